@@ -1,0 +1,46 @@
+// Package backbone turns image files into vectors: decode, orient, resize, crop, batch, infer, store.
+// It contains no cgo; the network itself is a [Network], made by backbone/ort.
+package backbone
+
+import (
+	"encoding/json"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// Preprocessing says what a network expects to see. The zero value is not valid; models has one an entry.
+type Preprocessing struct {
+	Resize        int        `json:"resize" yaml:"resize"`               // target of the resize, pixels; 0: no resize
+	Exact         bool       `json:"exact" yaml:"exact"`                 // true: Resize×Resize whatever the aspect; false: the shorter side
+	Crop          int        `json:"crop" yaml:"crop"`                   // side of the centre crop, pixels; the network's input size
+	Interpolation string     `json:"interpolation" yaml:"interpolation"` // bilinear, bicubic, lanczos (antialiased, as PIL)
+	Channels      string     `json:"channels" yaml:"channels"`           // RGB, BGR, L (one grey channel)
+	Scale         float32    `json:"scale" yaml:"scale"`                 // a byte is multiplied by this first (1/255 or 1)
+	Mean          [3]float32 `json:"mean" yaml:"mean"`                   // subtracted after Scale, in the network's channel order
+	Std           [3]float32 `json:"std" yaml:"std"`                     // divided by afterwards
+	EXIF          bool       `json:"exif" yaml:"exif"`                   // apply EXIF orientation (off for parity with the papers)
+}
+
+// Key is a canonical text of p: two runs with equal keys show the network the same numbers.
+func (p Preprocessing) Key() string {
+	b, err := json.Marshal(p)
+	if err != nil {
+		panic("backbone: " + err.Error()) // plain numbers and strings: cannot happen
+	}
+	return string(b)
+}
+
+// Planes is the number of channels the network sees.
+func (p Preprocessing) Planes() int {
+	if p.Channels == "L" {
+		return 1
+	}
+	return 3
+}
+
+// Network is one loaded backbone that turns a batch of images into vectors.
+// pixels holds n images as float32 NCHW; dst is n×Dim and is overwritten.
+type Network interface {
+	Infer(dst blas32.General, pixels []float32, n int) error
+	Dim() int
+}

@@ -1,0 +1,140 @@
+// Command winnow trains image embeddings on labels that cannot be trusted, and lists the wrong labels.
+//
+// This folder only wires: one file per command, flags and files in, rooms called, results out. Data goes to
+// standard output; messages and progress go to standard error. Exit code 0: done; 1: failed; 2: misused;
+// 130: interrupted, with the work so far saved.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run is the whole program as a function: a test calls it with buffers.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	app := newApp(stdout, stderr)
+	err := app.RunContext(ctx, args)
+	if err == nil {
+		return 0
+	}
+	var misuse usageError
+	switch {
+	case errors.As(err, &misuse):
+		fmt.Fprintf(stderr, "winnow: %v\n", err)
+		return 2
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "winnow: interrupted; the work so far is saved")
+		return 130
+	}
+	fmt.Fprintf(stderr, "winnow: %v\n", err)
+	var hinted hintError
+	if errors.As(err, &hinted) {
+		fmt.Fprintf(stderr, "winnow: %s\n", hinted.hint)
+	}
+	return 1
+}
+
+// usageError is the user's misuse of the command line: exit code 2.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// misused makes a usageError.
+func misused(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// hintError is an error with the command that mends it, printed on a line of its own.
+type hintError struct {
+	error
+	hint string
+}
+
+func (e hintError) Unwrap() error { return e.error }
+
+// withHint adds what to do to an error.
+func withHint(err error, format string, args ...any) error {
+	return hintError{err, fmt.Sprintf(format, args...)}
+}
+
+func newApp(stdout, stderr io.Writer) *cli.App {
+	app := &cli.App{
+		Name:                   "winnow",
+		Usage:                  "train image embeddings on labels that cannot be trusted, and find the wrong labels",
+		Version:                version(),
+		Writer:                 stdout,
+		ErrWriter:              stderr,
+		HideHelpCommand:        true,
+		UseShortOptionHandling: true,
+		Suggest:                true,
+		Flags:                  globalFlags,
+		Commands:               commands(),
+		ExitErrHandler:         func(*cli.Context, error) {}, // run decides the exit code
+		OnUsageError:           usageFailed,
+		Action:                 noCommand,
+	}
+	for _, c := range app.Commands {
+		strict(c)
+	}
+	return app
+}
+
+// commands lists every command, in the order of the work.
+func commands() []*cli.Command {
+	return []*cli.Command{
+		runtimeCommand(),
+		doctorCommand(),
+		modelsCommand(),
+		dataCommand(),
+		extractCommand(),
+		trainCommand(),
+		evalCommand(),
+		auditCommand(),
+		exportCommand(),
+		demoCommand(),
+	}
+}
+
+// globalFlags stand before the command; each has an environment variable.
+var globalFlags = []cli.Flag{
+	&cli.StringFlag{Name: "ort-lib", Usage: "`FILE` of ONNX Runtime's shared library", EnvVars: []string{"WINNOW_ORT_LIB"}},
+	&cli.StringFlag{Name: "device", Value: "cpu", Usage: "where networks run: cpu, cuda, cuda:`N`, auto", EnvVars: []string{"WINNOW_DEVICE"}},
+	&cli.IntFlag{Name: "threads", Usage: "`N` threads for computing (0: one a core)", EnvVars: []string{"WINNOW_THREADS"}},
+	&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress on standard error"},
+}
+
+// strict makes misuse of a command and its subcommands exit with 2.
+func strict(c *cli.Command) {
+	c.OnUsageError = usageFailed
+	if len(c.Subcommands) > 0 && c.Action == nil {
+		c.Action = noCommand
+	}
+	for _, sub := range c.Subcommands {
+		strict(sub)
+	}
+}
+
+func usageFailed(_ *cli.Context, err error, _ bool) error { return usageError{err} }
+
+// noCommand answers a missing or unknown command.
+func noCommand(c *cli.Context) error {
+	if name := c.Args().First(); name != "" {
+		return misused("%q is not a command of %s: see '%s --help'", name, c.App.Name, c.App.Name)
+	}
+	if err := cli.ShowAppHelp(c); err != nil {
+		return err
+	}
+	return misused("a command is missing")
+}

@@ -1,0 +1,76 @@
+// Package datasets says which samples there are, how they are labelled and how they should be; it holds
+// the noise models and the readers of manifests. It reads files and draws from the random source it is
+// given; it never decodes an image, and nothing on the training side may import it: the truth stays here.
+package datasets
+
+// Unlabelled marks a sample without a given label (or, in True, one whose truth is not known).
+const Unlabelled = -1
+
+// Names of the splits winnow knows. Retrieval evaluation uses test (queries = gallery, self excluded), or
+// query and gallery where a manifest has them.
+const (
+	Train      = "train"
+	Validation = "validation"
+	Test       = "test"
+	Query      = "query"
+	Gallery    = "gallery"
+)
+
+// Sample is one image: where it lies, what it is said to be, and what it is.
+type Sample struct {
+	Path  string   // slash-separated, relative to the dataset's root
+	Label int      // given class id, or Unlabelled
+	True  int      // true class id, or Unlabelled where it is not known
+	Split string   // Train, Validation, Test, Query or Gallery
+	Extra []string // values of the further columns, parallel to Dataset.Columns
+}
+
+// Dataset is a list of samples and the names of their classes.
+type Dataset struct {
+	Classes []string // name of each class id: integers in numeric order, otherwise in text order
+	Samples []Sample
+	Columns []string // names of the further columns, kept as they were
+}
+
+// Select returns the positions of the samples of a split, in order.
+func (d *Dataset) Select(split string) []int {
+	var rows []int
+	for i := range d.Samples {
+		if d.Samples[i].Split == split {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// Paths lists the paths of all samples, in order.
+func (d *Dataset) Paths() []string {
+	paths := make([]string, len(d.Samples))
+	for i := range d.Samples {
+		paths[i] = d.Samples[i].Path
+	}
+	return paths
+}
+
+// Labels lists the given class ids of all samples, in order.
+func (d *Dataset) Labels() []int {
+	labels := make([]int, len(d.Samples))
+	for i := range d.Samples {
+		labels[i] = d.Samples[i].Label
+	}
+	return labels
+}
+
+// HasTruth reports whether the true label of every sample of the split is known.
+func (d *Dataset) HasTruth(split string) bool {
+	any := false
+	for i := range d.Samples {
+		if d.Samples[i].Split == split {
+			if d.Samples[i].True == Unlabelled {
+				return false
+			}
+			any = true
+		}
+	}
+	return any
+}

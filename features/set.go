@@ -1,0 +1,88 @@
+// Package features holds the one noun of winnow: a set of labelled vectors, in memory and on disk.
+//
+// Conventions: vectors are float32 rows of a contiguous [blas32.General] (Stride == Cols); labels are
+// class ids 0 ≤ id < classes as given, never the truth; IDs are positions in the dataset.
+// It imports nothing else of winnow, and does not know who made a vector or what it is for.
+package features
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// Unlabelled is the class id of a row without a label.
+const Unlabelled = -1
+
+// Set is n labelled vectors of dimension d.
+type Set struct {
+	X      blas32.General // n×d, one vector a row, Stride == Cols
+	Labels []int          // n given class ids; nil where labels play no part
+	IDs    []int          // n positions in the dataset; nil where identity plays no part
+}
+
+// NewSet allocates n zero vectors of dimension d with labels and ids.
+func NewSet(n, d int) Set {
+	return Set{X: NewMatrix(n, d), Labels: make([]int, n), IDs: make([]int, n)}
+}
+
+// NewMatrix allocates a contiguous n×d matrix of zeros.
+func NewMatrix(n, d int) blas32.General {
+	return blas32.General{Rows: n, Cols: d, Stride: max(d, 1), Data: make([]float32, n*d)}
+}
+
+// Len is the number of vectors.
+func (s Set) Len() int { return s.X.Rows }
+
+// Dim is the dimension of the vectors.
+func (s Set) Dim() int { return s.X.Cols }
+
+// Row is a view of vector i.
+func (s Set) Row(i int) []float32 { return Row(s.X, i) }
+
+// Row is a view of row i of m.
+func Row(m blas32.General, i int) []float32 {
+	return m.Data[i*m.Stride : i*m.Stride+m.Cols : i*m.Stride+m.Cols]
+}
+
+// Rows copies the named rows, in the order given, into a new set.
+func (s Set) Rows(rows []int) Set {
+	out := Set{X: NewMatrix(len(rows), s.Dim())}
+	if s.Labels != nil {
+		out.Labels = make([]int, len(rows))
+	}
+	if s.IDs != nil {
+		out.IDs = make([]int, len(rows))
+	}
+	for to, from := range rows {
+		copy(out.Row(to), s.Row(from))
+		if s.Labels != nil {
+			out.Labels[to] = s.Labels[from]
+		}
+		if s.IDs != nil {
+			out.IDs[to] = s.IDs[from]
+		}
+	}
+	return out
+}
+
+// Normalize divides every row by its Euclidean norm, in place. A zero or non-finite row is an error that
+// names it: callers are doors, and what passes is on the unit sphere.
+func Normalize(x blas32.General) error {
+	for i := range x.Rows {
+		row := Row(x, i)
+		var sum float64
+		for _, v := range row {
+			sum += float64(v) * float64(v)
+		}
+		if !(sum > 0) || math.IsInf(sum, 0) {
+			return fmt.Errorf("features: row %d: squared norm is %v, expected a positive finite number", i, sum)
+		}
+		scale := float32(1 / math.Sqrt(sum))
+		for j := range row {
+			row[j] *= scale
+		}
+	}
+	return nil
+}

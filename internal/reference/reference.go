@@ -1,0 +1,182 @@
+// Package reference finds the material that lies beside the repository and is no part of it: golden values
+// from outside ($WINNOW_GOLDEN, default ../shared/golden) and real models and images ($WINNOW_ASSETS,
+// default ../shared/assets). For tests only. Where it is missing a test skips and says so; with CI=true it
+// fails instead.
+package reference
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+)
+
+// Case is one golden case; its fields are read by name.
+type Case struct {
+	Topic, Name, Method string
+	Fields              map[string]json.RawMessage
+	Params              map[string]any
+}
+
+// Root is the repository's folder: the nearest parent of the working directory that holds go.mod.
+func Root(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			t.Fatal("reference: no go.mod above the working directory")
+		}
+		dir = parent
+	}
+}
+
+// Asset is the path of a file under the assets folder; the test is skipped (CI: fails) without it.
+func Asset(t testing.TB, name string) string {
+	t.Helper()
+	return find(t, "WINNOW_ASSETS", "assets", name)
+}
+
+func find(t testing.TB, env, folder, name string) string {
+	t.Helper()
+	dir := os.Getenv(env)
+	if dir == "" {
+		dir = filepath.Join(Root(t), "..", "shared", folder)
+	}
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	if _, err := os.Stat(path); err != nil {
+		message := fmt.Sprintf("reference: %s is not there: set %s to the folder that holds %s", path, env, name)
+		if os.Getenv("CI") == "true" {
+			t.Fatal(message)
+		}
+		t.Skip(message)
+	}
+	return path
+}
+
+// Golden reads the cases of one topic ("prism", "losses_pair"); the test is skipped (CI: fails) without it.
+func Golden(t testing.TB, topic string) []Case {
+	t.Helper()
+	data, err := os.ReadFile(find(t, "WINNOW_GOLDEN", "golden", topic+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Cases []map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(data, &file); err != nil {
+		t.Fatalf("reference: %s.json: %v", topic, err)
+	}
+	cases := make([]Case, len(file.Cases))
+	for i, fields := range file.Cases {
+		c := Case{Topic: topic, Fields: fields}
+		for key, dst := range map[string]any{"name": &c.Name, "method": &c.Method, "params": &c.Params} {
+			if raw, ok := fields[key]; ok {
+				if err := json.Unmarshal(raw, dst); err != nil {
+					t.Fatalf("reference: %s.json: case %d: %s: %v", topic, i, key, err)
+				}
+			}
+		}
+		cases[i] = c
+	}
+	return cases
+}
+
+// Has reports whether the case has a field that is not null.
+func (c Case) Has(key string) bool {
+	raw, ok := c.Fields[key]
+	return ok && string(raw) != "null"
+}
+
+// Decode reads a field into v.
+func (c Case) Decode(t testing.TB, key string, v any) {
+	t.Helper()
+	raw, ok := c.Fields[key]
+	if !ok {
+		t.Fatalf("reference: %s: %s: no field %q", c.Topic, c.Name, key)
+	}
+	if err := json.Unmarshal(raw, v); err != nil {
+		t.Fatalf("reference: %s: %s: %s: %v", c.Topic, c.Name, key, err)
+	}
+}
+
+// Float reads a number, which may be "Inf", "-Inf" or "NaN".
+func (c Case) Float(t testing.TB, key string) float64 {
+	t.Helper()
+	var n Number
+	c.Decode(t, key, &n)
+	return float64(n)
+}
+
+// Floats reads a list of numbers.
+func (c Case) Floats(t testing.TB, key string) []float64 {
+	t.Helper()
+	var list []Number
+	c.Decode(t, key, &list)
+	return floats(list)
+}
+
+// Ints reads a list of integers.
+func (c Case) Ints(t testing.TB, key string) []int {
+	t.Helper()
+	var list []int
+	c.Decode(t, key, &list)
+	return list
+}
+
+// Matrix reads a list of rows.
+func (c Case) Matrix(t testing.TB, key string) [][]float64 {
+	t.Helper()
+	var rows [][]Number
+	c.Decode(t, key, &rows)
+	out := make([][]float64, len(rows))
+	for i := range rows {
+		out[i] = floats(rows[i])
+	}
+	return out
+}
+
+func floats(list []Number) []float64 {
+	out := make([]float64, len(list))
+	for i, n := range list {
+		out[i] = float64(n)
+	}
+	return out
+}
+
+// Param reads a numeric parameter, or its default where the case does not name it.
+func (c Case) Param(name string, otherwise float64) float64 {
+	if v, ok := c.Params[name].(float64); ok {
+		return v
+	}
+	return otherwise
+}
+
+// Number is a float64 that may be written "Inf", "-Inf" or "NaN"; null is NaN.
+type Number float64
+
+// UnmarshalJSON reads a number or one of the three words.
+func (n *Number) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*n = Number(math.NaN())
+		return nil
+	}
+	text := string(b)
+	if b[0] == '"' {
+		if err := json.Unmarshal(b, &text); err != nil {
+			return err
+		}
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	*n = Number(v)
+	return err
+}

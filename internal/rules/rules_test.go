@@ -1,0 +1,124 @@
+// Package rules tests which room may know which (ARCHITECTURE.md, "The rooms").
+package rules
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"winnow/internal/reference"
+)
+
+// allowed lists, for each room, the rooms of winnow that its files (tests aside) may import.
+// internal/atomicfile is open to all. cmd/winnow wires and may import everything.
+var allowed = map[string][]string{
+	"datasets":            {},
+	"datasets/glyphs":     {"datasets"},
+	"features":            {},
+	"graph":               {},
+	"losses":              {"features"},
+	"filters":             {"features"},
+	"head":                {"features"},
+	"train":               {"features", "losses", "filters", "head"},
+	"backbone":            {"datasets", "features", "graph"},
+	"backbone/ort":        {"backbone", "graph"},
+	"eval":                {"datasets", "features", "filters"},
+	"models":              {"backbone", "graph", "head"}, // backbone: an entry holds its preprocessing
+	"recipes":             {},
+	"internal/config":     {"losses", "filters", "train", "head"},
+	"internal/atomicfile": {},
+	"internal/reference":  {},
+	"internal/rules":      {},
+}
+
+// only says which room alone may import a thing of the outside.
+var only = map[string]string{
+	"gorgonia.org/gorgonia":                "head",
+	"gorgonia.org/tensor":                  "head",
+	"github.com/yalue/onnxruntime_go":      "backbone/ort",
+	"C":                                    "backbone/ort",
+	"github.com/urfave/cli/v2":             "cmd/winnow",
+	"github.com/disintegration/imaging":    "backbone",
+	"google.golang.org/protobuf/protowire": "graph",
+}
+
+func TestImports(t *testing.T) {
+	root := reference.Root(t)
+	seen := 0
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && path != root {
+			return filepath.SkipDir
+		}
+		if entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		seen++
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		room := filepath.ToSlash(filepath.Dir(rel))
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range file.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if why := forbidden(room, name); why != "" {
+				t.Errorf("%s imports %q: %s", rel, name, why)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen == 0 {
+		t.Fatal("no Go file was seen")
+	}
+}
+
+// forbidden says why a room may not import a path, or "".
+func forbidden(room, name string) string {
+	if owner, ok := only[name]; ok && owner != room {
+		return "only " + owner + " may"
+	}
+	inner, ours := strings.CutPrefix(name, "winnow/")
+	if !ours || strings.HasPrefix(room, "cmd/") || inner == "internal/atomicfile" {
+		return ""
+	}
+	rooms, ok := allowed[room]
+	if !ok {
+		return "the room " + room + " is not in the table of rules_test.go"
+	}
+	for _, r := range rooms {
+		if r == inner {
+			return ""
+		}
+	}
+	return "the table allows " + room + " only " + strings.Join(rooms, ", ")
+}
+
+func TestForbiddenIsSeen(t *testing.T) {
+	for _, c := range []struct{ room, name string }{
+		{"train", "winnow/datasets"},
+		{"filters", "winnow/losses"},
+		{"losses", "gorgonia.org/gorgonia"},
+		{"train", "C"},
+		{"nowhere", "winnow/features"},
+	} {
+		if forbidden(c.room, c.name) == "" {
+			t.Errorf("%s importing %s was let through", c.room, c.name)
+		}
+	}
+}

@@ -1,0 +1,28 @@
+// Package losses computes numbers and their gradients: every loss of winnow is an ordinary function of
+// labelled unit vectors, testable without a graph. Pure: no files, clock, goroutines or log; a loss that
+// draws (semi-hard negatives) is handed its random source.
+//
+// Similarities s = z·refᵀ grow when closer; float32 in the matrix products, float64 from the similarity on.
+// A loss with nothing to work on returns 0 and a zero gradient, never NaN.
+package losses
+
+import (
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// Loss compares z with ref — or, if ref is nil, with itself, leaving each row out of its own comparison —
+// returns the loss and, if grad is not nil, overwrites it with ∂loss/∂z. z has unit rows; ref is constant.
+// The gradient is with respect to the unit rows as given, not through their normalisation.
+type Loss interface {
+	Eval(grad *blas32.General, z features.Set, ref *features.Set) float64
+}
+
+// Trainable is a loss with parameters of its own (proxies, class weights). Eval also overwrites their Grad
+// when grad is not nil. Every entry of the catalog that owns parameters says so there (no guessing by
+// type assertion).
+type Trainable interface {
+	Loss
+	Params() []*features.Param
+}

@@ -1,0 +1,17 @@
+// Package train runs the loop: sampler, encoder, filter, loss, solver, memory. It never sees the truth
+// about a label (it may not import datasets), prints nothing, and tells observers facts.
+package train
+
+import (
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// Encoder is what the trainer trains: a head on stored features, or a head on a live backbone; the trainer
+// cannot tell which. Rows are positions in the training set.
+type Encoder interface {
+	Forward(rows []int) (features.Set, error) // unit rows, given labels, IDs; valid until the next Forward
+	Backward(dz blas32.General) error         // ∂loss/∂z of the last Forward; overwrites the gradients of Params
+	Params() []*features.Param
+}
