@@ -53,7 +53,9 @@ func readJSONL(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 			index[key] = len(columns)
 			columns = append(columns, key)
 		}
-		r.extra = make([]string, len(columns))
+		if len(columns) > 0 {
+			r.extra = make([]string, len(columns))
+		}
 		for key, raw := range object {
 			if i, ok := index[key]; ok {
 				r.extra[i], _ = text(raw) // checked above
@@ -71,7 +73,9 @@ func readJSONL(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	for i := range rows { // columns that appeared later
-		rows[i].extra = append(rows[i].extra, make([]string, len(columns)-len(rows[i].extra))...)
+		if missing := len(columns) - len(rows[i].extra); missing > 0 {
+			rows[i].extra = append(rows[i].extra, make([]string, missing)...)
+		}
 	}
 	return build(rows, columns), nil
 }

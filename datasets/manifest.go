@@ -105,8 +105,9 @@ func guess(in *bufio.Reader) Format {
 	for i := range fields {
 		fields[i] = strings.ToLower(strings.Trim(fields[i], ` "`))
 	}
-	if len(fields) == 2 && !slices.Contains(fields, "label") {
-		return PRISM
+	_, notNumber := strconv.Atoi(fields[len(fields)-1])
+	if !slices.Contains(fields, "label") && (len(fields) == 2 || notNumber == nil) {
+		return PRISM // a comma in a path does not fool it
 	}
 	return CSV
 }
