@@ -84,11 +84,18 @@ func LogNormalizer(dim int, kappa float64) float64 {
 	return nu*math.Log(kappa) - half*math.Log(2*math.Pi) - LogBesselI(nu, kappa)
 }
 
-// meanLength is A_D(κ) = I_{D/2}(κ)/I_{D/2-1}(κ), the expected length of the mean of vMF vectors.
+// meanLength is A_D(κ) = I_{D/2}(κ)/I_{D/2-1}(κ), the expected length of the mean of vMF vectors. The two
+// logarithms are subtracted term by term: as wholes, at κ = 1e5, they would lose five digits.
 func meanLength(dim int, kappa float64) float64 {
 	if kappa == 0 {
 		return 0
 	}
 	nu := float64(dim)/2 - 1
-	return math.Exp(LogBesselI(nu+1, kappa) - LogBesselI(nu, kappa))
+	if kappa <= 60 {
+		return kappa / (2 * (nu + 1)) * besselSeries(nu+1, kappa) / besselSeries(nu, kappa)
+	}
+	r0, r1 := math.Hypot(nu, kappa), math.Hypot(nu+1, kappa)
+	// log(x/(ν+r)) = -asinh(ν/x)
+	d := (2*nu+1)/(r1+r0) - (nu+1)*math.Asinh((nu+1)/kappa) + nu*math.Asinh(nu/kappa) - 0.5*math.Log(r1/r0)
+	return math.Exp(d + math.Log1p(debyeSum((nu+1)/r1, r1)) - math.Log1p(debyeSum(nu/r0, r0)))
 }
