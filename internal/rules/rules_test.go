@@ -31,6 +31,7 @@ var allowed = map[string][]string{
 	"recipes":             {},
 	"internal/config":     {"losses", "filters", "train", "head"},
 	"internal/atomicfile": {},
+	"internal/glyphnet":   {"datasets", "datasets/glyphs", "graph", "backbone/ort", "internal/ortlib", "features"},
 	"internal/ortlib":     {},
 	"internal/orttest":    {"backbone/ort", "internal/ortlib"},
 	"internal/reference":  {},
