@@ -324,7 +324,7 @@ func TestSpoiledScorersAreSeen(t *testing.T) {
 		"0 with nothing known": {func(s *spoiled) {
 			s.break_ = func(p []float64, z features.Set, ref *features.Bank) {
 				for i, k := range z.Labels[:z.Len()] {
-					if ref.Len() == 1 && ref.Count(k) == 0 {
+					if ref.Len() == 0 && ref.Count(k) == 0 {
 						p[i] = 0
 					}
 				}
