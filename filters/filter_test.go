@@ -231,3 +231,14 @@ func TestBadFilterStatesAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// Batch-positive judges by the batch alone; a class it meets for the first time is no exception.
+func TestBatchPositiveJudgesNewClasses(t *testing.T) {
+	s := newStream(8, 8, 4, 0.8)
+	f := mustNew(t, s.world, func(c *Config) { c.Scorer = "batch_positive" })
+	z, _ := s.batch(16, 0.3)
+	f.Keep(z.Rows(rowsWith(z, 0, 1)), nil)
+	next := z.Rows(rowsWith(z, 2, 3))
+	_, scores := f.Keep(next, nil)
+	nearAll(t, "score", scores, BatchPositive{}.Score(nil, next, nil, false), 1e-15, 0)
+}
