@@ -1,0 +1,188 @@
+package ort
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	ortgo "github.com/yalue/onnxruntime_go"
+)
+
+// Device is where sessions run: the CPU (the zero value), one CUDA device, or, as a wish, whichever can be had.
+type Device struct {
+	CUDA  bool
+	Index int  // number of the CUDA device
+	Auto  bool // CUDA where it works, else the CPU; only in what was asked for
+}
+
+// String is the device as a user writes it.
+func (d Device) String() string {
+	switch {
+	case d.Auto:
+		return "auto"
+	case d.CUDA:
+		return "cuda:" + strconv.Itoa(d.Index)
+	}
+	return "cpu"
+}
+
+// ParseDevice reads cpu, cuda, cuda:N or auto.
+func ParseDevice(text string) (Device, error) {
+	switch text {
+	case "", "cpu":
+		return Device{}, nil
+	case "cuda":
+		return Device{CUDA: true}, nil
+	case "auto":
+		return Device{Auto: true}, nil
+	}
+	if number, ok := strings.CutPrefix(text, "cuda:"); ok {
+		if n, err := strconv.ParseUint(number, 10, 15); err == nil {
+			return Device{CUDA: true, Index: int(n)}, nil
+		}
+	}
+	return Device{}, fmt.Errorf("ort: device: found %q, expected cpu, cuda, cuda:N or auto", text)
+}
+
+// chooseDevice settles where this runtime runs. CUDA is believed only after a product has run on it.
+func (r *Runtime) chooseDevice(want Device) error {
+	if !want.CUDA && !want.Auto {
+		return nil
+	}
+	err := r.CheckCUDA(want.Index)
+	switch {
+	case err == nil:
+		r.device = Device{CUDA: true, Index: want.Index}
+		return nil
+	case want.Auto:
+		r.Fallback = fmt.Sprintf("device auto: cuda cannot be used (%v); running on the cpu", err)
+		return nil
+	}
+	return fmt.Errorf("ort: device %s: %w", want, err)
+}
+
+// CheckCUDA runs a product on a CUDA device and says what is in the way of it.
+func (r *Runtime) CheckCUDA(index int) error {
+	if missing := r.MissingCUDA(); len(missing) > 0 {
+		return missingError(missing)
+	}
+	return r.probe(SessionOptions{Threads: 1, device: &Device{CUDA: true, Index: index}})
+}
+
+// Check runs a product on the CPU.
+func (r *Runtime) Check() error { return r.probe(SessionOptions{Threads: 1, CPU: true}) }
+
+// probe runs a 1×1 matrix product in a session of its own.
+func (r *Runtime) probe(o SessionOptions) error {
+	s, err := r.NewSession(gemmModel(Float, false, false), o)
+	if err != nil {
+		return err
+	}
+	y := []float32{0}
+	in := []Tensor{Float32s([]float32{3}, 1, 1), Float32s([]float32{5}, 1, 1)}
+	if err := errors.Join(s.Run(in, []Tensor{Float32s(y, 1, 1)}), s.Close()); err != nil {
+		return err
+	}
+	if y[0] != 15 {
+		return fmt.Errorf("ort: a product of 3 and 5 came out as %v", y[0])
+	}
+	return nil
+}
+
+// Missing is a library that CUDA needs and the system does not have.
+type Missing struct {
+	Name   string // file name, such as libcublasLt.so.13
+	Reason string // the loader's words
+}
+
+func missingError(list []Missing) error {
+	names := make([]string, len(list))
+	for i, m := range list {
+		names[i] = m.Name
+	}
+	if len(names) == 1 {
+		return fmt.Errorf("%s is missing (%s)", names[0], list[0].Reason)
+	}
+	return fmt.Errorf("these libraries are missing: %s", strings.Join(names, ", "))
+}
+
+// cudaProvider is the name ONNX Runtime gives its CUDA provider.
+const cudaProvider = "CUDAExecutionProvider"
+
+// cudaNeeds are what the CUDA 13 build of the provider needs of the system: NVIDIA's CUDA runtime, cuDNN and
+// the driver. Where the provider's file is there, the list in it is read instead.
+var cudaNeeds = []string{"libcublasLt.so.13", "libcublas.so.13", "libcudart.so.13", "libcurand.so.10"}
+
+// cudaHidden are needed too, but the provider's file does not list cuDNN: it is loaded at the first convolution.
+var cudaHidden = []string{"libcudnn.so.9", "libcuda.so.1"}
+
+// The provider's files, which lie beside the library.
+const (
+	sharedProvider = "libonnxruntime_providers_shared.so"
+	cudaLibrary    = "libonnxruntime_providers_cuda.so"
+)
+
+// MissingCUDA names each library without which the CUDA provider cannot load: ONNX Runtime's own provider
+// libraries, which lie beside the shared library, and what those need of the system. It is empty where
+// everything loads; whether a device is there is seen only by running something on it.
+func (r *Runtime) MissingCUDA() []Missing {
+	if !slices.Contains(r.providers, cudaProvider) {
+		return []Missing{{Name: cudaProvider, Reason: "this build of ONNX Runtime has only " + strings.Join(r.providers, ", ")}}
+	}
+	if runtime.GOOS != "linux" {
+		return nil // the provider's own words must do
+	}
+	return missingIn(filepath.Dir(r.library))
+}
+
+// missingIn checks the provider's files in a folder and everything they need.
+func missingIn(folder string) []Missing {
+	var missing []Missing
+	needs := cudaNeeds
+	for _, name := range []string{sharedProvider, cudaLibrary} {
+		imported, err := imports(filepath.Join(folder, name))
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			missing = append(missing, Missing{name, "not beside the runtime"})
+		case err != nil:
+			missing = append(missing, Missing{name, err.Error()})
+		case name == cudaLibrary:
+			needs = imported
+		}
+	}
+	for _, name := range cudaHidden {
+		if !slices.Contains(needs, name) {
+			needs = append(slices.Clip(needs), name)
+		}
+	}
+	for _, name := range needs {
+		if err := openBeside(folder, name); err != nil && name != sharedProvider {
+			missing = append(missing, Missing{name, err.Error()})
+		}
+	}
+	return missing
+}
+
+// appendCUDA asks for the CUDA provider. Convolutions use the algorithm that the heuristic names: the
+// exhaustive search, ONNX Runtime's default, picks by a stopwatch, and so may differ from run to run.
+func appendCUDA(opts *ortgo.SessionOptions, index int) error {
+	cuda, err := ortgo.NewCUDAProviderOptions()
+	if err != nil {
+		return err
+	}
+	defer cuda.Destroy()
+	err = cuda.Update(map[string]string{
+		"device_id":              strconv.Itoa(index),
+		"cudnn_conv_algo_search": "HEURISTIC",
+		"use_tf32":               "0", // TF32 keeps 10 bits of the mantissa: embeddings would not agree with the CPU's
+	})
+	if err != nil {
+		return err
+	}
+	return opts.AppendExecutionProviderCUDA(cuda)
+}
