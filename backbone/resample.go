@@ -1,0 +1,206 @@
+package backbone
+
+import "math"
+
+// kernel is an interpolation filter: its value at a distance from the centre, zero from support on.
+type kernel struct {
+	support float64
+	at      func(x float64) float64
+}
+
+// kernels are PIL's, by torchvision's names.
+func kernelOf(interpolation string) (kernel, bool) {
+	switch interpolation {
+	case "bilinear":
+		return kernel{1, triangleKernel}, true
+	case "bicubic":
+		return kernel{2, cubicKernel}, true
+	case "lanczos":
+		return kernel{3, lanczosKernel}, true
+	}
+	return kernel{}, false
+}
+
+func triangleKernel(x float64) float64 { return max(0, 1-math.Abs(x)) }
+
+// cubicKernel is Keys' cubic convolution with a = -1/2, as PIL has it.
+// Source: Keys, Cubic convolution interpolation for digital image processing, IEEE TASSP 1981, eq. 15.
+func cubicKernel(x float64) float64 {
+	const a = -0.5
+	switch x = math.Abs(x); {
+	case x < 1:
+		return ((a+2)*x-(a+3))*x*x + 1
+	case x < 2:
+		return (((x-5)*x+8)*x - 4) * a
+	}
+	return 0
+}
+
+func lanczosKernel(x float64) float64 {
+	if x < -3 || x >= 3 {
+		return 0
+	}
+	return sinc(x) * sinc(x/3)
+}
+
+func sinc(x float64) float64 {
+	if x == 0 {
+		return 1
+	}
+	x *= math.Pi
+	return math.Sin(x) / x
+}
+
+// weightBits are the fractional bits of a weight: 32 less 8 for the byte and 2 for overshoot, as in PIL.
+const weightBits = 22
+
+// group is how many weights the inner loops take at once: enough for bilinear shrinking to a half.
+const group = 4
+
+// taps are the integer weights of consecutive output samples lo ≤ i < hi of one axis: output i is
+// Σ_j weights[i-lo][j]·in[start[i-lo]+j], shifted right by weightBits after adding half.
+//
+// The filter is stretched by the scale when shrinking ("antialias"), centred on (i+1/2)·scale, and its
+// weights sum to 1, all in float64 before they are rounded: the same integers as PIL's. Every output has the
+// same number of weights, a multiple of group where the axis is long enough; the surplus is zeros, and near
+// the far edge the window moves back to stay inside.
+type taps struct {
+	in, out, lo, hi int
+	width           int     // weights of each output
+	start           []int   // first input of each output; never falls
+	weights         []int32 // width for each output
+}
+
+// compute fills t for an axis of in samples resized to out samples, reusing its memory.
+func (t *taps) compute(in, out, lo, hi int, k kernel) {
+	if t.in == in && t.out == out && t.lo == lo && t.hi == hi {
+		return // pictures of one size come in a row
+	}
+	t.in, t.out, t.lo, t.hi = in, out, lo, hi
+	scale := float64(in) / float64(out)
+	stretch := max(scale, 1)
+	support := k.support * stretch
+	if in == out { // nothing to filter
+		support = 0.5
+	}
+	t.width = min((int(math.Ceil(2*support))+group)/group*group, in)
+	t.start = resized(t.start, hi-lo)
+	t.weights = resized(t.weights, (hi-lo)*t.width)
+	clear(t.weights)
+	real := make([]float64, t.width+2)
+	for i := range t.start {
+		centre := (float64(lo+i) + 0.5) * scale
+		first := max(int(centre-support+0.5), 0)
+		end := min(int(centre+support+0.5), in)
+		sum := 0.0
+		for x := first; x < end; x++ {
+			real[x-first] = k.at((float64(x) - centre + 0.5) / stretch)
+			sum += real[x-first]
+		}
+		t.start[i] = min(first, in-t.width)
+		ws := t.weights[i*t.width+first-t.start[i]:]
+		for j, w := range real[:end-first] {
+			ws[j] = int32(math.Round(w / sum * (1 << weightBits)))
+		}
+	}
+}
+
+// resized is s with n elements, of its own memory if it has enough.
+func resized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// span is the range of input samples that the outputs need.
+func (t *taps) span() (first, end int) {
+	return t.start[0], t.start[len(t.start)-1] + t.width
+}
+
+// clipped is the byte of a sum, rounded and within 0 … 255: its index is the sum's upper ten bits, of which
+// the first is the sign.
+type clipped [1 << (32 - weightBits)]byte
+
+var clipTable = newClipped()
+
+func newClipped() *clipped {
+	t := new(clipped)
+	for i := range t {
+		t[i] = clip8(int32(i) << weightBits >> weightBits)
+	}
+	return t
+}
+
+// halfWeight is added to a sum before it is shifted.
+const halfWeight = 1 << (weightBits - 1)
+
+// resampleRow resizes one row of RGB bytes, whose first pixel is column from, into the rows of the three
+// colours, each len(dst)/3 long.
+func resampleRow(dst, src []byte, from int, t *taps) {
+	n := len(t.start)
+	red, green, blue := dst[:n], dst[n:2*n], dst[2*n:3*n]
+	if t.width == group { // shrinking a photograph to the size of a network, bilinear
+		resampleRow4(red, green, blue, src, from, t)
+		return
+	}
+	for i, s := range t.start {
+		p := src[3*(s-from) : 3*(s-from+t.width)]
+		r, g, b := int32(halfWeight), int32(halfWeight), int32(halfWeight)
+		for _, w := range t.weights[i*t.width : (i+1)*t.width] {
+			if len(p) >= 3 {
+				r, g, b = r+w*int32(p[0]), g+w*int32(p[1]), b+w*int32(p[2])
+				p = p[3:]
+			}
+		}
+		red[i] = clipTable[uint32(r)>>weightBits]
+		green[i] = clipTable[uint32(g)>>weightBits]
+		blue[i] = clipTable[uint32(b)>>weightBits]
+	}
+}
+
+// resampleRow4 is resampleRow with four weights, written out.
+func resampleRow4(red, green, blue, src []byte, from int, t *taps) {
+	weights := t.weights
+	red, green, blue = red[:len(t.start)], green[:len(t.start)], blue[:len(t.start)]
+	clip := clipTable
+	for i, s := range t.start {
+		if len(weights) < group {
+			break
+		}
+		v := (*[3 * group]byte)(src[3*(s-from):])
+		w0, w1, w2, w3 := weights[0], weights[1], weights[2], weights[3]
+		weights = weights[group:]
+		r := halfWeight + w0*int32(v[0]) + w1*int32(v[3]) + w2*int32(v[6]) + w3*int32(v[9])
+		g := halfWeight + w0*int32(v[1]) + w1*int32(v[4]) + w2*int32(v[7]) + w3*int32(v[10])
+		b := halfWeight + w0*int32(v[2]) + w1*int32(v[5]) + w2*int32(v[8]) + w3*int32(v[11])
+		red[i], green[i], blue[i] = clip[uint32(r)>>weightBits], clip[uint32(g)>>weightBits], clip[uint32(b)>>weightBits]
+	}
+}
+
+// resampleGrey is resampleRow for one colour.
+func resampleGrey(dst, src []byte, from int, t *taps) {
+	for i, s := range t.start {
+		p := src[s-from:][:t.width]
+		v := int32(halfWeight)
+		for j, w := range t.weights[i*t.width : (i+1)*t.width] {
+			v += w * int32(p[j])
+		}
+		dst[i] = clipTable[uint32(v)>>weightBits]
+	}
+}
+
+// resampleColumns adds four rows, each times its weight, to the sums; the first four begin them.
+func resampleColumns(sum []int32, rows *[group][]byte, w *[group]int32, begin bool) {
+	a, b, c, d := rows[0][:len(sum)], rows[1][:len(sum)], rows[2][:len(sum)], rows[3][:len(sum)]
+	w0, w1, w2, w3 := w[0], w[1], w[2], w[3]
+	if begin {
+		for i := range sum {
+			sum[i] = halfWeight + w0*int32(a[i]) + w1*int32(b[i]) + w2*int32(c[i]) + w3*int32(d[i])
+		}
+		return
+	}
+	for i := range sum {
+		sum[i] += w0*int32(a[i]) + w1*int32(b[i]) + w2*int32(c[i]) + w3*int32(d[i])
+	}
+}
