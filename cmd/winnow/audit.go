@@ -1,5 +1,275 @@
 package main
 
-import "github.com/urfave/cli/v2"
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
 
-func auditCommand() *cli.Command { return &cli.Command{Name: "audit"} }
+	"github.com/urfave/cli/v2"
+
+	"winnow/datasets"
+	"winnow/eval"
+	"winnow/features"
+	"winnow/filters"
+	"winnow/head"
+	"winnow/internal/atomicfile"
+	"winnow/internal/config"
+)
+
+func auditCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "audit",
+		Usage:     "rank every training image by how wrong its label looks, with a suggested label",
+		ArgsUsage: "RUN",
+		Description: "Scores are those of the run's filter (P_clean: 0 surely wrong, 1 surely right), each image left out of its\n" +
+			"own judgement. Where the manifest knows true labels, the detection is measured too.",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write all images, most suspect first, to `FILE`.csv, .json or .jsonl"},
+			&cli.StringFlag{Name: "scorer", Usage: "judge by another scorer: " + strings.Join(auditScorers(), ", ")},
+			&cli.Float64Flag{Name: "rate", Usage: "share of labels to call wrong; default: the run's noise rate"},
+			&cli.IntFlag{Name: "top", Value: 20, Usage: "print the `N` most suspect"},
+			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most `BYTES` of similarities held at once"},
+			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
+		}, dataFlags...),
+		Action: auditRun,
+	}
+}
+
+// auditScorers are the scorers that can judge without the proxies of a loss.
+func auditScorers() []string {
+	var names []string
+	for _, e := range filters.Catalog {
+		if e.NeedsBank {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+// auditEntry is one judged image, as it is written.
+type auditEntry struct {
+	Rank             int      `json:"rank"`
+	Path             string   `json:"path"`
+	Given            string   `json:"given_label"`
+	Suggested        string   `json:"suggested_label"`
+	Score            float64  `json:"score"`
+	SuggestedScore   float64  `json:"suggested_score"`
+	Dropped          bool     `json:"dropped"` // among the share called wrong
+	True             string   `json:"true_label,omitempty"`
+	SupportGiven     []string `json:"nearest_with_given_label"`
+	SupportSuggested []string `json:"nearest_with_suggested_label"`
+}
+
+// audited is the outcome of an audit.
+type audited struct {
+	Scorer    string          `json:"scorer"`
+	Rate      float64         `json:"rate"`
+	Detection *eval.Detection `json:"detection"` // null where true labels are not known
+	Images    []auditEntry    `json:"images"`
+	LeftOut   []leftOut       `json:"left_out"`
+
+	suspects []eval.Suspect // rows are positions in set
+	set      features.Set   // labelled training images, embedded; IDs are positions in the dataset
+}
+
+func auditRun(c *cli.Context) error {
+	r, err := openRunArg(c)
+	if err != nil {
+		return err
+	}
+	mem, err := parseSize(c.String("max-mem"))
+	if err != nil {
+		return misused("--max-mem: %v", err)
+	}
+	write := auditWriter(c.String("out"))
+	if write == nil {
+		return misused("--out: %q ends in none of .csv, .json, .jsonl", c.String("out"))
+	}
+	filter, err := auditFilter(c, r.Config)
+	if err != nil {
+		return err
+	}
+	rt, err := openRuntime(c)
+	if err != nil {
+		return err
+	}
+	defer rt.Close()
+	set, left, err := splitSet(r.Manifest, r.Store, datasets.Train)
+	if err != nil {
+		return err
+	}
+	a, err := audit(c.Context, r.Head, set, r.Manifest, filter, mem)
+	if err != nil {
+		return err
+	}
+	a.LeftOut = append([]leftOut{}, left...)
+	if path := c.String("out"); path != "" {
+		if err := atomicfile.Write(path, func(w io.Writer) error { return write(w, a) }); err != nil {
+			return fmt.Errorf("audit: %s: %w", path, err)
+		}
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, a)
+	}
+	printAudit(c.App.Writer, a, c.Int("top"))
+	return nil
+}
+
+// auditFilter is the run's filter, or vMF-Sim where that cannot judge a whole set by itself.
+func auditFilter(c *cli.Context, cfg config.Run) (filters.Config, error) {
+	f := cfg.Filter.Config
+	entry, err := filters.Find(f.Scorer)
+	if err != nil || !entry.NeedsBank {
+		if !c.IsSet("scorer") {
+			note(c, "the run's filter is %s, which cannot judge a whole set by itself: judging with vmf", f.Scorer)
+		}
+		f.Scorer, f.Threshold = filters.Default().Scorer, filters.Default().Threshold
+	}
+	if c.IsSet("scorer") {
+		f.Scorer = c.String("scorer")
+		if entry, err = filters.Find(f.Scorer); err != nil || !entry.NeedsBank {
+			return f, misused("--scorer: %q cannot audit, expected one of %s", f.Scorer, strings.Join(auditScorers(), ", "))
+		}
+		f.Threshold = filters.ThresholdSTRM
+	}
+	if c.IsSet("rate") {
+		f.Rate = c.Float64("rate")
+	}
+	return f, f.Validate()
+}
+
+// audit judges the labelled rows of set by the head's embedding. It is the one way: winnow audit and winnow
+// demo both come here.
+func audit(ctx context.Context, h *head.Head, set features.Set, d *datasets.Dataset, cfg filters.Config, maxMem int64) (audited, error) {
+	a := audited{Scorer: cfg.Scorer, Rate: cfg.Rate}
+	set = labelledOnly(set)
+	if set.Len() < 2 {
+		return a, fmt.Errorf("audit: %d labelled, readable training images, expected at least 2", set.Len())
+	}
+	var err error
+	if a.set, err = embed(h, set); err != nil {
+		return a, err
+	}
+	f, err := filters.New(cfg, filters.Env{Dim: a.set.Dim(), Classes: len(d.Classes)})
+	if err != nil {
+		return a, err
+	}
+	if a.suspects, err = eval.Audit(ctx, f.Scorer(), a.set, len(d.Classes), eval.AuditOptions{MaxMem: maxMem}); err != nil {
+		return a, err
+	}
+	orders := make([]float64, len(a.suspects))
+	for i, s := range a.suspects {
+		orders[i] = s.Order
+	}
+	kept := eval.KeepShare(orders, cfg.Rate)
+	if d.HasTruth(datasets.Train) {
+		wrong := make([]bool, len(a.suspects))
+		for i, s := range a.suspects {
+			sample := d.Samples[a.set.IDs[s.Row]]
+			wrong[i] = sample.Label != sample.True
+		}
+		detection, err := eval.Detect(orders, wrong, kept)
+		if err != nil {
+			return a, err
+		}
+		a.Detection = &detection
+	}
+	a.Images = make([]auditEntry, len(a.suspects))
+	for i, s := range a.suspects {
+		a.Images[i] = a.entry(i, s, d, !kept[i])
+	}
+	return a, nil
+}
+
+// entry names what a suspect holds by number.
+func (a audited) entry(i int, s eval.Suspect, d *datasets.Dataset, dropped bool) auditEntry {
+	sample := d.Samples[a.set.IDs[s.Row]]
+	e := auditEntry{
+		Rank: i + 1, Path: sample.Path, Given: d.Classes[sample.Label], Suggested: d.Classes[s.Suggested],
+		Score: s.Score, SuggestedScore: s.SuggestedScore, Dropped: dropped,
+		SupportGiven: a.paths(s.SupportGiven, d), SupportSuggested: a.paths(s.SupportSuggested, d),
+	}
+	if sample.True != datasets.Unlabelled {
+		e.True = d.Classes[sample.True]
+	}
+	return e
+}
+
+func (a audited) paths(list []eval.Neighbour, d *datasets.Dataset) []string {
+	paths := make([]string, len(list))
+	for i, n := range list {
+		paths[i] = d.Samples[a.set.IDs[n.Row]].Path
+	}
+	return paths
+}
+
+// auditWriter picks the format by the file's name; "" needs none.
+func auditWriter(path string) func(io.Writer, audited) error {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".csv":
+		return writeAuditCSV
+	case ".json":
+		return func(w io.Writer, a audited) error { return printJSON(w, a) }
+	case ".jsonl":
+		return func(w io.Writer, a audited) error {
+			out := bufio.NewWriter(w)
+			e := json.NewEncoder(out)
+			for _, entry := range a.Images {
+				if err := e.Encode(entry); err != nil {
+					return err
+				}
+			}
+			return out.Flush()
+		}
+	}
+	if path == "" {
+		return writeAuditCSV
+	}
+	return nil
+}
+
+func writeAuditCSV(w io.Writer, a audited) error {
+	out := csv.NewWriter(w)
+	truth := a.Detection != nil
+	header := []string{"rank", "path", "given_label", "suggested_label", "score", "suggested_score", "dropped"}
+	if truth {
+		header = append(header, "true_label")
+	}
+	if err := out.Write(append(header, "nearest_with_given_label", "nearest_with_suggested_label")); err != nil {
+		return err
+	}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+	for _, e := range a.Images {
+		record := []string{strconv.Itoa(e.Rank), e.Path, e.Given, e.Suggested, number(e.Score), number(e.SuggestedScore), strconv.FormatBool(e.Dropped)}
+		if truth {
+			record = append(record, e.True)
+		}
+		if err := out.Write(append(record, strings.Join(e.SupportGiven, "|"), strings.Join(e.SupportSuggested, "|"))); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func printAudit(w io.Writer, a audited, top int) {
+	fmt.Fprintf(w, "%5s  %-9s  %-20s  %-20s  %s\n", "rank", "score", "given", "suggested", "image")
+	for _, e := range first(a.Images, top) {
+		fmt.Fprintf(w, "%5d  %-9.3g  %-20s  %-20s  %s\n", e.Rank, e.Score, e.Given, e.Suggested, e.Path)
+	}
+	fmt.Fprintf(w, "%d images judged by %s", len(a.Images), a.Scorer)
+	if n := len(a.LeftOut); n > 0 {
+		fmt.Fprintf(w, "; %d unreadable ones left out", n)
+	}
+	fmt.Fprintln(w)
+	if d := a.Detection; d != nil {
+		fmt.Fprintf(w, "%d of %d labels are wrong: AUROC %.4f, AP %.4f; calling the lowest %.0f %% wrong: precision %.3f, recall %.3f\n",
+			d.Wrong, d.Samples, d.AUROC, d.AP, 100*a.Rate, d.Precision, d.Recall)
+	}
+}

@@ -1,5 +1,143 @@
 package main
 
-import "github.com/urfave/cli/v2"
+import (
+	"fmt"
+	"io"
 
-func evalCommand() *cli.Command { return &cli.Command{Name: "eval"} }
+	"github.com/urfave/cli/v2"
+
+	"winnow/datasets"
+	"winnow/eval"
+	"winnow/features"
+)
+
+func evalCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "eval",
+		Usage:     "measure retrieval with a trained head, beside frozen and whitened features",
+		ArgsUsage: "RUN",
+		Description: "Every image of the split asks for its nearest neighbours among the others; where the manifest has the\n" +
+			"splits query and gallery (and no test), queries ask the gallery. Recall@K, P@1, R-Precision and MAP@R as in\n" +
+			"Musgrave et al., A Metric Learning Reality Check (2020); queries without a positive are left out.",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "split", Usage: "the `SPLIT` to measure on; default: test, or query against gallery"},
+			&cli.IntSliceFlag{Name: "k", Value: cli.NewIntSlice(1, 2, 4, 8, 16, 32), Usage: "`K` of Recall@K, several with commas"},
+			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most `BYTES` of similarities held at once"},
+			&cli.BoolFlag{Name: "count-lonely", Usage: "a query without any positive counts as a miss"},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+		}, dataFlags...),
+		Action: evalRun,
+	}
+}
+
+// evalResult is what winnow eval --json prints: the trained head, and beside it what needs no training.
+type evalResult struct {
+	eval.Retrieval
+	Split    string         `json:"split"`
+	Frozen   eval.Retrieval `json:"frozen"`
+	Whitened eval.Retrieval `json:"whitened"`
+	Verdict  string         `json:"verdict"`
+	LeftOut  []leftOut      `json:"left_out"`
+}
+
+func evalRun(c *cli.Context) error {
+	r, err := openRunArg(c)
+	if err != nil {
+		return err
+	}
+	opts, err := retrievalOptions(c)
+	if err != nil {
+		return err
+	}
+	rt, err := openRuntime(c)
+	if err != nil {
+		return err
+	}
+	defer rt.Close()
+	result := evalResult{Split: c.String("split"), LeftOut: []leftOut{}}
+	var gallery *features.Set
+	if result.Split == "" {
+		result.Split = datasets.Test
+		if len(r.Manifest.Select(datasets.Test)) == 0 && len(r.Manifest.Select(datasets.Query)) > 0 {
+			result.Split = datasets.Query
+			g, left, err := splitSet(r.Manifest, r.Store, datasets.Gallery)
+			if err != nil {
+				return err
+			}
+			if g.Len() == 0 {
+				return fmt.Errorf("eval: the manifest has the split query and no readable image in gallery")
+			}
+			gallery, result.LeftOut = &g, append(result.LeftOut, left...)
+		}
+	}
+	query, left, err := splitSet(r.Manifest, r.Store, result.Split)
+	if err != nil {
+		return err
+	}
+	if query.Len() == 0 {
+		return fmt.Errorf("eval: the manifest has no readable image in the split %s; it has %s", result.Split, splitNames(r.Manifest))
+	}
+	result.LeftOut = append(result.LeftOut, left...)
+	train, _, err := splitSet(r.Manifest, r.Store, datasets.Train)
+	if err != nil {
+		return err
+	}
+	if train.Len() == 0 {
+		return fmt.Errorf("eval: the manifest has no train split to compute the whitened row from; it has %s", splitNames(r.Manifest))
+	}
+	all, err := compareOn(c.Context, r.Head, train, query, gallery, opts)
+	if err != nil {
+		return err
+	}
+	if all.Trained.N == 0 {
+		return fmt.Errorf("eval: no image of the split %s has another of its class to find", result.Split)
+	}
+	result.Retrieval, result.Frozen, result.Whitened, result.Verdict = all.Trained, all.Frozen, all.Whitened, all.verdict()
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, result)
+	}
+	printEval(c.App.Writer, result, opts.K)
+	return nil
+}
+
+// splitNames lists the splits a manifest has.
+func splitNames(d *datasets.Dataset) string {
+	text := ""
+	for i, s := range d.Count() {
+		if i > 0 {
+			text += ", "
+		}
+		text += s.Split
+	}
+	return text
+}
+
+func printEval(w io.Writer, r evalResult, ks []int) {
+	fmt.Fprintf(w, "%-10s %8s", r.Split, "P@1")
+	for _, k := range ks {
+		if k != 1 {
+			fmt.Fprintf(w, " %8s", fmt.Sprintf("R@%d", k))
+		}
+	}
+	fmt.Fprintf(w, " %8s %8s\n", "R-Prec", "MAP@R")
+	for _, row := range []struct {
+		name string
+		r    eval.Retrieval
+	}{{"frozen", r.Frozen}, {"whitened", r.Whitened}, {"trained", r.Retrieval}} {
+		fmt.Fprintf(w, "%-10s %8.4f", row.name, row.r.PrecisionAt1)
+		for _, k := range ks {
+			if k != 1 {
+				fmt.Fprintf(w, " %8.4f", row.r.Recall[k])
+			}
+		}
+		fmt.Fprintf(w, " %8.4f %8.4f\n", row.r.RPrecision, row.r.MAPAtR)
+	}
+	fmt.Fprintf(w, "%d queries", r.N)
+	if r.Lonely > 0 {
+		fmt.Fprintf(w, ", %d without any positive", r.Lonely)
+	}
+	if n := len(r.LeftOut); n > 0 {
+		fmt.Fprintf(w, ", %d unreadable images left out", n)
+	}
+	fmt.Fprintf(w, "\n%s\n", r.Verdict)
+}
