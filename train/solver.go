@@ -1,0 +1,117 @@
+package train
+
+import (
+	"fmt"
+	"sort"
+
+	"winnow/features"
+)
+
+// Solver changes parameters along their gradients. It is for one goroutine.
+type Solver interface {
+	// Step moves the data of every parameter with learning rate lr. It reads the gradients and leaves them.
+	// Parameters are known by name: names must differ, and a name keeps its shape.
+	Step(params []*features.Param, lr float64)
+	// State copies what Step needs to go on exactly as if it had never stopped.
+	State() SolverState
+	// SetState takes over the state of a solver of the same kind and settings for the parameters named.
+	SetState(state SolverState, params []*features.Param) error
+}
+
+// SolverState is all that a solver remembers, as plain data for checkpoints, in the order of the names.
+type SolverState struct {
+	Solver string       `json:"solver"`
+	Params []ParamState `json:"params"`
+}
+
+// ParamState is what a solver remembers of one parameter: the steps it has taken and the solver's buffers
+// ([SolverConfig.Buffers] names them), each as long as the parameter's data.
+type ParamState struct {
+	Name    string      `json:"name"`
+	Steps   int         `json:"steps"`
+	Buffers [][]float32 `json:"buffers"`
+}
+
+// NewSolver builds a solver of checked settings.
+func NewSolver(cfg SolverConfig) (Solver, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	return &solver{cfg: cfg, slots: map[string]*solverSlot{}}, nil
+}
+
+type solver struct {
+	cfg   SolverConfig
+	slots map[string]*solverSlot
+}
+
+// solverSlot is the memory of one parameter.
+type solverSlot struct {
+	steps   int
+	buffers [][]float32
+}
+
+func (s *solver) Step(params []*features.Param, lr float64) {
+	for _, p := range params {
+		mem := s.slots[p.Name]
+		if mem == nil {
+			mem = newSolverSlot(len(s.cfg.Buffers()), len(p.Data))
+			s.slots[p.Name] = mem
+		}
+		mem.steps++
+		u := s.cfg.update(lr, mem.steps, p.NoDecay)
+		updateOnAllCores(u, p.Data, p.Grad, mem.buffers)
+	}
+}
+
+func newSolverSlot(buffers, size int) *solverSlot {
+	mem := &solverSlot{buffers: make([][]float32, buffers)}
+	for i := range mem.buffers {
+		mem.buffers[i] = make([]float32, size)
+	}
+	return mem
+}
+
+func (s *solver) State() SolverState {
+	out := SolverState{Solver: s.cfg.Name, Params: make([]ParamState, 0, len(s.slots))}
+	for name, mem := range s.slots {
+		p := ParamState{Name: name, Steps: mem.steps, Buffers: make([][]float32, len(mem.buffers))}
+		for i, b := range mem.buffers {
+			p.Buffers[i] = append([]float32(nil), b...)
+		}
+		out.Params = append(out.Params, p)
+	}
+	sort.Slice(out.Params, func(i, j int) bool { return out.Params[i].Name < out.Params[j].Name })
+	return out
+}
+
+// SetState is a door: a state comes from a file.
+func (s *solver) SetState(state SolverState, params []*features.Param) error {
+	if state.Solver != s.cfg.Name {
+		return fmt.Errorf("train: solver state: found the state of %q, expected %q", state.Solver, s.cfg.Name)
+	}
+	sizes := make(map[string]int, len(params))
+	for _, p := range params {
+		sizes[p.Name] = len(p.Data)
+	}
+	slots := make(map[string]*solverSlot, len(state.Params))
+	for _, p := range state.Params {
+		size, ok := sizes[p.Name]
+		if !ok || slots[p.Name] != nil {
+			return fmt.Errorf("train: solver state: found parameter %q (unknown or twice), expected one of %d parameters once each", p.Name, len(params))
+		}
+		if want := s.cfg.Buffers(); len(p.Buffers) != len(want) || p.Steps < 0 {
+			return fmt.Errorf("train: solver state: %s: found %d buffers after %d steps, expected %v", p.Name, len(p.Buffers), p.Steps, want)
+		}
+		mem := &solverSlot{steps: p.Steps, buffers: make([][]float32, len(p.Buffers))}
+		for i, b := range p.Buffers {
+			if len(b) != size {
+				return fmt.Errorf("train: solver state: %s: %s has %d numbers, expected %d", p.Name, s.cfg.Buffers()[i], len(b), size)
+			}
+			mem.buffers[i] = append([]float32(nil), b...)
+		}
+		slots[p.Name] = mem
+	}
+	s.slots = slots
+	return nil
+}

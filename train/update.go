@@ -1,0 +1,169 @@
+package train
+
+import (
+	"math"
+	"runtime"
+	"sync"
+)
+
+// realNumber is what an update is computed in: float32 in training, float64 where it is checked against torch.
+type realNumber interface{ float32 | float64 }
+
+// weightUpdate holds the numbers of one step of one parameter, computed in float64 and rounded once.
+// x is the weight, g its gradient, t = 1, 2, … the step:
+//
+//	g ← g + λ x                                  (L2; AdamW instead: x ← (1 - η λ) x)
+//	sgd:      v ← μ v + (1 - δ) g  (t = 1: v ← g);  x ← x - η v, nesterov: x ← x - η (g + μ v)
+//	adam(w):  m ← β₁ m + (1-β₁) g;  v ← β₂ v + (1-β₂) g²;  x ← x - η/(1-β₁ᵗ) · m / (√(v/(1-β₂ᵗ)) + ε)
+//	          amsgrad: the largest v so far under the root
+//	rmsprop:  v ← α v + (1-α) g²;  r = g/(√v + ε), centred: √(v - m²), m ← α m + (1-α) g;
+//	          x ← x - η r, with momentum: b ← μ b + r, x ← x - η b
+//
+// Source: METHODS 15.3 (torch.optim 1.13; golden topic optim).
+type weightUpdate struct {
+	cfg   SolverConfig
+	lr    float64
+	decay float64 // λ
+	steps int     // t
+}
+
+// update prepares step t (from 1) at rate lr.
+func (c SolverConfig) update(lr float64, t int, noDecay bool) weightUpdate {
+	u := weightUpdate{cfg: c, lr: lr, decay: c.WeightDecay, steps: t}
+	if noDecay {
+		u.decay = 0
+	}
+	return u
+}
+
+// applyUpdate moves x along g; buf is in the order of SolverConfig.Buffers.
+func applyUpdate[T realNumber](u weightUpdate, x, g []T, buf [][]T) {
+	c := u.cfg
+	switch {
+	case c.Name == "sgd" && c.Momentum == 0:
+		sgdPlain(u, x, g)
+	case c.Name == "sgd":
+		sgdMomentum(u, x, g, buf[0])
+	case c.Name == "rmsprop":
+		rmspropStep(u, x, g, buf)
+	case c.AMSGrad:
+		amsgradStep(u, x, g, buf[0], buf[1], buf[2])
+	default:
+		adamStep(u, x, g, buf[0], buf[1])
+	}
+}
+
+func sgdPlain[T realNumber](u weightUpdate, x, g []T) {
+	lr, wd := T(u.lr), T(u.decay)
+	g = g[:len(x)]
+	for i, xi := range x {
+		x[i] = xi - lr*(g[i]+wd*xi)
+	}
+}
+
+func sgdMomentum[T realNumber](u weightUpdate, x, g, v []T) {
+	lr, wd, mu, keep := T(u.lr), T(u.decay), T(u.cfg.Momentum), T(1-u.cfg.Dampening)
+	old := mu
+	if u.steps == 1 {
+		old, keep = 0, 1 // torch starts the velocity with the whole gradient, whatever the dampening
+	}
+	ahead, now := T(0), T(1) // x ← x - η (ahead·g + now·v)
+	if u.cfg.Nesterov {
+		ahead, now = 1, mu
+	}
+	g, v = g[:len(x)], v[:len(x)]
+	for i, xi := range x {
+		gi := g[i] + wd*xi
+		vi := old*v[i] + keep*gi
+		v[i] = vi
+		x[i] = xi - lr*(ahead*gi+now*vi)
+	}
+}
+
+// adamNumbers are the factors shared by adam and amsgrad.
+func adamNumbers[T realNumber](u weightUpdate) (l2, shrink, b1, b2, step, scale, eps T) {
+	c, t := u.cfg, float64(u.steps)
+	l2, shrink = T(u.decay), 1
+	if c.Name == "adamw" {
+		l2, shrink = 0, T(1-u.lr*u.decay)
+	}
+	step = T(u.lr / (1 - math.Pow(c.Beta1, t)))
+	scale = T(1 / math.Sqrt(1-math.Pow(c.Beta2, t)))
+	return l2, shrink, T(c.Beta1), T(c.Beta2), step, scale, T(c.Eps)
+}
+
+func adamStep[T realNumber](u weightUpdate, x, g, m, v []T) {
+	l2, shrink, b1, b2, step, scale, eps := adamNumbers[T](u)
+	r1, r2 := T(1-u.cfg.Beta1), T(1-u.cfg.Beta2)
+	g, m, v = g[:len(x)], m[:len(x)], v[:len(x)]
+	for i, xi := range x {
+		gi := g[i] + l2*xi
+		mi := b1*m[i] + r1*gi
+		vi := b2*v[i] + r2*gi*gi
+		m[i], v[i] = mi, vi
+		x[i] = shrink*xi - step*mi/(scale*T(math.Sqrt(float64(vi)))+eps)
+	}
+}
+
+func amsgradStep[T realNumber](u weightUpdate, x, g, m, v, top []T) {
+	l2, shrink, b1, b2, step, scale, eps := adamNumbers[T](u)
+	r1, r2 := T(1-u.cfg.Beta1), T(1-u.cfg.Beta2)
+	for i, xi := range x {
+		gi := g[i] + l2*xi
+		mi := b1*m[i] + r1*gi
+		vi := b2*v[i] + r2*gi*gi
+		m[i], v[i], top[i] = mi, vi, max(top[i], vi)
+		x[i] = shrink*xi - step*mi/(scale*T(math.Sqrt(float64(top[i])))+eps)
+	}
+}
+
+func rmspropStep[T realNumber](u weightUpdate, x, g []T, buf [][]T) {
+	c := u.cfg
+	lr, wd, a, r, mu, eps := T(u.lr), T(u.decay), T(c.Alpha), T(1-c.Alpha), T(c.Momentum), T(c.Eps)
+	v, rest := buf[0], buf[1:]
+	var mean, velocity []T
+	if c.Centered {
+		mean, rest = rest[0], rest[1:]
+	}
+	if c.Momentum > 0 {
+		velocity = rest[0]
+	}
+	for i, xi := range x {
+		gi := g[i] + wd*xi
+		v[i] = a*v[i] + r*gi*gi
+		under := v[i]
+		if mean != nil {
+			mean[i] = a*mean[i] + r*gi
+			under = max(under-mean[i]*mean[i], 0) // rounding may leave a small negative variance
+		}
+		step := gi / (T(math.Sqrt(float64(under))) + eps)
+		if velocity != nil {
+			velocity[i] = mu*velocity[i] + step
+			step = velocity[i]
+		}
+		x[i] = xi - lr*step
+	}
+}
+
+// weightsPerCore is the least number of weights worth a goroutine (about 50 µs of work).
+const weightsPerCore = 1 << 15
+
+// updateOnAllCores applies u on all cores. Every weight is updated by itself, so the result does not depend on
+// their number.
+func updateOnAllCores(u weightUpdate, x, g []float32, buf [][]float32) {
+	n := min(runtime.GOMAXPROCS(0), (len(x)+weightsPerCore-1)/weightsPerCore)
+	if n < 2 {
+		applyUpdate(u, x, g, buf)
+		return
+	}
+	var wait sync.WaitGroup
+	for w := range n {
+		lo, hi := w*len(x)/n, (w+1)*len(x)/n
+		part := make([][]float32, len(buf))
+		for i := range buf {
+			part[i] = buf[i][lo:hi]
+		}
+		wait.Go(func() { applyUpdate(u, x[lo:hi], g[lo:hi], part) })
+	}
+	wait.Wait()
+}
