@@ -39,7 +39,9 @@ func float32s(name string, v []float32) array {
 func float64s(name string, v []float64) array {
 	return array{Name: name, Kind: "f64", Len: len(v), f64: v}
 }
-func integers(name string, v []int) array { return array{Name: name, Kind: "int", Len: len(v), ints: v} }
+func integers(name string, v []int) array {
+	return array{Name: name, Kind: "int", Len: len(v), ints: v}
+}
 
 // kindSizes are the bytes a number takes.
 var kindSizes = map[string]int{"f32": 4, "f64": 8, "int": 8}
