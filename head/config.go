@@ -1,0 +1,78 @@
+package head
+
+import "fmt"
+
+// Ways to fill the weights before training.
+const (
+	Whiten = "whiten" // PCA whitening of the stored training features; uses no label
+	Random = "random" // He for layers followed by an activation, Glorot for the last
+)
+
+// ReLU is the one activation: max(x, 0).
+const ReLU = "relu"
+
+// Config says what a head is. Without Hidden it is one linear layer.
+type Config struct {
+	In         int    `yaml:"in" json:"in"`                 // dimension of the features; 0: filled from the store
+	Out        int    `yaml:"out" json:"out"`               // dimension of the embedding
+	Hidden     []int  `yaml:"hidden" json:"hidden"`         // widths of the hidden layers, first to last
+	Bias       bool   `yaml:"bias" json:"bias"`             // every layer adds a bias
+	Activation string `yaml:"activation" json:"activation"` // after each hidden layer: relu
+	Init       string `yaml:"init" json:"init"`             // whiten or random
+}
+
+// Default is the head that a person gets who asks for none: linear with bias, whitened, 512 dimensions.
+func Default() Config {
+	return Config{Out: 512, Bias: true, Activation: ReLU, Init: Whiten}
+}
+
+// maxWidth bounds a layer: 16,777,216 inputs × outputs would already be no head but a mistake in a file.
+const maxWidth = 1 << 20
+
+// Validate reports the first setting that cannot be.
+func (c Config) Validate() error {
+	for _, w := range []struct {
+		name string
+		n    int
+	}{{"in", c.In}, {"out", c.Out}} {
+		if w.n < 1 || w.n > maxWidth {
+			return fmt.Errorf("head: %s: found %d, expected 1 to %d", w.name, w.n, maxWidth)
+		}
+	}
+	for i, n := range c.Hidden {
+		if n < 1 || n > maxWidth {
+			return fmt.Errorf("head: hidden[%d]: found %d, expected 1 to %d", i, n, maxWidth)
+		}
+	}
+	if c.Activation != ReLU && (c.Activation != "" || len(c.Hidden) > 0) {
+		return fmt.Errorf("head: activation: found %q, expected %q", c.Activation, ReLU)
+	}
+	if c.Init != Whiten && c.Init != Random {
+		return fmt.Errorf("head: init: found %q, expected %q or %q", c.Init, Whiten, Random)
+	}
+	return nil
+}
+
+// Shape is the name and size of one parameter.
+type Shape struct {
+	Name       string `json:"name"`
+	Rows, Cols int
+}
+
+// widths is In, Hidden..., Out.
+func (c Config) widths() []int {
+	return append(append([]int{c.In}, c.Hidden...), c.Out)
+}
+
+// Shapes lists the parameters in the order of [Head.Params], without allocating any of them.
+func (c Config) Shapes() []Shape {
+	var list []Shape
+	w := c.widths()
+	for i := range w[:len(w)-1] {
+		list = append(list, Shape{fmt.Sprintf("head.%d.weight", i), w[i], w[i+1]})
+		if c.Bias {
+			list = append(list, Shape{fmt.Sprintf("head.%d.bias", i), 1, w[i+1]})
+		}
+	}
+	return list
+}

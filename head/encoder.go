@@ -1,0 +1,96 @@
+package head
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// Encoder trains a head on stored features: it looks rows up, embeds them, and turns ∂L/∂z into the
+// gradients of the head's parameters. It is the train package's Encoder; one goroutine may use it.
+type Encoder struct {
+	head  *Head
+	train features.Set
+	graph *graph
+	z     features.Set // of the last Forward; batch rows of memory
+	n     int          // its rows; 0: none
+}
+
+// NewEncoder builds the graph once, for batches of at most batch rows. train is kept, not copied.
+func NewEncoder(h *Head, train features.Set, batch int) (*Encoder, error) {
+	if batch < 1 {
+		return nil, fmt.Errorf("head: batch: found %d rows, expected at least 1", batch)
+	}
+	if train.Dim() != h.cfg.In {
+		return nil, fmt.Errorf("head: training features: found dimension %d, expected %d", train.Dim(), h.cfg.In)
+	}
+	g, err := newGraph(h, batch)
+	if err != nil {
+		return nil, err
+	}
+	e := &Encoder{head: h, train: train, graph: g}
+	e.z = features.Set{X: g.z}
+	if train.Labels != nil {
+		e.z.Labels = make([]int, batch)
+	}
+	if train.IDs != nil {
+		e.z.IDs = make([]int, batch)
+	}
+	return e, nil
+}
+
+// Params are the head's.
+func (e *Encoder) Params() []*features.Param { return e.head.Params() }
+
+// Forward embeds the named rows of the training set: at most the batch size given to [NewEncoder], at least
+// one. The result is overwritten by the next Forward.
+func (e *Encoder) Forward(rows []int) (features.Set, error) {
+	e.n = 0
+	if len(rows) < 1 || len(rows) > e.graph.x.Rows {
+		return features.Set{}, fmt.Errorf("head: batch: found %d rows, expected 1 to %d", len(rows), e.graph.x.Rows)
+	}
+	for to, from := range rows {
+		if from < 0 || from >= e.train.Len() {
+			return features.Set{}, fmt.Errorf("head: batch: found row %d, expected 0 to %d", from, e.train.Len()-1)
+		}
+		copy(features.Row(e.graph.x, to), e.train.Row(from))
+		if e.train.Labels != nil {
+			e.z.Labels[to] = e.train.Labels[from]
+		}
+		if e.train.IDs != nil {
+			e.z.IDs[to] = e.train.IDs[from]
+		}
+	}
+	e.graph.pad(len(rows))
+	if err := e.graph.forward(); err != nil {
+		return features.Set{}, err
+	}
+	e.n = len(rows)
+	out := features.Set{X: part(e.z.X, 0, e.n)}
+	if e.z.Labels != nil {
+		out.Labels = e.z.Labels[:e.n]
+	}
+	if e.z.IDs != nil {
+		out.IDs = e.z.IDs[:e.n]
+	}
+	return out, nil
+}
+
+// Backward overwrites the gradients of the parameters with those of the last Forward's loss, given
+// dz = ∂loss/∂z, one row for each row of z. It may be called once for each Forward. Afterwards the parameters' Grad is
+// Gorgonia's own memory, so that nothing of the size of the weights is copied: read it from the Param.
+func (e *Encoder) Backward(dz blas32.General) error {
+	if e.n == 0 {
+		return fmt.Errorf("head: Backward without a Forward before it")
+	}
+	if dz.Rows != e.n || dz.Cols != e.head.cfg.Out {
+		return fmt.Errorf("head: gradient of the embeddings: found %d×%d, expected %d×%d", dz.Rows, dz.Cols, e.n, e.head.cfg.Out)
+	}
+	e.n = 0
+	return e.graph.backward(dz)
+}
+
+// Close releases the graph.
+func (e *Encoder) Close() error { return e.graph.close() }

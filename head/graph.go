@@ -1,0 +1,169 @@
+package head
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+
+	"winnow/features"
+)
+
+// graph is a head as a Gorgonia program for a fixed number of rows: forward half, gate, backward half.
+type graph struct {
+	x, z   blas32.General // batch×in and batch×out; x is the program's own input memory
+	dz     blas32.General // batch×out, the gate's output memory
+	gate   *gateOp
+	params []*features.Param
+	grads  gorgonia.Nodes // of params, in their order
+	run    func() error
+	rewind func()
+	close  func() error
+	used   int // rows of x that the last batch filled
+}
+
+// newGraph builds and compiles the program. Gorgonia panics on a bad graph; here that becomes an error.
+func newGraph(h *Head, batch int) (g *graph, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			g, err = nil, fmt.Errorf("head: building the graph: %v", r)
+		}
+	}()
+	b := &builder{g: gorgonia.NewGraph(), batch: batch}
+	g = &graph{params: h.Params(), z: features.NewMatrix(batch, h.cfg.Out)}
+	x := b.input("x", batch, h.cfg.In, nil)
+	g.x = matrixOf(x)
+	y := x
+	for i, l := range h.layers {
+		y = b.layer(i, l, y)
+	}
+	u := b.must(unit(y))
+	dz := tensor.New(tensor.WithShape(batch, h.cfg.Out), tensor.Of(tensor.Float32))
+	g.gate = &gateOp{rowOp: rowOp{"gate", 1}, z: g.z, dz: dz}
+	g.dz = blas32.General{Rows: batch, Cols: h.cfg.Out, Stride: h.cfg.Out, Data: values(dz)}
+	gate := b.must(gorgonia.ApplyOp(g.gate, u))
+	if b.err != nil {
+		return nil, fmt.Errorf("head: building the graph: %w", b.err)
+	}
+	// The gradient of ⟨u(W), G⟩ in W with G held constant is what backpropagating G from u yields.
+	g.grads, err = gorgonia.Backpropagate(gorgonia.Nodes{u}, gorgonia.Nodes{gate}, b.weights)
+	if err != nil {
+		return nil, fmt.Errorf("head: differentiating the graph: %w", err)
+	}
+	return g, g.compile(b)
+}
+
+// compile leaves out what nothing asks for, such as ∂/∂x.
+func (g *graph) compile(b *builder) error {
+	program, registers, err := gorgonia.CompileFunction(b.g, b.inputs, g.grads)
+	if err != nil {
+		return fmt.Errorf("head: compiling the graph: %w", err)
+	}
+	vm := gorgonia.NewTapeMachine(b.g, gorgonia.WithPrecompiled(program, registers))
+	g.run, g.close = vm.RunAll, vm.Close
+	// Reset would also drop the registers, and with them the memory of every intermediate: 4 MiB of gradient
+	// to allocate and clear at each step. A copy of the fresh machine put back rewinds the program only.
+	start := *vm
+	g.rewind = func() { *vm = start }
+	return nil
+}
+
+// pad clears what rows beyond n the last batch left in x.
+func (g *graph) pad(n int) {
+	if n < g.used {
+		clear(g.x.Data[n*g.x.Stride : g.used*g.x.Stride])
+	}
+	g.used = n
+}
+
+// forward runs the program up to the gate; z then holds the embeddings.
+func (g *graph) forward() error {
+	g.rewind()
+	g.gate.open = false
+	g.gate.reached = false
+	if err := g.run(); !g.gate.reached {
+		return fmt.Errorf("head: forward: %w", err)
+	}
+	return nil
+}
+
+// backward runs the rest of the program; the parameters' Grad then hold their gradients.
+func (g *graph) backward(dz blas32.General) error {
+	for i := range dz.Rows {
+		copy(features.Row(g.dz, i), features.Row(dz, i))
+	}
+	clear(g.dz.Data[dz.Rows*g.dz.Stride:])
+	g.gate.open = true
+	if err := g.run(); err != nil {
+		return fmt.Errorf("head: backward: %w", err)
+	}
+	for i, p := range g.params {
+		p.Grad = values(g.grads[i].Value())
+	}
+	return nil
+}
+
+// builder collects nodes and the first error.
+type builder struct {
+	g       *gorgonia.ExprGraph
+	batch   int
+	inputs  gorgonia.Nodes
+	weights gorgonia.Nodes
+	ones    *gorgonia.Node // batch×1
+	err     error
+}
+
+func (b *builder) must(n *gorgonia.Node, err error) *gorgonia.Node {
+	if b.err == nil {
+		b.err = err
+	}
+	return n
+}
+
+// input is a matrix whose values live in data, or in new memory if data is nil.
+func (b *builder) input(name string, rows, cols int, data []float32) *gorgonia.Node {
+	if data == nil {
+		data = make([]float32, rows*cols)
+	}
+	value := tensor.New(tensor.WithShape(rows, cols), tensor.WithBacking(data))
+	n := gorgonia.NewMatrix(b.g, tensor.Float32, gorgonia.WithName(name), gorgonia.WithShape(rows, cols), gorgonia.WithValue(value))
+	b.inputs = append(b.inputs, n)
+	return n
+}
+
+func (b *builder) weight(p *features.Param) *gorgonia.Node {
+	n := b.input(p.Name, p.Rows, p.Cols, p.Data)
+	b.weights = append(b.weights, n)
+	return n
+}
+
+// layer is relu(x·W + 1·b): the bias as a product with a column of ones, because Gorgonia's broadcasts
+// copy element by element.
+func (b *builder) layer(i int, l layer, x *gorgonia.Node) *gorgonia.Node {
+	if b.err != nil {
+		return nil
+	}
+	y := b.must(gorgonia.Mul(x, b.weight(l.weight)))
+	if l.bias != nil {
+		if b.ones == nil {
+			column := make([]float32, b.batch)
+			for i := range column {
+				column[i] = 1
+			}
+			b.ones = b.input("ones", b.batch, 1, column)
+		}
+		shift := b.must(gorgonia.Mul(b.ones, b.weight(l.bias)))
+		y = b.must(gorgonia.Add(y, shift))
+	}
+	if l.relu {
+		y = b.must(gorgonia.Rectify(y))
+	}
+	return y
+}
+
+// matrixOf is a view of a node's value.
+func matrixOf(n *gorgonia.Node) blas32.General {
+	s := n.Shape()
+	return blas32.General{Rows: s[0], Cols: s[1], Stride: s[1], Data: values(n.Value())}
+}

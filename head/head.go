@@ -1,0 +1,160 @@
+// Package head turns features into unit embeddings, and gradients of embeddings into gradients of weights.
+//
+//	y = W_k·…·relu(W_0 x + b_0)… + b_k        z = y / max(‖y‖, 1e-12)
+//
+// A [Head] is plain numbers: weights lie in×out, row-major, so that a batch of feature rows times a weight
+// matrix is one product without a transposition. [Head.Embed] runs it through blas32; an [Encoder] trains it,
+// with Gorgonia differentiating ⟨u(W), G⟩ for the G = ∂L/∂z that a loss has computed. Gorgonia is imported
+// here and nowhere else. The package knows neither losses nor filters, and imports only features.
+//
+// The same seed gives the same bits: the initial weights are drawn from the source given to [New], never
+// by Gorgonia, whose initialisers are seeded from the clock.
+package head
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// Head is a linear map or a small perceptron with a normalised output. It is not safe to train it and
+// embed with it at the same time; several goroutines may embed.
+type Head struct {
+	cfg    Config
+	layers []layer
+	rank   int
+}
+
+// layer is one affine map; bias is nil where the head has none.
+type layer struct {
+	weight, bias *features.Param
+	relu         bool
+}
+
+// New makes a head with initial weights. train are the stored training features; only whitening reads
+// them, and with Init random they may be empty. rng decides every random weight.
+func New(cfg Config, train blas32.General, rng *rand.Rand) (*Head, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	h := blank(cfg)
+	if cfg.Init == Random {
+		h.drawAll(rng)
+		return h, nil
+	}
+	if train.Cols != cfg.In {
+		return nil, fmt.Errorf("head: training features: found dimension %d, expected %d as in the settings", train.Cols, cfg.In)
+	}
+	w, err := whitening(train, cfg.Out, cfg.Bias)
+	if err != nil {
+		return nil, err
+	}
+	h.startWhitened(w, rng)
+	return h, nil
+}
+
+// Restore makes a head from parameter values as read from a file, in the order of [Config.Shapes].
+// The values are not copied.
+func Restore(cfg Config, values [][]float32) (*Head, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	shapes := cfg.Shapes()
+	if len(values) != len(shapes) {
+		return nil, fmt.Errorf("head: found %d parameters, expected %d", len(values), len(shapes))
+	}
+	for i, s := range shapes {
+		if len(values[i]) != s.Rows*s.Cols {
+			return nil, fmt.Errorf("head: %s: found %d values, expected %d×%d", s.Name, len(values[i]), s.Rows, s.Cols)
+		}
+		for j, v := range values[i] {
+			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+				return nil, fmt.Errorf("head: %s: value %d is %v, expected a finite number", s.Name, j, v)
+			}
+		}
+	}
+	h := skeleton(cfg)
+	for i, p := range h.Params() {
+		p.Data = values[i]
+		p.Grad = make([]float32, len(p.Data))
+	}
+	return h, nil
+}
+
+// blank is a head of zeros.
+func blank(cfg Config) *Head {
+	h := skeleton(cfg)
+	for _, p := range h.Params() {
+		p.Data = make([]float32, p.Rows*p.Cols)
+		p.Grad = make([]float32, p.Rows*p.Cols)
+	}
+	return h
+}
+
+// skeleton is a head whose parameters have names and sizes but no memory yet.
+func skeleton(cfg Config) *Head {
+	h := &Head{cfg: cfg, rank: cfg.Out}
+	shapes := cfg.Shapes()
+	for i := 0; i <= len(cfg.Hidden); i++ {
+		take := func() *features.Param {
+			s := shapes[0]
+			shapes = shapes[1:]
+			return &features.Param{Name: s.Name, Rows: s.Rows, Cols: s.Cols}
+		}
+		l := layer{weight: take(), relu: i < len(cfg.Hidden)}
+		if cfg.Bias {
+			l.bias = take()
+			l.bias.NoDecay = true
+		}
+		h.layers = append(h.layers, l)
+	}
+	return h
+}
+
+// Config is what the head was made from.
+func (h *Head) Config() Config { return h.cfg }
+
+// Rank is how many output dimensions the initial whitening could fill: the training features vary in no
+// more directions, or a hidden layer passes no more. The other dimensions start at zero and may be learned.
+// It is Out for a random or restored head.
+func (h *Head) Rank() int { return h.rank }
+
+// Params are the weights and biases, first layer first: head.0.weight (in×out), head.0.bias (1×out), ….
+func (h *Head) Params() []*features.Param {
+	var list []*features.Param
+	for _, l := range h.layers {
+		list = append(list, l.weight)
+		if l.bias != nil {
+			list = append(list, l.bias)
+		}
+	}
+	return list
+}
+
+// Layer is one affine map as plain data, for writing it elsewhere. The output of the last layer is
+// normalised to unit length afterwards.
+type Layer struct {
+	Weight     blas32.General // in×out
+	Bias       []float32      // out values, or nil
+	Activation string         // "relu" or ""
+}
+
+// Layers is a view of the head's current weights, first layer first.
+func (h *Head) Layers() []Layer {
+	var list []Layer
+	for _, l := range h.layers {
+		out := Layer{Weight: l.weight.Matrix()}
+		if l.bias != nil {
+			out.Bias = l.bias.Data
+		}
+		if l.relu {
+			out.Activation = ReLU
+		}
+		list = append(list, out)
+	}
+	return list
+}

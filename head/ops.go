@@ -1,0 +1,133 @@
+package head
+
+import (
+	"errors"
+	"fmt"
+	"hash"
+	"hash/fnv"
+
+	"github.com/chewxy/hm"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gorgonia.org/gorgonia"
+	"gorgonia.org/tensor"
+)
+
+// rowOp is what the operations below share: n matrices of one shape in, one of that shape out.
+type rowOp struct {
+	name  string
+	arity int
+}
+
+func (o rowOp) Arity() int { return o.arity }
+
+func (o rowOp) Type() hm.Type {
+	a := hm.TypeVariable('a')
+	list := make([]hm.Type, o.arity+1)
+	for i := range list {
+		list[i] = a
+	}
+	return hm.NewFnType(list...)
+}
+
+func (o rowOp) InferShape(in ...gorgonia.DimSizer) (tensor.Shape, error) {
+	first, ok := in[0].(tensor.Shape)
+	if !ok || len(first) != 2 {
+		return nil, fmt.Errorf("head: %s: found shape %v, expected a matrix", o.name, in[0])
+	}
+	return first.Clone(), nil
+}
+
+func (o rowOp) ReturnsPtr() bool      { return true }
+func (o rowOp) CallsExtern() bool     { return false }
+func (o rowOp) OverwritesInput() int  { return -1 }
+func (o rowOp) WriteHash(h hash.Hash) { fmt.Fprintf(h, "winnow/head.%s", o.name) }
+func (o rowOp) String() string        { return o.name }
+
+func (o rowOp) Hashcode() uint32 {
+	h := fnv.New32a()
+	o.WriteHash(h)
+	return h.Sum32()
+}
+
+// unitOp is z = y/max(‖y‖, 1e-12) for every row. In Gorgonia's own operations it would be a square, a sum,
+// a root, and a broadcast that materialises the norms, and as many again for the gradient.
+type unitOp struct{ rowOp }
+
+func unit(y *gorgonia.Node) (*gorgonia.Node, error) {
+	return gorgonia.ApplyOp(unitOp{rowOp{"unit", 1}}, y)
+}
+
+func (o unitOp) Do(in ...gorgonia.Value) (gorgonia.Value, error) {
+	return o.UsePreallocDo(like(in[0]), in...)
+}
+
+func (o unitOp) UsePreallocDo(out gorgonia.Value, in ...gorgonia.Value) (gorgonia.Value, error) {
+	y, z := values(in[0]), values(out)
+	cols := in[0].Shape()[1]
+	for i := 0; i < len(y); i += cols {
+		unitRow(z[i:i+cols], y[i:i+cols])
+	}
+	return out, nil
+}
+
+func (o unitOp) DiffWRT(int) []bool { return []bool{true} }
+
+func (o unitOp) SymDiff(in gorgonia.Nodes, z, dz *gorgonia.Node) (gorgonia.Nodes, error) {
+	dy, err := gorgonia.ApplyOp(unitGradOp{rowOp{"unit gradient", 3}}, in[0], z, dz)
+	return gorgonia.Nodes{dy}, err
+}
+
+// unitGradOp is dy = (dz - z⟨z, dz⟩)/‖y‖ for every row: only what turns z counts, not what lengthens it.
+// A row with ‖y‖ ≤ 1e-12 has no direction to turn and gets 0.
+type unitGradOp struct{ rowOp }
+
+func (o unitGradOp) Do(in ...gorgonia.Value) (gorgonia.Value, error) {
+	return o.UsePreallocDo(like(in[0]), in...)
+}
+
+func (o unitGradOp) UsePreallocDo(out gorgonia.Value, in ...gorgonia.Value) (gorgonia.Value, error) {
+	y, z, dz, dy := values(in[0]), values(in[1]), values(in[2]), values(out)
+	cols := in[0].Shape()[1]
+	for i := 0; i < len(y); i += cols {
+		unitRowGrad(dy[i:i+cols], y[i:i+cols], z[i:i+cols], dz[i:i+cols])
+	}
+	return out, nil
+}
+
+// errWaiting stops Gorgonia's machine at the gate; the machine stays at that instruction.
+var errWaiting = errors.New("head: waiting for the gradient of the embeddings")
+
+// gateOp stands between the forward and the backward half of the graph. Its input is the embeddings z, its
+// output ∂L/∂z, which is computed outside Gorgonia. Asked before that is known, it copies z out and stops the
+// machine; the next run of the machine goes on from here.
+type gateOp struct {
+	rowOp
+	z       blas32.General // what came in, for the outside
+	dz      *tensor.Dense  // what goes out
+	open    bool           // dz is known
+	reached bool           // z is known
+}
+
+// DiffWRT says that nothing flows back through the gate: G is a constant.
+func (o *gateOp) DiffWRT(int) []bool { return []bool{false} }
+
+// SymDiff is never asked for.
+func (o *gateOp) SymDiff(gorgonia.Nodes, *gorgonia.Node, *gorgonia.Node) (gorgonia.Nodes, error) {
+	return nil, errors.New("head: the gate is not differentiable")
+}
+
+func (o *gateOp) Do(in ...gorgonia.Value) (gorgonia.Value, error) {
+	if !o.open {
+		copy(o.z.Data, values(in[0]))
+		o.reached = true
+		return nil, errWaiting
+	}
+	return o.dz, nil
+}
+
+// like is a new matrix of v's shape.
+func like(v gorgonia.Value) gorgonia.Value {
+	return tensor.New(tensor.Of(tensor.Float32), tensor.WithShape(v.Shape().Clone()...))
+}
+
+func values(v gorgonia.Value) []float32 { return v.Data().([]float32) }

@@ -1,0 +1,110 @@
+package head
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// drawAll fills every weight at random: He et al. (ICCV 2015), variance 2/in, before an activation;
+// Glorot & Bengio (AISTATS 2010), variance 2/(in+out), for the last layer. Biases are zero.
+func (h *Head) drawAll(rng *rand.Rand) {
+	for _, l := range h.layers {
+		l.draw(rng)
+	}
+}
+
+func (l layer) draw(rng *rand.Rand) {
+	w := l.weight
+	variance := 2 / float64(w.Rows+w.Cols)
+	if l.relu {
+		variance = 2 / float64(w.Rows)
+	}
+	scale := math.Sqrt(variance)
+	for i := range w.Data {
+		w.Data[i] = float32(scale * rng.NormFloat64())
+	}
+}
+
+// startWhitened makes the head compute the whitening w, whatever its layers.
+//
+// A hidden layer of width ≥ 2r passes r dimensions unchanged as the pair relu(a), relu(-a), because
+// relu(a) - relu(-a) = a: so a perceptron starts as the whitened linear head and cannot begin worse. Units
+// beyond the pairs start as random directions that the next layer ignores (weight 0) until training finds
+// a use for them. Where a layer is narrower than 2·Out, r is half its width and the last outputs start at zero.
+func (h *Head) startWhitened(w whitened, rng *rand.Rand) {
+	first := h.layers[0]
+	if len(h.layers) == 1 {
+		copy(first.weight.Data, w.weight.Data)
+		if first.bias != nil {
+			copy(first.bias.Data, w.bias)
+		}
+		h.rank = w.rank
+		return
+	}
+	r := w.rank
+	for _, width := range h.cfg.Hidden {
+		r = min(r, width/2)
+	}
+	h.rank = r
+	mirror(first, w, r, rng)
+	for _, l := range h.layers[1:] {
+		if l.relu {
+			l.draw(rng)
+		}
+		passPairs(l, r)
+	}
+}
+
+// mirror fills the first layer: unit 2k is whitened direction k, unit 2k+1 its opposite, the rest random
+// unit mixtures of the whitened directions.
+func mirror(l layer, w whitened, r int, rng *rand.Rand) {
+	mix := features.NewMatrix(w.rank, l.weight.Cols)
+	for k := range r {
+		mix.Data[k*mix.Stride+2*k] = 1
+		mix.Data[k*mix.Stride+2*k+1] = -1
+	}
+	for j := 2 * r; j < mix.Cols; j++ {
+		for k := range w.rank {
+			mix.Data[k*mix.Stride+j] = float32(rng.NormFloat64() / math.Sqrt(float64(w.rank)))
+		}
+	}
+	product(l.weight.Matrix(), columns(w.weight, w.rank), mix)
+	if l.bias != nil {
+		bias := blas32.General{Rows: 1, Cols: w.rank, Stride: w.rank, Data: w.bias[:w.rank]}
+		product(l.bias.Matrix(), bias, mix)
+	}
+}
+
+// passPairs makes the first 2r inputs of a layer carry r values on: to a pair again where an activation
+// follows, to one output each at the end. No other input has a weight to those outputs, nor at the end at all.
+func passPairs(l layer, r int) {
+	w := l.weight
+	if !l.relu {
+		clear(w.Data)
+		for k := range r {
+			w.Data[(2*k)*w.Cols+k] = 1
+			w.Data[(2*k+1)*w.Cols+k] = -1
+		}
+		return
+	}
+	for i := range w.Rows {
+		clear(w.Data[i*w.Cols : i*w.Cols+2*r])
+	}
+	for k := range r {
+		for _, from := range []int{2 * k, 2*k + 1} {
+			sign := float32(1 - 2*(from-2*k))
+			w.Data[from*w.Cols+2*k] = sign
+			w.Data[from*w.Cols+2*k+1] = -sign
+		}
+	}
+}
+
+// columns is a view of the first n columns of m.
+func columns(m blas32.General, n int) blas32.General {
+	m.Cols = n
+	return m
+}

@@ -1,0 +1,155 @@
+package head
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+
+	"winnow/features"
+)
+
+const (
+	// ridge is added to every eigenvalue as a share of their mean, so that directions in which the features
+	// hardly vary, which are mostly noise, are not blown up to full size.
+	ridge = 1e-3
+	// minEigen is the share of the largest eigenvalue below which a direction counts as empty: float32
+	// features carry no more.
+	minEigen = 1e-6
+	// covarianceBlock rows are summed in float32 before they join the float64 sum.
+	covarianceBlock = 2048
+)
+
+// whitened is the affine map y = weightᵀx + bias of PCA whitening; columns from rank on are zero.
+type whitened struct {
+	weight blas32.General // in×out
+	bias   []float32      // out
+	rank   int
+}
+
+// whitening decorrelates the features and gives every direction the same variance, using no label:
+//
+//	y = c · (Λ + εI)^{-1/2} Uᵀ (x - μ),   ε = 10⁻³ · trace(C)/d
+//
+// with μ the mean of the n rows of x, C their covariance (÷ n), U its out leading eigenvectors (in×out) and
+// Λ their eigenvalues. Without bias nothing can be centred: then μ = 0 and C is the second moment about the
+// origin. The embedding is normalised, so c > 0 changes no result; it is chosen so that the weights have the
+// root mean square of a Glorot start, √(2/(in+out)), which makes a learning rate mean the same for any
+// backbone and either start. Where the features vary in fewer than out directions (few rows, dead features)
+// the columns from rank on are zero: the caller learns it from rank.
+//
+// The sign of an eigenvector is fixed by making its component of largest magnitude positive.
+// Source: Kessy, Lewin & Strimmer, The American Statistician 2018, section 2 (PCA whitening).
+func whitening(x blas32.General, out int, centre bool) (whitened, error) {
+	if x.Rows < 2 {
+		return whitened{}, fmt.Errorf("head: whitening: found %d training rows, expected at least 2 (or init %q)", x.Rows, Random)
+	}
+	mean, err := columnMeans(x)
+	if err != nil {
+		return whitened{}, err
+	}
+	if !centre {
+		clear(mean)
+	}
+	cov := covariance(x, mean)
+	values, vectors := topEigen(cov, min(out, x.Cols))
+	var trace float64
+	for i := range x.Cols {
+		trace += cov.At(i, i)
+	}
+	limit := x.Rows
+	if centre {
+		limit--
+	}
+	rank := 0
+	for rank < len(values) && rank < limit && values[rank] > minEigen*values[0] && values[rank] > 0 {
+		rank++
+	}
+	if rank == 0 {
+		return whitened{}, fmt.Errorf("head: whitening: the %d training rows are all equal, expected features that vary", x.Rows)
+	}
+	return scaled(vectors, values[:rank], mean, out, ridge*trace/float64(x.Cols)), nil
+}
+
+// scaled divides the eigenvectors by √(λ+ε), fixes their signs and the common scale, and derives the bias.
+func scaled(vectors *mat.Dense, values, mean []float64, out int, eps float64) whitened {
+	in, rank := len(mean), len(values)
+	columns := make([]float64, rank) // factor of each column
+	var square float64
+	for k := range columns {
+		columns[k] = 1 / math.Sqrt(values[k]+eps)
+		square += columns[k] * columns[k] // the column has unit length before
+	}
+	common := math.Sqrt(2/float64(in+out)) / math.Sqrt(square/float64(in*rank))
+	for k := range columns {
+		var peak float64
+		for i := range in {
+			if v := vectors.At(i, k); math.Abs(v) > math.Abs(peak) {
+				peak = v
+			}
+		}
+		columns[k] *= math.Copysign(common, peak)
+	}
+	w := whitened{weight: features.NewMatrix(in, out), bias: make([]float32, out), rank: rank}
+	offset := make([]float64, rank)
+	for i := range in {
+		row := features.Row(w.weight, i)
+		for k, factor := range columns {
+			v := vectors.At(i, k) * factor
+			row[k] = float32(v)
+			offset[k] -= mean[i] * v
+		}
+	}
+	for k, v := range offset {
+		w.bias[k] = float32(v)
+	}
+	return w
+}
+
+// columnMeans is the mean of the rows; a value that is not finite is an error that names its row.
+func columnMeans(x blas32.General) ([]float64, error) {
+	mean := make([]float64, x.Cols)
+	for i := range x.Rows {
+		for j, v := range features.Row(x, i) {
+			if !finite(float64(v)) {
+				return nil, fmt.Errorf("head: whitening: training row %d, feature %d: found %v, expected a finite number", i, j, v)
+			}
+			mean[j] += float64(v)
+		}
+	}
+	for j := range mean {
+		mean[j] /= float64(x.Rows)
+	}
+	return mean, nil
+}
+
+// covariance is 1/n Σ (x-μ)(x-μ)ᵀ: products of blocks in float32, their sum in float64. Time 2·n·d².
+func covariance(x blas32.General, mean []float64) *mat.SymDense {
+	d := x.Cols
+	sum := make([]float64, d*d)
+	centred := features.NewMatrix(min(covarianceBlock, x.Rows), d)
+	part32 := features.NewMatrix(d, d)
+	for from := 0; from < x.Rows; from += centred.Rows {
+		n := min(centred.Rows, x.Rows-from)
+		block := part(centred, 0, n)
+		for i := range n {
+			row := features.Row(block, i)
+			for j, v := range features.Row(x, from+i) {
+				row[j] = float32(float64(v) - mean[j])
+			}
+		}
+		blas32.Gemm(blas.Trans, blas.NoTrans, 1, block, block, 0, part32)
+		for i, v := range part32.Data {
+			sum[i] += float64(v)
+		}
+	}
+	cov := mat.NewSymDense(d, nil)
+	for i := range d {
+		for j := i; j < d; j++ {
+			cov.SetSym(i, j, (sum[i*d+j]+sum[j*d+i])/(2*float64(x.Rows)))
+		}
+	}
+	return cov
+}
