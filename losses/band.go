@@ -1,0 +1,103 @@
+package losses
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+// band holds the negatives of one anchor in rising distance, so that those between two distances are a
+// stretch of it. Sorted by buckets: O(r) for distances that are spread out, O(r log r) at worst.
+type band struct {
+	order   []int32 // columns of the negatives, nearest first, ties by column
+	delta   []float64
+	starts  []int32 // bucket k is order[starts[k]:starts[k+1]]; buckets have equal widths
+	cursors []int32
+	lowest  float64
+	scale   float64 // buckets per unit of distance
+}
+
+// perBucket is how many negatives share a bucket where they are spread evenly.
+const perBucket = 4
+
+// sort takes over the negatives of an anchor with label y; delta are the distances of all columns.
+func (b *band) sort(delta []float64, cols []int, y int) {
+	n, lowest, highest := 0, 0.0, 0.0
+	for j, c := range cols {
+		if c == y {
+			continue
+		}
+		if d := delta[j]; n == 0 {
+			lowest, highest = d, d
+		} else {
+			lowest, highest = min(lowest, d), max(highest, d)
+		}
+		n++
+	}
+	buckets := n/perBucket + 1
+	b.delta, b.lowest, b.scale = delta, lowest, 0
+	if highest > lowest {
+		b.scale = float64(buckets) / (highest - lowest)
+	}
+	b.order = grow(b.order, n)
+	b.starts, b.cursors = grow(b.starts, buckets+1), grow(b.cursors, buckets)
+	b.fill(cols, y)
+	for k := range buckets {
+		b.sortBucket(b.order[b.starts[k]:b.starts[k+1]])
+	}
+}
+
+// bucket grows with d.
+func (b *band) bucket(d float64) int {
+	return min(max(int((d-b.lowest)*b.scale), 0), len(b.starts)-2)
+}
+
+// fill counts, then places.
+func (b *band) fill(cols []int, y int) {
+	clear(b.starts)
+	for j, c := range cols {
+		if c != y {
+			b.starts[b.bucket(b.delta[j])+1]++
+		}
+	}
+	for k := range b.cursors {
+		b.starts[k+1] += b.starts[k]
+		b.cursors[k] = b.starts[k]
+	}
+	for j, c := range cols {
+		if c != y {
+			k := b.bucket(b.delta[j])
+			b.order[b.cursors[k]] = int32(j)
+			b.cursors[k]++
+		}
+	}
+}
+
+func (b *band) sortBucket(part []int32) {
+	if len(part) > 8*perBucket {
+		slices.SortFunc(part, func(i, j int32) int {
+			return cmp.Or(cmp.Compare(b.delta[i], b.delta[j]), cmp.Compare(i, j))
+		})
+		return
+	}
+	for i := 1; i < len(part); i++ {
+		j, d := part[i], b.delta[part[i]]
+		k := i
+		for ; k > 0 && b.delta[part[k-1]] > d; k-- {
+			part[k] = part[k-1]
+		}
+		part[k] = j
+	}
+}
+
+// between is the stretch of order with low ≤ δ < high.
+func (b *band) between(low, high float64) (from, to int) {
+	return b.below(low), b.below(high)
+}
+
+// below counts the negatives nearer than d.
+func (b *band) below(d float64) int {
+	k := b.bucket(d)
+	first, part := int(b.starts[k]), b.order[b.starts[k]:b.starts[k+1]]
+	return first + sort.Search(len(part), func(i int) bool { return b.delta[part[i]] >= d })
+}

@@ -1,0 +1,89 @@
+package losses
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// Against says what a loss may compare a batch with.
+type Against string
+
+// A loss of pairs or triplets takes the batch itself (ref == nil) or a bank of constants (ref != nil);
+// a proxy loss brings its own reference and takes no other.
+const (
+	Batch   Against = "batch"   // ref must be nil
+	Both    Against = "both"    // ref may be nil or a bank
+	Proxies Against = "proxies" // ref must be nil; the loss owns what it compares with
+)
+
+// Env is what a loss is told about the run it is part of.
+type Env struct {
+	Dim, Classes int
+	Init         *rand.Rand        // draws the initial parameters; needed by entries with Params
+	Step         func() *rand.Rand // a fresh source that is a function of (seed, "loss", step), so that a resumed run repeats its draws; needed by entries that Draw
+}
+
+// Entry is one loss as the catalog tells it: to people (`winnow losses`), to the configuration, to tests.
+type Entry struct {
+	Name     string // in configurations
+	Title    string
+	Paper    string
+	Equation string // in that paper
+	Formula  string
+	Settings []Setting
+	Against  Against
+	Params   bool // New returns a Trainable
+	Draws    bool // Eval draws from Env.Step
+	New      func(v Values, env Env) (Loss, error)
+}
+
+// Catalog is every loss of winnow. To add one: its file, its line here, its test.
+var Catalog = []Entry{
+	contrastiveEntry,
+	tripletEntry,
+	softTripleEntry,
+}
+
+// Find is the entry of that name.
+func Find(name string) (Entry, error) {
+	names := make([]string, len(Catalog))
+	for i, e := range Catalog {
+		if e.Name == name {
+			return e, nil
+		}
+		names[i] = e.Name
+	}
+	return Entry{}, fmt.Errorf("losses: loss %q is unknown: known are %s", name, strings.Join(names, ", "))
+}
+
+// Resolve checks settings and completes them with the defaults: what a run writes down as its own.
+func Resolve(name string, settings map[string]any) (Values, error) {
+	entry, err := Find(name)
+	if err != nil {
+		return nil, err
+	}
+	return resolve("losses: "+name, entry.Settings, settings)
+}
+
+// New builds a loss of the catalog. A Loss keeps scratch memory between calls: it is for one goroutine.
+func New(name string, settings map[string]any, env Env) (Loss, error) {
+	entry, err := Find(name)
+	if err != nil {
+		return nil, err
+	}
+	values, err := resolve("losses: "+name, entry.Settings, settings)
+	if err != nil {
+		return nil, err
+	}
+	if env.Dim < 1 || env.Classes < 1 {
+		return nil, fmt.Errorf("losses: %s: found %d dimensions and %d classes, expected at least one of each", name, env.Dim, env.Classes)
+	}
+	if entry.Params && env.Init == nil {
+		return nil, fmt.Errorf("losses: %s: has parameters to draw, found no random source (Env.Init)", name)
+	}
+	if entry.Draws && env.Step == nil {
+		return nil, fmt.Errorf("losses: %s: draws at every step, found no random source (Env.Step)", name)
+	}
+	return entry.New(values, env)
+}

@@ -1,0 +1,184 @@
+package losses
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// simLoss is what most losses are: a function of similarities. S and dS are blocks of len(p.rows) rows of
+// len(p.cols) similarities; the loss is Σ sum / Σ terms over all blocks, and 0 where there are no terms.
+//
+// eval returns the two sums over its block and, if dS is not nil, overwrites dS with ∂sum/∂S (terms counts
+// as a constant). Entries of S that are no pair, such as a row with itself, must get 0. A loss whose rows
+// depend on each other (proxy-anchor, quadruplets) is built with chain.whole and sees a single block.
+type simLoss interface {
+	eval(dS, S []float64, p *pairs) (sum, terms float64)
+}
+
+// plain is the divisor of a loss that is a plain sum: 1 over all blocks together.
+func (p *pairs) plain() float64 {
+	if p.first == 0 {
+		return 1
+	}
+	return 0
+}
+
+// chain carries z → S → loss → dS for any simLoss: the product in float32, everything between S and dS in
+// float64, a block of rows at a time, so that the float64 copies stay in the cache. dS replaces S.
+type chain struct {
+	fn    simLoss
+	whole bool              // fn needs all rows in one block
+	exact bool              // fn works with distances: those of near pairs are computed from differences
+	draw  func() *rand.Rand // nil where fn draws nothing
+
+	s       blas32.General // n×r
+	in, out []float64      // a block of S and of dS
+	scale   []float64      // proxies: 1/‖p_j‖, so that S = z·p̂; nil otherwise
+	pull    []float64      // proxies: Σ_i dS_ij·s_ij
+}
+
+// blockSize is how many similarities are widened at a time: 2 blocks × 8 bytes × 8192 = 128 KiB.
+const blockSize = 8192
+
+// nearby is the similarity from which 2 - 2s, with a float32 s, says too little about a distance.
+const nearby = 1 - 1e-3
+
+// run leaves dS in c.s if grad. a is n×d, b is r×d; n, r > 0.
+func (c *chain) run(a, b blas32.General, whole pairs, grad bool) (sum, terms float64) {
+	n, r := a.Rows, b.Rows
+	c.s = resize(c.s, n, r)
+	blas32.Gemm(blas.NoTrans, blas.Trans, 1, a, b, 0, c.s)
+	if c.draw != nil {
+		whole.draw = c.draw()
+	}
+	step := max(1, min(n, blockSize/r))
+	if c.whole {
+		step = n
+	}
+	c.in = grow(c.in, step*r)
+	var dS []float64
+	if grad {
+		c.out = grow(c.out, step*r)
+	}
+	var p pairs
+	for first := 0; first < n; first += step {
+		last := min(first+step, n)
+		p.block(&whole, first, last)
+		s := c.in[:(last-first)*r]
+		c.widen(s, a, b, &p)
+		if grad {
+			dS = c.out[:len(s)]
+		}
+		more, count := c.fn.eval(dS, s, &p)
+		sum += more
+		terms += count
+		if grad {
+			c.narrow(dS, s, first)
+		}
+	}
+	return sum, terms
+}
+
+// widen reads a block of rows of c.s into float64, as cosines.
+func (c *chain) widen(s []float64, a, b blas32.General, p *pairs) {
+	r := c.s.Cols
+	for i := range p.rows {
+		out, in := s[i*r:(i+1)*r], features.Row(c.s, p.first+i)
+		switch {
+		case c.scale != nil:
+			for j, k := range c.scale[:r] {
+				out[j] = float64(in[j]) * k
+			}
+		case c.exact:
+			for j, v := range in {
+				out[j] = float64(v)
+				if v > nearby && !(p.self && j == p.first+i) {
+					out[j] = 1 - squaredDistance(features.Row(a, p.first+i), features.Row(b, j))/2
+				}
+			}
+		default:
+			for j, v := range in {
+				out[j] = float64(v)
+			}
+		}
+	}
+}
+
+// narrow writes a block of dS over c.s.
+func (c *chain) narrow(dS, s []float64, first int) {
+	r := c.s.Cols
+	if c.scale == nil {
+		out := c.s.Data[first*r:]
+		for k, v := range dS {
+			out[k] = float32(v)
+		}
+		return
+	}
+	for i := 0; i*r < len(dS); i++ {
+		out, d, s := features.Row(c.s, first+i), dS[i*r:(i+1)*r], s[i*r:(i+1)*r]
+		for j, k := range c.scale[:r] {
+			out[j] = float32(d[j] * k)
+			c.pull[j] += d[j] * s[j]
+		}
+	}
+}
+
+// squaredDistance is ‖u - v‖² from the differences: exact 0 for equal vectors.
+func squaredDistance(u, v []float32) float64 {
+	var sum float64
+	v = v[:len(u)]
+	for k, x := range u {
+		d := float64(x) - float64(v[k])
+		sum += d * d
+	}
+	return sum
+}
+
+// addTransposed replaces the square matrix W by W + Wᵀ, in tiles that fit the cache.
+func addTransposed(w blas32.General) {
+	const tile = 32
+	n := w.Rows
+	for i0 := 0; i0 < n; i0 += tile {
+		for j0 := i0; j0 < n; j0 += tile {
+			for i := i0; i < min(i0+tile, n); i++ {
+				for j := max(j0, i); j < min(j0+tile, n); j++ {
+					both := w.Data[i*w.Stride+j] + w.Data[j*w.Stride+i]
+					w.Data[i*w.Stride+j], w.Data[j*w.Stride+i] = both, both
+				}
+			}
+		}
+	}
+}
+
+// resize makes a contiguous n×r matrix, in the memory of m where that is enough.
+func resize(m blas32.General, n, r int) blas32.General {
+	if cap(m.Data) < n*r {
+		return features.NewMatrix(n, r)
+	}
+	return blas32.General{Rows: n, Cols: r, Stride: r, Data: m.Data[:n*r]}
+}
+
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// clearMatrix sets a matrix that may be a view to 0.
+func clearMatrix(m blas32.General) {
+	for i := range m.Rows {
+		clear(features.Row(m, i))
+	}
+}
+
+func checkGrad(grad *blas32.General, z features.Set) {
+	if grad != nil && (grad.Rows != z.Len() || grad.Cols != z.Dim()) {
+		panic(fmt.Sprintf("losses: gradient is %d×%d, expected %d×%d as the batch", grad.Rows, grad.Cols, z.Len(), z.Dim()))
+	}
+}

@@ -1,0 +1,54 @@
+package losses
+
+import "math"
+
+// distance is a falling function of a similarity of unit vectors.
+//
+//	l2  δ = √(2 - 2s), dδ/ds = -1/δ, and 0 where δ = 0      l2sq  δ = 2 - 2s      cosine  δ = 1 - s
+type distance string
+
+const (
+	l2     distance = "l2"
+	l2sq   distance = "l2sq"
+	cosine distance = "cosine"
+)
+
+var distances = []string{string(l2), string(l2sq), string(cosine)}
+
+// of fills delta with the distances of s, and slope (unless nil) with their derivatives.
+func (m distance) of(delta, slope, s []float64) {
+	delta = delta[:len(s)]
+	switch m {
+	case l2:
+		for j, v := range s {
+			delta[j] = math.Sqrt(max(0, 2-2*v))
+		}
+	case l2sq:
+		for j, v := range s {
+			delta[j] = max(0, 2-2*v)
+		}
+	default:
+		for j, v := range s {
+			delta[j] = 1 - v
+		}
+	}
+	if slope != nil {
+		m.slope(slope, delta)
+	}
+}
+
+func (m distance) slope(slope, delta []float64) {
+	slope = slope[:len(delta)]
+	for j, d := range delta {
+		switch {
+		case m == cosine:
+			slope[j] = -1
+		case m == l2sq:
+			slope[j] = -2
+		case d > 0:
+			slope[j] = -1 / d
+		default:
+			slope[j] = 0
+		}
+	}
+}

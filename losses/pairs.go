@@ -1,0 +1,57 @@
+package losses
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"winnow/features"
+)
+
+// pairs says who is compared with whom in a block of rows of a similarity matrix: row i of the block is an
+// anchor with label rows[i], column j a vector with label cols[j].
+//
+// P(i) = {j : same label, not i itself}, N(i) = {j : another label}. Where a batch holds one image several
+// times (a class with fewer images than the sampler takes), those rows are no pair at all: neither
+// positives nor negatives (METHODS 15.1). In a bank every member with the label is a positive, earlier
+// vectors of the anchor's own image too, as the paper has it (METHODS 3.2).
+type pairs struct {
+	rows, cols   []int
+	self         bool       // rows and columns are the same batch: column first+i is row i itself
+	first, total int        // the block starts at this row of so many
+	ids          []int      // of the whole batch if self, else nil
+	draw         *rand.Rand // for losses that draw
+}
+
+// apart reports whether anchor i and column j of the same label are a positive pair.
+func (p *pairs) apart(i, j int) bool {
+	if !p.self {
+		return true
+	}
+	i += p.first
+	return i != j && (p.ids == nil || p.ids[i] != p.ids[j])
+}
+
+// positive reports whether j ∈ P(i).
+func (p *pairs) positive(i, j int) bool { return p.rows[i] == p.cols[j] && p.apart(i, j) }
+
+// block narrows whole to its rows from first to last (excluded).
+func (p *pairs) block(whole *pairs, first, last int) {
+	*p = *whole
+	p.first, p.rows = first, whole.rows[first:last]
+}
+
+// checkSet panics where a caller breaks the contract of Eval; what a person can get wrong is checked at
+// the doors.
+func checkSet(what string, s features.Set, dim int) {
+	if s.Dim() != dim {
+		panic(fmt.Sprintf("losses: %s has %d dimensions, expected %d", what, s.Dim(), dim))
+	}
+	if len(s.Labels) != s.Len() || (s.IDs != nil && len(s.IDs) != s.Len()) {
+		panic(fmt.Sprintf("losses: %s has %d rows with %d labels and %d ids", what, s.Len(), len(s.Labels), len(s.IDs)))
+	}
+	for i, y := range s.Labels {
+		if y < 0 {
+			panic(fmt.Sprintf("losses: %s: row %d has label %d: a loss compares labelled rows", what, i, y))
+		}
+	}
+}

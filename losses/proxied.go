@@ -1,0 +1,137 @@
+package losses
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// Proxied is a loss that compares with vectors of its own: classes·perClass rows, class-major (row
+// c·perClass + k is centre k of class c), raw; their directions are what counts.
+type Proxied interface {
+	Trainable
+	Proxies() (p *features.Param, perClass int)
+}
+
+// proxied is a Loss between a batch and learnable proxies p_j, used as p̂_j = p_j/‖p_j‖.
+//
+//	S = z·p̂ᵀ, W = ∂sum/∂S:   ∂L/∂z = W p̂ / terms   ∂L/∂p_j = (g_j - (g_j·p̂_j) p̂_j)/‖p_j‖, g = Wᵀ z / terms
+//
+// p̂ is never formed: columns of S and W are divided by the norms instead, and g_j·p̂_j = Σ_i W_ij s_ij.
+// A proxy shorter than 1e-12 is divided by 1e-12. An empty batch gives 0 and zero gradients.
+// Source: METHODS 1.1, 5.
+type proxied struct {
+	chain
+	name     string
+	p        *features.Param
+	perClass int
+	cols     []int                   // the class of every proxy
+	extra    func(grad bool) float64 // a term of the proxies alone, which adds to p.Grad; nil: none
+}
+
+// shortest is the norm that stands for any smaller one.
+const shortest = 1e-12
+
+func newProxied(name string, fn simLoss, env Env, perClass int) *proxied {
+	l := &proxied{chain: chain{fn: fn}, name: name, perClass: perClass}
+	l.p = features.NewParam("proxies", env.Classes*perClass, env.Dim)
+	l.p.NoDecay = true
+	l.cols = make([]int, l.p.Rows)
+	for j := range l.cols {
+		l.cols[j] = j / perClass
+	}
+	l.scale = make([]float64, l.p.Rows)
+	l.pull = make([]float64, l.p.Rows)
+	return l
+}
+
+// Params implements [Trainable].
+func (l *proxied) Params() []*features.Param { return []*features.Param{l.p} }
+
+// Proxies implements [Proxied].
+func (l *proxied) Proxies() (*features.Param, int) { return l.p, l.perClass }
+
+// Eval implements [Loss]. ref must be nil.
+func (l *proxied) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
+	if ref != nil {
+		panic("losses: " + l.name + " compares with its own proxies, found another reference")
+	}
+	checkSet("the batch", z, l.p.Cols)
+	checkGrad(grad, z)
+	classes := l.p.Rows / l.perClass
+	for i, y := range z.Labels {
+		if y >= classes {
+			panic(fmt.Sprintf("losses: %s: row %d has label %d, expected less than %d classes", l.name, i, y, classes))
+		}
+	}
+	if grad != nil {
+		clear(l.p.Grad)
+		clear(l.pull)
+	}
+	if z.Len() == 0 {
+		return nothing(grad)
+	}
+	l.measure()
+	sum, terms := l.run(z.X, l.p.Matrix(), pairs{rows: z.Labels, cols: l.cols, total: z.Len()}, grad != nil)
+	value := 0.0
+	if terms > 0 {
+		value = sum / terms
+	}
+	if grad != nil {
+		l.backward(grad, z.X, terms)
+	}
+	if l.extra != nil {
+		value += l.extra(grad != nil)
+	}
+	return value
+}
+
+// measure computes 1/‖p_j‖.
+func (l *proxied) measure() {
+	for j := range l.scale {
+		row := blas32.Vector{N: l.p.Cols, Inc: 1, Data: features.Row(l.p.Matrix(), j)}
+		l.scale[j] = 1 / max(math.Sqrt(blas32.DDot(row, row)), shortest)
+	}
+}
+
+// backward turns W, which c.s holds divided by the norms, into the two gradients.
+func (l *proxied) backward(grad *blas32.General, z blas32.General, terms float64) {
+	if terms == 0 {
+		clearMatrix(*grad)
+		return
+	}
+	share := float32(1 / terms)
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, share, l.s, l.p.Matrix(), 0, *grad)
+	blas32.Gemm(blas.Trans, blas.NoTrans, share, l.s, z, 0, l.p.GradMatrix())
+	for j, pull := range l.pull {
+		l.project(j, pull/terms)
+	}
+}
+
+// project takes along = g_j·p̂_j out of the gradient of proxy j: what changes its length changes no loss.
+func (l *proxied) project(j int, along float64) {
+	k := l.scale[j]
+	if k >= 1/shortest {
+		return
+	}
+	x := blas32.Vector{N: l.p.Cols, Inc: 1, Data: features.Row(l.p.Matrix(), j)}
+	g := blas32.Vector{N: l.p.Cols, Inc: 1, Data: features.Row(l.p.GradMatrix(), j)}
+	blas32.Axpy(float32(-along*k*k), x, g)
+}
+
+// drawProxies fills the proxies: "normal" N(0, 1) in every coordinate, "uniform" in ±1/√d.
+func drawProxies(p *features.Param, kind string, rng *rand.Rand) {
+	bound := 1 / math.Sqrt(float64(p.Cols))
+	for i := range p.Data {
+		if kind == "uniform" {
+			p.Data[i] = float32(bound * (2*rng.Float64() - 1))
+		} else {
+			p.Data[i] = float32(rng.NormFloat64())
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package losses
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// similarity is a Loss of pairs or triplets: a batch against itself, or against a bank of constants.
+//
+//	S = z·zᵀ:    ∂L/∂z = (W + Wᵀ) z / terms     S = z·vᵀ:    ∂L/∂z = W v / terms     with W = ∂sum/∂S
+//
+// Memory n·r float32 and two blocks, kept between calls: no allocation at a size seen before.
+// Source: METHODS 1.1.
+type similarity struct{ chain }
+
+// Eval implements [Loss].
+func (l *similarity) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
+	checkSet("the batch", z, z.Dim())
+	checkGrad(grad, z)
+	p := pairs{rows: z.Labels, cols: z.Labels, self: true, ids: z.IDs, total: z.Len()}
+	other := z.X
+	if ref != nil {
+		checkSet("the reference", *ref, z.Dim())
+		p = pairs{rows: z.Labels, cols: ref.Labels, total: z.Len()}
+		other = ref.X
+	}
+	if z.Len() == 0 || other.Rows == 0 {
+		return nothing(grad)
+	}
+	sum, terms := l.run(z.X, other, p, grad != nil)
+	if terms == 0 {
+		return nothing(grad)
+	}
+	if grad != nil {
+		if ref == nil {
+			addTransposed(l.s)
+		}
+		blas32.Gemm(blas.NoTrans, blas.NoTrans, float32(1/terms), l.s, other, 0, *grad)
+	}
+	return sum / terms
+}
+
+// nothing is the answer where there is nothing to work on.
+func nothing(grad *blas32.General) float64 {
+	if grad != nil {
+		clearMatrix(*grad)
+	}
+	return 0
+}
