@@ -1,20 +1,209 @@
 package features
 
-import "gonum.org/v1/gonum/blas/blas32"
+import (
+	"fmt"
 
-// Bank is a true first-in first-out memory of unit vectors with, per class, the sum and the number of its
-// current members (PRISM, section III-B; the official ring, which loses fresh rows, is not followed).
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// Bank is a true first-in first-out memory of unit vectors with, per class, the sum, the number and the
+// mean of its current members (PRISM, section III-B; the official ring, which loses fresh rows, is not
+// followed).
+//
+//	M_k = number of members of class k,  Sum(k) = Σ v,  row k of Centres() = Sum(k)/M_k (zero if M_k = 0)
+//
+// Vectors are float32, sums float64 and kept current vector by vector: a push costs O(d), whatever the
+// capacity. A class is summed anew from its members after every [refreshAfter] changes, which stops
+// rounding from drifting and depends on nothing but the pushes. Only Push, SetState and their kin write:
+// between them any number of goroutines may read.
 type Bank struct {
-	set    Set         // capacity×dim ring
-	next   int         // where the next vector goes
-	filled int         // members, ≤ capacity
-	sums   [][]float64 // classes×dim, float64 sums of the members
-	counts []int       // classes
+	set      Set            // capacity×dim ring; only the first filled rows are members
+	next     int            // where the next vector goes
+	filled   int            // members, ≤ capacity
+	sums     []float64      // classes×dim
+	counts   []int          // classes
+	changes  []int          // classes: pushes and evictions since the class was last summed anew
+	versions []uint64       // classes: grows with every change
+	centres  blas32.General // classes×dim
+	touched  []int          // scratch: classes changed by the running Push
+	stale    []bool         // classes: is in touched
 }
+
+// refreshAfter changes of a class its sum is computed anew.
+const refreshAfter = 1000
+
+// NewBank allocates an empty bank for capacity vectors of dimension dim with labels 0 … classes-1.
+func NewBank(capacity, dim, classes int) *Bank {
+	if capacity < 1 || dim < 1 || classes < 1 {
+		panic(fmt.Sprintf("features: bank of %d vectors, dimension %d, %d classes: all must be positive", capacity, dim, classes))
+	}
+	return newBank(NewSet(capacity, dim), classes)
+}
+
+// BankOf is a full bank that holds every vector of z, for judging a whole set against itself. It shares
+// the vectors of z, which must not change while the bank is used; a Push would overwrite them.
+func BankOf(z Set, classes int) *Bank {
+	if z.Len() < 1 || z.Dim() < 1 || classes < 1 || z.X.Stride != z.X.Cols || len(z.Labels) != z.Len() {
+		panic(fmt.Sprintf("features: bank of a set of %d×%d, stride %d, %d labels, %d classes", z.Len(), z.Dim(), z.X.Stride, len(z.Labels), classes))
+	}
+	ring := Set{X: z.X, Labels: append([]int(nil), z.Labels...), IDs: make([]int, z.Len())}
+	copy(ring.IDs, z.IDs)
+	b := newBank(ring, classes)
+	b.filled = z.Len()
+	for i, k := range b.set.Labels {
+		b.checkLabel(k)
+		b.add(k, b.set.Row(i), 1)
+	}
+	clear(b.changes)
+	b.settle()
+	return b
+}
+
+func newBank(ring Set, classes int) *Bank {
+	return &Bank{
+		set:      ring,
+		sums:     make([]float64, classes*ring.Dim()),
+		counts:   make([]int, classes),
+		changes:  make([]int, classes),
+		versions: make([]uint64, classes),
+		centres:  NewMatrix(classes, ring.Dim()),
+		stale:    make([]bool, classes),
+	}
+}
+
+// Len is the number of members.
+func (b *Bank) Len() int { return b.filled }
+
+// Cap is the number of members the bank can hold.
+func (b *Bank) Cap() int { return b.set.Len() }
+
+// Dim is the dimension of the vectors.
+func (b *Bank) Dim() int { return b.set.Dim() }
+
+// Classes is the number of class ids; classes without members count.
+func (b *Bank) Classes() int { return len(b.counts) }
+
+// Count is M_k, the number of members of class k.
+func (b *Bank) Count(k int) int { return b.counts[k] }
+
+// Sum is a view of the sum of the members of class k; exactly zero if there are none.
+func (b *Bank) Sum(k int) []float64 {
+	d := b.Dim()
+	return b.sums[k*d : (k+1)*d : (k+1)*d]
+}
+
+// Centres is a view of the classes×dim matrix of class means (not renormalised), zero rows for classes
+// without members. One product Z·Centresᵀ is the mean similarity of every row of Z to every class.
+func (b *Bank) Centres() blas32.General { return b.centres }
+
+// Version grows whenever a member of class k comes or goes, so that what is computed from Sum(k) and
+// Count(k) can be kept until then.
+func (b *Bank) Version(k int) uint64 { return b.versions[k] }
 
 // Set is a view of the members, in ring order (not the order of arrival); valid until the next Push.
 func (b *Bank) Set() Set {
 	s := Set{Labels: b.set.Labels[:b.filled], IDs: b.set.IDs[:b.filled]}
 	s.X = blas32.General{Rows: b.filled, Cols: b.set.X.Cols, Stride: b.set.X.Stride, Data: b.set.X.Data[:b.filled*b.set.X.Stride]}
 	return s
+}
+
+// Push appends the rows of z one by one, each evicting the oldest member once the bank is full; of more
+// rows than the capacity the last ones stay. A label outside the classes is our bug and panics.
+func (b *Bank) Push(z Set) {
+	if z.Len() > 0 && z.Dim() != b.Dim() {
+		panic(fmt.Sprintf("features: bank of dimension %d is given vectors of dimension %d", b.Dim(), z.Dim()))
+	}
+	for _, k := range z.Labels[:z.Len()] {
+		b.checkLabel(k)
+	}
+	for i := max(0, z.Len()-b.Cap()); i < z.Len(); i++ {
+		id := 0
+		if z.IDs != nil {
+			id = z.IDs[i]
+		}
+		b.pushRow(z.Row(i), z.Labels[i], id)
+	}
+	b.settle()
+}
+
+func (b *Bank) checkLabel(k int) {
+	if k < 0 || k >= len(b.counts) {
+		panic(fmt.Sprintf("features: bank of %d classes is given label %d", len(b.counts), k))
+	}
+}
+
+func (b *Bank) pushRow(row []float32, label, id int) {
+	slot := b.set.Row(b.next)
+	if b.filled == b.Cap() {
+		b.add(b.set.Labels[b.next], slot, -1)
+	} else {
+		b.filled++
+	}
+	copy(slot, row)
+	b.set.Labels[b.next], b.set.IDs[b.next] = label, id
+	b.add(label, slot, 1)
+	b.next++
+	if b.next == b.Cap() {
+		b.next = 0
+	}
+}
+
+// add puts sign·row into the sum of class k and marks the class as changed.
+func (b *Bank) add(k int, row []float32, sign int) {
+	addTo(b.Sum(k), row, float64(sign))
+	b.counts[k] += sign
+	b.changes[k]++
+	b.versions[k]++
+	if !b.stale[k] {
+		b.stale[k] = true
+		b.touched = append(b.touched, k)
+	}
+}
+
+// settle brings the centres of the touched classes up to date.
+func (b *Bank) settle() {
+	for _, k := range b.touched {
+		b.stale[k] = false
+		if b.counts[k] == 0 || b.changes[k] > refreshAfter {
+			b.sumAnew(k)
+		}
+		scaleInto(Row(b.centres, k), b.Sum(k), b.counts[k])
+	}
+	b.touched = b.touched[:0]
+}
+
+// sumAnew recomputes the sum of class k from its members, in ring order.
+func (b *Bank) sumAnew(k int) {
+	sum := b.Sum(k)
+	clear(sum)
+	b.changes[k] = 0
+	if b.counts[k] == 0 {
+		return
+	}
+	for i, label := range b.set.Labels[:b.filled] {
+		if label == k {
+			addTo(sum, b.set.Row(i), 1)
+		}
+	}
+}
+
+// addTo adds sign·row to sum, sign ±1.
+func addTo(sum []float64, row []float32, sign float64) {
+	sum = sum[:len(row)]
+	for j, v := range row {
+		sum[j] += sign * float64(v)
+	}
+}
+
+// scaleInto writes sum/count, or zeros where count is 0.
+func scaleInto(dst []float32, sum []float64, count int) {
+	if count == 0 {
+		clear(dst)
+		return
+	}
+	sum = sum[:len(dst)]
+	scale := 1 / float64(count)
+	for j := range dst {
+		dst[j] = float32(scale * sum[j])
+	}
 }

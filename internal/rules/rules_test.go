@@ -31,6 +31,8 @@ var allowed = map[string][]string{
 	"recipes":             {},
 	"internal/config":     {"losses", "filters", "train", "head"},
 	"internal/atomicfile": {},
+	"internal/ortlib":     {},
+	"internal/orttest":    {"backbone/ort", "internal/ortlib"},
 	"internal/reference":  {},
 	"internal/rules":      {},
 }

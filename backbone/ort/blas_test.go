@@ -1,0 +1,290 @@
+package ort_test
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"testing"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+	"pgregory.net/rapid"
+
+	"winnow/internal/orttest"
+)
+
+// gemm is one product with everything a BLAS can be asked for.
+type gemm struct {
+	tA, tB        blas.Transpose
+	m, n, k       int
+	alpha, beta   float32
+	a, b, c       []float32
+	lda, ldb, ldc int
+}
+
+var transposes = []blas.Transpose{blas.NoTrans, blas.Trans, blas.ConjTrans}
+
+// drawGemm draws a product: sizes on both sides of the threshold, gaps between rows, C full of NaN where
+// beta is 0 and so must not be read.
+func drawGemm(t *rapid.T) gemm {
+	size := rapid.OneOf(rapid.IntRange(1, 8), rapid.IntRange(9, 90))
+	g := gemm{
+		tA: rapid.SampledFrom(transposes).Draw(t, "tA"), tB: rapid.SampledFrom(transposes).Draw(t, "tB"),
+		m: size.Draw(t, "m"), n: size.Draw(t, "n"), k: size.Draw(t, "k"),
+		alpha: rapid.SampledFrom([]float32{1, 0, -1, 0.37}).Draw(t, "alpha"),
+		beta:  rapid.SampledFrom([]float32{0, 1, -1, 2.5}).Draw(t, "beta"),
+	}
+	seed := rapid.Uint64().Draw(t, "seed")
+	gap := rapid.SampledFrom([]int{0, 0, 1, 7})
+	rowsA, colsA, rowsB, colsB := g.m, g.k, g.k, g.n
+	if g.tA != blas.NoTrans {
+		rowsA, colsA = colsA, rowsA
+	}
+	if g.tB != blas.NoTrans {
+		rowsB, colsB = colsB, rowsB
+	}
+	g.lda, g.ldb, g.ldc = colsA+gap.Draw(t, "gapA"), colsB+gap.Draw(t, "gapB"), g.n+gap.Draw(t, "gapC")
+	g.a = values(seed, rowsA, colsA, g.lda)
+	g.b = values(seed+1, rowsB, colsB, g.ldb)
+	g.c = values(seed+2, g.m, g.n, g.ldc)
+	if g.beta == 0 {
+		for i := range g.m {
+			for j := range g.n {
+				g.c[i*g.ldc+j] = float32(math.NaN())
+			}
+		}
+	}
+	return g
+}
+
+// values fills rows×cols numbers in [-1, 1) and the gaps with NaN, which no product may touch or let in; the
+// slice ends with the last row, as BLAS allows.
+func values(seed uint64, rows, cols, stride int) []float32 {
+	s := make([]float32, stride*(rows-1)+cols)
+	for i := range s {
+		s[i] = float32(math.NaN())
+	}
+	state := seed*2862933555777941757 + 3037000493
+	for i := range rows {
+		for j := range cols {
+			state = state*6364136223846793005 + 1442695040888963407
+			s[i*stride+j] = float32(int32(state>>32)) / (1 << 31)
+		}
+	}
+	return s
+}
+
+// slow is the product by its definition, in float64.
+func (g gemm) slow() []float64 {
+	at := func(s []float32, ld int, t blas.Transpose, i, j int) float64 {
+		if t != blas.NoTrans {
+			i, j = j, i
+		}
+		return float64(s[i*ld+j])
+	}
+	out := make([]float64, g.m*g.n)
+	for i := range g.m {
+		for j := range g.n {
+			sum := 0.0
+			for l := range g.k {
+				sum += at(g.a, g.lda, g.tA, i, l) * at(g.b, g.ldb, g.tB, l, j)
+			}
+			out[i*g.n+j] = float64(g.alpha) * sum
+			if g.beta != 0 {
+				out[i*g.n+j] += float64(g.beta) * float64(g.c[i*g.ldc+j])
+			}
+		}
+	}
+	return out
+}
+
+type sgemmer interface {
+	Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int)
+}
+
+// check computes g with an implementation and says what is wrong with the result, or "".
+func (g gemm) check(impl sgemmer) string {
+	c := append([]float32(nil), g.c...)
+	impl.Sgemm(g.tA, g.tB, g.m, g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb, g.beta, c, g.ldc)
+	want := g.slow()
+	tolerance := 4e-7 * (float64(g.k) + 4)
+	for i := range c {
+		row, col := i/g.ldc, i%g.ldc
+		if col >= g.n {
+			if !math.IsNaN(float64(c[i])) {
+				return fmt.Sprintf("the gap after row %d was written", row)
+			}
+			continue
+		}
+		if d := math.Abs(float64(c[i]) - want[row*g.n+col]); !(d <= tolerance) {
+			return fmt.Sprintf("C[%d,%d]: found %v, expected %v", row, col, c[i], want[row*g.n+col])
+		}
+	}
+	return ""
+}
+
+func TestSgemmAgainstDefinition(t *testing.T) {
+	b, err := orttest.Runtime(t).BLAS()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		g := drawGemm(t)
+		if wrong := g.check(b); wrong != "" {
+			t.Fatal(wrong)
+		}
+		if wrong := g.check(gonum.Implementation{}); wrong != "" {
+			t.Fatal("gonum itself: ", wrong)
+		}
+	})
+}
+
+// spoiled forgets one thing about a product.
+type spoiled struct{ how string }
+
+func (s spoiled) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+	switch s.how {
+	case "alpha":
+		alpha *= 1.001
+	case "beta":
+		beta++
+	case "last term":
+		k--
+		if k == 0 {
+			beta++
+		}
+	case "reads C":
+		for i := range m {
+			for j := range n {
+				if beta == 0 {
+					c[i*ldc+j] *= 0
+				}
+			}
+		}
+		beta = 1
+	}
+	gonum.Implementation{}.Sgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+}
+
+func TestSpoiledSgemmIsSeen(t *testing.T) {
+	for _, how := range []string{"alpha", "beta", "last term", "reads C"} {
+		g := gemm{tA: blas.NoTrans, tB: blas.Trans, m: 30, n: 20, k: 40, alpha: 1, lda: 40, ldb: 41, ldc: 23,
+			a: values(1, 30, 40, 40), b: values(2, 20, 40, 41), c: values(3, 30, 20, 23)}
+		if how == "reads C" {
+			g.c[0] = float32(math.NaN())
+		}
+		if g.check(spoiled{how}) == "" {
+			t.Errorf("%s: a wrong product passed", how)
+		}
+	}
+}
+
+func TestSgemmPanicsAsGonum(t *testing.T) {
+	b, err := orttest.Runtime(t).BLAS()
+	if err != nil {
+		t.Fatal(err)
+	}
+	message := func(impl sgemmer, lda int, c []float32) (m any) {
+		defer func() { m = recover() }()
+		a := make([]float32, 64*64)
+		impl.Sgemm(blas.NoTrans, blas.NoTrans, 64, 64, 64, 1, a, lda, a, 64, 0, c, 64)
+		return nil
+	}
+	for _, lda := range []int{63, 64} {
+		ours, theirs := message(b, lda, make([]float32, 10)), message(gonum.Implementation{}, lda, make([]float32, 10))
+		if ours == nil || ours != theirs {
+			t.Errorf("lda %d: found panic %v, expected %v", lda, ours, theirs)
+		}
+	}
+}
+
+// TestSgemmConcurrent lets several goroutines multiply at once; each must get the bits of the lone call.
+func TestSgemmConcurrent(t *testing.T) {
+	b, err := orttest.Runtime(t).BLAS()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const workers, rounds, m, n, k = 6, 20, 40, 50, 60
+	var wg sync.WaitGroup
+	for w := range workers {
+		a, x := values(uint64(w), m, k, k+w%2), values(uint64(w+100), k, n, n)
+		want := make([]float32, m*n)
+		b.Sgemm(blas.NoTrans, blas.NoTrans, m, n, k, 1, a, k+w%2, x, n, 0, want, n)
+		wg.Go(func() {
+			for range rounds {
+				c := make([]float32, m*n)
+				b.Sgemm(blas.NoTrans, blas.NoTrans, m, n, k, 1, a, k+w%2, x, n, 0, c, n)
+				for i := range c {
+					if c[i] != want[i] {
+						t.Errorf("worker %d: C[%d]: found %v, expected %v", w, i, c[i], want[i])
+						return
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestDgemm(t *testing.T) {
+	b, err := orttest.Runtime(t).BLAS()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const m, n, k = 33, 44, 55
+	wide := func(s []float32) []float64 {
+		out := make([]float64, len(s))
+		for i, v := range s {
+			out[i] = float64(v)
+		}
+		return out
+	}
+	a, x, c := wide(values(1, k, m, m)), wide(values(2, k, n, n)), wide(values(3, m, n, n))
+	want := append([]float64(nil), c...)
+	b.Dgemm(blas.Trans, blas.NoTrans, m, n, k, 0.5, a, m, x, n, 2, c, n)
+	gonum.Implementation{}.Dgemm(blas.Trans, blas.NoTrans, m, n, k, 0.5, a, m, x, n, 2, want, n)
+	for i := range c {
+		if !(math.Abs(c[i]-want[i]) <= 1e-12) {
+			t.Fatalf("C[%d]: found %v, expected %v", i, c[i], want[i])
+		}
+	}
+}
+
+func BenchmarkSgemm(b *testing.B) {
+	served, err := orttest.Runtime(b).BLAS()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, s := range []struct {
+		name    string
+		tA, tB  blas.Transpose
+		m, n, k int
+	}{
+		{"22x22x22", blas.NoTrans, blas.NoTrans, 22, 22, 22},
+		{"128x128x128", blas.NoTrans, blas.NoTrans, 128, 128, 128},
+		{"forward64x2048x512", blas.NoTrans, blas.NoTrans, 64, 512, 2048},
+		{"dW2048x64x512", blas.Trans, blas.NoTrans, 2048, 512, 64},
+		{"loss64x512x8192", blas.NoTrans, blas.Trans, 64, 8192, 512},
+		{"2048x2048x2048", blas.NoTrans, blas.NoTrans, 2048, 2048, 2048},
+	} {
+		a, x, c := make([]float32, s.m*s.k), make([]float32, s.k*s.n), make([]float32, s.m*s.n)
+		copy(a, values(1, 1, len(a), len(a)))
+		copy(x, values(2, 1, len(x), len(x)))
+		lda, ldx := s.k, s.n
+		if s.tA != blas.NoTrans {
+			lda = s.m
+		}
+		if s.tB != blas.NoTrans {
+			ldx = s.k
+		}
+		for name, impl := range map[string]sgemmer{"ort": served, "gonum": gonum.Implementation{}} {
+			b.Run(s.name+"/"+name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					impl.Sgemm(s.tA, s.tB, s.m, s.n, s.k, 1, a, lda, x, ldx, 0, c, s.n)
+				}
+				b.ReportMetric(2e-9*float64(s.m)*float64(s.n)*float64(s.k)*float64(b.N)/b.Elapsed().Seconds(), "GFLOP/s")
+			})
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package ort
+
+import (
+	"debug/elf"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	ortgo "github.com/yalue/onnxruntime_go"
+)
+
+// Device is where sessions run: the CPU (the zero value), one CUDA device, or, as a wish, whichever can be had.
+type Device struct {
+	CUDA  bool
+	Index int  // number of the CUDA device
+	Auto  bool // CUDA where it works, else the CPU; only in what was asked for
+}
+
+// String is the device as a user writes it.
+func (d Device) String() string {
+	switch {
+	case d.Auto:
+		return "auto"
+	case d.CUDA:
+		return "cuda:" + strconv.Itoa(d.Index)
+	}
+	return "cpu"
+}
+
+// ParseDevice reads cpu, cuda, cuda:N or auto.
+func ParseDevice(text string) (Device, error) {
+	switch text {
+	case "", "cpu":
+		return Device{}, nil
+	case "cuda":
+		return Device{CUDA: true}, nil
+	case "auto":
+		return Device{Auto: true}, nil
+	}
+	if number, ok := strings.CutPrefix(text, "cuda:"); ok {
+		if n, err := strconv.ParseUint(number, 10, 15); err == nil {
+			return Device{CUDA: true, Index: int(n)}, nil
+		}
+	}
+	return Device{}, fmt.Errorf("ort: device: found %q, expected cpu, cuda, cuda:N or auto", text)
+}
+
+// chooseDevice settles where this runtime runs. CUDA is believed only after a product has run on it.
+func (r *Runtime) chooseDevice(want Device) error {
+	if !want.CUDA && !want.Auto {
+		return nil
+	}
+	err := r.tryCUDA(want.Index)
+	switch {
+	case err == nil:
+		r.device = Device{CUDA: true, Index: want.Index}
+		return nil
+	case want.Auto:
+		r.Fallback = fmt.Sprintf("device auto: cuda cannot be used (%v); running on the cpu", err)
+		return nil
+	}
+	return fmt.Errorf("ort: device %s: %w", want, err)
+}
+
+func (r *Runtime) tryCUDA(index int) error {
+	if missing := r.MissingCUDA(); len(missing) > 0 {
+		return missingError(missing)
+	}
+	r.device = Device{CUDA: true, Index: index}
+	err := r.probe(SessionOptions{Threads: 1})
+	r.device = Device{}
+	return err
+}
+
+// probe runs a 1×1 matrix product in a session of its own.
+func (r *Runtime) probe(o SessionOptions) error {
+	s, err := r.NewSession(gemmModel(Float, false, false), o)
+	if err != nil {
+		return err
+	}
+	a, b, y := []float32{3}, []float32{5}, []float32{0}
+	in := []Tensor{Float32s(a, 1, 1), Float32s(b, 1, 1)}
+	if err := errors.Join(s.Run(in, []Tensor{Float32s(y, 1, 1)}), s.Close()); err != nil {
+		return err
+	}
+	if y[0] != 15 {
+		return fmt.Errorf("3·5 came out as %v", y[0])
+	}
+	return nil
+}
+
+// Missing is a library that CUDA needs and the system does not have.
+type Missing struct {
+	Name   string // file name, such as libcublasLt.so.13
+	Reason string // the loader's words
+}
+
+func missingError(list []Missing) error {
+	names := make([]string, len(list))
+	for i, m := range list {
+		names[i] = m.Name
+	}
+	if len(names) == 1 {
+		return fmt.Errorf("%s is missing (%s)", names[0], list[0].Reason)
+	}
+	return fmt.Errorf("these libraries are missing: %s", strings.Join(names, ", "))
+}
+
+// cudaProvider is the name ONNX Runtime gives its CUDA provider.
+const cudaProvider = "CUDAExecutionProvider"
+
+// cudaNeeds are what the CUDA 13 build of the provider needs of the system: NVIDIA's CUDA runtime, cuDNN and
+// the driver. Where the provider's file is there, its own list is read instead.
+var cudaNeeds = []string{"libcublasLt.so.13", "libcublas.so.13", "libcudart.so.13", "libcurand.so.10", "libcufft.so.12", "libcudnn.so.9", "libcuda.so.1"}
+
+// MissingCUDA names each library without which the CUDA provider cannot load: ONNX Runtime's own provider
+// libraries, which lie beside the shared library, and what those need of the system. It is empty where
+// everything loads; whether a device is there is seen only by running something on it.
+func (r *Runtime) MissingCUDA() []Missing {
+	if !slices.Contains(r.providers, cudaProvider) {
+		return []Missing{{Name: cudaProvider, Reason: "this build of ONNX Runtime has only " + strings.Join(r.providers, ", ")}}
+	}
+	if runtime.GOOS != "linux" {
+		return nil // the provider's own words must do
+	}
+	return missingFor(filepath.Dir(r.library), "libonnxruntime_providers_shared.so", "libonnxruntime_providers_cuda.so")
+}
+
+// missingFor checks provider libraries in a folder and everything they need.
+func missingFor(folder string, providers ...string) []Missing {
+	var missing []Missing
+	needs := cudaNeeds
+	for _, name := range providers {
+		file, err := elf.Open(filepath.Join(folder, name))
+		if err != nil {
+			reason := "not a shared library: " + err.Error()
+			if errors.Is(err, os.ErrNotExist) {
+				reason = "not beside the runtime"
+			}
+			missing = append(missing, Missing{name, reason})
+			continue
+		}
+		if imported, err := file.ImportedLibraries(); err == nil && len(imported) > 0 && name == providers[len(providers)-1] {
+			needs = append(imported, "libcuda.so.1")
+		}
+		file.Close()
+	}
+	for _, name := range needs {
+		if slices.Contains(providers, name) {
+			continue
+		}
+		if err := openBeside(folder, name); err != nil && !slices.ContainsFunc(missing, func(m Missing) bool { return m.Name == name }) {
+			missing = append(missing, Missing{name, err.Error()})
+		}
+	}
+	return missing
+}
+
+// appendCUDA asks for the CUDA provider. Convolutions use the algorithm that the heuristic names: the
+// exhaustive search, ONNX Runtime's default, picks by a stopwatch, and so may differ from run to run.
+func appendCUDA(opts *ortgo.SessionOptions, index int) error {
+	cuda, err := ortgo.NewCUDAProviderOptions()
+	if err != nil {
+		return err
+	}
+	defer cuda.Destroy()
+	err = cuda.Update(map[string]string{
+		"device_id":              strconv.Itoa(index),
+		"cudnn_conv_algo_search": "HEURISTIC",
+		"use_tf32":               "0", // TF32 keeps 10 bits of the mantissa: embeddings would not agree with the CPU's
+	})
+	if err != nil {
+		return err
+	}
+	return opts.AppendExecutionProviderCUDA(cuda)
+}

@@ -1,0 +1,116 @@
+//go:build !windows
+
+package ort
+
+/*
+#cgo LDFLAGS: -ldl
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+// The two stable entries of ONNX Runtime's C interface. OrtApi is a table of function pointers that only
+// ever grows at its end; the numbers below are positions in it since version 1.
+typedef struct {
+	const void *const *(*GetApi)(uint32_t version);
+	const char *(*GetVersionString)(void);
+} ort_base;
+typedef const ort_base *(*get_base)(void);
+enum { ORT_GET_ERROR_MESSAGE = 2, ORT_RELEASE_STATUS = 93, ORT_GET_PROVIDERS = 125, ORT_RELEASE_PROVIDERS = 126 };
+
+static const ort_base *base_of(void *handle) {
+	get_base get = (get_base)dlsym(handle, "OrtGetApiBase");
+	return get ? get() : NULL;
+}
+
+static const char *version_of(const ort_base *base) { return base->GetVersionString(); }
+
+static void *providers_of(const ort_base *base, char ***names, int *count) {
+	const void *const *api = base->GetApi(1);
+	if (!api) { *count = 0; return NULL; }
+	return ((void *(*)(char ***, int *))api[ORT_GET_PROVIDERS])(names, count);
+}
+
+static void release_providers(const ort_base *base, char **names, int count) {
+	((void *(*)(char **, int))base->GetApi(1)[ORT_RELEASE_PROVIDERS])(names, count);
+}
+
+static void release_status(const ort_base *base, void *status) {
+	((void (*)(void *))base->GetApi(1)[ORT_RELEASE_STATUS])(status);
+}
+*/
+import "C"
+
+import (
+	"fmt"
+	"path/filepath"
+	"unsafe"
+)
+
+// open loads a library into the process, for good. Global symbols stay local to it.
+func open(name string) (unsafe.Pointer, error) {
+	cname := C.CString(name)
+	defer C.free(unsafe.Pointer(cname))
+	C.dlerror()
+	handle := C.dlopen(cname, C.RTLD_LAZY|C.RTLD_LOCAL)
+	if handle == nil {
+		return nil, fmt.Errorf("%s", C.GoString(C.dlerror()))
+	}
+	return handle, nil
+}
+
+// libraryBase opens a library and returns its entry, or an error that says what the file is not.
+func libraryBase(path string) (*C.ort_base, error) {
+	handle, err := open(path)
+	if err != nil {
+		return nil, fmt.Errorf("ort: %s: not a library this system can load: %w", path, err)
+	}
+	base := C.base_of(handle)
+	if base == nil {
+		return nil, fmt.Errorf("ort: %s: a library without OrtGetApiBase, expected ONNX Runtime", path)
+	}
+	return base, nil
+}
+
+// libraryVersion asks a library for its version before the wrapper, which cannot load an old one, sees it.
+func libraryVersion(path string) (string, error) {
+	base, err := libraryBase(path)
+	if err != nil {
+		return "", err
+	}
+	return C.GoString(C.version_of(base)), nil
+}
+
+// libraryProviders asks a library for the execution providers it was built with; the wrapper has no call for it.
+func libraryProviders(path string) ([]string, error) {
+	base, err := libraryBase(path)
+	if err != nil {
+		return nil, err
+	}
+	var names **C.char
+	var count C.int
+	if status := C.providers_of(base, &names, &count); status != nil {
+		C.release_status(base, status)
+		return nil, fmt.Errorf("ort: %s: the list of providers cannot be read", path)
+	}
+	list := make([]string, count)
+	for i, name := range unsafe.Slice(names, int(count)) {
+		list[i] = C.GoString(name)
+	}
+	if count > 0 {
+		C.release_providers(base, names, count)
+	}
+	return list, nil
+}
+
+// openBeside loads a library by name as the system finds it, else from a folder. Once loaded under its own
+// name it also satisfies the libraries that need it, so a folder with everything in it is enough.
+func openBeside(folder, name string) error {
+	_, err := open(name)
+	if err == nil {
+		return nil
+	}
+	if _, beside := open(filepath.Join(folder, name)); beside == nil {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,206 @@
+package ort
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/backbone"
+)
+
+// NetworkInput says what the caller will feed; it is checked against the model.
+type NetworkInput struct {
+	Name                    string // "": the model's only input
+	Channels, Height, Width int
+}
+
+// Network is a backbone: images in, one vector each out. It implements [backbone.Network]; one goroutine at
+// a time may call Infer.
+type Network struct {
+	session *Session
+	input   NetworkInput
+	batch   int // fixed batch of the model, 0 where it is free
+	dim     int // D
+	tail    int // number of sizes after D in the output, each 1: [n,D,1,1] is read as [n,D]
+
+	in, out []Tensor  // of length 1, kept so that a run allocates nothing
+	images  []float32 // a padded batch, for a fixed batch that n does not fill
+	vectors []float32 // output of a padded batch, or of a dst with gaps between its rows
+}
+
+var _ backbone.Network = (*Network)(nil)
+
+// NewNetwork loads a model whose output (by name; "" is the first) holds one vector an image: float32 [n,D],
+// or [n,D,1,1] of a global pooling. The input is float32 NCHW; the batch may be free or fixed.
+func NewNetwork(rt *Runtime, model []byte, output string, in NetworkInput) (*Network, error) {
+	var o SessionOptions
+	if output != "" {
+		o.Outputs = []string{output}
+	}
+	s, err := rt.NewSession(model, o)
+	if err != nil {
+		return nil, err
+	}
+	if output == "" && len(s.outs) > 1 {
+		first := []string{s.outs[0].Name}
+		if err := s.Close(); err != nil {
+			return nil, err
+		}
+		if s, err = rt.NewSession(model, SessionOptions{Outputs: first}); err != nil {
+			return nil, err
+		}
+	}
+	n := &Network{session: s, input: in, in: make([]Tensor, 1), out: make([]Tensor, 1)}
+	if err := n.check(); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return n, nil
+}
+
+// check holds the model against what will be fed and learns batch and dimension.
+func (n *Network) check() error {
+	ins := n.session.ins
+	if len(ins) != 1 {
+		return fmt.Errorf("ort: model: found the inputs %q, expected one image input", names(ins))
+	}
+	x := ins[0]
+	if n.input.Name != "" && n.input.Name != x.Name {
+		return fmt.Errorf("ort: model: found the input %q, expected %q", x.Name, n.input.Name)
+	}
+	want := []int64{-1, int64(n.input.Channels), int64(n.input.Height), int64(n.input.Width)}
+	if x.Type != Float || !fits(x.Shape, want) {
+		return fmt.Errorf("ort: model: input %v, expected float32 %s", x, shapeText(want))
+	}
+	if x.Shape[0] > 0 {
+		n.batch = int(x.Shape[0])
+	}
+	y := n.session.outs[0]
+	if y.Type != Float {
+		return fmt.Errorf("ort: model: output %v, expected float32", y)
+	}
+	shape := y.Shape
+	if len(shape) < 2 || slices.Contains(shape[1:], -1) {
+		var err error
+		if shape, err = n.tryShape(); err != nil {
+			return err
+		}
+	}
+	return n.setDim(y.Name, shape)
+}
+
+// fits reports whether a model's shape takes what is fed, free sizes of either being no obstacle.
+func fits(shape, want []int64) bool {
+	return len(shape) == len(want) && !slices.ContainsFunc([]int{0, 1, 2, 3}, func(i int) bool {
+		return shape[i] >= 0 && want[i] >= 0 && shape[i] != want[i]
+	})
+}
+
+// tryShape learns the output's shape by running one black image: some models leave it open.
+func (n *Network) tryShape() ([]int64, error) {
+	rows := max(n.batch, 1)
+	n.in[0] = Float32s(make([]float32, rows*n.pixels()), n.inputShape(rows)...)
+	n.out[0] = Tensor{}
+	if err := n.session.Run(n.in, n.out); err != nil {
+		return nil, err
+	}
+	return n.out[0].Shape, nil
+}
+
+func (n *Network) setDim(name string, shape []int64) error {
+	bad := len(shape) < 2 || len(shape) > 4
+	for i, d := range shape {
+		bad = bad || i == 1 && d <= 0 || i > 1 && d != 1
+	}
+	if bad {
+		return fmt.Errorf("ort: model: output %q is %s, expected one vector an image: [n,D] or [n,D,1,1]", name, shapeText(shape))
+	}
+	n.dim = int(shape[1])
+	n.tail = len(shape) - 2
+	return nil
+}
+
+// pixels is the number of floats of one image.
+func (n *Network) pixels() int { return n.input.Channels * n.input.Height * n.input.Width }
+
+func (n *Network) inputShape(rows int) []int64 {
+	return []int64{int64(rows), int64(n.input.Channels), int64(n.input.Height), int64(n.input.Width)}
+}
+
+// Dim is the length of a vector.
+func (n *Network) Dim() int { return n.dim }
+
+// Batch is the number of images the model insists on, 0 where any number will do.
+func (n *Network) Batch() int { return n.batch }
+
+// Infer computes the vectors of n images: pixels is n×channels×height×width, dst n×Dim. A model with a fixed
+// batch is run as often as it takes, its last batch padded with black.
+func (n *Network) Infer(dst blas32.General, pixels []float32, images int) error {
+	if images <= 0 || len(pixels) < images*n.pixels() || dst.Rows != images || dst.Cols != n.dim {
+		return fmt.Errorf("ort: infer: found %d images in %d floats into %d×%d, expected %d floats an image into %d×%d",
+			images, len(pixels), dst.Rows, dst.Cols, n.pixels(), images, n.dim)
+	}
+	step := n.batch
+	if step == 0 {
+		step = images
+	}
+	for at := 0; at < images; at += step {
+		count := min(step, images-at)
+		part := blas32.General{Rows: count, Cols: n.dim, Stride: dst.Stride, Data: dst.Data[at*dst.Stride:]}
+		if err := n.inferBatch(part, pixels[at*n.pixels():(at+count)*n.pixels()], step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inferBatch runs one batch of rows images, the first dst.Rows of which are given.
+func (n *Network) inferBatch(dst blas32.General, pixels []float32, rows int) error {
+	if dst.Rows < rows {
+		n.images = grown(n.images, rows*n.pixels())
+		clear(n.images[copy(n.images, pixels):])
+		pixels = n.images
+	}
+	direct := dst.Rows == rows && dst.Stride == n.dim
+	vectors := dst.Data
+	if !direct {
+		n.vectors = grown(n.vectors, rows*n.dim)
+		vectors = n.vectors
+	}
+	n.setTensors(pixels, vectors[:rows*n.dim], rows)
+	if err := n.session.Run(n.in, n.out); err != nil {
+		return err
+	}
+	if !direct {
+		for i := range dst.Rows {
+			copy(dst.Data[i*dst.Stride:i*dst.Stride+n.dim], vectors[i*n.dim:])
+		}
+	}
+	return nil
+}
+
+// setTensors points the kept tensors at a batch.
+func (n *Network) setTensors(pixels, vectors []float32, rows int) {
+	x, y := &n.in[0], &n.out[0]
+	x.F32, y.F32 = pixels, vectors
+	if len(x.Shape) == 4 && x.Shape[0] == int64(rows) && len(y.Shape) == 2+n.tail && y.Shape[0] == int64(rows) {
+		return
+	}
+	x.Shape = n.inputShape(rows)
+	y.Shape = []int64{int64(rows), int64(n.dim)}
+	for range n.tail {
+		y.Shape = append(y.Shape, 1)
+	}
+}
+
+// grown is s with length size, made anew only where it has no room.
+func grown(s []float32, size int) []float32 {
+	if cap(s) < size {
+		return make([]float32, size)
+	}
+	return s[:size]
+}
+
+// Close frees the model.
+func (n *Network) Close() error { return n.session.Close() }

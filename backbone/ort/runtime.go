@@ -1,0 +1,163 @@
+// Package ort runs ONNX models through ONNX Runtime: it loads the shared library, chooses the device, opens
+// sessions, and serves gonum's BLAS with ONNX Runtime's matrix product. It is the only room with cgo.
+//
+// Conventions: tensors are row-major slices owned by Go and shared with the library without a copy; the
+// library holds no pointer of ours once the tensor that wraps it is destroyed. Worker threads do not spin
+// between runs unless a session asks for it (see [SessionOptions]).
+package ort
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+
+	ortgo "github.com/yalue/onnxruntime_go"
+)
+
+// Config says which library to load and where its models run.
+type Config struct {
+	Library string // path of the shared library
+	Device  string // cpu, cuda, cuda:N or auto ("" is cpu)
+	Threads int    // threads of one session; 0: as many as Go may use
+}
+
+// Runtime is a loaded ONNX Runtime. Its methods may be called from several goroutines.
+type Runtime struct {
+	// Fallback is empty, or one line that says why "auto" runs on the CPU.
+	Fallback string
+
+	library   string
+	version   string
+	providers []string
+	device    Device
+	threads   int
+
+	mu   sync.Mutex
+	blas *BLAS
+}
+
+// process remembers what this process has loaded. ONNX Runtime and its wrapper hold one environment a
+// process, so one variable here says the truth where two runtimes that each believe they own it would lie.
+// The library is never unloaded: its worker threads and CUDA contexts outlive a polite farewell.
+var process struct {
+	sync.Mutex
+	library string
+	version string
+}
+
+// Load loads the library once a process and checks that it fits the wrapper and the device. A second Load
+// of the same library is cheap; of another one it is an error.
+func Load(cfg Config) (*Runtime, error) {
+	device, err := ParseDevice(cfg.Device)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Threads < 0 {
+		return nil, fmt.Errorf("ort: threads: found %d, expected 0 (all cores) or more", cfg.Threads)
+	}
+	version, err := loadLibrary(cfg.Library)
+	if err != nil {
+		return nil, err
+	}
+	r := &Runtime{library: cfg.Library, version: version, threads: cfg.Threads}
+	if r.threads == 0 {
+		r.threads = runtime.GOMAXPROCS(0)
+	}
+	if r.providers, err = libraryProviders(cfg.Library); err != nil {
+		return nil, err
+	}
+	if err := r.chooseDevice(device); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func loadLibrary(path string) (version string, err error) {
+	process.Lock()
+	defer process.Unlock()
+	if process.library != "" {
+		if process.library != path {
+			return "", fmt.Errorf("ort: %s: this process has already loaded %s", path, process.library)
+		}
+		return process.version, nil
+	}
+	if version, err = libraryVersion(path); err != nil {
+		return "", err
+	}
+	if !atLeast(version, oldestVersion) {
+		return "", fmt.Errorf("ort: %s: found ONNX Runtime %s, expected %s or newer", path, version, oldestVersion)
+	}
+	ortgo.SetSharedLibraryPath(path)
+	if err := ortgo.InitializeEnvironment(); err != nil {
+		return "", fmt.Errorf("ort: %s: ONNX Runtime %s does not start: %w", path, version, err)
+	}
+	// Microsoft's own Windows builds report usage unless told not to; elsewhere the call changes nothing.
+	if err := ortgo.DisableTelemetry(); err != nil {
+		return "", fmt.Errorf("ort: %s: %w", path, err)
+	}
+	process.library, process.version = path, version
+	return version, nil
+}
+
+// Library is the path of the shared library.
+func (r *Runtime) Library() string { return r.library }
+
+// Version is the library's version, such as "1.29.0".
+func (r *Runtime) Version() string { return r.version }
+
+// Providers lists the execution providers compiled into the library, by ONNX Runtime's names. A compiled
+// provider may still lack the libraries it loads on use.
+func (r *Runtime) Providers() []string { return r.providers }
+
+// Device is where sessions really run.
+func (r *Runtime) Device() Device { return r.device }
+
+// Threads is the number of threads a session computes with on the CPU.
+func (r *Runtime) Threads() int { return r.threads }
+
+// Close ends the BLAS (which then computes in Go); open sessions stay valid and are closed by their owners.
+func (r *Runtime) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.blas == nil {
+		return nil
+	}
+	return r.blas.close()
+}
+
+// options makes the wrapper's session options. The caller destroys them.
+func (r *Runtime) options(o SessionOptions) (_ *ortgo.SessionOptions, err error) {
+	opts, err := ortgo.NewSessionOptions()
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, opts.Destroy())
+		}
+	}()
+	threads := o.Threads
+	if threads == 0 {
+		threads = r.threads
+	}
+	spin := "0"
+	if o.Spin {
+		spin = "1"
+	}
+	if err := opts.SetIntraOpNumThreads(threads); err != nil {
+		return nil, err
+	}
+	if err := opts.SetInterOpNumThreads(1); err != nil {
+		return nil, err
+	}
+	if err := opts.AddSessionConfigEntry("session.intra_op.allow_spinning", spin); err != nil {
+		return nil, err
+	}
+	if r.device.CUDA && !o.CPU {
+		if err := appendCUDA(opts, r.device.Index); err != nil {
+			return nil, err
+		}
+	}
+	return opts, nil
+}

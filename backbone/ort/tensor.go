@@ -1,0 +1,196 @@
+package ort
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	ortgo "github.com/yalue/onnxruntime_go"
+)
+
+// ElementType is the type of a tensor's elements, numbered as in onnx.proto.
+type ElementType int
+
+// The element types a Tensor can hold.
+const (
+	Float  ElementType = 1
+	Int64  ElementType = 7
+	Double ElementType = 11
+)
+
+// String is the name used in messages.
+func (t ElementType) String() string {
+	switch t {
+	case 0:
+		return "unknown"
+	case Float:
+		return "float32"
+	case Int64:
+		return "int64"
+	case Double:
+		return "float64"
+	}
+	return strings.ToLower(strings.TrimPrefix(ortgo.TensorElementDataType(t).String(), "ONNX_TENSOR_ELEMENT_DATA_TYPE_"))
+}
+
+// Tensor is a row-major array: a shape (empty for a scalar) and exactly one of the three slices. As an
+// output all three may be nil: the runtime then allocates, and Run fills in shape and slice.
+type Tensor struct {
+	Shape []int64
+	F32   []float32
+	F64   []float64
+	I64   []int64
+}
+
+// Float32s makes a tensor over data; nothing is copied.
+func Float32s(data []float32, shape ...int64) Tensor { return Tensor{Shape: shape, F32: data} }
+
+// Float64s makes a tensor over data; nothing is copied.
+func Float64s(data []float64, shape ...int64) Tensor { return Tensor{Shape: shape, F64: data} }
+
+// Int64s makes a tensor over data; nothing is copied.
+func Int64s(data []int64, shape ...int64) Tensor { return Tensor{Shape: shape, I64: data} }
+
+// Type is the element type, 0 where no slice is set.
+func (t Tensor) Type() ElementType {
+	switch {
+	case t.F32 != nil:
+		return Float
+	case t.F64 != nil:
+		return Double
+	case t.I64 != nil:
+		return Int64
+	}
+	return 0
+}
+
+// size is the number of elements the shape asks for.
+func (t Tensor) size() int64 {
+	n := int64(1)
+	for _, d := range t.Shape {
+		n *= d
+	}
+	return n
+}
+
+// slot is the library's view of one input or output, kept from run to run: as long as the same memory comes
+// with the same shape, nothing is made anew. The view keeps its slice alive, so an address in it cannot
+// come to mean other memory.
+type slot struct {
+	value  ortgo.Value
+	tensor Tensor
+}
+
+// hold makes value the library's view of t.
+func (s *slot) hold(t Tensor) error {
+	if s.value != nil && s.tensor.same(t) {
+		return nil
+	}
+	s.drop()
+	if len(t.Shape) == 0 {
+		return s.holdScalar(t)
+	}
+	var err error
+	switch t.Type() {
+	case Float:
+		s.value, err = value(t.Shape, t.F32)
+	case Double:
+		s.value, err = value(t.Shape, t.F64)
+	case Int64:
+		s.value, err = value(t.Shape, t.I64)
+	default:
+		return fmt.Errorf("a tensor %v without data", t.Shape)
+	}
+	if err != nil {
+		return err
+	}
+	s.tensor = t
+	s.tensor.Shape = slices.Clone(t.Shape) // the caller may write the next shape into the same slice
+	return nil
+}
+
+// value wraps a slice; it must hold exactly what the shape says, so that a wrong shape is not read as a part.
+func value[T float32 | float64 | int64](shape []int64, data []T) (ortgo.Value, error) {
+	n := int64(1)
+	for _, d := range shape {
+		n *= d
+	}
+	if n != int64(len(data)) {
+		return nil, fmt.Errorf("shape %v has %d elements, the slice %d", shape, n, len(data))
+	}
+	t, err := ortgo.NewTensor(ortgo.Shape(shape), data)
+	if err != nil {
+		return nil, err // not t: a nil pointer in an interface is not nil
+	}
+	return t, nil
+}
+
+// holdScalar views a tensor of rank 0, which the wrapper keeps in memory of its own: input is copied in here,
+// output is copied back by copyScalar. Scalars are never reused.
+func (s *slot) holdScalar(t Tensor) error {
+	var err error
+	switch {
+	case len(t.F32) == 1:
+		s.value, err = scalar(t.F32[0])
+	case len(t.F64) == 1:
+		s.value, err = scalar(t.F64[0])
+	case len(t.I64) == 1:
+		s.value, err = scalar(t.I64[0])
+	default:
+		return fmt.Errorf("a scalar without exactly one element")
+	}
+	return err
+}
+
+func scalar[T float32 | float64 | int64](x T) (ortgo.Value, error) {
+	v, err := ortgo.NewScalar(x)
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// copyScalar brings a scalar output back into t.
+func (s *slot) copyScalar(t Tensor) {
+	switch v := s.value.(type) {
+	case *ortgo.Scalar[float32]:
+		t.F32[0] = v.GetData()
+	case *ortgo.Scalar[float64]:
+		t.F64[0] = v.GetData()
+	case *ortgo.Scalar[int64]:
+		t.I64[0] = v.GetData()
+	}
+}
+
+// drop ends the view. The library's release of a value cannot fail.
+func (s *slot) drop() {
+	if s.value != nil {
+		_ = s.value.Destroy()
+	}
+	*s = slot{}
+}
+
+func (t Tensor) same(u Tensor) bool {
+	return slices.Equal(t.Shape, u.Shape) && len(t.Shape) > 0 &&
+		sameSlice(t.F32, u.F32) && sameSlice(t.F64, u.F64) && sameSlice(t.I64, u.I64)
+}
+
+func sameSlice[T any](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
+}
+
+// take reads a tensor that the runtime allocated; the wrapper has already copied it into Go's memory.
+func take(v ortgo.Value) (Tensor, error) {
+	t := Tensor{Shape: []int64(v.GetShape())}
+	switch v := v.(type) {
+	case *ortgo.Tensor[float32]:
+		t.F32 = v.GetData()
+	case *ortgo.Tensor[float64]:
+		t.F64 = v.GetData()
+	case *ortgo.Tensor[int64]:
+		t.I64 = v.GetData()
+	default:
+		return Tensor{}, fmt.Errorf("an output of a type other than float32, float64 and int64")
+	}
+	return t, nil
+}

@@ -1,0 +1,44 @@
+package ort
+
+import (
+	"strconv"
+	"strings"
+)
+
+// oldestVersion is the oldest library that has the interface the wrapper is written for: onnxruntime_go
+// v1.35.0 asks for version 29 of the C interface, and a library answers for all versions up to its own.
+const oldestVersion = "1.29.0"
+
+// atLeast compares dotted versions number by number; anything after the third number is ignored. A version
+// that cannot be read is let through: the wrapper's own check at start is the last word.
+func atLeast(version, oldest string) bool {
+	have, ok := numbers(version)
+	if !ok {
+		return true
+	}
+	need, _ := numbers(oldest)
+	for i := range need {
+		if have[i] != need[i] {
+			return have[i] > need[i]
+		}
+	}
+	return true
+}
+
+func numbers(version string) (n [3]int, ok bool) {
+	for i, part := range strings.SplitN(version, ".", 4) {
+		if i == 3 {
+			break
+		}
+		digits := part
+		if end := strings.IndexFunc(part, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
+			digits = part[:end]
+		}
+		v, err := strconv.Atoi(digits)
+		if err != nil {
+			return n, false
+		}
+		n[i] = v
+	}
+	return n, true
+}

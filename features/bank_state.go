@@ -1,0 +1,84 @@
+package features
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// BankState is everything a [Bank] is, as plain data for a checkpoint: a bank that has taken a state goes
+// on to the same bits as the one that gave it.
+type BankState struct {
+	Capacity, Dim, Classes int
+	Next                   int       // ring position of the next vector
+	Labels, IDs            []int     // of the members, in ring order
+	X                      []float32 // members×Dim, in ring order
+	Sums                   []float64 // Classes×Dim: kept, as sums built step by step carry their own rounding
+	Changes                []int     // Classes: changes since each was last summed anew
+}
+
+// State copies the bank into plain data.
+func (b *Bank) State() BankState {
+	return BankState{
+		Capacity: b.Cap(), Dim: b.Dim(), Classes: b.Classes(),
+		Next:    b.next,
+		Labels:  slices.Clone(b.set.Labels[:b.filled]),
+		IDs:     slices.Clone(b.set.IDs[:b.filled]),
+		X:       slices.Clone(b.set.X.Data[:b.filled*b.Dim()]),
+		Sums:    slices.Clone(b.sums),
+		Changes: slices.Clone(b.changes),
+	}
+}
+
+// SetState replaces the content of the bank. A state of another size, or one that contradicts itself, is
+// an error and leaves the bank as it was.
+func (b *Bank) SetState(s BankState) error {
+	counts, err := b.check(s)
+	if err != nil {
+		return err
+	}
+	b.next, b.filled, b.counts = s.Next, len(s.Labels), counts
+	copy(b.set.Labels, s.Labels)
+	copy(b.set.IDs, s.IDs)
+	copy(b.set.X.Data, s.X)
+	copy(b.sums, s.Sums)
+	copy(b.changes, s.Changes)
+	for k := range b.counts {
+		b.versions[k]++
+		scaleInto(Row(b.centres, k), b.Sum(k), b.counts[k])
+	}
+	return nil
+}
+
+// check compares a state with the bank and with itself, and counts its members per class.
+func (b *Bank) check(s BankState) ([]int, error) {
+	if s.Capacity != b.Cap() || s.Dim != b.Dim() || s.Classes != b.Classes() {
+		return nil, fmt.Errorf("features: bank state: made for %d vectors of dimension %d in %d classes, expected %d, %d, %d",
+			s.Capacity, s.Dim, s.Classes, b.Cap(), b.Dim(), b.Classes())
+	}
+	n := len(s.Labels)
+	full := n == s.Capacity
+	if n > s.Capacity || s.Next < 0 || s.Next >= s.Capacity || !full && s.Next != n {
+		return nil, fmt.Errorf("features: bank state: %d members of %d, next at %d: next must follow the members", n, s.Capacity, s.Next)
+	}
+	if len(s.IDs) != n || len(s.X) != n*s.Dim || len(s.Sums) != s.Classes*s.Dim || len(s.Changes) != s.Classes {
+		return nil, fmt.Errorf("features: bank state: %d labels come with %d ids, %d values, %d sums, %d change counts, expected %d, %d, %d, %d",
+			n, len(s.IDs), len(s.X), len(s.Sums), len(s.Changes), n, n*s.Dim, s.Classes*s.Dim, s.Classes)
+	}
+	counts := make([]int, s.Classes)
+	sums := make([]float64, len(s.Sums))
+	for i, k := range s.Labels {
+		if k < 0 || k >= s.Classes {
+			return nil, fmt.Errorf("features: bank state: member %d: label is %d, expected 0 to %d", i, k, s.Classes-1)
+		}
+		counts[k]++
+		addTo(sums[k*s.Dim:(k+1)*s.Dim], s.X[i*s.Dim:(i+1)*s.Dim], 1)
+	}
+	for j, want := range sums {
+		if got := s.Sums[j]; !(math.Abs(got-want) <= 1e-6*(1+math.Abs(want))) {
+			return nil, fmt.Errorf("features: bank state: class %d: sum holds %v at position %d, its members add up to %v",
+				j/s.Dim, got, j%s.Dim, want)
+		}
+	}
+	return counts, nil
+}

@@ -1,0 +1,71 @@
+package filters
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// AvgSim is the probability of the given label under a softmax of mean similarities to the classes.
+//
+//	T(z,k) = 1/M_k Σ_{v in class k} z·v = z·w_k, w_k the class mean (not renormalised)
+//	P = e^{T(z,y)} / Σ_{k: M_k>0} e^{T(z,k)}
+//
+// With All the denominator runs over all classes, those without members adding e^0, as in the authors'
+// code. M_y = 0: P = 1; so it is for a lone class. An own row leaves its class: (M_y T(z,y) - z·z)/(M_y-1).
+// P lies in a narrow band around 1/C, so it wants a threshold by rank. Time O(n·C·d).
+// Source: PRISM, eq. 2-7.
+type AvgSim struct {
+	All bool
+
+	sims    []float32
+	classes []int
+}
+
+// Score returns P for each row of z.
+func (a *AvgSim) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
+	return probabilities(a.LogOdds(dst, z, ref, own))
+}
+
+// LogOdds returns log(P/(1-P)) for each row of z.
+func (a *AvgSim) LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
+	dst = sized(dst, z.Len())
+	a.classes = known(a.classes, ref, a.All)
+	blocks(&a.sims, z.X, ref.Centres(), func(from, to int, s blas32.General) {
+		for i := from; i < to; i++ {
+			y, t := z.Labels[i], features.Row(s, i-from)
+			ty, members := float64(t[y]), ref.Count(y)
+			if own {
+				ty, members = withoutSelf(ref.Sum(y), members, z.Row(i))
+			}
+			dst[i] = avgOdds(t, a.classes, y, ty, members)
+		}
+	})
+	return dst
+}
+
+// withoutSelf is the mean similarity of z to its class and the number of its members, z itself left out.
+func withoutSelf(sum []float64, members int, z []float32) (float64, int) {
+	if members < 2 {
+		return 0, 0
+	}
+	sz, zz := dots(sum, z)
+	return (sz - zz) / float64(members-1), members - 1
+}
+
+// avgOdds is the log odds of class y, which has members of mean similarity ty, against the other classes
+// named, with mean similarities t. Similarities are bounded, so the sum needs no shift.
+func avgOdds(t []float32, classes []int, y int, ty float64, members int) float64 {
+	if members == 0 {
+		return nothingKnown
+	}
+	var rivals float64
+	for _, k := range classes {
+		if k != y {
+			rivals += math.Exp(float64(t[k]) - ty)
+		}
+	}
+	return -math.Log(rivals)
+}

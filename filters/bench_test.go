@@ -1,0 +1,99 @@
+package filters
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// The setting of the speed claims: batch 64 (16 classes × 4), a full bank of 8,192, D = 512, 100 classes.
+const (
+	benchBatch, benchBank, benchDim, benchClasses, benchPerClass = 64, 8192, 512, 100, 10
+)
+
+// BenchmarkStep is what each scorer adds to a training step: judging a batch and pushing what was kept.
+func BenchmarkStep(b *testing.B) {
+	for _, entry := range Catalog {
+		b.Run(entry.Name, func(b *testing.B) {
+			config := Default()
+			config.Scorer, config.Threshold, config.AvgSimSteps, config.Rate = entry.Name, ThresholdSTRM, 0, 0.1
+			proxies := features.NewParam("proxies", benchClasses*benchPerClass, benchDim)
+			r := rand.New(rand.NewPCG(1, 1))
+			for i := range proxies.Data {
+				proxies.Data[i] = float32(r.NormFloat64())
+			}
+			f, err := New(config, Env{Dim: benchDim, Classes: benchClasses, Proxies: proxies, PerClass: benchPerClass})
+			if err != nil {
+				b.Fatal(err)
+			}
+			bank, batches := benchData(r)
+			for i := 0; b.Loop(); i++ {
+				z := batches[i%len(batches)]
+				kept, _ := f.Keep(z, bank)
+				bank.Push(z.Rows(kept))
+			}
+		})
+	}
+}
+
+// BenchmarkPush is the bank's part of BenchmarkStep.
+func BenchmarkPush(b *testing.B) {
+	bank, batches := benchData(rand.New(rand.NewPCG(1, 1)))
+	for i := 0; b.Loop(); i++ {
+		bank.Push(batches[i%len(batches)])
+	}
+}
+
+// BenchmarkMemoryProducts is the floor of a step with the memory-contrastive loss: S = Z·Bankᵀ and G = W·Bank.
+func BenchmarkMemoryProducts(b *testing.B) {
+	bank, batches := benchData(rand.New(rand.NewPCG(1, 1)))
+	s, g := features.NewMatrix(benchBatch, benchBank), features.NewMatrix(benchBatch, benchDim)
+	for b.Loop() {
+		blas32.Gemm(blas.NoTrans, blas.Trans, 1, batches[0].X, bank.Set().X, 0, s)
+		blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, s, bank.Set().X, 0, g)
+	}
+}
+
+// BenchmarkLogNormalizer is one Bessel function on either side of the switch of expansions.
+func BenchmarkLogNormalizer(b *testing.B) {
+	for _, kappa := range []float64{50, 500} {
+		b.Run(fmt.Sprintf("kappa%.0f", kappa), func(b *testing.B) {
+			for b.Loop() {
+				LogNormalizer(benchDim, kappa)
+			}
+		})
+	}
+}
+
+// benchData is a full bank and batches of 16 classes × 4 around class directions.
+func benchData(r *rand.Rand) (*features.Bank, []features.Set) {
+	centres := features.NewMatrix(benchClasses, benchDim)
+	for i := range centres.Data {
+		centres.Data[i] = float32(r.NormFloat64())
+	}
+	var batches []features.Set
+	for range 160 {
+		z := features.NewSet(benchBatch, benchDim)
+		classes := r.Perm(benchClasses)[:benchBatch/4]
+		for i := range z.Len() {
+			z.Labels[i] = classes[i/4]
+			for j, c := range features.Row(centres, z.Labels[i]) {
+				z.Row(i)[j] = c + float32(r.NormFloat64())
+			}
+		}
+		if err := features.Normalize(z.X); err != nil {
+			panic(err)
+		}
+		batches = append(batches, z)
+	}
+	bank := features.NewBank(benchBank, benchDim, benchClasses)
+	for _, z := range batches {
+		bank.Push(z)
+	}
+	return bank, batches
+}

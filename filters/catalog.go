@@ -1,0 +1,102 @@
+package filters
+
+import (
+	"fmt"
+	"strings"
+
+	"winnow/features"
+)
+
+// Entry is one scorer of the catalog: what it is called, what it needs, and how it is built.
+type Entry struct {
+	Name, Title string
+	Paper       string // the source, in short
+	Equation    string
+	Settings    []Setting
+	NeedsBank   bool // judges against the memory bank
+	NeedsProxy  bool // judges against the proxies of the loss
+	Probability bool // scores are P_clean in [0, 1]; otherwise similarities in [-1, 1], or 1 where nothing is known
+	FixedBar    bool // a fixed threshold makes sense
+
+	build func(Config, Env) Scorer
+}
+
+// Setting is one of a scorer's own settings, by its key in the configuration.
+type Setting struct {
+	Key     string
+	Default string
+	Meaning string
+}
+
+// Ranker is a scorer of probabilities that can also say log(P/(1-P)): the same order without the ties
+// where P rounds to 0 or 1; +Inf where nothing is known against a label. Every entry of the catalog with
+// Probability is one.
+type Ranker interface {
+	Scorer
+	LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64
+}
+
+const prism = "PRISM (001)"
+
+var denominator = Setting{"denominator", DenominatorMembers,
+	"classes that P is divided among: members (those with members in the bank) or all (an unseen one counts as a zero vector, as in the authors' code)"}
+
+// Catalog lists the scorers, in the order they are shown.
+var Catalog = []Entry{
+	{
+		Name: "vmf", Title: "vMF-Sim", Paper: prism, Equation: "10-14",
+		NeedsBank: true, Probability: true, FixedBar: true,
+		Settings: []Setting{
+			{"kappa", KappaBanerjee, "estimate of the concentration: banerjee, printed (eq. 13 as printed) or sra (two Newton steps)"},
+			{"debias", "false", "correct the mean length of small classes"},
+			{"avgsim_steps", "1500", "iterations that AvgSim judges before vMF-Sim takes over"},
+			denominator,
+		},
+		build: func(c Config, _ Env) Scorer {
+			return &VMF{Kappa: c.Kappa, Debias: c.Debias, All: c.Denominator == DenominatorAll}
+		},
+	},
+	{
+		Name: "avgsim", Title: "AvgSim", Paper: prism, Equation: "2-7",
+		NeedsBank: true, Probability: true, Settings: []Setting{denominator},
+		build: func(c Config, _ Env) Scorer { return &AvgSim{All: c.Denominator == DenominatorAll} },
+	},
+	{
+		Name: "avgsim_direct", Title: "AvgSim without centres", Paper: prism, Equation: "2",
+		NeedsBank: true, Probability: true, Settings: []Setting{denominator},
+		build: func(c Config, _ Env) Scorer { return &AvgSimDirect{All: c.Denominator == DenominatorAll} },
+	},
+	{
+		Name: "proxysim", Title: "ProxySim", Paper: prism, Equation: "8-9",
+		NeedsProxy: true, Probability: true,
+		build: func(_ Config, e Env) Scorer { return &ProxySim{Proxies: e.Proxies, PerClass: e.PerClass} },
+	},
+	{
+		Name: "batch_positive", Title: "Batch-positive", Paper: prism, Equation: "20",
+		build: func(Config, Env) Scorer { return BatchPositive{} },
+	},
+	{
+		Name: "memory_positive", Title: "Memory-positive", Paper: prism, Equation: "21",
+		NeedsBank: true,
+		build:     func(Config, Env) Scorer { return MemoryPositive{} },
+	},
+}
+
+// Find returns the catalog's entry of that name; the error of an unknown one lists those that are known.
+func Find(name string) (Entry, error) {
+	for _, e := range Catalog {
+		if e.Name == name {
+			return e, nil
+		}
+	}
+	return Entry{}, fmt.Errorf("filters: scorer %q is unknown: known are %s", name, strings.Join(Names(), ", "))
+}
+
+// Names lists the catalog.
+func Names() []string {
+	names := make([]string, len(Catalog))
+	for i, e := range Catalog {
+		names[i] = e.Name
+	}
+	return names
+}

@@ -1,0 +1,141 @@
+package filters
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"winnow/features"
+)
+
+// Names of a configuration.
+const (
+	ThresholdSTRM  = "strm"  // mean over the last Window batches of the Rate-quantile (eq. 15)
+	ThresholdTRM   = "trm"   // the Rate-quantile of the batch
+	ThresholdFixed = "fixed" // the number Fixed
+
+	DenominatorMembers = "members"
+	DenominatorAll     = "all"
+)
+
+// Config names a filter and its settings. [Default] is the paper's; settings that the scorer or the
+// threshold named does not read are ignored.
+type Config struct {
+	Scorer      string  `yaml:"scorer" json:"scorer"`                       // a name of the catalog
+	Threshold   string  `yaml:"threshold" json:"threshold"`                 // strm, trm or fixed
+	Rate        float64 `yaml:"rate" json:"rate"`                           // strm, trm: share to drop, the estimated noise rate, in [0, 1)
+	Window      int     `yaml:"window" json:"window,omitempty"`             // strm: batches averaged, τ ≥ 1
+	Fixed       float64 `yaml:"fixed" json:"fixed,omitempty"`               // fixed: keep P > Fixed, in [0, 1)
+	WarmUp      int     `yaml:"warm_up" json:"warm_up"`                     // iterations that keep everything
+	AvgSimSteps int     `yaml:"avgsim_steps" json:"avgsim_steps,omitempty"` // vmf: iterations judged by AvgSim first
+	Kappa       string  `yaml:"kappa" json:"kappa,omitempty"`               // vmf: banerjee, printed or sra
+	Debias      bool    `yaml:"debias" json:"debias,omitempty"`             // vmf
+	Denominator string  `yaml:"denominator" json:"denominator,omitempty"`   // members or all
+}
+
+// Default is vMF-Sim with the settings of the authors' code: rate 0.5 and a window of 30; the 1,500
+// iterations of AvgSim are those of the paper's Fig. 2 and too many for a short training.
+func Default() Config {
+	return Config{
+		Scorer: "vmf", Threshold: ThresholdSTRM, Rate: 0.5, Window: 30, Fixed: 0.5,
+		AvgSimSteps: 1500, Kappa: KappaBanerjee, Denominator: DenominatorMembers,
+	}
+}
+
+// Env is what a filter must know of the training it serves.
+type Env struct {
+	Dim, Classes int
+	Proxies      *features.Param // of the loss, (Classes·PerClass)×Dim; nil if it has none
+	PerClass     int
+}
+
+// Validate checks every field and their combination.
+func (c Config) Validate() error {
+	entry, err := Find(c.Scorer)
+	if err != nil {
+		return err
+	}
+	for _, choice := range []struct {
+		key, value string
+		known      []string
+	}{
+		{"threshold", c.Threshold, []string{ThresholdSTRM, ThresholdTRM, ThresholdFixed}},
+		{"kappa", c.Kappa, []string{KappaBanerjee, KappaPrinted, KappaSra}},
+		{"denominator", c.Denominator, []string{DenominatorMembers, DenominatorAll}},
+	} {
+		if !slices.Contains(choice.known, choice.value) {
+			return fmt.Errorf("filters: %s %q is unknown: known are %s", choice.key, choice.value, strings.Join(choice.known, ", "))
+		}
+	}
+	switch {
+	case math.IsNaN(c.Rate) || c.Rate < 0 || c.Rate >= 1:
+		return fmt.Errorf("filters: rate is %v, expected a share from 0 to below 1", c.Rate)
+	case math.IsNaN(c.Fixed) || c.Fixed < 0 || c.Fixed >= 1:
+		return fmt.Errorf("filters: fixed is %v, expected a probability from 0 to below 1", c.Fixed)
+	case c.Window < 1:
+		return fmt.Errorf("filters: window is %d, expected 1 or more batches", c.Window)
+	case c.WarmUp < 0:
+		return fmt.Errorf("filters: warm_up is %d, expected 0 or more iterations", c.WarmUp)
+	case c.AvgSimSteps < 0:
+		return fmt.Errorf("filters: avgsim_steps is %d, expected 0 or more iterations", c.AvgSimSteps)
+	case c.Threshold == ThresholdFixed && !entry.FixedBar:
+		return fmt.Errorf("filters: threshold %q with scorer %q: its scores have no fixed scale, expected %s or %s",
+			c.Threshold, c.Scorer, ThresholdSTRM, ThresholdTRM)
+	}
+	return nil
+}
+
+// New builds the filter that c names. Under a fixed threshold vMF-Sim's first iterations, which AvgSim
+// judges, are cut by sTRM with Rate and Window, as AvgSim has no fixed scale.
+func New(c Config, env Env) (*Filter, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	entry, err := Find(c.Scorer)
+	if err != nil {
+		return nil, err
+	}
+	if err := env.check(entry); err != nil {
+		return nil, err
+	}
+	f := &Filter{entry: entry, config: c, scorer: entry.build(c, env), cutoff: c.cutoff(), seen: make([]bool, env.Classes)}
+	if vmf, ok := f.scorer.(*VMF); ok {
+		f.early, f.earlyCutoff = &AvgSim{All: vmf.All}, f.cutoff
+		if c.Threshold == ThresholdFixed {
+			f.earlyCutoff = &TopR{Rate: c.Rate, Size: c.Window}
+		}
+		f.isEarly = true
+	}
+	return f, nil
+}
+
+func (c Config) cutoff() Cutoff {
+	switch c.Threshold {
+	case ThresholdFixed:
+		return &Fixed{M: c.Fixed}
+	case ThresholdTRM:
+		return &TopR{Rate: c.Rate, Size: 1}
+	}
+	return &TopR{Rate: c.Rate, Size: c.Window}
+}
+
+// check says whether a scorer can work in this training.
+func (e Env) check(entry Entry) error {
+	least := 1
+	if entry.Name == "vmf" {
+		least = 2 // the sphere of R^1 is two points
+	}
+	switch {
+	case e.Dim < least || e.Classes < 1:
+		return fmt.Errorf("filters: scorer %q: %d classes of dimension %d, expected 1 or more of dimension %d or more", entry.Name, e.Classes, e.Dim, least)
+	case !entry.NeedsProxy:
+		return nil
+	case e.Proxies == nil:
+		return fmt.Errorf("filters: scorer %q needs a loss with proxies, and this loss has none", entry.Name)
+	case e.PerClass < 1 || e.Proxies.Rows != e.Classes*e.PerClass || e.Proxies.Cols != e.Dim:
+		return fmt.Errorf("filters: scorer %q: the loss has %d×%d proxies, expected %d classes of %d and dimension %d",
+			entry.Name, e.Proxies.Rows, e.Proxies.Cols, e.Classes, e.PerClass, e.Dim)
+	}
+	return nil
+}

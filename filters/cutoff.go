@@ -1,0 +1,118 @@
+package filters
+
+import (
+	"math"
+	"slices"
+)
+
+// Fixed keeps a row iff its score is above M. Only vMF-Sim has scores on a scale that makes a fixed bar
+// meaningful; those of AvgSim and ProxySim lie in a narrow band around 1/C (PRISM, section III-E).
+type Fixed struct{ M float64 }
+
+// Keep returns the rows with score > M.
+func (c *Fixed) Keep(scores []float64) []int { return above(scores, c.M) }
+
+// Threshold is M.
+func (c *Fixed) Threshold() float64 { return c.M }
+
+// Window is empty: a fixed bar remembers nothing.
+func (c *Fixed) Window() []float64 { return nil }
+
+// SetWindow does nothing.
+func (c *Fixed) SetWindow([]float64) {}
+
+// TopR drops the share Rate of a batch with the lowest scores, by a threshold averaged over the last Size
+// batches: sTRM of PRISM (eq. 15); with Size 1 it is TRM.
+//
+//	m = ⌊Rate·n⌋,  Q = m-th smallest score of the batch,  threshold = mean of the last Size values of Q
+//	keep iff score > threshold
+//
+// The current batch's Q counts (the paper's sum has one term more than its divisor; this is what the
+// authors' code does). m = 0 keeps everything and leaves the window alone. Q = 1 exactly says that the
+// batch is mostly new classes: it does not enter the window, nor does NaN. With an empty window, or if
+// nothing is above the threshold, the m lowest ranks are dropped instead; in the second case the window
+// shrinks to its last value.
+type TopR struct {
+	Rate float64 // share to drop, an estimate of the noise rate, in [0, 1)
+	Size int     // τ ≥ 1
+
+	window    []float64
+	threshold float64
+}
+
+// Keep returns the rows kept and moves the window.
+func (c *TopR) Keep(scores []float64) []int {
+	c.threshold = math.Inf(-1)
+	lowest := int(c.Rate * float64(len(scores)))
+	if lowest == 0 {
+		return all(len(scores))
+	}
+	if q := smallest(scores, lowest); q != 1 && !math.IsNaN(q) {
+		c.window = append(c.window, q)
+		c.window = c.window[max(0, len(c.window)-c.Size):]
+	}
+	if len(c.window) == 0 {
+		return dropRanks(scores, lowest)
+	}
+	c.threshold = mean(c.window)
+	kept := above(scores, c.threshold)
+	if len(kept) > 0 {
+		return kept
+	}
+	c.window = c.window[len(c.window)-1:]
+	c.threshold = c.window[0]
+	return dropRanks(scores, lowest)
+}
+
+// Threshold is the bar of the last Keep. Where ranks were dropped because nothing was above the bar, it is
+// the window's remaining value.
+func (c *TopR) Threshold() float64 { return c.threshold }
+
+// Window is a copy of the remembered values of Q, oldest first.
+func (c *TopR) Window() []float64 { return slices.Clone(c.window) }
+
+// SetWindow replaces the remembered values of Q.
+func (c *TopR) SetWindow(window []float64) { c.window = slices.Clone(window) }
+
+// above returns the positions of the scores greater than the bar.
+func above(scores []float64, bar float64) []int {
+	kept := make([]int, 0, len(scores))
+	for i, s := range scores {
+		if s > bar {
+			kept = append(kept, i)
+		}
+	}
+	return kept
+}
+
+// smallest returns the m-th smallest score, m ≥ 1.
+func smallest(scores []float64, m int) float64 {
+	sorted := slices.Clone(scores)
+	slices.Sort(sorted)
+	return sorted[m-1]
+}
+
+// dropRanks returns the positions of all but the m lowest scores; of equal scores the first go first.
+func dropRanks(scores []float64, m int) []int {
+	order := all(len(scores))
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case scores[a] < scores[b]:
+			return -1
+		case scores[a] > scores[b]:
+			return 1
+		}
+		return 0
+	})
+	kept := order[m:]
+	slices.Sort(kept)
+	return kept
+}
+
+func mean(values []float64) float64 {
+	var sum float64
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}

@@ -1,0 +1,63 @@
+package filters
+
+import "winnow/features"
+
+// BatchPositive is the mean similarity of a row to the other rows of its batch with the same label.
+//
+//	score = 1/(K-1) Σ_{j≠i, y_j=y_i} z_i·z_j, in [-1, 1]
+//
+// A row without such company scores 1. It looks neither at the bank nor at other classes, and is no
+// probability: thresholds by rank only. The paper's sum includes j = i but divides by K-1; the pair with
+// itself is left out here. Computed from class sums in O(n·d). Source: PRISM, eq. 20 (ablation).
+type BatchPositive struct{}
+
+// Score returns the mean similarity for each row of z; the bank is not used.
+func (BatchPositive) Score(dst []float64, z features.Set, _ *features.Bank, _ bool) []float64 {
+	dst = sized(dst, z.Len())
+	sums, counts := map[int][]float64{}, map[int]int{}
+	for i, k := range z.Labels[:z.Len()] {
+		if sums[k] == nil {
+			sums[k] = make([]float64, z.Dim())
+		}
+		for j, v := range z.Row(i) {
+			sums[k][j] += float64(v)
+		}
+		counts[k]++
+	}
+	for i, k := range z.Labels[:z.Len()] {
+		mean, others := withoutSelf(sums[k], counts[k], z.Row(i))
+		if others == 0 {
+			mean = 1
+		}
+		dst[i] = mean
+	}
+	return dst
+}
+
+// MemoryPositive is the mean similarity of a row to the members of its class in the bank.
+//
+//	score = 1/M_y Σ_{v in class y} z·v, in [-1, 1]
+//
+// A class without members scores 1. No probability: thresholds by rank only. Time O(n·d).
+// Source: PRISM, eq. 21 (ablation).
+type MemoryPositive struct{}
+
+// Score returns the mean similarity for each row of z.
+func (MemoryPositive) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
+	dst = sized(dst, z.Len())
+	for i, k := range z.Labels[:z.Len()] {
+		members := ref.Count(k)
+		var score float64
+		if own {
+			score, members = withoutSelf(ref.Sum(k), members, z.Row(i))
+		} else if members > 0 {
+			score, _ = dots(ref.Sum(k), z.Row(i))
+			score /= float64(members)
+		}
+		if members == 0 {
+			score = 1
+		}
+		dst[i] = score
+	}
+	return dst
+}

@@ -1,0 +1,75 @@
+package filters
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// ProxySim is the probability of the given label under a softmax of similarities to the loss's proxies.
+//
+//	S_k = max_h cos(p_k^h, z),  P = e^{S_y} / Σ_k e^{S_k} over all classes
+//
+// Proxies is (C·H)×d with the H = PerClass proxies of a class one after another, raw; they are read anew at
+// every call, as training moves them. A zero proxy has cosine 0. The bank, if there is one, only says which
+// classes have been seen: a label without members has P = 1 (Algorithm 1 applied here, too), and so has an
+// own row that is its class's only member. Without a bank the formula stands alone, and [Filter] remembers
+// the classes itself. Time O(n·C·H·d). Source: PRISM, eq. 8-9.
+type ProxySim struct {
+	Proxies  *features.Param
+	PerClass int
+
+	sims    []float32
+	scales  []float64
+	classes []int
+	best    []float64
+}
+
+// Score returns P for each row of z.
+func (p *ProxySim) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
+	return probabilities(p.LogOdds(dst, z, ref, own))
+}
+
+// LogOdds returns log(P/(1-P)) for each row of z.
+func (p *ProxySim) LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
+	dst = sized(dst, z.Len())
+	p.measure()
+	blocks(&p.sims, z.X, p.Proxies.Matrix(), func(from, to int, s blas32.General) {
+		for i := from; i < to; i++ {
+			y := z.Labels[i]
+			if ref != nil && (ref.Count(y) == 0 || own && ref.Count(y) == 1) {
+				dst[i] = nothingKnown
+				continue
+			}
+			p.nearest(features.Row(s, i-from))
+			dst[i] = logOdds(p.best, p.classes, y)
+		}
+	})
+	return dst
+}
+
+// measure takes 1/‖p‖ of every proxy.
+func (p *ProxySim) measure() {
+	m := p.Proxies.Matrix()
+	p.scales = sized(p.scales, m.Rows)
+	for r := range m.Rows {
+		v := blas32.Vector{N: m.Cols, Inc: 1, Data: features.Row(m, r)}
+		p.scales[r] = 1 / math.Max(math.Sqrt(blas32.DDot(v, v)), 1e-12)
+	}
+	if classes := m.Rows / p.PerClass; len(p.classes) != classes {
+		p.classes, p.best = all(classes), make([]float64, classes)
+	}
+}
+
+// nearest fills best with S_k from the products of one row with the raw proxies.
+func (p *ProxySim) nearest(products []float32) {
+	for k := range p.best {
+		best := math.Inf(-1)
+		for r := k * p.PerClass; r < (k+1)*p.PerClass; r++ {
+			best = math.Max(best, float64(products[r])*p.scales[r])
+		}
+		p.best[k] = best
+	}
+}

@@ -1,0 +1,100 @@
+package filters
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// blockEntries bounds the similarity matrix a scorer holds at a time: 4 MiB of float32, so that an audit of
+// a whole training set against ten thousand classes needs no n×C matrix.
+const blockEntries = 1 << 20
+
+// blocks calls do with S = z[from:to]·refᵀ for consecutive ranges of rows. S lives in scratch, which grows
+// to what one block needs.
+func blocks(scratch *[]float32, z, ref blas32.General, do func(from, to int, s blas32.General)) {
+	step := max(1, blockEntries/max(1, ref.Rows))
+	for from := 0; from < z.Rows; from += step {
+		to := min(z.Rows, from+step)
+		size := (to - from) * ref.Rows
+		if cap(*scratch) < size {
+			*scratch = make([]float32, size)
+		}
+		s := blas32.General{Rows: to - from, Cols: ref.Rows, Stride: ref.Rows, Data: (*scratch)[:size]}
+		part := z
+		part.Rows, part.Data = to-from, z.Data[from*z.Stride:]
+		blas32.Gemm(blas.NoTrans, blas.Trans, 1, part, ref, 0, s)
+		do(from, to, s)
+	}
+}
+
+// logOdds is log(P/(1-P)) of class y under the softmax of l, restricted to the classes named:
+//
+//	l_y - log Σ_{k≠y} e^{l_k}
+//
+// shifted by the largest rival, so nothing overflows; +Inf where y has no rival.
+func logOdds(l []float64, classes []int, y int) float64 {
+	rival := math.Inf(-1)
+	for _, k := range classes {
+		if k != y && l[k] > rival {
+			rival = l[k]
+		}
+	}
+	if math.IsInf(rival, -1) {
+		return math.Inf(1)
+	}
+	var sum float64
+	for _, k := range classes {
+		if d := l[k] - rival; k != y && d > negligible {
+			sum += math.Exp(d)
+		}
+	}
+	return l[y] - rival - math.Log(sum)
+}
+
+// nothingKnown is the log odds of a label against which nothing is known: P = 1.
+var nothingKnown = math.Inf(1)
+
+// negligible is where e^d vanishes beside 1 even if a million classes add up.
+const negligible = -60
+
+// probabilities turns log odds into P, in place.
+func probabilities(odds []float64) []float64 {
+	for i, o := range odds {
+		odds[i] = 1 / (1 + math.Exp(-o))
+	}
+	return odds
+}
+
+// sized returns dst with length n, or a new slice where it has no room.
+func sized(dst []float64, n int) []float64 {
+	if cap(dst) < n {
+		return make([]float64, n)
+	}
+	return dst[:n]
+}
+
+// known lists the classes of the denominator in rising order, into dst: those with members, or all.
+func known(dst []int, ref *features.Bank, every bool) []int {
+	dst = dst[:0]
+	for k := range ref.Classes() {
+		if every || ref.Count(k) > 0 {
+			dst = append(dst, k)
+		}
+	}
+	return dst
+}
+
+// dots returns sum·z and z·z in float64.
+func dots(sum []float64, z []float32) (sz, zz float64) {
+	sum = sum[:len(z)]
+	for j, v := range z {
+		w := float64(v)
+		sz += sum[j] * w
+		zz += w * w
+	}
+	return sz, zz
+}

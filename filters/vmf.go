@@ -1,0 +1,207 @@
+package filters
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// VMF is vMF-Sim: the probability of the given label if every class is a von Mises-Fisher distribution on
+// the sphere, fitted to its members in the bank, with a uniform prior over classes.
+//
+//	μ_k = Σv/‖Σv‖,  R_k = ‖Σv‖/M_k,  κ_k = R_k(D-R_k²)/(1-R_k²)
+//	log f_k(z) = log C_D(κ_k) + κ_k μ_k·z,  P = f_y(z) / Σ_{k: M_k>0} f_k(z)
+//
+// A class with fewer than two members takes the pooled κ of Σ M_k R_k / Σ M_k over the others. Where no
+// class has two members, the row is judged by [AvgSim]. R_k = 0 (opposite vectors): μ_k = 0, κ_k = 0, the
+// uniform density. M_y = 0: P = 1. Debias corrects R_k for small M_k. With All, a class without members
+// counts with the pooled κ and μ = 0.
+//
+// The paper's eq. 12 and 13 contradict each other about R (length of the sum, or of the mean) and eq. 13
+// prints D-R; both are corrected here, Kappa "printed" keeps the latter. κ_k and log C_D(κ_k) are kept per
+// class until its members change, so a batch costs one product with the centres and a Bessel function per
+// touched class. Time O(n·C·d). Source: PRISM, eq. 10-14.
+type VMF struct {
+	Kappa  string // KappaBanerjee, KappaPrinted or KappaSra
+	Debias bool
+	All    bool
+
+	bank    *features.Bank // whose fits these are
+	fits    []fit          // per class
+	sims    []float32
+	classes []int
+	logits  []float64
+	rest    []float64 // a class's sum without one row
+}
+
+// fit is what is known of one class by its own members.
+type fit struct {
+	version uint64
+	members int
+	length  float64 // ‖Σv‖/M_k as measured: neither clamped nor corrected
+	spread  spread  // for two members or more
+	slope   float64 // κ_k/length, so that slope·T(z,k) = κ_k μ_k·z
+	weight  float64 // M_k R_k, its part in the pool; 0 for fewer than two members
+}
+
+// spread is a concentration with its log normaliser.
+type spread struct{ kappa, logC float64 }
+
+// pool adds up the classes with two members or more.
+type pool struct {
+	weight  float64 // Σ M_k R_k
+	members int     // Σ M_k
+}
+
+// minMembers is the size from which a class has a spread of its own.
+const minMembers = 2
+
+// Score returns P for each row of z.
+func (v *VMF) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
+	return probabilities(v.LogOdds(dst, z, ref, own))
+}
+
+// LogOdds returns log(P/(1-P)) for each row of z: P rounds to 0 or 1 long before this loses its order.
+func (v *VMF) LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
+	dst = sized(dst, z.Len())
+	v.classes = known(v.classes, ref, v.All)
+	v.logits = sized(v.logits, ref.Classes())
+	pool, needsPool := v.refresh(ref)
+	var common spread
+	if needsPool && pool.members > 0 {
+		common = v.spreadOf(ref.Dim(), pool.weight/float64(pool.members))
+	}
+	blocks(&v.sims, z.X, ref.Centres(), func(from, to int, s blas32.General) {
+		for i := from; i < to; i++ {
+			y, t := z.Labels[i], features.Row(s, i-from)
+			switch {
+			case own:
+				dst[i] = v.ownOdds(t, y, z.Row(i), ref, pool, needsPool)
+			case ref.Count(y) == 0:
+				dst[i] = nothingKnown
+			case pool.members == 0:
+				dst[i] = avgOdds(t, v.classes, y, float64(t[y]), ref.Count(y))
+			default:
+				v.fillLogits(t, common)
+				dst[i] = logOdds(v.logits, v.classes, y)
+			}
+		}
+	})
+	return dst
+}
+
+// refresh fits the classes that changed since the last call, adds up the pool, and says whether a class of
+// the denominator lives from it.
+func (v *VMF) refresh(ref *features.Bank) (p pool, needed bool) {
+	if v.bank != ref || len(v.fits) != ref.Classes() {
+		v.bank, v.fits = ref, make([]fit, ref.Classes()) // a class of version 0 never had a member
+	}
+	for k := range v.fits {
+		f := &v.fits[k]
+		if f.version != ref.Version(k) {
+			*f = v.fit(ref.Sum(k), ref.Count(k))
+			f.version = ref.Version(k)
+		}
+		if f.members >= minMembers {
+			p.weight += f.weight
+			p.members += f.members
+		} else if f.members > 0 || v.All {
+			needed = true
+		}
+	}
+	return p, needed
+}
+
+// fit estimates one class from the sum and the number of its members.
+func (v *VMF) fit(sum []float64, members int) fit {
+	f := fit{members: members}
+	if members == 0 {
+		return f
+	}
+	var norm float64
+	for _, x := range sum {
+		norm += x * x
+	}
+	f.length = math.Sqrt(norm) / float64(members)
+	if members < minMembers {
+		return f
+	}
+	r := f.length
+	if v.Debias {
+		r = debiased(r, members)
+	}
+	f.spread = v.spreadOf(len(sum), r)
+	f.slope = slope(f.spread.kappa, f.length)
+	f.weight = float64(members) * r
+	return f
+}
+
+func (v *VMF) spreadOf(dim int, meanLen float64) spread {
+	kappa := math.Min(Kappa(dim, meanLen, v.Kappa), maxKappa)
+	return spread{kappa, LogNormalizer(dim, kappa)}
+}
+
+// slope is κ/length, or 0 where the direction is undefined.
+func slope(kappa, length float64) float64 {
+	if length == 0 {
+		return 0
+	}
+	return kappa / length
+}
+
+// fillLogits computes log f_k(z) for the classes of the denominator from the mean similarities t; common
+// serves the classes without a spread of their own.
+func (v *VMF) fillLogits(t []float32, common spread) {
+	for _, k := range v.classes {
+		f := &v.fits[k]
+		if f.members >= minMembers {
+			v.logits[k] = f.spread.logC + f.slope*float64(t[k])
+		} else {
+			v.logits[k] = common.logC + slope(common.kappa, f.length)*float64(t[k])
+		}
+	}
+}
+
+// ownOdds judges a member z of class y as if it had never been in the bank: its class is fitted without
+// it, and so is the pool.
+func (v *VMF) ownOdds(t []float32, y int, z []float32, ref *features.Bank, p pool, needsPool bool) float64 {
+	mean, members := withoutSelf(ref.Sum(y), ref.Count(y), z)
+	if members == 0 {
+		return nothingKnown
+	}
+	v.rest = sized(v.rest, len(z))
+	for j, x := range ref.Sum(y) {
+		v.rest[j] = x - float64(z[j])
+	}
+	rest := v.fit(v.rest, members)
+	p.weight += rest.weight - v.fits[y].weight // y had two members or more
+	p.members -= ref.Count(y)
+	if members >= minMembers {
+		p.members += members
+	}
+	if p.members == 0 {
+		return avgOdds(t, v.classes, y, mean, members)
+	}
+	var common spread
+	if needsPool || members < minMembers {
+		common = v.spreadOf(len(z), p.weight/float64(p.members))
+	}
+	v.fillLogits(t, common)
+	if members < minMembers {
+		rest.spread, rest.slope = common, slope(common.kappa, rest.length)
+	}
+	v.logits[y] = rest.spread.logC + rest.slope*mean
+	return logOdds(v.logits, v.classes, y)
+}
+
+// hasPair says whether some class has two members, which is what vMF-Sim needs.
+func hasPair(bank *features.Bank) bool {
+	for k := range bank.Classes() {
+		if bank.Count(k) >= minMembers {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,170 @@
+// Package ortlib finds ONNX Runtime's shared library on this machine and installs it into the user's cache
+// folder. Pure Go: it looks at files and never loads them; backbone/ort does. It reads no environment
+// variable of winnow's; what the user said comes in as an argument.
+package ortlib
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Version is the version of ONNX Runtime that winnow is built and tested with, and that Install installs.
+const Version = "1.29.0"
+
+// Where a library was found.
+const (
+	Given      = "given"
+	Executable = "beside the executable"
+	Cache      = "cache folder"
+	System     = "system"
+)
+
+// Found is a library and where it came from.
+type Found struct {
+	Path   string // absolute
+	Source string // Given, Executable, Cache or System
+}
+
+// Search holds the places to look, in order; the first that has the library wins. Empty places are skipped.
+type Search struct {
+	OS         string   // runtime.GOOS of the library wanted
+	Given      string   // a file, or a folder with the library in it; if set, nowhere else is looked
+	Executable string   // folder of the running program; its lib/ is searched too
+	Cache      string   // folder that Install writes to
+	System     []string // folders of the system's loader
+}
+
+// NotFound says that no library is there, and names every place that was tried.
+type NotFound struct {
+	OS    string
+	Tried []string
+}
+
+func (e *NotFound) Error() string {
+	return fmt.Sprintf("ortlib: ONNX Runtime: found no %s in %s", FileNames(e.OS)[0], strings.Join(e.Tried, ", "))
+}
+
+// Find looks for the library of this machine. explicit is the user's own word for it, or "".
+func Find(explicit string) (Found, error) { return Here(explicit).Find() }
+
+// Here is the search of this machine.
+func Here(explicit string) Search {
+	s := Search{OS: runtime.GOOS, Given: explicit, System: systemFolders(runtime.GOOS, "/etc/ld.so.conf")}
+	if exe, err := os.Executable(); err == nil {
+		if real, err := filepath.EvalSymlinks(exe); err == nil {
+			exe = real
+		}
+		s.Executable = filepath.Dir(exe)
+	}
+	if dir, err := CacheFolder(); err == nil {
+		s.Cache = dir
+	}
+	return s
+}
+
+// CacheFolder is where Install puts this version's library.
+func CacheFolder() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("ortlib: the user's cache folder: %w", err)
+	}
+	return filepath.Join(dir, "winnow", "onnxruntime", Version), nil
+}
+
+// Find returns the first library in the order of the fields. A given path that holds none is an error: it
+// never falls through to another place.
+func (s Search) Find() (Found, error) {
+	if s.Given != "" {
+		return s.findGiven()
+	}
+	var tried []string
+	for _, place := range s.places() {
+		tried = append(tried, place.Path)
+		if path, ok := libraryIn(s.OS, place.Path); ok {
+			return absolute(path, place.Source)
+		}
+	}
+	return Found{}, &NotFound{s.OS, tried}
+}
+
+// places lists the folders to search, with their names.
+func (s Search) places() []Found {
+	var places []Found
+	add := func(source string, folders ...string) {
+		for _, f := range folders {
+			places = append(places, Found{f, source})
+		}
+	}
+	if s.Executable != "" {
+		add(Executable, s.Executable, filepath.Join(s.Executable, "lib"))
+	}
+	if s.Cache != "" {
+		add(Cache, s.Cache)
+	}
+	add(System, s.System...)
+	return places
+}
+
+func (s Search) findGiven() (Found, error) {
+	info, err := os.Stat(s.Given)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return Found{}, fmt.Errorf("ortlib: %s: no such file or folder, expected ONNX Runtime's library", s.Given)
+	case err != nil:
+		return Found{}, fmt.Errorf("ortlib: %w", err)
+	case !info.IsDir():
+		return absolute(s.Given, Given)
+	}
+	if path, ok := libraryIn(s.OS, s.Given); ok {
+		return absolute(path, Given)
+	}
+	return Found{}, fmt.Errorf("ortlib: %s: a folder without %s", s.Given, strings.Join(FileNames(s.OS), " or "))
+}
+
+func absolute(path, source string) (Found, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return Found{}, fmt.Errorf("ortlib: %w", err)
+	}
+	return Found{Path: path, Source: source}, nil
+}
+
+// FileNames are the names the library goes by, the usual one first; a name may be a pattern.
+func FileNames(goos string) []string {
+	switch goos {
+	case "windows":
+		return []string{"onnxruntime.dll"}
+	case "darwin":
+		return []string{"libonnxruntime.1.dylib", "libonnxruntime.dylib", "libonnxruntime.1.*.dylib"}
+	}
+	return []string{"libonnxruntime.so.1", "libonnxruntime.so", "libonnxruntime.so.1.*"}
+}
+
+// libraryIn is the library's file in a folder; of several that fit a pattern, the last in order of name.
+func libraryIn(goos, folder string) (string, bool) {
+	for _, name := range FileNames(goos) {
+		matches, err := filepath.Glob(filepath.Join(escape(folder), name))
+		if err != nil {
+			continue // only a malformed pattern errs, and ours are not
+		}
+		for i := len(matches) - 1; i >= 0; i-- {
+			if info, err := os.Stat(matches[i]); err == nil && info.Mode().IsRegular() {
+				return matches[i], true
+			}
+		}
+	}
+	return "", false
+}
+
+// escape keeps a folder's own name from being read as a pattern. Windows has no escaping; there the folder
+// names that matter hold no brackets.
+func escape(folder string) string {
+	if runtime.GOOS == "windows" {
+		return folder
+	}
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(folder)
+}

@@ -1,0 +1,54 @@
+// Package orttest gives tests a loaded ONNX Runtime. For tests only. Where the library is missing a test
+// skips and says so; with CI=true it fails instead.
+package orttest
+
+import (
+	"os"
+	"sync"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/backbone/ort"
+	"winnow/internal/ortlib"
+)
+
+// load loads the library once for all tests of the process, which ends with it.
+var load = sync.OnceValues(func() (*ort.Runtime, error) {
+	found, err := ortlib.Find(os.Getenv("WINNOW_ORT_LIB"))
+	if err != nil {
+		return nil, err
+	}
+	return ort.Load(ort.Config{Library: found.Path})
+})
+
+// Runtime is the process's ONNX Runtime on the CPU, found by $WINNOW_ORT_LIB or where `winnow runtime
+// install` puts it. The test is skipped (CI: fails) where the library is not there; one that is there and
+// does not load is always a failure.
+func Runtime(t testing.TB) *ort.Runtime {
+	t.Helper()
+	if _, err := ortlib.Find(os.Getenv("WINNOW_ORT_LIB")); err != nil {
+		message := "orttest: " + err.Error() + "; set WINNOW_ORT_LIB or run: winnow runtime install"
+		if os.Getenv("CI") == "true" {
+			t.Fatal(message)
+		}
+		t.Skip(message)
+	}
+	rt, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rt
+}
+
+// UseBLAS serves blas32 with ONNX Runtime's products, as the command does, and returns the BLAS for whoever
+// must register it elsewhere. It stays for the rest of the process: blas32 has no way to ask what was there.
+func UseBLAS(t testing.TB) *ort.BLAS {
+	t.Helper()
+	b, err := Runtime(t).BLAS()
+	if err != nil {
+		t.Fatal(err)
+	}
+	blas32.Use(b)
+	return b
+}
