@@ -23,6 +23,7 @@ type Proxied interface {
 //	S = z·p̂ᵀ, W = ∂sum/∂S:   ∂L/∂z = W p̂ / terms   ∂L/∂p_j = (g_j - (g_j·p̂_j) p̂_j)/‖p_j‖, g = Wᵀ z / terms
 //
 // p̂ is never formed: columns of S and W are divided by the norms instead, and g_j·p̂_j = Σ_i W_ij s_ij.
+// To that a loss may add weight·Σ within(p̂_j·p̂_k) over the pairs of proxies of one class.
 // A proxy shorter than 1e-12 is divided by 1e-12. An empty batch gives 0 and zero gradients.
 // Source: METHODS 1.1, 5.
 type proxied struct {
@@ -30,8 +31,9 @@ type proxied struct {
 	name     string
 	p        *features.Param
 	perClass int
-	cols     []int                   // the class of every proxy
-	extra    func(grad bool) float64 // a term of the proxies alone, which adds to p.Grad; nil: none
+	cols     []int                                  // the class of every proxy
+	within   func(s float64) (value, slope float64) // nil: no such term
+	weight   float64
 }
 
 // shortest is the norm that stands for any smaller one.
@@ -85,8 +87,8 @@ func (l *proxied) Eval(grad *blas32.General, z features.Set, ref *features.Set) 
 	if grad != nil {
 		l.backward(grad, z.X, terms)
 	}
-	if l.extra != nil {
-		value += l.extra(grad != nil)
+	if l.within != nil {
+		value += l.inside(grad != nil)
 	}
 	return value
 }
@@ -94,8 +96,7 @@ func (l *proxied) Eval(grad *blas32.General, z features.Set, ref *features.Set) 
 // measure computes 1/‖p_j‖.
 func (l *proxied) measure() {
 	for j := range l.scale {
-		row := blas32.Vector{N: l.p.Cols, Inc: 1, Data: features.Row(l.p.Matrix(), j)}
-		l.scale[j] = 1 / max(math.Sqrt(blas32.DDot(row, row)), shortest)
+		l.scale[j] = 1 / max(math.Sqrt(blas32.DDot(l.proxy(j), l.proxy(j))), shortest)
 	}
 }
 
@@ -119,9 +120,38 @@ func (l *proxied) project(j int, along float64) {
 	if k >= 1/shortest {
 		return
 	}
-	x := blas32.Vector{N: l.p.Cols, Inc: 1, Data: features.Row(l.p.Matrix(), j)}
 	g := blas32.Vector{N: l.p.Cols, Inc: 1, Data: features.Row(l.p.GradMatrix(), j)}
-	blas32.Axpy(float32(-along*k*k), x, g)
+	blas32.Axpy(float32(-along*k*k), l.proxy(j), g)
+}
+
+// inside is the term of the proxies among themselves; it adds to their gradient if grad.
+func (l *proxied) inside(grad bool) float64 {
+	var sum float64
+	for a := range l.p.Rows {
+		for b := a + 1; b < (a/l.perClass+1)*l.perClass; b++ {
+			s := blas32.DDot(l.proxy(a), l.proxy(b)) * l.scale[a] * l.scale[b]
+			value, slope := l.within(s)
+			sum += value
+			if grad {
+				l.turn(a, b, s, slope*l.weight)
+				l.turn(b, a, s, slope*l.weight)
+			}
+		}
+	}
+	return sum * l.weight
+}
+
+// turn adds slope·∂s/∂p_a, where s = p̂_a·p̂_b, to the gradient of proxy a.
+func (l *proxied) turn(a, b int, s, slope float64) {
+	g := blas32.Vector{N: l.p.Cols, Inc: 1, Data: features.Row(l.p.GradMatrix(), a)}
+	blas32.Axpy(float32(slope*l.scale[a]*l.scale[b]), l.proxy(b), g)
+	if l.scale[a] < 1/shortest {
+		blas32.Axpy(float32(-slope*s*l.scale[a]*l.scale[a]), l.proxy(a), g)
+	}
+}
+
+func (l *proxied) proxy(j int) blas32.Vector {
+	return blas32.Vector{N: l.p.Cols, Inc: 1, Data: features.Row(l.p.Matrix(), j)}
 }
 
 // drawProxies fills the proxies: "normal" N(0, 1) in every coordinate, "uniform" in ±1/√d.

@@ -1,12 +1,6 @@
 package losses
 
-import (
-	"math"
-
-	"gonum.org/v1/gonum/blas/blas32"
-
-	"winnow/features"
-)
+import "math"
 
 // softTriple is a cross entropy over classes of several learnable centres each.
 //
@@ -52,7 +46,7 @@ var softTripleEntry = Entry{
 		fn := &softTriple{perClass: k, lambda: v.number("la"), gamma: v.number("gamma"), delta: v.number("margin")}
 		loss := newProxied("soft_triple", fn, env, k)
 		if tau := v.number("tau"); tau > 0 && k > 1 {
-			loss.extra = (&togetherness{l: loss, weight: tau / float64(env.Classes*k*(k-1))}).eval
+			loss.within, loss.weight = together, tau/float64(env.Classes*k*(k-1))
 		}
 		drawProxies(loss.p, v.word("init"), env.Init)
 		return loss, nil
@@ -126,46 +120,8 @@ func (l *softTriple) entropy(y int) float64 {
 	return math.Log(weight) + l.lambda*(top-own)
 }
 
-// togetherness is the regulariser: what pairs of centres of a class cost by their cosines.
-type togetherness struct {
-	l      *proxied
-	weight float64 // τ/(C·K·(K-1))
-}
-
-// centerCost is √(2 + 10⁻⁵ - 2s) and its derivative.
-func centerCost(s float64) (value, slope float64) {
+// together is the second term for one pair of centres of a class with cosine s, and its derivative.
+func together(s float64) (value, slope float64) {
 	value = math.Sqrt(max(0, 2-2*s) + 1e-5)
 	return value, -1 / value
-}
-
-// eval adds to the gradient of the proxies if grad.
-func (t *togetherness) eval(grad bool) float64 {
-	k := t.l.perClass
-	var sum float64
-	for a := range t.l.p.Rows {
-		for b := a + 1; b < (a/k+1)*k; b++ {
-			x, y := t.vector(a), t.vector(b)
-			ka, kb := t.l.scale[a], t.l.scale[b]
-			s := blas32.DDot(x, y) * ka * kb
-			value, slope := centerCost(s)
-			sum += value
-			if grad {
-				slope *= t.weight
-				gx, gy := t.gradient(a), t.gradient(b)
-				blas32.Axpy(float32(slope*ka*kb), y, gx)
-				blas32.Axpy(float32(-slope*s*ka*ka), x, gx)
-				blas32.Axpy(float32(slope*ka*kb), x, gy)
-				blas32.Axpy(float32(-slope*s*kb*kb), y, gy)
-			}
-		}
-	}
-	return sum * t.weight
-}
-
-func (t *togetherness) vector(j int) blas32.Vector {
-	return blas32.Vector{N: t.l.p.Cols, Inc: 1, Data: features.Row(t.l.p.Matrix(), j)}
-}
-
-func (t *togetherness) gradient(j int) blas32.Vector {
-	return blas32.Vector{N: t.l.p.Cols, Inc: 1, Data: features.Row(t.l.p.GradMatrix(), j)}
 }

@@ -1,0 +1,157 @@
+package train
+
+import (
+	"math"
+	"testing"
+
+	"winnow/internal/reference"
+)
+
+// goldenSolver reads the settings of a case of topic optim.
+func goldenSolver(c reference.Case) SolverConfig {
+	name := c.Method
+	if name == "sgd+cosine" {
+		name = "sgd"
+	}
+	cfg := DefaultSolver(name)
+	cfg.LR = c.Param("lr", cfg.LR)
+	cfg.WeightDecay = c.Param("weight_decay", cfg.WeightDecay)
+	cfg.Momentum = c.Param("momentum", 0)
+	cfg.Dampening = c.Param("dampening", 0)
+	cfg.Nesterov, _ = c.Params["nesterov"].(bool)
+	cfg.AMSGrad, _ = c.Params["amsgrad"].(bool)
+	cfg.Centered, _ = c.Params["centered"].(bool)
+	cfg.Alpha = c.Param("alpha", cfg.Alpha)
+	cfg.Eps = c.Param("eps", cfg.Eps)
+	if betas, ok := c.Params["betas"].([]any); ok {
+		cfg.Beta1, cfg.Beta2 = betas[0].(float64), betas[1].(float64)
+	}
+	return cfg
+}
+
+// walk minimises ½ xᵀA x - bᵀx from x0 and returns x after every step.
+func walk[T realNumber](cfg SolverConfig, a [][]float64, b, x0 []float64, steps int, lr func(int) float64) [][]float64 {
+	x, g := make([]T, len(x0)), make([]T, len(x0))
+	for i, v := range x0 {
+		x[i] = T(v)
+	}
+	buf := make([][]T, len(cfg.Buffers()))
+	for i := range buf {
+		buf[i] = make([]T, len(x0))
+	}
+	var out [][]float64
+	for step := range steps {
+		for i := range g {
+			var sum float64
+			for j := range x {
+				sum += a[i][j] * float64(x[j])
+			}
+			g[i] = T(sum - b[i])
+		}
+		applyUpdate(cfg.update(lr(step), step+1, false), x, g, buf)
+		at := make([]float64, len(x))
+		for i, v := range x {
+			at[i] = float64(v)
+		}
+		out = append(out, at)
+	}
+	return out
+}
+
+// farthest is the largest difference, relative where the expected number is above 1.
+func farthest(got, want [][]float64) float64 {
+	var worst float64
+	for i := range want {
+		for j := range want[i] {
+			d := math.Abs(got[i][j]-want[i][j]) / max(math.Abs(want[i][j]), 1e-3)
+			if math.IsNaN(d) {
+				return math.Inf(1)
+			}
+			worst = max(worst, d)
+		}
+	}
+	return worst
+}
+
+func TestGoldenSolvers(t *testing.T) {
+	ran := 0
+	for _, c := range reference.Golden(t, "optim") {
+		if !c.Has("trajectory") {
+			continue
+		}
+		cfg := goldenSolver(c)
+		if err := cfg.Validate(); err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+			continue
+		}
+		a, b, x0, want := c.Matrix(t, "A"), c.Floats(t, "b"), c.Floats(t, "x0"), c.Matrix(t, "trajectory")
+		lr := func(int) float64 { return cfg.LR }
+		if c.Method == "sgd+cosine" {
+			s, err := NewSchedule(ScheduleConfig{Name: "cosine"}, cfg.LR, int(c.Param("T_max", 0)), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lr = s.At
+		}
+		if d := farthest(walk[float64](cfg, a, b, x0, len(want), lr), want); d > 1e-10 {
+			t.Errorf("%s: float64 is off by %.3g", c.Name, d)
+		}
+		if d := farthest(walk[float32](cfg, a, b, x0, len(want), lr), want); d > 1e-4 {
+			t.Errorf("%s: float32 is off by %.3g", c.Name, d)
+		}
+		wrong := cfg
+		wrong.LR *= 1 + 1e-6
+		off := func(step int) float64 { return lr(step) * (1 + 1e-6) }
+		if d := farthest(walk[float64](wrong, a, b, x0, len(want), off), want); d < 1e-10 {
+			t.Errorf("%s: a rate wrong by a millionth is not seen", c.Name)
+		}
+		ran++
+	}
+	t.Logf("%d golden trajectories", ran)
+	if ran < 14 {
+		t.Errorf("%d golden trajectories, expected at least 14", ran)
+	}
+}
+
+func TestGoldenSchedules(t *testing.T) {
+	ran := 0
+	for _, c := range reference.Golden(t, "optim") {
+		if !c.Has("lr") {
+			continue
+		}
+		want := c.Floats(t, "lr")
+		cfg, total, epoch := ScheduleConfig{}, len(want), 1
+		switch c.Method {
+		case "cosine_lr":
+			cfg = ScheduleConfig{Name: "cosine", Min: c.Param("eta_min", 0)}
+			total = int(c.Param("T_max", 0))
+		case "multistep_lr":
+			cfg = ScheduleConfig{Name: "multistep", Gamma: c.Param("gamma", 0)}
+			for _, m := range c.Params["milestones"].([]any) {
+				cfg.Milestones = append(cfg.Milestones, int(m.(float64)))
+			}
+		case "supcon_lr":
+			epoch = int(c.Param("batches_per_epoch", 0))
+			total = epoch * int(c.Param("epochs", 0))
+			cfg = ScheduleConfig{Name: "supcon", Gamma: c.Param("lr_decay_rate", 0), Warmup: epoch * int(c.Param("warm_epochs", 0)), WarmupFrom: c.Param("warmup_from", 0)}
+		default:
+			t.Errorf("%s: method %s is not tested", c.Name, c.Method)
+			continue
+		}
+		s, err := NewSchedule(cfg, c.Param("lr", 0), total, epoch)
+		if err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+			continue
+		}
+		for step, lr := range want {
+			if got := s.At(step); math.Abs(got-lr) > 1e-10*math.Abs(lr)+1e-16 {
+				t.Errorf("%s: step %d: %.12g, expected %.12g", c.Name, step, got, lr)
+			}
+		}
+		ran++
+	}
+	t.Logf("%d golden schedules", ran)
+	if ran < 4 {
+		t.Errorf("%d golden schedules, expected at least 4", ran)
+	}
+}
