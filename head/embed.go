@@ -86,10 +86,14 @@ func part(m blas32.General, from, n int) blas32.General {
 	return blas32.General{Rows: n, Cols: m.Cols, Stride: m.Stride, Data: m.Data[from*m.Stride : (from+n-1)*m.Stride+m.Cols]}
 }
 
-// unitRow writes y/max(‖y‖, 1e-12) to z, which may be y, and returns ‖y‖.
+// unitRow writes y/max(‖y‖, 1e-12) to z, which may be y, and returns ‖y‖. Where that is not finite, every
+// value of z is NaN.
 func unitRow(z, y []float32) float64 {
 	norm := math.Sqrt(dot(y, y))
 	scale := float32(1 / max(norm, minNorm))
+	if !finite(norm) {
+		scale = float32(math.NaN())
+	}
 	for j, v := range y {
 		z[j] = v * scale
 	}

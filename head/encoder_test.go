@@ -1,49 +1,454 @@
 package head
 
 import (
+	"fmt"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"pgregory.net/rapid"
 
 	"winnow/features"
 )
 
-func TestSmoke(t *testing.T) {
-	for _, hidden := range [][]int{nil, {24}} {
+func source(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 2)) }
+
+// shapes are the heads that every test of the encoder runs over.
+func shapes() []Config {
+	var list []Config
+	for _, hidden := range [][]int{nil, {9}, {12, 10}} {
 		for _, bias := range []bool{false, true} {
-			rng := rand.New(rand.NewPCG(1, 2))
-			train := features.NewSet(50, 12)
-			for i := range train.X.Data {
-				train.X.Data[i] = float32(rng.NormFloat64())
+			for _, start := range []string{Random, Whiten} {
+				list = append(list, Config{In: 7, Out: 4, Hidden: hidden, Bias: bias, Activation: ReLU, Init: start})
 			}
-			h, err := New(Config{In: 12, Out: 8, Hidden: hidden, Bias: bias, Activation: "relu", Init: "whiten"}, train.X, rng)
-			if err != nil {
-				t.Fatal(err)
+		}
+	}
+	return list
+}
+
+func name(c Config) string { return fmt.Sprintf("%v bias=%v %s", c.Hidden, c.Bias, c.Init) }
+
+func makeHead(t testing.TB, cfg Config, train features.Set, seed uint64) *Head {
+	t.Helper()
+	h, err := New(cfg, train.X, source(seed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range h.Params() { // biases of a fresh random head are zero: give them something to show
+		if p.NoDecay {
+			rng := source(seed + 1)
+			for i := range p.Data {
+				p.Data[i] += float32(0.1 * rng.NormFloat64())
 			}
-			e, err := NewEncoder(h, train, 8)
-			if err != nil {
-				t.Fatal(err)
+		}
+	}
+	return h
+}
+
+func makeEncoder(t testing.TB, h *Head, train features.Set, batch int) *Encoder {
+	t.Helper()
+	e, err := NewEncoder(h, train, batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// slow is the head in float64 loops, with its parameters as float64: the oracle of value and gradient.
+type slow struct {
+	cfg    Config
+	params [][]float64
+}
+
+func slowOf(h *Head) slow {
+	s := slow{cfg: h.cfg}
+	for _, p := range h.Params() {
+		values := make([]float64, len(p.Data))
+		for i, v := range p.Data {
+			values[i] = float64(v)
+		}
+		s.params = append(s.params, values)
+	}
+	return s
+}
+
+// forward returns every layer's input, the last output before normalisation, and its normalised form.
+func (s slow) forward(x []float32) (inputs [][]float64, y, z []float64) {
+	widths, at := s.cfg.widths(), 0
+	in := make([]float64, len(x))
+	for i, v := range x {
+		in[i] = float64(v)
+	}
+	for l := 0; l+1 < len(widths); l++ {
+		inputs = append(inputs, in)
+		out := make([]float64, widths[l+1])
+		for j := range out {
+			for i, v := range in {
+				out[j] += v * s.params[at][i*len(out)+j]
 			}
-			for range 3 {
-				z, err := e.Forward([]int{3, 4, 5, 9})
+		}
+		at++
+		if s.cfg.Bias {
+			for j := range out {
+				out[j] += s.params[at][j]
+			}
+			at++
+		}
+		if l+2 < len(widths) {
+			for j := range out {
+				out[j] = max(out[j], 0)
+			}
+		}
+		in = out
+	}
+	var norm float64
+	for _, v := range in {
+		norm += v * v
+	}
+	norm = max(math.Sqrt(norm), minNorm)
+	z = make([]float64, len(in))
+	for j, v := range in {
+		z[j] = v / norm
+	}
+	return inputs, in, z
+}
+
+// backward adds the gradient of ⟨z(x), dz⟩ to grads.
+func (s slow) backward(grads [][]float64, x, dz []float32) {
+	inputs, y, z := s.forward(x)
+	var norm, along float64
+	for j := range y {
+		norm += y[j] * y[j]
+		along += z[j] * float64(dz[j])
+	}
+	norm = math.Sqrt(norm)
+	d := make([]float64, len(y))
+	for j := range d {
+		d[j] = (float64(dz[j]) - z[j]*along) / norm
+	}
+	at := len(s.params)
+	for l := len(inputs) - 1; l >= 0; l-- {
+		if s.cfg.Bias {
+			at--
+			for j, v := range d {
+				grads[at][j] += v
+			}
+		}
+		at--
+		back := make([]float64, len(inputs[l]))
+		for i, v := range inputs[l] {
+			for j, g := range d {
+				grads[at][i*len(d)+j] += v * g
+				back[i] += s.params[at][i*len(d)+j] * g
+			}
+		}
+		for i, v := range inputs[l] {
+			if l > 0 && v <= 0 {
+				back[i] = 0
+			}
+		}
+		d = back
+	}
+}
+
+func (s slow) gradient(x, dz blas32.General) [][]float64 {
+	grads := make([][]float64, len(s.params))
+	for i, p := range s.params {
+		grads[i] = make([]float64, len(p))
+	}
+	for i := range x.Rows {
+		s.backward(grads, features.Row(x, i), features.Row(dz, i))
+	}
+	return grads
+}
+
+// value is ⟨z, dz⟩ over a batch, the function that finite differences probe.
+func (s slow) value(x, dz blas32.General) float64 {
+	var sum float64
+	for i := range x.Rows {
+		_, _, z := s.forward(features.Row(x, i))
+		for j, g := range features.Row(dz, i) {
+			sum += z[j] * float64(g)
+		}
+	}
+	return sum
+}
+
+// worst is the largest difference between got and want, relative to the largest |want|.
+func worst(got []float32, want []float64) float64 {
+	var scale, diff float64
+	for i, w := range want {
+		scale = max(scale, math.Abs(w))
+		diff = max(diff, math.Abs(float64(got[i])-w))
+	}
+	return diff / max(scale, 1e-6)
+}
+
+const gradTolerance = 2e-5 // float32 products of at most some dozens of terms
+
+func TestGradientAgainstLoops(t *testing.T) {
+	for _, cfg := range shapes() {
+		t.Run(name(cfg), func(t *testing.T) {
+			train := randomSet(source(1), 40, cfg.In)
+			h := makeHead(t, cfg, train, 3)
+			e := makeEncoder(t, h, train, 6)
+			for step, rows := range [][]int{{0, 1, 2, 3, 4, 5}, {9, 9, 30}, {39}, {8, 7, 6, 5, 4, 3}} {
+				z, err := e.Forward(rows)
 				if err != nil {
 					t.Fatal(err)
 				}
-				want, err := h.Embed(train.Rows([]int{3, 4, 5, 9}).X)
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Log(z.X.Data[:4], want.Data[:4])
-				dz := features.NewMatrix(4, 8)
-				for i := range dz.Data {
-					dz.Data[i] = float32(rng.NormFloat64())
+				x, dz := train.Rows(rows).X, randomSet(source(uint64(step)), len(rows), cfg.Out).X
+				for i := range rows {
+					_, _, want := slowOf(h).forward(features.Row(x, i))
+					if d := worst(z.Row(i), want); d > 1e-6*4 {
+						t.Errorf("step %d row %d: embedding differs by %.2g", step, i, d)
+					}
 				}
 				if err := e.Backward(dz); err != nil {
 					t.Fatal(err)
 				}
-				for _, p := range h.Params() {
-					t.Log(p.Name, p.Grad[:3])
+				for i, want := range slowOf(h).gradient(x, dz) {
+					if d := worst(h.Params()[i].Grad, want); d > gradTolerance {
+						t.Errorf("step %d %s: gradient differs by %.2g", step, h.Params()[i].Name, d)
+					}
+				}
+				for _, p := range h.Params() { // a step, as a solver would make it, in place
+					for i, g := range p.Grad {
+						p.Data[i] -= 0.01 * g
+					}
+				}
+			}
+		})
+	}
+}
+
+// The oracle itself, against central differences in float64; and a spoiled oracle must be noticed.
+func TestOracleAgainstDifferences(t *testing.T) {
+	for _, cfg := range shapes() {
+		t.Run(name(cfg), func(t *testing.T) {
+			train := randomSet(source(5), 40, cfg.In)
+			s := slowOf(makeHead(t, cfg, train, 6))
+			x, dz := part(train.X, 0, 5), randomSet(source(7), 5, cfg.Out).X
+			grads := s.gradient(x, dz)
+			for i, p := range s.params {
+				for j := range p {
+					const step = 1e-6
+					keep := p[j]
+					p[j] = keep + step
+					up := s.value(x, dz)
+					p[j] = keep - step
+					down := s.value(x, dz)
+					p[j] = keep
+					numeric := (up - down) / (2 * step)
+					if math.Abs(numeric-grads[i][j]) > 1e-6*(1+math.Abs(numeric)) {
+						t.Fatalf("parameter %d[%d]: %v by differences, %v by formula", i, j, numeric, grads[i][j])
+					}
+				}
+			}
+		})
+	}
+}
+
+// A gradient broken on purpose must not pass the tolerance of TestGradientAgainstLoops.
+func TestSpoiledGradientsAreSeen(t *testing.T) {
+	cfg := Config{In: 7, Out: 4, Hidden: []int{9}, Bias: true, Activation: ReLU, Init: Random}
+	train := randomSet(source(1), 40, cfg.In)
+	h := makeHead(t, cfg, train, 3)
+	e := makeEncoder(t, h, train, 6)
+	rows := []int{0, 1, 2, 3, 4, 5}
+	x, dz := train.Rows(rows).X, randomSet(source(2), 6, cfg.Out).X
+	want := slowOf(h).gradient(x, dz)
+	spoil := map[string]func(dz blas32.General){
+		"value × 1.001":     func(dz blas32.General) { blas32.Scal(1.001, blas32.Vector{N: len(dz.Data), Inc: 1, Data: dz.Data}) },
+		"sign":              func(dz blas32.General) { blas32.Scal(-1, blas32.Vector{N: len(dz.Data), Inc: 1, Data: dz.Data}) },
+		"one row forgotten": func(dz blas32.General) { clear(features.Row(dz, 3)) },
+	}
+	for what, do := range spoil {
+		bad := blas32.General{Rows: dz.Rows, Cols: dz.Cols, Stride: dz.Stride, Data: slices.Clone(dz.Data)}
+		do(bad)
+		if _, err := e.Forward(rows); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Backward(bad); err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range h.Params() {
+			if d := worst(p.Grad, want[i]); d <= gradTolerance {
+				t.Errorf("%s: %s passed with difference %.2g", what, p.Name, d)
+			}
+		}
+	}
+}
+
+func TestForwardEqualsEmbed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cfg := Config{
+			In:         rapid.IntRange(1, 70).Draw(t, "in"),
+			Out:        rapid.IntRange(1, 33).Draw(t, "out"),
+			Hidden:     rapid.SliceOfN(rapid.IntRange(1, 40), 0, 2).Draw(t, "hidden"),
+			Bias:       rapid.Bool().Draw(t, "bias"),
+			Activation: ReLU,
+			Init:       rapid.SampledFrom([]string{Whiten, Random}).Draw(t, "init"),
+		}
+		train := randomSet(source(rapid.Uint64().Draw(t, "seed")), 30, cfg.In)
+		h, err := New(cfg, train.X, source(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch := rapid.IntRange(1, 9).Draw(t, "batch")
+		e, err := NewEncoder(h, train, batch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		rows := rapid.SliceOfN(rapid.IntRange(0, 29), 1, batch).Draw(t, "rows")
+		z, err := e.Forward(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := h.Embed(train.Rows(rows).X)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range want.Data {
+			if math.Abs(float64(v-z.X.Data[i])) > 1e-6 {
+				t.Fatalf("value %d: %v embedded, %v from the graph", i, v, z.X.Data[i])
+			}
+		}
+		for i, row := range rows {
+			if z.IDs[i] != train.IDs[row] || z.Labels[i] != train.Labels[row] {
+				t.Fatalf("row %d: label %d id %d, expected %d and %d", i, z.Labels[i], z.IDs[i], train.Labels[row], train.IDs[row])
+			}
+		}
+	})
+}
+
+// What a filter has dropped has zero rows in dz: it must count as if it had not been in the batch, to the bit
+// where the order of sums allows, and a batch dropped whole must give exactly zero.
+func TestDroppedRows(t *testing.T) {
+	for _, cfg := range shapes() {
+		train := randomSet(source(1), 40, cfg.In)
+		h := makeHead(t, cfg, train, 3)
+		e := makeEncoder(t, h, train, 6)
+		gradients := func(rows []int, dz blas32.General) [][]float32 {
+			t.Helper()
+			if _, err := e.Forward(rows); err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Backward(dz); err != nil {
+				t.Fatal(err)
+			}
+			var list [][]float32
+			for _, p := range h.Params() {
+				list = append(list, slices.Clone(p.Grad))
+			}
+			return list
+		}
+		dz := randomSet(source(2), 6, cfg.Out).X
+		kept := gradients([]int{5, 6, 7}, part(dz, 0, 3))
+		clear(dz.Data[3*dz.Stride:])
+		all := gradients([]int{5, 6, 7, 8, 9, 10}, dz)
+		for i := range kept {
+			for j := range kept[i] {
+				if math.Abs(float64(kept[i][j]-all[i][j])) > 1e-6 {
+					t.Fatalf("%s: parameter %d[%d]: %v without, %v with dropped rows", name(cfg), i, j, kept[i][j], all[i][j])
 				}
 			}
 		}
+		clear(dz.Data)
+		for i, g := range gradients([]int{1, 2, 3, 4, 5, 6}, dz) {
+			for j, v := range g {
+				if v != 0 {
+					t.Fatalf("%s: parameter %d[%d]: gradient %v of nothing", name(cfg), i, j, v)
+				}
+			}
+		}
+	}
+}
+
+// The embeddings handed out survive Backward and a change of the weights: a memory bank takes them after the step.
+func TestEmbeddingsSurviveBackward(t *testing.T) {
+	cfg := Config{In: 7, Out: 4, Bias: true, Init: Random}
+	train := randomSet(source(1), 40, cfg.In)
+	h := makeHead(t, cfg, train, 3)
+	e := makeEncoder(t, h, train, 6)
+	z, err := e.Forward([]int{1, 2, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := slices.Clone(z.X.Data)
+	if err := e.Backward(randomSet(source(2), 3, cfg.Out).X); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range h.Params() {
+		clear(p.Data)
+	}
+	if !slices.Equal(before, z.X.Data) {
+		t.Error("Backward changed the embeddings that Forward had returned")
+	}
+}
+
+// A forward without a backward (evaluation, a batch with no loss) leaves nothing behind.
+func TestForwardAlone(t *testing.T) {
+	cfg := Config{In: 7, Out: 4, Hidden: []int{9}, Bias: true, Activation: ReLU, Init: Random}
+	train := randomSet(source(1), 40, cfg.In)
+	gradient := func(warm bool) []float32 {
+		h := makeHead(t, cfg, train, 3)
+		e := makeEncoder(t, h, train, 6)
+		if warm {
+			for _, rows := range [][]int{{1, 2, 3, 4, 5, 6}, {7}, {8, 9}} {
+				if _, err := e.Forward(rows); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if _, err := e.Forward([]int{20, 21}); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Backward(randomSet(source(2), 2, cfg.Out).X); err != nil {
+			t.Fatal(err)
+		}
+		return h.Params()[0].Grad
+	}
+	if !slices.Equal(gradient(false), gradient(true)) {
+		t.Error("the gradient depends on forwards before it")
+	}
+}
+
+func TestEncoderRefuses(t *testing.T) {
+	cfg := Config{In: 7, Out: 4, Init: Random}
+	train := randomSet(source(1), 40, cfg.In)
+	h := makeHead(t, cfg, train, 3)
+	if _, err := NewEncoder(h, randomSet(source(1), 3, 8), 6); err == nil {
+		t.Error("features of another dimension were accepted")
+	}
+	if _, err := NewEncoder(h, train, 0); err == nil {
+		t.Error("a batch of 0 rows was accepted")
+	}
+	e := makeEncoder(t, h, train, 2)
+	if err := e.Backward(features.NewMatrix(1, 4)); err == nil {
+		t.Error("Backward without Forward was accepted")
+	}
+	for _, rows := range [][]int{{}, {1, 2, 3}, {40}, {-1}} {
+		if _, err := e.Forward(rows); err == nil {
+			t.Errorf("rows %v were accepted", rows)
+		}
+	}
+	if _, err := e.Forward([]int{1, 2}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Backward(features.NewMatrix(1, 4)); err == nil {
+		t.Error("a gradient of 1 row for 2 was accepted")
+	}
+	h.Params()[0].Data[0] = float32(math.NaN())
+	if _, err := e.Forward([]int{1, 2}); err == nil {
+		t.Error("an embedding that is not a number was passed on")
 	}
 }

@@ -1,0 +1,407 @@
+package head
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+
+	"winnow/features"
+)
+
+// spectrum draws n rows whose covariance has eigenvalues 1, 2^-power, 3^-power, … in rotated axes, around a mean
+// far from zero, as pooled activations have.
+func spectrum(rng *rand.Rand, n, d int, power float64) features.Set {
+	s := features.NewSet(n, d)
+	turn := rotation(rng, d)
+	raw := features.NewMatrix(n, d)
+	for i := range n {
+		row := features.Row(raw, i)
+		for j := range row {
+			row[j] = float32(math.Pow(float64(j+1), -power/2) * rng.NormFloat64())
+		}
+	}
+	product(s.X, raw, turn)
+	for i := range s.X.Data {
+		s.X.Data[i] += 0.5
+	}
+	return s
+}
+
+// rotation is a random orthogonal d×d matrix.
+func rotation(rng *rand.Rand, d int) blas32.General {
+	m := mat.NewDense(d, d, nil)
+	for i := range d {
+		for j := range d {
+			m.Set(i, j, rng.NormFloat64())
+		}
+	}
+	var qr mat.QR
+	qr.Factorize(m)
+	var q mat.Dense
+	qr.QTo(&q)
+	out := features.NewMatrix(d, d)
+	for i := range out.Data {
+		out.Data[i] = float32(q.At(i/d, i%d))
+	}
+	return out
+}
+
+// outputs are y = Wᵀx + b before normalisation.
+func outputs(h *Head, x blas32.General) blas32.General {
+	in := x
+	for _, l := range h.layers {
+		out := features.NewMatrix(x.Rows, l.weight.Cols)
+		l.apply(out, in)
+		in = out
+	}
+	return in
+}
+
+// covarianceOf is the plain loop in float64, about the mean or about zero.
+func covarianceOf(x blas32.General, centre bool) *mat.SymDense {
+	mean := make([]float64, x.Cols)
+	for i := range x.Rows {
+		for j, v := range features.Row(x, i) {
+			if centre {
+				mean[j] += float64(v) / float64(x.Rows)
+			}
+		}
+	}
+	cov := mat.NewSymDense(x.Cols, nil)
+	for i := range x.Rows {
+		row := features.Row(x, i)
+		for a := range row {
+			for b := a; b < len(row); b++ {
+				cov.SetSym(a, b, cov.At(a, b)+(float64(row[a])-mean[a])*(float64(row[b])-mean[b])/float64(x.Rows))
+			}
+		}
+	}
+	return cov
+}
+
+// identityError is how far c is from a multiple of diag(λ/(λ+ε)), which the ridge makes of the identity.
+func identityError(c *mat.SymDense, eigen []float64, eps float64) float64 {
+	want := func(k int) float64 { return eigen[k] / (eigen[k] + eps) }
+	scale := c.At(0, 0) / want(0)
+	var far float64
+	for i := range c.SymmetricDim() {
+		for j := i; j < c.SymmetricDim(); j++ {
+			v := 0.0
+			if i == j {
+				v = want(i)
+			}
+			far = max(far, math.Abs(c.At(i, j)/scale-v))
+		}
+	}
+	return far
+}
+
+func TestWhitenedCovariance(t *testing.T) {
+	for _, hidden := range [][]int{nil, {40}, {33, 50}} {
+		for _, bias := range []bool{true, false} {
+			cfg := Config{In: 24, Out: 16, Hidden: hidden, Bias: bias, Activation: ReLU, Init: Whiten}
+			t.Run(name(cfg), func(t *testing.T) {
+				train := spectrum(source(1), 400, cfg.In, 1)
+				h, err := New(cfg, train.X, source(2))
+				if err != nil {
+					t.Fatal(err)
+				}
+				raw := covarianceOf(train.X, bias)
+				values, _ := wholeEigen(raw, cfg.In)
+				var trace float64
+				for _, v := range values {
+					trace += v
+				}
+				y := outputs(h, train.X)
+				if d := identityError(covarianceOf(y, bias), values, ridge*trace/float64(cfg.In)); d > 1e-4 {
+					t.Errorf("covariance of the whitened features is %.2g from the identity", d)
+				}
+				// The twin: one direction a tenth too long must be seen.
+				w := h.layers[len(h.layers)-1].weight
+				for i := range w.Rows {
+					w.Data[i*w.Cols+3] *= 1.1
+				}
+				if d := identityError(covarianceOf(outputs(h, train.X), bias), values, ridge*trace/float64(cfg.In)); d < 1e-2 {
+					t.Errorf("a spoiled whitening passed: %.2g", d)
+				}
+			})
+		}
+	}
+}
+
+// A perceptron wide enough starts as the linear whitened head.
+func TestPerceptronStartsLinear(t *testing.T) {
+	train := spectrum(source(1), 400, 24, 1)
+	linear, err := New(Config{In: 24, Out: 8, Bias: true, Init: Whiten}, train.X, source(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := linear.Embed(train.X)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, hidden := range [][]int{{16}, {40}, {17, 30, 16}} {
+		h, err := New(Config{In: 24, Out: 8, Hidden: hidden, Bias: true, Activation: ReLU, Init: Whiten}, train.X, source(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := h.Embed(train.X)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range want.Data {
+			if math.Abs(float64(v-got.Data[i])) > 1e-5 {
+				t.Fatalf("hidden %v: value %d is %v, linear %v", hidden, i, got.Data[i], v)
+			}
+		}
+		if h.Rank() != 8 {
+			t.Errorf("hidden %v: rank %d, expected 8", hidden, h.Rank())
+		}
+	}
+}
+
+func TestRank(t *testing.T) {
+	for _, c := range []struct {
+		what              string
+		n, d, out, hidden int
+		bias              bool
+		rank              int
+		dead              int // features that are always zero
+	}{
+		{"fewer rows than directions", 10, 24, 16, 0, true, 9, 0},
+		{"fewer rows, no bias", 10, 24, 16, 0, false, 10, 0},
+		{"dead features", 200, 24, 20, 0, true, 14, 10},
+		{"more outputs than inputs", 200, 24, 40, 0, true, 24, 0},
+		{"narrow hidden layer", 200, 24, 16, 11, true, 5, 0},
+	} {
+		train := randomSet(source(1), c.n, c.d)
+		for i := range train.X.Data {
+			if i%c.d < c.dead {
+				train.X.Data[i] = 0
+			}
+		}
+		cfg := Config{In: c.d, Out: c.out, Bias: c.bias, Activation: ReLU, Init: Whiten}
+		if c.hidden > 0 {
+			cfg.Hidden = []int{c.hidden}
+		}
+		h, err := New(cfg, train.X, source(2))
+		if err != nil {
+			t.Fatalf("%s: %v", c.what, err)
+		}
+		if h.Rank() != c.rank {
+			t.Errorf("%s: rank %d, expected %d", c.what, h.Rank(), c.rank)
+		}
+		z, err := h.Embed(train.X)
+		if err != nil {
+			t.Fatalf("%s: %v", c.what, err)
+		}
+		for i := range z.Rows {
+			for j, v := range features.Row(z, i)[c.rank:] {
+				if v != 0 {
+					t.Fatalf("%s: row %d output %d is %v, expected 0", c.what, i, c.rank+j, v)
+				}
+			}
+		}
+	}
+}
+
+// Turning the feature space, or scaling it, must not change any cosine between whitened embeddings.
+func TestWhiteningIgnoresRotation(t *testing.T) {
+	const d = 24
+	train := spectrum(source(1), 300, d, 1)
+	turned := features.Set{X: features.NewMatrix(300, d)}
+	product(turned.X, train.X, rotation(source(9), d))
+	for i := range turned.X.Data {
+		turned.X.Data[i] *= 37
+	}
+	cosines := func(x blas32.General) blas32.General {
+		h, err := New(Config{In: d, Out: 12, Bias: true, Init: Whiten}, x, source(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := h.Embed(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := features.NewMatrix(z.Rows, z.Rows)
+		for i := range z.Rows {
+			for j := range z.Rows {
+				s.Data[i*z.Rows+j] = float32(dot(features.Row(z, i), features.Row(z, j)))
+			}
+		}
+		return s
+	}
+	a, b := cosines(train.X), cosines(turned.X)
+	for i := range a.Data {
+		if math.Abs(float64(a.Data[i]-b.Data[i])) > 1e-3 {
+			t.Fatalf("cosine %d: %v before, %v after turning the features", i, a.Data[i], b.Data[i])
+		}
+	}
+}
+
+func TestWhitenRefuses(t *testing.T) {
+	cfg := Config{In: 5, Out: 3, Bias: true, Init: Whiten}
+	constant := features.NewMatrix(10, 5)
+	for i := range constant.Data {
+		constant.Data[i] = 2
+	}
+	nan := randomSet(source(1), 10, 5).X
+	nan.Data[17] = float32(math.NaN())
+	for what, x := range map[string]blas32.General{
+		"one row": features.NewMatrix(1, 5), "equal rows": constant, "another dimension": features.NewMatrix(10, 6), "NaN": nan,
+	} {
+		if _, err := New(cfg, x, source(1)); err == nil {
+			t.Errorf("%s: was accepted", what)
+		} else if what == "NaN" && !strings.Contains(err.Error(), "row 3, feature 2") {
+			t.Errorf("%s: %v does not name the place", what, err)
+		}
+	}
+}
+
+// The fast path must agree with gonum's whole decomposition where the spectrum falls, and lose next to
+// nothing of the variance where it does not.
+func TestSubspaceAgainstWhole(t *testing.T) {
+	const d, k = 160, 40
+	for _, power := range []float64{0.5, 1, 2} {
+		train := spectrum(source(4), 900, d, power)
+		cov := covariance(train.X, mustMean(t, train.X))
+		wantValues, wantVectors := wholeEigen(cov, k)
+		values, vectors := subspaceEigen(cov, k, k+32)
+		var got, want float64
+		for j := range k {
+			got, want = got+values[j], want+wantValues[j]
+		}
+		if got < want*(1-1e-3) || got > want*(1+1e-5) {
+			t.Errorf("power %v: captures %v of %v", power, got, want)
+		}
+		if power < 1 {
+			continue // neighbours too close to tell apart
+		}
+		for j := range 10 {
+			var along float64
+			for i := range d {
+				along += vectors.At(i, j) * wantVectors.At(i, j)
+			}
+			if math.Abs(values[j]/wantValues[j]-1) > 1e-4 || math.Abs(math.Abs(along)-1) > 1e-3 {
+				t.Errorf("power %v: pair %d: eigenvalue %v, expected %v; |cosine| %v", power, j, values[j], wantValues[j], along)
+			}
+		}
+		var gram mat.Dense
+		gram.Mul(vectors.T(), vectors)
+		for i := range k {
+			for j := range k {
+				want := 0.0
+				if i == j {
+					want = 1
+				}
+				if math.Abs(gram.At(i, j)-want) > 1e-10 {
+					t.Fatalf("power %v: columns %d and %d have product %v", power, i, j, gram.At(i, j))
+				}
+			}
+		}
+	}
+}
+
+// Fewer rows than the iteration's width: most of the block has nothing to converge to.
+func TestSubspaceWithoutRank(t *testing.T) {
+	train := randomSet(source(4), 20, 120)
+	cov := covariance(train.X, mustMean(t, train.X))
+	values, _ := subspaceEigen(cov, 40, 72)
+	want, _ := wholeEigen(cov, 40)
+	for j, v := range values {
+		if math.Abs(v-want[j]) > 1e-5*want[0] {
+			t.Errorf("eigenvalue %d: %v, expected %v", j, v, want[j])
+		}
+	}
+}
+
+func mustMean(t testing.TB, x blas32.General) []float64 {
+	t.Helper()
+	mean, err := columnMeans(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mean
+}
+
+// fingerprint trains a little and adds up the bits of every weight.
+func fingerprint(t testing.TB) string {
+	t.Helper()
+	var out strings.Builder
+	for _, cfg := range shapes() {
+		train := spectrum(source(1), 60, cfg.In, 1)
+		h, err := New(cfg, train.X, source(2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := NewEncoder(h, train, 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := source(3)
+		for range 20 {
+			rows := make([]int, 1+rng.IntN(8))
+			for i := range rows {
+				rows[i] = rng.IntN(60)
+			}
+			z, err := e.Forward(rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Backward(z.Rows(rng.Perm(len(rows))).X); err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range h.Params() {
+				for i, g := range p.Grad {
+					p.Data[i] -= 0.01 * g
+				}
+			}
+		}
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var sum uint64
+		for _, p := range h.Params() {
+			for _, v := range p.Data {
+				sum = sum*1099511628211 + uint64(math.Float32bits(v))
+			}
+		}
+		fmt.Fprintf(&out, "%x ", sum)
+	}
+	return out.String()
+}
+
+// The same seed gives the same bits, again in this process and in another.
+func TestDeterminism(t *testing.T) {
+	const env = "WINNOW_TEST_FINGERPRINT"
+	if path := os.Getenv(env); path != "" {
+		if err := os.WriteFile(path, []byte(fingerprint(t)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	first := fingerprint(t)
+	if second := fingerprint(t); second != first {
+		t.Errorf("in one process: %s, then %s", first, second)
+	}
+	path := t.TempDir() + "/fingerprint"
+	command := exec.Command(os.Args[0], "-test.run=^TestDeterminism$")
+	command.Env = append(os.Environ(), env+"="+path)
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	other, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(other) != first {
+		t.Errorf("here %s, in another process %s", first, other)
+	}
+}
