@@ -1,5 +1,176 @@
 package main
 
-import "github.com/urfave/cli/v2"
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strconv"
+	"strings"
 
-func dataCommand() *cli.Command { return &cli.Command{Name: "data"} }
+	"github.com/urfave/cli/v2"
+
+	"winnow/datasets"
+	"winnow/internal/atomicfile"
+)
+
+func dataCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "data",
+		Usage: "make, check and corrupt manifests: which images there are and how they are labelled",
+		Subcommands: []*cli.Command{
+			dataImportCommand(),
+			dataCorruptCommand(),
+		},
+	}
+}
+
+func dataImportCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "import",
+		Usage:     "write a manifest from image folders (one per class), CSV, JSONL or PRISM's lists",
+		ArgsUsage: "SOURCE[=SPLIT]...",
+		Description: "A SOURCE is a folder of class folders (perhaps below train/, val/, test/), or a file. =SPLIT names the\n" +
+			"split of rows that say none. With --split the images are dealt out anew, whole classes by default:\n\n" +
+			"   winnow data import photos --split train=0.6,validation=0.2,test=0.2 --out manifest.csv\n" +
+			"   winnow data import --format prism --strip-prefix /data/ CUB_train.csv=train CUB_test.csv=test --out cub.csv",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
+			&cli.StringFlag{Name: "format", Value: "auto", Usage: "auto, folders, csv, jsonl, prism"},
+			&cli.StringFlag{Name: "strip-prefix", Usage: "`TEXT` removed from the front of every path"},
+			&cli.StringFlag{Name: "split", Usage: "deal the images out: `SPLIT=SHARE,...` with shares that sum to 1"},
+			&cli.StringFlag{Name: "by", Value: "class", Usage: "deal out whole classes (class) or images of each class (image)"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the deal"},
+		},
+		Action: dataImport,
+	}
+}
+
+func dataImport(c *cli.Context) error {
+	if !c.Args().Present() {
+		return misused("a source is missing: winnow data import SOURCE... --out FILE")
+	}
+	var parts []*datasets.Dataset
+	for _, arg := range c.Args().Slice() {
+		source, split := arg, ""
+		if i := strings.LastIndexByte(arg, '='); i > 0 {
+			source, split = arg[:i], arg[i+1:]
+		}
+		d, err := datasets.Read(source, datasets.ReadOptions{
+			Format: datasets.Format(c.String("format")), Split: split, StripPrefix: c.String("strip-prefix"),
+		})
+		if err != nil {
+			return err
+		}
+		parts = append(parts, d)
+	}
+	d := datasets.Merge(parts...)
+	if text := c.String("split"); text != "" {
+		if err := deal(d, text, c.String("by"), c.Uint64("seed")); err != nil {
+			return err
+		}
+	}
+	if err := writeManifest(c.String("out"), d); err != nil {
+		return err
+	}
+	printCounts(c.App.Writer, d)
+	return nil
+}
+
+// deal splits d anew as the flags say.
+func deal(d *datasets.Dataset, text, by string, seed uint64) error {
+	var shares []datasets.Share
+	for _, part := range strings.Split(text, ",") {
+		split, number, _ := strings.Cut(part, "=")
+		share, err := strconv.ParseFloat(number, 64)
+		if err != nil {
+			return misused("--split: %q is not SPLIT=SHARE, for example train=0.5,test=0.5", part)
+		}
+		shares = append(shares, datasets.Share{Split: split, Share: share})
+	}
+	rng := rand.New(rand.NewPCG(seed, 0x73706c6974)) // "split"
+	switch by {
+	case "class":
+		return d.SplitByClass(shares, rng)
+	case "image":
+		return d.SplitByImage(shares, rng)
+	}
+	return misused("--by: %q is unknown, expected class or image", by)
+}
+
+func writeManifest(path string, d *datasets.Dataset) error {
+	return atomicfile.Write(path, func(w io.Writer) error { return datasets.WriteCSV(w, d) })
+}
+
+func printCounts(w io.Writer, d *datasets.Dataset) {
+	for _, s := range d.Count() {
+		fmt.Fprintf(w, "%-10s %7d images  %6d classes of %d to %d images", s.Split, s.Samples, s.Classes, s.Smallest, s.Largest)
+		if s.Unlabelled > 0 {
+			fmt.Fprintf(w, "  %d unlabelled", s.Unlabelled)
+		}
+		if n := len(s.Singletons); n > 0 {
+			fmt.Fprintf(w, "  %d class(es) with one image", n)
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+func dataCorruptCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "corrupt",
+		Usage:     "write a manifest with wrong labels in one split, the truth kept as true_label",
+		ArgsUsage: "MANIFEST",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
+			&cli.StringFlag{Name: "noise", Value: "symmetric", Usage: "symmetric: to any other class; pair: to the next class"},
+			&cli.Float64Flag{Name: "rate", Required: true, Usage: "share of labels to change, `P` in [0, 1)"},
+			&cli.StringFlag{Name: "split", Value: datasets.Train, Usage: "the split to corrupt"},
+			&cli.Uint64Flag{Name: "seed", Value: 1},
+			&cli.BoolFlag{Name: "json", Usage: "print the summary as JSON"},
+		},
+		Action: dataCorrupt,
+	}
+}
+
+func dataCorrupt(c *cli.Context) error {
+	d, err := readManifestArg(c)
+	if err != nil {
+		return err
+	}
+	noise, err := datasets.NewNoise(c.String("noise"), c.Float64("rate"))
+	if err != nil {
+		return usageError{err}
+	}
+	noisy, err := d.Corrupt(c.String("split"), noise, noiseRand(c.Uint64("seed")))
+	if err != nil {
+		return err
+	}
+	if err := writeManifest(c.String("out"), noisy); err != nil {
+		return err
+	}
+	report := noisy.Noise(c.String("split"))
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, report)
+	}
+	printNoise(c.App.Writer, c.String("split"), report)
+	return nil
+}
+
+// noiseRand is the random source of label noise for a seed.
+func noiseRand(seed uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, 0x6e6f697365)) // "noise"
+}
+
+func printNoise(w io.Writer, split string, r datasets.NoiseReport) {
+	fmt.Fprintf(w, "%s: %d of %d labels wrong (%.2f %%; per class %.1f to %.1f %%)\n",
+		split, r.Corrupted, r.Samples, 100*r.Rate, 100*r.ClassMin, 100*r.ClassMax)
+	fmt.Fprintf(w, "pairs said alike that differ: %.2f %% (symmetric noise: %.2f %%); pairs said different that are alike: %.3f %% (%.3f %%)\n",
+		100*r.WrongPositive, 100*r.ExpectedWrongPositive, 100*r.WrongNegative, 100*r.ExpectedWrongNegative)
+}
+
+// readManifestArg reads the one manifest (or image folder) a command is given.
+func readManifestArg(c *cli.Context) (*datasets.Dataset, error) {
+	if c.NArg() != 1 {
+		return nil, misused("winnow %s takes one manifest, found %d arguments (flags stand before it)", c.Command.FullName(), c.NArg())
+	}
+	return datasets.Read(c.Args().First(), datasets.ReadOptions{})
+}

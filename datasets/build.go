@@ -1,0 +1,134 @@
+package datasets
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// row is one line of a manifest before class names become ids.
+type row struct {
+	path, label, split, truth string
+	extra                     []string
+}
+
+// build turns rows into a Dataset: the classes are all given and true labels, numbered in order.
+func build(rows []row, columns []string) *Dataset {
+	names := make(map[string]int)
+	for _, r := range rows {
+		names[r.label], names[r.truth] = 0, 0
+	}
+	delete(names, "")
+	d := &Dataset{Columns: columns, Samples: make([]Sample, len(rows))}
+	for name := range names {
+		d.Classes = append(d.Classes, name)
+	}
+	sortClasses(d.Classes)
+	for id, name := range d.Classes {
+		names[name] = id
+	}
+	id := func(name string) int {
+		if name == "" {
+			return Unlabelled
+		}
+		return names[name]
+	}
+	for i, r := range rows {
+		d.Samples[i] = Sample{Path: r.path, Label: id(r.label), True: id(r.truth), Split: r.split, Extra: r.extra}
+	}
+	return d
+}
+
+// sortClasses orders class names: numerically if every one is an integer, otherwise as text.
+func sortClasses(names []string) {
+	numbers := make(map[string]int, len(names))
+	for _, name := range names {
+		n, err := strconv.Atoi(name)
+		if err != nil {
+			slices.Sort(names)
+			return
+		}
+		numbers[name] = n
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(numbers[a], numbers[b]), cmp.Compare(a, b)) // "7" and "07" stay apart
+	})
+}
+
+// cleanPath checks a path of a manifest and returns it slash-separated and relative.
+func cleanPath(p, strip string) (string, error) {
+	if strip != "" {
+		rest, ok := strings.CutPrefix(p, strip)
+		if !ok {
+			return "", fmt.Errorf("path %q does not begin with the prefix to strip, %q", p, strip)
+		}
+		p = strings.TrimLeft(rest, "/")
+	}
+	p = strings.TrimPrefix(p, "./")
+	switch {
+	case p == "":
+		return "", fmt.Errorf("path is empty")
+	case path.IsAbs(p):
+		return "", fmt.Errorf("path %q is absolute, expected one relative to the root (a prefix can be stripped)", p)
+	case !fs.ValidPath(p):
+		p = path.Clean(p)
+		if !fs.ValidPath(p) {
+			return "", fmt.Errorf("path %q leaves the root", p)
+		}
+	}
+	return p, nil
+}
+
+// knownSplit checks the name of a split; "val" and "valid" are taken for validation.
+func knownSplit(name string) (string, error) {
+	switch name = strings.ToLower(name); name {
+	case Train, Validation, Test, Query, Gallery:
+		return name, nil
+	case "val", "valid":
+		return Validation, nil
+	}
+	return "", fmt.Errorf("split %q is unknown, expected %s, %s, %s, %s or %s", name, Train, Validation, Test, Query, Gallery)
+}
+
+// Merge joins datasets into one, in order; class names keep their meaning, ids are made anew.
+func Merge(parts ...*Dataset) *Dataset {
+	var columns []string
+	for _, p := range parts {
+		for _, c := range p.Columns {
+			if !slices.Contains(columns, c) {
+				columns = append(columns, c)
+			}
+		}
+	}
+	var rows []row
+	for _, p := range parts {
+		at := make([]int, len(p.Columns))
+		for i, c := range p.Columns {
+			at[i] = slices.Index(columns, c)
+		}
+		for i := range p.Samples {
+			s := &p.Samples[i]
+			r := row{path: s.Path, label: p.className(s.Label), truth: p.className(s.True), split: s.Split}
+			if len(columns) > 0 {
+				r.extra = make([]string, len(columns))
+				for j, v := range s.Extra {
+					r.extra[at[j]] = v
+				}
+			}
+			rows = append(rows, r)
+		}
+	}
+	return build(rows, columns)
+}
+
+// className is the name of a class id, "" for Unlabelled.
+func (d *Dataset) className(id int) string {
+	if id == Unlabelled {
+		return ""
+	}
+	return d.Classes[id]
+}

@@ -1,0 +1,192 @@
+package datasets
+
+import (
+	"context"
+	"crypto/sha256"
+	"io/fs"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Problem is a sample that cannot be used, and why.
+type Problem struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// Duplicates are samples whose files hold the same bytes (or are the same file named twice).
+type Duplicates struct {
+	Paths      []string `json:"paths"`
+	Labels     []string `json:"labels"`      // the given label of each
+	Splits     []string `json:"splits"`      // the split of each
+	LabelsVary bool     `json:"labels_vary"` // at least one of the given labels is wrong
+	Leak       bool     `json:"leak"`        // the same picture stands in two splits
+}
+
+// SplitCount says what a split holds.
+type SplitCount struct {
+	Split      string   `json:"split"`
+	Samples    int      `json:"samples"`
+	Unlabelled int      `json:"unlabelled"`
+	Classes    int      `json:"classes"`
+	Smallest   int      `json:"smallest_class"` // images of the smallest and largest class
+	Largest    int      `json:"largest_class"`
+	Singletons []string `json:"singletons"` // classes with one image: no positive pair
+}
+
+// CheckReport is what Check found.
+type CheckReport struct {
+	Samples    int          `json:"samples"`
+	Splits     []SplitCount `json:"splits"`
+	Unreadable []Problem    `json:"unreadable"`
+	Duplicates []Duplicates `json:"duplicates"`
+	// Shared counts the classes that stand both in train and in another split; in the papers' protocol none does.
+	Shared map[string]int `json:"classes_shared_with_train"`
+	Noise  *NoiseReport   `json:"train_noise,omitempty"` // where true_label is known
+}
+
+// Check reads every file below fsys once and reports what stands in the way of training on d. probe says
+// whether bytes are a picture (it decodes; this room does not); progress, if not nil, is told how many files
+// are done.
+func Check(ctx context.Context, fsys fs.FS, d *Dataset, probe func(data []byte) error, progress func(done, total int)) (*CheckReport, error) {
+	sums := make([][sha256.Size]byte, len(d.Samples))
+	reasons := make([]string, len(d.Samples))
+	if err := readAll(ctx, fsys, d, probe, progress, sums, reasons); err != nil {
+		return nil, err
+	}
+	r := &CheckReport{Samples: len(d.Samples), Splits: d.Count(), Shared: d.shared(), Unreadable: []Problem{}, Duplicates: []Duplicates{}}
+	groups := make(map[[sha256.Size]byte][]int)
+	for i, reason := range reasons {
+		if reason != "" {
+			r.Unreadable = append(r.Unreadable, Problem{d.Samples[i].Path, reason})
+			continue
+		}
+		groups[sums[i]] = append(groups[sums[i]], i)
+	}
+	for i, sum := range sums { // in the order of the samples, not of the map
+		if rows := groups[sum]; reasons[i] == "" && len(rows) > 1 && rows[0] == i {
+			r.Duplicates = append(r.Duplicates, d.duplicates(rows))
+		}
+	}
+	if d.HasTruth(Train) {
+		noise := d.Noise(Train)
+		r.Noise = &noise
+	}
+	return r, nil
+}
+
+// readAll fills sums and reasons, a sample each, on all cores.
+func readAll(ctx context.Context, fsys fs.FS, d *Dataset, probe func([]byte) error, progress func(int, int), sums [][sha256.Size]byte, reasons []string) error {
+	workers := runtime.GOMAXPROCS(0)
+	group, ctx := errgroup.WithContext(ctx)
+	done := make(chan struct{}, 4*workers)
+	counted := make(chan struct{})
+	go func() {
+		defer close(counted)
+		n := 0
+		for range done {
+			if n++; progress != nil {
+				progress(n, len(d.Samples))
+			}
+		}
+	}()
+	for w := range workers {
+		group.Go(func() error {
+			for i := w; i < len(d.Samples); i += workers {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				data, err := fs.ReadFile(fsys, d.Samples[i].Path)
+				if err == nil {
+					sums[i] = sha256.Sum256(data)
+					err = probe(data)
+				}
+				if err != nil {
+					reasons[i] = err.Error()
+				}
+				done <- struct{}{}
+			}
+			return nil
+		})
+	}
+	err := group.Wait()
+	close(done)
+	<-counted
+	return err
+}
+
+func (d *Dataset) duplicates(rows []int) Duplicates {
+	var dup Duplicates
+	for _, i := range rows {
+		s := &d.Samples[i]
+		dup.Paths = append(dup.Paths, s.Path)
+		dup.Labels = append(dup.Labels, d.className(s.Label))
+		dup.Splits = append(dup.Splits, s.Split)
+		dup.LabelsVary = dup.LabelsVary || dup.Labels[0] != d.className(s.Label)
+		dup.Leak = dup.Leak || dup.Splits[0] != s.Split
+	}
+	return dup
+}
+
+// Count says what each split holds, in the order train, validation, test, query, gallery; empty ones are
+// left out.
+func (d *Dataset) Count() []SplitCount {
+	var counts []SplitCount
+	for _, split := range []string{Train, Validation, Test, Query, Gallery} {
+		rows := d.Select(split)
+		if len(rows) == 0 {
+			continue
+		}
+		c := SplitCount{Split: split, Samples: len(rows)}
+		sizes := make(map[int]int)
+		for _, i := range rows {
+			if label := d.Samples[i].Label; label == Unlabelled {
+				c.Unlabelled++
+			} else {
+				sizes[label]++
+			}
+		}
+		c.Classes = len(sizes)
+		for class, n := range sizes {
+			if c.Smallest == 0 || n < c.Smallest {
+				c.Smallest = n
+			}
+			c.Largest = max(c.Largest, n)
+			if n == 1 {
+				c.Singletons = append(c.Singletons, d.Classes[class])
+			}
+		}
+		sortClasses(c.Singletons)
+		counts = append(counts, c)
+	}
+	return counts
+}
+
+// shared counts the classes each other split has in common with train.
+func (d *Dataset) shared() map[string]int {
+	in := make(map[string]map[int]bool)
+	for i := range d.Samples {
+		s := &d.Samples[i]
+		if in[s.Split] == nil {
+			in[s.Split] = make(map[int]bool)
+		}
+		if s.Label != Unlabelled {
+			in[s.Split][s.Label] = true
+		}
+	}
+	counts := make(map[string]int)
+	for split, classes := range in {
+		if split == Train {
+			continue
+		}
+		n := 0
+		for class := range classes {
+			if in[Train][class] {
+				n++
+			}
+		}
+		counts[split] = n
+	}
+	return counts
+}

@@ -1,0 +1,102 @@
+package datasets
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// imageNames are the endings a folder import takes for images; what they hold is told by content later.
+var imageNames = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".jpe", ".jfif"}
+
+// ReadFolders reads a folder per class. Where the top folders are named after splits (train, val, test, …)
+// the classes are looked for below them. Files that do not end like an image and names that begin with a
+// dot are passed over; nested folders belong to the class folder they lie in.
+func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
+	if opts.Split == "" {
+		opts.Split = Train
+	}
+	split, err := knownSplit(opts.Split)
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+	}
+	tops, err := folders(fsys, ".")
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+	}
+	splits := make(map[string]string, len(tops)) // top folder → split
+	for _, top := range tops {
+		if s, err := knownSplit(top); err == nil {
+			splits[top] = s
+		}
+	}
+	var rows []row
+	add := func(parent, split string, classes []string) error {
+		for _, class := range classes {
+			if rows, err = addClass(rows, fsys, path.Join(parent, class), class, split); err != nil {
+				return fmt.Errorf("datasets: %s: %w", name, err)
+			}
+		}
+		return nil
+	}
+	if len(tops) == 0 || len(splits) < len(tops) {
+		err = add(".", split, tops)
+	} else {
+		for _, top := range tops {
+			classes, ferr := folders(fsys, top)
+			if ferr != nil {
+				return nil, fmt.Errorf("datasets: %s: %w", name, ferr)
+			}
+			if err = add(top, splits[top], classes); err != nil {
+				break
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("datasets: %s: no image found, expected one folder per class with files ending in %s", name, strings.Join(imageNames, ", "))
+	}
+	return build(rows, nil), nil
+}
+
+// folders lists the visible folders of dir in order.
+func folders(fsys fs.FS, dir string) ([]string, error) {
+	entries, err := fs.ReadDir(fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		if info, err := fs.Stat(fsys, path.Join(dir, e.Name())); err == nil && info.IsDir() { // Stat: links count
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+func addClass(rows []row, fsys fs.FS, dir, class, split string) ([]row, error) {
+	err := fs.WalkDir(fsys, dir, func(p string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		hidden := strings.HasPrefix(entry.Name(), ".")
+		if entry.IsDir() {
+			if hidden && p != dir {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !hidden && slices.Contains(imageNames, strings.ToLower(path.Ext(p))) {
+			rows = append(rows, row{path: p, label: class, split: split})
+		}
+		return nil
+	})
+	return rows, err
+}

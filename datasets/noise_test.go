@@ -1,0 +1,220 @@
+package datasets
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// unzip reads one file whose name ends as given.
+func unzip(t *testing.T, path, name string) []byte {
+	t.Helper()
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	for _, f := range z.File {
+		if f.Name == name || strings.HasSuffix(f.Name, "/"+name) {
+			r, err := f.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			data, err := io.ReadAll(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return data
+		}
+	}
+	t.Fatalf("%s holds no %s", path, name)
+	return nil
+}
+
+// labelled makes classes×each training samples and as many test samples of other classes.
+func labelled(classes, each int) *Dataset {
+	var rows []row
+	for i := range classes * each {
+		rows = append(rows,
+			row{path: fmt.Sprintf("t%d", i), label: fmt.Sprint(i % classes), split: Train},
+			row{path: fmt.Sprintf("e%d", i), label: fmt.Sprint(classes + i%classes), split: Test})
+	}
+	return build(rows, nil)
+}
+
+func TestCorruptSymmetric(t *testing.T) {
+	const classes, each, rate = 20, 200, 0.3
+	d := labelled(classes, each)
+	noisy, err := d.Corrupt(Train, Symmetric{rate}, rand.New(rand.NewPCG(1, 2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets := make(map[int]int)
+	for i, s := range noisy.Samples {
+		if s.Split == Test && (s.Label != d.Samples[i].Label || s.True != Unlabelled) {
+			t.Fatalf("test sample %d was touched: %+v", i, s)
+		}
+		if s.Split != Train {
+			continue
+		}
+		if s.True != d.Samples[i].Label {
+			t.Fatalf("sample %d: true %d, was %d", i, s.True, d.Samples[i].Label)
+		}
+		if s.Label >= classes {
+			t.Fatalf("sample %d got label %d of a test class", i, s.Label)
+		}
+		if s.Label != s.True {
+			targets[(s.Label-s.True+classes)%classes]++
+		}
+	}
+	r := noisy.Noise(Train)
+	n := float64(classes * each)
+	if sd := math.Sqrt(rate * (1 - rate) / n); math.Abs(r.Rate-rate) > 4*sd {
+		t.Errorf("realised rate %v, expected %v ± %v", r.Rate, rate, sd)
+	}
+	for shift, count := range targets { // every other class alike: χ²-like bound per cell
+		mean := n * rate / (classes - 1)
+		if math.Abs(float64(count)-mean) > 5*math.Sqrt(mean) {
+			t.Errorf("shift %d drawn %d times, expected about %.0f", shift, count, mean)
+		}
+	}
+	if len(targets) != classes-1 {
+		t.Errorf("%d different shifts, expected %d", len(targets), classes-1)
+	}
+	if math.Abs(r.WrongPositive-r.ExpectedWrongPositive) > 0.02 || math.Abs(r.WrongNegative-r.ExpectedWrongNegative) > 0.003 {
+		t.Errorf("pair rates %.4f, %.4f; expected %.4f, %.4f", r.WrongPositive, r.WrongNegative, r.ExpectedWrongPositive, r.ExpectedWrongNegative)
+	}
+	again, err := d.Corrupt(Train, Symmetric{rate}, rand.New(rand.NewPCG(1, 2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(noisy, again); diff != "" {
+		t.Errorf("the same seed gave other labels:\n%s", diff)
+	}
+}
+
+func TestCorruptPairKeepsTruth(t *testing.T) {
+	d := labelled(5, 40)
+	once, err := d.Corrupt(Train, Pair{0.5}, rand.New(rand.NewPCG(3, 4)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range once.Samples {
+		if s.Split == Train && s.Label != s.True && s.Label != (s.True+1)%5 {
+			t.Fatalf("sample %d: %d became %d", i, s.True, s.Label)
+		}
+	}
+	twice, err := once.Corrupt(Train, Pair{0.5}, rand.New(rand.NewPCG(5, 6)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range twice.Samples {
+		if twice.Samples[i].True != once.Samples[i].True {
+			t.Fatalf("sample %d lost its truth", i)
+		}
+	}
+}
+
+func TestCorruptOneClass(t *testing.T) {
+	if _, err := labelled(1, 5).Corrupt(Train, Symmetric{0.5}, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), "expected at least 2") {
+		t.Errorf("one class: got %v", err)
+	}
+	for _, rate := range []float64{-0.1, 1, math.NaN()} {
+		if _, err := NewNoise("symmetric", rate); err == nil {
+			t.Errorf("rate %v was let through", rate)
+		}
+	}
+}
+
+func TestSplits(t *testing.T) {
+	shares := []Share{{Train, 0.5}, {Validation, 0.2}, {Test, 0.3}}
+	d := labelled(10, 6)
+	if err := d.SplitByClass(shares, rand.New(rand.NewPCG(1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	of := make(map[int]string)
+	for i, s := range d.Samples {
+		if was, ok := of[s.Label]; ok && was != s.Split {
+			t.Fatalf("sample %d: class %d stands in %s and %s", i, s.Label, was, s.Split)
+		}
+		of[s.Label] = s.Split
+	}
+	counts := make(map[string]int)
+	for _, split := range of {
+		counts[split]++
+	}
+	if diff := cmp.Diff(map[string]int{Train: 10, Validation: 4, Test: 6}, counts); diff != "" {
+		t.Errorf("classes per split (-want +got):\n%s", diff)
+	}
+	if err := d.SplitByImage(shares, rand.New(rand.NewPCG(1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	for class := range d.Classes {
+		per := make(map[string]int)
+		for _, s := range d.Samples {
+			if s.Label == class {
+				per[s.Split]++
+			}
+		}
+		if diff := cmp.Diff(map[string]int{Train: 3, Validation: 1, Test: 2}, per); diff != "" {
+			t.Fatalf("class %d (-want +got):\n%s", class, diff)
+		}
+	}
+	if err := d.SplitByClass([]Share{{Train, 0.5}, {Test, 0.4}}, nil); err == nil {
+		t.Error("shares that sum to 0.9 were let through")
+	}
+}
+
+func TestCheck(t *testing.T) {
+	fsys := fstest.MapFS{
+		"a.png": {Data: []byte("one")}, "b.png": {Data: []byte("two")}, "c.png": {Data: []byte("one")},
+		"d.png": {Data: []byte("bad")}, "e.png": {Data: []byte("three")},
+	}
+	d := build([]row{
+		{path: "a.png", label: "x", split: Train}, {path: "b.png", label: "x", split: Train},
+		{path: "c.png", label: "y", split: Test}, {path: "d.png", label: "y", split: Train},
+		{path: "e.png", label: "x", split: Test}, {path: "gone.png", label: "z", split: Test},
+	}, nil)
+	probe := func(data []byte) error {
+		if string(data) == "bad" {
+			return errors.New("not a picture")
+		}
+		return nil
+	}
+	calls := 0
+	r, err := Check(context.Background(), fsys, d, probe, func(done, total int) { calls++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if calls != 6 {
+		t.Errorf("progress was told %d times, expected 6", calls)
+	}
+	want := &CheckReport{
+		Samples: 6,
+		Splits: []SplitCount{
+			{Split: Train, Samples: 3, Classes: 2, Smallest: 1, Largest: 2, Singletons: []string{"y"}},
+			{Split: Test, Samples: 3, Classes: 3, Smallest: 1, Largest: 1, Singletons: []string{"x", "y", "z"}},
+		},
+		Unreadable: []Problem{{"d.png", "not a picture"}, {"gone.png", "open gone.png: file does not exist"}},
+		Duplicates: []Duplicates{{Paths: []string{"a.png", "c.png"}, Labels: []string{"x", "y"}, Splits: []string{Train, Test}, LabelsVary: true, Leak: true}},
+		Shared:     map[string]int{Test: 2},
+	}
+	if diff := cmp.Diff(want, r); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Check(ctx, fsys, d, probe, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: got %v", err)
+	}
+}

@@ -1,0 +1,84 @@
+package datasets
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// Share is a part of a dataset to be given to a split.
+type Share struct {
+	Split string
+	Share float64 // of the classes, or of the images of each class
+}
+
+// SplitByClass gives whole classes to the splits, in the shares asked for, after a shuffle by rng: the
+// task of the papers, where test classes are never seen in training. Unlabelled samples go to train.
+func (d *Dataset) SplitByClass(shares []Share, rng *rand.Rand) error {
+	if err := checkShares(shares); err != nil {
+		return err
+	}
+	of := make([]string, len(d.Classes))
+	assign(rng.Perm(len(d.Classes)), shares, func(class int, split string) { of[class] = split })
+	for i := range d.Samples {
+		if s := &d.Samples[i]; s.Label == Unlabelled {
+			s.Split = Train
+		} else {
+			s.Split = of[s.Label]
+		}
+	}
+	return nil
+}
+
+// SplitByImage divides the images of every class among the splits.
+func (d *Dataset) SplitByImage(shares []Share, rng *rand.Rand) error {
+	if err := checkShares(shares); err != nil {
+		return err
+	}
+	members := make([][]int, len(d.Classes))
+	for i := range d.Samples {
+		if s := &d.Samples[i]; s.Label == Unlabelled {
+			s.Split = Train
+		} else {
+			members[s.Label] = append(members[s.Label], i)
+		}
+	}
+	for _, rows := range members {
+		rng.Shuffle(len(rows), func(a, b int) { rows[a], rows[b] = rows[b], rows[a] })
+		assign(rows, shares, func(i int, split string) { d.Samples[i].Split = split })
+	}
+	return nil
+}
+
+// assign deals items out by cumulated shares, so that rounding never loses one.
+func assign(items []int, shares []Share, give func(item int, split string)) {
+	from, sum := 0, 0.0
+	for k, share := range shares {
+		sum += share.Share
+		to := int(math.Round(sum * float64(len(items))))
+		if k == len(shares)-1 {
+			to = len(items)
+		}
+		for _, item := range items[from:to] {
+			give(item, share.Split)
+		}
+		from = to
+	}
+}
+
+func checkShares(shares []Share) error {
+	sum := 0.0
+	for _, s := range shares {
+		if _, err := knownSplit(s.Split); err != nil {
+			return fmt.Errorf("datasets: %w", err)
+		}
+		if !(s.Share > 0) {
+			return fmt.Errorf("datasets: share of %s is %v, expected a number above 0", s.Split, s.Share)
+		}
+		sum += s.Share
+	}
+	if math.Abs(sum-1) > 1e-6 {
+		return fmt.Errorf("datasets: shares sum to %v, expected 1", sum)
+	}
+	return nil
+}

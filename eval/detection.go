@@ -1,0 +1,92 @@
+package eval
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Detection is how well scores of cleanness find the wrong labels. The positive class is "the given label is
+// wrong"; a sample is more suspect the lower its score. Ties count half (AUROC) or as one step (AP), as in
+// scikit-learn.
+type Detection struct {
+	Samples        int     `json:"samples"`
+	Wrong          int     `json:"wrong"`
+	AUROC          float64 `json:"auroc"` // NaN is never written: 0.5 where one kind is missing
+	AP             float64 `json:"ap"`
+	Removed        int     `json:"removed"`         // samples not kept
+	Precision      float64 `json:"precision"`       // wrong among removed
+	Recall         float64 `json:"recall"`          // removed among wrong
+	F1             float64 `json:"f1"`              // of those two
+	FilterAccuracy float64 `json:"filter_accuracy"` // clean among kept (PRISM, Fig. 2)
+}
+
+// Detect compares scores (higher: cleaner) and the kept samples with the truth.
+func Detect(scores []float64, wrong, kept []bool) (Detection, error) {
+	if len(scores) != len(wrong) || len(scores) != len(kept) {
+		return Detection{}, fmt.Errorf("eval: detection of %d scores with %d truths and %d decisions", len(scores), len(wrong), len(kept))
+	}
+	d := Detection{Samples: len(scores), AUROC: 0.5}
+	var both, clean float64
+	for i, bad := range wrong {
+		if math.IsNaN(scores[i]) {
+			return Detection{}, fmt.Errorf("eval: score of sample %d is NaN", i)
+		}
+		if bad {
+			d.Wrong++
+		}
+		if !kept[i] {
+			d.Removed++
+		}
+		if bad && !kept[i] {
+			both++
+		}
+		if !bad && kept[i] {
+			clean++
+		}
+	}
+	d.Precision, d.Recall = share(both, d.Removed), share(both, d.Wrong)
+	if d.Precision+d.Recall > 0 {
+		d.F1 = 2 * d.Precision * d.Recall / (d.Precision + d.Recall)
+	}
+	d.FilterAccuracy = share(clean, len(kept)-d.Removed)
+	if d.Wrong > 0 && d.Wrong < d.Samples {
+		d.AUROC, d.AP = curves(scores, wrong, d.Wrong)
+	} else if d.Wrong > 0 {
+		d.AP = 1
+	}
+	return d, nil
+}
+
+func share(part float64, whole int) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return part / float64(whole)
+}
+
+// curves walks the samples from most to least suspect, a group of equal scores at a time.
+func curves(scores []float64, wrong []bool, total int) (auroc, ap float64) {
+	order := make([]int, len(scores))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })
+	var found, passed float64 // wrong and clean ones so far
+	for from := 0; from < len(order); {
+		to, bad := from, 0.0
+		for ; to < len(order) && scores[order[to]] == scores[order[from]]; to++ {
+			if wrong[order[to]] {
+				bad++
+			}
+		}
+		good := float64(to-from) - bad
+		auroc += good * (found + bad/2) // clean ones below every wrong one found, half of the tied
+		found += bad
+		passed += good
+		ap += bad / float64(total) * found / (found + passed)
+		from = to
+	}
+	return auroc / (float64(total) * float64(len(scores)-total)), ap
+}

@@ -1,0 +1,87 @@
+package eval
+
+import (
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"net/http"
+)
+
+// Report is everything report.html shows. Pictures are encoded files (PNG, JPEG …) made small by the caller:
+// this room does not decode. Empty parts are left out of the page.
+type Report struct {
+	Title    string
+	Verdict  []string // plain sentences, the most important first
+	Facts    []Fact
+	Rows     []ReportRow // the comparison, in order
+	K        []int       // the recalls shown
+	Charts   []Chart
+	Suspects []SuspectCard
+	Queries  []QueryCard
+}
+
+// Fact is a line of the page's small print: what was run, on what.
+type Fact struct{ Name, Value string }
+
+// ReportRow is one line of the comparison.
+type ReportRow struct {
+	Name, Note string
+	Retrieval  Retrieval
+	Detection  *Detection // nil where nothing was detected
+	Strong     bool       // the row the page is about
+}
+
+// Picture is an encoded image with a caption.
+type Picture struct {
+	Data    []byte
+	Caption string
+	Good    bool // marked as a hit (or support) rather than a miss
+}
+
+// SuspectCard shows one suspect label.
+type SuspectCard struct {
+	Picture          Picture
+	Given, Suggested string
+	True             string // "" where it is not known
+	Score            float64
+	ForGiven         []Picture // nearest images with the given label
+	ForSuggested     []Picture // nearest images with the suggested label
+}
+
+// Right reports whether the suspicion was right, where the truth is known.
+func (s SuspectCard) Right() bool { return s.True != "" && s.True != s.Given }
+
+// QueryCard shows one query and its nearest images.
+type QueryCard struct {
+	Query   Picture
+	Nearest []Picture
+}
+
+//go:embed report.html.tmpl
+var reportPage string
+
+// WriteHTML writes the report as one self-contained page: no script, no font, no address outside it.
+func (r Report) WriteHTML(w io.Writer) error {
+	page, err := template.New("report").Funcs(template.FuncMap{
+		"uri":     dataURI,
+		"percent": func(v float64) string { return fmt.Sprintf("%.1f", 100*v) },
+		"number":  func(v float64) string { return fmt.Sprintf("%.3f", v) },
+		"recall":  func(r Retrieval, k int) float64 { return r.Recall[k] },
+		"bar": func(v float64) template.CSS {
+			return template.CSS(fmt.Sprintf("width:%.1f%%", 100*math.Max(0, math.Min(1, v))))
+		},
+		"svg": func(c Chart) template.HTML { return template.HTML(c.SVG()) }, // made of numbers and escaped text
+	}).Parse(reportPage)
+	if err != nil {
+		return err
+	}
+	return page.Execute(w, r)
+}
+
+// dataURI puts an encoded image into the page.
+func dataURI(data []byte) template.URL {
+	return template.URL("data:" + http.DetectContentType(data) + ";base64," + base64.StdEncoding.EncodeToString(data))
+}

@@ -1,0 +1,68 @@
+package eval
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"strings"
+	"testing"
+)
+
+// dot is a 1×1 PNG.
+var dot = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00:~\x9bU\x00\x00\x00\nIDATx\x9cc`\x00\x00\x00\x02\x00\x01H\xaf\xa4q\x00\x00\x00\x00IEND\xaeB`\x82")
+
+func sampleReport() Report {
+	pic := func(caption string, good bool) Picture { return Picture{Data: dot, Caption: caption, Good: good} }
+	values := []float64{0.01, 0.02, 0.5, 0.9, 0.95, 1}
+	return Report{
+		Title: "A <b>report</b>", Verdict: []string{"It & that."}, K: []int{1, 2, 4},
+		Facts: []Fact{{"seed", "1"}},
+		Rows: []ReportRow{
+			{Name: "frozen", Retrieval: Retrieval{N: 10, PrecisionAt1: 0.5, Recall: map[int]float64{1: 0.5, 2: 0.61, 4: 0.7}}},
+			{Name: "prism", Strong: true, Retrieval: Retrieval{N: 10, PrecisionAt1: 0.875, Recall: map[int]float64{1: 0.875, 2: 0.9, 4: 1}}, Detection: &Detection{AUROC: 0.987}},
+		},
+		Charts: []Chart{
+			{Title: "loss", X: "step", Series: []Series{{Name: "a", X: []float64{0, 1, 2}, Y: []float64{3, math.NaN(), 1}}, {Name: "b", X: []float64{0, 2}, Y: []float64{2, 2}, Tone: 1}}},
+			{Title: "P", X: "P_clean", Bars: true, Percent: true, Series: []Series{Histogram("clean", values, 0, 1, 4, 0)}},
+			{Title: "empty", Series: []Series{{Name: "nothing"}}},
+		},
+		Suspects: []SuspectCard{{Picture: pic("x.png", false), Given: "cat", Suggested: "dog", True: "dog", Score: 0.012, ForGiven: []Picture{pic("a", false)}, ForSuggested: []Picture{pic("b", false)}}},
+		Queries:  []QueryCard{{Query: pic("cat", false), Nearest: []Picture{pic("cat", true), pic("dog", false)}}},
+	}
+}
+
+func TestReportHTML(t *testing.T) {
+	var out bytes.Buffer
+	if err := sampleReport().WriteHTML(&out); err != nil {
+		t.Fatal(err)
+	}
+	page := out.String()
+	for _, want := range []string{
+		"A &lt;b&gt;report", "It &amp; that.", "87.5", "61.0", "0.987", "really wrong, suggestion right",
+		`class="mid hit"`, `class="mid miss"`, "data:image/png;base64,iVBOR", "polyline", "50 %",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page holds no %q", want)
+		}
+	}
+	for _, no := range []string{"NaN", "Inf", "ZgotmplZ", "http://", "https://", "<script"} {
+		if strings.Contains(page, no) {
+			t.Errorf("the page holds %q", no)
+		}
+	}
+	if path := os.Getenv("WINNOW_KEEP_REPORT"); path != "" { // to look at it
+		if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestHistogram(t *testing.T) {
+	s := Histogram("", []float64{-1, 0.1, 0.3, 0.99, 1, 2}, 0, 1, 4, 0)
+	want := []float64{2. / 6, 1. / 6, 0, 3. / 6}
+	for i := range want {
+		if math.Abs(s.Y[i]-want[i]) > 1e-12 {
+			t.Fatalf("heights %v, expected %v", s.Y, want)
+		}
+	}
+}

@@ -1,0 +1,392 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"winnow/features"
+	"winnow/internal/reference"
+)
+
+// randomSet draws n unit vectors around class centres; with grid many similarities tie exactly.
+func randomSet(rng *rand.Rand, n, d, classes int, grid bool) features.Set {
+	s := features.NewSet(n, d)
+	for i := range n {
+		s.Labels[i], s.IDs[i] = rng.IntN(classes), i
+		for j := range d {
+			v := rng.NormFloat64()
+			if j == s.Labels[i]%d {
+				v += 1.5
+			}
+			if grid {
+				v = float64(rng.IntN(2)*2 - 1)
+			}
+			s.Row(i)[j] = float32(v)
+		}
+	}
+	if err := features.Normalize(s.X); err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// slowRetrieve sorts the whole gallery of every query.
+func slowRetrieve(q features.Set, gallery *features.Set, opts RetrievalOptions) Retrieval {
+	g, self := q, gallery == nil
+	if !self {
+		g = *gallery
+	}
+	out := Retrieval{Recall: map[int]float64{}}
+	for i := range q.Len() {
+		if q.Labels[i] == features.Unlabelled {
+			continue
+		}
+		var order []int
+		s := make([]float32, g.Len())
+		positives := 0
+		for j := range g.Len() {
+			if self && i == j {
+				continue
+			}
+			for k := range q.Dim() {
+				s[j] += q.Row(i)[k] * g.Row(j)[k]
+			}
+			order = append(order, j)
+			if g.Labels[j] == q.Labels[i] {
+				positives++
+			}
+		}
+		if positives == 0 {
+			out.Lonely++
+			if !opts.CountLonely {
+				continue
+			}
+		}
+		out.N++
+		slices.SortStableFunc(order, func(a, b int) int {
+			switch {
+			case s[a] > s[b]:
+				return -1
+			case s[a] < s[b]:
+				return 1
+			}
+			return 0
+		})
+		hits, ap := 0, 0.0
+		for k, j := range order {
+			if g.Labels[j] != q.Labels[i] {
+				continue
+			}
+			if hits == 0 {
+				for _, limit := range opts.K {
+					if k < limit {
+						out.Recall[limit]++
+					}
+				}
+				if k == 0 {
+					out.PrecisionAt1++
+				}
+			}
+			hits++
+			if k < positives {
+				ap += float64(hits) / float64(k+1)
+				out.RPrecision += 1 / float64(positives)
+			}
+		}
+		if positives > 0 {
+			out.MAPAtR += ap / float64(positives)
+		}
+	}
+	n := float64(max(out.N, 1))
+	for _, k := range opts.K {
+		out.Recall[k] /= n
+	}
+	out.PrecisionAt1, out.RPrecision, out.MAPAtR = out.PrecisionAt1/n, out.RPrecision/n, out.MAPAtR/n
+	return out
+}
+
+var near = cmpopts.EquateApprox(0, 1e-9)
+
+func TestRetrieveAgainstSorting(t *testing.T) {
+	ctx := context.Background()
+	for seed := range uint64(30) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		// On the grid d is a power of 4, so unit rows and their products are exact and ties are real.
+		grid := seed%2 == 0
+		d := 7
+		if grid {
+			d = 16
+		}
+		q := randomSet(rng, 5+rng.IntN(60), d, 1+rng.IntN(12), grid)
+		q.Labels[rng.IntN(q.Len())] = features.Unlabelled
+		g := randomSet(rng, 1+rng.IntN(80), d, 1+rng.IntN(12), grid)
+		opts := RetrievalOptions{K: []int{1, 2, 5, 1000}, CountLonely: seed%3 == 0}
+		for name, gallery := range map[string]*features.Set{"self": nil, "gallery": &g} {
+			want := slowRetrieve(q, gallery, opts)
+			for _, mem := range []int64{0, int64(4 * max(q.Len(), g.Len()))} { // all at once, row by row
+				opts.MaxMem = mem
+				got, err := Retrieve(ctx, q, gallery, opts)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(want, got, near); diff != "" {
+					t.Fatalf("seed %d, %s, max-mem %d (-want +got):\n%s", seed, name, mem, diff)
+				}
+			}
+		}
+	}
+}
+
+func TestRetrieveDoor(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(1, 1))
+	q, other := randomSet(rng, 5, 4, 2, false), randomSet(rng, 5, 3, 2, false)
+	empty := features.NewSet(0, 4)
+	for name, run := range map[string]func() error{
+		"empty gallery":   func() error { _, err := Retrieve(ctx, q, &empty, RetrievalOptions{}); return err },
+		"other dimension": func() error { _, err := Retrieve(ctx, q, &other, RetrievalOptions{}); return err },
+		"no memory":       func() error { _, err := Retrieve(ctx, q, nil, RetrievalOptions{MaxMem: 8}); return err },
+	} {
+		if run() == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	one, err := Retrieve(ctx, q.Rows([]int{0}), nil, RetrievalOptions{})
+	if err != nil || one.N != 0 || one.Lonely != 1 || one.PrecisionAt1 != 0 {
+		t.Errorf("a single vector: %+v, %v", one, err)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(3, 3))
+	q, g := randomSet(rng, 20, 16, 3, true), randomSet(rng, 30, 16, 3, true)
+	for _, gallery := range []*features.Set{nil, &g} {
+		for _, k := range []int{0, 1, 4, 100} {
+			got, err := Nearest(ctx, q, gallery, k, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range got {
+				if diff := cmp.Diff(slowNearest(q, gallery, i, k), got[i], cmpopts.EquateEmpty()); diff != "" {
+					t.Fatalf("query %d, k %d (-want +got):\n%s", i, k, diff)
+				}
+			}
+		}
+	}
+}
+
+func slowNearest(q features.Set, gallery *features.Set, i, k int) []Neighbour {
+	g := q
+	if gallery != nil {
+		g = *gallery
+	}
+	var all []Neighbour
+	for j := range g.Len() {
+		if gallery == nil && i == j {
+			continue
+		}
+		var s float32
+		for c := range q.Dim() {
+			s += q.Row(i)[c] * g.Row(j)[c]
+		}
+		all = append(all, Neighbour{j, s})
+	}
+	slices.SortStableFunc(all, func(a, b Neighbour) int {
+		return int(math.Copysign(1, float64(b.Similarity-a.Similarity))) * b2i(a.Similarity != b.Similarity)
+	})
+	return all[:min(k, len(all))]
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// goldenSet turns rows into a normalised set.
+func goldenSet(t *testing.T, rows [][]float64, labels []int) features.Set {
+	t.Helper()
+	s := features.NewSet(len(rows), len(rows[0]))
+	copy(s.Labels, labels)
+	for i, row := range rows {
+		for j, v := range row {
+			s.Row(i)[j] = float32(v)
+		}
+	}
+	if err := features.Normalize(s.X); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestGoldenMetrics(t *testing.T) {
+	ran := map[string]int{}
+	for _, c := range reference.Golden(t, "metrics") {
+		switch c.Method {
+		case "retrieval":
+			goldenRetrieval(t, c)
+		case "noise_detection":
+			goldenDetection(t, c)
+		default: // clustering, classification: a later issue's metrics
+			continue
+		}
+		ran[c.Method]++
+	}
+	t.Logf("golden metrics: %v", ran)
+	if ran["retrieval"] == 0 || ran["noise_detection"] == 0 {
+		t.Error("no case ran")
+	}
+}
+
+func goldenRetrieval(t *testing.T, c reference.Case) {
+	labelsOf := func(key string) []int { return c.Ints(t, key) }
+	var ks []int
+	for _, k := range c.Params["K"].([]any) {
+		ks = append(ks, int(k.(float64)))
+	}
+	q := goldenSet(t, c.Matrix(t, "embeddings"), labelsOf("labels"))
+	var gallery *features.Set
+	if c.Has("gallery") {
+		g := goldenSet(t, c.Matrix(t, "gallery"), labelsOf("gallery_labels"))
+		gallery = &g
+	}
+	for _, lonely := range []bool{false, true} {
+		got, err := Retrieve(context.Background(), q, gallery, RetrievalOptions{K: ks, CountLonely: lonely})
+		if err != nil {
+			t.Fatal(err)
+		}
+		suffix := ""
+		if lonely {
+			suffix = "_all_queries"
+		}
+		for _, k := range ks {
+			if key := fmt.Sprintf("recall@%d%s", k, suffix); math.Abs(got.Recall[k]-c.Float(t, key)) > 1e-8 {
+				t.Errorf("%s: %s is %v, expected %v", c.Name, key, got.Recall[k], c.Float(t, key))
+			}
+		}
+		if lonely {
+			continue
+		}
+		if got.N != int(c.Float(t, "num_valid_queries")) {
+			t.Errorf("%s: %d queries count, expected %v", c.Name, got.N, c.Float(t, "num_valid_queries"))
+		}
+		for key, v := range map[string]float64{"precision_at_1": got.PrecisionAt1, "r_precision": got.RPrecision, "mean_average_precision_at_r": got.MAPAtR} {
+			if math.Abs(v-c.Float(t, key)) > 1e-8 {
+				t.Errorf("%s: %s is %v, expected %v", c.Name, key, v, c.Float(t, key))
+			}
+		}
+	}
+	if c.Has("neighbours_top3") {
+		lists, err := Nearest(context.Background(), q, gallery, 3, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range c.Matrix(t, "neighbours_top3") {
+			for k := range want {
+				if lists[i][k].Row != int(want[k]) {
+					t.Errorf("%s: neighbour %d of %d is %d, expected %v", c.Name, k, i, lists[i][k].Row, want[k])
+				}
+			}
+		}
+	}
+}
+
+func goldenDetection(t *testing.T, c reference.Case) {
+	flags := func(key string) []bool {
+		var raw []any
+		c.Decode(t, key, &raw)
+		out := make([]bool, len(raw))
+		for i, v := range raw {
+			switch v := v.(type) {
+			case bool:
+				out[i] = v
+			case float64:
+				out[i] = v != 0
+			}
+		}
+		return out
+	}
+	got, err := Detect(c.Floats(t, "p_clean"), flags("is_noisy"), flags("keep"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, v := range map[string]float64{
+		"precision": got.Precision, "recall": got.Recall, "f1": got.F1,
+		"filter_accuracy": got.FilterAccuracy, "auroc": got.AUROC, "average_precision": got.AP,
+	} {
+		if want := c.Float(t, key); math.Abs(v-want) > 1e-8*math.Max(1, want) {
+			t.Errorf("%s: %s is %v, expected %v", c.Name, key, v, want)
+		}
+	}
+}
+
+// AUROC and AP by their definitions: over pairs, and over every threshold.
+func TestDetectAgainstDefinition(t *testing.T) {
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		n := 2 + rng.IntN(40)
+		scores, wrong, kept := make([]float64, n), make([]bool, n), make([]bool, n)
+		for i := range n {
+			scores[i], wrong[i], kept[i] = float64(rng.IntN(6))/5, rng.IntN(2) == 0, rng.IntN(2) == 0
+		}
+		wrong[0], wrong[1] = true, false
+		got, err := Detect(scores, wrong, kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pairs, won := 0.0, 0.0
+		for i := range n {
+			for j := range n {
+				if wrong[i] && !wrong[j] {
+					pairs++
+					if scores[i] < scores[j] {
+						won++
+					} else if scores[i] == scores[j] {
+						won += 0.5
+					}
+				}
+			}
+		}
+		ap, before := 0.0, 0.0
+		for level := range 6 { // thresholds score ≤ level/5, rising
+			found, taken := 0.0, 0.0
+			for i := range n {
+				if scores[i] <= float64(level)/5 {
+					taken++
+					if wrong[i] {
+						found++
+					}
+				}
+			}
+			if taken > 0 {
+				recall := found / float64(got.Wrong)
+				ap += (recall - before) * found / taken
+				before = recall
+			}
+		}
+		if math.Abs(got.AUROC-won/pairs) > 1e-12 || math.Abs(got.AP-ap) > 1e-12 {
+			t.Fatalf("seed %d: auroc %v, ap %v; expected %v, %v", seed, got.AUROC, got.AP, won/pairs, ap)
+		}
+	}
+	if _, err := Detect([]float64{math.NaN()}, []bool{true}, []bool{true}); err == nil {
+		t.Error("a NaN score was let through")
+	}
+}
+
+func BenchmarkRetrieve(b *testing.B) {
+	s := randomSet(rand.New(rand.NewPCG(1, 1)), 10000, 128, 200, false)
+	for b.Loop() {
+		if _, err := Retrieve(context.Background(), s, nil, RetrievalOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
