@@ -1,0 +1,151 @@
+package features
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// WriteNPY writes x as a float32 array n×d in C order.
+func WriteNPY(w io.Writer, x blas32.General) error {
+	if _, err := w.Write(encodeNPYHeader("<f4", x.Rows, x.Cols)); err != nil {
+		return err
+	}
+	return writeRows(w, x)
+}
+
+// WriteNPYInts writes a list as an int64 array of one axis.
+func WriteNPYInts(w io.Writer, list []int) error {
+	if _, err := w.Write(encodeNPYHeader("<i8", len(list))); err != nil {
+		return err
+	}
+	buf := make([]byte, 0, 8*1024)
+	for i, v := range list {
+		buf = binary.LittleEndian.AppendUint64(buf, uint64(int64(v)))
+		if len(buf) == cap(buf) || i == len(list)-1 {
+			if _, err := w.Write(buf); err != nil {
+				return err
+			}
+			buf = buf[:0]
+		}
+	}
+	return nil
+}
+
+// writeRows writes the values of x, little endian, without a header.
+func writeRows(w io.Writer, x blas32.General) error {
+	if x.Cols == 0 {
+		return nil
+	}
+	buf := make([]byte, 4*x.Cols)
+	for i := range x.Rows {
+		for j, v := range Row(x, i) {
+			binary.LittleEndian.PutUint32(buf[4*j:], math.Float32bits(v))
+		}
+		if _, err := w.Write(buf); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Array is a npy file in memory: Floats for the types f2, f4 and f8 (f8 is rounded to float32), Ints for i8.
+type Array struct {
+	Shape  []int
+	Floats []float32
+	Ints   []int64
+}
+
+// Matrix views an array of floats with two axes as a matrix.
+func (a Array) Matrix() (blas32.General, error) {
+	if len(a.Shape) != 2 || a.Floats == nil {
+		return blas32.General{}, fmt.Errorf("features: npy: shape %v, expected a matrix of floats", a.Shape)
+	}
+	return blas32.General{Rows: a.Shape[0], Cols: a.Shape[1], Stride: max(a.Shape[1], 1), Data: a.Floats}, nil
+}
+
+// ReadNPY reads a whole npy file of size bytes (numpy's versions 1.0 to 3.0; little-endian float16, float32,
+// float64 and int64; C order). Nothing is allocated before the shape has been found to fit the size.
+func ReadNPY(r io.Reader, size int64) (Array, error) {
+	h, err := readNPYHeader(r)
+	if err != nil {
+		return Array{}, fmt.Errorf("features: npy: %w", err)
+	}
+	n, err := h.check(size)
+	if err != nil {
+		return Array{}, fmt.Errorf("features: npy: %w", err)
+	}
+	a := Array{Shape: h.shape}
+	width := elementSize[h.descr]
+	if h.descr == "<i8" {
+		a.Ints = make([]int64, n)
+	} else {
+		a.Floats = make([]float32, n)
+	}
+	buf := make([]byte, min(n*width, 1<<16))
+	for done := 0; done < n; {
+		b := buf[:min(len(buf), (n-done)*width)]
+		if _, err := io.ReadFull(r, b); err != nil {
+			return Array{}, fmt.Errorf("features: npy: data end at element %d of %d: %w", done, n, err)
+		}
+		a.decode(done, h.descr, b)
+		done += len(b) / width
+	}
+	return a, nil
+}
+
+// check compares the shape with the size of the file and returns the number of elements.
+func (h npyHeader) check(size int64) (int, error) {
+	width, ok := elementSize[h.descr]
+	if !ok {
+		return 0, fmt.Errorf("element type %q, expected <f4, <f8, <f2 or <i8", h.descr)
+	}
+	n, err := h.elements()
+	if err != nil {
+		return 0, err
+	}
+	if have := size - h.size; have < 0 || have%int64(width) != 0 || have/int64(width) != int64(n) {
+		return 0, fmt.Errorf("%d bytes of data for shape %v of %s, expected %d elements of %d bytes",
+			have, h.shape, h.descr, n, width)
+	}
+	return n, nil
+}
+
+// decode fills the elements from at on with the bytes of b.
+func (a Array) decode(at int, descr string, b []byte) {
+	switch descr {
+	case "<f4":
+		for i := range len(b) / 4 {
+			a.Floats[at+i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		}
+	case "<f8":
+		for i := range len(b) / 8 {
+			a.Floats[at+i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:])))
+		}
+	case "<f2":
+		for i := range len(b) / 2 {
+			a.Floats[at+i] = half(binary.LittleEndian.Uint16(b[2*i:]))
+		}
+	case "<i8":
+		for i := range len(b) / 8 {
+			a.Ints[at+i] = int64(binary.LittleEndian.Uint64(b[8*i:]))
+		}
+	}
+}
+
+// half is the value of an IEEE 754 binary16 number.
+func half(b uint16) float32 {
+	sign := uint32(b>>15) << 31
+	exp, frac := uint32(b>>10&31), uint32(b&1023)
+	switch exp {
+	case 0: // zero and subnormal: frac·2⁻²⁴
+		v := float32(frac) * (1.0 / (1 << 24))
+		return math.Float32frombits(math.Float32bits(v) | sign)
+	case 31:
+		return math.Float32frombits(sign | 255<<23 | frac<<13)
+	}
+	return math.Float32frombits(sign | (exp+112)<<23 | frac<<13)
+}

@@ -1,0 +1,257 @@
+package features
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// Files of a store. A finished store has the first three; a begun one has the last two.
+const (
+	featuresFile = "features.npy"      // n×d float32, C order; numpy can map it
+	pathsFile    = "paths.txt"         // line i is the image of row i
+	storeFile    = "store.json"        // written last: where it stands, the store is whole
+	partFile     = "features.npy.part" // grows by whole batches
+	progressFile = "progress.json"     // how much of the part is known to be on disk
+	lockFile     = ".lock"             // held while somebody writes
+)
+
+// storeVersion is raised when a store written today could be misread by what read it yesterday.
+const storeVersion = 1
+
+// Bad is an image that could not be read; its row holds zeros.
+type Bad struct {
+	Row    int    `json:"row"`
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// Info is what store.json says. Batch and Device do not change which features these are, only their last
+// bits; they are kept so that a run that was stopped goes on in the same way.
+type Info struct {
+	Version int    `json:"version"`
+	Key     Key    `json:"key"`
+	Rows    int    `json:"rows"`
+	Dim     int    `json:"dim"`
+	Batch   int    `json:"batch"`
+	Device  string `json:"device"`
+	Winnow  string `json:"winnow"`          // version of the program that wrote it
+	Bad     []Bad  `json:"bad"`             // unreadable images, rising rows
+	Sum     string `json:"features_sha256"` // of features.npy
+}
+
+// Store is a finished feature store: a folder with one vector for each image of a list, and no labels.
+type Store struct {
+	Info
+	Dir   string
+	Paths []string // image of each row
+
+	rows   map[string]int // first row of each path
+	offset int64          // of the first value in features.npy
+}
+
+// Open reads a finished store and checks that its parts fit together; the vectors stay on disk.
+func Open(dir string) (*Store, error) {
+	s := &Store{Dir: dir}
+	data, err := os.ReadFile(filepath.Join(dir, storeFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		if p, perr := readProgress(filepath.Join(dir, progressFile)); perr == nil {
+			return nil, fmt.Errorf("features: %s: unfinished store, %d of %d rows are there", dir, p.Rows, p.Total)
+		}
+		return nil, fmt.Errorf("features: %s: no feature store: no %s in it", dir, storeFile)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("features: %w", err)
+	}
+	if err := s.Info.unmarshal(data); err != nil {
+		return nil, fmt.Errorf("features: %s: %w", filepath.Join(dir, storeFile), err)
+	}
+	if err := s.readPaths(); err != nil {
+		return nil, err
+	}
+	if err := s.checkMatrix(); err != nil {
+		return nil, err
+	}
+	s.rows = make(map[string]int, len(s.Paths))
+	for i, p := range s.Paths {
+		if _, ok := s.rows[p]; !ok {
+			s.rows[p] = i
+		}
+	}
+	return s, nil
+}
+
+func (info *Info) unmarshal(data []byte) error {
+	if err := json.Unmarshal(data, info); err != nil {
+		return err
+	}
+	if info.Version != storeVersion {
+		return fmt.Errorf("store version %d, expected %d", info.Version, storeVersion)
+	}
+	if info.Rows < 1 || info.Dim < 1 {
+		return fmt.Errorf("%d rows of %d values, expected at least one of each", info.Rows, info.Dim)
+	}
+	for _, b := range info.Bad {
+		if b.Row < 0 || b.Row >= info.Rows {
+			return fmt.Errorf("bad row %d, expected 0 to %d", b.Row, info.Rows-1)
+		}
+	}
+	return nil
+}
+
+func (s *Store) readPaths() error {
+	name := filepath.Join(s.Dir, pathsFile)
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != s.Key.Images {
+		return fmt.Errorf("features: %s: sha256 %s, expected %s as %s says", name,
+			short(hex.EncodeToString(sum[:])), short(s.Key.Images), storeFile)
+	}
+	s.Paths = strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	if len(s.Paths) != s.Rows {
+		return fmt.Errorf("features: %s: %d paths, expected %d", name, len(s.Paths), s.Rows)
+	}
+	return nil
+}
+
+// checkMatrix compares header and size of features.npy with what store.json says.
+func (s *Store) checkMatrix() error {
+	name := filepath.Join(s.Dir, featuresFile)
+	f, err := os.Open(name)
+	if err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	defer f.Close()
+	offset, err := checkMatrixFile(f, s.Rows, s.Dim)
+	if err != nil {
+		return fmt.Errorf("features: %s: %w", name, err)
+	}
+	s.offset = offset
+	return nil
+}
+
+// checkMatrixFile checks that f is a whole float32 matrix rows×dim and returns where its data begin.
+func checkMatrixFile(f *os.File, rows, dim int) (int64, error) {
+	stat, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	h, err := readNPYHeader(f)
+	if err != nil {
+		return 0, err
+	}
+	if h.descr != "<f4" || len(h.shape) != 2 || h.shape[0] != rows || h.shape[1] != dim {
+		return 0, fmt.Errorf("%s of shape %v, expected <f4 of [%d %d]", h.descr, h.shape, rows, dim)
+	}
+	if _, err := h.check(stat.Size()); err != nil {
+		return 0, err
+	}
+	return h.size, nil
+}
+
+// Lookup finds the row of each path; paths the store does not have are returned as missing, with row -1.
+func (s *Store) Lookup(paths []string) (rows []int, missing []string) {
+	rows = make([]int, len(paths))
+	for i, p := range paths {
+		row, ok := s.rows[p]
+		if !ok {
+			row = -1
+			missing = append(missing, p)
+		}
+		rows[i] = row
+	}
+	return rows, missing
+}
+
+// BadRows maps the rows of unreadable images, which hold zeros, to the reason.
+func (s *Store) BadRows() map[int]string {
+	bad := make(map[int]string, len(s.Bad))
+	for _, b := range s.Bad {
+		bad[b.Row] = b.Reason
+	}
+	return bad
+}
+
+// Read loads the vectors of the rows, in their order; neighbours are read together. nil means all rows.
+func (s *Store) Read(rows []int) (blas32.General, error) {
+	if rows == nil {
+		rows = make([]int, s.Rows)
+		for i := range rows {
+			rows[i] = i
+		}
+	}
+	for i, r := range rows {
+		if r < 0 || r >= s.Rows {
+			return blas32.General{}, fmt.Errorf("features: %s: row %d asked for at %d, expected 0 to %d", s.Dir, r, i, s.Rows-1)
+		}
+	}
+	f, err := os.Open(filepath.Join(s.Dir, featuresFile))
+	if err != nil {
+		return blas32.General{}, fmt.Errorf("features: %w", err)
+	}
+	defer f.Close()
+	x := NewMatrix(len(rows), s.Dim)
+	view := Array{Floats: x.Data}
+	buf := make([]byte, 0, max(1<<16, 4*s.Dim))
+	for at := 0; at < len(rows); {
+		run := 1
+		for at+run < len(rows) && rows[at+run] == rows[at]+run && (run+1)*4*s.Dim <= cap(buf) {
+			run++
+		}
+		b := buf[:run*4*s.Dim]
+		if _, err := f.ReadAt(b, s.offset+int64(rows[at])*int64(4*s.Dim)); err != nil {
+			return blas32.General{}, fmt.Errorf("features: %s: row %d: %w", f.Name(), rows[at], err)
+		}
+		view.decode(at*s.Dim, "<f4", b)
+		at += run
+	}
+	return x, nil
+}
+
+// Verify reads features.npy and compares its sha256 with the one in store.json.
+func (s *Store) Verify() error {
+	sum, err := hashFile(filepath.Join(s.Dir, featuresFile))
+	if err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	if sum != s.Sum {
+		return fmt.Errorf("features: %s: sha256 %s, expected %s: the file has changed since it was written",
+			filepath.Join(s.Dir, featuresFile), short(sum), short(s.Sum))
+	}
+	return nil
+}
+
+func hashFile(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// marshalLines is indented JSON with a line end: these files are read by people too.
+func marshalLines(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(v)
+	return b.Bytes(), err
+}

@@ -1,0 +1,333 @@
+package features
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/internal/atomicfile"
+)
+
+// ErrComplete is what Create returns where a finished store with the same key stands already.
+var ErrComplete = errors.New("features: the store is complete")
+
+// Plan is what a store will hold and how its rows are made.
+type Plan struct {
+	Key    Key      // Images is filled in by Create
+	Paths  []string // the image of each row
+	Dim    int
+	Batch  int    // rows appended at once: a run that goes on needs the same one to give the same bits
+	Device string // where the rows are computed, likewise
+	Winnow string // version of the program
+}
+
+// progress is what progress.json says: Rows rows of the part are on disk for certain.
+type progress struct {
+	Version int    `json:"version"`
+	Key     Key    `json:"key"`
+	Rows    int    `json:"rows"`
+	Total   int    `json:"total"`
+	Dim     int    `json:"dim"`
+	Batch   int    `json:"batch"`
+	Device  string `json:"device"`
+	Bad     []Bad  `json:"bad"`
+}
+
+// Writer makes a store. It is stopped by Close at any point, or by the death of the process, and goes on
+// after the last batch that is known to be on disk when Create is called again with the same plan.
+type Writer struct {
+	dir    string
+	plan   Plan
+	part   *os.File
+	lock   *os.File
+	rows   int // appended
+	synced int // of them known to be on disk
+	bad    []Bad
+	offset int64 // of the first value
+}
+
+// syncRows is how many rows may be lost by a sudden death: a few seconds of work.
+const syncRows = 512
+
+// Create begins a store in dir, or goes on with one begun with the same plan. A finished store with the same
+// key gives ErrComplete; one with another key, finished or begun, gives a *KeyError and is left as it is.
+// With overwrite, what stands there counts for nothing, except a beginning with the same plan. The old
+// files stay whole until Finish replaces them.
+func Create(dir string, plan Plan, overwrite bool) (_ *Writer, err error) {
+	if err := checkPaths(plan.Paths); err != nil {
+		return nil, err
+	}
+	if plan.Dim < 1 || plan.Batch < 1 {
+		return nil, fmt.Errorf("features: %s: %d values a row in batches of %d, expected at least 1", dir, plan.Dim, plan.Batch)
+	}
+	plan.Key.Images = HashPaths(plan.Paths)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("features: %w", err)
+	}
+	w := &Writer{dir: dir, plan: plan}
+	if w.lock, err = lockFolder(filepath.Join(dir, lockFile)); err != nil {
+		return nil, fmt.Errorf("features: %s: %w", dir, err)
+	}
+	defer func() {
+		if err != nil {
+			w.Close()
+		}
+	}()
+	if !overwrite {
+		if err := w.checkFinished(); err != nil {
+			return nil, err
+		}
+	}
+	return w, w.begin(overwrite)
+}
+
+// checkFinished looks at the finished store in the folder, if there is one.
+func (w *Writer) checkFinished() error {
+	if _, err := os.Stat(filepath.Join(w.dir, storeFile)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	old, err := Open(w.dir)
+	if err != nil {
+		return err
+	}
+	if why := old.Key.Differs(w.plan.Key); why != "" {
+		return &KeyError{w.dir, why}
+	}
+	if err := old.Verify(); err != nil {
+		return err
+	}
+	if p, err := readProgress(w.path(progressFile)); err == nil && p.Rows == p.Total && w.differs(p) == "" {
+		os.Remove(w.path(progressFile)) // left where the last step of Finish was cut off
+	}
+	return ErrComplete
+}
+
+func (w *Writer) path(name string) string { return filepath.Join(w.dir, name) }
+
+// begin opens the part: at the last known batch where one was begun, else a new one.
+func (w *Writer) begin(overwrite bool) error {
+	header := encodeNPYHeader("<f4", len(w.plan.Paths), w.plan.Dim)
+	w.offset = int64(len(header))
+	p, err := readProgress(w.path(progressFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil && !overwrite:
+		return fmt.Errorf("features: %s: %w", w.path(progressFile), err)
+	case err == nil:
+		why := w.differs(p)
+		if why == "" {
+			if err := w.resume(p, header); err == nil || !overwrite {
+				return err
+			}
+			w.forget()
+		} else if !overwrite {
+			return &KeyError{w.dir, "begun store: " + why}
+		}
+	}
+	if w.part, err = os.Create(w.path(partFile)); err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	if _, err := w.part.Write(header); err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	return w.Flush()
+}
+
+// differs says why the rows of a begun store cannot stand beside those of the plan, or "".
+func (w *Writer) differs(p progress) string {
+	switch why := p.Key.Differs(w.plan.Key); {
+	case why != "":
+		return why
+	case p.Total != len(w.plan.Paths) || p.Dim != w.plan.Dim:
+		return fmt.Sprintf("%d×%d values, asked for %d×%d", p.Total, p.Dim, len(w.plan.Paths), w.plan.Dim)
+	case p.Batch != w.plan.Batch:
+		return fmt.Sprintf("made in batches of %d, asked for %d", p.Batch, w.plan.Batch)
+	case p.Device != w.plan.Device:
+		return fmt.Sprintf("made on device %s, asked for %s", p.Device, w.plan.Device)
+	}
+	return ""
+}
+
+// resume opens the part and cuts off what may not have reached the disk.
+func (w *Writer) resume(p progress, header []byte) (err error) {
+	w.rows, w.synced, w.bad = p.Rows, p.Rows, p.Bad
+	w.part, err = os.OpenFile(w.path(partFile), os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) && p.Rows == p.Total {
+		w.part = nil // Finish was cut off after the renaming: checkMatrix of Finish has the last word
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	got := make([]byte, len(header))
+	if _, err := w.part.ReadAt(got, 0); err != nil || string(got) != string(header) {
+		return fmt.Errorf("features: %s: does not begin as %s says", w.part.Name(), progressFile)
+	}
+	end := w.offset + int64(p.Rows)*int64(4*p.Dim)
+	if stat, err := w.part.Stat(); err != nil {
+		return fmt.Errorf("features: %w", err)
+	} else if stat.Size() < end {
+		return fmt.Errorf("features: %s: %d bytes, expected at least %d as %s says", w.part.Name(), stat.Size(), end, progressFile)
+	}
+	if err := w.part.Truncate(end); err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	_, err = w.part.Seek(end, 0)
+	return err
+}
+
+// forget lets go of a part that cannot be continued.
+func (w *Writer) forget() {
+	if w.part != nil {
+		w.part.Close()
+	}
+	w.part, w.rows, w.synced, w.bad = nil, 0, 0, nil
+}
+
+// Rows is the number of rows that are there: the next Append continues with the image of this number.
+func (w *Writer) Rows() int { return w.rows }
+
+// Bad lists the unreadable images so far.
+func (w *Writer) Bad() []Bad { return w.bad }
+
+// Append adds the rows of one batch and the unreadable images among them (whose rows are zeros).
+// Every batch but the last has Plan.Batch rows.
+func (w *Writer) Append(x blas32.General, bad []Bad) error {
+	left := len(w.plan.Paths) - w.rows
+	if x.Cols != w.plan.Dim || x.Rows != min(w.plan.Batch, left) || w.part == nil {
+		return fmt.Errorf("features: %s: batch of %d×%d at row %d, expected %d×%d", w.dir, x.Rows, x.Cols, w.rows,
+			min(w.plan.Batch, left), w.plan.Dim)
+	}
+	if err := writeRows(w.part, x); err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	w.rows += x.Rows
+	w.bad = append(w.bad, bad...)
+	if w.rows-w.synced >= syncRows {
+		return w.Flush()
+	}
+	return nil
+}
+
+// Flush brings the rows so far to the disk and writes down that they are there, in this order.
+func (w *Writer) Flush() error {
+	if w.part == nil {
+		return nil
+	}
+	if err := w.part.Sync(); err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	data, err := marshalLines(progress{Version: storeVersion, Key: w.plan.Key, Rows: w.rows, Total: len(w.plan.Paths),
+		Dim: w.plan.Dim, Batch: w.plan.Batch, Device: w.plan.Device, Bad: w.bad})
+	if err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	if err := atomicfile.WriteBytes(w.path(progressFile), data); err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	w.synced = w.rows
+	return nil
+}
+
+// Finish makes the store out of a part with all its rows, replacing an older one, and opens it. Whenever it
+// is cut off, either the older store or a beginning that Create goes on with is there.
+func (w *Writer) Finish() (*Store, error) {
+	if w.rows != len(w.plan.Paths) {
+		return nil, fmt.Errorf("features: %s: %d of %d rows", w.dir, w.rows, len(w.plan.Paths))
+	}
+	if err := w.replaceMatrix(); err != nil {
+		return nil, err
+	}
+	sum, err := hashFile(w.path(featuresFile))
+	if err != nil {
+		return nil, fmt.Errorf("features: %w", err)
+	}
+	info := Info{Version: storeVersion, Key: w.plan.Key, Rows: w.rows, Dim: w.plan.Dim, Batch: w.plan.Batch,
+		Device: w.plan.Device, Winnow: w.plan.Winnow, Bad: w.bad, Sum: sum}
+	if info.Bad == nil {
+		info.Bad = []Bad{}
+	}
+	data, err := marshalLines(info)
+	if err != nil {
+		return nil, fmt.Errorf("features: %w", err)
+	}
+	lines := []byte(strings.Join(w.plan.Paths, "\n") + "\n")
+	if err := atomicfile.WriteBytes(w.path(pathsFile), lines); err != nil {
+		return nil, fmt.Errorf("features: %w", err)
+	}
+	if err := atomicfile.WriteBytes(w.path(storeFile), data); err != nil {
+		return nil, fmt.Errorf("features: %w", err)
+	}
+	if err := os.Remove(w.path(progressFile)); err != nil {
+		return nil, fmt.Errorf("features: %w", err)
+	}
+	return Open(w.dir)
+}
+
+// replaceMatrix puts the part in the place of features.npy. The old store.json goes first: it must never
+// stand beside vectors that are not its own.
+func (w *Writer) replaceMatrix() error {
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if err := os.Remove(w.path(storeFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("features: %w", err)
+	}
+	if w.part != nil {
+		if err := w.part.Close(); err != nil {
+			return fmt.Errorf("features: %w", err)
+		}
+		w.part = nil
+		if err := os.Rename(w.path(partFile), w.path(featuresFile)); err != nil {
+			return fmt.Errorf("features: %w", err)
+		}
+	}
+	f, err := os.Open(w.path(featuresFile))
+	if err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	defer f.Close()
+	if _, err := checkMatrixFile(f, w.rows, w.plan.Dim); err != nil {
+		return fmt.Errorf("features: %s: %w", w.path(featuresFile), err)
+	}
+	return nil
+}
+
+// Close lets the folder go. Rows since the last Flush are lost; after Finish nothing is.
+func (w *Writer) Close() error {
+	var err error
+	if w.part != nil {
+		err = w.part.Close()
+		w.part = nil
+	}
+	if w.lock != nil {
+		unlockFolder(w.lock)
+		w.lock = nil
+	}
+	return err
+}
+
+// readProgress reads progress.json.
+func readProgress(name string) (progress, error) {
+	var p progress
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return p, err
+	}
+	if err := json.Unmarshal(data, &p); err != nil {
+		return p, err
+	}
+	if p.Version != storeVersion {
+		return p, fmt.Errorf("store version %d, expected %d", p.Version, storeVersion)
+	}
+	if p.Rows < 0 || p.Rows > p.Total || p.Dim < 1 || p.Batch < 1 || p.Rows%p.Batch != 0 && p.Rows != p.Total {
+		return p, fmt.Errorf("%d of %d rows in batches of %d cannot be", p.Rows, p.Total, p.Batch)
+	}
+	return p, nil
+}
