@@ -26,8 +26,11 @@ func Default() Config {
 	return Config{Out: 512, Bias: true, Activation: ReLU, Init: Whiten}
 }
 
-// maxWidth bounds a layer: 16,777,216 inputs × outputs would already be no head but a mistake in a file.
-const maxWidth = 1 << 20
+// Bounds that no head reaches: beyond them is a mistake in a file, found before memory is asked for.
+const (
+	maxWidth   = 1 << 20
+	maxWeights = 1 << 30
+)
 
 // Validate reports the first setting that cannot be.
 func (c Config) Validate() error {
@@ -44,6 +47,12 @@ func (c Config) Validate() error {
 			return fmt.Errorf("head: hidden[%d]: found %d, expected 1 to %d", i, n, maxWidth)
 		}
 	}
+	weights, w := 0, c.widths()
+	for i := range w[:len(w)-1] {
+		if weights += w[i] * w[i+1]; weights > maxWeights {
+			return fmt.Errorf("head: layers %v: more than %d weights", w, maxWeights)
+		}
+	}
 	if c.Activation != ReLU && (c.Activation != "" || len(c.Hidden) > 0) {
 		return fmt.Errorf("head: activation: found %q, expected %q", c.Activation, ReLU)
 	}
@@ -55,8 +64,9 @@ func (c Config) Validate() error {
 
 // Shape is the name and size of one parameter.
 type Shape struct {
-	Name       string `json:"name"`
-	Rows, Cols int
+	Name string `json:"name"`
+	Rows int    `json:"rows"`
+	Cols int    `json:"cols"`
 }
 
 // widths is In, Hidden..., Out.
