@@ -23,20 +23,30 @@ func Nearest(ctx context.Context, query features.Set, gallery *features.Set, k i
 	err := eachRow(ctx, query.X, gallery.X, maxMem, func(i int, s []float32, _ *ranker) {
 		best := make([]Neighbour, 0, min(k, len(s)))
 		for j, v := range s {
-			if self && j == i || len(best) == k && (k == 0 || v <= best[k-1].Similarity) {
-				continue
+			if !self || j != i {
+				best = insert(best, Neighbour{j, v})
 			}
-			if len(best) < k {
-				best = append(best, Neighbour{})
-			}
-			at := len(best) - 1
-			for at > 0 && best[at-1].Similarity < v {
-				best[at] = best[at-1]
-				at--
-			}
-			best[at] = Neighbour{j, v}
 		}
 		out[i] = best
 	})
 	return out, err
+}
+
+// insert puts n into a list of the nearest, best first, whose capacity is the most it may hold; among equals
+// the earlier one stays in front.
+func insert(best []Neighbour, n Neighbour) []Neighbour {
+	if len(best) == cap(best) {
+		if len(best) == 0 || n.Similarity <= best[len(best)-1].Similarity {
+			return best
+		}
+	} else {
+		best = append(best, n)
+	}
+	at := len(best) - 1
+	for at > 0 && best[at-1].Similarity < n.Similarity {
+		best[at] = best[at-1]
+		at--
+	}
+	best[at] = n
+	return best
 }

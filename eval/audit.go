@@ -1,0 +1,165 @@
+package eval
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"winnow/features"
+	"winnow/filters"
+)
+
+// Suspect is one judged label. Rows are positions in the audited set.
+type Suspect struct {
+	Row              int
+	Score            float64 // the filter's score of the given label, this image left out; higher: cleaner
+	Order            float64 // orders as Score does, without ties where a probability rounds to 0 or 1 (its log-odds)
+	Suggested        int     // the class that scores best; the given one if none beats it
+	SuggestedScore   float64
+	suggestedOrder   float64
+	SupportGiven     []Neighbour // nearest images with the given label, nearest first
+	SupportSuggested []Neighbour // nearest images with the suggested label
+}
+
+// AuditOptions bound an audit; the zero value takes 3 nearest images a side and DefaultMaxMem.
+type AuditOptions struct {
+	Support int
+	MaxMem  int64
+}
+
+// candidates is how many classes, nearest by mean similarity, compete to be suggested.
+const candidates = 3
+
+// Audit judges every given label of z, all labelled, by the scorer, each image left out of its own judgement,
+// and returns all rows, most suspect first (ties: lower row first). A label is suggested by giving the row each
+// candidate label in turn and asking the same scorer; candidates are the classes nearest by mean similarity.
+// Classes are numbered 0 … classes-1. Time O(n²·d), memory as opts say.
+func Audit(ctx context.Context, scorer filters.Scorer, z features.Set, classes int, opts AuditOptions) ([]Suspect, error) {
+	if opts.Support == 0 {
+		opts.Support = 3
+	}
+	bank := features.BankOf(z, classes)
+	list := make([]Suspect, z.Len())
+	judge := judgeOf(scorer)
+	for i, order := range judge.all(z, bank, true) {
+		score := judge.score(order)
+		list[i] = Suspect{Row: i, Score: score, Order: order, Suggested: z.Labels[i], SuggestedScore: score, suggestedOrder: order}
+	}
+	if err := suggest(ctx, judge, z, bank, list, opts.MaxMem); err != nil {
+		return nil, err
+	}
+	if err := support(ctx, z, list, opts); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(list, func(a, b Suspect) int { return cmp.Compare(a.Order, b.Order) })
+	return list, nil
+}
+
+// judge is a scorer as an audit uses it: by log-odds where the scores are probabilities.
+type judge struct {
+	order func(dst []float64, z features.Set, ref *features.Bank, own bool) []float64
+	score func(order float64) float64
+}
+
+func judgeOf(scorer filters.Scorer) judge {
+	if r, ok := scorer.(filters.Ranker); ok {
+		return judge{r.LogOdds, func(l float64) float64 { return 1 / (1 + math.Exp(-l)) }}
+	}
+	return judge{scorer.Score, func(s float64) float64 { return s }}
+}
+
+// all judges z a block at a time, so that no rows×classes matrix of the whole set is held.
+func (j judge) all(z features.Set, bank *features.Bank, own bool) []float64 {
+	const block = 1024
+	scores := make([]float64, 0, z.Len())
+	var part []float64
+	for from := 0; from < z.Len(); from += block {
+		to := min(from+block, z.Len())
+		rows := features.Set{Labels: z.Labels[from:to], X: z.X}
+		rows.X.Rows, rows.X.Data = to-from, z.X.Data[from*z.X.Stride:to*z.X.Stride]
+		if z.IDs != nil {
+			rows.IDs = z.IDs[from:to]
+		}
+		part = j.order(part, rows, bank, own)
+		scores = append(scores, part...)
+	}
+	return scores
+}
+
+// suggest fills in the class that scores best among the candidates and the given one.
+func suggest(ctx context.Context, judge judge, z features.Set, bank *features.Bank, list []Suspect, maxMem int64) error {
+	near, err := nearestClasses(ctx, z, bank, maxMem)
+	if err != nil {
+		return err
+	}
+	other := features.Set{X: z.X, IDs: z.IDs, Labels: make([]int, z.Len())}
+	for c := range candidates {
+		for i := range other.Labels {
+			other.Labels[i] = z.Labels[i] // no further candidate: score it again, harmless
+			if c < len(near[i]) {
+				other.Labels[i] = near[i][c].Row
+			}
+		}
+		for i, order := range judge.all(other, bank, false) {
+			if other.Labels[i] != z.Labels[i] && order > list[i].suggestedOrder {
+				list[i].Suggested, list[i].SuggestedScore, list[i].suggestedOrder = other.Labels[i], judge.score(order), order
+			}
+		}
+	}
+	return nil
+}
+
+// nearestClasses ranks, for every row, the classes other than the given one by mean similarity.
+func nearestClasses(ctx context.Context, z features.Set, bank *features.Bank, maxMem int64) ([][]Neighbour, error) {
+	out := make([][]Neighbour, z.Len())
+	err := eachRow(ctx, z.X, bank.Centres(), maxMem, func(i int, s []float32, _ *ranker) {
+		best := make([]Neighbour, 0, candidates)
+		for k, v := range s {
+			if k != z.Labels[i] && bank.Count(k) > 0 {
+				best = insert(best, Neighbour{k, v})
+			}
+		}
+		out[i] = best
+	})
+	return out, err
+}
+
+// support finds the nearest images that carry the given and the suggested label.
+func support(ctx context.Context, z features.Set, list []Suspect, opts AuditOptions) error {
+	members := make(map[int][]int)
+	for i, label := range z.Labels {
+		members[label] = append(members[label], i)
+	}
+	return eachRow(ctx, z.X, z.X, opts.MaxMem, func(i int, s []float32, _ *ranker) {
+		list[i].SupportGiven = nearestOf(s, members[z.Labels[i]], i, opts.Support)
+		if list[i].Suggested != z.Labels[i] {
+			list[i].SupportSuggested = nearestOf(s, members[list[i].Suggested], i, opts.Support)
+		}
+	})
+}
+
+// nearestOf picks the k members most similar by s, own left out.
+func nearestOf(s []float32, members []int, own, k int) []Neighbour {
+	best := make([]Neighbour, 0, k)
+	for _, j := range members {
+		if j != own {
+			best = insert(best, Neighbour{j, s[j]})
+		}
+	}
+	return best
+}
+
+// KeepShare marks as dropped the ⌊rate·n⌋ lowest scores (ties: lower position first) and keeps the rest.
+func KeepShare(scores []float64, rate float64) []bool {
+	order := make([]int, len(scores))
+	kept := make([]bool, len(scores))
+	for i := range order {
+		order[i], kept[i] = i, true
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })
+	for _, i := range order[:int(rate*float64(len(scores)))] {
+		kept[i] = false
+	}
+	return kept
+}

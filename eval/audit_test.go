@@ -1,0 +1,126 @@
+package eval
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"winnow/features"
+	"winnow/filters"
+)
+
+// mislabelled draws clusters and gives a share of the rows a wrong label; truth is the cluster.
+func mislabelled(seed uint64, classes, each, d int, rate float64) (z features.Set, truth []int) {
+	rng := rand.New(rand.NewPCG(seed, 11))
+	centres := make([][]float64, classes)
+	for k := range centres {
+		for range d {
+			centres[k] = append(centres[k], rng.NormFloat64())
+		}
+	}
+	z = features.NewSet(classes*each, d)
+	for i := range z.Len() {
+		k := i % classes
+		truth = append(truth, k)
+		z.Labels[i], z.IDs[i] = k, i
+		if rng.Float64() < rate {
+			z.Labels[i] = (k + 1 + rng.IntN(classes-1)) % classes
+		}
+		for j := range d {
+			z.Row(i)[j] = float32(centres[k][j] + rng.NormFloat64())
+		}
+	}
+	if err := features.Normalize(z.X); err != nil {
+		panic(err)
+	}
+	return z, truth
+}
+
+func TestAuditFindsWrongLabels(t *testing.T) {
+	for _, scorer := range []filters.Scorer{&filters.VMF{Kappa: filters.KappaBanerjee}, &filters.AvgSim{}, filters.MemoryPositive{}} {
+		for seed := range uint64(3) {
+			z, truth := mislabelled(seed, 12, 30, 24, 0.4)
+			list, err := Audit(context.Background(), scorer, z, 12, AuditOptions{MaxMem: 4 * 360 * 7})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkAudit(t, z, list)
+			order, wrong, right, suggested := make([]float64, 0), make([]bool, 0), 0, 0
+			for _, s := range list {
+				bad := z.Labels[s.Row] != truth[s.Row]
+				order, wrong = append(order, s.Order), append(wrong, bad)
+				if bad {
+					suggested++
+					if s.Suggested == truth[s.Row] {
+						right++
+					}
+				}
+			}
+			d, err := Detect(order, wrong, KeepShare(order, float64(suggested)/float64(z.Len())))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.AUROC < 0.97 || d.Precision < 0.9 {
+				t.Errorf("%T, seed %d: AUROC %.3f, precision %.3f", scorer, seed, d.AUROC, d.Precision)
+			}
+			if share := float64(right) / float64(suggested); share < 0.8 {
+				t.Errorf("%T, seed %d: only %.2f of the wrong labels got the true one suggested", scorer, seed, share)
+			}
+		}
+	}
+}
+
+// checkAudit looks at what must hold of any audit.
+func checkAudit(t *testing.T, z features.Set, list []Suspect) {
+	t.Helper()
+	seen := make([]bool, z.Len())
+	for at, s := range list {
+		if at > 0 && s.Order < list[at-1].Order || math.IsNaN(s.Order) {
+			t.Fatalf("place %d: order %v follows %v", at, s.Order, list[at-1].Order)
+		}
+		if seen[s.Row] {
+			t.Fatalf("row %d stands twice", s.Row)
+		}
+		seen[s.Row] = true
+		if len(s.SupportGiven) > 3 || (s.Suggested == z.Labels[s.Row]) != (s.SupportSuggested == nil) {
+			t.Fatalf("row %d: support %v and %v for %d, suggested %d", s.Row, s.SupportGiven, s.SupportSuggested, z.Labels[s.Row], s.Suggested)
+		}
+		for _, n := range s.SupportGiven {
+			if z.Labels[n.Row] != z.Labels[s.Row] || n.Row == s.Row {
+				t.Fatalf("row %d is supported by row %d of class %d", s.Row, n.Row, z.Labels[n.Row])
+			}
+		}
+		for _, n := range s.SupportSuggested {
+			if z.Labels[n.Row] != s.Suggested {
+				t.Fatalf("row %d: suggestion %d is supported by row %d of class %d", s.Row, s.Suggested, n.Row, z.Labels[n.Row])
+			}
+		}
+	}
+	if len(list) != z.Len() {
+		t.Fatalf("%d rows judged of %d", len(list), z.Len())
+	}
+}
+
+func TestAuditSmall(t *testing.T) {
+	for classes, each := range map[int]int{1: 4, 4: 1, 2: 2} { // one class; every class alone; two and two
+		z, _ := mislabelled(1, max(classes, 2), each, 5, 0)
+		if classes == 1 {
+			clear(z.Labels)
+		}
+		list, err := Audit(context.Background(), &filters.VMF{Kappa: filters.KappaBanerjee}, z, max(classes, 2), AuditOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkAudit(t, z, list)
+	}
+}
+
+func TestKeepShare(t *testing.T) {
+	kept := KeepShare([]float64{0.5, 0.1, 0.1, 0.9}, 0.5)
+	for i, want := range []bool{true, false, false, true} {
+		if kept[i] != want {
+			t.Fatalf("kept %v", kept)
+		}
+	}
+}
