@@ -1,0 +1,146 @@
+package backbone
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/gif"
+	"image/jpeg"
+	"image/png"
+	"io"
+
+	"golang.org/x/image/bmp"
+	"golang.org/x/image/webp"
+)
+
+// DefaultMaxPixels is the largest picture decoded unless the caller says otherwise: PIL's limit.
+const DefaultMaxPixels = 178_956_970
+
+// DecodeOptions bound and turn what Decode returns. The zero value is the default.
+type DecodeOptions struct {
+	MaxPixels int  // largest width × height; 0: DefaultMaxPixels
+	EXIF      bool // turn the picture as its EXIF orientation says
+}
+
+// format is one kind of image file, known by its first bytes and never by its name. Decoders are called
+// directly: the global registry of package image may hold decoders that accept half a file.
+type format struct {
+	name   string
+	is     func(head []byte) bool
+	config func(io.Reader) (image.Config, error)
+	decode func([]byte) (image.Image, error)
+}
+
+func formats() [5]format {
+	prefix := func(magic ...string) func([]byte) bool {
+		return func(head []byte) bool {
+			for _, m := range magic {
+				if bytes.HasPrefix(head, []byte(m)) {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	isWebP := func(head []byte) bool {
+		return len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP"
+	}
+	return [5]format{
+		{"jpeg", prefix("\xff\xd8\xff"), jpeg.DecodeConfig, whole(jpeg.Decode)},
+		{"png", prefix("\x89PNG\r\n\x1a\n"), png.DecodeConfig, whole(png.Decode)},
+		{"gif", prefix("GIF87a", "GIF89a"), gif.DecodeConfig, firstFrame},
+		{"bmp", prefix("BM"), bmp.DecodeConfig, whole(bmp.Decode)},
+		{"webp", isWebP, webp.DecodeConfig, decodeWebP},
+	}
+}
+
+func whole(decode func(io.Reader) (image.Image, error)) func([]byte) (image.Image, error) {
+	return func(data []byte) (image.Image, error) { return decode(bytes.NewReader(data)) }
+}
+
+// Decode reads a JPEG, PNG, GIF (first frame), BMP or WebP file. The number of pixels is bounded from the
+// header before anything is allocated, a file that ends early is an error, and so is a panic in a decoder.
+// The error says what is wrong with the picture and leaves its path to the caller.
+func Decode(data []byte, o DecodeOptions) (img image.Image, err error) {
+	for _, f := range formats() {
+		if f.is(data) {
+			return decodeAs(f, data, o)
+		}
+	}
+	if len(data) == 0 {
+		return nil, errors.New("the file is empty")
+	}
+	return nil, fmt.Errorf("not an image: starts with %.16q, expected JPEG, PNG, GIF, BMP or WebP", data)
+}
+
+func decodeAs(f format, data []byte, o DecodeOptions) (img image.Image, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			img, err = nil, fmt.Errorf("%s: the decoder panicked: %v", f.name, r)
+		}
+	}()
+	config, err := f.config(bytes.NewReader(data))
+	if err != nil {
+		return nil, decodeError(f.name, err)
+	}
+	limit := o.MaxPixels
+	if limit <= 0 {
+		limit = DefaultMaxPixels
+	}
+	if config.Width < 1 || config.Height < 1 {
+		return nil, fmt.Errorf("%s: %d×%d pixels", f.name, config.Width, config.Height)
+	}
+	if config.Width > limit/config.Height {
+		return nil, fmt.Errorf("%s: %d×%d pixels, expected at most %d", f.name, config.Width, config.Height, limit)
+	}
+	if img, err = f.decode(data); err != nil {
+		return nil, decodeError(f.name, err)
+	}
+	if o.EXIF {
+		return orient(img, orientation(f.name, data)), nil
+	}
+	return img, nil
+}
+
+// decodeError says which decoder stopped and why, in words where its own are short.
+func decodeError(name string, err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: the file is cut short", name)
+	}
+	if text := err.Error(); len(text) > len(name) && text[:len(name)+1] == name+":" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// firstFrame decodes the first frame of a GIF and lays it on the logical screen, which it need not fill;
+// the rest is the transparent colour or colour 0, as PIL shows it.
+func firstFrame(data []byte) (image.Image, error) {
+	img, err := gif.Decode(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	config, err := gif.DecodeConfig(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	screen := image.Rect(0, 0, config.Width, config.Height)
+	frame, ok := img.(*image.Paletted)
+	if !ok || frame.Rect == screen {
+		return img, nil
+	}
+	canvas := image.NewPaletted(screen, frame.Palette)
+	for i, c := range frame.Palette {
+		if _, _, _, a := c.RGBA(); a == 0 {
+			for p := range canvas.Pix {
+				canvas.Pix[p] = uint8(i)
+			}
+			break
+		}
+	}
+	for y := frame.Rect.Min.Y; y < frame.Rect.Max.Y; y++ {
+		copy(canvas.Pix[canvas.PixOffset(frame.Rect.Min.X, y):], frame.Pix[frame.PixOffset(frame.Rect.Min.X, y):][:frame.Rect.Dx()])
+	}
+	return canvas, nil
+}

@@ -1,0 +1,68 @@
+package backbone
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+
+	"github.com/bep/imagemeta"
+	"github.com/disintegration/imaging"
+)
+
+// orientation is the EXIF orientation 1 … 8 of the file; 1, upright, where there is none or none that can
+// be read: a broken EXIF block does not make a picture unreadable.
+func orientation(format string, data []byte) int {
+	kinds := map[string]imagemeta.ImageFormat{"jpeg": imagemeta.JPEG, "png": imagemeta.PNG, "webp": imagemeta.WebP}
+	kind, ok := kinds[format]
+	if !ok {
+		return 1
+	}
+	found := 1
+	_, err := imagemeta.Decode(imagemeta.Options{
+		R:           bytes.NewReader(data),
+		ImageFormat: kind,
+		Sources:     imagemeta.EXIF,
+		ShouldHandleTag: func(tag imagemeta.TagInfo) bool {
+			return tag.Tag == "Orientation" && tag.Namespace == "IFD0"
+		},
+		HandleTag: func(tag imagemeta.TagInfo) error {
+			if v, ok := tag.Value.(uint16); ok && v >= 1 && v <= 8 {
+				found = int(v)
+			}
+			return imagemeta.ErrStopWalking
+		},
+	})
+	if err != nil {
+		return 1
+	}
+	return found
+}
+
+// orient turns a picture upright. Rows and columns are exchanged for orientations 5 to 8.
+func orient(img image.Image, orientation int) image.Image {
+	if orientation < 2 || orientation > 8 {
+		return img
+	}
+	turn := map[int]func(image.Image) *image.NRGBA{
+		2: imaging.FlipH,
+		3: imaging.Rotate180,
+		4: imaging.FlipV,
+		5: imaging.Transpose,
+		6: imaging.Rotate270, // counter-clockwise: the camera was turned to the left
+		7: imaging.Transverse,
+		8: imaging.Rotate90,
+	}
+	return turn[orientation](rgbPicture{sourceOf(img)})
+}
+
+// rgbPicture shows the colours that the network would see as an image.Image, so that a turned picture has
+// exactly those of the upright one.
+type rgbPicture struct{ source }
+
+func (p rgbPicture) ColorModel() color.Model { return color.NRGBAModel }
+func (p rgbPicture) Bounds() image.Rectangle { w, h := p.size(); return image.Rect(0, 0, w, h) }
+func (p rgbPicture) At(x, y int) color.Color {
+	var rgb [3]byte
+	p.row(rgb[:], y, x, x+1)
+	return color.NRGBA{rgb[0], rgb[1], rgb[2], 255}
+}

@@ -1,0 +1,168 @@
+package backbone
+
+import (
+	"fmt"
+	"image"
+)
+
+// Preprocessor turns pictures into what a network expects to see. It keeps scratch memory: one goroutine
+// at a time, one Preprocessor a goroutine.
+//
+// Only what the crop shows is computed: rows stream through the horizontal filter into a ring as high as
+// the vertical filter, are rounded to bytes in between as PIL does, and leave as normalised float32 planes.
+// The result is that of decode, convert, Resize, CenterCrop, ToTensor and Normalize, to the byte.
+type Preprocessor struct {
+	p      Preprocessing
+	kernel kernel
+	levels [3][256]float32 // normalised value of each byte, by the network's channel
+	plane  [3]int          // where red, green and blue go
+
+	across, down taps
+	line         []byte   // one row of the picture, RGB or grey
+	ring         [][]byte // rows after the horizontal filter, colours one after the other
+	sum          []int32  // one row of the vertical filter
+}
+
+// NewPreprocessor checks p and prepares for it.
+func NewPreprocessor(p Preprocessing) (*Preprocessor, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	q := &Preprocessor{p: p, plane: [3]int{0, 1, 2}}
+	q.kernel, _ = kernelOf(p.Interpolation)
+	if p.Channels == "BGR" {
+		q.plane = [3]int{2, 1, 0}
+	}
+	for c := range p.Planes() {
+		for v := range q.levels[c] {
+			q.levels[c][v] = float32((float64(v)*float64(p.Scale) - float64(p.Mean[c])) / float64(p.Std[c]))
+		}
+	}
+	return q, nil
+}
+
+// Preprocess fills dst with one picture; see [Preprocessor].
+func Preprocess(dst []float32, img image.Image, p Preprocessing) error {
+	q, err := NewPreprocessor(p)
+	if err != nil {
+		return err
+	}
+	return q.Into(dst, img)
+}
+
+// Into fills dst, Planes × Crop × Crop values in the order channel, row, column.
+func (q *Preprocessor) Into(dst []float32, img image.Image) error {
+	if len(dst) != q.p.Size() {
+		return fmt.Errorf("backbone: room for %d values, expected %d", len(dst), q.p.Size())
+	}
+	if img.Bounds().Empty() {
+		return fmt.Errorf("backbone: picture of %v", img.Bounds())
+	}
+	src := sourceOf(img)
+	w, h := src.size()
+	rw, rh := q.p.resized(w, h)
+	x0, x1, left := centre(rw, q.p.Crop)
+	y0, y1, top := centre(rh, q.p.Crop)
+	if x1-x0 < q.p.Crop || y1-y0 < q.p.Crop {
+		q.fillZero(dst)
+	}
+	q.across.compute(w, rw, x0, x1, q.kernel)
+	q.down.compute(h, rh, y0, y1, q.kernel)
+	q.stream(src, func(row int, values []int32) { q.emit(dst, top+row, left, values) })
+	return nil
+}
+
+// fillZero paints the picture black: the padding of a crop that is larger than the picture.
+func (q *Preprocessor) fillZero(dst []float32) {
+	side := q.p.Crop * q.p.Crop
+	for c := range q.p.Planes() {
+		plane := dst[c*side : (c+1)*side]
+		for i := range plane {
+			plane[i] = q.levels[c][0]
+		}
+	}
+}
+
+// stream filters the picture and hands each output row, before its last rounding, to emit.
+func (q *Preprocessor) stream(src source, emit func(row int, values []int32)) {
+	cols := len(q.across.start) * q.p.Planes()
+	q.reserve(cols)
+	from, end := q.across.span()
+	next, _ := q.down.span()
+	for row, first := range q.down.start {
+		ws := q.down.weights[row]
+		for ; next < int(first)+len(ws); next++ {
+			if next >= int(first) { // when enlarging with few rows in the crop some may be skipped
+				q.horizontal(q.ring[next%len(q.ring)][:cols], src, next, from, end)
+			}
+		}
+		sum := q.sum[:cols]
+		for i := range sum {
+			sum[i] = 1 << (weightBits - 1)
+		}
+		for j, w := range ws {
+			accumulate(sum, q.ring[(int(first)+j)%len(q.ring)][:cols], w)
+		}
+		emit(row, sum)
+	}
+}
+
+// reserve makes room for rows of cols samples and as many of them as the vertical filter is high.
+func (q *Preprocessor) reserve(cols int) {
+	for len(q.ring) < q.down.most {
+		q.ring = append(q.ring, nil)
+	}
+	for i := range q.ring {
+		if cap(q.ring[i]) < cols {
+			q.ring[i] = make([]byte, cols)
+		}
+	}
+	if cap(q.sum) < cols {
+		q.sum = make([]int32, cols)
+	}
+	if need := 3 * q.across.in; cap(q.line) < need {
+		q.line = make([]byte, need)
+	}
+}
+
+// horizontal reads columns from … end of row y and filters them into dst.
+func (q *Preprocessor) horizontal(dst []byte, src source, y, from, end int) {
+	line := q.line[:3*(end-from)]
+	src.row(line, y, from, end)
+	if q.p.Planes() == 3 {
+		resampleRow(dst, line, from, &q.across)
+		return
+	}
+	resampleGrey(dst, toGrey(line), from, &q.across)
+}
+
+// toGrey replaces RGB by PIL's luma in place: (19595·R + 38470·G + 7471·B + 2¹⁵) / 2¹⁶ (ITU-R 601).
+func toGrey(line []byte) []byte {
+	n := len(line) / 3
+	for i := range n {
+		p := line[3*i : 3*i+3 : 3*i+3]
+		line[i] = uint8((19595*uint32(p[0]) + 38470*uint32(p[1]) + 7471*uint32(p[2]) + 1<<15) >> 16)
+	}
+	return line[:n]
+}
+
+// accumulate adds w·row to sum.
+func accumulate(sum []int32, row []byte, w int32) {
+	row = row[:len(sum)]
+	for i, v := range row {
+		sum[i] += w * int32(v)
+	}
+}
+
+// emit rounds one output row to bytes and writes their normalised values.
+func (q *Preprocessor) emit(dst []float32, y, left int, values []int32) {
+	side, n := q.p.Crop, len(q.across.start)
+	for c := range q.p.Planes() {
+		at := q.plane[c]
+		levels := &q.levels[at]
+		out := dst[(at*side+y)*side+left:][:n]
+		for i, v := range values[c*n:][:n] {
+			out[i] = levels[clip8(v>>weightBits)]
+		}
+	}
+}

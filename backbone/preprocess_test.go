@@ -1,0 +1,241 @@
+package backbone
+
+import (
+	"fmt"
+	"image"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/disintegration/imaging"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// plain leaves bytes as they are, so that results can be compared as pixels.
+func plain(resize, crop int, way string) Preprocessing {
+	return Preprocessing{Resize: resize, Crop: crop, Interpolation: way, Channels: "RGB", Scale: 1, Std: [3]float32{1, 1, 1}}
+}
+
+// pixelsOf are the bytes of a plain result, RGB interleaved.
+func pixelsOf(dst []float32, side, planes int) []byte {
+	out := make([]byte, len(dst))
+	for i := range side * side {
+		for c := range planes {
+			out[planes*i+c] = byte(dst[c*side*side+i])
+		}
+	}
+	return out
+}
+
+func run(t testing.TB, img image.Image, p Preprocessing) []float32 {
+	t.Helper()
+	dst := make([]float32, p.Size())
+	for i := range dst {
+		dst[i] = float32(math.NaN()) // every value must be written
+	}
+	if err := Preprocess(dst, img, p); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range dst {
+		if v != v {
+			t.Fatalf("value %d was not written", i)
+		}
+	}
+	return dst
+}
+
+func resizePicture(t testing.TB) image.Image {
+	t.Helper()
+	img, err := Decode(readFile(t, "testdata/pil/resize.png"), DecodeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return img
+}
+
+// TestResizeAsPIL: resize and crop give PIL's bytes, all of them.
+func TestResizeAsPIL(t *testing.T) {
+	img := resizePicture(t)
+	for _, way := range []string{"bilinear", "bicubic", "lanczos"} {
+		for _, s := range [][2]int{{32, 28}, {33, 20}, {90, 57}, {47, 40}, {24, 36}} {
+			name := fmt.Sprintf("resize-%s-%d-%d", way, s[0], s[1])
+			want, _, _ := seenByPIL(t, "testdata/pil/"+name+".png")
+			if mean, most := difference(pixelsOf(run(t, img, plain(s[0], s[1], way)), s[1], 3), want); most != 0 {
+				t.Errorf("%s: differs by %.3f on average, %d at most", name, mean, most)
+			}
+		}
+		exact := plain(40, 40, way)
+		exact.Exact = true
+		want, _, _ := seenByPIL(t, "testdata/pil/resize-"+way+"-exact-40.png")
+		if _, most := difference(pixelsOf(run(t, img, exact), 40, 3), want); most != 0 {
+			t.Errorf("%s exact: differs by %d", way, most)
+		}
+		want, _, _ = seenByPIL(t, "testdata/pil/resize-"+way+"-tall.png")
+		if _, most := difference(pixelsOf(run(t, imaging.Transpose(img), plain(31, 24, way)), 24, 3), want); most != 0 {
+			t.Errorf("%s tall: differs by %d", way, most)
+		}
+	}
+	grey := plain(40, 40, "bicubic")
+	grey.Exact, grey.Channels = true, "L"
+	want, _, _ := seenByPIL(t, "testdata/pil/resize-grey-exact-40.png")
+	got := pixelsOf(run(t, img, grey), 40, 1)
+	for i, v := range got {
+		if v != want[3*i] {
+			t.Fatalf("grey: pixel %d is %d, expected %d", i, v, want[3*i])
+		}
+	}
+}
+
+// general is the same preprocessing on the road everybody takes: a whole NRGBA picture, imaging's resize
+// in floating point, crop.
+func general(img image.Image, p Preprocessing, filter imaging.ResampleFilter) []byte {
+	b := img.Bounds()
+	full := image.NewNRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))
+	for i, rgb := 0, rgbOf(img); i < len(rgb)/3; i++ {
+		copy(full.Pix[4*i:], []byte{rgb[3*i], rgb[3*i+1], rgb[3*i+2], 255})
+	}
+	rw, rh := p.resized(b.Dx(), b.Dy())
+	resized := imaging.Resize(full, rw, rh, filter)
+	x0, x1, left := centre(rw, p.Crop)
+	y0, y1, top := centre(rh, p.Crop)
+	out := make([]byte, 3*p.Crop*p.Crop)
+	for y := y0; y < y1; y++ {
+		for x := x0; x < x1; x++ {
+			copy(out[3*((y-y0+top)*p.Crop+x-x0+left):][:3], resized.Pix[resized.PixOffset(x, y):])
+		}
+	}
+	return out
+}
+
+var filters = map[string]imaging.ResampleFilter{"bilinear": imaging.Linear, "bicubic": imaging.CatmullRom, "lanczos": imaging.Lanczos}
+
+// TestFusedAsGeneral: random sizes, ratios and crops, against imaging.
+func TestFusedAsGeneral(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		w, h := rapid.IntRange(1, 90).Draw(r, "w"), rapid.IntRange(1, 90).Draw(r, "h")
+		ratio := rapid.SampledFrom([]image.YCbCrSubsampleRatio{image.YCbCrSubsampleRatio444, image.YCbCrSubsampleRatio422,
+			image.YCbCrSubsampleRatio420, image.YCbCrSubsampleRatio440}).Draw(r, "ratio")
+		img := image.NewYCbCr(image.Rect(0, 0, w, h), ratio)
+		seed := rapid.Uint32().Draw(r, "seed")
+		for _, plane := range [][]byte{img.Y, img.Cb, img.Cr} {
+			for i := range plane {
+				seed = seed*1664525 + 1013904223
+				plane[i] = uint8(seed >> 24)
+			}
+		}
+		way := rapid.SampledFrom([]string{"bilinear", "bicubic", "lanczos"}).Draw(r, "way")
+		p := plain(rapid.IntRange(0, 60).Draw(r, "resize"), rapid.IntRange(1, 60).Draw(r, "crop"), way)
+		p.Exact = p.Resize > 0 && rapid.Bool().Draw(r, "exact")
+		dst := make([]float32, p.Size())
+		if err := Preprocess(dst, img, p); err != nil {
+			r.Fatal(err)
+		}
+		mean, most := difference(pixelsOf(dst, p.Crop, 3), general(img, p, filters[way]))
+		if mean > 0.1 || most > 1 {
+			r.Errorf("differs from the general way by %.3f on average, %d at most", mean, most)
+		}
+	})
+}
+
+// TestReusedPreprocessor: what was seen before changes nothing.
+func TestReusedPreprocessor(t *testing.T) {
+	p := plain(30, 24, "bicubic")
+	q, err := NewPreprocessor(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pictures []image.Image
+	for _, name := range []string{"jpeg-420.jpg", "jpeg-6x33.jpg", "resize.png", "jpeg-grey.jpg", "jpeg-1x1.jpg", "jpeg-420.jpg"} {
+		img, err := Decode(readFile(t, "testdata/pil/"+name), DecodeOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pictures = append(pictures, img)
+	}
+	dst := make([]float32, p.Size())
+	for i, img := range pictures {
+		if err := q.Into(dst, img); err != nil {
+			t.Fatal(err)
+		}
+		if !cmp.Equal(dst, run(t, img, p)) {
+			t.Errorf("picture %d differs", i)
+		}
+	}
+}
+
+func TestNormalisation(t *testing.T) {
+	img := image.NewNRGBA(image.Rect(0, 0, 4, 4))
+	for i := range 16 {
+		copy(img.Pix[4*i:], []byte{10, 20, 30, 255})
+	}
+	p := Preprocessing{Crop: 6, Interpolation: "bilinear", Channels: "BGR", Scale: 0.5, Mean: [3]float32{1, 2, 3}, Std: [3]float32{2, 4, 8}}
+	dst := run(t, img, p)
+	for c, want := range []float32{(15 - 1) / 2., (10 - 2) / 4., (5 - 3) / 8.} {
+		plane := dst[36*c : 36*(c+1)]
+		if plane[7] != want || plane[28] != want {
+			t.Errorf("channel %d is %v, expected %v", c, plane[7], want)
+		}
+		if padding := -p.Mean[c] / p.Std[c]; plane[0] != padding || plane[35] != padding {
+			t.Errorf("padding of channel %d is %v, expected black, %v", c, plane[0], padding)
+		}
+	}
+	p.Channels = "L"
+	if got := run(t, img, p); got[7] != (18*0.5-1)/2 { // (19595·10 + 38470·20 + 7471·30 + 2¹⁵) / 2¹⁶ = 18
+		t.Errorf("grey is %v", got[7])
+	}
+}
+
+func TestGeometryAsTorchvision(t *testing.T) {
+	for _, c := range []struct{ w, h, rw, rh int }{
+		{500, 375, 341, 256}, {375, 500, 256, 341}, {256, 256, 256, 256}, {1, 1000, 256, 256000}, {640, 480, 341, 256}, {100, 33, 775, 256},
+	} {
+		if rw, rh := plain(256, 224, "bilinear").resized(c.w, c.h); rw != c.rw || rh != c.rh {
+			t.Errorf("%d×%d becomes %d×%d, expected %d×%d", c.w, c.h, rw, rh, c.rw, c.rh)
+		}
+	}
+	// int(round((n-crop)/2.0)) in Python, computed there: halves go to the even number.
+	for _, c := range [][3]int{{256, 224, 16}, {341, 224, 58}, {339, 224, 58}, {227, 224, 2}, {225, 224, 0}, {229, 224, 2}, {231, 224, 4}} {
+		if lo, hi, pad := centre(c[0], c[1]); lo != c[2] || hi != lo+224 || pad != 0 {
+			t.Errorf("crop of %d begins at %d, expected %d", c[0], lo, c[2])
+		}
+	}
+	if lo, hi, pad := centre(5, 8); lo != 0 || hi != 5 || pad != 1 {
+		t.Errorf("crop 8 of 5: %d to %d at %d", lo, hi, pad)
+	}
+}
+
+func TestValidate(t *testing.T) {
+	good := plain(256, 224, "bilinear")
+	if err := good.Validate(); err != nil {
+		t.Error(err)
+	}
+	nan := float32(math.NaN())
+	for want, change := range map[string]func(*Preprocessing){
+		"resize is -1":            func(p *Preprocessing) { p.Resize = -1 },
+		"crop is 0":               func(p *Preprocessing) { p.Crop = 0 },
+		"crop is 100000":          func(p *Preprocessing) { p.Crop = 100000 },
+		`interpolation is "cubi"`: func(p *Preprocessing) { p.Interpolation = "cubi" },
+		`channels are "rgb"`:      func(p *Preprocessing) { p.Channels = "rgb" },
+		"scale is 0":              func(p *Preprocessing) { p.Scale = 0 },
+		"scale is NaN":            func(p *Preprocessing) { p.Scale = nan },
+		"std of channel 1 is 0":   func(p *Preprocessing) { p.Std[1] = 0 },
+		"mean of channel 2":       func(p *Preprocessing) { p.Mean[2] = nan },
+	} {
+		p := good
+		change(&p)
+		if err := p.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		if _, err := NewPreprocessor(p); err == nil {
+			t.Errorf("%s: accepted", want)
+		}
+	}
+	grey := Preprocessing{Crop: 8, Interpolation: "bilinear", Channels: "L", Scale: 1, Std: [3]float32{1}}
+	if err := grey.Validate(); err != nil {
+		t.Errorf("one channel needs one std: %v", err)
+	}
+	if err := Preprocess(make([]float32, 5), resizePicture(t), good); err == nil {
+		t.Error("a short destination was accepted")
+	}
+}
