@@ -154,10 +154,19 @@ func (r *Runtime) options(o SessionOptions) (_ *ortgo.SessionOptions, err error)
 	if err := opts.AddSessionConfigEntry("session.intra_op.allow_spinning", spin); err != nil {
 		return nil, err
 	}
-	if r.device.CUDA && !o.CPU {
-		if err := appendCUDA(opts, r.device.Index); err != nil {
-			return nil, err
-		}
+	if device := r.where(o); device.CUDA {
+		keepSignals(func() { err = appendCUDA(opts, device.Index) })
 	}
-	return opts, nil
+	return opts, err
+}
+
+// where is the device that a session with these options runs on.
+func (r *Runtime) where(o SessionOptions) Device {
+	switch {
+	case o.CPU:
+		return Device{}
+	case o.device != nil:
+		return *o.device
+	}
+	return r.device
 }
