@@ -67,8 +67,12 @@ func openMetrics(dir string, at Progress, terms []string, now func() time.Time) 
 		f.Close()
 		return nil, err
 	}
-	return &metrics{file: f, w: bufio.NewWriter(f), events: ev, terms: terms}, nil
+	m := &metrics{events: ev, terms: terms}
+	m.reset(f)
+	return m, nil
 }
+
+func (m *metrics) reset(f *os.File) { m.file, m.w = f, bufio.NewWriter(f) }
 
 // cutMetrics keeps the lines that a run at this state has written, and drops a torn last one.
 func cutMetrics(path string, at Progress) error {
