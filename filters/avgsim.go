@@ -56,7 +56,7 @@ func withoutSelf(sum []float64, members int, z []float32) (float64, int) {
 }
 
 // avgOdds is the log odds of class y, which has members of mean similarity ty, against the other classes
-// named, with mean similarities t. Similarities are bounded, so the sum needs no shift.
+// named, with mean similarities t. Similarities lie in [-1, 1], so the sum needs no shift.
 func avgOdds(t []float32, classes []int, y int, ty float64, members int) float64 {
 	if members == 0 {
 		return nothingKnown
@@ -64,8 +64,21 @@ func avgOdds(t []float32, classes []int, y int, ty float64, members int) float64
 	var rivals float64
 	for _, k := range classes {
 		if k != y {
-			rivals += math.Exp(float64(t[k]) - ty)
+			rivals += expUnit(float64(t[k]))
 		}
 	}
-	return -math.Log(rivals)
+	return ty - math.Log(rivals)
+}
+
+// expUnit is e^x for |x| ≤ 1.1, to 1e-13: the Taylor polynomial of e^{x/4}, to the fourth power. It takes
+// half the time of math.Exp, which is what a batch against thousands of classes otherwise waits for.
+func expUnit(x float64) float64 {
+	x *= 0.25
+	x2 := x * x
+	x4 := x2 * x2
+	low := (1 + x) + x2*(1.0/2+x*(1.0/6))
+	high := (1.0/24 + x*(1.0/120)) + x2*(1.0/720+x*(1.0/5040)) + x4*(1.0/40320+x*(1.0/362880)+x2*(1.0/3628800))
+	p := low + x4*high
+	p *= p
+	return p * p
 }

@@ -16,11 +16,13 @@ func (BatchPositive) Score(dst []float64, z features.Set, _ *features.Bank, _ bo
 	dst = sized(dst, z.Len())
 	sums, counts := map[int][]float64{}, map[int]int{}
 	for i, k := range z.Labels[:z.Len()] {
-		if sums[k] == nil {
-			sums[k] = make([]float64, z.Dim())
+		sum := sums[k]
+		if sum == nil {
+			sum = make([]float64, z.Dim())
+			sums[k] = sum
 		}
 		for j, v := range z.Row(i) {
-			sums[k][j] += float64(v)
+			sum[j] += float64(v)
 		}
 		counts[k]++
 	}

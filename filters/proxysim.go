@@ -68,7 +68,9 @@ func (p *ProxySim) nearest(products []float32) {
 	for k := range p.best {
 		best := math.Inf(-1)
 		for r := k * p.PerClass; r < (k+1)*p.PerClass; r++ {
-			best = math.Max(best, float64(products[r])*p.scales[r])
+			if s := float64(products[r]) * p.scales[r]; s > best {
+				best = s
+			}
 		}
 		p.best[k] = best
 	}

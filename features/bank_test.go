@@ -1,0 +1,257 @@
+package features
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// member is one vector of the slow bank: a plain list, newest last.
+type member struct {
+	row   []float32
+	label int
+	id    int
+}
+
+// compare checks a bank against the list of its members: order, counts, sums and centres.
+func compare(b *Bank, want []member) string {
+	set := b.Set()
+	got := make([]member, 0, b.Len())
+	for i := range b.Len() {
+		at := i
+		if b.Len() == b.Cap() {
+			at = (b.next + i) % b.Cap()
+		}
+		got = append(got, member{set.Row(at), set.Labels[at], set.IDs[at]})
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(member{})); diff != "" {
+		return "members (-want +got):\n" + diff
+	}
+	for k := range b.Classes() {
+		sum, count := make([]float64, b.Dim()), 0
+		for _, m := range want {
+			if m.label == k {
+				count++
+				for j, v := range m.row {
+					sum[j] += float64(v)
+				}
+			}
+		}
+		if b.Count(k) != count {
+			return "a class has a wrong count"
+		}
+		for j, s := range sum {
+			if math.Abs(b.Sum(k)[j]-s) > 1e-11 {
+				return "a class has a wrong sum"
+			}
+			if math.Abs(float64(Row(b.Centres(), k)[j])-s/math.Max(1, float64(count))) > 1e-6 {
+				return "a class has a wrong centre"
+			}
+		}
+	}
+	return ""
+}
+
+// randomSet draws n vectors; ids go on from first.
+func randomSet(r *rand.Rand, n, dim, classes, first int) Set {
+	z := NewSet(n, dim)
+	for i := range n {
+		z.Labels[i], z.IDs[i] = r.IntN(classes), first+i
+		for j := range z.Row(i) {
+			z.Row(i)[j] = float32(r.NormFloat64())
+		}
+	}
+	return z
+}
+
+func appendSet(list []member, z Set, capacity int) []member {
+	for i := range z.Len() {
+		list = append(list, member{slices.Clone(z.Row(i)), z.Labels[i], z.IDs[i]})
+	}
+	return list[max(0, len(list)-capacity):]
+}
+
+func TestBankIsAQueue(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		capacity, dim, classes := rapid.IntRange(1, 12).Draw(rt, "capacity"), rapid.IntRange(1, 4).Draw(rt, "dim"), rapid.IntRange(1, 4).Draw(rt, "classes")
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 0))
+		b := NewBank(capacity, dim, classes)
+		want, id := []member{}, 0
+		for _, n := range rapid.SliceOfN(rapid.IntRange(0, 15), 1, 8).Draw(rt, "sizes") {
+			z := randomSet(r, n, dim, classes, id)
+			id += n
+			b.Push(z)
+			want = appendSet(want, z, capacity)
+			if why := compare(b, want); why != "" {
+				rt.Fatal(why)
+			}
+		}
+	})
+}
+
+// The check above must see a bank that forgets to subtract, loses a row, or leaves a centre behind.
+func TestSpoiledBanksAreSeen(t *testing.T) {
+	for name, spoil := range map[string]func(*Bank){
+		"sum":    func(b *Bank) { b.Sum(1)[0] += 1e-9 },
+		"centre": func(b *Bank) { Row(b.Centres(), 1)[0] += 1e-4 },
+		"count":  func(b *Bank) { b.counts[1]++ },
+		"order":  func(b *Bank) { b.next++ },
+		"row":    func(b *Bank) { b.set.Row(3)[0]++ },
+	} {
+		r := rand.New(rand.NewPCG(1, 2))
+		b := NewBank(8, 3, 2)
+		z := randomSet(r, 13, 3, 2, 0)
+		b.Push(z)
+		want := appendSet(nil, z, 8)
+		if why := compare(b, want); why != "" {
+			t.Fatal(why)
+		}
+		if spoil(b); compare(b, want) == "" {
+			t.Errorf("a wrong %s was not seen", name)
+		}
+	}
+}
+
+func TestDriftIsStopped(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	b := NewBank(20, 4, 2)
+	var want []member
+	push := func(times int) {
+		for range times {
+			z := randomSet(r, 5, 4, 2, 0)
+			b.Push(z)
+			want = appendSet(want, z, 20)
+		}
+	}
+	push(10)
+	b.Sum(0)[1] += 0.5 // as much drift as nobody has seen
+	push(1)
+	if compare(b, want) == "" {
+		t.Fatal("the drift was not there")
+	}
+	push(2*refreshAfter/5 + 10)
+	if why := compare(b, want); why != "" {
+		t.Error(why)
+	}
+	for k, n := range b.changes {
+		if n > refreshAfter {
+			t.Errorf("class %d has had %d changes since it was summed anew", k, n)
+		}
+	}
+}
+
+func TestVersionsFollowTheirClass(t *testing.T) {
+	b := NewBank(2, 1, 3)
+	before := func() []uint64 { return slices.Clone(b.versions) }
+	step := func(label int, want ...bool) {
+		t.Helper()
+		old := before()
+		z := NewSet(1, 1)
+		z.Labels[0] = label
+		b.Push(z)
+		for k := range want {
+			if changed := b.Version(k) != old[k]; changed != want[k] {
+				t.Errorf("pushing class %d: class %d changed is %v, expected %v", label, k, changed, want[k])
+			}
+		}
+	}
+	step(0, true, false, false)
+	step(1, false, true, false)
+	step(2, true, false, true) // evicts class 0
+	step(2, false, true, true) // evicts class 1
+	if b.Sum(0)[0] != 0 || b.Count(0) != 0 {
+		t.Error("an empty class is not exactly zero")
+	}
+}
+
+func TestBankOfIsAPushedBank(t *testing.T) {
+	z := randomSet(rand.New(rand.NewPCG(5, 6)), 30, 4, 3, 100)
+	pushed := NewBank(30, 4, 3)
+	pushed.Push(z)
+	if diff := cmp.Diff(pushed.State(), BankOf(z, 3).State(), cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "Changes" }, cmp.Ignore())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestStateGoesOnToTheSameBits(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, filled := range []int{0, 3, 10, 2500} { // empty, part, just full, long after the first refresh
+		a, b := NewBank(10, 3, 2), NewBank(10, 3, 2)
+		a.Push(randomSet(r, filled, 3, 2, 0))
+		for range filled {
+			a.Push(randomSet(r, 1, 3, 2, 0))
+		}
+		if err := b.SetState(a.State()); err != nil {
+			t.Fatal(err)
+		}
+		for range 300 {
+			z := randomSet(r, 4, 3, 2, 0)
+			a.Push(z)
+			b.Push(z)
+		}
+		if diff := cmp.Diff(a.State(), b.State()); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff(a.Centres().Data, b.Centres().Data); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestBadStatesAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(*BankState)
+		want  string
+	}{
+		"capacity": {func(s *BankState) { s.Capacity = 11 }, "made for 11 vectors of dimension 3 in 2 classes, expected 10, 3, 2"},
+		"next":     {func(s *BankState) { s.Next = 10 }, "next at 10"},
+		"negative": {func(s *BankState) { s.Next = -1 }, "next at -1"},
+		"ids":      {func(s *BankState) { s.IDs = s.IDs[1:] }, "9 ids"},
+		"vectors":  {func(s *BankState) { s.X = s.X[:7] }, "7 values"},
+		"sums":     {func(s *BankState) { s.Sums = nil }, "0 sums"},
+		"changes":  {func(s *BankState) { s.Changes = nil }, "0 change counts"},
+		"label":    {func(s *BankState) { s.Labels[4] = 2 }, "member 4: label is 2, expected 0 to 1"},
+		"flipped":  {func(s *BankState) { s.X[5] = 17 }, "its members add up to"},
+		"nan":      {func(s *BankState) { s.X[5] = float32(math.NaN()) }, "its members add up to"},
+		"too many": {func(s *BankState) { s.Labels = append(s.Labels, 0) }, "11 members of 10"},
+		"not full": {func(s *BankState) { s.Labels = s.Labels[:4]; s.Next = 2 }, "4 members of 10, next at 2"},
+	} {
+		r := rand.New(rand.NewPCG(9, 9))
+		a, b := NewBank(10, 3, 2), NewBank(10, 3, 2)
+		a.Push(randomSet(r, 13, 3, 2, 0))
+		b.Push(randomSet(r, 6, 3, 2, 50))
+		before, s := b.State(), a.State()
+		c.spoil(&s)
+		err := b.SetState(s)
+		if err == nil || !strings.HasPrefix(err.Error(), "features: bank state: ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error is %v, expected it to say %q", name, err, c.want)
+		}
+		if diff := cmp.Diff(before, b.State()); diff != "" {
+			t.Errorf("%s: the bank changed:\n%s", name, diff)
+		}
+	}
+}
+
+func TestBugsPanic(t *testing.T) {
+	for name, bug := range map[string]func(){
+		"label too large": func() { z := NewSet(1, 2); z.Labels[0] = 3; NewBank(4, 2, 3).Push(z) },
+		"unlabelled":      func() { z := NewSet(1, 2); z.Labels[0] = Unlabelled; NewBank(4, 2, 3).Push(z) },
+		"dimension":       func() { NewBank(4, 2, 3).Push(NewSet(1, 3)) },
+		"no capacity":     func() { NewBank(0, 2, 3) },
+		"empty set":       func() { BankOf(NewSet(0, 2), 3) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			bug()
+		})
+	}
+}

@@ -1,0 +1,349 @@
+package filters
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"winnow/features"
+)
+
+// maker builds a scorer for a world.
+type maker func(world) Scorer
+
+// conform checks what every scorer promises and returns the first promise that is broken, or "".
+func conform(entry Entry, build maker) string {
+	for _, check := range []func(Entry, maker) string{
+		checkInvariance, checkMeaning, checkOwn, checkReuse, checkDegenerate,
+	} {
+		if why := check(entry, build); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// differ compares two lists of scores to float32's precision, through log densities of some hundreds.
+func differ(what string, got, want []float64) string {
+	for i := range want {
+		if !isNear(got[i], want[i], 1e-3, 1e-4) {
+			return fmt.Sprintf("%s: score %d is %v, expected %v", what, i, got[i], want[i])
+		}
+	}
+	return ""
+}
+
+func checkInvariance(_ Entry, build maker) string {
+	r := rand.New(rand.NewPCG(1, 1))
+	w, _ := newWorld(r, 24, 5, 30, 60, 0.6, 0.4)
+	want := build(w).Score(nil, w.z, w.bank(), false)
+	renamed := w.renamed(r)
+	if why := differ("renaming classes", build(renamed).Score(nil, renamed.z, renamed.bank(), false), want); why != "" {
+		return why
+	}
+	rotated := w.rotated(r)
+	if why := differ("rotating everything", build(rotated).Score(nil, rotated.z, rotated.bank(), false), want); why != "" {
+		return why
+	}
+	order := r.Perm(w.z.Len())
+	back := make([]float64, len(order))
+	for i, s := range build(w).Score(nil, w.z.Rows(order), w.bank(), false) {
+		back[order[i]] = s
+	}
+	if why := differ("permuting rows", back, want); why != "" {
+		return why
+	}
+	shuffled := w
+	shuffled.members = w.members.Rows(r.Perm(w.members.Len()))
+	return differ("permuting the bank", build(w).Score(nil, w.z, shuffled.bank(), false), want)
+}
+
+// checkMeaning: the scores differ, and those of right labels are larger; probabilities lie in [0, 1] and
+// agree with their log odds.
+func checkMeaning(entry Entry, build maker) string {
+	w, right := newWorld(rand.New(rand.NewPCG(2, 2)), 24, 5, 80, 80, 0.8, 0.3)
+	s := build(w)
+	scores := s.Score(nil, w.z, w.bank(), false)
+	if a := auroc(scores, right); !(a > 0.7) {
+		return fmt.Sprintf("right and wrong labels are told apart with an AUROC of %.3f", a)
+	}
+	if !entry.Probability {
+		return ""
+	}
+	ranker, ok := s.(Ranker)
+	if !ok {
+		return "a probability without log odds"
+	}
+	for i, o := range ranker.LogOdds(nil, w.z, w.bank(), false) {
+		if scores[i] < 0 || scores[i] > 1 || !isNear(scores[i], 1/(1+math.Exp(-o)), 1e-9, 0) {
+			return fmt.Sprintf("P is %v with log odds of %v", scores[i], o)
+		}
+	}
+	return ""
+}
+
+// checkOwn: judging members out of their own bank is judging them against a bank that never held them.
+func checkOwn(entry Entry, build maker) string {
+	for seed := range uint64(3) {
+		r := rand.New(rand.NewPCG(3, seed))
+		w, _ := newWorld(r, 12, 6, 1, []int{40, 9, 2}[seed], 0.7, 0.3) // many, pairs and singles, one pair
+		got := build(w).Score(nil, w.members, features.BankOf(w.members, w.classes), true)
+		for i := range w.members.Len() {
+			rest := w.without(i)
+			want := build(rest).Score(nil, rest.z, rest.bank(), false)
+			if entry.Name == "batch_positive" { // judges by its batch, which is the whole set here
+				want = got[i : i+1]
+			}
+			if why := differ(fmt.Sprintf("%d members, own row %d", w.members.Len(), i), got[i:i+1], want); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// checkReuse: dst is used, nothing is left over from another batch or bank, and inputs stay as they are.
+func checkReuse(_ Entry, build maker) string {
+	r := rand.New(rand.NewPCG(4, 4))
+	a, _ := newWorld(r, 12, 4, 20, 30, 0.7, 0.3)
+	b := a
+	b.members, _ = a.draw(r, 50, 0.1)
+	b.z, _ = a.draw(r, 7, 0.1)
+	s, bankA := build(a), a.bank()
+	before := slices.Clone(a.z.X.Data)
+	want := s.Score(nil, a.z, bankA, false)
+	s.Score(nil, b.z, b.bank(), false)
+	dst := make([]float64, 64)
+	again := s.Score(dst, a.z, bankA, false)
+	if len(again) != a.z.Len() || &again[0] != &dst[0] {
+		return "dst was not used"
+	}
+	if !slices.Equal(again, want) {
+		return "the second time the scores differ"
+	}
+	if !slices.Equal(before, a.z.X.Data) {
+		return "the batch was changed"
+	}
+	bankA.Push(b.members)
+	fresh := build(a).Score(nil, a.z, bankA, false)
+	if !slices.Equal(s.Score(nil, a.z, bankA, false), fresh) {
+		return "what was kept of a bank did not follow it"
+	}
+	return ""
+}
+
+// checkDegenerate: nothing is ever NaN; where nothing is known against a label the score is 1.
+func checkDegenerate(entry Entry, build maker) string {
+	for name, w := range degenerate() {
+		for _, own := range []bool{false, true} {
+			z, bank := w.z, w.bank()
+			if own {
+				z = w.members
+			}
+			for i, s := range build(w).Score(nil, z, bank, own) {
+				if math.IsNaN(s) || s < -1.0001 || s > 1.0001 || entry.Probability && s < 0 {
+					return fmt.Sprintf("%s (own %v): score %d is %v", name, own, i, s)
+				}
+				alone := bank.Count(z.Labels[i]) == 0 || own && bank.Count(z.Labels[i]) == 1
+				if alone && entry.NeedsBank && s != 1 {
+					return fmt.Sprintf("%s (own %v): nothing is known of class %d, but score %d is %v", name, own, z.Labels[i], i, s)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func degenerate() map[string]world {
+	r := rand.New(rand.NewPCG(5, 5))
+	worlds := map[string]world{}
+	add := func(name string, classes, batch, members int, change func(*world)) {
+		w, _ := newWorld(r, 8, classes, batch, members, 0.7, 0.3)
+		if change != nil {
+			change(&w)
+		}
+		worlds[name] = w
+	}
+	same := func(z features.Set) {
+		for i := range z.Len() {
+			copy(z.Row(i), z.Row(0))
+		}
+	}
+	add("empty bank", 3, 6, 0, nil)
+	add("empty batch", 3, 0, 6, nil)
+	add("one class", 1, 6, 6, nil)
+	add("one class, one member", 1, 2, 1, nil)
+	add("one row, one member of another class", 2, 1, 1, func(w *world) { w.z.Labels[0], w.members.Labels[0] = 1, 0 })
+	add("one pair", 4, 6, 2, nil)
+	add("only singles", 4, 6, 4, func(w *world) { copy(w.members.Labels, []int{0, 1, 2, 3}) })
+	add("duplicates", 3, 6, 12, func(w *world) { same(w.members); same(w.z) })
+	add("batch is the bank's vector", 3, 4, 12, func(w *world) { same(w.members); copy(w.z.X.Data, w.members.X.Data) })
+	add("opposite vectors", 2, 6, 4, func(w *world) {
+		copy(w.members.Labels, []int{0, 0, 1, 1})
+		for _, i := range []int{1, 3} {
+			for j, x := range w.members.Row(i - 1) {
+				w.members.Row(i)[j] = -x
+			}
+		}
+	})
+	add("opposite to its class", 2, 1, 8, func(w *world) {
+		same(w.members)
+		for j, x := range w.members.Row(0) {
+			w.z.Row(0)[j] = -x
+		}
+	})
+	add("zero proxies", 3, 6, 6, func(w *world) { clear(w.proxies.Data) })
+	return worlds
+}
+
+// options are the variants of the scorers under which every promise must hold as well.
+var options = map[string]map[string]func(*Config){
+	"vmf": {
+		"printed": func(c *Config) { c.Kappa = KappaPrinted },
+		"sra":     func(c *Config) { c.Kappa = KappaSra },
+		"debias":  func(c *Config) { c.Debias = true },
+		"all":     func(c *Config) { c.Denominator = DenominatorAll },
+	},
+	"avgsim":        {"all": func(c *Config) { c.Denominator = DenominatorAll }},
+	"avgsim_direct": {"all": func(c *Config) { c.Denominator = DenominatorAll }},
+}
+
+func TestConformance(t *testing.T) {
+	for _, entry := range Catalog {
+		variants := map[string]func(*Config){"default": nil}
+		for name, option := range options[entry.Name] {
+			variants[name] = option
+		}
+		for name, option := range variants {
+			t.Run(entry.Name+"/"+name, func(t *testing.T) {
+				if why := conform(entry, func(w world) Scorer { return w.build(t, entry.Name, option) }); why != "" {
+					t.Error(why)
+				}
+			})
+		}
+	}
+}
+
+// spoiled is a scorer broken on purpose.
+type spoiled struct {
+	Ranker
+	break_ func(scores []float64, z features.Set, ref *features.Bank)
+	own    func(bool) bool
+	fresh  bool // ignore dst
+	calls  int
+}
+
+func (s *spoiled) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
+	if s.own != nil {
+		own = s.own(own)
+	}
+	if s.fresh {
+		dst = nil
+	}
+	scores := s.Ranker.Score(dst, z, ref, own)
+	if s.break_ != nil {
+		s.break_(scores, z, ref)
+	}
+	return scores
+}
+
+func TestSpoiledScorersAreSeen(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(*spoiled)
+		want  string
+	}{
+		"knows class ids": {func(s *spoiled) {
+			s.break_ = func(p []float64, z features.Set, _ *features.Bank) {
+				for i := range p {
+					p[i] *= 1 - 0.05*float64(z.Labels[i])
+				}
+			}
+		}, "renaming"},
+		"knows coordinates": {func(s *spoiled) {
+			s.break_ = func(p []float64, z features.Set, _ *features.Bank) {
+				for i := range p {
+					p[i] *= 1 - 0.05*math.Abs(float64(z.Row(i)[0]))
+				}
+			}
+		}, "rotating"},
+		"knows positions": {func(s *spoiled) {
+			s.break_ = func(p []float64, _ features.Set, _ *features.Bank) { p[0] *= 0.9 }
+		}, "permuting rows"},
+		"knows the bank's order": {func(s *spoiled) {
+			s.break_ = func(p []float64, _ features.Set, ref *features.Bank) {
+				for i := range p {
+					if ref.Len() > 0 {
+						p[i] *= 1 - 0.1*math.Abs(float64(ref.Set().Row(0)[0]))
+					}
+				}
+			}
+		}, "permuting the bank"},
+		"constant": {func(s *spoiled) {
+			s.break_ = func(p []float64, _ features.Set, _ *features.Bank) {
+				for i := range p {
+					p[i] = 0.5
+				}
+			}
+		}, "AUROC"},
+		"upside down": {func(s *spoiled) {
+			s.break_ = func(p []float64, _ features.Set, _ *features.Bank) {
+				for i := range p {
+					p[i] = 1 - p[i]
+				}
+			}
+		}, "AUROC"},
+		"not its log odds": {func(s *spoiled) {
+			s.break_ = func(p []float64, _ features.Set, _ *features.Bank) {
+				for i := range p {
+					p[i] *= 1 - 1e-6
+				}
+			}
+		}, "log odds"},
+		"leaves own rows in": {func(s *spoiled) { s.own = func(bool) bool { return false } }, "own row"},
+		"ignores dst":        {func(s *spoiled) { s.fresh = true }, "dst"},
+		"changes by itself": {func(s *spoiled) {
+			s.break_ = func(p []float64, _ features.Set, _ *features.Bank) {
+				s.calls++
+				if s.calls == 3 {
+					p[1] *= 1 + 1e-12
+				}
+			}
+		}, "second time"},
+		"NaN with nothing known": {func(s *spoiled) {
+			s.break_ = func(p []float64, z features.Set, ref *features.Bank) {
+				for i, k := range z.Labels[:z.Len()] {
+					if ref.Len() == 0 && ref.Count(k) == 0 {
+						p[i] = math.NaN()
+					}
+				}
+			}
+		}, "empty bank"},
+		"0 with nothing known": {func(s *spoiled) {
+			s.break_ = func(p []float64, z features.Set, ref *features.Bank) {
+				for i, k := range z.Labels[:z.Len()] {
+					if ref.Len() == 0 && ref.Count(k) == 0 {
+						p[i] = 0
+					}
+				}
+			}
+		}, "nothing is known"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			entry, err := Find("avgsim")
+			if err != nil {
+				t.Fatal(err)
+			}
+			why := conform(entry, func(world) Scorer {
+				s := &spoiled{Ranker: &AvgSim{}}
+				c.spoil(s)
+				return s
+			})
+			if !strings.Contains(why, c.want) {
+				t.Errorf("the check says %q, expected it to complain about %q", why, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,166 @@
+package filters
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"winnow/features"
+)
+
+// world is one situation a scorer may meet: a batch, the members of the bank, the proxies of a loss.
+type world struct {
+	z, members features.Set
+	classes    int
+	proxies    *features.Param
+	perClass   int
+	shift      float64 // how far class directions stand out of the noise
+}
+
+// newWorld draws class directions, and vectors around them, of which the share wrong has another label.
+// It returns, for each row of z, whether its label is right.
+func newWorld(r *rand.Rand, dim, classes, batch, members int, shift, wrong float64) (world, []bool) {
+	w := world{classes: classes, perClass: 2, shift: shift}
+	w.proxies = features.NewParam("proxies", classes*w.perClass, dim)
+	for i := range w.proxies.Data {
+		w.proxies.Data[i] = float32(r.NormFloat64())
+	}
+	for k := range classes { // both proxies of a class near its direction, raw
+		a, b := w.direction(k), features.Row(w.proxies.Matrix(), k*w.perClass+1)
+		for j := range a {
+			b[j] = 3 * (a[j] + 0.3*float32(r.NormFloat64()))
+		}
+	}
+	w.members, _ = w.draw(r, members, wrong)
+	var right []bool
+	w.z, right = w.draw(r, batch, wrong)
+	return w, right
+}
+
+func (w world) direction(k int) []float32 { return features.Row(w.proxies.Matrix(), k*w.perClass) }
+
+// draw makes n rows, labels in turn, the share wrong of them shown as another class.
+func (w world) draw(r *rand.Rand, n int, wrong float64) (features.Set, []bool) {
+	z, right := features.NewSet(n, w.proxies.Cols), make([]bool, n)
+	for i := range n {
+		shown := i / 2 % w.classes
+		z.Labels[i], z.IDs[i], right[i] = shown, i, true
+		if w.classes > 1 && r.Float64() < wrong {
+			z.Labels[i], right[i] = (shown+1+r.IntN(w.classes-1))%w.classes, false
+		}
+		for j, c := range w.direction(shown) {
+			z.Row(i)[j] = float32(w.shift)*c + float32(r.NormFloat64())
+		}
+	}
+	if n > 0 {
+		if err := features.Normalize(z.X); err != nil {
+			panic(err)
+		}
+	}
+	return z, right
+}
+
+func (w world) bank() *features.Bank {
+	b := features.NewBank(max(1, w.members.Len()), w.z.Dim(), w.classes)
+	b.Push(w.members)
+	return b
+}
+
+func (w world) env() Env {
+	return Env{Dim: w.z.Dim(), Classes: w.classes, Proxies: w.proxies, PerClass: w.perClass}
+}
+
+// build makes a scorer of the catalog with the options named.
+func (w world) build(t *testing.T, name string, options func(*Config)) Scorer {
+	t.Helper()
+	c := Default()
+	c.Scorer = name
+	if options != nil {
+		options(&c)
+	}
+	f, err := New(c, w.env())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f.Scorer()
+}
+
+// renamed gives every class another id, in labels and proxies alike.
+func (w world) renamed(r *rand.Rand) world {
+	to := r.Perm(w.classes)
+	out := w
+	out.z, out.members = relabelled(w.z, to), relabelled(w.members, to)
+	out.proxies = features.NewParam("proxies", w.proxies.Rows, w.proxies.Cols)
+	size := w.perClass * w.proxies.Cols
+	for k := range w.classes {
+		copy(out.proxies.Data[to[k]*size:(to[k]+1)*size], w.proxies.Data[k*size:(k+1)*size])
+	}
+	return out
+}
+
+func relabelled(z features.Set, to []int) features.Set {
+	z.Labels = slices.Clone(z.Labels)
+	for i, k := range z.Labels {
+		z.Labels[i] = to[k]
+	}
+	return z
+}
+
+// rotated reflects every vector in three random planes.
+func (w world) rotated(r *rand.Rand) world {
+	out := w
+	out.z, out.members = w.z.Rows(all(w.z.Len())), w.members.Rows(all(w.members.Len()))
+	out.proxies = features.NewParam("proxies", w.proxies.Rows, w.proxies.Cols)
+	copy(out.proxies.Data, w.proxies.Data)
+	for range 3 {
+		u := make([]float64, w.z.Dim())
+		var norm float64
+		for j := range u {
+			u[j] = r.NormFloat64()
+			norm += u[j] * u[j]
+		}
+		for _, data := range [][]float32{out.z.X.Data, out.members.X.Data, out.proxies.Data} {
+			for row := range slices.Chunk(data, len(u)) {
+				var d float64
+				for j, x := range row {
+					d += u[j] * float64(x)
+				}
+				for j := range row {
+					row[j] -= float32(2 * d / norm * u[j])
+				}
+			}
+		}
+	}
+	return out
+}
+
+// without is the world whose bank never held member i, asked about that member.
+func (w world) without(i int) world {
+	rest := slices.Delete(all(w.members.Len()), i, i+1)
+	out := w
+	out.z, out.members = w.members.Rows([]int{i}), w.members.Rows(rest)
+	return out
+}
+
+// auroc is the share of (right, wrong) pairs in which the right one scores higher, ties counting half.
+func auroc(scores []float64, right []bool) float64 {
+	var wins, pairs float64
+	for i := range scores {
+		for j := range scores {
+			if right[i] && !right[j] {
+				pairs++
+				switch {
+				case scores[i] > scores[j]:
+					wins++
+				case scores[i] == scores[j]:
+					wins += 0.5
+				}
+			}
+		}
+	}
+	if pairs == 0 {
+		return math.NaN()
+	}
+	return wins / pairs
+}
