@@ -37,11 +37,12 @@ func NewSolver(cfg SolverConfig) (Solver, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &solver{cfg: cfg, slots: map[string]*solverSlot{}}, nil
+	return &solver{cfg: cfg, fast: cfg.vectorised(), slots: map[string]*solverSlot{}}, nil
 }
 
 type solver struct {
 	cfg   SolverConfig
+	fast  bool
 	slots map[string]*solverSlot
 }
 
@@ -58,9 +59,12 @@ func (s *solver) Step(params []*features.Param, lr float64) {
 			mem = newSolverSlot(len(s.cfg.Buffers()), len(p.Data))
 			s.slots[p.Name] = mem
 		}
+		if len(mem.buffers) > 0 && len(mem.buffers[0]) != len(p.Data) {
+			panic(fmt.Sprintf("train: solver: parameter %s has %d weights, had %d", p.Name, len(p.Data), len(mem.buffers[0])))
+		}
 		mem.steps++
 		u := s.cfg.update(lr, mem.steps, p.NoDecay)
-		updateOnAllCores(u, p.Data, p.Grad, mem.buffers)
+		updateOnAllCores(u, s.fast, p.Data, p.Grad, mem.buffers)
 	}
 }
 

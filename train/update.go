@@ -145,25 +145,30 @@ func rmspropStep[T realNumber](u weightUpdate, x, g []T, buf [][]T) {
 	}
 }
 
-// weightsPerCore is the least number of weights worth a goroutine (about 50 µs of work).
-const weightsPerCore = 1 << 15
+// blocksPerCore is the least number of blocks worth a goroutine.
+const blocksPerCore = 64
 
-// updateOnAllCores applies u on all cores. Every weight is updated by itself, so the result does not depend on
-// their number.
-func updateOnAllCores(u weightUpdate, x, g []float32, buf [][]float32) {
-	n := min(runtime.GOMAXPROCS(0), (len(x)+weightsPerCore-1)/weightsPerCore)
+// updateOnAllCores applies u on all cores. Every weight is updated by itself, so the result does not depend
+// on their number.
+func updateOnAllCores(u weightUpdate, fast bool, x, g []float32, buf [][]float32) {
+	do := applyUpdate[float32]
+	if fast {
+		do = fastUpdate
+	}
+	blocks := (len(x) + blockWeights - 1) / blockWeights
+	n := min(runtime.GOMAXPROCS(0), blocks/blocksPerCore)
 	if n < 2 {
-		applyUpdate(u, x, g, buf)
+		do(u, x, g, buf)
 		return
 	}
 	var wait sync.WaitGroup
 	for w := range n {
-		lo, hi := w*len(x)/n, (w+1)*len(x)/n
+		lo, hi := w*blocks/n*blockWeights, min((w+1)*blocks/n*blockWeights, len(x))
 		part := make([][]float32, len(buf))
 		for i := range buf {
 			part[i] = buf[i][lo:hi]
 		}
-		wait.Go(func() { applyUpdate(u, x[lo:hi], g[lo:hi], part) })
+		wait.Go(func() { do(u, x[lo:hi], g[lo:hi], part) })
 	}
 	wait.Wait()
 }

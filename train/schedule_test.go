@@ -1,0 +1,97 @@
+package train
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func mustSchedule(t interface{ Fatal(...any) }, cfg ScheduleConfig, lr float64, total, epoch int) Schedule {
+	s, err := NewSchedule(cfg, lr, total, epoch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestScheduleValues(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		cfg  ScheduleConfig
+		want []float64 // lr 1, 8 steps, epochs of 2
+	}{
+		{"nothing said", ScheduleConfig{}, []float64{1, 1, 1, 1, 1, 1, 1, 1}},
+		{"constant with warm-up", ScheduleConfig{Name: "constant", Warmup: 4}, []float64{0.25, 0.4375, 0.625, 0.8125, 1, 1, 1, 1}},
+		{"warm-up from", ScheduleConfig{Warmup: 2, WarmupFrom: 0.5}, []float64{0.5, 0.75, 1, 1, 1, 1, 1, 1}},
+		{"cosine", ScheduleConfig{Name: "cosine"}, []float64{1, 0.9619397662556434, 0.8535533905932737, 0.6913417161825449, 0.5, 0.3086582838174551, 0.14644660940672627, 0.03806023374435663, 0, 0}},
+		{"cosine after warm-up", ScheduleConfig{Name: "cosine", Warmup: 4, Min: 0.5, WarmupFrom: 0.2}, []float64{0.2, 0.4, 0.6, 0.8, 1, 0.9267766952966369, 0.75, 0.5732233047033631, 0.5, 0.5}},
+		{"multistep after warm-up", ScheduleConfig{Name: "multistep", Gamma: 0.5, Milestones: []int{2, 4}, Warmup: 2, WarmupFrom: 0.5}, []float64{0.5, 0.75, 1, 1, 0.5, 0.5, 0.25, 0.25}},
+	} {
+		s := mustSchedule(t, c.cfg, 1, 8, 2)
+		for step, want := range c.want {
+			if got := s.At(step); math.Abs(got-want) > 1e-12 {
+				t.Errorf("%s: step %d: %v, expected %v", c.name, step, got, want)
+			}
+		}
+	}
+}
+
+func TestScheduleStaysInItsLimits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		total := rapid.IntRange(2, 300).Draw(t, "total")
+		lr := rapid.Float64Range(1e-6, 10).Draw(t, "lr")
+		cfg := ScheduleConfig{Name: rapid.SampledFrom([]string{"constant", "cosine", "multistep", "supcon"}).Draw(t, "name")}
+		cfg.Warmup = rapid.IntRange(0, total-1).Draw(t, "warmup")
+		switch cfg.Name {
+		case "cosine":
+			cfg.Min = lr * rapid.Float64Range(0, 1).Draw(t, "min")
+		case "multistep", "supcon":
+			cfg.Gamma = rapid.Float64Range(0.1, 1).Draw(t, "gamma")
+		}
+		if cfg.Name == "multistep" {
+			cfg.Milestones = []int{total / 3, total / 2}
+		}
+		s := mustSchedule(t, cfg, lr, total, rapid.IntRange(1, total).Draw(t, "epoch"))
+		last := 0.0
+		for step := range total + 5 {
+			at := s.At(step)
+			if !(at >= 0 && at <= lr*(1+1e-12)) {
+				t.Fatalf("step %d: rate %v is outside 0…%v", step, at, lr)
+			}
+			if step > 0 && step < cfg.Warmup && at < last {
+				t.Fatalf("step %d: rate %v falls during the warm-up", step, at)
+			}
+			if step > cfg.Warmup && at > last*(1+1e-12) {
+				t.Fatalf("step %d: rate %v rises after the warm-up", step, at)
+			}
+			last = at
+		}
+	})
+}
+
+func TestScheduleIsChecked(t *testing.T) {
+	for want, cfg := range map[string]ScheduleConfig{
+		`schedule "cos" is unknown: known are constant, cosine, multistep, supcon`: {Name: "cos"},
+		"warmup: found 10, expected fewer than the 10 steps":                       {Warmup: 10},
+		"warmup: found -1":                           {Warmup: -1},
+		"warmup_from: found 2":                       {Warmup: 2, WarmupFrom: 2},
+		"constant: lr_min: found 0.1, expected none": {Min: 0.1},
+		"cosine: lr_min: found 2":                    {Name: "cosine", Min: 2},
+		"gamma: found 0":                             {Name: "multistep"},
+		"cosine: gamma: found 0.5":                   {Name: "cosine", Gamma: 0.5},
+		"cosine: milestones: found [1]":              {Name: "cosine", Milestones: []int{1}},
+		"milestones: found [3 2]":                    {Name: "multistep", Gamma: 0.5, Milestones: []int{3, 2}},
+	} {
+		if _, err := NewSchedule(cfg, 1, 10, 1); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected %q", err, want)
+		}
+	}
+	if _, err := NewSchedule(ScheduleConfig{}, math.NaN(), 10, 1); err == nil {
+		t.Error("a rate that is no number is let through")
+	}
+	if _, err := NewSchedule(ScheduleConfig{}, 1, 0, 1); err == nil {
+		t.Error("a run without steps is let through")
+	}
+}
