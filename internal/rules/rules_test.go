@@ -31,10 +31,12 @@ var allowed = map[string][]string{
 	"recipes":             {},
 	"internal/config":     {"losses", "filters", "train", "head"},
 	"internal/atomicfile": {},
+	"internal/glyphnet":   {"datasets", "datasets/glyphs", "graph", "backbone/ort", "internal/ortlib", "features"},
 	"internal/ortlib":     {},
 	"internal/orttest":    {"backbone/ort", "internal/ortlib"},
 	"internal/reference":  {},
 	"internal/rules":      {},
+	"internal/vectorfile": {},
 }
 
 // only says which room alone may import a thing of the outside.

@@ -1,0 +1,45 @@
+package glyphs
+
+import (
+	_ "embed"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Pretrain is the split of the characters that train glyphnet; the dataset has no image of them.
+const Pretrain = "pretrain"
+
+// Character is one class: its code point, the split it belongs to and its name in Unicode.
+type Character struct {
+	Char  rune
+	Split string // datasets.Train, Validation or Test, or Pretrain
+	Name  string // cyrillic_capital_letter_zhe
+}
+
+// Class is the name of the character's class, which is also its folder: U+0416_cyrillic_capital_letter_zhe.
+func (c Character) Class() string { return fmt.Sprintf("U+%04X_%s", c.Char, c.Name) }
+
+// table was chosen by measurement (choose_test.go): no two characters look alike in any two fonts, a letter
+// and its other forms never straddle two splits of the dataset, each character is in at least 12 fonts of 3
+// families (Pretrain: 4 fonts).
+//
+//go:embed characters.txt
+var table string
+
+// Characters lists the characters of a split in the order of their code points.
+func Characters(split string) []Character {
+	var list []Character
+	for line := range strings.Lines(table) {
+		fields := strings.Fields(line)
+		if fields[1] != split {
+			continue
+		}
+		code, err := strconv.ParseInt(strings.TrimPrefix(fields[0], "U+"), 16, 32)
+		if err != nil {
+			panic("glyphs: characters.txt: " + err.Error()) // embedded: our bug
+		}
+		list = append(list, Character{Char: rune(code), Split: split, Name: fields[2]})
+	}
+	return list
+}

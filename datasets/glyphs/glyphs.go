@@ -1,0 +1,94 @@
+// Package glyphs is winnow's embedded dataset: pictures of characters, drawn on demand from open fonts, so
+// that the whole path can be run, and compared, without downloading anything.
+//
+// A class is a character. An image is that character in one of up to 29 fonts, turned, sheared, stretched,
+// shaded, blurred and grainy, in front of parts of other characters and strokes. Train, validation and test
+// hold different characters, and no letter straddles two of them with its other case or an accented form. A
+// further split, Pretrain, is not in the dataset: its characters train the backbone glyphnet.
+//
+// Nothing is stored: the images are files of an [fs.FS] and are drawn when they are opened. The same
+// Config gives the same bytes on every machine (Renderer.Render says why).
+//
+// It imports datasets only.
+package glyphs
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"winnow/datasets"
+)
+
+// Config says how much of the dataset is wanted.
+type Config struct {
+	Classes int    // over all splits, in the proportion 3 : 1 : 2; 0: all 240
+	Images  int    // of each class; 0: DefaultImages
+	Seed    uint64 // of every image; image 7 of a character is the same whatever Classes and Images are
+}
+
+// Bounds of a Config.
+const (
+	DefaultImages = 50
+	MaxImages     = 1000
+	MinClasses    = 12 // two validation classes: fewer cannot be told apart
+)
+
+// New is the dataset and the file system that holds its images, at split/class/number.png. Label and True
+// of every sample are its character.
+func New(cfg Config) (*datasets.Dataset, fs.FS, error) {
+	characters, err := cfg.characters()
+	if err != nil {
+		return nil, nil, err
+	}
+	renderer, err := NewRenderer(characters)
+	if err != nil {
+		return nil, nil, err
+	}
+	images := newImages(renderer, cfg.Seed)
+	d := &datasets.Dataset{}
+	for _, c := range characters {
+		d.Classes = append(d.Classes, c.Class())
+	}
+	slices.Sort(d.Classes)
+	for _, c := range characters {
+		id, _ := slices.BinarySearch(d.Classes, c.Class())
+		for number := range cfg.Images {
+			path := fmt.Sprintf("%s/%s/%03d.png", c.Split, c.Class(), number)
+			images.add(path, picture{c.Char, number})
+			d.Samples = append(d.Samples, datasets.Sample{Path: path, Label: id, True: id, Split: c.Split})
+		}
+	}
+	return d, images, nil
+}
+
+// characters checks the config, fills in its defaults and spreads the classes over the splits.
+func (cfg *Config) characters() ([]Character, error) {
+	var all [3][]Character
+	total := 0
+	for i, split := range []string{datasets.Train, datasets.Validation, datasets.Test} {
+		all[i] = Characters(split)
+		total += len(all[i])
+	}
+	if cfg.Classes == 0 {
+		cfg.Classes = total
+	}
+	if cfg.Images == 0 {
+		cfg.Images = DefaultImages
+	}
+	if cfg.Classes < MinClasses || cfg.Classes > total {
+		return nil, fmt.Errorf("glyphs: classes is %d, expected %d … %d", cfg.Classes, MinClasses, total)
+	}
+	if cfg.Images < 2 || cfg.Images > MaxImages {
+		return nil, fmt.Errorf("glyphs: images a class is %d, expected 2 … %d", cfg.Images, MaxImages)
+	}
+	counts := [3]int{1: cfg.Classes * len(all[1]) / total, 2: cfg.Classes * len(all[2]) / total}
+	counts[0] = cfg.Classes - counts[1] - counts[2]
+	var chosen []Character
+	for i, n := range counts {
+		for k := range n {
+			chosen = append(chosen, all[i][k*len(all[i])/n])
+		}
+	}
+	return chosen, nil
+}

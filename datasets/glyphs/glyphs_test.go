@@ -1,0 +1,234 @@
+package glyphs
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"image"
+	"image/png"
+	"io/fs"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/unicode/norm"
+
+	"winnow/datasets"
+)
+
+func TestNewIsClassDisjoint(t *testing.T) {
+	d, _, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Classes) != 240 || len(d.Samples) != 240*DefaultImages {
+		t.Fatalf("%d classes and %d samples, expected 240 and %d", len(d.Classes), len(d.Samples), 240*DefaultImages)
+	}
+	splits := map[int]string{}
+	count := map[string]int{}
+	for _, s := range d.Samples {
+		if s.Label != s.True {
+			t.Fatalf("%s: label %d is not the truth %d", s.Path, s.Label, s.True)
+		}
+		if was, seen := splits[s.True]; seen && was != s.Split {
+			t.Fatalf("class %d is in %s and %s", s.True, was, s.Split)
+		} else if !seen {
+			count[s.Split]++
+		}
+		splits[s.True] = s.Split
+		if want := s.Split + "/" + d.Classes[s.True] + "/"; !strings.HasPrefix(s.Path, want) {
+			t.Fatalf("%s is not under %s", s.Path, want)
+		}
+	}
+	want := map[string]int{datasets.Train: 120, datasets.Validation: 40, datasets.Test: 80}
+	if diff := cmp.Diff(want, count); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestConfigBounds(t *testing.T) {
+	for _, bad := range []Config{{Classes: 11}, {Classes: 241}, {Classes: -1}, {Images: 1}, {Images: -3}, {Images: MaxImages + 1}} {
+		if _, _, err := New(bad); err == nil {
+			t.Errorf("%+v was accepted", bad)
+		}
+	}
+	for _, classes := range []int{12, 13, 100, 239} {
+		d, _, err := New(Config{Classes: classes, Images: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(d.Classes) != classes || len(d.Samples) != 2*classes {
+			t.Errorf("%d classes: %d and %d samples", classes, len(d.Classes), len(d.Samples))
+		}
+	}
+}
+
+func TestFileSystem(t *testing.T) {
+	d, files, err := New(Config{Classes: 12, Images: 3, Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fstest.TestFS(files, d.Paths()...); err != nil {
+		t.Error(err)
+	}
+	var walked []string
+	err = fs.WalkDir(files, ".", func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			walked = append(walked, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(walked) != len(d.Samples) {
+		t.Errorf("walking found %d files, the dataset has %d", len(walked), len(d.Samples))
+	}
+	for _, name := range []string{"train/none/000.png", "nowhere", "train/../train", "/train", ""} {
+		var wrong *fs.PathError
+		if _, err := files.Open(name); !errors.As(err, &wrong) {
+			t.Errorf("open %q: error %v is no *fs.PathError", name, err)
+		}
+	}
+}
+
+// The bytes are the same on every machine and with every version of Go: this sum may only change together
+// with the dataset, and with the backbone trained on it.
+func TestBytesAreFixed(t *testing.T) {
+	const want = "1960a46f6149a64b80691a996778d470ca920230695b659bae3449221777574d"
+	d, files, err := New(Config{Images: 4, Seed: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.New()
+	for _, path := range d.Paths() {
+		data, err := fs.ReadFile(files, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum.Write(data)
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)); got != want {
+		t.Errorf("sha256 of %d images is %s, expected %s", len(d.Samples), got, want)
+	}
+}
+
+func TestSeedAndNumberMatter(t *testing.T) {
+	read := func(cfg Config, number int) []byte {
+		d, files, err := New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := fs.ReadFile(files, d.Samples[number].Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	first := read(Config{Images: 3}, 1)
+	if !bytes.Equal(first, read(Config{Images: 9}, 1)) {
+		t.Error("the number of images changes image 1")
+	}
+	if bytes.Equal(first, read(Config{Images: 3}, 2)) || bytes.Equal(first, read(Config{Images: 3, Seed: 1}, 1)) {
+		t.Error("number or seed does not change the image")
+	}
+}
+
+func TestImagesAreGreyPNG(t *testing.T) {
+	d, files, err := New(Config{Classes: 24, Images: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range d.Paths() {
+		data, err := fs.ReadFile(files, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := png.Decode(bytes.NewReader(data))
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		grey, ok := m.(*image.Gray)
+		if !ok || grey.Rect != image.Rect(0, 0, Size, Size) {
+			t.Fatalf("%s: decoded as %T %v", path, m, m.Bounds())
+		}
+		low, high := byte(255), byte(0)
+		for _, p := range grey.Pix {
+			low, high = min(low, p), max(high, p)
+		}
+		if high-low < 30 {
+			t.Errorf("%s: grey levels %d … %d: nothing to see", path, low, high)
+		}
+		if !bytes.Equal(encodePNG(grey.Pix), data) {
+			t.Errorf("%s: decoding and encoding changes it", path)
+		}
+	}
+}
+
+func TestConcurrentReadsAgree(t *testing.T) {
+	d, files, err := New(Config{Classes: 12, Images: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := make([][]byte, len(d.Samples))
+	for i, s := range d.Samples {
+		want[i], _ = fs.ReadFile(files, s.Path)
+	}
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			for i, s := range d.Samples {
+				if got, err := fs.ReadFile(files, s.Path); err != nil || !bytes.Equal(got, want[i]) {
+					t.Errorf("%s differs when read concurrently (%v)", s.Path, err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+func TestCharacters(t *testing.T) {
+	split := map[rune]string{}
+	letters := map[rune]string{}
+	for _, s := range []string{datasets.Train, datasets.Validation, datasets.Test, Pretrain} {
+		list := Characters(s)
+		if s == Pretrain && len(list) < 1000 {
+			t.Errorf("only %d characters to pretrain on", len(list))
+		}
+		for _, c := range list {
+			if split[c.Char] != "" {
+				t.Errorf("%U is in %s and %s", c.Char, split[c.Char], s)
+			}
+			split[c.Char] = s
+			base := unicode.ToLower([]rune(norm.NFD.String(string(c.Char)))[0])
+			if other := letters[base]; other != "" && other != s {
+				t.Errorf("%U: forms of %c are in %s and %s", c.Char, base, other, s)
+			}
+			letters[base] = s
+		}
+	}
+}
+
+func BenchmarkImage(b *testing.B) {
+	d, files, err := New(Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := 0; b.Loop(); i++ {
+		if _, err := fs.ReadFile(files, d.Samples[i%len(d.Samples)].Path); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkNew(b *testing.B) {
+	for b.Loop() {
+		if _, _, err := New(Config{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
