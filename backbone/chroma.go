@@ -15,10 +15,13 @@ import "image"
 type planes struct {
 	img    *image.YCbCr
 	w, h   int
-	cw, ch int // size of a chroma plane, rounded up
-	cb, cr []byte
-	sum    []int32 // t of the columns needed, with one more on each side
+	cw, ch int      // size of a chroma plane, rounded up
+	uv     []uint32 // Cb + Cr·2¹⁶ of the columns asked for
+	sum    []uint32 // t of the chroma columns needed, with one more on each side, packed likewise
 }
+
+// twoLanes has a one in each half: both chroma samples are filtered in one operation.
+const twoLanes = 1<<16 | 1
 
 func newPlanes(img *image.YCbCr) *planes {
 	p := &planes{img: img, w: img.Rect.Dx(), h: img.Rect.Dy()}
@@ -39,40 +42,27 @@ func newPlanes(img *image.YCbCr) *planes {
 func (p *planes) size() (int, int) { return p.w, p.h }
 
 func (p *planes) row(dst []byte, y, x0, x1 int) {
-	n := x1 - x0
-	if cap(p.cb) < n {
-		p.cb, p.cr, p.sum = make([]byte, p.w), make([]byte, p.w), make([]int32, p.cw+2)
+	if p.uv == nil {
+		p.uv, p.sum = make([]uint32, p.w), make([]uint32, p.cw+2)
 	}
-	cb, cr := p.cb[:n], p.cr[:n]
-	stride := p.img.CStride
-	near, far := p.rows(y)
+	uv := p.uv[:x1-x0]
+	near, far := y, y
+	if p.ch < p.h {
+		near, far = p.rows(y)
+	}
 	switch r := p.img.SubsampleRatio; {
 	case r == image.YCbCrSubsampleRatio444:
-		cb, cr = p.img.Cb[y*stride+x0:][:n], p.img.Cr[y*stride+x0:][:n]
+		p.vertical(uv, y, y, x0, 0)
 	case r == image.YCbCrSubsampleRatio440:
-		bias := int32(1 + y&1)
-		mix(cb, p.img.Cb[near*stride+x0:], p.img.Cb[far*stride+x0:], bias)
-		mix(cr, p.img.Cr[near*stride+x0:], p.img.Cr[far*stride+x0:], bias)
+		p.vertical(uv, near, far, x0, uint32(1+y&1)*twoLanes)
 	case r == image.YCbCrSubsampleRatio420 && p.cw > 2:
-		p.triangle(cb, p.img.Cb[near*stride:], p.img.Cb[far*stride:], x0, 8, 7)
-		p.triangle(cr, p.img.Cr[near*stride:], p.img.Cr[far*stride:], x0, 8, 7)
-	case r == image.YCbCrSubsampleRatio422 && p.cw > 2: // near = far = y: t is 4·c, and the biases 1/4 and 2/4
-		p.triangle(cb, p.img.Cb[y*stride:], p.img.Cb[y*stride:], x0, 4, 8)
-		p.triangle(cr, p.img.Cr[y*stride:], p.img.Cr[y*stride:], x0, 4, 8)
+		p.triangle(uv, near, far, x0, 8*twoLanes, 7*twoLanes)
+	case r == image.YCbCrSubsampleRatio422 && p.cw > 2: // t is 4·c, and the biases are 1/4 and 2/4
+		p.triangle(uv, y, y, x0, 4*twoLanes, 8*twoLanes)
 	default:
-		step := 2
-		if p.cw*2 < p.w {
-			step = 4
-		}
-		if p.ch == p.h {
-			near = y
-		}
-		for i := range cb {
-			at := near*stride + (x0+i)/step
-			cb[i], cr[i] = p.img.Cb[at], p.img.Cr[at]
-		}
+		p.repeat(uv, near, x0)
 	}
-	toRGB(dst, p.img.Y[y*p.img.YStride+x0:][:n], cb, cr)
+	toRGB(dst, p.img.Y[y*p.img.YStride+x0:][:len(uv)], uv)
 }
 
 // rows are the chroma row that covers row y of a picture with half as many, and its next nearest.
@@ -84,75 +74,105 @@ func (p *planes) rows(y int) (near, far int) {
 	return near, min(near+1, p.ch-1)
 }
 
-// mix is the vertical filter alone.
-func mix(dst, near, far []byte, bias int32) {
-	near, far = near[:len(dst)], far[:len(dst)]
-	for i := range dst {
-		dst[i] = uint8((3*int32(near[i]) + int32(far[i]) + bias) >> 2)
+// repeat gives every pixel the chroma sample that covers it.
+func (p *planes) repeat(uv []uint32, row, x0 int) {
+	step := 2
+	if p.cw*2 < p.w {
+		step = 4
+	}
+	for i := range uv {
+		at := row*p.img.CStride + (x0+i)/step
+		uv[i] = uint32(p.img.Cb[at]) | uint32(p.img.Cr[at])<<16
 	}
 }
 
-// triangle doubles the columns of 3·near + far; dst begins at column x0 of the picture.
-func (p *planes) triangle(dst, near, far []byte, x0 int, even, odd int32) {
-	first, last := x0/2, (x0+len(dst)-1)/2
+// vertical is (3·near + far + bias)/4 of two rows of chroma at full width; of one row it is the row.
+func (p *planes) vertical(uv []uint32, near, far, x0 int, bias uint32) {
+	p.weigh(uv, near, far, x0)
+	for i, v := range uv {
+		uv[i] = (v + bias) >> 2 & (255 * twoLanes)
+	}
+}
+
+// weigh is 3·near + far of two rows of chroma, from a column on.
+func (p *planes) weigh(t []uint32, near, far, column int) {
+	near, far = near*p.img.CStride+column, far*p.img.CStride+column
+	nb, nr := p.img.Cb[near:][:len(t)], p.img.Cr[near:][:len(t)]
+	fb, fr := p.img.Cb[far:][:len(t)], p.img.Cr[far:][:len(t)]
+	for i := range t {
+		t[i] = 3*(uint32(nb[i])|uint32(nr[i])<<16) + (uint32(fb[i]) | uint32(fr[i])<<16)
+	}
+}
+
+// triangle doubles the columns of 3·near + far; uv begins at column x0 of the picture.
+func (p *planes) triangle(uv []uint32, near, far, x0 int, even, odd uint32) {
+	const mask = 255 * twoLanes
+	first, last := x0/2, (x0+len(uv)-1)/2
 	t := p.sum[:last-first+3] // t[i] is column first-1+i
-	n, f := near[first:last+1], far[first:last+1]
-	f = f[:len(n)]
-	inner := t[1:][:len(n)]
-	for i, v := range n {
-		inner[i] = 3*int32(v) + int32(f[i])
+	from, to := max(first-1, 0), min(last+1, p.cw-1)
+	p.weigh(t[from-first+1:to-first+2], near, far, from)
+	if first == 0 {
+		t[0] = t[1]
 	}
-	left, right := max(first-1, 0), min(last+1, p.cw-1)
-	t[0] = 3*int32(near[left]) + int32(far[left])
-	t[len(t)-1] = 3*int32(near[right]) + int32(far[right])
-	i := 0
+	if last == p.cw-1 {
+		t[len(t)-1] = t[len(t)-2]
+	}
 	if x0&1 == 1 {
-		dst[0] = uint8((3*t[1] + t[2] + odd) >> 4)
-		i, t = 1, t[1:]
+		uv[0] = (3*t[1] + t[2] + odd) >> 4 & mask
+		uv, t = uv[1:], t[1:]
 	}
-	for ; i+1 < len(dst); i += 2 {
+	for len(uv) >= 2 && len(t) >= 3 {
 		c := 3 * t[1]
-		dst[i] = uint8((c + t[0] + even) >> 4)
-		dst[i+1] = uint8((c + t[2] + odd) >> 4)
-		t = t[1:]
+		uv[0] = (c + t[0] + even) >> 4 & mask
+		uv[1] = (c + t[2] + odd) >> 4 & mask
+		uv, t = uv[2:], t[1:]
 	}
-	if i < len(dst) {
-		dst[i] = uint8((3*t[1] + t[0] + even) >> 4)
+	if len(uv) == 1 {
+		uv[0] = (3*t[1] + t[0] + even) >> 4 & mask
 	}
 }
 
-// Colours of chroma, JFIF: R = Y + 1.402·Cr, G = Y - 0.34414·Cb - 0.71414·Cr, B = Y + 1.772·Cb with chroma
-// from -128; 16 fractional bits, each product rounded as libjpeg rounds it.
-const (
-	crToR = 91881  // 1.40200·2¹⁶
-	cbToG = 22554  // 0.34414·2¹⁶
-	crToG = 46802  // 0.71414·2¹⁶
-	cbToB = 116130 // 1.77200·2¹⁶
-	halfC = 1 << 15
-)
+// colours turn chroma into colour, JFIF with libjpeg's rounding: with u = Cb-128 and v = Cr-128,
+//
+//	R = Y + round(1.402·v),  G = Y + (½ - 0.34414·u - 0.71414·v rounded down),  B = Y + round(1.772·u)
+//
+// What one chroma sample adds to all three is one number of three lanes: R from bit 0, G from bit 32 with 16
+// fractional bits below, B from bit 48, each raised by 256 so that no lane borrows from the next.
+type colours struct {
+	cb, cr [256]uint64
+	clip   [1024]byte // of a value raised by 256
+}
 
-// toRGB turns luma and full-resolution chroma into RGB.
-func toRGB(dst, luma, cb, cr []byte) {
-	cb, cr = cb[:len(luma)], cr[:len(luma)]
+var jfif = newColours()
+
+func newColours() *colours {
+	t := new(colours)
+	fixed := func(c float64) int { return int(c*(1<<16) + 0.5) }
+	const half = 1 << 15
+	for i := range 256 {
+		v := i - 128
+		t.cb[i] = uint64(256<<16+half-fixed(0.34414)*v)<<16 + uint64(256+(fixed(1.772)*v+half)>>16)<<48
+		t.cr[i] = uint64(256+(fixed(1.402)*v+half)>>16) - uint64(fixed(0.71414)*v)<<16
+	}
+	for i := range t.clip {
+		t.clip[i] = clip8(int32(i) - 256)
+	}
+	return t
+}
+
+// toRGB turns luma and packed chroma of full resolution into RGB.
+func toRGB(dst, luma []byte, uv []uint32) {
+	const lanes, mask = 1<<48 | 1<<32 | 1, 1023
+	uv = uv[:len(luma)]
 	dst = dst[:3*len(luma)]
-	for i, v := range luma {
-		y := int32(v)
-		u, w := int32(cb[i])-128, int32(cr[i])-128
-		r := y + (crToR*w+halfC)>>16
-		g := y + (halfC-cbToG*u-crToG*w)>>16
-		b := y + (cbToB*u+halfC)>>16
+	t := jfif
+	for i, y := range luma {
+		c := uv[i]
+		v := t.cb[uint8(c)] + t.cr[uint8(c>>16)] + uint64(y)*lanes
 		d := dst[3*i : 3*i+3 : 3*i+3]
-		d[0], d[1], d[2] = clip8(r), clip8(g), clip8(b)
+		d[0], d[1], d[2] = t.clip[v&mask], t.clip[v>>32&mask], t.clip[v>>48&mask]
 	}
 }
 
 // clip8 is v within 0 … 255.
-func clip8(v int32) uint8 {
-	if uint32(v) > 255 {
-		if v < 0 {
-			return 0
-		}
-		return 255
-	}
-	return uint8(v)
-}
+func clip8(v int32) uint8 { return uint8(min(max(v, 0), 255)) }

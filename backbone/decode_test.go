@@ -86,7 +86,7 @@ func TestDecodeAsPIL(t *testing.T) {
 			mean, most := difference(rgbOf(img), want)
 			if strings.HasSuffix(file, ".jpg") {
 				t.Logf("mean %.3f, most %d", mean, most)
-				if mean > 0.2 || most > 4 {
+				if mean > 0.1 || most > 3 {
 					t.Errorf("differs from PIL by %.3f on average, %d at most", mean, most)
 				}
 			} else if most != 0 {

@@ -34,9 +34,9 @@ func (p Preprocessing) Validate() error {
 // Size is the number of float32 values of one picture: Planes × Crop × Crop.
 func (p Preprocessing) Size() int { return p.Planes() * p.Crop * p.Crop }
 
-// resized is the size of a picture after the resize, as torchvision's Resize makes it: the shorter side
+// target is the size of a picture after the resize, as torchvision's Resize makes it: the shorter side
 // exactly, the longer one rounded down.
-func (p Preprocessing) resized(w, h int) (int, int) {
+func (p Preprocessing) target(w, h int) (int, int) {
 	switch {
 	case p.Resize == 0:
 		return w, h

@@ -60,7 +60,7 @@ func (q *Preprocessor) Into(dst []float32, img image.Image) error {
 	}
 	src := sourceOf(img)
 	w, h := src.size()
-	rw, rh := q.p.resized(w, h)
+	rw, rh := q.p.target(w, h)
 	x0, x1, left := centre(rw, q.p.Crop)
 	y0, y1, top := centre(rh, q.p.Crop)
 	if x1-x0 < q.p.Crop || y1-y0 < q.p.Crop {
@@ -88,41 +88,40 @@ func (q *Preprocessor) stream(src source, emit func(row int, values []int32)) {
 	cols := len(q.across.start) * q.p.Planes()
 	q.reserve(cols)
 	from, end := q.across.span()
-	next, _ := q.down.span()
+	next := q.down.start[0]
+	width := q.down.width
 	for row, first := range q.down.start {
-		ws := q.down.weights[row]
-		for ; next < int(first)+len(ws); next++ {
-			if next >= int(first) { // when enlarging with few rows in the crop some may be skipped
-				q.horizontal(q.ring[next%len(q.ring)][:cols], src, next, from, end)
+		for ; next < first+width; next++ {
+			if next >= first { // where rows are few and the picture is high, some are never needed
+				q.horizontal(q.ring[next%width][:cols], src, next, from, end)
 			}
 		}
-		sum := q.sum[:cols]
-		for i := range sum {
-			sum[i] = 1 << (weightBits - 1)
+		var rows [group][]byte
+		var ws [group]int32
+		for j := 0; j < width; j += group {
+			for k := range rows {
+				at := min(j+k, width-1)
+				rows[k], ws[k] = q.ring[(first+at)%width][:cols], 0
+				if j+k < width {
+					ws[k] = q.down.weights[row*width+at]
+				}
+			}
+			resampleColumns(q.sum[:cols], &rows, &ws, j == 0)
 		}
-		for j, w := range ws {
-			accumulate(sum, q.ring[(int(first)+j)%len(q.ring)][:cols], w)
-		}
-		emit(row, sum)
+		emit(row, q.sum[:cols])
 	}
 }
 
 // reserve makes room for rows of cols samples and as many of them as the vertical filter is high.
 func (q *Preprocessor) reserve(cols int) {
-	for len(q.ring) < q.down.most {
+	for len(q.ring) < q.down.width {
 		q.ring = append(q.ring, nil)
 	}
 	for i := range q.ring {
-		if cap(q.ring[i]) < cols {
-			q.ring[i] = make([]byte, cols)
-		}
+		q.ring[i] = resized(q.ring[i], cols)
 	}
-	if cap(q.sum) < cols {
-		q.sum = make([]int32, cols)
-	}
-	if need := 3 * q.across.in; cap(q.line) < need {
-		q.line = make([]byte, need)
-	}
+	q.sum = resized(q.sum, cols)
+	q.line = resized(q.line, 3*q.across.in)
 }
 
 // horizontal reads columns from … end of row y and filters them into dst.
@@ -146,14 +145,6 @@ func toGrey(line []byte) []byte {
 	return line[:n]
 }
 
-// accumulate adds w·row to sum.
-func accumulate(sum []int32, row []byte, w int32) {
-	row = row[:len(sum)]
-	for i, v := range row {
-		sum[i] += w * int32(v)
-	}
-}
-
 // emit rounds one output row to bytes and writes their normalised values.
 func (q *Preprocessor) emit(dst []float32, y, left int, values []int32) {
 	side, n := q.p.Crop, len(q.across.start)
@@ -162,7 +153,7 @@ func (q *Preprocessor) emit(dst []float32, y, left int, values []int32) {
 		levels := &q.levels[at]
 		out := dst[(at*side+y)*side+left:][:n]
 		for i, v := range values[c*n:][:n] {
-			out[i] = levels[clip8(v>>weightBits)]
+			out[i] = levels[clipTable[uint32(v)>>weightBits]]
 		}
 	}
 }

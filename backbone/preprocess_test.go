@@ -95,7 +95,7 @@ func general(img image.Image, p Preprocessing, filter imaging.ResampleFilter) []
 	for i, rgb := 0, rgbOf(img); i < len(rgb)/3; i++ {
 		copy(full.Pix[4*i:], []byte{rgb[3*i], rgb[3*i+1], rgb[3*i+2], 255})
 	}
-	rw, rh := p.resized(b.Dx(), b.Dy())
+	rw, rh := p.target(b.Dx(), b.Dy())
 	resized := imaging.Resize(full, rw, rh, filter)
 	x0, x1, left := centre(rw, p.Crop)
 	y0, y1, top := centre(rh, p.Crop)
@@ -110,7 +110,24 @@ func general(img image.Image, p Preprocessing, filter imaging.ResampleFilter) []
 
 var filters = map[string]imaging.ResampleFilter{"bilinear": imaging.Linear, "bicubic": imaging.CatmullRom, "lanczos": imaging.Lanczos}
 
-// TestFusedAsGeneral: random sizes, ratios and crops, against imaging.
+// TestPhotographAsGeneral is the usual case, where the two ways may differ in the last bit of one value in ten.
+func TestPhotographAsGeneral(t *testing.T) {
+	img, err := Decode(photographJPEG(t, 500, 375, 1), DecodeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for way, filter := range filters {
+		p := plain(256, 224, way)
+		mean, most := difference(pixelsOf(run(t, img, p), 224, 3), general(img, p, filter))
+		t.Logf("%s: mean %.5f, most %d", way, mean, most)
+		if mean > 0.01 || most > 1 {
+			t.Errorf("%s: differs by %.5f on average, %d at most", way, mean, most)
+		}
+	}
+}
+
+// TestFusedAsGeneral: random sizes, ratios and crops, against imaging. In tiny pictures many sums lie exactly
+// half way between two bytes, where rounded integer weights and float64 fall to different sides.
 func TestFusedAsGeneral(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		w, h := rapid.IntRange(1, 90).Draw(r, "w"), rapid.IntRange(1, 90).Draw(r, "h")
@@ -132,7 +149,7 @@ func TestFusedAsGeneral(t *testing.T) {
 			r.Fatal(err)
 		}
 		mean, most := difference(pixelsOf(dst, p.Crop, 3), general(img, p, filters[way]))
-		if mean > 0.1 || most > 1 {
+		if mean > 0.25+3/float64(len(dst)) || most > 1 {
 			r.Errorf("differs from the general way by %.3f on average, %d at most", mean, most)
 		}
 	})
@@ -190,7 +207,7 @@ func TestGeometryAsTorchvision(t *testing.T) {
 	for _, c := range []struct{ w, h, rw, rh int }{
 		{500, 375, 341, 256}, {375, 500, 256, 341}, {256, 256, 256, 256}, {1, 1000, 256, 256000}, {640, 480, 341, 256}, {100, 33, 775, 256},
 	} {
-		if rw, rh := plain(256, 224, "bilinear").resized(c.w, c.h); rw != c.rw || rh != c.rh {
+		if rw, rh := plain(256, 224, "bilinear").target(c.w, c.h); rw != c.rw || rh != c.rh {
 			t.Errorf("%d×%d becomes %d×%d, expected %d×%d", c.w, c.h, rw, rh, c.rw, c.rh)
 		}
 	}

@@ -54,16 +54,21 @@ func sinc(x float64) float64 {
 // weightBits are the fractional bits of a weight: 32 less 8 for the byte and 2 for overshoot, as in PIL.
 const weightBits = 22
 
+// group is how many weights the inner loops take at once: enough for bilinear shrinking to a half.
+const group = 4
+
 // taps are the integer weights of consecutive output samples lo ≤ i < hi of one axis: output i is
-// Σ_j w[i-lo][j]·in[start[i-lo]+j], shifted right by weightBits after adding half.
+// Σ_j weights[i-lo][j]·in[start[i-lo]+j], shifted right by weightBits after adding half.
 //
 // The filter is stretched by the scale when shrinking ("antialias"), centred on (i+1/2)·scale, and its
-// weights sum to 1, all in float64 before they are rounded: the same integers as PIL's.
+// weights sum to 1, all in float64 before they are rounded: the same integers as PIL's. Every output has the
+// same number of weights, a multiple of group where the axis is long enough; the surplus is zeros, and near
+// the far edge the window moves back to stay inside.
 type taps struct {
 	in, out, lo, hi int
-	start           []int32
-	weights         [][]int32
-	most            int // largest number of weights of one output
+	width           int     // weights of each output
+	start           []int   // first input of each output; never falls
+	weights         []int32 // width for each output
 }
 
 // compute fills t for an axis of in samples resized to out samples, reusing its memory.
@@ -71,82 +76,131 @@ func (t *taps) compute(in, out, lo, hi int, k kernel) {
 	if t.in == in && t.out == out && t.lo == lo && t.hi == hi {
 		return // pictures of one size come in a row
 	}
-	t.in, t.out, t.lo, t.hi, t.most = in, out, lo, hi, 0
-	t.start, t.weights = t.start[:0], t.weights[:0]
-	if in == out { // nothing to filter
-		t.most = 1
-		for i := lo; i < hi; i++ {
-			t.start, t.weights = append(t.start, int32(i)), append(t.weights, []int32{1 << weightBits})
-		}
-		return
-	}
+	t.in, t.out, t.lo, t.hi = in, out, lo, hi
 	scale := float64(in) / float64(out)
 	stretch := max(scale, 1)
 	support := k.support * stretch
-	flat := make([]int32, 0, (hi-lo)*(2*int(math.Ceil(support))+1))
-	var real []float64
-	for i := lo; i < hi; i++ {
-		centre := (float64(i) + 0.5) * scale
+	if in == out { // nothing to filter
+		support = 0.5
+	}
+	t.width = min((int(math.Ceil(2*support))+group)/group*group, in)
+	t.start = resized(t.start, hi-lo)
+	t.weights = resized(t.weights, (hi-lo)*t.width)
+	clear(t.weights)
+	real := make([]float64, t.width+2)
+	for i := range t.start {
+		centre := (float64(lo+i) + 0.5) * scale
 		first := max(int(centre-support+0.5), 0)
 		end := min(int(centre+support+0.5), in)
-		real = real[:0]
 		sum := 0.0
 		for x := first; x < end; x++ {
-			w := k.at((float64(x) - centre + 0.5) / stretch)
-			real = append(real, w)
-			sum += w
+			real[x-first] = k.at((float64(x) - centre + 0.5) / stretch)
+			sum += real[x-first]
 		}
-		from := len(flat)
-		for _, w := range real {
-			flat = append(flat, int32(math.Round(w/sum*(1<<weightBits))))
+		t.start[i] = min(first, in-t.width)
+		ws := t.weights[i*t.width+first-t.start[i]:]
+		for j, w := range real[:end-first] {
+			ws[j] = int32(math.Round(w / sum * (1 << weightBits)))
 		}
-		ws := flat[from:len(flat):len(flat)]
-		t.start, t.weights = append(t.start, int32(first)), append(t.weights, ws)
-		t.most = max(t.most, len(ws))
 	}
+}
+
+// resized is s with n elements, of its own memory if it has enough.
+func resized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
 }
 
 // span is the range of input samples that the outputs need.
 func (t *taps) span() (first, end int) {
-	first, end = t.in, 0
-	for i, s := range t.start {
-		first = min(first, int(s))
-		end = max(end, int(s)+len(t.weights[i]))
-	}
-	return first, end
+	return t.start[0], t.start[len(t.start)-1] + t.width
 }
+
+// clipped is the byte of a sum, rounded and within 0 … 255: its index is the sum's upper ten bits, of which
+// the first is the sign.
+type clipped [1 << (32 - weightBits)]byte
+
+var clipTable = newClipped()
+
+func newClipped() *clipped {
+	t := new(clipped)
+	for i := range t {
+		t[i] = clip8(int32(i) << weightBits >> weightBits)
+	}
+	return t
+}
+
+// halfWeight is added to a sum before it is shifted.
+const halfWeight = 1 << (weightBits - 1)
 
 // resampleRow resizes one row of RGB bytes, whose first pixel is column from, into the rows of the three
 // colours, each len(dst)/3 long.
 func resampleRow(dst, src []byte, from int, t *taps) {
 	n := len(t.start)
 	red, green, blue := dst[:n], dst[n:2*n], dst[2*n:3*n]
-	const half = 1 << (weightBits - 1)
+	if t.width == group { // shrinking a photograph to the size of a network, bilinear
+		resampleRow4(red, green, blue, src, from, t)
+		return
+	}
 	for i, s := range t.start {
-		ws := t.weights[i]
-		p := src[3*(int(s)-from):]
-		p = p[:3*len(ws)]
-		r, g, b := int32(half), int32(half), int32(half)
-		for len(ws) > 0 && len(p) >= 3 {
-			w := ws[0]
-			r += w * int32(p[0])
-			g += w * int32(p[1])
-			b += w * int32(p[2])
-			ws, p = ws[1:], p[3:]
+		p := src[3*(s-from) : 3*(s-from+t.width)]
+		r, g, b := int32(halfWeight), int32(halfWeight), int32(halfWeight)
+		for _, w := range t.weights[i*t.width : (i+1)*t.width] {
+			if len(p) >= 3 {
+				r, g, b = r+w*int32(p[0]), g+w*int32(p[1]), b+w*int32(p[2])
+				p = p[3:]
+			}
 		}
-		red[i], green[i], blue[i] = clip8(r>>weightBits), clip8(g>>weightBits), clip8(b>>weightBits)
+		red[i] = clipTable[uint32(r)>>weightBits]
+		green[i] = clipTable[uint32(g)>>weightBits]
+		blue[i] = clipTable[uint32(b)>>weightBits]
+	}
+}
+
+// resampleRow4 is resampleRow with four weights, written out.
+func resampleRow4(red, green, blue, src []byte, from int, t *taps) {
+	weights := t.weights
+	red, green, blue = red[:len(t.start)], green[:len(t.start)], blue[:len(t.start)]
+	clip := clipTable
+	for i, s := range t.start {
+		if len(weights) < group {
+			break
+		}
+		v := (*[3 * group]byte)(src[3*(s-from):])
+		w0, w1, w2, w3 := weights[0], weights[1], weights[2], weights[3]
+		weights = weights[group:]
+		r := halfWeight + w0*int32(v[0]) + w1*int32(v[3]) + w2*int32(v[6]) + w3*int32(v[9])
+		g := halfWeight + w0*int32(v[1]) + w1*int32(v[4]) + w2*int32(v[7]) + w3*int32(v[10])
+		b := halfWeight + w0*int32(v[2]) + w1*int32(v[5]) + w2*int32(v[8]) + w3*int32(v[11])
+		red[i], green[i], blue[i] = clip[uint32(r)>>weightBits], clip[uint32(g)>>weightBits], clip[uint32(b)>>weightBits]
 	}
 }
 
 // resampleGrey is resampleRow for one colour.
 func resampleGrey(dst, src []byte, from int, t *taps) {
 	for i, s := range t.start {
-		ws := t.weights[i]
-		p := src[int(s)-from:][:len(ws)]
-		v := int32(1 << (weightBits - 1))
-		for j, w := range ws {
+		p := src[s-from:][:t.width]
+		v := int32(halfWeight)
+		for j, w := range t.weights[i*t.width : (i+1)*t.width] {
 			v += w * int32(p[j])
 		}
-		dst[i] = clip8(v >> weightBits)
+		dst[i] = clipTable[uint32(v)>>weightBits]
+	}
+}
+
+// resampleColumns adds four rows, each times its weight, to the sums; the first four begin them.
+func resampleColumns(sum []int32, rows *[group][]byte, w *[group]int32, begin bool) {
+	a, b, c, d := rows[0][:len(sum)], rows[1][:len(sum)], rows[2][:len(sum)], rows[3][:len(sum)]
+	w0, w1, w2, w3 := w[0], w[1], w[2], w[3]
+	if begin {
+		for i := range sum {
+			sum[i] = halfWeight + w0*int32(a[i]) + w1*int32(b[i]) + w2*int32(c[i]) + w3*int32(d[i])
+		}
+		return
+	}
+	for i := range sum {
+		sum[i] += w0*int32(a[i]) + w1*int32(b[i]) + w2*int32(c[i]) + w3*int32(d[i])
 	}
 }
