@@ -170,3 +170,6 @@ func (t *Trainer) interrupted(m *metrics, reason error) error {
 func (t *Trainer) result() Result {
 	return Result{Progress: t.progress, Epochs: t.epochOf(t.progress.Step), Stopped: t.lostPatience() && t.progress.Step < t.Steps}
 }
+
+// Done is the number of steps done so far.
+func (t *Trainer) Done() int { return t.progress.Step }

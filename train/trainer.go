@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -152,6 +153,13 @@ func (t *Trainer) check() error {
 			return fmt.Errorf("train: term %q: weight is %v, expected a positive number", term.Name, term.Weight)
 		}
 		names[term.Name] = true
+	}
+	owned := map[string]bool{}
+	for _, p := range append(slices.Clone(t.params), t.objective.params...) {
+		if owned[p.Name] {
+			return fmt.Errorf("train: two parameters are named %q, expected different names", p.Name)
+		}
+		owned[p.Name] = true
 	}
 	switch {
 	case len(t.Terms) == 0:
