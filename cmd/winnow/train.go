@@ -108,6 +108,9 @@ func loadTrainData(from config.Data) (trainData, error) {
 	if err != nil {
 		return trainData{}, withHint(err, "make the features first: winnow extract")
 	}
+	if err := store.Verify(); err != nil {
+		return trainData{}, withHint(err, "make the features again: winnow extract --overwrite")
+	}
 	data, err := joinTrainData(d, store)
 	if err != nil && strings.Contains(err.Error(), "not in the store") {
 		return data, withHint(err, "make the features from this manifest: winnow extract")

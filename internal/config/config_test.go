@@ -204,9 +204,19 @@ func TestMarshalReadsBackTheSame(t *testing.T) {
 	if diff := cmp.Diff(Flatten(c), Flatten(got)); diff != "" {
 		t.Errorf("%s\n%s", text, diff)
 	}
+	if d := parseText(t, string(must(Marshal(Default())))); !cmp.Equal(d, Default(), cmp.Comparer(func(a, b map[string]any) bool { return len(a) == len(b) })) {
+		t.Errorf("the defaults come back as %+v", d)
+	}
 	if got.Losses[0].Settings["form"] != "true" {
 		t.Errorf("form came back as %v (%T)", got.Losses[0].Settings["form"], got.Losses[0].Settings["form"])
 	}
+}
+
+func must(b []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return b
 }
 
 func TestFlattenSeesEveryChange(t *testing.T) {

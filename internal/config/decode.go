@@ -112,7 +112,10 @@ func (d decoder) putSlice(v reflect.Value, n ast.Node, path string) error {
 	if !ok {
 		return d.mismatch(n, path, "a list")
 	}
-	out := reflect.MakeSlice(v.Type(), len(list.Values), len(list.Values))
+	out := reflect.Zero(v.Type()) // an empty list is no list, so that what is written reads back the same
+	if len(list.Values) > 0 {
+		out = reflect.MakeSlice(v.Type(), len(list.Values), len(list.Values))
+	}
 	for i, item := range list.Values {
 		element := out.Index(i)
 		if start, ok := element.Addr().Interface().(interface{ setDefaults() }); ok {
