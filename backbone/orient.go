@@ -2,6 +2,7 @@ package backbone
 
 import (
 	"bytes"
+	"encoding/binary"
 	"image"
 	"image/color"
 
@@ -12,10 +13,15 @@ import (
 // orientation is the EXIF orientation 1 … 8 of the file; 1, upright, where there is none or none that can
 // be read: a broken EXIF block does not make a picture unreadable.
 func orientation(format string, data []byte) int {
-	kinds := map[string]imagemeta.ImageFormat{"jpeg": imagemeta.JPEG, "png": imagemeta.PNG, "webp": imagemeta.WebP}
+	kinds := map[string]imagemeta.ImageFormat{"jpeg": imagemeta.JPEG, "png": imagemeta.PNG, "webp": imagemeta.TIFF}
 	kind, ok := kinds[format]
 	if !ok {
 		return 1
+	}
+	if format == "webp" { // an EXIF block is a small TIFF; the library does not find it behind a chunk of odd length
+		if data = webpChunk(data, "EXIF"); data == nil {
+			return 1
+		}
 	}
 	found := 1
 	_, err := imagemeta.Decode(imagemeta.Options{
@@ -36,6 +42,22 @@ func orientation(format string, data []byte) int {
 		return 1
 	}
 	return found
+}
+
+// webpChunk is the content of the first chunk of a kind, or nil. Chunks of odd length are padded to even.
+func webpChunk(data []byte, kind string) []byte {
+	const header = 12 // RIFF, size, WEBP
+	for rest := data[min(len(data), header):]; len(rest) >= 8; {
+		size := int64(binary.LittleEndian.Uint32(rest[4:8]))
+		if size > int64(len(rest)-8) {
+			return nil
+		}
+		if string(rest[:4]) == kind {
+			return bytes.TrimPrefix(rest[8:8+size], []byte("Exif\x00\x00"))
+		}
+		rest = rest[min(int64(len(rest)), 8+size+size&1):]
+	}
+	return nil
 }
 
 // orient turns a picture upright. Rows and columns are exchanged for orientations 5 to 8.

@@ -17,6 +17,7 @@ type Entry struct {
 	NeedsProxy  bool // judges against the proxies of the loss
 	Probability bool // scores are P_clean in [0, 1]; otherwise similarities in [-1, 1], or 1 where nothing is known
 	FixedBar    bool // a fixed threshold makes sense
+	LeastDim    int  // dimensions needed, if more than 1
 
 	build func(Config, Env) Scorer
 }
@@ -46,6 +47,7 @@ var Catalog = []Entry{
 	{
 		Name: "vmf", Title: "vMF-Sim", Paper: prism, Equation: "10-14",
 		NeedsBank: true, Probability: true, FixedBar: true,
+		LeastDim: 2, // the sphere of R^1 is two points
 		Settings: []Setting{
 			{"kappa", KappaBanerjee, "estimate of the concentration: banerjee, printed (eq. 13 as printed) or sra (two Newton steps)"},
 			{"debias", "false", "correct the mean length of small classes"},

@@ -122,13 +122,10 @@ func (c Config) cutoff() Cutoff {
 
 // check says whether a scorer can work in this training.
 func (e Env) check(entry Entry) error {
-	least := 1
-	if entry.Name == "vmf" {
-		least = 2 // the sphere of R^1 is two points
-	}
 	switch {
-	case e.Dim < least || e.Classes < 1:
-		return fmt.Errorf("filters: scorer %q: %d classes of dimension %d, expected 1 or more of dimension %d or more", entry.Name, e.Classes, e.Dim, least)
+	case e.Dim < max(1, entry.LeastDim) || e.Classes < 1:
+		return fmt.Errorf("filters: scorer %q: %d classes of dimension %d, expected 1 or more of dimension %d or more",
+			entry.Name, e.Classes, e.Dim, max(1, entry.LeastDim))
 	case !entry.NeedsProxy:
 		return nil
 	case e.Proxies == nil:

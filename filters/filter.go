@@ -113,12 +113,12 @@ func (f *Filter) setWindow(window []float64) {
 	}
 }
 
-// meet gives classes that were never met before the score 1, notes the labels, and says whether these are
-// the first ones. It stands in for the bank where there is none.
+// meet stands in for the bank where there is none: it notes the labels, says whether they are the first
+// ones, and gives ProxySim's scores of classes never met before the value 1.
 func (f *Filter) meet(labels []int, scores []float64) (first bool) {
 	first = !slices.Contains(f.seen, true)
 	for i, k := range labels {
-		if !f.seen[k] {
+		if f.entry.NeedsProxy && !f.seen[k] {
 			scores[i] = 1
 		}
 	}

@@ -59,7 +59,7 @@ func logOdds(l []float64, classes []int, y int) float64 {
 var nothingKnown = math.Inf(1)
 
 // negligible is where e^d vanishes beside 1 even if a million classes add up.
-const negligible = -60
+const negligible = -45
 
 // probabilities turns log odds into P, in place.
 func probabilities(odds []float64) []float64 {

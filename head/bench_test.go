@@ -7,13 +7,27 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/gonum"
 
 	"winnow/features"
+	"winnow/internal/orttest"
 )
 
 // BenchmarkHeadStep measures Forward and Backward of the linear head of the claim (batch 64, 2048→512)
-// and, turn by turn in the same run, the two bare products that no implementation can avoid.
+// and, turn by turn in the same run, the two bare products that no implementation can avoid: with gonum's own
+// products, and with ONNX Runtime's as the command runs it. The solver's share is measured in train.
 func BenchmarkHeadStep(b *testing.B) {
+	b.Run("gonum", benchmarkStep)
+	b.Run("onnxruntime", func(b *testing.B) {
+		fast := orttest.UseBLAS(b)
+		UseBLAS(fast)
+		defer UseBLAS(gonum.Implementation{})
+		defer blas32.Use(gonum.Implementation{})
+		benchmarkStep(b)
+	})
+}
+
+func benchmarkStep(b *testing.B) {
 	const batch, in, out = 64, 2048, 512
 	rng := rand.New(rand.NewPCG(1, 1))
 	train := randomSet(rng, 1000, in)

@@ -1,29 +1,30 @@
 package head
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
-
-	"winnow/features"
 )
 
 const (
-	// exactEigen is the largest dimension decomposed whole: gonum's symmetric solver takes about a second at
-	// 640 and 13 s at 1280 on a busy core.
+	// exactEigen is the largest dimension decomposed whole: gonum's symmetric solver takes half a second at 640
+	// and 11 s at 1280.
 	exactEigen = 640
-	// subspaceSteps is how often the subspace iteration applies the matrix.
-	subspaceSteps = 12
+	plainSteps = 3    // products with the matrix before the filter knows where the unwanted spectrum lies
+	rounds     = 4    // applications of the filter
+	maxDegree  = 4    // of the filter
+	maxStretch = 1e10 // how far a filter may pull directions apart before rounding loses the short ones
 )
 
 // topEigen returns the k largest eigenvalues of a positive semidefinite matrix, falling, and their
-// eigenvectors as columns (d×k).
+// eigenvectors as columns (d×k). The matrix is finite and not zero.
 func topEigen(c *mat.SymDense, k int) ([]float64, *mat.Dense) {
 	d := c.SymmetricDim()
-	wide := k + max(k/4, 32)
+	wide := k + max(k/8, 32)
 	if d <= exactEigen || wide >= d*9/10 {
 		return wholeEigen(c, k)
 	}
@@ -50,63 +51,104 @@ func wholeEigen(c mat.Symmetric, k int) ([]float64, *mat.Dense) {
 	return values, vectors
 }
 
-// subspaceEigen is block subspace iteration with a final Rayleigh-Ritz step: almost all of its time is
-// float32 matrix products, 2·d²·wide each. The k leading pairs are exact where the spectrum falls;
-// neighbours around place k, whose eigenvalues hardly differ, may be mixed, and a whitening by Ritz pairs is
-// still one: VᵀCV is diagonal by construction. The start is a fixed random block, so the result is a function
-// of the matrix alone.
-// Source: Halko, Martinsson & Tropp, SIAM Review 2011, algorithm 4.4, with the basis conditioned after every
-// product by a shifted Cholesky factor (Fukaya et al., SIAM J. Sci. Comput. 2020) instead of a QR.
+// subspaceEigen is block subspace iteration, sped up by a Chebyshev filter, with a final Rayleigh-Ritz step:
+// almost all of its time is float64 matrix products, 2·d²·wide each. Pairs whose eigenvalues stand apart come
+// out exact; neighbours around place k, which hardly differ, may be mixed, and a whitening by Ritz pairs is
+// still one: VᵀCV is diagonal by construction. The start is a fixed random block, so the result is a
+// function of the matrix alone.
+//
+// Sources: Halko, Martinsson & Tropp, SIAM Review 2011, algorithm 4.4; Zhou & Saad, SIAM J. Matrix Anal.
+// Appl. 2007, algorithm 3.1 (the filter: T_m maps the unwanted [0, a] into [-1, 1] and grows fast above).
 func subspaceEigen(c *mat.SymDense, k, wide int) ([]float64, *mat.Dense) {
 	d := c.SymmetricDim()
-	a := features.NewMatrix(d, d)
+	full := mat.DenseCopyOf(c) // as a plain matrix: the product of a symmetric one has no fast kernel
+	rng := rand.New(rand.NewPCG(0x77686974656e, uint64(d)))
+	q, y := mat.NewDense(d, wide, nil), mat.NewDense(d, wide, nil)
 	for i := range d {
-		for j := range d {
-			a.Data[i*d+j] = float32(c.At(i, j))
+		for j := range wide {
+			q.Set(i, j, rng.NormFloat64())
 		}
 	}
-	rng := rand.New(rand.NewPCG(0x77686974656e, uint64(d)))
-	q, y := features.NewMatrix(d, wide), features.NewMatrix(d, wide)
-	for i := range q.Data {
-		q.Data[i] = float32(rng.NormFloat64())
+	for range plainSteps {
+		y.Mul(full, q)
+		condition(q, y)
 	}
-	for range subspaceSteps {
-		product(y, a, q)
-		conditioned(q, y)
+	var bounds mat.EigenSym
+	bounds.Factorize(ritz(full, q), false)
+	spread := bounds.Values(nil)
+	top, edge := spread[wide-1], max(spread[0], 1e-9*spread[wide-1])
+	degree := 1
+	for degree < maxDegree && math.Pow(4*top/edge, float64(degree+1)) <= maxStretch {
+		degree++
+	}
+	for range rounds {
+		condition(q, chebyshev(full, q, edge, degree))
 	}
 	basis := orthonormal(q)
-	var cb, small mat.Dense
-	cb.Mul(c, basis)
-	small.Mul(basis.T(), &cb)
-	ritz := mat.NewSymDense(wide, nil)
-	for i := range wide {
-		for j := i; j < wide; j++ {
-			ritz.SetSym(i, j, (small.At(i, j)+small.At(j, i))/2)
-		}
-	}
-	values, inner := wholeEigen(ritz, k)
-	var vectors mat.Dense
-	vectors.Mul(basis, inner)
-	return values, &vectors
+	values, inner := wholeEigen(ritz(full, basis), k)
+	y.Reset()
+	y.Mul(basis, inner)
+	return values, y
 }
 
-// conditioned writes y·R⁻¹ to q, where RᵀR = yᵀy + shift·I: a basis of the same space, nearly orthonormal.
-// The shift keeps the factor defined when y has lost directions to rounding or never had them.
-func conditioned(q, y blas32.General) {
-	p := y.Cols
-	gram := features.NewMatrix(p, p)
-	blas32.Gemm(blas.Trans, blas.NoTrans, 1, y, y, 0, gram)
-	var trace float64
+// ritz is qᵀ·c·q.
+func ritz(c, q *mat.Dense) *mat.SymDense {
+	var cq, small mat.Dense
+	cq.Mul(c, q)
+	small.Mul(q.T(), &cq)
+	p := q.RawMatrix().Cols
+	out := mat.NewSymDense(p, nil)
 	for i := range p {
-		trace += float64(gram.Data[i*p+i])
+		for j := i; j < p; j++ {
+			out.SetSym(i, j, (small.At(i, j)+small.At(j, i))/2)
+		}
 	}
-	for shift := 1e-7 * trace; ; shift *= 10 {
+	return out
+}
+
+// chebyshev is T_m(2c/edge - I)·q by the recurrence T_m = 2x·T_{m-1} - T_{m-2}. q is kept.
+func chebyshev(c, q *mat.Dense, edge float64, degree int) *mat.Dense {
+	step := func(y *mat.Dense, factor float64) *mat.Dense { // factor·(2c/edge - I)·y
+		var out mat.Dense
+		out.Mul(c, y)
+		raw, in := out.RawMatrix().Data, y.RawMatrix().Data
+		for i, v := range raw {
+			raw[i] = factor * (2/edge*v - in[i])
+		}
+		return &out
+	}
+	before, now := q, step(q, 1)
+	for range degree - 1 {
+		next := step(now, 2)
+		next.Sub(next, before)
+		before, now = now, next
+	}
+	return now
+}
+
+// condition writes to q a nearly orthonormal basis of the columns of y: twice y·R⁻¹, where RᵀR = yᵀy + shift·I.
+// All of it is matrix products. The shift keeps the factor defined where y has lost directions to rounding, or
+// never had them. (Fukaya et al., SIAM J. Sci. Comput. 2020, shifted Cholesky QR.)
+func condition(q, y *mat.Dense) {
+	for range 2 {
+		var gram, factor mat.Dense
+		gram.Mul(y.T(), y)
+		inverseFactor(&factor, &gram)
+		q.Mul(y, &factor)
+		y.Copy(q)
+	}
+}
+
+// inverseFactor writes R⁻¹ of the shifted Cholesky factor of gram to out.
+func inverseFactor(out, gram *mat.Dense) {
+	p := gram.RawMatrix().Cols
+	for shift := 1e-14 * mat.Trace(gram); ; shift *= 100 {
 		sym := mat.NewSymDense(p, nil)
 		for i := range p {
 			for j := i; j < p; j++ {
-				sym.SetSym(i, j, float64(gram.Data[i*p+j]))
+				sym.SetSym(i, j, gram.At(i, j))
 			}
-			sym.SetSym(i, i, sym.At(i, i)+shift)
+			sym.SetSym(i, i, gram.At(i, i)+shift)
 		}
 		var chol mat.Cholesky
 		if !chol.Factorize(sym) {
@@ -114,33 +156,21 @@ func conditioned(q, y blas32.General) {
 		}
 		var upper, inverse mat.TriDense
 		chol.UTo(&upper)
-		if err := inverse.InverseTri(&upper); err != nil {
-			continue // conditioned too badly: a larger shift
+		if err := inverse.InverseTri(&upper); err != nil && shift < mat.Trace(gram) {
+			continue // too badly conditioned: a larger shift
 		}
-		right := features.NewMatrix(p, p)
-		for i := range p {
-			for j := i; j < p; j++ {
-				right.Data[i*p+j] = float32(inverse.At(i, j))
-			}
-		}
-		product(q, y, right)
+		out.CloneFrom(&inverse)
 		return
 	}
 }
 
-// orthonormal is a float64 orthonormal basis of the columns of q.
-func orthonormal(q blas32.General) *mat.Dense {
-	wide := mat.NewDense(q.Rows, q.Cols, nil)
-	for i := range q.Rows {
-		for j, v := range features.Row(q, i) {
-			wide.Set(i, j, float64(v))
-		}
-	}
-	raw, tau := wide.RawMatrix(), make([]float64, q.Cols)
-	work := make([]float64, 64*q.Cols)
+// orthonormal is an orthonormal basis of the columns of q, by Householder reflections in its memory.
+func orthonormal(q *mat.Dense) *mat.Dense {
+	raw := q.RawMatrix()
+	tau, work := make([]float64, raw.Cols), make([]float64, 64*raw.Cols)
 	lapack64.Geqrf(raw, tau, work, len(work))
 	lapack64.Orgqr(raw, tau, work, len(work))
-	return wide
+	return q
 }
 
 // product overwrites c with a·b.

@@ -54,11 +54,14 @@ func whitening(x blas32.General, out int, centre bool) (whitened, error) {
 		clear(mean)
 	}
 	cov := covariance(x, mean)
-	values, vectors := topEigen(cov, min(out, x.Cols))
-	var trace float64
-	for i := range x.Cols {
-		trace += cov.At(i, i)
+	trace := mat.Trace(cov)
+	if !finite(trace) {
+		return whitened{}, fmt.Errorf("head: whitening: the variance of the training rows overflows float32, expected features of a moderate size")
 	}
+	if trace == 0 {
+		return whitened{}, fmt.Errorf("head: whitening: the %d training rows are all equal, expected features that vary", x.Rows)
+	}
+	values, vectors := topEigen(cov, min(out, x.Cols))
 	limit := x.Rows
 	if centre {
 		limit--
@@ -66,9 +69,6 @@ func whitening(x blas32.General, out int, centre bool) (whitened, error) {
 	rank := 0
 	for rank < len(values) && rank < limit && values[rank] > minEigen*values[0] && values[rank] > 0 {
 		rank++
-	}
-	if rank == 0 {
-		return whitened{}, fmt.Errorf("head: whitening: the %d training rows are all equal, expected features that vary", x.Rows)
 	}
 	return scaled(vectors, values[:rank], mean, out, ridge*trace/float64(x.Cols)), nil
 }

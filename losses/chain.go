@@ -38,8 +38,9 @@ type chain struct {
 
 	s       blas32.General // n×r
 	in, out []float64      // a block of S and of dS
-	scale   []float64      // proxies: 1/‖p_j‖, so that S = z·p̂; nil otherwise
-	pull    []float64      // proxies: Σ_i dS_ij·s_ij
+	block   pairs
+	scale   []float64 // proxies: 1/‖p_j‖, so that S = z·p̂; nil otherwise
+	pull    []float64 // proxies: Σ_i dS_ij·s_ij
 }
 
 // blockSize is how many similarities are widened at a time: 2 blocks × 8 bytes × 8192 = 128 KiB.
@@ -65,16 +66,17 @@ func (c *chain) run(a, b blas32.General, whole pairs, grad bool) (sum, terms flo
 	if grad {
 		c.out = grow(c.out, step*r)
 	}
-	var p pairs
+	p := &c.block
 	for first := 0; first < n; first += step {
 		last := min(first+step, n)
-		p.block(&whole, first, last)
+		*p = whole
+		p.first, p.rows = first, whole.rows[first:last]
 		s := c.in[:(last-first)*r]
-		c.widen(s, a, b, &p)
+		c.widen(s, a, b, p)
 		if grad {
 			dS = c.out[:len(s)]
 		}
-		more, count := c.fn.eval(dS, s, &p)
+		more, count := c.fn.eval(dS, s, p)
 		sum += more
 		terms += count
 		if grad {

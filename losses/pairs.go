@@ -34,12 +34,6 @@ func (p *pairs) apart(i, j int) bool {
 // positive reports whether j ∈ P(i).
 func (p *pairs) positive(i, j int) bool { return p.rows[i] == p.cols[j] && p.apart(i, j) }
 
-// block narrows whole to its rows from first to last (excluded).
-func (p *pairs) block(whole *pairs, first, last int) {
-	*p = *whole
-	p.first, p.rows = first, whole.rows[first:last]
-}
-
 // checkSet panics where a caller breaks the contract of Eval; what a person can get wrong is checked at
 // the doors.
 func checkSet(what string, s features.Set, dim int) {

@@ -1,7 +1,6 @@
 package ort
 
 import (
-	"debug/elf"
 	"errors"
 	"fmt"
 	"os"
@@ -151,7 +150,7 @@ func missingIn(folder string) []Missing {
 		case errors.Is(err, os.ErrNotExist):
 			missing = append(missing, Missing{name, "not beside the runtime"})
 		case err != nil:
-			missing = append(missing, Missing{name, "not a shared library: " + err.Error()})
+			missing = append(missing, Missing{name, err.Error()})
 		case name == cudaLibrary:
 			needs = imported
 		}
@@ -167,16 +166,6 @@ func missingIn(folder string) []Missing {
 		}
 	}
 	return missing
-}
-
-// imports lists the libraries that a shared library names as its needs.
-func imports(path string) ([]string, error) {
-	file, err := elf.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return file.ImportedLibraries()
 }
 
 // appendCUDA asks for the CUDA provider. Convolutions use the algorithm that the heuristic names: the

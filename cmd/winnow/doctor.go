@@ -67,7 +67,7 @@ func doctor(c *cli.Context) error {
 	}
 	for _, check := range d.Checks {
 		if check.Required && !check.OK {
-			return withHint(fmt.Errorf("doctor: %s: %s", check.Name, check.Found), "%s", check.Fix)
+			return withHint(fmt.Errorf("doctor: the main job cannot run: see %s", check.Name), "%s", check.Fix)
 		}
 	}
 	return nil
@@ -108,11 +108,7 @@ func (d *diagnosis) library(c *cli.Context, cfg ort.Config) *ort.Runtime {
 		rt, err = ort.Load(cfg)
 	}
 	if err != nil {
-		look.Found, look.Fix = err.Error(), installHint
-		var hinted hintError
-		if errors.As(err, &hinted) {
-			look.Fix = hinted.hint
-		}
+		look.Found, look.Fix = err.Error(), libraryHint(c)
 		d.add(look)
 		return nil
 	}

@@ -82,7 +82,7 @@ func showRuntime(c *cli.Context) error {
 	}
 	rt, err := ort.Load(ort.Config{Library: found.Path})
 	if err != nil {
-		return withHint(err, installHint)
+		return withHint(err, "%s", libraryHint(c))
 	}
 	facts := runtimeFacts{found.Path, found.Source, rt.Version(), rt.Providers()}
 	if c.Bool("json") {
@@ -103,15 +103,20 @@ func writeJSON(c *cli.Context, v any) error {
 // installHint is what to do where ONNX Runtime is missing.
 const installHint = "run: winnow runtime install"
 
+// libraryHint is what to do about a library that is missing or does not load.
+func libraryHint(c *cli.Context) string {
+	if c.String("ort-lib") != "" {
+		return "correct --ort-lib or WINNOW_ORT_LIB, or unset it and " + installHint
+	}
+	return installHint
+}
+
 // findLibrary finds ONNX Runtime's library by --ort-lib or WINNOW_ORT_LIB, else where it usually lies.
 func findLibrary(c *cli.Context) (ortlib.Found, error) {
 	given := c.String("ort-lib")
 	found, err := ortlib.Find(given)
-	switch {
-	case err != nil && given != "":
-		return found, withHint(err, "correct --ort-lib or WINNOW_ORT_LIB, or unset it and %s", installHint)
-	case err != nil:
-		return found, withHint(err, installHint)
+	if err != nil {
+		return found, withHint(err, "%s", libraryHint(c))
 	}
 	if found.Source == ortlib.Given {
 		found.Source = "--ort-lib"
@@ -151,7 +156,10 @@ func openRuntime(c *cli.Context) (*ort.Runtime, error) {
 	}
 	rt, err := ort.Load(cfg)
 	if err != nil {
-		return nil, withHint(err, "run: winnow doctor")
+		if cfg.Device != "cpu" {
+			return nil, withHint(err, "see what is missing with: winnow doctor; or compute without a GPU: --device cpu")
+		}
+		return nil, withHint(err, "%s", libraryHint(c))
 	}
 	if rt.Fallback != "" {
 		fmt.Fprintf(c.App.ErrWriter, "winnow: %s\n", rt.Fallback)

@@ -49,10 +49,10 @@ func fetch(ctx context.Context, p npmPackage, folder string) (string, error) {
 func (p npmPackage) check(path string) error {
 	sum, err := sha256File(path)
 	if err != nil {
-		return fmt.Errorf("ortlib: %w", err)
+		return err
 	}
 	if sum != p.SHA256 {
-		return fmt.Errorf("ortlib: %s: found sha256 %s, expected %s", path, sum, p.SHA256)
+		return fmt.Errorf("%s: found sha256 %s, expected %s", filepath.Base(path), sum, p.SHA256)
 	}
 	return nil
 }

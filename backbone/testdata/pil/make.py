@@ -110,3 +110,17 @@ for way, code in ways.items():
     crop(big.resize((40, 40), code), 40).save(f"resize-{way}-exact-40.png", optimize=True)
     crop(big.transpose(Image.TRANSPOSE).resize((31, int(31 * 61 / 47)), code), 24).save(f"resize-{way}-tall.png", optimize=True)
 big.convert("L").resize((40, 40), Image.BICUBIC).save("resize-grey-exact-40.png", optimize=True)
+
+# EXIF orientations, and what PIL's exif_transpose makes of them.
+from PIL import ImageOps
+
+small = picture(13, 8)
+for o in range(1, 9):
+    exif = Image.Exif()
+    exif[0x0112] = o
+    kinds = ["png"] if o != 6 else ["png", "jpg", "webp"]
+    for kind in kinds:
+        name = f"exif-{o}.{kind}" if kind == "png" else f"exif-{kind}.{kind}"
+        options = {"jpg": dict(quality=92), "webp": dict(lossless=True), "png": {}}[kind]
+        small.save(name, exif=exif, **options)
+        ImageOps.exif_transpose(Image.open(name)).convert("RGB").save(name.rsplit(".", 1)[0] + "-turned.png")

@@ -1,0 +1,254 @@
+package backbone
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// ExtractConfig says how images become vectors.
+type ExtractConfig struct {
+	Preprocessing Preprocessing
+	Batch         int  // images a run of the network, always the same ones together
+	Workers       int  // goroutines that decode; 0: one a core
+	MaxPixels     int  // largest picture; 0: DefaultMaxPixels
+	Strict        bool // the first unreadable image stops the extraction
+}
+
+// RowWriter takes batches of vectors in the order of the images and keeps them. [features.Writer] is one.
+type RowWriter interface {
+	Rows() int           // rows it has from an earlier run: the extraction begins behind them
+	Bad() []features.Bad // unreadable images among them
+	Append(x blas32.General, bad []features.Bad) error
+	Flush() error
+}
+
+// Progress is where an extraction stands, told after every batch.
+type Progress struct {
+	Done, Total int // images, with those of an earlier run
+	Resumed     int // images of an earlier run
+	Bad         int // unreadable images among the done
+}
+
+// slots is how many batches of pixels there are: one in the network and two that fill, so that neither the
+// network nor the decoders wait where a batch ends. Memory is bounded by them.
+const slots = 3
+
+// Extract computes the vector of every image and hands them to the store in batches.
+//
+// Workers decode and preprocess in parallel while the network, on the calling goroutine, runs the batch
+// before, and a third side writes. Batch k is always images k·Batch … k·Batch+Batch-1, so an extraction that
+// was stopped and goes on computes the same bits as one that was not. An unreadable image keeps its row, of
+// zeros, and is listed with its reason; where none of the first images can be read nothing is begun. On
+// cancellation the batch at work is finished and everything is flushed. observe may be nil.
+func Extract(ctx context.Context, cfg ExtractConfig, net Network, fsys fs.FS, paths []string, store RowWriter, observe func(Progress)) error {
+	if cfg.Batch < 1 || cfg.Workers < 0 {
+		return fmt.Errorf("backbone: extract: batch %d with %d workers, expected at least one image a batch", cfg.Batch, cfg.Workers)
+	}
+	start := store.Rows()
+	if start > len(paths) || start%cfg.Batch != 0 && start != len(paths) {
+		return fmt.Errorf("backbone: extract: %d of %d rows are there, expected whole batches of %d", start, len(paths), cfg.Batch)
+	}
+	readers, err := newReaders(cfg, fsys)
+	if err != nil {
+		return err
+	}
+	if start == 0 {
+		if err := readers[0].probe(paths); err != nil {
+			return err
+		}
+	}
+	e := &extraction{cfg: cfg, net: net, paths: paths, store: store, observe: observe}
+	err = e.run(ctx, readers, start)
+	if e.wrote != nil {
+		return e.wrote // and the writer would only say it again
+	}
+	return errors.Join(err, store.Flush())
+}
+
+// extraction is one run of Extract.
+type extraction struct {
+	cfg     ExtractConfig
+	net     Network
+	paths   []string
+	store   RowWriter
+	observe func(Progress)
+
+	free  chan *batch    // empty ones
+	order chan *batch    // being filled, in the order of the images
+	work  chan picture   // single images to decode
+	rows  chan vectors   // results to write
+	spare chan []float32 // memory for results
+	stop  context.CancelFunc
+	wrote error // of the writing side, set before it ends
+}
+
+// batch is the pixels of consecutive images.
+type batch struct {
+	first, n int
+	pixels   []float32
+	reasons  []string // why image i cannot be read, or ""
+	left     sync.WaitGroup
+}
+
+// picture is one image of a batch.
+type picture struct {
+	of *batch
+	at int
+}
+
+// vectors is a finished batch.
+type vectors struct {
+	x   blas32.General
+	bad []features.Bad
+}
+
+// run starts the sides and is itself the one that runs the network.
+func (e *extraction) run(ctx context.Context, readers []*reader, start int) error {
+	inner, stop := context.WithCancel(ctx)
+	e.stop = stop
+	e.free, e.order = make(chan *batch, slots), make(chan *batch, slots)
+	e.work = make(chan picture, e.cfg.Batch)
+	e.rows, e.spare = make(chan vectors, 1), make(chan []float32, 2)
+	size := e.cfg.Preprocessing.Size()
+	for range slots {
+		e.free <- &batch{pixels: make([]float32, e.cfg.Batch*size), reasons: make([]string, e.cfg.Batch)}
+	}
+	for range cap(e.spare) {
+		e.spare <- make([]float32, e.cfg.Batch*e.net.Dim())
+	}
+	var sides sync.WaitGroup
+	sides.Go(func() { e.feed(inner, start) })
+	for _, r := range readers {
+		sides.Go(func() { e.decode(r, size) })
+	}
+	sides.Go(func() { e.write(start) })
+	err := func() error {
+		defer sides.Wait() // also when the network panics
+		defer close(e.rows)
+		defer stop()
+		return e.infer(inner)
+	}()
+	if err == nil && e.store.Rows() < len(e.paths) {
+		return ctx.Err()
+	}
+	return err
+}
+
+// feed hands out the images, batch by batch, as long as there are empty batches to fill.
+func (e *extraction) feed(ctx context.Context, start int) {
+	defer close(e.work)
+	defer close(e.order)
+	for first := start; first < len(e.paths); first += e.cfg.Batch {
+		var b *batch
+		select {
+		case b = <-e.free:
+		case <-ctx.Done():
+			return
+		}
+		b.first, b.n = first, min(e.cfg.Batch, len(e.paths)-first)
+		b.left.Add(b.n)
+		e.order <- b
+		for i := range b.n {
+			e.work <- picture{b, i} // decoders never stop before this channel is closed
+		}
+	}
+}
+
+// decode fills pictures into their batches.
+func (e *extraction) decode(r *reader, size int) {
+	for p := range e.work {
+		b := p.of
+		dst := b.pixels[p.at*size : (p.at+1)*size]
+		b.reasons[p.at] = ""
+		if err := r.read(dst, e.paths[b.first+p.at]); err != nil {
+			b.reasons[p.at] = err.Error()
+			clear(dst)
+		}
+		b.left.Done()
+	}
+}
+
+// infer runs the network over the batches in order. It leaves at a border between batches.
+func (e *extraction) infer(ctx context.Context) error {
+	size, dim := e.cfg.Preprocessing.Size(), e.net.Dim()
+	for b := range e.order {
+		b.left.Wait()
+		if ctx.Err() != nil {
+			return nil // run says why
+		}
+		var bad []features.Bad
+		for i, reason := range b.reasons[:b.n] {
+			if reason != "" {
+				bad = append(bad, features.Bad{Row: b.first + i, Path: e.paths[b.first+i], Reason: reason})
+			}
+		}
+		if e.cfg.Strict && len(bad) > 0 {
+			return fmt.Errorf("backbone: %s: %s", bad[0].Path, bad[0].Reason)
+		}
+		x := blas32.General{Rows: b.n, Cols: dim, Stride: dim, Data: (<-e.spare)[:b.n*dim]}
+		if err := e.net.Infer(x, b.pixels[:b.n*size], b.n); err != nil {
+			return fmt.Errorf("backbone: images %d to %d: %w", b.first, b.first+b.n-1, err)
+		}
+		for _, w := range bad {
+			clear(features.Row(x, w.Row-b.first))
+		}
+		if err := checkFinite(x, e.paths[b.first:]); err != nil {
+			return err
+		}
+		e.free <- b
+		e.rows <- vectors{x, bad}
+	}
+	return nil
+}
+
+// write appends finished batches. After an error it only empties the channel.
+func (e *extraction) write(start int) {
+	bad := len(e.store.Bad())
+	for v := range e.rows {
+		if e.wrote == nil {
+			if e.wrote = e.store.Append(v.x, v.bad); e.wrote != nil {
+				e.stop()
+			} else if bad += len(v.bad); e.observe != nil {
+				e.observe(Progress{Done: e.store.Rows(), Total: len(e.paths), Resumed: start, Bad: bad})
+			}
+		}
+		e.spare <- v.x.Data[:cap(v.x.Data)]
+	}
+}
+
+// checkFinite stops at a vector that is no vector: stored it would spoil every similarity with it.
+func checkFinite(x blas32.General, paths []string) error {
+	for i := range x.Rows {
+		for j, v := range features.Row(x, i) {
+			if v-v != 0 { // infinite or not a number
+				return fmt.Errorf("backbone: %s: value %d of the features is %v, expected a finite number", paths[i], j, v)
+			}
+		}
+	}
+	return nil
+}
+
+// newReaders makes one reader for each worker.
+func newReaders(cfg ExtractConfig, fsys fs.FS) ([]*reader, error) {
+	n := cfg.Workers
+	if n == 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	readers := make([]*reader, n)
+	for i := range readers {
+		q, err := NewPreprocessor(cfg.Preprocessing)
+		if err != nil {
+			return nil, err
+		}
+		readers[i] = &reader{fsys: fsys, q: q, options: DecodeOptions{MaxPixels: cfg.MaxPixels, EXIF: cfg.Preprocessing.EXIF}}
+	}
+	return readers, nil
+}

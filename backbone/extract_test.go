@@ -1,0 +1,411 @@
+package backbone
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// sums is a network whose vectors are moments of the pixels; at runs of its choice it misbehaves.
+type sums struct {
+	size   int
+	runs   atomic.Int64
+	before func(run int64) error
+}
+
+func (s *sums) Dim() int { return 5 }
+
+func (s *sums) Infer(dst blas32.General, pixels []float32, n int) error {
+	if dst.Rows != n || dst.Cols != 5 || len(pixels) != n*s.size {
+		return fmt.Errorf("%d images of %d values into %d×%d", n, len(pixels), dst.Rows, dst.Cols)
+	}
+	if s.before != nil {
+		if err := s.before(s.runs.Add(1)); err != nil {
+			return err
+		}
+	}
+	for i := range n {
+		row := features.Row(dst, i)
+		clear(row)
+		for j, v := range pixels[i*s.size : (i+1)*s.size] {
+			row[j%5] += v * float32(j%7+n%3) // n: the composition of the batch matters, as it may in a real network
+		}
+		row[0]++ // never the zero vector, which marks an unreadable image
+	}
+	return nil
+}
+
+var tiny = Preprocessing{Resize: 20, Crop: 16, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255, Std: [3]float32{1, 1, 1}}
+
+// album is n small images, three of them unreadable.
+func album(t testing.TB, n int) (fstest.MapFS, []string) {
+	t.Helper()
+	files := fstest.MapFS{}
+	paths := make([]string, n)
+	pictures := [][]byte{readFile(t, "testdata/pil/jpeg-420.jpg"), readFile(t, "testdata/pil/png-palette.png"),
+		readFile(t, "testdata/pil/jpeg-grey.jpg"), readFile(t, "testdata/pil/gif.gif"), readFile(t, "testdata/pil/resize.png")}
+	for i := range n {
+		paths[i] = fmt.Sprintf("class/%03d.jpg", i)
+		data := pictures[i*i%len(pictures)]
+		switch i {
+		case 3:
+			data = []byte("path,label\n")
+		case 9:
+			data = data[:len(data)/2]
+		case 12:
+			continue // not there
+		}
+		files[paths[i]] = &fstest.MapFile{Data: data}
+	}
+	return files, paths
+}
+
+func plan(paths []string, batch int) features.Plan {
+	return features.Plan{Key: features.Key{Model: "sums", Views: []string{"center"}}, Paths: paths, Dim: 5, Batch: batch, Device: "cpu"}
+}
+
+// extractTo runs one extraction into dir as far as it goes.
+func extractTo(t testing.TB, ctx context.Context, dir string, net *sums, files fs.FS, paths []string, cfg ExtractConfig, observe func(Progress)) error {
+	t.Helper()
+	w, err := features.Create(dir, plan(paths, cfg.Batch), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := Extract(ctx, cfg, net, files, paths, flushing{w}, observe); err != nil {
+		return err
+	}
+	_, err = w.Finish()
+	return err
+}
+
+// flushing notes every batch at once, where the real writer waits for some hundred rows.
+type flushing struct{ *features.Writer }
+
+func (w flushing) Append(x blas32.General, bad []features.Bad) error {
+	return errors.Join(w.Writer.Append(x, bad), w.Writer.Flush())
+}
+
+func storeBytes(t testing.TB, dir string) []string {
+	t.Helper()
+	var all []string
+	for _, name := range []string{"features.npy", "paths.txt", "store.json"} {
+		all = append(all, string(readFile(t, filepath.Join(dir, name))))
+	}
+	return all
+}
+
+func newSums() *sums { return &sums{size: tiny.Size()} }
+
+func TestExtract(t *testing.T) {
+	files, paths := album(t, 23)
+	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 3}
+	dir := t.TempDir()
+	var told []Progress
+	if err := extractTo(t, t.Context(), dir, newSums(), files, paths, cfg, func(p Progress) { told = append(told, p) }); err != nil {
+		t.Fatal(err)
+	}
+	s, err := features.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []features.Bad{
+		{Row: 3, Path: paths[3], Reason: `not an image: starts with "path,label\n", expected JPEG, PNG, GIF, BMP or WebP`},
+		{Row: 9, Path: paths[9], Reason: "jpeg: the file is cut short"},
+		{Row: 12, Path: paths[12], Reason: "file does not exist"},
+	}
+	if !strings.HasPrefix(s.Bad[1].Reason, "png: ") && !strings.HasPrefix(s.Bad[1].Reason, "jpeg: ") {
+		t.Errorf("reason %q", s.Bad[1].Reason)
+	}
+	want[1].Reason = s.Bad[1].Reason
+	if diff := cmp.Diff(want, s.Bad); diff != "" {
+		t.Errorf("unreadable (-want +got):\n%s", diff)
+	}
+	x, err := s.Read(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for first := 0; first < 23; first += 4 { // a loop without goroutines: the same numbers
+		n := min(4, 23-first)
+		pixels := make([]float32, n*tiny.Size())
+		for i := range n {
+			img, err := Decode(fileData(files, paths[first+i]), DecodeOptions{})
+			if err != nil {
+				continue
+			}
+			if err := Preprocess(pixels[i*tiny.Size():(i+1)*tiny.Size()], img, tiny); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out := features.NewMatrix(n, 5)
+		if err := newSums().Infer(out, pixels, n); err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			row := features.Row(out, i)
+			if _, bad := s.BadRows()[first+i]; bad {
+				clear(row)
+			}
+			if !cmp.Equal(row, features.Row(x, first+i)) {
+				t.Errorf("row %d is %v, expected %v", first+i, features.Row(x, first+i), row)
+			}
+		}
+	}
+	last := told[len(told)-1]
+	if len(told) != 6 || last != (Progress{Done: 23, Total: 23, Bad: 3}) {
+		t.Errorf("told %v", told)
+	}
+}
+
+func fileData(files fstest.MapFS, path string) []byte {
+	if f := files[path]; f != nil {
+		return f.Data
+	}
+	return nil
+}
+
+// TestExtractAgainAndAgain lets the network cancel, fail and panic at random batches and goes on until the
+// store is whole: the bytes are those of the run that was left in peace.
+func TestExtractAgainAndAgain(t *testing.T) {
+	files, paths := album(t, 61)
+	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 2}
+	calm := t.TempDir()
+	if err := extractTo(t, t.Context(), calm, newSums(), files, paths, cfg, nil); err != nil {
+		t.Fatal(err)
+	}
+	want := storeBytes(t, calm)
+	failed := errors.New("out of memory")
+	for seed := range uint64(12) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		dir := t.TempDir()
+		stops := 0
+		for {
+			ctx, cancel := context.WithCancel(t.Context())
+			net := newSums()
+			at, how := int64(1+rng.IntN(9)), rng.IntN(3)
+			net.before = func(run int64) error {
+				if run != at {
+					return nil
+				}
+				stops++
+				switch how {
+				case 0:
+					cancel()
+					return nil
+				case 1:
+					return failed
+				}
+				panic("killed")
+			}
+			err := func() (err error) {
+				defer func() {
+					if p := recover(); p != nil {
+						err = fmt.Errorf("panic: %v", p)
+					}
+				}()
+				return extractTo(t, ctx, dir, net, files, paths, cfg, nil)
+			}()
+			cancel()
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, context.Canceled) && !errors.Is(err, failed) && err.Error() != "panic: killed" {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+		}
+		if stops == 0 {
+			t.Errorf("seed %d: never stopped", seed)
+		}
+		if diff := cmp.Diff(want, storeBytes(t, dir)); diff != "" {
+			t.Errorf("seed %d: after %d stops (-want +got):\n%s", seed, stops, diff)
+		}
+	}
+}
+
+// TestShiftedBatchesAreSeen: the network of these tests tells in which company an image was computed, so the
+// comparison above would notice batches put together differently after a restart.
+func TestShiftedBatchesAreSeen(t *testing.T) {
+	files, paths := album(t, 22)
+	var stores [][]string
+	for _, batch := range []int{4, 5} {
+		dir := t.TempDir()
+		if err := extractTo(t, t.Context(), dir, newSums(), files, paths, ExtractConfig{Preprocessing: tiny, Batch: batch}, nil); err != nil {
+			t.Fatal(err)
+		}
+		stores = append(stores, storeBytes(t, dir))
+	}
+	if stores[0][0] == stores[1][0] {
+		t.Error("batches of 4 and of 5 gave the same vectors")
+	}
+}
+
+// TestCancelKeepsWhatIsDone: the batch at work is finished and stored.
+func TestCancelKeepsWhatIsDone(t *testing.T) {
+	files, paths := album(t, 61)
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	net := newSums()
+	net.before = func(run int64) error {
+		if run == 5 {
+			cancel()
+		}
+		return nil
+	}
+	if err := extractTo(t, ctx, dir, net, files, paths, ExtractConfig{Preprocessing: tiny, Batch: 4}, nil); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	w, err := features.Create(dir, plan(paths, 4), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if w.Rows() != 20 {
+		t.Errorf("%d rows kept, expected 20", w.Rows())
+	}
+}
+
+// TestKilledProcess kills a real process at work, with the signal that cannot be caught, and goes on.
+func TestKilledProcess(t *testing.T) {
+	files, paths := album(t, 61)
+	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 2}
+	if dir := os.Getenv("WINNOW_TEST_KILLED"); dir != "" { // the child
+		net := newSums()
+		net.before = func(run int64) error {
+			if run == 9 {
+				p, err := os.FindProcess(os.Getpid())
+				if err != nil {
+					return err
+				}
+				if err := p.Kill(); err != nil {
+					return err
+				}
+				select {}
+			}
+			return nil
+		}
+		t.Fatal(extractTo(t, t.Context(), dir, net, files, paths, cfg, nil))
+	}
+	dir := filepath.Join(t.TempDir(), "store")
+	child := exec.Command(os.Args[0], "-test.run=^TestKilledProcess$")
+	child.Env = append(os.Environ(), "WINNOW_TEST_KILLED="+dir)
+	out, err := child.CombinedOutput()
+	if err == nil || bytes.Contains(out, []byte("FAIL")) {
+		t.Fatalf("the child was not killed: %v\n%s", err, out)
+	}
+	if _, err := features.Open(dir); err == nil || !strings.Contains(err.Error(), "unfinished store") || strings.Contains(err.Error(), " 0 of") {
+		t.Fatalf("after the kill: %v", err)
+	}
+	if err := extractTo(t, t.Context(), dir, newSums(), files, paths, cfg, nil); err != nil {
+		t.Fatal(err)
+	}
+	calm := t.TempDir()
+	if err := extractTo(t, t.Context(), calm, newSums(), files, paths, cfg, nil); err != nil {
+		t.Fatal(err)
+	}
+	if !cmp.Equal(storeBytes(t, calm), storeBytes(t, dir)) {
+		t.Error("the store of the killed and restarted extraction differs")
+	}
+}
+
+func TestExtractRefuses(t *testing.T) {
+	files, paths := album(t, 23)
+	good := ExtractConfig{Preprocessing: tiny, Batch: 4}
+	strict, noBatch, noCrop := good, good, good
+	strict.Strict, noBatch.Batch, noCrop.Preprocessing.Crop = true, 0, 0
+	failing, nan := newSums(), &spoilt{newSums()}
+	failing.before = func(run int64) error { return errors.New("out of memory") }
+	for name, c := range map[string]struct {
+		cfg   ExtractConfig
+		net   Network
+		files fs.FS
+		paths []string
+		store *memory
+		want  string
+	}{
+		"strict":     {strict, newSums(), files, paths, &memory{}, "backbone: class/003.jpg: not an image"},
+		"batch":      {noBatch, newSums(), files, paths, &memory{}, "batch 0"},
+		"crop":       {noCrop, newSums(), files, paths, &memory{}, "crop is 0"},
+		"wrong root": {good, newSums(), fstest.MapFS{}, paths, &memory{}, "none of the first 23 images can be read; class/000.jpg: file does not exist"},
+		"no images":  {good, newSums(), files, nil, &memory{}, "the image list is empty"},
+		"network":    {good, failing, files, paths, &memory{}, "images 0 to 3: out of memory"},
+		"nan":        {good, nan, files, paths, &memory{}, "class/002.jpg: value 1 of the features is NaN"},
+		"disk full":  {good, newSums(), files, paths, &memory{full: 8}, "no space left"},
+		"odd rows":   {good, newSums(), files, paths, &memory{rows: 3}, "3 of 23 rows are there"},
+	} {
+		err := Extract(t.Context(), c.cfg, c.net, c.files, c.paths, c.store, nil)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Count(err.Error(), "\n") > 0 {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// memory is a store that keeps nothing and may be full.
+type memory struct{ rows, full int }
+
+func (m *memory) Rows() int           { return m.rows }
+func (m *memory) Bad() []features.Bad { return nil }
+func (m *memory) Flush() error {
+	if m.full > 0 && m.rows >= m.full {
+		return errors.New("no space left on device")
+	}
+	return nil
+}
+func (m *memory) Append(x blas32.General, _ []features.Bad) error {
+	if m.full > 0 && m.rows+x.Rows > m.full {
+		return errors.New("no space left on device")
+	}
+	m.rows += x.Rows
+	return nil
+}
+
+// spoilt returns one value that is not a number.
+type spoilt struct{ *sums }
+
+func (s *spoilt) Infer(dst blas32.General, pixels []float32, n int) error {
+	if err := s.sums.Infer(dst, pixels, n); err != nil {
+		return err
+	}
+	dst.Data[2*dst.Stride+1] = float32(math.NaN())
+	return nil
+}
+
+func TestReadRefuses(t *testing.T) {
+	root := t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, "a.jpg"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "b.jpg"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(root, "b.jpg"), 1<<31); err != nil { // a hole, no bytes on disk
+		t.Fatal(err)
+	}
+	readers, err := newReaders(ExtractConfig{Preprocessing: tiny, Batch: 1, Workers: 1}, os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dst := make([]float32, tiny.Size())
+	for path, want := range map[string]string{
+		"a.jpg": "is a folder", "b.jpg": "file of 2147483648 bytes", "c.jpg": "no such file", "../d.jpg": "invalid argument", "/etc/e.jpg": "invalid argument",
+	} {
+		if err := readers[0].read(dst, path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package backbone
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+)
+
+// maxFile bounds an image file: what is larger is something else with the wrong name.
+const maxFile = 1 << 30
+
+// probed is how many images may be unreadable at the beginning before the whole list is doubted.
+const probed = 64
+
+// reader turns image files into what the network sees; it keeps its memory from file to file.
+type reader struct {
+	fsys    fs.FS
+	q       *Preprocessor
+	options DecodeOptions
+	data    []byte
+}
+
+// read fills dst with one image. Whatever goes wrong, a panic included, is an error of this image; the text
+// leaves the path to the caller.
+func (r *reader) read(dst []float32, path string) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("reading the picture panicked: %v", p)
+		}
+	}()
+	if err := r.load(path); err != nil {
+		var inPath *fs.PathError
+		if errors.As(err, &inPath) {
+			err = inPath.Err
+		}
+		return err
+	}
+	img, err := Decode(r.data, r.options)
+	if err != nil {
+		return err
+	}
+	return r.q.Into(dst, img)
+}
+
+// load reads a file into r.data.
+func (r *reader) load(path string) error {
+	f, err := r.fsys.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	stat, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if stat.IsDir() {
+		return errors.New("is a folder, expected an image file")
+	}
+	if stat.Size() > maxFile {
+		return fmt.Errorf("file of %d bytes, expected at most %d", stat.Size(), maxFile)
+	}
+	r.data = resized(r.data, int(stat.Size()))
+	n, err := io.ReadFull(f, r.data)
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		err = nil // it has shrunk since, or says no size: the decoder judges what there is
+	}
+	r.data = r.data[:n]
+	return err
+}
+
+// probe reads images from the beginning until one can be read: where none of the first can, the folder is
+// the wrong one and nothing should be begun.
+func (r *reader) probe(paths []string) error {
+	dst := make([]float32, r.q.p.Size())
+	var first error
+	for i, path := range paths[:min(len(paths), probed)] {
+		err := r.read(dst, path)
+		if err == nil {
+			return nil
+		}
+		if i == 0 {
+			first = err
+		}
+	}
+	if first == nil {
+		return errors.New("backbone: extract: the image list is empty")
+	}
+	return fmt.Errorf("backbone: none of the first %d images can be read; %s: %w", min(len(paths), probed), paths[0], first)
+}

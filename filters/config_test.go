@@ -1,0 +1,75 @@
+package filters
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"winnow/features"
+)
+
+func TestConfigErrors(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Config)
+		want   string
+	}{
+		{func(c *Config) { c.Scorer = "vmff" }, `filters: scorer "vmff" is unknown: known are vmf, avgsim, avgsim_direct, proxysim, batch_positive, memory_positive`},
+		{func(c *Config) { c.Threshold = "top" }, `filters: threshold "top" is unknown: known are strm, trm, fixed`},
+		{func(c *Config) { c.Kappa = "" }, `filters: kappa "" is unknown: known are banerjee, printed, sra`},
+		{func(c *Config) { c.Denominator = "some" }, `filters: denominator "some" is unknown: known are members, all`},
+		{func(c *Config) { c.Rate = 1 }, `filters: rate is 1, expected a share from 0 to below 1`},
+		{func(c *Config) { c.Rate = -0.1 }, `filters: rate is -0.1, expected a share from 0 to below 1`},
+		{func(c *Config) { c.Fixed = 1 }, `filters: fixed is 1, expected a probability from 0 to below 1`},
+		{func(c *Config) { c.Window = 0 }, `filters: window is 0, expected 1 or more batches`},
+		{func(c *Config) { c.WarmUp = -1 }, `filters: warm_up is -1, expected 0 or more iterations`},
+		{func(c *Config) { c.AvgSimSteps = -1 }, `filters: avgsim_steps is -1, expected 0 or more iterations`},
+		{func(c *Config) { c.Scorer, c.Threshold = "avgsim", "fixed" }, `filters: threshold "fixed" with scorer "avgsim": its scores have no fixed scale, expected strm or trm`},
+		{func(c *Config) { c.Scorer, c.Threshold = "batch_positive", "fixed" }, `filters: threshold "fixed" with scorer "batch_positive": its scores have no fixed scale, expected strm or trm`},
+		{func(c *Config) { c.Scorer = "proxysim" }, `filters: scorer "proxysim" needs a loss with proxies, and this loss has none`},
+	} {
+		config := Default()
+		c.change(&config)
+		if _, err := New(config, Env{Dim: 8, Classes: 3}); err == nil || err.Error() != c.want {
+			t.Errorf("error is %v, expected %s", err, c.want)
+		}
+	}
+	if err := Default().Validate(); err != nil {
+		t.Error(err)
+	}
+	config := Default()
+	config.Scorer = "proxysim"
+	if _, err := New(config, Env{Dim: 8, Classes: 3, Proxies: features.NewParam("p", 7, 8), PerClass: 2}); err == nil || !strings.Contains(err.Error(), "7×8 proxies, expected 3 classes of 2 and dimension 8") {
+		t.Errorf("error is %v", err)
+	}
+	if _, err := New(Default(), Env{Dim: 1, Classes: 3}); err == nil {
+		t.Error("vMF-Sim on the line was accepted")
+	}
+}
+
+// The catalog, the configuration's keys and their defaults say the same.
+func TestCatalogIsConsistent(t *testing.T) {
+	defaults := map[string]reflect.Value{}
+	config := reflect.ValueOf(Default())
+	for i := range config.NumField() {
+		tag := config.Type().Field(i).Tag.Get("yaml")
+		if tag == "" {
+			t.Errorf("field %s has no key", config.Type().Field(i).Name)
+		}
+		defaults[tag] = config.Field(i)
+	}
+	seen := map[string]bool{}
+	for _, e := range Catalog {
+		if e.Name == "" || e.Title == "" || e.Paper == "" || e.Equation == "" || seen[e.Name] {
+			t.Errorf("entry %+v is incomplete or double", e)
+		}
+		seen[e.Name] = true
+		for _, s := range e.Settings {
+			value, ok := defaults[s.Key]
+			if !ok {
+				t.Errorf("%s: setting %q is no key of the configuration", e.Name, s.Key)
+			} else if text := asText(value); text != s.Default || s.Meaning == "" {
+				t.Errorf("%s: setting %q: default is %q, the configuration has %q", e.Name, s.Key, s.Default, text)
+			}
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package filters
+
+import (
+	"testing"
+
+	"winnow/features"
+)
+
+// On clusters with 40 % wrong labels, batch after batch, each of PRISM's scorers keeps far more right rows
+// than chance, and an audit of everything puts the wrong ones last. Chance keeps 60 %.
+func TestFilterFindsWrongLabels(t *testing.T) {
+	for _, entry := range Catalog {
+		share, detection := 0.9, 0.95
+		switch entry.Name {
+		case "memory_positive":
+			detection = 0.93
+		case "batch_positive": // sees a handful of rows, nearly half of them wrong: the paper's weakest variant
+			share, detection = 0.7, 0.93
+		}
+		for seed := uint64(1); seed <= 4; seed++ {
+			s := newStream(seed, 32, 10, 0.6)
+			f := mustNew(t, s.world, func(c *Config) { c.Scorer, c.Rate, c.Window, c.AvgSimSteps = entry.Name, 0.4, 10, 10 })
+			bank := features.NewBank(600, 32, 10)
+			var kept, right int
+			for i := range 60 {
+				z, truth := s.batch(40, 0.4)
+				rows, _ := f.Keep(z, bank)
+				bank.Push(z.Rows(rows))
+				if i < 30 {
+					continue
+				}
+				for _, row := range rows {
+					kept++
+					if truth[row] {
+						right++
+					}
+				}
+			}
+			if got := float64(right) / float64(kept); got < share {
+				t.Errorf("%s, seed %d: %.3f of the rows kept are right, expected %.2f", entry.Name, seed, got, share)
+			}
+			if kept < 30*40*45/100 || kept > 30*40*75/100 {
+				t.Errorf("%s, seed %d: kept %d of %d", entry.Name, seed, kept, 30*40)
+			}
+			z, truth := s.batch(600, 0.4)
+			audit := features.BankOf(z, 10)
+			if a := auroc(f.Scorer().Score(nil, z, audit, true), truth); a < detection {
+				t.Errorf("%s, seed %d: an audit has an AUROC of %.3f, expected %.2f", entry.Name, seed, a, detection)
+			}
+			if ranker, ok := f.Scorer().(Ranker); ok {
+				if a := auroc(ranker.LogOdds(nil, z, audit, true), truth); a < detection {
+					t.Errorf("%s, seed %d: log odds have an AUROC of %.3f, expected %.2f", entry.Name, seed, a, detection)
+				}
+			}
+		}
+	}
+}
+
+// The filter must be what finds them: one that looks at nothing keeps what chance keeps.
+func TestChanceIsSeen(t *testing.T) {
+	s := newStream(1, 32, 10, 0) // no class stands out
+	f := mustNew(t, s.world, func(c *Config) { c.Scorer, c.Rate = "avgsim", 0.4 })
+	z, truth := s.batch(600, 0.4)
+	if a := auroc(f.Scorer().Score(nil, z, features.BankOf(z, 10), true), truth); a > 0.6 {
+		t.Errorf("labels that nothing tells apart have an AUROC of %.3f", a)
+	}
+}
