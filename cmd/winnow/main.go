@@ -71,19 +71,20 @@ func withHint(err error, format string, args ...any) error {
 
 func newApp(stdout, stderr io.Writer) *cli.App {
 	app := &cli.App{
-		Name:                   "winnow",
-		Usage:                  "train image embeddings on labels that cannot be trusted, and find the wrong labels",
-		Version:                version(),
-		Writer:                 stdout,
-		ErrWriter:              stderr,
-		HideHelpCommand:        true,
-		UseShortOptionHandling: true,
-		Suggest:                true,
-		Flags:                  globalFlags,
-		Commands:               commands(),
-		ExitErrHandler:         func(*cli.Context, error) {}, // run decides the exit code
-		OnUsageError:           usageFailed,
-		Action:                 noCommand,
+		Name:                      "winnow",
+		Usage:                     "train image embeddings on labels that cannot be trusted, and find the wrong labels",
+		Version:                   version(),
+		Writer:                    stdout,
+		ErrWriter:                 stderr,
+		HideHelpCommand:           true,
+		UseShortOptionHandling:    true,
+		DisableSliceFlagSeparator: true, // a repeated flag's value may hold commas
+		Suggest:                   true,
+		Flags:                     globalFlags,
+		Commands:                  commands(),
+		ExitErrHandler:            func(*cli.Context, error) {}, // run decides the exit code
+		OnUsageError:              usageFailed,
+		Action:                    noCommand,
 	}
 	for _, c := range app.Commands {
 		strict(c)

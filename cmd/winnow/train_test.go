@@ -1,0 +1,430 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/features"
+	"winnow/internal/config"
+	"winnow/internal/ortlib"
+	"winnow/models"
+	"winnow/train"
+)
+
+// needRuntime skips a test that computes through ONNX Runtime where there is none (CI: fails).
+func needRuntime(t testing.TB) {
+	t.Helper()
+	if _, err := ortlib.Find(os.Getenv("WINNOW_ORT_LIB")); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip("ONNX Runtime is not here (make runtime, or set WINNOW_ORT_LIB): ", err)
+	}
+}
+
+// world is a made-up dataset on disk: features in which a few directions tell classes apart, under
+// directions that say nothing and are larger.
+type world struct {
+	dir, manifest, store string
+	wrong                map[string]bool // corrupted paths
+}
+
+const worldDim = 48
+
+func newWorld(t testing.TB, seed uint64, corrupt float64) world {
+	t.Helper()
+	w := world{dir: t.TempDir(), wrong: map[string]bool{}}
+	w.manifest, w.store = filepath.Join(w.dir, "list.csv"), filepath.Join(w.dir, "store")
+	rng := train.Rand(seed, "world", 0)
+	var list strings.Builder
+	list.WriteString("path,label,split\n")
+	var paths []string
+	var rows []float32
+	const classes, each = 40, 16
+	for c := range classes {
+		centre := make([]float64, worldDim)
+		for j := range centre[:12] {
+			centre[j] = 1.5 * rng.NormFloat64()
+		}
+		split := "train"
+		if c >= 20 {
+			split = "validation"
+		}
+		for i := range each {
+			path := fmt.Sprintf("c%02d/%02d.jpg", c, i)
+			label := c
+			if split == "train" && rng.Float64() < corrupt {
+				label = (c + 1 + rng.IntN(19)) % 20
+				w.wrong[path] = true
+			}
+			fmt.Fprintf(&list, "%s,class%02d,%s\n", path, label, split)
+			paths = append(paths, path)
+			for j := range worldDim {
+				spread := 1.0
+				if j >= 12 && j < 20 {
+					spread = 6
+				}
+				rows = append(rows, float32(2+centre[j]+spread*rng.NormFloat64()))
+			}
+		}
+	}
+	write(t, w.manifest, list.String())
+	w.makeStore(t, paths, rows, nil)
+	return w
+}
+
+func (w world) makeStore(t testing.TB, paths []string, rows []float32, bad []features.Bad) {
+	t.Helper()
+	key := features.Key{Model: strings.Repeat("a", 64), Output: "pool", Preprocessing: "{}", Views: []string{"center"}}
+	writer, err := features.Create(w.store, features.Plan{Key: key, Paths: paths, Dim: worldDim, Batch: len(paths), Device: "cpu", Winnow: "test"}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := features.NewMatrix(len(paths), worldDim)
+	copy(x.Data, rows)
+	if err := writer.Append(x, bad); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := writer.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readFile(t testing.TB, parts ...string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(parts...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// call runs winnow as a person would.
+func call(ctx context.Context, args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = run(ctx, append([]string{"winnow"}, args...), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+// args are those of a short training of the world.
+func (w world) args(out string, more ...string) []string {
+	return append([]string{"train", "--manifest", w.manifest, "--root", w.dir, "--features", w.store, "--out", out,
+		"--dim", "24", "--batch", "8x4", "--lr", "2e-3", "--epochs", "8"}, more...)
+}
+
+func TestTrainCommand(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 1, 0.3)
+	out := filepath.Join(w.dir, "runs", "one")
+	code, stdout, stderr := call(context.Background(), w.args(out, "--noise-rate", "0.3", "--json")...)
+	if code != 0 {
+		t.Fatalf("exit %d\n%s", code, stderr)
+	}
+	var result runResult
+	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
+		t.Fatal(err)
+	}
+	v := result.Validation
+	if !*result.Better || v.Trained.PrecisionAt1 < v.Whitened.PrecisionAt1+0.02 || v.Frozen.N != 320 {
+		t.Errorf("frozen %.4f, whitened %.4f, trained %.4f of %d: expected the trained head well ahead",
+			v.Frozen.PrecisionAt1, v.Whitened.PrecisionAt1, v.Trained.PrecisionAt1, v.Frozen.N)
+	}
+	if stdout != readFile(t, out, resultFile) {
+		t.Error("--json prints something else than result.json holds")
+	}
+	h, meta, err := models.ReadHead(filepath.Join(out, bestHeadFile))
+	if err != nil || h.Config().In != worldDim || h.Config().Out != 24 || meta.Output != "pool" || meta.Seed != 1 {
+		t.Errorf("%v: head %+v of %+v", err, h.Config(), meta)
+	}
+	if _, _, err := models.ReadHead(filepath.Join(out, lastHeadFile)); err != nil {
+		t.Error(err)
+	}
+	cfg, err := config.Load(filepath.Join(out, configFile), nil)
+	if err != nil || cfg.Filter.Rate != 0.3 || cfg.Solver.LR != 2e-3 || cfg.Losses[1].Settings["margin"] != 0.5 || cfg.Data.Manifest != w.manifest {
+		t.Errorf("%v: resolved settings %+v", err, cfg)
+	}
+	var facts runFacts
+	if err := json.Unmarshal([]byte(readFile(t, out, runFile)), &facts); err != nil {
+		t.Fatal(err)
+	}
+	if facts.Images != 320 || facts.Validation != 320 || len(facts.Classes) != 20 || facts.Classes[3] != "class03" || len(facts.ManifestSHA256) != 64 || len(facts.FeaturesSHA256) != 64 {
+		t.Errorf("run.json: %+v", facts)
+	}
+	if lines := strings.Count(readFile(t, out, train.MetricsFile), "\n"); lines != facts.Steps+9 {
+		t.Errorf("%d lines of metrics, expected one for each of %d steps and 9 validations", lines, facts.Steps)
+	}
+	if !strings.Contains(stderr, "320 images of 20 classes to train on, 320 for validation") || !strings.Contains(stderr, "validation P@1") {
+		t.Errorf("standard error:\n%s", stderr)
+	}
+
+	t.Run("refused twice", func(t *testing.T) {
+		before := readFile(t, out, bestHeadFile)
+		code, _, stderr := call(context.Background(), w.args(out)...)
+		if code != 1 || !strings.Contains(stderr, "there is a run in this folder already") || !strings.Contains(stderr, "--resume") {
+			t.Errorf("exit %d\n%s", code, stderr)
+		}
+		if readFile(t, out, bestHeadFile) != before {
+			t.Error("the head was touched")
+		}
+	})
+	t.Run("resuming a finished run says the same", func(t *testing.T) {
+		code, again, stderr := call(context.Background(), "train", "--resume", "--out", out)
+		if code != 0 || !strings.Contains(again, "better than the frozen features") || !strings.Contains(stderr, "going on after step") {
+			t.Errorf("exit %d\n%s%s", code, again, stderr)
+		}
+	})
+	t.Run("resuming with another setting", func(t *testing.T) {
+		code, _, stderr := call(context.Background(), "train", "--resume", "--out", out, "--lr", "1e-3")
+		if code != 1 || !strings.Contains(stderr, `made with solver.lr = "0.002", asked for "0.001"`) {
+			t.Errorf("exit %d\n%s", code, stderr)
+		}
+	})
+	t.Run("resuming with other labels", func(t *testing.T) {
+		other := filepath.Join(w.dir, "other.csv")
+		first := strings.Split(readFile(t, w.manifest), "\n")[1]
+		label := "class07"
+		if strings.Contains(first, label) {
+			label = "class08"
+		}
+		write(t, other, strings.Replace(readFile(t, w.manifest), first, "c00/00.jpg,"+label+",train", 1))
+		code, _, stderr := call(context.Background(), "train", "--resume", "--out", out, "--manifest", other)
+		if code != 1 || !strings.Contains(stderr, "made with data.images = ") {
+			t.Errorf("exit %d\n%s", code, stderr)
+		}
+	})
+	t.Run("overwrite keeps what is not ours", func(t *testing.T) {
+		write(t, filepath.Join(out, "notes.txt"), "mine")
+		code, _, stderr := call(context.Background(), w.args(out, "--overwrite", "--steps", "3", "--quiet")...)
+		if code == 0 {
+			t.Error("--epochs and --steps together were accepted")
+		}
+		code, _, stderr = call(context.Background(), "-q", "train", "--manifest", w.manifest, "--features", w.store, "--out", out, "--overwrite", "--steps", "3", "--batch", "8x4", "--dim", "8")
+		if code != 0 || stderr != "" || readFile(t, out, "notes.txt") != "mine" {
+			t.Errorf("exit %d\n%s", code, stderr)
+		}
+		if events, _ := filepath.Glob(filepath.Join(out, "events.out.tfevents.*")); len(events) != 1 {
+			t.Errorf("event files %v, expected only the new run's", events)
+		}
+	})
+}
+
+// Interrupted at chosen steps and resumed, the command leaves the same files as uninterrupted.
+func TestTrainCommandResumes(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 2, 0.3)
+	whole, cut := filepath.Join(w.dir, "whole"), filepath.Join(w.dir, "cut")
+	settings := []string{"--loss", "soft_triple", "--loss", "contrastive:bank", "--set", "filter.avgsim=5 steps", "--set", "bank.size=200", "--set", "checkpoint=7 steps"}
+	if code, _, stderr := call(context.Background(), w.args(whole, settings...)...); code != 0 {
+		t.Fatal(stderr)
+	}
+	for i := 0; ; i++ {
+		ctx, cancel := context.WithCancel(context.Background())
+		watch := &cancelAfter{n: 3, cancel: cancel}
+		code := run(ctx, append([]string{"winnow"}, w.args(cut, append(settings, "--resume")...)...), new(bytes.Buffer), watch)
+		cancel()
+		if code == 0 {
+			if i == 0 {
+				t.Error("the run was never cut")
+			}
+			break
+		}
+		if code != 130 || !strings.Contains(watch.String(), "interrupted; the work so far is saved") || i > 50 {
+			t.Fatalf("exit %d\n%s", code, watch)
+		}
+	}
+	for _, name := range []string{bestHeadFile, lastHeadFile, train.MetricsFile, train.CheckpointFile, configFile} {
+		if readFile(t, whole, name) != readFile(t, cut, name) {
+			t.Errorf("%s differs between the whole and the resumed run", name)
+		}
+	}
+}
+
+// cancelAfter cancels once n validations have been told.
+type cancelAfter struct {
+	bytes.Buffer
+	n      int
+	cancel func()
+}
+
+func (c *cancelAfter) Write(b []byte) (int, error) {
+	if bytes.Contains(b, []byte("validation P@1")) {
+		if c.n--; c.n == 0 {
+			c.cancel()
+		}
+	}
+	return c.Buffer.Write(b)
+}
+
+func TestTrainMisuse(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 3, 0)
+	out := filepath.Join(w.dir, "out")
+	file := filepath.Join(w.dir, "run.yaml")
+	write(t, file, "solver:\n  rate: 1\n")
+	half := filepath.Join(w.dir, "half.csv")
+	write(t, half, "path,label,split\nc00/00.jpg,a,train\nc00/01.jpg,a,train\n")
+	missing := filepath.Join(w.dir, "missing.csv")
+	write(t, missing, "path,label,split\nc00/00.jpg,a,train\nnew.jpg,b,train\n")
+	test := filepath.Join(w.dir, "test.csv")
+	write(t, test, "path,label,split\nc00/00.jpg,a,test\n")
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"train"}, 2, "--manifest is missing"},
+		{[]string{"train", "--manifest", w.manifest, "--features", w.store}, 2, "--out is missing"},
+		{w.args(out, "extra"), 2, `winnow train takes flags only, found "extra"`},
+		{w.args(out, "--resume", "--overwrite"), 2, "--resume and --overwrite contradict each other"},
+		{w.args(out, "--config", file), 1, "config: " + file + ":2:3: unknown key solver.rate: known here are alpha, "},
+		{w.args(out, "--config", file+"x"), 1, "no such file"},
+		{w.args(out, "--set", "solver.rate=1"), 2, "unknown key solver.rate: known here are alpha, "},
+		{w.args(out, "--set", "head.hidden=[8,x]"), 2, `found "x", expected an integer`},
+		{w.args(out, "--batch", "64"), 2, `--batch: found "64", expected classes x images, for example 16x4`},
+		{w.args(out, "--hidden", "a"), 2, `--hidden: found "a", expected widths, for example 512,256`},
+		{w.args(out, "--loss", "softmax"), 2, `losses.0.name: losses: loss "softmax" is unknown`},
+		{w.args(out, "--filter", "prism"), 2, `filters: scorer "prism" is unknown`},
+		{w.args(out, "--noise-rate", "1.5"), 2, "rate is 1.5, expected a share from 0 to below 1"},
+		{[]string{"train", "--manifest", w.manifest, "--features", w.dir, "--out", out}, 1, "no feature store"},
+		{[]string{"train", "--manifest", w.dir + "/none.csv", "--features", w.store, "--out", out}, 1, "none.csv"},
+		{[]string{"train", "--manifest", half, "--features", w.store, "--out", out}, 1, `the train split has one class, "a": expected at least two`},
+		{[]string{"train", "--manifest", missing, "--features", w.store, "--out", out}, 1, `1 of the 2 train images are not in the store, the first is "new.jpg"`},
+		{[]string{"train", "--manifest", test, "--features", w.store, "--out", out}, 1, `the manifest has no images in the split "train"`},
+	} {
+		code, stdout, stderr := call(context.Background(), c.args...)
+		if code != c.code || !strings.Contains(stderr, c.want) || stdout != "" {
+			t.Errorf("%v: exit %d, expected %d with …%s…\n%s%s", c.args[1:], code, c.code, c.want, stdout, stderr)
+		}
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a refused run left a folder")
+	}
+}
+
+func TestTrainDefaultsArePrinted(t *testing.T) {
+	code, stdout, stderr := call(context.Background(), "train", "--defaults", "--set", "seed=9", "--hidden", "64,32")
+	cfg, err := config.Parse("printed", []byte(stdout), nil)
+	if code != 0 || err != nil || cfg.Seed != 9 || !slices.Equal(cfg.Head.Hidden, []int{64, 32}) {
+		t.Errorf("exit %d, %v\n%s%s", code, err, stdout, stderr)
+	}
+}
+
+func TestTrainWithoutValidation(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 4, 0)
+	write(t, w.manifest, strings.ReplaceAll(readFile(t, w.manifest), ",validation", ",test"))
+	out := filepath.Join(w.dir, "out")
+	code, stdout, stderr := call(context.Background(), w.args(out, "--filter", "none", "--loss", "triplet", "--set", "validation.patience=3", "--dim", "64")...)
+	if code != 0 || !strings.Contains(stdout, "whether training was worth it was not measured") || !strings.Contains(stdout, "the last") {
+		t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
+	}
+	for _, want := range []string{"no validation split", "validation.patience is set without a validation split", "dimension 64 is more than the 48 of the features: using 48"} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("standard error lacks %q:\n%s", want, stderr)
+		}
+	}
+	if h, _, err := models.ReadHead(filepath.Join(out, bestHeadFile)); err != nil || h.Config().Out != 48 {
+		t.Error(err)
+	}
+	if readFile(t, out, bestHeadFile) != readFile(t, out, lastHeadFile) {
+		t.Error("without validation the best head is the last")
+	}
+}
+
+func TestTrainSaysWhenNothingWasGained(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 5, 0)
+	code, stdout, stderr := call(context.Background(), "train", "--manifest", w.manifest, "--features", w.store, "--out", filepath.Join(w.dir, "out"),
+		"--init", "random", "--lr", "1e-12", "--epochs", "1", "--dim", "4", "--batch", "8x4")
+	if code != 0 || !strings.Contains(stdout, "NOT better") {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+}
+
+func TestTrainDivergesInPlainWords(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 6, 0)
+	out := filepath.Join(w.dir, "out")
+	code, _, stderr := call(context.Background(), w.args(out, "--set", "losses.0.weight=1e39")...)
+	if code != 1 || !strings.Contains(stderr, "samples") || !strings.Contains(stderr, "images: c") {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+	h, _, err := models.ReadHead(filepath.Join(out, bestHeadFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range h.Params() {
+		for _, v := range p.Data {
+			if math.IsNaN(float64(v)) {
+				t.Fatal("the best head holds NaN")
+			}
+		}
+	}
+}
+
+func TestJoinTrainData(t *testing.T) {
+	w := newWorld(t, 7, 0)
+	rows := make([]float32, 6*worldDim)
+	for i := range rows {
+		rows[i] = float32(i / worldDim)
+	}
+	paths := []string{"a", "b", "c", "d", "e", "f"}
+	w.makeStore(t, paths, rows, []features.Bad{{Row: 1, Path: "b", Reason: "half a file"}})
+	write(t, w.manifest, "path,label,split,true_label\nf,z,validation,z\ne,x,train,x\nd,,train,y\nc,w,train,x\nb,y,train,y\na,x,train,x\n")
+	data, err := loadTrainData(config.Data{Manifest: w.manifest, Features: w.store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []int{1, -1, 0, 1}; !slices.Equal(data.Train.Labels, want) { // w and x; y is only on the unreadable one
+		t.Errorf("labels %v, expected %v", data.Train.Labels, want)
+	}
+	if !slices.Equal(data.Classes, []string{"w", "x"}) || data.Unlabelled != 1 || !slices.Equal(data.Train.IDs, []int{1, 2, 3, 5}) {
+		t.Errorf("classes %v, %d unlabelled, ids %v", data.Classes, data.Unlabelled, data.Train.IDs)
+	}
+	for i, want := range []float32{4, 3, 2, 0} {
+		if got := data.Train.Row(i)[7]; got != want {
+			t.Errorf("row %d holds the features of row %v, expected %v", i, got, want)
+		}
+	}
+	if data.Validation.Len() != 1 || data.Validation.Row(0)[0] != 5 {
+		t.Errorf("validation %+v", data.Validation)
+	}
+	if diff := cmp.Diff([]leftOut{{"b", "half a file"}}, data.LeftOut); diff != "" {
+		t.Error(diff)
+	}
+	truth := readFile(t, w.manifest)
+	write(t, w.manifest, strings.ReplaceAll(truth, ",x\n", ",y\n")) // another truth, same labels
+	other, err := loadTrainData(config.Data{Manifest: w.manifest, Features: w.store})
+	if err != nil || other.Sum != data.Sum || !cmp.Equal(other.Train, data.Train) {
+		t.Error("the true labels reach the training data", err)
+	}
+}
+
+func TestExplainTrainFailure(t *testing.T) {
+	err := explainTrainFailure(&train.NonFinite{Step: 1, Epoch: 1, What: "loss", Value: math.NaN(), IDs: []int{1, 0}}, trainData{Paths: []string{"a.jpg", "b.jpg"}})
+	var hint hintError
+	if !errors.As(err, &hint) || !strings.HasPrefix(hint.hint, "images: b.jpg, a.jpg;") {
+		t.Errorf("%v", err)
+	}
+}

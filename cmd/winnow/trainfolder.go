@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/features"
+	"winnow/internal/atomicfile"
+	"winnow/internal/config"
+	"winnow/models"
+)
+
+// trainCommandRun is one call of winnow train after its arguments are understood.
+type trainCommandRun struct {
+	c       *cli.Context
+	dir     string
+	cfg     config.Run
+	data    trainData
+	runtime string // version of ONNX Runtime
+	start   time.Time
+}
+
+// runFacts is run.json: what went into a run, so that it can be repeated.
+type runFacts struct {
+	Winnow         string       `json:"winnow"`
+	Go             string       `json:"go"`
+	ORT            string       `json:"onnxruntime"`
+	Device         string       `json:"device"`
+	Threads        int          `json:"threads"`
+	Started        time.Time    `json:"started"`
+	Seed           uint64       `json:"seed"`
+	Manifest       string       `json:"manifest"`
+	ManifestSHA256 string       `json:"manifest_sha256,omitempty"` // of a manifest file
+	ImagesSHA256   string       `json:"images_sha256"`             // of paths, splits and labels
+	Features       string       `json:"features"`
+	FeaturesSHA256 string       `json:"features_sha256"`
+	FeaturesKey    features.Key `json:"features_key"`
+	Images         int          `json:"train_images"`
+	Unlabelled     int          `json:"train_images_without_label"`
+	Validation     int          `json:"validation_images"`
+	LeftOut        []leftOut    `json:"left_out"`
+	Classes        []string     `json:"classes"` // name of each class of the training, by its number
+	StepsPerEpoch  int          `json:"steps_per_epoch"`
+	Steps          int          `json:"steps"`
+}
+
+// runResult is result.json, and what --json prints.
+type runResult struct {
+	Run        string      `json:"run"`
+	Head       string      `json:"head"`
+	Seed       uint64      `json:"seed"`
+	Steps      int         `json:"steps"`
+	Epochs     int         `json:"epochs"`
+	BestStep   int         `json:"best_step"` // -1 without validation: the last state is kept
+	Stopped    bool        `json:"stopped_early"`
+	Validation *comparison `json:"validation"` // null without a validation split
+	Better     *bool       `json:"better_than_untrained"`
+	Verdict    string      `json:"verdict"`
+	Seconds    float64     `json:"seconds"`
+}
+
+func (r *trainCommandRun) do() error {
+	ctx := r.c.Context
+	r.tellData()
+	progress := newTrainProgress(r.c.App.ErrWriter, time.Now)
+	opts := trainOptions{Dir: r.dir, Resume: r.c.Bool("resume")}
+	opts.Begun = func(plan trainPlan) error {
+		progress.begun(plan)
+		r.tellPlan(plan)
+		return r.begin(plan)
+	}
+	if !r.c.Bool("quiet") {
+		opts.Stepped, opts.Validated = progress.stepped, progress.validated
+	}
+	out, err := trainRun(ctx, r.cfg, r.data, opts)
+	if err != nil {
+		if !r.c.Bool("quiet") && progress.width > 0 {
+			progress.line("")
+		}
+		return explainTrainFailure(err, r.data)
+	}
+	result := runResult{
+		Run: r.dir, Head: filepath.Join(r.dir, bestHeadFile), Seed: r.cfg.Seed, Steps: out.Step, Epochs: out.Epochs,
+		BestStep: out.BestStep, Stopped: out.Stopped, Seconds: time.Since(r.start).Seconds(),
+		Verdict: "there is no validation split: whether training was worth it was not measured",
+	}
+	if r.data.Validation.Len() > 0 {
+		c, err := compareHeads(ctx, out.Head, r.data.Train, r.data.Validation)
+		if err != nil {
+			return err
+		}
+		better := c.better()
+		result.Validation, result.Better, result.Verdict = &c, &better, c.verdict()
+	}
+	if err := r.writeResult(result); err != nil {
+		return err
+	}
+	return r.print(result)
+}
+
+// tellData says what is trained on and what is not.
+func (r *trainCommandRun) tellData() {
+	d := r.data
+	note(r.c, "%d images of %d classes to train on, %d for validation", d.Train.Len(), len(d.Classes), d.Validation.Len())
+	if d.Unlabelled > 0 {
+		note(r.c, "%d images of the train split have no label and are only used for whitening", d.Unlabelled)
+	}
+	if n := len(d.LeftOut); n > 0 {
+		note(r.c, "%d unreadable images are left out (all are in run.json), the first is %s: %s", n, d.LeftOut[0].Path, d.LeftOut[0].Reason)
+	}
+	if d.Validation.Len() == 0 {
+		note(r.c, "no validation split: the last state is kept, and nothing says when to stop")
+	}
+}
+
+func (r *trainCommandRun) tellPlan(plan trainPlan) {
+	if plan.Config.Head.Out != r.cfg.Head.Out {
+		note(r.c, "dimension %d is more than the %d of the features: using %d", r.cfg.Head.Out, plan.Config.Head.In, plan.Config.Head.Out)
+	}
+	if r.cfg.Validation.Patience > 0 && !plan.Validates {
+		note(r.c, "validation.patience is set without a validation split: the run will not stop early")
+	}
+	if plan.Resumed > 0 {
+		note(r.c, "going on after step %d of %d", plan.Resumed, plan.Steps)
+	}
+}
+
+// begin throws away what --overwrite says, and writes config.yaml and run.json. A run that goes on keeps
+// what it wrote when it began.
+func (r *trainCommandRun) begin(plan trainPlan) error {
+	if r.c.Bool("overwrite") {
+		if err := clearRunFolder(r.dir); err != nil {
+			return err
+		}
+	}
+	if plan.Resumed > 0 {
+		if _, err := os.Stat(filepath.Join(r.dir, runFile)); err == nil {
+			return nil
+		}
+	}
+	facts := runFacts{
+		Winnow: version(), Go: runtime.Version(), ORT: r.runtime, Device: r.c.String("device"), Threads: r.c.Int("threads"),
+		Started: r.start.UTC(), Seed: r.cfg.Seed, Manifest: r.cfg.Data.Manifest, ImagesSHA256: r.data.Sum, Features: r.cfg.Data.Features,
+		FeaturesSHA256: r.data.StoreSum, FeaturesKey: r.data.Key, Images: r.data.Train.Len(), Unlabelled: r.data.Unlabelled,
+		Validation: r.data.Validation.Len(), LeftOut: append([]leftOut{}, r.data.LeftOut...), Classes: r.data.Classes, StepsPerEpoch: plan.Epoch, Steps: plan.Steps,
+	}
+	var err error
+	if facts.ManifestSHA256, err = fileSum(r.cfg.Data.Manifest); err != nil {
+		return fmt.Errorf("train: %w", err)
+	}
+	text, err := config.Marshal(r.cfg)
+	if err != nil {
+		return fmt.Errorf("train: %s: %w", configFile, err)
+	}
+	if err := atomicfile.WriteBytes(filepath.Join(r.dir, configFile), text); err != nil {
+		return fmt.Errorf("train: %s: %w", configFile, err)
+	}
+	return r.writeJSON(runFile, facts)
+}
+
+func (r *trainCommandRun) writeResult(result runResult) error { return r.writeJSON(resultFile, result) }
+
+func (r *trainCommandRun) writeJSON(name string, v any) error {
+	var b bytes.Buffer
+	if err := printJSON(&b, v); err != nil {
+		return fmt.Errorf("train: %s: %w", name, err)
+	}
+	if err := atomicfile.WriteBytes(filepath.Join(r.dir, name), b.Bytes()); err != nil {
+		return fmt.Errorf("train: %s: %w", name, err)
+	}
+	return nil
+}
+
+func (r *trainCommandRun) print(result runResult) error {
+	if r.c.Bool("json") {
+		return printJSON(r.c.App.Writer, result)
+	}
+	w := r.c.App.Writer
+	if result.Validation != nil {
+		result.Validation.print(w)
+	}
+	fmt.Fprintln(w, result.Verdict)
+	if result.Stopped {
+		fmt.Fprintf(w, "stopped early after step %d, as the last %d validations were no better\n", result.Steps, r.cfg.Validation.Patience)
+	}
+	if result.BestStep >= 0 {
+		fmt.Fprintf(w, "%s: the state after step %d of %d\n", result.Head, result.BestStep, result.Steps)
+	} else {
+		fmt.Fprintf(w, "%s: the state after step %d, the last\n", result.Head, result.Steps)
+	}
+	return nil
+}
+
+// fileSum is the sha256 of a file, "" for a folder.
+func fileSum(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return "", nil
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// headMeta ties a head to the backbone whose features it was trained on.
+func headMeta(cfg config.Run, data trainData) models.HeadMeta {
+	text, err := config.Marshal(cfg)
+	if err != nil {
+		panic("train: " + err.Error()) // a configuration that was read can be written
+	}
+	sum := sha256.Sum256(text)
+	return models.HeadMeta{
+		ModelSHA256: data.Key.Model, Output: data.Key.Output, Preprocessing: data.Key.Preprocessing,
+		ConfigSHA256: hex.EncodeToString(sum[:]), Winnow: version(), Seed: cfg.Seed,
+	}
+}

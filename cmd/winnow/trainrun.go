@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"time"
+
+	"winnow/eval"
+	"winnow/features"
+	"winnow/filters"
+	"winnow/head"
+	"winnow/internal/config"
+	"winnow/losses"
+	"winnow/models"
+	"winnow/train"
+)
+
+// Files of a run's folder, beside those of the train package.
+const (
+	bestHeadFile = "head.winnow"
+	lastHeadFile = "last.winnow"
+	configFile   = "config.yaml"
+	runFile      = "run.json"
+	resultFile   = "result.json"
+)
+
+// trainOptions say where a run is kept and who watches it.
+type trainOptions struct {
+	Dir       string // "": nothing is kept
+	Resume    bool
+	Begun     func(plan trainPlan) error // everything is built and nothing written yet
+	Stepped   func(train.Step)
+	Validated func(train.Validation)
+}
+
+// trainPlan is what a run will do, as far as the data decide it.
+type trainPlan struct {
+	Config       config.Run
+	Steps, Epoch int  // of the run, of an epoch
+	Resumed      int  // steps done before
+	Validates    bool // there is a validation split
+}
+
+// trained is what a run came to.
+type trained struct {
+	train.Result
+	Config config.Run     // as it was run
+	Head   *head.Head     // the best by validation, or the last
+	Filter filters.Config // as it was run; Scorer is config.NoFilter without one
+}
+
+// trainRun trains a head on data as a configuration says. It is the one way to train: winnow train and
+// winnow demo both come here.
+func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOptions) (trained, error) {
+	if err := cfg.Validate(); err != nil {
+		return trained{}, err
+	}
+	cfg.Head.In = data.Train.Dim()
+	cfg.Head.Out = min(cfg.Head.Out, cfg.Head.In) // more dimensions than the features have would stay empty
+	h, err := head.New(cfg.Head, data.Train.X, train.Rand(cfg.Seed, "head", 0))
+	if err != nil {
+		return trained{}, err
+	}
+	sampler, err := train.NewSampler(cfg.Sampler, data.Train.Labels, cfg.Seed)
+	if err != nil {
+		return trained{}, err
+	}
+	encoder, err := head.NewEncoder(h, data.Train, sampler.Size())
+	if err != nil {
+		return trained{}, err
+	}
+	defer encoder.Close()
+	tc, err := buildRun(cfg, data, sampler)
+	if err != nil {
+		return trained{}, err
+	}
+	tc.Encoder, tc.Dir, tc.Stepped, tc.Validated = encoder, opts.Dir, opts.Stepped, opts.Validated
+	if data.Validation.Len() > 0 {
+		tc.Validate = func(ctx context.Context) (float64, error) { return precisionAt1(ctx, h, data.Validation) }
+	}
+	t, err := train.New(tc)
+	if err != nil {
+		return trained{}, err
+	}
+	if opts.Dir != "" {
+		t.SaveHead = func(best bool) error {
+			name := lastHeadFile
+			if best {
+				name = bestHeadFile
+			}
+			return models.WriteHead(filepath.Join(opts.Dir, name), h, headMeta(cfg, data))
+		}
+	}
+	if opts.Resume {
+		if _, err := t.Resume(); err != nil {
+			return trained{}, err
+		}
+	}
+	if opts.Begun != nil {
+		plan := trainPlan{Config: cfg, Steps: tc.Steps, Epoch: sampler.Batches(), Resumed: t.Done(), Validates: tc.Validate != nil}
+		if err := opts.Begun(plan); err != nil {
+			return trained{}, err
+		}
+	}
+	result, err := t.Run(ctx)
+	if err != nil {
+		return trained{Result: result, Config: cfg}, err
+	}
+	t.UseBest()
+	return trained{Result: result, Config: cfg, Head: h, Filter: cfg.Filter.In(sampler.Batches())}, nil
+}
+
+// buildRun builds everything of a run but its encoder and its watchers.
+func buildRun(cfg config.Run, data trainData, sampler *train.Sampler) (train.Config, error) {
+	epoch := sampler.Batches()
+	clock := new(train.Clock)
+	tc := train.Config{
+		Sampler: sampler, Steps: cfg.Length.In(epoch), Clip: cfg.Clip, StepIdle: cfg.StepIdle,
+		ValidateEvery: max(cfg.Validation.Every.In(epoch), 1), CheckpointEvery: cfg.Checkpoint.In(epoch), LogEvery: cfg.LogEvery,
+		Identity: trainIdentity(cfg, data), Clock: clock, Now: time.Now,
+	}
+	if data.Validation.Len() > 0 {
+		tc.Patience = cfg.Validation.Patience
+	}
+	classes := len(data.Classes)
+	if cfg.Bank.Size > 0 {
+		tc.Bank = features.NewBank(cfg.Bank.Size, cfg.Head.Out, classes)
+	}
+	env := filters.Env{Dim: cfg.Head.Out, Classes: classes}
+	for i, l := range cfg.Losses {
+		term, err := buildTerm(l, i, cfg, classes, epoch, clock)
+		if err != nil {
+			return tc, err
+		}
+		if proxied, ok := term.Loss.(losses.Proxied); ok && env.Proxies == nil {
+			env.Proxies, env.PerClass = proxied.Proxies()
+		}
+		tc.Terms = append(tc.Terms, term)
+	}
+	if cfg.Filter.Scorer != config.NoFilter {
+		filter, err := filters.New(cfg.Filter.In(epoch), env)
+		if err != nil {
+			return tc, err
+		}
+		tc.Filter = filter
+	}
+	var err error
+	if tc.Solver, tc.Schedule, err = buildSolver(cfg.Solver, cfg.Schedule, tc.Steps, epoch); err != nil {
+		return tc, err
+	}
+	for _, term := range tc.Terms {
+		if len(term.Params) > 0 && tc.LossSolver == nil {
+			if tc.LossSolver, tc.LossSchedule, err = buildSolver(cfg.LossSolver, cfg.LossSchedule, tc.Steps, epoch); err != nil {
+				return tc, err
+			}
+		}
+	}
+	return tc, nil
+}
+
+func buildSolver(solver train.SolverConfig, schedule config.Schedule, steps, epoch int) (train.Solver, train.Schedule, error) {
+	s, err := train.NewSolver(solver)
+	if err != nil {
+		return nil, train.Schedule{}, err
+	}
+	plan, err := train.NewSchedule(schedule.In(epoch), solver.LR, steps, epoch)
+	return s, plan, err
+}
+
+// buildTerm builds one loss. Its parameters are named after it, as two losses may use the same names.
+func buildTerm(l config.Loss, i int, cfg config.Run, classes, epoch int, clock *train.Clock) (train.Term, error) {
+	loss, err := losses.New(l.Name, l.Settings, losses.Env{
+		Dim: cfg.Head.Out, Classes: classes,
+		Init: train.Rand(cfg.Seed, "loss "+l.Term(), 0), Step: clock.Source(cfg.Seed, "loss "+l.Term()),
+	})
+	if err != nil {
+		return train.Term{}, err
+	}
+	term := train.Term{Name: l.Term(), Loss: loss, Weight: l.Weight, Bank: l.Against == config.AgainstBank, Start: l.Start.In(epoch) + 1}
+	if owner, ok := loss.(losses.Trainable); ok {
+		term.Params = owner.Params()
+		for _, p := range term.Params {
+			p.Name = fmt.Sprintf("loss.%d.%s", i, p.Name)
+		}
+	}
+	return term, nil
+}
+
+// trainIdentity is what a resumed run must share with the one that was stopped: every setting that changes
+// a result, and the data by content instead of by where they lie.
+func trainIdentity(cfg config.Run, data trainData) map[string]string {
+	id := config.Flatten(cfg)
+	maps.DeleteFunc(id, func(key, _ string) bool {
+		return key == "data.manifest" || key == "data.root" || key == "data.features" || key == "checkpoint"
+	})
+	id["data.images"], id["data.features"] = data.Sum, data.StoreSum
+	return id
+}
+
+// precisionAt1 scores a head on held-out images.
+func precisionAt1(ctx context.Context, h *head.Head, set features.Set) (float64, error) {
+	z, err := h.Embed(set.X)
+	if err != nil {
+		return 0, err
+	}
+	r, err := eval.Retrieve(ctx, features.Set{X: z, Labels: set.Labels, IDs: set.IDs}, nil, eval.RetrievalOptions{K: []int{1}})
+	if err == nil && r.N == 0 {
+		err = fmt.Errorf("no class of the %d validation images has two of them: nothing can be retrieved", set.Len())
+	}
+	return r.PrecisionAt1, err
+}

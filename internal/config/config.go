@@ -1,0 +1,156 @@
+// Package config is the configuration of a training run: what a person may set, with defaults, read
+// strictly from YAML and from key=value settings, checked whole, and written down resolved.
+//
+// Precedence: defaults ← file ← settings given on the command line. A key that does not exist is an error
+// that says which do. It builds nothing: cmd does that with the values found here.
+package config
+
+import (
+	"fmt"
+
+	"winnow/filters"
+	"winnow/head"
+	"winnow/train"
+)
+
+// Run is everything that can be set about a training run.
+type Run struct {
+	Seed         uint64              `yaml:"seed"`
+	Data         Data                `yaml:"data"`
+	Head         head.Config         `yaml:"head"` // in is taken from the features
+	Losses       []Loss              `yaml:"losses"`
+	Bank         Bank                `yaml:"bank"`
+	Filter       Filter              `yaml:"filter"`
+	Sampler      train.SamplerConfig `yaml:"sampler"`
+	Length       Span                `yaml:"length"`
+	Solver       train.SolverConfig  `yaml:"solver"`
+	Schedule     Schedule            `yaml:"schedule"`
+	LossSolver   train.SolverConfig  `yaml:"loss_solver"`   // of a loss's own parameters
+	LossSchedule Schedule            `yaml:"loss_schedule"` // of a loss's own parameters
+	Clip         float64             `yaml:"clip"`          // largest norm of the head's gradient; 0: none
+	StepIdle     bool                `yaml:"step_idle"`     // step the solver where no loss was active, too
+	Validation   Validation          `yaml:"validation"`
+	Checkpoint   Span                `yaml:"checkpoint"` // how often; 0: only at the end and when stopped
+	LogEvery     int                 `yaml:"log_every"`  // steps between two lines of metrics
+}
+
+// Data says what the run trains on.
+type Data struct {
+	Manifest string `yaml:"manifest"`
+	Root     string `yaml:"root"`     // folder that the manifest's paths start from
+	Features string `yaml:"features"` // feature store
+}
+
+// Loss is one term of what is minimised.
+type Loss struct {
+	Name     string         `yaml:"name"`
+	Weight   float64        `yaml:"weight"`
+	Against  string         `yaml:"against"` // batch or bank
+	Start    Span           `yaml:"start"`   // the term is 0 before
+	Settings map[string]any `yaml:"settings"`
+}
+
+// What a loss compares a batch with.
+const (
+	AgainstBatch = "batch"
+	AgainstBank  = "bank"
+)
+
+func (l *Loss) setDefaults() { *l = Loss{Weight: 1, Against: AgainstBatch} }
+
+// Term is the loss's name in the metrics.
+func (l Loss) Term() string {
+	if l.Against == AgainstBank {
+		return l.Name + ":bank"
+	}
+	return l.Name
+}
+
+// Bank is the memory of embeddings.
+type Bank struct {
+	Size int `yaml:"size"` // vectors; 0: none
+}
+
+// NoFilter as a scorer keeps every row.
+const NoFilter = "none"
+
+// Filter is [filters.Config] with its lengths as spans.
+type Filter struct {
+	filters.Config `yaml:",inline" hide:"warm_up avgsim_steps"`
+
+	WarmUp Span `yaml:"warm_up"` // keep everything so long
+	AvgSim Span `yaml:"avgsim"`  // vmf: AvgSim judges so long
+}
+
+// In is the filter's own configuration for epochs of so many steps.
+func (f Filter) In(stepsPerEpoch int) filters.Config {
+	c := f.Config
+	c.WarmUp, c.AvgSimSteps = f.WarmUp.In(stepsPerEpoch), f.AvgSim.In(stepsPerEpoch)
+	return c
+}
+
+// Schedule is [train.ScheduleConfig] with its lengths as spans.
+type Schedule struct {
+	train.ScheduleConfig `yaml:",inline" hide:"warmup milestones"`
+
+	WarmUp     Span   `yaml:"warm_up"`
+	Milestones []Span `yaml:"milestones"`
+}
+
+// In is the schedule's own configuration for epochs of so many steps.
+func (s Schedule) In(stepsPerEpoch int) train.ScheduleConfig {
+	c := s.ScheduleConfig
+	c.Warmup, c.Milestones = s.WarmUp.In(stepsPerEpoch), nil
+	for _, m := range s.Milestones {
+		c.Milestones = append(c.Milestones, m.In(stepsPerEpoch))
+	}
+	return c
+}
+
+// Validation says how the best state is chosen; without a validation split the last one is.
+type Validation struct {
+	Every    Span `yaml:"every"`
+	Patience int  `yaml:"patience"` // validations without a new best before the run stops; 0: never
+}
+
+// Default is a linear head, started from whitening, trained with PRISM: memory contrastive loss and
+// vMF-Sim at a noise rate of one half. The learning rate is small on purpose: a whitened start is
+// worth more than what a careless rate leaves of it (LOG.md).
+func Default() Run {
+	c := Run{
+		Seed: 1,
+		Head: head.Default(),
+		Losses: []Loss{
+			{Name: "contrastive", Weight: 1, Against: AgainstBatch},
+			{Name: "contrastive", Weight: 1, Against: AgainstBank},
+		},
+		Bank:       Bank{Size: 8192},
+		Filter:     Filter{Config: filters.Default(), AvgSim: Epochs(2)},
+		Sampler:    train.SamplerConfig{Variant: train.Groups, Classes: 16, Images: 4},
+		Length:     Epochs(20),
+		Solver:     train.DefaultSolver("adam"),
+		LossSolver: train.DefaultSolver("adam"),
+		Validation: Validation{Every: Epochs(1)},
+		Checkpoint: Epochs(1),
+		LogEvery:   1,
+	}
+	c.Head.Out = 128
+	c.Solver.LR = 1e-4
+	c.LossSolver.LR = 1e-2
+	c.Schedule.Name, c.LossSchedule.Name = "cosine", "constant"
+	return c
+}
+
+// ParseLoss reads a loss as a flag gives it: NAME, or NAME:bank for against the memory bank.
+func ParseLoss(text string) (Loss, error) {
+	var l Loss
+	l.setDefaults()
+	l.Name = text
+	if n := len(text) - len(":bank"); n > 0 && text[n:] == ":bank" {
+		l.Name, l.Against = text[:n], AgainstBank
+	}
+	if l.Name == "" {
+		return l, fmt.Errorf("config: a loss without a name")
+	}
+	return l, nil
+}

@@ -1,0 +1,259 @@
+package config
+
+import (
+	"encoding"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// The YAML is parsed by goccy/go-yaml and put into the structs here, because its own decoder cuts 1.5 to 1
+// where an integer is expected, and reads 1e-3 as a word.
+
+// maxFile bounds what is parsed: a configuration has a few kilobytes.
+const maxFile = 1 << 20
+
+// parse returns the root of a document; nil if it is empty.
+func parse(name string, text []byte) (ast.Node, error) {
+	if len(text) > maxFile {
+		return nil, fmt.Errorf("config: %s: %d bytes, expected at most %d", name, len(text), maxFile)
+	}
+	file, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		var syntax yaml.Error
+		if errors.As(err, &syntax) && syntax.GetToken() != nil {
+			return nil, at(name, syntax.GetToken(), "%s", syntax.GetMessage())
+		}
+		return nil, fmt.Errorf("config: %s: %w", name, err)
+	}
+	var root ast.Node
+	for _, doc := range file.Docs {
+		if doc.Body == nil || doc.Body.Type() == ast.CommentType {
+			continue
+		}
+		if root != nil {
+			return nil, at(name, doc.Body.GetToken(), "a second document, expected one")
+		}
+		root = doc.Body
+	}
+	return root, nil
+}
+
+// at is an error at a place of a file.
+func at(name string, t *token.Token, format string, args ...any) error {
+	message := fmt.Sprintf(format, args...)
+	if t == nil || t.Position == nil {
+		return fmt.Errorf("config: %s: %s", name, message)
+	}
+	return fmt.Errorf("config: %s:%d:%d: %s", name, t.Position.Line, t.Position.Column, message)
+}
+
+// decoder puts a document into structs. Keys that no field has are errors, and so are values that do not
+// fit exactly; what the document does not mention stays as it is.
+type decoder struct{ name string }
+
+// put assigns a node to v; path names v for people.
+func (d decoder) put(v reflect.Value, n ast.Node, path string) error {
+	switch n.(type) {
+	case *ast.NullNode:
+		return nil // "key:" alone says nothing
+	case *ast.AliasNode, *ast.AnchorNode, *ast.TagNode, *ast.MergeKeyNode, *ast.LiteralNode:
+		return at(d.name, n.GetToken(), "%s: anchors, aliases, tags and literal blocks are not supported: write the value", path)
+	}
+	if text, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		if scalar, ok := n.(ast.ScalarNode); ok {
+			if err := text.UnmarshalText([]byte(scalar.GetToken().Value)); err != nil {
+				return at(d.name, n.GetToken(), "%s: %v", path, err)
+			}
+			return nil
+		}
+		return d.mismatch(n, path, "one value")
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		return d.putStruct(v, n, path)
+	case reflect.Slice:
+		return d.putSlice(v, n, path)
+	case reflect.Map:
+		return d.putMap(v, n, path)
+	}
+	return d.putScalar(v, n, path)
+}
+
+func (d decoder) putStruct(v reflect.Value, n ast.Node, path string) error {
+	pairs, ok := mapping(n)
+	if !ok {
+		return d.mismatch(n, path, "keys and values")
+	}
+	for _, pair := range pairs {
+		key := pair.Key.GetToken().Value
+		field, ok := fieldOf(v, key)
+		if !ok {
+			return at(d.name, pair.Key.GetToken(), "%s", unknownKey(join(path, key), v))
+		}
+		if err := d.put(field, pair.Value, join(path, key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d decoder) putSlice(v reflect.Value, n ast.Node, path string) error {
+	list, ok := n.(*ast.SequenceNode)
+	if !ok {
+		return d.mismatch(n, path, "a list")
+	}
+	out := reflect.Zero(v.Type()) // an empty list is no list, so that what is written reads back the same
+	if len(list.Values) > 0 {
+		out = reflect.MakeSlice(v.Type(), len(list.Values), len(list.Values))
+	}
+	for i, item := range list.Values {
+		element := out.Index(i)
+		if start, ok := element.Addr().Interface().(interface{ setDefaults() }); ok {
+			start.setDefaults()
+		}
+		if err := d.put(element, item, fmt.Sprintf("%s.%d", path, i)); err != nil {
+			return err
+		}
+	}
+	v.Set(out)
+	return nil
+}
+
+// putMap fills a map of free settings; whoever they belong to checks them.
+func (d decoder) putMap(v reflect.Value, n ast.Node, path string) error {
+	pairs, ok := mapping(n)
+	if !ok {
+		return d.mismatch(n, path, "keys and values")
+	}
+	out := reflect.MakeMap(v.Type())
+	for _, pair := range pairs {
+		key := pair.Key.GetToken().Value
+		value, err := d.free(pair.Value, join(path, key))
+		if err != nil {
+			return err
+		}
+		out.SetMapIndex(reflect.ValueOf(key), reflect.ValueOf(value))
+	}
+	v.Set(out)
+	return nil
+}
+
+// free is a scalar of the type it looks like.
+func (d decoder) free(n ast.Node, path string) (any, error) {
+	scalar, ok := n.(ast.ScalarNode)
+	if !ok || n.Type() == ast.NullType || n.Type() == ast.LiteralType {
+		return nil, d.mismatch(n, path, "one value")
+	}
+	text := scalar.GetToken().Value
+	if quoted(n) {
+		return text, nil
+	}
+	if b, err := strconv.ParseBool(text); err == nil && (text == "true" || text == "false") {
+		return b, nil
+	}
+	if i, err := strconv.Atoi(text); err == nil {
+		return i, nil
+	}
+	if f, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
+		return f, nil
+	}
+	return text, nil
+}
+
+func (d decoder) putScalar(v reflect.Value, n ast.Node, path string) error {
+	scalar, ok := n.(ast.ScalarNode)
+	if !ok {
+		return d.mismatch(n, path, "one value")
+	}
+	text := scalar.GetToken().Value
+	if v.Kind() == reflect.String {
+		v.SetString(text)
+		return nil
+	}
+	if quoted(n) {
+		return d.mismatch(n, path, "a number, true or false, without quotes")
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		if text != "true" && text != "false" {
+			return d.mismatch(n, path, "true or false")
+		}
+		v.SetBool(text == "true")
+	case reflect.Int:
+		i, err := strconv.Atoi(text)
+		if err != nil {
+			return d.mismatch(n, path, "an integer")
+		}
+		v.SetInt(int64(i))
+	case reflect.Uint64:
+		u, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return d.mismatch(n, path, "an integer from 0 to 2^64-1")
+		}
+		v.SetUint(u)
+	case reflect.Float64:
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+			return d.mismatch(n, path, "a finite number")
+		}
+		v.SetFloat(f)
+	default:
+		panic("config: no rule for " + v.Type().String()) // a new kind of field: our bug, seen by every test
+	}
+	return nil
+}
+
+func (d decoder) mismatch(n ast.Node, path, expected string) error {
+	found := "keys and values"
+	switch n := n.(type) {
+	case *ast.SequenceNode:
+		found = "a list"
+	case ast.ScalarNode:
+		found = strconv.Quote(n.GetToken().Value)
+	}
+	if path == "" {
+		path = "the document"
+	}
+	return at(d.name, n.GetToken(), "%s: found %s, expected %s", path, found, expected)
+}
+
+func quoted(n ast.Node) bool {
+	t := n.GetToken().Type
+	return t == token.SingleQuoteType || t == token.DoubleQuoteType
+}
+
+// mapping lists the pairs of a node that has keys and values.
+func mapping(n ast.Node) ([]*ast.MappingValueNode, bool) {
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		return n.Values, true
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{n}, true
+	}
+	return nil, false
+}
+
+// unknownKey says which keys there are.
+func unknownKey(path string, v reflect.Value) string {
+	var known []string
+	eachField(v, func(key string, _ reflect.Value) { known = append(known, key) })
+	slices.Sort(known)
+	return fmt.Sprintf("unknown key %s: known here are %s", path, strings.Join(known, ", "))
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}

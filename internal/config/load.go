@@ -1,0 +1,141 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"winnow/train"
+)
+
+// Load reads a configuration: defaults, changed by the file (path "" is none), changed by the settings,
+// each "key=value" with a dotted key ("solver.lr=1e-4", "losses.0.weight=2"). It does not validate: flags
+// may still follow.
+func Load(path string, settings []string) (Run, error) {
+	var text []byte
+	if path != "" {
+		var err error
+		if text, err = os.ReadFile(path); err != nil {
+			return Run{}, fmt.Errorf("config: %w", err)
+		}
+	}
+	return Parse(path, text, settings)
+}
+
+// Parse is Load of a text; name stands in the errors.
+func Parse(name string, text []byte, settings []string) (Run, error) {
+	c := Default()
+	root, err := parse(name, text)
+	if err != nil {
+		return c, err
+	}
+	c.chooseSolvers(root, settings)
+	if root != nil {
+		if err := (decoder{name}).put(reflect.ValueOf(&c).Elem(), root, ""); err != nil {
+			return c, err
+		}
+	}
+	for _, s := range settings {
+		if err := Set(&c, s); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// chooseSolvers looks ahead for the solvers' names, as a solver brings its own defaults. With another
+// solver than the default's, the default learning rate is torch's.
+func (c *Run) chooseSolvers(root ast.Node, settings []string) {
+	for key, solver := range map[string]*train.SolverConfig{"solver": &c.Solver, "loss_solver": &c.LossSolver} {
+		name := lookUp(root, key, "name")
+		for _, s := range settings {
+			if value, ok := strings.CutPrefix(s, key+".name="); ok {
+				name = value
+			}
+		}
+		if name != "" && name != solver.Name {
+			*solver = train.DefaultSolver(name)
+		}
+	}
+}
+
+// lookUp finds a value by its keys; "" where it is not there.
+func lookUp(n ast.Node, keys ...string) string {
+	for _, key := range keys {
+		pairs, _ := mapping(n)
+		n = nil
+		for _, pair := range pairs {
+			if pair.Key.GetToken().Value == key {
+				n = pair.Value
+			}
+		}
+	}
+	if scalar, ok := n.(ast.ScalarNode); ok && n.Type() == ast.StringType {
+		return scalar.GetToken().Value
+	}
+	return ""
+}
+
+// Set changes one value by "key=value".
+func Set(c *Run, setting string) error {
+	key, value, ok := strings.Cut(setting, "=")
+	if !ok || key == "" {
+		return fmt.Errorf("config: setting %q: expected key=value, for example solver.lr=1e-4", setting)
+	}
+	name := "setting " + key
+	v := reflect.ValueOf(c).Elem()
+	parts := strings.Split(key, ".")
+	for i, part := range parts {
+		at := strings.Join(parts[:i], ".")
+		switch {
+		case v.Kind() == reflect.Struct:
+			field, ok := fieldOf(v, part)
+			if !ok {
+				return fmt.Errorf("config: %s: %s", name, unknownKey(join(at, part), v))
+			}
+			v = field
+		case v.Kind() == reflect.Slice:
+			n, err := strconv.Atoi(part)
+			if err != nil || n < 0 || n >= v.Len() {
+				return fmt.Errorf("config: %s: %s has %d entries: found %q, expected a number below that", name, at, v.Len(), part)
+			}
+			v = v.Index(n)
+		case v.Kind() == reflect.Map && i == len(parts)-1:
+			return setFree(v, name, part, value)
+		default:
+			return fmt.Errorf("config: %s: %s is one value and has no key %q", name, at, part)
+		}
+	}
+	root, err := parse(name, []byte(value))
+	if err != nil || root == nil {
+		if v.Kind() == reflect.String && err == nil {
+			v.SetString("")
+			return nil
+		}
+		return fmt.Errorf("config: %s: %q is no value", name, value)
+	}
+	return decoder{name}.put(v, root, key)
+}
+
+// setFree sets one of a loss's own settings.
+func setFree(m reflect.Value, name, key, value string) error {
+	root, err := parse(name, []byte(value))
+	if err != nil || root == nil {
+		return fmt.Errorf("config: %s: %q is no value", name, value)
+	}
+	parsed, err := decoder{name}.free(root, key)
+	if err != nil {
+		return err
+	}
+	out := reflect.MakeMap(m.Type()) // the map may be shared with a default
+	for _, k := range m.MapKeys() {
+		out.SetMapIndex(k, m.MapIndex(k))
+	}
+	out.SetMapIndex(reflect.ValueOf(key), reflect.ValueOf(parsed))
+	m.Set(out)
+	return nil
+}

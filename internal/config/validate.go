@@ -1,0 +1,148 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"winnow/filters"
+	"winnow/losses"
+	"winnow/train"
+)
+
+// Validate checks every value and what belongs together; what depends on the data (dimensions, classes,
+// the length of an epoch) is checked where the run is built. It also completes the settings of the losses.
+func (c *Run) Validate() error {
+	for _, check := range []func() error{c.checkLosses, c.checkHead, c.checkFilter, c.checkSolvers, c.checkRest} {
+		if err := check(); err != nil {
+			return fmt.Errorf("config: %w", err)
+		}
+	}
+	return nil
+}
+
+func (c *Run) checkLosses() error {
+	if len(c.Losses) == 0 {
+		return fmt.Errorf("losses: none is given, expected at least one")
+	}
+	terms := map[string]bool{}
+	for i := range c.Losses {
+		l := &c.Losses[i]
+		entry, err := losses.Find(l.Name)
+		if err != nil {
+			return fmt.Errorf("losses.%d.name: %w", i, err)
+		}
+		switch {
+		case l.Against != AgainstBatch && l.Against != AgainstBank:
+			return fmt.Errorf("losses.%d.against: found %q, expected %s or %s", i, l.Against, AgainstBatch, AgainstBank)
+		case l.Against == AgainstBank && entry.Against != losses.Both:
+			return fmt.Errorf("losses.%d.against: loss %s cannot be compared with the bank: expected %s", i, l.Name, AgainstBatch)
+		case l.Against == AgainstBank && c.Bank.Size == 0:
+			return fmt.Errorf("losses.%d.against: bank, and bank.size is 0: expected at least 1", i)
+		case !(l.Weight > 0) || math.IsInf(l.Weight, 0):
+			return fmt.Errorf("losses.%d.weight: found %v, expected a number above 0", i, l.Weight)
+		case terms[l.Term()]:
+			return fmt.Errorf("losses.%d: %s against %s is there twice", i, l.Name, l.Against)
+		}
+		terms[l.Term()] = true
+		values, err := losses.Resolve(l.Name, l.Settings)
+		if err != nil {
+			return fmt.Errorf("losses.%d.settings: %w", i, err)
+		}
+		l.Settings = values
+	}
+	return nil
+}
+
+func (c *Run) checkHead() error {
+	h := c.Head
+	if h.In == 0 {
+		h.In = 1 // known with the features
+	}
+	return h.Validate()
+}
+
+func (c *Run) checkFilter() error {
+	if c.Filter.Scorer == NoFilter {
+		return nil
+	}
+	if err := c.Filter.In(1).Validate(); err != nil {
+		return err
+	}
+	entry, err := filters.Find(c.Filter.Scorer)
+	if err != nil {
+		return err
+	}
+	if entry.NeedsBank && c.Bank.Size == 0 {
+		return fmt.Errorf("filter.scorer: %s judges by the memory bank, and bank.size is 0: expected at least 1", c.Filter.Scorer)
+	}
+	if entry.NeedsProxy && len(c.proxied()) == 0 {
+		return fmt.Errorf("filter.scorer: %s judges by the proxies of a loss: expected one of %s among the losses", c.Filter.Scorer, strings.Join(withParams(), ", "))
+	}
+	return nil
+}
+
+// proxied lists the losses of the run that own parameters.
+func (c *Run) proxied() []string {
+	var names []string
+	for _, l := range c.Losses {
+		if e, err := losses.Find(l.Name); err == nil && e.Params {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}
+
+func withParams() []string {
+	var names []string
+	for _, e := range losses.Catalog {
+		if e.Params {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+func (c *Run) checkSolvers() error {
+	for _, s := range []struct {
+		key      string
+		solver   train.SolverConfig
+		schedule Schedule
+	}{{"solver", c.Solver, c.Schedule}, {"loss_solver", c.LossSolver, c.LossSchedule}} {
+		if _, err := train.NewSolver(s.solver); err != nil {
+			return fmt.Errorf("%s: %w", s.key, err)
+		}
+		schedule := s.schedule.ScheduleConfig
+		schedule.Warmup, schedule.Milestones = 0, nil // lengths are checked against the data's
+		if _, err := train.NewSchedule(schedule, s.solver.LR, 1, 1); err != nil {
+			return fmt.Errorf("the schedule of %s: %w", s.key, err)
+		}
+	}
+	return nil
+}
+
+// maxBank bounds the memory bank; more is a slip of the finger.
+const maxBank = 1 << 26
+
+func (c *Run) checkRest() error {
+	if _, err := train.NewSampler(c.Sampler, []int{0}, 0); err != nil {
+		return err
+	}
+	switch {
+	case c.Length.N <= 0:
+		return fmt.Errorf("length: found %s, expected for example \"20 epochs\"", c.Length)
+	case c.Bank.Size < 0 || c.Bank.Size > maxBank:
+		return fmt.Errorf("bank.size: found %d, expected 0 to %d vectors", c.Bank.Size, maxBank)
+	case !(c.Clip >= 0):
+		return fmt.Errorf("clip: found %v, expected a norm, or 0 for none", c.Clip)
+	case c.Validation.Every.N <= 0:
+		return fmt.Errorf("validation.every: found %s, expected for example \"1 epoch\"", c.Validation.Every)
+	case c.Validation.Patience < 0:
+		return fmt.Errorf("validation.patience: found %d, expected 0 or more validations", c.Validation.Patience)
+	case c.LogEvery < 1:
+		return fmt.Errorf("log_every: found %d, expected at least 1 step", c.LogEvery)
+	case c.Sampler.Classes > 1<<20 || c.Sampler.Images > 1<<20 || c.Sampler.Classes*c.Sampler.Images > 1<<20:
+		return fmt.Errorf("sampler: batches of %d×%d rows, expected at most %d", c.Sampler.Classes, c.Sampler.Images, 1<<20)
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+//go:build linux
+
+package train
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A full disk, simulated by a limit on the size of files: the run ends with one clear line, and what was
+// there before is whole.
+func TestFullDiskKeepsTheOldCheckpoint(t *testing.T) {
+	dir := t.TempDir()
+	b := newBed(t, dir, func(c *Config) { c.Steps = 18 })
+	if _, err := b.trainer(t).Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	before := read(t, dir, CheckpointFile)
+	signal.Ignore(syscall.SIGXFSZ)
+	defer signal.Reset(syscall.SIGXFSZ)
+	var old syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+		t.Fatal(err)
+	}
+	again := newBed(t, dir, func(c *Config) { c.Steps = 18 })
+	tr := again.trainer(t)
+	must(tr.Resume())
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 4096, Max: old.Max}); err != nil {
+		t.Fatal(err)
+	}
+	err := tr.writeCheckpoint()
+	if e := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); e != nil {
+		t.Fatal(e)
+	}
+	if !errors.Is(err, syscall.EFBIG) || !strings.HasPrefix(err.Error(), "train: checkpoint.winnow: step 18: ") {
+		t.Errorf("%v, expected the write to fail", err)
+	}
+	if !bytes.Equal(before, read(t, dir, CheckpointFile)) {
+		t.Error("the old checkpoint was harmed")
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".checkpoint*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func TestFullDiskStopsTheMetrics(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink("/dev/full", filepath.Join(dir, MetricsFile)); err != nil {
+		t.Fatal(err)
+	}
+	b := newBed(t, dir, nil)
+	m := &metrics{}
+	f, err := os.OpenFile(filepath.Join(dir, MetricsFile), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no /dev/full here: ", err)
+	}
+	defer f.Close()
+	m.reset(f)
+	tr := b.trainer(t)
+	fact, err := tr.step()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.terms = []string{"a", "b", "c", "d"}
+	if err := m.step(fact); !errors.Is(err, syscall.ENOSPC) || !strings.HasPrefix(err.Error(), "train: metrics.jsonl: step 1: ") {
+		t.Errorf("%v, expected no space left", err)
+	}
+}

@@ -1,0 +1,171 @@
+package train
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"winnow/internal/atomicfile"
+)
+
+// MetricsFile is the name of the metrics in a run's folder.
+const MetricsFile = "metrics.jsonl"
+
+// line is one line of metrics.jsonl. It holds nothing that depends on the clock or the machine's speed, so
+// that a run that was interrupted and resumed leaves the same bytes as one that was not; wall-clock times
+// stand in the event files alone.
+type line struct {
+	Step         int                `json:"step"`
+	Epoch        int                `json:"epoch"`
+	Loss         *float64           `json:"loss,omitempty"`
+	Terms        map[string]float64 `json:"terms,omitempty"`
+	LR           *float64           `json:"lr,omitempty"`
+	LossLR       *float64           `json:"loss_lr,omitempty"`
+	Rows         int                `json:"rows,omitempty"`
+	Kept         *int               `json:"kept,omitempty"`
+	KeptShare    *float64           `json:"kept_share,omitempty"`
+	Threshold    *float64           `json:"threshold,omitempty"`
+	GradientNorm *float64           `json:"gradient_norm,omitempty"`
+	Bank         int                `json:"bank,omitempty"`
+	Skipped      bool               `json:"skipped,omitempty"`
+	Validation   *float64           `json:"validation,omitempty"`
+	Best         *bool              `json:"best,omitempty"`
+}
+
+// metrics writes metrics.jsonl and, beside it, TensorBoard events. A nil *metrics writes nothing.
+type metrics struct {
+	file   *os.File
+	w      *bufio.Writer
+	events *events
+	terms  []string // names of the loss terms, in their order
+}
+
+// openMetrics continues the metrics of a run in dir at a state: lines of later steps, written before the
+// run was cut off, are taken out.
+func openMetrics(dir string, at Progress, terms []string, now func() time.Time) (*metrics, error) {
+	path := filepath.Join(dir, MetricsFile)
+	if err := cutMetrics(path, at); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("train: %s: %w", MetricsFile, err)
+	}
+	first := at.Step + 1
+	if at.Step == 0 {
+		first = 0 // the untrained head's validation counts as step 0
+	}
+	ev, err := openEvents(dir, first, now)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	m := &metrics{events: ev, terms: terms}
+	m.reset(f)
+	return m, nil
+}
+
+func (m *metrics) reset(f *os.File) { m.file, m.w = f, bufio.NewWriter(f) }
+
+// cutMetrics keeps the lines that a run at this state has written, and drops a torn last one.
+func cutMetrics(path string, at Progress) error {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("train: %s: %w", MetricsFile, err)
+	}
+	var kept bytes.Buffer
+	for number := 1; len(data) > 0; number++ {
+		end := bytes.IndexByte(data, '\n')
+		if end < 0 {
+			break
+		}
+		var l line
+		if err := json.Unmarshal(data[:end], &l); err != nil {
+			return fmt.Errorf("train: %s:%d: not a line of metrics: %w", path, number, err)
+		}
+		if l.Validation != nil && l.Step <= at.Validated || l.Validation == nil && l.Step <= at.Step {
+			kept.Write(data[:end+1])
+		}
+		data = data[end+1:]
+	}
+	err = atomicfile.Write(path, func(w io.Writer) error { _, err := kept.WriteTo(w); return err })
+	if err != nil {
+		return fmt.Errorf("train: %s: %w", MetricsFile, err)
+	}
+	return nil
+}
+
+// step writes one training step.
+func (m *metrics) step(s *Step) error {
+	if m == nil {
+		return nil
+	}
+	kept, share := len(s.Kept), s.KeptShare()
+	l := line{Step: s.Number, Epoch: s.Epoch, Loss: &s.Loss, LR: &s.LR, Rows: len(s.IDs), Kept: &kept, KeptShare: &share,
+		GradientNorm: &s.GradientNorm, Bank: s.Bank, Skipped: s.Skipped}
+	values := []scalar{{"loss", s.Loss}, {"lr", s.LR}, {"kept_share", share}, {"gradient_norm", s.GradientNorm}}
+	if len(s.Terms) > 1 {
+		l.Terms = make(map[string]float64, len(s.Terms))
+		for i, v := range s.Terms {
+			l.Terms[m.terms[i]] = v
+			values = append(values, scalar{"loss/" + m.terms[i], v})
+		}
+	}
+	if s.LossLR > 0 {
+		l.LossLR = &s.LossLR
+		values = append(values, scalar{"loss_lr", s.LossLR})
+	}
+	if s.HasThreshold {
+		l.Threshold = &s.Threshold
+		values = append(values, scalar{"threshold", s.Threshold})
+	}
+	return m.put(l, values)
+}
+
+// validated writes one validation.
+func (m *metrics) validated(v Validation) error {
+	if m == nil {
+		return nil
+	}
+	return m.put(line{Step: v.Step, Epoch: v.Epoch, Validation: &v.Score, Best: &v.Best}, []scalar{{"validation", v.Score}})
+}
+
+func (m *metrics) put(l line, values []scalar) error {
+	text, err := json.Marshal(l)
+	if err != nil {
+		return fmt.Errorf("train: %s: step %d: %w", MetricsFile, l.Step, err)
+	}
+	m.w.Write(append(text, '\n')) // the error is kept by the writer and told by Flush
+	if err := m.w.Flush(); err != nil {
+		return fmt.Errorf("train: %s: step %d: %w", MetricsFile, l.Step, err)
+	}
+	return m.events.scalars(l.Step, values)
+}
+
+// sync brings the lines to the disk: a checkpoint must not be newer than its metrics.
+func (m *metrics) sync() error {
+	if m == nil {
+		return nil
+	}
+	if err := m.file.Sync(); err != nil {
+		return fmt.Errorf("train: %s: %w", MetricsFile, err)
+	}
+	return nil
+}
+
+func (m *metrics) close() error {
+	if m == nil {
+		return nil
+	}
+	return errors.Join(m.file.Close(), m.events.close())
+}

@@ -1,0 +1,175 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Progress is how far a run is: the part of its state that is neither numbers of the model nor memory.
+type Progress struct {
+	Step      int     `json:"step"`      // steps done
+	Validated int     `json:"validated"` // step of the last validation; -1: none yet
+	BestStep  int     `json:"best_step"` // -1: none yet
+	BestScore float64 `json:"best_score"`
+	LastScore float64 `json:"last_score"`
+	Stale     int     `json:"stale"` // validations since the best
+}
+
+// Result is what a run came to.
+type Result struct {
+	Progress
+	Epochs  int  // begun
+	Stopped bool // early, by patience
+}
+
+// Run trains until the length is reached, patience is lost, a number leaves the numbers, or ctx ends; then
+// it saves a checkpoint and returns ctx's error. Called after [Trainer.Resume] it goes on, and what it
+// then computes and writes is bit for bit what an uninterrupted run computes and writes.
+func (t *Trainer) Run(ctx context.Context) (result Result, err error) {
+	var m *metrics
+	if t.Dir != "" {
+		names := make([]string, len(t.Terms))
+		for i := range t.Terms {
+			names[i] = t.Terms[i].Name
+		}
+		if m, err = openMetrics(t.Dir, t.progress, names, t.Now); err != nil {
+			return Result{}, err
+		}
+		defer func() { err = errors.Join(err, m.close()) }()
+	}
+	saved := t.progress.Step
+	for !t.finished() {
+		if err := ctx.Err(); err != nil {
+			return t.result(), t.interrupted(m, err)
+		}
+		if t.validationDue() {
+			if err := t.validate(ctx, m); errors.Is(err, context.Canceled) {
+				return t.result(), t.interrupted(m, err)
+			} else if err != nil {
+				return t.result(), err
+			}
+			continue
+		}
+		if t.CheckpointEvery > 0 && t.progress.Step%t.CheckpointEvery == 0 && t.progress.Step > saved {
+			if err := t.save(m); err != nil {
+				return t.result(), err
+			}
+			saved = t.progress.Step
+		}
+		fact, err := t.step()
+		if err != nil {
+			return t.result(), err
+		}
+		if t.Stepped != nil {
+			t.Stepped(*fact)
+		}
+		if fact.Number%t.LogEvery == 0 || fact.Number == t.Steps {
+			if err := m.step(fact); err != nil {
+				return t.result(), err
+			}
+		}
+	}
+	if t.Validate == nil && t.SaveHead != nil {
+		if err := t.SaveHead(true); err != nil {
+			return t.result(), err
+		}
+	}
+	return t.result(), t.save(m)
+}
+
+// finished says whether nothing is left to do.
+func (t *Trainer) finished() bool {
+	return !t.validationDue() && (t.progress.Step >= t.Steps || t.lostPatience())
+}
+
+func (t *Trainer) lostPatience() bool { return t.Patience > 0 && t.progress.Stale >= t.Patience }
+
+// validationDue is true for the untrained head, every ValidateEvery steps and at the end, until it is done.
+func (t *Trainer) validationDue() bool {
+	step := t.progress.Step
+	return t.Validate != nil && t.progress.Validated < step && (step%t.ValidateEvery == 0 || step == t.Steps) ||
+		t.Validate != nil && t.progress.Validated < 0
+}
+
+// validate scores the present state and keeps it if it is the best so far.
+func (t *Trainer) validate(ctx context.Context, m *metrics) error {
+	score, err := t.Validate(ctx)
+	if err != nil {
+		return fmt.Errorf("train: validation after step %d: %w", t.progress.Step, err)
+	}
+	if !finite(score) {
+		return fmt.Errorf("train: validation after step %d: score is %v, expected a finite number", t.progress.Step, score)
+	}
+	p := &t.progress
+	best := p.BestStep < 0 || score > p.BestScore
+	p.Validated, p.LastScore = p.Step, score
+	p.Stale++
+	if best {
+		p.BestStep, p.BestScore, p.Stale = p.Step, score, 0
+		t.keepBest()
+		if t.SaveHead != nil {
+			if err := t.SaveHead(true); err != nil {
+				return err
+			}
+		}
+	}
+	v := Validation{Epoch: t.epochOf(p.Step), Step: p.Step, Score: score, Best: best}
+	if t.Validated != nil {
+		t.Validated(v)
+	}
+	return m.validated(v)
+}
+
+// epochOf is the number of the epoch a step belongs to; step 0 belongs to none.
+func (t *Trainer) epochOf(step int) int {
+	n := t.Sampler.Batches()
+	return (step + n - 1) / n
+}
+
+func (t *Trainer) keepBest() {
+	if t.best == nil {
+		t.best = make([][]float32, len(t.params))
+	}
+	for i, p := range t.params {
+		t.best[i] = append(t.best[i][:0], p.Data...)
+	}
+}
+
+// UseBest puts the best state by validation into the encoder; without validation that is the last one.
+func (t *Trainer) UseBest() {
+	for i := range t.best {
+		copy(t.params[i].Data, t.best[i])
+	}
+}
+
+// save writes a checkpoint, and the head of the same state.
+func (t *Trainer) save(m *metrics) error {
+	if t.SaveHead != nil {
+		if err := t.SaveHead(false); err != nil {
+			return err
+		}
+	}
+	if t.Dir == "" {
+		return nil
+	}
+	if err := m.sync(); err != nil {
+		return err
+	}
+	return t.writeCheckpoint()
+}
+
+// interrupted saves before it gives the reason back. Only a run that is saved is called cancelled.
+func (t *Trainer) interrupted(m *metrics, reason error) error {
+	if err := t.save(m); err != nil {
+		return fmt.Errorf("train: stopped after step %d (%v) and could not save: %w", t.progress.Step, reason, err)
+	}
+	return fmt.Errorf("train: stopped after step %d: %w", t.progress.Step, reason)
+}
+
+func (t *Trainer) result() Result {
+	return Result{Progress: t.progress, Epochs: t.epochOf(t.progress.Step), Stopped: t.lostPatience() && t.progress.Step < t.Steps}
+}
+
+// Done is the number of steps done so far.
+func (t *Trainer) Done() int { return t.progress.Step }

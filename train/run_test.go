@@ -1,0 +1,461 @@
+package train
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+	"winnow/filters"
+	"winnow/losses"
+)
+
+// The trainer's steps, replayed by a loop that is written out straight from METHODS 7.1 with its own
+// filter, bank and solver: same weights, same bank, bit for bit.
+func TestStepsFollowTheAlgorithm(t *testing.T) {
+	b := newBed(t, "", func(c *Config) {
+		c.Terms, c.LossSolver, c.Validate, c.Clip = c.Terms[:2], nil, nil, 0
+		c.Terms[1].Start = 3
+	})
+	tr := b.trainer(t)
+	if _, err := tr.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	other := newBed(t, "", nil)
+	e, bank, filter := other.encoder, features.NewBank(60, testDim, 12), other.cfg.Filter
+	loss := must(losses.New("contrastive", nil, losses.Env{Dim: testDim, Classes: 12}))
+	adam := must(NewSolver(DefaultSolver("adam")))
+	step := 0
+	for epoch := 0; step < b.cfg.Steps; epoch++ {
+		for _, rows := range b.cfg.Sampler.Epoch(epoch) {
+			if step++; step > b.cfg.Steps {
+				break
+			}
+			z, _ := e.Forward(rows)
+			kept, scores := filter.Keep(z, bank)
+			zk := z.Rows(kept)
+			g, gb := features.NewMatrix(zk.Len(), testDim), features.NewMatrix(zk.Len(), testDim)
+			value := loss.Eval(&g, zk, nil)
+			if step >= 3 && bank.Len() > 0 {
+				members := bank.Set()
+				value += 0.5 * loss.Eval(&gb, zk, &members)
+				blas32.Axpy(0.5, blas32.Vector{N: len(gb.Data), Inc: 1, Data: gb.Data}, blas32.Vector{N: len(g.Data), Inc: 1, Data: g.Data})
+			}
+			dz := features.NewMatrix(z.Len(), testDim)
+			for from, to := range kept {
+				copy(features.Row(dz, to), features.Row(g, from))
+			}
+			if err := e.Backward(dz); err != nil {
+				t.Fatal(err)
+			}
+			adam.Step(e.Params(), b.cfg.Schedule.At(step-1))
+			bank.Push(zk)
+			f := b.facts[step-1]
+			if f.Loss != value || !slices.Equal(f.Kept, kept) || !slices.Equal(f.Scores, scores) || f.Number != step || f.Epoch != epoch+1 || f.Bank != bank.Len() {
+				t.Fatalf("step %d: told %+v, expected loss %v, kept %v", step, f, value, kept)
+			}
+		}
+	}
+	if !slices.Equal(e.w.Data, b.encoder.w.Data) {
+		t.Error("weights differ from the replayed loop's")
+	}
+	if !cmp.Equal(bank.State(), b.cfg.Bank.State()) {
+		t.Error("bank differs from the replayed loop's")
+	}
+}
+
+func TestDroppedRowsGetNoGradient(t *testing.T) {
+	b := newBed(t, "", nil)
+	tr := b.trainer(t)
+	dropped := 0
+	for range 10 {
+		f, err := tr.step()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range f.IDs {
+			zero := allZero(features.Row(b.encoder.dz, i))
+			if kept := slices.Contains(f.Kept, i); kept == zero {
+				t.Fatalf("step %d: row %d: kept %v, gradient zero %v", f.Number, i, kept, zero)
+			} else if !kept {
+				dropped++
+			}
+		}
+	}
+	if dropped == 0 {
+		t.Error("nothing was dropped: the test saw nothing")
+	}
+}
+
+// fakeLoss returns what the test wants.
+type fakeLoss func(grad *blas32.General, z features.Set, ref *features.Set) float64
+
+func (f fakeLoss) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
+	return f(grad, z, ref)
+}
+
+func TestIdleStepsAreSkipped(t *testing.T) {
+	idle := fakeLoss(func(grad *blas32.General, z features.Set, _ *features.Set) float64 {
+		clear(grad.Data[:grad.Rows*grad.Cols])
+		return 0
+	})
+	for _, stepIdle := range []bool{false, true} {
+		b := newBed(t, "", func(c *Config) {
+			decay := DefaultSolver("adamw") // weight decay alone would move the weights
+			c.Terms, c.Solver, c.StepIdle, c.Steps = []Term{{Name: "idle", Loss: idle, Weight: 1}}, must(NewSolver(decay)), stepIdle, 3
+			c.Filter = nil
+		})
+		before := slices.Clone(b.encoder.w.Data)
+		if _, err := b.trainer(t).Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if same := slices.Equal(before, b.encoder.w.Data); same == stepIdle {
+			t.Errorf("StepIdle %v: weights unchanged %v", stepIdle, same)
+		}
+		if b.facts[0].Skipped == stepIdle || (b.encoder.backs == 0) == stepIdle {
+			t.Errorf("StepIdle %v: skipped %v, %d backward passes", stepIdle, b.facts[0].Skipped, b.encoder.backs)
+		}
+		if b.cfg.Bank.Len() == 0 {
+			t.Error("an idle step still remembers what it saw")
+		}
+	}
+}
+
+func TestClipBoundsTheGradient(t *testing.T) {
+	b := newBed(t, "", func(c *Config) { c.Clip = 1e-3 })
+	tr := b.trainer(t)
+	f, err := tr.step()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if norm := gradientNorm(b.encoder.Params()); f.GradientNorm <= 1e-3 || math.Abs(norm-1e-3) > 1e-8 {
+		t.Errorf("gradient of norm %v was clipped to %v, expected 0.001", f.GradientNorm, norm)
+	}
+}
+
+func TestNonFiniteStops(t *testing.T) {
+	nan := float32(math.NaN())
+	good := must(losses.New("contrastive", nil, losses.Env{Dim: testDim, Classes: 12}))
+	spoiled := func(at int, spoil func(grad *blas32.General, value float64) float64) func(*bed) {
+		return func(b *bed) {
+			calls := 0
+			b.cfg.Terms = []Term{{Name: "spoiled", Weight: 1, Loss: fakeLoss(func(g *blas32.General, z features.Set, ref *features.Set) float64 {
+				value := good.Eval(g, z, ref)
+				if calls++; calls == at {
+					return spoil(g, value)
+				}
+				return value
+			})}}
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*bed)
+		want   string
+		count  int
+	}{
+		{"loss", spoiled(12, func(*blas32.General, float64) float64 { return math.NaN() }), "train: step 12 (epoch 2): loss is NaN; samples ", 0},
+		{"infinite loss", spoiled(12, func(*blas32.General, float64) float64 { return math.Inf(1) }), "train: step 12 (epoch 2): loss is +Inf; samples ", 0},
+		{"gradient", spoiled(12, func(g *blas32.General, v float64) float64 { g.Data[2*testDim+1] = nan; return v }), "train: step 12 (epoch 2): the loss's gradient is NaN; samples ", 1},
+		{"embedding", func(b *bed) {
+			b.encoder.spoil = func(step int, z features.Set) {
+				if step == 12 {
+					z.Row(3)[0] = float32(math.Inf(1))
+				}
+			}
+		}, "train: step 12 (epoch 2): the embedding is NaN; samples ", 1},
+	} {
+		dir := t.TempDir()
+		b := newBed(t, dir, nil)
+		c.change(b)
+		_, err := b.trainer(t).Run(context.Background())
+		var bad *NonFinite
+		if !errors.As(err, &bad) || !strings.HasPrefix(err.Error(), c.want) || bad.Step != 12 {
+			t.Errorf("%s: %v, expected %s…", c.name, err, c.want)
+			continue
+		}
+		if len(bad.IDs) == 0 || c.count > 0 && len(bad.IDs) != c.count || bad.IDs[0] < 1000 {
+			t.Errorf("%s: samples %v", c.name, bad.IDs)
+		}
+		if s, _, err := readArchive[state](read(t, dir, CheckpointFile)); err != nil || s.Progress.Step != 9 {
+			t.Errorf("%s: checkpoint of step %d, %v; expected the last good one, of step 9", c.name, s.Progress.Step, err)
+		}
+	}
+}
+
+func TestNonFiniteNamesFewSamples(t *testing.T) {
+	err := &NonFinite{Step: 412, Epoch: 3, What: "loss", Value: math.NaN(), IDs: identity(40)}
+	if want := "train: step 412 (epoch 3): loss is NaN; samples 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, … (40 in all)"; err.Error() != want {
+		t.Errorf("%v, expected %s", err, want)
+	}
+}
+
+// end is everything a run leaves behind.
+type end struct {
+	Weights, Proxies []float32
+	Best             [][]float32
+	Bank             features.BankState
+	Filter           filters.State
+	Solver           SolverState
+	Progress         Progress
+	Metrics          string
+}
+
+func endOf(t *testing.T, b *bed, tr *Trainer, dir string) end {
+	return end{b.encoder.w.Data, b.cfg.Terms[2].Params[0].Data, tr.best, b.cfg.Bank.State(), b.cfg.Filter.State(), b.cfg.Solver.State(), tr.progress, string(read(t, dir, MetricsFile))}
+}
+
+func uninterrupted(t *testing.T) end {
+	t.Helper()
+	dir := t.TempDir()
+	b := newBed(t, dir, nil)
+	tr := b.trainer(t)
+	if _, err := tr.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if tr.progress.BestStep <= 0 || tr.progress.BestStep == 45 {
+		t.Fatalf("best at step %d: the test should have its best in the middle", tr.progress.BestStep)
+	}
+	return endOf(t, b, tr, dir)
+}
+
+// A run that is cut off at random steps, by Ctrl-C (which saves) or by a kill (which does not, and may leave a torn
+// line), and resumed each time, ends with the same bits as one that is not.
+func TestResumedRunIsTheSame(t *testing.T) {
+	want := uninterrupted(t)
+	for seed := range uint64(6) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		dir := t.TempDir()
+		cuts := 0
+		for {
+			ctx, cancel := context.WithCancel(context.Background())
+			b := newBed(t, dir, nil)
+			left, kill := 1+rng.IntN(14), rng.IntN(2) == 0
+			var killed error
+			count := func(Step) {
+				if left--; left == 0 {
+					cancel()
+				}
+			}
+			b.cfg.Stepped = count
+			if kill {
+				b.cfg.SaveHead = func(best bool) error { // called before a checkpoint is written: nothing is
+					if !best && left <= 0 {
+						killed = errors.New("killed")
+						return killed
+					}
+					return nil
+				}
+			}
+			tr := b.trainer(t)
+			if _, err := tr.Resume(); err != nil {
+				t.Fatal(err)
+			}
+			_, err := tr.Run(ctx)
+			cancel()
+			if err == nil {
+				if diff := cmp.Diff(want, endOf(t, b, tr, dir)); diff != "" {
+					t.Errorf("seed %d, after %d cuts: resumed run differs (-whole +resumed):\n%s", seed, cuts, diff)
+				}
+				break
+			}
+			if !errors.Is(err, context.Canceled) && killed == nil {
+				t.Fatal(err)
+			}
+			cuts++
+			if kill {
+				f := must(os.OpenFile(filepath.Join(dir, MetricsFile), os.O_APPEND|os.O_WRONLY, 0))
+				fmt.Fprint(f, `{"step":99,"lo`)
+				f.Close()
+			}
+			if cuts > 400 {
+				t.Fatal("no progress")
+			}
+		}
+		if cuts == 0 {
+			t.Errorf("seed %d: the run was never cut", seed)
+		}
+	}
+}
+
+// The comparison above sees each part of the state: with one forgotten, a resumed run ends elsewhere.
+func TestForgettingAnyStateIsSeen(t *testing.T) {
+	want := uninterrupted(t)
+	for name, forget := range map[string]func(*state, map[string]array){
+		"weights":        func(_ *state, a map[string]array) { a["param/0"].f32[0] += 1e-6 },
+		"proxies":        func(_ *state, a map[string]array) { a["loss_param/0"].f32[0] += 1e-6 },
+		"solver buffers": func(_ *state, a map[string]array) { clear(a["solver/0/0"].f32) },
+		"solver steps":   func(s *state, _ map[string]array) { s.Solver.Params[0].Steps-- },
+		"loss solver":    func(_ *state, a map[string]array) { clear(a["loss_solver/0/0"].f32) },
+		"bank ids":       func(_ *state, a map[string]array) { a["bank/ids"].ints[0]++ },
+		"filter window":  func(s *state, _ map[string]array) { s.Filter.Window[4] -= 5 },
+		"filter steps":   func(s *state, _ map[string]array) { s.Filter.Iteration-- },
+		"best":           func(_ *state, a map[string]array) { a["best/0"].f32[0]++ },
+		"best score":     func(s *state, _ map[string]array) { s.Progress.BestScore = 2 },
+		"stale":          func(s *state, _ map[string]array) { s.Progress.Stale += 7 },
+		"step":           func(s *state, _ map[string]array) { s.Progress.Step-- },
+	} {
+		dir := t.TempDir()
+		ctx, cancel := context.WithCancel(context.Background())
+		b := newBed(t, dir, nil)
+		n := 0
+		b.cfg.Stepped = func(Step) {
+			if n++; n == 44 || name == "filter steps" && n == 5 { // AvgSim is left after step 7
+				cancel()
+			}
+		}
+		if _, err := b.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		s, arrays, err := readArchive[state](read(t, dir, CheckpointFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		forget(&s, arrays)
+		again := newBed(t, dir, nil)
+		tr := again.trainer(t)
+		if err := tr.restore(s, arrays); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if _, err := tr.Run(context.Background()); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if cmp.Equal(want, endOf(t, again, tr, dir)) {
+			t.Errorf("%s: forgotten, and the run ends the same", name)
+		}
+		cancel()
+	}
+}
+
+func TestFinishedRunDoesNothingMore(t *testing.T) {
+	dir := t.TempDir()
+	b := newBed(t, dir, nil)
+	first := b.trainer(t)
+	result, err := first.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	metrics := read(t, dir, MetricsFile)
+	again := newBed(t, dir, nil)
+	tr := again.trainer(t)
+	if found, err := tr.Resume(); !found || err != nil {
+		t.Fatal(found, err)
+	}
+	second, err := tr.Run(context.Background())
+	if err != nil || second != result || len(again.facts) > 0 {
+		t.Errorf("%+v, %v after %d steps, expected %+v", second, err, len(again.facts), result)
+	}
+	if !bytes.Equal(metrics, read(t, dir, MetricsFile)) {
+		t.Error("metrics changed")
+	}
+}
+
+// TestBestIsKept follows made-up scores.
+func TestBestIsKept(t *testing.T) {
+	scores := []float64{0.1, 0.5, 0.4, 0.5, 0.3, 0.9}
+	b := newBed(t, "", nil)
+	var weights [][]float32
+	var saved []bool
+	calls := 0
+	b.cfg.Validate = func(context.Context) (float64, error) {
+		weights = append(weights, slices.Clone(b.encoder.w.Data))
+		calls++
+		return scores[calls-1], nil
+	}
+	b.cfg.SaveHead = func(best bool) error { saved = append(saved, best); return nil }
+	b.cfg.Patience, b.cfg.CheckpointEvery = 3, 0
+	tr := b.trainer(t)
+	result, err := tr.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !result.Stopped || result.Step != 24 || result.BestStep != 6 || result.BestScore != 0.5 || calls != 5 {
+		t.Errorf("%+v after %d validations, expected the best at step 6 and the end at step 24", result, calls)
+	}
+	if want := []bool{true, true, false}; !slices.Equal(saved, want) {
+		t.Errorf("heads saved %v, expected %v", saved, want)
+	}
+	tr.UseBest()
+	if !slices.Equal(b.encoder.w.Data, weights[1]) {
+		t.Error("the best state is not that of step 6")
+	}
+	if got := b.scores[1]; got != (Validation{Epoch: 1, Step: 6, Score: 0.5, Best: true}) {
+		t.Errorf("told %+v", got)
+	}
+}
+
+func TestValidationFails(t *testing.T) {
+	for name, c := range map[string]struct {
+		score float64
+		err   error
+		want  string
+	}{
+		"error": {0, errors.New("no gallery"), "train: validation after step 0: no gallery"},
+		"NaN":   {math.NaN(), nil, "train: validation after step 0: score is NaN, expected a finite number"},
+	} {
+		b := newBed(t, "", func(cfg *Config) { cfg.Validate = func(context.Context) (float64, error) { return c.score, c.err } })
+		if _, err := b.trainer(t).Run(context.Background()); err == nil || err.Error() != c.want {
+			t.Errorf("%s: %v, expected %s", name, err, c.want)
+		}
+	}
+}
+
+// Ctrl-C during a validation: it is done again after resuming.
+func TestInterruptedValidation(t *testing.T) {
+	want := uninterrupted(t)
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	b := newBed(t, dir, nil)
+	validate := b.cfg.Validate
+	b.cfg.Validate = func(ctx context.Context) (float64, error) {
+		if len(b.facts) == 12 {
+			cancel()
+		}
+		return validate(ctx)
+	}
+	if _, err := b.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) || err.Error() != "train: stopped after step 12: context canceled" && !strings.Contains(err.Error(), "step 12") {
+		t.Fatal(err)
+	}
+	again := newBed(t, dir, nil)
+	tr := again.trainer(t)
+	must(tr.Resume())
+	must(tr.Run(context.Background()))
+	if diff := cmp.Diff(want, endOf(t, again, tr, dir)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Config)
+		want   string
+	}{
+		{func(c *Config) { c.Terms = nil }, "train: no loss is given"},
+		{func(c *Config) { c.Terms[1].Name = "contrastive" }, `train: two terms are named "contrastive", expected different names`},
+		{func(c *Config) { c.Bank = nil }, `train: term "contrastive:bank" compares with the memory bank, and there is none: give it a size`},
+		{func(c *Config) { c.Bank, c.Terms = nil, c.Terms[:1] }, `train: filter "vmf" judges by the memory bank, and there is none: give it a size`},
+		{func(c *Config) { c.Terms[0].Weight = 0 }, `train: term "contrastive": weight is 0, expected a positive number`},
+		{func(c *Config) { c.Steps = 0 }, "train: length is 0 steps, expected at least 1"},
+		{func(c *Config) { c.LossSolver = nil }, "train: a loss has parameters of its own and no solver steps them"},
+		{func(c *Config) { c.Validate, c.Patience = nil, 1 }, "train: early stopping needs a validation split, and there is none"},
+		{func(c *Config) { c.ValidateEvery = 0 }, "train: validation every 0 steps, expected at least 1"},
+		{func(c *Config) { c.Clip = math.NaN() }, "train: clip is NaN, expected a norm, or 0 for none"},
+	} {
+		if _, err := New(newBed(t, "", c.change).cfg); err == nil || err.Error() != c.want {
+			t.Errorf("%v, expected %s", err, c.want)
+		}
+	}
+}

@@ -1,0 +1,245 @@
+package train
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// Names of the sampler's variants.
+const (
+	Groups  = "groups"
+	Uniform = "uniform"
+)
+
+// SamplerConfig says how batches are put together: P classes with K images each.
+type SamplerConfig struct {
+	Variant string `yaml:"variant"` // groups or uniform
+	Classes int    `yaml:"classes"` // P ≥ 1; more than there are: all of them
+	Images  int    `yaml:"images"`  // K ≥ 1
+}
+
+// Sampler draws PK batches: P distinct classes, K rows each, one class after the other. An epoch is a pure
+// function of (seed, number of the epoch) and always has the same number of batches, all of the same size
+// min(P, classes)·K. Rows with a negative label are in none.
+//
+//   - groups: a class is shuffled, padded by resampling to a multiple of K and cut into groups of K; a batch
+//     takes P classes without replacement, with probability proportional to the groups they have left.
+//     Every row is in every epoch. Where fewer than P classes have groups left, classes that are
+//     through give a fresh draw of K, so that no batch is smaller than the others.
+//   - uniform: every batch takes P classes at random, each class as likely as any other, and K of
+//     its rows. ⌈rows/(P·K)⌉ batches make an epoch. A row is in an epoch by chance only: rows of small
+//     classes often, rows of large classes seldom.
+//
+// K rows of one class repeat a row only where the class has fewer than K; then every row of it
+// is taken before one is taken again.
+//
+// groups follows the sampler released with PRISM and XBM, which ends an epoch when fewer than P classes
+// remain and so leaves rows out; this one does not. uniform is MPerClassSampler of
+// pytorch-metric-learning with the epoch's length fixed.
+type Sampler struct {
+	rows    [][]int // of each class that has any, ascending
+	p, k    int
+	variant string
+	seed    uint64
+	batches int
+}
+
+// NewSampler prepares the draws from the rows 0 … len(labels)-1.
+func NewSampler(cfg SamplerConfig, labels []int, seed uint64) (*Sampler, error) {
+	if cfg.Variant != Groups && cfg.Variant != Uniform {
+		return nil, fmt.Errorf("train: sampler: variant is %q, expected %s or %s", cfg.Variant, Groups, Uniform)
+	}
+	if cfg.Classes < 1 || cfg.Images < 1 {
+		return nil, fmt.Errorf("train: sampler: %d classes of %d images, expected at least 1 of 1", cfg.Classes, cfg.Images)
+	}
+	rows := rowsByClass(labels)
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("train: sampler: none of %d rows has a label", len(labels))
+	}
+	s := &Sampler{rows: rows, p: min(cfg.Classes, len(rows)), k: cfg.Images, variant: cfg.Variant, seed: seed}
+	s.batches = s.count()
+	return s, nil
+}
+
+// rowsByClass lists the rows of each class that has any, in the order of the class ids.
+func rowsByClass(labels []int) [][]int {
+	byClass := map[int][]int{}
+	for row, label := range labels {
+		if label >= 0 {
+			byClass[label] = append(byClass[label], row)
+		}
+	}
+	classes := make([]int, 0, len(byClass))
+	for c := range byClass {
+		classes = append(classes, c)
+	}
+	slices.Sort(classes)
+	rows := make([][]int, len(classes))
+	for i, c := range classes {
+		rows[i] = byClass[c]
+	}
+	return rows
+}
+
+// count is the length of an epoch. Groups need ⌈all/P⌉ batches, or as many as the largest class has
+// groups, for a class is in a batch once.
+func (s *Sampler) count() int {
+	total, largest, all := 0, 0, 0
+	for _, rows := range s.rows {
+		n := (len(rows) + s.k - 1) / s.k
+		total += n
+		largest = max(largest, n)
+		all += len(rows)
+	}
+	if s.variant == Uniform {
+		return (all + s.p*s.k - 1) / (s.p * s.k)
+	}
+	return max((total+s.p-1)/s.p, largest)
+}
+
+// Batches is the number of batches of any epoch.
+func (s *Sampler) Batches() int { return s.batches }
+
+// Size is the number of rows of any batch.
+func (s *Sampler) Size() int { return s.p * s.k }
+
+// Epoch lists the batches of epoch e, each the positions of its rows.
+func (s *Sampler) Epoch(e int) [][]int {
+	rng := Rand(s.seed, "sampler", e)
+	if s.variant == Uniform {
+		return s.uniform(rng)
+	}
+	return s.groups(rng)
+}
+
+func (s *Sampler) uniform(rng *rand.Rand) [][]int {
+	order := identity(len(s.rows))
+	epoch := make([][]int, s.batches)
+	for b := range epoch {
+		batch := make([]int, 0, s.Size())
+		for _, c := range chooseFirst(order, s.p, rng) {
+			batch = s.draw(batch, c, rng)
+		}
+		epoch[b] = batch
+	}
+	return epoch
+}
+
+// groups spreads the groups over the batches. A class with as many groups left as there are batches left
+// must be in each of them; these are at most P, because all groups left never exceed P times the
+// batches left. The other places are drawn in proportion to the groups left.
+func (s *Sampler) groups(rng *rand.Rand) [][]int {
+	queues := make([][]int, len(s.rows)) // rows of each class, K at a time
+	left := newWeights(len(s.rows))
+	for c := range s.rows {
+		queues[c] = s.cut(c, rng)
+		left.add(c, len(queues[c])/s.k)
+	}
+	epoch := make([][]int, s.batches)
+	chosen := make([]int, 0, s.p)
+	rest := identity(len(s.rows))
+	taken := make([]bool, len(s.rows))
+	for b := range epoch {
+		chosen = s.choose(chosen[:0], left, s.batches-b, rng)
+		batch := make([]int, 0, s.Size())
+		for _, c := range chosen {
+			batch = append(batch, queues[c][:s.k]...)
+			queues[c] = queues[c][s.k:]
+			left.add(c, -1)
+			taken[c] = true
+		}
+		for i := 0; len(batch) < s.Size(); i++ { // fewer than P classes have groups left
+			j := i + rng.IntN(len(rest)-i)
+			rest[i], rest[j] = rest[j], rest[i]
+			if !taken[rest[i]] {
+				batch = s.draw(batch, rest[i], rng)
+			}
+		}
+		for _, c := range chosen {
+			taken[c] = false
+		}
+		epoch[b] = batch
+	}
+	return epoch
+}
+
+// choose appends at most P distinct classes with groups left.
+func (s *Sampler) choose(chosen []int, left *weights, batchesLeft int, rng *rand.Rand) []int {
+	for c, n := range left.of {
+		if n == batchesLeft {
+			chosen = append(chosen, c)
+		}
+	}
+	for _, c := range chosen { // out of the draw, back at its end
+		left.add(c, -batchesLeft)
+	}
+	forced := len(chosen)
+	var held []int
+	for len(chosen) < s.p && left.total > 0 {
+		c := left.find(rng.IntN(left.total))
+		chosen = append(chosen, c)
+		held = append(held, left.of[c])
+		left.add(c, -left.of[c])
+	}
+	for i, c := range chosen {
+		if i < forced {
+			left.add(c, batchesLeft)
+		} else {
+			left.add(c, held[i-forced])
+		}
+	}
+	return chosen
+}
+
+// cut shuffles a class and pads it to a multiple of K.
+func (s *Sampler) cut(class int, rng *rand.Rand) []int {
+	rows := slices.Clone(s.rows[class])
+	shuffle(rows, rng)
+	rest := len(rows) % s.k
+	if rest == 0 {
+		return rows
+	}
+	if len(rows) < s.k {
+		return s.fill(rows, s.rows[class], s.k-rest, rng)
+	}
+	others := slices.Clone(rows[:len(rows)-rest]) // not those of the group that is filled
+	return append(rows, chooseFirst(others, s.k-rest, rng)...)
+}
+
+// draw appends K rows of a class.
+func (s *Sampler) draw(batch []int, class int, rng *rand.Rand) []int {
+	return s.fill(batch, s.rows[class], s.k, rng)
+}
+
+// fill appends n rows, each once before any comes again.
+func (s *Sampler) fill(batch, rows []int, n int, rng *rand.Rand) []int {
+	pool := slices.Clone(rows)
+	for n > 0 {
+		some := chooseFirst(pool, min(n, len(pool)), rng)
+		batch = append(batch, some...)
+		n -= len(some)
+	}
+	return batch
+}
+
+func identity(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+func shuffle(list []int, rng *rand.Rand) {
+	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+}
+
+// chooseFirst moves n random members of list to its front and returns them: a draw without replacement.
+func chooseFirst(list []int, n int, rng *rand.Rand) []int {
+	for i := range n {
+		j := i + rng.IntN(len(list)-i)
+		list[i], list[j] = list[j], list[i]
+	}
+	return list[:n]
+}

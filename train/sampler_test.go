@@ -1,0 +1,246 @@
+package train
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// checkEpoch says what is wrong with an epoch of PK batches, or "".
+func checkEpoch(epoch [][]int, labels []int, p, k, batches int, visitsAll bool) string {
+	if len(epoch) != batches {
+		return fmt.Sprintf("%d batches, expected %d", len(epoch), batches)
+	}
+	size := map[int]int{}
+	for _, l := range labels {
+		if l >= 0 {
+			size[l]++
+		}
+	}
+	seen := map[int]bool{}
+	for b, batch := range epoch {
+		if len(batch) != min(p, len(size))*k {
+			return fmt.Sprintf("batch %d has %d rows", b, len(batch))
+		}
+		classes := map[int]bool{}
+		for at := 0; at < len(batch); at += k {
+			group := batch[at : at+k]
+			class := labels[group[0]]
+			if class < 0 {
+				return fmt.Sprintf("batch %d holds the unlabelled row %d", b, group[0])
+			}
+			if classes[class] {
+				return fmt.Sprintf("batch %d holds class %d twice", b, class)
+			}
+			classes[class] = true
+			times := map[int]int{}
+			for _, row := range group {
+				if labels[row] != class {
+					return fmt.Sprintf("batch %d mixes classes in a group", b)
+				}
+				times[row]++
+				seen[row] = true
+			}
+			if most := (k + size[class] - 1) / size[class]; slices.Max(valuesOf(times)) > most {
+				return fmt.Sprintf("batch %d repeats a row of class %d more than %d times", b, class, most)
+			}
+			if len(times) != min(k, size[class]) {
+				return fmt.Sprintf("batch %d has %d distinct rows of class %d", b, len(times), class)
+			}
+		}
+	}
+	if visitsAll {
+		for row, l := range labels {
+			if l >= 0 && !seen[row] {
+				return fmt.Sprintf("row %d of class %d was left out", row, l)
+			}
+		}
+	}
+	return ""
+}
+
+func valuesOf(m map[int]int) []int {
+	var list []int
+	for _, v := range m {
+		list = append(list, v)
+	}
+	return list
+}
+
+func TestSamplerProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sizes := rapid.SliceOfN(rapid.IntRange(0, 12), 1, 12).Draw(t, "class sizes")
+		if rapid.Bool().Draw(t, "one giant") {
+			sizes = append(sizes, rapid.IntRange(30, 90).Draw(t, "giant"))
+		}
+		var labels []int
+		for class, n := range sizes {
+			for range n {
+				labels = append(labels, class*3) // ids need not be dense
+			}
+		}
+		labels = append(labels, 1, -1, -1)
+		Rand(rapid.Uint64().Draw(t, "order"), "test", 0).Shuffle(len(labels), func(i, j int) { labels[i], labels[j] = labels[j], labels[i] })
+		p, k := rapid.IntRange(1, 8).Draw(t, "P"), rapid.IntRange(1, 6).Draw(t, "K")
+		variant := rapid.SampledFrom([]string{Groups, Uniform}).Draw(t, "variant")
+		seed, e := rapid.Uint64().Draw(t, "seed"), rapid.IntRange(0, 50).Draw(t, "epoch")
+		s, err := NewSampler(SamplerConfig{variant, p, k}, labels, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		epoch := s.Epoch(e)
+		if wrong := checkEpoch(epoch, labels, p, k, s.Batches(), variant == Groups); wrong != "" {
+			t.Fatalf("%s: %v", wrong, epoch)
+		}
+		for _, batch := range epoch {
+			if len(batch) != s.Size() {
+				t.Fatalf("batch of %d, Size says %d", len(batch), s.Size())
+			}
+		}
+		again, _ := NewSampler(SamplerConfig{variant, p, k}, labels, seed)
+		again.Epoch(e + 1) // an epoch does not depend on those drawn before
+		if !cmp.Equal(again.Epoch(e), epoch) {
+			t.Fatal("the same epoch drawn again differs")
+		}
+	})
+}
+
+// A check that cannot fail proves nothing: each way of spoiling an epoch is seen.
+func TestCheckEpochSeesFaults(t *testing.T) {
+	labels := []int{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, -1}
+	s, err := NewSampler(SamplerConfig{Groups, 2, 2}, labels, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clean := s.Epoch(0)
+	if wrong := checkEpoch(clean, labels, 2, 2, 3, true); wrong != "" {
+		t.Fatal(wrong)
+	}
+	for name, spoil := range map[string]func(e [][]int) [][]int{
+		"a batch lost":        func(e [][]int) [][]int { return e[1:] },
+		"a row lost":          func(e [][]int) [][]int { e[0] = e[0][:3]; return e },
+		"a row repeated":      func(e [][]int) [][]int { e[0][1] = e[0][0]; return e },
+		"classes mixed":       func(e [][]int) [][]int { e[0][0], e[0][2] = e[0][2], e[0][0]; return e },
+		"a class twice":       func(e [][]int) [][]int { copy(e[0][2:], e[0][:2]); return e },
+		"an unlabelled row":   func(e [][]int) [][]int { e[0][0] = 12; return e },
+		"a batch of another":  func(e [][]int) [][]int { e[0] = e[1]; return e },
+		"rows left out":       func(e [][]int) [][]int { e[2] = slices.Clone(e[0]); return e },
+		"one row for another": func(e [][]int) [][]int { e[1][3] = 0; return e },
+	} {
+		epoch := make([][]int, len(clean))
+		for i := range clean {
+			epoch[i] = slices.Clone(clean[i])
+		}
+		if checkEpoch(spoil(epoch), labels, 2, 2, 3, true) == "" {
+			t.Errorf("%s: not seen", name)
+		}
+	}
+}
+
+func TestSamplerDrawsDiffer(t *testing.T) {
+	labels := make([]int, 200)
+	for i := range labels {
+		labels[i] = i % 20
+	}
+	for _, variant := range []string{Groups, Uniform} {
+		s, _ := NewSampler(SamplerConfig{variant, 8, 4}, labels, 1)
+		other, _ := NewSampler(SamplerConfig{variant, 8, 4}, labels, 2)
+		if cmp.Equal(s.Epoch(0), s.Epoch(1)) {
+			t.Errorf("%s: epochs 0 and 1 are the same", variant)
+		}
+		if cmp.Equal(s.Epoch(0), other.Epoch(0)) {
+			t.Errorf("%s: seeds 1 and 2 are the same", variant)
+		}
+	}
+}
+
+// Uniform gives each class the same chance whatever its size.
+func TestUniformIgnoresClassSize(t *testing.T) {
+	var labels []int
+	for class, n := range []int{2, 10, 100, 300} {
+		for range n {
+			labels = append(labels, class)
+		}
+	}
+	s, _ := NewSampler(SamplerConfig{Uniform, 2, 2}, labels, 3)
+	counts, all := make([]float64, 4), 0.0
+	for e := range 60 {
+		for _, batch := range s.Epoch(e) {
+			counts[labels[batch[0]]]++
+			counts[labels[batch[2]]]++
+			all += 2
+		}
+	}
+	for class, n := range counts {
+		if share := n / all; math.Abs(share-0.25) > 0.02 {
+			t.Errorf("class %d has a share of %.3f, expected 0.25 ± 0.02", class, share)
+		}
+	}
+}
+
+func TestSamplerRefuses(t *testing.T) {
+	for _, c := range []struct {
+		cfg    SamplerConfig
+		labels []int
+		want   string
+	}{
+		{SamplerConfig{"random", 2, 2}, []int{0}, `train: sampler: variant is "random", expected groups or uniform`},
+		{SamplerConfig{Groups, 0, 2}, []int{0}, "train: sampler: 0 classes of 2 images, expected at least 1 of 1"},
+		{SamplerConfig{Groups, 2, 2}, []int{-1, -1}, "train: sampler: none of 2 rows has a label"},
+	} {
+		if _, err := NewSampler(c.cfg, c.labels, 0); err == nil || err.Error() != c.want {
+			t.Errorf("%v: %v, expected %s", c.cfg, err, c.want)
+		}
+	}
+}
+
+func TestWeightsFindsInProportion(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := rapid.SliceOfN(rapid.IntRange(0, 5), 1, 20).Draw(t, "weights")
+		w := newWeights(len(want))
+		for i, n := range want {
+			w.add(i, n+1)
+			w.add(i, -1)
+		}
+		got := make([]int, len(want))
+		for x := range w.total {
+			got[w.find(x)]++
+		}
+		if !cmp.Equal(got, want) {
+			t.Fatalf("found %v, expected %v", got, want)
+		}
+	})
+}
+
+func TestRandIsAFunctionOfItsArguments(t *testing.T) {
+	base := Rand(1, "sampler", 2).Uint64()
+	if Rand(1, "sampler", 2).Uint64() != base {
+		t.Error("the same arguments give another draw")
+	}
+	for name, other := range map[string]uint64{
+		"seed": Rand(2, "sampler", 2).Uint64(), "purpose": Rand(1, "samples", 2).Uint64(), "moment": Rand(1, "sampler", 3).Uint64(),
+	} {
+		if other == base {
+			t.Errorf("another %s gives the same draw", name)
+		}
+	}
+}
+
+func BenchmarkSamplerEpoch(b *testing.B) {
+	labels := make([]int, 59551) // the size of Stanford Online Products
+	rng := Rand(1, "labels", 0)
+	for i := range labels {
+		labels[i] = rng.IntN(11318)
+	}
+	s, err := NewSampler(SamplerConfig{Groups, 16, 4}, labels, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := 0; b.Loop(); i++ {
+		s.Epoch(i)
+	}
+}

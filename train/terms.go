@@ -1,0 +1,117 @@
+package train
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+	"winnow/losses"
+)
+
+// Term is one part of what is minimised: L = Σ weight·loss(z, reference), with the batch itself as the
+// reference, or the memory bank, whose vectors are constants. Memory contrastive loss (PRISM, equation 17)
+// is two terms: contrastive against the batch and contrastive against the bank.
+type Term struct {
+	Name   string // unique in a run; names the term in the metrics
+	Loss   losses.Loss
+	Params []*features.Param // the loss's own, or nil
+	Weight float64
+	Bank   bool // against the bank; a bank without members gives 0
+	Start  int  // the term is 0 in the steps before this one; the first step is 1
+}
+
+// objective evaluates terms and adds up their gradients in buffers that it keeps.
+type objective struct {
+	terms  []Term
+	values []float64 // of the last eval, before weighting
+	one    []float32 // scratch for the gradient of one term
+	params []*features.Param
+}
+
+func newObjective(terms []Term) *objective {
+	o := &objective{terms: terms, values: make([]float64, len(terms))}
+	for _, t := range terms {
+		o.params = append(o.params, t.Params...)
+	}
+	return o
+}
+
+// eval overwrites grad, n×d, with ∂L/∂z and the gradients of the losses' own parameters, and returns L.
+// Active is false where all of these are zero.
+func (o *objective) eval(grad blas32.General, z features.Set, bank *features.Bank, step int) (value float64, active bool) {
+	clear(grad.Data[:grad.Rows*grad.Cols])
+	if need := grad.Rows * grad.Cols; len(o.one) < need {
+		o.one = make([]float32, need)
+	}
+	one := blas32.General{Rows: grad.Rows, Cols: grad.Cols, Stride: grad.Stride, Data: o.one}
+	for i, t := range o.terms {
+		o.values[i] = 0
+		ref, ready := t.reference(bank, step)
+		if !ready || z.Len() == 0 {
+			for _, p := range t.Params {
+				clear(p.Grad)
+			}
+			continue
+		}
+		o.values[i] = t.Loss.Eval(&one, z, ref)
+		value += t.Weight * o.values[i]
+		n := grad.Rows * grad.Cols
+		axpy(t.Weight, one.Data[:n], grad.Data[:n])
+		for _, p := range t.Params {
+			scale(t.Weight, p.Grad)
+			active = active || !allZero(p.Grad)
+		}
+	}
+	return value, active || !allZero(grad.Data[:grad.Rows*grad.Cols])
+}
+
+// reference is what the term compares with at a step, and whether there is anything to compare with.
+func (t Term) reference(bank *features.Bank, step int) (*features.Set, bool) {
+	if step < t.Start {
+		return nil, false
+	}
+	if !t.Bank {
+		return nil, true
+	}
+	if bank == nil || bank.Len() == 0 {
+		return nil, false
+	}
+	set := bank.Set()
+	return &set, true
+}
+
+func axpy(a float64, x, y []float32) {
+	blas32.Axpy(float32(a), blas32.Vector{N: len(x), Inc: 1, Data: x}, blas32.Vector{N: len(y), Inc: 1, Data: y})
+}
+
+func scale(a float64, x []float32) {
+	if a != 1 {
+		blas32.Scal(float32(a), blas32.Vector{N: len(x), Inc: 1, Data: x})
+	}
+}
+
+// allZero stops at the first number that is not, which as a rule is among the first.
+func allZero(x []float32) bool {
+	for _, v := range x {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// squares is Σ x², in float32 over short pieces and float64 over these: fast, in a fixed order, and not
+// finite if any x is not.
+func squares(x []float32) float64 {
+	var sum float64
+	for len(x) > 0 {
+		n := min(len(x), 1024)
+		v := blas32.Vector{N: n, Inc: 1, Data: x[:n]}
+		sum += float64(blas32.Dot(v, v))
+		x = x[n:]
+	}
+	return sum
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

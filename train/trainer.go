@@ -1,0 +1,327 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+	"winnow/filters"
+)
+
+// Config is everything that a run consists of. Steps are counted from 1, and all lengths are in steps: an
+// epoch is Sampler.Batches() of them.
+type Config struct {
+	Encoder Encoder
+	Sampler *Sampler
+	Terms   []Term
+	Filter  *filters.Filter // nil: every row is kept
+	Bank    *features.Bank  // nil: no memory
+	Steps   int             // length of the run
+
+	Solver       Solver // of the encoder's parameters
+	Schedule     Schedule
+	LossSolver   Solver // of the losses' own parameters; nil where there are none
+	LossSchedule Schedule
+	Clip         float64 // the encoder's gradient is scaled down to this norm; 0: never
+	StepIdle     bool    // step the solver even where no term was active: momentum and weight decay then go on
+
+	Validate      func(context.Context) (score float64, err error) // larger is better; nil: none
+	ValidateEvery int                                              // steps; also before the first and after the last
+	Patience      int                                              // stop after so many validations without a new best; 0: never
+
+	// SaveHead is called while the encoder holds a new best (best), or the state that goes into a checkpoint.
+	// Without validation the last state is the best.
+	SaveHead func(best bool) error
+
+	Dir             string            // of the metrics, the event files and the checkpoint; "": nothing is written
+	CheckpointEvery int               // steps; 0: only when the run ends or is stopped
+	LogEvery        int               // steps; 0 means 1
+	Identity        map[string]string // resolved settings: a checkpoint of a run with others is refused
+	Now             func() time.Time  // for the event files
+	Clock           *Clock            // told every step, for those who draw in it; may be nil
+
+	Stepped   func(Step) // observers are told facts and return nothing; slices are theirs until they return
+	Validated func(Validation)
+}
+
+// Step says what happened in one training step.
+type Step struct {
+	Epoch, Number int       // counted from 1
+	Loss          float64   // Σ weight·term
+	Terms         []float64 // before weighting, in the order of Config.Terms
+	IDs           []int     // of the rows of the batch
+	Kept          []int     // positions in the batch, rising
+	Scores        []float64 // the filter's, of all rows; nil without a filter
+	Threshold     float64   // scores above it were kept
+	HasThreshold  bool      // false without a filter, and where it kept everything
+	LR, LossLR    float64
+	GradientNorm  float64 // of the encoder's parameters, before clipping
+	Bank          int     // members after the step
+	Skipped       bool    // no term was active and the solver did not step
+}
+
+// KeptShare is the share of the batch that was kept.
+func (s *Step) KeptShare() float64 { return float64(len(s.Kept)) / float64(max(len(s.IDs), 1)) }
+
+// Validation is the score of the state after a step.
+type Validation struct {
+	Epoch, Step int
+	Score       float64
+	Best        bool // better than all before
+}
+
+// NonFinite stops a run at the step whose numbers left the numbers.
+type NonFinite struct {
+	Step, Epoch int
+	What        string // what is not finite
+	Value       float64
+	IDs         []int // of the rows it came from
+}
+
+func (e *NonFinite) Error() string {
+	list, more := e.IDs, ""
+	if len(list) > 16 {
+		list, more = list[:16], fmt.Sprintf(", … (%d in all)", len(e.IDs))
+	}
+	text := ""
+	for i, id := range list {
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprint(id)
+	}
+	return fmt.Sprintf("train: step %d (epoch %d): %s is %v; samples %s%s", e.Step, e.Epoch, e.What, e.Value, text, more)
+}
+
+// Clock tells the step that runs to whoever draws in it.
+type Clock struct{ step int }
+
+// Source gives, at each call, a fresh random source that is a function of (seed, purpose, running step).
+func (c *Clock) Source(seed uint64, purpose string) func() *rand.Rand {
+	return func() *rand.Rand { return Rand(seed, purpose, c.step) }
+}
+
+// Trainer runs a Config. Its buffers are made once.
+type Trainer struct {
+	Config
+	params    []*features.Param // of the encoder
+	objective *objective
+	progress  Progress
+	best      [][]float32 // values of params at the best validation; nil before it
+
+	epoch   int     // of batches
+	batches [][]int // of that epoch
+	all     []int   // 0 … batch-1
+	kept    features.Set
+	dKept   blas32.General
+	dz      blas32.General
+	fact    Step
+}
+
+// New checks what a Config must hold together.
+func New(cfg Config) (*Trainer, error) {
+	t := &Trainer{Config: cfg, params: cfg.Encoder.Params(), objective: newObjective(cfg.Terms), epoch: -1, all: identity(cfg.Sampler.Size())}
+	t.progress.Validated = -1
+	t.progress.BestStep = -1
+	if t.LogEvery == 0 {
+		t.LogEvery = 1
+	}
+	if t.Clock == nil {
+		t.Clock = new(Clock)
+	}
+	if t.Now == nil {
+		t.Now = time.Now
+	}
+	return t, t.check()
+}
+
+func (t *Trainer) check() error {
+	names := map[string]bool{}
+	for _, term := range t.Terms {
+		switch {
+		case names[term.Name]:
+			return fmt.Errorf("train: two terms are named %q, expected different names", term.Name)
+		case term.Bank && t.Bank == nil:
+			return fmt.Errorf("train: term %q compares with the memory bank, and there is none: give it a size", term.Name)
+		case !(term.Weight > 0) || math.IsInf(term.Weight, 0):
+			return fmt.Errorf("train: term %q: weight is %v, expected a positive number", term.Name, term.Weight)
+		}
+		names[term.Name] = true
+	}
+	owned := map[string]bool{}
+	for _, p := range append(slices.Clone(t.params), t.objective.params...) {
+		if owned[p.Name] {
+			return fmt.Errorf("train: two parameters are named %q, expected different names", p.Name)
+		}
+		owned[p.Name] = true
+	}
+	switch {
+	case len(t.Terms) == 0:
+		return fmt.Errorf("train: no loss is given")
+	case t.Steps < 1:
+		return fmt.Errorf("train: length is %d steps, expected at least 1", t.Steps)
+	case len(t.objective.params) > 0 && t.LossSolver == nil:
+		return fmt.Errorf("train: a loss has parameters of its own and no solver steps them")
+	case t.Filter != nil && t.Filter.NeedsBank() && t.Bank == nil:
+		return fmt.Errorf("train: filter %q judges by the memory bank, and there is none: give it a size", t.Filter.Config().Scorer)
+	case t.Validate != nil && t.ValidateEvery < 1:
+		return fmt.Errorf("train: validation every %d steps, expected at least 1", t.ValidateEvery)
+	case t.Patience > 0 && t.Validate == nil:
+		return fmt.Errorf("train: early stopping needs a validation split, and there is none")
+	case !(t.Clip >= 0):
+		return fmt.Errorf("train: clip is %v, expected a norm, or 0 for none", t.Clip)
+	}
+	return nil
+}
+
+// step trains on the next batch, in the order of PRISM's Algorithm 1 (METHODS 7.1): embed, judge by the
+// bank as it was before this batch, evaluate the losses on what is kept, step, remember what was kept as
+// it was embedded before the step.
+func (t *Trainer) step() (*Step, error) {
+	rows := t.next()
+	t.Clock.step = t.progress.Step + 1
+	f := &t.fact
+	*f = Step{Epoch: t.epoch + 1, Number: t.progress.Step + 1, Terms: t.objective.values}
+	f.LR = t.Schedule.At(t.progress.Step)
+	z, err := t.Encoder.Forward(rows)
+	if err != nil {
+		return nil, fmt.Errorf("train: step %d (epoch %d): %w", f.Number, f.Epoch, err)
+	}
+	f.IDs = z.IDs
+	if bad := badRows(z.X, z.IDs); len(bad) > 0 {
+		return nil, t.nonFinite("the embedding", math.NaN(), bad)
+	}
+	t.judge(z)
+	kept := t.gather(z)
+	t.dKept = sized(t.dKept, kept.Len(), z.Dim())
+	var active bool
+	f.Loss, active = t.objective.eval(t.dKept, kept, t.Bank, f.Number)
+	if !finite(f.Loss) {
+		return nil, t.nonFinite("loss", f.Loss, kept.IDs)
+	}
+	if bad := badRows(t.dKept, kept.IDs); len(bad) > 0 {
+		return nil, t.nonFinite("the loss's gradient", math.NaN(), bad)
+	}
+	f.Skipped = !active && !t.StepIdle
+	if !f.Skipped {
+		if err := t.descend(z, kept); err != nil {
+			return nil, err
+		}
+	}
+	if t.Bank != nil {
+		t.Bank.Push(kept)
+		f.Bank = t.Bank.Len()
+	}
+	t.progress.Step++
+	return f, nil
+}
+
+// next is the batch of the next step.
+func (t *Trainer) next() []int {
+	n := t.Sampler.Batches()
+	if e := t.progress.Step / n; e != t.epoch {
+		t.epoch, t.batches = e, t.Sampler.Epoch(e)
+	}
+	return t.batches[t.progress.Step%n]
+}
+
+// judge fills in what the filter says of a batch.
+func (t *Trainer) judge(z features.Set) {
+	f := &t.fact
+	if t.Filter == nil {
+		f.Kept = t.all[:z.Len()]
+		return
+	}
+	f.Kept, f.Scores = t.Filter.Keep(z, t.Bank)
+	f.Threshold = t.Filter.Threshold()
+	f.HasThreshold = finite(f.Threshold)
+}
+
+// gather copies the kept rows together; all of them need no copy.
+func (t *Trainer) gather(z features.Set) features.Set {
+	f := &t.fact
+	if len(f.Kept) == z.Len() {
+		return z
+	}
+	if t.kept.X.Data == nil {
+		t.kept = features.NewSet(len(t.all), z.Dim())
+	}
+	k := features.Set{X: sized(t.kept.X, len(f.Kept), z.Dim()), Labels: t.kept.Labels[:len(f.Kept)], IDs: t.kept.IDs[:len(f.Kept)]}
+	for to, from := range f.Kept {
+		copy(k.Row(to), z.Row(from))
+		k.Labels[to], k.IDs[to] = z.Labels[from], z.IDs[from]
+	}
+	return k
+}
+
+// descend sends the gradient back, zero for the dropped rows, and steps the solvers.
+func (t *Trainer) descend(z, kept features.Set) error {
+	f := &t.fact
+	dz := t.dKept
+	if len(f.Kept) != z.Len() {
+		t.dz = sized(t.dz, z.Len(), z.Dim())
+		clear(t.dz.Data)
+		for from, to := range f.Kept {
+			copy(features.Row(t.dz, to), features.Row(t.dKept, from))
+		}
+		dz = t.dz
+	}
+	if err := t.Encoder.Backward(dz); err != nil {
+		return fmt.Errorf("train: step %d (epoch %d): %w", f.Number, f.Epoch, err)
+	}
+	f.GradientNorm = gradientNorm(t.params)
+	if !finite(f.GradientNorm) {
+		return t.nonFinite("the gradient of the encoder", f.GradientNorm, kept.IDs)
+	}
+	if n := gradientNorm(t.objective.params); !finite(n) {
+		return t.nonFinite("the gradient of a loss's own parameters", n, kept.IDs)
+	}
+	if t.Clip > 0 && f.GradientNorm > t.Clip {
+		for _, p := range t.params {
+			scale(t.Clip/f.GradientNorm, p.Grad)
+		}
+	}
+	t.Solver.Step(t.params, f.LR)
+	if len(t.objective.params) > 0 {
+		f.LossLR = t.LossSchedule.At(t.progress.Step)
+		t.LossSolver.Step(t.objective.params, f.LossLR)
+	}
+	return nil
+}
+
+func (t *Trainer) nonFinite(what string, value float64, ids []int) error {
+	return &NonFinite{Step: t.fact.Number, Epoch: t.fact.Epoch, What: what, Value: value, IDs: append([]int(nil), ids...)}
+}
+
+func gradientNorm(params []*features.Param) float64 {
+	var sum float64
+	for _, p := range params {
+		sum += squares(p.Grad)
+	}
+	return math.Sqrt(sum)
+}
+
+// badRows lists the ids of the rows that are not finite.
+func badRows(x blas32.General, ids []int) []int {
+	var bad []int
+	for i := range x.Rows {
+		if !finite(squares(features.Row(x, i))) {
+			bad = append(bad, ids[i])
+		}
+	}
+	return bad
+}
+
+// sized is a matrix of n×d over m's memory, which grows where it must.
+func sized(m blas32.General, n, d int) blas32.General {
+	if cap(m.Data) < n*d {
+		m.Data = make([]float32, n*d)
+	}
+	return blas32.General{Rows: n, Cols: d, Stride: max(d, 1), Data: m.Data[:n*d]}
+}
