@@ -19,7 +19,9 @@ func dataCommand() *cli.Command {
 		Usage: "make, check and corrupt manifests: which images there are and how they are labelled",
 		Subcommands: []*cli.Command{
 			dataImportCommand(),
+			dataCheckCommand(),
 			dataCorruptCommand(),
+			glyphsCommand(),
 		},
 	}
 }

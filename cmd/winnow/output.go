@@ -12,3 +12,6 @@ func printJSON(w io.Writer, v any) error {
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
 }
+
+// first is at most n of a list.
+func first[T any](list []T, n int) []T { return list[:min(max(n, 0), len(list))] }
