@@ -39,9 +39,9 @@ func checkPrecision(s subject) error {
 	return nil
 }
 
-// checkSimilarities compares dS with central differences of sum at random entries of S.
+// checkSimilarities compares dS with central differences of sum at every entry of S.
 func checkSimilarities(s subject) error {
-	for _, in := range s.inputs(4, 30) {
+	for _, in := range s.inputs(4, 18) {
 		fn, draw, p, S := kernel(s.exact(), in)
 		if s.spoil != nil {
 			fn = s.spoil(fn)
@@ -63,10 +63,8 @@ func checkSimilarities(s subject) error {
 		for _, d := range dS {
 			top = max(top, math.Abs(d))
 		}
-		rng := rand.New(rand.NewPCG(9, 9))
 		const h = 1e-6
-		for range 100 {
-			k := rng.IntN(len(S))
+		for k := range S {
 			old := S[k]
 			S[k] = old + h
 			up := value(nil)
