@@ -82,7 +82,7 @@ func TestSemihardDrawsUniformly(t *testing.T) {
 		}
 	}
 	counts := map[int]int{}
-	p := &pairs{rows: labels, cols: labels, self: true, total: n, draw: rng}
+	p := &pairs{rows: labels, cols: labels, self: true, draw: rng}
 	for range rounds {
 		l.fn.eval(dS, S, p)
 		for j := 2; j < n; j++ {

@@ -83,10 +83,10 @@ func checkSimilarities(s subject) error {
 func kernel(l Loss, in exactInput) (fn simLoss, draw *rand.Rand, p *pairs, S []float64) {
 	switch l := l.(type) {
 	case *similarity:
-		p = &pairs{rows: in.labels, cols: in.labels, self: true, ids: in.ids, total: len(in.z)}
+		p = &pairs{rows: in.labels, cols: in.labels, self: true, ids: in.ids}
 		other := in.z
 		if in.ref != nil {
-			p, other = &pairs{rows: in.labels, cols: in.refIDs, total: len(in.z)}, in.ref
+			p, other = &pairs{rows: in.labels, cols: in.refIDs}, in.ref
 		}
 		if l.draw != nil {
 			draw = l.draw()
@@ -94,7 +94,7 @@ func kernel(l Loss, in exactInput) (fn simLoss, draw *rand.Rand, p *pairs, S []f
 		return l.fn, draw, p, cosines(in.z, other, l.exact)
 	case *proxied:
 		q, _ := unit64(widen64(l.p.Data, l.p.Cols))
-		return l.fn, nil, &pairs{rows: in.labels, cols: l.cols, total: len(in.z)}, cosines(in.z, q, l.exact)
+		return l.fn, nil, &pairs{rows: in.labels, cols: l.cols}, cosines(in.z, q, l.exact)
 	}
 	panic(fmt.Sprintf("no function of similarities for %T: add one here", l))
 }

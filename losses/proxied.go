@@ -76,7 +76,7 @@ func (l *proxied) Eval(grad *blas32.General, z features.Set, ref *features.Set) 
 	}
 	clear(l.pull)
 	l.measure()
-	sum, terms := l.run(z.X, l.p.Matrix(), pairs{rows: z.Labels, cols: l.cols, total: z.Len()}, grad != nil)
+	sum, terms := l.run(z.X, l.p.Matrix(), pairs{rows: z.Labels, cols: l.cols}, grad != nil)
 	value := 0.0
 	if terms > 0 {
 		value = sum / terms
