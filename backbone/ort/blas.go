@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	ortgo "github.com/yalue/onnxruntime_go"
 	"gonum.org/v1/gonum/blas"
@@ -14,6 +15,9 @@ import (
 // Measured on 2 cores: 16³ takes gonum 1.4–2.1 µs and ONNX Runtime 2.8–4.7 µs with everything around it,
 // 32³ takes 8.5–10 µs and 3.6–5.4 µs; the curves cross near 22³.
 const smallest = 22 * 22 * 22
+
+// blasSpin keeps worker threads awake between products that follow each other closely (see SessionOptions).
+const blasSpin = 20 * time.Microsecond
 
 // BLAS is gonum's BLAS with the matrix products of real numbers, Sgemm and Dgemm, computed by ONNX Runtime;
 // everything else, and products too small to gain, stay gonum's own. It can be given to blas32.Use,
@@ -76,7 +80,7 @@ type products[T float32 | float64] struct {
 }
 
 func (p *products[T]) open(r *Runtime, t ElementType) error {
-	opts, err := r.options(SessionOptions{CPU: true})
+	opts, err := r.options(SessionOptions{CPU: true, Spin: blasSpin})
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package ort
 
 import (
-	"debug/elf"
 	"errors"
 	"fmt"
 	"os"
@@ -55,7 +54,7 @@ func (r *Runtime) chooseDevice(want Device) error {
 	if !want.CUDA && !want.Auto {
 		return nil
 	}
-	err := r.tryCUDA(want.Index)
+	err := r.CheckCUDA(want.Index)
 	switch {
 	case err == nil:
 		r.device = Device{CUDA: true, Index: want.Index}
@@ -67,15 +66,16 @@ func (r *Runtime) chooseDevice(want Device) error {
 	return fmt.Errorf("ort: device %s: %w", want, err)
 }
 
-func (r *Runtime) tryCUDA(index int) error {
+// CheckCUDA runs a product on a CUDA device and says what is in the way of it.
+func (r *Runtime) CheckCUDA(index int) error {
 	if missing := r.MissingCUDA(); len(missing) > 0 {
 		return missingError(missing)
 	}
-	r.device = Device{CUDA: true, Index: index}
-	err := r.probe(SessionOptions{Threads: 1})
-	r.device = Device{}
-	return err
+	return r.probe(SessionOptions{Threads: 1, device: &Device{CUDA: true, Index: index}})
 }
+
+// Check runs a product on the CPU.
+func (r *Runtime) Check() error { return r.probe(SessionOptions{Threads: 1, CPU: true}) }
 
 // probe runs a 1×1 matrix product in a session of its own.
 func (r *Runtime) probe(o SessionOptions) error {
@@ -83,13 +83,13 @@ func (r *Runtime) probe(o SessionOptions) error {
 	if err != nil {
 		return err
 	}
-	a, b, y := []float32{3}, []float32{5}, []float32{0}
-	in := []Tensor{Float32s(a, 1, 1), Float32s(b, 1, 1)}
+	y := []float32{0}
+	in := []Tensor{Float32s([]float32{3}, 1, 1), Float32s([]float32{5}, 1, 1)}
 	if err := errors.Join(s.Run(in, []Tensor{Float32s(y, 1, 1)}), s.Close()); err != nil {
 		return err
 	}
 	if y[0] != 15 {
-		return fmt.Errorf("3·5 came out as %v", y[0])
+		return fmt.Errorf("ort: a product of 3 and 5 came out as %v", y[0])
 	}
 	return nil
 }
@@ -115,8 +115,17 @@ func missingError(list []Missing) error {
 const cudaProvider = "CUDAExecutionProvider"
 
 // cudaNeeds are what the CUDA 13 build of the provider needs of the system: NVIDIA's CUDA runtime, cuDNN and
-// the driver. Where the provider's file is there, its own list is read instead.
-var cudaNeeds = []string{"libcublasLt.so.13", "libcublas.so.13", "libcudart.so.13", "libcurand.so.10", "libcufft.so.12", "libcudnn.so.9", "libcuda.so.1"}
+// the driver. Where the provider's file is there, the list in it is read instead.
+var cudaNeeds = []string{"libcublasLt.so.13", "libcublas.so.13", "libcudart.so.13", "libcurand.so.10"}
+
+// cudaHidden are needed too, but the provider's file does not list cuDNN: it is loaded at the first convolution.
+var cudaHidden = []string{"libcudnn.so.9", "libcuda.so.1"}
+
+// The provider's files, which lie beside the library.
+const (
+	sharedProvider = "libonnxruntime_providers_shared.so"
+	cudaLibrary    = "libonnxruntime_providers_cuda.so"
+)
 
 // MissingCUDA names each library without which the CUDA provider cannot load: ONNX Runtime's own provider
 // libraries, which lie beside the shared library, and what those need of the system. It is empty where
@@ -128,33 +137,31 @@ func (r *Runtime) MissingCUDA() []Missing {
 	if runtime.GOOS != "linux" {
 		return nil // the provider's own words must do
 	}
-	return missingFor(filepath.Dir(r.library), "libonnxruntime_providers_shared.so", "libonnxruntime_providers_cuda.so")
+	return missingIn(filepath.Dir(r.library))
 }
 
-// missingFor checks provider libraries in a folder and everything they need.
-func missingFor(folder string, providers ...string) []Missing {
+// missingIn checks the provider's files in a folder and everything they need.
+func missingIn(folder string) []Missing {
 	var missing []Missing
 	needs := cudaNeeds
-	for _, name := range providers {
-		file, err := elf.Open(filepath.Join(folder, name))
-		if err != nil {
-			reason := "not a shared library: " + err.Error()
-			if errors.Is(err, os.ErrNotExist) {
-				reason = "not beside the runtime"
-			}
-			missing = append(missing, Missing{name, reason})
-			continue
+	for _, name := range []string{sharedProvider, cudaLibrary} {
+		imported, err := imports(filepath.Join(folder, name))
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			missing = append(missing, Missing{name, "not beside the runtime"})
+		case err != nil:
+			missing = append(missing, Missing{name, err.Error()})
+		case name == cudaLibrary:
+			needs = imported
 		}
-		if imported, err := file.ImportedLibraries(); err == nil && len(imported) > 0 && name == providers[len(providers)-1] {
-			needs = append(imported, "libcuda.so.1")
+	}
+	for _, name := range cudaHidden {
+		if !slices.Contains(needs, name) {
+			needs = append(slices.Clip(needs), name)
 		}
-		file.Close()
 	}
 	for _, name := range needs {
-		if slices.Contains(providers, name) {
-			continue
-		}
-		if err := openBeside(folder, name); err != nil && !slices.ContainsFunc(missing, func(m Missing) bool { return m.Name == name }) {
+		if err := openBeside(folder, name); err != nil && name != sharedProvider {
 			missing = append(missing, Missing{name, err.Error()})
 		}
 	}

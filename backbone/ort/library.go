@@ -60,6 +60,9 @@ func open(name string) (unsafe.Pointer, error) {
 
 // libraryBase opens a library and returns its entry, or an error that says what the file is not.
 func libraryBase(path string) (*C.ort_base, error) {
+	if err := whole(path); err != nil {
+		return nil, fmt.Errorf("ort: %s: %w", path, err)
+	}
 	handle, err := open(path)
 	if err != nil {
 		return nil, fmt.Errorf("ort: %s: not a library this system can load: %w", path, err)

@@ -35,22 +35,16 @@ var _ backbone.Network = (*Network)(nil)
 // NewNetwork loads a model whose output (by name; "" is the first) holds one vector an image: float32 [n,D],
 // or [n,D,1,1] of a global pooling. The input is float32 NCHW; the batch may be free or fixed.
 func NewNetwork(rt *Runtime, model []byte, output string, in NetworkInput) (*Network, error) {
-	var o SessionOptions
-	if output != "" {
-		o.Outputs = []string{output}
+	if output == "" {
+		_, outs, err := signature(model)
+		if err != nil {
+			return nil, fmt.Errorf("ort: model: %w", err)
+		}
+		output = outs[0].Name
 	}
-	s, err := rt.NewSession(model, o)
+	s, err := rt.NewSession(model, SessionOptions{Outputs: []string{output}})
 	if err != nil {
 		return nil, err
-	}
-	if output == "" && len(s.outs) > 1 {
-		first := []string{s.outs[0].Name}
-		if err := s.Close(); err != nil {
-			return nil, err
-		}
-		if s, err = rt.NewSession(model, SessionOptions{Outputs: first}); err != nil {
-			return nil, err
-		}
 	}
 	n := &Network{session: s, input: in, in: make([]Tensor, 1), out: make([]Tensor, 1)}
 	if err := n.check(); err != nil {

@@ -10,7 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strconv"
 	"sync"
+	"time"
 
 	ortgo "github.com/yalue/onnxruntime_go"
 )
@@ -89,7 +91,7 @@ func loadLibrary(path string) (version string, err error) {
 		return "", fmt.Errorf("ort: %s: found ONNX Runtime %s, expected %s or newer", path, version, oldestVersion)
 	}
 	ortgo.SetSharedLibraryPath(path)
-	if err := ortgo.InitializeEnvironment(); err != nil {
+	if err := ortgo.InitializeEnvironment(ortgo.WithLogLevelFatal()); err != nil {
 		return "", fmt.Errorf("ort: %s: ONNX Runtime %s does not start: %w", path, version, err)
 	}
 	// Microsoft's own Windows builds report usage unless told not to; elsewhere the call changes nothing.
@@ -141,23 +143,40 @@ func (r *Runtime) options(o SessionOptions) (_ *ortgo.SessionOptions, err error)
 	if threads == 0 {
 		threads = r.threads
 	}
-	spin := "0"
-	if o.Spin {
-		spin = "1"
-	}
 	if err := opts.SetIntraOpNumThreads(threads); err != nil {
+		return nil, err
+	}
+	// What goes wrong comes back as an error; on standard error it would only be said twice.
+	if err := opts.SetLogSeverityLevel(ortgo.LoggingLevelFatal); err != nil {
 		return nil, err
 	}
 	if err := opts.SetInterOpNumThreads(1); err != nil {
 		return nil, err
 	}
-	if err := opts.AddSessionConfigEntry("session.intra_op.allow_spinning", spin); err != nil {
+	if err := setSpin(opts, o.Spin); err != nil {
 		return nil, err
 	}
-	if r.device.CUDA && !o.CPU {
-		if err := appendCUDA(opts, r.device.Index); err != nil {
-			return nil, err
-		}
+	if device := r.where(o); device.CUDA {
+		keepSignals(func() { err = appendCUDA(opts, device.Index) })
 	}
-	return opts, nil
+	return opts, err
+}
+
+// where is the device that a session with these options runs on.
+func (r *Runtime) where(o SessionOptions) Device {
+	switch {
+	case o.CPU:
+		return Device{}
+	case o.device != nil:
+		return *o.device
+	}
+	return r.device
+}
+
+// setSpin says how long idle worker threads wait awake: not at all, or for a time.
+func setSpin(opts *ortgo.SessionOptions, d time.Duration) error {
+	if d <= 0 {
+		return opts.AddSessionConfigEntry("session.intra_op.allow_spinning", "0")
+	}
+	return opts.AddSessionConfigEntry("session.intra_op.spin_duration_us", strconv.FormatInt(max(d.Microseconds(), 1), 10))
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	ortgo "github.com/yalue/onnxruntime_go"
 )
@@ -14,11 +15,14 @@ type SessionOptions struct {
 	Outputs []string // the outputs that Run fetches, in this order; nil: all of them in the model's order
 	CPU     bool     // run on the CPU whatever the runtime's device is
 
-	// Spin lets worker threads wait for the next run in a loop instead of asleep. It saves microseconds where
-	// runs follow each other at once, and steals the cores from Go where they do not: on 2 cores, 128³
-	// products back to back take 30 µs with it and 43 µs without, from 64×2048×512 on it makes no difference
-	// beyond the noise, while Go's own work between the runs slows to about half.
-	Spin bool
+	// Spin is how long worker threads wait awake for the next run before they sleep; 0: they sleep at once.
+	// ONNX Runtime's own default, a second and more, steals the cores from Go: on 2 cores a 64×2048×512
+	// product followed by 5 ms of work on both cores takes 6.6 ms asleep, 7–8 ms with 20–100 µs and 11–55 ms
+	// awake (BenchmarkSpin). Waking costs the small products most: 128³ takes 41 µs asleep and 22 µs with
+	// 20 µs of spinning; from 64×2048×512 on the difference is lost in the noise.
+	Spin time.Duration
+
+	device *Device // another device than the runtime's, to try it out
 }
 
 // Session is one loaded model. One goroutine at a time may use it; several sessions may run side by side.
@@ -29,13 +33,11 @@ type Session struct {
 	values    []ortgo.Value
 	inValues  []ortgo.Value // parts of values
 	outValues []ortgo.Value
+	firstCUDA bool // the next run is the first on a GPU
 }
 
 // NewSession loads a model (its bytes are not needed afterwards) onto the runtime's device.
 func (r *Runtime) NewSession(model []byte, o SessionOptions) (*Session, error) {
-	if len(model) == 0 {
-		return nil, errors.New("ort: model: found 0 bytes, expected an ONNX model")
-	}
 	ins, outs, err := signature(model)
 	if err != nil {
 		return nil, fmt.Errorf("ort: model: %w", err)
@@ -50,12 +52,21 @@ func (r *Runtime) NewSession(model []byte, o SessionOptions) (*Session, error) {
 		return nil, fmt.Errorf("ort: session: %w", err)
 	}
 	defer opts.Destroy()
-	run, err := ortgo.NewDynamicAdvancedSessionWithONNXData(model, names(ins), names(outs), opts)
+	var run *ortgo.DynamicAdvancedSession
+	create := func() {
+		run, err = ortgo.NewDynamicAdvancedSessionWithONNXData(model, names(ins), names(outs), opts)
+	}
+	cuda := r.where(o).CUDA
+	if cuda {
+		keepSignals(create)
+	} else {
+		create()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("ort: model: %w", err)
 	}
 	n := len(ins) + len(outs)
-	s := &Session{run: run, ins: ins, outs: outs, slots: make([]slot, n), values: make([]ortgo.Value, n)}
+	s := &Session{run: run, ins: ins, outs: outs, slots: make([]slot, n), values: make([]ortgo.Value, n), firstCUDA: cuda}
 	s.inValues, s.outValues = s.values[:len(ins)], s.values[len(ins):]
 	return s, nil
 }
@@ -113,10 +124,20 @@ func (s *Session) Run(in, out []Tensor) error {
 			return err
 		}
 	}
-	if err := s.run.Run(s.inValues, s.outValues); err != nil {
+	if err := s.compute(); err != nil {
 		return fmt.Errorf("ort: run: %w", err)
 	}
 	return s.collect(out)
+}
+
+// compute runs the session over its values. The first run on a GPU loads more of NVIDIA's libraries.
+func (s *Session) compute() (err error) {
+	if !s.firstCUDA {
+		return s.run.Run(s.inValues, s.outValues)
+	}
+	s.firstCUDA = false
+	keepSignals(func() { err = s.run.Run(s.inValues, s.outValues) })
+	return err
 }
 
 // hold checks a tensor's type and makes it the value at a place.

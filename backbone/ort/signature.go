@@ -2,6 +2,7 @@ package ort
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 
@@ -22,9 +23,15 @@ func signature(model []byte) (in, out []Info, err error) {
 	if in, out, ok := readSignature(model); ok {
 		return in, out, nil
 	}
+	if len(model) == 0 {
+		return nil, nil, errors.New("found 0 bytes, expected an ONNX model")
+	}
 	wrapped, wrappedOut, err := ortgo.GetInputOutputInfoWithONNXData(model)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, nil, err
+	case len(wrapped) == 0 || len(wrappedOut) == 0:
+		return nil, nil, fmt.Errorf("found %d inputs and %d outputs, expected one of each at least", len(wrapped), len(wrappedOut))
 	}
 	return convert(wrapped), convert(wrappedOut), nil
 }

@@ -1,5 +1,262 @@
 package main
 
-import "github.com/urfave/cli/v2"
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
 
-func doctorCommand() *cli.Command { return &cli.Command{Name: "doctor"} }
+	"github.com/urfave/cli/v2"
+
+	"winnow/backbone/ort"
+	"winnow/internal/ortlib"
+)
+
+func doctorCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "doctor",
+		Usage: "say what winnow has to work with, and mend what is missing",
+		Description: "Exit code 0: networks run on this machine's CPU, so the main job can be done. Everything else that\n" +
+			"is missing is listed with the command that mends it.",
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
+		Action: doctor,
+	}
+}
+
+// diagnosis is the doctor's whole finding.
+type diagnosis struct {
+	Winnow  string        `json:"winnow"`
+	Go      string        `json:"go"`
+	System  string        `json:"system"` // OS/processor
+	Cores   int           `json:"cores"`
+	Threads int           `json:"threads"` // that winnow would compute with
+	OK      bool          `json:"ok"`      // the main job can run
+	Checks  []doctorCheck `json:"checks"`
+
+	Runtime *runtimeFacts `json:"runtime"` // null where none is found
+}
+
+// doctorCheck is one thing looked at.
+type doctorCheck struct {
+	Name     string   `json:"name"`
+	OK       bool     `json:"ok"`
+	Required bool     `json:"required"` // without it the main job cannot run
+	Found    string   `json:"found"`
+	Missing  []string `json:"missing,omitempty"`
+	Fix      string   `json:"fix,omitempty"` // what mends it
+}
+
+func doctor(c *cli.Context) error {
+	d, err := diagnose(c)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		err = writeJSON(c, d)
+	} else {
+		err = d.write(c.App.Writer)
+	}
+	if err != nil {
+		return err
+	}
+	if d.OK {
+		return nil
+	}
+	for _, check := range d.Checks {
+		if check.Required && !check.OK {
+			return withHint(fmt.Errorf("doctor: the main job cannot run: see %s", check.Name), "%s", check.Fix)
+		}
+	}
+	return nil
+}
+
+func diagnose(c *cli.Context) (*diagnosis, error) {
+	cfg, err := runtimeConfig(c)
+	if err != nil {
+		return nil, err
+	}
+	d := &diagnosis{
+		Winnow: version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
+		Cores: runtime.NumCPU(), Threads: cfg.Threads,
+	}
+	if d.Threads == 0 {
+		d.Threads = runtime.GOMAXPROCS(0)
+	}
+	rt := d.library(c, cfg)
+	d.cuda(rt)
+	d.npm()
+	d.cache()
+	d.OK = true
+	for _, check := range d.Checks {
+		d.OK = d.OK && (check.OK || !check.Required)
+	}
+	return d, nil
+}
+
+func (d *diagnosis) add(c doctorCheck) { d.Checks = append(d.Checks, c) }
+
+// library finds and loads ONNX Runtime and multiplies with it; nil where that fails.
+func (d *diagnosis) library(c *cli.Context, cfg ort.Config) *ort.Runtime {
+	look := doctorCheck{Name: "onnx runtime", Required: true}
+	found, err := findLibrary(c)
+	var rt *ort.Runtime
+	if err == nil {
+		cfg.Library, cfg.Device = found.Path, "cpu"
+		rt, err = ort.Load(cfg)
+	}
+	if err != nil {
+		look.Found, look.Fix = err.Error(), libraryHint(c)
+		d.add(look)
+		return nil
+	}
+	d.Runtime = &runtimeFacts{found.Path, found.Source, rt.Version(), rt.Providers()}
+	look.OK, look.Found = true, fmt.Sprintf("%s at %s (%s)", rt.Version(), found.Path, found.Source)
+	d.add(look)
+
+	run := doctorCheck{Name: "cpu", Required: true, OK: true, Found: "a matrix product ran"}
+	if err := rt.Check(); err != nil {
+		run.OK, run.Found, run.Fix = false, err.Error(), installHint+" --force"
+	}
+	d.add(run)
+	if !run.OK {
+		return nil
+	}
+	return rt
+}
+
+// cuda says whether networks can run on a GPU, and if not, which libraries are missing.
+func (d *diagnosis) cuda(rt *ort.Runtime) {
+	look := doctorCheck{Name: "cuda"}
+	if rt == nil {
+		look.Found, look.Fix = "not looked at without ONNX Runtime", installHint
+		d.add(look)
+		return
+	}
+	for _, m := range rt.MissingCUDA() {
+		look.Missing = append(look.Missing, m.Name)
+	}
+	if len(look.Missing) > 0 {
+		look.Found = "not there: " + strings.Join(look.Missing, ", ")
+		look.Fix = cudaFix(look.Missing)
+	} else if err := rt.CheckCUDA(0); err != nil {
+		look.Found, look.Fix = err.Error(), "see that nvidia-smi lists a device"
+	} else {
+		look.OK, look.Found = true, "a matrix product ran on device 0"
+	}
+	d.add(look)
+}
+
+// cudaFix is the way to the missing libraries: ONNX Runtime's own come from winnow, the others from NVIDIA.
+func cudaFix(missing []string) string {
+	var fixes []string
+	ours, driver, toolkit := false, false, false
+	for _, name := range missing {
+		switch {
+		case strings.HasPrefix(name, "libonnxruntime_providers_"):
+			ours = true
+		case strings.HasPrefix(name, "libcuda.so"):
+			driver = true
+		case strings.HasPrefix(name, "lib"):
+			toolkit = true
+		default:
+			return "this ONNX Runtime was built without CUDA; " + installHint + " --force --cuda"
+		}
+	}
+	if ours {
+		fixes = append(fixes, installHint+" --cuda")
+	}
+	if driver {
+		fixes = append(fixes, "install NVIDIA's driver (only needed for --device cuda)")
+	}
+	if toolkit {
+		fixes = append(fixes, "install the CUDA 13 libraries and cuDNN 9, and name their folder in LD_LIBRARY_PATH")
+	}
+	return strings.Join(fixes, "; ")
+}
+
+// npm is needed only to install.
+func (d *diagnosis) npm() {
+	path, err := ortlib.NPM()
+	if err != nil {
+		d.add(doctorCheck{Name: "npm", Found: "not there", Fix: "install Node.js with npm, or run: winnow runtime install --from ARCHIVE"})
+		return
+	}
+	d.add(doctorCheck{Name: "npm", OK: true, Found: path})
+}
+
+// tightDisk is the free space under which the doctor speaks up: the runtime with its download takes 160 MB,
+// and the features of 60,000 images 0.5 GB.
+const tightDisk = 1 << 30
+
+// cache looks at the folder that installs go to: writable, with room.
+func (d *diagnosis) cache() {
+	look := doctorCheck{Name: "cache folder"}
+	folder, err := ortlib.CacheFolder()
+	if err == nil {
+		err = tryWriting(folder)
+	}
+	if err != nil {
+		look.Found, look.Fix = err.Error(), "set XDG_CACHE_HOME to a folder that can be written"
+		d.add(look)
+		return
+	}
+	look.OK, look.Found = true, folder
+	d.add(look)
+	if free, ok := freeDisk(nearestFolder(folder)); ok {
+		disk := doctorCheck{Name: "free disk", OK: free >= tightDisk, Found: fmt.Sprintf("%.1f GB", float64(free)/1e9)}
+		if !disk.OK {
+			disk.Fix = "free some space: 1 GB is comfortable"
+		}
+		d.add(disk)
+	}
+}
+
+// tryWriting writes and removes a file in the folder, or in the nearest one above that is there.
+func tryWriting(folder string) error {
+	f, err := os.CreateTemp(nearestFolder(folder), ".winnow-doctor-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// nearestFolder is the folder itself, or the nearest one above that is there.
+func nearestFolder(folder string) string {
+	for {
+		if info, err := os.Stat(folder); err == nil && info.IsDir() || filepath.Dir(folder) == folder {
+			return folder
+		}
+		folder = filepath.Dir(folder)
+	}
+}
+
+func (d *diagnosis) write(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "winnow %s, %s, %s, %d cores, %d threads\n", d.Winnow, d.Go, d.System, d.Cores, d.Threads)
+	for _, c := range d.Checks {
+		mark := "ok     "
+		switch {
+		case !c.OK && c.Required:
+			mark = "MISSING"
+		case !c.OK:
+			mark = "-      "
+		}
+		fmt.Fprintf(&b, "%s  %-13s %s\n", mark, c.Name, c.Found)
+		if c.Fix != "" {
+			fmt.Fprintf(&b, "%24s %s\n", "→", c.Fix)
+		}
+		if c.Name == "onnx runtime" && d.Runtime != nil {
+			fmt.Fprintf(&b, "         %-13s %s\n", "providers", strings.Join(d.Runtime.Providers, ", "))
+		}
+	}
+	if d.OK {
+		b.WriteString("the main job can run\n")
+	} else {
+		b.WriteString("the main job cannot run\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

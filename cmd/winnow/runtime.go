@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 	"gonum.org/v1/gonum/blas/blas32"
@@ -13,20 +15,108 @@ import (
 	"winnow/internal/ortlib"
 )
 
-func runtimeCommand() *cli.Command { return &cli.Command{Name: "runtime"} }
+func runtimeCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "runtime",
+		Usage: "install and show ONNX Runtime, the library that runs the networks",
+		Subcommands: []*cli.Command{
+			{
+				Name:  "install",
+				Usage: "put ONNX Runtime " + ortlib.Version + " into the user's cache folder",
+				Description: "Downloads the npm package onnxruntime-node through the npm client, checks its sha256 and unpacks\n" +
+					"this machine's library. What is already there and intact is left alone. Nothing else of winnow\n" +
+					"ever downloads anything. Prints the library's path.",
+				Flags: []cli.Flag{
+					&cli.StringFlag{Name: "from", Usage: "take the library from `PATH` instead of npm: an npm tarball, one of Microsoft's release archives (.tgz, .zip), a folder, or the library itself"},
+					&cli.BoolFlag{Name: "cuda", Usage: "the libraries of the CUDA provider too (linux/amd64; CUDA 13 and cuDNN 9 are the system's)"},
+					&cli.BoolFlag{Name: "force", Usage: "install again what is already there"},
+				},
+				Action: installRuntime,
+			},
+			{
+				Name:   "show",
+				Usage:  "say which ONNX Runtime is used, and where it was found",
+				Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
+				Action: showRuntime,
+			},
+		},
+	}
+}
+
+func installRuntime(c *cli.Context) error {
+	if c.NArg() > 0 {
+		return misused("runtime install: %q is too much: the path belongs after --from", c.Args().First())
+	}
+	path, err := ortlib.Install(c.Context, ortlib.InstallOptions{
+		From:  c.String("from"),
+		CUDA:  c.Bool("cuda"),
+		Force: c.Bool("force"),
+		Note:  func(fact string) { note(c, "%s", fact) },
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(c.App.Writer, path)
+	return nil
+}
+
+// note tells the user a fact on standard error, unless they asked for quiet.
+func note(c *cli.Context, format string, args ...any) {
+	if !c.Bool("quiet") {
+		fmt.Fprintf(c.App.ErrWriter, "winnow: "+format+"\n", args...)
+	}
+}
+
+// runtimeFacts is what `runtime show` and `doctor` say of the library.
+type runtimeFacts struct {
+	Path      string   `json:"path"`
+	Source    string   `json:"source"`
+	Version   string   `json:"version"`
+	Providers []string `json:"providers"`
+}
+
+func showRuntime(c *cli.Context) error {
+	found, err := findLibrary(c)
+	if err != nil {
+		return err
+	}
+	rt, err := ort.Load(ort.Config{Library: found.Path})
+	if err != nil {
+		return withHint(err, "%s", libraryHint(c))
+	}
+	facts := runtimeFacts{found.Path, found.Source, rt.Version(), rt.Providers()}
+	if c.Bool("json") {
+		return writeJSON(c, facts)
+	}
+	fmt.Fprintf(c.App.Writer, "path       %s\nsource     %s\nversion    %s\nproviders  %s\n",
+		facts.Path, facts.Source, facts.Version, strings.Join(facts.Providers, ", "))
+	return nil
+}
+
+// writeJSON writes a result to standard output.
+func writeJSON(c *cli.Context, v any) error {
+	e := json.NewEncoder(c.App.Writer)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
 
 // installHint is what to do where ONNX Runtime is missing.
 const installHint = "run: winnow runtime install"
+
+// libraryHint is what to do about a library that is missing or does not load.
+func libraryHint(c *cli.Context) string {
+	if c.String("ort-lib") != "" {
+		return "correct --ort-lib or WINNOW_ORT_LIB, or unset it and " + installHint
+	}
+	return installHint
+}
 
 // findLibrary finds ONNX Runtime's library by --ort-lib or WINNOW_ORT_LIB, else where it usually lies.
 func findLibrary(c *cli.Context) (ortlib.Found, error) {
 	given := c.String("ort-lib")
 	found, err := ortlib.Find(given)
-	switch {
-	case err != nil && given != "":
-		return found, withHint(err, "correct --ort-lib or WINNOW_ORT_LIB, or unset it and %s", installHint)
-	case err != nil:
-		return found, withHint(err, installHint)
+	if err != nil {
+		return found, withHint(err, "%s", libraryHint(c))
 	}
 	if found.Source == ortlib.Given {
 		found.Source = "--ort-lib"
@@ -66,7 +156,10 @@ func openRuntime(c *cli.Context) (*ort.Runtime, error) {
 	}
 	rt, err := ort.Load(cfg)
 	if err != nil {
-		return nil, withHint(err, "run: winnow doctor")
+		if cfg.Device != "cpu" {
+			return nil, withHint(err, "see what is missing with: winnow doctor; or compute without a GPU: --device cpu")
+		}
+		return nil, withHint(err, "%s", libraryHint(c))
 	}
 	if rt.Fallback != "" {
 		fmt.Fprintf(c.App.ErrWriter, "winnow: %s\n", rt.Fallback)

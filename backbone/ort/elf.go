@@ -1,0 +1,49 @@
+package ort
+
+import (
+	"debug/elf"
+	"fmt"
+	"io"
+	"os"
+)
+
+// whole refuses an ELF library that ends before its segments do. The system's loader maps such a file and
+// dies of a bus error instead of saying so. Files of other formats are left to their loaders.
+func whole(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	magic := make([]byte, len(elf.ELFMAG))
+	if _, err := io.ReadFull(file, magic); err != nil || string(magic) != elf.ELFMAG {
+		return nil // the loader has the word for it
+	}
+	library, err := elf.NewFile(file)
+	if err != nil {
+		return fmt.Errorf("the file is cut short or damaged: %w", err)
+	}
+	for _, p := range library.Progs {
+		if end := p.Off + p.Filesz; end < p.Off || end > uint64(info.Size()) {
+			return fmt.Errorf("the file is cut short: found %d bytes, expected %d or more", info.Size(), end)
+		}
+	}
+	return nil
+}
+
+// imports lists the libraries that a shared library names as its needs.
+func imports(path string) ([]string, error) {
+	if err := whole(path); err != nil {
+		return nil, err
+	}
+	file, err := elf.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("not a shared library: %w", err)
+	}
+	defer file.Close()
+	return file.ImportedLibraries()
+}

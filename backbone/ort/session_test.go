@@ -1,0 +1,232 @@
+package ort_test
+
+import (
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/backbone/ort"
+	"winnow/internal/orttest"
+)
+
+// mixedModel has inputs and outputs of every type winnow uses, a scalar among them:
+// twice = x+x, whole = wide·wide (float64), next = ids+ids (int64), sum = Σx (a scalar).
+func mixedModel() []byte {
+	return build(
+		[]node{
+			{op: "Add", in: []string{"x", "x"}, out: []string{"twice"}},
+			{op: "Mul", in: []string{"wide", "wide"}, out: []string{"squares"}},
+			{op: "Add", in: []string{"ids", "ids"}, out: []string{"next"}},
+			{op: "ReduceSum", in: []string{"x"}, out: []string{"sum"}, ints: map[string]int64{"keepdims": 0}},
+			{op: "Mul", in: []string{"x", "factor"}, out: []string{"scaled"}},
+		},
+		[]value{
+			{name: "x", typ: ort.Float, shape: []int64{-1, 2}}, {name: "wide", typ: ort.Double, shape: []int64{-1}},
+			{name: "ids", typ: ort.Int64, shape: []int64{-1}}, {name: "factor", typ: ort.Float},
+		},
+		[]value{
+			{name: "twice", typ: ort.Float, shape: []int64{-1, 2}}, {name: "squares", typ: ort.Double, shape: []int64{-1}},
+			{name: "next", typ: ort.Int64, shape: []int64{-1}}, {name: "sum", typ: ort.Float},
+			{name: "scaled", typ: ort.Float, shape: []int64{-1, 2}},
+		})
+}
+
+func open(t testing.TB, model []byte, o ort.SessionOptions) *ort.Session {
+	t.Helper()
+	s, err := orttest.Runtime(t).NewSession(model, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// TestSessionRun runs a model again and again with the same memory, other memory and another size, its
+// outputs given, allocated, or some of each; every run must show that run's inputs.
+func TestSessionRun(t *testing.T) {
+	s := open(t, mixedModel(), ort.SessionOptions{})
+	x, factor := make([]float32, 6), []float32{1}
+	twice, sum := make([]float32, 6), make([]float32, 1)
+	for round := range 8 {
+		rows := 3 - round%2
+		if round == 5 {
+			x, twice = make([]float32, 6), make([]float32, 6)
+		}
+		var total float32
+		for i := range x[:rows*2] {
+			x[i] = float32(round*10 + i)
+			total += x[i]
+		}
+		factor[0] = float32(round)
+		in := []ort.Tensor{
+			ort.Float32s(x[:rows*2], int64(rows), 2), ort.Float64s([]float64{float64(round), 3}, 2),
+			ort.Int64s([]int64{int64(round) << 40}, 1), ort.Float32s(factor),
+		}
+		out := make([]ort.Tensor, 5)
+		if round%3 != 0 {
+			out[0], out[3] = ort.Float32s(twice[:rows*2], int64(rows), 2), ort.Float32s(sum)
+		}
+		if err := s.Run(in, out); err != nil {
+			t.Fatal(err)
+		}
+		want := []ort.Tensor{
+			{Shape: []int64{int64(rows), 2}}, ort.Float64s([]float64{float64(round * round), 9}, 2),
+			ort.Int64s([]int64{int64(round) << 41}, 1), ort.Float32s([]float32{total}), {Shape: []int64{int64(rows), 2}},
+		}
+		for _, v := range x[:rows*2] {
+			want[0].F32 = append(want[0].F32, 2*v)
+			want[4].F32 = append(want[4].F32, factor[0]*v)
+		}
+		if diff := cmp.Diff(want, out); diff != "" {
+			t.Fatalf("round %d: -want +got\n%s", round, diff)
+		}
+		if round%3 != 0 && (twice[0] != 2*x[0] || sum[0] != total) {
+			t.Fatalf("round %d: the given slices hold %v and %v", round, twice, sum)
+		}
+	}
+}
+
+func TestSessionChosenOutputs(t *testing.T) {
+	s := open(t, mixedModel(), ort.SessionOptions{Outputs: []string{"next", "twice"}})
+	in := []ort.Tensor{ort.Float32s([]float32{1, 2}, 1, 2), ort.Float64s([]float64{1}, 1), ort.Int64s([]int64{21}, 1), ort.Float32s([]float32{1})}
+	out := make([]ort.Tensor, 2)
+	if err := s.Run(in, out); err != nil {
+		t.Fatal(err)
+	}
+	want := []ort.Tensor{ort.Int64s([]int64{42}, 1), ort.Float32s([]float32{2, 4}, 1, 2)}
+	if diff := cmp.Diff(want, out); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// TestSessionInferredSignature opens a model whose file does not say what its output is.
+func TestSessionInferredSignature(t *testing.T) {
+	s := open(t, build([]node{{op: "Shape", in: []string{"a"}, out: []string{"x"}}},
+		[]value{{name: "a", typ: ort.Float, shape: []int64{4, -1}}}, []value{{name: "x", bare: true}}), ort.SessionOptions{})
+	if diff := cmp.Diff([]ort.Info{{Name: "x", Type: ort.Int64, Shape: []int64{2}}}, s.Outputs()); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+func TestSessionErrors(t *testing.T) {
+	rt := orttest.Runtime(t)
+	s := open(t, ort.GemmModel(ort.Float, false, false), ort.SessionOptions{})
+	a, y := ort.Float32s(make([]float32, 6), 2, 3), ort.Float32s(make([]float32, 4), 2, 2)
+	for _, c := range []struct {
+		name, want string
+		in, out    []ort.Tensor
+	}{
+		{"counts", "found 1 inputs and 1 outputs, expected 2 and 1", []ort.Tensor{a}, []ort.Tensor{y}},
+		{"type", `input "B": found float64, expected float32`, []ort.Tensor{a, ort.Float64s(make([]float64, 6), 3, 2)}, []ort.Tensor{y}},
+		{"no data", `input "B": found unknown, expected float32`, []ort.Tensor{a, {Shape: []int64{3, 2}}}, []ort.Tensor{y}},
+		{"short", `input "B": shape [3 2] has 6 elements, the slice 5`, []ort.Tensor{a, ort.Float32s(make([]float32, 5), 3, 2)}, []ort.Tensor{y}},
+		{"mismatch", "ort: run: ", []ort.Tensor{a, a}, []ort.Tensor{y}},
+		{"output shape", "ort: run: ", []ort.Tensor{a, ort.Float32s(make([]float32, 6), 3, 2)}, []ort.Tensor{ort.Float32s(make([]float32, 9), 3, 3)}},
+	} {
+		err := s.Run(c.in, c.out)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: found error %v, expected one with %q", c.name, err, c.want)
+		}
+	}
+	b := ort.Float32s([]float32{1, 0, 0, 1, 0, 0}, 3, 2)
+	if err := s.Run([]ort.Tensor{a, b}, []ort.Tensor{y}); err != nil {
+		t.Errorf("after the errors: %v", err)
+	}
+	for name, model := range map[string][]byte{"empty": nil, "text": []byte("a text named model.onnx"), "half": ort.GemmModel(ort.Float, false, false)[:40]} {
+		if _, err := rt.NewSession(model, ort.SessionOptions{}); err == nil || !strings.HasPrefix(err.Error(), "ort: model: ") {
+			t.Errorf("%s model: found error %v", name, err)
+		}
+	}
+	if _, err := rt.NewSession(mixedModel(), ort.SessionOptions{Outputs: []string{"fc"}}); err == nil || !strings.Contains(err.Error(), `found no output "fc", expected one of ["twice"`) {
+		t.Errorf("wrong output: found error %v", err)
+	}
+}
+
+// TestSessionKeepsMemory lets the garbage collector loose between runs over memory that only the session
+// still knows.
+func TestSessionKeepsMemory(t *testing.T) {
+	s := open(t, ort.GemmModel(ort.Float, false, false), ort.SessionOptions{})
+	in, out := make([]ort.Tensor, 2), make([]ort.Tensor, 1)
+	for round := range 50 {
+		const n = 32
+		a, b := numbers(uint64(round), n, n, n), make([]float32, n*n)
+		for i := range n {
+			b[i*n+i] = 1
+		}
+		in[0], in[1] = ort.Float32s(a, n, n), ort.Float32s(b, n, n)
+		out[0] = ort.Float32s(make([]float32, n*n), n, n)
+		runtime.GC()
+		if err := s.Run(in, out); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(a, out[0].F32); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
+func TestClosedSession(t *testing.T) {
+	s := open(t, ort.GemmModel(ort.Float, false, false), ort.SessionOptions{})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(make([]ort.Tensor, 2), make([]ort.Tensor, 1)); err == nil {
+		t.Error("a closed session ran")
+	}
+}
+
+// BenchmarkSpin is why worker threads sleep between runs: the product alone, and the product followed by
+// work of Go's own on as many goroutines as there are cores, as in a training step.
+func BenchmarkSpin(b *testing.B) {
+	rt := orttest.Runtime(b)
+	for _, spin := range []time.Duration{0, 20 * time.Microsecond, 50 * time.Microsecond, 100 * time.Microsecond, 200 * time.Microsecond, 10 * time.Second} {
+		name := spin.String()
+		s, err := rt.NewSession(ort.GemmModel(ort.Float, false, false), ort.SessionOptions{Spin: spin, CPU: true})
+		if err != nil {
+			b.Fatal(err)
+		}
+		const m, n, k = 64, 512, 2048
+		in := []ort.Tensor{ort.Float32s(numbers(1, m, k, k), m, k), ort.Float32s(numbers(2, k, n, n), k, n)}
+		out := []ort.Tensor{ort.Float32s(make([]float32, m*n), m, n)}
+		for _, work := range []int{0, 100_000, 1_000_000} {
+			b.Run(name+map[int]string{0: "/alone", 100_000: "/smallwork", 1_000_000: "/work"}[work], func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := s.Run(in, out); err != nil {
+						b.Fatal(err)
+					}
+					goWork(rt.Threads(), work)
+				}
+			})
+		}
+		s.Close()
+	}
+}
+
+// goWork keeps threads goroutines busy with n additions each.
+func goWork(threads, n int) {
+	if n == 0 {
+		return
+	}
+	var wg sync.WaitGroup
+	for range threads {
+		wg.Go(func() {
+			x := 1.0
+			for range n {
+				x += 1 / x
+			}
+			if x < 0 {
+				panic("unreachable")
+			}
+		})
+	}
+	wg.Wait()
+}

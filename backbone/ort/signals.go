@@ -1,0 +1,40 @@
+//go:build !windows
+
+package ort
+
+/*
+#include <signal.h>
+#include <string.h>
+
+enum { WINNOW_SIGNALS = 32 };
+typedef struct { struct sigaction action[WINNOW_SIGNALS]; } winnow_handlers;
+
+static void winnow_save(winnow_handlers *h) {
+	memset(h, 0, sizeof *h);
+	for (int s = 1; s < WINNOW_SIGNALS; s++) sigaction(s, NULL, &h->action[s]);
+}
+
+static void winnow_restore(const winnow_handlers *h) {
+	for (int s = 1; s < WINNOW_SIGNALS; s++) {
+		if (s != SIGKILL && s != SIGSTOP) sigaction(s, &h->action[s], NULL);
+	}
+}
+*/
+import "C"
+
+import "sync"
+
+// signals guards the process's signal handlers while they are put back.
+var signals sync.Mutex
+
+// keepSignals calls f and puts the process's signal handlers back as they were. NVIDIA's libraries install
+// their own when they are first used, without the alternate stack that Go's runtime insists on: Ctrl-C
+// would then end in a crash of the runtime instead of a saved run.
+func keepSignals(f func()) {
+	signals.Lock()
+	defer signals.Unlock()
+	var handlers C.winnow_handlers
+	C.winnow_save(&handlers)
+	defer C.winnow_restore(&handlers)
+	f()
+}

@@ -1,0 +1,50 @@
+package ort_test
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"winnow/backbone/ort"
+)
+
+// action is the kernel's struct sigaction on 64 bits; only the handler matters here.
+type action struct {
+	handler, flags, restorer uintptr
+	mask                     uint64
+}
+
+// swap reads a signal's handler from the kernel, after setting it if one is given.
+func swap(t *testing.T, s syscall.Signal, set *action) (old action) {
+	t.Helper()
+	if _, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(s), uintptr(unsafe.Pointer(set)), uintptr(unsafe.Pointer(&old)), 8, 0, 0); errno != 0 {
+		t.Fatal(errno)
+	}
+	return old
+}
+
+// TestKeepSignals lets a stand-in for NVIDIA's libraries steal signals behind Go's back; afterwards the
+// kernel must know Go's handlers again, and Go must hear.
+func TestKeepSignals(t *testing.T) {
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGUSR1)
+	defer signal.Stop(heard)
+	before := swap(t, syscall.SIGUSR1, nil)
+	const ignore = 1 // SIG_IGN
+	steal := func() { swap(t, syscall.SIGUSR1, &action{handler: ignore}) }
+
+	steal()
+	if swap(t, syscall.SIGUSR1, &before).handler != ignore {
+		t.Fatal("the thief of this test steals nothing")
+	}
+	ort.KeepSignals(steal)
+	if after := swap(t, syscall.SIGUSR1, nil); after.handler != before.handler {
+		t.Fatalf("handler: found %#x, expected %#x", after.handler, before.handler)
+	}
+	if err := syscall.Kill(os.Getpid(), syscall.SIGUSR1); err != nil {
+		t.Fatal(err)
+	}
+	<-heard
+}

@@ -1,0 +1,121 @@
+package ortlib
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// InstallOptions say what to install and from where; the zero value installs this machine's library from npm
+// into the cache folder.
+type InstallOptions struct {
+	From   string            // archive (.tgz, .tar.gz, .zip), folder or library file; "": npm
+	CUDA   bool              // the CUDA provider's libraries too (linux/amd64)
+	Force  bool              // install again what is there and intact
+	Folder string            // where to; "": CacheFolder
+	Note   func(fact string) // hears what happens, a line each; may be nil
+
+	platform         platform // zero: this machine's
+	mainPkg, cudaPkg npmPackage
+}
+
+// Install puts ONNX Runtime's library, and with CUDA the provider's, into the cache folder and returns the
+// library's path. What is there and intact is left alone without a download. Each file is written aside,
+// checked and renamed: whatever goes wrong, an earlier file stays whole and no half one appears.
+func Install(ctx context.Context, o InstallOptions) (string, error) {
+	o, err := o.complete()
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(o.Folder, 0o755); err != nil {
+		return "", fmt.Errorf("ortlib: install: %w", err)
+	}
+	sweep(o.Folder, time.Now().Add(-time.Hour))
+	main := FileNames(o.platform.OS)[0]
+	path := filepath.Join(o.Folder, main)
+	wanted := []string{main}
+	if o.CUDA {
+		wanted = append(wanted, providerShared, providerCUDA)
+	}
+	have := readRecord(o.Folder)
+	missing := slices.DeleteFunc(slices.Clone(wanted), func(name string) bool {
+		return !o.Force && have.intact(o.Folder, name)
+	})
+	if len(missing) == 0 {
+		o.Note("already installed: " + path)
+		return path, nil
+	}
+	if o.From != "" {
+		return path, o.take(ctx, o.From, o.From, missing)
+	}
+	return path, o.download(ctx, missing)
+}
+
+// complete fills in the defaults and refuses what cannot be.
+func (o InstallOptions) complete() (InstallOptions, error) {
+	if o.platform == (platform{}) {
+		o.platform = platform{runtime.GOOS, runtime.GOARCH}
+	}
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
+	if o.CUDA && o.platform != (platform{"linux", "amd64"}) {
+		return o, fmt.Errorf("ortlib: install: found %v, expected linux/amd64 for the CUDA libraries", o.platform)
+	}
+	if o.Folder == "" {
+		folder, err := CacheFolder()
+		if err != nil {
+			return o, err
+		}
+		o.Folder = folder
+	}
+	if o.mainPkg == (npmPackage{}) {
+		o.mainPkg, o.cudaPkg = mainPackage, cudaPackage
+	}
+	return o, nil
+}
+
+// download gets the missing files from their npm packages.
+func (o InstallOptions) download(ctx context.Context, missing []string) error {
+	work, err := os.MkdirTemp(o.Folder, ".fetch-*") // on the cache's own disk: a system's /tmp is often small
+	if err != nil {
+		return fmt.Errorf("ortlib: install: %w", err)
+	}
+	defer os.RemoveAll(work)
+	for _, p := range []npmPackage{o.mainPkg, o.cudaPkg} {
+		part := slices.DeleteFunc(slices.Clone(missing), func(name string) bool {
+			return (name == providerShared || name == providerCUDA) != (p == o.cudaPkg)
+		})
+		if len(part) == 0 {
+			continue
+		}
+		o.Note(fmt.Sprintf("fetching %s@%s through npm", p.Name, p.Version))
+		tarball, err := fetch(ctx, p, work)
+		if err != nil {
+			return err
+		}
+		if err := o.take(ctx, tarball, p.Name+"@"+p.Version, part); err != nil {
+			return err
+		}
+		if err := os.Remove(tarball); err != nil { // the next one needs the room
+			return fmt.Errorf("ortlib: install: %w", err)
+		}
+	}
+	return nil
+}
+
+// sweep removes what killed installs have left, unless it is young enough to belong to one still running.
+func sweep(folder string, before time.Time) {
+	for _, pattern := range []string{".*.tmp-*", ".fetch-*"} {
+		leftovers, _ := filepath.Glob(filepath.Join(escape(folder), pattern))
+		for _, path := range leftovers {
+			if info, err := os.Stat(path); err == nil && info.ModTime().Before(before) {
+				_ = os.RemoveAll(path) // not ours to fail over
+			}
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package ortlib
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+
+	"winnow/internal/atomicfile"
+)
+
+// recordName is the file beside the installed libraries that says what they should be.
+const recordName = "installed.json"
+
+// record is what has been installed: a file counts as intact while its bytes still have this sha256.
+type record struct {
+	Version string            `json:"version"` // of winnow's pin, whatever the library says of itself
+	Files   map[string]string `json:"files"`   // name: sha256
+	Sources map[string]string `json:"sources"` // name: package or path it came from
+}
+
+// readRecord reads a folder's record; one that is missing or unreadable is an empty one.
+func readRecord(folder string) record {
+	var r record
+	if data, err := os.ReadFile(filepath.Join(folder, recordName)); err == nil && json.Unmarshal(data, &r) != nil {
+		r = record{}
+	}
+	if r.Files == nil {
+		r.Files = map[string]string{}
+	}
+	if r.Sources == nil {
+		r.Sources = map[string]string{}
+	}
+	r.Version = Version
+	return r
+}
+
+func (r record) write(folder string) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(filepath.Join(folder, recordName), append(data, '\n'))
+}
+
+// intact reports whether a file is there with the bytes that were installed.
+func (r record) intact(folder, name string) bool {
+	want, ok := r.Files[name]
+	if !ok {
+		return false
+	}
+	sum, err := sha256File(filepath.Join(folder, name))
+	return err == nil && sum == want
+}
+
+func sha256File(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, file); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

@@ -1,0 +1,134 @@
+package ortlib
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"winnow/internal/atomicfile"
+)
+
+// taking is one source on its way into the folder.
+type taking struct {
+	InstallOptions
+	ctx    context.Context
+	name   string   // of the source, for the record
+	left   []string // wanted files that have not come by yet
+	passed []string // libraries that came by and were not for this platform, or not whole
+	have   record
+}
+
+// errDone ends a visit when nothing more is wanted.
+var errDone = errors.New("everything wanted is there")
+
+// take installs the wanted files from a source: all of them, or as many as there are and an error.
+func (o InstallOptions) take(ctx context.Context, source, name string, wanted []string) error {
+	t := &taking{o, ctx, name, slices.Clone(wanted), nil, readRecord(o.Folder)}
+	err := visit(ctx, source, visitor{archive: t.archive, file: t.file})
+	if errors.Is(err, errDone) {
+		err = nil
+	}
+	if len(t.left) < len(wanted) {
+		if writeErr := t.have.write(o.Folder); writeErr != nil && err == nil {
+			err = writeErr
+		}
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("ortlib: install from %s: the archive is cut short", source)
+	case err != nil:
+		return fmt.Errorf("ortlib: install from %s: %w", source, err)
+	case len(t.left) > 0 && len(t.passed) > 0:
+		return fmt.Errorf("ortlib: install from %s: found %s, expected %s for %v", source, strings.Join(t.passed, ", "), strings.Join(t.left, ", "), o.platform)
+	case len(t.left) > 0:
+		return fmt.Errorf("ortlib: install from %s: found no %s for %v", source, strings.Join(t.left, ", "), o.platform)
+	}
+	return nil
+}
+
+// archive holds an archive that bears a pinned package's name against the pin: a damaged or forged copy is
+// found before it is unpacked.
+func (t *taking) archive(path string) (sound bool, err error) {
+	for _, p := range []npmPackage{t.mainPkg, t.cudaPkg} {
+		if filepath.Base(path) == p.tarball() {
+			return true, p.check(path)
+		}
+	}
+	return false, nil
+}
+
+// file installs a file of the source if it is wanted and fits.
+func (t *taking) file(member string, size int64, content io.Reader) error {
+	target := t.platform.target(member)
+	if !slices.Contains(t.left, target) {
+		return nil
+	}
+	buffered := bufio.NewReaderSize(content, headSize)
+	head, err := buffered.Peek(headSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	p, ok := platformOf(head)
+	switch {
+	case !ok && size < headSize:
+		return nil // a linker script or a text where a link should be
+	case !ok:
+		t.passed = append(t.passed, member+" (not a library)")
+		return nil
+	case p != t.platform:
+		t.passed = append(t.passed, fmt.Sprintf("%s (%v)", member, p))
+		return nil
+	case size > largest || !whole(head, size):
+		t.passed = append(t.passed, fmt.Sprintf("%s (%d bytes, not whole)", member, size))
+		return nil
+	}
+	sum, err := t.put(target, size, buffered)
+	if err != nil {
+		return err
+	}
+	if _, known := knownFiles[sum]; !known {
+		t.Note(fmt.Sprintf("%s: not a build winnow was tested with (sha256 %s)", target, sum))
+	}
+	t.Note("installed " + filepath.Join(t.Folder, target))
+	t.have.Files[target], t.have.Sources[target] = sum, t.name
+	t.left = slices.DeleteFunc(t.left, func(n string) bool { return n == target })
+	if len(t.left) == 0 {
+		return errDone
+	}
+	return nil
+}
+
+// put writes one file into the folder, whole or not at all, and returns its sha256.
+func (t *taking) put(target string, size int64, content io.Reader) (string, error) {
+	h := sha256.New()
+	err := atomicfile.Write(filepath.Join(t.Folder, target), func(w io.Writer) error {
+		n, err := io.Copy(io.MultiWriter(w, h), cancelReader{t.ctx, content})
+		if err == nil && n != size {
+			err = fmt.Errorf("%s: found %d bytes, expected %d", target, n, size)
+		}
+		return err
+	})
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// cancelReader stops a long copy when ctx does.
+type cancelReader struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r cancelReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
+}
