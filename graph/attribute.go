@@ -1,0 +1,119 @@
+package graph
+
+// AttributeKind says which field of an attribute counts; the numbers are ONNX's.
+type AttributeKind int32
+
+// The kinds this package reads. Others (sparse tensors, types) are kept as they are.
+const (
+	KindFloat   AttributeKind = 1
+	KindInt     AttributeKind = 2
+	KindString  AttributeKind = 3
+	KindTensor  AttributeKind = 4
+	KindGraph   AttributeKind = 5
+	KindFloats  AttributeKind = 6
+	KindInts    AttributeKind = 7
+	KindStrings AttributeKind = 8
+	KindTensors AttributeKind = 9
+	KindGraphs  AttributeKind = 10
+)
+
+// Attribute is a named constant of a node.
+type Attribute struct {
+	Name    string
+	Kind    AttributeKind
+	Float   float32
+	Int     int64
+	String  string
+	Tensor  *Tensor
+	Graph   *Graph
+	Floats  []float32
+	Ints    []int64
+	Strings []string
+	Tensors []*Tensor
+	Graphs  []*Graph
+	Doc     string
+
+	rest []byte
+}
+
+// Int makes an integer attribute.
+func Int(name string, v int64) *Attribute { return &Attribute{Name: name, Kind: KindInt, Int: v} }
+
+// Float makes a float attribute.
+func Float(name string, v float32) *Attribute {
+	return &Attribute{Name: name, Kind: KindFloat, Float: v}
+}
+
+// Ints makes an attribute that is a list of integers.
+func Ints(name string, v ...int64) *Attribute {
+	return &Attribute{Name: name, Kind: KindInts, Ints: v}
+}
+
+// Floats makes an attribute that is a list of floats.
+func Floats(name string, v ...float32) *Attribute {
+	return &Attribute{Name: name, Kind: KindFloats, Floats: v}
+}
+
+// String makes a text attribute.
+func String(name, v string) *Attribute {
+	return &Attribute{Name: name, Kind: KindString, String: v}
+}
+
+// TensorValue makes an attribute that is a tensor.
+func TensorValue(name string, t *Tensor) *Attribute {
+	return &Attribute{Name: name, Kind: KindTensor, Tensor: t}
+}
+
+// Attribute is the attribute of that name, or nil.
+func (n *Node) Attribute(name string) *Attribute {
+	for _, a := range n.Attributes {
+		if a.Name == name {
+			return a
+		}
+	}
+	return nil
+}
+
+// Int is an integer attribute's value, or otherwise where the node does not have it.
+func (n *Node) Int(name string, otherwise int64) int64 {
+	if a := n.Attribute(name); a != nil && a.Kind == KindInt {
+		return a.Int
+	}
+	return otherwise
+}
+
+// Float is a float attribute's value, or otherwise where the node does not have it.
+func (n *Node) Float(name string, otherwise float32) float32 {
+	if a := n.Attribute(name); a != nil && a.Kind == KindFloat {
+		return a.Float
+	}
+	return otherwise
+}
+
+// Text is a text attribute's value, or otherwise where the node does not have it.
+func (n *Node) Text(name, otherwise string) string {
+	if a := n.Attribute(name); a != nil && a.Kind == KindString {
+		return a.String
+	}
+	return otherwise
+}
+
+// Ints is an attribute's list of integers, nil where the node does not have it.
+func (n *Node) Ints(name string) []int64 {
+	if a := n.Attribute(name); a != nil && a.Kind == KindInts {
+		return a.Ints
+	}
+	return nil
+}
+
+// Subgraphs are the graphs inside the node's attributes: branches of If, bodies of Loop and Scan.
+func (n *Node) Subgraphs() []*Graph {
+	var list []*Graph
+	for _, a := range n.Attributes {
+		if a.Graph != nil {
+			list = append(list, a.Graph)
+		}
+		list = append(list, a.Graphs...)
+	}
+	return list
+}

@@ -1,0 +1,148 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Builder adds to a model: constants, nodes, inputs and outputs, with fresh names where the caller gives
+// none. It is how winnow writes graphs; tests build theirs with it too.
+type Builder struct {
+	m     *Model
+	taken map[string]bool // names of tensors and of nodes
+}
+
+// irFor is the oldest file format version that knows an operator set; older readers then understand the file.
+func irFor(opset int64) int64 {
+	switch {
+	case opset <= 8:
+		return 3
+	case opset <= 9:
+		return 4
+	case opset <= 10:
+		return 5
+	case opset <= 11:
+		return 6
+	case opset <= 14:
+		return 7
+	case opset <= 18:
+		return 8
+	case opset <= 20:
+		return 9
+	}
+	return 10
+}
+
+// NewBuilder starts an empty model for an operator set version.
+func NewBuilder(name string, opset int64) *Builder {
+	return &Builder{
+		m: &Model{
+			IRVersion: irFor(opset), Producer: "winnow",
+			Opsets: []Opset{{Version: opset}},
+			Graph:  &Graph{Name: name},
+		},
+		taken: map[string]bool{},
+	}
+}
+
+// Extend starts from a copy of a model, which shares nodes and tensors with it.
+func Extend(m *Model) *Builder {
+	c := *m
+	g := *m.Graph
+	c.Graph = &g
+	b := &Builder{m: &c, taken: map[string]bool{}}
+	g.Nodes, g.Initializers = slices.Clone(g.Nodes), slices.Clone(g.Initializers)
+	g.Inputs, g.Outputs = slices.Clone(g.Inputs), slices.Clone(g.Outputs)
+	g.ValueInfo = slices.Clone(g.ValueInfo)
+	b.takeAll(&g)
+	return b
+}
+
+// takeAll marks every name of a graph and of those inside its nodes as taken.
+func (b *Builder) takeAll(g *Graph) {
+	for _, v := range slices.Concat(g.Inputs, g.Outputs, g.ValueInfo) {
+		b.taken[v.Name] = true
+	}
+	for _, t := range g.Initializers {
+		b.taken[t.Name] = true
+	}
+	for _, name := range g.sparse() {
+		b.taken[name] = true
+	}
+	for _, n := range g.Nodes {
+		b.taken[n.Name] = true
+		for _, name := range slices.Concat(n.Inputs, n.Outputs) {
+			b.taken[name] = true
+		}
+		for _, sub := range n.Subgraphs() {
+			b.takeAll(sub)
+		}
+	}
+}
+
+// Model is what has been built so far; the builder is not to be used afterwards.
+func (b *Builder) Model() *Model { return b.m }
+
+// Opset is the version of ONNX's operator set the nodes must fit.
+func (b *Builder) Opset() int64 { return b.m.Opset() }
+
+// Fresh takes a name that nothing has yet: the one asked for, or that with a number.
+func (b *Builder) Fresh(name string) string {
+	try := name
+	for i := 2; try == "" || b.taken[try]; i++ {
+		try = fmt.Sprintf("%s_%d", name, i)
+	}
+	b.taken[try] = true
+	return try
+}
+
+// Input adds an input to feed and returns its name.
+func (b *Builder) Input(name string, t DataType, shape Shape) string {
+	name = b.Fresh(name)
+	b.m.Graph.Inputs = append(b.m.Graph.Inputs, &ValueInfo{Name: name, Type: t, Shape: shape})
+	return name
+}
+
+// Constant adds an initializer, renamed if its name is taken, and returns the name. Up to file format
+// version 3 a constant must be listed as an input too.
+func (b *Builder) Constant(t *Tensor) string {
+	c := *t
+	c.Name = b.Fresh(t.Name)
+	b.m.Graph.Initializers = append(b.m.Graph.Initializers, &c)
+	if b.m.IRVersion < 4 {
+		b.m.Graph.Inputs = append(b.m.Graph.Inputs, &ValueInfo{Name: c.Name, Type: c.Type, Shape: ShapeOf(c.Dims...)})
+	}
+	return c.Name
+}
+
+// Node adds an operation with one output and returns the output's name, made from the operator's.
+func (b *Builder) Node(op string, inputs []string, attributes ...*Attribute) string {
+	return b.NodeTo(b.Fresh(op), op, inputs, attributes...)
+}
+
+// NodeTo adds an operation with one output of the given name, which must be free or taken by [Builder.Fresh].
+func (b *Builder) NodeTo(output, op string, inputs []string, attributes ...*Attribute) string {
+	b.Add(&Node{Name: output, Op: op, Inputs: inputs, Outputs: []string{output}, Attributes: attributes})
+	return output
+}
+
+// Add adds a node as it is.
+func (b *Builder) Add(n *Node) {
+	for _, out := range n.Outputs {
+		b.taken[out] = true
+	}
+	b.m.Graph.Nodes = append(b.m.Graph.Nodes, n)
+}
+
+// Output makes a tensor an output; its type and shape are inferred.
+func (b *Builder) Output(tensor string) {
+	b.m.Graph.Outputs = append(b.m.Graph.Outputs, describe(b.m, tensor))
+}
+
+// SetOutputs makes these tensors the only outputs.
+func (b *Builder) SetOutputs(tensors ...string) {
+	b.m.Graph.Outputs = nil
+	for _, t := range tensors {
+		b.Output(t)
+	}
+}

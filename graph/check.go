@@ -1,0 +1,152 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// newestOpset is the newest version of ONNX's operator set whose changes this package was written against.
+const newestOpset = 25
+
+// Check says what is wrong with the graph, if anything: a tensor used before it is made or never made, two
+// makers of one name, an output nobody makes, an operator set that is not imported or not known, values that
+// are in another file. It does not know each operator's own rules; the runtime does.
+func (m *Model) Check() error {
+	if err := m.check(); err != nil {
+		return fmt.Errorf("graph: %w", err)
+	}
+	return nil
+}
+
+func (m *Model) check() error {
+	versions := map[string]int64{}
+	for _, o := range m.Opsets {
+		domain := o.Domain
+		if isONNX(domain) {
+			domain = ""
+			if o.Version < 1 || o.Version > newestOpset {
+				return fmt.Errorf("operator set: found version %d, expected 1 to %d: export the model again with one of them", o.Version, newestOpset)
+			}
+		}
+		if old, twice := versions[domain]; twice && old != o.Version {
+			return fmt.Errorf("operator set %q: found versions %d and %d, expected one", domain, old, o.Version)
+		}
+		versions[domain] = o.Version
+	}
+	if m.Graph == nil {
+		return errors.New("found no graph")
+	}
+	if len(m.Graph.Outputs) == 0 {
+		return errors.New("found no output, expected at least one")
+	}
+	return m.Graph.check(versions, nil)
+}
+
+// scope is the names made so far in a graph and, for a graph inside a node, in those around it.
+type scope struct {
+	made  map[string]bool
+	outer *scope
+}
+
+func (s *scope) has(name string) bool {
+	return s != nil && (s.made[name] || s.outer.has(name))
+}
+
+// check walks the nodes in order.
+func (g *Graph) check(versions map[string]int64, outer *scope) error {
+	made, err := g.sources()
+	if err != nil {
+		return err
+	}
+	names := &scope{made, outer}
+	for i, n := range g.Nodes {
+		if err := n.check(versions, names); err != nil {
+			return fmt.Errorf("node %d %q (%s): %w", i+1, n.Name, n.Op, err)
+		}
+	}
+	for _, out := range g.Outputs {
+		if !names.has(out.Name) {
+			return fmt.Errorf("output %q: no node makes it", out.Name)
+		}
+	}
+	return nil
+}
+
+// check looks at one node and adds what it makes to the names.
+func (n *Node) check(versions map[string]int64, names *scope) error {
+	domain := n.Domain
+	if isONNX(domain) {
+		domain = ""
+	}
+	if _, ok := versions[domain]; !ok {
+		return fmt.Errorf("operator set %q is not imported", domain)
+	}
+	for _, in := range n.Inputs {
+		if in != "" && !names.has(in) {
+			return fmt.Errorf("input %q: no earlier node, initializer or input has this name", in)
+		}
+	}
+	for _, sub := range n.Subgraphs() {
+		if err := sub.check(versions, names); err != nil {
+			return err
+		}
+	}
+	for _, out := range n.Outputs {
+		if out == "" {
+			continue
+		}
+		if names.has(out) {
+			return fmt.Errorf("output %q: the name is taken", out)
+		}
+		names.made[out] = true
+	}
+	return nil
+}
+
+// sources are the names a graph starts with: its inputs and initializers.
+func (g *Graph) sources() (map[string]bool, error) {
+	names := map[string]bool{}
+	for _, in := range g.Inputs {
+		if in.Name == "" || names[in.Name] {
+			return nil, fmt.Errorf("input %q: the name is empty or taken", in.Name)
+		}
+		names[in.Name] = true
+	}
+	constant := map[string]bool{}
+	for _, t := range g.Initializers {
+		if t.Name == "" || constant[t.Name] {
+			return nil, fmt.Errorf("initializer %q: the name is empty or taken", t.Name)
+		}
+		if err := t.here(); err != nil {
+			return nil, err
+		}
+		constant[t.Name] = true
+	}
+	maps.Copy(names, constant)
+	for _, name := range g.sparse() {
+		names[name] = true
+	}
+	return names, nil
+}
+
+// sparse lists the names of sparse initializers, which are otherwise kept unread (field 15 of the graph; the
+// name is that of the tensor of their values).
+func (g *Graph) sparse() (names []string) {
+	at := func(b []byte, number protowire.Number, visit func([]byte)) {
+		_ = each(b, func(f *field) error { // what does not parse has no name
+			if f.number == number && f.kind == protowire.BytesType {
+				visit(f.bytes)
+			}
+			return nil
+		})
+	}
+	at(g.rest, 15, func(b []byte) {
+		at(b, 1, func(b []byte) {
+			at(b, 8, func(b []byte) { names = append(names, string(b)) })
+		})
+	})
+	return names
+}

@@ -1,0 +1,98 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Cut keeps of a model what is needed for one tensor, which becomes the only output. The new model shares
+// nodes and tensors with m. Its output carries the type and shape that the file states or inference finds.
+func Cut(m *Model, tensor string) (*Model, error) {
+	g := m.Graph
+	if g.Producers()[tensor] == nil {
+		return nil, fmt.Errorf("graph: tensor %q: no node makes it: %s", tensor, g.suggest(tensor))
+	}
+	needed := map[string]bool{tensor: true}
+	var nodes []*Node
+	for _, n := range slices.Backward(g.Nodes) {
+		if !slices.ContainsFunc(n.Outputs, func(out string) bool { return out != "" && needed[out] }) {
+			continue
+		}
+		nodes = append(nodes, n)
+		for _, name := range n.uses() {
+			needed[name] = true
+		}
+	}
+	slices.Reverse(nodes)
+	kept := func(v *ValueInfo) bool { return needed[v.Name] }
+	c := *m
+	c.Graph = &Graph{
+		Name: g.Name, Doc: g.Doc, rest: g.rest,
+		Nodes:     nodes,
+		Inputs:    filter(g.Inputs, kept),
+		ValueInfo: filter(g.ValueInfo, func(v *ValueInfo) bool { return kept(v) && v.Name != tensor }),
+		Outputs:   []*ValueInfo{describe(m, tensor)},
+	}
+	c.Graph.Initializers = filter(g.Initializers, func(t *Tensor) bool { return needed[t.Name] })
+	return &c, nil
+}
+
+// describe says what is known of a tensor; without a known type it is called float32, as features are.
+func describe(m *Model, tensor string) *ValueInfo {
+	v := Infer(m)[tensor]
+	if v == nil {
+		v = &ValueInfo{Name: tensor}
+	}
+	if v.Type == 0 && v.typeRest == nil {
+		v.Type = Float32
+	}
+	return v
+}
+
+// uses lists the tensors a node reads, those read by graphs inside it among them.
+func (n *Node) uses() []string {
+	names := filter(n.Inputs, func(name string) bool { return name != "" })
+	for _, sub := range n.Subgraphs() {
+		for _, inner := range sub.Nodes {
+			names = append(names, inner.uses()...) // more than needed where the subgraph makes the name itself: harmless
+		}
+		for _, out := range sub.Outputs {
+			names = append(names, out.Name) // a branch may hand an outer tensor through
+		}
+	}
+	return names
+}
+
+// suggest names the tensors a user may have meant: those with the text in their names, or the last ones.
+func (g *Graph) suggest(tensor string) string {
+	var like, all []string
+	for _, n := range slices.Backward(g.Nodes) {
+		for _, out := range n.Outputs {
+			if out == "" {
+				continue
+			}
+			all = append(all, out)
+			if tensor != "" && strings.Contains(strings.ToLower(out), strings.ToLower(tensor)) {
+				like = append(like, out)
+			}
+		}
+	}
+	if len(like) == 0 {
+		like = all
+	}
+	if len(like) == 0 {
+		return "the graph has no nodes"
+	}
+	return fmt.Sprintf("expected one like %q", like[:min(5, len(like))])
+}
+
+func filter[T any](list []T, keep func(T) bool) []T {
+	var kept []T
+	for _, v := range list {
+		if keep(v) {
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,210 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Feature is where a model's feature vector is.
+type Feature struct {
+	Tensor string // to cut at
+	Why    string // for people: "input of the last Gemm \"fc\""
+}
+
+// FeatureTensor finds the tensor that a classifier decides by.
+//
+//   - An output called "features" is it.
+//   - Otherwise the path is followed back from each output in turn, through nodes that only rearrange or
+//     scale (softmax, reshape, flatten, dropout, bias, …), to the classifier: the last Gemm, or the last
+//     MatMul by a constant. Its input is the tensor.
+//   - SqueezeNet classifies with a 1×1 convolution whose maps are averaged afterwards. A 1×1 Conv under such
+//     a global average counts as the classifier if a softmax follows or its number of maps is no multiple of
+//     16, as that of class lists is (10, 100, 1000) and that of layers is not; its input is the tensor,
+//     still with height and width, which [Vector] averages.
+//   - Without a classifier a single output of rank 2 is itself the feature vector.
+//
+// Anything else is an error that names the flag to use.
+func FeatureTensor(m *Model) (Feature, error) {
+	g := m.Graph
+	if find(g.Outputs, "features") != nil && g.Producers()["features"] != nil {
+		return Feature{"features", `output "features"`}, nil
+	}
+	facts := infer(m)
+	w := walk{makers: g.Producers(), constants: g.constants(), facts: facts}
+	for _, out := range g.Outputs {
+		if f, ok := w.back(out.Name); ok {
+			return f, nil
+		}
+	}
+	if len(g.Outputs) == 1 {
+		out := g.Outputs[0].Name
+		if shape := facts[out].shape; len(shape) == 2 && w.makers[out] != nil {
+			return Feature{out, fmt.Sprintf("output %q, a vector with no classifier before it", out)}, nil
+		}
+	}
+	return Feature{}, fmt.Errorf("graph: found no classifier (Gemm, MatMul, or 1×1 Conv under a global average) on the way to %s, "+
+		"expected one: name the feature tensor with --output: %s", names(g.Outputs), g.suggest(""))
+}
+
+func names(list []*ValueInfo) string {
+	text := ""
+	for i, v := range list {
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprintf("%q", v.Name)
+	}
+	return text
+}
+
+// walk is the way back from an output.
+type walk struct {
+	makers    map[string]*Node
+	constants map[string]*Tensor
+	facts     map[string]fact
+}
+
+// through are the operators behind which a classifier may stand; Add and Mul only with a constant.
+var through = []string{"Softmax", "LogSoftmax", "Sigmoid", "Reshape", "Flatten", "Dropout", "Identity", "Squeeze",
+	"Unsqueeze", "Cast", "Transpose", "Gather", "Slice", "ArgMax", "TopK"}
+
+// back follows a tensor to the classifier it comes from.
+func (w *walk) back(tensor string) (Feature, bool) {
+	softmax, averaged := false, false
+	for range len(w.makers) + 1 { // no longer than the graph, whatever the names say
+		n := w.makers[tensor]
+		if n == nil {
+			return Feature{}, false
+		}
+		switch {
+		case n.is("Gemm"):
+			return Feature{w.input(n, 0), fmt.Sprintf("input of the last Gemm, %q", n.Outputs[0])}, true
+		case n.is("MatMul") && w.constant(n.input(1)):
+			return Feature{n.input(0), fmt.Sprintf("input of the last MatMul, %q", n.Outputs[0])}, true
+		case n.is("Conv"):
+			if !w.classifies(n, softmax, averaged) {
+				return Feature{}, false
+			}
+			return Feature{w.input(n, 0), fmt.Sprintf("input of the 1×1 Conv that classifies, %q", n.Outputs[0])}, true
+		case n.is("GlobalAveragePool", "AveragePool", "ReduceMean") && !averaged:
+			averaged = true
+		case n.is("Relu") && averaged:
+		case n.is("Add", "Mul", "Sub", "Div") && w.constant(n.input(1)):
+		case n.is("Add", "Mul") && w.constant(n.input(0)):
+			tensor = n.input(1)
+			continue
+		case n.is(through...):
+			softmax = softmax || n.is("Softmax", "LogSoftmax")
+		default:
+			return Feature{}, false
+		}
+		tensor = n.input(0)
+	}
+	return Feature{}, false
+}
+
+// classifies reports whether a convolution is a classifier (see [FeatureTensor]).
+func (w *walk) classifies(n *Node, softmax, averaged bool) bool {
+	filters := w.facts[n.input(1)].shape
+	if len(filters) != 4 || filters[2] != Fixed(1) || filters[3] != Fixed(1) || n.Int("group", 1) != 1 {
+		return false
+	}
+	// A convolution of a 1×1 map is a matrix product, averaged before it or not at all.
+	x := w.facts[n.input(0)].shape
+	if len(x) == 4 && x[2] == Fixed(1) && x[3] == Fixed(1) {
+		return softmax || filters[0].Size%16 != 0
+	}
+	return averaged && (softmax || filters[0].Size%16 != 0)
+}
+
+// constant reports whether a tensor is known before the model runs.
+func (w *walk) constant(name string) bool {
+	for range len(w.makers) + 1 {
+		if w.constants[name] != nil {
+			return true
+		}
+		n := w.makers[name]
+		if n == nil || !n.is("Constant", "Identity", "Transpose", "Reshape", "Cast") {
+			return false
+		}
+		if n.is("Constant") {
+			return true
+		}
+		name = n.input(0)
+	}
+	return false
+}
+
+// input is a node's input before dropout, which does nothing in a trained model.
+func (w *walk) input(n *Node, i int) string {
+	name := n.input(i)
+	for range len(w.makers) {
+		d := w.makers[name]
+		if d == nil || !d.is("Dropout", "Identity") {
+			break
+		}
+		name = d.input(0)
+	}
+	return name
+}
+
+// Vector cuts a model at a tensor and makes one vector an image of it, by the tensor's shape:
+//
+//	[N,D]        as it is
+//	[N,C,1,1]    flattened
+//	[N,C,H,W]    averaged over height and width, flattened
+//	[N,T,C]      the first of T tokens, the class token of a vision transformer
+//
+// It returns the cut model, the name of its only output, and the vector's length, 0 where it is not known
+// before running. A tensor of unknown shape is left as it is.
+func Vector(m *Model, tensor string) (cut *Model, output string, dim int, err error) {
+	cut, err = Cut(m, tensor)
+	if err != nil {
+		return nil, "", 0, err
+	}
+	shape := cut.Graph.Outputs[0].Shape
+	b := Extend(cut)
+	output = tensor
+	switch len(shape) {
+	case 2:
+	case 3:
+		first := b.Constant(NewTensor("first_token", []int64{0}))
+		output = b.NodeTo(b.Fresh("features"), "Gather", []string{tensor, first}, Int("axis", 1))
+	case 4:
+		if shape[2] != Fixed(1) || shape[3] != Fixed(1) {
+			tensor = b.Node("GlobalAveragePool", []string{tensor})
+		}
+		output = b.NodeTo(b.Fresh("features"), "Flatten", []string{tensor}, Int("axis", 1))
+	default:
+		if shape == nil {
+			return cut, tensor, 0, nil
+		}
+		return nil, "", 0, fmt.Errorf("graph: tensor %q: found shape %v, expected one vector an image: [N,D], [N,C,H,W] or [N,T,C]", tensor, shape)
+	}
+	b.SetOutputs(output)
+	cut = b.Model()
+	shape = cut.Graph.Outputs[0].Shape
+	if len(shape) == 2 && shape[1].Known() {
+		dim = int(shape[1].Size)
+	}
+	return cut, output, dim, nil
+}
+
+// Candidates lists the tensors that could serve as features, with their shapes, from the output back: those
+// of rank 2 to 4 in floating point that a pooling, flattening, product or block end makes; at most limit.
+func Candidates(m *Model, limit int) []*ValueInfo {
+	facts := infer(m)
+	var list []*ValueInfo
+	for _, n := range slices.Backward(m.Graph.Nodes) {
+		if len(list) >= limit || len(n.Outputs) == 0 || n.Outputs[0] == "" {
+			continue
+		}
+		f := facts[n.Outputs[0]]
+		single := n.is("Flatten", "GlobalAveragePool", "GlobalMaxPool", "Gemm", "MatMul", "ReduceMean", "Gather", "Reshape", "Squeeze")
+		joined := n.is("Concat", "Add") && len(f.shape) == 4
+		if (single && len(f.shape) >= 2 && len(f.shape) <= 4 || joined) && f.typ.Floating() {
+			list = append(list, &ValueInfo{Name: n.Outputs[0], Type: f.typ, Shape: f.shape})
+		}
+	}
+	return list
+}

@@ -1,0 +1,153 @@
+// Package graph holds an ONNX model as data: read it, check it, infer its shapes, cut it, extend it, write
+// it. It runs nothing and needs no library: bytes in, bytes out.
+//
+// Conventions: a [Model] read from bytes keeps pointing into them (tensors are not copied), so they must not
+// change afterwards. Functions that change a model return a new one that shares nodes and tensors with the
+// old; neither is altered. Names of tensors are the edges of the graph; "" is an optional input left out or
+// an output nobody wants. Fields this package does not know are kept and written again.
+//
+// Field and type numbers are those of the ONNX intermediate representation (onnx.proto, IR version 3 to 13).
+package graph
+
+// Model is a whole ONNX file.
+type Model struct {
+	IRVersion       int64
+	Producer        string
+	ProducerVersion string
+	Domain          string
+	Version         int64 // of the model itself
+	Doc             string
+	Opsets          []Opset
+	Graph           *Graph
+	Metadata        []Property
+
+	rest []byte // unknown fields, as they were
+}
+
+// Opset is the version of an operator set the nodes are written for; Domain "" is ONNX's own.
+type Opset struct {
+	Domain  string
+	Version int64
+
+	rest string
+}
+
+// Property is a key with its value.
+type Property struct {
+	Key, Value string
+}
+
+// Graph is a list of nodes in topological order, between inputs and outputs.
+type Graph struct {
+	Name         string
+	Doc          string
+	Nodes        []*Node
+	Initializers []*Tensor // constants; up to IR version 3 each is also listed as an input
+	Inputs       []*ValueInfo
+	Outputs      []*ValueInfo
+	ValueInfo    []*ValueInfo // what the file says about tensors in between
+
+	rest []byte
+}
+
+// Node is one operation.
+type Node struct {
+	Name       string // may be empty
+	Op         string
+	Domain     string // "" (or "ai.onnx") for ONNX's own operators
+	Inputs     []string
+	Outputs    []string
+	Attributes []*Attribute
+	Doc        string
+
+	rest []byte
+}
+
+// Opset is the version of ONNX's own operator set, 0 where the model imports none.
+func (m *Model) Opset() int64 {
+	for _, o := range m.Opsets {
+		if isONNX(o.Domain) {
+			return o.Version
+		}
+	}
+	return 0
+}
+
+func isONNX(domain string) bool { return domain == "" || domain == "ai.onnx" }
+
+// is reports whether the node is one of ONNX's own operators of these names.
+func (n *Node) is(ops ...string) bool {
+	if !isONNX(n.Domain) {
+		return false
+	}
+	for _, op := range ops {
+		if n.Op == op {
+			return true
+		}
+	}
+	return false
+}
+
+// input is the name of the i-th input, "" where it is left out.
+func (n *Node) input(i int) string {
+	if i >= len(n.Inputs) {
+		return ""
+	}
+	return n.Inputs[i]
+}
+
+// Producers maps each tensor that a node makes to that node.
+func (g *Graph) Producers() map[string]*Node {
+	by := make(map[string]*Node, len(g.Nodes))
+	for _, n := range g.Nodes {
+		for _, out := range n.Outputs {
+			if out != "" {
+				by[out] = n
+			}
+		}
+	}
+	return by
+}
+
+// Initializer is the constant of that name, or nil.
+func (g *Graph) Initializer(name string) *Tensor {
+	for _, t := range g.Initializers {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// constants maps the names of the initializers to them.
+func (g *Graph) constants() map[string]*Tensor {
+	by := make(map[string]*Tensor, len(g.Initializers))
+	for _, t := range g.Initializers {
+		by[t.Name] = t
+	}
+	return by
+}
+
+// DataInputs are the inputs that the caller must feed: those that are not also initializers.
+func (g *Graph) DataInputs() []*ValueInfo {
+	constant := g.constants()
+	var list []*ValueInfo
+	for _, in := range g.Inputs {
+		if constant[in.Name] == nil {
+			list = append(list, in)
+		}
+	}
+	return list
+}
+
+// Parameters is the number of values in all floating-point initializers: weights, not shapes.
+func (g *Graph) Parameters() int64 {
+	var sum int64
+	for _, t := range g.Initializers {
+		if t.Type.Floating() {
+			n, _ := t.Size()
+			sum += n
+		}
+	}
+	return sum
+}

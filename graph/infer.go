@@ -1,0 +1,219 @@
+package graph
+
+import (
+	"math"
+	"slices"
+)
+
+// Infer finds types and shapes of the tensors of a model without running it, from the inputs, the
+// initializers and what the file states. A tensor about which nothing was found is not in the map; an
+// operator without a rule leaves its outputs unknown. Free sizes keep their names, so a batch "N" is still
+// "N" at the output; small integer tensors are followed by value, as exporters compute shapes with them.
+func Infer(m *Model) map[string]*ValueInfo {
+	facts := infer(m)
+	out := make(map[string]*ValueInfo, len(facts))
+	for name, f := range facts {
+		if f.typ != 0 || f.shape != nil {
+			out[name] = &ValueInfo{Name: name, Type: f.typ, Shape: slices.Clone(f.shape)}
+		}
+	}
+	return out
+}
+
+// fact is what is known of a tensor.
+type fact struct {
+	typ   DataType
+	shape Shape
+	ints  []number // the elements, for a small tensor of integers of rank 0 or 1; nil where not known
+}
+
+// number is an integer in a tensor followed by value: known, or a free size of some shape with its name.
+type number struct {
+	known bool
+	value int64
+	name  string
+}
+
+func whole(v int64) number { return number{known: true, value: v} }
+
+func numberOf(d Dim) number {
+	if d.Known() {
+		return whole(d.Size)
+	}
+	return number{name: d.Name}
+}
+
+// dim is the size that the number stands for.
+func (n number) dim() Dim {
+	if n.known {
+		return sized(n.value)
+	}
+	return Free(n.name)
+}
+
+// maxRank bounds the number of axes that are followed; a hostile file could double it with every node.
+const maxRank = 64
+
+// bounded is the shape, or nothing known where it has too many axes.
+func (s Shape) bounded() Shape {
+	if len(s) > maxRank {
+		return nil
+	}
+	return s
+}
+
+// followed bounds the number of elements of tensors that are followed by value.
+const followed = 1024
+
+// call is one node with what is known of its inputs; a rule fills in what follows for its outputs.
+type call struct {
+	*Node
+	opset int64
+	in    []fact
+	out   []fact
+}
+
+// arg is what is known of the i-th input: nothing for one left out.
+func (c *call) arg(i int) fact {
+	if i < len(c.in) {
+		return c.in[i]
+	}
+	return fact{}
+}
+
+// set states the type and shape of the i-th output.
+func (c *call) set(i int, t DataType, s Shape) {
+	if i < len(c.out) {
+		c.out[i].typ, c.out[i].shape = t, s.bounded()
+	}
+}
+
+// setInts states the elements of the first output.
+func (c *call) setInts(v []number) {
+	if len(c.out) > 0 && v != nil && len(v) <= followed {
+		c.out[0].ints = v
+	}
+}
+
+func infer(m *Model) map[string]fact {
+	g := m.Graph
+	facts := make(map[string]fact, len(g.Nodes)+len(g.Initializers))
+	for _, v := range g.Inputs {
+		facts[v.Name] = fact{typ: v.Type, shape: v.Shape.bounded()}
+	}
+	for _, t := range g.Initializers {
+		facts[t.Name] = factOf(t)
+	}
+	stated := map[string]*ValueInfo{}
+	for _, v := range slices.Concat(g.ValueInfo, g.Outputs) {
+		stated[v.Name] = v
+	}
+	opset := m.Opset()
+	for _, n := range g.Nodes {
+		c := call{Node: n, opset: opset, in: make([]fact, len(n.Inputs)), out: make([]fact, len(n.Outputs))}
+		for i, name := range n.Inputs {
+			c.in[i] = facts[name]
+		}
+		if rule := rules[n.Op]; rule != nil && isONNX(n.Domain) {
+			rule(&c)
+		}
+		for i, name := range n.Outputs {
+			if name != "" {
+				facts[name] = c.out[i].with(stated[name])
+			}
+		}
+	}
+	return facts
+}
+
+// factOf is what is known of a constant: everything, but values are followed for few integers only.
+func factOf(t *Tensor) fact {
+	f := fact{typ: t.Type, shape: ShapeOf(t.Dims...).bounded()}
+	if n, err := t.Size(); err != nil || n > followed || len(t.Dims) > 1 || (t.Type != Int64 && t.Type != Int32) {
+		return f
+	}
+	if list, err := t.Int64s(); err == nil {
+		f.ints = make([]number, len(list))
+		for i, v := range list {
+			f.ints[i] = whole(v)
+		}
+	}
+	return f
+}
+
+// with adds what the file states where inference found less.
+func (f fact) with(v *ValueInfo) fact {
+	if v == nil {
+		return f
+	}
+	if f.typ == 0 {
+		f.typ = v.Type
+	}
+	if f.shape == nil {
+		f.shape = v.Shape.bounded()
+		return f
+	}
+	if len(v.Shape) != len(f.shape) {
+		return f
+	}
+	f.shape = slices.Clone(f.shape)
+	for i, d := range v.Shape {
+		if !f.shape[i].Known() && (d.Known() || f.shape[i].Name == "") {
+			f.shape[i] = d
+		}
+	}
+	return f
+}
+
+// sized is a size computed from known ones, free where the sum went wrong.
+func sized(n int64) Dim {
+	if n < 0 || n > math.MaxInt32*int64(math.MaxInt32) {
+		return Free("")
+	}
+	return Fixed(n)
+}
+
+// times is the product of two sizes.
+func times(a, b Dim) Dim {
+	switch {
+	case a == Fixed(1):
+		return b
+	case b == Fixed(1):
+		return a
+	case a.Known() && b.Known() && (b.Size == 0 || a.Size <= math.MaxInt32*int64(math.MaxInt32)/b.Size):
+		return Fixed(a.Size * b.Size)
+	}
+	return Free("")
+}
+
+// axis brings an axis, counted from the end when negative, into 0..rank-1.
+func axis(a int64, rank int) (int, bool) {
+	if a < 0 {
+		a += int64(rank)
+	}
+	return int(a), a >= 0 && a < int64(rank)
+}
+
+// known are the values of a list of integers, if all are known.
+func known(list []number) ([]int64, bool) {
+	if list == nil {
+		return nil, false
+	}
+	out := make([]int64, len(list))
+	for i, n := range list {
+		if !n.known {
+			return nil, false
+		}
+		out[i] = n.value
+	}
+	return out, true
+}
+
+// listArg is a list that newer operator sets give as the i-th input and older ones as an attribute. ok is
+// false where it is given and not known; nil with ok where it is left out.
+func (c *call) listArg(i int, attribute string) (list []int64, ok bool) {
+	if c.input(i) != "" {
+		return known(c.arg(i).ints)
+	}
+	return c.Ints(attribute), true
+}

@@ -1,0 +1,388 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// maxDepth bounds graphs inside attributes of nodes of graphs; real models have two or three levels.
+const maxDepth = 32
+
+// Read parses an ONNX file. The model points into data, which must not change afterwards. Any bytes are
+// safe: what is not a model gives an error. Whether the graph makes sense is for [Model.Check] to say.
+func Read(data []byte) (*Model, error) {
+	m, err := readModel(data)
+	if err != nil {
+		return nil, fmt.Errorf("graph: %w", err)
+	}
+	return m, nil
+}
+
+// ReadNamed is Read and Check with the file's name in the errors: how a file of the user's comes in.
+func ReadNamed(name string, data []byte) (*Model, error) {
+	m, err := readModel(data)
+	if err == nil {
+		err = m.check()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("graph: %s: %w", name, err)
+	}
+	return m, nil
+}
+
+func readModel(data []byte) (*Model, error) {
+	if len(data) == 0 {
+		return nil, errors.New("found an empty file, expected an ONNX model")
+	}
+	m := &Model{}
+	err := each(data, func(f *field) error {
+		switch f.number {
+		case 1:
+			return f.int(&m.IRVersion)
+		case 2:
+			return f.text(&m.Producer)
+		case 3:
+			return f.text(&m.ProducerVersion)
+		case 4:
+			return f.text(&m.Domain)
+		case 5:
+			return f.int(&m.Version)
+		case 6:
+			return f.text(&m.Doc)
+		case 7:
+			if m.Graph != nil {
+				return errors.New("found two graphs, expected one")
+			}
+			m.Graph = &Graph{}
+			return m.Graph.read(f, 0)
+		case 8:
+			m.Opsets = append(m.Opsets, Opset{})
+			return m.Opsets[len(m.Opsets)-1].read(f)
+		case 14:
+			m.Metadata = append(m.Metadata, Property{})
+			return m.Metadata[len(m.Metadata)-1].read(f)
+		}
+		return f.keep(&m.rest)
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case m.Graph == nil:
+		return nil, errors.New("found no graph: this is not an ONNX model, or it is cut short")
+	case len(m.Opsets) == 0:
+		return nil, errors.New("found no operator set version: the file is cut short, or older than ONNX 1.0")
+	}
+	return m, nil
+}
+
+// message reads the fields of an embedded message.
+func (f *field) message(visit func(*field) error) error {
+	if err := f.want(2); err != nil {
+		return err
+	}
+	return each(f.bytes, visit)
+}
+
+func (o *Opset) read(f *field) error {
+	var rest []byte
+	err := f.message(func(f *field) error {
+		switch f.number {
+		case 1:
+			return f.text(&o.Domain)
+		case 2:
+			return f.int(&o.Version)
+		}
+		return f.keep(&rest)
+	})
+	o.rest = string(rest)
+	return err
+}
+
+func (p *Property) read(f *field) error {
+	return f.message(func(f *field) error {
+		switch f.number {
+		case 1:
+			return f.text(&p.Key)
+		case 2:
+			return f.text(&p.Value)
+		}
+		return nil // the format has no third field
+	})
+}
+
+func (g *Graph) read(f *field, depth int) error {
+	if depth > maxDepth {
+		return fmt.Errorf("graphs are nested more than %d deep", maxDepth)
+	}
+	return f.message(func(f *field) error {
+		switch f.number {
+		case 1:
+			n := &Node{}
+			g.Nodes = append(g.Nodes, n)
+			if err := n.read(f, depth); err != nil {
+				return fmt.Errorf("node %d %q: %w", len(g.Nodes), n.Name, err)
+			}
+			return nil
+		case 2:
+			return f.text(&g.Name)
+		case 5:
+			t := &Tensor{}
+			g.Initializers = append(g.Initializers, t)
+			if err := t.read(f); err != nil {
+				return fmt.Errorf("initializer %d %q: %w", len(g.Initializers), t.Name, err)
+			}
+			return nil
+		case 10:
+			return f.text(&g.Doc)
+		case 11:
+			return readInfo(f, &g.Inputs, "input")
+		case 12:
+			return readInfo(f, &g.Outputs, "output")
+		case 13:
+			return readInfo(f, &g.ValueInfo, "value info")
+		}
+		return f.keep(&g.rest)
+	})
+}
+
+func (n *Node) read(f *field, depth int) error {
+	err := f.message(func(f *field) error {
+		switch f.number {
+		case 1:
+			return f.texts(&n.Inputs)
+		case 2:
+			return f.texts(&n.Outputs)
+		case 3:
+			return f.text(&n.Name)
+		case 4:
+			return f.text(&n.Op)
+		case 5:
+			a := &Attribute{}
+			n.Attributes = append(n.Attributes, a)
+			if err := a.read(f, depth); err != nil {
+				return fmt.Errorf("attribute %q: %w", a.Name, err)
+			}
+			return nil
+		case 6:
+			return f.text(&n.Doc)
+		case 7:
+			return f.text(&n.Domain)
+		}
+		return f.keep(&n.rest)
+	})
+	if err == nil && n.Op == "" {
+		return errors.New("found no operator")
+	}
+	return err
+}
+
+func (a *Attribute) read(f *field, depth int) error {
+	seen := AttributeKind(0) // files of before IR version 3 do not say the kind
+	err := f.message(func(f *field) error {
+		switch f.number {
+		case 1:
+			return f.text(&a.Name)
+		case 2:
+			seen = KindFloat
+			return f.float(&a.Float)
+		case 3:
+			seen = KindInt
+			return f.int(&a.Int)
+		case 4:
+			seen = KindString
+			return f.text(&a.String)
+		case 5:
+			seen = KindTensor
+			a.Tensor = &Tensor{}
+			return a.Tensor.read(f)
+		case 6:
+			seen = KindGraph
+			a.Graph = &Graph{}
+			return a.Graph.read(f, depth+1)
+		case 7:
+			seen = KindFloats
+			return f.floats(&a.Floats)
+		case 8:
+			seen = KindInts
+			return f.ints(&a.Ints)
+		case 9:
+			seen = KindStrings
+			return f.texts(&a.Strings)
+		case 10:
+			seen = KindTensors
+			a.Tensors = append(a.Tensors, &Tensor{})
+			return a.Tensors[len(a.Tensors)-1].read(f)
+		case 11:
+			seen = KindGraphs
+			a.Graphs = append(a.Graphs, &Graph{})
+			return a.Graphs[len(a.Graphs)-1].read(f, depth+1)
+		case 13:
+			return f.text(&a.Doc)
+		case 20:
+			var kind int64
+			err := f.int(&kind)
+			a.Kind = AttributeKind(kind)
+			return err
+		}
+		return f.keep(&a.rest)
+	})
+	if a.Kind == 0 {
+		a.Kind = seen
+	}
+	if err == nil && (a.Kind == KindTensor && a.Tensor == nil || a.Kind == KindGraph && a.Graph == nil) {
+		return fmt.Errorf("found no value of its kind %d", a.Kind)
+	}
+	return err
+}
+
+// read parses a tensor whichever of its fields the values are in.
+func (t *Tensor) read(f *field) error {
+	var typed gathered   // float_data, double_data
+	var integers []int64 // int32_data, int64_data, uint64_data
+	var location int64
+	var forms uint16 // a bit for each field with values that was seen
+	err := f.message(func(f *field) error {
+		switch f.number {
+		case 4, 5, 6, 7, 9, 10, 11:
+			forms |= 1 << f.number
+		}
+		switch f.number {
+		case 1:
+			return f.ints(&t.Dims)
+		case 2:
+			var v int64
+			err := f.int(&v)
+			t.Type = DataType(min(max(v, 0), math.MaxInt32))
+			return err
+		case 4:
+			return f.fixed(&typed, 4)
+		case 5, 7, 11:
+			return f.ints(&integers)
+		case 6:
+			return f.texts(&t.texts)
+		case 8:
+			return f.text(&t.Name)
+		case 9:
+			t.raw = f.bytes
+			return f.want(2)
+		case 10:
+			return f.fixed(&typed, 8)
+		case 12:
+			return f.text(&t.Doc)
+		case 13:
+			t.external = append(t.external, Property{})
+			return t.external[len(t.external)-1].read(f)
+		case 14:
+			return f.int(&location)
+		}
+		return f.keep(&t.rest)
+	})
+	if err != nil {
+		return err
+	}
+	if location == 1 {
+		t.external = append(make([]Property, 0, len(t.external)), t.external...) // external data, even if it says nothing more
+	} else {
+		t.external = nil
+	}
+	if bits.OnesCount16(forms) > 1 {
+		return errors.New("found its values in two forms, expected one")
+	}
+	if typed.bytes != nil {
+		t.raw = typed.bytes
+	} else if integers != nil {
+		t.raw = packIntegers(integers, t.Type)
+	}
+	if t.Type != Text {
+		t.texts = nil
+	}
+	return t.check()
+}
+
+// packIntegers brings the numbers of int32_data, int64_data and uint64_data into raw form: each number is an
+// element, or the bits of one (float16), or of a byte that two elements share (int4).
+func packIntegers(list []int64, t DataType) []byte {
+	width := max(int(kinds[t].bits)/8, 1)
+	if width > 8 {
+		return nil // check says what is missing
+	}
+	raw := make([]byte, 0, width*len(list))
+	for _, v := range list {
+		for i := range width {
+			raw = append(raw, byte(v>>(8*i)))
+		}
+	}
+	return raw
+}
+
+func readInfo(f *field, list *[]*ValueInfo, what string) error {
+	v := &ValueInfo{}
+	*list = append(*list, v)
+	if err := v.read(f); err != nil {
+		return fmt.Errorf("%s %d %q: %w", what, len(*list), v.Name, err)
+	}
+	return nil
+}
+
+func (v *ValueInfo) read(f *field) error {
+	return f.message(func(f *field) error {
+		switch f.number {
+		case 1:
+			return f.text(&v.Name)
+		case 2:
+			return f.message(func(f *field) error { // TypeProto
+				if f.number == 1 {
+					return f.message(v.readTensorType)
+				}
+				return f.keep(&v.typeRest)
+			})
+		case 3:
+			return f.text(&v.Doc)
+		}
+		return f.keep(&v.rest)
+	})
+}
+
+func (v *ValueInfo) readTensorType(f *field) error {
+	switch f.number {
+	case 1:
+		var t int64
+		err := f.int(&t)
+		v.Type = DataType(min(max(t, 0), math.MaxInt32))
+		return err
+	case 2:
+		if v.Shape == nil {
+			v.Shape = Shape{}
+		}
+		return f.message(func(f *field) error {
+			if f.number != 1 {
+				return f.keep(&v.shapeRest)
+			}
+			d, err := readDim(f)
+			v.Shape = append(v.Shape, d)
+			return err
+		})
+	}
+	return f.keep(&v.tensorRest)
+}
+
+func readDim(f *field) (Dim, error) {
+	d := Dim{Size: -1}
+	var rest []byte
+	err := f.message(func(f *field) error {
+		switch f.number {
+		case 1:
+			err := f.int(&d.Size)
+			d.Size, d.Name = max(d.Size, -1), "" // exporters write -1, and worse, for a free size
+			return err
+		case 2:
+			d.Size = -1
+			return f.text(&d.Name)
+		}
+		return f.keep(&rest)
+	})
+	d.rest = string(rest)
+	return d, err
+}

@@ -1,0 +1,43 @@
+package graph
+
+// rule fills in what follows for a node's outputs from what is known of its inputs. It leaves an output alone
+// where nothing follows.
+type rule func(c *call)
+
+// rules holds one rule for each operator of ONNX that winnow can see through. A version of the operator set
+// matters only where noted in the rule. Adding an operator is a line here.
+var rules = map[string]rule{
+	// Element by element.
+	"Relu": same, "LeakyRelu": same, "PRelu": same, "Elu": same, "Selu": same, "Celu": same, "Gelu": same,
+	"Sigmoid": same, "HardSigmoid": same, "HardSwish": same, "Tanh": same, "Softplus": same, "Softsign": same,
+	"Mish": same, "ThresholdedRelu": same, "Clip": same, "Erf": same, "Exp": same, "Log": same, "Sqrt": same,
+	"Reciprocal": same, "Neg": same, "Abs": same, "Sign": same, "Floor": same, "Ceil": same, "Round": same,
+	"Sin": same, "Cos": same, "Not": same, "Identity": identity, "Dropout": dropout, "Cast": cast,
+	"CumSum": same, "Trilu": same,
+	"Add": arithmetic, "Sub": arithmetic, "Mul": arithmetic, "Div": arithmetic, "Mod": broadcast, "Pow": broadcast,
+	"Max": broadcast, "Min": broadcast, "Sum": broadcast, "Mean": broadcast,
+	"And": compare, "Or": compare, "Xor": compare, "Equal": compare, "Greater": compare, "Less": compare,
+	"GreaterOrEqual": compare, "LessOrEqual": compare, "Where": where,
+
+	// Normalisations and distributions: the first output has the first input's shape.
+	"BatchNormalization": same, "InstanceNormalization": same, "LayerNormalization": same,
+	"GroupNormalization": same, "RMSNormalization": same, "LRN": same, "LpNormalization": same,
+	"MeanVarianceNormalization": same, "Softmax": same, "LogSoftmax": same, "Hardmax": same,
+
+	// Products and windows.
+	"Gemm": gemm, "MatMul": matMul,
+	"Conv": conv, "MaxPool": pool, "AveragePool": pool, "LpPool": pool,
+	"GlobalAveragePool": globalPool, "GlobalMaxPool": globalPool, "GlobalLpPool": globalPool,
+
+	// Over axes.
+	"ReduceMean": reduce, "ReduceSum": reduce, "ReduceMax": reduce, "ReduceMin": reduce, "ReduceProd": reduce,
+	"ReduceL1": reduce, "ReduceL2": reduce, "ReduceLogSum": reduce, "ReduceLogSumExp": reduce,
+	"ReduceSumSquare": reduce, "ArgMax": argReduce, "ArgMin": argReduce,
+
+	// Other arrangements of the same elements.
+	"Reshape": reshape, "Flatten": flatten, "Transpose": transpose, "Squeeze": squeeze, "Unsqueeze": unsqueeze,
+	"Expand": expand, "Concat": concat, "Split": split, "Slice": slice, "Gather": gather, "Pad": pad,
+
+	// Shapes as values.
+	"Shape": shapeValue, "Constant": constant, "ConstantOfShape": constantOfShape,
+}

@@ -1,0 +1,323 @@
+package graph
+
+import "slices"
+
+// reshape: the second input (an attribute before set 5) lists the new sizes: 0 is the old size at that place
+// unless allowzero is set, -1 is what is left.
+func reshape(c *call) {
+	x := c.arg(0)
+	target := c.arg(1).ints
+	if c.input(1) == "" {
+		for _, v := range c.Ints("shape") {
+			target = append(target, whole(v))
+		}
+	}
+	if target == nil {
+		if s := c.arg(1).shape; len(s) == 1 && s[0].Known() && s[0].Size <= followed {
+			c.set(0, x.typ, unknown(int(s[0].Size))) // the rank at least
+		}
+		return
+	}
+	out := make(Shape, len(target))
+	left := -1
+	for i, n := range target {
+		switch {
+		case n.known && n.value == 0 && c.Int("allowzero", 0) == 0:
+			out[i] = Free("")
+			if i < len(x.shape) {
+				out[i] = x.shape[i]
+			}
+		case n.known && n.value < 0:
+			left = i
+			out[i] = Fixed(1)
+		default:
+			out[i] = n.dim()
+		}
+	}
+	if left >= 0 {
+		out[left] = quotient(x.shape, out)
+	}
+	c.set(0, x.typ, out)
+	if len(out) <= 1 {
+		c.setInts(x.ints)
+	}
+}
+
+// unknown is a shape of free sizes.
+func unknown(rank int) Shape {
+	s := make(Shape, rank)
+	for i := range s {
+		s[i] = Free("")
+	}
+	return s
+}
+
+// quotient is the size by which out must be multiplied to hold as many elements as in. Free sizes of one
+// name cancel.
+func quotient(in, out Shape) Dim {
+	if in == nil {
+		return Free("")
+	}
+	free := []Dim{}
+	have, want := int64(1), int64(1)
+	for _, d := range in {
+		if !d.Known() {
+			free = append(free, d)
+		}
+	}
+	for _, d := range out {
+		if d.Known() {
+			continue
+		}
+		at := slices.IndexFunc(free, d.same)
+		if at < 0 {
+			return Free("")
+		}
+		free = slices.Delete(free, at, at+1)
+	}
+	var ok1, ok2 bool
+	have, ok1 = product(in)
+	want, ok2 = product(out)
+	switch {
+	case !ok1 || !ok2 || want == 0 || have%want != 0:
+		return Free("")
+	case len(free) == 0:
+		return Fixed(have / want)
+	case len(free) == 1 && have == want:
+		return free[0]
+	}
+	return Free("")
+}
+
+// product of the known sizes of a shape.
+func product(s Shape) (int64, bool) {
+	p := Fixed(1)
+	for _, d := range s {
+		if d.Known() {
+			if p = times(p, Fixed(d.Size)); !p.Known() {
+				return 0, false
+			}
+		}
+	}
+	return p.Size, true
+}
+
+// flatten: two sizes, the products of those before the axis and of those from it on.
+func flatten(c *call) {
+	x := c.arg(0)
+	at := c.Int("axis", 1)
+	if at < 0 {
+		at += int64(len(x.shape))
+	}
+	if x.shape == nil || at < 0 || at > int64(len(x.shape)) {
+		return
+	}
+	out := Shape{Fixed(1), Fixed(1)}
+	for i, d := range x.shape {
+		half := 0
+		if int64(i) >= at {
+			half = 1
+		}
+		out[half] = times(out[half], d)
+	}
+	c.set(0, x.typ, out)
+}
+
+// transpose: perm lists which old axis stands at each place; reversed where it is left out.
+func transpose(c *call) {
+	x := c.arg(0)
+	if x.shape == nil {
+		return
+	}
+	out := make(Shape, len(x.shape))
+	perm := c.Ints("perm")
+	if perm != nil && len(perm) != len(out) {
+		return
+	}
+	for i := range out {
+		from := len(out) - 1 - i
+		if perm != nil {
+			if perm[i] < 0 || perm[i] >= int64(len(out)) {
+				return
+			}
+			from = int(perm[i])
+		}
+		out[i] = x.shape[from]
+	}
+	c.set(0, x.typ, out)
+}
+
+// squeeze: the axes (attribute before set 13), or all of size 1, go.
+func squeeze(c *call) {
+	x := c.arg(0)
+	axes, ok := c.listArg(1, "axes")
+	if !ok || x.shape == nil {
+		return
+	}
+	if axes == nil {
+		if slices.ContainsFunc(x.shape, func(d Dim) bool { return !d.Known() && d.Name == "" }) {
+			return // it may be 1; a named size is a batch and is not
+		}
+		for i, d := range x.shape {
+			if d == Fixed(1) {
+				axes = append(axes, int64(i))
+			}
+		}
+	}
+	out := x.shape
+	if len(axes) > 0 {
+		out = reduced(x.shape, axes, false)
+	}
+	c.set(0, x.typ, out)
+	c.setInts(x.ints)
+}
+
+// unsqueeze: sizes of 1 come in at the axes of the new shape (attribute before set 13).
+func unsqueeze(c *call) {
+	x := c.arg(0)
+	axes, ok := c.listArg(1, "axes")
+	if !ok || x.shape == nil {
+		return
+	}
+	out := make(Shape, len(x.shape)+len(axes))
+	fresh := make([]bool, len(out))
+	for _, a := range axes {
+		at, ok := axis(a, len(out))
+		if !ok || fresh[at] {
+			return
+		}
+		fresh[at] = true
+	}
+	old := 0
+	for i := range out {
+		if fresh[i] {
+			out[i] = Fixed(1)
+			continue
+		}
+		out[i] = x.shape[old]
+		old++
+	}
+	c.set(0, x.typ, out)
+	if len(out) <= 1 {
+		c.setInts(x.ints)
+	}
+}
+
+// expand: broadcast to a shape given as a value.
+func expand(c *call) {
+	target := c.arg(1).ints
+	if target == nil {
+		return
+	}
+	to := make(Shape, len(target))
+	for i, n := range target {
+		to[i] = n.dim()
+	}
+	c.set(0, c.arg(0).typ, broadcastShapes(c.arg(0).shape, to))
+}
+
+// concat: sizes add up along the axis; the others are equal, known from whichever input knows.
+func concat(c *call) {
+	if len(c.in) == 0 {
+		return
+	}
+	c.setInts(concatInts(c.in))
+	out := slices.Clone(c.in[0].shape)
+	at, ok := axis(c.Int("axis", 1), len(out))
+	if !ok {
+		return
+	}
+	for _, x := range c.in[1:] {
+		if len(x.shape) != len(out) {
+			return
+		}
+		for i, d := range x.shape {
+			switch {
+			case i != at && !out[i].Known():
+				out[i] = d
+			case i == at && out[i].Known() && d.Known():
+				out[i] = sized(out[i].Size + d.Size)
+			case i == at:
+				out[i] = Free("")
+			}
+		}
+	}
+	c.set(0, c.in[0].typ, out)
+}
+
+func concatInts(in []fact) []number {
+	var all []number
+	for _, x := range in {
+		if x.ints == nil || len(all) > followed {
+			return nil
+		}
+		all = append(all, x.ints...)
+	}
+	return all
+}
+
+// split: parts along the axis, of the sizes given (attribute before set 13) or equal ones.
+func split(c *call) {
+	x := c.arg(0)
+	at, ok := axis(c.Int("axis", 0), len(x.shape))
+	parts, given := c.listArg(1, "split")
+	if !ok || !given || len(c.out) == 0 {
+		return
+	}
+	each := Free("")
+	if total := x.shape[at]; total.Known() {
+		count := int64(len(c.out))
+		each = Fixed((total.Size + count - 1) / count) // the last may be smaller
+	}
+	for i := range c.out {
+		out := slices.Clone(x.shape)
+		switch {
+		case i < len(parts):
+			out[at] = sized(parts[i])
+		case parts != nil:
+			out[at] = Free("")
+		case each.Known() && i == len(c.out)-1:
+			out[at] = sized(x.shape[at].Size - each.Size*int64(i))
+		default:
+			out[at] = each
+		}
+		c.set(i, x.typ, out)
+	}
+}
+
+// pad: sizes grow by what is put before and after (attribute before set 11), on all axes or those named
+// (from set 18 on).
+func pad(c *call) {
+	x := c.arg(0)
+	pads, ok := c.listArg(1, "pads")
+	if x.shape == nil {
+		return
+	}
+	out := slices.Clone(x.shape)
+	axes := make([]int64, len(out))
+	for i := range axes {
+		axes[i] = int64(i)
+	}
+	if c.input(3) != "" {
+		var named bool
+		axes, named = known(c.arg(3).ints)
+		ok = ok && named
+	}
+	if !ok || len(pads) != 2*len(axes) {
+		c.set(0, x.typ, unknown(len(out)))
+		return
+	}
+	for i, a := range axes {
+		at, ok := axis(a, len(out))
+		if !ok {
+			return
+		}
+		switch grow := pads[i] + pads[len(axes)+i]; {
+		case out[at].Known():
+			out[at] = sized(out[at].Size + grow)
+		case grow != 0:
+			out[at] = Free("")
+		}
+	}
+	c.set(0, x.typ, out)
+}

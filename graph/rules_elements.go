@@ -1,0 +1,155 @@
+package graph
+
+// same: the first output is like the first input.
+func same(c *call) { c.set(0, c.arg(0).typ, c.arg(0).shape) }
+
+// identity is same, values included.
+func identity(c *call) {
+	same(c)
+	c.setInts(c.arg(0).ints)
+}
+
+// dropout has a mask as its second output.
+func dropout(c *call) {
+	same(c)
+	c.set(1, Bool, c.arg(0).shape)
+}
+
+// cast changes the type; integers stay followed from integer to integer.
+func cast(c *call) {
+	to := DataType(c.Int("to", 0))
+	c.set(0, to, c.arg(0).shape)
+	if to == Int64 || to == Int32 {
+		c.setInts(c.arg(0).ints)
+	}
+}
+
+// broadcast: sizes are lined up from the last; where they differ, one of them must be 1.
+func broadcast(c *call) {
+	shape := c.arg(0).shape
+	for i := 1; i < len(c.in); i++ {
+		shape = broadcastShapes(shape, c.in[i].shape)
+	}
+	c.set(0, c.arg(0).typ, shape)
+}
+
+func broadcastShapes(a, b Shape) Shape {
+	if a == nil || b == nil {
+		return nil
+	}
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	out := make(Shape, len(a))
+	skip := len(a) - len(b)
+	copy(out, a[:skip])
+	for i := range b {
+		out[skip+i] = broadcastDims(a[skip+i], b[i])
+	}
+	return out
+}
+
+func broadcastDims(a, b Dim) Dim {
+	switch {
+	case a == Fixed(1), a.same(b):
+		return b
+	case b == Fixed(1), a.Known() && !b.Known():
+		return a
+	case b.Known() && !a.Known():
+		return b
+	}
+	return Free("") // two free sizes, either of which may be 1; or sizes that do not fit
+}
+
+// arithmetic is broadcast that also computes with followed integers.
+func arithmetic(c *call) {
+	broadcast(c)
+	c.setInts(pairs(c.arg(0).ints, c.arg(1).ints, func(a, b number) number {
+		if a.known && b.known {
+			return compute(c.Op, a.value, b.value)
+		}
+		one, other := a, b
+		if !a.known {
+			one, other = b, a
+		}
+		// A free size keeps its name through ·1, /1, +0, -0.
+		neutral := one.known && (one.value == 1 && (c.Op == "Mul" || c.Op == "Div" && b.known) ||
+			one.value == 0 && (c.Op == "Add" || c.Op == "Sub" && b.known))
+		if neutral {
+			return other
+		}
+		return number{}
+	}))
+}
+
+func compute(op string, a, b int64) number {
+	const far = 1 << 31 // beyond it a product could overflow; no size is that large
+	if max(a, b) >= far || min(a, b) <= -far {
+		return number{}
+	}
+	switch op {
+	case "Add":
+		return whole(a + b)
+	case "Sub":
+		return whole(a - b)
+	case "Mul":
+		return whole(a * b)
+	case "Div":
+		if b != 0 {
+			return whole(a / b)
+		}
+	}
+	return number{}
+}
+
+// pairs applies f to two lists of equal length, or to each element of one and the only one of the other.
+func pairs(a, b []number, f func(a, b number) number) []number {
+	if a == nil || b == nil || (len(a) != len(b) && len(a) != 1 && len(b) != 1) || len(a) == 0 || len(b) == 0 {
+		return nil
+	}
+	out := make([]number, max(len(a), len(b)))
+	for i := range out {
+		out[i] = f(a[i%len(a)], b[i%len(b)])
+	}
+	return out
+}
+
+// compare is broadcast to truth values; Equal follows integers, as exporters test sizes against -1.
+func compare(c *call) {
+	broadcast(c)
+	if len(c.out) == 0 {
+		return
+	}
+	c.out[0].typ = Bool
+	if c.Op != "Equal" {
+		return
+	}
+	c.setInts(pairs(c.arg(0).ints, c.arg(1).ints, func(a, b number) number {
+		switch {
+		case a.known && b.known && a.value == b.value, !a.known && a == b && a.name != "":
+			return whole(1)
+		case a.known && b.known, a.known && a.value < 0, b.known && b.value < 0: // a size is never negative
+			return whole(0)
+		}
+		return number{}
+	}))
+}
+
+// where chooses between the second and the third input by the first.
+func where(c *call) {
+	c.set(0, c.arg(1).typ, broadcastShapes(c.arg(0).shape, broadcastShapes(c.arg(1).shape, c.arg(2).shape)))
+	choice, yes, no := c.arg(0).ints, c.arg(1).ints, c.arg(2).ints
+	if choice == nil || len(yes) != len(choice) || len(no) != len(choice) {
+		return
+	}
+	out := make([]number, len(choice))
+	for i, t := range choice {
+		switch {
+		case t.known && t.value != 0:
+			out[i] = yes[i]
+		case t.known:
+			out[i] = no[i]
+		}
+	}
+	c.setInts(out)
+}

@@ -1,0 +1,177 @@
+package graph
+
+// gemm: A (M×K, or its transpose) times B (K×N, or its transpose).
+func gemm(c *call) {
+	a, b := c.arg(0), c.arg(1)
+	if len(a.shape) != 2 || len(b.shape) != 2 {
+		return
+	}
+	rows, cols := a.shape[0], b.shape[1]
+	if c.Int("transA", 0) != 0 {
+		rows = a.shape[1]
+	}
+	if c.Int("transB", 0) != 0 {
+		cols = b.shape[0]
+	}
+	c.set(0, a.typ, Shape{rows, cols})
+}
+
+// matMul: as numpy's: a vector is a row on the left and a column on the right, leading sizes broadcast.
+func matMul(c *call) {
+	a, b := c.arg(0).shape, c.arg(1).shape
+	if len(a) == 0 || len(b) == 0 {
+		return
+	}
+	var rows, cols Shape
+	if len(a) > 1 {
+		rows = a[len(a)-2 : len(a)-1]
+	}
+	if len(b) > 1 {
+		cols = b[len(b)-1:]
+	}
+	lead := broadcastShapes(a[:max(len(a)-2, 0)], b[:max(len(b)-2, 0)])
+	out := append(append(append(Shape{}, lead...), rows...), cols...)
+	c.set(0, c.arg(0).typ, out)
+}
+
+// conv: [N,C,…] with filters [M,C/group,…] gives [N,M,…].
+func conv(c *call) {
+	x, w := c.arg(0), c.arg(1)
+	if len(x.shape) < 3 || len(w.shape) != len(x.shape) {
+		return
+	}
+	out := Shape{x.shape[0], w.shape[0]}
+	kernel := c.Ints("kernel_shape")
+	if kernel == nil {
+		kernel = sizes(w.shape[2:])
+	}
+	c.set(0, x.typ, append(out, c.windows(x.shape[2:], kernel)...))
+}
+
+// pool: windows over each channel; MaxPool may also give the places of its maxima.
+func pool(c *call) {
+	x := c.arg(0)
+	if len(x.shape) < 3 {
+		return
+	}
+	out := append(Shape{x.shape[0], x.shape[1]}, c.windows(x.shape[2:], c.Ints("kernel_shape"))...)
+	c.set(0, x.typ, out)
+	c.set(1, Int64, out)
+}
+
+// sizes are the known sizes of a shape, -1 for free ones.
+func sizes(s Shape) []int64 {
+	out := make([]int64, len(s))
+	for i, d := range s {
+		out[i] = d.Size
+	}
+	return out
+}
+
+// windows is how many windows fit along each axis:
+//
+//	⌊(size + padding before + after - dilation·(kernel-1) - 1) / stride⌋ + 1
+//
+// rounded up with ceil_mode, where a last window that would start in the padding after is left out; with
+// auto_pad SAME_UPPER or SAME_LOWER it is ⌈size / stride⌉.
+func (c *call) windows(in Shape, kernel []int64) Shape {
+	n := len(in)
+	out := make(Shape, n)
+	strides, dilations, pads := c.spatial("strides", n, 1), c.spatial("dilations", n, 1), c.spatial("pads", 2*n, 0)
+	auto := c.Text("auto_pad", "NOTSET")
+	for i := range out {
+		out[i] = Free("")
+		if !in[i].Known() || len(kernel) != n || kernel[i] < 1 || strides == nil || dilations == nil || pads == nil || strides[i] < 1 {
+			continue
+		}
+		if auto == "SAME_UPPER" || auto == "SAME_LOWER" {
+			out[i] = sized((in[i].Size + strides[i] - 1) / strides[i])
+			continue
+		}
+		before, after := pads[i], pads[n+i]
+		if auto == "VALID" {
+			before, after = 0, 0
+		}
+		room := in[i].Size + before + after - dilations[i]*(kernel[i]-1) - 1
+		if room < 0 {
+			continue
+		}
+		count := room/strides[i] + 1
+		if c.Int("ceil_mode", 0) != 0 && room%strides[i] != 0 && count*strides[i] < in[i].Size+before {
+			count++
+		}
+		out[i] = sized(count)
+	}
+	return out
+}
+
+// spatial is an attribute with one number an axis, or the default for each; nil where its length is wrong.
+func (c *call) spatial(name string, n int, otherwise int64) []int64 {
+	list := c.Ints(name)
+	if list == nil {
+		list = make([]int64, n)
+		for i := range list {
+			list[i] = otherwise
+		}
+	}
+	if len(list) != n {
+		return nil
+	}
+	return list
+}
+
+// globalPool: one number a channel.
+func globalPool(c *call) {
+	x := c.arg(0)
+	if len(x.shape) < 3 {
+		return
+	}
+	out := Shape{x.shape[0], x.shape[1]}
+	for range x.shape[2:] {
+		out = append(out, Fixed(1))
+	}
+	c.set(0, x.typ, out)
+}
+
+// reduce: the axes become 1, or go. They are an attribute, and an input from set 18 on (ReduceSum: 13).
+func reduce(c *call) {
+	axes, ok := c.listArg(1, "axes")
+	if !ok {
+		return
+	}
+	if len(axes) == 0 && c.Int("noop_with_empty_axes", 0) != 0 {
+		same(c)
+		return
+	}
+	c.set(0, c.arg(0).typ, reduced(c.arg(0).shape, axes, c.Int("keepdims", 1) != 0))
+}
+
+// argReduce: like reduce over one axis, giving places.
+func argReduce(c *call) {
+	c.set(0, Int64, reduced(c.arg(0).shape, []int64{c.Int("axis", 0)}, c.Int("keepdims", 1) != 0))
+}
+
+// reduced is the shape after a reduction over the axes (all where none are named).
+func reduced(in Shape, axes []int64, keep bool) Shape {
+	if in == nil {
+		return nil
+	}
+	gone := make([]bool, len(in))
+	for _, a := range axes {
+		at, ok := axis(a, len(in))
+		if !ok {
+			return nil
+		}
+		gone[at] = true
+	}
+	out := Shape{}
+	for i, d := range in {
+		switch {
+		case !gone[i] && len(axes) > 0:
+			out = append(out, d)
+		case keep:
+			out = append(out, Fixed(1))
+		}
+	}
+	return out
+}

@@ -1,0 +1,206 @@
+package graph
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// Tensor is a constant array: an initializer, or the value of an attribute. Its elements are kept in
+// ONNX's raw form (little-endian, row-major), whichever of the file's two forms they came in.
+type Tensor struct {
+	Name string
+	Type DataType
+	Dims []int64
+	Doc  string
+
+	raw      []byte
+	texts    []string   // of a Text tensor
+	external []Property // where the values are, if they are in another file
+	rest     []byte
+}
+
+// maxElements bounds the number of elements of one tensor, far above what a file can hold.
+const maxElements = 1 << 40
+
+// Size is the number of elements.
+func (t *Tensor) Size() (int64, error) {
+	n := int64(1)
+	for _, d := range t.Dims {
+		if d < 0 || (d > 0 && n > maxElements/d) {
+			return 0, fmt.Errorf("dims %v are not sizes", t.Dims)
+		}
+		n *= d
+	}
+	return n, nil
+}
+
+// External says in which file the tensor's values lie, "" where they are here.
+func (t *Tensor) External() string {
+	if t.external == nil {
+		return ""
+	}
+	for _, p := range t.external {
+		if p.Key == "location" {
+			return p.Value
+		}
+	}
+	return "(unnamed)"
+}
+
+// Raw is the elements as bytes, not to be changed.
+func (t *Tensor) Raw() []byte { return t.raw }
+
+// Texts is the elements of a Text tensor.
+func (t *Tensor) Texts() []string { return t.texts }
+
+// check compares the data with type and dims.
+func (t *Tensor) check() error {
+	n, err := t.Size()
+	if err != nil {
+		return err
+	}
+	if _, ok := kinds[t.Type]; !ok {
+		return fmt.Errorf("element %v is not known", t.Type)
+	}
+	if t.external != nil {
+		return nil
+	}
+	if t.Type == Text {
+		if int64(len(t.texts)) != n {
+			return fmt.Errorf("dims %v: found %d strings, expected %d", t.Dims, len(t.texts), n)
+		}
+		return nil
+	}
+	if want := t.Type.bytes(n); int64(len(t.raw)) != want {
+		return fmt.Errorf("%v %v: found %d bytes of data, expected %d", t.Type, t.Dims, len(t.raw), want)
+	}
+	return nil
+}
+
+// here says why the values cannot be read, if they cannot.
+func (t *Tensor) here() error {
+	if file := t.External(); file != "" {
+		return fmt.Errorf("tensor %q: its values are in another file, %q, expected them in the model: "+
+			"save the model as one file (in Python: onnx.save(onnx.load(path), path, save_as_external_data=False))", t.Name, file)
+	}
+	return nil
+}
+
+// Float64s is a copy of the elements as float64, for every type that is a real number.
+func (t *Tensor) Float64s() ([]float64, error) { return decode[float64](t) }
+
+// Float32s is a copy of the elements as float32, for every type that is a real number.
+func (t *Tensor) Float32s() ([]float32, error) { return decode[float32](t) }
+
+// Int64s is a copy of the elements of an integer or bool tensor.
+func (t *Tensor) Int64s() ([]int64, error) {
+	if t.Type.Floating() {
+		return nil, fmt.Errorf("graph: tensor %q: found %v, expected integers", t.Name, t.Type)
+	}
+	return decode[int64](t)
+}
+
+// decode converts the raw elements.
+func decode[T float32 | float64 | int64](t *Tensor) ([]T, error) {
+	if err := t.here(); err != nil {
+		return nil, fmt.Errorf("graph: %w", err)
+	}
+	if err := t.check(); err != nil {
+		return nil, fmt.Errorf("graph: tensor %q: %w", t.Name, err)
+	}
+	get, width := element[T](t.Type)
+	if get == nil {
+		return nil, fmt.Errorf("graph: tensor %q: elements %v are not numbers this program reads", t.Name, t.Type)
+	}
+	out := make([]T, len(t.raw)/width)
+	for i := range out {
+		out[i] = get(t.raw[i*width:])
+	}
+	return out, nil
+}
+
+// element is how one element of a type is read, and its width in bytes; nil for types that are not read.
+func element[T float32 | float64 | int64](t DataType) (get func([]byte) T, width int) {
+	le := binary.LittleEndian
+	switch t {
+	case Float32:
+		return func(b []byte) T { return T(math.Float32frombits(le.Uint32(b))) }, 4
+	case Float64:
+		return func(b []byte) T { return T(math.Float64frombits(le.Uint64(b))) }, 8
+	case Float16:
+		return func(b []byte) T { return T(half(le.Uint16(b))) }, 2
+	case BFloat16:
+		return func(b []byte) T { return T(math.Float32frombits(uint32(le.Uint16(b)) << 16)) }, 2
+	case Int64:
+		return func(b []byte) T { return T(int64(le.Uint64(b))) }, 8
+	case Uint64:
+		return func(b []byte) T { return T(le.Uint64(b)) }, 8
+	case Int32:
+		return func(b []byte) T { return T(int32(le.Uint32(b))) }, 4
+	case Uint32:
+		return func(b []byte) T { return T(le.Uint32(b)) }, 4
+	case Int16:
+		return func(b []byte) T { return T(int16(le.Uint16(b))) }, 2
+	case Uint16:
+		return func(b []byte) T { return T(le.Uint16(b)) }, 2
+	case Int8:
+		return func(b []byte) T { return T(int8(b[0])) }, 1
+	case Uint8, Bool:
+		return func(b []byte) T { return T(b[0]) }, 1
+	}
+	return nil, 0
+}
+
+// half is the value of an IEEE 754 binary16 number: 1 bit sign, 5 exponent (bias 15), 10 fraction.
+func half(h uint16) float32 {
+	sign := float32(1)
+	if h&0x8000 != 0 {
+		sign = -1
+	}
+	exponent, fraction := int(h>>10&31), float64(h&1023)
+	switch exponent {
+	case 0:
+		return sign * float32(math.Ldexp(fraction, -24))
+	case 31:
+		if fraction != 0 {
+			return float32(math.NaN())
+		}
+		return sign * float32(math.Inf(1))
+	}
+	return sign * float32(math.Ldexp(1024+fraction, exponent-25))
+}
+
+// NewTensor makes a tensor that holds a copy of data. The number of elements must be the product of dims: no
+// dims for a scalar.
+func NewTensor[T float32 | float64 | int64 | int32 | uint8](name string, data []T, dims ...int64) *Tensor {
+	t := &Tensor{Name: name, Dims: dims}
+	switch data := any(data).(type) {
+	case []float32:
+		t.Type, t.raw = Float32, make([]byte, 4*len(data))
+		for i, v := range data {
+			binary.LittleEndian.PutUint32(t.raw[4*i:], math.Float32bits(v))
+		}
+	case []float64:
+		t.Type, t.raw = Float64, make([]byte, 8*len(data))
+		for i, v := range data {
+			binary.LittleEndian.PutUint64(t.raw[8*i:], math.Float64bits(v))
+		}
+	case []int64:
+		t.Type, t.raw = Int64, make([]byte, 8*len(data))
+		for i, v := range data {
+			binary.LittleEndian.PutUint64(t.raw[8*i:], uint64(v))
+		}
+	case []int32:
+		t.Type, t.raw = Int32, make([]byte, 4*len(data))
+		for i, v := range data {
+			binary.LittleEndian.PutUint32(t.raw[4*i:], uint32(v))
+		}
+	case []uint8:
+		t.Type, t.raw = Uint8, append([]byte{}, data...)
+	}
+	if err := t.check(); err != nil {
+		panic("graph: tensor " + name + ": " + err.Error()) // the caller's own sizes: our bug
+	}
+	return t
+}

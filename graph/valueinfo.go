@@ -1,0 +1,113 @@
+package graph
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Dim is one size of a shape: fixed, or free with Size -1 and perhaps a name ("N"). Two free sizes of the
+// same name are equal.
+type Dim struct {
+	Size int64
+	Name string
+
+	rest string
+}
+
+// Fixed is a known size.
+func Fixed(n int64) Dim { return Dim{Size: n} }
+
+// Free is a size that is only known when the model runs; name may be "".
+func Free(name string) Dim { return Dim{Size: -1, Name: name} }
+
+// Known reports whether the size is fixed.
+func (d Dim) Known() bool { return d.Size >= 0 }
+
+// same reports whether two sizes are certainly equal.
+func (d Dim) same(e Dim) bool {
+	return d.Known() && d.Size == e.Size || !d.Known() && !e.Known() && d.Name != "" && d.Name == e.Name
+}
+
+// String is the size, the name of a free one, or "?".
+func (d Dim) String() string {
+	switch {
+	case d.Known():
+		return strconv.FormatInt(d.Size, 10)
+	case d.Name != "":
+		return d.Name
+	}
+	return "?"
+}
+
+// Shape lists the sizes of a tensor: nil where even their number is unknown, empty for a scalar.
+type Shape []Dim
+
+// ShapeOf makes a shape of fixed sizes; -1 is a free one.
+func ShapeOf(sizes ...int64) Shape {
+	s := make(Shape, len(sizes))
+	for i, n := range sizes {
+		s[i] = Dim{Size: max(n, -1)}
+	}
+	return s
+}
+
+// String is the shape as people write it: [N,3,224,224], or "?" where nothing is known.
+func (s Shape) String() string {
+	if s == nil {
+		return "?"
+	}
+	parts := make([]string, len(s))
+	for i, d := range s {
+		parts[i] = d.String()
+	}
+	return "[" + strings.Join(parts, ",") + "]"
+}
+
+// elements is the number of elements, -1 where it is not known.
+func (s Shape) elements() int64 {
+	if s == nil {
+		return -1
+	}
+	n := int64(1)
+	for _, d := range s {
+		if !d.Known() || (d.Size > 0 && n > (1<<62)/d.Size) {
+			return -1
+		}
+		n *= d.Size
+	}
+	return n
+}
+
+// ValueInfo describes a tensor: an input, an output, or one in between. Type 0 is a value that is no tensor
+// (a sequence, a map) or one about which nothing is said.
+type ValueInfo struct {
+	Name  string
+	Type  DataType
+	Shape Shape
+	Doc   string
+
+	rest, typeRest, tensorRest, shapeRest []byte
+}
+
+// clone is a copy that may be changed.
+func (v *ValueInfo) clone() *ValueInfo {
+	c := *v
+	c.Shape = slices.Clone(v.Shape)
+	return &c
+}
+
+// String is name, type and shape: "data" float32 [N,3,224,224].
+func (v *ValueInfo) String() string {
+	return strconv.Quote(v.Name) + " " + v.Type.String() + " " + v.Shape.String()
+}
+
+// find is the value info of that name, or nil.
+func find(list []*ValueInfo, name string) *ValueInfo {
+	for _, v := range list {
+		if v.Name == name {
+			return v
+		}
+	}
+	return nil
+}

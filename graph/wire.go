@@ -1,0 +1,190 @@
+package graph
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// field is one field of a protobuf message.
+type field struct {
+	number protowire.Number
+	kind   protowire.Type
+	num    uint64 // of a varint or a fixed-size number
+	bytes  []byte // of a length-delimited field
+	whole  []byte // key and value, as they stand in the message
+}
+
+// each calls visit with the fields of a message, in order.
+func each(message []byte, visit func(f *field) error) error {
+	var f field
+	for at := message; len(at) > 0; {
+		n, err := f.parse(at)
+		if err != nil {
+			return err
+		}
+		if err := visit(&f); err != nil {
+			return err
+		}
+		at = at[n:]
+	}
+	return nil
+}
+
+// parse reads the field at the start of b and returns its length.
+func (f *field) parse(b []byte) (int, error) {
+	number, kind, n := protowire.ConsumeTag(b)
+	if n < 0 {
+		return 0, wireError(n)
+	}
+	*f = field{number: number, kind: kind}
+	value := b[n:]
+	var m int
+	switch kind {
+	case protowire.VarintType:
+		f.num, m = protowire.ConsumeVarint(value)
+	case protowire.Fixed32Type:
+		var v uint32
+		v, m = protowire.ConsumeFixed32(value)
+		f.num = uint64(v)
+	case protowire.Fixed64Type:
+		f.num, m = protowire.ConsumeFixed64(value)
+	case protowire.BytesType:
+		length, k := protowire.ConsumeVarint(value)
+		if k >= 0 && length > uint64(len(value)-k) {
+			return 0, fmt.Errorf("cut short: field %d has %d bytes, %d are there", number, length, len(value)-k)
+		}
+		f.bytes, m = protowire.ConsumeBytes(value)
+	default: // groups, which ONNX does not have
+		return 0, errors.New("this is not an ONNX model")
+	}
+	if m < 0 {
+		return 0, fmt.Errorf("field %d: %w", number, wireError(m))
+	}
+	f.whole = b[:n+m]
+	return n + m, nil
+}
+
+func wireError(n int) error {
+	err := protowire.ParseError(n)
+	if err.Error() == "unexpected EOF" {
+		return errors.New("cut short in the middle of a number")
+	}
+	return fmt.Errorf("this is not an ONNX model (%w)", err)
+}
+
+// want checks the field's wire type.
+func (f *field) want(kind protowire.Type) error {
+	if f.kind != kind {
+		return fmt.Errorf("field %d: found wire type %d, expected %d", f.number, f.kind, kind)
+	}
+	return nil
+}
+
+// text reads a string (ONNX's are byte strings in effect: what is in them is not our business).
+func (f *field) text(dst *string) error {
+	*dst = string(f.bytes)
+	return f.want(protowire.BytesType)
+}
+
+func (f *field) texts(dst *[]string) error {
+	*dst = append(*dst, string(f.bytes))
+	return f.want(protowire.BytesType)
+}
+
+func (f *field) int(dst *int64) error {
+	*dst = int64(f.num)
+	return f.want(protowire.VarintType)
+}
+
+func (f *field) float(dst *float32) error {
+	*dst = math.Float32frombits(uint32(f.num))
+	return f.want(protowire.Fixed32Type)
+}
+
+// ints reads repeated integers, packed or one by one.
+func (f *field) ints(dst *[]int64) error {
+	if f.kind == protowire.VarintType {
+		*dst = append(*dst, int64(f.num))
+		return nil
+	}
+	if err := f.want(protowire.BytesType); err != nil {
+		return err
+	}
+	if *dst == nil {
+		*dst = make([]int64, 0, varints(f.bytes))
+	}
+	for b := f.bytes; len(b) > 0; {
+		v, n := protowire.ConsumeVarint(b)
+		if n < 0 {
+			return fmt.Errorf("field %d: %w", f.number, wireError(n))
+		}
+		*dst = append(*dst, int64(v))
+		b = b[n:]
+	}
+	return nil
+}
+
+// varints counts the numbers in a packed field: each ends with a byte below 0x80.
+func varints(b []byte) (count int) {
+	for _, c := range b {
+		if c < 0x80 {
+			count++
+		}
+	}
+	return count
+}
+
+// floats reads repeated float32s, packed or one by one.
+func (f *field) floats(dst *[]float32) error {
+	var g gathered
+	if err := f.fixed(&g, 4); err != nil {
+		return err
+	}
+	for b := g.bytes; len(b) > 0; b = b[4:] {
+		*dst = append(*dst, math.Float32frombits(binary.LittleEndian.Uint32(b)))
+	}
+	return nil
+}
+
+// gathered is the bytes of repeated numbers of a fixed size: a packed field that is the only one is not
+// copied.
+type gathered struct {
+	bytes []byte
+	own   bool // bytes is ours to append to, no part of the file
+}
+
+func (g *gathered) add(b []byte) {
+	if len(g.bytes) == 0 && !g.own {
+		g.bytes = b
+		return
+	}
+	if !g.own {
+		g.bytes, g.own = append(make([]byte, 0, 2*(len(g.bytes)+len(b))), g.bytes...), true
+	}
+	g.bytes = append(g.bytes, b...)
+}
+
+// fixed gathers repeated numbers of 4 or 8 bytes in little-endian form.
+func (f *field) fixed(dst *gathered, width int) error {
+	switch {
+	case f.kind == protowire.Fixed32Type && width == 4, f.kind == protowire.Fixed64Type && width == 8:
+		dst.add(f.whole[len(f.whole)-width:])
+	case f.kind != protowire.BytesType:
+		return f.want(protowire.BytesType)
+	case len(f.bytes)%width != 0:
+		return fmt.Errorf("field %d: found %d bytes, expected a multiple of %d", f.number, len(f.bytes), width)
+	default:
+		dst.add(f.bytes)
+	}
+	return nil
+}
+
+// keep adds a field nobody knows to the rest.
+func (f *field) keep(rest *[]byte) error {
+	*rest = append(*rest, f.whole...)
+	return nil
+}
