@@ -6,11 +6,13 @@ import (
 	"sort"
 )
 
-// band holds the negatives of one anchor in rising distance, so that those between two distances are a
-// stretch of it. Sorted by buckets: O(r) for distances that are spread out, O(r log r) at worst.
+// band holds the negatives of one anchor within a range of distances, in rising distance, so that those
+// between two distances are a stretch of it. Sorted by buckets: O(r) for distances that are spread out,
+// O(r log r) at worst.
 type band struct {
 	order   []int32 // columns of the negatives, nearest first, ties by column
 	delta   []float64
+	members []int32 // the same columns in their own order
 	starts  []int32 // bucket k is order[starts[k]:starts[k+1]]; buckets have equal widths
 	cursors []int32
 	lowest  float64
@@ -20,28 +22,26 @@ type band struct {
 // perBucket is how many negatives share a bucket where they are spread evenly.
 const perBucket = 4
 
-// sort takes over the negatives of an anchor with label y; delta are the distances of all columns.
-func (b *band) sort(delta []float64, cols []int, y int) {
-	n, lowest, highest := 0, 0.0, 0.0
+// sort takes over the negatives of an anchor with label y and low ≤ δ < high; delta are the distances of
+// all columns.
+func (b *band) sort(delta []float64, cols []int, y int, low, high float64) {
+	b.delta, b.members = delta, b.members[:0]
+	lowest, highest := high, low
+	delta = delta[:len(cols)]
 	for j, c := range cols {
-		if c == y {
-			continue
-		}
-		if d := delta[j]; n == 0 {
-			lowest, highest = d, d
-		} else {
+		if d := delta[j]; c != y && d >= low && d < high {
+			b.members = append(b.members, int32(j))
 			lowest, highest = min(lowest, d), max(highest, d)
 		}
-		n++
 	}
-	buckets := n/perBucket + 1
-	b.delta, b.lowest, b.scale = delta, lowest, 0
+	buckets := len(b.members)/perBucket + 1
+	b.lowest, b.scale = lowest, 0
 	if highest > lowest {
 		b.scale = float64(buckets) / (highest - lowest)
 	}
-	b.order = grow(b.order, n)
+	b.order = grow(b.order, len(b.members))
 	b.starts, b.cursors = grow(b.starts, buckets+1), grow(b.cursors, buckets)
-	b.fill(cols, y)
+	b.fill()
 	for k := range buckets {
 		b.sortBucket(b.order[b.starts[k]:b.starts[k+1]])
 	}
@@ -53,23 +53,19 @@ func (b *band) bucket(d float64) int {
 }
 
 // fill counts, then places.
-func (b *band) fill(cols []int, y int) {
+func (b *band) fill() {
 	clear(b.starts)
-	for j, c := range cols {
-		if c != y {
-			b.starts[b.bucket(b.delta[j])+1]++
-		}
+	for _, j := range b.members {
+		b.starts[b.bucket(b.delta[j])+1]++
 	}
 	for k := range b.cursors {
 		b.starts[k+1] += b.starts[k]
 		b.cursors[k] = b.starts[k]
 	}
-	for j, c := range cols {
-		if c != y {
-			k := b.bucket(b.delta[j])
-			b.order[b.cursors[k]] = int32(j)
-			b.cursors[k]++
-		}
+	for _, j := range b.members {
+		k := b.bucket(b.delta[j])
+		b.order[b.cursors[k]] = j
+		b.cursors[k]++
 	}
 }
 
@@ -90,12 +86,12 @@ func (b *band) sortBucket(part []int32) {
 	}
 }
 
-// between is the stretch of order with low ≤ δ < high.
+// between is the stretch of order with low ≤ δ < high, both within the range sorted.
 func (b *band) between(low, high float64) (from, to int) {
 	return b.below(low), b.below(high)
 }
 
-// below counts the negatives nearer than d.
+// below counts the members nearer than d.
 func (b *band) below(d float64) int {
 	k := b.bucket(d)
 	first, part := int(b.starts[k]), b.order[b.starts[k]:b.starts[k+1]]

@@ -25,10 +25,12 @@ func TestBandIsSortedAndComplete(t *testing.T) {
 			cols[j] = rng.IntN(3)
 		}
 		var b band
-		b.sort(delta, cols, 1)
+		bottom := rapid.SampledFrom([]float64{-1, 0.5}).Draw(t, "bottom")
+		top := rapid.SampledFrom([]float64{1, 7}).Draw(t, "top")
+		b.sort(delta, cols, 1, bottom, top)
 		var want []int32
 		for j := range delta {
-			if cols[j] != 1 {
+			if cols[j] != 1 && delta[j] >= bottom && delta[j] < top {
 				want = append(want, int32(j))
 			}
 		}
@@ -49,7 +51,8 @@ func TestBandIsSortedAndComplete(t *testing.T) {
 			if n > 0 && rng.IntN(2) == 0 {
 				low = delta[rng.IntN(n)] // limits that are members
 			}
-			high := low + rng.Float64()
+			low = min(max(low, bottom), top)
+			high := min(low+rng.Float64(), top)
 			from, to := b.between(low, high)
 			count := 0
 			for _, j := range want {
@@ -79,7 +82,7 @@ func TestSemihardDrawsUniformly(t *testing.T) {
 		}
 	}
 	counts := map[int]int{}
-	p := &pairs{rows: labels, cols: labels, self: true, total: n, draw: rng}
+	p := &pairs{rows: labels, cols: labels, self: true, draw: rng}
 	for range rounds {
 		l.fn.eval(dS, S, p)
 		for j := 2; j < n; j++ {

@@ -2,6 +2,7 @@ package losses
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas"
@@ -49,11 +50,17 @@ const blockSize = 8192
 // nearby is the similarity from which 2 - 2s, with a float32 s, says too little about a distance.
 const nearby = 1 - 1e-3
 
-// run leaves dS in c.s if grad. a is n×d, b is r×d; n, r > 0.
+// run leaves dS in c.s if grad. a is n×d, b is r×d; n, r > 0. Rows that are not finite make everything NaN.
 func (c *chain) run(a, b blas32.General, whole pairs, grad bool) (sum, terms float64) {
 	n, r := a.Rows, b.Rows
 	c.s = resize(c.s, n, r)
 	blas32.Gemm(blas.NoTrans, blas.Trans, 1, a, b, 0, c.s)
+	if !c.finite() {
+		for k := range c.s.Data {
+			c.s.Data[k] = float32(math.NaN())
+		}
+		return math.NaN(), 1
+	}
 	if c.draw != nil {
 		whole.draw = c.draw()
 	}
@@ -84,6 +91,20 @@ func (c *chain) run(a, b blas32.General, whole pairs, grad bool) (sum, terms flo
 		}
 	}
 	return sum, terms
+}
+
+// finite looks at one similarity of every row and of every column: a row of a or b with a number that is
+// none cannot hide there, while comparisons such as s > λ would pass over it in silence.
+func (c *chain) finite() bool {
+	bad := false
+	for i := range c.s.Rows {
+		v := c.s.Data[i*c.s.Stride]
+		bad = bad || v-v != 0
+	}
+	for _, v := range c.s.Data[:c.s.Cols] {
+		bad = bad || v-v != 0
+	}
+	return !bad
 }
 
 // widen reads a block of rows of c.s into float64, as cosines.

@@ -78,10 +78,10 @@ func exactPairs(l *similarity, in exactInput) (loss float64, grad [][]float64) {
 	if in.normalize {
 		z, norms = unit64(in.z)
 	}
-	p := &pairs{rows: in.labels, cols: in.labels, self: true, ids: in.ids, total: len(z)}
+	p := &pairs{rows: in.labels, cols: in.labels, self: true, ids: in.ids}
 	other := z
 	if in.ref != nil {
-		p = &pairs{rows: in.labels, cols: in.refIDs, total: len(z)}
+		p = &pairs{rows: in.labels, cols: in.refIDs}
 		other = in.ref
 	}
 	if l.draw != nil {
@@ -123,7 +123,7 @@ func exactProxies(l *proxied, in exactInput, proxies [][]float64) (loss float64,
 	q, lengths := unit64(proxies)
 	S := cosines(z, q, l.exact)
 	W := make([]float64, len(S))
-	sum, terms := l.fn.eval(W, S, &pairs{rows: in.labels, cols: l.cols, total: len(z)})
+	sum, terms := l.fn.eval(W, S, &pairs{rows: in.labels, cols: l.cols})
 	grad, gradProxies = zeros64(len(z), len(z[0])), zeros64(len(q), len(q[0]))
 	for i := range z {
 		for j := range q {

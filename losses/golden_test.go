@@ -205,11 +205,11 @@ func candidates(in exactInput, alpha float64) (out []string) {
 	var b band
 	for a, y := range in.labels {
 		l2sq.of(delta, nil, S[a*n:(a+1)*n])
-		b.sort(delta, p.cols, y)
 		for j := range n {
 			if !p.positive(a, j) {
 				continue
 			}
+			b.sort(delta, p.cols, y, delta[j], delta[j]+alpha)
 			from, to := b.between(delta[j], delta[j]+alpha)
 			list := slices.Clone(b.order[from:max(from, to)])
 			slices.Sort(list)

@@ -3,7 +3,9 @@
 // draws (semi-hard negatives) is handed its random source.
 //
 // Similarities s = z·refᵀ grow when closer; float32 in the matrix products, float64 from the similarity on.
-// A loss with nothing to work on returns 0 and a zero gradient, never NaN.
+// A loss with nothing to work on returns 0 and a zero gradient, never NaN; a row that is not finite makes
+// value and gradient NaN, so that the trainer can stop at its step. A Loss keeps scratch memory between
+// calls: it is for one goroutine.
 package losses
 
 import (

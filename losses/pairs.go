@@ -15,11 +15,11 @@ import (
 // positives nor negatives (METHODS 15.1). In a bank every member with the label is a positive, earlier
 // vectors of the anchor's own image too, as the paper has it (METHODS 3.2).
 type pairs struct {
-	rows, cols   []int
-	self         bool       // rows and columns are the same batch: column first+i is row i itself
-	first, total int        // the block starts at this row of so many
-	ids          []int      // of the whole batch if self, else nil
-	draw         *rand.Rand // for losses that draw
+	rows, cols []int
+	self       bool       // rows and columns are the same batch: column first+i is row i itself
+	first      int        // the row of the whole matrix at which the block starts
+	ids        []int      // of the whole batch if self, else nil
+	draw       *rand.Rand // for losses that draw
 }
 
 // apart reports whether anchor i and column j of the same label are a positive pair.

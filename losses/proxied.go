@@ -71,15 +71,12 @@ func (l *proxied) Eval(grad *blas32.General, z features.Set, ref *features.Set) 
 			panic(fmt.Sprintf("losses: %s: row %d has label %d, expected less than %d classes", l.name, i, y, classes))
 		}
 	}
-	if grad != nil {
-		clear(l.p.Grad)
-		clear(l.pull)
-	}
 	if z.Len() == 0 {
-		return nothing(grad)
+		return l.nothing(grad)
 	}
+	clear(l.pull)
 	l.measure()
-	sum, terms := l.run(z.X, l.p.Matrix(), pairs{rows: z.Labels, cols: l.cols, total: z.Len()}, grad != nil)
+	sum, terms := l.run(z.X, l.p.Matrix(), pairs{rows: z.Labels, cols: l.cols}, grad != nil)
 	value := 0.0
 	if terms > 0 {
 		value = sum / terms
@@ -93,6 +90,14 @@ func (l *proxied) Eval(grad *blas32.General, z features.Set, ref *features.Set) 
 	return value
 }
 
+// nothing is the answer where there is nothing to work on.
+func (l *proxied) nothing(grad *blas32.General) float64 {
+	if grad != nil {
+		clear(l.p.Grad)
+	}
+	return nothing(grad)
+}
+
 // measure computes 1/‖p_j‖.
 func (l *proxied) measure() {
 	for j := range l.scale {
@@ -103,7 +108,7 @@ func (l *proxied) measure() {
 // backward turns W, which c.s holds divided by the norms, into the two gradients.
 func (l *proxied) backward(grad *blas32.General, z blas32.General, terms float64) {
 	if terms == 0 {
-		clearMatrix(*grad)
+		l.nothing(grad)
 		return
 	}
 	share := float32(1 / terms)

@@ -2,6 +2,7 @@ package losses
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -108,6 +109,12 @@ var spoiledLosses = map[string]struct {
 		}
 		return v
 	}, []string{"renaming and rotation"}},
+	"NaN hidden": {func(l Loss, grad *blas32.General, z features.Set, ref *features.Set) float64 {
+		if v := l.Eval(grad, z, ref); !math.IsNaN(v) {
+			return v
+		}
+		return 0
+	}, []string{"not a number"}},
 	"classes are not alike": {func(l Loss, grad *blas32.General, z features.Set, ref *features.Set) float64 {
 		v := l.Eval(grad, z, ref)
 		for _, y := range z.Labels {

@@ -26,6 +26,7 @@ type triplet struct {
 	choose   string
 
 	delta, slope []float64 // of one anchor
+	positives    []int32   // its P(a) (semihard)
 	near         band      // its negatives in rising distance (semihard)
 }
 
@@ -105,18 +106,22 @@ func (l *triplet) anchor(t *tally, i int, p *pairs) {
 
 // semihard draws one negative for every positive.
 func (l *triplet) semihard(t *tally, i int, p *pairs) {
-	sorted := false
+	l.positives = l.positives[:0]
+	nearest, farthest := math.Inf(1), math.Inf(-1)
 	for j := range p.cols {
-		if !p.positive(i, j) {
-			continue
+		if p.positive(i, j) {
+			l.positives = append(l.positives, int32(j))
+			nearest, farthest = min(nearest, l.delta[j]), max(farthest, l.delta[j])
 		}
-		if !sorted {
-			l.near.sort(l.delta, p.cols, p.rows[i])
-			sorted = true
-		}
+	}
+	if len(l.positives) == 0 {
+		return
+	}
+	l.near.sort(l.delta, p.cols, p.rows[i], nearest, farthest+l.margin)
+	for _, j := range l.positives {
 		from, to := l.near.between(l.delta[j], l.delta[j]+l.margin)
 		if to > from {
-			l.add(t, j, int(l.near.order[from+p.draw.IntN(to-from)]))
+			l.add(t, int(j), int(l.near.order[from+p.draw.IntN(to-from)]))
 		}
 	}
 }

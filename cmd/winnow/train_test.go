@@ -215,11 +215,11 @@ func TestTrainCommand(t *testing.T) {
 	})
 	t.Run("overwrite keeps what is not ours", func(t *testing.T) {
 		write(t, filepath.Join(out, "notes.txt"), "mine")
-		code, _, stderr := call(context.Background(), w.args(out, "--overwrite", "--steps", "3", "--quiet")...)
+		code, _, _ := call(context.Background(), w.args(out, "--overwrite", "--steps", "3")...)
 		if code == 0 {
 			t.Error("--epochs and --steps together were accepted")
 		}
-		code, _, stderr = call(context.Background(), "-q", "train", "--manifest", w.manifest, "--features", w.store, "--out", out, "--overwrite", "--steps", "3", "--batch", "8x4", "--dim", "8")
+		code, _, stderr := call(context.Background(), "-q", "train", "--manifest", w.manifest, "--features", w.store, "--out", out, "--overwrite", "--steps", "3", "--batch", "8x4", "--dim", "8")
 		if code != 0 || stderr != "" || readFile(t, out, "notes.txt") != "mine" {
 			t.Errorf("exit %d\n%s", code, stderr)
 		}

@@ -54,13 +54,13 @@ func (m *images) ReadFile(name string) ([]byte, error) {
 		return nil, m.missing("read", name)
 	}
 	var pixels [Size * Size]byte
-	m.renderer.Render(pixels[:], p.char, source(m.seed, p))
+	m.renderer.Render(pixels[:], p.char, Source(m.seed, p.char, p.number))
 	return encodePNG(pixels[:]), nil
 }
 
-// source is the random source of one image: a function of the seed, the character and the number.
-func source(seed uint64, p picture) *rand.Rand {
-	return rand.New(rand.NewPCG(seed, uint64(p.char)<<32|uint64(p.number)))
+// Source is the random source of one image of the dataset: a function of seed, character and number.
+func Source(seed uint64, c rune, number int) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, uint64(c)<<32|uint64(number)))
 }
 
 // Open draws an image, or lists a folder.

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"winnow/datasets/glyphs"
+)
+
+// runGlyphs runs the command as if it hung at the top.
+func runGlyphs(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	app := newApp(&stdout, &stderr)
+	command := glyphsCommand()
+	strict(command)
+	app.Commands = append(app.Commands, command)
+	err := app.RunContext(t.Context(), append([]string{"winnow", "glyphs"}, args...))
+	return stdout.String(), err
+}
+
+func TestDataGlyphs(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "glyphs")
+	out, err := runGlyphs(t, "--out", dir, "--classes", "12", "--images", "3", "--seed", "4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "36 images of 12 classes in " + dir; !bytes.HasPrefix([]byte(out), []byte(want)) {
+		t.Errorf("printed %q, expected it to start with %q", out, want)
+	}
+	f, err := os.Open(filepath.Join(dir, "manifest.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 37 || rows[0][0] != "path" {
+		t.Fatalf("manifest has %d rows and begins with %q", len(rows), rows[0])
+	}
+	for _, row := range rows[1:] {
+		data, err := os.ReadFile(filepath.Join(dir, row[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, err := png.Decode(bytes.NewReader(data)); err != nil || m.Bounds().Dx() != glyphs.Size {
+			t.Errorf("%s: %v", row[0], err)
+		}
+		if row[1] != row[3] || filepath.Base(filepath.Dir(row[0])) != row[1] {
+			t.Errorf("row %q: label, true label and folder differ", row)
+		}
+	}
+	// A folder with something in it is left alone.
+	var hinted hintError
+	if _, err := runGlyphs(t, "--out", dir, "--classes", "12", "--images", "3"); !errors.As(err, &hinted) {
+		t.Errorf("a full folder: error %v has no hint", err)
+	}
+}
+
+func TestDataGlyphsMisuse(t *testing.T) {
+	dir := t.TempDir()
+	for _, args := range [][]string{{}, {"--out", dir, "more"}, {"--out", dir, "--classes", "7"}, {"--out", dir, "--images", "1"}, {"--out", dir, "--wrong"}} {
+		var misuse usageError
+		if _, err := runGlyphs(t, args...); !errors.As(err, &misuse) {
+			t.Errorf("%q: error %v is not misuse", args, err)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"math/rand/v2"
+
+	"winnow/datasets/glyphs"
+)
+
+// What the network sees is (grey/255 - mean)/std.
+const (
+	mean = 0.5
+	std  = 0.25
+)
+
+// stream draws characters for ever: no image is shown twice.
+type stream struct {
+	renderer   *glyphs.Renderer
+	characters []glyphs.Character
+	seed       uint64
+}
+
+func newStream(characters []glyphs.Character, seed uint64) (*stream, error) {
+	r, err := glyphs.NewRenderer(characters)
+	return &stream{r, characters, seed}, err
+}
+
+// draw renders image number `number` of the stream into x, as the network sees it, and returns its class.
+// Each run of len(characters) numbers shows every class once, in an order of its own.
+func (s *stream) draw(x []float32, number int, order []int) int {
+	class := order[number%len(order)]
+	var grey [glyphs.Size * glyphs.Size]byte
+	s.renderer.Render(grey[:], s.characters[class].Char, rand.New(rand.NewPCG(s.seed, uint64(number))))
+	normalize(x, grey[:])
+	return class
+}
+
+// batch renders the images first … first+n-1 of the stream.
+func (s *stream) batch(x []float32, classes []int, first, n int) {
+	orders := map[int][]int{}
+	for i := range n {
+		if round := (first + i) / len(s.characters); orders[round] == nil {
+			orders[round] = rand.New(rand.NewPCG(s.seed, ^uint64(round))).Perm(len(s.characters))
+		}
+	}
+	const pixels = glyphs.Size * glyphs.Size
+	inChunks(n, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			classes[i] = s.draw(x[i*pixels:(i+1)*pixels], first+i, orders[(first+i)/len(s.characters)])
+		}
+	})
+}
+
+func normalize(x []float32, grey []byte) {
+	for i, g := range grey {
+		x[i] = (float32(g)/255 - mean) / std
+	}
+}

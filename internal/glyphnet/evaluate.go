@@ -1,0 +1,207 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+
+	"winnow/datasets/glyphs"
+	"winnow/features"
+)
+
+// heldOut is the share of right answers on n images of another stream over the same characters.
+func heldOut(m *net, data *stream, n int) float64 {
+	const batch = 256
+	x, classes := make([]float32, batch*glyphs.Size*glyphs.Size), make([]int, batch)
+	var right float64
+	for first := 0; first < n; first += batch {
+		data.batch(x, classes, first, batch)
+		_, accuracy := crossEntropy(m.classify(m.features(x, batch, false), batch), classes, 0)
+		right += accuracy * batch
+	}
+	return right / float64((n+batch-1)/batch*batch)
+}
+
+// embedder turns n images, as the network sees them, into n vectors of dimension dim.
+type embedder struct {
+	dim int
+	run func(dst blas32.General, x []float32, n int) error
+}
+
+// embedder is the network after training.
+func (m *net) embedder() embedder {
+	return embedder{m.dim, func(dst blas32.General, x []float32, n int) error {
+		copy(dst.Data, m.features(x, n, false))
+		return nil
+	}}
+}
+
+// extract runs the images of a split, drawn as the dataset draws them.
+func extract(e embedder, split string, seed uint64) (features.Set, error) {
+	characters := glyphs.Characters(split)
+	r, err := glyphs.NewRenderer(characters)
+	if err != nil {
+		return features.Set{}, err
+	}
+	const pixels, images = glyphs.Size * glyphs.Size, glyphs.DefaultImages
+	set := features.NewSet(len(characters)*images, e.dim)
+	x := make([]float32, images*pixels)
+	for class, c := range characters {
+		inChunks(images, func(lo, hi int) {
+			var grey [pixels]byte
+			for i := lo; i < hi; i++ {
+				r.Render(grey[:], c.Char, glyphs.Source(seed, c.Char, i))
+				normalize(x[i*pixels:(i+1)*pixels], grey[:])
+			}
+		})
+		rows := matrix(set.X.Data[class*images*e.dim:], images, e.dim)
+		if err := e.run(rows, x, images); err != nil {
+			return features.Set{}, err
+		}
+		for i := range images {
+			set.Labels[class*images+i] = class
+		}
+	}
+	return set, nil
+}
+
+// precisionAt1 is the share of rows whose nearest other row has their label. Rows are unit vectors.
+func precisionAt1(s features.Set) float64 {
+	sims := similarities(s.X, s.X)
+	right := 0
+	for i := range s.Len() {
+		row := features.Row(sims, i)
+		row[i] = -2
+		best := 0
+		for j, v := range row {
+			if v > row[best] {
+				best = j
+			}
+		}
+		if s.Labels[best] == s.Labels[i] {
+			right++
+		}
+	}
+	return float64(right) / float64(s.Len())
+}
+
+func similarities(a, b blas32.General) blas32.General {
+	s := features.NewMatrix(a.Rows, b.Rows)
+	blas32.Gemm(blas.NoTrans, blas.Trans, 1, a, b, 0, s)
+	return s
+}
+
+// whitened is x centred, turned to its d principal directions and scaled to unit variance in each.
+func whitened(x blas32.General, d int) (blas32.General, error) {
+	centred := mat.NewDense(x.Rows, x.Cols, nil)
+	for c := range x.Cols {
+		var sum float64
+		for i := range x.Rows {
+			sum += float64(x.Data[i*x.Stride+c])
+		}
+		for i := range x.Rows {
+			centred.Set(i, c, float64(x.Data[i*x.Stride+c])-sum/float64(x.Rows))
+		}
+	}
+	var cov mat.SymDense
+	cov.SymOuterK(1/float64(x.Rows), centred.T())
+	var eigen mat.EigenSym
+	if !eigen.Factorize(&cov, true) {
+		return x, fmt.Errorf("glyphnet: whitening: no eigenvalues of a %d×%d covariance", x.Cols, x.Cols)
+	}
+	var vectors, turned mat.Dense
+	eigen.VectorsTo(&vectors)
+	turned.Mul(centred, vectors.Slice(0, x.Cols, x.Cols-d, x.Cols))
+	values := eigen.Values(nil)[x.Cols-d:] // rising
+	out := features.NewMatrix(x.Rows, d)
+	for i := range x.Rows {
+		for c := range d {
+			out.Data[i*d+c] = float32(turned.At(i, c) / math.Sqrt(values[c]+1e-9))
+		}
+	}
+	return out, nil
+}
+
+// noiseAUROC replaces a share of the labels by other ones, scores each row by its similarity to the centre
+// of the rows that share its given label, itself left out, and says how well that separates right from wrong.
+func noiseAUROC(s features.Set, share float64, seed uint64) float64 {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	classes := slices.Max(s.Labels) + 1
+	given := slices.Clone(s.Labels)
+	wrong := rng.Perm(s.Len())[:int(share*float64(s.Len()))]
+	for _, i := range wrong {
+		given[i] = (given[i] + 1 + rng.IntN(classes-1)) % classes
+	}
+	sums := features.NewMatrix(classes, s.Dim())
+	for i, k := range given {
+		blas32.Axpy(1, vector(s.Row(i)), vector(features.Row(sums, k)))
+	}
+	type scored struct {
+		score float64
+		clean bool
+	}
+	list := make([]scored, s.Len())
+	for i, k := range given {
+		centre := slices.Clone(features.Row(sums, k))
+		blas32.Axpy(-1, vector(s.Row(i)), vector(centre))
+		dot, norm := blas32.Dot(vector(centre), vector(s.Row(i))), blas32.Nrm2(vector(centre))
+		list[i] = scored{float64(dot / norm), k == s.Labels[i]}
+	}
+	slices.SortFunc(list, func(a, b scored) int {
+		switch {
+		case a.score < b.score:
+			return -1
+		case a.score > b.score:
+			return 1
+		}
+		return 0
+	})
+	var ranks, clean float64
+	for rank, v := range list {
+		if v.clean {
+			ranks += float64(rank + 1)
+			clean++
+		}
+	}
+	n := float64(len(list))
+	return (ranks - clean*(clean+1)/2) / (clean * (n - clean))
+}
+
+func vector(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Inc: 1, Data: x} }
+
+// report is what models/glyphnet.md says about a network.
+type report struct {
+	Frozen, Whitened     float64 // P@1 on a split of the dataset, of the features as they are and whitened
+	AUROC, WhitenedAUROC float64 // of finding 50 % wrong labels in that split
+}
+
+// String is the report as people read it.
+func (r report) String() string {
+	return fmt.Sprintf("P@1 %.4f, whitened %.4f; AUROC of 50 %% wrong labels %.4f, whitened %.4f", r.Frozen, r.Whitened, r.AUROC, r.WhitenedAUROC)
+}
+
+// whitenedDim is the number of principal directions kept.
+const whitenedDim = 128
+
+// measure evaluates on one split: Validation while choosing, Test once at the end.
+func measure(e embedder, split string, seed uint64) (r report, err error) {
+	set, err := extract(e, split, seed)
+	if err != nil {
+		return r, err
+	}
+	white := set
+	if white.X, err = whitened(set.X, min(whitenedDim, e.dim)); err != nil {
+		return r, err
+	}
+	for _, x := range []blas32.General{set.X, white.X} {
+		if err := features.Normalize(x); err != nil {
+			return r, err
+		}
+	}
+	return report{precisionAt1(set), precisionAt1(white), noiseAUROC(set, 0.5, seed), noiseAUROC(white, 0.5, seed)}, nil
+}

@@ -1,0 +1,146 @@
+package losses
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+)
+
+// exactEval is the float64 twin of public for whatever the loss is built on.
+func exactEval(l Loss, in exactInput) (loss float64, grad, params [][]float64) {
+	switch l := l.(type) {
+	case *similarity:
+		loss, grad = exactPairs(l, in)
+		return loss, grad, nil
+	case *proxied:
+		return exactProxies(l, in, widen64(l.p.Data, l.p.Cols))
+	}
+	panic(fmt.Sprintf("no float64 path for %T: add one here", l))
+}
+
+func checkPrecision(s subject) error {
+	for _, in := range s.inputs(3, 120) {
+		want, wantGrad, wantParams := exactEval(s.exact(), in)
+		l := s.build()
+		got, grad := public(l, in)
+		if !near(got, want, loss32, 1e-6) {
+			return fmt.Errorf("value %v, in float64 %v", got, want)
+		}
+		if rel, _ := worst(grad, wantGrad); rel > grad32 {
+			return fmt.Errorf("gradient is off by %.3g of its largest entry", rel)
+		}
+		if wantParams != nil {
+			p := l.(Trainable).Params()[0]
+			if rel, _ := worst(widen64(p.Grad, p.Cols), wantParams); rel > grad32 {
+				return fmt.Errorf("gradient of %s is off by %.3g of its largest entry", p.Name, rel)
+			}
+		}
+	}
+	return nil
+}
+
+// checkSimilarities compares dS with central differences of sum at every entry of S.
+func checkSimilarities(s subject) error {
+	for _, in := range s.inputs(4, 18) {
+		fn, draw, p, S := kernel(s.exact(), in)
+		if s.spoil != nil {
+			fn = s.spoil(fn)
+		}
+		value := func(dS []float64) float64 {
+			p.draw = draw
+			if draw != nil {
+				p.draw = rand.New(third{})
+			}
+			sum, _ := fn.eval(dS, S, p)
+			return sum
+		}
+		dS := make([]float64, len(S))
+		for i := range dS {
+			dS[i] = math.NaN()
+		}
+		value(dS)
+		var top float64
+		for _, d := range dS {
+			top = max(top, math.Abs(d))
+		}
+		const h = 1e-6
+		for k := range S {
+			old := S[k]
+			S[k] = old + h
+			up := value(nil)
+			S[k] = old - h
+			down := value(nil)
+			S[k] = old
+			if d := (up - down) / (2 * h); !(math.Abs(d-dS[k]) <= 1e-6*top+1e-7) {
+				return fmt.Errorf("∂sum/∂S at row %d, column %d: %.9g, by differences %.9g", k/len(p.cols), k%len(p.cols), dS[k], d)
+			}
+		}
+	}
+	return nil
+}
+
+// kernel takes a loss apart for one input.
+func kernel(l Loss, in exactInput) (fn simLoss, draw *rand.Rand, p *pairs, S []float64) {
+	switch l := l.(type) {
+	case *similarity:
+		p = &pairs{rows: in.labels, cols: in.labels, self: true, ids: in.ids}
+		other := in.z
+		if in.ref != nil {
+			p, other = &pairs{rows: in.labels, cols: in.refIDs}, in.ref
+		}
+		if l.draw != nil {
+			draw = l.draw()
+		}
+		return l.fn, draw, p, cosines(in.z, other, l.exact)
+	case *proxied:
+		q, _ := unit64(widen64(l.p.Data, l.p.Cols))
+		return l.fn, nil, &pairs{rows: in.labels, cols: l.cols}, cosines(in.z, q, l.exact)
+	}
+	panic(fmt.Sprintf("no function of similarities for %T: add one here", l))
+}
+
+// checkDirection walks a little way along the sphere and compares the public value with the public gradient.
+// Where negatives are drawn anew at every value there is no such slope: the choice carries no gradient.
+func checkDirection(s subject) error {
+	const h = 1e-3
+	if l, ok := s.exact().(*similarity); ok && l.draw != nil {
+		return nil
+	}
+	for _, in := range s.inputs(5, 120) {
+		_, grad := public(s.build(), in) // through the normalisation, as in.normalize is set
+		rng := rand.New(rand.NewPCG(11, 2))
+		step := zeros64(len(in.z), conformDim)
+		var want float64
+		for i := range step {
+			for k := range step[i] {
+				step[i][k] = grad[i][k]
+				if i%2 == 0 {
+					step[i][k] += 0.1 * rng.NormFloat64() * math.Abs(grad[i][0])
+				}
+			}
+		}
+		var length float64
+		for i := range step {
+			length += dot64(step[i], step[i])
+		}
+		length = math.Sqrt(length)
+		for i := range step {
+			want += dot64(grad[i], step[i]) / length
+		}
+		at := func(h float64) float64 {
+			moved := in
+			moved.z = zeros64(len(in.z), conformDim)
+			for i := range moved.z {
+				for k := range moved.z[i] {
+					moved.z[i][k] = in.z[i][k] + h*step[i][k]/length
+				}
+			}
+			v, _ := public(s.build(), moved)
+			return v
+		}
+		if got := (at(h) - at(-h)) / (2 * h); !near(got, want, 0.02, 1e-4) {
+			return fmt.Errorf("slope %v, the gradient says %v", got, want)
+		}
+	}
+	return nil
+}

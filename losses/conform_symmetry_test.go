@@ -1,0 +1,125 @@
+package losses
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+func checkPermutation(s subject) error {
+	for _, in := range s.inputs(6, 120) {
+		want, wantGrad := public(s.build(), in)
+		order := rand.New(rand.NewPCG(13, 5)).Perm(len(in.z))
+		mixed := in
+		mixed.z, mixed.labels, mixed.ids = nil, nil, nil
+		var expected [][]float64
+		for _, i := range order {
+			mixed.z = append(mixed.z, in.z[i])
+			mixed.labels = append(mixed.labels, in.labels[i])
+			mixed.ids = append(mixed.ids, in.ids[i])
+			expected = append(expected, wantGrad[i])
+		}
+		got, grad := public(s.build(), mixed)
+		if !near(got, want, 1e-5, 1e-6) {
+			return fmt.Errorf("value %v, rows in another order %v", want, got)
+		}
+		if rel, _ := worst(grad, expected); rel > 1e-4 {
+			return fmt.Errorf("gradient of permuted rows is off by %.3g of its largest entry", rel)
+		}
+	}
+	return nil
+}
+
+// checkRotation renames the classes and turns everything by one orthogonal map (two reflections).
+func checkRotation(s subject) error {
+	rng := rand.New(rand.NewPCG(17, 5))
+	names := make([]int, conformClasses)
+	for c := range names {
+		names[c] = (c + 4) % conformClasses // every class gets another name
+	}
+	a, _ := unit64([][]float64{gauss(rng, conformDim), gauss(rng, conformDim)})
+	turn := func(rows [][]float64) [][]float64 {
+		out := make([][]float64, len(rows))
+		for i, row := range rows {
+			out[i] = slices.Clone(row)
+			for _, u := range a {
+				along := dot64(out[i], u)
+				for k := range u {
+					out[i][k] -= 2 * along * u[k]
+				}
+			}
+		}
+		return out
+	}
+	rename := func(labels []int) []int {
+		out := make([]int, len(labels))
+		for i, y := range labels {
+			out[i] = names[y]
+		}
+		return out
+	}
+	for _, in := range s.inputs(7, 120) {
+		l, turned := s.build(), s.build()
+		want, wantGrad := public(l, in)
+		other := in
+		other.z, other.labels = turn(in.z), rename(in.labels)
+		if in.ref != nil {
+			other.ref, other.refIDs = turn(in.ref), rename(in.refIDs)
+		}
+		if owner, ok := turned.(Proxied); ok {
+			p, perClass := owner.Proxies()
+			rows := turn(widen64(p.Data, p.Cols))
+			for j, row := range rows {
+				to := names[j/perClass]*perClass + j%perClass
+				copy(p.Data[to*p.Cols:(to+1)*p.Cols], matrix32([][]float64{row}).X.Data)
+			}
+		}
+		got, grad := public(turned, other)
+		if !near(got, want, 1e-5, 1e-5) {
+			return fmt.Errorf("value %v, turned and renamed %v", want, got)
+		}
+		if rel, _ := worst(grad, turn(wantGrad)); rel > 1e-3 {
+			return fmt.Errorf("gradient of turned rows is off by %.3g of its largest entry", rel)
+		}
+	}
+	return nil
+}
+
+// checkSameImage: rows of one image (equal IDs) are no pair, in a batch against itself.
+func checkSameImage(s subject) error {
+	if s.entry.Against != Both {
+		return nil
+	}
+	in := conformInput(14, 3)
+	in.labels, in.ids = []int{2, 2, 2}, []int{5, 5, 5}
+	loss, grad := public(s.build(), in)
+	if rel, abs := worst(grad, zeros64(3, conformDim)); loss != 0 || abs != 0 {
+		return fmt.Errorf("three views of one image: value %v, gradient %v, expected zeros", loss, rel)
+	}
+	in.ids = []int{5, 6, 7}
+	with, _ := public(s.build(), in)
+	in.ids = nil
+	if without, _ := public(s.build(), in); with != without {
+		return fmt.Errorf("distinct ids change the value from %v to %v", without, with)
+	}
+	return nil
+}
+
+// checkRepetition: scratch memory of other sizes leaves no trace, and equal seeds give equal bits.
+func checkRepetition(s subject) error {
+	for _, in := range s.inputs(15, 100) {
+		z, ref := in.sets()
+		want, wantParams := evalFilled(s.build(), z, ref, 0, z.Dim())
+		l := s.build()
+		for _, n := range []int{130, 3, 100} {
+			other := s.inputs(16, n)[0]
+			o, oref := other.sets()
+			evalFilled(l, o, oref, 0, o.Dim())
+		}
+		got, gotParams := evalFilled(l, z, ref, 0, z.Dim())
+		if !slices.Equal(got, want) || !slices.Equal(gotParams, wantParams) {
+			return fmt.Errorf("another gradient after other batches")
+		}
+	}
+	return nil
+}
