@@ -99,7 +99,7 @@ func (s *scene) paint(r *Renderer, c rune) {
 	for range s.between(0, 2) {
 		other := r.outlines[r.clutter[s.below(len(r.clutter))]]
 		s.aside(other[s.below(len(other))])
-		s.lay(paper+(ink-paper)*s.between(25, 90)/100, 0, 0)
+		s.lay(paper+(ink-paper)*s.between(25, 95)/100, 0, 0)
 	}
 	for range s.between(0, 2) {
 		s.stroke()
@@ -116,7 +116,7 @@ func (s *scene) paint(r *Renderer, c rune) {
 
 // contrast draws the grey of ink and paper, either of them the darker.
 func (s *scene) contrast() (ink, paper int) {
-	difference := s.between(45, 170)
+	difference := s.between(38, 165)
 	low := s.between(15, 240-difference)
 	if s.below(2) == 0 {
 		return low, low + difference
@@ -124,15 +124,15 @@ func (s *scene) contrast() (ink, paper int) {
 	return low + difference, low
 }
 
-// centre traces the character: turned up to 13 degrees, sheared, stretched, near the middle.
+// centre traces the character: turned up to 14 degrees, sheared, stretched, near the middle.
 func (s *scene) centre(o outline) {
 	o.draw(s.raster, place(
-		int64(s.between(17*subpixel, 27*subpixel)),
-		int64(s.between(-15000, 15000)), // radians in 2^-16
+		int64(s.between(16*subpixel, 27*subpixel)),
+		int64(s.between(-16500, 16500)), // radians in 2^-16
 		int64(s.between(-13000, 13000)),
 		int64(s.between(54000, 76000)),
-		int64(s.between(13*subpixel, 19*subpixel)),
-		int64(s.between(13*subpixel, 19*subpixel)),
+		int64(s.between(25*subpixel/2, 39*subpixel/2)),
+		int64(s.between(25*subpixel/2, 39*subpixel/2)),
 	))
 }
 
@@ -188,7 +188,7 @@ func (s *scene) develop(dst []byte) {
 	for range s.between(0, 2) {
 		s.blur()
 	}
-	grain := s.between(0, 14)
+	grain := s.between(0, 17)
 	for i, v := range s.levels {
 		noise := s.between(-grain*fine, grain*fine)
 		dst[i] = byte(min(max((int(v)+noise+fine/2)/fine, 0), 255))

@@ -12,8 +12,8 @@ import (
 // layer is one block of the network: a convolution to `out` channels.
 type layer struct{ out, kernel, stride int }
 
-// shape is glyphnet: 32×32 → 16×16 → 16×16 → 8×8 → 8×8 → 4×4, averaged over the last 16 places.
-var shape = []layer{{24, 5, 2}, {48, 3, 2}, {96, 3, 1}, {160, 3, 2}}
+// shape is glyphnet: 32×32 → 16×16 → 8×8 → 8×8 → 4×4 → 4×4, averaged over the last 16 places.
+var shape = []layer{{24, 5, 2}, {48, 3, 2}, {96, 3, 1}, {128, 3, 2}, {192, 3, 1}}
 
 // net is a stack of convolution, batch normalisation and rectifier, then the average over all places — the
 // features — and a linear classifier that only training needs.
