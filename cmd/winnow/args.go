@@ -7,67 +7,51 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// flagsFirst moves the flags of a command before its arguments, so that people may write them in any order
-// (the parser stops at the first argument). What follows "--" stays where it is.
+// flagsFirst moves the flags that stand behind a command's arguments in front of them: the library stops
+// looking for flags at the first argument, and people write "winnow models add FILE --name NAME". What stands
+// behind "--" stays where it is. args starts with the program's name.
 func flagsFirst(app *cli.App, args []string) []string {
 	if len(args) == 0 {
 		return args
 	}
-	out, flags, commands := []string{args[0]}, app.Flags, app.Commands
-	rest := args[1:]
-	for {
-		level, positional, tail := sortFlags(flags, rest, true)
-		out = append(out, level...)
-		if len(positional) == 0 {
-			return append(out, tail...)
+	out := []string{args[0]}
+	commands, flags := app.Commands, app.Flags
+	var behind []string // arguments of the command found, in order
+	for i := 1; i < len(args); i++ {
+		a := args[i]
+		if a == "--" {
+			return append(append(out, behind...), args[i:]...)
 		}
-		at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(positional[0]) })
-		if at < 0 {
-			return append(append(out, positional...), tail...)
-		}
-		out = append(out, positional[0])
-		flags, commands, rest = commands[at].Flags, commands[at].Subcommands, append(positional[1:], tail...)
-		if len(commands) == 0 {
-			level, positional, tail = sortFlags(flags, rest, false)
-			return append(append(append(out, level...), positional...), tail...)
-		}
-	}
-}
-
-// sortFlags parts args into flags with their values and arguments. With stop it ends at the first argument
-// and returns all from there as arguments. tail begins with "--", if there is one.
-func sortFlags(flags []cli.Flag, args []string, stop bool) (level, positional, tail []string) {
-	for i := 0; i < len(args); i++ {
-		arg := args[i]
-		switch {
-		case arg == "--":
-			return level, positional, args[i:]
-		case len(arg) < 2 || arg[0] != '-':
-			if stop {
-				return level, args[i:], nil
-			}
-			positional = append(positional, arg)
-		default:
-			level = append(level, arg)
-			if takesValue(flags, arg) && i+1 < len(args) {
+		if len(a) > 1 && a[0] == '-' {
+			out = append(out, a)
+			if takesValue(flags, a) && i+1 < len(args) {
 				i++
-				level = append(level, args[i])
+				out = append(out, args[i])
 			}
+			continue
 		}
+		at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(a) })
+		if at < 0 || len(behind) > 0 {
+			behind = append(behind, a)
+			continue
+		}
+		out = append(out, a)
+		commands, flags = commands[at].Subcommands, commands[at].Flags
 	}
-	return level, positional, nil
+	return append(out, behind...)
 }
 
-// takesValue reports whether the word after a flag belongs to it.
-func takesValue(flags []cli.Flag, arg string) bool {
-	name := strings.TrimLeft(arg, "-")
-	if strings.Contains(name, "=") {
+// takesValue reports whether the next word belongs to a flag: not after --flag=value, not for booleans. An
+// unknown flag takes none; the parser will name it.
+func takesValue(flags []cli.Flag, word string) bool {
+	name, _, assigned := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	if assigned {
 		return false
 	}
 	for _, f := range flags {
 		if slices.Contains(f.Names(), name) {
-			_, isBool := f.(*cli.BoolFlag)
-			return !isBool
+			_, boolean := f.(*cli.BoolFlag)
+			return !boolean
 		}
 	}
 	return false
