@@ -1,0 +1,114 @@
+package backbone_test
+
+import (
+	"bytes"
+	"fmt"
+	"image/jpeg"
+	"os"
+	"slices"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"winnow/backbone"
+	"winnow/backbone/ort"
+	"winnow/features"
+	"winnow/internal/orttest"
+	"winnow/internal/reference"
+)
+
+// BenchmarkExtract runs the whole pipeline, from JPEG files of 500×375 pixels to stored vectors, and beside
+// it the bare network on pixels that are ready, with the same threads. The two take turns and the median of
+// the turns' ratios is reported: img/s of either, and the share of the bare speed that the pipeline reaches.
+func BenchmarkExtract(b *testing.B) {
+	imageNet := backbone.Preprocessing{Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255,
+		Mean: [3]float32{0.485, 0.456, 0.406}, Std: [3]float32{0.229, 0.224, 0.225}}
+	caffe := imageNet
+	caffe.Channels, caffe.Scale = "BGR", 1
+	caffe.Mean, caffe.Std = [3]float32{104, 117, 123}, [3]float32{1, 1, 1}
+	for _, c := range []struct {
+		name, model, output string
+		p                   backbone.Preprocessing
+		images              int
+	}{
+		{"GoogLeNet", "models/googlenet-bvlc.onnx", "features", caffe, 128},
+		{"MobileNetV2", "models/mobilenetv2-features.onnx", "features", imageNet, 512},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			rt := orttest.Runtime(b)
+			model, err := os.ReadFile(reference.Asset(b, c.model))
+			if err != nil {
+				b.Fatal(err)
+			}
+			net, err := ort.NewNetwork(rt, model, c.output, ort.NetworkInput{Channels: 3, Height: 224, Width: 224})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer net.Close()
+			files, paths := photographs(b, c.images)
+			cfg := backbone.ExtractConfig{Preprocessing: c.p, Batch: 32}
+			var ratios []float64
+			var bareTime, pipeTime time.Duration
+			for b.Loop() {
+				bare := runBare(b, net, cfg, c.images)
+				pipe := runPipeline(b, net, cfg, files, paths)
+				bareTime, pipeTime = bareTime+bare, pipeTime+pipe
+				ratios = append(ratios, bare.Seconds()/pipe.Seconds())
+			}
+			slices.Sort(ratios)
+			n := float64(c.images * len(ratios))
+			b.ReportMetric(n/bareTime.Seconds(), "bare-img/s")
+			b.ReportMetric(n/pipeTime.Seconds(), "img/s")
+			b.ReportMetric(100*ratios[len(ratios)/2], "%bare")
+		})
+	}
+}
+
+// photographs are n files over 16 different pictures.
+func photographs(b *testing.B, n int) (fstest.MapFS, []string) {
+	var data [16][]byte
+	for i := range data {
+		var out bytes.Buffer
+		if err := jpeg.Encode(&out, backbone.Photograph(500, 375, uint64(i)), &jpeg.Options{Quality: 92}); err != nil {
+			b.Fatal(err)
+		}
+		data[i] = out.Bytes()
+	}
+	files, paths := fstest.MapFS{}, make([]string, n)
+	for i := range paths {
+		paths[i] = fmt.Sprintf("%05d.jpg", i)
+		files[paths[i]] = &fstest.MapFile{Data: data[i%len(data)]}
+	}
+	return files, paths
+}
+
+// runBare is the network alone.
+func runBare(b *testing.B, net *ort.Network, cfg backbone.ExtractConfig, images int) time.Duration {
+	pixels := make([]float32, cfg.Batch*cfg.Preprocessing.Size())
+	out := features.NewMatrix(cfg.Batch, net.Dim())
+	start := time.Now()
+	for range images / cfg.Batch {
+		if err := net.Infer(out, pixels, cfg.Batch); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return time.Since(start)
+}
+
+func runPipeline(b *testing.B, net backbone.Network, cfg backbone.ExtractConfig, files fstest.MapFS, paths []string) time.Duration {
+	plan := features.Plan{Paths: paths, Dim: net.Dim(), Batch: cfg.Batch}
+	w, err := features.Create(b.TempDir(), plan, false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer w.Close()
+	start := time.Now()
+	if err := backbone.Extract(b.Context(), cfg, net, files, paths, w, nil); err != nil {
+		b.Fatal(err)
+	}
+	took := time.Since(start)
+	if len(w.Bad()) > 0 {
+		b.Fatal(w.Bad())
+	}
+	return took
+}
