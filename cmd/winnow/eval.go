@@ -21,7 +21,7 @@ func evalCommand() *cli.Command {
 			"Musgrave et al., A Metric Learning Reality Check (2020); queries without a positive are left out.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "split", Usage: "the `SPLIT` to measure on; default: test, or query against gallery"},
-			&cli.IntSliceFlag{Name: "k", Value: cli.NewIntSlice(1, 2, 4, 8, 16, 32), Usage: "`K` of Recall@K, several with commas"},
+			&cli.StringFlag{Name: "k", Value: "1,2,4,8,16,32", Usage: "`K` of Recall@K, several with commas"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most `BYTES` of similarities held at once"},
 			&cli.BoolFlag{Name: "count-lonely", Usage: "a query without any positive counts as a miss"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},

@@ -154,11 +154,13 @@ func parseSize(text string) (int64, error) {
 
 // retrievalOptions reads --k, --max-mem and --count-lonely.
 func retrievalOptions(c *cli.Context) (eval.RetrievalOptions, error) {
-	opts := eval.RetrievalOptions{K: c.IntSlice("k"), CountLonely: c.Bool("count-lonely")}
-	for _, k := range opts.K {
-		if k < 1 {
-			return opts, misused("--k: %d is not a number of neighbours, expected 1 or more", k)
+	opts := eval.RetrievalOptions{CountLonely: c.Bool("count-lonely")}
+	for _, text := range strings.Split(c.String("k"), ",") {
+		k, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil || k < 1 {
+			return opts, misused("--k: %q is not a number of neighbours, expected 1 or more", text)
 		}
+		opts.K = append(opts.K, k)
 	}
 	var err error
 	if opts.MaxMem, err = parseSize(c.String("max-mem")); err != nil {

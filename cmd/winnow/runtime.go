@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"winnow/backbone/ort"
+	"winnow/head"
 	"winnow/internal/ortlib"
 )
 
@@ -170,6 +171,6 @@ func openRuntime(c *cli.Context) (*ort.Runtime, error) {
 	}
 	blas32.Use(b)
 	blas64.Use(b)
-	// head.UseBLAS(b) goes here: Gorgonia's engine takes the same value.
+	head.UseBLAS(b)
 	return rt, nil
 }
