@@ -23,7 +23,6 @@ func TestFlagsFirst(t *testing.T) {
 		"w data check m.csv --root r":      "w data check --root r m.csv",
 		"w audit run -- --out x":           "w audit run -- --out x",
 		"w audit - --json":                 "w audit --json -",
-		"w nothing --json x":               "w nothing --json x",
 		"w audit --nosuch run":             "w audit --nosuch run",
 	} {
 		if got := strings.Join(flagsFirst(app, strings.Fields(in)), " "); got != want {

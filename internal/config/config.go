@@ -134,7 +134,7 @@ func Default() Run {
 		Checkpoint: Epochs(1),
 		LogEvery:   1,
 	}
-	c.Head.Out = 128
+	c.Head.Out = 512
 	c.Solver.LR = 1e-4
 	c.LossSolver.LR = 1e-2
 	c.Schedule.Name, c.LossSchedule.Name = "cosine", "constant"
