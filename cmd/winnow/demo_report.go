@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 
 	"winnow/datasets"
 	"winnow/eval"
@@ -144,7 +146,7 @@ func (d *demo) suspects(n int) ([]eval.SuspectCard, error) {
 	var cards []eval.SuspectCard
 	for _, i := range at {
 		e := d.audited.Images[i]
-		card := eval.SuspectCard{Given: e.Given, Suggested: e.Suggested, True: e.True, Score: e.Score}
+		card := eval.SuspectCard{Given: glyphName(e.Given), Suggested: glyphName(e.Suggested), True: glyphName(e.True), Score: e.Score}
 		var err error
 		if card.Picture, err = d.picture(e.Path, fmt.Sprintf("rank %d", e.Rank)); err != nil {
 			return nil, err
@@ -208,7 +210,7 @@ func (d *demo) queryCard(z features.Set, row int, list []eval.Neighbour, k int) 
 	sample := d.clean.Samples[z.IDs[row]]
 	var card eval.QueryCard
 	var err error
-	if card.Query, err = d.picture(sample.Path, d.clean.Classes[sample.Label]); err != nil {
+	if card.Query, err = d.picture(sample.Path, glyphName(d.clean.Classes[sample.Label])); err != nil {
 		return card, err
 	}
 	for _, near := range list {
@@ -216,7 +218,7 @@ func (d *demo) queryCard(z features.Set, row int, list []eval.Neighbour, k int) 
 			continue
 		}
 		other := d.clean.Samples[z.IDs[near.Row]]
-		pic, err := d.picture(other.Path, d.clean.Classes[other.Label])
+		pic, err := d.picture(other.Path, glyphName(d.clean.Classes[other.Label]))
 		if err != nil {
 			return card, err
 		}
@@ -230,4 +232,14 @@ func (d *demo) queryCard(z features.Set, row int, list []eval.Neighbour, k int) 
 func (d *demo) head(run string) (*head.Head, error) {
 	h, _, err := models.ReadHead(filepath.Join(d.dir, run, bestHeadFile))
 	return h, err
+}
+
+// glyphName makes a class of the glyphs readable: "U+00AE_registered_sign" becomes "® registered sign".
+func glyphName(class string) string {
+	code, name, _ := strings.Cut(class, "_")
+	char, err := strconv.ParseInt(strings.TrimPrefix(code, "U+"), 16, 32)
+	if err != nil {
+		return class
+	}
+	return string(rune(char)) + " " + strings.ReplaceAll(name, "_", " ")
 }

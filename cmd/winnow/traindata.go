@@ -45,7 +45,8 @@ func joinTrainData(d *datasets.Dataset, s *features.Store) (trainData, error) {
 		}
 		found, missing := s.Lookup(paths)
 		if len(missing) > 0 {
-			return set, fmt.Errorf("train: features %s: %d of the %d %s images are not in the store, the first is %q", s.Dir, len(missing), len(at), split, missing[0])
+			err := fmt.Errorf("train: features %s: %d of the %d %s images are not in the store, the first is %q", s.Dir, len(missing), len(at), split, missing[0])
+			return set, withHint(err, "make the features from this manifest: winnow extract")
 		}
 		for i, id := range at {
 			if reason, ok := bad[found[i]]; ok {
