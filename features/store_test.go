@@ -414,9 +414,13 @@ func TestSpoiltProgressIsRefused(t *testing.T) {
 	w.Close()
 	files := folder(t, dir)
 	for name, spoil := range map[string]func(map[string]string){
-		"cut":        func(f map[string]string) { f[progressFile] = f[progressFile][:40] },
-		"odd rows":   func(f map[string]string) { f[progressFile] = strings.Replace(f[progressFile], `"rows": 8`, `"rows": 7`, 1) },
-		"too many":   func(f map[string]string) { f[progressFile] = strings.Replace(f[progressFile], `"rows": 8`, `"rows": 12`, 1) },
+		"cut": func(f map[string]string) { f[progressFile] = f[progressFile][:40] },
+		"odd rows": func(f map[string]string) {
+			f[progressFile] = strings.Replace(f[progressFile], `"rows": 8`, `"rows": 7`, 1)
+		},
+		"too many": func(f map[string]string) {
+			f[progressFile] = strings.Replace(f[progressFile], `"rows": 8`, `"rows": 12`, 1)
+		},
 		"short part": func(f map[string]string) { f[partFile] = f[partFile][:len(f[partFile])-1] },
 		"other part": func(f map[string]string) { f[partFile] = "x" + f[partFile][1:] },
 		"no part":    func(f map[string]string) { delete(f, partFile) },
