@@ -33,6 +33,7 @@ type Session struct {
 	values    []ortgo.Value
 	inValues  []ortgo.Value // parts of values
 	outValues []ortgo.Value
+	firstCUDA bool // the next run is the first on a GPU
 }
 
 // NewSession loads a model (its bytes are not needed afterwards) onto the runtime's device.
@@ -55,7 +56,8 @@ func (r *Runtime) NewSession(model []byte, o SessionOptions) (*Session, error) {
 	create := func() {
 		run, err = ortgo.NewDynamicAdvancedSessionWithONNXData(model, names(ins), names(outs), opts)
 	}
-	if r.where(o).CUDA {
+	cuda := r.where(o).CUDA
+	if cuda {
 		keepSignals(create)
 	} else {
 		create()
@@ -64,7 +66,7 @@ func (r *Runtime) NewSession(model []byte, o SessionOptions) (*Session, error) {
 		return nil, fmt.Errorf("ort: model: %w", err)
 	}
 	n := len(ins) + len(outs)
-	s := &Session{run: run, ins: ins, outs: outs, slots: make([]slot, n), values: make([]ortgo.Value, n)}
+	s := &Session{run: run, ins: ins, outs: outs, slots: make([]slot, n), values: make([]ortgo.Value, n), firstCUDA: cuda}
 	s.inValues, s.outValues = s.values[:len(ins)], s.values[len(ins):]
 	return s, nil
 }
@@ -122,10 +124,20 @@ func (s *Session) Run(in, out []Tensor) error {
 			return err
 		}
 	}
-	if err := s.run.Run(s.inValues, s.outValues); err != nil {
+	if err := s.compute(); err != nil {
 		return fmt.Errorf("ort: run: %w", err)
 	}
 	return s.collect(out)
+}
+
+// compute runs the session over its values. The first run on a GPU loads more of NVIDIA's libraries.
+func (s *Session) compute() (err error) {
+	if !s.firstCUDA {
+		return s.run.Run(s.inValues, s.outValues)
+	}
+	s.firstCUDA = false
+	keepSignals(func() { err = s.run.Run(s.inValues, s.outValues) })
+	return err
 }
 
 // hold checks a tensor's type and makes it the value at a place.

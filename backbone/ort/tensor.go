@@ -64,15 +64,6 @@ func (t Tensor) Type() ElementType {
 	return 0
 }
 
-// size is the number of elements the shape asks for.
-func (t Tensor) size() int64 {
-	n := int64(1)
-	for _, d := range t.Shape {
-		n *= d
-	}
-	return n
-}
-
 // slot is the library's view of one input or output, kept from run to run: as long as the same memory comes
 // with the same shape, nothing is made anew. The view keeps its slice alive, so an address in it cannot
 // come to mean other memory.

@@ -28,19 +28,19 @@ func doctorCommand() *cli.Command {
 
 // diagnosis is the doctor's whole finding.
 type diagnosis struct {
-	Winnow  string  `json:"winnow"`
-	Go      string  `json:"go"`
-	System  string  `json:"system"` // OS/processor
-	Cores   int     `json:"cores"`
-	Threads int     `json:"threads"` // that winnow would compute with
-	OK      bool    `json:"ok"`      // the main job can run
-	Checks  []check `json:"checks"`
+	Winnow  string        `json:"winnow"`
+	Go      string        `json:"go"`
+	System  string        `json:"system"` // OS/processor
+	Cores   int           `json:"cores"`
+	Threads int           `json:"threads"` // that winnow would compute with
+	OK      bool          `json:"ok"`      // the main job can run
+	Checks  []doctorCheck `json:"checks"`
 
 	Runtime *runtimeFacts `json:"runtime"` // null where none is found
 }
 
-// check is one thing looked at.
-type check struct {
+// doctorCheck is one thing looked at.
+type doctorCheck struct {
 	Name     string   `json:"name"`
 	OK       bool     `json:"ok"`
 	Required bool     `json:"required"` // without it the main job cannot run
@@ -96,11 +96,11 @@ func diagnose(c *cli.Context) (*diagnosis, error) {
 	return d, nil
 }
 
-func (d *diagnosis) add(c check) { d.Checks = append(d.Checks, c) }
+func (d *diagnosis) add(c doctorCheck) { d.Checks = append(d.Checks, c) }
 
 // library finds and loads ONNX Runtime and multiplies with it; nil where that fails.
 func (d *diagnosis) library(c *cli.Context, cfg ort.Config) *ort.Runtime {
-	look := check{Name: "onnx runtime", Required: true}
+	look := doctorCheck{Name: "onnx runtime", Required: true}
 	found, err := findLibrary(c)
 	var rt *ort.Runtime
 	if err == nil {
@@ -116,7 +116,7 @@ func (d *diagnosis) library(c *cli.Context, cfg ort.Config) *ort.Runtime {
 	look.OK, look.Found = true, fmt.Sprintf("%s at %s (%s)", rt.Version(), found.Path, found.Source)
 	d.add(look)
 
-	run := check{Name: "cpu", Required: true, OK: true, Found: "a matrix product ran"}
+	run := doctorCheck{Name: "cpu", Required: true, OK: true, Found: "a matrix product ran"}
 	if err := rt.Check(); err != nil {
 		run.OK, run.Found, run.Fix = false, err.Error(), installHint+" --force"
 	}
@@ -129,7 +129,7 @@ func (d *diagnosis) library(c *cli.Context, cfg ort.Config) *ort.Runtime {
 
 // cuda says whether networks can run on a GPU, and if not, which libraries are missing.
 func (d *diagnosis) cuda(rt *ort.Runtime) {
-	look := check{Name: "cuda"}
+	look := doctorCheck{Name: "cuda"}
 	if rt == nil {
 		look.Found, look.Fix = "not looked at without ONNX Runtime", installHint
 		d.add(look)
@@ -181,10 +181,10 @@ func cudaFix(missing []string) string {
 func (d *diagnosis) npm() {
 	path, err := ortlib.NPM()
 	if err != nil {
-		d.add(check{Name: "npm", Found: "not there", Fix: "install Node.js with npm, or run: winnow runtime install --from ARCHIVE"})
+		d.add(doctorCheck{Name: "npm", Found: "not there", Fix: "install Node.js with npm, or run: winnow runtime install --from ARCHIVE"})
 		return
 	}
-	d.add(check{Name: "npm", OK: true, Found: path})
+	d.add(doctorCheck{Name: "npm", OK: true, Found: path})
 }
 
 // tightDisk is the free space under which the doctor speaks up: the runtime with its download takes 160 MB,
@@ -193,7 +193,7 @@ const tightDisk = 1 << 30
 
 // cache looks at the folder that installs go to: writable, with room.
 func (d *diagnosis) cache() {
-	look := check{Name: "cache folder"}
+	look := doctorCheck{Name: "cache folder"}
 	folder, err := ortlib.CacheFolder()
 	if err == nil {
 		err = tryWriting(folder)
@@ -206,7 +206,7 @@ func (d *diagnosis) cache() {
 	look.OK, look.Found = true, folder
 	d.add(look)
 	if free, ok := freeDisk(nearestFolder(folder)); ok {
-		disk := check{Name: "free disk", OK: free >= tightDisk, Found: fmt.Sprintf("%.1f GB", float64(free)/1e9)}
+		disk := doctorCheck{Name: "free disk", OK: free >= tightDisk, Found: fmt.Sprintf("%.1f GB", float64(free)/1e9)}
 		if !disk.OK {
 			disk.Fix = "free some space: 1 GB is comfortable"
 		}

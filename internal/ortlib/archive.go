@@ -22,10 +22,11 @@ const (
 	mostRead = 8 << 30
 )
 
-// visitor looks at a source: archive is called before one is opened, file with each regular file by name and
-// content, of which it reads what it wants. An error of either ends the visit.
+// visitor looks at a source: archive is called before one is opened and says whether its bytes are known to
+// be right, file with each regular file by name and content, of which it reads what it wants. An error of
+// either ends the visit.
 type visitor struct {
-	archive func(path string) error
+	archive func(path string) (sound bool, err error)
 	file    func(name string, size int64, content io.Reader) error
 }
 
@@ -43,13 +44,20 @@ func visit(ctx context.Context, source string, v visitor) error {
 
 func visitFile(ctx context.Context, path string, size int64, v visitor) error {
 	if isTar(path) || isZip(path) {
-		if err := v.archive(path); err != nil {
+		sound, err := v.archive(path)
+		switch {
+		case err != nil:
 			return err
-		}
-		if isZip(path) {
+		case isZip(path):
 			return visitZip(ctx, path, v)
+		case !sound:
+			// gzip's sum stands at the end, after the library: without this pass a damaged one would be
+			// installed before the damage is seen. A zip has a sum for each file.
+			if err := visitTar(ctx, path, func(string, int64, io.Reader) error { return nil }); err != nil {
+				return err
+			}
 		}
-		return visitTar(ctx, path, v)
+		return visitTar(ctx, path, v.file)
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -85,7 +93,7 @@ func visitFolder(ctx context.Context, folder string, v visitor) error {
 	})
 }
 
-func visitTar(ctx context.Context, path string, v visitor) error {
+func visitTar(ctx context.Context, path string, visit func(name string, size int64, content io.Reader) error) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
@@ -93,7 +101,7 @@ func visitTar(ctx context.Context, path string, v visitor) error {
 	defer file.Close()
 	unzipped, err := gzip.NewReader(bufio.NewReaderSize(file, 1<<16))
 	if err != nil {
-		return fmt.Errorf("not a gzip archive: %w", err)
+		return fmt.Errorf("not a gzip archive: %v", err)
 	}
 	limit := &io.LimitedReader{R: unzipped, N: mostRead}
 	archive := tar.NewReader(limit)
@@ -102,14 +110,18 @@ func visitTar(ctx context.Context, path string, v visitor) error {
 			return err
 		}
 		head, err := archive.Next()
-		switch {
-		case errors.Is(err, io.EOF) && limit.N > 0:
-			return nil
-		case err != nil:
+		if errors.Is(err, io.EOF) {
+			_, err = io.Copy(io.Discard, limit) // to the end of the gzip stream, where its sum stands
+			if err == nil && limit.N == 0 {
+				err = fmt.Errorf("more than %d bytes", int64(mostRead))
+			}
+			return err
+		}
+		if err != nil {
 			return fmt.Errorf("not a whole archive: %w", err)
 		}
 		if head.Typeflag == tar.TypeReg {
-			if err := v.file(head.Name, head.Size, archive); err != nil {
+			if err := visit(head.Name, head.Size, archive); err != nil {
 				return err
 			}
 		}

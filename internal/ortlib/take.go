@@ -57,13 +57,13 @@ func (o InstallOptions) take(ctx context.Context, source, name string, wanted []
 
 // archive holds an archive that bears a pinned package's name against the pin: a damaged or forged copy is
 // found before it is unpacked.
-func (t *taking) archive(path string) error {
+func (t *taking) archive(path string) (sound bool, err error) {
 	for _, p := range []npmPackage{t.mainPkg, t.cudaPkg} {
 		if filepath.Base(path) == p.tarball() {
-			return p.check(path)
+			return true, p.check(path)
 		}
 	}
-	return nil
+	return false, nil
 }
 
 // file installs a file of the source if it is wanted and fits.

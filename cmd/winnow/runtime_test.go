@@ -1,0 +1,278 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/backbone/ort"
+	"winnow/internal/ortlib"
+	"winnow/internal/orttest"
+)
+
+// realLibrary is ONNX Runtime's library on this machine; the test is skipped (CI: fails) without it.
+func realLibrary(t *testing.T) string {
+	t.Helper()
+	return orttest.Runtime(t).Library()
+}
+
+// TestRuntimeChild is not a test: winnowAlone runs it in a process of its own.
+func TestRuntimeChild(t *testing.T) {
+	args, ok := os.LookupEnv("WINNOW_TEST_ARGS")
+	if !ok {
+		t.Skip("only run by other tests")
+	}
+	os.Exit(run(context.Background(), strings.Split(args, "\x1f"), os.Stdout, os.Stderr))
+}
+
+// winnowAlone runs winnow as a process of its own, with a cache folder: a library once loaded stays loaded,
+// so commands that load different ones cannot share the test's process.
+func winnowAlone(t *testing.T, cache string, env []string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestRuntimeChild$")
+	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+cache, "HOME="+cache, "LocalAppData="+cache, "WINNOW_ORT_LIB=",
+		"WINNOW_TEST_ARGS="+strings.Join(append([]string{"winnow"}, args...), "\x1f"))
+	cmd.Env = append(cmd.Env, env...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// archiveOf packs one file as the npm package does.
+func archiveOf(t *testing.T, library string) string {
+	t.Helper()
+	data, err := os.ReadFile(library)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "local.tgz")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewWriterLevel(file, gzip.NoCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := tar.NewWriter(z)
+	err = w.WriteHeader(&tar.Header{Name: "package/bin/napi-v6/os/arch/" + ortlib.FileNames(runtime.GOOS)[0], Mode: 0o644, Size: int64(len(data))})
+	if err == nil {
+		_, err = w.Write(data)
+	}
+	if err := errors.Join(err, w.Close(), z.Close(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestRuntimeInstallAndShow goes the user's way: nothing there, install from a local archive, look, install
+// again, damage it, mend it from a folder.
+func TestRuntimeInstallAndShow(t *testing.T) {
+	library := realLibrary(t)
+	cache := t.TempDir()
+	_, stderr, code := winnowAlone(t, cache, nil, "runtime", "show")
+	inSystem := code == 0 // a machine may have the library among its own
+	if !inSystem && (!strings.Contains(stderr, "found no ") || !strings.Contains(stderr, cache) || !strings.HasSuffix(stderr, "winnow: run: winnow runtime install\n")) {
+		t.Errorf("nothing there: code %d, %s", code, stderr)
+	}
+	archive := archiveOf(t, library)
+	stdout, stderr, code := winnowAlone(t, cache, nil, "runtime", "install", "--from", archive)
+	path := strings.TrimSpace(stdout)
+	if code != 0 || !strings.HasPrefix(path, cache) || !strings.Contains(stderr, "winnow: installed "+path) {
+		t.Fatalf("install: code %d, stdout %q, stderr %q", code, stdout, stderr)
+	}
+	stdout, stderr, code = winnowAlone(t, cache, nil, "runtime", "show", "--json")
+	var facts runtimeFacts
+	if err := json.Unmarshal([]byte(stdout), &facts); err != nil || code != 0 {
+		t.Fatalf("show: code %d, %v, %s", code, err, stderr)
+	}
+	if facts.Path != path || facts.Source != ortlib.Cache || !strings.HasPrefix(facts.Version, "1.") || len(facts.Providers) == 0 {
+		t.Errorf("show: found %+v", facts)
+	}
+	if _, stderr, code = winnowAlone(t, cache, nil, "runtime", "install", "--from", "/nowhere"); code != 0 || !strings.Contains(stderr, "already installed") {
+		t.Errorf("again: code %d, %s", code, stderr)
+	}
+	if err := os.Truncate(path, 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code = winnowAlone(t, cache, nil, "runtime", "show"); code != 1 || !strings.Contains(stderr, "cut short") && runtime.GOOS == "linux" {
+		t.Errorf("damaged: code %d, %s", code, stderr)
+	}
+	if _, stderr, code = winnowAlone(t, cache, nil, "-q", "runtime", "install", "--from", filepath.Dir(library)); code != 0 || stderr != "" {
+		t.Errorf("mend: code %d, %s", code, stderr)
+	}
+	if stdout, stderr, code = winnowAlone(t, cache, nil, "runtime", "show"); code != 0 || !strings.Contains(stdout, path) || !strings.Contains(stdout, "cache folder") {
+		t.Errorf("mended: code %d, %s%s", code, stdout, stderr)
+	}
+	for _, how := range []struct {
+		env, args []string
+		source    string
+	}{
+		{[]string{"WINNOW_ORT_LIB=" + library}, []string{"runtime", "show"}, "WINNOW_ORT_LIB"},
+		{nil, []string{"--ort-lib", library, "runtime", "show"}, "--ort-lib"},
+		{[]string{"WINNOW_ORT_LIB=/nowhere"}, []string{"--ort-lib", library, "runtime", "show"}, "--ort-lib"},
+	} {
+		stdout, stderr, code = winnowAlone(t, cache, how.env, how.args...)
+		if code != 0 || !strings.Contains(stdout, library) || !strings.Contains(stdout, how.source+"\n") {
+			t.Errorf("%v %v: code %d, %s%s", how.env, how.args, code, stdout, stderr)
+		}
+	}
+}
+
+func TestRuntimeMisuse(t *testing.T) {
+	cache := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"runtime", "install", "--from", filepath.Join(cache, "none.tgz")}, 1, "no such file"},
+		{[]string{"runtime", "install", "archive.tgz"}, 2, `"archive.tgz" is too much`},
+		{[]string{"runtime", "install", "--frum", "x"}, 2, "frum"},
+		{[]string{"--ort-lib", "/nowhere/lib.so", "runtime", "show"}, 1, "/nowhere/lib.so: no such file or folder"},
+		{[]string{"--ort-lib", "/nowhere/lib.so", "runtime", "show"}, 1, "correct --ort-lib or WINNOW_ORT_LIB"},
+		{[]string{"--device", "gpu", "doctor"}, 2, `--device: found "gpu", expected cpu, cuda, cuda:N or auto`},
+		{[]string{"--threads", "-2", "doctor"}, 2, "--threads: found -2"},
+	} {
+		_, stderr, code := winnowAlone(t, cache, nil, c.args...)
+		if code != c.code || !strings.Contains(stderr, c.want) {
+			t.Errorf("%v: code %d, %s; expected code %d and %q", c.args, code, stderr, c.code, c.want)
+		}
+	}
+}
+
+// withRuntime runs winnow with one more command, whose action is given what openRuntime returns.
+func withRuntime(t *testing.T, args []string, action func(*cli.Context, *ort.Runtime) error) (stderr string, code int) {
+	t.Helper()
+	var errs bytes.Buffer
+	app := newApp(io.Discard, &errs)
+	app.Commands = append(app.Commands, &cli.Command{Name: "compute", Action: func(c *cli.Context) error {
+		rt, err := openRuntime(c)
+		if err != nil {
+			return err
+		}
+		return action(c, rt)
+	}})
+	err := app.RunContext(context.Background(), append(append([]string{"winnow"}, args...), "compute"))
+	return errs.String(), exitOf(&errs, err)
+}
+
+// exitOf turns an error into an exit code as run does, keeping the hint in the text.
+func exitOf(w io.Writer, err error) int {
+	var misuse usageError
+	var hinted hintError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &misuse):
+		return 2
+	case errors.As(err, &hinted):
+		_, _ = io.WriteString(w, err.Error()+"\n"+hinted.hint+"\n")
+	}
+	return 1
+}
+
+// TestOpenRuntime loads the runtime as commands do: products must go through it afterwards, auto must say
+// that it fell back, cuda must name what is missing.
+func TestOpenRuntime(t *testing.T) {
+	library := realLibrary(t)
+	stderr, code := withRuntime(t, []string{"--ort-lib", library}, func(_ *cli.Context, rt *ort.Runtime) error {
+		served, err := rt.BLAS()
+		if err != nil {
+			return err
+		}
+		if blas32.Implementation() != served {
+			t.Error("blas32 does not multiply through ONNX Runtime")
+		}
+		return nil
+	})
+	if code != 0 || stderr != "" {
+		t.Errorf("code %d, %s", code, stderr)
+	}
+	missing := orttest.Runtime(t).MissingCUDA()
+	if len(missing) == 0 {
+		t.Skip("this machine has everything CUDA needs")
+	}
+	stderr, code = withRuntime(t, []string{"--ort-lib", library, "--device", "auto"}, func(_ *cli.Context, rt *ort.Runtime) error {
+		if rt.Device().CUDA {
+			t.Error("auto runs on a device that is not there")
+		}
+		return nil
+	})
+	if code != 0 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, missing[0].Name) {
+		t.Errorf("auto: code %d, %q", code, stderr)
+	}
+}
+
+func TestDoctor(t *testing.T) {
+	library := realLibrary(t)
+	cache := t.TempDir()
+	stdout, stderr, code := winnowAlone(t, cache, []string{"WINNOW_ORT_LIB=" + library}, "doctor", "--json")
+	var d diagnosis
+	if err := json.Unmarshal([]byte(stdout), &d); err != nil || code != 0 {
+		t.Fatalf("code %d, %v, %s", code, err, stderr)
+	}
+	checks := map[string]doctorCheck{}
+	for _, c := range d.Checks {
+		checks[c.Name] = c
+		if !c.OK && c.Fix == "" {
+			t.Errorf("%s: nothing is said to mend it: %+v", c.Name, c)
+		}
+	}
+	if !d.OK || d.Runtime == nil || d.Runtime.Path != library || d.Cores < 1 || d.Threads < 1 || !checks["cpu"].OK || !checks["cache folder"].OK {
+		t.Errorf("found %s", stdout)
+	}
+	for _, m := range orttest.Runtime(t).MissingCUDA() {
+		if !strings.Contains(checks["cuda"].Found, m.Name) {
+			t.Errorf("cuda: found %+v, expected it to name %s", checks["cuda"], m.Name)
+		}
+	}
+	stdout, _, code = winnowAlone(t, cache, []string{"WINNOW_ORT_LIB=" + library}, "--threads", "1", "doctor")
+	if code != 0 || !strings.Contains(stdout, ", 1 threads\n") || !strings.Contains(stdout, "the main job can run\n") {
+		t.Errorf("code %d, %s", code, stdout)
+	}
+}
+
+// TestDoctorWithout takes away the library, npm and the cache folder: each must be named with its cure, and
+// the exit code must say no.
+func TestDoctorWithout(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"WINNOW_ORT_LIB=/nowhere/lib.so", "PATH="}
+	stdout, stderr, code := winnowAlone(t, filepath.Join(t.TempDir(), "new"), env, "doctor")
+	for _, want := range []string{"MISSING  onnx runtime", "/nowhere/lib.so", "winnow runtime install", "--from ARCHIVE", "the main job cannot run"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("found %s, expected %q", stdout, want)
+		}
+	}
+	if code != 1 || !strings.Contains(stderr, "winnow runtime install") {
+		t.Errorf("code %d, %s", code, stderr)
+	}
+	if runtime.GOOS != "linux" {
+		return
+	}
+	stdout, _, _ = winnowAlone(t, "relative/path", env, "doctor")
+	if !strings.Contains(stdout, "XDG_CACHE_HOME") {
+		t.Errorf("an impossible cache folder: found %s", stdout)
+	}
+}

@@ -1,0 +1,393 @@
+package ortlib
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// library is the head of a shared library for a platform, and a body that tells it from others.
+func library(p platform, body string) string {
+	head := make([]byte, 200)
+	switch p.OS {
+	case "linux":
+		copy(head, "\x7fELF\x02\x01\x01")
+		binary.LittleEndian.PutUint16(head[18:], map[string]uint16{"amd64": 62, "arm64": 183}[p.Arch])
+		binary.LittleEndian.PutUint64(head[0x28:], 200) // the last table ends with the body
+		binary.LittleEndian.PutUint16(head[0x3a:], uint16(len(body)))
+		binary.LittleEndian.PutUint16(head[0x3c:], 1)
+	case "darwin":
+		binary.LittleEndian.PutUint32(head, 0xfeedfacf)
+		binary.LittleEndian.PutUint32(head[4:], map[string]uint32{"amd64": 0x01000007, "arm64": 0x0100000c}[p.Arch])
+	case "windows":
+		copy(head, "MZ")
+		binary.LittleEndian.PutUint32(head[60:], 100)
+		copy(head[100:], "PE\x00\x00")
+		binary.LittleEndian.PutUint16(head[104:], map[string]uint16{"amd64": 0x8664, "arm64": 0xaa64}[p.Arch])
+	}
+	return string(head) + body
+}
+
+var (
+	linuxX64 = platform{"linux", "amd64"}
+	linuxArm = platform{"linux", "arm64"}
+	macArm   = platform{"darwin", "arm64"}
+	winX64   = platform{"windows", "amd64"}
+)
+
+// member is a file of an archive.
+type member struct{ name, content string }
+
+// npmMembers is laid out as the npm package.
+func npmMembers(body string) []member {
+	const napi = "package/bin/napi-v6/"
+	return []member{
+		{"package/package.json", "{}"},
+		{napi + "linux/arm64/libonnxruntime.so.1", library(linuxArm, body)},
+		{napi + "linux/x64/libonnxruntime.so.1", library(linuxX64, body)},
+		{napi + "linux/x64/onnxruntime_binding.node", library(linuxX64, "binding")},
+		{napi + "win32/x64/onnxruntime.dll", library(winX64, body)},
+		{napi + "darwin/arm64/libonnxruntime.1.29.0.dylib", library(macArm, body)},
+	}
+}
+
+// releaseMembers is laid out as Microsoft's release archives.
+func releaseMembers(body string) []member {
+	return []member{
+		{"onnxruntime-linux-x64-gpu-1.29.0/VERSION_NUMBER", "1.29.0"},
+		{"onnxruntime-linux-x64-gpu-1.29.0/lib/libonnxruntime.so.1.29.0", library(linuxX64, body)},
+		{"onnxruntime-linux-x64-gpu-1.29.0/lib/libonnxruntime_providers_cuda.so", library(linuxX64, "cuda "+body)},
+		{"onnxruntime-linux-x64-gpu-1.29.0/lib/libonnxruntime_providers_shared.so", library(linuxX64, "shared "+body)},
+	}
+}
+
+func tarball(members []member) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	w := tar.NewWriter(z)
+	must := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	// As in Microsoft's archives, links of the library's name stand before it.
+	must(w.WriteHeader(&tar.Header{Name: "lib/libonnxruntime.so.1", Typeflag: tar.TypeSymlink, Linkname: "libonnxruntime.so.1.29.0"}))
+	for _, m := range members {
+		must(w.WriteHeader(&tar.Header{Name: m.name, Mode: 0o644, Size: int64(len(m.content))}))
+		_, err := w.Write([]byte(m.content))
+		must(err)
+	}
+	must(w.Close())
+	must(z.Close())
+	return b.Bytes()
+}
+
+func zipped(members []member) []byte {
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, m := range members {
+		f, err := w.Create(m.name)
+		if err == nil {
+			_, err = f.Write([]byte(m.content))
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+// installed reads a file of the folder, "" where there is none.
+func installed(t *testing.T, folder, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(folder, name))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// onlyWhole fails if a temporary file was left behind.
+func onlyWhole(t *testing.T, folder string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			t.Errorf("%s was left behind", e.Name())
+		}
+	}
+}
+
+// TestInstallFrom takes the library of each platform from each kind of source.
+func TestInstallFrom(t *testing.T) {
+	root := t.TempDir()
+	folder := filepath.Join(root, "unpacked")
+	for _, m := range npmMembers("v1") {
+		put(t, m.content, folder, m.name)
+	}
+	sources := map[string][]platform{
+		put(t, string(tarball(npmMembers("v1"))), root, "npm.tgz"):                 {linuxX64, linuxArm, macArm, winX64},
+		put(t, string(tarball(releaseMembers("v1"))), root, "rel.tar.gz"):          {linuxX64},
+		put(t, string(zipped(npmMembers("v1"))), root, "rel.zip"):                  {linuxX64, winX64},
+		put(t, library(linuxX64, "v1"), root, "alone", "libonnxruntime.so.1.29.0"): {linuxX64},
+		folder: {linuxX64, linuxArm, macArm, winX64},
+	}
+	for source, platforms := range sources {
+		for _, p := range platforms {
+			to := t.TempDir()
+			path, err := Install(context.Background(), InstallOptions{From: source, Folder: to, platform: p})
+			if err != nil {
+				t.Errorf("%s for %v: %v", source, p, err)
+				continue
+			}
+			if want := filepath.Join(to, FileNames(p.OS)[0]); path != want {
+				t.Errorf("%s for %v: found %s, expected %s", source, p, path, want)
+			}
+			if installed(t, to, filepath.Base(path)) != library(p, "v1") {
+				t.Errorf("%s for %v: the wrong bytes", source, p)
+			}
+			onlyWhole(t, to)
+			if found, err := (Search{OS: p.OS, Cache: to}).Find(); err != nil || found.Path != path {
+				t.Errorf("%s for %v: not found again: %v", source, p, err)
+			}
+		}
+	}
+}
+
+// TestInstallAgain checks what is left alone, what is mended, and what --force does.
+func TestInstallAgain(t *testing.T) {
+	root := t.TempDir()
+	one := put(t, string(tarball(npmMembers("v1"))), root, "one.tgz")
+	two := put(t, string(tarball(npmMembers("v2"))), root, "two.tgz")
+	to := filepath.Join(root, "to")
+	step := func(from string, force bool, wantBody, wantNote string) {
+		t.Helper()
+		var notes []string
+		o := InstallOptions{From: from, Folder: to, Force: force, platform: linuxX64, Note: func(s string) { notes = append(notes, s) }}
+		if _, err := Install(context.Background(), o); err != nil {
+			t.Fatal(err)
+		}
+		if installed(t, to, "libonnxruntime.so.1") != library(linuxX64, wantBody) {
+			t.Errorf("expected %s", wantBody)
+		}
+		if all := strings.Join(notes, "\n"); !strings.Contains(all, wantNote) {
+			t.Errorf("found notes %q, expected %q", all, wantNote)
+		}
+	}
+	step(one, false, "v1", "installed ")
+	step(two, false, "v1", "already installed: ")
+	step(filepath.Join(root, "nowhere.tgz"), false, "v1", "already installed: ")
+	step(two, true, "v2", "not a build winnow was tested with")
+	put(t, library(linuxX64, "v2")[:150], to, "libonnxruntime.so.1") // somebody cut it
+	step(one, false, "v1", "installed ")
+	if err := os.Remove(filepath.Join(to, "installed.json")); err != nil {
+		t.Fatal(err)
+	}
+	step(two, false, "v2", "installed ")
+	put(t, "{half a rec", to, "installed.json")
+	step(one, false, "v1", "installed ")
+}
+
+func TestInstallCUDA(t *testing.T) {
+	root := t.TempDir()
+	source := put(t, string(tarball(releaseMembers("v1"))), root, "gpu.tgz")
+	to := filepath.Join(root, "to")
+	if _, err := Install(context.Background(), InstallOptions{From: source, Folder: to, CUDA: true, platform: linuxX64}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"libonnxruntime.so.1": "v1", providerCUDA: "cuda v1", providerShared: "shared v1"} {
+		if installed(t, to, name) != library(linuxX64, want) {
+			t.Errorf("%s: the wrong bytes", name)
+		}
+	}
+	plain := put(t, string(tarball(npmMembers("v1"))), root, "cpu.tgz")
+	lone := filepath.Join(root, "lone")
+	_, err := Install(context.Background(), InstallOptions{From: plain, Folder: lone, CUDA: true, platform: linuxX64})
+	if err == nil || !strings.Contains(err.Error(), providerShared+", "+providerCUDA) {
+		t.Errorf("an archive without CUDA: found error %v", err)
+	}
+	if installed(t, lone, "libonnxruntime.so.1") == "" || !readRecord(lone).intact(lone, "libonnxruntime.so.1") {
+		t.Error("the library that was there is not installed")
+	}
+	if _, err := Install(context.Background(), InstallOptions{From: plain, Folder: lone, CUDA: true, platform: macArm}); err == nil || !strings.Contains(err.Error(), "found darwin/arm64, expected linux/amd64") {
+		t.Errorf("CUDA on a mac: found error %v", err)
+	}
+	// A folder holding both npm packages as they were fetched.
+	both := filepath.Join(root, "both")
+	put(t, string(tarball(npmMembers("v3"))), both, "cpu.tgz")
+	put(t, string(tarball(releaseMembers("v3")[2:])), both, "gpu.tgz")
+	if _, err := Install(context.Background(), InstallOptions{From: both, Folder: to, CUDA: true, Force: true, platform: linuxX64}); err != nil {
+		t.Fatal(err)
+	}
+	if installed(t, to, "libonnxruntime.so.1") != library(linuxX64, "v3") || installed(t, to, providerCUDA) != library(linuxX64, "cuda v3") {
+		t.Error("a folder of archives: the wrong bytes")
+	}
+}
+
+// TestInstallFailures breaks the source in every way; the file of before must stay whole.
+func TestInstallFailures(t *testing.T) {
+	root := t.TempDir()
+	good := tarball(npmMembers(strings.Repeat("some body ", 6000)))
+	flipped := bytes.Clone(good)
+	flipped[len(flipped)/2] ^= 0x40
+	to := filepath.Join(root, "to")
+	if _, err := Install(context.Background(), InstallOptions{From: put(t, library(linuxX64, "old"), root, "libonnxruntime.so"), Folder: to, platform: linuxX64}); err != nil {
+		t.Fatal(err)
+	}
+	const napi = "package/bin/napi-v6/"
+	for name, c := range map[string]struct{ source, want string }{
+		"missing":  {filepath.Join(root, "none.tgz"), "no such file"},
+		"cut":      {put(t, string(good[:len(good)/3]), root, "cut.tgz"), "cut short"},
+		"flipped":  {put(t, string(flipped), root, "flipped.tgz"), "flipped.tgz"},
+		"no gzip":  {put(t, "text", root, "text.tgz"), "not a gzip archive"},
+		"no zip":   {put(t, "text", root, "text.zip"), "not a whole archive"},
+		"text":     {put(t, "text", root, "notes.txt"), "found no libonnxruntime.so.1 for linux/amd64"},
+		"nothing":  {put(t, string(tarball(nil)), root, "nothing.tgz"), "found no libonnxruntime.so.1 for linux/amd64"},
+		"platform": {put(t, string(tarball([]member{{napi + "libonnxruntime.so.1", library(linuxArm, "x")}})), root, "arm.tgz"), "(linux/arm64), expected libonnxruntime.so.1 for linux/amd64"},
+		"half":     {put(t, library(linuxX64, "body")[:150], root, "half", "libonnxruntime.so.1"), "(150 bytes, not whole)"},
+		"forged":   {put(t, string(good), root, "onnxruntime-node-1.29.0.tgz"), "expected cfdfb45ec4044b1fdca43e5d2e180fb6817e649ff8ad1e0dfc90e18e51b67037"},
+	} {
+		_, err := Install(context.Background(), InstallOptions{From: c.source, Folder: to, Force: true, platform: linuxX64})
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "ortlib: ") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: found error %v, expected one with %q", name, err, c.want)
+		}
+		if installed(t, to, "libonnxruntime.so.1") != library(linuxX64, "old") || !readRecord(to).intact(to, "libonnxruntime.so.1") {
+			t.Fatalf("%s: the old library is gone", name)
+		}
+		onlyWhole(t, to)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Install(ctx, InstallOptions{From: put(t, string(good), root, "good.tgz"), Folder: to, Force: true, platform: linuxX64}); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: found error %v", err)
+	}
+	if _, err := Install(context.Background(), InstallOptions{From: filepath.Join(root, "good.tgz"), Folder: filepath.Join(root, "text.tgz", "below"), platform: linuxX64}); err == nil {
+		t.Error("a folder below a file was written")
+	}
+}
+
+// fakeNPM puts an npm client into PATH that is a shell script.
+func fakeNPM(t *testing.T, script string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the stand-in for npm is a shell script")
+	}
+	bin := t.TempDir()
+	path := put(t, "#!/bin/sh\n"+script, bin, "npm")
+	if err := os.Chmod(path, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+"/usr/bin"+string(os.PathListSeparator)+"/bin")
+}
+
+func pinned(name, version string, data []byte) npmPackage {
+	sum := sha256.Sum256(data)
+	return npmPackage{name, version, hex.EncodeToString(sum[:])}
+}
+
+// TestInstallThroughNPM stands a script in for the npm client: no network is touched.
+func TestInstallThroughNPM(t *testing.T) {
+	main, cuda := tarball(npmMembers("v1")), tarball(releaseMembers("v1")[2:])
+	store := t.TempDir()
+	put(t, string(main), store, "runtime-1.0.tgz")
+	put(t, string(cuda), store, "@gpu-2.0.tgz")
+	fakeNPM(t, `echo "$@" >> `+store+`/calls
+[ "$1" = pack ] || exit 3
+for last; do :; done
+name=$(echo "$last" | sed 's/\(.*\)@/\1-/')
+cp `+store+`/"$name".tgz . && echo "$name".tgz`)
+	to := filepath.Join(t.TempDir(), "deep", "cache")
+	o := InstallOptions{Folder: to, CUDA: true, platform: linuxX64, mainPkg: pinned("runtime", "1.0", main), cudaPkg: pinned("@gpu", "2.0", cuda)}
+	if _, err := Install(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	if installed(t, to, "libonnxruntime.so.1") != library(linuxX64, "v1") || installed(t, to, providerShared) != library(linuxX64, "shared v1") {
+		t.Error("the wrong bytes")
+	}
+	onlyWhole(t, to)
+	if _, err := Install(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	if calls := installed(t, store, "calls"); strings.Count(calls, "\n") != 2 {
+		t.Errorf("npm was called as %q, expected once a package", calls)
+	}
+
+	o.mainPkg.SHA256 = strings.Repeat("0", 64)
+	o.Force = true
+	if _, err := Install(context.Background(), o); err == nil || !strings.Contains(err.Error(), "runtime-1.0.tgz: found sha256 "+pinned("", "", main).SHA256) {
+		t.Errorf("a wrong sum: found error %v", err)
+	}
+	if installed(t, to, "libonnxruntime.so.1") != library(linuxX64, "v1") {
+		t.Error("the old library is gone")
+	}
+	onlyWhole(t, to)
+}
+
+func TestNPMFails(t *testing.T) {
+	o := InstallOptions{Folder: t.TempDir(), platform: linuxX64}
+	fakeNPM(t, "echo 'npm warn something'  >&2; echo 'npm error code ENOTFOUND' >&2; echo more >&2; exit 1")
+	if _, err := Install(context.Background(), o); err == nil || !strings.Contains(err.Error(), "npm pack onnxruntime-node@1.29.0: exit status 1: npm error code ENOTFOUND") {
+		t.Errorf("found error %v", err)
+	}
+	onlyWhole(t, o.Folder)
+	fakeNPM(t, "exit 0")
+	if _, err := Install(context.Background(), o); err == nil || !strings.Contains(err.Error(), "found no onnxruntime-node-1.29.0.tgz") {
+		t.Errorf("an npm that writes nothing: found error %v", err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if _, err := Install(context.Background(), o); err == nil || !strings.Contains(err.Error(), "npm client is not there") || !strings.Contains(err.Error(), "--from") {
+		t.Errorf("no npm: found error %v", err)
+	}
+}
+
+// TestSweep removes what killed installs left long ago, and nothing else.
+func TestSweep(t *testing.T) {
+	folder := t.TempDir()
+	old := put(t, "half", folder, ".libonnxruntime.so.1.tmp-123")
+	put(t, "fetched", folder, ".fetch-9", "x.tgz")
+	young := put(t, "half", folder, ".libonnxruntime.so.1.tmp-456")
+	kept := put(t, "whole", folder, "libonnxruntime.so.1")
+	now := time.Now()
+	for _, path := range []string{old, filepath.Join(folder, ".fetch-9"), kept} {
+		if err := os.Chtimes(path, now.Add(-2*time.Hour), now.Add(-2*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep(folder, now.Add(-time.Hour))
+	for path, want := range map[string]bool{old: false, filepath.Join(folder, ".fetch-9"): false, young: true, kept: true} {
+		if _, err := os.Stat(path); (err == nil) != want {
+			t.Errorf("%s: there %v, expected %v", path, err == nil, want)
+		}
+	}
+}
+
+// FuzzPlatformOf reads heads of anything: no panic, and no platform without a processor.
+func FuzzPlatformOf(f *testing.F) {
+	for _, p := range []platform{linuxX64, linuxArm, macArm, winX64} {
+		f.Add([]byte(library(p, "body")), int64(204))
+	}
+	f.Fuzz(func(t *testing.T, head []byte, size int64) {
+		if p, ok := platformOf(head); ok != (p.Arch != "") || ok != (p.OS != "") && p.OS == "" {
+			t.Fatalf("found %v, %v", p, ok)
+		}
+		whole(head, size)
+	})
+}

@@ -1,0 +1,58 @@
+package models
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"winnow/graph"
+)
+
+// AddFile puts a model file into the user's registry: its path, sha256 and settings; nothing is copied. A
+// file with the sha256 of a known entry needs neither name nor settings; one named after a known entry that
+// users make themselves (resnet50) takes that entry's preprocessing; any other is described by the settings.
+// It is added only if it can be cut to a feature vector.
+func (r *Registry) AddFile(path, name string, s Settings) (*Backbone, *Prepared, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("models: %w", err)
+	}
+	data, err := readFile(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("models: %w", err)
+	}
+	m, err := graph.ReadNamed(path, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	b := &Backbone{Path: path, Data: data, Entry: Entry{Name: name, SHA256: Sum(data)}}
+	if err := r.describe(b, m, s); err != nil {
+		return nil, nil, err
+	}
+	b.File = path
+	p, err := prepare(b.Entry, m, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	return b, p, r.Add(b.Entry)
+}
+
+// describe fills in what is known of a file that is to be added.
+func (r *Registry) describe(b *Backbone, m *graph.Model, s Settings) error {
+	like := slices.IndexFunc(known, func(k Entry) bool {
+		return k.SHA256 == b.SHA256 || b.Name == k.Name && k.SHA256 == "" && compiled()[k.File] == nil
+	})
+	if like < 0 {
+		if err := checkName(b.Name); err != nil {
+			return err
+		}
+		return b.guess(m, s)
+	}
+	sum, name := b.SHA256, b.Name
+	b.Entry = known[like]
+	b.SHA256 = sum
+	if name != "" {
+		b.Name = name
+	}
+	return b.settle(s)
+}

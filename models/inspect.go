@@ -1,0 +1,109 @@
+package models
+
+import (
+	"winnow/graph"
+)
+
+// Report is all there is to say about a backbone without running it.
+type Report struct {
+	Entry
+	Path       string          `json:"path"`      // where the file is; "" if it is compiled in or missing
+	Found      bool            `json:"found"`     // the file was found and is what the entry says
+	Compiled   bool            `json:"compiled"`  // it is part of the program
+	Recorded   bool            `json:"recorded"`  // an entry tells its preprocessing
+	Structure  *Structure      `json:"structure"` // nil where there is no file
+	Feature    *FeatureReport  `json:"feature"`   // nil where none was found
+	Candidates []TensorSummary `json:"candidates"`
+	Problems   []string        `json:"problems"`
+	Warnings   []string        `json:"warnings"`
+}
+
+// Structure is what the file holds.
+type Structure struct {
+	Producer   string          `json:"producer"`
+	IRVersion  int64           `json:"ir_version"`
+	Opset      int64           `json:"opset"`
+	Nodes      int             `json:"nodes"`
+	Parameters int64           `json:"parameters"`
+	Bytes      int             `json:"bytes"`
+	Inputs     []TensorSummary `json:"inputs"`
+	Outputs    []TensorSummary `json:"outputs"`
+}
+
+// FeatureReport says which tensor an extraction would store.
+type FeatureReport struct {
+	Tensor string `json:"tensor"`
+	Dim    int    `json:"dim"`
+	Why    string `json:"why"`
+}
+
+// TensorSummary is a tensor's name, type and shape ("[N,3,224,224]", "?" where not known).
+type TensorSummary struct {
+	Name  string `json:"name"`
+	Type  string `json:"type"`
+	Shape string `json:"shape"`
+}
+
+// candidates bounds the list of further tensors that could serve as features.
+const candidates = 12
+
+// Inspect looks at a backbone by name or path. What is wrong with it is in the report; an error means that
+// there is nothing to report on.
+func (r *Registry) Inspect(name string, s Settings) (*Report, error) {
+	rep := &Report{Candidates: []TensorSummary{}, Problems: []string{}, Warnings: []string{}}
+	b, recorded, err := r.load(name)
+	if err != nil {
+		e, ok := r.Entry(name)
+		if !ok {
+			return nil, err
+		}
+		rep.Entry, rep.Recorded = e, true
+		rep.Problems = append(rep.Problems, err.Error())
+		return rep, nil
+	}
+	m, err := graph.ReadNamed(b.File, b.Data)
+	if err != nil {
+		return nil, err
+	}
+	problem := func(err error) bool {
+		if err != nil {
+			rep.Problems = append(rep.Problems, err.Error())
+		}
+		return err != nil
+	}
+	if recorded {
+		err = b.settle(s)
+	} else {
+		err = b.guess(m, s)
+	}
+	unclear := problem(err)
+	rep.Entry, rep.Path, rep.Found, rep.Recorded = b.Entry, b.Path, true, recorded
+	rep.Compiled = b.Path == ""
+	rep.Warnings = append(rep.Warnings, b.Warnings...)
+	rep.Structure = structure(m, len(b.Data))
+	rep.Candidates = summaries(graph.Candidates(m, candidates))
+	if unclear {
+		return rep, nil
+	}
+	if p, err := prepare(b.Entry, m, ""); !problem(err) {
+		rep.Feature = &FeatureReport{p.Cut, p.Dim, p.Why}
+		rep.Warnings = append(rep.Warnings, p.Warnings...)
+	}
+	return rep, nil
+}
+
+func structure(m *graph.Model, size int) *Structure {
+	return &Structure{
+		Producer: m.Producer, IRVersion: m.IRVersion, Opset: m.Opset(), Nodes: len(m.Graph.Nodes),
+		Parameters: m.Graph.Parameters(), Bytes: size,
+		Inputs: summaries(m.Graph.DataInputs()), Outputs: summaries(m.Graph.Outputs),
+	}
+}
+
+func summaries(list []*graph.ValueInfo) []TensorSummary {
+	out := make([]TensorSummary, len(list))
+	for i, v := range list {
+		out[i] = TensorSummary{v.Name, v.Type.String(), v.Shape.String()}
+	}
+	return out
+}

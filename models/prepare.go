@@ -1,0 +1,65 @@
+package models
+
+import (
+	"fmt"
+
+	"winnow/graph"
+)
+
+// Prepared is a backbone cut to its feature vector, ready for a runtime.
+type Prepared struct {
+	Model    []byte   // ONNX, with one output
+	Input    string   // name of the tensor to feed
+	Tensor   string   // name of the output: [N,Dim]
+	Cut      string   // the tensor of the original model that it was cut at
+	Why      string   // why there
+	Dim      int      // 0: known only when it runs
+	Batch    int      // the only batch the model takes; 0: any
+	Warnings []string // a line each
+}
+
+// Prepare reads a model and cuts it at its feature tensor: output if given, else the entry's, else the one
+// found in the graph. A tensor that is not one vector an image is made one (see [graph.Vector]).
+func Prepare(e Entry, data []byte, output string) (*Prepared, error) {
+	m, err := graph.ReadNamed(e.File, data)
+	if err != nil {
+		return nil, err
+	}
+	return prepare(e, m, output)
+}
+
+func prepare(e Entry, m *graph.Model, output string) (*Prepared, error) {
+	p := &Prepared{Cut: output, Why: "asked for"}
+	if p.Cut == "" {
+		p.Cut, p.Why = e.Output, "recorded"
+	}
+	if p.Cut == "" {
+		found, err := graph.FeatureTensor(m)
+		if err != nil {
+			return nil, fmt.Errorf("models: %s: %w", e.File, err)
+		}
+		p.Cut, p.Why = found.Tensor, found.Why
+	}
+	cut, tensor, dim, err := graph.Vector(m, p.Cut)
+	if err != nil {
+		return nil, fmt.Errorf("models: %s: %w", e.File, err)
+	}
+	in, err := imageInput(cut)
+	if err != nil {
+		return nil, fmt.Errorf("models: %s: %w", e.File, err)
+	}
+	if e.Input != "" && e.Input != in.name {
+		return nil, fmt.Errorf("models: %s: found the input %q, expected %q", e.File, in.name, e.Input)
+	}
+	if err := in.fits(e.Preprocessing); err != nil {
+		return nil, err
+	}
+	p.Model, p.Input, p.Tensor, p.Dim, p.Batch = cut.Marshal(), in.name, tensor, dim, in.batch
+	if in.batch > 1 {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: takes batches of exactly %d images: export it with a free batch to be faster", e.File, in.batch))
+	}
+	if dim == 0 {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: the length of %q is not known before the model runs", e.File, tensor))
+	}
+	return p, nil
+}

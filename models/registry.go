@@ -1,0 +1,186 @@
+package models
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"winnow/internal/atomicfile"
+)
+
+// Registry is the known backbones and a user's own, which live in a JSON file.
+type Registry struct {
+	path    string
+	folders []string
+	user    []Entry
+}
+
+// registryVersion is that of the registry file's format.
+const registryVersion = 1
+
+// registryFile is the form of the file.
+type registryFile struct {
+	Version int     `json:"version"`
+	Models  []Entry `json:"models"`
+}
+
+// Open reads a user's registry; a file that does not exist is an empty one. Files of entries that are bare
+// names are looked for in the folders, in order.
+func Open(path string, folders ...string) (*Registry, error) {
+	r := &Registry{path: path, folders: folders}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("models: %w", err)
+	}
+	if r.user, err = parseRegistry(data); err != nil {
+		return nil, fmt.Errorf("models: %s: %w", path, err)
+	}
+	return r, nil
+}
+
+func parseRegistry(data []byte) ([]Entry, error) {
+	var file registryFile
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&file); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("found more after the list of models, expected its end")
+	}
+	if file.Version != registryVersion {
+		return nil, fmt.Errorf("found version %d, expected %d", file.Version, registryVersion)
+	}
+	seen := map[string]bool{}
+	for i, e := range file.Models {
+		if err := checkName(e.Name); err != nil {
+			return nil, fmt.Errorf("model %d: %w", i+1, err)
+		}
+		if seen[e.Name] {
+			return nil, fmt.Errorf("model %d: the name %q is there twice", i+1, e.Name)
+		}
+		seen[e.Name] = true
+		if e.File == "" || e.SHA256 == "" {
+			return nil, fmt.Errorf("model %q: found no file or no sha256, expected both", e.Name)
+		}
+		if err := checkPreprocessing(e.Preprocessing); err != nil {
+			return nil, fmt.Errorf("model %q: %w", e.Name, err)
+		}
+	}
+	return file.Models, nil
+}
+
+// Path is where the user's registry is.
+func (r *Registry) Path() string { return r.path }
+
+// Entries are all entries: the known ones, each replaced by the user's of the same name, then the user's others.
+func (r *Registry) Entries() []Entry {
+	all := slices.Clone(known)
+	for _, e := range r.user {
+		if at := slices.IndexFunc(all, func(k Entry) bool { return k.Name == e.Name }); at >= 0 {
+			all[at] = e
+			continue
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// Entry is the entry of that name.
+func (r *Registry) Entry(name string) (Entry, bool) {
+	for _, e := range r.Entries() {
+		if e.Name == name {
+			return e, true
+		}
+	}
+	return Entry{}, false
+}
+
+// Own reports whether an entry is the user's.
+func (r *Registry) Own(name string) bool {
+	return slices.ContainsFunc(r.user, func(e Entry) bool { return e.Name == name })
+}
+
+// Locate finds an entry's file: compiled in (path ""), as recorded, or in the folders.
+func (r *Registry) Locate(e Entry) (path string, ok bool) {
+	if !filepath.IsAbs(e.File) && compiled()[e.File] != nil {
+		return "", true
+	}
+	for _, p := range r.places(e) {
+		if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() {
+			return p, true
+		}
+	}
+	return "", false
+}
+
+// places are the paths at which an entry's file may be.
+func (r *Registry) places(e Entry) []string {
+	if filepath.IsAbs(e.File) {
+		return []string{e.File}
+	}
+	var list []string
+	for _, dir := range r.folders {
+		list = append(list, filepath.Join(dir, e.File))
+	}
+	return list
+}
+
+// Add puts an entry into the user's registry and writes it. The name must be free, or that of a known entry
+// whose file the user provides.
+func (r *Registry) Add(e Entry) error {
+	if err := checkName(e.Name); err != nil {
+		return err
+	}
+	if r.Own(e.Name) {
+		return fmt.Errorf("models: name %q is taken: remove it first (winnow models remove %s), or choose another with --name", e.Name, e.Name)
+	}
+	for _, k := range known {
+		if k.Name == e.Name && (k.SHA256 != "" && k.SHA256 != e.SHA256 || compiled()[k.File] != nil) {
+			return fmt.Errorf("models: name %q is that of a known model with sha256 %s, the file has %s: choose another with --name", e.Name, orNone(k.SHA256), e.SHA256)
+		}
+	}
+	return r.write(append(slices.Clone(r.user), e))
+}
+
+func orNone(sum string) string {
+	if sum == "" {
+		return "(none)"
+	}
+	return sum
+}
+
+// Remove takes an entry out of the user's registry. The model's file is left alone.
+func (r *Registry) Remove(name string) error {
+	if !r.Own(name) {
+		if _, ok := r.Entry(name); ok {
+			return fmt.Errorf("models: %q is one of winnow's own entries, expected one you added", name)
+		}
+		return fmt.Errorf("models: %q: %s has no such entry", name, r.path)
+	}
+	return r.write(slices.DeleteFunc(slices.Clone(r.user), func(e Entry) bool { return e.Name == name }))
+}
+
+func (r *Registry) write(user []Entry) error {
+	data, err := json.MarshalIndent(registryFile{registryVersion, user}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("models: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(r.path), 0o755); err != nil {
+		return fmt.Errorf("models: %w", err)
+	}
+	if err := atomicfile.WriteBytes(r.path, append(data, '\n')); err != nil {
+		return fmt.Errorf("models: %w", err)
+	}
+	r.user = user
+	return nil
+}

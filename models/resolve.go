@@ -1,0 +1,184 @@
+package models
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"winnow/backbone"
+	"winnow/graph"
+)
+
+// maxFile bounds a model file: protobuf cannot hold more in one message.
+const maxFile = 2 << 30
+
+// Resolve finds a backbone by the name of an entry or by the path of an ONNX file, and reads it.
+//
+// The file of an entry must have the sha256 recorded. A file given by path that has the sha256 of an entry is
+// that entry, whatever it is called. Any other file takes its preprocessing from the settings; where they say
+// nothing and the input is an ordinary color image, ImageNet's is assumed, with a warning.
+func (r *Registry) Resolve(name string, s Settings) (*Backbone, error) {
+	b, recorded, err := r.load(name)
+	if err != nil {
+		return nil, err
+	}
+	if recorded {
+		return b, b.settle(s)
+	}
+	m, err := graph.ReadNamed(b.Path, b.Data)
+	if err != nil {
+		return nil, err
+	}
+	return b, b.guess(m, s)
+}
+
+// load finds and reads a backbone; recorded says that an entry tells its preprocessing.
+func (r *Registry) load(name string) (b *Backbone, recorded bool, err error) {
+	if e, ok := r.Entry(name); ok {
+		b, err = r.open(e)
+		return b, true, err
+	}
+	b = &Backbone{Path: name}
+	if b.Data, err = readFile(name); errors.Is(err, fs.ErrNotExist) {
+		return nil, false, fmt.Errorf("models: %q: no model has this name and there is no such file: see winnow models list", name)
+	} else if err != nil {
+		return nil, false, fmt.Errorf("models: %w", err)
+	}
+	sum := Sum(b.Data)
+	for _, e := range r.Entries() {
+		if e.SHA256 == sum {
+			b.Entry = e
+			return b, true, nil
+		}
+	}
+	b.Name = strings.TrimSuffix(filepath.Base(name), ".onnx")
+	b.File, b.SHA256 = name, sum
+	return b, false, nil
+}
+
+// readFile reads a model, refusing what is too large before it is in memory.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("%s: found a folder, expected an ONNX file", path)
+	case info.Size() > maxFile:
+		return nil, fmt.Errorf("%s: found %d bytes, expected an ONNX file of at most %d", path, info.Size(), int64(maxFile))
+	}
+	return os.ReadFile(path)
+}
+
+// open reads an entry's file and compares it with what is recorded.
+func (r *Registry) open(e Entry) (*Backbone, error) {
+	path, ok := r.Locate(e)
+	if !ok {
+		return nil, fmt.Errorf("models: %q: its file is not there, looked for %s: winnow models show %s says how to get it",
+			e.Name, strings.Join(orName(r.places(e), e.File), ", "), e.Name)
+	}
+	b := &Backbone{Entry: e, Path: path, Data: compiled()[e.File]}
+	if path != "" {
+		var err error
+		if b.Data, err = readFile(path); err != nil {
+			return nil, fmt.Errorf("models: %q: %w", e.Name, err)
+		}
+	}
+	sum := Sum(b.Data)
+	if e.SHA256 != "" && e.SHA256 != sum {
+		return nil, fmt.Errorf("models: %q: %s has sha256 %s, expected %s: it was changed or is another model", e.Name, path, sum, e.SHA256)
+	}
+	b.SHA256 = sum
+	return b, nil
+}
+
+func orName(places []string, name string) []string {
+	if len(places) == 0 {
+		return []string{name}
+	}
+	return places
+}
+
+// settle applies the settings to an entry's preprocessing.
+func (b *Backbone) settle(s Settings) (err error) {
+	b.Preprocessing, err = s.Preprocessing(b.Preprocessing)
+	if s.Output != "" {
+		b.Output = s.Output
+	}
+	return err
+}
+
+// guess finds preprocessing for a file nobody knows.
+func (b *Backbone) guess(m *graph.Model, s Settings) error {
+	in, err := imageInput(m)
+	if err != nil {
+		return fmt.Errorf("models: %s: %w", b.Path, err)
+	}
+	b.Input, b.Output = in.name, s.Output
+	start := presets["imagenet"]
+	said := s.Preset != "" || s.Channels != "" || s.Mean != nil || s.Scale != nil
+	switch {
+	case said:
+	case in.planes != 3:
+		return fmt.Errorf("models: %s: input %v has %d channels and nothing says how images are prepared: "+settingsHelp,
+			b.Path, in.info, in.planes, strings.Join(Presets(), "|"))
+	default:
+		b.Warnings = append(b.Warnings, fmt.Sprintf("%s: nothing says how it wants its images: ImageNet's preprocessing is assumed; "+settingsHelp,
+			b.Path, strings.Join(Presets(), "|")))
+	}
+	p, err := s.Preprocessing(start)
+	if err != nil {
+		return err
+	}
+	s.size(&p, in.side)
+	b.Preprocessing = p
+	return in.fits(p)
+}
+
+// image is the one input of a backbone, float32 [N,planes,side,side].
+type image struct {
+	info         *graph.ValueInfo
+	name         string
+	planes, side int // 0: free
+	batch        int // 0: free
+}
+
+// imageInput is the model's input if it takes images.
+func imageInput(m *graph.Model) (image, error) {
+	inputs := m.Graph.DataInputs()
+	if len(inputs) != 1 {
+		return image{}, fmt.Errorf("found %d inputs %v, expected one that takes images", len(inputs), inputs)
+	}
+	in := inputs[0]
+	size := func(i int) int {
+		if d := in.Shape[i]; d.Known() {
+			return int(d.Size)
+		}
+		return 0
+	}
+	switch {
+	case in.Type != graph.Float32:
+		return image{}, fmt.Errorf("input %v: expected float32", in)
+	case len(in.Shape) != 4:
+		return image{}, fmt.Errorf("input %v: expected images [N,C,H,W]", in)
+	case size(3) == 3 && size(1) != 3:
+		return image{}, fmt.Errorf("input %v: found [N,H,W,C], expected [N,C,H,W]: export the model with channels first", in)
+	case size(2) != size(3):
+		return image{}, fmt.Errorf("input %v: expected square images", in)
+	}
+	return image{in, in.Name, size(1), size(2), size(0)}, nil
+}
+
+// fits compares preprocessing with what the input takes.
+func (in image) fits(p backbone.Preprocessing) error {
+	if in.planes != 0 && in.planes != p.Planes() {
+		return fmt.Errorf("models: input %v takes %d channels, preprocessing %s gives %d: see --channels", in.info, in.planes, p.Channels, p.Planes())
+	}
+	if in.side != 0 && in.side != p.Crop {
+		return fmt.Errorf("models: input %v takes images of %d×%d, preprocessing gives %d×%d: see --crop", in.info, in.side, in.side, p.Crop, p.Crop)
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package models
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"winnow/backbone"
+)
+
+// Settings are a user's wishes about preprocessing and output; what is left at nil or "" stays as the preset
+// or the entry has it.
+type Settings struct {
+	Preset        string
+	Resize        *int
+	Exact         *bool
+	Crop          *int
+	Interpolation string
+	Channels      string
+	Scale         *float64
+	Mean, Std     []float64 // three numbers, or one for all channels
+	EXIF          *bool
+	Output        string
+}
+
+// settingsHelp names the flags that say how images are prepared.
+const settingsHelp = "say how it wants its images: --preset %s, or --channels, --resize, --crop, --scale, --mean and --std"
+
+// Presets are the names of the presets, in text order.
+func Presets() []string { return slices.Sorted(maps.Keys(presets)) }
+
+// Preprocessing is p, or the preset if one is named, with the further wishes applied.
+func (s Settings) Preprocessing(p backbone.Preprocessing) (backbone.Preprocessing, error) {
+	if s.Preset != "" {
+		named, ok := presets[s.Preset]
+		if !ok {
+			return p, fmt.Errorf("models: preset %q: expected one of %s", s.Preset, strings.Join(Presets(), ", "))
+		}
+		p = named
+	}
+	set(&p.Resize, s.Resize)
+	set(&p.Exact, s.Exact)
+	set(&p.Crop, s.Crop)
+	set(&p.EXIF, s.EXIF)
+	if s.Interpolation != "" {
+		p.Interpolation = s.Interpolation
+	}
+	if s.Channels != "" {
+		p.Channels = strings.ToUpper(s.Channels)
+	}
+	if s.Scale != nil {
+		p.Scale = float32(*s.Scale)
+	}
+	if err := three(&p.Mean, s.Mean, "mean"); err != nil {
+		return p, err
+	}
+	if err := three(&p.Std, s.Std, "std"); err != nil {
+		return p, err
+	}
+	return p, checkPreprocessing(p)
+}
+
+// size sets crop and resize for a network of another input side than the preset's, in its proportion, unless
+// the user named them.
+func (s Settings) size(p *backbone.Preprocessing, side int) {
+	if side <= 0 || side == p.Crop || s.Crop != nil {
+		return
+	}
+	if s.Resize == nil {
+		p.Resize = (p.Resize*side + p.Crop/2) / p.Crop
+	}
+	p.Crop = side
+}
+
+func set[T any](dst *T, v *T) {
+	if v != nil {
+		*dst = *v
+	}
+}
+
+func three(dst *[3]float32, list []float64, what string) error {
+	switch len(list) {
+	case 0:
+	case 1:
+		v := float32(list[0])
+		*dst = [3]float32{v, v, v}
+	case 3:
+		*dst = [3]float32{float32(list[0]), float32(list[1]), float32(list[2])}
+	default:
+		return fmt.Errorf("models: %s: found %d numbers, expected 3 (or 1 for all channels)", what, len(list))
+	}
+	return nil
+}
+
+// checkPreprocessing refuses what no network can want.
+func checkPreprocessing(p backbone.Preprocessing) error {
+	wrong := func(what string, found any, expected string) error {
+		return fmt.Errorf("models: %s: found %v, expected %s", what, found, expected)
+	}
+	const side = 1 << 14
+	switch {
+	case p.Crop < 1 || p.Crop > side:
+		return wrong("crop", p.Crop, "the side of the network's input in pixels")
+	case p.Resize < 0 || p.Resize > side:
+		return wrong("resize", p.Resize, "a side in pixels, or 0 for no resize")
+	case !slices.Contains([]string{"bilinear", "bicubic", "lanczos"}, p.Interpolation):
+		return wrong("interpolation", p.Interpolation, "bilinear, bicubic or lanczos")
+	case !slices.Contains([]string{"RGB", "BGR", "L"}, p.Channels):
+		return wrong("channels", p.Channels, "RGB, BGR or L (grey)")
+	case !(p.Scale > 0) || p.Scale > 1e6:
+		return wrong("scale", p.Scale, "a positive number as 1 or 0.00392157 (1/255)")
+	}
+	for i := range p.Mean {
+		if !(p.Std[i] > 0) || p.Std[i] > 1e6 {
+			return wrong("std", p.Std, "positive numbers")
+		}
+		if !(p.Mean[i] >= -1e6 && p.Mean[i] <= 1e6) {
+			return wrong("mean", p.Mean, "numbers in the range of the scaled pixels")
+		}
+	}
+	return nil
+}
