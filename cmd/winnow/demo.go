@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
-	"winnow/backbone/ort"
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
 	"winnow/eval"
@@ -247,48 +245,27 @@ func (d *demo) series(curves *demoCurves, values []float64) eval.Series {
 	return s
 }
 
-// extract makes the features of every image, or finds them made.
+// extract makes the features of every image, always anew: it takes seconds.
 func (d *demo) extract() error {
 	registry, err := openRegistry()
 	if err != nil {
 		return err
 	}
-	bb, err := registry.Resolve("glyphnet", models.Settings{})
+	b, err := registry.Resolve("glyphnet", models.Settings{})
 	if err != nil {
 		return err
 	}
-	prepared, err := models.Prepare(bb.Entry, bb.Data, "")
+	cut, err := models.Prepare(b.Entry, b.Data, "")
 	if err != nil {
 		return err
 	}
-	rt, err := openRuntime(d.c)
-	if err != nil {
+	e := extraction{
+		out: filepath.Join(d.dir, "features"), overwrite: true, root: d.images, paths: d.clean.Paths(), model: b, cut: cut,
+		cfg: backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: 64, Strict: true},
+	}
+	if _, err = e.run(d.c); err != nil {
 		return err
 	}
-	pp := bb.Preprocessing
-	net, err := ort.NewNetwork(rt, prepared.Model, prepared.Tensor, ort.NetworkInput{Name: prepared.Input, Channels: pp.Planes(), Height: pp.Crop, Width: pp.Crop})
-	if err != nil {
-		return err
-	}
-	defer net.Close()
-	plan := features.Plan{
-		Key:   features.Key{Model: bb.SHA256, Output: prepared.Cut, Preprocessing: pp.Key(), Views: []string{"center"}},
-		Paths: d.clean.Paths(), Dim: net.Dim(), Batch: 64, Device: rt.Device().String(), Winnow: version(),
-	}
-	dir := filepath.Join(d.dir, "features")
-	w, err := features.Create(dir, plan, true)
-	if errors.Is(err, features.ErrComplete) {
-		d.store, err = features.Open(dir)
-		return err
-	}
-	if err != nil {
-		return err
-	}
-	defer w.Close()
-	cfg := backbone.ExtractConfig{Preprocessing: pp, Batch: plan.Batch, Strict: true}
-	if err := backbone.Extract(d.c.Context, cfg, net, d.images, plan.Paths, w, nil); err != nil {
-		return err
-	}
-	d.store, err = w.Finish()
+	d.store, err = features.Open(e.out)
 	return err
 }
