@@ -9,6 +9,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"strings"
 
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/webp"
@@ -107,6 +108,9 @@ func decodeAs(f format, data []byte, o DecodeOptions) (img image.Image, err erro
 func decodeError(name string, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s: the file is cut short", name)
+	}
+	if text := err.Error(); strings.Contains(text, "short Huffman data") || strings.Contains(text, "missing 0xff00 sequence") {
+		return fmt.Errorf("%s: the picture's data end early", name)
 	}
 	if text := err.Error(); len(text) > len(name) && text[:len(name)+1] == name+":" {
 		return err

@@ -261,7 +261,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"own limit":  {small, DecodeOptions{MaxPixels: 37*29 - 1}, "png: 37×29 pixels, expected at most 1072"},
 		"half jpeg":  {jpg[:len(jpg)/2], DecodeOptions{}, "jpeg: "},
 		"no end":     {jpg[:len(jpg)-2], DecodeOptions{}, "jpeg: the file is cut short"},
-		"half, end":  {append(bytes.Clone(jpg[:len(jpg)/2]), 0xff, 0xd9), DecodeOptions{}, "jpeg: "},
+		"half, end":  {append(bytes.Clone(jpg[:len(jpg)/2]), 0xff, 0xd9), DecodeOptions{}, "jpeg: the picture's data end early"},
 		"no picture": {jpg[:20], DecodeOptions{}, "jpeg: the file is cut short"},
 	} {
 		_, err := Decode(c.data, c.o)

@@ -69,22 +69,33 @@ func (r *reader) load(path string) error {
 	return err
 }
 
+// NoneReadable is an image list of which not even one of the first images can be read.
+type NoneReadable struct {
+	Tried  int
+	Path   string // the first
+	Reason error  // and what is wrong with it
+}
+
+func (e *NoneReadable) Error() string {
+	return fmt.Sprintf("backbone: none of the first %d images can be read; %s: %v", e.Tried, e.Path, e.Reason)
+}
+
 // probe reads images from the beginning until one can be read: where none of the first can, the folder is
 // the wrong one and nothing should be begun.
 func (r *reader) probe(paths []string) error {
+	if len(paths) == 0 {
+		return errors.New("backbone: extract: the image list is empty")
+	}
 	dst := make([]float32, r.q.p.Size())
-	var first error
-	for i, path := range paths[:min(len(paths), probed)] {
+	none := &NoneReadable{Tried: min(len(paths), probed), Path: paths[0]}
+	for i, path := range paths[:none.Tried] {
 		err := r.read(dst, path)
 		if err == nil {
 			return nil
 		}
 		if i == 0 {
-			first = err
+			none.Reason = err
 		}
 	}
-	if first == nil {
-		return errors.New("backbone: extract: the image list is empty")
-	}
-	return fmt.Errorf("backbone: none of the first %d images can be read; %s: %w", min(len(paths), probed), paths[0], first)
+	return none
 }

@@ -3,8 +3,11 @@ package features
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -27,13 +30,33 @@ func (k Key) Differs(other Key) string {
 	case k.Output != other.Output:
 		return fmt.Sprintf("made of tensor %q, asked for %q", k.Output, other.Output)
 	case k.Preprocessing != other.Preprocessing:
-		return fmt.Sprintf("made with preprocessing %s, asked for %s", k.Preprocessing, other.Preprocessing)
+		mine, yours := settingsApart(k.Preprocessing, other.Preprocessing)
+		return fmt.Sprintf("made with preprocessing %s, asked for %s", mine, yours)
 	case !slices.Equal(k.Views, other.Views):
 		return fmt.Sprintf("made with views %v, asked for %v", k.Views, other.Views)
 	case k.Images != other.Images:
 		return fmt.Sprintf("made from image list %s, asked for %s", short(k.Images), short(other.Images))
 	}
 	return ""
+}
+
+// settingsApart leaves only what differs of two texts that are JSON objects; other texts stay as they are.
+func settingsApart(a, b string) (string, string) {
+	var x, y map[string]any
+	if json.Unmarshal([]byte(a), &x) != nil || json.Unmarshal([]byte(b), &y) != nil {
+		return a, b
+	}
+	var left, right []string
+	for _, name := range slices.Sorted(maps.Keys(x)) {
+		if other, ok := y[name]; ok && !reflect.DeepEqual(x[name], other) {
+			left = append(left, fmt.Sprintf("%s %v", name, x[name]))
+			right = append(right, fmt.Sprintf("%s %v", name, other))
+		}
+	}
+	if len(left) == 0 {
+		return a, b
+	}
+	return strings.Join(left, ", "), strings.Join(right, ", ")
 }
 
 // short is the beginning of a hash, enough to tell two apart by eye.

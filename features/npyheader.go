@@ -118,7 +118,7 @@ func (h *npyHeader) parse(text string) error {
 			h.descr, ok = s.quoted()
 		case "fortran_order":
 			if s.take("True") {
-				return fmt.Errorf("Fortran order, expected C order (numpy.ascontiguousarray makes it)")
+				return fmt.Errorf("array in Fortran order, expected C order (numpy.ascontiguousarray makes it)")
 			}
 			ok = s.take("False")
 		case "shape":

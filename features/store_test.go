@@ -246,6 +246,9 @@ func TestAnotherKeyIsRefused(t *testing.T) {
 		begun := t.TempDir()
 		w := mustCreate(t, begun, plan, false)
 		appendTo(t, w, plan, 8)
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
 		w.Close()
 		dirs := []string{begun}
 		if !change.begun {
@@ -273,6 +276,28 @@ func TestAnotherKeyIsRefused(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestPreprocessingApart: of two long texts only the settings that differ are said.
+func TestPreprocessingApart(t *testing.T) {
+	a := Key{Preprocessing: `{"resize":256,"crop":224,"mean":[0.5,0.4],"exif":false}`}
+	b := Key{Preprocessing: `{"resize":256,"crop":192,"mean":[0.5,0.4],"exif":true}`}
+	if got, want := a.Differs(b), "made with preprocessing crop 224, exif false, asked for crop 192, exif true"; got != want {
+		t.Errorf("%q, expected %q", got, want)
+	}
+	b.Preprocessing = `{"resize":256}`
+	if got := a.Differs(b); !strings.Contains(got, `asked for {"resize":256}`) {
+		t.Errorf("%q does not say what was asked for", got)
+	}
+}
+
+// TestEmptyBeginningBindsNobody: a run that stopped before its first batch was kept leaves nothing to go on with.
+func TestEmptyBeginningBindsNobody(t *testing.T) {
+	dir := t.TempDir()
+	mustCreate(t, dir, testPlan(10), false).Close()
+	other := testPlan(10)
+	other.Key.Model = "9c02"
+	mustCreate(t, dir, other, false).Close()
 }
 
 // TestOverwriteKeepsTheOldStore until the new one is whole.

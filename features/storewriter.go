@@ -119,6 +119,7 @@ func (w *Writer) begin(overwrite bool) error {
 	p, err := readProgress(w.path(progressFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+	case err == nil && p.Rows == 0: // nothing was kept of it
 	case err != nil && !overwrite:
 		return fmt.Errorf("features: %s: %w", w.path(progressFile), err)
 	case err == nil:

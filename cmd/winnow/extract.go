@@ -1,5 +1,277 @@
 package main
 
-import "github.com/urfave/cli/v2"
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
 
-func extractCommand() *cli.Command { return &cli.Command{Name: "extract"} }
+	"github.com/urfave/cli/v2"
+
+	"winnow/backbone"
+	"winnow/backbone/ort"
+	"winnow/datasets"
+	"winnow/features"
+	"winnow/models"
+)
+
+func extractCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "extract",
+		Usage: "turn the images of a manifest into feature vectors, once for every label they may get",
+		Description: "Writes the folder --out: features.npy (float32, one row an image), paths.txt and store.json. Labels play\n" +
+			"no part, so manifests that differ in labels only share one store. Stopped at any moment and started\n" +
+			"again with the same flags it goes on, to the same bytes; a finished store is left as it is.\n\n" +
+			"   winnow extract --manifest birds.csv --root birds/ --model mobilenetv2 --out birds.features",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "manifest", Required: true, Usage: "manifest `FILE`, or a folder with a folder for each class"},
+			&cli.StringFlag{Name: "root", Usage: "`DIR` the manifest's paths are relative to (default: the manifest's folder)"},
+			&cli.StringFlag{Name: "model", Required: true, Usage: "a backbone: `NAME` of winnow models list, or an ONNX file"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "feature store `DIR` to write"},
+			&cli.IntFlag{Name: "batch", Value: 32, Usage: "`N` images a run of the network"},
+			&cli.IntFlag{Name: "workers", Usage: "`N` images decoded at the same time (0: one a core)"},
+			&cli.IntFlag{Name: "max-pixels", Value: backbone.DefaultMaxPixels, Usage: "pictures of more than `N` pixels are unreadable"},
+			&cli.BoolFlag{Name: "exif", Usage: "turn pictures as their EXIF orientation says"},
+			&cli.BoolFlag{Name: "strict", Usage: "stop at the first unreadable image"},
+			&cli.BoolFlag{Name: "overwrite", Usage: "replace a store of another model, preprocessing or image list"},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+		}, preprocessingFlags()...),
+		Action: extract,
+	}
+}
+
+// extraction is what `winnow extract` works with, read and checked.
+type extraction struct {
+	out       string
+	overwrite bool
+	root      fs.FS
+	paths     []string
+	model     *models.Backbone
+	cut       *models.Prepared
+	cfg       backbone.ExtractConfig
+}
+
+// extractResult is what `winnow extract --json` prints.
+type extractResult struct {
+	Store     string         `json:"store"`
+	Rows      int            `json:"rows"`
+	Dim       int            `json:"dim"`
+	Model     string         `json:"model"`
+	Output    string         `json:"output"`
+	Device    string         `json:"device"`
+	Complete  bool           `json:"complete"`          // it was there already: nothing was done
+	Resumed   int            `json:"resumed"`           // rows of an earlier run
+	Seconds   float64        `json:"seconds"`           // of this run
+	PerSecond float64        `json:"images_per_second"` // of this run
+	Bad       []features.Bad `json:"unreadable"`        // their rows hold zeros
+}
+
+func extract(c *cli.Context) error {
+	e, err := newExtraction(c)
+	if err != nil {
+		return err
+	}
+	result, err := e.run(c)
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, result)
+	}
+	result.write(c.App.Writer)
+	return nil
+}
+
+// newExtraction reads manifest and model and checks the flags.
+func newExtraction(c *cli.Context) (*extraction, error) {
+	if c.NArg() > 0 {
+		return nil, misused("extract: %q is too much: everything is given by flags", c.Args().First())
+	}
+	for name, least := range map[string]int{"batch": 1, "workers": 0, "max-pixels": 1} {
+		if c.Int(name) < least {
+			return nil, misused("--%s: found %d, expected at least %d", name, c.Int(name), least)
+		}
+	}
+	d, err := datasets.Read(c.String("manifest"), datasets.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	e := &extraction{out: c.String("out"), overwrite: c.Bool("overwrite"), paths: distinct(d.Paths())}
+	if e.root, err = imageRoot(rootOf(c.String("root"), c.String("manifest"))); err != nil {
+		return nil, err
+	}
+	if e.model, e.cut, err = openBackbone(c); err != nil {
+		return nil, err
+	}
+	e.cfg = backbone.ExtractConfig{Preprocessing: e.model.Preprocessing, Batch: c.Int("batch"), Workers: c.Int("workers"),
+		MaxPixels: c.Int("max-pixels"), Strict: c.Bool("strict")}
+	return e, nil
+}
+
+// openBackbone finds the model of --model and cuts it at its features; warnings go to standard error.
+func openBackbone(c *cli.Context) (*models.Backbone, *models.Prepared, error) {
+	registry, err := openRegistry()
+	if err != nil {
+		return nil, nil, err
+	}
+	settings := modelSettings(c)
+	if c.Bool("exif") {
+		yes := true
+		settings.EXIF = &yes
+	}
+	b, err := registry.Resolve(c.String("model"), settings)
+	if err != nil {
+		return nil, nil, err
+	}
+	cut, err := models.Prepare(b.Entry, b.Data, settings.Output)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, line := range slices.Concat(b.Warnings, cut.Warnings) {
+		note(c, "%s", line)
+	}
+	return b, cut, nil
+}
+
+// rootOf is --root, or else where the manifest lies; a folder that is read as a manifest is its own root.
+func rootOf(root, manifest string) string {
+	if root != "" {
+		return root
+	}
+	if info, err := os.Stat(manifest); err == nil && info.IsDir() {
+		return manifest
+	}
+	return filepath.Dir(manifest)
+}
+
+// distinct is the list without repetitions: an image under two rows of a manifest is computed once.
+func distinct(paths []string) []string {
+	seen := make(map[string]bool, len(paths))
+	return slices.DeleteFunc(paths, func(p string) bool {
+		again := seen[p]
+		seen[p] = true
+		return again
+	})
+}
+
+// key says which features are asked for.
+func (e *extraction) key() features.Key {
+	return features.Key{Model: e.model.SHA256, Output: e.cut.Cut, Preprocessing: e.cfg.Preprocessing.Key(),
+		Views: []string{"center"}, Images: features.HashPaths(e.paths)}
+}
+
+func (e *extraction) run(c *cli.Context) (extractResult, error) {
+	if !e.overwrite {
+		if r, done, err := e.standing(); done || err != nil {
+			return r, err
+		}
+	}
+	rt, err := openRuntime(c)
+	if err != nil {
+		return extractResult{}, err
+	}
+	p := e.cfg.Preprocessing
+	net, err := ort.NewNetwork(rt, e.cut.Model, e.cut.Tensor,
+		ort.NetworkInput{Name: e.cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
+	if err != nil {
+		return extractResult{}, err
+	}
+	defer net.Close()
+	w, err := features.Create(e.out, features.Plan{Key: e.key(), Paths: e.paths, Dim: net.Dim(), Batch: e.cfg.Batch,
+		Device: rt.Device().String(), Winnow: version()}, e.overwrite)
+	if err != nil {
+		return extractResult{}, e.storeHint(err)
+	}
+	defer w.Close()
+	return e.fill(c, w, net)
+}
+
+// standing looks at a finished store in the folder before anything is loaded.
+func (e *extraction) standing() (extractResult, bool, error) {
+	s, err := features.Open(e.out)
+	if err != nil {
+		return extractResult{}, false, nil // nothing, a beginning, or damage: features.Create says which
+	}
+	if why := s.Key.Differs(e.key()); why != "" {
+		return extractResult{}, false, e.storeHint(&features.KeyError{Dir: e.out, Why: why})
+	}
+	if err := s.Verify(); err != nil {
+		return extractResult{}, false, withHint(err, "--overwrite makes it anew")
+	}
+	r := e.result(s)
+	r.Complete, r.Resumed = true, s.Rows
+	return r, true, nil
+}
+
+// storeHint adds what to do where the folder holds something else.
+func (e *extraction) storeHint(err error) error {
+	var other *features.KeyError
+	if errors.As(err, &other) {
+		return withHint(err, "name another folder with --out, ask for the same again, or replace it with --overwrite")
+	}
+	return err
+}
+
+// fill runs the extraction into the begun store and finishes it.
+func (e *extraction) fill(c *cli.Context, w *features.Writer, net *ort.Network) (extractResult, error) {
+	resumed := w.Rows()
+	if resumed > 0 {
+		note(c, "going on after %d of %d images", resumed, len(e.paths))
+	}
+	var observe func(backbone.Progress)
+	start := time.Now()
+	if !c.Bool("quiet") {
+		line := newProgressLine(c.App.ErrWriter, "images", time.Now)
+		defer line.end()
+		observe = func(p backbone.Progress) {
+			more := ""
+			if p.Bad > 0 {
+				more = fmt.Sprintf("  %d unreadable", p.Bad)
+			}
+			line.at(p.Done, p.Total, p.Resumed, more)
+		}
+	}
+	if err := backbone.Extract(c.Context, e.cfg, net, e.root, e.paths, w, observe); err != nil {
+		var none *backbone.NoneReadable
+		if errors.As(err, &none) {
+			err = withHint(err, "is --root the folder that the manifest's paths are relative to?")
+		}
+		return extractResult{}, err
+	}
+	s, err := w.Finish()
+	if err != nil {
+		return extractResult{}, err
+	}
+	r := e.result(s)
+	r.Resumed, r.Seconds = resumed, time.Since(start).Seconds()
+	r.PerSecond = float64(s.Rows-resumed) / r.Seconds
+	return r, nil
+}
+
+func (e *extraction) result(s *features.Store) extractResult {
+	return extractResult{Store: e.out, Rows: s.Rows, Dim: s.Dim, Model: e.model.Name, Output: s.Key.Output, Device: s.Device, Bad: s.Bad}
+}
+
+// write prints the result for people.
+func (r extractResult) write(w io.Writer) {
+	fmt.Fprintf(w, "%s: %d images × %d values of %s, tensor %q\n", r.Store, r.Rows, r.Dim, r.Model, r.Output)
+	if r.Complete {
+		fmt.Fprintln(w, "it was complete: nothing to do")
+	} else {
+		fmt.Fprintf(w, "%d images in %.1f s: %.1f images/s on %s\n", r.Rows-r.Resumed, r.Seconds, r.PerSecond, r.Device)
+	}
+	if len(r.Bad) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "%d unreadable, left out of training and evaluation:\n", len(r.Bad))
+	for _, b := range first(r.Bad, listed) {
+		fmt.Fprintf(w, "  %s: %s\n", b.Path, b.Reason)
+	}
+	if len(r.Bad) > listed {
+		fmt.Fprintf(w, "  … all of them are in %s\n", filepath.Join(r.Store, "store.json"))
+	}
+}
