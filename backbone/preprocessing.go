@@ -4,6 +4,8 @@ package backbone
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 )
@@ -28,6 +30,23 @@ func (p Preprocessing) Key() string {
 		panic("backbone: " + err.Error()) // plain numbers and strings: cannot happen
 	}
 	return string(b)
+}
+
+// ParsePreprocessing reads the text of [Preprocessing.Key], all of it and nothing else.
+func ParsePreprocessing(key string) (Preprocessing, error) {
+	var p Preprocessing
+	d := json.NewDecoder(strings.NewReader(key))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil {
+		return p, fmt.Errorf("backbone: preprocessing %.200q: %w", key, err)
+	}
+	if err := p.Validate(); err != nil {
+		return p, err
+	}
+	if p.Key() != key {
+		return p, fmt.Errorf("backbone: preprocessing: found %.200q, expected the canonical %q", key, p.Key())
+	}
+	return p, nil
 }
 
 // Planes is the number of channels the network sees.

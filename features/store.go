@@ -48,6 +48,8 @@ type Info struct {
 	Winnow  string `json:"winnow"`          // version of the program that wrote it
 	Bad     []Bad  `json:"bad"`             // unreadable images, rising rows
 	Sum     string `json:"features_sha256"` // of features.npy
+
+	ModelFile string `json:"model_file,omitempty"` // where the model was; "" where the program holds it
 }
 
 // Store is a finished feature store: a folder with one vector for each image of a list, and no labels.
@@ -89,6 +91,11 @@ func Open(dir string) (*Store, error) {
 		}
 	}
 	return s, nil
+}
+
+// Files are the files of the store.
+func (s *Store) Files() []string {
+	return []string{filepath.Join(s.Dir, featuresFile), filepath.Join(s.Dir, pathsFile), filepath.Join(s.Dir, storeFile)}
 }
 
 func (info *Info) unmarshal(data []byte) error {

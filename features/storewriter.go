@@ -25,6 +25,8 @@ type Plan struct {
 	Batch  int    // rows appended at once: a run that goes on needs the same one to give the same bits
 	Device string // where the rows are computed, likewise
 	Winnow string // version of the program
+
+	ModelFile string // where the model is: a hint for people and for winnow export, no part of the key
 }
 
 // progress is what progress.json says: Rows rows of the part are on disk for certain.
@@ -250,7 +252,7 @@ func (w *Writer) Finish() (*Store, error) {
 		return nil, fmt.Errorf("features: %w", err)
 	}
 	info := Info{Version: storeVersion, Key: w.plan.Key, Rows: w.rows, Dim: w.plan.Dim, Batch: w.plan.Batch,
-		Device: w.plan.Device, Winnow: w.plan.Winnow, Bad: w.bad, Sum: sum}
+		Device: w.plan.Device, Winnow: w.plan.Winnow, ModelFile: w.plan.ModelFile, Bad: w.bad, Sum: sum}
 	if info.Bad == nil {
 		info.Bad = []Bad{}
 	}

@@ -1,5 +1,195 @@
 package main
 
-import "github.com/urfave/cli/v2"
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
-func exportCommand() *cli.Command { return &cli.Command{Name: "export"} }
+	"github.com/urfave/cli/v2"
+
+	"winnow/datasets"
+	"winnow/internal/atomicfile"
+)
+
+func exportCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "export",
+		Usage:     "write embeddings as npy, CSV or Parquet, and backbone with head as one ONNX file",
+		ArgsUsage: "RUN",
+		Description: "Embeddings are unit rows of the run's best head, in the order of the manifest; unreadable images are left\n" +
+			"out and reported. Beside FILE.npy stands FILE.ids.csv, which says what each row is.\n\n" +
+			"The ONNX file takes images prepared as its metadata say and gives the unit vectors. Before it is written\n" +
+			"it runs on real images beside winnow's own way and must agree to 1e-5.\n\n" +
+			"   winnow export runs/birds --npy birds.npy --parquet birds.parquet --split test\n" +
+			"   winnow export runs/birds --onnx birds.onnx",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "npy", Usage: "embeddings to `FILE`, float32, one a row, and what the rows are beside it"},
+			&cli.StringFlag{Name: "csv", Usage: "embeddings to `FILE` as path,label,split,e0,e1,…"},
+			&cli.StringFlag{Name: "parquet", Usage: "embeddings to `FILE` with the columns path, label, split, embedding"},
+			&cli.StringFlag{Name: "onnx", Usage: "backbone, head and normalisation to `FILE` as one model"},
+			&cli.StringFlag{Name: "split", Value: everySplit, Usage: "`SPLIT,...` to embed, or all"},
+			&cli.StringFlag{Name: "model", Usage: "name or `FILE` of the backbone that made the features; default: found by its sha256"},
+			&cli.StringFlag{Name: "root", Usage: "`DIR` that the manifest's paths start from, for the check; default: the run's"},
+			&cli.IntFlag{Name: "check", Value: 16, Usage: "run the ONNX file on `N` images before it is written"},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+		}, dataFlags...),
+		Action: exportRun,
+	}
+}
+
+// everySplit as a split means all of them.
+const everySplit = "all"
+
+// exportResult is what winnow export --json prints. What was not asked for is left out.
+type exportResult struct {
+	Run     string        `json:"run"`
+	Vectors *vectorExport `json:"embeddings,omitempty"`
+	Model   *modelExport  `json:"model,omitempty"`
+}
+
+func exportRun(c *cli.Context) error {
+	files := exportFiles(c)
+	if len(files) == 0 {
+		return misused("winnow export writes what is asked for: name at least one of --npy, --csv, --parquet, --onnx FILE")
+	}
+	if c.Int("check") < 1 {
+		return misused("--check: found %d, expected 1 image or more", c.Int("check"))
+	}
+	r, err := openRunArg(c)
+	if err != nil {
+		return err
+	}
+	if err := checkTargets(files, r.inputs()); err != nil {
+		return err
+	}
+	rt, err := openRuntime(c)
+	if err != nil {
+		return err
+	}
+	defer rt.Close()
+	result := exportResult{Run: r.Dir}
+	var model []byte
+	if c.String("onnx") != "" {
+		if result.Model, model, err = exportModel(c, r, rt, files); err != nil {
+			return err
+		}
+	}
+	if slices.ContainsFunc(files, func(f exportFile) bool { return f.flag != "onnx" }) {
+		if result.Vectors, err = exportVectors(c, r); err != nil {
+			return err
+		}
+	}
+	if path := c.String("onnx"); path != "" {
+		if err := writeExport(path, func(w io.Writer) error { _, err := w.Write(model); return err }); err != nil {
+			return err
+		}
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, result)
+	}
+	result.print(c.App.Writer)
+	return nil
+}
+
+// exportFile is one file to write and the flag that asked for it.
+type exportFile struct{ flag, path string }
+
+// exportFiles lists what will be written.
+func exportFiles(c *cli.Context) (files []exportFile) {
+	for _, flag := range []string{"npy", "csv", "parquet", "onnx"} {
+		path := c.String(flag)
+		if path == "" {
+			continue
+		}
+		files = append(files, exportFile{flag, path})
+		if flag == "npy" {
+			files = append(files, exportFile{flag, idsFile(path)})
+		}
+	}
+	return files
+}
+
+// inputs are the files an export reads: it must not write over them.
+func (r *openedRun) inputs() []string {
+	list := []string{r.ManifestFile}
+	for _, name := range []string{configFile, bestHeadFile, lastHeadFile, runFile, resultFile} {
+		list = append(list, filepath.Join(r.Dir, name))
+	}
+	return append(list, r.Store.Files()...)
+}
+
+// checkTargets says before any work what would fail or destroy something at its end.
+func checkTargets(files []exportFile, inputs []string) error {
+	for i, f := range files {
+		for _, other := range files[:i] {
+			if filepath.Clean(other.path) == filepath.Clean(f.path) {
+				return misused("--%s and --%s both write %s", other.flag, f.flag, f.path)
+			}
+		}
+		dir := filepath.Dir(f.path)
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return withHint(fmt.Errorf("export: --%s %s: there is no folder %s", f.flag, f.path, dir), "make it first: mkdir -p %s", dir)
+		}
+		old, err := os.Stat(f.path)
+		if err != nil {
+			continue
+		}
+		if old.IsDir() {
+			return fmt.Errorf("export: --%s %s: is a folder, expected a file to write", f.flag, f.path)
+		}
+		for _, in := range inputs {
+			if info, err := os.Stat(in); err == nil && os.SameFile(info, old) {
+				return fmt.Errorf("export: --%s %s: the export reads this file, expected another to write", f.flag, f.path)
+			}
+		}
+	}
+	return nil
+}
+
+// writeExport writes one file whole or not at all.
+func writeExport(path string, write func(io.Writer) error) error {
+	err := atomicfile.Write(path, write)
+	if err == nil {
+		return nil
+	}
+	var inPath *os.PathError
+	if errors.As(err, &inPath) { // of the temporary file, whose name says nothing
+		err = inPath.Err
+	}
+	return fmt.Errorf("export: writing %s: %w", path, err)
+}
+
+// chooseSplits finds the samples of the splits that --split names, in the order of the manifest.
+func chooseSplits(d *datasets.Dataset, text string) (at []int, err error) {
+	wanted := map[string]bool{}
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name != everySplit && len(d.Select(name)) == 0 {
+			return nil, fmt.Errorf("export: --split: the manifest has no images in %q; it has %s", name, splitNames(d))
+		}
+		wanted[name] = true
+	}
+	for i := range d.Samples {
+		if wanted[everySplit] || wanted[d.Samples[i].Split] {
+			at = append(at, i)
+		}
+	}
+	return at, nil
+}
+
+func (r exportResult) print(w io.Writer) {
+	if v := r.Vectors; v != nil {
+		fmt.Fprintf(w, "embeddings  %d × %d", v.Rows, v.Dim)
+		if n := len(v.LeftOut); n > 0 {
+			fmt.Fprintf(w, ", %d unreadable images left out", n)
+		}
+		fmt.Fprintf(w, "\n            %s\n", strings.Join(v.Files, ", "))
+	}
+	if m := r.Model; m != nil {
+		fmt.Fprintf(w, "model       %s: %s → %s [N,%d], opset %d, %.1f MB\n", m.File, m.Input, m.Output, m.Dim, m.Opset, float64(m.Bytes)/1e6)
+		fmt.Fprintf(w, "            %s\n", m.Check)
+	}
+}

@@ -22,12 +22,13 @@ import (
 
 // openedRun is a run folder with what it was trained on.
 type openedRun struct {
-	Dir      string
-	Config   config.Run
-	Head     *head.Head
-	Meta     models.HeadMeta
-	Manifest *datasets.Dataset
-	Store    *features.Store
+	Dir          string
+	Config       config.Run
+	Head         *head.Head
+	Meta         models.HeadMeta
+	ManifestFile string // may be a folder
+	Manifest     *datasets.Dataset
+	Store        *features.Store
 }
 
 // dataFlags name the data where they moved since the training, or other data.
@@ -62,6 +63,7 @@ func openRunArg(c *cli.Context) (*openedRun, error) {
 	if c.IsSet("features") {
 		store = c.String("features")
 	}
+	r.ManifestFile = manifest
 	if r.Manifest, err = datasets.Read(manifest, datasets.ReadOptions{}); err != nil {
 		return nil, withHint(err, "if it moved, name it with --manifest")
 	}
@@ -87,31 +89,41 @@ func (r *openedRun) matches() error {
 // splitSet joins one split of a manifest with the features of its images, as they are stored. Labels are the
 // dataset's class ids, IDs positions in it. Unreadable images are left out and reported.
 func splitSet(d *datasets.Dataset, s *features.Store, split string) (set features.Set, left []leftOut, err error) {
-	at := d.Select(split)
-	paths := make([]string, len(at))
-	for i, id := range at {
-		paths[i] = d.Samples[id].Path
+	rows, ids, left, err := storedRows(d, s, d.Select(split), split+" ")
+	if err != nil {
+		return set, nil, err
 	}
-	found, missing := s.Lookup(paths)
-	if len(missing) > 0 {
-		return set, nil, withHint(fmt.Errorf("features %s: %d of the %d %s images are not in the store, the first is %q", s.Dir, len(missing), len(at), split, missing[0]),
-			"extract again with this manifest: winnow extract --manifest FILE --root DIR --model MODEL --out DIR")
-	}
-	bad := s.BadRows()
 	set = features.Set{Labels: []int{}, IDs: []int{}}
-	var rows []int
-	for i, id := range at {
-		if reason, ok := bad[found[i]]; ok {
-			left = append(left, leftOut{paths[i], reason})
-			continue
-		}
-		rows = append(rows, found[i])
+	for _, id := range ids {
 		set.Labels, set.IDs = append(set.Labels, d.Samples[id].Label), append(set.IDs, id)
 	}
 	if len(rows) > 0 {
 		set.X, err = s.Read(rows)
 	}
 	return set, left, err
+}
+
+// storedRows finds the images at these positions of a manifest in a store: ids are the positions of the readable
+// ones, rows where the store has them. which describes the images in an error: "train ", or "" for all.
+func storedRows(d *datasets.Dataset, s *features.Store, at []int, which string) (rows, ids []int, left []leftOut, err error) {
+	paths := make([]string, len(at))
+	for i, id := range at {
+		paths[i] = d.Samples[id].Path
+	}
+	found, missing := s.Lookup(paths)
+	if len(missing) > 0 {
+		return nil, nil, nil, withHint(fmt.Errorf("features %s: %d of the %d %simages are not in the store, the first is %q", s.Dir, len(missing), len(at), which, missing[0]),
+			"extract again with this manifest: winnow extract --manifest FILE --root DIR --model MODEL --out DIR")
+	}
+	bad := s.BadRows()
+	for i, id := range at {
+		if reason, ok := bad[found[i]]; ok {
+			left = append(left, leftOut{paths[i], reason})
+			continue
+		}
+		rows, ids = append(rows, found[i]), append(ids, id)
+	}
+	return rows, ids, left, nil
 }
 
 // embed is set through the head.

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"fmt"
+	"image"
+	"io/fs"
+	"math/rand/v2"
+
+	"github.com/urfave/cli/v2"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/backbone"
+	"winnow/backbone/ort"
+	"winnow/models"
+)
+
+// How far numbers of unit vectors may lie apart.
+const (
+	exportLimit = 1e-5 // the joined model from winnow's own way, on the same pixels
+	storedLimit = 1e-3 // today's embeddings from those of the stored features, made in other batches
+)
+
+// What the check of a joined model runs on.
+const (
+	onImages = "images"
+	onNoise  = "random pixels"
+)
+
+// exportCheck is how the joined model fared beside winnow's own way.
+type exportCheck struct {
+	Images  int      `json:"images"`
+	Pixels  string   `json:"pixels"`             // images or random pixels
+	Largest float64  `json:"largest_difference"` // of any number of the unit vectors
+	Limit   float64  `json:"limit"`
+	Stored  *float64 `json:"stored_difference"` // of winnow's own from those of the stored features; null without images
+}
+
+func (e exportCheck) String() string {
+	text := fmt.Sprintf("agrees with winnow's own on %d images: largest difference %.2g, at most %.0g allowed", e.Images, e.Largest, e.Limit)
+	if e.Pixels == onNoise {
+		text = fmt.Sprintf("agrees with winnow's own on %d pictures of random pixels, as no image could be read (give --root): largest difference %.2g, at most %.0g allowed", e.Images, e.Largest, e.Limit)
+	}
+	if e.Stored != nil {
+		text += fmt.Sprintf("; the stored features differ by %.2g", *e.Stored)
+	}
+	return text
+}
+
+// checkModel runs the joined model on images of the manifest, spread over it, beside backbone and head as
+// winnow runs them; where no image can be read, on random pixels.
+func (r *openedRun) checkModel(c *cli.Context, rt *ort.Runtime, p backbone.Preprocessing, own *models.Prepared, joined *models.Joined) (exportCheck, error) {
+	result := exportCheck{Limit: exportLimit, Pixels: onImages}
+	q, err := backbone.NewPreprocessor(p)
+	if err != nil {
+		return result, err
+	}
+	v, err := openVerifier(rt, p, own, joined, r.Head)
+	if err != nil {
+		return result, err
+	}
+	defer v.Close()
+	rows, err := r.checkOnImages(c, v, p, q)
+	if err == nil && len(rows) == 0 {
+		result.Pixels = onNoise
+		err = checkOnNoise(v, c.Int("check"), p, q)
+	}
+	if err != nil {
+		return result, err
+	}
+	if result.Images, result.Largest = v.count, v.largest; !(v.largest <= exportLimit) {
+		return result, fmt.Errorf("its vectors differ from winnow's own by up to %.3g on %d %s, expected at most %.0g", v.largest, v.count, result.Pixels, exportLimit)
+	}
+	if result.Pixels == onNoise {
+		return result, nil
+	}
+	return result, r.compareStored(c, rt, rows, v.own(), &result)
+}
+
+// compareStored holds today's embeddings of images against those of their stored features. Other batches and
+// another processor explain some of it; other images or another model do not.
+func (r *openedRun) compareStored(c *cli.Context, rt *ort.Runtime, rows []int, today blas32.General, result *exportCheck) error {
+	x, err := r.Store.Read(rows)
+	if err != nil {
+		return err
+	}
+	stored, err := r.Head.Embed(x)
+	if err != nil {
+		return err
+	}
+	d := largestDifference(today, stored)
+	result.Stored = &d
+	if d <= storedLimit {
+		return nil
+	}
+	if device := rt.Device().String(); device != r.Store.Device {
+		note(c, "embeddings on %s differ by up to %.3g from those of the stored features, which were made on %s", device, d, r.Store.Device)
+		return nil
+	}
+	return withHint(fmt.Errorf("embeddings of the images differ by up to %.3g from those of their stored features, expected at most %.0g", d, storedLimit),
+		"the images have changed or --root names others: extract again, or name the right folder")
+}
+
+// checkOnImages shows --check images, taken evenly from the manifest, and returns their rows of the store. No
+// rows mean that no image is at hand; in a folder that the user names that is an error.
+func (r *openedRun) checkOnImages(c *cli.Context, v *verifier, p backbone.Preprocessing, q *backbone.Preprocessor) (rows []int, err error) {
+	root := r.Config.Data.Root
+	if c.IsSet("root") {
+		root = c.String("root")
+	}
+	if root == "" {
+		root = "."
+	}
+	stored, ids, _, err := storedRows(r.Manifest, r.Store, allRows(len(r.Manifest.Samples)), "")
+	if err != nil {
+		return nil, err
+	}
+	fsys, failed := imageRoot(root)
+	n := min(c.Int("check"), len(ids))
+	for i := 0; i < n && fsys != nil; i++ {
+		at := i * len(ids) / n
+		if err := readImage(v.next(), fsys, r.Manifest.Samples[ids[at]].Path, p, q); err != nil {
+			if failed == nil {
+				failed = err
+			}
+			continue
+		}
+		rows = append(rows, stored[at])
+		if err := v.take(); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case len(rows) > 0:
+		return rows, v.flush()
+	case failed == nil:
+		return nil, nil // every image of the manifest was unreadable at the extraction
+	case c.IsSet("root"):
+		return nil, fmt.Errorf("--root %s: none of the images to check on can be read: %w", root, failed)
+	}
+	note(c, "no image can be read below %s (%v): checking on random pixels; --root names the folder of the images", root, failed)
+	return nil, nil
+}
+
+// checkOnNoise shows n pictures of random bytes, prepared as images are. The bytes are always the same ones.
+func checkOnNoise(v *verifier, n int, p backbone.Preprocessing, q *backbone.Preprocessor) error {
+	rng := rand.New(rand.NewPCG(1, 0x6e6f697365)) // "noise"
+	img := image.NewNRGBA(image.Rect(0, 0, p.Crop, p.Crop))
+	for range n {
+		for j := range img.Pix {
+			img.Pix[j] = byte(rng.Uint32())
+		}
+		if err := q.Into(v.next(), img); err != nil {
+			return err
+		}
+		if err := v.take(); err != nil {
+			return err
+		}
+	}
+	return v.flush()
+}
+
+// readImage fills dst with one image as the network sees it.
+func readImage(dst []float32, fsys fs.FS, path string, p backbone.Preprocessing, q *backbone.Preprocessor) error {
+	data, err := fs.ReadFile(fsys, path)
+	if err != nil {
+		return err
+	}
+	img, err := backbone.Decode(data, backbone.DecodeOptions{EXIF: p.EXIF})
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return q.Into(dst, img)
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/backbone"
+	"winnow/backbone/ort"
+	"winnow/datasets"
+	"winnow/models"
+)
+
+// modelExport is what was written as one ONNX model.
+type modelExport struct {
+	File   string      `json:"file"`
+	Bytes  int         `json:"bytes"`
+	SHA256 string      `json:"sha256"`
+	Input  string      `json:"input"` // name, type and shape
+	Output string      `json:"output"`
+	Dim    int         `json:"dim"`
+	Opset  int64       `json:"opset"`
+	Check  exportCheck `json:"check"`
+}
+
+// exportModel joins backbone and head and checks the whole; the caller writes it.
+func exportModel(c *cli.Context, r *openedRun, rt *ort.Runtime, files []exportFile) (*modelExport, []byte, error) {
+	b, err := r.backbone(c.String("model"))
+	if err != nil {
+		return nil, nil, err
+	}
+	if b.Path != "" {
+		if err := checkTargets(files, []string{b.Path}); err != nil {
+			return nil, nil, err
+		}
+	}
+	prepared, err := models.Prepare(b.Entry, b.Data, r.Store.Key.Output)
+	if err != nil {
+		return nil, nil, err
+	}
+	about, err := r.aboutModel(b)
+	if err != nil {
+		return nil, nil, err
+	}
+	joined, err := models.Join(prepared, r.Head, about)
+	if err != nil {
+		return nil, nil, err
+	}
+	check, err := r.checkModel(c, rt, b.Preprocessing, prepared, joined)
+	if err != nil {
+		return nil, nil, fmt.Errorf("export: %s is not written: %w", c.String("onnx"), err)
+	}
+	return &modelExport{
+		File: c.String("onnx"), Bytes: len(joined.Model), SHA256: models.Sum(joined.Model), Input: joined.Input.String(),
+		Output: joined.Output, Dim: joined.Dim, Opset: joined.Opset, Check: check,
+	}, joined.Model, nil
+}
+
+// backbone finds the model that made the features: the one named, which must have their sha256, or one that
+// has it. It is described by what the store says, whatever the registry says today.
+func (r *openedRun) backbone(name string) (*models.Backbone, error) {
+	key := r.Store.Key
+	registry, err := openRegistry()
+	if err != nil {
+		return nil, err
+	}
+	var b *models.Backbone
+	if name != "" {
+		if b, err = registry.Match(name, key.Model); err != nil {
+			return nil, withHint(err, "the features %s were made with the model of sha256 %s: name its file with --model", r.Store.Dir, key.Model)
+		}
+	} else {
+		var hints []string
+		if r.Store.ModelFile != "" {
+			hints = append(hints, r.Store.ModelFile)
+		}
+		if b, err = registry.Recall(key.Model, hints...); errors.Is(err, models.ErrNoBackbone) {
+			return nil, withHint(fmt.Errorf("export: features %s: %w", r.Store.Dir, err), "name the file with --model FILE, or record it: winnow models add FILE")
+		} else if err != nil {
+			return nil, withHint(err, "name the file with --model FILE")
+		}
+	}
+	if b.Preprocessing, err = backbone.ParsePreprocessing(key.Preprocessing); err != nil {
+		return nil, fmt.Errorf("features %s: %w", r.Store.Dir, err)
+	}
+	return b, nil
+}
+
+// aboutModel is what the metadata of the joined model say, so that whoever finds the file alone can feed it.
+func (r *openedRun) aboutModel(b *models.Backbone) (map[string]string, error) {
+	sum, err := fileSum(filepath.Join(r.Dir, bestHeadFile))
+	if err != nil {
+		return nil, fmt.Errorf("export: %w", err)
+	}
+	return map[string]string{
+		"winnow.version":            version(),
+		"winnow.images":             "float32 [N,C,H,W]; " + describePreprocessing(b.Preprocessing),
+		"winnow.preprocessing":      b.Preprocessing.Key(),
+		"winnow.backbone":           b.Name,
+		"winnow.backbone_sha256":    b.SHA256,
+		"winnow.backbone_feature":   r.Store.Key.Output,
+		"winnow.head_sha256":        sum,
+		"winnow.embedding":          "unit length: compare by the dot product",
+		"winnow.training_images":    fmt.Sprint(len(r.Manifest.Select(datasets.Train))),
+		"winnow.training_seed":      fmt.Sprint(r.Meta.Seed),
+		"winnow.head_config_sha256": r.Meta.ConfigSHA256,
+	}, nil
+}

@@ -1,0 +1,48 @@
+package models
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrNoBackbone is a sha256 that no file at hand has.
+var ErrNoBackbone = errors.New("no model file with this sha256 is known here")
+
+// Recall finds the backbone that features were made with again, by the sha256 of its file: among the entries
+// of the registry, or at one of the paths, which count for nothing where they hold another file.
+func (r *Registry) Recall(sum string, paths ...string) (*Backbone, error) {
+	var missing error
+	for _, e := range r.Entries() {
+		if e.SHA256 != sum && e.SHA256 != "" {
+			continue
+		}
+		b, err := r.open(e)
+		if err == nil && b.SHA256 == sum {
+			return b, nil
+		}
+		if err != nil && e.SHA256 == sum {
+			missing = err
+		}
+	}
+	for _, path := range paths {
+		if b, _, err := r.load(path); err == nil && b.SHA256 == sum {
+			return b, nil
+		}
+	}
+	if missing != nil {
+		return nil, missing
+	}
+	return nil, fmt.Errorf("models: %s: %w", sum, ErrNoBackbone)
+}
+
+// Match reads the backbone of a name or path, and refuses one with another sha256.
+func (r *Registry) Match(name, sum string) (*Backbone, error) {
+	b, _, err := r.load(name)
+	if err != nil {
+		return nil, err
+	}
+	if b.SHA256 != sum {
+		return nil, fmt.Errorf("models: %q: found sha256 %s, expected %s", name, b.SHA256, sum)
+	}
+	return b, nil
+}
