@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -222,10 +221,4 @@ func compareOn(ctx context.Context, h *head.Head, train, query features.Set, gal
 func frozen(set features.Set) (features.Set, error) {
 	unit := set.Rows(allRows(set.Len()))
 	return unit, features.Normalize(unit.X)
-}
-
-// exists reports whether a file is there.
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
