@@ -9,6 +9,7 @@ package ort
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"strconv"
 	"sync"
@@ -90,11 +91,16 @@ func loadLibrary(path string) (version string, err error) {
 	if !atLeast(version, oldestVersion) {
 		return "", fmt.Errorf("ort: %s: found ONNX Runtime %s, expected %s or newer", path, version, oldestVersion)
 	}
+	// Since 1.29 the library collects usage and tries to send it to Microsoft, on Linux and macOS too, and keeps
+	// a database of it in the user's cache. Only this variable keeps it from beginning; winnow never phones home.
+	if err := os.Setenv("ORT_DISABLE_TELEMETRY", "1"); err != nil {
+		return "", fmt.Errorf("ort: %w", err)
+	}
 	ortgo.SetSharedLibraryPath(path)
 	if err := ortgo.InitializeEnvironment(ortgo.WithLogLevelFatal()); err != nil {
 		return "", fmt.Errorf("ort: %s: ONNX Runtime %s does not start: %w", path, version, err)
 	}
-	// Microsoft's own Windows builds report usage unless told not to; elsewhere the call changes nothing.
+	// Older libraries on Windows know only this call.
 	if err := ortgo.DisableTelemetry(); err != nil {
 		return "", fmt.Errorf("ort: %s: %w", path, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -274,5 +275,23 @@ func TestDoctorWithout(t *testing.T) {
 	stdout, _, _ = winnowAlone(t, "relative/path", env, "doctor")
 	if !strings.Contains(stdout, "XDG_CACHE_HOME") {
 		t.Errorf("an impossible cache folder: found %s", stdout)
+	}
+}
+
+// ONNX Runtime keeps a database of usage in the user's cache, to be sent, unless it is told not to.
+func TestNothingPhonesHome(t *testing.T) {
+	library := orttest.Runtime(t).Library()
+	cache := t.TempDir()
+	if _, stderr, code := winnowAlone(t, cache, nil, "--ort-lib", library, "doctor"); code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	err := filepath.WalkDir(cache, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			t.Errorf("%s was written", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
