@@ -11,7 +11,6 @@ import (
 
 	"winnow/backbone"
 	"winnow/backbone/ort"
-	"winnow/models"
 )
 
 // How far numbers of unit vectors may lie apart.
@@ -41,20 +40,21 @@ func (e exportCheck) String() string {
 		text = fmt.Sprintf("agrees with winnow's own on %d pictures of random pixels, as no image could be read (give --root): largest difference %.2g, at most %.0g allowed", e.Images, e.Largest, e.Limit)
 	}
 	if e.Stored != nil {
-		text += fmt.Sprintf("; the stored features differ by %.2g", *e.Stored)
+		text += fmt.Sprintf("; embeddings of the stored features differ by %.2g", *e.Stored)
 	}
 	return text
 }
 
 // checkModel runs the joined model on images of the manifest, spread over it, beside backbone and head as
 // winnow runs them; where no image can be read, on random pixels.
-func (r *openedRun) checkModel(c *cli.Context, rt *ort.Runtime, p backbone.Preprocessing, own *models.Prepared, joined *models.Joined) (exportCheck, error) {
+func (r *openedRun) checkModel(c *cli.Context, rt *ort.Runtime, j junction) (exportCheck, error) {
 	result := exportCheck{Limit: exportLimit, Pixels: onImages}
+	p := j.backbone.Preprocessing
 	q, err := backbone.NewPreprocessor(p)
 	if err != nil {
 		return result, err
 	}
-	v, err := openVerifier(rt, p, own, joined, r.Head)
+	v, err := openVerifier(rt, j, r.Head)
 	if err != nil {
 		return result, err
 	}
@@ -107,9 +107,7 @@ func (r *openedRun) checkOnImages(c *cli.Context, v *verifier, p backbone.Prepro
 	if c.IsSet("root") {
 		root = c.String("root")
 	}
-	if root == "" {
-		root = "."
-	}
+	root = rootOf(root, r.ManifestFile)
 	stored, ids, _, err := storedRows(r.Manifest, r.Store, allRows(len(r.Manifest.Samples)), "")
 	if err != nil {
 		return nil, err
