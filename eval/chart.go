@@ -130,7 +130,7 @@ func ticks(from, to float64) []float64 {
 	return out
 }
 
-func trim(v float64) string { return fmt.Sprintf("%.4g", v) }
+func trim(v float64) string { return fmt.Sprintf("%.4g", v+0) } // +0: no "-0"
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 

@@ -1,9 +1,16 @@
 package models
 
-import "winnow/backbone"
+import (
+	_ "embed"
+
+	"winnow/backbone"
+)
 
 // compiled holds the model files that are part of the program, by file name.
-func compiled() map[string][]byte { return map[string][]byte{} }
+func compiled() map[string][]byte { return map[string][]byte{"glyphnet.onnx": glyphnet} }
+
+//go:embed glyphnet.onnx
+var glyphnet []byte
 
 // presets are the ways to prepare images that --preset names.
 var presets = map[string]backbone.Preprocessing{

@@ -188,9 +188,12 @@ func TestResumeRefuses(t *testing.T) {
 	}
 }
 
-func TestSameIdentityNamesTheFirst(t *testing.T) {
-	err := sameIdentity(map[string]string{"b": "1", "a": "1", "c": "1"}, map[string]string{"b": "2", "a": "1", "c": "2"})
-	if want := `made with b = "1", asked for "2"`; err == nil || err.Error() != want {
-		t.Errorf("%v, expected %s", err, want)
+func TestIdentityDiffersNamesTheFirst(t *testing.T) {
+	why := identityDiffers(map[string]string{"b": "1", "a": "1", "c": "1"}, map[string]string{"b": "2", "a": "1", "c": "2"})
+	if want := `made with b = "1", asked for "2"`; why != want {
+		t.Errorf("%s, expected %s", why, want)
+	}
+	if why := identityDiffers(map[string]string{"b": "1"}, map[string]string{"b": "1"}); why != "" {
+		t.Errorf("the same run: %s", why)
 	}
 }

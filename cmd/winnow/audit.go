@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -259,9 +260,17 @@ func writeAuditCSV(w io.Writer, a audited) error {
 }
 
 func printAudit(w io.Writer, a audited, top int) {
-	fmt.Fprintf(w, "%5s  %-9s  %-20s  %-20s  %s\n", "rank", "score", "given", "suggested", "image")
+	given, suggested := len("given"), len("suggested")
 	for _, e := range first(a.Images, top) {
-		fmt.Fprintf(w, "%5d  %-9.3g  %-20s  %-20s  %s\n", e.Rank, e.Score, e.Given, e.Suggested, e.Path)
+		given, suggested = max(given, utf8.RuneCountInString(shorten(e.Given))), max(suggested, utf8.RuneCountInString(shorten(e.Suggested)))
+	}
+	fmt.Fprintf(w, "%5s  %-9s  %-*s  %-*s  %s\n", "rank", "score", given, "given", suggested, "suggested", "image")
+	for _, e := range first(a.Images, top) {
+		better := e.Suggested
+		if better == e.Given {
+			better = "–" // none scores better
+		}
+		fmt.Fprintf(w, "%5d  %-9.3g  %-*s  %-*s  %s\n", e.Rank, e.Score, given, shorten(e.Given), suggested, shorten(better), e.Path)
 	}
 	fmt.Fprintf(w, "%d images judged by %s", len(a.Images), a.Scorer)
 	if n := len(a.LeftOut); n > 0 {
@@ -272,4 +281,13 @@ func printAudit(w io.Writer, a audited, top int) {
 		fmt.Fprintf(w, "%d of %d labels are wrong: AUROC %.4f, AP %.4f; calling the lowest %.0f %% wrong: precision %.3f, recall %.3f\n",
 			d.Wrong, d.Samples, d.AUROC, d.AP, 100*a.Rate, d.Precision, d.Recall)
 	}
+}
+
+// shorten cuts a label that would spoil the table.
+func shorten(label string) string {
+	const most = 32
+	if runes := []rune(label); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return label
 }

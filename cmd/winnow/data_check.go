@@ -19,7 +19,7 @@ func dataCheckCommand() *cli.Command {
 		Usage:     "report unreadable images, duplicates, leaks between splits, classes with one sample, label counts",
 		ArgsUsage: "MANIFEST",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "root", Value: ".", Usage: "`DIR` the manifest's paths are relative to"},
+			&cli.StringFlag{Name: "root", Usage: "`DIR` the manifest's paths are relative to (default: the manifest's folder)"},
 			&cli.BoolFlag{Name: "strict", Usage: "exit with 1 if an image cannot be read or a picture stands in two splits"},
 			&cli.BoolFlag{Name: "json", Usage: "print the whole report as JSON"},
 		},
@@ -32,7 +32,7 @@ func dataCheck(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	root, err := imageRoot(c.String("root"))
+	root, err := imageRoot(rootOf(c.String("root"), c.Args().First()))
 	if err != nil {
 		return err
 	}

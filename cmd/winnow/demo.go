@@ -1,5 +1,271 @@
 package main
 
-import "github.com/urfave/cli/v2"
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
 
-func demoCommand() *cli.Command { return &cli.Command{Name: "demo"} }
+	"github.com/urfave/cli/v2"
+
+	"winnow/backbone"
+	"winnow/datasets"
+	"winnow/datasets/glyphs"
+	"winnow/eval"
+	"winnow/features"
+	"winnow/filters"
+	"winnow/internal/config"
+	"winnow/models"
+	"winnow/train"
+)
+
+func demoCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "demo",
+		Usage: "run the whole path on drawn characters with half of the labels wrong, and write a report",
+		Description: "Draws the embedded dataset, extracts features with the embedded backbone, gives the training images wrong\n" +
+			"labels, and trains three heads with the same seed and budget: without a filter, with PRISM (vMF-Sim), and on\n" +
+			"the true labels. Writes result.json, report.html and the files of every stage.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "demo", Usage: "`DIR` to write"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of noise and training"},
+			&cli.Float64Flag{Name: "rate", Value: 0.5, Usage: "share `P` of the training labels made wrong"},
+			&cli.StringSliceFlag{Name: "set", Usage: "a setting of the three trainings, `KEY=VALUE` as of winnow train"},
+			&cli.BoolFlag{Name: "json", Usage: "print result.json instead of the table"},
+		},
+		Action: runDemo,
+	}
+}
+
+// demoResult is result.json.
+type demoResult struct {
+	Seed       uint64             `json:"seed"`
+	NoiseRate  float64            `json:"noise_rate"`
+	Frozen     eval.Retrieval     `json:"frozen"`
+	Whitened   eval.Retrieval     `json:"whitened"`
+	Topline    eval.Retrieval     `json:"topline"`
+	Unfiltered eval.Retrieval     `json:"unfiltered"`
+	PRISM      eval.Retrieval     `json:"prism"`
+	Detection  eval.Detection     `json:"detection"`
+	Cost       float64            `json:"noise_cost"`      // P@1 of topline less that of unfiltered
+	Recovered  *float64           `json:"recovered_share"` // of that, by PRISM; null where the noise cost nothing
+	Verdict    []string           `json:"verdict"`
+	Seconds    map[string]float64 `json:"seconds"`
+}
+
+// demo is one run of the demo; its stages are timed.
+type demo struct {
+	c       *cli.Context
+	dir     string
+	seed    uint64
+	clean   *datasets.Dataset
+	noisy   *datasets.Dataset
+	images  fs.FS
+	store   *features.Store
+	curves  []demoCurves
+	audited audited
+	result  demoResult
+}
+
+// demoCurves are what one training looked like.
+type demoCurves struct {
+	name         string
+	tone         int
+	loss, purity eval.Series // smoothed loss; smoothed share of clean among kept
+	score        eval.Series // P@1 on validation
+	epoch        int
+}
+
+func runDemo(c *cli.Context) error {
+	rate := c.Float64("rate")
+	noise, err := datasets.NewNoise("symmetric", rate)
+	if err != nil {
+		return usageError{err}
+	}
+	d := &demo{c: c, dir: c.String("out"), seed: c.Uint64("seed")}
+	d.result = demoResult{Seed: d.seed, NoiseRate: rate, Seconds: map[string]float64{}}
+	if err := os.MkdirAll(d.dir, 0o755); err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	start := time.Now()
+	if d.clean, d.images, err = glyphs.New(glyphs.Config{Seed: 1}); err != nil {
+		return err
+	}
+	if err := d.timed("extract", d.extract); err != nil {
+		return err
+	}
+	if d.noisy, err = d.clean.Corrupt(datasets.Train, noise, noiseRand(d.seed)); err != nil {
+		return err
+	}
+	if err := writeManifest(filepath.Join(d.dir, "manifest.csv"), d.noisy); err != nil {
+		return err
+	}
+	if err := d.train(rate); err != nil {
+		return err
+	}
+	d.judge()
+	d.result.Seconds["total"] = time.Since(start).Seconds()
+	if err := d.write(); err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, d.result)
+	}
+	d.print(c.App.Writer)
+	return nil
+}
+
+// timed runs a stage and notes how long it took.
+func (d *demo) timed(name string, stage func() error) error {
+	note(d.c, "%s …", name)
+	start := time.Now()
+	err := stage()
+	d.result.Seconds[name] = time.Since(start).Seconds()
+	return err
+}
+
+// demoConfig is the one setting of the three trainings; only filter and labels differ.
+func (d *demo) config(rate float64, filtered bool) (config.Run, error) {
+	cfg := config.Default()
+	cfg.Seed = d.seed
+	cfg.Data = config.Data{Manifest: filepath.Join(d.dir, "manifest.csv"), Features: filepath.Join(d.dir, "features")}
+	cfg.Filter.Rate = rate
+	if !filtered {
+		cfg.Filter.Scorer = config.NoFilter
+	}
+	for _, setting := range d.c.StringSlice("set") {
+		if err := config.Set(&cfg, setting); err != nil {
+			return cfg, usageError{err}
+		}
+	}
+	return cfg, nil
+}
+
+// train trains the three heads, measures them, and audits the training labels with the filtered one.
+func (d *demo) train(rate float64) error {
+	test, _, err := splitSet(d.clean, d.store, datasets.Test)
+	if err != nil {
+		return err
+	}
+	for _, run := range []struct {
+		name     string
+		tone     int
+		data     *datasets.Dataset
+		filtered bool
+		to       *eval.Retrieval
+	}{
+		{"topline", 3, d.clean, false, &d.result.Topline},
+		{"unfiltered", 2, d.noisy, false, &d.result.Unfiltered},
+		{"prism", 1, d.noisy, true, &d.result.PRISM},
+	} {
+		cfg, err := d.config(rate, run.filtered)
+		if err != nil {
+			return err
+		}
+		data, err := joinTrainData(run.data, d.store)
+		if err != nil {
+			return err
+		}
+		curves := demoCurves{name: run.name, tone: run.tone}
+		var out trained
+		err = d.timed(run.name, func() error {
+			out, err = trainRun(d.c.Context, cfg, data, d.watch(&curves, run.data, filepath.Join(d.dir, run.name)))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		d.curves = append(d.curves, curves)
+		all, err := compareOn(d.c.Context, out.Head, data.Train, test, nil, eval.RetrievalOptions{})
+		if err != nil {
+			return err
+		}
+		*run.to, d.result.Frozen, d.result.Whitened = all.Trained, all.Frozen, all.Whitened
+		if run.filtered {
+			err = d.timed("audit", func() error { return d.audit(d.c.Context, out) })
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// watch follows a training: what eval knows (the truth) and the trainer does not meets here.
+func (d *demo) watch(curves *demoCurves, data *datasets.Dataset, dir string) trainOptions {
+	var losses, purity []float64
+	opts := trainOptions{Dir: dir, Begun: func(plan trainPlan) error {
+		curves.epoch = plan.Epoch
+		return prepareRunFolder(dir, false, true)
+	}}
+	opts.Stepped = func(s train.Step) {
+		losses = append(losses, s.Loss)
+		clean := 0
+		for _, at := range s.Kept {
+			if sample := data.Samples[s.IDs[at]]; sample.True == datasets.Unlabelled || sample.True == sample.Label {
+				clean++
+			}
+		}
+		if len(s.Kept) > 0 {
+			purity = append(purity, float64(clean)/float64(len(s.Kept)))
+		}
+		curves.loss = d.series(curves, losses)
+		curves.purity = d.series(curves, purity)
+	}
+	opts.Validated = func(v train.Validation) {
+		curves.score.X = append(curves.score.X, float64(v.Step)/float64(max(curves.epoch, 1)))
+		curves.score.Y = append(curves.score.Y, v.Score)
+		curves.score.Name, curves.score.Tone = curves.name, curves.tone
+	}
+	return opts
+}
+
+// audit judges the given training labels by the filtered head.
+func (d *demo) audit(ctx context.Context, out trained) error {
+	set, _, err := splitSet(d.noisy, d.store, datasets.Train)
+	if err != nil {
+		return err
+	}
+	d.audited, err = audit(ctx, out.Head, set, d.noisy, out.Filter, 0)
+	if err != nil {
+		return err
+	}
+	d.result.Detection = *d.audited.Detection
+	return nil
+}
+
+// series smooths values (PRISM, Fig. 2) over epochs.
+func (d *demo) series(curves *demoCurves, values []float64) eval.Series {
+	s := eval.Series{Name: curves.name, Tone: curves.tone, Y: filters.Smooth(0.95, values)}
+	for i := range values {
+		s.X = append(s.X, float64(i+1)/float64(max(curves.epoch, 1)))
+	}
+	return s
+}
+
+// extract makes the features of every image, always anew: it takes seconds.
+func (d *demo) extract() error {
+	registry, err := openRegistry()
+	if err != nil {
+		return err
+	}
+	b, err := registry.Resolve("glyphnet", models.Settings{})
+	if err != nil {
+		return err
+	}
+	cut, err := models.Prepare(b.Entry, b.Data, "")
+	if err != nil {
+		return err
+	}
+	e := extraction{
+		out: filepath.Join(d.dir, "features"), overwrite: true, root: d.images, paths: d.clean.Paths(), model: b, cut: cut,
+		cfg: backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: 64, Strict: true},
+	}
+	if _, err = e.run(d.c); err != nil {
+		return err
+	}
+	d.store, err = features.Open(e.out)
+	return err
+}

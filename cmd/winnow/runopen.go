@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -86,66 +84,6 @@ func (r *openedRun) matches() error {
 	return nil
 }
 
-// splitSet joins one split of a manifest with the features of its images, as they are stored. Labels are the
-// dataset's class ids, IDs positions in it. Unreadable images are left out and reported.
-func splitSet(d *datasets.Dataset, s *features.Store, split string) (set features.Set, left []leftOut, err error) {
-	rows, ids, left, err := storedRows(d, s, d.Select(split), split+" ")
-	if err != nil {
-		return set, nil, err
-	}
-	set = features.Set{Labels: []int{}, IDs: []int{}}
-	for _, id := range ids {
-		set.Labels, set.IDs = append(set.Labels, d.Samples[id].Label), append(set.IDs, id)
-	}
-	if len(rows) > 0 {
-		set.X, err = s.Read(rows)
-	}
-	return set, left, err
-}
-
-// storedRows finds the images at these positions of a manifest in a store: ids are the positions of the readable
-// ones, rows where the store has them. which describes the images in an error: "train ", or "" for all.
-func storedRows(d *datasets.Dataset, s *features.Store, at []int, which string) (rows, ids []int, left []leftOut, err error) {
-	paths := make([]string, len(at))
-	for i, id := range at {
-		paths[i] = d.Samples[id].Path
-	}
-	found, missing := s.Lookup(paths)
-	if len(missing) > 0 {
-		return nil, nil, nil, withHint(fmt.Errorf("features %s: %d of the %d %simages are not in the store, the first is %q", s.Dir, len(missing), len(at), which, missing[0]),
-			"extract again with this manifest: winnow extract --manifest FILE --root DIR --model MODEL --out DIR")
-	}
-	bad := s.BadRows()
-	for i, id := range at {
-		if reason, ok := bad[found[i]]; ok {
-			left = append(left, leftOut{paths[i], reason})
-			continue
-		}
-		rows, ids = append(rows, found[i]), append(ids, id)
-	}
-	return rows, ids, left, nil
-}
-
-// embed is set through the head.
-func embed(h *head.Head, set features.Set) (features.Set, error) {
-	x, err := h.Embed(set.X)
-	return features.Set{X: x, Labels: set.Labels, IDs: set.IDs}, err
-}
-
-// labelledOnly leaves out the rows without a given label.
-func labelledOnly(set features.Set) features.Set {
-	var rows []int
-	for i, label := range set.Labels {
-		if label != features.Unlabelled {
-			rows = append(rows, i)
-		}
-	}
-	if len(rows) == set.Len() {
-		return set
-	}
-	return set.Rows(rows)
-}
-
 // parseSize reads a number of bytes: 1GiB, 512MB, 300000.
 func parseSize(text string) (int64, error) {
 	units := []struct {
@@ -179,53 +117,4 @@ func retrievalOptions(c *cli.Context) (eval.RetrievalOptions, error) {
 		return opts, misused("--max-mem: %v", err)
 	}
 	return opts, nil
-}
-
-// compareOn measures frozen, whitened and trained embeddings of the same images; gallery is nil where the
-// queries are their own.
-func compareOn(ctx context.Context, h *head.Head, train, query features.Set, gallery *features.Set, opts eval.RetrievalOptions) (comparison, error) {
-	linear := h.Config()
-	linear.Hidden, linear.Init = nil, head.Whiten
-	white, err := head.New(linear, train.X, nil)
-	if err != nil {
-		return comparison{}, err
-	}
-	var c comparison
-	for _, row := range []struct {
-		embed func(features.Set) (features.Set, error)
-		to    *eval.Retrieval
-	}{
-		{frozen, &c.Frozen},
-		{func(s features.Set) (features.Set, error) { return embed(white, s) }, &c.Whitened},
-		{func(s features.Set) (features.Set, error) { return embed(h, s) }, &c.Trained},
-	} {
-		q, err := row.embed(query)
-		if err != nil {
-			return c, err
-		}
-		var g *features.Set
-		if gallery != nil {
-			embedded, err := row.embed(*gallery)
-			if err != nil {
-				return c, err
-			}
-			g = &embedded
-		}
-		if *row.to, err = eval.Retrieve(ctx, q, g, opts); err != nil {
-			return c, err
-		}
-	}
-	return c, nil
-}
-
-// frozen is the stored features as they are, on the unit sphere.
-func frozen(set features.Set) (features.Set, error) {
-	unit := set.Rows(allRows(set.Len()))
-	return unit, features.Normalize(unit.X)
-}
-
-// exists reports whether a file is there.
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }

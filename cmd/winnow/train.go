@@ -1,13 +1,11 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -111,101 +109,7 @@ func loadTrainData(from config.Data) (trainData, error) {
 	if err := store.Verify(); err != nil {
 		return trainData{}, withHint(err, "make the features again: winnow extract --overwrite")
 	}
-	data, err := joinTrainData(d, store)
-	if err != nil && strings.Contains(err.Error(), "not in the store") {
-		return data, withHint(err, "make the features from this manifest: winnow extract")
-	}
-	return data, err
-}
-
-// trainConfig puts the settings together: defaults, file, --set, flags.
-func trainConfig(c *cli.Context) (config.Run, error) {
-	path := c.String("config")
-	if own := filepath.Join(c.String("out"), configFile); path == "" && c.Bool("resume") && c.String("out") != "" {
-		if _, err := os.Stat(own); err == nil {
-			path = own
-		}
-	}
-	if _, err := config.Load(path, nil); err != nil {
-		return config.Run{}, err
-	}
-	cfg, err := config.Load(path, c.StringSlice("set"))
-	if err != nil {
-		return cfg, usageError{err}
-	}
-	if err := applyTrainFlags(c, &cfg); err != nil {
-		return cfg, usageError{err}
-	}
-	if err := cfg.Validate(); err != nil {
-		return cfg, usageError{err}
-	}
-	return cfg, nil
-}
-
-// applyTrainFlags changes what the common flags name.
-func applyTrainFlags(c *cli.Context, cfg *config.Run) error {
-	for flag, set := range map[string]func(value string) error{
-		"manifest":   func(v string) error { cfg.Data.Manifest = v; return nil },
-		"root":       func(v string) error { cfg.Data.Root = v; return nil },
-		"features":   func(v string) error { cfg.Data.Features = v; return nil },
-		"filter":     func(v string) error { cfg.Filter.Scorer = v; return nil },
-		"init":       func(v string) error { cfg.Head.Init = v; return nil },
-		"noise-rate": func(string) error { cfg.Filter.Rate = c.Float64("noise-rate"); return nil },
-		"dim":        func(string) error { cfg.Head.Out = c.Int("dim"); return nil },
-		"lr":         func(string) error { cfg.Solver.LR = c.Float64("lr"); return nil },
-		"seed":       func(string) error { cfg.Seed = c.Uint64("seed"); return nil },
-		"epochs":     func(string) error { cfg.Length = config.Epochs(c.Float64("epochs")); return nil },
-		"hidden":     func(v string) (err error) { cfg.Head.Hidden, err = parseWidths(v); return err },
-		"batch": func(v string) (err error) {
-			cfg.Sampler.Classes, cfg.Sampler.Images, err = parseBatch(v)
-			return err
-		},
-	} {
-		if c.IsSet(flag) {
-			if err := set(c.String(flag)); err != nil {
-				return err
-			}
-		}
-	}
-	if c.IsSet("steps") {
-		if c.IsSet("epochs") {
-			return fmt.Errorf("--epochs and --steps both give the length: expected one")
-		}
-		cfg.Length = config.Steps(c.Int("steps"))
-	}
-	if c.IsSet("loss") {
-		cfg.Losses = nil
-		for _, text := range c.StringSlice("loss") {
-			l, err := config.ParseLoss(text)
-			if err != nil {
-				return err
-			}
-			cfg.Losses = append(cfg.Losses, l)
-		}
-	}
-	return nil
-}
-
-func parseBatch(text string) (classes, images int, err error) {
-	p, k, ok := strings.Cut(strings.ReplaceAll(text, "×", "x"), "x")
-	classes, err1 := strconv.Atoi(p)
-	images, err2 := strconv.Atoi(k)
-	if !ok || err1 != nil || err2 != nil {
-		return 0, 0, fmt.Errorf("--batch: found %q, expected classes x images, for example 16x4", text)
-	}
-	return classes, images, nil
-}
-
-func parseWidths(text string) ([]int, error) {
-	var widths []int
-	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' }) {
-		n, err := strconv.Atoi(strings.TrimSpace(part))
-		if err != nil {
-			return nil, fmt.Errorf("--hidden: found %q, expected widths, for example 512,256", text)
-		}
-		widths = append(widths, n)
-	}
-	return widths, nil
+	return joinTrainData(d, store)
 }
 
 // runFiles are the names of what a run writes; event files carry a time in theirs.
@@ -263,7 +167,8 @@ func explainTrainFailure(err error, data trainData) error {
 		}
 		return withHint(err, "images: %s; head.winnow is the best before; a smaller --lr or --set clip=1 may help", strings.Join(names, ", "))
 	}
-	if !errors.Is(err, context.Canceled) && strings.Contains(err.Error(), train.CheckpointFile) && strings.Contains(err.Error(), "made with") {
+	var other *train.OtherRunError
+	if errors.As(err, &other) {
 		return withHint(err, "give the settings of the run, or begin anew with --overwrite")
 	}
 	return err

@@ -34,42 +34,18 @@ type leftOut struct {
 func joinTrainData(d *datasets.Dataset, s *features.Store) (trainData, error) {
 	t := trainData{Paths: d.Paths(), Key: s.Key, StoreSum: s.Sum}
 	sum := sha256.New()
-	bad := s.BadRows()
-	read := func(split string) (features.Set, error) {
-		var rows []int
-		set := features.Set{Labels: []int{}, IDs: []int{}}
-		at := d.Select(split)
-		paths := make([]string, len(at))
-		for i, id := range at {
-			paths[i] = d.Samples[id].Path
+	for _, part := range []struct {
+		split string
+		to    *features.Set
+	}{{datasets.Train, &t.Train}, {datasets.Validation, &t.Validation}} {
+		set, left, err := splitSet(d, s, part.split)
+		if err != nil {
+			return t, err
 		}
-		found, missing := s.Lookup(paths)
-		if len(missing) > 0 {
-			return set, fmt.Errorf("train: features %s: %d of the %d %s images are not in the store, the first is %q", s.Dir, len(missing), len(at), split, missing[0])
+		*part.to, t.LeftOut = set, append(t.LeftOut, left...)
+		for i, id := range set.IDs {
+			fmt.Fprintf(sum, "%s\t%q\t%d\n", part.split, d.Samples[id].Path, set.Labels[i])
 		}
-		for i, id := range at {
-			if reason, ok := bad[found[i]]; ok {
-				t.LeftOut = append(t.LeftOut, leftOut{paths[i], reason})
-				continue
-			}
-			label := d.Samples[id].Label
-			fmt.Fprintf(sum, "%s\t%q\t%d\n", split, paths[i], label)
-			rows = append(rows, found[i])
-			set.Labels, set.IDs = append(set.Labels, label), append(set.IDs, id)
-		}
-		if len(rows) == 0 {
-			return set, nil
-		}
-		x, err := s.Read(rows)
-		set.X = x
-		return set, err
-	}
-	var err error
-	if t.Train, err = read(datasets.Train); err != nil {
-		return t, err
-	}
-	if t.Validation, err = read(datasets.Validation); err != nil {
-		return t, err
 	}
 	t.Sum = hex.EncodeToString(sum.Sum(nil))
 	t.number(d.Classes)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/eval"
 	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/internal/config"
@@ -94,7 +95,7 @@ func (r *trainCommandRun) do() error {
 		Verdict: "there is no validation split: whether training was worth it was not measured",
 	}
 	if r.data.Validation.Len() > 0 {
-		c, err := compareHeads(ctx, out.Head, r.data.Train, r.data.Validation)
+		c, err := compareOn(ctx, out.Head, r.data.Train, r.data.Validation, nil, eval.RetrievalOptions{})
 		if err != nil {
 			return err
 		}

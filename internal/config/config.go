@@ -115,7 +115,10 @@ type Validation struct {
 
 // Default is a linear head, started from whitening, trained with PRISM: memory contrastive loss and
 // vMF-Sim at a noise rate of one half. The learning rate is small on purpose: a whitened start is
-// worth more than what a careless rate leaves of it (LOG.md).
+// worth more than what a careless rate leaves of it. On made-up clusters with half the labels wrong (100
+// steps, mean P@1 of unseen classes over 3 seeds; whitened 0.616) Adam gave 0.619 at 1e-5, 0.627 at 3e-4,
+// 0.662 at 1e-3, 0.700 at 3e-3, 0.673 at 1e-2, and at 1e-1 nothing better than the start; real
+// runs are ten times longer and drift as much at a tenth of the rate.
 func Default() Run {
 	c := Run{
 		Seed: 1,
@@ -135,7 +138,7 @@ func Default() Run {
 		LogEvery:   1,
 	}
 	c.Head.Out = 512
-	c.Solver.LR = 1e-4
+	c.Solver.LR = 3e-4
 	c.LossSolver.LR = 1e-2
 	c.Schedule.Name, c.LossSchedule.Name = "cosine", "constant"
 	return c

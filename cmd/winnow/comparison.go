@@ -17,38 +17,6 @@ type comparison struct {
 	Trained  eval.Retrieval `json:"trained"`
 }
 
-// compareHeads ranks set against itself under the three. x are the training features, which whitening is
-// computed from.
-func compareHeads(ctx context.Context, h *head.Head, train, set features.Set) (comparison, error) {
-	var c comparison
-	frozen := set.Rows(allRows(set.Len()))
-	if err := features.Normalize(frozen.X); err != nil {
-		return c, err
-	}
-	linear := h.Config()
-	linear.Hidden, linear.Init = nil, head.Whiten
-	white, err := head.New(linear, train.X, nil)
-	if err != nil {
-		return c, err
-	}
-	if c.Frozen, err = eval.Retrieve(ctx, frozen, nil, eval.RetrievalOptions{}); err != nil {
-		return c, err
-	}
-	for _, row := range []struct {
-		head *head.Head
-		to   *eval.Retrieval
-	}{{white, &c.Whitened}, {h, &c.Trained}} {
-		z, err := row.head.Embed(set.X)
-		if err != nil {
-			return c, err
-		}
-		if *row.to, err = eval.Retrieve(ctx, features.Set{X: z, Labels: set.Labels, IDs: set.IDs}, nil, eval.RetrievalOptions{}); err != nil {
-			return c, err
-		}
-	}
-	return c, nil
-}
-
 func allRows(n int) []int {
 	rows := make([]int, n)
 	for i := range rows {
@@ -84,4 +52,47 @@ func (c comparison) print(w io.Writer) {
 	}{{"frozen", c.Frozen}, {"whitened", c.Whitened}, {"trained", c.Trained}} {
 		fmt.Fprintf(w, "%-10s %8.4f %8.4f %8.4f %8.4f\n", row.name, row.r.PrecisionAt1, row.r.RPrecision, row.r.MAPAtR, row.r.Recall[8])
 	}
+}
+
+// compareOn measures frozen, whitened and trained embeddings of the same images; gallery is nil where the
+// queries are their own.
+func compareOn(ctx context.Context, h *head.Head, train, query features.Set, gallery *features.Set, opts eval.RetrievalOptions) (comparison, error) {
+	linear := h.Config()
+	linear.Hidden, linear.Init = nil, head.Whiten
+	white, err := head.New(linear, train.X, nil)
+	if err != nil {
+		return comparison{}, err
+	}
+	var c comparison
+	for _, row := range []struct {
+		embed func(features.Set) (features.Set, error)
+		to    *eval.Retrieval
+	}{
+		{frozen, &c.Frozen},
+		{func(s features.Set) (features.Set, error) { return embed(white, s) }, &c.Whitened},
+		{func(s features.Set) (features.Set, error) { return embed(h, s) }, &c.Trained},
+	} {
+		q, err := row.embed(query)
+		if err != nil {
+			return c, err
+		}
+		var g *features.Set
+		if gallery != nil {
+			embedded, err := row.embed(*gallery)
+			if err != nil {
+				return c, err
+			}
+			g = &embedded
+		}
+		if *row.to, err = eval.Retrieve(ctx, q, g, opts); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// frozen is the stored features as they are, on the unit sphere.
+func frozen(set features.Set) (features.Set, error) {
+	unit := set.Rows(allRows(set.Len()))
+	return unit, features.Normalize(unit.X)
 }

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"winnow/datasets"
+	"winnow/eval"
+	"winnow/features"
+	"winnow/head"
+	"winnow/internal/atomicfile"
+	"winnow/models"
+)
+
+// judge says in plain words what came out, whatever it is.
+func (d *demo) judge() {
+	r := &d.result
+	say := func(format string, args ...any) { r.Verdict = append(r.Verdict, fmt.Sprintf(format, args...)) }
+	say("Of %d training labels %d are wrong; winnow's scores tell wrong from right with an AUROC of %.3f (average precision %.3f).",
+		r.Detection.Samples, r.Detection.Wrong, r.Detection.AUROC, r.Detection.AP)
+	r.Cost = r.Topline.PrecisionAt1 - r.Unfiltered.PrecisionAt1
+	if r.Cost > 0 {
+		share := (r.PRISM.PrecisionAt1 - r.Unfiltered.PrecisionAt1) / r.Cost
+		r.Recovered = &share
+		say("The wrong labels cost %.1f points of P@1 on unseen classes (%.1f %% with true labels, %.1f %% without a filter); with PRISM it is %.1f %%: %.0f %% of the loss is recovered.",
+			100*r.Cost, 100*r.Topline.PrecisionAt1, 100*r.Unfiltered.PrecisionAt1, 100*r.PRISM.PrecisionAt1, 100*share)
+	} else {
+		say("The wrong labels cost nothing here: P@1 on unseen classes is %.1f %% with true labels and %.1f %% with noisy ones without a filter; with PRISM it is %.1f %%.",
+			100*r.Topline.PrecisionAt1, 100*r.Unfiltered.PrecisionAt1, 100*r.PRISM.PrecisionAt1)
+	}
+	best := max(r.Frozen.PrecisionAt1, r.Whitened.PrecisionAt1)
+	if r.PRISM.PrecisionAt1 > best {
+		say("Without any training the features reach %.1f %% (frozen) and %.1f %% (whitened): the head is worth %.1f points.",
+			100*r.Frozen.PrecisionAt1, 100*r.Whitened.PrecisionAt1, 100*(r.PRISM.PrecisionAt1-best))
+	} else {
+		say("Without any training the features reach %.1f %% (frozen) and %.1f %% (whitened): the trained head is NOT better than that.",
+			100*r.Frozen.PrecisionAt1, 100*r.Whitened.PrecisionAt1)
+	}
+	say("Only a head on frozen features is trained here, which gains little from clean labels and loses little to wrong ones.")
+}
+
+// rows are the embeddings compared, in order.
+func (d *demo) rows() []eval.ReportRow {
+	r := &d.result
+	return []eval.ReportRow{
+		{Name: "frozen", Note: "the backbone's features, no training", Retrieval: r.Frozen},
+		{Name: "whitened", Note: "PCA whitening, no labels", Retrieval: r.Whitened},
+		{Name: "topline", Note: "trained on the true labels", Retrieval: r.Topline},
+		{Name: "unfiltered", Note: fmt.Sprintf("trained on labels of which %.0f %% are wrong", 100*r.NoiseRate), Retrieval: r.Unfiltered},
+		{Name: "PRISM vMF-Sim", Note: "the same labels, filtered while training", Retrieval: r.PRISM, Detection: &r.Detection, Strong: true},
+	}
+}
+
+func (d *demo) print(w io.Writer) {
+	fmt.Fprintf(w, "%-14s %8s %8s %8s %8s   %s\n", "", "P@1", "R@8", "R-Prec", "MAP@R", "")
+	for _, row := range d.rows() {
+		r := row.Retrieval
+		fmt.Fprintf(w, "%-14s %8.4f %8.4f %8.4f %8.4f   %s\n", row.Name, r.PrecisionAt1, r.Recall[8], r.RPrecision, r.MAPAtR, row.Note)
+	}
+	for _, s := range d.result.Verdict {
+		fmt.Fprintln(w, s)
+	}
+	fmt.Fprintf(w, "%.1f s; the report: %s\n", d.result.Seconds["total"], filepath.Join(d.dir, "report.html"))
+}
+
+// write puts result.json and report.html in place.
+func (d *demo) write() error {
+	report, err := d.report()
+	if err != nil {
+		return err
+	}
+	for name, write := range map[string]func(io.Writer) error{
+		"report.html": report.WriteHTML,
+		"result.json": func(w io.Writer) error { return printJSON(w, d.result) },
+	} {
+		if err := atomicfile.Write(filepath.Join(d.dir, name), write); err != nil {
+			return fmt.Errorf("demo: %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (d *demo) report() (eval.Report, error) {
+	r := eval.Report{
+		Title:   "winnow: a good embedding from labels half of which are wrong",
+		Verdict: d.result.Verdict, Rows: d.rows(), K: []int{2, 4, 8}, Charts: d.charts(),
+		Facts: []eval.Fact{
+			{Name: "data", Value: fmt.Sprintf("glyphs: %d drawn characters, %d images; train, validation and test hold different characters", len(d.clean.Classes), len(d.clean.Samples))},
+			{Name: "noise", Value: fmt.Sprintf("symmetric, rate %g: %d of %d training labels wrong", d.result.NoiseRate, d.result.Detection.Wrong, d.result.Detection.Samples)},
+			{Name: "backbone", Value: "glyphnet, " + d.store.Key.Model[:12] + "…, frozen"},
+			{Name: "training", Value: "the settings of each run are in config.yaml of its folder; only labels and filter differ"},
+			{Name: "seed", Value: fmt.Sprint(d.seed)},
+			{Name: "seconds", Value: fmt.Sprintf("%.1f on %d cores", d.result.Seconds["total"], runtime.GOMAXPROCS(0))},
+			{Name: "winnow", Value: version()},
+		},
+	}
+	var err error
+	if r.Suspects, err = d.suspects(24); err != nil {
+		return r, err
+	}
+	r.Queries, err = d.queries(8, 8)
+	return r, err
+}
+
+func (d *demo) charts() []eval.Chart {
+	loss := eval.Chart{Title: "Training loss (smoothed)", X: "epoch"}
+	score := eval.Chart{Title: "P@1 on validation classes", X: "epoch", Percent: true}
+	purity := eval.Chart{Title: "Share of clean labels among the kept", X: "epoch", Percent: true}
+	for _, c := range d.curves {
+		loss.Series = append(loss.Series, c.loss)
+		score.Series = append(score.Series, c.score)
+		if c.name != "topline" {
+			purity.Series = append(purity.Series, c.purity)
+		}
+	}
+	var clean, wrong []float64
+	for _, e := range d.audited.Images {
+		if e.True == e.Given {
+			clean = append(clean, e.Score)
+		} else {
+			wrong = append(wrong, e.Score)
+		}
+	}
+	const bins = 25
+	return []eval.Chart{score, purity, loss, {
+		Title: "P_clean of the given labels, after training", X: "P_clean (each image left out of its own judgement)", Bars: true, Percent: true,
+		Series: []eval.Series{eval.Histogram("right labels", clean, 0, 1, bins, 0), eval.Histogram("wrong labels", wrong, 0, 1, bins, 1)},
+	}}
+}
+
+// suspects shows the most suspect labels, and then some from where right and wrong meet.
+func (d *demo) suspects(n int) ([]eval.SuspectCard, error) {
+	at := make([]int, 0, n)
+	for i := range min(n*2/3, len(d.audited.Images)) {
+		at = append(at, i)
+	}
+	edge := int(d.result.NoiseRate * float64(len(d.audited.Images)))
+	for i := max(edge-(n-len(at)), len(at)); i < edge; i++ {
+		at = append(at, i)
+	}
+	var cards []eval.SuspectCard
+	for _, i := range at {
+		e := d.audited.Images[i]
+		card := eval.SuspectCard{Given: glyphName(e.Given), Suggested: glyphName(e.Suggested), True: glyphName(e.True), Score: e.Score}
+		var err error
+		if card.Picture, err = d.picture(e.Path, fmt.Sprintf("rank %d", e.Rank)); err != nil {
+			return nil, err
+		}
+		for _, side := range []struct {
+			paths []string
+			to    *[]eval.Picture
+		}{{e.SupportGiven, &card.ForGiven}, {e.SupportSuggested, &card.ForSuggested}} {
+			for _, p := range side.paths {
+				pic, err := d.picture(p, p)
+				if err != nil {
+					return nil, err
+				}
+				*side.to = append(*side.to, pic)
+			}
+		}
+		cards = append(cards, card)
+	}
+	return cards, nil
+}
+
+func (d *demo) picture(path, caption string) (eval.Picture, error) {
+	data, err := fs.ReadFile(d.images, path)
+	return eval.Picture{Data: data, Caption: caption}, err
+}
+
+// queries shows test images spread over the test classes and their k nearest by the filtered head.
+func (d *demo) queries(n, k int) ([]eval.QueryCard, error) {
+	h, err := d.head("prism")
+	if err != nil {
+		return nil, err
+	}
+	set, _, err := splitSet(d.clean, d.store, datasets.Test)
+	if err != nil {
+		return nil, err
+	}
+	z, err := embed(h, set)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = (2*i + 1) * z.Len() / (2 * n)
+	}
+	lists, err := eval.Nearest(d.c.Context, z.Rows(rows), &z, k+1, 0) // the query itself comes along
+	if err != nil {
+		return nil, err
+	}
+	var cards []eval.QueryCard
+	for i, list := range lists {
+		card, err := d.queryCard(z, rows[i], list, k)
+		if err != nil {
+			return nil, err
+		}
+		cards = append(cards, card)
+	}
+	return cards, nil
+}
+
+func (d *demo) queryCard(z features.Set, row int, list []eval.Neighbour, k int) (eval.QueryCard, error) {
+	sample := d.clean.Samples[z.IDs[row]]
+	var card eval.QueryCard
+	var err error
+	if card.Query, err = d.picture(sample.Path, glyphName(d.clean.Classes[sample.Label])); err != nil {
+		return card, err
+	}
+	for _, near := range list {
+		if near.Row == row || len(card.Nearest) == k {
+			continue
+		}
+		other := d.clean.Samples[z.IDs[near.Row]]
+		pic, err := d.picture(other.Path, glyphName(d.clean.Classes[other.Label]))
+		if err != nil {
+			return card, err
+		}
+		pic.Good = other.Label == sample.Label
+		card.Nearest = append(card.Nearest, pic)
+	}
+	return card, nil
+}
+
+// head reads the best head of one of the runs.
+func (d *demo) head(run string) (*head.Head, error) {
+	h, _, err := models.ReadHead(filepath.Join(d.dir, run, bestHeadFile))
+	return h, err
+}
+
+// glyphName makes a class of the glyphs readable: "U+00AE_registered_sign" becomes "® registered sign".
+func glyphName(class string) string {
+	code, name, _ := strings.Cut(class, "_")
+	char, err := strconv.ParseInt(strings.TrimPrefix(code, "U+"), 16, 32)
+	if err != nil {
+		return class
+	}
+	return string(rune(char)) + " " + strings.ReplaceAll(name, "_", " ")
+}

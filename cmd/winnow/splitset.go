@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+
+	"winnow/datasets"
+	"winnow/features"
+	"winnow/head"
+)
+
+// splitSet joins one split of a manifest with the features of its images, as they are stored. Labels are the
+// dataset's class ids, IDs positions in it. Unreadable images are left out and reported.
+func splitSet(d *datasets.Dataset, s *features.Store, split string) (set features.Set, left []leftOut, err error) {
+	rows, ids, left, err := storedRows(d, s, d.Select(split), split+" ")
+	if err != nil {
+		return set, nil, err
+	}
+	set = features.Set{Labels: []int{}, IDs: []int{}}
+	for _, id := range ids {
+		set.Labels, set.IDs = append(set.Labels, d.Samples[id].Label), append(set.IDs, id)
+	}
+	if len(rows) > 0 {
+		set.X, err = s.Read(rows)
+	}
+	return set, left, err
+}
+
+// storedRows finds the images at these positions of a manifest in a store: ids are the positions of the readable
+// ones, rows where the store has them. which describes the images in an error: "train ", or "" for all.
+func storedRows(d *datasets.Dataset, s *features.Store, at []int, which string) (rows, ids []int, left []leftOut, err error) {
+	paths := make([]string, len(at))
+	for i, id := range at {
+		paths[i] = d.Samples[id].Path
+	}
+	found, missing := s.Lookup(paths)
+	if len(missing) > 0 {
+		return nil, nil, nil, withHint(fmt.Errorf("features %s: %d of the %d %simages are not in the store, the first is %q", s.Dir, len(missing), len(at), which, missing[0]),
+			"extract again with this manifest: winnow extract --manifest FILE --root DIR --model MODEL --out DIR")
+	}
+	bad := s.BadRows()
+	for i, id := range at {
+		if reason, ok := bad[found[i]]; ok {
+			left = append(left, leftOut{paths[i], reason})
+			continue
+		}
+		rows, ids = append(rows, found[i]), append(ids, id)
+	}
+	return rows, ids, left, nil
+}
+
+// embed is set through the head.
+func embed(h *head.Head, set features.Set) (features.Set, error) {
+	x, err := h.Embed(set.X)
+	return features.Set{X: x, Labels: set.Labels, IDs: set.IDs}, err
+}
+
+// labelledOnly leaves out the rows without a given label.
+func labelledOnly(set features.Set) features.Set {
+	var rows []int
+	for i, label := range set.Labels {
+		if label != features.Unlabelled {
+			rows = append(rows, i)
+		}
+	}
+	if len(rows) == set.Len() {
+		return set
+	}
+	return set.Rows(rows)
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/internal/config"
+)
+
+// trainConfig puts the settings together: defaults, file, --set, flags.
+func trainConfig(c *cli.Context) (config.Run, error) {
+	path := c.String("config")
+	if own := filepath.Join(c.String("out"), configFile); path == "" && c.Bool("resume") && c.String("out") != "" {
+		if _, err := os.Stat(own); err == nil {
+			path = own
+		}
+	}
+	if _, err := config.Load(path, nil); err != nil {
+		return config.Run{}, err
+	}
+	cfg, err := config.Load(path, c.StringSlice("set"))
+	if err != nil {
+		return cfg, usageError{err}
+	}
+	if err := applyTrainFlags(c, &cfg); err != nil {
+		return cfg, usageError{err}
+	}
+	if err := cfg.Validate(); err != nil {
+		return cfg, usageError{err}
+	}
+	return cfg, nil
+}
+
+// applyTrainFlags changes what the common flags name.
+func applyTrainFlags(c *cli.Context, cfg *config.Run) error {
+	for flag, set := range map[string]func(value string) error{
+		"manifest":   func(v string) error { cfg.Data.Manifest = v; return nil },
+		"root":       func(v string) error { cfg.Data.Root = v; return nil },
+		"features":   func(v string) error { cfg.Data.Features = v; return nil },
+		"filter":     func(v string) error { cfg.Filter.Scorer = v; return nil },
+		"init":       func(v string) error { cfg.Head.Init = v; return nil },
+		"noise-rate": func(string) error { cfg.Filter.Rate = c.Float64("noise-rate"); return nil },
+		"dim":        func(string) error { cfg.Head.Out = c.Int("dim"); return nil },
+		"lr":         func(string) error { cfg.Solver.LR = c.Float64("lr"); return nil },
+		"seed":       func(string) error { cfg.Seed = c.Uint64("seed"); return nil },
+		"epochs":     func(string) error { cfg.Length = config.Epochs(c.Float64("epochs")); return nil },
+		"hidden":     func(v string) (err error) { cfg.Head.Hidden, err = parseWidths(v); return err },
+		"batch": func(v string) (err error) {
+			cfg.Sampler.Classes, cfg.Sampler.Images, err = parseBatch(v)
+			return err
+		},
+	} {
+		if c.IsSet(flag) {
+			if err := set(c.String(flag)); err != nil {
+				return err
+			}
+		}
+	}
+	if c.IsSet("steps") {
+		if c.IsSet("epochs") {
+			return fmt.Errorf("--epochs and --steps both give the length: expected one")
+		}
+		cfg.Length = config.Steps(c.Int("steps"))
+	}
+	if c.IsSet("loss") {
+		cfg.Losses = nil
+		for _, text := range c.StringSlice("loss") {
+			l, err := config.ParseLoss(text)
+			if err != nil {
+				return err
+			}
+			cfg.Losses = append(cfg.Losses, l)
+		}
+	}
+	return nil
+}
+
+func parseBatch(text string) (classes, images int, err error) {
+	p, k, ok := strings.Cut(strings.ReplaceAll(text, "×", "x"), "x")
+	classes, err1 := strconv.Atoi(p)
+	images, err2 := strconv.Atoi(k)
+	if !ok || err1 != nil || err2 != nil {
+		return 0, 0, fmt.Errorf("--batch: found %q, expected classes x images, for example 16x4", text)
+	}
+	return classes, images, nil
+}
+
+func parseWidths(text string) ([]int, error) {
+	var widths []int
+	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' }) {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil {
+			return nil, fmt.Errorf("--hidden: found %q, expected widths, for example 512,256", text)
+		}
+		widths = append(widths, n)
+	}
+	return widths, nil
+}

@@ -1,0 +1,156 @@
+package train
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// step trains on the next batch, in the order of PRISM's Algorithm 1 (METHODS 7.1): embed, judge by the
+// bank as it was before this batch, evaluate the losses on what is kept, step, remember what was kept as
+// it was embedded before the step.
+func (t *Trainer) step() (*Step, error) {
+	rows := t.next()
+	t.Clock.step = t.progress.Step + 1
+	f := &t.fact
+	*f = Step{Epoch: t.epoch + 1, Number: t.progress.Step + 1, Terms: t.objective.values}
+	f.LR = t.Schedule.At(t.progress.Step)
+	z, err := t.Encoder.Forward(rows)
+	if err != nil {
+		return nil, fmt.Errorf("train: step %d (epoch %d): %w", f.Number, f.Epoch, err)
+	}
+	f.IDs = z.IDs
+	if bad := badRows(z.X, z.IDs); len(bad) > 0 {
+		return nil, t.nonFinite("the embedding", math.NaN(), bad)
+	}
+	t.judge(z)
+	kept := t.gather(z)
+	t.dKept = sized(t.dKept, kept.Len(), z.Dim())
+	var active bool
+	f.Loss, active = t.objective.eval(t.dKept, kept, t.Bank, f.Number)
+	if !finite(f.Loss) {
+		return nil, t.nonFinite("loss", f.Loss, kept.IDs)
+	}
+	if bad := badRows(t.dKept, kept.IDs); len(bad) > 0 {
+		return nil, t.nonFinite("the loss's gradient", math.NaN(), bad)
+	}
+	f.Skipped = !active && !t.StepIdle
+	if !f.Skipped {
+		if err := t.descend(z, kept); err != nil {
+			return nil, err
+		}
+	}
+	if t.Bank != nil {
+		t.Bank.Push(kept)
+		f.Bank = t.Bank.Len()
+	}
+	t.progress.Step++
+	return f, nil
+}
+
+// next is the batch of the next step.
+func (t *Trainer) next() []int {
+	n := t.Sampler.Batches()
+	if e := t.progress.Step / n; e != t.epoch {
+		t.epoch, t.batches = e, t.Sampler.Epoch(e)
+	}
+	return t.batches[t.progress.Step%n]
+}
+
+// judge fills in what the filter says of a batch.
+func (t *Trainer) judge(z features.Set) {
+	f := &t.fact
+	if t.Filter == nil {
+		f.Kept = t.all[:z.Len()]
+		return
+	}
+	f.Kept, f.Scores = t.Filter.Keep(z, t.Bank)
+	f.Threshold = t.Filter.Threshold()
+	f.HasThreshold = finite(f.Threshold)
+}
+
+// gather copies the kept rows together; all of them need no copy.
+func (t *Trainer) gather(z features.Set) features.Set {
+	f := &t.fact
+	if len(f.Kept) == z.Len() {
+		return z
+	}
+	if t.kept.X.Data == nil {
+		t.kept = features.NewSet(len(t.all), z.Dim())
+	}
+	k := features.Set{X: sized(t.kept.X, len(f.Kept), z.Dim()), Labels: t.kept.Labels[:len(f.Kept)], IDs: t.kept.IDs[:len(f.Kept)]}
+	for to, from := range f.Kept {
+		copy(k.Row(to), z.Row(from))
+		k.Labels[to], k.IDs[to] = z.Labels[from], z.IDs[from]
+	}
+	return k
+}
+
+// descend sends the gradient back, zero for the dropped rows, and steps the solvers.
+func (t *Trainer) descend(z, kept features.Set) error {
+	f := &t.fact
+	dz := t.dKept
+	if len(f.Kept) != z.Len() {
+		t.dz = sized(t.dz, z.Len(), z.Dim())
+		clear(t.dz.Data)
+		for from, to := range f.Kept {
+			copy(features.Row(t.dz, to), features.Row(t.dKept, from))
+		}
+		dz = t.dz
+	}
+	if err := t.Encoder.Backward(dz); err != nil {
+		return fmt.Errorf("train: step %d (epoch %d): %w", f.Number, f.Epoch, err)
+	}
+	f.GradientNorm = gradientNorm(t.params)
+	if !finite(f.GradientNorm) {
+		return t.nonFinite("the gradient of the encoder", f.GradientNorm, kept.IDs)
+	}
+	if n := gradientNorm(t.objective.params); !finite(n) {
+		return t.nonFinite("the gradient of a loss's own parameters", n, kept.IDs)
+	}
+	if t.Clip > 0 && f.GradientNorm > t.Clip {
+		for _, p := range t.params {
+			scale(t.Clip/f.GradientNorm, p.Grad)
+		}
+	}
+	t.Solver.Step(t.params, f.LR)
+	if len(t.objective.params) > 0 {
+		f.LossLR = t.LossSchedule.At(t.progress.Step)
+		t.LossSolver.Step(t.objective.params, f.LossLR)
+	}
+	return nil
+}
+
+func (t *Trainer) nonFinite(what string, value float64, ids []int) error {
+	return &NonFinite{Step: t.fact.Number, Epoch: t.fact.Epoch, What: what, Value: value, IDs: append([]int(nil), ids...)}
+}
+
+func gradientNorm(params []*features.Param) float64 {
+	var sum float64
+	for _, p := range params {
+		sum += squares(p.Grad)
+	}
+	return math.Sqrt(sum)
+}
+
+// badRows lists the ids of the rows that are not finite.
+func badRows(x blas32.General, ids []int) []int {
+	var bad []int
+	for i := range x.Rows {
+		if !finite(squares(features.Row(x, i))) {
+			bad = append(bad, ids[i])
+		}
+	}
+	return bad
+}
+
+// sized is a matrix of n×d over m's memory, which grows where it must.
+func sized(m blas32.General, n, d int) blas32.General {
+	if cap(m.Data) < n*d {
+		m.Data = make([]float32, n*d)
+	}
+	return blas32.General{Rows: n, Cols: d, Stride: max(d, 1), Data: m.Data[:n*d]}
+}
