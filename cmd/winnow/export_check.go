@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"io/fs"
@@ -108,15 +109,15 @@ func (r *openedRun) checkOnImages(c *cli.Context, v *verifier, p backbone.Prepro
 		root = c.String("root")
 	}
 	root = rootOf(root, r.ManifestFile)
-	stored, ids, _, err := storedRows(r.Manifest, r.Store, allRows(len(r.Manifest.Samples)), "")
-	if err != nil {
-		return nil, err
-	}
+	paths, stored := r.readable()
 	fsys, failed := imageRoot(root)
-	n := min(c.Int("check"), len(ids))
+	if len(paths) == 0 {
+		failed = errors.New("the store has a readable one for none of the manifest's")
+	}
+	n := min(c.Int("check"), len(paths))
 	for i := 0; i < n && fsys != nil; i++ {
-		at := i * len(ids) / n
-		if err := readImage(v.next(), fsys, r.Manifest.Samples[ids[at]].Path, p, q); err != nil {
+		at := i * len(paths) / n
+		if err := readImage(v.next(), fsys, paths[at], p, q); err != nil {
 			if failed == nil {
 				failed = err
 			}
@@ -130,13 +131,24 @@ func (r *openedRun) checkOnImages(c *cli.Context, v *verifier, p backbone.Prepro
 	switch {
 	case len(rows) > 0:
 		return rows, v.flush()
-	case failed == nil:
-		return nil, nil // every image of the manifest was unreadable at the extraction
 	case c.IsSet("root"):
 		return nil, fmt.Errorf("--root %s: none of the images to check on can be read: %w", root, failed)
 	}
 	note(c, "no image can be read below %s (%v): checking on random pixels; --root names the folder of the images", root, failed)
 	return nil, nil
+}
+
+// readable lists the images of the manifest that the store has vectors of, and their rows there.
+func (r *openedRun) readable() (paths []string, rows []int) {
+	all := r.Manifest.Paths()
+	found, _ := r.Store.Lookup(all)
+	bad := r.Store.BadRows()
+	for i, row := range found {
+		if _, is := bad[row]; row >= 0 && !is {
+			paths, rows = append(paths, all[i]), append(rows, row)
+		}
+	}
+	return paths, rows
 }
 
 // checkOnNoise shows n pictures of random bytes, prepared as images are. The bytes are always the same ones.

@@ -52,7 +52,7 @@ func TestExportWithoutImages(t *testing.T) {
 	path, empty := filepath.Join(s.dir, "e.onnx"), t.TempDir()
 	s.refused(t, 1, "--root "+empty+": none of the images to check on can be read", "--onnx", path, "--root", empty)
 	s.refused(t, 1, "root: stat ", "--onnx", path, "--root", filepath.Join(empty, "none"))
-	if exists(path) {
+	if _, err := os.Stat(path); err == nil {
 		t.Error("a refused export left a file")
 	}
 	moved := filepath.Join(s.dir, "moved")
@@ -67,6 +67,14 @@ func TestExportWithoutImages(t *testing.T) {
 	if !strings.Contains(text, "on 59 images") {
 		t.Error(text)
 	}
+	// A manifest whose images are in the store in part, or not at all.
+	some, none := filepath.Join(s.dir, "some.csv"), filepath.Join(s.dir, "none.csv")
+	write(t, some, "path,label,split\nnew.png,a,test\n00.png,a,train\n")
+	write(t, none, "path,label,split\nnew.png,a,test\n")
+	if text, _ = s.call(t, "export", s.run, "--onnx", path, "--root", moved, "--manifest", some); !strings.Contains(text, "on 1 images") {
+		t.Error(text)
+	}
+	s.refused(t, 1, "the store has a readable one for none of the manifest's", "--onnx", path, "--root", moved, "--manifest", none)
 	// Images that are not those of the features.
 	files, err := filepath.Glob(filepath.Join(moved, "*.png"))
 	if err != nil || len(files) != 60 {
