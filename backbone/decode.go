@@ -117,34 +117,3 @@ func decodeError(name string, err error) error {
 	}
 	return fmt.Errorf("%s: %w", name, err)
 }
-
-// firstFrame decodes the first frame of a GIF and lays it on the logical screen, which it need not fill;
-// the rest is the transparent colour or colour 0, as PIL shows it.
-func firstFrame(data []byte) (image.Image, error) {
-	img, err := gif.Decode(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	config, err := gif.DecodeConfig(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	screen := image.Rect(0, 0, config.Width, config.Height)
-	frame, ok := img.(*image.Paletted)
-	if !ok || frame.Rect == screen {
-		return img, nil
-	}
-	canvas := image.NewPaletted(screen, frame.Palette)
-	for i, c := range frame.Palette {
-		if _, _, _, a := c.RGBA(); a == 0 {
-			for p := range canvas.Pix {
-				canvas.Pix[p] = uint8(i)
-			}
-			break
-		}
-	}
-	for y := frame.Rect.Min.Y; y < frame.Rect.Max.Y; y++ {
-		copy(canvas.Pix[canvas.PixOffset(frame.Rect.Min.X, y):], frame.Pix[frame.PixOffset(frame.Rect.Min.X, y):][:frame.Rect.Dx()])
-	}
-	return canvas, nil
-}

@@ -40,9 +40,14 @@ func (s *sums) Infer(dst blas32.General, pixels []float32, n int) error {
 			return err
 		}
 	}
+	var all float32 // of the whole batch: no pixel may be left over from another one
+	for _, v := range pixels {
+		all += v
+	}
 	for i := range n {
 		row := features.Row(dst, i)
 		clear(row)
+		row[1] = all
 		for j, v := range pixels[i*s.size : (i+1)*s.size] {
 			row[j%5] += v * float32(j%7+n%3) // n: the composition of the batch matters, as it may in a real network
 		}
@@ -267,11 +272,17 @@ func TestCancelKeepsWhatIsDone(t *testing.T) {
 		}
 		return nil
 	}
-	if err := extractTo(t, ctx, dir, net, files, paths, ExtractConfig{Preprocessing: tiny, Batch: 4}, nil); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
 	w, err := features.Create(dir, plan(paths, 4), false)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Extract(ctx, ExtractConfig{Preprocessing: tiny, Batch: 4}, net, files, paths, w, nil); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if w, err = features.Create(dir, plan(paths, 4), false); err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()

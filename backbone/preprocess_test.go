@@ -256,3 +256,21 @@ func TestValidate(t *testing.T) {
 		t.Error("a short destination was accepted")
 	}
 }
+
+func TestParsePreprocessing(t *testing.T) {
+	good := Preprocessing{Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "BGR", Scale: 1. / 255, Mean: [3]float32{.1, .2, .3}, Std: [3]float32{1, 2, 3}, EXIF: true}
+	if p, err := ParsePreprocessing(good.Key()); err != nil || p != good {
+		t.Errorf("%v: %+v, expected %+v", err, p, good)
+	}
+	for _, text := range []string{
+		"", "{}", "null", good.Key() + " ", good.Key() + "{}", good.Key()[1:],
+		strings.Replace(good.Key(), `"exif"`, `"EXIF"`, 1),
+		strings.Replace(good.Key(), `"exif"`, `"gamma":2,"exif"`, 1),
+		strings.Replace(good.Key(), `224`, `-1`, 1),
+		strings.Replace(good.Key(), `"BGR"`, `"GBR"`, 1),
+	} {
+		if p, err := ParsePreprocessing(text); err == nil {
+			t.Errorf("%q was read as %+v", text, p)
+		}
+	}
+}

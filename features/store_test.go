@@ -202,6 +202,33 @@ func TestDeathAtEveryMoment(t *testing.T) {
 	}
 }
 
+// TestFinishNotesAllRowsFirst: where the last step cannot be done, nothing has to be computed again.
+func TestFinishNotesAllRowsFirst(t *testing.T) {
+	plan := testPlan(10)
+	dir := t.TempDir()
+	block := filepath.Join(dir, featuresFile, "in the way")
+	if err := os.MkdirAll(block, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w := mustCreate(t, dir, plan, false)
+	appendTo(t, w, plan, 10)
+	if _, err := w.Finish(); err == nil {
+		t.Fatal("a folder named features.npy was replaced")
+	}
+	w.Close()
+	if err := os.RemoveAll(filepath.Dir(block)); err != nil {
+		t.Fatal(err)
+	}
+	w = mustCreate(t, dir, plan, false)
+	defer w.Close()
+	if w.Rows() != 10 {
+		t.Errorf("%d rows are known, expected 10", w.Rows())
+	}
+	if _, err := w.Finish(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestSpoiledResumeIsSeen: the comparison above notices a run that goes on at the wrong row.
 func TestSpoiledResumeIsSeen(t *testing.T) {
 	plan := testPlan(10)

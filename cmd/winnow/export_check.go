@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"io/fs"
@@ -11,7 +12,6 @@ import (
 
 	"winnow/backbone"
 	"winnow/backbone/ort"
-	"winnow/models"
 )
 
 // How far numbers of unit vectors may lie apart.
@@ -41,20 +41,21 @@ func (e exportCheck) String() string {
 		text = fmt.Sprintf("agrees with winnow's own on %d pictures of random pixels, as no image could be read (give --root): largest difference %.2g, at most %.0g allowed", e.Images, e.Largest, e.Limit)
 	}
 	if e.Stored != nil {
-		text += fmt.Sprintf("; the stored features differ by %.2g", *e.Stored)
+		text += fmt.Sprintf("; embeddings of the stored features differ by %.2g", *e.Stored)
 	}
 	return text
 }
 
 // checkModel runs the joined model on images of the manifest, spread over it, beside backbone and head as
 // winnow runs them; where no image can be read, on random pixels.
-func (r *openedRun) checkModel(c *cli.Context, rt *ort.Runtime, p backbone.Preprocessing, own *models.Prepared, joined *models.Joined) (exportCheck, error) {
+func (r *openedRun) checkModel(c *cli.Context, rt *ort.Runtime, j junction) (exportCheck, error) {
 	result := exportCheck{Limit: exportLimit, Pixels: onImages}
+	p := j.backbone.Preprocessing
 	q, err := backbone.NewPreprocessor(p)
 	if err != nil {
 		return result, err
 	}
-	v, err := openVerifier(rt, p, own, joined, r.Head)
+	v, err := openVerifier(rt, j, r.Head)
 	if err != nil {
 		return result, err
 	}
@@ -107,18 +108,16 @@ func (r *openedRun) checkOnImages(c *cli.Context, v *verifier, p backbone.Prepro
 	if c.IsSet("root") {
 		root = c.String("root")
 	}
-	if root == "" {
-		root = "."
-	}
-	stored, ids, _, err := storedRows(r.Manifest, r.Store, allRows(len(r.Manifest.Samples)), "")
-	if err != nil {
-		return nil, err
-	}
+	root = rootOf(root, r.ManifestFile)
+	paths, stored := r.readable()
 	fsys, failed := imageRoot(root)
-	n := min(c.Int("check"), len(ids))
+	if len(paths) == 0 {
+		failed = errors.New("the store has a readable one for none of the manifest's")
+	}
+	n := min(c.Int("check"), len(paths))
 	for i := 0; i < n && fsys != nil; i++ {
-		at := i * len(ids) / n
-		if err := readImage(v.next(), fsys, r.Manifest.Samples[ids[at]].Path, p, q); err != nil {
+		at := i * len(paths) / n
+		if err := readImage(v.next(), fsys, paths[at], p, q); err != nil {
 			if failed == nil {
 				failed = err
 			}
@@ -132,13 +131,24 @@ func (r *openedRun) checkOnImages(c *cli.Context, v *verifier, p backbone.Prepro
 	switch {
 	case len(rows) > 0:
 		return rows, v.flush()
-	case failed == nil:
-		return nil, nil // every image of the manifest was unreadable at the extraction
 	case c.IsSet("root"):
 		return nil, fmt.Errorf("--root %s: none of the images to check on can be read: %w", root, failed)
 	}
 	note(c, "no image can be read below %s (%v): checking on random pixels; --root names the folder of the images", root, failed)
 	return nil, nil
+}
+
+// readable lists the images of the manifest that the store has vectors of, and their rows there.
+func (r *openedRun) readable() (paths []string, rows []int) {
+	all := r.Manifest.Paths()
+	found, _ := r.Store.Lookup(all)
+	bad := r.Store.BadRows()
+	for i, row := range found {
+		if _, is := bad[row]; row >= 0 && !is {
+			paths, rows = append(paths, all[i]), append(rows, row)
+		}
+	}
+	return paths, rows
 }
 
 // checkOnNoise shows n pictures of random bytes, prepared as images are. The bytes are always the same ones.

@@ -27,35 +27,47 @@ type modelExport struct {
 
 // exportModel joins backbone and head and checks the whole; the caller writes it.
 func exportModel(c *cli.Context, r *openedRun, rt *ort.Runtime, files []exportFile) (*modelExport, []byte, error) {
-	b, err := r.backbone(c.String("model"))
+	j, err := r.join(c.String("model"))
 	if err != nil {
 		return nil, nil, err
 	}
-	if b.Path != "" {
-		if err := checkTargets(files, []string{b.Path}); err != nil {
+	if j.backbone.Path != "" {
+		if err := checkTargets(files, []string{j.backbone.Path}); err != nil {
 			return nil, nil, err
 		}
 	}
-	prepared, err := models.Prepare(b.Entry, b.Data, r.Store.Key.Output)
-	if err != nil {
-		return nil, nil, err
-	}
-	about, err := r.aboutModel(b)
-	if err != nil {
-		return nil, nil, err
-	}
-	joined, err := models.Join(prepared, r.Head, about)
-	if err != nil {
-		return nil, nil, err
-	}
-	check, err := r.checkModel(c, rt, b.Preprocessing, prepared, joined)
+	check, err := r.checkModel(c, rt, j)
 	if err != nil {
 		return nil, nil, fmt.Errorf("export: %s is not written: %w", c.String("onnx"), err)
 	}
+	m := j.joined
 	return &modelExport{
-		File: c.String("onnx"), Bytes: len(joined.Model), SHA256: models.Sum(joined.Model), Input: joined.Input.String(),
-		Output: joined.Output, Dim: joined.Dim, Opset: joined.Opset, Check: check,
-	}, joined.Model, nil
+		File: c.String("onnx"), Bytes: len(m.Model), SHA256: models.Sum(m.Model), Input: m.Input.String(),
+		Output: m.Output, Dim: m.Dim, Opset: m.Opset, Check: check,
+	}, m.Model, nil
+}
+
+// junction is a joined model with what it was joined from.
+type junction struct {
+	backbone *models.Backbone
+	cut      *models.Prepared
+	joined   *models.Joined
+}
+
+// join puts the run's head behind the backbone of its features.
+func (r *openedRun) join(name string) (j junction, err error) {
+	if j.backbone, err = r.backbone(name); err != nil {
+		return j, err
+	}
+	if j.cut, err = models.Prepare(j.backbone.Entry, j.backbone.Data, r.Store.Key.Output); err != nil {
+		return j, err
+	}
+	about, err := r.aboutModel(j.backbone)
+	if err != nil {
+		return j, err
+	}
+	j.joined, err = models.Join(j.cut, r.Head, about)
+	return j, err
 }
 
 // backbone finds the model that made the features: the one named, which must have their sha256, or one that

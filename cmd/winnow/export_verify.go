@@ -6,11 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/features"
 	"winnow/head"
-	"winnow/models"
 )
 
 // verifiedBatch pictures are run at once: however many are checked, few are in memory.
@@ -31,14 +29,15 @@ type verifier struct {
 	ours    []float32
 }
 
-func openVerifier(rt *ort.Runtime, p backbone.Preprocessing, own *models.Prepared, joined *models.Joined, h *head.Head) (*verifier, error) {
-	in := ort.NetworkInput{Name: own.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop}
+func openVerifier(rt *ort.Runtime, j junction, h *head.Head) (*verifier, error) {
+	p := j.backbone.Preprocessing
+	in := ort.NetworkInput{Name: j.cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop}
 	v := &verifier{head: h, size: p.Size(), pixels: make([]float32, verifiedBatch*p.Size())}
 	var err error
-	if v.backbone, err = ort.NewNetwork(rt, own.Model, own.Tensor, in); err != nil {
+	if v.backbone, err = ort.NewNetwork(rt, j.cut.Model, j.cut.Tensor, in); err != nil {
 		return nil, err
 	}
-	if v.joined, err = ort.NewNetwork(rt, joined.Model, joined.Output, in); err != nil {
+	if v.joined, err = ort.NewNetwork(rt, j.joined.Model, j.joined.Output, in); err != nil {
 		return nil, errors.Join(err, v.backbone.Close())
 	}
 	return v, nil

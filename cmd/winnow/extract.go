@@ -182,12 +182,20 @@ func (e *extraction) run(c *cli.Context) (extractResult, error) {
 	}
 	defer net.Close()
 	w, err := features.Create(e.out, features.Plan{Key: e.key(), Paths: e.paths, Dim: net.Dim(), Batch: e.cfg.Batch,
-		Device: rt.Device().String(), Winnow: version()}, e.overwrite)
+		Device: rt.Device().String(), Winnow: version(), ModelFile: absolute(e.model.Path)}, e.overwrite)
 	if err != nil {
 		return extractResult{}, e.storeHint(err)
 	}
 	defer w.Close()
 	return e.fill(c, w, net)
+}
+
+// absolute is a path that other commands, in other folders, can follow; "" stays.
+func absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil && path != "" {
+		return full
+	}
+	return path
 }
 
 // standing looks at a finished store in the folder before anything is loaded.

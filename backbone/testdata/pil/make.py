@@ -86,6 +86,21 @@ g[at + 1:at + 5] = struct.pack("<HH", 4, 5)
 open("gif-part.gif", "wb").write(g)
 see("gif-part.gif")
 
+# The same with a transparent colour, which shows outside the frame.
+frame.save("gif-part-clear.gif", transparency=5)
+g = bytearray(open("gif-part-clear.gif", "rb").read())
+g[6:10] = struct.pack("<HH", 20, 15)
+at = g.index(b"\x2c", 13 + 3 * 2 ** ((g[10] & 7) + 1))
+g[at + 1:at + 5] = struct.pack("<HH", 4, 5)
+open("gif-part-clear.gif", "wb").write(g)
+see("gif-part-clear.gif")
+
+# Two columns of chroma: too narrow for libjpeg to interpolate.
+narrow = Image.new("RGB", (4, 6), (220, 30, 20))
+narrow.paste((20, 40, 230), (2, 0, 4, 6))
+keep("jpeg-4x6-422.jpg", narrow, quality=95, subsampling=1)
+keep("jpeg-4x6-420.jpg", narrow, quality=95, subsampling=2)
+
 # Resize on the shorter side and centre crop, as torchvision's transforms do with PIL images.
 big = picture(61, 47)
 big.save("resize.png")

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+	"winnow/graph"
+	"winnow/models"
+)
+
+func TestExportFindsItsModel(t *testing.T) {
+	s := newStudio(t)
+	path, moved, other := filepath.Join(s.dir, "e.onnx"), filepath.Join(s.dir, "moved.onnx"), filepath.Join(s.dir, "other.onnx")
+	store, err := features.Open(s.store)
+	if err != nil || store.ModelFile != s.model {
+		t.Fatalf("%v: the store says the model is %q, expected %q", err, store.ModelFile, s.model)
+	}
+	if err := os.Rename(s.model, moved); err != nil {
+		t.Fatal(err)
+	}
+	s.refused(t, 1, "no model file with this sha256 is known here\nwinnow: name the file with --model FILE, or record it: winnow models add FILE", "--onnx", path)
+	s.call(t, "export", s.run, "--onnx", path, "--model", moved)
+	write(t, other, string(tinyNetwork())+"\x00")
+	m, err := graph.Read(tinyNetwork())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Producer = "somebody else"
+	write(t, other, string(m.Marshal()))
+	s.refused(t, 1, "found sha256 "+models.Sum(m.Marshal())+", expected "+models.Sum(tinyNetwork()), "--onnx", path, "--model", other)
+	s.refused(t, 1, "no model has this name and there is no such file", "--onnx", path, "--model", "nowhere.onnx")
+	write(t, s.model, string(m.Marshal())) // what the store points at is another model by now
+	s.refused(t, 1, "no model file with this sha256 is known here", "--onnx", path)
+	s.call(t, "models", "add", "--name", "tiny", "--preset", "caffe", "--crop", "16", moved)
+	s.call(t, "export", s.run, "--onnx", path) // the store's preprocessing counts, not the registry's
+	s.refused(t, 1, "the export reads this file", "--onnx", moved)
+	if readFile(t, moved) != string(tinyNetwork()) {
+		t.Error("the model was written over")
+	}
+}
+
+func TestExportWithoutImages(t *testing.T) {
+	s := newStudio(t)
+	path, empty := filepath.Join(s.dir, "e.onnx"), t.TempDir()
+	s.refused(t, 1, "--root "+empty+": none of the images to check on can be read", "--onnx", path, "--root", empty)
+	s.refused(t, 1, "root: stat ", "--onnx", path, "--root", filepath.Join(empty, "none"))
+	if _, err := os.Stat(path); err == nil {
+		t.Error("a refused export left a file")
+	}
+	moved := filepath.Join(s.dir, "moved")
+	if err := os.Rename(s.images, moved); err != nil {
+		t.Fatal(err)
+	}
+	text, stderr := s.call(t, "export", s.run, "--onnx", path, "--check", "20")
+	if !strings.Contains(text, "on 20 pictures of random pixels, as no image could be read (give --root)") || !strings.Contains(stderr, "checking on random pixels") {
+		t.Errorf("%s%s", text, stderr)
+	}
+	text, _ = s.call(t, "export", s.run, "--onnx", path, "--root", moved, "--check", "1000")
+	if !strings.Contains(text, "on 59 images") {
+		t.Error(text)
+	}
+	// A manifest whose images are in the store in part, or not at all.
+	some, none := filepath.Join(s.dir, "some.csv"), filepath.Join(s.dir, "none.csv")
+	write(t, some, "path,label,split\nnew.png,a,test\n00.png,a,train\n")
+	write(t, none, "path,label,split\nnew.png,a,test\n")
+	if text, _ = s.call(t, "export", s.run, "--onnx", path, "--root", moved, "--manifest", some); !strings.Contains(text, "on 1 images") {
+		t.Error(text)
+	}
+	s.refused(t, 1, "the store has a readable one for none of the manifest's", "--onnx", path, "--root", moved, "--manifest", none)
+	// Images that are not those of the features.
+	files, err := filepath.Glob(filepath.Join(moved, "*.png"))
+	if err != nil || len(files) != 60 {
+		t.Fatal(files, err)
+	}
+	first := readFile(t, filepath.Join(moved, "00.png"))
+	for _, f := range files {
+		write(t, f, first)
+	}
+	before := readFile(t, path)
+	s.refused(t, 1, "from those of their stored features", "--onnx", path, "--root", moved)
+	if readFile(t, path) != before {
+		t.Error("a refused export changed the file")
+	}
+}
+
+func TestExportMisuse(t *testing.T) {
+	s := newStudio(t)
+	here := func(name string) string { return filepath.Join(s.dir, name) }
+	s.refused(t, 2, "name at least one of --npy, --csv, --parquet, --onnx FILE")
+	s.refused(t, 2, "--check: found 0", "--onnx", here("e.onnx"), "--check", "0")
+	s.refused(t, 2, "--npy and --csv both write", "--npy", here("a"), "--csv", here("./a"))
+	s.refused(t, 2, "both write", "--npy", here("a.npy"), "--csv", here("a.ids.csv"))
+	s.refused(t, 2, "winnow export takes one run folder, found 2 arguments", "more", "--csv", here("a"))
+	s.refused(t, 1, "there is no folder "+here("none"), "--csv", here("none/a.csv"))
+	s.refused(t, 1, "is a folder, expected a file to write", "--csv", s.images)
+	manifest, matrix := readFile(t, s.manifest), readFile(t, s.store, "features.npy")
+	s.refused(t, 1, "the export reads this file", "--csv", s.manifest)
+	s.refused(t, 1, "the export reads this file", "--npy", filepath.Join(s.store, "features.npy"))
+	s.refused(t, 1, "the export reads this file", "--parquet", filepath.Join(s.run, bestHeadFile))
+	if readFile(t, s.manifest) != manifest || readFile(t, s.store, "features.npy") != matrix {
+		t.Error("a refused export wrote over what it reads")
+	}
+	lost := s
+	lost.run = here("none")
+	lost.refused(t, 1, "holds no config.yaml, expected a folder that winnow train wrote", "--csv", here("a.csv"))
+}
+
+// A disk that is full leaves what was there, and the line names the file a person knows.
+func TestWriteExportFails(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "e.npy")
+	write(t, path, "older")
+	err := writeExport(path, func(w io.Writer) error {
+		_, _ = w.Write([]byte("half"))
+		return &os.PathError{Op: "write", Path: "temporary", Err: syscall.ENOSPC}
+	})
+	if err == nil || err.Error() != "export: writing "+path+": no space left on device" {
+		t.Error(err)
+	}
+	if files, _ := os.ReadDir(filepath.Dir(path)); readFile(t, path) != "older" || len(files) != 1 {
+		t.Errorf("the folder holds %v", files)
+	}
+}
+
+func TestLargestDifference(t *testing.T) {
+	of := func(v ...float32) blas32.General {
+		return blas32.General{Rows: len(v) / 2, Cols: 2, Stride: 2, Data: v}
+	}
+	nan := float32(math.NaN())
+	for _, c := range []struct {
+		a, b blas32.General
+		want float64
+	}{
+		{of(1, 2, 3, 4), of(1, 2, 3, 4), 0},
+		{of(1, 2, 3, 4), of(1, 2.5, 3, 3.75), 0.5},
+		{of(1, 2, 3, 4), of(1, 2), math.Inf(1)},
+		{of(nan, 2, 3, 4), of(1, 9, 3, 4), math.NaN()},
+		{of(1, 2, 3, nan), of(1, 9, 3, nan), math.NaN()},
+	} {
+		if got := largestDifference(c.a, c.b); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+			t.Errorf("%v and %v: %v, expected %v", c.a.Data, c.b.Data, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"winnow/graph"
+)
+
+// studio is a small photograph collection with a small network, extracted and trained: what an export needs.
+type studio struct {
+	dir, images, manifest, model, store, run string
+}
+
+// newStudio makes it through the commands; more are flags of winnow train.
+func newStudio(t testing.TB, more ...string) studio {
+	t.Helper()
+	needRuntime(t)
+	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
+	dir := t.TempDir()
+	s := studio{dir, filepath.Join(dir, "images"), filepath.Join(dir, "list.csv"), filepath.Join(dir, "tiny.onnx"), filepath.Join(dir, "store"), filepath.Join(dir, "run")}
+	write(t, s.model, string(tinyNetwork()))
+	s.paint(t)
+	s.call(t, "extract", "--manifest", s.manifest, "--root", s.images, "--model", s.model, "--out", s.store, "--preset", "unit", "--resize", "18", "--crop", "16", "--batch", "8")
+	s.call(t, append([]string{"train", "--manifest", s.manifest, "--root", s.images, "--features", s.store, "--out", s.run, "--dim", "6", "--batch", "4x4", "--epochs", "3"}, more...)...)
+	return s
+}
+
+// call runs a command that must succeed.
+func (s studio) call(t testing.TB, args ...string) (stdout, stderr string) {
+	t.Helper()
+	code, stdout, stderr := call(context.Background(), args...)
+	if code != 0 {
+		t.Fatalf("%v: exit %d\n%s", args, code, stderr)
+	}
+	return stdout, stderr
+}
+
+// refused runs an export that must fail with this exit code and text.
+func (s studio) refused(t testing.TB, code int, want string, args ...string) {
+	t.Helper()
+	got, stdout, stderr := call(context.Background(), append([]string{"export", s.run}, args...)...)
+	if got != code || !strings.Contains(stderr, want) || stdout != "" {
+		t.Errorf("%v: exit %d, expected %d with …%s…\n%s%s", args, got, code, want, stdout, stderr)
+	}
+}
+
+// tinyNetwork is 3×16×16 → 8 maps → mean → 3 classes, with weights drawn at random.
+func tinyNetwork() []byte {
+	rng := rand.New(rand.NewPCG(7, 7))
+	draw := func(n int) []float32 {
+		list := make([]float32, n)
+		for i := range list {
+			list[i] = float32(rng.NormFloat64())
+		}
+		return list
+	}
+	b := graph.NewBuilder("tiny", 13)
+	x := b.Input("image", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(16), graph.Fixed(16)})
+	x = b.Node("Conv", []string{x, b.Constant(graph.NewTensor("conv", draw(8*3*3*3), 8, 3, 3, 3)), b.Constant(graph.NewTensor("shift", draw(8), 8))})
+	x = b.Node("Relu", []string{x})
+	x = b.Node("GlobalAveragePool", []string{x})
+	x = b.NodeTo("embedding", "Flatten", []string{x}, graph.Int("axis", 1)) // the name that an export would like
+	x = b.Node("Gemm", []string{x, b.Constant(graph.NewTensor("classes", draw(3*8), 3, 8))}, graph.Int("transB", 1))
+	b.Output(x)
+	m := b.Model()
+	m.Metadata = []graph.Property{{Key: "author", Value: "test"}, {Key: "winnow.version", Value: "older"}}
+	return m.Marshal()
+}
+
+// paint writes the images, of a colour for each class under noise, and their manifest: splits mixed, an
+// image without a label, a class with a comma, and a text that claims to be an image.
+func (s studio) paint(t testing.TB) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(1, 2))
+	if err := os.MkdirAll(s.images, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	list := "path,label,split\n"
+	for i := range 60 {
+		class, split := i%6, "train"
+		if class >= 4 {
+			split = "test"
+		}
+		img := image.NewNRGBA(image.Rect(0, 0, 20+i%5, 24))
+		for y := range 24 {
+			for x := range img.Rect.Dx() {
+				level := func(c int) uint8 { return uint8(30*((class*(c+2))%5) + rng.IntN(120)) }
+				img.SetNRGBA(x, y, color.NRGBA{level(0), level(1), level(2), 255})
+			}
+		}
+		var file bytes.Buffer
+		if err := png.Encode(&file, img); err != nil {
+			t.Fatal(err)
+		}
+		label := fmt.Sprintf(`"red, %d"`, class)
+		if i == 12 {
+			label = ""
+		}
+		name := fmt.Sprintf("%02d.png", 59-i) // manifest order is not text order
+		if i == 20 {
+			file.Reset()
+			file.WriteString("not an image")
+		}
+		write(t, filepath.Join(s.images, name), file.String())
+		list += fmt.Sprintf("%s,%s,%s\n", name, label, split)
+	}
+	write(t, s.manifest, list)
+}

@@ -1,0 +1,264 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/parquet-go/parquet-go"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/backbone"
+	"winnow/backbone/ort"
+	"winnow/datasets"
+	"winnow/features"
+	"winnow/graph"
+	"winnow/internal/orttest"
+	"winnow/internal/vectorfile"
+	"winnow/models"
+)
+
+// slowEmbed is the head in float64 loops.
+func slowEmbed(t testing.TB, run string, x []float32) []float64 {
+	t.Helper()
+	h, _, err := models.ReadHead(filepath.Join(run, bestHeadFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := make([]float64, len(x))
+	for i, v := range x {
+		in[i] = float64(v)
+	}
+	for _, l := range h.Layers() {
+		out := make([]float64, l.Weight.Cols)
+		for j := range out {
+			for i, v := range in {
+				out[j] += v * float64(l.Weight.Data[i*l.Weight.Stride+j])
+			}
+			if l.Bias != nil {
+				out[j] += float64(l.Bias[j])
+			}
+			if l.Activation == "relu" {
+				out[j] = max(out[j], 0)
+			}
+		}
+		in = out
+	}
+	sum := 0.0
+	for _, v := range in {
+		sum += v * v
+	}
+	for j := range in {
+		in[j] /= math.Sqrt(sum)
+	}
+	return in
+}
+
+func readNPY(t testing.TB, path string) blas32.General {
+	t.Helper()
+	data := readFile(t, path)
+	a, err := features.ReadNPY(strings.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := a.Matrix()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func readCSVFile(t testing.TB, path string) [][]string {
+	t.Helper()
+	records, err := csv.NewReader(strings.NewReader(readFile(t, path))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return records
+}
+
+func TestExport(t *testing.T) {
+	for _, hidden := range []string{"", "10"} {
+		t.Run("hidden "+hidden, func(t *testing.T) {
+			s := newStudio(t, "--hidden", hidden)
+			out := t.TempDir()
+			at := func(name string) string { return filepath.Join(out, name) }
+			stdout, stderr := s.call(t, "export", s.run, "--npy", at("e.npy"), "--csv", at("e.csv"), "--parquet", at("e.parquet"), "--onnx", at("e.onnx"), "--json")
+			var result exportResult
+			if err := json.Unmarshal([]byte(stdout), &result); err != nil {
+				t.Fatal(err)
+			}
+			s.checkVectors(t, at("e"), *result.Vectors)
+			s.checkONNX(t, at("e"), *result.Model)
+			if !strings.Contains(stderr, "1 unreadable images are left out, the first is 39.png: not an image") {
+				t.Errorf("standard error:\n%s", stderr)
+			}
+			first := readFile(t, at("e.onnx"))
+			text, _ := s.call(t, "export", s.run, "--onnx", at("e.onnx"))
+			if readFile(t, at("e.onnx")) != first {
+				t.Error("the same export gave another file")
+			}
+			if !strings.Contains(text, "agrees with winnow's own on 16 images: largest difference") || strings.Contains(text, "embeddings  ") {
+				t.Errorf("output:\n%s", text)
+			}
+		})
+	}
+}
+
+// checkVectors reads the three forms back and holds them against a slow head on the stored features.
+func (s studio) checkVectors(t *testing.T, base string, result vectorExport) {
+	t.Helper()
+	if diff := cmp.Diff([]string{base + ".npy", base + ".ids.csv", base + ".csv", base + ".parquet"}, result.Files); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	x := readNPY(t, base+".npy")
+	if x.Rows != 59 || x.Cols != 6 || result.Rows != 59 || result.Dim != 6 || len(result.LeftOut) != 1 || result.LeftOut[0].Path != "39.png" {
+		t.Fatalf("%d×%d, result %+v", x.Rows, x.Cols, result)
+	}
+	d, err := datasets.Read(s.manifest, datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := features.Open(s.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := [][]string{{"row", "path", "label", "split"}}
+	var rows []vectorfile.Row
+	for _, sample := range d.Samples {
+		if sample.Path == "39.png" {
+			continue
+		}
+		row := vectorfile.Row{Path: sample.Path, Split: sample.Split, Embedding: features.Row(x, len(rows))}
+		if sample.Path != "47.png" { // the one without a label
+			row.Label = d.Classes[sample.Label]
+		}
+		ids = append(ids, []string{strconv.Itoa(len(rows)), row.Path, row.Label, row.Split})
+		rows = append(rows, row)
+		at, _ := store.Lookup([]string{sample.Path})
+		stored, err := store.Read(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, want := range slowEmbed(t, s.run, stored.Data) {
+			if math.Abs(float64(row.Embedding[j])-want) > 2e-6 {
+				t.Errorf("%s: value %d is %v, expected %v", row.Path, j, row.Embedding[j], want)
+			}
+		}
+	}
+	if diff := cmp.Diff(ids, readCSVFile(t, base+".ids.csv")); diff != "" {
+		t.Errorf("ids (-want +got):\n%s", diff)
+	}
+	got, err := parquet.ReadFile[vectorfile.Row](base + ".parquet")
+	if diff := cmp.Diff(rows, got); diff != "" || err != nil {
+		t.Errorf("parquet: %v (-want +got):\n%s", err, diff)
+	}
+	for i, record := range readCSVFile(t, base+".csv")[1:] {
+		for j, text := range record[3:] {
+			if v, err := strconv.ParseFloat(text, 32); err != nil || float32(v) != rows[i].Embedding[j] {
+				t.Fatalf("csv: row %d, value %d is %q, expected %v", i, j, text, rows[i].Embedding[j])
+			}
+		}
+		if diff := cmp.Diff([]string{rows[i].Path, rows[i].Label, rows[i].Split}, record[:3]); diff != "" {
+			t.Errorf("csv (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// checkONNX runs the exported model on images, one and three at a time, with nothing but its own metadata.
+func (s studio) checkONNX(t *testing.T, base string, result modelExport) {
+	t.Helper()
+	data := []byte(readFile(t, base+".onnx"))
+	m, err := graph.Read(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := map[string]string{}
+	for _, p := range m.Metadata {
+		if _, twice := about[p.Key]; twice {
+			t.Errorf("the metadata say %s twice", p.Key)
+		}
+		about[p.Key] = p.Value
+	}
+	head, err := os.ReadFile(filepath.Join(s.run, bestHeadFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]string{"author": "test", "winnow.version": version(), "winnow.head_sha256": models.Sum(head),
+		"winnow.backbone_sha256": models.Sum(tinyNetwork()), "winnow.backbone_feature": "embedding"} {
+		if about[key] != want {
+			t.Errorf("metadata: %s is %q, expected %q", key, about[key], want)
+		}
+	}
+	if m.Opset() != 13 || result.Opset != 13 || result.Output != "embedding_2" || result.SHA256 != models.Sum(data) || result.Bytes != len(data) || result.Dim != 6 {
+		t.Errorf("opset %d, result %+v", m.Opset(), result)
+	}
+	if c := result.Check; c.Images != 16 || c.Pixels != onImages || !(c.Largest <= 1e-5) || c.Stored == nil || *c.Stored > 1e-4 {
+		t.Errorf("check: %+v", c)
+	}
+	p, err := backbone.ParsePreprocessing(about["winnow.preprocessing"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := orttest.Runtime(t).NewSession(data, ort.SessionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	x, ids := readNPY(t, base+".npy"), readCSVFile(t, base+".ids.csv")[1:]
+	for at := 0; at < len(ids); {
+		n := min(1+at%3, len(ids)-at)
+		var pixels []float32
+		for _, id := range ids[at : at+n] {
+			img, err := backbone.Decode([]byte(readFile(t, s.images, id[1])), backbone.DecodeOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			one := make([]float32, p.Size())
+			if err := backbone.Preprocess(one, img, p); err != nil {
+				t.Fatal(err)
+			}
+			pixels = append(pixels, one...)
+		}
+		out := make([]ort.Tensor, 1)
+		if err := session.Run([]ort.Tensor{ort.Float32s(pixels, int64(n), 3, 16, 16)}, out); err != nil {
+			t.Fatal(err)
+		}
+		want := x.Data[at*x.Cols : (at+n)*x.Cols]
+		if diff := cmp.Diff(want, out[0].F32, cmpopts.EquateApprox(0, 1e-5)); diff != "" || !slices.Equal(out[0].Shape, []int64{int64(n), 6}) {
+			t.Errorf("rows from %d: shape %v (-want +got):\n%s", at, out[0].Shape, diff)
+		}
+		at += n
+	}
+}
+
+func TestExportSplits(t *testing.T) {
+	s := newStudio(t)
+	path := filepath.Join(s.dir, "e.npy")
+	for split, rows := range map[string]int{"test": 20, "train": 39, "train,test": 59, "all": 59} {
+		s.call(t, "export", s.run, "--npy", path, "--split", split)
+		ids := readCSVFile(t, filepath.Join(s.dir, "e.ids.csv"))[1:]
+		if x := readNPY(t, path); x.Rows != rows || len(ids) != rows {
+			t.Errorf("%s: %d rows and %d ids, expected %d", split, x.Rows, len(ids), rows)
+		}
+		for _, id := range ids {
+			if split != "all" && !slices.Contains(strings.Split(split, ","), id[3]) {
+				t.Errorf("%s: found %v", split, id)
+			}
+		}
+	}
+	s.refused(t, 1, `--split: the manifest has no images in "validation"; it has train, test`, "--npy", path, "--split", "validation")
+	only := filepath.Join(s.dir, "only.csv")
+	write(t, only, "path,label,split\n39.png,a,train\n")
+	s.refused(t, 1, `none of the 1 images of split all could be read, the first is "39.png": not an image`, "--npy", path, "--manifest", only)
+	write(t, only, "path,label,split\nnew.png,a,train\n")
+	s.refused(t, 1, `1 of the 1 images are not in the store, the first is "new.png"`, "--npy", path, "--manifest", only)
+}
