@@ -32,6 +32,8 @@ func demoCommand() *cli.Command {
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "demo", Usage: "`DIR` to write"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of noise and training"},
 			&cli.Float64Flag{Name: "rate", Value: 0.5, Usage: "share `P` of the training labels made wrong"},
+			&cli.IntFlag{Name: "classes", Usage: "draw `N` characters only (0: all)"},
+			&cli.IntFlag{Name: "images", Usage: "draw `N` images of each (0: 50)"},
 			&cli.StringSliceFlag{Name: "set", Usage: "a setting of the three trainings, `KEY=VALUE` as of winnow train"},
 			&cli.BoolFlag{Name: "json", Usage: "print result.json instead of the table"},
 		},
@@ -90,7 +92,7 @@ func runDemo(c *cli.Context) error {
 		return fmt.Errorf("demo: %w", err)
 	}
 	start := time.Now()
-	if d.clean, d.images, err = glyphs.New(glyphs.Config{Seed: 1}); err != nil {
+	if d.clean, d.images, err = glyphs.New(glyphs.Config{Classes: c.Int("classes"), Images: c.Int("images"), Seed: 1}); err != nil {
 		return err
 	}
 	if err := d.timed("extract", d.extract); err != nil {

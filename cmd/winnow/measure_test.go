@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"winnow/internal/orttest"
+)
+
+// drawnRun trains a head on a few drawn characters, a third of whose labels are wrong, in the working folder.
+func drawnRun(t *testing.T) {
+	t.Helper()
+	orttest.Runtime(t)
+	t.Chdir(t.TempDir())
+	for _, line := range []string{
+		"winnow data glyphs --out drawn --classes 24 --images 20",
+		"winnow data corrupt drawn/manifest.csv --rate 0.33 --out noisy.csv",
+		"winnow extract --manifest noisy.csv --root drawn --model glyphnet --out features",
+		"winnow train --manifest noisy.csv --root drawn --features features --noise-rate 0.33 --epochs 10 --out run",
+	} {
+		mustRun(t, line)
+	}
+}
+
+func TestEvalAndAudit(t *testing.T) {
+	drawnRun(t)
+	var result evalResult
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow eval run --json --k 1,4")), &result); err != nil {
+		t.Fatal(err)
+	}
+	if result.N != 160 || len(result.Recall) != 2 || result.PrecisionAt1 != result.Recall[1] || result.Frozen.N != 160 {
+		t.Errorf("eval: %+v, expected 160 queries of the test split and the recalls asked for", result)
+	}
+	small := mustRun(t, "winnow eval run --json --k 1,4 --max-mem 2KiB")
+	var blocked evalResult
+	if err := json.Unmarshal([]byte(small), &blocked); err != nil {
+		t.Fatal(err)
+	}
+	if blocked.MAPAtR != result.MAPAtR || blocked.PrecisionAt1 != result.PrecisionAt1 {
+		t.Errorf("with little memory P@1 %v and MAP@R %v, expected %v and %v", blocked.PrecisionAt1, blocked.MAPAtR, result.PrecisionAt1, result.MAPAtR)
+	}
+	var a audited
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow audit run --json --out suspects.csv")), &a); err != nil {
+		t.Fatal(err)
+	}
+	if a.Detection == nil || a.Detection.Samples != 240 || a.Detection.AUROC < 0.8 || len(a.Images) != 240 {
+		t.Errorf("audit: %d images, detection %+v, expected 240 and an AUROC over 0.8", len(a.Images), a.Detection)
+	}
+	file, err := os.ReadFile("suspects.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(bytes.NewReader(file)).ReadAll()
+	if err != nil || len(lines) != 241 || lines[1][1] != a.Images[0].Path || lines[1][7] != a.Images[0].True {
+		t.Errorf("suspects.csv: %d lines, %v; the first is %q, expected %+v", len(lines), err, lines[1], a.Images[0])
+	}
+	mustRun(t, "winnow audit run --out suspects.jsonl --scorer avgsim --top 3")
+	if file, err = os.ReadFile("suspects.jsonl"); err != nil || bytes.Count(file, []byte("\n")) != 240 {
+		t.Errorf("suspects.jsonl: %d lines, %v", bytes.Count(file, []byte("\n")), err)
+	}
+}
+
+func TestEvalQueryGallery(t *testing.T) {
+	drawnRun(t)
+	text, err := os.ReadFile("noisy.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := 0
+	lines := strings.Split(string(text), "\n")
+	for i, line := range lines {
+		if strings.Contains(line, ",test,") {
+			at++
+			lines[i] = strings.Replace(line, ",test,", map[bool]string{true: ",query,", false: ",gallery,"}[at%4 == 0], 1)
+		}
+	}
+	if err := os.WriteFile("parted.csv", []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var r evalResult
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow eval run --manifest parted.csv --json")), &r); err != nil {
+		t.Fatal(err)
+	}
+	if r.Split != "query" || r.N != 40 {
+		t.Errorf("%d queries of %s, expected 40 of query", r.N, r.Split)
+	}
+}
+
+func TestEvalMisuse(t *testing.T) {
+	drawnRun(t)
+	for line, want := range map[string]struct {
+		code int
+		text string
+	}{
+		"winnow eval":                       {2, "takes one run folder"},
+		"winnow eval run --k 0":             {2, `--k: "0" is not a number of neighbours`},
+		"winnow eval run --max-mem lots":    {2, "is not a size"},
+		"winnow eval run --max-mem 8B":      {1, "--max-mem allows 8"},
+		"winnow eval run --split gallery":   {1, "no readable image in the split gallery; it has train, validation, test"},
+		"winnow eval drawn":                 {1, "expected a folder that winnow train wrote"},
+		"winnow audit run --scorer vfm":     {2, `"vfm" cannot audit, expected one of vmf`},
+		"winnow audit run --out list.xls":   {2, "ends in none of .csv"},
+		"winnow eval run --manifest no.csv": {1, "name it with --manifest"},
+	} {
+		var stdout, stderr bytes.Buffer
+		code := run(context.Background(), strings.Fields(line), &stdout, &stderr)
+		if code != want.code || !strings.Contains(stderr.String(), want.text) {
+			t.Errorf("%s: exit code %d, %q; expected %d and %q", line, code, stderr.String(), want.code, want.text)
+		}
+	}
+}
+
+func TestDemoSmall(t *testing.T) {
+	orttest.Runtime(t)
+	dir := filepath.Join(t.TempDir(), "demo")
+	args := []string{"winnow", "-q", "demo", "--classes", "24", "--images", "16", "--seed", "3", "--set", "length=2 epochs", "--out", dir}
+	var stdout, stderr bytes.Buffer
+	if code := run(context.Background(), args, &stdout, &stderr); code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr.String())
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "result.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"seed", "noise_rate", "frozen", "whitened", "topline", "unfiltered", "prism", "detection", "seconds"} {
+		if got[key] == nil {
+			t.Errorf("result.json has no %q", key)
+		}
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"PRISM vMF-Sim", "data:image/png;base64,", "<svg", "The most suspect labels", "Retrieval examples"} {
+		if !bytes.Contains(page, []byte(want)) {
+			t.Errorf("report.html holds no %q", want)
+		}
+	}
+	if bytes.Contains(page, []byte("ZgotmplZ")) {
+		t.Error("report.html holds something the template refused")
+	}
+}
