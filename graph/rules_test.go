@@ -101,6 +101,9 @@ var ruleCases = []ruleCase{
 	{"Split uneven", 18, [][]int64{{3, 7}}, split(3, nil, graph.Int("num_outputs", 3)), true},
 	{"Slice attribute", 9, [][]int64{{3, 6, 8}}, one("Slice", graph.Ints("axes", 1, 2), graph.Ints("starts", 1, -3), graph.Ints("ends", 4, 100)), true},
 	{"Slice input", 13, [][]int64{{3, 6, 8}}, slices4([]int64{1, 7}, []int64{6, -9}, []int64{1, 2}, []int64{2, -3}), true},
+	{"Slice backwards to the first", 13, [][]int64{{3, 6, 8}}, slices4([]int64{6}, []int64{-100}, []int64{2}, []int64{-3}), true},
+	{"Slice backwards from beyond", 13, [][]int64{{3, 6, 8}}, slices4([]int64{100}, []int64{-100}, []int64{2}, []int64{-7}), true},
+	{"Slice by more than there is", 13, [][]int64{{3, 6, 8}}, slices4([]int64{-1}, []int64{-100}, []int64{2}, []int64{-50}), true},
 	{"Slice nothing", 13, [][]int64{{3, 6, 8}}, slices4([]int64{4}, []int64{2}, []int64{1}, []int64{1}), true},
 	{"Slice all", 13, [][]int64{{3, 6, 8}}, slices4([]int64{0}, []int64{1 << 40}, []int64{0}, []int64{1}), true},
 	{"Gather one", 13, [][]int64{{3, 6, 8}}, func(b *graph.Builder, in []string) string {
