@@ -85,7 +85,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestJoinZero: without biases a zero feature stays zero, not NaN.
+// TestJoinZero: without biases a zero feature stays zero, not NaN; a tiny one still becomes a unit vector.
 func TestJoinZero(t *testing.T) {
 	b := graph.NewBuilder("zero", 13)
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(2)})
@@ -94,8 +94,8 @@ func TestJoinZero(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := exec(t, m, ort.Float32s([]float32{0, 0, 3, 4}, 2, 2))[0].F32
-	if farthest(got, []float32{0, 0, 0.6, 0.8}) > 1e-6 {
+	got := exec(t, m, ort.Float32s([]float32{0, 0, 3, 4, 3e-9, 4e-9}, 3, 2))[0].F32
+	if farthest(got, []float32{0, 0, 0.6, 0.8, 0.6, 0.8}) > 1e-6 {
 		t.Errorf("found %v", got)
 	}
 }

@@ -28,7 +28,9 @@ func one(op string, attributes ...*graph.Attribute) func(*graph.Builder, []strin
 
 // with is one with a further input that lists integers.
 func with(op string, list []int64, attributes ...*graph.Attribute) func(*graph.Builder, []string) string {
-	return func(b *graph.Builder, in []string) string { return b.Node(op, append(in, ints(b, list...)), attributes...) }
+	return func(b *graph.Builder, in []string) string {
+		return b.Node(op, append(in, ints(b, list...)), attributes...)
+	}
 }
 
 // conv2 is a Conv with 4 filters over 2 maps.
@@ -65,7 +67,9 @@ var ruleCases = []ruleCase{
 	{"Conv strides pads dilations", 13, [][]int64{{3, 2, 9, 8}}, conv2(graph.Ints("strides", 2, 3), graph.Ints("pads", 1, 0, 2, 1), graph.Ints("dilations", 2, 1)), true},
 	{"Conv same", 13, [][]int64{{3, 2, 9, 8}}, conv2(graph.String("auto_pad", "SAME_UPPER"), graph.Ints("strides", 2, 2)), true},
 	{"Conv valid", 13, [][]int64{{3, 2, 9, 8}}, conv2(graph.String("auto_pad", "VALID"), graph.Ints("strides", 2, 2)), true},
-	{"Conv of rank 3", 13, [][]int64{{3, 2, 9}}, func(b *graph.Builder, in []string) string { return b.Node("Conv", []string{in[0], weight(b, 4, 1, 3)}, graph.Int("group", 2)) }, true},
+	{"Conv of rank 3", 13, [][]int64{{3, 2, 9}}, func(b *graph.Builder, in []string) string {
+		return b.Node("Conv", []string{in[0], weight(b, 4, 1, 3)}, graph.Int("group", 2))
+	}, true},
 	{"MaxPool floor", 13, [][]int64{{3, 2, 9, 8}}, one("MaxPool", graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2)), true},
 	{"MaxPool ceil", 13, [][]int64{{3, 2, 9, 8}}, one("MaxPool", graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2), graph.Int("ceil_mode", 1)), true},
 	{"MaxPool ceil with a last window in the padding", 13, [][]int64{{3, 2, 6, 6}}, one("MaxPool", graph.Ints("kernel_shape", 2, 2), graph.Ints("strides", 4, 4), graph.Ints("pads", 1, 1, 1, 1), graph.Int("ceil_mode", 1)), true},
@@ -97,6 +101,9 @@ var ruleCases = []ruleCase{
 	{"Split uneven", 18, [][]int64{{3, 7}}, split(3, nil, graph.Int("num_outputs", 3)), true},
 	{"Slice attribute", 9, [][]int64{{3, 6, 8}}, one("Slice", graph.Ints("axes", 1, 2), graph.Ints("starts", 1, -3), graph.Ints("ends", 4, 100)), true},
 	{"Slice input", 13, [][]int64{{3, 6, 8}}, slices4([]int64{1, 7}, []int64{6, -9}, []int64{1, 2}, []int64{2, -3}), true},
+	{"Slice backwards to the first", 13, [][]int64{{3, 6, 8}}, slices4([]int64{6}, []int64{-100}, []int64{2}, []int64{-3}), true},
+	{"Slice backwards from beyond", 13, [][]int64{{3, 6, 8}}, slices4([]int64{100}, []int64{-100}, []int64{2}, []int64{-7}), true},
+	{"Slice by more than there is", 13, [][]int64{{3, 6, 8}}, slices4([]int64{-1}, []int64{-100}, []int64{2}, []int64{-50}), true},
 	{"Slice nothing", 13, [][]int64{{3, 6, 8}}, slices4([]int64{4}, []int64{2}, []int64{1}, []int64{1}), true},
 	{"Slice all", 13, [][]int64{{3, 6, 8}}, slices4([]int64{0}, []int64{1 << 40}, []int64{0}, []int64{1}), true},
 	{"Gather one", 13, [][]int64{{3, 6, 8}}, func(b *graph.Builder, in []string) string {

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -64,21 +63,6 @@ func (s Shape) String() string {
 	return "[" + strings.Join(parts, ",") + "]"
 }
 
-// elements is the number of elements, -1 where it is not known.
-func (s Shape) elements() int64 {
-	if s == nil {
-		return -1
-	}
-	n := int64(1)
-	for _, d := range s {
-		if !d.Known() || (d.Size > 0 && n > (1<<62)/d.Size) {
-			return -1
-		}
-		n *= d.Size
-	}
-	return n
-}
-
 // ValueInfo describes a tensor: an input, an output, or one in between. Type 0 is a value that is no tensor
 // (a sequence, a map) or one about which nothing is said.
 type ValueInfo struct {
@@ -88,13 +72,6 @@ type ValueInfo struct {
 	Doc   string
 
 	rest, typeRest, tensorRest, shapeRest []byte
-}
-
-// clone is a copy that may be changed.
-func (v *ValueInfo) clone() *ValueInfo {
-	c := *v
-	c.Shape = slices.Clone(v.Shape)
-	return &c
 }
 
 // String is name, type and shape: "data" float32 [N,3,224,224].

@@ -1,0 +1,158 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// read parses a tensor whichever of its fields the values are in.
+func (t *Tensor) read(f *field) error {
+	var typed gathered   // float_data, double_data
+	var integers []int64 // int32_data, int64_data, uint64_data
+	var location int64
+	var forms uint16 // a bit for each field with values that was seen
+	err := f.message(func(f *field) error {
+		switch f.number {
+		case 4, 5, 6, 7, 9, 10, 11:
+			forms |= 1 << f.number
+		}
+		switch f.number {
+		case 1:
+			return f.ints(&t.Dims)
+		case 2:
+			var v int64
+			err := f.int(&v)
+			t.Type = DataType(min(max(v, 0), math.MaxInt32))
+			return err
+		case 4:
+			return f.fixed(&typed, 4)
+		case 5, 7, 11:
+			return f.ints(&integers)
+		case 6:
+			return f.texts(&t.texts)
+		case 8:
+			return f.text(&t.Name)
+		case 9:
+			t.raw = f.bytes
+			return f.want(2)
+		case 10:
+			return f.fixed(&typed, 8)
+		case 12:
+			return f.text(&t.Doc)
+		case 13:
+			t.external = append(t.external, Property{})
+			return t.external[len(t.external)-1].read(f)
+		case 14:
+			return f.int(&location)
+		}
+		return f.keep(&t.rest)
+	})
+	if err != nil {
+		return err
+	}
+	if location == 1 {
+		t.external = append(make([]Property, 0, len(t.external)), t.external...) // external data, even if it says nothing more
+	} else {
+		t.external = nil
+	}
+	if bits.OnesCount16(forms) > 1 {
+		return errors.New("found its values in two forms, expected one")
+	}
+	if typed.bytes != nil {
+		t.raw = typed.bytes
+	} else if integers != nil {
+		t.raw = packIntegers(integers, t.Type)
+	}
+	if t.Type != Text {
+		t.texts = nil
+	}
+	return t.check()
+}
+
+// packIntegers brings the numbers of int32_data, int64_data and uint64_data into raw form: each number is an
+// element, or the bits of one (float16), or of a byte that two elements share (int4).
+func packIntegers(list []int64, t DataType) []byte {
+	width := max(int(kinds[t].bits)/8, 1)
+	if width > 8 {
+		return nil // check says what is missing
+	}
+	raw := make([]byte, 0, width*len(list))
+	for _, v := range list {
+		for i := range width {
+			raw = append(raw, byte(v>>(8*i)))
+		}
+	}
+	return raw
+}
+
+func readInfo(f *field, list *[]*ValueInfo, what string) error {
+	v := &ValueInfo{}
+	*list = append(*list, v)
+	if err := v.read(f); err != nil {
+		return fmt.Errorf("%s %d %q: %w", what, len(*list), v.Name, err)
+	}
+	return nil
+}
+
+func (v *ValueInfo) read(f *field) error {
+	return f.message(func(f *field) error {
+		switch f.number {
+		case 1:
+			return f.text(&v.Name)
+		case 2:
+			return f.message(func(f *field) error { // TypeProto
+				if f.number == 1 {
+					return f.message(v.readTensorType)
+				}
+				return f.keep(&v.typeRest)
+			})
+		case 3:
+			return f.text(&v.Doc)
+		}
+		return f.keep(&v.rest)
+	})
+}
+
+func (v *ValueInfo) readTensorType(f *field) error {
+	switch f.number {
+	case 1:
+		var t int64
+		err := f.int(&t)
+		v.Type = DataType(min(max(t, 0), math.MaxInt32))
+		return err
+	case 2:
+		if v.Shape == nil {
+			v.Shape = Shape{}
+		}
+		return f.message(func(f *field) error {
+			if f.number != 1 {
+				return f.keep(&v.shapeRest)
+			}
+			d, err := readDim(f)
+			v.Shape = append(v.Shape, d)
+			return err
+		})
+	}
+	return f.keep(&v.tensorRest)
+}
+
+func readDim(f *field) (Dim, error) {
+	d := Dim{Size: -1}
+	var rest []byte
+	err := f.message(func(f *field) error {
+		switch f.number {
+		case 1:
+			err := f.int(&d.Size)
+			d.Size, d.Name = max(d.Size, -1), "" // exporters write -1, and worse, for a free size
+			return err
+		case 2:
+			d.Size = -1
+			return f.text(&d.Name)
+		}
+		return f.keep(&rest)
+	})
+	d.rest = string(rest)
+	return d, err
+}

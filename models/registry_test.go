@@ -1,0 +1,177 @@
+package models
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestKnown(t *testing.T) {
+	names, files := map[string]bool{}, map[string]bool{}
+	for _, e := range known {
+		if err := checkName(e.Name); err != nil {
+			t.Error(err)
+		}
+		if err := checkPreprocessing(e.Preprocessing); err != nil {
+			t.Errorf("%s: %v", e.Name, err)
+		}
+		if names[e.Name] || files[e.File] || filepath.Base(e.File) != e.File || e.Source == "" || e.Licence == "" || e.Recipe == "" {
+			t.Errorf("%s: a name or file twice, or something left out: %+v", e.Name, e)
+		}
+		if e.SHA256 != "" && (len(e.SHA256) != 64 || e.Output == "") {
+			t.Errorf("%s: sha256 %q, output %q", e.Name, e.SHA256, e.Output)
+		}
+		names[e.Name], files[e.File] = true, true
+	}
+	for name, p := range presets {
+		if err := checkPreprocessing(p); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// mine is an entry as a user adds it.
+func mine(name string) Entry {
+	return Entry{Name: name, File: "/somewhere/" + name + ".bin", SHA256: Sum([]byte(name)), Output: "pool", Preprocessing: presets["clip"]}
+}
+
+func open(t *testing.T, path string, folders ...string) *Registry {
+	t.Helper()
+	r, err := Open(path, folders...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestRegistryFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "deep", "models.json")
+	r := open(t, path)
+	if n := len(r.Entries()); n != len(known) {
+		t.Fatalf("found %d entries in an empty registry, expected the %d known", n, len(known))
+	}
+	for _, name := range []string{"one", "two"} {
+		if err := r.Add(mine(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := open(t, path)
+	if diff := cmp.Diff(r.Entries(), again.Entries()); diff != "" {
+		t.Error(diff)
+	}
+	if got, ok := again.Entry("two"); !ok || !cmp.Equal(got, mine("two")) {
+		t.Errorf("found %+v, %v", got, ok)
+	}
+	for e, want := range map[*Entry]string{
+		{Name: "one"}:            `name "one" is taken`,
+		{Name: "a/b"}:            "expected a word",
+		{Name: "googlenet-bvlc"}: "choose another with --name",
+	} {
+		if err := again.Add(*e); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("found %v, expected %q", err, want)
+		}
+	}
+	if err := again.Remove("one"); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := open(t, path).Entry("one"); ok {
+		t.Error("a removed entry is still there")
+	}
+	for name, want := range map[string]string{"resnet50": "winnow's own", "one": "no such entry"} {
+		if err := again.Remove(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("found %v, expected %q", err, want)
+		}
+	}
+}
+
+func TestRegistryStrict(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "models.json")
+	r := open(t, path)
+	if err := r.Add(mine("one")); err != nil {
+		t.Fatal(err)
+	}
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ old, fresh, want string }{
+		"unknown key":  {`"file"`, `"fiel"`, `unknown field "fiel"`},
+		"version":      {`"version": 1`, `"version": 2`, "found version 2, expected 1"},
+		"more":         {"]\n}", "]\n} {}", "found more"},
+		"cut":          {"]\n}", "", "unexpected EOF"},
+		"no file":      {`"file": "/somewhere/one.bin"`, `"file": ""`, `"one": found no file`},
+		"bad name":     {`"name": "one"`, `"name": ""`, "model 1"},
+		"bad channels": {`"RGB"`, `"YUV"`, `channels: found YUV`},
+		"bad size":     {`"crop": 224`, `"crop": 0`, `crop: found 0`},
+	} {
+		text := strings.Replace(string(good), c.old, c.fresh, 1)
+		if text == string(good) {
+			t.Fatalf("%s: nothing replaced", name)
+		}
+		bad := filepath.Join(dir, "bad.json")
+		if err := os.WriteFile(bad, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(bad); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), bad) {
+			t.Errorf("%s: found %v, expected %q", name, err, c.want)
+		}
+	}
+	twice, err := parseRegistry([]byte(strings.Replace(string(good), `"models": [`, `"models": [`+entryText(string(good))+",", 1)))
+	if err == nil || !strings.Contains(err.Error(), "twice") {
+		t.Errorf("found %v, %v, expected an error about a name that is there twice", twice, err)
+	}
+}
+
+// entryText is the text of the only entry of a registry file.
+func entryText(file string) string {
+	return strings.TrimSuffix(strings.TrimSpace(file[strings.Index(file, "[")+1:strings.LastIndex(file, "]")]), ",")
+}
+
+func FuzzRegistry(f *testing.F) {
+	f.Add([]byte(`{"version":1,"models":[{"name":"a","file":"b","sha256":"c","preprocessing":{"crop":1,"scale":1,"channels":"L","interpolation":"bilinear","std":[1,1,1]}}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		entries, err := parseRegistry(data)
+		if err != nil {
+			return
+		}
+		for _, e := range entries {
+			if checkName(e.Name) != nil || checkPreprocessing(e.Preprocessing) != nil {
+				t.Errorf("%+v was let in", e)
+			}
+		}
+	})
+}
+
+func TestSettings(t *testing.T) {
+	num := func(v int) *int { return &v }
+	scale := 1.0
+	p, err := Settings{Preset: "caffe", Crop: num(192), Resize: num(200), Mean: []float64{1, 2, 3}, Std: []float64{4}, Channels: "rgb", Scale: &scale, Interpolation: "lanczos"}.Preprocessing(presets["imagenet"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := presets["caffe"]
+	want.Crop, want.Resize, want.Mean, want.Std, want.Channels, want.Interpolation = 192, 200, [3]float32{1, 2, 3}, [3]float32{4, 4, 4}, "RGB", "lanczos"
+	if p != want {
+		t.Errorf("found %+v, expected %+v", p, want)
+	}
+	zero := 0.0
+	for want, s := range map[string]Settings{
+		`preset "imagnet": expected one of caffe, clip`: {Preset: "imagnet"},
+		"mean: found 2 numbers":                         {Mean: []float64{1, 2}},
+		"std: found":                                    {Std: []float64{0}},
+		"crop: found -1":                                {Crop: num(-1)},
+		"resize: found -1":                              {Resize: num(-1)},
+		"interpolation: found cubic":                    {Interpolation: "cubic"},
+		"channels: found XYZ":                           {Channels: "xyz"},
+		"scale: found 0":                                {Scale: &zero},
+		"mean: found":                                   {Mean: []float64{1e9}},
+	} {
+		if _, err := s.Preprocessing(presets["imagenet"]); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("found %v, expected %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,288 @@
+package models
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"winnow/backbone/ort"
+	"winnow/features"
+	"winnow/graph"
+	"winnow/internal/orttest"
+	"winnow/internal/reference"
+)
+
+// classifier is a small network over images planes×side×side; a side of -1 is free.
+func classifier(batch graph.Dim, planes, side int64) *graph.Model {
+	b := graph.NewBuilder("classifier", 13)
+	x := b.Input("image", graph.Float32, graph.Shape{batch, graph.Fixed(planes), {Size: side}, {Size: side}})
+	c := b.Node("Conv", []string{x, tensor(b, 6, planes, 3, 3)})
+	pooled := b.Node("Flatten", []string{b.Node("GlobalAveragePool", []string{c})})
+	b.Output(b.NodeTo("logits", "Gemm", []string{pooled, tensor(b, 6, 10)}))
+	return b.Model()
+}
+
+// tensor adds random weights.
+func tensor(b *graph.Builder, dims ...int64) string {
+	n := int64(1)
+	for _, d := range dims {
+		n *= d
+	}
+	rng := rand.New(rand.NewPCG(uint64(n), 3))
+	values := make([]float32, n)
+	for i := range values {
+		values[i] = 0.1 * (2*rng.Float32() - 1)
+	}
+	return b.Constant(graph.NewTensor("w", values, dims...))
+}
+
+// save writes a model into a folder of its own and returns the path.
+func save(t *testing.T, name string, m *graph.Model) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, m.Marshal(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestResolveReal finds the real models by name in a folder and by path under another name, and runs what
+// Prepare makes of them as the extraction does.
+func TestResolveReal(t *testing.T) {
+	folder := filepath.Dir(reference.Asset(t, "models/squeezenet1.1.onnx"))
+	r := open(t, filepath.Join(t.TempDir(), "models.json"), folder)
+	for name, dim := range map[string]int{"googlenet-bvlc": 1024, "mobilenetv2-features": 1280, "squeezenet1.1": 512, "resnet50v2-stage3-features": 1024} {
+		t.Run(name, func(t *testing.T) {
+			b, err := r.Resolve(name, Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			renamed := filepath.Join(t.TempDir(), "renamed.bin")
+			if err := os.WriteFile(renamed, b.Data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			other, err := r.Resolve(renamed, Settings{})
+			if err != nil || other.Name != name || other.Preprocessing != b.Preprocessing || len(other.Warnings) > 0 {
+				t.Errorf("renamed: found %q, %v, %v", other.Name, other.Warnings, err)
+			}
+			p, err := Prepare(b.Entry, b.Data, "")
+			if err != nil || p.Dim != dim || p.Tensor != "features" || len(p.Warnings) > 0 {
+				t.Fatalf("found %q, %d numbers, %v, %v", p.Tensor, p.Dim, p.Warnings, err)
+			}
+			runs(t, b, p)
+		})
+	}
+}
+
+// runs loads a prepared backbone as a network and infers two images, which must differ.
+func runs(t *testing.T, b *Backbone, p *Prepared) {
+	t.Helper()
+	side := b.Preprocessing.Crop
+	net, err := ort.NewNetwork(orttest.Runtime(t), p.Model, p.Tensor, ort.NetworkInput{Name: p.Input, Channels: b.Preprocessing.Planes(), Height: side, Width: side})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer net.Close()
+	if net.Dim() != p.Dim {
+		t.Fatalf("the network gives %d numbers, Prepare said %d", net.Dim(), p.Dim)
+	}
+	pixels := make([]float32, 2*b.Preprocessing.Planes()*side*side)
+	for i := range len(pixels) / 2 {
+		pixels[i] = float32(i%7) - 3
+	}
+	z := features.NewMatrix(2, p.Dim)
+	if err := net.Infer(z, pixels, 2); err != nil {
+		t.Fatal(err)
+	}
+	same := true
+	for i := range p.Dim {
+		same = same && z.Data[i] == z.Data[p.Dim+i]
+	}
+	if same {
+		t.Error("two different images have the same vector")
+	}
+}
+
+func TestResolveUnknown(t *testing.T) {
+	r := open(t, filepath.Join(t.TempDir(), "models.json"))
+	free := graph.Free("N")
+	color := save(t, "color.onnx", classifier(free, 3, 224))
+	b, err := r.Resolve(color, Settings{})
+	if err != nil || b.Name != "color" || b.Preprocessing != presets["imagenet"] || len(b.Warnings) != 1 || !strings.Contains(b.Warnings[0], "--preset") {
+		t.Errorf("found %+v, %v, expected ImageNet's preprocessing and a warning", b.Entry, err)
+	}
+	if b, err = r.Resolve(color, Settings{Preset: "caffe"}); err != nil || b.Preprocessing != presets["caffe"] || len(b.Warnings) > 0 {
+		t.Errorf("found %+v, %v, %v, expected Caffe's preprocessing and no warning", b.Preprocessing, b.Warnings, err)
+	}
+	wide := save(t, "wide.onnx", classifier(free, 3, 299))
+	if b, err = r.Resolve(wide, Settings{Preset: "inception"}); err != nil || b.Preprocessing.Crop != 299 || b.Preprocessing.Resize != 342 {
+		t.Errorf("found %+v, %v, expected crop 299 out of 342", b.Preprocessing, err)
+	}
+	open := save(t, "open.onnx", classifier(free, 3, -1))
+	if b, err = r.Resolve(open, Settings{Crop: new(int)}); err == nil {
+		t.Errorf("a crop of 0 was taken: %+v", b.Preprocessing)
+	}
+	if b, err = r.Resolve(open, Settings{}); err != nil || b.Preprocessing.Crop != 224 {
+		t.Errorf("found %+v, %v", b.Preprocessing, err)
+	}
+	side := 100
+	grey := save(t, "grey.onnx", classifier(free, 1, 32))
+	for _, c := range []struct {
+		file string
+		s    Settings
+		want string
+	}{
+		{grey, Settings{}, "has 1 channels and nothing says how images are prepared: say how it wants its images: --preset"},
+		{grey, Settings{Preset: "imagenet"}, "takes 1 channels, preprocessing RGB gives 3"},
+		{wide, Settings{Preset: "imagenet", Crop: &side}, "takes images of 299×299, preprocessing gives 100×100"},
+		{"nothing", Settings{}, "no model has this name and there is no such file"},
+		{t.TempDir(), Settings{}, "found a folder"},
+		{"resnet34", Settings{}, `"resnet34": its file is not there`},
+		{save(t, "rows.onnx", rows()), Settings{}, "expected images [N,C,H,W]"},
+	} {
+		if _, err := r.Resolve(c.file, c.s); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("found %v, expected %q", err, c.want)
+		}
+	}
+	if b, err = r.Resolve(grey, Settings{Preset: "grey"}); err != nil || b.Preprocessing != presets["grey"] {
+		t.Errorf("found %+v, %v", b.Preprocessing, err)
+	}
+}
+
+// rows is a model that takes vectors.
+func rows() *graph.Model {
+	b := graph.NewBuilder("rows", 13)
+	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(4)})
+	b.Output(b.Node("Gemm", []string{x, tensor(b, 4, 2)}))
+	return b.Model()
+}
+
+// TestChanged: a file that is not what its entry recorded is refused, naming both sums.
+func TestChanged(t *testing.T) {
+	dir := t.TempDir()
+	r := open(t, filepath.Join(dir, "models.json"), dir)
+	path := save(t, "m.onnx", classifier(graph.Free("N"), 3, 224))
+	b, _, err := r.AddFile(path, "m", Settings{Preset: "imagenet"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := classifier(graph.Free("N"), 3, 112).Marshal()
+	if err := os.WriteFile(path, changed, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Resolve("m", Settings{}); err == nil || !strings.Contains(err.Error(), Sum(changed)) || !strings.Contains(err.Error(), b.SHA256) {
+		t.Errorf("found %v, expected both sums", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "squeezenet1.1.onnx"), changed, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Resolve("squeezenet1.1", Settings{}); err == nil || !strings.Contains(err.Error(), Sum(changed)) {
+		t.Errorf("found %v, expected both sums", err)
+	}
+	report, err := r.Inspect("m", Settings{})
+	if err != nil || report.Found || len(report.Problems) != 1 {
+		t.Errorf("found %+v, %v, expected one problem", report, err)
+	}
+}
+
+func TestPrepare(t *testing.T) {
+	fixed := classifier(graph.Fixed(4), 3, 224)
+	e := Entry{Name: "f", File: "f.onnx", Preprocessing: presets["imagenet"]}
+	p, err := Prepare(e, fixed.Marshal(), "")
+	if err != nil || p.Dim != 6 || p.Batch != 4 || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "exactly 4 images") {
+		t.Fatalf("found %+v, %v", p.Warnings, err)
+	}
+	runs(t, &Backbone{Entry: e}, p)
+	if p, err = Prepare(e, fixed.Marshal(), "Conv"); err != nil || p.Dim != 6 || p.Cut != "Conv" || p.Tensor == "Conv" {
+		t.Errorf("found %+v, %v, expected the maps averaged", p, err)
+	}
+	e.Input = "data"
+	if _, err := Prepare(e, fixed.Marshal(), ""); err == nil || !strings.Contains(err.Error(), `found the input "image", expected "data"`) {
+		t.Errorf("found %v", err)
+	}
+	if _, err := Prepare(e, fixed.Marshal()[:500], ""); err == nil || !strings.HasPrefix(err.Error(), "graph: f.onnx: cut short") {
+		t.Errorf("found %v", err)
+	}
+	if _, err := Prepare(e, fixed.Marshal(), "Con"); err == nil || !strings.Contains(err.Error(), `expected one like ["Conv"]`) {
+		t.Errorf("found %v", err)
+	}
+}
+
+// TestResNet18 adds a ResNet-18 with random weights as the user of torchvision would, under its name alone.
+func TestResNet18(t *testing.T) {
+	r := open(t, filepath.Join(t.TempDir(), "models.json"))
+	path := save(t, "resnet18.onnx", resNet18())
+	b, p, err := r.AddFile(path, "resnet18", Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Preprocessing != presets["imagenet"] || p.Dim != 512 || p.Cut != "pooled" || len(b.Warnings) > 0 {
+		t.Errorf("found %+v, %d numbers at %q (%s), %v", b.Preprocessing, p.Dim, p.Cut, p.Why, b.Warnings)
+	}
+	found, err := r.Resolve("resnet18", Settings{})
+	if err != nil || found.Path != path {
+		t.Fatalf("found %+v, %v", found, err)
+	}
+	runs(t, found, p)
+	report, err := r.Inspect("resnet18", Settings{})
+	if err != nil || report.Feature == nil || report.Feature.Dim != 512 || report.Structure.Parameters != 11689512-4800-4800 {
+		t.Errorf("found %+v, %v", report, err)
+	}
+}
+
+// resNet18 is torchvision's architecture with the normalisations folded away: 11,689,512 parameters there, of
+// which the 4,800 scales and 4,800 shifts of the normalisations are left out here.
+func resNet18() *graph.Model {
+	b := graph.NewBuilder("resnet18", 17)
+	x := b.Input("input", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(224), graph.Fixed(224)})
+	conv := func(x string, out, in, kernel, stride int64) string {
+		pad := kernel / 2
+		return b.Node("Conv", []string{x, tensor(b, out, in, kernel, kernel)}, graph.Ints("strides", stride, stride), graph.Ints("pads", pad, pad, pad, pad))
+	}
+	relu := func(x string) string { return b.Node("Relu", []string{x}) }
+	x = relu(conv(x, 64, 3, 7, 2))
+	x = b.Node("MaxPool", []string{x}, graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2), graph.Ints("pads", 1, 1, 1, 1))
+	in := int64(64)
+	for stage, out := range []int64{64, 128, 256, 512} {
+		for block := range 2 {
+			stride, way := int64(1), x
+			if stage > 0 && block == 0 {
+				stride = 2
+				way = conv(x, out, in, 1, 2)
+			}
+			y := conv(relu(conv(x, out, in, 3, stride)), out, out, 3, 1)
+			x, in = relu(b.Node("Add", []string{y, way})), out
+		}
+	}
+	pooled := b.NodeTo("pooled", "Flatten", []string{b.Node("GlobalAveragePool", []string{x})}, graph.Int("axis", 1))
+	b.Output(b.NodeTo("logits", "Gemm", []string{pooled, tensor(b, 1000, 512), tensor(b, 1000)}, graph.Int("transB", 1)))
+	return b.Model()
+}
+
+func TestAddFileRefuses(t *testing.T) {
+	r := open(t, filepath.Join(t.TempDir(), "models.json"))
+	ok := save(t, "ok.onnx", classifier(graph.Free("N"), 3, 224))
+	segments := classifier(graph.Free("N"), 3, 224)
+	b := graph.Extend(segments)
+	b.SetOutputs("Conv")
+	for _, c := range []struct{ file, name, want string }{
+		{ok, "", "expected a word"},
+		{ok, "with space", "expected a word"},
+		{ok, "squeezenet1.1", "choose another with --name"},
+		{save(t, "maps.onnx", b.Model()), "maps", "name the feature tensor with --output"},
+		{filepath.Join(t.TempDir(), "none.onnx"), "none", "no such file"},
+	} {
+		if _, _, err := r.AddFile(c.file, c.name, Settings{Preset: "imagenet"}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: found %v, expected %q", c.name, err, c.want)
+		}
+	}
+	if _, err := os.Stat(r.Path()); err == nil {
+		t.Error("something was written")
+	}
+	if text := fmt.Sprint(r.user); text != "[]" {
+		t.Errorf("found %s", text)
+	}
+}
