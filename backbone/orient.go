@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"image"
-	"image/color"
 
 	"github.com/bep/imagemeta"
 	"github.com/disintegration/imaging"
@@ -74,17 +73,22 @@ func orient(img image.Image, orientation int) image.Image {
 		7: imaging.Transverse,
 		8: imaging.Rotate90,
 	}
-	return turn[orientation](rgbPicture{sourceOf(img)})
+	return turn[orientation](coloursOf(img))
 }
 
-// rgbPicture shows the colours that the network would see as an image.Image, so that a turned picture has
-// exactly those of the upright one.
-type rgbPicture struct{ source }
-
-func (p rgbPicture) ColorModel() color.Model { return color.NRGBAModel }
-func (p rgbPicture) Bounds() image.Rectangle { w, h := p.size(); return image.Rect(0, 0, w, h) }
-func (p rgbPicture) At(x, y int) color.Color {
-	var rgb [3]byte
-	p.row(rgb[:], y, x, x+1)
-	return color.NRGBA{rgb[0], rgb[1], rgb[2], 255}
+// coloursOf is a picture in the colours that the network would see, so that a turned one has exactly those of
+// the upright one. It is whole in memory because imaging reads it from several goroutines.
+func coloursOf(img image.Image) *image.NRGBA {
+	s := sourceOf(img)
+	w, h := s.size()
+	out := image.NewNRGBA(image.Rect(0, 0, w, h))
+	line := make([]byte, 3*w)
+	for y := range h {
+		s.row(line, y, 0, w)
+		row := out.Pix[y*out.Stride:][:4*w]
+		for x := range w {
+			row[4*x], row[4*x+1], row[4*x+2], row[4*x+3] = line[3*x], line[3*x+1], line[3*x+2], 255
+		}
+	}
+	return out
 }
