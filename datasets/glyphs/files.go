@@ -54,7 +54,7 @@ func (m *images) ReadFile(name string) ([]byte, error) {
 		return nil, m.missing("read", name)
 	}
 	var pixels [Size * Size]byte
-	m.renderer.Render(pixels[:], p.char, Source(m.seed, p.char, p.number))
+	m.renderer.Render(pixels[:], p.char, Found(), Source(m.seed, p.char, p.number))
 	return encodePNG(pixels[:]), nil
 }
 

@@ -69,11 +69,11 @@ func (r *Renderer) load(fonts []*sfnt.Font, buf *sfnt.Buffer, c rune) error {
 // Render draws character c once into dst, Size×Size grey bytes, every choice drawn from rng. It uses
 // integers throughout (the rasteriser's few floats are exact or single IEEE operations), so equal draws
 // give equal bytes on every machine.
-func (r *Renderer) Render(dst []byte, c rune, rng *rand.Rand) {
+func (r *Renderer) Render(dst []byte, c rune, how Conditions, rng *rand.Rand) {
 	if len(dst) != Size*Size {
 		panic(fmt.Sprintf("glyphs: Render: %d bytes, expected %d", len(dst), Size*Size))
 	}
-	s := scene{dice: dice{rng}, raster: vector.NewRasterizer(Size, Size), mask: image.NewAlpha(image.Rect(0, 0, Size, Size))}
+	s := scene{dice: dice{rng}, how: &how, raster: vector.NewRasterizer(Size, Size), mask: image.NewAlpha(image.Rect(0, 0, Size, Size))}
 	s.raster.DrawOp = draw.Src
 	s.paint(r, c)
 	s.develop(dst)
@@ -82,6 +82,7 @@ func (r *Renderer) Render(dst []byte, c rune, rng *rand.Rand) {
 // scene is one image in the making: levels in 1/64 of a grey step, so that shading does not band.
 type scene struct {
 	dice
+	how    *Conditions
 	raster *vector.Rasterizer
 	mask   *image.Alpha
 	levels [Size * Size]int32
@@ -92,23 +93,23 @@ const fine = 64 // levels of a scene in one grey level
 // paint lays the background, the clutter behind, the character, and now and then a scratch in front.
 func (s *scene) paint(r *Renderer, c rune) {
 	ink, paper := s.contrast()
-	slopeX, slopeY := s.between(-60, 60), s.between(-60, 60) // of the paper, in 1/64 grey a pixel
+	slopeX, slopeY := s.within(60), s.within(60) // of the paper, in 1/64 grey a pixel
 	for i := range s.levels {
 		s.levels[i] = int32(paper*fine + slopeX*(i%Size-Size/2) + slopeY*(i/Size-Size/2))
 	}
-	for range s.between(0, 2) {
+	for range s.between(0, s.how.Neighbours) {
 		other := r.outlines[r.clutter[s.below(len(r.clutter))]]
 		s.aside(other[s.below(len(other))])
 		s.lay(paper+(ink-paper)*s.between(25, 95)/100, 0, 0)
 	}
-	for range s.between(0, 2) {
+	for range s.between(0, s.how.Strokes) {
 		s.stroke()
 		s.lay(paper+(ink-paper)*s.between(20, 70)/100, 0, 0)
 	}
 	shapes := r.outlines[c]
 	s.centre(shapes[s.below(len(shapes))])
-	s.lay(ink, s.between(-50, 50), s.between(-50, 50))
-	if s.below(4) == 0 {
+	s.lay(ink, s.within(50), s.within(50))
+	if s.how.Scratch && s.below(4) == 0 {
 		s.stroke()
 		s.lay(s.between(0, 255), 0, 0)
 	}
@@ -116,7 +117,7 @@ func (s *scene) paint(r *Renderer, c rune) {
 
 // contrast draws the grey of ink and paper, either of them the darker.
 func (s *scene) contrast() (ink, paper int) {
-	difference := s.between(38, 165)
+	difference := s.between(s.how.Contrast[0], s.how.Contrast[1])
 	low := s.between(15, 240-difference)
 	if s.below(2) == 0 {
 		return low, low + difference
@@ -124,16 +125,14 @@ func (s *scene) contrast() (ink, paper int) {
 	return low + difference, low
 }
 
-// centre traces the character: turned up to 14 degrees, sheared, stretched, near the middle.
+// centre traces the character near the middle: turned, sheared, stretched.
 func (s *scene) centre(o outline) {
-	o.draw(s.raster, place(
-		int64(s.between(16*subpixel, 27*subpixel)),
-		int64(s.between(-16500, 16500)), // radians in 2^-16
-		int64(s.between(-13000, 13000)),
-		int64(s.between(54000, 76000)),
-		int64(s.between(25*subpixel/2, 39*subpixel/2)),
-		int64(s.between(25*subpixel/2, 39*subpixel/2)),
-	))
+	const half = subpixel / 2
+	h := s.how
+	side := s.between(h.Side[0]*half, h.Side[1]*half)
+	turn, shear, stretch := s.within(h.Turn), s.within(h.Shear), 1<<16+s.within(h.Stretch)
+	x, y := Size*half+s.within(h.Shift*half), Size*half+s.within(h.Shift*half)
+	o.draw(s.raster, place(int64(side), int64(turn), int64(shear), int64(stretch), int64(x), int64(y)))
 }
 
 // aside traces a clutter character at the edge of the image, most of it outside.
@@ -149,7 +148,7 @@ func (s *scene) aside(o outline) {
 	case 3:
 		y = Size - s.between(-5, 3)
 	}
-	o.draw(s.raster, place(int64(s.between(14, 30)*subpixel), int64(s.between(-30000, 30000)), 0, 1<<16,
+	o.draw(s.raster, place(int64(s.between(14, 30)*subpixel), int64(s.within(30000)), 0, 1<<16,
 		int64(x*subpixel), int64(y*subpixel)))
 }
 
@@ -185,12 +184,12 @@ func (s *scene) lay(level, slopeX, slopeY int) {
 
 // develop blurs, adds noise and rounds to bytes.
 func (s *scene) develop(dst []byte) {
-	for range s.between(0, 2) {
+	for range s.between(0, s.how.Blur) {
 		s.blur()
 	}
-	grain := s.between(0, 17)
+	grain := s.between(0, s.how.Grain)
 	for i, v := range s.levels {
-		noise := s.between(-grain*fine, grain*fine)
+		noise := s.within(grain * fine)
 		dst[i] = byte(min(max((int(v)+noise+fine/2)/fine, 0), 255))
 	}
 }
@@ -220,3 +219,6 @@ func (d dice) below(n int) int { return int(d.Uint64() >> 32 * uint64(n) >> 32) 
 
 // between draws from lo … hi.
 func (d dice) between(lo, hi int) int { return lo + d.below(hi-lo+1) }
+
+// within draws from -most … most.
+func (d dice) within(most int) int { return d.between(-most, most) }

@@ -16,12 +16,13 @@ const (
 type stream struct {
 	renderer   *glyphs.Renderer
 	characters []glyphs.Character
+	conditions glyphs.Conditions
 	seed       uint64
 }
 
-func newStream(characters []glyphs.Character, seed uint64) (*stream, error) {
+func newStream(characters []glyphs.Character, conditions glyphs.Conditions, seed uint64) (*stream, error) {
 	r, err := glyphs.NewRenderer(characters)
-	return &stream{r, characters, seed}, err
+	return &stream{r, characters, conditions, seed}, err
 }
 
 // draw renders image number `number` of the stream into x, as the network sees it, and returns its class.
@@ -29,9 +30,14 @@ func newStream(characters []glyphs.Character, seed uint64) (*stream, error) {
 func (s *stream) draw(x []float32, number int, order []int) int {
 	class := order[number%len(order)]
 	var grey [glyphs.Size * glyphs.Size]byte
-	s.renderer.Render(grey[:], s.characters[class].Char, rand.New(rand.NewPCG(s.seed, uint64(number))))
+	s.renderer.Render(grey[:], s.characters[class].Char, s.conditions, rand.New(rand.NewPCG(s.seed, uint64(number))))
 	normalize(x, grey[:])
 	return class
+}
+
+// fresh is a stream of the same characters and conditions whose images this one never shows.
+func (s *stream) fresh() *stream {
+	return &stream{s.renderer, s.characters, s.conditions, ^s.seed}
 }
 
 // batch renders the images first … first+n-1 of the stream.

@@ -55,7 +55,7 @@ func extract(e embedder, split string, seed uint64) (features.Set, error) {
 		inChunks(images, func(lo, hi int) {
 			var grey [pixels]byte
 			for i := lo; i < hi; i++ {
-				r.Render(grey[:], c.Char, glyphs.Source(seed, c.Char, i))
+				r.Render(grey[:], c.Char, glyphs.Found(), glyphs.Source(seed, c.Char, i))
 				normalize(x[i*pixels:(i+1)*pixels], grey[:])
 			}
 		})

@@ -11,9 +11,12 @@ import (
 	"slices"
 	"testing"
 
+	"winnow/datasets"
 	"winnow/datasets/glyphs"
 	"winnow/features"
+	"winnow/graph"
 	"winnow/internal/orttest"
+	"winnow/internal/reference"
 )
 
 // tiny is a network small enough for central differences: all kinds of layers, odd sizes, stride 2.
@@ -161,7 +164,7 @@ func TestNormUsesItsAverages(t *testing.T) {
 func TestSameSeedSameNetwork(t *testing.T) {
 	characters := glyphs.Characters(glyphs.Pretrain)[:20]
 	trained := func(seed uint64) []byte {
-		data, err := newStream(characters, seed)
+		data, err := newStream(characters, glyphs.Printed(), seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +190,7 @@ func TestSameSeedSameNetwork(t *testing.T) {
 // Training must lower the loss on images it has not seen, far below guessing.
 func TestTrainingLearns(t *testing.T) {
 	characters := glyphs.Characters(glyphs.Pretrain)[:6]
-	data, err := newStream(characters, 4)
+	data, err := newStream(characters, glyphs.Printed(), 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +198,7 @@ func TestTrainingLearns(t *testing.T) {
 	if err := train(t.Context(), m, data, settings{Steps: 150, Batch: 48, Rate: 0.01, WarmUp: 5}, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	if a := heldOut(m, &stream{data.renderer, characters, 5}, 256); a < 0.6 {
+	if a := heldOut(m, data.fresh(), 256); a < 0.6 {
 		t.Errorf("accuracy on fresh images of 6 characters is %.2f, expected over 0.6 (guessing: 0.17)", a)
 	}
 }
@@ -321,5 +324,35 @@ func TestCommandLine(t *testing.T) {
 		if err := run(t.Context(), args, io.Discard, io.Discard); err == nil {
 			t.Errorf("%q was accepted", args)
 		}
+	}
+}
+
+// The shipped model is small, is read by our own reader, and is as good on the validation classes as
+// models/glyphnet.md says.
+func TestShippedModel(t *testing.T) {
+	path := filepath.Join(reference.Root(t), "models", "glyphnet.onnx")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := graph.Read(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := model.Check(); err != nil || len(data) > maxBytes {
+		t.Errorf("%d bytes, check: %v", len(data), err)
+	}
+	rt := orttest.Runtime(t)
+	orttest.UseBLAS(t)
+	e, err := openModel(rt, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := measure(e, datasets.Validation, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 0.7645; math.Abs(r.Frozen-want) > 0.005 {
+		t.Errorf("P@1 on validation is %.4f, models/glyphnet.md says %.4f", r.Frozen, want)
 	}
 }

@@ -46,12 +46,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	s := settings{WarmUp: 200}
 	flags := flag.NewFlagSet("glyphnet", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.IntVar(&s.Steps, "steps", 8000, "training steps")
+	flags.IntVar(&s.Steps, "steps", 4000, "training steps")
 	flags.IntVar(&s.Batch, "batch", 128, "images a step")
 	flags.Float64Var(&s.Rate, "rate", 0.003, "peak of the learning rate")
 	flags.Float64Var(&s.Decay, "decay", 0.02, "weight decay")
 	flags.Float64Var(&s.Smooth, "smooth", 0.05, "label smoothing")
 	flags.Uint64Var(&s.Seed, "seed", 1, "of weights and images")
+	found := flags.Bool("found", false, "train on pictures as hard as the dataset's, instead of on printed ones")
 	out := flags.String("out", "", "train and write the model to this file")
 	model := flags.String("measure", "", "evaluate this model instead of training")
 	split := flags.String("split", datasets.Validation, "split to evaluate on")
@@ -61,6 +62,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	if flags.NArg() > 0 || (*out == "") == (*model == "") {
 		return errors.New("glyphnet: expected either -out FILE or -measure FILE, and no argument")
+	}
+	s.Conditions = glyphs.Printed()
+	if *found {
+		s.Conditions = glyphs.Found()
 	}
 	rt, err := load(*library)
 	if err != nil {
@@ -93,7 +98,7 @@ func load(library string) (*ort.Runtime, error) {
 // trainFile trains a network, says how good it is on held-out images and on the validation classes, and writes it.
 func trainFile(ctx context.Context, path string, s settings, stdout, stderr io.Writer) error {
 	characters := glyphs.Characters(glyphs.Pretrain)
-	data, err := newStream(characters, s.Seed)
+	data, err := newStream(characters, s.Conditions, s.Seed)
 	if err != nil {
 		return err
 	}
@@ -108,9 +113,8 @@ func trainFile(ctx context.Context, path string, s settings, stdout, stderr io.W
 	if err := atomicfile.WriteBytes(path, model); err != nil {
 		return err
 	}
-	fresh := &stream{data.renderer, data.characters, s.Seed + 1}
 	fmt.Fprintf(stdout, "%d steps of %d images of %d characters: accuracy on fresh images %.4f\n",
-		s.Steps, s.Batch, len(characters), heldOut(m, fresh, 10000))
+		s.Steps, s.Batch, len(characters), heldOut(m, data.fresh(), 10000))
 	r, err := measure(m.embedder(), datasets.Validation, 0)
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ type settings struct {
 	Smooth       float64 // share of the target spread over all classes
 	Seed         uint64
 	WarmUp       int
+	Conditions   glyphs.Conditions
 }
 
 // crossEntropy overwrites the logits with ∂L/∂logits and returns the mean loss and the share of right answers.

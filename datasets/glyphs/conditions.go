@@ -1,0 +1,32 @@
+package glyphs
+
+// Conditions say how hard a picture is to read; each draw is uniform in its range.
+type Conditions struct {
+	Turn, Shear, Stretch int    // at most, in 2^-16: radians, slant, and widening or narrowing
+	Side                 [2]int // longer side of the character, in half pixels
+	Shift                int    // of the centre, at most, in half pixels
+	Contrast             [2]int // of ink and paper, in grey levels
+	Neighbours           int    // parts of other characters behind it, at most
+	Strokes              int    // lines behind it, at most
+	Scratch              bool   // one in four has a line in front
+	Blur                 int    // passes of a binomial kernel, at most
+	Grain                int    // amplitude of the noise, at most, in grey levels
+}
+
+// Found is a character as it is found outdoors: the conditions of the dataset.
+func Found() Conditions {
+	return Conditions{
+		Turn: 16500, Shear: 13000, Stretch: 11000, Side: [2]int{32, 54}, Shift: 7, Contrast: [2]int{38, 165},
+		Neighbours: 2, Strokes: 2, Scratch: true, Blur: 2, Grain: 17,
+	}
+}
+
+// Printed is a character as it comes from a scanner: nearly upright, on almost empty paper. A backbone that
+// learned from such pictures meets the dataset as real backbones meet their users' photographs: new
+// classes, and harder conditions than it has seen.
+func Printed() Conditions {
+	return Conditions{
+		Turn: 11000, Shear: 9000, Stretch: 9000, Side: [2]int{36, 54}, Shift: 5, Contrast: [2]int{70, 190},
+		Neighbours: 1, Strokes: 1, Scratch: false, Blur: 2, Grain: 8,
+	}
+}
