@@ -26,13 +26,14 @@ type Duplicates struct {
 
 // SplitCount says what a split holds.
 type SplitCount struct {
-	Split      string   `json:"split"`
-	Samples    int      `json:"samples"`
-	Unlabelled int      `json:"unlabelled"`
-	Classes    int      `json:"classes"`
-	Smallest   int      `json:"smallest_class"` // images of the smallest and largest class
-	Largest    int      `json:"largest_class"`
-	Singletons []string `json:"singletons"` // classes with one image: no positive pair
+	Split      string         `json:"split"`
+	Samples    int            `json:"samples"`
+	Unlabelled int            `json:"unlabelled"`
+	Classes    int            `json:"classes"`
+	Smallest   int            `json:"smallest_class"` // images of the smallest and largest class
+	Largest    int            `json:"largest_class"`
+	Singletons []string       `json:"singletons"`   // classes with one image: no positive pair
+	Labels     map[string]int `json:"label_counts"` // images of each class
 }
 
 // CheckReport is what Check found.
@@ -138,7 +139,7 @@ func (d *Dataset) Count() []SplitCount {
 		if len(rows) == 0 {
 			continue
 		}
-		c := SplitCount{Split: split, Samples: len(rows)}
+		c := SplitCount{Split: split, Samples: len(rows), Labels: make(map[string]int)}
 		sizes := make(map[int]int)
 		for _, i := range rows {
 			if label := d.Samples[i].Label; label == Unlabelled {
@@ -149,6 +150,7 @@ func (d *Dataset) Count() []SplitCount {
 		}
 		c.Classes = len(sizes)
 		for class, n := range sizes {
+			c.Labels[d.Classes[class]] = n
 			if c.Smallest == 0 || n < c.Smallest {
 				c.Smallest = n
 			}
