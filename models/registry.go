@@ -72,7 +72,7 @@ func parseRegistry(data []byte) ([]Entry, error) {
 		if e.File == "" || e.SHA256 == "" {
 			return nil, fmt.Errorf("model %q: found no file or no sha256, expected both", e.Name)
 		}
-		if err := checkPreprocessing(e.Preprocessing); err != nil {
+		if err := e.Preprocessing.Validate(); err != nil {
 			return nil, fmt.Errorf("model %q: %w", e.Name, err)
 		}
 	}

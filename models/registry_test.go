@@ -15,7 +15,7 @@ func TestKnown(t *testing.T) {
 		if err := checkName(e.Name); err != nil {
 			t.Error(err)
 		}
-		if err := checkPreprocessing(e.Preprocessing); err != nil {
+		if err := e.Preprocessing.Validate(); err != nil {
 			t.Errorf("%s: %v", e.Name, err)
 		}
 		if names[e.Name] || files[e.File] || filepath.Base(e.File) != e.File || e.Source == "" || e.Licence == "" || e.Recipe == "" {
@@ -27,7 +27,7 @@ func TestKnown(t *testing.T) {
 		names[e.Name], files[e.File] = true, true
 	}
 	for name, p := range presets {
-		if err := checkPreprocessing(p); err != nil {
+		if err := p.Validate(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -139,7 +139,7 @@ func FuzzRegistry(f *testing.F) {
 			return
 		}
 		for _, e := range entries {
-			if checkName(e.Name) != nil || checkPreprocessing(e.Preprocessing) != nil {
+			if checkName(e.Name) != nil || e.Preprocessing.Validate() != nil {
 				t.Errorf("%+v was let in", e)
 			}
 		}

@@ -58,7 +58,7 @@ func (s Settings) Preprocessing(p backbone.Preprocessing) (backbone.Preprocessin
 	if err := three(&p.Std, s.Std, "std"); err != nil {
 		return p, err
 	}
-	return p, checkPreprocessing(p)
+	return p, p.Validate()
 }
 
 // size sets crop and resize for a network of another input side than the preset's, in its proportion, unless
@@ -89,35 +89,6 @@ func three(dst *[3]float32, list []float64, what string) error {
 		*dst = [3]float32{float32(list[0]), float32(list[1]), float32(list[2])}
 	default:
 		return fmt.Errorf("models: %s: found %d numbers, expected 3 (or 1 for all channels)", what, len(list))
-	}
-	return nil
-}
-
-// checkPreprocessing refuses what no network can want.
-func checkPreprocessing(p backbone.Preprocessing) error {
-	wrong := func(what string, found any, expected string) error {
-		return fmt.Errorf("models: %s: found %v, expected %s", what, found, expected)
-	}
-	const side = 1 << 14
-	switch {
-	case p.Crop < 1 || p.Crop > side:
-		return wrong("crop", p.Crop, "the side of the network's input in pixels")
-	case p.Resize < 0 || p.Resize > side:
-		return wrong("resize", p.Resize, "a side in pixels, or 0 for no resize")
-	case !slices.Contains([]string{"bilinear", "bicubic", "lanczos"}, p.Interpolation):
-		return wrong("interpolation", p.Interpolation, "bilinear, bicubic or lanczos")
-	case !slices.Contains([]string{"RGB", "BGR", "L"}, p.Channels):
-		return wrong("channels", p.Channels, "RGB, BGR or L (grey)")
-	case !(p.Scale > 0) || p.Scale > 1e6:
-		return wrong("scale", p.Scale, "a positive number as 1 or 0.00392157 (1/255)")
-	}
-	for i := range p.Mean {
-		if !(p.Std[i] > 0) || p.Std[i] > 1e6 {
-			return wrong("std", p.Std, "positive numbers")
-		}
-		if !(p.Mean[i] >= -1e6 && p.Mean[i] <= 1e6) {
-			return wrong("mean", p.Mean, "numbers in the range of the scaled pixels")
-		}
 	}
 	return nil
 }

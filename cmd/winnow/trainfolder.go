@@ -84,9 +84,7 @@ func (r *trainCommandRun) do() error {
 	}
 	out, err := trainRun(ctx, r.cfg, r.data, opts)
 	if err != nil {
-		if !r.c.Bool("quiet") && progress.width > 0 {
-			progress.line("")
-		}
+		progress.end()
 		return explainTrainFailure(err, r.data)
 	}
 	result := runResult{
