@@ -105,8 +105,8 @@ func TestRegistryStrict(t *testing.T) {
 		"cut":          {"]\n}", "", "unexpected EOF"},
 		"no file":      {`"file": "/somewhere/one.bin"`, `"file": ""`, `"one": found no file`},
 		"bad name":     {`"name": "one"`, `"name": ""`, "model 1"},
-		"bad channels": {`"RGB"`, `"YUV"`, `channels: found YUV`},
-		"bad size":     {`"crop": 224`, `"crop": 0`, `crop: found 0`},
+		"bad channels": {`"RGB"`, `"YUV"`, `channels are "YUV"`},
+		"bad size":     {`"crop": 224`, `"crop": 0`, `crop is 0`},
 	} {
 		text := strings.Replace(string(good), c.old, c.fresh, 1)
 		if text == string(good) {
@@ -162,13 +162,13 @@ func TestSettings(t *testing.T) {
 	for want, s := range map[string]Settings{
 		`preset "imagnet": expected one of caffe, clip`: {Preset: "imagnet"},
 		"mean: found 2 numbers":                         {Mean: []float64{1, 2}},
-		"std: found":                                    {Std: []float64{0}},
-		"crop: found -1":                                {Crop: num(-1)},
-		"resize: found -1":                              {Resize: num(-1)},
-		"interpolation: found cubic":                    {Interpolation: "cubic"},
-		"channels: found XYZ":                           {Channels: "xyz"},
-		"scale: found 0":                                {Scale: &zero},
-		"mean: found":                                   {Mean: []float64{1e9}},
+		"std of channel 0 is 0":                         {Std: []float64{0}},
+		"crop is -1":                                    {Crop: num(-1)},
+		"resize is -1":                                  {Resize: num(-1)},
+		`interpolation is "cubic"`:                      {Interpolation: "cubic"},
+		`channels are "XYZ"`:                            {Channels: "xyz"},
+		"scale is 0":                                    {Scale: &zero},
+		"mean of channel 0 is 1e+09":                    {Mean: []float64{1e9}},
 	} {
 		if _, err := s.Preprocessing(presets["imagenet"]); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %q", err, want)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -45,8 +46,8 @@ func preprocessingFlags() []cli.Flag {
 		&cli.StringFlag{Name: "interpolation", Usage: "bilinear, bicubic or lanczos"},
 		&cli.StringFlag{Name: "channels", Usage: "RGB, BGR or L (grey)"},
 		&cli.Float64Flag{Name: "scale", Usage: "a byte is multiplied by `X` first (1, or 0.00392157 for 1/255)"},
-		&cli.Float64SliceFlag{Name: "mean", Usage: "`R,G,B` subtracted after the scale, in the network's channel order"},
-		&cli.Float64SliceFlag{Name: "std", Usage: "`R,G,B` divided by afterwards"},
+		&cli.GenericFlag{Name: "mean", Value: new(numbers), Usage: "`R,G,B` subtracted after the scale, in the network's channel order"},
+		&cli.GenericFlag{Name: "std", Value: new(numbers), Usage: "`R,G,B` divided by afterwards"},
 	}
 }
 
@@ -73,13 +74,31 @@ func modelSettings(c *cli.Context) models.Settings {
 		s.Scale = &v
 	}
 	if c.IsSet("mean") {
-		s.Mean = c.Float64Slice("mean")
+		s.Mean = *c.Generic("mean").(*numbers)
 	}
 	if c.IsSet("std") {
-		s.Std = c.Float64Slice("std")
+		s.Std = *c.Generic("std").(*numbers)
 	}
 	return s
 }
+
+// numbers is the value of a flag that takes numbers with commas between.
+type numbers []float64
+
+// Set implements cli.Generic.
+func (n *numbers) Set(text string) error {
+	*n = nil
+	for _, part := range strings.Split(text, ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil {
+			return fmt.Errorf("%q is not a number, expected for example 0.485,0.456,0.406", part)
+		}
+		*n = append(*n, v)
+	}
+	return nil
+}
+
+func (n *numbers) String() string { return "" } // no default to show
 
 // openRegistry opens the user's registry of backbones.
 func openRegistry() (*models.Registry, error) {
