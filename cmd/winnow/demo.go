@@ -67,6 +67,7 @@ type demo struct {
 	images  fs.FS
 	store   *features.Store
 	curves  []demoCurves
+	idle    []string // trainings that never beat the untrained head on validation
 	audited audited
 	result  demoResult
 }
@@ -180,6 +181,9 @@ func (d *demo) train(rate float64) error {
 			return err
 		}
 		d.curves = append(d.curves, curves)
+		if out.BestStep == 0 {
+			d.idle = append(d.idle, run.name)
+		}
 		all, err := compareOn(d.c.Context, out.Head, data.Train, test, nil, eval.RetrievalOptions{})
 		if err != nil {
 			return err

@@ -41,6 +41,9 @@ func (d *demo) judge() {
 		say("Without any training the features reach %.1f %% (frozen) and %.1f %% (whitened): the trained head is NOT better than that.",
 			100*r.Frozen.PrecisionAt1, 100*r.Whitened.PrecisionAt1)
 	}
+	for _, name := range d.idle {
+		say("The training %q never beat the untrained (whitened) head on validation, so that head was kept and is what is measured.", name)
+	}
 	say("Only a head on frozen features is trained here, which gains little from clean labels and loses little to wrong ones.")
 }
 
