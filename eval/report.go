@@ -69,6 +69,7 @@ func (r Report) WriteHTML(w io.Writer) error {
 		"uri":     dataURI,
 		"percent": func(v float64) string { return fmt.Sprintf("%.1f", 100*v) },
 		"number":  func(v float64) string { return fmt.Sprintf("%.3f", v) },
+		"short":   func(v float64) string { return fmt.Sprintf("%.2g", v) },
 		"recall":  func(r Retrieval, k int) float64 { return r.Recall[k] },
 		"bar": func(v float64) template.CSS {
 			return template.CSS(fmt.Sprintf("width:%.1f%%", 100*math.Max(0, math.Min(1, v))))

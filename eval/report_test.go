@@ -38,7 +38,7 @@ func TestReportHTML(t *testing.T) {
 	}
 	page := out.String()
 	for _, want := range []string{
-		"A &lt;b&gt;report", "It &amp; that.", "87.5", "61.0", "0.987", "really wrong, suggestion right",
+		"A &lt;b&gt;report", "It &amp; that.", "87.5", "61.0", "0.987", "wrong, suggestion right",
 		`class="mid hit"`, `class="mid miss"`, "data:image/png;base64,iVBOR", "polyline", "50 %",
 	} {
 		if !strings.Contains(page, want) {

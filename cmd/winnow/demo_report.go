@@ -111,7 +111,7 @@ func (d *demo) report() (eval.Report, error) {
 }
 
 func (d *demo) charts() []eval.Chart {
-	loss := eval.Chart{Title: "Training loss (smoothed)", X: "epoch"}
+	loss := eval.Chart{Title: "Training loss (smoothed; rises while the memory bank fills)", X: "epoch"}
 	score := eval.Chart{Title: "P@1 on validation classes", X: "epoch", Percent: true}
 	purity := eval.Chart{Title: "Share of clean labels among the kept", X: "epoch", Percent: true}
 	for _, c := range d.curves {
