@@ -139,7 +139,7 @@ func (d *Dataset) Count() []SplitCount {
 		if len(rows) == 0 {
 			continue
 		}
-		c := SplitCount{Split: split, Samples: len(rows), Labels: make(map[string]int)}
+		c := SplitCount{Split: split, Samples: len(rows), Singletons: []string{}, Labels: make(map[string]int)}
 		sizes := make(map[int]int)
 		for _, i := range rows {
 			if label := d.Samples[i].Label; label == Unlabelled {

@@ -18,7 +18,7 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if opts.Split == "" {
 		opts.Split = Train
 	}
-	split, err := knownSplit(opts.Split)
+	split, err := ParseSplit(opts.Split)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
@@ -28,7 +28,7 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	}
 	splits := make(map[string]string, len(tops)) // top folder → split
 	for _, top := range tops {
-		if s, err := knownSplit(top); err == nil {
+		if s, err := ParseSplit(top); err == nil {
 			splits[top] = s
 		}
 	}

@@ -170,6 +170,14 @@ func TestSplits(t *testing.T) {
 			t.Fatalf("class %d (-want +got):\n%s", class, diff)
 		}
 	}
+	for name, deal := range map[string]func([]Share, *rand.Rand) error{"class": d.SplitByClass, "image": d.SplitByImage} {
+		if err := deal([]Share{{"Train", 0.5}, {"val", 0.5}}, rand.New(rand.NewPCG(1, 1))); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(d.Select(Train)) + len(d.Select(Validation)); n != len(d.Samples) {
+			t.Errorf("by %s: found %d of %d samples in train and validation, dealt to Train and val", name, n, len(d.Samples))
+		}
+	}
 	if err := d.SplitByClass([]Share{{Train, 0.5}, {Test, 0.4}}, nil); err == nil {
 		t.Error("shares that sum to 0.9 were let through")
 	}
