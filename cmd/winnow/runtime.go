@@ -24,9 +24,9 @@ func runtimeCommand() *cli.Command {
 			{
 				Name:  "install",
 				Usage: "put ONNX Runtime " + ortlib.Version + " into the user's cache folder",
-				Description: "Downloads the npm package onnxruntime-node through the npm client, checks its sha256 and unpacks\n" +
-					"this machine's library. What is already there and intact is left alone. Nothing else of winnow\n" +
-					"ever downloads anything. Prints the library's path.",
+				Description: "Downloads the npm package onnxruntime-node through the npm client (not with --from), checks its\n" +
+					"sha256 and unpacks this machine's library. What is already there and intact is left alone. Nothing\n" +
+					"else of winnow ever downloads anything. Prints the library's path.",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "from", Usage: "take the library from `PATH` instead of npm: an npm tarball, one of Microsoft's release archives (.tgz, .zip), a folder, or the library itself"},
 					&cli.BoolFlag{Name: "cuda", Usage: "the libraries of the CUDA provider too (linux/amd64; CUDA 13 and cuDNN 9 are the system's)"},
@@ -77,6 +77,9 @@ type runtimeFacts struct {
 }
 
 func showRuntime(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
 	found, err := findLibrary(c)
 	if err != nil {
 		return err
