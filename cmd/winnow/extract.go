@@ -208,18 +208,22 @@ func (e *extraction) standing() (extractResult, bool, error) {
 		return extractResult{}, false, e.storeHint(&features.KeyError{Dir: e.out, Why: why})
 	}
 	if err := s.Verify(); err != nil {
-		return extractResult{}, false, withHint(err, "--overwrite makes it anew")
+		return extractResult{}, false, e.storeHint(&features.DamageError{Err: err})
 	}
 	r := e.result(s)
 	r.Complete, r.Resumed = true, s.Rows
 	return r, true, nil
 }
 
-// storeHint adds what to do where the folder holds something else.
+// storeHint adds what to do where the folder holds something else, or nothing that can be read.
 func (e *extraction) storeHint(err error) error {
 	var other *features.KeyError
 	if errors.As(err, &other) {
 		return withHint(err, "name another folder with --out, ask for the same again, or replace it with --overwrite")
+	}
+	var damaged *features.DamageError
+	if errors.As(err, &damaged) {
+		return withHint(err, "--overwrite makes it anew")
 	}
 	return err
 }
