@@ -15,6 +15,9 @@ var imageNames = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".jp
 // the classes are looked for below them. Files that do not end like an image and names that begin with a
 // dot are passed over; nested folders belong to the class folder they lie in.
 func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
+	if opts.StripPrefix != "" {
+		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths are relative to the folder", name, opts.StripPrefix)
+	}
 	if opts.Split == "" {
 		opts.Split = Train
 	}

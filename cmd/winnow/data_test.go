@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -72,6 +73,9 @@ func TestDataRefuses(t *testing.T) {
 		`--by: "side" is unknown, expected class or image`:   {2, "import DIR/photos --out OUT --by side"},
 		`--split: "train" is not SPLIT=SHARE`:                {2, "import DIR/photos --out OUT --split train"},
 		"shares sum to 0.5, expected 1":                      {1, "import DIR/photos --out OUT --split train=0.5"},
+		`found a prefix to strip, "c", expected none`:        {1, "import DIR/photos --out OUT --strip-prefix c"},
+		"winnow: write DIR/nowhere/x.csv: no such file":      {1, "import DIR/photos --out DIR/nowhere/x.csv"},
+		"winnow: write DIR/photos: ":                         {1, "import DIR/photos --out DIR/photos"},
 		"no image found, expected one folder per class":      {1, "import DIR/empty --out OUT"},
 		"nowhere: no such file":                              {1, "import DIR/nowhere --out OUT"},
 		"winnow data check: found 0 arguments, expected one": {2, "check"},
@@ -149,11 +153,15 @@ func TestDataCheck(t *testing.T) {
 		files[fmt.Sprintf("half%02d.jpg", i)] = string(picture[:len(picture)/2+i])
 	}
 	writeTree(t, a.root, files)
-	writeTree(t, a.dir, map[string]string{"check.csv": list})
+	writeTree(t, a.dir, map[string]string{"check.csv": list + "gone.jpg,0,train\nc0,0,train\nvast.jpg,0,train\n"})
+	vast, err := os.Create(filepath.Join(a.root, "vast.jpg"))
+	if err := errors.Join(err, vast.Truncate(3<<30), vast.Close()); err != nil { // of holes: it takes no room
+		t.Fatal(err)
+	}
 	args := []string{"data", "check", filepath.Join(a.dir, "check.csv"), "--root", a.root}
 
 	code, stdout, errs := call(t.Context(), args...)
-	for _, want := range []string{"unreadable: 12\n", "  half00.jpg: png: ", "  … 2 more: --json lists all\n", "1 groups, 1 with different labels, 1 in two splits",
+	for _, want := range []string{"unreadable: 15\n", "  half00.jpg: png: ", "  … 5 more: --json lists all\n", "1 groups, 1 with different labels, 1 in two splits",
 		"c0/000.jpg (0, train) copy.jpg (1, test)", "1 classes of test are also in train"} {
 		if code != 0 || !strings.Contains(stdout, want) {
 			t.Errorf("exit code %d: %s%s, want %q", code, stdout, errs, want)
@@ -164,10 +172,15 @@ func TestDataCheck(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &report); err != nil || code != 0 {
 		t.Fatalf("exit code %d: %v", code, err)
 	}
-	if len(report.Unreadable) != 12 || len(report.Duplicates) != 1 || !report.Duplicates[0].Leak || bytes.Contains([]byte(stdout), []byte("null")) {
-		t.Errorf("found %s, expected 12 unreadable files and one leak, and no null", stdout)
+	if len(report.Unreadable) != 15 || len(report.Duplicates) != 1 || !report.Duplicates[0].Leak || bytes.Contains([]byte(stdout), []byte("null")) {
+		t.Errorf("found %s, expected 15 unreadable files and one leak, and no null", stdout)
 	}
-	if code, _, errs = call(t.Context(), append(args, "--strict")...); code != 1 || !strings.Contains(errs, "12 unreadable images and 1 pictures in two splits") {
+	for i, want := range []string{"no such file or directory", "is a folder, expected an image file", "file of 3221225472 bytes, expected at most 1073741824"} {
+		if got := report.Unreadable[12+i]; got.Reason != want {
+			t.Errorf("%s: found %q, expected %q", got.Path, got.Reason, want)
+		}
+	}
+	if code, _, errs = call(t.Context(), append(args, "--strict")...); code != 1 || !strings.Contains(errs, "15 unreadable images and 1 pictures in two splits") {
 		t.Errorf("--strict: exit code %d: %s", code, errs)
 	}
 }
