@@ -210,9 +210,20 @@ func (e *extraction) standing() (extractResult, bool, error) {
 	if err := s.Verify(); err != nil {
 		return extractResult{}, false, e.storeHint(&features.DamageError{Err: err})
 	}
+	if err := e.strictly(s.Bad); err != nil {
+		return extractResult{}, false, err
+	}
 	r := e.result(s)
 	r.Complete, r.Resumed = true, s.Rows
 	return r, true, nil
+}
+
+// strictly refuses the unreadable images of an earlier run where this one is asked to.
+func (e *extraction) strictly(bad []features.Bad) error {
+	if !e.cfg.Strict || len(bad) == 0 {
+		return nil
+	}
+	return fmt.Errorf("extract: %s: %s (found by an earlier run)", bad[0].Path, bad[0].Reason)
 }
 
 // storeHint adds what to do where the folder holds something else, or nothing that can be read.
@@ -230,6 +241,9 @@ func (e *extraction) storeHint(err error) error {
 
 // fill runs the extraction into the begun store and finishes it.
 func (e *extraction) fill(c *cli.Context, w *features.Writer, net *ort.Network) (extractResult, error) {
+	if err := e.strictly(w.Bad()); err != nil {
+		return extractResult{}, err
+	}
 	resumed := w.Rows()
 	if resumed > 0 {
 		note(c, "going on after %d of %d images", resumed, len(e.paths))

@@ -131,6 +131,9 @@ func TestExtractCommand(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "nothing to do") {
 		t.Errorf("again: exit code %d: %s%s", code, out, errs)
 	}
+	if _, errs, code = a.extract(t, t.Context(), "--strict"); code != 1 || !strings.Contains(errs, "c0/002.jpg: not an image") {
+		t.Errorf("--strict on a store with unreadable images: exit code %d: %s", code, errs)
+	}
 	other := filepath.Join(a.dir, "other.onnx")
 	smallNet(t, other, 0.25)
 	for want, flags := range map[string][]string{
