@@ -300,4 +300,7 @@ func (r extractResult) write(w io.Writer) {
 	if len(r.Bad) > listed {
 		fmt.Fprintf(w, "  … all of them are in %s\n", filepath.Join(r.Store, "store.json"))
 	}
+	if r.Complete {
+		fmt.Fprintln(w, "they were not tried again: --overwrite reads all images anew")
+	}
 }

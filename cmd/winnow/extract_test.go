@@ -128,7 +128,7 @@ func TestExtractCommand(t *testing.T) {
 	before := a.files(t)
 
 	out, errs, code = a.extract(t, t.Context())
-	if code != 0 || !strings.Contains(out, "nothing to do") {
+	if code != 0 || !strings.Contains(out, "nothing to do") || !strings.Contains(out, "they were not tried again: --overwrite") {
 		t.Errorf("again: exit code %d: %s%s", code, out, errs)
 	}
 	if _, errs, code = a.extract(t, t.Context(), "--strict"); code != 1 || !strings.Contains(errs, "c0/002.jpg: not an image") {
