@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -135,6 +136,17 @@ func TestDataCorrupt(t *testing.T) {
 	}
 	if readFile(t, noisy) != readFile(t, again) {
 		t.Error("the same seed gave two manifests")
+	}
+}
+
+// TestThreads: --threads holds for commands that run no network too.
+func TestThreads(t *testing.T) {
+	before := runtime.GOMAXPROCS(3)
+	defer runtime.GOMAXPROCS(before)
+	dir := t.TempDir()
+	writeTree(t, dir, map[string]string{"list.csv": "path,label\na.png,1\n"})
+	if code, _, errs := call(t.Context(), "data", "check", "--threads", "2", filepath.Join(dir, "list.csv")); code != 0 || runtime.GOMAXPROCS(0) != 2 {
+		t.Errorf("exit code %d: %s%d threads, expected 2", code, errs, runtime.GOMAXPROCS(0))
 	}
 }
 

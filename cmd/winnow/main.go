@@ -84,6 +84,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Commands:                  commands(),
 		ExitErrHandler:            func(*cli.Context, error) {}, // run decides the exit code
 		OnUsageError:              usageFailed,
+		Before:                    limitThreads,
 		Action:                    noCommand,
 	}
 	for _, c := range app.Commands {

@@ -143,6 +143,15 @@ func runtimeConfig(c *cli.Context) (ort.Config, error) {
 	return cfg, nil
 }
 
+// limitThreads holds every command to --threads, those that run no network too.
+func limitThreads(c *cli.Context) error {
+	cfg, err := runtimeConfig(c)
+	if err == nil && cfg.Threads > 0 {
+		runtime.GOMAXPROCS(cfg.Threads)
+	}
+	return err
+}
+
 // openRuntime loads ONNX Runtime as the global flags say and puts its matrix product behind blas32, blas64
 // and Gorgonia. Every command that computes starts with it.
 func openRuntime(c *cli.Context) (*ort.Runtime, error) {
@@ -155,9 +164,6 @@ func openRuntime(c *cli.Context) (*ort.Runtime, error) {
 		return nil, err
 	}
 	cfg.Library = found.Path
-	if cfg.Threads > 0 {
-		runtime.GOMAXPROCS(cfg.Threads)
-	}
 	rt, err := ort.Load(cfg)
 	if err != nil {
 		if cfg.Device != "cpu" {
