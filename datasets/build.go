@@ -83,8 +83,8 @@ func cleanPath(p, strip string) (string, error) {
 	return p, nil
 }
 
-// knownSplit checks the name of a split; "val" and "valid" are taken for validation.
-func knownSplit(name string) (string, error) {
+// ParseSplit is the split that a person means by a name: "val" and "valid" are validation.
+func ParseSplit(name string) (string, error) {
 	switch name = strings.ToLower(name); name {
 	case Train, Validation, Test, Query, Gallery:
 		return name, nil

@@ -3,6 +3,8 @@ package datasets
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
+	"fmt"
 	"io/fs"
 	"runtime"
 
@@ -98,7 +100,7 @@ func readAll(ctx context.Context, fsys fs.FS, d *Dataset, probe func([]byte) err
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				data, err := fs.ReadFile(fsys, d.Samples[i].Path)
+				data, err := readBounded(fsys, d.Samples[i].Path)
 				if err == nil {
 					sums[i] = sha256.Sum256(data)
 					err = probe(data)
@@ -115,6 +117,26 @@ func readAll(ctx context.Context, fsys fs.FS, d *Dataset, probe func([]byte) err
 	close(done)
 	<-counted
 	return err
+}
+
+// maxFile bounds a file that is read whole: what is larger is no picture, whatever its name.
+const maxFile = 1 << 30
+
+// readBounded reads a file; its errors leave the path to the report.
+func readBounded(fsys fs.FS, path string) ([]byte, error) {
+	info, err := fs.Stat(fsys, path)
+	if err == nil && info.IsDir() {
+		return nil, errors.New("is a folder, expected an image file")
+	}
+	if err == nil && info.Size() > maxFile {
+		return nil, fmt.Errorf("file of %d bytes, expected at most %d", info.Size(), maxFile)
+	}
+	data, err := fs.ReadFile(fsys, path)
+	var inPath *fs.PathError
+	if errors.As(err, &inPath) {
+		err = inPath.Err
+	}
+	return data, err
 }
 
 func (d *Dataset) duplicates(rows []int) Duplicates {
@@ -139,7 +161,7 @@ func (d *Dataset) Count() []SplitCount {
 		if len(rows) == 0 {
 			continue
 		}
-		c := SplitCount{Split: split, Samples: len(rows), Labels: make(map[string]int)}
+		c := SplitCount{Split: split, Samples: len(rows), Singletons: []string{}, Labels: make(map[string]int)}
 		sizes := make(map[int]int)
 		for _, i := range rows {
 			if label := d.Samples[i].Label; label == Unlabelled {

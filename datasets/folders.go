@@ -15,10 +15,13 @@ var imageNames = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".jp
 // the classes are looked for below them. Files that do not end like an image and names that begin with a
 // dot are passed over; nested folders belong to the class folder they lie in.
 func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
+	if opts.StripPrefix != "" {
+		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths are relative to the folder", name, opts.StripPrefix)
+	}
 	if opts.Split == "" {
 		opts.Split = Train
 	}
-	split, err := knownSplit(opts.Split)
+	split, err := ParseSplit(opts.Split)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
@@ -28,7 +31,7 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	}
 	splits := make(map[string]string, len(tops)) // top folder → split
 	for _, top := range tops {
-		if s, err := knownSplit(top); err == nil {
+		if s, err := ParseSplit(top); err == nil {
 			splits[top] = s
 		}
 	}

@@ -68,7 +68,7 @@ func ReadManifest(r io.Reader, name string, opts ReadOptions) (*Dataset, error) 
 	if opts.Split == "" {
 		opts.Split = Train
 	}
-	split, err := knownSplit(opts.Split)
+	split, err := ParseSplit(opts.Split)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
@@ -129,6 +129,9 @@ func readCSV(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 	for i, h := range header {
 		key := strings.ToLower(strings.TrimSpace(h))
 		if was, ok := at[key]; !ok {
+			if slices.Contains(columns, h) {
+				return nil, fmt.Errorf("datasets: %s:1: column %q stands twice in the header", name, h)
+			}
 			columns, extra = append(columns, h), append(extra, i)
 		} else if was >= 0 {
 			return nil, fmt.Errorf("datasets: %s:1: column %q stands twice in the header", name, key)
@@ -206,7 +209,7 @@ func appendRow(rows []row, r row, opts ReadOptions) ([]row, error) {
 	if r.split == "" {
 		r.split = opts.Split
 	}
-	if r.split, err = knownSplit(r.split); err != nil {
+	if r.split, err = ParseSplit(r.split); err != nil {
 		return nil, err
 	}
 	return append(rows, r), nil

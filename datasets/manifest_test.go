@@ -2,7 +2,8 @@ package datasets
 
 import (
 	"bytes"
-	"os"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -93,6 +94,7 @@ func TestBadManifests(t *testing.T) {
 		"path,label\n":                     "no sample found",
 		"path,name,x\na,b,c\n":             "expected the columns path and label",
 		"path,label,label\n":               "stands twice",
+		"path,label,x,y,x\na,b,1,2,3\n":    "column \"x\" stands twice",
 		"path,label\na.jpg\n":              "m:2: 1 fields, expected 2",
 		"path,label\n../a.jpg,1\n":         "m:2: path \"../a.jpg\" leaves the root",
 		"path,label\n/a.jpg,1\n":           "is absolute",
@@ -108,7 +110,7 @@ func TestBadManifests(t *testing.T) {
 			t.Errorf("%q: got %v, expected %q in it", text, err, want)
 		}
 	}
-	if _, err := Read(filepath.Join(t.TempDir(), "none.csv"), ReadOptions{}); !os.IsNotExist(err) && err == nil {
+	if _, err := Read(filepath.Join(t.TempDir(), "none.csv"), ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: got %v", err)
 	}
 }

@@ -170,6 +170,14 @@ func TestSplits(t *testing.T) {
 			t.Fatalf("class %d (-want +got):\n%s", class, diff)
 		}
 	}
+	for name, deal := range map[string]func([]Share, *rand.Rand) error{"class": d.SplitByClass, "image": d.SplitByImage} {
+		if err := deal([]Share{{"Train", 0.5}, {"val", 0.5}}, rand.New(rand.NewPCG(1, 1))); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(d.Select(Train)) + len(d.Select(Validation)); n != len(d.Samples) {
+			t.Errorf("by %s: found %d of %d samples in train and validation, dealt to Train and val", name, n, len(d.Samples))
+		}
+	}
 	if err := d.SplitByClass([]Share{{Train, 0.5}, {Test, 0.4}}, nil); err == nil {
 		t.Error("shares that sum to 0.9 were let through")
 	}
@@ -205,7 +213,7 @@ func TestCheck(t *testing.T) {
 			{Split: Train, Samples: 3, Classes: 2, Smallest: 1, Largest: 2, Singletons: []string{"y"}, Labels: map[string]int{"x": 2, "y": 1}},
 			{Split: Test, Samples: 3, Classes: 3, Smallest: 1, Largest: 1, Singletons: []string{"x", "y", "z"}, Labels: map[string]int{"x": 1, "y": 1, "z": 1}},
 		},
-		Unreadable: []Problem{{"d.png", "not a picture"}, {"gone.png", "open gone.png: file does not exist"}},
+		Unreadable: []Problem{{"d.png", "not a picture"}, {"gone.png", "file does not exist"}},
 		Duplicates: []Duplicates{{Paths: []string{"a.png", "c.png"}, Labels: []string{"x", "y"}, Splits: []string{Train, Test}, LabelsVary: true, Leak: true}},
 		Shared:     map[string]int{Test: 2},
 	}

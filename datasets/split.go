@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // Share is a part of a dataset to be given to a split.
@@ -15,7 +16,8 @@ type Share struct {
 // SplitByClass gives whole classes to the splits, in the shares asked for, after a shuffle by rng: the
 // task of the papers, where test classes are never seen in training. Unlabelled samples go to train.
 func (d *Dataset) SplitByClass(shares []Share, rng *rand.Rand) error {
-	if err := checkShares(shares); err != nil {
+	shares, err := checkShares(shares)
+	if err != nil {
 		return err
 	}
 	of := make([]string, len(d.Classes))
@@ -32,7 +34,8 @@ func (d *Dataset) SplitByClass(shares []Share, rng *rand.Rand) error {
 
 // SplitByImage divides the images of every class among the splits.
 func (d *Dataset) SplitByImage(shares []Share, rng *rand.Rand) error {
-	if err := checkShares(shares); err != nil {
+	shares, err := checkShares(shares)
+	if err != nil {
 		return err
 	}
 	members := make([][]int, len(d.Classes))
@@ -66,19 +69,23 @@ func assign(items []int, shares []Share, give func(item int, split string)) {
 	}
 }
 
-func checkShares(shares []Share) error {
+// checkShares returns the shares with the splits by winnow's own names.
+func checkShares(shares []Share) ([]Share, error) {
 	sum := 0.0
-	for _, s := range shares {
-		if _, err := knownSplit(s.Split); err != nil {
-			return fmt.Errorf("datasets: %w", err)
+	shares = slices.Clone(shares)
+	for i, s := range shares {
+		split, err := ParseSplit(s.Split)
+		if err != nil {
+			return nil, fmt.Errorf("datasets: %w", err)
 		}
 		if !(s.Share > 0) {
-			return fmt.Errorf("datasets: share of %s is %v, expected a number above 0", s.Split, s.Share)
+			return nil, fmt.Errorf("datasets: share of %s is %v, expected a number above 0", split, s.Share)
 		}
+		shares[i].Split = split
 		sum += s.Share
 	}
 	if math.Abs(sum-1) > 1e-6 {
-		return fmt.Errorf("datasets: shares sum to %v, expected 1", sum)
+		return nil, fmt.Errorf("datasets: shares sum to %v, expected 1", sum)
 	}
-	return nil
+	return shares, nil
 }

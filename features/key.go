@@ -75,6 +75,13 @@ type KeyError struct {
 
 func (e *KeyError) Error() string { return fmt.Sprintf("features: %s: %s", e.Dir, e.Why) }
 
+// DamageError is a store, finished or begun, that cannot be read as what it says it is.
+type DamageError struct{ Err error }
+
+func (e *DamageError) Error() string { return e.Err.Error() }
+
+func (e *DamageError) Unwrap() error { return e.Err }
+
 // HashPaths is the sha256 of an image list as paths.txt holds it: one path a line.
 func HashPaths(paths []string) string {
 	h := sha256.New()

@@ -58,8 +58,8 @@ type Writer struct {
 const syncRows = 512
 
 // Create begins a store in dir, or goes on with one begun with the same plan. A finished store with the same
-// key gives ErrComplete; one with another key, finished or begun, gives a *KeyError and is left as it is.
-// With overwrite, what stands there counts for nothing, except a beginning with the same plan. The old
+// key gives ErrComplete; one with another key, finished or begun, gives a *KeyError, and
+// one that cannot be read a *DamageError; both are left as they are. With overwrite, what stands there counts for nothing, except a beginning with the same plan. The old
 // files stay whole until Finish replaces them.
 func Create(dir string, plan Plan, overwrite bool) (_ *Writer, err error) {
 	if err := checkPaths(plan.Paths); err != nil {
@@ -96,13 +96,13 @@ func (w *Writer) checkFinished() error {
 	}
 	old, err := Open(w.dir)
 	if err != nil {
-		return err
+		return &DamageError{Err: err}
 	}
 	if why := old.Key.Differs(w.plan.Key); why != "" {
 		return &KeyError{w.dir, why}
 	}
 	if err := old.Verify(); err != nil {
-		return err
+		return &DamageError{Err: err}
 	}
 	if p, err := readProgress(w.path(progressFile)); err == nil && p.Rows == p.Total && w.differs(p) == "" {
 		os.Remove(w.path(progressFile)) // left where the last step of Finish was cut off
@@ -121,12 +121,16 @@ func (w *Writer) begin(overwrite bool) error {
 	case errors.Is(err, fs.ErrNotExist):
 	case err == nil && p.Rows == 0: // nothing was kept of it
 	case err != nil && !overwrite:
-		return fmt.Errorf("features: %s: %w", w.path(progressFile), err)
+		return &DamageError{Err: fmt.Errorf("features: %s: %w", w.path(progressFile), err)}
 	case err == nil:
 		why := w.differs(p)
 		if why == "" {
-			if err := w.resume(p, header); err == nil || !overwrite {
-				return err
+			err := w.resume(p, header)
+			switch {
+			case err == nil:
+				return nil
+			case !overwrite:
+				return &DamageError{Err: err}
 			}
 			w.forget()
 		} else if !overwrite {

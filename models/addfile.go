@@ -43,6 +43,9 @@ func (r *Registry) describe(b *Backbone, m *graph.Model, s Settings) error {
 		return k.SHA256 == b.SHA256 || b.Name == k.Name && k.SHA256 == "" && compiled()[k.File] == nil
 	})
 	if like < 0 {
+		if b.Name == "" {
+			return fmt.Errorf("models: %s: is no model that winnow knows: say with --name what to call it", b.Path)
+		}
 		if err := checkName(b.Name); err != nil {
 			return err
 		}

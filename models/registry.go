@@ -51,7 +51,9 @@ func parseRegistry(data []byte) ([]Entry, error) {
 	var file registryFile
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&file); err != nil {
+	if err := d.Decode(&file); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, errors.New("is empty or cut short, expected a list of models")
+	} else if err != nil {
 		return nil, err
 	}
 	if _, err := d.Token(); err != io.EOF {

@@ -102,7 +102,7 @@ func TestRegistryStrict(t *testing.T) {
 		"unknown key":  {`"file"`, `"fiel"`, `unknown field "fiel"`},
 		"version":      {`"version": 1`, `"version": 2`, "found version 2, expected 1"},
 		"more":         {"]\n}", "]\n} {}", "found more"},
-		"cut":          {"]\n}", "", "unexpected EOF"},
+		"cut":          {"]\n}", "", "is empty or cut short, expected a list of models"},
 		"no file":      {`"file": "/somewhere/one.bin"`, `"file": ""`, `"one": found no file`},
 		"bad name":     {`"name": "one"`, `"name": ""`, "model 1"},
 		"bad channels": {`"RGB"`, `"YUV"`, `channels are "YUV"`},

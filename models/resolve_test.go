@@ -269,7 +269,7 @@ func TestAddFileRefuses(t *testing.T) {
 	b := graph.Extend(segments)
 	b.SetOutputs("Conv")
 	for _, c := range []struct{ file, name, want string }{
-		{ok, "", "expected a word"},
+		{ok, "", "say with --name what to call it"},
 		{ok, "with space", "expected a word"},
 		{ok, "squeezenet1.1", "choose another with --name"},
 		{save(t, "maps.onnx", b.Model()), "maps", "name the feature tensor with --output"},

@@ -7,26 +7,31 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// flagsFirst moves the flags that stand behind a command's arguments in front of them: the library stops
-// looking for flags at the first argument, and people write "winnow models add FILE --name NAME". What stands
-// behind "--" stays where it is. args starts with the program's name.
+// flagsFirst moves the flags that stand behind a command's arguments in front of them, and the program's own
+// in front of the command: the library stops looking for flags at the first argument, and people write
+// "winnow models add FILE --name NAME" and "winnow extract --threads 1". What stands behind "--" stays where it
+// is. args starts with the program's name.
 func flagsFirst(app *cli.App, args []string) []string {
 	if len(args) == 0 {
 		return args
 	}
-	out := []string{args[0]}
-	commands, flags := app.Commands, app.Flags
+	global, out := []string{args[0]}, []string(nil)
+	commands, flags := app.Commands, []cli.Flag(nil)
 	var behind []string // arguments of the command found, in order
 	for i := 1; i < len(args); i++ {
 		a := args[i]
 		if a == "--" {
-			return append(append(out, behind...), args[i:]...)
+			return slices.Concat(global, out, behind, args[i:])
 		}
 		if len(a) > 1 && a[0] == '-' {
-			out = append(out, a)
-			if takesValue(flags, a) && i+1 < len(args) {
+			to, known := &out, flags
+			if !has(flags, a) && has(app.Flags, a) {
+				to, known = &global, app.Flags
+			}
+			*to = append(*to, a)
+			if takesValue(known, a) && i+1 < len(args) {
 				i++
-				out = append(out, args[i])
+				*to = append(*to, args[i])
 			}
 			continue
 		}
@@ -38,18 +43,28 @@ func flagsFirst(app *cli.App, args []string) []string {
 		out = append(out, a)
 		commands, flags = commands[at].Subcommands, commands[at].Flags
 	}
-	return append(out, behind...)
+	return slices.Concat(global, out, behind)
+}
+
+// has reports whether a word is one of the flags.
+func has(flags []cli.Flag, word string) bool {
+	return slices.ContainsFunc(flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), flagName(word)) })
+}
+
+// flagName is the name in --name or --name=value.
+func flagName(word string) string {
+	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	return name
 }
 
 // takesValue reports whether the next word belongs to a flag: not after --flag=value, not for booleans. An
 // unknown flag takes none; the parser will name it.
 func takesValue(flags []cli.Flag, word string) bool {
-	name, _, assigned := strings.Cut(strings.TrimLeft(word, "-"), "=")
-	if assigned {
+	if strings.Contains(word, "=") {
 		return false
 	}
 	for _, f := range flags {
-		if slices.Contains(f.Names(), name) {
+		if slices.Contains(f.Names(), flagName(word)) {
 			_, boolean := f.(*cli.BoolFlag)
 			return !boolean
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"strconv"
 	"strings"
 
@@ -38,7 +39,7 @@ func dataImportCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
 			&cli.StringFlag{Name: "format", Value: "auto", Usage: "auto, folders, csv, jsonl, prism"},
-			&cli.StringFlag{Name: "strip-prefix", Usage: "`TEXT` removed from the front of every path"},
+			&cli.StringFlag{Name: "strip-prefix", Usage: "`TEXT` removed from the front of every path of a file"},
 			&cli.StringFlag{Name: "split", Usage: "deal the images out: `SPLIT=SHARE,...` with shares that sum to 1"},
 			&cli.StringFlag{Name: "by", Value: "class", Usage: "deal out whole classes (class) or images of each class (image)"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the deal"},
@@ -51,12 +52,12 @@ func dataImport(c *cli.Context) error {
 	if !c.Args().Present() {
 		return misused("a source is missing: winnow data import SOURCE... --out FILE")
 	}
+	if by := c.String("by"); by != "class" && by != "image" {
+		return misused("--by: %q is unknown, expected class or image", by)
+	}
 	var parts []*datasets.Dataset
 	for _, arg := range c.Args().Slice() {
-		source, split := arg, ""
-		if i := strings.LastIndexByte(arg, '='); i > 0 {
-			source, split = arg[:i], arg[i+1:]
-		}
+		source, split := sourceAndSplit(arg)
 		d, err := datasets.Read(source, datasets.ReadOptions{
 			Format: datasets.Format(c.String("format")), Split: split, StripPrefix: c.String("strip-prefix"),
 		})
@@ -78,7 +79,16 @@ func dataImport(c *cli.Context) error {
 	return nil
 }
 
-// deal splits d anew as the flags say.
+// sourceAndSplit takes SOURCE=SPLIT apart; what is there under its whole name is a source with a = in it.
+func sourceAndSplit(arg string) (source, split string) {
+	i := strings.LastIndexByte(arg, '=')
+	if _, err := os.Stat(arg); err == nil || i <= 0 {
+		return arg, ""
+	}
+	return arg[:i], arg[i+1:]
+}
+
+// deal splits d anew as the flags, which are checked, say.
 func deal(d *datasets.Dataset, text, by string, seed uint64) error {
 	var shares []datasets.Share
 	for _, part := range strings.Split(text, ",") {
@@ -90,13 +100,10 @@ func deal(d *datasets.Dataset, text, by string, seed uint64) error {
 		shares = append(shares, datasets.Share{Split: split, Share: share})
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x73706c6974)) // "split"
-	switch by {
-	case "class":
-		return d.SplitByClass(shares, rng)
-	case "image":
+	if by == "image" {
 		return d.SplitByImage(shares, rng)
 	}
-	return misused("--by: %q is unknown, expected class or image", by)
+	return d.SplitByClass(shares, rng)
 }
 
 func writeManifest(path string, d *datasets.Dataset) error {
@@ -126,7 +133,7 @@ func dataCorruptCommand() *cli.Command {
 			&cli.StringFlag{Name: "noise", Value: "symmetric", Usage: "symmetric: to any other class; pair: to the next class"},
 			&cli.Float64Flag{Name: "rate", Required: true, Usage: "share of labels to change, `P` in [0, 1)"},
 			&cli.StringFlag{Name: "split", Value: datasets.Train, Usage: "the split to corrupt"},
-			&cli.Uint64Flag{Name: "seed", Value: 1},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the noise"},
 			&cli.BoolFlag{Name: "json", Usage: "print the summary as JSON"},
 		},
 		Action: dataCorrupt,
@@ -142,18 +149,22 @@ func dataCorrupt(c *cli.Context) error {
 	if err != nil {
 		return usageError{err}
 	}
-	noisy, err := d.Corrupt(c.String("split"), noise, noiseRand(c.Uint64("seed")))
+	split, err := datasets.ParseSplit(c.String("split"))
+	if err != nil {
+		return misused("--split: %w", err)
+	}
+	noisy, err := d.Corrupt(split, noise, noiseRand(c.Uint64("seed")))
 	if err != nil {
 		return err
 	}
 	if err := writeManifest(c.String("out"), noisy); err != nil {
 		return err
 	}
-	report := noisy.Noise(c.String("split"))
+	report := noisy.Noise(split)
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, report)
 	}
-	printNoise(c.App.Writer, c.String("split"), report)
+	printNoise(c.App.Writer, split, report)
 	return nil
 }
 
@@ -171,8 +182,9 @@ func printNoise(w io.Writer, split string, r datasets.NoiseReport) {
 
 // readManifestArg reads the one manifest (or image folder) a command is given.
 func readManifestArg(c *cli.Context) (*datasets.Dataset, error) {
-	if c.NArg() != 1 {
-		return nil, misused("winnow %s takes one manifest, found %d arguments (flags stand before it)", c.Command.FullName(), c.NArg())
+	name, err := oneArgument(c, "one manifest")
+	if err != nil {
+		return nil, err
 	}
-	return datasets.Read(c.Args().First(), datasets.ReadOptions{})
+	return datasets.Read(name, datasets.ReadOptions{})
 }

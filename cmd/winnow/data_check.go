@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -36,10 +39,16 @@ func dataCheck(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	var progress func(done, total int)
+	if !c.Bool("quiet") {
+		line := newProgressLine(c.App.ErrWriter, "images", time.Now)
+		defer line.end()
+		progress = func(done, total int) { line.at(done, total, 0, "") }
+	}
 	report, err := datasets.Check(c.Context, root, d, func(data []byte) error {
 		_, err := backbone.Decode(data, backbone.DecodeOptions{})
 		return err
-	}, nil)
+	}, progress)
 	if err != nil {
 		return err
 	}
@@ -68,8 +77,8 @@ const listed = 10
 
 func printCheck(w io.Writer, d *datasets.Dataset, r *datasets.CheckReport) {
 	printCounts(w, d)
-	for split, n := range r.Shared {
-		if n > 0 {
+	for _, split := range slices.Sorted(maps.Keys(r.Shared)) {
+		if n := r.Shared[split]; n > 0 {
 			fmt.Fprintf(w, "%d classes of %s are also in train: this measures known classes, not the papers' unseen ones\n", n, split)
 		}
 	}
@@ -85,6 +94,7 @@ func printCheck(w io.Writer, d *datasets.Dataset, r *datasets.CheckReport) {
 	for _, p := range first(r.Unreadable, listed) {
 		fmt.Fprintf(w, "  %s: %s\n", p.Path, p.Reason)
 	}
+	writeMore(w, len(r.Unreadable))
 	leaks, vary := 0, 0
 	for _, dup := range r.Duplicates {
 		if dup.Leak {
@@ -101,6 +111,14 @@ func printCheck(w io.Writer, d *datasets.Dataset, r *datasets.CheckReport) {
 			fmt.Fprintf(w, " %s (%s, %s)", p, dup.Labels[i], dup.Splits[i])
 		}
 		fmt.Fprintln(w)
+	}
+	writeMore(w, len(r.Duplicates))
+}
+
+// writeMore says where the rest of a list is that was cut off.
+func writeMore(w io.Writer, n int) {
+	if n > listed {
+		fmt.Fprintf(w, "  … %d more: --json lists all\n", n-listed)
 	}
 }
 

@@ -50,6 +50,9 @@ type doctorCheck struct {
 }
 
 func doctor(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
 	d, err := diagnose(c)
 	if err != nil {
 		return err

@@ -208,24 +208,42 @@ func (e *extraction) standing() (extractResult, bool, error) {
 		return extractResult{}, false, e.storeHint(&features.KeyError{Dir: e.out, Why: why})
 	}
 	if err := s.Verify(); err != nil {
-		return extractResult{}, false, withHint(err, "--overwrite makes it anew")
+		return extractResult{}, false, e.storeHint(&features.DamageError{Err: err})
+	}
+	if err := e.strictly(s.Bad); err != nil {
+		return extractResult{}, false, err
 	}
 	r := e.result(s)
 	r.Complete, r.Resumed = true, s.Rows
 	return r, true, nil
 }
 
-// storeHint adds what to do where the folder holds something else.
+// strictly refuses the unreadable images of an earlier run where this one is asked to.
+func (e *extraction) strictly(bad []features.Bad) error {
+	if !e.cfg.Strict || len(bad) == 0 {
+		return nil
+	}
+	return fmt.Errorf("extract: %s: %s (found by an earlier run)", bad[0].Path, bad[0].Reason)
+}
+
+// storeHint adds what to do where the folder holds something else, or nothing that can be read.
 func (e *extraction) storeHint(err error) error {
 	var other *features.KeyError
 	if errors.As(err, &other) {
 		return withHint(err, "name another folder with --out, ask for the same again, or replace it with --overwrite")
+	}
+	var damaged *features.DamageError
+	if errors.As(err, &damaged) {
+		return withHint(err, "--overwrite makes it anew")
 	}
 	return err
 }
 
 // fill runs the extraction into the begun store and finishes it.
 func (e *extraction) fill(c *cli.Context, w *features.Writer, net *ort.Network) (extractResult, error) {
+	if err := e.strictly(w.Bad()); err != nil {
+		return extractResult{}, err
+	}
 	resumed := w.Rows()
 	if resumed > 0 {
 		note(c, "going on after %d of %d images", resumed, len(e.paths))
@@ -281,5 +299,8 @@ func (r extractResult) write(w io.Writer) {
 	}
 	if len(r.Bad) > listed {
 		fmt.Fprintf(w, "  … all of them are in %s\n", filepath.Join(r.Store, "store.json"))
+	}
+	if r.Complete {
+		fmt.Fprintln(w, "they were not tried again: --overwrite reads all images anew")
 	}
 }

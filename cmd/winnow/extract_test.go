@@ -128,8 +128,11 @@ func TestExtractCommand(t *testing.T) {
 	before := a.files(t)
 
 	out, errs, code = a.extract(t, t.Context())
-	if code != 0 || !strings.Contains(out, "nothing to do") {
+	if code != 0 || !strings.Contains(out, "nothing to do") || !strings.Contains(out, "they were not tried again: --overwrite") {
 		t.Errorf("again: exit code %d: %s%s", code, out, errs)
+	}
+	if _, errs, code = a.extract(t, t.Context(), "--strict"); code != 1 || !strings.Contains(errs, "c0/002.jpg: not an image") {
+		t.Errorf("--strict on a store with unreadable images: exit code %d: %s", code, errs)
 	}
 	other := filepath.Join(a.dir, "other.onnx")
 	smallNet(t, other, 0.25)
@@ -278,5 +281,38 @@ func TestProgressLine(t *testing.T) {
 	p.end()
 	if want := "200/1000 images  10.0 images/s  1m20s left  3 unreadable\n"; out.String() != want {
 		t.Errorf("%q, expected %q", out.String(), want)
+	}
+}
+
+// TestExtractDamaged: a store that cannot be read is left as it is, with the way to a new one; that way works.
+func TestExtractDamaged(t *testing.T) {
+	a := newAlbum(t, 7)
+	if _, errs, code := a.extract(t, t.Context()); code != 0 {
+		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	want := a.files(t)
+	for name, text := range map[string]string{"store.json": "{", "features.npy": want["features.npy"][:200], "paths.txt": "c0/000.jpg\n", "progress.json": `{"version": 1, "rows": 9}`} {
+		if name == "progress.json" {
+			if err := os.Remove(filepath.Join(a.out, "store.json")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(a.out, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		before := readFile(t, a.out, name)
+		_, errs, code := a.extract(t, t.Context())
+		if code != 1 || !strings.Contains(errs, name+": ") || !strings.HasSuffix(errs, "winnow: --overwrite makes it anew\n") {
+			t.Errorf("%s: exit code %d: %s, want 1 and the way out", name, code, errs)
+		}
+		if diff := cmp.Diff(before, readFile(t, a.out, name)); diff != "" {
+			t.Errorf("%s was touched (-before +after):\n%s", name, diff)
+		}
+		if _, errs, code = a.extract(t, t.Context(), "--overwrite"); code != 0 {
+			t.Errorf("%s: --overwrite: exit code %d: %s", name, code, errs)
+		}
+		if diff := cmp.Diff(want, a.files(t)); diff != "" {
+			t.Errorf("%s: --overwrite (-want +got):\n%s", name, diff)
+		}
 	}
 }

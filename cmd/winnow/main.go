@@ -84,6 +84,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Commands:                  commands(),
 		ExitErrHandler:            func(*cli.Context, error) {}, // run decides the exit code
 		OnUsageError:              usageFailed,
+		Before:                    limitThreads,
 		Action:                    noCommand,
 	}
 	for _, c := range app.Commands {
@@ -108,10 +109,10 @@ func commands() []*cli.Command {
 	}
 }
 
-// globalFlags stand before the command; each has an environment variable.
+// globalFlags are every command's, and may stand before it or behind it.
 var globalFlags = []cli.Flag{
 	&cli.StringFlag{Name: "ort-lib", Usage: "`FILE` of ONNX Runtime's shared library", EnvVars: []string{"WINNOW_ORT_LIB"}},
-	&cli.StringFlag{Name: "device", Value: "cpu", Usage: "where networks run: cpu, cuda, cuda:`N`, auto", EnvVars: []string{"WINNOW_DEVICE"}},
+	&cli.StringFlag{Name: "device", Value: "cpu", Usage: "`DEVICE` that networks run on: cpu, cuda, cuda:N, auto", EnvVars: []string{"WINNOW_DEVICE"}},
 	&cli.IntFlag{Name: "threads", Usage: "`N` threads for computing (0: one a core)", EnvVars: []string{"WINNOW_THREADS"}},
 	&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress on standard error"},
 }

@@ -165,6 +165,10 @@ func TestFlagsFirst(t *testing.T) {
 		"winnow models add F --unknown G":             "winnow models add --unknown F G",
 		"winnow models add --name":                    "winnow models add --name",
 		"winnow":                                      "winnow",
+		"winnow models show F --threads 2 --json -q":  "winnow --threads 2 -q models show --json F",
+		"winnow extract --device=cpu --out O":         "winnow --device=cpu extract --out O",
+		"winnow models --quiet list -h":               "winnow --quiet models list -h",
+		"winnow models show -- --quiet":               "winnow models show -- --quiet",
 		"winnow models add - --name N":                "winnow models add --name N -",
 		"winnow models add F --mean 1,2,3 --exact -h": "winnow models add --mean 1,2,3 --exact -h F",
 	} {

@@ -24,9 +24,9 @@ func runtimeCommand() *cli.Command {
 			{
 				Name:  "install",
 				Usage: "put ONNX Runtime " + ortlib.Version + " into the user's cache folder",
-				Description: "Downloads the npm package onnxruntime-node through the npm client, checks its sha256 and unpacks\n" +
-					"this machine's library. What is already there and intact is left alone. Nothing else of winnow\n" +
-					"ever downloads anything. Prints the library's path.",
+				Description: "Downloads the npm package onnxruntime-node through the npm client (not with --from), checks its\n" +
+					"sha256 and unpacks this machine's library. What is already there and intact is left alone. Nothing\n" +
+					"else of winnow ever downloads anything. Prints the library's path.",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "from", Usage: "take the library from `PATH` instead of npm: an npm tarball, one of Microsoft's release archives (.tgz, .zip), a folder, or the library itself"},
 					&cli.BoolFlag{Name: "cuda", Usage: "the libraries of the CUDA provider too (linux/amd64; CUDA 13 and cuDNN 9 are the system's)"},
@@ -77,6 +77,9 @@ type runtimeFacts struct {
 }
 
 func showRuntime(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
 	found, err := findLibrary(c)
 	if err != nil {
 		return err
@@ -140,6 +143,15 @@ func runtimeConfig(c *cli.Context) (ort.Config, error) {
 	return cfg, nil
 }
 
+// limitThreads holds every command to --threads, those that run no network too.
+func limitThreads(c *cli.Context) error {
+	cfg, err := runtimeConfig(c)
+	if err == nil && cfg.Threads > 0 {
+		runtime.GOMAXPROCS(cfg.Threads)
+	}
+	return err
+}
+
 // openRuntime loads ONNX Runtime as the global flags say and puts its matrix product behind blas32, blas64
 // and Gorgonia. Every command that computes starts with it.
 func openRuntime(c *cli.Context) (*ort.Runtime, error) {
@@ -152,9 +164,6 @@ func openRuntime(c *cli.Context) (*ort.Runtime, error) {
 		return nil, err
 	}
 	cfg.Library = found.Path
-	if cfg.Threads > 0 {
-		runtime.GOMAXPROCS(cfg.Threads)
-	}
 	rt, err := ort.Load(cfg)
 	if err != nil {
 		if cfg.Device != "cpu" {

@@ -152,6 +152,9 @@ func TestRuntimeMisuse(t *testing.T) {
 		{[]string{"--ort-lib", "/nowhere/lib.so", "runtime", "show"}, 1, "correct --ort-lib or WINNOW_ORT_LIB"},
 		{[]string{"--device", "gpu", "doctor"}, 2, `--device: found "gpu", expected cpu, cuda, cuda:N or auto`},
 		{[]string{"--threads", "-2", "doctor"}, 2, "--threads: found -2"},
+		{[]string{"doctor", "--threads", "-2"}, 2, "--threads: found -2"},
+		{[]string{"doctor", "now"}, 2, `winnow doctor: found the argument "now", expected none`},
+		{[]string{"runtime", "show", "all"}, 2, `winnow runtime show: found the argument "all", expected none`},
 	} {
 		_, stderr, code := winnowAlone(t, cache, nil, c.args...)
 		if code != c.code || !strings.Contains(stderr, c.want) {

@@ -4,8 +4,10 @@ package atomicfile
 import (
 	"bufio"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Write calls write with a buffered temporary file beside path, syncs it and renames it to path. On any
@@ -13,12 +15,15 @@ import (
 func Write(path string, write func(io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*")
 	if err != nil {
-		return err
+		return inWordsOf(path, err)
 	}
 	defer func() {
 		if err != nil {
 			f.Close()
 			os.Remove(f.Name())
+			if strings.Contains(err.Error(), f.Name()) {
+				err = inWordsOf(path, err)
+			}
 		}
 	}()
 	w := bufio.NewWriterSize(f, 1<<16)
@@ -41,6 +46,17 @@ func Write(path string, write func(io.Writer) error) (err error) {
 		return err
 	}
 	return syncDir(filepath.Dir(path))
+}
+
+// inWordsOf tells an error of the temporary file, whose name nobody knows, as one of the file to be written.
+func inWordsOf(path string, err error) error {
+	switch e := err.(type) {
+	case *fs.PathError:
+		return &fs.PathError{Op: "write", Path: path, Err: e.Err}
+	case *os.LinkError:
+		return &fs.PathError{Op: "write", Path: path, Err: e.Err}
+	}
+	return err
 }
 
 // WriteBytes is Write of a slice.

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"winnow/datasets"
+)
+
+// writeTree writes files below a folder.
+func writeTree(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// classes is a folder of n classes of four files each.
+func classes(t *testing.T, dir string, n int) {
+	t.Helper()
+	files := make(map[string]string)
+	for class := range n {
+		for i := range 4 {
+			files[fmt.Sprintf("c%02d/%d.png", class, i)] = fmt.Sprintf("%d of %d", i, class)
+		}
+	}
+	writeTree(t, dir, files)
+}
+
+// TestDataImport: splits go by winnow's own names from the beginning, and a = may be part of a name.
+func TestDataImport(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "m.csv")
+	classes(t, filepath.Join(dir, "a=b"), 10)
+	for arg, want := range map[string]string{"a=b": datasets.Train, "a=b=val": datasets.Validation} {
+		code, stdout, errs := call(t.Context(), "data", "import", filepath.Join(dir, arg), "--out", out)
+		if code != 0 || !strings.HasPrefix(stdout, want+" ") || strings.Count(readFile(t, out), ","+want+"\n") != 40 {
+			t.Errorf("%s: exit code %d: %s%s, expected 40 images of %s", arg, code, stdout, errs, want)
+		}
+	}
+	code, stdout, errs := call(t.Context(), "data", "import", filepath.Join(dir, "a=b"), "--out", out, "--split", "train=0.5,val=0.5")
+	if code != 0 || !strings.Contains(stdout, "validation ") || strings.Count(readFile(t, out), ",validation\n") != 20 {
+		t.Errorf("exit code %d: %s%s, expected 20 images of validation", code, stdout, errs)
+	}
+}
+
+// TestDataRefuses: every wrong word is one line, and the files from before stay as they were.
+func TestDataRefuses(t *testing.T) {
+	dir := t.TempDir()
+	photos, list, out := filepath.Join(dir, "photos"), filepath.Join(dir, "list.csv"), filepath.Join(dir, "out.csv")
+	classes(t, photos, 3)
+	writeTree(t, dir, map[string]string{
+		"list.csv": "path,label,split\na.png,1,train\nb.png,2,train\nc.png,3,val\n", "out.csv": "old",
+		"one.csv": "path,label\na.png,1\nb.png,1\n", "empty/readme.txt": "",
+	})
+	for want, c := range map[string]struct {
+		code int
+		args string
+	}{
+		"a source is missing":                                {2, "import --out OUT"},
+		`--by: "side" is unknown, expected class or image`:   {2, "import DIR/photos --out OUT --by side"},
+		`--split: "train" is not SPLIT=SHARE`:                {2, "import DIR/photos --out OUT --split train"},
+		"shares sum to 0.5, expected 1":                      {1, "import DIR/photos --out OUT --split train=0.5"},
+		`found a prefix to strip, "c", expected none`:        {1, "import DIR/photos --out OUT --strip-prefix c"},
+		"winnow: write DIR/nowhere/x.csv: no such file":      {1, "import DIR/photos --out DIR/nowhere/x.csv"},
+		"winnow: write DIR/photos: ":                         {1, "import DIR/photos --out DIR/photos"},
+		"no image found, expected one folder per class":      {1, "import DIR/empty --out OUT"},
+		"nowhere: no such file":                              {1, "import DIR/nowhere --out OUT"},
+		"winnow data check: found 0 arguments, expected one": {2, "check"},
+		"root: stat DIR/nowhere: no such file":               {1, "check DIR/list.csv --root DIR/nowhere"},
+		"winnow data corrupt: found 2 arguments":             {2, "corrupt DIR/list.csv DIR/one.csv --rate 0.5 --out OUT"},
+		"noise rate is 1, expected 0 ≤ rate < 1":             {2, "corrupt DIR/list.csv --rate 1 --out OUT"},
+		`noise "salt" is unknown`:                            {2, "corrupt DIR/list.csv --rate 0.5 --noise salt --out OUT"},
+		`--split: split "dev" is unknown`:                    {2, "corrupt DIR/list.csv --rate 0.5 --split dev --out OUT"},
+		"split validation has 1 class(es)":                   {1, "corrupt DIR/list.csv --rate 0.5 --split val --out OUT"},
+		"split train has 1 class(es)":                        {1, "corrupt DIR/one.csv --rate 0.5 --out OUT"},
+	} {
+		args := strings.Fields("data " + strings.ReplaceAll(strings.ReplaceAll(c.args, "OUT", out), "DIR", dir))
+		code, _, errs := call(t.Context(), args...)
+		if code != c.code || !strings.Contains(errs, strings.ReplaceAll(want, "DIR", dir)) || strings.Count(errs, "\n") != 1 {
+			t.Errorf("%s: exit code %d: %s, want %d and one line with %q", c.args, code, errs, c.code, want)
+		}
+	}
+	if got := readFile(t, list) + readFile(t, out); !strings.HasPrefix(got, "path,") || !strings.HasSuffix(got, "\nold") {
+		t.Errorf("the files from before are now %q", got)
+	}
+}
+
+// TestDataCorrupt writes what it says: the labels changed, the truth beside them, the same for the same seed.
+func TestDataCorrupt(t *testing.T) {
+	dir := t.TempDir()
+	clean, noisy, again := filepath.Join(dir, "clean.csv"), filepath.Join(dir, "noisy.csv"), filepath.Join(dir, "again.csv")
+	text := "path,label,split\n"
+	for i := range 400 {
+		text += fmt.Sprintf("%d.png,%d,validation\n", i, i%10)
+	}
+	writeTree(t, dir, map[string]string{"clean.csv": text})
+	var report datasets.NoiseReport
+	for _, out := range []string{noisy, again} {
+		code, stdout, errs := call(t.Context(), "data", "corrupt", clean, "--rate", "0.3", "--split", "valid", "--seed", "7", "--json", "--out", out)
+		if code != 0 {
+			t.Fatalf("exit code %d: %s", code, errs)
+		}
+		if err := json.Unmarshal([]byte(stdout), &report); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := datasets.Read(noisy, datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := 0
+	for i, s := range d.Samples {
+		if d.Classes[s.True] != fmt.Sprint(i%10) {
+			t.Fatalf("%s: true label %s, expected %d", s.Path, d.Classes[s.True], i%10)
+		}
+		if s.Label != s.True {
+			wrong++
+		}
+	}
+	if report.Samples != 400 || wrong != report.Corrupted || wrong < 90 || wrong > 150 {
+		t.Errorf("found %d wrong labels, the report says %d of %d, expected about 120 of 400", wrong, report.Corrupted, report.Samples)
+	}
+	if readFile(t, noisy) != readFile(t, again) {
+		t.Error("the same seed gave two manifests")
+	}
+}
+
+// TestThreads: --threads holds for commands that run no network too.
+func TestThreads(t *testing.T) {
+	before := runtime.GOMAXPROCS(3)
+	defer runtime.GOMAXPROCS(before)
+	dir := t.TempDir()
+	writeTree(t, dir, map[string]string{"list.csv": "path,label\na.png,1\n"})
+	if code, _, errs := call(t.Context(), "data", "check", "--threads", "2", filepath.Join(dir, "list.csv")); code != 0 || runtime.GOMAXPROCS(0) != 2 {
+		t.Errorf("exit code %d: %s%d threads, expected 2", code, errs, runtime.GOMAXPROCS(0))
+	}
+}
+
+// TestDataCheck: bad files, duplicates and leaks are named; --strict makes them fatal; long lists say that
+// there is more.
+func TestDataCheck(t *testing.T) {
+	a := newAlbum(t, 8)
+	picture, err := os.ReadFile(filepath.Join(a.root, "c0", "000.jpg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := "path,label,split\nc0/000.jpg,0,train\nc1/001.jpg,1,train\ncopy.jpg,1,test\n"
+	files := map[string]string{"copy.jpg": string(picture)}
+	for i := range 12 {
+		list += fmt.Sprintf("half%02d.jpg,0,train\n", i)
+		files[fmt.Sprintf("half%02d.jpg", i)] = string(picture[:len(picture)/2+i])
+	}
+	writeTree(t, a.root, files)
+	writeTree(t, a.dir, map[string]string{"check.csv": list + "gone.jpg,0,train\nc0,0,train\nvast.jpg,0,train\n"})
+	vast, err := os.Create(filepath.Join(a.root, "vast.jpg"))
+	if err := errors.Join(err, vast.Truncate(3<<30), vast.Close()); err != nil { // of holes: it takes no room
+		t.Fatal(err)
+	}
+	args := []string{"data", "check", filepath.Join(a.dir, "check.csv"), "--root", a.root}
+
+	code, stdout, errs := call(t.Context(), args...)
+	for _, want := range []string{"unreadable: 15\n", "  half00.jpg: png: ", "  … 5 more: --json lists all\n", "1 groups, 1 with different labels, 1 in two splits",
+		"c0/000.jpg (0, train) copy.jpg (1, test)", "1 classes of test are also in train"} {
+		if code != 0 || !strings.Contains(stdout, want) {
+			t.Errorf("exit code %d: %s%s, want %q", code, stdout, errs, want)
+		}
+	}
+	code, stdout, _ = call(t.Context(), append(args, "--json")...)
+	var report datasets.CheckReport
+	if err := json.Unmarshal([]byte(stdout), &report); err != nil || code != 0 {
+		t.Fatalf("exit code %d: %v", code, err)
+	}
+	if len(report.Unreadable) != 15 || len(report.Duplicates) != 1 || !report.Duplicates[0].Leak || bytes.Contains([]byte(stdout), []byte("null")) {
+		t.Errorf("found %s, expected 15 unreadable files and one leak, and no null", stdout)
+	}
+	for i, want := range []string{"no such file or directory", "is a folder, expected an image file", "file of 3221225472 bytes, expected at most 1073741824"} {
+		if got := report.Unreadable[12+i]; got.Reason != want {
+			t.Errorf("%s: found %q, expected %q", got.Path, got.Reason, want)
+		}
+	}
+	if code, _, errs = call(t.Context(), append(args, "--strict")...); code != 1 || !strings.Contains(errs, "15 unreadable images and 1 pictures in two splits") {
+		t.Errorf("--strict: exit code %d: %s", code, errs)
+	}
+}
