@@ -55,7 +55,7 @@ type Writer struct {
 }
 
 // syncRows is how many rows may be lost by a sudden death: a few seconds of work.
-const syncRows = 512
+const syncRows = 256
 
 // Create begins a store in dir, or goes on with one begun with the same plan. A finished store with the same
 // key gives ErrComplete; one with another key, finished or begun, gives a *KeyError, and
