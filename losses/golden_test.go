@@ -2,6 +2,7 @@ package losses
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -41,9 +42,11 @@ func compare(t *testing.T, what string, loss, wantLoss float64, grad, wantGrad [
 	}
 }
 
-// mustNew builds a loss of the catalog.
+// mustNew builds a loss of the catalog. A setting that is nil, as of a golden case that does not name it, stays at
+// its default.
 func mustNew(t testing.TB, name string, settings map[string]any, env Env) Loss {
 	t.Helper()
+	maps.DeleteFunc(settings, func(_ string, v any) bool { return v == nil })
 	l, err := New(name, settings, env)
 	if err != nil {
 		t.Fatal(err)
