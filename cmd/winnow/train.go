@@ -13,6 +13,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/features"
+	"winnow/head"
 	"winnow/internal/config"
 	"winnow/train"
 )
@@ -157,15 +158,23 @@ func clearRunFolder(dir string) error {
 	return nil
 }
 
-// explainTrainFailure adds what the person can do about it.
-func explainTrainFailure(err error, data trainData) error {
+// explainTrainFailure adds what the person can do about a run in dir that stopped.
+func explainTrainFailure(err error, data trainData, dir string) error {
+	advice := "a smaller --lr or --set clip=1 may help"
+	if _, missing := os.Stat(filepath.Join(dir, bestHeadFile)); missing == nil {
+		advice = bestHeadFile + " is the best before; " + advice
+	}
 	var bad *train.NonFinite
 	if errors.As(err, &bad) {
 		names := make([]string, 0, 3)
 		for _, id := range bad.IDs[:min(len(bad.IDs), cap(names))] {
 			names = append(names, data.Paths[id])
 		}
-		return withHint(err, "images: %s; head.winnow is the best before; a smaller --lr or --set clip=1 may help", strings.Join(names, ", "))
+		return withHint(err, "images: %s; %s", strings.Join(names, ", "), advice)
+	}
+	var lost *head.NotFinite
+	if errors.As(err, &lost) {
+		return withHint(err, "the weights left the numbers: %s", advice)
 	}
 	var other *train.OtherRunError
 	if errors.As(err, &other) {

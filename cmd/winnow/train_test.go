@@ -383,6 +383,22 @@ func TestTrainDivergesInPlainWords(t *testing.T) {
 	}
 }
 
+// Weights that a solver drives out of the numbers are seen in the next forward pass, of training or validation.
+func TestTrainLosesItsWeights(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 8, 0)
+	burst := []string{"--set", "solver.name=adamw", "--set", "solver.weight_decay=1e6", "--lr", "1", "--set", "schedule.name=constant"}
+	code, _, stderr := call(context.Background(), w.args(filepath.Join(w.dir, "validated"), append(burst, "--set", "validation.every=1 step")...)...)
+	if code != 1 || !strings.Contains(stderr, "train: validation after step ") || !strings.Contains(stderr, ": c20/00.jpg: ") || !strings.Contains(stderr, "head.winnow is the best before") {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+	write(t, w.manifest, strings.ReplaceAll(readFile(t, w.manifest), ",validation", ",test"))
+	code, _, stderr = call(context.Background(), w.args(filepath.Join(w.dir, "alone"), burst...)...)
+	if code != 1 || !strings.Contains(stderr, "the embedding is NaN; samples ") || !strings.Contains(stderr, "(32 in all)") || !strings.Contains(stderr, "images: c") || strings.Contains(stderr, "head.winnow is") {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+}
+
 func TestJoinTrainData(t *testing.T) {
 	w := newWorld(t, 7, 0)
 	rows := make([]float32, 6*worldDim)
@@ -422,9 +438,16 @@ func TestJoinTrainData(t *testing.T) {
 }
 
 func TestExplainTrainFailure(t *testing.T) {
-	err := explainTrainFailure(&train.NonFinite{Step: 1, Epoch: 1, What: "loss", Value: math.NaN(), IDs: []int{1, 0}}, trainData{Paths: []string{"a.jpg", "b.jpg"}})
+	dir := t.TempDir()
+	explain := func() error {
+		return explainTrainFailure(&train.NonFinite{Step: 1, Epoch: 1, What: "loss", Value: math.NaN(), IDs: []int{1, 0}}, trainData{Paths: []string{"a.jpg", "b.jpg"}}, dir)
+	}
 	var hint hintError
-	if !errors.As(err, &hint) || !strings.HasPrefix(hint.hint, "images: b.jpg, a.jpg;") {
+	if err := explain(); !errors.As(err, &hint) || !strings.HasPrefix(hint.hint, "images: b.jpg, a.jpg;") || strings.Contains(hint.hint, bestHeadFile) {
+		t.Errorf("%v", err)
+	}
+	write(t, filepath.Join(dir, bestHeadFile), "a head")
+	if err := explain(); !errors.As(err, &hint) || !strings.Contains(hint.hint, "head.winnow is the best before") {
 		t.Errorf("%v", err)
 	}
 }

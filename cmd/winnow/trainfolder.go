@@ -85,7 +85,7 @@ func (r *trainCommandRun) do() error {
 	out, err := trainRun(ctx, r.cfg, r.data, opts)
 	if err != nil {
 		progress.end()
-		return explainTrainFailure(err, r.data)
+		return explainTrainFailure(err, r.data, r.dir)
 	}
 	result := runResult{
 		Run: r.dir, Head: filepath.Join(r.dir, bestHeadFile), Seed: r.cfg.Seed, Steps: out.Step, Epochs: out.Epochs,
