@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"winnow/internal/orttest"
 )
 
@@ -89,6 +91,41 @@ func TestEvalQueryGallery(t *testing.T) {
 	}
 	if r.Split != "query" || r.N != 40 {
 		t.Errorf("%d queries of %s, expected 40 of query", r.N, r.Split)
+	}
+}
+
+// Images without a label are neither queries nor wrong answers.
+func TestEvalLeavesOutUnlabelled(t *testing.T) {
+	drawnRun(t)
+	text, err := os.ReadFile("noisy.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, blank := "", ""
+	for i, line := range strings.SplitAfter(string(text), "\n") {
+		fields := strings.Split(strings.TrimSpace(line), ",")
+		if i%3 == 0 && len(fields) == 4 && fields[2] == "test" {
+			blank += fields[0] + ",,test,\n"
+			continue
+		}
+		without, blank = without+line, blank+line
+	}
+	measure := func(name, list string) (r evalResult) {
+		if err := os.WriteFile(name, []byte(list), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal([]byte(mustRun(t, "winnow eval run --json --manifest "+name)), &r); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	want, got := measure("without.csv", without), measure("blank.csv", blank)
+	if got.Unlabelled == 0 || want.Unlabelled != 0 {
+		t.Errorf("%d and %d unlabelled images", got.Unlabelled, want.Unlabelled)
+	}
+	got.Unlabelled = 0
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("unlabelled images change the measurement (-without +with):\n%s", diff)
 	}
 }
 

@@ -362,6 +362,54 @@ func TestTrainSaysWhenNothingWasGained(t *testing.T) {
 	}
 }
 
+// A perceptron may start better than whitening by chance; if training never beats that start, it is not praised.
+func TestTrainThatNeverBeatsItsStart(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 5, 0)
+	out := filepath.Join(w.dir, "out")
+	code, stdout, stderr := call(context.Background(), w.args(out, "--hidden", "64", "--lr", "1e-12", "--filter", "none", "--epochs", "2")...)
+	if code != 0 || !strings.Contains(stdout, "training was NOT better than the head it started from") {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+	var result runResult
+	if err := json.Unmarshal([]byte(readFile(t, out, resultFile)), &result); err != nil || *result.Better || result.BestStep != 0 {
+		t.Errorf("%v: %+v", err, result)
+	}
+}
+
+// Validation images without a label are neither queries nor wrong answers.
+func TestTrainLeavesOutUnlabelledValidation(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 9, 0)
+	measure := func(name string) comparison {
+		code, stdout, stderr := call(context.Background(), "train", "--manifest", w.manifest, "--features", w.store, "--out", filepath.Join(w.dir, name), "--steps", "1", "--batch", "8x4", "--json")
+		if code != 0 {
+			t.Fatalf("exit %d\n%s", code, stderr)
+		}
+		var result runResult
+		if err := json.Unmarshal([]byte(stdout), &result); err != nil {
+			t.Fatal(err)
+		}
+		return *result.Validation
+	}
+	lines := strings.Split(readFile(t, w.manifest), "\n")
+	var without, blank []string
+	for i, line := range lines {
+		fields := strings.Split(line, ",")
+		if i%2 == 0 && len(fields) == 3 && fields[2] == "validation" {
+			blank = append(blank, fields[0]+",,validation")
+			continue
+		}
+		without, blank = append(without, line), append(blank, line)
+	}
+	write(t, w.manifest, strings.Join(without, "\n"))
+	want := measure("without")
+	write(t, w.manifest, strings.Join(blank, "\n"))
+	if diff := cmp.Diff(want, measure("blank")); diff != "" {
+		t.Errorf("unlabelled images change the measurement (-without +with):\n%s", diff)
+	}
+}
+
 func TestTrainDivergesInPlainWords(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 6, 0)
