@@ -26,7 +26,8 @@ func trainCommand() *cli.Command {
 			"and features are joined by path. Everything goes into the run's folder: head.winnow (the best head),\n" +
 			"last.winnow, config.yaml (every setting as it was used), run.json, result.json, metrics.jsonl, TensorBoard\n" +
 			"events, and checkpoint.winnow, from which --resume goes on to the same bits as a run never stopped.\n\n" +
-			"Settings: defaults, then --config, then --set, then the other flags. 'winnow train --defaults' prints them.\n\n" +
+			"Settings: defaults, then --config, then --set, then the other flags; --set losses.N… is about the losses that\n" +
+			"--loss names. 'winnow train --defaults' prints them.\n\n" +
 			"   winnow train --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds\n" +
 			"   winnow train --manifest birds.csv --features birds.features --loss soft_triple --filter proxysim --out runs/birds2",
 		Flags:  trainFlags,
@@ -45,7 +46,7 @@ var trainFlags = []cli.Flag{
 	&cli.StringFlag{Name: "filter", Usage: "`NAME` of the filter's scorer, or none"},
 	&cli.Float64Flag{Name: "noise-rate", Usage: "share `P` of the labels thought to be wrong: the filter drops as many"},
 	&cli.IntFlag{Name: "dim", Usage: "dimension `N` of the embedding"},
-	&cli.StringFlag{Name: "hidden", Usage: "widths of the head's hidden layers, `N,...`; none: a linear head"},
+	&cli.StringFlag{Name: "hidden", Usage: "widths of the head's hidden layers, `N,...`, or none for a linear head"},
 	&cli.StringFlag{Name: "init", Usage: "start of the head: whiten or random"},
 	&cli.Float64Flag{Name: "epochs", Usage: "length `N` of the training in epochs"},
 	&cli.IntFlag{Name: "steps", Usage: "length `N` of the training in steps"},

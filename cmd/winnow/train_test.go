@@ -303,6 +303,8 @@ func TestTrainMisuse(t *testing.T) {
 		{w.args(out, "--set", "head.hidden=[8,x]"), 2, `found "x", expected an integer`},
 		{w.args(out, "--batch", "64"), 2, `--batch: found "64", expected classes x images, for example 16x4`},
 		{w.args(out, "--hidden", "a"), 2, `--hidden: found "a", expected widths, for example 512,256`},
+		{w.args(out, "--loss", "triplet", "--set", "losses.0.settings.swop=true"), 2, "losses: triplet: "},
+		{w.args(out, "--loss", "triplet", "--set", "losses.1.weight=2"), 2, `losses has 1 entries: found "1"`},
 		{w.args(out, "--loss", "softmax"), 2, `losses.0.name: losses: loss "softmax" is unknown`},
 		{w.args(out, "--filter", "prism"), 2, `filters: scorer "prism" is unknown`},
 		{w.args(out, "--noise-rate", "1.5"), 2, "rate is 1.5, expected a share from 0 to below 1"},
@@ -319,6 +321,19 @@ func TestTrainMisuse(t *testing.T) {
 	}
 	if _, err := os.Stat(out); err == nil {
 		t.Error("a refused run left a folder")
+	}
+}
+
+// --set on a loss is about the loss that --loss names, not about a default that it replaces.
+func TestTrainSetsTheLossNamed(t *testing.T) {
+	code, stdout, stderr := call(context.Background(), "train", "--defaults", "--set", "losses.0.settings.centers=3", "--set", "losses.0.weight=0.5",
+		"--set", "solver.name=sgd", "--loss", "soft_triple", "--hidden", "none")
+	cfg, err := config.Parse("printed", []byte(stdout), nil)
+	if code != 0 || err != nil {
+		t.Fatalf("exit %d, %v\n%s%s", code, err, stdout, stderr)
+	}
+	if l := cfg.Losses[0]; len(cfg.Losses) != 1 || l.Name != "soft_triple" || l.Settings["centers"] != 3 || l.Weight != 0.5 || cfg.Solver.Name != "sgd" || cfg.Head.Hidden != nil {
+		t.Errorf("settings %+v", cfg)
 	}
 }
 
