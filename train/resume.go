@@ -24,16 +24,27 @@ func (t *Trainer) Resume() (found bool, err error) {
 	}
 	s, arrays, err := readArchive[state](data)
 	if err != nil {
-		return false, fmt.Errorf("train: %s: %w", path, err)
+		return false, &CheckpointError{Path: path, Err: err}
 	}
 	if why := identityDiffers(s.Identity, t.Identity); why != "" {
 		return false, &OtherRunError{Path: path, Why: why}
 	}
 	if err := t.restore(s, arrays); err != nil {
-		return false, fmt.Errorf("train: %s: %w", path, err)
+		return false, &CheckpointError{Path: path, Err: err}
 	}
 	return true, nil
 }
+
+// CheckpointError is a checkpoint that no run can take over: damaged, of another version, or at odds with itself.
+type CheckpointError struct {
+	Path string
+	Err  error
+}
+
+func (e *CheckpointError) Error() string { return fmt.Sprintf("train: %s: %v", e.Path, e.Err) }
+
+// Unwrap is what is wrong with it.
+func (e *CheckpointError) Unwrap() error { return e.Err }
 
 // OtherRunError is a checkpoint of a run with other settings or data.
 type OtherRunError struct {

@@ -177,6 +177,10 @@ func explainTrainFailure(err error, data trainData, dir string) error {
 	if errors.As(err, &lost) {
 		return withHint(err, "the weights left the numbers: %s", advice)
 	}
+	var broken *train.CheckpointError
+	if errors.As(err, &broken) {
+		return withHint(err, "put back a copy of it if there is one, or begin anew with --overwrite")
+	}
 	var other *train.OtherRunError
 	if errors.As(err, &other) {
 		return withHint(err, "give the settings of the run, or begin anew with --overwrite")

@@ -213,6 +213,16 @@ func TestTrainCommand(t *testing.T) {
 			t.Errorf("exit %d\n%s", code, stderr)
 		}
 	})
+	t.Run("resuming from half a checkpoint", func(t *testing.T) {
+		path := filepath.Join(out, train.CheckpointFile)
+		whole := readFile(t, path)
+		write(t, path, whole[:len(whole)/2])
+		code, _, stderr := call(context.Background(), "train", "--resume", "--out", out)
+		if code != 1 || !strings.Contains(stderr, "checksum differs") || !strings.Contains(stderr, "begin anew with --overwrite") {
+			t.Errorf("exit %d\n%s", code, stderr)
+		}
+		write(t, path, whole)
+	})
 	t.Run("overwrite keeps what is not ours", func(t *testing.T) {
 		write(t, filepath.Join(out, "notes.txt"), "mine")
 		code, _, _ := call(context.Background(), w.args(out, "--overwrite", "--steps", "3")...)
