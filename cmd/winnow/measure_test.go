@@ -15,7 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"winnow/features"
+	"winnow/internal/config"
 	"winnow/internal/orttest"
+	"winnow/models"
+	"winnow/train"
 )
 
 // drawnRun trains a head on a few drawn characters, a third of whose labels are wrong, in the working folder.
@@ -68,6 +71,66 @@ func TestEvalAndAudit(t *testing.T) {
 	mustRun(t, "winnow audit run --out suspects.jsonl --scorer avgsim --top 3")
 	if file, err = os.ReadFile("suspects.jsonl"); err != nil || bytes.Count(file, []byte("\n")) != 240 {
 		t.Errorf("suspects.jsonl: %d lines, %v", bytes.Count(file, []byte("\n")), err)
+	}
+}
+
+// A run filtered by ProxySim is audited by its own proxies: the scores are those of the formula.
+func TestAuditByProxies(t *testing.T) {
+	drawnRun(t)
+	mustRun(t, "winnow train --manifest noisy.csv --root drawn --features features --noise-rate 0.33 --epochs 5 --loss soft_triple --set losses.0.settings.centers=2 --filter proxysim --out soft")
+	var a audited
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow audit soft --json")), &a); err != nil {
+		t.Fatal(err)
+	}
+	if a.Scorer != "proxysim" || len(a.Images) != 240 || a.Detection == nil || a.Detection.AUROC < 0.6 {
+		t.Fatalf("%d images by %s, detection %+v", len(a.Images), a.Scorer, a.Detection)
+	}
+	params, err := train.ReadLossParams("soft")
+	if err != nil || len(params) != 1 {
+		t.Fatal(params, err)
+	}
+	h, _, err := models.ReadHead("soft/last.winnow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := loadTrainData(config.Data{Manifest: "noisy.csv", Features: "features"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := h.Embed(data.Train.X)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{}
+	for i, id := range data.Train.IDs {
+		sum, own := 0.0, 0.0
+		for k := range data.Classes {
+			best := math.Inf(-1)
+			for _, row := range [][]float32{features.Row(params[0].Matrix(), 2*k), features.Row(params[0].Matrix(), 2*k+1)} {
+				var dot, norm float64
+				for j, v := range row {
+					dot += float64(v) * float64(features.Row(z, i)[j])
+					norm += float64(v) * float64(v)
+				}
+				best = max(best, dot/math.Sqrt(norm))
+			}
+			sum += math.Exp(best)
+			if k == data.Train.Labels[i] {
+				own = math.Exp(best)
+			}
+		}
+		want[data.Paths[id]] = own / sum
+	}
+	for _, image := range a.Images {
+		if math.Abs(image.Score-want[image.Path]) > 1e-5 {
+			t.Errorf("%s: score %v, expected %v", image.Path, image.Score, want[image.Path])
+		}
+	}
+	if err := os.Remove("soft/" + train.CheckpointFile); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow audit soft --json")), &a); err != nil || a.Scorer != "vmf" {
+		t.Errorf("without proxies judged by %s, %v; expected vmf", a.Scorer, err)
 	}
 }
 
