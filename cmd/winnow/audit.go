@@ -135,13 +135,13 @@ func auditRun(c *cli.Context) error {
 	return nil
 }
 
-// auditFilter is the run's filter, or vMF-Sim where that cannot judge a whole set by itself.
+// auditFilter is the run's filter, or vMF-Sim where that cannot judge a whole set by the set alone.
 func auditFilter(c *cli.Context, cfg config.Run) (filters.Config, error) {
 	f := cfg.Filter.Config
 	entry, err := filters.Find(f.Scorer)
 	if err != nil || !entry.NeedsBank {
 		if !c.IsSet("scorer") {
-			note(c, "the run's filter is %s, which cannot judge a whole set by itself: judging with vmf", f.Scorer)
+			note(c, "the run's filter is %s, which cannot judge this set: judging with vmf", f.Scorer)
 		}
 		f.Scorer, f.Threshold = filters.Default().Scorer, filters.Default().Threshold
 	}
