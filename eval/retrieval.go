@@ -95,6 +95,9 @@ func Retrieve(ctx context.Context, query features.Set, gallery *features.Set, op
 
 func summarise(labels, first []int, rp, ap []float64, opts RetrievalOptions) Retrieval {
 	r := Retrieval{Recall: make(map[int]float64)}
+	for _, k := range opts.K { // each once, however often it is given
+		r.Recall[k] = 0
+	}
 	for i, rank := range first {
 		if labels[i] == features.Unlabelled {
 			continue
@@ -111,14 +114,14 @@ func summarise(labels, first []int, rp, ap []float64, opts RetrievalOptions) Ret
 		if rank == 0 {
 			r.PrecisionAt1++
 		}
-		for _, k := range opts.K {
+		for k := range r.Recall {
 			if rank >= 0 && rank < k {
 				r.Recall[k]++
 			}
 		}
 	}
 	n := float64(max(r.N, 1))
-	for _, k := range opts.K {
+	for k := range r.Recall {
 		r.Recall[k] /= n
 	}
 	r.PrecisionAt1 /= n

@@ -382,6 +382,22 @@ func TestDetectAgainstDefinition(t *testing.T) {
 	}
 }
 
+// A K that is given twice must not be counted or divided twice.
+func TestRetrieveSameKTwice(t *testing.T) {
+	s := randomSet(rand.New(rand.NewPCG(3, 3)), 40, 8, 4, false)
+	once, err := Retrieve(context.Background(), s, nil, RetrievalOptions{K: []int{1, 4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice, err := Retrieve(context.Background(), s, nil, RetrievalOptions{K: []int{4, 1, 4, 4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(once, twice); diff != "" {
+		t.Errorf("(-once +twice):\n%s", diff)
+	}
+}
+
 func BenchmarkRetrieve(b *testing.B) {
 	s := randomSet(rand.New(rand.NewPCG(1, 1)), 10000, 128, 200, false)
 	for b.Loop() {

@@ -23,8 +23,18 @@ func (h *Head) Embed(x blas32.General) (blas32.General, error) {
 	return dst, h.EmbedInto(dst, x)
 }
 
+// NotFinite is a row whose embedding is no vector: the features or the weights are not finite, or overflow.
+type NotFinite struct {
+	Row  int
+	Norm float64
+}
+
+func (e *NotFinite) Error() string {
+	return fmt.Sprintf("head: row %d: the output has norm %v, expected a finite number", e.Row, e.Norm)
+}
+
 // EmbedInto overwrites dst, x.Rows×Out, with the unit embeddings of the rows of x. A row whose output is
-// zero stays zero; one that is not finite is an error that names it.
+// zero stays zero; one that is not finite is a [NotFinite] error.
 func (h *Head) EmbedInto(dst, x blas32.General) error {
 	if x.Cols != h.cfg.In {
 		return fmt.Errorf("head: features: found dimension %d, expected %d", x.Cols, h.cfg.In)
@@ -50,7 +60,7 @@ func (h *Head) EmbedInto(dst, x blas32.General) error {
 		}
 		for i := range n {
 			if norm := unitRow(features.Row(in, i), features.Row(in, i)); !finite(norm) {
-				return fmt.Errorf("head: row %d: the output has norm %v, expected a finite number", from+i, norm)
+				return &NotFinite{Row: from + i, Norm: norm}
 			}
 		}
 	}

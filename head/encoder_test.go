@@ -447,8 +447,22 @@ func TestEncoderRefuses(t *testing.T) {
 	if err := e.Backward(features.NewMatrix(1, 4)); err == nil {
 		t.Error("a gradient of 1 row for 2 was accepted")
 	}
-	h.Params()[0].Data[0] = float32(math.NaN())
-	if _, err := e.Forward([]int{1, 2}); err == nil {
-		t.Error("an embedding that is not a number was passed on")
+}
+
+// A row that cannot be embedded must not look like one that can: NaN in every value, for the caller to see.
+func TestEncoderMarksWhatIsNotFinite(t *testing.T) {
+	train := randomSet(source(1), 5, 7)
+	train.Row(2)[3] = float32(math.Inf(1))
+	e := makeEncoder(t, makeHead(t, Config{In: 7, Out: 4, Init: Random}, train, 3), train, 3)
+	z, err := e.Forward([]int{1, 2, 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range z.Len() {
+		for j, v := range z.Row(i) {
+			if lost := v != v; lost != (i == 1) {
+				t.Errorf("row %d, value %d is %v", i, j, v)
+			}
+		}
 	}
 }

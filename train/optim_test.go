@@ -107,10 +107,7 @@ func TestGoldenSolvers(t *testing.T) {
 		}
 		ran++
 	}
-	t.Logf("%d golden trajectories", ran)
-	if ran < 14 {
-		t.Errorf("%d golden trajectories, expected at least 14", ran)
-	}
+	reference.Enough(t, ran, 14)
 }
 
 func TestGoldenSchedules(t *testing.T) {
@@ -150,8 +147,5 @@ func TestGoldenSchedules(t *testing.T) {
 		}
 		ran++
 	}
-	t.Logf("%d golden schedules", ran)
-	if ran < 4 {
-		t.Errorf("%d golden schedules, expected at least 4", ran)
-	}
+	reference.Enough(t, ran, 4)
 }

@@ -24,15 +24,49 @@ func (t *Trainer) Resume() (found bool, err error) {
 	}
 	s, arrays, err := readArchive[state](data)
 	if err != nil {
-		return false, fmt.Errorf("train: %s: %w", path, err)
+		return false, &CheckpointError{Path: path, Err: err}
 	}
 	if why := identityDiffers(s.Identity, t.Identity); why != "" {
 		return false, &OtherRunError{Path: path, Why: why}
 	}
 	if err := t.restore(s, arrays); err != nil {
-		return false, fmt.Errorf("train: %s: %w", path, err)
+		return false, &CheckpointError{Path: path, Err: err}
 	}
 	return true, nil
+}
+
+// CheckpointError is a checkpoint that no run can take over: damaged, of another version, or at odds with itself.
+type CheckpointError struct {
+	Path string
+	Err  error
+}
+
+func (e *CheckpointError) Error() string { return fmt.Sprintf("train: %s: %v", e.Path, e.Err) }
+
+// Unwrap is what is wrong with it.
+func (e *CheckpointError) Unwrap() error { return e.Err }
+
+// ReadLossParams reads the losses' own parameters, such as proxies, from the checkpoint in dir. They belong to the
+// run's last state, not to its best.
+func ReadLossParams(dir string) ([]*features.Param, error) {
+	path := filepath.Join(dir, CheckpointFile)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("train: %w", err)
+	}
+	s, arrays, err := readArchive[state](data)
+	if err != nil {
+		return nil, &CheckpointError{Path: path, Err: err}
+	}
+	list := make([]*features.Param, len(s.LossParams))
+	for i, shape := range s.LossParams {
+		values := arrays[fmt.Sprintf("loss_param/%d", i)].f32
+		if shape.Rows < 1 || shape.Cols < 1 || len(values)/shape.Rows != shape.Cols || len(values)%shape.Rows != 0 {
+			return nil, &CheckpointError{Path: path, Err: fmt.Errorf("loss parameter %q has %d numbers, expected %d×%d", shape.Name, len(values), shape.Rows, shape.Cols)}
+		}
+		list[i] = &features.Param{Name: shape.Name, Rows: shape.Rows, Cols: shape.Cols, Data: values}
+	}
+	return list, nil
 }
 
 // OtherRunError is a checkpoint of a run with other settings or data.

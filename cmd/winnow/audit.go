@@ -29,7 +29,7 @@ func auditCommand() *cli.Command {
 		Usage:     "rank every training image by how wrong its label looks, with a suggested label",
 		ArgsUsage: "RUN",
 		Description: "Scores are those of the run's filter (P_clean: 0 surely wrong, 1 surely right), each image left out of its\n" +
-			"own judgement. Where the manifest knows true labels, the detection is measured too.",
+			"own judgement; ProxySim judges by the run's last state, whose proxies are in its checkpoint. Where the manifest knows true labels, the detection is measured too.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write all images, most suspect first, to `FILE`.csv, .json or .jsonl"},
 			&cli.StringFlag{Name: "scorer", Usage: "judge by another scorer: " + strings.Join(auditScorers(), ", ")},
@@ -77,6 +77,7 @@ type audited struct {
 
 	suspects []eval.Suspect // rows are positions in set
 	set      features.Set   // labelled training images, embedded; IDs are positions in the dataset
+	classes  []string       // names of the labels of set
 }
 
 func auditRun(c *cli.Context) error {
@@ -92,9 +93,17 @@ func auditRun(c *cli.Context) error {
 	if write == nil {
 		return misused("--out: %q ends in none of .csv, .json, .jsonl", c.String("out"))
 	}
-	filter, err := auditFilter(c, r.Config)
+	own, err := proxiesToAuditBy(c, r)
 	if err != nil {
 		return err
+	}
+	filter := r.Config.Filter.Config
+	if own == nil {
+		if filter, err = auditFilter(c, r.Config); err != nil {
+			return err
+		}
+	} else if c.IsSet("rate") {
+		filter.Rate = c.Float64("rate")
 	}
 	rt, err := openRuntime(c)
 	if err != nil {
@@ -105,7 +114,11 @@ func auditRun(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	a, err := audit(c.Context, r.Head, set, r.Manifest, filter, mem)
+	h := r.Head
+	if own != nil {
+		h = own.head
+	}
+	a, err := audit(c.Context, h, set, r.Manifest, filter, own, mem)
 	if err != nil {
 		return err
 	}
@@ -122,13 +135,13 @@ func auditRun(c *cli.Context) error {
 	return nil
 }
 
-// auditFilter is the run's filter, or vMF-Sim where that cannot judge a whole set by itself.
+// auditFilter is the run's filter, or vMF-Sim where that cannot judge a whole set by the set alone.
 func auditFilter(c *cli.Context, cfg config.Run) (filters.Config, error) {
 	f := cfg.Filter.Config
 	entry, err := filters.Find(f.Scorer)
 	if err != nil || !entry.NeedsBank {
 		if !c.IsSet("scorer") {
-			note(c, "the run's filter is %s, which cannot judge a whole set by itself: judging with vmf", f.Scorer)
+			note(c, "the run's filter is %s, which cannot judge this set: judging with vmf", f.Scorer)
 		}
 		f.Scorer, f.Threshold = filters.Default().Scorer, filters.Default().Threshold
 	}
@@ -145,11 +158,17 @@ func auditFilter(c *cli.Context, cfg config.Run) (filters.Config, error) {
 	return f, f.Validate()
 }
 
-// audit judges the labelled rows of set by the head's embedding. It is the one way: winnow audit and winnow
-// demo both come here.
-func audit(ctx context.Context, h *head.Head, set features.Set, d *datasets.Dataset, cfg filters.Config, maxMem int64) (audited, error) {
-	a := audited{Scorer: cfg.Scorer, Rate: cfg.Rate}
+// audit judges the labelled rows of set by the head's embedding, and by a run's own proxies if its filter does
+// (own may be nil). It is the one way: winnow audit and winnow demo both come here.
+func audit(ctx context.Context, h *head.Head, set features.Set, d *datasets.Dataset, cfg filters.Config, own *runProxies, maxMem int64) (audited, error) {
+	a := audited{Scorer: cfg.Scorer, Rate: cfg.Rate, classes: d.Classes}
 	set = labelledOnly(set)
+	env := filters.Env{Dim: h.Config().Out, Classes: len(d.Classes)}
+	if own != nil {
+		a.classes = own.classes
+		set.Labels = own.number(set.Labels)
+		env.Classes, env.Proxies, env.PerClass = len(own.classes), own.param, own.param.Rows/len(own.classes)
+	}
 	if set.Len() < 2 {
 		return a, fmt.Errorf("audit: %d labelled, readable training images, expected at least 2", set.Len())
 	}
@@ -157,11 +176,11 @@ func audit(ctx context.Context, h *head.Head, set features.Set, d *datasets.Data
 	if a.set, err = embed(h, set); err != nil {
 		return a, err
 	}
-	f, err := filters.New(cfg, filters.Env{Dim: a.set.Dim(), Classes: len(d.Classes)})
+	f, err := filters.New(cfg, env)
 	if err != nil {
 		return a, err
 	}
-	if a.suspects, err = eval.Audit(ctx, f.Scorer(), a.set, len(d.Classes), eval.AuditOptions{MaxMem: maxMem}); err != nil {
+	if a.suspects, err = eval.Audit(ctx, f.Scorer(), a.set, env.Classes, eval.AuditOptions{MaxMem: maxMem}); err != nil {
 		return a, err
 	}
 	orders := make([]float64, len(a.suspects))
@@ -192,7 +211,7 @@ func audit(ctx context.Context, h *head.Head, set features.Set, d *datasets.Data
 func (a audited) entry(i int, s eval.Suspect, d *datasets.Dataset, dropped bool) auditEntry {
 	sample := d.Samples[a.set.IDs[s.Row]]
 	e := auditEntry{
-		Rank: i + 1, Path: sample.Path, Given: d.Classes[sample.Label], Suggested: d.Classes[s.Suggested],
+		Rank: i + 1, Path: sample.Path, Given: d.Classes[sample.Label], Suggested: a.classes[s.Suggested],
 		Score: s.Score, SuggestedScore: s.SuggestedScore, Dropped: dropped,
 		SupportGiven: a.paths(s.SupportGiven, d), SupportSuggested: a.paths(s.SupportSuggested, d),
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"winnow/eval"
 	"winnow/features"
@@ -91,8 +92,18 @@ func compareOn(ctx context.Context, h *head.Head, train, query features.Set, gal
 	return c, nil
 }
 
-// frozen is the stored features as they are, on the unit sphere.
+// frozen is the stored features as they are, on the unit sphere. A row of zeros, as a network may give for a blank
+// image, has no direction and stays as it is, like nothing else: [head.Head.Embed] leaves one so, too.
 func frozen(set features.Set) (features.Set, error) {
 	unit := set.Rows(allRows(set.Len()))
-	return unit, features.Normalize(unit.X)
+	for i := range unit.Len() {
+		row := unit.X
+		row.Rows, row.Data = 1, unit.Row(i)
+		if slices.ContainsFunc(row.Data, func(v float32) bool { return v != 0 }) {
+			if err := features.Normalize(row); err != nil {
+				return unit, fmt.Errorf("stored features of image %d: %w", set.IDs[i], err)
+			}
+		}
+	}
+	return unit, nil
 }

@@ -234,7 +234,7 @@ func (d *demo) audit(ctx context.Context, out trained) error {
 	if err != nil {
 		return err
 	}
-	d.audited, err = audit(ctx, out.Head, set, d.noisy, out.Filter, 0)
+	d.audited, err = audit(ctx, out.Head, set, d.noisy, out.Filter, nil, 0)
 	if err != nil {
 		return err
 	}

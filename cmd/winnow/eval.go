@@ -33,11 +33,12 @@ func evalCommand() *cli.Command {
 // evalResult is what winnow eval --json prints: the trained head, and beside it what needs no training.
 type evalResult struct {
 	eval.Retrieval
-	Split    string         `json:"split"`
-	Frozen   eval.Retrieval `json:"frozen"`
-	Whitened eval.Retrieval `json:"whitened"`
-	Verdict  string         `json:"verdict"`
-	LeftOut  []leftOut      `json:"left_out"`
+	Split      string         `json:"split"`
+	Frozen     eval.Retrieval `json:"frozen"`
+	Whitened   eval.Retrieval `json:"whitened"`
+	Verdict    string         `json:"verdict"`
+	Unlabelled int            `json:"unlabelled"` // images that take no part: nobody knows what they should find, or who them
+	LeftOut    []leftOut      `json:"left_out"`
 }
 
 func evalRun(c *cli.Context) error {
@@ -67,7 +68,12 @@ func evalRun(c *cli.Context) error {
 			if g.Len() == 0 {
 				return fmt.Errorf("eval: the manifest has the split query and no readable image in gallery")
 			}
-			gallery, result.LeftOut = &g, append(result.LeftOut, left...)
+			labelled := labelledOnly(g)
+			if labelled.Len() == 0 {
+				return fmt.Errorf("eval: none of the %d images of the gallery has a label", g.Len())
+			}
+			result.Unlabelled = g.Len() - labelled.Len()
+			gallery, result.LeftOut = &labelled, append(result.LeftOut, left...)
 		}
 	}
 	query, left, err := splitSet(r.Manifest, r.Store, result.Split)
@@ -77,6 +83,11 @@ func evalRun(c *cli.Context) error {
 	if query.Len() == 0 {
 		return fmt.Errorf("eval: the manifest has no readable image in the split %s; it has %s", result.Split, splitNames(r.Manifest))
 	}
+	result.Unlabelled += query.Len()
+	if query = labelledOnly(query); query.Len() == 0 {
+		return fmt.Errorf("eval: none of the images of the split %s has a label", result.Split)
+	}
+	result.Unlabelled -= query.Len()
 	result.LeftOut = append(result.LeftOut, left...)
 	train, _, err := splitSet(r.Manifest, r.Store, datasets.Train)
 	if err != nil {
@@ -135,6 +146,9 @@ func printEval(w io.Writer, r evalResult, ks []int) {
 	fmt.Fprintf(w, "%d queries", r.N)
 	if r.Lonely > 0 {
 		fmt.Fprintf(w, ", %d without any positive", r.Lonely)
+	}
+	if r.Unlabelled > 0 {
+		fmt.Fprintf(w, ", %d images without a label left out", r.Unlabelled)
 	}
 	if n := len(r.LeftOut); n > 0 {
 		fmt.Fprintf(w, ", %d unreadable images left out", n)

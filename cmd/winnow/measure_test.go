@@ -5,12 +5,20 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"winnow/features"
+	"winnow/internal/config"
 	"winnow/internal/orttest"
+	"winnow/models"
+	"winnow/train"
 )
 
 // drawnRun trains a head on a few drawn characters, a third of whose labels are wrong, in the working folder.
@@ -66,6 +74,66 @@ func TestEvalAndAudit(t *testing.T) {
 	}
 }
 
+// A run filtered by ProxySim is audited by its own proxies: the scores are those of the formula.
+func TestAuditByProxies(t *testing.T) {
+	drawnRun(t)
+	mustRun(t, "winnow train --manifest noisy.csv --root drawn --features features --noise-rate 0.33 --epochs 5 --loss soft_triple --set losses.0.settings.centers=2 --filter proxysim --out soft")
+	var a audited
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow audit soft --json")), &a); err != nil {
+		t.Fatal(err)
+	}
+	if a.Scorer != "proxysim" || len(a.Images) != 240 || a.Detection == nil || a.Detection.AUROC < 0.6 {
+		t.Fatalf("%d images by %s, detection %+v", len(a.Images), a.Scorer, a.Detection)
+	}
+	params, err := train.ReadLossParams("soft")
+	if err != nil || len(params) != 1 {
+		t.Fatal(params, err)
+	}
+	h, _, err := models.ReadHead("soft/last.winnow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := loadTrainData(config.Data{Manifest: "noisy.csv", Features: "features"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := h.Embed(data.Train.X)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{}
+	for i, id := range data.Train.IDs {
+		sum, own := 0.0, 0.0
+		for k := range data.Classes {
+			best := math.Inf(-1)
+			for _, row := range [][]float32{features.Row(params[0].Matrix(), 2*k), features.Row(params[0].Matrix(), 2*k+1)} {
+				var dot, norm float64
+				for j, v := range row {
+					dot += float64(v) * float64(features.Row(z, i)[j])
+					norm += float64(v) * float64(v)
+				}
+				best = max(best, dot/math.Sqrt(norm))
+			}
+			sum += math.Exp(best)
+			if k == data.Train.Labels[i] {
+				own = math.Exp(best)
+			}
+		}
+		want[data.Paths[id]] = own / sum
+	}
+	for _, image := range a.Images {
+		if math.Abs(image.Score-want[image.Path]) > 1e-5 {
+			t.Errorf("%s: score %v, expected %v", image.Path, image.Score, want[image.Path])
+		}
+	}
+	if err := os.Remove("soft/" + train.CheckpointFile); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow audit soft --json")), &a); err != nil || a.Scorer != "vmf" {
+		t.Errorf("without proxies judged by %s, %v; expected vmf", a.Scorer, err)
+	}
+}
+
 func TestEvalQueryGallery(t *testing.T) {
 	drawnRun(t)
 	text, err := os.ReadFile("noisy.csv")
@@ -89,6 +157,58 @@ func TestEvalQueryGallery(t *testing.T) {
 	}
 	if r.Split != "query" || r.N != 40 {
 		t.Errorf("%d queries of %s, expected 40 of query", r.N, r.Split)
+	}
+}
+
+// Images without a label are neither queries nor wrong answers.
+func TestEvalLeavesOutUnlabelled(t *testing.T) {
+	drawnRun(t)
+	text, err := os.ReadFile("noisy.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, blank := "", ""
+	for i, line := range strings.SplitAfter(string(text), "\n") {
+		fields := strings.Split(strings.TrimSpace(line), ",")
+		if i%3 == 0 && len(fields) == 4 && fields[2] == "test" {
+			blank += fields[0] + ",,test,\n"
+			continue
+		}
+		without, blank = without+line, blank+line
+	}
+	measure := func(name, list string) (r evalResult) {
+		if err := os.WriteFile(name, []byte(list), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal([]byte(mustRun(t, "winnow eval run --json --manifest "+name)), &r); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	want, got := measure("without.csv", without), measure("blank.csv", blank)
+	if got.Unlabelled == 0 || want.Unlabelled != 0 {
+		t.Errorf("%d and %d unlabelled images", got.Unlabelled, want.Unlabelled)
+	}
+	got.Unlabelled = 0
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("unlabelled images change the measurement (-without +with):\n%s", diff)
+	}
+}
+
+// One image without any feature must not cost the comparison of all others.
+func TestFrozenKeepsZeroRows(t *testing.T) {
+	set := features.NewSet(3, 2)
+	copy(set.X.Data, []float32{3, 4, 0, 0, 0, -2})
+	got, err := frozen(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]float32{0.6, 0.8, 0, 0, 0, -1}, got.X.Data, cmpopts.EquateApprox(0, 1e-6)); diff != "" {
+		t.Error(diff)
+	}
+	set.Row(1)[0] = float32(math.NaN())
+	if _, err := frozen(set); err == nil {
+		t.Error("NaN was let through")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -110,7 +111,9 @@ func retrievalOptions(c *cli.Context) (eval.RetrievalOptions, error) {
 		if err != nil || k < 1 {
 			return opts, misused("--k: %q is not a number of neighbours, expected 1 or more", text)
 		}
-		opts.K = append(opts.K, k)
+		if !slices.Contains(opts.K, k) {
+			opts.K = append(opts.K, k)
+		}
 	}
 	var err error
 	if opts.MaxMem, err = parseSize(c.String("max-mem")); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/features"
+	"winnow/head"
 	"winnow/internal/config"
 	"winnow/train"
 )
@@ -25,7 +26,8 @@ func trainCommand() *cli.Command {
 			"and features are joined by path. Everything goes into the run's folder: head.winnow (the best head),\n" +
 			"last.winnow, config.yaml (every setting as it was used), run.json, result.json, metrics.jsonl, TensorBoard\n" +
 			"events, and checkpoint.winnow, from which --resume goes on to the same bits as a run never stopped.\n\n" +
-			"Settings: defaults, then --config, then --set, then the other flags. 'winnow train --defaults' prints them.\n\n" +
+			"Settings: defaults, then --config, then --set, then the other flags; --set losses.N… is about the losses that\n" +
+			"--loss names. 'winnow train --defaults' prints them.\n\n" +
 			"   winnow train --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds\n" +
 			"   winnow train --manifest birds.csv --features birds.features --loss soft_triple --filter proxysim --out runs/birds2",
 		Flags:  trainFlags,
@@ -44,7 +46,7 @@ var trainFlags = []cli.Flag{
 	&cli.StringFlag{Name: "filter", Usage: "`NAME` of the filter's scorer, or none"},
 	&cli.Float64Flag{Name: "noise-rate", Usage: "share `P` of the labels thought to be wrong: the filter drops as many"},
 	&cli.IntFlag{Name: "dim", Usage: "dimension `N` of the embedding"},
-	&cli.StringFlag{Name: "hidden", Usage: "widths of the head's hidden layers, `N,...`; none: a linear head"},
+	&cli.StringFlag{Name: "hidden", Usage: "widths of the head's hidden layers, `N,...`, or none for a linear head"},
 	&cli.StringFlag{Name: "init", Usage: "start of the head: whiten or random"},
 	&cli.Float64Flag{Name: "epochs", Usage: "length `N` of the training in epochs"},
 	&cli.IntFlag{Name: "steps", Usage: "length `N` of the training in steps"},
@@ -157,15 +159,27 @@ func clearRunFolder(dir string) error {
 	return nil
 }
 
-// explainTrainFailure adds what the person can do about it.
-func explainTrainFailure(err error, data trainData) error {
+// explainTrainFailure adds what the person can do about a run in dir that stopped.
+func explainTrainFailure(err error, data trainData, dir string) error {
+	advice := "a smaller --lr or --set clip=1 may help"
+	if _, missing := os.Stat(filepath.Join(dir, bestHeadFile)); missing == nil {
+		advice = bestHeadFile + " is the best before; " + advice
+	}
 	var bad *train.NonFinite
 	if errors.As(err, &bad) {
 		names := make([]string, 0, 3)
 		for _, id := range bad.IDs[:min(len(bad.IDs), cap(names))] {
 			names = append(names, data.Paths[id])
 		}
-		return withHint(err, "images: %s; head.winnow is the best before; a smaller --lr or --set clip=1 may help", strings.Join(names, ", "))
+		return withHint(err, "images: %s; %s", strings.Join(names, ", "), advice)
+	}
+	var lost *head.NotFinite
+	if errors.As(err, &lost) {
+		return withHint(err, "the weights left the numbers: %s", advice)
+	}
+	var broken *train.CheckpointError
+	if errors.As(err, &broken) {
+		return withHint(err, "put back a copy of it if there is one, or begin anew with --overwrite")
 	}
 	var other *train.OtherRunError
 	if errors.As(err, &other) {

@@ -213,6 +213,16 @@ func TestTrainCommand(t *testing.T) {
 			t.Errorf("exit %d\n%s", code, stderr)
 		}
 	})
+	t.Run("resuming from half a checkpoint", func(t *testing.T) {
+		path := filepath.Join(out, train.CheckpointFile)
+		whole := readFile(t, path)
+		write(t, path, whole[:len(whole)/2])
+		code, _, stderr := call(context.Background(), "train", "--resume", "--out", out)
+		if code != 1 || !strings.Contains(stderr, "checksum differs") || !strings.Contains(stderr, "begin anew with --overwrite") {
+			t.Errorf("exit %d\n%s", code, stderr)
+		}
+		write(t, path, whole)
+	})
 	t.Run("overwrite keeps what is not ours", func(t *testing.T) {
 		write(t, filepath.Join(out, "notes.txt"), "mine")
 		code, _, _ := call(context.Background(), w.args(out, "--overwrite", "--steps", "3")...)
@@ -303,6 +313,8 @@ func TestTrainMisuse(t *testing.T) {
 		{w.args(out, "--set", "head.hidden=[8,x]"), 2, `found "x", expected an integer`},
 		{w.args(out, "--batch", "64"), 2, `--batch: found "64", expected classes x images, for example 16x4`},
 		{w.args(out, "--hidden", "a"), 2, `--hidden: found "a", expected widths, for example 512,256`},
+		{w.args(out, "--loss", "triplet", "--set", "losses.0.settings.swop=true"), 2, "losses: triplet: "},
+		{w.args(out, "--loss", "triplet", "--set", "losses.1.weight=2"), 2, `losses has 1 entries: found "1"`},
 		{w.args(out, "--loss", "softmax"), 2, `losses.0.name: losses: loss "softmax" is unknown`},
 		{w.args(out, "--filter", "prism"), 2, `filters: scorer "prism" is unknown`},
 		{w.args(out, "--noise-rate", "1.5"), 2, "rate is 1.5, expected a share from 0 to below 1"},
@@ -319,6 +331,19 @@ func TestTrainMisuse(t *testing.T) {
 	}
 	if _, err := os.Stat(out); err == nil {
 		t.Error("a refused run left a folder")
+	}
+}
+
+// --set on a loss is about the loss that --loss names, not about a default that it replaces.
+func TestTrainSetsTheLossNamed(t *testing.T) {
+	code, stdout, stderr := call(context.Background(), "train", "--defaults", "--set", "losses.0.settings.centers=3", "--set", "losses.0.weight=0.5",
+		"--set", "solver.name=sgd", "--loss", "soft_triple", "--hidden", "none")
+	cfg, err := config.Parse("printed", []byte(stdout), nil)
+	if code != 0 || err != nil {
+		t.Fatalf("exit %d, %v\n%s%s", code, err, stdout, stderr)
+	}
+	if l := cfg.Losses[0]; len(cfg.Losses) != 1 || l.Name != "soft_triple" || l.Settings["centers"] != 3 || l.Weight != 0.5 || cfg.Solver.Name != "sgd" || cfg.Head.Hidden != nil {
+		t.Errorf("settings %+v", cfg)
 	}
 }
 
@@ -362,6 +387,54 @@ func TestTrainSaysWhenNothingWasGained(t *testing.T) {
 	}
 }
 
+// A perceptron may start better than whitening by chance; if training never beats that start, it is not praised.
+func TestTrainThatNeverBeatsItsStart(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 5, 0)
+	out := filepath.Join(w.dir, "out")
+	code, stdout, stderr := call(context.Background(), w.args(out, "--hidden", "64", "--lr", "1e-12", "--filter", "none", "--epochs", "2")...)
+	if code != 0 || !strings.Contains(stdout, "training was NOT better than the head it started from") {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+	var result runResult
+	if err := json.Unmarshal([]byte(readFile(t, out, resultFile)), &result); err != nil || *result.Better || result.BestStep != 0 {
+		t.Errorf("%v: %+v", err, result)
+	}
+}
+
+// Validation images without a label are neither queries nor wrong answers.
+func TestTrainLeavesOutUnlabelledValidation(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 9, 0)
+	measure := func(name string) comparison {
+		code, stdout, stderr := call(context.Background(), "train", "--manifest", w.manifest, "--features", w.store, "--out", filepath.Join(w.dir, name), "--steps", "1", "--batch", "8x4", "--json")
+		if code != 0 {
+			t.Fatalf("exit %d\n%s", code, stderr)
+		}
+		var result runResult
+		if err := json.Unmarshal([]byte(stdout), &result); err != nil {
+			t.Fatal(err)
+		}
+		return *result.Validation
+	}
+	lines := strings.Split(readFile(t, w.manifest), "\n")
+	var without, blank []string
+	for i, line := range lines {
+		fields := strings.Split(line, ",")
+		if i%2 == 0 && len(fields) == 3 && fields[2] == "validation" {
+			blank = append(blank, fields[0]+",,validation")
+			continue
+		}
+		without, blank = append(without, line), append(blank, line)
+	}
+	write(t, w.manifest, strings.Join(without, "\n"))
+	want := measure("without")
+	write(t, w.manifest, strings.Join(blank, "\n"))
+	if diff := cmp.Diff(want, measure("blank")); diff != "" {
+		t.Errorf("unlabelled images change the measurement (-without +with):\n%s", diff)
+	}
+}
+
 func TestTrainDivergesInPlainWords(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 6, 0)
@@ -380,6 +453,22 @@ func TestTrainDivergesInPlainWords(t *testing.T) {
 				t.Fatal("the best head holds NaN")
 			}
 		}
+	}
+}
+
+// Weights that a solver drives out of the numbers are seen in the next forward pass, of training or validation.
+func TestTrainLosesItsWeights(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 8, 0)
+	burst := []string{"--set", "solver.name=adamw", "--set", "solver.weight_decay=1e6", "--lr", "1", "--set", "schedule.name=constant"}
+	code, _, stderr := call(context.Background(), w.args(filepath.Join(w.dir, "validated"), append(burst, "--set", "validation.every=1 step")...)...)
+	if code != 1 || !strings.Contains(stderr, "train: validation after step ") || !strings.Contains(stderr, ": c20/00.jpg: ") || !strings.Contains(stderr, "head.winnow is the best before") {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+	write(t, w.manifest, strings.ReplaceAll(readFile(t, w.manifest), ",validation", ",test"))
+	code, _, stderr = call(context.Background(), w.args(filepath.Join(w.dir, "alone"), burst...)...)
+	if code != 1 || !strings.Contains(stderr, "the embedding is NaN; samples ") || !strings.Contains(stderr, "(32 in all)") || !strings.Contains(stderr, "images: c") || strings.Contains(stderr, "head.winnow is") {
+		t.Errorf("exit %d\n%s", code, stderr)
 	}
 }
 
@@ -422,9 +511,16 @@ func TestJoinTrainData(t *testing.T) {
 }
 
 func TestExplainTrainFailure(t *testing.T) {
-	err := explainTrainFailure(&train.NonFinite{Step: 1, Epoch: 1, What: "loss", Value: math.NaN(), IDs: []int{1, 0}}, trainData{Paths: []string{"a.jpg", "b.jpg"}})
+	dir := t.TempDir()
+	explain := func() error {
+		return explainTrainFailure(&train.NonFinite{Step: 1, Epoch: 1, What: "loss", Value: math.NaN(), IDs: []int{1, 0}}, trainData{Paths: []string{"a.jpg", "b.jpg"}}, dir)
+	}
 	var hint hintError
-	if !errors.As(err, &hint) || !strings.HasPrefix(hint.hint, "images: b.jpg, a.jpg;") {
+	if err := explain(); !errors.As(err, &hint) || !strings.HasPrefix(hint.hint, "images: b.jpg, a.jpg;") || strings.Contains(hint.hint, bestHeadFile) {
+		t.Errorf("%v", err)
+	}
+	write(t, filepath.Join(dir, bestHeadFile), "a head")
+	if err := explain(); !errors.As(err, &hint) || !strings.Contains(hint.hint, "head.winnow is the best before") {
 		t.Errorf("%v", err)
 	}
 }

@@ -15,11 +15,12 @@ import (
 // trainData is what a training run sees of a dataset and its features. True labels are not in it.
 type trainData struct {
 	Train      features.Set // stored features, not normalised; classes numbered 0 … without gaps; IDs are positions in the dataset
-	Validation features.Set // labels are the dataset's class ids; no rows where there is no such split
+	Validation features.Set // labels are the dataset's class ids; no rows where there is no such split or no label in it
 	Classes    []string     // name of each class of Train
 	Paths      []string     // of the whole dataset, by position
 	LeftOut    []leftOut    // images of the two splits that could not be read
 	Unlabelled int          // rows of Train without a label: whitening uses them, training does not
+	Unjudged   int          // images for validation without a label: nobody knows what they should find
 	Sum        string       // sha256 of which images and labels these are
 	Key        features.Key // of the store
 	StoreSum   string       // sha256 of the features
@@ -48,6 +49,9 @@ func joinTrainData(d *datasets.Dataset, s *features.Store) (trainData, error) {
 		}
 	}
 	t.Sum = hex.EncodeToString(sum.Sum(nil))
+	t.Unjudged = t.Validation.Len()
+	t.Validation = labelledOnly(t.Validation)
+	t.Unjudged -= t.Validation.Len()
 	t.number(d.Classes)
 	return t, t.check()
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,12 +24,26 @@ func trainConfig(c *cli.Context) (config.Run, error) {
 	if _, err := config.Load(path, nil); err != nil {
 		return config.Run{}, err
 	}
-	cfg, err := config.Load(path, c.StringSlice("set"))
+	settings, ofLosses := c.StringSlice("set"), []string(nil)
+	if c.IsSet("loss") { // settings of losses are of those that --loss names
+		for _, s := range settings {
+			if strings.HasPrefix(s, "losses.") {
+				ofLosses = append(ofLosses, s)
+			}
+		}
+		settings = slices.DeleteFunc(slices.Clone(settings), func(s string) bool { return strings.HasPrefix(s, "losses.") })
+	}
+	cfg, err := config.Load(path, settings)
 	if err != nil {
 		return cfg, usageError{err}
 	}
 	if err := applyTrainFlags(c, &cfg); err != nil {
 		return cfg, usageError{err}
+	}
+	for _, s := range ofLosses {
+		if err := config.Set(&cfg, s); err != nil {
+			return cfg, usageError{err}
+		}
 	}
 	if err := cfg.Validate(); err != nil {
 		return cfg, usageError{err}
@@ -91,11 +106,14 @@ func parseBatch(text string) (classes, images int, err error) {
 }
 
 func parseWidths(text string) ([]int, error) {
+	if text == "none" {
+		return nil, nil
+	}
 	var widths []int
 	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' }) {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil {
-			return nil, fmt.Errorf("--hidden: found %q, expected widths, for example 512,256", text)
+			return nil, fmt.Errorf("--hidden: found %q, expected widths, for example 512,256, or none", text)
 		}
 		widths = append(widths, n)
 	}

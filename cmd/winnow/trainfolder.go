@@ -85,7 +85,7 @@ func (r *trainCommandRun) do() error {
 	out, err := trainRun(ctx, r.cfg, r.data, opts)
 	if err != nil {
 		progress.end()
-		return explainTrainFailure(err, r.data)
+		return explainTrainFailure(err, r.data, r.dir)
 	}
 	result := runResult{
 		Run: r.dir, Head: filepath.Join(r.dir, bestHeadFile), Seed: r.cfg.Seed, Steps: out.Step, Epochs: out.Epochs,
@@ -97,8 +97,13 @@ func (r *trainCommandRun) do() error {
 		if err != nil {
 			return err
 		}
-		better := c.better()
-		result.Validation, result.Better, result.Verdict = &c, &better, c.verdict()
+		better, verdict := c.better(), c.verdict()
+		if out.BestStep == 0 { // whatever its start scores, training added nothing
+			better = false
+			verdict = fmt.Sprintf("training was NOT better than the head it started from, at any validation: the untrained head is kept (P@1 %.4f, frozen %.4f, whitened %.4f)",
+				c.Trained.PrecisionAt1, c.Frozen.PrecisionAt1, c.Whitened.PrecisionAt1)
+		}
+		result.Validation, result.Better, result.Verdict = &c, &better, verdict
 	}
 	if err := r.writeResult(result); err != nil {
 		return err
@@ -112,6 +117,9 @@ func (r *trainCommandRun) tellData() {
 	note(r.c, "%d images of %d classes to train on, %d for validation", d.Train.Len(), len(d.Classes), d.Validation.Len())
 	if d.Unlabelled > 0 {
 		note(r.c, "%d images of the train split have no label and are only used for whitening", d.Unlabelled)
+	}
+	if d.Unjudged > 0 {
+		note(r.c, "%d images of the validation split have no label and are left out", d.Unjudged)
 	}
 	if n := len(d.LeftOut); n > 0 {
 		note(r.c, "%d unreadable images are left out (all are in run.json), the first is %s: %s", n, d.LeftOut[0].Path, d.LeftOut[0].Reason)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -78,7 +79,13 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 	}
 	tc.Encoder, tc.Dir, tc.Stepped, tc.Validated = encoder, opts.Dir, opts.Stepped, opts.Validated
 	if data.Validation.Len() > 0 {
-		tc.Validate = func(ctx context.Context) (float64, error) { return precisionAt1(ctx, h, data.Validation) }
+		tc.Validate = func(ctx context.Context) (float64, error) {
+			score, err := precisionAt1(ctx, h, data.Validation)
+			if bad := new(head.NotFinite); errors.As(err, &bad) {
+				err = fmt.Errorf("%s: %w", data.Paths[data.Validation.IDs[bad.Row]], err)
+			}
+			return score, err
+		}
 	}
 	t, err := train.New(tc)
 	if err != nil {

@@ -91,6 +91,19 @@ func Golden(t testing.TB, topic string) []Case {
 	return cases
 }
 
+// Enough fails a test for which fewer golden cases were there than the public set holds; another set
+// ($WINNOW_GOLDEN) may hold more or fewer, but some.
+func Enough(t testing.TB, ran, public int) {
+	t.Helper()
+	if os.Getenv("WINNOW_GOLDEN") != "" {
+		public = 1
+	}
+	t.Logf("%d golden cases", ran)
+	if ran < public {
+		t.Errorf("%d golden cases, expected at least %d", ran, public)
+	}
+}
+
 // Has reports whether the case has a field that is not null.
 func (c Case) Has(key string) bool {
 	raw, ok := c.Fields[key]
