@@ -18,7 +18,7 @@ import (
 func doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
-		Usage: "say what winnow has to work with, and mend what is missing",
+		Usage: "say what winnow has to work with, and the command that mends what is missing",
 		Description: "Exit code 0: networks run on this machine's CPU, so the main job can be done. Everything else that\n" +
 			"is missing is listed with the command that mends it.",
 		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
@@ -50,12 +50,15 @@ type doctorCheck struct {
 }
 
 func doctor(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
 	d, err := diagnose(c)
 	if err != nil {
 		return err
 	}
 	if c.Bool("json") {
-		err = writeJSON(c, d)
+		err = printJSON(c.App.Writer, d)
 	} else {
 		err = d.write(c.App.Writer)
 	}

@@ -37,15 +37,16 @@ func modelsCommand() *cli.Command {
 
 // preprocessingFlags say how a backbone wants its images and which tensor is the feature.
 func preprocessingFlags() []cli.Flag {
+	const theModels = "the model's or the preset's" // nothing given is not zero
 	return []cli.Flag{
 		&cli.StringFlag{Name: "preset", Usage: "prepare images as for `NAME`: " + strings.Join(models.Presets(), ", ")},
 		&cli.StringFlag{Name: "output", Usage: "`TENSOR` that is the feature (default: found in the graph)"},
-		&cli.IntFlag{Name: "resize", Usage: "shorter side before the crop, `PIXELS` (0: no resize)"},
-		&cli.BoolFlag{Name: "exact", Usage: "resize to a square, whatever the aspect"},
-		&cli.IntFlag{Name: "crop", Usage: "side of the network's input, `PIXELS`"},
+		&cli.IntFlag{Name: "resize", DefaultText: theModels, Usage: "shorter side before the crop, `PIXELS` (0: no resize)"},
+		&cli.BoolFlag{Name: "exact", DefaultText: theModels, Usage: "resize to a square, whatever the aspect"},
+		&cli.IntFlag{Name: "crop", DefaultText: theModels, Usage: "side of the network's input, `PIXELS`"},
 		&cli.StringFlag{Name: "interpolation", Usage: "bilinear, bicubic or lanczos"},
 		&cli.StringFlag{Name: "channels", Usage: "RGB, BGR or L (grey)"},
-		&cli.Float64Flag{Name: "scale", Usage: "a byte is multiplied by `X` first (1, or 0.00392157 for 1/255)"},
+		&cli.Float64Flag{Name: "scale", DefaultText: theModels, Usage: "a byte is multiplied by `X` first (1, or 0.00392157 for 1/255)"},
 		&cli.GenericFlag{Name: "mean", Value: new(numbers), Usage: "`R,G,B` subtracted after the scale, in the network's channel order"},
 		&cli.GenericFlag{Name: "std", Value: new(numbers), Usage: "`R,G,B` divided by afterwards"},
 	}
@@ -121,6 +122,14 @@ func oneArgument(c *cli.Context, what string) (string, error) {
 	return c.Args().First(), nil
 }
 
+// noArguments refuses the arguments of a command that takes none.
+func noArguments(c *cli.Context) error {
+	if c.NArg() > 0 {
+		return misused("%s: found the argument %q, expected none", c.Command.HelpName, c.Args().First())
+	}
+	return nil
+}
+
 // listedModel is one line of the list.
 type listedModel struct {
 	models.Entry
@@ -130,8 +139,8 @@ type listedModel struct {
 }
 
 func modelsList(c *cli.Context) error {
-	if c.NArg() > 0 {
-		return misused("%s: found the argument %q, expected none", c.Command.HelpName, c.Args().First())
+	if err := noArguments(c); err != nil {
+		return err
 	}
 	r, err := openRegistry()
 	if err != nil {
@@ -143,7 +152,7 @@ func modelsList(c *cli.Context) error {
 		list = append(list, listedModel{e, r.Own(e.Name), found, path})
 	}
 	if c.Bool("json") {
-		return writeJSON(c, list)
+		return printJSON(c.App.Writer, list)
 	}
 	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tIMAGES\tFILE\tSOURCE")
@@ -190,7 +199,7 @@ func modelsShow(c *cli.Context) error {
 		fmt.Fprintf(c.App.ErrWriter, "winnow: %s\n", line)
 	}
 	if c.Bool("json") {
-		return writeJSON(c, report)
+		return printJSON(c.App.Writer, report)
 	}
 	return writeReport(c.App.Writer, report)
 }
@@ -289,7 +298,7 @@ func modelsAdd(c *cli.Context) error {
 		fmt.Fprintf(c.App.ErrWriter, "winnow: %s\n", line)
 	}
 	if c.Bool("json") {
-		return writeJSON(c, b.Entry)
+		return printJSON(c.App.Writer, b.Entry)
 	}
 	fmt.Fprintf(c.App.Writer, "added %s: %s, feature %s of %s numbers, %s\n",
 		b.Name, b.Path, p.Cut, dimension(p.Dim), describePreprocessing(b.Preprocessing))

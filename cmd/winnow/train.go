@@ -28,7 +28,7 @@ func trainCommand() *cli.Command {
 			"Settings: defaults, then --config, then --set, then the other flags. 'winnow train --defaults' prints them.\n\n" +
 			"   winnow train --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds\n" +
 			"   winnow train --manifest birds.csv --features birds.features --loss soft_triple --filter proxysim --out runs/birds2",
-		Flags:  trainFlags,
+		Flags:  showDefaults(trainFlags, config.Default()),
 		Action: runTrain,
 	}
 }
