@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -64,13 +65,18 @@ func (c Chart) SVG() string {
 }
 
 func drawLine(b *strings.Builder, s Series, px, py func(float64) float64) {
-	fmt.Fprintf(b, `<polyline class="line tone%d" points="`, s.Tone)
+	var points []string
 	for i := range s.X {
 		if finite(s.X[i]) && finite(s.Y[i]) {
-			fmt.Fprintf(b, "%.1f,%.1f ", px(s.X[i]), py(s.Y[i]))
+			points = append(points, fmt.Sprintf("%.1f,%.1f", px(s.X[i]), py(s.Y[i])))
 		}
 	}
-	b.WriteString(`"/>`)
+	if len(points) == 1 { // a line through one point shows nothing
+		x, y, _ := strings.Cut(points[0], ",")
+		fmt.Fprintf(b, `<circle class="key tone%d" cx="%s" cy="%s" r="3.5"/>`, s.Tone, x, y)
+		return
+	}
+	fmt.Fprintf(b, `<polyline class="line tone%d" points="%s"/>`, s.Tone, strings.Join(points, " "))
 }
 
 func drawBars(b *strings.Builder, s Series, px, py func(float64) float64, y0 float64) {
@@ -82,9 +88,19 @@ func drawBars(b *strings.Builder, s Series, px, py func(float64) float64, y0 flo
 }
 
 func (c Chart) legend(b *strings.Builder, i int) {
-	x := chartLeft + float64(i)*plotW/float64(max(len(c.Series), 1))
+	room := plotW / float64(len(c.Series))
+	x := chartLeft + float64(i)*room
 	fmt.Fprintf(b, `<rect class="key tone%d" x="%.1f" y="%g" width="12" height="12" rx="2"/><text class="legend" x="%.1f" y="%g">%s</text>`,
-		c.Series[i].Tone, x, chartH-18, x+17, chartH-8, html.EscapeString(c.Series[i].Name))
+		c.Series[i].Tone, x, chartH-18, x+17, chartH-8, html.EscapeString(shortened(c.Series[i].Name, int((room-24)/7))))
+}
+
+// shortened is at most n letters of a name, about 7 units wide each.
+func shortened(name string, n int) string {
+	letters := []rune(name)
+	if len(letters) <= n {
+		return name
+	}
+	return string(letters[:max(n-1, 0)]) + "…"
 }
 
 // ranges finds what the axes span; shares and bars begin at 0.
@@ -105,13 +121,25 @@ func (c Chart) ranges() (x0, x1, y0, y1 float64) {
 	if c.Bars || y0 > 0 && y0 < 0.4*y1 {
 		y0 = 0
 	}
-	if !(x1 > x0) {
-		x0, x1 = finiteOr(x0, 0), finiteOr(x0, 0)+1
-	}
-	if !(y1 > y0) {
-		y0, y1 = finiteOr(y0, 0), finiteOr(y0, 0)+1
+	x0, x1 = opened(x0, x1)
+	y0, y1 = opened(y0, y1)
+	if c.Percent {
+		y1 = math.Min(y1, math.Max(1, y0+0.1)) // no share is above 100 %
 	}
 	return x0, x1, y0, y1
+}
+
+// opened is a range that is none, of no value or of one, made wide enough for an axis.
+func opened(from, to float64) (float64, float64) {
+	switch {
+	case to > from:
+		return from, to
+	case !finite(from) || from == 0:
+		return 0, 1
+	case from < 0:
+		return 1.5 * from, 0.5 * from
+	}
+	return 0.5 * from, 1.5 * from
 }
 
 // ticks are round numbers within [from, to].
@@ -134,20 +162,14 @@ func trim(v float64) string { return fmt.Sprintf("%.4g", v+0) } // +0: no "-0"
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-func finiteOr(v, otherwise float64) float64 {
-	if finite(v) {
-		return v
-	}
-	return otherwise
-}
-
-// Histogram counts values into equal bins over [from, to]; values outside fall into the outer bins. The
-// heights are shares of all values.
+// Histogram counts values into equal bins over [from, to]; values outside fall into the outer bins, NaN into
+// none. The heights are shares of the values counted.
 func Histogram(name string, values []float64, from, to float64, bins, tone int) Series {
 	s := Series{Name: name, Tone: tone, X: make([]float64, bins+1), Y: make([]float64, bins)}
 	for i := range s.X {
 		s.X[i] = from + (to-from)*float64(i)/float64(bins)
 	}
+	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
 	for _, v := range values {
 		at := int((v - from) / (to - from) * float64(bins))
 		s.Y[max(0, min(bins-1, at))] += 1 / float64(len(values))

@@ -67,12 +67,20 @@ var reportPage string
 func (r Report) WriteHTML(w io.Writer) error {
 	page, err := template.New("report").Funcs(template.FuncMap{
 		"uri":     dataURI,
-		"percent": func(v float64) string { return fmt.Sprintf("%.1f", 100*v) },
-		"number":  func(v float64) string { return fmt.Sprintf("%.3f", v) },
-		"short":   func(v float64) string { return fmt.Sprintf("%.2g", v) },
-		"recall":  func(r Retrieval, k int) float64 { return r.Recall[k] },
+		"percent": func(v float64) string { return measured("%.1f", 100*v) },
+		"number":  func(v float64) string { return measured("%.3f", v) },
+		"short":   func(v float64) string { return measured("%.2g", v) },
+		"recall": func(r Retrieval, k int) float64 {
+			if v, ok := r.Recall[k]; ok {
+				return v
+			}
+			return math.NaN()
+		},
 		"bar": func(v float64) template.CSS {
-			return template.CSS(fmt.Sprintf("width:%.1f%%", 100*math.Max(0, math.Min(1, v))))
+			if !(v >= 0) {
+				v = 0
+			}
+			return template.CSS(fmt.Sprintf("width:%.1f%%", 100*math.Min(1, v)))
 		},
 		"svg": func(c Chart) template.HTML { return template.HTML(c.SVG()) }, // made of numbers and escaped text
 	}).Parse(reportPage)
@@ -80,6 +88,14 @@ func (r Report) WriteHTML(w io.Writer) error {
 		return err
 	}
 	return page.Execute(w, r)
+}
+
+// measured writes a number, or a dash where there is none.
+func measured(format string, v float64) string {
+	if !finite(v) {
+		return "–"
+	}
+	return fmt.Sprintf(format, v)
 }
 
 // dataURI puts an encoded image into the page.

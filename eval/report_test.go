@@ -66,3 +66,72 @@ func TestHistogram(t *testing.T) {
 		}
 	}
 }
+
+// Charts of almost nothing, of one number again and again, and of numbers far from each other stay readable.
+func TestChartOfOddSeries(t *testing.T) {
+	line := func(y ...float64) []Series {
+		s := Series{Name: "s", Y: y}
+		for i := range y {
+			s.X = append(s.X, float64(i))
+		}
+		return []Series{s}
+	}
+	for name, c := range map[string]struct {
+		chart Chart
+		want  string
+	}{
+		"a point":          {Chart{Series: line(0.5)}, "<circle"},
+		"a lone point":     {Chart{Series: line(math.NaN(), 2, math.Inf(1))}, "<circle"},
+		"always the same":  {Chart{Series: line(0.8, 0.8, 0.8), Percent: true}, ">80 %<"},
+		"all of it":        {Chart{Series: line(1, 1), Percent: true}, ">100 %<"},
+		"nothing but zero": {Chart{Series: line(0, 0), Percent: true}, ">0 %<"},
+		"large and equal":  {Chart{Series: line(1e18, 1e18)}, "1e+18"},
+		"a name in Greek":  {Chart{Title: "\"κ\" & <b>", Series: []Series{{Name: "<λ>"}}}, "&lt;λ&gt;"},
+		"a long name":      {Chart{Series: []Series{{Name: strings.Repeat("ü", 99)}, {Name: "b"}}}, ">" + strings.Repeat("ü", 28) + "…<"},
+		"no series":        {Chart{Bars: true}, "<svg"},
+		"no values":        {Chart{Bars: true, Series: []Series{Histogram("h", nil, 0, 1, 3, 0)}}, "<rect"},
+		"not a number":     {Chart{Bars: true, Percent: true, Series: []Series{Histogram("h", []float64{math.NaN(), 0.9}, 0, 1, 2, 0)}}, "<rect"},
+	} {
+		svg := c.chart.SVG()
+		if !strings.Contains(svg, c.want) {
+			t.Errorf("%s: no %q in %s", name, c.want, svg)
+		}
+		for _, no := range []string{"NaN", "Inf", "<b>", ">120 %<", ">150 %<", ">-"} {
+			if strings.Contains(svg, no) {
+				t.Errorf("%s: %q in %s", name, no, svg)
+			}
+		}
+	}
+	if s := Histogram("", []float64{math.NaN(), 0.9}, 0, 1, 2, 0); s.Y[0] != 0 || s.Y[1] != 1 {
+		t.Errorf("a value that is no number was counted: %v", s.Y)
+	}
+}
+
+// The page of a report with almost nothing in it, and with what people call their classes.
+func TestReportOfOddParts(t *testing.T) {
+	long := strings.Repeat("überlang-", 60)
+	for name, r := range map[string]Report{
+		"empty":  {},
+		"tiny":   {Title: "t", Rows: []ReportRow{{Name: "frozen"}}, K: []int{8}},
+		"same":   {Suspects: []SuspectCard{{Given: "a", Suggested: "a", ForSuggested: []Picture{{Data: dot}}}}},
+		"labels": {Suspects: []SuspectCard{{Given: long, Suggested: "<犬>", Score: math.NaN()}}, Queries: []QueryCard{{Query: Picture{Caption: long}}}},
+	} {
+		var out bytes.Buffer
+		if err := r.WriteHTML(&out); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		page := out.String()
+		if strings.Contains(page, "ZgotmplZ") || strings.Contains(page, "NaN") || strings.Contains(page, "<犬>") {
+			t.Errorf("%s: %s", name, page)
+		}
+		if name == "tiny" && !strings.Contains(page, "<td>–</td><td>0.0</td>") {
+			t.Error("a recall that was not measured is shown as a number")
+		}
+		if name == "same" && (strings.Contains(page, `class="given">`) || !strings.Contains(page, "no other label fits better")) {
+			t.Error("a label for which there is no better one is struck out")
+		}
+		if name == "empty" && strings.Contains(page, "<h2>") {
+			t.Error("an empty report has headings")
+		}
+	}
+}

@@ -17,24 +17,6 @@ func WriteNPY(w io.Writer, x blas32.General) error {
 	return writeRows(w, x)
 }
 
-// WriteNPYInts writes a list as an int64 array of one axis.
-func WriteNPYInts(w io.Writer, list []int) error {
-	if _, err := w.Write(encodeNPYHeader("<i8", len(list))); err != nil {
-		return err
-	}
-	buf := make([]byte, 0, 8*1024)
-	for i, v := range list {
-		buf = binary.LittleEndian.AppendUint64(buf, uint64(int64(v)))
-		if len(buf) == cap(buf) || i == len(list)-1 {
-			if _, err := w.Write(buf); err != nil {
-				return err
-			}
-			buf = buf[:0]
-		}
-	}
-	return nil
-}
-
 // writeRows writes the values of x, little endian, without a header.
 func writeRows(w io.Writer, x blas32.General) error {
 	if x.Cols == 0 {

@@ -140,9 +140,6 @@ func (f *Filter) Config() Config { return f.config }
 // Threshold is the bar of the last Keep; -Inf if it kept everything without one.
 func (f *Filter) Threshold() float64 { return f.threshold }
 
-// Iteration is the number of calls of Keep so far.
-func (f *Filter) Iteration() int { return f.iteration }
-
 // State is what a filter carries from batch to batch, for a checkpoint.
 type State struct {
 	Iteration int

@@ -75,8 +75,8 @@ func TestNothingSeenYetKeepsAll(t *testing.T) {
 		if kept, _ := f.Keep(next, bank); len(kept) == 16 || len(kept) == 0 {
 			t.Errorf("%s: the second batch keeps %d of 16", entry.Name, len(kept))
 		}
-		if kept, _ := f.Keep(features.NewSet(0, 8), bank); len(kept) != 0 || f.Iteration() != 3 {
-			t.Errorf("%s: an empty batch keeps %v, iteration %d", entry.Name, kept, f.Iteration())
+		if kept, _ := f.Keep(features.NewSet(0, 8), bank); len(kept) != 0 || f.State().Iteration != 3 {
+			t.Errorf("%s: an empty batch keeps %v, iteration %d", entry.Name, kept, f.State().Iteration)
 		}
 	}
 }

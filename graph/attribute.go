@@ -49,11 +49,6 @@ func Ints(name string, v ...int64) *Attribute {
 	return &Attribute{Name: name, Kind: KindInts, Ints: v}
 }
 
-// Floats makes an attribute that is a list of floats.
-func Floats(name string, v ...float32) *Attribute {
-	return &Attribute{Name: name, Kind: KindFloats, Floats: v}
-}
-
 // String makes a text attribute.
 func String(name, v string) *Attribute {
 	return &Attribute{Name: name, Kind: KindString, String: v}

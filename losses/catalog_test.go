@@ -17,13 +17,17 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 	env := testEnv(8, 4, 1)
 	blind := env
 	blind.Init, blind.Step = nil, nil
+	var names []string
+	for _, e := range Catalog {
+		names = append(names, e.Name)
+	}
 	for _, c := range []struct {
 		name     string
 		settings map[string]any
 		env      Env
 		want     string
 	}{
-		{"contrastiv", nil, env, `losses: loss "contrastiv" is unknown: known are contrastive, triplet, soft_triple`},
+		{"contrastiv", nil, env, `losses: loss "contrastiv" is unknown: known are ` + strings.Join(names, ", ")},
 		{"contrastive", map[string]any{"margn": 1, "zzz": 2}, env, `losses: contrastive: setting "margn" is unknown: known are form, margin (λ), eps (ε)`},
 		{"contrastive", map[string]any{"margin": 1.5}, env, `losses: contrastive: margin: found 1.5, expected a number from -1 to 1`},
 		{"contrastive", map[string]any{"margin": math.NaN()}, env, `losses: contrastive: margin: found NaN, expected a number from -1 to 1`},

@@ -32,10 +32,10 @@ func auditCommand() *cli.Command {
 			"own judgement; ProxySim judges by the run's last state, whose proxies are in its checkpoint. Where the manifest knows true labels, the detection is measured too.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write all images, most suspect first, to `FILE`.csv, .json or .jsonl"},
-			&cli.StringFlag{Name: "scorer", Usage: "judge by another scorer: " + strings.Join(auditScorers(), ", ")},
-			&cli.Float64Flag{Name: "rate", Usage: "share of labels to call wrong; default: the run's noise rate"},
+			&cli.StringFlag{Name: "scorer", DefaultText: "the run's", Usage: "judge by the scorer `NAME`: " + strings.Join(auditScorers(), ", ")},
+			&cli.Float64Flag{Name: "noise-rate", Aliases: []string{"rate"}, DefaultText: "the run's", Usage: "share `P` of the labels to call wrong"},
 			&cli.IntFlag{Name: "top", Value: 20, Usage: "print the `N` most suspect"},
-			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most `BYTES` of similarities held at once"},
+			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most memory for similarities, `SIZE`: 512MiB, 2GiB"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
 		}, dataFlags...),
 		Action: auditRun,
@@ -152,8 +152,8 @@ func auditFilter(c *cli.Context, cfg config.Run) (filters.Config, error) {
 		}
 		f.Threshold = filters.ThresholdSTRM
 	}
-	if c.IsSet("rate") {
-		f.Rate = c.Float64("rate")
+	if c.IsSet("noise-rate") {
+		f.Rate = c.Float64("noise-rate")
 	}
 	return f, f.Validate()
 }

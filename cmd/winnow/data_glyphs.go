@@ -16,17 +16,19 @@ import (
 	"winnow/internal/atomicfile"
 )
 
+// glyphsSeed draws the images of the demo.
+const glyphsSeed = 1
+
 // glyphsCommand writes the embedded dataset as a folder per class, for other tools and for looking at it.
 func glyphsCommand() *cli.Command {
 	return &cli.Command{
-		Name:      "glyphs",
-		Usage:     "write the embedded dataset of characters as image folders with a manifest.csv",
-		ArgsUsage: " ",
+		Name:  "glyphs",
+		Usage: "write the embedded dataset of characters as image folders with a manifest.csv",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Usage: "`DIR` to write to; made if missing, must be empty"},
-			&cli.IntFlag{Name: "classes", Usage: "`N` classes over all splits, 12 … 240 (0: 240)"},
+			&cli.StringFlag{Name: "out", Usage: "`DIR` to write to; made if missing, must be empty", Required: true},
+			&cli.IntFlag{Name: "classes", Usage: "`N` classes over all splits, 12 … 240", DefaultText: "240"},
 			&cli.IntFlag{Name: "images", Usage: "`N` images of each class, 2 … 1000", Value: glyphs.DefaultImages},
-			&cli.Uint64Flag{Name: "seed", Usage: "`SEED` of the images"},
+			&cli.Uint64Flag{Name: "seed", Usage: "`SEED` of the images; 1 draws those of winnow demo", Value: glyphsSeed},
 		},
 		Action: writeGlyphs,
 	}
@@ -34,8 +36,8 @@ func glyphsCommand() *cli.Command {
 
 func writeGlyphs(c *cli.Context) error {
 	dir := c.String("out")
-	if dir == "" || c.NArg() > 0 {
-		return misused("data glyphs: --out DIR is needed, and no further argument")
+	if err := noArguments(c); err != nil {
+		return err
 	}
 	dataset, files, err := glyphs.New(glyphs.Config{Classes: c.Int("classes"), Images: c.Int("images"), Seed: c.Uint64("seed")})
 	if err != nil {
@@ -45,7 +47,7 @@ func writeGlyphs(c *cli.Context) error {
 		return withHint(fmt.Errorf("data glyphs: %s: holds %q, expected an empty or new folder", dir, entries[0].Name()),
 			"name another folder, or remove this one first")
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return fmt.Errorf("data glyphs: --out: %w", err)
 	}
 	for i, s := range dataset.Samples {
 		if i%256 == 0 && c.Context.Err() != nil {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -15,7 +16,7 @@ import (
 	"winnow/datasets/glyphs"
 	"winnow/eval"
 	"winnow/features"
-	"winnow/filters"
+	"winnow/internal/atomicfile"
 	"winnow/internal/config"
 	"winnow/models"
 	"winnow/train"
@@ -30,11 +31,11 @@ func demoCommand() *cli.Command {
 			"the true labels. Writes result.json, report.html and the files of every stage.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "demo", Usage: "`DIR` to write"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of noise and training"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`SEED` of noise and training"},
 			&cli.Float64Flag{Name: "rate", Value: 0.5, Usage: "share `P` of the training labels made wrong"},
-			&cli.IntFlag{Name: "classes", Usage: "draw `N` characters only (0: all)"},
-			&cli.IntFlag{Name: "images", Usage: "draw `N` images of each (0: 50)"},
-			&cli.StringSliceFlag{Name: "set", Usage: "a setting of the three trainings, `KEY=VALUE` as of winnow train"},
+			&cli.IntFlag{Name: "classes", DefaultText: "all 240", Usage: "draw `N` characters only, 12 … 240"},
+			&cli.IntFlag{Name: "images", Value: glyphs.DefaultImages, Usage: "draw `N` images of each, 2 … 1000"},
+			&cli.StringSliceFlag{Name: "set", Usage: "one setting of the three trainings, `KEY=VALUE` as of winnow train; may be repeated"},
 			&cli.BoolFlag{Name: "json", Usage: "print result.json instead of the table"},
 		},
 		Action: runDemo,
@@ -57,6 +58,12 @@ type demoResult struct {
 	Seconds    map[string]float64 `json:"seconds"`
 }
 
+// The manifests of the demo: as the trainings on wrong labels see it, and as the topline does.
+const (
+	noisyManifest = "manifest.csv"
+	trueManifest  = "true.csv"
+)
+
 // demo is one run of the demo; its stages are timed.
 type demo struct {
 	c       *cli.Context
@@ -72,38 +79,50 @@ type demo struct {
 	result  demoResult
 }
 
-// demoCurves are what one training looked like.
+// demoCurves are what one training looked like, over epochs.
 type demoCurves struct {
-	name         string
-	tone         int
-	loss, purity eval.Series // smoothed loss; smoothed share of clean among kept
-	score        eval.Series // P@1 on validation
-	epoch        int
+	name   string
+	tone   int
+	loss   demoCurve // of every step
+	purity demoCurve // share of clean among kept, of every step that kept any
+	score  demoCurve // P@1 on validation
 }
 
+type demoCurve struct{ x, y []float64 }
+
+func (c *demoCurve) add(x, y float64) { c.x, c.y = append(c.x, x), append(c.y, y) }
+
 func runDemo(c *cli.Context) error {
-	rate := c.Float64("rate")
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	rate := c.Float64("rate") // all that can be misused is looked at before anything is written
 	noise, err := datasets.NewNoise("symmetric", rate)
 	if err != nil {
 		return usageError{err}
 	}
 	d := &demo{c: c, dir: c.String("out"), seed: c.Uint64("seed")}
 	d.result = demoResult{Seed: d.seed, NoiseRate: rate, Seconds: map[string]float64{}}
+	if d.clean, d.images, err = glyphs.New(glyphs.Config{Classes: c.Int("classes"), Images: c.Int("images"), Seed: glyphsSeed}); err != nil {
+		return usageError{err}
+	}
+	if _, err := d.config(rate, true, noisyManifest); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(d.dir, 0o755); err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
 	start := time.Now()
-	if d.clean, d.images, err = glyphs.New(glyphs.Config{Classes: c.Int("classes"), Images: c.Int("images"), Seed: 1}); err != nil {
-		return err
-	}
 	if err := d.timed("extract", d.extract); err != nil {
 		return err
 	}
 	if d.noisy, err = d.clean.Corrupt(datasets.Train, noise, noiseRand(d.seed)); err != nil {
 		return err
 	}
-	if err := writeManifest(filepath.Join(d.dir, "manifest.csv"), d.noisy); err != nil {
-		return err
+	for name, list := range map[string]*datasets.Dataset{noisyManifest: d.noisy, trueManifest: d.clean} {
+		if err := writeManifest(filepath.Join(d.dir, name), list); err != nil {
+			return fmt.Errorf("demo: %s: %w", name, err)
+		}
 	}
 	if err := d.train(rate); err != nil {
 		return err
@@ -129,19 +148,25 @@ func (d *demo) timed(name string, stage func() error) error {
 	return err
 }
 
-// demoConfig is the one setting of the three trainings; only filter and labels differ.
-func (d *demo) config(rate float64, filtered bool) (config.Run, error) {
-	cfg := config.Default()
+// config is the one setting of the three trainings; only filter and labels differ.
+func (d *demo) config(rate float64, filtered bool, manifest string) (config.Run, error) {
+	settings := d.c.StringSlice("set")
+	for _, setting := range settings {
+		if key, _, _ := strings.Cut(setting, "="); key == "seed" || strings.HasPrefix(key, "data.") {
+			return config.Run{}, misused("demo: --set %s: the demo decides this itself, by --seed and --out", key)
+		}
+	}
+	cfg, err := config.Load("", append([]string{fmt.Sprintf("filter.rate=%g", rate)}, settings...))
+	if err != nil {
+		return cfg, usageError{err}
+	}
 	cfg.Seed = d.seed
-	cfg.Data = config.Data{Manifest: filepath.Join(d.dir, "manifest.csv"), Features: filepath.Join(d.dir, "features")}
-	cfg.Filter.Rate = rate
+	cfg.Data = config.Data{Manifest: filepath.Join(d.dir, manifest), Features: filepath.Join(d.dir, "features")}
 	if !filtered {
 		cfg.Filter.Scorer = config.NoFilter
 	}
-	for _, setting := range d.c.StringSlice("set") {
-		if err := config.Set(&cfg, setting); err != nil {
-			return cfg, usageError{err}
-		}
+	if err := cfg.Validate(); err != nil {
+		return cfg, usageError{err}
 	}
 	return cfg, nil
 }
@@ -156,14 +181,15 @@ func (d *demo) train(rate float64) error {
 		name     string
 		tone     int
 		data     *datasets.Dataset
+		manifest string
 		filtered bool
 		to       *eval.Retrieval
 	}{
-		{"topline", 3, d.clean, false, &d.result.Topline},
-		{"unfiltered", 2, d.noisy, false, &d.result.Unfiltered},
-		{"prism", 1, d.noisy, true, &d.result.PRISM},
+		{"topline", 3, d.clean, trueManifest, false, &d.result.Topline},
+		{"unfiltered", 2, d.noisy, noisyManifest, false, &d.result.Unfiltered},
+		{"prism", 1, d.noisy, noisyManifest, true, &d.result.PRISM},
 	} {
-		cfg, err := d.config(rate, run.filtered)
+		cfg, err := d.config(rate, run.filtered, run.manifest)
 		if err != nil {
 			return err
 		}
@@ -174,7 +200,7 @@ func (d *demo) train(rate float64) error {
 		curves := demoCurves{name: run.name, tone: run.tone}
 		var out trained
 		err = d.timed(run.name, func() error {
-			out, err = trainRun(d.c.Context, cfg, data, d.watch(&curves, run.data, filepath.Join(d.dir, run.name)))
+			out, err = trainRun(d.c.Context, cfg, data, d.watch(&curves, run.data, cfg, filepath.Join(d.dir, run.name)))
 			return err
 		})
 		if err != nil {
@@ -200,14 +226,14 @@ func (d *demo) train(rate float64) error {
 }
 
 // watch follows a training: what eval knows (the truth) and the trainer does not meets here.
-func (d *demo) watch(curves *demoCurves, data *datasets.Dataset, dir string) trainOptions {
-	var losses, purity []float64
+func (d *demo) watch(curves *demoCurves, data *datasets.Dataset, cfg config.Run, dir string) trainOptions {
+	epochs := func(step int) float64 { return 0 }
 	opts := trainOptions{Dir: dir, Begun: func(plan trainPlan) error {
-		curves.epoch = plan.Epoch
-		return prepareRunFolder(dir, false, true)
+		epochs = func(step int) float64 { return float64(step) / float64(max(plan.Epoch, 1)) }
+		return d.beginRun(cfg, dir)
 	}}
 	opts.Stepped = func(s train.Step) {
-		losses = append(losses, s.Loss)
+		curves.loss.add(epochs(s.Number), s.Loss)
 		clean := 0
 		for _, at := range s.Kept {
 			if sample := data.Samples[s.IDs[at]]; sample.True == datasets.Unlabelled || sample.True == sample.Label {
@@ -215,17 +241,30 @@ func (d *demo) watch(curves *demoCurves, data *datasets.Dataset, dir string) tra
 			}
 		}
 		if len(s.Kept) > 0 {
-			purity = append(purity, float64(clean)/float64(len(s.Kept)))
+			curves.purity.add(epochs(s.Number), float64(clean)/float64(len(s.Kept)))
 		}
-		curves.loss = d.series(curves, losses)
-		curves.purity = d.series(curves, purity)
 	}
-	opts.Validated = func(v train.Validation) {
-		curves.score.X = append(curves.score.X, float64(v.Step)/float64(max(curves.epoch, 1)))
-		curves.score.Y = append(curves.score.Y, v.Score)
-		curves.score.Name, curves.score.Tone = curves.name, curves.tone
-	}
+	opts.Validated = func(v train.Validation) { curves.score.add(epochs(v.Step), v.Score) }
 	return opts
+}
+
+// beginRun empties a run's folder of an earlier demo and writes its config.yaml, so that winnow eval and winnow
+// audit take the folder as one of winnow train.
+func (d *demo) beginRun(cfg config.Run, dir string) error {
+	if err := prepareRunFolder(dir, false, true); err != nil {
+		return err
+	}
+	if err := clearRunFolder(dir); err != nil {
+		return err
+	}
+	text, err := config.Marshal(cfg)
+	if err == nil {
+		err = atomicfile.WriteBytes(filepath.Join(dir, configFile), text)
+	}
+	if err != nil {
+		return fmt.Errorf("demo: %s: %w", filepath.Join(dir, configFile), err)
+	}
+	return nil
 }
 
 // audit judges the given training labels by the filtered head.
@@ -240,15 +279,6 @@ func (d *demo) audit(ctx context.Context, out trained) error {
 	}
 	d.result.Detection = *d.audited.Detection
 	return nil
-}
-
-// series smooths values (PRISM, Fig. 2) over epochs.
-func (d *demo) series(curves *demoCurves, values []float64) eval.Series {
-	s := eval.Series{Name: curves.name, Tone: curves.tone, Y: filters.Smooth(0.95, values)}
-	for i := range values {
-		s.X = append(s.X, float64(i+1)/float64(max(curves.epoch, 1)))
-	}
-	return s
 }
 
 // extract makes the features of every image, always anew: it takes seconds.

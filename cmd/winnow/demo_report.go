@@ -12,6 +12,7 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/features"
+	"winnow/filters"
 	"winnow/head"
 	"winnow/internal/atomicfile"
 	"winnow/models"
@@ -90,7 +91,7 @@ func (d *demo) write() error {
 
 func (d *demo) report() (eval.Report, error) {
 	r := eval.Report{
-		Title:   "winnow: a good embedding from labels half of which are wrong",
+		Title:   fmt.Sprintf("winnow: an embedding from labels of which %.0f %% are wrong", 100*d.result.NoiseRate),
 		Verdict: d.result.Verdict, Rows: d.rows(), K: []int{2, 4, 8}, Charts: d.charts(),
 		Facts: []eval.Fact{
 			{Name: "data", Value: fmt.Sprintf("glyphs: %d drawn characters, %d images; train, validation and test hold different characters", len(d.clean.Classes), len(d.clean.Samples))},
@@ -115,10 +116,12 @@ func (d *demo) charts() []eval.Chart {
 	score := eval.Chart{Title: "P@1 on validation classes", X: "epoch", Percent: true}
 	purity := eval.Chart{Title: "Share of clean labels among the kept", X: "epoch", Percent: true}
 	for _, c := range d.curves {
-		loss.Series = append(loss.Series, c.loss)
-		score.Series = append(score.Series, c.score)
+		series := func(x, y []float64) eval.Series { return eval.Series{Name: c.name, Tone: c.tone, X: x, Y: y} }
+		smooth := func(y []float64) []float64 { return filters.Smooth(0.95, y) } // PRISM, Fig. 2
+		loss.Series = append(loss.Series, series(c.loss.x, smooth(c.loss.y)))
+		score.Series = append(score.Series, series(c.score.x, c.score.y))
 		if c.name != "topline" {
-			purity.Series = append(purity.Series, c.purity)
+			purity.Series = append(purity.Series, series(c.purity.x, smooth(c.purity.y)))
 		}
 	}
 	var clean, wrong []float64

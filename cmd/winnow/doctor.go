@@ -18,7 +18,7 @@ import (
 func doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "doctor",
-		Usage: "say what winnow has to work with, and mend what is missing",
+		Usage: "say what winnow has to work with, and the command that mends what is missing",
 		Description: "Exit code 0: networks run on this machine's CPU, so the main job can be done. Everything else that\n" +
 			"is missing is listed with the command that mends it.",
 		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
@@ -58,7 +58,7 @@ func doctor(c *cli.Context) error {
 		return err
 	}
 	if c.Bool("json") {
-		err = writeJSON(c, d)
+		err = printJSON(c.App.Writer, d)
 	} else {
 		err = d.write(c.App.Writer)
 	}

@@ -20,9 +20,9 @@ func evalCommand() *cli.Command {
 			"splits query and gallery (and no test), queries ask the gallery. Recall@K, P@1, R-Precision and MAP@R as in\n" +
 			"Musgrave et al., A Metric Learning Reality Check (2020); queries without a positive are left out.",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "split", Usage: "the `SPLIT` to measure on; default: test, or query against gallery"},
-			&cli.StringFlag{Name: "k", Value: "1,2,4,8,16,32", Usage: "`K` of Recall@K, several with commas"},
-			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most `BYTES` of similarities held at once"},
+			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery", Usage: "the `SPLIT` to measure on"},
+			&cli.StringFlag{Name: "k", Value: "1,2,4,8,16,32", Usage: "`K,...` of Recall@K"},
+			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most memory for similarities, `SIZE`: 512MiB, 2GiB"},
 			&cli.BoolFlag{Name: "count-lonely", Usage: "a query without any positive counts as a miss"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		}, dataFlags...),

@@ -29,11 +29,11 @@ func extractCommand() *cli.Command {
 			"   winnow extract --manifest birds.csv --root birds/ --model mobilenetv2 --out birds.features",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "manifest", Required: true, Usage: "manifest `FILE`, or a folder with a folder for each class"},
-			&cli.StringFlag{Name: "root", Usage: "`DIR` the manifest's paths are relative to (default: the manifest's folder)"},
+			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder", Usage: "`DIR` that the manifest's paths start from"},
 			&cli.StringFlag{Name: "model", Required: true, Usage: "a backbone: `NAME` of winnow models list, or an ONNX file"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "feature store `DIR` to write"},
 			&cli.IntFlag{Name: "batch", Value: 32, Usage: "`N` images a run of the network"},
-			&cli.IntFlag{Name: "workers", Usage: "`N` images decoded at the same time (0: one a core)"},
+			&cli.IntFlag{Name: "workers", DefaultText: "one a core", Usage: "`N` images decoded at the same time"},
 			&cli.IntFlag{Name: "max-pixels", Value: backbone.DefaultMaxPixels, Usage: "pictures of more than `N` pixels are unreadable"},
 			&cli.BoolFlag{Name: "exif", Usage: "turn pictures as their EXIF orientation says"},
 			&cli.BoolFlag{Name: "strict", Usage: "stop at the first unreadable image"},

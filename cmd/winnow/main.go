@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -76,16 +77,17 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Version:                   version(),
 		Writer:                    stdout,
 		ErrWriter:                 stderr,
-		HideHelpCommand:           true,
 		UseShortOptionHandling:    true,
 		DisableSliceFlagSeparator: true, // a repeated flag's value may hold commas
-		Suggest:                   true,
 		Flags:                     globalFlags,
 		Commands:                  commands(),
 		ExitErrHandler:            func(*cli.Context, error) {}, // run decides the exit code
 		OnUsageError:              usageFailed,
 		Before:                    limitThreads,
 		Action:                    noCommand,
+	}
+	for _, f := range app.Flags {
+		demanded(f)
 	}
 	for _, c := range app.Commands {
 		strict(c)
@@ -120,12 +122,52 @@ var globalFlags = []cli.Flag{
 // strict makes misuse of a command and its subcommands exit with 2.
 func strict(c *cli.Command) {
 	c.OnUsageError = usageFailed
-	if len(c.Subcommands) > 0 && c.Action == nil {
+	if len(c.Subcommands) > 0 {
 		c.Action = noCommand
+		for _, sub := range c.Subcommands {
+			strict(sub)
+		}
+		return
 	}
-	for _, sub := range c.Subcommands {
-		strict(sub)
+	c.HideHelpCommand = true // "help" may be the name of a run folder
+	var needed []string
+	for _, f := range c.Flags {
+		if demanded(f) {
+			needed = append(needed, f.Names()[0])
+		}
 	}
+	c.Before = func(c *cli.Context) error {
+		var missing []string
+		for _, name := range needed {
+			if !c.IsSet(name) {
+				missing = append(missing, "--"+name)
+			}
+		}
+		if len(missing) > 0 {
+			return misused("%s: %s missing: see '%s --help'", c.Command.HelpName, strings.Join(missing, ", "), c.Command.HelpName)
+		}
+		return nil
+	}
+}
+
+// demanded takes the check of a required flag from the library, which would print the whole help to standard
+// output and exit with 1, and says in the help what the library does not.
+func demanded(f cli.Flag) bool {
+	switch f := f.(type) {
+	case *cli.BoolFlag:
+		f.DisableDefaultText = f.DefaultText == ""
+	case *cli.StringFlag:
+		if f.Required {
+			f.Required, f.Usage = false, f.Usage+"; required"
+			return true
+		}
+	case *cli.Float64Flag:
+		if f.Required {
+			f.Required, f.Usage, f.DefaultText = false, f.Usage+"; required", "none"
+			return true
+		}
+	}
+	return false
 }
 
 func usageFailed(_ *cli.Context, err error, _ bool) error { return usageError{err} }
@@ -133,9 +175,16 @@ func usageFailed(_ *cli.Context, err error, _ bool) error { return usageError{er
 // noCommand answers a missing or unknown command.
 func noCommand(c *cli.Context) error {
 	if name := c.Args().First(); name != "" {
-		return misused("%q is not a command of %s: see '%s --help'", name, c.App.Name, c.App.Name)
+		var known []string
+		for _, sub := range c.Command.VisibleCommands() {
+			if sub.Name != "help" {
+				known = append(known, sub.Name)
+			}
+		}
+		return misused("%q is not a command of %s, expected %s", name, c.Command.HelpName, strings.Join(known, ", "))
 	}
-	if err := cli.ShowAppHelp(c); err != nil {
+	c.App.Writer = c.App.ErrWriter // not asked for, so no data
+	if err := cli.ShowSubcommandHelp(c); err != nil {
 		return err
 	}
 	return misused("a command is missing")

@@ -152,7 +152,7 @@ func modelsList(c *cli.Context) error {
 		list = append(list, listedModel{e, r.Own(e.Name), found, path})
 	}
 	if c.Bool("json") {
-		return writeJSON(c, list)
+		return printJSON(c.App.Writer, list)
 	}
 	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tIMAGES\tFILE\tSOURCE")
@@ -199,7 +199,7 @@ func modelsShow(c *cli.Context) error {
 		fmt.Fprintf(c.App.ErrWriter, "winnow: %s\n", line)
 	}
 	if c.Bool("json") {
-		return writeJSON(c, report)
+		return printJSON(c.App.Writer, report)
 	}
 	return writeReport(c.App.Writer, report)
 }
@@ -298,7 +298,7 @@ func modelsAdd(c *cli.Context) error {
 		fmt.Fprintf(c.App.ErrWriter, "winnow: %s\n", line)
 	}
 	if c.Bool("json") {
-		return writeJSON(c, b.Entry)
+		return printJSON(c.App.Writer, b.Entry)
 	}
 	fmt.Fprintf(c.App.Writer, "added %s: %s, feature %s of %s numbers, %s\n",
 		b.Name, b.Path, p.Cut, dimension(p.Dim), describePreprocessing(b.Preprocessing))

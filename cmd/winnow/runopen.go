@@ -32,8 +32,8 @@ type openedRun struct {
 
 // dataFlags name the data where they moved since the training, or other data.
 var dataFlags = []cli.Flag{
-	&cli.StringFlag{Name: "manifest", Usage: "manifest `FILE`; default: the one the run was trained on"},
-	&cli.StringFlag{Name: "features", Usage: "feature store `DIR`; default: the one the run was trained on"},
+	&cli.StringFlag{Name: "manifest", DefaultText: "the one the run was trained on", Usage: "manifest `FILE`"},
+	&cli.StringFlag{Name: "features", DefaultText: "the one the run was trained on", Usage: "feature store `DIR`"},
 }
 
 // openRunArg opens the run folder that a command is given as its one argument.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"runtime"
@@ -90,18 +89,11 @@ func showRuntime(c *cli.Context) error {
 	}
 	facts := runtimeFacts{found.Path, found.Source, rt.Version(), rt.Providers()}
 	if c.Bool("json") {
-		return writeJSON(c, facts)
+		return printJSON(c.App.Writer, facts)
 	}
 	fmt.Fprintf(c.App.Writer, "path       %s\nsource     %s\nversion    %s\nproviders  %s\n",
 		facts.Path, facts.Source, facts.Version, strings.Join(facts.Providers, ", "))
 	return nil
-}
-
-// writeJSON writes a result to standard output.
-func writeJSON(c *cli.Context, v any) error {
-	e := json.NewEncoder(c.App.Writer)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }
 
 // installHint is what to do where ONNX Runtime is missing.

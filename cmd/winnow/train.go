@@ -30,7 +30,7 @@ func trainCommand() *cli.Command {
 			"--loss names. 'winnow train --defaults' prints them.\n\n" +
 			"   winnow train --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds\n" +
 			"   winnow train --manifest birds.csv --features birds.features --loss soft_triple --filter proxysim --out runs/birds2",
-		Flags:  trainFlags,
+		Flags:  showDefaults(trainFlags, config.Default()),
 		Action: runTrain,
 	}
 }

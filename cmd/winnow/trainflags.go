@@ -95,6 +95,36 @@ func applyTrainFlags(c *cli.Context, cfg *config.Run) error {
 	return nil
 }
 
+// showDefaults says in the help what holds where a flag is not given.
+func showDefaults(flags []cli.Flag, d config.Run) []cli.Flag {
+	var terms []string
+	for _, l := range d.Losses {
+		terms = append(terms, l.Term())
+	}
+	texts := map[string]string{
+		"loss": strings.Join(terms, ", "), "filter": d.Filter.Scorer, "noise-rate": fmt.Sprint(d.Filter.Rate),
+		"dim": fmt.Sprint(d.Head.Out), "hidden": "none", "init": d.Head.Init, "lr": fmt.Sprint(d.Solver.LR), "seed": fmt.Sprint(d.Seed),
+		"batch":  fmt.Sprintf("%dx%d", d.Sampler.Classes, d.Sampler.Images),
+		"epochs": strings.TrimSuffix(d.Length.String(), " epochs"), "steps": "as many as the epochs have",
+	}
+	for _, f := range flags {
+		text := texts[f.Names()[0]]
+		switch f := f.(type) {
+		case *cli.StringFlag:
+			f.DefaultText = text
+		case *cli.StringSliceFlag:
+			f.DefaultText = text
+		case *cli.Float64Flag:
+			f.DefaultText = text
+		case *cli.IntFlag:
+			f.DefaultText = text
+		case *cli.Uint64Flag:
+			f.DefaultText = text
+		}
+	}
+	return flags
+}
+
 func parseBatch(text string) (classes, images int, err error) {
 	p, k, ok := strings.Cut(strings.ReplaceAll(text, "×", "x"), "x")
 	classes, err1 := strconv.Atoi(p)

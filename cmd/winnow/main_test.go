@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+)
+
+// Misuse of the command line exits with 2 before anything is done, says what was expected, and leaves
+// standard output to data.
+func TestMisuse(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for line, want := range map[string]string{
+		"winnow":                                 "a command is missing",
+		"winnow nix":                             `"nix" is not a command of winnow, expected runtime, doctor, models, data, extract, train, eval, audit, export, demo`,
+		"winnow data":                            "a command is missing",
+		"winnow data impor":                      `"impor" is not a command of winnow data, expected import, check, corrupt, glyphs`,
+		"winnow extract --out x":                 "winnow extract: --manifest, --model missing",
+		"winnow data import photos":              "winnow data import: --out missing",
+		"winnow data corrupt list.csv":           "winnow data corrupt: --out, --rate missing",
+		"winnow demo extra":                      `winnow demo: found the argument "extra", expected none`,
+		"winnow doctor extra":                    `winnow doctor: found the argument "extra", expected none`,
+		"winnow runtime show extra":              `winnow runtime show: found the argument "extra", expected none`,
+		"winnow data check":                      "one manifest",
+		"winnow audit help":                      "",
+		"winnow --nope":                          "flag provided but not defined",
+		"winnow demo --nope":                     "flag provided but not defined",
+		"winnow demo --classes 3":                "classes is 3, expected 12",
+		"winnow demo --rate 1":                   "noise rate is 1, expected",
+		"winnow demo --set nope=1":               "unknown key nope",
+		"winnow demo --set head.out=-1":          "head: out: found -1",
+		"winnow demo --set data.manifest=a":      "--set data.manifest",
+		"winnow demo --set seed=4":               "--set seed",
+		"winnow --device tpu demo --classes 12":  `--device: found "tpu"`,
+		"winnow --threads -1 demo --classes 12":  "--threads: found -1",
+		"winnow data glyphs --out new --seed -1": "invalid value",
+	} {
+		var stdout, stderr bytes.Buffer
+		code := run(context.Background(), strings.Fields(line), &stdout, &stderr)
+		if line == "winnow audit help" { // a folder may be called so
+			if code != 1 || !strings.Contains(stderr.String(), "help: holds no config.yaml") {
+				t.Errorf("%s: exit code %d, %q", line, code, stderr.String())
+			}
+			continue
+		}
+		if code != 2 || !strings.Contains(stderr.String(), want) || stdout.Len() > 0 {
+			t.Errorf("%s: exit code %d, standard output %q, standard error %q; expected 2 and %q", line, code, stdout.String(), stderr.String(), want)
+		}
+	}
+}
+
+func TestHelpIsData(t *testing.T) {
+	for line, want := range map[string]string{
+		"winnow --help":              "GLOBAL OPTIONS",
+		"winnow help":                "GLOBAL OPTIONS",
+		"winnow help extract":        "feature store DIR to write; required",
+		"winnow data --help":         "winnow data",
+		"winnow train --help":        "(default: 512)",
+		"winnow data corrupt --help": "required",
+	} {
+		var stdout, stderr bytes.Buffer
+		if code := run(context.Background(), strings.Fields(line), &stdout, &stderr); code != 0 || stderr.Len() > 0 {
+			t.Errorf("%s: exit code %d, standard error %q", line, code, stderr.String())
+		}
+		if text := stdout.String(); !strings.Contains(text, want) || strings.Contains(text, "default: false") || strings.Count(text, "default: 0)") > strings.Count(text, "(0: ") {
+			t.Errorf("%s: expected %q and no empty defaults in\n%s", line, want, text)
+		}
+	}
+}
