@@ -16,6 +16,8 @@ import (
 	"winnow/datasets/glyphs"
 	"winnow/eval"
 	"winnow/features"
+	"winnow/filters"
+	"winnow/head"
 	"winnow/internal/atomicfile"
 	"winnow/internal/config"
 	"winnow/models"
@@ -52,10 +54,19 @@ type demoResult struct {
 	Unfiltered eval.Retrieval     `json:"unfiltered"`
 	PRISM      eval.Retrieval     `json:"prism"`
 	Detection  eval.Detection     `json:"detection"`
+	Chosen     demoChosen         `json:"chosen_by_validation"`
 	Cost       float64            `json:"noise_cost"`      // P@1 of topline less that of unfiltered
 	Recovered  *float64           `json:"recovered_share"` // of that, by PRISM; null where the noise cost nothing
 	Verdict    []string           `json:"verdict"`
 	Seconds    map[string]float64 `json:"seconds"`
+}
+
+// demoChosen are the same three trainings where a validation split with true labels chooses the state. The
+// fields above are the last states, after equal budgets: who has wrong labels seldom has such a split.
+type demoChosen struct {
+	Topline    eval.Retrieval `json:"topline"`
+	Unfiltered eval.Retrieval `json:"unfiltered"`
+	PRISM      eval.Retrieval `json:"prism"`
 }
 
 // The manifests of the demo: as the trainings on wrong labels see it, and as the topline does.
@@ -74,7 +85,8 @@ type demo struct {
 	images  fs.FS
 	store   *features.Store
 	curves  []demoCurves
-	idle    []string // trainings that never beat the untrained head on validation
+	idle    []string   // trainings that never beat the untrained head on validation
+	last    *head.Head // of the filtered training
 	audited audited
 	result  demoResult
 }
@@ -184,10 +196,11 @@ func (d *demo) train(rate float64) error {
 		manifest string
 		filtered bool
 		to       *eval.Retrieval
+		chosen   *eval.Retrieval
 	}{
-		{"topline", 3, d.clean, trueManifest, false, &d.result.Topline},
-		{"unfiltered", 2, d.noisy, noisyManifest, false, &d.result.Unfiltered},
-		{"prism", 1, d.noisy, noisyManifest, true, &d.result.PRISM},
+		{"topline", 3, d.clean, trueManifest, false, &d.result.Topline, &d.result.Chosen.Topline},
+		{"unfiltered", 2, d.noisy, noisyManifest, false, &d.result.Unfiltered, &d.result.Chosen.Unfiltered},
+		{"prism", 1, d.noisy, noisyManifest, true, &d.result.PRISM, &d.result.Chosen.PRISM},
 	} {
 		cfg, err := d.config(rate, run.filtered, run.manifest)
 		if err != nil {
@@ -214,9 +227,21 @@ func (d *demo) train(rate float64) error {
 		if err != nil {
 			return err
 		}
-		*run.to, d.result.Frozen, d.result.Whitened = all.Trained, all.Frozen, all.Whitened
+		*run.chosen, d.result.Frozen, d.result.Whitened = all.Trained, all.Frozen, all.Whitened
+		last, _, err := models.ReadHead(filepath.Join(d.dir, run.name, lastHeadFile))
+		if err != nil {
+			return err
+		}
+		z, err := embed(last, test)
+		if err != nil {
+			return err
+		}
+		if *run.to, err = eval.Retrieve(d.c.Context, z, nil, eval.RetrievalOptions{}); err != nil {
+			return err
+		}
 		if run.filtered {
-			err = d.timed("audit", func() error { return d.audit(d.c.Context, out) })
+			d.last = last
+			err = d.timed("audit", func() error { return d.audit(d.c.Context, out.Filter) })
 			if err != nil {
 				return err
 			}
@@ -268,12 +293,12 @@ func (d *demo) beginRun(cfg config.Run, dir string) error {
 }
 
 // audit judges the given training labels by the filtered head.
-func (d *demo) audit(ctx context.Context, out trained) error {
+func (d *demo) audit(ctx context.Context, filter filters.Config) error {
 	set, _, err := splitSet(d.noisy, d.store, datasets.Train)
 	if err != nil {
 		return err
 	}
-	d.audited, err = audit(ctx, out.Head, set, d.noisy, out.Filter, nil, 0)
+	d.audited, err = audit(ctx, d.last, set, d.noisy, filter, nil, 0)
 	if err != nil {
 		return err
 	}

@@ -13,9 +13,7 @@ import (
 	"winnow/eval"
 	"winnow/features"
 	"winnow/filters"
-	"winnow/head"
 	"winnow/internal/atomicfile"
-	"winnow/models"
 )
 
 // judge says in plain words what came out, whatever it is.
@@ -42,8 +40,11 @@ func (d *demo) judge() {
 		say("Without any training the features reach %.1f %% (frozen) and %.1f %% (whitened): the trained head is NOT better than that.",
 			100*r.Frozen.PrecisionAt1, 100*r.Whitened.PrecisionAt1)
 	}
+	c := r.Chosen
+	say("These are the last states of three trainings of equal length. Where a validation split with true labels chooses the state, P@1 is %.1f %% (true labels), %.1f %% (no filter) and %.1f %% (PRISM).",
+		100*c.Topline.PrecisionAt1, 100*c.Unfiltered.PrecisionAt1, 100*c.PRISM.PrecisionAt1)
 	for _, name := range d.idle {
-		say("The training %q never beat the untrained (whitened) head on validation, so that head was kept and is what is measured.", name)
+		say("There %q is the untrained, whitened head: no epoch of that training beat it on validation.", name)
 	}
 	say("Only a head on frozen features is trained here, which gains little from clean labels and loses little to wrong ones.")
 }
@@ -181,15 +182,11 @@ func (d *demo) picture(path, caption string) (eval.Picture, error) {
 
 // queries shows test images spread over the test classes and their k nearest by the filtered head.
 func (d *demo) queries(n, k int) ([]eval.QueryCard, error) {
-	h, err := d.head("prism")
-	if err != nil {
-		return nil, err
-	}
 	set, _, err := splitSet(d.clean, d.store, datasets.Test)
 	if err != nil {
 		return nil, err
 	}
-	z, err := embed(h, set)
+	z, err := embed(d.last, set)
 	if err != nil {
 		return nil, err
 	}
@@ -232,12 +229,6 @@ func (d *demo) queryCard(z features.Set, row int, list []eval.Neighbour, k int) 
 		card.Nearest = append(card.Nearest, pic)
 	}
 	return card, nil
-}
-
-// head reads the best head of one of the runs.
-func (d *demo) head(run string) (*head.Head, error) {
-	h, _, err := models.ReadHead(filepath.Join(d.dir, run, bestHeadFile))
-	return h, err
 }
 
 // glyphName makes a class of the glyphs readable: "U+00AE_registered_sign" becomes "® registered sign".

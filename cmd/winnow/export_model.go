@@ -102,7 +102,7 @@ func (r *openedRun) backbone(name string) (*models.Backbone, error) {
 
 // aboutModel is what the metadata of the joined model say, so that whoever finds the file alone can feed it.
 func (r *openedRun) aboutModel(b *models.Backbone) (map[string]string, error) {
-	sum, err := fileSum(filepath.Join(r.Dir, bestHeadFile))
+	sum, err := fileSum(filepath.Join(r.Dir, r.HeadFile))
 	if err != nil {
 		return nil, fmt.Errorf("export: %w", err)
 	}

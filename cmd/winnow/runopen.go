@@ -23,6 +23,7 @@ import (
 type openedRun struct {
 	Dir          string
 	Config       config.Run
+	HeadFile     string // its name in Dir
 	Head         *head.Head
 	Meta         models.HeadMeta
 	ManifestFile string // may be a folder
@@ -30,8 +31,9 @@ type openedRun struct {
 	Store        *features.Store
 }
 
-// dataFlags name the data where they moved since the training, or other data.
+// dataFlags choose the state of a run, and name the data where they moved since the training, or other data.
 var dataFlags = []cli.Flag{
+	&cli.BoolFlag{Name: "last", Usage: "take the last state of the training instead of the one that validation chose"},
 	&cli.StringFlag{Name: "manifest", DefaultText: "the one the run was trained on", Usage: "manifest `FILE`"},
 	&cli.StringFlag{Name: "features", DefaultText: "the one the run was trained on", Usage: "feature store `DIR`"},
 }
@@ -49,9 +51,13 @@ func openRunArg(c *cli.Context) (*openedRun, error) {
 		}
 		return nil, err
 	}
-	if r.Head, r.Meta, err = models.ReadHead(filepath.Join(r.Dir, bestHeadFile)); err != nil {
+	r.HeadFile = bestHeadFile
+	if c.Bool("last") {
+		r.HeadFile = lastHeadFile
+	}
+	if r.Head, r.Meta, err = models.ReadHead(filepath.Join(r.Dir, r.HeadFile)); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, withHint(fmt.Errorf("%s: holds no %s: the training is not finished", r.Dir, bestHeadFile), "go on with it: winnow train --config %s --out %s --resume", filepath.Join(r.Dir, configFile), r.Dir)
+			return nil, withHint(fmt.Errorf("%s: holds no %s: the training is not finished", r.Dir, r.HeadFile), "go on with it: winnow train --config %s --out %s --resume", filepath.Join(r.Dir, configFile), r.Dir)
 		}
 		return nil, err
 	}
