@@ -22,9 +22,14 @@ type Set struct {
 	IDs    []int          // n positions in the dataset; nil where identity plays no part
 }
 
-// NewSet allocates n zero vectors of dimension d with labels and ids.
+// NewSet allocates n zero vectors of dimension d, all of class 0, with the ids 0 … n-1: equal ids would say that
+// they are copies of one image.
 func NewSet(n, d int) Set {
-	return Set{X: NewMatrix(n, d), Labels: make([]int, n), IDs: make([]int, n)}
+	s := Set{X: NewMatrix(n, d), Labels: make([]int, n), IDs: make([]int, n)}
+	for i := range s.IDs {
+		s.IDs[i] = i
+	}
+	return s
 }
 
 // NewMatrix allocates a contiguous n×d matrix of zeros.

@@ -8,14 +8,21 @@ import "winnow/features"
 //
 // A row without such company scores 1. It looks neither at the bank nor at other classes, and is no
 // probability: thresholds by rank only. The paper's sum includes j = i but divides by K-1; the pair with
-// itself is left out here. Computed from class sums in O(n·d). Source: PRISM, eq. 20 (ablation).
+// itself is left out here, and so are copies: of an image that stands in the batch several times (a class smaller
+// than K), known by its ID, one is counted. Computed from class sums in O(n·d). Source: PRISM, eq. 20 (ablation).
 type BatchPositive struct{}
 
 // Score returns the mean similarity for each row of z; the bank is not used.
 func (BatchPositive) Score(dst []float64, z features.Set, _ *features.Bank, _ bool) []float64 {
 	dst = sized(dst, z.Len())
-	sums, counts := map[int][]float64{}, map[int]int{}
+	sums, counts, seen := map[int][]float64{}, map[int]int{}, map[int]bool{}
 	for i, k := range z.Labels[:z.Len()] {
+		if z.IDs != nil {
+			if seen[z.IDs[i]] {
+				continue // a copy has the same vector and label
+			}
+			seen[z.IDs[i]] = true
+		}
 		sum := sums[k]
 		if sum == nil {
 			sum = make([]float64, z.Dim())

@@ -2,7 +2,7 @@
 //
 // This folder only wires: one file per command, flags and files in, rooms called, results out. Data goes to
 // standard output; messages and progress go to standard error. Exit code 0: done; 1: failed; 2: misused;
-// 130: interrupted, with the work so far saved.
+// 130: interrupted (extract and train save the work so far).
 package main
 
 import (
@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -38,7 +39,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "winnow: %v\n", err)
 		return 2
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "winnow: interrupted; the work so far is saved")
+		fmt.Fprintln(stderr, "winnow: interrupted"+whatIsSaved(args))
 		return 130
 	}
 	fmt.Fprintf(stderr, "winnow: %v\n", err)
@@ -47,6 +48,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "winnow: %s\n", hinted.hint)
 	}
 	return 1
+}
+
+// whatIsSaved says what an interrupted command left behind, for those that can go on.
+func whatIsSaved(args []string) string {
+	switch {
+	case slices.Contains(args, "train"):
+		return "; the work so far is saved: --resume goes on with it"
+	case slices.Contains(args, "extract"):
+		return "; the work so far is saved: the same command goes on with it"
+	}
+	return ""
 }
 
 // usageError is the user's misuse of the command line: exit code 2.
