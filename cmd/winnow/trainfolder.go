@@ -15,6 +15,7 @@ import (
 
 	"winnow/eval"
 	"winnow/features"
+	"winnow/filters"
 	"winnow/internal/atomicfile"
 	"winnow/internal/config"
 	"winnow/models"
@@ -132,6 +133,9 @@ func (r *trainCommandRun) tellData() {
 func (r *trainCommandRun) tellPlan(plan trainPlan) {
 	if plan.Config.Head.Out != r.cfg.Head.Out {
 		note(r.c, "dimension %d is more than the %d of the features: using %d", r.cfg.Head.Out, plan.Config.Head.In, plan.Config.Head.Out)
+	}
+	if f := r.cfg.Filter; f.Scorer != config.NoFilter && f.Threshold != filters.ThresholdFixed {
+		note(r.c, "the filter %s drops about %.0f %% of the labels (set by --noise-rate)", f.Scorer, 100*f.Rate)
 	}
 	if r.cfg.Validation.Patience > 0 && !plan.Validates {
 		note(r.c, "validation.patience is set without a validation split: the run will not stop early")
