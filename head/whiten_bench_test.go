@@ -1,0 +1,40 @@
+package head
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/blas/gonum"
+
+	"winnow/features"
+	"winnow/internal/orttest"
+)
+
+// BenchmarkWhiten is the start of a training on the features of MobileNetV2 and ResNet-50: whitening 6,000
+// vectors whose spectrum falls like those of real features, by a power law.
+func BenchmarkWhiten(b *testing.B) {
+	fast := orttest.UseBLAS(b)
+	blas64.Use(fast)
+	defer blas64.Use(gonum.Implementation{})
+	defer blas32.Use(gonum.Implementation{})
+	for _, dim := range []int{1280, 2048} {
+		x := features.NewMatrix(6000, dim)
+		rng := rand.New(rand.NewPCG(1, uint64(dim)))
+		for i := range x.Rows {
+			for j := range dim {
+				features.Row(x, i)[j] = float32(rng.NormFloat64() / math.Sqrt(1+float64(j)))
+			}
+		}
+		b.Run(fmt.Sprintf("%d_to_512", dim), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := New(Config{In: dim, Out: 512, Bias: true, Activation: ReLU, Init: Whiten}, x, rng); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
