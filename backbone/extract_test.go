@@ -49,7 +49,7 @@ func (s *sums) Infer(dst blas32.General, pixels []float32, n int) error {
 		clear(row)
 		row[1] = all
 		for j, v := range pixels[i*s.size : (i+1)*s.size] {
-			row[j%5] += v * float32(j%7+n%3) // n: the composition of the batch matters, as it may in a real network
+			row[j%5] += v * float32(j%7+n%3) // n: the same image in a batch of another size gives other bits
 		}
 		row[0]++ // never the zero vector, which marks an unreadable image
 	}
