@@ -25,7 +25,7 @@ func (m *Model) check() error {
 	versions := map[string]int64{}
 	for _, o := range m.Opsets {
 		domain := o.Domain
-		if isONNX(domain) {
+		if IsONNX(domain) {
 			domain = ""
 			if o.Version < 1 || o.Version > newestOpset {
 				return fmt.Errorf("operator set: found version %d, expected 1 to %d: export the model again with one of them", o.Version, newestOpset)
@@ -78,7 +78,7 @@ func (g *Graph) check(versions map[string]int64, outer *scope) error {
 // check looks at one node and adds what it makes to the names.
 func (n *Node) check(versions map[string]int64, names *scope) error {
 	domain := n.Domain
-	if isONNX(domain) {
+	if IsONNX(domain) {
 		domain = ""
 	}
 	if _, ok := versions[domain]; !ok {

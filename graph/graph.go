@@ -66,18 +66,19 @@ type Node struct {
 // Opset is the version of ONNX's own operator set, 0 where the model imports none.
 func (m *Model) Opset() int64 {
 	for _, o := range m.Opsets {
-		if isONNX(o.Domain) {
+		if IsONNX(o.Domain) {
 			return o.Version
 		}
 	}
 	return 0
 }
 
-func isONNX(domain string) bool { return domain == "" || domain == "ai.onnx" }
+// IsONNX reports whether a domain is that of ONNX's own operators.
+func IsONNX(domain string) bool { return domain == "" || domain == "ai.onnx" }
 
 // is reports whether the node is one of ONNX's own operators of these names.
 func (n *Node) is(ops ...string) bool {
-	if !isONNX(n.Domain) {
+	if !IsONNX(n.Domain) {
 		return false
 	}
 	for _, op := range ops {

@@ -1,0 +1,180 @@
+package gradient
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"winnow/graph"
+)
+
+// rule writes the derivative of one node: given the gradients of its outputs, it calls give for each input
+// that needs one.
+type rule func(c *call) error
+
+// call is one forward node during the walk.
+type call struct {
+	*graph.Node
+	r    *reverse
+	grad []string // gradient of each output; "" where none has come
+	need []bool   // whether each input's gradient is wanted
+}
+
+// in is the i-th input, "" where it is left out.
+func (c *call) in(i int) string {
+	if i < len(c.Inputs) {
+		return c.Inputs[i]
+	}
+	return ""
+}
+
+// wants reports whether the i-th input is there and its gradient is wanted.
+func (c *call) wants(i int) bool { return i < len(c.need) && c.need[i] }
+
+// give adds to the gradient of the i-th input, if it is wanted.
+func (c *call) give(i int, grad string) {
+	if c.wants(i) {
+		c.r.flows[c.Inputs[i]] = append(c.r.flows[c.Inputs[i]], grad)
+	}
+}
+
+// op adds a node with one output to the backward model and returns the output.
+func (c *call) op(op string, inputs []string, attributes ...*graph.Attribute) string {
+	return c.r.b.Node(op, inputs, attributes...)
+}
+
+// ops adds a node with n outputs to the backward model and returns them.
+func (c *call) ops(op string, n int, inputs []string, attributes ...*graph.Attribute) []string {
+	node := &graph.Node{Name: c.r.b.Fresh(op), Op: op, Inputs: inputs, Attributes: attributes}
+	for range n {
+		node.Outputs = append(node.Outputs, c.r.b.Fresh(op))
+	}
+	c.r.b.Add(node)
+	return node.Outputs
+}
+
+// contrib adds a node of com.microsoft with one output to the backward model.
+func (c *call) contrib(op string, inputs []string, attributes ...*graph.Attribute) string {
+	c.r.contrib = true
+	out := c.r.b.Fresh(op)
+	c.r.b.Add(&graph.Node{Name: out, Op: op, Domain: "com.microsoft", Inputs: inputs, Outputs: []string{out}, Attributes: attributes})
+	return out
+}
+
+// before adds a node with one output to the forward model, for what is cheaper to keep than its inputs. It
+// must exist in the forward model's operator set.
+func (c *call) before(op string, inputs []string, attributes ...*graph.Attribute) string {
+	return c.r.f.b.Node(op, inputs, attributes...)
+}
+
+// shape is the shape of a forward tensor as far as it is known; nil where not even its rank is.
+func (c *call) shape(tensor string) graph.Shape {
+	if v := c.r.info(tensor); v != nil {
+		return v.Shape
+	}
+	return nil
+}
+
+// dtype is the element type of a forward tensor.
+func (c *call) dtype(tensor string) graph.DataType {
+	if v := c.r.info(tensor); v != nil && v.Type != 0 {
+		return v.Type
+	}
+	return graph.Float32
+}
+
+// known are the elements of a small integer tensor, where they are known.
+func (c *call) known(tensor string) ([]int64, bool) {
+	v, ok := c.r.f.known[tensor]
+	return v, ok
+}
+
+// ints is a constant list of integers.
+func (c *call) ints(v ...int64) string {
+	return c.constant(fmt.Sprint("i", v), func(name string) *graph.Tensor {
+		return graph.NewTensor(name, v, int64(len(v)))
+	})
+}
+
+// scalar is a constant of rank 0 with the element type of a forward tensor.
+func (c *call) scalar(like string, v float64) string {
+	t := c.dtype(like)
+	return c.constant(fmt.Sprint("s", t, math.Float64bits(v)), func(name string) *graph.Tensor {
+		if t == graph.Float64 {
+			return graph.NewTensor(name, []float64{v})
+		}
+		return graph.NewTensor(name, []float32{float32(v)})
+	})
+}
+
+// constant is an initializer of the backward model, made once for each key.
+func (c *call) constant(key string, make func(name string) *graph.Tensor) string {
+	if name := c.r.fixed[key]; name != "" {
+		return name
+	}
+	name := c.r.b.Constant(make("const"))
+	c.r.fixed[key] = name
+	return name
+}
+
+// like brings a gradient to the shape of a forward tensor that has as many elements. At most one size may be
+// free without asking the forward pass for the shape.
+func (c *call) like(grad, tensor string) string {
+	if to, ok := fixedShape(c.shape(tensor)); ok {
+		return c.op("Reshape", []string{grad, c.ints(to...)})
+	}
+	return c.op("Reshape", []string{grad, c.before("Shape", []string{tensor})})
+}
+
+// fixedShape is a shape as Reshape takes it: -1 for the one free size. ok is false with more of them, or with a
+// size of 0 beside it.
+func fixedShape(s graph.Shape) (to []int64, ok bool) {
+	if s == nil {
+		return nil, false
+	}
+	free := 0
+	to = []int64{}
+	for _, d := range s {
+		switch {
+		case !d.Known():
+			free++
+			to = append(to, -1)
+		case d.Size == 0:
+			return nil, false
+		default:
+			to = append(to, d.Size)
+		}
+	}
+	return to, free <= 1
+}
+
+// reduced undoes broadcasting: it sums a gradient of the shape of out over what was repeated of in.
+func (c *call) reduced(grad, in, out string) (string, error) {
+	from, to := c.shape(out), c.shape(in)
+	if from == nil || to == nil {
+		return "", fmt.Errorf("shapes of %q and %q are not known", in, out)
+	}
+	lead := len(from) - len(to)
+	var axes []int64
+	for i := range from {
+		switch {
+		case i < lead:
+			axes = append(axes, int64(i))
+		case one(to[i-lead]) && !one(from[i]):
+			axes = append(axes, int64(i))
+		}
+	}
+	if len(axes) == 0 {
+		return grad, nil
+	}
+	if lead > 0 && !slices.ContainsFunc(axes, func(a int64) bool { return a >= int64(lead) }) {
+		return c.op("ReduceSum", []string{grad, c.ints(axes...)}, graph.Int("keepdims", 0)), nil
+	}
+	sum := c.op("ReduceSum", []string{grad, c.ints(axes...)}, graph.Int("keepdims", 1))
+	if lead > 0 {
+		return c.like(sum, in), nil
+	}
+	return sum, nil
+}
+
+func one(d graph.Dim) bool { return d.Known() && d.Size == 1 }

@@ -1,0 +1,76 @@
+package gradient
+
+import (
+	"fmt"
+	"slices"
+
+	"winnow/graph"
+)
+
+// forward is the forward model while it is being rewritten: plain nodes, no Constant among them, the weights
+// already inputs.
+type forward struct {
+	b      *graph.Builder // over the rewritten model; nodes are added for values that the derivative wants early
+	facts  map[string]*graph.ValueInfo
+	known  map[string][]int64
+	consts map[string]*graph.Tensor // that stay constant
+	state  []State
+}
+
+// prepare rewrites a model so that it can be differentiated: Constant nodes become initializers, weights become
+// inputs, and nodes that behave differently in training are written out.
+func prepare(m *graph.Model, o Options) (*forward, error) {
+	c := *m
+	g := *m.Graph
+	c.Graph = &g
+	g.Nodes, g.Initializers = nil, slices.Clone(m.Graph.Initializers)
+	g.Inputs, g.ValueInfo = slices.Clone(m.Graph.Inputs), slices.Clone(m.Graph.ValueInfo)
+	for _, n := range m.Graph.Nodes {
+		if t := n.ConstantValue(); t != nil && n.Outputs[0] != o.Output {
+			g.Initializers = append(g.Initializers, t)
+			continue
+		}
+		g.Nodes = append(g.Nodes, n)
+	}
+	f := &forward{}
+	if err := f.rewrite(&c, o); err != nil {
+		return nil, err
+	}
+	if err := weightsToInputs(&c, o.Weights, f.state); err != nil {
+		return nil, err
+	}
+	for _, name := range o.Inputs {
+		if !slices.ContainsFunc(c.Graph.DataInputs(), func(v *graph.ValueInfo) bool { return v.Name == name }) {
+			return nil, fmt.Errorf("gradient: input %q: the model has none of that name", name)
+		}
+	}
+	f.b = graph.Extend(&c)
+	f.facts, f.known = graph.Infer(&c), graph.Known(&c)
+	f.consts = map[string]*graph.Tensor{}
+	for _, t := range c.Graph.Initializers {
+		f.consts[t.Name] = t
+	}
+	return f, nil
+}
+
+// weightsToInputs turns initializers into inputs of the same name, type and shape.
+func weightsToInputs(m *graph.Model, weights []string, state []State) error {
+	g := m.Graph
+	names := slices.Clone(weights)
+	for _, s := range state {
+		names = append(names, s.Name)
+	}
+	for _, name := range names {
+		t := g.Initializer(name)
+		if t == nil {
+			return fmt.Errorf("gradient: weight %q: the part of the model that is kept has no initializer of that name", name)
+		}
+		if !t.Type.Floating() {
+			return fmt.Errorf("gradient: weight %q: found %v, expected a floating-point type", name, t.Type)
+		}
+		g.Initializers = slices.DeleteFunc(g.Initializers, func(t *graph.Tensor) bool { return t.Name == name })
+		g.Inputs = slices.DeleteFunc(g.Inputs, func(v *graph.ValueInfo) bool { return v.Name == name }) // IR version 3 lists it already
+		g.Inputs = append(g.Inputs, &graph.ValueInfo{Name: name, Type: t.Type, Shape: graph.ShapeOf(t.Dims...)})
+	}
+	return nil
+}

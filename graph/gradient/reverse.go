@@ -1,0 +1,218 @@
+package gradient
+
+import (
+	"fmt"
+	"slices"
+
+	"winnow/graph"
+)
+
+// reverse walks the forward nodes backwards and writes the backward model.
+type reverse struct {
+	o       Options
+	f       *forward
+	nodes   []*graph.Node // of the forward model, as they were before the walk
+	b       *graph.Builder
+	depends map[string]bool     // tensors that a weight or chosen input can change
+	flows   map[string][]string // gradients of a tensor that have come in so far, to be summed
+	fixed   map[string]string   // constants of the backward model by their content
+	dOutput string
+	contrib bool // a com.microsoft operator is used
+}
+
+// blind are the operators through which no gradient flows although their output is a number.
+var blind = map[string]bool{
+	"Shape": true, "Size": true, "Floor": true, "Ceil": true, "Round": true, "Sign": true,
+	"ConstantOfShape": true, "Range": true, "OneHot": true, "RandomUniformLike": true, "RandomNormalLike": true,
+}
+
+func newReverse(f *forward, o Options) (*reverse, error) {
+	m := f.b.Model()
+	r := &reverse{o: o, f: f, nodes: slices.Clone(m.Graph.Nodes), flows: map[string][]string{}, fixed: map[string]string{}}
+	r.b = graph.NewBuilder("gradient of "+m.Graph.Name, Opset)
+	r.b.Reserve(m.Graph)
+	r.mark()
+	if !r.depends[o.Output] {
+		return nil, fmt.Errorf("gradient: output %q depends on none of the weights and inputs asked for", o.Output)
+	}
+	r.dOutput = r.b.Fresh("grad_" + o.Output)
+	r.flows[o.Output] = []string{r.dOutput}
+	return r, nil
+}
+
+// mark finds which tensors depend on what is differentiated by.
+func (r *reverse) mark() {
+	r.depends = map[string]bool{}
+	for _, name := range slices.Concat(r.o.Weights, r.o.Inputs) {
+		r.depends[name] = true
+	}
+	for _, n := range r.nodes {
+		if blind[n.Op] || !slices.ContainsFunc(n.Inputs, func(name string) bool { return r.depends[name] }) {
+			continue
+		}
+		for _, out := range n.Outputs {
+			if v := r.f.facts[out]; out != "" && (v == nil || v.Type == 0 || v.Type.Floating()) {
+				r.depends[out] = true
+			}
+		}
+	}
+}
+
+// run applies the rule of every node that a gradient reaches, last node first.
+func (r *reverse) run() error {
+	for _, n := range slices.Backward(r.nodes) {
+		c := &call{Node: n, r: r, grad: make([]string, len(n.Outputs)), need: make([]bool, len(n.Inputs))}
+		reached, needed := false, false
+		for i, in := range n.Inputs {
+			c.need[i] = r.depends[in]
+			needed = needed || c.need[i]
+		}
+		if !needed {
+			continue
+		}
+		for i, out := range n.Outputs {
+			if r.depends[out] {
+				c.grad[i] = r.sum(out)
+				reached = reached || c.grad[i] != ""
+			}
+		}
+		if !reached {
+			continue
+		}
+		rule := rules[key(n)]
+		if rule == nil {
+			return fmt.Errorf("gradient: operator %s of node %q (making %q): no rule to differentiate it", key(n), n.Name, n.Outputs[0])
+		}
+		if err := rule(c); err != nil {
+			return fmt.Errorf("gradient: operator %s of node %q (making %q): %w", key(n), n.Name, n.Outputs[0], err)
+		}
+	}
+	return nil
+}
+
+// key is the name of an operator in the table of rules: com.microsoft's carry their domain.
+func key(n *graph.Node) string {
+	if graph.IsONNX(n.Domain) {
+		return n.Op
+	}
+	return n.Domain + "." + n.Op
+}
+
+// sum is the gradient of a tensor all of whose uses have been seen, "" if none gave one.
+func (r *reverse) sum(tensor string) string {
+	list := r.flows[tensor]
+	switch len(list) {
+	case 0:
+		return ""
+	case 1:
+		return list[0]
+	}
+	op := "Sum"
+	if len(list) == 2 {
+		op = "Add"
+	}
+	total := r.b.Node(op, list)
+	r.flows[tensor] = []string{total}
+	return total
+}
+
+// finish declares what goes in and out of both models.
+func (r *reverse) finish() (*Derivative, error) {
+	d := &Derivative{Output: r.o.Output, GradOutput: r.dOutput, Weights: r.o.Weights, Inputs: r.o.Inputs, State: r.f.state}
+	if err := r.gradients(d); err != nil {
+		return nil, err
+	}
+	r.b.Prune(d.Grads)
+	if err := r.feeds(d); err != nil {
+		return nil, err
+	}
+	for _, s := range d.State {
+		r.f.b.Output(s.Next)
+	}
+	for _, s := range d.Saved {
+		r.f.b.Output(s)
+	}
+	if r.contrib {
+		r.b.Import("com.microsoft", 1)
+	}
+	d.Forward, d.Backward = r.f.b.Model(), r.b.Model()
+	return d, nil
+}
+
+// gradients names the outputs of the backward model.
+func (r *reverse) gradients(d *Derivative) error {
+	for _, name := range slices.Concat(r.o.Weights, r.o.Inputs) {
+		g := r.sum(name)
+		if g == "" {
+			return fmt.Errorf("gradient: %q: the output does not depend on it", name)
+		}
+		out := r.b.Fresh("grad_" + name)
+		r.b.NodeTo(out, "Identity", []string{g})
+		d.Grads = append(d.Grads, out)
+	}
+	v := func(name string) *graph.ValueInfo {
+		info := *r.f.facts[name]
+		return &info
+	}
+	for i, name := range slices.Concat(r.o.Weights, r.o.Inputs) {
+		info := v(name)
+		info.Name = d.Grads[i]
+		r.b.Model().Graph.Outputs = append(r.b.Model().Graph.Outputs, info)
+	}
+	return nil
+}
+
+// feeds makes inputs of all forward tensors that backward nodes read, and copies the constants among them.
+func (r *reverse) feeds(d *Derivative) error {
+	g := r.b.Model().Graph
+	own := map[string]bool{}
+	for _, t := range g.Initializers {
+		own[t.Name] = true
+	}
+	for _, n := range g.Nodes {
+		for _, out := range n.Outputs {
+			own[out] = true
+		}
+	}
+	dOut := *r.f.facts[r.o.Output]
+	dOut.Name = r.dOutput
+	fed := map[string]bool{"": true}
+	var inputs []*graph.ValueInfo
+	forwardInputs := map[string]bool{}
+	for _, in := range r.f.b.Model().Graph.Inputs {
+		forwardInputs[in.Name] = true
+	}
+	for _, n := range g.Nodes {
+		for _, in := range n.Inputs {
+			if own[in] || fed[in] {
+				continue
+			}
+			fed[in] = true
+			if in == r.dOutput {
+				continue
+			}
+			if t := r.f.consts[in]; t != nil {
+				g.Initializers = append(g.Initializers, t)
+				continue
+			}
+			info := r.info(in)
+			if info == nil || info.Type == 0 {
+				return fmt.Errorf("gradient: tensor %q: type not known", in)
+			}
+			inputs = append(inputs, info)
+			if !forwardInputs[in] && in != r.o.Output {
+				d.Saved = append(d.Saved, in)
+			}
+		}
+	}
+	g.Inputs = append(append(g.Inputs, inputs...), &dOut)
+	return nil
+}
+
+// info is type and shape of a forward tensor, those added during the walk among them.
+func (r *reverse) info(tensor string) *graph.ValueInfo {
+	if v := r.f.facts[tensor]; v != nil {
+		return v
+	}
+	return graph.Infer(r.f.b.Model())[tensor]
+}

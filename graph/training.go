@@ -1,0 +1,79 @@
+package graph
+
+import (
+	"slices"
+)
+
+// Known are the elements of the small integer tensors whose values follow from the model alone, shapes and axes
+// for the most part.
+func Known(m *Model) map[string][]int64 {
+	values := map[string][]int64{}
+	for name, f := range infer(m) {
+		if v, ok := known(f.ints); ok {
+			values[name] = v
+		}
+	}
+	return values
+}
+
+// Reserve takes every name of another graph, so that both can be told apart by names alone.
+func (b *Builder) Reserve(g *Graph) { b.takeAll(g) }
+
+// Import says that the model uses an operator set of another domain.
+func (b *Builder) Import(domain string, version int64) {
+	for _, o := range b.m.Opsets {
+		if o.Domain == domain {
+			return
+		}
+	}
+	b.m.Opsets = append(slices.Clone(b.m.Opsets), Opset{Domain: domain, Version: version})
+}
+
+// Prune drops the nodes and constants that none of these tensors needs.
+func (b *Builder) Prune(tensors []string) {
+	g := b.m.Graph
+	needed := map[string]bool{}
+	for _, name := range tensors {
+		needed[name] = true
+	}
+	var nodes []*Node
+	for _, n := range slices.Backward(g.Nodes) {
+		if !slices.ContainsFunc(n.Outputs, func(out string) bool { return out != "" && needed[out] }) {
+			continue
+		}
+		nodes = append(nodes, n)
+		for _, name := range n.uses() {
+			needed[name] = true
+		}
+	}
+	slices.Reverse(nodes)
+	g.Nodes = nodes
+	g.Initializers = filter(g.Initializers, func(t *Tensor) bool { return needed[t.Name] })
+}
+
+// ConstantValue is the tensor that a Constant node makes, named as its output; nil for other nodes, and for
+// constants that are text or sparse.
+func (n *Node) ConstantValue() *Tensor {
+	if !n.is("Constant") || len(n.Outputs) != 1 || len(n.Attributes) != 1 {
+		return nil
+	}
+	name := n.Outputs[0]
+	switch a := n.Attributes[0]; a.Name {
+	case "value":
+		if a.Tensor == nil {
+			return nil
+		}
+		t := *a.Tensor
+		t.Name = name
+		return &t
+	case "value_int":
+		return NewTensor(name, []int64{a.Int})
+	case "value_ints":
+		return NewTensor(name, a.Ints, int64(len(a.Ints)))
+	case "value_float":
+		return NewTensor(name, []float32{a.Float})
+	case "value_floats":
+		return NewTensor(name, a.Floats, int64(len(a.Floats)))
+	}
+	return nil
+}
