@@ -77,6 +77,9 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 	if err != nil {
 		return trained{}, err
 	}
+	if tc.Groups, err = buildGroups(cfg, h, tc.Terms, tc.Steps, sampler.Batches()); err != nil {
+		return trained{}, err
+	}
 	tc.Encoder, tc.Dir, tc.Stepped, tc.Validated = encoder, opts.Dir, opts.Stepped, opts.Validated
 	if data.Validation.Len() > 0 {
 		tc.Validate = func(ctx context.Context) (float64, error) {
@@ -153,27 +156,40 @@ func buildRun(cfg config.Run, data trainData, sampler *train.Sampler) (train.Con
 		}
 		tc.Filter = filter
 	}
-	var err error
-	if tc.Solver, tc.Schedule, err = buildSolver(cfg.Solver, cfg.Schedule, tc.Steps, epoch); err != nil {
-		return tc, err
-	}
-	for _, term := range tc.Terms {
-		if len(term.Params) > 0 && tc.LossSolver == nil {
-			if tc.LossSolver, tc.LossSchedule, err = buildSolver(cfg.LossSolver, cfg.LossSchedule, tc.Steps, epoch); err != nil {
-				return tc, err
-			}
-		}
-	}
 	return tc, nil
 }
 
-func buildSolver(solver train.SolverConfig, schedule config.Schedule, steps, epoch int) (train.Solver, train.Schedule, error) {
-	s, err := train.NewSolver(solver)
-	if err != nil {
-		return nil, train.Schedule{}, err
+// buildGroups gives head and losses each their solver.
+func buildGroups(cfg config.Run, h *head.Head, terms []train.Term, steps, epoch int) ([]train.Group, error) {
+	var ofLosses []*features.Param
+	for _, term := range terms {
+		ofLosses = append(ofLosses, term.Params...)
 	}
-	plan, err := train.NewSchedule(schedule.In(epoch), solver.LR, steps, epoch)
-	return s, plan, err
+	var groups []train.Group
+	for _, g := range []struct {
+		name     string
+		params   []*features.Param
+		solver   train.SolverConfig
+		schedule config.Schedule
+		start    int
+	}{
+		{train.HeadGroup, h.Params(), cfg.Solver, cfg.Schedule, 1},
+		{train.LossGroup, ofLosses, cfg.LossSolver, cfg.LossSchedule, 1},
+	} {
+		if len(g.params) == 0 {
+			continue
+		}
+		solver, err := train.NewSolver(g.solver)
+		if err != nil {
+			return nil, err
+		}
+		plan, err := train.NewSchedule(g.schedule.In(epoch), g.solver.LR, steps-g.start+1, epoch)
+		if err != nil {
+			return nil, err
+		}
+		groups = append(groups, train.Group{Name: g.name, Params: g.params, Solver: solver, Schedule: plan, Start: g.start})
+	}
+	return groups, nil
 }
 
 // buildTerm builds one loss. Its parameters are named after it, as two losses may use the same names.
