@@ -93,20 +93,11 @@ func (r *openedRun) matches() error {
 
 // parseSize reads a number of bytes: 1GiB, 512MB, 300000.
 func parseSize(text string) (int64, error) {
-	units := []struct {
-		name  string
-		bytes float64
-	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1}}
-	for _, u := range units {
-		if number, ok := strings.CutSuffix(text, u.name); ok {
-			v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-			if err == nil && v*u.bytes >= 1 && v*u.bytes < 1<<60 {
-				return int64(v * u.bytes), nil
-			}
-			break
-		}
+	var b config.Bytes
+	if err := b.UnmarshalText([]byte(text)); err != nil || b == 0 {
+		return 0, fmt.Errorf("%q is not a size: write for example 1GiB, 512MiB or 200000000", text)
 	}
-	return 0, fmt.Errorf("%q is not a size: write for example 1GiB, 512MiB or 200000000", text)
+	return int64(b), nil
 }
 
 // retrievalOptions reads --k, --max-mem and --count-lonely.
