@@ -1,7 +1,5 @@
 package backbone
 
-import "math"
-
 // colourChange is what happens to the colours of a view: brightness, contrast, saturation and hue in an order,
 // then perhaps grey. Formulas and roundings are PIL's (ImageEnhance and HSV), as torchvision calls them, on
 // bytes between any two steps:
@@ -176,13 +174,12 @@ func fromHSV(h, s, v byte) (r, g, b byte) {
 	if s == 0 {
 		return v, v, v
 	}
-	at := float32(float64(h) * 6 / 255)
-	sector := float32(int(at))
-	f, fs, fv := float64(at-sector), float64(float32(s)/255), float64(v)
-	p := uint8(math.Floor(fv*(1-fs) + 0.5))
-	q := uint8(math.Floor(fv*(1-fs*f) + 0.5))
-	t := uint8(math.Floor(fv*(1-fs*(1-f)) + 0.5))
-	switch int(sector) % 6 {
+	at := float64(h) * 6 / 255
+	sector := int(at)
+	f, fs, fv := float64(float32(at-float64(sector))), float64(float32(s)/255), float64(v)
+	part := func(share float64) uint8 { return uint8(float64(fv*(1-float64(share))) + 0.5) }
+	p, q, t := part(fs), part(fs*f), part(fs*(1-f))
+	switch sector % 6 {
 	case 0:
 		return v, t, p
 	case 1:
