@@ -1,11 +1,6 @@
 package backbone
 
 import (
-	"errors"
-	"fmt"
-	"image"
-	"io/fs"
-
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
@@ -44,37 +39,4 @@ type Prefix interface {
 	Outputs() []int // floats an image takes in each output
 	Infer(dst, inputs [][]float32, n int) error
 	Close() error
-}
-
-// Opener reads image files as pictures, with the limits and the care of [Extract]. It keeps its memory from
-// file to file: one goroutine at a time.
-type Opener struct{ r reader }
-
-// NewOpener reads files of fsys.
-func NewOpener(fsys fs.FS, o DecodeOptions) *Opener {
-	return &Opener{reader{fsys: fsys, options: o}}
-}
-
-// Open hands one picture to use. Whatever goes wrong, a panic included, is an error that names the path.
-func (o *Opener) Open(path string, use func(image.Image) error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("backbone: %s: reading the picture panicked: %v", path, p)
-		}
-	}()
-	if err := o.r.load(path); err != nil {
-		var inPath *fs.PathError
-		if errors.As(err, &inPath) {
-			err = inPath.Err
-		}
-		return fmt.Errorf("backbone: %s: %w", path, err)
-	}
-	img, err := Decode(o.r.data, o.r.options)
-	if err != nil {
-		return fmt.Errorf("backbone: %s: %w", path, err)
-	}
-	if err := use(img); err != nil {
-		return fmt.Errorf("backbone: %s: %w", path, err)
-	}
-	return nil
 }

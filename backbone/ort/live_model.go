@@ -91,16 +91,9 @@ func (l *Live) readShapes(fed map[string]*graph.ValueInfo) error {
 		if fed[in.Name] == nil {
 			continue
 		}
-		if in.Type != graph.Float32 || len(in.Shape) < 1 || in.Shape[0].Known() {
-			return fmt.Errorf("ort: live: input %v: expected float32 with a free number of images along its first axis", in)
-		}
-		size, rest := 1, []int64{}
-		for _, d := range in.Shape[1:] {
-			if !d.Known() {
-				return fmt.Errorf("ort: live: input %v: expected known sizes after the first", in)
-			}
-			size *= int(d.Size)
-			rest = append(rest, d.Size)
+		rest, size, err := perImage(fed, in.Name)
+		if err != nil {
+			return err
 		}
 		l.data, l.sizes = append(l.data, in.Name), append(l.sizes, size)
 		l.shapes.inputs, l.shapes.rest = append(l.shapes.inputs, in.Name), append(l.shapes.rest, rest)
