@@ -1,5 +1,7 @@
 package graph
 
+import "slices"
+
 // same: the first output is like the first input.
 func same(c *call) { c.set(0, c.arg(0).typ, c.arg(0).shape) }
 
@@ -13,6 +15,22 @@ func identity(c *call) {
 func dropout(c *call) {
 	same(c)
 	c.set(1, Bool, c.arg(0).shape)
+}
+
+// layerNorm hands out mean and inverse deviation too, float32 of size 1 along the axes normalised.
+func layerNorm(c *call) {
+	same(c)
+	x := c.arg(0)
+	at, ok := axis(c.Int("axis", -1), len(x.shape))
+	if !ok {
+		return
+	}
+	kept := slices.Clone(x.shape)
+	for i := at; i < len(kept); i++ {
+		kept[i] = Fixed(1)
+	}
+	c.set(1, Float32, kept)
+	c.set(2, Float32, kept)
 }
 
 // cast changes the type; integers stay followed from integer to integer.

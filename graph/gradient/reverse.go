@@ -18,6 +18,8 @@ type reverse struct {
 	fixed   map[string]string   // constants of the backward model by their content
 	dOutput string
 	contrib bool // a com.microsoft operator is used
+
+	late map[string]*graph.ValueInfo // of the forward model with what the walk has added; nil when it adds more
 }
 
 // blind are the operators through which no gradient flows although their output is a number.
@@ -214,5 +216,8 @@ func (r *reverse) info(tensor string) *graph.ValueInfo {
 	if v := r.f.facts[tensor]; v != nil {
 		return v
 	}
-	return graph.Infer(r.f.b.Model())[tensor]
+	if r.late == nil {
+		r.late = graph.Infer(r.f.b.Model())
+	}
+	return r.late[tensor]
 }
