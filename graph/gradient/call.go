@@ -34,8 +34,13 @@ func (c *call) wants(i int) bool { return i < len(c.need) && c.need[i] }
 // give adds to the gradient of the i-th input, if it is wanted.
 func (c *call) give(i int, grad string) {
 	if c.wants(i) {
-		c.r.flows[c.Inputs[i]] = append(c.r.flows[c.Inputs[i]], grad)
+		c.giveTo(c.Inputs[i], grad)
 	}
+}
+
+// giveTo adds to the gradient of a tensor that the node depends on.
+func (c *call) giveTo(tensor, grad string) {
+	c.r.flows[tensor] = append(c.r.flows[tensor], grad)
 }
 
 // op adds a node with one output to the backward model and returns the output.

@@ -137,6 +137,7 @@ type ruleCase struct {
 	in    []array
 	build func(b *graph.Builder, in []string) string
 	fixed []int // inputs that are not differentiated by
+	norms gradient.BatchNorm
 }
 
 // derivative builds the case's model, its first axis free in every input of rank 2 or more, and differentiates it.
@@ -167,7 +168,15 @@ func (c ruleCase) derivative() (*gradient.Derivative, map[string]array, error) {
 		}
 	}
 	b.Output(c.build(b, in))
-	d, err := gradient.Differentiate(b.Model(), gradient.Options{Inputs: by})
+	m := b.Model()
+	d, err := gradient.Differentiate(m, gradient.Options{Inputs: by, BatchNorm: c.norms})
+	if err == nil {
+		for _, s := range d.State {
+			t := m.Graph.Initializer(s.Name)
+			list, _ := t.Float64s()
+			values[s.Name] = array{t.Dims, list}
+		}
+	}
 	return d, values, err
 }
 

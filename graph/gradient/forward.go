@@ -15,6 +15,7 @@ type forward struct {
 	known  map[string][]int64
 	consts map[string]*graph.Tensor // that stay constant
 	state  []State
+	own    map[string]rule // of nodes that stand for several, by their first output: in place of their operators'
 }
 
 // prepare rewrites a model so that it can be differentiated: Constant nodes become initializers, weights become

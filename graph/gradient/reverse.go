@@ -81,7 +81,10 @@ func (r *reverse) run() error {
 		if !reached {
 			continue
 		}
-		rule := rules[key(n)]
+		rule := r.f.own[n.Outputs[0]]
+		if rule == nil {
+			rule = rules[key(n)]
+		}
 		if rule == nil {
 			return fmt.Errorf("gradient: operator %s of node %q (making %q): no rule to differentiate it", key(n), n.Name, n.Outputs[0])
 		}
