@@ -22,7 +22,7 @@ import (
 // frozen tensor is written as the number of images and its known sizes. Both models keep the names of m; neither
 // changes it, and together they compute what it computes.
 func Split(m *graph.Model, output string, weights []string) (frozen, live *graph.Model, boundary []string, err error) {
-	s, err := newSplit(m, output, weights)
+	s, err := newParting(m, output, weights)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -55,8 +55,8 @@ func Split(m *graph.Model, output string, weights []string) (frozen, live *graph
 	return frozen, live, boundary, nil
 }
 
-// split is a model while it is being cut.
-type split struct {
+// parting is a model while it is being cut.
+type parting struct {
 	m       *graph.Model
 	makers  map[string]*graph.Node
 	facts   map[string]*graph.ValueInfo
@@ -70,12 +70,12 @@ type split struct {
 	shapes  map[*graph.Node]bool // copied Shape nodes of tensors that do not cross
 }
 
-func newSplit(m *graph.Model, output string, weights []string) (*split, error) {
+func newParting(m *graph.Model, output string, weights []string) (*parting, error) {
 	m, err := graph.Cut(m, output)
 	if err != nil {
 		return nil, err
 	}
-	s := &split{
+	s := &parting{
 		m: named(m), images: map[string]bool{}, batch: map[string]bool{}, varies: map[string]bool{},
 		live: map[*graph.Node]bool{}, copied: map[*graph.Node]bool{}, crosses: map[string]bool{}, direct: map[string]bool{},
 		shapes: map[*graph.Node]bool{},
@@ -106,7 +106,7 @@ func named(m *graph.Model) *graph.Model {
 }
 
 // mark finds the live nodes and what depends on images.
-func (s *split) mark(output string, weights []string) error {
+func (s *parting) mark(output string, weights []string) error {
 	changes := map[string]bool{}
 	for _, w := range weights {
 		n := s.makers[w]
@@ -135,7 +135,7 @@ func (s *split) mark(output string, weights []string) error {
 }
 
 // want says that the live model reads a tensor: it crosses, is an image, or is computed there too.
-func (s *split) want(tensor string) {
+func (s *parting) want(tensor string) {
 	n := s.makers[tensor]
 	switch {
 	case s.images[tensor]:
@@ -156,7 +156,7 @@ func (s *split) want(tensor string) {
 }
 
 // storable reports whether a tensor can be kept image by image.
-func (s *split) storable(tensor string) bool {
+func (s *parting) storable(tensor string) bool {
 	v := s.facts[tensor]
 	if !s.varies[tensor] || v == nil || v.Type != graph.Float32 || !s.countsImages(v.Shape) {
 		return false
@@ -169,12 +169,12 @@ func fixed(s graph.Shape) bool {
 }
 
 // countsImages reports whether the first axis is the images.
-func (s *split) countsImages(shape graph.Shape) bool {
+func (s *parting) countsImages(shape graph.Shape) bool {
 	return len(shape) > 0 && !shape[0].Known() && s.batch[shape[0].Name]
 }
 
 // written reports whether a Shape can be written down from the number of images and known sizes.
-func (s *split) written(n *graph.Node) bool {
+func (s *parting) written(n *graph.Node) bool {
 	v := s.facts[n.Inputs[0]]
 	if v == nil || v.Shape == nil || len(n.Attributes) > 0 {
 		return false

@@ -8,7 +8,7 @@ import (
 )
 
 // liveModel writes the live part.
-func (s *split) liveModel(output string) (*graph.Model, error) {
+func (s *parting) liveModel(output string) (*graph.Model, error) {
 	b := graph.Extend(s.m)
 	g := b.Model().Graph
 	nodes := g.Nodes
@@ -47,7 +47,7 @@ func (s *split) liveModel(output string) (*graph.Model, error) {
 }
 
 // writeShape replaces the Shape of a frozen tensor by the number of images and the tensor's known sizes.
-func (s *split) writeShape(b *graph.Builder, n *graph.Node, count *string) error {
+func (s *parting) writeShape(b *graph.Builder, n *graph.Node, count *string) error {
 	shape := s.facts[n.Inputs[0]].Shape
 	var sizes []int64
 	for _, d := range shape {
@@ -74,7 +74,7 @@ func (s *split) writeShape(b *graph.Builder, n *graph.Node, count *string) error
 }
 
 // countImages adds the number of images, as a list of one, from any input that has it.
-func (s *split) countImages(b *graph.Builder, count *string) error {
+func (s *parting) countImages(b *graph.Builder, count *string) error {
 	for _, in := range b.Model().Graph.Inputs {
 		if s.crosses[in.Name] || s.direct[in.Name] && s.countsImages(in.Shape) {
 			first := b.Constant(graph.NewTensor("first", []int64{0}, 1))
@@ -86,7 +86,7 @@ func (s *split) countImages(b *graph.Builder, count *string) error {
 }
 
 // dropInputs removes the inputs that nothing reads any more.
-func (s *split) dropInputs(m *graph.Model) {
+func (s *parting) dropInputs(m *graph.Model) {
 	used := map[string]bool{}
 	for _, n := range m.Graph.Nodes {
 		for _, in := range reads(n) {

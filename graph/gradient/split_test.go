@@ -118,7 +118,7 @@ func (c splitCase) model() (*graph.Model, string) {
 	return b.Model(), out
 }
 
-func TestSplit(t *testing.T) {
+func TestSplitModel(t *testing.T) {
 	for _, c := range splitCases() {
 		t.Run(c.name, func(t *testing.T) {
 			m, out := c.model()
@@ -177,7 +177,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-func TestSplitRefuses(t *testing.T) {
+func TestSplitModelRefuses(t *testing.T) {
 	m, out := splitCases()[0].model()
 	for _, c := range []struct{ output, weight, want string }{
 		{out, "nothing", `weight "nothing"`},
