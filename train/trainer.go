@@ -101,6 +101,9 @@ func (e *NonFinite) Error() string {
 // Clock tells the step that runs to whoever draws in it.
 type Clock struct{ step int }
 
+// Step is the running step, from 1; 0 before the first.
+func (c *Clock) Step() int { return c.step }
+
 // Source gives, at each call, a fresh random source that is a function of (seed, purpose, running step).
 func (c *Clock) Source(seed uint64, purpose string) func() *rand.Rand {
 	return func() *rand.Rand { return Rand(seed, purpose, c.step) }

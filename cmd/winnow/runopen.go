@@ -28,7 +28,8 @@ type openedRun struct {
 	Meta         models.HeadMeta
 	ManifestFile string // may be a folder
 	Manifest     *datasets.Dataset
-	Store        *features.Store
+	Store        *features.Store  // of the network that the head belongs to
+	tuned        *models.Backbone // that network, where the run trained it; else nil
 }
 
 // dataFlags choose the state of a run, and name the data where they moved since the training, or other data.
@@ -36,6 +37,7 @@ var dataFlags = []cli.Flag{
 	&cli.BoolFlag{Name: "last", Usage: "take the last state of the training instead of the one that validation chose"},
 	&cli.StringFlag{Name: "manifest", DefaultText: "the one the run was trained on", Usage: "manifest `FILE`"},
 	&cli.StringFlag{Name: "features", DefaultText: "the one the run was trained on", Usage: "feature store `DIR`"},
+	&cli.StringFlag{Name: "root", DefaultText: "the run's", Usage: "`DIR` that the manifest's paths start from, where images are looked at: fine-tuned runs, export"},
 }
 
 // openRunArg opens the run folder that a command is given as its one argument.
@@ -61,7 +63,7 @@ func openRunArg(c *cli.Context) (*openedRun, error) {
 		}
 		return nil, err
 	}
-	manifest, store := r.Config.Data.Manifest, r.Config.Data.Features
+	manifest, store := r.Config.Data.Manifest, r.originalStore()
 	if c.IsSet("manifest") {
 		manifest = c.String("manifest")
 	}
@@ -72,7 +74,11 @@ func openRunArg(c *cli.Context) (*openedRun, error) {
 	if r.Manifest, err = datasets.Read(manifest, datasets.ReadOptions{}); err != nil {
 		return nil, withHint(err, "if it moved, name it with --manifest")
 	}
-	if r.Store, err = features.Open(store); err != nil {
+	if r.Config.Finetune.On() {
+		if err := r.openTuned(c); err != nil {
+			return nil, err
+		}
+	} else if r.Store, err = features.Open(store); err != nil {
 		return nil, withHint(err, "if it moved, name it with --features")
 	}
 	return r, r.matches()

@@ -14,7 +14,7 @@ const (
 // What happens to the statistics of batch normalization while the backbone is trained.
 const (
 	FrozenNorm = "frozen" // the stored running statistics normalise
-	TrainNorm  = "train"  // those of the batch do, and the running ones follow
+	TrainNorm  = "train"  // those of the batch do (of a chunk, where there are several), and the running ones follow
 )
 
 // NoAugmentation shows the network every image as it is for extraction.
@@ -27,7 +27,7 @@ type Finetune struct {
 	Momentum   float64 `yaml:"momentum"`    // of the running statistics, with batch_norm: train: the share of the old that stays
 	Start      Span    `yaml:"start"`       // the backbone rests so long, while the head warms up
 	Chunk      int     `yaml:"chunk"`       // images a pass of the network; 0: the whole batch
-	CacheLimit Bytes   `yaml:"cache_limit"` // of the frozen prefix's activations; 0: never cached
+	CacheLimit Bytes   `yaml:"cache_limit"` // most memory for the frozen prefix's activations, or for decoded pictures where these cannot be kept; 0: none
 	Augment    string  `yaml:"augment"`     // none, or a recipe of package backbone
 }
 
@@ -49,8 +49,6 @@ func (f Finetune) check() error {
 		return fmt.Errorf("finetune.momentum: found %v, expected a share from 0 to below 1", f.Momentum)
 	case f.Chunk < 0:
 		return fmt.Errorf("finetune.chunk: found %d, expected a number of images, or 0 for the whole batch", f.Chunk)
-	case f.Chunk > 0 && f.BatchNorm == TrainNorm:
-		return fmt.Errorf("finetune.chunk: found %d with batch_norm: %s, expected 0: its statistics are those of the whole batch", f.Chunk, TrainNorm)
 	case f.Augment == "":
 		return fmt.Errorf("finetune.augment: found \"\", expected none or the name of a recipe")
 	}
