@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"path"
+
 	"winnow/graph"
 	"winnow/graph/gradient"
 )
@@ -8,7 +11,13 @@ import (
 func pick(m *graph.Model, output, spec string) ([]string, error) {
 	var names []string
 	for _, w := range gradient.Weights(m, output) {
-		names = append(names, w.Name)
+		a, _ := path.Match(spec, w.Name)
+		if spec == "all" || a {
+			names = append(names, w.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("gradient: %q matches nothing", spec)
 	}
 	return names, nil
 }

@@ -175,7 +175,7 @@ func (r *trainCommandRun) openFinetuning() error {
 func (r *trainCommandRun) makeFeatures() error {
 	e := r.tuning.extraction(r.features)
 	if s, err := features.Open(r.features); err != nil || s.Key.Differs(e.key()) != "" {
-		e.overwrite = r.c.Bool("overwrite") && err == nil
+		e.overwrite = r.c.Bool("overwrite")
 		note(r.c, "making the features of the backbone as it is, into %s", r.features)
 	}
 	_, err := e.store(r.c)
