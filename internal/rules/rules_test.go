@@ -18,6 +18,9 @@ import (
 var allowed = map[string][]string{
 	"datasets":            {},
 	"datasets/glyphs":     {"datasets"},
+	"datasets/packed":     {},
+	"datasets/mnist":      {"datasets", "datasets/packed"},
+	"datasets/cifar":      {"datasets", "datasets/packed"},
 	"features":            {},
 	"graph":               {},
 	"graph/gradient":      {"graph"},
