@@ -108,7 +108,7 @@ func meanLuma(pix []byte, planes int) byte {
 // blend is from + factor·(to - from) as PIL computes it, in float32.
 func blend(from, to byte, factor float32) byte {
 	v := float32(from) + float32(factor*float32(int(to)-int(from)))
-	return uint8(min(max(v, 0), 255))
+	return clip8(int32(v))
 }
 
 // blendTable is blend from one value to every byte.
@@ -133,63 +133,4 @@ func saturate(r, g, b []byte, factor float64) {
 		l := luma(r[i], g[i], b[i])
 		r[i], g[i], b[i] = blend(l, r[i], f), blend(l, g[i], f), blend(l, b[i], f)
 	}
-}
-
-// turnHue adds to the hue of every pixel by way of PIL's HSV of three bytes, which also rounds the saturation.
-func turnHue(r, g, b []byte, shift uint8) {
-	g, b = g[:len(r)], b[:len(r)]
-	for i := range r {
-		h, s, v := toHSV(r[i], g[i], b[i])
-		r[i], g[i], b[i] = fromHSV(h+shift, s, v)
-	}
-}
-
-// toHSV is PIL's: hue and saturation cut to 255ths.
-func toHSV(r, g, b byte) (h, s, v byte) {
-	v = max(r, g, b)
-	least := min(r, g, b)
-	if v == least {
-		return 0, 0, v
-	}
-	span := float32(v - least)
-	rc, gc, bc := float32(v-r)/span, float32(v-g)/span, float32(v-b)/span
-	var at float32 // sixths of the circle
-	switch v {
-	case r:
-		at = bc - gc
-	case g:
-		at = float32(2 + float64(rc) - float64(bc))
-	default:
-		at = float32(4 + float64(gc) - float64(rc))
-	}
-	turn := float64(at)/6 + 1
-	if turn >= 1 {
-		turn--
-	}
-	return uint8(float64(float32(turn)) * 255), uint8(float64(span/float32(v)) * 255), v
-}
-
-// fromHSV is PIL's.
-func fromHSV(h, s, v byte) (r, g, b byte) {
-	if s == 0 {
-		return v, v, v
-	}
-	at := float64(h) * 6 / 255
-	sector := int(at)
-	f, fs, fv := float64(float32(at-float64(sector))), float64(float32(s)/255), float64(v)
-	part := func(share float64) uint8 { return uint8(float64(fv*(1-float64(share))) + 0.5) }
-	p, q, t := part(fs), part(fs*f), part(fs*(1-f))
-	switch sector % 6 {
-	case 0:
-		return v, t, p
-	case 1:
-		return q, v, p
-	case 2:
-		return p, v, t
-	case 3:
-		return p, q, v
-	case 4:
-		return t, p, v
-	}
-	return v, p, q
 }

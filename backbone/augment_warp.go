@@ -54,32 +54,37 @@ func (w warp) needs(side int, frame area, width, height int) area {
 	return area{x, y, n, m}
 }
 
-// apply fills dst, planes × side × side, from the bytes of an area.
+// apply fills dst, planes × side × side, from the bytes of an area. Places are whole numbers of 2⁻³² samples, of
+// which the upper half of the fraction weighs: integers are twice as fast as floats here, and the same everywhere.
 func (w warp) apply(dst []byte, side int, src []byte, from, frame area, planes int) {
+	const one = 1 << 32
 	ax, bx, cx, ay, by, cy := w.inverse(side)
 	cx, cy = cx+float64(frame.x-from.x), cy+float64(frame.y-from.y)
-	lastX, lastY := float64(from.w-1), float64(from.h-1)
+	fixed := func(v float64) int64 { return int64(math.RoundToEven(v * one)) }
+	stepX, stepY := fixed(ax), fixed(ay)
+	lastX, lastY := int64(from.w-1)*one, int64(from.h-1)*one
 	size := from.w * from.h
 	for y := range side {
+		atX, atY := fixed(bx*float64(y)+cx), fixed(by*float64(y)+cy)
+		row := dst[y*side:]
 		for x := range side {
-			sx := min(max(ax*float64(x)+bx*float64(y)+cx, 0), lastX)
-			sy := min(max(ay*float64(x)+by*float64(y)+cy, 0), lastY)
-			x0, y0 := int(sx), int(sy)
-			fx, fy := float32(sx-float64(x0)), float32(sy-float64(y0))
-			at := y0*from.w + x0
+			sx, sy := min(max(atX, 0), lastX), min(max(atY, 0), lastY)
+			atX, atY = atX+stepX, atY+stepY
+			at := int(sy>>32)*from.w + int(sx>>32)
+			fx, fy := uint64(sx>>16&0xffff), uint64(sy>>16&0xffff)
 			right, below := 0, 0
-			if x0+1 < from.w {
+			if sx < lastX {
 				right = 1
 			}
-			if y0+1 < from.h {
+			if sy < lastY {
 				below = from.w
 			}
 			for c := range planes {
 				p := src[c*size+at:]
-				v00, v01 := float32(p[0]), float32(p[right])
-				v10, v11 := float32(p[below]), float32(p[below+right])
-				upper, lower := v00+fx*(v01-v00), v10+fx*(v11-v10)
-				dst[(c*side+y)*side+x] = uint8(upper + fy*(lower-upper) + 0.5)
+				p = p[: below+right+1 : below+right+1]
+				upper := uint64(p[0])*(1<<16-fx) + uint64(p[right])*fx
+				lower := uint64(p[below])*(1<<16-fx) + uint64(p[below+right])*fx
+				row[c*side*side+x] = uint8((upper*(1<<16-fy) + lower*fy + 1<<31) >> 32)
 			}
 		}
 	}

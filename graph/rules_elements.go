@@ -90,10 +90,14 @@ func arithmetic(c *call) {
 		if !a.known {
 			one, other = b, a
 		}
-		// A free size keeps its name through ·1, /1, +0, -0.
-		neutral := one.known && (one.value == 1 && (c.Op == "Mul" || c.Op == "Div" && b.known) ||
-			one.value == 0 && (c.Op == "Add" || c.Op == "Sub" && b.known))
-		if neutral {
+		switch {
+		case !one.known || other.known:
+			return number{}
+		case c.Op == "Mul":
+			return numberOf(scaled(other.name, one.value))
+		case c.Op == "Div" && b.known:
+			return numberOf(divided(other.name, one.value))
+		case one.value == 0 && (c.Op == "Add" || c.Op == "Sub" && b.known): // a free size keeps its name
 			return other
 		}
 		return number{}

@@ -42,7 +42,7 @@ func TestDistributions(t *testing.T) {
 	runCases(t, cases)
 }
 
-func TestNormalisations(t *testing.T) {
+func TestLayerNorms(t *testing.T) {
 	runCases(t, []ruleCase{
 		{name: "LayerNormalization", in: []array{x(1, 3, 5), x(2, 5), x(3, 5)}, build: op("LayerNormalization")},
 		{name: "LayerNormalization without bias", in: []array{x(1, 2, 3, 5), x(2, 5)}, build: op("LayerNormalization", graph.Float("epsilon", 1e-2))},
