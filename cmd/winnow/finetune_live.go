@@ -125,7 +125,9 @@ func (t *tuning) cache(ctx context.Context, pixels *live.Pixels, rows int, limit
 }
 
 // readOne looks whether the pictures are there, before the first step misses one.
-func readOne(cache interface{ Image(int) (image.Image, error) }) error {
+func readOne(cache interface {
+	Image(int) (image.Image, error)
+}) error {
 	_, err := cache.Image(0)
 	return err
 }
