@@ -40,4 +40,5 @@ var rules = map[string]rule{
 
 	// Shapes as values.
 	"Shape": shapeValue, "Constant": constant, "ConstantOfShape": constantOfShape,
+	"Size": func(c *call) { c.set(0, Int64, Shape{}) },
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	ortgo "github.com/yalue/onnxruntime_go"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone"
@@ -49,8 +48,9 @@ type Live struct {
 	options                  SessionOptions
 	memory                   *memory
 	saved                    map[string]*block
-	uploads                  *upload                // weights on a device; nil on the CPU
-	learnt                   map[string]ortgo.Value // kept tensors whose shapes only a run could tell
+	uploads                  *upload  // weights on a device; nil on the CPU
+	probe                    *program // shapes of what inference cannot tell; nil until one is asked for
+	probed                   []string // the tensors that it tells the shapes of
 
 	kept, passing pass // the last Forward that kept, and the others
 	keptRows      int  // images of the last Forward that kept; 0: none that Backward may still use
@@ -91,7 +91,7 @@ func (h *held) view(shape []int64) error {
 func NewLive(rt *Runtime, d *gradient.Derivative, o LiveOptions) (_ *Live, err error) {
 	l := &Live{
 		rt: rt, d: d, options: SessionOptions{Threads: o.Threads}, dims: map[string][]int64{}, saved: map[string]*block{},
-		learnt: map[string]ortgo.Value{}, grads: map[string]*slot{}, next: map[string]*held{}, added: map[string]*held{},
+		grads: map[string]*slot{}, next: map[string]*held{}, added: map[string]*held{},
 		kept: newPass(), passing: newPass(),
 	}
 	if len(d.Inputs) > 0 {
@@ -167,15 +167,11 @@ func (l *Live) Forward(dst blas32.General, inputs [][]float32, n int, keep bool)
 			return err
 		}
 	}
-	known, err := l.shapes.of(n)
-	if err != nil {
-		return err
-	}
 	if err := l.holdPass(p, inputs, n); err != nil {
 		return err
 	}
 	if keep {
-		if err := l.holdKept(known); err != nil {
+		if err := l.holdKept(p, n); err != nil {
 			return err
 		}
 	}
@@ -186,7 +182,6 @@ func (l *Live) Forward(dst blas32.General, inputs [][]float32, n int, keep bool)
 		copy(features.Row(dst, i), p.output.data[i*l.dim:])
 	}
 	if keep {
-		l.learn(known)
 		l.keptRows = n
 		for i, s := range l.d.State {
 			copy(l.state[i].Data, l.next[s.Next].data)
@@ -248,10 +243,6 @@ func (l *Live) Close() error {
 	for _, b := range l.saved {
 		b.free()
 	}
-	for name, v := range l.learnt {
-		_ = v.Destroy() // releasing a value cannot fail
-		delete(l.learnt, name)
-	}
 	err := l.uploads.close()
 	for _, p := range []*pass{&l.kept, &l.passing} {
 		for _, list := range []map[string]*slot{p.inputs, p.params} {
@@ -274,5 +265,5 @@ func (l *Live) Close() error {
 	if l.memory != nil {
 		err = errors.Join(err, l.memory.close())
 	}
-	return errors.Join(err, l.plain.close(), l.forward.close(), l.backward.close())
+	return errors.Join(err, l.plain.close(), l.probe.close(), l.forward.close(), l.backward.close())
 }

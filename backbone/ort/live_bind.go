@@ -2,11 +2,13 @@ package ort
 
 import (
 	"fmt"
+	"slices"
 
 	ortgo "github.com/yalue/onnxruntime_go"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
+	"winnow/graph"
 )
 
 // checkForward holds what a caller feeds against the model.
@@ -59,20 +61,15 @@ func (l *Live) holdPass(p *pass, inputs [][]float32, n int) error {
 }
 
 // holdKept makes room for what the backward pass will read and for the new statistics.
-func (l *Live) holdKept(known map[string][]int64) error {
+func (l *Live) holdKept(p *pass, n int) error {
+	shapes, err := l.keptShapes(p, n)
+	if err != nil {
+		return err
+	}
 	for name, b := range l.saved {
-		shape, ok := known[name]
-		if !ok {
-			b.release() // the runtime allocates, and learn will know
-			continue
-		}
-		if err := b.hold(l.memory, l.shapes.types[name], shape); err != nil {
+		if err := b.hold(l.memory, l.shapes.types[name], shapes[name]); err != nil {
 			return fmt.Errorf("ort: live: keeping %q: %w", name, err)
 		}
-	}
-	for name, v := range l.learnt {
-		_ = v.Destroy() // releasing a value cannot fail
-		delete(l.learnt, name)
 	}
 	for _, s := range l.d.State {
 		if l.next[s.Next] == nil {
@@ -85,19 +82,44 @@ func (l *Live) holdKept(known map[string][]int64) error {
 	return nil
 }
 
-// learn remembers the shapes that inference could not find, so that the next pass has room for them.
-func (l *Live) learn(known map[string][]int64) {
-	for i, name := range l.forward.outs {
-		if l.saved[name] == nil {
-			continue
-		}
-		if _, ok := known[name]; ok {
-			continue
-		}
-		v := l.forward.out[i]
-		l.learnt[name] = v
-		known[name] = v.GetShape()
+// keptShapes are the shapes of what is kept of n images. Where inference cannot tell, the runtime is asked once for
+// each n: it runs the network for the shapes alone.
+func (l *Live) keptShapes(p *pass, n int) (map[string][]int64, error) {
+	shapes, err := l.shapes.of(n)
+	if err != nil {
+		return nil, err
 	}
+	if !slices.ContainsFunc(l.d.Saved, func(name string) bool { return shapes[name] == nil }) {
+		return shapes, nil
+	}
+	if l.probe == nil {
+		b := graph.Extend(l.d.Forward)
+		var outs []string
+		for _, name := range l.d.Saved {
+			if shapes[name] != nil {
+				continue
+			}
+			l.probed = append(l.probed, name)
+			outs = append(outs, b.Node("Shape", []string{name}))
+		}
+		b.SetOutputs(outs...)
+		b.Prune(outs)
+		if l.probe, err = newProgram(l.rt, b.Model(), l.options); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.probe.compute(l.finder(p)); err != nil {
+		return nil, err
+	}
+	for i, v := range l.probe.out {
+		list, ok := v.(*ortgo.Tensor[int64])
+		if !ok {
+			return nil, fmt.Errorf("ort: live: the shape of %q is no list of integers", l.probed[i])
+		}
+		shapes[l.probed[i]] = append([]int64{}, list.GetData()...)
+		_ = list.Destroy() // releasing a value cannot fail
+	}
+	return shapes, nil
 }
 
 // holdGrads makes the library see where the gradients go.
@@ -127,13 +149,7 @@ func (l *Live) holdGrads(add bool) error {
 // finder gives each tensor of a pass by its name, nil for what the runtime is to allocate.
 func (l *Live) finder(p *pass) func(name string) ortgo.Value {
 	return func(name string) ortgo.Value {
-		if v := l.learnt[name]; v != nil {
-			return v
-		}
-		if b := l.saved[name]; b != nil {
-			if b.value == nil {
-				return nil
-			}
+		if b := l.saved[name]; b != nil && b.value != nil {
 			return b
 		}
 		if v := l.uploads.find(name); v != nil {

@@ -114,18 +114,6 @@ func (t *tuning) extraction(dir string) *extraction {
 	return e
 }
 
-// params are the values that a list of initializers holds together.
-func params(m *graph.Model, names []string) int64 {
-	var sum int64
-	for _, name := range names {
-		if t := m.Graph.Initializer(name); t != nil {
-			n, _ := t.Size()
-			sum += n
-		}
-	}
-	return sum
-}
-
 // batchNorm is what happens to batch normalization.
 func (t *tuning) batchNorm() gradient.BatchNorm {
 	if t.settings.BatchNorm == config.TrainNorm {

@@ -53,7 +53,7 @@ func TestFinetune(t *testing.T) {
 	atelier(t)
 	settings := []string{"--augment", "digits", "--set", "finetune.start=4 steps", "--set", "backbone_solver.name=sgd", "--set", "backbone_solver.momentum=0.9", "--set", "backbone_solver.lr=0.01", "--backbone-lr", "0.01"}
 	_, stderr := mustCall(t, tuneArgs("whole", "all", settings...)...)
-	for _, want := range []string{"making the features of the backbone as it is, into whole/features", "fine-tuning glyphnet: 384704 weights in 10 tensors of 384704 in all (100 %)",
+	for _, want := range []string{"making the features of the backbone as it is, into whole/features", "fine-tuning glyphnet: 384704 of its 384704 weights (100 %), in 10 tensors, batch normalization frozen",
 		"the backbone rests for the first 4 of 12 steps", "untrained head: validation P@1"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("standard error lacks %q:\n%s", want, stderr)
@@ -189,6 +189,7 @@ func exportTuned(t *testing.T, run string) {
 func TestFinetuneFromAStage(t *testing.T) {
 	atelier(t)
 	_, kept := mustCall(t, tuneArgs("kept", "block5*")...)
+	_, staged := mustCall(t, tuneArgs("staged", "stage2", "--features", "kept/features")...)
 	_, small := mustCall(t, tuneArgs("small", "block5*", "--features", "kept/features", "--cache-limit", "1KiB")...)
 	_, none := mustCall(t, tuneArgs("none", "block5*", "--features", "kept/features", "--cache-limit", "0")...)
 	_, chunked := mustCall(t, tuneArgs("chunked", "block5*", "--features", "kept/features", "--set", "finetune.chunk=5")...)
@@ -196,7 +197,8 @@ func TestFinetuneFromAStage(t *testing.T) {
 		kept:    "the frozen part was run once over 72 images: ",
 		small:   "more than the cache limit of 1.0 KiB: it is computed again for every batch",
 		none:    "nothing is cached: the frozen part runs for every batch",
-		chunked: "fine-tuning glyphnet: 221376 weights in 2 tensors of 384704 in all (58 %)",
+		staged:  "fine-tuning glyphnet: 384080 of its 384704 weights (100 %), in 8 tensors",
+		chunked: "fine-tuning glyphnet: 221376 of its 384704 weights (58 %), in 2 tensors",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("standard error lacks %q:\n%s", want, text)
@@ -263,8 +265,8 @@ func TestFinetuneMisuse(t *testing.T) {
 		{[]string{"train", "--manifest", "noisy.csv", "--features", "frozen", "--backbone-lr", "1", "--out", "run"}, 2, "--backbone-lr is about a backbone that is trained: add --finetune all, or a stage"},
 		{tuneArgs("run", "all", "--augment", "blur"), 2, `augmentation "blur" is unknown, expected one of none, flip`},
 		{tuneArgs("run", "all", "--cache-limit", "much"), 2, `--cache-limit: found "much", expected for example "2 GiB"`},
-		{tuneArgs("run", "nosuch*"), 1, "nosuch*"},
-		{tuneArgs("run", "layer9"), 1, "layer9"},
+		{tuneArgs("run", "nosuch*"), 1, "found no such stage, and none of the 10 weights or their nodes is named so"},
+		{tuneArgs("run", "layer9"), 1, "or one of the stages stage1, stage2, stage3\nwinnow: winnow models show glyphnet says how large the stages are"},
 		{tuneArgs("run", "all", "--root", "nowhere"), 1, "name their folder with --root"},
 		{tuneArgs("run", "all", "--root", "empty"), 1, "none of the first 64 images can be read"},
 		{tuneArgs("run", "all", "--root", "empty", "--features", "frozen"), 1, "fine-tuning looks at the images: name their folder with --root"},
