@@ -143,4 +143,13 @@ var reduceL2 = over(func(c *call, r reduction, y, dy string) (string, bool) {
 	return c.mul(r.x, share), true
 })
 
+// reduceExtreme shares the gradient among all that are the largest, or smallest, as torch's amax does.
+var reduceExtreme = over(func(c *call, r reduction, y, dy string) (string, bool) {
+	taken := c.castLike(c.op("Equal", []string{r.x, c.standing(y, r)}), r.x)
+	if len(r.axes) == 0 {
+		return dy, true
+	}
+	return c.mul(taken, c.div(dy, c.total(taken, r.axes))), true
+})
+
 var errRank = errors.New("its rank is not known")

@@ -10,7 +10,7 @@ import (
 func TestReductions(t *testing.T) {
 	a := func() []array { return []array{positive(1, 2, 3, 4)} }
 	var cases []ruleCase
-	for _, o := range []string{"ReduceSum", "ReduceMean", "ReduceL2", "ReduceSumSquare"} {
+	for _, o := range []string{"ReduceSum", "ReduceMean", "ReduceL2", "ReduceSumSquare", "ReduceMax", "ReduceMin"} {
 		for _, axes := range [][]int64{{1}, {-1}, {1, 2}, {2, 1}, {0}, {0, -1}, nil} {
 			for _, keep := range []int64{0, 1} {
 				name := fmt.Sprint(o, axes, keep)
