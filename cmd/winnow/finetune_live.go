@@ -34,16 +34,13 @@ func (t *tuning) choose() (err error) {
 // sized is the network with the size of its images written into its input: derivatives want to know it. What is
 // saved keeps its free sizes.
 func (t *tuning) sized() *graph.Model {
-	m := graph.Extend(t.model).Model()
 	p := t.backbone.Preprocessing
-	for i, in := range m.Graph.Inputs {
-		if in.Name == t.cut.Input {
-			v := *in
-			v.Shape = graph.Shape{in.Shape[0], graph.Fixed(int64(p.Planes())), graph.Fixed(int64(p.Crop)), graph.Fixed(int64(p.Crop))}
-			m.Graph.Inputs[i] = &v
+	for _, d := range t.model.Graph.DataInputs()[0].Shape[1:] {
+		if !d.Known() {
+			return graph.Sized(t.model, t.cut.Input, p.Planes(), p.Crop)
 		}
 	}
-	return m
+	return t.model
 }
 
 // encoder loads the network for training, with a head on it. set is the training images, resting says whether the
