@@ -155,34 +155,3 @@ func TestJoinReal(t *testing.T) {
 		}
 	}
 }
-
-func TestResized(t *testing.T) {
-	net := func(pool string) *graph.Model {
-		b := graph.NewBuilder("net", 13)
-		x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(16), graph.Fixed(16)})
-		w := b.Constant(graph.NewTensor("w", make([]float32, 4*3*3*3), 4, 3, 3, 3))
-		y := b.Node("Conv", []string{x, w}, graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2))
-		if pool != "" {
-			y = b.Node(pool, []string{y})
-		}
-		b.NodeTo(b.Fresh("v"), "Flatten", []string{y}, graph.Int("axis", 1))
-		b.SetOutputs("v")
-		return b.Model()
-	}
-	m, err := graph.Resized(net("GlobalAveragePool"), "x", "v", 9, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := m.Graph.Inputs[0].Shape.String() + m.Graph.Outputs[0].Shape.String(); got != "[N,3,9,9][N,4]" {
-		t.Errorf("resized from input to output: %s", got)
-	}
-	if out := exec(t, m, ort.Float32s(make([]float32, 2*3*9*9), 2, 3, 9, 9)); len(out[0].F32) != 8 {
-		t.Errorf("found %d values, expected 2×4", len(out[0].F32))
-	}
-	if _, err := graph.Resized(net(""), "x", "v", 9, 9); err == nil || !strings.Contains(err.Error(), `made for 16×16 and cannot take 9×9: "v" would no longer be [N,196]`) {
-		t.Error(err)
-	}
-	if _, err := graph.Resized(net("GlobalAveragePool"), "y", "v", 9, 9); err == nil {
-		t.Error("an input that is not there was resized")
-	}
-}

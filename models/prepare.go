@@ -57,14 +57,6 @@ func prepare(e Entry, m *graph.Model, output string) (*Prepared, error) {
 	if e.Input != "" && e.Input != in.name {
 		return nil, fmt.Errorf("models: %s: found the input %q, expected %q", e.File, in.name, e.Input)
 	}
-	if side := e.Preprocessing.Crop; in.side != 0 && in.side != side && side > 0 {
-		resized, err := graph.Resized(cut, in.name, tensor, int64(side), int64(side))
-		if err != nil {
-			return nil, fmt.Errorf("models: %s: %w: see --crop", e.File, err)
-		}
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: made for images of %d×%d, given %d×%d", e.File, in.side, in.side, side, side))
-		cut, in.side = resized, side
-	}
 	if err := in.fits(e.Preprocessing); err != nil {
 		return nil, err
 	}
