@@ -1,0 +1,92 @@
+package gradient
+
+import (
+	"fmt"
+
+	"winnow/graph"
+)
+
+// batchNorm differentiates BatchNormalization with fixed statistics, an affine map a channel:
+//
+//	y = scale·(x-mean)·r + bias,  r = 1/√(var+ε)
+//	∂L/∂x = ∂L/∂y·scale·r   ∂L/∂scale = r·Σ ∂L/∂y·(x-mean)   ∂L/∂bias = Σ ∂L/∂y
+//	∂L/∂mean = -scale·r·Σ ∂L/∂y   ∂L/∂var = -½·scale·r³·Σ ∂L/∂y·(x-mean)
+//
+// with the sums over batch and places.
+func batchNorm(c *call) error {
+	x, scale, mean, variance := c.in(0), c.in(1), c.in(3), c.in(4)
+	if c.Int("training_mode", 0) != 0 {
+		return fmt.Errorf("found training_mode 1, expected it written out")
+	}
+	channels, err := c.channels(x)
+	if err != nil {
+		return err
+	}
+	axes, column := []int64{0}, []int64{channels}
+	for i := range len(c.shape(x)) - 2 {
+		axes, column = append(axes, int64(2+i)), append(column, 1)
+	}
+	sum := func(t string) string {
+		return c.op("ReduceSum", []string{t, c.ints(axes...)}, graph.Int("keepdims", 0))
+	}
+	dy := c.grad[0]
+	root := c.op("Sqrt", []string{c.op("Add", []string{variance, c.scalar(x, float64(c.Float("epsilon", 1e-5)))})})
+	slope := c.op("Div", []string{scale, root})
+	if c.wants(0) {
+		c.give(0, c.op("Mul", []string{dy, c.op("Reshape", []string{slope, c.ints(column...)})}))
+	}
+	if c.wants(2) || c.wants(3) {
+		total := sum(dy)
+		c.give(2, total)
+		if c.wants(3) {
+			c.give(3, c.op("Neg", []string{c.op("Mul", []string{slope, total})}))
+		}
+	}
+	if c.wants(1) || c.wants(4) {
+		centred := c.op("Sub", []string{x, c.op("Reshape", []string{mean, c.ints(column...)})})
+		product := sum(c.op("Mul", []string{dy, centred}))
+		dScale := c.op("Div", []string{product, root})
+		c.give(1, dScale)
+		if c.wants(4) {
+			half := c.op("Mul", []string{c.op("Div", []string{slope, c.op("Mul", []string{root, root})}), c.scalar(x, -0.5)})
+			c.give(4, c.op("Mul", []string{half, product}))
+		}
+	}
+	return nil
+}
+
+// lrn differentiates y = x·d^-β, d_c = bias + α/size·Σ_{c'∈w(c)} x_c'², w(c) = c-⌊(size-1)/2⌋ … c+⌈(size-1)/2⌉:
+//
+//	∂L/∂x_c = ∂L/∂y_c·d_c^-β - 2αβ/size · x_c · Σ_{c'': c∈w(c'')} ∂L/∂y_c''·x_c''·d_c''^(-β-1)
+func lrn(c *call) error {
+	x, dy := c.in(0), c.grad[0]
+	channels, err := c.channels(x)
+	if err != nil {
+		return err
+	}
+	size := c.Int("size", 1)
+	alpha, beta, bias := float64(c.Float("alpha", 0.0001)), float64(c.Float("beta", 0.75)), float64(c.Float("bias", 1))
+	below, above := (size-1)/2, size/2
+	squares := c.acrossChannels(c.op("Mul", []string{x, x}), channels, below, above)
+	d := c.op("Add", []string{c.op("Mul", []string{squares, c.scalar(x, alpha/float64(size))}), c.scalar(x, bias)})
+	scaled := c.op("Mul", []string{dy, c.op("Pow", []string{d, c.scalar(x, -beta)})})
+	inner := c.op("Div", []string{c.op("Mul", []string{scaled, x}), d})
+	spread := c.op("Mul", []string{c.acrossChannels(inner, channels, above, below), c.scalar(x, 2*alpha*beta/float64(size))})
+	c.give(0, c.op("Sub", []string{scaled, c.op("Mul", []string{x, spread})}))
+	return nil
+}
+
+// acrossChannels sums t [N, C, …] over the channels c-below … c+above.
+func (c *call) acrossChannels(t string, channels, below, above int64) string {
+	if below+above == 0 {
+		return t
+	}
+	pads := make([]int64, 2*len(c.shape(c.in(0))))
+	pads[1], pads[len(pads)/2+1] = below, above
+	padded := c.op("Pad", []string{t, c.ints(pads...)})
+	var parts []string
+	for i := range below + above + 1 {
+		parts = append(parts, c.op("Slice", []string{padded, c.ints(i), c.ints(i + channels), c.ints(1)}))
+	}
+	return c.op("Sum", parts)
+}

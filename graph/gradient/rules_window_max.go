@@ -1,0 +1,70 @@
+package gradient
+
+import "winnow/graph"
+
+// maxPool gives each window's gradient to the place of its maximum, the first one where several are equal (as
+// ONNX Runtime's Indices have it, and torch).
+func maxPool(c *call) error {
+	indices := c.indices()
+	flat := c.ints(-1)
+	x := c.in(0)
+	shape := c.before("Shape", []string{x})
+	zeros := c.op("ConstantOfShape", []string{c.op("ReduceProd", []string{shape}, graph.Int("keepdims", 1))},
+		graph.TensorValue("value", c.zero(x)))
+	sum := c.op("ScatterElements", []string{zeros, c.op("Reshape", []string{indices, flat}), c.op("Reshape", []string{c.grad[0], flat})},
+		graph.String("reduction", "add"))
+	c.give(0, c.op("Reshape", []string{sum, shape}))
+	return nil
+}
+
+// indices is the second output of a MaxPool node, which it gets if it has none. The original node is shared
+// with the caller's model, so a copy takes its place.
+func (c *call) indices() string {
+	if len(c.Outputs) > 1 && c.Outputs[1] != "" {
+		return c.Outputs[1]
+	}
+	name := c.r.f.b.Fresh(c.Outputs[0] + "_indices")
+	g := c.r.f.b.Model().Graph
+	for i, n := range g.Nodes {
+		if n == c.Node {
+			twin := *n
+			twin.Outputs = []string{n.Outputs[0], name}
+			g.Nodes[i] = &twin
+		}
+	}
+	return name
+}
+
+// zero is a tensor of one zero with the element type of a forward tensor.
+func (c *call) zero(like string) *graph.Tensor {
+	if c.dtype(like) == graph.Float64 {
+		return graph.NewTensor("zero", []float64{0}, 1)
+	}
+	return graph.NewTensor("zero", []float32{0}, 1)
+}
+
+// globalMaxPool gives a channel's gradient to the first place of its maximum.
+func globalMaxPool(c *call) error {
+	x := c.in(0)
+	sizes := c.shape(x)
+	places := int64(1)
+	for _, d := range sizes[2:] {
+		if !d.Known() {
+			return errFree(c, x)
+		}
+		places *= d.Size
+	}
+	channels, err := c.channels(x)
+	if err != nil {
+		return err
+	}
+	order := make([]int64, places)
+	for i := range order {
+		order[i] = int64(i)
+	}
+	first := c.op("ArgMax", []string{c.op("Reshape", []string{x, c.ints(0, channels, places)})}, graph.Int("axis", 2))
+	mask := c.op("Equal", []string{first, c.ints(order...)})
+	dy := c.op("Reshape", []string{c.grad[0], c.ints(0, channels, 1)})
+	c.give(0, c.like(c.op("Where", []string{mask, dy, c.scalar(x, 0)}), x))
+	return nil
+}

@@ -1,0 +1,78 @@
+package gradient_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"winnow/graph"
+)
+
+// apart holds different numbers at least 0.1 from each other, in random order: no step of a central difference
+// changes which is the largest.
+func apart(seed uint64, dims ...int64) array {
+	a := drawn(seed, 0, 1, dims...)
+	for i, p := range rand.New(rand.NewPCG(seed, 2)).Perm(len(a.data)) {
+		a.data[i] = 0.1 * float64(p-len(a.data)/2)
+	}
+	return a
+}
+
+func TestPools(t *testing.T) {
+	kernel := func(k ...int64) *graph.Attribute { return graph.Ints("kernel_shape", k...) }
+	strides, pads := func(k ...int64) *graph.Attribute { return graph.Ints("strides", k...) }, func(k ...int64) *graph.Attribute { return graph.Ints("pads", k...) }
+	x := func(dims ...int64) array { return apart(1, dims...) }
+	for _, pool := range []string{"MaxPool", "AveragePool"} {
+		t.Run(pool, func(t *testing.T) {
+			cases := []ruleCase{
+				f32("2x2/2", op(pool, kernel(2, 2), strides(2, 2)), x(2, 2, 4, 6)),
+				f32("2x2/2, remainder", op(pool, kernel(2, 2), strides(2, 2)), x(2, 2, 5, 7)),
+				f32("3x3/2, pads", op(pool, kernel(3, 3), strides(2, 2), pads(1, 1, 1, 1)), x(2, 2, 6, 7)),
+				f32("3x3/2, ceil", op(pool, kernel(3, 3), strides(2, 2), graph.Int("ceil_mode", 1)), x(2, 2, 6, 8)),
+				f32("3x3/2, ceil, pads", op(pool, kernel(3, 3), strides(2, 2), pads(1, 1, 1, 1), graph.Int("ceil_mode", 1)), x(2, 2, 6, 5)),
+				f32("3x3/1, pads", op(pool, kernel(3, 3), pads(1, 1, 1, 1)), x(2, 2, 4, 5)),
+				f32("3x2/1", op(pool, kernel(3, 2)), x(2, 2, 4, 5)),
+				f32("asymmetric", op(pool, kernel(3, 2), strides(1, 2), pads(0, 1, 2, 0)), x(2, 2, 4, 5)),
+				f32("stride beyond the kernel", op(pool, kernel(2, 1), strides(3, 2)), x(2, 2, 8, 5)),
+				f32("SAME_UPPER", op(pool, kernel(3, 2), strides(2, 2), graph.String("auto_pad", "SAME_UPPER")), x(2, 2, 6, 5)),
+				f32("SAME_LOWER", op(pool, kernel(3, 2), strides(2, 2), graph.String("auto_pad", "SAME_LOWER")), x(2, 2, 6, 5)),
+				f32("1-D", op(pool, kernel(3), strides(2)), x(2, 2, 9)),
+				f32("3-D", op(pool, kernel(2, 2, 3), strides(1, 2, 2)), x(2, 2, 3, 4, 5)),
+			}
+			if pool == "AveragePool" {
+				for _, c := range cases {
+					build := c.build
+					c.name += ", counting pads"
+					c.build = func(b *graph.Builder, in []string) string {
+						out := build(b, in)
+						n := b.Model().Graph.Nodes[len(b.Model().Graph.Nodes)-1]
+						n.Attributes = append(n.Attributes, graph.Int("count_include_pad", 1))
+						return out
+					}
+					cases = append(cases, c)
+				}
+			} else {
+				cases = append(cases, f32("dilations", op(pool, kernel(2, 3), graph.Ints("dilations", 2, 2), pads(1, 1, 1, 1)), x(2, 2, 5, 6)))
+			}
+			runCases(t, cases)
+		})
+	}
+	runCases(t, []ruleCase{
+		f32("GlobalAveragePool", op("GlobalAveragePool"), x(2, 3, 4, 5)),
+		f32("GlobalMaxPool", op("GlobalMaxPool"), x(2, 3, 4, 5)),
+		f32("GlobalAveragePool 1-D", op("GlobalAveragePool"), x(2, 3, 4)),
+		f32("GlobalMaxPool 3-D", op("GlobalMaxPool"), x(2, 3, 2, 3, 2)),
+	})
+}
+
+func TestBatchStatistics(t *testing.T) {
+	x := drawn(1, -2, 2, 3, 4, 2, 3)
+	channel := func(seed uint64, lo, hi float64) array { return drawn(seed, lo, hi, 4) }
+	bn := ruleCase{name: "BatchNormalization", in: []array{x, channel(2, -1, 1), channel(3, -1, 1), channel(4, -1, 1), channel(5, 0.5, 2)},
+		build: op("BatchNormalization", graph.Float("epsilon", 0.01))}
+	flat := bn
+	flat.name, flat.in = "BatchNormalization of rows", append([]array{drawn(6, -2, 2, 5, 4)}, bn.in[1:]...)
+	runCases(t, []ruleCase{bn, flat,
+		f32("LRN", op("LRN", graph.Int("size", 3), graph.Float("alpha", 0.5), graph.Float("beta", 0.75), graph.Float("bias", 1.5)), drawn(1, -1, 1, 2, 5, 2, 3)),
+		f32("LRN of one", op("LRN", graph.Int("size", 1), graph.Float("alpha", 0.5)), drawn(1, -1, 1, 2, 3, 2, 2)),
+	})
+}
