@@ -3,6 +3,7 @@ package backbone
 import (
 	"errors"
 	"fmt"
+	"image"
 	"io"
 	"io/fs"
 )
@@ -29,18 +30,23 @@ func (r *reader) read(dst []float32, path string) (err error) {
 			err = fmt.Errorf("reading the picture panicked: %v", p)
 		}
 	}()
+	img, err := r.decode(path)
+	if err != nil {
+		return err
+	}
+	return r.q.Into(dst, img)
+}
+
+// decode reads one picture; errors leave the path to the caller.
+func (r *reader) decode(path string) (image.Image, error) {
 	if err := r.load(path); err != nil {
 		var inPath *fs.PathError
 		if errors.As(err, &inPath) {
 			err = inPath.Err
 		}
-		return err
+		return nil, err
 	}
-	img, err := Decode(r.data, r.options)
-	if err != nil {
-		return err
-	}
-	return r.q.Into(dst, img)
+	return Decode(r.data, r.options)
 }
 
 // load reads a file into r.data.

@@ -182,6 +182,10 @@ func times(a, b Dim) Dim {
 		return a
 	case a.Known() && b.Known() && (b.Size == 0 || a.Size <= math.MaxInt32*int64(math.MaxInt32)/b.Size):
 		return Fixed(a.Size * b.Size)
+	case a.Known() && !b.Known():
+		return scaled(b.Name, a.Size)
+	case b.Known() && !a.Known():
+		return scaled(a.Name, b.Size)
 	}
 	return Free("")
 }

@@ -20,7 +20,7 @@ var rules = map[string]rule{
 	"GreaterOrEqual": compare, "LessOrEqual": compare, "Where": where,
 
 	// Normalisations and distributions: the first output has the first input's shape.
-	"BatchNormalization": same, "InstanceNormalization": same, "LayerNormalization": same,
+	"BatchNormalization": same, "InstanceNormalization": same, "LayerNormalization": layerNorm,
 	"GroupNormalization": same, "RMSNormalization": same, "LRN": same, "LpNormalization": same,
 	"MeanVarianceNormalization": same, "Softmax": same, "LogSoftmax": same, "Hardmax": same,
 
@@ -36,7 +36,7 @@ var rules = map[string]rule{
 
 	// Other arrangements of the same elements.
 	"Reshape": reshape, "Flatten": flatten, "Transpose": transpose, "Squeeze": squeeze, "Unsqueeze": unsqueeze,
-	"Expand": expand, "Concat": concat, "Split": split, "Slice": slice, "Gather": gather, "Pad": pad,
+	"Expand": expand, "Tile": tile, "Concat": concat, "Split": split, "Slice": slice, "Gather": gather, "Pad": pad,
 
 	// Shapes as values.
 	"Shape": shapeValue, "Constant": constant, "ConstantOfShape": constantOfShape,

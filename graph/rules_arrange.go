@@ -116,6 +116,21 @@ func expand(c *call) {
 	c.set(0, c.arg(0).typ, broadcastShapes(c.arg(0).shape, to))
 }
 
+// tile: every size is multiplied.
+func tile(c *call) {
+	x := c.arg(0)
+	repeats := c.arg(1).ints
+	if x.shape == nil || len(repeats) != len(x.shape) {
+		c.set(0, x.typ, nil)
+		return
+	}
+	out := make(Shape, len(repeats))
+	for i, n := range repeats {
+		out[i] = times(x.shape[i], n.dim())
+	}
+	c.set(0, x.typ, out)
+}
+
 // concat: sizes add up along the axis; the others are equal, known from whichever input knows.
 func concat(c *call) {
 	if len(c.in) == 0 {

@@ -1,5 +1,7 @@
 package graph
 
+import "slices"
+
 // same: the first output is like the first input.
 func same(c *call) { c.set(0, c.arg(0).typ, c.arg(0).shape) }
 
@@ -13,6 +15,22 @@ func identity(c *call) {
 func dropout(c *call) {
 	same(c)
 	c.set(1, Bool, c.arg(0).shape)
+}
+
+// layerNorm hands out mean and inverse deviation too, float32 of size 1 along the axes normalised.
+func layerNorm(c *call) {
+	same(c)
+	x := c.arg(0)
+	at, ok := axis(c.Int("axis", -1), len(x.shape))
+	if !ok {
+		return
+	}
+	kept := slices.Clone(x.shape)
+	for i := at; i < len(kept); i++ {
+		kept[i] = Fixed(1)
+	}
+	c.set(1, Float32, kept)
+	c.set(2, Float32, kept)
 }
 
 // cast changes the type; integers stay followed from integer to integer.
@@ -72,10 +90,14 @@ func arithmetic(c *call) {
 		if !a.known {
 			one, other = b, a
 		}
-		// A free size keeps its name through ·1, /1, +0, -0.
-		neutral := one.known && (one.value == 1 && (c.Op == "Mul" || c.Op == "Div" && b.known) ||
-			one.value == 0 && (c.Op == "Add" || c.Op == "Sub" && b.known))
-		if neutral {
+		switch {
+		case !one.known || other.known:
+			return number{}
+		case c.Op == "Mul":
+			return numberOf(scaled(other.name, one.value))
+		case c.Op == "Div" && b.known:
+			return numberOf(divided(other.name, one.value))
+		case one.value == 0 && (c.Op == "Add" || c.Op == "Sub" && b.known): // a free size keeps its name
 			return other
 		}
 		return number{}

@@ -58,46 +58,38 @@ func quotient(in, out Shape) Dim {
 	if in == nil {
 		return Free("")
 	}
-	free := []Dim{}
-	have, want := int64(1), int64(1)
-	for _, d := range in {
-		if !d.Known() {
-			free = append(free, d)
-		}
-	}
-	for _, d := range out {
-		if d.Known() {
-			continue
-		}
-		at := slices.IndexFunc(free, d.same)
-		if at < 0 {
+	have, bases, ok1 := product(in)
+	want, gone, ok2 := product(out)
+	for _, base := range gone {
+		at := slices.Index(bases, base)
+		if at < 0 || base == "" {
 			return Free("")
 		}
-		free = slices.Delete(free, at, at+1)
+		bases = slices.Delete(bases, at, at+1)
 	}
-	var ok1, ok2 bool
-	have, ok1 = product(in)
-	want, ok2 = product(out)
 	switch {
 	case !ok1 || !ok2 || want == 0 || have%want != 0:
 		return Free("")
-	case len(free) == 0:
+	case len(bases) == 0:
 		return Fixed(have / want)
-	case len(free) == 1 && have == want:
-		return free[0]
+	case len(bases) == 1:
+		return scaled(bases[0], have/want)
 	}
 	return Free("")
 }
 
-// product of the known sizes of a shape.
-func product(s Shape) (int64, bool) {
+// product of the sizes of a shape: of what is known of them, and the names of the free ones.
+func product(s Shape) (known int64, free []string, ok bool) {
 	p := Fixed(1)
 	for _, d := range s {
-		if d.Known() {
-			if p = times(p, Fixed(d.Size)); !p.Known() {
-				return 0, false
-			}
+		if !d.Known() {
+			k, base := multiple(d.Name)
+			free = append(free, base)
+			d = Fixed(k)
+		}
+		if p = times(p, d); !p.Known() {
+			return 0, nil, false
 		}
 	}
-	return p.Size, true
+	return p.Size, free, true
 }

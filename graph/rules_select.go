@@ -104,7 +104,7 @@ func gather(c *call) {
 	if !ok || at.shape == nil {
 		return
 	}
-	c.set(0, x.typ, slices.Concat(Shape{}, x.shape[:a], at.shape, x.shape[a+1:]))
+	c.set(0, x.typ, append(append(append(Shape{}, x.shape[:a]...), at.shape...), x.shape[a+1:]...)) // a scalar's is empty, not nil
 	places, ok := known(at.ints)
 	if x.ints == nil || !ok {
 		return

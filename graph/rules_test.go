@@ -110,6 +110,18 @@ var ruleCases = []ruleCase{
 		return b.Node("Gather", []string{in[0], b.Constant(graph.NewTensor("i", []int64{2}))}, graph.Int("axis", 1))
 	}, true},
 	{"Gather some", 13, [][]int64{{3, 6, 8}}, with("Gather", []int64{2, 2, 5, 0}, graph.Int("axis", -1)), true},
+	{"Gather a size", 13, [][]int64{{3, 6, 8}}, func(b *graph.Builder, in []string) string { // x.view(x.size(0), -1)
+		first := b.Node("Gather", []string{b.Node("Shape", in), b.Constant(graph.NewTensor("i", []int64{0}))})
+		to := b.Node("Concat", []string{b.Node("Unsqueeze", []string{first, ints(b, 0)}), ints(b, -1)}, graph.Int("axis", 0))
+		return b.Node("Reshape", []string{in[0], to})
+	}, true},
+	{"Tile", 13, [][]int64{{3, 6, 8}}, with("Tile", []int64{1, 2, 3}), true},
+	{"Tile the batch", 13, [][]int64{{3, 6, 8}}, with("Tile", []int64{2, 2, 3}), false},
+	{"LayerNormalization's deviation", 17, [][]int64{{3, 6, 8}}, func(b *graph.Builder, in []string) string {
+		scale := b.Constant(graph.NewTensor("scale", make([]float32, 8), 8))
+		b.Add(&graph.Node{Op: "LayerNormalization", Inputs: []string{in[0], scale}, Outputs: []string{"y", "mean", "deviation"}})
+		return "deviation"
+	}, true},
 	{"Pad attribute", 10, [][]int64{{3, 6}}, one("Pad", graph.Ints("pads", 0, 1, 0, 2)), true},
 	{"Pad input", 13, [][]int64{{3, 6}}, with("Pad", []int64{0, 1, 0, -2}), true},
 	{"Pad the batch", 13, [][]int64{{3, 6}}, with("Pad", []int64{1, 1, 1, 2}), false},

@@ -26,7 +26,7 @@ func NewEncoder(h *Head, train features.Set, batch int) (*Encoder, error) {
 	if train.Dim() != h.cfg.In {
 		return nil, fmt.Errorf("head: training features: found dimension %d, expected %d", train.Dim(), h.cfg.In)
 	}
-	g, err := newGraph(h, batch)
+	g, err := newGraph(h, batch, false)
 	if err != nil {
 		return nil, err
 	}

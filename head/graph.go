@@ -16,15 +16,16 @@ type graph struct {
 	dz     blas32.General // batch×out, the gate's output memory
 	gate   *gateOp
 	params []*features.Param
-	grads  gorgonia.Nodes // of params, in their order
+	grads  gorgonia.Nodes // of params, in their order, and of x where it is asked for
 	run    func() error
 	rewind func()
 	close  func() error
 	used   int // rows of x that the last batch filled
 }
 
-// newGraph builds and compiles the program. Gorgonia panics on a bad graph; here that becomes an error.
-func newGraph(h *Head, batch int) (g *graph, err error) {
+// newGraph builds and compiles the program, with ∂/∂x in it if that is wanted. Gorgonia panics on a bad graph;
+// here that becomes an error.
+func newGraph(h *Head, batch int, wantX bool) (g *graph, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			g, err = nil, fmt.Errorf("head: building the graph: %v", r)
@@ -47,14 +48,18 @@ func newGraph(h *Head, batch int) (g *graph, err error) {
 		return nil, fmt.Errorf("head: building the graph: %w", b.err)
 	}
 	// The gradient of ⟨u(W), G⟩ in W with G held constant is what backpropagating G from u yields.
-	g.grads, err = gorgonia.Backpropagate(gorgonia.Nodes{u}, gorgonia.Nodes{gate}, b.weights)
+	by := b.weights
+	if wantX {
+		by = append(by, x)
+	}
+	g.grads, err = gorgonia.Backpropagate(gorgonia.Nodes{u}, gorgonia.Nodes{gate}, by)
 	if err != nil {
 		return nil, fmt.Errorf("head: differentiating the graph: %w", err)
 	}
 	return g, g.compile(b)
 }
 
-// compile leaves out what nothing asks for, such as ∂/∂x.
+// compile leaves out what nothing asks for.
 func (g *graph) compile(b *builder) error {
 	program, registers, err := gorgonia.CompileFunction(b.g, b.inputs, g.grads)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // bytes before it. Numbers keep their bits.
 const (
 	archiveMagic   = "WINNOWCK"
-	archiveVersion = 1
+	archiveVersion = 2
 	archiveFixed   = len(archiveMagic) + 8
 )
 

@@ -20,12 +20,34 @@ type state struct {
 	Identity   map[string]string   `json:"identity"`
 	Progress   Progress            `json:"progress"`
 	Params     []paramShape        `json:"params"`
+	State      []paramShape        `json:"state"`
 	LossParams []paramShape        `json:"loss_params"`
 	HasBest    bool                `json:"has_best"`
-	Solver     SolverState         `json:"solver"`
-	LossSolver *SolverState        `json:"loss_solver"`
+	Groups     []groupState        `json:"groups"`
 	Bank       *features.BankState `json:"bank"`
 	Filter     *filters.State      `json:"filter"`
+}
+
+// groupState is a group and what its solver remembers.
+type groupState struct {
+	Name   string      `json:"name"`
+	Params []string    `json:"params"`
+	Start  int         `json:"start"`
+	Solver SolverState `json:"solver"`
+}
+
+// sameGroup says whether the same parameters are stepped together, from the same step on.
+func (g groupState) sameGroup(o groupState) bool {
+	return g.Name == o.Name && g.Start == o.Start && slices.Equal(g.Params, o.Params)
+}
+
+// describe is a group without its solver's memory.
+func (g *group) describe() groupState {
+	s := groupState{Name: g.Name, Start: g.Start}
+	for _, p := range g.Params {
+		s.Params = append(s.Params, p.Name)
+	}
+	return s
 }
 
 type paramShape struct {
@@ -53,24 +75,26 @@ func (t *Trainer) writeCheckpoint() error {
 	return nil
 }
 
-// capture describes the state; the arrays are views and must be written before the next step.
+// capture describes the state. The arrays are views, the solvers' memory among them: nothing as large as the
+// weights is copied, and all must be written before the next step.
 func (t *Trainer) capture() (state, []array) {
-	s := state{Identity: t.Identity, Progress: t.progress, Params: shapes(t.params), LossParams: shapes(t.objective.params), HasBest: t.best != nil}
+	s := state{Identity: t.Identity, Progress: t.progress, Params: shapes(t.params), State: shapes(t.state), LossParams: shapes(t.objective.params), HasBest: t.best != nil}
 	var arrays []array
-	for i, p := range t.params {
-		arrays = append(arrays, float32s(fmt.Sprintf("param/%d", i), p.Data))
-	}
-	for i, p := range t.objective.params {
-		arrays = append(arrays, float32s(fmt.Sprintf("loss_param/%d", i), p.Data))
+	for _, part := range []struct {
+		name   string
+		params []*features.Param
+	}{{"param", t.params}, {"state", t.state}, {"loss_param", t.objective.params}} {
+		for i, p := range part.params {
+			arrays = append(arrays, float32s(fmt.Sprintf("%s/%d", part.name, i), p.Data))
+		}
 	}
 	for i, v := range t.best {
 		arrays = append(arrays, float32s(fmt.Sprintf("best/%d", i), v))
 	}
-	s.Solver, arrays = detach("solver", t.Solver.State(), arrays)
-	if t.LossSolver != nil {
-		var ls SolverState
-		ls, arrays = detach("loss_solver", t.LossSolver.State(), arrays)
-		s.LossSolver = &ls
+	for i := range t.groups {
+		g := t.groups[i].describe()
+		g.Solver, arrays = detach("solver/"+g.Name, t.groups[i].Solver.State(), arrays)
+		s.Groups = append(s.Groups, g)
 	}
 	if t.Bank != nil {
 		b := t.Bank.State()

@@ -82,7 +82,7 @@ func TestDamagedArchiveIsRefused(t *testing.T) {
 	}
 	version := slices.Clone(whole)
 	version[8] = 9
-	if _, _, err := readArchive[state](sealed(version)); err == nil || err.Error() != "format version is 9, expected 1" {
+	if _, _, err := readArchive[state](sealed(version)); err == nil || err.Error() != "format version is 9, expected 2" {
 		t.Errorf("version 9: %v", err)
 	}
 	if _, _, err := readArchive[state](append(slices.Clone(whole), 0)); err == nil {
@@ -164,8 +164,8 @@ func TestResumeRefuses(t *testing.T) {
 		"a value":     {func(c *Config) { c.Identity = map[string]string{"seed": "1", "solver.lr": "0.01"} }, `made with solver.lr = "0.003", asked for "0.01"`},
 		"a key more":  {func(c *Config) { c.Identity["clip"] = "1" }, `made without clip, which is now "1"`},
 		"a key less":  {func(c *Config) { delete(c.Identity, "seed") }, `made with seed = "1", which is not set now`},
-		"no filter":   {func(c *Config) { c.Filter = nil }, "bank, filter or loss solver is there in one of checkpoint and run only"},
-		"fewer terms": {func(c *Config) { c.Terms = c.Terms[:2] }, "parameters are"},
+		"no filter":   {func(c *Config) { c.Filter = nil }, "bank or filter is there in one of checkpoint and run only"},
+		"fewer terms": {func(c *Config) { c.Terms, c.Groups = c.Terms[:2], c.Groups[:1] }, "the losses' parameters: found [{proxies 120 8}], expected []"},
 		"shorter":     {func(c *Config) { c.Steps = 20 }, "contradicts itself or the length of 20 steps"},
 	} {
 		tr := newBed(t, dir, c.change).trainer(t)
@@ -195,5 +195,21 @@ func TestIdentityDiffersNamesTheFirst(t *testing.T) {
 	}
 	if why := identityDiffers(map[string]string{"b": "1"}, map[string]string{"b": "1"}); why != "" {
 		t.Errorf("the same run: %s", why)
+	}
+}
+
+// Nothing as large as the weights is copied for a checkpoint: a large network's solver remembers twice as much.
+func TestCheckpointsAreViews(t *testing.T) {
+	b, d := newDeepBed(t, "", func(c *Config) { c.Groups[0].Start = 0 })
+	tr := b.trainer(t)
+	must(tr.step())
+	_, arrays := tr.capture()
+	for _, a := range arrays {
+		if a.Name == "param/0" && &a.f32[0] != &d.b.Data[0] {
+			t.Error("weights were copied")
+		}
+		if a.Name == "solver/backbone/0/1" && &a.f32[0] != &b.cfg.Groups[0].Solver.(*solver).slots["backbone.b"].buffers[1][0] {
+			t.Error("the solver's memory was copied")
+		}
 	}
 }

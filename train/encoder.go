@@ -15,3 +15,10 @@ type Encoder interface {
 	Backward(dz blas32.General) error         // ∂loss/∂z of the last Forward; overwrites the gradients of Params
 	Params() []*features.Param
 }
+
+// Stateful is an Encoder with numbers that training changes and no solver steps, such as running statistics of
+// batch normalization. They are kept with the best state, saved in checkpoints and put back into Data, whose
+// names differ from those of the parameters; the encoder reads them there at the next Forward.
+type Stateful interface {
+	State() []*features.Param
+}

@@ -190,11 +190,13 @@ func newBed(t testing.TB, dir string, change func(*Config)) *bed {
 			term("contrastive", nil, 1, false, 0), term("contrastive", nil, 0.5, true, 3),
 			term("soft_triple", nil, 0.3, false, 0), term("triplet", nil, 0.7, false, 0),
 		},
-		Solver: must(NewSolver(DefaultSolver("adam"))), Schedule: must(NewSchedule(ScheduleConfig{Name: "cosine", Warmup: 4}, 3e-2, steps, sampler.Batches())),
-		LossSolver: must(NewSolver(DefaultSolver("rmsprop"))), LossSchedule: must(NewSchedule(ScheduleConfig{}, 1e-2, steps, sampler.Batches())),
 		Clip: 5, ValidateEvery: 6, CheckpointEvery: 9, Dir: dir,
 		Identity: map[string]string{"seed": "1", "solver.lr": "0.003"},
 		Now:      func() time.Time { return time.Unix(1700000000, 0) },
+	}
+	b.cfg.Groups = []Group{
+		{Name: HeadGroup, Params: b.encoder.Params(), Solver: must(NewSolver(DefaultSolver("adam"))), Schedule: must(NewSchedule(ScheduleConfig{Name: "cosine", Warmup: 4}, 3e-2, steps, sampler.Batches()))},
+		{Name: LossGroup, Params: b.cfg.Terms[2].Params, Solver: must(NewSolver(DefaultSolver("rmsprop"))), Schedule: must(NewSchedule(ScheduleConfig{}, 1e-2, steps, sampler.Batches()))},
 	}
 	b.cfg.Validate = func(ctx context.Context) (float64, error) {
 		return b.encoder.precision1(validation, validTruth), ctx.Err()

@@ -11,6 +11,11 @@ import (
 	"winnow/losses"
 )
 
+// oneGroup steps all of an encoder.
+func oneGroup(e Encoder, c SolverConfig, s Schedule) []Group {
+	return []Group{{Name: HeadGroup, Params: e.Params(), Solver: must(NewSolver(c)), Schedule: s}}
+}
+
 // learn trains a linear head on clusters with 40 % wrong labels and returns P@1 under the true labels before
 // and after, and the share of right labels among the kept of the last third.
 func learn(t *testing.T, seed uint64, filtered bool) (before, after, clean float64) {
@@ -27,7 +32,7 @@ func learn(t *testing.T, seed uint64, filtered bool) (before, after, clean float
 	cfg := Config{
 		Encoder: e, Sampler: sampler, Steps: steps, Bank: features.NewBank(2048, dim, classes),
 		Terms:  []Term{{Name: "batch", Loss: contrastive(), Weight: 1}, {Name: "bank", Loss: contrastive(), Weight: 1, Bank: true}},
-		Solver: must(NewSolver(DefaultSolver("adam"))), Schedule: must(NewSchedule(ScheduleConfig{Name: "cosine"}, 1e-2, steps, sampler.Batches())),
+		Groups: oneGroup(e, DefaultSolver("adam"), must(NewSchedule(ScheduleConfig{Name: "cosine"}, 1e-2, steps, sampler.Batches()))),
 		Stepped: func(s Step) {
 			if s.Number < steps*2/3 {
 				return
@@ -95,15 +100,16 @@ func stillTrainer(t testing.TB, filtered bool) *Trainer {
 	for i := range z.Labels {
 		z.Labels[i], z.IDs[i] = i/4, i
 	}
+	encoder := &still{z, features.NewParam("w", 1, 1)}
 	cfg := Config{
-		Encoder: &still{z, features.NewParam("w", 1, 1)}, Sampler: must(NewSampler(SamplerConfig{Groups, 16, 4}, labels, 1)), Steps: 1 << 40,
+		Encoder: encoder, Sampler: must(NewSampler(SamplerConfig{Groups, 16, 4}, labels, 1)), Steps: 1 << 40,
 		Terms: []Term{{Name: "ones", Weight: 1, Loss: fakeLoss(func(g *blas32.General, z features.Set, _ *features.Set) float64 {
 			for i := range g.Data[:g.Rows*g.Cols] {
 				g.Data[i] = 1
 			}
 			return 1
 		})}},
-		Bank: features.NewBank(8192, d, classes), Solver: must(NewSolver(DefaultSolver("sgd"))), Schedule: must(NewSchedule(ScheduleConfig{}, 1e-3, 1<<40, 60)),
+		Bank: features.NewBank(8192, d, classes), Groups: oneGroup(encoder, DefaultSolver("sgd"), must(NewSchedule(ScheduleConfig{}, 1e-3, 1<<40, 60))),
 	}
 	if filtered {
 		fc := filters.Default()

@@ -28,6 +28,7 @@ type line struct {
 	Terms        map[string]float64 `json:"terms,omitempty"`
 	LR           *float64           `json:"lr,omitempty"`
 	LossLR       *float64           `json:"loss_lr,omitempty"`
+	BackboneLR   *float64           `json:"backbone_lr,omitempty"`
 	Rows         int                `json:"rows,omitempty"`
 	Kept         *int               `json:"kept,omitempty"`
 	KeptShare    *float64           `json:"kept_share,omitempty"`
@@ -124,6 +125,10 @@ func (m *metrics) step(s *Step) error {
 	if s.LossLR > 0 {
 		l.LossLR = &s.LossLR
 		values = append(values, scalar{"loss_lr", s.LossLR})
+	}
+	if s.BackboneLR > 0 {
+		l.BackboneLR = &s.BackboneLR
+		values = append(values, scalar{"backbone_lr", s.BackboneLR})
 	}
 	if s.HasThreshold {
 		l.Threshold = &s.Threshold

@@ -109,24 +109,25 @@ func identityDiffers(made, asked map[string]string) string {
 
 // restore checks everything against this trainer before it changes the first weight.
 func (t *Trainer) restore(s state, arrays map[string]array) error {
-	if !slices.Equal(s.Params, shapes(t.params)) || !slices.Equal(s.LossParams, shapes(t.objective.params)) {
-		return fmt.Errorf("parameters are %v and %v, expected %v and %v", s.Params, s.LossParams, shapes(t.params), shapes(t.objective.params))
+	if err := t.sameShapes(s); err != nil {
+		return err
 	}
-	if (s.Bank != nil) != (t.Bank != nil) || (s.Filter != nil) != (t.Filter != nil) || (s.LossSolver != nil) != (t.LossSolver != nil) {
-		return fmt.Errorf("bank, filter or loss solver is there in one of checkpoint and run only")
+	if (s.Bank != nil) != (t.Bank != nil) || (s.Filter != nil) != (t.Filter != nil) {
+		return fmt.Errorf("bank or filter is there in one of checkpoint and run only")
 	}
 	p := s.Progress
 	if p.Step < 0 || p.Step > t.Steps || p.Validated < -1 || p.Validated > p.Step || p.BestStep > p.Validated || s.HasBest != (p.BestStep >= 0) {
 		return fmt.Errorf("progress %+v contradicts itself or the length of %d steps", p, t.Steps)
 	}
-	groups := []struct {
+	type part struct {
 		name   string
 		params []*features.Param
-	}{{"param", t.params}, {"loss_param", t.objective.params}, {"best", nil}}
-	if s.HasBest {
-		groups[2].params = t.params
 	}
-	for _, g := range groups {
+	now, best := []part{{"param", t.params}, {"state", t.state}, {"loss_param", t.objective.params}}, part{name: "best"}
+	if s.HasBest {
+		best.params = t.numbers()
+	}
+	for _, g := range append(now, best) {
 		for i, p := range g.params {
 			if a := arrays[fmt.Sprintf("%s/%d", g.name, i)]; len(a.f32) != len(p.Data) {
 				return fmt.Errorf("%s %q has %d numbers, expected %d", g.name, p.Name, len(a.f32), len(p.Data))
@@ -136,29 +137,51 @@ func (t *Trainer) restore(s state, arrays map[string]array) error {
 	if err := t.restoreStates(s, arrays); err != nil {
 		return err
 	}
-	for i, p := range t.params {
-		copy(p.Data, arrays[fmt.Sprintf("param/%d", i)].f32)
-	}
-	for i, p := range t.objective.params {
-		copy(p.Data, arrays[fmt.Sprintf("loss_param/%d", i)].f32)
+	for _, g := range now {
+		for i, p := range g.params {
+			copy(p.Data, arrays[fmt.Sprintf("%s/%d", g.name, i)].f32)
+		}
 	}
 	t.best = nil
-	if s.HasBest {
-		for i := range t.params {
-			t.best = append(t.best, arrays[fmt.Sprintf("best/%d", i)].f32)
-		}
+	for i := range best.params {
+		t.best = append(t.best, arrays[fmt.Sprintf("best/%d", i)].f32)
 	}
 	t.progress = s.Progress
 	return nil
 }
 
+// sameShapes refuses a state of other parameters, or of parameters that are grouped in another way.
+func (t *Trainer) sameShapes(s state) error {
+	for _, part := range []struct {
+		what   string
+		found  []paramShape
+		wanted []*features.Param
+	}{{"parameters", s.Params, t.params}, {"the encoder's state", s.State, t.state}, {"the losses' parameters", s.LossParams, t.objective.params}} {
+		if want := shapes(part.wanted); !slices.Equal(part.found, want) {
+			return fmt.Errorf("%s: found %v, expected %v", part.what, part.found, want)
+		}
+	}
+	for i := range max(len(s.Groups), len(t.groups)) {
+		var found, want groupState
+		if i < len(s.Groups) {
+			found = s.Groups[i]
+		}
+		if i < len(t.groups) {
+			want = t.groups[i].describe()
+		}
+		if !found.sameGroup(want) {
+			return fmt.Errorf("group %d is %q of %d parameters from step %d, expected %q of %d from step %d",
+				i, found.Name, len(found.Params), found.Start, want.Name, len(want.Params), want.Start)
+		}
+	}
+	return nil
+}
+
 // restoreStates hands each part its own state; each checks it.
 func (t *Trainer) restoreStates(s state, arrays map[string]array) error {
-	if err := t.Solver.SetState(attach("solver", s.Solver, arrays), t.params); err != nil {
-		return err
-	}
-	if s.LossSolver != nil {
-		if err := t.LossSolver.SetState(attach("loss_solver", *s.LossSolver, arrays), t.objective.params); err != nil {
+	for i := range t.groups {
+		g := &t.groups[i]
+		if err := g.Solver.SetState(attach("solver/"+g.Name, s.Groups[i].Solver, arrays), g.Params); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+
+	"winnow/features"
 )
 
 // Progress is how far a run is: the part of its state that is neither numbers of the model nor memory.
@@ -128,18 +131,24 @@ func (t *Trainer) epochOf(step int) int {
 }
 
 func (t *Trainer) keepBest() {
+	list := t.numbers()
 	if t.best == nil {
-		t.best = make([][]float32, len(t.params))
+		t.best = make([][]float32, len(list))
 	}
-	for i, p := range t.params {
+	for i, p := range list {
 		t.best[i] = append(t.best[i][:0], p.Data...)
 	}
 }
 
+// numbers are the encoder's: its parameters, then its state.
+func (t *Trainer) numbers() []*features.Param { return slices.Concat(t.params, t.state) }
+
 // UseBest puts the best state by validation into the encoder; without validation that is the last one.
 func (t *Trainer) UseBest() {
-	for i := range t.best {
-		copy(t.params[i].Data, t.best[i])
+	for i, p := range t.numbers() {
+		if t.best != nil {
+			copy(p.Data, t.best[i])
+		}
 	}
 }
 

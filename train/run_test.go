@@ -25,7 +25,7 @@ import (
 // filter, bank and solver: same weights, same bank, bit for bit.
 func TestStepsFollowTheAlgorithm(t *testing.T) {
 	b := newBed(t, "", func(c *Config) {
-		c.Terms, c.LossSolver, c.Validate, c.Clip = c.Terms[:2], nil, nil, 0
+		c.Terms, c.Groups, c.Validate, c.Clip = c.Terms[:2], c.Groups[:1], nil, 0
 		c.Terms[1].Start = 3
 	})
 	tr := b.trainer(t)
@@ -59,7 +59,7 @@ func TestStepsFollowTheAlgorithm(t *testing.T) {
 			if err := e.Backward(dz); err != nil {
 				t.Fatal(err)
 			}
-			adam.Step(e.Params(), b.cfg.Schedule.At(step-1))
+			adam.Step(e.Params(), b.cfg.Groups[0].Schedule.At(step-1))
 			bank.Push(zk)
 			f := b.facts[step-1]
 			if f.Loss != value || !slices.Equal(f.Kept, kept) || !slices.Equal(f.Scores, scores) || f.Number != step || f.Epoch != epoch+1 || f.Bank != bank.Len() {
@@ -113,8 +113,8 @@ func TestIdleStepsAreSkipped(t *testing.T) {
 	for _, stepIdle := range []bool{false, true} {
 		b := newBed(t, "", func(c *Config) {
 			decay := DefaultSolver("adamw") // weight decay alone would move the weights
-			c.Terms, c.Solver, c.StepIdle, c.Steps = []Term{{Name: "idle", Loss: idle, Weight: 1}}, must(NewSolver(decay)), stepIdle, 3
-			c.Filter = nil
+			c.Terms, c.StepIdle, c.Steps = []Term{{Name: "idle", Loss: idle, Weight: 1}}, stepIdle, 3
+			c.Groups, c.Filter = oneGroup(c.Encoder, decay, c.Groups[0].Schedule), nil
 		})
 		before := slices.Clone(b.encoder.w.Data)
 		if _, err := b.trainer(t).Run(context.Background()); err != nil {
@@ -150,6 +150,7 @@ func TestNonFiniteStops(t *testing.T) {
 	spoiled := func(at int, spoil func(grad *blas32.General, value float64) float64) func(*bed) {
 		return func(b *bed) {
 			calls := 0
+			b.cfg.Groups = b.cfg.Groups[:1]
 			b.cfg.Terms = []Term{{Name: "spoiled", Weight: 1, Loss: fakeLoss(func(g *blas32.General, z features.Set, ref *features.Set) float64 {
 				value := good.Eval(g, z, ref)
 				if calls++; calls == at {
@@ -213,7 +214,7 @@ type end struct {
 }
 
 func endOf(t *testing.T, b *bed, tr *Trainer, dir string) end {
-	return end{b.encoder.w.Data, b.cfg.Terms[2].Params[0].Data, tr.best, b.cfg.Bank.State(), b.cfg.Filter.State(), b.cfg.Solver.State(), tr.progress, string(read(t, dir, MetricsFile))}
+	return end{b.encoder.w.Data, b.cfg.Terms[2].Params[0].Data, tr.best, b.cfg.Bank.State(), b.cfg.Filter.State(), b.cfg.Groups[0].Solver.State(), tr.progress, string(read(t, dir, MetricsFile))}
 }
 
 func uninterrupted(t *testing.T) end {
@@ -295,9 +296,9 @@ func TestForgettingAnyStateIsSeen(t *testing.T) {
 	for name, forget := range map[string]func(*state, map[string]array){
 		"weights":        func(_ *state, a map[string]array) { a["param/0"].f32[0] += 1e-6 },
 		"proxies":        func(_ *state, a map[string]array) { a["loss_param/0"].f32[0] += 1e-6 },
-		"solver buffers": func(_ *state, a map[string]array) { clear(a["solver/0/0"].f32) },
-		"solver steps":   func(s *state, _ map[string]array) { s.Solver.Params[0].Steps-- },
-		"loss solver":    func(_ *state, a map[string]array) { clear(a["loss_solver/0/0"].f32) },
+		"solver buffers": func(_ *state, a map[string]array) { clear(a["solver/head/0/0"].f32) },
+		"solver steps":   func(s *state, _ map[string]array) { s.Groups[0].Solver.Params[0].Steps-- },
+		"loss solver":    func(_ *state, a map[string]array) { clear(a["solver/loss/0/0"].f32) },
 		"bank ids":       func(_ *state, a map[string]array) { a["bank/ids"].ints[0]++ },
 		"filter window":  func(s *state, _ map[string]array) { s.Filter.Window[4] -= 5 },
 		"filter steps":   func(s *state, _ map[string]array) { s.Filter.Iteration-- },
@@ -449,7 +450,6 @@ func TestNewRefuses(t *testing.T) {
 		{func(c *Config) { c.Bank, c.Terms = nil, c.Terms[:1] }, `train: filter "vmf" judges by the memory bank, and there is none: give it a size`},
 		{func(c *Config) { c.Terms[0].Weight = 0 }, `train: term "contrastive": weight is 0, expected a positive number`},
 		{func(c *Config) { c.Steps = 0 }, "train: length is 0 steps, expected at least 1"},
-		{func(c *Config) { c.LossSolver = nil }, "train: a loss has parameters of its own and no solver steps them"},
 		{func(c *Config) { c.Validate, c.Patience = nil, 1 }, "train: early stopping needs a validation split, and there is none"},
 		{func(c *Config) { c.ValidateEvery = 0 }, "train: validation every 0 steps, expected at least 1"},
 		{func(c *Config) { c.Clip = math.NaN() }, "train: clip is NaN, expected a norm, or 0 for none"},

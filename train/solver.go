@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"winnow/features"
@@ -12,9 +13,10 @@ type Solver interface {
 	// Step moves the data of every parameter with learning rate lr. It reads the gradients and leaves them.
 	// Parameters are known by name: names must differ, and a name keeps its shape.
 	Step(params []*features.Param, lr float64)
-	// State copies what Step needs to go on exactly as if it had never stopped.
+	// State is what Step needs to go on exactly as if it had never stopped: a view, good until the next Step, as
+	// the memory of a large network's solver is twice the network.
 	State() SolverState
-	// SetState takes over the state of a solver of the same kind and settings for the parameters named.
+	// SetState copies the state of a solver of the same kind and settings for the parameters named.
 	SetState(state SolverState, params []*features.Param) error
 }
 
@@ -79,11 +81,7 @@ func newSolverSlot(buffers, size int) *solverSlot {
 func (s *solver) State() SolverState {
 	out := SolverState{Solver: s.cfg.Name, Params: make([]ParamState, 0, len(s.slots))}
 	for name, mem := range s.slots {
-		p := ParamState{Name: name, Steps: mem.steps, Buffers: make([][]float32, len(mem.buffers))}
-		for i, b := range mem.buffers {
-			p.Buffers[i] = append([]float32(nil), b...)
-		}
-		out.Params = append(out.Params, p)
+		out.Params = append(out.Params, ParamState{Name: name, Steps: mem.steps, Buffers: slices.Clone(mem.buffers)})
 	}
 	sort.Slice(out.Params, func(i, j int) bool { return out.Params[i].Name < out.Params[j].Name })
 	return out

@@ -233,7 +233,6 @@ func TestSolverStateGoesOnExactly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		train32(t, first, testParam(n), gradients[:1], 0.01) // the state is a copy
 		var state SolverState
 		if err := json.Unmarshal(data, &state); err != nil {
 			t.Fatal(err)
@@ -244,6 +243,11 @@ func TestSolverStateGoesOnExactly(t *testing.T) {
 		}
 		if diff := cmp.Diff(state, second.State()); diff != "" {
 			t.Errorf("%s: the state changes on its way: %s", name, diff)
+		}
+		for i := range state.Params {
+			for _, b := range state.Params[i].Buffers {
+				clear(b) // it was copied
+			}
 		}
 		train32(t, second, part, gradients[3:], 0.01)
 		if !slices.Equal(whole.Data, part.Data) {

@@ -17,7 +17,7 @@ func (t *Trainer) step() (*Step, error) {
 	t.Clock.step = t.progress.Step + 1
 	f := &t.fact
 	*f = Step{Epoch: t.epoch + 1, Number: t.progress.Step + 1, Terms: t.objective.values}
-	f.LR = t.Schedule.At(t.progress.Step)
+	f.LR = t.rateOf(HeadGroup)
 	z, err := t.Encoder.Forward(rows)
 	if err != nil {
 		return nil, fmt.Errorf("train: step %d (epoch %d): %w", f.Number, f.Epoch, err)
@@ -89,7 +89,8 @@ func (t *Trainer) gather(z features.Set) features.Set {
 	return k
 }
 
-// descend sends the gradient back, zero for the dropped rows, and steps the solvers.
+// descend sends the gradient back, zero for the dropped rows, and steps the solvers of the groups that run. A
+// group that rests keeps its weights, its solver's memory and its count of steps.
 func (t *Trainer) descend(z, kept features.Set) error {
 	f := &t.fact
 	dz := t.dKept
@@ -104,28 +105,47 @@ func (t *Trainer) descend(z, kept features.Set) error {
 	if err := t.Encoder.Backward(dz); err != nil {
 		return fmt.Errorf("train: step %d (epoch %d): %w", f.Number, f.Epoch, err)
 	}
-	f.GradientNorm = gradientNorm(t.params)
+	f.GradientNorm = clip(t.groups, f.Number, t.Clip)
 	if !finite(f.GradientNorm) {
 		return t.nonFinite("the gradient of the encoder", f.GradientNorm, kept.IDs)
 	}
 	if n := gradientNorm(t.objective.params); !finite(n) {
 		return t.nonFinite("the gradient of a loss's own parameters", n, kept.IDs)
 	}
-	if t.Clip > 0 && f.GradientNorm > t.Clip {
-		for _, p := range t.params {
-			scale(t.Clip/f.GradientNorm, p.Grad)
+	for i := range t.groups {
+		if g := &t.groups[i]; g.runs(f.Number) {
+			g.Solver.Step(g.Params, g.rate(f.Number))
 		}
 	}
-	t.Solver.Step(t.params, f.LR)
-	if len(t.objective.params) > 0 {
-		f.LossLR = t.LossSchedule.At(t.progress.Step)
-		t.LossSolver.Step(t.objective.params, f.LossLR)
-	}
+	f.LossLR, f.BackboneLR = t.rateOf(LossGroup), t.rateOf(BackboneGroup)
 	return nil
+}
+
+// rateOf is the learning rate of the running step in a group, 0 where there is none or it rests.
+func (t *Trainer) rateOf(name string) float64 {
+	for i := range t.groups {
+		if t.groups[i].Name == name {
+			return t.groups[i].rate(t.fact.Number)
+		}
+	}
+	return 0
 }
 
 func (t *Trainer) nonFinite(what string, value float64, ids []int) error {
 	return &NonFinite{Step: t.fact.Number, Epoch: t.fact.Epoch, What: what, Value: value, IDs: append([]int(nil), ids...)}
+}
+
+// encoderNorm is the common norm of the gradients of the encoder's parameters that a step moves.
+func encoderNorm(groups []group, step int) float64 {
+	var sum float64
+	for i := range groups {
+		if groups[i].runs(step) {
+			for _, p := range groups[i].encoder {
+				sum += squares(p.Grad)
+			}
+		}
+	}
+	return math.Sqrt(sum)
 }
 
 func gradientNorm(params []*features.Param) float64 {

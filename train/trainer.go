@@ -24,12 +24,9 @@ type Config struct {
 	Bank    *features.Bank  // nil: no memory
 	Steps   int             // length of the run
 
-	Solver       Solver // of the encoder's parameters
-	Schedule     Schedule
-	LossSolver   Solver // of the losses' own parameters; nil where there are none
-	LossSchedule Schedule
-	Clip         float64 // the encoder's gradient is scaled down to this norm; 0: never
-	StepIdle     bool    // step the solver even where no term was active: momentum and weight decay then go on
+	Groups   []Group // who steps which parameters: each of the encoder's and the losses' in one
+	Clip     float64 // the gradient of all encoder parameters of running groups is scaled down to this common norm; 0: never
+	StepIdle bool    // step the solvers even where no term was active: momentum and weight decay then go on
 
 	Validate      func(context.Context) (score float64, err error) // larger is better; nil: none
 	ValidateEvery int                                              // steps; also before the first and after the last
@@ -60,10 +57,12 @@ type Step struct {
 	Scores        []float64 // the filter's, of all rows; nil without a filter
 	Threshold     float64   // scores above it were kept
 	HasThreshold  bool      // false without a filter, and where it kept everything
-	LR, LossLR    float64
-	GradientNorm  float64 // of the encoder's parameters, before clipping
-	Bank          int     // members after the step
-	Skipped       bool    // no term was active and the solver did not step
+	LR            float64   // of the head
+	LossLR        float64   // of the losses' own parameters; 0: none, or not stepped
+	BackboneLR    float64   // 0: none, resting, or not stepped
+	GradientNorm  float64   // of the encoder's parameters that the step moves, before clipping
+	Bank          int       // members after the step
+	Skipped       bool      // no term was active and the solver did not step
 }
 
 // KeptShare is the share of the batch that was kept.
@@ -102,6 +101,9 @@ func (e *NonFinite) Error() string {
 // Clock tells the step that runs to whoever draws in it.
 type Clock struct{ step int }
 
+// Step is the running step, from 1; 0 before the first.
+func (c *Clock) Step() int { return c.step }
+
 // Source gives, at each call, a fresh random source that is a function of (seed, purpose, running step).
 func (c *Clock) Source(seed uint64, purpose string) func() *rand.Rand {
 	return func() *rand.Rand { return Rand(seed, purpose, c.step) }
@@ -111,9 +113,11 @@ func (c *Clock) Source(seed uint64, purpose string) func() *rand.Rand {
 type Trainer struct {
 	Config
 	params    []*features.Param // of the encoder
+	state     []*features.Param // of the encoder, not stepped
+	groups    []group
 	objective *objective
 	progress  Progress
-	best      [][]float32 // values of params at the best validation; nil before it
+	best      [][]float32 // values of params, then of state, at the best validation; nil before it
 
 	epoch   int     // of batches
 	batches [][]int // of that epoch
@@ -127,6 +131,9 @@ type Trainer struct {
 // New checks what a Config must hold together.
 func New(cfg Config) (*Trainer, error) {
 	t := &Trainer{Config: cfg, params: cfg.Encoder.Params(), objective: newObjective(cfg.Terms), epoch: -1, all: identity(cfg.Sampler.Size())}
+	if s, ok := cfg.Encoder.(Stateful); ok {
+		t.state = s.State()
+	}
 	t.progress.Validated = -1
 	t.progress.BestStep = -1
 	if t.LogEvery == 0 {
@@ -138,7 +145,12 @@ func New(cfg Config) (*Trainer, error) {
 	if t.Now == nil {
 		t.Now = time.Now
 	}
-	return t, t.check()
+	if err := t.check(); err != nil {
+		return t, err
+	}
+	var err error
+	t.groups, err = newGroups(cfg.Groups, t.params, t.objective.params, t.Steps)
+	return t, err
 }
 
 func (t *Trainer) check() error {
@@ -155,7 +167,7 @@ func (t *Trainer) check() error {
 		names[term.Name] = true
 	}
 	owned := map[string]bool{}
-	for _, p := range append(slices.Clone(t.params), t.objective.params...) {
+	for _, p := range slices.Concat(t.params, t.state, t.objective.params) {
 		if owned[p.Name] {
 			return fmt.Errorf("train: two parameters are named %q, expected different names", p.Name)
 		}
@@ -166,8 +178,6 @@ func (t *Trainer) check() error {
 		return fmt.Errorf("train: no loss is given")
 	case t.Steps < 1:
 		return fmt.Errorf("train: length is %d steps, expected at least 1", t.Steps)
-	case len(t.objective.params) > 0 && t.LossSolver == nil:
-		return fmt.Errorf("train: a loss has parameters of its own and no solver steps them")
 	case t.Filter != nil && t.Filter.NeedsBank() && t.Bank == nil:
 		return fmt.Errorf("train: filter %q judges by the memory bank, and there is none: give it a size", t.Filter.Config().Scorer)
 	case t.Validate != nil && t.ValidateEvery < 1:

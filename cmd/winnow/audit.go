@@ -110,13 +110,13 @@ func auditRun(c *cli.Context) error {
 		return err
 	}
 	defer rt.Close()
-	set, left, err := splitSet(r.Manifest, r.Store, datasets.Train)
+	h, store := r.Head, r.Store
+	if own != nil {
+		h, store = own.head, own.store
+	}
+	set, left, err := splitSet(r.Manifest, store, datasets.Train)
 	if err != nil {
 		return err
-	}
-	h := r.Head
-	if own != nil {
-		h = own.head
 	}
 	a, err := audit(c.Context, h, set, r.Manifest, filter, own, mem)
 	if err != nil {

@@ -21,8 +21,9 @@ import (
 type runProxies struct {
 	param   *features.Param
 	head    *head.Head
-	classes []string    // of the training, by their number
-	numbers map[int]int // the dataset's class ids → numbers of the training
+	store   *features.Store // of the network of that state
+	classes []string        // of the training, by their number
+	numbers map[int]int     // the dataset's class ids → numbers of the training
 }
 
 // number is labels as the training counts them.
@@ -41,7 +42,7 @@ func proxiesToAuditBy(c *cli.Context, r *openedRun) (*runProxies, error) {
 	if err != nil || !entry.NeedsProxy || c.IsSet("scorer") {
 		return nil, nil
 	}
-	p, err := r.proxies()
+	p, err := r.proxies(c)
 	if err != nil {
 		note(c, "the proxies of the run cannot be used: %v", err)
 		return nil, nil
@@ -50,7 +51,7 @@ func proxiesToAuditBy(c *cli.Context, r *openedRun) (*runProxies, error) {
 }
 
 // proxies reads them from the checkpoint, if the training images still have the classes that were trained.
-func (r *openedRun) proxies() (*runProxies, error) {
+func (r *openedRun) proxies(c *cli.Context) (*runProxies, error) {
 	data, err := joinTrainData(r.Manifest, r.Store)
 	if err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func (r *openedRun) proxies() (*runProxies, error) {
 	if !slices.Equal(facts.Classes, data.Classes) {
 		return nil, fmt.Errorf("the run was trained on %d classes, and the manifest's %d train classes are others", len(facts.Classes), len(data.Classes))
 	}
-	p := &runProxies{classes: data.Classes, numbers: map[int]int{}}
+	p := &runProxies{classes: data.Classes, numbers: map[int]int{}, store: r.Store}
 	for i, id := range data.Train.IDs {
 		if number := data.Train.Labels[i]; number != features.Unlabelled {
 			p.numbers[r.Manifest.Samples[id].Label] = number
@@ -90,6 +91,14 @@ func (r *openedRun) proxies() (*runProxies, error) {
 	if p.param == nil {
 		return nil, fmt.Errorf("no loss of the run has any")
 	}
-	p.head, _, err = models.ReadHead(filepath.Join(r.Dir, lastHeadFile))
+	var meta models.HeadMeta
+	if p.head, meta, err = models.ReadHead(filepath.Join(r.Dir, lastHeadFile)); err != nil || r.tuned == nil {
+		return p, err
+	}
+	network, err := r.tunedBackbone(lastHeadFile, meta)
+	if err != nil {
+		return nil, err
+	}
+	p.store, err = r.tunedStore(c, network, meta)
 	return p, err
 }

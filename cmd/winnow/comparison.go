@@ -13,6 +13,8 @@ import (
 
 // comparison measures the trained head beside what needs no training at all, on the same images.
 type comparison struct {
+	FineTuned bool `json:"finetuned,omitempty"` // the row "trained" is that of a network trained with its head
+
 	Frozen   eval.Retrieval `json:"frozen"`   // the features themselves
 	Whitened eval.Retrieval `json:"whitened"` // their PCA whitening to the head's dimension, which uses no label
 	Trained  eval.Retrieval `json:"trained"`
@@ -28,16 +30,20 @@ func allRows(n int) []int {
 
 // verdict says in plain words whether training was worth it, by P@1.
 func (c comparison) verdict() string {
+	what := "the trained head"
+	if c.FineTuned {
+		what = "the fine-tuned network"
+	}
 	trained, white, frozen := c.Trained.PrecisionAt1, c.Whitened.PrecisionAt1, c.Frozen.PrecisionAt1
 	switch {
 	case trained > white && trained > frozen:
-		return fmt.Sprintf("the trained head is better than the frozen features (P@1 %+.4f) and than whitening (%+.4f)", trained-frozen, trained-white)
+		return fmt.Sprintf("%s is better than the frozen features (P@1 %+.4f) and than whitening (%+.4f)", what, trained-frozen, trained-white)
 	case trained > white:
-		return fmt.Sprintf("the trained head is NOT better than the frozen features as they are (P@1 %.4f, frozen %.4f)", trained, frozen)
+		return fmt.Sprintf("%s is NOT better than the frozen features as they are (P@1 %.4f, frozen %.4f)", what, trained, frozen)
 	case trained > frozen:
-		return fmt.Sprintf("the trained head is NOT better than whitening, which uses no labels (P@1 %.4f, whitened %.4f)", trained, white)
+		return fmt.Sprintf("%s is NOT better than whitening, which uses no labels (P@1 %.4f, whitened %.4f)", what, trained, white)
 	}
-	return fmt.Sprintf("the trained head is NOT better than features nobody trained (P@1 %.4f, frozen %.4f, whitened %.4f)", trained, frozen, white)
+	return fmt.Sprintf("%s is NOT better than features nobody trained (P@1 %.4f, frozen %.4f, whitened %.4f)", what, trained, frozen, white)
 }
 
 // better says whether the trained head beats both.
@@ -55,9 +61,21 @@ func (c comparison) print(w io.Writer) {
 	}
 }
 
-// compareOn measures frozen, whitened and trained embeddings of the same images; gallery is nil where the
-// queries are their own.
+// asked is who asks whom; gallery is nil where the queries are their own.
+type asked struct {
+	query   features.Set
+	gallery *features.Set
+}
+
+// compareOn measures frozen, whitened and trained embeddings of the same images.
 func compareOn(ctx context.Context, h *head.Head, train, query features.Set, gallery *features.Set, opts eval.RetrievalOptions) (comparison, error) {
+	images := asked{query, gallery}
+	return compareTuned(ctx, h, train, images, images, opts)
+}
+
+// compareTuned is compareOn for a head on a backbone that was trained too: stored and train are features of the
+// backbone as it was, tuned those of the same images as it is now.
+func compareTuned(ctx context.Context, h *head.Head, train features.Set, stored, tuned asked, opts eval.RetrievalOptions) (comparison, error) {
 	linear := h.Config()
 	linear.Hidden, linear.Init = nil, head.Whiten
 	white, err := head.New(linear, train.X, nil)
@@ -67,19 +85,20 @@ func compareOn(ctx context.Context, h *head.Head, train, query features.Set, gal
 	var c comparison
 	for _, row := range []struct {
 		embed func(features.Set) (features.Set, error)
+		of    asked
 		to    *eval.Retrieval
 	}{
-		{frozen, &c.Frozen},
-		{func(s features.Set) (features.Set, error) { return embed(white, s) }, &c.Whitened},
-		{func(s features.Set) (features.Set, error) { return embed(h, s) }, &c.Trained},
+		{frozen, stored, &c.Frozen},
+		{func(s features.Set) (features.Set, error) { return embed(white, s) }, stored, &c.Whitened},
+		{func(s features.Set) (features.Set, error) { return embed(h, s) }, tuned, &c.Trained},
 	} {
-		q, err := row.embed(query)
+		q, err := row.embed(row.of.query)
 		if err != nil {
 			return c, err
 		}
 		var g *features.Set
-		if gallery != nil {
-			embedded, err := row.embed(*gallery)
+		if row.of.gallery != nil {
+			embedded, err := row.embed(*row.of.gallery)
 			if err != nil {
 				return c, err
 			}

@@ -30,18 +30,24 @@ func dataCommand() *cli.Command {
 func dataImportCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "import",
-		Usage:     "write a manifest from image folders (one per class), CSV, JSONL or PRISM's lists",
+		Usage:     "write a manifest from image folders (one per class), CSV, JSONL, PRISM's lists or a known dataset's files",
 		ArgsUsage: "SOURCE[=SPLIT]...",
 		Description: "A SOURCE is a folder of class folders (perhaps below train/, val/, test/), or a file. =SPLIT names the\n" +
 			"split of rows that say none. With --split the images are dealt out anew, whole classes by default:\n\n" +
 			"   winnow data import photos --split train=0.6,validation=0.2,test=0.2 --out manifest.csv\n" +
-			"   winnow data import --format prism --strip-prefix /data/ CUB_train.csv=train CUB_test.csv=test --out cub.csv",
+			"   winnow data import --format prism --strip-prefix /data/ CUB_train.csv=train CUB_test.csv=test --out cub.csv\n\n" +
+			"A source may be a .zip file with such folders. --preset reads the files in which a dataset is published, in the\n" +
+			"folder --root, with its official split; other commands find the images with the same --root:\n\n" +
+			"   winnow data import --preset mnist --root mnist/ --validation 0.1 --out mnist.csv",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
 			&cli.StringFlag{Name: "format", Value: "auto", Usage: "auto, folders, csv, jsonl, prism"},
 			&cli.StringFlag{Name: "strip-prefix", Usage: "`TEXT` removed from the front of every path of a file"},
 			&cli.StringFlag{Name: "split", Usage: "deal the images out: `SPLIT=SHARE,...` with shares that sum to 1"},
 			&cli.StringFlag{Name: "by", Value: "class", Usage: "deal out whole classes (class) or images of each class (image)"},
+			&cli.StringFlag{Name: "preset", Usage: "`DATASET` in --root: " + strings.Join(presetNames(), ", ")},
+			&cli.StringFlag{Name: "root", Usage: "`DIR` with the files of --preset"},
+			&cli.Float64Flag{Name: "validation", Usage: "with --preset: `SHARE` of each class of train that becomes validation"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the deal"},
 		},
 		Action: dataImport,
@@ -49,6 +55,12 @@ func dataImportCommand() *cli.Command {
 }
 
 func dataImport(c *cli.Context) error {
+	if c.IsSet("preset") {
+		return dataPreset(c)
+	}
+	if c.IsSet("root") || c.IsSet("validation") {
+		return misused("data import: --root and --validation go with --preset")
+	}
 	if !c.Args().Present() {
 		return misused("a source is missing: winnow data import SOURCE... --out FILE")
 	}
@@ -58,7 +70,7 @@ func dataImport(c *cli.Context) error {
 	var parts []*datasets.Dataset
 	for _, arg := range c.Args().Slice() {
 		source, split := sourceAndSplit(arg)
-		d, err := datasets.Read(source, datasets.ReadOptions{
+		d, err := readSource(source, datasets.ReadOptions{
 			Format: datasets.Format(c.String("format")), Split: split, StripPrefix: c.String("strip-prefix"),
 		})
 		if err != nil {

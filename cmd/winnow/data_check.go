@@ -3,9 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -120,16 +118,4 @@ func writeMore(w io.Writer, n int) {
 	if n > listed {
 		fmt.Fprintf(w, "  … %d more: --json lists all\n", n-listed)
 	}
-}
-
-// imageRoot opens the folder images lie in.
-func imageRoot(dir string) (fs.FS, error) {
-	info, err := os.Stat(dir)
-	if err != nil {
-		return nil, fmt.Errorf("root: %w", err)
-	}
-	if !info.IsDir() {
-		return nil, fmt.Errorf("root: %s: is a file, expected the folder the manifest's paths are relative to", dir)
-	}
-	return os.DirFS(dir), nil
 }

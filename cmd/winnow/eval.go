@@ -36,6 +36,7 @@ type evalResult struct {
 	Split      string         `json:"split"`
 	Frozen     eval.Retrieval `json:"frozen"`
 	Whitened   eval.Retrieval `json:"whitened"`
+	FineTuned  bool           `json:"finetuned,omitempty"`
 	Verdict    string         `json:"verdict"`
 	Unlabelled int            `json:"unlabelled"` // images that take no part: nobody knows what they should find, or who them
 	LeftOut    []leftOut      `json:"left_out"`
@@ -56,6 +57,10 @@ func evalRun(c *cli.Context) error {
 	}
 	defer rt.Close()
 	result := evalResult{Split: c.String("split"), LeftOut: []leftOut{}}
+	frozen, err := r.frozenStore(c)
+	if err != nil {
+		return err
+	}
 	var gallery *features.Set
 	if result.Split == "" {
 		result.Split = datasets.Test
@@ -89,26 +94,46 @@ func evalRun(c *cli.Context) error {
 	}
 	result.Unlabelled -= query.Len()
 	result.LeftOut = append(result.LeftOut, left...)
-	train, _, err := splitSet(r.Manifest, r.Store, datasets.Train)
+	now := asked{query, gallery}
+	was := now
+	if frozen != r.Store {
+		if was, err = frozenOf(r.Manifest, frozen, result.Split, gallery != nil); err != nil {
+			return err
+		}
+	}
+	train, _, err := splitSet(r.Manifest, frozen, datasets.Train)
 	if err != nil {
 		return err
 	}
 	if train.Len() == 0 {
 		return fmt.Errorf("eval: the manifest has no train split to compute the whitened row from; it has %s", splitNames(r.Manifest))
 	}
-	all, err := compareOn(c.Context, r.Head, train, query, gallery, opts)
+	all, err := compareTuned(c.Context, r.Head, train, was, now, opts)
 	if err != nil {
 		return err
 	}
+	all.FineTuned = r.tuned != nil
 	if all.Trained.N == 0 {
 		return fmt.Errorf("eval: no image of the split %s has another of its class to find", result.Split)
 	}
 	result.Retrieval, result.Frozen, result.Whitened, result.Verdict = all.Trained, all.Frozen, all.Whitened, all.verdict()
+	result.FineTuned = all.FineTuned
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, result)
 	}
 	printEval(c.App.Writer, result, opts.K)
 	return nil
+}
+
+// frozenOf is the labelled images of a split, and of the gallery if there is one, as another store has them.
+func frozenOf(d *datasets.Dataset, store *features.Store, split string, gallery bool) (asked, error) {
+	q, _, err := splitSet(d, store, split)
+	if err != nil || !gallery {
+		return asked{query: labelledOnly(q)}, err
+	}
+	g, _, err := splitSet(d, store, datasets.Gallery)
+	g = labelledOnly(g)
+	return asked{labelledOnly(q), &g}, err
 }
 
 // splitNames lists the splits a manifest has.

@@ -33,7 +33,6 @@ func exportCommand() *cli.Command {
 			&cli.StringFlag{Name: "onnx", Usage: "backbone, head and normalisation to `FILE` as one model"},
 			&cli.StringFlag{Name: "split", Value: everySplit, Usage: "the splits to embed, `SPLIT,...`, or all"},
 			&cli.StringFlag{Name: "model", DefaultText: "found by its sha256", Usage: "the backbone that made the features: `NAME` of winnow models list, or an ONNX file"},
-			&cli.StringFlag{Name: "root", DefaultText: "the run's", Usage: "`DIR` that the manifest's paths start from, for the check"},
 			&cli.IntFlag{Name: "check", Value: 16, Usage: "run the ONNX file on `N` images before it is written"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		}, dataFlags...),
@@ -116,7 +115,7 @@ func exportFiles(c *cli.Context) (files []exportFile) {
 // inputs are the files an export reads: it must not write over them.
 func (r *openedRun) inputs() []string {
 	list := []string{r.ManifestFile}
-	for _, name := range []string{configFile, bestHeadFile, lastHeadFile, runFile, resultFile} {
+	for _, name := range []string{configFile, bestHeadFile, lastHeadFile, bestBackboneFile, lastBackboneFile, runFile, resultFile} {
 		list = append(list, filepath.Join(r.Dir, name))
 	}
 	return append(list, r.Store.Files()...)

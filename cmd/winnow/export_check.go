@@ -104,11 +104,7 @@ func (r *openedRun) compareStored(c *cli.Context, rt *ort.Runtime, rows []int, t
 // checkOnImages shows --check images, taken evenly from the manifest, and returns their rows of the store. No
 // rows mean that no image is at hand; in a folder that the user names that is an error.
 func (r *openedRun) checkOnImages(c *cli.Context, v *verifier, p backbone.Preprocessing, q *backbone.Preprocessor) (rows []int, err error) {
-	root := r.Config.Data.Root
-	if c.IsSet("root") {
-		root = c.String("root")
-	}
-	root = rootOf(root, r.ManifestFile)
+	root := rootOf(r.imageRoot(c), r.ManifestFile)
 	paths, stored := r.readable()
 	fsys, failed := imageRoot(root)
 	if len(paths) == 0 {

@@ -10,6 +10,7 @@ import (
 	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/datasets"
+	"winnow/features"
 	"winnow/models"
 )
 
@@ -56,7 +57,12 @@ type junction struct {
 
 // join puts the run's head behind the backbone of its features.
 func (r *openedRun) join(name string) (j junction, err error) {
-	if j.backbone, err = r.backbone(name); err != nil {
+	if r.tuned != nil {
+		if name != "" {
+			return j, misused("--model: the backbone of this run was fine-tuned and lies in it, as %s", r.tuned.Path)
+		}
+		j.backbone = r.tuned
+	} else if j.backbone, err = backboneOf(r.Store, name); err != nil {
 		return j, err
 	}
 	if j.cut, err = models.Prepare(j.backbone.Entry, j.backbone.Data, r.Store.Key.Output); err != nil {
@@ -70,10 +76,10 @@ func (r *openedRun) join(name string) (j junction, err error) {
 	return j, err
 }
 
-// backbone finds the model that made the features: the one named, which must have their sha256, or one that
-// has it. It is described by what the store says, whatever the registry says today.
-func (r *openedRun) backbone(name string) (*models.Backbone, error) {
-	key := r.Store.Key
+// backboneOf finds the model that made a store: the one named, which must have its sha256, or one that has it. It
+// is described by what the store says, whatever the registry says today.
+func backboneOf(store *features.Store, name string) (*models.Backbone, error) {
+	key := store.Key
 	registry, err := openRegistry()
 	if err != nil {
 		return nil, err
@@ -81,21 +87,21 @@ func (r *openedRun) backbone(name string) (*models.Backbone, error) {
 	var b *models.Backbone
 	if name != "" {
 		if b, err = registry.Match(name, key.Model); err != nil {
-			return nil, withHint(err, "the features %s were made with the model of sha256 %s: name its file with --model", r.Store.Dir, key.Model)
+			return nil, withHint(err, "the features %s were made with the model of sha256 %s: name its file with --model", store.Dir, key.Model)
 		}
 	} else {
 		var hints []string
-		if r.Store.ModelFile != "" {
-			hints = append(hints, r.Store.ModelFile)
+		if store.ModelFile != "" {
+			hints = append(hints, store.ModelFile)
 		}
 		if b, err = registry.Recall(key.Model, hints...); errors.Is(err, models.ErrNoBackbone) {
-			return nil, withHint(fmt.Errorf("export: features %s: %w", r.Store.Dir, err), "name the file with --model FILE, or record it: winnow models add FILE")
+			return nil, withHint(fmt.Errorf("features %s: %w", store.Dir, err), "name the file with --model FILE, or record it: winnow models add FILE")
 		} else if err != nil {
 			return nil, withHint(err, "name the file with --model FILE")
 		}
 	}
 	if b.Preprocessing, err = backbone.ParsePreprocessing(key.Preprocessing); err != nil {
-		return nil, fmt.Errorf("features %s: %w", r.Store.Dir, err)
+		return nil, fmt.Errorf("features %s: %w", store.Dir, err)
 	}
 	return b, nil
 }

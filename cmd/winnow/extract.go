@@ -32,7 +32,7 @@ func extractCommand() *cli.Command {
 			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder", Usage: "`DIR` that the manifest's paths start from"},
 			&cli.StringFlag{Name: "model", Required: true, Usage: "a backbone: `NAME` of winnow models list, or an ONNX file"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "feature store `DIR` to write"},
-			&cli.IntFlag{Name: "batch", Value: 32, Usage: "`N` images a run of the network"},
+			&cli.IntFlag{Name: "batch", Value: extractBatch, Usage: "`N` images a run of the network"},
 			&cli.IntFlag{Name: "workers", DefaultText: "one a core", Usage: "`N` images decoded at the same time"},
 			&cli.IntFlag{Name: "max-pixels", Value: backbone.DefaultMaxPixels, Usage: "pictures of more than `N` pixels are unreadable"},
 			&cli.BoolFlag{Name: "exif", Usage: "turn pictures as their EXIF orientation says"},
@@ -43,6 +43,9 @@ func extractCommand() *cli.Command {
 		Action: extract,
 	}
 }
+
+// extractBatch is how many images go through a network that is not trained at once, unless the user says otherwise.
+const extractBatch = 32
 
 // extraction is what `winnow extract` works with, read and checked.
 type extraction struct {
@@ -162,6 +165,15 @@ func distinct(paths []string) []string {
 func (e *extraction) key() features.Key {
 	return features.Key{Model: e.model.SHA256, Output: e.cut.Cut, Preprocessing: e.cfg.Preprocessing.Key(),
 		Views: []string{"center"}, Images: features.HashPaths(e.paths)}
+}
+
+// store is the finished store that is asked for, made first where it is not there or not finished. It is the way
+// for commands that need features of a network of their own.
+func (e *extraction) store(c *cli.Context) (*features.Store, error) {
+	if _, err := e.run(c); err != nil {
+		return nil, err
+	}
+	return features.Open(e.out)
 }
 
 func (e *extraction) run(c *cli.Context) (extractResult, error) {

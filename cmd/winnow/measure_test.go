@@ -15,7 +15,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"winnow/features"
-	"winnow/internal/config"
 	"winnow/internal/orttest"
 	"winnow/models"
 	"winnow/train"
@@ -93,7 +92,7 @@ func TestAuditByProxies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := loadTrainData(config.Data{Manifest: "noisy.csv", Features: "features"})
+	data, err := readTrainData("noisy.csv", "features")
 	if err != nil {
 		t.Fatal(err)
 	}

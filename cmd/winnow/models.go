@@ -19,7 +19,7 @@ func modelsCommand() *cli.Command {
 	asJSON := &cli.BoolFlag{Name: "json", Usage: "as JSON"}
 	return &cli.Command{
 		Name:  "models",
-		Usage: "list, show, add and remove backbones",
+		Usage: "list, show, add, make and remove backbones",
 		Description: "A backbone is an ONNX file that turns images into vectors. Your own are recorded in models.json in\n" +
 			"winnow's configuration folder (or the file WINNOW_MODELS names); files of winnow's own entries are\n" +
 			"looked for in the folders of WINNOW_MODEL_DIRS.",
@@ -30,6 +30,8 @@ func modelsCommand() *cli.Command {
 			{Name: "add", Usage: "record an ONNX file as a backbone (nothing is copied)", ArgsUsage: "FILE",
 				Flags:  append([]cli.Flag{&cli.StringFlag{Name: "name", Usage: "`NAME` for it"}, asJSON}, preprocessingFlags()...),
 				Action: modelsAdd},
+			modelsNewCommand(),
+			modelsArchitecturesCommand(),
 			{Name: "remove", Usage: "forget a backbone you added (its file stays)", ArgsUsage: "NAME", Action: modelsRemove},
 		},
 	}

@@ -28,7 +28,8 @@ type openedRun struct {
 	Meta         models.HeadMeta
 	ManifestFile string // may be a folder
 	Manifest     *datasets.Dataset
-	Store        *features.Store
+	Store        *features.Store  // of the network that the head belongs to
+	tuned        *models.Backbone // that network, where the run trained it; else nil
 }
 
 // dataFlags choose the state of a run, and name the data where they moved since the training, or other data.
@@ -36,6 +37,7 @@ var dataFlags = []cli.Flag{
 	&cli.BoolFlag{Name: "last", Usage: "take the last state of the training instead of the one that validation chose"},
 	&cli.StringFlag{Name: "manifest", DefaultText: "the one the run was trained on", Usage: "manifest `FILE`"},
 	&cli.StringFlag{Name: "features", DefaultText: "the one the run was trained on", Usage: "feature store `DIR`"},
+	&cli.StringFlag{Name: "root", DefaultText: "the run's", Usage: "`DIR` that the manifest's paths start from, where images are looked at: fine-tuned runs, export"},
 }
 
 // openRunArg opens the run folder that a command is given as its one argument.
@@ -61,7 +63,7 @@ func openRunArg(c *cli.Context) (*openedRun, error) {
 		}
 		return nil, err
 	}
-	manifest, store := r.Config.Data.Manifest, r.Config.Data.Features
+	manifest, store := r.Config.Data.Manifest, r.originalStore()
 	if c.IsSet("manifest") {
 		manifest = c.String("manifest")
 	}
@@ -72,7 +74,11 @@ func openRunArg(c *cli.Context) (*openedRun, error) {
 	if r.Manifest, err = datasets.Read(manifest, datasets.ReadOptions{}); err != nil {
 		return nil, withHint(err, "if it moved, name it with --manifest")
 	}
-	if r.Store, err = features.Open(store); err != nil {
+	if r.Config.Finetune.On() {
+		if err := r.openTuned(c); err != nil {
+			return nil, err
+		}
+	} else if r.Store, err = features.Open(store); err != nil {
 		return nil, withHint(err, "if it moved, name it with --features")
 	}
 	return r, r.matches()
@@ -93,20 +99,11 @@ func (r *openedRun) matches() error {
 
 // parseSize reads a number of bytes: 1GiB, 512MB, 300000.
 func parseSize(text string) (int64, error) {
-	units := []struct {
-		name  string
-		bytes float64
-	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1}}
-	for _, u := range units {
-		if number, ok := strings.CutSuffix(text, u.name); ok {
-			v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-			if err == nil && v*u.bytes >= 1 && v*u.bytes < 1<<60 {
-				return int64(v * u.bytes), nil
-			}
-			break
-		}
+	var b config.Bytes
+	if err := b.UnmarshalText([]byte(text)); err != nil || b == 0 {
+		return 0, fmt.Errorf("%q is not a size: write for example 1GiB, 512MiB or 200000000", text)
 	}
-	return 0, fmt.Errorf("%q is not a size: write for example 1GiB, 512MiB or 200000000", text)
+	return int64(b), nil
 }
 
 // retrievalOptions reads --k, --max-mem and --count-lonely.

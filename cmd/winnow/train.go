@@ -21,15 +21,20 @@ import (
 func trainCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "train",
-		Usage: "train a head on stored features and labels that may be wrong",
+		Usage: "train a head on stored features, or a whole backbone, on labels that may be wrong",
 		Description: "Trains on the manifest's split train; the split validation, if there is one, chooses the best state. Images\n" +
 			"and features are joined by path. Everything goes into the run's folder: head.winnow (the best head),\n" +
 			"last.winnow, config.yaml (every setting as it was used), run.json, result.json, metrics.jsonl, TensorBoard\n" +
 			"events, and checkpoint.winnow, from which --resume goes on to the same bits as a run never stopped.\n\n" +
+			"With --finetune the backbone is trained together with the head: all of it, from a stage on (winnow models show\n" +
+			"lists them), or the weights that a pattern names. It then looks at the images below --root; the features of the\n" +
+			"backbone as it is, which the head starts from, are made in the run's folder unless --features names them, which\n" +
+			"also sets how the images are prepared. Beside head.winnow stands backbone.onnx, beside last.winnow last.onnx.\n\n" +
 			"Settings: defaults, then --config, then --set, then the other flags; --set losses.N… is about the losses that\n" +
 			"--loss names. 'winnow train --defaults' prints them.\n\n" +
 			"   winnow train --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds\n" +
-			"   winnow train --manifest birds.csv --features birds.features --loss soft_triple --filter proxysim --out runs/birds2",
+			"   winnow train --manifest birds.csv --features birds.features --loss soft_triple --filter proxysim --out runs/birds2\n" +
+			"   winnow train --manifest birds.csv --root birds/ --model mobilenetv2 --finetune all --out runs/birds3",
 		Flags:  showDefaults(trainFlags, config.Default()),
 		Action: runTrain,
 	}
@@ -37,9 +42,14 @@ func trainCommand() *cli.Command {
 
 var trainFlags = []cli.Flag{
 	&cli.StringFlag{Name: "manifest", Usage: "manifest `FILE`, or image folder"},
-	&cli.StringFlag{Name: "root", Usage: "`DIR` that the manifest's paths start from (kept for the other commands)"},
+	&cli.StringFlag{Name: "root", Usage: "`DIR` that the manifest's paths start from (for --finetune; kept for the other commands)"},
 	&cli.StringFlag{Name: "features", Usage: "feature store `DIR` of winnow extract"},
 	&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "run folder `DIR`"},
+	&cli.StringFlag{Name: "finetune", Usage: "train the backbone too: all, a `STAGE` to train from, or a pattern with * over names of weights"},
+	&cli.StringFlag{Name: "model", Usage: "the backbone to fine-tune: `NAME` of winnow models list, or an ONNX file"},
+	&cli.Float64Flag{Name: "backbone-lr", Usage: "learning rate of the backbone"},
+	&cli.StringFlag{Name: "augment", Usage: "`RECIPE` by which training images vary: " + recipeNames()},
+	&cli.StringFlag{Name: "cache-limit", Usage: "most memory for what the untrained part gives, `SIZE`: 512MiB, 2GiB, 0 for none"},
 	&cli.StringFlag{Name: "config", Usage: "settings, YAML `FILE`; with --resume the run's own by default"},
 	&cli.StringSliceFlag{Name: "set", Usage: "one setting, `KEY=VALUE`: solver.name=sgd, losses.0.weight=2, schedule.warm_up=\"1 epoch\""},
 	&cli.StringSliceFlag{Name: "loss", Usage: "`NAME` of a loss, or NAME:bank for against the memory bank; may be repeated"},
@@ -74,37 +84,107 @@ func runTrain(c *cli.Context) error {
 		}
 		return err
 	}
-	for _, needed := range [][2]string{{"manifest", cfg.Data.Manifest}, {"features", cfg.Data.Features}, {"out", c.String("out")}} {
-		if needed[1] == "" {
-			return misused("--%s is missing", needed[0])
+	if err := trainMisused(c, cfg); err != nil {
+		return err
+	}
+	run := trainCommandRun{c: c, dir: c.String("out"), cfg: cfg, start: time.Now()}
+	if cfg.Finetune.On() {
+		err = run.openFinetuning()
+	} else {
+		err = run.open()
+	}
+	if err != nil {
+		return err
+	}
+	defer run.tuning.close()
+	return run.do()
+}
+
+// trainMisused says which flag is missing or contradicts another.
+func trainMisused(c *cli.Context, cfg config.Run) error {
+	needed := [][2]string{{"manifest", cfg.Data.Manifest}, {"features", cfg.Data.Features}, {"out", c.String("out")}}
+	if cfg.Finetune.On() {
+		needed[1] = [2]string{"model", cfg.Data.Model + cfg.Data.Features}
+	}
+	for _, n := range needed {
+		if n[1] == "" {
+			return misused("--%s is missing", n[0])
 		}
 	}
 	if c.Bool("resume") && c.Bool("overwrite") {
 		return misused("--resume and --overwrite contradict each other")
 	}
-	data, err := loadTrainData(cfg.Data)
-	if err != nil {
-		return err
+	if !cfg.Finetune.On() {
+		for _, flag := range []string{"backbone-lr", "augment", "cache-limit", "model"} {
+			if c.IsSet(flag) {
+				return misused("--%s is about a backbone that is trained: add --finetune all, or a stage", flag)
+			}
+		}
 	}
-	rt, err := openRuntime(c)
-	if err != nil {
-		return err
-	}
-	dir := c.String("out")
-	if err := prepareRunFolder(dir, c.Bool("resume"), c.Bool("overwrite")); err != nil {
-		return err
-	}
-	run := trainCommandRun{c: c, dir: dir, cfg: cfg, data: data, runtime: rt.Version(), start: time.Now()}
-	return run.do()
+	return nil
 }
 
-// loadTrainData reads manifest and features and joins them.
-func loadTrainData(from config.Data) (trainData, error) {
-	d, err := datasets.Read(from.Manifest, datasets.ReadOptions{})
+// open reads what a head on stored features is trained on, then makes the folder.
+func (r *trainCommandRun) open() (err error) {
+	d, err := datasets.Read(r.cfg.Data.Manifest, datasets.ReadOptions{})
 	if err != nil {
-		return trainData{}, err
+		return err
 	}
-	store, err := features.Open(from.Features)
+	if r.data, err = loadTrainData(d, r.cfg.Data.Features); err != nil {
+		return err
+	}
+	rt, err := openRuntime(r.c)
+	if err != nil {
+		return err
+	}
+	r.runtime = rt.Version()
+	return prepareRunFolder(r.dir, r.c.Bool("resume"), r.c.Bool("overwrite"))
+}
+
+// openFinetuning is open for a backbone that is trained too: whatever can be wrong is found before the features
+// are made that the run starts from.
+func (r *trainCommandRun) openFinetuning() error {
+	d, err := datasets.Read(r.cfg.Data.Manifest, datasets.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	if r.tuning, err = openTuning(r.c, r.cfg, d); err != nil {
+		return err
+	}
+	rt, err := openRuntime(r.c)
+	if err != nil {
+		return err
+	}
+	r.runtime, r.tuning.rt = rt.Version(), rt
+	if err := prepareRunFolder(r.dir, r.c.Bool("resume"), r.c.Bool("overwrite")); err != nil {
+		return err
+	}
+	r.features = r.cfg.Data.Features
+	if r.features == "" {
+		r.features = filepath.Join(r.dir, trainFeatures)
+		if err := r.makeFeatures(); err != nil {
+			return err
+		}
+	}
+	r.data, err = loadTrainData(d, r.features)
+	return err
+}
+
+// makeFeatures makes the features that the run starts from, unless they are there; those of another backbone or of
+// other images are only replaced if the run is.
+func (r *trainCommandRun) makeFeatures() error {
+	e := r.tuning.extraction(r.features)
+	if s, err := features.Open(r.features); err != nil || s.Key.Differs(e.key()) != "" {
+		e.overwrite = r.c.Bool("overwrite")
+		note(r.c, "making the features of the backbone as it is, into %s", r.features)
+	}
+	_, err := e.store(r.c)
+	return err
+}
+
+// loadTrainData reads features and joins them with a manifest.
+func loadTrainData(d *datasets.Dataset, dir string) (trainData, error) {
+	store, err := features.Open(dir)
 	if err != nil {
 		return trainData{}, withHint(err, "make the features first: winnow extract")
 	}
@@ -115,7 +195,7 @@ func loadTrainData(from config.Data) (trainData, error) {
 }
 
 // runFiles are the names of what a run writes; event files carry a time in theirs.
-var runFiles = []string{configFile, runFile, resultFile, bestHeadFile, lastHeadFile, train.MetricsFile, train.CheckpointFile}
+var runFiles = []string{configFile, runFile, resultFile, bestHeadFile, lastHeadFile, bestBackboneFile, lastBackboneFile, train.MetricsFile, train.CheckpointFile}
 
 // runsIn lists the files of a run that are in a folder.
 func runsIn(dir string) ([]string, error) {
@@ -156,7 +236,7 @@ func clearRunFolder(dir string) error {
 			return fmt.Errorf("train: %w", err)
 		}
 	}
-	return nil
+	return removeTunedStores(dir)
 }
 
 // explainTrainFailure adds what the person can do about a run in dir that stopped.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/datasets"
 	"winnow/features"
 	"winnow/internal/config"
 	"winnow/internal/ortlib"
@@ -472,6 +473,15 @@ func TestTrainLosesItsWeights(t *testing.T) {
 	}
 }
 
+// readTrainData joins a manifest with a store.
+func readTrainData(manifest, store string) (trainData, error) {
+	d, err := datasets.Read(manifest, datasets.ReadOptions{})
+	if err != nil {
+		return trainData{}, err
+	}
+	return loadTrainData(d, store)
+}
+
 func TestJoinTrainData(t *testing.T) {
 	w := newWorld(t, 7, 0)
 	rows := make([]float32, 6*worldDim)
@@ -481,7 +491,7 @@ func TestJoinTrainData(t *testing.T) {
 	paths := []string{"a", "b", "c", "d", "e", "f"}
 	w.makeStore(t, paths, rows, []features.Bad{{Row: 1, Path: "b", Reason: "half a file"}})
 	write(t, w.manifest, "path,label,split,true_label\nf,z,validation,z\ne,x,train,x\nd,,train,y\nc,w,train,x\nb,y,train,y\na,x,train,x\n")
-	data, err := loadTrainData(config.Data{Manifest: w.manifest, Features: w.store})
+	data, err := readTrainData(w.manifest, w.store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -504,7 +514,7 @@ func TestJoinTrainData(t *testing.T) {
 	}
 	truth := readFile(t, w.manifest)
 	write(t, w.manifest, strings.ReplaceAll(truth, ",x\n", ",y\n")) // another truth, same labels
-	other, err := loadTrainData(config.Data{Manifest: w.manifest, Features: w.store})
+	other, err := readTrainData(w.manifest, w.store)
 	if err != nil || other.Sum != data.Sum || !cmp.Equal(other.Train, data.Train) {
 		t.Error("the true labels reach the training data", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/backbone"
 	"winnow/internal/config"
 )
 
@@ -54,17 +55,27 @@ func trainConfig(c *cli.Context) (config.Run, error) {
 // applyTrainFlags changes what the common flags name.
 func applyTrainFlags(c *cli.Context, cfg *config.Run) error {
 	for flag, set := range map[string]func(value string) error{
-		"manifest":   func(v string) error { cfg.Data.Manifest = v; return nil },
-		"root":       func(v string) error { cfg.Data.Root = v; return nil },
-		"features":   func(v string) error { cfg.Data.Features = v; return nil },
-		"filter":     func(v string) error { cfg.Filter.Scorer = v; return nil },
-		"init":       func(v string) error { cfg.Head.Init = v; return nil },
-		"noise-rate": func(string) error { cfg.Filter.Rate = c.Float64("noise-rate"); return nil },
-		"dim":        func(string) error { cfg.Head.Out = c.Int("dim"); return nil },
-		"lr":         func(string) error { cfg.Solver.LR = c.Float64("lr"); return nil },
-		"seed":       func(string) error { cfg.Seed = c.Uint64("seed"); return nil },
-		"epochs":     func(string) error { cfg.Length = config.Epochs(c.Float64("epochs")); return nil },
-		"hidden":     func(v string) (err error) { cfg.Head.Hidden, err = parseWidths(v); return err },
+		"manifest":    func(v string) error { cfg.Data.Manifest = v; return nil },
+		"root":        func(v string) error { cfg.Data.Root = v; return nil },
+		"features":    func(v string) error { cfg.Data.Features = v; return nil },
+		"model":       func(v string) error { cfg.Data.Model = v; return nil },
+		"finetune":    func(v string) error { cfg.Finetune.Weights = v; return nil },
+		"augment":     func(v string) error { cfg.Finetune.Augment = v; return nil },
+		"filter":      func(v string) error { cfg.Filter.Scorer = v; return nil },
+		"init":        func(v string) error { cfg.Head.Init = v; return nil },
+		"noise-rate":  func(string) error { cfg.Filter.Rate = c.Float64("noise-rate"); return nil },
+		"dim":         func(string) error { cfg.Head.Out = c.Int("dim"); return nil },
+		"lr":          func(string) error { cfg.Solver.LR = c.Float64("lr"); return nil },
+		"backbone-lr": func(string) error { cfg.BackboneSolver.LR = c.Float64("backbone-lr"); return nil },
+		"cache-limit": func(v string) error {
+			if err := cfg.Finetune.CacheLimit.UnmarshalText([]byte(v)); err != nil {
+				return fmt.Errorf("--cache-limit: %w", err)
+			}
+			return nil
+		},
+		"seed":   func(string) error { cfg.Seed = c.Uint64("seed"); return nil },
+		"epochs": func(string) error { cfg.Length = config.Epochs(c.Float64("epochs")); return nil },
+		"hidden": func(v string) (err error) { cfg.Head.Hidden, err = parseWidths(v); return err },
 		"batch": func(v string) (err error) {
 			cfg.Sampler.Classes, cfg.Sampler.Images, err = parseBatch(v)
 			return err
@@ -95,6 +106,15 @@ func applyTrainFlags(c *cli.Context, cfg *config.Run) error {
 	return nil
 }
 
+// recipeNames lists the augmentations.
+func recipeNames() string {
+	var names []string
+	for _, r := range backbone.Recipes() {
+		names = append(names, r.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
 // showDefaults says in the help what holds where a flag is not given.
 func showDefaults(flags []cli.Flag, d config.Run) []cli.Flag {
 	var terms []string
@@ -104,6 +124,7 @@ func showDefaults(flags []cli.Flag, d config.Run) []cli.Flag {
 	texts := map[string]string{
 		"loss": strings.Join(terms, ", "), "filter": d.Filter.Scorer, "noise-rate": fmt.Sprint(d.Filter.Rate),
 		"dim": fmt.Sprint(d.Head.Out), "hidden": "none", "init": d.Head.Init, "lr": fmt.Sprint(d.Solver.LR), "seed": fmt.Sprint(d.Seed),
+		"finetune": d.Finetune.Weights, "augment": d.Finetune.Augment, "cache-limit": d.Finetune.CacheLimit.String(), "backbone-lr": fmt.Sprint(d.BackboneSolver.LR),
 		"batch":  fmt.Sprintf("%dx%d", d.Sampler.Classes, d.Sampler.Images),
 		"epochs": strings.TrimSuffix(d.Length.String(), " epochs"), "steps": "as many as the epochs have",
 	}

@@ -23,12 +23,14 @@ import (
 
 // trainCommandRun is one call of winnow train after its arguments are understood.
 type trainCommandRun struct {
-	c       *cli.Context
-	dir     string
-	cfg     config.Run
-	data    trainData
-	runtime string // version of ONNX Runtime
-	start   time.Time
+	c        *cli.Context
+	dir      string
+	cfg      config.Run
+	data     trainData
+	tuning   *tuning // nil: the head alone is trained
+	features string  // store
+	runtime  string  // version of ONNX Runtime
+	start    time.Time
 }
 
 // runFacts is run.json: what went into a run, so that it can be repeated.
@@ -44,6 +46,8 @@ type runFacts struct {
 	ManifestSHA256 string       `json:"manifest_sha256,omitempty"` // of a manifest file
 	ImagesSHA256   string       `json:"images_sha256"`             // of paths, splits and labels
 	Features       string       `json:"features"`
+	Backbone       string       `json:"backbone,omitempty"` // that was fine-tuned
+	TunedWeights   []string     `json:"tuned_weights,omitempty"`
 	FeaturesSHA256 string       `json:"features_sha256"`
 	FeaturesKey    features.Key `json:"features_key"`
 	Images         int          `json:"train_images"`
@@ -74,7 +78,7 @@ func (r *trainCommandRun) do() error {
 	ctx := r.c.Context
 	r.tellData()
 	progress := newTrainProgress(r.c.App.ErrWriter, time.Now)
-	opts := trainOptions{Dir: r.dir, Resume: r.c.Bool("resume")}
+	opts := trainOptions{Dir: r.dir, Resume: r.c.Bool("resume"), Tuning: r.tuning}
 	opts.Begun = func(plan trainPlan) error {
 		progress.begun(plan)
 		r.tellPlan(plan)
@@ -94,10 +98,15 @@ func (r *trainCommandRun) do() error {
 		Verdict: "there is no validation split: whether training was worth it was not measured",
 	}
 	if r.data.Validation.Len() > 0 {
-		c, err := compareOn(ctx, out.Head, r.data.Train, r.data.Validation, nil, eval.RetrievalOptions{})
+		now, err := r.tuning.now(ctx, r.data.Validation)
 		if err != nil {
 			return err
 		}
+		c, err := compareTuned(ctx, out.Head, r.data.Train, asked{query: r.data.Validation}, asked{query: now}, eval.RetrievalOptions{})
+		if err != nil {
+			return err
+		}
+		c.FineTuned = r.tuning != nil
 		better, verdict := c.better(), c.verdict()
 		if out.BestStep == 0 { // whatever its start scores, training added nothing
 			better = false
@@ -140,6 +149,9 @@ func (r *trainCommandRun) tellPlan(plan trainPlan) {
 	if r.cfg.Validation.Patience > 0 && !plan.Validates {
 		note(r.c, "validation.patience is set without a validation split: the run will not stop early")
 	}
+	if plan.Rests > 0 {
+		note(r.c, "the backbone rests for the first %d of %d steps, while the head warms up", plan.Rests, plan.Steps)
+	}
 	if plan.Resumed > 0 {
 		note(r.c, "going on after step %d of %d", plan.Resumed, plan.Steps)
 	}
@@ -160,9 +172,12 @@ func (r *trainCommandRun) begin(plan trainPlan) error {
 	}
 	facts := runFacts{
 		Winnow: version(), Go: runtime.Version(), ORT: r.runtime, Device: r.c.String("device"), Threads: r.c.Int("threads"),
-		Started: r.start.UTC(), Seed: r.cfg.Seed, Manifest: r.cfg.Data.Manifest, ImagesSHA256: r.data.Sum, Features: r.cfg.Data.Features,
+		Started: r.start.UTC(), Seed: r.cfg.Seed, Manifest: r.cfg.Data.Manifest, ImagesSHA256: r.data.Sum, Features: r.features,
 		FeaturesSHA256: r.data.StoreSum, FeaturesKey: r.data.Key, Images: r.data.Train.Len(), Unlabelled: r.data.Unlabelled,
 		Validation: r.data.Validation.Len(), LeftOut: append([]leftOut{}, r.data.LeftOut...), Classes: r.data.Classes, StepsPerEpoch: plan.Epoch, Steps: plan.Steps,
+	}
+	if r.tuning != nil {
+		facts.Backbone, facts.TunedWeights = r.tuning.backbone.Name, r.tuning.weights
 	}
 	var err error
 	if facts.ManifestSHA256, err = fileSum(r.cfg.Data.Manifest); err != nil {

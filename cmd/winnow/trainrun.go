@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
+	"slices"
 	"time"
 
 	"winnow/eval"
@@ -14,7 +14,6 @@ import (
 	"winnow/head"
 	"winnow/internal/config"
 	"winnow/losses"
-	"winnow/models"
 	"winnow/train"
 )
 
@@ -31,6 +30,7 @@ const (
 type trainOptions struct {
 	Dir       string // "": nothing is kept
 	Resume    bool
+	Tuning    *tuning                    // the backbone that is trained too; nil: the head alone, on stored features
 	Begun     func(plan trainPlan) error // everything is built and nothing written yet
 	Stepped   func(train.Step)
 	Validated func(train.Validation)
@@ -42,6 +42,7 @@ type trainPlan struct {
 	Steps, Epoch int  // of the run, of an epoch
 	Resumed      int  // steps done before
 	Validates    bool // there is a validation split
+	Rests        int  // steps in which the backbone rests
 }
 
 // trained is what a run came to.
@@ -52,8 +53,14 @@ type trained struct {
 	Filter filters.Config // as it was run; Scorer is config.NoFilter without one
 }
 
-// trainRun trains a head on data as a configuration says. It is the one way to train: winnow train and
-// winnow demo both come here.
+// closingEncoder is an encoder that holds memory outside Go.
+type closingEncoder interface {
+	train.Encoder
+	Close() error
+}
+
+// trainRun trains a head, and the backbone if opts say so, on data as a configuration says. It is the one way to
+// train: winnow train and winnow demo both come here.
 func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOptions) (trained, error) {
 	if err := cfg.Validate(); err != nil {
 		return trained{}, err
@@ -68,19 +75,26 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 	if err != nil {
 		return trained{}, err
 	}
-	encoder, err := head.NewEncoder(h, data.Train, sampler.Size())
+	tc, err := buildRun(cfg, data, sampler)
+	if err != nil {
+		return trained{}, err
+	}
+	encoder, err := openEncoder(ctx, h, cfg, data, sampler, tc.Clock, opts.Tuning)
 	if err != nil {
 		return trained{}, err
 	}
 	defer encoder.Close()
-	tc, err := buildRun(cfg, data, sampler)
-	if err != nil {
+	if tc.Groups, err = buildGroups(cfg, h, encoder, tc.Terms, tc.Steps, sampler.Batches()); err != nil {
 		return trained{}, err
 	}
 	tc.Encoder, tc.Dir, tc.Stepped, tc.Validated = encoder, opts.Dir, opts.Stepped, opts.Validated
 	if data.Validation.Len() > 0 {
 		tc.Validate = func(ctx context.Context) (float64, error) {
-			score, err := precisionAt1(ctx, h, data.Validation)
+			now, err := opts.Tuning.now(ctx, data.Validation)
+			if err != nil {
+				return 0, err
+			}
+			score, err := precisionAt1(ctx, h, now)
 			if bad := new(head.NotFinite); errors.As(err, &bad) {
 				err = fmt.Errorf("%s: %w", data.Paths[data.Validation.IDs[bad.Row]], err)
 			}
@@ -97,7 +111,7 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 			if best {
 				name = bestHeadFile
 			}
-			return models.WriteHead(filepath.Join(opts.Dir, name), h, headMeta(cfg, data))
+			return opts.Tuning.save(opts.Dir, name, h, headMeta(cfg, data))
 		}
 	}
 	if opts.Resume {
@@ -107,6 +121,9 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 	}
 	if opts.Begun != nil {
 		plan := trainPlan{Config: cfg, Steps: tc.Steps, Epoch: sampler.Batches(), Resumed: t.Done(), Validates: tc.Validate != nil}
+		if opts.Tuning != nil {
+			plan.Rests = cfg.Finetune.Start.In(plan.Epoch)
+		}
 		if err := opts.Begun(plan); err != nil {
 			return trained{}, err
 		}
@@ -116,10 +133,24 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 		return trained{Result: result, Config: cfg}, err
 	}
 	t.UseBest()
+	if opts.Tuning != nil && opts.Dir != "" && !opts.Tuning.matches(opts.Dir, bestHeadFile) { // an earlier run was cut off between the two
+		if err := t.SaveHead(true); err != nil {
+			return trained{}, err
+		}
+	}
 	return trained{Result: result, Config: cfg, Head: h, Filter: cfg.Filter.In(sampler.Batches())}, nil
 }
 
-// buildRun builds everything of a run but its encoder and its watchers.
+// openEncoder is what a run trains: a head on stored features, or a head on a live backbone.
+func openEncoder(ctx context.Context, h *head.Head, cfg config.Run, data trainData, sampler *train.Sampler, clock *train.Clock, t *tuning) (closingEncoder, error) {
+	if t == nil {
+		return head.NewEncoder(h, data.Train, sampler.Size())
+	}
+	rests := cfg.Finetune.Start.In(sampler.Batches())
+	return t.encoder(ctx, h, data.Train, sampler.Size(), func() bool { return clock.Step() <= rests }, clock.Source(cfg.Seed, "augment"))
+}
+
+// buildRun builds everything of a run but its encoder, its groups and its watchers.
 func buildRun(cfg config.Run, data trainData, sampler *train.Sampler) (train.Config, error) {
 	epoch := sampler.Batches()
 	clock := new(train.Clock)
@@ -153,27 +184,50 @@ func buildRun(cfg config.Run, data trainData, sampler *train.Sampler) (train.Con
 		}
 		tc.Filter = filter
 	}
-	var err error
-	if tc.Solver, tc.Schedule, err = buildSolver(cfg.Solver, cfg.Schedule, tc.Steps, epoch); err != nil {
-		return tc, err
-	}
-	for _, term := range tc.Terms {
-		if len(term.Params) > 0 && tc.LossSolver == nil {
-			if tc.LossSolver, tc.LossSchedule, err = buildSolver(cfg.LossSolver, cfg.LossSchedule, tc.Steps, epoch); err != nil {
-				return tc, err
-			}
-		}
-	}
 	return tc, nil
 }
 
-func buildSolver(solver train.SolverConfig, schedule config.Schedule, steps, epoch int) (train.Solver, train.Schedule, error) {
-	s, err := train.NewSolver(solver)
-	if err != nil {
-		return nil, train.Schedule{}, err
+// buildGroups gives head, losses and backbone each their solver. What an encoder trains beside the head is its
+// backbone.
+func buildGroups(cfg config.Run, h *head.Head, encoder train.Encoder, terms []train.Term, steps, epoch int) ([]train.Group, error) {
+	var ofLosses, ofBackbone []*features.Param
+	for _, term := range terms {
+		ofLosses = append(ofLosses, term.Params...)
 	}
-	plan, err := train.NewSchedule(schedule.In(epoch), solver.LR, steps, epoch)
-	return s, plan, err
+	for _, p := range encoder.Params() {
+		if !slices.Contains(h.Params(), p) {
+			ofBackbone = append(ofBackbone, p)
+		}
+	}
+	if start := cfg.Finetune.Start.In(epoch); len(ofBackbone) > 0 && start >= steps {
+		return nil, fmt.Errorf("train: finetune.start: the backbone would rest for %d steps and the run has %d: it would never be trained", start, steps)
+	}
+	var groups []train.Group
+	for _, g := range []struct {
+		name     string
+		params   []*features.Param
+		solver   train.SolverConfig
+		schedule config.Schedule
+		start    int
+	}{
+		{train.HeadGroup, h.Params(), cfg.Solver, cfg.Schedule, 1},
+		{train.LossGroup, ofLosses, cfg.LossSolver, cfg.LossSchedule, 1},
+		{train.BackboneGroup, ofBackbone, cfg.BackboneSolver, cfg.BackboneSchedule, cfg.Finetune.Start.In(epoch) + 1},
+	} {
+		if len(g.params) == 0 {
+			continue
+		}
+		solver, err := train.NewSolver(g.solver)
+		if err != nil {
+			return nil, err
+		}
+		plan, err := train.NewSchedule(g.schedule.In(epoch), g.solver.LR, steps-g.start+1, epoch)
+		if err != nil {
+			return nil, err
+		}
+		groups = append(groups, train.Group{Name: g.name, Params: g.params, Solver: solver, Schedule: plan, Start: g.start})
+	}
+	return groups, nil
 }
 
 // buildTerm builds one loss. Its parameters are named after it, as two losses may use the same names.
@@ -200,8 +254,11 @@ func buildTerm(l config.Loss, i int, cfg config.Run, classes, epoch int, clock *
 func trainIdentity(cfg config.Run, data trainData) map[string]string {
 	id := config.Flatten(cfg)
 	maps.DeleteFunc(id, func(key, _ string) bool {
-		return key == "data.manifest" || key == "data.root" || key == "data.features" || key == "checkpoint"
+		return key == "data.manifest" || key == "data.root" || key == "data.features" || key == "data.model" || key == "checkpoint"
 	})
+	if cfg.Finetune.On() {
+		id["data.model"] = data.Key.Model
+	}
 	id["data.images"], id["data.features"] = data.Sum, data.StoreSum
 	return id
 }

@@ -34,8 +34,13 @@ func (c *call) wants(i int) bool { return i < len(c.need) && c.need[i] }
 // give adds to the gradient of the i-th input, if it is wanted.
 func (c *call) give(i int, grad string) {
 	if c.wants(i) {
-		c.r.flows[c.Inputs[i]] = append(c.r.flows[c.Inputs[i]], grad)
+		c.giveTo(c.Inputs[i], grad)
 	}
+}
+
+// giveTo adds to the gradient of a tensor that the node depends on.
+func (c *call) giveTo(tensor, grad string) {
+	c.r.flows[tensor] = append(c.r.flows[tensor], grad)
 }
 
 // op adds a node with one output to the backward model and returns the output.
@@ -62,9 +67,37 @@ func (c *call) contrib(op string, inputs []string, attributes ...*graph.Attribut
 }
 
 // before adds a node with one output to the forward model, for what is cheaper to keep than its inputs. It
-// must exist in the forward model's operator set.
+// must exist in the forward model's operator set. A node without attributes is made once for the same inputs.
 func (c *call) before(op string, inputs []string, attributes ...*graph.Attribute) string {
-	return c.r.f.b.Node(op, inputs, attributes...)
+	key := fmt.Sprintf("before %s%q", op, inputs)
+	if name := c.r.fixed[key]; name != "" && len(attributes) == 0 {
+		return name
+	}
+	name := c.r.f.b.NodeTo(c.r.b.Fresh(op), op, inputs, attributes...) // fresh in the backward model too, which reads it
+	c.r.late = nil
+	if len(attributes) == 0 {
+		c.r.fixed[key] = name
+	}
+	return name
+}
+
+// output is the i-th output of the forward node, which it gets if it leaves it out. The node is shared with the
+// caller's model, so a copy takes its place in the forward model.
+func (c *call) output(i int) string {
+	if i < len(c.Outputs) && c.Outputs[i] != "" {
+		return c.Outputs[i]
+	}
+	name := c.r.b.Fresh(fmt.Sprintf("%s_%d", c.Outputs[0], i))
+	twin := *c.Node
+	twin.Outputs = slices.Clone(c.Outputs)
+	for len(twin.Outputs) <= i {
+		twin.Outputs = append(twin.Outputs, "")
+	}
+	twin.Outputs[i] = name
+	nodes := c.r.f.b.Model().Graph.Nodes
+	nodes[slices.Index(nodes, c.Node)] = &twin
+	c.Node, c.r.late = &twin, nil
+	return name
 }
 
 // shape is the shape of a forward tensor as far as it is known; nil where not even its rank is.
@@ -147,34 +180,3 @@ func fixedShape(s graph.Shape) (to []int64, ok bool) {
 	}
 	return to, free <= 1
 }
-
-// reduced undoes broadcasting: it sums a gradient of the shape of out over what was repeated of in.
-func (c *call) reduced(grad, in, out string) (string, error) {
-	from, to := c.shape(out), c.shape(in)
-	if from == nil || to == nil {
-		return "", fmt.Errorf("shapes of %q and %q are not known", in, out)
-	}
-	lead := len(from) - len(to)
-	var axes []int64
-	for i := range from {
-		switch {
-		case i < lead:
-			axes = append(axes, int64(i))
-		case one(to[i-lead]) && !one(from[i]):
-			axes = append(axes, int64(i))
-		}
-	}
-	if len(axes) == 0 {
-		return grad, nil
-	}
-	if lead > 0 && !slices.ContainsFunc(axes, func(a int64) bool { return a >= int64(lead) }) {
-		return c.op("ReduceSum", []string{grad, c.ints(axes...)}, graph.Int("keepdims", 0)), nil
-	}
-	sum := c.op("ReduceSum", []string{grad, c.ints(axes...)}, graph.Int("keepdims", 1))
-	if lead > 0 {
-		return c.like(sum, in), nil
-	}
-	return sum, nil
-}
-
-func one(d graph.Dim) bool { return d.Known() && d.Size == 1 }

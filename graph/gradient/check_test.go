@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"winnow/backbone/ort"
@@ -77,10 +78,15 @@ func newMachine(t testing.TB, d *gradient.Derivative, typ graph.DataType) *machi
 		if err != nil {
 			t.Fatalf("%s model: %v", part.name, err)
 		}
-		t.Cleanup(func() { s.Close() })
 		*part.to = s
 	}
+	t.Cleanup(m.close)
 	return m
+}
+
+func (m *machine) close() {
+	m.fwd.Close()
+	m.bwd.Close()
 }
 
 // forward runs the forward model and returns all of its outputs by name.
@@ -137,6 +143,7 @@ type ruleCase struct {
 	in    []array
 	build func(b *graph.Builder, in []string) string
 	fixed []int // inputs that are not differentiated by
+	norms gradient.BatchNorm
 }
 
 // derivative builds the case's model, its first axis free in every input of rank 2 or more, and differentiates it.
@@ -167,19 +174,34 @@ func (c ruleCase) derivative() (*gradient.Derivative, map[string]array, error) {
 		}
 	}
 	b.Output(c.build(b, in))
-	d, err := gradient.Differentiate(b.Model(), gradient.Options{Inputs: by})
+	m := b.Model()
+	d, err := gradient.Differentiate(m, gradient.Options{Inputs: by, BatchNorm: c.norms})
+	if err == nil {
+		for _, s := range d.State {
+			t := m.Graph.Initializer(s.Name)
+			list, _ := t.Float64s()
+			values[s.Name] = array{t.Dims, list}
+		}
+	}
 	return d, values, err
 }
 
-// worst compares the gradients of Σ w·y, w drawn, with central differences: the largest difference over the
-// largest number among them.
+// worst compares the gradients of the case with central differences.
 func (c ruleCase) worst(t testing.TB) float64 {
 	t.Helper()
 	d, values, err := c.derivative()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := newMachine(t, d, c.typ)
+	return difference(t, d, values, c.typ)
+}
+
+// difference compares the gradients of Σ w·y, w drawn, with central differences: for each weight and input the
+// largest difference over the largest number among them; the worst of these.
+func difference(t testing.TB, d *gradient.Derivative, values map[string]array, typ graph.DataType) float64 {
+	t.Helper()
+	m := newMachine(t, d, typ)
+	defer m.close()
 	first := m.forward(values)
 	y := arrayOf(first[d.Output])
 	w := drawn(99, -1, 1, y.dims...)
@@ -192,13 +214,13 @@ func (c ruleCase) worst(t testing.TB) float64 {
 		return sum
 	}
 	h := 1e-6
-	if c.typ == graph.Float32 {
+	if typ == graph.Float32 {
 		h = 1e-2
 	}
 	var worst float64
-	for i, name := range d.Inputs {
+	for i, name := range slices.Concat(d.Weights, d.Inputs) {
 		x, size, most := values[name], 1e-3, 0.0
-		if len(grads[i].data) != len(x.data) {
+		if !slices.Equal(grads[i].dims, x.dims) {
 			t.Fatalf("gradient of %s is %v, expected %v", name, grads[i].dims, x.dims)
 		}
 		for j := range x.data {
@@ -211,6 +233,9 @@ func (c ruleCase) worst(t testing.TB) float64 {
 			slope := (up - down) / (2 * h)
 			size = max(size, math.Abs(slope))
 			most = max(most, math.Abs(slope-grads[i].data[j]))
+			if math.IsNaN(grads[i].data[j]) {
+				return math.NaN()
+			}
 		}
 		worst = max(worst, most/size)
 	}

@@ -15,6 +15,7 @@ type forward struct {
 	known  map[string][]int64
 	consts map[string]*graph.Tensor // that stay constant
 	state  []State
+	own    map[string]rule // of nodes that stand for several, by their first output: in place of their operators'
 }
 
 // prepare rewrites a model so that it can be differentiated: Constant nodes become initializers, weights become
@@ -32,6 +33,7 @@ func prepare(m *graph.Model, o Options) (*forward, error) {
 		}
 		g.Nodes = append(g.Nodes, n)
 	}
+	nameSizes(g.Inputs)
 	f := &forward{}
 	if err := f.rewrite(&c, o); err != nil {
 		return nil, err
@@ -53,6 +55,20 @@ func prepare(m *graph.Model, o Options) (*forward, error) {
 	return f, nil
 }
 
+// nameSizes names the free sizes of inputs that have no name, so that inference can tell which are equal.
+func nameSizes(inputs []*graph.ValueInfo) {
+	for i, v := range inputs {
+		named := *v
+		named.Shape = slices.Clone(v.Shape)
+		for a, d := range v.Shape {
+			if !d.Known() && d.Name == "" {
+				named.Shape[a] = graph.Free(fmt.Sprintf("%s.%d", v.Name, a))
+			}
+		}
+		inputs[i] = &named
+	}
+}
+
 // weightsToInputs turns initializers into inputs of the same name, type and shape.
 func weightsToInputs(m *graph.Model, weights []string, state []State) error {
 	g := m.Graph
@@ -65,8 +81,8 @@ func weightsToInputs(m *graph.Model, weights []string, state []State) error {
 		if t == nil {
 			return fmt.Errorf("gradient: weight %q: the part of the model that is kept has no initializer of that name", name)
 		}
-		if !t.Type.Floating() {
-			return fmt.Errorf("gradient: weight %q: found %v, expected a floating-point type", name, t.Type)
+		if t.Type != graph.Float32 && t.Type != graph.Float64 {
+			return fmt.Errorf("gradient: weight %q: found %v, expected float32 or float64", name, t.Type)
 		}
 		g.Initializers = slices.DeleteFunc(g.Initializers, func(t *graph.Tensor) bool { return t.Name == name })
 		g.Inputs = slices.DeleteFunc(g.Inputs, func(v *graph.ValueInfo) bool { return v.Name == name }) // IR version 3 lists it already
@@ -74,3 +90,6 @@ func weightsToInputs(m *graph.Model, weights []string, state []State) error {
 	}
 	return nil
 }
+
+// opset is the operator set version that the forward model is written for.
+func (f *forward) opset() int64 { return f.b.Opset() }

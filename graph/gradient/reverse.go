@@ -1,6 +1,7 @@
 package gradient
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -18,6 +19,8 @@ type reverse struct {
 	fixed   map[string]string   // constants of the backward model by their content
 	dOutput string
 	contrib bool // a com.microsoft operator is used
+
+	late map[string]*graph.ValueInfo // of the forward model with what the walk has added; nil when it adds more
 }
 
 // blind are the operators through which no gradient flows although their output is a number.
@@ -79,15 +82,28 @@ func (r *reverse) run() error {
 		if !reached {
 			continue
 		}
-		rule := rules[key(n)]
-		if rule == nil {
-			return fmt.Errorf("gradient: operator %s of node %q (making %q): no rule to differentiate it", key(n), n.Name, n.Outputs[0])
-		}
-		if err := rule(c); err != nil {
+		if err := r.apply(c); err != nil {
 			return fmt.Errorf("gradient: operator %s of node %q (making %q): %w", key(n), n.Name, n.Outputs[0], err)
 		}
 	}
 	return nil
+}
+
+// apply runs the rule of one node.
+func (r *reverse) apply(c *call) error {
+	for i, in := range c.Inputs {
+		if t := c.dtype(in); c.need[i] && t != graph.Float32 && t != graph.Float64 {
+			return fmt.Errorf("input %q: found %v, expected float32 or float64", in, t)
+		}
+	}
+	rule := r.f.own[c.Outputs[0]]
+	if rule == nil {
+		rule = rules[key(c.Node)]
+	}
+	if rule == nil {
+		return errors.New("no rule to differentiate it")
+	}
+	return rule(c)
 }
 
 // key is the name of an operator in the table of rules: com.microsoft's carry their domain.
@@ -214,5 +230,8 @@ func (r *reverse) info(tensor string) *graph.ValueInfo {
 	if v := r.f.facts[tensor]; v != nil {
 		return v
 	}
-	return graph.Infer(r.f.b.Model())[tensor]
+	if r.late == nil {
+		r.late = graph.Infer(r.f.b.Model())
+	}
+	return r.late[tensor]
 }

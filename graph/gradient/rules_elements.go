@@ -1,6 +1,20 @@
 package gradient
 
-import "winnow/graph"
+import (
+	"errors"
+	"math"
+
+	"winnow/graph"
+)
+
+// unary is the rule of y = f(x), element by element, from the gradient it makes of x, y and ∂L/∂y. Where both
+// serve, the output is read: the node after it needs that one anyway.
+func unary(f func(c *call, x, y, dy string) string) rule {
+	return func(c *call) error {
+		c.give(0, f(c, c.in(0), c.Outputs[0], c.grad[0]))
+		return nil
+	}
+}
 
 // relu passes the gradient where the output is positive: ∂L/∂x = ∂L/∂y · [y > 0]. No output is negative, so
 // [y > 0] is y as a truth value: with Where and Greater it takes twice as long.
@@ -11,17 +25,60 @@ func relu(c *call) error {
 	return nil
 }
 
-// add passes the gradient to both sides, summed over what was repeated.
-func add(c *call) error {
-	for i := range 2 {
-		if !c.wants(i) {
-			continue
-		}
-		g, err := c.reduced(c.grad[0], c.in(i), c.Outputs[0])
-		if err != nil {
-			return err
-		}
-		c.give(i, g)
+func neg(c *call, _, _, dy string) string { return c.minusOf(dy) }
+
+// abs: the slope is the sign, 0 at 0.
+func abs(c *call, x, _, dy string) string { return c.mul(dy, c.op("Sign", []string{x})) }
+
+// sqrt: 1/(2y).
+func sqrt(c *call, _, y, dy string) string { return c.div(c.scaled(dy, 0.5), y) }
+
+// exp: y.
+func exp(c *call, _, y, dy string) string { return c.mul(dy, y) }
+
+// log: 1/x.
+func log(c *call, x, _, dy string) string { return c.div(dy, x) }
+
+// reciprocal: -y².
+func reciprocal(c *call, _, y, dy string) string { return c.minusOf(c.mul(dy, c.mul(y, y))) }
+
+// erf: 2/√π·e^(-x²).
+func erf(c *call, x, _, dy string) string {
+	bell := c.op("Exp", []string{c.minusOf(c.mul(x, x))})
+	return c.mul(dy, c.scaled(bell, 2/math.Sqrt(math.Pi)))
+}
+
+// tanh: 1-y².
+func tanh(c *call, _, y, dy string) string {
+	return c.minus(dy, c.mul(dy, c.mul(y, y)))
+}
+
+// sigmoid: y·(1-y).
+func sigmoid(c *call, _, y, dy string) string {
+	return c.mul(dy, c.minus(y, c.mul(y, y)))
+}
+
+// softplus: 1/(1+e^-x).
+func softplus(c *call, x, _, dy string) string { return c.mul(dy, c.op("Sigmoid", []string{x})) }
+
+// cast: the gradient comes back in the input's type.
+func cast(c *call, x, _, dy string) string { return c.castLike(dy, x) }
+
+// castLike gives a tensor the element type of a forward tensor.
+func (c *call) castLike(t, like string) string {
+	return c.op("Cast", []string{t}, graph.Int("to", int64(c.dtype(like))))
+}
+
+// dropout is the identity except in training.
+func dropout(c *call) error {
+	if c.r.f.opset() < 7 && c.Int("is_test", 0) == 0 {
+		return errors.New("found is_test 0, expected 1: a network exported for inference")
 	}
+	if mode := c.in(2); mode != "" {
+		if v, ok := c.constantValue(mode); !ok || v != 0 {
+			return errors.New("found training_mode, expected none: a network exported for inference")
+		}
+	}
+	c.give(0, c.grad[0])
 	return nil
 }

@@ -64,7 +64,7 @@ func TestPools(t *testing.T) {
 	})
 }
 
-func TestNormalisations(t *testing.T) {
+func TestBatchStatistics(t *testing.T) {
 	x := drawn(1, -2, 2, 3, 4, 2, 3)
 	channel := func(seed uint64, lo, hi float64) array { return drawn(seed, lo, hi, 4) }
 	bn := ruleCase{name: "BatchNormalization", in: []array{x, channel(2, -1, 1), channel(3, -1, 1), channel(4, -1, 1), channel(5, 0.5, 2)},

@@ -14,8 +14,8 @@ import (
 	"winnow/internal/orttest"
 )
 
-// sketch builds the networks that are timed: their real shapes with drawn weights (He et al. 2015, eq. 10).
-type sketch struct {
+// drawing builds the timedNetworks that are timed: their real shapes with drawn weights (He et al. 2015, eq. 10).
+type drawing struct {
 	b       *graph.Builder
 	rng     *rand.Rand
 	norm    bool // BatchNormalization behind each convolution; else its bias holds it, as exporters fold
@@ -24,25 +24,25 @@ type sketch struct {
 }
 
 // network is one that is timed: images of side×side.
-type network struct {
+type timedNetwork struct {
 	name         string
 	batch, side  int64
 	channels     int64
 	norm         bool
-	build        func(s *sketch, x string) string
+	build        func(s *drawing, x string) string
 	saved, model *graph.Model
 }
 
-func (n network) sketch() (*sketch, *graph.Model) {
+func (n timedNetwork) drawing() (*drawing, *graph.Model) {
 	b := graph.NewBuilder(n.name, gradient.Opset)
-	s := &sketch{b: b, rng: rand.New(rand.NewPCG(5, 0)), norm: n.norm, channel: map[string]int64{}}
+	s := &drawing{b: b, rng: rand.New(rand.NewPCG(5, 0)), norm: n.norm, channel: map[string]int64{}}
 	x := b.Input("x", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(n.channels), graph.Fixed(n.side), graph.Fixed(n.side)})
 	s.channel[x] = n.channels
 	b.Output(n.build(s, x))
 	return s, b.Model()
 }
 
-func (s *sketch) weight(std float64, dims ...int64) string {
+func (s *drawing) weight(std float64, dims ...int64) string {
 	n := int64(1)
 	for _, d := range dims {
 		n *= d
@@ -56,11 +56,11 @@ func (s *sketch) weight(std float64, dims ...int64) string {
 	return name
 }
 
-func (s *sketch) level(name string, v float32, n int64) string {
+func (s *drawing) level(name string, v float32, n int64) string {
 	return s.b.Constant(graph.NewTensor(name, slices.Repeat([]float32{v}, int(n)), n))
 }
 
-func (s *sketch) conv(x string, out, kernel, stride, group int64) string {
+func (s *drawing) conv(x string, out, kernel, stride, group int64) string {
 	in := s.channel[x] / group
 	inputs := []string{x, s.weight(math.Sqrt(2/float64(in*kernel*kernel)), out, in, kernel, kernel)}
 	if !s.norm {
@@ -78,31 +78,31 @@ func (s *sketch) conv(x string, out, kernel, stride, group int64) string {
 	return y
 }
 
-func (s *sketch) same(op, x string, more ...*graph.Attribute) string {
+func (s *drawing) same(op, x string, more ...*graph.Attribute) string {
 	y := s.b.Node(op, []string{x}, more...)
 	s.channel[y] = s.channel[x]
 	return y
 }
 
-func (s *sketch) relu(x string) string { return s.same("Relu", x) }
+func (s *drawing) relu(x string) string { return s.same("Relu", x) }
 
-func (s *sketch) clip(x string) string {
+func (s *drawing) clip(x string) string {
 	y := s.b.Node("Clip", []string{x, s.b.Constant(graph.NewTensor("zero", []float32{0})), s.b.Constant(graph.NewTensor("six", []float32{6}))})
 	s.channel[y] = s.channel[x]
 	return y
 }
 
-func (s *sketch) add(x, y string) string {
+func (s *drawing) add(x, y string) string {
 	z := s.b.Node("Add", []string{x, y})
 	s.channel[z] = s.channel[x]
 	return z
 }
 
-func (s *sketch) pooled(x string) string { return s.same("GlobalAveragePool", x) }
+func (s *drawing) pooled(x string) string { return s.b.Node("Flatten", []string{s.same("GlobalAveragePool", x)}) }
 
 // resNet is He et al. 2016, table 1, without the classifier.
-func resNet(blocks []int, bottleneck bool) func(s *sketch, x string) string {
-	return func(s *sketch, x string) string {
+func resNet(blocks []int, bottleneck bool) func(s *drawing, x string) string {
+	return func(s *drawing, x string) string {
 		x = s.relu(s.conv(x, 64, 7, 2, 1))
 		x = s.same("MaxPool", x, graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2), graph.Ints("pads", 1, 1, 1, 1))
 		for stage, n := range blocks {
@@ -133,7 +133,7 @@ func resNet(blocks []int, bottleneck bool) func(s *sketch, x string) string {
 }
 
 // mobileNet is Sandler et al. 2018, table 2, without the classifier.
-func mobileNet(s *sketch, x string) string {
+func mobileNet(s *drawing, x string) string {
 	x = s.clip(s.conv(x, 32, 3, 2, 1))
 	for _, stage := range [][4]int64{{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2}, {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}} {
 		for i := range stage[2] {
@@ -158,14 +158,14 @@ func mobileNet(s *sketch, x string) string {
 }
 
 // glyphNet is the small network of 32×32 grey images that the demo trains.
-func glyphNet(s *sketch, x string) string {
+func glyphNet(s *drawing, x string) string {
 	for _, c := range [][3]int64{{24, 5, 2}, {48, 3, 2}, {96, 3, 1}, {128, 3, 2}, {192, 3, 1}} {
 		x = s.relu(s.conv(x, c[0], c[1], c[2], 1))
 	}
 	return s.pooled(x)
 }
 
-var networks = []network{
+var timedNetworks = []timedNetwork{
 	{name: "ResNet-18", batch: 8, side: 224, channels: 3, build: resNet([]int{2, 2, 2, 2}, false)},
 	{name: "ResNet-18 normalised", batch: 8, side: 224, channels: 3, norm: true, build: resNet([]int{2, 2, 2, 2}, false)},
 	{name: "ResNet-50", batch: 8, side: 224, channels: 3, build: resNet([]int{3, 4, 6, 3}, true)},
@@ -180,9 +180,9 @@ type pair struct {
 	activations, saved                                     int64 // bytes
 }
 
-func newPair(b testing.TB, n network) *pair {
+func newPair(b testing.TB, n timedNetwork) *pair {
 	b.Helper()
-	s, model := n.sketch()
+	s, model := n.drawing()
 	d, err := gradient.Differentiate(model, gradient.Options{Weights: s.weights})
 	if err != nil {
 		b.Fatal(err)
@@ -259,7 +259,7 @@ func timed(b testing.TB, s *ort.Session, in, out []ort.Tensor) time.Duration {
 // BenchmarkTraining compares forward and backward with the shipped network's forward, run in turns: the medians
 // and their ratio. The time per operation is that of all three.
 func BenchmarkTraining(b *testing.B) {
-	for _, n := range networks {
+	for _, n := range timedNetworks {
 		b.Run(n.name, func(b *testing.B) {
 			p := newPair(b, n)
 			var baked, forward, backward []float64

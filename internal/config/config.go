@@ -27,11 +27,16 @@ type Run struct {
 	Schedule     Schedule            `yaml:"schedule"`
 	LossSolver   train.SolverConfig  `yaml:"loss_solver"`   // of a loss's own parameters
 	LossSchedule Schedule            `yaml:"loss_schedule"` // of a loss's own parameters
-	Clip         float64             `yaml:"clip"`          // largest norm of the head's gradient; 0: none
-	StepIdle     bool                `yaml:"step_idle"`     // step the solver where no loss was active, too
-	Validation   Validation          `yaml:"validation"`
-	Checkpoint   Span                `yaml:"checkpoint"` // how often; 0: only at the end and when stopped
-	LogEvery     int                 `yaml:"log_every"`  // steps between two lines of metrics
+
+	Finetune         Finetune           `yaml:"finetune"`
+	BackboneSolver   train.SolverConfig `yaml:"backbone_solver"`   // of the backbone's trained weights
+	BackboneSchedule Schedule           `yaml:"backbone_schedule"` // of the same; it begins where finetune.start says
+
+	Clip       float64    `yaml:"clip"`      // largest norm of the gradient of head and backbone together; 0: none
+	StepIdle   bool       `yaml:"step_idle"` // step the solver where no loss was active, too
+	Validation Validation `yaml:"validation"`
+	Checkpoint Span       `yaml:"checkpoint"` // how often; 0: only at the end and when stopped
+	LogEvery   int        `yaml:"log_every"`  // steps between two lines of metrics
 }
 
 // Data says what the run trains on.
@@ -39,6 +44,7 @@ type Data struct {
 	Manifest string `yaml:"manifest"`
 	Root     string `yaml:"root"`     // folder that the manifest's paths start from
 	Features string `yaml:"features"` // feature store
+	Model    string `yaml:"model"`    // the backbone, by name or file; fine-tuning alone needs it
 }
 
 // Loss is one term of what is minimised.
@@ -133,14 +139,18 @@ func Default() Run {
 		Length:     Epochs(20),
 		Solver:     train.DefaultSolver("adam"),
 		LossSolver: train.DefaultSolver("adam"),
+		Finetune:   defaultFinetune(),
+
+		BackboneSolver: train.DefaultSolver("adam"),
+
 		Validation: Validation{Every: Epochs(1)},
 		Checkpoint: Epochs(1),
 		LogEvery:   1,
 	}
 	c.Head.Out = 512
 	c.Solver.LR = 3e-4
-	c.LossSolver.LR = 1e-2
-	c.Schedule.Name, c.LossSchedule.Name = "cosine", "constant"
+	c.LossSolver.LR, c.BackboneSolver.LR = 1e-2, 1e-5
+	c.Schedule.Name, c.LossSchedule.Name, c.BackboneSchedule.Name = "cosine", "constant", "cosine"
 	return c
 }
 

@@ -61,6 +61,9 @@ validation:
   patience: 3
 checkpoint: 200 steps
 step_idle: true
+finetune: {weights: layer4, batch_norm: train, momentum: 0.95, start: 1 epoch, cache_limit: 512 MiB, augment: flip}
+backbone_solver: {name: sgd, lr: 1e-3}
+backbone_schedule: {warm_up: 5 steps}
 `, "sampler.images=2", "losses.1.weight=2", "losses.0.settings.centers=3", "data.root=", "schedule.milestones=[3 epochs, 10 steps]")
 	want := Default()
 	want.Seed = 7
@@ -80,6 +83,10 @@ step_idle: true
 	want.Checkpoint = Steps(200)
 	want.StepIdle = true
 	want.Sampler.Images = 2
+	want.Finetune = Finetune{Weights: "layer4", BatchNorm: "train", Momentum: 0.95, Start: Epochs(1), CacheLimit: 512 << 20, Augment: "flip"}
+	want.BackboneSolver = train.DefaultSolver("sgd")
+	want.BackboneSolver.LR = 1e-3
+	want.BackboneSchedule.WarmUp = Steps(5)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -110,7 +117,7 @@ func TestAnotherSolverBringsItsDefaults(t *testing.T) {
 func TestErrorsSayWhereAndWhat(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"solver:\n  lr: 1e-3\n  lrr: 2\n", "config: run.yaml:3:3: unknown key solver.lrr: known here are alpha, amsgrad, beta1, beta2, centered, dampening, eps, lr, momentum, name, nesterov, weight_decay"},
-		{"sead: 1\n", "config: run.yaml:1:1: unknown key sead: known here are bank, checkpoint, clip, data, filter, head, length, log_every, loss_schedule, loss_solver, losses, sampler, schedule, seed, solver, step_idle, validation"},
+		{"sead: 1\n", "config: run.yaml:1:1: unknown key sead: known here are backbone_schedule, backbone_solver, bank, checkpoint, clip, data, filter, finetune, head, length, log_every, loss_schedule, loss_solver, losses, sampler, schedule, seed, solver, step_idle, validation"},
 		{"filter:\n  avgsim_steps: 3\n", "config: run.yaml:2:3: unknown key filter.avgsim_steps: known here are avgsim, debias, denominator, fixed, kappa, rate, scorer, threshold, warm_up, window"},
 		{"losses:\n  - name: contrastive\n    wieght: 1\n", "config: run.yaml:3:5: unknown key losses.0.wieght: known here are against, name, settings, start, weight"},
 		{"head: {out: 1.5}", `config: run.yaml:1:13: head.out: found "1.5", expected an integer`},
@@ -177,6 +184,14 @@ func TestValidateNamesTheKey(t *testing.T) {
 		{"clip=-1", "config: clip: found -1, expected a norm, or 0 for none"},
 		{"validation.every=0", "config: validation.every: found 0"},
 		{"validation.patience=-1", "config: validation.patience: found -1"},
+		{"finetune.weights=", `config: finetune.weights: found "", expected none, all, a stage or a pattern`},
+		{"finetune.weights=layer4 layer3", `config: finetune.weights: found "layer4 layer3", expected none, all, a stage or a pattern`},
+		{"finetune.batch_norm=yes", `config: finetune.batch_norm: found "yes", expected frozen or train`},
+		{"finetune.momentum=1", "config: finetune.momentum: found 1, expected a share from 0 to below 1"},
+		{"finetune.chunk=-1", "config: finetune.chunk: found -1, expected a number of images, or 0 for the whole batch"},
+		{"finetune.augment=", `config: finetune.augment: found "", expected none or the name of a recipe`},
+		{"backbone_solver.name=lion", "config: backbone_solver: train: "},
+		{"backbone_schedule.name=linear", "config: the schedule of backbone_solver: train: "},
 		{"log_every=0", "config: log_every: found 0, expected at least 1 step"},
 	} {
 		got := parseText(t, "", c.setting)
@@ -222,6 +237,7 @@ func must(b []byte, err error) []byte {
 func TestFlattenSeesEveryChange(t *testing.T) {
 	base := Flatten(Default())
 	for _, setting := range []string{"seed=2", "head.hidden=[4]", "losses.1.weight=3", "losses.1.settings.margin=0.1", "filter.avgsim=3 steps", "filter.rate=0.1",
+		"finetune.weights=layer4", "finetune.start=1 epoch", "finetune.cache_limit=1 GiB", "finetune.augment=flip", "backbone_solver.lr=1", "backbone_schedule.warm_up=1 step", "data.model=m",
 		"schedule.warm_up=1 epoch", "schedule.milestones=[1 epoch]", "solver.eps=1e-7", "loss_solver.lr=1", "sampler.variant=uniform", "validation.patience=1", "data.features=x"} {
 		if cmp.Equal(base, Flatten(parseText(t, "", setting))) {
 			t.Errorf("%s: not seen", setting)
@@ -278,6 +294,29 @@ func TestSpan(t *testing.T) {
 	}
 }
 
+func TestBytes(t *testing.T) {
+	for text, want := range map[string]Bytes{"2 GiB": 2 << 30, "512 MiB": 512 << 20, "3 KiB": 3 << 10, "0": 0, "1.5GiB": 1536 << 20, "200000000": 200000000,
+		"200 MB": 200000000, "7 B": 7, "1 TiB": 1 << 40, "1 kB": 1000, "2 TB": 2e12, "1GB": 1e9} {
+		var b, again Bytes
+		if err := b.UnmarshalText([]byte(text)); err != nil || b != want {
+			t.Errorf("%s: %d bytes, %v, expected %d", text, b, err, want)
+		}
+		if err := again.UnmarshalText([]byte(b.String())); err != nil || again != want {
+			t.Errorf("%s is written as %s and read back as %d, %v", text, b, again, err)
+		}
+	}
+	for bytes, want := range map[Bytes]string{2 << 30: "2 GiB", 1536 << 20: "1536 MiB", 0: "0", 1025: "1025 B"} {
+		if bytes.String() != want {
+			t.Errorf("%d is written as %s, expected %s", int64(bytes), bytes, want)
+		}
+	}
+	for _, text := range []string{"", "GiB", "-1 GiB", "NaN B", "1 PiB", "2 gigabytes", "1e300", "0.2", "1e19 B", "Inf"} {
+		if err := new(Bytes).UnmarshalText([]byte(text)); err == nil || !strings.Contains(err.Error(), `expected for example "2 GiB"`) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 // FuzzConfig: no text makes the reader panic, and what it accepts and finds valid is written and read back to the same.
 func FuzzConfig(f *testing.F) {
 	text, err := Marshal(Default())
@@ -287,6 +326,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add(string(text), "solver.lr=1e-3")
 	f.Add("seed: 1\nlosses: [{name: triplet, settings: {margin: 0.1}}]\n", "losses.0.settings.margin=true")
 	f.Add("head: {hidden: [1, 2]}\n", "head.hidden.1=5")
+	f.Add("finetune: {weights: 'layer*', cache_limit: 1.5 GiB, start: 2 epochs}\n", "finetune.cache_limit=17")
 	f.Add("a: &x [*x]\n", "data.root='x")
 	f.Fuzz(func(t *testing.T, text, setting string) {
 		c, err := Parse("fuzz.yaml", []byte(text), []string{setting})

@@ -50,7 +50,7 @@ func Parse(name string, text []byte, settings []string) (Run, error) {
 // chooseSolvers looks ahead for the solvers' names, as a solver brings its own defaults. With another
 // solver than the default's, the default learning rate is torch's.
 func (c *Run) chooseSolvers(root ast.Node, settings []string) {
-	for key, solver := range map[string]*train.SolverConfig{"solver": &c.Solver, "loss_solver": &c.LossSolver} {
+	for key, solver := range map[string]*train.SolverConfig{"solver": &c.Solver, "loss_solver": &c.LossSolver, "backbone_solver": &c.BackboneSolver} {
 		name := lookUp(root, key, "name")
 		for _, s := range settings {
 			if value, ok := strings.CutPrefix(s, key+".name="); ok {

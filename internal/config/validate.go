@@ -13,7 +13,7 @@ import (
 // Validate checks every value and what belongs together; what depends on the data (dimensions, classes,
 // the length of an epoch) is checked where the run is built. It also completes the settings of the losses.
 func (c *Run) Validate() error {
-	for _, check := range []func() error{c.checkLosses, c.checkHead, c.checkFilter, c.checkSolvers, c.checkRest} {
+	for _, check := range []func() error{c.checkLosses, c.checkHead, c.checkFilter, c.checkSolvers, c.Finetune.check, c.checkRest} {
 		if err := check(); err != nil {
 			return fmt.Errorf("config: %w", err)
 		}
@@ -108,7 +108,7 @@ func (c *Run) checkSolvers() error {
 		key      string
 		solver   train.SolverConfig
 		schedule Schedule
-	}{{"solver", c.Solver, c.Schedule}, {"loss_solver", c.LossSolver, c.LossSchedule}} {
+	}{{"solver", c.Solver, c.Schedule}, {"loss_solver", c.LossSolver, c.LossSchedule}, {"backbone_solver", c.BackboneSolver, c.BackboneSchedule}} {
 		if _, err := train.NewSolver(s.solver); err != nil {
 			return fmt.Errorf("%s: %w", s.key, err)
 		}

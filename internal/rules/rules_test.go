@@ -18,6 +18,9 @@ import (
 var allowed = map[string][]string{
 	"datasets":            {},
 	"datasets/glyphs":     {"datasets"},
+	"datasets/packed":     {},
+	"datasets/mnist":      {"datasets", "datasets/packed"},
+	"datasets/cifar":      {"datasets", "datasets/packed"},
 	"features":            {},
 	"graph":               {},
 	"graph/gradient":      {"graph"},
@@ -30,6 +33,7 @@ var allowed = map[string][]string{
 	"backbone/live":       {"backbone", "features", "graph", "graph/gradient", "head"},
 	"eval":                {"datasets", "features", "filters"},
 	"models":              {"backbone", "graph", "head"}, // backbone: an entry holds its preprocessing
+	"models/architecture": {"backbone", "graph"},
 	"recipes":             {},
 	"internal/config":     {"losses", "filters", "train", "head"},
 	"internal/atomicfile": {},

@@ -1,0 +1,136 @@
+package backbone
+
+// colourChange is what happens to the colours of a view: brightness, contrast, saturation and hue in an order,
+// then perhaps grey. Formulas and roundings are PIL's (ImageEnhance and HSV), as torchvision calls them, on
+// bytes between any two steps:
+//
+//	brightness b   v → b·v
+//	contrast c     v → m + c·(v - m),  m the mean luma of the view, rounded
+//	saturation s   v → l + s·(v - l),  l the luma of the pixel
+//	hue h          the hue, 1/255 turns, grows by h·255
+//
+// Where a factor is in [0, 1] the result is cut to an integer, beyond it is also bounded to 0 … 255. On one grey
+// channel saturation, hue and grey do nothing. Source: Pillow, Blend.c and ConvertColor; torchvision ColorJitter.
+type colourChange struct {
+	factor [4]float64 // brightness, contrast, saturation; hue in turns
+	order  [4]uint8   // which of them, one after the other
+	steps  int        // how many of order are used
+	grey   bool
+}
+
+const (
+	brightness = iota
+	contrast
+	saturation
+	hue
+)
+
+func (a Augmentation) planColour(d *draws) colourChange {
+	c := colourChange{grey: d.grey < a.Grey}
+	if d.jitter >= a.JitterP {
+		return c
+	}
+	c.factor[hue] = between(d.hue, -a.Jitter[hue], a.Jitter[hue])
+	for k, u := range []float64{d.brightness, d.contrast, d.saturation} {
+		c.factor[k] = between(u, max(0, 1-a.Jitter[k]), 1+a.Jitter[k])
+	}
+	for _, k := range permutation(index(d.order, 23)) {
+		if a.Jitter[k] > 0 {
+			c.order[c.steps] = k
+			c.steps++
+		}
+	}
+	return c
+}
+
+// permutation is one of the 24 orders of 0 … 3.
+func permutation(n int) [4]uint8 {
+	p := [4]uint8{0, 1, 2, 3}
+	for i := 3; i > 0; i-- {
+		j := n % (i + 1)
+		n /= i + 1
+		p[i], p[j] = p[j], p[i]
+	}
+	return p
+}
+
+func (c colourChange) on() bool { return c.steps > 0 || c.grey }
+
+// apply changes a view of bytes, colours one after the other.
+func (c colourChange) apply(pix []byte, planes int) {
+	n := len(pix) / planes
+	for _, k := range c.order[:c.steps] {
+		switch k {
+		case brightness:
+			translate(pix, blendTable(0, c.factor[k]))
+		case contrast:
+			translate(pix, blendTable(meanLuma(pix, planes), c.factor[k]))
+		case saturation:
+			if planes == 3 {
+				saturate(pix[:n], pix[n:2*n], pix[2*n:], c.factor[k])
+			}
+		case hue:
+			if planes == 3 {
+				turnHue(pix[:n], pix[n:2*n], pix[2*n:], uint8(int(c.factor[k]*255)))
+			}
+		}
+	}
+	if c.grey && planes == 3 {
+		r, g, b := pix[:n], pix[n:2*n], pix[2*n:]
+		for i := range r {
+			l := luma(r[i], g[i], b[i])
+			r[i], g[i], b[i] = l, l, l
+		}
+	}
+}
+
+func luma(r, g, b byte) byte {
+	return uint8((19595*uint32(r) + 38470*uint32(g) + 7471*uint32(b) + 1<<15) >> 16)
+}
+
+// meanLuma is the mean luma of a view, rounded half up.
+func meanLuma(pix []byte, planes int) byte {
+	var sum uint64
+	if planes == 1 {
+		for _, v := range pix {
+			sum += uint64(v)
+		}
+		return uint8(float64(sum)/float64(len(pix)) + 0.5)
+	}
+	n := len(pix) / 3
+	r, g, b := pix[:n], pix[n:2*n], pix[2*n:]
+	for i := range r {
+		sum += uint64(luma(r[i], g[i], b[i]))
+	}
+	return uint8(float64(sum)/float64(n) + 0.5)
+}
+
+// blend is from + factor·(to - from) as PIL computes it, in float32.
+func blend(from, to byte, factor float32) byte {
+	v := float32(from) + float32(factor*float32(int(to)-int(from)))
+	return clip8(int32(v))
+}
+
+// blendTable is blend from one value to every byte.
+func blendTable(from byte, factor float64) *[256]byte {
+	var t [256]byte
+	for v := range t {
+		t[v] = blend(from, byte(v), float32(factor))
+	}
+	return &t
+}
+
+func translate(pix []byte, t *[256]byte) {
+	for i, v := range pix {
+		pix[i] = t[v]
+	}
+}
+
+func saturate(r, g, b []byte, factor float64) {
+	f := float32(factor)
+	g, b = g[:len(r)], b[:len(r)]
+	for i := range r {
+		l := luma(r[i], g[i], b[i])
+		r[i], g[i], b[i] = blend(l, r[i], f), blend(l, g[i], f), blend(l, b[i], f)
+	}
+}

@@ -1,0 +1,108 @@
+package backbone
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// tries is how often a "resized" crop is drawn before the centre is taken, as in torchvision.
+const tries = 10
+
+// draws are the random numbers of one view, each uniform in [0, 1): always all of them, in the order of the
+// fields, whether the augmentation uses them or not. So a view is a function of the generator's state, the next
+// view begins at the same place whatever this one was, and switching one thing on leaves the others as they were.
+type draws struct {
+	x, y                                  float64 // where the crop lies
+	flip                                  float64
+	angle, right, down, zoom              float64
+	jitter                                float64
+	brightness, contrast, saturation, hue float64
+	order                                 float64 // of those four
+	grey                                  float64
+	parts                                 [tries]struct{ area, ratio float64 }
+}
+
+func drawFrom(rng *rand.Rand) *draws {
+	d := new(draws)
+	for _, v := range []*float64{&d.x, &d.y, &d.flip, &d.angle, &d.right, &d.down, &d.zoom,
+		&d.jitter, &d.brightness, &d.contrast, &d.saturation, &d.hue, &d.order, &d.grey} {
+		*v = rng.Float64()
+	}
+	for i := range d.parts {
+		d.parts[i].area, d.parts[i].ratio = rng.Float64(), rng.Float64()
+	}
+	return d
+}
+
+// between carries u from [0, 1) to [lo, hi).
+func between(u, lo, hi float64) float64 { return lo + u*(hi-lo) }
+
+// strip says how one axis of a picture becomes one axis of a view: the samples from … from+n-1 are resized to
+// out, which lie at before in a row of total samples, black elsewhere, of which the crop takes the view's side
+// from start on.
+type strip struct{ from, n, out, before, total, start int }
+
+// view is one view, all decided.
+type view struct {
+	across, down strip
+	flip         bool
+	warp         warp
+	colour       colourChange
+}
+
+// plan decides a view of a picture of w×h pixels.
+func (a Augmentation) plan(p Preprocessing, w, h int, d *draws) view {
+	var v view
+	switch a.Crop {
+	case cropResized:
+		x, y, bw, bh := a.part(w, h, d)
+		v.across = strip{from: x, n: bw, out: p.Crop, total: p.Crop}
+		v.down = strip{from: y, n: bh, out: p.Crop, total: p.Crop}
+	case cropRandom:
+		rw, rh := a.resize(p).target(w, h)
+		v.across, v.down = padded(w, rw, p.Crop, a.Pad), padded(h, rh, p.Crop, a.Pad)
+		v.across.start, v.down.start = index(d.x, v.across.total-p.Crop), index(d.y, v.down.total-p.Crop)
+	default:
+		rw, rh := p.target(w, h)
+		v.across, v.down = padded(w, rw, p.Crop, 0), padded(h, rh, p.Crop, 0)
+		v.across.start, _, _ = centre(rw, p.Crop)
+		v.down.start, _, _ = centre(rh, p.Crop)
+	}
+	v.flip = d.flip < a.Flip
+	v.warp = a.planWarp(d)
+	v.colour = a.planColour(d)
+	return v
+}
+
+// padded is an axis of n samples resized to out, with pad black ones on each side and more where the crop is
+// still larger, the smaller half first.
+func padded(n, out, crop, pad int) strip {
+	total := max(out+2*pad, crop)
+	return strip{n: n, out: out, before: pad + (total-out-2*pad)/2, total: total}
+}
+
+// index carries u to 0 … last, each as often.
+func index(u float64, last int) int { return min(int(u*float64(last+1)), last) }
+
+// part is the rectangle of a "resized" crop: its area a uniform share of the picture's, its aspect uniform in
+// the logarithm, drawn until it fits; after ten tries the centre, as much as the aspects allow. Sizes are
+// rounded half to even. Source: torchvision, RandomResizedCrop.get_params.
+func (a Augmentation) part(w, h int, d *draws) (x, y, bw, bh int) {
+	scale, ratio := a.bounds()
+	for _, t := range d.parts {
+		area := float64(w) * float64(h) * between(t.area, scale[0], scale[1])
+		aspect := math.Exp(between(t.ratio, math.Log(ratio[0]), math.Log(ratio[1])))
+		bw, bh = int(math.RoundToEven(math.Sqrt(area*aspect))), int(math.RoundToEven(math.Sqrt(area/aspect)))
+		if 0 < bw && bw <= w && 0 < bh && bh <= h {
+			return index(d.x, w-bw), index(d.y, h-bh), bw, bh
+		}
+	}
+	bw, bh = w, h
+	switch aspect := float64(w) / float64(h); {
+	case aspect < ratio[0]:
+		bh = min(max(int(math.RoundToEven(float64(w)/ratio[0])), 1), h)
+	case aspect > ratio[1]:
+		bw = min(max(int(math.RoundToEven(float64(h)*ratio[1])), 1), w)
+	}
+	return (w - bw) / 2, (h - bh) / 2, bw, bh
+}

@@ -1,0 +1,74 @@
+package backbone
+
+import "image"
+
+// form is how a picture was resized; the zero value is a picture as it was decoded.
+type form struct {
+	resize        int
+	exact, grey   bool
+	interpolation string
+}
+
+// form is the resize that all views of v begin with; none where each view resizes another part.
+func (v *Viewer) form() form {
+	r := v.a.resize(v.q.p)
+	if v.a.Crop == cropResized || r.Resize == 0 {
+		return form{}
+	}
+	return form{r.Resize, r.Exact, r.Channels == "L", r.Interpolation}
+}
+
+// reducedBytes is the memory of img as Reduced makes it.
+func (v *Viewer) reducedBytes(img image.Image) int64 {
+	b := img.Bounds()
+	f := v.form()
+	if f == (form{}) || b.Empty() {
+		return bytesOf(img)
+	}
+	rw, rh := v.a.resize(v.q.p).target(b.Dx(), b.Dy())
+	n := int64(rw) * int64(rh)
+	if !f.grey {
+		n *= 4
+	}
+	if rw == b.Dx() && rh == b.Dy() {
+		return bytesOf(img)
+	}
+	return min(n+imageHeader, bytesOf(img))
+}
+
+// Reduced is a picture of which v makes the same views as of img, bit for bit, in less memory and time: img
+// resized to the size that views are cut from. Where that is no smaller, or where a view may show img at any
+// scale, it is img itself. Other viewers, and the evaluation view of another size, would see it differently.
+func (v *Viewer) Reduced(img image.Image) image.Image {
+	if v.reducedBytes(img) == bytesOf(img) {
+		return img
+	}
+	b := img.Bounds()
+	rw, rh := v.a.resize(v.q.p).target(b.Dx(), b.Dy())
+	v.q.across.compute(b.Dx(), rw, 0, rw, v.q.kernel)
+	v.q.down.compute(b.Dy(), rh, 0, rh, v.q.kernel)
+	if v.q.p.Planes() == 1 {
+		return v.reducedGrey(img, rw, rh)
+	}
+	out := image.NewNRGBA(image.Rect(0, 0, rw, rh))
+	v.q.stream(sourceOf(img), func(y int, values []int32) {
+		row := out.Pix[y*out.Stride:][:4*rw]
+		r, g, b := values[:rw], values[rw:2*rw], values[2*rw:3*rw]
+		for x := range r {
+			row[4*x], row[4*x+1] = clipTable[uint32(r[x])>>weightBits], clipTable[uint32(g[x])>>weightBits]
+			row[4*x+2], row[4*x+3] = clipTable[uint32(b[x])>>weightBits], 255
+		}
+	})
+	return out
+}
+
+func (v *Viewer) reducedGrey(img image.Image, rw, rh int) image.Image {
+	out := image.NewGray(image.Rect(0, 0, rw, rh))
+	v.q.stream(sourceOf(img), func(y int, values []int32) {
+		row := out.Pix[y*out.Stride:][:rw]
+		for x, s := range values[:rw] {
+			row[x] = clipTable[uint32(s)>>weightBits]
+		}
+	})
+	return out
+}

@@ -1,0 +1,91 @@
+package backbone
+
+import (
+	"image"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// testPictures are the pictures that the decoders are tested with, of all kinds and sizes.
+func testPictures(t testing.TB) map[string]image.Image {
+	t.Helper()
+	pictures := map[string]image.Image{}
+	for _, pattern := range []string{"*.jpg", "*.gif", "*.bmp", "*.webp", "resize.png"} {
+		names, err := filepath.Glob("testdata/pil/" + pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			img, err := Decode(readFile(t, name), DecodeOptions{})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			pictures[filepath.Base(name)] = img
+		}
+	}
+	if len(pictures) < 25 {
+		t.Fatalf("found %d test pictures", len(pictures))
+	}
+	return pictures
+}
+
+// evaluationOf renders the evaluation view by way of plan, with nothing drawn: the road that views take, and
+// not the short cut of the zero Augmentation. spoil may change the plan.
+func evaluationOf(t testing.TB, img image.Image, p Preprocessing, spoil func(*view)) []float32 {
+	t.Helper()
+	v, err := NewViewer(p, Augmentation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := Augmentation{}.plan(p, img.Bounds().Dx(), img.Bounds().Dy(), drawFrom(rand.New(rand.NewPCG(1, 2))))
+	spoil(&w)
+	dst := make([]float32, p.Size())
+	v.render(dst, img, w)
+	return dst
+}
+
+// TestNoAugmentationAsEvaluation: over all test pictures the zero value is the evaluation view, bit for bit, on
+// each of the roads: the short cut, direct, by way of bytes, and by way of a warp that moves nothing. A plan
+// spoiled by one sample is seen.
+func TestNoAugmentationAsEvaluation(t *testing.T) {
+	exact := imageNet
+	exact.Resize, exact.Exact, exact.Crop = 40, true, 32
+	grey := plain(0, 28, "bilinear")
+	grey.Channels = "L"
+	bgr := imageNet
+	bgr.Channels, bgr.Resize, bgr.Crop = "BGR", 36, 31
+	seen := 0
+	for name, img := range testPictures(t) {
+		for _, p := range []Preprocessing{imageNet, exact, grey, bgr, plain(20, 24, "lanczos")} {
+			want := run(t, img, p)
+			v, err := NewViewer(p, Augmentation{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make([]float32, p.Size())
+			if err := v.Into(got, img, nil); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, %s: the zero value differs", name, p.Key())
+			}
+			for road, change := range map[string]func(*view){
+				"direct": func(*view) {},
+				"bytes":  func(w *view) { w.colour = colourChange{factor: [4]float64{1}, steps: 1} },
+				"warp":   func(w *view) { w.warp.zoom = 1 },
+			} {
+				if !slices.Equal(evaluationOf(t, img, p, change), want) {
+					t.Errorf("%s, %s: the view by %s differs", name, p.Key(), road)
+				}
+			}
+			if !slices.Equal(evaluationOf(t, img, p, func(w *view) { w.across.start++ }), want) {
+				seen++
+			}
+		}
+	}
+	if seen < 60 {
+		t.Errorf("crops moved by one sample differed %d times: the comparison sees too little", seen)
+	}
+}

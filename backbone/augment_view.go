@@ -1,0 +1,182 @@
+package backbone
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"math/rand/v2"
+)
+
+// Viewer makes training views of pictures. It keeps scratch memory: one goroutine at a time, one Viewer a
+// goroutine.
+type Viewer struct {
+	q *Preprocessor
+	a Augmentation
+
+	canvas []byte // what a warp reads, colours one after the other
+	pix    []byte // the view in bytes, where more is done with it than normalising
+}
+
+// NewViewer checks p and a and prepares for them.
+func NewViewer(p Preprocessing, a Augmentation) (*Viewer, error) {
+	q, err := NewPreprocessor(p)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Validate(); err != nil {
+		return nil, err
+	}
+	if a.Pad >= p.Crop {
+		return nil, fmt.Errorf("backbone: augmentation: pad is %d, expected less than the network's size of %d", a.Pad, p.Crop)
+	}
+	if r := a.resize(p).Resize; a.Crop == cropRandom && r > 0 && r+2*a.Pad < p.Crop {
+		return nil, fmt.Errorf("backbone: augmentation: resize is %d with pad %d, expected at least the network's size of %d", r, a.Pad, p.Crop)
+	}
+	return &Viewer{q: q, a: a}, nil
+}
+
+// Into fills dst with one view, Planes × Crop × Crop values in the order channel, row, column.
+//
+// A view takes 34 numbers from rng (rng.Float64), whatever the augmentation and the picture; the zero
+// Augmentation takes none, rng may then be nil, and dst is bit for bit that of [Preprocessor.Into].
+func (v *Viewer) Into(dst []float32, img image.Image, rng *rand.Rand) error {
+	if v.a == (Augmentation{}) {
+		return v.q.Into(dst, img)
+	}
+	if len(dst) != v.q.p.Size() {
+		return fmt.Errorf("backbone: room for %d values, expected %d", len(dst), v.q.p.Size())
+	}
+	if img.Bounds().Empty() {
+		return fmt.Errorf("backbone: picture of %v", img.Bounds())
+	}
+	if rng == nil {
+		return errors.New("backbone: augmentation: no random numbers, expected a generator")
+	}
+	b := img.Bounds()
+	v.render(dst, img, v.a.plan(v.q.p, b.Dx(), b.Dy(), drawFrom(rng)))
+	return nil
+}
+
+// render makes a view.
+func (v *Viewer) render(dst []float32, img image.Image, w view) {
+	side := v.q.p.Crop
+	frame := area{w.across.start, w.down.start, side, side}
+	if !w.warp.on() && !w.colour.on() {
+		v.direct(dst, img, w, frame)
+		return
+	}
+	v.pix = resized(v.pix, v.q.p.Size())
+	if w.warp.on() {
+		from := w.warp.needs(side, frame, w.across.total, w.down.total)
+		v.canvas = resized(v.canvas, v.q.p.Planes()*from.w*from.h)
+		v.paint(v.canvas, img, w, from)
+		w.warp.apply(v.pix, side, v.canvas, from, frame, v.q.p.Planes())
+	} else {
+		v.paint(v.pix, img, w, frame)
+	}
+	w.colour.apply(v.pix, v.q.p.Planes())
+	v.normalise(dst, w.flip)
+}
+
+// area is a rectangle of the resized and padded picture.
+type area struct{ x, y, w, h int }
+
+// take says which of the resized samples a stretch of size samples from first on of the padded axis shows,
+// lo ≤ i < hi, and where in it they begin.
+func (s strip) take(first, size int) (lo, hi, at int) {
+	lo, hi = max(first-s.before, 0), min(first+size-s.before, s.out)
+	return lo, hi, lo + s.before - first
+}
+
+// stream resamples what an area shows and hands each row to emit with its place in the area. padded is whether
+// there is black beside it.
+func (v *Viewer) stream(img image.Image, w view, from area, begin func(padded bool), emit func(y, x int, values []int32)) {
+	x0, x1, left := w.across.take(from.x, from.w)
+	y0, y1, top := w.down.take(from.y, from.h)
+	begin(x1-x0 < from.w || y1-y0 < from.h)
+	if x0 >= x1 || y0 >= y1 {
+		return
+	}
+	v.q.across.compute(w.across.n, w.across.out, x0, x1, v.q.kernel)
+	v.q.down.compute(w.down.n, w.down.out, y0, y1, v.q.kernel)
+	part := window{sourceOf(img), w.across.from, w.down.from, w.across.n, w.down.n}
+	v.q.stream(part, func(row int, values []int32) { emit(top+row, left, values) })
+}
+
+// direct writes a view that is only cropped, resized and flipped, without bytes in between.
+func (v *Viewer) direct(dst []float32, img image.Image, w view, frame area) {
+	begin := func(padded bool) {
+		if padded {
+			v.q.fillZero(dst)
+		}
+	}
+	emit := func(y, x int, values []int32) { v.q.emit(dst, y, x, values) }
+	if w.flip {
+		emit = func(y, x int, values []int32) { v.emitFlipped(dst, y, x, values) }
+	}
+	v.stream(img, w, frame, begin, emit)
+}
+
+// emitFlipped is emit from right to left.
+func (v *Viewer) emitFlipped(dst []float32, y, x int, values []int32) {
+	q := v.q
+	side, n := q.p.Crop, len(q.across.start)
+	for c := range q.p.Planes() {
+		at := q.plane[c]
+		levels := &q.levels[at]
+		out := dst[(at*side+y)*side+side-x-n:][:n]
+		for i, s := range values[c*n:][:n] {
+			out[n-1-i] = levels[clipTable[uint32(s)>>weightBits]]
+		}
+	}
+}
+
+// paint writes an area as bytes, colours one after the other in the order red, green, blue.
+func (v *Viewer) paint(dst []byte, img image.Image, w view, from area) {
+	begin := func(padded bool) {
+		if padded {
+			clear(dst)
+		}
+	}
+	v.stream(img, w, from, begin, func(y, x int, values []int32) {
+		n := len(v.q.across.start)
+		for c := range v.q.p.Planes() {
+			out := dst[(c*from.h+y)*from.w+x:][:n]
+			for i, s := range values[c*n:][:n] {
+				out[i] = clipTable[uint32(s)>>weightBits]
+			}
+		}
+	})
+}
+
+// normalise turns the bytes of a view into what the network expects.
+func (v *Viewer) normalise(dst []float32, flip bool) {
+	q := v.q
+	side := q.p.Crop
+	for c := range q.p.Planes() {
+		at := q.plane[c]
+		levels := &q.levels[at]
+		for y := range side {
+			in := v.pix[(c*side+y)*side:][:side]
+			out := dst[(at*side+y)*side:][:side]
+			if flip {
+				for x, b := range in {
+					out[side-1-x] = levels[b]
+				}
+				continue
+			}
+			for x, b := range in {
+				out[x] = levels[b]
+			}
+		}
+	}
+}
+
+// window is a rectangle of a picture as a picture: filters do not look beyond its border, as after a crop.
+type window struct {
+	of         source
+	x, y, w, h int
+}
+
+func (p window) size() (int, int)              { return p.w, p.h }
+func (p window) row(dst []byte, y, x0, x1 int) { p.of.row(dst, p.y+y, p.x+x0, p.x+x1) }

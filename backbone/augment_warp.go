@@ -1,0 +1,91 @@
+package backbone
+
+import "math"
+
+// warp turns, zooms and shifts a view about its centre: a thing at p, measured from the centre in pixels, comes
+// to lie at zoom·R(angle)·p + (right, down). Values between samples are bilinear, rounded to bytes.
+//
+// What comes from beyond the picture's border repeats the border (torchvision paints it black): a page stays a
+// page whether its ground is white or black, and there is no new edge a network could learn to read.
+type warp struct {
+	angle       float64 // radians, clockwise as y points down
+	zoom        float64 // 0: no warp
+	right, down float64 // shares of the view's side
+}
+
+func (a Augmentation) planWarp(d *draws) warp {
+	if a.Rotate == 0 && a.Shift == 0 && a.Zoom == 0 {
+		return warp{}
+	}
+	return warp{
+		angle: between(d.angle, -a.Rotate, a.Rotate) * math.Pi / 180,
+		zoom:  between(d.zoom, 1-a.Zoom, 1+a.Zoom),
+		right: between(d.right, -a.Shift, a.Shift),
+		down:  between(d.down, -a.Shift, a.Shift),
+	}
+}
+
+func (w warp) on() bool { return w.zoom != 0 }
+
+// inverse says where a view's sample comes from: sample (x, y) from (ax·x + bx·y + cx, ay·x + by·y + cy), both
+// counted from the centre of the view's first sample.
+func (w warp) inverse(side int) (ax, bx, cx, ay, by, cy float64) {
+	sin, cos := math.Sincos(w.angle)
+	ax, bx = cos/w.zoom, sin/w.zoom
+	ay, by = -sin/w.zoom, cos/w.zoom
+	middle := float64(side-1) / 2
+	x, y := -middle-w.right*float64(side), -middle-w.down*float64(side)
+	return ax, bx, ax*x + bx*y + middle, ay, by, ay*x + by*y + middle
+}
+
+// needs is the area that the samples of a view come from, within a picture of width × height; frame is where
+// the view would lie without the warp.
+func (w warp) needs(side int, frame area, width, height int) area {
+	ax, bx, cx, ay, by, cy := w.inverse(side)
+	last := float64(side - 1)
+	reach := func(a, b, c float64, first, size int) (lo, n int) {
+		least := c + min(a, 0)*last + min(b, 0)*last
+		most := c + max(a, 0)*last + max(b, 0)*last
+		lo = min(max(first+int(math.Floor(least)), 0), size-1)
+		return lo, min(max(first+int(math.Floor(most))+2, lo+1), size) - lo
+	}
+	x, n := reach(ax, bx, cx, frame.x, width)
+	y, m := reach(ay, by, cy, frame.y, height)
+	return area{x, y, n, m}
+}
+
+// apply fills dst, planes × side × side, from the bytes of an area. Places are whole numbers of 2⁻³² samples, of
+// which the upper half of the fraction weighs: integers are twice as fast as floats here, and the same everywhere.
+func (w warp) apply(dst []byte, side int, src []byte, from, frame area, planes int) {
+	const one = 1 << 32
+	ax, bx, cx, ay, by, cy := w.inverse(side)
+	cx, cy = cx+float64(frame.x-from.x), cy+float64(frame.y-from.y)
+	fixed := func(v float64) int64 { return int64(math.RoundToEven(v * one)) }
+	stepX, stepY := fixed(ax), fixed(ay)
+	lastX, lastY := int64(from.w-1)*one, int64(from.h-1)*one
+	size := from.w * from.h
+	for y := range side {
+		atX, atY := fixed(bx*float64(y)+cx), fixed(by*float64(y)+cy)
+		row := dst[y*side:]
+		for x := range side {
+			sx, sy := min(max(atX, 0), lastX), min(max(atY, 0), lastY)
+			atX, atY = atX+stepX, atY+stepY
+			at := int(sy>>32)*from.w + int(sx>>32)
+			fx, fy := uint64(sx>>16&0xffff), uint64(sy>>16&0xffff)
+			right, below := 0, 0
+			if sx < lastX {
+				right = 1
+			}
+			if sy < lastY {
+				below = from.w
+			}
+			for c := range planes {
+				p := src[c*size+at:]
+				p = p[: below+right+1 : below+right+1]
+				upper := uint64(p[0])*(1<<16-fx) + uint64(p[right])*fx
+				lower := uint64(p[below])*(1<<16-fx) + uint64(p[below+right])*fx
+				row[c*side*side+x] = uint8((upper*(1<<16-fy) + lower*fy + 1<<31) >> 32)
+			}
+		}
+	}
+}

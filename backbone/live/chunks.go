@@ -1,0 +1,67 @@
+package live
+
+import (
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// backwardChunks runs each chunk of the batch once more for its gradients and adds them up, first chunk first.
+func (e *Encoder) backwardChunks(dx blas32.General) error {
+	if e.scratch.Data == nil {
+		e.scratch = features.NewMatrix(e.cfg.Chunk, e.cfg.Network.Dim())
+	}
+	e.rememberState()
+	for at := 0; at < dx.Rows; at += e.cfg.Chunk {
+		count := min(e.cfg.Chunk, dx.Rows-at)
+		e.restoreState()
+		if err := e.cfg.Network.Forward(rowsOf(e.scratch, 0, count), e.part(at, count), count, true); err != nil {
+			return err
+		}
+		e.addState(float64(count) / float64(dx.Rows))
+		if err := e.cfg.Network.Backward(rowsOf(dx, at, count), at > 0); err != nil {
+			return err
+		}
+	}
+	e.moveState()
+	return nil
+}
+
+// rememberState notes the statistics as they are before a step.
+func (e *Encoder) rememberState() {
+	state := e.State()
+	if e.before == nil {
+		for _, p := range state {
+			e.before, e.mean = append(e.before, make([]float32, len(p.Data))), append(e.mean, make([]float64, len(p.Data)))
+		}
+	}
+	for i, p := range state {
+		copy(e.before[i], p.Data)
+		clear(e.mean[i])
+	}
+}
+
+// restoreState lets every chunk begin with the same statistics.
+func (e *Encoder) restoreState() {
+	for i, p := range e.State() {
+		copy(p.Data, e.before[i])
+	}
+}
+
+// addState adds a chunk's statistics to the mean.
+func (e *Encoder) addState(weight float64) {
+	for i, p := range e.State() {
+		for j, v := range p.Data {
+			e.mean[i][j] += weight * float64(v)
+		}
+	}
+}
+
+// moveState makes the mean the new statistics.
+func (e *Encoder) moveState() {
+	for i, p := range e.State() {
+		for j := range p.Data {
+			p.Data[j] = float32(e.mean[i][j])
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package live
+
+import (
+	"context"
+	"fmt"
+
+	"winnow/backbone"
+)
+
+// Prefixed are Inputs that run the frozen part of the network on each batch: for augmented views, which never come
+// twice, and for training sets whose activations do not fit into memory.
+type Prefixed struct {
+	prefix backbone.Prefix
+	images Inputs
+	chunk  int
+	pixels [][]float32
+}
+
+// NewPrefixed feeds images through a prefix, chunk images at a time (0: a whole batch).
+func NewPrefixed(prefix backbone.Prefix, images Inputs, chunk int) (*Prefixed, error) {
+	if err := matches(images.Sizes(), prefix.Inputs()); err != nil {
+		return nil, err
+	}
+	return &Prefixed{prefix: prefix, images: images, chunk: chunk}, nil
+}
+
+// Sizes are the prefix's outputs.
+func (p *Prefixed) Sizes() []int { return p.prefix.Outputs() }
+
+// Load computes the activations of rows.
+func (p *Prefixed) Load(dst [][]float32, rows []int) error {
+	n := len(rows)
+	sizes := p.prefix.Inputs()
+	if p.pixels == nil {
+		p.pixels = make([][]float32, len(sizes))
+	}
+	all := make([][]float32, len(sizes))
+	for i, size := range sizes {
+		if cap(p.pixels[i]) < n*size {
+			p.pixels[i] = make([]float32, n*size)
+		}
+		all[i] = p.pixels[i][:n*size]
+	}
+	if err := p.images.Load(all, rows); err != nil {
+		return err
+	}
+	step := p.chunk
+	if step < 1 {
+		step = n
+	}
+	for at := 0; at < n; at += step {
+		count := min(step, n-at)
+		if err := p.prefix.Infer(slices(dst, p.prefix.Outputs(), at, count), slices(all, sizes, at, count), count); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// slices are n images of each input, from one on.
+func slices(list [][]float32, sizes []int, from, n int) [][]float32 {
+	part := make([][]float32, len(list))
+	for i, size := range sizes {
+		part[i] = list[i][from*size : (from+n)*size]
+	}
+	return part
+}
+
+// TooLarge says that activations do not fit into the memory allowed for them. The caller may allow more, or run
+// the frozen part on each batch ([Prefixed]).
+type TooLarge struct {
+	Rows        int
+	Need, Limit int64 // bytes
+}
+
+func (e *TooLarge) Error() string {
+	return fmt.Sprintf("live: cache: the frozen part's activations of %d images take %d bytes, expected at most %d", e.Rows, e.Need, e.Limit)
+}
+
+// Cached are Inputs whose frozen part was run once over all rows. It is right only where the images are the same
+// every time: without augmentation.
+type Cached struct {
+	sizes []int
+	data  [][]float32 // rows × size of each input
+	rows  int
+}
+
+// NewCached computes the activations of rows 0 … rows-1, batch images at a time, and keeps them. More than limit
+// bytes is a [TooLarge] error before anything is computed. progress is told the rows done; nil: nobody.
+func NewCached(ctx context.Context, from *Prefixed, rows, batch int, limit int64, progress func(done, total int)) (*Cached, error) {
+	c := &Cached{sizes: from.Sizes(), rows: rows}
+	if rows < 1 || batch < 1 {
+		return nil, fmt.Errorf("live: cache: found %d rows in batches of %d, expected at least one", rows, batch)
+	}
+	var each int64
+	for _, size := range c.sizes {
+		each += 4 * int64(size)
+	}
+	if need := each * int64(rows); need > limit {
+		return nil, &TooLarge{Rows: rows, Need: need, Limit: limit}
+	}
+	for _, size := range c.sizes {
+		c.data = append(c.data, make([]float32, rows*size))
+	}
+	list := make([]int, 0, batch)
+	for at := 0; at < rows; at += batch {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		count := min(batch, rows-at)
+		list = list[:0]
+		for i := range count {
+			list = append(list, at+i)
+		}
+		if err := from.Load(slices(c.data, c.sizes, at, count), list); err != nil {
+			return nil, err
+		}
+		if progress != nil {
+			progress(at+count, rows)
+		}
+	}
+	return c, nil
+}
+
+// Sizes are the prefix's outputs.
+func (c *Cached) Sizes() []int { return c.sizes }
+
+// Bytes is the memory that the activations take.
+func (c *Cached) Bytes() int64 {
+	var sum int64
+	for _, d := range c.data {
+		sum += 4 * int64(len(d))
+	}
+	return sum
+}
+
+// Load copies the activations of rows.
+func (c *Cached) Load(dst [][]float32, rows []int) error {
+	for to, from := range rows {
+		if from < 0 || from >= c.rows {
+			return fmt.Errorf("live: cache: found row %d, expected 0 to %d", from, c.rows-1)
+		}
+		for i, size := range c.sizes {
+			copy(dst[i][to*size:(to+1)*size], c.data[i][from*size:(from+1)*size])
+		}
+	}
+	return nil
+}

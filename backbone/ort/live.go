@@ -1,0 +1,278 @@
+package ort
+
+import (
+	"errors"
+	"fmt"
+
+	ortgo "github.com/yalue/onnxruntime_go"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/backbone"
+	"winnow/features"
+	"winnow/graph"
+	"winnow/graph/gradient"
+)
+
+// LiveOptions say how a live network runs.
+type LiveOptions struct {
+	Model   *graph.Model // as it was before differentiation: it holds the weights' first values
+	Threads int          // 0: the runtime's
+}
+
+// Live is a backbone whose weights can change: a derivative run by ONNX Runtime. It implements
+// [backbone.LiveNetwork].
+//
+// Three sessions: one computes the vectors and the tensors that the derivative reads, one computes the
+// derivative, and a third, loaded when it is first asked for, computes the vectors alone and gives every other
+// tensor's memory back as it goes. Weights and gradients are the parameters' own slices, read and written in
+// place. What the forward pass keeps for the backward pass stays in memory of the runtime's, allocated once
+// and used again at every step; it is never seen by Go.
+//
+// On CUDA the weights and what is kept lie on the device: Forward uploads the weights, Backward reads them there,
+// and only images, vectors, their gradient and the weights' gradients cross the bus.
+//
+// Memory: the kept tensors and, in each session, as much as its largest tensors at work. Close gives all of
+// it back.
+type Live struct {
+	rt     *Runtime
+	d      *gradient.Derivative
+	shapes *batchShapes
+	dim    int
+	tail   []int64 // sizes after D in the output, each 1
+	sizes  []int   // floats an image takes in each data input
+	data   []string
+
+	params, state []*features.Param
+	dims          map[string][]int64 // of params and state, as ONNX has them
+
+	forward, plain, backward *program
+	options                  SessionOptions
+	memory                   *memory
+	saved                    map[string]*block
+	uploads                  *upload                // weights on a device; nil on the CPU
+	learnt                   map[string]ortgo.Value // kept tensors whose shapes only a run could tell
+
+	kept, passing pass // the last Forward that kept, and the others
+	keptRows      int  // images of the last Forward that kept; 0: none that Backward may still use
+	grads         map[string]*slot
+	next          map[string]*held // new running statistics
+	added         map[string]*held // gradients to be added
+	adding        bool             // the backward pass at work writes to added
+	dOutput       held
+}
+
+var _ backbone.LiveNetwork = (*Live)(nil)
+
+// pass is the Go side of a forward pass.
+type pass struct {
+	inputs map[string]*slot
+	params map[string]*slot
+	output held
+}
+
+// held is memory of ours with the library's view of it.
+type held struct {
+	slot
+	data []float32
+}
+
+// view makes the memory a tensor of a shape.
+func (h *held) view(shape []int64) error {
+	n := int64(1)
+	for _, d := range shape {
+		n *= d
+	}
+	h.data = grown(h.data, int(n))
+	return h.hold(Float32s(h.data, shape...))
+}
+
+// NewLive loads a derivative. Its data inputs are float32 with the images along the first axis, its output
+// float32 [n,D] or [n,D,1,1], its weights float32.
+func NewLive(rt *Runtime, d *gradient.Derivative, o LiveOptions) (_ *Live, err error) {
+	l := &Live{
+		rt: rt, d: d, options: SessionOptions{Threads: o.Threads}, dims: map[string][]int64{}, saved: map[string]*block{},
+		learnt: map[string]ortgo.Value{}, grads: map[string]*slot{}, next: map[string]*held{}, added: map[string]*held{},
+		kept: newPass(), passing: newPass(),
+	}
+	if len(d.Inputs) > 0 {
+		return nil, fmt.Errorf("ort: live: the derivative is also by the inputs %q, expected weights alone", d.Inputs)
+	}
+	if err := l.readModel(o.Model); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.Close())
+		}
+	}()
+	if l.forward, err = newProgram(rt, d.Forward, l.options); err != nil {
+		return nil, err
+	}
+	if l.backward, err = newProgram(rt, d.Backward, l.options); err != nil {
+		return nil, err
+	}
+	if l.memory, err = newMemory(rt.library, rt.where(l.options), l.forward.run); err != nil {
+		return nil, err
+	}
+	for _, name := range d.Saved {
+		l.saved[name] = new(block)
+	}
+	if rt.where(l.options).CUDA {
+		l.uploads, err = newUpload(l)
+	}
+	return l, err
+}
+
+func newPass() pass { return pass{inputs: map[string]*slot{}, params: map[string]*slot{}} }
+
+// Params are the trained weights, in the order in which the derivative was asked for.
+func (l *Live) Params() []*features.Param { return l.params }
+
+// State are the running statistics of training BatchNorm; none where it is frozen.
+func (l *Live) State() []*features.Param { return l.state }
+
+// Dim is the length of a vector.
+func (l *Live) Dim() int { return l.dim }
+
+// Inputs says how many floats an image takes in each input.
+func (l *Live) Inputs() []int { return l.sizes }
+
+// InputNames are the tensors that the inputs feed.
+func (l *Live) InputNames() []string { return l.data }
+
+// Values are the present weights and running statistics by the names of their initializers, for
+// [graph.WithValues]. The slices are the parameters' own.
+func (l *Live) Values() map[string][]float32 {
+	values := map[string][]float32{}
+	for _, list := range [][]*features.Param{l.params, l.state} {
+		for _, p := range list {
+			values[p.Name] = p.Data
+		}
+	}
+	return values
+}
+
+// Forward computes the vectors of n images; see [backbone.LiveNetwork].
+func (l *Live) Forward(dst blas32.General, inputs [][]float32, n int, keep bool) error {
+	if err := l.checkForward(dst, inputs, n); err != nil {
+		return err
+	}
+	p, run := &l.passing, l.plain
+	if keep {
+		p, run = &l.kept, l.forward
+		l.keptRows = 0
+	} else if run == nil {
+		var err error
+		if run, err = l.openPlain(); err != nil {
+			return err
+		}
+	}
+	known, err := l.shapes.of(n)
+	if err != nil {
+		return err
+	}
+	if err := l.holdPass(p, inputs, n); err != nil {
+		return err
+	}
+	if keep {
+		if err := l.holdKept(known); err != nil {
+			return err
+		}
+	}
+	if err := run.compute(l.finder(p)); err != nil {
+		return err
+	}
+	for i := range dst.Rows {
+		copy(features.Row(dst, i), p.output.data[i*l.dim:])
+	}
+	if keep {
+		l.learn(known)
+		l.keptRows = n
+		for i, s := range l.d.State {
+			copy(l.state[i].Data, l.next[s.Next].data)
+			l.next[s.Next].readScalar(l.state[i].Data)
+		}
+	}
+	return nil
+}
+
+// Backward computes the gradients of the last Forward that kept; see [backbone.LiveNetwork].
+func (l *Live) Backward(d blas32.General, add bool) error {
+	n := l.keptRows
+	if n == 0 {
+		return errors.New("ort: live: Backward without a Forward that kept before it")
+	}
+	if d.Rows != n || d.Cols != l.dim {
+		return fmt.Errorf("ort: live: gradient of the vectors: found %d×%d, expected %d×%d", d.Rows, d.Cols, n, l.dim)
+	}
+	l.keptRows = 0
+	if err := l.dOutput.view(l.outputShape(n)); err != nil {
+		return fmt.Errorf("ort: live: %w", err)
+	}
+	for i := range n {
+		copy(l.dOutput.data[i*l.dim:(i+1)*l.dim], features.Row(d, i))
+	}
+	if err := l.holdGrads(add); err != nil {
+		return err
+	}
+	if err := l.backward.compute(l.finder(&l.kept)); err != nil {
+		return err
+	}
+	for i, p := range l.params {
+		name := l.d.Grads[i]
+		if !add {
+			l.grads[name].readScalar(p.Grad)
+			continue
+		}
+		from := l.added[name]
+		from.readScalar(from.data)
+		for j, v := range from.data {
+			p.Grad[j] += v
+		}
+	}
+	return nil
+}
+
+// openPlain loads the session that keeps nothing.
+func (l *Live) openPlain() (_ *program, err error) {
+	b := graph.Extend(l.d.Forward)
+	b.SetOutputs(l.d.Output)
+	b.Prune([]string{l.d.Output})
+	m := b.Model()
+	l.plain, err = newProgram(l.rt, m, l.options)
+	return l.plain, err
+}
+
+// Close gives sessions and memory back. Closing twice is no error.
+func (l *Live) Close() error {
+	for _, b := range l.saved {
+		b.free()
+	}
+	for name, v := range l.learnt {
+		_ = v.Destroy() // releasing a value cannot fail
+		delete(l.learnt, name)
+	}
+	err := l.uploads.close()
+	for _, p := range []*pass{&l.kept, &l.passing} {
+		for _, list := range []map[string]*slot{p.inputs, p.params} {
+			for _, s := range list {
+				s.drop()
+			}
+		}
+		p.output.drop()
+	}
+	for _, s := range l.grads {
+		s.drop()
+	}
+	for _, list := range []map[string]*held{l.next, l.added} {
+		for _, h := range list {
+			h.drop()
+		}
+	}
+	l.dOutput.drop()
+	l.keptRows = 0
+	if l.memory != nil {
+		err = errors.Join(err, l.memory.close())
+	}
+	return errors.Join(err, l.plain.close(), l.forward.close(), l.backward.close())
+}

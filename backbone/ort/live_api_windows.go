@@ -1,0 +1,20 @@
+package ort
+
+import (
+	"fmt"
+	"syscall"
+	"unsafe"
+)
+
+// apiTable is ONNX Runtime's table of functions, in a library that is loaded already.
+func apiTable(library string) (unsafe.Pointer, error) {
+	base, err := libraryBase(library)
+	if err != nil {
+		return nil, err
+	}
+	table, _, _ := syscall.SyscallN(base.getAPI, 1)
+	if table == 0 {
+		return nil, fmt.Errorf("ort: %s: no table of functions, expected ONNX Runtime's", library)
+	}
+	return *(*unsafe.Pointer)(unsafe.Pointer(&table)), nil
+}

@@ -1,0 +1,171 @@
+package ort
+
+import (
+	"fmt"
+
+	ortgo "github.com/yalue/onnxruntime_go"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// checkForward holds what a caller feeds against the model.
+func (l *Live) checkForward(dst blas32.General, inputs [][]float32, n int) error {
+	if l.forward == nil || l.forward.run == nil {
+		return fmt.Errorf("ort: live: the network is closed")
+	}
+	if n < 1 || dst.Rows != n || dst.Cols != l.dim || len(inputs) != len(l.sizes) {
+		return fmt.Errorf("ort: live: found %d images in %d inputs into %d×%d, expected at least one in %d inputs into %d×%d",
+			n, len(inputs), dst.Rows, dst.Cols, len(l.sizes), n, l.dim)
+	}
+	for i, x := range inputs {
+		if len(x) != n*l.sizes[i] {
+			return fmt.Errorf("ort: live: input %q: found %d floats, expected %d images of %d", l.data[i], len(x), n, l.sizes[i])
+		}
+	}
+	return nil
+}
+
+// outputShape is the shape of the vectors of n images.
+func (l *Live) outputShape(n int) []int64 {
+	return append([]int64{int64(n), int64(l.dim)}, l.tail...)
+}
+
+// holdPass makes the library see inputs, weights, statistics and output.
+func (l *Live) holdPass(p *pass, inputs [][]float32, n int) error {
+	for i, name := range l.data {
+		if p.inputs[name] == nil {
+			p.inputs[name] = new(slot)
+		}
+		shape := append([]int64{int64(n)}, l.shapes.rest[i]...)
+		if err := p.inputs[name].hold(Float32s(inputs[i], shape...)); err != nil {
+			return fmt.Errorf("ort: live: input %q: %w", name, err)
+		}
+	}
+	for _, list := range [][]*features.Param{l.params, l.state} {
+		for _, w := range list {
+			if p.params[w.Name] == nil {
+				p.params[w.Name] = new(slot)
+			}
+			if err := p.params[w.Name].hold(Float32s(w.Data, l.dims[w.Name]...)); err != nil {
+				return fmt.Errorf("ort: live: weight %q: %w", w.Name, err)
+			}
+		}
+	}
+	if err := p.output.view(l.outputShape(n)); err != nil {
+		return fmt.Errorf("ort: live: %w", err)
+	}
+	return l.uploads.refresh(p)
+}
+
+// holdKept makes room for what the backward pass will read and for the new statistics.
+func (l *Live) holdKept(known map[string][]int64) error {
+	for name, b := range l.saved {
+		shape, ok := known[name]
+		if !ok {
+			b.release() // the runtime allocates, and learn will know
+			continue
+		}
+		if err := b.hold(l.memory, l.shapes.types[name], shape); err != nil {
+			return fmt.Errorf("ort: live: keeping %q: %w", name, err)
+		}
+	}
+	for name, v := range l.learnt {
+		_ = v.Destroy() // releasing a value cannot fail
+		delete(l.learnt, name)
+	}
+	for _, s := range l.d.State {
+		if l.next[s.Next] == nil {
+			l.next[s.Next] = new(held)
+		}
+		if err := l.next[s.Next].view(l.dims[s.Name]); err != nil {
+			return fmt.Errorf("ort: live: statistics %q: %w", s.Name, err)
+		}
+	}
+	return nil
+}
+
+// learn remembers the shapes that inference could not find, so that the next pass has room for them.
+func (l *Live) learn(known map[string][]int64) {
+	for i, name := range l.forward.outs {
+		if l.saved[name] == nil {
+			continue
+		}
+		if _, ok := known[name]; ok {
+			continue
+		}
+		v := l.forward.out[i]
+		l.learnt[name] = v
+		known[name] = v.GetShape()
+	}
+}
+
+// holdGrads makes the library see where the gradients go.
+func (l *Live) holdGrads(add bool) error {
+	for i, w := range l.params {
+		name := l.d.Grads[i]
+		var err error
+		if add {
+			if l.added[name] == nil {
+				l.added[name] = new(held)
+			}
+			err = l.added[name].view(l.dims[w.Name])
+		} else {
+			if l.grads[name] == nil {
+				l.grads[name] = new(slot)
+			}
+			err = l.grads[name].hold(Float32s(w.Grad, l.dims[w.Name]...))
+		}
+		if err != nil {
+			return fmt.Errorf("ort: live: gradient of %q: %w", w.Name, err)
+		}
+	}
+	l.adding = add
+	return nil
+}
+
+// finder gives each tensor of a pass by its name, nil for what the runtime is to allocate.
+func (l *Live) finder(p *pass) func(name string) ortgo.Value {
+	return func(name string) ortgo.Value {
+		if v := l.learnt[name]; v != nil {
+			return v
+		}
+		if b := l.saved[name]; b != nil {
+			if b.value == nil {
+				return nil
+			}
+			return b
+		}
+		if v := l.uploads.find(name); v != nil {
+			return v
+		}
+		switch name {
+		case l.d.Output:
+			return p.output.value
+		case l.d.GradOutput:
+			return l.dOutput.value
+		}
+		for _, s := range []*slot{p.inputs[name], p.params[name]} {
+			if s != nil {
+				return s.value
+			}
+		}
+		if h := l.next[name]; h != nil {
+			return h.value
+		}
+		if h := l.added[name]; h != nil && l.adding {
+			return h.value
+		}
+		if s := l.grads[name]; s != nil {
+			return s.value
+		}
+		return nil
+	}
+}
+
+// readScalar brings a result of rank 0, which the wrapper keeps in memory of its own, to where it belongs.
+func (s *slot) readScalar(dst []float32) {
+	if v, ok := s.value.(*ortgo.Scalar[float32]); ok {
+		dst[0] = v.GetData()
+	}
+}

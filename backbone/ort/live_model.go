@@ -1,0 +1,178 @@
+package ort
+
+import (
+	"fmt"
+	"slices"
+
+	"winnow/features"
+	"winnow/graph"
+)
+
+// readModel learns inputs, weights and output of the derivative and takes the weights' values from the
+// original model.
+func (l *Live) readModel(original *graph.Model) error {
+	if original == nil {
+		return fmt.Errorf("ort: live: no model is given to take the weights' values from")
+	}
+	fed := map[string]*graph.ValueInfo{}
+	for _, in := range l.d.Forward.Graph.DataInputs() {
+		fed[in.Name] = in
+	}
+	values := constantsOf(original)
+	read := func(name string) (*features.Param, error) {
+		in, t := fed[name], values[name]
+		if in == nil || t == nil {
+			return nil, fmt.Errorf("ort: live: weight %q: expected it in the model and in the derivative", name)
+		}
+		delete(fed, name)
+		if t.Type != graph.Float32 {
+			return nil, fmt.Errorf("ort: live: weight %q: found %v, expected float32", name, t.Type)
+		}
+		data, err := t.Float32s()
+		if err != nil {
+			return nil, fmt.Errorf("ort: live: %w", err)
+		}
+		l.dims[name] = t.Dims
+		return paramOf(name, t.Dims, data), nil
+	}
+	for _, name := range l.d.Weights {
+		p, err := read(name)
+		if err != nil {
+			return err
+		}
+		p.Grad = make([]float32, len(p.Data))
+		l.params = append(l.params, p)
+	}
+	for _, s := range l.d.State {
+		p, err := read(s.Name)
+		if err != nil {
+			return err
+		}
+		l.state = append(l.state, p)
+	}
+	return l.readShapes(fed)
+}
+
+// constantsOf are the initializers of a model and what its Constant nodes make.
+func constantsOf(m *graph.Model) map[string]*graph.Tensor {
+	list := map[string]*graph.Tensor{}
+	for _, t := range m.Graph.Initializers {
+		list[t.Name] = t
+	}
+	for _, n := range m.Graph.Nodes {
+		if t := n.ConstantValue(); t != nil {
+			list[t.Name] = t
+		}
+	}
+	return list
+}
+
+// paramOf gives a weight its rows and columns: O × the rest, a vector 1 × O. What has at most one size above 1
+// is a bias or the scale of a normalisation: weight decay does not apply.
+func paramOf(name string, dims []int64, data []float32) *features.Param {
+	p := &features.Param{Name: name, Rows: 1, Cols: len(data), Data: data}
+	long := 0
+	for _, d := range dims {
+		if d > 1 {
+			long++
+		}
+	}
+	if len(dims) > 1 && dims[0] > 0 {
+		p.Rows, p.Cols = int(dims[0]), len(data)/int(dims[0])
+	}
+	p.NoDecay = long <= 1
+	return p
+}
+
+// readShapes learns the data inputs, the output and what will be kept.
+func (l *Live) readShapes(fed map[string]*graph.ValueInfo) error {
+	l.shapes = &batchShapes{model: l.d.Forward, saved: l.d.Saved, types: map[string]ElementType{}, by: map[int]map[string][]int64{}}
+	for _, in := range l.d.Forward.Graph.DataInputs() {
+		if fed[in.Name] == nil {
+			continue
+		}
+		rest, size, err := perImage(fed, in.Name)
+		if err != nil {
+			return err
+		}
+		l.data, l.sizes = append(l.data, in.Name), append(l.sizes, size)
+		l.shapes.inputs, l.shapes.rest = append(l.shapes.inputs, in.Name), append(l.shapes.rest, rest)
+	}
+	for _, out := range l.d.Forward.Graph.Outputs {
+		l.shapes.types[out.Name] = ElementType(out.Type)
+	}
+	l.shapes.saved = append(slices.Clone(l.d.Saved), l.d.Output)
+	known, err := l.shapes.of(2)
+	if err != nil {
+		return err
+	}
+	shape, ok := known[l.d.Output]
+	bad := !ok || len(shape) < 2 || len(shape) > 4 || shape[0] != 2 || l.shapes.types[l.d.Output] != Float
+	for i := 2; i < len(shape); i++ {
+		bad = bad || shape[i] != 1
+	}
+	if bad {
+		return fmt.Errorf("ort: live: output %q of 2 images is %v %s, expected one float32 vector an image: [n,D] or [n,D,1,1]",
+			l.d.Output, l.shapes.types[l.d.Output], shapeText(shape))
+	}
+	l.dim, l.tail = int(shape[1]), shape[2:]
+	return nil
+}
+
+// batchShapes finds the shapes of what a forward pass keeps, for each number of images that has come up.
+type batchShapes struct {
+	model  *graph.Model
+	inputs []string
+	rest   [][]int64 // sizes of each input after the images
+	saved  []string
+	types  map[string]ElementType
+	by     map[int]map[string][]int64
+}
+
+// of is what is known for n images; tensors with sizes that inference cannot tell are left out.
+func (s *batchShapes) of(n int) (map[string][]int64, error) {
+	if known := s.by[n]; known != nil {
+		return known, nil
+	}
+	m := *s.model
+	g := *s.model.Graph
+	m.Graph = &g
+	g.Inputs = slices.Clone(g.Inputs)
+	batch := map[string]bool{}
+	for i, in := range g.Inputs {
+		if !slices.Contains(s.inputs, in.Name) {
+			continue
+		}
+		c := *in
+		c.Shape = slices.Clone(in.Shape)
+		if c.Shape[0].Name != "" {
+			batch[c.Shape[0].Name] = true
+		}
+		c.Shape[0] = graph.Fixed(int64(n))
+		g.Inputs[i] = &c
+	}
+	facts := graph.Infer(&m)
+	known := map[string][]int64{}
+	for _, name := range s.saved {
+		v := facts[name]
+		if v == nil || v.Shape == nil {
+			continue
+		}
+		shape, ok := make([]int64, len(v.Shape)), true
+		for i, d := range v.Shape {
+			switch {
+			case d.Known():
+				shape[i] = d.Size
+			case batch[d.Name]: // stated by the file where inference has no rule
+				shape[i] = int64(n)
+			default:
+				ok = false
+			}
+		}
+		if ok {
+			known[name] = shape
+		}
+	}
+	s.by[n] = known
+	return known, nil
+}

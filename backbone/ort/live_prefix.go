@@ -1,0 +1,113 @@
+package ort
+
+import (
+	"fmt"
+	"slices"
+
+	"winnow/backbone"
+	"winnow/graph"
+)
+
+// Prefix runs the frozen part of a network, as [gradient.Split] cuts it. It implements [backbone.Prefix]; one
+// goroutine at a time may use it.
+type Prefix struct {
+	session         *Session
+	names           []string // of the inputs
+	sizes, outputs  []int    // floats an image takes in each input and output
+	of              []int    // position of each output among the session's, or -1-i for input i handed through
+	in, out         []Tensor
+	inRest, outRest [][]int64 // sizes after the images
+}
+
+var _ backbone.Prefix = (*Prefix)(nil)
+
+// NewPrefix loads a frozen model. outputs are the data inputs of the live part, in its order: tensors that the
+// model makes, or inputs of its own that the live part reads too.
+func NewPrefix(rt *Runtime, frozen *graph.Model, outputs []string) (*Prefix, error) {
+	p := &Prefix{}
+	facts := graph.Infer(frozen)
+	for _, in := range frozen.Graph.DataInputs() {
+		dims, size, err := perImage(facts, in.Name)
+		if err != nil {
+			return nil, err
+		}
+		p.names, p.sizes = append(p.names, in.Name), append(p.sizes, size)
+		p.inRest = append(p.inRest, dims)
+	}
+	var wanted []string
+	for _, name := range outputs {
+		dims, size, err := perImage(facts, name)
+		if err != nil {
+			return nil, err
+		}
+		p.outputs = append(p.outputs, size)
+		if at := slices.Index(p.names, name); at >= 0 {
+			p.of = append(p.of, -1-at)
+			continue
+		}
+		p.of = append(p.of, len(wanted))
+		wanted, p.outRest = append(wanted, name), append(p.outRest, dims)
+	}
+	if len(wanted) == 0 {
+		return nil, fmt.Errorf("ort: prefix: found no tensor to compute among %q", outputs)
+	}
+	var err error
+	if p.session, err = rt.NewSession(frozen.Marshal(), SessionOptions{Outputs: wanted}); err != nil {
+		return nil, err
+	}
+	p.in, p.out = make([]Tensor, len(p.sizes)), make([]Tensor, len(wanted))
+	return p, nil
+}
+
+// perImage are the sizes after the images of a tensor that holds one row an image, and their product.
+func perImage(facts map[string]*graph.ValueInfo, name string) ([]int64, int, error) {
+	v := facts[name]
+	if v == nil || v.Type != graph.Float32 || len(v.Shape) < 1 || v.Shape[0].Known() {
+		return nil, 0, fmt.Errorf("ort: live: tensor %q: found %v, expected float32 with a free number of images along its first axis", name, v)
+	}
+	size, dims := 1, []int64{}
+	for _, d := range v.Shape[1:] {
+		if !d.Known() {
+			return nil, 0, fmt.Errorf("ort: live: tensor %v: expected known sizes after the first", v)
+		}
+		size *= int(d.Size)
+		dims = append(dims, d.Size)
+	}
+	return dims, size, nil
+}
+
+// Inputs says how many floats an image takes in each input.
+func (p *Prefix) Inputs() []int { return p.sizes }
+
+// Outputs says how many floats an image takes in each output.
+func (p *Prefix) Outputs() []int { return p.outputs }
+
+// Infer computes the outputs of n images.
+func (p *Prefix) Infer(dst, inputs [][]float32, n int) error {
+	if n < 1 || len(dst) != len(p.outputs) || len(inputs) != len(p.sizes) {
+		return fmt.Errorf("ort: prefix: found %d images in %d inputs and %d outputs, expected at least one in %d and %d",
+			n, len(inputs), len(dst), len(p.sizes), len(p.outputs))
+	}
+	for i, x := range inputs {
+		if len(x) != n*p.sizes[i] {
+			return fmt.Errorf("ort: prefix: input %q: found %d floats, expected %d images of %d", p.names[i], len(x), n, p.sizes[i])
+		}
+		p.in[i] = Float32s(x, append([]int64{int64(n)}, p.inRest[i]...)...)
+	}
+	for i, at := range p.of {
+		if len(dst[i]) != n*p.outputs[i] {
+			return fmt.Errorf("ort: prefix: output %d: found room for %d floats, expected %d images of %d", i, len(dst[i]), n, p.outputs[i])
+		}
+		if at < 0 {
+			copy(dst[i], inputs[-1-at])
+			continue
+		}
+		p.out[at] = Float32s(dst[i], append([]int64{int64(n)}, p.outRest[at]...)...)
+	}
+	return p.session.Run(p.in, p.out)
+}
+
+// Close frees the model. Closing twice is no error.
+func (p *Prefix) Close() error {
+	return p.session.Close()
+}

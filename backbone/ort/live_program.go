@@ -1,0 +1,80 @@
+package ort
+
+import (
+	"fmt"
+
+	ortgo "github.com/yalue/onnxruntime_go"
+
+	"winnow/graph"
+)
+
+// program is a model of a live network, run over values that the network keeps by their names.
+type program struct {
+	run       *ortgo.DynamicAdvancedSession
+	ins, outs []string
+	in, out   []ortgo.Value // room for a run
+	first     bool          // the next run is the first on a GPU
+}
+
+// newProgram loads a model. The session's worker threads sleep between runs, as everywhere.
+func newProgram(rt *Runtime, m *graph.Model, o SessionOptions) (*program, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	p := &program{first: rt.where(o).CUDA}
+	for _, v := range m.Graph.DataInputs() {
+		p.ins = append(p.ins, v.Name)
+	}
+	for _, v := range m.Graph.Outputs {
+		p.outs = append(p.outs, v.Name)
+	}
+	p.in, p.out = make([]ortgo.Value, len(p.ins)), make([]ortgo.Value, len(p.outs))
+	opts, err := rt.options(o)
+	if err != nil {
+		return nil, fmt.Errorf("ort: live: %w", err)
+	}
+	defer opts.Destroy()
+	bytes := m.Marshal()
+	create := func() { p.run, err = ortgo.NewDynamicAdvancedSessionWithONNXData(bytes, p.ins, p.outs, opts) }
+	if p.first {
+		keepSignals(create)
+	} else {
+		create()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ort: live: %w", err)
+	}
+	return p, nil
+}
+
+// compute runs the program over the values of find: an output for which it has none is allocated by the
+// runtime and left in p.out, to be destroyed by the caller.
+func (p *program) compute(find func(name string) ortgo.Value) (err error) {
+	for i, name := range p.ins {
+		if p.in[i] = find(name); p.in[i] == nil {
+			return fmt.Errorf("ort: live: input %q: nothing to feed", name)
+		}
+	}
+	for i, name := range p.outs {
+		p.out[i] = find(name)
+	}
+	if p.first {
+		p.first = false
+		keepSignals(func() { err = p.run.Run(p.in, p.out) })
+	} else {
+		err = p.run.Run(p.in, p.out)
+	}
+	if err != nil {
+		return fmt.Errorf("ort: live: %w", err)
+	}
+	return nil
+}
+
+func (p *program) close() error {
+	if p == nil || p.run == nil {
+		return nil
+	}
+	err := p.run.Destroy()
+	p.run = nil
+	return err
+}

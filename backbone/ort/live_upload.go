@@ -1,0 +1,78 @@
+package ort
+
+import (
+	"fmt"
+
+	ortgo "github.com/yalue/onnxruntime_go"
+
+	"winnow/graph"
+)
+
+// upload keeps the weights on a device. They are refreshed at every Forward, because who steps them tells
+// nobody; Backward reads what Forward has brought. A nil upload is a network on the CPU, which reads the
+// parameters where they are.
+type upload struct {
+	program *program // Identity over every weight: the runtime's own way across the bus
+	memory  *memory  // the live network's
+	blocks  map[string]*block
+	to      map[string]string // output of the program → weight
+	dims    map[string][]int64
+}
+
+func newUpload(l *Live) (*upload, error) {
+	u := &upload{memory: l.memory, blocks: map[string]*block{}, to: map[string]string{}, dims: l.dims}
+	b := graph.NewBuilder("upload", 17)
+	for _, p := range l.params {
+		if len(l.dims[p.Name]) == 0 {
+			continue // a scalar crosses with the run
+		}
+		in := b.Input(p.Name, graph.Float32, graph.ShapeOf(l.dims[p.Name]...))
+		out := b.Node("Identity", []string{in})
+		b.Output(out)
+		u.to[out], u.blocks[p.Name] = p.Name, new(block)
+	}
+	if len(u.blocks) == 0 {
+		return nil, nil
+	}
+	var err error
+	u.program, err = newProgram(l.rt, b.Model(), l.options)
+	return u, err
+}
+
+// refresh brings the weights' present values to the device.
+func (u *upload) refresh(p *pass) error {
+	if u == nil {
+		return nil
+	}
+	for name, b := range u.blocks {
+		if err := b.hold(u.memory, Float, u.dims[name]); err != nil {
+			return fmt.Errorf("ort: live: weight %q: %w", name, err)
+		}
+	}
+	return u.program.compute(func(name string) ortgo.Value {
+		if weight, ok := u.to[name]; ok {
+			return u.blocks[weight]
+		}
+		return p.params[name].value
+	})
+}
+
+// find is the weight on the device, nil where there is none.
+func (u *upload) find(name string) ortgo.Value {
+	if u == nil || u.blocks[name] == nil {
+		return nil
+	}
+	return u.blocks[name]
+}
+
+func (u *upload) close() error {
+	if u == nil {
+		return nil
+	}
+	for _, b := range u.blocks {
+		b.free()
+	}
+	err := u.program.close()
+	u.blocks = nil
+	return err
+}

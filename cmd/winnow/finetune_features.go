@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/backbone"
+	"winnow/backbone/ort"
+	"winnow/features"
+	"winnow/graph"
+	"winnow/head"
+	"winnow/internal/atomicfile"
+	"winnow/models"
+)
+
+// Files of a run whose backbone was fine-tuned, beside the heads that belong to them.
+const (
+	bestBackboneFile = "backbone.onnx"
+	lastBackboneFile = "last.onnx"
+)
+
+// backboneFiles is the network that belongs to each head.
+var backboneFiles = map[string]string{bestHeadFile: bestBackboneFile, lastHeadFile: lastBackboneFile}
+
+// current is the network with the weights and statistics as they are now, cut to its feature.
+func (t *tuning) current() (*graph.Model, error) {
+	return graph.WithValues(t.model, t.values())
+}
+
+// now is a set of images as the backbone sees them today; without a trained backbone that is as they are stored.
+func (t *tuning) now(ctx context.Context, set features.Set) (features.Set, error) {
+	if t == nil {
+		return set, nil
+	}
+	return t.features(ctx, set)
+}
+
+// features are the rows of set with the features that the network gives today of their images, in the view of
+// extraction. It is what winnow extract would compute with the network as it would be written.
+func (t *tuning) features(ctx context.Context, set features.Set) (features.Set, error) {
+	m, err := t.current()
+	if err != nil {
+		return set, err
+	}
+	p := t.backbone.Preprocessing
+	net, err := ort.NewNetwork(t.rt, m.Marshal(), t.cut.Tensor, ort.NetworkInput{Name: t.cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
+	if err != nil {
+		return set, err
+	}
+	defer net.Close()
+	paths := make([]string, set.Len())
+	for i, id := range set.IDs {
+		paths[i] = t.paths[id]
+	}
+	into := &inMemory{x: features.NewMatrix(len(paths), net.Dim())}
+	cfg := backbone.ExtractConfig{Preprocessing: p, Batch: t.batch, Strict: true} // all were readable when the run began
+	if err := backbone.Extract(ctx, cfg, net, t.root, paths, into, nil); err != nil {
+		return set, err
+	}
+	return features.Set{X: into.x, Labels: set.Labels, IDs: set.IDs}, nil
+}
+
+// inMemory takes the rows of an extraction that nobody keeps.
+type inMemory struct {
+	x    blas32.General
+	rows int
+}
+
+func (m *inMemory) Rows() int           { return m.rows }
+func (m *inMemory) Bad() []features.Bad { return nil }
+func (m *inMemory) Flush() error        { return nil }
+
+func (m *inMemory) Append(x blas32.General, _ []features.Bad) error {
+	for i := range x.Rows {
+		copy(features.Row(m.x, m.rows+i), features.Row(x, i))
+	}
+	m.rows += x.Rows
+	return nil
+}
+
+// save writes a head and, where it was trained too, the network it belongs to. The head names the network by its
+// sha256, so that halves of two states are seen for what they are.
+func (t *tuning) save(dir, headFile string, h *head.Head, meta models.HeadMeta) error {
+	if t == nil {
+		return models.WriteHead(filepath.Join(dir, headFile), h, meta)
+	}
+	m, err := t.current()
+	if err != nil {
+		return err
+	}
+	data := t.describe(m).Marshal()
+	file := filepath.Join(dir, backboneFiles[headFile])
+	if err := atomicfile.WriteBytes(file, data); err != nil {
+		return fmt.Errorf("train: %s: %w", file, err)
+	}
+	meta.ModelSHA256, meta.Output = models.Sum(data), t.cut.Tensor
+	return models.WriteHead(filepath.Join(dir, headFile), h, meta)
+}
+
+// describe adds to a network's metadata where it comes from.
+func (t *tuning) describe(m *graph.Model) *graph.Model {
+	about := *m
+	about.Metadata = append(about.Metadata[:len(about.Metadata):len(about.Metadata)],
+		graph.Property{Key: "winnow.version", Value: version()},
+		graph.Property{Key: "winnow.finetuned_from", Value: t.backbone.Name},
+		graph.Property{Key: "winnow.finetuned_from_sha256", Value: t.backbone.SHA256},
+		graph.Property{Key: "winnow.preprocessing", Value: t.backbone.Preprocessing.Key()},
+	)
+	return &about
+}
+
+// matches says whether a saved head belongs to the network saved beside it.
+func (t *tuning) matches(dir, headFile string) bool {
+	_, meta, err := models.ReadHead(filepath.Join(dir, headFile))
+	if err != nil {
+		return false
+	}
+	sum, err := fileSum(filepath.Join(dir, backboneFiles[headFile]))
+	return err == nil && sum == meta.ModelSHA256
+}

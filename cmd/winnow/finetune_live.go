@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"math/rand/v2"
+
+	"winnow/backbone"
+	"winnow/backbone/live"
+	"winnow/backbone/ort"
+	"winnow/features"
+	"winnow/graph"
+	"winnow/graph/gradient"
+	"winnow/head"
+)
+
+// choose picks the weights to train and differentiates the network by them: what has no derivative is known before
+// anything runs.
+func (t *tuning) choose() (err error) {
+	m := t.sized()
+	if t.weights, err = pick(m, t.cut.Tensor, t.settings.Weights); err != nil {
+		return withHint(err, "winnow models show %s lists the stages and weights", t.backbone.Name)
+	}
+	if t.frozen, t.live, _, err = gradient.Split(m, t.cut.Tensor, t.weights); err != nil {
+		return err
+	}
+	t.derivative, err = gradient.Differentiate(t.live, gradient.Options{Output: t.cut.Tensor, Weights: t.weights, BatchNorm: t.batchNorm()})
+	return err
+}
+
+// sized is the network with the size of its images written into its input: derivatives want to know it. What is
+// saved keeps its free sizes.
+func (t *tuning) sized() *graph.Model {
+	m := graph.Extend(t.model).Model()
+	p := t.backbone.Preprocessing
+	for i, in := range m.Graph.Inputs {
+		if in.Name == t.cut.Input {
+			v := *in
+			v.Shape = graph.Shape{in.Shape[0], graph.Fixed(int64(p.Planes())), graph.Fixed(int64(p.Crop)), graph.Fixed(int64(p.Crop))}
+			m.Graph.Inputs[i] = &v
+		}
+	}
+	return m
+}
+
+// encoder loads the network for training, with a head on it. set is the training images, resting says whether the
+// network rests in the running step, source gives the random numbers of one batch's views.
+func (t *tuning) encoder(ctx context.Context, h *head.Head, set features.Set, batch int, resting func() bool, source func() *rand.Rand) (closingEncoder, error) {
+	var err error
+	if t.net, err = ort.NewLive(t.rt, t.derivative, ort.LiveOptions{Model: t.live}); err != nil {
+		return nil, fmt.Errorf("finetune: %s: %w", t.backbone.Name, err)
+	}
+	t.tellWeights()
+	inputs, err := t.inputs(ctx, set, batch, source)
+	if err != nil {
+		return nil, err
+	}
+	return live.New(live.Config{
+		Network: t.net, Inputs: inputs, Head: h, Labels: set.Labels, IDs: set.IDs, Batch: batch, Chunk: t.settings.Chunk, Resting: resting,
+	})
+}
+
+// inputs is what the live part is fed: pixels, or the activations of the frozen part, kept if they may be.
+func (t *tuning) inputs(ctx context.Context, set features.Set, batch int, source func() *rand.Rand) (live.Inputs, error) {
+	paths := make([]string, set.Len())
+	for i, id := range set.IDs {
+		paths[i] = t.paths[id]
+	}
+	p, limit := t.backbone.Preprocessing, int64(t.settings.CacheLimit)
+	varies := t.augment != (backbone.Augmentation{})
+	keep := func(pictures int64) (*live.Pixels, error) {
+		cache := backbone.NewImageCache(t.root, paths, pictures, backbone.DecodeOptions{EXIF: p.EXIF})
+		if err := readOne(cache); err != nil {
+			return nil, withHint(err, "fine-tuning looks at the images: name their folder with --root")
+		}
+		return live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p, Augmentation: t.augment, Source: source})
+	}
+	pixels, err := keep(limit)
+	if err != nil || t.frozen == nil {
+		return pixels, err
+	}
+	if t.prefix, err = ort.NewPrefix(t.rt, t.frozen, t.net.InputNames()); err != nil {
+		return nil, err
+	}
+	if !varies && limit > 0 {
+		if pixels, err = keep(0); err != nil { // every picture is wanted once
+			return nil, err
+		}
+		cached, err := t.cache(ctx, pixels, set.Len(), limit)
+		if tooLarge := new(live.TooLarge); !errors.As(err, &tooLarge) {
+			return cached, err
+		} else {
+			t.note("what the frozen part gives of %d images takes %s, more than the cache limit of %s: it is computed again for every batch", tooLarge.Rows, sizeText(tooLarge.Need), sizeText(tooLarge.Limit))
+		}
+		if pixels, err = keep(limit); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case varies:
+		t.note("images are augmented (%s): the frozen part runs for every batch", t.settings.Augment)
+	case limit == 0:
+		t.note("nothing is cached: the frozen part runs for every batch")
+	}
+	return live.NewPrefixed(t.prefix, pixels, min(batch, t.batch))
+}
+
+// cache runs the frozen part over all training images, once.
+func (t *tuning) cache(ctx context.Context, pixels *live.Pixels, rows int, limit int64) (live.Inputs, error) {
+	from, err := live.NewPrefixed(t.prefix, pixels, 0)
+	if err != nil {
+		return nil, err
+	}
+	at, end := t.watch("images")
+	defer end()
+	cached, err := live.NewCached(ctx, from, rows, t.batch, limit, at)
+	if err != nil {
+		return nil, err
+	}
+	t.note("the frozen part was run once over %d images: %s are kept", rows, sizeText(cached.Bytes()))
+	return cached, nil
+}
+
+// readOne looks whether the pictures are there, before the first step misses one.
+func readOne(cache interface{ Image(int) (image.Image, error) }) error {
+	_, err := cache.Image(0)
+	return err
+}
+
+// tellWeights says what is trained.
+func (t *tuning) tellWeights() {
+	moved, all := params(t.model, t.weights), t.model.Graph.Parameters()
+	t.note("fine-tuning %s: %d weights in %d tensors of %d in all (%.0f %%), batch normalization %s",
+		t.backbone.Name, moved, len(t.weights), all, 100*float64(moved)/float64(max(all, 1)), t.settings.BatchNorm)
+	if t.frozen != nil {
+		t.note("%d of the network's %d nodes lie before them and stay as they are", len(t.frozen.Graph.Nodes), len(t.model.Graph.Nodes))
+	}
+}
+
+// sizeText is a number of bytes for people.
+func sizeText(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+}
+
+// values are the trained numbers as they are now.
+func (t *tuning) values() map[string][]float32 { return t.net.Values() }
+
+// close gives the network's memory back. A nil tuning has none.
+func (t *tuning) close() error {
+	if t == nil {
+		return nil
+	}
+	var err error
+	if t.net != nil {
+		err = t.net.Close()
+	}
+	if t.prefix != nil {
+		err = errors.Join(err, t.prefix.Close())
+	}
+	return err
+}

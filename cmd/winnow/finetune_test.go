@@ -1,0 +1,335 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"winnow/backbone"
+	"winnow/backbone/ort"
+	"winnow/features"
+	"winnow/graph"
+	"winnow/internal/orttest"
+	"winnow/models"
+	"winnow/train"
+)
+
+// atelier is a few drawn characters, a third of whose labels are wrong, in the working folder.
+func atelier(t *testing.T) {
+	t.Helper()
+	orttest.Runtime(t)
+	t.Chdir(t.TempDir())
+	mustRun(t, "winnow data glyphs --out drawn --classes 16 --images 8")
+	mustRun(t, "winnow data corrupt drawn/manifest.csv --rate 0.33 --out noisy.csv")
+}
+
+// tuneArgs are those of a short fine-tuning with everything that has a state: both blocks of weights with momentum,
+// a backbone that rests at first, augmented views, a filter.
+func tuneArgs(out, weights string, more ...string) []string {
+	return append([]string{"train", "--manifest", "noisy.csv", "--root", "drawn", "--model", "glyphnet", "--finetune", weights, "--out", out,
+		"--dim", "24", "--batch", "6x3", "--steps", "12", "--lr", "1e-3", "--backbone-lr", "3e-4", "--set", "validation.every=4 steps",
+		"--set", "checkpoint=3 steps", "--set", "filter.avgsim=2 steps", "--set", "bank.size=60"}, more...)
+}
+
+func mustCall(t *testing.T, args ...string) (stdout, stderr string) {
+	t.Helper()
+	code, stdout, stderr := call(context.Background(), args...)
+	if code != 0 {
+		t.Fatalf("%v: exit %d\n%s%s", args, code, stdout, stderr)
+	}
+	return stdout, stderr
+}
+
+// Interrupted again and again and resumed, a fine-tuning leaves the same files as one that was not; eval, audit and
+// export work with the network that it made.
+func TestFinetune(t *testing.T) {
+	atelier(t)
+	settings := []string{"--augment", "digits", "--set", "finetune.start=4 steps", "--set", "backbone_solver.name=sgd", "--set", "backbone_solver.momentum=0.9", "--set", "backbone_solver.lr=0.01", "--backbone-lr", "0.01"}
+	_, stderr := mustCall(t, tuneArgs("whole", "all", settings...)...)
+	for _, want := range []string{"making the features of the backbone as it is, into whole/features", "fine-tuning glyphnet: 384704 weights in 10 tensors of 384704 in all (100 %)",
+		"the backbone rests for the first 4 of 12 steps", "untrained head: validation P@1"} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("standard error lacks %q:\n%s", want, stderr)
+		}
+	}
+	for i := 0; ; i++ {
+		ctx, cancel := context.WithCancel(context.Background())
+		watch := &cancelAfter{n: 2, cancel: cancel}
+		code := run(ctx, append([]string{"winnow"}, tuneArgs("cut", "all", append(settings, "--resume")...)...), new(bytes.Buffer), watch)
+		cancel()
+		if code == 0 {
+			if i < 2 {
+				t.Errorf("the run was cut %d times", i)
+			}
+			break
+		}
+		if code != 130 || i > 20 {
+			t.Fatalf("exit %d\n%s", code, watch)
+		}
+	}
+	for _, name := range []string{bestHeadFile, lastHeadFile, bestBackboneFile, lastBackboneFile, train.MetricsFile, train.CheckpointFile, configFile} {
+		if readFile(t, "whole", name) != readFile(t, "cut", name) {
+			t.Errorf("%s differs between the whole and the resumed run", name)
+		}
+	}
+	metrics := readFile(t, "whole", train.MetricsFile)
+	if n := strings.Count(metrics, `"backbone_lr"`); n != 8 {
+		t.Errorf("%d steps name a rate of the backbone, expected the 8 in which it moves:\n%s", n, metrics)
+	}
+	if weightsApart(t, "whole/last.onnx") == 0 {
+		t.Error("the weights of the last network are those of the first")
+	}
+	exportTuned(t, "whole")
+}
+
+// weightsApart is the largest difference of any weight from glyphnet's.
+func weightsApart(t *testing.T, file string) float64 {
+	t.Helper()
+	was, is := readModel(t, ""), readModel(t, file)
+	largest := 0.0
+	for _, w := range was.Graph.Initializers {
+		a, err := w.Float32s()
+		if err != nil {
+			continue
+		}
+		b, err := is.Graph.Initializer(w.Name).Float32s()
+		if err != nil || len(a) != len(b) {
+			t.Fatal(w.Name, err)
+		}
+		for i := range a {
+			largest = max(largest, math.Abs(float64(a[i])-float64(b[i])))
+		}
+	}
+	return largest
+}
+
+// readModel reads an ONNX file, or glyphnet.
+func readModel(t *testing.T, file string) *graph.Model {
+	t.Helper()
+	data := glyphnet(t).Data
+	if file != "" {
+		data = []byte(readFile(t, file))
+	}
+	m, err := graph.Read(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func glyphnet(t *testing.T) *models.Backbone {
+	t.Helper()
+	r, err := openRegistry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := r.Resolve("glyphnet", models.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// exportTuned measures, audits and exports a run's last state, and runs the exported file by itself.
+func exportTuned(t *testing.T, run string) {
+	t.Helper()
+	out, stderr := mustCall(t, "eval", run, "--last", "--json")
+	var result evalResult
+	if err := json.Unmarshal([]byte(out), &result); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(stderr, "its features are computed from the images, once, into "+run+"/features-") || !result.FineTuned || result.N == 0 || result.PrecisionAt1 == result.Whitened.PrecisionAt1 && result.MAPAtR == result.Whitened.MAPAtR {
+		t.Errorf("eval: %+v\n%s", result, stderr)
+	}
+	if _, stderr := mustCall(t, "audit", run, "--last", "--out", "suspects.csv"); !strings.Contains(stderr, "features of the fine-tuned backbone: "+run+"/features-") {
+		t.Errorf("audit did not use the features that eval has made:\n%s", stderr)
+	}
+	mustCall(t, "export", run, "--last", "--onnx", "tuned.onnx", "--npy", "tuned.npy", "--csv", "tuned.csv")
+	net, err := ort.NewNetwork(orttest.Runtime(t), []byte(readFile(t, "tuned.onnx")), "embedding", ort.NetworkInput{Channels: 1, Height: 32, Width: 32})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer net.Close()
+	vectors := readNPY(t, "tuned.npy")
+	ids := strings.Split(readFile(t, "tuned.ids.csv"), "\n")
+	for _, row := range []int{0, 17, vectors.Rows - 1} {
+		f, err := os.Open(filepath.Join("drawn", strings.Split(ids[1+row], ",")[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, err := png.Decode(f)
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		pixels := make([]float32, 32*32)
+		if err := backbone.Preprocess(pixels, img, glyphnet(t).Preprocessing); err != nil {
+			t.Fatal(err)
+		}
+		z := features.NewMatrix(1, net.Dim())
+		if err := net.Infer(z, pixels, 1); err != nil {
+			t.Fatal(err)
+		}
+		for j, v := range z.Data {
+			if d := math.Abs(float64(v - features.Row(vectors, row)[j])); !(d < 1e-5) {
+				t.Fatalf("%s: number %d of the exported model's vector is %v, of the embeddings %v", ids[1+row], j, v, features.Row(vectors, row)[j])
+			}
+		}
+	}
+}
+
+// The frozen part is run once and kept, or, where that does not fit, for every batch: the same run.
+func TestFinetuneFromAStage(t *testing.T) {
+	atelier(t)
+	_, kept := mustCall(t, tuneArgs("kept", "block5*")...)
+	_, small := mustCall(t, tuneArgs("small", "block5*", "--features", "kept/features", "--cache-limit", "1KiB")...)
+	_, none := mustCall(t, tuneArgs("none", "block5*", "--features", "kept/features", "--cache-limit", "0")...)
+	_, chunked := mustCall(t, tuneArgs("chunked", "block5*", "--features", "kept/features", "--set", "finetune.chunk=5")...)
+	for text, want := range map[string]string{
+		kept:    "the frozen part was run once over 72 images: ",
+		small:   "more than the cache limit of 1.0 KiB: it is computed again for every batch",
+		none:    "nothing is cached: the frozen part runs for every batch",
+		chunked: "fine-tuning glyphnet: 221376 weights in 2 tensors of 384704 in all (58 %)",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("standard error lacks %q:\n%s", want, text)
+		}
+	}
+	want := lossesOf(t, "kept")
+	for _, run := range []string{"small", "none", "chunked"} {
+		got := lossesOf(t, run)
+		for i := range want {
+			if math.Abs(got[i]-want[i]) > 1e-4*want[i] {
+				t.Errorf("%s: losses %v, expected %v as with everything kept", run, got, want)
+				break
+			}
+		}
+	}
+	was, is := readModel(t, ""), readModel(t, "kept/last.onnx")
+	for _, w := range was.Graph.Initializers {
+		before, _ := w.Float32s()
+		after, _ := is.Graph.Initializer(w.Name).Float32s()
+		if same := slices.Equal(before, after); same == strings.HasPrefix(w.Name, "block5") {
+			t.Errorf("%s: unchanged %v", w.Name, same)
+		}
+	}
+}
+
+// lossesOf are those of a run's steps.
+func lossesOf(t *testing.T, run string) []float64 {
+	t.Helper()
+	var list []float64
+	for _, text := range strings.Split(strings.TrimSpace(readFile(t, run, train.MetricsFile)), "\n") {
+		var l struct{ Loss *float64 }
+		if err := json.Unmarshal([]byte(text), &l); err != nil {
+			t.Fatal(err)
+		}
+		if l.Loss != nil {
+			list = append(list, *l.Loss)
+		}
+	}
+	if len(list) != 12 {
+		t.Fatalf("%s: %d steps", run, len(list))
+	}
+	return list
+}
+
+func TestFinetuneMisuse(t *testing.T) {
+	atelier(t)
+	mustRun(t, "winnow extract --manifest noisy.csv --root drawn --model glyphnet --out frozen")
+	other := readModel(t, "")
+	w := other.Graph.Initializer("block1.bias")
+	changed, err := graph.WithValues(other, map[string][]float32{w.Name: make([]float32, 24)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, "other.onnx", string(changed.Marshal()))
+	if err := os.Mkdir("empty", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"train", "--manifest", "noisy.csv", "--root", "drawn", "--finetune", "all", "--out", "run"}, 2, "--model is missing"},
+		{[]string{"train", "--manifest", "noisy.csv", "--features", "frozen", "--backbone-lr", "1", "--out", "run"}, 2, "--backbone-lr is about a backbone that is trained: add --finetune all, or a stage"},
+		{tuneArgs("run", "all", "--augment", "blur"), 2, `augmentation "blur" is unknown, expected one of none, flip`},
+		{tuneArgs("run", "all", "--cache-limit", "much"), 2, `--cache-limit: found "much", expected for example "2 GiB"`},
+		{tuneArgs("run", "nosuch*"), 1, "nosuch*"},
+		{tuneArgs("run", "layer9"), 1, "layer9"},
+		{tuneArgs("run", "all", "--root", "nowhere"), 1, "name their folder with --root"},
+		{tuneArgs("run", "all", "--root", "empty"), 1, "none of the first 64 images can be read"},
+		{tuneArgs("run", "all", "--root", "empty", "--features", "frozen"), 1, "fine-tuning looks at the images: name their folder with --root"},
+		{tuneArgs("run", "all", "--features", "frozen", "--model", "other.onnx"), 1, "the features frozen were made with the model of sha256"},
+		{tuneArgs("run", "all", "--model", "nothing"), 1, "no model has this name"},
+		{tuneArgs("run", "all", "--features", "frozen", "--set", "finetune.start=12 steps"), 1, "the backbone would rest for 12 steps and the run has 12"},
+	} {
+		code, stdout, stderr := call(context.Background(), c.args...)
+		if code != c.code || !strings.Contains(stderr, c.want) || stdout != "" {
+			t.Errorf("%v: exit %d, expected %d with …%s…\n%s%s", c.args[1:], code, c.code, c.want, stdout, stderr)
+		}
+		if err := os.RemoveAll("run"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A head and a network of two states are not taken for one; another manifest gets features of its own; --overwrite
+// leaves nothing of the old network.
+func TestFinetunedRunFolder(t *testing.T) {
+	atelier(t)
+	mustCall(t, tuneArgs("run", "all", "--set", "backbone_solver.lr=1e-3")...)
+	mustCall(t, "eval", "run")
+	stores := func() int { found, _ := filepath.Glob("run/features-*"); return len(found) }
+	text := readFile(t, "noisy.csv")
+	lines := strings.Split(text, "\n")
+	write(t, "fewer.csv", strings.Join(slices.Delete(lines, 3, 5), "\n"))
+	if mustCall(t, "eval", "run", "--manifest", "fewer.csv", "--root", "drawn"); stores() != 1 {
+		t.Errorf("%d stores, expected that the one of all images serves some of them", stores())
+	}
+	write(t, "drawn/new.png", readFile(t, "drawn", strings.Split(lines[1], ",")[0]))
+	write(t, "more.csv", text+"new.png,"+strings.Split(lines[1], ",")[1]+",test"+strings.Repeat(",", strings.Count(lines[1], ",")-2)+"\n")
+	if code, _, stderr := call(context.Background(), "export", "run", "--manifest", "more.csv", "--root", "drawn", "--npy", "e.npy"); code != 0 || stores() != 2 {
+		t.Errorf("exit %d, %d stores, expected another one for more images\n%s", code, stores(), stderr)
+	}
+	backboneFile := filepath.Join("run", bestBackboneFile)
+	whole := readFile(t, backboneFile)
+	write(t, backboneFile, whole+"\x00")
+	if code, _, stderr := call(context.Background(), "eval", "run"); code != 1 || !strings.Contains(stderr, "but head.winnow was trained with the network of") {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+	if err := os.Remove(backboneFile); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := call(context.Background(), "eval", "run"); code != 1 || !strings.Contains(stderr, "run: holds no backbone.onnx, which head.winnow was trained with") {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+	if mustCall(t, "train", "--resume", "--out", "run"); readFile(t, backboneFile) != whole {
+		t.Error("the lost network was not written again by the run that goes on")
+	}
+	if code, _, stderr := call(context.Background(), "export", "run", "--onnx", "x.onnx", "--model", "glyphnet"); code != 2 || !strings.Contains(stderr, "--model: the backbone of this run was fine-tuned") {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+	if mustCall(t, tuneArgs("run", "all", "--overwrite", "--steps", "1")...); stores() != 0 {
+		t.Errorf("%d stores of the old network are left", stores())
+	}
+}
+
+// ProxySim's proxies belong to the last state: so must the network that they judge by.
+func TestFinetunedAuditByProxies(t *testing.T) {
+	atelier(t)
+	mustCall(t, tuneArgs("run", "all", "--loss", "soft_triple", "--filter", "proxysim", "--set", "filter.rate=0.3")...)
+	_, last := mustCall(t, "audit", "run", "--last", "--out", "last.csv")
+	_, best := mustCall(t, "audit", "run", "--out", "best.csv")
+	if readFile(t, "last.csv") != readFile(t, "best.csv") {
+		t.Errorf("the proxies judge by two networks:\n%s\n%s", last, best)
+	}
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"winnow/models"
+)
+
+// TestModelsNew makes networks, finds them by name, and gets the same bytes from the same seed.
+func TestModelsNew(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("WINNOW_MODELS", filepath.Join(dir, "registry", "models.json"))
+	t.Setenv("WINNOW_MODEL_DIRS", "")
+	out, errs, code := modelsRun(t, "new", "digits", "--arch", "lenet")
+	made := filepath.Join(dir, "registry", "digits.onnx")
+	if code != 0 || errs != "" || !strings.HasPrefix(out, "made digits: "+made+", 635320 parameters drawn with seed 1, feature features of 500 numbers, resize to 28×28") {
+		t.Fatalf("code %d, %q, %q", code, out, errs)
+	}
+	out, errs, code = modelsRun(t, "show", "digits", "--json")
+	var report models.Report
+	if err := json.Unmarshal([]byte(out), &report); err != nil || code != 0 || errs != "" {
+		t.Fatalf("show: code %d, %v, %q", code, err, errs)
+	}
+	if !report.Found || report.Feature == nil || report.Feature.Dim != 500 || report.Preprocessing.Scale != 1./256 || len(report.Problems) > 0 {
+		t.Errorf("show: found %+v", report)
+	}
+
+	// A description of the user's own: one that the program prints, changed.
+	text, _, code := modelsRun(t, "architectures", "cifar_resnet8")
+	own := filepath.Join(dir, "own.yaml")
+	if err := os.WriteFile(own, []byte(strings.ReplaceAll(text, "out: 64", "out: 48")), 0o644); err != nil || code != 0 {
+		t.Fatal(code, err)
+	}
+	for _, again := range []string{"a", "b"} {
+		if _, errs, code = modelsRun(t, "new", again, "--arch", own, "--seed", "7", "--out", filepath.Join(dir, again)); code != 0 {
+			t.Fatal(errs)
+		}
+	}
+	_, errs, code = modelsRun(t, "new", "c", "--arch", own, "--seed", "8", "--out", filepath.Join(dir, "c"))
+	if code != 0 {
+		t.Fatal(errs)
+	}
+	files := map[string]string{}
+	for _, name := range []string{"a", "b", "c"} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = string(data)
+	}
+	if files["a"] != files["b"] || files["a"] == files["c"] {
+		t.Error("the same seed did not give the same file, or another one did")
+	}
+
+	// Made again after it was forgotten: the file is there with the same bytes.
+	if _, errs, code = modelsRun(t, "remove", "digits"); code != 0 {
+		t.Fatal(errs)
+	}
+	if _, errs, code = modelsRun(t, "new", "digits", "--arch", "lenet", "--seed", "2"); code != 1 || !strings.Contains(errs, "is there already with sha256") {
+		t.Errorf("code %d, %q, expected that the other file is kept", code, errs)
+	}
+	if _, errs, code = modelsRun(t, "new", "digits", "--arch", "lenet"); code != 0 {
+		t.Error(errs)
+	}
+}
+
+func TestModelsArchitectures(t *testing.T) {
+	out, _, code := modelsRun(t, "architectures")
+	for _, want := range []string{"NAME ", "\nlenet ", "\nglyphnet ", "\nconvnet4 ", "1×28×28", "\ncifar_resnet "} {
+		if code != 0 || !strings.Contains(out, want) {
+			t.Errorf("code %d, no %q in\n%s", code, want, out)
+		}
+	}
+	out, _, code = modelsRun(t, "architectures", "--json")
+	var list []listedArchitecture
+	if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 || len(list) != 6 || list[0].Dim != 64 || list[0].Parameters == 0 {
+		t.Errorf("code %d, %v, found %+v", code, err, list)
+	}
+}
+
+func TestModelsNewWrong(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("WINNOW_MODELS", filepath.Join(dir, "models.json"))
+	t.Setenv("WINNOW_MODEL_DIRS", "")
+	bad := filepath.Join(dir, "bad.yaml")
+	if err := os.WriteFile(bad, []byte("name: x\ninput: {channels: 1, side: 8}\nlayers: [relu]\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"new", "--arch", "lenet"}, 2, "found 0 arguments, expected one name"},
+		{[]string{"new", "x"}, 2, "--arch missing"},
+		{[]string{"new", "x", "--arch", "lenett"}, 1, `"lenett": expected one of`},
+		{[]string{"new", "x", "--arch", bad}, 1, "bad.yaml:3:9: layers: the network ends with maps 1×8×8"},
+		{[]string{"new", "x", "--arch", filepath.Join(dir, "none.yaml")}, 1, "no such file"},
+		{[]string{"new", "../x", "--arch", "lenet"}, 1, "expected a word without spaces, slashes"},
+		{[]string{"new", "glyphnet", "--arch", "glyphnet"}, 1, `name "glyphnet" is taken`},
+		{[]string{"architectures", "lenett"}, 1, `"lenett": expected one of`},
+		{[]string{"architectures", "a", "b"}, 2, "found 2 arguments"},
+	} {
+		out, errs, code := modelsRun(t, c.args...)
+		if code != c.code || !strings.Contains(errs, c.want) || out != "" {
+			t.Errorf("%q: code %d, %q, %q, expected %d and %q", c.args, code, out, errs, c.code, c.want)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(left) != 1 {
+		t.Errorf("left behind: %q, %v", left, err)
+	}
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"winnow/datasets/cifar"
+	"winnow/datasets/mnist"
+)
+
+// imageRoot opens what the paths of a manifest start from: a folder, or a .zip file, which is read in place. The
+// images of a folder that holds MNIST's or CIFAR's own files are served as train/00000.bmp and so on, beside the
+// files that lie there. A zip file stays open until the program ends.
+func imageRoot(path string) (fs.FS, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("root: %w", err)
+	}
+	if !info.IsDir() {
+		return zipRoot(path)
+	}
+	folder := os.DirFS(path)
+	for _, p := range publishedDatasets() {
+		if !p.here(folder) {
+			continue
+		}
+		images, err := p.images(folder)
+		if err != nil {
+			return nil, fmt.Errorf("root: %s: %w", path, err)
+		}
+		return overlay{images, folder}, nil
+	}
+	return folder, nil
+}
+
+// zipRoot opens a zip file as a folder.
+func zipRoot(path string) (fs.FS, error) {
+	if !isZip(path) {
+		return nil, fmt.Errorf("root: %s: is a file, expected the folder the manifest's paths are relative to, or a .zip file of it", path)
+	}
+	r, err := zip.OpenReader(path)
+	if err != nil {
+		return nil, fmt.Errorf("root: %s: %w", path, err)
+	}
+	return r, nil
+}
+
+func isZip(path string) bool { return strings.EqualFold(filepath.Ext(path), ".zip") }
+
+// overlay looks for a file in one tree after the other.
+type overlay [2]fs.FS
+
+// Open implements fs.FS.
+func (o overlay) Open(name string) (fs.File, error) {
+	f, err := o[0].Open(name)
+	if errors.Is(err, fs.ErrNotExist) || name == "." {
+		return o[1].Open(name)
+	}
+	return f, err
+}
+
+// published is a dataset that winnow knows by the files it is published in.
+type published struct {
+	here   func(fs.FS) bool
+	images func(fs.FS) (fs.FS, error)
+}
+
+func publishedDatasets() []published {
+	return []published{{mnist.Here, mnist.Images}, {cifar.Here, cifar.Images}}
+}

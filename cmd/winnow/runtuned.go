@@ -1,0 +1,164 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/backbone"
+	"winnow/features"
+	"winnow/models"
+)
+
+// trainFeatures is the store that winnow train makes in a run's folder where it is given none.
+const trainFeatures = "features"
+
+// originalStore is where the features of the backbone as it was before the run should be.
+func (r *openedRun) originalStore() string {
+	if dir := r.Config.Data.Features; dir != "" {
+		return dir
+	}
+	return filepath.Join(r.Dir, trainFeatures)
+}
+
+// openTuned finds the fine-tuned network of the run's head and the features that it gives of the manifest's images,
+// which are computed here, once, if no command before has done so. The frozen features are no help: the head was
+// not trained on them.
+func (r *openedRun) openTuned(c *cli.Context) (err error) {
+	if r.tuned, err = r.tunedBackbone(r.HeadFile, r.Meta); err != nil {
+		return err
+	}
+	if c.IsSet("features") { // of the network as it is now, or as it was
+		s, err := features.Open(c.String("features"))
+		if err != nil {
+			return err
+		}
+		if s.Key.Model == r.Meta.ModelSHA256 {
+			r.Store = s
+			return nil
+		}
+	}
+	r.Store, err = r.tunedStore(c, r.tuned, r.Meta)
+	return err
+}
+
+// tunedBackbone reads the network beside a head and sees that they belong together.
+func (r *openedRun) tunedBackbone(headFile string, meta models.HeadMeta) (*models.Backbone, error) {
+	path := filepath.Join(r.Dir, backboneFiles[headFile])
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, withHint(fmt.Errorf("%s: holds no %s, which %s was trained with", r.Dir, backboneFiles[headFile], headFile), "train again, or put it back")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if sum := models.Sum(data); sum != meta.ModelSHA256 {
+		return nil, withHint(fmt.Errorf("%s: found sha256 %.12s…, but %s was trained with the network of %.12s…", path, sum, headFile, meta.ModelSHA256),
+			"writing one of them was cut off, or they are of two runs: go on with the training (--resume), which writes both anew")
+	}
+	b := &models.Backbone{Path: path, Data: data}
+	b.Name, b.File, b.SHA256, b.Output = r.tunedName(), path, meta.ModelSHA256, meta.Output
+	b.Preprocessing, err = backbone.ParsePreprocessing(meta.Preprocessing)
+	return b, err
+}
+
+// tunedName is what the network is called in messages and metadata.
+func (r *openedRun) tunedName() string {
+	if name := r.Config.Data.Model; name != "" {
+		return filepath.Base(name) + ", fine-tuned"
+	}
+	return "fine-tuned backbone"
+}
+
+// tunedStore is the store of a fine-tuned network's features of the manifest's images, in the run's folder. Its name
+// tells the network; another manifest gets one of its own.
+func (r *openedRun) tunedStore(c *cli.Context, b *models.Backbone, meta models.HeadMeta) (*features.Store, error) {
+	cut, err := models.Prepare(b.Entry, b.Data, meta.Output)
+	if err != nil {
+		return nil, err
+	}
+	e := &extraction{paths: distinct(slices.Clone(r.Manifest.Paths())), model: b, cut: cut}
+	e.cfg = backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: extractBatch}
+	e.out = filepath.Join(r.Dir, tunedStorePrefix+b.SHA256[:8])
+	if s, err := features.Open(e.out); err == nil && s.Key.Model == b.SHA256 {
+		if _, missing := s.Lookup(e.paths); len(missing) == 0 {
+			note(c, "features of the fine-tuned backbone: %s", e.out)
+			return s, nil
+		}
+		e.out += "-" + features.HashPaths(e.paths)[:8]
+	}
+	if e.root, err = imageRoot(rootOf(r.imageRoot(c), r.ManifestFile)); err != nil {
+		return nil, withHint(err, "the backbone was fine-tuned: its features are computed from the images, whose folder --root names")
+	}
+	note(c, "the backbone was fine-tuned: its features are computed from the images, once, into %s", e.out)
+	return e.store(c)
+}
+
+// imageRoot is --root, or the folder of the images at the training.
+func (r *openedRun) imageRoot(c *cli.Context) string {
+	if c.IsSet("root") {
+		return c.String("root")
+	}
+	return r.Config.Data.Root
+}
+
+// frozenStore is the features of the backbone as it was before the run: what training is compared with.
+func (r *openedRun) frozenStore(c *cli.Context) (*features.Store, error) {
+	if r.tuned == nil {
+		return r.Store, nil
+	}
+	dir := r.originalStore()
+	if c.IsSet("features") && c.String("features") != r.Store.Dir {
+		dir = c.String("features")
+	}
+	s, err := features.Open(dir)
+	if err != nil {
+		return nil, withHint(err, "the rows frozen and whitened need the features of the backbone as it was: make them with winnow extract, name them with --features")
+	}
+	text, err := os.ReadFile(filepath.Join(r.Dir, runFile))
+	if err != nil {
+		return nil, err
+	}
+	var facts runFacts
+	if err := json.Unmarshal(text, &facts); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(r.Dir, runFile), err)
+	}
+	was := facts.FeaturesKey
+	was.Images = s.Key.Images // another manifest may have another list
+	if why := s.Key.Differs(was); why != "" {
+		return nil, fmt.Errorf("features %s: %s as the run %s was", dir, why, r.Dir)
+	}
+	return s, nil
+}
+
+// tunedStorePrefix begins the names of these stores.
+const tunedStorePrefix = "features-"
+
+// removeTunedStores removes the stores that commands have made in a run's folder of its network.
+func removeTunedStores(dir string) error {
+	found, err := filepath.Glob(filepath.Join(dir, tunedStorePrefix+"????????*"))
+	if err != nil {
+		return err
+	}
+	for _, store := range found {
+		s, err := features.Open(store)
+		if err != nil {
+			continue // not one that is finished: perhaps not ours
+		}
+		for _, file := range append(s.Files(), filepath.Join(store, ".lock")) {
+			if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("train: %w", err)
+			}
+		}
+		if err := os.Remove(store); err != nil {
+			return fmt.Errorf("train: %w", err)
+		}
+	}
+	return nil
+}

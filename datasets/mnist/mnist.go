@@ -1,0 +1,139 @@
+// Package mnist reads MNIST and the datasets that come in files of the same names (Fashion-MNIST, KMNIST): images
+// and labels in four idx files, compressed by gzip or not.
+//
+// The images are served as files train/00017.bmp and test/00042.bmp, numbered from 0 in the order of the idx
+// files; the classes are the labels' numbers. The split is the official one: train-… train, t10k-… test.
+//
+// It imports datasets and datasets/packed.
+package mnist
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+
+	"winnow/datasets"
+	"winnow/datasets/packed"
+)
+
+// parts are the official splits and the beginnings of their files' names.
+var parts = [2]struct{ split, name string }{{datasets.Train, "train"}, {datasets.Test, "t10k"}}
+
+// spellings are the names of a file of images or labels after its part: as published, and as some unpackers
+// leave it; each may end in .gz.
+func spellings(part, what string, dimensions int) []string {
+	var list []string
+	for _, dash := range []string{"-", "."} {
+		name := fmt.Sprintf("%s-%s%sidx%d-ubyte", part, what, dash, dimensions)
+		list = append(list, name, name+".gz")
+	}
+	return list
+}
+
+// Here reports whether a folder holds images in MNIST's files.
+func Here(fsys fs.FS) bool {
+	for _, p := range parts {
+		if find(fsys, spellings(p.name, "images", 3)) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// find is the first of the names that is there, or "".
+func find(fsys fs.FS, names []string) string {
+	for _, name := range names {
+		if info, err := fs.Stat(fsys, name); err == nil && info.Mode().IsRegular() {
+			return name
+		}
+	}
+	return ""
+}
+
+// Images serves the images of a folder that has MNIST's files, of one split or of both.
+func Images(fsys fs.FS) (fs.FS, error) {
+	var folders []packed.Images
+	for _, p := range parts {
+		m, err := images(fsys, p.split, p.name)
+		if err != nil {
+			return nil, err
+		}
+		if m != nil {
+			folders = append(folders, *m)
+		}
+	}
+	if len(folders) == 0 {
+		return nil, missing(parts[0].name, "images", 3)
+	}
+	return packed.FS(folders...), nil
+}
+
+// Read lists the images of a folder with their labels.
+func Read(fsys fs.FS) (*datasets.Dataset, error) {
+	d := &datasets.Dataset{}
+	highest := 0
+	for _, p := range parts {
+		m, err := images(fsys, p.split, p.name)
+		if err != nil {
+			return nil, err
+		}
+		if m == nil {
+			continue
+		}
+		labels, err := read(fsys, p.name, "labels", 1)
+		if err != nil {
+			return nil, err
+		}
+		if labels == nil {
+			return nil, missing(p.name, "labels", 1)
+		}
+		if labels.sizes[0] != m.Count {
+			return nil, fmt.Errorf("mnist: %s: found %d labels and %d images, expected as many", p.name, labels.sizes[0], m.Count)
+		}
+		for i, label := range labels.data {
+			highest = max(highest, int(label))
+			d.Samples = append(d.Samples, datasets.Sample{Path: m.Path(i), Label: int(label), True: datasets.Unlabelled, Split: p.split})
+		}
+	}
+	if len(d.Samples) == 0 {
+		return nil, missing(parts[0].name, "images", 3)
+	}
+	for c := range highest + 1 {
+		d.Classes = append(d.Classes, strconv.Itoa(c))
+	}
+	return d, nil
+}
+
+// images is one part's images, nil where there are none.
+func images(fsys fs.FS, split, part string) (*packed.Images, error) {
+	a, err := read(fsys, part, "images", 3)
+	if a == nil || err != nil {
+		return nil, err
+	}
+	size := a.sizes[1] * a.sizes[2]
+	return &packed.Images{Folder: split, Count: a.sizes[0], Height: a.sizes[1], Width: a.sizes[2], Channels: 1,
+		Pixels: func(i int) []byte { return a.data[i*size : (i+1)*size] }}, nil
+}
+
+// read reads one of the files, nil where it is not there.
+func read(fsys fs.FS, part, what string, dimensions int) (*array, error) {
+	name := find(fsys, spellings(part, what, dimensions))
+	if name == "" {
+		return nil, nil
+	}
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("mnist: %w", err)
+	}
+	defer f.Close()
+	a, err := readIdx(f, dimensions)
+	if err != nil {
+		return nil, fmt.Errorf("mnist: %s: %w", name, err)
+	}
+	return a, nil
+}
+
+func missing(part, what string, dimensions int) error {
+	return errors.New("mnist: found no " + spellings(part, what, dimensions)[1] + " (or without .gz)")
+}

@@ -1,0 +1,184 @@
+// Package packed serves images that a dataset keeps as bare pixels in one array as a tree of image files, so
+// that whatever reads images from files reads these too. The files are made when they are opened: uncompressed
+// BMP of 24 bits a pixel, which costs next to nothing to write and to decode and loses nothing.
+//
+// It imports nothing of winnow.
+package packed
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Images is one folder of images of one size.
+type Images struct {
+	Folder   string
+	Width    int
+	Height   int
+	Channels int // 1 grey, 3 red, green and blue
+	Count    int
+	// Pixels returns image i: Channels planes of Height rows of Width bytes. It may be called at the same time
+	// from several goroutines.
+	Pixels func(i int) []byte
+}
+
+const extension = ".bmp"
+
+// Path is where image i lies.
+func (m Images) Path(i int) string { return fmt.Sprintf("%s/%05d%s", m.Folder, i, extension) }
+
+// number is the inverse of Path for the last element.
+func (m Images) number(base string) (int, bool) {
+	digits, ok := strings.CutSuffix(base, extension)
+	i, err := strconv.Atoi(digits)
+	if !ok || err != nil || i < 0 || i >= m.Count {
+		return 0, false
+	}
+	return i, fmt.Sprintf("%05d", i) == digits
+}
+
+// header is the length of a BMP file's two headers.
+const header = 14 + 40
+
+// stride is the bytes of a row, a multiple of 4.
+func (m Images) stride() int { return (3*m.Width + 3) &^ 3 }
+
+func (m Images) fileSize() int { return header + m.stride()*m.Height }
+
+// encode makes the BMP file of an image: rows from the bottom, blue first.
+func (m Images) encode(i int) []byte {
+	out := make([]byte, m.fileSize())
+	le := binary.LittleEndian
+	copy(out, "BM")
+	le.PutUint32(out[2:], uint32(len(out)))
+	le.PutUint32(out[10:], header)
+	le.PutUint32(out[14:], 40)
+	le.PutUint32(out[18:], uint32(m.Width))
+	le.PutUint32(out[22:], uint32(m.Height))
+	le.PutUint16(out[26:], 1)  // planes
+	le.PutUint16(out[28:], 24) // bits a pixel
+	le.PutUint32(out[34:], uint32(m.stride()*m.Height))
+	pixels, plane := m.Pixels(i), m.Width*m.Height
+	r, g, b := pixels[:plane], pixels[:plane], pixels[:plane]
+	if m.Channels == 3 {
+		g, b = pixels[plane:2*plane], pixels[2*plane:3*plane]
+	}
+	for y := range m.Height {
+		row := out[header+(m.Height-1-y)*m.stride():]
+		at := y * m.Width
+		for x := range m.Width {
+			row[3*x], row[3*x+1], row[3*x+2] = b[at+x], g[at+x], r[at+x]
+		}
+	}
+	return out
+}
+
+// FS serves several folders of images.
+func FS(folders ...Images) fs.FS { return tree(folders) }
+
+type tree []Images
+
+// find is the folder and the number of a file's path.
+func (t tree) find(name string) (*Images, int) {
+	folder, base, _ := strings.Cut(name, "/")
+	for k := range t {
+		if t[k].Folder == folder {
+			i, ok := t[k].number(base)
+			if !ok {
+				i = -1
+			}
+			return &t[k], i
+		}
+	}
+	return nil, -1
+}
+
+// Open makes the file of an image, or lists a folder.
+func (t tree) Open(name string) (fs.File, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	if name == "." {
+		return &folder{info: info{name: ".", folder: true}, count: len(t), entry: func(i int) info { return info{name: t[i].Folder, folder: true} }}, nil
+	}
+	m, i := t.find(name)
+	switch {
+	case m != nil && name == m.Folder:
+		return &folder{info: info{name: name, folder: true}, count: m.Count, entry: m.info}, nil
+	case i < 0:
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return &file{info: m.info(i), Reader: bytes.NewReader(m.encode(i))}, nil
+}
+
+func (m Images) info(i int) info {
+	return info{name: fmt.Sprintf("%05d%s", i, extension), size: int64(m.fileSize())}
+}
+
+// info describes a file or a folder.
+type info struct {
+	name   string
+	folder bool
+	size   int64
+}
+
+func (i info) Name() string               { return i.name }
+func (i info) IsDir() bool                { return i.folder }
+func (i info) Size() int64                { return i.size }
+func (i info) ModTime() time.Time         { return time.Time{} }
+func (i info) Sys() any                   { return nil }
+func (i info) Type() fs.FileMode          { return i.Mode().Type() }
+func (i info) Info() (fs.FileInfo, error) { return i, nil }
+
+func (i info) Mode() fs.FileMode {
+	if i.folder {
+		return fs.ModeDir | 0o555
+	}
+	return 0o444
+}
+
+type file struct {
+	info
+	*bytes.Reader
+}
+
+func (f *file) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (f *file) Size() int64                { return f.info.size }
+func (f *file) Close() error               { return nil }
+
+// folder is a folder and how far it has been listed.
+type folder struct {
+	info
+	count, next int
+	entry       func(i int) info
+}
+
+func (f *folder) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (f *folder) Close() error               { return nil }
+
+func (f *folder) Read([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "read", Path: f.name, Err: fs.ErrInvalid}
+}
+
+// ReadDir follows [fs.ReadDirFile].
+func (f *folder) ReadDir(n int) ([]fs.DirEntry, error) {
+	left := f.count - f.next
+	if n > 0 {
+		if left == 0 {
+			return nil, io.EOF
+		}
+		left = min(n, left)
+	}
+	list := make([]fs.DirEntry, left)
+	for i := range list {
+		list[i] = f.entry(f.next + i)
+	}
+	f.next += left
+	return list, nil
+}

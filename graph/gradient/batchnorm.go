@@ -1,0 +1,253 @@
+package gradient
+
+import (
+	"fmt"
+	"slices"
+
+	"winnow/graph"
+)
+
+// rewrite writes out the BatchNormalization nodes that normalise by the batch, or brings all of them to fixed
+// statistics.
+func (f *forward) rewrite(m *graph.Model, o Options) error {
+	normalises := func(n *graph.Node) bool { return graph.IsONNX(n.Domain) && n.Op == "BatchNormalization" }
+	if !slices.ContainsFunc(m.Graph.Nodes, normalises) {
+		return nil
+	}
+	facts := graph.Infer(m)
+	b := graph.Extend(m)
+	g := b.Model().Graph
+	nodes := g.Nodes
+	g.Nodes = nil
+	latest := map[string]string{} // running statistics that an earlier node has moved already
+	for _, n := range nodes {
+		if !normalises(n) {
+			b.Add(n)
+			continue
+		}
+		var err error
+		if o.BatchNorm.Train {
+			w := writer{f: f, b: b, Node: n, o: o, latest: latest}
+			err = w.write(facts[n.Inputs[0]])
+		} else {
+			err = fixStatistics(b, n, nodes)
+		}
+		if err != nil {
+			return fmt.Errorf("gradient: operator %s of node %q (making %q): %w", n.Op, n.Name, n.Outputs[0], err)
+		}
+	}
+	m.Graph = g
+	return nil
+}
+
+// fixStatistics adds a node that normalises by its running statistics even if it was exported for training.
+func fixStatistics(b *graph.Builder, n *graph.Node, nodes []*graph.Node) error {
+	for _, user := range nodes {
+		for _, extra := range n.Outputs[1:] {
+			if extra != "" && slices.Contains(user.Inputs, extra) {
+				return fmt.Errorf("node %q reads %q, which exists only in training", user.Name, extra)
+			}
+		}
+	}
+	fixed := *n
+	fixed.Outputs = n.Outputs[:1]
+	fixed.Attributes = slices.DeleteFunc(slices.Clone(n.Attributes), func(a *graph.Attribute) bool { return a.Name == "training_mode" })
+	b.Add(&fixed)
+	return nil
+}
+
+// writer writes one BatchNormalization node out as what it does in training, over all axes but the channels'
+// (n places, batch included):
+//
+//	x̃ = x - mean(x)   var = mean(x̃²)   y = scale·x̃/√(var+ε) + bias
+//	running mean ← m·old + (1-m)·mean   running variance ← m·old + (1-m)·var·n/(n-1)
+//
+// The running variance takes the unbiased estimate, as torch's does; ONNX says var itself, which differs by
+// 1/(n-1). With a single place it takes var = 0, where torch refuses. The last step is the runtime's own
+// BatchNormalization with mean 0, which makes one pass of it; x̃ and var are what the derivative reads.
+//
+// Source: Ioffe & Szegedy, Batch Normalization, ICML 2015, algorithm 1.
+type writer struct {
+	*graph.Node
+	f      *forward
+	b      *graph.Builder
+	o      Options
+	latest map[string]string
+	typ    graph.DataType
+	rank   int
+	size   int64 // channels
+}
+
+func (w *writer) write(x *graph.ValueInfo) error {
+	if err := w.check(x); err != nil {
+		return err
+	}
+	in, axes := w.Inputs[0], w.others()
+	mean := w.mean(in, axes)
+	centred := w.b.Node("Sub", []string{in, mean})
+	variance := w.vector(w.mean(w.b.Node("Mul", []string{centred, centred}), axes))
+	count := w.b.Node("Div", []string{
+		w.b.Node("Cast", []string{w.b.Node("Size", []string{in})}, graph.Int("to", int64(w.typ))), w.constant("channels", float64(w.size), 0),
+	})
+	epsilon := w.Float("epsilon", 1e-5)
+	w.b.NodeTo(w.Outputs[0], "BatchNormalization",
+		[]string{centred, w.Inputs[1], w.Inputs[2], w.constant("zeros", 0, w.size), variance}, graph.Float("epsilon", epsilon))
+
+	one := w.constant("one", 1, 0)
+	rest := w.b.Node("Max", []string{w.b.Node("Sub", []string{count, one}), one})
+	unbiased := w.b.Node("Mul", []string{variance, w.b.Node("Div", []string{count, rest})})
+	w.move(3, 1, w.vector(mean))
+	w.move(4, 2, unbiased)
+
+	if w.f.own == nil {
+		w.f.own = map[string]rule{}
+	}
+	w.f.own[w.Outputs[0]] = trainedNorm{in, centred, variance, count, float64(epsilon), w.rank, w.size}.rule
+	return nil
+}
+
+// check fills in type, rank and channels.
+func (w *writer) check(x *graph.ValueInfo) error {
+	switch {
+	case w.b.Opset() < 7:
+		return fmt.Errorf("found operator set %d, expected 7 or later to train it", w.b.Opset())
+	case len(w.Inputs) < 5:
+		return fmt.Errorf("found %d inputs, expected 5", len(w.Inputs))
+	case w.Int("spatial", 1) == 0:
+		return fmt.Errorf("found spatial 0, expected 1")
+	case x == nil || len(x.Shape) < 2:
+		return fmt.Errorf("shape of %q: not known, expected [N,C,…]", w.Inputs[0])
+	}
+	for _, name := range w.Inputs[3:5] {
+		t := w.b.Model().Graph.Initializer(name)
+		if t == nil || len(t.Dims) != 1 {
+			return fmt.Errorf("running statistic %q: expected an initializer of one axis", name)
+		}
+		if slices.Contains(w.o.Weights, name) {
+			return fmt.Errorf("running statistic %q: found it among the weights, expected it to be moved by the batches alone", name)
+		}
+		w.typ, w.size = t.Type, t.Dims[0]
+	}
+	w.rank = len(x.Shape)
+	return nil
+}
+
+// others are all axes but the channels'.
+func (w *writer) others() []int64 { return append([]int64{0}, places(w.rank)...) }
+
+// places are the axes after the channels'.
+func places(rank int) (axes []int64) {
+	for a := 2; a < rank; a++ {
+		axes = append(axes, int64(a))
+	}
+	return axes
+}
+
+// mean averages over axes, which stay with size 1.
+func (w *writer) mean(t string, axes []int64) string {
+	if w.b.Opset() < 18 {
+		return w.b.Node("ReduceMean", []string{t}, graph.Ints("axes", axes...))
+	}
+	return w.b.Node("ReduceMean", []string{t, w.b.Constant(graph.NewTensor("axes", axes, int64(len(axes))))})
+}
+
+// vector is a tensor with only the channels' axis.
+func (w *writer) vector(t string) string {
+	return w.b.Node("Reshape", []string{t, w.b.Constant(graph.NewTensor("channels", []int64{w.size}, 1))})
+}
+
+// constant repeats a number n times; 0 makes it a scalar.
+func (w *writer) constant(name string, v float64, n int64) string {
+	list, dims := make([]float64, max(n, 1)), []int64{n}
+	for i := range list {
+		list[i] = v
+	}
+	if n == 0 {
+		dims = nil
+	}
+	return w.b.Constant(numbers(w.typ, name, list, dims...))
+}
+
+// numbers is a tensor of float64, or of float32 for every other type.
+func numbers(t graph.DataType, name string, list []float64, dims ...int64) *graph.Tensor {
+	if t == graph.Float64 {
+		return graph.NewTensor(name, list, dims...)
+	}
+	short := make([]float32, len(list))
+	for i, v := range list {
+		short[i] = float32(v)
+	}
+	return graph.NewTensor(name, short, dims...)
+}
+
+// move replaces the running statistic of an input by its next value, and names that after the node's output
+// for it, if it has one. Nodes that share a statistic move it one after the other.
+func (w *writer) move(input, output int, batch string) {
+	m := w.o.BatchNorm.Momentum
+	if m == 0 {
+		m = float64(w.Float("momentum", 0.9))
+	}
+	name := w.Inputs[input]
+	old := w.latest[name]
+	if old == "" {
+		old = name
+		w.f.state = append(w.f.state, State{Name: name})
+	}
+	stays := w.b.Node("Mul", []string{old, w.constant("momentum", m, 0)})
+	comes := w.b.Node("Mul", []string{batch, w.constant("rest", 1-m, 0)})
+	next := ""
+	if output < len(w.Outputs) {
+		next = w.Outputs[output]
+	}
+	if next == "" {
+		next = w.b.Fresh("next_" + name)
+	}
+	w.b.NodeTo(next, "Add", []string{stays, comes})
+	w.latest[name] = next
+	for i, s := range w.f.state {
+		if s.Name == name {
+			w.f.state[i].Next = next
+		}
+	}
+}
+
+// trainedNorm differentiates what writer wrote, as a whole: through the primitives it would be twice the
+// passes. With s = Σ ∂L/∂y·x̃ and d = Σ ∂L/∂y over n places, r = 1/√(var+ε):
+//
+//	∂L/∂scale = r·s   ∂L/∂bias = d   ∂L/∂x = scale·r·(∂L/∂y - d/n - x̃·r²·s/n)
+type trainedNorm struct {
+	x, centred, variance, count string
+	epsilon                     float64
+	rank                        int
+	size                        int64
+}
+
+func (t trainedNorm) rule(c *call) error {
+	dy, scale := c.grad[0], c.in(1)
+	sum := func(t2 string) string {
+		return c.op("ReduceSum", []string{t2, c.ints(append([]int64{0}, places(t.rank)...)...)}, graph.Int("keepdims", 0))
+	}
+	d := sum(dy)
+	c.give(2, d)
+	root := c.op("Sqrt", []string{c.plus(t.variance, c.scalar(t.x, t.epsilon))})
+	share := c.div(sum(c.mul(dy, t.centred)), root) // r·s
+	c.give(1, share)
+	if !c.r.depends[t.x] {
+		return nil
+	}
+	slope := c.div(scale, root)
+	perPlace := c.div(slope, t.count)
+	level := c.minusOf(c.mul(perPlace, d))
+	tilt := c.minusOf(c.div(c.mul(perPlace, share), root))
+	column := c.ints(append([]int64{t.size}, slices.Repeat([]int64{1}, t.rank-2)...)...)
+	// BatchNormalization with mean 0 and deviation 1 is a·dy + b in one pass.
+	const epsilon = 1e-5
+	vector := func(v float64) string {
+		return c.constant(fmt.Sprint("vector", c.dtype(t.x), v, t.size), func(name string) *graph.Tensor {
+			return numbers(c.dtype(t.x), name, slices.Repeat([]float64{v}, int(t.size)), t.size)
+		})
+	}
+	line := c.op("BatchNormalization", []string{dy, slope, level, vector(0), vector(1 - float64(float32(epsilon)))}, graph.Float("epsilon", epsilon))
+	c.giveTo(t.x, c.plus(line, c.mul(t.centred, c.op("Reshape", []string{tilt, column}))))
+	return nil
+}

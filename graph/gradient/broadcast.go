@@ -1,0 +1,84 @@
+package gradient
+
+import (
+	"fmt"
+
+	"winnow/graph"
+)
+
+// pass gives a gradient of the output's shape to the i-th input, summed over what was repeated of it.
+func (c *call) pass(i int, grad func() string) error {
+	if !c.wants(i) {
+		return nil
+	}
+	g, err := c.reduced(grad(), c.in(i), c.Outputs[0])
+	if err == nil {
+		c.give(i, g)
+	}
+	return err
+}
+
+// reduced undoes broadcasting: it sums a gradient of the shape of out over what was repeated of in.
+func (c *call) reduced(grad, in, out string) (string, error) {
+	return c.reducedFrom(grad, c.shape(out), in)
+}
+
+// reducedFrom sums a gradient of a shape over what was repeated of in to come to that shape. Whether an axis
+// was repeated follows from the sizes; where those are free and may differ, the backward pass finds it out.
+func (c *call) reducedFrom(grad string, from graph.Shape, in string) (string, error) {
+	to := c.shape(in)
+	if from == nil || to == nil || len(from) < len(to) {
+		return "", fmt.Errorf("shape of %q: found %v, broadcast to %v, expected both to be known", in, to, from)
+	}
+	lead := len(from) - len(to)
+	var axes []int64
+	inner := false
+	for i, d := range from {
+		switch {
+		case i < lead:
+			axes = append(axes, int64(i))
+		case one(to[i-lead]) && !one(d):
+			axes, inner = append(axes, int64(i)), true
+		case !to[i-lead].Known() && !equal(to[i-lead], d):
+			return c.reducedLate(grad, in, lead), nil
+		}
+	}
+	if len(axes) == 0 {
+		return grad, nil
+	}
+	if !inner {
+		return c.op("ReduceSum", []string{grad, c.ints(axes...)}, graph.Int("keepdims", 0)), nil
+	}
+	sum := c.op("ReduceSum", []string{grad, c.ints(axes...)}, graph.Int("keepdims", 1))
+	if lead > 0 {
+		return c.like(sum, in), nil
+	}
+	return sum, nil
+}
+
+// reducedLate sums over the axes that turn out to differ when the models run.
+func (c *call) reducedLate(grad, in string, lead int) string {
+	shape := c.before("Shape", []string{in})
+	target := shape
+	if lead > 0 {
+		ones := make([]int64, lead)
+		for i := range ones {
+			ones[i] = 1
+		}
+		target = c.op("Concat", []string{c.ints(ones...), shape}, graph.Int("axis", 0))
+	}
+	differ := c.op("Not", []string{c.op("Equal", []string{target, c.op("Shape", []string{grad})})})
+	axes := c.op("Reshape", []string{c.op("NonZero", []string{differ}), c.ints(-1)})
+	sum := c.op("ReduceSum", []string{grad, axes}, graph.Int("keepdims", 1), graph.Int("noop_with_empty_axes", 1))
+	return c.op("Reshape", []string{sum, shape})
+}
+
+func one(d graph.Dim) bool { return d.Known() && d.Size == 1 }
+
+// equal reports whether two sizes are certainly the same.
+func equal(a, b graph.Dim) bool {
+	if a.Known() || b.Known() {
+		return a.Size == b.Size
+	}
+	return a.Name != "" && a.Name == b.Name
+}

@@ -1,0 +1,263 @@
+package gradient_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"winnow/graph"
+	"winnow/graph/gradient"
+)
+
+// network is a model with weights: what a test differentiates by name.
+type network struct {
+	b      *graph.Builder
+	x      string
+	values map[string]array
+}
+
+// newNetwork has one input x of this shape, its first size free unless fixed.
+func newNetwork(opset int64, fixed bool, dims ...int64) *network {
+	n := &network{b: graph.NewBuilder("net", opset), values: map[string]array{}}
+	shape := graph.ShapeOf(dims...)
+	if !fixed {
+		shape[0] = graph.Free("") // as many exporters leave it
+	}
+	n.x = n.b.Input("x", graph.Float64, shape)
+	n.values[n.x] = x(1, dims...)
+	return n
+}
+
+func (n *network) weight(name string, seed uint64, dims ...int64) string {
+	a := x(seed, dims...)
+	name = n.b.Constant(graph.NewTensor(name, a.data, dims...))
+	n.values[name] = a
+	return name
+}
+
+func (n *network) node(op string, inputs ...string) string { return n.b.Node(op, inputs) }
+
+// check differentiates by the weights (and x) and compares.
+func (n *network) check(t *testing.T, output string, weights ...string) *gradient.Derivative {
+	t.Helper()
+	n.b.Output(output)
+	d, err := gradient.Differentiate(n.b.Model(), gradient.Options{Weights: weights, Inputs: []string{n.x}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := difference(t, d, n.values, graph.Float64); !(got < 1e-6) {
+		t.Errorf("the gradient is off by %.3g of its size, expected less than 1e-6", got)
+	}
+	return d
+}
+
+func TestSharedWeight(t *testing.T) {
+	n := newNetwork(17, false, 3, 4)
+	w := n.weight("w", 2, 4, 4)
+	y := n.node("Tanh", n.node("MatMul", n.x, w))
+	n.check(t, n.node("Add", n.node("MatMul", y, w), y), w)
+}
+
+func TestFixedBatch(t *testing.T) {
+	n := newNetwork(17, true, 1, 4)
+	w, v := n.weight("w", 2, 4, 4), n.weight("v", 3, 4)
+	n.check(t, n.node("Mul", n.node("Tanh", n.node("MatMul", n.x, w)), v), w, v)
+}
+
+// A free size of one input may be 1 and another input's not: which axes are summed is known only then.
+func TestSizesFoundLate(t *testing.T) {
+	for _, sizes := range [][2]int64{{1, 3}, {3, 3}, {3, 1}} {
+		n := newNetwork(17, false, sizes[0], 4)
+		z := n.b.Input("z", graph.Float64, graph.Shape{graph.Fixed(2), graph.Free(""), graph.Fixed(4)})
+		n.values[z] = x(2, 2, sizes[1], 4)
+		n.b.Output(n.node("Mul", n.x, z))
+		d, err := gradient.Differentiate(n.b.Model(), gradient.Options{Inputs: []string{"x", "z"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := difference(t, d, n.values, graph.Float64); !(got < 1e-6) {
+			t.Errorf("%v: the gradient is off by %.3g of its size", sizes, got)
+		}
+	}
+}
+
+// One derivative serves every batch.
+func TestBatches(t *testing.T) {
+	n := newNetwork(17, false, 2, 3, 4)
+	w := n.weight("w", 2, 4, 5)
+	y := n.node("Tanh", n.node("MatMul", n.x, w))
+	centred := n.node("Sub", y, n.b.Node("ReduceMean", []string{y}, graph.Ints("axes", 0)))
+	d := n.check(t, n.node("Mul", n.b.Node("Softmax", []string{centred}, graph.Int("axis", 0)), centred), w)
+	for _, batch := range []int64{1, 5} {
+		n.values["x"] = x(3, batch, 3, 4)
+		if got := difference(t, d, n.values, graph.Float64); !(got < 1e-6) {
+			t.Errorf("batch of %d: the gradient is off by %.3g of its size", batch, got)
+		}
+	}
+}
+
+// Exporters compute the shape for Reshape from that of another tensor.
+func TestIntegerPath(t *testing.T) {
+	n := newNetwork(17, false, 2, 3, 4)
+	w := n.weight("w", 2, 12, 2)
+	shape := n.node("Shape", n.x)
+	first := n.b.Node("Gather", []string{shape, n.b.Constant(graph.NewTensor("at", []int64{0}))}, graph.Int("axis", 0))
+	to := n.b.Node("Concat", []string{n.node("Unsqueeze", first, ints(n.b, 0)), ints(n.b, -1)}, graph.Int("axis", 0))
+	d := n.check(t, n.node("MatMul", n.node("Reshape", n.node("Exp", n.x), to), w), w)
+	if slices.ContainsFunc(d.Backward.Graph.Nodes, func(n *graph.Node) bool { return n.Op == "Shape" }) {
+		t.Error("the backward model asks for shapes that are known")
+	}
+}
+
+// Constants may be nodes, and a weight's neighbour.
+func TestConstantNodes(t *testing.T) {
+	n := newNetwork(17, false, 3, 4)
+	w := n.weight("w", 2, 4)
+	half := n.b.Node("Constant", nil, graph.TensorValue("value", graph.NewTensor("half", []float64{0.5})))
+	scaled := n.node("Mul", w, half)
+	n.check(t, n.node("Mul", n.node("Pow", n.node("Add", n.x, scaled), n.b.Node("Constant", nil, graph.TensorValue("value", graph.NewTensor("two", []float64{2})))), half), w)
+}
+
+// Up to version 3 of the format initializers are listed as inputs.
+func TestOldFormat(t *testing.T) {
+	n := newNetwork(8, false, 3, 4)
+	w, v := n.weight("w", 2, 4, 5), n.weight("v", 3, 5)
+	half := n.b.Node("Constant", nil, graph.TensorValue("value", graph.NewTensor("half", []float64{0.5})))
+	y := n.node("Mul", n.node("Add", n.node("MatMul", n.x, w), v), half)
+	if m := n.b.Model(); m.IRVersion != 3 || len(m.Graph.Inputs) != 3 {
+		t.Fatalf("found version %d with %d inputs, expected 3 and 3", m.IRVersion, len(m.Graph.Inputs))
+	}
+	n.check(t, n.b.Node("Softmax", []string{y}, graph.Int("axis", 1)), w)
+}
+
+// The caller's names are kept, whatever they are.
+func TestNames(t *testing.T) {
+	n := newNetwork(17, false, 3, 4)
+	w := n.weight("grad_y", 2, 4, 4)
+	v := n.weight("const", 3, 4)
+	tensors := []string{"Shape", "grad_x", "Mul", "y_2"}
+	in := n.x
+	for i, name := range tensors {
+		op := []string{"Tanh", "Sigmoid", "Exp", "Neg"}[i]
+		n.b.NodeTo(name, op, []string{in})
+		in = name
+	}
+	n.b.NodeTo("y", "LayerNormalization", []string{n.node("MatMul", in, w), v})
+	mean := n.b.Node("ReduceMean", []string{"y"}, graph.Ints("axes", 0))
+	n.check(t, n.node("Mul", "y", mean), w, v)
+}
+
+// Only what the weights can change is differentiated.
+func TestOnlyWhatIsNeeded(t *testing.T) {
+	n := newNetwork(17, false, 3, 4)
+	w := n.weight("w", 2, 4, 4)
+	frozen := n.node("Round", n.node("Sin", n.x)) // no rule for Sin
+	n.b.Output(n.node("MatMul", frozen, w))
+	d, err := gradient.Differentiate(n.b.Model(), gradient.Options{Weights: []string{w}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := difference(t, d, n.values, graph.Float64); !(got < 1e-6) {
+		t.Errorf("the gradient is off by %.3g of its size", got)
+	}
+	if len(d.Saved) != 1 || d.Saved[0] != frozen {
+		t.Errorf("saved %q, expected %q alone", d.Saved, frozen)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	at := func(name string, lists [][]int64, attributes ...*graph.Attribute) func(n *network, w string) string {
+		return func(n *network, w string) string {
+			return with(name, lists, attributes...)(n.b, []string{n.node("Mul", n.x, w)})
+		}
+	}
+	for _, c := range []struct {
+		name, want string
+		build      func(n *network, w string) string
+	}{
+		{"no rule", `operator Sin of node "Sin"`, at("Sin", nil)},
+		{"another domain's", "operator acme.Relu of node", func(n *network, w string) string {
+			n.b.Import("acme", 1)
+			n.b.Add(&graph.Node{Op: "Relu", Domain: "acme", Inputs: []string{w}, Outputs: []string{"y"}})
+			return "y"
+		}},
+		{"weight cut off", `weight "w": the part of the model that is kept has no initializer`, func(n *network, _ string) string {
+			return n.node("Neg", n.x)
+		}},
+		{"pad reflects", `mode "reflect", expected constant`, at("Pad", [][]int64{{0, 1, 0, 0}}, graph.String("mode", "reflect"))},
+		{"pad by a weight", "its value", func(n *network, w string) string {
+			return n.node("Pad", n.x, ints(n.b, 0, 1, 0, 0), n.node("ReduceSum", w))
+		}},
+		{"dropout trains", "training_mode", func(n *network, w string) string {
+			yes := n.b.Node("Cast", []string{n.b.Constant(graph.NewTensor("yes", []int64{1}))}, graph.Int("to", int64(graph.Bool)))
+			return n.node("Dropout", n.node("Mul", n.x, w), "", yes)
+		}},
+		{"limits move", "limits depend on a weight", func(n *network, w string) string {
+			return n.node("Clip", n.x, n.node("ReduceSum", w))
+		}},
+		{"three maxima", "found 3 inputs, expected at most 2", func(n *network, w string) string { return n.node("Max", n.x, w, w) }},
+		{"norm of another power", "p = 1, expected 2", at("LpNormalization", nil, graph.Int("p", 1))},
+		{"slice of the batch", "expected a known size", at("Slice", [][]int64{{1}, {2}, {0}, nil})},
+		{"slice found late", "computed when the network runs", func(n *network, w string) string {
+			size := n.b.Node("Gather", []string{n.node("Shape", n.x), ints(n.b, 0)})
+			return n.node("Slice", n.node("Mul", n.x, w), ints(n.b, 0), size, ints(n.b, 0))
+		}},
+		{"float16", "found float16, expected float32 or float64", func(n *network, w string) string {
+			half := n.b.Node("Cast", []string{w}, graph.Int("to", int64(graph.Float16)))
+			return n.node("Tanh", n.node("Neg", half))
+		}},
+		{"shape found late", "expected", func(n *network, w string) string {
+			n.b.Add(&graph.Node{Op: "Compress", Inputs: []string{n.x, n.node("Not", n.node("Equal", n.x, n.x))}, Outputs: []string{"some"}})
+			return n.node("Mul", n.node("ReduceSum", "some"), n.b.Node("ReduceMean", []string{n.node("Mul", "some", w)}))
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := newNetwork(17, false, 3, 4)
+			w := n.weight("w", 2, 4)
+			n.b.Output(c.build(n, w))
+			_, err := gradient.Differentiate(n.b.Model(), gradient.Options{Weights: []string{w}})
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "gradient: ") {
+				t.Errorf("found %v, expected an error with %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestRefusedOptions(t *testing.T) {
+	n := newNetwork(17, false, 3, 4)
+	size := n.b.Node("Cast", []string{n.node("Shape", n.weight("w", 2, 4))}, graph.Int("to", int64(graph.Float64)))
+	n.b.Output(n.node("Mul", n.x, size))
+	m := n.b.Model()
+	for want, o := range map[string]gradient.Options{
+		"nothing to differentiate by":                {},
+		`input "z": the model has none of that name`: {Inputs: []string{"z"}},
+		`weight "v": the part of the model that is`:  {Weights: []string{"v"}},
+		`output "Mul" depends on none`:               {Weights: []string{"w"}},
+		`"w": the output does not depend on it`:      {Weights: []string{"w"}, Inputs: []string{"x"}},
+		`graph: tensor "q": no node makes it`:        {Output: "q", Inputs: []string{"x"}},
+	} {
+		if _, err := gradient.Differentiate(m, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: found %v, expected an error with %q", o, err, want)
+		}
+	}
+}
+
+// The models only rely on what a stock runtime knows.
+func TestModelsStandAlone(t *testing.T) {
+	n := newNetwork(17, false, 2, 3, 4)
+	w := n.weight("w", 2, 2, 4, 4)
+	d := n.check(t, n.node("MatMul", n.x, w), w)
+	for _, m := range []*graph.Model{d.Forward, d.Backward} {
+		again, err := graph.Read(m.Marshal())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := again.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := fmt.Sprint(d.Grads); len(d.Grads) != 2 {
+		t.Errorf("found gradients %s, expected one for each weight and input", got)
+	}
+}

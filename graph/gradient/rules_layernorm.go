@@ -1,0 +1,109 @@
+package gradient
+
+import (
+	"fmt"
+	"slices"
+
+	"winnow/graph"
+)
+
+// normalised differentiates x̂ = (x-mean)·r, r = 1/√(var+ε), with mean and variance over axes of n elements:
+//
+//	∂L/∂x = r·(∂L/∂x̂ - mean(∂L/∂x̂) - x̂·mean(∂L/∂x̂·x̂))
+func (c *call) normalised(grad, unit, r string, axes []int64) string {
+	mean := func(t string) string {
+		return c.op("ReduceMean", []string{t}, graph.Ints("axes", axes...), graph.Int("keepdims", 1))
+	}
+	rest := c.plus(mean(grad), c.mul(unit, mean(c.mul(grad, unit))))
+	return c.mul(r, c.minus(grad, rest))
+}
+
+// layerNorm: y = scale·x̂ + bias, over all axes from one on. Mean and 1/√(var+ε) are kept of the forward pass.
+func layerNorm(c *call) error {
+	x, dy := c.in(0), c.grad[0]
+	if slices.ContainsFunc(c.grad[1:], func(g string) bool { return g != "" }) {
+		return fmt.Errorf("its mean or deviation is used, expected only its first output")
+	}
+	axis, shape, err := c.axis(x, -1)
+	if err != nil {
+		return err
+	}
+	if err := c.pass(2, func() string { return dy }); err != nil {
+		return err
+	}
+	if !c.wants(0) && !c.wants(1) {
+		return nil
+	}
+	kept := func(i int) string {
+		if t := c.output(i); c.dtype(t) != c.dtype(x) {
+			return c.castLike(t, x) // double: the operator keeps its statistics as float32
+		}
+		return c.output(i)
+	}
+	mean, r := kept(1), kept(2)
+	unit := c.mul(c.minus(x, mean), r)
+	if err := c.pass(1, func() string { return c.mul(dy, unit) }); err != nil {
+		return err
+	}
+	if c.wants(0) {
+		var axes []int64
+		for a := axis; a < int64(len(shape)); a++ {
+			axes = append(axes, a)
+		}
+		c.give(0, c.normalised(c.mul(dy, c.in(1)), unit, r, axes))
+	}
+	return nil
+}
+
+// instanceNorm is layerNorm over the places of each channel of each image, with a scale and bias for each
+// channel. Its statistics are computed again: the operator does not hand them out.
+func instanceNorm(c *call) error {
+	x, dy := c.in(0), c.grad[0]
+	shape := c.shape(x)
+	if len(shape) < 3 {
+		return fmt.Errorf("shape of %q: found %v, expected [N,C,…]", x, shape)
+	}
+	axes, column, others := []int64{}, []int64{-1}, []int64{0}
+	for a := 2; a < len(shape); a++ {
+		axes, column, others = append(axes, int64(a)), append(column, 1), append(others, int64(a))
+	}
+	sum := func(t string) string {
+		return c.op("ReduceSum", []string{t, c.ints(others...)}, graph.Int("keepdims", 0))
+	}
+	if c.wants(2) {
+		c.give(2, sum(dy))
+	}
+	if !c.wants(0) && !c.wants(1) {
+		return nil
+	}
+	mean := func(t string) string {
+		return c.op("ReduceMean", []string{t}, graph.Ints("axes", axes...), graph.Int("keepdims", 1))
+	}
+	centred := c.minus(x, mean(x))
+	r := c.op("Reciprocal", []string{c.op("Sqrt", []string{c.plus(mean(c.mul(centred, centred)), c.scalar(x, float64(c.Float("epsilon", 1e-5))))})})
+	unit := c.mul(centred, r)
+	if c.wants(1) {
+		c.give(1, sum(c.mul(dy, unit)))
+	}
+	if c.wants(0) {
+		scale := c.op("Reshape", []string{c.in(1), c.ints(column...)})
+		c.give(0, c.normalised(c.mul(dy, scale), unit, r, axes))
+	}
+	return nil
+}
+
+// lpNorm: y = x/‖x‖ along an axis: ∂L/∂x = (∂L/∂y - y·Σ ∂L/∂y·y)/‖x‖.
+func lpNorm(c *call) error {
+	if p := c.Int("p", 2); p != 2 {
+		return fmt.Errorf("found p = %d, expected 2", p)
+	}
+	x, y, dy := c.in(0), c.Outputs[0], c.grad[0]
+	axis, _, err := c.axis(x, -1)
+	if err != nil {
+		return err
+	}
+	norm := c.op("ReduceL2", []string{x}, graph.Ints("axes", axis), graph.Int("keepdims", 1))
+	inner := c.total(c.mul(dy, y), []int64{axis})
+	c.give(0, c.div(c.minus(dy, c.mul(y, inner)), norm))
+	return nil
+}

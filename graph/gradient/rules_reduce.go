@@ -1,0 +1,136 @@
+package gradient
+
+import (
+	"errors"
+	"fmt"
+
+	"winnow/graph"
+)
+
+// reduction is what a node sums over: axes of x, none of them negative.
+type reduction struct {
+	x    string
+	axes []int64
+	kept bool // the axes stay, with size 1
+}
+
+// reduction reads a Reduce node: its axes are an attribute or, in newer operator sets, an input; all axes
+// where they are left out, unless noop_with_empty_axes says none.
+func (c *call) reduction() (reduction, error) {
+	x := c.in(0)
+	shape := c.shape(x)
+	if shape == nil {
+		return reduction{}, fmt.Errorf("shape of %q: found ?, expected a known rank", x)
+	}
+	axes, err := c.list(1, "axes")
+	if err != nil {
+		return reduction{}, err
+	}
+	r := reduction{x: x, kept: c.Int("keepdims", 1) != 0}
+	for _, a := range axes {
+		if a < 0 {
+			a += int64(len(shape))
+		}
+		if a < 0 || a >= int64(len(shape)) {
+			return reduction{}, fmt.Errorf("axes %v: found shape %v", axes, shape)
+		}
+		r.axes = append(r.axes, a)
+	}
+	if len(axes) == 0 && c.Int("noop_with_empty_axes", 0) == 0 {
+		for i := range shape {
+			r.axes = append(r.axes, int64(i))
+		}
+	}
+	return r, nil
+}
+
+// list is a list of integers that newer operator sets give as the i-th input and older ones as an attribute,
+// nil where it is left out.
+func (c *call) list(i int, attribute string) ([]int64, error) {
+	if c.in(i) == "" {
+		return c.Ints(attribute), nil
+	}
+	v, ok := c.known(c.in(i))
+	if !ok {
+		return nil, fmt.Errorf("%s: %q is computed when the network runs, expected a constant", attribute, c.in(i))
+	}
+	return v, nil
+}
+
+// standing brings a tensor of the output's shape to one that has the axes summed over, with size 1.
+func (c *call) standing(t string, r reduction) string {
+	if r.kept || len(r.axes) == 0 {
+		return t
+	}
+	return c.op("Unsqueeze", []string{t, c.ints(r.axes...)})
+}
+
+// spread repeats a standing tensor along the axes summed over.
+func (c *call) spread(t string, r reduction) string {
+	if len(r.axes) == 0 {
+		return t
+	}
+	shape := c.shape(r.x)
+	to := make([]int64, len(shape))
+	for i := range to {
+		to[i] = 1
+	}
+	for _, a := range r.axes {
+		if !shape[a].Known() {
+			return c.op("Expand", []string{t, c.before("Shape", []string{r.x})})
+		}
+		to[a] = shape[a].Size
+	}
+	return c.op("Expand", []string{t, c.ints(to...)})
+}
+
+// count is how many elements each sum is over: a constant where the sizes are known.
+func (c *call) count(r reduction) string {
+	shape, n := c.shape(r.x), 1.0
+	for _, a := range r.axes {
+		if !shape[a].Known() {
+			sizes := c.op("Gather", []string{c.before("Shape", []string{r.x}), c.ints(r.axes...)})
+			return c.castLike(c.op("ReduceProd", []string{sizes}, graph.Int("keepdims", 0)), r.x)
+		}
+		n *= float64(shape[a].Size)
+	}
+	return c.scalar(r.x, n)
+}
+
+// over is the rule of y = f(x) that sums over axes: f makes of the standing ∂L/∂y what belongs to each element
+// of x, whole or still to be spread.
+func over(f func(c *call, r reduction, y, dy string) (grad string, whole bool)) rule {
+	return func(c *call) error {
+		r, err := c.reduction()
+		if err != nil {
+			return err
+		}
+		grad, whole := f(c, r, c.Outputs[0], c.standing(c.grad[0], r))
+		if !whole {
+			grad = c.spread(grad, r)
+		}
+		c.give(0, grad)
+		return nil
+	}
+}
+
+// reduceSum gives every summand the gradient.
+var reduceSum = over(func(_ *call, _ reduction, _, dy string) (string, bool) { return dy, false })
+
+// reduceMean gives every summand its share.
+var reduceMean = over(func(c *call, r reduction, _, dy string) (string, bool) { return c.div(dy, c.count(r)), false })
+
+// reduceSumSquare: 2x.
+var reduceSumSquare = over(func(c *call, r reduction, _, dy string) (string, bool) {
+	return c.mul(r.x, c.scaled(dy, 2)), true
+})
+
+// reduceL2: y = √Σx²: x/y, and 0 where y is 0, as torch does.
+var reduceL2 = over(func(c *call, r reduction, y, dy string) (string, bool) {
+	y = c.standing(y, r)
+	zero := c.scalar(r.x, 0)
+	share := c.choose(c.op("Greater", []string{y, zero}), c.div(dy, y), zero)
+	return c.mul(r.x, share), true
+})
+
+var errRank = errors.New("the rank of its input is not known")

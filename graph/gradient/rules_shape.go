@@ -1,0 +1,221 @@
+package gradient
+
+import (
+	"fmt"
+	"math"
+
+	"winnow/graph"
+)
+
+// rearranged: the same elements in the same order.
+func rearranged(c *call) error {
+	c.give(0, c.like(c.grad[0], c.in(0)))
+	return nil
+}
+
+// transpose puts every axis back. Without perm the order is reversed, and again.
+func transpose(c *call) error {
+	perm := c.Ints("perm")
+	if perm == nil {
+		c.give(0, c.op("Transpose", []string{c.grad[0]}))
+		return nil
+	}
+	back := make([]int64, len(perm))
+	for i, p := range perm {
+		if p < 0 || p >= int64(len(perm)) {
+			return fmt.Errorf("perm %v is not an order of axes", perm)
+		}
+		back[p] = int64(i)
+	}
+	c.give(0, c.op("Transpose", []string{c.grad[0]}, graph.Ints("perm", back...)))
+	return nil
+}
+
+// expand sums over what was repeated.
+func expand(c *call) error { return c.pass(0, func() string { return c.grad[0] }) }
+
+// axis is the axis attribute as a place in a shape of known rank, and the shape.
+func (c *call) axis(tensor string, otherwise int64) (int64, graph.Shape, error) {
+	shape := c.shape(tensor)
+	a := c.Int("axis", otherwise)
+	if a < 0 {
+		a += int64(len(shape))
+	}
+	if a < 0 || a >= int64(len(shape)) {
+		return 0, nil, fmt.Errorf("axis %d: found shape %v of %q", c.Int("axis", otherwise), shape, tensor)
+	}
+	return a, shape, nil
+}
+
+// size is how many places a forward tensor has along an axis, as a list of one.
+func (c *call) size(tensor string, axis int64) string {
+	if d := c.shape(tensor)[axis]; d.Known() {
+		return c.ints(d.Size)
+	}
+	return c.op("Gather", []string{c.before("Shape", []string{tensor}), c.ints(axis)})
+}
+
+// concat cuts the gradient into the parts.
+func concat(c *call) error {
+	axis, _, err := c.axis(c.Outputs[0], 1)
+	if err != nil {
+		return err
+	}
+	wanted, at, only := 0, int64(0), 0
+	for i := range c.Inputs {
+		if c.wants(i) {
+			wanted, only = wanted+1, i
+		}
+	}
+	sizes, known := make([]string, len(c.Inputs)), true
+	for i, in := range c.Inputs {
+		if len(c.shape(in)) == 0 {
+			return fmt.Errorf("shape of %q: found %v, expected a known rank", in, c.shape(in))
+		}
+		sizes[i] = c.size(in, axis)
+		known = known && c.shape(in)[axis].Known()
+		if i < only && known {
+			at += c.shape(in)[axis].Size
+		}
+	}
+	if wanted == 1 && known {
+		end := at + c.shape(c.in(only))[axis].Size
+		c.give(only, c.op("Slice", []string{c.grad[0], c.ints(at), c.ints(end), c.ints(axis)}))
+		return nil
+	}
+	var list string
+	if known {
+		parts := make([]int64, len(c.Inputs))
+		for i, in := range c.Inputs {
+			parts[i] = c.shape(in)[axis].Size
+		}
+		list = c.ints(parts...)
+	} else {
+		list = c.op("Concat", sizes, graph.Int("axis", 0))
+	}
+	for i, part := range c.ops("Split", len(c.Inputs), []string{c.grad[0], list}, graph.Int("axis", axis)) {
+		c.give(i, part)
+	}
+	return nil
+}
+
+// split puts the parts together again; one that nothing came back for is zeros.
+func split(c *call) error {
+	axis, _, err := c.axis(c.in(0), 0)
+	if err != nil {
+		return err
+	}
+	parts := make([]string, len(c.Outputs))
+	for i, grad := range c.grad {
+		parts[i] = grad
+		if grad == "" {
+			parts[i] = c.zeros(c.output(i))
+		}
+	}
+	c.give(0, c.op("Concat", parts, graph.Int("axis", axis)))
+	return nil
+}
+
+// zeros has the shape of a forward tensor.
+func (c *call) zeros(tensor string) string {
+	return c.op("Expand", []string{c.scalar(tensor, 0), c.before("Shape", []string{tensor})})
+}
+
+// tile: every axis is taken apart into repetitions and size, and the repetitions are summed.
+func tile(c *call) error {
+	repeats, ok := c.known(c.in(1))
+	shape := c.shape(c.in(0))
+	if !ok || len(repeats) != len(shape) {
+		return fmt.Errorf("found repeats %v for shape %v, expected constants, one for each axis", repeats, shape)
+	}
+	var apart, axes []int64
+	free := 0
+	for i, d := range shape {
+		axes = append(axes, int64(2*i))
+		apart = append(apart, repeats[i], d.Size)
+		if !d.Known() {
+			free++
+		}
+	}
+	if free > 1 {
+		return fmt.Errorf("found shape %v, expected at most one free size", shape)
+	}
+	each := c.op("Reshape", []string{c.grad[0], c.ints(apart...)})
+	c.give(0, c.op("ReduceSum", []string{each, c.ints(axes...)}, graph.Int("keepdims", 0)))
+	return nil
+}
+
+// pad cuts off what was put around; negative padding, which cut, puts zeros back.
+func pad(c *call) error {
+	if mode := c.Text("mode", "constant"); mode != "constant" {
+		return fmt.Errorf("found mode %q, expected constant", mode)
+	}
+	if c.wants(2) {
+		return fmt.Errorf("its value %q depends on a weight, expected a constant", c.in(2))
+	}
+	rank := len(c.shape(c.in(0)))
+	pads, err := c.list(1, "pads")
+	if err != nil {
+		return err
+	}
+	if pads == nil {
+		pads = c.Ints("paddings") // before set 2
+	}
+	axes, err := c.axesList(3, "", rank)
+	if err != nil {
+		return err
+	}
+	if len(pads) != 2*len(axes) {
+		return fmt.Errorf("found %d pads for %d axes, expected two for each", len(pads), len(axes))
+	}
+	var starts, ends, along []int64
+	back := make([]int64, 2*rank)
+	cuts := false
+	for i, a := range axes {
+		before, after := pads[i], pads[len(axes)+i]
+		back[a], back[int64(rank)+a] = -before, -after
+		cuts = cuts || before < 0 || after < 0
+		if before == 0 && after == 0 {
+			continue
+		}
+		end := int64(math.MaxInt64)
+		if after > 0 {
+			end = -after
+		}
+		starts, ends, along = append(starts, before), append(ends, end), append(along, a)
+	}
+	switch {
+	case cuts:
+		c.give(0, c.op("Pad", []string{c.grad[0], c.ints(back...)}))
+	case len(along) == 0:
+		c.give(0, c.grad[0])
+	default:
+		c.give(0, c.op("Slice", []string{c.grad[0], c.ints(starts...), c.ints(ends...), c.ints(along...)}))
+	}
+	return nil
+}
+
+// axesList is the list of axes of a node, none negative: all of them where it is left out.
+func (c *call) axesList(i int, attribute string, rank int) ([]int64, error) {
+	axes, err := c.list(i, attribute)
+	if err != nil {
+		return nil, err
+	}
+	if axes == nil {
+		for a := range rank {
+			axes = append(axes, int64(a))
+		}
+		return axes, nil
+	}
+	list := make([]int64, len(axes))
+	for j, a := range axes {
+		if a < 0 {
+			a += int64(rank)
+		}
+		if a < 0 || a >= int64(rank) {
+			return nil, fmt.Errorf("axes %v: found rank %d", axes, rank)
+		}
+		list[j] = a
+	}
+	return list, nil
+}

@@ -1,0 +1,42 @@
+package graph
+
+import (
+	"strconv"
+	"strings"
+)
+
+// A free size times a known number keeps a name that says so, "2*N": attention folds its heads into the batch
+// and takes them out again, and the sizes on the way must still be told apart from any others.
+
+// maxMultiple bounds the factor; no real size comes near.
+const maxMultiple = 1 << 40
+
+// multiple splits the name of a free size: "2*N" is 2 times "N", "N" once.
+func multiple(name string) (factor int64, base string) {
+	number, rest, found := strings.Cut(name, "*")
+	if k, err := strconv.ParseInt(number, 10, 64); found && err == nil && k > 0 && k <= maxMultiple && rest != "" {
+		return k, rest
+	}
+	return 1, name
+}
+
+// scaled is a free size times a known number, without a name where it has none to begin with.
+func scaled(name string, by int64) Dim {
+	k, base := multiple(name)
+	switch {
+	case base == "" || by < 1 || by > maxMultiple/k:
+		return Free("")
+	case k*by == 1:
+		return Free(base)
+	}
+	return Free(strconv.FormatInt(k*by, 10) + "*" + base)
+}
+
+// divided is a free size divided by a known number, without a name where that leaves a remainder.
+func divided(name string, by int64) Dim {
+	k, base := multiple(name)
+	if by < 1 || k%by != 0 {
+		return Free("")
+	}
+	return scaled(base, k/by)
+}

@@ -1,0 +1,73 @@
+package head
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// Tail trains a head behind something that is trained too: features come from a network instead of a store,
+// and their gradient goes back into it. One goroutine may use it.
+//
+//	x (n×In) → Forward → z (n×Out, unit rows)        ∂L/∂z → Backward → ∂L/∂x, and Grad of the parameters
+type Tail struct {
+	head  *Head
+	graph *graph
+	n     int // rows of the last Forward; 0: none
+}
+
+// NewTail builds the graph once, for batches of at most batch rows.
+func NewTail(h *Head, batch int) (*Tail, error) {
+	if batch < 1 {
+		return nil, fmt.Errorf("head: batch: found %d rows, expected at least 1", batch)
+	}
+	g, err := newGraph(h, batch, true)
+	if err != nil {
+		return nil, err
+	}
+	return &Tail{head: h, graph: g}, nil
+}
+
+// Params are the head's.
+func (t *Tail) Params() []*features.Param { return t.head.Params() }
+
+// X is the memory that the features of the next Forward are written into: n×In, at most the batch of [NewTail].
+func (t *Tail) X(n int) blas32.General { return part(t.graph.x, 0, n) }
+
+// Forward embeds the first n rows of X. A row whose output is not finite is NaN in every value. The result is
+// overwritten by the next Forward.
+func (t *Tail) Forward(n int) (blas32.General, error) {
+	t.n = 0
+	if n < 1 || n > t.graph.x.Rows {
+		return blas32.General{}, fmt.Errorf("head: batch: found %d rows, expected 1 to %d", n, t.graph.x.Rows)
+	}
+	t.graph.pad(n)
+	if err := t.graph.forward(); err != nil {
+		return blas32.General{}, err
+	}
+	t.n = n
+	return part(t.graph.z, 0, n), nil
+}
+
+// Backward overwrites the gradients of the parameters with those of the last Forward's loss, given dz = ∂L/∂z,
+// and returns ∂L/∂x, n×In, in memory that the next Backward overwrites. It may be called once for each Forward.
+func (t *Tail) Backward(dz blas32.General) (blas32.General, error) {
+	if t.n == 0 {
+		return blas32.General{}, fmt.Errorf("head: Backward without a Forward before it")
+	}
+	if dz.Rows != t.n || dz.Cols != t.head.cfg.Out {
+		return blas32.General{}, fmt.Errorf("head: gradient of the embeddings: found %d×%d, expected %d×%d", dz.Rows, dz.Cols, t.n, t.head.cfg.Out)
+	}
+	n := t.n
+	t.n = 0
+	if err := t.graph.backward(dz); err != nil {
+		return blas32.General{}, err
+	}
+	dx := t.graph.grads[len(t.graph.params)].Value()
+	return blas32.General{Rows: n, Cols: t.head.cfg.In, Stride: t.head.cfg.In, Data: values(dx)[:n*t.head.cfg.In]}, nil
+}
+
+// Close releases the graph.
+func (t *Tail) Close() error { return t.graph.close() }

@@ -1,0 +1,161 @@
+package head
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// slopes is ∂⟨z(x), dz⟩/∂x of one row by central differences in float64.
+func (s slow) slopes(x, dz []float32) []float64 {
+	value := func(j int, h float64) float64 {
+		z := s.forwardMoved(x, j, h)
+		var sum float64
+		for k := range z {
+			sum += z[k] * float64(dz[k])
+		}
+		return sum
+	}
+	out := make([]float64, len(x))
+	for j := range x {
+		const h = 1e-5
+		out[j] = (value(j, h) - value(j, -h)) / (2 * h)
+	}
+	return out
+}
+
+// forwardMoved is z with x[j] moved by h: through the first layer by linearity, so that the step is not lost
+// in float32.
+func (s slow) forwardMoved(x []float32, j int, h float64) []float64 {
+	widths := s.cfg.widths()
+	w := widths[1]
+	shifted := s
+	shifted.cfg.Bias = true
+	shifted.params = nil
+	at := 0
+	for l := 0; l+1 < len(widths); l++ {
+		shifted.params = append(shifted.params, s.params[at])
+		at++
+		bias := make([]float64, widths[l+1])
+		if s.cfg.Bias {
+			copy(bias, s.params[at])
+			at++
+		}
+		if l == 0 {
+			for k := range w {
+				bias[k] += h * s.params[0][j*w+k]
+			}
+		}
+		shifted.params = append(shifted.params, bias)
+	}
+	_, _, z := shifted.forward(x)
+	return z
+}
+
+// worstSlope is the largest difference between dx and the slopes, over the largest slope.
+func worstSlope(s slow, x, dz, dx blas32.General) float64 {
+	var worst, size float64
+	for i := range x.Rows {
+		for j, want := range s.slopes(features.Row(x, i), features.Row(dz, i)) {
+			worst = max(worst, math.Abs(want-float64(features.Row(dx, i)[j])))
+			size = max(size, math.Abs(want))
+		}
+	}
+	return worst / size
+}
+
+func TestTail(t *testing.T) {
+	const batch = 6
+	train := randomSet(source(1), 40, 7)
+	for _, cfg := range shapes() {
+		t.Run(name(cfg), func(t *testing.T) {
+			h := makeHead(t, cfg, train, 2)
+			tail, err := NewTail(h, batch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tail.Close()
+			e := makeEncoder(t, makeHead(t, cfg, train, 2), train, batch)
+			for _, n := range []int{batch, 4, 1, 5} { // fewer rows than before: what lay there must not count
+				rows := source(uint64(n)).Perm(40)[:n]
+				for i, r := range rows {
+					copy(features.Row(tail.X(n), i), train.Row(r))
+				}
+				z, err := tail.Forward(n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := e.Forward(rows)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, v := range want.X.Data[:n*cfg.Out] {
+					if z.Data[i] != v {
+						t.Fatalf("n=%d: value %d is %v, the encoder's %v", n, i, z.Data[i], v)
+					}
+				}
+				dz := randomSet(source(uint64(n+10)), n, cfg.Out).X
+				dx, err := tail.Backward(dz)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := e.Backward(dz); err != nil {
+					t.Fatal(err)
+				}
+				for k, p := range tail.Params() {
+					for i, g := range p.Grad {
+						if g != e.Params()[k].Grad[i] {
+							t.Fatalf("n=%d: gradient %d of %s is %v, the encoder's %v", n, i, p.Name, g, e.Params()[k].Grad[i])
+						}
+					}
+				}
+				x := train.Rows(rows).X
+				if off := worstSlope(slowOf(h), x, dz, dx); !(off < 1e-4) {
+					t.Errorf("n=%d: ∂L/∂x is off by %.3g of its size", n, off)
+				}
+				// The twin: a gradient that forgets one column must be seen.
+				for i := range dx.Rows {
+					features.Row(dx, i)[3] = 0
+				}
+				if off := worstSlope(slowOf(h), x, dz, dx); off < 1e-2 {
+					t.Errorf("n=%d: a spoiled ∂L/∂x passed: %.3g", n, off)
+				}
+			}
+		})
+	}
+}
+
+func TestTailRefuses(t *testing.T) {
+	h := makeHead(t, Config{In: 7, Out: 4, Init: Random}, randomSet(source(1), 9, 7), 1)
+	if _, err := NewTail(h, 0); err == nil {
+		t.Error("an empty batch was accepted")
+	}
+	tail, err := NewTail(h, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tail.Close()
+	if _, err := tail.Backward(features.NewMatrix(2, 4)); err == nil {
+		t.Error("Backward before Forward was accepted")
+	}
+	for _, n := range []int{0, 4, -1} {
+		if _, err := tail.Forward(n); err == nil {
+			t.Errorf("%d rows of 3 were accepted", n)
+		}
+	}
+	if _, err := tail.Forward(2); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tail.Backward(features.NewMatrix(3, 4)); err == nil {
+		t.Error("a gradient of three rows for two was accepted")
+	}
+	if _, err := tail.Backward(features.NewMatrix(2, 4)); err != nil {
+		t.Error(err)
+	}
+	if _, err := tail.Backward(features.NewMatrix(2, 4)); err == nil {
+		t.Error("a second Backward was accepted")
+	}
+}

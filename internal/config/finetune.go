@@ -1,0 +1,56 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// What a run trains of the backbone, beside the name of a stage and a pattern.
+const (
+	NoWeights  = "none" // a head on stored features
+	AllWeights = "all"
+)
+
+// What happens to the statistics of batch normalization while the backbone is trained.
+const (
+	FrozenNorm = "frozen" // the stored running statistics normalise
+	TrainNorm  = "train"  // those of the batch do (of a chunk, where there are several), and the running ones follow
+)
+
+// NoAugmentation shows the network every image as it is for extraction.
+const NoAugmentation = "none"
+
+// Finetune says how the backbone itself is trained.
+type Finetune struct {
+	Weights    string  `yaml:"weights"`     // none, all, a stage (trained from there on), or a pattern with * over names of weights and nodes
+	BatchNorm  string  `yaml:"batch_norm"`  // frozen or train
+	Momentum   float64 `yaml:"momentum"`    // of the running statistics, with batch_norm: train: the share of the old that stays
+	Start      Span    `yaml:"start"`       // the backbone rests so long, while the head warms up
+	Chunk      int     `yaml:"chunk"`       // images a pass of the network; 0: the whole batch
+	CacheLimit Bytes   `yaml:"cache_limit"` // most memory for the frozen prefix's activations, or for decoded pictures where these cannot be kept; 0: none
+	Augment    string  `yaml:"augment"`     // none, or a recipe of package backbone
+}
+
+func defaultFinetune() Finetune {
+	return Finetune{Weights: NoWeights, BatchNorm: FrozenNorm, Momentum: 0.9, CacheLimit: 2 << 30, Augment: NoAugmentation}
+}
+
+// On says whether the backbone is trained at all.
+func (f Finetune) On() bool { return f.Weights != NoWeights }
+
+// check looks at what can be known without the backbone.
+func (f Finetune) check() error {
+	switch {
+	case f.Weights == "" || strings.ContainsAny(f.Weights, " \t\n"):
+		return fmt.Errorf("finetune.weights: found %q, expected none, all, a stage or a pattern", f.Weights)
+	case f.BatchNorm != FrozenNorm && f.BatchNorm != TrainNorm:
+		return fmt.Errorf("finetune.batch_norm: found %q, expected %s or %s", f.BatchNorm, FrozenNorm, TrainNorm)
+	case !(f.Momentum >= 0 && f.Momentum < 1):
+		return fmt.Errorf("finetune.momentum: found %v, expected a share from 0 to below 1", f.Momentum)
+	case f.Chunk < 0:
+		return fmt.Errorf("finetune.chunk: found %d, expected a number of images, or 0 for the whole batch", f.Chunk)
+	case f.Augment == "":
+		return fmt.Errorf("finetune.augment: found \"\", expected none or the name of a recipe")
+	}
+	return nil
+}

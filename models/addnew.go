@@ -1,0 +1,68 @@
+package models
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"winnow/internal/atomicfile"
+)
+
+// AddNew writes a model that the program has made and puts it into the user's registry. Without a path the file
+// lies beside the registry, called after the entry. A file that is there already is never replaced, unless it
+// is the same; nothing is written where the name is taken or the model cannot be cut to a feature vector.
+func (r *Registry) AddNew(e Entry, data []byte, path string) (*Backbone, *Prepared, error) {
+	if err := r.free(e); err != nil {
+		return nil, nil, err
+	}
+	if path == "" {
+		path = filepath.Join(filepath.Dir(r.path), e.Name+".onnx")
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("models: %w", err)
+	}
+	e.File, e.SHA256 = path, Sum(data)
+	b := &Backbone{Entry: e, Path: path, Data: data}
+	p, err := Prepare(e, data, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := writeNew(path, data); err != nil {
+		return nil, nil, err
+	}
+	return b, p, r.Add(e)
+}
+
+// free says whether Add would take the entry's name, before a file is written.
+func (r *Registry) free(e Entry) error {
+	if err := checkName(e.Name); err != nil {
+		return err
+	}
+	if _, taken := r.Entry(e.Name); taken {
+		return fmt.Errorf("models: name %q is taken: choose another, or remove an entry of your own first (winnow models remove %s)", e.Name, e.Name)
+	}
+	return nil
+}
+
+// writeNew writes a file that must not be there with other bytes.
+func writeNew(path string, data []byte) error {
+	old, err := readFile(path)
+	switch {
+	case err == nil && Sum(old) == Sum(data):
+		return nil
+	case err == nil:
+		return fmt.Errorf("models: %s: is there already with sha256 %s, the new model has %s: remove it or name another file", path, Sum(old), Sum(data))
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("models: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("models: %w", err)
+	}
+	if err := atomicfile.WriteBytes(path, data); err != nil {
+		return fmt.Errorf("models: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+package architecture
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// files holds the descriptions that are part of the program, NAME.yaml each.
+//
+//go:embed networks/*.yaml
+var files embed.FS
+
+// Names lists the networks that are part of the program.
+func Names() []string {
+	entries, err := files.ReadDir("networks")
+	if err != nil {
+		panic("architecture: " + err.Error()) // it is compiled in
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
+	}
+	return names
+}
+
+// Text is the description of an embedded network.
+func Text(name string) ([]byte, error) {
+	if !slices.Contains(Names(), name) {
+		return nil, fmt.Errorf("architecture: %q: expected one of %s, or a .yaml file", name, strings.Join(Names(), ", "))
+	}
+	return files.ReadFile("networks/" + name + ".yaml")
+}
+
+// Embedded is an embedded network.
+func Embedded(name string) (*Network, error) {
+	text, err := Text(name)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(name+".yaml", text)
+}

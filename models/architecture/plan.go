@@ -1,0 +1,87 @@
+package architecture
+
+import (
+	"errors"
+	"fmt"
+
+	"winnow/graph"
+)
+
+// value is a tensor between two layers: maps [N,channels,side,side], or a vector [N,channels].
+type value struct {
+	tensor         string
+	channels, side int
+	flat           bool
+}
+
+func (v value) String() string {
+	if v.flat {
+		return fmt.Sprintf("a vector of %d", v.channels)
+	}
+	return fmt.Sprintf("maps %d×%d×%d", v.channels, v.side, v.side)
+}
+
+// plan is a network laid out: its nodes, and its weights before they are drawn.
+type plan struct {
+	nodes      []*graph.Node
+	weights    []weight
+	init       initializer
+	prefix     string         // of the names inside stages and residuals
+	numbers    map[string]int // layers so far by kind, with the prefix
+	layers     int
+	parameters int64
+	dim        int
+}
+
+// next is the name of the next layer of a kind: conv1, stage2.block1.conv2.
+func (p *plan) next(kind string) string {
+	kind = p.prefix + kind
+	p.numbers[kind]++
+	return fmt.Sprint(kind, p.numbers[kind])
+}
+
+// node adds a node; its output has its name.
+func (p *plan) node(name, op string, inputs []string, attributes ...*graph.Attribute) string {
+	p.nodes = append(p.nodes, &graph.Node{Name: name, Op: op, Inputs: inputs, Outputs: []string{name}, Attributes: attributes})
+	return name
+}
+
+// constant adds a weight that starts with one value everywhere.
+func (p *plan) constant(name string, v float32, dims ...int64) (string, error) {
+	return p.weight(weight{name: name, dims: dims, value: v})
+}
+
+func (p *plan) weight(w weight) (string, error) {
+	p.weights = append(p.weights, w)
+	p.parameters += w.size()
+	if p.parameters > maxParameters {
+		return "", fmt.Errorf("more than %d parameters so far", maxParameters)
+	}
+	return w.name, nil
+}
+
+// product adds the weight and bias of a convolution or linear layer: out rows of so many inputs each.
+func (p *plan) product(name string, init initializer, in, out float64, bias bool, dims ...int64) ([]string, error) {
+	deviation := init.deviation(in, out)
+	w, err := p.weight(weight{name: name + ".weight", dims: dims, deviation: deviation, normal: init.normal})
+	if err != nil || !bias {
+		return []string{w}, err
+	}
+	b := weight{name: name + ".bias", dims: dims[:1:1]}
+	if init.bias {
+		b.deviation, b.normal = deviation, init.normal
+	}
+	_, err = p.weight(b)
+	return []string{w, b.name}, err
+}
+
+// name renames the network's last tensor.
+func (p *plan) name(tensor, to string) error {
+	for _, n := range p.nodes {
+		if n.Outputs[0] == tensor {
+			n.Outputs[0] = to
+			return nil
+		}
+	}
+	return errors.New("architecture: the network has no layer")
+}

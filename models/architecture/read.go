@@ -1,0 +1,277 @@
+package architecture
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// part is a place of a description: a node of the YAML and the dotted path to it.
+type part struct {
+	file, path string
+	node       ast.Node
+}
+
+// parse returns the document of a description.
+func parse(file string, text []byte) (part, error) {
+	root := part{file: file}
+	parsed, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		var syntax yaml.Error
+		if errors.As(err, &syntax) && syntax.GetToken() != nil {
+			return root, failure(file, syntax.GetToken(), syntax.GetMessage())
+		}
+		return root, fmt.Errorf("architecture: %s: %w", file, err)
+	}
+	for _, doc := range parsed.Docs {
+		if doc.Body == nil || doc.Body.Type() == ast.CommentType {
+			continue
+		}
+		if root.node != nil {
+			return root, failure(file, doc.Body.GetToken(), "a second document, expected one")
+		}
+		root.node = doc.Body
+	}
+	if root.node == nil {
+		return root, fmt.Errorf("architecture: %s: is empty, expected a description with name, input and layers", file)
+	}
+	return root, nil
+}
+
+func failure(file string, t *token.Token, message string) error {
+	if t == nil || t.Position == nil {
+		return fmt.Errorf("architecture: %s: %s", file, message)
+	}
+	return fmt.Errorf("architecture: %s:%d:%d: %s", file, t.Position.Line, t.Position.Column, message)
+}
+
+// errorf is an error at this place.
+func (p part) errorf(format string, args ...any) error {
+	message := fmt.Sprintf(format, args...)
+	if p.path != "" {
+		message = p.path + ": " + message
+	}
+	return failure(p.file, first(p.node), message)
+}
+
+// first is the token a node begins with; that of a mapping is otherwise a colon.
+func first(n ast.Node) *token.Token {
+	switch n := n.(type) {
+	case *ast.MappingValueNode:
+		return first(n.Key)
+	case *ast.MappingNode:
+		if !n.IsFlowStyle && len(n.Values) > 0 {
+			return first(n.Values[0])
+		}
+	}
+	return n.GetToken()
+}
+
+// mismatch is an error about what stands at this place.
+func (p part) mismatch(expected string) error {
+	found := "keys and values"
+	switch n := p.node.(type) {
+	case *ast.AliasNode, *ast.AnchorNode, *ast.TagNode: // before the scalars, which they are too
+		found = "an anchor, alias or tag"
+	case *ast.SequenceNode:
+		found = "a list"
+	case *ast.NullNode:
+		found = "nothing"
+	case ast.ScalarNode:
+		found = strconv.Quote(n.GetToken().Value)
+	}
+	return p.errorf("found %s, expected %s", found, expected)
+}
+
+func (p part) below(key string, n ast.Node) part {
+	if p.path != "" {
+		key = p.path + "." + key
+	}
+	return part{p.file, key, n}
+}
+
+// pairs lists what a mapping holds; nothing at all is an empty one.
+func (p part) pairs() ([]*ast.MappingValueNode, error) {
+	switch n := p.node.(type) {
+	case *ast.MappingNode:
+		return n.Values, nil
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{n}, nil
+	case *ast.NullNode:
+		return nil, nil
+	}
+	return nil, p.mismatch("keys and values")
+}
+
+// section is a mapping whose keys are known.
+type section struct {
+	part
+	of map[string]part
+}
+
+// keys reads a mapping that may have the known keys only.
+func (p part) keys(known ...string) (section, error) {
+	s := section{p, map[string]part{}}
+	pairs, err := p.pairs()
+	if err != nil {
+		return s, err
+	}
+	for _, pair := range pairs {
+		key := pair.Key.GetToken().Value
+		if !slices.Contains(known, key) {
+			slices.Sort(known)
+			return s, failure(p.file, pair.Key.GetToken(), fmt.Sprintf("unknown key %s: known here are %s", p.below(key, nil).path, strings.Join(known, ", ")))
+		}
+		if pair.Value.Type() != ast.NullType { // "key:" alone says nothing
+			s.of[key] = p.below(key, pair.Value)
+		}
+	}
+	return s, nil
+}
+
+// section reads the mapping below a key, which must be there.
+func (s section) section(key string, known ...string) (section, error) {
+	p, ok := s.of[key]
+	if !ok {
+		return section{}, s.errorf("%s is missing", key)
+	}
+	return p.keys(known...)
+}
+
+// scalar is the text of one value, and whether it stands in quotes.
+func (p part) scalar(expected string) (text string, quoted bool, err error) {
+	n, ok := p.node.(ast.ScalarNode)
+	if t := p.node.Type(); !ok || t == ast.NullType || t == ast.AnchorType || t == ast.AliasType || t == ast.TagType || t == ast.LiteralType {
+		return "", false, p.mismatch(expected)
+	}
+	t := n.GetToken()
+	return t.Value, t.Type == token.SingleQuoteType || t.Type == token.DoubleQuoteType, nil
+}
+
+// word is a name that must be there.
+func (s section) word(key string) (string, error) {
+	p, ok := s.of[key]
+	if !ok {
+		return "", s.errorf("%s is missing", key)
+	}
+	const expected = "a word of letters, digits, - and _"
+	text, _, err := p.scalar(expected)
+	other := func(r rune) bool {
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'
+	}
+	if err == nil && (text == "" || strings.ContainsFunc(text, other)) {
+		err = p.mismatch(expected)
+	}
+	return text, err
+}
+
+// text is one line.
+func (s section) text(key, otherwise string) (string, error) {
+	p, ok := s.of[key]
+	if !ok {
+		return otherwise, nil
+	}
+	text, _, err := p.scalar("a text")
+	if err == nil && text == "" {
+		err = p.mismatch("a text")
+	}
+	return text, err
+}
+
+// whole is an integer between the bounds; a default below the least means that it must be there.
+func (s section) whole(key string, otherwise, least, most int) (int, error) {
+	p, ok := s.of[key]
+	if !ok {
+		if otherwise < least {
+			return 0, s.errorf("%s is missing: expected an integer from %d to %d", key, least, most)
+		}
+		return otherwise, nil
+	}
+	expected := fmt.Sprintf("an integer from %d to %d", least, most)
+	text, quoted, err := p.scalar(expected)
+	if err != nil {
+		return 0, err
+	}
+	v, err := strconv.Atoi(text)
+	if err != nil || quoted || v < least || v > most {
+		return 0, p.mismatch(expected)
+	}
+	return v, nil
+}
+
+// yes is true or false.
+func (s section) yes(key string, otherwise bool) (bool, error) {
+	p, ok := s.of[key]
+	if !ok {
+		return otherwise, nil
+	}
+	text, quoted, err := p.scalar("true or false")
+	if err == nil && (quoted || text != "true" && text != "false") {
+		err = p.mismatch("true or false")
+	}
+	return text == "true", err
+}
+
+// number is a finite number, also written as a fraction (1/255).
+func (s section) number(key string, otherwise float64) (float64, error) {
+	p, ok := s.of[key]
+	if !ok {
+		return otherwise, nil
+	}
+	return p.number()
+}
+
+func (p part) number() (float64, error) {
+	const expected = "a number, or a fraction as 1/255"
+	text, quoted, err := p.scalar(expected)
+	if err != nil {
+		return 0, err
+	}
+	above, below, fraction := strings.Cut(text, "/")
+	v, err := strconv.ParseFloat(strings.TrimSpace(above), 64)
+	if fraction && err == nil {
+		var d float64
+		d, err = strconv.ParseFloat(strings.TrimSpace(below), 64)
+		v /= d
+	}
+	if err != nil || quoted || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, p.mismatch(expected)
+	}
+	return v, nil
+}
+
+// numbers is three numbers, or one for all channels.
+func (s section) numbers(key string, otherwise float64) (v [3]float32, err error) {
+	p, ok := s.of[key]
+	list, several := p.node.(*ast.SequenceNode)
+	if ok && several && len(list.Values) == 3 {
+		for i, item := range list.Values {
+			x, err := p.below(strconv.Itoa(i), item).number()
+			if err != nil {
+				return v, err
+			}
+			v[i] = float32(x)
+		}
+		return v, nil
+	}
+	if ok && several && len(list.Values) != 1 {
+		return v, p.errorf("found %d numbers, expected 3 (or 1 for all channels)", len(list.Values))
+	}
+	x := otherwise
+	switch {
+	case ok && several:
+		x, err = p.below("0", list.Values[0]).number()
+	case ok:
+		x, err = p.number()
+	}
+	return [3]float32{float32(x), float32(x), float32(x)}, err
+}

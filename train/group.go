@@ -1,0 +1,115 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"winnow/features"
+)
+
+// Names of groups: the metrics have a learning rate for each.
+const (
+	BackboneGroup = "backbone"
+	HeadGroup     = "head"
+	LossGroup     = "loss" // the losses' own parameters: proxies, class weights, thresholds
+)
+
+// Group is a set of parameters stepped by one solver. Every parameter of the encoder and of the losses is in
+// exactly one.
+type Group struct {
+	Name     string // BackboneGroup, HeadGroup or LossGroup: in metrics and checkpoints
+	Params   []*features.Param
+	Solver   Solver
+	Schedule Schedule // its step 0 is the step Start
+	Start    int      // the first step (from 1; 0 means 1) that moves it; before, its gradients are ignored
+}
+
+// group is a Group with what the trainer reads of it at every step.
+type group struct {
+	Group
+	encoder []*features.Param // those of Params that the encoder owns: they count for clipping
+}
+
+// runs says whether a step (from 1) moves the group.
+func (g *group) runs(step int) bool { return step >= g.Start }
+
+// rate is the learning rate of a step (from 1), 0 while the group rests.
+func (g *group) rate(step int) float64 {
+	if !g.runs(step) {
+		return 0
+	}
+	return g.Schedule.At(step - g.Start)
+}
+
+// newGroups sees that every parameter has one group.
+func newGroups(list []Group, encoder, losses []*features.Param, steps int) ([]group, error) {
+	where := map[*features.Param]string{}
+	for _, p := range slices.Concat(encoder, losses) {
+		where[p] = ""
+	}
+	groups := make([]group, len(list))
+	for i, g := range list {
+		if g.Start == 0 {
+			g.Start = 1
+		}
+		if err := g.check(list[:i], steps); err != nil {
+			return nil, err
+		}
+		for _, p := range g.Params {
+			switch other, known := where[p]; {
+			case !known:
+				return nil, fmt.Errorf("train: group %q holds the parameter %q, which neither the encoder nor a loss has", g.Name, p.Name)
+			case other != "":
+				return nil, fmt.Errorf("train: parameter %q is in the groups %q and %q, expected one", p.Name, other, g.Name)
+			}
+			where[p] = g.Name
+		}
+		groups[i] = group{Group: g}
+		for _, p := range g.Params {
+			if slices.Contains(encoder, p) {
+				groups[i].encoder = append(groups[i].encoder, p)
+			}
+		}
+	}
+	for _, p := range slices.Concat(encoder, losses) {
+		if where[p] == "" {
+			return nil, fmt.Errorf("train: parameter %q is in no group: nothing would step it", p.Name)
+		}
+	}
+	return groups, nil
+}
+
+// check looks at a group by itself and beside those before it.
+func (g Group) check(before []Group, steps int) error {
+	names := []string{BackboneGroup, HeadGroup, LossGroup}
+	switch {
+	case !slices.Contains(names, g.Name):
+		return fmt.Errorf("train: group %q is unknown: known are %s", g.Name, strings.Join(names, ", "))
+	case slices.ContainsFunc(before, func(o Group) bool { return o.Name == g.Name }):
+		return fmt.Errorf("train: two groups are named %q, expected different names", g.Name)
+	case g.Solver == nil:
+		return fmt.Errorf("train: group %q has no solver", g.Name)
+	case len(g.Params) == 0:
+		return fmt.Errorf("train: group %q has no parameters", g.Name)
+	case g.Start < 1 || g.Start > steps:
+		return fmt.Errorf("train: group %q starts at step %d, expected one of the %d steps of the run", g.Name, g.Start, steps)
+	}
+	return nil
+}
+
+// clip scales the gradients of all encoder parameters that a step moves by one factor, so that their common
+// norm is at most limit (0: no limit): torch's clip_grad_norm_ over all of them. It returns the norm before.
+func clip(groups []group, step int, limit float64) float64 {
+	norm := encoderNorm(groups, step)
+	if limit > 0 && norm > limit {
+		for i := range groups {
+			if groups[i].runs(step) {
+				for _, p := range groups[i].encoder {
+					scale(limit/norm, p.Grad)
+				}
+			}
+		}
+	}
+	return norm
+}

@@ -1,0 +1,364 @@
+package train
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// deep is a linear encoder behind a backbone: z = (xB - mean)W/‖…‖, where mean is a running mean of xB that no
+// solver steps.
+type deep struct {
+	*linear
+	b, mean *features.Param
+	x       blas32.General // of the last Forward, before the backbone
+	raw     features.Set
+	frozen  bool // to see what a run would be without the backbone's training
+}
+
+func newDeep(set features.Set, mid, dim int, seed uint64) *deep {
+	d := &deep{raw: set, b: features.NewParam("backbone.b", set.Dim(), mid), mean: features.NewParam("backbone.mean", 1, mid)}
+	rng := Rand(seed, "backbone", 0)
+	for i := range d.b.Data {
+		d.b.Data[i] = float32(rng.NormFloat64() / math.Sqrt(float64(set.Dim())))
+	}
+	middle := features.Set{X: features.NewMatrix(set.Len(), mid), Labels: set.Labels, IDs: set.IDs}
+	d.linear = newLinear(middle, dim, seed)
+	return d
+}
+
+func (d *deep) Params() []*features.Param { return []*features.Param{d.b, d.w} }
+func (d *deep) State() []*features.Param  { return []*features.Param{d.mean} }
+
+// middle fills the rows of the head's features with xB - mean.
+func (d *deep) middle(rows []int) {
+	d.x = d.raw.Rows(rows).X
+	y := features.NewMatrix(d.x.Rows, d.b.Cols)
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, d.x, d.b.Matrix(), 0, y)
+	for i, row := range rows {
+		to := d.set.Row(row)
+		for j, v := range features.Row(y, i) {
+			to[j] = v - d.mean.Data[j]
+		}
+	}
+	for i := range y.Rows {
+		for j, v := range features.Row(y, i) {
+			d.mean.Data[j] += 0.01 * (v - d.mean.Data[j])
+		}
+	}
+}
+
+func (d *deep) Forward(rows []int) (features.Set, error) {
+	d.middle(rows)
+	return d.linear.Forward(rows)
+}
+
+func (d *deep) Backward(dz blas32.General) error {
+	du := features.NewMatrix(dz.Rows, dz.Cols) // as in linear.Backward
+	for i := range dz.Rows {
+		g, z := features.Row(dz, i), d.z.Row(i)
+		along := blas32.Dot(vec(dz, i), vec(d.z.X, i))
+		for j := range g {
+			features.Row(du, i)[j] = (g[j] - along*z[j]) / float32(d.norms[i])
+		}
+	}
+	dx := features.NewMatrix(dz.Rows, d.w.Rows)
+	blas32.Gemm(blas.NoTrans, blas.Trans, 1, du, d.w.Matrix(), 0, dx)
+	blas32.Gemm(blas.Trans, blas.NoTrans, 1, d.x, dx, 0, d.b.GradMatrix())
+	if d.frozen {
+		clear(d.b.Grad)
+	}
+	return d.linear.Backward(dz)
+}
+
+const restsUntil = 14 // the first step that moves the backbone of newDeepBed
+
+// newDeepBed is newBed with a backbone that rests at first, and momentum everywhere.
+func newDeepBed(t testing.TB, dir string, change func(*Config)) (*bed, *deep) {
+	t.Helper()
+	var d *deep
+	b := newBed(t, dir, func(c *Config) {
+		set, _ := clusters(5, 12, 15, 16, 0.3)
+		d = newDeep(set, 10, testDim, 1)
+		start := slices.Clone(d.b.Data)
+		momentum := DefaultSolver("sgd")
+		momentum.Momentum, momentum.WeightDecay = 0.9, 1e-3
+		plan := func(lr float64, steps int) Schedule {
+			return must(NewSchedule(ScheduleConfig{Name: "cosine", Warmup: 3}, lr, steps, c.Sampler.Batches()))
+		}
+		c.Encoder = d
+		c.Validate = func(ctx context.Context) (float64, error) {
+			var moved float64 // best where the backbone has moved so far and no farther
+			for i, v := range start {
+				moved += math.Abs(float64(d.b.Data[i] - v))
+			}
+			return -math.Abs(moved - 5), ctx.Err()
+		}
+		c.Groups = []Group{
+			{Name: BackboneGroup, Params: []*features.Param{d.b}, Solver: must(NewSolver(DefaultSolver("adam"))), Schedule: plan(1e-2, c.Steps-restsUntil+1), Start: restsUntil},
+			{Name: HeadGroup, Params: []*features.Param{d.w}, Solver: must(NewSolver(momentum)), Schedule: plan(3e-2, c.Steps)},
+			c.Groups[1],
+		}
+		if change != nil {
+			change(c)
+		}
+	})
+	return b, d
+}
+
+// deepEnd is everything that a run with two groups leaves behind.
+type deepEnd struct {
+	Backbone, Head, Mean []float32
+	Best                 [][]float32
+	Solvers              []SolverState
+	Progress             Progress
+	Metrics              string
+}
+
+func deepEndOf(t *testing.T, b *bed, d *deep, tr *Trainer, dir string) deepEnd {
+	e := deepEnd{d.b.Data, d.w.Data, d.mean.Data, tr.best, nil, tr.progress, string(read(t, dir, MetricsFile))}
+	for _, g := range b.cfg.Groups {
+		e.Solvers = append(e.Solvers, g.Solver.State())
+	}
+	return e
+}
+
+func deepRun(t *testing.T) deepEnd {
+	t.Helper()
+	dir := t.TempDir()
+	b, d := newDeepBed(t, dir, nil)
+	tr := b.trainer(t)
+	if _, err := tr.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return deepEndOf(t, b, d, tr, dir)
+}
+
+// A group that has not started keeps its weights, its solver's memory and its count; then its schedule begins.
+func TestGroupsStart(t *testing.T) {
+	dir := t.TempDir()
+	b, d := newDeepBed(t, dir, nil)
+	tr := b.trainer(t)
+	before := slices.Clone(d.b.Data)
+	for n := 1; n <= 20; n++ {
+		f, err := tr.step()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rests := n < restsUntil
+		if same := slices.Equal(before, d.b.Data); same != rests {
+			t.Errorf("step %d: backbone unchanged %v, expected %v", n, same, rests)
+		}
+		memory := b.cfg.Groups[0].Solver.State().Params
+		if rests && len(memory) > 0 || !rests && memory[0].Steps != n-restsUntil+1 {
+			t.Errorf("step %d: the backbone's solver remembers %v", n, memory)
+		}
+		want := 0.0
+		if !rests {
+			want = b.cfg.Groups[0].Schedule.At(n - restsUntil)
+		}
+		if f.BackboneLR != want || f.LR != b.cfg.Groups[1].Schedule.At(n-1) || f.LossLR != 1e-2 {
+			t.Errorf("step %d: rates %v, %v, %v, expected %v for the backbone", n, f.BackboneLR, f.LR, f.LossLR, want)
+		}
+		if steps := b.cfg.Groups[1].Solver.State().Params[0].Steps; steps != n {
+			t.Errorf("step %d: the head has taken %d steps", n, steps)
+		}
+	}
+}
+
+// What the backbone's gradients are while it rests does not matter, not even for clipping.
+func TestRestingGradientsAreIgnored(t *testing.T) {
+	run := func(frozen bool, steps int) []float32 {
+		b, d := newDeepBed(t, "", func(c *Config) { c.Clip, c.Validate = 0.05, nil })
+		d.frozen = frozen
+		tr := b.trainer(t)
+		for range steps {
+			must(tr.step())
+		}
+		return d.w.Data
+	}
+	if !slices.Equal(run(false, restsUntil-1), run(true, restsUntil-1)) {
+		t.Error("the gradients of a resting group change another")
+	}
+	if slices.Equal(run(false, restsUntil), run(true, restsUntil)) {
+		t.Error("those of a running one do not: the test sees nothing")
+	}
+}
+
+// All running groups of the encoder are clipped by one factor; the losses' own gradients are not.
+func TestClipIsCommon(t *testing.T) {
+	norms := func(limit float64) (all, backbone, loss, told float64) {
+		b, d := newDeepBed(t, "", func(c *Config) { c.Clip, c.Groups[0].Start = limit, 0 })
+		f := must(b.trainer(t).step())
+		return gradientNorm(d.Params()), gradientNorm([]*features.Param{d.b}), gradientNorm(b.cfg.Terms[2].Params), f.GradientNorm
+	}
+	all, backbone, loss, told := norms(0)
+	clipped, ofBackbone, sameLoss, sameTold := norms(all / 4)
+	if told != all || sameTold != all {
+		t.Errorf("told norms %v and %v, expected %v", told, sameTold, all)
+	}
+	if math.Abs(clipped-all/4) > 1e-6*all || math.Abs(ofBackbone-backbone/4) > 1e-6*all {
+		t.Errorf("clipped to %v and %v, expected a quarter of %v and %v", clipped, ofBackbone, all, backbone)
+	}
+	if loss == 0 || sameLoss != loss {
+		t.Errorf("gradient of the loss's own parameters %v, expected %v as without clipping", sameLoss, loss)
+	}
+}
+
+// A run with a backbone that starts in the middle, cut off every few steps and resumed, ends with the same bits.
+func TestGroupsResume(t *testing.T) {
+	want := deepRun(t)
+	if want.Progress.BestStep <= restsUntil || want.Progress.BestStep == 45 {
+		t.Fatalf("best at step %d: the test should have it while the backbone moves", want.Progress.BestStep)
+	}
+	dir := t.TempDir()
+	for cuts := 0; ; cuts++ {
+		ctx, cancel := context.WithCancel(context.Background())
+		b, d := newDeepBed(t, dir, nil)
+		left := 5 + cuts%3
+		b.cfg.Stepped = func(Step) {
+			if left--; left == 0 {
+				cancel()
+			}
+		}
+		tr := b.trainer(t)
+		must(tr.Resume())
+		_, err := tr.Run(ctx)
+		cancel()
+		if err == nil {
+			if diff := cmp.Diff(want, deepEndOf(t, b, d, tr, dir)); diff != "" || cuts < 5 {
+				t.Errorf("after %d cuts the resumed run differs (-whole +resumed):\n%s", cuts, diff)
+			}
+			return
+		}
+		if !errors.Is(err, context.Canceled) || cuts > 40 {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestForgettingAGroupIsSeen(t *testing.T) {
+	want := deepRun(t)
+	for name, forget := range map[string]func(*state, map[string]array){
+		"backbone weights": func(_ *state, a map[string]array) { a["param/0"].f32[0] += 1e-6 },
+		"running mean":     func(_ *state, a map[string]array) { a["state/0"].f32[0] += 1e-4 },
+		"best mean":        func(_ *state, a map[string]array) { a["best/2"].f32[0]++ },
+		"backbone moments": func(_ *state, a map[string]array) { clear(a["solver/backbone/0/1"].f32) },
+		"head momentum":    func(_ *state, a map[string]array) { clear(a["solver/head/0/0"].f32) },
+		"backbone steps":   func(s *state, _ map[string]array) { s.Groups[0].Solver.Params[0].Steps-- },
+	} {
+		dir := t.TempDir()
+		ctx, cancel := context.WithCancel(context.Background())
+		b, _ := newDeepBed(t, dir, nil)
+		b.cfg.Stepped = func(s Step) {
+			if s.Number == 43 {
+				cancel()
+			}
+		}
+		if _, err := b.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		cancel()
+		s, arrays, err := readArchive[state](read(t, dir, CheckpointFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		forget(&s, arrays)
+		again, d := newDeepBed(t, dir, nil)
+		tr := again.trainer(t)
+		if err := tr.restore(s, arrays); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		must(tr.Run(context.Background()))
+		if cmp.Equal(want, deepEndOf(t, again, d, tr, dir)) {
+			t.Errorf("%s: forgotten, and the run ends the same", name)
+		}
+	}
+}
+
+func TestUseBestBringsTheState(t *testing.T) {
+	b, d := newDeepBed(t, "", nil)
+	var atBest []float32
+	b.cfg.Validated = func(v Validation) {
+		if v.Best {
+			atBest = slices.Clone(d.mean.Data)
+		}
+	}
+	tr := b.trainer(t)
+	must(tr.Run(context.Background()))
+	if slices.Equal(atBest, d.mean.Data) {
+		t.Fatal("the mean has not moved since: the test sees nothing")
+	}
+	if tr.UseBest(); !slices.Equal(atBest, d.mean.Data) {
+		t.Error("the best state lacks its running mean")
+	}
+}
+
+func TestBackboneRateIsInTheMetrics(t *testing.T) {
+	dir := t.TempDir()
+	b, _ := newDeepBed(t, dir, nil)
+	must(b.trainer(t).Run(context.Background()))
+	for _, text := range strings.Split(strings.TrimSpace(string(read(t, dir, MetricsFile))), "\n") {
+		var l line
+		if err := json.Unmarshal([]byte(text), &l); err != nil {
+			t.Fatal(err)
+		}
+		if l.Validation == nil && (l.BackboneLR != nil) != (l.Step >= restsUntil) {
+			t.Errorf("step %d: %s", l.Step, text)
+		}
+	}
+}
+
+func TestResumeRefusesAnotherGrouping(t *testing.T) {
+	dir := t.TempDir()
+	b, _ := newDeepBed(t, dir, nil)
+	must(b.trainer(t).Run(context.Background()))
+	for want, change := range map[string]func(*Config){
+		`group 0 is "backbone" of 1 parameters from step 14, expected "head" of 2 from step 1`: func(c *Config) {
+			c.Groups = []Group{{Name: HeadGroup, Params: c.Encoder.Params(), Solver: c.Groups[1].Solver, Schedule: c.Groups[1].Schedule}, c.Groups[2]}
+		},
+		`group 0 is "backbone" of 1 parameters from step 14, expected "head" of 1 from step 1`:     func(c *Config) { c.Groups[0], c.Groups[1] = c.Groups[1], c.Groups[0] },
+		`group 0 is "backbone" of 1 parameters from step 14, expected "backbone" of 1 from step 9`: func(c *Config) { c.Groups[0].Start = 9 },
+		`found the state of "adam", expected "sgd"`:                                                func(c *Config) { c.Groups[0].Solver = must(NewSolver(DefaultSolver("sgd"))) },
+	} {
+		other, d := newDeepBed(t, dir, change)
+		before := slices.Clone(d.b.Data)
+		if _, err := other.trainer(t).Resume(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected …%s…", err, want)
+		}
+		if !slices.Equal(before, d.b.Data) {
+			t.Errorf("%s: refused, and the weights changed", want)
+		}
+	}
+}
+
+func TestNewChecksGroups(t *testing.T) {
+	stranger := features.NewParam("stranger", 1, 1)
+	for want, change := range map[string]func(*Config){
+		`train: parameter "backbone.b" is in no group: nothing would step it`:                          func(c *Config) { c.Groups = c.Groups[1:] },
+		`train: parameter "proxies" is in no group: nothing would step it`:                             func(c *Config) { c.Groups = c.Groups[:2] },
+		`train: parameter "backbone.b" is in the groups "backbone" and "head", expected one`:           func(c *Config) { c.Groups[1].Params = c.Encoder.Params() },
+		`train: group "loss" holds the parameter "stranger", which neither the encoder nor a loss has`: func(c *Config) { c.Groups[2].Params = append(slices.Clone(c.Groups[2].Params), stranger) },
+		`train: group "body" is unknown: known are backbone, head, loss`:                               func(c *Config) { c.Groups[0].Name = "body" },
+		`train: two groups are named "backbone", expected different names`:                             func(c *Config) { c.Groups[1].Name = "backbone" },
+		`train: group "head" has no solver`:                                                            func(c *Config) { c.Groups[1].Solver = nil },
+		`train: group "head" has no parameters`:                                                        func(c *Config) { c.Groups[1].Params = nil },
+		`train: group "backbone" starts at step 46, expected one of the 45 steps of the run`:           func(c *Config) { c.Groups[0].Start = 46 },
+		`train: two parameters are named "head.0.weight", expected different names`:                    func(c *Config) { c.Encoder.(*deep).mean.Name = "head.0.weight" },
+	} {
+		b, _ := newDeepBed(t, "", change)
+		if _, err := New(b.cfg); err == nil || err.Error() != want {
+			t.Errorf("%v, expected %s", err, want)
+		}
+	}
+}
