@@ -55,13 +55,18 @@ func (t *tuning) untouched() bool {
 	return true
 }
 
-// features are the rows of set with the features that the network gives today of their images, in the view of
-// extraction. It is what winnow extract would compute with the network as it would be written.
+// features are the rows of set with the features that the network gives today of their images.
 func (t *tuning) features(ctx context.Context, set features.Set) (features.Set, error) {
 	m, err := t.current()
 	if err != nil {
 		return set, err
 	}
+	return t.featuresOf(ctx, m, set)
+}
+
+// featuresOf are the rows of set with the features that m, a state of the network, gives of their images, in the
+// view of extraction. It is what winnow extract would compute with m as a file.
+func (t *tuning) featuresOf(ctx context.Context, m *graph.Model, set features.Set) (features.Set, error) {
 	p := t.backbone.Preprocessing
 	net, err := ort.NewNetwork(t.rt, m.Marshal(), t.cut.Tensor, ort.NetworkInput{Name: t.cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
 	if err != nil {

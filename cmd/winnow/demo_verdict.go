@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+
+	"winnow/eval"
+)
+
+// judge says in plain words what came out, whatever it is.
+func (d *demo) judge() {
+	r := &d.result
+	for _, trio := range []*demoTrio{&r.demoTrio, &r.Chosen, &r.HeadOnly} {
+		trio.judge()
+	}
+	say := func(format string, args ...any) { r.Verdict = append(r.Verdict, fmt.Sprintf(format, args...)) }
+	say("Of %d training labels %d are wrong; winnow's scores tell wrong from right with an AUROC of %.3f (average precision %.3f).",
+		r.Detection.Samples, r.Detection.Wrong, r.Detection.AUROC, r.Detection.AP)
+	if t := r.demoTrio; t.Recovered != nil {
+		say("Fine-tuned on them, the network loses %.1f points of P@1 on unseen classes (%.1f %% with true labels, %.1f %% without a filter); with PRISM it is %.1f %%: %.0f %% of the loss is recovered.",
+			100*t.Cost, 100*t.Topline.PrecisionAt1, 100*t.Unfiltered.PrecisionAt1, 100*t.PRISM.PrecisionAt1, 100**t.Recovered)
+	} else {
+		say("The wrong labels cost nothing here: P@1 on unseen classes is %.1f %% with true labels and %.1f %% with noisy ones without a filter; with PRISM it is %.1f %%.",
+			100*t.Topline.PrecisionAt1, 100*t.Unfiltered.PrecisionAt1, 100*t.PRISM.PrecisionAt1)
+	}
+	d.judgeUntrained(say)
+	c := r.Chosen
+	say("These are the last states of three trainings of equal length. Where a validation split with true labels chooses the state, P@1 is %.1f %% (true labels), %.1f %% (no filter) and %.1f %% (PRISM).",
+		100*c.Topline.PrecisionAt1, 100*c.Unfiltered.PrecisionAt1, 100*c.PRISM.PrecisionAt1)
+	for _, name := range d.idle {
+		say("There %q is the untrained network with a whitened head: no state of that training beat it on validation.", name)
+	}
+	h := r.HeadOnly
+	say("A head alone, on features that stay as they are, has less to win and less to lose: P@1 is %.1f %% (true labels), %.1f %% (no filter) and %.1f %% (PRISM).",
+		100*h.Topline.PrecisionAt1, 100*h.Unfiltered.PrecisionAt1, 100*h.PRISM.PrecisionAt1)
+}
+
+// judgeUntrained holds the filtered training against what needs none.
+func (d *demo) judgeUntrained(say func(format string, args ...any)) {
+	r := &d.result
+	frozen, whitened, prism := r.Frozen.PrecisionAt1, r.Whitened.PrecisionAt1, r.PRISM.PrecisionAt1
+	if gain := prism - max(frozen, whitened); gain > 0 {
+		say("Without any training the features reach %.1f %% (frozen) and %.1f %% (whitened): fine-tuning on the filtered labels is worth %.1f points.",
+			100*frozen, 100*whitened, 100*gain)
+	} else {
+		say("Without any training the features reach %.1f %% (frozen) and %.1f %% (whitened): the network fine-tuned on the filtered labels is NOT better than that.",
+			100*frozen, 100*whitened)
+	}
+}
+
+// rows are the embeddings compared, in order.
+func (d *demo) rows() []eval.ReportRow {
+	r := &d.result
+	wrong := fmt.Sprintf("labels of which %.0f %% are wrong", 100*r.NoiseRate)
+	return []eval.ReportRow{
+		{Name: "frozen", Note: "the backbone's features, no training", Retrieval: r.Frozen},
+		{Name: "whitened", Note: "PCA whitening, no labels", Retrieval: r.Whitened},
+		{Name: "head topline", Note: "a head alone, on the true labels", Retrieval: r.HeadOnly.Topline},
+		{Name: "head unfiltered", Note: "a head alone, on " + wrong, Retrieval: r.HeadOnly.Unfiltered},
+		{Name: "head PRISM", Note: "the same labels, filtered while training", Retrieval: r.HeadOnly.PRISM},
+		{Name: "topline", Note: "the whole network, on the true labels", Retrieval: r.Topline},
+		{Name: "unfiltered", Note: "the whole network, on " + wrong, Retrieval: r.Unfiltered},
+		{Name: "PRISM vMF-Sim", Note: "the same labels, filtered while training", Retrieval: r.PRISM, Detection: &r.Detection, Strong: true},
+	}
+}
