@@ -57,7 +57,7 @@ var sets = map[string]set{
 		root: "mnist", arch: "lenet5",
 		noises: symmetric("mnist.csv"),
 		common: append(scratch(), "--batch", "8x16"),
-		modes:  fromScratch("ip1", "300"),
+		modes:  fromScratch("stage3", "300"),
 	},
 	"omniglot": {
 		root: "omniglot/omniglot.zip", arch: "convnet4",
