@@ -92,7 +92,7 @@ func (t *tuning) findBackbone(from config.Data) (err error) {
 			return err
 		}
 		if t.backbone, err = registry.Resolve(from.Model, models.Settings{}); err != nil {
-			return err
+			return withHint(err, "how a network wants its images is said once: to winnow models add, or to winnow extract, whose store --features names")
 		}
 	}
 	if t.cut, err = models.Prepare(t.backbone.Entry, t.backbone.Data, output); err != nil {

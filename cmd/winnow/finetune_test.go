@@ -224,6 +224,81 @@ func TestFinetuneFromAStage(t *testing.T) {
 	}
 }
 
+// normalised is a network with batch normalization for grey pictures of 32×32.
+func normalised(t *testing.T, path string) {
+	t.Helper()
+	rng := train.Rand(1, "normalised", 0)
+	b := graph.NewBuilder("normalised", 13)
+	tensor := func(name string, spread, mean float32, dims ...int64) string {
+		n := int64(1)
+		for _, d := range dims {
+			n *= d
+		}
+		values := make([]float32, n)
+		for i := range values {
+			values[i] = mean + spread*float32(rng.NormFloat64())
+		}
+		return b.Constant(graph.NewTensor(name, values, dims...))
+	}
+	x := b.Input("image", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(1), graph.Fixed(32), graph.Fixed(32)})
+	for i, in := range []int64{1, 12} {
+		out := 12 * int64(i+1)
+		x = b.Node("Conv", []string{x, tensor("w", 0.3, 0, out, in, 3, 3)}, graph.Ints("strides", 2, 2))
+		x = b.Node("BatchNormalization", []string{x, tensor("scale", 0, 1, out), tensor("shift", 0, 0, out), tensor("mean", 0.1, 0, out), tensor("variance", 0, 1, out)})
+		x = b.Node("Relu", []string{x})
+	}
+	b.Output(b.NodeTo("features", "Flatten", []string{b.Node("GlobalAveragePool", []string{x})}))
+	write(t, path, string(b.Model().Marshal()))
+}
+
+// With training batch normalization the running statistics move, are part of the checkpoint and of the network
+// that is written, and a run that is cut off goes on with them to the same bits.
+func TestFinetuneWithBatchNorm(t *testing.T) {
+	atelier(t)
+	normalised(t, "bn.onnx")
+	mustRun(t, "winnow extract --manifest noisy.csv --root drawn --model bn.onnx --preset grey --crop 32 --resize 32 --out frozen")
+	args := func(out string, more ...string) []string {
+		return tuneArgs(out, "all", append([]string{"--model", "bn.onnx", "--features", "frozen", "--set", "finetune.batch_norm=train", "--backbone-lr", "1e-3"}, more...)...)
+	}
+	_, stderr := mustCall(t, args("whole")...)
+	if !strings.Contains(stderr, "batch normalization train") {
+		t.Error(stderr)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if code := run(ctx, append([]string{"winnow"}, args("cut")...), new(bytes.Buffer), &cancelAfter{n: 2, cancel: cancel}); code != 130 {
+		t.Fatalf("exit %d", code)
+	}
+	mustCall(t, args("cut", "--resume")...)
+	for _, name := range []string{bestBackboneFile, lastBackboneFile, train.MetricsFile, train.CheckpointFile} {
+		if readFile(t, "whole", name) != readFile(t, "cut", name) {
+			t.Errorf("%s differs between the whole and the resumed run", name)
+		}
+	}
+	statistics := func(file string) (all []float32) {
+		m := readModel(t, file)
+		for _, n := range m.Graph.Nodes {
+			if n.Op == "BatchNormalization" {
+				mean, err := m.Graph.Initializer(n.Inputs[3]).Float32s()
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, mean...)
+			}
+		}
+		return all
+	}
+	was, is := statistics("bn.onnx"), statistics("whole/last.onnx")
+	if len(was) != 36 || slices.Equal(was, is) {
+		t.Errorf("running means %v, expected that they have moved from %v", is, was)
+	}
+	_, stderr = mustCall(t, args("frozen_run", "--set", "finetune.batch_norm=frozen")...)
+	if !slices.Equal(was, statistics("frozen_run/last.onnx")) {
+		t.Errorf("frozen running means have moved\n%s", stderr)
+	}
+	mustCall(t, "export", "whole", "--last", "--onnx", "x.onnx")
+}
+
 // lossesOf are those of a run's steps.
 func lossesOf(t *testing.T, run string) []float64 {
 	t.Helper()

@@ -35,6 +35,7 @@ func cifar10n(args []string, stdout, stderr io.Writer) error {
 	f, out := newFlags("cifar10n", stderr)
 	images := f.String("images", "", "zip file with cifar10_batch_K.png (1024 wide, an image a row) and labels.csv (row,label)")
 	labels := f.String("labels", "", "cifar10n.csv.gz: index and labels by people")
+	held := f.Int("validation", 0, "the last N of the training images become the split validation, with clean labels")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func cifar10n(args []string, stdout, stderr io.Writer) error {
 		}
 	}
 	for _, kind := range []string{"clean", "aggre", "random1", "worse"} {
-		d, err := cifarDataset(kind, human, given, counts["data_batch_1.bin"], counts["test_batch.bin"])
+		d, err := cifarDataset(kind, human, given, counts["data_batch_1.bin"], counts["test_batch.bin"], *held)
 		if err != nil {
 			return err
 		}
@@ -81,8 +82,9 @@ func cifar10n(args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// cifarDataset lists the images with the labels of one kind.
-func cifarDataset(kind string, human map[string][]int, given map[int]int, train, test int) (*datasets.Dataset, error) {
+// cifarDataset lists the images with the labels of one kind; the last of the training images are for validation,
+// where only the clean label can say how good an embedding is.
+func cifarDataset(kind string, human map[string][]int, given map[int]int, train, test, validation int) (*datasets.Dataset, error) {
 	column := kind + "_label"
 	if kind == "random1" {
 		column = "random_label1"
@@ -96,7 +98,11 @@ func cifarDataset(kind string, human map[string][]int, given map[int]int, train,
 		if clean[i] != given[i] {
 			return nil, fmt.Errorf("prepare: image %d: clean label %d, labels.csv says %d", i, clean[i], given[i])
 		}
-		d.Samples = append(d.Samples, datasets.Sample{Path: fmt.Sprintf("train/%05d.bmp", i), Label: labels[i], True: clean[i], Split: datasets.Train})
+		sample := datasets.Sample{Path: fmt.Sprintf("train/%05d.bmp", i), Label: labels[i], True: clean[i], Split: datasets.Train}
+		if i >= train-validation {
+			sample.Label, sample.Split = clean[i], datasets.Validation
+		}
+		d.Samples = append(d.Samples, sample)
 	}
 	for i := range test {
 		label := given[firstTest+i]

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// call runs the program and returns what it printed.
+func (b *bench) call(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, b.winnow, append([]string{"--quiet", "--threads", b.threads}, args...)...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, errs.String())
+	}
+	return out.Bytes(), nil
+}
+
+// runNoise runs every mode on one manifest.
+func (b *bench) runNoise(ctx context.Context, name string, s set, n noise, seed int) error {
+	folder := filepath.Join(b.work, name, fmt.Sprintf("seed%d", seed))
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	model, err := b.model(ctx, name, s, seed)
+	if err != nil {
+		return err
+	}
+	manifest := filepath.Join(b.data, n.manifest)
+	if n.corrupt > 0 {
+		to := filepath.Join(folder, strings.ReplaceAll(n.name, " ", "")+".csv")
+		if _, err := b.call(ctx, "data", "corrupt", "--rate", fmt.Sprint(n.corrupt), "--seed", strconv.Itoa(seed), "--out", to, "--overwrite", manifest); err != nil {
+			return err
+		}
+		manifest = to
+	}
+	store := filepath.Join(b.work, name, "features")
+	if s.arch != "" {
+		store += strconv.Itoa(seed)
+	}
+	data := []string{"--manifest", manifest, "--root", filepath.Join(b.data, s.root)}
+	if _, err := os.Stat(store); err != nil {
+		extract := append([]string{"extract", "--model", model, "--out", store}, data...)
+		if s.size > 0 {
+			extract = append(extract, "--resize", strconv.Itoa(s.size), "--crop", strconv.Itoa(s.size))
+		}
+		if _, err := b.call(ctx, extract...); err != nil {
+			return err
+		}
+	}
+	for _, m := range s.modes {
+		for _, filter := range []string{"none", "vmf"} {
+			r := row{Set: name, Noise: n.name, Seed: seed, Mode: m.name, Filter: filter}
+			if b.has(r) || b.only != "" && !strings.Contains(r.key(), b.only) {
+				continue
+			}
+			run := filepath.Join(folder, strings.NewReplacer(" ", "", "%", "").Replace(strings.Join([]string{n.name, m.name, filter}, "-")))
+			args := append([]string{"train", "--features", store, "--model", model, "--filter", filter, "--noise-rate", n.rate,
+				"--seed", strconv.Itoa(seed), "--out", run, "--overwrite", "--json"}, data...)
+			args = append(append(args, s.common...), m.flags...)
+			if err := b.one(ctx, r, run, data, args); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// one trains once, measures the last state on the test split and writes the row.
+func (b *bench) one(ctx context.Context, r row, run string, data, args []string) error {
+	start := time.Now()
+	if _, err := b.call(ctx, args...); err != nil {
+		return err
+	}
+	r.Seconds = time.Since(start).Seconds()
+	text, err := b.call(ctx, append([]string{"eval", run, "--last", "--split", "test", "--json"}, data...)...)
+	if err != nil {
+		return err
+	}
+	type score struct {
+		P1  float64 `json:"precision_at_1"`
+		MAP float64 `json:"map_at_r"`
+	}
+	var result struct {
+		score
+		Frozen   score `json:"frozen"`
+		Whitened score `json:"whitened"`
+	}
+	if err := json.Unmarshal(text, &result); err != nil {
+		return fmt.Errorf("eval --json: %w", err)
+	}
+	r.P1, r.MAP = result.P1, result.MAP
+	r.FrozenP1, r.FrozenMAP, r.WhitenedP1, r.WhitenedMAP = result.Frozen.P1, result.Frozen.MAP, result.Whitened.P1, result.Whitened.MAP
+	if r.Curve, err = curve(filepath.Join(run, "metrics.jsonl")); err != nil {
+		return err
+	}
+	log.Printf("%s: P@1 %.4f (frozen %.4f, whitened %.4f) in %.0f s", r.key(), r.P1, r.FrozenP1, r.WhitenedP1, r.Seconds)
+	b.rows = append(b.rows, r)
+	if err := appendRow(filepath.Join(b.here, resultsFile), r); err != nil {
+		return err
+	}
+	return os.RemoveAll(run) // large, and everything worth keeping is in the row
+}
+
+// model is what --model is given: a file, or a network made from its description for this seed.
+func (b *bench) model(ctx context.Context, name string, s set, seed int) (string, error) {
+	if s.arch == "" {
+		if path := filepath.Join(b.models, s.model); strings.HasSuffix(s.model, ".onnx") {
+			return path, nil
+		}
+		return s.model, nil
+	}
+	model := fmt.Sprintf("%s-%s-%d", name, s.arch, seed)
+	if _, err := b.call(ctx, "models", "show", model); err == nil {
+		return model, nil
+	}
+	_, err := b.call(ctx, "models", "new", model, "--arch", s.arch, "--seed", strconv.Itoa(seed))
+	return model, err
+}
+
+// curve is the validation score after each validation, from a run's metrics.
+func curve(path string) ([]float64, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var scores []float64
+	for line := range strings.Lines(string(text)) {
+		var m struct {
+			Score *float64 `json:"validation"`
+		}
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if m.Score != nil {
+			scores = append(scores, *m.Score)
+		}
+	}
+	return scores, nil
+}
