@@ -13,7 +13,6 @@ import (
 	"winnow/backbone/ort"
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
-	"winnow/eval"
 	"winnow/features"
 	"winnow/models"
 )
@@ -167,36 +166,4 @@ func (d *demo) extract() error {
 	}
 	d.test, _, err = splitSet(d.clean, d.store, datasets.Test)
 	return err
-}
-
-// demoResult is result.json. Topline, Unfiltered and PRISM are the fine-tuned networks' last states, after equal
-// budgets: who has wrong labels seldom has a validation split with true ones to choose a state by.
-type demoResult struct {
-	Seed      uint64             `json:"seed"`
-	NoiseRate float64            `json:"noise_rate"`
-	Frozen    eval.Retrieval     `json:"frozen"`
-	Whitened  eval.Retrieval     `json:"whitened"`
-	demoTrio                     // of the fine-tuned network
-	Detection eval.Detection     `json:"detection"`
-	Chosen    demoTrio           `json:"chosen_by_validation"` // the same trainings where such a split chooses the state
-	HeadOnly  demoTrio           `json:"frozen_features"`      // a head on features that stay as they are, last states
-	Verdict   []string           `json:"verdict"`
-	Seconds   map[string]float64 `json:"seconds"`
-}
-
-// demoTrio is what the noise cost and how much of that the filter got back, among three trainings of one kind.
-type demoTrio struct {
-	Topline    eval.Retrieval `json:"topline"`
-	Unfiltered eval.Retrieval `json:"unfiltered"`
-	PRISM      eval.Retrieval `json:"prism"`
-	Cost       float64        `json:"noise_cost"`      // P@1 of topline less that of unfiltered
-	Recovered  *float64       `json:"recovered_share"` // of that, by PRISM; null where the noise cost nothing
-}
-
-// judge computes cost and share.
-func (t *demoTrio) judge() {
-	if t.Cost = t.Topline.PrecisionAt1 - t.Unfiltered.PrecisionAt1; t.Cost > 0 {
-		share := (t.PRISM.PrecisionAt1 - t.Unfiltered.PrecisionAt1) / t.Cost
-		t.Recovered = &share
-	}
 }

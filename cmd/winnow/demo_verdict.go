@@ -2,8 +2,7 @@ package main
 
 import (
 	"fmt"
-
-	"winnow/eval"
+	"strings"
 )
 
 // judge says in plain words what came out, whatever it is.
@@ -26,11 +25,11 @@ func (d *demo) judge() {
 	c := r.Chosen
 	say("These are the last states of three trainings of equal length. Where a validation split with true labels chooses the state, P@1 is %.1f %% (true labels), %.1f %% (no filter) and %.1f %% (PRISM).",
 		100*c.Topline.PrecisionAt1, 100*c.Unfiltered.PrecisionAt1, 100*c.PRISM.PrecisionAt1)
-	for _, name := range d.idle {
-		say("There %q is the untrained network with a whitened head: no state of that training beat it on validation.", name)
+	if len(d.idle) > 0 {
+		say("There the untrained network with a whitened head is kept where no state beat it on validation: %s.", strings.Join(d.idle, ", "))
 	}
 	h := r.HeadOnly
-	say("A head alone, on features that stay as they are, has less to win and less to lose: P@1 is %.1f %% (true labels), %.1f %% (no filter) and %.1f %% (PRISM).",
+	say("Where only a head is trained, on features that stay as they are, P@1 is %.1f %% (true labels), %.1f %% (no filter) and %.1f %% (PRISM).",
 		100*h.Topline.PrecisionAt1, 100*h.Unfiltered.PrecisionAt1, 100*h.PRISM.PrecisionAt1)
 }
 
@@ -44,21 +43,5 @@ func (d *demo) judgeUntrained(say func(format string, args ...any)) {
 	} else {
 		say("Without any training the features reach %.1f %% (frozen) and %.1f %% (whitened): the network fine-tuned on the filtered labels is NOT better than that.",
 			100*frozen, 100*whitened)
-	}
-}
-
-// rows are the embeddings compared, in order.
-func (d *demo) rows() []eval.ReportRow {
-	r := &d.result
-	wrong := fmt.Sprintf("labels of which %.0f %% are wrong", 100*r.NoiseRate)
-	return []eval.ReportRow{
-		{Name: "frozen", Note: "the backbone's features, no training", Retrieval: r.Frozen},
-		{Name: "whitened", Note: "PCA whitening, no labels", Retrieval: r.Whitened},
-		{Name: "head topline", Note: "a head alone, on the true labels", Retrieval: r.HeadOnly.Topline},
-		{Name: "head unfiltered", Note: "a head alone, on " + wrong, Retrieval: r.HeadOnly.Unfiltered},
-		{Name: "head PRISM", Note: "the same labels, filtered while training", Retrieval: r.HeadOnly.PRISM},
-		{Name: "topline", Note: "the whole network, on the true labels", Retrieval: r.Topline},
-		{Name: "unfiltered", Note: "the whole network, on " + wrong, Retrieval: r.Unfiltered},
-		{Name: "PRISM vMF-Sim", Note: "the same labels, filtered while training", Retrieval: r.PRISM, Detection: &r.Detection, Strong: true},
 	}
 }
