@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -64,9 +65,12 @@ func (b *bench) runNoise(ctx context.Context, name string, s set, n noise, seed 
 				continue
 			}
 			run := filepath.Join(folder, strings.NewReplacer(" ", "", "%", "").Replace(strings.Join([]string{n.name, m.name, filter}, "-")))
-			args := append([]string{"train", "--features", store, "--model", model, "--filter", filter, "--noise-rate", n.rate,
+			args := append([]string{"train", "--features", store, "--filter", filter, "--noise-rate", n.rate,
 				"--seed", strconv.Itoa(seed), "--out", run, "--overwrite", "--json"}, data...)
 			args = append(append(args, s.common...), m.flags...)
+			if slices.Contains(m.flags, "--finetune") {
+				args = append(args, "--model", model)
+			}
 			if err := b.one(ctx, r, run, data, args); err != nil {
 				return err
 			}
