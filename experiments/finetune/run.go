@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log"
 	"os"
 	"os/exec"
@@ -39,7 +41,10 @@ func (b *bench) runNoise(ctx context.Context, name string, s set, n noise, seed 
 	manifest := filepath.Join(b.data, n.manifest)
 	if n.corrupt > 0 {
 		to := filepath.Join(folder, strings.ReplaceAll(n.name, " ", "")+".csv")
-		if _, err := b.call(ctx, "data", "corrupt", "--rate", fmt.Sprint(n.corrupt), "--seed", strconv.Itoa(seed), "--out", to, "--overwrite", manifest); err != nil {
+		if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if _, err := b.call(ctx, "data", "corrupt", "--rate", fmt.Sprint(n.corrupt), "--seed", strconv.Itoa(seed), "--out", to, manifest); err != nil {
 			return err
 		}
 		manifest = to
