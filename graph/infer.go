@@ -114,7 +114,7 @@ func infer(m *Model) map[string]fact {
 		for i, name := range n.Inputs {
 			c.in[i] = facts[name]
 		}
-		if rule := rules[n.Op]; rule != nil && IsONNX(n.Domain) {
+		if rule := rules[n.key()]; rule != nil {
 			rule(&c)
 		}
 		for i, name := range n.Outputs {

@@ -13,7 +13,7 @@ var rules = map[string]rule{
 	"Mish": same, "ThresholdedRelu": same, "Clip": same, "Erf": same, "Exp": same, "Log": same, "Sqrt": same,
 	"Reciprocal": same, "Neg": same, "Abs": same, "Sign": same, "Floor": same, "Ceil": same, "Round": same,
 	"Sin": same, "Cos": same, "Not": same, "Identity": identity, "Dropout": dropout, "Cast": cast,
-	"CumSum": same, "Trilu": same,
+	"CumSum": same, "Trilu": same, "com.microsoft.Gelu": same,
 	"Add": arithmetic, "Sub": arithmetic, "Mul": arithmetic, "Div": arithmetic, "Mod": broadcast, "Pow": broadcast,
 	"Max": broadcast, "Min": broadcast, "Sum": broadcast, "Mean": broadcast,
 	"And": compare, "Or": compare, "Xor": compare, "Equal": compare, "Greater": compare, "Less": compare,
@@ -41,4 +41,12 @@ var rules = map[string]rule{
 	// Shapes as values.
 	"Shape": shapeValue, "Constant": constant, "ConstantOfShape": constantOfShape,
 	"Size": func(c *call) { c.set(0, Int64, Shape{}) },
+}
+
+// key is the name of a node's operator among the rules: those of other domains carry theirs.
+func (n *Node) key() string {
+	if IsONNX(n.Domain) {
+		return n.Op
+	}
+	return n.Domain + "." + n.Op
 }

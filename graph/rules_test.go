@@ -153,6 +153,11 @@ var ruleCases = []ruleCase{
 	{"Shape start end", 15, [][]int64{{3, 6, 7}}, func(b *graph.Builder, in []string) string {
 		return b.Node("Reshape", []string{in[0], b.Node("Concat", []string{b.Node("Shape", []string{in[0]}, graph.Int("end", 1)), ints(b, 42)}, graph.Int("axis", 0))})
 	}, true},
+	{"com.microsoft's Gelu", 13, [][]int64{{3, 6, 7}}, func(b *graph.Builder, in []string) string {
+		b.Import("com.microsoft", 1)
+		b.Add(&graph.Node{Op: "Gelu", Domain: "com.microsoft", Inputs: in, Outputs: []string{"y"}})
+		return "y"
+	}, true},
 	{"an unknown operator", 13, [][]int64{{3, 6, 7}}, func(b *graph.Builder, in []string) string {
 		return b.Node("Einsum", in, graph.String("equation", "abc->ab"))
 	}, false},

@@ -2,6 +2,7 @@ package models
 
 import (
 	"winnow/graph"
+	"winnow/graph/gradient"
 )
 
 // Report is all there is to say about a backbone without running it.
@@ -14,6 +15,7 @@ type Report struct {
 	Structure  *Structure      `json:"structure"` // nil where there is no file
 	Feature    *FeatureReport  `json:"feature"`   // nil where none was found
 	Candidates []TensorSummary `json:"candidates"`
+	Stages     []StageReport   `json:"stages"` // that fine-tuning may start at, from the input on
 	Problems   []string        `json:"problems"`
 	Warnings   []string        `json:"warnings"`
 }
@@ -37,6 +39,14 @@ type FeatureReport struct {
 	Why    string `json:"why"`
 }
 
+// StageReport is a stretch of the network that fine-tuning may start at.
+type StageReport struct {
+	Name       string `json:"name"`
+	Tensors    int    `json:"tensors"`    // of weights
+	Parameters int64  `json:"parameters"` // in them
+	Shape      string `json:"shape"`      // of what its last layer makes, "?" where not known
+}
+
 // TensorSummary is a tensor's name, type and shape ("[N,3,224,224]", "?" where not known).
 type TensorSummary struct {
 	Name  string `json:"name"`
@@ -50,7 +60,7 @@ const candidates = 12
 // Inspect looks at a backbone by name or path. What is wrong with it is in the report; an error means that
 // there is nothing to report on.
 func (r *Registry) Inspect(name string, s Settings) (*Report, error) {
-	rep := &Report{Candidates: []TensorSummary{}, Problems: []string{}, Warnings: []string{}}
+	rep := &Report{Candidates: []TensorSummary{}, Stages: []StageReport{}, Problems: []string{}, Warnings: []string{}}
 	b, recorded, err := r.load(name)
 	if err != nil {
 		e, ok := r.Entry(name)
@@ -88,8 +98,22 @@ func (r *Registry) Inspect(name string, s Settings) (*Report, error) {
 	if p, err := prepare(b.Entry, m, ""); !problem(err) {
 		rep.Feature = &FeatureReport{p.Cut, p.Dim, p.Why}
 		rep.Warnings = append(rep.Warnings, p.Warnings...)
+		rep.Stages = stages(p)
 	}
 	return rep, nil
+}
+
+// stages lists those of a prepared model, weights that only reach another output left out.
+func stages(p *Prepared) []StageReport {
+	list := []StageReport{}
+	m, err := graph.Read(p.Model)
+	if err != nil {
+		return list // it was written by us from one that could be read
+	}
+	for _, s := range gradient.Stages(gradient.Untie(m), p.Tensor) {
+		list = append(list, StageReport{s.Name, len(s.Weights), s.Parameters, s.Shape.String()})
+	}
+	return list
 }
 
 func structure(m *graph.Model, size int) *Structure {

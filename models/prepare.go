@@ -48,6 +48,12 @@ func prepare(e Entry, m *graph.Model, output string) (*Prepared, error) {
 	if err != nil {
 		return nil, fmt.Errorf("models: %s: %w", e.File, err)
 	}
+	if side := e.Preprocessing.Crop; in.side != 0 && in.side != side && side > 0 {
+		if other, ok := otherSize(m, in, p.Cut, e.Preprocessing.Planes(), side, dim); ok {
+			p.Warnings = append(p.Warnings, fmt.Sprintf("%s: made for images of %d×%d, used with %d×%d", e.File, in.side, in.side, side, side))
+			cut, in.side = other, side
+		}
+	}
 	if e.Input != "" && e.Input != in.name {
 		return nil, fmt.Errorf("models: %s: found the input %q, expected %q", e.File, in.name, e.Input)
 	}
@@ -62,4 +68,32 @@ func prepare(e Entry, m *graph.Model, output string) (*Prepared, error) {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: the length of %q is not known before the model runs", e.File, tensor))
 	}
 	return p, nil
+}
+
+// otherSize is the network for pictures of another size than its input states, cut at the same tensor, if that is then
+// a vector of the same length, one for each image, and no tensor before it loses its size (as where the picture is
+// smaller than a window). So it is where the network averages over all places, and not where every place has
+// weights of its own.
+func otherSize(m *graph.Model, in image, cutAt string, planes, side, dim int) (*graph.Model, bool) {
+	cut, _, d, err := graph.Vector(graph.Sized(m, in.name, planes, side), cutAt)
+	if err != nil || d != dim || dim == 0 || cut.Graph.Outputs[0].Shape[0] != cut.Graph.DataInputs()[0].Shape[0] {
+		return nil, false
+	}
+	was, is := graph.Infer(m), graph.Infer(cut)
+	for name, v := range is {
+		if old := was[name]; old != nil && unknownSizes(v.Shape) > unknownSizes(old.Shape) {
+			return nil, false
+		}
+	}
+	return cut, true
+}
+
+// unknownSizes counts them.
+func unknownSizes(s graph.Shape) (n int) {
+	for _, d := range s {
+		if !d.Known() {
+			n++
+		}
+	}
+	return n
 }

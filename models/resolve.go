@@ -135,7 +135,7 @@ func (b *Backbone) guess(m *graph.Model, s Settings) error {
 	}
 	s.size(&p, in.side)
 	b.Preprocessing = p
-	return in.fits(p)
+	return in.takes(p)
 }
 
 // image is the one input of a backbone, float32 [N,planes,side,side].
@@ -172,13 +172,21 @@ func imageInput(m *graph.Model) (image, error) {
 	return image{in, in.Name, size(1), size(2), size(0)}, nil
 }
 
-// fits compares preprocessing with what the input takes.
-func (in image) fits(p backbone.Preprocessing) error {
+// takes compares preprocessing with the channels that the input takes.
+func (in image) takes(p backbone.Preprocessing) error {
 	if in.planes != 0 && in.planes != p.Planes() {
 		return fmt.Errorf("models: input %v takes %d channels, preprocessing %s gives %d: see --channels", in.info, in.planes, p.Channels, p.Planes())
 	}
+	return nil
+}
+
+// fits compares preprocessing with all that the input takes.
+func (in image) fits(p backbone.Preprocessing) error {
+	if err := in.takes(p); err != nil {
+		return err
+	}
 	if in.side != 0 && in.side != p.Crop {
-		return fmt.Errorf("models: input %v takes images of %d×%d, preprocessing gives %d×%d: see --crop", in.info, in.side, in.side, p.Crop, p.Crop)
+		return fmt.Errorf("models: input %v takes images of %d×%d, preprocessing gives %d×%d: the network's vector would not be the same: see --crop", in.info, in.side, in.side, p.Crop, p.Crop)
 	}
 	return nil
 }

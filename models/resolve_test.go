@@ -128,7 +128,6 @@ func TestResolveUnknown(t *testing.T) {
 	if b, err = r.Resolve(open, Settings{}); err != nil || b.Preprocessing.Crop != 224 {
 		t.Errorf("found %+v, %v", b.Preprocessing, err)
 	}
-	side := 100
 	grey := save(t, "grey.onnx", classifier(free, 1, 32))
 	for _, c := range []struct {
 		file string
@@ -137,7 +136,6 @@ func TestResolveUnknown(t *testing.T) {
 	}{
 		{grey, Settings{}, "has 1 channels and nothing says how images are prepared: say how it wants its images: --preset"},
 		{grey, Settings{Preset: "imagenet"}, "takes 1 channels, preprocessing RGB gives 3"},
-		{wide, Settings{Preset: "imagenet", Crop: &side}, "takes images of 299×299, preprocessing gives 100×100"},
 		{"nothing", Settings{}, "no model has this name and there is no such file"},
 		{t.TempDir(), Settings{}, "found a folder"},
 		{"resnet34", Settings{}, `"resnet34": its file is not there`},
@@ -149,6 +147,52 @@ func TestResolveUnknown(t *testing.T) {
 	}
 	if b, err = r.Resolve(grey, Settings{Preset: "grey"}); err != nil || b.Preprocessing != presets["grey"] {
 		t.Errorf("found %+v, %v", b.Preprocessing, err)
+	}
+}
+
+// A network that averages over all places takes pictures of any size that its windows fit in; one with weights for
+// every place does not.
+func TestPrepareAtAnotherSize(t *testing.T) {
+	at := func(m *graph.Model, side int) (*Prepared, error) {
+		p := presets["imagenet"]
+		p.Crop, p.Resize = side, side
+		return Prepare(Entry{File: "net.onnx", Preprocessing: p}, m.Marshal(), "")
+	}
+	for _, batch := range []graph.Dim{graph.Free("N"), graph.Free(""), graph.Fixed(1)} {
+		p, err := at(classifier(batch, 3, 299), 100)
+		if err != nil || p.Dim != 6 || len(p.Warnings) != 1 || p.Warnings[0] != "net.onnx: made for images of 299×299, used with 100×100" {
+			t.Errorf("%v: %+v, %v", batch, p, err)
+			continue
+		}
+		m, err := graph.Read(p.Model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if in := m.Graph.Inputs[0].Shape; in[2] != graph.Fixed(100) || in[0].Known() != batch.Known() {
+			t.Errorf("%v: input %v", batch, in)
+		}
+	}
+	flat := func(side int64) *graph.Model { // every place has weights of its own
+		b := graph.NewBuilder("flat", 13)
+		x := b.Input("image", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(side), graph.Fixed(side)})
+		y := b.Node("Flatten", []string{b.Node("Conv", []string{x, tensor(b, 6, 3, 3, 3)})})
+		b.Output(b.NodeTo("logits", "Gemm", []string{y, tensor(b, 6*(side-2)*(side-2), 10)}))
+		return b.Model()
+	}
+	shaped := func() *graph.Model { // as many numbers, but not one row an image
+		b := graph.NewBuilder("shaped", 13)
+		x := b.Input("image", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(3), graph.Fixed(10), graph.Fixed(10)})
+		to := b.Constant(graph.NewTensor("to", []int64{-1, 300}, 2))
+		b.Output(b.NodeTo("logits", "Gemm", []string{b.Node("Reshape", []string{x, to}), tensor(b, 300, 10)}))
+		return b.Model()
+	}
+	for name, c := range map[string]struct {
+		m    *graph.Model
+		side int
+	}{"flat": {flat(16), 12}, "shaped": {shaped(), 20}, "too small": {classifier(graph.Free("N"), 3, 16), 2}} {
+		if p, err := at(c.m, c.side); err == nil || !strings.Contains(err.Error(), "the network's vector would not be the same") {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
 	}
 }
 

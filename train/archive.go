@@ -102,67 +102,96 @@ func (a array) write(w io.Writer, buf []byte) error {
 	return nil
 }
 
-// readArchive checks the whole before it trusts a part: nothing is allocated from a length that the bytes
-// do not bear out.
-func readArchive[T any](data []byte) (state T, arrays map[string]array, err error) {
-	var h archiveHeader[T]
-	if len(data) < archiveFixed+sha256.Size || string(data[:len(archiveMagic)]) != archiveMagic {
-		return state, nil, fmt.Errorf("not a checkpoint of winnow, or cut short: %d bytes, expected to start with %q", len(data), archiveMagic)
+// openArchive checks the whole before it trusts a part: nothing is allocated from a length that the bytes do not
+// bear out. The bytes pass through a small buffer, so that a large network's numbers are in memory once.
+func openArchive[T any](r io.ReaderAt, size int64) (state T, arrays map[string]array, err error) {
+	fixed := make([]byte, archiveFixed)
+	if n, _ := r.ReadAt(fixed, 0); n < archiveFixed || size < int64(archiveFixed+sha256.Size) || string(fixed[:len(archiveMagic)]) != archiveMagic {
+		return state, nil, fmt.Errorf("not a checkpoint of winnow, or cut short: %d bytes, expected to start with %q", size, archiveMagic)
 	}
-	if v := binary.LittleEndian.Uint32(data[len(archiveMagic):]); v != archiveVersion {
+	if v := binary.LittleEndian.Uint32(fixed[len(archiveMagic):]); v != archiveVersion {
 		return state, nil, fmt.Errorf("format version is %d, expected %d", v, archiveVersion)
 	}
-	body, sum := data[:len(data)-sha256.Size], data[len(data)-sha256.Size:]
-	if found := sha256.Sum256(body); !bytes.Equal(found[:], sum) {
-		return state, nil, fmt.Errorf("checksum differs: the file is cut short or damaged")
+	end := size - sha256.Size
+	if err := checkSum(r, end); err != nil {
+		return state, nil, err
 	}
-	rest := body[archiveFixed:]
-	size := binary.LittleEndian.Uint32(body[len(archiveMagic)+4:])
-	if uint64(size) > uint64(len(rest)) {
-		return state, nil, fmt.Errorf("header of %d bytes, %d are left in the file", size, len(rest))
+	length, left := int64(binary.LittleEndian.Uint32(fixed[len(archiveMagic)+4:])), end-int64(archiveFixed)
+	if length > left {
+		return state, nil, fmt.Errorf("header of %d bytes, %d are left in the file", length, left)
 	}
-	dec := json.NewDecoder(bytes.NewReader(rest[:size]))
+	var h archiveHeader[T]
+	dec := json.NewDecoder(io.NewSectionReader(r, int64(archiveFixed), length))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&h); err != nil {
 		return state, nil, fmt.Errorf("header: %w", err)
 	}
-	arrays, err = readArrays(h.Arrays, rest[size:])
+	arrays, err = readArrays(h.Arrays, io.NewSectionReader(r, int64(archiveFixed)+length, left-length))
 	return h.State, arrays, err
 }
 
-func readArrays(list []array, rest []byte) (map[string]array, error) {
-	arrays := make(map[string]array, len(list))
+// checkSum compares the sha256 of the bytes before end with what stands there.
+func checkSum(r io.ReaderAt, end int64) error {
+	found, expected := sha256.New(), make([]byte, sha256.Size)
+	if _, err := io.Copy(found, io.NewSectionReader(r, 0, end)); err != nil {
+		return err
+	}
+	if n, err := r.ReadAt(expected, end); n < len(expected) {
+		return err
+	}
+	if !bytes.Equal(found.Sum(nil), expected) {
+		return fmt.Errorf("checksum differs: the file is cut short or damaged")
+	}
+	return nil
+}
+
+func readArrays(list []array, r *io.SectionReader) (map[string]array, error) {
+	arrays, left := make(map[string]array, len(list)), r.Size()
+	buf := make([]byte, 1<<16)
 	for _, a := range list {
 		size, ok := kindSizes[a.Kind]
-		if _, twice := arrays[a.Name]; twice || !ok || a.Len < 0 || a.Len > len(rest)/size {
-			return nil, fmt.Errorf("array %q: %d of kind %q do not fit the %d bytes left, or come twice", a.Name, a.Len, a.Kind, len(rest))
+		if _, twice := arrays[a.Name]; twice || !ok || a.Len < 0 || int64(a.Len) > left/int64(size) {
+			return nil, fmt.Errorf("array %q: %d of kind %q do not fit the %d bytes left, or come twice", a.Name, a.Len, a.Kind, left)
 		}
-		a.read(rest)
+		if err := a.read(r, buf); err != nil {
+			return nil, fmt.Errorf("array %q: %w", a.Name, err)
+		}
 		arrays[a.Name] = a
-		rest = rest[a.Len*size:]
+		left -= int64(a.Len) * int64(size)
 	}
-	if len(rest) > 0 {
-		return nil, fmt.Errorf("%d bytes too many", len(rest))
+	if left > 0 {
+		return nil, fmt.Errorf("%d bytes too many", left)
 	}
 	return arrays, nil
 }
 
-func (a *array) read(data []byte) {
+// read fills the array from r, through buf.
+func (a *array) read(r io.Reader, buf []byte) error {
 	switch a.Kind {
 	case "f32":
 		a.f32 = make([]float32, a.Len)
-		for i := range a.f32 {
-			a.f32[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
-		}
 	case "f64":
 		a.f64 = make([]float64, a.Len)
-		for i := range a.f64 {
-			a.f64[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
-		}
 	default:
 		a.ints = make([]int, a.Len)
-		for i := range a.ints {
-			a.ints[i] = int(int64(binary.LittleEndian.Uint64(data[8*i:])))
-		}
 	}
+	size := kindSizes[a.Kind]
+	for at := 0; at < a.Len; {
+		n := min(a.Len-at, len(buf)/size)
+		if _, err := io.ReadFull(r, buf[:n*size]); err != nil {
+			return err
+		}
+		for i := range n {
+			switch a.Kind {
+			case "f32":
+				a.f32[at+i] = math.Float32frombits(binary.LittleEndian.Uint32(buf[4*i:]))
+			case "f64":
+				a.f64[at+i] = math.Float64frombits(binary.LittleEndian.Uint64(buf[8*i:]))
+			default:
+				a.ints[at+i] = int(int64(binary.LittleEndian.Uint64(buf[8*i:])))
+			}
+		}
+		at += n
+	}
+	return nil
 }

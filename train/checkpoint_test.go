@@ -28,6 +28,11 @@ func sample(t testing.TB) []byte {
 	return out.Bytes()
 }
 
+// readArchive reads an archive in memory.
+func readArchive[T any](data []byte) (state T, arrays map[string]array, err error) {
+	return openArchive[T](bytes.NewReader(data), int64(len(data)))
+}
+
 func TestArchiveRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		bits := rapid.SliceOfN(rapid.Uint32(), 0, 40).Draw(t, "bits")

@@ -15,16 +15,12 @@ import (
 // is refused, naming the first that differs.
 func (t *Trainer) Resume() (found bool, err error) {
 	path := filepath.Join(t.Dir, CheckpointFile)
-	data, err := os.ReadFile(path)
+	s, arrays, err := readCheckpoint(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("train: %w", err)
-	}
-	s, arrays, err := readArchive[state](data)
-	if err != nil {
-		return false, &CheckpointError{Path: path, Err: err}
+		return false, err
 	}
 	if why := identityDiffers(s.Identity, t.Identity); why != "" {
 		return false, &OtherRunError{Path: path, Why: why}
@@ -33,6 +29,24 @@ func (t *Trainer) Resume() (found bool, err error) {
 		return false, &CheckpointError{Path: path, Err: err}
 	}
 	return true, nil
+}
+
+// readCheckpoint reads a checkpoint's file.
+func readCheckpoint(path string) (state, map[string]array, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return state{}, nil, fmt.Errorf("train: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return state{}, nil, fmt.Errorf("train: %w", err)
+	}
+	s, arrays, err := openArchive[state](f, info.Size())
+	if err != nil {
+		return s, nil, &CheckpointError{Path: path, Err: err}
+	}
+	return s, arrays, nil
 }
 
 // CheckpointError is a checkpoint that no run can take over: damaged, of another version, or at odds with itself.
@@ -50,13 +64,9 @@ func (e *CheckpointError) Unwrap() error { return e.Err }
 // run's last state, not to its best.
 func ReadLossParams(dir string) ([]*features.Param, error) {
 	path := filepath.Join(dir, CheckpointFile)
-	data, err := os.ReadFile(path)
+	s, arrays, err := readCheckpoint(path)
 	if err != nil {
-		return nil, fmt.Errorf("train: %w", err)
-	}
-	s, arrays, err := readArchive[state](data)
-	if err != nil {
-		return nil, &CheckpointError{Path: path, Err: err}
+		return nil, err
 	}
 	list := make([]*features.Param, len(s.LossParams))
 	for i, shape := range s.LossParams {

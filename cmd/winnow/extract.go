@@ -29,7 +29,7 @@ func extractCommand() *cli.Command {
 			"   winnow extract --manifest birds.csv --root birds/ --model mobilenetv2 --out birds.features",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "manifest", Required: true, Usage: "manifest `FILE`, or a folder with a folder for each class"},
-			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder", Usage: "`DIR` that the manifest's paths start from"},
+			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder", Usage: "`DIR` (or .zip file) that the manifest's paths start from"},
 			&cli.StringFlag{Name: "model", Required: true, Usage: "a backbone: `NAME` of winnow models list, or an ONNX file"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "feature store `DIR` to write"},
 			&cli.IntFlag{Name: "batch", Value: extractBatch, Usage: "`N` images a run of the network"},

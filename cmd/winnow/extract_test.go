@@ -255,7 +255,7 @@ func TestExtractRefuses(t *testing.T) {
 		"backbone: c0/002.jpg: not an image":           {1, []string{"--strict"}},
 		"no model has this name":                       {1, []string{"--model", "nobody"}},
 		"winnow: graph: ":                              {1, []string{"--model", a.manifest}},
-		"takes images of 16×16, preprocessing gives 9": {1, []string{"--crop", "9"}},
+		"takes images of 16×16, preprocessing gives 2": {1, []string{"--crop", "2"}},
 	} {
 		_, errs, code := a.extract(t, t.Context(), c.flags...)
 		if code != c.code || !strings.Contains(errs, want) {

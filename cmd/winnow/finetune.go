@@ -92,7 +92,7 @@ func (t *tuning) findBackbone(from config.Data) (err error) {
 			return err
 		}
 		if t.backbone, err = registry.Resolve(from.Model, models.Settings{}); err != nil {
-			return err
+			return withHint(err, "how a network wants its images is said once: to winnow models add, or to winnow extract, whose store --features names")
 		}
 	}
 	if t.cut, err = models.Prepare(t.backbone.Entry, t.backbone.Data, output); err != nil {
@@ -112,18 +112,6 @@ func (t *tuning) extraction(dir string) *extraction {
 	e := &extraction{out: dir, root: t.root, paths: distinct(slices.Clone(t.paths)), model: t.backbone, cut: t.cut}
 	e.cfg = backbone.ExtractConfig{Preprocessing: t.backbone.Preprocessing, Batch: t.batch}
 	return e
-}
-
-// params are the values that a list of initializers holds together.
-func params(m *graph.Model, names []string) int64 {
-	var sum int64
-	for _, name := range names {
-		if t := m.Graph.Initializer(name); t != nil {
-			n, _ := t.Size()
-			sum += n
-		}
-	}
-	return sum
 }
 
 // batchNorm is what happens to batch normalization.

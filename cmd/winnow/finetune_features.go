@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -30,12 +31,28 @@ func (t *tuning) current() (*graph.Model, error) {
 	return graph.WithValues(t.model, t.values())
 }
 
-// now is a set of images as the backbone sees them today; without a trained backbone that is as they are stored.
+// now is a set of images as the backbone sees them today. Without a trained backbone, and while it is still as it
+// was (at the start, and as long as it rests), that is as they are stored.
 func (t *tuning) now(ctx context.Context, set features.Set) (features.Set, error) {
-	if t == nil {
+	if t == nil || t.untouched() {
 		return set, nil
 	}
 	return t.features(ctx, set)
+}
+
+// untouched says whether every trained number is still that of the file. A number that a Constant node holds counts
+// as touched: then features are computed that were there.
+func (t *tuning) untouched() bool {
+	for name, values := range t.values() {
+		was := t.model.Graph.Initializer(name)
+		if was == nil {
+			return false
+		}
+		if first, err := was.Float32s(); err != nil || !slices.Equal(values, first) {
+			return false
+		}
+	}
+	return true
 }
 
 // features are the rows of set with the features that the network gives today of their images, in the view of

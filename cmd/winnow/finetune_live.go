@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 	"math/rand/v2"
+	"slices"
 
 	"winnow/backbone"
 	"winnow/backbone/live"
@@ -20,8 +21,8 @@ import (
 // anything runs.
 func (t *tuning) choose() (err error) {
 	m := t.sized()
-	if t.weights, err = pick(m, t.cut.Tensor, t.settings.Weights); err != nil {
-		return withHint(err, "winnow models show %s lists the stages and weights", t.backbone.Name)
+	if t.weights, err = gradient.Choose(m, t.cut.Tensor, t.settings.Weights); err != nil {
+		return withHint(err, "winnow models show %s says how large the stages are", t.backbone.Name)
 	}
 	if t.frozen, t.live, _, err = gradient.Split(m, t.cut.Tensor, t.weights); err != nil {
 		return err
@@ -33,16 +34,13 @@ func (t *tuning) choose() (err error) {
 // sized is the network with the size of its images written into its input: derivatives want to know it. What is
 // saved keeps its free sizes.
 func (t *tuning) sized() *graph.Model {
-	m := graph.Extend(t.model).Model()
 	p := t.backbone.Preprocessing
-	for i, in := range m.Graph.Inputs {
-		if in.Name == t.cut.Input {
-			v := *in
-			v.Shape = graph.Shape{in.Shape[0], graph.Fixed(int64(p.Planes())), graph.Fixed(int64(p.Crop)), graph.Fixed(int64(p.Crop))}
-			m.Graph.Inputs[i] = &v
+	for _, d := range t.model.Graph.DataInputs()[0].Shape[1:] {
+		if !d.Known() {
+			return graph.Sized(t.model, t.cut.Input, p.Planes(), p.Crop)
 		}
 	}
-	return m
+	return t.model
 }
 
 // encoder loads the network for training, with a head on it. set is the training images, resting says whether the
@@ -124,16 +122,24 @@ func (t *tuning) cache(ctx context.Context, pixels *live.Pixels, rows int, limit
 }
 
 // readOne looks whether the pictures are there, before the first step misses one.
-func readOne(cache interface{ Image(int) (image.Image, error) }) error {
+func readOne(cache interface {
+	Image(int) (image.Image, error)
+}) error {
 	_, err := cache.Image(0)
 	return err
 }
 
 // tellWeights says what is trained.
 func (t *tuning) tellWeights() {
-	moved, all := params(t.model, t.weights), t.model.Graph.Parameters()
-	t.note("fine-tuning %s: %d weights in %d tensors of %d in all (%.0f %%), batch normalization %s",
-		t.backbone.Name, moved, len(t.weights), all, 100*float64(moved)/float64(max(all, 1)), t.settings.BatchNorm)
+	var moved, all int64
+	for _, w := range gradient.Weights(t.model, t.cut.Tensor) {
+		all += w.Size()
+		if slices.Contains(t.weights, w.Name) {
+			moved += w.Size()
+		}
+	}
+	t.note("fine-tuning %s: %d of its %d weights (%.0f %%), in %d tensors, batch normalization %s",
+		t.backbone.Name, moved, all, 100*float64(moved)/float64(max(all, 1)), len(t.weights), t.settings.BatchNorm)
 	if t.frozen != nil {
 		t.note("%d of the network's %d nodes lie before them and stay as they are", len(t.frozen.Graph.Nodes), len(t.model.Graph.Nodes))
 	}

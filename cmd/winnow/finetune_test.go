@@ -53,7 +53,7 @@ func TestFinetune(t *testing.T) {
 	atelier(t)
 	settings := []string{"--augment", "digits", "--set", "finetune.start=4 steps", "--set", "backbone_solver.name=sgd", "--set", "backbone_solver.momentum=0.9", "--set", "backbone_solver.lr=0.01", "--backbone-lr", "0.01"}
 	_, stderr := mustCall(t, tuneArgs("whole", "all", settings...)...)
-	for _, want := range []string{"making the features of the backbone as it is, into whole/features", "fine-tuning glyphnet: 384704 weights in 10 tensors of 384704 in all (100 %)",
+	for _, want := range []string{"making the features of the backbone as it is, into whole/features", "fine-tuning glyphnet: 384704 of its 384704 weights (100 %), in 10 tensors, batch normalization frozen",
 		"the backbone rests for the first 4 of 12 steps", "untrained head: validation P@1"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("standard error lacks %q:\n%s", want, stderr)
@@ -189,6 +189,7 @@ func exportTuned(t *testing.T, run string) {
 func TestFinetuneFromAStage(t *testing.T) {
 	atelier(t)
 	_, kept := mustCall(t, tuneArgs("kept", "block5*")...)
+	_, staged := mustCall(t, tuneArgs("staged", "stage2", "--features", "kept/features")...)
 	_, small := mustCall(t, tuneArgs("small", "block5*", "--features", "kept/features", "--cache-limit", "1KiB")...)
 	_, none := mustCall(t, tuneArgs("none", "block5*", "--features", "kept/features", "--cache-limit", "0")...)
 	_, chunked := mustCall(t, tuneArgs("chunked", "block5*", "--features", "kept/features", "--set", "finetune.chunk=5")...)
@@ -196,7 +197,8 @@ func TestFinetuneFromAStage(t *testing.T) {
 		kept:    "the frozen part was run once over 72 images: ",
 		small:   "more than the cache limit of 1.0 KiB: it is computed again for every batch",
 		none:    "nothing is cached: the frozen part runs for every batch",
-		chunked: "fine-tuning glyphnet: 221376 weights in 2 tensors of 384704 in all (58 %)",
+		staged:  "fine-tuning glyphnet: 384080 of its 384704 weights (100 %), in 8 tensors",
+		chunked: "fine-tuning glyphnet: 221376 of its 384704 weights (58 %), in 2 tensors",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("standard error lacks %q:\n%s", want, text)
@@ -220,6 +222,81 @@ func TestFinetuneFromAStage(t *testing.T) {
 			t.Errorf("%s: unchanged %v", w.Name, same)
 		}
 	}
+}
+
+// normalised is a network with batch normalization for grey pictures of 32×32.
+func normalised(t *testing.T, path string) {
+	t.Helper()
+	rng := train.Rand(1, "normalised", 0)
+	b := graph.NewBuilder("normalised", 13)
+	tensor := func(name string, spread, mean float32, dims ...int64) string {
+		n := int64(1)
+		for _, d := range dims {
+			n *= d
+		}
+		values := make([]float32, n)
+		for i := range values {
+			values[i] = mean + spread*float32(rng.NormFloat64())
+		}
+		return b.Constant(graph.NewTensor(name, values, dims...))
+	}
+	x := b.Input("image", graph.Float32, graph.Shape{graph.Free("N"), graph.Fixed(1), graph.Fixed(32), graph.Fixed(32)})
+	for i, in := range []int64{1, 12} {
+		out := 12 * int64(i+1)
+		x = b.Node("Conv", []string{x, tensor("w", 0.3, 0, out, in, 3, 3)}, graph.Ints("strides", 2, 2))
+		x = b.Node("BatchNormalization", []string{x, tensor("scale", 0, 1, out), tensor("shift", 0, 0, out), tensor("mean", 0.1, 0, out), tensor("variance", 0, 1, out)})
+		x = b.Node("Relu", []string{x})
+	}
+	b.Output(b.NodeTo("features", "Flatten", []string{b.Node("GlobalAveragePool", []string{x})}))
+	write(t, path, string(b.Model().Marshal()))
+}
+
+// With training batch normalization the running statistics move, are part of the checkpoint and of the network
+// that is written, and a run that is cut off goes on with them to the same bits.
+func TestFinetuneWithBatchNorm(t *testing.T) {
+	atelier(t)
+	normalised(t, "bn.onnx")
+	mustRun(t, "winnow extract --manifest noisy.csv --root drawn --model bn.onnx --preset grey --crop 32 --resize 32 --out frozen")
+	args := func(out string, more ...string) []string {
+		return tuneArgs(out, "all", append([]string{"--model", "bn.onnx", "--features", "frozen", "--set", "finetune.batch_norm=train", "--backbone-lr", "1e-3"}, more...)...)
+	}
+	_, stderr := mustCall(t, args("whole")...)
+	if !strings.Contains(stderr, "batch normalization train") {
+		t.Error(stderr)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if code := run(ctx, append([]string{"winnow"}, args("cut")...), new(bytes.Buffer), &cancelAfter{n: 2, cancel: cancel}); code != 130 {
+		t.Fatalf("exit %d", code)
+	}
+	mustCall(t, args("cut", "--resume")...)
+	for _, name := range []string{bestBackboneFile, lastBackboneFile, train.MetricsFile, train.CheckpointFile} {
+		if readFile(t, "whole", name) != readFile(t, "cut", name) {
+			t.Errorf("%s differs between the whole and the resumed run", name)
+		}
+	}
+	statistics := func(file string) (all []float32) {
+		m := readModel(t, file)
+		for _, n := range m.Graph.Nodes {
+			if n.Op == "BatchNormalization" {
+				mean, err := m.Graph.Initializer(n.Inputs[3]).Float32s()
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, mean...)
+			}
+		}
+		return all
+	}
+	was, is := statistics("bn.onnx"), statistics("whole/last.onnx")
+	if len(was) != 36 || slices.Equal(was, is) {
+		t.Errorf("running means %v, expected that they have moved from %v", is, was)
+	}
+	_, stderr = mustCall(t, args("frozen_run", "--set", "finetune.batch_norm=frozen")...)
+	if !slices.Equal(was, statistics("frozen_run/last.onnx")) {
+		t.Errorf("frozen running means have moved\n%s", stderr)
+	}
+	mustCall(t, "export", "whole", "--last", "--onnx", "x.onnx")
 }
 
 // lossesOf are those of a run's steps.
@@ -263,8 +340,8 @@ func TestFinetuneMisuse(t *testing.T) {
 		{[]string{"train", "--manifest", "noisy.csv", "--features", "frozen", "--backbone-lr", "1", "--out", "run"}, 2, "--backbone-lr is about a backbone that is trained: add --finetune all, or a stage"},
 		{tuneArgs("run", "all", "--augment", "blur"), 2, `augmentation "blur" is unknown, expected one of none, flip`},
 		{tuneArgs("run", "all", "--cache-limit", "much"), 2, `--cache-limit: found "much", expected for example "2 GiB"`},
-		{tuneArgs("run", "nosuch*"), 1, "nosuch*"},
-		{tuneArgs("run", "layer9"), 1, "layer9"},
+		{tuneArgs("run", "nosuch*"), 1, "found no such stage, and none of the 10 weights or their nodes is named so"},
+		{tuneArgs("run", "layer9"), 1, "or one of the stages stage1, stage2, stage3\nwinnow: winnow models show glyphnet says how large the stages are"},
 		{tuneArgs("run", "all", "--root", "nowhere"), 1, "name their folder with --root"},
 		{tuneArgs("run", "all", "--root", "empty"), 1, "none of the first 64 images can be read"},
 		{tuneArgs("run", "all", "--root", "empty", "--features", "frozen"), 1, "fine-tuning looks at the images: name their folder with --root"},

@@ -234,6 +234,13 @@ func writeReport(out io.Writer, r *models.Report) error {
 		line("feature", "%s, %s numbers (%s)", f.Tensor, dimension(f.Dim), f.Why)
 	}
 	tensorLines(w, "candidates", r.Candidates)
+	for i, s := range r.Stages {
+		key := ""
+		if i == 0 {
+			key = "stages"
+		}
+		fmt.Fprintf(w, "%s\t%s: %d weights in %d tensors, %s\n", key, s.Name, s.Parameters, s.Tensors, s.Shape)
+	}
 	if r.Recorded || len(r.Problems) == 0 {
 		line("images", "%s", describePreprocessing(r.Preprocessing))
 	}

@@ -241,7 +241,7 @@ func clearRunFolder(dir string) error {
 
 // explainTrainFailure adds what the person can do about a run in dir that stopped.
 func explainTrainFailure(err error, data trainData, dir string) error {
-	advice := "a smaller --lr or --set clip=1 may help"
+	advice := "a smaller --lr (or --backbone-lr, where the backbone is trained) or --set clip=1 may help"
 	if _, missing := os.Stat(filepath.Join(dir, bestHeadFile)); missing == nil {
 		advice = bestHeadFile + " is the best before; " + advice
 	}

@@ -63,6 +63,7 @@ type runFacts struct {
 type runResult struct {
 	Run        string      `json:"run"`
 	Head       string      `json:"head"`
+	Backbone   string      `json:"backbone,omitempty"` // the fine-tuned network that the head belongs to
 	Seed       uint64      `json:"seed"`
 	Steps      int         `json:"steps"`
 	Epochs     int         `json:"epochs"`
@@ -96,6 +97,9 @@ func (r *trainCommandRun) do() error {
 		Run: r.dir, Head: filepath.Join(r.dir, bestHeadFile), Seed: r.cfg.Seed, Steps: out.Step, Epochs: out.Epochs,
 		BestStep: out.BestStep, Stopped: out.Stopped, Seconds: time.Since(r.start).Seconds(),
 		Verdict: "there is no validation split: whether training was worth it was not measured",
+	}
+	if r.tuning != nil {
+		result.Backbone = filepath.Join(r.dir, bestBackboneFile)
 	}
 	if r.data.Validation.Len() > 0 {
 		now, err := r.tuning.now(ctx, r.data.Validation)
@@ -218,10 +222,14 @@ func (r *trainCommandRun) print(result runResult) error {
 	if result.Stopped {
 		fmt.Fprintf(w, "stopped early after step %d, as the last %d validations were no better\n", result.Steps, r.cfg.Validation.Patience)
 	}
+	files := result.Head
+	if result.Backbone != "" {
+		files += " on " + result.Backbone
+	}
 	if result.BestStep >= 0 {
-		fmt.Fprintf(w, "%s: the state after step %d of %d\n", result.Head, result.BestStep, result.Steps)
+		fmt.Fprintf(w, "%s: the state after step %d of %d\n", files, result.BestStep, result.Steps)
 	} else {
-		fmt.Fprintf(w, "%s: the state after step %d, the last\n", result.Head, result.Steps)
+		fmt.Fprintf(w, "%s: the state after step %d, the last\n", files, result.Steps)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package cifar
 
 import (
 	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -112,4 +113,25 @@ func TestErrors(t *testing.T) {
 	if d, err := Read10(without); err != nil || d.Classes[9] != "9" {
 		t.Errorf("found %v, %v", d, err)
 	}
+}
+
+// FuzzRead: what is read has an image for every sample, with a label that has a name.
+func FuzzRead(f *testing.F) {
+	f.Add(records([]byte{3}, []byte{9}), []byte("a\nb\n"))
+	f.Add(records([]byte{3})[:100], []byte{})
+	f.Add(records([]byte{77, 12}), []byte(strings.Repeat("x\n", 100)))
+	f.Fuzz(func(t *testing.T, data, names []byte) {
+		m := fstest.MapFS{"data_batch_1.bin": {Data: data}, "batches.meta.txt": {Data: names}, "test.bin": {Data: data}, "fine_label_names.txt": {Data: names}}
+		for _, read := range []func(fs.FS) (*datasets.Dataset, error){Read10, Read100} {
+			d, err := read(m)
+			if err != nil {
+				continue
+			}
+			for _, s := range d.Samples {
+				if s.Label < 0 || s.Label >= len(d.Classes) || d.Classes[s.Label] == "" {
+					t.Fatalf("found %+v of %d classes", s, len(d.Classes))
+				}
+			}
+		}
+	})
 }

@@ -3,7 +3,6 @@ package gradient_test
 import (
 	"testing"
 
-	"winnow/backbone/ort"
 	"winnow/graph"
 	"winnow/graph/gradient"
 )
@@ -29,28 +28,6 @@ func BenchmarkTrainedNorm(b *testing.B) {
 	}
 	for _, c := range []ruleCase{{name: "whole", build: whole, norms: gradient.BatchNorm{Train: true}}, {name: "primitives", build: primitives}} {
 		c.in, c.typ = in, graph.Float32
-		d, values, err := c.derivative()
-		if err != nil {
-			b.Fatal(err)
-		}
-		m := newMachine(b, d, graph.Float32)
-		tensors := m.forward(values)
-		tensors[d.GradOutput] = in[0].tensor(graph.Float32)
-		for _, part := range []struct {
-			name string
-			s    *ort.Session
-		}{{"forward", m.fwd}, {"backward", m.bwd}} {
-			var feed []ort.Tensor
-			for _, info := range part.s.Inputs() {
-				feed = append(feed, tensors[info.Name])
-			}
-			b.Run(c.name+"/"+part.name, func(b *testing.B) {
-				for b.Loop() {
-					if err := part.s.Run(feed, make([]ort.Tensor, len(part.s.Outputs()))); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
+		benchmark(b, c)
 	}
 }

@@ -213,7 +213,7 @@ func difference(t testing.TB, d *gradient.Derivative, values map[string]array, t
 		}
 		return sum
 	}
-	h := 1e-6
+	h := 5e-6
 	if typ == graph.Float32 {
 		h = 1e-2
 	}

@@ -34,6 +34,7 @@ func prepare(m *graph.Model, o Options) (*forward, error) {
 		g.Nodes = append(g.Nodes, n)
 	}
 	nameSizes(g.Inputs)
+	wholeGelu(&c, o.Output)
 	f := &forward{}
 	if err := f.rewrite(&c, o); err != nil {
 		return nil, err

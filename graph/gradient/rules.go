@@ -18,6 +18,7 @@ var rules = map[string]rule{
 
 	// Over axes.
 	"ReduceSum": reduceSum, "ReduceMean": reduceMean, "ReduceL2": reduceL2, "ReduceSumSquare": reduceSumSquare,
+	"ReduceMax": reduceExtreme, "ReduceMin": reduceExtreme,
 	"Softmax": softmax, "LogSoftmax": logSoftmax, "LayerNormalization": layerNorm,
 	"InstanceNormalization": instanceNorm, "LpNormalization": lpNorm,
 

@@ -9,7 +9,11 @@ import (
 // conv differentiates Y = Conv(X, W, b), X [N, C, in…], W [O, C/g, kernel…], Y [N, O, out…]:
 //
 //	∂L/∂W[o,c,t] = Σ_{n,p} ∂L/∂Y[n,o,p] · X[n, c, p·stride - before + t·dilation]
-//	∂L/∂X is the transposed convolution of ∂L/∂Y with W,   ∂L/∂b[o] = Σ_{n,p} ∂L/∂Y[n,o,p]
+//	∂L/∂X[n,c,q] = Σ_{o,t} ∂L/∂Y[n,o,p] · W[o,c,t]   over the p with p·stride - before + t·dilation = q
+//	∂L/∂b[o]     = Σ_{n,p} ∂L/∂Y[n,o,p]
+//
+// There are several ways to write each of these in ONNX's operators; see input and weights. What they cost was
+// measured on two cores with ONNX Runtime 1.29 (BenchmarkTraining).
 func conv(c *call) error {
 	sizes, err := c.fixedSizes(c.in(1))
 	if err != nil {
@@ -19,7 +23,8 @@ func conv(c *call) error {
 	if err != nil {
 		return err
 	}
-	v := &convolution{call: c, window: w, groups: c.Int("group", 1), to: sizes[0], from: sizes[1] * c.Int("group", 1)}
+	groups := c.Int("group", 1)
+	v := &convolution{call: c, window: w, dy: c.grad[0], groups: groups, to: sizes[0], from: sizes[1] * groups}
 	if c.wants(0) {
 		c.give(0, v.input())
 	}
@@ -31,7 +36,7 @@ func conv(c *call) error {
 		for i := range w.in {
 			axes = append(axes, int64(2+i))
 		}
-		c.give(2, c.op("ReduceSum", []string{c.grad[0], c.ints(axes...)}, graph.Int("keepdims", 0)))
+		c.give(2, c.op("ReduceSum", []string{v.dy, c.ints(axes...)}, graph.Int("keepdims", 0)))
 	}
 	return nil
 }
@@ -40,54 +45,131 @@ func conv(c *call) error {
 type convolution struct {
 	*call
 	*window
+	dy       string
 	groups   int64
 	from, to int64 // channels of X and of Y
 }
 
-// input is ∂L/∂X.
-func (v *convolution) input() string {
-	return v.transposedConv(v.window, v.grad[0], v.call.in(1), v.groups)
+// pointwise reports whether every place is a window of its own: 1×1, stride 1, no padding.
+func (w *window) pointwise() bool {
+	return w.taps() == 1 && slices.Equal(w.in, w.out) && w.unpadded()
 }
 
-// weights is ∂L/∂W: the columns of X, [N, g, kernel·C/g, out], times ∂L/∂Y, summed over N.
-func (v *convolution) weights() string {
-	places := v.places()
-	padded := v.padded(v.call.in(0), v.window, "")
-	var parts []string
-	v.each(func(at []int64) {
-		parts = append(parts, v.op("Reshape", []string{v.tap(padded, v.window, at), v.ints(0, v.groups, v.from/v.groups, places)}))
+func (w *window) unpadded() bool {
+	return !slices.ContainsFunc(slices.Concat(w.before, w.after), func(p int64) bool { return p > 0 })
+}
+
+// steps reports whether the windows lie at every place.
+func (w *window) dense() bool {
+	return !slices.ContainsFunc(w.stride, func(s int64) bool { return s != 1 })
+}
+
+// columns gathers what the windows read of t [N, channels, places] into [N, windows, taps, channels], zeros
+// for what lies outside: index says for each window and tap which place, or -1. With the channels last a
+// place is one run of memory, and Gather copies on all cores where Slice, Pad and Concat use one.
+func (c *call) columns(t string, channels, places int64, index []int32, taps int64) string {
+	last := c.op("Transpose", []string{c.op("Reshape", []string{t, c.ints(0, channels, places)})}, graph.Ints("perm", 0, 2, 1))
+	if slices.Contains(index, -1) {
+		last = c.op("Pad", []string{last, c.ints(0, 0, 0, 0, 1, 0)})
+		index = slices.Clone(index)
+		for i, at := range index {
+			if at < 0 {
+				index[i] = int32(places)
+			}
+		}
+	}
+	return c.op("Gather", []string{last, c.indices(index, taps)}, graph.Int("axis", 1))
+}
+
+// indices is a constant [rows, cols] of places.
+func (c *call) indices(index []int32, cols int64) string {
+	key := "places" + string(bytesOf(index))
+	return c.constant(key, func(name string) *graph.Tensor {
+		return graph.NewTensor(name, index, int64(len(index))/cols, cols)
 	})
-	columns := parts[0]
-	if len(parts) > 1 {
-		columns = v.op("Concat", parts, graph.Int("axis", 2))
-	}
-	dy := v.op("Reshape", []string{v.grad[0], v.ints(0, v.groups, v.to/v.groups, places)})
-	each := v.matMulT(dy, columns)
-	sum := v.op("ReduceSum", []string{each, v.ints(0)}, graph.Int("keepdims", 0))
-	taps := v.taps()
-	if taps > 1 {
-		sum = v.op("Reshape", []string{sum, v.ints(v.to, taps, v.from/v.groups)})
-		sum = v.op("Transpose", []string{sum}, graph.Ints("perm", 0, 2, 1))
-	}
-	return v.like(sum, v.call.in(1))
 }
 
-// matMulT is A·Bᵀ over the last two axes.
-func (c *call) matMulT(a, b string) string {
+func bytesOf(index []int32) []byte {
+	b := make([]byte, 0, 4*len(index))
+	for _, v := range index {
+		b = append(b, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
+	}
+	return b
+}
+
+// reads lists for each window and tap which place of the input it reads, -1 outside.
+func (w *window) reads() []int32 {
+	return w.table(w.out, func(axis int, window, tap int64) int64 {
+		return within(window*w.stride[axis]-w.before[axis]+tap*w.dilation[axis], w.in[axis])
+	}, w.in)
+}
+
+// readBy lists for each place of the input and tap which window reads the place there, -1 for none.
+func (w *window) readBy() []int32 {
+	return w.table(w.in, func(axis int, place, tap int64) int64 {
+		at := place + w.before[axis] - tap*w.dilation[axis]
+		if at < 0 || at%w.stride[axis] != 0 {
+			return -1
+		}
+		return within(at/w.stride[axis], w.out[axis])
+	}, w.out)
+}
+
+func within(at, size int64) int64 {
+	if at < 0 || at >= size {
+		return -1
+	}
+	return at
+}
+
+// table is the row-major index into target of at(axis, place, tap) for all places and taps, -1 where one axis
+// says -1.
+func (w *window) table(places []int64, at func(axis int, place, tap int64) int64, target []int64) []int32 {
+	index := []int32{0}
+	rows, cols := int64(1), int64(1)
+	for axis := range places {
+		next := make([]int32, 0, int64(len(index))*places[axis]*w.kernel[axis])
+		for r := range rows {
+			for p := range places[axis] {
+				for c := range cols {
+					for t := range w.kernel[axis] {
+						here, so := at(axis, p, t), index[r*cols+c]
+						if here < 0 || so < 0 {
+							next = append(next, -1)
+						} else {
+							next = append(next, so*int32(target[axis])+int32(here))
+						}
+					}
+				}
+			}
+		}
+		index, rows, cols = next, rows*places[axis], cols*w.kernel[axis]
+	}
+	return index
+}
+
+// matMulT is A·Bᵀ over the last two of the axes.
+func (c *call) matMulT(a, b string, rank int) string {
 	if c.isFloat32(c.in(0)) {
 		return c.contrib("FusedMatMul", []string{a, b}, graph.Int("transB", 1))
 	}
-	return c.op("MatMul", []string{a, c.op("Transpose", []string{b}, graph.Ints("perm", 0, 1, 3, 2))})
+	return c.op("MatMul", []string{a, c.swapped(b, rank)})
 }
 
-// transposedConv spreads dy [N, O, out…] with filters [O, C/g, kernel…] over [N, C, in…].
-func (c *call) transposedConv(w *window, dy, filters string, groups int64) string {
-	n := len(w.in)
-	beyond, after := make([]int64, n), make([]int64, n)
-	for i := range n {
-		beyond[i], after[i] = max(-w.after[i], 0), max(w.after[i], 0)
+// tMatMul is Aᵀ·B over the last two of the axes, A having rank axes.
+func (c *call) tMatMul(a, b string, rank int) string {
+	if c.isFloat32(c.in(0)) {
+		return c.contrib("FusedMatMul", []string{a, b}, graph.Int("transA", 1))
 	}
-	return c.op("ConvTranspose", []string{dy, filters}, graph.Ints("kernel_shape", w.kernel...), graph.Ints("strides", w.stride...),
-		graph.Ints("dilations", w.dilation...), graph.Ints("pads", slices.Concat(w.before, after)...),
-		graph.Ints("output_padding", beyond...), graph.Int("group", groups))
+	return c.op("MatMul", []string{c.swapped(a, rank), b})
+}
+
+// swapped is the transpose of the last two axes.
+func (c *call) swapped(t string, rank int) string {
+	perm := make([]int64, rank)
+	for i := range perm {
+		perm[i] = int64(i)
+	}
+	perm[rank-2], perm[rank-1] = perm[rank-1], perm[rank-2]
+	return c.op("Transpose", []string{t}, graph.Ints("perm", perm...))
 }

@@ -16,10 +16,12 @@ func unary(f func(c *call, x, y, dy string) string) rule {
 	}
 }
 
-// relu passes the gradient where the output is positive: ∂L/∂x = ∂L/∂y · [y > 0].
+// relu passes the gradient where the output is positive: ∂L/∂x = ∂L/∂y · [y > 0]. No output is negative, so
+// [y > 0] is y as a truth value: with Where and Greater it takes twice as long.
 func relu(c *call) error {
 	y := c.Outputs[0]
-	c.give(0, c.op("Where", []string{c.op("Greater", []string{y, c.scalar(y, 0)}), c.grad[0], c.scalar(y, 0)}))
+	positive := c.op("Cast", []string{y}, graph.Int("to", int64(graph.Bool)))
+	c.give(0, c.op("Mul", []string{c.grad[0], c.op("Cast", []string{positive}, graph.Int("to", int64(c.dtype(y))))}))
 	return nil
 }
 

@@ -91,11 +91,7 @@ func count(flags ...bool) (n int) {
 func (c *call) giveMatrix(i int, grad string, lead, own graph.Shape, vector bool) error {
 	if vector {
 		if len(lead) > 0 {
-			axes := make([]int64, len(lead))
-			for j := range axes {
-				axes[j] = int64(j)
-			}
-			grad = c.op("ReduceSum", []string{grad, c.ints(axes...)}, graph.Int("keepdims", 0))
+			grad = c.op("ReduceSum", []string{grad, c.ints(all(len(lead))...)}, graph.Int("keepdims", 0))
 		}
 		c.give(i, c.op("Reshape", []string{grad, c.ints(-1)}))
 		return nil
@@ -143,10 +139,7 @@ func (c *call) turned(t string, rank int, trans bool) string {
 	if !trans {
 		return t
 	}
-	perm := make([]int64, rank)
-	for i := range perm {
-		perm[i] = int64(i)
-	}
+	perm := all(rank)
 	perm[rank-1], perm[rank-2] = perm[rank-2], perm[rank-1]
 	return c.op("Transpose", []string{t}, graph.Ints("perm", perm...))
 }

@@ -3,6 +3,7 @@ package gradient
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"winnow/graph"
 )
@@ -20,28 +21,37 @@ func (c *call) reduction() (reduction, error) {
 	x := c.in(0)
 	shape := c.shape(x)
 	if shape == nil {
-		return reduction{}, fmt.Errorf("shape of %q: found ?, expected a known rank", x)
+		return reduction{}, fmt.Errorf("%q: %w", x, errRank)
 	}
-	axes, err := c.list(1, "axes")
-	if err != nil {
-		return reduction{}, err
+	axes, err := c.axes(1, "axes", len(shape))
+	if err == nil && len(axes) == 0 && c.Int("noop_with_empty_axes", 0) == 0 {
+		axes = all(len(shape))
 	}
-	r := reduction{x: x, kept: c.Int("keepdims", 1) != 0}
-	for _, a := range axes {
+	return reduction{x: x, axes: axes, kept: c.Int("keepdims", 1) != 0}, err
+}
+
+// axes is a list of axes, none negative: nil where it is left out.
+func (c *call) axes(i int, attribute string, rank int) ([]int64, error) {
+	axes, err := c.list(i, attribute)
+	list := slices.Clone(axes)
+	for j, a := range axes {
 		if a < 0 {
-			a += int64(len(shape))
+			list[j] = a + int64(rank)
 		}
-		if a < 0 || a >= int64(len(shape)) {
-			return reduction{}, fmt.Errorf("axes %v: found shape %v", axes, shape)
-		}
-		r.axes = append(r.axes, a)
-	}
-	if len(axes) == 0 && c.Int("noop_with_empty_axes", 0) == 0 {
-		for i := range shape {
-			r.axes = append(r.axes, int64(i))
+		if list[j] < 0 || list[j] >= int64(rank) {
+			return nil, fmt.Errorf("axes %v: found rank %d", axes, rank)
 		}
 	}
-	return r, nil
+	return list, err
+}
+
+// all are the axes of a rank.
+func all(rank int) []int64 {
+	axes := make([]int64, rank)
+	for a := range axes {
+		axes[a] = int64(a)
+	}
+	return axes
 }
 
 // list is a list of integers that newer operator sets give as the i-th input and older ones as an attribute,
@@ -133,4 +143,13 @@ var reduceL2 = over(func(c *call, r reduction, y, dy string) (string, bool) {
 	return c.mul(r.x, share), true
 })
 
-var errRank = errors.New("the rank of its input is not known")
+// reduceExtreme shares the gradient among all that are the largest, or smallest, as torch's amax does.
+var reduceExtreme = over(func(c *call, r reduction, y, dy string) (string, bool) {
+	taken := c.castLike(c.op("Equal", []string{r.x, c.standing(y, r)}), r.x)
+	if len(r.axes) == 0 {
+		return dy, true
+	}
+	return c.mul(taken, c.div(dy, c.total(taken, r.axes))), true
+})
+
+var errRank = errors.New("its rank is not known")

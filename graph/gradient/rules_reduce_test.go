@@ -2,6 +2,7 @@ package gradient_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"winnow/graph"
@@ -10,7 +11,7 @@ import (
 func TestReductions(t *testing.T) {
 	a := func() []array { return []array{positive(1, 2, 3, 4)} }
 	var cases []ruleCase
-	for _, o := range []string{"ReduceSum", "ReduceMean", "ReduceL2", "ReduceSumSquare"} {
+	for _, o := range []string{"ReduceSum", "ReduceMean", "ReduceL2", "ReduceSumSquare", "ReduceMax", "ReduceMin"} {
 		for _, axes := range [][]int64{{1}, {-1}, {1, 2}, {2, 1}, {0}, {0, -1}, nil} {
 			for _, keep := range []int64{0, 1} {
 				name := fmt.Sprint(o, axes, keep)
@@ -54,4 +55,37 @@ func TestLayerNorms(t *testing.T) {
 		{name: "LpNormalization", in: []array{x(1, 3, 5)}, build: op("LpNormalization")},
 		{name: "LpNormalization axis 0", in: []array{x(1, 3, 5)}, build: op("LpNormalization", graph.Int("axis", 0))},
 	})
+}
+
+// Where several are equal, central differences say nothing; torch's choice is held here.
+func TestTies(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		build func(b *graph.Builder, in []string) string
+		want  []float64
+	}{
+		{"ReduceMax", op("ReduceMax"), []float64{0.5, 0, 0.5, 0}},
+		{"Max with 0", func(b *graph.Builder, in []string) string {
+			return b.Node("ReduceSum", []string{b.Node("Max", []string{in[0], number(b, 0)})})
+		}, []float64{1, 0, 1, 0}},
+		{"Relu", func(b *graph.Builder, in []string) string {
+			return b.Node("ReduceSum", []string{b.Node("Relu", in)})
+		}, []float64{1, 0, 1, 0}},
+		{"ReduceL2 of nothing", func(b *graph.Builder, in []string) string {
+			return b.Node("ReduceSum", []string{b.Node("ReduceL2", []string{b.Node("Mul", []string{in[0], number(b, 0)})})})
+		}, []float64{0, 0, 0, 0}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, values, err := ruleCase{typ: graph.Float64, in: []array{{[]int64{1, 4}, []float64{2, 0, 2, -1}}}, build: c.build}.derivative()
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := newMachine(t, d, graph.Float64)
+			first := m.forward(values)
+			one := array{arrayOf(first[d.Output]).dims, []float64{1}}
+			if got := m.backward(first, one)[0].data; !slices.Equal(got, c.want) {
+				t.Errorf("found %v, expected %v", got, c.want)
+			}
+		})
+	}
 }

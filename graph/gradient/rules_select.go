@@ -8,57 +8,75 @@ import (
 	"winnow/graph"
 )
 
+// cut is what a Slice node takes along one axis.
+type cut struct{ axis, start, end, step int64 }
+
+// whole reports whether it takes everything, however much that is.
+func (s cut) whole() bool { return s.start == 0 && s.end >= math.MaxInt32 && s.step == 1 }
+
+// cuts reads a Slice node: attributes before set 10, inputs since.
+func (c *call) cuts(rank int) ([]cut, error) {
+	var lists [4][]int64
+	for i, name := range []string{"starts", "ends", "axes", "steps"} {
+		var err error
+		if lists[i], err = c.list(1+i, name); err != nil {
+			return nil, err
+		}
+	}
+	starts, ends, axes, steps := lists[0], lists[1], lists[2], lists[3]
+	if axes == nil {
+		for a := range starts {
+			axes = append(axes, int64(a))
+		}
+	}
+	if steps == nil {
+		steps = slices.Repeat([]int64{1}, len(starts))
+	}
+	if len(ends) != len(starts) || len(axes) != len(starts) || len(steps) != len(starts) {
+		return nil, fmt.Errorf("found %d starts, %d ends, %d axes, %d steps, expected as many of each", len(starts), len(ends), len(axes), len(steps))
+	}
+	list := make([]cut, len(starts))
+	for i, a := range axes {
+		if a < 0 {
+			a += int64(rank)
+		}
+		if a < 0 || a >= int64(rank) || steps[i] == 0 {
+			return nil, fmt.Errorf("axis %d, step %d: found rank %d", axes[i], steps[i], rank)
+		}
+		list[i] = cut{a, starts[i], ends[i], steps[i]}
+	}
+	return list, nil
+}
+
 // slice puts the gradient back to its places, with zeros around and in between.
 func slice(c *call) error {
-	x := c.in(0)
-	shape := c.shape(x)
+	shape := c.shape(c.in(0))
 	if shape == nil {
-		return fmt.Errorf("shape of %q: found ?, expected a known rank", x)
+		return fmt.Errorf("%q: %w", c.in(0), errRank)
 	}
-	starts, err := c.list(1, "starts")
+	cuts, err := c.cuts(len(shape))
 	if err != nil {
 		return err
-	}
-	ends, err := c.list(2, "ends")
-	if err != nil {
-		return err
-	}
-	axes, err := c.axesList(3, "axes", len(shape))
-	if err != nil {
-		return err
-	}
-	steps, err := c.list(4, "")
-	if err != nil {
-		return err
-	}
-	if c.in(3) == "" && c.Ints("axes") == nil {
-		axes = axes[:min(len(axes), len(starts))]
-	}
-	if len(starts) != len(axes) || len(ends) != len(axes) || steps != nil && len(steps) != len(axes) {
-		return fmt.Errorf("found %d starts, %d ends, %d axes, %d steps, expected as many of each", len(starts), len(ends), len(axes), len(steps))
 	}
 	grad := c.grad[0]
 	pads := make([]int64, 2*len(shape))
-	for i, a := range axes {
-		step := int64(1)
-		if steps != nil {
-			step = steps[i]
-		}
-		if starts[i] == 0 && ends[i] >= math.MaxInt32 && step == 1 {
-			continue // all of it, however much that is
-		}
-		if !shape[a].Known() {
-			return fmt.Errorf("axis %d of %q: found shape %v, expected a known size", a, x, shape)
-		}
-		places := picked(shape[a].Size, starts[i], ends[i], step)
-		if step == 1 {
-			if len(places) > 0 {
-				pads[a] = places[0]
-			}
-			pads[len(shape)+int(a)] = shape[a].Size - pads[a] - int64(len(places))
+	for _, s := range cuts {
+		if s.whole() {
 			continue
 		}
-		grad = c.putBack(grad, a, shape[a].Size, places)
+		size := shape[s.axis]
+		if !size.Known() {
+			return fmt.Errorf("axis %d of %q: found shape %v, expected a known size", s.axis, c.in(0), shape)
+		}
+		places := s.of(size.Size)
+		if s.step != 1 {
+			grad = c.putBack(grad, s.axis, size.Size, places)
+			continue
+		}
+		if len(places) > 0 {
+			pads[s.axis] = places[0]
+		}
+		pads[len(shape)+int(s.axis)] = size.Size - pads[s.axis] - int64(len(places))
 	}
 	if slices.ContainsFunc(pads, func(p int64) bool { return p != 0 }) {
 		grad = c.op("Pad", []string{grad, c.ints(pads...)})
@@ -67,23 +85,23 @@ func slice(c *call) error {
 	return nil
 }
 
-// picked are the places that a slice takes of n, ends beyond the axis brought onto it.
-func picked(n, start, end, step int64) (places []int64) {
+// of are the places taken of n, ends beyond the axis brought onto it.
+func (s cut) of(n int64) (places []int64) {
 	clamp := func(v, low, high int64) int64 {
 		if v < 0 {
 			v += n
 		}
 		return min(max(v, low), high)
 	}
-	if step > 0 {
-		end = clamp(end, 0, n)
-		for p := clamp(start, 0, n); p < end; p += min(step, n) {
+	if s.step > 0 {
+		end := clamp(s.end, 0, n)
+		for p := clamp(s.start, 0, n); p < end; p += min(s.step, n) {
 			places = append(places, p)
 		}
 		return places
 	}
-	end = clamp(end, -1, n-1)
-	for p := clamp(start, 0, n-1); p > end; p += max(step, -n) {
+	end := clamp(s.end, -1, n-1)
+	for p := clamp(s.start, 0, n-1); p > end; p += max(s.step, -n) {
 		places = append(places, p)
 	}
 	return places

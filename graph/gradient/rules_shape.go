@@ -3,6 +3,7 @@ package gradient
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"winnow/graph"
 )
@@ -61,38 +62,25 @@ func concat(c *call) error {
 	if err != nil {
 		return err
 	}
-	wanted, at, only := 0, int64(0), 0
-	for i := range c.Inputs {
+	sizes, ends, known := make([]string, len(c.Inputs)), []int64{0}, true
+	wanted, only := 0, 0
+	for i, in := range c.Inputs {
+		shape := c.shape(in)
+		if len(shape) == 0 {
+			return fmt.Errorf("%q: %w", in, errRank)
+		}
+		sizes[i] = c.size(in, axis)
+		known = known && shape[axis].Known()
+		ends = append(ends, ends[i]+shape[axis].Size)
 		if c.wants(i) {
 			wanted, only = wanted+1, i
 		}
 	}
-	sizes, known := make([]string, len(c.Inputs)), true
-	for i, in := range c.Inputs {
-		if len(c.shape(in)) == 0 {
-			return fmt.Errorf("shape of %q: found %v, expected a known rank", in, c.shape(in))
-		}
-		sizes[i] = c.size(in, axis)
-		known = known && c.shape(in)[axis].Known()
-		if i < only && known {
-			at += c.shape(in)[axis].Size
-		}
-	}
 	if wanted == 1 && known {
-		end := at + c.shape(c.in(only))[axis].Size
-		c.give(only, c.op("Slice", []string{c.grad[0], c.ints(at), c.ints(end), c.ints(axis)}))
+		c.give(only, c.op("Slice", []string{c.grad[0], c.ints(ends[only]), c.ints(ends[only+1]), c.ints(axis)}))
 		return nil
 	}
-	var list string
-	if known {
-		parts := make([]int64, len(c.Inputs))
-		for i, in := range c.Inputs {
-			parts[i] = c.shape(in)[axis].Size
-		}
-		list = c.ints(parts...)
-	} else {
-		list = c.op("Concat", sizes, graph.Int("axis", 0))
-	}
+	list := c.op("Concat", sizes, graph.Int("axis", 0))
 	for i, part := range c.ops("Split", len(c.Inputs), []string{c.grad[0], list}, graph.Int("axis", axis)) {
 		c.give(i, part)
 	}
@@ -147,45 +135,26 @@ func tile(c *call) error {
 
 // pad cuts off what was put around; negative padding, which cut, puts zeros back.
 func pad(c *call) error {
-	if mode := c.Text("mode", "constant"); mode != "constant" {
-		return fmt.Errorf("found mode %q, expected constant", mode)
-	}
-	if c.wants(2) {
-		return fmt.Errorf("its value %q depends on a weight, expected a constant", c.in(2))
-	}
 	rank := len(c.shape(c.in(0)))
-	pads, err := c.list(1, "pads")
+	before, after, err := c.pads(rank)
 	if err != nil {
 		return err
-	}
-	if pads == nil {
-		pads = c.Ints("paddings") // before set 2
-	}
-	axes, err := c.axesList(3, "", rank)
-	if err != nil {
-		return err
-	}
-	if len(pads) != 2*len(axes) {
-		return fmt.Errorf("found %d pads for %d axes, expected two for each", len(pads), len(axes))
 	}
 	var starts, ends, along []int64
 	back := make([]int64, 2*rank)
-	cuts := false
-	for i, a := range axes {
-		before, after := pads[i], pads[len(axes)+i]
-		back[a], back[int64(rank)+a] = -before, -after
-		cuts = cuts || before < 0 || after < 0
-		if before == 0 && after == 0 {
+	for a := range rank {
+		back[a], back[rank+a] = -before[a], -after[a]
+		if before[a] == 0 && after[a] == 0 {
 			continue
 		}
 		end := int64(math.MaxInt64)
-		if after > 0 {
-			end = -after
+		if after[a] > 0 {
+			end = -after[a]
 		}
-		starts, ends, along = append(starts, before), append(ends, end), append(along, a)
+		starts, ends, along = append(starts, before[a]), append(ends, end), append(along, int64(a))
 	}
 	switch {
-	case cuts:
+	case slices.Max(back) > 0:
 		c.give(0, c.op("Pad", []string{c.grad[0], c.ints(back...)}))
 	case len(along) == 0:
 		c.give(0, c.grad[0])
@@ -195,27 +164,34 @@ func pad(c *call) error {
 	return nil
 }
 
-// axesList is the list of axes of a node, none negative: all of them where it is left out.
-func (c *call) axesList(i int, attribute string, rank int) ([]int64, error) {
-	axes, err := c.list(i, attribute)
+// pads reads what a Pad node puts before and after each axis: an attribute before set 11, inputs since.
+func (c *call) pads(rank int) (before, after []int64, err error) {
+	if mode := c.Text("mode", "constant"); mode != "constant" {
+		return nil, nil, fmt.Errorf("found mode %q, expected constant", mode)
+	}
+	if c.wants(2) {
+		return nil, nil, fmt.Errorf("its value %q depends on a weight, expected a constant", c.in(2))
+	}
+	if rank == 0 {
+		return nil, nil, fmt.Errorf("%q: %w", c.in(0), errRank)
+	}
+	pads, err := c.list(1, "pads")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	axes, err := c.axes(3, "", rank)
+	if err != nil {
+		return nil, nil, err
 	}
 	if axes == nil {
-		for a := range rank {
-			axes = append(axes, int64(a))
-		}
-		return axes, nil
+		axes = all(rank)
 	}
-	list := make([]int64, len(axes))
-	for j, a := range axes {
-		if a < 0 {
-			a += int64(rank)
-		}
-		if a < 0 || a >= int64(rank) {
-			return nil, fmt.Errorf("axes %v: found rank %d", axes, rank)
-		}
-		list[j] = a
+	if len(pads) != 2*len(axes) {
+		return nil, nil, fmt.Errorf("found %d pads for %d axes, expected two for each", len(pads), len(axes))
 	}
-	return list, nil
+	before, after = make([]int64, rank), make([]int64, rank)
+	for i, a := range axes {
+		before[a], after[a] = pads[i], pads[len(axes)+i]
+	}
+	return before, after, nil
 }

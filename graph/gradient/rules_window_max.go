@@ -5,21 +5,27 @@ import "winnow/graph"
 // maxPool gives each window's gradient to the place of its maximum, the first one where several are equal (as
 // ONNX Runtime's Indices have it, and torch).
 func maxPool(c *call) error {
-	indices := c.indices()
-	flat := c.ints(-1)
-	x := c.in(0)
-	shape := c.before("Shape", []string{x})
-	zeros := c.op("ConstantOfShape", []string{c.op("ReduceProd", []string{shape}, graph.Int("keepdims", 1))},
-		graph.TensorValue("value", c.zero(x)))
-	sum := c.op("ScatterElements", []string{zeros, c.op("Reshape", []string{indices, flat}), c.op("Reshape", []string{c.grad[0], flat})},
+	indices := c.argMax()
+	w, err := c.window(c.Ints("kernel_shape"))
+	if err != nil {
+		return err
+	}
+	channels, err := c.channels(c.in(0))
+	if err != nil {
+		return err
+	}
+	flat, dy := c.ints(-1), c.grad[0]
+	batch := c.op("Shape", []string{dy}, graph.Int("start", 0), graph.Int("end", 1))
+	zeros := c.op("ConstantOfShape", []string{c.op("Mul", []string{batch, c.ints(channels * product(w.in))})}, graph.TensorValue("value", c.zero(c.in(0))))
+	sum := c.op("ScatterElements", []string{zeros, c.op("Reshape", []string{indices, flat}), c.op("Reshape", []string{dy, flat})},
 		graph.String("reduction", "add"))
-	c.give(0, c.op("Reshape", []string{sum, shape}))
+	c.give(0, c.like(sum, c.in(0)))
 	return nil
 }
 
-// indices is the second output of a MaxPool node, which it gets if it has none. The original node is shared
+// argMax is the second output of a MaxPool node, which it gets if it has none. The original node is shared
 // with the caller's model, so a copy takes its place.
-func (c *call) indices() string {
+func (c *call) argMax() string {
 	if len(c.Outputs) > 1 && c.Outputs[1] != "" {
 		return c.Outputs[1]
 	}

@@ -54,7 +54,7 @@ var carriers = map[string]bool{
 // A weight may reach its node through operators that rearrange or repeat it. A constant that is also the mean or
 // the variance of a BatchNormalization, as exporters share equal constants, is left out: see [Untie].
 func Weights(m *graph.Model, output string) []Weight {
-	w := &weighing{m: m, constant: constants(m), origin: map[string]string{}, behind: map[string]bool{}, found: map[string]int{}}
+	w := &weighing{m: m, constant: constants(m), origin: map[string]string{}, behind: map[string]bool{}, found: map[string]bool{}}
 	w.reach(output)
 	for i, n := range m.Graph.Nodes {
 		w.visit(i, n)
@@ -84,7 +84,7 @@ type weighing struct {
 	behind   map[string]bool   // tensors that depend on a weighted operator
 	reaches  map[string]bool   // tensors that a gradient comes to
 	state    map[string]bool   // constants that are running statistics
-	found    map[string]int
+	found    map[string]bool
 	list     []Weight
 }
 
@@ -103,6 +103,7 @@ func (w *weighing) reach(output string) {
 			}
 		}
 	}
+	delete(w.reaches, "") // an optional input left out
 }
 
 // visit takes the weights of one node.
@@ -163,10 +164,10 @@ func (w *weighing) from(inputs []string, i int) string {
 
 // take adds a weight, once.
 func (w *weighing) take(name string, at int, n *graph.Node, input int) {
-	if _, twice := w.found[name]; twice {
+	if w.found[name] {
 		return
 	}
-	w.found[name] = len(w.list)
+	w.found[name] = true
 	node := n.Name
 	if node == "" {
 		node = n.Outputs[0]
@@ -212,7 +213,8 @@ func Untie(m *graph.Model) *graph.Model {
 	c.Graph = &g
 	g.Nodes, g.Initializers = nil, slices.Clone(g.Initializers)
 	for _, n := range m.Graph.Nodes {
-		if n.Op != "Identity" || !graph.IsONNX(n.Domain) || made[n.Inputs[0]] == nil || results[n.Outputs[0]] {
+		if n.Op != "Identity" || !graph.IsONNX(n.Domain) || len(n.Inputs) != 1 || len(n.Outputs) != 1 ||
+			made[n.Inputs[0]] == nil || results[n.Outputs[0]] {
 			g.Nodes = append(g.Nodes, n)
 			continue
 		}

@@ -1,0 +1,107 @@
+package gradient
+
+import "winnow/graph"
+
+// weights is ∂L/∂W: what the windows read of X, times ∂L/∂Y, summed over windows and batch. In order of
+// preference:
+//   - depthwise: for each tap a product element by element, summed
+//   - 1×1: ∂L/∂Y·Xᵀ, image by image or, where that leaves much to sum, over the whole batch at once
+//   - two axes and few channels (a network's first layer): columns with the places last
+//   - else columns with the channels last, one product over the whole batch
+func (v *convolution) weights() string {
+	x := v.call.in(0)
+	switch {
+	case v.groups > 1 && v.from == v.groups && v.to == v.groups:
+		return v.weightsByTap()
+	case v.taps() == 1 && v.groups == 1 && v.unpadded():
+		return v.like(v.product(v.tap(x, v.window, make([]int64, len(v.kernel)))), v.call.in(1))
+	case len(v.kernel) == 2 && v.groups == 1 && v.from <= 8 && v.taps() > 1:
+		return v.weightsByRows()
+	}
+	return v.weightsByColumns()
+}
+
+// product is ∂L/∂Y·Xᵀ [O, C] of a pointwise convolution. Over the whole batch at once both must be copied,
+// image by image [N, O, C] must be summed: the smaller wins, and short rows multiply badly.
+func (v *convolution) product(x string) string {
+	places := v.places()
+	dy := v.op("Reshape", []string{v.dy, v.ints(0, v.to, places)})
+	x = v.op("Reshape", []string{x, v.ints(0, v.from, places)})
+	if places > few && v.to*v.from < (v.to+v.from)*places {
+		return v.op("ReduceSum", []string{v.matMulT(dy, x, 3), v.ints(0)}, graph.Int("keepdims", 0))
+	}
+	return v.matMulT(v.batchInside(dy, v.to), v.batchInside(x, v.from), 2)
+}
+
+// batchInside makes [channels, N·places] of [N, channels, places].
+func (v *convolution) batchInside(t string, channels int64) string {
+	t = v.op("Transpose", []string{t}, graph.Ints("perm", 1, 0, 2))
+	return v.op("Reshape", []string{t, v.ints(channels, -1)})
+}
+
+// weightsByColumns is [g, O/g, N·out]·[g, N·out, taps·C/g].
+func (v *convolution) weightsByColumns() string {
+	g, taps, places := v.groups, v.taps(), v.places()
+	columns := v.columns(v.call.in(0), v.from, product(v.window.in), v.reads(), taps)
+	dy := v.batchInside(v.op("Reshape", []string{v.dy, v.ints(0, v.to, places)}), v.to)
+	sum := ""
+	if g == 1 {
+		sum = v.op("MatMul", []string{dy, v.op("Reshape", []string{columns, v.ints(-1, taps*v.from)})})
+	} else {
+		columns = v.op("Reshape", []string{columns, v.ints(-1, taps, g, v.from/g)})
+		columns = v.op("Transpose", []string{columns}, graph.Ints("perm", 2, 0, 1, 3))
+		columns = v.op("Reshape", []string{columns, v.ints(g, -1, taps*v.from/g)})
+		sum = v.op("MatMul", []string{v.op("Reshape", []string{dy, v.ints(g, v.to/g, -1)}), columns})
+	}
+	if taps > 1 {
+		sum = v.op("Transpose", []string{v.op("Reshape", []string{sum, v.ints(v.to, taps, v.from/g)})}, graph.Ints("perm", 0, 2, 1))
+	}
+	return v.like(sum, v.call.in(1))
+}
+
+// weightsByRows is Σ_N [N, kw·C·kh, out]·[N, O, out]ᵀ: a slice for each place along the width, then whole rows
+// are gathered.
+func (v *convolution) weightsByRows() string {
+	kh, kw := v.kernel[0], v.kernel[1]
+	padded := v.padded(v.call.in(0), v.window, "")
+	var parts []string
+	for t := range kw {
+		start := t * v.dilation[1]
+		parts = append(parts, v.op("Slice", []string{padded, v.ints(start), v.ints(start + (v.out[1]-1)*v.stride[1] + 1), v.ints(3), v.ints(v.stride[1])}))
+	}
+	columns := parts[0]
+	if len(parts) > 1 {
+		columns = v.op("Concat", parts, graph.Int("axis", 1))
+	}
+	var rows []int32
+	for t := range kh {
+		for o := range v.out[0] {
+			rows = append(rows, int32(o*v.stride[0]+t*v.dilation[0]))
+		}
+	}
+	columns = v.op("Gather", []string{columns, v.indices(rows, v.out[0])}, graph.Int("axis", 2))
+	columns = v.op("Reshape", []string{columns, v.ints(0, kw*v.from*kh, v.places())})
+	dy := v.op("Reshape", []string{v.dy, v.ints(0, v.to, v.places())})
+	sum := v.op("ReduceSum", []string{v.matMulT(columns, dy, 3), v.ints(0)}, graph.Int("keepdims", 0))
+	sum = v.op("Transpose", []string{v.op("Reshape", []string{sum, v.ints(kw, v.from, kh, v.to)})}, graph.Ints("perm", 3, 1, 2, 0))
+	return sum
+}
+
+// weightsByTap is Σ_{n,p} ∂L/∂Y[n,c,p]·X[n,c,…] for each tap of a depthwise convolution.
+func (v *convolution) weightsByTap() string {
+	padded := v.padded(v.call.in(0), v.window, "")
+	axes := []int64{0}
+	for i := range v.kernel {
+		axes = append(axes, int64(2+i))
+	}
+	var parts []string
+	v.each(func(at []int64) {
+		product := v.op("Mul", []string{v.dy, v.tap(padded, v.window, at)})
+		sum := v.op("ReduceSum", []string{product, v.ints(axes...)}, graph.Int("keepdims", 0))
+		parts = append(parts, v.op("Reshape", []string{sum, v.ints(v.to, 1)}))
+	})
+	if len(parts) == 1 {
+		return v.like(parts[0], v.call.in(1))
+	}
+	return v.like(v.op("Concat", parts, graph.Int("axis", 1)), v.call.in(1))
+}
