@@ -7,6 +7,7 @@ import "winnow/graph"
 //   - depthwise: for each tap a product element by element, summed
 //   - 1×1: ∂L/∂Y·Xᵀ, image by image or, where that leaves much to sum, over the whole batch at once
 //   - two axes and few channels (a network's first layer): columns with the places last
+//   - two axes, stride 1, many places, few channels: the width's taps of X times the height's taps of ∂L/∂Y
 //   - else columns with the channels last, one product over the whole batch
 func (v *convolution) weights() string {
 	x := v.call.in(0)
@@ -17,6 +18,8 @@ func (v *convolution) weights() string {
 		return v.like(v.product(v.tap(x, v.window, make([]int64, len(v.kernel)))), v.call.in(1))
 	case len(v.kernel) == 2 && v.groups == 1 && v.from <= 8 && v.taps() > 1:
 		return v.weightsByRows()
+	case v.crosswise():
+		return v.weightsCrosswise()
 	}
 	return v.weightsByColumns()
 }
@@ -56,6 +59,51 @@ func (v *convolution) weightsByColumns() string {
 	if taps > 1 {
 		sum = v.op("Transpose", []string{v.op("Reshape", []string{sum, v.ints(v.to, taps, v.from/g)})}, graph.Ints("perm", 0, 2, 1))
 	}
+	return v.like(sum, v.call.in(1))
+}
+
+// crosswise reports whether the taps are better split: with few output channels the whole columns are read for
+// little to compute.
+func (v *convolution) crosswise() bool {
+	return len(v.kernel) == 2 && v.kernel[0] > 1 && v.groups == 1 && v.dense() && v.to <= 128 && v.places() > few
+}
+
+// weightsCrosswise is [O·kh, N·h·ow]·[N·h·ow, kw·C] for an image of h rows: on the right what each tap of a
+// window's row reads, on the left the gradients of the windows that read the row with each of their rows. It
+// makes kw + kh copies instead of kw·kh, and the product is nearer to a square.
+func (v *convolution) weightsCrosswise() string {
+	kh, kw, h, ow := v.kernel[0], v.kernel[1], v.window.in[0], v.window.out[1]
+	line := &window{in: v.window.in[1:], out: v.window.out[1:], kernel: v.kernel[1:], stride: v.stride[1:], dilation: v.dilation[1:], before: v.window.before[1:], after: v.after[1:]}
+	var index []int32
+	for y := range h {
+		for _, x := range line.reads() {
+			if x >= 0 {
+				x += int32(y * v.window.in[1])
+			}
+			index = append(index, x)
+		}
+	}
+	columns := v.columns(v.call.in(0), v.from, product(v.window.in), index, kw)
+	columns = v.op("Reshape", []string{columns, v.ints(-1, kw*v.from)})
+
+	rows, outside := make([]int32, 0, kh*h), false
+	for t := range kh {
+		for y := range h {
+			at := within(y+v.window.before[0]-t*v.dilation[0], v.window.out[0])
+			if at < 0 {
+				at, outside = v.window.out[0], true
+			}
+			rows = append(rows, int32(at))
+		}
+	}
+	dy := v.dy
+	if outside {
+		dy = v.op("Pad", []string{dy, v.ints(0, 0, 0, 0, 0, 0, 1, 0)})
+	}
+	dy = v.op("Gather", []string{dy, v.indices(rows, h)}, graph.Int("axis", 2))
+	dy = v.op("Transpose", []string{v.op("Reshape", []string{dy, v.ints(0, v.to*kh, h*ow)})}, graph.Ints("perm", 1, 0, 2))
+	sum := v.op("MatMul", []string{v.op("Reshape", []string{dy, v.ints(v.to*kh, -1)}), columns})
+	sum = v.op("Transpose", []string{v.op("Reshape", []string{sum, v.ints(v.to, kh*kw, v.from)})}, graph.Ints("perm", 0, 2, 1))
 	return v.like(sum, v.call.in(1))
 }
 
