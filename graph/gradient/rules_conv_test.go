@@ -29,6 +29,8 @@ func TestConv(t *testing.T) {
 		f32("groups, stride", op("Conv", graph.Int("group", 2), graph.Ints("pads", 1, 1, 1, 1), graph.Ints("strides", 2, 2)), x(2, 4, 5, 5), w(6, 2, 3, 3)),
 		f32("depthwise", op("Conv", graph.Int("group", 4), graph.Ints("pads", 1, 1, 1, 1)), x(2, 4, 5, 4), w(4, 1, 3, 3), b(4)),
 		f32("depthwise stride 2", op("Conv", graph.Int("group", 4), graph.Ints("pads", 1, 1, 1, 1), graph.Ints("strides", 2, 2)), x(2, 4, 6, 5), w(4, 1, 3, 3)),
+		f32("depthwise stride 3, dilated", op("Conv", graph.Int("group", 2), graph.Ints("pads", 1, 2, 2, 1), graph.Ints("strides", 3, 3), graph.Ints("dilations", 2, 1)), x(2, 2, 9, 8), w(2, 1, 3, 4)),
+		f32("depthwise, strides differ", op("Conv", graph.Int("group", 2), graph.Ints("strides", 1, 2)), x(2, 2, 6, 8), w(2, 1, 3, 3)),
 		f32("depthwise, two filters a channel", op("Conv", graph.Int("group", 3), graph.Ints("pads", 1, 1, 1, 1)), x(2, 3, 5, 4), w(6, 1, 3, 3)),
 		f32("SAME_UPPER", op("Conv", graph.String("auto_pad", "SAME_UPPER"), graph.Ints("strides", 2, 2)), x(2, 2, 6, 5), w(3, 2, 3, 2)),
 		f32("SAME_LOWER", op("Conv", graph.String("auto_pad", "SAME_LOWER"), graph.Ints("strides", 2, 1)), x(2, 2, 6, 5), w(3, 2, 3, 2)),

@@ -137,14 +137,13 @@ func (v *convolution) weightsByRows() string {
 
 // weightsByTap is Σ_{n,p} ∂L/∂Y[n,c,p]·X[n,c,…] for each tap of a depthwise convolution.
 func (v *convolution) weightsByTap() string {
-	padded := v.padded(v.call.in(0), v.window, "")
-	axes := []int64{0}
+	axes, tap := []int64{0}, v.taken(v.call.in(0))
 	for i := range v.kernel {
 		axes = append(axes, int64(2+i))
 	}
 	var parts []string
 	v.each(func(at []int64) {
-		product := v.op("Mul", []string{v.dy, v.tap(padded, v.window, at)})
+		product := v.op("Mul", []string{v.dy, tap(at)})
 		sum := v.op("ReduceSum", []string{product, v.ints(axes...)}, graph.Int("keepdims", 0))
 		parts = append(parts, v.op("Reshape", []string{sum, v.ints(v.to, 1)}))
 	})
@@ -152,4 +151,25 @@ func (v *convolution) weightsByTap() string {
 		return v.like(parts[0], v.call.in(1))
 	}
 	return v.like(v.op("Concat", parts, graph.Int("axis", 1)), v.call.in(1))
+}
+
+// taken says how each tap of the windows is taken from x. Slice with a step copies number by number; with the
+// same stride s along both of two axes the image is dealt into s·s smaller ones first, in which steps are 1.
+func (v *convolution) taken(x string) func(at []int64) string {
+	s := v.stride[0]
+	if len(v.kernel) != 2 || s == 1 || v.stride[1] != s {
+		padded := v.padded(x, v.window, "")
+		return func(at []int64) string { return v.tap(padded, v.window, at) }
+	}
+	pads := make([]int64, 8)
+	for i := range 2 {
+		pads[2+i], pads[6+i] = v.window.before[i], max(v.window.after[i], 0)
+		pads[6+i] += (s - (v.window.in[i]+pads[2+i]+pads[6+i])%s) % s
+	}
+	dealt := v.op("SpaceToDepth", []string{v.op("Pad", []string{x, v.ints(pads...)})}, graph.Int("blocksize", s))
+	return func(at []int64) string {
+		y, x := at[0]*v.dilation[0], at[1]*v.dilation[1]
+		part := (y%s*s + x%s) * v.from
+		return v.op("Slice", []string{dealt, v.ints(part, y/s, x/s), v.ints(part+v.from, y/s+v.window.out[0], x/s+v.window.out[1]), v.ints(1, 2, 3)})
+	}
 }
