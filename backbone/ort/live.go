@@ -105,10 +105,10 @@ func NewLive(rt *Runtime, d *gradient.Derivative, o LiveOptions) (_ *Live, err e
 			err = errors.Join(err, l.Close())
 		}
 	}()
-	if l.forward, err = newProgram(rt, d.Forward, l.options); err != nil {
+	if l.forward, err = newProgram(rt, d.Forward, l.options, false); err != nil {
 		return nil, err
 	}
-	if l.backward, err = newProgram(rt, d.Backward, l.options); err != nil {
+	if l.backward, err = newProgram(rt, inMemoryOrder(d.Backward), l.options, true); err != nil {
 		return nil, err
 	}
 	if l.memory, err = newMemory(rt.library, rt.where(l.options), l.forward.run); err != nil {
@@ -234,7 +234,7 @@ func (l *Live) openPlain() (_ *program, err error) {
 	b.SetOutputs(l.d.Output)
 	b.Prune([]string{l.d.Output})
 	m := b.Model()
-	l.plain, err = newProgram(l.rt, m, l.options)
+	l.plain, err = newProgram(l.rt, m, l.options, false)
 	return l.plain, err
 }
 

@@ -104,7 +104,7 @@ func (l *Live) keptShapes(p *pass, n int) (map[string][]int64, error) {
 		}
 		b.SetOutputs(outs...)
 		b.Prune(outs)
-		if l.probe, err = newProgram(l.rt, b.Model(), l.options); err != nil {
+		if l.probe, err = newProgram(l.rt, b.Model(), l.options, false); err != nil {
 			return nil, err
 		}
 	}

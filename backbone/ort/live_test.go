@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -14,6 +16,7 @@ import (
 	"winnow/graph"
 	"winnow/graph/gradient"
 	"winnow/internal/orttest"
+	"winnow/internal/reference"
 )
 
 // drawn are n numbers between -1 and 1.
@@ -336,4 +339,122 @@ func TestLiveRefuses(t *testing.T) {
 			t.Errorf("%s: was accepted", what)
 		}
 	}
+}
+
+// step is one forward and backward pass: vectors and gradients.
+func step(t testing.TB, l *ort.Live, n int) (vectors []float32, grads [][]float32) {
+	t.Helper()
+	y := features.NewMatrix(n, l.Dim())
+	if err := l.Forward(y, [][]float32{drawnFloats(uint64(n), n*l.Inputs()[0])}, n, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Backward(blas32.General{Rows: n, Cols: l.Dim(), Stride: l.Dim(), Data: drawnFloats(7, n*l.Dim())}, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range l.Params() {
+		grads = append(grads, append([]float32(nil), p.Grad...))
+	}
+	return y.Data, grads
+}
+
+// Weights in the runtime's memory, as on a device, and shapes that only the runtime can tell, change no bit.
+func TestLiveOtherWays(t *testing.T) {
+	m, weights := smallNet()
+	plain, uploaded, unknown := openLive(t, m, weights), openLive(t, m, weights), openLive(t, m, weights)
+	if err := uploaded.KeepOnDevice(); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{4, 2, 4} {
+		if unknown.DropShape(n) == 0 {
+			t.Fatal("nothing is kept: the check below shows nothing")
+		}
+		wantY, want := step(t, plain, n)
+		for name, l := range map[string]*ort.Live{"uploaded": uploaded, "unknown shapes": unknown} {
+			y, grads := step(t, l, n)
+			if furthest(wantY, y) != 0 {
+				t.Errorf("%s, n=%d: other vectors", name, n)
+			}
+			for i := range want {
+				if furthest(want[i], grads[i]) != 0 {
+					t.Errorf("%s, n=%d: another gradient of %s", name, n, l.Params()[i].Name)
+				}
+			}
+		}
+		for _, l := range []*ort.Live{plain, uploaded, unknown} { // a solver's step must be seen
+			l.Params()[2].Data[3] += 0.5
+		}
+	}
+}
+
+// The last layer's gradient stands last, nothing but the order changes, and every node still comes after what it reads.
+func TestInMemoryOrder(t *testing.T) {
+	m, weights := smallNet()
+	d, err := gradient.Differentiate(m, gradient.Options{Output: "features", Weights: weights})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := string(d.Backward.Marshal())
+	ordered := ort.InMemoryOrder(d.Backward)
+	if string(d.Backward.Marshal()) != before {
+		t.Error("the model itself was changed")
+	}
+	if err := ordered.Check(); err != nil {
+		t.Fatal(err)
+	}
+	at := map[string]int{}
+	for i, n := range ordered.Graph.Nodes {
+		for _, out := range n.Outputs {
+			at[out] = i
+		}
+	}
+	first, last := at[d.Grads[0]], at[d.Grads[2]]
+	if !(first < last) || len(ordered.Graph.Nodes) >= len(d.Backward.Graph.Nodes) {
+		t.Errorf("the first layer's gradient is node %d, the second's %d, of %d nodes that were %d",
+			first, last, len(ordered.Graph.Nodes), len(d.Backward.Graph.Nodes))
+	}
+}
+
+// BenchmarkLive measures the three passes of a real network beside ordinary inference in the same run.
+func BenchmarkLive(b *testing.B) {
+	data, err := os.ReadFile(reference.Asset(b, "models/mobilenetv2-features.onnx"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	m, err := graph.Read(data)
+	if err != nil {
+		b.Fatal(err)
+	}
+	m = gradient.Untie(m)
+	var weights []string
+	for _, w := range gradient.Weights(m, "features") {
+		weights = append(weights, w.Name)
+	}
+	const n = 8
+	l := openLive(b, m, weights)
+	net, err := ort.NewNetwork(orttest.Runtime(b), data, "features", ort.NetworkInput{Channels: 3, Height: 224, Width: 224})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer net.Close()
+	x, y := drawnFloats(1, n*l.Inputs()[0]), features.NewMatrix(n, l.Dim())
+	best := [4]time.Duration{time.Hour, time.Hour, time.Hour, time.Hour}
+	for b.Loop() {
+		for i, pass := range []func() error{
+			func() error { return net.Infer(y, x, n) },
+			func() error { return l.Forward(y, [][]float32{x}, n, false) },
+			func() error { return l.Forward(y, [][]float32{x}, n, true) },
+			func() error { return l.Backward(y, false) },
+		} {
+			start := time.Now()
+			if err := pass(); err != nil {
+				b.Fatal(err)
+			}
+			best[i] = min(best[i], time.Since(start))
+		}
+	}
+	for i, name := range []string{"infer-ms", "plain-ms", "keep-ms", "backward-ms"} {
+		b.ReportMetric(best[i].Seconds()*1e3, name)
+	}
+	b.ReportMetric(float64(best[2]+best[3])/float64(best[0]), "step/infer")
+	b.ReportMetric(float64(l.Kept())/1e6, "kept-MB")
 }

@@ -35,7 +35,7 @@ func newUpload(l *Live) (*upload, error) {
 		return nil, nil
 	}
 	var err error
-	u.program, err = newProgram(l.rt, b.Model(), l.options)
+	u.program, err = newProgram(l.rt, b.Model(), l.options, false)
 	return u, err
 }
 

@@ -7,6 +7,7 @@ import "winnow/graph"
 //   - depthwise: for each tap a product element by element, summed
 //   - 1×1: ∂L/∂Y·Xᵀ, image by image or, where that leaves much to sum, over the whole batch at once
 //   - two axes and few channels (a network's first layer): columns with the places last
+//   - two axes, stride 1, many places, few channels: the width's taps of X times the height's taps of ∂L/∂Y
 //   - else columns with the channels last, one product over the whole batch
 func (v *convolution) weights() string {
 	x := v.call.in(0)
@@ -17,6 +18,8 @@ func (v *convolution) weights() string {
 		return v.like(v.product(v.tap(x, v.window, make([]int64, len(v.kernel)))), v.call.in(1))
 	case len(v.kernel) == 2 && v.groups == 1 && v.from <= 8 && v.taps() > 1:
 		return v.weightsByRows()
+	case v.crosswise():
+		return v.weightsCrosswise()
 	}
 	return v.weightsByColumns()
 }
@@ -59,6 +62,51 @@ func (v *convolution) weightsByColumns() string {
 	return v.like(sum, v.call.in(1))
 }
 
+// crosswise reports whether the taps are better split: with few output channels the whole columns are read for
+// little to compute.
+func (v *convolution) crosswise() bool {
+	return len(v.kernel) == 2 && v.kernel[0] > 1 && v.groups == 1 && v.dense() && v.to <= 128 && v.places() > few
+}
+
+// weightsCrosswise is [O·kh, N·h·ow]·[N·h·ow, kw·C] for an image of h rows: on the right what each tap of a
+// window's row reads, on the left the gradients of the windows that read the row with each of their rows. It
+// makes kw + kh copies instead of kw·kh, and the product is nearer to a square.
+func (v *convolution) weightsCrosswise() string {
+	kh, kw, h, ow := v.kernel[0], v.kernel[1], v.window.in[0], v.window.out[1]
+	line := &window{in: v.window.in[1:], out: v.window.out[1:], kernel: v.kernel[1:], stride: v.stride[1:], dilation: v.dilation[1:], before: v.window.before[1:], after: v.after[1:]}
+	var index []int32
+	for y := range h {
+		for _, x := range line.reads() {
+			if x >= 0 {
+				x += int32(y * v.window.in[1])
+			}
+			index = append(index, x)
+		}
+	}
+	columns := v.columns(v.call.in(0), v.from, product(v.window.in), index, kw)
+	columns = v.op("Reshape", []string{columns, v.ints(-1, kw*v.from)})
+
+	rows, outside := make([]int32, 0, kh*h), false
+	for t := range kh {
+		for y := range h {
+			at := within(y+v.window.before[0]-t*v.dilation[0], v.window.out[0])
+			if at < 0 {
+				at, outside = v.window.out[0], true
+			}
+			rows = append(rows, int32(at))
+		}
+	}
+	dy := v.dy
+	if outside {
+		dy = v.op("Pad", []string{dy, v.ints(0, 0, 0, 0, 0, 0, 1, 0)})
+	}
+	dy = v.op("Gather", []string{dy, v.indices(rows, h)}, graph.Int("axis", 2))
+	dy = v.op("Transpose", []string{v.op("Reshape", []string{dy, v.ints(0, v.to*kh, h*ow)})}, graph.Ints("perm", 1, 0, 2))
+	sum := v.op("MatMul", []string{v.op("Reshape", []string{dy, v.ints(v.to*kh, -1)}), columns})
+	sum = v.op("Transpose", []string{v.op("Reshape", []string{sum, v.ints(v.to, kh*kw, v.from)})}, graph.Ints("perm", 0, 2, 1))
+	return v.like(sum, v.call.in(1))
+}
+
 // weightsByRows is Σ_N [N, kw·C·kh, out]·[N, O, out]ᵀ: a slice for each place along the width, then whole rows
 // are gathered.
 func (v *convolution) weightsByRows() string {
@@ -89,14 +137,13 @@ func (v *convolution) weightsByRows() string {
 
 // weightsByTap is Σ_{n,p} ∂L/∂Y[n,c,p]·X[n,c,…] for each tap of a depthwise convolution.
 func (v *convolution) weightsByTap() string {
-	padded := v.padded(v.call.in(0), v.window, "")
-	axes := []int64{0}
+	axes, tap := []int64{0}, v.taken(v.call.in(0))
 	for i := range v.kernel {
 		axes = append(axes, int64(2+i))
 	}
 	var parts []string
 	v.each(func(at []int64) {
-		product := v.op("Mul", []string{v.dy, v.tap(padded, v.window, at)})
+		product := v.op("Mul", []string{v.dy, tap(at)})
 		sum := v.op("ReduceSum", []string{product, v.ints(axes...)}, graph.Int("keepdims", 0))
 		parts = append(parts, v.op("Reshape", []string{sum, v.ints(v.to, 1)}))
 	})
@@ -104,4 +151,25 @@ func (v *convolution) weightsByTap() string {
 		return v.like(parts[0], v.call.in(1))
 	}
 	return v.like(v.op("Concat", parts, graph.Int("axis", 1)), v.call.in(1))
+}
+
+// taken says how each tap of the windows is taken from x. Slice with a step copies number by number; with the
+// same stride s along both of two axes the image is dealt into s·s smaller ones first, in which steps are 1.
+func (v *convolution) taken(x string) func(at []int64) string {
+	s := v.stride[0]
+	if len(v.kernel) != 2 || s == 1 || v.stride[1] != s {
+		padded := v.padded(x, v.window, "")
+		return func(at []int64) string { return v.tap(padded, v.window, at) }
+	}
+	pads := make([]int64, 8)
+	for i := range 2 {
+		pads[2+i], pads[6+i] = v.window.before[i], max(v.window.after[i], 0)
+		pads[6+i] += (s - (v.window.in[i]+pads[2+i]+pads[6+i])%s) % s
+	}
+	dealt := v.op("SpaceToDepth", []string{v.op("Pad", []string{x, v.ints(pads...)})}, graph.Int("blocksize", s))
+	return func(at []int64) string {
+		y, x := at[0]*v.dilation[0], at[1]*v.dilation[1]
+		part := (y%s*s + x%s) * v.from
+		return v.op("Slice", []string{dealt, v.ints(part, y/s, x/s), v.ints(part+v.from, y/s+v.window.out[0], x/s+v.window.out[1]), v.ints(1, 2, 3)})
+	}
 }

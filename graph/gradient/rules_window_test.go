@@ -2,6 +2,7 @@ package gradient_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"winnow/graph"
@@ -75,4 +76,81 @@ func TestBatchStatistics(t *testing.T) {
 		f32("LRN", op("LRN", graph.Int("size", 3), graph.Float("alpha", 0.5), graph.Float("beta", 0.75), graph.Float("bias", 1.5)), drawn(1, -1, 1, 2, 5, 2, 3)),
 		f32("LRN of one", op("LRN", graph.Int("size", 1), graph.Float("alpha", 0.5)), drawn(1, -1, 1, 2, 3, 2, 2)),
 	})
+}
+
+// TestMaxPoolTies: where several places of a window hold its maximum, the first of them gets the whole gradient.
+func TestMaxPoolTies(t *testing.T) {
+	ones := array{dims: []int64{1, 1, 4, 4}, data: slices.Repeat([]float64{1}, 16)}
+	for _, c := range []struct {
+		name string
+		op   func(*graph.Builder, []string) string
+		want []float64
+	}{
+		{"2x2/2", op("MaxPool", graph.Ints("kernel_shape", 2, 2), graph.Ints("strides", 2, 2)), []float64{1, 0, 2, 0, 0, 0, 0, 0, 3, 0, 4, 0, 0, 0, 0, 0}},
+		{"3x3/2, pads", op("MaxPool", graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2), graph.Ints("pads", 1, 1, 0, 0)), []float64{1, 2, 0, 0, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
+		{"3x3/1, overlapping", op("MaxPool", graph.Ints("kernel_shape", 3, 3), graph.Ints("pads", 1, 1, 0, 0)), []float64{1 + 2 + 4 + 5, 3 + 6, 0, 0, 7 + 8, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
+		{"GlobalMaxPool", op("GlobalMaxPool"), []float64{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
+	} {
+		d, values, err := f32(c.name, c.op, ones).derivative()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := newMachine(t, d, graph.Float32)
+		tensors := m.forward(values)
+		y := arrayOf(tensors[d.Output])
+		for i := range y.data {
+			y.data[i] = float64(i + 1)
+		}
+		if got := m.backward(tensors, y)[0].data; !slices.Equal(got, c.want) {
+			t.Errorf("%s: found %v, expected %v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestSpoiledPoolsAndNormsAreSeen breaks one node of each derivative: central differences must tell.
+func TestSpoiledPoolsAndNormsAreSeen(t *testing.T) {
+	kernel, overlap := graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 1, 1)
+	for _, c := range []struct {
+		ruleCase
+		spoil func(m *graph.Model) bool
+	}{
+		{f32("MaxPool", op("MaxPool", kernel, overlap), apart(1, 2, 2, 5, 6)), func(m *graph.Model) bool {
+			for _, n := range m.Graph.Nodes {
+				if n.Op == "ScatterElements" {
+					n.Attributes = nil // the last window wins instead of the sum
+					return true
+				}
+			}
+			return false
+		}},
+		{f32("AveragePool", op("AveragePool", kernel, overlap, graph.Ints("pads", 1, 1, 1, 1)), apart(1, 2, 2, 5, 6)), without("Mul")},
+		{f32("GlobalMaxPool", op("GlobalMaxPool"), apart(1, 2, 2, 5, 6)), func(m *graph.Model) bool {
+			for _, n := range m.Graph.Nodes {
+				if n.Op == "ArgMax" {
+					n.Op = "ArgMin"
+					return true
+				}
+			}
+			return false
+		}},
+		{f32("GlobalAveragePool", op("GlobalAveragePool"), apart(1, 2, 2, 5, 6)), without("Mul")},
+		{f32("LRN", op("LRN", graph.Int("size", 3), graph.Float("alpha", 0.5)), drawn(1, -1, 1, 2, 5, 2, 3)), without("Sub")},
+		{f32("BatchNormalization", op("BatchNormalization"), drawn(1, -2, 2, 3, 4, 2, 3), drawn(2, 0.5, 1, 4), drawn(3, -1, 1, 4), drawn(4, -1, 1, 4), drawn(5, 0.5, 2, 4)), without("Neg")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, values, err := c.derivative()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if off := difference(t, d, values, c.typ); !(off < 1e-2) {
+				t.Fatalf("unspoiled: off by %.3g", off)
+			}
+			if !c.spoil(d.Backward) {
+				t.Fatalf("nothing to spoil among %s", ops(d.Backward))
+			}
+			if off := difference(t, d, values, c.typ); !(off > 0.05) {
+				t.Errorf("spoiled: a wrong gradient passed, off by %.3g", off)
+			}
+		})
+	}
 }

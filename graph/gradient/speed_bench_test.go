@@ -98,7 +98,9 @@ func (s *drawing) add(x, y string) string {
 	return z
 }
 
-func (s *drawing) pooled(x string) string { return s.b.Node("Flatten", []string{s.same("GlobalAveragePool", x)}) }
+func (s *drawing) pooled(x string) string {
+	return s.b.Node("Flatten", []string{s.same("GlobalAveragePool", x)})
+}
 
 // resNet is He et al. 2016, table 1, without the classifier.
 func resNet(blocks []int, bottleneck bool) func(s *drawing, x string) string {

@@ -1,0 +1,90 @@
+package ort
+
+import (
+	"slices"
+
+	"winnow/graph"
+)
+
+// inMemoryOrder writes a backward model so that ONNX Runtime runs it in an order that holds little.
+//
+// The runtime chooses its own order: depth first from the nodes that nobody reads, the last in the file first. A
+// backward model as it is written ends with the first layer's gradient, and its depth is the whole chain of
+// activations' gradients: all of them are computed and held before the first weight's gradient uses one. Here the
+// weights' gradients stand at the end of the file, the last layer's as the very last, so that each is computed as
+// soon as its activation's gradient is there, which is then given back. The runtime's own rewriting would number the
+// nodes anew and undo this; it has little to gain here, since the rules write what is fused already, and is left out.
+//
+// Measured at batch 8 and 224², most memory of the process: MobileNetV2 798 MB → 682, ResNet-50 to its third stage
+// 1655 MB → 1196, in no more time.
+func inMemoryOrder(m *graph.Model) *graph.Model {
+	c := graph.Extend(m).Model()
+	g := c.Graph
+	withoutCopies(g)
+	read := map[string]bool{}
+	for _, n := range g.Nodes {
+		for _, in := range n.Inputs {
+			read[in] = true
+		}
+	}
+	leaf := func(n *graph.Node) bool {
+		return !slices.ContainsFunc(n.Outputs, func(out string) bool { return read[out] })
+	}
+	var inner, leaves []*graph.Node
+	for _, n := range g.Nodes {
+		if leaf(n) {
+			leaves = append(leaves, n)
+		} else {
+			inner = append(inner, n)
+		}
+	}
+	slices.Reverse(leaves)
+	g.Nodes = append(inner, leaves...)
+	return c
+}
+
+// withoutCopies lets the makers of the gradients write the outputs themselves where an Identity stands between:
+// the runtime would drop it only after it has numbered the nodes.
+func withoutCopies(g *graph.Graph) {
+	uses := map[string]int{}
+	for _, n := range g.Nodes {
+		for _, in := range n.Inputs {
+			uses[in]++
+		}
+	}
+	outputs := map[string]bool{}
+	for _, o := range g.Outputs {
+		outputs[o.Name] = true
+	}
+	makers := g.Producers()
+	dropped := map[*graph.Node]bool{}
+	renamed := map[string]string{}
+	for _, n := range g.Nodes {
+		if n.Op != "Identity" || !outputs[n.Outputs[0]] {
+			continue
+		}
+		from := n.Inputs[0]
+		if makers[from] == nil || uses[from] != 1 || outputs[from] {
+			continue
+		}
+		dropped[n], renamed[from] = true, n.Outputs[0]
+	}
+	var nodes []*graph.Node
+	for _, n := range g.Nodes {
+		if dropped[n] {
+			continue
+		}
+		if slices.ContainsFunc(n.Outputs, func(out string) bool { return renamed[out] != "" }) {
+			w := *n
+			w.Outputs = slices.Clone(n.Outputs)
+			for i, out := range w.Outputs {
+				if to := renamed[out]; to != "" {
+					w.Outputs[i] = to
+				}
+			}
+			n = &w
+		}
+		nodes = append(nodes, n)
+	}
+	g.Nodes = nodes
+}
