@@ -90,7 +90,7 @@ func (h *held) view(shape []int64) error {
 // float32 [n,D] or [n,D,1,1], its weights float32.
 func NewLive(rt *Runtime, d *gradient.Derivative, o LiveOptions) (_ *Live, err error) {
 	l := &Live{
-		rt: rt, d: d, options: SessionOptions{Threads: o.Threads}, dims: map[string][]int64{}, saved: map[string]*block{},
+		rt: rt, d: d, options: SessionOptions{Threads: o.Threads, Lean: true}, dims: map[string][]int64{}, saved: map[string]*block{},
 		learnt: map[string]ortgo.Value{}, grads: map[string]*slot{}, next: map[string]*held{}, added: map[string]*held{},
 		kept: newPass(), passing: newPass(),
 	}

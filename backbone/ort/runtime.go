@@ -159,6 +159,9 @@ func (r *Runtime) options(o SessionOptions) (_ *ortgo.SessionOptions, err error)
 	if err := opts.SetInterOpNumThreads(1); err != nil {
 		return nil, err
 	}
+	if err := opts.SetMemPattern(!o.Lean); err != nil {
+		return nil, err
+	}
 	if err := setSpin(opts, o.Spin); err != nil {
 		return nil, err
 	}
