@@ -81,7 +81,7 @@ type audited struct {
 }
 
 func auditRun(c *cli.Context) error {
-	r, err := openRunArg(c)
+	r, err := openRunArg(c, datasets.Train, datasets.Validation)
 	if err != nil {
 		return err
 	}

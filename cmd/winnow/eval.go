@@ -43,7 +43,11 @@ type evalResult struct {
 }
 
 func evalRun(c *cli.Context) error {
-	r, err := openRunArg(c)
+	splits := []string{datasets.Test, datasets.Query, datasets.Gallery}
+	if c.IsSet("split") {
+		splits = []string{c.String("split")}
+	}
+	r, err := openRunArg(c, splits...)
 	if err != nil {
 		return err
 	}

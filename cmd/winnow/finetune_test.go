@@ -148,8 +148,12 @@ func exportTuned(t *testing.T, run string) {
 	if !strings.Contains(stderr, "its features are computed from the images, once, into "+run+"/features-") || !result.FineTuned || result.N == 0 || result.PrecisionAt1 == result.Whitened.PrecisionAt1 && result.MAPAtR == result.Whitened.MAPAtR {
 		t.Errorf("eval: %+v\n%s", result, stderr)
 	}
+	if _, stderr := mustCall(t, "eval", run, "--last"); !strings.Contains(stderr, "features of the fine-tuned backbone: "+run+"/features-") {
+		t.Errorf("eval did not use the features that it had made:\n%s", stderr)
+	}
+	mustCall(t, "audit", run, "--last", "--out", "suspects.csv") // of other images
 	if _, stderr := mustCall(t, "audit", run, "--last", "--out", "suspects.csv"); !strings.Contains(stderr, "features of the fine-tuned backbone: "+run+"/features-") {
-		t.Errorf("audit did not use the features that eval has made:\n%s", stderr)
+		t.Errorf("audit did not use the features that it had made:\n%s", stderr)
 	}
 	mustCall(t, "export", run, "--last", "--onnx", "tuned.onnx", "--npy", "tuned.npy", "--csv", "tuned.csv")
 	net, err := ort.NewNetwork(orttest.Runtime(t), []byte(readFile(t, "tuned.onnx")), "embedding", ort.NetworkInput{Channels: 1, Height: 32, Width: 32})

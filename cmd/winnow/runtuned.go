@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -30,7 +31,7 @@ func (r *openedRun) originalStore() string {
 // openTuned finds the fine-tuned network of the run's head and the features that it gives of the manifest's images,
 // which are computed here, once, if no command before has done so. The frozen features are no help: the head was
 // not trained on them.
-func (r *openedRun) openTuned(c *cli.Context) (err error) {
+func (r *openedRun) openTuned(c *cli.Context, splits []string) (err error) {
 	if r.tuned, err = r.tunedBackbone(r.HeadFile, r.Meta); err != nil {
 		return err
 	}
@@ -44,7 +45,7 @@ func (r *openedRun) openTuned(c *cli.Context) (err error) {
 			return nil
 		}
 	}
-	r.Store, err = r.tunedStore(c, r.tuned, r.Meta)
+	r.Store, err = r.tunedStore(c, r.tuned, r.Meta, splits)
 	return err
 }
 
@@ -77,27 +78,45 @@ func (r *openedRun) tunedName() string {
 }
 
 // tunedStore is the store of a fine-tuned network's features of the manifest's images, in the run's folder. Its name
-// tells the network; another manifest gets one of its own.
-func (r *openedRun) tunedStore(c *cli.Context, b *models.Backbone, meta models.HeadMeta) (*features.Store, error) {
+// tells the network; another manifest, or another choice of splits, gets one of its own.
+func (r *openedRun) tunedStore(c *cli.Context, b *models.Backbone, meta models.HeadMeta, splits []string) (*features.Store, error) {
 	cut, err := models.Prepare(b.Entry, b.Data, meta.Output)
 	if err != nil {
 		return nil, err
 	}
-	e := &extraction{paths: distinct(slices.Clone(r.Manifest.Paths())), model: b, cut: cut}
+	e := &extraction{paths: distinct(r.pathsOf(splits)), model: b, cut: cut}
+	if len(e.paths) == 0 {
+		return nil, fmt.Errorf("%s: the manifest has no image in the split %s; it has %s", c.Command.Name, strings.Join(splits, " or "), splitNames(r.Manifest))
+	}
 	e.cfg = backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: extractBatch}
-	e.out = filepath.Join(r.Dir, tunedStorePrefix+b.SHA256[:8])
-	if s, err := features.Open(e.out); err == nil && s.Key.Model == b.SHA256 {
+	all := filepath.Join(r.Dir, tunedStorePrefix+b.SHA256[:8])
+	some := all + "-" + features.HashPaths(e.paths)[:8]
+	for _, e.out = range []string{all, some} {
+		s, err := features.Open(e.out)
+		if err != nil || s.Key.Model != b.SHA256 {
+			break // none has been made of that name: make it
+		}
 		if _, missing := s.Lookup(e.paths); len(missing) == 0 {
 			note(c, "features of the fine-tuned backbone: %s", e.out)
 			return s, nil
 		}
-		e.out += "-" + features.HashPaths(e.paths)[:8]
 	}
 	if e.root, err = imageRoot(rootOf(r.imageRoot(c), r.ManifestFile)); err != nil {
 		return nil, withHint(err, "the backbone was fine-tuned: its features are computed from the images, whose folder --root names")
 	}
 	note(c, "the backbone was fine-tuned: its features are computed from the images, once, into %s", e.out)
 	return e.store(c)
+}
+
+// pathsOf are the images of some splits, or of all.
+func (r *openedRun) pathsOf(splits []string) []string {
+	var paths []string
+	for _, s := range r.Manifest.Samples {
+		if len(splits) == 0 || slices.Contains(splits, s.Split) {
+			paths = append(paths, s.Path)
+		}
+	}
+	return paths
 }
 
 // imageRoot is --root, or the folder of the images at the training.
