@@ -23,7 +23,7 @@ func (d *demo) judge() {
 	}
 	d.judgeUntrained(say)
 	c := r.Chosen
-	say("These are the last states of three trainings of equal length. Where a validation split with true labels chooses the state, P@1 is %.1f %% (true labels), %.1f %% (no filter) and %.1f %% (PRISM).",
+	say("These are the last states of three trainings of as many epochs. Where a validation split with true labels chooses the state, P@1 is %.1f %% (true labels), %.1f %% (no filter) and %.1f %% (PRISM).",
 		100*c.Topline.PrecisionAt1, 100*c.Unfiltered.PrecisionAt1, 100*c.PRISM.PrecisionAt1)
 	if len(d.idle) > 0 {
 		say("There the untrained network with a whitened head is kept where no state beat it on validation: %s.", strings.Join(d.idle, ", "))
