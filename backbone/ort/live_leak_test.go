@@ -52,15 +52,15 @@ func steps(t *testing.T, l *ort.Live, count int) {
 }
 
 // A step leaves nothing behind, whatever the size of its batch: views of kept tensors that are not released are
-// 2 MB in so many steps.
+// 2.5 MB in so many steps.
 func TestLiveLeaksNothing(t *testing.T) {
 	m, weights := smallNet()
 	l := openLive(t, m, weights)
 	steps(t, l, 200) // the arenas fill
 	before := resident(t)
-	steps(t, l, 1000)
+	steps(t, l, 2000)
 	if grown := resident(t) - before; grown > 1<<20 {
-		t.Errorf("1000 steps: %d bytes more", grown)
+		t.Errorf("2000 steps: %d bytes more", grown)
 	}
 	for range 2 {
 		if err := l.Close(); err != nil {
