@@ -104,6 +104,15 @@ func TestBatches(t *testing.T) {
 	}
 }
 
+// Who frees the batch of a file by its input alone leaves a 1 in what the file says of other tensors: it must not
+// pass for a size that is repeated, or the gradients of all images end up in each.
+func TestFreedBatch(t *testing.T) {
+	n := newNetwork(17, false, 3, 4)
+	w := n.weight("w", 2, 4, 4)
+	gate := n.state(n.node("Sigmoid", n.node("MatMul", n.x, w)), 1, 4)
+	n.check(t, n.node("Mul", n.node("Add", n.x, n.node("Tanh", n.x)), gate), w)
+}
+
 // Exporters compute the shape for Reshape from that of another tensor.
 func TestIntegerPath(t *testing.T) {
 	n := newNetwork(17, false, 2, 3, 4)
