@@ -16,12 +16,11 @@ import (
 // resident is the memory of this process, in bytes, that is in RAM.
 func resident(t *testing.T) int64 {
 	t.Helper()
+	debug.FreeOSMemory()
 	data, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
 		t.Skipf("no /proc: %v", err)
 	}
-	debug.FreeOSMemory()
-	data, _ = os.ReadFile("/proc/self/statm")
 	pages, err := strconv.ParseInt(string(bytes.Fields(data)[1]), 10, 64)
 	if err != nil {
 		t.Fatal(err)

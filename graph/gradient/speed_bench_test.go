@@ -25,12 +25,11 @@ type drawing struct {
 
 // network is one that is timed: images of side×side.
 type timedNetwork struct {
-	name         string
-	batch, side  int64
-	channels     int64
-	norm         bool
-	build        func(s *drawing, x string) string
-	saved, model *graph.Model
+	name        string
+	batch, side int64
+	channels    int64
+	norm        bool
+	build       func(s *drawing, x string) string
 }
 
 func (n timedNetwork) drawing() (*drawing, *graph.Model) {
