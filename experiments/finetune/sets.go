@@ -51,7 +51,7 @@ var sets = map[string]set{
 			{"worse, 42 %", "cifar10/worse.csv", 0, "0.4"},
 		},
 		common: append(scratch(), "--batch", "8x16"),
-		modes:  fromScratch("stage3", "400"),
+		modes:  fromScratch("stage3", "200"),
 	},
 	"mnist": {
 		root: "mnist", arch: "lenet5",
