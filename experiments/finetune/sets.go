@@ -34,11 +34,11 @@ type mode struct {
 // classes, and are the same for every noise and filter.
 var sets = map[string]set{
 	"cub": {
-		root: "cub.zip", model: "mobilenetv2-features.onnx", size: 112,
+		root: "cub.zip", model: "squeezenet1.1.onnx", size: 112,
 		noises: symmetric("cub.csv"),
 		modes: []mode{
-			{"head", []string{"--steps", "600", "--set", "validation.every=200 steps"}},
-			{"last stage", []string{"--steps", "120", "--finetune", "stage5", "--backbone-lr", "3e-4", "--set", "validation.every=60 steps"}},
+			{"head", []string{"--steps", "240", "--set", "validation.every=120 steps"}},
+			{"last stage", []string{"--steps", "120", "--finetune", "stage4", "--backbone-lr", "3e-4", "--set", "validation.every=60 steps"}},
 			{"all", []string{"--steps", "120", "--finetune", "all", "--backbone-lr", "1e-4", "--set", "validation.every=60 steps"}},
 		},
 	},
@@ -51,7 +51,7 @@ var sets = map[string]set{
 			{"worse, 42 %", "cifar10/worse.csv", 0, "0.4"},
 		},
 		common: append(scratch(), "--batch", "8x16"),
-		modes:  fromScratch("stage3", "400"),
+		modes:  fromScratch("stage3", "200"),
 	},
 	"mnist": {
 		root: "mnist", arch: "lenet5",
