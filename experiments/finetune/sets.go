@@ -67,7 +67,9 @@ var sets = map[string]set{
 	},
 }
 
-// scratch are the settings of networks that begin with drawn weights: their batch normalisation must learn too.
+// scratch are the settings of networks that begin with drawn weights: where all of one is trained, its batch
+// normalisation learns too. Where only the last stage is, it stays: the head starts from the whitening of features
+// under the stored statistics, and so little of a network does not recover from other ones.
 func scratch() []string {
 	return []string{"--set", "finetune.batch_norm=train", "--set", "backbone_schedule.warm_up=20 steps", "--dim", "128", "--lr", "1e-3"}
 }
@@ -76,7 +78,7 @@ func fromScratch(last, steps string) []mode {
 	every := []string{"--steps", steps, "--set", "validation.every=100 steps"}
 	return []mode{
 		{"head", every},
-		{"last stage", append([]string{"--finetune", last, "--backbone-lr", "1e-3"}, every...)},
+		{"last stage", append([]string{"--finetune", last, "--backbone-lr", "1e-3", "--set", "finetune.batch_norm=frozen"}, every...)},
 		{"all", append([]string{"--finetune", "all", "--backbone-lr", "1e-3"}, every...)},
 	}
 }
