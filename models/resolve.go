@@ -111,6 +111,9 @@ func (b *Backbone) settle(s Settings) (err error) {
 	return err
 }
 
+// ErrUnprepared is a model whose preprocessing can be found neither in the registry nor in the file.
+var ErrUnprepared = errors.New("nothing says how images are prepared")
+
 // guess finds preprocessing for a file nobody knows.
 func (b *Backbone) guess(m *graph.Model, s Settings) error {
 	in, err := imageInput(m)
@@ -123,9 +126,10 @@ func (b *Backbone) guess(m *graph.Model, s Settings) error {
 	switch {
 	case said:
 	case in.planes != 3:
-		return fmt.Errorf("models: %s: input %v has %d channels and nothing says how images are prepared: "+settingsHelp,
-			b.Path, in.info, in.planes, strings.Join(Presets(), "|"))
+		return fmt.Errorf("models: %s: input %v has %d channels and %w: "+settingsHelp,
+			b.Path, in.info, in.planes, ErrUnprepared, strings.Join(Presets(), "|"))
 	default:
+		b.Guessed = true
 		b.Warnings = append(b.Warnings, fmt.Sprintf("%s: nothing says how it wants its images: ImageNet's preprocessing is assumed; "+settingsHelp,
 			b.Path, strings.Join(Presets(), "|")))
 	}
