@@ -463,6 +463,29 @@ func TestFinetunedMendedImage(t *testing.T) {
 	}
 }
 
+// The network of a run is a backbone like any other: it says itself how its images are prepared, for extract and for
+// the next fine-tuning, and a key of its metadata stands once.
+func TestFinetuneAgain(t *testing.T) {
+	atelier(t)
+	mustCall(t, tuneArgs("first", "stage2", "--steps", "2")...)
+	network := filepath.Join("first", bestBackboneFile)
+	_, stderr := mustCall(t, "extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", network, "--out", "made")
+	if strings.Contains(stderr, "--preset") {
+		t.Errorf("the way of its images was not found in the file:\n%s", stderr)
+	}
+	mustCall(t, "eval", "first", "--features", "made")
+	mustCall(t, tuneArgs("second", "stage2", "--steps", "2", "--model", network)...)
+	keys := map[string]int{}
+	for _, about := range readModel(t, filepath.Join("second", bestBackboneFile)).Metadata {
+		if keys[about.Key]++; keys[about.Key] > 1 {
+			t.Errorf("the key %s stands twice", about.Key)
+		}
+	}
+	if keys[models.PreprocessingKey] != 1 || keys["winnow.finetuned_from"] != 1 {
+		t.Errorf("found the keys %v", keys)
+	}
+}
+
 func TestTunedShare(t *testing.T) {
 	for want, s := range map[string]tunedShare{
 		"0 %": {Of: 10}, "less than 1 %": {Trained: 2048, Of: 8539846}, "58 %": {Trained: 58, Of: 100}, "more than 99 %": {Trained: 9999, Of: 10000}, "100 %": {Trained: 7, Of: 7},

@@ -118,6 +118,9 @@ func (r *openedRun) tunedStore(c *cli.Context, b *models.Backbone, meta models.H
 	}
 	note(c, "the backbone was fine-tuned: its features are computed from the images, once, into %s", e.out)
 	s, err := e.store(c)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, withHint(err, "the run's folder cannot be written: make the features elsewhere (winnow extract --model %s) and name them with --features", b.Path)
+	}
 	if err != nil {
 		return nil, err
 	}
