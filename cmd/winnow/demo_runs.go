@@ -111,7 +111,7 @@ func (d *demo) run(run demoRun) (err error) {
 	curves := demoCurves{name: run.name, tone: run.tone}
 	out, err := d.watched(at, labels, &curves)
 	if err != nil {
-		return explainTrainFailure(err, at.data, at.dir)
+		return explainTrainFailure(err, at.data, at.dir, run.tuned)
 	}
 	last, err := lastState(at)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -122,14 +123,15 @@ func (t *tuning) save(dir, headFile string, h *head.Head, meta models.HeadMeta) 
 	return models.WriteHead(filepath.Join(dir, headFile), h, meta)
 }
 
-// describe adds to a network's metadata where it comes from.
+// describe adds to a network's metadata where it comes from, in place of what an earlier run said of it: a key
+// stands once in an ONNX file.
 func (t *tuning) describe(m *graph.Model) *graph.Model {
 	about := *m
-	about.Metadata = append(about.Metadata[:len(about.Metadata):len(about.Metadata)],
+	about.Metadata = append(slices.DeleteFunc(slices.Clone(m.Metadata), func(p graph.Property) bool { return strings.HasPrefix(p.Key, "winnow.") }),
 		graph.Property{Key: "winnow.version", Value: version()},
 		graph.Property{Key: "winnow.finetuned_from", Value: t.backbone.Name},
 		graph.Property{Key: "winnow.finetuned_from_sha256", Value: t.backbone.SHA256},
-		graph.Property{Key: "winnow.preprocessing", Value: t.backbone.Preprocessing.Key()},
+		graph.Property{Key: models.PreprocessingKey, Value: t.backbone.Preprocessing.Key()},
 	)
 	return &about
 }

@@ -37,7 +37,7 @@ var dataFlags = []cli.Flag{
 	&cli.BoolFlag{Name: "last", Usage: "take the last state of the training instead of the one that validation chose"},
 	&cli.StringFlag{Name: "manifest", DefaultText: "the one the run was trained on", Usage: "manifest `FILE`"},
 	&cli.StringFlag{Name: "features", DefaultText: "the one the run was trained on", Usage: "feature store `DIR`"},
-	&cli.StringFlag{Name: "root", DefaultText: "the run's", Usage: "`DIR` that the manifest's paths start from, where images are looked at: fine-tuned runs, export"},
+	&cli.StringFlag{Name: "root", DefaultText: "the run's", Usage: "`DIR` (or .zip file) that the manifest's paths start from, where images are looked at: fine-tuned runs, export"},
 }
 
 // openRunArg opens the run folder that a command is given as its one argument. splits are those whose features it

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"winnow/graph"
 )
@@ -189,7 +188,9 @@ func (r *reverse) gradients(d *Derivative) error {
 		if g == "" {
 			return fmt.Errorf("gradient: %q: the output does not depend on it", name)
 		}
-		d.Grads = append(d.Grads, r.named(g, r.b.Fresh("grad_"+name)))
+		out := r.b.Fresh("grad_" + name)
+		r.b.NodeTo(out, "Identity", []string{g})
+		d.Grads = append(d.Grads, out)
 	}
 	v := func(name string) *graph.ValueInfo {
 		info := *r.f.facts[name]
@@ -201,34 +202,6 @@ func (r *reverse) gradients(d *Derivative) error {
 		r.b.Model().Graph.Outputs = append(r.b.Model().Graph.Outputs, info)
 	}
 	return nil
-}
-
-// named gives a gradient its name as an output. The node that makes it takes the name, so that nothing is copied; a
-// tensor that no node makes, or that is an output already, is copied.
-func (r *reverse) named(tensor, name string) string {
-	for _, n := range r.b.Model().Graph.Nodes {
-		at := slices.Index(n.Outputs, tensor)
-		if at < 0 || strings.HasPrefix(tensor, "grad_") {
-			continue
-		}
-		n.Outputs[at] = name
-		for _, reader := range r.b.Model().Graph.Nodes {
-			for i, in := range reader.Inputs {
-				if in == tensor {
-					reader.Inputs[i] = name
-				}
-			}
-		}
-		for _, list := range r.flows {
-			for i, flow := range list {
-				if flow == tensor {
-					list[i] = name
-				}
-			}
-		}
-		return name
-	}
-	return r.b.NodeTo(name, "Identity", []string{tensor})
 }
 
 // feeds makes inputs of all forward tensors that backward nodes read, and copies the constants among them.
