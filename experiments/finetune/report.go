@@ -83,7 +83,11 @@ func spread(rows []row, score func(row) float64) string {
 	if len(rows) == 1 {
 		return fmt.Sprintf("%.3f (one seed)", mean)
 	}
-	return fmt.Sprintf("%.3f ± %.3f", mean, math.Sqrt(square/float64(len(rows)-1)))
+	text := fmt.Sprintf("%.3f ± %.3f", mean, math.Sqrt(square/float64(len(rows)-1)))
+	if len(rows) != 3 {
+		text += fmt.Sprintf(" (%d seeds)", len(rows))
+	}
+	return text
 }
 
 // style makes the drawing stand alone; the report page of winnow has these rules elsewhere.
