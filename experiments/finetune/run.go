@@ -70,7 +70,7 @@ func (b *bench) runNoise(ctx context.Context, name string, s set, n noise, seed 
 				continue
 			}
 			run := filepath.Join(folder, strings.NewReplacer(" ", "", "%", "").Replace(strings.Join([]string{n.name, m.name, filter}, "-")))
-			args := append([]string{"train", "--features", store, "--filter", filter, "--noise-rate", n.rate,
+			args := append([]string{"train", "--features", store, "--filter", filter, "--noise-rate", n.rate, "--set", "filter.warm_up=40 steps",
 				"--seed", strconv.Itoa(seed), "--out", run, "--overwrite", "--json"}, data...)
 			args = append(append(args, s.common...), m.flags...)
 			if slices.Contains(m.flags, "--finetune") {
