@@ -152,6 +152,9 @@ func (r *trainCommandRun) tellPlan(plan trainPlan) {
 	if f := r.cfg.Filter; f.Scorer != config.NoFilter && f.Threshold != filters.ThresholdFixed {
 		note(r.c, "the filter %s drops about %.0f %% of the labels (set by --noise-rate)", f.Scorer, 100*f.Rate)
 	}
+	if f := r.cfg.Filter; r.tuning != nil && f.Scorer != config.NoFilter && f.WarmUp == (config.Span{}) {
+		note(r.c, "the filter judges from the first step on, when the bank knows few classes: where it keeps too little, try --set filter.warm_up=\"1 epoch\"")
+	}
 	if r.cfg.Validation.Patience > 0 && !plan.Validates {
 		note(r.c, "validation.patience is set without a validation split: the run will not stop early")
 	}
