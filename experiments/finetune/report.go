@@ -57,7 +57,7 @@ func table(w *bytes.Buffer, name string, rows []row, score func(row) [3]float64)
 	fmt.Fprintf(w, "\n|---|%s\n", strings.Repeat("---|", 2+2*len(modes)))
 	for _, noise := range noisesOf(rows[0].Set, rows) {
 		of := where(rows, func(r row) bool { return r.Noise == noise })
-		fmt.Fprintf(w, "| %s | %s | %s |", noise, spread(of, func(r row) float64 { return score(r)[1] }), spread(of, func(r row) float64 { return score(r)[2] }))
+		fmt.Fprintf(w, "| %s | %s | %s |", noise, spread(firsts(of), func(r row) float64 { return score(r)[1] }), spread(firsts(of), func(r row) float64 { return score(r)[2] }))
 		for _, m := range modes {
 			for _, filter := range []string{"none", "vmf"} {
 				cell := where(of, func(r row) bool { return r.Mode == m && r.Filter == filter })
@@ -66,6 +66,17 @@ func table(w *bytes.Buffer, name string, rows []row, score func(row) [3]float64)
 		}
 		fmt.Fprintln(w)
 	}
+}
+
+// firsts is one row of each seed: what no training changes is the same in all of them.
+func firsts(rows []row) []row {
+	var list []row
+	for _, r := range rows {
+		if !slices.ContainsFunc(list, func(f row) bool { return f.Seed == r.Seed }) {
+			list = append(list, r)
+		}
+	}
+	return list
 }
 
 // spread is mean ± sample standard deviation, and how many where they are not three.
