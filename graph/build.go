@@ -134,15 +134,16 @@ func (b *Builder) Add(n *Node) {
 	b.m.Graph.Nodes = append(b.m.Graph.Nodes, n)
 }
 
-// Output makes a tensor an output; its type and shape are inferred.
-func (b *Builder) Output(tensor string) {
-	b.m.Graph.Outputs = append(b.m.Graph.Outputs, describe(b.m, tensor))
+// Output makes tensors outputs, after those that there are; their types and shapes are inferred, once for all.
+func (b *Builder) Output(tensors ...string) {
+	facts := Infer(b.m)
+	for _, t := range tensors {
+		b.m.Graph.Outputs = append(b.m.Graph.Outputs, describe(facts, t))
+	}
 }
 
 // SetOutputs makes these tensors the only outputs.
 func (b *Builder) SetOutputs(tensors ...string) {
 	b.m.Graph.Outputs = nil
-	for _, t := range tensors {
-		b.Output(t)
-	}
+	b.Output(tensors...)
 }

@@ -32,15 +32,15 @@ func Cut(m *Model, tensor string) (*Model, error) {
 		Nodes:     nodes,
 		Inputs:    filter(g.Inputs, kept),
 		ValueInfo: filter(g.ValueInfo, func(v *ValueInfo) bool { return kept(v) && v.Name != tensor }),
-		Outputs:   []*ValueInfo{describe(m, tensor)},
+		Outputs:   []*ValueInfo{describe(Infer(m), tensor)},
 	}
 	c.Graph.Initializers = filter(g.Initializers, func(t *Tensor) bool { return needed[t.Name] })
 	return &c, nil
 }
 
 // describe says what is known of a tensor; without a known type it is called float32, as features are.
-func describe(m *Model, tensor string) *ValueInfo {
-	v := Infer(m)[tensor]
+func describe(facts map[string]*ValueInfo, tensor string) *ValueInfo {
+	v := facts[tensor]
 	if v == nil {
 		v = &ValueInfo{Name: tensor}
 	}

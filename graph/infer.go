@@ -141,7 +141,9 @@ func factOf(t *Tensor) fact {
 	return f
 }
 
-// with adds what the file states where inference found less.
+// with adds what the file states where inference found less. A free size that inference can name is kept against a
+// stated number: who frees the batch of a file by renaming its input's first size leaves the old 1 everywhere behind
+// it.
 func (f fact) with(v *ValueInfo) fact {
 	if v == nil {
 		return f
@@ -158,7 +160,7 @@ func (f fact) with(v *ValueInfo) fact {
 	}
 	f.shape = slices.Clone(f.shape)
 	for i, d := range v.Shape {
-		if !f.shape[i].Known() && (d.Known() || f.shape[i].Name == "") {
+		if !f.shape[i].Known() && f.shape[i].Name == "" {
 			f.shape[i] = d
 		}
 	}

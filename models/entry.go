@@ -33,6 +33,7 @@ type Backbone struct {
 	Path     string   // where the file was read; "" for one compiled in
 	Data     []byte   // the file
 	Warnings []string // what the user should know, a line each
+	Guessed  bool     // nobody said how it wants its images: ImageNet's way is assumed
 }
 
 // Sum is the sha256 of a file's bytes in hex, as entries hold it.

@@ -18,8 +18,8 @@ const maxFile = 2 << 30
 // Resolve finds a backbone by the name of an entry or by the path of an ONNX file, and reads it.
 //
 // The file of an entry must have the sha256 recorded. A file given by path that has the sha256 of an entry is
-// that entry, whatever it is called. Any other file takes its preprocessing from the settings; where they say
-// nothing and the input is an ordinary color image, ImageNet's is assumed, with a warning.
+// that entry, whatever it is called. Any other file takes its preprocessing from the settings, and from its own
+// metadata if winnow wrote it; where both say nothing and the input is an ordinary color image, ImageNet's is assumed, with a warning.
 func (r *Registry) Resolve(name string, s Settings) (*Backbone, error) {
 	b, recorded, err := r.load(name)
 	if err != nil {
@@ -111,6 +111,25 @@ func (b *Backbone) settle(s Settings) (err error) {
 	return err
 }
 
+// PreprocessingKey is the metadata of an ONNX file by which winnow's own tell how their images are prepared: the
+// canonical form of a [backbone.Preprocessing].
+const PreprocessingKey = "winnow.preprocessing"
+
+// metadataPreprocessing is what a file written by winnow says of its images; told is false, and p ImageNet's, where
+// it says nothing.
+func metadataPreprocessing(m *graph.Model) (p backbone.Preprocessing, told bool, err error) {
+	for _, about := range m.Metadata {
+		if about.Key == PreprocessingKey {
+			p, err = backbone.ParsePreprocessing(about.Value)
+			return p, true, err
+		}
+	}
+	return presets["imagenet"], false, nil
+}
+
+// ErrUnprepared is a model whose preprocessing can be found neither in the registry nor in the file.
+var ErrUnprepared = errors.New("nothing says how images are prepared")
+
 // guess finds preprocessing for a file nobody knows.
 func (b *Backbone) guess(m *graph.Model, s Settings) error {
 	in, err := imageInput(m)
@@ -118,14 +137,18 @@ func (b *Backbone) guess(m *graph.Model, s Settings) error {
 		return fmt.Errorf("models: %s: %w", b.Path, err)
 	}
 	b.Input, b.Output = in.name, s.Output
-	start := presets["imagenet"]
+	start, told, err := metadataPreprocessing(m)
+	if err != nil {
+		return fmt.Errorf("models: %s: metadata %s: %w", b.Path, PreprocessingKey, err)
+	}
 	said := s.Preset != "" || s.Channels != "" || s.Mean != nil || s.Scale != nil
 	switch {
-	case said:
+	case said || told:
 	case in.planes != 3:
-		return fmt.Errorf("models: %s: input %v has %d channels and nothing says how images are prepared: "+settingsHelp,
-			b.Path, in.info, in.planes, strings.Join(Presets(), "|"))
+		return fmt.Errorf("models: %s: input %v has %d channels and %w: "+settingsHelp,
+			b.Path, in.info, in.planes, ErrUnprepared, strings.Join(Presets(), "|"))
 	default:
+		b.Guessed = true
 		b.Warnings = append(b.Warnings, fmt.Sprintf("%s: nothing says how it wants its images: ImageNet's preprocessing is assumed; "+settingsHelp,
 			b.Path, strings.Join(Presets(), "|")))
 	}
@@ -133,7 +156,9 @@ func (b *Backbone) guess(m *graph.Model, s Settings) error {
 	if err != nil {
 		return err
 	}
-	s.size(&p, in.side)
+	if !told || s.Preset != "" {
+		s.size(&p, in.side)
+	}
 	b.Preprocessing = p
 	return in.takes(p)
 }

@@ -152,6 +152,27 @@ func TestResolveUnknown(t *testing.T) {
 
 // A network that averages over all places takes pictures of any size that its windows fit in; one with weights for
 // every place does not.
+// A file that winnow wrote says itself how its images are prepared; settings go before it.
+func TestResolveByMetadata(t *testing.T) {
+	r := &Registry{path: filepath.Join(t.TempDir(), "models.json")}
+	caffe := presets["caffe"]
+	caffe.Resize, caffe.Crop = 0, 32
+	m := classifier(graph.Free("N"), 3, 32)
+	m.Metadata = append(m.Metadata, graph.Property{Key: PreprocessingKey, Value: caffe.Key()})
+	file := save(t, "tuned.onnx", m)
+	b, err := r.Resolve(file, Settings{})
+	if err != nil || b.Preprocessing != caffe || len(b.Warnings) != 0 {
+		t.Errorf("found %+v, %q, %v, expected %+v", b, b.Warnings, err, caffe)
+	}
+	if b, err = r.Resolve(file, Settings{Preset: "unit"}); err != nil || b.Preprocessing.Channels != "RGB" || b.Preprocessing.Crop != 32 {
+		t.Errorf("found %+v, %v", b, err)
+	}
+	m.Metadata[len(m.Metadata)-1].Value = "{}"
+	if _, err = r.Resolve(save(t, "broken.onnx", m), Settings{}); err == nil || !strings.Contains(err.Error(), "broken.onnx: metadata winnow.preprocessing: ") {
+		t.Errorf("found %v", err)
+	}
+}
+
 func TestPrepareAtAnotherSize(t *testing.T) {
 	at := func(m *graph.Model, side int) (*Prepared, error) {
 		p := presets["imagenet"]

@@ -31,6 +31,22 @@ func (t *Trainer) Resume() (found bool, err error) {
 	return true, nil
 }
 
+// SameRun refuses the checkpoint in dir if it is of a run with another identity, as Resume would; there may be none.
+func SameRun(dir string, identity map[string]string) error {
+	path := filepath.Join(dir, CheckpointFile)
+	s, _, err := readCheckpoint(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if why := identityDiffers(s.Identity, identity); why != "" {
+		return &OtherRunError{Path: path, Why: why}
+	}
+	return nil
+}
+
 // readCheckpoint reads a checkpoint's file.
 func readCheckpoint(path string) (state, map[string]array, error) {
 	f, err := os.Open(path)

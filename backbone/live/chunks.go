@@ -6,14 +6,26 @@ import (
 	"winnow/features"
 )
 
+// bounds are where the chunks of n rows begin, and n: as few chunks as Chunk allows, their sizes differing by one
+// at most. With full chunks and a rest, the rest could be a single image, which has nothing to be normalised by.
+func (e *Encoder) bounds(n int) []int {
+	count := (n + e.cfg.Chunk - 1) / e.cfg.Chunk
+	list := make([]int, count+1)
+	for i := range list {
+		list[i] = i * n / count
+	}
+	return list
+}
+
 // backwardChunks runs each chunk of the batch once more for its gradients and adds them up, first chunk first.
 func (e *Encoder) backwardChunks(dx blas32.General) error {
 	if e.scratch.Data == nil {
 		e.scratch = features.NewMatrix(e.cfg.Chunk, e.cfg.Network.Dim())
 	}
 	e.rememberState()
-	for at := 0; at < dx.Rows; at += e.cfg.Chunk {
-		count := min(e.cfg.Chunk, dx.Rows-at)
+	list := e.bounds(dx.Rows)
+	for i, at := range list[:len(list)-1] {
+		count := list[i+1] - at
 		e.restoreState()
 		if err := e.cfg.Network.Forward(rowsOf(e.scratch, 0, count), e.part(at, count), count, true); err != nil {
 			return err

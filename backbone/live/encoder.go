@@ -36,8 +36,8 @@ type Config struct {
 	IDs     []int
 	Batch   int // largest batch of Forward
 
-	// Chunk is how many images go through the network at a time; 0: the whole batch, whose activations must
-	// then fit into memory.
+	// Chunk is how many images go through the network at a time at most; 0: the whole batch, whose activations must
+	// then fit into memory. A larger batch goes in as few chunks as that allows, all of a size or one apart.
 	Chunk int
 
 	// Resting is asked at every step: true while the network is not trained, only the head (its warm-up). The
@@ -143,8 +143,9 @@ func (e *Encoder) Forward(rows []int) (features.Set, error) {
 	}
 	e.resting = e.cfg.Resting != nil && e.cfg.Resting()
 	x := e.tail.X(n)
-	for at := 0; at < n; at += e.cfg.Chunk {
-		count := min(e.cfg.Chunk, n-at)
+	list := e.bounds(n)
+	for i, at := range list[:len(list)-1] {
+		count := list[i+1] - at
 		keep := !e.resting && count == n
 		if err := e.cfg.Network.Forward(rowsOf(x, at, count), e.part(at, count), count, keep); err != nil {
 			return features.Set{}, err

@@ -132,7 +132,7 @@ func apart(a, b *live.Encoder) float64 {
 	return worst
 }
 
-// The gradient of a batch in chunks is that of the batch in one pass, the last chunk being a ragged one.
+// The gradient of a batch in chunks is that of the batch in one pass, also where they are not all of a size.
 func TestChunks(t *testing.T) {
 	g := newGratings(1, 24)
 	m, weights := network(2)
@@ -165,6 +165,41 @@ func TestChunks(t *testing.T) {
 	}
 }
 
+// told is a network that notes how many images it is given to keep.
+type told struct {
+	backbone.LiveNetwork
+	counts []int
+}
+
+func (n *told) Forward(dst blas32.General, inputs [][]float32, count int, keep bool) error {
+	if keep {
+		n.counts = append(n.counts, count)
+	}
+	return n.LiveNetwork.Forward(dst, inputs, count, keep)
+}
+
+// No chunk is a rest: one image over would be normalised by itself in training BatchNorm, to nothing but its shift
+// where the maps are one place large.
+func TestChunksAreEven(t *testing.T) {
+	g := newGratings(1, 24)
+	m, weights := network(2)
+	for _, c := range []struct {
+		rows, chunk int
+		want        []int
+	}{{9, 8, []int{4, 5}}, {10, 4, []int{3, 3, 4}}, {8, 4, []int{4, 4}}, {8, 8, []int{8}}, {3, 1, []int{1, 1, 1}}} {
+		net := &told{LiveNetwork: open(t, m, weights, gradient.BatchNorm{Train: true})}
+		e := encode(t, g, net, pixels(t, g, backbone.Augmentation{}, nil), 12, c.chunk)
+		G := drawn(1, c.rows, 8)
+		value(t, e, upTo(c.rows), G)
+		if err := e.Backward(G); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(net.counts, c.want) {
+			t.Errorf("%d rows in chunks of %d: found %v, expected %v", c.rows, c.chunk, net.counts, c.want)
+		}
+	}
+}
+
 // With training BatchNorm the running statistics move once a step: to the mean over the chunks, by their rows, of
 // where each chunk alone would have moved them.
 func TestChunksMoveStatisticsOnce(t *testing.T) {
@@ -175,8 +210,7 @@ func TestChunksMoveStatisticsOnce(t *testing.T) {
 	G := drawn(1, 10, 8)
 	e := encode(t, g, open(t, m, weights, bn), pixels(t, g, backbone.Augmentation{}, nil), 10, 4)
 	want := make([][]float64, len(e.State()))
-	for at := 0; at < 10; at += 4 {
-		part := rows[at:min(at+4, 10)]
+	for _, part := range [][]int{rows[:3], rows[3:6], rows[6:]} {
 		one := encode(t, g, open(t, m, weights, bn), pixels(t, g, backbone.Augmentation{}, nil), 4, 0)
 		if _, err := one.Forward(part); err != nil {
 			t.Fatal(err)

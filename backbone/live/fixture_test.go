@@ -48,7 +48,9 @@ func newGratings(seed uint64, n int) *gratings {
 	return g
 }
 
-func (g *gratings) Image(row int) (image.Image, error) { return g.pictures[row], nil }
+func (g *gratings) ImageFor(row int, _ *backbone.Viewer) (image.Image, error) {
+	return g.pictures[row], nil
+}
 
 func greyInput() backbone.Preprocessing {
 	return backbone.Preprocessing{Crop: side, Interpolation: "bilinear", Channels: "L", Scale: 1. / 255,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"image"
 	"image/png"
 	"math/rand/v2"
 	"slices"
@@ -74,6 +75,27 @@ func TestPixels(t *testing.T) {
 	}
 	if slices.Equal(first[:side*side], first[2*side*side:3*side*side]) {
 		t.Error("a row named twice is shown in one view")
+	}
+}
+
+// A cache holds what views are cut from, not the photograph: twenty times as many fit.
+func TestPicturesAreKeptSmall(t *testing.T) {
+	var out bytes.Buffer
+	if err := png.Encode(&out, image.NewRGBA(image.Rect(0, 0, 300, 200))); err != nil {
+		t.Fatal(err)
+	}
+	p := greyInput()
+	p.Resize = side + 4
+	cache := backbone.NewImageCache(fstest.MapFS{"photo.png": {Data: out.Bytes()}}, []string{"photo.png"}, 1<<20, backbone.DecodeOptions{})
+	in, err := live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Load([][]float32{make([]float32, p.Size())}, []int{0}); err != nil {
+		t.Fatal(err)
+	}
+	if n, size := cache.Kept(); n != 1 || size > 300*200/20 {
+		t.Errorf("%d pictures of %d bytes are kept, expected one of 24×16", n, size)
 	}
 }
 

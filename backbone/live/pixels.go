@@ -10,9 +10,10 @@ import (
 	"winnow/backbone"
 )
 
-// Pictures gives the picture of a training row; several goroutines ask at once. [backbone.ImageCache] is one.
+// Pictures gives the picture of a training row, or a smaller one of which v makes the same views; several
+// goroutines ask at once, each with a viewer of its own. [backbone.ImageCache] is one.
 type Pictures interface {
-	Image(row int) (image.Image, error)
+	ImageFor(row int, v *backbone.Viewer) (image.Image, error)
 }
 
 // PixelsConfig says how pictures become what a network is fed.
@@ -87,7 +88,7 @@ func (p *Pixels) load(v *backbone.Viewer, dst []float32, row int, rng *rand.Rand
 			err = fmt.Errorf("live: row %d: making its view panicked: %v", row, r)
 		}
 	}()
-	img, err := p.cfg.Pictures.Image(row)
+	img, err := p.cfg.Pictures.ImageFor(row, v)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,8 @@ func auditCommand() *cli.Command {
 		Usage:     "rank every training image by how wrong its label looks, with a suggested label",
 		ArgsUsage: "RUN",
 		Description: "Scores are those of the run's filter (P_clean: 0 surely wrong, 1 surely right), each image left out of its\n" +
-			"own judgement; ProxySim judges by the run's last state, whose proxies are in its checkpoint. Where the manifest knows true labels, the detection is measured too.",
+			"own judgement; ProxySim judges by the run's last state, whose proxies are in its checkpoint. Where the manifest knows\n" +
+			"true labels, the detection is measured too.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write all images, most suspect first, to `FILE`.csv, .json or .jsonl"},
 			&cli.StringFlag{Name: "scorer", DefaultText: "the run's", Usage: "judge by the scorer `NAME`: " + strings.Join(auditScorers(), ", ")},
@@ -71,7 +72,8 @@ type auditEntry struct {
 type audited struct {
 	Scorer    string          `json:"scorer"`
 	Rate      float64         `json:"rate"`
-	Detection *eval.Detection `json:"detection"` // null where true labels are not known
+	Backbone  string          `json:"backbone,omitempty"` // file of the fine-tuned network that saw the images
+	Detection *eval.Detection `json:"detection"`          // null where true labels are not known
 	Images    []auditEntry    `json:"images"`
 	LeftOut   []leftOut       `json:"left_out"`
 
@@ -81,7 +83,7 @@ type audited struct {
 }
 
 func auditRun(c *cli.Context) error {
-	r, err := openRunArg(c)
+	r, err := openRunArg(c, datasets.Train, datasets.Validation)
 	if err != nil {
 		return err
 	}
@@ -123,6 +125,9 @@ func auditRun(c *cli.Context) error {
 		return err
 	}
 	a.LeftOut = append([]leftOut{}, left...)
+	if a.Backbone = r.tunedFile(); own != nil && r.tuned != nil {
+		a.Backbone = filepath.Join(r.Dir, lastBackboneFile)
+	}
 	if path := c.String("out"); path != "" {
 		if err := atomicfile.Write(path, func(w io.Writer) error { return write(w, a) }); err != nil {
 			return fmt.Errorf("audit: %s: %w", path, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/datasets"
 	"winnow/features"
 	"winnow/filters"
 	"winnow/head"
@@ -99,6 +100,6 @@ func (r *openedRun) proxies(c *cli.Context) (*runProxies, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.store, err = r.tunedStore(c, network, meta)
+	p.store, err = r.tunedStore(c, network, meta, []string{datasets.Train, datasets.Validation})
 	return p, err
 }

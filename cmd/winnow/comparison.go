@@ -67,14 +67,8 @@ type asked struct {
 	gallery *features.Set
 }
 
-// compareOn measures frozen, whitened and trained embeddings of the same images.
-func compareOn(ctx context.Context, h *head.Head, train, query features.Set, gallery *features.Set, opts eval.RetrievalOptions) (comparison, error) {
-	images := asked{query, gallery}
-	return compareTuned(ctx, h, train, images, images, opts)
-}
-
-// compareTuned is compareOn for a head on a backbone that was trained too: stored and train are features of the
-// backbone as it was, tuned those of the same images as it is now.
+// compareTuned measures frozen, whitened and trained embeddings of the same images: stored and train are features of
+// the backbone as it was before the run, tuned those of the images as it is now, the same where it was not trained.
 func compareTuned(ctx context.Context, h *head.Head, train features.Set, stored, tuned asked, opts eval.RetrievalOptions) (comparison, error) {
 	linear := h.Config()
 	linear.Hidden, linear.Init = nil, head.Whiten

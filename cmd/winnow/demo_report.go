@@ -9,63 +9,17 @@ import (
 	"strconv"
 	"strings"
 
-	"winnow/datasets"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/filters"
 	"winnow/internal/atomicfile"
 )
 
-// judge says in plain words what came out, whatever it is.
-func (d *demo) judge() {
-	r := &d.result
-	say := func(format string, args ...any) { r.Verdict = append(r.Verdict, fmt.Sprintf(format, args...)) }
-	say("Of %d training labels %d are wrong; winnow's scores tell wrong from right with an AUROC of %.3f (average precision %.3f).",
-		r.Detection.Samples, r.Detection.Wrong, r.Detection.AUROC, r.Detection.AP)
-	r.Cost = r.Topline.PrecisionAt1 - r.Unfiltered.PrecisionAt1
-	if r.Cost > 0 {
-		share := (r.PRISM.PrecisionAt1 - r.Unfiltered.PrecisionAt1) / r.Cost
-		r.Recovered = &share
-		say("The wrong labels cost %.1f points of P@1 on unseen classes (%.1f %% with true labels, %.1f %% without a filter); with PRISM it is %.1f %%: %.0f %% of the loss is recovered.",
-			100*r.Cost, 100*r.Topline.PrecisionAt1, 100*r.Unfiltered.PrecisionAt1, 100*r.PRISM.PrecisionAt1, 100*share)
-	} else {
-		say("The wrong labels cost nothing here: P@1 on unseen classes is %.1f %% with true labels and %.1f %% with noisy ones without a filter; with PRISM it is %.1f %%.",
-			100*r.Topline.PrecisionAt1, 100*r.Unfiltered.PrecisionAt1, 100*r.PRISM.PrecisionAt1)
-	}
-	best := max(r.Frozen.PrecisionAt1, r.Whitened.PrecisionAt1)
-	if r.PRISM.PrecisionAt1 > best {
-		say("Without any training the features reach %.1f %% (frozen) and %.1f %% (whitened): the head is worth %.1f points.",
-			100*r.Frozen.PrecisionAt1, 100*r.Whitened.PrecisionAt1, 100*(r.PRISM.PrecisionAt1-best))
-	} else {
-		say("Without any training the features reach %.1f %% (frozen) and %.1f %% (whitened): the trained head is NOT better than that.",
-			100*r.Frozen.PrecisionAt1, 100*r.Whitened.PrecisionAt1)
-	}
-	c := r.Chosen
-	say("These are the last states of three trainings of equal length. Where a validation split with true labels chooses the state, P@1 is %.1f %% (true labels), %.1f %% (no filter) and %.1f %% (PRISM).",
-		100*c.Topline.PrecisionAt1, 100*c.Unfiltered.PrecisionAt1, 100*c.PRISM.PrecisionAt1)
-	for _, name := range d.idle {
-		say("There %q is the untrained, whitened head: no epoch of that training beat it on validation.", name)
-	}
-	say("Only a head on frozen features is trained here, which gains little from clean labels and loses little to wrong ones.")
-}
-
-// rows are the embeddings compared, in order.
-func (d *demo) rows() []eval.ReportRow {
-	r := &d.result
-	return []eval.ReportRow{
-		{Name: "frozen", Note: "the backbone's features, no training", Retrieval: r.Frozen},
-		{Name: "whitened", Note: "PCA whitening, no labels", Retrieval: r.Whitened},
-		{Name: "topline", Note: "trained on the true labels", Retrieval: r.Topline},
-		{Name: "unfiltered", Note: fmt.Sprintf("trained on labels of which %.0f %% are wrong", 100*r.NoiseRate), Retrieval: r.Unfiltered},
-		{Name: "PRISM vMF-Sim", Note: "the same labels, filtered while training", Retrieval: r.PRISM, Detection: &r.Detection, Strong: true},
-	}
-}
-
 func (d *demo) print(w io.Writer) {
-	fmt.Fprintf(w, "%-14s %8s %8s %8s %8s   %s\n", "", "P@1", "R@8", "R-Prec", "MAP@R", "")
+	fmt.Fprintf(w, "%-15s %8s %8s %8s %8s   %s\n", "", "P@1", "R@8", "R-Prec", "MAP@R", "")
 	for _, row := range d.rows() {
 		r := row.Retrieval
-		fmt.Fprintf(w, "%-14s %8.4f %8.4f %8.4f %8.4f   %s\n", row.Name, r.PrecisionAt1, r.Recall[8], r.RPrecision, r.MAPAtR, row.Note)
+		fmt.Fprintf(w, "%-15s %8.4f %8.4f %8.4f %8.4f   %s\n", row.Name, r.PrecisionAt1, r.Recall[8], r.RPrecision, r.MAPAtR, row.Note)
 	}
 	for _, s := range d.result.Verdict {
 		fmt.Fprintln(w, s)
@@ -97,8 +51,8 @@ func (d *demo) report() (eval.Report, error) {
 		Facts: []eval.Fact{
 			{Name: "data", Value: fmt.Sprintf("glyphs: %d drawn characters, %d images; train, validation and test hold different characters", len(d.clean.Classes), len(d.clean.Samples))},
 			{Name: "noise", Value: fmt.Sprintf("symmetric, rate %g: %d of %d training labels wrong", d.result.NoiseRate, d.result.Detection.Wrong, d.result.Detection.Samples)},
-			{Name: "backbone", Value: "glyphnet, " + d.store.Key.Model[:12] + "…, frozen"},
-			{Name: "training", Value: "the settings of each run are in config.yaml of its folder; only labels and filter differ"},
+			{Name: "backbone", Value: demoBackbone + ", " + d.store.Key.Model[:12] + "…"},
+			{Name: "training", Value: "topline, unfiltered and PRISM: the whole network and a head; head …: a head on the stored features. The settings of each run are in config.yaml of its folder; among the runs of a kind only labels and filter differ"},
 			{Name: "seed", Value: fmt.Sprint(d.seed)},
 			{Name: "seconds", Value: fmt.Sprintf("%.1f on %d cores", d.result.Seconds["total"], runtime.GOMAXPROCS(0))},
 			{Name: "winnow", Value: version()},
@@ -180,16 +134,9 @@ func (d *demo) picture(path, caption string) (eval.Picture, error) {
 	return eval.Picture{Data: data, Caption: caption}, err
 }
 
-// queries shows test images spread over the test classes and their k nearest by the filtered head.
+// queries shows test images spread over the test classes and their k nearest by the filtered network.
 func (d *demo) queries(n, k int) ([]eval.QueryCard, error) {
-	set, _, err := splitSet(d.clean, d.store, datasets.Test)
-	if err != nil {
-		return nil, err
-	}
-	z, err := embed(d.last, set)
-	if err != nil {
-		return nil, err
-	}
+	z := d.found
 	rows := make([]int, n)
 	for i := range rows {
 		rows[i] = (2*i + 1) * z.Len() / (2 * n)

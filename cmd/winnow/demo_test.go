@@ -16,42 +16,99 @@ func TestDemoRunsAreRuns(t *testing.T) {
 	orttest.Runtime(t)
 	t.Chdir(t.TempDir())
 	t.Setenv("LENGTH", "10 steps")
-	for range 2 {
-		mustRun(t, "winnow -q demo --classes 24 --images 8 --set length=$LENGTH --set filter.scorer=avgsim --out demo")
+	t.Setenv("START", "2 steps")
+	demo := "winnow -q demo --classes 24 --images 8 --set length=$LENGTH --set finetune.start=$START --set validation.every=$START --set filter.scorer=avgsim --out demo"
+	mustRun(t, demo)
+	mustRun(t, "winnow -q eval --last demo/prism") // makes the network's features in the run's folder
+	mustRun(t, demo)
+	if stores, _ := filepath.Glob("demo/prism/" + tunedStorePrefix + "*"); len(stores) != 0 {
+		t.Errorf("features of the first demo's network are left: %v", stores)
 	}
 	text, err := os.ReadFile("demo/result.json")
 	if err != nil {
 		t.Fatal(err)
 	}
+	parts := jsonParts(t, text)
+	chosen, heads := jsonParts(t, parts["chosen_by_validation"]), jsonParts(t, parts["frozen_features"])
+	for name, scorer := range map[string]string{"topline": "none", "unfiltered": "none", "prism": "avgsim"} {
+		for dir, said := range map[string]map[string]map[string]json.RawMessage{
+			name:            {"--last ": parts, "": chosen},
+			"heads/" + name: {"--last ": heads},
+		} {
+			dir = filepath.Join("demo", dir)
+			config, err := os.ReadFile(filepath.Join(dir, configFile))
+			if err != nil || !bytes.Contains(config, []byte("scorer: "+scorer+"\n")) {
+				t.Errorf("%s: not trained with the scorer %s: %v\n%s", dir, scorer, err, config)
+			}
+			if events, _ := filepath.Glob(filepath.Join(dir, "events.*")); len(events) != 1 {
+				t.Errorf("%s holds %d event files, expected those of the last run", dir, len(events))
+			}
+			for flag, from := range said {
+				again := precisionOf(t, []byte(mustRun(t, "winnow -q eval --json "+flag+dir)))
+				if p := precisionOf(t, from[name]); p != again || p == 0 {
+					t.Errorf("%s: result.json says P@1 %v, winnow eval %s%v", dir, p, flag, again)
+				}
+			}
+		}
+	}
+	if out := mustRun(t, "winnow -q audit demo/topline --scorer vmf --json"); !strings.Contains(out, `"wrong": 0`) {
+		t.Error("the topline's manifest holds wrong labels")
+	}
+	var audited struct{ Detection json.RawMessage }
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow -q audit demo/prism --last --json")), &audited); err != nil {
+		t.Fatal(err)
+	}
+	if said, again := compactJSON(t, parts["detection"]), compactJSON(t, audited.Detection); said != again {
+		t.Errorf("result.json says of the detection %s, winnow audit %s", said, again)
+	}
+	if out := mustRun(t, "winnow -q export demo/prism --onnx demo/embedder.onnx"); !strings.Contains(out, "images") {
+		t.Errorf("the export was not checked on the demo's pictures:\n%s", out)
+	}
+}
+
+// A backbone that is not trained is not what the demo is about, and what it decides itself cannot be set.
+func TestDemoRefuses(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for setting, want := range map[string]string{
+		"finetune.weights=none": "the demo trains the backbone",
+		"seed=3":                "the demo decides this itself",
+		"data.root=x":           "the demo decides this itself",
+	} {
+		var stdout, stderr bytes.Buffer
+		if code := run(t.Context(), []string{"winnow", "demo", "--set", setting}, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%s: exit code %d, %q", setting, code, stderr.String())
+		}
+	}
+	if files, _ := os.ReadDir("."); len(files) != 0 {
+		t.Errorf("something was written: %v", files)
+	}
+}
+
+func jsonParts(t *testing.T, text []byte) map[string]json.RawMessage {
+	t.Helper()
 	var parts map[string]json.RawMessage
 	if err := json.Unmarshal(text, &parts); err != nil {
 		t.Fatal(err)
 	}
-	var chosen map[string]json.RawMessage
-	if err := json.Unmarshal(parts["chosen_by_validation"], &chosen); err != nil {
-		t.Fatal(err)
+	return parts
+}
+
+func precisionOf(t *testing.T, text []byte) float64 {
+	t.Helper()
+	var r struct {
+		PrecisionAt1 float64 `json:"precision_at_1"`
 	}
-	for name, scorer := range map[string]string{"topline": "none", "unfiltered": "none", "prism": "avgsim"} {
-		config, err := os.ReadFile(filepath.Join("demo", name, configFile))
-		if err != nil || !bytes.Contains(config, []byte("scorer: "+scorer+"\n")) {
-			t.Errorf("%s: not trained with the scorer %s: %v\n%s", name, scorer, err, config)
-		}
-		if events, _ := filepath.Glob(filepath.Join("demo", name, "events.*")); len(events) != 1 {
-			t.Errorf("%s holds %d event files, expected those of the last run", name, len(events))
-		}
-		for flag, from := range map[string]map[string]json.RawMessage{"--last ": parts, "": chosen} {
-			var again, said struct {
-				PrecisionAt1 float64 `json:"precision_at_1"`
-			}
-			if err := json.Unmarshal([]byte(mustRun(t, "winnow eval --json "+flag+"demo/"+name)), &again); err != nil {
-				t.Fatal(err)
-			}
-			if err := json.Unmarshal(from[name], &said); err != nil || said.PrecisionAt1 != again.PrecisionAt1 || said.PrecisionAt1 == 0 {
-				t.Errorf("%s: result.json says P@1 %v, winnow eval %s%v (%v)", name, said.PrecisionAt1, flag, again.PrecisionAt1, err)
-			}
-		}
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatalf("%v: %s", err, text)
 	}
-	if out := mustRun(t, "winnow audit demo/topline --scorer vmf --json"); !strings.Contains(out, `"wrong": 0`) {
-		t.Error("the topline's manifest holds wrong labels")
+	return r.PrecisionAt1
+}
+
+func compactJSON(t *testing.T, text []byte) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := json.Compact(&b, text); err != nil {
+		t.Fatalf("%v: %s", err, text)
 	}
+	return b.String()
 }

@@ -37,13 +37,18 @@ type evalResult struct {
 	Frozen     eval.Retrieval `json:"frozen"`
 	Whitened   eval.Retrieval `json:"whitened"`
 	FineTuned  bool           `json:"finetuned,omitempty"`
+	Backbone   string         `json:"backbone,omitempty"` // file of the fine-tuned network that was measured
 	Verdict    string         `json:"verdict"`
 	Unlabelled int            `json:"unlabelled"` // images that take no part: nobody knows what they should find, or who them
 	LeftOut    []leftOut      `json:"left_out"`
 }
 
 func evalRun(c *cli.Context) error {
-	r, err := openRunArg(c)
+	splits := []string{datasets.Test, datasets.Query, datasets.Gallery}
+	if c.IsSet("split") {
+		splits = []string{c.String("split")}
+	}
+	r, err := openRunArg(c, splits...)
 	if err != nil {
 		return err
 	}
@@ -100,6 +105,7 @@ func evalRun(c *cli.Context) error {
 		if was, err = frozenOf(r.Manifest, frozen, result.Split, gallery != nil); err != nil {
 			return err
 		}
+		was, now = onSameImages(was, now)
 	}
 	train, _, err := splitSet(r.Manifest, frozen, datasets.Train)
 	if err != nil {
@@ -117,7 +123,7 @@ func evalRun(c *cli.Context) error {
 		return fmt.Errorf("eval: no image of the split %s has another of its class to find", result.Split)
 	}
 	result.Retrieval, result.Frozen, result.Whitened, result.Verdict = all.Trained, all.Frozen, all.Whitened, all.verdict()
-	result.FineTuned = all.FineTuned
+	result.FineTuned, result.Backbone = all.FineTuned, r.tunedFile()
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, result)
 	}
@@ -134,6 +140,35 @@ func frozenOf(d *datasets.Dataset, store *features.Store, split string, gallery 
 	g, _, err := splitSet(d, store, datasets.Gallery)
 	g = labelledOnly(g)
 	return asked{labelledOnly(q), &g}, err
+}
+
+// onSameImages leaves out what only one of the two could read: an image that was mended since the training.
+func onSameImages(a, b asked) (asked, asked) {
+	q := asked{query: shared(a.query, b.query)}
+	p := asked{query: shared(b.query, a.query)}
+	if a.gallery != nil && b.gallery != nil {
+		g, h := shared(*a.gallery, *b.gallery), shared(*b.gallery, *a.gallery)
+		q.gallery, p.gallery = &g, &h
+	}
+	return q, p
+}
+
+// shared is the rows of set that are of the same images as some of other's.
+func shared(set, other features.Set) features.Set {
+	there := make(map[int]bool, other.Len())
+	for _, id := range other.IDs {
+		there[id] = true
+	}
+	rows := []int{}
+	for i, id := range set.IDs {
+		if there[id] {
+			rows = append(rows, i)
+		}
+	}
+	if len(rows) == set.Len() {
+		return set
+	}
+	return set.Rows(rows)
 }
 
 // splitNames lists the splits a manifest has.

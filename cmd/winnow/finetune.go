@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -28,12 +29,13 @@ type tuning struct {
 	settings config.Finetune
 	augment  backbone.Augmentation
 
-	root  fs.FS
-	paths []string // of the whole manifest, by position
-	batch int      // images a run of the network where it is only asked, not trained
-	rt    *ort.Runtime
-	note  func(format string, args ...any)
-	watch func(what string) (at func(done, total int), end func()) // shows what takes long
+	root     fs.FS
+	rootName string   // the folder or .zip file that root is
+	paths    []string // of the whole manifest, by position
+	batch    int      // images a run of the network where it is only asked, not trained
+	rt       *ort.Runtime
+	note     func(format string, args ...any)
+	watch    func(what string) (at func(done, total int), end func()) // shows what takes long
 
 	frozen, live *graph.Model         // before and behind where training begins; frozen is nil where all is trained
 	derivative   *gradient.Derivative // of live
@@ -50,7 +52,8 @@ func openTuning(c *cli.Context, cfg config.Run, d *datasets.Dataset) (*tuning, e
 	if t.augment, err = backbone.ParseAugmentation(cfg.Finetune.Augment); err != nil {
 		return nil, usageError{err}
 	}
-	if t.root, err = imageRoot(rootOf(cfg.Data.Root, cfg.Data.Manifest)); err != nil {
+	t.rootName = rootOf(cfg.Data.Root, cfg.Data.Manifest)
+	if t.root, err = imageRoot(t.rootName); err != nil {
 		return nil, withHint(err, "fine-tuning looks at the images: name their folder with --root")
 	}
 	if err := t.findBackbone(cfg.Data); err != nil {
@@ -91,8 +94,10 @@ func (t *tuning) findBackbone(from config.Data) (err error) {
 		if err != nil {
 			return err
 		}
-		if t.backbone, err = registry.Resolve(from.Model, models.Settings{}); err != nil {
+		if t.backbone, err = registry.Resolve(from.Model, models.Settings{}); errors.Is(err, models.ErrUnprepared) {
 			return withHint(err, "how a network wants its images is said once: to winnow models add, or to winnow extract, whose store --features names")
+		} else if err != nil {
+			return err
 		}
 	}
 	if t.cut, err = models.Prepare(t.backbone.Entry, t.backbone.Data, output); err != nil {
@@ -100,6 +105,9 @@ func (t *tuning) findBackbone(from config.Data) (err error) {
 	}
 	for _, line := range slices.Concat(t.backbone.Warnings, t.cut.Warnings) {
 		t.note("%s", line)
+	}
+	if t.backbone.Guessed && from.Features == "" {
+		t.note("these are flags of winnow models add, and of winnow extract, whose store --features names")
 	}
 	if t.cut.Batch > 0 {
 		return fmt.Errorf("finetune: %s takes batches of exactly %d images, expected a network whose batch is free", t.backbone.Name, t.cut.Batch)

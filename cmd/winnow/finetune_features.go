@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -55,13 +56,18 @@ func (t *tuning) untouched() bool {
 	return true
 }
 
-// features are the rows of set with the features that the network gives today of their images, in the view of
-// extraction. It is what winnow extract would compute with the network as it would be written.
+// features are the rows of set with the features that the network gives today of their images.
 func (t *tuning) features(ctx context.Context, set features.Set) (features.Set, error) {
 	m, err := t.current()
 	if err != nil {
 		return set, err
 	}
+	return t.featuresOf(ctx, m, set)
+}
+
+// featuresOf are the rows of set with the features that m, a state of the network, gives of their images, in the
+// view of extraction. It is what winnow extract would compute with m as a file.
+func (t *tuning) featuresOf(ctx context.Context, m *graph.Model, set features.Set) (features.Set, error) {
 	p := t.backbone.Preprocessing
 	net, err := ort.NewNetwork(t.rt, m.Marshal(), t.cut.Tensor, ort.NetworkInput{Name: t.cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
 	if err != nil {
@@ -117,14 +123,15 @@ func (t *tuning) save(dir, headFile string, h *head.Head, meta models.HeadMeta) 
 	return models.WriteHead(filepath.Join(dir, headFile), h, meta)
 }
 
-// describe adds to a network's metadata where it comes from.
+// describe adds to a network's metadata where it comes from, in place of what an earlier run said of it: a key
+// stands once in an ONNX file.
 func (t *tuning) describe(m *graph.Model) *graph.Model {
 	about := *m
-	about.Metadata = append(about.Metadata[:len(about.Metadata):len(about.Metadata)],
+	about.Metadata = append(slices.DeleteFunc(slices.Clone(m.Metadata), func(p graph.Property) bool { return strings.HasPrefix(p.Key, "winnow.") }),
 		graph.Property{Key: "winnow.version", Value: version()},
 		graph.Property{Key: "winnow.finetuned_from", Value: t.backbone.Name},
 		graph.Property{Key: "winnow.finetuned_from_sha256", Value: t.backbone.SHA256},
-		graph.Property{Key: "winnow.preprocessing", Value: t.backbone.Preprocessing.Key()},
+		graph.Property{Key: models.PreprocessingKey, Value: t.backbone.Preprocessing.Key()},
 	)
 	return &about
 }

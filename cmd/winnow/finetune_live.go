@@ -71,7 +71,7 @@ func (t *tuning) inputs(ctx context.Context, set features.Set, batch int, source
 	keep := func(pictures int64) (*live.Pixels, error) {
 		cache := backbone.NewImageCache(t.root, paths, pictures, backbone.DecodeOptions{EXIF: p.EXIF})
 		if err := readOne(cache); err != nil {
-			return nil, withHint(err, "fine-tuning looks at the images: name their folder with --root")
+			return nil, withHint(err, "fine-tuning looks at the images, which were looked for below %s: name their folder with --root", t.rootName)
 		}
 		return live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p, Augmentation: t.augment, Source: source})
 	}
@@ -88,6 +88,9 @@ func (t *tuning) inputs(ctx context.Context, set features.Set, batch int, source
 		}
 		cached, err := t.cache(ctx, pixels, set.Len(), limit)
 		if tooLarge := new(live.TooLarge); !errors.As(err, &tooLarge) {
+			if err != nil && ctx.Err() == nil {
+				err = withHint(err, "fine-tuning looks at every image of the train split that the features know, below %s", t.rootName)
+			}
 			return cached, err
 		} else {
 			t.note("what the frozen part gives of %d images takes %s, more than the cache limit of %s: it is computed again for every batch", tooLarge.Rows, sizeText(tooLarge.Need), sizeText(tooLarge.Limit))
@@ -129,17 +132,43 @@ func readOne(cache interface {
 	return err
 }
 
-// tellWeights says what is trained.
-func (t *tuning) tellWeights() {
-	var moved, all int64
+// tunedShare is how much of a network is trained, as it is written.
+type tunedShare struct {
+	From    string `json:"from"` // the backbone as it was: its name
+	SHA256  string `json:"from_sha256"`
+	Trained int64  `json:"trained_weights"` // numbers
+	Of      int64  `json:"weights"`         // numbers that could be
+	Tensors int    `json:"trained_tensors"`
+}
+
+// share counts what is trained.
+func (t *tuning) share() tunedShare {
+	s := tunedShare{From: t.backbone.Name, SHA256: t.backbone.SHA256, Tensors: len(t.weights)}
 	for _, w := range gradient.Weights(t.model, t.cut.Tensor) {
-		all += w.Size()
+		s.Of += w.Size()
 		if slices.Contains(t.weights, w.Name) {
-			moved += w.Size()
+			s.Trained += w.Size()
 		}
 	}
-	t.note("fine-tuning %s: %d of its %d weights (%.0f %%), in %d tensors, batch normalization %s",
-		t.backbone.Name, moved, all, 100*float64(moved)/float64(max(all, 1)), len(t.weights), t.settings.BatchNorm)
+	return s
+}
+
+// percent is the share for people; only nothing is 0, only all of it 100.
+func (s tunedShare) percent() string {
+	p := 100 * float64(s.Trained) / float64(max(s.Of, 1))
+	switch {
+	case p > 0 && p < 0.5:
+		return "less than 1 %"
+	case p >= 99.5 && s.Trained < s.Of:
+		return "more than 99 %"
+	}
+	return fmt.Sprintf("%.0f %%", p)
+}
+
+// tellWeights says what is trained.
+func (t *tuning) tellWeights() {
+	s := t.share()
+	t.note("fine-tuning %s: %d of its %d weights (%s), in %d tensors, batch normalization %s", s.From, s.Trained, s.Of, s.percent(), s.Tensors, t.settings.BatchNorm)
 	if t.frozen != nil {
 		t.note("%d of the network's %d nodes lie before them and stay as they are", len(t.frozen.Graph.Nodes), len(t.model.Graph.Nodes))
 	}
@@ -152,6 +181,8 @@ func sizeText(n int64) string {
 		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 	case n >= 1<<20:
 		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n < 1<<10:
+		return fmt.Sprintf("%d bytes", n)
 	}
 	return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
 }

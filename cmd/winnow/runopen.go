@@ -37,11 +37,12 @@ var dataFlags = []cli.Flag{
 	&cli.BoolFlag{Name: "last", Usage: "take the last state of the training instead of the one that validation chose"},
 	&cli.StringFlag{Name: "manifest", DefaultText: "the one the run was trained on", Usage: "manifest `FILE`"},
 	&cli.StringFlag{Name: "features", DefaultText: "the one the run was trained on", Usage: "feature store `DIR`"},
-	&cli.StringFlag{Name: "root", DefaultText: "the run's", Usage: "`DIR` that the manifest's paths start from, where images are looked at: fine-tuned runs, export"},
+	&cli.StringFlag{Name: "root", DefaultText: "the run's", Usage: "`DIR` (or .zip file) that the manifest's paths start from, where images are looked at: fine-tuned runs, export"},
 }
 
-// openRunArg opens the run folder that a command is given as its one argument.
-func openRunArg(c *cli.Context) (*openedRun, error) {
+// openRunArg opens the run folder that a command is given as its one argument. splits are those whose features it
+// will look at, all where none is named: where they must be computed, no others are.
+func openRunArg(c *cli.Context, splits ...string) (*openedRun, error) {
 	if c.NArg() != 1 {
 		return nil, misused("winnow %s takes one run folder, found %d arguments (flags may stand before or after it)", c.Command.Name, c.NArg())
 	}
@@ -75,7 +76,7 @@ func openRunArg(c *cli.Context) (*openedRun, error) {
 		return nil, withHint(err, "if it moved, name it with --manifest")
 	}
 	if r.Config.Finetune.On() {
-		if err := r.openTuned(c); err != nil {
+		if err := r.openTuned(c, splits); err != nil {
 			return nil, err
 		}
 	} else if r.Store, err = features.Open(store); err != nil {

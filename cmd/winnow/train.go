@@ -42,14 +42,14 @@ func trainCommand() *cli.Command {
 
 var trainFlags = []cli.Flag{
 	&cli.StringFlag{Name: "manifest", Usage: "manifest `FILE`, or image folder"},
-	&cli.StringFlag{Name: "root", Usage: "`DIR` that the manifest's paths start from (for --finetune; kept for the other commands)"},
+	&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder", Usage: "`DIR` (or .zip file) that the manifest's paths start from (for --finetune; kept for the other commands)"},
 	&cli.StringFlag{Name: "features", Usage: "feature store `DIR` of winnow extract"},
 	&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "run folder `DIR`"},
 	&cli.StringFlag{Name: "finetune", Usage: "train the backbone too: all, a `STAGE` to train from, or a pattern with * over names of weights"},
 	&cli.StringFlag{Name: "model", Usage: "the backbone to fine-tune: `NAME` of winnow models list, or an ONNX file"},
 	&cli.Float64Flag{Name: "backbone-lr", Usage: "learning rate of the backbone"},
 	&cli.StringFlag{Name: "augment", Usage: "`RECIPE` by which training images vary: " + recipeNames()},
-	&cli.StringFlag{Name: "cache-limit", Usage: "most memory for what the untrained part gives, `SIZE`: 512MiB, 2GiB, 0 for none"},
+	&cli.StringFlag{Name: "cache-limit", Usage: "most memory for what the untrained part gives, or for decoded images, `SIZE`: 512MiB, 2GiB, 0 for none"},
 	&cli.StringFlag{Name: "config", Usage: "settings, YAML `FILE`; with --resume the run's own by default"},
 	&cli.StringSliceFlag{Name: "set", Usage: "one setting, `KEY=VALUE`: solver.name=sgd, losses.0.weight=2, schedule.warm_up=\"1 epoch\""},
 	&cli.StringSliceFlag{Name: "loss", Usage: "`NAME` of a loss, or NAME:bank for against the memory bank; may be repeated"},
@@ -104,7 +104,14 @@ func runTrain(c *cli.Context) error {
 func trainMisused(c *cli.Context, cfg config.Run) error {
 	needed := [][2]string{{"manifest", cfg.Data.Manifest}, {"features", cfg.Data.Features}, {"out", c.String("out")}}
 	if cfg.Finetune.On() {
-		needed[1] = [2]string{"model", cfg.Data.Model + cfg.Data.Features}
+		needed[1] = [2]string{"model (or --features, made with it)", cfg.Data.Model + cfg.Data.Features}
+	}
+	if !cfg.Finetune.On() {
+		for _, flag := range []string{"backbone-lr", "augment", "cache-limit", "model"} {
+			if c.IsSet(flag) {
+				return misused("--%s is about a backbone that is trained: add --finetune all, or a stage", flag)
+			}
+		}
 	}
 	for _, n := range needed {
 		if n[1] == "" {
@@ -113,13 +120,6 @@ func trainMisused(c *cli.Context, cfg config.Run) error {
 	}
 	if c.Bool("resume") && c.Bool("overwrite") {
 		return misused("--resume and --overwrite contradict each other")
-	}
-	if !cfg.Finetune.On() {
-		for _, flag := range []string{"backbone-lr", "augment", "cache-limit", "model"} {
-			if c.IsSet(flag) {
-				return misused("--%s is about a backbone that is trained: add --finetune all, or a stage", flag)
-			}
-		}
 	}
 	return nil
 }
@@ -240,10 +240,13 @@ func clearRunFolder(dir string) error {
 }
 
 // explainTrainFailure adds what the person can do about a run in dir that stopped.
-func explainTrainFailure(err error, data trainData, dir string) error {
-	advice := "a smaller --lr (or --backbone-lr, where the backbone is trained) or --set clip=1 may help"
+func explainTrainFailure(err error, data trainData, dir string, tuned bool) error {
+	advice, best := "a smaller --lr or --set clip=1 may help", bestHeadFile+" is"
+	if tuned {
+		advice, best = "a smaller --backbone-lr or --lr, or --set clip=1, may help", bestHeadFile+" with "+bestBackboneFile+" is"
+	}
 	if _, missing := os.Stat(filepath.Join(dir, bestHeadFile)); missing == nil {
-		advice = bestHeadFile + " is the best before; " + advice
+		advice = best + " the best before; " + advice
 	}
 	var bad *train.NonFinite
 	if errors.As(err, &bad) {

@@ -523,7 +523,7 @@ func TestJoinTrainData(t *testing.T) {
 func TestExplainTrainFailure(t *testing.T) {
 	dir := t.TempDir()
 	explain := func() error {
-		return explainTrainFailure(&train.NonFinite{Step: 1, Epoch: 1, What: "loss", Value: math.NaN(), IDs: []int{1, 0}}, trainData{Paths: []string{"a.jpg", "b.jpg"}}, dir)
+		return explainTrainFailure(&train.NonFinite{Step: 1, Epoch: 1, What: "loss", Value: math.NaN(), IDs: []int{1, 0}}, trainData{Paths: []string{"a.jpg", "b.jpg"}}, dir, false)
 	}
 	var hint hintError
 	if err := explain(); !errors.As(err, &hint) || !strings.HasPrefix(hint.hint, "images: b.jpg, a.jpg;") || strings.Contains(hint.hint, bestHeadFile) {

@@ -64,6 +64,7 @@ type runResult struct {
 	Run        string      `json:"run"`
 	Head       string      `json:"head"`
 	Backbone   string      `json:"backbone,omitempty"` // the fine-tuned network that the head belongs to
+	FineTuned  *tunedShare `json:"finetuned,omitempty"`
 	Seed       uint64      `json:"seed"`
 	Steps      int         `json:"steps"`
 	Epochs     int         `json:"epochs"`
@@ -91,7 +92,7 @@ func (r *trainCommandRun) do() error {
 	out, err := trainRun(ctx, r.cfg, r.data, opts)
 	if err != nil {
 		progress.end()
-		return explainTrainFailure(err, r.data, r.dir)
+		return explainTrainFailure(err, r.data, r.dir, r.tuning != nil)
 	}
 	result := runResult{
 		Run: r.dir, Head: filepath.Join(r.dir, bestHeadFile), Seed: r.cfg.Seed, Steps: out.Step, Epochs: out.Epochs,
@@ -99,7 +100,8 @@ func (r *trainCommandRun) do() error {
 		Verdict: "there is no validation split: whether training was worth it was not measured",
 	}
 	if r.tuning != nil {
-		result.Backbone = filepath.Join(r.dir, bestBackboneFile)
+		share := r.tuning.share()
+		result.Backbone, result.FineTuned = filepath.Join(r.dir, bestBackboneFile), &share
 	}
 	if r.data.Validation.Len() > 0 {
 		now, err := r.tuning.now(ctx, r.data.Validation)
@@ -150,8 +152,14 @@ func (r *trainCommandRun) tellPlan(plan trainPlan) {
 	if f := r.cfg.Filter; f.Scorer != config.NoFilter && f.Threshold != filters.ThresholdFixed {
 		note(r.c, "the filter %s drops about %.0f %% of the labels (set by --noise-rate)", f.Scorer, 100*f.Rate)
 	}
+	if f := r.cfg.Filter; r.tuning != nil && f.Scorer != config.NoFilter && f.WarmUp == (config.Span{}) {
+		note(r.c, "the filter judges from the first step on, when the bank knows few classes: where it keeps too little, try --set filter.warm_up=\"1 epoch\"")
+	}
 	if r.cfg.Validation.Patience > 0 && !plan.Validates {
 		note(r.c, "validation.patience is set without a validation split: the run will not stop early")
+	}
+	if r.tuning != nil && r.cfg.BackboneSolver.LR == 0 {
+		note(r.c, "--backbone-lr is 0: the backbone's weights will not change")
 	}
 	if plan.Rests > 0 {
 		note(r.c, "the backbone rests for the first %d of %d steps, while the head warms up", plan.Rests, plan.Steps)

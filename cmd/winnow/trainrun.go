@@ -79,6 +79,11 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 	if err != nil {
 		return trained{}, err
 	}
+	if opts.Tuning != nil { // the encoder may take minutes to be ready
+		if err := willTrain(cfg, tc, sampler.Batches(), opts); err != nil {
+			return trained{}, err
+		}
+	}
 	encoder, err := openEncoder(ctx, h, cfg, data, sampler, tc.Clock, opts.Tuning)
 	if err != nil {
 		return trained{}, err
@@ -141,6 +146,17 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 	return trained{Result: result, Config: cfg, Head: h, Filter: cfg.Filter.In(sampler.Batches())}, nil
 }
 
+// willTrain says what would keep a fine-tuning from going on, as far as that is known before its encoder is there.
+func willTrain(cfg config.Run, tc train.Config, epoch int, opts trainOptions) error {
+	if start := cfg.Finetune.Start.In(epoch); start >= tc.Steps {
+		return fmt.Errorf("train: finetune.start: the backbone would rest for %d steps and the run has %d: it would never be trained", start, tc.Steps)
+	}
+	if opts.Resume && opts.Dir != "" {
+		return train.SameRun(opts.Dir, tc.Identity)
+	}
+	return nil
+}
+
 // openEncoder is what a run trains: a head on stored features, or a head on a live backbone.
 func openEncoder(ctx context.Context, h *head.Head, cfg config.Run, data trainData, sampler *train.Sampler, clock *train.Clock, t *tuning) (closingEncoder, error) {
 	if t == nil {
@@ -198,9 +214,6 @@ func buildGroups(cfg config.Run, h *head.Head, encoder train.Encoder, terms []tr
 		if !slices.Contains(h.Params(), p) {
 			ofBackbone = append(ofBackbone, p)
 		}
-	}
-	if start := cfg.Finetune.Start.In(epoch); len(ofBackbone) > 0 && start >= steps {
-		return nil, fmt.Errorf("train: finetune.start: the backbone would rest for %d steps and the run has %d: it would never be trained", start, steps)
 	}
 	var groups []train.Group
 	for _, g := range []struct {

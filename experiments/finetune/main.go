@@ -29,7 +29,8 @@ func main() {
 	flag.StringVar(&b.work, "work", "", "folder for runs and features")
 	flag.StringVar(&b.here, "here", "experiments/finetune", "folder of results.csv and the tables")
 	flag.StringVar(&b.threads, "threads", "0", "threads of the runtime; 0: all cores")
-	flag.IntVar(&b.seeds, "seeds", 3, "seeds 1 … N")
+	flag.IntVar(&b.seeds, "seeds", 3, "the last seed")
+	flag.IntVar(&b.first, "first", 1, "the first seed")
 	flag.StringVar(&sets, "set", "", "comma-separated names of what to run: "+strings.Join(setNames(), ", "))
 	flag.StringVar(&b.only, "only", "", "only rows whose key contains this")
 	flag.BoolVar(&report, "report", false, "write the tables and curves from results.csv and stop")
@@ -50,7 +51,7 @@ func main() {
 // bench is where things lie.
 type bench struct {
 	winnow, data, models, work, here, threads, only string
-	seeds                                           int
+	first, seeds                                    int
 	rows                                            []row
 }
 
@@ -64,7 +65,7 @@ func (b *bench) runAll(ctx context.Context, names []string) error {
 		if !ok {
 			return fmt.Errorf("set %q: expected one of %s", name, strings.Join(setNames(), ", "))
 		}
-		for seed := 1; seed <= b.seeds; seed++ {
+		for seed := b.first; seed <= b.seeds; seed++ {
 			for _, n := range s.noises {
 				if err := b.runNoise(ctx, name, s, n, seed); err != nil {
 					return fmt.Errorf("%s, %s, seed %d: %w", name, n.name, seed, err)

@@ -31,7 +31,7 @@ func writeReport(here string) error {
 		} {
 			table(&text, score.name, ofSet, score.of)
 		}
-		for _, noise := range unique(ofSet, func(r row) string { return r.Noise }) {
+		for _, noise := range noisesOf(set, ofSet) {
 			name := fmt.Sprintf("curves-%s-%s.svg", set, strings.NewReplacer(" ", "", "%", "").Replace(noise))
 			drawing := curves(set, noise, where(ofSet, func(r row) bool { return r.Noise == noise }))
 			if drawing == "" {
@@ -49,15 +49,15 @@ func writeReport(here string) error {
 
 // table prints one score: a line for each noise, a column for each mode and filter.
 func table(w *bytes.Buffer, name string, rows []row, score func(row) [3]float64) {
-	modes := unique(rows, func(r row) string { return r.Mode })
+	modes := modesOf(rows)
 	fmt.Fprintf(w, "\n| %s | frozen | whitened |", name)
 	for _, m := range modes {
 		fmt.Fprintf(w, " %s | %s, PRISM |", m, m)
 	}
 	fmt.Fprintf(w, "\n|---|%s\n", strings.Repeat("---|", 2+2*len(modes)))
-	for _, noise := range unique(rows, func(r row) string { return r.Noise }) {
+	for _, noise := range noisesOf(rows[0].Set, rows) {
 		of := where(rows, func(r row) bool { return r.Noise == noise })
-		fmt.Fprintf(w, "| %s | %s | %s |", noise, spread(of, func(r row) float64 { return score(r)[1] }), spread(of, func(r row) float64 { return score(r)[2] }))
+		fmt.Fprintf(w, "| %s | %s | %s |", noise, spread(firsts(of), func(r row) float64 { return score(r)[1] }), spread(firsts(of), func(r row) float64 { return score(r)[2] }))
 		for _, m := range modes {
 			for _, filter := range []string{"none", "vmf"} {
 				cell := where(of, func(r row) bool { return r.Mode == m && r.Filter == filter })
@@ -66,6 +66,17 @@ func table(w *bytes.Buffer, name string, rows []row, score func(row) [3]float64)
 		}
 		fmt.Fprintln(w)
 	}
+}
+
+// firsts is one row of each seed: what no training changes is the same in all of them.
+func firsts(rows []row) []row {
+	var list []row
+	for _, r := range rows {
+		if !slices.ContainsFunc(list, func(f row) bool { return f.Seed == r.Seed }) {
+			list = append(list, r)
+		}
+	}
+	return list
 }
 
 // spread is mean ± sample standard deviation, and how many where they are not three.
@@ -83,7 +94,11 @@ func spread(rows []row, score func(row) float64) string {
 	if len(rows) == 1 {
 		return fmt.Sprintf("%.3f (one seed)", mean)
 	}
-	return fmt.Sprintf("%.3f ± %.3f", mean, math.Sqrt(square/float64(len(rows)-1)))
+	text := fmt.Sprintf("%.3f ± %.3f", mean, math.Sqrt(square/float64(len(rows)-1)))
+	if len(rows) != 3 {
+		text += fmt.Sprintf(" (%d seeds)", len(rows))
+	}
+	return text
 }
 
 // style makes the drawing stand alone; the report page of winnow has these rules elsewhere.
@@ -95,14 +110,14 @@ const style = `<style>text{font:12px sans-serif;fill:#333}.grid{stroke:#ddd}.lin
 // curves draws the mean over seeds of the validation score against the share of the training done.
 func curves(set, noise string, rows []row) string {
 	chart := eval.Chart{Title: set + ", " + noise, X: "share of the training, %", Y: "validation P@1"}
-	for i, m := range unique(rows, func(r row) string { return r.Mode }) {
+	for i, m := range modesOf(rows) {
 		for j, filter := range []string{"none", "vmf"} {
 			cell := where(rows, func(r row) bool { return r.Mode == m && r.Filter == filter && len(r.Curve) > 1 })
 			if len(cell) == 0 {
 				continue
 			}
 			n := len(cell[0].Curve)
-			s := eval.Series{Name: m + [2]string{"", "+P"}[j], X: make([]float64, n), Y: make([]float64, n), Tone: 2*i + j}
+			s := eval.Series{Name: strings.TrimPrefix(m, "last ") + [2]string{"", "+P"}[j], X: make([]float64, n), Y: make([]float64, n), Tone: 2*i + j}
 			for k := range n {
 				s.X[k] = 100 * float64(k) / float64(n-1)
 				for _, r := range cell {
@@ -118,6 +133,23 @@ func curves(set, noise string, rows []row) string {
 	svg := chart.SVG()
 	at := strings.Index(svg, ">") + 1
 	return strings.Replace(svg[:at], "<svg ", `<svg xmlns="http://www.w3.org/2000/svg" `, 1) + style + svg[at:]
+}
+
+// noisesOf are the noises that rows are of, in the order of the set.
+func noisesOf(set string, rows []row) (list []string) {
+	for _, n := range sets[set].noises {
+		if slices.ContainsFunc(rows, func(r row) bool { return r.Noise == n.name }) {
+			list = append(list, n.name)
+		}
+	}
+	return list
+}
+
+// modesOf are the modes that rows are of, in the order of the story.
+func modesOf(rows []row) []string {
+	return slices.DeleteFunc([]string{"head", "last stage", "all"}, func(m string) bool {
+		return !slices.ContainsFunc(rows, func(r row) bool { return r.Mode == m })
+	})
 }
 
 func unique(rows []row, of func(row) string) []string {

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,7 +41,10 @@ func (b *bench) runNoise(ctx context.Context, name string, s set, n noise, seed 
 	manifest := filepath.Join(b.data, n.manifest)
 	if n.corrupt > 0 {
 		to := filepath.Join(folder, strings.ReplaceAll(n.name, " ", "")+".csv")
-		if _, err := b.call(ctx, "data", "corrupt", "--rate", fmt.Sprint(n.corrupt), "--seed", strconv.Itoa(seed), "--out", to, "--overwrite", manifest); err != nil {
+		if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if _, err := b.call(ctx, "data", "corrupt", "--rate", fmt.Sprint(n.corrupt), "--seed", strconv.Itoa(seed), "--out", to, manifest); err != nil {
 			return err
 		}
 		manifest = to
@@ -64,9 +70,12 @@ func (b *bench) runNoise(ctx context.Context, name string, s set, n noise, seed 
 				continue
 			}
 			run := filepath.Join(folder, strings.NewReplacer(" ", "", "%", "").Replace(strings.Join([]string{n.name, m.name, filter}, "-")))
-			args := append([]string{"train", "--features", store, "--model", model, "--filter", filter, "--noise-rate", n.rate,
+			args := append([]string{"train", "--features", store, "--filter", filter, "--noise-rate", n.rate, "--set", "filter.warm_up=40 steps",
 				"--seed", strconv.Itoa(seed), "--out", run, "--overwrite", "--json"}, data...)
 			args = append(append(args, s.common...), m.flags...)
+			if slices.Contains(m.flags, "--finetune") {
+				args = append(args, "--model", model)
+			}
 			if err := b.one(ctx, r, run, data, args); err != nil {
 				return err
 			}

@@ -10,7 +10,6 @@ import (
 // rewrite writes out the BatchNormalization nodes that normalise by the batch, or brings all of them to fixed
 // statistics.
 func (f *forward) rewrite(m *graph.Model, o Options) error {
-	normalises := func(n *graph.Node) bool { return graph.IsONNX(n.Domain) && n.Op == "BatchNormalization" }
 	if !slices.ContainsFunc(m.Graph.Nodes, normalises) {
 		return nil
 	}
@@ -27,7 +26,7 @@ func (f *forward) rewrite(m *graph.Model, o Options) error {
 		}
 		var err error
 		if o.BatchNorm.Train {
-			w := writer{f: f, b: b, Node: n, o: o, latest: latest}
+			w := writer{f: f, b: b, Node: n, o: o, latest: latest, all: nodes}
 			err = w.write(facts[n.Inputs[0]])
 		} else {
 			err = fixStatistics(b, n, nodes)
@@ -39,6 +38,8 @@ func (f *forward) rewrite(m *graph.Model, o Options) error {
 	m.Graph = g
 	return nil
 }
+
+func normalises(n *graph.Node) bool { return graph.IsONNX(n.Domain) && n.Op == "BatchNormalization" }
 
 // fixStatistics adds a node that normalises by its running statistics even if it was exported for training.
 func fixStatistics(b *graph.Builder, n *graph.Node, nodes []*graph.Node) error {
@@ -73,6 +74,7 @@ type writer struct {
 	b      *graph.Builder
 	o      Options
 	latest map[string]string
+	all    []*graph.Node // of the model
 	typ    graph.DataType
 	rank   int
 	size   int64 // channels
@@ -118,7 +120,7 @@ func (w *writer) check(x *graph.ValueInfo) error {
 	case x == nil || len(x.Shape) < 2:
 		return fmt.Errorf("shape of %q: not known, expected [N,C,…]", w.Inputs[0])
 	}
-	for _, name := range w.Inputs[3:5] {
+	for i, name := range w.Inputs[3:5] {
 		t := w.b.Model().Graph.Initializer(name)
 		if t == nil || len(t.Dims) != 1 {
 			return fmt.Errorf("running statistic %q: expected an initializer of one axis", name)
@@ -126,9 +128,25 @@ func (w *writer) check(x *graph.ValueInfo) error {
 		if slices.Contains(w.o.Weights, name) {
 			return fmt.Errorf("running statistic %q: found it among the weights, expected it to be moved by the batches alone", name)
 		}
+		if other := otherReader(w.all, name, 3+i); other != nil {
+			return fmt.Errorf("running statistic %q: %s of node %q reads it as something else and would move with it, expected an initializer of its own", name, other.Op, other.Name)
+		}
 		w.typ, w.size = t.Type, t.Dims[0]
 	}
 	w.rank = len(x.Shape)
+	return nil
+}
+
+// otherReader is a node that reads a tensor otherwise than as that input of a BatchNormalization; nil if there is
+// none. Exporters merge constants that happen to be equal: zeros are a mean here and a bias there.
+func otherReader(nodes []*graph.Node, name string, input int) *graph.Node {
+	for _, n := range nodes {
+		for i, in := range reads(n) {
+			if in == name && !(normalises(n) && i == input) {
+				return n
+			}
+		}
+	}
 	return nil
 }
 

@@ -38,8 +38,8 @@ func TestTrainedNorm(t *testing.T) {
 	train := gradient.BatchNorm{Train: true}
 	cases = append(cases,
 		ruleCase{name: "float32", typ: graph.Float32, in: a(), build: func(b *graph.Builder, in []string) string {
-			s := b.Constant(graph.NewTensor("stat", []float32{1, 2, 3}, 3))
-			return b.Node("BatchNormalization", append(in[:3:3], s, s))
+			stat := func(name string) string { return b.Constant(graph.NewTensor(name, []float32{1, 2, 3}, 3)) }
+			return b.Node("BatchNormalization", append(in[:3:3], stat("mean"), stat("var")))
 		}, norms: train},
 		ruleCase{name: "epsilon", in: a(), build: norm(3, graph.Float("epsilon", 0.3)), norms: train},
 		ruleCase{name: "scale and bias", in: a(), fixed: []int{0}, build: norm(3), norms: train},
@@ -230,5 +230,28 @@ func TestNormOptions(t *testing.T) {
 				t.Errorf("found %v, expected an error with %q", err, c.want)
 			}
 		})
+	}
+}
+
+// A statistic that is also a bias would take the bias with it.
+func TestStatisticOfAnotherUse(t *testing.T) {
+	for name, build := range map[string]func(n *network, zeros string) string{
+		"a bias": func(n *network, zeros string) string { return n.node("Add", n.x, zeros) },
+		"a variance": func(n *network, zeros string) string {
+			one := n.weight("one", 6, 3)
+			return n.node("BatchNormalization", n.x, one, one, n.weight("mean", 7, 3), zeros)
+		},
+	} {
+		n := newNetwork(17, false, 4, 3)
+		w, zeros := n.weight("w", 2, 3), n.weight("zeros", 3, 3)
+		n.b.Output(n.node("BatchNormalization", build(n, zeros), w, n.weight("b", 4, 3), zeros, n.weight("var", 5, 3)))
+		o := gradient.Options{Weights: []string{w}}
+		if _, err := gradient.Differentiate(n.b.Model(), o); err != nil {
+			t.Errorf("%s, fixed: %v", name, err)
+		}
+		o.BatchNorm.Train = true
+		if _, err := gradient.Differentiate(n.b.Model(), o); err == nil || !strings.Contains(err.Error(), `statistic "zeros"`) {
+			t.Errorf("%s, trained: found %v, expected an error that names the statistic", name, err)
+		}
 	}
 }

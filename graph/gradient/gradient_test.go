@@ -36,6 +36,13 @@ func (n *network) weight(name string, seed uint64, dims ...int64) string {
 	return name
 }
 
+// state says in the file what shape a tensor has, as exporters do where winnow's inference has no rule.
+func (n *network) state(tensor string, dims ...int64) string {
+	g := n.b.Model().Graph
+	g.ValueInfo = append(g.ValueInfo, &graph.ValueInfo{Name: tensor, Type: graph.Float64, Shape: graph.ShapeOf(dims...)})
+	return tensor
+}
+
 func (n *network) node(op string, inputs ...string) string { return n.b.Node(op, inputs) }
 
 // check differentiates by the weights (and x) and compares.
@@ -95,6 +102,15 @@ func TestBatches(t *testing.T) {
 			t.Errorf("batch of %d: the gradient is off by %.3g of its size", batch, got)
 		}
 	}
+}
+
+// Who frees the batch of a file by its input alone leaves a 1 in what the file says of other tensors: it must not
+// pass for a size that is repeated, or the gradients of all images end up in each.
+func TestFreedBatch(t *testing.T) {
+	n := newNetwork(17, false, 3, 4)
+	w := n.weight("w", 2, 4, 4)
+	gate := n.state(n.node("Sigmoid", n.node("MatMul", n.x, w)), 1, 4)
+	n.check(t, n.node("Mul", n.node("Add", n.x, n.node("Tanh", n.x)), gate), w)
 }
 
 // Exporters compute the shape for Reshape from that of another tensor.
@@ -207,6 +223,46 @@ func TestRefused(t *testing.T) {
 			half := n.b.Node("Cast", []string{w}, graph.Int("to", int64(graph.Float16)))
 			return n.node("Tanh", n.node("Neg", half))
 		}},
+		{"read inside a branch", `a graph inside it reads`, func(n *network, w string) string {
+			inner := func(op string) *graph.Graph {
+				return &graph.Graph{Name: op, Nodes: []*graph.Node{{Op: op, Inputs: []string{w}, Outputs: []string{op + "_y"}}},
+					Outputs: []*graph.ValueInfo{{Name: op + "_y", Type: graph.Float64}}}
+			}
+			yes := n.b.Constant(graph.NewTensor("yes", []int64{1}))
+			n.b.Add(&graph.Node{Op: "If", Name: "either", Inputs: []string{n.b.Node("Cast", []string{yes}, graph.Int("to", int64(graph.Bool)))}, Outputs: []string{"branch"},
+				Attributes: []*graph.Attribute{
+					{Name: "then_branch", Kind: graph.KindGraph, Graph: inner("Exp")}, {Name: "else_branch", Kind: graph.KindGraph, Graph: inner("Neg")},
+				}})
+			return n.node("Mul", n.node("Add", n.x, w), n.state("branch", 4)) // by the sum alone the gradient would look complete
+		}},
+		{"quantized on the way", "operator DequantizeLinear", func(n *network, w string) string {
+			step := n.b.Constant(graph.NewTensor("step", []float32{0.1}))
+			single := n.b.Node("Cast", []string{n.node("Mul", n.x, w)}, graph.Int("to", int64(graph.Float32)))
+			whole := n.state(n.node("QuantizeLinear", single, step), 3, 4)
+			g := n.b.Model().Graph
+			g.ValueInfo[len(g.ValueInfo)-1].Type = graph.Uint8
+			back := n.node("DequantizeLinear", whole, step)
+			return n.node("Add", n.node("Mul", n.x, w), n.b.Node("Cast", []string{n.state(back, 3, 4)}, graph.Int("to", int64(graph.Float64))))
+		}},
+		{"values of one-hot", "operator OneHot", func(n *network, w string) string {
+			values := n.b.Node("Slice", []string{w, ints(n.b, 0), ints(n.b, 2)})
+			return n.node("Add", n.state(n.node("OneHot", n.node("ArgMax", n.x), ints(n.b, 4), values), 3, 4), n.node("Mul", n.x, w))
+		}},
+		{"columns first", "storage_order 1", func(n *network, w string) string {
+			image := n.node("Reshape", n.node("Mul", n.x, w), ints(n.b, -1, 1, 2, 2))
+			return n.b.Node("MaxPool", []string{image}, graph.Ints("kernel_shape", 2, 2), graph.Int("storage_order", 1))
+		}},
+		{"pool of unknown rank", "expected known sizes", func(n *network, w string) string {
+			n.b.Add(&graph.Node{Op: "Compress", Inputs: []string{n.x, n.node("Not", n.node("Equal", n.x, n.x))}, Outputs: []string{"any"}})
+			return n.node("GlobalMaxPool", n.node("Mul", "any", w))
+		}},
+		{"statistics of places", "spatial 0", func(n *network, w string) string {
+			return n.b.Node("BatchNormalization", []string{n.x, w, w, n.weight("mean", 3, 4), n.weight("var", 4, 4)}, graph.Int("spatial", 0))
+		}},
+		{"no axis to square over", "no axes and noop_with_empty_axes", func(n *network, w string) string {
+			none := n.b.Constant(graph.NewTensor("none", []int64{}, 0))
+			return n.b.Node("ReduceSumSquare", []string{n.node("Mul", n.x, w), none}, graph.Int("noop_with_empty_axes", 1))
+		}},
 		{"shape found late", "expected", func(n *network, w string) string {
 			n.b.Add(&graph.Node{Op: "Compress", Inputs: []string{n.x, n.node("Not", n.node("Equal", n.x, n.x))}, Outputs: []string{"some"}})
 			return n.node("Mul", n.node("ReduceSum", "some"), n.b.Node("ReduceMean", []string{n.node("Mul", "some", w)}))
@@ -240,6 +296,33 @@ func TestRefusedOptions(t *testing.T) {
 		if _, err := gradient.Differentiate(m, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: found %v, expected an error with %q", o, err, want)
 		}
+	}
+}
+
+// Before set 8 MaxPool does not tell where its maxima lie.
+func TestRefusedOperatorSet(t *testing.T) {
+	n := newNetwork(7, false, 3, 2, 4)
+	w := n.weight("w", 2, 4)
+	n.b.Output(n.b.Node("MaxPool", []string{n.node("Mul", n.x, w)}, graph.Ints("kernel_shape", 2)))
+	_, err := gradient.Differentiate(n.b.Model(), gradient.Options{Weights: []string{w}})
+	if err == nil || !strings.Contains(err.Error(), "operator set 7, expected 8") {
+		t.Errorf("found %v, expected an error about the operator set", err)
+	}
+}
+
+// A row of zeros has no direction: its gradient is 0, not NaN, which one step would carry into every weight.
+func TestNormOfZero(t *testing.T) {
+	n := newNetwork(17, false, 2, 3)
+	clear(n.values["x"].data[:3])
+	n.b.Output(n.node("LpNormalization", n.x))
+	d, err := gradient.Differentiate(n.b.Model(), gradient.Options{Inputs: []string{"x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMachine(t, d, graph.Float64)
+	grad := m.backward(m.forward(n.values), drawn(9, -1, 1, 2, 3))[0].data
+	if !slices.Equal(grad[:3], []float64{0, 0, 0}) || !(grad[3]*grad[3] > 0) {
+		t.Errorf("found %v, expected zeros for the row of zeros alone", grad)
 	}
 }
 

@@ -23,11 +23,18 @@ type reverse struct {
 	late map[string]*graph.ValueInfo // of the forward model with what the walk has added; nil when it adds more
 }
 
-// blind are the operators through which no gradient flows although their output is a number.
+// blind are the operators through which no gradient flows although their output is a number: they read a shape
+// alone, or their output is a step function of what they read.
 var blind = map[string]bool{
 	"Shape": true, "Size": true, "Floor": true, "Ceil": true, "Round": true, "Sign": true,
-	"ConstantOfShape": true, "Range": true, "OneHot": true, "RandomUniformLike": true, "RandomNormalLike": true,
+	"ConstantOfShape": true, "RandomUniformLike": true, "RandomNormalLike": true,
 }
+
+// rounding are the operators that leave floating point although training is meant to see through them: their
+// derivative is zero, and the network behind them would quietly stand still.
+var rounding = map[string]bool{"QuantizeLinear": true, "DynamicQuantizeLinear": true}
+
+func isBlind(n *graph.Node) bool { return graph.IsONNX(n.Domain) && blind[n.Op] }
 
 func newReverse(f *forward, o Options) (*reverse, error) {
 	m := f.b.Model()
@@ -50,11 +57,11 @@ func (r *reverse) mark() {
 		r.depends[name] = true
 	}
 	for _, n := range r.nodes {
-		if blind[n.Op] || !slices.ContainsFunc(n.Inputs, func(name string) bool { return r.depends[name] }) {
+		if isBlind(n) || !slices.ContainsFunc(reads(n), func(name string) bool { return r.depends[name] }) {
 			continue
 		}
 		for _, out := range n.Outputs {
-			if v := r.f.facts[out]; out != "" && (v == nil || v.Type == 0 || v.Type.Floating()) {
+			if v := r.f.facts[out]; out != "" && (v == nil || v.Type == 0 || v.Type.Floating() || rounding[n.Op]) {
 				r.depends[out] = true
 			}
 		}
@@ -70,7 +77,8 @@ func (r *reverse) run() error {
 			c.need[i] = r.depends[in]
 			needed = needed || c.need[i]
 		}
-		if !needed {
+		inside := r.readInside(n)
+		if !needed && inside == "" {
 			continue
 		}
 		for i, out := range n.Outputs {
@@ -82,11 +90,29 @@ func (r *reverse) run() error {
 		if !reached {
 			continue
 		}
-		if err := r.apply(c); err != nil {
+		err := r.apply(c)
+		if inside != "" {
+			err = fmt.Errorf("a graph inside it reads %q, through which no gradient is led", inside)
+		}
+		if err != nil {
 			return fmt.Errorf("gradient: operator %s of node %q (making %q): %w", key(n), n.Name, n.Outputs[0], err)
 		}
 	}
 	return nil
+}
+
+// readInside is a tensor that depends on a weight and that a graph inside the node (a branch of If, the body of a
+// Loop) reads from outside without it being an input of the node; "" if there is none.
+func (r *reverse) readInside(n *graph.Node) string {
+	if len(n.Subgraphs()) == 0 {
+		return ""
+	}
+	for _, name := range reads(n) {
+		if r.depends[name] && !slices.Contains(n.Inputs, name) {
+			return name
+		}
+	}
+	return ""
 }
 
 // apply runs the rule of one node.
@@ -142,12 +168,12 @@ func (r *reverse) finish() (*Derivative, error) {
 	if err := r.feeds(d); err != nil {
 		return nil, err
 	}
+	r.hasten()
+	var more []string
 	for _, s := range d.State {
-		r.f.b.Output(s.Next)
+		more = append(more, s.Next)
 	}
-	for _, s := range d.Saved {
-		r.f.b.Output(s)
-	}
+	r.f.b.Output(append(more, d.Saved...)...)
 	if r.contrib {
 		r.b.Import("com.microsoft", 1)
 	}

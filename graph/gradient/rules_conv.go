@@ -59,7 +59,7 @@ func (w *window) unpadded() bool {
 	return !slices.ContainsFunc(slices.Concat(w.before, w.after), func(p int64) bool { return p > 0 })
 }
 
-// steps reports whether the windows lie at every place.
+// dense reports whether the windows lie at every place.
 func (w *window) dense() bool {
 	return !slices.ContainsFunc(w.stride, func(s int64) bool { return s != 1 })
 }

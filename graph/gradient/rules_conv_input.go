@@ -77,12 +77,15 @@ func (v *convolution) inputByConv() string {
 		graph.Ints("pads", slices.Concat(before, after)...), graph.Int("group", g))
 }
 
-// transposedConv spreads dy [N, O, out…] with filters [O, C/g, kernel…] over [N, C, in…].
+// transposedConv spreads dy [N, O, out…] with filters [O, C/g, kernel…] over [N, C, in…]. Its padding is the
+// convolution's own, which is most often even, as CUDA's kernel wants it; output_padding makes up for what the
+// stride left over.
 func (c *call) transposedConv(w *window, dy, filters string, groups int64) string {
 	n := len(w.in)
 	beyond, after := make([]int64, n), make([]int64, n)
 	for i := range n {
-		beyond[i], after[i] = max(-w.after[i], 0), max(w.after[i], 0)
+		after[i] = max(w.after[i], w.declaredAfter[i])
+		beyond[i] = after[i] - w.after[i]
 	}
 	return c.op("ConvTranspose", []string{dy, filters}, graph.Ints("kernel_shape", w.kernel...), graph.Ints("strides", w.stride...),
 		graph.Ints("dilations", w.dilation...), graph.Ints("pads", slices.Concat(w.before, after)...),

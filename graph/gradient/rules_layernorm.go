@@ -92,7 +92,7 @@ func instanceNorm(c *call) error {
 	return nil
 }
 
-// lpNorm: y = x/‖x‖ along an axis: ∂L/∂x = (∂L/∂y - y·Σ ∂L/∂y·y)/‖x‖.
+// lpNorm: y = x/‖x‖ along an axis: ∂L/∂x = (∂L/∂y - y·Σ ∂L/∂y·y)/‖x‖, and 0 where ‖x‖ is 0 (y is then 0, too).
 func lpNorm(c *call) error {
 	if p := c.Int("p", 2); p != 2 {
 		return fmt.Errorf("found p = %d, expected 2", p)
@@ -104,6 +104,8 @@ func lpNorm(c *call) error {
 	}
 	norm := c.op("ReduceL2", []string{x}, graph.Ints("axes", axis), graph.Int("keepdims", 1))
 	inner := c.total(c.mul(dy, y), []int64{axis})
-	c.give(0, c.div(c.minus(dy, c.mul(y, inner)), norm))
+	zero := c.scalar(x, 0)
+	grad := c.div(c.minus(dy, c.mul(y, inner)), norm)
+	c.give(0, c.choose(c.op("Greater", []string{norm, zero}), grad, zero))
 	return nil
 }

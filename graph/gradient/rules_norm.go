@@ -18,6 +18,9 @@ func batchNorm(c *call) error {
 	if c.Int("training_mode", 0) != 0 {
 		return fmt.Errorf("found training_mode 1, expected it written out")
 	}
+	if c.Int("spatial", 1) == 0 {
+		return fmt.Errorf("found spatial 0, expected 1: statistics of channels, not of places")
+	}
 	channels, err := c.channels(x)
 	if err != nil {
 		return err

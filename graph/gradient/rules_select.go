@@ -136,7 +136,7 @@ func gather(c *call) error {
 	}
 	places, known := c.known(at)
 	places = slices.Clone(places)
-	if known && n.Known() && distinct(places, n.Size) {
+	if known && rank <= 1 && n.Known() && distinct(places, n.Size) {
 		grad := c.grad[0]
 		if rank == 0 {
 			grad = c.op("Unsqueeze", []string{grad, c.ints(axis)})
@@ -147,10 +147,8 @@ func gather(c *call) error {
 			c.give(0, c.op("Pad", []string{grad, c.ints(pads...)}))
 			return nil
 		}
-		if rank <= 1 {
-			c.give(0, c.putBack(grad, axis, n.Size, places))
-			return nil
-		}
+		c.give(0, c.putBack(grad, axis, n.Size, places))
+		return nil
 	}
 	c.give(0, c.scatter(axis, shape, rank))
 	return nil

@@ -120,6 +120,7 @@ func TestGather(t *testing.T) {
 		{name: "one", in: a(), build: at(nil, 1, 2)},
 		{name: "one from the end", in: a(), build: at(nil, 1, -1)},
 		{name: "list of one", in: a(), build: at([]int64{1}, 1, 3)},
+		{name: "table of one", in: a(), build: at([]int64{1, 1}, 1, 3)},
 		{name: "distinct", in: a(), build: at([]int64{3}, 1, 4, 0, -2)},
 		{name: "repeated", in: a(), build: at([]int64{4}, 1, 4, 0, -1, 0)},
 		{name: "table", in: a(), build: at([]int64{2, 3}, 1, 4, 0, -1, 0, 2, 0)},

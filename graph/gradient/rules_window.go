@@ -146,7 +146,7 @@ func (c *call) channels(tensor string) (int64, error) {
 	return 0, fmt.Errorf("found %q of shape %v, expected a known number of channels", tensor, c.shape(tensor))
 }
 
-// known shape of a weight, all sizes fixed.
+// fixedSizes is the shape of a weight, all sizes known.
 func (c *call) fixedSizes(tensor string) ([]int64, error) {
 	s := c.shape(tensor)
 	out := make([]int64, len(s))

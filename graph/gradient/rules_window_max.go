@@ -1,15 +1,25 @@
 package gradient
 
-import "winnow/graph"
+import (
+	"fmt"
+
+	"winnow/graph"
+)
 
 // maxPool gives each window's gradient to the place of its maximum, the first one where several are equal (as
 // ONNX Runtime's Indices have it, and torch).
 func maxPool(c *call) error {
-	indices := c.argMax()
+	if c.Int("storage_order", 0) != 0 {
+		return fmt.Errorf("found storage_order %d: its indices count columns first, expected 0", c.Int("storage_order", 0))
+	}
+	if c.r.f.opset() < 8 {
+		return fmt.Errorf("found operator set %d, expected 8 or later, in which it tells its places", c.r.f.opset())
+	}
 	w, err := c.window(c.Ints("kernel_shape"))
 	if err != nil {
 		return err
 	}
+	indices := c.output(1)
 	channels, err := c.channels(c.in(0))
 	if err != nil {
 		return err
@@ -21,24 +31,6 @@ func maxPool(c *call) error {
 		graph.String("reduction", "add"))
 	c.give(0, c.like(sum, c.in(0)))
 	return nil
-}
-
-// argMax is the second output of a MaxPool node, which it gets if it has none. The original node is shared
-// with the caller's model, so a copy takes its place.
-func (c *call) argMax() string {
-	if len(c.Outputs) > 1 && c.Outputs[1] != "" {
-		return c.Outputs[1]
-	}
-	name := c.r.f.b.Fresh(c.Outputs[0] + "_indices")
-	g := c.r.f.b.Model().Graph
-	for i, n := range g.Nodes {
-		if n == c.Node {
-			twin := *n
-			twin.Outputs = []string{n.Outputs[0], name}
-			g.Nodes[i] = &twin
-		}
-	}
-	return name
 }
 
 // zero is a tensor of one zero with the element type of a forward tensor.
@@ -53,6 +45,9 @@ func (c *call) zero(like string) *graph.Tensor {
 func globalMaxPool(c *call) error {
 	x := c.in(0)
 	sizes := c.shape(x)
+	if len(sizes) < 3 {
+		return errFree(c, x)
+	}
 	places := int64(1)
 	for _, d := range sizes[2:] {
 		if !d.Known() {

@@ -4,17 +4,23 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"winnow/backbone/ort"
+	"winnow/features"
 	"winnow/graph"
 	"winnow/graph/gradient"
 	"winnow/internal/orttest"
 )
 
-// drawing builds the timedNetworks that are timed: their real shapes with drawn weights (He et al. 2015, eq. 10).
+// drawing builds the networks that are timed: their real shapes with drawn weights (He et al. 2015, eq. 10).
 type drawing struct {
 	b       *graph.Builder
 	rng     *rand.Rand
@@ -23,14 +29,13 @@ type drawing struct {
 	channel map[string]int64
 }
 
-// network is one that is timed: images of side×side.
+// timedNetwork is one that is timed: images of side×side.
 type timedNetwork struct {
-	name         string
-	batch, side  int64
-	channels     int64
-	norm         bool
-	build        func(s *drawing, x string) string
-	saved, model *graph.Model
+	name        string
+	batch, side int64
+	channels    int64
+	norm        bool
+	build       func(s *drawing, x string) string
 }
 
 func (n timedNetwork) drawing() (*drawing, *graph.Model) {
@@ -175,11 +180,15 @@ var timedNetworks = []timedNetwork{
 	{name: "glyphnet", batch: 64, side: 32, channels: 1, build: glyphNet},
 }
 
-// pair is a network to run forward as it is shipped, its weights constants, and as it is trained.
+// pair is a network to run forward as it is shipped, its weights constants, and to train as winnow does.
 type pair struct {
-	baked, forward, backward                               *ort.Session
-	bakedIn, bakedOut, forwardIn, forwardOut, backIn, grad []ort.Tensor
-	activations, saved                                     int64 // bytes
+	baked             *ort.Session
+	live              *ort.Live
+	in, out           []ort.Tensor
+	pixels            [][]float32
+	features, grad    blas32.General
+	batch             int
+	activations, kept int64 // bytes of all the network's tensors, and of those that wait for the backward pass
 }
 
 func newPair(b testing.TB, n timedNetwork) *pair {
@@ -189,104 +198,100 @@ func newPair(b testing.TB, n timedNetwork) *pair {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p := &pair{}
-	open := func(m *graph.Model) *ort.Session {
-		session, err := orttest.Runtime(b).NewSession(m.Marshal(), ort.SessionOptions{Threads: 2})
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Cleanup(func() { session.Close() })
-		return session
+	rt, rng, p := orttest.Runtime(b), rand.New(rand.NewPCG(6, 0)), &pair{batch: int(n.batch)}
+	if p.baked, err = rt.NewSession(model.Marshal(), ort.SessionOptions{Threads: 2}); err != nil {
+		b.Fatal(err)
 	}
-	p.baked, p.forward, p.backward = open(model), open(d.Forward), open(d.Backward)
-	values := map[string]ort.Tensor{}
-	rng := rand.New(rand.NewPCG(6, 0))
-	value := func(info ort.Info) ort.Tensor {
-		if t, ok := values[info.Name]; ok {
-			return t
-		}
-		shape, size := slices.Clone(info.Shape), int64(1)
-		for i := range shape {
-			if shape[i] < 0 {
-				shape[i] = n.batch
-			}
-			size *= shape[i]
-		}
-		t := ort.Tensor{Shape: shape}
-		if info.Type == ort.Int64 {
-			t.I64 = make([]int64, size)
-		} else {
-			t.F32 = make([]float32, size)
-			for i := range t.F32 {
-				t.F32[i] = float32(rng.NormFloat64())
-			}
-		}
-		if w := model.Graph.Initializer(info.Name); w != nil {
-			t.F32, _ = w.Float32s()
-		}
-		values[info.Name] = t
-		return t
+	pixels := make([]float32, n.batch*n.channels*n.side*n.side)
+	for i := range pixels {
+		pixels[i] = float32(rng.NormFloat64())
 	}
-	all := func(list []ort.Info) (out []ort.Tensor) {
-		for _, info := range list {
-			out = append(out, value(info))
-		}
-		return out
+	p.pixels = [][]float32{pixels}
+	if p.live, err = ort.NewLive(rt, d, ort.LiveOptions{Model: model, Threads: 2}); err != nil {
+		b.Fatal(err)
 	}
-	p.bakedIn, p.forwardIn, p.forwardOut = all(p.baked.Inputs()), all(p.forward.Inputs()), all(p.forward.Outputs())
-	p.bakedOut = []ort.Tensor{ort.Float32s(make([]float32, len(p.forwardOut[0].F32)), p.forwardOut[0].Shape...)}
-	p.backIn, p.grad = all(p.backward.Inputs()), all(p.backward.Outputs())
-	for _, t := range p.forwardOut[1:] {
-		p.saved += 4*int64(len(t.F32)) + 8*int64(len(t.I64))
+	b.Cleanup(func() { p.baked.Close(); p.live.Close() })
+	dim := p.live.Dim()
+	p.features, p.grad = features.NewMatrix(p.batch, dim), features.NewMatrix(p.batch, dim)
+	for i := range p.grad.Data {
+		p.grad.Data[i] = float32(rng.NormFloat64())
 	}
+	p.in = []ort.Tensor{ort.Float32s(pixels, n.batch, n.channels, n.side, n.side)}
+	p.out = []ort.Tensor{ort.Float32s(make([]float32, p.batch*dim), n.batch, int64(dim))}
 	facts := graph.Infer(model)
-	for _, node := range model.Graph.Nodes {
-		size := 4 * n.batch
-		for _, d := range facts[node.Outputs[0]].Shape[1:] {
-			size *= d.Size
+	size := func(name string) int64 {
+		bytes := 4 * n.batch
+		for _, d := range facts[name].Shape[1:] {
+			bytes *= d.Size
 		}
-		p.activations += size
+		return bytes
+	}
+	for _, node := range model.Graph.Nodes {
+		p.activations += size(node.Outputs[0])
+	}
+	for _, name := range d.Saved {
+		if facts[name] != nil {
+			p.kept += size(name)
+		}
 	}
 	return p
 }
 
-func timed(b testing.TB, s *ort.Session, in, out []ort.Tensor) time.Duration {
+// timed is how long something takes.
+func timed(b testing.TB, run func() error) float64 {
 	start := time.Now()
-	if err := s.Run(in, out); err != nil {
+	if err := run(); err != nil {
 		b.Fatal(err)
 	}
-	return time.Since(start)
+	return time.Since(start).Seconds()
 }
 
-// BenchmarkTraining compares forward and backward with the shipped network's forward, run in turns: the medians
-// and their ratio. The time per operation is that of all three.
+// resident is the memory the process holds now, and the most since it was last asked to forget; 0 where the
+// system does not say.
+func resident(forget bool) (now, most int64) {
+	if forget {
+		os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // the peak begins again
+	}
+	text, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, 0
+	}
+	for line := range strings.Lines(string(text)) {
+		fmt.Sscanf(line, "VmRSS: %d kB", &now)
+		fmt.Sscanf(line, "VmHWM: %d kB", &most)
+	}
+	return now << 10, most << 10
+}
+
+// BenchmarkTraining compares forward and backward with the shipped network's forward, run in turns: the shortest
+// time of each, and their ratio. The time per operation is that of all three. peak/activations is the memory that
+// training takes beside the weights and what the process held before, over the sum of all the network's tensors.
 func BenchmarkTraining(b *testing.B) {
 	for _, n := range timedNetworks {
 		b.Run(n.name, func(b *testing.B) {
 			p := newPair(b, n)
-			var baked, forward, backward []float64
-			for i := 0; i < b.N+1; i++ {
-				if i == 1 {
-					b.ResetTimer()
-				}
-				x := timed(b, p.baked, p.bakedIn, p.bakedOut)
-				y := timed(b, p.forward, p.forwardIn, p.forwardOut)
-				z := timed(b, p.backward, p.backIn, p.grad)
-				if i > 0 { // the first run allocates
-					baked, forward, backward = append(baked, x.Seconds()), append(forward, y.Seconds()), append(backward, z.Seconds())
-				}
+			run := func() (baked, forward, backward float64) {
+				baked = timed(b, func() error { return p.baked.Run(p.in, p.out) })
+				forward = timed(b, func() error { return p.live.Forward(p.features, p.pixels, p.batch, true) })
+				backward = timed(b, func() error { return p.live.Backward(p.grad, false) })
+				return
 			}
-			x, y, z := median(baked), median(forward), median(backward)
+			timed(b, func() error { return p.baked.Run(p.in, p.out) }) // the first run allocates
+			runtime.GC()
+			before, _ := resident(true)
+			run()
+			x, y, z := math.Inf(1), math.Inf(1), math.Inf(1)
+			for b.Loop() {
+				baked, forward, backward := run()
+				x, y, z = min(x, baked), min(y, forward), min(z, backward)
+			}
+			_, most := resident(false)
 			b.ReportMetric(1e3*x, "baked-ms")
 			b.ReportMetric(1e3*y, "forward-ms")
 			b.ReportMetric(1e3*z, "backward-ms")
 			b.ReportMetric((y+z)/x, "ratio")
-			b.ReportMetric(float64(p.saved)/float64(p.activations), "saved/activations")
+			b.ReportMetric(float64(p.kept)/float64(p.activations), "kept/activations")
+			b.ReportMetric(float64(most-before)/float64(p.activations), "peak/activations")
 		})
 	}
-}
-
-func median(list []float64) float64 {
-	slices.Sort(list)
-	return list[len(list)/2]
 }

@@ -97,7 +97,7 @@ func (w *weighing) reach(output string) {
 		}
 	}
 	for _, n := range slices.Backward(w.m.Graph.Nodes) {
-		if !blind[n.Op] && slices.ContainsFunc(n.Outputs, func(out string) bool { return out != "" && w.reaches[out] }) {
+		if !isBlind(n) && slices.ContainsFunc(n.Outputs, func(out string) bool { return out != "" && w.reaches[out] }) {
 			for _, in := range n.Inputs {
 				w.reaches[in] = true
 			}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"winnow/datasets"
+	"winnow/eval"
+	"winnow/internal/config"
+	"winnow/train"
+)
+
+// demoBackbone is the network that is part of the program.
+const demoBackbone = "glyphnet"
+
+// demoRun is one training of the demo. Runs of one kind differ in labels and filter only.
+type demoRun struct {
+	dir      string // in the demo's folder
+	name     string
+	tone     int  // colour of its curves
+	tuned    bool // the backbone is trained too
+	clean    bool // on the true labels
+	filtered bool
+	pick     func(*demoTrio) *eval.Retrieval
+}
+
+var demoRuns = []demoRun{
+	{"topline", "topline", 3, true, true, false, topline},
+	{"unfiltered", "unfiltered", 2, true, false, false, unfiltered},
+	{"prism", "prism", 1, true, false, true, filtered},
+	{"heads/topline", "topline", 3, false, true, false, topline},
+	{"heads/unfiltered", "unfiltered", 2, false, false, false, unfiltered},
+	{"heads/prism", "prism", 1, false, false, true, filtered},
+}
+
+func topline(t *demoTrio) *eval.Retrieval    { return &t.Topline }
+func unfiltered(t *demoTrio) *eval.Retrieval { return &t.Unfiltered }
+func filtered(t *demoTrio) *eval.Retrieval   { return &t.PRISM }
+
+// tunedSettings are those of the fine-tuned trainings. LOG.md says how they were chosen.
+var tunedSettings = []string{
+	"length=4.8 epochs", "bank.size=4096", "solver.lr=1e-3", "backbone_solver.lr=7e-4", "finetune.weights=all", "finetune.start=1.5 epochs",
+	"filter.warm_up=0.4 epochs", "filter.avgsim=0", "validation.every=1 epoch", "checkpoint=0",
+}
+
+// headSettings are those of the trainings of a head alone.
+var headSettings = []string{"length=10 epochs", "checkpoint=0"}
+
+// config is the setting of one training.
+func (d *demo) config(run demoRun) (config.Run, error) {
+	settings := append([]string{fmt.Sprintf("filter.rate=%g", d.rate)}, headSettings...)
+	if run.tuned {
+		settings = append(settings[:1], tunedSettings...)
+	}
+	for _, setting := range d.c.StringSlice("set") {
+		key, _, _ := strings.Cut(setting, "=")
+		if key == "seed" || strings.HasPrefix(key, "data.") {
+			return config.Run{}, misused("demo: --set %s: the demo decides this itself, by --seed and --out", key)
+		}
+		if run.tuned || !strings.HasPrefix(key, "finetune.") {
+			settings = append(settings, setting)
+		}
+	}
+	cfg, err := config.Load("", settings)
+	if err != nil {
+		return cfg, usageError{err}
+	}
+	if run.tuned && !cfg.Finetune.On() {
+		return cfg, misused("demo: --set finetune.weights=%s: the demo trains the backbone: expected all, a stage or a pattern", config.NoWeights)
+	}
+	manifest := noisyManifest
+	if run.clean {
+		manifest = trueManifest
+	}
+	cfg.Seed = d.seed
+	cfg.Data = config.Data{Manifest: filepath.Join(d.dir, manifest), Features: filepath.Join(d.dir, demoFeatures)}
+	if run.tuned {
+		cfg.Data.Root, cfg.Data.Model = filepath.Join(d.dir, demoImages), demoBackbone
+	}
+	if !run.filtered {
+		cfg.Filter.Scorer = config.NoFilter
+	}
+	if err := cfg.Validate(); err != nil {
+		return cfg, usageError{err}
+	}
+	return cfg, nil
+}
+
+// run does one training and measures it; after the filtered one of the whole network it audits the labels.
+func (d *demo) run(run demoRun) (err error) {
+	labels := d.noisy
+	if run.clean {
+		labels = d.clean
+	}
+	at := &trainCommandRun{c: d.c, dir: filepath.Join(d.dir, filepath.FromSlash(run.dir)), features: d.store.Dir, runtime: d.rt.Version(), start: time.Now()}
+	if at.cfg, err = d.config(run); err != nil {
+		return err
+	}
+	if at.data, err = joinTrainData(labels, d.store); err != nil {
+		return err
+	}
+	if run.tuned {
+		if at.tuning, err = openTuning(d.c, at.cfg, labels); err != nil {
+			return err
+		}
+		at.tuning.rt = d.rt
+		defer at.tuning.close()
+	}
+	curves := demoCurves{name: run.name, tone: run.tone}
+	out, err := d.watched(at, labels, &curves)
+	if err != nil {
+		return explainTrainFailure(err, at.data, at.dir, run.tuned)
+	}
+	last, err := lastState(at)
+	if err != nil {
+		return err
+	}
+	found, err := last.embed(d.c.Context, d.test)
+	if err != nil {
+		return err
+	}
+	measured, err := eval.Retrieve(d.c.Context, found, nil, eval.RetrievalOptions{})
+	if err != nil {
+		return err
+	}
+	if !run.tuned {
+		*run.pick(&d.result.HeadOnly) = measured
+		return nil
+	}
+	*run.pick(&d.result.demoTrio) = measured
+	d.curves = append(d.curves, curves)
+	if err := d.compare(run, at, out); err != nil {
+		return err
+	}
+	if run.filtered {
+		d.found = found
+		return d.audit(last, out)
+	}
+	return nil
+}
+
+// watched does the training, into a folder emptied of an earlier demo's.
+func (d *demo) watched(at *trainCommandRun, labels *datasets.Dataset, curves *demoCurves) (trained, error) {
+	progress := newTrainProgress(d.c.App.ErrWriter, time.Now)
+	defer progress.end()
+	opts := trainOptions{Dir: at.dir, Tuning: at.tuning}
+	opts.Begun = func(plan trainPlan) error {
+		progress.begun(plan)
+		curves.epoch = max(plan.Epoch, 1)
+		if err := prepareRunFolder(at.dir, false, true); err != nil {
+			return err
+		}
+		if err := clearRunFolder(at.dir); err != nil {
+			return err
+		}
+		return at.begin(plan)
+	}
+	opts.Stepped = func(s train.Step) {
+		if !d.c.Bool("quiet") {
+			progress.stepped(s)
+		}
+		curves.stepped(s, labels)
+	}
+	opts.Validated = func(v train.Validation) { curves.score.add(curves.epochs(v.Step), v.Score) }
+	return trainRun(d.c.Context, at.cfg, at.data, opts)
+}
+
+// compare measures what validation chose, beside the features that nobody trained.
+func (d *demo) compare(run demoRun, at *trainCommandRun, out trained) error {
+	if out.BestStep == 0 {
+		d.idle = append(d.idle, run.name)
+	}
+	now, err := at.tuning.now(d.c.Context, d.test)
+	if err != nil {
+		return err
+	}
+	all, err := compareTuned(d.c.Context, out.Head, at.data.Train, asked{query: d.test}, asked{query: now}, eval.RetrievalOptions{})
+	if err != nil {
+		return err
+	}
+	*run.pick(&d.result.Chosen), d.result.Frozen, d.result.Whitened = all.Trained, all.Frozen, all.Whitened
+	return nil
+}
+
+// audit judges the given training labels by the last state of the filtered training.
+func (d *demo) audit(last state, out trained) error {
+	start := time.Now()
+	set, _, err := splitSet(d.noisy, d.store, datasets.Train)
+	if err != nil {
+		return err
+	}
+	if set, err = last.features(d.c.Context, set); err != nil {
+		return err
+	}
+	if d.audited, err = audit(d.c.Context, last.head, set, d.noisy, out.Filter, nil, 0); err != nil {
+		return err
+	}
+	d.result.Detection = *d.audited.Detection
+	d.result.Seconds["audit"] = time.Since(start).Seconds()
+	return nil
+}
