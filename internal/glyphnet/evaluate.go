@@ -14,31 +14,28 @@ import (
 	"winnow/features"
 )
 
-// heldOut is the share of right answers on n images of another stream over the same characters.
-func heldOut(m *net, data *stream, n int) float64 {
-	const batch = 256
-	x, classes := make([]float32, batch*glyphs.Size*glyphs.Size), make([]int, batch)
-	var right float64
-	for first := 0; first < n; first += batch {
-		data.batch(x, classes, first, batch)
-		_, accuracy := crossEntropy(m.classify(m.features(x, batch, false), batch), classes, 0)
-		right += accuracy * batch
-	}
-	return right / float64((n+batch-1)/batch*batch)
-}
-
 // embedder turns n images, as the network sees them, into n vectors of dimension dim.
 type embedder struct {
 	dim int
 	run func(dst blas32.General, x []float32, n int) error
 }
 
-// embedder is the network after training.
-func (m *net) embedder() embedder {
-	return embedder{m.dim, func(dst blas32.General, x []float32, n int) error {
-		copy(dst.Data, m.features(x, n, false))
-		return nil
-	}}
+// heldOut is the share of right answers on n images of another stream over the same characters.
+func heldOut(e embedder, c *classifier, data *stream, n int) (float64, error) {
+	const batch = 256
+	pixels, classes := make([]float32, batch*glyphs.Size*glyphs.Size), make([]int, batch)
+	x, logits := features.NewMatrix(batch, e.dim), features.NewMatrix(batch, len(data.characters))
+	var right float64
+	for first := 0; first < n; first += batch {
+		data.batch(pixels, classes, first, batch)
+		if err := e.run(x, pixels, batch); err != nil {
+			return 0, err
+		}
+		c.forward(logits, x)
+		_, accuracy := crossEntropy(logits, classes, 0)
+		right += accuracy * batch
+	}
+	return right / float64((n+batch-1)/batch*batch), nil
 }
 
 // extract runs the images of a split, drawn as the dataset draws them.
@@ -59,7 +56,7 @@ func extract(e embedder, split string, seed uint64) (features.Set, error) {
 				normalize(x[i*pixels:(i+1)*pixels], grey[:])
 			}
 		})
-		rows := matrix(set.X.Data[class*images*e.dim:], images, e.dim)
+		rows := blas32.General{Rows: images, Cols: e.dim, Stride: e.dim, Data: set.X.Data[class*images*e.dim:]}
 		if err := e.run(rows, x, images); err != nil {
 			return features.Set{}, err
 		}

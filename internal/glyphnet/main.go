@@ -6,8 +6,10 @@
 //	go run ./internal/glyphnet -out models/glyphnet.onnx
 //	go run ./internal/glyphnet -measure models/glyphnet.onnx -split validation
 //
-// Everything is float32 on the CPU, matrix products by ONNX Runtime; the same seed gives the same file on the
-// same machine.
+// The network is the embedded description glyphnet of models/architecture, drawn from the seed, and learns as
+// winnow fine-tunes any backbone: graph/gradient differentiates it, ONNX Runtime runs both passes, train's AdamW
+// steps it. What is here is the rest: the images, the classifier, the folding of the trained normalisations, the
+// measurements. Everything is float32 on the CPU; the same seed gives the same file on the same machine.
 package main
 
 import (
@@ -16,7 +18,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"os/signal"
 
@@ -27,6 +28,7 @@ import (
 	"winnow/datasets/glyphs"
 	"winnow/internal/atomicfile"
 	"winnow/internal/ortlib"
+	"winnow/models/architecture"
 )
 
 func main() {
@@ -43,7 +45,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	s := settings{WarmUp: 200}
+	var s settings
 	flags := flag.NewFlagSet("glyphnet", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.IntVar(&s.Steps, "steps", 4000, "training steps")
@@ -74,7 +76,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if *model != "" {
 		return measureFile(rt, *model, *split, stdout)
 	}
-	return trainFile(ctx, *out, s, stdout, stderr)
+	return trainFile(ctx, rt, *out, s, stdout, stderr)
 }
 
 // load starts ONNX Runtime and serves blas32 with it.
@@ -95,27 +97,43 @@ func load(library string) (*ort.Runtime, error) {
 	return rt, nil
 }
 
-// trainFile trains a network, says how good it is on held-out images and on the validation classes, and writes it.
-func trainFile(ctx context.Context, path string, s settings, stdout, stderr io.Writer) error {
+// trainFile trains a network, writes it, and says how good the file is on fresh images and on the validation classes.
+func trainFile(ctx context.Context, rt *ort.Runtime, path string, s settings, stdout, stderr io.Writer) error {
+	described, err := architecture.Embedded("glyphnet")
+	if err != nil {
+		return err
+	}
 	characters := glyphs.Characters(glyphs.Pretrain)
 	data, err := newStream(characters, s.Conditions, s.Seed)
 	if err != nil {
 		return err
 	}
-	m := newNet(glyphs.Size, 1, shape, len(characters), rand.New(rand.NewPCG(s.Seed, 0)))
-	if err := train(ctx, m, data, s, stderr); err != nil {
+	n, err := newNetwork(rt, described, len(characters), s.Seed)
+	if err != nil {
 		return err
 	}
-	model, err := marshal(m, glyphs.Size, 1)
+	defer n.live.Close()
+	if err := learn(ctx, n, data, s, stderr); err != nil {
+		return err
+	}
+	model, err := n.file()
 	if err != nil {
 		return err
 	}
 	if err := atomicfile.WriteBytes(path, model); err != nil {
 		return err
 	}
+	e, err := openModel(rt, model)
+	if err != nil {
+		return err
+	}
+	accuracy, err := heldOut(e, n.classifier, data.fresh(), 10000)
+	if err != nil {
+		return err
+	}
 	fmt.Fprintf(stdout, "%d steps of %d images of %d characters: accuracy on fresh images %.4f\n",
-		s.Steps, s.Batch, len(characters), heldOut(m, data.fresh(), 10000))
-	r, err := measure(m.embedder(), datasets.Validation, 0)
+		s.Steps, s.Batch, len(characters), accuracy)
+	r, err := measure(e, datasets.Validation, 0)
 	if err != nil {
 		return err
 	}
@@ -125,9 +143,13 @@ func trainFile(ctx context.Context, path string, s settings, stdout, stderr io.W
 
 // measureFile evaluates a written model through ONNX Runtime.
 func measureFile(rt *ort.Runtime, path, split string, stdout io.Writer) error {
-	e, err := openModel(rt, path)
+	model, err := os.ReadFile(path)
 	if err != nil {
 		return err
+	}
+	e, err := openModel(rt, model)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	r, err := measure(e, split, 0)
 	if err != nil {
@@ -137,14 +159,11 @@ func measureFile(rt *ort.Runtime, path, split string, stdout io.Writer) error {
 	return nil
 }
 
-func openModel(rt *ort.Runtime, path string) (embedder, error) {
-	model, err := os.ReadFile(path)
-	if err != nil {
-		return embedder{}, err
-	}
+// openModel loads a written model.
+func openModel(rt *ort.Runtime, model []byte) (embedder, error) {
 	network, err := ort.NewNetwork(rt, model, outputName, ort.NetworkInput{Name: inputName, Channels: 1, Height: glyphs.Size, Width: glyphs.Size})
 	if err != nil {
-		return embedder{}, fmt.Errorf("%s: %w", path, err)
+		return embedder{}, err
 	}
 	return embedder{network.Dim(), network.Infer}, nil // lives as long as the process
 }

@@ -38,7 +38,7 @@ var allowed = map[string][]string{
 	"experiments/finetune": {"eval"},
 	"internal/config":      {"losses", "filters", "train", "head"},
 	"internal/atomicfile":  {},
-	"internal/glyphnet":    {"datasets", "datasets/glyphs", "graph", "backbone/ort", "internal/ortlib", "features"},
+	"internal/glyphnet":    {"datasets", "datasets/glyphs", "graph", "graph/gradient", "backbone/ort", "internal/ortlib", "features", "models/architecture", "train"},
 	"internal/ortlib":      {},
 	"internal/orttest":     {"backbone/ort", "internal/ortlib"},
 	"internal/reference":   {},

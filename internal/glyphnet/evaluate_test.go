@@ -1,0 +1,69 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"winnow/features"
+)
+
+func TestPrecisionAt1AndAUROC(t *testing.T) {
+	// Two tight classes of three and a straggler that lies with the others.
+	s := features.NewSet(6, 2)
+	for i, angle := range []float64{0, 0.1, 1.5, 1.4, 1.6, 1.75} {
+		s.X.Data[2*i], s.X.Data[2*i+1] = float32(math.Cos(angle)), float32(math.Sin(angle))
+	}
+	s.Labels = []int{0, 0, 0, 1, 1, 1}
+	if p := precisionAt1(s); p != 0.5 {
+		t.Errorf("P@1 is %v, expected 3 of 6: the straggler takes two neighbours with it", p)
+	}
+	tight := features.NewSet(400, 8)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range 400 {
+		tight.Labels[i] = i % 8
+		for k := range 8 {
+			tight.X.Data[i*8+k] = 0.01 * float32(rng.NormFloat64())
+		}
+		tight.X.Data[i*8+i%8] += 1
+	}
+	if err := features.Normalize(tight.X); err != nil {
+		t.Fatal(err)
+	}
+	if a := noiseAUROC(tight, 0.5, 1); a < 0.999 {
+		t.Errorf("AUROC on separate classes is %v", a)
+	}
+	for i := range tight.X.Data {
+		tight.X.Data[i] = float32(rng.NormFloat64())
+	}
+	if err := features.Normalize(tight.X); err != nil {
+		t.Fatal(err)
+	}
+	if a := noiseAUROC(tight, 0.5, 1); a < 0.4 || a > 0.6 {
+		t.Errorf("AUROC on vectors without classes is %v, expected about 0.5", a)
+	}
+}
+
+func TestWhitenedIsWhite(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	x := features.NewMatrix(500, 4)
+	for i := range x.Rows {
+		a, b := rng.NormFloat64(), rng.NormFloat64()
+		copy(features.Row(x, i), []float32{float32(5 + 3*a), float32(a + 0.1*b), float32(rng.NormFloat64()), float32(b)})
+	}
+	w, err := whitened(x, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p := range 3 {
+		for q := range 3 {
+			var sum float64
+			for i := range w.Rows {
+				sum += float64(w.Data[i*3+p]) * float64(w.Data[i*3+q]) / float64(w.Rows)
+			}
+			if want := map[bool]float64{true: 1}[p == q]; math.Abs(sum-want) > 1e-3 {
+				t.Errorf("covariance %d,%d is %.4f, expected %v", p, q, sum, want)
+			}
+		}
+	}
+}
