@@ -3,7 +3,6 @@ package ort
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -91,7 +90,7 @@ func (h *held) view(shape []int64) error {
 // float32 [n,D] or [n,D,1,1], its weights float32.
 func NewLive(rt *Runtime, d *gradient.Derivative, o LiveOptions) (_ *Live, err error) {
 	l := &Live{
-		rt: rt, d: d, options: SessionOptions{Threads: o.Threads, Spin: liveSpin}, dims: map[string][]int64{}, saved: map[string]*block{},
+		rt: rt, d: d, options: SessionOptions{Threads: o.Threads}, dims: map[string][]int64{}, saved: map[string]*block{},
 		grads: map[string]*slot{}, next: map[string]*held{}, added: map[string]*held{},
 		kept: newPass(), passing: newPass(),
 	}
@@ -268,6 +267,3 @@ func (l *Live) Close() error {
 	}
 	return errors.Join(err, l.plain.close(), l.probe.close(), l.forward.close(), l.backward.close())
 }
-
-// liveSpin keeps the workers of a live network awake between two of its operators, of which it has hundreds.
-const liveSpin = 200 * time.Microsecond

@@ -32,7 +32,7 @@ func writeReport(here string) error {
 			table(&text, score.name, ofSet, score.of)
 		}
 		for _, noise := range noisesOf(set, ofSet) {
-			name := fmt.Sprintf("curves-%s-%s.svg", set, strings.NewReplacer(" ", "", "%", "").Replace(noise))
+			name := fmt.Sprintf("curves-%s-%s.svg", set, strings.NewReplacer(" ", "", "%", "", ",", "-").Replace(noise))
 			drawing := curves(set, noise, where(ofSet, func(r row) bool { return r.Noise == noise }))
 			if drawing == "" {
 				continue
