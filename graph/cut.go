@@ -13,18 +13,7 @@ func Cut(m *Model, tensor string) (*Model, error) {
 	if g.Producers()[tensor] == nil {
 		return nil, fmt.Errorf("graph: tensor %q: no node makes it: %s", tensor, g.suggest(tensor))
 	}
-	needed := map[string]bool{tensor: true}
-	var nodes []*Node
-	for _, n := range slices.Backward(g.Nodes) {
-		if !slices.ContainsFunc(n.Outputs, func(out string) bool { return out != "" && needed[out] }) {
-			continue
-		}
-		nodes = append(nodes, n)
-		for _, name := range n.uses() {
-			needed[name] = true
-		}
-	}
-	slices.Reverse(nodes)
+	nodes, needed := g.behind(tensor)
 	kept := func(v *ValueInfo) bool { return needed[v.Name] }
 	c := *m
 	c.Graph = &Graph{
@@ -36,6 +25,25 @@ func Cut(m *Model, tensor string) (*Model, error) {
 	}
 	c.Graph.Initializers = filter(g.Initializers, func(t *Tensor) bool { return needed[t.Name] })
 	return &c, nil
+}
+
+// behind are the nodes that some tensors need, in their order, and the names of all that these read.
+func (g *Graph) behind(tensors ...string) (nodes []*Node, needed map[string]bool) {
+	needed = map[string]bool{}
+	for _, name := range tensors {
+		needed[name] = true
+	}
+	for _, n := range slices.Backward(g.Nodes) {
+		if !slices.ContainsFunc(n.Outputs, func(out string) bool { return out != "" && needed[out] }) {
+			continue
+		}
+		nodes = append(nodes, n)
+		for _, name := range n.uses() {
+			needed[name] = true
+		}
+	}
+	slices.Reverse(nodes)
+	return nodes, needed
 }
 
 // describe says what is known of a tensor; without a known type it is called float32, as features are.

@@ -32,21 +32,7 @@ func (b *Builder) Import(domain string, version int64) {
 // Prune drops the nodes and constants that none of these tensors needs.
 func (b *Builder) Prune(tensors []string) {
 	g := b.m.Graph
-	needed := map[string]bool{}
-	for _, name := range tensors {
-		needed[name] = true
-	}
-	var nodes []*Node
-	for _, n := range slices.Backward(g.Nodes) {
-		if !slices.ContainsFunc(n.Outputs, func(out string) bool { return out != "" && needed[out] }) {
-			continue
-		}
-		nodes = append(nodes, n)
-		for _, name := range n.uses() {
-			needed[name] = true
-		}
-	}
-	slices.Reverse(nodes)
+	nodes, needed := g.behind(tensors...)
 	g.Nodes = nodes
 	g.Initializers = filter(g.Initializers, func(t *Tensor) bool { return needed[t.Name] })
 }
