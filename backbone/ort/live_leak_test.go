@@ -56,10 +56,14 @@ func TestLiveLeaksNothing(t *testing.T) {
 	m, weights := smallNet()
 	l := openLive(t, m, weights)
 	steps(t, l, 200) // the arenas fill
-	before := resident(t)
-	steps(t, l, 2000)
-	if grown := resident(t) - before; grown > 1<<20 {
-		t.Errorf("2000 steps: %d bytes more", grown)
+	least := int64(1 << 62)
+	for range 3 { // what leaks grows every time; the Go heap and the race detector's shadow of it do not
+		before := resident(t)
+		steps(t, l, 2000)
+		least = min(least, int64(resident(t)-before))
+	}
+	if least > 1<<20 {
+		t.Errorf("2000 steps: %d bytes more, at the least of three times", least)
 	}
 	for range 2 {
 		if err := l.Close(); err != nil {
