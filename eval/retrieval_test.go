@@ -229,23 +229,13 @@ func goldenSet(t *testing.T, rows [][]float64, labels []int) features.Set {
 }
 
 func TestGoldenMetrics(t *testing.T) {
-	ran := map[string]int{}
-	for _, c := range reference.Golden(t, "metrics") {
-		switch c.Method {
-		case "retrieval":
-			goldenRetrieval(t, c)
-		case "noise_detection":
-			goldenDetection(t, c)
-		default: // clustering, classification: a later issue's metrics
-			continue
-		}
-		ran[c.Method]++
-	}
-	t.Logf("golden metrics: %v", ran)
-	if ran["retrieval"] == 0 || ran["noise_detection"] == 0 {
-		t.Error("no case ran")
-	}
+	reference.Check(t, "metrics", reference.Checks{
+		"retrieval":       goldenRetrieval,
+		"noise_detection": goldenDetection,
+	})
 }
+
+func TestMain(m *testing.M) { reference.Main(m) }
 
 func goldenRetrieval(t *testing.T, c reference.Case) {
 	labelsOf := func(key string) []int { return c.Ints(t, key) }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,29 +25,9 @@ var goldens = map[string]func(*testing.T, reference.Case){
 	"ema":                goldenEMA,
 }
 
-func TestGolden(t *testing.T) {
-	ran := map[string]int{}
-	for _, c := range reference.Golden(t, "prism") {
-		check, ok := goldens[c.Method]
-		if !ok {
-			t.Errorf("%s: method %q is unknown to this test", c.Name, c.Method)
-			continue
-		}
-		ran[c.Method]++
-		t.Run(c.Name, func(t *testing.T) { check(t, c) })
-	}
-	var lines []string
-	for method := range goldens {
-		if ran[method] == 0 {
-			t.Errorf("no case of method %q", method)
-		}
-		lines = append(lines, fmt.Sprintf("%s: %d cases", method, ran[method]))
-	}
-	sort.Strings(lines)
-	for _, line := range lines {
-		t.Log(line)
-	}
-}
+func TestGolden(t *testing.T) { reference.Check(t, "prism", goldens) }
+
+func TestMain(m *testing.M) { reference.Main(m) }
 
 func goldenNormalizer(t *testing.T, c reference.Case) {
 	dim := int(c.Param("D", 0))

@@ -40,8 +40,15 @@ type Entry struct {
 
 // Catalog is every loss of winnow. To add one: its file, its line here, its test.
 var Catalog = []Entry{
+	// Of pairs.
 	contrastiveEntry,
+
+	// Of an anchor with all its pairs.
+
+	// Of triplets and more.
 	tripletEntry,
+
+	// Of classes.
 	softTripleEntry,
 }
 

@@ -66,6 +66,26 @@ func settingVariants(e Entry) []map[string]any {
 	return out
 }
 
+// moreVariants are combinations that no single setting reaches.
+var moreVariants = map[string][]map[string]any{
+	"soft_triple": {{"tau": 0.2, "centers": 3}, {"centers": 1, "tau": 0.2}},
+}
+
+// plainSettings make a loss that draws at every step one that does not: what is drawn carries no gradient, so that
+// a drawn choice has no directional difference.
+var plainSettings = map[string]map[string]any{
+	"triplet": {"select": "batch_hard"},
+}
+
+// drawn reports whether this subject draws when it is evaluated.
+func (s subject) drawn() bool {
+	if !s.entry.Draws {
+		return false
+	}
+	l, ok := s.exact().(*similarity)
+	return !ok || l.draw != nil
+}
+
 func catalogSubject(t testing.TB, e Entry, settings map[string]any) subject {
 	build := func() Loss { return mustNew(t, e.Name, settings, testEnv(conformDim, conformClasses, 3)) }
 	return subject{entry: e, build: build, exact: build}
@@ -73,11 +93,7 @@ func catalogSubject(t testing.TB, e Entry, settings map[string]any) subject {
 
 func TestConformance(t *testing.T) {
 	for _, e := range Catalog {
-		variants := settingVariants(e)
-		if e.Name == "soft_triple" {
-			variants = append(variants, map[string]any{"tau": 0.2, "centers": 3}, map[string]any{"centers": 1, "tau": 0.2})
-		}
-		for _, settings := range variants {
+		for _, settings := range append(settingVariants(e), moreVariants[e.Name]...) {
 			t.Run(fmt.Sprint(e.Name, settings), func(t *testing.T) {
 				for _, check := range conformChecks {
 					if err := check.run(catalogSubject(t, e, settings)); err != nil {

@@ -54,49 +54,59 @@ func mustNew(t testing.TB, name string, settings map[string]any, env Env) Loss {
 	return l
 }
 
-func checkPairCase(t *testing.T, c reference.Case, name string, settings map[string]any) {
-	in := goldenInput(t, c)
-	want, wantGrad := c.Float(t, "loss"), c.Matrix(t, "grad")
-	l := mustNew(t, name, settings, goldenEnv(t, c))
-	loss, grad := exactPairs(l.(*similarity), in)
-	compare(t, c.Name+" float64", loss, want, grad, wantGrad, lossRel, gradRel)
-	loss, grad = public(l, in)
-	compare(t, c.Name+" float32", loss, want, grad, wantGrad, loss32, grad32)
+// pairCheck compares a loss of pairs or triplets with a golden case: the function of similarities and the chain in
+// float64, then the public float32 path. settings turns the case's parameters into the loss's.
+func pairCheck(name string, settings func(c reference.Case) map[string]any) func(*testing.T, reference.Case) {
+	return func(t *testing.T, c reference.Case) {
+		in := goldenInput(t, c)
+		want, wantGrad := c.Float(t, "loss"), c.Matrix(t, "grad")
+		l := mustNew(t, name, settings(c), goldenEnv(t, c))
+		loss, grad, _ := exactEval(l, name, in)
+		compare(t, "float64", loss, want, grad, wantGrad, lossRel, gradRel)
+		loss, grad = public(l, in)
+		compare(t, "float32", loss, want, grad, wantGrad, loss32, grad32)
+	}
 }
 
-func TestGoldenContrastive(t *testing.T) {
-	ran := 0
-	for _, c := range reference.Golden(t, "losses_pair") {
-		if c.Method != "contrastive_prism" && c.Method != "memory_contrastive" {
-			continue
-		}
-		checkPairCase(t, c, "contrastive", map[string]any{"form": c.Params["form"], "margin": c.Params["lam"], "eps": c.Params["eps"]})
-		ran++
-	}
-	reference.Enough(t, ran, 33)
+// goldenChecks are all: topic, method, check. A new loss adds its methods in its own file's function.
+var goldenChecks = map[string]reference.Checks{
+	"losses_pair": {
+		"contrastive_prism":  pairCheck("contrastive", contrastiveSettings),
+		"memory_contrastive": pairCheck("contrastive", contrastiveSettings),
+	},
+	"losses_triplet": {
+		"triplet":            pairCheck("triplet", tripletSettings("all")),
+		"triplet_batch_hard": pairCheck("triplet", tripletSettings("batch_hard")),
+		"triplet_indices":    goldenTripletIndices,
+	},
+	"losses_proxy": {
+		"soft_triple": goldenSoftTriple,
+	},
+	"miners": {
+		"facenet_semihard": goldenSemihardCandidates,
+	},
+	"bspml": {},
 }
 
-func TestGoldenTriplet(t *testing.T) {
-	ran, left := 0, 0
-	for _, c := range reference.Golden(t, "losses_triplet") {
-		settings := map[string]any{"distance": c.Params["distance"], "margin": c.Params["margin"], "smooth": c.Params["smooth"], "reduction": c.Params["reduction"]}
-		switch c.Method {
-		case "triplet":
-			if c.Params["swap"] == true {
-				left++ // a later issue
-				continue
-			}
-			settings["select"] = "all"
-		case "triplet_batch_hard":
-			settings["select"] = "batch_hard"
-		default:
-			continue
-		}
-		checkPairCase(t, c, "triplet", settings)
-		ran++
+func TestGolden(t *testing.T) {
+	for _, topic := range slices.Sorted(maps.Keys(goldenChecks)) {
+		t.Run(topic, func(t *testing.T) { reference.Check(t, topic, goldenChecks[topic]) })
 	}
-	t.Logf("%d cases with swap left out", left)
-	reference.Enough(t, ran, 43)
+}
+
+func TestMain(m *testing.M) { reference.Main(m) }
+
+func contrastiveSettings(c reference.Case) map[string]any {
+	return map[string]any{"form": c.Params["form"], "margin": c.Params["lam"], "eps": c.Params["eps"]}
+}
+
+func tripletSettings(choose string) func(c reference.Case) map[string]any {
+	return func(c reference.Case) map[string]any {
+		return map[string]any{
+			"select": choose, "distance": c.Params["distance"], "margin": c.Params["margin"],
+			"smooth": c.Params["smooth"], "swap": c.Params["swap"], "reduction": c.Params["reduction"],
+		}
+	}
 }
 
 // listed adds given triplets by the rule of every selection.
@@ -122,72 +132,47 @@ func (l listed) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return t.sum, t.divisor(l.reduce, p)
 }
 
-func TestGoldenTripletIndices(t *testing.T) {
-	ran := 0
-	for _, c := range reference.Golden(t, "losses_triplet") {
-		if c.Method != "triplet_indices" {
-			continue
-		}
-		settings := map[string]any{"distance": c.Params["distance"], "margin": c.Params["margin"], "smooth": c.Params["smooth"], "reduction": c.Params["reduction"]}
-		l := mustNew(t, "triplet", settings, goldenEnv(t, c)).(*similarity)
-		fn := listed{triplet: l.fn.(*triplet)}
-		c.Decode(t, "indices", &fn.triplets)
-		l.fn, l.whole, l.draw = fn, true, nil
-		in := goldenInput(t, c)
-		loss, grad := exactPairs(l, in)
-		compare(t, c.Name, loss, c.Float(t, "loss"), grad, c.Matrix(t, "grad"), lossRel, gradRel)
-		loss, grad = public(l, in)
-		compare(t, c.Name+" float32", loss, c.Float(t, "loss"), grad, c.Matrix(t, "grad"), loss32, grad32)
-		ran++
-	}
-	reference.Enough(t, ran, 8)
+func goldenTripletIndices(t *testing.T, c reference.Case) {
+	l := mustNew(t, "triplet", tripletSettings("all")(c), goldenEnv(t, c)).(*similarity)
+	fn := listed{triplet: l.fn.(*triplet)}
+	c.Decode(t, "indices", &fn.triplets)
+	l.fn, l.whole, l.draw = fn, true, nil
+	in := goldenInput(t, c)
+	loss, grad := exactPairs(l, in)
+	compare(t, "float64", loss, c.Float(t, "loss"), grad, c.Matrix(t, "grad"), lossRel, gradRel)
+	loss, grad = public(l, in)
+	compare(t, "float32", loss, c.Float(t, "loss"), grad, c.Matrix(t, "grad"), loss32, grad32)
 }
 
-func TestGoldenSoftTriple(t *testing.T) {
-	ran := 0
-	for _, c := range reference.Golden(t, "losses_proxy") {
-		if c.Method != "soft_triple" {
-			continue
-		}
-		proxies := c.Matrix(t, "proxies")
-		k := int(c.Param("centers_per_class", 0))
-		env := testEnv(len(proxies[0]), len(proxies)/k, 1)
-		l := mustNew(t, "soft_triple", map[string]any{
-			"centers": k, "la": c.Params["la"], "gamma": c.Params["gamma_multiplier"], "margin": c.Params["margin"], "tau": c.Params["tau"],
-		}, env).(*proxied)
-		in := goldenInput(t, c)
-		want, wantGrad, wantProxies := c.Float(t, "loss"), c.Matrix(t, "grad"), c.Matrix(t, "grad_proxies")
-		loss, grad, gradProxies := exactProxies(l, in, proxies)
-		compare(t, c.Name, loss, want, grad, wantGrad, lossRel, gradRel)
-		compare(t, c.Name+" proxies", loss, want, gradProxies, wantProxies, lossRel, gradRel)
-		copy(l.p.Data, matrix32(proxies).X.Data)
-		loss, grad = public(l, in)
-		compare(t, c.Name+" float32", loss, want, grad, wantGrad, loss32, grad32)
-		compare(t, c.Name+" float32 proxies", loss, want, widen64(l.p.Grad, l.p.Cols), wantProxies, loss32, grad32)
-		ran++
-	}
-	reference.Enough(t, ran, 8)
+func goldenSoftTriple(t *testing.T, c reference.Case) {
+	proxies := c.Matrix(t, "proxies")
+	k := int(c.Param("centers_per_class", 0))
+	env := testEnv(len(proxies[0]), len(proxies)/k, 1)
+	l := mustNew(t, "soft_triple", map[string]any{
+		"centers": k, "la": c.Params["la"], "gamma": c.Params["gamma_multiplier"], "margin": c.Params["margin"], "tau": c.Params["tau"],
+	}, env).(*proxied)
+	in := goldenInput(t, c)
+	want, wantGrad, wantProxies := c.Float(t, "loss"), c.Matrix(t, "grad"), c.Matrix(t, "grad_proxies")
+	loss, grad, gradProxies := exactProxies(l, in, proxies)
+	compare(t, "float64", loss, want, grad, wantGrad, lossRel, gradRel)
+	compare(t, "float64 proxies", loss, want, gradProxies, wantProxies, lossRel, gradRel)
+	copy(l.p.Data, matrix32(proxies).X.Data)
+	loss, grad = public(l, in)
+	compare(t, "float32", loss, want, grad, wantGrad, loss32, grad32)
+	compare(t, "float32 proxies", loss, want, widen64(l.p.Grad, l.p.Cols), wantProxies, loss32, grad32)
 }
 
 // The candidate sets of the selection itself: what a draw can be, for every ordered positive pair.
-func TestGoldenSemihardCandidates(t *testing.T) {
-	ran := 0
-	for _, c := range reference.Golden(t, "miners") {
-		if c.Method != "facenet_semihard" {
-			continue
-		}
-		var raw [][]any
-		c.Decode(t, "candidates", &raw)
-		var want []string
-		for _, row := range raw {
-			want = append(want, fmt.Sprint(row))
-		}
-		if got := candidates(goldenInput(t, c), c.Param("alpha", 0)); !slices.Equal(got, want) {
-			t.Errorf("%s: candidates %v, expected %v", c.Name, got, want)
-		}
-		ran++
+func goldenSemihardCandidates(t *testing.T, c reference.Case) {
+	var raw [][]any
+	c.Decode(t, "candidates", &raw)
+	var want []string
+	for _, row := range raw {
+		want = append(want, fmt.Sprint(row))
 	}
-	reference.Enough(t, ran, 5)
+	if got := candidates(goldenInput(t, c), c.Param("alpha", 0)); !slices.Equal(got, want) {
+		t.Errorf("candidates %v, expected %v", got, want)
+	}
 }
 
 func candidates(in exactInput, alpha float64) (out []string) {

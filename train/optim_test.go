@@ -73,79 +73,67 @@ func farthest(got, want [][]float64) float64 {
 	return worst
 }
 
-func TestGoldenSolvers(t *testing.T) {
-	ran := 0
-	for _, c := range reference.Golden(t, "optim") {
-		if !c.Has("trajectory") {
-			continue
-		}
-		cfg := goldenSolver(c)
-		if err := cfg.Validate(); err != nil {
-			t.Errorf("%s: %v", c.Name, err)
-			continue
-		}
-		a, b, x0, want := c.Matrix(t, "A"), c.Floats(t, "b"), c.Floats(t, "x0"), c.Matrix(t, "trajectory")
-		lr := func(int) float64 { return cfg.LR }
-		if c.Method == "sgd+cosine" {
-			s, err := NewSchedule(ScheduleConfig{Name: "cosine"}, cfg.LR, int(c.Param("T_max", 0)), 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			lr = s.At
-		}
-		if d := farthest(walk[float64](cfg, a, b, x0, len(want), lr), want); d > 1e-10 {
-			t.Errorf("%s: float64 is off by %.3g", c.Name, d)
-		}
-		if d := farthest(walk[float32](cfg, a, b, x0, len(want), lr), want); d > 1e-4 {
-			t.Errorf("%s: float32 is off by %.3g", c.Name, d)
-		}
-		wrong := cfg
-		wrong.LR *= 1 + 1e-6
-		off := func(step int) float64 { return lr(step) * (1 + 1e-6) }
-		if d := farthest(walk[float64](wrong, a, b, x0, len(want), off), want); d < 1e-10 {
-			t.Errorf("%s: a rate wrong by a millionth is not seen", c.Name)
-		}
-		ran++
-	}
-	reference.Enough(t, ran, 14)
+func TestGolden(t *testing.T) {
+	reference.Check(t, "optim", reference.Checks{
+		"sgd": goldenTrajectory, "adam": goldenTrajectory, "adamw": goldenTrajectory, "rmsprop": goldenTrajectory, "sgd+cosine": goldenTrajectory,
+		"cosine_lr": goldenSchedule, "multistep_lr": goldenSchedule, "supcon_lr": goldenSchedule,
+	})
 }
 
-func TestGoldenSchedules(t *testing.T) {
-	ran := 0
-	for _, c := range reference.Golden(t, "optim") {
-		if !c.Has("lr") {
-			continue
-		}
-		want := c.Floats(t, "lr")
-		cfg, total, epoch := ScheduleConfig{}, len(want), 1
-		switch c.Method {
-		case "cosine_lr":
-			cfg = ScheduleConfig{Name: "cosine", Min: c.Param("eta_min", 0)}
-			total = int(c.Param("T_max", 0))
-		case "multistep_lr":
-			cfg = ScheduleConfig{Name: "multistep", Gamma: c.Param("gamma", 0)}
-			for _, m := range c.Params["milestones"].([]any) {
-				cfg.Milestones = append(cfg.Milestones, int(m.(float64)))
-			}
-		case "supcon_lr":
-			epoch = int(c.Param("batches_per_epoch", 0))
-			total = epoch * int(c.Param("epochs", 0))
-			cfg = ScheduleConfig{Name: "supcon", Gamma: c.Param("lr_decay_rate", 0), Warmup: epoch * int(c.Param("warm_epochs", 0)), WarmupFrom: c.Param("warmup_from", 0)}
-		default:
-			t.Errorf("%s: method %s is not tested", c.Name, c.Method)
-			continue
-		}
-		s, err := NewSchedule(cfg, c.Param("lr", 0), total, epoch)
-		if err != nil {
-			t.Errorf("%s: %v", c.Name, err)
-			continue
-		}
-		for step, lr := range want {
-			if got := s.At(step); math.Abs(got-lr) > 1e-10*math.Abs(lr)+1e-16 {
-				t.Errorf("%s: step %d: %.12g, expected %.12g", c.Name, step, got, lr)
-			}
-		}
-		ran++
+func TestMain(m *testing.M) { reference.Main(m) }
+
+func goldenTrajectory(t *testing.T, c reference.Case) {
+	cfg := goldenSolver(c)
+	if err := cfg.Validate(); err != nil {
+		t.Fatal(err)
 	}
-	reference.Enough(t, ran, 4)
+	a, b, x0, want := c.Matrix(t, "A"), c.Floats(t, "b"), c.Floats(t, "x0"), c.Matrix(t, "trajectory")
+	lr := func(int) float64 { return cfg.LR }
+	if c.Method == "sgd+cosine" {
+		s, err := NewSchedule(ScheduleConfig{Name: "cosine"}, cfg.LR, int(c.Param("T_max", 0)), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lr = s.At
+	}
+	if d := farthest(walk[float64](cfg, a, b, x0, len(want), lr), want); d > 1e-10 {
+		t.Errorf("float64 is off by %.3g", d)
+	}
+	if d := farthest(walk[float32](cfg, a, b, x0, len(want), lr), want); d > 1e-4 {
+		t.Errorf("float32 is off by %.3g", d)
+	}
+	wrong := cfg
+	wrong.LR *= 1 + 1e-6
+	off := func(step int) float64 { return lr(step) * (1 + 1e-6) }
+	if d := farthest(walk[float64](wrong, a, b, x0, len(want), off), want); d < 1e-10 {
+		t.Error("a rate wrong by a millionth is not seen")
+	}
+}
+
+func goldenSchedule(t *testing.T, c reference.Case) {
+	want := c.Floats(t, "lr")
+	cfg, total, epoch := ScheduleConfig{}, len(want), 1
+	switch c.Method {
+	case "cosine_lr":
+		cfg = ScheduleConfig{Name: "cosine", Min: c.Param("eta_min", 0)}
+		total = int(c.Param("T_max", 0))
+	case "multistep_lr":
+		cfg = ScheduleConfig{Name: "multistep", Gamma: c.Param("gamma", 0)}
+		for _, m := range c.Params["milestones"].([]any) {
+			cfg.Milestones = append(cfg.Milestones, int(m.(float64)))
+		}
+	case "supcon_lr":
+		epoch = int(c.Param("batches_per_epoch", 0))
+		total = epoch * int(c.Param("epochs", 0))
+		cfg = ScheduleConfig{Name: "supcon", Gamma: c.Param("lr_decay_rate", 0), Warmup: epoch * int(c.Param("warm_epochs", 0)), WarmupFrom: c.Param("warmup_from", 0)}
+	}
+	s, err := NewSchedule(cfg, c.Param("lr", 0), total, epoch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for step, lr := range want {
+		if got := s.At(step); math.Abs(got-lr) > 1e-10*math.Abs(lr)+1e-16 {
+			t.Errorf("step %d: %.12g, expected %.12g", step, got, lr)
+		}
+	}
 }

@@ -63,47 +63,6 @@ func find(t testing.TB, env, folder, name string) string {
 	return path
 }
 
-// Golden reads the cases of one topic ("prism", "losses_pair"); the test is skipped (CI: fails) without it.
-func Golden(t testing.TB, topic string) []Case {
-	t.Helper()
-	data, err := os.ReadFile(find(t, "WINNOW_GOLDEN", "golden", topic+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct {
-		Cases []map[string]json.RawMessage
-	}
-	if err := json.Unmarshal(data, &file); err != nil {
-		t.Fatalf("reference: %s.json: %v", topic, err)
-	}
-	cases := make([]Case, len(file.Cases))
-	for i, fields := range file.Cases {
-		c := Case{Topic: topic, Fields: fields}
-		for key, dst := range map[string]any{"name": &c.Name, "method": &c.Method, "params": &c.Params} {
-			if raw, ok := fields[key]; ok {
-				if err := json.Unmarshal(raw, dst); err != nil {
-					t.Fatalf("reference: %s.json: case %d: %s: %v", topic, i, key, err)
-				}
-			}
-		}
-		cases[i] = c
-	}
-	return cases
-}
-
-// Enough fails a test for which fewer golden cases were there than the public set holds; another set
-// ($WINNOW_GOLDEN) may hold more or fewer, but some.
-func Enough(t testing.TB, ran, public int) {
-	t.Helper()
-	if os.Getenv("WINNOW_GOLDEN") != "" {
-		public = 1
-	}
-	t.Logf("%d golden cases", ran)
-	if ran < public {
-		t.Errorf("%d golden cases, expected at least %d", ran, public)
-	}
-}
-
 // Has reports whether the case has a field that is not null.
 func (c Case) Has(key string) bool {
 	raw, ok := c.Fields[key]
