@@ -26,27 +26,34 @@ type Env struct {
 
 // Entry is one loss as the catalog tells it: to people (`winnow losses`), to the configuration, to tests.
 type Entry struct {
-	Name     string // in configurations
-	Title    string
-	Paper    string
-	Equation string // in that paper
-	Formula  string
-	Settings []Setting
-	Against  Against
-	Params   bool // New returns a Trainable
-	Draws    bool // Eval draws from Env.Step
-	New      func(v Values, env Env) (Loss, error)
+	Name       string // in configurations
+	Title      string
+	Paper      string
+	Equation   string // in that paper
+	Formula    string
+	Settings   []Setting
+	Against    Against
+	Params     bool // New returns a Trainable; settings may leave it without parameters
+	Draws      bool // Eval draws from Env.Step
+	Unlabelled bool // rows of z may have no label (features.Unlabelled)
+	New        func(v Values, env Env) (Loss, error)
 }
 
 // Catalog is every loss of winnow. To add one: its file, its line here, its test.
 var Catalog = []Entry{
 	// Of pairs.
 	contrastiveEntry,
+	marginalEntry,
+	unhingedMarginalEntry,
+	auxiliaryPairEntry,
 
 	// Of an anchor with all its pairs.
 
 	// Of triplets and more.
 	tripletEntry,
+	marginEntry,
+	quadrupletEntry,
+	adaptedTripletEntry,
 
 	// Of classes.
 	softTripleEntry,

@@ -8,7 +8,12 @@ import (
 
 // exactTwins are the float64 twins of the losses that are neither a function of similarities nor of proxies, by
 // name in the catalog: loss, gradient with respect to in.z as given, and the gradient of every parameter.
-var exactTwins = map[string]func(l Loss, in exactInput) (loss float64, grad [][]float64, params [][][]float64){}
+var exactTwins = map[string]func(l Loss, in exactInput) (loss float64, grad [][]float64, params [][][]float64){
+	"adapted_triplet": func(l Loss, in exactInput) (float64, [][]float64, [][][]float64) {
+		loss, grad := exactAdapted(l.(*adaptedTriplet), in)
+		return loss, grad, nil
+	},
+}
 
 // exactEval is the float64 twin of public for whatever the loss is built on.
 func exactEval(l Loss, name string, in exactInput) (loss float64, grad [][]float64, params [][][]float64) {
@@ -19,6 +24,8 @@ func exactEval(l Loss, name string, in exactInput) (loss float64, grad [][]float
 	case *similarity:
 		loss, grad = exactPairs(l, in)
 		return loss, grad, nil
+	case *parametric:
+		return exactParametric(l, in)
 	case *proxied:
 		var own [][]float64
 		loss, grad, own = exactProxies(l, in, widen64(l.p.Data, l.p.Cols))
@@ -111,6 +118,9 @@ func kernel(l Loss, in exactInput) (fn simLoss, draw *rand.Rand, p *pairs, S []f
 			draw = l.draw()
 		}
 		return l.fn, draw, p, cosines(in.z, other, l.exact)
+	case *parametric:
+		l.own.load(l.p, in.labels)
+		return kernel(&l.similarity, in)
 	case *proxied:
 		q, _ := unit64(widen64(l.p.Data, l.p.Cols))
 		return l.fn, nil, &pairs{rows: in.labels, cols: l.cols}, cosines(in.z, q, l.exact)

@@ -54,7 +54,9 @@ func checkRotation(s subject) error {
 	rename := func(labels []int) []int {
 		out := make([]int, len(labels))
 		for i, y := range labels {
-			out[i] = names[y]
+			if out[i] = y; y >= 0 {
+				out[i] = names[y]
+			}
 		}
 		return out
 	}

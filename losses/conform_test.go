@@ -82,8 +82,13 @@ func (s subject) drawn() bool {
 	if !s.entry.Draws {
 		return false
 	}
-	l, ok := s.exact().(*similarity)
-	return !ok || l.draw != nil
+	switch l := s.exact().(type) {
+	case *similarity:
+		return l.draw != nil
+	case *parametric:
+		return l.draw != nil
+	}
+	return true
 }
 
 func catalogSubject(t testing.TB, e Entry, settings map[string]any) subject {
@@ -126,6 +131,13 @@ var conformChecks = []struct {
 // inputs are the comparisons the entry allows: against itself, and against a bank.
 func (s subject) inputs(seed uint64, n int) []exactInput {
 	in := conformInput(seed, n)
+	if s.entry.Unlabelled {
+		some := conformInput(seed+200, n)
+		for i := 0; i < n; i += 5 {
+			some.labels[i] = features.Unlabelled
+		}
+		return []exactInput{in, some}
+	}
 	if s.entry.Against != Both {
 		return []exactInput{in}
 	}

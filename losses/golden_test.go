@@ -78,12 +78,21 @@ var goldenChecks = map[string]reference.Checks{
 		"triplet":            pairCheck("triplet", tripletSettings("all")),
 		"triplet_batch_hard": pairCheck("triplet", tripletSettings("batch_hard")),
 		"triplet_indices":    goldenTripletIndices,
+		"margin":             goldenMargin,
+		"marginal_pairs":     pairCheck("marginal", sameNames),
+		"unhinged_marginal":  pairCheck("unhinged_marginal", sameNames),
+		"auxiliary_pair":     pairCheck("auxiliary_pair", sameNames),
+		"quadruplet":         pairCheck("quadruplet", sameNames),
+		"adapted_triplet":    goldenAdapted,
+		"adapted_match_only": goldenMatchOnly,
+		"semi_match":         goldenSemiMatch,
 	},
 	"losses_proxy": {
 		"soft_triple": goldenSoftTriple,
 	},
 	"miners": {
-		"facenet_semihard": goldenSemihardCandidates,
+		"facenet_semihard":  goldenSemihardCandidates,
+		"distance_weighted": goldenDistanceWeighted,
 	},
 	"bspml": {},
 }

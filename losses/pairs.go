@@ -37,15 +37,20 @@ func (p *pairs) positive(i, j int) bool { return p.rows[i] == p.cols[j] && p.apa
 // checkSet panics where a caller breaks the contract of Eval; what a person can get wrong is checked at
 // the doors.
 func checkSet(what string, s features.Set, dim int) {
+	checkShape(what, s, dim)
+	for i, y := range s.Labels {
+		if y < 0 {
+			panic(fmt.Sprintf("losses: %s: row %d has label %d: a loss compares labelled rows", what, i, y))
+		}
+	}
+}
+
+// checkShape is checkSet for a loss that takes unlabelled rows too.
+func checkShape(what string, s features.Set, dim int) {
 	if s.Dim() != dim {
 		panic(fmt.Sprintf("losses: %s has %d dimensions, expected %d", what, s.Dim(), dim))
 	}
 	if len(s.Labels) != s.Len() || (s.IDs != nil && len(s.IDs) != s.Len()) {
 		panic(fmt.Sprintf("losses: %s has %d rows with %d labels and %d ids", what, s.Len(), len(s.Labels), len(s.IDs)))
-	}
-	for i, y := range s.Labels {
-		if y < 0 {
-			panic(fmt.Sprintf("losses: %s: row %d has label %d: a loss compares labelled rows", what, i, y))
-		}
 	}
 }

@@ -34,7 +34,14 @@ func (l spoiledTrainable) Eval(grad *blas32.General, z features.Set, ref *featur
 	return l.spoiledLoss.Eval(grad, z, ref)
 }
 
-func (l spoiledTrainable) Proxies() (*features.Param, int) { return l.Trainable.(Proxied).Proxies() }
+type spoiledProxied struct {
+	spoiledLoss
+	Proxied
+}
+
+func (l spoiledProxied) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
+	return l.spoiledLoss.Eval(grad, z, ref)
+}
 
 func scaleGrad(grad *blas32.General, by float32) {
 	if grad != nil {
@@ -184,6 +191,9 @@ func TestSpoiledTwinsFail(t *testing.T) {
 			bad := good
 			bad.build = func() Loss { return spoilLoss(good.build(), twin.eval) }
 			for _, check := range conformChecks {
+				if check.name == "directional difference" && good.drawn() {
+					continue // no slope to see it by: see checkDirection
+				}
 				if slices.Contains(twin.seen, check.name) && check.run(bad) == nil {
 					t.Errorf("%s: %s: %s does not see it", e.Name, name, check.name)
 				}
@@ -209,6 +219,9 @@ func hasKernel(s subject) bool {
 
 func spoilLoss(l Loss, eval func(Loss, *blas32.General, features.Set, *features.Set) float64) Loss {
 	bad := spoiledLoss{l, eval}
+	if owner, ok := l.(Proxied); ok {
+		return spoiledProxied{bad, owner}
+	}
 	if owner, ok := l.(Trainable); ok {
 		return spoiledTrainable{bad, owner}
 	}
