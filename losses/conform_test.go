@@ -12,6 +12,7 @@ import (
 // spoiled_test.go can see each of them fail. A subject is a loss as it is built, and what is known of it.
 type subject struct {
 	entry Entry
+	given map[string]any           // its settings
 	build func() Loss              // fresh, always with the same seeds; may be spoiled
 	exact func() Loss              // the same loss from the catalog itself
 	spoil func(fn simLoss) simLoss // what was done to its function of similarities, or nil
@@ -69,6 +70,15 @@ func settingVariants(e Entry) []map[string]any {
 // moreVariants are combinations that no single setting reaches.
 var moreVariants = map[string][]map[string]any{
 	"soft_triple": {{"tau": 0.2, "centers": 3}, {"centers": 1, "tau": 0.2}},
+	"margin": {
+		{"learn": "class", "nu": 0.3}, {"learn": "one", "nu": 0.3}, {"select": "distance_weighted", "learn": "class", "nu": 0.1},
+		{"select": "distance_weighted", "far": 3.0}, {"select": "distance_weighted", "far": 0.9, "otherwise": "uniform"},
+		{"margin": 0.0, "beta": 0.0},
+	},
+	"marginal":        {{"select": "random_semihard", "reduction": "avg_nonzero"}, {"select": "random_semihard", "margin": 0.0}},
+	"auxiliary_pair":  {{"w_neg": 0.0, "w_pos": 2.0}},
+	"quadruplet":      {{"squared": false, "margin1": 0.2, "margin2": 0.2}, {"margin1": 4.0, "margin2": 4.0}, {"margin1": 0.0, "margin2": 0.0}},
+	"adapted_triplet": {{"lambda": 1.0}, {"lambda": 0.5, "reduction": "sum", "lambda_u": 2.0}, {"lambda": 0.0, "lambda_u": 3.0, "theta": "simplex"}, {"lambda_u": 1.0, "printed": true, "ridge": 0.1}},
 }
 
 // plainSettings make a loss that draws at every step one that does not: what is drawn carries no gradient, so that
@@ -93,7 +103,7 @@ func (s subject) drawn() bool {
 
 func catalogSubject(t testing.TB, e Entry, settings map[string]any) subject {
 	build := func() Loss { return mustNew(t, e.Name, settings, testEnv(conformDim, conformClasses, 3)) }
-	return subject{entry: e, build: build, exact: build}
+	return subject{entry: e, given: settings, build: build, exact: build}
 }
 
 func TestConformance(t *testing.T) {
