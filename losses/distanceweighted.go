@@ -17,8 +17,9 @@ import (
 // is left out (pytorch-metric-learning), or draws evenly from all of its negatives (the authors).
 //
 // In many dimensions the weights are steep: at D = 512 a negative at 1.0 is 10³² times as likely as one at 1.4.
-// Time O(r) an anchor where distances are spread out, with a logarithm and an exponential a negative, and O(log r)
-// a draw. Draws go by rank of distance, so that the order of a batch does not matter.
+// Time O(r) an anchor where distances are spread out, with a logarithm and an exponential for every negative that
+// can be drawn, and O(log r) a draw: some 22 ns a column at r = 256, more than the products of 512 dimensions take
+// (8), of which the sorting is half. Draws go by rank of distance, so that the order of a batch does not matter.
 // Source: Wu et al., "Sampling matters in deep embedding learning", ICCV 2017, section 4; METHODS 6.5.
 type distanceWeighted struct {
 	dim       float64

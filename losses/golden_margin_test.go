@@ -47,6 +47,15 @@ func mapped(t *testing.T, c reference.Case, names ...string) {
 	}
 }
 
+// oneOrMore reads a list, or a number as a list of one.
+func oneOrMore(t *testing.T, c reference.Case, key string) []float64 {
+	t.Helper()
+	if c.Fields[key][0] == '[' {
+		return c.Floats(t, key)
+	}
+	return []float64{c.Float(t, key)}
+}
+
 func goldenMargin(t *testing.T, c reference.Case) {
 	mapped(t, c, "beta", "margin", "nu", "class_beta", "learn_beta")
 	perClass, _ := c.Params["class_beta"].(bool)
@@ -67,7 +76,7 @@ func goldenMargin(t *testing.T, c reference.Case) {
 	env := goldenEnv(t, c)
 	var beta []float64
 	if c.Has("beta") {
-		beta = c.Floats(t, "beta")
+		beta = oneOrMore(t, c, "beta")
 		if perClass {
 			env.Classes = len(beta)
 		}
@@ -82,7 +91,7 @@ func goldenMargin(t *testing.T, c reference.Case) {
 	compare(t, "float64", loss, want, grad, wantGrad, lossRel, gradRel)
 	var wantBeta [][]float64
 	if c.Has("grad_beta") {
-		for _, v := range c.Floats(t, "grad_beta") {
+		for _, v := range oneOrMore(t, c, "grad_beta") {
 			wantBeta = append(wantBeta, []float64{v})
 		}
 		compare(t, "float64 β", loss, want, gradBeta, wantBeta, lossRel, gradRel)

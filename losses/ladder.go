@@ -36,7 +36,16 @@ func (l *ladder) cell(g float64) int { return min(int((g-l.x[0])*l.scale), len(l
 // upTo counts the numbers that are ≤ g.
 func (l *ladder) upTo(g float64) int {
 	n := len(l.x)
-	if n == 0 || g >= l.x[n-1] {
+	if len(l.starts) == 0 && n <= walked {
+		count := 0
+		for _, v := range l.x { // no branch to guess wrong
+			if v <= g {
+				count++
+			}
+		}
+		return count
+	}
+	if g >= l.x[n-1] {
 		return n
 	}
 	if g < l.x[0] {

@@ -21,7 +21,7 @@ import (
 //	all                every p with every n
 //	distance_weighted  |P(a)| times for an anchor: an n drawn by [distanceWeighted], a p drawn evenly
 //
-// Settings: α ≥ 0, β ∈ [0, 2] (where a learnt one starts), ν ≥ 0. No triplet, or none that costs anything: 0. An
+// Settings: α ≥ 0, β ∈ [0, 4] (where a learnt one starts), ν ≥ 0. No triplet, or none that costs anything: 0. An
 // anchor without positives or without negatives is in no triplet. The derivative of d at 0 is 0. Against a bank p
 // and n are its members. Time O(n·r·d), memory O(n·r): all needs no list of triplets, as l⁺ and l⁻ are each a
 // function of one pair, |N(a)| and |P(a)| times in the sum.

@@ -405,3 +405,35 @@ func TestSpoiledParameterFails(t *testing.T) {
 		}
 	}
 }
+
+// Nor do the settings that work otherwise take memory after the first step: TestNoAllocationAfterTheFirstStep has
+// the defaults.
+func TestNoAllocationWithOtherSettings(t *testing.T) {
+	z := benchSet(40, 8, 5, 1)
+	some := benchSet(40, 8, 5, 1)
+	for i := 1; i < 40; i += 4 {
+		some.Labels[i] = features.Unlabelled
+	}
+	source := rand.New(rand.NewPCG(1, 2))
+	for _, name := range []string{"margin", "marginal", "quadruplet", "adapted_triplet"} {
+		e, err := Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, settings := range append(settingVariants(e), moreVariants[name]...) {
+			env := testEnv(8, 5, 1)
+			env.Step = func() *rand.Rand { return source }
+			l := mustNew(t, name, settings, env)
+			grad := features.NewMatrix(40, 8)
+			batches := []features.Set{z}
+			if e.Unlabelled {
+				batches = append(batches, some)
+			}
+			for _, batch := range batches {
+				if n := testing.AllocsPerRun(20, func() { l.Eval(&grad, batch, nil); l.Eval(nil, batch, nil) }); n > 0 {
+					t.Errorf("%s %v: %v allocations a step", name, settings, n)
+				}
+			}
+		}
+	}
+}

@@ -163,7 +163,7 @@ func TestSettingErrors(t *testing.T) {
 func TestValidateNamesTheKey(t *testing.T) {
 	for _, c := range []struct{ setting, want string }{
 		{"losses=[]", "config: losses: none is given, expected at least one"},
-		{"losses.0.name=tripplet", `config: losses.0.name: losses: loss "tripplet" is unknown: known are contrastive, triplet, soft_triple`},
+		{"losses.0.name=tripplet", `config: losses.0.name: losses: loss "tripplet" is unknown: known are contrastive`},
 		{"losses.0.against=memory", `config: losses.0.against: found "memory", expected batch or bank`},
 		{"losses.0.against=bank", "config: losses.1: contrastive against bank is there twice"},
 		{"losses.1.name=soft_triple", "config: losses.1.against: loss soft_triple cannot be compared with the bank: expected batch"},
@@ -198,6 +198,10 @@ func TestValidateNamesTheKey(t *testing.T) {
 		if err := got.Validate(); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s:\n got %v\nwant %s…", c.setting, err, c.want)
 		}
+	}
+	own := parseText(t, "", "filter.scorer=proxysim", "losses=[{name: margin, settings: {learn: class}}]") // parameters, and no proxies
+	if err := own.Validate(); err == nil || !strings.Contains(err.Error(), "proxysim judges by the proxies of a loss") {
+		t.Errorf("proxysim beside a margin loss: %v", err)
 	}
 	fine := parseText(t, "", "filter.scorer=none", "losses=[{name: triplet}]", "bank.size=0")
 	if err := fine.Validate(); err != nil {
