@@ -8,7 +8,9 @@ import (
 
 // exactTwins are the float64 twins of the losses that are neither a function of similarities nor of proxies, by
 // name in the catalog: loss, gradient with respect to in.z as given, and the gradient of every parameter.
-var exactTwins = map[string]func(l Loss, in exactInput) (loss float64, grad [][]float64, params [][][]float64){}
+var exactTwins = map[string]func(l Loss, in exactInput) (loss float64, grad [][]float64, params [][][]float64){
+	"snr_contrastive": exactSNR,
+}
 
 // exactEval is the float64 twin of public for whatever the loss is built on.
 func exactEval(l Loss, name string, in exactInput) (loss float64, grad [][]float64, params [][][]float64) {
