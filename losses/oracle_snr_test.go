@@ -119,10 +119,14 @@ func TestSNRConstantAndNearRows(t *testing.T) {
 			in.z[i][k] = float64(float32(v)) // so that both paths get the same rows
 		}
 	}
+	in.z[3][0] = float64(math.Nextafter32(float32(in.z[3][0]), 1))                                                // constant but for the rounding of a coordinate
 	l := mustNew(t, "snr_contrastive", map[string]any{"neg_margin": 1.5}, testEnv(conformDim, conformClasses, 1)) // from the constant row all are at 1
 	want, wantGrad, _ := exactSNR(l, in)
 	got, grad := public(l, in)
 	compare(t, "float32", got, want, grad, wantGrad, 1e-5, 1e-4)
+	if !(got < 10) {
+		t.Errorf("value %v: a constant row is an anchor", got)
+	}
 
 	near4 := in
 	near4.z, near4.labels, near4.ids = in.z[4:8], in.labels[4:8], in.ids[4:8]

@@ -24,14 +24,3 @@ func (p *pairs) rivals(dst []float64, positives []int32, s []float64, i int) (_ 
 	}
 	return positives, top
 }
-
-// exponentials replaces v by e^{(v - top)·scale} and returns the sum. top must be finite.
-func exponentials(v []float64, top, scale float64) float64 {
-	var sum float64
-	for j, x := range v {
-		e := math.Exp((x - top) * scale)
-		v[j] = e
-		sum += e
-	}
-	return sum
-}

@@ -8,14 +8,14 @@ import "math"
 //	in   l_i = LSE_{A(i)}(s/t) - LSE_{P(i)}(s/t) + log|P(i)|                (Eq. 2)
 //
 // A(i) = P(i) ∪ N(i), LSE the logarithm of the sum of exponentials. Against a bank P(i) and N(i) are its members.
-// L is, by reduction, over the anchors of a block of n rows,
+// L is, by reduction, over the n anchors,
 //
 //	mean_valid   the mean of l_i over anchors with a positive
 //	mean_all     t/t₀ · the mean over all n anchors, those without a positive counting 0 (the official code)
 //	avg_nonzero  the mean over l_i > 0 (pytorch-metric-learning)
 //
 // Settings: temperature t > 0, base_temperature t₀ > 0 (of mean_all alone). An anchor without positives
-// contributes 0, one without negatives only pushes its positives apart evenly (in: log|P| and a flat slope).
+// contributes 0, one without negatives only evens its positives out (out) or is constant (in).
 // ∂l_i/∂s = (softmax_A - 1_P/|P|)/t for out, (softmax_A - softmax_P)/t for in.
 // Time O(n·r·d), one exponential a pair (in: one more a positive); memory O(n·r).
 // Source: Khosla et al., "Supervised contrastive learning", NeurIPS 2020; Eq. 2-3 of Long et al.,
@@ -92,7 +92,7 @@ func (l *supcon) anchor(d, s []float64, top float64) float64 {
 		mean += s[j] / count
 	}
 	top = max(top, highest)
-	total := exponentials(l.e, top, inverse)
+	total := exponentials(l.e, l.e, top, inverse)
 	value := math.Log(total) + (top-mean)*inverse
 	if l.inside {
 		value = math.Log(total/l.among(s, highest)*count) + (top-highest)*inverse
@@ -120,7 +120,7 @@ func (l *supcon) among(s []float64, highest float64) float64 {
 	for _, j := range l.positives {
 		l.own = append(l.own, s[j])
 	}
-	total := exponentials(l.own, highest, 1/l.temperature)
+	total := exponentials(l.own, l.own, highest, 1/l.temperature)
 	for k := range l.own {
 		l.own[k] /= total
 	}
