@@ -44,13 +44,18 @@ type Entry struct {
 var Catalog = []Entry{
 	// Of pairs.
 	contrastiveEntry,
+	snrEntry,
 
 	// Of an anchor with all its pairs.
+	ntxentEntry,
+	supconEntry,
+	sclRHEEntry,
 
 	// Of triplets and more.
 	tripletEntry,
 
 	// Of classes.
+	nPairEntry,
 	softTripleEntry,
 }
 

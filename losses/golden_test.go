@@ -73,6 +73,11 @@ var goldenChecks = map[string]reference.Checks{
 	"losses_pair": {
 		"contrastive_prism":  pairCheck("contrastive", contrastiveSettings),
 		"memory_contrastive": pairCheck("contrastive", contrastiveSettings),
+		"snr_contrastive":    pairCheck("snr_contrastive", asGiven),
+		"npairs":             pairCheck("n_pair", nPairSettings),
+		"ntxent":             pairCheck("ntxent", asGiven),
+		"supcon":             pairCheck("supcon", asGiven),
+		"scl_rhe":            pairCheck("scl_rhe", sclRHESettings),
 	},
 	"losses_triplet": {
 		"triplet":            pairCheck("triplet", tripletSettings("all")),
