@@ -50,6 +50,10 @@ var Catalog = []Entry{
 
 	// Of classes.
 	softTripleEntry,
+	proxyNCAEntry,
+	proxyAnchorEntry,
+	normSoftmaxEntry,
+	crossEntropyEntry,
 }
 
 // Find is the entry of that name.

@@ -8,7 +8,9 @@ import (
 
 // exactTwins are the float64 twins of the losses that are neither a function of similarities nor of proxies, by
 // name in the catalog: loss, gradient with respect to in.z as given, and the gradient of every parameter.
-var exactTwins = map[string]func(l Loss, in exactInput) (loss float64, grad [][]float64, params [][][]float64){}
+var exactTwins = map[string]func(l Loss, in exactInput) (loss float64, grad [][]float64, params [][][]float64){
+	"cross_entropy": exactCrossEntropy,
+}
 
 // exactEval is the float64 twin of public for whatever the loss is built on.
 func exactEval(l Loss, name string, in exactInput) (loss float64, grad [][]float64, params [][][]float64) {
@@ -114,6 +116,8 @@ func kernel(l Loss, in exactInput) (fn simLoss, draw *rand.Rand, p *pairs, S []f
 	case *proxied:
 		q, _ := unit64(widen64(l.p.Data, l.p.Cols))
 		return l.fn, nil, &pairs{rows: in.labels, cols: l.cols}, cosines(in.z, q, l.exact)
+	case *crossEntropy:
+		return l.fn, nil, &pairs{rows: in.labels, cols: l.cols}, cosines(in.z, widen64(l.w.Data, l.w.Cols), false)
 	}
 	return nil, nil, nil, nil
 }

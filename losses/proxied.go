@@ -60,17 +60,8 @@ func (l *proxied) Proxies() (*features.Param, int) { return l.p, l.perClass }
 
 // Eval implements [Loss]. ref must be nil.
 func (l *proxied) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
-	if ref != nil {
-		panic("losses: " + l.name + " compares with its own proxies, found another reference")
-	}
-	checkSet("the batch", z, l.p.Cols)
+	checkClasses(l.name, z, ref, l.p.Cols, l.p.Rows/l.perClass)
 	checkGrad(grad, z)
-	classes := l.p.Rows / l.perClass
-	for i, y := range z.Labels {
-		if y >= classes {
-			panic(fmt.Sprintf("losses: %s: row %d has label %d, expected less than %d classes", l.name, i, y, classes))
-		}
-	}
 	if z.Len() == 0 {
 		return l.nothing(grad)
 	}
@@ -159,14 +150,37 @@ func (l *proxied) proxy(j int) blas32.Vector {
 	return blas32.Vector{N: l.p.Cols, Inc: 1, Data: features.Row(l.p.Matrix(), j)}
 }
 
-// drawProxies fills the proxies: "normal" N(0, 1) in every coordinate, "uniform" in ±1/√d.
+// checkClasses panics where a batch is not one for a loss that owns what it compares with.
+func checkClasses(name string, z features.Set, ref *features.Set, dim, classes int) {
+	if ref != nil {
+		panic("losses: " + name + " compares with its own proxies, found another reference")
+	}
+	checkSet("the batch", z, dim)
+	for i, y := range z.Labels {
+		if y >= classes {
+			panic(fmt.Sprintf("losses: %s: row %d has label %d, expected less than %d classes", name, i, y, classes))
+		}
+	}
+}
+
+// proxyDraws are the ways to draw proxies that every loss with proxies offers. Their lengths change no loss,
+// but how far a solver's step turns them.
+var proxyDraws = []string{"normal", "uniform"}
+
+const proxyDrawsDoc = "N(0, 1) or uniform in ±1/√d, every coordinate"
+
+// drawProxies fills the proxies: "normal" N(0, 1) in every coordinate, "uniform" in ±1/√d, "kaiming" N(0, 2/C)
+// with one proxy a class.
 func drawProxies(p *features.Param, kind string, rng *rand.Rand) {
-	bound := 1 / math.Sqrt(float64(p.Cols))
+	bound, deviation := 1/math.Sqrt(float64(p.Cols)), 1.0
+	if kind == "kaiming" {
+		deviation = math.Sqrt(2 / float64(p.Rows))
+	}
 	for i := range p.Data {
 		if kind == "uniform" {
 			p.Data[i] = float32(bound * (2*rng.Float64() - 1))
 		} else {
-			p.Data[i] = float32(rng.NormFloat64())
+			p.Data[i] = float32(deviation * rng.NormFloat64())
 		}
 	}
 }

@@ -34,8 +34,6 @@ func (l spoiledTrainable) Eval(grad *blas32.General, z features.Set, ref *featur
 	return l.spoiledLoss.Eval(grad, z, ref)
 }
 
-func (l spoiledTrainable) Proxies() (*features.Param, int) { return l.Trainable.(Proxied).Proxies() }
-
 func scaleGrad(grad *blas32.General, by float32) {
 	if grad != nil {
 		for i := range grad.Rows {
