@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/viterin/vek/vek32"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -133,7 +134,8 @@ func (c *chain) widen(s []float64, a, b blas32.General, p *pairs) {
 		out, in := s[i*r:(i+1)*r], c.blockRow(i, p)
 		switch {
 		case c.scale != nil:
-			for j, k := range c.scale[p.left : p.left+r] {
+			in, out := in[:r], out[:r]
+			for j, k := range c.scale[p.left:][:r] {
 				out[j] = float64(in[j]) * k
 			}
 		case c.exact:
@@ -167,10 +169,11 @@ func (c *chain) narrow(dS, s []float64, p *pairs) {
 			}
 			continue
 		}
-		s, pull := s[i*r:(i+1)*r], c.pull[p.left:p.left+r]
-		for j, k := range c.scale[p.left : p.left+r] {
-			out[j] = float32(d[j] * k)
-			pull[j] += d[j] * s[j]
+		scale := c.scale[p.left : p.left+r]
+		s, pull, out := s[i*r:][:len(scale)], c.pull[p.left:][:len(scale)], out[:len(scale)]
+		for j, d := range d[:len(scale)] {
+			out[j] = float32(d * scale[j])
+			pull[j] += d * s[j]
 		}
 	}
 }
@@ -215,6 +218,14 @@ func grow[T any](s []T, n int) []T {
 		return make([]T, n)
 	}
 	return s[:n]
+}
+
+// scaleMatrix multiplies a matrix that may be a view, with vector instructions: the factor that products take, and
+// gonum's Scal, are loops over numbers.
+func scaleMatrix(m blas32.General, k float32) {
+	for i := range m.Rows {
+		vek32.MulNumber_Inplace(features.Row(m, i), k)
+	}
 }
 
 // clearMatrix sets a matrix that may be a view to 0.

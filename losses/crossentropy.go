@@ -94,9 +94,10 @@ func (l *crossEntropy) Eval(grad *blas32.General, z features.Set, ref *features.
 	}
 	sum, terms := l.run(z.X, l.w.Matrix(), pairs{rows: z.Labels, cols: l.cols}, grad != nil)
 	if grad != nil {
-		share := float32(1 / terms)
-		blas32.Gemm(blas.NoTrans, blas.NoTrans, share, l.s, l.w.Matrix(), 0, *grad)
-		blas32.Gemm(blas.Trans, blas.NoTrans, share, l.s, z.X, 0, l.w.GradMatrix())
+		blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, l.s, l.w.Matrix(), 0, *grad)
+		blas32.Gemm(blas.Trans, blas.NoTrans, 1, l.s, z.X, 0, l.w.GradMatrix())
+		scaleMatrix(*grad, float32(1/terms))
+		scaleMatrix(l.w.GradMatrix(), float32(1/terms))
 		if l.b != nil {
 			for c, v := range l.linear.slope {
 				l.b.Grad[c] = float32((v + 0*sum) / terms) // where the rows are no numbers, no slope was added up

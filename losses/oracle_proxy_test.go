@@ -266,3 +266,30 @@ func TestKaimingProxies(t *testing.T) {
 		t.Errorf("deviation %v, expected %v", got, want)
 	}
 }
+
+// blocksDiffer evaluates a loss of classes in blocks and compares with its float64 twin, which sees all at once.
+func blocksDiffer(l Trainable, name string) bool {
+	in := conformInput(34, 150)
+	want, wantGrad, wantParams := exactEval(l, name, in)
+	got, grad := public(l, in)
+	rel, _ := worst(grad, wantGrad)
+	for i, p := range l.Params() {
+		r, _ := worst(widen64(p.Grad, p.Cols), wantParams[i])
+		rel = max(rel, r)
+	}
+	return !near(got, want, loss32, 1e-6) || rel > grad32
+}
+
+func TestClassLossesInBlocks(t *testing.T) {
+	const classes = 200 // of which the batch has conformClasses
+	for _, e := range Catalog {
+		if e.Against == Proxies && blocksDiffer(mustNew(t, e.Name, nil, testEnv(conformDim, classes, 3)).(Trainable), e.Name) {
+			t.Errorf("%s: blocks give another loss or gradient than the whole", e.Name)
+		}
+	}
+	rows := mustNew(t, "proxy_anchor", nil, testEnv(conformDim, classes, 3)).(*proxied)
+	rows.columns = false
+	if !blocksDiffer(rows, "proxy_anchor") {
+		t.Error("proxy_anchor: blocks of rows instead of columns are not seen")
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/viterin/vek/vek32"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -102,22 +103,22 @@ func (l *proxied) backward(grad *blas32.General, z blas32.General, terms float64
 		l.nothing(grad)
 		return
 	}
-	share := float32(1 / terms)
-	blas32.Gemm(blas.NoTrans, blas.NoTrans, share, l.s, l.p.Matrix(), 0, *grad)
-	blas32.Gemm(blas.Trans, blas.NoTrans, share, l.s, z, 0, l.p.GradMatrix())
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, l.s, l.p.Matrix(), 0, *grad)
+	blas32.Gemm(blas.Trans, blas.NoTrans, 1, l.s, z, 0, l.p.GradMatrix())
+	scaleMatrix(*grad, float32(1/terms))
 	for j, pull := range l.pull {
-		l.project(j, pull/terms)
+		l.project(j, 1/terms, pull/terms)
 	}
 }
 
-// project takes along = g_j·p̂_j out of the gradient of proxy j: what changes its length changes no loss.
-func (l *proxied) project(j int, along float64) {
-	k := l.scale[j]
-	if k >= 1/shortest {
-		return
-	}
+// project divides the gradient of proxy j by the terms, while it is in the cache, and takes along = g_j·p̂_j out
+// of it: what changes the proxy's length changes no loss.
+func (l *proxied) project(j int, share, along float64) {
 	g := blas32.Vector{N: l.p.Cols, Inc: 1, Data: features.Row(l.p.GradMatrix(), j)}
-	blas32.Axpy(float32(-along*k*k), l.proxy(j), g)
+	vek32.MulNumber_Inplace(g.Data, float32(share))
+	if k := l.scale[j]; k < 1/shortest {
+		blas32.Axpy(float32(-along*k*k), l.proxy(j), g)
+	}
 }
 
 // inside is the term of the proxies among themselves; it adds to their gradient if grad.
