@@ -34,6 +34,7 @@ type Entry struct {
 	Settings []Setting
 	Against  Against
 	Params   bool // New returns a Trainable
+	Proxied  bool // New returns a Proxied: directions that stand for the classes, which a filter may judge by
 	Draws    bool // Eval draws from Env.Step
 	New      func(v Values, env Env) (Loss, error)
 }

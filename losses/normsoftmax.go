@@ -22,6 +22,7 @@ var normSoftmaxEntry = Entry{
 	Formula:  "-1/n Σ_i log softmax_c(s_ic/t)[y_i]",
 	Against:  Proxies,
 	Params:   true,
+	Proxied:  true,
 	Settings: []Setting{
 		{Name: "temperature", Symbol: "t", Default: 0.05, Min: 1e-4, Max: 1e4, Doc: "divides the cosines"},
 		{Name: "init", Default: "uniform", Choices: proxyDraws, Doc: proxyDrawsDoc},

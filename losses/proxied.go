@@ -13,7 +13,8 @@ import (
 )
 
 // Proxied is a loss that compares with vectors of its own: classes·perClass rows, class-major (row
-// c·perClass + k is centre k of class c), raw; their directions are what counts.
+// c·perClass + k is centre k of class c), raw; their directions are what counts. A filter may judge by them; the
+// rows of a linear classifier, whose lengths count too, are none.
 type Proxied interface {
 	Trainable
 	Proxies() (p *features.Param, perClass int)

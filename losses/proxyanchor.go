@@ -31,6 +31,7 @@ var proxyAnchorEntry = Entry{
 	Formula:  "1/|P⁺| Σ_{c∈P⁺} log(1 + Σ_{y_i=c} e^{-α(s_ic-δ)}) + 1/C Σ_c log(1 + Σ_{y_i≠c} e^{α(s_ic+δ)})",
 	Against:  Proxies,
 	Params:   true,
+	Proxied:  true,
 	Settings: []Setting{
 		{Name: "alpha", Symbol: "α", Default: 32.0, Min: 1e-3, Max: 256, Doc: "scale of the similarities"},
 		{Name: "margin", Symbol: "δ", Default: 0.1, Min: 0, Max: 1, Doc: "how much similar is similar enough, and how little dissimilar"},

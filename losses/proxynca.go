@@ -28,6 +28,7 @@ var proxyNCAEntry = Entry{
 	Formula:  "1/n Σ_i -log(e^{-σ D_iy} / Σ_c e^{-σ D_ic}), D = ‖z - p/‖p‖‖²",
 	Against:  Proxies,
 	Params:   true,
+	Proxied:  true,
 	Settings: []Setting{
 		{Name: "form", Default: "pml", Choices: []string{"pml", "original"}, Doc: "the sum runs over all classes, or over all others"},
 		{Name: "scale", Symbol: "σ", Default: 3.0, Min: 1e-3, Max: 1e4, Doc: "multiplies the squared distances"},

@@ -28,6 +28,7 @@ var softTripleEntry = Entry{
 	Formula:  "-1/n Σ_i log softmax_c(λ (S_ic - δ·1[c = y_i]))[y_i], S_ic = Σ_k softmax_k(γ s_ick) s_ick",
 	Against:  Proxies,
 	Params:   true,
+	Proxied:  true,
 	Settings: []Setting{
 		{Name: "centers", Symbol: "K", Default: 0, Min: 0, Max: 1000, Doc: "centres a class; 0: 10 below 500 classes, else 2"},
 		{Name: "la", Symbol: "λ", Default: 20.0, Min: 1e-3, Max: 1e4, Doc: "scale of the class logits"},

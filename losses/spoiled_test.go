@@ -246,6 +246,10 @@ func TestOtherChecksFail(t *testing.T) {
 	if checkEntry(bad) == nil {
 		t.Error("an entry that promises parameters is not seen")
 	}
+	bad.entry.Params, bad.entry.Proxied = false, true
+	if checkEntry(bad) == nil {
+		t.Error("an entry that promises proxies is not seen")
+	}
 	for name, spoil := range map[string]func(*Entry){
 		"no formula":    func(e *Entry) { e.Formula = "" },
 		"wrong default": func(e *Entry) { e.Settings = []Setting{{Name: "x", Doc: "x", Default: 5.0, Min: 0, Max: 1}} },
