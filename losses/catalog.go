@@ -36,6 +36,7 @@ type Entry struct {
 	Settings []Setting
 	Against  Against
 	Params   bool // New returns a Trainable
+	Proxied  bool // New returns a Proxied: directions that stand for the classes, which a filter may judge by
 	Draws    bool // Eval draws from Env.Step
 	New      func(v Values, env Env) (Loss, error)
 }
@@ -57,6 +58,10 @@ var Catalog = []Entry{
 	// Of classes.
 	nPairEntry,
 	softTripleEntry,
+	proxyNCAEntry,
+	proxyAnchorEntry,
+	normSoftmaxEntry,
+	crossEntropyEntry,
 }
 
 // Find is the entry of that name or alias; capitals and hyphens do not count: "Proxy-Anchor" is proxy_anchor.

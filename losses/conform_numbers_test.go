@@ -10,6 +10,7 @@ import (
 // name in the catalog: loss, gradient with respect to in.z as given, and the gradient of every parameter.
 var exactTwins = map[string]func(l Loss, in exactInput) (loss float64, grad [][]float64, params [][][]float64){
 	"snr_contrastive": exactSNR,
+	"cross_entropy":   exactCrossEntropy,
 }
 
 // exactEval is the float64 twin of public for whatever the loss is built on.
@@ -116,6 +117,8 @@ func kernel(l Loss, in exactInput) (fn simLoss, draw *rand.Rand, p *pairs, S []f
 	case *proxied:
 		q, _ := unit64(widen64(l.p.Data, l.p.Cols))
 		return l.fn, nil, &pairs{rows: in.labels, cols: l.cols}, cosines(in.z, q, l.exact)
+	case *crossEntropy:
+		return l.fn, nil, &pairs{rows: in.labels, cols: l.cols}, cosines(in.z, widen64(l.w.Data, l.w.Cols), false)
 	}
 	return nil, nil, nil, nil
 }

@@ -150,6 +150,9 @@ func checkEntry(s subject) error {
 	if trainable != e.Params {
 		return fmt.Errorf("has parameters: %v, the entry says %v", trainable, e.Params)
 	}
+	if _, proxied := l.(Proxied); proxied != e.Proxied {
+		return fmt.Errorf("offers proxies: %v, the entry says %v", proxied, e.Proxied)
+	}
 	if trainable {
 		for _, p := range owner.Params() {
 			if p.Name == "" || len(p.Data) != p.Rows*p.Cols || len(p.Grad) != len(p.Data) {

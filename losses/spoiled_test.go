@@ -34,8 +34,6 @@ func (l spoiledTrainable) Eval(grad *blas32.General, z features.Set, ref *featur
 	return l.spoiledLoss.Eval(grad, z, ref)
 }
 
-func (l spoiledTrainable) Proxies() (*features.Param, int) { return l.Trainable.(Proxied).Proxies() }
-
 func scaleGrad(grad *blas32.General, by float32) {
 	if grad != nil {
 		for i := range grad.Rows {
@@ -257,6 +255,10 @@ func TestOtherChecksFail(t *testing.T) {
 	bad.entry.Params = true
 	if checkEntry(bad) == nil {
 		t.Error("an entry that promises parameters is not seen")
+	}
+	bad.entry.Params, bad.entry.Proxied = false, true
+	if checkEntry(bad) == nil {
+		t.Error("an entry that promises proxies is not seen")
 	}
 	for name, spoil := range map[string]func(*Entry){
 		"no formula":    func(e *Entry) { e.Formula = "" },
