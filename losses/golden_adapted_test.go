@@ -29,7 +29,7 @@ func exactAdapted(l *adaptedTriplet, in exactInput) (loss float64, grad [][]floa
 	for k, i := range l.rows {
 		copy(grad[i], partGrad[k])
 	}
-	rows, out := flat(z), flat(grad)
+	rows, out := flatRows(z), flatRows(grad)
 	loss += matchAll(l, rows, out, in.labels)
 	for i := range grad {
 		copy(grad[i], out.row(i))
@@ -40,11 +40,13 @@ func exactAdapted(l *adaptedTriplet, in exactInput) (loss float64, grad [][]floa
 	return loss, grad
 }
 
-func flat(rows [][]float64) rowsOf[float64] {
+func flatRows(rows [][]float64) rowsOf[float64] {
 	return rowsOf[float64]{slices.Concat(rows...), len(rows[0]), len(rows[0])}
 }
 
-func flat32(s features.Set) rowsOf[float32] { return rowsOf[float32]{s.X.Data, s.X.Stride, s.X.Cols} }
+func flatRows32(s features.Set) rowsOf[float32] {
+	return rowsOf[float32]{s.X.Data, s.X.Stride, s.X.Cols}
+}
 
 // goldenSelection reads the triplets of a case, and how often each row is in them.
 func goldenSelection(t *testing.T, c reference.Case, rows int) (triplets [3][]int, count []float64) {
@@ -103,11 +105,11 @@ func goldenMatchOnly(t *testing.T, c reference.Case) {
 		}
 		return grad
 	}
-	out := flat(zeros64(len(z), len(z[0])))
-	loss := matchClasses(&m, flat(z), out, 1)
+	out := flatRows(zeros64(len(z), len(z[0])))
+	loss := matchClasses(&m, flatRows(z), out, 1)
 	compare(t, "float64", loss, want, back(out.data), wantGrad, lossRel, gradRel)
-	out32 := flat32(matrix32(zeros64(len(z), len(z[0]))))
-	loss = matchClasses(&m, flat32(matrix32(z)), out32, 1)
+	out32 := flatRows32(matrix32(zeros64(len(z), len(z[0]))))
+	loss = matchClasses(&m, flatRows32(matrix32(z)), out32, 1)
 	compare(t, "float32", loss, want, back(wide(out32.data)), wantGrad, loss32, grad32)
 }
 
@@ -158,10 +160,10 @@ func goldenSemiMatch(t *testing.T, c reference.Case) {
 			}
 		}
 	}
-	out := flat(zeros64(len(z), len(z[0])))
-	loss := matchUnlabelled(&m, flat(z), out, others, 1)
+	out := flatRows(zeros64(len(z), len(z[0])))
+	loss := matchUnlabelled(&m, flatRows(z), out, others, 1)
 	check("float64", loss, out.data, lossRel, gradRel)
-	out32 := flat32(matrix32(zeros64(len(z), len(z[0]))))
-	loss = matchUnlabelled(&m, flat32(matrix32(z)), out32, others, 1)
+	out32 := flatRows32(matrix32(zeros64(len(z), len(z[0]))))
+	loss = matchUnlabelled(&m, flatRows32(matrix32(z)), out32, others, 1)
 	check("float32", loss, wide(out32.data), loss32, grad32)
 }

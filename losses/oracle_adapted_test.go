@@ -217,7 +217,7 @@ func TestMatchingFindsTheShares(t *testing.T) {
 	for _, simplex := range []bool{false, true} {
 		m := matching{simplex: simplex}
 		m.group(seq(n), append(labels, make([]int, len(rows)-n)...), count, d)
-		if v := matchUnlabelled(&m, flat(rows), rowsOf[float64]{}, seq(len(rows))[n:], 1); v > 1e-20 {
+		if v := matchUnlabelled(&m, flatRows(rows), rowsOf[float64]{}, seq(len(rows))[n:], 1); v > 1e-20 {
 			t.Errorf("residual %v, expected 0", v)
 		}
 		for y := range want {
@@ -247,7 +247,7 @@ func TestMatchingWithoutAUniqueSolution(t *testing.T) {
 			rows := append(slices.Clone(c.means), c.u)
 			n := len(c.means)
 			m.group(seq(n), seq(n+1), slices.Repeat([]float64{1}, n), len(c.u))
-			v := matchUnlabelled(&m, flat(rows), rowsOf[float64]{}, []int{n}, 1)
+			v := matchUnlabelled(&m, flatRows(rows), rowsOf[float64]{}, []int{n}, 1)
 			var sum float64
 			for _, theta := range m.theta {
 				sum += theta

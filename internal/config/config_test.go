@@ -174,7 +174,7 @@ func TestValidateNamesTheKey(t *testing.T) {
 		{"bank.size=-1", "config: bank.size: found -1, expected 0 to 67108864 vectors"},
 		{"head.init=zero", `config: head: init: found "zero"`},
 		{"filter.scorer=prism", `config: filters: scorer "prism" is unknown: known are vmf`},
-		{"filter.scorer=proxysim", "config: filter.scorer: proxysim judges by the proxies of a loss: expected one of soft_triple among the losses"},
+		{"filter.scorer=proxysim", "config: filter.scorer: proxysim judges by the proxies of a loss: expected one of soft_triple"},
 		{"filter.rate=1", "config: filters: rate is 1, expected a share from 0 to below 1"},
 		{"solver.name=lion", "config: solver: train: "},
 		{"schedule.name=linear", "config: the schedule of solver: train: "},
@@ -269,13 +269,18 @@ func TestParseLoss(t *testing.T) {
 	for text, want := range map[string]Loss{
 		"triplet":          {Name: "triplet", Weight: 1, Against: "batch"},
 		"contrastive:bank": {Name: "contrastive", Weight: 1, Against: "bank"},
+		"triplet:0.5":      {Name: "triplet", Weight: 0.5, Against: "batch"},
+		"triplet:bank:2":   {Name: "triplet", Weight: 2, Against: "bank"},
+		"ms:batch:1e-3":    {Name: "ms", Weight: 1e-3, Against: "batch"},
 	} {
 		if got, err := ParseLoss(text); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
-	if _, err := ParseLoss(""); err == nil {
-		t.Error("an empty name is accepted")
+	for _, text := range []string{"", ":bank", "triplet:", "triplet:memory", "triplet:0", "triplet:-1", "triplet:NaN", "triplet:+Inf", "triplet:1:bank", "triplet:bank:1:2"} {
+		if l, err := ParseLoss(text); err == nil {
+			t.Errorf("%q is accepted: %+v", text, l)
+		}
 	}
 }
 

@@ -32,6 +32,7 @@ func (c *Run) checkLosses() error {
 		if err != nil {
 			return fmt.Errorf("losses.%d.name: %w", i, err)
 		}
+		l.Name = entry.Name // as the catalog writes it
 		switch {
 		case l.Against != AgainstBatch && l.Against != AgainstBank:
 			return fmt.Errorf("losses.%d.against: found %q, expected %s or %s", i, l.Against, AgainstBatch, AgainstBank)
@@ -86,7 +87,7 @@ func (c *Run) checkFilter() error {
 func (c *Run) proxied() []string {
 	var names []string
 	for _, l := range c.Losses {
-		if e, err := losses.Find(l.Name); err == nil && e.Against == losses.Proxies {
+		if e, err := losses.Find(l.Name); err == nil && e.Proxied {
 			names = append(names, l.Name)
 		}
 	}
@@ -96,7 +97,7 @@ func (c *Run) proxied() []string {
 func withProxies() []string {
 	var names []string
 	for _, e := range losses.Catalog {
-		if e.Against == losses.Proxies {
+		if e.Proxied {
 			names = append(names, e.Name)
 		}
 	}
