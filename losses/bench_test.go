@@ -71,6 +71,10 @@ func BenchmarkLoss(b *testing.B) {
 		{"triplet_batch_hard/256", "triplet", map[string]any{"select": "batch_hard", "distance": "l2"}, 256, 0},
 		{"triplet_all/64", "triplet", map[string]any{"select": "all"}, 64, 0},
 		{"triplet_all/256", "triplet", map[string]any{"select": "all"}, 256, 0},
+		{"margin_distance_weighted/256", "margin", map[string]any{"select": "distance_weighted"}, 256, 0},
+		{"margin_bank/64", "margin", nil, 64, 8192},
+		{"marginal_semihard/256", "marginal", map[string]any{"select": "random_semihard"}, 256, 0},
+		{"quadruplet_roots/256", "quadruplet", map[string]any{"squared": false, "margin1": 0.2, "margin2": 0.2}, 256, 0},
 		{"proxy_nca_original/256", "proxy_nca", map[string]any{"form": "original"}, 256, 0},
 		{"soft_triple_tau/256", "soft_triple", map[string]any{"tau": 0.2}, 256, 0},
 	} {

@@ -45,7 +45,7 @@ var marginEntry = Entry{
 	Name:     "margin",
 	Title:    "Margin loss",
 	Paper:    "Wu et al. 2017; BSPML (002), 000",
-	Equation: "Wu et al.: section 4",
+	Equation: "section 4; pair form 000: 2",
 	Formula:  "Σ_{(a,p,n)} ([d_ap - β + α]₊ + [β - d_an + α]₊) / #terms above 0",
 	Against:  Both,
 	Params:   true,

@@ -21,7 +21,9 @@ import (
 // (which are placed among the thresholds of their two classes alone). Placing is O(1) where distances are
 // spread out: time O(n²·d) for the products and O(n² + M log M) for M positive pairs, memory O(n² + M).
 // Placing takes most of it, as a pair is placed four times: some 25 ns a pair of rows at n = 256, 30 with roots, where
-// the products of 512 dimensions take 8. So it takes four to five times as long as its products, not three.
+// the products of 512 dimensions take 8: about four times as long as its products alone, not three.
+// Differs from the print: g is the distance of the embedding, not a learnt metric on top of it; all triplets and
+// quadruplets in place of mined ones; no normalisation of the terms but the two means.
 // Source: Chen et al., "Beyond triplet loss: a deep quadruplet network for person re-identification", CVPR 2017,
 // section 3; m₁ = 1, m₂ = 0.5 with squares (METHODS 4.5, from memory); future work of 000.
 type quadruplet struct {
@@ -63,7 +65,7 @@ var quadrupletEntry = Entry{
 	Name:     "quadruplet",
 	Title:    "Quadruplet loss",
 	Paper:    "Chen et al. 2017; 000 (future work)",
-	Equation: "Chen et al.: section 3",
+	Equation: "section 3",
 	Formula:  "mean_{(a,p,n)} [g_ap - g_an + m₁]₊ + mean_{(a,p,n₁,n₂)} [g_ap - g_{n₁n₂} + m₂]₊",
 	Against:  Batch,
 	Settings: []Setting{
