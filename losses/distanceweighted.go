@@ -17,6 +17,8 @@ import (
 // is left out (pytorch-metric-learning), or draws evenly from all of its negatives (the authors).
 //
 // In many dimensions the weights are steep: at D = 512 a negative at 1.0 is 10³² times as likely as one at 1.4.
+// Vectors that were not trained yet, or are whitened, lie about √2 apart there: with far = 1.4 many anchors then draw
+// nothing.
 // Time O(r) an anchor where distances are spread out, with a logarithm and an exponential for every negative that
 // can be drawn, and O(log r) a draw: some 22 ns a column at r = 256, more than the products of 512 dimensions take
 // (8), of which the sorting is half. Draws go by rank of distance, so that the order of a batch does not matter.
