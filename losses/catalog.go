@@ -47,6 +47,8 @@ var Catalog = []Entry{
 
 	// Of triplets and more.
 	tripletEntry,
+	unhingedTripletEntry,
+	rdmlEntry,
 
 	// Of classes.
 	softTripleEntry,

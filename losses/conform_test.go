@@ -56,7 +56,7 @@ func settingVariants(e Entry) []map[string]any {
 	for _, s := range e.Settings {
 		for _, word := range s.Choices {
 			if word != s.Default {
-				out = append(out, map[string]any{s.Name: word})
+				out = append(out, withCompanions(e.Name, s.Name, word))
 			}
 		}
 		if on, ok := s.Default.(bool); ok {
@@ -68,6 +68,8 @@ func settingVariants(e Entry) []map[string]any {
 
 // moreVariants are combinations that no single setting reaches.
 var moreVariants = map[string][]map[string]any{
+	"triplet":     tripletVariants,
+	"rdml":        {{"eta": 4.0}, {"eta": 1e-6}, {"eta": 8.0, "distance": "l2"}},
 	"soft_triple": {{"tau": 0.2, "centers": 3}, {"centers": 1, "tau": 0.2}},
 }
 

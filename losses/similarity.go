@@ -23,7 +23,8 @@ func (l *similarity) Eval(grad *blas32.General, z features.Set, ref *features.Se
 	other := z.X
 	if ref != nil {
 		checkSet("the reference", *ref, z.Dim())
-		p = pairs{rows: z.Labels, cols: ref.Labels}
+		l.bank.x = ref.X
+		p = pairs{rows: z.Labels, cols: ref.Labels, amid: &l.bank}
 		other = ref.X
 	}
 	if z.Len() == 0 || other.Rows == 0 {

@@ -1,0 +1,163 @@
+package losses
+
+import (
+	"math"
+	"slices"
+)
+
+// exchange is what triplets with swap see beyond the row of their anchor: the distances from positives to
+// negatives. In a batch they are other rows of the same matrix, against a bank similarities of constants.
+type exchange struct {
+	width int
+	delta []float64 // of the batch
+	dS    []float64 // ∂sum/∂δ of the batch, nil where there is none
+	amid  amid      // of a bank, else nil
+	dist  distance
+	s, d  [1]float64
+
+	fall    []float64 // e^{-δ} of the rows, where smooth
+	members []int32   // of the bank with the label at hand
+	rows    []float64 // δ from some of them to the bank
+	falls   []float64 // e^{-δ} of rows
+}
+
+func (x *exchange) take(l *triplet, dS []float64, p *pairs) {
+	x.width, x.amid, x.dist = len(p.cols), p.amid, l.distance
+	x.delta, x.dS = l.matrix, dS
+	if !p.self {
+		x.delta, x.dS = nil, nil
+	}
+}
+
+// between is δ of two columns.
+func (x *exchange) between(j, k int) float64 {
+	if x.delta != nil {
+		return x.delta[j*x.width+k]
+	}
+	x.s[0] = x.amid.pair(j, k)
+	x.dist.of(x.d[:], nil, x.s[:])
+	return x.d[0]
+}
+
+// side is what an anchor or a positive knows of all columns: δ, e^{-δ} where smooth, and where the slopes go (nil:
+// nowhere).
+type side struct{ delta, fall, d []float64 }
+
+// exchanged adds all chosen triplets of all anchors, one by one.
+func (l *triplet) exchanged(t *tally, dS []float64, p *pairs) {
+	x, r := &l.cross, len(p.cols)
+	if l.smooth {
+		x.fall = falling(x.fall, l.matrix)
+	}
+	row := func(i int) side {
+		s := side{delta: l.matrix[i*r : (i+1)*r], d: rowOf(dS, i, r)}
+		if l.smooth {
+			s.fall = x.fall[i*r : (i+1)*r]
+		}
+		return s
+	}
+	if p.self {
+		for i := range p.rows {
+			for j := range p.cols {
+				if p.positive(i, j) {
+					l.exchangedPair(t, p, p.rows[i], j, row(i), row(j))
+				}
+			}
+		}
+		return
+	}
+	for i, y := range p.rows {
+		if !slices.Contains(p.rows[:i], y) {
+			l.exchangedClass(t, p, y, row)
+		}
+	}
+}
+
+// rowsAtOnce bounds the memory for distances within a bank: so many at a time.
+const rowsAtOnce = 1 << 19
+
+// exchangedClass adds the triplets of all anchors of a label against a bank, some positives at a time.
+func (l *triplet) exchangedClass(t *tally, p *pairs, y int, row func(i int) side) {
+	x, r := &l.cross, len(p.cols)
+	x.members = x.members[:0]
+	for j, c := range p.cols {
+		if c == y {
+			x.members = append(x.members, int32(j))
+		}
+	}
+	if len(x.members) == r {
+		return
+	}
+	step := max(1, rowsAtOnce/r)
+	for some := range slices.Chunk(x.members, step) {
+		x.rows = grow(x.rows, len(some)*r)
+		p.amid.rows(x.rows, some)
+		l.distance.of(x.rows, nil, x.rows)
+		if l.smooth {
+			x.falls = falling(x.falls, x.rows)
+		}
+		for i, label := range p.rows {
+			if label != y {
+				continue
+			}
+			for k, j := range some {
+				other := side{delta: x.rows[k*r : (k+1)*r]}
+				if l.smooth {
+					other.fall = x.falls[k*r : (k+1)*r]
+				}
+				l.exchangedPair(t, p, y, int(j), row(i), other)
+			}
+		}
+	}
+}
+
+// exchangedPair adds the triplets of an anchor with label y and its positive j.
+func (l *triplet) exchangedPair(t *tally, p *pairs, y, j int, anchor, positive side) {
+	low, high := l.choose.window(anchor.delta[j])
+	reach := anchor.delta[j] + l.margin
+	rise := math.Exp(reach)
+	factor, factors, pull := 1.0, 0, 0.0
+	for k, c := range p.cols {
+		an := anchor.delta[k]
+		if c == y || an < low || an >= high {
+			continue
+		}
+		t.count++
+		d, near := anchor.d, an
+		if positive.delta[k] < an {
+			d, near = positive.d, positive.delta[k]
+		}
+		slope := 1.0
+		if l.smooth {
+			u := 1 + rise*max(anchor.fall[k], positive.fall[k])
+			factor *= u
+			slope = 1 - 1/u
+			if factors++; factors == perLog {
+				t.sum += math.Log(factor)
+				factor, factors = 1, 0
+			}
+		} else if near < reach {
+			t.sum += reach - near
+		} else {
+			continue
+		}
+		t.active++
+		pull += slope
+		if d != nil {
+			d[k] -= slope
+		}
+	}
+	t.sum += math.Log(factor)
+	if anchor.d != nil {
+		anchor.d[j] += pull
+	}
+}
+
+// falling fills dst with e^{-δ}.
+func falling(dst, delta []float64) []float64 {
+	dst = grow(dst, len(delta))
+	for k, v := range delta {
+		dst[k] = math.Exp(-v)
+	}
+	return dst
+}
