@@ -65,9 +65,11 @@ func BenchmarkLoss(b *testing.B) {
 	}
 	run("contrastive/bank", "contrastive", nil, 64, 8192)
 	run("triplet/bank", "triplet", nil, 64, 8192)
-	for _, n := range []int{64, 256} {
-		run(fmt.Sprintf("triplet_batch_hard/%d", n), "triplet", map[string]any{"select": "batch_hard", "distance": "l2"}, n, 0)
-		run(fmt.Sprintf("triplet_all/%d", n), "triplet", map[string]any{"select": "all"}, n, 0)
+	for _, v := range tripletBench {
+		for _, n := range []int{64, 256, 1024} {
+			run(fmt.Sprintf("triplet_%s/%d", v.name, n), "triplet", v.settings, n, 0)
+		}
+		run(fmt.Sprintf("triplet_%s/bank", v.name), "triplet", v.settings, 64, 8192)
 	}
 }
 

@@ -10,7 +10,7 @@ import "math"
 // for f = softplus and its slope. Both are analytic where |Im c| < π, bounded by 14 in the ellipse around the
 // interval, of length L, that is 3 high: ρ - 1/ρ = 12/L. There Chebyshev interpolation is off by at most
 // 4·14·ρ^{1-K}/(ρ-1) (Trefethen, "Approximation theory and approximation practice", theorem 8.2), whatever δ.
-// K is the smallest with an error ≤ nodeError: 31 for L = 4, 20 for L = 2, 13 for L = 0.7. So |P| positives and
+// K is the smallest with an error ≤ nodeError: 31 for L = 4, 21 for L = 2, 13 for L = 0.7, 8 for L = 0.1. So |P| positives and
 // |N| negatives cost K·(|N| + 2|P|) instead of |P|·|N|.
 type nodes struct {
 	at, weight []float64 // t_k and w_k
