@@ -21,6 +21,7 @@ type rdml struct {
 	distance    distance
 	eta, margin float64
 	reduce      string
+	rise        *exponential // Y
 
 	delta, slope []float64
 	mates        positives
@@ -43,6 +44,7 @@ var rdmlEntry = Entry{
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &rdml{distance: distance(v.word("distance")), eta: v.number("eta"), margin: v.number("margin"), reduce: v.word("reduction")}
+		fn.rise = newExponential(fn.eta)
 		return &similarity{chain{fn: fn, exact: true}}, nil
 	},
 }
@@ -97,7 +99,7 @@ func (l *rdml) anchor(t *tally, i int, p *pairs) {
 			continue
 		}
 		from := upTo(reach, an)
-		rise := math.Expm1(l.eta * an)
+		rise := l.rise.minus1(an)
 		t.active += n - from
 		t.sum -= scale * (l.x[from] + l.q[from]*rise)
 		if t.d != nil {

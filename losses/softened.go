@@ -11,6 +11,8 @@ type softSums struct {
 	rise   []float64 // e^c
 	weight []float64
 	factor []float64 // Π (1 + u) since the last logarithm
+	fall   []float64 // of every negative
+	back   []float64
 	value  []float64 // Σ log(1 + u)
 	slope  []float64 // Σ u/(1+u)
 	since  int       // negatives since the last logarithm
@@ -29,6 +31,27 @@ func (s *softSums) start(points, weight []float64) {
 		s.factor[k], s.value[k], s.slope[k] = 1, 0, 0
 	}
 	copy(s.weight, weight)
+}
+
+// whole adds the terms of all points with negatives of e^{-δ} = fall; back gets the weighted sums of slopes.
+func (s *softSums) whole(back, fall []float64) {
+	clear(back)
+	for first := 0; first < len(fall); first += perLog {
+		part := fall[first:min(first+perLog, len(fall))]
+		out := back[first : first+len(part)]
+		for k, c := range s.rise {
+			w, factor, sum := s.weight[k], 1.0, 0.0
+			for i, f := range part {
+				x := 1 + c*f
+				factor *= x
+				d := 1 - 1/x
+				sum += d
+				out[i] += w * d
+			}
+			s.value[k] += math.Log(factor)
+			s.slope[k] += sum
+		}
+	}
 }
 
 // negative adds the terms of a negative with e^{-δ} = fall and the points from … to; it returns the weighted sum
@@ -69,21 +92,18 @@ func (s *softSums) total() (sum float64) {
 	return sum
 }
 
-// softened adds all chosen triplets of anchor i with softplus. Where all are chosen and the positives are many,
-// nodes stand for them.
+// softened adds all chosen triplets of anchor i with softplus.
 func (l *triplet) softened(t *tally, i int, p *pairs) {
 	n := l.mates.rank(l.delta, i, p, l.choose, l.margin)
 	if n == 0 {
 		return
 	}
-	s := &l.soft
-	fewer := l.mates.whole && s.nodes.place(l.mates.reach, len(p.cols)-n)
-	if fewer {
-		s.start(s.nodes.at, s.nodes.weight)
-	} else {
-		s.start(l.mates.reach, nil)
+	if l.mates.whole {
+		l.softenedAll(t, i, p)
+		return
 	}
-	y, before, points := p.rows[i], t.count, len(s.rise)
+	s, y, before := &l.soft, p.rows[i], t.count
+	s.start(l.mates.reach, nil)
 	for j, c := range p.cols {
 		if c == y {
 			continue
@@ -93,25 +113,58 @@ func (l *triplet) softened(t *tally, i int, p *pairs) {
 			continue
 		}
 		t.count += to - from
-		if fewer {
-			from, to = 0, points
-		}
-		slope := s.negative(math.Exp(-l.delta[j]), from, to)
+		slope := s.negative(1+l.fall.minus1(l.delta[j]), from, to)
 		if t.d != nil {
 			t.d[j] -= slope
 		}
 	}
-	t.sum += s.total()
 	t.active += t.count - before // softplus is above 0
-	t.touched = t.count > before
-	if t.d == nil || !t.touched {
+	s.finish(t, l.mates.order, s.slope)
+}
+
+// softenedAll is softened for all triplets. Where the positives are many, nodes stand for them.
+func (l *triplet) softenedAll(t *tally, i int, p *pairs) {
+	s, y, n := &l.soft, p.rows[i], len(l.mates.order)
+	s.fall = s.fall[:0]
+	for j, c := range p.cols {
+		if c != y {
+			s.fall = append(s.fall, 1+l.fall.minus1(l.delta[j]))
+		}
+	}
+	s.back = grow(s.back, len(s.fall))
+	fewer := s.nodes.place(l.mates.reach, len(s.fall))
+	if fewer {
+		s.start(s.nodes.at, s.nodes.weight)
+	} else {
+		s.start(l.mates.reach, nil)
+	}
+	s.whole(s.back, s.fall)
+	t.count += n * len(s.fall)
+	t.active += n * len(s.fall)
+	slopes := s.slope
+	if t.d != nil {
+		k := 0
+		for j, c := range p.cols {
+			if c != y {
+				t.d[j] -= s.back[k]
+				k++
+			}
+		}
+		if fewer {
+			slopes = s.nodes.interpolate(slopes)
+		}
+	}
+	s.finish(t, l.mates.order, slopes)
+}
+
+// finish takes over the value, and the slopes of the positives.
+func (s *softSums) finish(t *tally, order []int32, slopes []float64) {
+	t.sum += s.total()
+	if t.d == nil {
 		return
 	}
-	slopes := s.slope
-	if fewer {
-		slopes = s.nodes.interpolate(slopes)
-	}
-	for k, j := range l.mates.order {
+	t.touched = true
+	for k, j := range order {
 		t.d[j] += slopes[k]
 	}
 }

@@ -47,7 +47,7 @@ type side struct{ delta, fall, d []float64 }
 func (l *triplet) exchanged(t *tally, dS []float64, p *pairs) {
 	x, r := &l.cross, len(p.cols)
 	if l.smooth {
-		x.fall = falling(x.fall, l.matrix)
+		x.fall = l.falling(x.fall, l.matrix)
 	}
 	row := func(i int) side {
 		s := side{delta: l.matrix[i*r : (i+1)*r], d: rowOf(dS, i, r)}
@@ -94,7 +94,7 @@ func (l *triplet) exchangedClass(t *tally, p *pairs, y int, row func(i int) side
 		p.amid.rows(x.rows, some)
 		l.distance.of(x.rows, nil, x.rows)
 		if l.smooth {
-			x.falls = falling(x.falls, x.rows)
+			x.falls = l.falling(x.falls, x.rows)
 		}
 		for i, label := range p.rows {
 			if label != y {
@@ -154,10 +154,10 @@ func (l *triplet) exchangedPair(t *tally, p *pairs, y, j int, anchor, positive s
 }
 
 // falling fills dst with e^{-δ}.
-func falling(dst, delta []float64) []float64 {
+func (l *triplet) falling(dst, delta []float64) []float64 {
 	dst = grow(dst, len(delta))
 	for k, v := range delta {
-		dst[k] = math.Exp(-v)
+		dst[k] = 1 + l.fall.minus1(v)
 	}
 	return dst
 }
