@@ -23,8 +23,9 @@ func newExponential(k float64) *exponential {
 }
 
 func (e *exponential) minus1(d float64) float64 {
-	i := int(d*e.per + 0.5)
-	if uint(i) >= uint(len(e.table)) {
+	x := d*e.per + 0.5
+	i := int(x)
+	if x < 0 || uint(i) >= uint(len(e.table)) {
 		return math.Expm1(e.k * d)
 	}
 	g := (d - float64(i)*e.apart) * e.k // |g| ≤ 1/64
