@@ -194,12 +194,9 @@ func goldenFixedSemihard(t *testing.T, c reference.Case) {
 	l, in, matrix := mined(t, c, "fixed_semihard", map[string]string{"distance": "distance"})
 	var got []string
 	byAnchor(l, in, matrix, func(a int, p *pairs) {
-		if l.gather(a, p) {
-			for _, j := range l.mates.members {
-				first := append(l.candidates(j)[:0:0], l.candidates(j)...)
-				first = append(first, -1)
-				got = append(got, fmt.Sprint([]any{a, j, first[0]}))
-			}
+		l.findNearest(a, p)
+		for k, j := range l.mates.order {
+			got = append(got, fmt.Sprint([]any{a, j, l.first[k]}))
 		}
 	})
 	compareSets(t, c, "choice", got)

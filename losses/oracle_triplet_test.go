@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
+	"strings"
 	"testing"
 )
 
@@ -277,6 +278,10 @@ func tripletByTriplet(s slowSettings, p *pairs, S []float64) (sum float64, count
 	r := len(p.cols)
 	dS = make([]float64, len(S))
 	d := func(v float64) float64 { return slowDistance(s.dist, v) }
+	between := func(j, k int) float64 { return S[j*r+k] }
+	if !p.self {
+		between = p.amid.pair
+	}
 	slope := func(v float64) float64 {
 		switch s.dist {
 		case "l2":
@@ -300,12 +305,7 @@ func tripletByTriplet(s slowSettings, p *pairs, S []float64) (sum float64, count
 				count++
 				at, v := a*r+k, S[a*r+k]
 				if s.swap {
-					pn := math.NaN()
-					if p.self {
-						pn = S[j*r+k]
-					} else {
-						pn = p.amid.pair(j, k)
-					}
+					pn := between(j, k)
 					if d(pn) < dn {
 						at, v = -1, pn
 						if p.self {
@@ -427,8 +427,12 @@ func TestTripletRefusesWhatIsAlwaysZero(t *testing.T) {
 		{map[string]any{"select": "easy", "smooth": true}, true},
 		{map[string]any{"select": "easy", "swap": true}, true},
 	} {
-		if _, err := New("triplet", c.settings, env); (err == nil) != c.ok {
+		_, err := New("triplet", c.settings, env)
+		if (err == nil) != c.ok {
 			t.Errorf("%v: %v", c.settings, err)
+		}
+		if err != nil && !strings.HasPrefix(err.Error(), "losses: triplet: select: found easy with gap 0.") {
+			t.Error(err)
 		}
 	}
 }
@@ -460,3 +464,46 @@ func TestAmidABank(t *testing.T) {
 		}
 	}
 }
+
+// A bank whose members of a class are taken some at a time, through the public path.
+func TestSwapAgainstALargeBank(t *testing.T) {
+	const r, d = 2000, 4
+	rng := rand.New(rand.NewPCG(3, 14))
+	in := exactInput{normalize: true, labels: []int{0, 1, 0}}
+	for range 3 {
+		in.z = append(in.z, gauss(rng, d))
+	}
+	for range r {
+		in.ref, in.refIDs = append(in.ref, gauss(rng, d)), append(in.refIDs, rng.IntN(2))
+	}
+	in.ref, _ = unit64(in.ref)
+	if r/2 < 3*(rowsAtOnce/r) {
+		t.Fatalf("%d members of a class are too few to be taken in parts of %d", r/2, rowsAtOnce/r)
+	}
+	toBank, amid := cosines(first(unit64(in.z)), in.ref, true), cosines(in.ref, in.ref, true)
+	var sum, swapped, count float64
+	for a, y := range in.labels {
+		for p, yp := range in.refIDs {
+			for n, yn := range in.refIDs {
+				if yp != y || yn == y {
+					continue
+				}
+				ap, an, pn := 2-2*toBank[a*r+p], 2-2*toBank[a*r+n], 2-2*amid[p*r+n]
+				sum += math.Max(0, ap-math.Min(an, pn)+0.2)
+				count++
+				if pn < an {
+					swapped++
+				}
+			}
+		}
+	}
+	if swapped < count/4 {
+		t.Fatalf("only %v of %v triplets are swapped", swapped, count)
+	}
+	got, _ := public(mustNew(t, "triplet", map[string]any{"select": "all", "swap": true}, testEnv(d, 2, 1)), in)
+	if !near(got, sum/count, 1e-5, 0) {
+		t.Errorf("%v, by loops %v", got, sum/count)
+	}
+}
+
+func first[A, B any](a A, _ B) A { return a }

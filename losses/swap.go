@@ -115,42 +115,75 @@ func (l *triplet) exchangedClass(t *tally, p *pairs, y int, row func(i int) side
 func (l *triplet) exchangedPair(t *tally, p *pairs, y, j int, anchor, positive side) {
 	low, high := l.choose.window(anchor.delta[j])
 	reach := anchor.delta[j] + l.margin
-	rise := math.Exp(reach)
-	factor, factors, pull := 1.0, 0, 0.0
-	for k, c := range p.cols {
-		an := anchor.delta[k]
+	before := t.active
+	var pull float64
+	if l.smooth {
+		pull = exchangedSoft(t, p.cols, y, low, high, math.Exp(reach), anchor, positive)
+	} else {
+		pull = exchangedHinges(t, p.cols, y, low, high, reach, anchor, positive)
+	}
+	if anchor.d != nil && t.active > before {
+		anchor.d[j] += pull
+	}
+}
+
+// exchangedHinges returns the slope of δ_ap.
+func exchangedHinges(t *tally, cols []int, y int, low, high, reach float64, anchor, positive side) (pull float64) {
+	own, other := anchor.delta[:len(cols)], positive.delta[:len(cols)]
+	for k, c := range cols {
+		an := own[k]
 		if c == y || an < low || an >= high {
 			continue
 		}
 		t.count++
-		d, near := anchor.d, an
-		if positive.delta[k] < an {
-			d, near = positive.d, positive.delta[k]
-		}
-		slope := 1.0
-		if l.smooth {
-			u := 1 + rise*max(anchor.fall[k], positive.fall[k])
-			factor *= u
-			slope = 1 - 1/u
-			if factors++; factors == perLog {
-				t.sum += math.Log(factor)
-				factor, factors = 1, 0
-			}
-		} else if near < reach {
-			t.sum += reach - near
-		} else {
+		near := min(an, other[k])
+		if near >= reach {
 			continue
 		}
+		t.sum += reach - near
 		t.active++
+		pull++
+		d := anchor.d
+		if near < an {
+			d = positive.d
+		}
+		if d != nil {
+			d[k]--
+		}
+	}
+	return pull
+}
+
+// exchangedSoft is the same with softplus; rise is e^c.
+func exchangedSoft(t *tally, cols []int, y int, low, high, rise float64, anchor, positive side) (pull float64) {
+	own, other := anchor.delta[:len(cols)], positive.delta[:len(cols)]
+	ownFall, otherFall := anchor.fall[:len(cols)], positive.fall[:len(cols)]
+	factor, factors := 1.0, 0
+	for k, c := range cols {
+		an := own[k]
+		if c == y || an < low || an >= high {
+			continue
+		}
+		t.count++
+		t.active++
+		d, fall := anchor.d, ownFall[k]
+		if other[k] < an {
+			d, fall = positive.d, otherFall[k]
+		}
+		x := 1 + rise*fall
+		slope := 1 - 1/x
 		pull += slope
 		if d != nil {
 			d[k] -= slope
 		}
+		factor *= x
+		if factors++; factors == perLog {
+			t.sum += math.Log(factor)
+			factor, factors = 1, 0
+		}
 	}
 	t.sum += math.Log(factor)
-	if anchor.d != nil {
-		anchor.d[j] += pull
-	}
+	return pull
 }
 
 // falling fills dst with e^{-δ}.
