@@ -211,12 +211,12 @@ func TestRDMLByLoops(t *testing.T) {
 func TestRDMLBecomesTheHinge(t *testing.T) {
 	in := conformInput(31, 60)
 	env := testEnv(conformDim, conformClasses, 1)
-	rescaled, gradRescaled := exactPairs(mustNew(t, "rdml", map[string]any{"eta": 1e-6, "margin": 0.7}, env).(*similarity), in)
+	rescaled, gradRescaled := exactPairs(mustNew(t, "rdml", map[string]any{"eta": 1e-4, "margin": 0.7}, env).(*similarity), in)
 	hinge, gradHinge := exactPairs(mustNew(t, "triplet", map[string]any{"select": "all", "margin": 0.7}, env).(*similarity), in)
-	if !near(rescaled, hinge, 1e-6, 0) {
+	if !near(rescaled, hinge, 1e-4, 0) {
 		t.Errorf("RDML %.12g, the hinge %.12g", rescaled, hinge)
 	}
-	if rel, _ := worst(gradRescaled, gradHinge); rel > 3e-6 {
+	if rel, _ := worst(gradRescaled, gradHinge); rel > 3e-4 {
 		t.Errorf("gradients differ by %.3g of the largest entry", rel)
 	}
 }

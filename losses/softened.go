@@ -104,6 +104,8 @@ func (l *triplet) softened(t *tally, i int, p *pairs) {
 	}
 	s, y, before := &l.soft, p.rows[i], t.count
 	s.start(l.mates.reach, nil)
+	s.fall = grow(s.fall, len(l.delta))
+	expSlice(s.fall, l.delta, -1, 0)
 	for j, c := range p.cols {
 		if c == y {
 			continue
@@ -113,7 +115,7 @@ func (l *triplet) softened(t *tally, i int, p *pairs) {
 			continue
 		}
 		t.count += to - from
-		slope := s.negative(1+l.fall.minus1(l.delta[j]), from, to)
+		slope := s.negative(s.fall[j], from, to)
 		if t.d != nil {
 			t.d[j] -= slope
 		}
@@ -128,9 +130,10 @@ func (l *triplet) softenedAll(t *tally, i int, p *pairs) {
 	s.fall = s.fall[:0]
 	for j, c := range p.cols {
 		if c != y {
-			s.fall = append(s.fall, 1+l.fall.minus1(l.delta[j]))
+			s.fall = append(s.fall, l.delta[j])
 		}
 	}
+	expSlice(s.fall, s.fall, -1, 0)
 	s.back = grow(s.back, len(s.fall))
 	fewer := s.nodes.place(l.mates.reach, len(s.fall))
 	if fewer {

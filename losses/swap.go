@@ -39,18 +39,19 @@ func (x *exchange) between(j, k int) float64 {
 	return x.d[0]
 }
 
-// side is what an anchor or a positive knows of all columns: δ, e^{-δ} where smooth, and where the slopes go (nil:
+// outlook is what an anchor or a positive knows of all columns: δ, e^{-δ} where smooth, and where the slopes go (nil:
 // nowhere).
-type side struct{ delta, fall, d []float64 }
+type outlook struct{ delta, fall, d []float64 }
 
 // exchanged adds all chosen triplets of all anchors, one by one.
 func (l *triplet) exchanged(t *tally, dS []float64, p *pairs) {
 	x, r := &l.cross, len(p.cols)
 	if l.smooth {
-		x.fall = l.falling(x.fall, l.matrix)
+		x.fall = grow(x.fall, len(l.matrix))
+		expSlice(x.fall, l.matrix, -1, 0)
 	}
-	row := func(i int) side {
-		s := side{delta: l.matrix[i*r : (i+1)*r], d: rowOf(dS, i, r)}
+	row := func(i int) outlook {
+		s := outlook{delta: l.matrix[i*r : (i+1)*r], d: rowOf(dS, i, r)}
 		if l.smooth {
 			s.fall = x.fall[i*r : (i+1)*r]
 		}
@@ -77,7 +78,7 @@ func (l *triplet) exchanged(t *tally, dS []float64, p *pairs) {
 const rowsAtOnce = 1 << 19
 
 // exchangedClass adds the triplets of all anchors of a label against a bank, some positives at a time.
-func (l *triplet) exchangedClass(t *tally, p *pairs, y int, row func(i int) side) {
+func (l *triplet) exchangedClass(t *tally, p *pairs, y int, row func(i int) outlook) {
 	x, r := &l.cross, len(p.cols)
 	x.members = x.members[:0]
 	for j, c := range p.cols {
@@ -94,14 +95,15 @@ func (l *triplet) exchangedClass(t *tally, p *pairs, y int, row func(i int) side
 		p.amid.rows(x.rows, some)
 		l.distance.of(x.rows, nil, x.rows)
 		if l.smooth {
-			x.falls = l.falling(x.falls, x.rows)
+			x.falls = grow(x.falls, len(x.rows))
+			expSlice(x.falls, x.rows, -1, 0)
 		}
 		for i, label := range p.rows {
 			if label != y {
 				continue
 			}
 			for k, j := range some {
-				other := side{delta: x.rows[k*r : (k+1)*r]}
+				other := outlook{delta: x.rows[k*r : (k+1)*r]}
 				if l.smooth {
 					other.fall = x.falls[k*r : (k+1)*r]
 				}
@@ -112,7 +114,7 @@ func (l *triplet) exchangedClass(t *tally, p *pairs, y int, row func(i int) side
 }
 
 // exchangedPair adds the triplets of an anchor with label y and its positive j.
-func (l *triplet) exchangedPair(t *tally, p *pairs, y, j int, anchor, positive side) {
+func (l *triplet) exchangedPair(t *tally, p *pairs, y, j int, anchor, positive outlook) {
 	low, high := l.choose.window(anchor.delta[j])
 	reach := anchor.delta[j] + l.margin
 	before := t.active
@@ -128,7 +130,7 @@ func (l *triplet) exchangedPair(t *tally, p *pairs, y, j int, anchor, positive s
 }
 
 // exchangedHinges returns the slope of δ_ap.
-func exchangedHinges(t *tally, cols []int, y int, low, high, reach float64, anchor, positive side) (pull float64) {
+func exchangedHinges(t *tally, cols []int, y int, low, high, reach float64, anchor, positive outlook) (pull float64) {
 	own, other := anchor.delta[:len(cols)], positive.delta[:len(cols)]
 	for k, c := range cols {
 		an := own[k]
@@ -155,7 +157,7 @@ func exchangedHinges(t *tally, cols []int, y int, low, high, reach float64, anch
 }
 
 // exchangedSoft is the same with softplus; rise is e^c.
-func exchangedSoft(t *tally, cols []int, y int, low, high, rise float64, anchor, positive side) (pull float64) {
+func exchangedSoft(t *tally, cols []int, y int, low, high, rise float64, anchor, positive outlook) (pull float64) {
 	own, other := anchor.delta[:len(cols)], positive.delta[:len(cols)]
 	ownFall, otherFall := anchor.fall[:len(cols)], positive.fall[:len(cols)]
 	factor, factors := 1.0, 0
@@ -184,13 +186,4 @@ func exchangedSoft(t *tally, cols []int, y int, low, high, rise float64, anchor,
 	}
 	t.sum += math.Log(factor)
 	return pull
-}
-
-// falling fills dst with e^{-δ}.
-func (l *triplet) falling(dst, delta []float64) []float64 {
-	dst = grow(dst, len(delta))
-	for k, v := range delta {
-		dst[k] = 1 + l.fall.minus1(v)
-	}
-	return dst
 }

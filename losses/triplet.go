@@ -45,9 +45,8 @@ type triplet struct {
 	reduce   string
 	choose   selection
 
-	fall   *exponential // e^{-δ} - 1, where smooth
-	matrix []float64    // δ of the block
-	delta  []float64    // its row of the current anchor
+	matrix []float64 // δ of the block
+	delta  []float64 // its row of the current anchor
 	slope  []float64
 	mates  positives
 	near   band    // its negatives in rising distance (drawn)
@@ -81,9 +80,6 @@ func newTriplet(v Values, env Env) (Loss, error) {
 	fn := &triplet{
 		distance: distance(v.word("distance")), margin: v.number("margin"), smooth: v.flag("smooth"), swap: v.flag("swap"),
 		reduce: v.word("reduction"), choose: selection{v.word("select"), v.number("gap")},
-	}
-	if fn.smooth {
-		fn.fall = newExponential(-1)
 	}
 	if fn.choose.gap < 0 {
 		fn.choose.gap = fn.margin

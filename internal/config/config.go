@@ -7,6 +7,9 @@ package config
 
 import (
 	"fmt"
+	"math"
+	"strconv"
+	"strings"
 
 	"winnow/filters"
 	"winnow/head"
@@ -154,16 +157,25 @@ func Default() Run {
 	return c
 }
 
-// ParseLoss reads a loss as a flag gives it: NAME, or NAME:bank for against the memory bank.
+// ParseLoss reads a loss as a flag gives it: NAME, NAME:bank for against the memory bank, NAME:0.5 or NAME:bank:0.5
+// with a weight.
 func ParseLoss(text string) (Loss, error) {
 	var l Loss
 	l.setDefaults()
-	l.Name = text
-	if n := len(text) - len(":bank"); n > 0 && text[n:] == ":bank" {
-		l.Name, l.Against = text[:n], AgainstBank
-	}
+	parts := strings.Split(text, ":")
+	l.Name, parts = parts[0], parts[1:]
 	if l.Name == "" {
-		return l, fmt.Errorf("config: a loss without a name")
+		return l, fmt.Errorf("config: loss %q: found no name, expected NAME, NAME:bank, NAME:WEIGHT or NAME:bank:WEIGHT", text)
+	}
+	if len(parts) > 0 && (parts[0] == AgainstBank || parts[0] == AgainstBatch) {
+		l.Against, parts = parts[0], parts[1:]
+	}
+	if len(parts) > 0 {
+		w, err := strconv.ParseFloat(parts[0], 64)
+		if err != nil || !(w > 0) || math.IsInf(w, 0) || len(parts) > 1 {
+			return l, fmt.Errorf("config: loss %q: found %q behind the name, expected %s, a weight above 0, or %[3]s:WEIGHT", text, strings.Join(parts, ":"), AgainstBank)
+		}
+		l.Weight = w
 	}
 	return l, nil
 }

