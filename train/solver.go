@@ -77,7 +77,7 @@ func (s *solver) setBeta1(beta1 float64) { s.cfg.Beta1 = beta1 }
 // hasBeta1 says whether a solver has a β₁ to change.
 func hasBeta1(s Solver) bool {
 	own, ok := s.(*solver)
-	return ok && slices.Contains(solvers[own.cfg.Name], "beta1")
+	return ok && own.cfg.HasBeta1()
 }
 
 func newSolverSlot(buffers, size int) *solverSlot {
