@@ -27,9 +27,9 @@ import (
 //	the other sets, smooth             O(|P|·r) at about 2 ns: every negative has its own stretch of positives
 //	all sets with swap                 O(|P|·r) at 3 to 6 ns: min(δ_an, δ_pn) belongs to the triplet, nothing separates
 //
-// With 4 images a class and B = 64 or 256 the loss takes up to 2.6 times its products (ONNX Runtime's); up to 3.8
-// times where smooth meets a set other than all, or swap: a division for each of three triplets a pair. With more
-// positives the last two lines grow with the triplets.
+// With 4 images a class and B = 64 or 256 the loss takes up to 2.6 times its products (ONNX Runtime's), smooth swap
+// 3.2 times: a division and an unforeseeable branch for each of three triplets a pair. With more positives the last
+// two lines grow with the triplets.
 //
 // swap needs the whole δ at once, and against a bank one more product of (rows of the bank with a label of the
 // batch)·r·d for the sets; for the other selections only the pairs chosen. Memory O(n·r).
@@ -58,6 +58,7 @@ type triplet struct {
 
 var tripletEntry = Entry{
 	Name:     "triplet",
+	Aliases:  []string{"triplet_margin", "tripletmarginloss"},
 	Title:    "Triplet loss",
 	Paper:    "FaceNet; 000, 002, 003",
 	Equation: "003: 5, selection 7; 000: selection 28, 29",
