@@ -67,10 +67,6 @@ func BenchmarkLoss(b *testing.B) {
 	}{
 		{"contrastive/bank", "contrastive", nil, 64, 8192},
 		{"triplet/bank", "triplet", nil, 64, 8192},
-		{"triplet_batch_hard/64", "triplet", map[string]any{"select": "batch_hard", "distance": "l2"}, 64, 0},
-		{"triplet_batch_hard/256", "triplet", map[string]any{"select": "batch_hard", "distance": "l2"}, 256, 0},
-		{"triplet_all/64", "triplet", map[string]any{"select": "all"}, 64, 0},
-		{"triplet_all/256", "triplet", map[string]any{"select": "all"}, 256, 0},
 		{"margin_distance_weighted/256", "margin", map[string]any{"select": "distance_weighted"}, 256, 0},
 		{"margin_bank/64", "margin", nil, 64, 8192},
 		{"marginal_semihard/256", "marginal", map[string]any{"select": "random_semihard"}, 256, 0},
@@ -79,6 +75,12 @@ func BenchmarkLoss(b *testing.B) {
 		{"soft_triple_tau/256", "soft_triple", map[string]any{"tau": 0.2}, 256, 0},
 	} {
 		run(c.name, c.loss, c.settings, c.n, benchClasses, c.bank)
+	}
+	for _, v := range tripletBench {
+		for _, n := range []int{64, 256, 1024} {
+			run(fmt.Sprintf("triplet_%s/%d", v.name, n), "triplet", v.settings, n, benchClasses, 0)
+		}
+		run(fmt.Sprintf("triplet_%s/bank", v.name), "triplet", v.settings, 64, benchClasses, 8192)
 	}
 }
 

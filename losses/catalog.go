@@ -58,6 +58,8 @@ var Catalog = []Entry{
 
 	// Of triplets and more.
 	tripletEntry,
+	unhingedTripletEntry,
+	rdmlEntry,
 	marginEntry,
 	quadrupletEntry,
 	adaptedTripletEntry,

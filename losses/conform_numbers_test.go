@@ -114,7 +114,7 @@ func kernel(l Loss, in exactInput) (fn simLoss, draw *rand.Rand, p *pairs, S []f
 		p = &pairs{rows: in.labels, cols: in.labels, self: true, ids: in.ids}
 		other := in.z
 		if in.ref != nil {
-			p, other = &pairs{rows: in.labels, cols: in.refIDs}, in.ref
+			p, other = &pairs{rows: in.labels, cols: in.refIDs, amid: amidOf(in.ref)}, in.ref
 		}
 		if l.draw != nil {
 			draw = l.draw()
@@ -155,7 +155,7 @@ func checkDirection(s subject) error {
 	if shorter, ok := shortSteps[s.entry.Name]; ok {
 		h = shorter
 	}
-	if s.drawn() || countsActive(s.exact()) {
+	if s.drawn() || tripletJumps(s.exact()) || countsActive(s.exact()) {
 		return nil
 	}
 	for _, in := range s.inputs(5, 120) {

@@ -57,7 +57,7 @@ func settingVariants(e Entry) []map[string]any {
 	for _, s := range e.Settings {
 		for _, word := range s.Choices {
 			if word != s.Default {
-				out = append(out, map[string]any{s.Name: word})
+				out = append(out, withCompanions(e.Name, s.Name, word))
 			}
 		}
 		if on, ok := s.Default.(bool); ok {
@@ -69,6 +69,8 @@ func settingVariants(e Entry) []map[string]any {
 
 // moreVariants are combinations that no single setting reaches.
 var moreVariants = map[string][]map[string]any{
+	"triplet":         tripletVariants,
+	"rdml":            {{"eta": 4.0}, {"eta": 1e-4}, {"eta": 8.0, "distance": "l2"}},
 	"soft_triple":     {{"tau": 0.2, "centers": 3}, {"centers": 1, "tau": 0.2}},
 	"snr_contrastive": {{"reg": 0.5}},
 	"n_pair":          {{"l2": 0.02}},

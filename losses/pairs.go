@@ -21,6 +21,7 @@ type pairs struct {
 	left       int        // and the column: not 0 for a loss of whole columns alone
 	ids        []int      // of the whole batch if self, else nil
 	draw       *rand.Rand // for losses that draw
+	amid       amid       // of a bank, for losses that compare its vectors with each other; nil if self
 }
 
 // apart reports whether anchor i and column j of the same label are a positive pair.

@@ -19,11 +19,13 @@ import (
 // Run is everything that can be set about a training run.
 type Run struct {
 	Seed         uint64              `yaml:"seed"`
+	Method       string              `yaml:"method"` // metric: losses and a filter; or one of package peers
 	Data         Data                `yaml:"data"`
 	Head         head.Config         `yaml:"head"` // in is taken from the features
 	Losses       []Loss              `yaml:"losses"`
 	Bank         Bank                `yaml:"bank"`
 	Filter       Filter              `yaml:"filter"`
+	Peers        Peers               `yaml:"peers"` // of methods other than metric; these have no losses, bank and filter
 	Sampler      train.SamplerConfig `yaml:"sampler"`
 	Length       Span                `yaml:"length"`
 	Solver       train.SolverConfig  `yaml:"solver"`
@@ -130,15 +132,17 @@ type Validation struct {
 // runs are ten times longer and drift as much at a tenth of the rate.
 func Default() Run {
 	c := Run{
-		Seed: 1,
-		Head: head.Default(),
+		Seed:   1,
+		Method: Metric,
+		Head:   head.Default(),
 		Losses: []Loss{
 			{Name: "contrastive", Weight: 1, Against: AgainstBatch},
 			{Name: "contrastive", Weight: 1, Against: AgainstBank},
 		},
 		Bank:       Bank{Size: 8192},
 		Filter:     Filter{Config: filters.Default(), AvgSim: Epochs(2)},
-		Sampler:    train.SamplerConfig{Variant: train.Groups, Classes: 16, Images: 4},
+		Peers:      defaultPeers(Metric),
+		Sampler:    train.DefaultSampler(train.Groups),
 		Length:     Epochs(20),
 		Solver:     train.DefaultSolver("adam"),
 		LossSolver: train.DefaultSolver("adam"),
