@@ -34,6 +34,7 @@ type Entry struct {
 	Settings []Setting
 	Against  Against
 	Params   bool // New returns a Trainable
+	Weighted bool // New returns a Weighted
 	Draws    bool // Eval draws from Env.Step
 	New      func(v Values, env Env) (Loss, error)
 }
@@ -42,8 +43,13 @@ type Entry struct {
 var Catalog = []Entry{
 	// Of pairs.
 	contrastiveEntry,
+	contrastiveMarginEntry,
 
 	// Of an anchor with all its pairs.
+	multiSimilarityEntry,
+	weightedMSEntry,
+	circleEntry,
+	fastAPEntry,
 
 	// Of triplets and more.
 	tripletEntry,

@@ -21,6 +21,14 @@ type simLoss interface {
 	eval(dS, S []float64, p *pairs) (sum, terms float64)
 }
 
+// surveyor is a simLoss that counts or sums something over all rows before it can say anything of one: survey
+// sees every block, in order and without gradients, before eval sees the first. A block with first == 0 starts
+// anew. Cheaper than chain.whole where the rows need of each other no more than a few numbers.
+type surveyor interface {
+	simLoss
+	survey(S []float64, p *pairs)
+}
+
 // plain is the divisor of a loss that is a plain sum: 1 over all blocks together.
 func (p *pairs) plain() float64 {
 	if p.first == 0 {
@@ -73,17 +81,18 @@ func (c *chain) run(a, b blas32.General, whole pairs, grad bool) (sum, terms flo
 	if grad {
 		c.out = grow(c.out, step*r)
 	}
-	p := &c.block
+	if fn, ok := c.fn.(surveyor); ok {
+		for first := 0; first < n; first += step {
+			s := c.cut(a, b, whole, first, min(first+step, n))
+			fn.survey(s, &c.block)
+		}
+	}
 	for first := 0; first < n; first += step {
-		last := min(first+step, n)
-		*p = whole
-		p.first, p.rows = first, whole.rows[first:last]
-		s := c.in[:(last-first)*r]
-		c.widen(s, a, b, p)
+		s := c.cut(a, b, whole, first, min(first+step, n))
 		if grad {
 			dS = c.out[:len(s)]
 		}
-		more, count := c.fn.eval(dS, s, p)
+		more, count := c.fn.eval(dS, s, &c.block)
 		sum += more
 		terms += count
 		if grad {
@@ -91,6 +100,15 @@ func (c *chain) run(a, b blas32.General, whole pairs, grad bool) (sum, terms flo
 		}
 	}
 	return sum, terms
+}
+
+// cut makes rows first to last-1 the block, and returns their similarities.
+func (c *chain) cut(a, b blas32.General, whole pairs, first, last int) []float64 {
+	c.block = whole
+	c.block.first, c.block.rows = first, whole.rows[first:last]
+	s := c.in[:(last-first)*len(whole.cols)]
+	c.widen(s, a, b, &c.block)
+	return s
 }
 
 // finite looks at one similarity of every row and of every column: a row of a or b with a number that is
@@ -176,6 +194,14 @@ func addTransposed(w blas32.General) {
 			}
 		}
 	}
+}
+
+// row is row i of a block with r columns, nil if there is none.
+func row(block []float64, i, r int) []float64 {
+	if block == nil {
+		return nil
+	}
+	return block[i*r : (i+1)*r]
 }
 
 // resize makes a contiguous n×r matrix, in the memory of m where that is enough.

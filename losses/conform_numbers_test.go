@@ -4,11 +4,19 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // exactTwins are the float64 twins of the losses that are neither a function of similarities nor of proxies, by
 // name in the catalog: loss, gradient with respect to in.z as given, and the gradient of every parameter.
 var exactTwins = map[string]func(l Loss, in exactInput) (loss float64, grad [][]float64, params [][][]float64){}
+
+// heldTwins are losses, by name in the catalog, that count parts of their formula as constants in the gradient:
+// from the function and the similarities S at which it is differentiated, a function of one block whose value has
+// those parts from S, so that its differences are that gradient.
+var heldTwins = map[string]func(fn simLoss, S []float64) simLoss{
+	"circle": holdCircle,
+}
 
 // exactEval is the float64 twin of public for whatever the loss is built on.
 func exactEval(l Loss, name string, in exactInput) (loss float64, grad [][]float64, params [][][]float64) {
@@ -18,6 +26,9 @@ func exactEval(l Loss, name string, in exactInput) (loss float64, grad [][]float
 	switch l := l.(type) {
 	case *similarity:
 		loss, grad = exactPairs(l, in)
+		return loss, grad, nil
+	case *weightedSimilarity:
+		loss, grad = exactPairs(&l.similarity, in)
 		return loss, grad, nil
 	case *proxied:
 		var own [][]float64
@@ -61,6 +72,11 @@ func checkSimilarities(s subject) error {
 		if fn == nil {
 			return nil
 		}
+		held := fn
+		hold, constants := heldTwins[s.entry.Name]
+		if constants {
+			held = hold(fn, slices.Clone(S))
+		}
 		if s.spoil != nil {
 			fn = s.spoil(fn)
 		}
@@ -69,14 +85,21 @@ func checkSimilarities(s subject) error {
 			if draw != nil {
 				p.draw = rand.New(third{})
 			}
-			sum, _ := fn.eval(dS, S, p)
+			at := fn
+			if constants && dS == nil {
+				at = held
+			}
+			survey(at, S, p)
+			sum, _ := at.eval(dS, S, p)
 			return sum
 		}
 		dS := make([]float64, len(S))
 		for i := range dS {
 			dS[i] = math.NaN()
 		}
-		value(dS)
+		if with, without := value(dS), value(nil); !near(with, without, 1e-9, 1e-12) {
+			return fmt.Errorf("sum %v with gradient, %v without", with, without)
+		}
 		var top float64
 		for _, d := range dS {
 			top = max(top, math.Abs(d))
@@ -101,16 +124,17 @@ func checkSimilarities(s subject) error {
 // float64 twin must have a test of its own.
 func kernel(l Loss, in exactInput) (fn simLoss, draw *rand.Rand, p *pairs, S []float64) {
 	switch l := l.(type) {
+	case *weightedSimilarity:
+		return kernel(&l.similarity, in)
 	case *similarity:
-		p = &pairs{rows: in.labels, cols: in.labels, self: true, ids: in.ids}
 		other := in.z
 		if in.ref != nil {
-			p, other = &pairs{rows: in.labels, cols: in.refIDs}, in.ref
+			other = in.ref
 		}
 		if l.draw != nil {
 			draw = l.draw()
 		}
-		return l.fn, draw, p, cosines(in.z, other, l.exact)
+		return l.fn, draw, in.pairs(), cosines(in.z, other, l.exact)
 	case *proxied:
 		q, _ := unit64(widen64(l.p.Data, l.p.Cols))
 		return l.fn, nil, &pairs{rows: in.labels, cols: l.cols}, cosines(in.z, q, l.exact)
@@ -154,7 +178,14 @@ func checkDirection(s subject) error {
 					moved.z[i][k] = in.z[i][k] + h*step[i][k]/length
 				}
 			}
-			v, _ := public(s.build(), moved)
+			l := s.build()
+			if hold, ok := heldTwins[s.entry.Name]; ok {
+				exact := s.exact().(*similarity)
+				_, _, _, S := kernel(exact, in)
+				exact.fn, exact.whole = hold(exact.fn, S), true
+				l = exact
+			}
+			v, _ := public(l, moved)
 			return v
 		}
 		if got := (at(h) - at(-h)) / (2 * h); !near(got, want, 0.02, 1e-4) {

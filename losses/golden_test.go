@@ -71,6 +71,10 @@ func pairCheck(name string, settings func(c reference.Case) map[string]any) func
 // goldenChecks are all: topic, method, check. A new loss adds its methods in its own file's function.
 var goldenChecks = map[string]reference.Checks{
 	"losses_pair": {
+		"contrastive_pml":    pairCheck("contrastive_margin", renamed(nil)),
+		"multi_similarity":   pairCheck("multi_similarity", multiSimilaritySettings),
+		"circle":             pairCheck("circle", renamed(map[string]string{"variant": "form"})),
+		"fastap":             pairCheck("fastap", renamed(map[string]string{"num_bins": "bins"})),
 		"contrastive_prism":  pairCheck("contrastive", contrastiveSettings),
 		"memory_contrastive": pairCheck("contrastive", contrastiveSettings),
 	},
@@ -84,8 +88,11 @@ var goldenChecks = map[string]reference.Checks{
 	},
 	"miners": {
 		"facenet_semihard": goldenSemihardCandidates,
+		"ms_miner":         goldenMSMiner,
 	},
-	"bspml": {},
+	"bspml": {
+		"weighted_ms": goldenWeightedMS,
+	},
 }
 
 func TestGolden(t *testing.T) {

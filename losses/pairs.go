@@ -19,6 +19,8 @@ type pairs struct {
 	self       bool       // rows and columns are the same batch: column first+i is row i itself
 	first      int        // the row of the whole matrix at which the block starts
 	ids        []int      // of the whole batch if self, else nil
+	anchors    []int      // ids of the whole batch, and
+	members    []int      // of the columns, for losses that weigh samples; nil: unknown
 	draw       *rand.Rand // for losses that draw
 }
 

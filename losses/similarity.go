@@ -19,11 +19,11 @@ type similarity struct{ chain }
 func (l *similarity) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
 	checkSet("the batch", z, z.Dim())
 	checkGrad(grad, z)
-	p := pairs{rows: z.Labels, cols: z.Labels, self: true, ids: z.IDs}
+	p := pairs{rows: z.Labels, cols: z.Labels, self: true, ids: z.IDs, anchors: z.IDs, members: z.IDs}
 	other := z.X
 	if ref != nil {
 		checkSet("the reference", *ref, z.Dim())
-		p = pairs{rows: z.Labels, cols: ref.Labels}
+		p = pairs{rows: z.Labels, cols: ref.Labels, anchors: z.IDs, members: ref.IDs}
 		other = ref.X
 	}
 	if z.Len() == 0 || other.Rows == 0 {
