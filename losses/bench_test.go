@@ -68,6 +68,9 @@ func BenchmarkLoss(b *testing.B) {
 	for _, n := range []int{64, 256} {
 		run(fmt.Sprintf("triplet_batch_hard/%d", n), "triplet", map[string]any{"select": "batch_hard", "distance": "l2"}, n, 0)
 		run(fmt.Sprintf("triplet_all/%d", n), "triplet", map[string]any{"select": "all"}, n, 0)
+		run(fmt.Sprintf("multi_similarity_unmined/%d", n), "multi_similarity", map[string]any{"miner": false}, n, 0)
+		run(fmt.Sprintf("circle_global/%d", n), "circle", map[string]any{"form": "global"}, n, 0)
+		run(fmt.Sprintf("contrastive_margin_l2/%d", n), "contrastive_margin", map[string]any{"distance": "l2", "pos_margin": 0, "neg_margin": 1}, n, 0)
 	}
 }
 

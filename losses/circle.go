@@ -96,11 +96,11 @@ func (l *circle) sums(d, s []float64, i int, p *pairs, nearTop, farTop float64) 
 		switch {
 		case math.IsInf(v[j], -1):
 		case cols[j] != p.rows[i]:
-			e = math.Exp(v[j] - farTop)
+			e = expShifted(v[j] - farTop)
 			far += e
 			a = max(0, x+l.m)
 		default:
-			e = math.Exp(v[j] - nearTop)
+			e = expShifted(v[j] - nearTop)
 			near += e
 			a = -max(0, 1+l.m-x)
 		}

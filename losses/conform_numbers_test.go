@@ -11,13 +11,6 @@ import (
 // name in the catalog: loss, gradient with respect to in.z as given, and the gradient of every parameter.
 var exactTwins = map[string]func(l Loss, in exactInput) (loss float64, grad [][]float64, params [][][]float64){}
 
-// heldTwins are losses, by name in the catalog, that count parts of their formula as constants in the gradient:
-// from the function and the similarities S at which it is differentiated, a function of one block whose value has
-// those parts from S, so that its differences are that gradient.
-var heldTwins = map[string]func(fn simLoss, S []float64) simLoss{
-	"circle": holdCircle,
-}
-
 // exactEval is the float64 twin of public for whatever the loss is built on.
 func exactEval(l Loss, name string, in exactInput) (loss float64, grad [][]float64, params [][][]float64) {
 	if twin, ok := exactTwins[name]; ok {
@@ -72,10 +65,9 @@ func checkSimilarities(s subject) error {
 		if fn == nil {
 			return nil
 		}
-		held := fn
-		hold, constants := heldTwins[s.entry.Name]
-		if constants {
-			held = hold(fn, slices.Clone(S))
+		var twin simLoss
+		if hold, constants := heldTwins[s.entry.Name]; constants {
+			twin = held{hold(fn), slices.Clone(S)}
 		}
 		if s.spoil != nil {
 			fn = s.spoil(fn)
@@ -86,8 +78,8 @@ func checkSimilarities(s subject) error {
 				p.draw = rand.New(third{})
 			}
 			at := fn
-			if constants && dS == nil {
-				at = held
+			if twin != nil && dS == nil {
+				at = twin
 			}
 			survey(at, S, p)
 			sum, _ := at.eval(dS, S, p)
@@ -142,6 +134,16 @@ func kernel(l Loss, in exactInput) (fn simLoss, draw *rand.Rand, p *pairs, S []f
 	return nil, nil, nil, nil
 }
 
+// replaceKernel gives a loss another function of similarities, that of one block.
+func replaceKernel(l Loss, fn simLoss) {
+	switch l := l.(type) {
+	case *weightedSimilarity:
+		replaceKernel(&l.similarity, fn)
+	case *similarity:
+		l.fn, l.whole = fn, true
+	}
+}
+
 // checkDirection walks a little way along the sphere and compares the public value with the public gradient.
 // Where negatives are drawn anew at every value there is no such slope: the choice carries no gradient.
 func checkDirection(s subject) error {
@@ -180,10 +182,9 @@ func checkDirection(s subject) error {
 			}
 			l := s.build()
 			if hold, ok := heldTwins[s.entry.Name]; ok {
-				exact := s.exact().(*similarity)
-				_, _, _, S := kernel(exact, in)
-				exact.fn, exact.whole = hold(exact.fn, S), true
-				l = exact
+				l = s.exact()
+				fn, _, _, S := kernel(l, in)
+				replaceKernel(l, held{hold(fn), S})
 			}
 			v, _ := public(l, moved)
 			return v

@@ -70,12 +70,10 @@ func (l *contrastiveMargin) survey(S []float64, p *pairs) {
 		x, sign := l.compared(row(S, i, r))
 		cols := p.cols[:len(x)]
 		for j, v := range x {
-			if cols[j] == y {
-				if (all || sign*(l.pos-v) > 0) && p.apart(i, j) {
-					near++
-				}
-			} else if all || sign*(v-l.neg) > 0 {
-				far++
+			if cols[j] != y {
+				far += oneIf(all || sign*(v-l.neg) > 0)
+			} else if p.apart(i, j) {
+				near += oneIf(all || sign*(l.pos-v) > 0)
 			}
 		}
 	}
@@ -83,44 +81,68 @@ func (l *contrastiveMargin) survey(S []float64, p *pairs) {
 	l.far += float64(far)
 }
 
+// oneIf is 1 for true, without a branch: whether a negative is active is often as good as random.
+func oneIf(is bool) int {
+	n := 0
+	if is {
+		n = 1
+	}
+	return n
+}
+
 func (l *contrastiveMargin) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
 	l.delta = grow(l.delta, r)
 	var near, far float64
-	for i, y := range p.rows {
-		x, sign := l.compared(row(S, i, r))
+	for i := range p.rows {
 		d := row(dS, i, r)
-		clear(d)
-		cols := p.cols[:len(x)]
-		for j, v := range x {
-			if cols[j] == y {
-				if v = sign * (l.pos - v); v > 0 && p.apart(i, j) {
-					near += v
-					if d != nil {
-						d[j] = -sign * l.distance.rate(x[j]) / l.near
-					}
-				}
-			} else if v = sign * (v - l.neg); v > 0 {
-				far += v
-				if d != nil {
-					d[j] = sign * l.distance.rate(x[j]) / l.far
-				}
-			}
+		x, sign := l.compared(row(S, i, r))
+		pull, push := l.anchor(d, x, sign, i, p)
+		near += pull
+		far += push
+		if d != nil && l.distance != cosine {
+			l.distance.chain(d, x)
 		}
 	}
 	// Without a count there was no term.
 	return near/max(l.near, 1) + far/max(l.far, 1), p.plain()
 }
 
-// rate is the derivative of what is compared, x, with respect to the similarity.
-func (m distance) rate(x float64) float64 {
-	switch {
-	case m == cosine:
-		return 1
-	case m == l2sq:
-		return -2
-	case x > 0:
-		return -1 / x
+// anchor adds up the two groups for anchor i; d, unless nil, becomes the derivatives with respect to x.
+func (l *contrastiveMargin) anchor(d, x []float64, sign float64, i int, p *pairs) (near, far float64) {
+	y, cols := p.rows[i], p.cols[:len(x)]
+	pull, push := [2]float64{0, -sign / max(l.near, 1)}, [2]float64{0, sign / max(l.far, 1)}
+	for j, v := range x {
+		slope := 0.0
+		if cols[j] != y {
+			v = sign * (v - l.neg)
+			far += max(v, 0)
+			slope = push[oneIf(v > 0)]
+		} else if p.apart(i, j) {
+			v = sign * (l.pos - v)
+			near += max(v, 0)
+			slope = pull[oneIf(v > 0)]
+		}
+		if d != nil {
+			d[j] = slope
+		}
 	}
-	return 0
+	return near, far
+}
+
+// chain turns derivatives with respect to the distances delta, which are not cosines, into those with respect to
+// similarities, where they are not 0.
+func (m distance) chain(d, delta []float64) {
+	delta = delta[:len(d)]
+	for j, v := range d {
+		switch {
+		case v == 0:
+		case m == l2sq:
+			d[j] = -2 * v
+		case delta[j] > 0:
+			d[j] = -v / delta[j]
+		default:
+			d[j] = 0
+		}
+	}
 }

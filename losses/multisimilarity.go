@@ -79,11 +79,11 @@ func (l *multiSimilarity) anchor(d, s []float64, i int, p *pairs, w window, abse
 		case absent != nil && absent[j]:
 		case cols[j] != y:
 			if v > w.above {
-				e = math.Exp(l.beta * (v - w.high))
+				e = expShifted(l.beta * (v - w.high))
 				far += e
 			}
 		case v < w.below && p.apart(i, j):
-			e = -math.Exp(l.alpha * (w.low - v))
+			e = -expShifted(l.alpha * (w.low - v))
 			near -= e
 		}
 		if d != nil {
