@@ -120,6 +120,10 @@ func TestWeightsByID(t *testing.T) {
 		if checkWeightsByID(s, func() Loss { return &misplaced{Loss: s.build()} }) == nil {
 			t.Errorf("%s: a twin with weights by place is not seen", e.Name)
 		}
+		s.entry.Weighted = false
+		if checkEntry(s) == nil {
+			t.Errorf("%s: an entry that hides its weights is not seen", e.Name)
+		}
 	}
 }
 
