@@ -12,23 +12,8 @@ import (
 // Golden values of the losses of an anchor with all its pairs. The circle cases come from a softplus that is linear
 // above 20: off by at most 2e-9 there, within the tolerance of all.
 
-// renamed gives the case's parameters to the loss, under the loss's names. One that the loss does not know stays
-// as it is, and New refuses it.
-func renamed(names map[string]string) func(c reference.Case) map[string]any {
-	return func(c reference.Case) map[string]any {
-		out := map[string]any{}
-		for name, value := range c.Params {
-			if ours, ok := names[name]; ok {
-				name = ours
-			}
-			out[name] = value
-		}
-		return out
-	}
-}
-
 func multiSimilaritySettings(c reference.Case) map[string]any {
-	out := renamed(nil)(c)
+	out := asGiven(c)
 	if epsilon, ok := out["miner_epsilon"]; ok {
 		delete(out, "miner_epsilon")
 		out["miner"], out["epsilon"] = epsilon != nil, epsilon

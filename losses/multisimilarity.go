@@ -65,12 +65,12 @@ func (l *multiSimilarity) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, float64(len(p.rows))
 }
 
-// side is one of an anchor's two terms, and what its exponentials are multiplied by to become derivatives.
-type side struct{ value, slope float64 }
+// logTerm is one of an anchor's two terms, and what its exponentials are multiplied by to become derivatives.
+type logTerm struct{ value, slope float64 }
 
 // anchor is the two terms of anchor i. d, unless nil, becomes the exponentials of the chosen pairs, shifted by the
 // largest of their side, those of positives negated.
-func (l *multiSimilarity) anchor(d, s []float64, i int, p *pairs, w window, absent []bool) (pull, push side) {
+func (l *multiSimilarity) anchor(d, s []float64, i int, p *pairs, w window, absent []bool) (pull, push logTerm) {
 	var near, far float64
 	y, cols := p.rows[i], p.cols[:len(s)]
 	for j, v := range s {
