@@ -67,10 +67,6 @@ func BenchmarkLoss(b *testing.B) {
 	}{
 		{"contrastive/bank", "contrastive", nil, 64, 8192},
 		{"triplet/bank", "triplet", nil, 64, 8192},
-		{"triplet_batch_hard/64", "triplet", map[string]any{"select": "batch_hard", "distance": "l2"}, 64, 0},
-		{"triplet_batch_hard/256", "triplet", map[string]any{"select": "batch_hard", "distance": "l2"}, 256, 0},
-		{"triplet_all/64", "triplet", map[string]any{"select": "all"}, 64, 0},
-		{"triplet_all/256", "triplet", map[string]any{"select": "all"}, 256, 0},
 		{"multi_similarity_unmined/256", "multi_similarity", map[string]any{"miner": false}, 256, 0},
 		{"circle_global/256", "circle", map[string]any{"form": "global"}, 256, 0},
 		{"contrastive_margin_l2/256", "contrastive_margin", map[string]any{"distance": "l2", "pos_margin": 0, "neg_margin": 1}, 256, 0},
@@ -78,6 +74,12 @@ func BenchmarkLoss(b *testing.B) {
 		{"soft_triple_tau/256", "soft_triple", map[string]any{"tau": 0.2}, 256, 0},
 	} {
 		run(c.name, c.loss, c.settings, c.n, benchClasses, c.bank)
+	}
+	for _, v := range tripletBench {
+		for _, n := range []int{64, 256, 1024} {
+			run(fmt.Sprintf("triplet_%s/%d", v.name, n), "triplet", v.settings, n, benchClasses, 0)
+		}
+		run(fmt.Sprintf("triplet_%s/bank", v.name), "triplet", v.settings, 64, benchClasses, 8192)
 	}
 }
 

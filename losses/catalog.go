@@ -60,6 +60,8 @@ var Catalog = []Entry{
 
 	// Of triplets and more.
 	tripletEntry,
+	unhingedTripletEntry,
+	rdmlEntry,
 
 	// Of classes.
 	nPairEntry,

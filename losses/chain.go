@@ -51,6 +51,7 @@ type chain struct {
 	s       blas32.General // n×r
 	in, out []float64      // a block of S and of dS
 	block   pairs
+	bank    constants
 	scale   []float64 // proxies: 1/‖p_j‖, so that S = z·p̂; nil otherwise
 	pull    []float64 // proxies: Σ_i dS_ij·s_ij
 }

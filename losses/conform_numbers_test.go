@@ -159,7 +159,7 @@ func checkDirection(s subject) error {
 	if shorter, ok := shortSteps[s.entry.Name]; ok {
 		h = shorter
 	}
-	if s.drawn() {
+	if s.drawn() || tripletJumps(s.exact()) {
 		return nil
 	}
 	for _, in := range s.inputs(5, 120) {

@@ -56,7 +56,7 @@ func settingVariants(e Entry) []map[string]any {
 	for _, s := range e.Settings {
 		for _, word := range s.Choices {
 			if word != s.Default {
-				out = append(out, map[string]any{s.Name: word})
+				out = append(out, withCompanions(e.Name, s.Name, word))
 			}
 		}
 		if on, ok := s.Default.(bool); ok {
@@ -75,6 +75,8 @@ var moreVariants = map[string][]map[string]any{
 	"multi_similarity": {{"miner": false, "base": 1}, {"epsilon": 0, "alpha": 5, "beta": 10}},
 	"circle":           {{"m": 0.25, "gamma": 32, "form": "global"}},
 	"fastap":           {{"bins": 1}, {"bins": 33}},
+	"triplet":          tripletVariants,
+	"rdml":             {{"eta": 4.0}, {"eta": 1e-4}, {"eta": 8.0, "distance": "l2"}},
 	"soft_triple":      {{"tau": 0.2, "centers": 3}, {"centers": 1, "tau": 0.2}},
 	"snr_contrastive":  {{"reg": 0.5}},
 	"n_pair":           {{"l2": 0.02}},

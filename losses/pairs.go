@@ -23,6 +23,7 @@ type pairs struct {
 	anchors    []int      // ids of the whole batch, and
 	members    []int      // of the columns, for losses that weigh samples; nil: unknown
 	draw       *rand.Rand // for losses that draw
+	amid       amid       // of a bank, for losses that compare its vectors with each other; nil if self
 }
 
 // apart reports whether anchor i and column j of the same label are a positive pair.
