@@ -26,7 +26,7 @@ var fastAPEntry = Entry{
 	Name:     "fastap",
 	Title:    "FastAP loss",
 	Paper:    "Cakir et al. 2019; PRISM (001), BSPML (002)",
-	Equation: "Cakir et al.: the histogram form (001 and 002 print none)",
+	Equation: "Cakir et al.: the histogram form",
 	Formula:  "mean_i 1 - 1/|P| Σ_l h⁺_l H⁺_l / H_l",
 	Against:  Both,
 	Settings: []Setting{
