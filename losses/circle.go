@@ -25,6 +25,7 @@ type circle struct {
 
 var circleEntry = Entry{
 	Name:     "circle",
+	Aliases:  []string{"circleloss"},
 	Title:    "Circle loss",
 	Paper:    "Sun et al. 2020; PRISM (001)",
 	Equation: "Sun et al.: 4-6",

@@ -25,6 +25,7 @@ type contrastiveMargin struct {
 
 var contrastiveMarginEntry = Entry{
 	Name:     "contrastive_margin",
+	Aliases:  []string{"contrastiveloss"},
 	Title:    "Contrastive loss with two margins",
 	Paper:    "Hadsell et al. 2006; BSPML (002)",
 	Equation: "Hadsell et al.: 4, hinges not squared",

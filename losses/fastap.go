@@ -24,6 +24,7 @@ type fastAP struct {
 
 var fastAPEntry = Entry{
 	Name:     "fastap",
+	Aliases:  []string{"fast_ap", "fastaploss"},
 	Title:    "FastAP loss",
 	Paper:    "Cakir et al. 2019; PRISM (001), BSPML (002)",
 	Equation: "Cakir et al.: the histogram form",

@@ -24,6 +24,7 @@ type multiSimilarity struct {
 
 var multiSimilarityEntry = Entry{
 	Name:     "multi_similarity",
+	Aliases:  []string{"ms", "multisimilarityloss"},
 	Title:    "Multi-similarity loss",
 	Paper:    "Wang et al. 2019; BSPML (002)",
 	Equation: "002: 3, miner 4-5",

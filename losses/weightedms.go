@@ -26,6 +26,7 @@ type weightedMS struct {
 
 var weightedMSEntry = Entry{
 	Name:     "weighted_multi_similarity",
+	Aliases:  []string{"weighted_ms", "wms"},
 	Title:    "Weighted multi-similarity loss",
 	Paper:    "BSPML (002)",
 	Equation: "7",
