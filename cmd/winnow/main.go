@@ -119,6 +119,7 @@ func commands() []*cli.Command {
 		evalCommand(),
 		auditCommand(),
 		exportCommand(),
+		theoryCommand(),
 		demoCommand(),
 	}
 }
