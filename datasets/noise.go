@@ -130,7 +130,7 @@ func halfUp(v float64) int { return int(math.Floor(v + 0.5)) }
 
 // NewNoise makes a noise model that needs a rate only, by name: symmetric, pair, bspml, cifar10 or cifar100.
 func NewNoise(name string, rate float64) (Noise, error) {
-	if err := checkRate(rate); err != nil {
+	if err := CheckRate(rate); err != nil {
 		return nil, err
 	}
 	switch name {
@@ -148,7 +148,8 @@ func NewNoise(name string, rate float64) (Noise, error) {
 	return nil, fmt.Errorf("datasets: noise %q is unknown, expected symmetric, pair, bspml, cifar10 or cifar100", name)
 }
 
-func checkRate(rate float64) error {
+// CheckRate refuses what is no share of labels to change.
+func CheckRate(rate float64) error {
 	if !(rate >= 0 && rate < 1) {
 		return fmt.Errorf("datasets: noise rate is %v, expected 0 ≤ rate < 1", rate)
 	}

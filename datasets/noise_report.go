@@ -77,8 +77,9 @@ func (r *NoiseReport) perClass(size, bad map[int]int) {
 	r.ClassMin, r.ClassMax = rates[0], rates[len(rates)-1]
 	mean := 0.0
 	for _, v := range rates {
-		mean += v / float64(len(rates))
+		mean += v
 	}
+	mean /= float64(len(rates))
 	for _, v := range rates {
 		r.ClassDeviation += (v - mean) * (v - mean) / float64(len(rates))
 	}
