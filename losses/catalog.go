@@ -3,6 +3,7 @@ package losses
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -26,7 +27,8 @@ type Env struct {
 
 // Entry is one loss as the catalog tells it: to people (`winnow losses`), to the configuration, to tests.
 type Entry struct {
-	Name     string // in configurations
+	Name     string   // in configurations
+	Aliases  []string // other names of it, as other tools and papers have them
 	Title    string
 	Paper    string
 	Equation string // in that paper
@@ -34,6 +36,7 @@ type Entry struct {
 	Settings []Setting
 	Against  Against
 	Params   bool // New returns a Trainable
+	Proxied  bool // New returns a Proxied: directions that stand for the classes, which a filter may judge by
 	Draws    bool // Eval draws from Env.Step
 	New      func(v Values, env Env) (Loss, error)
 }
@@ -42,21 +45,31 @@ type Entry struct {
 var Catalog = []Entry{
 	// Of pairs.
 	contrastiveEntry,
+	snrEntry,
 
 	// Of an anchor with all its pairs.
+	ntxentEntry,
+	supconEntry,
+	sclRHEEntry,
 
 	// Of triplets and more.
 	tripletEntry,
 
 	// Of classes.
+	nPairEntry,
 	softTripleEntry,
+	proxyNCAEntry,
+	proxyAnchorEntry,
+	normSoftmaxEntry,
+	crossEntropyEntry,
 }
 
-// Find is the entry of that name.
+// Find is the entry of that name or alias; capitals and hyphens do not count: "Proxy-Anchor" is proxy_anchor.
 func Find(name string) (Entry, error) {
+	plain := strings.ReplaceAll(strings.ToLower(name), "-", "_")
 	names := make([]string, len(Catalog))
 	for i, e := range Catalog {
-		if e.Name == name {
+		if e.Name == plain || slices.Contains(e.Aliases, plain) {
 			return e, nil
 		}
 		names[i] = e.Name

@@ -8,7 +8,10 @@ import (
 
 // exactTwins are the float64 twins of the losses that are neither a function of similarities nor of proxies, by
 // name in the catalog: loss, gradient with respect to in.z as given, and the gradient of every parameter.
-var exactTwins = map[string]func(l Loss, in exactInput) (loss float64, grad [][]float64, params [][][]float64){}
+var exactTwins = map[string]func(l Loss, in exactInput) (loss float64, grad [][]float64, params [][][]float64){
+	"snr_contrastive": exactSNR,
+	"cross_entropy":   exactCrossEntropy,
+}
 
 // exactEval is the float64 twin of public for whatever the loss is built on.
 func exactEval(l Loss, name string, in exactInput) (loss float64, grad [][]float64, params [][][]float64) {
@@ -114,14 +117,22 @@ func kernel(l Loss, in exactInput) (fn simLoss, draw *rand.Rand, p *pairs, S []f
 	case *proxied:
 		q, _ := unit64(widen64(l.p.Data, l.p.Cols))
 		return l.fn, nil, &pairs{rows: in.labels, cols: l.cols}, cosines(in.z, q, l.exact)
+	case *crossEntropy:
+		return l.fn, nil, &pairs{rows: in.labels, cols: l.cols}, cosines(in.z, widen64(l.w.Data, l.w.Cols), false)
 	}
 	return nil, nil, nil, nil
 }
 
+// shortSteps are for losses that bend much: scl_rhe takes the logarithm of a difference that may be almost 0.
+var shortSteps = map[string]float64{"scl_rhe": 1e-4}
+
 // checkDirection walks a little way along the sphere and compares the public value with the public gradient.
 // Where negatives are drawn anew at every value there is no such slope: the choice carries no gradient.
 func checkDirection(s subject) error {
-	const h = 1e-3
+	h := 1e-3
+	if shorter, ok := shortSteps[s.entry.Name]; ok {
+		h = shorter
+	}
 	if s.drawn() {
 		return nil
 	}

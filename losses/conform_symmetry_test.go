@@ -4,12 +4,17 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+
+	"winnow/features"
 )
 
 func checkPermutation(s subject) error {
 	for _, in := range s.inputs(6, 120) {
 		want, wantGrad := public(s.build(), in)
 		order := rand.New(rand.NewPCG(13, 5)).Perm(len(in.z))
+		if firstOfClass[s.entry.Name] {
+			keepClassOrder(order, in.labels)
+		}
 		mixed := in
 		mixed.z, mixed.labels, mixed.ids = nil, nil, nil
 		var expected [][]float64
@@ -30,6 +35,25 @@ func checkPermutation(s subject) error {
 	return nil
 }
 
+// firstOfClass are the losses that take the first rows of a class: a permutation must leave those in their order.
+var firstOfClass = map[string]bool{"n_pair": true}
+
+// keepClassOrder exchanges rows within the classes until those of each stand in rising order.
+func keepClassOrder(order, labels []int) {
+	next := map[int]int{}
+	for to, from := range order {
+		y := labels[from]
+		for labels[next[y]] != y {
+			next[y]++
+		}
+		order[to] = next[y]
+		next[y]++
+	}
+}
+
+// ofCoordinates are the losses that a rotation leaves alone only if it does so to the direction (1, …, 1).
+var ofCoordinates = map[string]bool{"snr_contrastive": true}
+
 // checkRotation renames the classes and turns everything by one orthogonal map (two reflections).
 func checkRotation(s subject) error {
 	rng := rand.New(rand.NewPCG(17, 5))
@@ -37,7 +61,11 @@ func checkRotation(s subject) error {
 	for c := range names {
 		names[c] = (c + 4) % conformClasses // every class gets another name
 	}
-	a, _ := unit64([][]float64{gauss(rng, conformDim), gauss(rng, conformDim)})
+	mirrors := [][]float64{gauss(rng, conformDim), gauss(rng, conformDim)}
+	if ofCoordinates[s.entry.Name] {
+		mirrors[0], mirrors[1] = centred64(mirrors[0]), centred64(mirrors[1])
+	}
+	a, _ := unit64(mirrors)
 	turn := func(rows [][]float64) [][]float64 {
 		out := make([][]float64, len(rows))
 		for i, row := range rows {
@@ -66,12 +94,9 @@ func checkRotation(s subject) error {
 		if in.ref != nil {
 			other.ref, other.refIDs = turn(in.ref), rename(in.refIDs)
 		}
-		if owner, ok := turned.(Proxied); ok {
-			p, perClass := owner.Proxies()
-			rows := turn(widen64(p.Data, p.Cols))
-			for j, row := range rows {
-				to := names[j/perClass]*perClass + j%perClass
-				copy(p.Data[to*p.Cols:(to+1)*p.Cols], matrix32([][]float64{row}).X.Data)
+		if owner, ok := turned.(Trainable); ok {
+			for _, p := range owner.Params() {
+				turnParam(p, names, turn)
 			}
 		}
 		got, grad := public(turned, other)
@@ -83,6 +108,20 @@ func checkRotation(s subject) error {
 		}
 	}
 	return nil
+}
+
+// turnParam renames and turns a parameter as the batch is: its rows belong to classes, as many to each, and are
+// vectors if they are as long as those.
+func turnParam(p *features.Param, names []int, turn func([][]float64) [][]float64) {
+	perClass := p.Rows / len(names)
+	rows := widen64(p.Data, p.Cols)
+	if p.Cols == conformDim {
+		rows = turn(rows)
+	}
+	for j, row := range rows[:perClass*len(names)] {
+		to := names[j/perClass]*perClass + j%perClass
+		copy(p.Data[to*p.Cols:(to+1)*p.Cols], matrix32([][]float64{row}).X.Data)
+	}
 }
 
 // checkSameImage: rows of one image (equal IDs) are no pair, in a batch against itself.

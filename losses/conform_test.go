@@ -68,7 +68,15 @@ func settingVariants(e Entry) []map[string]any {
 
 // moreVariants are combinations that no single setting reaches.
 var moreVariants = map[string][]map[string]any{
-	"soft_triple": {{"tau": 0.2, "centers": 3}, {"centers": 1, "tau": 0.2}},
+	"soft_triple":     {{"tau": 0.2, "centers": 3}, {"centers": 1, "tau": 0.2}},
+	"snr_contrastive": {{"reg": 0.5}},
+	"n_pair":          {{"l2": 0.02}},
+	"ntxent":          {{"temperature": 0.5}},
+	"supcon":          {{"kind": "in", "reduction": "mean_all"}, {"kind": "in", "temperature": 0.5, "reduction": "avg_nonzero"}},
+	"scl_rhe": {
+		{"beta": 0.0, "beta_neg": 0.0, "tau": 0.0}, {"beta": 1.0, "beta_neg": 1.0, "sign": "printed", "tau_p": 0.05, "tau_n": 0.0},
+		{"beta": 0.3, "beta_neg": 2.0, "scale": "inv_k"}, {"beta": 1.0, "beta_neg": 0.25, "temperature": 0.5, "tau_p": 0.75, "tau_n": 0.25},
+	},
 }
 
 // plainSettings make a loss that draws at every step one that does not: what is drawn carries no gradient, so that
@@ -141,6 +149,9 @@ func checkEntry(s subject) error {
 	owner, trainable := l.(Trainable)
 	if trainable != e.Params {
 		return fmt.Errorf("has parameters: %v, the entry says %v", trainable, e.Params)
+	}
+	if _, proxied := l.(Proxied); proxied != e.Proxied {
+		return fmt.Errorf("offers proxies: %v, the entry says %v", proxied, e.Proxied)
 	}
 	if trainable {
 		for _, p := range owner.Params() {

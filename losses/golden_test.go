@@ -73,6 +73,11 @@ var goldenChecks = map[string]reference.Checks{
 	"losses_pair": {
 		"contrastive_prism":  pairCheck("contrastive", contrastiveSettings),
 		"memory_contrastive": pairCheck("contrastive", contrastiveSettings),
+		"snr_contrastive":    pairCheck("snr_contrastive", asGiven),
+		"npairs":             pairCheck("n_pair", nPairSettings),
+		"ntxent":             pairCheck("ntxent", asGiven),
+		"supcon":             pairCheck("supcon", asGiven),
+		"scl_rhe":            pairCheck("scl_rhe", sclRHESettings),
 	},
 	"losses_triplet": {
 		"triplet":            pairCheck("triplet", tripletSettings("all")),
@@ -80,7 +85,13 @@ var goldenChecks = map[string]reference.Checks{
 		"triplet_indices":    goldenTripletIndices,
 	},
 	"losses_proxy": {
-		"soft_triple": goldenSoftTriple,
+		"soft_triple": goldenProxies("soft_triple", map[string]string{
+			"centers_per_class": "centers", "la": "la", "gamma_multiplier": "gamma", "margin": "margin", "tau": "tau",
+		}),
+		"proxy_nca":            goldenProxies("proxy_nca", map[string]string{"variant": "form", "scale": "scale"}),
+		"proxy_anchor":         goldenProxies("proxy_anchor", map[string]string{"alpha": "alpha", "margin": "margin"}),
+		"norm_softmax":         goldenProxies("norm_softmax", map[string]string{"temperature": "temperature"}),
+		"linear_cross_entropy": goldenCrossEntropy,
 	},
 	"miners": {
 		"facenet_semihard": goldenSemihardCandidates,
@@ -142,24 +153,6 @@ func goldenTripletIndices(t *testing.T, c reference.Case) {
 	compare(t, "float64", loss, c.Float(t, "loss"), grad, c.Matrix(t, "grad"), lossRel, gradRel)
 	loss, grad = public(l, in)
 	compare(t, "float32", loss, c.Float(t, "loss"), grad, c.Matrix(t, "grad"), loss32, grad32)
-}
-
-func goldenSoftTriple(t *testing.T, c reference.Case) {
-	proxies := c.Matrix(t, "proxies")
-	k := int(c.Param("centers_per_class", 0))
-	env := testEnv(len(proxies[0]), len(proxies)/k, 1)
-	l := mustNew(t, "soft_triple", map[string]any{
-		"centers": k, "la": c.Params["la"], "gamma": c.Params["gamma_multiplier"], "margin": c.Params["margin"], "tau": c.Params["tau"],
-	}, env).(*proxied)
-	in := goldenInput(t, c)
-	want, wantGrad, wantProxies := c.Float(t, "loss"), c.Matrix(t, "grad"), c.Matrix(t, "grad_proxies")
-	loss, grad, gradProxies := exactProxies(l, in, proxies)
-	compare(t, "float64", loss, want, grad, wantGrad, lossRel, gradRel)
-	compare(t, "float64 proxies", loss, want, gradProxies, wantProxies, lossRel, gradRel)
-	copy(l.p.Data, matrix32(proxies).X.Data)
-	loss, grad = public(l, in)
-	compare(t, "float32", loss, want, grad, wantGrad, loss32, grad32)
-	compare(t, "float32 proxies", loss, want, widen64(l.p.Grad, l.p.Cols), wantProxies, loss32, grad32)
 }
 
 // The candidate sets of the selection itself: what a draw can be, for every ordered positive pair.

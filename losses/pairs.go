@@ -16,8 +16,9 @@ import (
 // vectors of the anchor's own image too, as the paper has it (METHODS 3.2).
 type pairs struct {
 	rows, cols []int
-	self       bool       // rows and columns are the same batch: column first+i is row i itself
+	self       bool       // rows and columns are the same batch: column first+i of the whole is row i itself
 	first      int        // the row of the whole matrix at which the block starts
+	left       int        // and the column: not 0 for a loss of whole columns alone
 	ids        []int      // of the whole batch if self, else nil
 	draw       *rand.Rand // for losses that draw
 }
@@ -27,7 +28,7 @@ func (p *pairs) apart(i, j int) bool {
 	if !p.self {
 		return true
 	}
-	i += p.first
+	i, j = i+p.first, j+p.left
 	return i != j && (p.ids == nil || p.ids[i] != p.ids[j])
 }
 

@@ -17,15 +17,8 @@ type similarity struct{ chain }
 
 // Eval implements [Loss].
 func (l *similarity) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
-	checkSet("the batch", z, z.Dim())
 	checkGrad(grad, z)
-	p := pairs{rows: z.Labels, cols: z.Labels, self: true, ids: z.IDs}
-	other := z.X
-	if ref != nil {
-		checkSet("the reference", *ref, z.Dim())
-		p = pairs{rows: z.Labels, cols: ref.Labels}
-		other = ref.X
-	}
+	p, other := sides(z, ref)
 	if z.Len() == 0 || other.Rows == 0 {
 		return nothing(grad)
 	}
@@ -40,6 +33,16 @@ func (l *similarity) Eval(grad *blas32.General, z features.Set, ref *features.Se
 		blas32.Gemm(blas.NoTrans, blas.NoTrans, float32(1/terms), l.s, other, 0, *grad)
 	}
 	return sum / terms
+}
+
+// sides says who is compared with whom in a batch with itself (ref nil) or with ref, and with which vectors.
+func sides(z features.Set, ref *features.Set) (pairs, blas32.General) {
+	checkSet("the batch", z, z.Dim())
+	if ref == nil {
+		return pairs{rows: z.Labels, cols: z.Labels, self: true, ids: z.IDs}, z.X
+	}
+	checkSet("the reference", *ref, z.Dim())
+	return pairs{rows: z.Labels, cols: ref.Labels}, ref.X
 }
 
 // nothing is the answer where there is nothing to work on.

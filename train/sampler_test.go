@@ -88,7 +88,7 @@ func TestSamplerProperties(t *testing.T) {
 		p, k := rapid.IntRange(1, 8).Draw(t, "P"), rapid.IntRange(1, 6).Draw(t, "K")
 		variant := rapid.SampledFrom([]string{Groups, Uniform}).Draw(t, "variant")
 		seed, e := rapid.Uint64().Draw(t, "seed"), rapid.IntRange(0, 50).Draw(t, "epoch")
-		s, err := NewSampler(SamplerConfig{variant, p, k}, labels, seed)
+		s, err := NewSampler(SamplerConfig{Variant: variant, Classes: p, Images: k}, labels, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestSamplerProperties(t *testing.T) {
 				t.Fatalf("batch of %d, Size says %d", len(batch), s.Size())
 			}
 		}
-		again, _ := NewSampler(SamplerConfig{variant, p, k}, labels, seed)
+		again, _ := NewSampler(SamplerConfig{Variant: variant, Classes: p, Images: k}, labels, seed)
 		again.Epoch(e + 1) // an epoch does not depend on those drawn before
 		if !cmp.Equal(again.Epoch(e), epoch) {
 			t.Fatal("the same epoch drawn again differs")
@@ -112,7 +112,7 @@ func TestSamplerProperties(t *testing.T) {
 // A check that cannot fail proves nothing: each way of spoiling an epoch is seen.
 func TestCheckEpochSeesFaults(t *testing.T) {
 	labels := []int{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, -1}
-	s, err := NewSampler(SamplerConfig{Groups, 2, 2}, labels, 7)
+	s, err := NewSampler(SamplerConfig{Variant: Groups, Classes: 2, Images: 2}, labels, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,9 +146,9 @@ func TestSamplerDrawsDiffer(t *testing.T) {
 	for i := range labels {
 		labels[i] = i % 20
 	}
-	for _, variant := range []string{Groups, Uniform} {
-		s, _ := NewSampler(SamplerConfig{variant, 8, 4}, labels, 1)
-		other, _ := NewSampler(SamplerConfig{variant, 8, 4}, labels, 2)
+	for _, variant := range []string{Groups, Uniform, Shuffle} {
+		s, _ := NewSampler(DefaultSampler(variant), labels, 1)
+		other, _ := NewSampler(DefaultSampler(variant), labels, 2)
 		if cmp.Equal(s.Epoch(0), s.Epoch(1)) {
 			t.Errorf("%s: epochs 0 and 1 are the same", variant)
 		}
@@ -166,7 +166,7 @@ func TestUniformIgnoresClassSize(t *testing.T) {
 			labels = append(labels, class)
 		}
 	}
-	s, _ := NewSampler(SamplerConfig{Uniform, 2, 2}, labels, 3)
+	s, _ := NewSampler(SamplerConfig{Variant: Uniform, Classes: 2, Images: 2}, labels, 3)
 	counts, all := make([]float64, 4), 0.0
 	for e := range 60 {
 		for _, batch := range s.Epoch(e) {
@@ -182,15 +182,69 @@ func TestUniformIgnoresClassSize(t *testing.T) {
 	}
 }
 
+// An epoch of shuffled rows has each labelled row at most once, in whole batches, and another order than the next; what
+// one leaves over another has.
+func TestShuffledRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		labels := rapid.SliceOfN(rapid.IntRange(-1, 5), 1, 60).Draw(t, "labels")
+		rows := rapid.IntRange(1, 70).Draw(t, "rows")
+		s, err := NewSampler(SamplerConfig{Variant: Shuffle, Rows: rows}, labels, 9)
+		labelled := len(labels)
+		for _, l := range labels {
+			if l < 0 {
+				labelled--
+			}
+		}
+		if labelled == 0 {
+			if err == nil {
+				t.Fatal("no labelled row, and no error")
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = min(rows, labelled)
+		if s.Size() != rows || s.Batches() != labelled/rows {
+			t.Fatalf("%d batches of %d rows, expected %d of %d", s.Batches(), s.Size(), labelled/rows, rows)
+		}
+		seen := map[int]bool{}
+		for e := range 40 {
+			batches := s.Epoch(e)
+			in := map[int]bool{}
+			for _, batch := range batches {
+				if len(batch) != rows {
+					t.Fatalf("a batch of %d rows, expected %d", len(batch), rows)
+				}
+				for _, r := range batch {
+					if in[r] || labels[r] < 0 {
+						t.Fatalf("row %d of label %d, seen before: %v", r, labels[r], in[r])
+					}
+					in[r], seen[r] = true, true
+				}
+			}
+			if !cmp.Equal(batches, s.Epoch(e)) {
+				t.Fatal("an epoch drawn twice differs")
+			}
+		}
+		if rows > labelled/2 && len(seen) < labelled*3/4 {
+			t.Fatalf("40 epochs show %d of %d rows", len(seen), labelled)
+		}
+	})
+}
+
 func TestSamplerRefuses(t *testing.T) {
 	for _, c := range []struct {
 		cfg    SamplerConfig
 		labels []int
 		want   string
 	}{
-		{SamplerConfig{"random", 2, 2}, []int{0}, `train: sampler: variant is "random", expected groups or uniform`},
-		{SamplerConfig{Groups, 0, 2}, []int{0}, "train: sampler: 0 classes of 2 images, expected at least 1 of 1"},
-		{SamplerConfig{Groups, 2, 2}, []int{-1, -1}, "train: sampler: none of 2 rows has a label"},
+		{SamplerConfig{Variant: "random", Classes: 2, Images: 2}, []int{0}, `train: sampler: variant is "random", expected groups, uniform or shuffle`},
+		{SamplerConfig{Variant: Groups, Classes: 0, Images: 2}, []int{0}, "train: sampler: 0 classes of 2 images, expected at least 1 of 1"},
+		{SamplerConfig{Variant: Groups, Classes: 2, Images: 2}, []int{-1, -1}, "train: sampler: none of 2 rows has a label"},
+		{SamplerConfig{Variant: Shuffle, Classes: 2, Images: 2, Rows: 4}, []int{0}, "train: sampler: 2 classes of 2 images, and shuffle draws rows: expected only how many rows"},
+		{SamplerConfig{Variant: Shuffle}, []int{0}, "train: sampler: batches of 0 rows, expected at least 1"},
+		{SamplerConfig{Variant: Uniform, Classes: 2, Images: 2, Rows: 4}, []int{0}, "train: sampler: batches of 4 rows, and uniform draws classes: expected how many, and images of each"},
 	} {
 		if _, err := NewSampler(c.cfg, c.labels, 0); err == nil || err.Error() != c.want {
 			t.Errorf("%v: %v, expected %s", c.cfg, err, c.want)
@@ -236,7 +290,7 @@ func BenchmarkSamplerEpoch(b *testing.B) {
 	for i := range labels {
 		labels[i] = rng.IntN(11318)
 	}
-	s, err := NewSampler(SamplerConfig{Groups, 16, 4}, labels, 1)
+	s, err := NewSampler(SamplerConfig{Variant: Groups, Classes: 16, Images: 4}, labels, 1)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -21,6 +21,13 @@ type Term struct {
 	Start  int  // the term is 0 in the steps before this one; the first step is 1
 }
 
+// Chooser is a loss that judges labels itself: of the rows of a batch it learns from some only. It is a run's only
+// term, and there is no filter beside it.
+type Chooser interface {
+	losses.Loss
+	Chosen() []int // positions of these rows, rising, of the last Eval; valid until the next
+}
+
 // objective evaluates terms and adds up their gradients in buffers that it keeps.
 type objective struct {
 	terms  []Term
@@ -102,9 +109,16 @@ func allZero(x []float32) bool {
 }
 
 // squares is Σ x², in float32 over short pieces and float64 over these: fast, in a fixed order, and not
-// finite if any x is not.
+// finite if any x is not. gonum's product begins where memory is aligned to 16 bytes, so that its order depends on
+// where x lies; Go aligns all but the shortest slices, and these go through a loop.
 func squares(x []float32) float64 {
 	var sum float64
+	if len(x) < 16 {
+		for _, v := range x {
+			sum += float64(v) * float64(v)
+		}
+		return sum
+	}
 	for len(x) > 0 {
 		n := min(len(x), 1024)
 		v := blas32.Vector{N: n, Inc: 1, Data: x[:n]}

@@ -30,8 +30,8 @@ type LiveOptions struct {
 // On CUDA the weights and what is kept lie on the device: Forward uploads the weights, Backward reads them there,
 // and only images, vectors, their gradient and the weights' gradients cross the bus.
 //
-// Memory: the kept tensors and, in each session, as much as its largest tensors at work. Close gives all of
-// it back.
+// Memory: the kept tensors and, in an arena that all live networks of the process share, as much as the largest
+// tensors at work of any of them. Close gives all of it back, the arena's with the last network.
 type Live struct {
 	rt     *Runtime
 	d      *gradient.Derivative
@@ -47,6 +47,7 @@ type Live struct {
 	forward, plain, backward *program
 	options                  SessionOptions
 	memory                   *memory
+	joined                   bool // the shared arena
 	saved                    map[string]*block
 	uploads                  *upload  // weights on a device; nil on the CPU
 	probe                    *program // shapes of what inference cannot tell; nil until one is asked for
@@ -105,6 +106,10 @@ func NewLive(rt *Runtime, d *gradient.Derivative, o LiveOptions) (_ *Live, err e
 			err = errors.Join(err, l.Close())
 		}
 	}()
+	if err = joinArena(rt.library); err != nil {
+		return nil, err
+	}
+	l.joined = true
 	if l.forward, err = newProgram(rt, d.Forward, l.options, false); err != nil {
 		return nil, err
 	}
@@ -265,5 +270,10 @@ func (l *Live) Close() error {
 	if l.memory != nil {
 		err = errors.Join(err, l.memory.close())
 	}
-	return errors.Join(err, l.plain.close(), l.probe.close(), l.forward.close(), l.backward.close())
+	err = errors.Join(err, l.plain.close(), l.probe.close(), l.forward.close(), l.backward.close())
+	if l.joined {
+		l.joined = false
+		err = errors.Join(err, leaveArena(l.rt.library))
+	}
+	return err
 }

@@ -74,3 +74,23 @@ func TestLiveLeaksNothing(t *testing.T) {
 		t.Error("a closed network was differentiated")
 	}
 }
+
+// Live networks share an arena: it is there for each, in whatever order they come and go.
+func TestLiveNetworksShareTheirArena(t *testing.T) {
+	m, weights := smallNet()
+	first := openLive(t, m, weights)
+	second := openLive(t, m, weights)
+	steps(t, first, 3)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	steps(t, second, 3)
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
+	}
+	third := openLive(t, m, weights)
+	steps(t, third, 3)
+	if err := third.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -41,6 +41,9 @@ func newProgram(rt *Runtime, m *graph.Model, o SessionOptions, asWritten bool) (
 	if err := opts.SetMemPattern(false); err != nil {
 		return nil, fmt.Errorf("ort: live: %w", err)
 	}
+	if err := opts.AddSessionConfigEntry("session.use_env_allocators", "1"); err != nil { // the shared arena
+		return nil, fmt.Errorf("ort: live: %w", err)
+	}
 	if asWritten {
 		if err := opts.SetGraphOptimizationLevel(ortgo.GraphOptimizationLevelDisableAll); err != nil {
 			return nil, fmt.Errorf("ort: live: %w", err)

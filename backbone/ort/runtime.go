@@ -47,6 +47,7 @@ var process struct {
 	sync.Mutex
 	library string
 	version string
+	live    int // live networks that share the arena
 }
 
 // Load loads the library once a process and checks that it fits the wrapper and the device. A second Load

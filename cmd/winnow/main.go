@@ -113,6 +113,7 @@ func commands() []*cli.Command {
 		runtimeCommand(),
 		doctorCommand(),
 		modelsCommand(),
+		lossesCommand(),
 		dataCommand(),
 		extractCommand(),
 		trainCommand(),

@@ -46,24 +46,23 @@ var sets = map[string]set{
 		root: "cifar10", arch: "cifar_resnet8",
 		noises: []noise{
 			{"clean", "cifar10/clean.csv", 0, "0.05"},
-			{"aggre, 9 %", "cifar10/aggre.csv", 0, "0.1"},
 			{"random1, 18 %", "cifar10/random1.csv", 0, "0.2"},
 			{"worse, 42 %", "cifar10/worse.csv", 0, "0.4"},
 		},
-		common: append(scratch(), "--batch", "8x16"),
-		modes:  fromScratch("stage3", "200"),
+		common: append(scratch(), "--batch", "8x8", "--loss", "soft_triple"),
+		modes:  fromScratch("stage3", "600", "3e-3"),
 	},
 	"mnist": {
 		root: "mnist", arch: "lenet5",
 		noises: symmetric("mnist.csv"),
 		common: append(scratch(), "--batch", "8x16"),
-		modes:  fromScratch("stage3", "300"),
+		modes:  fromScratch("stage3", "300", "1e-3"),
 	},
 	"omniglot": {
 		root: "omniglot/omniglot.zip", arch: "convnet4",
 		noises: symmetric("omniglot/omniglot.csv"),
 		common: scratch(),
-		modes:  fromScratch("block4", "300"),
+		modes:  fromScratch("block4", "300", "1e-3"),
 	},
 }
 
@@ -74,12 +73,12 @@ func scratch() []string {
 	return []string{"--set", "finetune.batch_norm=train", "--set", "backbone_schedule.warm_up=20 steps", "--dim", "128", "--lr", "1e-3"}
 }
 
-func fromScratch(last, steps string) []mode {
+func fromScratch(last, steps, lr string) []mode {
 	every := []string{"--steps", steps, "--set", "validation.every=100 steps"}
 	return []mode{
 		{"head", every},
-		{"last stage", append([]string{"--finetune", last, "--backbone-lr", "1e-3", "--set", "finetune.batch_norm=frozen"}, every...)},
-		{"all", append([]string{"--finetune", "all", "--backbone-lr", "1e-3"}, every...)},
+		{"last stage", append([]string{"--finetune", last, "--backbone-lr", lr, "--set", "finetune.batch_norm=frozen"}, every...)},
+		{"all", append([]string{"--finetune", "all", "--backbone-lr", lr}, every...)},
 	}
 }
 

@@ -17,6 +17,7 @@ type reverse struct {
 	depends map[string]bool     // tensors that a weight or chosen input can change
 	flows   map[string][]string // gradients of a tensor that have come in so far, to be summed
 	fixed   map[string]string   // constants of the backward model by their content
+	passed  map[string]bool     // outputs of Relu whose gradient is 0 already where they are
 	dOutput string
 	contrib bool // a com.microsoft operator is used
 
@@ -38,7 +39,7 @@ func isBlind(n *graph.Node) bool { return graph.IsONNX(n.Domain) && blind[n.Op] 
 
 func newReverse(f *forward, o Options) (*reverse, error) {
 	m := f.b.Model()
-	r := &reverse{o: o, f: f, nodes: slices.Clone(m.Graph.Nodes), flows: map[string][]string{}, fixed: map[string]string{}}
+	r := &reverse{o: o, f: f, nodes: slices.Clone(m.Graph.Nodes), flows: map[string][]string{}, fixed: map[string]string{}, passed: map[string]bool{}}
 	r.b = graph.NewBuilder("gradient of "+m.Graph.Name, Opset)
 	r.b.Reserve(m.Graph)
 	r.mark()

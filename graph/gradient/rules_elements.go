@@ -17,12 +17,21 @@ func unary(f func(c *call, x, y, dy string) string) rule {
 }
 
 // relu passes the gradient where the output is positive: ∂L/∂x = ∂L/∂y · [y > 0]. No output is negative, so
-// [y > 0] is y as a truth value: with Where and Greater it takes twice as long.
+// [y > 0] is y as a truth value: with Where and Greater it takes twice as long. A MaxPool behind it may have cut the
+// gradient already.
 func relu(c *call) error {
-	y := c.Outputs[0]
-	positive := c.op("Cast", []string{y}, graph.Int("to", int64(graph.Bool)))
-	c.give(0, c.op("Mul", []string{c.grad[0], c.op("Cast", []string{positive}, graph.Int("to", int64(c.dtype(y))))}))
+	if y := c.Outputs[0]; c.r.passed[y] {
+		c.give(0, c.grad[0])
+	} else {
+		c.give(0, c.where(c.grad[0], y))
+	}
 	return nil
+}
+
+// where is dy where y, which is never negative, is positive, and 0 elsewhere.
+func (c *call) where(dy, y string) string {
+	positive := c.op("Cast", []string{y}, graph.Int("to", int64(graph.Bool)))
+	return c.op("Mul", []string{dy, c.op("Cast", []string{positive}, graph.Int("to", int64(c.dtype(y))))})
 }
 
 func neg(c *call, _, _, dy string) string { return c.minusOf(dy) }

@@ -2,6 +2,7 @@ package gradient
 
 import (
 	"fmt"
+	"slices"
 
 	"winnow/graph"
 )
@@ -25,12 +26,30 @@ func maxPool(c *call) error {
 		return err
 	}
 	flat, dy := c.ints(-1), c.grad[0]
+	if c.r.reluBefore(c.Node) {
+		dy = c.where(dy, c.Outputs[0])
+		c.r.passed[c.in(0)] = true
+	}
 	batch := c.op("Shape", []string{dy}, graph.Int("start", 0), graph.Int("end", 1))
 	zeros := c.op("ConstantOfShape", []string{c.op("Mul", []string{batch, c.ints(channels * product(w.in))})}, graph.TensorValue("value", c.zero(c.in(0))))
 	sum := c.op("ScatterElements", []string{zeros, c.op("Reshape", []string{indices, flat}), c.op("Reshape", []string{dy, flat})},
 		graph.String("reduction", "add"))
 	c.give(0, c.like(sum, c.in(0)))
 	return nil
+}
+
+// reluBefore reports whether a node reads a Relu's output that nothing else reads. A window's maximum is positive
+// exactly where the Relu passes the gradient it gets, and there are fewer windows than places: so the gradient is
+// cut before it is spread, and the Relu's output need not be kept.
+func (r *reverse) reluBefore(n *graph.Node) bool {
+	x, relu, readers := n.Inputs[0], false, 0
+	for _, other := range r.nodes {
+		relu = relu || key(other) == "Relu" && other.Outputs[0] == x
+		if slices.Contains(reads(other), x) {
+			readers++
+		}
+	}
+	return relu && readers == 1 && x != r.o.Output
 }
 
 // zero is a tensor of one zero with the element type of a forward tensor.

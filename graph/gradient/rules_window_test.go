@@ -65,6 +65,39 @@ func TestPools(t *testing.T) {
 	})
 }
 
+// TestMaxPoolBehindRelu: the gradient is cut before it is spread, unless something else reads the Relu too.
+func TestMaxPoolBehindRelu(t *testing.T) {
+	pool := func(b *graph.Builder, x string) string {
+		return b.Node("MaxPool", []string{x}, graph.Ints("kernel_shape", 3, 3), graph.Ints("strides", 2, 2), graph.Ints("pads", 1, 1, 1, 1))
+	}
+	behind := func(b *graph.Builder, in []string) string { return b.Node("Relu", in) }
+	x := apart(1, 2, 2, 6, 7)
+	for i := range x.data {
+		x.data[i] += 0.05 // away from Relu's bend
+	}
+	alone := f32("alone", func(b *graph.Builder, in []string) string { return pool(b, behind(b, in)) }, x)
+	both := f32("with another reader", func(b *graph.Builder, in []string) string {
+		y := behind(b, in)
+		return b.Node("Add", []string{pool(b, y), b.Node("ReduceMean", []string{y}, graph.Ints("axes", 2, 3))})
+	}, x)
+	both.opset = 13
+	nothing := alone
+	nothing.name, nothing.in = "nothing positive", []array{{dims: []int64{1, 1, 4, 4}, data: slices.Repeat([]float64{-1}, 16)}}
+	runCases(t, []ruleCase{alone, both, nothing})
+
+	d, _, err := alone.derivative()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range d.Saved {
+		for _, n := range d.Forward.Graph.Nodes {
+			if n.Op == "Relu" && n.Outputs[0] == name {
+				t.Errorf("the output of Relu is kept")
+			}
+		}
+	}
+}
+
 func TestBatchStatistics(t *testing.T) {
 	x := drawn(1, -2, 2, 3, 4, 2, 3)
 	channel := func(seed uint64, lo, hi float64) array { return drawn(seed, lo, hi, 4) }

@@ -7,6 +7,9 @@ package config
 
 import (
 	"fmt"
+	"math"
+	"strconv"
+	"strings"
 
 	"winnow/filters"
 	"winnow/head"
@@ -16,11 +19,13 @@ import (
 // Run is everything that can be set about a training run.
 type Run struct {
 	Seed         uint64              `yaml:"seed"`
+	Method       string              `yaml:"method"` // metric: losses and a filter; or one of package peers
 	Data         Data                `yaml:"data"`
 	Head         head.Config         `yaml:"head"` // in is taken from the features
 	Losses       []Loss              `yaml:"losses"`
 	Bank         Bank                `yaml:"bank"`
 	Filter       Filter              `yaml:"filter"`
+	Peers        Peers               `yaml:"peers"` // of methods other than metric; these have no losses, bank and filter
 	Sampler      train.SamplerConfig `yaml:"sampler"`
 	Length       Span                `yaml:"length"`
 	Solver       train.SolverConfig  `yaml:"solver"`
@@ -127,15 +132,17 @@ type Validation struct {
 // runs are ten times longer and drift as much at a tenth of the rate.
 func Default() Run {
 	c := Run{
-		Seed: 1,
-		Head: head.Default(),
+		Seed:   1,
+		Method: Metric,
+		Head:   head.Default(),
 		Losses: []Loss{
 			{Name: "contrastive", Weight: 1, Against: AgainstBatch},
 			{Name: "contrastive", Weight: 1, Against: AgainstBank},
 		},
 		Bank:       Bank{Size: 8192},
 		Filter:     Filter{Config: filters.Default(), AvgSim: Epochs(2)},
-		Sampler:    train.SamplerConfig{Variant: train.Groups, Classes: 16, Images: 4},
+		Peers:      defaultPeers(Metric),
+		Sampler:    train.DefaultSampler(train.Groups),
 		Length:     Epochs(20),
 		Solver:     train.DefaultSolver("adam"),
 		LossSolver: train.DefaultSolver("adam"),
@@ -154,16 +161,25 @@ func Default() Run {
 	return c
 }
 
-// ParseLoss reads a loss as a flag gives it: NAME, or NAME:bank for against the memory bank.
+// ParseLoss reads a loss as a flag gives it: NAME, NAME:bank for against the memory bank, NAME:0.5 or NAME:bank:0.5
+// with a weight.
 func ParseLoss(text string) (Loss, error) {
 	var l Loss
 	l.setDefaults()
-	l.Name = text
-	if n := len(text) - len(":bank"); n > 0 && text[n:] == ":bank" {
-		l.Name, l.Against = text[:n], AgainstBank
-	}
+	parts := strings.Split(text, ":")
+	l.Name, parts = parts[0], parts[1:]
 	if l.Name == "" {
-		return l, fmt.Errorf("config: a loss without a name")
+		return l, fmt.Errorf("config: loss %q: found no name, expected NAME, NAME:bank, NAME:WEIGHT or NAME:bank:WEIGHT", text)
+	}
+	if len(parts) > 0 && (parts[0] == AgainstBank || parts[0] == AgainstBatch) {
+		l.Against, parts = parts[0], parts[1:]
+	}
+	if len(parts) > 0 {
+		w, err := strconv.ParseFloat(parts[0], 64)
+		if err != nil || !(w > 0) || math.IsInf(w, 0) || len(parts) > 1 {
+			return l, fmt.Errorf("config: loss %q: found %q behind the name, expected %s, a weight above 0, or %[3]s:WEIGHT", text, strings.Join(parts, ":"), AgainstBank)
+		}
+		l.Weight = w
 	}
 	return l, nil
 }

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/losses"
+)
+
+func lossesCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "losses",
+		Usage:     "list the losses, or say all about one: formula, settings, paper and equation",
+		ArgsUsage: "[NAME]",
+		Description: "A loss is chosen with winnow train --loss NAME; NAME:bank compares with the memory bank, NAME:0.5 gives it a\n" +
+			"weight, and several are added up: --loss multi_similarity --loss proxy_anchor:0.5. Its settings are set with\n" +
+			"--set losses.0.settings.NAME=VALUE, counted in the order of the --loss flags.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "json", Usage: "as JSON"},
+			&cli.BoolFlag{Name: "markdown", Usage: "the list as the table of the README"},
+		},
+		Action: showLosses,
+	}
+}
+
+// lossEntry is a loss of the catalog as JSON.
+type lossEntry struct {
+	Name       string        `json:"name"`
+	Aliases    []string      `json:"aliases,omitempty"`
+	Title      string        `json:"title"`
+	Paper      string        `json:"paper"`
+	Equation   string        `json:"equation"`
+	Formula    string        `json:"formula"`
+	Against    string        `json:"against"` // batch; both: the memory bank too; proxies: vectors of its own
+	Parameters bool          `json:"parameters"`
+	Draws      bool          `json:"draws"`
+	Settings   []lossSetting `json:"settings"`
+}
+
+type lossSetting struct {
+	Name    string `json:"name"`
+	Symbol  string `json:"symbol,omitempty"`
+	Default any    `json:"default"`
+	Range   string `json:"range"`
+	Doc     string `json:"doc"`
+}
+
+func showLosses(c *cli.Context) error {
+	if c.Args().Len() > 1 {
+		return misused("winnow losses: found %d arguments, expected at most one name", c.Args().Len())
+	}
+	list := losses.Catalog
+	if name := c.Args().First(); name != "" {
+		e, err := losses.Find(name)
+		if err != nil {
+			return withHint(err, "winnow losses lists them")
+		}
+		list = []losses.Entry{e}
+	}
+	switch {
+	case c.Bool("json"):
+		out := make([]lossEntry, len(list))
+		for i, e := range list {
+			out[i] = jsonLoss(e)
+		}
+		if c.Args().Present() {
+			return printJSON(c.App.Writer, out[0])
+		}
+		return printJSON(c.App.Writer, out)
+	case c.Bool("markdown"):
+		_, err := io.WriteString(c.App.Writer, lossTable(list))
+		return err
+	case c.Args().Present():
+		return writeLoss(c.App.Writer, list[0])
+	}
+	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tLOSS\tCOMPARES WITH\tSOURCE (EQUATION)")
+	for _, e := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.Name, e.Title, against(e), source(e))
+	}
+	return w.Flush()
+}
+
+func jsonLoss(e losses.Entry) lossEntry {
+	out := lossEntry{Name: e.Name, Aliases: e.Aliases, Title: e.Title, Paper: e.Paper, Equation: e.Equation, Formula: e.Formula,
+		Against: string(e.Against), Parameters: e.Params, Draws: e.Draws, Settings: []lossSetting{}}
+	for _, s := range e.Settings {
+		out.Settings = append(out.Settings, lossSetting{s.Name, s.Symbol, s.Default, s.Range(), s.Doc})
+	}
+	return out
+}
+
+// against says in words what a loss compares a batch with.
+func against(e losses.Entry) string {
+	switch e.Against {
+	case losses.Both:
+		return "batch or bank"
+	case losses.Proxies:
+		return "its own vectors"
+	}
+	return "batch"
+}
+
+func source(e losses.Entry) string { return fmt.Sprintf("%s (%s)", e.Paper, e.Equation) }
+
+// writeLoss says all about one loss.
+func writeLoss(out io.Writer, e losses.Entry) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "name\t%s\n", e.Name)
+	if len(e.Aliases) > 0 {
+		fmt.Fprintf(w, "also\t%s\n", strings.Join(e.Aliases, ", "))
+	}
+	fmt.Fprintf(w, "loss\t%s\nformula\t%s\nsource\t%s, equation %s\ncompares with\t%s\n", e.Title, e.Formula, e.Paper, e.Equation, against(e))
+	if e.Params {
+		fmt.Fprintln(w, "learns\tparameters of its own (loss_solver, loss_schedule)")
+	}
+	if e.Draws {
+		fmt.Fprintln(w, "draws\tat random, as a function of seed and step")
+	}
+	if err := w.Flush(); err != nil || len(e.Settings) == 0 {
+		return err
+	}
+	fmt.Fprintln(out)
+	w = tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "SETTING\tDEFAULT\tRANGE\tMEANING")
+	for _, s := range e.Settings {
+		name := s.Name
+		if s.Symbol != "" {
+			name += " " + s.Symbol
+		}
+		fmt.Fprintf(w, "%s\t%v\t%s\t%s\n", name, s.Default, s.Range(), s.Doc)
+	}
+	return w.Flush()
+}
+
+// lossTable is the table of the README.
+func lossTable(list []losses.Entry) string {
+	var b strings.Builder
+	b.WriteString("| `--loss` | loss | compares with | source (equation) | settings and defaults |\n|---|---|---|---|---|\n")
+	for _, e := range list {
+		var settings []string
+		for _, s := range e.Settings {
+			settings = append(settings, fmt.Sprintf("%s %v", s.Name, s.Default))
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", e.Name, e.Title, against(e), source(e), strings.Join(settings, ", "))
+	}
+	return b.String()
+}

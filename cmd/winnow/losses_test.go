@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"winnow/internal/reference"
+	"winnow/losses"
+)
+
+// The README's table is what the command prints: winnow losses --markdown.
+func TestReadmeLossTable(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(reference.Root(t), "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(text), "<!-- winnow losses --markdown -->\n")
+	table, _, end := strings.Cut(rest, "<!-- end -->")
+	if want := mustRun(t, "winnow losses --markdown"); !found || !end || table != want {
+		t.Errorf("the table of losses in README.md is not that of the catalog: put the output of winnow losses --markdown there:\n%s", want)
+	}
+}
+
+func TestLossesCommand(t *testing.T) {
+	for _, e := range losses.Catalog {
+		text := mustRun(t, "winnow losses "+e.Name)
+		for _, s := range e.Settings {
+			if !strings.Contains(text, s.Doc) {
+				t.Errorf("winnow losses %s does not tell setting %s:\n%s", e.Name, s.Name, text)
+			}
+		}
+		if !strings.Contains(text, e.Formula) {
+			t.Errorf("winnow losses %s does not tell the formula", e.Name)
+		}
+	}
+	var list []lossEntry
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow losses --json")), &list); err != nil || len(list) != len(losses.Catalog) {
+		t.Errorf("%d entries as JSON (%v), expected %d", len(list), err, len(losses.Catalog))
+	}
+	if mustRun(t, "winnow losses Soft-Triple") != mustRun(t, "winnow losses soft_triple") {
+		t.Error("hyphens and capitals make another loss")
+	}
+	var stdout, stderr bytes.Buffer
+	if code := run(context.Background(), []string{"winnow", "losses", "nonsense"}, &stdout, &stderr); code != 1 || !strings.Contains(stderr.String(), `loss "nonsense" is unknown: known are contrastive`) {
+		t.Errorf("exit code %d, %s", code, stderr.String())
+	}
+}

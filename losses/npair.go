@@ -1,0 +1,117 @@
+package losses
+
+import "math"
+
+// nPair tells the classes of a batch apart by one pair of each.
+//
+//	L = 1/m Σ_a -log e^{s_aa} / Σ_b e^{s_ab} + λ/m Σ_a (‖z_a‖² + ‖z_{p_a}‖²),   s_ab = z_a·z_{p_b}
+//
+// The m classes are those with two rows of different images; a is the class's first row, p_a its next of another
+// image. Against a bank p_a is the bank's first member of the class, and there is no penalty. Setting: l2 λ ≥ 0.
+// No such class: 0. One alone: nothing but the penalty.
+// The original takes unnormalised vectors, on which λ (0.02 in common code) keeps their lengths down. On the unit
+// rows of a batch the penalty is the constant 2λ, with a gradient along the row, which the normalisation of the
+// head takes out: λ shows in the value and trains nothing.
+// Time O(n²·d) for the products (all rows, so that the anchors are found in one matrix), memory O(n·r).
+// Source: Sohn, "Improved deep metric learning with multi-class N-pair loss objective", NIPS 2016, Eq. 5 (the
+// N-pair-mc loss); future work of 000. METHODS 3.8, after pytorch-metric-learning.
+type nPair struct {
+	l2 float64
+
+	anchors, positives []int32   // rows and columns of the pairs
+	place              []int32   // by class: 1 + its place in anchors, 0 where it has none
+	e                  []float64 // of one anchor
+}
+
+var nPairEntry = Entry{
+	Name:     "n_pair",
+	Title:    "N-pair loss",
+	Paper:    "N-pair; 000 (future work)",
+	Equation: "Sohn: 5",
+	Formula:  "1/m Σ_a -log softmax_b(z_a·z_{p_b})[a], one pair (a, p_a) a class",
+	Against:  Both,
+	Settings: []Setting{
+		{Name: "l2", Symbol: "λ", Default: 0.0, Min: 0, Max: 10, Doc: "weight of the squared lengths; on unit rows a constant that trains nothing"},
+	},
+	New: func(v Values, env Env) (Loss, error) {
+		return &similarity{chain{fn: &nPair{l2: v.number("l2")}, whole: true}}, nil
+	},
+}
+
+func (l *nPair) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+	clear(dS)
+	l.choose(p)
+	r, m := len(p.cols), len(l.anchors)
+	l.e = grow(l.e, m)
+	for k, a := range l.anchors {
+		s := S[int(a)*r : int(a+1)*r]
+		top := math.Inf(-1)
+		for b, j := range l.positives {
+			l.e[b] = s[j]
+			top = max(top, s[j])
+		}
+		own := l.e[k]
+		total := expSlice(l.e, l.e, 1, -top)
+		sum += math.Log(total) + top - own
+		if dS == nil {
+			continue
+		}
+		d := dS[int(a)*r : int(a+1)*r]
+		for b, j := range l.positives {
+			d[j] = l.e[b] / total
+		}
+		d[l.positives[k]]--
+	}
+	if l.l2 > 0 && p.self {
+		sum += l.lengths(dS, S, r)
+	}
+	return sum, float64(m)
+}
+
+// choose finds the pairs: the first row of a class with the first column that makes a positive pair with it.
+func (l *nPair) choose(p *pairs) {
+	classes := 0
+	for _, y := range p.rows {
+		classes = max(classes, y+1)
+	}
+	l.place = grow(l.place, classes)
+	clear(l.place)
+	l.anchors, l.positives = l.anchors[:0], l.positives[:0]
+	for i, y := range p.rows {
+		if l.place[y] == 0 {
+			l.anchors, l.positives = append(l.anchors, int32(i)), append(l.positives, -1)
+			l.place[y] = int32(len(l.anchors))
+		}
+	}
+	for j, y := range p.cols {
+		if y >= classes || l.place[y] == 0 {
+			continue
+		}
+		if k := l.place[y] - 1; l.positives[k] < 0 && p.apart(int(l.anchors[k]), j) {
+			l.positives[k] = int32(j)
+		}
+	}
+	m := 0
+	for k, j := range l.positives {
+		if j >= 0 {
+			l.anchors[m], l.positives[m] = l.anchors[k], j
+			m++
+		}
+	}
+	l.anchors, l.positives = l.anchors[:m], l.positives[:m]
+}
+
+// lengths is the penalty: ‖z_i‖² is the similarity of row i with itself.
+func (l *nPair) lengths(dS, S []float64, r int) float64 {
+	var sum float64
+	for _, rows := range [2][]int32{l.anchors, l.positives} {
+		for _, i := range rows {
+			k := int(i) * (r + 1)
+			sum += l.l2 * S[k]
+			if dS != nil {
+				dS[k] = l.l2
+			}
+		}
+	}
+	return sum
+}

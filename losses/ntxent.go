@@ -1,0 +1,73 @@
+package losses
+
+import "math"
+
+// ntxent is InfoNCE: every positive pair for itself against all negatives of its anchor.
+//
+//	L = mean over i, p ∈ P(i) of -log e^{s_ip/t} / (e^{s_ip/t} + Σ_{n∈N(i)} e^{s_in/t})
+//
+// The other positives of i do not stand in the denominator (they do in supcon). Against a bank, P(i) and N(i)
+// are its members. Settings: temperature t > 0. No positives or no negatives: 0. The printed equation has one
+// positive drawn for an anchor and an expectation; this is the mean over all of them.
+// ∂/∂s_ip = -(1-q_ip)/t, q_ip the quotient above; the force on the positives is spread over N(i) by its softmax.
+// Time O(n·r·d), one exponential a pair; memory O(n·r).
+// Source: van den Oord et al., "Representation learning with contrastive predictive coding", 2018; Chen et al.,
+// "A simple framework for contrastive learning" (SimCLR), ICML 2020; Eq. 1 of Long et al., "Understanding and
+// mitigating human-labelling errors in supervised contrastive learning", 2024 (004). METHODS 3.8.
+type ntxent struct {
+	temperature float64
+
+	e         []float64 // of one anchor: e^{(s-top)/t} of its negatives, 0 elsewhere
+	positives []int32   // its P(i)
+}
+
+var ntxentEntry = Entry{
+	Name:     "ntxent",
+	Title:    "NT-Xent loss (InfoNCE)",
+	Paper:    "InfoNCE; SimCLR; 004",
+	Equation: "004: 1",
+	Formula:  "mean_{i,p} -log e^{s_ip/t} / (e^{s_ip/t} + Σ_N e^{s_in/t})",
+	Against:  Both,
+	Settings: []Setting{
+		{Name: "temperature", Symbol: "t", Default: 0.07, Min: 1e-3, Max: 100, Doc: "how sharply near negatives count (SimCLR: 0.5)"},
+	},
+	New: func(v Values, env Env) (Loss, error) {
+		return &similarity{chain{fn: &ntxent{temperature: v.number("temperature")}}}, nil
+	},
+}
+
+func (l *ntxent) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+	r, inverse := len(p.cols), 1/l.temperature
+	l.e = grow(l.e, r)
+	for i := range p.rows {
+		s := S[i*r : (i+1)*r]
+		var d []float64
+		if dS != nil {
+			d = dS[i*r : (i+1)*r]
+			clear(d)
+		}
+		var top float64
+		l.positives, top = p.rivals(l.e, l.positives[:0], s, i)
+		terms += float64(len(l.positives))
+		if len(l.positives) == 0 || math.IsInf(top, -1) {
+			continue // no negatives: every quotient is 1
+		}
+		total := expSlice(l.e, l.e, inverse, -top*inverse)
+		whole := top*inverse + math.Log(total)
+		var push float64
+		for _, j := range l.positives {
+			value, slope := softplus(whole - s[j]*inverse)
+			sum += value
+			push += slope
+			if d != nil {
+				d[j] = -slope * inverse
+			}
+		}
+		if push *= inverse / total; d != nil {
+			for j, e := range l.e {
+				d[j] += push * e
+			}
+		}
+	}
+	return sum, terms
+}

@@ -1,0 +1,26 @@
+package losses
+
+import "math"
+
+// rivals takes the row of anchor i apart for losses of exponentials: dst gets the similarities of N(i) and -Inf
+// everywhere else, so that exp of it needs no question about labels; top is their maximum, -Inf where N(i) is
+// empty. P(i) is appended to positives.
+func (p *pairs) rivals(dst []float64, positives []int32, s []float64, i int) (_ []int32, top float64) {
+	top = math.Inf(-1)
+	y, cols := p.rows[i], p.cols[:len(s)]
+	dst = dst[:len(s)]
+	for j, v := range s {
+		if cols[j] != y {
+			dst[j] = v
+			if v > top {
+				top = v
+			}
+			continue
+		}
+		dst[j] = math.Inf(-1)
+		if p.apart(i, j) {
+			positives = append(positives, int32(j))
+		}
+	}
+	return positives, top
+}

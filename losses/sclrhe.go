@@ -1,0 +1,166 @@
+package losses
+
+import (
+	"fmt"
+	"math"
+)
+
+// sclRHE is the supervised contrastive loss corrected for labels that people got wrong: harder positives and harder
+// negatives weigh more, and from both sides the share that only looks like one is subtracted.
+//
+//	iw(v, b) = Σ_j e^{(1+b)v_j} / Σ_j e^{b·v_j}                    the mean of e^v under weights tilted by e^{b·v}
+//	A   = Q/(1-τ_p) · [iw(P, ±β) - τ_p iw(N, ±β)],   A ← max(A, Q e^{-1/t}),   Q = |P(i)|
+//	B   = W/(1-τ_n) · [iw(N, β') - τ_n iw(P, β')],   B ← max(B, W e^{-1/t}),   W = |N(i)|
+//	l_i = -c log A/(A + B),    L = mean of l_i over anchors with a positive and a negative
+//
+// iw runs over v = s_ij/t of P(i) or N(i); the tilts are differentiated too, a clamped side has no gradient. Against
+// a bank P(i) and N(i) are its members. Settings: temperature t ≥ 0.01; sign derived (-β: harder positives weigh
+// more) or printed (+β: easier ones); beta β and beta_neg β' from 0 to 5; τ_p = P(an assigned positive is false) and
+// τ_n = P(an assigned negative is false), by default from the rate τ of wrong labels and the C classes of the run,
+//
+//	τ_p = 2τ - τ² - τ²/(C-1),   τ_n = 2τ(1-τ)/(C-1) + τ²(C-2)/(C-1)²,   both 0 where C = 1;
+//
+// scale c = 1 (one) or 1/Q (inv_k); clamp false: no maxima, and an anchor with A ≤ 0 or A + B ≤ 0, for which the
+// term is not defined, is left out. No such anchor: 0. β = β' = τ = 0 gives supcon's in less log|P|.
+//
+// Differs from the print (METHODS 2): the sign of the tilt (004-3), which is copied from a loss of negatives; two
+// rates in place of one pair (004-4); the logarithm of a negative number (004-1), the mixed-up sides (004-5), P_FP
+// and P_FN enumerated anew (004-6), the clamps of HCL (004-7). The print is sign printed, tau_p = τ⁻, tau_n = τ⁺.
+// Time O(n·r·d); a pair costs one exponential and a root where β = β' = 1/2, two or three exponentials otherwise.
+// No sum needs a shift: with unit rows exponents stay within ±(1+5)/0.01, and float64 holds e^{±700}.
+// Source: Long et al., "Understanding and mitigating human-labelling errors in supervised contrastive learning",
+// 2024 (004), Eq. 14 with 6-13; the estimate iw is that of Robinson et al., "Contrastive learning with hard negative
+// samples" (HCL), ICLR 2021. METHODS 10.
+type sclRHE struct {
+	inverse          float64 // 1/t
+	tilt, tiltNeg    float64 // ±β, β'
+	falsePos, falseN float64 // τ_p, τ_n
+	floor            float64 // e^{-1/t}; 0: no clamp
+	share            bool    // c = 1/Q
+
+	e, h, f []float64 // of one anchor: e^v, e^{±βv}, e^{β'v}
+}
+
+var sclRHEEntry = Entry{
+	Name:     "scl_rhe",
+	Title:    "SCL-RHE, robust to human labelling errors",
+	Paper:    "SCL-RHE (004)",
+	Equation: "14, corrected",
+	Formula:  "mean_i -c log A/(A + B), A = Q/(1-τ_p)·[iw(P, -β) - τ_p iw(N, -β)], B = W/(1-τ_n)·[iw(N, β') - τ_n iw(P, β')]",
+	Against:  Both,
+	Settings: []Setting{
+		{Name: "temperature", Symbol: "t", Default: 0.1, Min: 0.01, Max: 100, Doc: "how sharply near vectors count"},
+		{Name: "beta", Symbol: "β", Default: 0.5, Min: 0, Max: 5, Doc: "how much hard positives weigh"},
+		{Name: "beta_neg", Symbol: "β'", Default: 0.5, Min: 0, Max: 5, Doc: "how much hard negatives weigh"},
+		{Name: "sign", Default: "derived", Choices: []string{"derived", "printed"}, Doc: "positives tilted by -β (harder ones up) or, as printed, by +β"},
+		{Name: "scale", Symbol: "c", Default: "one", Choices: []string{"one", "inv_k"}, Doc: "1, or 1 over the number of positives as printed"},
+		{Name: "tau", Symbol: "τ", Default: 0.033, Min: 0, Max: 1, Doc: "rate of wrong labels (CIFAR-100: 0.0585, ImageNet: 0.0583); makes tau_p and tau_n"},
+		{Name: "tau_p", Symbol: "τ_p", Default: -1.0, Min: -1, Max: 0.999, Doc: "share of false among assigned positives; -1: from tau and the classes"},
+		{Name: "tau_n", Symbol: "τ_n", Default: -1.0, Min: -1, Max: 0.999, Doc: "share of false among assigned negatives; -1: from tau and the classes"},
+		{Name: "clamp", Default: true, Doc: "keep both sides above their least value"},
+	},
+	New: func(v Values, env Env) (Loss, error) {
+		fn := &sclRHE{
+			inverse: 1 / v.number("temperature"), tilt: v.number("beta"), tiltNeg: v.number("beta_neg"),
+			share: v.word("scale") == "inv_k",
+		}
+		var err error
+		pos, neg := falseRates(v.number("tau"), env.Classes)
+		if fn.falsePos, err = rate(v, "tau_p", pos); err != nil {
+			return nil, err
+		}
+		if fn.falseN, err = rate(v, "tau_n", neg); err != nil {
+			return nil, err
+		}
+		if v.word("sign") == "derived" {
+			fn.tilt = -fn.tilt
+		}
+		if v.flag("clamp") {
+			fn.floor = math.Exp(-fn.inverse)
+		}
+		return &similarity{chain{fn: fn}}, nil
+	},
+}
+
+// falseRates are the probabilities that two samples of one label, and of two labels, are a false pair, where a share
+// tau of the labels is wrong and every other of the classes is as likely.
+func falseRates(tau float64, classes int) (positive, negative float64) {
+	if classes < 2 {
+		return 0, 0
+	}
+	others := float64(classes - 1)
+	return 2*tau - tau*tau - tau*tau/others, 2*tau*(1-tau)/others + tau*tau*(others-1)/(others*others)
+}
+
+// rate is a setting that is a rate or -1, which stands for otherwise.
+func rate(v Values, name string, otherwise float64) (float64, error) {
+	given := v.number(name)
+	if given == -1 {
+		return otherwise, nil
+	}
+	if given < 0 {
+		return 0, fmt.Errorf("losses: scl_rhe: %s: found %v, expected a number from 0 to 0.999, or -1", name, given)
+	}
+	return given, nil
+}
+
+func (l *sclRHE) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+	r := len(p.cols)
+	l.e, l.h, l.f = grow(l.e, r), grow(l.h, r), grow(l.f, r)
+	for i := range p.rows {
+		s := S[i*r : (i+1)*r]
+		var d []float64
+		if dS != nil {
+			d = dS[i*r : (i+1)*r]
+			clear(d)
+		}
+		l.raise(s)
+		pos, neg := l.collect(i, p)
+		if pos.count == 0 || neg.count == 0 {
+			continue
+		}
+		value, a, b, ok := l.anchor(&pos, &neg)
+		if !ok {
+			continue
+		}
+		sum += value
+		terms++
+		if d != nil {
+			l.spread(d, i, p, l.pull(&pos, a.pos, b.pos), l.pull(&neg, a.neg, b.neg))
+		}
+	}
+	return sum, terms
+}
+
+// side is the derivative of l_i with respect to the two estimates iw that one of A and B is made of.
+type side struct{ pos, neg float64 }
+
+// anchor is l_i, and its derivatives with respect to iw(P, ±β), iw(N, ±β) of A and iw(P, β'), iw(N, β') of B. Not ok
+// where l_i is not defined.
+func (l *sclRHE) anchor(pos, neg *tilted) (value float64, da, db side, ok bool) {
+	ka, kb := pos.count/(1-l.falsePos), neg.count/(1-l.falseN)
+	a := ka * (pos.eh/pos.h - l.falsePos*neg.eh/neg.h)
+	b := kb * (neg.ef/neg.f - l.falseN*pos.ef/pos.f)
+	freeA, freeB := true, true
+	if l.floor > 0 {
+		leastA, leastB := pos.count*l.floor, neg.count*l.floor
+		freeA, freeB = !(a < leastA), !(b < leastB)
+		a, b = max(a, leastA), max(b, leastB)
+	}
+	if a <= 0 || a+b <= 0 {
+		return 0, da, db, false
+	}
+	c := 1.0
+	if l.share {
+		c = 1 / pos.count
+	}
+	if freeA {
+		k := c * (1/(a+b) - 1/a) * ka
+		da = side{pos: k, neg: -k * l.falsePos}
+	}
+	if freeB {
+		k := c / (a + b) * kb
+		db = side{pos: -k * l.falseN, neg: k}
+	}
+	return c * math.Log1p(b/a), da, db, true
+}

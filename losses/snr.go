@@ -1,0 +1,187 @@
+package losses
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// snr is the contrastive loss of signal-to-noise ratios: how much of an anchor's variance is the difference.
+//
+//	v_ij = var(z_i - z_j) / var(z_i) = (q_i + q_j - 2 c_i·c_j) / q_i,   c = z - mean(z), q = c·c
+//	L    = mean₊ over i, j ∈ P(i) of [v_ij - m₊]₊ + mean₊ over i, j ∈ N(i) of [m₋ - v_ij]₊ + λ/n Σ_i |Σ_k z_ik|
+//
+// var is over the d coordinates of a vector (its normaliser cancels), mean₊ the mean over the terms above 0, for the
+// two groups by themselves, 0 where there are none. v is not symmetric: the anchor's variance divides.
+// ∂v_ij/∂z_i = 2/q_i [(1 - v_ij) c_i - c_j], ∂v_ij/∂z_j = 2/q_i (c_j - c_i): with W = ∂L/∂v all of it is one product
+// of an n×r matrix with c, as for similarities. Against a bank z_j is a constant.
+// Settings: pos_margin m₊ and neg_margin m₋ ≥ 0, reg λ ≥ 0. An anchor that is constant (q_i ≤ 1e-12 ‖z_i‖²) has no
+// ratio and is left out. No pair at all: 0, the last term included.
+// The rows are taken as they come, and winnow's are of unit length, as in pytorch-metric-learning; lengths as in the
+// SNR paper itself, which does not normalise, cannot be trained here. v does depend on the coordinates: a rotation
+// keeps it only if it keeps the direction (1, …, 1).
+// 002 names the margins of a similarity, 1 and 0 (002-8): on a distance these are no force at all; hence 0 and 1.
+// Products in float32, of vectors nearer than 1e-3 of their variances from differences. Time O(n·r·d), memory O(n·r).
+// Source: Yuan et al., "Signal-to-noise ratio: a robust distance metric for deep metric learning", CVPR 2019, as a
+// baseline of 002. METHODS 3.7.
+type snr struct {
+	posMargin, negMargin, reg float64
+
+	c, s        blas32.General // n×d centred rows; n×r products, then v, then weights
+	rows, cols  spreads        // of the batch and of a bank
+	ones        []float32
+	pull, shift []float64 // what row i gets of c_i; what centring the bank takes off row i
+}
+
+var snrEntry = Entry{
+	Name:     "snr_contrastive",
+	Title:    "SNR contrastive loss",
+	Paper:    "SNR; 002 (baseline)",
+	Equation: "none (METHODS 3.7)",
+	Formula:  "mean₊_P [v - m₊]₊ + mean₊_N [m₋ - v]₊, v_ij = var(z_i - z_j)/var(z_i)",
+	Against:  Both,
+	Settings: []Setting{
+		{Name: "pos_margin", Symbol: "m₊", Default: 0.0, Min: 0, Max: 100, Doc: "ratio below which a positive is left alone"},
+		{Name: "neg_margin", Symbol: "m₋", Default: 1.0, Min: 0, Max: 100, Doc: "ratio above which a negative is left alone"},
+		{Name: "reg", Symbol: "λ", Default: 0.0, Min: 0, Max: 100, Doc: "draws the coordinate sum of every vector to 0 (0.005 where it is used)"},
+	},
+	New: func(v Values, env Env) (Loss, error) {
+		return &snr{posMargin: v.number("pos_margin"), negMargin: v.number("neg_margin"), reg: v.number("reg")}, nil
+	},
+}
+
+const (
+	flat    = 1e-12 // q/‖z‖² up to which a vector counts as constant
+	kindred = 1e-3  // share of q_i + q_j below which a squared distance is computed from differences
+)
+
+// spreads are the mean of the coordinates and q of every row; q is 0 for a constant row.
+type spreads struct{ mean, q []float64 }
+
+// Eval implements [Loss].
+func (l *snr) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
+	checkGrad(grad, z)
+	p, other := sides(z, ref)
+	n, d := z.Len(), z.Dim()
+	if n == 0 || other.Rows == 0 {
+		return nothing(grad)
+	}
+	l.ones = grow(l.ones, d)
+	for k := range l.ones {
+		l.ones[k] = 1
+	}
+	finite := l.rows.measure(z.X, l.ones)
+	cols := &l.rows
+	if ref != nil {
+		cols = &l.cols
+		finite = cols.measure(other, l.ones) && finite
+	}
+	if !finite {
+		return notANumber(grad)
+	}
+	l.centre(z.X)
+	factor := other // c_i·z_j = c_i·c_j
+	if ref == nil {
+		factor = l.c // but backward is to have no part along (1, …, 1)
+	}
+	l.s = resize(l.s, n, other.Rows)
+	blas32.Gemm(blas.NoTrans, blas.Trans, 1, l.c, factor, 0, l.s)
+	pos, neg, any := l.ratios(z.X, other, cols, &p)
+	if !any {
+		return nothing(grad)
+	}
+	if grad != nil {
+		l.backward(*grad, factor, cols, &p, pos.each(1), neg.each(-1))
+	}
+	return pos.mean() + neg.mean() + l.balance(grad)
+}
+
+// measure fills in the rows of x and reports whether all are finite.
+func (m *spreads) measure(x blas32.General, ones []float32) (finite bool) {
+	m.mean, m.q = grow(m.mean, x.Rows), grow(m.q, x.Rows)
+	finite = true
+	one := blas32.Vector{N: x.Cols, Inc: 1, Data: ones}
+	for i := range x.Rows {
+		row := blas32.Vector{N: x.Cols, Inc: 1, Data: features.Row(x, i)}
+		sum, square := blas32.DDot(row, one), blas32.DDot(row, row)
+		m.mean[i] = sum / float64(x.Cols)
+		m.q[i] = square - sum*m.mean[i]
+		finite = finite && m.q[i]-m.q[i] == 0
+		if m.q[i] <= flat*square {
+			m.q[i] = 0
+		}
+	}
+	return finite
+}
+
+// centre fills l.c.
+func (l *snr) centre(x blas32.General) {
+	l.c = resize(l.c, x.Rows, x.Cols)
+	for i := range x.Rows {
+		c, mean := features.Row(l.c, i), float32(l.rows.mean[i])
+		for k, v := range features.Row(x, i) {
+			c[k] = v - mean
+		}
+	}
+}
+
+// group adds up the terms above 0 of the positives or of the negatives.
+type group struct{ sum, active float64 }
+
+func (g group) mean() float64 { return g.each(g.sum) }
+
+// each is the part of the mean of one active pair with value v.
+func (g group) each(v float64) float64 {
+	if g.active == 0 {
+		return 0
+	}
+	return v / g.active
+}
+
+// ratios replaces the products by v, and adds up; any reports whether there is a pair with an anchor that is not
+// constant. v is judged as the float32 that backward will find.
+func (l *snr) ratios(x, other blas32.General, cols *spreads, p *pairs) (pos, neg group, any bool) {
+	for i, y := range p.rows {
+		q := l.rows.q[i]
+		if q == 0 {
+			continue
+		}
+		inverse, s := 1/q, features.Row(l.s, i)
+		labels, qs := p.cols[:len(s)], cols.q[:len(s)]
+		for j, dot := range s {
+			both := q + qs[j]
+			distance := both - 2*float64(dot)
+			if distance < kindred*both {
+				distance = l.fromDifferences(x, other, i, j, cols.mean[j])
+			}
+			s[j] = float32(distance * inverse)
+			v := float64(s[j])
+			if labels[j] != y {
+				any = true
+				if v < l.negMargin {
+					neg.sum += l.negMargin - v
+					neg.active++
+				}
+			} else if p.apart(i, j) {
+				any = true
+				if v > l.posMargin {
+					pos.sum += v - l.posMargin
+					pos.active++
+				}
+			}
+		}
+	}
+	return pos, neg, any
+}
+
+// fromDifferences is q_i·v_ij: exact 0 for equal vectors.
+func (l *snr) fromDifferences(x, other blas32.General, i, j int, mean float64) float64 {
+	var sum float64
+	b, off := features.Row(other, j), l.rows.mean[i]-mean
+	for k, a := range features.Row(x, i) {
+		d := float64(a) - float64(b[k]) - off
+		sum += d * d
+	}
+	return sum
+}
