@@ -26,6 +26,8 @@ var allowed = map[string][]string{
 	"graph/gradient":       {"graph"},
 	"losses":               {"features"},
 	"filters":              {"features"},
+	"filters/selfpaced":    {"features"},
+	"theory":               {},
 	"head":                 {"features"},
 	"train":                {"features", "losses", "filters", "head"},
 	"train/peers":          {"train", "features", "head", "losses"},
