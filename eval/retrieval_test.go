@@ -228,15 +228,6 @@ func goldenSet(t *testing.T, rows [][]float64, labels []int) features.Set {
 	return s
 }
 
-func TestGoldenMetrics(t *testing.T) {
-	reference.Check(t, "metrics", reference.Checks{
-		"retrieval":       goldenRetrieval,
-		"noise_detection": goldenDetection,
-	})
-}
-
-func TestMain(m *testing.M) { reference.Main(m) }
-
 func goldenRetrieval(t *testing.T, c reference.Case) {
 	labelsOf := func(key string) []int { return c.Ints(t, key) }
 	var ks []int

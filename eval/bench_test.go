@@ -1,0 +1,66 @@
+package eval
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+	"winnow/internal/orttest"
+)
+
+// blobs draws n unit rows around class centres; the greater spread, the more they overlap.
+func blobs(seed uint64, n, d, classes int, spread float64) features.Set {
+	rng := rand.New(rand.NewPCG(seed, 5))
+	centres := features.NewMatrix(classes, d)
+	for i := range centres.Data {
+		centres.Data[i] = float32(rng.NormFloat64())
+	}
+	s := features.NewSet(n, d)
+	for i := range n {
+		s.Labels[i] = i % classes
+		for j := range d {
+			s.Row(i)[j] = features.Row(centres, s.Labels[i])[j] + float32(spread*rng.NormFloat64())
+		}
+	}
+	if err := features.Normalize(s.X); err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// BenchmarkKMeans clusters 10,000 rows of 512 numbers into 100 and says how many times the bare products of its
+// iterations that took: one n×d×k product an iteration.
+func BenchmarkKMeans(b *testing.B) {
+	orttest.UseBLAS(b)
+	for name, spread := range map[string]float64{"separate": 1, "overlapping": 4, "noise": 1e6} {
+		b.Run(name, func(b *testing.B) {
+			s := blobs(1, 10000, 512, 100, spread)
+			var took time.Duration
+			var c Clusters
+			for b.Loop() {
+				from := time.Now()
+				var err error
+				if c, err = KMeans(context.Background(), s.X, 100, KMeansOptions{Seed: 1, Starts: 1}); err != nil {
+					b.Fatal(err)
+				}
+				took = time.Since(from)
+			}
+			dot := features.NewMatrix(s.Len(), 100)
+			bare := time.Duration(1 << 62)
+			for range 10 {
+				from := time.Now()
+				blas32.Gemm(blas.NoTrans, blas.Trans, 1, s.X, c.Centres, 0, dot)
+				bare = min(bare, time.Since(from))
+			}
+			b.ReportMetric(float64(c.Iterations), "iterations")
+			b.ReportMetric(float64(bare.Microseconds())/1000, "ms/product")
+			b.ReportMetric(took.Seconds()/bare.Seconds()/float64(c.Iterations), "products/iteration")
+			b.ReportMetric(c.Inertia, "inertia")
+		})
+	}
+}
