@@ -15,7 +15,7 @@ import (
 // last `memory` steps); Hager and Zhang, SIAM J. Optim. 2005, eq. 27 (the conditions).
 type lbfgs struct {
 	limit     int     // most steps
-	tolerance float64 // done when no entry of the gradient is larger
+	tolerance float64 // done when no entry of the gradient is larger than this share of the largest one at the start
 	steps     []secant
 }
 
@@ -39,13 +39,14 @@ func (l *lbfgs) minimise(x []float64, f func(x, grad []float64) (float64, error)
 	if value, err = f(x, grad); err != nil {
 		return value, 0, 0, false, err
 	}
+	enough := l.tolerance * floats.Norm(grad, math.Inf(1))
 	for {
 		slope = floats.Norm(grad, math.Inf(1))
 		if math.IsNaN(value) || floats.HasNaN(grad) {
 			return value, slope, steps, false, fmt.Errorf("step %d: the function is %v, its gradient up to %v", steps, value, slope)
 		}
-		if slope <= l.tolerance || steps == l.limit {
-			return value, slope, steps, slope <= l.tolerance, nil
+		if slope <= enough || steps == l.limit {
+			return value, slope, steps, slope <= enough, nil
 		}
 		l.direction(dir, grad)
 		along := floats.Dot(dir, grad)
