@@ -21,7 +21,7 @@ import (
 // clusters nor the order of rows plays a part. The same partition under other names gives 1 throughout, also where
 // all rows are in one cluster or every row is in its own; where I is 0 both NMI are 0; without any pair in a
 // cluster P is 0, without any in a class R is.
-// Sources: NMI arithmetic as BSPML (002), geometric as in the unhinged losses (000), both in Strehl and Ghosh, JMLR
+// Sources: NMI arithmetic as BSPML (002), geometric as Le and Odobez (000), both in Strehl and Ghosh, JMLR
 // 2002; AMI: Vinh, Epps and Bailey, JMLR 2010; ARI: Hubert and Arabie, 1985. The numbers are scikit-learn's.
 type Agreement struct {
 	Samples        int     `json:"samples"`

@@ -32,7 +32,7 @@ type ProbeOptions struct {
 // Rows n×d as given (winnow gives unit rows: L2 counts about d times as much there as on rows whose coordinates have
 // variance 1). They are centred on a copy, which changes nothing but the number of steps. Products are float32, the
 // loss and the sums float64. Time O(n·C·d) a step; memory n×d, MaxMem, and 26 times W in float64.
-// Source: SCL-RHE (004), section 4.3 and Table 1 (which gives neither penalty nor solver).
+// Source: SCL-RHE (004), section 6.1 and Table 1, which give neither penalty nor solver.
 type Probe struct {
 	Classes    []int // ids, rising
 	W          [][]float64

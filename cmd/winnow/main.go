@@ -117,6 +117,7 @@ func commands() []*cli.Command {
 		extractCommand(),
 		trainCommand(),
 		evalCommand(),
+		metricsCommand(),
 		auditCommand(),
 		exportCommand(),
 		demoCommand(),
