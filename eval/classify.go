@@ -42,6 +42,8 @@ func score(predicted []int, train, test features.Set, classes []int, countUnseen
 	return a
 }
 
+func notFinite(v float32) bool { return v-v != 0 }
+
 // classesOf lists the labels, each once, rising, and says for every row which of them it has.
 func classesOf(labels []int) (classes, of []int) {
 	classes = slices.Clone(labels)
@@ -62,6 +64,14 @@ func fittable(what string, train, test features.Set) (features.Set, features.Set
 	}
 	if train.Dim() != test.Dim() {
 		return train, test, fmt.Errorf("eval: %s: rows to judge have %d dimensions, those to fit %d", what, test.Dim(), train.Dim())
+	}
+	for name, set := range map[string]features.Set{"fit": train, "judge": test} {
+		for i := range set.Len() {
+			if !slices.ContainsFunc(set.Row(i), notFinite) {
+				continue
+			}
+			return train, test, fmt.Errorf("eval: %s: row %d to %s holds a number that is not finite", what, i, name)
+		}
 	}
 	classes, _ := classesOf(train.Labels)
 	for _, label := range test.Labels {

@@ -27,7 +27,12 @@ var retrievalEntry = Entry{
 	},
 	Cost: "n queries × m images × d numbers",
 	Measure: func(ctx context.Context, in Input, v Values) (Result, error) {
-		return Retrieve(ctx, in.Test, in.Gallery, RetrievalOptions{K: v["k"].([]int), CountLonely: v.flag("count_lonely"), MaxMem: in.MaxMem})
+		gallery := in.Gallery
+		if gallery != nil {
+			g := labelled(*gallery)
+			gallery = &g
+		}
+		return Retrieve(ctx, labelled(in.Test), gallery, RetrievalOptions{K: v["k"].([]int), CountLonely: v.flag("count_lonely"), MaxMem: in.MaxMem})
 	},
 }
 
