@@ -115,7 +115,7 @@ func TestClassMeanAgainstLoops(t *testing.T) {
 
 // Two means nearer each other than float32 products can tell: float64 decides; equal ones: the lower id.
 func TestClassMeanDecidesInFloat64(t *testing.T) {
-	const d = 64
+	const d, ulp = 64, 1.0 / (1 << 26) // of 1/8 in float32
 	train, test := features.NewSet(3, d), features.NewSet(1, d)
 	for j := range d {
 		test.Row(0)[j] = 0.125
@@ -123,23 +123,17 @@ func TestClassMeanDecidesInFloat64(t *testing.T) {
 			train.Row(i)[j] = 0.125
 		}
 	}
-	for j := range 8 { // classes 7 and 5 are wrong by 2⁻²⁴ in eight places, class 6 in one
-		train.Row(0)[j], train.Row(2)[j] = 0.125+1.0/(1<<26), 0.125+1.0/(1<<26)
+	// The two outer means are 8 ulp² away, the middle one 33; the products of all are 1, and it is the shortest.
+	for j := range 8 {
+		test.Row(0)[j] = 0.125 + 2*ulp
+		train.Row(0)[j], train.Row(2)[j] = 0.125+ulp, 0.125+ulp
 	}
-	train.Row(1)[60] = 0.125 + 1.0/(1<<26)
-	for _, c := range []struct {
-		labels []int
-		want   int
-	}{{[]int{7, 6, 5}, 6}, {[]int{1, 2, 0}, 2}} {
-		copy(train.Labels, c.labels)
-		m := FitClassMeans(train)
-		if got, err := m.Predict(context.Background(), test.X, 0); err != nil || got[0] != c.want {
-			t.Errorf("%v: class %v (%v), expected %d", c.labels, got, err, c.want)
-		}
-		without := train.Rows([]int{0, 2})
-		m = FitClassMeans(without)
-		if got, err := m.Predict(context.Background(), test.X, 0); err != nil || got[0] != min(c.labels[0], c.labels[2]) {
-			t.Errorf("equal distances: class %v (%v), expected the lower of %v", got, err, without.Labels)
+	train.Row(1)[60] = 0.125 + ulp
+	for _, labels := range [][]int{{7, 6, 5}, {0, 1, 2}} {
+		copy(train.Labels, labels)
+		want := min(labels[0], labels[2])
+		if got, err := FitClassMeans(train).Predict(context.Background(), test.X, 0); err != nil || got[0] != want {
+			t.Errorf("classes %v: found %v (%v), expected %d", labels, got, err, want)
 		}
 	}
 }

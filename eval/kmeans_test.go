@@ -234,3 +234,60 @@ func TestFill(t *testing.T) {
 		t.Errorf("a row without distance moved: %v", of)
 	}
 }
+
+// copies is rows of which only some are distinct, so long that their products are rounded.
+func copies(distinct, n, d int) features.Set {
+	rng := rand.New(rand.NewPCG(8, 8))
+	s := features.NewSet(n, d)
+	for i := range n {
+		for j := range d {
+			if s.Row(i)[j] = float32(rng.NormFloat64()); i >= distinct {
+				s.Row(i)[j] = s.Row(i % distinct)[j]
+			}
+		}
+	}
+	return s
+}
+
+// Rounding makes no second row of a copy: not when centres are drawn, not when an empty cluster looks for a row.
+func TestKMeansOfCopies(t *testing.T) {
+	s := copies(5, 60, 77)
+	for seed := range uint64(5) {
+		got, err := KMeans(context.Background(), s.X, 9, KMeansOptions{Seed: seed, Starts: 1})
+		if err != nil || got.Centres.Rows != 5 || !got.Converged || got.Inertia != 0 {
+			t.Errorf("seed %d: %d centres of 5 distinct rows, converged %v, inertia %v (%v)", seed, got.Centres.Rows, got.Converged, got.Inertia, err)
+		}
+	}
+	p, err := newPoints(s.X, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.lloyd(context.Background(), features.Set{X: p.x}.Rows([]int{0, 5, 1, 2, 3, 4, 9}).X, 50)
+	if err != nil || !got.Converged || got.Inertia > 1e-20 {
+		t.Errorf("from centres that stand twice: converged %v, inertia %v (%v)", got.Converged, got.Inertia, err)
+	}
+}
+
+// A centre that no row is nearest to is not lost.
+func TestLloydFillsEmptyClusters(t *testing.T) {
+	s := blobs(6, 120, 6, 4, 0.5)
+	p, err := newPoints(s.X, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := features.Set{X: p.x}.Rows([]int{0, 1, 2, 3, 4}).X
+	for j := range 6 {
+		features.Row(from, 2)[j] = 100
+		features.Row(from, 4)[j] = -100
+	}
+	got, err := p.lloyd(context.Background(), from, 100)
+	if err != nil || !got.Converged {
+		t.Fatal(err, got.Iterations)
+	}
+	if err := fixedPoint(rows64(features.Set{X: p.x}), got); err != nil {
+		t.Error(err)
+	}
+	if parts := slices.Compact(slices.Sorted(slices.Values(got.Of))); len(parts) != 5 {
+		t.Errorf("rows are in the clusters %v, expected all five", parts)
+	}
+}
