@@ -34,11 +34,11 @@ func blobs(seed uint64, n, d, classes int, spread float64) features.Set {
 	return s
 }
 
-// BenchmarkKMeans clusters 10,000 rows of 512 numbers into 100 and says how many times the bare products of its
-// iterations that took: one n×d×k product an iteration.
+// BenchmarkKMeans clusters 10,000 rows of 512 numbers into 100, from the five starts that are the default and from
+// one, for which it says how long an iteration takes, seeding and all, in bare products n×d×k, of which it needs one.
 func BenchmarkKMeans(b *testing.B) {
 	orttest.UseBLAS(b)
-	for name, spread := range map[string]float64{"separate": 1, "overlapping": 4, "noise": 1e6} {
+	run := func(name string, spread float64, starts int) {
 		b.Run(name, func(b *testing.B) {
 			s := blobs(1, 10000, 512, 100, spread)
 			var took time.Duration
@@ -46,7 +46,7 @@ func BenchmarkKMeans(b *testing.B) {
 			for b.Loop() {
 				from := time.Now()
 				var err error
-				if c, err = KMeans(context.Background(), s.X, 100, KMeansOptions{Seed: 1, Starts: 1}); err != nil {
+				if c, err = KMeans(context.Background(), s.X, 100, KMeansOptions{Seed: 1, Starts: starts}); err != nil {
 					b.Fatal(err)
 				}
 				took = time.Since(from)
@@ -59,11 +59,16 @@ func BenchmarkKMeans(b *testing.B) {
 				bare = min(bare, time.Since(from))
 			}
 			b.ReportMetric(float64(c.Iterations), "iterations")
-			b.ReportMetric(float64(bare.Microseconds())/1000, "ms/product")
-			b.ReportMetric(took.Seconds()/bare.Seconds()/float64(c.Iterations), "products/iteration")
 			b.ReportMetric(c.Inertia, "inertia")
+			b.ReportMetric(float64(bare.Microseconds())/1000, "ms/product")
+			if starts == 1 {
+				b.ReportMetric(took.Seconds()/bare.Seconds()/float64(c.Iterations), "products/iteration")
+			}
 		})
 	}
+	run("separate", 1, 1)
+	run("overlapping", 4, 1)
+	run("overlapping/5", 4, 5)
 }
 
 // BenchmarkProbe fits a probe on 5,000 rows of 512 numbers in 100 classes and says how many times the bare products
@@ -71,7 +76,7 @@ func BenchmarkKMeans(b *testing.B) {
 func BenchmarkProbe(b *testing.B) {
 	orttest.UseBLAS(b)
 	for name, spread := range map[string]float64{"separate": 1, "overlapping": 4} {
-		for _, l2 := range []float64{1e-3, 1e-5, 1e-6, 1e-7} {
+		for _, l2 := range []float64{1e-3, 1e-5} {
 			b.Run(fmt.Sprintf("%s/%g", name, l2), func(b *testing.B) {
 				s := blobs(1, 10000, 512, 100, spread)
 				train, test := s, s

@@ -317,6 +317,17 @@ func TestLBFGSBearsNoise(t *testing.T) {
 			}
 		}
 	}
+	rng := rand.New(rand.NewPCG(4, 4))
+	never := lbfgs{limit: 5000, tolerance: 1e-12}
+	_, _, steps, done, err := never.minimise(make([]float64, 3), func(x, grad []float64) (float64, error) {
+		for i, v := range x {
+			grad[i] = v - 1 + 1e-7*rng.NormFloat64()
+		}
+		return (x[0]-1)*(x[0]-1) + 3, nil
+	})
+	if err != nil || done || steps > 500 {
+		t.Errorf("with only noise left: %d steps, done %v, %v", steps, done, err)
+	}
 	l := lbfgs{limit: 5, tolerance: 1e-5}
 	if _, _, _, _, err := l.minimise([]float64{1}, func(_, grad []float64) (float64, error) { grad[0] = 1; return math.NaN(), nil }); err == nil {
 		t.Error("NaN was let through")

@@ -116,7 +116,7 @@ func goldenClassMean(t *testing.T, c reference.Case) {
 func goldenProbe(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "l2")
 	train := asGiven(c.Matrix(t, "embeddings"), c.Ints(t, "labels"))
-	opts := ProbeOptions{L2: c.Param("l2", 0), Tolerance: 1e-6}
+	opts := ProbeOptions{L2: c.Param("l2", 0), Tolerance: 1e-9}
 	p, err := FitProbe(context.Background(), train, opts)
 	if err != nil {
 		t.Fatal(err)

@@ -27,25 +27,34 @@ type secant struct {
 
 const (
 	lbfgsMemory = 10
+	patience    = 40   // steps without a fall in value or gradient: all that is left is noise
 	armijo      = 0.1  // δ
 	flat        = 0.9  // σ
 	noise       = 1e-6 // of |value|: how far a step may raise it
 )
 
 // minimise changes x; f writes its gradient at x and returns its value, or an error that ends it all. It returns the
-// value, the largest entry of the gradient, the steps taken, and whether that is within the tolerance.
+// value, the largest entry of the gradient, the steps taken, and whether that is within the tolerance; if not, the
+// steps were up or only noise was left.
 func (l *lbfgs) minimise(x []float64, f func(x, grad []float64) (float64, error)) (value, slope float64, steps int, done bool, err error) {
 	grad, next, nextGrad, dir := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x))
 	if value, err = f(x, grad); err != nil {
 		return value, 0, 0, false, err
 	}
 	enough := l.tolerance * floats.Norm(grad, math.Inf(1))
+	lowest, flattest, since := math.Inf(1), math.Inf(1), 0 // best value and gradient, and steps without a better one
 	for {
 		slope = floats.Norm(grad, math.Inf(1))
 		if math.IsNaN(value) || floats.HasNaN(grad) {
 			return value, slope, steps, false, fmt.Errorf("step %d: the function is %v, its gradient up to %v", steps, value, slope)
 		}
-		if slope <= enough || steps == l.limit {
+		if since++; value < lowest-math.Abs(lowest)*1e-8 || math.IsInf(lowest, 1) {
+			lowest, since = value, 0
+		}
+		if slope < 0.9*flattest {
+			flattest, since = slope, 0
+		}
+		if slope <= enough || steps == l.limit || since == patience {
 			return value, slope, steps, slope <= enough, nil
 		}
 		l.direction(dir, grad)
