@@ -20,6 +20,7 @@ type Detection struct {
 	Recall         float64 `json:"recall"`          // removed among wrong
 	F1             float64 `json:"f1"`              // of those two
 	FilterAccuracy float64 `json:"filter_accuracy"` // clean among kept (PRISM, Fig. 2)
+	KeepRecall     float64 `json:"keep_recall"`     // kept among clean
 }
 
 // Detect compares scores (higher: cleaner) and the kept samples with the truth.
@@ -51,6 +52,7 @@ func Detect(scores []float64, wrong, kept []bool) (Detection, error) {
 		d.F1 = 2 * d.Precision * d.Recall / (d.Precision + d.Recall)
 	}
 	d.FilterAccuracy = share(clean, len(kept)-d.Removed)
+	d.KeepRecall = share(clean, d.Samples-d.Wrong)
 	if d.Wrong > 0 && d.Wrong < d.Samples {
 		d.AUROC, d.AP = curves(scores, wrong, d.Wrong)
 	} else if d.Wrong > 0 {

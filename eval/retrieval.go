@@ -1,5 +1,5 @@
-// Package eval measures: retrieval, detection of wrong labels, audits, reports. It changes nothing, and it
-// is the room where given and true labels meet.
+// Package eval measures: retrieval, clusters, classifiers on embeddings, detection of wrong labels, audits, reports.
+// [Catalog] lists the metrics. It changes nothing, and it is the room where given and true labels meet.
 package eval
 
 import (

@@ -228,16 +228,11 @@ func goldenSet(t *testing.T, rows [][]float64, labels []int) features.Set {
 	return s
 }
 
-func TestGoldenMetrics(t *testing.T) {
-	reference.Check(t, "metrics", reference.Checks{
-		"retrieval":       goldenRetrieval,
-		"noise_detection": goldenDetection,
-	})
-}
-
-func TestMain(m *testing.M) { reference.Main(m) }
-
 func goldenRetrieval(t *testing.T, c reference.Case) {
+	onlyParams(t, c, "K", "self_excluded")
+	if alone := c.Params["self_excluded"] == true; alone == c.Has("gallery") {
+		t.Fatalf("%s: self_excluded is %v, with a gallery: %v", c.Name, alone, c.Has("gallery"))
+	}
 	labelsOf := func(key string) []int { return c.Ints(t, key) }
 	var ks []int
 	for _, k := range c.Params["K"].([]any) {
@@ -291,6 +286,7 @@ func goldenRetrieval(t *testing.T, c reference.Case) {
 }
 
 func goldenDetection(t *testing.T, c reference.Case) {
+	onlyParams(t, c, "threshold", "rule")
 	flags := func(key string) []bool {
 		var raw []any
 		c.Decode(t, key, &raw)
@@ -305,13 +301,22 @@ func goldenDetection(t *testing.T, c reference.Case) {
 		}
 		return out
 	}
-	got, err := Detect(c.Floats(t, "p_clean"), flags("is_noisy"), flags("keep"))
+	scores, keep := c.Floats(t, "p_clean"), flags("keep")
+	if rule := c.Params["rule"]; rule != "keep iff p_clean > threshold" {
+		t.Errorf("%s: rule %q is not known", c.Name, rule)
+	}
+	for i, score := range scores {
+		if bar := c.Param("threshold", math.NaN()); keep[i] != (score > bar) {
+			t.Errorf("%s: sample %d with score %v is kept: %v, against the threshold %v", c.Name, i, score, keep[i], bar)
+		}
+	}
+	got, err := Detect(scores, flags("is_noisy"), keep)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for key, v := range map[string]float64{
 		"precision": got.Precision, "recall": got.Recall, "f1": got.F1,
-		"filter_accuracy": got.FilterAccuracy, "auroc": got.AUROC, "average_precision": got.AP,
+		"filter_accuracy": got.FilterAccuracy, "keep_recall": got.KeepRecall, "auroc": got.AUROC, "average_precision": got.AP,
 	} {
 		if want := c.Float(t, key); math.Abs(v-want) > 1e-8*math.Max(1, want) {
 			t.Errorf("%s: %s is %v, expected %v", c.Name, key, v, want)

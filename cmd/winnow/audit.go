@@ -307,8 +307,8 @@ func printAudit(w io.Writer, a audited, top int) {
 	}
 	fmt.Fprintln(w)
 	if d := a.Detection; d != nil {
-		fmt.Fprintf(w, "%d of %d labels are wrong: AUROC %.4f, AP %.4f; calling the lowest %.0f %% wrong: precision %.3f, recall %.3f\n",
-			d.Wrong, d.Samples, d.AUROC, d.AP, 100*a.Rate, d.Precision, d.Recall)
+		fmt.Fprintf(w, "%d of %d labels are wrong: AUROC %.4f, AP %.4f; calling the lowest %.0f %% wrong: precision %.3f, recall %.3f, F1 %.3f; %.1f %% of the labels kept are right\n",
+			d.Wrong, d.Samples, d.AUROC, d.AP, 100*a.Rate, d.Precision, d.Recall, d.F1, 100*d.FilterAccuracy)
 	}
 }
 

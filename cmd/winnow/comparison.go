@@ -61,48 +61,80 @@ func (c comparison) print(w io.Writer) {
 	}
 }
 
-// asked is who asks whom; gallery is nil where the queries are their own.
+// asked is who asks whom; gallery is nil where the queries are their own, fit where nothing is fitted.
 type asked struct {
 	query   features.Set
 	gallery *features.Set
+	fit     *features.Set
 }
 
-// compareTuned measures frozen, whitened and trained embeddings of the same images: stored and train are features of
-// the backbone as it was before the run, tuned those of the images as it is now, the same where it was not trained.
-func compareTuned(ctx context.Context, h *head.Head, train features.Set, stored, tuned asked, opts eval.RetrievalOptions) (comparison, error) {
+// embedded is asked with every set through an embedding.
+func (a asked) embedded(by func(features.Set) (features.Set, error)) (asked, error) {
+	out := asked{}
+	for _, part := range []struct {
+		from *features.Set
+		to   **features.Set
+	}{{a.gallery, &out.gallery}, {a.fit, &out.fit}} {
+		if part.from == nil {
+			continue
+		}
+		set, err := by(*part.from)
+		if err != nil {
+			return out, err
+		}
+		*part.to = &set
+	}
+	var err error
+	out.query, err = by(a.query)
+	return out, err
+}
+
+// The rows of a comparison.
+const (
+	frozenRow   = "frozen"
+	whitenedRow = "whitened"
+	trainedRow  = "trained"
+)
+
+// eachEmbedding calls visit with the frozen, whitened and trained embeddings of the same images: stored and train are
+// features of the backbone as it was before the run, tuned those of the images as it is now, the same where it was
+// not trained.
+func eachEmbedding(h *head.Head, train features.Set, stored, tuned asked, visit func(row string, of asked) error) error {
 	linear := h.Config()
 	linear.Hidden, linear.Init = nil, head.Whiten
 	white, err := head.New(linear, train.X, nil)
 	if err != nil {
-		return comparison{}, err
+		return err
 	}
-	var c comparison
 	for _, row := range []struct {
+		name  string
 		embed func(features.Set) (features.Set, error)
 		of    asked
-		to    *eval.Retrieval
 	}{
-		{frozen, stored, &c.Frozen},
-		{func(s features.Set) (features.Set, error) { return embed(white, s) }, stored, &c.Whitened},
-		{func(s features.Set) (features.Set, error) { return embed(h, s) }, tuned, &c.Trained},
+		{frozenRow, frozen, stored},
+		{whitenedRow, func(s features.Set) (features.Set, error) { return embed(white, s) }, stored},
+		{trainedRow, func(s features.Set) (features.Set, error) { return embed(h, s) }, tuned},
 	} {
-		q, err := row.embed(row.of.query)
+		of, err := row.of.embedded(row.embed)
 		if err != nil {
-			return c, err
+			return err
 		}
-		var g *features.Set
-		if row.of.gallery != nil {
-			embedded, err := row.embed(*row.of.gallery)
-			if err != nil {
-				return c, err
-			}
-			g = &embedded
-		}
-		if *row.to, err = eval.Retrieve(ctx, q, g, opts); err != nil {
-			return c, err
+		if err := visit(row.name, of); err != nil {
+			return err
 		}
 	}
-	return c, nil
+	return nil
+}
+
+// compareTuned measures retrieval with each of them.
+func compareTuned(ctx context.Context, h *head.Head, train features.Set, stored, tuned asked, opts eval.RetrievalOptions) (comparison, error) {
+	var c comparison
+	to := map[string]*eval.Retrieval{frozenRow: &c.Frozen, whitenedRow: &c.Whitened, trainedRow: &c.Trained}
+	err := eachEmbedding(h, train, stored, tuned, func(row string, of asked) (err error) {
+		*to[row], err = eval.Retrieve(ctx, of.query, of.gallery, opts)
+		return err
+	})
+	return c, err
 }
 
 // frozen is the stored features as they are, on the unit sphere. A row of zeros, as a network may give for a blank

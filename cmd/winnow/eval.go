@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,16 +13,23 @@ import (
 func evalCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "eval",
-		Usage:     "measure retrieval with a trained head, beside frozen and whitened features",
+		Usage:     "measure a trained head, beside frozen and whitened features",
 		ArgsUsage: "RUN",
 		Description: "Every image of the split asks for its nearest neighbours among the others; where the manifest has the\n" +
 			"splits query and gallery (and no test), queries ask the gallery. Recall@K, P@1, R-Precision and MAP@R as in\n" +
-			"Musgrave et al., A Metric Learning Reality Check (2020); queries without a positive are left out.",
+			"Musgrave et al., A Metric Learning Reality Check (2020); queries without a positive are left out.\n" +
+			"--metrics adds others (winnow metrics lists them): clustering parts the images of the split by k-means and\n" +
+			"compares the clusters with their labels; nearest-class-mean and linear-probe learn the classes of the --fit\n" +
+			"split from its given labels and name those of the split's images.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery", Usage: "the `SPLIT` to measure on"},
+			&cli.StringFlag{Name: "metrics", Value: "retrieval", Usage: "`NAME,...` of winnow metrics, or all"},
+			&cli.StringFlag{Name: "fit", DefaultText: "train, or gallery for queries", Usage: "the `SPLIT` that nearest-class-mean and linear-probe are fitted on"},
 			&cli.StringFlag{Name: "k", Value: "1,2,4,8,16,32", Usage: "`K,...` of Recall@K"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most memory for similarities, `SIZE`: 512MiB, 2GiB"},
-			&cli.BoolFlag{Name: "count-lonely", Usage: "a query without any positive counts as a miss"},
+			&cli.BoolFlag{Name: "count-lonely", Usage: "a query without any positive counts as a miss, an image of a class not fitted as wrong"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that k-means draws its starts by"},
+			&cli.StringSliceFlag{Name: "set", Usage: "`METRIC.SETTING=VALUE`, as winnow metrics METRIC lists them; may be repeated"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		}, dataFlags...),
 		Action: evalRun,
@@ -32,27 +38,32 @@ func evalCommand() *cli.Command {
 
 // evalResult is what winnow eval --json prints: the trained head, and beside it what needs no training.
 type evalResult struct {
-	eval.Retrieval
-	Split      string         `json:"split"`
-	Frozen     eval.Retrieval `json:"frozen"`
-	Whitened   eval.Retrieval `json:"whitened"`
-	FineTuned  bool           `json:"finetuned,omitempty"`
-	Backbone   string         `json:"backbone,omitempty"` // file of the fine-tuned network that was measured
-	Verdict    string         `json:"verdict"`
-	Unlabelled int            `json:"unlabelled"` // images that take no part: nobody knows what they should find, or who them
-	LeftOut    []leftOut      `json:"left_out"`
+	*eval.Retrieval
+	Split      string              `json:"split"`
+	Frozen     *eval.Retrieval     `json:"frozen,omitempty"`
+	Whitened   *eval.Retrieval     `json:"whitened,omitempty"`
+	FineTuned  bool                `json:"finetuned,omitempty"`
+	Backbone   string              `json:"backbone,omitempty"` // file of the fine-tuned network that was measured
+	Verdict    string              `json:"verdict,omitempty"`
+	Unlabelled int                 `json:"unlabelled"` // images that take no part: nobody knows what they should find, or who them
+	LeftOut    []leftOut           `json:"left_out"`
+	Metrics    map[string]measured `json:"metrics,omitempty"`      // by name, those besides retrieval
+	Skipped    map[string]string   `json:"not_measured,omitempty"` // by name, why
 }
 
 func evalRun(c *cli.Context) error {
+	metrics, err := chooseMetrics(c)
+	if err != nil {
+		return err
+	}
 	splits := []string{datasets.Test, datasets.Query, datasets.Gallery}
 	if c.IsSet("split") {
 		splits = []string{c.String("split")}
 	}
-	r, err := openRunArg(c, splits...)
-	if err != nil {
-		return err
+	if metrics.fits() {
+		splits = append(splits, fitSplit(c, datasets.Train))
 	}
-	opts, err := retrievalOptions(c)
+	r, err := openRunArg(c, splits...)
 	if err != nil {
 		return err
 	}
@@ -62,10 +73,82 @@ func evalRun(c *cli.Context) error {
 	}
 	defer rt.Close()
 	result := evalResult{Split: c.String("split"), LeftOut: []leftOut{}}
-	frozen, err := r.frozenStore(c)
+	data, err := readEvalData(c, r, &result, metrics.fits())
 	if err != nil {
 		return err
 	}
+	result.FineTuned, result.Backbone = r.tuned != nil, r.tunedFile()
+	if err := metrics.measure(c, r.Head, data, &result); err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, result)
+	}
+	metrics.print(c.App.Writer, result)
+	return nil
+}
+
+// evalData is what is measured: the same images as the backbone saw them before the run and as it sees them now, and
+// the train split before it, from which the whitening is.
+type evalData struct {
+	train    features.Set
+	was, now asked
+	fitted   string // the split of fit
+}
+
+// readEvalData finds the images and notes in the result what takes no part.
+func readEvalData(c *cli.Context, r *openedRun, result *evalResult, fit bool) (evalData, error) {
+	var data evalData
+	store, err := r.frozenStore(c)
+	if err != nil {
+		return data, err
+	}
+	if data.now, err = readAsked(r, result); err != nil {
+		return data, err
+	}
+	if fit {
+		data.fitted = fitSplit(c, datasets.Train)
+		if data.now.gallery != nil {
+			data.fitted = fitSplit(c, datasets.Gallery)
+		}
+		if data.fitted == result.Split {
+			return data, misused("--fit: %s is the split to measure on, expected another", data.fitted)
+		}
+		set, _, err := splitSet(r.Manifest, r.Store, data.fitted)
+		if err != nil {
+			return data, err
+		}
+		if set = labelledOnly(set); set.Len() == 0 {
+			return data, fmt.Errorf("eval: the manifest has no readable image with a label in the split %s to fit on; it has %s", data.fitted, splitNames(r.Manifest))
+		}
+		data.now.fit = &set
+	}
+	data.was = data.now
+	if store != r.Store {
+		if data.was, err = frozenOf(r.Manifest, store, result.Split, data.now.gallery != nil, data.fitted); err != nil {
+			return data, err
+		}
+		data.was, data.now = onSameImages(data.was, data.now)
+	}
+	if data.train, _, err = splitSet(r.Manifest, store, datasets.Train); err != nil {
+		return data, err
+	}
+	if data.train.Len() == 0 {
+		return data, fmt.Errorf("eval: the manifest has no train split to compute the whitened row from; it has %s", splitNames(r.Manifest))
+	}
+	return data, nil
+}
+
+// fitSplit is the split to fit on.
+func fitSplit(c *cli.Context, otherwise string) string {
+	if c.IsSet("fit") {
+		return c.String("fit")
+	}
+	return otherwise
+}
+
+// readAsked is the labelled images of the split asked for, or of queries and gallery; which it is, the result says.
+func readAsked(r *openedRun, result *evalResult) (asked, error) {
 	var gallery *features.Set
 	if result.Split == "" {
 		result.Split = datasets.Test
@@ -73,14 +156,14 @@ func evalRun(c *cli.Context) error {
 			result.Split = datasets.Query
 			g, left, err := splitSet(r.Manifest, r.Store, datasets.Gallery)
 			if err != nil {
-				return err
+				return asked{}, err
 			}
 			if g.Len() == 0 {
-				return fmt.Errorf("eval: the manifest has the split query and no readable image in gallery")
+				return asked{}, fmt.Errorf("eval: the manifest has the split query and no readable image in gallery")
 			}
 			labelled := labelledOnly(g)
 			if labelled.Len() == 0 {
-				return fmt.Errorf("eval: none of the %d images of the gallery has a label", g.Len())
+				return asked{}, fmt.Errorf("eval: none of the %d images of the gallery has a label", g.Len())
 			}
 			result.Unlabelled = g.Len() - labelled.Len()
 			gallery, result.LeftOut = &labelled, append(result.LeftOut, left...)
@@ -88,69 +171,60 @@ func evalRun(c *cli.Context) error {
 	}
 	query, left, err := splitSet(r.Manifest, r.Store, result.Split)
 	if err != nil {
-		return err
+		return asked{}, err
 	}
 	if query.Len() == 0 {
-		return fmt.Errorf("eval: the manifest has no readable image in the split %s; it has %s", result.Split, splitNames(r.Manifest))
+		return asked{}, fmt.Errorf("eval: the manifest has no readable image in the split %s; it has %s", result.Split, splitNames(r.Manifest))
 	}
 	result.Unlabelled += query.Len()
 	if query = labelledOnly(query); query.Len() == 0 {
-		return fmt.Errorf("eval: none of the images of the split %s has a label", result.Split)
+		return asked{}, fmt.Errorf("eval: none of the images of the split %s has a label", result.Split)
 	}
 	result.Unlabelled -= query.Len()
 	result.LeftOut = append(result.LeftOut, left...)
-	now := asked{query, gallery}
-	was := now
-	if frozen != r.Store {
-		if was, err = frozenOf(r.Manifest, frozen, result.Split, gallery != nil); err != nil {
-			return err
-		}
-		was, now = onSameImages(was, now)
-	}
-	train, _, err := splitSet(r.Manifest, frozen, datasets.Train)
-	if err != nil {
-		return err
-	}
-	if train.Len() == 0 {
-		return fmt.Errorf("eval: the manifest has no train split to compute the whitened row from; it has %s", splitNames(r.Manifest))
-	}
-	all, err := compareTuned(c.Context, r.Head, train, was, now, opts)
-	if err != nil {
-		return err
-	}
-	all.FineTuned = r.tuned != nil
-	if all.Trained.N == 0 {
-		return fmt.Errorf("eval: no image of the split %s has another of its class to find", result.Split)
-	}
-	result.Retrieval, result.Frozen, result.Whitened, result.Verdict = all.Trained, all.Frozen, all.Whitened, all.verdict()
-	result.FineTuned, result.Backbone = all.FineTuned, r.tunedFile()
-	if c.Bool("json") {
-		return printJSON(c.App.Writer, result)
-	}
-	printEval(c.App.Writer, result, opts.K)
-	return nil
+	return asked{query: query, gallery: gallery}, nil
 }
 
-// frozenOf is the labelled images of a split, and of the gallery if there is one, as another store has them.
-func frozenOf(d *datasets.Dataset, store *features.Store, split string, gallery bool) (asked, error) {
-	q, _, err := splitSet(d, store, split)
-	if err != nil || !gallery {
-		return asked{query: labelledOnly(q)}, err
+// frozenOf is the labelled images of a split, of the gallery if there is one and of the split to fit on if one is
+// named, as another store has them.
+func frozenOf(d *datasets.Dataset, store *features.Store, split string, gallery bool, fit string) (out asked, err error) {
+	if out.query, _, err = splitSet(d, store, split); err != nil {
+		return out, err
 	}
-	g, _, err := splitSet(d, store, datasets.Gallery)
-	g = labelledOnly(g)
-	return asked{labelledOnly(q), &g}, err
+	out.query = labelledOnly(out.query)
+	if gallery {
+		g, _, err := splitSet(d, store, datasets.Gallery)
+		if err != nil {
+			return out, err
+		}
+		g = labelledOnly(g)
+		out.gallery = &g
+	}
+	if fit != "" {
+		f, _, err := splitSet(d, store, fit)
+		if err != nil {
+			return out, err
+		}
+		f = labelledOnly(f)
+		out.fit = &f
+	}
+	return out, nil
 }
 
 // onSameImages leaves out what only one of the two could read: an image that was mended since the training.
 func onSameImages(a, b asked) (asked, asked) {
-	q := asked{query: shared(a.query, b.query)}
-	p := asked{query: shared(b.query, a.query)}
-	if a.gallery != nil && b.gallery != nil {
-		g, h := shared(*a.gallery, *b.gallery), shared(*b.gallery, *a.gallery)
-		q.gallery, p.gallery = &g, &h
+	both := func(p, q *features.Set) (*features.Set, *features.Set) {
+		if p == nil || q == nil {
+			return nil, nil
+		}
+		r, s := shared(*p, *q), shared(*q, *p)
+		return &r, &s
 	}
-	return q, p
+	var x, y asked
+	x.query, y.query = shared(a.query, b.query), shared(b.query, a.query)
+	x.gallery, y.gallery = both(a.gallery, b.gallery)
+	x.fit, y.fit = both(a.fit, b.fit)
+	return x, y
 }
 
 // shared is the rows of set that are of the same images as some of other's.
@@ -181,37 +255,4 @@ func splitNames(d *datasets.Dataset) string {
 		text += s.Split
 	}
 	return text
-}
-
-func printEval(w io.Writer, r evalResult, ks []int) {
-	fmt.Fprintf(w, "%-10s %8s", r.Split, "P@1")
-	for _, k := range ks {
-		if k != 1 {
-			fmt.Fprintf(w, " %8s", fmt.Sprintf("R@%d", k))
-		}
-	}
-	fmt.Fprintf(w, " %8s %8s\n", "R-Prec", "MAP@R")
-	for _, row := range []struct {
-		name string
-		r    eval.Retrieval
-	}{{"frozen", r.Frozen}, {"whitened", r.Whitened}, {"trained", r.Retrieval}} {
-		fmt.Fprintf(w, "%-10s %8.4f", row.name, row.r.PrecisionAt1)
-		for _, k := range ks {
-			if k != 1 {
-				fmt.Fprintf(w, " %8.4f", row.r.Recall[k])
-			}
-		}
-		fmt.Fprintf(w, " %8.4f %8.4f\n", row.r.RPrecision, row.r.MAPAtR)
-	}
-	fmt.Fprintf(w, "%d queries", r.N)
-	if r.Lonely > 0 {
-		fmt.Fprintf(w, ", %d without any positive", r.Lonely)
-	}
-	if r.Unlabelled > 0 {
-		fmt.Fprintf(w, ", %d images without a label left out", r.Unlabelled)
-	}
-	if n := len(r.LeftOut); n > 0 {
-		fmt.Fprintf(w, ", %d unreadable images left out", n)
-	}
-	fmt.Fprintf(w, "\n%s\n", r.Verdict)
 }

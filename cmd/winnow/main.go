@@ -118,6 +118,7 @@ func commands() []*cli.Command {
 		extractCommand(),
 		trainCommand(),
 		evalCommand(),
+		metricsCommand(),
 		auditCommand(),
 		exportCommand(),
 		theoryCommand(),

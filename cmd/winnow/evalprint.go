@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"winnow/eval"
+)
+
+// print writes a table for each metric, and below it what its numbers are of.
+func (m chosenMetrics) print(w io.Writer, r evalResult) {
+	for i, e := range m.list {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if e.Name == retrievalMetric {
+			printRows(w, r.Split, *r.Frozen, *r.Whitened, *r.Retrieval)
+			r.printQueries(w)
+			continue
+		}
+		if why := r.Skipped[e.Name]; why != "" {
+			fmt.Fprintf(w, "%s: not measured: %s\n", e.Name, why)
+			continue
+		}
+		got := r.Metrics[e.Name]
+		printRows(w, e.Name, got.Frozen, got.Whitened, got.Trained)
+		got.printFacts(w)
+	}
+}
+
+func printRows(w io.Writer, title string, frozen, whitened, trained eval.Result) {
+	width := max(10, len(title))
+	fmt.Fprintf(w, "%-*s", width, title)
+	for _, v := range frozen.Shown() {
+		fmt.Fprintf(w, " %8s", v.Label)
+	}
+	for _, row := range []struct {
+		name string
+		of   eval.Result
+	}{{frozenRow, frozen}, {whitenedRow, whitened}, {trainedRow, trained}} {
+		fmt.Fprintf(w, "\n%-*s", width, row.name)
+		for _, v := range row.of.Shown() {
+			fmt.Fprintf(w, " %8.4f", v.Value)
+		}
+	}
+	fmt.Fprintln(w)
+}
+
+// printQueries says who took part in retrieval, and what it comes to.
+func (r evalResult) printQueries(w io.Writer) {
+	fmt.Fprintf(w, "%d queries", r.N)
+	if r.Lonely > 0 {
+		fmt.Fprintf(w, ", %d without any positive", r.Lonely)
+	}
+	if r.Unlabelled > 0 {
+		fmt.Fprintf(w, ", %d images without a label left out", r.Unlabelled)
+	}
+	if n := len(r.LeftOut); n > 0 {
+		fmt.Fprintf(w, ", %d unreadable images left out", n)
+	}
+	fmt.Fprintf(w, "\n%s\n", r.Verdict)
+}
+
+// printFacts says in a line what a metric was measured on.
+func (m measured) printFacts(w io.Writer) {
+	switch of := m.Trained.(type) {
+	case eval.Clustering:
+		fmt.Fprintf(w, "%d images of %d classes in %d clusters, seed %d\n", of.Samples, of.Classes, of.Clusters, *m.Seed)
+	case eval.Accuracy:
+		m.printFitted(w, of)
+	case eval.Probed:
+		m.printFitted(w, of.Accuracy)
+		for _, row := range []eval.Result{m.Frozen, m.Whitened, m.Trained} {
+			if p := row.(eval.Probed); !p.Converged {
+				fmt.Fprintf(w, "a fit was ended after %d steps before it had converged\n", p.Iterations)
+			}
+		}
+	}
+}
+
+func (m measured) printFitted(w io.Writer, a eval.Accuracy) {
+	fmt.Fprintf(w, "%d images, fitted on %d of %s in %d classes", a.N, a.Fitted, m.FittedOn, a.Classes)
+	if a.Unseen > 0 {
+		what := "left out"
+		if m.Settings["count_unseen"] == true {
+			what = "counted as wrong"
+		}
+		fmt.Fprintf(w, "; %d of other classes %s", a.Unseen, what)
+	}
+	fmt.Fprintln(w)
+}

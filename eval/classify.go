@@ -1,0 +1,83 @@
+package eval
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"winnow/features"
+)
+
+// ErrNoSharedClass says that a classifier cannot be measured: no row asked about has a class it was fitted on, as
+// where the classes of test are other than those of train on purpose.
+var ErrNoSharedClass = errors.New("no class is on both sides")
+
+// Accuracy is how often a classifier fitted on one set names the class of another's rows. A row whose class is not
+// in the first set cannot be right: it is left out and counted in Unseen, or counts as wrong where asked.
+type Accuracy struct {
+	Accuracy float64 `json:"accuracy"`
+	N        int     `json:"n"` // rows that count
+	Unseen   int     `json:"unseen"`
+	Fitted   int     `json:"fitted_on"` // rows
+	Classes  int     `json:"classes"`   // of those
+}
+
+// score compares predicted classes with the labels of test, both without unlabelled rows.
+func score(predicted []int, train, test features.Set, classes []int, countUnseen bool) Accuracy {
+	a := Accuracy{Fitted: train.Len(), Classes: len(classes)}
+	right := 0.0
+	for i, label := range test.Labels {
+		if _, seen := slices.BinarySearch(classes, label); !seen {
+			a.Unseen++
+			if !countUnseen {
+				continue
+			}
+		}
+		a.N++
+		if predicted[i] == label {
+			right++
+		}
+	}
+	a.Accuracy = share(right, a.N)
+	return a
+}
+
+func notFinite(v float32) bool { return v-v != 0 }
+
+// classesOf lists the labels, each once, rising, and says for every row which of them it has.
+func classesOf(labels []int) (classes, of []int) {
+	classes = slices.Clone(labels)
+	slices.Sort(classes)
+	classes = slices.Compact(classes)
+	of = make([]int, len(labels))
+	for i, label := range labels {
+		of[i], _ = slices.BinarySearch(classes, label)
+	}
+	return classes, of
+}
+
+// fittable takes the labelled rows of both sets and refuses what no classifier can be measured on.
+func fittable(what string, train, test features.Set) (features.Set, features.Set, error) {
+	train, test = labelled(train), labelled(test)
+	if train.Len() == 0 || test.Len() == 0 {
+		return train, test, fmt.Errorf("eval: %s: %d rows with a label to fit and %d to judge, expected at least one of each", what, train.Len(), test.Len())
+	}
+	if train.Dim() != test.Dim() {
+		return train, test, fmt.Errorf("eval: %s: rows to judge have %d dimensions, those to fit %d", what, test.Dim(), train.Dim())
+	}
+	for name, set := range map[string]features.Set{"fit": train, "judge": test} {
+		for i := range set.Len() {
+			if !slices.ContainsFunc(set.Row(i), notFinite) {
+				continue
+			}
+			return train, test, fmt.Errorf("eval: %s: row %d to %s holds a number that is not finite", what, i, name)
+		}
+	}
+	classes, _ := classesOf(train.Labels)
+	for _, label := range test.Labels {
+		if _, seen := slices.BinarySearch(classes, label); seen {
+			return train, test, nil
+		}
+	}
+	return train, test, fmt.Errorf("eval: %s: %d rows to fit, %d to judge: %w", what, train.Len(), test.Len(), ErrNoSharedClass)
+}

@@ -1,0 +1,119 @@
+package eval
+
+import "context"
+
+const (
+	countLonelyDoc = "a query without any positive counts as a miss (otherwise it is left out)"
+	countUnseenDoc = "an image of a class that nothing was fitted on counts as wrong (otherwise it is left out)"
+)
+
+var retrievalEntry = Entry{
+	Name: "retrieval", Title: "Recall@K, P@1, R-Precision, MAP@R", Command: "eval",
+	Paper: "Musgrave et al., A Metric Learning Reality Check, ECCV 2020",
+	Formula: "gallery ranked by cosine, ties by lower index, the query itself left out; R = its positives\n" +
+		"Recall@K = 1 if one of the first K is a positive; P@1 = Recall@1\n" +
+		"R-Precision = positives among the first R / R\n" +
+		"MAP@R = 1/R · Σ_{k≤R} rel_k · (positives among the first k)/k\n" +
+		"means over all queries",
+	Numbers: []Number{
+		{"precision_at_1", "P@1", "the nearest image has the query's label"},
+		{"recall", "R@K", "one of the K nearest has"},
+		{"r_precision", "R-Prec", "share of the R nearest that have, R being as many as there are"},
+		{"map_at_r", "MAP@R", "R-Precision that counts the order"},
+	},
+	Settings: []Setting{
+		{Name: "k", Default: []int{1, 2, 4, 8, 16, 32}, Doc: "the K of Recall@K"},
+		{Name: "count_lonely", Default: false, Doc: countLonelyDoc},
+	},
+	Cost: "n queries × m images × d numbers",
+	Measure: func(ctx context.Context, in Input, v Values) (Result, error) {
+		gallery := in.Gallery
+		if gallery != nil {
+			g := labelled(*gallery)
+			gallery = &g
+		}
+		return Retrieve(ctx, labelled(in.Test), gallery, RetrievalOptions{K: v["k"].([]int), CountLonely: v.flag("count_lonely"), MaxMem: in.MaxMem})
+	},
+}
+
+var clusteringEntry = Entry{
+	Name: "clustering", Title: "NMI, AMI, ARI, F1 of k-means", Command: "eval", Costly: true, Draws: true,
+	Paper: "BSPML (002; NMI), Le and Odobez (000; NMI geometric), Vinh et al., JMLR 2010 (AMI), Hubert and Arabie, 1985 (ARI)", Equation: "unnumbered; AMI 24",
+	Formula: "k-means++ with as many clusters as classes; I, H of the table n_ij of classes and clusters\n" +
+		"NMI = 2I/(H(a) + H(b)); geometric: I/√(H(a)·H(b))\n" +
+		"AMI = (I - E[I])/((H(a) + H(b))/2 - E[I])\n" +
+		"ARI = (T - E[T])/(max T - E[T]), T = Σ C(n_ij, 2)\n" +
+		"F1 = 2PR/(P + R), P = T/Σ_j C(b_j, 2), R = T/Σ_i C(a_i, 2)",
+	Numbers: []Number{
+		{"nmi_arithmetic", "NMI", "what cluster and class tell of each other, over their mean entropy"},
+		{"nmi_geometric", "NMI geo", "the same over the geometric mean"},
+		{"ami", "AMI", "NMI less what chance gives: 0 for clusters that know nothing"},
+		{"ari", "ARI", "pairs in agreement less what chance gives"},
+		{"f1", "F1", "of pairs: same cluster, same class"},
+		{"pair_precision", "pair P", "pairs of a cluster that are of one class"},
+		{"pair_recall", "pair R", "pairs of a class that are in one cluster"},
+	},
+	Settings: []Setting{
+		{Name: "clusters", Default: 0, Max: 1e6, Doc: "clusters (0: as many as classes)"},
+		{Name: "starts", Default: 5, Min: 1, Max: 1000, Doc: "starts of k-means, of which the one with the least inertia counts"},
+		{Name: "iterations", Default: 100, Min: 1, Max: 1e6, Doc: "most iterations of a start"},
+	},
+	Cost: "starts × iterations × n images × k clusters × d numbers",
+	Measure: func(ctx context.Context, in Input, v Values) (Result, error) {
+		return Cluster(ctx, in.Test, v.count("clusters"), KMeansOptions{
+			Starts: v.count("starts"), Iterations: v.count("iterations"), Seed: in.Seed, MaxMem: in.MaxMem,
+		})
+	},
+}
+
+var classMeanEntry = Entry{
+	Name: "nearest-class-mean", Title: "Accuracy of the nearest class mean", Command: "eval", Train: true,
+	Paper: "Adapted triplet (003)", Equation: "21",
+	Formula:  "ŷ(x) = argmin_y |z(x) - mean of z over the fitted images of class y|², means not normalised again",
+	Numbers:  []Number{{"accuracy", "top-1", "images whose class has the nearest mean"}},
+	Settings: []Setting{{Name: "count_unseen", Default: false, Doc: countUnseenDoc}},
+	Cost:     "n images × C classes × d numbers",
+	Measure: func(ctx context.Context, in Input, v Values) (Result, error) {
+		return NearestClassMean(ctx, *in.Train, in.Test, ClassifierOptions{v.flag("count_unseen"), in.MaxMem})
+	},
+}
+
+var probeEntry = Entry{
+	Name: "linear-probe", Title: "Top-1 of a linear probe", Command: "eval", Costly: true, Train: true,
+	Paper: "SCL-RHE (004)", Equation: "unnumbered, section 6.1",
+	Formula: "softmax regression on the unit embeddings: min over W, b of\n" +
+		"mean of -log softmax(W·z + b)[y] + l2/2·|W|², solved by L-BFGS",
+	Numbers: []Number{{"accuracy", "top-1", "images whose class has the greatest logit"}, {"fit_accuracy", "fitted", "the same on the images it was fitted on"}},
+	Settings: []Setting{
+		{Name: "l2", Default: 1e-5, Max: 1e6, Doc: "penalty of the weights (of unit embeddings; less fits clean labels better, more bears wrong ones)"},
+		{Name: "iterations", Default: 1000, Min: 1, Max: 1e6, Doc: "most steps of L-BFGS"},
+		{Name: "tolerance", Default: 1e-3, Min: 1e-9, Max: 1, Doc: "done when no entry of the gradient is larger than this share of the largest at W = 0"},
+		{Name: "count_unseen", Default: false, Doc: countUnseenDoc},
+	},
+	Cost: "steps × n images × C classes × d numbers, twice",
+	Measure: func(ctx context.Context, in Input, v Values) (Result, error) {
+		return LinearProbe(ctx, *in.Train, in.Test, ProbeOptions{
+			ClassifierOptions: ClassifierOptions{v.flag("count_unseen"), in.MaxMem},
+			L2:                v.number("l2"), Iterations: v.count("iterations"), Tolerance: v.number("tolerance"),
+		})
+	},
+}
+
+var detectionEntry = Entry{
+	Name: "noise-detection", Title: "AUROC, AP, precision, recall, filter accuracy", Command: "audit", Truth: true,
+	Paper: "PRISM (001)", Equation: "unnumbered, Fig. 2",
+	Formula: "positive: the given label is wrong; score: 1 - P(clean); removed: those called wrong\n" +
+		"AUROC over pairs, ties half; AP = Σ (R_t - R_{t-1})·P_t over thresholds\n" +
+		"precision = wrong among removed, recall = removed among wrong, F1 of both\n" +
+		"filter accuracy = right among kept; over steps e_t = 0.7·e_{t-1} + 0.3·x_t",
+	Numbers: []Number{
+		{"auroc", "AUROC", "a wrong label scores below a right one"},
+		{"ap", "AP", "mean precision going down the list of suspects"},
+		{"precision", "precision", "wrong among removed"},
+		{"recall", "recall", "removed among wrong"},
+		{"f1", "F1", "of those two"},
+		{"filter_accuracy", "kept right", "right labels among the kept"},
+		{"keep_recall", "right kept", "kept among the right labels"},
+	},
+	Cost: "that of the filter, and a sort",
+}

@@ -1,0 +1,52 @@
+package eval
+
+// groups lists the rows of every cluster, rising.
+type groups struct {
+	rows []int32
+	from []int // cluster k has rows[from[k]:from[k+1]]
+}
+
+func (g *groups) of(k int) []int32 { return g.rows[g.from[k]:g.from[k+1]] }
+
+// sort fills the lists from the rows' cluster numbers.
+func (g *groups) sort(of []int, k int) {
+	if len(g.rows) != len(of) || len(g.from) != k+1 {
+		g.rows, g.from = make([]int32, len(of)), make([]int, k+1)
+	}
+	clear(g.from)
+	for _, c := range of {
+		g.from[c+1]++
+	}
+	for c := range k {
+		g.from[c+1] += g.from[c]
+	}
+	next := make([]int, k)
+	copy(next, g.from)
+	for i, c := range of {
+		g.rows[next[c]] = int32(i)
+		next[c]++
+	}
+}
+
+// fill gives every empty cluster the row farthest from its own centre, of those that are not alone in theirs; far is
+// the rows' squared distance and is 0 afterwards for those that moved. Where no such row has any distance left the
+// cluster stays empty.
+func (g *groups) fill(of []int, far []float64) {
+	k := len(g.from) - 1
+	for c := range k {
+		if len(g.of(c)) > 0 {
+			continue
+		}
+		best := -1
+		for i, d := range far {
+			if d > 0 && (best < 0 || d > far[best]) && len(g.of(of[i])) > 1 {
+				best = i
+			}
+		}
+		if best < 0 {
+			return
+		}
+		of[best], far[best] = c, 0
+		g.sort(of, k)
+	}
+}

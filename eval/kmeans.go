@@ -1,0 +1,177 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// KMeansOptions bound a clustering; a zero takes the default.
+type KMeansOptions struct {
+	Starts     int    // independent k-means++ starts, the best of which counts; default 5
+	Iterations int    // most that one start may take; default 100
+	Seed       uint64 // of all draws
+	MaxMem     int64  // bytes of similarities held at once; default DefaultMaxMem
+}
+
+// Clusters is a partition of n rows around k centres.
+type Clusters struct {
+	Of         []int          // n cluster numbers, 0 … k-1
+	Centres    blas32.General // k×d, the means of their rows; k is less than asked for where fewer rows are distinct
+	Inertia    float64        // Σ_i |x_i - centre of x_i|²
+	Iterations int            // of the best start
+	Converged  bool           // its last iteration moved no row
+	Start      int            // which start was the best
+}
+
+// KMeans parts the rows of x into at most k clusters so that the inertia
+//
+//	Σ_i min_c |x_i - μ_c|²
+//
+// is small: the best of several starts of Lloyd's iteration, each from k-means++ (a first row drawn uniformly,
+// every next one with probability in proportion to its squared distance from the nearest one drawn). Rows are n×d
+// of any length and are centred on a copy; distances are float32 products |x|² - 2x·μ + |μ|², sums are float64. A
+// cluster that loses its last row gets the row that lies farthest from its own centre; ties go to the lower cluster
+// and the lower row. The seed decides all: the same bits again on the same machine. Fewer than k distinct rows give
+// as many clusters as there are distinct rows, within the resolution of float32.
+// Time O(starts·iterations·n·k·d), through blas32 in blocks of at most MaxMem; memory another n×d.
+// Source: Lloyd, Least Squares Quantization in PCM, 1982; Arthur and Vassilvitskii, k-means++, SODA 2007.
+func KMeans(ctx context.Context, x blas32.General, k int, opts KMeansOptions) (Clusters, error) {
+	if k < 1 || x.Rows < 1 {
+		return Clusters{}, fmt.Errorf("eval: k-means: %d clusters of %d rows, expected at least one of each", k, x.Rows)
+	}
+	if opts.Starts < 1 {
+		opts.Starts = 5
+	}
+	if opts.Iterations < 1 {
+		opts.Iterations = 100
+	}
+	p, err := newPoints(x, opts.MaxMem)
+	if err != nil {
+		return Clusters{}, err
+	}
+	starts, err := p.seed(ctx, min(k, x.Rows), opts)
+	if err != nil {
+		return Clusters{}, err
+	}
+	best := Clusters{Inertia: math.Inf(1)}
+	for i, centres := range starts {
+		c, err := p.lloyd(ctx, centres, opts.Iterations)
+		if err != nil {
+			return Clusters{}, err
+		}
+		if c.Start = i; c.Inertia < best.Inertia {
+			best = c
+		}
+	}
+	for c := range best.Centres.Rows {
+		for j, v := range features.Row(best.Centres, c) {
+			features.Row(best.Centres, c)[j] = float32(float64(v) + p.mean[j])
+		}
+	}
+	return best, nil
+}
+
+// lloyd gives rows to their nearest centres and moves the centres to the means of their rows until no row moves.
+func (p *points) lloyd(ctx context.Context, centres blas32.General, limit int) (Clusters, error) {
+	out := Clusters{Of: slices.Repeat([]int{-1}, p.x.Rows), Centres: centres}
+	far := make([]float64, p.x.Rows)
+	var g groups
+	for out.Iterations < limit && !out.Converged {
+		out.Iterations++
+		moved, err := p.assign(ctx, out, far)
+		if err != nil {
+			return out, err
+		}
+		if out.Converged = !moved; moved {
+			g.sort(out.Of, centres.Rows)
+			g.fill(out.Of, far)
+			p.means(g, centres)
+		}
+	}
+	out.Inertia = p.inertia(&g, out.Of, centres.Rows)
+	return out, nil
+}
+
+// assign finds the nearest centre of every row and how far it is, squared, and says whether any row moved.
+func (p *points) assign(ctx context.Context, c Clusters, far []float64) (bool, error) {
+	half := make([]float32, c.Centres.Rows) // |μ|²/2: the nearest centre has the greatest x·μ - |μ|²/2
+	for k := range half {
+		sum := 0.0
+		for _, v := range features.Row(c.Centres, k) {
+			sum += float64(v) * float64(v)
+		}
+		half[k] = float32(sum / 2)
+	}
+	moved := make([]bool, p.x.Rows)
+	err := eachRow(ctx, p.x, c.Centres, p.maxMem, func(i int, dot []float32, _ *ranker) {
+		best, most := 0, dot[0]-half[0]
+		for k, v := range dot {
+			if v -= half[k]; v > most {
+				best, most = k, v
+			}
+		}
+		moved[i] = c.Of[i] != best
+		c.Of[i], far[i] = best, p.square[i]-2*float64(most)
+		if far[i] < 2*resolution*p.square[i] {
+			far[i] = 0
+		}
+	})
+	return slices.Contains(moved, true), err
+}
+
+// means moves every centre to the mean of its rows; each is summed in the order of the rows, whoever does it.
+func (p *points) means(g groups, centres blas32.General) {
+	workers := runtime.GOMAXPROCS(0)
+	var group errgroup.Group
+	for w := range workers {
+		group.Go(func() error {
+			sum := make([]float64, p.x.Cols)
+			for k := w; k < centres.Rows; k += workers {
+				if rows := g.of(k); len(rows) > 0 {
+					p.mean64(sum, rows)
+					for j, v := range sum {
+						features.Row(centres, k)[j] = float32(v)
+					}
+				}
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // nothing in it fails
+}
+
+// mean64 writes the mean of some rows.
+func (p *points) mean64(dst []float64, rows []int32) {
+	clear(dst)
+	for _, i := range rows {
+		for j, v := range features.Row(p.x, int(i)) {
+			dst[j] += float64(v)
+		}
+	}
+	for j := range dst {
+		dst[j] /= float64(len(rows))
+	}
+}
+
+// inertia is the sum of squared distances from the means, in float64 throughout.
+func (p *points) inertia(g *groups, of []int, k int) float64 {
+	g.sort(of, k)
+	total, mean := 0.0, make([]float64, p.x.Cols)
+	for c := range k {
+		p.mean64(mean, g.of(c))
+		for _, i := range g.of(c) {
+			for j, v := range features.Row(p.x, int(i)) {
+				total += (float64(v) - mean[j]) * (float64(v) - mean[j])
+			}
+		}
+	}
+	return total
+}

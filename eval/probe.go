@@ -1,0 +1,213 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
+
+	"winnow/features"
+)
+
+// ProbeOptions bound the fit of a linear probe; a zero takes the default, but for L2.
+type ProbeOptions struct {
+	ClassifierOptions
+	L2         float64 // weight of the penalty; 0: none, and then what can be separated has no finite solution
+	Iterations int     // most steps; default 1000
+	Tolerance  float64 // done when no entry of the gradient is larger than this share of the largest at W = 0; default 1e-3
+}
+
+// Probe is softmax regression on rows that stay as they are:
+//
+//	min_{W,b} -1/n Σ_i log softmax(W·x_i + b)[y_i] + L2/2 · |W|²
+//
+// W is C×d and 0 at first, b is free of the penalty and sums to 0. The function is convex and is solved to the
+// tolerance by L-BFGS, so that nothing is drawn and the result has no learning rate. A class of one row, one class
+// alone (probability 1, W = 0) and equal rows with different labels are all in order.
+// Rows n×d as given (winnow gives unit rows: L2 counts about d times as much there as on rows whose coordinates have
+// variance 1). They are centred on a copy, which changes nothing but the number of steps. Products are float32, the
+// loss and the sums float64. Time O(n·C·d) a step; memory n×d, MaxMem, and 26 times W in float64.
+// Source: SCL-RHE (004), section 6.1 and Table 1, which give neither penalty nor solver.
+type Probe struct {
+	Classes    []int // ids, rising
+	W          [][]float64
+	Bias       []float64
+	Loss       float64 // what was minimised, penalty and all
+	Gradient   float64 // its largest entry
+	Iterations int
+	Converged  bool
+}
+
+// FitProbe fits a probe on train, whose rows are all labelled.
+func FitProbe(ctx context.Context, train features.Set, opts ProbeOptions) (*Probe, error) {
+	if opts.Iterations < 1 {
+		opts.Iterations = 1000
+	}
+	if opts.Tolerance <= 0 {
+		opts.Tolerance = 1e-3
+	}
+	if opts.L2 < 0 || math.IsNaN(opts.L2) || math.IsInf(opts.L2, 0) {
+		return nil, fmt.Errorf("eval: linear probe: l2 is %v, expected 0 or more", opts.L2)
+	}
+	p := &Probe{}
+	rows, err := newPoints(train.X, opts.MaxMem)
+	if err != nil {
+		return nil, err
+	}
+	s := &regression{ctx: ctx, x: rows.x, l2: opts.L2, maxMem: opts.MaxMem}
+	p.Classes, s.of = classesOf(train.Labels)
+	if s.maxMem <= 0 {
+		s.maxMem = DefaultMaxMem
+	}
+	classes, d := len(p.Classes), train.Dim()
+	s.w, s.gw = features.NewMatrix(classes, d), features.NewMatrix(classes, d)
+	at := make([]float64, classes*(d+1))
+	solver := lbfgs{limit: opts.Iterations, tolerance: opts.Tolerance}
+	if p.Loss, p.Gradient, p.Iterations, p.Converged, err = solver.minimise(at, s.eval); err != nil {
+		return nil, fmt.Errorf("eval: linear probe: %w", err)
+	}
+	for k := range classes {
+		p.W = append(p.W, at[k*d:(k+1)*d])
+	}
+	p.Bias = at[classes*d:]
+	for k, w := range p.W { // the rows were centred
+		p.Bias[k] -= floats.Dot(w, rows.mean)
+	}
+	return p, nil
+}
+
+// regression is the function a probe minimises, of W row by row and then b.
+type regression struct {
+	ctx    context.Context
+	x      blas32.General
+	of     []int // class number of every row
+	l2     float64
+	maxMem int64
+	w, gw  blas32.General
+}
+
+// eval writes the gradient and returns the value, a block of rows at a time.
+func (r *regression) eval(at, grad []float64) (float64, error) {
+	classes, d := r.w.Rows, r.w.Cols
+	weights, bias := at[:classes*d], at[classes*d:]
+	loss := 0.0
+	for i, v := range weights {
+		r.w.Data[i] = float32(v)
+		grad[i] = r.l2 * v
+		loss += r.l2 / 2 * v * v
+	}
+	gradBias := grad[classes*d:]
+	clear(gradBias)
+	block := int(min(max(r.maxMem/(4*int64(classes)), 1), int64(r.x.Rows), 4096))
+	logits := features.NewMatrix(block, classes)
+	losses := make([]float64, block)
+	for from := 0; from < r.x.Rows; from += block {
+		if err := r.ctx.Err(); err != nil {
+			return 0, err
+		}
+		part := r.x
+		part.Rows, part.Data = min(block, r.x.Rows-from), r.x.Data[from*r.x.Stride:]
+		logits.Rows = part.Rows
+		blas32.Gemm(blas.NoTrans, blas.Trans, 1, part, r.w, 0, logits)
+		r.softmax(logits, bias, r.of[from:from+part.Rows], losses)
+		for i := range part.Rows {
+			loss += losses[i]
+			for k, v := range features.Row(logits, i) {
+				gradBias[k] += float64(v)
+			}
+		}
+		blas32.Gemm(blas.Trans, blas.NoTrans, 1, logits, part, 0, r.gw)
+		for i, v := range r.gw.Data[:classes*d] {
+			grad[i] += float64(v)
+		}
+	}
+	return loss, nil
+}
+
+// softmax turns logits into their gradient, (softmax - the label's indicator)/n, and writes the rows' losses.
+func (r *regression) softmax(logits blas32.General, bias []float64, of []int, losses []float64) {
+	workers := runtime.GOMAXPROCS(0)
+	n := float64(r.x.Rows)
+	var group errgroup.Group
+	for w := range workers {
+		group.Go(func() error {
+			e := make([]float64, len(bias))
+			for i := w; i < logits.Rows; i += workers {
+				row, most := features.Row(logits, i), math.Inf(-1)
+				for k, v := range row {
+					e[k] = float64(v) + bias[k]
+					most = max(most, e[k])
+				}
+				own, sum := e[of[i]]-most, 0.0
+				for k, v := range e {
+					e[k] = math.Exp(v - most)
+					sum += e[k]
+				}
+				losses[i] = (math.Log(sum) - own) / n
+				for k, v := range e {
+					row[k] = float32(v / sum / n)
+				}
+				row[of[i]] = float32((e[of[i]]/sum - 1) / n)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // nothing in it fails
+}
+
+// Predict names the class with the greatest logit for every row; among equals the lowest id.
+func (p *Probe) Predict(ctx context.Context, x blas32.General, maxMem int64) ([]int, error) {
+	w := features.NewMatrix(len(p.Classes), x.Cols)
+	for k, row := range p.W {
+		for j, v := range row {
+			features.Row(w, k)[j] = float32(v)
+		}
+	}
+	out := make([]int, x.Rows)
+	err := eachRow(ctx, x, w, maxMem, func(i int, dot []float32, _ *ranker) {
+		best, most := 0, math.Inf(-1)
+		for k, v := range dot {
+			if z := float64(v) + p.Bias[k]; z > most {
+				best, most = k, z
+			}
+		}
+		out[i] = p.Classes[best]
+	})
+	return out, err
+}
+
+// Probed is the accuracy of a linear probe, and how its fit ended.
+type Probed struct {
+	Accuracy
+	FitAccuracy float64 `json:"fit_accuracy"` // on the rows it was fitted on
+	Loss        float64 `json:"loss"`
+	Iterations  int     `json:"iterations"`
+	Converged   bool    `json:"converged"`
+}
+
+// LinearProbe fits a probe on train and measures how often it names the class of test's rows (top-1). Rows without a
+// label take no part.
+func LinearProbe(ctx context.Context, train, test features.Set, opts ProbeOptions) (Probed, error) {
+	train, test, err := fittable("linear probe", train, test)
+	if err != nil {
+		return Probed{}, err
+	}
+	p, err := FitProbe(ctx, train, opts)
+	if err != nil {
+		return Probed{}, err
+	}
+	out := Probed{Loss: p.Loss, Iterations: p.Iterations, Converged: p.Converged}
+	for _, of := range []features.Set{train, test} {
+		predicted, err := p.Predict(ctx, of.X, opts.MaxMem)
+		if err != nil {
+			return Probed{}, err
+		}
+		out.FitAccuracy, out.Accuracy = out.Accuracy.Accuracy, score(predicted, train, of, p.Classes, opts.CountUnseen)
+	}
+	return out, nil
+}

@@ -1,0 +1,58 @@
+package eval
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Result is what a metric found: a Retrieval, Clustering, Accuracy, Probed or Detection. As JSON it holds all that
+// was found.
+type Result interface {
+	Shown() []Value // the numbers of its entry, in that order; Recall@K once for each K
+}
+
+// Value is one number of a result.
+type Value struct {
+	Key, Label string
+	Value      float64
+}
+
+// shown puts names to values, one for each of an entry's numbers.
+func shown(numbers []Number, values ...float64) []Value {
+	out := make([]Value, len(numbers))
+	for i, n := range numbers {
+		out[i] = Value{n.Key, n.Label, values[i]}
+	}
+	return out
+}
+
+// Shown implements Result. Recall@1 is P@1 and stands only there.
+func (r Retrieval) Shown() []Value {
+	n := retrievalEntry.Numbers
+	out := shown(n[:1], r.PrecisionAt1)
+	for _, k := range slices.Sorted(maps.Keys(r.Recall)) {
+		if k != 1 {
+			out = append(out, Value{fmt.Sprintf("%s@%d", n[1].Key, k), fmt.Sprintf("R@%d", k), r.Recall[k]})
+		}
+	}
+	return append(out, shown(n[2:], r.RPrecision, r.MAPAtR)...)
+}
+
+// Shown implements Result.
+func (c Clustering) Shown() []Value {
+	return shown(clusteringEntry.Numbers, c.NMI, c.NMIGeometric, c.AMI, c.ARI, c.F1, c.PairPrecision, c.PairRecall)
+}
+
+// Shown implements Result.
+func (a Accuracy) Shown() []Value { return shown(classMeanEntry.Numbers, a.Accuracy) }
+
+// Shown implements Result.
+func (p Probed) Shown() []Value {
+	return shown(probeEntry.Numbers, p.Accuracy.Accuracy, p.FitAccuracy)
+}
+
+// Shown implements Result.
+func (d Detection) Shown() []Value {
+	return shown(detectionEntry.Numbers, d.AUROC, d.AP, d.Precision, d.Recall, d.F1, d.FilterAccuracy, d.KeepRecall)
+}
