@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/datasets"
+	"winnow/eval"
 	"winnow/features"
 )
 
@@ -25,17 +27,19 @@ func dataCorruptCommand() *cli.Command {
 			"   bspml          as symmetric, in every class a share of its labels and at least one\n" +
 			"   cifar10        truck to automobile, bird to airplane, cat to dog and back, deer to horse\n" +
 			"   cifar100       to the next class of the same superclass\n" +
+			"   small-cluster  whole classes fall into clusters of about two images, each of which joins another class\n" +
 			"   human-like     images between their class and a similar one, to a similar class\n\n" +
-			"The last one looks at the images, through features that were extracted from all of them before:\n\n" +
+			"The last two look at the images, through features that were extracted from all of them before:\n\n" +
 			"   winnow data corrupt clean.csv --model human-like --rate 0.05 --features features --out noisy.csv",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
-			&cli.StringFlag{Name: "model", Aliases: []string{"noise"}, Value: "symmetric", Usage: "symmetric, pair, bspml, cifar10, cifar100 or human-like"},
+			&cli.StringFlag{Name: "model", Aliases: []string{"noise"}, Value: "symmetric", Usage: "symmetric, pair, bspml, cifar10, cifar100, small-cluster or human-like"},
 			&cli.Float64Flag{Name: "rate", Required: true, Usage: "share of labels to change, `P` in [0, 1)"},
 			&cli.StringFlag{Name: "split", Value: datasets.Train, Usage: "the split to corrupt"},
 			&cli.StringFlag{Name: "count", Value: datasets.Independent, Usage: "symmetric: each label by chance (independent), a share of all (exact) or of each class (per-class)"},
 			&cli.BoolFlag{Name: "own", Usage: "symmetric: draw from all classes, the label's own one too"},
-			&cli.StringFlag{Name: "features", Usage: "human-like: `DIR` with the features of the images"},
+			&cli.StringFlag{Name: "features", Usage: "small-cluster, human-like: `DIR` with the features of the images"},
+			&cli.BoolFlag{Name: "one-shot", Usage: "small-cluster: clusters join only classes that stay"},
 			&cli.IntFlag{Name: "similar", Value: 3, Usage: "human-like: `M` most similar classes that a label may become"},
 			&cli.BoolFlag{Name: "nearest", Usage: "human-like: the label becomes the class most similar to the image, instead of one drawn"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the noise"},
@@ -76,14 +80,17 @@ func dataCorrupt(c *cli.Context) error {
 	return nil
 }
 
-// humanLike is the noise model that looks at the images.
-const humanLike = "human-like"
+// The noise models that look at the images.
+const (
+	smallCluster = "small-cluster"
+	humanLike    = "human-like"
+)
 
 // noiseFlags are the flags that only some models read.
 func noiseFlags() map[string][]string {
 	return map[string][]string{
 		"count": {"symmetric"}, "own": {"symmetric"},
-		"features": {humanLike}, "similar": {humanLike}, "nearest": {humanLike},
+		"features": {smallCluster, humanLike}, "one-shot": {smallCluster}, "similar": {humanLike}, "nearest": {humanLike},
 	}
 }
 
@@ -111,13 +118,19 @@ func checkNoiseFlags(c *cli.Context) error {
 func noiseModel(c *cli.Context, d *datasets.Dataset, split string) (datasets.Noise, error) {
 	rate := c.Float64("rate")
 	switch model := c.String("model"); model {
-	case humanLike:
+	case smallCluster, humanLike:
 		if err := datasets.CheckRate(rate); err != nil {
 			return nil, usageError{err}
 		}
 		x, err := vectorsOf(c.String("features"), d, split)
 		if err != nil {
 			return nil, err
+		}
+		if model == smallCluster {
+			if err := features.Normalize(x); err != nil {
+				return nil, err
+			}
+			return datasets.SmallCluster{Rate: rate, X: x, Cluster: clusterOnce(c.Context), OneShot: c.Bool("one-shot")}, nil
 		}
 		return datasets.HumanLike{Rate: rate, X: x, Similar: c.Int("similar"), Nearest: c.Bool("nearest")}, nil
 	case "symmetric":
@@ -131,6 +144,14 @@ func noiseModel(c *cli.Context, d *datasets.Dataset, split string) (datasets.Noi
 			return nil, usageError{err}
 		}
 		return noise, nil
+	}
+}
+
+// clusterOnce is k-means from a single start: a model of noise needs no best clusters.
+func clusterOnce(ctx context.Context) func(x blas32.General, k int, rng *rand.Rand) ([]int, error) {
+	return func(x blas32.General, k int, rng *rand.Rand) ([]int, error) {
+		clusters, err := eval.KMeans(ctx, x, k, eval.KMeansOptions{Starts: 1, Seed: rng.Uint64()})
+		return clusters.Of, err
 	}
 }
 
