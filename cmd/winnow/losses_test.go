@@ -13,16 +13,22 @@ import (
 	"winnow/losses"
 )
 
-// The README's table is what the command prints: winnow losses --markdown.
-func TestReadmeLossTable(t *testing.T) {
+// The README's tables are what the commands print.
+func TestReadmeTables(t *testing.T) {
+	for _, command := range []string{"winnow losses --markdown", "winnow metrics --markdown"} {
+		checkReadmeTable(t, command)
+	}
+}
+
+func checkReadmeTable(t *testing.T, command string) {
 	text, err := os.ReadFile(filepath.Join(reference.Root(t), "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, found := strings.Cut(string(text), "<!-- winnow losses --markdown -->\n")
+	_, rest, found := strings.Cut(string(text), "<!-- "+command+" -->\n")
 	table, _, end := strings.Cut(rest, "<!-- end -->")
-	if want := mustRun(t, "winnow losses --markdown"); !found || !end || table != want {
-		t.Errorf("the table of losses in README.md is not that of the catalog: put the output of winnow losses --markdown there:\n%s", want)
+	if want := mustRun(t, command); !found || !end || table != want {
+		t.Errorf("the table in README.md is not that of the catalog: put the output of %s there:\n%s", command, want)
 	}
 }
 

@@ -18,7 +18,10 @@ func metricsCommand() *cli.Command {
 		ArgsUsage: "[NAME]",
 		Description: "What winnow eval --metrics takes, and what the audit measures: formula, settings with their defaults,\n" +
 			"paper and equation.",
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "json", Usage: "as JSON"},
+			&cli.BoolFlag{Name: "markdown", Usage: "the list as the table of the README"},
+		},
 		Action: metricsRun,
 	}
 }
@@ -66,12 +69,29 @@ func metricsRun(c *cli.Context) error {
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, list)
 	}
+	if c.Bool("markdown") {
+		return writeMetricTable(c.App.Writer, list)
+	}
 	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tNUMBERS\tNEEDS\tCOMMAND\tSOURCE")
 	for _, m := range list {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", m.Name, m.labels(), m.Needs, m.Command, shortened(m.source(), 60))
 	}
 	return w.Flush()
+}
+
+// writeMetricTable writes the table of the README.
+func writeMetricTable(out io.Writer, list []listedMetric) error {
+	text := "| metric | numbers | needs | command | source (equation) | settings and defaults |\n|---|---|---|---|---|---|\n"
+	for _, m := range list {
+		var settings []string
+		for _, s := range m.Settings {
+			settings = append(settings, s.Name+" "+settingText(s.Default))
+		}
+		text += fmt.Sprintf("| `%s` | %s | %s | `%s` | %s | %s |\n", m.Name, m.labels(), m.Needs, m.Command, m.source(), strings.Join(settings, ", "))
+	}
+	_, err := io.WriteString(out, text)
+	return err
 }
 
 func listMetric(e eval.Entry) listedMetric {
