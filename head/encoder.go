@@ -20,13 +20,23 @@ type Encoder struct {
 
 // NewEncoder builds the graph once, for batches of at most batch rows. train is kept, not copied.
 func NewEncoder(h *Head, train features.Set, batch int) (*Encoder, error) {
+	return newEncoder(h, train, batch, false)
+}
+
+// NewRawEncoder is NewEncoder without the last step: its Forward returns the rows y as they come out of the last
+// layer, z = y/‖y‖ not taken, and its Backward takes ∂loss/∂y. A classifier behind the head reads them.
+func NewRawEncoder(h *Head, train features.Set, batch int) (*Encoder, error) {
+	return newEncoder(h, train, batch, true)
+}
+
+func newEncoder(h *Head, train features.Set, batch int, raw bool) (*Encoder, error) {
 	if batch < 1 {
 		return nil, fmt.Errorf("head: batch: found %d rows, expected at least 1", batch)
 	}
 	if train.Dim() != h.cfg.In {
 		return nil, fmt.Errorf("head: training features: found dimension %d, expected %d", train.Dim(), h.cfg.In)
 	}
-	g, err := newGraph(h, batch, false)
+	g, err := newGraph(h, batch, false, raw)
 	if err != nil {
 		return nil, err
 	}

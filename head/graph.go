@@ -12,7 +12,7 @@ import (
 
 // graph is a head as a Gorgonia program for a fixed number of rows: forward half, gate, backward half.
 type graph struct {
-	x, z   blas32.General // batch×in and batch×out; x is the program's own input memory
+	x, z   blas32.General // batch×in and batch×out; x is the program's own input memory; z is y where no unit rows are asked for
 	dz     blas32.General // batch×out, the gate's output memory
 	gate   *gateOp
 	params []*features.Param
@@ -23,9 +23,9 @@ type graph struct {
 	used   int // rows of x that the last batch filled
 }
 
-// newGraph builds and compiles the program, with ∂/∂x in it if that is wanted. Gorgonia panics on a bad graph;
-// here that becomes an error.
-func newGraph(h *Head, batch int, wantX bool) (g *graph, err error) {
+// newGraph builds and compiles the program, with ∂/∂x in it if that is wanted, and without the division by the
+// norm if raw rows are. Gorgonia panics on a bad graph; here that becomes an error.
+func newGraph(h *Head, batch int, wantX, raw bool) (g *graph, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			g, err = nil, fmt.Errorf("head: building the graph: %v", r)
@@ -39,7 +39,10 @@ func newGraph(h *Head, batch int, wantX bool) (g *graph, err error) {
 	for i, l := range h.layers {
 		y = b.layer(i, l, y)
 	}
-	u := b.must(unit(y))
+	u := y
+	if !raw {
+		u = b.must(unit(y))
+	}
 	dz := tensor.New(tensor.WithShape(batch, h.cfg.Out), tensor.Of(tensor.Float32))
 	g.gate = &gateOp{rowOp: rowOp{"gate", 1}, z: g.z, dz: dz}
 	g.dz = blas32.General{Rows: batch, Cols: h.cfg.Out, Stride: h.cfg.Out, Data: values(dz)}

@@ -23,7 +23,7 @@ func NewTail(h *Head, batch int) (*Tail, error) {
 	if batch < 1 {
 		return nil, fmt.Errorf("head: batch: found %d rows, expected at least 1", batch)
 	}
-	g, err := newGraph(h, batch, true)
+	g, err := newGraph(h, batch, true, false)
 	if err != nil {
 		return nil, err
 	}

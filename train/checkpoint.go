@@ -33,17 +33,18 @@ type groupState struct {
 	Name   string      `json:"name"`
 	Params []string    `json:"params"`
 	Start  int         `json:"start"`
+	Stop   int         `json:"stop,omitempty"`
 	Solver SolverState `json:"solver"`
 }
 
-// sameGroup says whether the same parameters are stepped together, from the same step on.
+// sameGroup says whether the same parameters are stepped together, in the same steps.
 func (g groupState) sameGroup(o groupState) bool {
-	return g.Name == o.Name && g.Start == o.Start && slices.Equal(g.Params, o.Params)
+	return g.Name == o.Name && g.Start == o.Start && g.Stop == o.Stop && slices.Equal(g.Params, o.Params)
 }
 
 // describe is a group without its solver's memory.
 func (g *group) describe() groupState {
-	s := groupState{Name: g.Name, Start: g.Start}
+	s := groupState{Name: g.Name, Start: g.Start, Stop: g.Stop}
 	for _, p := range g.Params {
 		s.Params = append(s.Params, p.Name)
 	}

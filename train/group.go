@@ -12,17 +12,19 @@ import (
 const (
 	BackboneGroup = "backbone"
 	HeadGroup     = "head"
+	PeerGroup     = "peer" // a second network that learns beside the first
 	LossGroup     = "loss" // the losses' own parameters: proxies, class weights, thresholds
 )
 
 // Group is a set of parameters stepped by one solver. Every parameter of the encoder and of the losses is in
 // exactly one.
 type Group struct {
-	Name     string // BackboneGroup, HeadGroup or LossGroup: in metrics and checkpoints
+	Name     string // BackboneGroup, HeadGroup, PeerGroup or LossGroup: in metrics and checkpoints
 	Params   []*features.Param
 	Solver   Solver
 	Schedule Schedule // its step 0 is the step Start
 	Start    int      // the first step (from 1; 0 means 1) that moves it; before, its gradients are ignored
+	Stop     int      // the last step that moves it; 0: that of the run
 }
 
 // group is a Group with what the trainer reads of it at every step.
@@ -32,7 +34,15 @@ type group struct {
 }
 
 // runs says whether a step (from 1) moves the group.
-func (g *group) runs(step int) bool { return step >= g.Start }
+func (g *group) runs(step int) bool { return step >= g.Start && (g.Stop == 0 || step <= g.Stop) }
+
+// step moves the group's parameters in a step (from 1) in which it runs.
+func (g *group) step(step int) {
+	if beta1 := g.Schedule.Beta1At(step - g.Start); beta1 > 0 {
+		g.Solver.(*solver).setBeta1(beta1)
+	}
+	g.Solver.Step(g.Params, g.rate(step))
+}
 
 // rate is the learning rate of a step (from 1), 0 while the group rests.
 func (g *group) rate(step int) float64 {
@@ -82,7 +92,7 @@ func newGroups(list []Group, encoder, losses []*features.Param, steps int) ([]gr
 
 // check looks at a group by itself and beside those before it.
 func (g Group) check(before []Group, steps int) error {
-	names := []string{BackboneGroup, HeadGroup, LossGroup}
+	names := []string{BackboneGroup, HeadGroup, PeerGroup, LossGroup}
 	switch {
 	case !slices.Contains(names, g.Name):
 		return fmt.Errorf("train: group %q is unknown: known are %s", g.Name, strings.Join(names, ", "))
@@ -94,6 +104,10 @@ func (g Group) check(before []Group, steps int) error {
 		return fmt.Errorf("train: group %q has no parameters", g.Name)
 	case g.Start < 1 || g.Start > steps:
 		return fmt.Errorf("train: group %q starts at step %d, expected one of the %d steps of the run", g.Name, g.Start, steps)
+	case g.Stop != 0 && (g.Stop < g.Start || g.Stop > steps):
+		return fmt.Errorf("train: group %q stops after step %d, expected one from its first, %d, to the last, %d, or 0", g.Name, g.Stop, g.Start, steps)
+	case g.Schedule.Beta1 > 0 && !hasBeta1(g.Solver):
+		return fmt.Errorf("train: group %q: its schedule changes beta1, and its solver has none: expected adam or adamw", g.Name)
 	}
 	return nil
 }

@@ -29,6 +29,7 @@ type line struct {
 	LR           *float64           `json:"lr,omitempty"`
 	LossLR       *float64           `json:"loss_lr,omitempty"`
 	BackboneLR   *float64           `json:"backbone_lr,omitempty"`
+	PeerLR       *float64           `json:"peer_lr,omitempty"`
 	Rows         int                `json:"rows,omitempty"`
 	Kept         *int               `json:"kept,omitempty"`
 	KeptShare    *float64           `json:"kept_share,omitempty"`
@@ -129,6 +130,10 @@ func (m *metrics) step(s *Step) error {
 	if s.BackboneLR > 0 {
 		l.BackboneLR = &s.BackboneLR
 		values = append(values, scalar{"backbone_lr", s.BackboneLR})
+	}
+	if s.PeerLR > 0 {
+		l.PeerLR = &s.PeerLR
+		values = append(values, scalar{"peer_lr", s.PeerLR})
 	}
 	if s.HasThreshold {
 		l.Threshold = &s.Threshold

@@ -10,26 +10,41 @@ import (
 const (
 	Groups  = "groups"
 	Uniform = "uniform"
+	Shuffle = "shuffle"
 )
 
-// SamplerConfig says how batches are put together: P classes with K images each.
+// SamplerConfig says how batches are put together: P classes with K images each, or any rows.
 type SamplerConfig struct {
-	Variant string `yaml:"variant"` // groups or uniform
-	Classes int    `yaml:"classes"` // P ≥ 1; more than there are: all of them
-	Images  int    `yaml:"images"`  // K ≥ 1
+	Variant string `yaml:"variant"` // groups, uniform or shuffle
+	Classes int    `yaml:"classes"` // groups, uniform: P ≥ 1; more than there are: all of them
+	Images  int    `yaml:"images"`  // groups, uniform: K ≥ 1
+	Rows    int    `yaml:"rows"`    // shuffle: of a batch, ≥ 1; more than there are: all of them
 }
 
-// Sampler draws PK batches: P distinct classes, K rows each, one class after the other. An epoch is a pure
-// function of (seed, number of the epoch) and always has the same number of batches, all of the same size
-// min(P, classes)·K. Rows with a negative label are in none.
+// DefaultSampler is a variant with its usual size; an unknown one is left for [NewSampler] to complain about.
+func DefaultSampler(variant string) SamplerConfig {
+	if variant == Shuffle {
+		return SamplerConfig{Variant: variant, Rows: 128}
+	}
+	return SamplerConfig{Variant: variant, Classes: 16, Images: 4}
+}
+
+// Sampler draws batches. An epoch is a pure function of (seed, number of the epoch) and always has the same number
+// of batches, all of the same size. Rows with a negative label are in none. Two variants draw PK batches of
+// min(P, classes)·K rows: P distinct classes, K rows each, one class after the other; the third draws rows.
 //
 //   - groups: a class is shuffled, padded by resampling to a multiple of K and cut into groups of K; a batch
 //     takes P classes without replacement, with probability proportional to the groups they have left.
 //     Every row is in every epoch. Where fewer than P classes have groups left, classes that are
 //     through give a fresh draw of K, so that no batch is smaller than the others.
+//
 //   - uniform: every batch takes P classes at random, each class as likely as any other, and K of
 //     its rows. ⌈rows/(P·K)⌉ batches make an epoch. A row is in an epoch by chance only: rows of small
 //     classes often, rows of large classes seldom.
+//
+//   - shuffle: all rows in a random order, cut into batches. The rows that are left over, fewer than a batch, wait
+//     for another epoch's order: what a DataLoader with shuffle and drop_last does. (Batches that know
+//     nothing of classes are what classifiers are usually trained on.)
 //
 // K rows of one class repeat a row only where the class has fewer than K; then every row of it
 // is taken before one is taken again.
@@ -38,7 +53,7 @@ type SamplerConfig struct {
 // remain and so leaves rows out; this one does not. uniform is MPerClassSampler of
 // pytorch-metric-learning with the epoch's length fixed.
 type Sampler struct {
-	rows    [][]int // of each class that has any, ascending
+	rows    [][]int // of each class that has any, ascending; shuffle: of all as one
 	p, k    int
 	variant string
 	seed    uint64
@@ -47,19 +62,36 @@ type Sampler struct {
 
 // NewSampler prepares the draws from the rows 0 … len(labels)-1.
 func NewSampler(cfg SamplerConfig, labels []int, seed uint64) (*Sampler, error) {
-	if cfg.Variant != Groups && cfg.Variant != Uniform {
-		return nil, fmt.Errorf("train: sampler: variant is %q, expected %s or %s", cfg.Variant, Groups, Uniform)
-	}
-	if cfg.Classes < 1 || cfg.Images < 1 {
-		return nil, fmt.Errorf("train: sampler: %d classes of %d images, expected at least 1 of 1", cfg.Classes, cfg.Images)
+	if err := cfg.check(); err != nil {
+		return nil, err
 	}
 	rows := rowsByClass(labels)
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("train: sampler: none of %d rows has a label", len(labels))
 	}
 	s := &Sampler{rows: rows, p: min(cfg.Classes, len(rows)), k: cfg.Images, variant: cfg.Variant, seed: seed}
+	if cfg.Variant == Shuffle {
+		all := slices.Sorted(slices.Values(slices.Concat(rows...)))
+		s.rows, s.p, s.k = [][]int{all}, 1, min(cfg.Rows, len(all))
+	}
 	s.batches = s.count()
 	return s, nil
+}
+
+func (cfg SamplerConfig) check() error {
+	switch {
+	case !slices.Contains([]string{Groups, Uniform, Shuffle}, cfg.Variant):
+		return fmt.Errorf("train: sampler: variant is %q, expected %s, %s or %s", cfg.Variant, Groups, Uniform, Shuffle)
+	case cfg.Variant == Shuffle && (cfg.Classes != 0 || cfg.Images != 0):
+		return fmt.Errorf("train: sampler: %d classes of %d images, and %s draws rows: expected only how many rows", cfg.Classes, cfg.Images, Shuffle)
+	case cfg.Variant == Shuffle && cfg.Rows < 1:
+		return fmt.Errorf("train: sampler: batches of %d rows, expected at least 1", cfg.Rows)
+	case cfg.Variant != Shuffle && cfg.Rows != 0:
+		return fmt.Errorf("train: sampler: batches of %d rows, and %s draws classes: expected how many, and images of each", cfg.Rows, cfg.Variant)
+	case cfg.Variant != Shuffle && (cfg.Classes < 1 || cfg.Images < 1):
+		return fmt.Errorf("train: sampler: %d classes of %d images, expected at least 1 of 1", cfg.Classes, cfg.Images)
+	}
+	return nil
 }
 
 // rowsByClass lists the rows of each class that has any, in the order of the class ids.
@@ -92,8 +124,11 @@ func (s *Sampler) count() int {
 		largest = max(largest, n)
 		all += len(rows)
 	}
-	if s.variant == Uniform {
+	switch s.variant {
+	case Uniform:
 		return (all + s.p*s.k - 1) / (s.p * s.k)
+	case Shuffle:
+		return all / s.k
 	}
 	return max((total+s.p-1)/s.p, largest)
 }
@@ -107,8 +142,11 @@ func (s *Sampler) Size() int { return s.p * s.k }
 // Epoch lists the batches of epoch e, each the positions of its rows.
 func (s *Sampler) Epoch(e int) [][]int {
 	rng := Rand(s.seed, "sampler", e)
-	if s.variant == Uniform {
+	switch s.variant {
+	case Uniform:
 		return s.uniform(rng)
+	case Shuffle:
+		return s.shuffled(rng)
 	}
 	return s.groups(rng)
 }
@@ -122,6 +160,16 @@ func (s *Sampler) uniform(rng *rand.Rand) [][]int {
 			batch = s.draw(batch, c, rng)
 		}
 		epoch[b] = batch
+	}
+	return epoch
+}
+
+func (s *Sampler) shuffled(rng *rand.Rand) [][]int {
+	order := slices.Clone(s.rows[0])
+	shuffle(order, rng)
+	epoch := make([][]int, s.batches)
+	for b := range epoch {
+		epoch[b] = order[b*s.k : (b+1)*s.k : (b+1)*s.k]
 	}
 	return epoch
 }

@@ -88,7 +88,7 @@ func TestSamplerProperties(t *testing.T) {
 		p, k := rapid.IntRange(1, 8).Draw(t, "P"), rapid.IntRange(1, 6).Draw(t, "K")
 		variant := rapid.SampledFrom([]string{Groups, Uniform}).Draw(t, "variant")
 		seed, e := rapid.Uint64().Draw(t, "seed"), rapid.IntRange(0, 50).Draw(t, "epoch")
-		s, err := NewSampler(SamplerConfig{variant, p, k}, labels, seed)
+		s, err := NewSampler(SamplerConfig{Variant: variant, Classes: p, Images: k}, labels, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +101,7 @@ func TestSamplerProperties(t *testing.T) {
 				t.Fatalf("batch of %d, Size says %d", len(batch), s.Size())
 			}
 		}
-		again, _ := NewSampler(SamplerConfig{variant, p, k}, labels, seed)
+		again, _ := NewSampler(SamplerConfig{Variant: variant, Classes: p, Images: k}, labels, seed)
 		again.Epoch(e + 1) // an epoch does not depend on those drawn before
 		if !cmp.Equal(again.Epoch(e), epoch) {
 			t.Fatal("the same epoch drawn again differs")
@@ -112,7 +112,7 @@ func TestSamplerProperties(t *testing.T) {
 // A check that cannot fail proves nothing: each way of spoiling an epoch is seen.
 func TestCheckEpochSeesFaults(t *testing.T) {
 	labels := []int{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, -1}
-	s, err := NewSampler(SamplerConfig{Groups, 2, 2}, labels, 7)
+	s, err := NewSampler(SamplerConfig{Variant: Groups, Classes: 2, Images: 2}, labels, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,8 +147,8 @@ func TestSamplerDrawsDiffer(t *testing.T) {
 		labels[i] = i % 20
 	}
 	for _, variant := range []string{Groups, Uniform} {
-		s, _ := NewSampler(SamplerConfig{variant, 8, 4}, labels, 1)
-		other, _ := NewSampler(SamplerConfig{variant, 8, 4}, labels, 2)
+		s, _ := NewSampler(SamplerConfig{Variant: variant, Classes: 8, Images: 4}, labels, 1)
+		other, _ := NewSampler(SamplerConfig{Variant: variant, Classes: 8, Images: 4}, labels, 2)
 		if cmp.Equal(s.Epoch(0), s.Epoch(1)) {
 			t.Errorf("%s: epochs 0 and 1 are the same", variant)
 		}
@@ -166,7 +166,7 @@ func TestUniformIgnoresClassSize(t *testing.T) {
 			labels = append(labels, class)
 		}
 	}
-	s, _ := NewSampler(SamplerConfig{Uniform, 2, 2}, labels, 3)
+	s, _ := NewSampler(SamplerConfig{Variant: Uniform, Classes: 2, Images: 2}, labels, 3)
 	counts, all := make([]float64, 4), 0.0
 	for e := range 60 {
 		for _, batch := range s.Epoch(e) {
@@ -188,9 +188,9 @@ func TestSamplerRefuses(t *testing.T) {
 		labels []int
 		want   string
 	}{
-		{SamplerConfig{"random", 2, 2}, []int{0}, `train: sampler: variant is "random", expected groups or uniform`},
-		{SamplerConfig{Groups, 0, 2}, []int{0}, "train: sampler: 0 classes of 2 images, expected at least 1 of 1"},
-		{SamplerConfig{Groups, 2, 2}, []int{-1, -1}, "train: sampler: none of 2 rows has a label"},
+		{SamplerConfig{Variant: "random", Classes: 2, Images: 2}, []int{0}, `train: sampler: variant is "random", expected groups, uniform or shuffle`},
+		{SamplerConfig{Variant: Groups, Classes: 0, Images: 2}, []int{0}, "train: sampler: 0 classes of 2 images, expected at least 1 of 1"},
+		{SamplerConfig{Variant: Groups, Classes: 2, Images: 2}, []int{-1, -1}, "train: sampler: none of 2 rows has a label"},
 	} {
 		if _, err := NewSampler(c.cfg, c.labels, 0); err == nil || err.Error() != c.want {
 			t.Errorf("%v: %v, expected %s", c.cfg, err, c.want)
@@ -236,7 +236,7 @@ func BenchmarkSamplerEpoch(b *testing.B) {
 	for i := range labels {
 		labels[i] = rng.IntN(11318)
 	}
-	s, err := NewSampler(SamplerConfig{Groups, 16, 4}, labels, 1)
+	s, err := NewSampler(SamplerConfig{Variant: Groups, Classes: 16, Images: 4}, labels, 1)
 	if err != nil {
 		b.Fatal(err)
 	}

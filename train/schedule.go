@@ -8,24 +8,29 @@ import (
 
 // ScheduleConfig names how the learning rate moves over a run. Steps are iterations, counted from 0.
 type ScheduleConfig struct {
-	Name       string  `yaml:"name" json:"name"`               // constant | cosine | multistep | supcon
+	Name       string  `yaml:"name" json:"name"`               // constant | cosine | linear | multistep | supcon
 	Min        float64 `yaml:"lr_min" json:"lr_min"`           // cosine: the rate at the end; supcon: see Schedule
 	Milestones []int   `yaml:"milestones" json:"milestones"`   // multistep: the steps at which the rate falls
 	Gamma      float64 `yaml:"gamma" json:"gamma"`             // multistep, supcon: the factor of each fall
 	Warmup     int     `yaml:"warmup" json:"warmup"`           // steps of linear rise before everything
 	WarmupFrom float64 `yaml:"warmup_from" json:"warmup_from"` // the rate it rises from; 0: lr/warmup, as a first step of rate 0 would be wasted
+	Hold       float64 `yaml:"hold" json:"hold"`               // linear: the share of the run before the rate falls
+	Beta1      float64 `yaml:"beta1" json:"beta1"`             // linear: the solver's β₁ from epoch E on; 0: as before
 }
 
 // Schedule is the learning rate as a function of the step alone, η the base rate and T the run's steps.
 //
 //	constant   η
 //	cosine     min + (η - min)·(1 + cos(π t/T))/2, and min from T on
+//	linear     η in the first E epochs, then η·(N - e)/(N - E) in epoch e, N epochs in all and E = round(Hold·N)
 //	multistep  η·γ^(number of milestones ≤ t)
 //	supcon     cosine by whole epochs e = 1, 2, …, with min = η·γ³ (SupContrast's own)
 //
 // With a warm-up of W steps the rate at t < W is from + (η - from)·t/W, then the schedule runs over the
 // remaining T - W. Only supcon counts its warm-up inside the cosine, rising to where the cosine then is.
-// Source: METHODS 15.3; golden cosine_lr, multistep_lr, supcon_lr.
+// linear counts its epochs e = 0, 1, … whole, as Co-teaching's code does (80 of 200: Hold 0.4): within the first
+// epoch, and in a run that has only one, nothing falls.
+// Source: METHODS 12.1, 15.3; golden cosine_lr, multistep_lr, supcon_lr, coteaching_adam_plan.
 type Schedule struct {
 	ScheduleConfig
 	LR    float64 // η
@@ -48,8 +53,8 @@ func (s Schedule) validate() error {
 	}
 	falls := s.Name == "multistep" || s.Name == "supcon"
 	switch {
-	case !slices.Contains([]string{"constant", "cosine", "multistep", "supcon"}, s.Name):
-		return fmt.Errorf("train: schedule %q is unknown: known are constant, cosine, multistep, supcon", s.Name)
+	case !slices.Contains([]string{"constant", "cosine", "linear", "multistep", "supcon"}, s.Name):
+		return fmt.Errorf("train: schedule %q is unknown: known are constant, cosine, linear, multistep, supcon", s.Name)
 	case !(s.LR >= 0) || math.IsInf(s.LR, 0):
 		return wrong("lr", s.LR, "a finite number from 0")
 	case s.Total < 1:
@@ -68,6 +73,14 @@ func (s Schedule) validate() error {
 		return wrong("gamma", s.Gamma, "a number above 0, at most 1")
 	case !falls && s.Gamma != 0:
 		return wrong("gamma", s.Gamma, "none: it belongs to multistep and supcon")
+	case !(s.Hold >= 0 && s.Hold <= 1):
+		return wrong("hold", s.Hold, "a share from 0 to 1")
+	case !(s.Beta1 >= 0 && s.Beta1 < 1):
+		return wrong("beta1", s.Beta1, "a number from 0 to below 1")
+	case s.Name != "linear" && s.Hold != 0:
+		return wrong("hold", s.Hold, "none: it belongs to linear")
+	case s.Name != "linear" && s.Beta1 != 0:
+		return wrong("beta1", s.Beta1, "none: it belongs to linear")
 	case s.Name != "multistep" && len(s.Milestones) > 0:
 		return wrong("milestones", s.Milestones, "none: they belong to multistep")
 	case !slices.IsSorted(s.Milestones):
@@ -102,6 +115,10 @@ func (s Schedule) plain(step int) float64 {
 	case "supcon":
 		epoch := step/s.Epoch + 1
 		return cosineRate(s.LR, s.floor(), float64(epoch*s.Epoch)/float64(s.Total))
+	case "linear":
+		if e, from, all := s.falling(step); e >= from && from < all {
+			return float64(all-e) / float64(all-from) * s.LR
+		}
 	case "multistep":
 		lr := s.LR
 		for _, m := range s.Milestones {
@@ -112,6 +129,24 @@ func (s Schedule) plain(step int) float64 {
 		return lr
 	}
 	return s.LR
+}
+
+// falling counts a linear schedule's epochs: that of a step after the warm-up, the first that falls, and all. Steps
+// beyond the run are in an epoch of rate 0.
+func (s Schedule) falling(step int) (e, from, all int) {
+	all = (s.Total - s.Warmup + s.Epoch - 1) / s.Epoch
+	return min(step/s.Epoch, all), int(math.Round(s.Hold * float64(all))), all
+}
+
+// Beta1At is the β₁ that a step wants of the solver; 0: the solver's own.
+func (s Schedule) Beta1At(step int) float64 {
+	if s.Beta1 == 0 || step < s.Warmup {
+		return 0
+	}
+	if e, from, _ := s.falling(step - s.Warmup); e < from {
+		return 0
+	}
+	return s.Beta1
 }
 
 // floor is where the supcon schedule ends.

@@ -70,6 +70,16 @@ func (s *solver) Step(params []*features.Param, lr float64) {
 	}
 }
 
+// setBeta1 changes β₁ from the next step on, as torch does where it is set between steps: the correction of the mean
+// counts all steps with the new β₁.
+func (s *solver) setBeta1(beta1 float64) { s.cfg.Beta1 = beta1 }
+
+// hasBeta1 says whether a solver has a β₁ to change.
+func hasBeta1(s Solver) bool {
+	own, ok := s.(*solver)
+	return ok && own.cfg.HasBeta1()
+}
+
 func newSolverSlot(buffers, size int) *solverSlot {
 	mem := &solverSlot{buffers: make([][]float32, buffers)}
 	for i := range mem.buffers {

@@ -46,6 +46,9 @@ func DefaultSolver(name string) SolverConfig {
 	return c
 }
 
+// HasBeta1 says whether the solver named has a β₁.
+func (c SolverConfig) HasBeta1() bool { return slices.Contains(solvers[c.Name], "beta1") }
+
 // Validate says what is wrong, in one line.
 func (c SolverConfig) Validate() error {
 	has, ok := solvers[c.Name]

@@ -43,6 +43,9 @@ func (t *Trainer) step() (*Step, error) {
 			return nil, err
 		}
 	}
+	if t.chooser != nil {
+		f.Kept = t.chooser.Chosen()
+	}
 	if t.Bank != nil {
 		t.Bank.Push(kept)
 		f.Bank = t.Bank.Len()
@@ -114,10 +117,10 @@ func (t *Trainer) descend(z, kept features.Set) error {
 	}
 	for i := range t.groups {
 		if g := &t.groups[i]; g.runs(f.Number) {
-			g.Solver.Step(g.Params, g.rate(f.Number))
+			g.step(f.Number)
 		}
 	}
-	f.LossLR, f.BackboneLR = t.rateOf(LossGroup), t.rateOf(BackboneGroup)
+	f.LossLR, f.BackboneLR, f.PeerLR = t.rateOf(LossGroup), t.rateOf(BackboneGroup), t.rateOf(PeerGroup)
 	return nil
 }
 

@@ -21,6 +21,13 @@ type Term struct {
 	Start  int  // the term is 0 in the steps before this one; the first step is 1
 }
 
+// Chooser is a loss that judges labels itself: of the rows of a batch it learns from some only. It is a run's only
+// term, and there is no filter beside it.
+type Chooser interface {
+	losses.Loss
+	Chosen() []int // positions of these rows, rising, of the last Eval; valid until the next
+}
+
 // objective evaluates terms and adds up their gradients in buffers that it keeps.
 type objective struct {
 	terms  []Term

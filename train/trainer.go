@@ -53,13 +53,14 @@ type Step struct {
 	Loss          float64   // Σ weight·term
 	Terms         []float64 // before weighting, in the order of Config.Terms
 	IDs           []int     // of the rows of the batch
-	Kept          []int     // positions in the batch, rising
+	Kept          []int     // positions in the batch, rising: what the filter kept, or what a loss that is a Chooser chose
 	Scores        []float64 // the filter's, of all rows; nil without a filter
 	Threshold     float64   // scores above it were kept
 	HasThreshold  bool      // false without a filter, and where it kept everything
 	LR            float64   // of the head
 	LossLR        float64   // of the losses' own parameters; 0: none, or not stepped
 	BackboneLR    float64   // 0: none, resting, or not stepped
+	PeerLR        float64   // of the second network; 0: none, resting, or not stepped
 	GradientNorm  float64   // of the encoder's parameters that the step moves, before clipping
 	Bank          int       // members after the step
 	Skipped       bool      // no term was active and the solver did not step
@@ -116,6 +117,7 @@ type Trainer struct {
 	state     []*features.Param // of the encoder, not stepped
 	groups    []group
 	objective *objective
+	chooser   Chooser // the one among the losses, or nil
 	progress  Progress
 	best      [][]float32 // values of params, then of state, at the best validation; nil before it
 
@@ -136,6 +138,11 @@ func New(cfg Config) (*Trainer, error) {
 	}
 	t.progress.Validated = -1
 	t.progress.BestStep = -1
+	for _, term := range cfg.Terms {
+		if c, ok := term.Loss.(Chooser); ok {
+			t.chooser = c
+		}
+	}
 	if t.LogEvery == 0 {
 		t.LogEvery = 1
 	}
@@ -176,6 +183,8 @@ func (t *Trainer) check() error {
 	switch {
 	case len(t.Terms) == 0:
 		return fmt.Errorf("train: no loss is given")
+	case t.chooser != nil && (len(t.Terms) > 1 || t.Filter != nil || t.Bank != nil):
+		return fmt.Errorf("train: a loss that chooses its rows stands alone: found %d terms, a filter: %v, a bank: %v", len(t.Terms), t.Filter != nil, t.Bank != nil)
 	case t.Steps < 1:
 		return fmt.Errorf("train: length is %d steps, expected at least 1", t.Steps)
 	case t.Filter != nil && t.Filter.NeedsBank() && t.Bank == nil:

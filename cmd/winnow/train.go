@@ -26,6 +26,8 @@ func trainCommand() *cli.Command {
 			"and features are joined by path. Everything goes into the run's folder: head.winnow (the best head),\n" +
 			"last.winnow, config.yaml (every setting as it was used), run.json, result.json, metrics.jsonl, TensorBoard\n" +
 			"events, and checkpoint.winnow, from which --resume goes on to the same bits as a run never stopped.\n\n" +
+			"--method names another way to train than by losses and a filter: two classifiers that teach each other, or one\n" +
+			"that reckons with the noise; their settings stand under peers.\n\n" +
 			"With --finetune the backbone is trained together with the head: all of it, from a stage on (winnow models show\n" +
 			"lists them), or the weights that a pattern names. It then looks at the images below --root; the features of the\n" +
 			"backbone as it is, which the head starts from, are made in the run's folder unless --features names them, which\n" +
@@ -34,6 +36,7 @@ func trainCommand() *cli.Command {
 			"--loss names. 'winnow train --defaults' prints them.\n\n" +
 			"   winnow train --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds\n" +
 			"   winnow train --manifest birds.csv --features birds.features --loss soft_triple --filter proxysim --out runs/birds2\n" +
+			"   winnow train --manifest birds.csv --features birds.features --method co-teaching --noise-rate 0.3 --out runs/birds4\n" +
 			"   winnow train --manifest birds.csv --root birds/ --model mobilenetv2 --finetune all --out runs/birds3",
 		Flags:  showDefaults(trainFlags, config.Default()),
 		Action: runTrain,
@@ -52,6 +55,7 @@ var trainFlags = []cli.Flag{
 	&cli.StringFlag{Name: "cache-limit", Usage: "most memory for what the untrained part gives, or for decoded images, `SIZE`: 512MiB, 2GiB, 0 for none"},
 	&cli.StringFlag{Name: "config", Usage: "settings, YAML `FILE`; with --resume the run's own by default"},
 	&cli.StringSliceFlag{Name: "set", Usage: "one setting, `KEY=VALUE`: solver.name=sgd, losses.0.weight=2, schedule.warm_up=\"1 epoch\""},
+	&cli.StringFlag{Name: "method", Usage: "`NAME` of the way to train: " + methodNames()},
 	&cli.StringSliceFlag{Name: "loss", Usage: "`NAME` of a loss, or NAME:bank for against the memory bank; may be repeated"},
 	&cli.StringFlag{Name: "filter", Usage: "`NAME` of the filter's scorer, or none"},
 	&cli.Float64Flag{Name: "noise-rate", Usage: "share `P` of the labels thought to be wrong: the filter drops as many"},
@@ -60,7 +64,7 @@ var trainFlags = []cli.Flag{
 	&cli.StringFlag{Name: "init", Usage: "start of the head: whiten or random"},
 	&cli.Float64Flag{Name: "epochs", Usage: "length `N` of the training in epochs"},
 	&cli.IntFlag{Name: "steps", Usage: "length `N` of the training in steps"},
-	&cli.StringFlag{Name: "batch", Usage: "`PxK`: classes and images of each in a batch, for example 16x4"},
+	&cli.StringFlag{Name: "batch", Usage: "`PxK`: classes and images of each in a batch, for example 16x4; `N` images where the sampler draws any"},
 	&cli.Float64Flag{Name: "lr", Usage: "learning rate of the head"},
 	&cli.Uint64Flag{Name: "seed", Usage: "seed of everything that is drawn"},
 	&cli.BoolFlag{Name: "resume", Usage: "go on where the run in --out was stopped"},

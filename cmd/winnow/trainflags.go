@@ -12,6 +12,7 @@ import (
 
 	"winnow/backbone"
 	"winnow/internal/config"
+	"winnow/train"
 )
 
 // trainConfig puts the settings together: defaults, file, --set, flags.
@@ -25,7 +26,10 @@ func trainConfig(c *cli.Context) (config.Run, error) {
 	if _, err := config.Load(path, nil); err != nil {
 		return config.Run{}, err
 	}
-	settings, ofLosses := c.StringSlice("set"), []string(nil)
+	settings, ofLosses := slices.Clone(c.StringSlice("set")), []string(nil)
+	if c.IsSet("method") {
+		settings = append(settings, "method="+c.String("method"))
+	}
 	if c.IsSet("loss") { // settings of losses are of those that --loss names
 		for _, s := range settings {
 			if strings.HasPrefix(s, "losses.") {
@@ -37,6 +41,9 @@ func trainConfig(c *cli.Context) (config.Run, error) {
 	cfg, err := config.Load(path, settings)
 	if err != nil {
 		return cfg, usageError{err}
+	}
+	if err := methodMisused(c, cfg); err != nil {
+		return cfg, err
 	}
 	if err := applyTrainFlags(c, &cfg); err != nil {
 		return cfg, usageError{err}
@@ -55,15 +62,21 @@ func trainConfig(c *cli.Context) (config.Run, error) {
 // applyTrainFlags changes what the common flags name.
 func applyTrainFlags(c *cli.Context, cfg *config.Run) error {
 	for flag, set := range map[string]func(value string) error{
-		"manifest":    func(v string) error { cfg.Data.Manifest = v; return nil },
-		"root":        func(v string) error { cfg.Data.Root = v; return nil },
-		"features":    func(v string) error { cfg.Data.Features = v; return nil },
-		"model":       func(v string) error { cfg.Data.Model = v; return nil },
-		"finetune":    func(v string) error { cfg.Finetune.Weights = v; return nil },
-		"augment":     func(v string) error { cfg.Finetune.Augment = v; return nil },
-		"filter":      func(v string) error { cfg.Filter.Scorer = v; return nil },
-		"init":        func(v string) error { cfg.Head.Init = v; return nil },
-		"noise-rate":  func(string) error { cfg.Filter.Rate = c.Float64("noise-rate"); return nil },
+		"manifest": func(v string) error { cfg.Data.Manifest = v; return nil },
+		"root":     func(v string) error { cfg.Data.Root = v; return nil },
+		"features": func(v string) error { cfg.Data.Features = v; return nil },
+		"model":    func(v string) error { cfg.Data.Model = v; return nil },
+		"finetune": func(v string) error { cfg.Finetune.Weights = v; return nil },
+		"augment":  func(v string) error { cfg.Finetune.Augment = v; return nil },
+		"filter":   func(v string) error { cfg.Filter.Scorer = v; return nil },
+		"init":     func(v string) error { cfg.Head.Init = v; return nil },
+		"noise-rate": func(string) error {
+			cfg.Filter.Rate = c.Float64("noise-rate")
+			if cfg.Method != config.Metric {
+				cfg.Peers.Rate = cfg.Filter.Rate
+			}
+			return nil
+		},
 		"dim":         func(string) error { cfg.Head.Out = c.Int("dim"); return nil },
 		"lr":          func(string) error { cfg.Solver.LR = c.Float64("lr"); return nil },
 		"backbone-lr": func(string) error { cfg.BackboneSolver.LR = c.Float64("backbone-lr"); return nil },
@@ -77,7 +90,8 @@ func applyTrainFlags(c *cli.Context, cfg *config.Run) error {
 		"epochs": func(string) error { cfg.Length = config.Epochs(c.Float64("epochs")); return nil },
 		"hidden": func(v string) (err error) { cfg.Head.Hidden, err = parseWidths(v); return err },
 		"batch": func(v string) (err error) {
-			cfg.Sampler.Classes, cfg.Sampler.Images, err = parseBatch(v)
+			s := &cfg.Sampler
+			s.Classes, s.Images, s.Rows, err = parseBatch(v, s.Variant)
 			return err
 		},
 	} {
@@ -122,7 +136,8 @@ func showDefaults(flags []cli.Flag, d config.Run) []cli.Flag {
 		terms = append(terms, l.Term())
 	}
 	texts := map[string]string{
-		"loss": strings.Join(terms, ", "), "filter": d.Filter.Scorer, "noise-rate": fmt.Sprint(d.Filter.Rate),
+		"method": d.Method,
+		"loss":   strings.Join(terms, ", "), "filter": d.Filter.Scorer, "noise-rate": fmt.Sprint(d.Filter.Rate),
 		"dim": fmt.Sprint(d.Head.Out), "hidden": "none", "init": d.Head.Init, "lr": fmt.Sprint(d.Solver.LR), "seed": fmt.Sprint(d.Seed),
 		"finetune": d.Finetune.Weights, "augment": d.Finetune.Augment, "cache-limit": d.Finetune.CacheLimit.String(), "backbone-lr": fmt.Sprint(d.BackboneSolver.LR),
 		"batch":  fmt.Sprintf("%dx%d", d.Sampler.Classes, d.Sampler.Images),
@@ -146,14 +161,21 @@ func showDefaults(flags []cli.Flag, d config.Run) []cli.Flag {
 	return flags
 }
 
-func parseBatch(text string) (classes, images int, err error) {
+// parseBatch reads PxK, or N rows where the sampler's variant draws rows.
+func parseBatch(text, variant string) (classes, images, rows int, err error) {
+	if variant == train.Shuffle {
+		if rows, err = strconv.Atoi(text); err != nil {
+			return 0, 0, 0, fmt.Errorf("--batch: found %q, expected a number of images, as the sampler is %s", text, variant)
+		}
+		return 0, 0, rows, nil
+	}
 	p, k, ok := strings.Cut(strings.ReplaceAll(text, "×", "x"), "x")
 	classes, err1 := strconv.Atoi(p)
 	images, err2 := strconv.Atoi(k)
 	if !ok || err1 != nil || err2 != nil {
-		return 0, 0, fmt.Errorf("--batch: found %q, expected classes x images, for example 16x4", text)
+		return 0, 0, 0, fmt.Errorf("--batch: found %q, expected classes x images, for example 16x4", text)
 	}
-	return classes, images, nil
+	return classes, images, 0, nil
 }
 
 func parseWidths(text string) ([]int, error) {

@@ -149,6 +149,9 @@ func (r *trainCommandRun) tellPlan(plan trainPlan) {
 	if plan.Config.Head.Out != r.cfg.Head.Out {
 		note(r.c, "dimension %d is more than the %d of the features: using %d", r.cfg.Head.Out, plan.Config.Head.In, plan.Config.Head.Out)
 	}
+	if r.cfg.Method != config.Metric {
+		note(r.c, "%s", describeMethod(r.cfg))
+	}
 	if f := r.cfg.Filter; f.Scorer != config.NoFilter && f.Threshold != filters.ThresholdFixed {
 		note(r.c, "the filter %s drops about %.0f %% of the labels (set by --noise-rate)", f.Scorer, 100*f.Rate)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"winnow/eval"
@@ -84,14 +85,11 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 			return trained{}, err
 		}
 	}
-	encoder, err := openEncoder(ctx, h, cfg, data, sampler, tc.Clock, opts.Tuning)
+	encoder, err := openLearner(ctx, &tc, h, cfg, data, opts.Tuning)
 	if err != nil {
 		return trained{}, err
 	}
 	defer encoder.Close()
-	if tc.Groups, err = buildGroups(cfg, h, encoder, tc.Terms, tc.Steps, sampler.Batches()); err != nil {
-		return trained{}, err
-	}
 	tc.Encoder, tc.Dir, tc.Stepped, tc.Validated = encoder, opts.Dir, opts.Stepped, opts.Validated
 	if data.Validation.Len() > 0 {
 		tc.Validate = func(ctx context.Context) (float64, error) {
@@ -155,6 +153,22 @@ func willTrain(cfg config.Run, tc train.Config, epoch int, opts trainOptions) er
 		return train.SameRun(opts.Dir, tc.Identity)
 	}
 	return nil
+}
+
+// openLearner gives a run what it trains and who steps it: networks that are its method, with their loss, or an
+// encoder under the losses that it has.
+func openLearner(ctx context.Context, tc *train.Config, h *head.Head, cfg config.Run, data trainData, t *tuning) (closingEncoder, error) {
+	if cfg.Method != config.Metric {
+		return openPeers(tc, h, cfg, data)
+	}
+	encoder, err := openEncoder(ctx, h, cfg, data, tc.Sampler, tc.Clock, t)
+	if err != nil {
+		return nil, err
+	}
+	if tc.Groups, err = buildGroups(cfg, h, encoder, tc.Terms, tc.Steps, tc.Sampler.Batches()); err != nil {
+		return nil, errors.Join(err, encoder.Close())
+	}
+	return encoder, nil
 }
 
 // openEncoder is what a run trains: a head on stored features, or a head on a live backbone.
@@ -267,7 +281,7 @@ func buildTerm(l config.Loss, i int, cfg config.Run, classes, epoch int, clock *
 func trainIdentity(cfg config.Run, data trainData) map[string]string {
 	id := config.Flatten(cfg)
 	maps.DeleteFunc(id, func(key, _ string) bool {
-		return key == "data.manifest" || key == "data.root" || key == "data.features" || key == "data.model" || key == "checkpoint"
+		return cfg.Method == config.Metric && strings.HasPrefix(key, "peers.") || key == "data.manifest" || key == "data.root" || key == "data.features" || key == "data.model" || key == "checkpoint"
 	})
 	if cfg.Finetune.On() {
 		id["data.model"] = data.Key.Model

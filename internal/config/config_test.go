@@ -117,7 +117,7 @@ func TestAnotherSolverBringsItsDefaults(t *testing.T) {
 func TestErrorsSayWhereAndWhat(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"solver:\n  lr: 1e-3\n  lrr: 2\n", "config: run.yaml:3:3: unknown key solver.lrr: known here are alpha, amsgrad, beta1, beta2, centered, dampening, eps, lr, momentum, name, nesterov, weight_decay"},
-		{"sead: 1\n", "config: run.yaml:1:1: unknown key sead: known here are backbone_schedule, backbone_solver, bank, checkpoint, clip, data, filter, finetune, head, length, log_every, loss_schedule, loss_solver, losses, sampler, schedule, seed, solver, step_idle, validation"},
+		{"sead: 1\n", "config: run.yaml:1:1: unknown key sead: known here are backbone_schedule, backbone_solver, bank, checkpoint, clip, data, filter, finetune, head, length, log_every, loss_schedule, loss_solver, losses, method, peers, sampler, schedule, seed, solver, step_idle, validation"},
 		{"filter:\n  avgsim_steps: 3\n", "config: run.yaml:2:3: unknown key filter.avgsim_steps: known here are avgsim, debias, denominator, fixed, kappa, rate, scorer, threshold, warm_up, window"},
 		{"losses:\n  - name: contrastive\n    wieght: 1\n", "config: run.yaml:3:5: unknown key losses.0.wieght: known here are against, name, settings, start, weight"},
 		{"head: {out: 1.5}", `config: run.yaml:1:13: head.out: found "1.5", expected an integer`},
@@ -177,7 +177,7 @@ func TestValidateNamesTheKey(t *testing.T) {
 		{"filter.scorer=proxysim", "config: filter.scorer: proxysim judges by the proxies of a loss: expected one of soft_triple among the losses"},
 		{"filter.rate=1", "config: filters: rate is 1, expected a share from 0 to below 1"},
 		{"solver.name=lion", "config: solver: train: "},
-		{"schedule.name=linear", "config: the schedule of solver: train: "},
+		{"schedule.name=line", "config: the schedule of solver: train: "},
 		{"sampler.variant=pk", "config: train: sampler: variant"},
 		{"sampler.images=2000000", "config: sampler: batches of 16×2000000 rows, expected at most 1048576"},
 		{"length=0", `config: length: found 0, expected for example "20 epochs"`},
@@ -191,7 +191,7 @@ func TestValidateNamesTheKey(t *testing.T) {
 		{"finetune.chunk=-1", "config: finetune.chunk: found -1, expected a number of images, or 0 for the whole batch"},
 		{"finetune.augment=", `config: finetune.augment: found "", expected none or the name of a recipe`},
 		{"backbone_solver.name=lion", "config: backbone_solver: train: "},
-		{"backbone_schedule.name=linear", "config: the schedule of backbone_solver: train: "},
+		{"backbone_schedule.name=line", "config: the schedule of backbone_solver: train: "},
 		{"log_every=0", "config: log_every: found 0, expected at least 1 step"},
 	} {
 		got := parseText(t, "", c.setting)

@@ -33,7 +33,7 @@ func Parse(name string, text []byte, settings []string) (Run, error) {
 	if err != nil {
 		return c, err
 	}
-	c.chooseSolvers(root, settings)
+	c.choose(root, settings)
 	if root != nil {
 		if err := (decoder{name}).put(reflect.ValueOf(&c).Elem(), root, ""); err != nil {
 			return c, err
@@ -47,18 +47,33 @@ func Parse(name string, text []byte, settings []string) (Run, error) {
 	return c, nil
 }
 
-// chooseSolvers looks ahead for the solvers' names, as a solver brings its own defaults. With another
-// solver than the default's, the default learning rate is torch's.
-func (c *Run) chooseSolvers(root ast.Node, settings []string) {
-	for key, solver := range map[string]*train.SolverConfig{"solver": &c.Solver, "loss_solver": &c.LossSolver, "backbone_solver": &c.BackboneSolver} {
-		name := lookUp(root, key, "name")
+// choose looks ahead for the names of what brings its own defaults: the method, the sampler, the solvers, the
+// schedule. With another solver than the default's, the default learning rate is torch's.
+func (c *Run) choose(root ast.Node, settings []string) {
+	named := func(keys ...string) string {
+		name := lookUp(root, keys...)
 		for _, s := range settings {
-			if value, ok := strings.CutPrefix(s, key+".name="); ok {
+			if value, ok := strings.CutPrefix(s, strings.Join(keys, ".")+"="); ok {
 				name = value
 			}
 		}
-		if name != "" && name != solver.Name {
+		return name
+	}
+	if name := named("method"); name != "" && name != c.Method {
+		c.setMethod(name)
+	}
+	if name := named("sampler", "variant"); name != "" && name != c.Sampler.Variant {
+		c.Sampler = train.DefaultSampler(name)
+	}
+	if name := named("schedule", "name"); name != "" && name != c.Schedule.Name {
+		c.Schedule = Schedule{}
+	}
+	for key, solver := range map[string]*train.SolverConfig{"solver": &c.Solver, "loss_solver": &c.LossSolver, "backbone_solver": &c.BackboneSolver} {
+		if name := named(key, "name"); name != "" && name != solver.Name {
 			*solver = train.DefaultSolver(name)
+			if key == "solver" && !solver.HasBeta1() {
+				c.Schedule.Beta1 = 0
+			}
 		}
 	}
 }

@@ -3,17 +3,19 @@ package config
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"winnow/filters"
 	"winnow/losses"
 	"winnow/train"
+	"winnow/train/peers"
 )
 
 // Validate checks every value and what belongs together; what depends on the data (dimensions, classes,
 // the length of an epoch) is checked where the run is built. It also completes the settings of the losses.
 func (c *Run) Validate() error {
-	for _, check := range []func() error{c.checkLosses, c.checkHead, c.checkFilter, c.checkSolvers, c.Finetune.check, c.checkRest} {
+	for _, check := range []func() error{c.checkMethod, c.checkLosses, c.checkHead, c.checkFilter, c.checkSolvers, c.Finetune.check, c.checkRest} {
 		if err := check(); err != nil {
 			return fmt.Errorf("config: %w", err)
 		}
@@ -21,7 +23,54 @@ func (c *Run) Validate() error {
 	return nil
 }
 
+// checkMethod keeps methods apart that train in different ways.
+func (c *Run) checkMethod() error {
+	if c.Method == Metric {
+		if c.Peers != defaultPeers(Metric) {
+			return fmt.Errorf("peers: found settings of another method than %s, expected none: name it with method", Metric)
+		}
+		return nil
+	}
+	if !slices.Contains(peers.Methods(), c.Method) {
+		return fmt.Errorf("method: found %q, expected %s, %s", c.Method, Metric, strings.Join(peers.Methods(), ", "))
+	}
+	own := c.Method + " has its own loss and its own way to choose rows"
+	switch {
+	case len(c.Losses) > 0:
+		return fmt.Errorf("losses: found %d, expected none: %s", len(c.Losses), own)
+	case c.Bank.Size != 0:
+		return fmt.Errorf("bank.size: found %d, expected 0: %s", c.Bank.Size, own)
+	case c.Filter.Scorer != NoFilter:
+		return fmt.Errorf("filter.scorer: found %q, expected %s: %s", c.Filter.Scorer, NoFilter, own)
+	case c.Finetune.On():
+		return fmt.Errorf("finetune.weights: found %q, expected %s: %s trains heads on stored features", c.Finetune.Weights, NoWeights, c.Method)
+	case c.Validation.Patience > 0 && c.Method == peers.FCorrection && c.Peers.Transition == peers.Estimated:
+		return fmt.Errorf("validation.patience: found %d, expected 0: the first stage of %s leaves the head that is validated alone", c.Validation.Patience, c.Method)
+	}
+	p, usual := c.Peers, defaultPeers(c.Method)
+	for _, s := range []struct {
+		key          string
+		found, usual Span
+		of           []string
+	}{
+		{"gradual", p.Gradual, usual.Gradual, []string{peers.CoTeaching, peers.CoTeachingPlus, peers.CoTeachingTemperature}},
+		{"warm_up", p.WarmUp, usual.WarmUp, []string{peers.CoTeachingPlus}},
+		{"first_stage", p.FirstStage, usual.FirstStage, []string{peers.FCorrection}},
+	} {
+		if s.found != s.usual && !slices.Contains(s.of, c.Method) {
+			return fmt.Errorf("peers.%s: found %s, expected none: it belongs to %s", s.key, s.found, strings.Join(s.of, ", "))
+		}
+	}
+	if p.FirstStage.N > 0 {
+		p.FirstStage = Steps(1) // its length is checked against the data's
+	}
+	return p.In(c.Method, 1).Validate()
+}
+
 func (c *Run) checkLosses() error {
+	if c.Method != Metric {
+		return nil
+	}
 	if len(c.Losses) == 0 {
 		return fmt.Errorf("losses: none is given, expected at least one")
 	}
@@ -113,6 +162,9 @@ func (c *Run) checkSolvers() error {
 		if _, err := train.NewSolver(s.solver); err != nil {
 			return fmt.Errorf("%s: %w", s.key, err)
 		}
+		if s.schedule.Beta1 > 0 && !s.solver.HasBeta1() {
+			return fmt.Errorf("the schedule of %s: beta1: found %v, and %s has none: expected adam or adamw, or 0", s.key, s.schedule.Beta1, s.solver.Name)
+		}
 		schedule := s.schedule.ScheduleConfig
 		schedule.Warmup, schedule.Milestones = 0, nil // lengths are checked against the data's
 		if _, err := train.NewSchedule(schedule, s.solver.LR, 1, 1); err != nil {
@@ -142,6 +194,8 @@ func (c *Run) checkRest() error {
 		return fmt.Errorf("validation.patience: found %d, expected 0 or more validations", c.Validation.Patience)
 	case c.LogEvery < 1:
 		return fmt.Errorf("log_every: found %d, expected at least 1 step", c.LogEvery)
+	case c.Sampler.Rows > 1<<20:
+		return fmt.Errorf("sampler: batches of %d rows, expected at most %d", c.Sampler.Rows, 1<<20)
 	case c.Sampler.Classes > 1<<20 || c.Sampler.Images > 1<<20 || c.Sampler.Classes*c.Sampler.Images > 1<<20:
 		return fmt.Errorf("sampler: batches of %d×%d rows, expected at most %d", c.Sampler.Classes, c.Sampler.Images, 1<<20)
 	}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/head"
+	"winnow/internal/config"
+	"winnow/train"
+	"winnow/train/peers"
+)
+
+// methodNames lists what --method takes.
+func methodNames() string {
+	return strings.Join(append([]string{config.Metric}, peers.Methods()...), ", ")
+}
+
+// openPeers builds the networks of a method of package peers, and puts their loss and groups into the run. h is the
+// first network's head.
+func openPeers(tc *train.Config, h *head.Head, cfg config.Run, data trainData) (closingEncoder, error) {
+	epoch := tc.Sampler.Batches()
+	networks, err := peers.New(cfg.Peers.In(cfg.Method, epoch), peers.Input{
+		Head: h, Train: data.Train, Classes: len(data.Classes), Batch: tc.Sampler.Size(), Clock: tc.Clock, Seed: cfg.Seed,
+	})
+	if err != nil {
+		return nil, err
+	}
+	tc.Terms = []train.Term{networks.Term()}
+	tc.Groups, err = networks.Groups(tc.Steps,
+		func() (train.Solver, error) { return train.NewSolver(cfg.Solver) },
+		func(steps int) (train.Schedule, error) {
+			return train.NewSchedule(cfg.Schedule.In(epoch), cfg.Solver.LR, steps, epoch)
+		})
+	if err != nil {
+		return nil, errors.Join(err, networks.Close())
+	}
+	return networks, nil
+}
+
+// methodMisused says which flag is about another method than the one chosen.
+func methodMisused(c *cli.Context, cfg config.Run) error {
+	if cfg.Method == config.Metric {
+		return nil
+	}
+	for _, flag := range []string{"loss", "filter", "finetune"} {
+		if c.IsSet(flag) {
+			return misused("--%s is about --method %s: %s has its own loss, chooses its rows itself and trains heads on stored features", flag, config.Metric, cfg.Method)
+		}
+	}
+	return nil
+}
+
+// describeMethod says in a line what a method of package peers does with labels that look wrong.
+func describeMethod(cfg config.Run) string {
+	p := cfg.Peers
+	switch {
+	case cfg.Method == peers.CrossEntropy:
+		return "cross-entropy takes every label at its word"
+	case cfg.Method == peers.FCorrection && p.Transition == peers.Estimated:
+		return fmt.Sprintf("f-correction trains a network for %s to see which classes are mistaken for which, and then another", p.FirstStage)
+	case cfg.Method == peers.FCorrection:
+		return fmt.Sprintf("f-correction takes %.0f %% of the labels to be wrong, %s (set by --noise-rate and peers.transition)", 100*p.Rate, p.Transition)
+	}
+	return fmt.Sprintf("%s: each of two networks leaves out what the other finds hardest, in the end %.0f %% of the labels (set by --noise-rate)", cfg.Method, 100*p.Rate)
+}

@@ -1,0 +1,81 @@
+package peers
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// ForgetPlan is the share of a batch that is left out, as a function of the epoch: it grows as the networks learn,
+// because they name the rightly labelled first and the others later.
+//
+//	R(e) = e/(T_k - 1) · R^c  for e = 0 … T_k - 1,   R(e) = R  from T_k on
+//
+// With c ≠ 1 the ramp ends at R^c and jumps to R behind it, as in the released code. T_k = 1 leaves nothing out in
+// epoch 0.
+// Source: Han et al., Co-teaching, NeurIPS 2018, section 3 (R(T)); main.py of its code for c. METHODS 12.1.
+type ForgetPlan struct {
+	Rate     float64 // R
+	Exponent float64 // c
+	Gradual  int     // T_k, epochs
+}
+
+// At is R(e), e counted from 0.
+func (p ForgetPlan) At(epoch int) float64 {
+	if epoch >= p.Gradual {
+		return p.Rate
+	}
+	if epoch == 0 {
+		return 0
+	}
+	top := math.Pow(p.Rate, p.Exponent)
+	return float64(epoch) * (top / float64(p.Gradual-1))
+}
+
+// SmallLoss appends to dst the k rows of least loss among the rows named (nil: all), in rising order, and returns it:
+//
+//	k = ⌊(1 - rate)·rows⌋, and all of them where that is 0
+//
+// Of equal losses the earlier named is chosen; NaN is smallest, so that it is not lost.
+// Source: Han et al., NeurIPS 2018, algorithm 1, lines 4-5; k by its code. METHODS 12.1.
+func SmallLoss(dst []int, losses []float64, among []int, rate float64) []int {
+	start := len(dst)
+	if among != nil {
+		dst = append(dst, among...)
+	} else {
+		for i := range losses {
+			dst = append(dst, i)
+		}
+	}
+	rows := dst[start:]
+	k := int(float64(1-rate) * float64(len(rows)))
+	if k == 0 {
+		k = len(rows)
+	}
+	slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(losses[a], losses[b]) })
+	slices.Sort(rows[:k])
+	return dst[:start+k]
+}
+
+// Disagreement appends to dst the rows that two classifiers put in different classes, each in its first largest
+// logit.
+// Source: Yu et al., How does Disagreement Help Generalization against Label Corruption?, ICML 2019, equation 1.
+func Disagreement[T number](dst []int, a, b Matrix[T]) []int {
+	for i := range a.Rows {
+		if first(a.Row(i)) != first(b.Row(i)) {
+			dst = append(dst, i)
+		}
+	}
+	return dst
+}
+
+// first is the position of the largest value, the first of equals.
+func first[T number](row []T) int {
+	best := 0
+	for c, v := range row {
+		if v > row[best] {
+			best = c
+		}
+	}
+	return best
+}

@@ -1,0 +1,145 @@
+// Package peers holds the classifier-style baselines of PRISM's tables: networks that learn to name the given
+// labels, and treat these with suspicion in one of two ways. Co-teaching trains two networks, and each learns from
+// those rows of a batch that the other finds easiest; forward correction trains one, whose prediction passes
+// through a model of the noise before it is compared with the given label.
+//
+// A network is a head (package head) and a classifier of the head's rows:
+//
+//	x → head → y (n×D, not of unit length) → logits (n×C)      retrieval: z = y/‖y‖ of the first network
+//	linear: logits = y·Wᵀ + b          cosine: logits = ŷ·Ŵᵀ/t, rows divided by their norms
+//
+// To the trainer (package train) all networks together are one Encoder whose rows are their logits side by side,
+// and the method is a loss over these. So samplers, solvers, schedules, checkpoints, metrics and observers are the
+// trainer's, and a resumed run repeats an uninterrupted one bit for bit.
+//
+// Logits are float32; softmax, losses and choices are float64. Nothing here sees the truth about a label, or which
+// backbone the features come from. May import train, features, head and losses.
+package peers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Methods.
+const (
+	CoTeaching            = "co-teaching"
+	CoTeachingPlus        = "co-teaching-plus"
+	CoTeachingTemperature = "co-teaching-temperature"
+	FCorrection           = "f-correction"
+	CrossEntropy          = "cross-entropy"
+)
+
+// Methods lists them.
+func Methods() []string {
+	return []string{CoTeaching, CoTeachingPlus, CoTeachingTemperature, FCorrection, CrossEntropy}
+}
+
+// Classifiers.
+const (
+	Linear = "linear"
+	Cosine = "cosine"
+)
+
+// Config says what learns and how. Lengths are filled in once an epoch's is known.
+type Config struct {
+	Method      string  `yaml:"method"`
+	Classifier  string  `yaml:"classifier"`  // linear or cosine
+	Temperature float64 `yaml:"temperature"` // t of the cosine classifier
+	Rate        float64 `yaml:"rate"`        // share of the labels thought to be wrong: R of Co-teaching, p of F-correction's known matrix
+	Exponent    float64 `yaml:"exponent"`    // co-teaching: c of R(e)
+	Gradual     int     `yaml:"gradual"`     // co-teaching: T_k of R(e), in epochs
+	WarmUp      int     `yaml:"warm_up"`     // co-teaching-plus: epochs of plain Co-teaching before disagreement counts
+	Transition  string  `yaml:"transition"`  // f-correction: symmetric, inclusive, pair or estimated
+	FirstStage  int     `yaml:"first_stage"` // f-correction, estimated: steps of cross entropy that the estimate comes from
+	Percentile  float64 `yaml:"percentile"`  // f-correction, estimated: anchors are sought below this one of each class's probabilities; 0: among all
+	Epoch       int     `yaml:"epoch"`       // steps in an epoch
+}
+
+// Default is a method's published settings (METHODS 12), for a rate of one half and epochs of one step. Where the
+// estimate's first stage ends is not published as a length: ten epochs. The warm-up of Co-teaching+ is that of
+// CIFAR-100, the one with most classes among those published.
+func Default(method string) Config {
+	c := Config{Method: method, Classifier: Linear, Temperature: 0.05, Rate: 0.5, Exponent: 1, Gradual: 10, WarmUp: 5, Transition: Symmetric, FirstStage: 10, Epoch: 1}
+	if method == CoTeachingTemperature {
+		c.Classifier = Cosine
+	}
+	return c
+}
+
+// exchanges says whether two networks choose rows for each other.
+func (c Config) exchanges() bool {
+	return c.Method == CoTeaching || c.Method == CoTeachingPlus || c.Method == CoTeachingTemperature
+}
+
+// estimates says whether a first network is trained to estimate the transition matrix.
+func (c Config) estimates() bool { return c.Method == FCorrection && c.Transition == Estimated }
+
+// plan is R(e).
+func (c Config) plan() ForgetPlan {
+	return ForgetPlan{Rate: c.Rate, Exponent: c.Exponent, Gradual: c.Gradual}
+}
+
+// networks is how many there are.
+func (c Config) networks() int {
+	if c.exchanges() || c.estimates() {
+		return 2
+	}
+	return 1
+}
+
+// Validate says what is wrong, in one line. A setting that the method does not have must keep its default.
+func (c Config) Validate() error {
+	if !slices.Contains(Methods(), c.Method) {
+		return fmt.Errorf("peers: method %q is unknown: known are %s", c.Method, strings.Join(Methods(), ", "))
+	}
+	wrong := func(what string, found any, expected string) error {
+		return fmt.Errorf("peers: %s: %s: found %v, expected %s", c.Method, what, found, expected)
+	}
+	switch {
+	case c.Classifier != Linear && c.Classifier != Cosine:
+		return wrong("classifier", c.Classifier, Linear+" or "+Cosine)
+	case c.Method == CoTeachingTemperature && c.Classifier != Cosine:
+		return wrong("classifier", c.Classifier, Cosine+", or the method "+CoTeaching)
+	case !(c.Temperature > 0 && c.Temperature <= 1e6):
+		return wrong("temperature", c.Temperature, "a number above 0")
+	case !(c.Rate >= 0 && c.Rate < 1):
+		return wrong("rate", c.Rate, "a share from 0 to below 1")
+	case !(c.Exponent > 0 && c.Exponent <= 1e3):
+		return wrong("exponent", c.Exponent, "a number above 0")
+	case c.Gradual < 0:
+		return wrong("gradual", c.Gradual, "0 or more epochs")
+	case c.WarmUp < 0:
+		return wrong("warm_up", c.WarmUp, "0 or more epochs")
+	case c.Epoch < 1:
+		return wrong("epoch", c.Epoch, "at least 1 step")
+	case !slices.Contains([]string{Symmetric, Inclusive, Pair, Estimated}, c.Transition):
+		return wrong("transition", c.Transition, strings.Join([]string{Symmetric, Inclusive, Pair, Estimated}, ", "))
+	case c.estimates() && c.FirstStage < 1:
+		return wrong("first_stage", c.FirstStage, "at least 1 step, as the matrix is estimated by it")
+	case !(c.Percentile >= 0 && c.Percentile <= 100):
+		return wrong("percentile", c.Percentile, "a number from 0 to 100")
+	}
+	return c.checkOthers()
+}
+
+// checkOthers refuses settings of other methods.
+func (c Config) checkOthers() error {
+	d := Default(c.Method)
+	for _, s := range []struct {
+		name         string
+		found, usual any
+		has          bool
+	}{
+		{"temperature", c.Temperature, d.Temperature, c.Classifier == Cosine},
+		{"exponent", c.Exponent, d.Exponent, c.exchanges()},
+		{"transition", c.Transition, d.Transition, c.Method == FCorrection},
+		{"percentile", c.Percentile, d.Percentile, c.estimates()},
+	} {
+		if !s.has && s.found != s.usual {
+			return fmt.Errorf("peers: %s: %s: found %v, expected none: it has no such setting here", c.Method, s.name, s.found)
+		}
+	}
+	return nil
+}

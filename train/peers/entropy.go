@@ -1,0 +1,98 @@
+package peers
+
+import "math"
+
+type number interface{ float32 | float64 }
+
+// Matrix is rows of logits, float32 in training and float64 where they are checked.
+type Matrix[T number] struct {
+	Rows, Cols, Stride int
+	Data               []T
+}
+
+// Row is a view.
+func (m Matrix[T]) Row(i int) []T { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
+
+// clear writes zeros.
+func (m Matrix[T]) clear() {
+	for i := range m.Rows {
+		clear(m.Row(i))
+	}
+}
+
+// logSum is log Σ_c e^{l_c}, shifted by the largest.
+func logSum[T number](row []T) float64 {
+	top := float64(row[first(row)])
+	if math.IsInf(top, -1) {
+		return top // no class at all
+	}
+	var sum float64
+	for _, v := range row {
+		sum += math.Exp(float64(v) - top)
+	}
+	return top + math.Log(sum)
+}
+
+// entropies writes the cross entropy of every row, -log softmax(l)[label], and its log Σ e^l.
+func entropies[T number](losses, sums []float64, logits Matrix[T], labels []int) {
+	for i, label := range labels {
+		row := logits.Row(i)
+		sums[i] = logSum(row)
+		losses[i] = sums[i] - float64(row[label])
+	}
+}
+
+// meanEntropy is the mean of the losses of the rows chosen, and overwrites grad, if it has rows, with its gradient:
+// (softmax(l) - onehot)/k in a row chosen, 0 in the others. No row chosen is 0.
+func meanEntropy[T number](grad, logits Matrix[T], labels, chosen []int, losses, sums []float64) float64 {
+	if grad.Rows > 0 {
+		grad.clear()
+	}
+	var sum float64
+	for _, i := range chosen {
+		sum += losses[i]
+		if grad.Rows == 0 {
+			continue
+		}
+		d, scale := grad.Row(i), 1/float64(len(chosen))
+		for c, v := range logits.Row(i) {
+			d[c] = T(scale * math.Exp(float64(v)-sums[i]))
+		}
+		d[labels[i]] = T(scale * math.Expm1(float64(logits.Row(i)[labels[i]])-sums[i])) // p - 1 without cancellation
+	}
+	return sum / float64(max(len(chosen), 1))
+}
+
+// corrected is the mean of -log Σ_j softmax_j(l)·T[j][label], and overwrites grad, if it has rows, with its gradient.
+//
+//	L_i = log Σ_c e^{l_c} - log Σ_c e^{l_c}·T[c][y]      ∂L_i/∂l_c = p_c - p_c·T[c][y]/Σ_j p_j·T[j][y]
+//
+// Both sums are shifted by their own largest term, so that a class which T makes impossible costs nothing and one
+// that the network makes improbable does not underflow. A label that T never gives is infinitely wrong: +Inf.
+// Source: Patrini et al., Making Deep Neural Networks Robust to Label Noise, CVPR 2017, equation 5 and theorem 2.
+// METHODS 12.4.
+func corrected[T number](grad, logits Matrix[T], labels []int, t *Transition, scratch *[]float64) float64 {
+	if len(*scratch) < 2*logits.Cols {
+		*scratch = make([]float64, 2*logits.Cols)
+	}
+	column, shifted := (*scratch)[:logits.Cols], (*scratch)[logits.Cols:2*logits.Cols]
+	var sum float64
+	for i, label := range labels {
+		row := logits.Row(i)
+		t.logColumn(column, label)
+		for c, v := range row {
+			shifted[c] = float64(v) + column[c]
+		}
+		all := logSum(row)
+		given := logSum(shifted)
+		sum += all - given
+		if grad.Rows == 0 {
+			continue
+		}
+		d, scale := grad.Row(i), 1/float64(len(labels))
+		for c, v := range row {
+			d[c] = T(scale * (math.Exp(float64(v)-all) - math.Exp(shifted[c]-given)))
+		}
+	}
+	return sum / float64(max(len(labels), 1))
+}

@@ -1,0 +1,102 @@
+package peers
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// Sizes of what the estimate computes at a time.
+const (
+	estimateRows    = 1024
+	estimateClasses = 64
+)
+
+// estimate fills the transition matrix from the second network: for each class, the prediction for the training row
+// that it is surest of. All training rows count, without a label too. The rows' heads are kept, n×D; probabilities
+// are never there for all rows and classes at once, only for a block of classes.
+func (n *Networks) estimate() error {
+	net := n.list[1]
+	y, err := net.rows(n.rows, n.z.Rows)
+	if err != nil {
+		return err
+	}
+	sums := make([]float64, n.rows)
+	logits := features.NewMatrix(estimateRows, n.classes)
+	for from := 0; from < n.rows; from += estimateRows {
+		part := net.logits(logits, y, from, min(estimateRows, n.rows-from))
+		for i := range part.Rows {
+			sums[from+i] = logSum(features.Row(part, i))
+		}
+	}
+	given := make([]float64, n.classes)
+	for c, row := range net.anchors(y, sums, n.cfg.Percentile) {
+		part := net.logits(logits, y, row, 1)
+		for j, l := range features.Row(part, 0) {
+			given[j] = math.Exp(float64(l) - sums[row])
+		}
+		n.loss.transition.setRow(c, given)
+	}
+	return nil
+}
+
+// rows are the head's rows of the whole training set.
+func (net *network) rows(n, batch int) (blas32.General, error) {
+	y := features.NewMatrix(n, net.head.Config().Out)
+	list := make([]int, 0, batch)
+	for from := 0; from < n; from += batch {
+		list = list[:0]
+		for i := from; i < min(from+batch, n); i++ {
+			list = append(list, i)
+		}
+		z, err := net.encoder.Forward(list)
+		if err != nil {
+			return y, err
+		}
+		for i := range z.Len() {
+			copy(features.Row(y, from+i), z.Row(i))
+		}
+	}
+	return y, nil
+}
+
+// logits are those of some rows of y, in dst's memory.
+func (net *network) logits(dst, y blas32.General, from, n int) blas32.General {
+	dst = sized(dst, n, net.classifier.weight.Rows)
+	net.classifier.forward(dst, blas32.General{Rows: n, Cols: y.Cols, Stride: y.Stride, Data: y.Data[from*y.Stride:]})
+	return dst
+}
+
+// anchors finds each class's row, a block of classes at a time.
+func (net *network) anchors(y blas32.General, sums []float64, percentile float64) []int {
+	classes := net.classifier.weight.Rows
+	rows := make([]int, classes)
+	column := make([]float64, y.Rows)
+	block := features.NewMatrix(y.Rows, min(estimateClasses, classes))
+	for from := 0; from < classes; from += estimateClasses {
+		some := net.classifier.some(from, min(estimateClasses, classes-from))
+		part := sized(block, y.Rows, some.weight.Rows)
+		some.forward(part, y)
+		for c := range part.Cols {
+			for i := range column {
+				column[i] = math.Exp(float64(features.Row(part, i)[c]) - sums[i])
+			}
+			rows[from+c] = Anchor(column, percentile)
+		}
+	}
+	return rows
+}
+
+// some is the classifier of n classes only.
+func (c *classifier) some(from, n int) *classifier {
+	cut := func(p *features.Param, rows, cols, at int) *features.Param {
+		return &features.Param{Name: p.Name, Rows: rows, Cols: cols, Data: p.Data[at : at+rows*cols]}
+	}
+	s := &classifier{weight: cut(c.weight, n, c.weight.Cols, from*c.weight.Cols), scale: c.scale}
+	if c.bias != nil {
+		s.bias = cut(c.bias, 1, n, from)
+	}
+	return s
+}

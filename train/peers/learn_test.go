@@ -1,0 +1,289 @@
+package peers
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+	"winnow/head"
+	"winnow/train"
+)
+
+// clusters are classes that some of the features tell apart, under features that say nothing and are larger; a share
+// of the labels is another class's. truth stays with the test.
+func clusters(seed uint64, classes, each int, corrupt func(c int, draw func() float64) int) (set features.Set, truth []int) {
+	const dim = 24
+	rng := train.Rand(seed, "clusters", 0)
+	centres := features.NewMatrix(classes, dim)
+	for i := range centres.Data {
+		centres.Data[i] = float32(rng.NormFloat64())
+	}
+	set = features.NewSet(classes*each, dim)
+	truth = make([]int, set.Len())
+	for i := range set.Len() {
+		c := i % classes
+		truth[i], set.Labels[i], set.IDs[i] = c, corrupt(c, rng.Float64), 1000+i
+		row := set.Row(i)
+		for j := range row {
+			spread := 0.9
+			if j < dim/3 {
+				spread = 3
+			}
+			row[j] = centres.Data[c*dim+j] + float32(spread*rng.NormFloat64())
+		}
+	}
+	return set, truth
+}
+
+// anyOther replaces a share of the labels by any other.
+func anyOther(classes int, rate float64) func(int, func() float64) int {
+	return func(c int, draw func() float64) int {
+		if draw() >= rate {
+			return c
+		}
+		return (c + 1 + int(draw()*float64(classes-1))) % classes
+	}
+}
+
+// nextOne replaces a share of the labels by the next class's.
+func nextOne(classes int, rate float64) func(int, func() float64) int {
+	return func(c int, draw func() float64) int {
+		if draw() >= rate {
+			return c
+		}
+		return (c + 1) % classes
+	}
+}
+
+// bed is a run of a method.
+type bed struct {
+	networks *Networks
+	head     *head.Head
+	cfg      train.Config
+	right    map[int]bool // by ID, whether the label is the true one
+	kept     [2]int       // rows chosen in the last third, and the right ones among them
+}
+
+func newBed(t testing.TB, cfg Config, set features.Set, truth []int, classes int, epochs int, seed uint64) *bed {
+	t.Helper()
+	sampler, err := train.NewSampler(train.SamplerConfig{Variant: train.Shuffle, Rows: 50}, set.Labels, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := epochs * sampler.Batches()
+	cfg.Epoch = sampler.Batches()
+	b := &bed{right: map[int]bool{}}
+	for i, id := range set.IDs {
+		b.right[id] = truth[i] == set.Labels[i]
+	}
+	if b.head, err = head.New(head.Config{In: set.Dim(), Out: 12, Bias: true, Init: head.Random}, set.X, train.Rand(seed, "head", 0)); err != nil {
+		t.Fatal(err)
+	}
+	clock := new(train.Clock)
+	if b.networks, err = New(cfg, Input{Head: b.head, Train: set, Classes: classes, Batch: sampler.Size(), Clock: clock, Seed: seed}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.networks.Close() })
+	b.cfg = train.Config{Encoder: b.networks, Sampler: sampler, Terms: []train.Term{b.networks.Term()}, Steps: steps, Clock: clock}
+	b.cfg.Groups, err = b.networks.Groups(steps,
+		func() (train.Solver, error) { return train.NewSolver(train.DefaultSolver("adam")) },
+		func(n int) (train.Schedule, error) {
+			return train.NewSchedule(train.ScheduleConfig{Name: "linear", Hold: 0.4, Beta1: 0.1}, 3e-3, n, sampler.Batches())
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.cfg.Stepped = func(s train.Step) {
+		for _, i := range s.Kept {
+			if s.Number > steps*2/3 {
+				b.kept[0]++
+				if b.right[s.IDs[i]] {
+					b.kept[1]++
+				}
+			}
+		}
+	}
+	return b
+}
+
+func (b *bed) run(t testing.TB) {
+	t.Helper()
+	tr, err := train.New(b.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tr.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// clean is the share of right labels among the rows chosen in the last third.
+func (b *bed) clean() float64 { return float64(b.kept[1]) / float64(b.kept[0]) }
+
+// precision1 is P@1 of the first network's unit rows.
+func (b *bed) precision1(t testing.TB, set features.Set, labels []int) float64 {
+	t.Helper()
+	z, err := b.head.Embed(set.X)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := features.NewMatrix(z.Rows, z.Rows)
+	blas32.Gemm('N', 'T', 1, z, z, 0, s)
+	hits := 0
+	for i := range z.Rows {
+		row := features.Row(s, i)
+		row[i] = float32(math.Inf(-1))
+		if labels[first(row)] == labels[i] {
+			hits++
+		}
+	}
+	return float64(hits) / float64(z.Rows)
+}
+
+// accuracy is how often the first network names the true class.
+func (b *bed) accuracy(t testing.TB, set features.Set, truth []int) float64 {
+	t.Helper()
+	net := b.networks.list[0]
+	y, err := net.rows(set.Len(), 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logits := net.logits(features.NewMatrix(0, 0), y, 0, set.Len())
+	hits := 0
+	for i, c := range truth {
+		if first(features.Row(logits, i)) == c {
+			hits++
+		}
+	}
+	return float64(hits) / float64(len(truth))
+}
+
+// With 40 % wrong labels the rows that two networks choose for each other are far cleaner than chance, and the
+// embedding comes out better than that of one network that believes all labels.
+func TestTeachingEachOther(t *testing.T) {
+	const classes, rate = 10, 0.4
+	for seed := range uint64(3) {
+		set, truth := clusters(seed, classes, 60, anyOther(classes, rate))
+		score, clean := map[string]float64{}, map[string]float64{}
+		for _, method := range []string{CoTeaching, CoTeachingTemperature, CrossEntropy} {
+			cfg := Default(method)
+			cfg.Rate, cfg.Gradual = rate, 5
+			b := newBed(t, cfg, set, truth, classes, 20, seed)
+			before := b.precision1(t, set, truth)
+			b.run(t)
+			score[method], clean[method] = b.precision1(t, set, truth), b.clean()
+			t.Logf("seed %d: %s: right labels among chosen %.3f, P@1 %.3f → %.3f, names the true class %.3f", seed, method, b.clean(), before, score[method], b.accuracy(t, set, truth))
+			if score[method] < before+0.1 {
+				t.Errorf("seed %d: %s: P@1 rises from %.3f to %.3f only", seed, method, before, score[method])
+			}
+		}
+		chance := clean[CrossEntropy] // which chooses all: the spoiled twin of the check below
+		if cleaner(chance, chance) {
+			t.Errorf("seed %d: the check lets %.3f through, which is chance", seed, chance)
+		}
+		for _, method := range []string{CoTeaching, CoTeachingTemperature} {
+			if !cleaner(clean[method], chance) {
+				t.Errorf("seed %d: %s: %.3f of the labels chosen are right, by chance %.3f", seed, method, clean[method], chance)
+			}
+		}
+		if score[CoTeaching] < score[CrossEntropy]+0.02 {
+			t.Errorf("seed %d: P@1 of co-teaching is %.3f, of cross entropy %.3f", seed, score[CoTeaching], score[CrossEntropy])
+		}
+	}
+}
+
+// cleaner says whether a choice beats chance by far.
+func cleaner(clean, chance float64) bool { return clean > chance+0.2 }
+
+// Co-teaching+ learns from rows that the networks disagree on, and these have wrong labels more often than others:
+// what is chosen is cleaner than what there was to choose from.
+func TestDisagreementIsSifted(t *testing.T) {
+	const classes, rate = 10, 0.4
+	for seed := range uint64(3) {
+		set, truth := clusters(seed, classes, 60, anyOther(classes, rate))
+		cfg := Default(CoTeachingPlus)
+		cfg.Rate, cfg.Gradual, cfg.WarmUp = rate, 5, 3
+		b := newBed(t, cfg, set, truth, classes, 20, seed)
+		var among, right int
+		told := b.cfg.Stepped
+		b.cfg.Stepped = func(s train.Step) {
+			told(s)
+			if s.Number <= b.cfg.Steps*2/3 {
+				return
+			}
+			rows := b.networks.loss.exchange.among
+			if len(rows) == 0 {
+				rows = b.networks.loss.exchange.chosen[1]
+			}
+			for _, i := range rows {
+				among++
+				if b.right[s.IDs[i]] {
+					right++
+				}
+			}
+		}
+		b.run(t)
+		share := float64(right) / float64(among)
+		t.Logf("seed %d: right labels among disagreeing %.3f, among chosen %.3f; %d of %d rows; P@1 %.3f", seed, share, b.clean(), b.kept[0], 50*b.cfg.Steps/3, b.precision1(t, set, truth))
+		if b.clean() < share+0.05 || among > 50*b.cfg.Steps/6 {
+			t.Errorf("seed %d: of %d disagreeing rows %.3f have right labels, of the chosen ones %.3f", seed, among, share, b.clean())
+		}
+	}
+}
+
+// Where 40 % of the labels are the next class's, a network that knows so, or found out, names true classes better
+// than one that does not.
+func TestForwardCorrectionLearnsThroughTheNoise(t *testing.T) {
+	const classes, rate = 6, 0.4
+	for seed := range uint64(3) {
+		set, truth := clusters(seed, classes, 120, nextOne(classes, rate))
+		named := map[string]float64{}
+		for _, what := range []string{CrossEntropy, Pair, Estimated} {
+			cfg := Default(CrossEntropy)
+			if what != CrossEntropy {
+				cfg = Default(FCorrection)
+				cfg.Transition, cfg.Rate = what, rate
+			}
+			if what == Estimated {
+				cfg.FirstStage = 10 * 14
+			}
+			b := newBed(t, cfg, set, truth, classes, 25, seed)
+			b.run(t)
+			named[what] = b.accuracy(t, set, truth)
+			if what == Estimated {
+				checkEstimate(t, b.networks.loss.transition, classes, rate)
+			}
+		}
+		t.Logf("seed %d: names the true class: cross entropy %.3f, known matrix %.3f, estimated %.3f", seed, named[CrossEntropy], named[Pair], named[Estimated])
+		if named[Pair] < named[CrossEntropy]+0.05 || named[Estimated] < named[CrossEntropy]+0.03 {
+			t.Errorf("seed %d: %v", seed, named)
+		}
+	}
+}
+
+// checkEstimate says how far an estimate is from the matrix that the labels were made with.
+func checkEstimate(t *testing.T, got *Transition, classes int, rate float64) {
+	t.Helper()
+	want, err := NewTransition(Pair, classes, rate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var far float64
+	for i := range classes {
+		var sum float64
+		for j := range classes {
+			far += math.Abs(got.At(i, j)-want.At(i, j)) / float64(classes)
+			sum += got.At(i, j)
+		}
+		if math.Abs(sum-1) > 1e-5 {
+			t.Errorf("row %d of the estimate sums to %v", i, sum)
+		}
+	}
+	t.Logf("a row of the estimate is off by %.3f on average", far)
+	if far > 0.72 { // an estimate of no noise at all is off by 0.8
+		t.Errorf("a row of the estimate is off by %.3f on average", far)
+	}
+}

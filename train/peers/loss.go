@@ -1,0 +1,137 @@
+package peers
+
+import (
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+	"winnow/train"
+)
+
+// Loss is a method over the logits of its networks. Co-teaching and its relatives, for two networks with logits
+// l¹ and l²:
+//
+//	L = 1/k Σ_{i∈S²} CE(l¹_i, y_i) + 1/k Σ_{i∈S¹} CE(l²_i, y_i)      S¹, S² the k rows of least CE(l¹), CE(l²)
+//
+// Each network learns from what the other chose: k = ⌊(1 - R(e))·n⌋ rows, all if that is 0. Co-teaching+ chooses,
+// after its warm-up, among the rows only whose classes the networks name differently; where there is none both learn
+// from all rows. The choices are constants to the gradient, and as the networks share nothing, the sum's
+// gradient is that of each network's own part. F-correction and cross entropy have one network that learns, from
+// all rows.
+//
+// Settings: Config. z.X is n×(networks·C); labels 0 … C-1; ref is not looked at. Time O(n·C), two exponentials for
+// each logit learned from.
+// What differs from the released code: its losses are divided by the number kept once more, and Co-teaching+'s
+// applies softmax twice and loses row 0; METHODS 2.
+// Sources: Han et al., Co-teaching, NeurIPS 2018, algorithm 1; Yu et al., How does Disagreement Help Generalization
+// against Label Corruption?, ICML 2019, algorithm 1; Patrini et al., CVPR 2017, equation 5. METHODS 12.
+type Loss struct {
+	cfg        Config
+	classes    int
+	clock      *train.Clock
+	transition *Transition // of F-correction
+	exchange   exchange
+	scratch    []float64
+	chosen     []int
+}
+
+func newLoss(cfg Config, classes int, clock *train.Clock) (*Loss, error) {
+	l := &Loss{cfg: cfg, classes: classes, clock: clock}
+	if cfg.Method != FCorrection {
+		return l, nil
+	}
+	var err error
+	l.transition, err = NewTransition(cfg.Transition, classes, cfg.Rate)
+	return l, err
+}
+
+// Chosen are the rows that the first network learned from, which the second chose; all where there is no choice.
+func (l *Loss) Chosen() []int { return l.chosen }
+
+// Eval implements losses.Loss.
+func (l *Loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float64 {
+	if grad == nil {
+		grad = &blas32.General{}
+	}
+	if l.cfg.exchanges() {
+		v1, v2 := teach(&l.exchange, l.part(*grad, 0), l.part(*grad, 1), l.part(z.X, 0), l.part(z.X, 1), z.Labels, l.forget(), l.disagrees())
+		l.chosen = l.exchange.chosen[1]
+		return v1 + v2
+	}
+	l.exchange.size(z.Len())
+	l.chosen = l.exchange.chosen[1][:0]
+	for i := range z.Len() {
+		l.chosen = append(l.chosen, i)
+	}
+	l.exchange.chosen[1] = l.chosen
+	learner := 0
+	if l.cfg.estimates() {
+		if l.clock.Step() <= l.cfg.FirstStage {
+			learner = 1
+		}
+		l.part(*grad, 1-learner).clear()
+	}
+	g, logits := l.part(*grad, learner), l.part(z.X, learner)
+	if l.transition != nil && learner == 0 {
+		return corrected(g, logits, z.Labels, l.transition, &l.scratch)
+	}
+	e := &l.exchange
+	entropies(e.losses[0], e.sums[0], logits, z.Labels)
+	return meanEntropy(g, logits, z.Labels, l.chosen, e.losses[0], e.sums[0])
+}
+
+// epoch is the running one, counted from 0.
+func (l *Loss) epoch() int { return max(l.clock.Step()-1, 0) / l.cfg.Epoch }
+
+// forget is R(e) of the running epoch.
+func (l *Loss) forget() float64 { return l.cfg.plan().At(l.epoch()) }
+
+// disagrees says whether only rows count that the networks disagree on.
+func (l *Loss) disagrees() bool { return l.cfg.Method == CoTeachingPlus && l.epoch() >= l.cfg.WarmUp }
+
+// part is the view of one network's logits.
+func (l *Loss) part(m blas32.General, i int) Matrix[float32] {
+	if m.Rows == 0 {
+		return Matrix[float32]{}
+	}
+	return Matrix[float32]{Rows: m.Rows, Cols: l.classes, Stride: m.Stride, Data: m.Data[i*l.classes:]}
+}
+
+// exchange is what two networks tell each other of a batch.
+type exchange struct {
+	losses, sums [2][]float64 // of all rows
+	chosen       [2][]int     // by each
+	among        []int
+}
+
+// size makes room for n rows.
+func (e *exchange) size(n int) {
+	for i := range 2 {
+		if len(e.losses[i]) < n {
+			e.losses[i], e.sums[i] = make([]float64, n), make([]float64, n)
+			e.chosen[i], e.among = make([]int, 0, n), make([]int, 0, n)
+		}
+	}
+}
+
+// teach is the loss of each of two networks on the rows that the other chose, and overwrites d1 and d2, if they have
+// rows, with the gradients.
+func teach[T number](e *exchange, d1, d2, l1, l2 Matrix[T], labels []int, forget float64, disagreeing bool) (float64, float64) {
+	n := len(labels)
+	e.size(n)
+	for i, l := range []Matrix[T]{l1, l2} {
+		entropies(e.losses[i][:n], e.sums[i], l, labels)
+	}
+	var among []int // all
+	if disagreeing {
+		if e.among = Disagreement(e.among[:0], l1, l2); len(e.among) > 0 {
+			among = e.among
+		} else {
+			forget = 0
+		}
+	}
+	for i := range 2 {
+		e.chosen[i] = SmallLoss(e.chosen[i][:0], e.losses[i][:n], among, forget)
+	}
+	return meanEntropy(d1, l1, labels, e.chosen[1], e.losses[0], e.sums[0]),
+		meanEntropy(d2, l2, labels, e.chosen[0], e.losses[1], e.sums[1])
+}

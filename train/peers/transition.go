@@ -1,0 +1,120 @@
+package peers
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"winnow/features"
+)
+
+// Models of the noise.
+const (
+	Symmetric = "symmetric" // a wrong label is any other class, each as likely
+	Inclusive = "inclusive" // with probability p the label is drawn anew from all classes, the own among them
+	Pair      = "pair"      // a wrong label is the next class, the last one's the first
+	Estimated = "estimated" // from the predictions of a network trained on the given labels
+)
+
+// Transition is a matrix of P(given label j | true label i):
+//
+//	symmetric  T_ii = 1 - p, T_ij = p/(C - 1)
+//	inclusive  T_ii = 1 - p + p/C, T_ij = p/C
+//	pair       T_ii = 1 - p, T_i,i+1 mod C = p
+//	estimated  anything whose rows are distributions
+//
+// Only the last is held as numbers: with 11,318 classes they are half a gigabyte.
+// Source: METHODS 12.5; Patrini et al., CVPR 2017, section 2.
+type Transition struct {
+	classes         int
+	kind            string
+	same, other     float64         // T_ii; T_ij, or T_i,i+1 of pair
+	logSame, logOff float64         // their logarithms
+	dense           *features.Param // of estimated: T transposed, a row for each given label
+}
+
+// NewTransition builds a known matrix, or one to be estimated that is still all zero.
+func NewTransition(kind string, classes int, p float64) (*Transition, error) {
+	if classes < 2 {
+		return nil, fmt.Errorf("peers: transition: %d classes, expected at least 2", classes)
+	}
+	if !(p >= 0 && p <= 1) {
+		return nil, fmt.Errorf("peers: transition: rate is %v, expected a share from 0 to 1", p)
+	}
+	t := &Transition{classes: classes, kind: kind}
+	switch n := float64(classes); kind {
+	case Symmetric:
+		t.same, t.other = 1-p, p/(n-1)
+	case Inclusive:
+		t.same, t.other = 1-p+p/n, p/n
+	case Pair:
+		t.same, t.other = 1-p, p
+	case Estimated:
+		t.dense = features.NewParam("transition", classes, classes)
+	default:
+		return nil, fmt.Errorf("peers: transition %q is unknown: known are %s, %s, %s, %s", kind, Symmetric, Inclusive, Pair, Estimated)
+	}
+	t.logSame, t.logOff = math.Log(t.same), math.Log(t.other)
+	return t, nil
+}
+
+// At is P(given | true).
+func (t *Transition) At(truth, given int) float64 {
+	switch {
+	case t.dense != nil:
+		return float64(t.dense.Data[given*t.classes+truth])
+	case truth == given:
+		return t.same
+	case t.kind == Pair && given != (truth+1)%t.classes:
+		return 0
+	}
+	return t.other
+}
+
+// logColumn overwrites dst with log P(given | c) of every class c.
+func (t *Transition) logColumn(dst []float64, given int) {
+	switch {
+	case t.dense != nil:
+		for c, v := range t.dense.Data[given*t.classes : (given+1)*t.classes] {
+			dst[c] = math.Log(float64(v))
+		}
+		return
+	case t.kind == Pair:
+		for c := range dst {
+			dst[c] = math.Inf(-1)
+		}
+		dst[(given+t.classes-1)%t.classes] = t.logOff
+	default:
+		for c := range dst {
+			dst[c] = t.logOff
+		}
+	}
+	dst[given] = t.logSame
+}
+
+// setRow says what labels a class is given: the estimate's row.
+func (t *Transition) setRow(truth int, given []float64) {
+	for j, p := range given {
+		t.dense.Data[j*t.classes+truth] = float32(p)
+	}
+}
+
+// Anchor finds the row that looks most like an example of a class: the largest of its probabilities over all rows,
+// the first of equals. With a percentile q > 0 the probabilities from their q-th percentile on (that of rank
+// ⌈q/100·(n-1)⌉, counted from 0) are left out, as outliers; where none is left the first row is the answer.
+// Row i of the estimated matrix is the prediction for the anchor of class i.
+// Source: Patrini et al., CVPR 2017, equations 12 and 13, and their code for the percentile. METHODS 12.4.
+func Anchor(probabilities []float64, percentile float64) int {
+	below := math.Inf(1)
+	if percentile > 0 {
+		sorted := slices.Sorted(slices.Values(probabilities))
+		below = sorted[int(math.Ceil(percentile/100*float64(len(sorted)-1)))]
+	}
+	best, at := math.Inf(-1), 0
+	for i, p := range probabilities {
+		if p < below && p > best {
+			best, at = p, i
+		}
+	}
+	return at
+}
