@@ -345,16 +345,20 @@ func TestResumeRefusesAnotherGrouping(t *testing.T) {
 func TestNewChecksGroups(t *testing.T) {
 	stranger := features.NewParam("stranger", 1, 1)
 	for want, change := range map[string]func(*Config){
-		`train: parameter "backbone.b" is in no group: nothing would step it`:                          func(c *Config) { c.Groups = c.Groups[1:] },
-		`train: parameter "proxies" is in no group: nothing would step it`:                             func(c *Config) { c.Groups = c.Groups[:2] },
-		`train: parameter "backbone.b" is in the groups "backbone" and "head", expected one`:           func(c *Config) { c.Groups[1].Params = c.Encoder.Params() },
-		`train: group "loss" holds the parameter "stranger", which neither the encoder nor a loss has`: func(c *Config) { c.Groups[2].Params = append(slices.Clone(c.Groups[2].Params), stranger) },
-		`train: group "body" is unknown: known are backbone, head, peer, loss`:                         func(c *Config) { c.Groups[0].Name = "body" },
-		`train: two groups are named "backbone", expected different names`:                             func(c *Config) { c.Groups[1].Name = "backbone" },
-		`train: group "head" has no solver`:                                                            func(c *Config) { c.Groups[1].Solver = nil },
-		`train: group "head" has no parameters`:                                                        func(c *Config) { c.Groups[1].Params = nil },
-		`train: group "backbone" starts at step 46, expected one of the 45 steps of the run`:           func(c *Config) { c.Groups[0].Start = 46 },
-		`train: two parameters are named "head.0.weight", expected different names`:                    func(c *Config) { c.Encoder.(*deep).mean.Name = "head.0.weight" },
+		`train: parameter "backbone.b" is in no group: nothing would step it`:                                func(c *Config) { c.Groups = c.Groups[1:] },
+		`train: parameter "proxies" is in no group: nothing would step it`:                                   func(c *Config) { c.Groups = c.Groups[:2] },
+		`train: parameter "backbone.b" is in the groups "backbone" and "head", expected one`:                 func(c *Config) { c.Groups[1].Params = c.Encoder.Params() },
+		`train: group "loss" holds the parameter "stranger", which neither the encoder nor a loss has`:       func(c *Config) { c.Groups[2].Params = append(slices.Clone(c.Groups[2].Params), stranger) },
+		`train: group "body" is unknown: known are backbone, head, peer, loss`:                               func(c *Config) { c.Groups[0].Name = "body" },
+		`train: two groups are named "backbone", expected different names`:                                   func(c *Config) { c.Groups[1].Name = "backbone" },
+		`train: group "head" has no solver`:                                                                  func(c *Config) { c.Groups[1].Solver = nil },
+		`train: group "head" has no parameters`:                                                              func(c *Config) { c.Groups[1].Params = nil },
+		`train: group "backbone" starts at step 46, expected one of the 45 steps of the run`:                 func(c *Config) { c.Groups[0].Start = 46 },
+		`train: group "backbone" stops after step 3, expected one from its first, 10, to the last, 45, or 0`: func(c *Config) { c.Groups[0].Start, c.Groups[0].Stop = 10, 3 },
+		`train: group "backbone": its schedule changes beta1, and its solver has none: expected adam or adamw`: func(c *Config) {
+			c.Groups[0].Schedule.Beta1, c.Groups[0].Solver = 0.1, must(NewSolver(DefaultSolver("sgd")))
+		},
+		`train: two parameters are named "head.0.weight", expected different names`: func(c *Config) { c.Encoder.(*deep).mean.Name = "head.0.weight" },
 	} {
 		b, _ := newDeepBed(t, "", change)
 		if _, err := New(b.cfg); err == nil || err.Error() != want {

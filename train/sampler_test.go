@@ -146,9 +146,9 @@ func TestSamplerDrawsDiffer(t *testing.T) {
 	for i := range labels {
 		labels[i] = i % 20
 	}
-	for _, variant := range []string{Groups, Uniform} {
-		s, _ := NewSampler(SamplerConfig{Variant: variant, Classes: 8, Images: 4}, labels, 1)
-		other, _ := NewSampler(SamplerConfig{Variant: variant, Classes: 8, Images: 4}, labels, 2)
+	for _, variant := range []string{Groups, Uniform, Shuffle} {
+		s, _ := NewSampler(DefaultSampler(variant), labels, 1)
+		other, _ := NewSampler(DefaultSampler(variant), labels, 2)
 		if cmp.Equal(s.Epoch(0), s.Epoch(1)) {
 			t.Errorf("%s: epochs 0 and 1 are the same", variant)
 		}
@@ -182,6 +182,57 @@ func TestUniformIgnoresClassSize(t *testing.T) {
 	}
 }
 
+// An epoch of shuffled rows has each labelled row at most once, in whole batches, and another order than the next; what
+// one leaves over another has.
+func TestShuffledRows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		labels := rapid.SliceOfN(rapid.IntRange(-1, 5), 1, 60).Draw(t, "labels")
+		rows := rapid.IntRange(1, 70).Draw(t, "rows")
+		s, err := NewSampler(SamplerConfig{Variant: Shuffle, Rows: rows}, labels, 9)
+		labelled := len(labels)
+		for _, l := range labels {
+			if l < 0 {
+				labelled--
+			}
+		}
+		if labelled == 0 {
+			if err == nil {
+				t.Fatal("no labelled row, and no error")
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = min(rows, labelled)
+		if s.Size() != rows || s.Batches() != labelled/rows {
+			t.Fatalf("%d batches of %d rows, expected %d of %d", s.Batches(), s.Size(), labelled/rows, rows)
+		}
+		seen := map[int]bool{}
+		for e := range 40 {
+			batches := s.Epoch(e)
+			in := map[int]bool{}
+			for _, batch := range batches {
+				if len(batch) != rows {
+					t.Fatalf("a batch of %d rows, expected %d", len(batch), rows)
+				}
+				for _, r := range batch {
+					if in[r] || labels[r] < 0 {
+						t.Fatalf("row %d of label %d, seen before: %v", r, labels[r], in[r])
+					}
+					in[r], seen[r] = true, true
+				}
+			}
+			if !cmp.Equal(batches, s.Epoch(e)) {
+				t.Fatal("an epoch drawn twice differs")
+			}
+		}
+		if rows > labelled/2 && len(seen) < labelled*3/4 {
+			t.Fatalf("40 epochs show %d of %d rows", len(seen), labelled)
+		}
+	})
+}
+
 func TestSamplerRefuses(t *testing.T) {
 	for _, c := range []struct {
 		cfg    SamplerConfig
@@ -191,6 +242,9 @@ func TestSamplerRefuses(t *testing.T) {
 		{SamplerConfig{Variant: "random", Classes: 2, Images: 2}, []int{0}, `train: sampler: variant is "random", expected groups, uniform or shuffle`},
 		{SamplerConfig{Variant: Groups, Classes: 0, Images: 2}, []int{0}, "train: sampler: 0 classes of 2 images, expected at least 1 of 1"},
 		{SamplerConfig{Variant: Groups, Classes: 2, Images: 2}, []int{-1, -1}, "train: sampler: none of 2 rows has a label"},
+		{SamplerConfig{Variant: Shuffle, Classes: 2, Images: 2, Rows: 4}, []int{0}, "train: sampler: 2 classes of 2 images, and shuffle draws rows: expected only how many rows"},
+		{SamplerConfig{Variant: Shuffle}, []int{0}, "train: sampler: batches of 0 rows, expected at least 1"},
+		{SamplerConfig{Variant: Uniform, Classes: 2, Images: 2, Rows: 4}, []int{0}, "train: sampler: batches of 4 rows, and uniform draws classes: expected how many, and images of each"},
 	} {
 		if _, err := NewSampler(c.cfg, c.labels, 0); err == nil || err.Error() != c.want {
 			t.Errorf("%v: %v, expected %s", c.cfg, err, c.want)

@@ -27,6 +27,9 @@ func TestScheduleValues(t *testing.T) {
 		{"warm-up from", ScheduleConfig{Warmup: 2, WarmupFrom: 0.5}, []float64{0.5, 0.75, 1, 1, 1, 1, 1, 1}},
 		{"cosine", ScheduleConfig{Name: "cosine"}, []float64{1, 0.9619397662556434, 0.8535533905932737, 0.6913417161825449, 0.5, 0.3086582838174551, 0.14644660940672627, 0.03806023374435663, 0, 0}},
 		{"cosine after warm-up", ScheduleConfig{Name: "cosine", Warmup: 4, Min: 0.5, WarmupFrom: 0.2}, []float64{0.2, 0.4, 0.6, 0.8, 1, 0.9267766952966369, 0.75, 0.5732233047033631, 0.5, 0.5}},
+		{"linear, epoch by epoch", ScheduleConfig{Name: "linear", Hold: 0.5}, []float64{1, 1, 1, 1, 1, 1, 0.5, 0.5, 0, 0}},
+		{"linear from the start, after warm-up", ScheduleConfig{Name: "linear", Warmup: 2, WarmupFrom: 0.5}, []float64{0.5, 0.75, 1, 1, 2 / 3., 2 / 3., 1 / 3., 1 / 3., 0}},
+		{"linear that never falls", ScheduleConfig{Name: "linear", Hold: 1}, []float64{1, 1, 1, 1, 1, 1, 1, 1, 1}},
 		{"multistep after warm-up", ScheduleConfig{Name: "multistep", Gamma: 0.5, Milestones: []int{2, 4}, Warmup: 2, WarmupFrom: 0.5}, []float64{0.5, 0.75, 1, 1, 0.5, 0.5, 0.25, 0.25}},
 	} {
 		s := mustSchedule(t, c.cfg, 1, 8, 2)
@@ -42,11 +45,13 @@ func TestScheduleStaysInItsLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		total := rapid.IntRange(2, 300).Draw(t, "total")
 		lr := rapid.Float64Range(1e-6, 10).Draw(t, "lr")
-		cfg := ScheduleConfig{Name: rapid.SampledFrom([]string{"constant", "cosine", "multistep", "supcon"}).Draw(t, "name")}
+		cfg := ScheduleConfig{Name: rapid.SampledFrom([]string{"constant", "cosine", "linear", "multistep", "supcon"}).Draw(t, "name")}
 		cfg.Warmup = rapid.IntRange(0, total-1).Draw(t, "warmup")
 		switch cfg.Name {
 		case "cosine":
 			cfg.Min = lr * rapid.Float64Range(0, 1).Draw(t, "min")
+		case "linear":
+			cfg.Hold = rapid.Float64Range(0, 1).Draw(t, "hold")
 		case "multistep", "supcon":
 			cfg.Gamma = rapid.Float64Range(0.1, 1).Draw(t, "gamma")
 		}
@@ -82,6 +87,10 @@ func TestScheduleIsChecked(t *testing.T) {
 		"gamma: found 0":                             {Name: "multistep"},
 		"cosine: gamma: found 0.5":                   {Name: "cosine", Gamma: 0.5},
 		"cosine: milestones: found [1]":              {Name: "cosine", Milestones: []int{1}},
+		"linear: hold: found 1.5":                    {Name: "linear", Hold: 1.5},
+		"cosine: hold: found 0.5, expected none":     {Name: "cosine", Hold: 0.5},
+		"linear: beta1: found 1":                     {Name: "linear", Beta1: 1},
+		"constant: beta1: found 0.1, expected none":  {Name: "constant", Beta1: 0.1},
 		"milestones: found [3 2]":                    {Name: "multistep", Gamma: 0.5, Milestones: []int{3, 2}},
 	} {
 		if _, err := NewSchedule(cfg, 1, 10, 1); err == nil || !strings.Contains(err.Error(), want) {

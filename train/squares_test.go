@@ -1,0 +1,22 @@
+package train
+
+import "testing"
+
+// Short parameters lie anywhere: their norm, which a run's metrics and clipping show, must not depend on it.
+func TestSquaresDoNotDependOnTheirPlace(t *testing.T) {
+	rng := Rand(1, "squares", 0)
+	for n := range 16 {
+		values := make([]float32, n)
+		for i := range values {
+			values[i] = float32(rng.NormFloat64())
+		}
+		want := squares(values)
+		for shift := range 8 {
+			memory := make([]float32, n+shift)
+			copy(memory[shift:], values)
+			if got := squares(memory[shift:]); got != want {
+				t.Errorf("%d numbers, %d places on: %v, expected %v", n, shift, got, want)
+			}
+		}
+	}
+}
