@@ -26,6 +26,7 @@ var allowed = map[string][]string{
 	"graph/gradient":       {"graph"},
 	"losses":               {"features"},
 	"filters":              {"features"},
+	"filters/detectors":    {"features"},
 	"head":                 {"features"},
 	"train":                {"features", "losses", "filters", "head"},
 	"train/peers":          {"train", "features", "head", "losses"},
