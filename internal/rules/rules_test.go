@@ -30,6 +30,7 @@ var allowed = map[string][]string{
 	"head":                 {"features"},
 	"train":                {"features", "losses", "filters", "head"},
 	"train/peers":          {"train", "features", "head", "losses"},
+	"train/selective":      {"train", "features", "head", "filters/detectors"},
 	"backbone":             {"datasets", "features", "graph"},
 	"backbone/ort":         {"backbone", "graph", "graph/gradient", "features"},
 	"backbone/live":        {"backbone", "features", "graph", "graph/gradient", "head"},
