@@ -2,15 +2,16 @@ package losses
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sort"
 )
 
-// band holds the negatives of one anchor within a range of distances, in rising distance, so that those
-// between two distances are a stretch of it. Sorted by buckets: O(r) for distances that are spread out,
-// O(r log r) at worst.
+// band holds columns of one anchor (its negatives within a range of distances, or its positives) in rising
+// distance, so that those between two distances are a stretch of it. Sorted by buckets: O(r) for distances
+// that are spread out, O(r log r) at worst.
 type band struct {
-	order   []int32 // columns of the negatives, nearest first, ties by column
+	order   []int32 // the columns, nearest first, ties by column
 	delta   []float64
 	members []int32 // the same columns in their own order
 	starts  []int32 // bucket k is order[starts[k]:starts[k+1]]; buckets have equal widths
@@ -19,7 +20,7 @@ type band struct {
 	scale   float64 // buckets per unit of distance
 }
 
-// perBucket is how many negatives share a bucket where they are spread evenly.
+// perBucket is how many columns share a bucket where they are spread evenly.
 const perBucket = 4
 
 // sort takes over the negatives of an anchor with label y and low ≤ δ < high; delta are the distances of
@@ -34,6 +35,25 @@ func (b *band) sort(delta []float64, cols []int, y int, low, high float64) {
 			lowest, highest = min(lowest, d), max(highest, d)
 		}
 	}
+	b.arrange(lowest, highest)
+}
+
+// sortPositives takes over P(i).
+func (b *band) sortPositives(delta []float64, i int, p *pairs) {
+	b.delta, b.members = delta, b.members[:0]
+	lowest, highest := math.Inf(1), math.Inf(-1)
+	y := p.rows[i]
+	for j, c := range p.cols {
+		if c == y && p.apart(i, j) {
+			b.members = append(b.members, int32(j))
+			lowest, highest = min(lowest, delta[j]), max(highest, delta[j])
+		}
+	}
+	b.arrange(lowest, highest)
+}
+
+// arrange sorts the members, which lie between two distances.
+func (b *band) arrange(lowest, highest float64) {
 	buckets := len(b.members)/perBucket + 1
 	b.lowest, b.scale = lowest, 0
 	if highest > lowest {
@@ -47,9 +67,17 @@ func (b *band) sort(delta []float64, cols []int, y int, low, high float64) {
 	}
 }
 
-// bucket grows with d.
+// bucket grows with d, which may be infinite.
 func (b *band) bucket(d float64) int {
-	return min(max(int((d-b.lowest)*b.scale), 0), len(b.starts)-2)
+	last := len(b.starts) - 2
+	k := (d - b.lowest) * b.scale
+	if !(k > 0) {
+		return 0
+	}
+	if k >= float64(last) {
+		return last
+	}
+	return int(k)
 }
 
 // fill counts, then places.

@@ -2,8 +2,10 @@ package losses
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 	"time"
 
@@ -11,6 +13,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
+	"winnow/internal/ortlib"
+	"winnow/internal/orttest"
 )
 
 // benchSet has 4 rows of a class together, as the sampler gives them, around class centres.
@@ -33,49 +37,88 @@ func benchSet(n, d, classes int, seed uint64) features.Set {
 	return s
 }
 
-// BenchmarkLoss times a loss with its gradient and, in the same loop, the matrix products that it cannot do
-// without: two against a batch or a bank, three with proxies. The metrics: how many times the products, and
-// what all the rest takes for each similarity.
+// BenchmarkLoss times every loss of the catalog with its gradient and, in the same loop, the matrix products that
+// it cannot do without: two against a batch or a bank, three with proxies of its own. The products are ONNX
+// Runtime's, as in the command, where its library is found ($WINNOW_ORT_LIB), else gonum's. The metrics, each of
+// the fastest round: how many times the products, and what they and all the rest take for each similarity.
+//
+// Names: LOSS/BATCH, LOSS/BATCHxCLASSES for a loss with proxies (100 classes, and the 11,318 of SOP), and
+// combinations of settings that cost otherwise than the defaults.
 func BenchmarkLoss(b *testing.B) {
-	const d, classes = 512, 100
-	run := func(name, loss string, settings map[string]any, n, bank int) {
-		b.Run(name, func(b *testing.B) {
-			env := Env{Dim: d, Classes: classes, Init: rand.New(rand.NewPCG(1, 1))}
-			step := uint64(0)
-			env.Step = func() *rand.Rand { step++; return rand.New(rand.NewPCG(step, 2)) }
-			l := mustNew(b, loss, settings, env)
-			z := benchSet(n, d, classes, 1)
-			var ref *features.Set
-			columns := z.X
-			if bank > 0 {
-				r := benchSet(bank, d, classes, 1)
-				ref, columns = &r, r.X
-			}
-			if p, ok := l.(Proxied); ok {
-				param, _ := p.Proxies()
-				columns = param.Matrix()
-			}
-			benchAgainst(b, l, z, ref, columns)
-		})
+	fastProducts(b)
+	run := func(name, loss string, settings map[string]any, n, classes, bank int) {
+		b.Run(name, func(b *testing.B) { benchmarkLoss(b, loss, settings, n, classes, bank) })
 	}
 	for _, n := range []int{64, 256, 1024} {
 		for _, e := range Catalog {
-			run(fmt.Sprintf("%s/%d", e.Name, n), e.Name, nil, n, 0)
+			if e.Against != Proxies {
+				run(fmt.Sprintf("%s/%d", e.Name, n), e.Name, nil, n, benchClasses, 0)
+				continue
+			}
+			for _, classes := range []int{benchClasses, benchProducts} {
+				run(fmt.Sprintf("%s/%dx%d", e.Name, n, classes), e.Name, nil, n, classes, 0)
+			}
 		}
 	}
-	run("contrastive/bank", "contrastive", nil, 64, 8192)
-	run("triplet/bank", "triplet", nil, 64, 8192)
-	for _, n := range []int{64, 256} {
-		run(fmt.Sprintf("triplet_batch_hard/%d", n), "triplet", map[string]any{"select": "batch_hard", "distance": "l2"}, n, 0)
-		run(fmt.Sprintf("triplet_all/%d", n), "triplet", map[string]any{"select": "all"}, n, 0)
+	for _, c := range []struct {
+		name, loss string
+		settings   map[string]any
+		n, bank    int
+	}{
+		{"contrastive/bank", "contrastive", nil, 64, 8192},
+		{"triplet/bank", "triplet", nil, 64, 8192},
+		{"margin_distance_weighted/256", "margin", map[string]any{"select": "distance_weighted"}, 256, 0},
+		{"margin_bank/64", "margin", nil, 64, 8192},
+		{"marginal_semihard/256", "marginal", map[string]any{"select": "random_semihard"}, 256, 0},
+		{"quadruplet_roots/256", "quadruplet", map[string]any{"squared": false, "margin1": 0.2, "margin2": 0.2}, 256, 0},
+		{"proxy_nca_original/256", "proxy_nca", map[string]any{"form": "original"}, 256, 0},
+		{"soft_triple_tau/256", "soft_triple", map[string]any{"tau": 0.2}, 256, 0},
+	} {
+		run(c.name, c.loss, c.settings, c.n, benchClasses, c.bank)
+	}
+	for _, v := range tripletBench {
+		for _, n := range []int{64, 256, 1024} {
+			run(fmt.Sprintf("triplet_%s/%d", v.name, n), "triplet", v.settings, n, benchClasses, 0)
+		}
+		run(fmt.Sprintf("triplet_%s/bank", v.name), "triplet", v.settings, 64, benchClasses, 8192)
 	}
 }
 
-func benchAgainst(b *testing.B, l Loss, z features.Set, ref *features.Set, columns blas32.General) {
+const benchDim, benchClasses, benchProducts = 512, 100, 11318
+
+// fastProducts serves the products by ONNX Runtime where it is there.
+func fastProducts(b *testing.B) {
+	if _, err := ortlib.Find(os.Getenv("WINNOW_ORT_LIB")); err != nil {
+		b.Log("the products are gonum's: ", err)
+		return
+	}
+	orttest.UseBLAS(b)
+}
+
+func benchmarkLoss(b *testing.B, loss string, settings map[string]any, n, classes, bank int) {
+	step := uint64(0)
+	env := Env{Dim: benchDim, Classes: classes, Init: rand.New(rand.NewPCG(1, 1))}
+	env.Step = func() *rand.Rand { step++; return rand.New(rand.NewPCG(step, 2)) }
+	l := mustNew(b, loss, maps.Clone(settings), env)
+	z := benchSet(n, benchDim, classes, 1)
+	var ref *features.Set
+	columns, products := z.X, 2
+	if bank > 0 {
+		r := benchSet(bank, benchDim, classes, 1)
+		ref, columns = &r, r.X
+	}
+	if e, err := Find(loss); err != nil {
+		b.Fatal(err)
+	} else if e.Against == Proxies {
+		columns, products = l.(Trainable).Params()[0].Matrix(), 3
+	}
+	benchAgainst(b, l, z, ref, columns, products)
+}
+
+func benchAgainst(b *testing.B, l Loss, z features.Set, ref *features.Set, columns blas32.General, products int) {
 	grad := features.NewMatrix(z.Len(), z.Dim())
 	s := features.NewMatrix(z.Len(), columns.Rows)
 	gp := features.NewMatrix(columns.Rows, columns.Cols)
-	_, three := l.(Proxied)
 	whole, bare := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
 	l.Eval(&grad, z, ref)
 	for b.Loop() {
@@ -84,14 +127,17 @@ func benchAgainst(b *testing.B, l Loss, z features.Set, ref *features.Set, colum
 		middle := time.Now()
 		blas32.Gemm(blas.NoTrans, blas.Trans, 1, z.X, columns, 0, s)
 		blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, s, columns, 0, grad)
-		if three {
+		if products == 3 {
 			blas32.Gemm(blas.Trans, blas.NoTrans, 1, s, z.X, 0, gp)
 		}
 		whole, bare = min(whole, middle.Sub(start)), min(bare, time.Since(middle))
 	}
+	pairs := float64(len(s.Data))
+	b.ReportMetric(0, "ns/op") // both and the products together: says nothing
 	b.ReportMetric(float64(whole)/float64(bare), "×products")
-	b.ReportMetric(float64(whole-bare)/float64(len(s.Data)), "rest-ns/pair")
-	b.ReportMetric(float64(bare)/float64(len(s.Data)), "products-ns/pair")
+	b.ReportMetric(float64(whole-bare)/pairs, "rest-ns/pair")
+	b.ReportMetric(float64(bare)/pairs, "products-ns/pair")
+	b.ReportMetric(float64(whole.Microseconds())/1e3, "loss-ms")
 }
 
 // A step of a size seen before takes no memory. (The products themselves are gonum's or ONNX Runtime's.)

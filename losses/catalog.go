@@ -27,23 +27,28 @@ type Env struct {
 
 // Entry is one loss as the catalog tells it: to people (`winnow losses`), to the configuration, to tests.
 type Entry struct {
-	Name     string   // in configurations
-	Aliases  []string // other names of it, as other tools and papers have them
-	Title    string
-	Paper    string
-	Equation string // in that paper
-	Formula  string
-	Settings []Setting
-	Against  Against
-	Params   bool // New returns a Trainable
-	Draws    bool // Eval draws from Env.Step
-	New      func(v Values, env Env) (Loss, error)
+	Name       string   // in configurations
+	Aliases    []string // other names of it, as other tools and papers have them
+	Title      string
+	Paper      string
+	Equation   string // in that paper
+	Formula    string
+	Settings   []Setting
+	Against    Against
+	Params     bool // New returns a Trainable; settings may leave it without parameters
+	Proxied    bool // New returns a Proxied: directions that stand for the classes, which a filter may judge by
+	Draws      bool // Eval draws from Env.Step
+	Unlabelled bool // rows of z may have no label (features.Unlabelled)
+	New        func(v Values, env Env) (Loss, error)
 }
 
 // Catalog is every loss of winnow. To add one: its file, its line here, its test.
 var Catalog = []Entry{
 	// Of pairs.
 	contrastiveEntry,
+	marginalEntry,
+	unhingedMarginalEntry,
+	auxiliaryPairEntry,
 	snrEntry,
 
 	// Of an anchor with all its pairs.
@@ -53,10 +58,19 @@ var Catalog = []Entry{
 
 	// Of triplets and more.
 	tripletEntry,
+	unhingedTripletEntry,
+	rdmlEntry,
+	marginEntry,
+	quadrupletEntry,
+	adaptedTripletEntry,
 
 	// Of classes.
 	nPairEntry,
 	softTripleEntry,
+	proxyNCAEntry,
+	proxyAnchorEntry,
+	normSoftmaxEntry,
+	crossEntropyEntry,
 }
 
 // Find is the entry of that name or alias; capitals and hyphens do not count: "Proxy-Anchor" is proxy_anchor.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/viterin/vek/vek32"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -16,36 +17,42 @@ import (
 //
 // eval returns the two sums over its block and, if dS is not nil, overwrites dS with ∂sum/∂S (terms counts
 // as a constant). Entries of S that are no pair, such as a row with itself, must get 0. A loss whose rows
-// depend on each other (proxy-anchor, quadruplets) is built with chain.whole and sees a single block.
+// depend on each other (quadruplets) is built with chain.whole and sees a single block; one that is a sum over
+// columns (proxy-anchor) with chain.columns, and sees all rows of some columns.
 type simLoss interface {
 	eval(dS, S []float64, p *pairs) (sum, terms float64)
 }
 
 // plain is the divisor of a loss that is a plain sum: 1 over all blocks together.
 func (p *pairs) plain() float64 {
-	if p.first == 0 {
+	if p.first == 0 && p.left == 0 {
 		return 1
 	}
 	return 0
 }
 
 // chain carries z → S → loss → dS for any simLoss: the product in float32, everything between S and dS in
-// float64, a block of rows at a time, so that the float64 copies stay in the cache. dS replaces S.
+// float64, a block of rows (or of columns) at a time, so that the float64 copies stay in the cache. dS replaces S.
 type chain struct {
-	fn    simLoss
-	whole bool              // fn needs all rows in one block
-	exact bool              // fn works with distances: those of near pairs are computed from differences
-	draw  func() *rand.Rand // nil where fn draws nothing
+	fn      simLoss
+	whole   bool              // fn needs all rows in one block
+	columns bool              // fn needs all rows of a column in one block
+	exact   bool              // fn works with distances: those of near pairs are computed from differences
+	draw    func() *rand.Rand // nil where fn draws nothing
 
 	s       blas32.General // n×r
 	in, out []float64      // a block of S and of dS
 	block   pairs
+	bank    constants
 	scale   []float64 // proxies: 1/‖p_j‖, so that S = z·p̂; nil otherwise
 	pull    []float64 // proxies: Σ_i dS_ij·s_ij
 }
 
 // blockSize is how many similarities are widened at a time: 2 blocks × 8 bytes × 8192 = 128 KiB.
 const blockSize = 8192
+
+// narrowest is how many columns a block of columns has at least: the float32 of a line of the cache.
+const narrowest = 16
 
 // nearby is the similarity from which 2 - 2s, with a float32 s, says too little about a distance.
 const nearby = 1 - 1e-3
@@ -64,32 +71,46 @@ func (c *chain) run(a, b blas32.General, whole pairs, grad bool) (sum, terms flo
 	if c.draw != nil {
 		whole.draw = c.draw()
 	}
-	step := max(1, min(n, blockSize/r))
-	if c.whole {
-		step = n
-	}
-	c.in = grow(c.in, step*r)
-	var dS []float64
+	high, wide := c.blockShape(n, r)
+	c.in = grow(c.in, high*wide)
 	if grad {
-		c.out = grow(c.out, step*r)
+		c.out = grow(c.out, high*wide)
 	}
 	p := &c.block
-	for first := 0; first < n; first += step {
-		last := min(first+step, n)
-		*p = whole
-		p.first, p.rows = first, whole.rows[first:last]
-		s := c.in[:(last-first)*r]
-		c.widen(s, a, b, p)
-		if grad {
-			dS = c.out[:len(s)]
-		}
-		more, count := c.fn.eval(dS, s, p)
-		sum += more
-		terms += count
-		if grad {
-			c.narrow(dS, s, first)
+	for first := 0; first < n; first += high {
+		for left := 0; left < r; left += wide {
+			*p = whole
+			p.first, p.rows = first, whole.rows[first:min(first+high, n)]
+			p.left, p.cols = left, whole.cols[left:min(left+wide, r)]
+			more, count := c.part(a, b, p, grad)
+			sum += more
+			terms += count
 		}
 	}
+	return sum, terms
+}
+
+// blockShape is how many rows and columns make a block.
+func (c *chain) blockShape(n, r int) (high, wide int) {
+	switch {
+	case c.whole:
+		return n, r
+	case c.columns:
+		return n, min(r, max(narrowest, blockSize/n))
+	}
+	return max(1, min(n, blockSize/r)), r
+}
+
+// part evaluates one block and leaves its dS in c.s if grad.
+func (c *chain) part(a, b blas32.General, p *pairs, grad bool) (sum, terms float64) {
+	s := c.in[:len(p.rows)*len(p.cols)]
+	c.widen(s, a, b, p)
+	if !grad {
+		return c.fn.eval(nil, s, p)
+	}
+	dS := c.out[:len(s)]
+	sum, terms = c.fn.eval(dS, s, p)
+	c.narrow(dS, s, p)
 	return sum, terms
 }
 
@@ -107,21 +128,22 @@ func (c *chain) finite() bool {
 	return !bad
 }
 
-// widen reads a block of rows of c.s into float64, as cosines.
+// widen reads a block of c.s into float64, as cosines.
 func (c *chain) widen(s []float64, a, b blas32.General, p *pairs) {
-	r := c.s.Cols
+	r := len(p.cols)
 	for i := range p.rows {
-		out, in := s[i*r:(i+1)*r], features.Row(c.s, p.first+i)
+		out, in := s[i*r:(i+1)*r], c.blockRow(i, p)
 		switch {
 		case c.scale != nil:
-			for j, k := range c.scale[:r] {
+			in, out := in[:r], out[:r]
+			for j, k := range c.scale[p.left:][:r] {
 				out[j] = float64(in[j]) * k
 			}
 		case c.exact:
 			for j, v := range in {
 				out[j] = float64(v)
-				if v > nearby && !(p.self && j == p.first+i) {
-					out[j] = 1 - squaredDistance(features.Row(a, p.first+i), features.Row(b, j))/2
+				if v > nearby && !(p.self && p.left+j == p.first+i) {
+					out[j] = 1 - squaredDistance(features.Row(a, p.first+i), features.Row(b, p.left+j))/2
 				}
 			}
 		default:
@@ -132,21 +154,27 @@ func (c *chain) widen(s []float64, a, b blas32.General, p *pairs) {
 	}
 }
 
+// blockRow is row i of a block of c.s.
+func (c *chain) blockRow(i int, p *pairs) []float32 {
+	return features.Row(c.s, p.first+i)[p.left : p.left+len(p.cols)]
+}
+
 // narrow writes a block of dS over c.s.
-func (c *chain) narrow(dS, s []float64, first int) {
-	r := c.s.Cols
-	if c.scale == nil {
-		out := c.s.Data[first*r:]
-		for k, v := range dS {
-			out[k] = float32(v)
+func (c *chain) narrow(dS, s []float64, p *pairs) {
+	r := len(p.cols)
+	for i := range p.rows {
+		out, d := c.blockRow(i, p), dS[i*r:(i+1)*r]
+		if c.scale == nil {
+			for j, v := range d {
+				out[j] = float32(v)
+			}
+			continue
 		}
-		return
-	}
-	for i := 0; i*r < len(dS); i++ {
-		out, d, s := features.Row(c.s, first+i), dS[i*r:(i+1)*r], s[i*r:(i+1)*r]
-		for j, k := range c.scale[:r] {
-			out[j] = float32(d[j] * k)
-			c.pull[j] += d[j] * s[j]
+		scale := c.scale[p.left : p.left+r]
+		s, pull, out := s[i*r:][:len(scale)], c.pull[p.left:][:len(scale)], out[:len(scale)]
+		for j, d := range d[:len(scale)] {
+			out[j] = float32(d * scale[j])
+			pull[j] += d * s[j]
 		}
 	}
 }
@@ -191,6 +219,14 @@ func grow[T any](s []T, n int) []T {
 		return make([]T, n)
 	}
 	return s[:n]
+}
+
+// scaleMatrix multiplies a matrix that may be a view, with vector instructions: the factor that products take, and
+// gonum's Scal, are loops over numbers.
+func scaleMatrix(m blas32.General, k float32) {
+	for i := range m.Rows {
+		vek32.MulNumber_Inplace(features.Row(m, i), k)
+	}
 }
 
 // clearMatrix sets a matrix that may be a view to 0.

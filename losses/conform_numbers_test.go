@@ -9,7 +9,12 @@ import (
 // exactTwins are the float64 twins of the losses that are neither a function of similarities nor of proxies, by
 // name in the catalog: loss, gradient with respect to in.z as given, and the gradient of every parameter.
 var exactTwins = map[string]func(l Loss, in exactInput) (loss float64, grad [][]float64, params [][][]float64){
+	"adapted_triplet": func(l Loss, in exactInput) (float64, [][]float64, [][][]float64) {
+		loss, grad := exactAdapted(l.(*adaptedTriplet), in)
+		return loss, grad, nil
+	},
 	"snr_contrastive": exactSNR,
+	"cross_entropy":   exactCrossEntropy,
 }
 
 // exactEval is the float64 twin of public for whatever the loss is built on.
@@ -21,6 +26,8 @@ func exactEval(l Loss, name string, in exactInput) (loss float64, grad [][]float
 	case *similarity:
 		loss, grad = exactPairs(l, in)
 		return loss, grad, nil
+	case *parametric:
+		return exactParametric(l, in)
 	case *proxied:
 		var own [][]float64
 		loss, grad, own = exactProxies(l, in, widen64(l.p.Data, l.p.Cols))
@@ -107,17 +114,35 @@ func kernel(l Loss, in exactInput) (fn simLoss, draw *rand.Rand, p *pairs, S []f
 		p = &pairs{rows: in.labels, cols: in.labels, self: true, ids: in.ids}
 		other := in.z
 		if in.ref != nil {
-			p, other = &pairs{rows: in.labels, cols: in.refIDs}, in.ref
+			p, other = &pairs{rows: in.labels, cols: in.refIDs, amid: amidOf(in.ref)}, in.ref
 		}
 		if l.draw != nil {
 			draw = l.draw()
 		}
 		return l.fn, draw, p, cosines(in.z, other, l.exact)
+	case *parametric:
+		l.own.load(l.p, in.labels)
+		return kernel(&l.similarity, in)
 	case *proxied:
 		q, _ := unit64(widen64(l.p.Data, l.p.Cols))
 		return l.fn, nil, &pairs{rows: in.labels, cols: l.cols}, cosines(in.z, q, l.exact)
+	case *crossEntropy:
+		return l.fn, nil, &pairs{rows: in.labels, cols: l.cols}, cosines(in.z, widen64(l.w.Data, l.w.Cols), false)
 	}
 	return nil, nil, nil, nil
+}
+
+// countsActive are the losses that divide by how many terms are above 0: that number is a constant in the gradient,
+// and the value jumps where it changes.
+func countsActive(l Loss) bool {
+	switch l := l.(type) {
+	case *parametric:
+		return true
+	case *similarity:
+		fn, ok := l.fn.(*distancePairs)
+		return ok && fn.reduce == "avg_nonzero"
+	}
+	return false
 }
 
 // shortSteps are for losses that bend much: scl_rhe takes the logarithm of a difference that may be almost 0.
@@ -130,7 +155,7 @@ func checkDirection(s subject) error {
 	if shorter, ok := shortSteps[s.entry.Name]; ok {
 		h = shorter
 	}
-	if s.drawn() {
+	if s.drawn() || tripletJumps(s.exact()) || countsActive(s.exact()) {
 		return nil
 	}
 	for _, in := range s.inputs(5, 120) {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+
+	"winnow/features"
 )
 
 func checkPermutation(s subject) error {
@@ -58,6 +60,9 @@ func checkRotation(s subject) error {
 	names := make([]int, conformClasses)
 	for c := range names {
 		names[c] = (c + 4) % conformClasses // every class gets another name
+		if s.given["printed"] == true {
+			names[c] = c // Eq. 19 of 003 as printed singles out the first class
+		}
 	}
 	mirrors := [][]float64{gauss(rng, conformDim), gauss(rng, conformDim)}
 	if ofCoordinates[s.entry.Name] {
@@ -80,7 +85,9 @@ func checkRotation(s subject) error {
 	rename := func(labels []int) []int {
 		out := make([]int, len(labels))
 		for i, y := range labels {
-			out[i] = names[y]
+			if out[i] = y; y >= 0 {
+				out[i] = names[y]
+			}
 		}
 		return out
 	}
@@ -92,12 +99,9 @@ func checkRotation(s subject) error {
 		if in.ref != nil {
 			other.ref, other.refIDs = turn(in.ref), rename(in.refIDs)
 		}
-		if owner, ok := turned.(Proxied); ok {
-			p, perClass := owner.Proxies()
-			rows := turn(widen64(p.Data, p.Cols))
-			for j, row := range rows {
-				to := names[j/perClass]*perClass + j%perClass
-				copy(p.Data[to*p.Cols:(to+1)*p.Cols], matrix32([][]float64{row}).X.Data)
+		if owner, ok := turned.(Trainable); ok {
+			for _, p := range owner.Params() {
+				turnParam(p, names, turn)
 			}
 		}
 		got, grad := public(turned, other)
@@ -109,6 +113,20 @@ func checkRotation(s subject) error {
 		}
 	}
 	return nil
+}
+
+// turnParam renames and turns a parameter as the batch is: its rows belong to classes, as many to each, and are
+// vectors if they are as long as those.
+func turnParam(p *features.Param, names []int, turn func([][]float64) [][]float64) {
+	perClass := p.Rows / len(names)
+	rows := widen64(p.Data, p.Cols)
+	if p.Cols == conformDim {
+		rows = turn(rows)
+	}
+	for j, row := range rows[:perClass*len(names)] {
+		to := names[j/perClass]*perClass + j%perClass
+		copy(p.Data[to*p.Cols:(to+1)*p.Cols], matrix32([][]float64{row}).X.Data)
+	}
 }
 
 // checkSameImage: rows of one image (equal IDs) are no pair, in a batch against itself.

@@ -12,6 +12,7 @@ import (
 // spoiled_test.go can see each of them fail. A subject is a loss as it is built, and what is known of it.
 type subject struct {
 	entry Entry
+	given map[string]any           // its settings
 	build func() Loss              // fresh, always with the same seeds; may be spoiled
 	exact func() Loss              // the same loss from the catalog itself
 	spoil func(fn simLoss) simLoss // what was done to its function of similarities, or nil
@@ -56,7 +57,7 @@ func settingVariants(e Entry) []map[string]any {
 	for _, s := range e.Settings {
 		for _, word := range s.Choices {
 			if word != s.Default {
-				out = append(out, map[string]any{s.Name: word})
+				out = append(out, withCompanions(e.Name, s.Name, word))
 			}
 		}
 		if on, ok := s.Default.(bool); ok {
@@ -68,6 +69,8 @@ func settingVariants(e Entry) []map[string]any {
 
 // moreVariants are combinations that no single setting reaches.
 var moreVariants = map[string][]map[string]any{
+	"triplet":         tripletVariants,
+	"rdml":            {{"eta": 4.0}, {"eta": 1e-4}, {"eta": 8.0, "distance": "l2"}},
 	"soft_triple":     {{"tau": 0.2, "centers": 3}, {"centers": 1, "tau": 0.2}},
 	"snr_contrastive": {{"reg": 0.5}},
 	"n_pair":          {{"l2": 0.02}},
@@ -77,6 +80,15 @@ var moreVariants = map[string][]map[string]any{
 		{"beta": 0.0, "beta_neg": 0.0, "tau": 0.0}, {"beta": 1.0, "beta_neg": 1.0, "sign": "printed", "tau_p": 0.05, "tau_n": 0.0},
 		{"beta": 0.3, "beta_neg": 2.0, "scale": "inv_k"}, {"beta": 1.0, "beta_neg": 0.25, "temperature": 0.5, "tau_p": 0.75, "tau_n": 0.25},
 	},
+	"margin": {
+		{"learn": "class", "nu": 0.3}, {"learn": "one", "nu": 0.3}, {"select": "distance_weighted", "learn": "class", "nu": 0.1},
+		{"select": "distance_weighted", "far": 3.0}, {"select": "distance_weighted", "far": 0.9, "otherwise": "uniform"},
+		{"margin": 0.0, "beta": 0.0},
+	},
+	"marginal":        {{"select": "random_semihard", "reduction": "avg_nonzero"}, {"select": "random_semihard", "margin": 0.0}},
+	"auxiliary_pair":  {{"w_neg": 0.0, "w_pos": 2.0}},
+	"quadruplet":      {{"squared": false, "margin1": 0.2, "margin2": 0.2}, {"margin1": 4.0, "margin2": 4.0}, {"margin1": 0.0, "margin2": 0.0}},
+	"adapted_triplet": {{"lambda": 1.0}, {"lambda": 0.5, "reduction": "sum", "lambda_u": 2.0}, {"lambda": 0.0, "lambda_u": 3.0, "theta": "simplex"}, {"lambda_u": 1.0, "printed": true, "ridge": 0.1}},
 }
 
 // plainSettings make a loss that draws at every step one that does not: what is drawn carries no gradient, so that
@@ -90,13 +102,18 @@ func (s subject) drawn() bool {
 	if !s.entry.Draws {
 		return false
 	}
-	l, ok := s.exact().(*similarity)
-	return !ok || l.draw != nil
+	switch l := s.exact().(type) {
+	case *similarity:
+		return l.draw != nil
+	case *parametric:
+		return l.draw != nil
+	}
+	return true
 }
 
 func catalogSubject(t testing.TB, e Entry, settings map[string]any) subject {
 	build := func() Loss { return mustNew(t, e.Name, settings, testEnv(conformDim, conformClasses, 3)) }
-	return subject{entry: e, build: build, exact: build}
+	return subject{entry: e, given: settings, build: build, exact: build}
 }
 
 func TestConformance(t *testing.T) {
@@ -134,6 +151,13 @@ var conformChecks = []struct {
 // inputs are the comparisons the entry allows: against itself, and against a bank.
 func (s subject) inputs(seed uint64, n int) []exactInput {
 	in := conformInput(seed, n)
+	if s.entry.Unlabelled {
+		some := conformInput(seed+200, n)
+		for i := 0; i < n; i += 5 {
+			some.labels[i] = features.Unlabelled
+		}
+		return []exactInput{in, some}
+	}
 	if s.entry.Against != Both {
 		return []exactInput{in}
 	}
@@ -149,6 +173,9 @@ func checkEntry(s subject) error {
 	owner, trainable := l.(Trainable)
 	if trainable != e.Params {
 		return fmt.Errorf("has parameters: %v, the entry says %v", trainable, e.Params)
+	}
+	if _, proxied := l.(Proxied); proxied != e.Proxied {
+		return fmt.Errorf("offers proxies: %v, the entry says %v", proxied, e.Proxied)
 	}
 	if trainable {
 		for _, p := range owner.Params() {

@@ -72,6 +72,22 @@ func cosines(a, b [][]float64, near bool) []float64 {
 	return s
 }
 
+// amid64 is the float64 twin of constants.
+type amid64 struct {
+	s []float64
+	r int
+}
+
+func amidOf(rows [][]float64) amid64 { return amid64{cosines(rows, rows, true), len(rows)} }
+
+func (a amid64) pair(j, k int) float64 { return a.s[j*a.r+k] }
+
+func (a amid64) rows(dst []float64, js []int32) {
+	for i, j := range js {
+		copy(dst[i*a.r:(i+1)*a.r], a.s[int(j)*a.r:])
+	}
+}
+
 // exactPairs evaluates a similarity loss; the gradient is with respect to in.z as given.
 func exactPairs(l *similarity, in exactInput) (loss float64, grad [][]float64) {
 	z, norms := in.z, []float64(nil)
@@ -81,7 +97,7 @@ func exactPairs(l *similarity, in exactInput) (loss float64, grad [][]float64) {
 	p := &pairs{rows: in.labels, cols: in.labels, self: true, ids: in.ids}
 	other := z
 	if in.ref != nil {
-		p = &pairs{rows: in.labels, cols: in.refIDs}
+		p = &pairs{rows: in.labels, cols: in.refIDs, amid: amidOf(in.ref)}
 		other = in.ref
 	}
 	if l.draw != nil {

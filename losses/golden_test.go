@@ -1,7 +1,6 @@
 package losses
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -80,15 +79,36 @@ var goldenChecks = map[string]reference.Checks{
 		"scl_rhe":            pairCheck("scl_rhe", sclRHESettings),
 	},
 	"losses_triplet": {
-		"triplet":            pairCheck("triplet", tripletSettings("all")),
-		"triplet_batch_hard": pairCheck("triplet", tripletSettings("batch_hard")),
+		"triplet":            tripletCheck("triplet", nil, tripletNames),
+		"triplet_batch_hard": tripletCheck("triplet", map[string]any{"select": "batch_hard"}, tripletNames),
 		"triplet_indices":    goldenTripletIndices,
+		"unhinged_triplet":   tripletCheck("unhinged_triplet", nil, map[string]string{"d_max": "d_max", "margin": "margin"}),
+		"rdml":               tripletCheck("rdml", nil, map[string]string{"eta": "eta", "margin": "margin", "distance": "distance", "reduction": "reduction"}),
+		"margin":             goldenMargin,
+		"marginal_pairs":     pairCheck("marginal", sameNames),
+		"unhinged_marginal":  pairCheck("unhinged_marginal", sameNames),
+		"auxiliary_pair":     pairCheck("auxiliary_pair", sameNames),
+		"quadruplet":         pairCheck("quadruplet", sameNames),
+		"adapted_triplet":    goldenAdapted,
+		"adapted_match_only": goldenMatchOnly,
+		"semi_match":         goldenSemiMatch,
 	},
 	"losses_proxy": {
-		"soft_triple": goldenSoftTriple,
+		"soft_triple": goldenProxies("soft_triple", map[string]string{
+			"centers_per_class": "centers", "la": "la", "gamma_multiplier": "gamma", "margin": "margin", "tau": "tau",
+		}),
+		"proxy_nca":            goldenProxies("proxy_nca", map[string]string{"variant": "form", "scale": "scale"}),
+		"proxy_anchor":         goldenProxies("proxy_anchor", map[string]string{"alpha": "alpha", "margin": "margin"}),
+		"norm_softmax":         goldenProxies("norm_softmax", map[string]string{"temperature": "temperature"}),
+		"linear_cross_entropy": goldenCrossEntropy,
 	},
 	"miners": {
-		"facenet_semihard": goldenSemihardCandidates,
+		"triplet_margin_miner": goldenMarginMiner,
+		"batch_hard":           goldenBatchHard,
+		"random_semihard":      goldenCandidates("random_semihard"),
+		"facenet_semihard":     goldenCandidates("semihard"),
+		"fixed_semihard":       goldenFixedSemihard,
+		"distance_weighted":    goldenDistanceWeighted,
 	},
 	"bspml": {},
 }
@@ -103,102 +123,4 @@ func TestMain(m *testing.M) { reference.Main(m) }
 
 func contrastiveSettings(c reference.Case) map[string]any {
 	return map[string]any{"form": c.Params["form"], "margin": c.Params["lam"], "eps": c.Params["eps"]}
-}
-
-func tripletSettings(choose string) func(c reference.Case) map[string]any {
-	return func(c reference.Case) map[string]any {
-		return map[string]any{
-			"select": choose, "distance": c.Params["distance"], "margin": c.Params["margin"],
-			"smooth": c.Params["smooth"], "swap": c.Params["swap"], "reduction": c.Params["reduction"],
-		}
-	}
-}
-
-// listed adds given triplets by the rule of every selection.
-type listed struct {
-	*triplet
-	triplets [3][]int
-}
-
-func (l listed) eval(dS, S []float64, p *pairs) (sum, terms float64) {
-	r := len(p.cols)
-	l.delta, l.slope = make([]float64, r), make([]float64, r)
-	t := tally{}
-	clear(dS)
-	for i, a := range l.triplets[0] {
-		l.distance.of(l.delta, nil, S[a*r:(a+1)*r])
-		l.distance.slope(l.slope, l.delta)
-		t.d = make([]float64, r)
-		l.add(&t, l.triplets[1][i], l.triplets[2][i])
-		for j, d := range t.d {
-			dS[a*r+j] += d * l.slope[j]
-		}
-	}
-	return t.sum, t.divisor(l.reduce, p)
-}
-
-func goldenTripletIndices(t *testing.T, c reference.Case) {
-	l := mustNew(t, "triplet", tripletSettings("all")(c), goldenEnv(t, c)).(*similarity)
-	fn := listed{triplet: l.fn.(*triplet)}
-	c.Decode(t, "indices", &fn.triplets)
-	l.fn, l.whole, l.draw = fn, true, nil
-	in := goldenInput(t, c)
-	loss, grad := exactPairs(l, in)
-	compare(t, "float64", loss, c.Float(t, "loss"), grad, c.Matrix(t, "grad"), lossRel, gradRel)
-	loss, grad = public(l, in)
-	compare(t, "float32", loss, c.Float(t, "loss"), grad, c.Matrix(t, "grad"), loss32, grad32)
-}
-
-func goldenSoftTriple(t *testing.T, c reference.Case) {
-	proxies := c.Matrix(t, "proxies")
-	k := int(c.Param("centers_per_class", 0))
-	env := testEnv(len(proxies[0]), len(proxies)/k, 1)
-	l := mustNew(t, "soft_triple", map[string]any{
-		"centers": k, "la": c.Params["la"], "gamma": c.Params["gamma_multiplier"], "margin": c.Params["margin"], "tau": c.Params["tau"],
-	}, env).(*proxied)
-	in := goldenInput(t, c)
-	want, wantGrad, wantProxies := c.Float(t, "loss"), c.Matrix(t, "grad"), c.Matrix(t, "grad_proxies")
-	loss, grad, gradProxies := exactProxies(l, in, proxies)
-	compare(t, "float64", loss, want, grad, wantGrad, lossRel, gradRel)
-	compare(t, "float64 proxies", loss, want, gradProxies, wantProxies, lossRel, gradRel)
-	copy(l.p.Data, matrix32(proxies).X.Data)
-	loss, grad = public(l, in)
-	compare(t, "float32", loss, want, grad, wantGrad, loss32, grad32)
-	compare(t, "float32 proxies", loss, want, widen64(l.p.Grad, l.p.Cols), wantProxies, loss32, grad32)
-}
-
-// The candidate sets of the selection itself: what a draw can be, for every ordered positive pair.
-func goldenSemihardCandidates(t *testing.T, c reference.Case) {
-	var raw [][]any
-	c.Decode(t, "candidates", &raw)
-	var want []string
-	for _, row := range raw {
-		want = append(want, fmt.Sprint(row))
-	}
-	if got := candidates(goldenInput(t, c), c.Param("alpha", 0)); !slices.Equal(got, want) {
-		t.Errorf("candidates %v, expected %v", got, want)
-	}
-}
-
-func candidates(in exactInput, alpha float64) (out []string) {
-	z, _ := unit64(in.z)
-	S := cosines(z, z, true)
-	n := len(z)
-	p := pairs{rows: in.labels, cols: in.labels, self: true}
-	delta := make([]float64, n)
-	var b band
-	for a, y := range in.labels {
-		l2sq.of(delta, nil, S[a*n:(a+1)*n])
-		for j := range n {
-			if !p.positive(a, j) {
-				continue
-			}
-			b.sort(delta, p.cols, y, delta[j], delta[j]+alpha)
-			from, to := b.between(delta[j], delta[j]+alpha)
-			list := slices.Clone(b.order[from:max(from, to)])
-			slices.Sort(list)
-			out = append(out, fmt.Sprint([]any{a, j, list}))
-		}
-	}
-	return out
 }

@@ -51,7 +51,7 @@ func (l *nPair) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 			top = max(top, s[j])
 		}
 		own := l.e[k]
-		total := exponentials(l.e, l.e, top, 1)
+		total := expSlice(l.e, l.e, 1, -top)
 		sum += math.Log(total) + top - own
 		if dS == nil {
 			continue

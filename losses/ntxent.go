@@ -52,7 +52,7 @@ func (l *ntxent) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 		if len(l.positives) == 0 || math.IsInf(top, -1) {
 			continue // no negatives: every quotient is 1
 		}
-		total := exponentials(l.e, l.e, top, inverse)
+		total := expSlice(l.e, l.e, inverse, -top*inverse)
 		whole := top*inverse + math.Log(total)
 		var push float64
 		for _, j := range l.positives {

@@ -3,8 +3,6 @@ package losses
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"sort"
 	"testing"
 )
 
@@ -69,71 +67,6 @@ func slowContrastive(in exactInput, form string, lambda, eps float64) float64 {
 		return pos + neg
 	}
 	return (pos + neg) / float64(len(in.z))
-}
-
-func slowTriplet(in exactInput, dist string, margin float64, smooth bool, choose, reduce string) float64 {
-	delta := func(i, j int) float64 {
-		s := in.similarity(i, j)
-		switch dist {
-		case "l2":
-			return math.Sqrt(math.Max(2-2*s, 0))
-		case "l2sq":
-			return 2 - 2*s
-		}
-		return 1 - s
-	}
-	var terms []float64
-	for a := range in.z {
-		var pos, neg []float64
-		for j := range in.columns() {
-			switch in.kind(a, j) {
-			case 1:
-				pos = append(pos, delta(a, j))
-			case -1:
-				neg = append(neg, delta(a, j))
-			}
-		}
-		sort.Float64s(pos)
-		sort.Float64s(neg)
-		if choose == "batch_hard" && len(pos) > 0 && len(neg) > 0 {
-			pos, neg = pos[len(pos)-1:], neg[:1]
-		}
-		for _, dp := range pos {
-			use := neg
-			if choose == "semihard" {
-				use = nil
-				for _, dn := range neg {
-					if dp <= dn && dn < dp+margin {
-						use = append(use, dn)
-					}
-				}
-				if len(use) > 0 {
-					k := rand.New(third{}).IntN(len(use)) // what the loss will draw, in rising distance too
-					use = use[k : k+1]
-				}
-			}
-			for _, dn := range use {
-				v := dp - dn + margin
-				if smooth {
-					terms = append(terms, math.Log(1+math.Exp(v)))
-				} else {
-					terms = append(terms, math.Max(v, 0))
-				}
-			}
-		}
-	}
-	var sum, active float64
-	for _, v := range terms {
-		sum += v
-		if v > 0 {
-			active++
-		}
-	}
-	n := map[string]float64{"sum": 1, "mean": float64(len(terms)), "avg_nonzero": active}[reduce]
-	if n == 0 {
-		return 0
-	}
-	return sum / n
 }
 
 func slowSoftTriple(in exactInput, proxies [][]float64, perClass int, la, gamma, margin, tau float64) float64 {
@@ -232,26 +165,6 @@ func TestContrastiveByLoops(t *testing.T) {
 			for _, lambda := range []float64{0.5, 0.1, -1} {
 				l := mustNew(t, "contrastive", map[string]any{"form": form, "margin": lambda}, testEnv(conformDim, conformClasses, 1))
 				checkOracle(t, fmt.Sprint(name, form, lambda), l.(*similarity), in, func() float64 { return slowContrastive(in, form, lambda, 1e-5) })
-			}
-		}
-	}
-}
-
-func TestTripletByLoops(t *testing.T) {
-	for name, in := range oracleInputs() {
-		for _, dist := range distances {
-			for _, choose := range []string{"semihard", "batch_hard", "all"} {
-				for _, smooth := range []bool{false, true} {
-					for _, reduce := range []string{"mean", "avg_nonzero", "sum"} {
-						if reduce != "mean" && dist != "l2" {
-							continue // a distance and a reduction do not meet
-						}
-						l := mustNew(t, "triplet", map[string]any{"distance": dist, "margin": 0.3, "select": choose, "smooth": smooth, "reduction": reduce}, testEnv(conformDim, conformClasses, 1))
-						checkOracle(t, fmt.Sprint(name, dist, choose, smooth, reduce), l.(*similarity), in, func() float64 {
-							return slowTriplet(in, dist, 0.3, smooth, choose, reduce)
-						})
-					}
-				}
 			}
 		}
 	}

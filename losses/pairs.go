@@ -16,10 +16,12 @@ import (
 // vectors of the anchor's own image too, as the paper has it (METHODS 3.2).
 type pairs struct {
 	rows, cols []int
-	self       bool       // rows and columns are the same batch: column first+i is row i itself
+	self       bool       // rows and columns are the same batch: column first+i of the whole is row i itself
 	first      int        // the row of the whole matrix at which the block starts
+	left       int        // and the column: not 0 for a loss of whole columns alone
 	ids        []int      // of the whole batch if self, else nil
 	draw       *rand.Rand // for losses that draw
+	amid       amid       // of a bank, for losses that compare its vectors with each other; nil if self
 }
 
 // apart reports whether anchor i and column j of the same label are a positive pair.
@@ -27,7 +29,7 @@ func (p *pairs) apart(i, j int) bool {
 	if !p.self {
 		return true
 	}
-	i += p.first
+	i, j = i+p.first, j+p.left
 	return i != j && (p.ids == nil || p.ids[i] != p.ids[j])
 }
 
@@ -37,15 +39,20 @@ func (p *pairs) positive(i, j int) bool { return p.rows[i] == p.cols[j] && p.apa
 // checkSet panics where a caller breaks the contract of Eval; what a person can get wrong is checked at
 // the doors.
 func checkSet(what string, s features.Set, dim int) {
+	checkShape(what, s, dim)
+	for i, y := range s.Labels {
+		if y < 0 {
+			panic(fmt.Sprintf("losses: %s: row %d has label %d: a loss compares labelled rows", what, i, y))
+		}
+	}
+}
+
+// checkShape is checkSet for a loss that takes unlabelled rows too.
+func checkShape(what string, s features.Set, dim int) {
 	if s.Dim() != dim {
 		panic(fmt.Sprintf("losses: %s has %d dimensions, expected %d", what, s.Dim(), dim))
 	}
 	if len(s.Labels) != s.Len() || (s.IDs != nil && len(s.IDs) != s.Len()) {
 		panic(fmt.Sprintf("losses: %s has %d rows with %d labels and %d ids", what, s.Len(), len(s.Labels), len(s.IDs)))
-	}
-	for i, y := range s.Labels {
-		if y < 0 {
-			panic(fmt.Sprintf("losses: %s: row %d has label %d: a loss compares labelled rows", what, i, y))
-		}
 	}
 }

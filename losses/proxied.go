@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/viterin/vek/vek32"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -12,7 +13,8 @@ import (
 )
 
 // Proxied is a loss that compares with vectors of its own: classes·perClass rows, class-major (row
-// c·perClass + k is centre k of class c), raw; their directions are what counts.
+// c·perClass + k is centre k of class c), raw; their directions are what counts. A filter may judge by them; the
+// rows of a linear classifier, whose lengths count too, are none.
 type Proxied interface {
 	Trainable
 	Proxies() (p *features.Param, perClass int)
@@ -60,17 +62,8 @@ func (l *proxied) Proxies() (*features.Param, int) { return l.p, l.perClass }
 
 // Eval implements [Loss]. ref must be nil.
 func (l *proxied) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
-	if ref != nil {
-		panic("losses: " + l.name + " compares with its own proxies, found another reference")
-	}
-	checkSet("the batch", z, l.p.Cols)
+	checkClasses(l.name, z, ref, l.p.Cols, l.p.Rows/l.perClass)
 	checkGrad(grad, z)
-	classes := l.p.Rows / l.perClass
-	for i, y := range z.Labels {
-		if y >= classes {
-			panic(fmt.Sprintf("losses: %s: row %d has label %d, expected less than %d classes", l.name, i, y, classes))
-		}
-	}
 	if z.Len() == 0 {
 		return l.nothing(grad)
 	}
@@ -111,22 +104,22 @@ func (l *proxied) backward(grad *blas32.General, z blas32.General, terms float64
 		l.nothing(grad)
 		return
 	}
-	share := float32(1 / terms)
-	blas32.Gemm(blas.NoTrans, blas.NoTrans, share, l.s, l.p.Matrix(), 0, *grad)
-	blas32.Gemm(blas.Trans, blas.NoTrans, share, l.s, z, 0, l.p.GradMatrix())
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, l.s, l.p.Matrix(), 0, *grad)
+	blas32.Gemm(blas.Trans, blas.NoTrans, 1, l.s, z, 0, l.p.GradMatrix())
+	scaleMatrix(*grad, float32(1/terms))
 	for j, pull := range l.pull {
-		l.project(j, pull/terms)
+		l.project(j, 1/terms, pull/terms)
 	}
 }
 
-// project takes along = g_j·p̂_j out of the gradient of proxy j: what changes its length changes no loss.
-func (l *proxied) project(j int, along float64) {
-	k := l.scale[j]
-	if k >= 1/shortest {
-		return
-	}
+// project divides the gradient of proxy j by the terms, while it is in the cache, and takes along = g_j·p̂_j out
+// of it: what changes the proxy's length changes no loss.
+func (l *proxied) project(j int, share, along float64) {
 	g := blas32.Vector{N: l.p.Cols, Inc: 1, Data: features.Row(l.p.GradMatrix(), j)}
-	blas32.Axpy(float32(-along*k*k), l.proxy(j), g)
+	vek32.MulNumber_Inplace(g.Data, float32(share))
+	if k := l.scale[j]; k < 1/shortest {
+		blas32.Axpy(float32(-along*k*k), l.proxy(j), g)
+	}
 }
 
 // inside is the term of the proxies among themselves; it adds to their gradient if grad.
@@ -159,14 +152,37 @@ func (l *proxied) proxy(j int) blas32.Vector {
 	return blas32.Vector{N: l.p.Cols, Inc: 1, Data: features.Row(l.p.Matrix(), j)}
 }
 
-// drawProxies fills the proxies: "normal" N(0, 1) in every coordinate, "uniform" in ±1/√d.
+// checkClasses panics where a batch is not one for a loss that owns what it compares with.
+func checkClasses(name string, z features.Set, ref *features.Set, dim, classes int) {
+	if ref != nil {
+		panic("losses: " + name + " compares with its own proxies, found another reference")
+	}
+	checkSet("the batch", z, dim)
+	for i, y := range z.Labels {
+		if y >= classes {
+			panic(fmt.Sprintf("losses: %s: row %d has label %d, expected less than %d classes", name, i, y, classes))
+		}
+	}
+}
+
+// proxyDraws are the ways to draw proxies that every loss with proxies offers. Their lengths change no loss,
+// but how far a solver's step turns them.
+var proxyDraws = []string{"normal", "uniform"}
+
+const proxyDrawsDoc = "N(0, 1) or uniform in ±1/√d, every coordinate"
+
+// drawProxies fills the proxies: "normal" N(0, 1) in every coordinate, "uniform" in ±1/√d, "kaiming" N(0, 2/C)
+// with one proxy a class.
 func drawProxies(p *features.Param, kind string, rng *rand.Rand) {
-	bound := 1 / math.Sqrt(float64(p.Cols))
+	bound, deviation := 1/math.Sqrt(float64(p.Cols)), 1.0
+	if kind == "kaiming" {
+		deviation = math.Sqrt(2 / float64(p.Rows))
+	}
 	for i := range p.Data {
 		if kind == "uniform" {
 			p.Data[i] = float32(bound * (2*rng.Float64() - 1))
 		} else {
-			p.Data[i] = float32(rng.NormFloat64())
+			p.Data[i] = float32(deviation * rng.NormFloat64())
 		}
 	}
 }

@@ -4,7 +4,7 @@ import "math"
 
 // raise computes the powers of one row of similarities.
 func (l *sclRHE) raise(s []float64) {
-	exponentials(l.e, s, 0, l.inverse)
+	expSlice(l.e, s, l.inverse, 0)
 	power(l.f, l.e, s, l.tiltNeg, l.inverse)
 	switch l.tilt {
 	case l.tiltNeg:
@@ -32,7 +32,7 @@ func power(dst, e, s []float64, b, inverse float64) {
 			dst[j] = math.Sqrt(v)
 		}
 	default:
-		exponentials(dst, s, 0, b*inverse)
+		expSlice(dst, s, b*inverse, 0)
 	}
 }
 

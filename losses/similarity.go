@@ -19,6 +19,10 @@ type similarity struct{ chain }
 func (l *similarity) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
 	checkGrad(grad, z)
 	p, other := sides(z, ref)
+	if ref != nil {
+		l.bank.x = ref.X
+		p.amid = &l.bank
+	}
 	if z.Len() == 0 || other.Rows == 0 {
 		return nothing(grad)
 	}

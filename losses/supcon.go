@@ -92,7 +92,7 @@ func (l *supcon) anchor(d, s []float64, top float64) float64 {
 		mean += s[j] / count
 	}
 	top = max(top, highest)
-	total := exponentials(l.e, l.e, top, inverse)
+	total := expSlice(l.e, l.e, inverse, -top*inverse)
 	value := math.Log(total) + (top-mean)*inverse
 	if l.inside {
 		value = math.Log(total/l.among(s, highest)*count) + (top-highest)*inverse
@@ -120,7 +120,7 @@ func (l *supcon) among(s []float64, highest float64) float64 {
 	for _, j := range l.positives {
 		l.own = append(l.own, s[j])
 	}
-	total := exponentials(l.own, l.own, highest, 1/l.temperature)
+	total := expSlice(l.own, l.own, 1/l.temperature, -highest*(1/l.temperature))
 	for k := range l.own {
 		l.own[k] /= total
 	}

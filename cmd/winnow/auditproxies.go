@@ -79,7 +79,7 @@ func (r *openedRun) proxies(c *cli.Context) (*runProxies, error) {
 		return nil, err
 	}
 	for i, l := range r.Config.Losses {
-		if entry, err := losses.Find(l.Name); err == nil && entry.Against == losses.Proxies {
+		if entry, err := losses.Find(l.Name); err == nil && entry.Proxied {
 			name := fmt.Sprintf("loss.%d.proxies", i)
 			at := slices.IndexFunc(list, func(q *features.Param) bool { return q.Name == name })
 			if at < 0 || list[at].Rows%len(p.classes) != 0 {

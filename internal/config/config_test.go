@@ -163,7 +163,7 @@ func TestSettingErrors(t *testing.T) {
 func TestValidateNamesTheKey(t *testing.T) {
 	for _, c := range []struct{ setting, want string }{
 		{"losses=[]", "config: losses: none is given, expected at least one"},
-		{"losses.0.name=tripplet", `config: losses.0.name: losses: loss "tripplet" is unknown: known are contrastive, triplet, soft_triple`},
+		{"losses.0.name=tripplet", `config: losses.0.name: losses: loss "tripplet" is unknown: known are contrastive, `},
 		{"losses.0.against=memory", `config: losses.0.against: found "memory", expected batch or bank`},
 		{"losses.0.against=bank", "config: losses.1: contrastive against bank is there twice"},
 		{"losses.1.name=soft_triple", "config: losses.1.against: loss soft_triple cannot be compared with the bank: expected batch"},
@@ -174,7 +174,7 @@ func TestValidateNamesTheKey(t *testing.T) {
 		{"bank.size=-1", "config: bank.size: found -1, expected 0 to 67108864 vectors"},
 		{"head.init=zero", `config: head: init: found "zero"`},
 		{"filter.scorer=prism", `config: filters: scorer "prism" is unknown: known are vmf`},
-		{"filter.scorer=proxysim", "config: filter.scorer: proxysim judges by the proxies of a loss: expected one of soft_triple among the losses"},
+		{"filter.scorer=proxysim", "config: filter.scorer: proxysim judges by the proxies of a loss: expected one of "},
 		{"filter.rate=1", "config: filters: rate is 1, expected a share from 0 to below 1"},
 		{"solver.name=lion", "config: solver: train: "},
 		{"schedule.name=line", "config: the schedule of solver: train: "},
@@ -198,6 +198,10 @@ func TestValidateNamesTheKey(t *testing.T) {
 		if err := got.Validate(); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s:\n got %v\nwant %s…", c.setting, err, c.want)
 		}
+	}
+	own := parseText(t, "", "filter.scorer=proxysim", "losses=[{name: margin, settings: {learn: class}}]") // parameters, and no proxies
+	if err := own.Validate(); err == nil || !strings.Contains(err.Error(), "proxysim judges by the proxies of a loss") {
+		t.Errorf("proxysim beside a margin loss: %v", err)
 	}
 	fine := parseText(t, "", "filter.scorer=none", "losses=[{name: triplet}]", "bank.size=0")
 	if err := fine.Validate(); err != nil {

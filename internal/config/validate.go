@@ -127,26 +127,26 @@ func (c *Run) checkFilter() error {
 		return fmt.Errorf("filter.scorer: %s judges by the memory bank, and bank.size is 0: expected at least 1", c.Filter.Scorer)
 	}
 	if entry.NeedsProxy && len(c.proxied()) == 0 {
-		return fmt.Errorf("filter.scorer: %s judges by the proxies of a loss: expected one of %s among the losses", c.Filter.Scorer, strings.Join(withParams(), ", "))
+		return fmt.Errorf("filter.scorer: %s judges by the proxies of a loss: expected one of %s among the losses", c.Filter.Scorer, strings.Join(withProxies(), ", "))
 	}
 	return nil
 }
 
-// proxied lists the losses of the run that own parameters.
+// proxied lists the losses of the run that have proxies.
 func (c *Run) proxied() []string {
 	var names []string
 	for _, l := range c.Losses {
-		if e, err := losses.Find(l.Name); err == nil && e.Params {
+		if e, err := losses.Find(l.Name); err == nil && e.Proxied {
 			names = append(names, l.Name)
 		}
 	}
 	return names
 }
 
-func withParams() []string {
+func withProxies() []string {
 	var names []string
 	for _, e := range losses.Catalog {
-		if e.Params {
+		if e.Proxied {
 			names = append(names, e.Name)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // Networks is what a method trains, as an encoder of the trainer: its rows are the logits of all networks side by
-// side, n×(networks·C). The first network's head is the one that is kept; the second is there to teach it. One
+// side, n×(networks·C); a limit to the gradient's norm counts them together. The first network's head is the one that is kept; the second is there to teach it. One
 // goroutine may use it.
 type Networks struct {
 	cfg     Config

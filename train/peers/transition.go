@@ -102,6 +102,9 @@ func (t *Transition) setRow(truth int, given []float64) {
 // Anchor finds the row that looks most like an example of a class: the largest of its probabilities over all rows,
 // the first of equals. With a percentile q > 0 the probabilities from their q-th percentile on (that of rank
 // ⌈q/100·(n-1)⌉, counted from 0) are left out, as outliers; where none is left the first row is the answer.
+// A percentile that leaves out more rows than a class has examples makes other classes' rows its anchors: on six made-up
+// classes, 40 % of each labelled as the next, 97 helped with two seeds and hurt with one, and 85 to 90 often spoiled the
+// estimate; hence 0 is the default.
 // Row i of the estimated matrix is the prediction for the anchor of class i.
 // Source: Patrini et al., CVPR 2017, equations 12 and 13, and their code for the percentile. METHODS 12.4.
 func Anchor(probabilities []float64, percentile float64) int {

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"winnow/losses"
+	"winnow/train"
+)
+
+// Every loss of the catalog trains from the command line, against the batch and, where it can, against the bank: no
+// step is skipped from the second on (a bank begins empty), every value is finite, and the validation stands.
+func TestTrainWithEveryLoss(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 3, 0.2)
+	for _, e := range losses.Catalog {
+		terms := []string{e.Name}
+		if e.Against == losses.Both {
+			terms = append(terms, e.Name+":bank:0.5")
+		}
+		for i, term := range terms {
+			t.Run(term, func(t *testing.T) {
+				out := filepath.Join(w.dir, "runs", strings.ReplaceAll(term, ":", "-"))
+				args := w.args(out)
+				args = append(args[:len(args)-2], "--steps", "12", "--loss", term, "--filter", "none", "--set", "validation.every=12 steps")
+				code, _, stderr := call(context.Background(), args...)
+				if code != 0 {
+					t.Fatalf("exit %d\n%s", code, stderr)
+				}
+				var result runResult
+				if err := json.Unmarshal([]byte(readFile(t, out, resultFile)), &result); err != nil {
+					t.Fatal(err)
+				}
+				if v := result.Validation; v.Whitened.PrecisionAt1 < 0.3 {
+					t.Errorf("the world is harder than meant: %+v", v)
+				}
+				steps := 0
+				for line := range strings.Lines(readFile(t, out, train.MetricsFile)) {
+					var fact struct {
+						Step     int
+						Loss     *float64
+						Skipped  bool
+						Gradient float64 `json:"gradient_norm"`
+					}
+					if err := json.Unmarshal([]byte(line), &fact); err != nil {
+						t.Fatal(err)
+					}
+					if fact.Loss == nil {
+						continue
+					}
+					steps++
+					if math.IsNaN(*fact.Loss) || fact.Step > 1+i && (fact.Skipped || fact.Gradient == 0) {
+						t.Errorf("step %d: %s", fact.Step, line)
+					}
+				}
+				if steps != 12 {
+					t.Errorf("%d steps in the metrics, expected 12", steps)
+				}
+			})
+		}
+	}
+}
+
+// Losses add up, each with its weight.
+func TestTrainAddsLossesUp(t *testing.T) {
+	code, stdout, stderr := call(context.Background(), "train", "--defaults", "--loss", "Soft-Triple:0.5", "--loss", "contrastive:bank:2")
+	if code != 0 || !strings.Contains(stdout, "name: soft_triple") || !strings.Contains(stdout, "weight: 0.5") || !strings.Contains(stdout, "weight: 2") {
+		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
+	}
+	if code, _, stderr := call(context.Background(), "train", "--defaults", "--loss", "triplet:heavy"); code == 0 || !strings.Contains(stderr, `found "heavy" behind the name`) {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+}

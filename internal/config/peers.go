@@ -1,0 +1,47 @@
+package config
+
+import (
+	"winnow/filters"
+	"winnow/train"
+	"winnow/train/peers"
+)
+
+// Metric is the method that learns a metric by losses and a filter.
+const Metric = "metric"
+
+// Peers is [peers.Config] with its lengths as spans.
+type Peers struct {
+	peers.Config `yaml:",inline" hide:"method epoch gradual warm_up first_stage"`
+
+	Gradual    Span `yaml:"gradual"`     // co-teaching: the share left out grows so long; whole epochs
+	WarmUp     Span `yaml:"warm_up"`     // co-teaching-plus: plain co-teaching so long; whole epochs
+	FirstStage Span `yaml:"first_stage"` // f-correction, estimated: cross entropy so long
+}
+
+// In is the configuration of a method for epochs of so many steps.
+func (p Peers) In(method string, stepsPerEpoch int) peers.Config {
+	c := p.Config
+	whole := func(s Span) int { return (s.In(stepsPerEpoch) + stepsPerEpoch - 1) / stepsPerEpoch }
+	c.Method, c.Epoch, c.FirstStage = method, stepsPerEpoch, p.FirstStage.In(stepsPerEpoch)
+	c.Gradual, c.WarmUp = whole(p.Gradual), whole(p.WarmUp)
+	return c
+}
+
+// defaultPeers are a method's own, with the noise rate that the default filter has.
+func defaultPeers(method string) Peers {
+	c := peers.Default(method)
+	c.Rate = filters.Default().Rate
+	p := Peers{Config: c, Gradual: Epochs(float64(c.Gradual)), WarmUp: Epochs(float64(c.WarmUp)), FirstStage: Epochs(float64(c.FirstStage))}
+	p.Config.Method, p.Config.Epoch, p.Config.Gradual, p.Config.WarmUp, p.Config.FirstStage = "", 0, 0, 0, 0 // known later
+	return p
+}
+
+// setMethod brings the defaults of a method of package peers: no losses, bank and filter, batches of any rows, and
+// Co-teaching's solver and schedule, which the others are published with too.
+func (c *Run) setMethod(method string) {
+	c.Method, c.Peers = method, defaultPeers(method)
+	c.Losses, c.Bank.Size, c.Filter.Scorer = nil, 0, NoFilter
+	c.Sampler = train.DefaultSampler(train.Shuffle)
+	c.Solver = train.DefaultSolver("adam")
+	c.Schedule.Name, c.Schedule.Hold, c.Schedule.Beta1 = "linear", 0.4, 0.1
+}

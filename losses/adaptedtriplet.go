@@ -1,0 +1,229 @@
+package losses
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// adaptedTriplet is a triplet loss on the chosen triplets D_S, with a term that keeps the choice from bending
+// what the embedding sees of a class.
+//
+//	L = R_{(a,p,n) ∈ D_S} [D_ap - D_an + α]₊ + λ Σ_y ‖Φ_y^S - Φ_y‖² + λ_u ‖Σ_y θ_y Φ_y^S - u‖²
+//
+//	Φ_y^S = Σ_{i∈y} n_i z_i / Σ_{i∈y} n_i    n_i is how often i occurs in D_S, as a, p or n
+//	Φ_y   = the mean of the class in the batch
+//	u     = the mean of the rows without a label; θ = argmin of that term, Σ_y θ_y = 1: see [matching]
+//
+// D are squared distances, R the mean or the sum, and D_S is drawn as [triplet] draws its semihard: with
+// every p one n, uniform among D_ap ≤ D_an < D_ap + α. A class that D_S does not touch adds nothing; an empty D_S
+// gives 0 in all terms, as does λ_u without unlabelled rows. The choice, n_i and θ are constants in the gradient:
+//
+//	∂/∂z_i of the second term = 2 λ (n_i/Σn - 1/N_y) (Φ_y^S - Φ_y),  N_y rows of class y
+//
+// Rows of the batch may be unlabelled (features.Unlabelled): they take part in the last term alone. All vectors
+// are unit vectors, and the means are not. Settings: α, λ ≥ 0; λ_u ≥ 0, or below 0 for λ.
+// Differs from the print: R is the mean where Eq. 5 sums, as λ means little otherwise (Eq. 5 and 8 with
+// R = sum; the second term has no R); Eq. 10 sums three roles alike, which n_i does. Eq. 14 over all triplets is the
+// plain class mean, for there every member of a class occurs equally often.
+// Time O(n²·d) for the triplets, O(n·d) for the second term, O(Y²·d + Y³) for θ of Y classes. Memory O(n²).
+// Source: Yu et al., "Correcting the triplet selection bias for triplet loss", ECCV 2018 (003), Eq. 5, 7, 12-15,
+// unlabelled rows 16-20; METHODS 9.
+type adaptedTriplet struct {
+	triplets        similarity
+	selected        *selected // what triplets.fn is
+	lambda, lambdaU float64   // λ and λ_u
+	matching        matching
+
+	known     features.Set // the labelled rows, where some are not, and their gradient
+	knownGrad blas32.General
+	rows      []int // of the batch: labelled
+	others    []int // unlabelled
+}
+
+var adaptedTripletEntry = Entry{
+	Name:       "adapted_triplet",
+	Title:      "Adapted triplet loss",
+	Paper:      "003",
+	Equation:   "5, 12-15; unlabelled rows 18-20",
+	Formula:    "R_{D_S} [D_ap - D_an + α]₊ + λ Σ_y ‖Φ_y^S - Φ_y‖² + λ_u ‖Σ_y θ_y Φ_y^S - u‖²",
+	Against:    Batch,
+	Draws:      true,
+	Unlabelled: true,
+	Settings: []Setting{
+		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 4, Doc: "by how much the negative must be farther, squared distances"},
+		{Name: "lambda", Symbol: "λ", Default: 0.01, Min: 0, Max: 1e4, Doc: "weight of the class means (the paper: 0.001-0.5, on MNIST 2)"},
+		{Name: "reduction", Symbol: "R", Default: "mean", Choices: []string{"mean", "sum"}, Doc: "over the triplets"},
+		{Name: "lambda_u", Symbol: "λ_u", Default: -1.0, Min: -1, Max: 1e4, Doc: "weight of the mean of unlabelled rows; below 0: the same as λ"},
+		{Name: "printed", Default: false, Doc: "θ by Eq. 19 as printed, with u in place of u - Φ_0"},
+		{Name: "ridge", Default: 0.0, Min: 0, Max: 1e3, Doc: "added to the diagonal when θ is solved for; a singular system gets 1e-6 of its mean diagonal anyway"},
+		{Name: "theta", Symbol: "θ", Default: "free", Choices: []string{"free", "simplex"}, Doc: "as solved; or the nearest that are shares (≥ 0)"},
+	},
+	New: func(v Values, env Env) (Loss, error) {
+		settings, err := resolve("losses: triplet", tripletEntry.Settings, map[string]any{
+			"distance": string(l2sq), "margin": v.number("margin"), "select": "semihard", "reduction": v.word("reduction"),
+		})
+		if err != nil {
+			return nil, err
+		}
+		inner, err := tripletEntry.New(settings, env)
+		if err != nil {
+			return nil, err
+		}
+		l := &adaptedTriplet{triplets: *inner.(*similarity), lambda: v.number("lambda"), lambdaU: v.number("lambda_u")}
+		if l.lambdaU < 0 {
+			l.lambdaU = l.lambda
+		}
+		l.selected = &selected{simLoss: l.triplets.fn}
+		l.triplets.fn = l.selected
+		l.matching = matching{printed: v.flag("printed"), ridge: v.number("ridge"), simplex: v.word("theta") == "simplex"}
+		return l, nil
+	},
+}
+
+// selected counts how often every row occurs in the triplets that a loss with squared distances takes: each adds
+// -2 to ∂sum/∂S at its positive and 2 at its negative, and semi-hard triplets all cost something.
+type selected struct {
+	simLoss
+	count   []float64 // n_i
+	scratch []float64
+}
+
+func (l *selected) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+	r := len(p.cols)
+	if p.first == 0 {
+		l.count = grow(l.count, r)
+		clear(l.count)
+	}
+	if dS == nil {
+		l.scratch = grow(l.scratch, len(S))
+		dS = l.scratch
+	}
+	sum, terms = l.simLoss.eval(dS, S, p)
+	for i := range p.rows {
+		for j, w := range dS[i*r : (i+1)*r] {
+			if w == 0 {
+				continue
+			}
+			times := math.Abs(w) / 2
+			l.count[j] += times
+			if w < 0 { // a positive: one triplet of anchor i each
+				l.count[p.first+i] += times
+			}
+		}
+	}
+	return sum, terms
+}
+
+// Eval implements [Loss]. ref must be nil.
+func (l *adaptedTriplet) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
+	if ref != nil {
+		panic("losses: adapted_triplet compares a batch with itself, found another reference")
+	}
+	checkShape("the batch", z, z.Dim())
+	checkGrad(grad, z)
+	l.split(z.Labels)
+	if len(l.rows) == 0 {
+		return nothing(grad)
+	}
+	known, part := l.labelled(grad, z)
+	value := l.triplets.Eval(part, known, nil)
+	if math.IsNaN(value) || !finiteRows(z, l.others) {
+		return lost(grad)
+	}
+	if grad != nil && part != grad {
+		clearMatrix(*grad)
+		for k, i := range l.rows {
+			copy(features.Row(*grad, i), features.Row(*part, k))
+		}
+	}
+	rows, out := rowsOf[float32]{z.X.Data, z.X.Stride, z.X.Cols}, rowsOf[float32]{}
+	if grad != nil {
+		out = rowsOf[float32]{grad.Data, grad.Stride, grad.Cols}
+	}
+	return value + matchAll(l, rows, out, z.Labels)
+}
+
+// matchAll adds the second and the third term: the value is returned, the gradient added to grad unless that is
+// empty. It goes by l.rows, l.others and the counts of the triplets.
+func matchAll[T float32 | float64](l *adaptedTriplet, z, grad rowsOf[T], labels []int) (value float64) {
+	m := &l.matching
+	m.group(l.rows, labels, l.selected.count, z.cols)
+	if l.lambda > 0 {
+		value = matchClasses(m, z, grad, l.lambda)
+	}
+	if l.lambdaU > 0 {
+		value += matchUnlabelled(m, z, grad, l.others, l.lambdaU)
+	}
+	return value
+}
+
+// split lists the labelled and the unlabelled rows.
+func (l *adaptedTriplet) split(labels []int) {
+	l.rows, l.others = l.rows[:0], l.others[:0]
+	for i, y := range labels {
+		switch {
+		case y >= 0:
+			l.rows = append(l.rows, i)
+		case y == features.Unlabelled:
+			l.others = append(l.others, i)
+		default:
+			panic(fmt.Sprintf("losses: adapted_triplet: row %d has label %d, expected %d or more", i, y, features.Unlabelled))
+		}
+	}
+}
+
+// labelled is the batch without its unlabelled rows, and where its gradient goes.
+func (l *adaptedTriplet) labelled(grad *blas32.General, z features.Set) (features.Set, *blas32.General) {
+	if len(l.others) == 0 {
+		return z, grad
+	}
+	n, d := len(l.rows), z.Dim()
+	l.known.X = resize(l.known.X, n, d)
+	l.known.Labels = l.known.Labels[:0]
+	ids := l.known.IDs[:0]
+	for k, i := range l.rows {
+		copy(l.known.Row(k), z.Row(i))
+		l.known.Labels = append(l.known.Labels, z.Labels[i])
+		if z.IDs != nil {
+			ids = append(ids, z.IDs[i])
+		}
+	}
+	l.known.IDs = ids
+	known := l.known
+	if z.IDs == nil {
+		known.IDs = nil
+	}
+	if grad == nil {
+		return known, nil
+	}
+	l.knownGrad = resize(l.knownGrad, n, d)
+	return known, &l.knownGrad
+}
+
+// finiteRows reports whether those rows hold finite numbers.
+func finiteRows(z features.Set, rows []int) bool {
+	for _, i := range rows {
+		for _, v := range z.Row(i) {
+			if v-v != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// lost is the answer where a row is not finite.
+func lost(grad *blas32.General) float64 {
+	if grad != nil {
+		for i := range grad.Rows {
+			for k := range features.Row(*grad, i) {
+				features.Row(*grad, i)[k] = float32(math.NaN())
+			}
+		}
+	}
+	return math.NaN()
+}

@@ -1,0 +1,52 @@
+package losses
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// amid tells the similarities of the columns with each other where they are a bank, whose own matrix no one
+// needs but a loss with the distance from positive to negative. In a batch against itself they stand in S.
+type amid interface {
+	pair(j, k int) float64
+	rows(dst []float64, js []int32) // fills a len(js)×len(cols) matrix
+}
+
+// constants are the vectors of a bank, one a row.
+type constants struct {
+	x         blas32.General
+	picked, s blas32.General // of rows
+}
+
+// pair is one similarity; of vectors that are near each other from their differences.
+func (c *constants) pair(j, k int) float64 {
+	u, v := features.Row(c.x, j), features.Row(c.x, k)
+	var dot float64
+	for i, x := range u {
+		dot += float64(x) * float64(v[i])
+	}
+	if dot > nearby {
+		return 1 - squaredDistance(u, v)/2
+	}
+	return dot
+}
+
+// rows costs a product of len(js)·r·d. (A bank that is not finite has been seen before: chain.finite.)
+func (c *constants) rows(dst []float64, js []int32) {
+	c.picked, c.s = resize(c.picked, len(js), c.x.Cols), resize(c.s, len(js), c.x.Rows)
+	for i, j := range js {
+		copy(features.Row(c.picked, i), features.Row(c.x, int(j)))
+	}
+	blas32.Gemm(blas.NoTrans, blas.Trans, 1, c.picked, c.x, 0, c.s)
+	for i, j := range js {
+		out := dst[i*c.x.Rows : (i+1)*c.x.Rows]
+		for k, v := range features.Row(c.s, i) {
+			out[k] = float64(v)
+			if v > nearby {
+				out[k] = 1 - squaredDistance(features.Row(c.x, int(j)), features.Row(c.x, k))/2
+			}
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package losses
+
+import "maps"
+
+// tripletVariants are combinations of the triplet loss that no single setting reaches.
+var tripletVariants = []map[string]any{
+	{"select": "all", "distance": "l2", "reduction": "avg_nonzero"},
+	{"select": "all", "smooth": true},
+	{"select": "all", "smooth": true, "distance": "l2", "margin": 0.05, "reduction": "sum"},
+	{"select": "all", "swap": true},
+	{"select": "all", "swap": true, "smooth": true, "distance": "l2"},
+	{"select": "hard", "swap": true, "distance": "cosine"},
+	{"select": "semihard_all", "smooth": true, "gap": 0.4},
+	{"select": "easy", "gap": 0.1, "margin": 0.5},
+	{"select": "batch_hard", "swap": true},
+	{"select": "batch_hard", "smooth": true, "margin": 0.0, "distance": "l2"},
+	{"select": "random_semihard", "swap": true, "distance": "l2"},
+	{"select": "fixed_semihard", "swap": true, "distance": "l2", "smooth": true},
+}
+
+// companions are the settings that a word needs: an easy triplet has no loss under the hinge.
+var companions = map[string]map[string]any{
+	"triplet select easy": {"smooth": true},
+}
+
+func withCompanions(entry, setting, word string) map[string]any {
+	out := map[string]any{setting: word}
+	maps.Copy(out, companions[entry+" "+setting+" "+word])
+	return out
+}
+
+// tripletJumps reports whether the number of terms, or the chosen ones, change with the distances: then the value
+// has steps that a gradient cannot tell, and only the sum over similarities has a slope to check.
+func tripletJumps(l Loss) bool {
+	s, ok := l.(*similarity)
+	if !ok {
+		return false
+	}
+	switch fn := s.fn.(type) {
+	case *triplet:
+		return fn.reduce == "avg_nonzero" && !fn.smooth || fn.choose.kind != "all" && fn.choose.kind != batchHard
+	case *rdml:
+		return fn.reduce == "avg_nonzero"
+	}
+	return false
+}

@@ -1,0 +1,162 @@
+package losses
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// crossEntropy is the linear softmax classifier: a logit for each class, learned with the embedding.
+//
+//	L = 1/n Σ_i -log softmax(W z_i + b)[y_i]
+//	Q = softmax - 1_y:   ∂L/∂z = Q W / n   ∂L/∂W = Qᵀ z / n   ∂L/∂b = Qᵀ 1 / n
+//
+// W is C×d ("weights"), b has C entries ("bias"; setting bias: false leaves it out). Unlike the proxies of the
+// other class losses a row of W has a length that counts, so that this loss has no proxies to offer to a filter.
+// Rows z are taken as they are, unit or raw. Both are drawn uniformly from ±1/√d; weight decay applies to W
+// alone. Defined for any batch: a class that is absent is still pushed away, one class alone gives 0. An empty
+// batch gives 0 and zero gradients. Time O(n·C·d), memory O(n·C).
+// Source: METHODS 5.5: the classifier of the Co-teaching baselines of PRISM (001) and the cross entropy baseline
+// of SCL-RHE (004).
+type crossEntropy struct {
+	chain
+	w, b   *features.Param // b is nil where there is none
+	linear *linearSoftmax
+	cols   []int // 0 … C-1
+}
+
+var crossEntropyEntry = Entry{
+	Name:     "cross_entropy",
+	Title:    "Cross entropy of a linear classifier",
+	Paper:    "001, 004 (baselines)",
+	Equation: "METHODS 5.5",
+	Formula:  "-1/n Σ_i log softmax(W z_i + b)[y_i]",
+	Against:  Proxies,
+	Params:   true,
+	Settings: []Setting{
+		{Name: "bias", Symbol: "b", Default: true, Doc: "a number for each class besides the weights"},
+	},
+	New: func(v Values, env Env) (Loss, error) {
+		l := &crossEntropy{linear: new(linearSoftmax), cols: make([]int, env.Classes)}
+		l.fn = l.linear
+		for c := range l.cols {
+			l.cols[c] = c
+		}
+		l.w = features.NewParam("weights", env.Classes, env.Dim)
+		drawProxies(l.w, "uniform", env.Init)
+		if v.flag("bias") {
+			l.b = features.NewParam("bias", env.Classes, 1)
+			l.b.NoDecay = true
+			drawBias(l.b, env.Dim, env.Init)
+			l.linear.bias = make([]float64, env.Classes)
+			l.linear.slope = make([]float64, env.Classes)
+		}
+		return l, nil
+	},
+}
+
+func drawBias(b *features.Param, dim int, rng *rand.Rand) {
+	bound := 1 / math.Sqrt(float64(dim))
+	for c := range b.Data {
+		b.Data[c] = float32(bound * (2*rng.Float64() - 1))
+	}
+}
+
+// Params implements [Trainable].
+func (l *crossEntropy) Params() []*features.Param {
+	if l.b == nil {
+		return []*features.Param{l.w}
+	}
+	return []*features.Param{l.w, l.b}
+}
+
+// Eval implements [Loss]. ref must be nil.
+func (l *crossEntropy) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
+	checkClasses("cross_entropy", z, ref, l.w.Cols, l.w.Rows)
+	checkGrad(grad, z)
+	if z.Len() == 0 {
+		if grad != nil {
+			for _, p := range l.Params() {
+				clear(p.Grad)
+			}
+		}
+		return nothing(grad)
+	}
+	if l.b != nil {
+		for c, v := range l.b.Data {
+			l.linear.bias[c] = float64(v)
+		}
+		clear(l.linear.slope)
+	}
+	sum, terms := l.run(z.X, l.w.Matrix(), pairs{rows: z.Labels, cols: l.cols}, grad != nil)
+	if grad != nil {
+		blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, l.s, l.w.Matrix(), 0, *grad)
+		blas32.Gemm(blas.Trans, blas.NoTrans, 1, l.s, z.X, 0, l.w.GradMatrix())
+		scaleMatrix(*grad, float32(1/terms))
+		scaleMatrix(l.w.GradMatrix(), float32(1/terms))
+		if l.b != nil {
+			for c, v := range l.linear.slope {
+				l.b.Grad[c] = float32((v + 0*sum) / terms) // where the rows are no numbers, no slope was added up
+			}
+		}
+	}
+	return sum / terms
+}
+
+// linearSoftmax is the loss as a function of W z; it adds the derivatives by b to slope.
+type linearSoftmax struct {
+	bias, slope []float64 // nil: no b
+	logits      []float64 // of a row, where no derivative is asked for
+}
+
+func (l *linearSoftmax) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+	r := len(p.cols)
+	l.logits = grow(l.logits, r)
+	for i, y := range p.rows {
+		d, s := l.logits, S[i*r:(i+1)*r]
+		if dS != nil {
+			d = dS[i*r : (i+1)*r]
+		}
+		if l.bias == nil {
+			sum += softmaxLoss(d, s, 1, y)
+			continue
+		}
+		for j, b := range l.bias {
+			d[j] = s[j] + b
+		}
+		sum += softmaxLoss(d, d, 1, y)
+		if dS != nil {
+			for j, v := range d {
+				l.slope[j] += v
+			}
+		}
+	}
+	return sum, float64(len(p.rows))
+}
+
+// softmaxLoss is -log softmax(scale·s)[y] of one row; d, which may be s, becomes its derivative by s.
+func softmaxLoss(d, s []float64, scale float64, y int) float64 {
+	own, top := s[y], largest(s)
+	weight := expSlice(d, s, scale, -scale*top)
+	k := scale / weight
+	for j := range d {
+		d[j] *= k
+	}
+	d[y] -= scale
+	return math.Log(weight) + scale*(top-own)
+}
+
+// largest is the largest of s, -Inf where there is none; what is no number may or may not be passed over.
+func largest(s []float64) float64 {
+	top := math.Inf(-1)
+	for _, v := range s {
+		if v > top {
+			top = v
+		}
+	}
+	return top
+}

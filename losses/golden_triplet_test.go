@@ -1,0 +1,203 @@
+package losses
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"winnow/internal/reference"
+)
+
+// tripletNames are the settings of a golden case's parameters.
+var tripletNames = map[string]string{
+	"distance": "distance", "margin": "margin", "smooth": "smooth", "swap": "swap", "reduction": "reduction", "triplets": "select",
+}
+
+// Words of the reference for our own.
+var tripletWords = map[string]map[any]string{
+	"triplets": {"all": "all", "hard": "hard", "semihard": "semihard_all", "easy": "easy"},
+	"type":     {"all": "violating", "hard": "hard", "semihard": "semihard_all", "easy": "easy"},
+}
+
+// caseSettings turns every parameter of a case into a setting; one without a name fails the test.
+func caseSettings(t *testing.T, c reference.Case, base map[string]any, names map[string]string) map[string]any {
+	t.Helper()
+	out := maps.Clone(base)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for param, value := range c.Params {
+		name, ok := names[param]
+		if words := tripletWords[param]; ok && words != nil {
+			value, ok = words[value], words[value] != ""
+		}
+		if !ok {
+			t.Fatalf("parameter %s = %v has no setting", param, c.Params[param])
+		}
+		out[name] = value
+	}
+	return out
+}
+
+func tripletCheck(loss string, base map[string]any, names map[string]string) func(*testing.T, reference.Case) {
+	return func(t *testing.T, c reference.Case) {
+		settings := caseSettings(t, c, base, names)
+		pairCheck(loss, func(reference.Case) map[string]any { return settings })(t, c)
+	}
+}
+
+// listed adds given triplets by the rule of every selection.
+type listed struct {
+	*triplet
+	triplets [3][]int
+}
+
+func (l listed) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+	r := len(p.cols)
+	l.delta, l.slope = make([]float64, r), make([]float64, r)
+	t := tally{}
+	clear(dS)
+	for i, a := range l.triplets[0] {
+		l.distance.of(l.delta, nil, S[a*r:(a+1)*r])
+		t.d = make([]float64, r)
+		l.add(&t, l.triplets[1][i], l.triplets[2][i])
+		l.through(t.d)
+		for j, d := range t.d {
+			dS[a*r+j] += d
+		}
+	}
+	return t.sum, t.divisor(l.reduce, p)
+}
+
+// Given triplets; where they are said to be a set of the margin miner, that selection too.
+func goldenTripletIndices(t *testing.T, c reference.Case) {
+	names := maps.Clone(tripletNames)
+	delete(names, "swap")
+	which := fmt.Sprint(c.Params["which"])
+	delete(c.Params, "which")
+	settings := caseSettings(t, c, map[string]any{"select": "all"}, names)
+	l := mustNew(t, "triplet", maps.Clone(settings), goldenEnv(t, c)).(*similarity)
+	fn := listed{triplet: l.fn.(*triplet)}
+	c.Decode(t, "indices", &fn.triplets)
+	l.fn, l.whole = fn, true
+	in := goldenInput(t, c)
+	loss, grad := exactPairs(l, in)
+	compare(t, "float64", loss, c.Float(t, "loss"), grad, c.Matrix(t, "grad"), lossRel, gradRel)
+	loss, grad = public(l, in)
+	compare(t, "float32", loss, c.Float(t, "loss"), grad, c.Matrix(t, "grad"), loss32, grad32)
+	if strings.HasPrefix(which, "all semi-hard") {
+		settings["select"] = "semihard_all"
+		pairCheck("triplet", func(reference.Case) map[string]any { return settings })(t, c)
+	}
+}
+
+// mined is a triplet loss and the distances it selects by.
+func mined(t *testing.T, c reference.Case, kind string, names map[string]string) (l *triplet, in exactInput, matrix []float64) {
+	settings := caseSettings(t, c, map[string]any{"select": kind, "smooth": true}, names)
+	l = mustNew(t, "triplet", settings, goldenEnv(t, c)).(*similarity).fn.(*triplet)
+	in = goldenInput(t, c)
+	z, _ := unit64(in.z)
+	matrix = make([]float64, len(z)*len(z))
+	l.distance.of(matrix, nil, cosines(z, z, true))
+	return l, in, matrix
+}
+
+// byAnchor hands over every anchor with its distances in place.
+func byAnchor(l *triplet, in exactInput, matrix []float64, use func(a int, p *pairs)) {
+	n := len(in.labels)
+	p := &pairs{rows: in.labels, cols: in.labels, self: true}
+	for a := range in.labels {
+		l.delta = matrix[a*n : (a+1)*n]
+		use(a, p)
+	}
+}
+
+// compareSets compares lists as sets.
+func compareSets(t *testing.T, c reference.Case, field string, got []string) {
+	t.Helper()
+	var raw [][]any
+	c.Decode(t, field, &raw)
+	var want []string
+	for _, row := range raw {
+		if list, ok := row[len(row)-1].([]any); ok {
+			slices.SortFunc(list, func(a, b any) int { return int(a.(float64)) - int(b.(float64)) })
+		}
+		want = append(want, fmt.Sprint(row))
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("found %v, expected %v", got, want)
+	}
+}
+
+// setTriplets lists what a set selection chooses for anchor a, from the stretches its sums are made of.
+func setTriplets(l *triplet, a int, p *pairs) (out [][3]int) {
+	if l.mates.rank(l.delta, a, p, l.choose, l.margin) == 0 {
+		return nil
+	}
+	for n, y := range p.cols {
+		if y == p.rows[a] {
+			continue
+		}
+		from, to := l.mates.choosing(l.delta[n])
+		for _, j := range l.mates.order[from:to] {
+			out = append(out, [3]int{a, int(j), n})
+		}
+	}
+	return out
+}
+
+func goldenMarginMiner(t *testing.T, c reference.Case) {
+	l, in, matrix := mined(t, c, "", map[string]string{"type": "select", "margin": "gap", "distance": "distance"})
+	var got []string
+	byAnchor(l, in, matrix, func(a int, p *pairs) {
+		for _, triplet := range setTriplets(l, a, p) {
+			got = append(got, fmt.Sprint(triplet))
+		}
+	})
+	compareSets(t, c, "triplets", got)
+}
+
+func goldenBatchHard(t *testing.T, c reference.Case) {
+	l, in, matrix := mined(t, c, batchHard, map[string]string{"distance": "distance"})
+	var got []string
+	byAnchor(l, in, matrix, func(a int, p *pairs) {
+		if far, near := l.hardest(a, p); far >= 0 && near >= 0 {
+			got = append(got, fmt.Sprint([]int{a, far, near}))
+		}
+	})
+	compareSets(t, c, "triplets", got)
+}
+
+// What a draw can be, for every ordered positive pair.
+func goldenCandidates(kind string) func(*testing.T, reference.Case) {
+	return func(t *testing.T, c reference.Case) {
+		l, in, matrix := mined(t, c, kind, map[string]string{"alpha": "gap", "distance": "distance"})
+		var got []string
+		byAnchor(l, in, matrix, func(a int, p *pairs) {
+			if l.gather(a, p) {
+				for _, j := range l.mates.members {
+					list := slices.Clone(l.candidates(j))
+					slices.Sort(list)
+					got = append(got, fmt.Sprint([]any{a, j, list}))
+				}
+			}
+		})
+		compareSets(t, c, "candidates", got)
+	}
+}
+
+func goldenFixedSemihard(t *testing.T, c reference.Case) {
+	l, in, matrix := mined(t, c, "fixed_semihard", map[string]string{"distance": "distance"})
+	var got []string
+	byAnchor(l, in, matrix, func(a int, p *pairs) {
+		l.findNearest(a, p)
+		for k, j := range l.mates.order {
+			got = append(got, fmt.Sprint([]any{a, j, l.first[k]}))
+		}
+	})
+	compareSets(t, c, "choice", got)
+}

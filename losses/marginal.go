@@ -1,0 +1,136 @@
+package losses
+
+// distancePairs is a loss of single pairs that is a straight line of their distance, or a hinge of one.
+//
+//	L = R over ordered pairs (i, j) of l(d_ij),  l(d) = a⁺ + b⁺ d for j ∈ P(i), a⁻ + b⁻ d for j ∈ N(i),
+//	or [l(d)]₊ if hinge
+//
+// d = ‖z_i - z_j‖. R is the mean, the sum, or avg_nonzero, the mean of the terms above 0. Chosen are
+//
+//	all              every pair
+//	random_semihard  every positive pair (i, p), and with it one negative of i, drawn evenly among those with
+//	                 d_in < d_ip + reach; none: the positive pair alone
+//
+// No pair: 0. Against a bank j are its members. The derivative of d at 0 is 0.
+// Time O(n·r·d), memory O(n·r).
+type distancePairs struct {
+	pos, neg line
+	hinge    bool
+	reduce   string
+	mined    bool
+	reach    float64
+
+	delta     []float64
+	positives []int32
+	near      band
+}
+
+// line is at + slope·d.
+type line struct{ at, slope float64 }
+
+// marginal pulls positives nearer than β - α and pushes negatives farther than β + α.
+//
+//	l = [(d_ij - β) t_ij + α]₊,  t_ij = +1 for j ∈ P(i), -1 for j ∈ N(i)
+//
+// See [distancePairs] for the choice of pairs and R. This is the pair form of [margin], as the paper uses it: a
+// mean over pairs, β = 1.4 and α = 0.2, both fixed.
+// The print does not say which negatives random semi-hard mining takes for a marginal loss: here one of the anchor
+// for every positive pair, with the condition of Eq. 28, which is that the triplet costs something: d_ap - d_an + α > 0.
+// Source: Le & Odobez, "Robust deep embedding losses under label noise" (000), Eq. 2, sampling sections 5.2 and
+// 6.1; METHODS 4.2, 000-12.
+var marginalEntry = Entry{
+	Name:     "marginal",
+	Title:    "Marginal loss",
+	Paper:    "000",
+	Equation: "2, mining 28",
+	Formula:  "R_{(i,j)} [(d_ij - β) t_ij + α]₊",
+	Against:  Both,
+	Draws:    true,
+	Settings: []Setting{
+		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2, Doc: "on either side of the threshold"},
+		{Name: "beta", Symbol: "β", Default: 1.4, Min: 0, Max: 4, Doc: "the threshold"},
+		{Name: "select", Default: "all", Choices: []string{"all", "random_semihard"}, Doc: "every pair; or every positive pair with one drawn negative of its anchor"},
+		{Name: "reduction", Symbol: "R", Default: "mean", Choices: []string{"mean", "avg_nonzero", "sum"}, Doc: "over the pairs"},
+	},
+	New: func(v Values, env Env) (Loss, error) {
+		alpha, beta := v.number("margin"), v.number("beta")
+		fn := &distancePairs{
+			pos: line{alpha - beta, 1}, neg: line{alpha + beta, -1}, hinge: true,
+			reduce: v.word("reduction"), mined: v.word("select") == "random_semihard", reach: alpha,
+		}
+		loss := &similarity{chain{fn: fn, exact: true}}
+		if fn.mined {
+			loss.draw = env.Step
+		}
+		return loss, nil
+	},
+}
+
+func (l *distancePairs) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+	r := len(p.cols)
+	l.delta = grow(l.delta, r)
+	var t tally
+	for i := range p.rows {
+		t.d = nil
+		if dS != nil {
+			t.d = dS[i*r : (i+1)*r]
+			clear(t.d)
+		}
+		l2.of(l.delta, nil, S[i*r:(i+1)*r])
+		if l.mined {
+			l.mine(&t, i, p)
+		} else {
+			l.every(&t, i, p)
+		}
+	}
+	return t.sum, t.divisor(l.reduce, p)
+}
+
+// every adds all pairs of anchor i.
+func (l *distancePairs) every(t *tally, i int, p *pairs) {
+	y := p.rows[i]
+	for j, c := range p.cols {
+		if c != y {
+			l.add(t, j, l.neg)
+		} else if p.apart(i, j) {
+			l.add(t, j, l.pos)
+		}
+	}
+}
+
+// mine adds the positive pairs of anchor i, each with one negative.
+func (l *distancePairs) mine(t *tally, i int, p *pairs) {
+	l.positives = l.positives[:0]
+	farthest := -1.0
+	for j := range p.cols {
+		if p.positive(i, j) {
+			l.positives = append(l.positives, int32(j))
+			farthest = max(farthest, l.delta[j])
+		}
+	}
+	if len(l.positives) == 0 {
+		return
+	}
+	l.near.sort(l.delta, p.cols, p.rows[i], 0, farthest+l.reach)
+	for _, j := range l.positives {
+		l.add(t, int(j), l.pos)
+		if n := l.near.below(l.delta[j] + l.reach); n > 0 {
+			l.add(t, int(l.near.order[p.draw.IntN(n)]), l.neg)
+		}
+	}
+}
+
+// add counts pair j of the current anchor.
+func (l *distancePairs) add(t *tally, j int, of line) {
+	d := l.delta[j]
+	v := of.at + of.slope*d
+	t.count++
+	if l.hinge && v <= 0 {
+		return
+	}
+	t.sum += v
+	t.active++
+	if t.d != nil && d > 0 {
+		t.d[j] -= of.slope / d
+	}
+}

@@ -1,0 +1,42 @@
+package losses
+
+import (
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// parametric is a [similarity] whose function has a parameter of its own, which is no vector to compare with:
+// the thresholds β of the margin loss. p is nil where the settings fix that parameter.
+type parametric struct {
+	similarity
+	own ownSim // the same function as chain.fn
+	p   *features.Param
+}
+
+// ownSim is a simLoss with a parameter of its own: load reads it and forgets what eval has summed up since the
+// last time; store writes the gradient that belongs to those sums, or NaN where the loss is NaN. Labels are those
+// of the anchors: load panics where there is no parameter for one.
+type ownSim interface {
+	simLoss
+	load(p *features.Param, labels []int)
+	store(p *features.Param, loss float64)
+}
+
+// Params implements [Trainable]; there are none where the settings fix them.
+func (l *parametric) Params() []*features.Param {
+	if l.p == nil {
+		return nil
+	}
+	return []*features.Param{l.p}
+}
+
+// Eval implements [Loss].
+func (l *parametric) Eval(grad *blas32.General, z features.Set, ref *features.Set) float64 {
+	l.own.load(l.p, z.Labels)
+	loss := l.similarity.Eval(grad, z, ref)
+	if grad != nil && l.p != nil {
+		l.own.store(l.p, loss)
+	}
+	return loss
+}

@@ -1,0 +1,122 @@
+package losses
+
+import "math"
+
+// proxyAnchor makes every proxy an anchor that gathers the rows of its class and keeps off all others, the
+// hardest of them most.
+//
+//	L = 1/|P⁺| Σ_{c∈P⁺} log(1 + Σ_{y_i=c} e^{-α(s_ic - δ)}) + 1/C Σ_c log(1 + Σ_{y_i≠c} e^{α(s_ic + δ)})
+//
+// with s_ic = z_i·p_c/‖p_c‖, C classes and P⁺ those that the batch holds. Settings: α > 0, δ ≥ 0. An
+// exponent stays within 2α ≤ 512, so that no sum overflows and none is shifted. Defined for any batch: a class
+// that is absent has a second term alone. The loss is a sum over columns: a proxy sees the whole batch at
+// once, and the chain hands over whole columns. Time O(n·C·d), memory O(n·C).
+// Source: Kim et al., "Proxy anchor loss for deep metric learning", CVPR 2020, Eq. 4; as a baseline with
+// α = 32, δ = 0.1 in BSPML (002). METHODS 5.2.
+type proxyAnchor struct {
+	alpha, delta float64
+	classes      int
+
+	present    []int     // the last call of count that met a class
+	calls      int       // of count
+	e          []float64 // the block, where no derivative is asked for
+	pull, push []float64 // of every column, Σ e^{-α(s-δ)} over its own rows and Σ e^{α(s+δ)} over the others
+}
+
+var proxyAnchorEntry = Entry{
+	Name:     "proxy_anchor",
+	Title:    "Proxy-Anchor",
+	Paper:    "Proxy-Anchor; BSPML (002)",
+	Equation: "Proxy-Anchor: 4",
+	Formula:  "1/|P⁺| Σ_{c∈P⁺} log(1 + Σ_{y_i=c} e^{-α(s_ic-δ)}) + 1/C Σ_c log(1 + Σ_{y_i≠c} e^{α(s_ic+δ)})",
+	Against:  Proxies,
+	Params:   true,
+	Proxied:  true,
+	Settings: []Setting{
+		{Name: "alpha", Symbol: "α", Default: 32.0, Min: 1e-3, Max: 256, Doc: "scale of the similarities"},
+		{Name: "margin", Symbol: "δ", Default: 0.1, Min: 0, Max: 1, Doc: "how much similar is similar enough, and how little dissimilar"},
+		{Name: "init", Default: "normal", Choices: append([]string{"kaiming"}, proxyDraws...), Doc: proxyDrawsDoc + "; kaiming: N(0, 2/C), the official code"},
+	},
+	New: func(v Values, env Env) (Loss, error) {
+		fn := &proxyAnchor{alpha: v.number("alpha"), delta: v.number("margin"), classes: env.Classes, present: make([]int, env.Classes)}
+		loss := newProxied("proxy_anchor", fn, env, 1)
+		loss.columns = true
+		drawProxies(loss.p, v.word("init"), env.Init)
+		return loss, nil
+	},
+}
+
+func (l *proxyAnchor) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+	e := dS
+	if e == nil {
+		l.e = grow(l.e, len(S))
+		e = l.e
+	}
+	expSlice(e, S, l.alpha, l.alpha*l.delta)
+	l.gather(e, S, p)
+	share, rest := 1/float64(l.count(p.rows)), 1/float64(l.classes)
+	for j, v := range l.pull {
+		sum += share*math.Log1p(v) + rest*math.Log1p(l.push[j])
+		l.pull[j] = -l.alpha * share / (1 + v)
+		l.push[j] = l.alpha * rest / (1 + l.push[j])
+	}
+	if dS != nil {
+		l.spread(dS, p)
+	}
+	return sum, p.plain()
+}
+
+// gather adds up the columns of e, and gives every row's own class its own exponential.
+func (l *proxyAnchor) gather(e, S []float64, p *pairs) {
+	r := len(p.cols)
+	l.pull, l.push = grow(l.pull, r), grow(l.push, r)
+	clear(l.pull)
+	clear(l.push)
+	push := l.push
+	for i, y := range p.rows {
+		row, own := e[i*r:(i+1)*r], y-p.cols[0]
+		mine := own >= 0 && own < r
+		if mine {
+			row[own] = 0
+		}
+		for j, v := range row {
+			push[j] += v
+		}
+		if mine {
+			row[own] = math.Exp(l.alpha * (l.delta - S[i*r+own]))
+			l.pull[own] += row[own]
+		}
+	}
+}
+
+// spread turns the exponentials into derivatives; pull and push hold what they are multiplied with.
+func (l *proxyAnchor) spread(e []float64, p *pairs) {
+	r := len(p.cols)
+	push := l.push
+	for i, y := range p.rows {
+		row, own := e[i*r:(i+1)*r], y-p.cols[0]
+		var mine float64
+		if own >= 0 && own < r {
+			mine = row[own] * l.pull[own]
+		}
+		for j := range row {
+			row[j] *= push[j]
+		}
+		if own >= 0 && own < r {
+			row[own] = mine
+		}
+	}
+}
+
+// count is the number of classes in the batch.
+func (l *proxyAnchor) count(labels []int) int {
+	l.calls++
+	n := 0
+	for _, y := range labels {
+		if l.present[y] != l.calls {
+			l.present[y] = l.calls
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,77 @@
+package losses
+
+import "math"
+
+// proxyNCA wants every row nearer to the proxy of its class than to all others.
+//
+//	pml       L = 1/n Σ_i -log( e^{-σ D_iy} / Σ_c e^{-σ D_ic} )
+//	original  L = 1/n Σ_i -log( e^{-σ D_iy} / Σ_{c≠y} e^{-σ D_ic} )
+//
+// with y = y_i and D_ic = ‖z_i - p_c/‖p_c‖‖² = 2 - 2 s_ic, so that a softmax of 2σ s is all there is to
+// compute. Setting: σ > 0. Defined for any batch; a class that is absent is still pushed away. One class
+// alone: 0 in both forms (original: there is nothing to be nearer than). original can be negative: it has no
+// lower bound but -4σ. Time O(n·C·d), memory O(n·C).
+// Source: Movshovitz-Attias et al., "No fuss distance metric learning using proxies", ICCV 2017 (form
+// original); the form with the own proxy in the denominator is that of pytorch-metric-learning, which PRISM
+// (001) runs as a baseline with σ = 3. METHODS 5.1.
+type proxyNCA struct {
+	original bool
+	scale    float64   // 2σ
+	row      []float64 // where no derivative is asked for
+}
+
+var proxyNCAEntry = Entry{
+	Name:     "proxy_nca",
+	Title:    "Proxy-NCA",
+	Paper:    "Proxy-NCA; PRISM (001)",
+	Equation: "METHODS 5.1",
+	Formula:  "1/n Σ_i -log(e^{-σ D_iy} / Σ_c e^{-σ D_ic}), D = ‖z - p/‖p‖‖²",
+	Against:  Proxies,
+	Params:   true,
+	Proxied:  true,
+	Settings: []Setting{
+		{Name: "form", Default: "pml", Choices: []string{"pml", "original"}, Doc: "the sum runs over all classes, or over all others"},
+		{Name: "scale", Symbol: "σ", Default: 3.0, Min: 1e-3, Max: 1e4, Doc: "multiplies the squared distances"},
+		{Name: "init", Default: "normal", Choices: proxyDraws, Doc: proxyDrawsDoc},
+	},
+	New: func(v Values, env Env) (Loss, error) {
+		fn := &proxyNCA{original: v.word("form") == "original", scale: 2 * v.number("scale")}
+		loss := newProxied("proxy_nca", fn, env, 1)
+		drawProxies(loss.p, v.word("init"), env.Init)
+		return loss, nil
+	},
+}
+
+func (l *proxyNCA) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+	r := len(p.cols)
+	if l.original && r == 1 {
+		clear(dS)
+		return 0, 0
+	}
+	l.row = grow(l.row, r)
+	for i, y := range p.rows {
+		d, s := l.row, S[i*r:(i+1)*r]
+		if dS != nil {
+			d = dS[i*r : (i+1)*r]
+		}
+		if l.original {
+			sum += l.others(d, s, y)
+		} else {
+			sum += softmaxLoss(d, s, l.scale, y)
+		}
+	}
+	return sum, float64(len(p.rows))
+}
+
+// others is the loss of one row with its own class left out of the sum; d becomes the derivative.
+func (l *proxyNCA) others(d, s []float64, y int) float64 {
+	top := max(largest(s[:y]), largest(s[y+1:]))
+	shift := -l.scale * top
+	weight := expSlice(d[:y], s[:y], l.scale, shift) + expSlice(d[y+1:], s[y+1:], l.scale, shift)
+	k := l.scale / weight
+	for j := range d {
+		d[j] *= k
+	}
+	d[y] = -l.scale
+	return math.Log(weight) + l.scale*(top-s[y])
+}

@@ -1,0 +1,114 @@
+package losses
+
+import "math"
+
+// selection says which triplets of an anchor a loss works on: what the field calls a miner. For a positive at
+// distance δ_ap, the negatives n in question are those of a window:
+//
+//	all             every n
+//	violating       δ_an - δ_ap ≤ g            the margin miner's sets; violating is its "all",
+//	hard            δ_an - δ_ap ≤ 0            the union of hard and semihard_all
+//	semihard_all    0 < δ_an - δ_ap ≤ g
+//	easy            δ_an - δ_ap > g
+//	semihard        0 ≤ δ_an - δ_ap < g        one n, uniform
+//	random_semihard δ_an - δ_ap < g            one n, uniform: hard ones too, as the formula has it
+//	fixed_semihard  0 < δ_an - δ_ap            the nearest n (ties: the first); it may be beyond the margin
+//
+// The first five take all n of the window, the others one for every positive, or none where the window is empty.
+// batch_hard has no window: the farthest positive with the nearest negative (ties: the first).
+// A choice carries no gradient. p ranges over P(a), n over N(a); against a bank over its members.
+// Source: METHODS 6.2 to 6.4. semihard: Eq. 7 of Yu et al. (003), after Schroff et al., "FaceNet", CVPR 2015;
+// random and fixed: Eq. 28 and 29 of Le & Odobez (000); batch_hard: Hermans et al., "In defense of the triplet
+// loss", 2017; the sets are the TripletMarginMiner of pytorch-metric-learning.
+type selection struct {
+	kind string
+	gap  float64 // g
+}
+
+const batchHard = "batch_hard"
+
+var selections = []string{"semihard", "random_semihard", "fixed_semihard", batchHard, "all", "violating", "hard", "semihard_all", "easy"}
+
+// every reports whether all negatives of a window are taken.
+func (s selection) every() bool {
+	switch s.kind {
+	case "all", "violating", "hard", "semihard_all", "easy":
+		return true
+	}
+	return false
+}
+
+// draws reports whether one negative of a window is drawn.
+func (s selection) draws() bool { return s.kind == "semihard" || s.kind == "random_semihard" }
+
+// window is low ≤ δ_an < high for a positive at distance ap; both grow with ap.
+func (s selection) window(ap float64) (low, high float64) {
+	low, high = math.Inf(-1), math.Inf(1)
+	switch s.kind {
+	case "violating":
+		high = above(ap + s.gap)
+	case "hard":
+		high = above(ap)
+	case "semihard_all":
+		low, high = above(ap), above(ap+s.gap)
+	case "easy":
+		low = above(ap + s.gap)
+	case "semihard":
+		low, high = ap, ap+s.gap
+	case "random_semihard":
+		high = ap + s.gap
+	case "fixed_semihard":
+		low = above(ap)
+	}
+	return low, high
+}
+
+// above is the next number: d ≤ x where d < above(x).
+func above(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
+
+// positives are P(i) of one anchor in rising distance, each with the window of its negatives and its reach
+// c = δ_ap + m. Seen from a negative at distance δ, the positives whose window holds it are a stretch of them,
+// and so are those with c > δ, whose triplet with it has a hinge above 0: two searches instead of |P| terms.
+type positives struct {
+	band
+	low, high, reach []float64
+	whole            bool // every window holds everything
+}
+
+// rank takes over P(i) and counts it.
+func (q *positives) rank(delta []float64, i int, p *pairs, s selection, margin float64) int {
+	q.sortPositives(delta, i, p)
+	n := len(q.order)
+	q.low, q.high, q.reach = grow(q.low, n), grow(q.high, n), grow(q.reach, n)
+	q.whole = s.kind == "all"
+	for k, j := range q.order {
+		q.reach[k] = delta[j] + margin
+		if !q.whole {
+			q.low[k], q.high[k] = s.window(delta[j])
+		}
+	}
+	return n
+}
+
+// choosing is the stretch of positives whose window holds a negative at distance an.
+func (q *positives) choosing(an float64) (from, to int) {
+	if q.whole {
+		return 0, len(q.order)
+	}
+	return upTo(q.high, an), upTo(q.low, an)
+}
+
+// upTo counts the numbers of a rising row that are at most d.
+func upTo(row []float64, d float64) int {
+	n := 0
+	for len(row) > 0 {
+		half := len(row) / 2
+		if row[half] <= d {
+			n += half + 1
+			row = row[half+1:]
+		} else {
+			row = row[:half]
+		}
+	}
+	return n
+}

@@ -1,0 +1,242 @@
+package losses
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// matching compares means of what triplets were chosen from with means of what they should stand for: those of
+// [adaptedTriplet]. Class means are weighted by how often a row was chosen.
+//
+//	L_match = Σ_y ‖Φ_y^S - Φ_y‖²            L_semi = ‖r‖², r = Σ_y θ_y Φ_y^S - u
+//	θ_{1…} = (AᵀA + ridge)⁻¹ Aᵀ (u - Φ_0)   θ_0 = 1 - Σ θ   A = [Φ_1 - Φ_0, Φ_2 - Φ_0, …]
+//
+// over the classes 0, 1, … that were chosen from, in the order of their labels; θ are their shares among the
+// unlabelled rows, as far as their mean u tells. printed has u in place of u - Φ_0, which is Eq. 19 as it stands
+// and is not the minimiser. Nothing keeps θ ≥ 0 (simplex: the nearest shares, Euclidean). One class: θ = 1. Where AᵀA is
+// singular (equal means, or as many classes as dimensions) 1e-6 of its mean diagonal is added. With Y - 1 ≥ D
+// classes in D dimensions any u is met: r is 0 and the term says nothing. θ is a constant in the gradient, which is
+// exact for the free minimiser:
+//
+//	∂L_semi/∂Φ_y = 2 θ_y r,   ∂L_semi/∂u = -2 r
+//
+// All in float64. Source: 003, Eq. 12-15 and 18-20, with 19 corrected; METHODS 9.1, 9.2, 003-1, 003-7.
+type matching struct {
+	printed, simplex bool
+	ridge            float64
+
+	order   []int // rows of the batch, class by class
+	weight  []float64
+	chosen  []chosenClass
+	shift   []float64 // d numbers
+	phi     []float64 // Φ^S of every class, Y×d
+	u       []float64
+	theta   []float64
+	a       []float64 // (Y-1)×d
+	normal  []float64 // AᵀA and its factor
+	sorting []float64
+}
+
+// chosenClass is a class that was chosen from: its rows are order[from:to].
+type chosenClass struct{ from, to int }
+
+// rowsOf is a matrix of either precision; without data it stands for none.
+type rowsOf[T float32 | float64] struct {
+	data         []T
+	stride, cols int
+}
+
+func (m rowsOf[T]) row(i int) []T { return m.data[i*m.stride : i*m.stride+m.cols] }
+
+// group sorts the labelled rows by class and weighs them: weight[k] is n_i/Σn of row order[k]. count goes with rows.
+func (m *matching) group(rows, labels []int, count []float64, d int) {
+	n := len(rows)
+	m.order, m.weight, m.chosen = grow(m.order, n), grow(m.weight, n), m.chosen[:0]
+	m.shift = grow(m.shift, d)
+	for k := range m.order {
+		m.order[k] = k
+	}
+	slices.SortFunc(m.order, func(a, b int) int { return cmp.Or(cmp.Compare(labels[rows[a]], labels[rows[b]]), a-b) })
+	for from, to := 0, 0; from < n; from = to {
+		total := 0.0
+		for to = from; to < n && labels[rows[m.order[to]]] == labels[rows[m.order[from]]]; to++ {
+			m.weight[to] = count[m.order[to]]
+			total += m.weight[to]
+		}
+		if total > 0 {
+			m.chosen = append(m.chosen, chosenClass{from, to})
+			for k := from; k < to; k++ {
+				m.weight[k] /= total
+			}
+		}
+	}
+	for k, at := range m.order {
+		m.order[k] = rows[at]
+	}
+}
+
+// matchClasses is weight·L_match, whose gradient it adds to grad.
+func matchClasses[T float32 | float64](m *matching, z, grad rowsOf[T], weight float64) (sum float64) {
+	for _, c := range m.chosen {
+		clear(m.shift)
+		even := 1 / float64(c.to-c.from)
+		for k := c.from; k < c.to; k++ {
+			addScaled(m.shift, m.weight[k]-even, z.row(m.order[k]))
+		}
+		sum += dot(m.shift, m.shift)
+		for k := c.from; k < c.to && grad.data != nil; k++ {
+			addScaled(grad.row(m.order[k]), 2*weight*(m.weight[k]-even), m.shift)
+		}
+	}
+	return weight * sum
+}
+
+// matchUnlabelled is weight·L_semi against the mean of the rows others, whose gradient it adds to grad.
+func matchUnlabelled[T float32 | float64](m *matching, z, grad rowsOf[T], others []int, weight float64) float64 {
+	if len(others) == 0 || len(m.chosen) == 0 {
+		return 0
+	}
+	d := z.cols
+	m.phi, m.u = grow(m.phi, len(m.chosen)*d), grow(m.u, d)
+	clear(m.phi)
+	clear(m.u)
+	for y, c := range m.chosen {
+		for k := c.from; k < c.to; k++ {
+			addScaled(m.phi[y*d:(y+1)*d], m.weight[k], z.row(m.order[k]))
+		}
+	}
+	even := 1 / float64(len(others))
+	for _, i := range others {
+		addScaled(m.u, even, z.row(i))
+	}
+	m.solve(d)
+	r := m.shift
+	for k, v := range m.u {
+		r[k] = -v
+	}
+	for y, theta := range m.theta {
+		addScaled(r, theta, m.phi[y*d:(y+1)*d])
+	}
+	if grad.data != nil {
+		for y, c := range m.chosen {
+			for k := c.from; k < c.to; k++ {
+				addScaled(grad.row(m.order[k]), 2*weight*m.theta[y]*m.weight[k], r)
+			}
+		}
+		for _, i := range others {
+			addScaled(grad.row(i), -2*weight*even, r)
+		}
+	}
+	return weight * dot(r, r)
+}
+
+// solve fills theta.
+func (m *matching) solve(d int) {
+	n := len(m.chosen) - 1
+	m.theta = grow(m.theta, n+1)
+	m.a, m.normal = grow(m.a, n*d), grow(m.normal, n*n)
+	first, b := m.phi[:d], m.theta[1:]
+	for y := range n {
+		row := m.a[y*d : (y+1)*d]
+		copy(row, m.phi[(y+1)*d:])
+		addScaled(row, -1, first)
+		b[y] = dot(row, m.u)
+		if !m.printed {
+			b[y] -= dot(row, first)
+		}
+	}
+	m.squares(d, n, m.ridge)
+	if !factor(m.normal, n) {
+		mean := 0.0
+		for y := range n {
+			row := m.a[y*d : (y+1)*d]
+			mean += dot(row, row) / float64(n)
+		}
+		// A mean of 0 are equal means: any θ is as good.
+		m.squares(d, n, m.ridge+max(1e-6*mean, 1e-300))
+		factor(m.normal, n)
+	}
+	substitute(m.normal, b)
+	m.theta[0] = 1
+	for _, v := range b {
+		m.theta[0] -= v
+	}
+	if m.simplex {
+		m.toShares()
+	}
+}
+
+// squares fills the lower half of normal with AᵀA + ridge.
+func (m *matching) squares(d, n int, ridge float64) {
+	for y := range n {
+		for x := range y + 1 {
+			m.normal[y*n+x] = dot(m.a[y*d:(y+1)*d], m.a[x*d:(x+1)*d])
+		}
+		m.normal[y*n+y] += ridge
+	}
+}
+
+// factor replaces the lower half of the n×n matrix g by its Cholesky factor, and reports whether g is far enough
+// from singular for one.
+func factor(g []float64, n int) bool {
+	for i := range n {
+		whole := g[i*n+i]
+		for j := range i + 1 {
+			rest := g[i*n+j] - dot(g[i*n:i*n+j], g[j*n:j*n+j])
+			if j < i {
+				g[i*n+j] = rest / g[j*n+j]
+				continue
+			}
+			if !(rest > 1e-13*whole) {
+				return false
+			}
+			g[i*n+i] = math.Sqrt(rest)
+		}
+	}
+	return true
+}
+
+// substitute solves L·Lᵀ·x = b in place.
+func substitute(l, b []float64) {
+	n := len(b)
+	for i := range n {
+		b[i] = (b[i] - dot(l[i*n:i*n+i], b[:i])) / l[i*n+i]
+	}
+	for i := n - 1; i >= 0; i-- {
+		b[i] /= l[i*n+i]
+		for j := range i {
+			b[j] -= b[i] * l[i*n+j]
+		}
+	}
+}
+
+// toShares moves theta to the nearest point with θ ≥ 0 and Σ θ = 1: a constant off all, and nothing below 0.
+func (m *matching) toShares() {
+	m.sorting = append(m.sorting[:0], m.theta...)
+	slices.SortFunc(m.sorting, func(a, b float64) int { return cmp.Compare(b, a) })
+	sum, off := -1.0, 0.0
+	for k, v := range m.sorting {
+		sum += v
+		if t := sum / float64(k+1); v > t {
+			off = t
+		}
+	}
+	for y, v := range m.theta {
+		m.theta[y] = max(0, v-off)
+	}
+}
+
+// addScaled adds a·x to dst.
+func addScaled[A, B float32 | float64](dst []A, a float64, x []B) {
+	x = x[:len(dst)]
+	for k, v := range x {
+		dst[k] += A(a * float64(v))
+	}
+}
+
+func dot(a, b []float64) float64 {
+	return blas64.Dot(blas64.Vector{N: len(a), Inc: 1, Data: a}, blas64.Vector{N: len(a), Inc: 1, Data: b})
+}

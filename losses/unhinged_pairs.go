@@ -1,0 +1,62 @@
+package losses
+
+// The pair losses without a hinge that carry the theory of Le & Odobez (000): a noisy pair label only scales and
+// shifts their risk, which is why minimising it under noise finds the same minimum. They are for the study of
+// that claim; every negative is pushed, however far it is. Both are [distancePairs] without a hinge, the mean over
+// all ordered pairs. d_max is the largest distance of unit vectors, 2.
+
+// unhinged_marginal:
+//
+//	l(t) = d_max + (d_ij - β) t + α,  l(-t) = 2 d_max + 2α - l(t)
+//
+// β and α only shift the value. Settings: as [marginalEntry].
+// Source: 000, Eq. 31; METHODS 4.3. (Eq. 35 prints the constant of Eq. 32 as 2 (d_max + 2α).)
+var unhingedMarginalEntry = Entry{
+	Name:     "unhinged_marginal",
+	Title:    "Unhinged marginal loss",
+	Paper:    "000",
+	Equation: "31",
+	Formula:  "mean_{(i,j)} d_max + (d_ij - β) t_ij + α",
+	Against:  Both,
+	Settings: []Setting{
+		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2, Doc: "added to every term"},
+		{Name: "beta", Symbol: "β", Default: 1.4, Min: 0, Max: 4, Doc: "the threshold, which only shifts the value"},
+		largestDistance,
+	},
+	New: func(v Values, env Env) (Loss, error) {
+		alpha, beta, top := v.number("margin"), v.number("beta"), v.number("d_max")
+		fn := &distancePairs{pos: line{top + alpha - beta, 1}, neg: line{top + alpha + beta, -1}, reduce: "mean"}
+		return &similarity{chain{fn: fn, exact: true}}, nil
+	},
+}
+
+// auxiliary_pair:
+//
+//	l(+1) = w⁺ d_ij,  l(-1) = w⁻ (d_max - d_ij);  unweighted l(-t) = d_max - l(t)
+//
+// divided by the number of pairs, not by the sum of the weights. The paper weighs with w⁺ = 1 and w⁻ = 1/K for K
+// classes, about the ratio of positive to negative pairs; exactly that would be (s-1)/((K-1)s) for s images a class.
+// Source: 000, Eq. 9, weighted Definition 2 and Eq. 14-15; METHODS 4.3, 000-3.
+var auxiliaryPairEntry = Entry{
+	Name:     "auxiliary_pair",
+	Title:    "Auxiliary pair loss",
+	Paper:    "000",
+	Equation: "9, weighted 14-15",
+	Formula:  "mean_{(i,j)} w⁺ d_ij for positives, w⁻ (d_max - d_ij) for negatives",
+	Against:  Both,
+	Settings: []Setting{
+		{Name: "w_pos", Symbol: "w⁺", Default: 1.0, Min: 0, Max: 1e3, Doc: "weight of a positive pair"},
+		{Name: "w_neg", Symbol: "w⁻", Default: 1.0, Min: 0, Max: 1e3, Doc: "weight of a negative pair; 0: 1/K for K classes, as the paper weighs"},
+		largestDistance,
+	},
+	New: func(v Values, env Env) (Loss, error) {
+		pos, neg := v.number("w_pos"), v.number("w_neg")
+		if neg == 0 {
+			neg = 1 / float64(env.Classes)
+		}
+		fn := &distancePairs{pos: line{0, pos}, neg: line{neg * v.number("d_max"), -neg}, reduce: "mean"}
+		return &similarity{chain{fn: fn, exact: true}}, nil
+	},
+}
+
+var largestDistance = Setting{Name: "d_max", Default: 2.0, Min: 0, Max: 1e3, Doc: "added to keep the loss above 0: the largest distance there is"}

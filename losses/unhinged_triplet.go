@@ -1,0 +1,71 @@
+package losses
+
+// unhingedTriplet is the triplet loss without its hinge, a sum of pair terms that the theory of label noise can
+// take apart.
+//
+//	L = mean over all (a, p, n) of  d_max + d_ap - d_an + α
+//
+// d = ‖z - z'‖ of unit vectors, so that d_max = 2 makes every term at least α; p ∈ P(a), n ∈ N(a). It equals
+// l^A(a, p, +1) + l^A(a, n, -1) + α with the auxiliary pair loss of 000. No triplet: 0. The derivative of d at
+// d = 0 is 0. d_max and α move the value alone. Linear in the distances: O(r) for each anchor, after the products
+// O(n·r·d). Memory O(n·r).
+// Source: Le & Odobez, "Theoretical guarantees of deep embedding losses under label noise" (000), Eq. 12;
+// METHODS 4.3.
+type unhingedTriplet struct {
+	farthest, margin float64
+
+	delta, slope []float64
+}
+
+var unhingedTripletEntry = Entry{
+	Name:     "unhinged_triplet",
+	Title:    "Unhinged triplet loss",
+	Paper:    "000",
+	Equation: "12",
+	Formula:  "mean_{(a,p,n)} d_max + d_ap - d_an + α",
+	Against:  Both,
+	Settings: []Setting{
+		{Name: "d_max", Default: 2.0, Min: 0, Max: 4, Doc: "the largest distance"},
+		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 4, Doc: "moves the value, not the gradient"},
+	},
+	New: func(v Values, env Env) (Loss, error) {
+		fn := &unhingedTriplet{farthest: v.number("d_max"), margin: v.number("margin")}
+		return &similarity{chain{fn: fn, exact: true}}, nil
+	},
+}
+
+func (l *unhingedTriplet) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+	r := len(p.cols)
+	l.delta, l.slope = grow(l.delta, r), grow(l.slope, r)
+	for i, y := range p.rows {
+		l2.of(l.delta, nil, S[i*r:(i+1)*r])
+		var near, far, pos, neg float64 // Σ d_ap, Σ d_an, |P|, |N|
+		for j, c := range p.cols {
+			if c != y {
+				far += l.delta[j]
+				neg++
+			} else if p.apart(i, j) {
+				near += l.delta[j]
+				pos++
+			}
+		}
+		sum += pos*neg*(l.farthest+l.margin) + neg*near - pos*far
+		terms += pos * neg
+		if dS == nil {
+			continue
+		}
+		d := dS[i*r : (i+1)*r]
+		l2.slope(l.slope, l.delta)
+		for j, c := range p.cols {
+			switch {
+			case c != y:
+				d[j] = -pos * l.slope[j]
+			case p.apart(i, j):
+				d[j] = neg * l.slope[j]
+			default:
+				d[j] = 0
+			}
+		}
+	}
+	return sum, terms
+}
