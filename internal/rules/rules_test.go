@@ -39,7 +39,7 @@ var allowed = map[string][]string{
 	"models/architecture":  {"backbone", "graph"},
 	"recipes":              {},
 	"experiments/finetune": {"eval"},
-	"internal/config":      {"losses", "filters", "train", "train/peers", "head"},
+	"internal/config":      {"losses", "filters", "train", "train/peers", "train/selective", "head"},
 	"internal/atomicfile":  {},
 	"internal/glyphnet":    {"datasets", "datasets/glyphs", "graph", "graph/gradient", "backbone/ort", "internal/ortlib", "features", "models/architecture", "train"},
 	"internal/ortlib":      {},
