@@ -48,11 +48,11 @@ func withOddities(z features.Set) features.Set {
 
 // slowSelection is Sel-CL from its definition: all similarities in float64, sorted whole.
 type slowSelection struct {
-	s                       [][]float64
-	pseudo                  []int
-	share, discrepancy      []float64
-	agree, selected         []bool
-	quota, threshold, total float64
+	s                  [][]float64
+	pseudo             []int
+	share, discrepancy []float64
+	agree, selected    []bool
+	quota, threshold   float64
 }
 
 func slowSelCL(z features.Set, classes int, cfg SelCL) *slowSelection {

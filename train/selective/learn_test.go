@@ -49,7 +49,7 @@ func crossEntropyRun(t *testing.T, set features.Set, truth []int, classes, epoch
 // With 40 % wrong labels, what both choose is far cleaner than chance and their embedding better than that of a
 // network that believes all labels.
 func TestLearnFromWrongLabels(t *testing.T) {
-	const classes, epochs = 10, 24
+	const classes, epochs = 10, 16
 	for seed := range uint64(3) {
 		set, truth := clusters(seed, classes, 60, 0.4)
 		chance := 0.0
@@ -62,14 +62,14 @@ func TestLearnFromWrongLabels(t *testing.T) {
 		for _, method := range Methods() {
 			cfg := Default(method)
 			if method == TCL {
-				cfg.WarmUp = 6
+				cfg.WarmUp = 4
 			}
 			b := newBed(t, cfg, set, truth, classes, epochs, seed)
 			before := precision1(t, b.head, set, truth)
 			b.run(t)
 			after := precision1(t, b.head, set, truth)
 			t.Logf("seed %d: %s: right labels among %d chosen %.3f, of all %.3f; P@1 %.3f → %.3f, cross entropy %.3f", seed, method, b.kept[0], b.clean(), chance, before, after, plain)
-			if b.clean() < chance+0.2 {
+			if !cleaner(b.clean(), chance) || cleaner(chance, chance) { // choosing all is the spoiled twin
 				t.Errorf("seed %d: %s: %.3f of the labels chosen are right, by chance %.3f", seed, method, b.clean(), chance)
 			}
 			if after < plain+0.02 {
@@ -78,3 +78,6 @@ func TestLearnFromWrongLabels(t *testing.T) {
 		}
 	}
 }
+
+// cleaner says whether a choice beats chance by far.
+func cleaner(clean, chance float64) bool { return clean > chance+0.2 }
