@@ -71,6 +71,9 @@ func BenchmarkLoss(b *testing.B) {
 		{"margin_bank/64", "margin", nil, 64, 8192},
 		{"marginal_semihard/256", "marginal", map[string]any{"select": "random_semihard"}, 256, 0},
 		{"quadruplet_roots/256", "quadruplet", map[string]any{"squared": false, "margin1": 0.2, "margin2": 0.2}, 256, 0},
+		{"multi_similarity_unmined/256", "multi_similarity", map[string]any{"miner": false}, 256, 0},
+		{"circle_global/256", "circle", map[string]any{"form": "global"}, 256, 0},
+		{"contrastive_margin_l2/256", "contrastive_margin", map[string]any{"distance": "l2", "pos_margin": 0, "neg_margin": 1}, 256, 0},
 		{"proxy_nca_original/256", "proxy_nca", map[string]any{"form": "original"}, 256, 0},
 		{"soft_triple_tau/256", "soft_triple", map[string]any{"tau": 0.2}, 256, 0},
 	} {

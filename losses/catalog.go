@@ -36,6 +36,7 @@ type Entry struct {
 	Settings   []Setting
 	Against    Against
 	Params     bool // New returns a Trainable; settings may leave it without parameters
+	Weighted   bool // New returns a Weighted
 	Proxied    bool // New returns a Proxied: directions that stand for the classes, which a filter may judge by
 	Draws      bool // Eval draws from Env.Step
 	Unlabelled bool // rows of z may have no label (features.Unlabelled)
@@ -46,12 +47,17 @@ type Entry struct {
 var Catalog = []Entry{
 	// Of pairs.
 	contrastiveEntry,
+	contrastiveMarginEntry,
 	marginalEntry,
 	unhingedMarginalEntry,
 	auxiliaryPairEntry,
 	snrEntry,
 
 	// Of an anchor with all its pairs.
+	multiSimilarityEntry,
+	weightedMSEntry,
+	circleEntry,
+	fastAPEntry,
 	ntxentEntry,
 	supconEntry,
 	sclRHEEntry,

@@ -23,6 +23,14 @@ type simLoss interface {
 	eval(dS, S []float64, p *pairs) (sum, terms float64)
 }
 
+// surveyor is a simLoss that counts or sums something over all rows before it can say anything of one: survey
+// sees every block, in order and without gradients, before eval sees the first. A block with first == 0 starts
+// anew. Cheaper than chain.whole where the rows need of each other no more than a few numbers.
+type surveyor interface {
+	simLoss
+	survey(S []float64, p *pairs)
+}
+
 // plain is the divisor of a loss that is a plain sum: 1 over all blocks together.
 func (p *pairs) plain() float64 {
 	if p.first == 0 && p.left == 0 {
@@ -76,18 +84,32 @@ func (c *chain) run(a, b blas32.General, whole pairs, grad bool) (sum, terms flo
 	if grad {
 		c.out = grow(c.out, high*wide)
 	}
-	p := &c.block
+	if fn, ok := c.fn.(surveyor); ok {
+		for first := 0; first < n; first += high {
+			s := c.cut(a, b, whole, first, high, 0, r)
+			fn.survey(s, &c.block)
+		}
+	}
 	for first := 0; first < n; first += high {
 		for left := 0; left < r; left += wide {
-			*p = whole
-			p.first, p.rows = first, whole.rows[first:min(first+high, n)]
-			p.left, p.cols = left, whole.cols[left:min(left+wide, r)]
-			more, count := c.part(a, b, p, grad)
+			s := c.cut(a, b, whole, first, high, left, wide)
+			more, count := c.part(s, grad)
 			sum += more
 			terms += count
 		}
 	}
 	return sum, terms
+}
+
+// cut makes up to high rows from first and wide columns from left the block, and returns their similarities.
+func (c *chain) cut(a, b blas32.General, whole pairs, first, high, left, wide int) []float64 {
+	p := &c.block
+	*p = whole
+	p.first, p.rows = first, whole.rows[first:min(first+high, len(whole.rows))]
+	p.left, p.cols = left, whole.cols[left:min(left+wide, len(whole.cols))]
+	s := c.in[:len(p.rows)*len(p.cols)]
+	c.widen(s, a, b, p)
+	return s
 }
 
 // blockShape is how many rows and columns make a block.
@@ -101,16 +123,14 @@ func (c *chain) blockShape(n, r int) (high, wide int) {
 	return max(1, min(n, blockSize/r)), r
 }
 
-// part evaluates one block and leaves its dS in c.s if grad.
-func (c *chain) part(a, b blas32.General, p *pairs, grad bool) (sum, terms float64) {
-	s := c.in[:len(p.rows)*len(p.cols)]
-	c.widen(s, a, b, p)
+// part evaluates the block and leaves its dS in c.s if grad.
+func (c *chain) part(s []float64, grad bool) (sum, terms float64) {
 	if !grad {
-		return c.fn.eval(nil, s, p)
+		return c.fn.eval(nil, s, &c.block)
 	}
 	dS := c.out[:len(s)]
-	sum, terms = c.fn.eval(dS, s, p)
-	c.narrow(dS, s, p)
+	sum, terms = c.fn.eval(dS, s, &c.block)
+	c.narrow(dS, s, &c.block)
 	return sum, terms
 }
 
@@ -204,6 +224,14 @@ func addTransposed(w blas32.General) {
 			}
 		}
 	}
+}
+
+// row is row i of a block with r columns, nil if there is none.
+func row(block []float64, i, r int) []float64 {
+	if block == nil {
+		return nil
+	}
+	return block[i*r : (i+1)*r]
 }
 
 // resize makes a contiguous n×r matrix, in the memory of m where that is enough.

@@ -93,7 +93,7 @@ func withBank(s subject, in exactInput) []exactInput {
 		return []exactInput{in}
 	}
 	bank := in
-	bank.ref, bank.refIDs = in.z, in.labels // equal rows everywhere
+	bank.ref, bank.refIDs, bank.bankIDs = in.z, in.labels, in.ids // equal rows everywhere
 	return []exactInput{in, bank}
 }
 

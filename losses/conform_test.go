@@ -69,13 +69,20 @@ func settingVariants(e Entry) []map[string]any {
 
 // moreVariants are combinations that no single setting reaches.
 var moreVariants = map[string][]map[string]any{
-	"triplet":         tripletVariants,
-	"rdml":            {{"eta": 4.0}, {"eta": 1e-4}, {"eta": 8.0, "distance": "l2"}},
-	"soft_triple":     {{"tau": 0.2, "centers": 3}, {"centers": 1, "tau": 0.2}},
-	"snr_contrastive": {{"reg": 0.5}},
-	"n_pair":          {{"l2": 0.02}},
-	"ntxent":          {{"temperature": 0.5}},
-	"supcon":          {{"kind": "in", "reduction": "mean_all"}, {"kind": "in", "temperature": 0.5, "reduction": "avg_nonzero"}},
+	"contrastive_margin": {
+		{"distance": "l2", "pos_margin": 0, "neg_margin": 1}, {"distance": "l2sq", "pos_margin": 0.1, "neg_margin": 1.5},
+		{"reduction": "mean", "neg_margin": 0.5},
+	},
+	"multi_similarity": {{"miner": false, "base": 1}, {"epsilon": 0, "alpha": 5, "beta": 10}},
+	"circle":           {{"m": 0.25, "gamma": 32, "form": "global"}},
+	"fastap":           {{"bins": 1}, {"bins": 33}},
+	"triplet":          tripletVariants,
+	"rdml":             {{"eta": 4.0}, {"eta": 1e-4}, {"eta": 8.0, "distance": "l2"}},
+	"soft_triple":      {{"tau": 0.2, "centers": 3}, {"centers": 1, "tau": 0.2}},
+	"snr_contrastive":  {{"reg": 0.5}},
+	"n_pair":           {{"l2": 0.02}},
+	"ntxent":           {{"temperature": 0.5}},
+	"supcon":           {{"kind": "in", "reduction": "mean_all"}, {"kind": "in", "temperature": 0.5, "reduction": "avg_nonzero"}},
 	"scl_rhe": {
 		{"beta": 0.0, "beta_neg": 0.0, "tau": 0.0}, {"beta": 1.0, "beta_neg": 1.0, "sign": "printed", "tau_p": 0.05, "tau_n": 0.0},
 		{"beta": 0.3, "beta_neg": 2.0, "scale": "inv_k"}, {"beta": 1.0, "beta_neg": 0.25, "temperature": 0.5, "tau_p": 0.75, "tau_n": 0.25},
@@ -163,7 +170,7 @@ func (s subject) inputs(seed uint64, n int) []exactInput {
 	}
 	bank := conformInput(seed+100, n+50)
 	with := in
-	with.ref, with.refIDs = bank.z, bank.labels
+	with.ref, with.refIDs, with.bankIDs = bank.z, bank.labels, bank.ids
 	return []exactInput{in, with}
 }
 
@@ -183,6 +190,9 @@ func checkEntry(s subject) error {
 				return fmt.Errorf("parameter %q: %d weights and %d gradients for %d×%d", p.Name, len(p.Data), len(p.Grad), p.Rows, p.Cols)
 			}
 		}
+	}
+	if _, weighted := l.(Weighted); weighted != e.Weighted {
+		return fmt.Errorf("takes weights: %v, the entry says %v", weighted, e.Weighted)
 	}
 	if e.Name == "" || e.Title == "" || e.Paper == "" || e.Equation == "" || e.Formula == "" {
 		return fmt.Errorf("the entry is incomplete: %+v", e)
@@ -214,7 +224,7 @@ func (in exactInput) sets() (z features.Set, ref *features.Set) {
 	z.Labels, z.IDs = in.labels, in.ids
 	if in.ref != nil {
 		r := matrix32(in.ref)
-		r.Labels = in.refIDs
+		r.Labels, r.IDs = in.refIDs, in.bankIDs
 		ref = &r
 	}
 	return z, ref

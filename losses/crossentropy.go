@@ -33,7 +33,7 @@ var crossEntropyEntry = Entry{
 	Name:     "cross_entropy",
 	Title:    "Cross entropy of a linear classifier",
 	Paper:    "001, 004 (baselines)",
-	Equation: "METHODS 5.5",
+	Equation: "CE of 001 and 004",
 	Formula:  "-1/n Σ_i log softmax(W z_i + b)[y_i]",
 	Against:  Proxies,
 	Params:   true,

@@ -12,7 +12,7 @@ import (
 type exactInput struct {
 	z, ref         [][]float64 // raw; ref is nil for a batch against itself
 	labels, refIDs []int       // refIDs: labels of ref
-	ids            []int
+	ids, bankIDs   []int       // bankIDs: of ref
 	normalize      bool
 }
 
@@ -94,10 +94,8 @@ func exactPairs(l *similarity, in exactInput) (loss float64, grad [][]float64) {
 	if in.normalize {
 		z, norms = unit64(in.z)
 	}
-	p := &pairs{rows: in.labels, cols: in.labels, self: true, ids: in.ids}
-	other := z
+	p, other := in.pairs(), z
 	if in.ref != nil {
-		p = &pairs{rows: in.labels, cols: in.refIDs, amid: amidOf(in.ref)}
 		other = in.ref
 	}
 	if l.draw != nil {
@@ -108,6 +106,7 @@ func exactPairs(l *similarity, in exactInput) (loss float64, grad [][]float64) {
 	for i := range W {
 		W[i] = math.NaN()
 	}
+	survey(l.fn, S, p)
 	sum, terms := l.fn.eval(W, S, p)
 	grad = zeros64(len(z), len(z[0]))
 	if terms == 0 {
@@ -128,6 +127,26 @@ func exactPairs(l *similarity, in exactInput) (loss float64, grad [][]float64) {
 		through(grad, z, norms)
 	}
 	return sum / terms, grad
+}
+
+// pairs are those of the whole input, in one block.
+func (in exactInput) pairs() *pairs {
+	if in.ref != nil {
+		return &pairs{rows: in.labels, cols: in.refIDs, amid: amidOf(in.ref), anchors: in.ids, members: in.bankIDs}
+	}
+	return &pairs{rows: in.labels, cols: in.labels, self: true, ids: in.ids, anchors: in.ids, members: in.ids}
+}
+
+// survey shows all similarities to a loss that counts first, as the chain does, also under a spoiled twin.
+func survey(fn simLoss, S []float64, p *pairs) {
+	switch fn := fn.(type) {
+	case spoiledSim:
+		survey(fn.simLoss, S, p)
+	case unwritten:
+		survey(fn.simLoss, S, p)
+	case surveyor:
+		fn.survey(S, p)
+	}
 }
 
 // exactProxies evaluates a proxy loss at raw proxies.
@@ -195,7 +214,7 @@ func public(l Loss, in exactInput) (loss float64, grad [][]float64) {
 	var ref *features.Set
 	if in.ref != nil {
 		r := matrix32(in.ref)
-		r.Labels = in.refIDs
+		r.Labels, r.IDs = in.refIDs, in.bankIDs
 		ref = &r
 	}
 	g := features.NewMatrix(z.Len(), z.Dim())

@@ -70,6 +70,10 @@ func pairCheck(name string, settings func(c reference.Case) map[string]any) func
 // goldenChecks are all: topic, method, check. A new loss adds its methods in its own file's function.
 var goldenChecks = map[string]reference.Checks{
 	"losses_pair": {
+		"contrastive_pml":    pairCheck("contrastive_margin", asGiven),
+		"multi_similarity":   pairCheck("multi_similarity", multiSimilaritySettings),
+		"circle":             pairCheck("circle", renamed(map[string]string{"variant": "form"})),
+		"fastap":             pairCheck("fastap", renamed(map[string]string{"num_bins": "bins"})),
 		"contrastive_prism":  pairCheck("contrastive", contrastiveSettings),
 		"memory_contrastive": pairCheck("contrastive", contrastiveSettings),
 		"snr_contrastive":    pairCheck("snr_contrastive", asGiven),
@@ -109,8 +113,11 @@ var goldenChecks = map[string]reference.Checks{
 		"facenet_semihard":     goldenCandidates("semihard"),
 		"fixed_semihard":       goldenFixedSemihard,
 		"distance_weighted":    goldenDistanceWeighted,
+		"ms_miner":             goldenMSMiner,
 	},
-	"bspml": {},
+	"bspml": {
+		"weighted_ms": goldenWeightedMS,
+	},
 }
 
 func TestGolden(t *testing.T) {

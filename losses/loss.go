@@ -21,6 +21,14 @@ type Loss interface {
 	Eval(grad *blas32.General, z features.Set, ref *features.Set) float64
 }
 
+// Weighted is a loss that takes a weight in [0, 1] for every sample: w[i] is that of the row or bank member with
+// ID i. w is kept, not copied; nil, as at first, is 1 for all. With weights, z and ref must carry IDs.
+// Weights are constants in the gradient.
+type Weighted interface {
+	Loss
+	SetWeights(w []float64)
+}
+
 // Trainable is a loss with parameters of its own (proxies, class weights). Eval also overwrites their Grad
 // when grad is not nil. Every entry of the catalog that owns parameters says so there (no guessing by
 // type assertion).

@@ -18,7 +18,7 @@ var normSoftmaxEntry = Entry{
 	Name:     "norm_softmax",
 	Title:    "Normalised softmax",
 	Paper:    "nSoftmax; PRISM (001)",
-	Equation: "METHODS 5.4",
+	Equation: "baseline of 001",
 	Formula:  "-1/n Σ_i log softmax_c(s_ic/t)[y_i]",
 	Against:  Proxies,
 	Params:   true,

@@ -268,7 +268,7 @@ func TestDistanceWeightedDraws(t *testing.T) {
 }
 
 // pairCase are the settings of a pair loss for the oracle: l = at + slope·d.
-func slowPairs(in exactInput, pos, neg func(d float64) float64, mined bool, alpha float64, reduce string) float64 {
+func slowDistancePairs(in exactInput, pos, neg func(d float64) float64, mined bool, alpha float64, reduce string) float64 {
 	var sum, count, active float64
 	add := func(v float64) {
 		sum += v
@@ -314,7 +314,7 @@ func TestPairLossesByLoops(t *testing.T) {
 					choose := map[bool]string{false: "all", true: "random_semihard"}[mined]
 					l := mustNew(t, "marginal", map[string]any{"select": choose, "reduction": reduce, "margin": alpha, "beta": beta}, env)
 					checkOracle(t, fmt.Sprint(name, choose, reduce, alpha), l.(*similarity), in, func() float64 {
-						return slowPairs(in, func(d float64) float64 { return math.Max(d-beta+alpha, 0) },
+						return slowDistancePairs(in, func(d float64) float64 { return math.Max(d-beta+alpha, 0) },
 							func(d float64) float64 { return math.Max(beta-d+alpha, 0) }, mined, alpha, reduce)
 					})
 				}
@@ -322,7 +322,7 @@ func TestPairLossesByLoops(t *testing.T) {
 		}
 		l := mustNew(t, "unhinged_marginal", map[string]any{"margin": 0.3, "beta": 1.1}, env)
 		checkOracle(t, name+"unhinged", l.(*similarity), in, func() float64 {
-			return slowPairs(in, func(d float64) float64 { return 2 + (d - 1.1) + 0.3 }, func(d float64) float64 { return 2 - (d - 1.1) + 0.3 }, false, 0, "mean")
+			return slowDistancePairs(in, func(d float64) float64 { return 2 + (d - 1.1) + 0.3 }, func(d float64) float64 { return 2 - (d - 1.1) + 0.3 }, false, 0, "mean")
 		})
 		for _, w := range []float64{1, 0.3, 0} {
 			l := mustNew(t, "auxiliary_pair", map[string]any{"w_neg": w, "w_pos": 1.5}, env)
@@ -330,7 +330,7 @@ func TestPairLossesByLoops(t *testing.T) {
 				w = 1.0 / conformClasses
 			}
 			checkOracle(t, name+"auxiliary", l.(*similarity), in, func() float64 {
-				return slowPairs(in, func(d float64) float64 { return 1.5 * d }, func(d float64) float64 { return w * (2 - d) }, false, 0, "mean")
+				return slowDistancePairs(in, func(d float64) float64 { return 1.5 * d }, func(d float64) float64 { return w * (2 - d) }, false, 0, "mean")
 			})
 		}
 	}

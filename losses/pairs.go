@@ -20,6 +20,8 @@ type pairs struct {
 	first      int        // the row of the whole matrix at which the block starts
 	left       int        // and the column: not 0 for a loss of whole columns alone
 	ids        []int      // of the whole batch if self, else nil
+	anchors    []int      // ids of the whole batch, and
+	members    []int      // of the columns, for losses that weigh samples; nil: unknown
 	draw       *rand.Rand // for losses that draw
 	amid       amid       // of a bank, for losses that compare its vectors with each other; nil if self
 }

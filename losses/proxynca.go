@@ -24,7 +24,7 @@ var proxyNCAEntry = Entry{
 	Name:     "proxy_nca",
 	Title:    "Proxy-NCA",
 	Paper:    "Proxy-NCA; PRISM (001)",
-	Equation: "METHODS 5.1",
+	Equation: "baseline of 001",
 	Formula:  "1/n Σ_i -log(e^{-σ D_iy} / Σ_c e^{-σ D_ic}), D = ‖z - p/‖p‖‖²",
 	Against:  Proxies,
 	Params:   true,

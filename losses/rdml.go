@@ -33,7 +33,7 @@ var rdmlEntry = Entry{
 	Name:     "rdml",
 	Title:    "RDML, rescaled hinge",
 	Paper:    "Al-Obaidi et al. 2020; 002",
-	Equation: "rescaled hinge, METHODS 4.4",
+	Equation: "baseline of 002",
 	Formula:  "R_{(a,p,n)} (1 - e^{-ηh}) / (1 - e^{-η}),  h = [m + D_ap - D_an]₊",
 	Against:  Both,
 	Settings: []Setting{

@@ -43,10 +43,10 @@ func (l *similarity) Eval(grad *blas32.General, z features.Set, ref *features.Se
 func sides(z features.Set, ref *features.Set) (pairs, blas32.General) {
 	checkSet("the batch", z, z.Dim())
 	if ref == nil {
-		return pairs{rows: z.Labels, cols: z.Labels, self: true, ids: z.IDs}, z.X
+		return pairs{rows: z.Labels, cols: z.Labels, self: true, ids: z.IDs, anchors: z.IDs, members: z.IDs}, z.X
 	}
 	checkSet("the reference", *ref, z.Dim())
-	return pairs{rows: z.Labels, cols: ref.Labels}, ref.X
+	return pairs{rows: z.Labels, cols: ref.Labels, anchors: z.IDs, members: ref.IDs}, ref.X
 }
 
 // nothing is the answer where there is nothing to work on.

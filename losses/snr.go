@@ -38,7 +38,7 @@ var snrEntry = Entry{
 	Name:     "snr_contrastive",
 	Title:    "SNR contrastive loss",
 	Paper:    "SNR; 002 (baseline)",
-	Equation: "none (METHODS 3.7)",
+	Equation: "baseline of 002",
 	Formula:  "mean₊_P [v - m₊]₊ + mean₊_N [m₋ - v]₊, v_ij = var(z_i - z_j)/var(z_i)",
 	Against:  Both,
 	Settings: []Setting{

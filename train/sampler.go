@@ -19,6 +19,8 @@ type SamplerConfig struct {
 	Classes int    `yaml:"classes"` // groups, uniform: P ≥ 1; more than there are: all of them
 	Images  int    `yaml:"images"`  // groups, uniform: K ≥ 1
 	Rows    int    `yaml:"rows"`    // shuffle: of a batch, ≥ 1; more than there are: all of them
+
+	Unlabelled int `yaml:"unlabelled"` // rows without a label that every batch gets besides, ≥ 0; more than there are: all of them
 }
 
 // DefaultSampler is a variant with its usual size; an unknown one is left for [NewSampler] to complain about.
@@ -30,8 +32,9 @@ func DefaultSampler(variant string) SamplerConfig {
 }
 
 // Sampler draws batches. An epoch is a pure function of (seed, number of the epoch) and always has the same number
-// of batches, all of the same size. Rows with a negative label are in none. Two variants draw PK batches of
-// min(P, classes)·K rows: P distinct classes, K rows each, one class after the other; the third draws rows.
+// of batches, all of the same size. Two variants draw PK batches of
+// min(P, classes)·K rows: P distinct classes, K rows each, one class after the other; the third draws rows. Rows with
+// a negative label have none; they are only in batches that ask for some, and stand at their end.
 //
 //   - groups: a class is shuffled, padded by resampling to a multiple of K and cut into groups of K; a batch
 //     takes P classes without replacement, with probability proportional to the groups they have left.
@@ -58,6 +61,8 @@ type Sampler struct {
 	variant string
 	seed    uint64
 	batches int
+	free    []int // rows without a label, if any are drawn
+	u       int   // of these in a batch
 }
 
 // NewSampler prepares the draws from the rows 0 … len(labels)-1.
@@ -75,11 +80,19 @@ func NewSampler(cfg SamplerConfig, labels []int, seed uint64) (*Sampler, error) 
 		s.rows, s.p, s.k = [][]int{all}, 1, min(cfg.Rows, len(all))
 	}
 	s.batches = s.count()
+	if cfg.Unlabelled > 0 {
+		if s.free = rowsWithout(labels); len(s.free) == 0 {
+			return nil, fmt.Errorf("train: sampler: every row has a label, and %d a batch are asked for that have none", cfg.Unlabelled)
+		}
+		s.u = min(cfg.Unlabelled, len(s.free))
+	}
 	return s, nil
 }
 
 func (cfg SamplerConfig) check() error {
 	switch {
+	case cfg.Unlabelled < 0:
+		return fmt.Errorf("train: sampler: %d rows without a label, expected 0 or more", cfg.Unlabelled)
 	case !slices.Contains([]string{Groups, Uniform, Shuffle}, cfg.Variant):
 		return fmt.Errorf("train: sampler: variant is %q, expected %s, %s or %s", cfg.Variant, Groups, Uniform, Shuffle)
 	case cfg.Variant == Shuffle && (cfg.Classes != 0 || cfg.Images != 0):
@@ -92,6 +105,17 @@ func (cfg SamplerConfig) check() error {
 		return fmt.Errorf("train: sampler: %d classes of %d images, expected at least 1 of 1", cfg.Classes, cfg.Images)
 	}
 	return nil
+}
+
+// rowsWithout lists the rows that have no label.
+func rowsWithout(labels []int) []int {
+	var rows []int
+	for row, label := range labels {
+		if label < 0 {
+			rows = append(rows, row)
+		}
+	}
+	return rows
 }
 
 // rowsByClass lists the rows of each class that has any, in the order of the class ids.
@@ -137,10 +161,34 @@ func (s *Sampler) count() int {
 func (s *Sampler) Batches() int { return s.batches }
 
 // Size is the number of rows of any batch.
-func (s *Sampler) Size() int { return s.p * s.k }
+func (s *Sampler) Size() int { return s.Labelled() + s.u }
+
+// Labelled is how many rows of any batch have a label: its first ones.
+func (s *Sampler) Labelled() int { return s.p * s.k }
 
 // Epoch lists the batches of epoch e, each the positions of its rows.
 func (s *Sampler) Epoch(e int) [][]int {
+	batches := s.labelled(e)
+	if s.u == 0 {
+		return batches
+	}
+	rng := Rand(s.seed, "unlabelled", e)
+	var queue []int
+	for b := range batches {
+		for range s.u {
+			if len(queue) == 0 { // each once before any comes again
+				queue = slices.Clone(s.free)
+				shuffle(queue, rng)
+			}
+			batches[b] = append(batches[b], queue[0])
+			queue = queue[1:]
+		}
+	}
+	return batches
+}
+
+// labelled are the labelled rows of an epoch's batches.
+func (s *Sampler) labelled(e int) [][]int {
 	rng := Rand(s.seed, "sampler", e)
 	switch s.variant {
 	case Uniform:
@@ -197,7 +245,7 @@ func (s *Sampler) groups(rng *rand.Rand) [][]int {
 			left.add(c, -1)
 			taken[c] = true
 		}
-		for i := 0; len(batch) < s.Size(); i++ { // fewer than P classes have groups left
+		for i := 0; len(batch) < s.Labelled(); i++ { // fewer than P classes have groups left
 			j := i + rng.IntN(len(rest)-i)
 			rest[i], rest[j] = rest[j], rest[i]
 			if !taken[rest[i]] {

@@ -22,24 +22,26 @@ func (t *Trainer) step() (*Step, error) {
 	if err != nil {
 		return nil, fmt.Errorf("train: step %d (epoch %d): %w", f.Number, f.Epoch, err)
 	}
-	f.IDs = z.IDs
+	known := front(z, t.Sampler.Labelled())
+	f.IDs = known.IDs
 	if bad := badRows(z.X, z.IDs); len(bad) > 0 {
 		return nil, t.nonFinite("the embedding", math.NaN(), bad)
 	}
-	t.judge(z)
-	kept := t.gather(z)
-	t.dKept = sized(t.dKept, kept.Len(), z.Dim())
+	t.judge(known)
+	seen := t.gather(z, known.Len())
+	kept := front(seen, len(f.Kept))
+	t.dKept = sized(t.dKept, seen.Len(), z.Dim())
 	var active bool
-	f.Loss, active = t.objective.eval(t.dKept, kept, t.Bank, f.Number)
+	f.Loss, active = t.objective.eval(t.dKept, seen, kept.Len(), t.Bank, f.Number)
 	if !finite(f.Loss) {
-		return nil, t.nonFinite("loss", f.Loss, kept.IDs)
+		return nil, t.nonFinite("loss", f.Loss, seen.IDs)
 	}
-	if bad := badRows(t.dKept, kept.IDs); len(bad) > 0 {
+	if bad := badRows(t.dKept, seen.IDs); len(bad) > 0 {
 		return nil, t.nonFinite("the loss's gradient", math.NaN(), bad)
 	}
 	f.Skipped = !active && !t.StepIdle
 	if !f.Skipped {
-		if err := t.descend(z, kept); err != nil {
+		if err := t.descend(z, seen); err != nil {
 			return nil, err
 		}
 	}
@@ -75,33 +77,44 @@ func (t *Trainer) judge(z features.Set) {
 	f.HasThreshold = finite(f.Threshold)
 }
 
-// gather copies the kept rows together; all of them need no copy.
-func (t *Trainer) gather(z features.Set) features.Set {
+// gather copies the kept rows together, and behind them those without a label, which are z's from known on; all of
+// them need no copy.
+func (t *Trainer) gather(z features.Set, known int) features.Set {
 	f := &t.fact
-	if len(f.Kept) == z.Len() {
+	if len(f.Kept) == known {
 		return z
 	}
 	if t.kept.X.Data == nil {
 		t.kept = features.NewSet(len(t.all), z.Dim())
 	}
-	k := features.Set{X: sized(t.kept.X, len(f.Kept), z.Dim()), Labels: t.kept.Labels[:len(f.Kept)], IDs: t.kept.IDs[:len(f.Kept)]}
-	for to, from := range f.Kept {
+	n := len(f.Kept) + z.Len() - known
+	k := features.Set{X: sized(t.kept.X, n, z.Dim()), Labels: t.kept.Labels[:n], IDs: t.kept.IDs[:n]}
+	for to := range n {
+		from := t.source(to, known)
 		copy(k.Row(to), z.Row(from))
 		k.Labels[to], k.IDs[to] = z.Labels[from], z.IDs[from]
 	}
 	return k
 }
 
+// source is the row of the batch that gather put at a place.
+func (t *Trainer) source(place, known int) int {
+	if kept := t.fact.Kept; place < len(kept) {
+		return kept[place]
+	}
+	return known + place - len(t.fact.Kept)
+}
+
 // descend sends the gradient back, zero for the dropped rows, and steps the solvers of the groups that run. A
 // group that rests keeps its weights, its solver's memory and its count of steps.
-func (t *Trainer) descend(z, kept features.Set) error {
+func (t *Trainer) descend(z, seen features.Set) error {
 	f := &t.fact
 	dz := t.dKept
-	if len(f.Kept) != z.Len() {
+	if known := t.Sampler.Labelled(); len(f.Kept) != known {
 		t.dz = sized(t.dz, z.Len(), z.Dim())
 		clear(t.dz.Data)
-		for from, to := range f.Kept {
-			copy(features.Row(t.dz, to), features.Row(t.dKept, from))
+		for place := range seen.Len() {
+			copy(features.Row(t.dz, t.source(place, known)), features.Row(t.dKept, place))
 		}
 		dz = t.dz
 	}
@@ -110,10 +123,10 @@ func (t *Trainer) descend(z, kept features.Set) error {
 	}
 	f.GradientNorm = clip(t.groups, f.Number, t.Clip)
 	if !finite(f.GradientNorm) {
-		return t.nonFinite("the gradient of the encoder", f.GradientNorm, kept.IDs)
+		return t.nonFinite("the gradient of the encoder", f.GradientNorm, seen.IDs)
 	}
 	if n := gradientNorm(t.objective.params); !finite(n) {
-		return t.nonFinite("the gradient of a loss's own parameters", n, kept.IDs)
+		return t.nonFinite("the gradient of a loss's own parameters", n, seen.IDs)
 	}
 	for i := range t.groups {
 		if g := &t.groups[i]; g.runs(f.Number) {

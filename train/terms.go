@@ -19,6 +19,8 @@ type Term struct {
 	Weight float64
 	Bank   bool // against the bank; a bank without members gives 0
 	Start  int  // the term is 0 in the steps before this one; the first step is 1
+
+	Unlabelled bool // the loss is given the batch's rows without a label, too
 }
 
 // Chooser is a loss that judges labels itself: of the rows of a batch it learns from some only. It is a run's only
@@ -44,26 +46,31 @@ func newObjective(terms []Term) *objective {
 	return o
 }
 
-// eval overwrites grad, n×d, with ∂L/∂z and the gradients of the losses' own parameters, and returns L.
-// Active is false where all of these are zero.
-func (o *objective) eval(grad blas32.General, z features.Set, bank *features.Bank, step int) (value float64, active bool) {
+// eval overwrites grad, n×d, with ∂L/∂z and the gradients of the losses' own parameters, and returns L. The first
+// labelled rows of z have a label; terms that do not take others are shown these alone. Active is false where all
+// gradients are zero.
+func (o *objective) eval(grad blas32.General, z features.Set, labelled int, bank *features.Bank, step int) (value float64, active bool) {
 	clear(grad.Data[:grad.Rows*grad.Cols])
 	if need := grad.Rows * grad.Cols; len(o.one) < need {
 		o.one = make([]float32, need)
 	}
-	one := blas32.General{Rows: grad.Rows, Cols: grad.Cols, Stride: grad.Stride, Data: o.one}
 	for i, t := range o.terms {
 		o.values[i] = 0
 		ref, ready := t.reference(bank, step)
-		if !ready || z.Len() == 0 {
+		if !ready || labelled == 0 {
 			for _, p := range t.Params {
 				clear(p.Grad)
 			}
 			continue
 		}
-		o.values[i] = t.Loss.Eval(&one, z, ref)
+		seen := z
+		if !t.Unlabelled {
+			seen = front(z, labelled)
+		}
+		one := blas32.General{Rows: seen.Len(), Cols: grad.Cols, Stride: grad.Stride, Data: o.one}
+		o.values[i] = t.Loss.Eval(&one, seen, ref)
 		value += t.Weight * o.values[i]
-		n := grad.Rows * grad.Cols
+		n := one.Rows * one.Cols
 		axpy(t.Weight, one.Data[:n], grad.Data[:n])
 		for _, p := range t.Params {
 			scale(t.Weight, p.Grad)
@@ -71,6 +78,15 @@ func (o *objective) eval(grad blas32.General, z features.Set, bank *features.Ban
 		}
 	}
 	return value, active || !allZero(grad.Data[:grad.Rows*grad.Cols])
+}
+
+// front is a view of the first n rows.
+func front(z features.Set, n int) features.Set {
+	if n == z.Len() {
+		return z
+	}
+	z.X.Rows, z.Labels, z.IDs = n, z.Labels[:n], z.IDs[:n]
+	return z
 }
 
 // reference is what the term compares with at a step, and whether there is anything to compare with.

@@ -37,6 +37,7 @@ type lossEntry struct {
 	Formula    string        `json:"formula"`
 	Against    string        `json:"against"` // batch; both: the memory bank too; proxies: vectors of its own
 	Parameters bool          `json:"parameters"`
+	Weighted   bool          `json:"weighted"` // takes a weight for every sample
 	Draws      bool          `json:"draws"`
 	Settings   []lossSetting `json:"settings"`
 }
@@ -87,7 +88,7 @@ func showLosses(c *cli.Context) error {
 
 func jsonLoss(e losses.Entry) lossEntry {
 	out := lossEntry{Name: e.Name, Aliases: e.Aliases, Title: e.Title, Paper: e.Paper, Equation: e.Equation, Formula: e.Formula,
-		Against: string(e.Against), Parameters: e.Params, Draws: e.Draws, Settings: []lossSetting{}}
+		Against: string(e.Against), Parameters: e.Params, Weighted: e.Weighted, Draws: e.Draws, Settings: []lossSetting{}}
 	for _, s := range e.Settings {
 		out.Settings = append(out.Settings, lossSetting{s.Name, s.Symbol, s.Default, s.Range(), s.Doc})
 	}
@@ -114,9 +115,12 @@ func writeLoss(out io.Writer, e losses.Entry) error {
 	if len(e.Aliases) > 0 {
 		fmt.Fprintf(w, "also\t%s\n", strings.Join(e.Aliases, ", "))
 	}
-	fmt.Fprintf(w, "loss\t%s\nformula\t%s\nsource\t%s, equation %s\ncompares with\t%s\n", e.Title, e.Formula, e.Paper, e.Equation, against(e))
+	fmt.Fprintf(w, "loss\t%s\nformula\t%s\nsource\t%s (%s)\ncompares with\t%s\n", e.Title, e.Formula, e.Paper, e.Equation, against(e))
 	if e.Params {
 		fmt.Fprintln(w, "learns\tparameters of its own (loss_solver, loss_schedule)")
+	}
+	if e.Weighted {
+		fmt.Fprintln(w, "weighs\tevery sample by a weight in [0, 1] that the run sets (1 where it sets none)")
 	}
 	if e.Draws {
 		fmt.Fprintln(w, "draws\tat random, as a function of seed and step")

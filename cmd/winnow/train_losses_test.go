@@ -75,3 +75,35 @@ func TestTrainAddsLossesUp(t *testing.T) {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 }
+
+// The semi-supervised half of the adapted triplet loss: images whose label is empty in the manifest are in the batches.
+func TestTrainOnUnlabelledImages(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 4, 0)
+	lines := strings.SplitAfter(readFile(t, w.manifest), "\n")
+	for i := 3; i < len(lines); i += 4 {
+		if fields := strings.Split(strings.TrimSpace(lines[i]), ","); len(fields) == 3 && fields[2] == "train" {
+			lines[i] = fields[0] + ",," + fields[2] + "\n"
+		}
+	}
+	write(t, w.manifest, strings.Join(lines, ""))
+	run := func(name string, more ...string) string {
+		out := filepath.Join(w.dir, "runs", name)
+		args := w.args(out, append([]string{"--loss", "adapted_triplet", "--filter", "none"}, more...)...)
+		code, _, stderr := call(context.Background(), args...)
+		if code != 0 {
+			t.Fatalf("exit %d\n%s", code, stderr)
+		}
+		if want := "80 images of the train split have no label and are in the batches, 16 in each"; (len(more) > 0) != strings.Contains(stderr, want) {
+			t.Errorf("%s: standard error:\n%s", name, stderr)
+		}
+		return readFile(t, out, lastHeadFile)
+	}
+	if run("without") == run("with", "--set", "sampler.unlabelled=16") {
+		t.Error("images without a label changed nothing")
+	}
+	code, _, stderr := call(context.Background(), w.args(filepath.Join(w.dir, "runs", "no"), "--loss", "triplet", "--set", "sampler.unlabelled=16")...)
+	if want := "sampler.unlabelled: found 16, and no loss of the run learns from images without a label: expected 0, or the loss adapted_triplet"; code == 0 || !strings.Contains(stderr, want) {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+}

@@ -132,7 +132,11 @@ func (r *trainCommandRun) tellData() {
 	d := r.data
 	note(r.c, "%d images of %d classes to train on, %d for validation", d.Train.Len(), len(d.Classes), d.Validation.Len())
 	if d.Unlabelled > 0 {
-		note(r.c, "%d images of the train split have no label and are only used for whitening", d.Unlabelled)
+		use := "are only used for whitening (sampler.unlabelled puts some into every batch, for losses that learn from them)"
+		if n := r.cfg.Sampler.Unlabelled; n > 0 {
+			use = fmt.Sprintf("are in the batches, %d in each", min(n, d.Unlabelled))
+		}
+		note(r.c, "%d images of the train split have no label and %s", d.Unlabelled, use)
 	}
 	if d.Unjudged > 0 {
 		note(r.c, "%d images of the validation split have no label and are left out", d.Unjudged)

@@ -266,7 +266,11 @@ func buildTerm(l config.Loss, i int, cfg config.Run, classes, epoch int, clock *
 	if err != nil {
 		return train.Term{}, err
 	}
-	term := train.Term{Name: l.Term(), Loss: loss, Weight: l.Weight, Bank: l.Against == config.AgainstBank, Start: l.Start.In(epoch) + 1}
+	entry, err := losses.Find(l.Name)
+	if err != nil {
+		return train.Term{}, err
+	}
+	term := train.Term{Name: l.Term(), Loss: loss, Weight: l.Weight, Bank: l.Against == config.AgainstBank, Start: l.Start.In(epoch) + 1, Unlabelled: entry.Unlabelled}
 	if owner, ok := loss.(losses.Trainable); ok {
 		term.Params = owner.Params()
 		for _, p := range term.Params {

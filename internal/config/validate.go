@@ -142,7 +142,7 @@ func (c *Run) checkFilter() error {
 		return fmt.Errorf("filter.scorer: %s judges by the memory bank, and bank.size is 0: expected at least 1", c.Filter.Scorer)
 	}
 	if entry.NeedsProxy && len(c.proxied()) == 0 {
-		return fmt.Errorf("filter.scorer: %s judges by the proxies of a loss: expected one of %s among the losses", c.Filter.Scorer, strings.Join(withProxies(), ", "))
+		return fmt.Errorf("filter.scorer: %s judges by the proxies of a loss: expected one of %s among the losses", c.Filter.Scorer, strings.Join(lossesThat(hasProxies), ", "))
 	}
 	return nil
 }
@@ -151,21 +151,32 @@ func (c *Run) checkFilter() error {
 func (c *Run) proxied() []string {
 	var names []string
 	for _, l := range c.Losses {
-		if e, err := losses.Find(l.Name); err == nil && e.Proxied {
+		if slices.Contains(lossesThat(hasProxies), l.Name) {
 			names = append(names, l.Name)
 		}
 	}
 	return names
 }
 
-func withProxies() []string {
+// lossesThat lists the catalog's names.
+func lossesThat(can func(e losses.Entry) bool) []string {
 	var names []string
 	for _, e := range losses.Catalog {
-		if e.Proxied {
+		if can(e) {
 			names = append(names, e.Name)
 		}
 	}
 	return names
+}
+
+func hasProxies(e losses.Entry) bool { return e.Proxied }
+func unlabelled(e losses.Entry) bool { return e.Unlabelled }
+
+// usesUnlabelled reports whether one of the run's losses learns from rows without a label.
+func (c *Run) usesUnlabelled() bool {
+	return slices.ContainsFunc(c.Losses, func(l Loss) bool {
+		return slices.Contains(lossesThat(unlabelled), l.Name)
+	})
 }
 
 func (c *Run) checkSolvers() error {
@@ -193,8 +204,11 @@ func (c *Run) checkSolvers() error {
 const maxBank = 1 << 26
 
 func (c *Run) checkRest() error {
-	if _, err := train.NewSampler(c.Sampler, []int{0}, 0); err != nil {
+	if _, err := train.NewSampler(c.Sampler, []int{0, -1}, 0); err != nil {
 		return err
+	}
+	if n := c.Sampler.Unlabelled; n > 0 && !c.usesUnlabelled() {
+		return fmt.Errorf("sampler.unlabelled: found %d, and no loss of the run learns from images without a label: expected 0, or the loss %s", n, strings.Join(lossesThat(unlabelled), ", "))
 	}
 	switch {
 	case c.Length.N <= 0:

@@ -1,0 +1,113 @@
+package losses
+
+import "math"
+
+// circle pulls and pushes every pair by how far it is from its optimum, with a circle as decision boundary.
+//
+//	per_anchor  L = R_i softplus( LSE_{n∈N(i)} γ a_n (s_n - m) + LSE_{p∈P(i)} -γ a_p (s_p - (1 - m)) )
+//	global      L =     softplus( the same with all pairs of the batch, each once )
+//
+//	a_p = [1 + m - s_p]₊, a_n = [s_n + m]₊: constants in the gradient
+//	∂l/∂s_p = -γ a_p softmax_p σ(u),   ∂l/∂s_n = γ a_n softmax_n σ(u),   u the argument of softplus
+//
+// LSE is the logarithm of the sum of exponentials. R is the mean over the anchors that have both a positive and a
+// negative and whose term is above 0. Without positives or without negatives: 0. As a_p and a_n are constants, the
+// gradient is not that of the number printed: it leaves their share out, as the authors' does.
+//
+// Settings: m (0.4 in 001; 0.25 for faces), γ (80; 256 for faces), form. Time O(n·r·d) and one exponential a pair
+// (global against a bank two, as it goes over S twice); memory O(n·r).
+// Source: Sun et al., "Circle loss: a unified perspective of pair similarity optimization", CVPR 2020, eq. 4-6 with
+// O_p = 1 + m, O_n = -m, Δ_p = 1 - m, Δ_n = m; a baseline in PRISM (001). METHODS 3.5.
+type circle struct {
+	m, gamma float64
+	v        []float64 // exponents of one anchor, -Inf where there is no pair
+}
+
+var circleEntry = Entry{
+	Name:     "circle",
+	Aliases:  []string{"circleloss"},
+	Title:    "Circle loss",
+	Paper:    "Sun et al. 2020; PRISM (001)",
+	Equation: "Sun et al.: 4-6",
+	Formula:  "R_i softplus( LSE_N γ [s + m]₊ (s - m) + LSE_P -γ [1 + m - s]₊ (s - 1 + m) )",
+	Against:  Both,
+	Settings: []Setting{
+		{Name: "form", Default: "per_anchor", Choices: []string{"per_anchor", "global"}, Doc: "one term for every anchor, or one for all pairs of the batch"},
+		{Name: "m", Symbol: "m", Default: 0.4, Min: 0, Max: 1, Doc: "radius: positives are wanted above 1 - m, negatives below m"},
+		{Name: "gamma", Symbol: "γ", Default: 80.0, Min: 1e-3, Max: 1e4, Doc: "scale of the similarities"},
+	},
+	New: func(v Values, env Env) (Loss, error) {
+		fn := circle{m: v.number("m"), gamma: v.number("gamma")}
+		if v.word("form") == "global" {
+			return &similarity{chain{fn: &circleGlobal{circle: fn}}}, nil
+		}
+		return &similarity{chain{fn: &fn}}, nil
+	},
+}
+
+func (l *circle) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+	r := len(p.cols)
+	l.v = grow(l.v, r)
+	for i := range p.rows {
+		s, d := row(S, i, r), row(dS, i, r)
+		nearTop, farTop := l.exponents(s, i, p, 0)
+		if math.IsInf(nearTop, -1) || math.IsInf(farTop, -1) {
+			clear(d)
+			continue
+		}
+		near, far := l.sums(d, s, i, p, nearTop, farTop)
+		value, slope := softplus(nearTop + math.Log(near) + farTop + math.Log(far))
+		if value > 0 {
+			terms++
+		}
+		sum += value
+		weigh(d, l.gamma*slope/near, l.gamma*slope/far)
+	}
+	return sum, terms
+}
+
+// exponents fills l.v for anchor i and returns the largest of each kind; columns before start are no pairs.
+func (l *circle) exponents(s []float64, i int, p *pairs, start int) (nearTop, farTop float64) {
+	nearTop, farTop = math.Inf(-1), math.Inf(-1)
+	v, cols := l.v[:len(s)], p.cols[:len(s)]
+	for j := range min(start, len(v)) {
+		v[j] = math.Inf(-1)
+	}
+	for j := start; j < len(s); j++ {
+		x := s[j]
+		switch {
+		case cols[j] != p.rows[i]:
+			e := l.gamma * max(0, x+l.m) * (x - l.m)
+			v[j], farTop = e, max(farTop, e)
+		case p.apart(i, j):
+			e := l.gamma * max(0, 1+l.m-x) * (1 - l.m - x)
+			v[j], nearTop = e, max(nearTop, e)
+		default:
+			v[j] = math.Inf(-1)
+		}
+	}
+	return nearTop, farTop
+}
+
+// sums adds up e^{v - top} of each kind; d, unless nil, becomes ±a·e^{v - top}, negative for positives.
+func (l *circle) sums(d, s []float64, i int, p *pairs, nearTop, farTop float64) (near, far float64) {
+	v, cols := l.v[:len(s)], p.cols[:len(s)]
+	for j, x := range s {
+		e, a := 0.0, 0.0
+		switch {
+		case math.IsInf(v[j], -1):
+		case cols[j] != p.rows[i]:
+			e = expShifted(v[j] - farTop)
+			far += e
+			a = max(0, x+l.m)
+		default:
+			e = expShifted(v[j] - nearTop)
+			near += e
+			a = -max(0, 1+l.m-x)
+		}
+		if d != nil {
+			d[j] = a * e
+		}
+	}
+	return near, far
+}

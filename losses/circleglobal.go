@@ -1,0 +1,64 @@
+package losses
+
+import "math"
+
+// circleGlobal is the form of circle with one term for all pairs: its sums are taken before the first block is
+// evaluated, as every pair's gradient needs them.
+type circleGlobal struct {
+	circle
+	near, far logSum // over all positive pairs, over all negative ones
+}
+
+func (l *circleGlobal) survey(S []float64, p *pairs) {
+	if p.first == 0 {
+		l.near, l.far = logSum{top: math.Inf(-1)}, logSum{top: math.Inf(-1)}
+	}
+	r := len(p.cols)
+	l.v = grow(l.v, r)
+	for i := range p.rows {
+		s := row(S, i, r)
+		nearTop, farTop := l.exponents(s, i, p, p.once(i))
+		l.near.raise(nearTop)
+		l.far.raise(farTop)
+		near, far := l.sums(nil, s, i, p, l.near.top, l.far.top)
+		l.near.sum += near
+		l.far.sum += far
+	}
+}
+
+func (l *circleGlobal) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+	if l.near.sum == 0 || l.far.sum == 0 {
+		clear(dS)
+		return 0, 0
+	}
+	value, slope := softplus(l.near.log() + l.far.log())
+	r := len(p.cols)
+	for i := 0; i < len(p.rows) && dS != nil; i++ {
+		s, d := row(S, i, r), row(dS, i, r)
+		l.exponents(s, i, p, p.once(i))
+		l.sums(d, s, i, p, l.near.top, l.far.top)
+		weigh(d, l.gamma*slope/l.near.sum, l.gamma*slope/l.far.sum)
+	}
+	return value * p.plain(), p.plain()
+}
+
+// once is the first column at which anchor i makes pairs that no anchor before it has made.
+func (p *pairs) once(i int) int {
+	if p.self {
+		return p.first + i + 1
+	}
+	return 0
+}
+
+// logSum is the logarithm of a growing sum of exponentials, kept in units of its largest.
+type logSum struct{ top, sum float64 }
+
+// raise makes room for exponents up to top.
+func (l *logSum) raise(top float64) {
+	if top > l.top {
+		l.sum *= math.Exp(l.top - top)
+		l.top = top
+	}
+}
+
+func (l logSum) log() float64 { return l.top + math.Log(l.sum) }

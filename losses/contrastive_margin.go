@@ -1,0 +1,149 @@
+package losses
+
+// contrastiveMargin pulls positives that are not near enough and pushes apart negatives that are not far enough.
+//
+//	cosine    L = R_{i,p} [m⁺ - s_ip]₊ + R_{i,n} [s_in - m⁻]₊
+//	l2, l2sq  L = R_{i,p} [δ_ip - m⁺]₊ + R_{i,n} [m⁻ - δ_in]₊,   δ = √(2 - 2s), δ = 2 - 2s
+//
+// over the ordered pairs p ∈ P(i) and n ∈ N(i). R is taken of each of the two groups on its own: the sum, the
+// mean, or avg_nonzero, the mean of the terms above 0. A group without pairs (avg_nonzero: without active ones)
+// contributes 0; equal vectors are no active positive at m⁺ = 1 (cosine) or 0 (l2), and the derivative of l2 at
+// distance 0 is 0. ∂L/∂s = ∓1 (cosine) where active, over the group's count, which is a constant.
+//
+// Settings: distance, m⁺, m⁻, R. The defaults are those of 002 for the cosine (1, 0); the usual ones for l2 are
+// 0 and 1. Time O(n·r·d) and two passes over S, as the counts come before the gradient; memory O(n·r).
+// Source: Hadsell et al., "Dimensionality reduction by learning an invariant mapping", CVPR 2006, eq. 4, without
+// its squares, as in pytorch-metric-learning; the settings are those BSPML (002) names for it. METHODS 3.1, 002-8.
+type contrastiveMargin struct {
+	distance distance // cosine: x is the similarity itself
+	pos, neg float64
+	reduce   string
+
+	delta     []float64 // of one anchor
+	near, far float64   // divisors of the two groups
+}
+
+var contrastiveMarginEntry = Entry{
+	Name:     "contrastive_margin",
+	Aliases:  []string{"contrastiveloss"},
+	Title:    "Contrastive loss with two margins",
+	Paper:    "Hadsell et al. 2006; BSPML (002)",
+	Equation: "Hadsell et al.: 4, hinges not squared",
+	Formula:  "R_P [m⁺ - s]₊ + R_N [s - m⁻]₊",
+	Against:  Both,
+	Settings: []Setting{
+		{Name: "distance", Symbol: "δ", Default: string(cosine), Choices: distances, Doc: "cosine: margins are similarities; l2, l2sq: distances"},
+		{Name: "pos_margin", Symbol: "m⁺", Default: 1.0, Min: -1, Max: 4, Doc: "where a positive is near enough (usual with l2: 0)"},
+		{Name: "neg_margin", Symbol: "m⁻", Default: 0.0, Min: -1, Max: 4, Doc: "where a negative is far enough (usual with l2: 1)"},
+		{Name: "reduction", Symbol: "R", Default: "avg_nonzero", Choices: []string{"avg_nonzero", "mean", "sum"}, Doc: "of positive and negative pairs, separately"},
+	},
+	New: func(v Values, env Env) (Loss, error) {
+		fn := &contrastiveMargin{
+			distance: distance(v.word("distance")), pos: v.number("pos_margin"), neg: v.number("neg_margin"), reduce: v.word("reduction"),
+		}
+		return &similarity{chain{fn: fn, exact: true}}, nil
+	},
+}
+
+// compared is what the margins are compared with, and the sign that makes it grow when closer.
+func (l *contrastiveMargin) compared(s []float64) (x []float64, sign float64) {
+	if l.distance == cosine {
+		return s, 1
+	}
+	l.distance.of(l.delta, nil, s)
+	return l.delta[:len(s)], -1
+}
+
+// survey counts what the two groups are divided by.
+func (l *contrastiveMargin) survey(S []float64, p *pairs) {
+	if p.first == 0 {
+		l.near, l.far = 0, 0
+	}
+	if l.reduce == "sum" {
+		l.near, l.far = 1, 1
+		return
+	}
+	r := len(p.cols)
+	l.delta = grow(l.delta, r)
+	all := l.reduce == "mean"
+	near, far := 0, 0
+	for i, y := range p.rows {
+		x, sign := l.compared(row(S, i, r))
+		cols := p.cols[:len(x)]
+		for j, v := range x {
+			if cols[j] != y {
+				far += oneIf(all || sign*(v-l.neg) > 0)
+			} else if p.apart(i, j) {
+				near += oneIf(all || sign*(l.pos-v) > 0)
+			}
+		}
+	}
+	l.near += float64(near)
+	l.far += float64(far)
+}
+
+// oneIf is 1 for true, without a branch: whether a negative is active is often as good as random.
+func oneIf(is bool) int {
+	n := 0
+	if is {
+		n = 1
+	}
+	return n
+}
+
+func (l *contrastiveMargin) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+	r := len(p.cols)
+	l.delta = grow(l.delta, r)
+	var near, far float64
+	for i := range p.rows {
+		d := row(dS, i, r)
+		x, sign := l.compared(row(S, i, r))
+		pull, push := l.anchor(d, x, sign, i, p)
+		near += pull
+		far += push
+		if d != nil && l.distance != cosine {
+			l.distance.chain(d, x)
+		}
+	}
+	// Without a count there was no term.
+	return near/max(l.near, 1) + far/max(l.far, 1), p.plain()
+}
+
+// anchor adds up the two groups for anchor i; d, unless nil, becomes the derivatives with respect to x.
+func (l *contrastiveMargin) anchor(d, x []float64, sign float64, i int, p *pairs) (near, far float64) {
+	y, cols := p.rows[i], p.cols[:len(x)]
+	pull, push := [2]float64{0, -sign / max(l.near, 1)}, [2]float64{0, sign / max(l.far, 1)}
+	for j, v := range x {
+		slope := 0.0
+		if cols[j] != y {
+			v = sign * (v - l.neg)
+			far += max(v, 0)
+			slope = push[oneIf(v > 0)]
+		} else if p.apart(i, j) {
+			v = sign * (l.pos - v)
+			near += max(v, 0)
+			slope = pull[oneIf(v > 0)]
+		}
+		if d != nil {
+			d[j] = slope
+		}
+	}
+	return near, far
+}
+
+// chain turns derivatives with respect to the distances delta, which are not cosines, into those with respect to
+// similarities, where they are not 0.
+func (m distance) chain(d, delta []float64) {
+	delta = delta[:len(d)]
+	for j, v := range d {
+		switch {
+		case v == 0:
+		case m == l2sq:
+			d[j] = -2 * v
+		case delta[j] > 0:
+			d[j] = -v / delta[j]
+		default:
+			d[j] = 0
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package losses
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"winnow/internal/reference"
+)
+
+// Golden values of the losses of an anchor with all its pairs. The circle cases come from a softplus that is linear
+// above 20: off by at most 2e-9 there, within the tolerance of all.
+
+func multiSimilaritySettings(c reference.Case) map[string]any {
+	out := asGiven(c)
+	if epsilon, ok := out["miner_epsilon"]; ok {
+		delete(out, "miner_epsilon")
+		out["miner"], out["epsilon"] = epsilon != nil, epsilon
+	}
+	return out
+}
+
+func goldenWeightedMS(t *testing.T, c reference.Case) {
+	in := goldenInput(t, c)
+	in.ids = seq(len(in.z))
+	l := mustNew(t, "weighted_multi_similarity", renamed(map[string]string{"rho": "base"})(c), goldenEnv(t, c)).(*weightedSimilarity)
+	l.SetWeights(c.Floats(t, "weights"))
+	want, wantGrad := c.Float(t, "loss"), c.Matrix(t, "grad")
+	loss, grad := exactPairs(&l.similarity, in)
+	compare(t, "float64", loss, want, grad, wantGrad, lossRel, gradRel)
+	loss, grad = public(l, in)
+	compare(t, "float32", loss, want, grad, wantGrad, loss32, grad32)
+}
+
+// goldenMSMiner compares the sets of pairs that the losses are given to work on.
+func goldenMSMiner(t *testing.T, c reference.Case) {
+	params := maps.Clone(c.Params)
+	epsilon, ok := params["epsilon"].(float64)
+	delete(params, "epsilon")
+	if !ok || len(params) > 0 {
+		t.Fatalf("parameters %v, expected epsilon alone", c.Params)
+	}
+	in := goldenInput(t, c)
+	z, _ := unit64(in.z)
+	p, S, n := in.pairs(), cosines(z, z, false), len(z)
+	got := map[string][][2]int{}
+	for i := range n {
+		s := S[i*n : (i+1)*n]
+		w := msMiner{epsilon: epsilon}.window(s, i, p, nil)
+		for j, v := range s {
+			if p.rows[i] != p.cols[j] && v > w.above {
+				got["negative_pairs"] = append(got["negative_pairs"], [2]int{i, j})
+			}
+			if p.positive(i, j) && v < w.below {
+				got["positive_pairs"] = append(got["positive_pairs"], [2]int{i, j})
+			}
+		}
+	}
+	for _, kind := range []string{"positive_pairs", "negative_pairs"} {
+		var want [][2]int
+		c.Decode(t, kind, &want)
+		slices.SortFunc(want, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
+		if !slices.Equal(got[kind], want) {
+			t.Errorf("%s %s, expected %s", kind, fmt.Sprint(got[kind]), fmt.Sprint(want))
+		}
+	}
+}

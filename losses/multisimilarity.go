@@ -1,0 +1,123 @@
+package losses
+
+import "math"
+
+// multiSimilarity pulls hard positives and pushes hard negatives, each weighted by its rivals.
+//
+//	L = 1/n Σ_i { 1/α log[1 + Σ_{p∈P'(i)} e^{-α(s_ip-λ)}] + 1/β log[1 + Σ_{q∈N'(i)} e^{β(s_iq-λ)}] }
+//
+// P', N' are the pairs that the [msMiner] chooses, or all of them. A row without chosen positives contributes its
+// second term alone; without either it contributes 0, and is counted in n all the same.
+//
+//	∂L/∂s_ip = -1/n e^{-α(s_ip-λ)} / (1 + Σ_{P'}),   ∂L/∂s_iq = 1/n e^{β(s_iq-λ)} / (1 + Σ_{N'})
+//
+// Settings: α, β > 0, λ ∈ [-1, 1] (0.5 in the authors' code, 1 in 002), miner, ε. Differs from the paper: nothing
+// with the miner (the authors' code drops rows that lack either side of the mined pairs); 002 takes means by class,
+// which for equally many rows of each is this loss times the classes. Time O(n·r·d) and one exponential for each
+// chosen pair; memory O(n·r).
+// Source: Wang et al., "Multi-similarity loss with general pair weighting for deep metric learning", CVPR 2019;
+// BSPML (002), eq. 3. METHODS 3.3, 002-13.
+type multiSimilarity struct {
+	alpha, beta, base float64
+	miner             msMiner
+}
+
+var multiSimilarityEntry = Entry{
+	Name:     "multi_similarity",
+	Aliases:  []string{"ms", "multisimilarityloss"},
+	Title:    "Multi-similarity loss",
+	Paper:    "Wang et al. 2019; BSPML (002)",
+	Equation: "002: 3, miner 4-5",
+	Formula:  "1/n Σ_i { 1/α log[1 + Σ_P' e^{-α(s-λ)}] + 1/β log[1 + Σ_N' e^{β(s-λ)}] }",
+	Against:  Both,
+	Settings: append(msSettings(0.5),
+		Setting{Name: "miner", Default: true, Doc: "only pairs that the hardest of the other kind make informative"}),
+	New: func(v Values, env Env) (Loss, error) {
+		fn := newMultiSimilarity(v)
+		fn.miner.off = !v.flag("miner")
+		return &similarity{chain{fn: fn}}, nil
+	},
+}
+
+// msSettings are those of both forms.
+func msSettings(base float64) []Setting {
+	return []Setting{
+		{Name: "alpha", Symbol: "α", Default: 2.0, Min: 1e-3, Max: 1e4, Doc: "how sharply the least similar positive is taken"},
+		{Name: "beta", Symbol: "β", Default: 50.0, Min: 1e-3, Max: 1e4, Doc: "how sharply the most similar negative is taken"},
+		{Name: "base", Symbol: "λ", Default: base, Min: -1, Max: 1, Doc: "similarity around which pairs count (the authors' code: 0.5, 002: 1)"},
+		{Name: "epsilon", Symbol: "ε", Default: 0.1, Min: 0, Max: 4, Doc: "of the miner: how much less informative than the bound a pair may be"},
+	}
+}
+
+func newMultiSimilarity(v Values) *multiSimilarity {
+	return &multiSimilarity{
+		alpha: v.number("alpha"), beta: v.number("beta"), base: v.number("base"), miner: msMiner{epsilon: v.number("epsilon")},
+	}
+}
+
+func (l *multiSimilarity) eval(dS, S []float64, p *pairs) (sum, terms float64) {
+	r := len(p.cols)
+	for i := range p.rows {
+		s, d := row(S, i, r), row(dS, i, r)
+		pull, push := l.anchor(d, s, i, p, l.miner.window(s, i, p, nil), nil)
+		sum += pull.value + push.value
+		weigh(d, pull.slope, push.slope)
+	}
+	return sum, float64(len(p.rows))
+}
+
+// logTerm is one of an anchor's two terms, and what its exponentials are multiplied by to become derivatives.
+type logTerm struct{ value, slope float64 }
+
+// anchor is the two terms of anchor i. d, unless nil, becomes the exponentials of the chosen pairs, shifted by the
+// largest of their side, those of positives negated.
+func (l *multiSimilarity) anchor(d, s []float64, i int, p *pairs, w window, absent []bool) (pull, push logTerm) {
+	var near, far float64
+	y, cols := p.rows[i], p.cols[:len(s)]
+	for j, v := range s {
+		e := 0.0
+		switch {
+		case absent != nil && absent[j]:
+		case cols[j] != y:
+			if v > w.above {
+				e = expShifted(l.beta * (v - w.high))
+				far += e
+			}
+		case v < w.below && p.apart(i, j):
+			e = -expShifted(l.alpha * (w.low - v))
+			near -= e
+		}
+		if d != nil {
+			d[j] = e
+		}
+	}
+	pull.value, pull.slope = logOnePlus(l.alpha*(l.base-w.low), near)
+	push.value, push.slope = logOnePlus(l.beta*(w.high-l.base), far)
+	pull.value /= l.alpha
+	push.value /= l.beta
+	return pull, push
+}
+
+// logOnePlus is log(1 + eᵘ·sum) and eᵘ / (1 + eᵘ·sum), without overflow; both are 0 where nothing was summed.
+func logOnePlus(u, sum float64) (value, slope float64) {
+	switch {
+	case sum == 0:
+		return 0, 0
+	case u > 0:
+		e := math.Exp(-u)
+		return u + math.Log(e+sum), 1 / (e + sum)
+	}
+	e := math.Exp(u)
+	return math.Log1p(e * sum), e / (1 + e*sum)
+}
+
+// weigh turns the exponentials that anchor left into derivatives.
+func weigh(d []float64, pull, push float64) {
+	for j, e := range d {
+		if e > 0 {
+			d[j] = e * push
+		} else {
+			d[j] = e * pull
+		}
+	}
+}
