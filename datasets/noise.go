@@ -4,67 +4,196 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
-// Noise changes given labels. Flip returns the new label of a sample whose label is class (0 ≤ class <
-// classes), or class itself.
+// Noise is a model of wrong labels. Corrupt returns new labels for samples whose labels are 0 ≤ label <
+// len(classes), the classes' names; labels stays as it is.
 type Noise interface {
-	Flip(class, classes int, rng *rand.Rand) int
+	Corrupt(labels []int, classes []string, rng *rand.Rand) ([]int, error)
 }
 
-// Symmetric flips each label independently with probability Rate to one drawn uniformly from the other
-// classes, the own one excluded (Le & Odobez eq. 6; PRISM, symmetric noise).
-type Symmetric struct{ Rate float64 }
+// How many labels [Symmetric] noise changes.
+const (
+	Independent = "independent" // each with probability Rate
+	Exact       = "exact"       // ⌊Rate·N⌋ of all N, drawn at random
+	PerClass    = "per-class"   // ⌊Rate·n + 1/2⌋ of each class of n
+)
 
-// Flip implements Noise.
-func (s Symmetric) Flip(class, classes int, rng *rand.Rand) int {
-	if rng.Float64() >= s.Rate {
-		return class
+// Symmetric changes labels to others drawn uniformly, the own one excluded (Le & Odobez eq. 6; PRISM, symmetric
+// noise). With Own the label drawn may be the own one, as in the code of Sel-CL and TCL: the rate of wrong labels
+// is then Rate·(C-1)/C.
+type Symmetric struct {
+	Rate  float64
+	Count string // Independent (also ""), Exact or PerClass
+	Own   bool
+}
+
+// Corrupt implements Noise.
+func (s Symmetric) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]int, error) {
+	out := slices.Clone(labels)
+	switch s.Count {
+	case Exact:
+		for _, i := range rng.Perm(len(labels))[:int(s.Rate*float64(len(labels))+1e-9)] {
+			out[i] = s.draw(labels[i], len(classes), rng)
+		}
+	case PerClass:
+		for _, members := range membersOf(labels, len(classes)) {
+			for _, i := range choose(members, halfUp(s.Rate*float64(len(members))), rng) {
+				out[i] = s.draw(labels[i], len(classes), rng)
+			}
+		}
+	default:
+		for i, label := range labels {
+			if rng.Float64() < s.Rate {
+				out[i] = s.draw(label, len(classes), rng)
+			}
+		}
 	}
+	return out, nil
+}
+
+func (s Symmetric) draw(label, classes int, rng *rand.Rand) int {
+	if s.Own {
+		return rng.IntN(classes)
+	}
+	return another(label, classes, rng)
+}
+
+// another draws uniformly from the classes beside one.
+func another(label, classes int, rng *rand.Rand) int {
 	other := rng.IntN(classes - 1)
-	if other >= class {
+	if other >= label {
 		other++
 	}
 	return other
 }
 
-// Pair flips each label independently with probability Rate to the next class, the last to the first
+// Pair changes each label independently with probability Rate to the next class, the last to the first
 // (Co-teaching's pair noise).
 type Pair struct{ Rate float64 }
 
-// Flip implements Noise.
-func (p Pair) Flip(class, classes int, rng *rand.Rand) int {
-	if rng.Float64() >= p.Rate {
-		return class
+// Corrupt implements Noise.
+func (p Pair) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]int, error) {
+	out := slices.Clone(labels)
+	for i, label := range labels {
+		if rng.Float64() < p.Rate {
+			out[i] = (label + 1) % len(classes)
+		}
 	}
-	return (class + 1) % classes
+	return out, nil
 }
 
-// NewNoise makes a noise model by name: symmetric or pair.
+// Stratified changes max(1, ⌊Rate·n + 1/2⌋ ) labels of every class of n ≥ 2, none of a lone sample, to others
+// drawn uniformly: every class has wrong labels (BSPML's noise, METHODS 14.3).
+type Stratified struct{ Rate float64 }
+
+// Corrupt implements Noise.
+func (s Stratified) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]int, error) {
+	out := slices.Clone(labels)
+	for class, members := range membersOf(labels, len(classes)) {
+		for _, i := range choose(members, s.Flips(len(members)), rng) {
+			out[i] = another(class, len(classes), rng)
+		}
+	}
+	return out, nil
+}
+
+// Flips is how many labels of a class of n samples are changed.
+func (s Stratified) Flips(n int) int {
+	if n < 2 || s.Rate == 0 {
+		return 0
+	}
+	return max(1, halfUp(s.Rate*float64(n)))
+}
+
+// membersOf lists the samples of each class, rising.
+func membersOf(labels []int, classes int) [][]int {
+	members := make([][]int, classes)
+	for i, label := range labels {
+		members[label] = append(members[label], i)
+	}
+	return members
+}
+
+// choose draws n of the items.
+func choose(items []int, n int, rng *rand.Rand) []int {
+	chosen := make([]int, n)
+	for k, at := range rng.Perm(len(items))[:n] {
+		chosen[k] = items[at]
+	}
+	return chosen
+}
+
+// halfUp rounds to the nearest whole number, halves up.
+func halfUp(v float64) int { return int(math.Floor(v + 0.5)) }
+
+// NewNoise makes a noise model that needs a rate only, by name: symmetric, pair, bspml, cifar10 or cifar100.
 func NewNoise(name string, rate float64) (Noise, error) {
-	if !(rate >= 0 && rate < 1) {
-		return nil, fmt.Errorf("datasets: noise rate is %v, expected 0 ≤ rate < 1", rate)
+	if err := CheckRate(rate); err != nil {
+		return nil, err
 	}
 	switch name {
 	case "symmetric":
-		return Symmetric{rate}, nil
+		return Symmetric{Rate: rate}, nil
 	case "pair":
 		return Pair{rate}, nil
+	case "bspml":
+		return Stratified{rate}, nil
+	case "cifar10":
+		return Renaming{Rate: rate, To: CIFAR10()}, nil
+	case "cifar100":
+		return Renaming{Rate: rate, To: CIFAR100()}, nil
 	}
-	return nil, fmt.Errorf("datasets: noise %q is unknown, expected symmetric or pair", name)
+	return nil, fmt.Errorf("datasets: noise %q is unknown, expected symmetric, pair, bspml, cifar10 or cifar100", name)
+}
+
+// CheckRate refuses what is no share of labels to change.
+func CheckRate(rate float64) error {
+	if !(rate >= 0 && rate < 1) {
+		return fmt.Errorf("datasets: noise rate is %v, expected 0 ≤ rate < 1", rate)
+	}
+	return nil
 }
 
 // Corrupt returns a copy of d whose given labels of one split are changed by noise; the classes noise draws
-// from are those of that split. The truth is kept in True: what was known, or else the label as given.
+// from are those of that split. The truth is kept in True: what was known, or else the label as given. A model
+// that looks at samples sees those of [Dataset.Labelled], in its order.
 func (d *Dataset) Corrupt(split string, noise Noise, rng *rand.Rand) (*Dataset, error) {
-	out := &Dataset{Classes: d.Classes, Columns: d.Columns, Samples: append([]Sample(nil), d.Samples...)}
-	rows := out.Select(split)
-	var classes []int // ids of the split's classes, rising
+	out := &Dataset{Classes: d.Classes, Columns: d.Columns, Samples: slices.Clone(d.Samples)}
+	rows := d.Labelled(split)
+	labels, classes := numbered(d, rows)
+	if len(classes) < 2 {
+		return nil, fmt.Errorf("datasets: split %s has %d class(es), expected at least 2 to change labels between", split, len(classes))
+	}
+	names := make([]string, len(classes))
+	for k, id := range classes {
+		names[k] = d.Classes[id]
+	}
+	noisy, err := noise.Corrupt(labels, names, rng)
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range rows {
+		s := &out.Samples[i]
+		if s.True == Unlabelled {
+			s.True = s.Label
+		}
+		s.Label = classes[noisy[k]]
+	}
+	return out, nil
+}
+
+// Labelled returns the positions of the samples of a split that have a given label, in order.
+func (d *Dataset) Labelled(split string) []int {
+	return slices.DeleteFunc(d.Select(split), func(i int) bool { return d.Samples[i].Label == Unlabelled })
+}
+
+// numbered numbers the classes of the rows without gaps, in the order of their ids.
+func numbered(d *Dataset, rows []int) (labels, classes []int) {
 	at := make([]int, len(d.Classes))
 	for _, i := range rows {
-		if label := out.Samples[i].Label; label != Unlabelled {
-			at[label] = 1
-		}
+		at[d.Samples[i].Label] = 1
 	}
 	for id, seen := range at {
 		if seen == 1 {
@@ -72,86 +201,9 @@ func (d *Dataset) Corrupt(split string, noise Noise, rng *rand.Rand) (*Dataset, 
 			classes = append(classes, id)
 		}
 	}
-	if len(classes) < 2 {
-		return nil, fmt.Errorf("datasets: split %s has %d class(es), expected at least 2 to change labels between", split, len(classes))
+	labels = make([]int, len(rows))
+	for k, i := range rows {
+		labels[k] = at[d.Samples[i].Label]
 	}
-	for _, i := range rows {
-		s := &out.Samples[i]
-		if s.Label == Unlabelled {
-			continue
-		}
-		if s.True == Unlabelled {
-			s.True = s.Label
-		}
-		s.Label = classes[noise.Flip(at[s.Label], len(classes), rng)]
-	}
-	return out, nil
-}
-
-// NoiseReport says how noisy the given labels of a split are.
-type NoiseReport struct {
-	Samples   int     `json:"samples"`   // with both labels known
-	Corrupted int     `json:"corrupted"` // given ≠ true
-	Rate      float64 `json:"rate"`
-	ClassMin  float64 `json:"class_min"` // smallest and largest rate of a true class
-	ClassMax  float64 `json:"class_max"`
-	// Shares of wrong pairs: q₊ of the pairs said to be alike, q₋ of those said to differ, beside what
-	// symmetric noise of this rate leads one to expect (Le & Odobez eq. 7–8, corrected).
-	WrongPositive         float64 `json:"wrong_positive_pairs"`
-	WrongNegative         float64 `json:"wrong_negative_pairs"`
-	ExpectedWrongPositive float64 `json:"expected_wrong_positive_pairs"`
-	ExpectedWrongNegative float64 `json:"expected_wrong_negative_pairs"`
-}
-
-// Noise measures the corruption of a split.
-func (d *Dataset) Noise(split string) NoiseReport {
-	var r NoiseReport
-	size, bad := make(map[int]int), make(map[int]int)
-	given, both := make(map[int]int), make(map[[2]int]int)
-	for _, i := range d.Select(split) {
-		s := &d.Samples[i]
-		if s.Label == Unlabelled || s.True == Unlabelled {
-			continue
-		}
-		r.Samples++
-		size[s.True]++
-		given[s.Label]++
-		both[[2]int{s.Label, s.True}]++
-		if s.Label != s.True {
-			r.Corrupted++
-			bad[s.True]++
-		}
-	}
-	if r.Samples == 0 {
-		return r
-	}
-	r.Rate = float64(r.Corrupted) / float64(r.Samples)
-	r.ClassMin = math.Inf(1)
-	for class, n := range size {
-		rate := float64(bad[class]) / float64(n)
-		r.ClassMin, r.ClassMax = min(r.ClassMin, rate), max(r.ClassMax, rate)
-	}
-	alike, same, right := pairs(given), pairs(size), pairs(both)
-	all := float64(r.Samples) * float64(r.Samples-1) / 2
-	if alike > 0 {
-		r.WrongPositive = 1 - right/alike
-	}
-	if all > alike {
-		r.WrongNegative = (same - right) / (all - alike)
-	}
-	if k := float64(len(size)); k > 1 {
-		p := r.Rate
-		r.ExpectedWrongPositive = 2*p*(1-p) + p*p*(k-2)/(k-1)
-		r.ExpectedWrongNegative = 2*p*(1-p)/(k-1) + p*p*(k-2)/((k-1)*(k-1))
-	}
-	return r
-}
-
-// pairs counts the unordered pairs within groups of the given sizes.
-func pairs[K comparable](sizes map[K]int) float64 {
-	sum := 0.0
-	for _, n := range sizes {
-		sum += float64(n) * float64(n-1) / 2
-	}
-	return sum
+	return labels, classes
 }

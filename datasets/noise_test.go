@@ -55,7 +55,7 @@ func labelled(classes, each int) *Dataset {
 func TestCorruptSymmetric(t *testing.T) {
 	const classes, each, rate = 20, 200, 0.3
 	d := labelled(classes, each)
-	noisy, err := d.Corrupt(Train, Symmetric{rate}, rand.New(rand.NewPCG(1, 2)))
+	noisy, err := d.Corrupt(Train, Symmetric{Rate: rate}, rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestCorruptSymmetric(t *testing.T) {
 	if math.Abs(r.WrongPositive-r.ExpectedWrongPositive) > 0.02 || math.Abs(r.WrongNegative-r.ExpectedWrongNegative) > 0.003 {
 		t.Errorf("pair rates %.4f, %.4f; expected %.4f, %.4f", r.WrongPositive, r.WrongNegative, r.ExpectedWrongPositive, r.ExpectedWrongNegative)
 	}
-	again, err := d.Corrupt(Train, Symmetric{rate}, rand.New(rand.NewPCG(1, 2)))
+	again, err := d.Corrupt(Train, Symmetric{Rate: rate}, rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestCorruptPairKeepsTruth(t *testing.T) {
 }
 
 func TestCorruptOneClass(t *testing.T) {
-	if _, err := labelled(1, 5).Corrupt(Train, Symmetric{0.5}, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), "expected at least 2") {
+	if _, err := labelled(1, 5).Corrupt(Train, Symmetric{Rate: 0.5}, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), "expected at least 2") {
 		t.Errorf("one class: got %v", err)
 	}
 	for _, rate := range []float64{-0.1, 1, math.NaN()} {

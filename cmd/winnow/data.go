@@ -135,63 +135,6 @@ func printCounts(w io.Writer, d *datasets.Dataset) {
 	}
 }
 
-func dataCorruptCommand() *cli.Command {
-	return &cli.Command{
-		Name:      "corrupt",
-		Usage:     "write a manifest with wrong labels in one split, the truth kept as true_label",
-		ArgsUsage: "MANIFEST",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
-			&cli.StringFlag{Name: "noise", Value: "symmetric", Usage: "symmetric: to any other class; pair: to the next class"},
-			&cli.Float64Flag{Name: "rate", Required: true, Usage: "share of labels to change, `P` in [0, 1)"},
-			&cli.StringFlag{Name: "split", Value: datasets.Train, Usage: "the split to corrupt"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the noise"},
-			&cli.BoolFlag{Name: "json", Usage: "print the summary as JSON"},
-		},
-		Action: dataCorrupt,
-	}
-}
-
-func dataCorrupt(c *cli.Context) error {
-	d, err := readManifestArg(c)
-	if err != nil {
-		return err
-	}
-	noise, err := datasets.NewNoise(c.String("noise"), c.Float64("rate"))
-	if err != nil {
-		return usageError{err}
-	}
-	split, err := datasets.ParseSplit(c.String("split"))
-	if err != nil {
-		return misused("--split: %w", err)
-	}
-	noisy, err := d.Corrupt(split, noise, noiseRand(c.Uint64("seed")))
-	if err != nil {
-		return err
-	}
-	if err := writeManifest(c.String("out"), noisy); err != nil {
-		return err
-	}
-	report := noisy.Noise(split)
-	if c.Bool("json") {
-		return printJSON(c.App.Writer, report)
-	}
-	printNoise(c.App.Writer, split, report)
-	return nil
-}
-
-// noiseRand is the random source of label noise for a seed.
-func noiseRand(seed uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(seed, 0x6e6f697365)) // "noise"
-}
-
-func printNoise(w io.Writer, split string, r datasets.NoiseReport) {
-	fmt.Fprintf(w, "%s: %d of %d labels wrong (%.2f %%; per class %.1f to %.1f %%)\n",
-		split, r.Corrupted, r.Samples, 100*r.Rate, 100*r.ClassMin, 100*r.ClassMax)
-	fmt.Fprintf(w, "pairs said alike that differ: %.2f %% (symmetric noise: %.2f %%); pairs said different that are alike: %.3f %% (%.3f %%)\n",
-		100*r.WrongPositive, 100*r.ExpectedWrongPositive, 100*r.WrongNegative, 100*r.ExpectedWrongNegative)
-}
-
 // readManifestArg reads the one manifest (or image folder) a command is given.
 func readManifestArg(c *cli.Context) (*datasets.Dataset, error) {
 	name, err := oneArgument(c, "one manifest")

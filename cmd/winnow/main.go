@@ -120,6 +120,7 @@ func commands() []*cli.Command {
 		evalCommand(),
 		auditCommand(),
 		exportCommand(),
+		theoryCommand(),
 		demoCommand(),
 	}
 }

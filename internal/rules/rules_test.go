@@ -27,6 +27,8 @@ var allowed = map[string][]string{
 	"losses":               {"features"},
 	"filters":              {"features"},
 	"filters/detectors":    {"features"},
+	"filters/selfpaced":    {"features"},
+	"theory":               {},
 	"head":                 {"features"},
 	"train":                {"features", "losses", "filters", "head"},
 	"train/peers":          {"train", "features", "head", "losses"},

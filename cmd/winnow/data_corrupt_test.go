@@ -1,0 +1,84 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"winnow/datasets"
+	"winnow/features"
+)
+
+// TestCorruptModels: every model of noise from the command, with what is special about it in its summary.
+func TestCorruptModels(t *testing.T) {
+	w := newWorld(t, 3, 0) // 20 training classes of 16
+	out := filepath.Join(w.dir, "noisy.csv")
+	for line, special := range map[string]func(r datasets.NoiseReport) bool{
+		"--model symmetric --count exact":     func(r datasets.NoiseReport) bool { return r.Corrupted == 80 },
+		"--noise symmetric --count per-class": func(r datasets.NoiseReport) bool { return r.Corrupted == 80 && r.ClassDeviation == 0 },
+		"--own":                               func(r datasets.NoiseReport) bool { return r.ClassDeviation > 0.03 && r.ClassDeviation < 0.25 },
+		"--model pair":                        func(r datasets.NoiseReport) bool { return r.Classes == 20 },
+		"--model bspml":                       func(r datasets.NoiseReport) bool { return r.Corrupted == 80 && r.ClassMin == 0.25 },
+		"--model human-like --features STORE": func(r datasets.NoiseReport) bool {
+			return r.Corrupted == 80 && r.ClassDeviation == 0
+		},
+		"--model human-like --features STORE --similar 1 --nearest": func(r datasets.NoiseReport) bool {
+			return r.Corrupted == 80 && r.ClassDeviation == 0
+		},
+	} {
+		args := strings.Fields("data corrupt --rate 0.25 --json --out OUT MANIFEST " + line)
+		for i, a := range args {
+			args[i] = strings.NewReplacer("OUT", out, "MANIFEST", w.manifest, "STORE", w.store).Replace(a)
+		}
+		code, stdout, errs := call(t.Context(), args...)
+		var r datasets.NoiseReport
+		if err := json.Unmarshal([]byte(stdout), &r); code != 0 || err != nil {
+			t.Errorf("%s: exit code %d: %s%v", line, code, errs, err)
+			continue
+		}
+		if r.Samples != 320 || math.Abs(r.Rate-0.25) > 0.1 || !special(r) {
+			t.Errorf("%s: found %s", line, stdout)
+		}
+		if text := readFile(t, out); !strings.HasPrefix(text, "path,label,split,true_label\n") {
+			t.Errorf("%s: no true labels: %.50q", line, text)
+		}
+	}
+}
+
+func TestCorruptRefuses(t *testing.T) {
+	w := newWorld(t, 3, 0)
+	bad := newWorld(t, 3, 0)
+	d, err := datasets.Read(bad.manifest, datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad.makeStore(t, d.Paths(), nil, []features.Bad{{Row: 5, Path: d.Samples[5].Path, Reason: "torn"}})
+	out := filepath.Join(w.dir, "noisy.csv")
+	for want, c := range map[string]struct {
+		code int
+		args string
+	}{
+		`noise "loud" is unknown, expected symmetric, pair, bspml, cifar10 or cifar100`: {2, "--model loud"},
+		"noise rate is 1.5":                         {2, "--rate 1.5"},
+		"noise rate is -1":                          {2, "--model human-like --features STORE --rate=-1"},
+		"--own does not go with --model pair":       {2, "--model pair --own"},
+		"--features does not go with --model bspml": {2, "--model bspml --features STORE"},
+		"--nearest does not go with --model sym":    {2, "--nearest"},
+		"--model human-like needs --features":       {2, "--model human-like"},
+		`--count: "few" is unknown`:                 {2, "--count few"},
+		"--similar: found 0, expected 1 or more":    {2, "--model human-like --features STORE --similar 0"},
+		"none of the 20 classes":                    {1, "--model cifar10"},
+		"features BAD: 1 of the train images could": {1, "--model human-like --features BAD"},
+		"features: DIR/nowhere: no feature store":   {1, "--model human-like --features DIR/nowhere"},
+	} {
+		args := append([]string{"data", "corrupt", w.manifest, "--out", out, "--rate", "0.2"},
+			strings.Fields(strings.NewReplacer("STORE", w.store, "BAD", bad.store, "DIR", w.dir).Replace(c.args))...)
+		code, _, errs := call(t.Context(), args...)
+		want = strings.NewReplacer("BAD", bad.store, "DIR", w.dir).Replace(want)
+		if code != c.code || !strings.Contains(errs, want) || strings.Count(errs, "\n") != 1 {
+			t.Errorf("%s: exit code %d: %s, expected %d and one line with %q", c.args, code, errs, c.code, want)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package datasets
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// SmallCluster is open-set noise (PRISM's small cluster noise, as its released lists show it): whole classes are
+// dissolved, one after another in a random order, until their own images are the share Rate of all, or one class
+// is left. A dissolved class, with the guests that came to it, falls into clusters of about two images; each
+// cluster goes as a whole to one class drawn uniformly from those not dissolved yet. The given labels of the other
+// classes stay, so that fewer classes are left.
+//
+// Source: PRISM, section on small cluster noise; the rule is METHODS 14.2.
+type SmallCluster struct {
+	Rate    float64
+	X       blas32.General                                                          // reference vectors, a row a sample
+	Cluster func(x blas32.General, k int, rng *rand.Rand) (clusters []int, _ error) // parts rows into k clusters, numbered below k
+	OneShot bool                                                                    // targets are drawn from the classes that will not be dissolved at all
+}
+
+// Corrupt implements Noise.
+func (s SmallCluster) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]int, error) {
+	if err := checkVectors(s.X, len(labels)); err != nil {
+		return nil, err
+	}
+	members := membersOf(labels, len(classes))
+	sizes := make([]int, len(classes))
+	for c, rows := range members {
+		sizes[c] = len(rows)
+	}
+	order := rng.Perm(len(classes))
+	count := Dissolved(sizes, order, s.Rate)
+	targets := slices.Sorted(slices.Values(order)) // classes that a cluster may go to
+	if s.OneShot {
+		targets = slices.Sorted(slices.Values(order[count:]))
+	}
+	out := slices.Clone(labels)
+	for _, class := range order[:count] {
+		if at, ok := slices.BinarySearch(targets, class); ok {
+			targets = slices.Delete(targets, at, at+1)
+		}
+		rows := members[class]
+		clusters, err := s.part(rows, rng)
+		if err != nil {
+			return nil, fmt.Errorf("datasets: class %q of %d images: %w", classes[class], len(rows), err)
+		}
+		goes := make(map[int]int)
+		for k, i := range rows {
+			to, ok := goes[clusters[k]]
+			if !ok {
+				to = targets[rng.IntN(len(targets))]
+				goes[clusters[k]] = to
+			}
+			out[i] = to
+			members[to] = append(members[to], i)
+		}
+		members[class] = nil
+	}
+	return out, nil
+}
+
+// part clusters the samples of these rows.
+func (s SmallCluster) part(rows []int, rng *rand.Rand) ([]int, error) {
+	k := Clusters(len(rows))
+	if k == len(rows) { // each its own
+		own := make([]int, k)
+		for i := range own {
+			own[i] = i
+		}
+		return own, nil
+	}
+	x := blas32.General{Rows: len(rows), Cols: s.X.Cols, Stride: s.X.Cols, Data: make([]float32, len(rows)*s.X.Cols)}
+	for to, from := range rows {
+		copy(x.Data[to*x.Stride:], s.X.Data[from*s.X.Stride:from*s.X.Stride+s.X.Cols])
+	}
+	clusters, err := s.Cluster(x, k, rng)
+	if err == nil && len(clusters) != len(rows) {
+		err = fmt.Errorf("%d samples were clustered, expected %d", len(clusters), len(rows))
+	}
+	return clusters, err
+}
+
+// Dissolved is how many classes of the order small cluster noise dissolves: as few as hold the share rate of all
+// samples, and never the last one.
+func Dissolved(sizes, order []int, rate float64) int {
+	all, moved := 0, 0
+	for _, n := range sizes {
+		all += n
+	}
+	for k, class := range order {
+		if k == len(order)-1 || float64(moved) >= rate*float64(all) {
+			return k
+		}
+		moved += sizes[class]
+	}
+	return len(order)
+}
+
+// Clusters is the number of clusters that a class of n images falls into: ⌊n/2 + 1/2⌋, at least 2 where there are
+// so many.
+func Clusters(n int) int { return min(n, max(2, halfUp(float64(n)/2))) }
+
+// checkVectors is the door of the models that look at samples.
+func checkVectors(x blas32.General, samples int) error {
+	if x.Rows != samples || x.Cols < 1 {
+		return fmt.Errorf("datasets: %d vectors of dimension %d, expected one for each of the %d labelled samples", x.Rows, x.Cols, samples)
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+package datasets
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// HumanLike changes the labels that a person would get wrong (METHODS 14.5, a construction of this project after
+// the observations of SCL-RHE): samples that lie between their class and a similar one, to similar classes.
+//
+// μ_c is the mean of the unit vectors of class c, scaled to length 1. The candidates of c are the Similar classes of
+// largest cosine; a wrong label of c is candidate k with probability softmax_k(cos(μ_c, μ_k)/Temperature). In every
+// class round(Rate·n) samples are drawn without replacement, with weights e^{a/Sharpness} for the ambiguity
+//
+//	a = max over the candidates k of z·μ_k - z·μ_c
+//
+// Classes of one sample stay, as their mean says nothing beside it. Time O(C²·d + N·m·d).
+type HumanLike struct {
+	Rate        float64        // share of labels to change, of every class
+	X           blas32.General // reference vectors, a row a sample
+	Similar     int            // candidates m of a class; 0: 3
+	Temperature float64        // of the classes; 0: 0.1
+	Sharpness   float64        // of the samples; 0: 0.05
+	Nearest     bool           // the label becomes the sample's own nearest candidate instead of one drawn
+}
+
+// Corrupt implements Noise.
+func (h HumanLike) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]int, error) {
+	if err := checkVectors(h.X, len(labels)); err != nil {
+		return nil, err
+	}
+	if h.Similar == 0 {
+		h.Similar = 3
+	}
+	if h.Temperature == 0 {
+		h.Temperature = 0.1
+	}
+	if h.Sharpness == 0 {
+		h.Sharpness = 0.05
+	}
+	z, err := unitRows(h.X)
+	if err != nil {
+		return nil, err
+	}
+	means, err := classMeans(z, labels, len(classes))
+	if err != nil {
+		return nil, err
+	}
+	out := slices.Clone(labels)
+	cosines := make([]float64, len(classes))
+	for class, members := range membersOf(labels, len(classes)) {
+		if len(members) < 2 {
+			continue
+		}
+		for k := range means {
+			cosines[k] = dot(means[class], means[k])
+		}
+		candidates, chances := h.confusion(class, cosines)
+		keys, nearest := make([]float64, len(members)), make([]int, len(members))
+		for m, i := range members {
+			best := math.Inf(-1)
+			for _, k := range candidates {
+				if a := ambiguity(z[i], means[class], means[k]); a > best {
+					best, nearest[m] = a, k
+				}
+			}
+			keys[m] = best/h.Sharpness + gumbel(rng)
+		}
+		for _, m := range largest(keys, halfUp(h.Rate*float64(len(members)))) {
+			out[members[m]] = nearest[m]
+			if !h.Nearest {
+				out[members[m]] = candidates[drawn(chances, rng)]
+			}
+		}
+	}
+	return out, nil
+}
+
+// confusion is the candidates of a class, nearest first, and their probabilities, which sum to 1.
+func (h HumanLike) confusion(class int, cosines []float64) (candidates []int, chances []float64) {
+	others := slices.Clone(cosines)
+	others[class] = math.Inf(-1)
+	candidates = largest(others, min(h.Similar, len(cosines)-1))
+	chances = make([]float64, len(candidates))
+	sum := 0.0
+	for j, k := range candidates {
+		chances[j] = math.Exp((cosines[k] - cosines[candidates[0]]) / h.Temperature)
+		sum += chances[j]
+	}
+	for j := range chances {
+		chances[j] /= sum
+	}
+	return candidates, chances
+}
+
+// ambiguity is how much nearer z is to another class's mean than to its own.
+func ambiguity(z, own, other []float64) float64 { return dot(z, other) - dot(z, own) }
+
+// gumbel draws from the standard Gumbel distribution: the n largest of log weight + gumbel are n items drawn
+// without replacement with these weights.
+func gumbel(rng *rand.Rand) float64 { return -math.Log(rng.ExpFloat64()) }
+
+// largest is the positions of the n largest values, largest first, ties by position.
+func largest(values []float64, n int) []int {
+	at := make([]int, len(values))
+	for i := range at {
+		at[i] = i
+	}
+	slices.SortStableFunc(at, func(a, b int) int {
+		switch {
+		case values[a] > values[b]:
+			return -1
+		case values[a] < values[b]:
+			return 1
+		}
+		return 0
+	})
+	return at[:n]
+}
+
+// drawn is a position drawn with these probabilities.
+func drawn(chances []float64, rng *rand.Rand) int {
+	u := rng.Float64()
+	for j, p := range chances {
+		if u -= p; u < 0 {
+			return j
+		}
+	}
+	return len(chances) - 1
+}
+
+// unitRows is the rows of x in float64, scaled to length 1.
+func unitRows(x blas32.General) ([][]float64, error) {
+	rows := make([][]float64, x.Rows)
+	for i := range rows {
+		rows[i] = make([]float64, x.Cols)
+		for j := range rows[i] {
+			rows[i][j] = float64(x.Data[i*x.Stride+j])
+		}
+		if !scaleToOne(rows[i]) {
+			return nil, fmt.Errorf("datasets: vector %d has no direction: it is zero or not finite", i)
+		}
+	}
+	return rows, nil
+}
+
+// classMeans is the mean vector of every class, scaled to length 1.
+func classMeans(z [][]float64, labels []int, classes int) ([][]float64, error) {
+	means := make([][]float64, classes)
+	for c := range means {
+		means[c] = make([]float64, len(z[0]))
+	}
+	for i, label := range labels {
+		for j, v := range z[i] {
+			means[label][j] += v
+		}
+	}
+	for c, mean := range means {
+		if !scaleToOne(mean) {
+			return nil, fmt.Errorf("datasets: the vectors of class %d cancel out: their mean has no direction", c)
+		}
+	}
+	return means, nil
+}
+
+// scaleToOne divides v by its length; false if that is 0 or not finite.
+func scaleToOne(v []float64) bool {
+	norm := math.Sqrt(dot(v, v))
+	if !(norm > 0) || math.IsInf(norm, 0) {
+		return false
+	}
+	for j := range v {
+		v[j] /= norm
+	}
+	return true
+}
+
+func dot(a, b []float64) float64 {
+	sum := 0.0
+	b = b[:len(a)]
+	for j, v := range a {
+		sum += v * b[j]
+	}
+	return sum
+}

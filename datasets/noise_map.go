@@ -1,0 +1,98 @@
+package datasets
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+)
+
+// Renaming changes each label independently with probability Rate to the one class that To names for it; classes
+// that To does not name keep their labels (asymmetric noise, METHODS 14.4).
+type Renaming struct {
+	Rate float64
+	To   map[string]string // class name → class name
+}
+
+// Corrupt implements Noise.
+func (r Renaming) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]int, error) {
+	id := make(map[string]int, len(classes))
+	for k, name := range classes {
+		id[name] = k
+	}
+	to := make([]int, len(classes))
+	moved := 0
+	for k, name := range classes {
+		target, ok := id[r.To[name]]
+		if to[k] = k; ok && target != k {
+			to[k] = target
+			moved++
+		}
+	}
+	if moved == 0 {
+		return nil, fmt.Errorf("datasets: none of the %d classes (%q, …) is one that this noise renames into another of them", len(classes), classes[0])
+	}
+	out := slices.Clone(labels)
+	for i, label := range labels {
+		if rng.Float64() < r.Rate {
+			out[i] = to[label]
+		}
+	}
+	return out, nil
+}
+
+// CIFAR10 is the asymmetric noise usual for CIFAR-10: truck → automobile, bird → airplane, cat ↔ dog, deer →
+// horse. Classes go by their names or by their numbers, 0 to 9.
+func CIFAR10() map[string]string {
+	names := []string{"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"}
+	return withNumbers(names, map[string]string{"truck": "automobile", "bird": "airplane", "cat": "dog", "dog": "cat", "deer": "horse"})
+}
+
+// CIFAR100 is the asymmetric noise usual for CIFAR-100: every class becomes the next of the five of its
+// superclass, the last the first. Classes go by their names or by their numbers, 0 to 99.
+func CIFAR100() map[string]string {
+	to := make(map[string]string)
+	var names []string
+	for _, five := range superclasses {
+		for k, name := range five {
+			to[name] = five[(k+1)%len(five)]
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names) // the dataset numbers its classes by their names
+	return withNumbers(names, to)
+}
+
+// withNumbers adds to a map of names the same map of their numbers.
+func withNumbers(names []string, to map[string]string) map[string]string {
+	for k, name := range names {
+		if target, ok := to[name]; ok {
+			to[strconv.Itoa(k)] = strconv.Itoa(slices.Index(names, target))
+		}
+	}
+	return to
+}
+
+// superclasses are CIFAR-100's, each in the order of its classes' numbers.
+var superclasses = [20][5]string{
+	{"beaver", "dolphin", "otter", "seal", "whale"},
+	{"aquarium_fish", "flatfish", "ray", "shark", "trout"},
+	{"orchid", "poppy", "rose", "sunflower", "tulip"},
+	{"bottle", "bowl", "can", "cup", "plate"},
+	{"apple", "mushroom", "orange", "pear", "sweet_pepper"},
+	{"clock", "keyboard", "lamp", "telephone", "television"},
+	{"bed", "chair", "couch", "table", "wardrobe"},
+	{"bee", "beetle", "butterfly", "caterpillar", "cockroach"},
+	{"bear", "leopard", "lion", "tiger", "wolf"},
+	{"bridge", "castle", "house", "road", "skyscraper"},
+	{"cloud", "forest", "mountain", "plain", "sea"},
+	{"camel", "cattle", "chimpanzee", "elephant", "kangaroo"},
+	{"fox", "porcupine", "possum", "raccoon", "skunk"},
+	{"crab", "lobster", "snail", "spider", "worm"},
+	{"baby", "boy", "girl", "man", "woman"},
+	{"crocodile", "dinosaur", "lizard", "snake", "turtle"},
+	{"hamster", "mouse", "rabbit", "shrew", "squirrel"},
+	{"maple_tree", "oak_tree", "palm_tree", "pine_tree", "willow_tree"},
+	{"bicycle", "bus", "motorcycle", "pickup_truck", "train"},
+	{"lawn_mower", "rocket", "streetcar", "tank", "tractor"},
+}

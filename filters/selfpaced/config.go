@@ -1,0 +1,108 @@
+// Package selfpaced gives every training sample a weight in [0, 1]: near 1 while its losses are small, 0 where it
+// is so far from its class, or so near to others, that its label is better not believed. It is the weights' half
+// of BSPML, balanced self-paced metric learning; the other half is a weighted loss, and whoever trains alternates
+// between them. It imports features only: the truth about a label cannot reach it.
+//
+// Symbols: sample i has the given label c of C classes with N_c members; w_i its weight, ζ_c = Σ_{i∈c} w_i and
+// w̄_c = ζ_c/N_c; ξ⁺_i and ξ⁻_i its multi-similarity losses against the whole training set ([Losses]); λ the age
+// parameter, a bar for losses that rises from round to round; μ the strength of the balance between classes.
+//
+//	L(w) = Σ_i w_i/N_c [ (ζ_c-w_i)/(N_c-1)·ξ⁺_i + 1/(C-1)·Σ_{k≠c} w̄_k·ξ⁻_i ]
+//	       - λ Σ_c w̄_c + μ/(C-1) Σ_{c<k} (w̄_c - w̄_k)²
+//
+// A class of one has no first term; where there is one class only, the second and the last are 0. A class whose
+// weights are all 0 remains a class.
+//
+// Source: Zhang, Luo, Gu, "Denoising Multi-Similarity Formulation: A Self-paced Curriculum-Driven Approach for
+// Robust Metric Learning", AAAI 2023: eq. 6 and 8, algorithms 1 and 3.
+package selfpaced
+
+import "fmt"
+
+// How a coordinate moves against its gradient G = ∂L/∂w.
+const (
+	StepScaled  = "scaled"  // w ← clip(w - γ·N_c·G): all of G carries 1/N_c, so that a plain γ hardly moves large classes
+	StepPrinted = "printed" // w ← clip(w - γ·G), as in Algorithm 3
+	StepExact   = "exact"   // to the minimum along the coordinate, w ← clip(w - N_c²/(2μ)·G); 0 or 1 where there is no curvature
+)
+
+// Config is the settings of the weights. [Default] is the paper's where it says so, and METHODS' where it does not.
+type Config struct {
+	Alpha float64 `yaml:"alpha" json:"alpha"` // sharpness of ξ⁺, > 0
+	Beta  float64 `yaml:"beta" json:"beta"`   // sharpness of ξ⁻, > 0
+	Base  float64 `yaml:"base" json:"base"`   // similarity ρ that both compare with
+
+	Hard bool    `yaml:"hard" json:"hard,omitempty"` // classic self-paced weights instead: 1 where ξ⁺+ξ⁻ ≤ λ, else 0 (eq. 2)
+	Mu   float64 `yaml:"mu" json:"mu"`               // balance μ ≥ 0; 0: the SPMS ablation
+
+	Lambda    float64 `yaml:"lambda" json:"lambda,omitempty"` // λ of the first round; 0: found by Start
+	Start     float64 `yaml:"start" json:"start"`             // share of the samples below λ in the first round, in (0, 1]
+	Growth    float64 `yaml:"growth" json:"growth"`           // c ≥ 1, factor of λ from round to round
+	LambdaMax float64 `yaml:"lambda_max" json:"lambda_max"`   // λ∞ > 0
+
+	Step     string  `yaml:"step" json:"step"`           // scaled, printed or exact
+	Rate     float64 `yaml:"rate" json:"rate"`           // γ > 0; not read by exact
+	Visits   int     `yaml:"visits" json:"visits"`       // times that a round visits every sample, in random order
+	Classes  int     `yaml:"classes" json:"classes"`     // P: other classes drawn for a gradient; 0 (with PerClass 0): all samples of all
+	PerClass int     `yaml:"per_class" json:"per_class"` // K: samples drawn of each class
+
+	Complete   int `yaml:"complete" json:"complete"`     // up to so many samples ξ is a sum over all of them
+	References int `yaml:"references" json:"references"` // beyond: over so many, drawn anew for each block of samples
+}
+
+// Default has the paper's settings where it states them; λ∞ = μ = 3 stands in the middle of its range [1, 5].
+//
+// Gradients are complete: sums over classes make them twenty times as fast as drawn ones (BenchmarkVisit), and
+// their steps need not be small. With P = K = 5, γ = 0.5 and 2 visits the noise of the draws buries the
+// differences between samples: on 8 clusters of 50 with 30 % wrong labels the weights then tell wrong labels from
+// right ones with an AUROC of 0.52 to 0.55, with these defaults 0.99 (drawn, with γ = 0.05 and 20 visits: 0.98).
+func Default() Config {
+	return Config{
+		Alpha: 2, Beta: 50, Base: 1, Mu: 3,
+		Start: 0.6, Growth: 1.1, LambdaMax: 3,
+		Step: StepScaled, Rate: 0.1, Visits: 20,
+		Complete: 50_000, References: 4096,
+	}
+}
+
+// steepest bounds an exponent, so that no sum of e^x overflows and no term is denormal.
+const steepest = 600
+
+// Check refuses settings out of range; each test is written so that NaN fails it.
+func (c Config) Check() error {
+	base := max(c.Base, -c.Base)
+	switch {
+	case !(base <= 1):
+		return fmt.Errorf("selfpaced: base is %v, expected -1 to 1", c.Base)
+	case !(c.Alpha > 0 && c.Alpha*(1+base) <= steepest):
+		return fmt.Errorf("selfpaced: alpha is %v, expected above 0 and at most %.4g", c.Alpha, steepest/(1+base))
+	case !(c.Beta > 0 && c.Beta*(1+base) <= steepest):
+		return fmt.Errorf("selfpaced: beta is %v, expected above 0 and at most %.4g", c.Beta, steepest/(1+base))
+	case !(c.Mu >= 0 && c.Mu <= most):
+		return fmt.Errorf("selfpaced: mu is %v, expected 0 or more", c.Mu)
+	case !(c.Lambda >= 0 && c.Lambda <= most):
+		return fmt.Errorf("selfpaced: lambda is %v, expected above 0, or 0 to begin with a share of the samples", c.Lambda)
+	case !(c.Start > 0 && c.Start <= 1):
+		return fmt.Errorf("selfpaced: start is %v, expected a share above 0, at most 1", c.Start)
+	case !(c.Growth >= 1 && c.Growth <= most):
+		return fmt.Errorf("selfpaced: growth is %v, expected 1 or more", c.Growth)
+	case !(c.LambdaMax > 0 && c.LambdaMax <= most):
+		return fmt.Errorf("selfpaced: lambda_max is %v, expected above 0", c.LambdaMax)
+	case c.Step != StepScaled && c.Step != StepPrinted && c.Step != StepExact:
+		return fmt.Errorf("selfpaced: step %q is unknown, expected %s, %s or %s", c.Step, StepScaled, StepPrinted, StepExact)
+	case !(c.Rate > 0 && c.Rate <= most):
+		return fmt.Errorf("selfpaced: rate is %v, expected above 0", c.Rate)
+	case c.Visits < 1:
+		return fmt.Errorf("selfpaced: visits is %d, expected 1 or more", c.Visits)
+	case c.Classes < 0 || c.PerClass < 0 || (c.Classes == 0) != (c.PerClass == 0):
+		return fmt.Errorf("selfpaced: classes is %d and per_class %d, expected both above 0, or both 0 for complete gradients", c.Classes, c.PerClass)
+	case c.Complete < 0:
+		return fmt.Errorf("selfpaced: complete is %d, expected 0 or more", c.Complete)
+	case c.References < 1:
+		return fmt.Errorf("selfpaced: references is %d, expected 1 or more", c.References)
+	}
+	return nil
+}
+
+// most is where a setting stops to be a number that anybody meant.
+const most = 1e12

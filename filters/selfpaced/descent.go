@@ -1,0 +1,91 @@
+package selfpaced
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// descent is Algorithm 3: coordinate by coordinate, each against a gradient over a few samples drawn.
+type descent struct {
+	*problem
+	step     string
+	rate     float64
+	classes  int // P; 0: complete gradients
+	perClass int // K
+
+	same   []int
+	others [][]int
+	drawn  []int
+}
+
+// visit moves every weight once, in a random order.
+func (d *descent) visit(rng *rand.Rand) {
+	d.add()
+	for _, a := range rng.Perm(len(d.w)) {
+		if d.classes == 0 {
+			d.move(a, d.gradient(a))
+			continue
+		}
+		d.draw(a, rng)
+		d.move(a, d.gradientOf(a, d.same, d.others))
+	}
+}
+
+// draw chooses K others of the class of a, P other classes and K samples of each, all without replacement; fewer
+// where there are no more.
+func (d *descent) draw(a int, rng *rand.Rand) {
+	own := d.class[a]
+	mates := d.members[own]
+	d.same = distinct(d.same[:0], len(mates)-1, d.perClass, rng)
+	for k, v := range d.same {
+		d.same[k] = mates[skip(v, d.place[a])]
+	}
+	d.drawn = distinct(d.drawn[:0], len(d.members)-1, d.classes, rng)
+	for len(d.others) < len(d.drawn) {
+		d.others = append(d.others, nil)
+	}
+	d.others = d.others[:len(d.drawn)]
+	for k, v := range d.drawn {
+		members := d.members[skip(v, own)]
+		list := distinct(d.others[k][:0], len(members), d.perClass, rng)
+		for m, place := range list {
+			list[m] = members[place]
+		}
+		d.others[k] = list
+	}
+}
+
+// skip numbers the places beside the one left out.
+func skip(v, left int) int {
+	if v >= left {
+		return v + 1
+	}
+	return v
+}
+
+// move takes weight a one step against its gradient and back into [0, 1].
+func (d *descent) move(a int, g parts) {
+	n, slope := d.size(a), d.slope(g)
+	w := d.w[a]
+	switch d.step {
+	case StepScaled:
+		w -= d.rate * slope
+	case StepPrinted:
+		w -= d.rate * slope / n
+	case StepExact: // curvature 2μ/N_c²
+		switch {
+		case d.mu > 0 && len(d.members) > 1:
+			w -= n * slope / (2 * d.mu)
+		case slope > 0:
+			w = 0
+		case slope < 0:
+			w = 1
+		}
+	}
+	d.set(a, min(1, max(0, w)))
+}
+
+// ceilShare is ⌈share·n⌉, taking a product that is a whole number but for rounding for that number.
+func ceilShare(share float64, n int) int {
+	return int(math.Ceil(share*float64(n) - 1e-9))
+}

@@ -1,0 +1,63 @@
+package selfpaced
+
+import (
+	"math/rand/v2"
+	"slices"
+)
+
+// grouping is the classes of the samples, numbered 0 … C-1 without gaps in the order of their labels.
+type grouping struct {
+	class   []int   // of each sample
+	place   []int   // of each sample among the members of its class
+	members [][]int // of each class, rising
+}
+
+func group(labels []int) grouping {
+	names := slices.Clone(labels)
+	slices.Sort(names)
+	names = slices.Compact(names)
+	g := grouping{class: make([]int, len(labels)), place: make([]int, len(labels)), members: make([][]int, len(names))}
+	for i, label := range labels {
+		c, _ := slices.BinarySearch(names, label)
+		g.class[i], g.place[i] = c, len(g.members[c])
+		g.members[c] = append(g.members[c], i)
+	}
+	return g
+}
+
+// size is N_c of the class of sample i.
+func (g grouping) size(i int) float64 { return float64(len(g.members[g.class[i]])) }
+
+// order is the samples class by class, and at which place each class begins.
+func (g grouping) order() (order, begin []int) {
+	for _, members := range g.members {
+		begin = append(begin, len(order))
+		order = append(order, members...)
+	}
+	return order, append(begin, len(order))
+}
+
+// distinct appends k different numbers below n to dst, rising, or all of them if k ≥ n: by Floyd's algorithm for
+// few, by a shuffle for many.
+func distinct(dst []int, n, k int, rng *rand.Rand) []int {
+	start := len(dst)
+	switch {
+	case k >= n:
+		for i := range n {
+			dst = append(dst, i)
+		}
+		return dst
+	case k > 64:
+		dst = append(dst, rng.Perm(n)[:k]...)
+	default:
+		for j := n - k; j < n; j++ {
+			v := rng.IntN(j + 1)
+			if slices.Contains(dst[start:], v) {
+				v = j
+			}
+			dst = append(dst, v)
+		}
+	}
+	slices.Sort(dst[start:])
+	return dst
+}

@@ -1,0 +1,187 @@
+package selfpaced
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// Losses are the multi-similarity losses of every sample against the training set,
+//
+//	ξ⁺_i = 1/α · log[1 + Σ_{p of the class of i, p≠i} e^{-α(s_ip-ρ)}]
+//	ξ⁻_i = 1/β · log[1 + Σ_{n of other classes} e^{β(s_in-ρ)}]
+//
+// with s = z·zᵀ in float32 and the rest in float64. A lone member has ξ⁺ = 0, a lone class ξ⁻ = 0.
+// Source: BSPML eq. 3, with sums over the whole training set as eq. 6 means them.
+type Losses struct{ Pos, Neg []float64 }
+
+// blockEntries bounds the similarities held at a time: 4 MiB of float32.
+const blockEntries = 1 << 20
+
+// kernel turns similarities into the sums of [Losses].
+type kernel struct {
+	alike, apart exponential
+	powers       *powers
+}
+
+func newKernel(c Config) kernel {
+	return kernel{alike: newExponential(-c.Alpha, c.Base), apart: newExponential(c.Beta, c.Base), powers: newPowers()}
+}
+
+// pairs adds sample i's pairs with the samples from first on to the sums of both sides. row holds the
+// similarities of i with these; mates are the members of the class of i among them, rising.
+func pairs[T float32 | float64](k kernel, sums Losses, i, first int, row []T, mates []int) {
+	var pos, neg float64
+	at := 0
+	for _, mate := range mates {
+		j := mate - first
+		neg += spread(k.apart, k.powers, sums.Neg[first+at:], row[at:j])
+		pos += spread(k.alike, k.powers, sums.Pos[first+j:], row[j:j+1])
+		at = j + 1
+	}
+	neg += spread(k.apart, k.powers, sums.Neg[first+at:], row[at:])
+	sums.Pos[i] += pos
+	sums.Neg[i] += neg
+}
+
+// finish turns the sums into losses.
+func (l Losses) finish(c Config) {
+	for i := range l.Pos {
+		l.Pos[i] = math.Log1p(l.Pos[i]) / c.Alpha
+		l.Neg[i] = math.Log1p(l.Neg[i]) / c.Beta
+	}
+}
+
+// complete compares every two samples once. O(N²·d/2) time; memory O(N) and one block of similarities.
+func complete(c Config, z blas32.General, g grouping) Losses {
+	n := z.Rows
+	sums, k := Losses{make([]float64, n), make([]float64, n)}, newKernel(c)
+	scratch := make([]float32, min(n*n, max(n, blockEntries)))
+	var to int
+	for from := 0; from < n; from = to {
+		rest := n - from
+		to = min(n, from+max(1, blockEntries/rest))
+		s := product(scratch, rows(z, from, to), rows(z, from, n))
+		for i := from; i < to; i++ {
+			mates := g.members[g.class[i]][g.place[i]+1:]
+			pairs(k, sums, i, i+1, features.Row(s, i-from)[i+1-from:], mates)
+		}
+	}
+	sums.finish(c)
+	return sums
+}
+
+// sampled is an approximation for many samples: others are compared with c.References rows drawn for each block
+// of samples, and the sum is scaled to all that there are; members of a class are all compared, as long as they
+// are no more than that. O(N·References·d + Σ N_c²·d) time. A class so large that none of the others is among the
+// references gets ξ⁻ = 0.
+func sampled(c Config, z blas32.General, g grouping, rng *rand.Rand) Losses {
+	sums := Losses{make([]float64, z.Rows), make([]float64, z.Rows)}
+	s := newSampler(c, z, g)
+	s.others(sums.Neg, rng)
+	s.mates(sums.Pos, rng)
+	sums.finish(c)
+	return sums
+}
+
+// sampler is what the two halves of sampled share.
+type sampler struct {
+	kernel
+	grouping
+	z             blas32.General
+	width, height int // references, and samples of a block
+	products      []float32
+	refs, anchors blas32.General
+	chosen        []int
+	unused        []float64 // spread's other side
+}
+
+func newSampler(c Config, z blas32.General, g grouping) *sampler {
+	width := min(c.References, z.Rows)
+	height := min(z.Rows, max(1, blockEntries/width))
+	return &sampler{
+		kernel: newKernel(c), grouping: g, z: z, width: width, height: height,
+		products: make([]float32, height*width), unused: make([]float64, width),
+		refs: features.NewMatrix(width, z.Cols), anchors: features.NewMatrix(height, z.Cols),
+	}
+}
+
+// others estimates Σ e^{β(s-ρ)} over the samples of other classes. The references lie in the order of their
+// classes, so that a sample's own class is one stretch to leave out.
+func (s *sampler) others(sums []float64, rng *rand.Rand) {
+	n := s.z.Rows
+	order, begin := s.order()
+	for from := 0; from < n; from += s.height {
+		block := rows(s.z, from, min(n, from+s.height))
+		places := distinct(nil, n, s.width, rng)
+		s.chosen = s.chosen[:0]
+		for _, place := range places {
+			s.chosen = append(s.chosen, order[place])
+		}
+		sims := product(s.products, block, gather(s.refs, s.z, s.chosen))
+		for a := range block.Rows {
+			own := s.class[from+a]
+			first, _ := slices.BinarySearch(places, begin[own])
+			last, _ := slices.BinarySearch(places, begin[own+1])
+			row := features.Row(sims, a)
+			sum := spread(s.apart, s.powers, s.unused, row[:first]) + spread(s.apart, s.powers, s.unused, row[last:])
+			sums[from+a] = scaled(sum, n-len(s.members[own]), len(row)-(last-first))
+		}
+	}
+}
+
+// mates estimates Σ e^{-α(s-ρ)} over the other members of the class.
+func (s *sampler) mates(sums []float64, rng *rand.Rand) {
+	for _, members := range s.members {
+		s.chosen = distinct(s.chosen[:0], len(members), s.width, rng)
+		for j, place := range s.chosen {
+			s.chosen[j] = members[place]
+		}
+		refs := gather(s.refs, s.z, s.chosen)
+		for from := 0; from < len(members); from += s.height {
+			part := members[from:min(len(members), from+s.height)]
+			sims := product(s.products, gather(s.anchors, s.z, part), refs)
+			for a, i := range part {
+				row, count := features.Row(sims, a), len(s.chosen)
+				at, itself := slices.BinarySearch(s.chosen, i)
+				sum := spread(s.alike, s.powers, s.unused, row[:at])
+				if itself {
+					at, count = at+1, count-1
+				}
+				sum += spread(s.alike, s.powers, s.unused, row[at:])
+				sums[i] = scaled(sum, len(members)-1, count)
+			}
+		}
+	}
+}
+
+// scaled is a sum over count of all terms, as all of them would make it.
+func scaled(sum float64, all, count int) float64 {
+	return sum * float64(all) / float64(max(1, count))
+}
+
+// product is a·bᵀ in scratch.
+func product(scratch []float32, a, b blas32.General) blas32.General {
+	s := blas32.General{Rows: a.Rows, Cols: b.Rows, Stride: b.Rows, Data: scratch[:a.Rows*b.Rows]}
+	blas32.Gemm(blas.NoTrans, blas.Trans, 1, a, b, 0, s)
+	return s
+}
+
+// rows is a view of rows from to to-1.
+func rows(z blas32.General, from, to int) blas32.General {
+	return blas32.General{Rows: to - from, Cols: z.Cols, Stride: z.Stride, Data: z.Data[from*z.Stride:]}
+}
+
+// gather copies the chosen rows of z to the beginning of dst.
+func gather(dst, z blas32.General, chosen []int) blas32.General {
+	dst.Rows = len(chosen)
+	for to, from := range chosen {
+		copy(features.Row(dst, to), features.Row(z, from))
+	}
+	return dst
+}

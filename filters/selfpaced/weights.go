@@ -1,0 +1,188 @@
+package selfpaced
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"winnow/features"
+)
+
+// Weights are the training samples' weights, all 1 at first. Training alternates: some steps on a loss that
+// weighs its samples by [Weights.Of], then one [Weights.Update] with the embeddings reached (BSPML, algorithm 1).
+type Weights struct {
+	config Config
+	labels []int
+	rowOf  map[int]int // of each ID
+	groups grouping
+	w      []float64
+	lambda float64 // of the next round
+	rounds int
+}
+
+// Round is what an update did.
+type Round struct {
+	Number    int     `json:"number"`    // from 1
+	Lambda    float64 `json:"lambda"`    // the bar of this round
+	Mean      float64 `json:"maw"`       // mean over classes of their mean weight
+	Deviation float64 `json:"sdaw"`      // its population standard deviation over classes
+	Before    float64 `json:"before"`    // objective with the weights as they were
+	Objective float64 `json:"objective"` // and as they are
+	Excluded  int     `json:"excluded"`  // samples of weight 0
+	Full      int     `json:"full"`      // samples of weight 1
+}
+
+// New gives every row of the training set the weight 1. Rows are told apart by their IDs, or by their places
+// where there are none.
+func New(config Config, train features.Set) (*Weights, error) {
+	if err := config.Check(); err != nil {
+		return nil, err
+	}
+	n := train.Len()
+	if n == 0 || len(train.Labels) != n || train.IDs != nil && len(train.IDs) != n {
+		return nil, fmt.Errorf("selfpaced: %d samples with %d labels and %d ids, expected at least one sample and a label for each", n, len(train.Labels), len(train.IDs))
+	}
+	w := &Weights{config: config, labels: slices.Clone(train.Labels), rowOf: make(map[int]int, n), w: make([]float64, n), lambda: config.Lambda}
+	for i, label := range train.Labels {
+		if label < 0 {
+			return nil, fmt.Errorf("selfpaced: row %d has no label: samples without one get no weight", i)
+		}
+		id := i
+		if train.IDs != nil {
+			id = train.IDs[i]
+		}
+		if other, ok := w.rowOf[id]; ok {
+			return nil, fmt.Errorf("selfpaced: rows %d and %d have the same id, %d", other, i, id)
+		}
+		w.rowOf[id], w.w[i] = i, 1
+	}
+	w.groups = group(w.labels)
+	return w, nil
+}
+
+// Update finds new weights for the embeddings z, unit rows in the order of the training set, and raises λ. rng
+// draws the order of the visits, the samples of each gradient, and the references where there are too many
+// samples for complete sums.
+func (w *Weights) Update(z features.Set, rng *rand.Rand) (Round, error) {
+	if err := w.check(z); err != nil {
+		return Round{}, err
+	}
+	c := w.config
+	var l Losses
+	if z.Len() <= c.Complete {
+		l = complete(c, z.X, w.groups)
+	} else {
+		l = sampled(c, z.X, w.groups, rng)
+	}
+	if w.rounds == 0 && c.Lambda == 0 {
+		ones := slices.Repeat([]float64{1}, len(w.w))
+		w.lambda = newProblem(w.groups, l, 0, 0, ones).start(c.Start, c.Hard)
+	}
+	w.lambda = min(w.lambda, c.LambdaMax)
+	w.rounds++
+	r := Round{Number: w.rounds, Lambda: w.lambda}
+	r.Before, r.Objective = w.descend(l, rng)
+	r.measure(w.labels, w.w)
+	w.lambda = Next(w.lambda, c.Growth, c.LambdaMax)
+	return r, nil
+}
+
+// descend changes the weights for these losses; the objectives are those before and after.
+func (w *Weights) descend(l Losses, rng *rand.Rand) (before, after float64) {
+	c := w.config
+	if c.Hard {
+		before = hardObjective(w.w, l, w.lambda)
+		HardWeights(w.w, l, w.lambda)
+		return before, hardObjective(w.w, l, w.lambda)
+	}
+	p := newProblem(w.groups, l, w.lambda, c.Mu, w.w)
+	before = p.objective()
+	d := descent{problem: p, step: c.Step, rate: c.Rate, classes: c.Classes, perClass: c.PerClass}
+	for range c.Visits {
+		d.visit(rng)
+	}
+	p.add()
+	return before, p.objective()
+}
+
+// measure fills in what the weights look like.
+func (r *Round) measure(labels []int, weights []float64) {
+	r.Mean, r.Deviation = Spread(labels, weights)
+	for _, v := range weights {
+		switch v {
+		case 0:
+			r.Excluded++
+		case 1:
+			r.Full++
+		}
+	}
+}
+
+// check is the door of Update.
+func (w *Weights) check(z features.Set) error {
+	if z.Len() != len(w.w) || !slices.Equal(z.Labels, w.labels) {
+		return fmt.Errorf("selfpaced: embeddings of %d rows, expected the %d of the training set with their labels, in order", z.Len(), len(w.w))
+	}
+	for i := range z.Len() {
+		norm := 0.0
+		for _, v := range z.Row(i) {
+			norm += float64(v) * float64(v)
+		}
+		if !(math.Abs(norm-1) < 1e-2) {
+			return fmt.Errorf("selfpaced: row %d has the squared norm %v, expected a unit vector", i, norm)
+		}
+	}
+	return nil
+}
+
+// Of looks up the weights of samples by their IDs; an unknown one is a bug of the caller.
+func (w *Weights) Of(dst []float64, ids []int) []float64 {
+	dst = slices.Grow(dst[:0], len(ids))
+	for _, id := range ids {
+		row, ok := w.rowOf[id]
+		if !ok {
+			panic(fmt.Sprintf("selfpaced: id %d is not in the training set", id))
+		}
+		dst = append(dst, w.w[row])
+	}
+	return dst
+}
+
+// All is the weights of all samples, in order; it is the caller's to keep.
+func (w *Weights) All() []float64 { return slices.Clone(w.w) }
+
+// Lambda is λ of the next round; 0 before the first one unless it was given.
+func (w *Weights) Lambda() float64 { return w.lambda }
+
+// Config is the configuration.
+func (w *Weights) Config() Config { return w.config }
+
+// State is what the weights carry from round to round, for a checkpoint.
+type State struct {
+	Weights []float64
+	Lambda  float64
+	Rounds  int
+}
+
+// State copies it.
+func (w *Weights) State() State { return State{w.All(), w.lambda, w.rounds} }
+
+// SetState goes on where the weights that gave the state stopped. A state that cannot be these weights' is an
+// error and changes nothing.
+func (w *Weights) SetState(s State) error {
+	if len(s.Weights) != len(w.w) {
+		return fmt.Errorf("selfpaced: state: %d weights, expected %d", len(s.Weights), len(w.w))
+	}
+	for i, v := range s.Weights {
+		if !(v >= 0 && v <= 1) {
+			return fmt.Errorf("selfpaced: state: weight %d is %v, expected 0 to 1", i, v)
+		}
+	}
+	if !(s.Lambda >= 0 && s.Lambda <= most) || s.Rounds < 0 {
+		return fmt.Errorf("selfpaced: state: lambda %v after %d rounds, expected 0 or more of both", s.Lambda, s.Rounds)
+	}
+	copy(w.w, s.Weights)
+	w.lambda, w.rounds = s.Lambda, s.Rounds
+	return nil
+}

@@ -1,0 +1,253 @@
+package selfpaced
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/features"
+)
+
+// mislabelled is a cloud of classes of which a share of the labels is changed; bad says which.
+func mislabelled(share, noise float64, rng *rand.Rand) (z features.Set, bad []bool) {
+	const classes = 8
+	z = cloud(400, 16, classes, noise, rng)
+	bad = make([]bool, z.Len())
+	for i := range bad {
+		if rng.Float64() < share {
+			bad[i] = true
+			z.Labels[i] = (z.Labels[i] + 1 + rng.IntN(classes-1)) % classes
+		}
+	}
+	return z, bad
+}
+
+// TestWeightsFindWrongLabels: on each seed, wrong labels weigh less than right ones, and most of what is excluded
+// is wrong. auroc is the chance that a right label weighs more than a wrong one.
+func TestWeightsFindWrongLabels(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Config)
+		auroc  float64
+	}{
+		"default": {func(*Config) {}, 0.95},
+		"spms":    {func(c *Config) { c.Mu = 0 }, 0.95},
+		"exact":   {func(c *Config) { c.Step = StepExact }, 0.6},
+		"printed": {func(c *Config) { c.Step, c.Rate = StepPrinted, 5 }, 0.95},
+		"drawn":   {func(c *Config) { c.Classes, c.PerClass, c.Rate = 5, 5, 0.05 }, 0.9},
+		"hard":    {func(c *Config) { c.Hard = true }, 0.75},
+		"sampled": {func(c *Config) { c.Complete, c.References = 0, 100 }, 0.9},
+	} {
+		for seed := range uint64(3) {
+			rng := rand.New(rand.NewPCG(seed, 9))
+			z, bad := mislabelled(0.3, 0.6, rng)
+			config := Default()
+			c.change(&config)
+			w, err := New(config, z)
+			if err != nil {
+				t.Fatal(err)
+			}
+			round, err := w.Update(z, rng)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if round.Objective > round.Before {
+				t.Errorf("%s, seed %d: the objective rose from %v to %v", name, seed, round.Before, round.Objective)
+			}
+			if got := auroc(w.All(), bad); got < c.auroc {
+				t.Errorf("%s, seed %d: AUROC %.3f, expected at least %v; %+v", name, seed, got, c.auroc, round)
+			}
+			wrong, excluded := 0, 0
+			for i, v := range w.All() {
+				if v == 0 {
+					excluded++
+					if bad[i] {
+						wrong++
+					}
+				}
+			}
+			if excluded != round.Excluded || excluded > 0 && c.auroc >= 0.9 && float64(wrong) < 0.8*float64(excluded) {
+				t.Errorf("%s, seed %d: %v of %v excluded are wrong, the report says %d", name, seed, wrong, excluded, round.Excluded)
+			}
+		}
+	}
+}
+
+func auroc(w []float64, bad []bool) float64 {
+	won, all := 0.0, 0.0
+	for i, v := range w {
+		for j, u := range w {
+			if !bad[i] && bad[j] {
+				all++
+				switch {
+				case v > u:
+					won++
+				case v == u:
+					won += 0.5
+				}
+			}
+		}
+	}
+	return won / all
+}
+
+// TestRounds: λ starts where the share says, rises to its limit, and a resumed run repeats the other bit for bit.
+func TestRounds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 9))
+	z, _ := mislabelled(0.2, 0.6, rng)
+	config := Default()
+	config.Growth, config.Mu, config.LambdaMax = 1.3, 0.5, 8
+	var rounds [2][]Round
+	var weights [2][]float64
+	for run := range rounds {
+		w, err := New(config, z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range 6 {
+			if run == 1 && k == 3 {
+				state := w.State()
+				if w, err = New(config, z); err != nil {
+					t.Fatal(err)
+				}
+				if err := w.SetState(state); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r, err := w.Update(z, rand.New(rand.NewPCG(7, uint64(k))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			rounds[run] = append(rounds[run], r)
+		}
+		weights[run] = w.All()
+	}
+	if diff := cmp.Diff(rounds[0], rounds[1]); diff != "" || !cmp.Equal(weights[0], weights[1]) {
+		t.Errorf("the resumed run went another way:\n%s", diff)
+	}
+	l := complete(config, z.X, group(z.Labels))
+	ones := make([]float64, z.Len())
+	for i := range ones {
+		ones[i] = 1
+	}
+	p := newProblem(group(z.Labels), l, 0, 0, ones)
+	below := 0
+	for i := range ones {
+		if g := p.gradient(i); g.positive+g.negative <= rounds[0][0].Lambda {
+			below++
+		}
+	}
+	if want := int(math.Ceil(0.6 * float64(z.Len()))); below != want {
+		t.Errorf("%d samples at or below the first λ, expected %d", below, want)
+	}
+	for k, r := range rounds[0][1:] {
+		if want := min(config.LambdaMax, 1.3*rounds[0][k].Lambda); math.Abs(r.Lambda-want) > 1e-12 || r.Number != k+2 {
+			t.Errorf("round %d: λ %v, expected %v", r.Number, r.Lambda, want)
+		}
+	}
+	if last := rounds[0][5]; last.Lambda != config.LambdaMax {
+		t.Errorf("λ is %v in the end, expected its limit", last.Lambda)
+	}
+}
+
+// TestWeightsComeBack: weights that are all 0 rise again when λ is high.
+func TestWeightsComeBack(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 9))
+	z, _ := mislabelled(0, 0.6, rng)
+	config := Default()
+	config.Lambda = 2
+	w, err := New(config, z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.SetState(State{Weights: make([]float64, z.Len()), Lambda: 2, Rounds: 4}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := w.Update(z, rng)
+	if err != nil || r.Number != 5 || r.Before != 0 || r.Mean < 0.3 {
+		t.Errorf("found %+v, %v", r, err)
+	}
+}
+
+// TestOf: weights go by the IDs of the training set.
+func TestOf(t *testing.T) {
+	z := cloud(4, 3, 2, 1, rand.New(rand.NewPCG(1, 1)))
+	z.IDs = []int{40, 7, 11, 3}
+	w, err := New(Default(), z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.SetState(State{Weights: []float64{0.1, 0.2, 0.3, 0.4}}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]float64{0.3, 0.1, 0.3}, w.Of(nil, []int{11, 40, 11})); diff != "" {
+		t.Error(diff)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("an unknown id was looked up")
+		}
+	}()
+	w.Of(nil, []int{5})
+}
+
+func TestDoors(t *testing.T) {
+	z := cloud(6, 3, 2, 1, rand.New(rand.NewPCG(1, 1)))
+	nan := math.NaN()
+	for want, change := range map[string]func(*Config){
+		"base is 2":  func(c *Config) { c.Base = 2 },
+		"alpha is 0": func(c *Config) { c.Alpha = 0 },
+		"beta is 301, expected above 0 and at most 300": func(c *Config) { c.Beta = 301 },
+		"beta is NaN":                  func(c *Config) { c.Beta = nan },
+		"mu is -1":                     func(c *Config) { c.Mu = -1 },
+		"lambda is -1":                 func(c *Config) { c.Lambda = -1 },
+		"start is 0":                   func(c *Config) { c.Start = 0 },
+		"growth is 0.9":                func(c *Config) { c.Growth = 0.9 },
+		"lambda_max is +Inf":           func(c *Config) { c.LambdaMax = math.Inf(1) },
+		`step "big" is unknown`:        func(c *Config) { c.Step = "big" },
+		"rate is 0":                    func(c *Config) { c.Rate = 0 },
+		"visits is 0":                  func(c *Config) { c.Visits = 0 },
+		"classes is 0 and per_class 5": func(c *Config) { c.PerClass = 5 },
+		"complete is -1":               func(c *Config) { c.Complete = -1 },
+		"references is 0":              func(c *Config) { c.References = 0 },
+	} {
+		c := Default()
+		change(&c)
+		if _, err := New(c, z); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("found %v, expected %q", err, want)
+		}
+	}
+	without, twice := cloud(6, 3, 2, 1, rand.New(rand.NewPCG(1, 1))), cloud(6, 3, 2, 1, rand.New(rand.NewPCG(1, 1)))
+	without.Labels[4], twice.IDs[5] = features.Unlabelled, 2
+	for want, set := range map[string]features.Set{"row 4 has no label": without, "rows 2 and 5 have the same id, 2": twice, "0 samples": {}} {
+		if _, err := New(Default(), set); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("found %v, expected %q", err, want)
+		}
+	}
+	w, err := New(Default(), z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, long, bad := z.Rows([]int{0, 1, 2, 3, 4, 5}), z.Rows([]int{0, 1, 2, 3, 4, 5}), z.Rows([]int{0, 1, 2, 3, 4, 5})
+	other.Labels[0]++
+	long.Row(2)[0] += 1
+	bad.Row(3)[1] = float32(nan)
+	for want, set := range map[string]features.Set{"expected the 6": other, "5 rows": z.Rows([]int{0, 1, 2, 3, 4}), "row 2 has the squared norm": long, "row 3 has the squared norm NaN": bad} {
+		if _, err := w.Update(set, rand.New(rand.NewPCG(1, 1))); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("found %v, expected %q", err, want)
+		}
+	}
+	for want, s := range map[string]State{
+		"5 weights, expected 6": {Weights: make([]float64, 5)},
+		"weight 1 is 2":         {Weights: []float64{0, 2, 0, 0, 0, 0}},
+		"weight 0 is NaN":       {Weights: []float64{nan, 0, 0, 0, 0, 0}},
+		"lambda NaN":            {Weights: make([]float64, 6), Lambda: nan},
+		"after -1 rounds":       {Weights: make([]float64, 6), Rounds: -1},
+	} {
+		if err := w.SetState(s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("found %v, expected %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package theory
+
+import "fmt"
+
+// Setting is what [Describe] is asked about.
+type Setting struct {
+	Rate    float64   // label noise p, 0 ≤ p < 1
+	Classes int       // K ≥ 2
+	Each    int       // images of a class, ≥ 2; 0: not asked for
+	Eta     []float64 // skews of mining, ≥ 1
+	Gamma   []float64 // skews of the marginal loss, in (0, 1]
+}
+
+// Summary is all that theory says about one noise rate.
+type Summary struct {
+	Rate        float64        `json:"rate"`
+	Classes     int            `json:"classes"`
+	Pairs       PairRates      `json:"pairs"`
+	Contrastive Contrastive    `json:"contrastive"`
+	Unhinged    UnhingedLimit  `json:"unhinged"`
+	Triplet     []TripletLimit `json:"triplet"`
+	Marginal    []MarginLimit  `json:"marginal"`
+	Latent      Latent         `json:"latent_triplet"`
+	OneToOne    *OneToOne      `json:"one_to_one,omitempty"`
+}
+
+// PairRates is the pair noise: corrected, printed, and q₊ for many classes.
+type PairRates struct {
+	Corrected PairNoise `json:"corrected"`
+	Printed   PairNoise `json:"printed"`
+	LargeK    float64   `json:"positive_large_k"`
+}
+
+// Contrastive is 004's P_FP and P_FN. FalseNegativePrinted is nil for two classes, where it is not defined.
+type Contrastive struct {
+	FalsePositive        float64  `json:"false_positive"`
+	FalsePositivePrinted float64  `json:"false_positive_printed"`
+	FalseNegative        float64  `json:"false_negative"`
+	FalseNegativePrinted *float64 `json:"false_negative_printed"`
+}
+
+// UnhingedLimit is how the unhinged triplet loss stands: Q at this rate, and the rate at which it is 0.
+type UnhingedLimit struct {
+	Margin        float64 `json:"q"`
+	MarginPrinted float64 `json:"q_printed"` // with the printed q₊
+	Bound         float64 `json:"bound"`
+	Holds         bool    `json:"holds"` // Q ≥ 0
+}
+
+// TripletLimit is the bound of the triplet loss for one skew of mining.
+type TripletLimit struct {
+	Eta     float64 `json:"eta"`
+	Bound   float64 `json:"bound"`         // at K classes
+	LargeK  float64 `json:"bound_large_k"` // eq. 27
+	Printed float64 `json:"bound_printed"` // eq. 26 read literally
+	Holds   bool    `json:"holds"`         // the rate is within Bound
+}
+
+// MarginLimit is the bound of the marginal loss for one skew of its weights. NoisyPerClean is nil where there
+// is no limit.
+type MarginLimit struct {
+	Gamma         float64  `json:"gamma"`
+	Bound         float64  `json:"bound"`              // Q ≥ 0 at K classes
+	LargeK        float64  `json:"bound_large_k"`      // eq. 37
+	Half          float64  `json:"bound_half"`         // Q ≥ 1/2 at K classes
+	HalfLargeK    float64  `json:"bound_half_large_k"` // Q ≥ 1/2
+	NoisyPerClean *float64 `json:"noisy_per_clean"`
+	Holds         bool     `json:"holds"` // the rate is within Bound
+}
+
+// Describe computes everything; settings out of range are an error.
+func Describe(s Setting) (Summary, error) {
+	if err := s.check(); err != nil {
+		return Summary{}, err
+	}
+	p, k := s.Rate, s.Classes
+	q, printed := Pairs(p, k), PairsPrinted(p, k)
+	out := Summary{
+		Rate: p, Classes: k,
+		Pairs: PairRates{Corrected: q, Printed: printed, LargeK: LargeK(p)},
+		Contrastive: Contrastive{
+			FalsePositive: FalsePositive(p, k), FalsePositivePrinted: FalsePositivePrinted(p, k), FalseNegative: FalseNegative(p, k),
+		},
+		Unhinged: UnhingedLimit{
+			Margin: Margin(q, float64(k)), MarginPrinted: Margin(printed, float64(k)),
+			Bound: UnhingedBound(k), Holds: p <= UnhingedBound(k),
+		},
+		Latent: LatentTriplet(p, k),
+	}
+	if k > 2 {
+		v := FalseNegativePrinted(p, k)
+		out.Contrastive.FalseNegativePrinted = &v
+	}
+	for _, eta := range s.Eta {
+		b := TripletBound(k, eta)
+		out.Triplet = append(out.Triplet, TripletLimit{eta, b, TripletBoundLimit(eta), TripletBoundPrinted(eta), p <= b})
+	}
+	for _, gamma := range s.Gamma {
+		m := MarginLimit{
+			Gamma: gamma,
+			Bound: MarginalBound(k, gamma, 0), LargeK: MarginalBoundLimit(gamma, 0),
+			Half: MarginalBound(k, gamma, 0.5), HalfLargeK: MarginalBoundLimit(gamma, 0.5),
+		}
+		if m.Holds = p <= m.Bound; gamma < 1 {
+			z := NoisyPerClean(gamma)
+			m.NoisyPerClean = &z
+		}
+		out.Marginal = append(out.Marginal, m)
+	}
+	if s.Each > 0 {
+		counts := Sampling(k, s.Each)
+		out.OneToOne = &counts
+	}
+	return out, nil
+}
+
+// check is the door; each test is written so that NaN fails it.
+func (s Setting) check() error {
+	switch {
+	case !(s.Rate >= 0 && s.Rate < 1):
+		return fmt.Errorf("theory: noise rate is %v, expected 0 ≤ rate < 1", s.Rate)
+	case s.Classes < 2 || s.Classes > maxCount:
+		return fmt.Errorf("theory: %d classes, expected 2 to %d", s.Classes, maxCount)
+	case s.Each != 0 && (s.Each < 2 || s.Each > maxCount/s.Classes):
+		return fmt.Errorf("theory: %d images of each of %d classes, expected 2 to %d", s.Each, s.Classes, maxCount/s.Classes)
+	}
+	for _, eta := range s.Eta {
+		if !(eta >= 1 && eta <= maxCount) {
+			return fmt.Errorf("theory: skew η is %v, expected 1 to %d", eta, maxCount)
+		}
+	}
+	for _, gamma := range s.Gamma {
+		if !(gamma > 0 && gamma <= 1) {
+			return fmt.Errorf("theory: skew γ is %v, expected 0 < γ ≤ 1", gamma)
+		}
+	}
+	return nil
+}
+
+// maxCount keeps the counts of triplets, which grow with its cube, within 64 bits.
+const maxCount = 1_000_000
+
+// RateOfPairs is [LabelNoiseOf] with its arguments checked.
+func RateOfPairs(q float64, classes int) (float64, error) {
+	if classes < 2 {
+		return 0, fmt.Errorf("theory: %d classes, expected 2 or more", classes)
+	}
+	if most := float64(classes-1) / float64(classes); !(q >= 0 && q <= most) {
+		return 0, fmt.Errorf("theory: pair noise q₊ is %v, expected 0 to %.4g: %d classes know no more", q, most, classes)
+	}
+	return LabelNoiseOf(q, classes), nil
+}

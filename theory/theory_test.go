@@ -1,0 +1,181 @@
+package theory
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// chance is the probability that a sample of class y gets the label l.
+func chance(y, l int, p float64, classes int) float64 {
+	if y == l {
+		return 1 - p
+	}
+	return p / float64(classes-1)
+}
+
+// TestPairsByEnumeration sums over all labels of two samples.
+func TestPairsByEnumeration(t *testing.T) {
+	for classes := 2; classes <= 7; classes++ {
+		for _, p := range []float64{0, 0.05, 0.3, 0.8, 0.99} {
+			var positive, negative float64
+			for l := range classes {
+				for m := range classes {
+					if l != m {
+						positive += chance(0, l, p, classes) * chance(0, m, p, classes)
+					} else {
+						negative += chance(0, l, p, classes) * chance(1, m, p, classes)
+					}
+				}
+			}
+			q := Pairs(p, classes)
+			near(t, "q₊", q.Positive, positive)
+			near(t, "q₋", q.Negative, negative)
+			near(t, "P_FN", FalseNegative(p, classes), negative)
+			if printed := PairsPrinted(p, classes).Positive; p > 0 && math.Abs(printed-positive) < 1e-6 {
+				t.Errorf("K %d, p %v: the printed q₊ is right", classes, p)
+			}
+		}
+	}
+}
+
+// TestLatentByEnumeration sums over all true classes and labels of a triplet, and over those of a pair for P_FP.
+func TestLatentByEnumeration(t *testing.T) {
+	for classes := 2; classes <= 5; classes++ {
+		for _, p := range []float64{0, 0.2, 0.6, 0.95} {
+			var got Latent
+			var total, wrong, assigned float64
+			for a := range classes {
+				for b := range classes {
+					for c := range classes { // true classes, given the labels 0, 0 and 1
+						w := chance(a, 0, p, classes) * chance(b, 0, p, classes) * chance(c, 1, p, classes)
+						total += w
+						switch {
+						case a == b && b == c:
+							got.AllSame += w
+						case a == b:
+							got.Clean += w
+						case a == c:
+							got.Inverted += w
+						case b == c:
+							got.Other += w
+						default:
+							got.AllDifferent += w
+						}
+					}
+					w := chance(a, 0, p, classes) * chance(b, 0, p, classes)
+					assigned += w
+					if a != b {
+						wrong += w
+					}
+				}
+			}
+			want := LatentTriplet(p, classes)
+			near(t, "clean", want.Clean, got.Clean/total)
+			near(t, "all same", want.AllSame, got.AllSame/total)
+			near(t, "all different", want.AllDifferent, got.AllDifferent/total)
+			near(t, "inverted", want.Inverted, got.Inverted/total)
+			near(t, "other", want.Other, got.Other/total)
+			near(t, "P_FP", FalsePositive(p, classes), wrong/assigned)
+		}
+	}
+}
+
+// root is the smallest p with Q(p) = level, for weights 1 and w₋, or η₊ and η₋/K: by bisection on Q itself,
+// which falls from 1 for p below (K-1)/K.
+func root(pairs func(float64, int) PairNoise, classes int, ratio, inverse, level float64) float64 {
+	low, high := 0.0, float64(classes-1)/float64(classes)
+	for range 200 {
+		p := (low + high) / 2
+		q := pairs(p, classes)
+		if min(1-q.Positive-q.Positive*inverse, 1-q.Negative-q.Negative*ratio) > level {
+			low = p
+		} else {
+			high = p
+		}
+	}
+	return low
+}
+
+// TestBounds compares the closed forms with the roots of Q. The triplet's positive condition uses the largest
+// w₋, η/K, its negative one the smallest.
+func TestBounds(t *testing.T) {
+	for _, k := range []int{2, 3, 10, 100, 11318} {
+		n := float64(k)
+		for name, pairs := range map[string]func(float64, int) PairNoise{"corrected": Pairs, "printed": PairsPrinted} {
+			near(t, name+" unhinged", UnhingedBound(k), root(pairs, k, n, 1/n, 0))
+			for _, eta := range []float64{1, 1.1, 2, 7.5, 100} {
+				near(t, name+" triplet", TripletBound(k, eta), root(pairs, k, eta*n, eta/n, 0))
+			}
+			for _, gamma := range []float64{1, 0.9, 0.5, 0.01} {
+				for _, level := range []float64{0, 0.5} {
+					near(t, name+" marginal", MarginalBound(k, gamma, level), root(pairs, k, n/gamma, gamma/n, level))
+				}
+			}
+		}
+	}
+	const many = 100_000_000
+	for _, eta := range []float64{1.25, 3, 10} {
+		if b, limit := TripletBound(many, eta), TripletBoundLimit(eta); math.Abs(b-limit) > 1e-6 {
+			t.Errorf("η %v: %v for many classes, expected %v", eta, b, limit)
+		}
+		near(t, "γ = 1/η", MarginalBoundLimit(1/eta, 0), TripletBoundLimit(eta))
+		p := TripletBoundPrinted(eta)
+		near(t, "eq. 26 as printed", 1-(2*p+p*p)*eta, 0)
+	}
+	// The exact weight instead of 1/K moves the bound; with many images a class it becomes 1/(K-1).
+	near(t, "exact weight", Sampling(12, 5).Bound, root(Pairs, 12, 55./4, 4./55, 0))
+}
+
+// TestInverse: label noise → pair noise → label noise.
+func TestInverse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		classes := rapid.IntRange(2, 2000).Draw(t, "classes")
+		p := rapid.Float64Range(0, 0.999*float64(classes-1)/float64(classes)).Draw(t, "p")
+		if got := LabelNoiseOf(Pairs(p, classes).Positive, classes); math.Abs(got-p) > 1e-7 {
+			t.Fatalf("K %d: p %v came back as %v", classes, p, got)
+		}
+		if got := LabelNoise(LargeK(p)); math.Abs(got-p) > 1e-7 {
+			t.Fatalf("p %v came back as %v", p, got)
+		}
+	})
+	if v := LabelNoiseOf(0.95, 10); !math.IsNaN(v) {
+		t.Errorf("q₊ = 0.95 of ten classes, above any label noise: found p = %v", v)
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	s, err := Describe(Setting{Rate: 0.5, Classes: 10, Each: 5, Eta: []float64{1, 2}, Gamma: []float64{0.5, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "q₊", s.Pairs.Corrected.Positive, Pairs(0.5, 10).Positive)
+	near(t, "P_FN printed", *s.Contrastive.FalseNegativePrinted, FalseNegativePrinted(0.5, 10))
+	if !s.Unhinged.Holds || s.Unhinged.Margin < 0 || !s.Triplet[0].Holds || s.Triplet[1].Holds || s.Marginal[0].Holds || !s.Marginal[1].Holds {
+		t.Errorf("at p = 0.5 unhinged, η = 1 and γ = 1 hold, η = 2 and γ = 0.5 do not: found %+v", s)
+	}
+	if s.Marginal[1].NoisyPerClean != nil || s.Marginal[0].NoisyPerClean == nil || s.OneToOne == nil {
+		t.Errorf("found %+v", s)
+	}
+	if s, err := Describe(Setting{Rate: 0.1, Classes: 2}); err != nil || s.Contrastive.FalseNegativePrinted != nil || s.OneToOne != nil {
+		t.Errorf("two classes: %+v, %v", s, err)
+	}
+	nan := math.NaN()
+	for want, bad := range map[string]Setting{
+		"noise rate is 1,":          {Rate: 1, Classes: 10},
+		"noise rate is NaN":         {Rate: nan, Classes: 10},
+		"1 classes, expected 2":     {Classes: 1},
+		"2000000 classes":           {Classes: 2_000_000},
+		"1 images of each of 10":    {Classes: 10, Each: 1},
+		"skew η is 0.9":             {Classes: 10, Eta: []float64{0.9}},
+		"skew η is +Inf":            {Classes: 10, Eta: []float64{math.Inf(1)}},
+		"skew γ is 0, expected 0 <": {Classes: 10, Gamma: []float64{0}},
+		"skew γ is NaN":             {Classes: 10, Gamma: []float64{nan}},
+	} {
+		if _, err := Describe(bad); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: found %v, expected %q", bad, err, want)
+		}
+	}
+}
