@@ -1,6 +1,10 @@
 package gradient
 
-import "winnow/graph"
+import (
+	"slices"
+
+	"winnow/graph"
+)
 
 // weights is ∂L/∂W: what the windows read of X, times ∂L/∂Y, summed over windows and batch. In order of
 // preference:
@@ -56,10 +60,21 @@ func (v *convolution) weightsByColumns() string {
 		columns = v.op("Reshape", []string{columns, v.ints(g, -1, taps*v.from/g)})
 		sum = v.op("MatMul", []string{v.op("Reshape", []string{dy, v.ints(g, v.to/g, -1)}), columns})
 	}
-	if taps > 1 {
-		sum = v.op("Transpose", []string{v.op("Reshape", []string{sum, v.ints(v.to, taps, v.from/g)})}, graph.Ints("perm", 0, 2, 1))
+	if taps == 1 {
+		return v.like(sum, v.call.in(1))
 	}
-	return v.like(sum, v.call.in(1))
+	return v.channelsFirst(sum)
+}
+
+// channelsFirst makes the gradient [O, C/g, kernel…] of [O, taps·C/g]. Its last node moves the numbers, as one that only
+// names them anew would copy them once more into the memory they are wanted in.
+func (v *convolution) channelsFirst(sum string) string {
+	sum = v.op("Reshape", []string{sum, v.ints(slices.Concat([]int64{v.to}, v.kernel, []int64{v.from / v.groups})...)})
+	perm := []int64{0, int64(len(v.kernel)) + 1}
+	for i := range v.kernel {
+		perm = append(perm, int64(i)+1)
+	}
+	return v.op("Transpose", []string{sum}, graph.Ints("perm", perm...))
 }
 
 // crosswise reports whether the taps are better split: with few output channels the whole columns are read for
@@ -103,8 +118,7 @@ func (v *convolution) weightsCrosswise() string {
 	dy = v.op("Gather", []string{dy, v.indices(rows, h)}, graph.Int("axis", 2))
 	dy = v.op("Transpose", []string{v.op("Reshape", []string{dy, v.ints(0, v.to*kh, h*ow)})}, graph.Ints("perm", 1, 0, 2))
 	sum := v.op("MatMul", []string{v.op("Reshape", []string{dy, v.ints(v.to*kh, -1)}), columns})
-	sum = v.op("Transpose", []string{v.op("Reshape", []string{sum, v.ints(v.to, kh*kw, v.from)})}, graph.Ints("perm", 0, 2, 1))
-	return v.like(sum, v.call.in(1))
+	return v.channelsFirst(sum)
 }
 
 // weightsByRows is Σ_N [N, kw·C·kh, out]·[N, O, out]ᵀ: a slice for each place along the width, then whole rows

@@ -16,9 +16,8 @@ func unary(f func(c *call, x, y, dy string) string) rule {
 	}
 }
 
-// relu passes the gradient where the output is positive: ∂L/∂x = ∂L/∂y · [y > 0]. No output is negative, so
-// [y > 0] is y as a truth value: with Where and Greater it takes twice as long. A MaxPool behind it may have cut the
-// gradient already.
+// relu passes the gradient where the output is positive: ∂L/∂x = ∂L/∂y · [y > 0]. A MaxPool behind it may
+// have cut the gradient already.
 func relu(c *call) error {
 	if y := c.Outputs[0]; c.r.passed[y] {
 		c.give(0, c.grad[0])
@@ -28,8 +27,12 @@ func relu(c *call) error {
 	return nil
 }
 
-// where is dy where y, which is never negative, is positive, and 0 elsewhere.
+// where is dy where y, which is never negative, is positive, and 0 elsewhere. [y > 0] is y as a truth value (with Where
+// and Greater it takes twice as long), or in float32, in one pass instead of two, min(1, 2¹²⁷·y).
 func (c *call) where(dy, y string) string {
+	if c.isFloat32(y) {
+		return c.op("Mul", []string{dy, c.op("HardSigmoid", []string{y}, graph.Float("alpha", 0x1p127), graph.Float("beta", 0))})
+	}
 	positive := c.op("Cast", []string{y}, graph.Int("to", int64(graph.Bool)))
 	return c.op("Mul", []string{dy, c.op("Cast", []string{positive}, graph.Int("to", int64(c.dtype(y))))})
 }
