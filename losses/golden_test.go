@@ -145,6 +145,4 @@ func TestGolden(t *testing.T) {
 
 func TestMain(m *testing.M) { reference.Main(m) }
 
-func contrastiveSettings(c reference.Case) map[string]any {
-	return map[string]any{"form": c.Params["form"], "margin": c.Params["lam"], "eps": c.Params["eps"]}
-}
+var contrastiveSettings = renamed(map[string]string{"lam": "margin"})
