@@ -93,7 +93,7 @@ var moreVariants = map[string][]map[string]any{
 		{"margin": 0.0, "beta": 0.0},
 	},
 	"marginal":        {{"select": "random_semihard", "reduction": "avg_nonzero"}, {"select": "random_semihard", "margin": 0.0}},
-	"auxiliary_pair":  {{"w_neg": 0.0, "w_pos": 2.0}},
+	"auxiliary_pair":  {{"w_neg": -1.0, "w_pos": 2.0}, {"w_neg": 0.0}},
 	"quadruplet":      {{"squared": false, "margin1": 0.2, "margin2": 0.2}, {"margin1": 4.0, "margin2": 4.0}, {"margin1": 0.0, "margin2": 0.0}},
 	"adapted_triplet": {{"lambda": 1.0}, {"lambda": 0.5, "reduction": "sum", "lambda_u": 2.0}, {"lambda": 0.0, "lambda_u": 3.0, "theta": "simplex"}, {"lambda_u": 1.0, "printed": true, "ridge": 0.1}},
 }

@@ -194,6 +194,9 @@ func exactProxies(l *proxied, in exactInput, proxies [][]float64) (loss float64,
 // The float32 side of the same input.
 
 func matrix32(rows [][]float64) features.Set {
+	if len(rows) == 0 {
+		return features.Set{}
+	}
 	s := features.Set{X: features.NewMatrix(len(rows), len(rows[0]))}
 	for i, row := range rows {
 		for k, v := range row {
@@ -214,6 +217,9 @@ func public(l Loss, in exactInput) (loss float64, grad [][]float64) {
 	var ref *features.Set
 	if in.ref != nil {
 		r := matrix32(in.ref)
+		if len(in.ref) == 0 {
+			r.X = features.NewMatrix(0, z.Dim())
+		}
 		r.Labels, r.IDs = in.refIDs, in.bankIDs
 		ref = &r
 	}

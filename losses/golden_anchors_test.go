@@ -2,7 +2,6 @@ package losses
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"testing"
 
@@ -35,12 +34,8 @@ func goldenWeightedMS(t *testing.T, c reference.Case) {
 
 // goldenMSMiner compares the sets of pairs that the losses are given to work on.
 func goldenMSMiner(t *testing.T, c reference.Case) {
-	params := maps.Clone(c.Params)
-	epsilon, ok := params["epsilon"].(float64)
-	delete(params, "epsilon")
-	if !ok || len(params) > 0 {
-		t.Fatalf("parameters %v, expected epsilon alone", c.Params)
-	}
+	mapped(t, c, "epsilon")
+	epsilon := c.Param("epsilon", 0.1)
 	in := goldenInput(t, c)
 	z, _ := unit64(in.z)
 	p, S, n := in.pairs(), cosines(z, z, false), len(z)

@@ -30,13 +30,15 @@ func caseSettings(t *testing.T, c reference.Case, base map[string]any, names map
 	}
 	for param, value := range c.Params {
 		name, ok := names[param]
-		if words := tripletWords[param]; ok && words != nil {
+		if words := tripletWords[param]; ok && words != nil && value != nil {
 			value, ok = words[value], words[value] != ""
 		}
 		if !ok {
 			t.Fatalf("parameter %s = %v has no setting", param, c.Params[param])
 		}
-		out[name] = value
+		if value != nil { // null: not given
+			out[name] = value
+		}
 	}
 	return out
 }

@@ -324,9 +324,9 @@ func TestPairLossesByLoops(t *testing.T) {
 		checkOracle(t, name+"unhinged", l.(*similarity), in, func() float64 {
 			return slowDistancePairs(in, func(d float64) float64 { return 2 + (d - 1.1) + 0.3 }, func(d float64) float64 { return 2 - (d - 1.1) + 0.3 }, false, 0, "mean")
 		})
-		for _, w := range []float64{1, 0.3, 0} {
+		for _, w := range []float64{1, 0.3, 0, -1} {
 			l := mustNew(t, "auxiliary_pair", map[string]any{"w_neg": w, "w_pos": 1.5}, env)
-			if w == 0 {
+			if w < 0 {
 				w = 1.0 / conformClasses
 			}
 			checkOracle(t, name+"auxiliary", l.(*similarity), in, func() float64 {

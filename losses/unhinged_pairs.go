@@ -46,12 +46,12 @@ var auxiliaryPairEntry = Entry{
 	Against:  Both,
 	Settings: []Setting{
 		{Name: "w_pos", Symbol: "w⁺", Default: 1.0, Min: 0, Max: 1e3, Doc: "weight of a positive pair"},
-		{Name: "w_neg", Symbol: "w⁻", Default: 1.0, Min: 0, Max: 1e3, Doc: "weight of a negative pair; 0: 1/K for K classes, as the paper weighs"},
+		{Name: "w_neg", Symbol: "w⁻", Default: 1.0, Min: -1, Max: 1e3, Doc: "weight of a negative pair; below 0: 1/K for K classes, as the paper weighs"},
 		largestDistance,
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		pos, neg := v.number("w_pos"), v.number("w_neg")
-		if neg == 0 {
+		if neg < 0 {
 			neg = 1 / float64(env.Classes)
 		}
 		fn := &distancePairs{pos: line{0, pos}, neg: line{neg * v.number("d_max"), -neg}, reduce: "mean"}
