@@ -21,7 +21,8 @@ type Feature struct {
 //     a global average counts as the classifier if a softmax follows or its number of maps is no multiple of
 //     16, as that of class lists is (10, 100, 1000) and that of layers is not; its input is the tensor,
 //     still with height and width, which [Vector] averages.
-//   - Without a classifier a single output of rank 2 is itself the feature vector.
+//   - Without a classifier a single output of rank 2 is itself the feature vector, or one of several whose name
+//     begins with "pool", as vision transformers have it.
 //
 // Anything else is an error that names the flag to use.
 func FeatureTensor(m *Model) (Feature, error) {
@@ -42,8 +43,15 @@ func FeatureTensor(m *Model) (Feature, error) {
 			return Feature{out, fmt.Sprintf("output %q, a vector with no classifier before it", out)}, nil
 		}
 	}
+	if out, ok := pooledOutput(m, facts); ok {
+		return Feature{out, fmt.Sprintf("output %q", out)}, nil
+	}
+	choices := ""
+	if slices.ContainsFunc(g.Outputs, func(v *ValueInfo) bool { return len(facts[v.Name].shape) == 3 }) {
+		choices = fmt.Sprintf("%s, %s or a tensor, ", ClassToken, MeanOfTokens)
+	}
 	return Feature{}, fmt.Errorf("graph: found no classifier (Gemm, MatMul, or 1×1 Conv under a global average) on the way to %s, "+
-		"expected one: name the feature tensor with --output: %s", names(g.Outputs), g.suggest(""))
+		"expected one: name the feature tensor with --output: %s%s", names(g.Outputs), choices, g.suggest(""))
 }
 
 func names(list []*ValueInfo) string {
@@ -155,10 +163,14 @@ func (w *walk) input(n *Node, i int) string {
 //	[N,C,H,W]    averaged over height and width, flattened
 //	[N,T,C]      the first of T tokens, the class token of a vision transformer
 //
-// It returns the cut model, the name of its only output, and the vector's length, 0 where it is not known
+// A name of [Choices] stands for the tensor and for what is made of it. It returns the cut model, the name of its only output, and the vector's length, 0 where it is not known
 // before running. A tensor of unknown shape is left as it is.
 func Vector(m *Model, tensor string) (cut *Model, output string, dim int, err error) {
-	cut, err = Cut(m, tensor)
+	if IsChoice(m, tensor) {
+		cut, tensor, err = tokenVector(m, tensor)
+	} else {
+		cut, err = Cut(m, tensor)
+	}
 	if err != nil {
 		return nil, "", 0, err
 	}
@@ -194,6 +206,7 @@ func Vector(m *Model, tensor string) (cut *Model, output string, dim int, err er
 // of rank 2 to 4 in floating point that a pooling, flattening, product or block end makes; at most limit.
 func Candidates(m *Model, limit int) []*ValueInfo {
 	facts := infer(m)
+	last, _ := tokens(m, facts)
 	var list []*ValueInfo
 	for _, n := range slices.Backward(m.Graph.Nodes) {
 		if len(list) >= limit || len(n.Outputs) == 0 || n.Outputs[0] == "" {
@@ -202,9 +215,24 @@ func Candidates(m *Model, limit int) []*ValueInfo {
 		f := facts[n.Outputs[0]]
 		single := n.is("Flatten", "GlobalAveragePool", "GlobalMaxPool", "Gemm", "MatMul", "ReduceMean", "Gather", "Reshape", "Squeeze")
 		joined := n.is("Concat", "Add") && len(f.shape) == 4
+		if len(f.shape) == 4 && n.is("MatMul", "Reshape", "Gather") { // inside an attention
+			single = false
+		}
+		if len(f.shape) == 3 { // tokens: only where blocks end, and those that features are made of
+			single = n.Outputs[0] == last || n.is("Add") && len(facts[n.input(0)].shape) == 3 && len(facts[n.input(1)].shape) == 3
+		}
+		if len(f.shape) > 0 && otherCount(m, f.shape[0]) {
+			continue
+		}
 		if (single && len(f.shape) >= 2 && len(f.shape) <= 4 || joined) && f.typ.Floating() {
 			list = append(list, &ValueInfo{Name: n.Outputs[0], Type: f.typ, Shape: f.shape})
 		}
 	}
 	return list
+}
+
+// otherCount reports whether a size is certainly not that of the images in a batch.
+func otherCount(m *Model, d Dim) bool {
+	inputs := m.Graph.DataInputs()
+	return (d.Known() || d.Name != "") && len(inputs) == 1 && len(inputs[0].Shape) > 0 && d != inputs[0].Shape[0]
 }

@@ -15,7 +15,8 @@ type Report struct {
 	Structure  *Structure      `json:"structure"` // nil where there is no file
 	Feature    *FeatureReport  `json:"feature"`   // nil where none was found
 	Candidates []TensorSummary `json:"candidates"`
-	Stages     []StageReport   `json:"stages"` // that fine-tuning may start at, from the input on
+	Choices    []ChoiceReport  `json:"choices"` // features of a vision transformer by name
+	Stages     []StageReport   `json:"stages"`  // that fine-tuning may start at, from the input on
 	Problems   []string        `json:"problems"`
 	Warnings   []string        `json:"warnings"`
 }
@@ -39,6 +40,13 @@ type FeatureReport struct {
 	Why    string `json:"why"`
 }
 
+// ChoiceReport is a feature of a vision transformer that can be asked for by name.
+type ChoiceReport struct {
+	Name   string `json:"name"`
+	Tensor string `json:"tensor"` // that it is made of
+	Dim    int    `json:"dim"`
+}
+
 // StageReport is a stretch of the network that fine-tuning may start at.
 type StageReport struct {
 	Name       string `json:"name"`
@@ -60,7 +68,7 @@ const candidates = 12
 // Inspect looks at a backbone by name or path. What is wrong with it is in the report; an error means that
 // there is nothing to report on.
 func (r *Registry) Inspect(name string, s Settings) (*Report, error) {
-	rep := &Report{Candidates: []TensorSummary{}, Stages: []StageReport{}, Problems: []string{}, Warnings: []string{}}
+	rep := &Report{Candidates: []TensorSummary{}, Choices: []ChoiceReport{}, Stages: []StageReport{}, Problems: []string{}, Warnings: []string{}}
 	b, recorded, err := r.load(name)
 	if err != nil {
 		e, ok := r.Entry(name)
@@ -94,6 +102,9 @@ func (r *Registry) Inspect(name string, s Settings) (*Report, error) {
 	rep.Candidates = summaries(graph.Candidates(m, candidates))
 	if unclear {
 		return rep, nil
+	}
+	for _, c := range graph.Choices(sizedForTokens(m, b.Preprocessing)) {
+		rep.Choices = append(rep.Choices, ChoiceReport(c))
 	}
 	if p, err := prepare(b.Entry, m, ""); !problem(err) {
 		rep.Feature = &FeatureReport{p.Cut, p.Dim, p.Why}

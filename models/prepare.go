@@ -3,6 +3,7 @@ package models
 import (
 	"fmt"
 
+	"winnow/backbone"
 	"winnow/graph"
 )
 
@@ -19,7 +20,7 @@ type Prepared struct {
 }
 
 // Prepare reads a model and cuts it at its feature tensor: output if given, else the entry's, else the one
-// found in the graph. A tensor that is not one vector an image is made one (see [graph.Vector]).
+// found in the graph. The output may be a feature of a vision transformer by name (see [graph.Choices]). A tensor that is not one vector an image is made one (see [graph.Vector]).
 func Prepare(e Entry, data []byte, output string) (*Prepared, error) {
 	m, err := graph.ReadNamed(e.File, data)
 	if err != nil {
@@ -39,6 +40,9 @@ func prepare(e Entry, m *graph.Model, output string) (*Prepared, error) {
 			return nil, fmt.Errorf("models: %s: %w", e.File, err)
 		}
 		p.Cut, p.Why = found.Tensor, found.Why
+	}
+	if graph.IsChoice(m, p.Cut) {
+		m = sizedForTokens(m, e.Preprocessing)
 	}
 	cut, tensor, dim, err := graph.Vector(m, p.Cut)
 	if err != nil {
@@ -68,6 +72,15 @@ func prepare(e Entry, m *graph.Model, output string) (*Prepared, error) {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: the length of %q is not known before the model runs", e.File, tensor))
 	}
 	return p, nil
+}
+
+// sizedForTokens is the model at the size its pictures will have, if its input leaves that open: only then the
+// number of patches is known.
+func sizedForTokens(m *graph.Model, p backbone.Preprocessing) *graph.Model {
+	if in, err := imageInput(m); err == nil && in.side == 0 && p.Crop > 0 {
+		return graph.Sized(m, in.name, p.Planes(), p.Crop)
+	}
+	return m
 }
 
 // otherSize is the network for pictures of another size than its input states, cut at the same tensor, if that is then

@@ -42,7 +42,7 @@ func preprocessingFlags() []cli.Flag {
 	const theModels = "the model's or the preset's" // nothing given is not zero
 	return []cli.Flag{
 		&cli.StringFlag{Name: "preset", Usage: "prepare images as for `NAME`: " + strings.Join(models.Presets(), ", ")},
-		&cli.StringFlag{Name: "output", Usage: "`TENSOR` that is the feature (default: found in the graph)"},
+		&cli.StringFlag{Name: "output", Usage: "`TENSOR` that is the feature, or cls, mean or pooled of a vision transformer (default: found in the graph)"},
 		&cli.IntFlag{Name: "resize", DefaultText: theModels, Usage: "shorter side before the crop, `PIXELS` (0: no resize)"},
 		&cli.BoolFlag{Name: "exact", DefaultText: theModels, Usage: "resize to a square, whatever the aspect"},
 		&cli.IntFlag{Name: "crop", DefaultText: theModels, Usage: "side of the network's input, `PIXELS`"},
@@ -232,6 +232,13 @@ func writeReport(out io.Writer, r *models.Report) error {
 	}
 	if f := r.Feature; f != nil {
 		line("feature", "%s, %s numbers (%s)", f.Tensor, dimension(f.Dim), f.Why)
+	}
+	for i, c := range r.Choices {
+		key := ""
+		if i == 0 {
+			key = "--output"
+		}
+		fmt.Fprintf(w, "%s\t%s: %s numbers, of %s\n", key, c.Name, dimension(c.Dim), c.Tensor)
 	}
 	tensorLines(w, "candidates", r.Candidates)
 	for i, s := range r.Stages {

@@ -1,0 +1,199 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// A vision transformer makes tokens [N,T,C]: for each picture a class token (and registers, DINOv2 with registers), then
+// one for each of its P patches. The features of such a network have names of their own, for use where a tensor
+// is named, unless a tensor of the graph has that name:
+//
+//	cls      token 0 of the last tokens; there must be one more than there are patches
+//	mean     the mean of the last P tokens, (1/P) Σ_{t ≥ T-P} x_t: the patches without class token and registers
+//	pooled   the vector that the network itself makes of its tokens: its output whose name begins with "pool",
+//	         or what its classifier decides by
+//
+// Sources: Dosovitskiy et al., An image is worth 16×16 words, ICLR 2021, eq. 1 and 4 (class token); Darcet et al., Vision
+// transformers need registers, ICLR 2024, section 2.2.
+const (
+	ClassToken   = "cls"
+	MeanOfTokens = "mean"
+	PooledTokens = "pooled"
+)
+
+// tokenNames in the order people choose from.
+var tokenNames = []string{ClassToken, MeanOfTokens, PooledTokens}
+
+// Choice is a feature that can be asked for by a name that is no tensor's.
+type Choice struct {
+	Name   string // cls, mean or pooled
+	Tensor string // of the graph, that it is made of
+	Dim    int    // 0: known only when it runs
+}
+
+// Choices lists the features of a vision transformer by name; none for other networks.
+func Choices(m *Model) []Choice {
+	var list []Choice
+	if _, ok := tokens(m, infer(m)); !ok {
+		return nil
+	}
+	for _, name := range tokenNames {
+		if !IsChoice(m, name) {
+			continue
+		}
+		at, err := chosen(m, name)
+		if err != nil {
+			continue
+		}
+		if _, _, dim, err := Vector(m, name); err == nil {
+			list = append(list, Choice{name, at, dim})
+		}
+	}
+	return list
+}
+
+// IsChoice reports whether a name is one of [Choices]' and no tensor of the graph has it.
+func IsChoice(m *Model, name string) bool {
+	return slices.Contains(tokenNames, name) && m.Graph.Producers()[name] == nil
+}
+
+// chosen is the tensor that a feature by name is made of.
+func chosen(m *Model, name string) (string, error) {
+	facts := infer(m)
+	if name == PooledTokens {
+		return pooledTensor(m, facts)
+	}
+	at, ok := tokens(m, facts)
+	if !ok {
+		return "", fmt.Errorf("graph: %q: found no tokens [N,T,C] behind %s, expected a vision transformer: %s",
+			name, names(m.Graph.Outputs), m.Graph.suggest(""))
+	}
+	return at, nil
+}
+
+// pooledTensor is the vector that the network makes itself.
+func pooledTensor(m *Model, facts map[string]fact) (string, error) {
+	if out, ok := pooledOutput(m, facts); ok {
+		return out, nil
+	}
+	f, err := FeatureTensor(m)
+	if err == nil && len(facts[f.Tensor].shape) == 2 {
+		return f.Tensor, nil
+	}
+	return "", fmt.Errorf("graph: %q: found no output [N,C] that begins with \"pool\" and no classifier behind a vector among %s, expected one: %s",
+		PooledTokens, names(m.Graph.Outputs), m.Graph.suggest(""))
+}
+
+// pooledOutput is the output that says of itself that it is a vector.
+func pooledOutput(m *Model, facts map[string]fact) (string, bool) {
+	for _, out := range m.Graph.Outputs {
+		if strings.HasPrefix(strings.ToLower(out.Name), "pool") && len(facts[out.Name].shape) == 2 && m.Graph.Producers()[out.Name] != nil {
+			return out.Name, true
+		}
+	}
+	return "", false
+}
+
+// tokens finds the last tokens of a vision transformer: an output [N,T,C], or else the nearest tensor of that kind
+// behind the vector that the network makes, looking through normalisations of the vector. T > 1 where known.
+func tokens(m *Model, facts map[string]fact) (string, bool) {
+	g := m.Graph
+	makers := g.Producers()
+	is := func(name string, width Dim) bool {
+		f := facts[name]
+		return makers[name] != nil && f.typ.Floating() && len(f.shape) == 3 && f.shape[2] != Fixed(1) && f.shape[1] != Fixed(1) &&
+			(f.shape[2] == width || !width.Known())
+	}
+	for _, out := range g.Outputs {
+		if is(out.Name, Dim{}) {
+			return out.Name, true
+		}
+	}
+	vector, err := pooledTensor(m, facts)
+	if err != nil {
+		return "", false
+	}
+	width := facts[vector].shape[1]
+	queue, seen := []string{vector}, map[string]bool{}
+	for len(queue) > 0 {
+		name := queue[0]
+		queue = queue[1:]
+		if n := makers[name]; n != nil && !seen[name] {
+			seen[name] = true
+			if is(name, width) && !n.is("Slice") { // a slice of the tokens leaves the class token out
+				return name, true
+			}
+			if len(facts[name].shape) <= 3 { // maps of a convolution end the way
+				queue = append(queue, n.Inputs...)
+			}
+		}
+	}
+	return "", false
+}
+
+// patches is how many patches the first convolution cuts a picture into: its windows lie side by side. 0: not known.
+func patches(m *Model, facts map[string]fact) int64 {
+	at := slices.IndexFunc(m.Graph.Nodes, func(n *Node) bool { return n.is("Conv") })
+	if at < 0 {
+		return 0
+	}
+	n := m.Graph.Nodes[at]
+	filters, maps, strides := facts[n.input(1)].shape, facts[n.Outputs[0]].shape, n.Ints("strides")
+	if len(filters) != 4 || len(maps) != 4 || len(strides) != 2 || strides[0] < 2 ||
+		filters[2] != Fixed(strides[0]) || filters[3] != Fixed(strides[1]) || !maps[2].Known() || !maps[3].Known() {
+		return 0
+	}
+	return maps[2].Size * maps[3].Size
+}
+
+// tokenVector cuts a model at its tokens and makes the class token, or the mean of the patches, its only output.
+func tokenVector(m *Model, name string) (*Model, string, error) {
+	at, err := chosen(m, name)
+	if err != nil {
+		return nil, "", err
+	}
+	cut, err := Cut(m, at)
+	if err != nil || name == PooledTokens {
+		return cut, at, err
+	}
+	facts := infer(m)
+	n, all := patches(m, facts), facts[at].shape[1]
+	b := Extend(cut)
+	output := b.Fresh("features")
+	switch {
+	case name == ClassToken && n > 0 && all.Known() && all.Size <= n:
+		return nil, "", fmt.Errorf("graph: %q: found %d tokens in %q for %d patches, expected a class token before them: ask for %s or %s",
+			name, all.Size, at, n, MeanOfTokens, PooledTokens)
+	case name == ClassToken:
+		b.NodeTo(output, "Gather", []string{at, b.Constant(NewTensor("first_token", []int64{0}))}, Int("axis", 1))
+	case n == 0:
+		return nil, "", fmt.Errorf("graph: %q: found no convolution that cuts the picture into patches of known number, expected one to tell "+
+			"patches from other tokens: ask for %s or %s", name, ClassToken, PooledTokens)
+	case all.Known() && all.Size < n:
+		return nil, "", fmt.Errorf("graph: %q: found %d tokens in %q for %d patches, expected one for each: ask for %s",
+			name, all.Size, at, n, PooledTokens)
+	default:
+		b.meanOfLast(output, at, n)
+	}
+	b.SetOutputs(output)
+	return b.Model(), output, nil
+}
+
+// meanOfLast averages the last n of a tensor's axis 1, written as the model's operator set has it.
+func (b *Builder) meanOfLast(output, tensor string, n int64) {
+	axis := func(name string, v int64) string { return b.Constant(NewTensor(name, []int64{v}, 1)) }
+	var last string
+	if b.Opset() < 10 {
+		last = b.Node("Slice", []string{tensor}, Ints("axes", 1), Ints("starts", -n), Ints("ends", math.MaxInt64))
+	} else {
+		last = b.Node("Slice", []string{tensor, axis("first_patch", -n), axis("end", math.MaxInt64), axis("tokens_axis", 1)})
+	}
+	if b.Opset() < 18 {
+		b.NodeTo(output, "ReduceMean", []string{last}, Ints("axes", 1), Int("keepdims", 0))
+		return
+	}
+	b.NodeTo(output, "ReduceMean", []string{last, axis("mean_axis", 1)}, Int("keepdims", 0))
+}
