@@ -234,5 +234,10 @@ func Candidates(m *Model, limit int) []*ValueInfo {
 // otherCount reports whether a size is certainly not that of the images in a batch.
 func otherCount(m *Model, d Dim) bool {
 	inputs := m.Graph.DataInputs()
-	return (d.Known() || d.Name != "") && len(inputs) == 1 && len(inputs[0].Shape) > 0 && d != inputs[0].Shape[0]
+	if len(inputs) != 1 || len(inputs[0].Shape) == 0 {
+		return false
+	}
+	n := inputs[0].Shape[0]
+	told := func(d Dim) bool { return d.Known() || d.Name != "" }
+	return told(d) && told(n) && !d.same(n)
 }

@@ -1,0 +1,30 @@
+package models
+
+import "winnow/backbone"
+
+// presets are the ways to prepare images that --preset names.
+var presets = map[string]backbone.Preprocessing{
+	// ImageNet as torchvision, timm and most of the ONNX zoo have it.
+	"imagenet": {Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255,
+		Mean: [3]float32{0.485, 0.456, 0.406}, Std: [3]float32{0.229, 0.224, 0.225}},
+	// ImageNet as Caffe had it: bytes as they are, blue first, one mean a channel.
+	"caffe": {Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "BGR", Scale: 1,
+		Mean: [3]float32{104, 117, 123}, Std: [3]float32{1, 1, 1}},
+	// BN-Inception as the metric-learning papers take it, from Caffe: another mean for red.
+	"bn-inception": {Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "BGR", Scale: 1,
+		Mean: [3]float32{104, 117, 128}, Std: [3]float32{1, 1, 1}},
+	// DINOv2's evaluation: ImageNet's means, cubic interpolation.
+	"dinov2": {Resize: 256, Crop: 224, Interpolation: "bicubic", Channels: "RGB", Scale: 1. / 255,
+		Mean: [3]float32{0.485, 0.456, 0.406}, Std: [3]float32{0.229, 0.224, 0.225}},
+	// CLIP's image encoders.
+	"clip": {Resize: 224, Crop: 224, Interpolation: "bicubic", Channels: "RGB", Scale: 1. / 255,
+		Mean: [3]float32{0.48145466, 0.4578275, 0.40821073}, Std: [3]float32{0.26862954, 0.26130258, 0.27577711}},
+	// Values from -1 to 1, as TensorFlow's Inception models and many vision transformers have it.
+	"inception": {Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255,
+		Mean: [3]float32{0.5, 0.5, 0.5}, Std: [3]float32{0.5, 0.5, 0.5}},
+	// Values from 0 to 1.
+	"unit": {Resize: 256, Crop: 224, Interpolation: "bilinear", Channels: "RGB", Scale: 1. / 255, Std: [3]float32{1, 1, 1}},
+	// One grey channel from -2 to 2, as glyphnet has it.
+	"grey": {Resize: 32, Exact: true, Crop: 32, Interpolation: "bilinear", Channels: "L", Scale: 1. / 255,
+		Mean: [3]float32{0.5, 0.5, 0.5}, Std: [3]float32{0.25, 0.25, 0.25}},
+}
