@@ -12,9 +12,11 @@ import (
 )
 
 // Photographs of ImageNet through the registry's own entries, run to their 1000 classes: the images found among
-// the first one and five are as many as another implementation of decoding, preprocessing and network finds
-// (provenance of the reference assets), give or take one picture between two classes: JPEG decoders differ by a
-// grey value here and there. With red and blue exchanged they are fewer.
+// the first one and five are as many as PIL's decoding and another implementation of preprocessing and network find
+// (provenance of the reference assets), but for one photograph: of ILSVRC2012_val_00029870 SqueezeNet's fifth and sixth
+// logits are 14.6279 and 14.6266 there, and the grey values by which the standard library's inverse cosine transform
+// differs from libjpeg's, three hundredths on average, put the right class sixth. With red and blue exchanged far
+// fewer are found.
 func TestExtractRecognizes(t *testing.T) {
 	needRuntime(t)
 	photos, err := zip.OpenReader(reference.Asset(t, "data/imagenette-val-sample.zip"))
@@ -32,7 +34,8 @@ func TestExtractRecognizes(t *testing.T) {
 	s.unpack(t, &photos.Reader, 20)
 	t.Setenv("WINNOW_MODELS", filepath.Join(dir, "models.json"))
 	t.Setenv("WINNOW_MODEL_DIRS", filepath.Dir(reference.Asset(t, "models/squeezenet1.1.onnx")))
-	recognized := func(out, model string, more ...string) (top1, top5 int) {
+	const near = "ILSVRC2012_val_00029870.JPEG"
+	recognized := func(out, model string, more ...string) (top1, top5 int, nearMissed bool) {
 		out = filepath.Join(dir, out)
 		s.call(t, append([]string{"extract", "--manifest", s.manifest, "--root", s.images, "--model", model, "--output", "logits", "--resize", "0", "--out", out}, more...)...)
 		store, err := features.Open(out)
@@ -55,16 +58,22 @@ func TestExtractRecognizes(t *testing.T) {
 			}
 			if better < 5 {
 				top5++
+			} else if path.Base(p) == near {
+				nearMissed = true
 			}
 		}
-		return top1, top5
+		return top1, top5, nearMissed
 	}
 	for model, want := range map[string][2]int{"googlenet-bvlc": {131, 184}, "squeezenet1.1": {108, 156}} {
-		if top1, top5 := recognized(model, model); max(top1-want[0], want[0]-top1, top5-want[1], want[1]-top5) > 1 {
+		top1, top5, nearMissed := recognized(model, model)
+		if model == "squeezenet1.1" && nearMissed {
+			want[1]--
+		}
+		if top1 != want[0] || top5 != want[1] {
 			t.Errorf("%s: found %d among the first one and %d among the first five, expected %v of 200", model, top1, top5, want)
 		}
 	}
-	if top1, _ := recognized("exchanged", "squeezenet1.1", "--channels", "BGR"); top1 > 100 {
+	if top1, _, _ := recognized("exchanged", "squeezenet1.1", "--channels", "BGR"); top1 > 100 {
 		t.Errorf("with red and blue exchanged: found %d, expected fewer than 108", top1)
 	}
 }

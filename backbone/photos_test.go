@@ -1,0 +1,161 @@
+package backbone_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"image"
+	"image/jpeg"
+	"io"
+	"math"
+	"os"
+	"testing"
+
+	"winnow/backbone"
+	"winnow/internal/reference"
+)
+
+// photos are what PIL and torchvision show of real photographs (testdata/photos).
+type photos struct {
+	Ways map[string]struct {
+		Resize, Crop  int
+		Interpolation string
+	}
+	Photos []struct {
+		Archive, Name string
+		Ways          map[string]struct {
+			Sums   [3]int // of each channel over all pixels
+			Pixels string // of some, RGB, base64
+		}
+	}
+}
+
+// seenPhotos reads the numbers, and the photographs themselves from the reference assets.
+func seenPhotos(t testing.TB) (p photos, files map[string][]byte) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/photos/photos.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &p); err != nil || len(p.Photos) != 24 || len(p.Ways) != 4 {
+		t.Fatalf("%d photographs, %d ways, %v", len(p.Photos), len(p.Ways), err)
+	}
+	archives := map[string]*zip.ReadCloser{}
+	files = map[string][]byte{}
+	for _, photo := range p.Photos {
+		z := archives[photo.Archive]
+		if z == nil {
+			if z, err = zip.OpenReader(reference.Asset(t, "data/"+photo.Archive+".zip")); err != nil {
+				t.Fatal(err)
+			}
+			defer z.Close()
+			archives[photo.Archive] = z
+		}
+		f, err := z.Open(photo.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if files[photo.Name], err = io.ReadAll(f); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+	return p, files
+}
+
+// shown is what a network sees of a picture, as bytes in the order row, column, RGB.
+func shown(t testing.TB, img image.Image, p backbone.Preprocessing) []byte {
+	t.Helper()
+	p.Channels, p.Scale, p.Std = "RGB", 1, [3]float32{1, 1, 1}
+	planes := make([]float32, p.Size())
+	if err := backbone.Preprocess(planes, img, p); err != nil {
+		t.Fatal(err)
+	}
+	n := p.Crop * p.Crop
+	out := make([]byte, 3*n)
+	for i := range n {
+		for c := range 3 {
+			out[3*i+c] = byte(planes[c*n+i])
+		}
+	}
+	return out
+}
+
+// farFromPIL compares pictures with what PIL shows, each way on its own: the mean absolute difference of the pixels
+// that are recorded, the largest, and the largest difference of a channel's mean over all pixels.
+func farFromPIL(t testing.TB, decode func([]byte) (image.Image, error)) (mean map[string]float64, most int, shift float64) {
+	t.Helper()
+	p, files := seenPhotos(t)
+	mean, count := map[string]float64{}, map[string]int{}
+	for _, photo := range p.Photos {
+		img, err := decode(files[photo.Name])
+		if err != nil {
+			t.Fatalf("%s: %v", photo.Name, err)
+		}
+		for name, way := range p.Ways {
+			pix := shown(t, img, backbone.Preprocessing{Resize: way.Resize, Crop: way.Crop, Interpolation: way.Interpolation})
+			want, err := base64.StdEncoding.DecodeString(photo.Ways[name].Pixels)
+			if err != nil || len(want) != 3*128 {
+				t.Fatalf("%s: %d bytes, %v", photo.Name, len(want), err)
+			}
+			n, sums := len(pix)/3, [3]int{}
+			for i, v := range pix {
+				sums[i%3] += int(v)
+			}
+			for c, sum := range photo.Ways[name].Sums {
+				shift = max(shift, math.Abs(float64(sums[c]-sum))/float64(n))
+			}
+			for i, v := range want {
+				d := int(pix[7919*(i/3)%n*3+i%3]) - int(v)
+				d = max(d, -d)
+				mean[name] += float64(d)
+				count[name]++
+				most = max(most, d)
+			}
+		}
+	}
+	for name := range mean {
+		mean[name] /= float64(count[name])
+	}
+	return mean, most, shift
+}
+
+// Of real photographs a network sees what PIL and torchvision would show it, whichever way they are prepared: on
+// average to a tenth of a grey value, and no channel is brighter or darker by more.
+func TestPhotosAsPIL(t *testing.T) {
+	mean, most, shift := farFromPIL(t, func(data []byte) (image.Image, error) { return backbone.Decode(data, backbone.DecodeOptions{}) })
+	t.Logf("mean %v, most %d, shift of a channel %.4f", mean, most, shift)
+	for name, m := range mean {
+		if m > 0.1 {
+			t.Errorf("%s: differs by %.3f on average", name, m)
+		}
+	}
+	if most > 4 || shift > 0.1 {
+		t.Errorf("differs by %d at most, a channel's mean by %.3f", most, shift)
+	}
+}
+
+// The comparison notices chroma that is repeated instead of interpolated, as the standard library has it.
+func TestPhotosSeeRepeatedChroma(t *testing.T) {
+	mean, _, _ := farFromPIL(t, func(data []byte) (image.Image, error) {
+		img, err := jpeg.Decode(bytes.NewReader(data))
+		if err != nil {
+			return nil, err
+		}
+		b := img.Bounds()
+		rgb := image.NewNRGBA(b)
+		for y := b.Min.Y; y < b.Max.Y; y++ {
+			for x := b.Min.X; x < b.Max.X; x++ {
+				rgb.Set(x, y, img.At(x, y))
+			}
+		}
+		return rgb, nil
+	})
+	t.Logf("mean %v", mean)
+	for name, m := range mean {
+		if m < 0.3 {
+			t.Errorf("%s: repeated chroma differs by %.3f only", name, m)
+		}
+	}
+}
