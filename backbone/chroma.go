@@ -143,7 +143,7 @@ type colours struct {
 	clip   [1024]byte // of a value raised by 256
 }
 
-var jfif = newColours()
+var jfifColours = newColours()
 
 func newColours() *colours {
 	t := new(colours)
@@ -165,7 +165,7 @@ func toRGB(dst, luma []byte, uv []uint32) {
 	const lanes, mask = 1<<48 | 1<<32 | 1, 1023
 	uv = uv[:len(luma)]
 	dst = dst[:3*len(luma)]
-	t := jfif
+	t := jfifColours
 	for i, y := range luma {
 		c := uv[i]
 		v := t.cb[uint8(c)] + t.cr[uint8(c>>16)] + uint64(y)*lanes

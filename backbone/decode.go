@@ -48,7 +48,7 @@ func formats() [5]format {
 		return len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP"
 	}
 	return [5]format{
-		{"jpeg", prefix("\xff\xd8\xff"), jpeg.DecodeConfig, whole(jpeg.Decode)},
+		{"jpeg", prefix("\xff\xd8\xff"), jpeg.DecodeConfig, decodeJPEG},
 		{"png", prefix("\x89PNG\r\n\x1a\n"), png.DecodeConfig, whole(png.Decode)},
 		{"gif", prefix("GIF87a", "GIF89a"), gif.DecodeConfig, firstFrame},
 		{"bmp", prefix("BM"), bmp.DecodeConfig, whole(bmp.Decode)},

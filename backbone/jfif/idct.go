@@ -1,0 +1,74 @@
+package jfif
+
+// The inverse cosine transform of 8×8 coefficients (A.3.3) by the factorisation of Loeffler, Ligtenberg and Moschytz,
+// with libjpeg's ("islow") integers: constants have 13 fractional bits, the results of the columns 2, and each sum is
+// rounded half up where bits are dropped. Any other order of operations gives other bits.
+//
+// Source: Loeffler, Ligtenberg, Moschytz, Practical fast 1-D DCT algorithms with 11 multiplications, ICASSP 1989, figure 1.
+const (
+	fractional = 13
+	between    = 2
+
+	// Cosines of k·π/16 and their sums, times 2¹³: c_k = √2·cos(k·π/16).
+	c6          = 4433  // 0.541196100
+	c2MinusC6   = 6270  // 0.765366865
+	c2PlusC6    = 15137 // 1.847759065
+	c3          = 9633  // 1.175875602
+	c3MinusC7   = 7373  // 0.899976223, c7 with its sign
+	c3PlusC1    = 20995 // 2.562915447
+	c5PlusC3    = 16069 // 1.961570560
+	c3MinusC5   = 3196  // 0.390180644
+	sumOf7      = 2446  // 0.298631336
+	sumOf5      = 16819 // 2.053119869
+	sumOf3      = 25172 // 3.072711026
+	sumOf1      = 12299 // 1.501321110
+	columnShift = fractional - between
+	rowShift    = fractional + between + 3
+)
+
+// idct writes the samples of a block, 128 added and within 0 … 255, into eight rows of dst.
+func idct(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
+	var work [64]int32
+	for x := range 8 {
+		in := func(y int) int32 { return int32(coefs[8*y+x]) * quant[8*y+x] }
+		if coefs[8+x]|coefs[16+x]|coefs[24+x]|coefs[32+x]|coefs[40+x]|coefs[48+x]|coefs[56+x] == 0 {
+			v := in(0) << between
+			for y := range 8 {
+				work[8*y+x] = v
+			}
+			continue
+		}
+		even, odd := eight(in(0), in(1), in(2), in(3), in(4), in(5), in(6), in(7), 1<<(columnShift-1))
+		for y := range 4 {
+			work[8*y+x] = (even[y] + odd[y]) >> columnShift
+			work[8*(7-y)+x] = (even[y] - odd[y]) >> columnShift
+		}
+	}
+	for y := range 8 {
+		w := (*[8]int32)(work[8*y:])
+		out := (*[8]byte)(dst[y*stride:])
+		even, odd := eight(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], 1<<(rowShift-1))
+		for x := range 4 {
+			out[x] = sample((even[x] + odd[x]) >> rowShift)
+			out[7-x] = sample((even[x] - odd[x]) >> rowShift)
+		}
+	}
+}
+
+// eight transforms eight numbers: the results are even+odd, from the first on, and even-odd, from the last back; half is
+// added for the rounding.
+func eight(x0, x1, x2, x3, x4, x5, x6, x7, half int32) (even, odd [4]int32) {
+	z := (x2 + x6) * c6
+	t2, t3 := z-x6*c2PlusC6, z+x2*c2MinusC6
+	t0, t1 := (x0+x4)<<fractional+half, (x0-x4)<<fractional+half
+	even = [4]int32{t0 + t3, t1 + t2, t1 - t2, t0 - t3}
+
+	z5 := (x7 + x3 + x5 + x1) * c3
+	z1, z2 := -(x7+x1)*c3MinusC7, -(x5+x3)*c3PlusC1
+	z3, z4 := z5-(x7+x3)*c5PlusC3, z5-(x5+x1)*c3MinusC5
+	odd = [4]int32{x1*sumOf1 + z1 + z4, x3*sumOf3 + z2 + z3, x5*sumOf5 + z2 + z4, x7*sumOf7 + z1 + z3}
+	return even, odd
+}
+
+// sample is a number as a byte.
+func sample(v int32) byte { return byte(min(max(v+128, 0), 255)) }

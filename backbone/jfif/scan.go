@@ -1,0 +1,248 @@
+package jfif
+
+import "slices"
+
+// natural is the place, row by row, of the k-th coefficient in the order of the file (figure A.6). Damaged data may ask
+// for up to 15 more, which are never used.
+var natural = [80]byte{
+	0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
+	35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
+	63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63,
+}
+
+// pass is what one scan adds: coefficients from to last, shifted by low bits; refine: one bit more of them (G.1.1.1).
+type pass struct {
+	from, last int
+	refine     bool
+	low        int
+}
+
+// scan reads a scan's header (B.2.3) and its data.
+func (d *decoder) scan(s []byte) bool {
+	n := int(s[0])
+	if d.comps == nil || n < 1 || n > len(d.comps) || len(s) != 4+2*n {
+		return false
+	}
+	p := pass{int(s[1+2*n]), int(s[2+2*n]), s[3+2*n]>>4 > 0, int(s[3+2*n] & 15)}
+	if d.progressive {
+		if p.last > 63 || p.from > p.last || p.low > 13 || p.from == 0 && p.last != 0 || p.from > 0 && n > 1 ||
+			p.refine && int(s[3+2*n]>>4) != p.low+1 {
+			return false
+		}
+	} else if p != (pass{last: 63}) {
+		return false
+	}
+	var list []*component
+	for i := range n {
+		at := slices.IndexFunc(d.comps, func(c component) bool { return c.id == s[1+2*i] })
+		if at < 0 || slices.Contains(list, &d.comps[at]) || s[2+2*i]>>4 > 3 || s[2+2*i]&15 > 3 {
+			return false
+		}
+		c := &d.comps[at]
+		c.dcTable, c.acTable = &d.huffmans[0][s[2+2*i]>>4], &d.huffmans[1][s[2+2*i]&15]
+		if p.from == 0 && !p.refine && !c.dcTable.known || p.last > 0 && !c.acTable.known ||
+			!d.progressive && (c.scanned || !d.quantKnown[c.quant]) || d.progressive && p.from > 0 && !c.scanned {
+			return false
+		}
+		list = append(list, c)
+	}
+	for _, c := range list {
+		c.scanned = true
+	}
+	return d.units(list, p)
+}
+
+// units reads the data of a scan unit by unit: one block of a single plane, or the blocks of all planes that cover
+// the same pixels (A.2).
+func (d *decoder) units(list []*component, p pass) bool {
+	across, down := list[0].wide, list[0].high
+	if len(list) > 1 {
+		across, down = over(d.w, 8*d.hmax), over(d.h, 8*d.vmax)
+	}
+	d.restarted(list)
+	left, next := d.restart, byte(0)
+	var block [64]int16
+	for y := range down {
+		for x := range across {
+			if d.restart > 0 && left == 0 {
+				if !d.byteEnd() || d.data[d.pos] != 0xff || d.data[d.pos+1] != rst0+next {
+					return false
+				}
+				d.pos += 2
+				d.restarted(list)
+				left, next = d.restart, (next+1)%8
+			}
+			left--
+			if len(list) == 1 {
+				if !d.block(list[0], x, y, p, &block) {
+					return false
+				}
+				continue
+			}
+			for _, c := range list {
+				for i := range int(c.h) * int(c.v) {
+					if !d.block(c, x*int(c.h)+i%int(c.h), y*int(c.v)+i/int(c.h), p, &block) {
+						return false
+					}
+				}
+			}
+		}
+		if d.overrun() {
+			return false
+		}
+	}
+	return d.blocksToSkip == 0 && d.byteEnd()
+}
+
+// restarted forgets what is behind.
+func (d *decoder) restarted(list []*component) {
+	d.bits, d.count, d.padded, d.blocksToSkip = 0, 0, 0, 0
+	for _, c := range list {
+		c.dc = 0
+	}
+}
+
+// block reads what a scan has of one block.
+func (d *decoder) block(c *component, x, y int, p pass, buffer *[64]int16) bool {
+	if !d.progressive {
+		*buffer = [64]int16{}
+		if !d.sequential(c, buffer) {
+			return false
+		}
+		d.transform(c, x, y, buffer)
+		return true
+	}
+	b := &c.coefs[y*c.stride+x]
+	switch {
+	case p.from == 0 && p.refine:
+		d.fill()
+		b[0] |= int16(d.take(1) << p.low)
+	case p.from == 0:
+		d.fill()
+		c.dc += d.number(int(d.value(c.dcTable)))
+		b[0] = int16(c.dc << p.low)
+	case p.refine:
+		return d.refined(c, b, p)
+	default:
+		return d.first(c, b, p)
+	}
+	return true
+}
+
+// sequential reads a whole block (F.2.2).
+func (d *decoder) sequential(c *component, b *[64]int16) bool {
+	if d.count < 32 {
+		d.fill()
+	}
+	c.dc += d.number(int(d.value(c.dcTable)))
+	b[0] = int16(c.dc)
+	t := c.acTable
+	for k := 1; k < 64; k++ {
+		if d.count < 32 {
+			d.fill()
+		}
+		v := int(d.value(t))
+		size := v & 15
+		if size == 0 {
+			if v != 0xf0 { // the rest is zero
+				break
+			}
+			k += 15
+			continue
+		}
+		k += v >> 4
+		b[natural[k]] = int16(d.number(size))
+		if k > 63 {
+			return false
+		}
+	}
+	return true
+}
+
+// first reads some coefficients of a block for the first time (G.1.2.2).
+func (d *decoder) first(c *component, b *[64]int16, p pass) bool {
+	if d.blocksToSkip > 0 {
+		d.blocksToSkip--
+		return true
+	}
+	for k := p.from; k <= p.last; k++ {
+		d.fill()
+		v := int(d.value(c.acTable))
+		run, size := v>>4, v&15
+		if size == 0 {
+			if run < 15 {
+				d.blocksToSkip = 1<<run - 1 + int(d.take(run))
+				break
+			}
+			k += 15
+			continue
+		}
+		k += run
+		if k > p.last {
+			return false
+		}
+		b[natural[k]] = int16(d.number(size) << p.low)
+	}
+	return true
+}
+
+// refined reads one bit more of the coefficients that are not zero, and those that become one (G.1.2.3).
+func (d *decoder) refined(c *component, b *[64]int16, p pass) bool {
+	bit := int16(1) << p.low
+	k := p.from
+	for d.blocksToSkip == 0 && k <= p.last {
+		d.fill()
+		v := int(d.value(c.acTable))
+		run, size := v>>4, v&15
+		fresh := int16(0)
+		switch {
+		case size > 1:
+			return false
+		case size == 1:
+			if fresh = bit; d.take(1) == 0 {
+				fresh = -bit
+			}
+		case run < 15:
+			d.blocksToSkip = 1<<run + int(d.take(run))
+			continue
+		}
+		if k = d.correct(b, k, p.last, run, bit); fresh != 0 {
+			if k > p.last {
+				return false
+			}
+			b[natural[k]] = fresh
+		}
+		k++
+	}
+	if d.blocksToSkip > 0 {
+		d.correct(b, k, p.last, 64, bit)
+		d.blocksToSkip--
+	}
+	return true
+}
+
+// correct reads a bit for each coefficient from k on that is not zero, and stops at the zero after so many zeros.
+func (d *decoder) correct(b *[64]int16, k, last, zeros int, bit int16) int {
+	for ; k <= last; k++ {
+		at := &b[natural[k]]
+		if *at == 0 {
+			if zeros == 0 {
+				break
+			}
+			zeros--
+			continue
+		}
+		if d.count < 1 {
+			d.fill()
+		}
+		if d.take(1) == 0 || *at&bit != 0 {
+			continue
+		}
+		if *at > 0 {
+			*at += bit
+		} else {
+			*at -= bit
+		}
+	}
+	return k
+}
