@@ -65,8 +65,8 @@ func difference(a, b []byte) (mean float64, most int) {
 	return mean, most
 }
 
-// TestDecodeAsPIL compares pixels with PIL's. Lossless files agree to the byte; in JPEG the inverse cosine
-// transforms of libjpeg and the standard library round differently, by one, rarely by three.
+// TestDecodeAsPIL compares pixels with PIL's: they agree to the byte, but for JPEG in CMYK, which the standard library
+// decodes, with an inverse cosine transform that rounds otherwise.
 func TestDecodeAsPIL(t *testing.T) {
 	names, err := filepath.Glob("testdata/pil/*.*.png")
 	if err != nil || len(names) < 25 {
@@ -84,9 +84,9 @@ func TestDecodeAsPIL(t *testing.T) {
 				t.Fatalf("size %v, expected %d×%d", b, w, h)
 			}
 			mean, most := difference(rgbOf(img), want)
-			if strings.HasSuffix(file, ".jpg") {
+			if strings.HasSuffix(file, "cmyk.jpg") {
 				t.Logf("mean %.3f, most %d", mean, most)
-				if mean > 0.1 || most > 3 {
+				if mean > 0.1 || most > 1 {
 					t.Errorf("differs from PIL by %.3f on average, %d at most", mean, most)
 				}
 			} else if most != 0 {

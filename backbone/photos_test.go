@@ -3,13 +3,18 @@ package backbone_test
 import (
 	"archive/zip"
 	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"image"
 	"image/jpeg"
 	"io"
 	"math"
 	"os"
+	"path"
+	"slices"
+	"strings"
 	"testing"
 
 	"winnow/backbone"
@@ -28,6 +33,10 @@ type photos struct {
 			Sums   [3]int // of each channel over all pixels
 			Pixels string // of some, RGB, base64
 		}
+	}
+	Whole map[string]struct { // of each archive
+		Every, Count int
+		SHA256       string // of the pixels of so many photographs
 	}
 }
 
@@ -121,18 +130,55 @@ func farFromPIL(t testing.TB, decode func([]byte) (image.Image, error)) (mean ma
 	return mean, most, shift
 }
 
-// Of real photographs a network sees what PIL and torchvision would show it, whichever way they are prepared: on
-// average to a tenth of a grey value, and no channel is brighter or darker by more.
+// Of real photographs a network sees what PIL and torchvision would show it, to the bit, whichever way they are
+// prepared.
 func TestPhotosAsPIL(t *testing.T) {
 	mean, most, shift := farFromPIL(t, func(data []byte) (image.Image, error) { return backbone.Decode(data, backbone.DecodeOptions{}) })
 	t.Logf("mean %v, most %d, shift of a channel %.4f", mean, most, shift)
-	for name, m := range mean {
-		if m > 0.1 {
-			t.Errorf("%s: differs by %.3f on average", name, m)
-		}
+	if len(mean) != 4 || most > 0 || shift > 0 {
+		t.Errorf("differs by %v on average, %d at most, a channel's mean by %.3f", mean, most, shift)
 	}
-	if most > 4 || shift > 0.1 {
-		t.Errorf("differs by %d at most, a channel's mean by %.3f", most, shift)
+}
+
+// All pixels of the archives' photographs, of every tenth at least, are PIL's.
+func TestArchivesAsPIL(t *testing.T) {
+	p, _ := seenPhotos(t)
+	if len(p.Whole) != 2 {
+		t.Fatalf("found %d archives, expected 2", len(p.Whole))
+	}
+	for name, want := range p.Whole {
+		z, err := zip.OpenReader(reference.Asset(t, "data/"+name+".zip"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer z.Close()
+		slices.SortFunc(z.File, func(a, b *zip.File) int { return strings.Compare(a.Name, b.Name) })
+		sum, found, seen := sha256.New(), 0, 0
+		for _, f := range z.File {
+			if ext := strings.ToLower(path.Ext(f.Name)); ext != ".jpg" && ext != ".jpeg" {
+				continue
+			}
+			if found++; (found-1)%want.Every != 0 {
+				continue
+			}
+			r, err := f.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := io.ReadAll(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			img, err := backbone.Decode(data, backbone.DecodeOptions{})
+			if err != nil {
+				t.Fatalf("%s: %v", f.Name, err)
+			}
+			sum.Write(shown(t, img, backbone.Preprocessing{Crop: 224, Interpolation: "bilinear"}))
+			seen++
+		}
+		if got := hex.EncodeToString(sum.Sum(nil)); got != want.SHA256 || seen != want.Count {
+			t.Errorf("%s: %d photographs with sha256 %s, expected %d with %s", name, seen, got, want.Count, want.SHA256)
+		}
 	}
 }
 

@@ -156,7 +156,7 @@ func (d *decoder) frame(s []byte, progressive bool) bool {
 	}
 	d.progressive = progressive
 	d.h, d.w = int(binary.BigEndian.Uint16(s[1:])), int(binary.BigEndian.Uint16(s[3:]))
-	if d.w == 0 || d.h == 0 {
+	if d.w == 0 || d.h == 0 || over(d.w, 8)*over(d.h, 8) > 8*len(d.data) { // each block takes a bit at least
 		return false
 	}
 	d.comps = make([]component, n)

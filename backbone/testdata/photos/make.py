@@ -10,9 +10,10 @@ and models/mobilenetv2-features.onnx. The networks are evaluated here, node by n
 
 Of each photograph and way to prepare it: the sum of each channel over all pixels, and 128 pixels, RGB, base64: number k
 is at (7919·k) mod side² in row-major order. Of each network every fourth number of the features, float32 little-endian,
-base64.
+base64. At the end the sha256 of all pixels of every tenth photograph of each archive (of all with a second argument 1),
+RGB, in the order of their names.
 """
-import base64, io, json, sys, zipfile
+import base64, hashlib, io, json, sys, zipfile
 import numpy as np, onnx, torch
 import torch.nn.functional as F
 from onnx import numpy_helper
@@ -83,12 +84,25 @@ def text(array):
 
 
 def chosen(archive, n):
-    """n pictures spread over the archive."""
+    """n pictures spread over the archive, or all."""
     names = sorted(k for k in archive.namelist() if k.lower().endswith((".jpg", ".jpeg")))
-    return [names[i * len(names) // n] for i in range(n)]
+    return names if n is None else [names[i * len(names) // n] for i in range(n)]
 
 
-def main(assets):
+def pixels(assets, every):
+    """The hash of the pixels of whole archives."""
+    found = {}
+    for data in ("imagenette-val-sample", "cub200-2010-224px"):
+        with zipfile.ZipFile(f"{assets}/data/{data}.zip") as archive:
+            names = chosen(archive, None)[::every]
+            h = hashlib.sha256()
+            for name in names:
+                h.update(np.asarray(Image.open(io.BytesIO(archive.read(name))).convert("RGB")).tobytes())
+            found[data] = {"every": every, "count": len(names), "sha256": h.hexdigest()}
+    return found
+
+
+def main(assets, every=10):
     googlenet, mobilenet = (Network(f"{assets}/models/{m}.onnx") for m in ("googlenet-bvlc", "mobilenetv2-features"))
     normal = T.Compose([T.ToTensor(), T.Normalize([0.485, 0.456, 0.406], [0.229, 0.224, 0.225])])
     photos = []
@@ -108,8 +122,8 @@ def main(assets):
                         z = (googlenet if net == "googlenet-bvlc" else mobilenet)(x[None], "features").numpy().reshape(-1)
                         entry["features"][net] = text(z[::EVERY].astype("<f4"))
                 photos.append(entry)
-    json.dump({"ways": {w: dict(zip(("resize", "crop", "interpolation"), v)) for w, v in WAYS.items()}, "photos": photos}, sys.stdout, indent=1)
+    json.dump({"ways": {w: dict(zip(("resize", "crop", "interpolation"), v)) for w, v in WAYS.items()}, "photos": photos, "whole": pixels(assets, every)}, sys.stdout, indent=1)
     print()
 
 
-main(sys.argv[1])
+main(sys.argv[1], *map(int, sys.argv[2:]))
