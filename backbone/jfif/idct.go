@@ -38,37 +38,42 @@ func idct(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
 			}
 			continue
 		}
-		even, odd := eight(in(0), in(1), in(2), in(3), in(4), in(5), in(6), in(7), 1<<(columnShift-1))
-		for y := range 4 {
-			work[8*y+x] = (even[y] + odd[y]) >> columnShift
-			work[8*(7-y)+x] = (even[y] - odd[y]) >> columnShift
-		}
+		y0, y1, y2, y3, y4, y5, y6, y7 := eight(in(0), in(1), in(2), in(3), in(4), in(5), in(6), in(7), 1<<(columnShift-1))
+		work[x], work[8+x], work[16+x], work[24+x] = y0>>columnShift, y1>>columnShift, y2>>columnShift, y3>>columnShift
+		work[32+x], work[40+x], work[48+x], work[56+x] = y4>>columnShift, y5>>columnShift, y6>>columnShift, y7>>columnShift
 	}
 	for y := range 8 {
 		w := (*[8]int32)(work[8*y:])
 		out := (*[8]byte)(dst[y*stride:])
-		even, odd := eight(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], 1<<(rowShift-1))
-		for x := range 4 {
-			out[x] = sample((even[x] + odd[x]) >> rowShift)
-			out[7-x] = sample((even[x] - odd[x]) >> rowShift)
+		if w[1]|w[2]|w[3]|w[4]|w[5]|w[6]|w[7] == 0 {
+			v := sample((w[0] + 1<<(rowShift-fractional-1)) >> (rowShift - fractional))
+			*out = [8]byte{v, v, v, v, v, v, v, v}
+			continue
 		}
+		x0, x1, x2, x3, x4, x5, x6, x7 := eight(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], 1<<(rowShift-1))
+		out[0], out[1], out[2], out[3] = sample(x0>>rowShift), sample(x1>>rowShift), sample(x2>>rowShift), sample(x3>>rowShift)
+		out[4], out[5], out[6], out[7] = sample(x4>>rowShift), sample(x5>>rowShift), sample(x6>>rowShift), sample(x7>>rowShift)
 	}
 }
 
-// eight transforms eight numbers: the results are even+odd, from the first on, and even-odd, from the last back; half is
-// added for the rounding.
-func eight(x0, x1, x2, x3, x4, x5, x6, x7, half int32) (even, odd [4]int32) {
+// eight transforms eight numbers, times 2¹³; half is added for the rounding that comes.
+func eight(x0, x1, x2, x3, x4, x5, x6, x7, half int32) (y0, y1, y2, y3, y4, y5, y6, y7 int32) {
 	z := (x2 + x6) * c6
 	t2, t3 := z-x6*c2PlusC6, z+x2*c2MinusC6
 	t0, t1 := (x0+x4)<<fractional+half, (x0-x4)<<fractional+half
-	even = [4]int32{t0 + t3, t1 + t2, t1 - t2, t0 - t3}
+	e0, e1, e2, e3 := t0+t3, t1+t2, t1-t2, t0-t3
 
 	z5 := (x7 + x3 + x5 + x1) * c3
-	z1, z2 := -(x7+x1)*c3MinusC7, -(x5+x3)*c3PlusC1
+	z1, z2 := (x7+x1)*c3MinusC7, (x5+x3)*c3PlusC1
 	z3, z4 := z5-(x7+x3)*c5PlusC3, z5-(x5+x1)*c3MinusC5
-	odd = [4]int32{x1*sumOf1 + z1 + z4, x3*sumOf3 + z2 + z3, x5*sumOf5 + z2 + z4, x7*sumOf7 + z1 + z3}
-	return even, odd
+	o0, o1, o2, o3 := x1*sumOf1-z1+z4, x3*sumOf3-z2+z3, x5*sumOf5-z2+z4, x7*sumOf7-z1+z3
+	return e0 + o0, e1 + o1, e2 + o2, e3 + o3, e3 - o3, e2 - o2, e1 - o1, e0 - o0
 }
 
 // sample is a number as a byte.
-func sample(v int32) byte { return byte(min(max(v+128, 0), 255)) }
+func sample(v int32) byte {
+	if v += 128; uint32(v) > 255 {
+		v = ^(v >> 31) & 255
+	}
+	return byte(v)
+}
