@@ -161,14 +161,14 @@ func TestSettings(t *testing.T) {
 	zero := 0.0
 	for want, s := range map[string]Settings{
 		`preset "imagnet": expected one of bn-inception, caffe, clip`: {Preset: "imagnet"},
-		"mean: found 2 numbers":                         {Mean: []float64{1, 2}},
-		"std of channel 0 is 0":                         {Std: []float64{0}},
-		"crop is -1":                                    {Crop: num(-1)},
-		"resize is -1":                                  {Resize: num(-1)},
-		`interpolation is "cubic"`:                      {Interpolation: "cubic"},
-		`channels are "XYZ"`:                            {Channels: "xyz"},
-		"scale is 0":                                    {Scale: &zero},
-		"mean of channel 0 is 1e+09":                    {Mean: []float64{1e9}},
+		"mean: found 2 numbers":      {Mean: []float64{1, 2}},
+		"std of channel 0 is 0":      {Std: []float64{0}},
+		"crop is -1":                 {Crop: num(-1)},
+		"resize is -1":               {Resize: num(-1)},
+		`interpolation is "cubic"`:   {Interpolation: "cubic"},
+		`channels are "XYZ"`:         {Channels: "xyz"},
+		"scale is 0":                 {Scale: &zero},
+		"mean of channel 0 is 1e+09": {Mean: []float64{1e9}},
 	} {
 		if _, err := s.Preprocessing(presets["imagenet"]); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %q", err, want)
