@@ -58,7 +58,7 @@ func showLosses(c *cli.Context) error {
 	if name := c.Args().First(); name != "" {
 		e, err := losses.Find(name)
 		if err != nil {
-			return withHint(err, "winnow losses lists them")
+			return usageError{err}
 		}
 		list = []losses.Entry{e}
 	}

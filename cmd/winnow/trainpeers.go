@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -42,8 +43,8 @@ func openPeers(tc *train.Config, h *head.Head, cfg config.Run, data trainData) (
 
 // methodMisused says which flag is about another method than the one chosen.
 func methodMisused(c *cli.Context, cfg config.Run) error {
-	if cfg.Method == config.Metric {
-		return nil
+	if !slices.Contains(peers.Methods(), cfg.Method) {
+		return nil // another name is found wrong later
 	}
 	for _, flag := range []string{"loss", "filter", "finetune"} {
 		if c.IsSet(flag) {
