@@ -21,7 +21,7 @@ var contrastiveEntry = Entry{
 	Name:     "contrastive",
 	Title:    "Contrastive and memory contrastive loss",
 	Paper:    "PRISM (001)",
-	Equation: "16, against a bank 17",
+	Equation: "Eq. 16; against a bank Eq. 17",
 	Formula:  "1/n Σ_i { Σ_P (1 - s) + Σ_N [s - λ]₊ }",
 	Against:  Both,
 	Settings: []Setting{

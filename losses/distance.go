@@ -15,6 +15,8 @@ const (
 
 var distances = []string{string(l2), string(l2sq), string(cosine)}
 
+const distancesDoc = "√(2 - 2s), 2 - 2s or 1 - s"
+
 // of fills delta with the distances of s, and slope (unless nil) with their derivatives.
 func (m distance) of(delta, slope, s []float64) {
 	delta = delta[:len(s)]

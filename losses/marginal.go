@@ -41,16 +41,16 @@ type line struct{ at, slope float64 }
 var marginalEntry = Entry{
 	Name:     "marginal",
 	Title:    "Marginal loss",
-	Paper:    "000",
-	Equation: "2, mining 28",
+	Paper:    "Le & Odobez (000)",
+	Equation: "Eq. 2, mining Eq. 28",
 	Formula:  "R_{(i,j)} [(d_ij - β) t_ij + α]₊",
 	Against:  Both,
 	Draws:    true,
 	Settings: []Setting{
-		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2, Doc: "on either side of the threshold"},
-		{Name: "beta", Symbol: "β", Default: 1.4, Min: 0, Max: 4, Doc: "the threshold"},
-		{Name: "select", Default: "all", Choices: []string{"all", "random_semihard"}, Doc: "every pair; or every positive pair with one drawn negative of its anchor"},
-		{Name: "reduction", Symbol: "R", Default: "mean", Choices: []string{"mean", "avg_nonzero", "sum"}, Doc: "over the pairs"},
+		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2, Doc: "how far positives are wanted below the threshold and negatives above"},
+		{Name: "beta", Symbol: "β", Default: 1.4, Min: 0, Max: 4, Doc: "threshold of the distance"},
+		{Name: "select", Default: "all", Choices: []string{"all", "random_semihard"}, Doc: "every pair; or every positive pair and with it one negative of its anchor, drawn from d_in < d_ip + α"},
+		overTerms("pairs"),
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		alpha, beta := v.number("margin"), v.number("beta")

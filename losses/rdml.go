@@ -32,15 +32,15 @@ type rdml struct {
 var rdmlEntry = Entry{
 	Name:     "rdml",
 	Title:    "RDML, rescaled hinge",
-	Paper:    "Al-Obaidi et al. 2020; 002",
-	Equation: "baseline of 002",
+	Paper:    "Al-Obaidi et al. 2020; BSPML (002)",
+	Equation: "a baseline of 002, without an equation there",
 	Formula:  "R_{(a,p,n)} (1 - e^{-ηh}) / (1 - e^{-η}),  h = [m + D_ap - D_an]₊",
 	Against:  Both,
 	Settings: []Setting{
 		{Name: "eta", Symbol: "η", Default: 1.0, Min: 1e-4, Max: 100, Doc: "how soon a violated triplet is let go; towards 0 the hinge"},
 		{Name: "margin", Symbol: "m", Default: 1.0, Min: 0, Max: 4, Doc: "by how much the negative must be farther"},
-		{Name: "distance", Symbol: "D", Default: string(l2sq), Choices: distances, Doc: "of unit vectors"},
-		{Name: "reduction", Symbol: "R", Default: "mean", Choices: []string{"mean", "avg_nonzero", "sum"}, Doc: "over the triplets"},
+		{Name: "distance", Symbol: "D", Default: string(l2sq), Choices: distances, Doc: distancesDoc},
+		overTerms("triplets"),
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &rdml{distance: distance(v.word("distance")), eta: v.number("eta"), margin: v.number("margin"), reduce: v.word("reduction")}

@@ -14,13 +14,13 @@ package losses
 var unhingedMarginalEntry = Entry{
 	Name:     "unhinged_marginal",
 	Title:    "Unhinged marginal loss",
-	Paper:    "000",
-	Equation: "31",
+	Paper:    "Le & Odobez (000)",
+	Equation: "Eq. 31",
 	Formula:  "mean_{(i,j)} d_max + (d_ij - β) t_ij + α",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2, Doc: "added to every term"},
-		{Name: "beta", Symbol: "β", Default: 1.4, Min: 0, Max: 4, Doc: "the threshold, which only shifts the value"},
+		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2, Doc: "added to every term; moves the value, not the gradient"},
+		{Name: "beta", Symbol: "β", Default: 1.4, Min: 0, Max: 4, Doc: "threshold of the distance; moves the value, not the gradient"},
 		largestDistance,
 	},
 	New: func(v Values, env Env) (Loss, error) {
@@ -40,8 +40,8 @@ var unhingedMarginalEntry = Entry{
 var auxiliaryPairEntry = Entry{
 	Name:     "auxiliary_pair",
 	Title:    "Auxiliary pair loss",
-	Paper:    "000",
-	Equation: "9, weighted 14-15",
+	Paper:    "Le & Odobez (000)",
+	Equation: "Eq. 9, weighted Eq. 14-15",
 	Formula:  "mean_{(i,j)} w⁺ d_ij for positives, w⁻ (d_max - d_ij) for negatives",
 	Against:  Both,
 	Settings: []Setting{
@@ -59,4 +59,4 @@ var auxiliaryPairEntry = Entry{
 	},
 }
 
-var largestDistance = Setting{Name: "d_max", Default: 2.0, Min: 0, Max: 1e3, Doc: "added to keep the loss above 0: the largest distance there is"}
+var largestDistance = Setting{Name: "d_max", Default: 2.0, Min: 0, Max: 1e3, Doc: "the largest distance, added to keep the loss above 0"}

@@ -20,13 +20,13 @@ type unhingedTriplet struct {
 var unhingedTripletEntry = Entry{
 	Name:     "unhinged_triplet",
 	Title:    "Unhinged triplet loss",
-	Paper:    "000",
-	Equation: "12",
+	Paper:    "Le & Odobez (000)",
+	Equation: "Eq. 12",
 	Formula:  "mean_{(a,p,n)} d_max + d_ap - d_an + α",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "d_max", Default: 2.0, Min: 0, Max: 4, Doc: "the largest distance"},
-		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 4, Doc: "moves the value, not the gradient"},
+		largestDistance,
+		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 4, Doc: "added to every term; moves the value, not the gradient"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &unhingedTriplet{farthest: v.number("d_max"), margin: v.number("margin")}

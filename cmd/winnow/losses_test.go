@@ -39,6 +39,11 @@ func TestLossesCommand(t *testing.T) {
 			if !strings.Contains(text, s.Doc) {
 				t.Errorf("winnow losses %s does not tell setting %s:\n%s", e.Name, s.Name, text)
 			}
+			for i, doc := range s.Each {
+				if !strings.Contains(text, s.Choices[i]) || !strings.Contains(text, doc) {
+					t.Errorf("winnow losses %s does not tell what %s does as %s", e.Name, s.Choices[i], s.Name)
+				}
+			}
 		}
 		if !strings.Contains(text, e.Formula) {
 			t.Errorf("winnow losses %s does not tell the formula", e.Name)
