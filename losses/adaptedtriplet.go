@@ -132,7 +132,7 @@ func (l *adaptedTriplet) Eval(grad *blas32.General, z features.Set, ref *feature
 	known, part := l.labelled(grad, z)
 	value := l.triplets.Eval(part, known, nil)
 	if math.IsNaN(value) || !finiteRows(z, l.others) {
-		return lost(grad)
+		return notANumber(grad)
 	}
 	if grad != nil && part != grad {
 		clearMatrix(*grad)
@@ -214,16 +214,4 @@ func finiteRows(z features.Set, rows []int) bool {
 		}
 	}
 	return true
-}
-
-// lost is the answer where a row is not finite.
-func lost(grad *blas32.General) float64 {
-	if grad != nil {
-		for i := range grad.Rows {
-			for k := range features.Row(*grad, i) {
-				features.Row(*grad, i)[k] = float32(math.NaN())
-			}
-		}
-	}
-	return math.NaN()
 }

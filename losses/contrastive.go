@@ -45,12 +45,8 @@ func (l *contrastive) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 		off, below = 0, 1-l.eps
 	}
 	for i, y := range p.rows {
-		s := S[i*r : (i+1)*r]
-		var d []float64
-		if dS != nil {
-			d = dS[i*r : (i+1)*r]
-			clear(d)
-		}
+		s, d := row(S, i, r), row(dS, i, r)
+		clear(d)
 		cols := p.cols[:len(s)]
 		for j, v := range s {
 			if cols[j] == y {

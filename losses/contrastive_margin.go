@@ -130,20 +130,3 @@ func (l *contrastiveMargin) anchor(d, x []float64, sign float64, i int, p *pairs
 	}
 	return near, far
 }
-
-// chain turns derivatives with respect to the distances delta, which are not cosines, into those with respect to
-// similarities, where they are not 0.
-func (m distance) chain(d, delta []float64) {
-	delta = delta[:len(d)]
-	for j, v := range d {
-		switch {
-		case v == 0:
-		case m == l2sq:
-			d[j] = -2 * v
-		case delta[j] > 0:
-			d[j] = -v / delta[j]
-		default:
-			d[j] = 0
-		}
-	}
-}

@@ -39,6 +39,24 @@ func (m distance) of(delta, slope, s []float64) {
 	}
 }
 
+// chain turns derivatives with respect to distances into those with respect to their similarities.
+func (m distance) chain(d, delta []float64) {
+	delta = delta[:len(d)]
+	for j, v := range d {
+		switch {
+		case v == 0:
+		case m == cosine:
+			d[j] = -v
+		case m == l2sq:
+			d[j] = -2 * v
+		case delta[j] > 0:
+			d[j] = -v / delta[j]
+		default:
+			d[j] = 0
+		}
+	}
+}
+
 func (m distance) slope(slope, delta []float64) {
 	slope = slope[:len(delta)]
 	for j, d := range delta {

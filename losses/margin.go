@@ -125,11 +125,8 @@ func (l *margin) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	var t marginTally
 	for i, y := range p.rows {
 		s := S[i*r : (i+1)*r]
-		t.d = nil
-		if dS != nil {
-			t.d = dS[i*r : (i+1)*r]
-			clear(t.d)
-		}
+		t.d = row(dS, i, r)
+		clear(t.d)
 		c := 0
 		if l.perClass {
 			c = y

@@ -71,11 +71,8 @@ func (l *distancePairs) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	l.delta = grow(l.delta, r)
 	var t tally
 	for i := range p.rows {
-		t.d = nil
-		if dS != nil {
-			t.d = dS[i*r : (i+1)*r]
-			clear(t.d)
-		}
+		t.d = row(dS, i, r)
+		clear(t.d)
 		l2.of(l.delta, nil, S[i*r:(i+1)*r])
 		if l.mined {
 			l.mine(&t, i, p)

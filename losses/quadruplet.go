@@ -183,10 +183,7 @@ func (l *quadruplet) triplets(dS, S []float64, p *pairs, share float64) (sum flo
 		l.below.build(l.x)
 		l.near = grow(l.near, len(l.x)+1)
 		clear(l.near)
-		var d []float64
-		if dS != nil {
-			d = dS[i*n : (i+1)*n]
-		}
+		d := row(dS, i, n)
 		top := l.x[len(l.x)-1]
 		for j, g := range l.delta[:n] {
 			if g >= top || p.cols[j] == y {

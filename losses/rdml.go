@@ -22,11 +22,11 @@ type rdml struct {
 	eta, margin float64
 	reduce      string
 
-	delta, slope []float64
-	rise         []float64 // 1 + Y
-	mates        positives
-	x, q         []float64 // tails of X and Q
-	steps        []float64
+	delta []float64
+	rise  []float64 // 1 + Y
+	mates positives
+	x, q  []float64 // tails of X and Q
+	steps []float64
 }
 
 var rdmlEntry = Entry{
@@ -50,18 +50,15 @@ var rdmlEntry = Entry{
 
 func (l *rdml) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
-	l.delta, l.slope = grow(l.delta, r), grow(l.slope, r)
+	l.delta = grow(l.delta, r)
 	clear(dS)
 	var t tally
 	for i := range p.rows {
 		l.distance.of(l.delta, nil, S[i*r:(i+1)*r])
-		t.d, t.touched = rowOf(dS, i, r), false
+		t.d, t.touched = row(dS, i, r), false
 		l.anchor(&t, i, p)
 		if t.touched {
-			l.distance.slope(l.slope, l.delta)
-			for j, k := range l.slope {
-				t.d[j] *= k
-			}
+			l.distance.chain(t.d, l.delta)
 		}
 	}
 	return t.sum, t.divisor(l.reduce, p)

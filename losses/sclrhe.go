@@ -108,12 +108,8 @@ func (l *sclRHE) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
 	l.e, l.h, l.f = grow(l.e, r), grow(l.h, r), grow(l.f, r)
 	for i := range p.rows {
-		s := S[i*r : (i+1)*r]
-		var d []float64
-		if dS != nil {
-			d = dS[i*r : (i+1)*r]
-			clear(d)
-		}
+		s, d := row(S, i, r), row(dS, i, r)
+		clear(d)
 		l.raise(s)
 		pos, neg := l.collect(i, p)
 		if pos.count == 0 || neg.count == 0 {

@@ -58,12 +58,8 @@ func (l *supcon) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
 	l.e = grow(l.e, r)
 	for i := range p.rows {
-		s := S[i*r : (i+1)*r]
-		var d []float64
-		if dS != nil {
-			d = dS[i*r : (i+1)*r]
-			clear(d)
-		}
+		s, d := row(S, i, r), row(dS, i, r)
+		clear(d)
 		var top float64
 		l.positives, top = p.rivals(l.e, l.positives[:0], s, i)
 		if len(l.positives) == 0 {

@@ -47,7 +47,6 @@ type triplet struct {
 
 	matrix []float64 // δ of the block
 	delta  []float64 // its row of the current anchor
-	slope  []float64
 	mates  positives
 	near   band    // its negatives in rising distance (drawn)
 	first  []int32 // of every positive of mates (nearest)
@@ -97,7 +96,7 @@ func newTriplet(v Values, env Env) (Loss, error) {
 
 func (l *triplet) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
-	l.matrix, l.slope = grow(l.matrix, len(S)), grow(l.slope, r)
+	l.matrix = grow(l.matrix, len(S))
 	l.distance.of(l.matrix, nil, S)
 	clear(dS)
 	var t tally
@@ -108,36 +107,19 @@ func (l *triplet) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 		l.exchanged(&t, dS, p)
 	} else {
 		for i := range p.rows {
-			l.delta, t.d, t.touched = l.matrix[i*r:(i+1)*r], rowOf(dS, i, r), false
+			l.delta, t.d, t.touched = l.matrix[i*r:(i+1)*r], row(dS, i, r), false
 			l.anchor(&t, i, p)
 			if t.touched && !l.swap {
-				l.through(t.d)
+				l.distance.chain(t.d, l.delta)
 			}
 		}
 	}
 	if l.swap && dS != nil {
 		for i := range p.rows {
-			l.delta = l.matrix[i*r : (i+1)*r]
-			l.through(dS[i*r : (i+1)*r])
+			l.distance.chain(dS[i*r:(i+1)*r], l.matrix[i*r:(i+1)*r])
 		}
 	}
 	return t.sum, t.divisor(l.reduce, p)
-}
-
-// through turns ∂sum/∂δ of the row in l.delta into ∂sum/∂s.
-func (l *triplet) through(d []float64) {
-	l.distance.slope(l.slope, l.delta)
-	for j, k := range l.slope[:len(d)] {
-		d[j] *= k
-	}
-}
-
-// rowOf is row i of a matrix that may be nil.
-func rowOf(m []float64, i, r int) []float64 {
-	if m == nil {
-		return nil
-	}
-	return m[i*r : (i+1)*r]
 }
 
 // anchor adds the triplets of anchor i to the tally; distances are in l.delta.
@@ -163,7 +145,7 @@ func (l *triplet) add(t *tally, j, k int) {
 	an, d := l.delta[k], t.d
 	if l.swap {
 		if pn := l.cross.between(j, k); pn < an {
-			an, d = pn, rowOf(l.cross.dS, j, l.cross.width)
+			an, d = pn, row(l.cross.dS, j, l.cross.width)
 		}
 	}
 	v := l.delta[j] + l.margin - an
