@@ -243,7 +243,7 @@ func (r *trainCommandRun) print(result runResult) error {
 		fmt.Fprintf(w, "stopped early after step %d, as the last %d validations were no better\n", result.Steps, r.cfg.Validation.Patience)
 	}
 	if idleTooOften(result) {
-		fmt.Fprintf(w, "in %d of %d steps no loss had anything to learn from: no pairs in the batch, none that costs anything, or no label kept; --batch PxK wants two images of a class and two classes\n", result.Idle, result.Steps)
+		fmt.Fprintf(w, "in %d of %d steps no loss had anything to learn from: no pairs in the batch, none that costs anything, or no label that the filter keeps; --batch PxK wants two images of a class and two classes\n", result.Idle, result.Steps)
 	}
 	files := result.Head
 	if result.Backbone != "" {
