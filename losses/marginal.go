@@ -32,12 +32,12 @@ type line struct{ at, slope float64 }
 //
 //	l = [(d_ij - β) t_ij + α]₊,  t_ij = +1 for j ∈ P(i), -1 for j ∈ N(i)
 //
-// See [distancePairs] for the choice of pairs and R. This is the pair form of [margin], as the paper uses it: a
-// mean over pairs, β = 1.4 and α = 0.2, both fixed.
+// This is the pair form of [margin], as the paper uses it: a mean over pairs, β = 1.4 and α = 0.2, both fixed.
+// Settings: margin α ≥ 0, β ∈ [0, 4], select, reduction R. Choice, cost and degenerate cases: [distancePairs].
 // The print does not say which negatives random semi-hard mining takes for a marginal loss: here one of the anchor
 // for every positive pair, with the condition of Eq. 28, which is that the triplet costs something: d_ap - d_an + α > 0.
-// Source: Le & Odobez, "Robust deep embedding losses under label noise" (000), Eq. 2, sampling sections 5.2 and
-// 6.1; METHODS 4.2, 000-12.
+// Source: Le & Odobez, "Theoretical guarantees of deep embedding losses under label noise" (000), Eq. 2, sampling
+// sections 5.2 and 6.1; METHODS 4.2, 000-12.
 var marginalEntry = Entry{
 	Name:     "marginal",
 	Title:    "Marginal loss",

@@ -9,6 +9,7 @@ import "math"
 // D is a distance of unit vectors, squared in the paper (h ≤ 5 there); p ∈ P(a), n ∈ N(a). ∂l/∂h =
 // η e^{-ηh} / (1 - e^{-η}): a triplet weighs less the more it is violated. η → 0: the hinge itself. R is the mean
 // over all triplets, those of 0 included; avg_nonzero and sum as for the triplet loss. No triplet: 0.
+// Settings: η > 0, margin m ∈ [0, 4], distance D (l2sq), reduction R.
 //
 // With c = m + D_ap and the positives in rising distance, those with c > D_an are the last ones, and
 // 1 - e^{-ηh} = -(X + Q·Y) for X = e^{-ηc} - 1, Q = e^{-ηc}, Y = e^{ηD_an} - 1: tails of X and Q give the sum over

@@ -9,8 +9,9 @@ import "math"
 //	     + τ/(C·K·(K-1)) Σ_c Σ_{j<k} √(2 + 10⁻⁵ - 2 p̂_cj·p̂_ck)
 //
 // C classes, K centres a class, n rows. ∂S/∂s_k = q_k (1 + γ (s_k - S)). Defined for any batch; a class that
-// is absent is still pushed away. K = 1 has no second term. γ ≤ 300, so that e^{γ(s-1)} is above 0 for any s. The printed equations lack the sum over the
-// other classes, the batch mean and the unit lengths: as in the SoftTriple paper here, with γ a multiplier.
+// is absent is still pushed away. K = 1 has no second term. Settings: centers K ≥ 1, la λ > 0, γ in (0, 300], so that
+// e^{γ(s-1)} is above 0 for any s, margin δ ∈ [0, 2], τ ≥ 0. Differs from the print: Eq. 18-19 of 001 lack the sum over
+// the other classes, the batch mean and the unit lengths: as in the SoftTriple paper here, with γ a multiplier.
 // Time O(n·C·K·d), memory O(n·C·K).
 // Source: Qian et al., "SoftTriple loss", ICCV 2019; as a baseline in PRISM (001), Eq. 18-19, where τ = 0.
 type softTriple struct {

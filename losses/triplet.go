@@ -14,6 +14,7 @@ import (
 // min(δ_an, δ_pn) (ties: δ_an), while the choice still goes by δ_an. Against a bank, p and n are its members;
 // then δ_pn is constant, and where it is the smaller one the term moves a by δ_ap alone.
 //
+// Settings: distance δ, margin m ∈ [0, 4], smooth, swap, select, gap g, reduction R.
 // R is the mean, the sum, or avg_nonzero, the mean of the terms above 0. No triplet: 0. The derivative of l2 at
 // distance 0 is 0. Choosing "easy" by the margin itself leaves a hinge nothing: New refuses it.
 //

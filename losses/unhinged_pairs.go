@@ -9,7 +9,7 @@ package losses
 //
 //	l(t) = d_max + (d_ij - β) t + α,  l(-t) = 2 d_max + 2α - l(t)
 //
-// β and α only shift the value. Settings: as [marginalEntry].
+// β and α only shift the value. Settings: margin α ≥ 0, β ∈ [0, 4], d_max ≥ 0.
 // Source: 000, Eq. 31; METHODS 4.3. (Eq. 35 prints the constant of Eq. 32 as 2 (d_max + 2α).)
 var unhingedMarginalEntry = Entry{
 	Name:     "unhinged_marginal",
@@ -35,7 +35,8 @@ var unhingedMarginalEntry = Entry{
 //	l(+1) = w⁺ d_ij,  l(-1) = w⁻ (d_max - d_ij);  unweighted l(-t) = d_max - l(t)
 //
 // divided by the number of pairs, not by the sum of the weights. The paper weighs with w⁺ = 1 and w⁻ = 1/K for K
-// classes, about the ratio of positive to negative pairs; exactly that would be (s-1)/((K-1)s) for s images a class.
+// classes (w_neg: 0), about the ratio of positive to negative pairs; exactly that would be (s-1)/((K-1)s) for s images a class.
+// Settings: w⁺, w⁻, d_max ≥ 0.
 // Source: 000, Eq. 9, weighted Definition 2 and Eq. 14-15; METHODS 4.3, 000-3.
 var auxiliaryPairEntry = Entry{
 	Name:     "auxiliary_pair",

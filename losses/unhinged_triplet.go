@@ -7,8 +7,8 @@ package losses
 //
 // d = ‖z - z'‖ of unit vectors, so that d_max = 2 makes every term at least α; p ∈ P(a), n ∈ N(a). It equals
 // l^A(a, p, +1) + l^A(a, n, -1) + α with the auxiliary pair loss of 000. No triplet: 0. The derivative of d at
-// d = 0 is 0. d_max and α move the value alone. Linear in the distances: O(r) for each anchor, after the products
-// O(n·r·d). Memory O(n·r).
+// d = 0 is 0. Settings: d_max and margin α ≥ 0, which move the value alone. Time O(n·r·d): linear in the distances,
+// O(r) for each anchor after the products; memory O(n·r).
 // Source: Le & Odobez, "Theoretical guarantees of deep embedding losses under label noise" (000), Eq. 12;
 // METHODS 4.3.
 type unhingedTriplet struct {
