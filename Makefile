@@ -3,7 +3,7 @@ GO ?= go
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 3s
 
-.PHONY: build demo test check fmt vet lint race fuzz bench runtime clean
+.PHONY: build demo test check fmt vet lint race fuzz bench runtime clean golden
 
 build:
 	$(GO) build -o bin/winnow ./cmd/winnow
@@ -30,6 +30,13 @@ lint:
 
 race: runtime
 	$(GO) test -race ./...
+
+# The golden values ($WINNOW_GOLDEN, else ../shared/golden) through every package, and the table of what ran.
+golden:
+	@out=$$(mktemp); $(GO) test -count=1 -run Golden -v ./... >$$out 2>&1; code=$$?; \
+	grep -E '^(--- FAIL|    --- FAIL|FAIL|panic)|has no check|is not known' $$out; \
+	awk '/^golden cases/ {on = 1; next} /^all  / {on = 0; next} on {n += $$2; print} END {printf "golden cases in all: %d\n", n}' $$out; \
+	rm -f $$out; exit $$code
 
 # Every fuzz target for a few seconds.
 fuzz: runtime

@@ -42,3 +42,13 @@ func TestTable(t *testing.T) {
 		t.Errorf("found\n%s, expected\n%s", got, want)
 	}
 }
+
+func TestRoomsAreThere(t *testing.T) {
+	for topic, methods := range rooms {
+		for method, room := range methods {
+			if _, err := os.Stat(filepath.Join(Root(t), filepath.FromSlash(room))); err != nil {
+				t.Errorf("%s: %s: %v", topic, method, err)
+			}
+		}
+	}
+}
