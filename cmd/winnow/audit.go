@@ -143,13 +143,13 @@ func auditRun(c *cli.Context) error {
 // auditFilter is the run's filter, or vMF-Sim where that cannot judge a whole set by the set alone.
 func auditFilter(c *cli.Context, cfg config.Run) (filters.Config, error) {
 	f := cfg.Filter.Config
-	if cfg.Method != config.Metric {
+	if cfg.HasPeers() {
 		f.Rate = cfg.Peers.Rate
 	}
 	entry, err := filters.Find(f.Scorer)
 	if err != nil || !entry.NeedsBank {
 		if !c.IsSet("scorer") && cfg.Method != config.Metric {
-			note(c, "the run's method, %s, has no filter: judging its embedding with vmf", cfg.Method)
+			note(c, "the run's method, %s, has no filter: judging its embedding with vmf", methodTitle(cfg.Method))
 		} else if !c.IsSet("scorer") {
 			note(c, "the run's filter is %s, which cannot judge this set: judging with vmf", f.Scorer)
 		}

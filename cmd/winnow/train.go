@@ -27,7 +27,8 @@ func trainCommand() *cli.Command {
 			"last.winnow, config.yaml (every setting as it was used), run.json, result.json, metrics.jsonl, TensorBoard\n" +
 			"events, and checkpoint.winnow, from which --resume goes on to the same bits as a run never stopped.\n\n" +
 			"--method names another way to train than by losses and a filter: two classifiers that teach each other, or one\n" +
-			"that reckons with the noise; their settings stand under peers.\n\n" +
+			"that reckons with the noise (settings under peers), or Sel-CL and TCL on frozen features, which judge all labels\n" +
+			"at the start of each epoch (settings under selective; each brings its published length, batch and solver).\n\n" +
 			"With --finetune the backbone is trained together with the head: all of it, from a stage on (winnow models show\n" +
 			"lists them), or the weights that a pattern names. It then looks at the images below --root; the features of the\n" +
 			"backbone as it is, which the head starts from, are made in the run's folder unless --features names them, which\n" +
@@ -55,7 +56,7 @@ var trainFlags = []cli.Flag{
 	&cli.StringFlag{Name: "cache-limit", Usage: "most memory for what the untrained part gives, or for decoded images, `SIZE`: 512MiB, 2GiB, 0 for none"},
 	&cli.StringFlag{Name: "config", Usage: "settings, YAML `FILE`; with --resume the run's own by default"},
 	&cli.StringSliceFlag{Name: "set", Usage: "one setting, `KEY=VALUE`: solver.name=sgd, losses.0.weight=2, schedule.warm_up=\"1 epoch\""},
-	&cli.StringFlag{Name: "method", Usage: "`NAME` of the way to train: " + methodNames()},
+	&cli.StringFlag{Name: "method", Usage: "`NAME` of the way to train: " + methodNames() + " (the last two on frozen features)"},
 	&cli.StringSliceFlag{Name: "loss", Usage: "`NAME` of a loss, or NAME:bank for against the memory bank; may be repeated"},
 	&cli.StringFlag{Name: "filter", Usage: "`NAME` of the filter's scorer, or none"},
 	&cli.Float64Flag{Name: "noise-rate", Usage: "share `P` of the labels thought to be wrong: the filter drops as many"},

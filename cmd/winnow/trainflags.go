@@ -72,7 +72,7 @@ func applyTrainFlags(c *cli.Context, cfg *config.Run) error {
 		"init":     func(v string) error { cfg.Head.Init = v; return nil },
 		"noise-rate": func(string) error {
 			cfg.Filter.Rate = c.Float64("noise-rate")
-			if cfg.Method != config.Metric {
+			if cfg.HasPeers() {
 				cfg.Peers.Rate = cfg.Filter.Rate
 			}
 			return nil

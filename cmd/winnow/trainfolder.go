@@ -156,6 +156,9 @@ func (r *trainCommandRun) tellPlan(plan trainPlan) {
 	if r.cfg.Method != config.Metric {
 		note(r.c, "%s", describeMethod(r.cfg))
 	}
+	if m := r.cfg.Schedule.In(plan.Epoch).Milestones; len(m) > 0 && m[0] >= plan.Steps {
+		note(r.c, "the learning rate falls first after %s, which is not within this run of %d steps: schedule.milestones sets it", r.cfg.Schedule.Milestones[0], plan.Steps)
+	}
 	if f := r.cfg.Filter; f.Scorer != config.NoFilter && f.Threshold != filters.ThresholdFixed {
 		note(r.c, "the filter %s drops about %.0f %% of the labels (set by --noise-rate)", f.Scorer, 100*f.Rate)
 	}

@@ -11,11 +11,28 @@ import (
 	"winnow/internal/config"
 	"winnow/train"
 	"winnow/train/peers"
+	"winnow/train/selective"
 )
 
 // methodNames lists what --method takes.
 func methodNames() string {
-	return strings.Join(append([]string{config.Metric}, peers.Methods()...), ", ")
+	return strings.Join(config.Methods(), ", ")
+}
+
+// methodTitle names a method: by what it is called with, or in full where that would say more than it does.
+func methodTitle(method string) string {
+	if title := selective.Title(method); title != "" {
+		return title
+	}
+	return method
+}
+
+// openMethod builds what a method other than metric trains, and puts its loss and groups into the run.
+func openMethod(tc *train.Config, h *head.Head, cfg config.Run, data trainData) (closingEncoder, error) {
+	if cfg.IsSelective() {
+		return openSelective(tc, h, cfg, data)
+	}
+	return openPeers(tc, h, cfg, data)
 }
 
 // openPeers builds the networks of a method of package peers, and puts their loss and groups into the run. h is the
@@ -47,16 +64,18 @@ func methodMisused(c *cli.Context, cfg config.Run) error {
 	}
 	for _, flag := range []string{"loss", "filter", "finetune"} {
 		if c.IsSet(flag) {
-			return misused("--%s is about --method %s: %s has its own loss, chooses its rows itself and trains heads on stored features", flag, config.Metric, cfg.Method)
+			return misused("--%s is about --method %s: %s has its own loss, chooses its rows itself and trains heads on stored features", flag, config.Metric, methodTitle(cfg.Method))
 		}
 	}
 	return nil
 }
 
-// describeMethod says in a line what a method of package peers does with labels that look wrong.
+// describeMethod says in a line what a method other than metric does with labels that look wrong.
 func describeMethod(cfg config.Run) string {
 	p := cfg.Peers
 	switch {
+	case cfg.IsSelective():
+		return describeSelective(cfg)
 	case cfg.Method == peers.CrossEntropy:
 		return "cross-entropy takes every label at its word"
 	case cfg.Method == peers.FCorrection && p.Transition == peers.Estimated:

@@ -159,7 +159,7 @@ func willTrain(cfg config.Run, tc train.Config, epoch int, opts trainOptions) er
 // encoder under the losses that it has.
 func openLearner(ctx context.Context, tc *train.Config, h *head.Head, cfg config.Run, data trainData, t *tuning) (closingEncoder, error) {
 	if cfg.Method != config.Metric {
-		return openPeers(tc, h, cfg, data)
+		return openMethod(tc, h, cfg, data)
 	}
 	encoder, err := openEncoder(ctx, h, cfg, data, tc.Sampler, tc.Clock, t)
 	if err != nil {
@@ -285,7 +285,7 @@ func buildTerm(l config.Loss, i int, cfg config.Run, classes, epoch int, clock *
 func trainIdentity(cfg config.Run, data trainData) map[string]string {
 	id := config.Flatten(cfg)
 	maps.DeleteFunc(id, func(key, _ string) bool {
-		return cfg.Method == config.Metric && strings.HasPrefix(key, "peers.") || key == "data.manifest" || key == "data.root" || key == "data.features" || key == "data.model" || key == "checkpoint"
+		return !cfg.HasPeers() && strings.HasPrefix(key, "peers.") || !cfg.IsSelective() && strings.HasPrefix(key, "selective.") || key == "data.manifest" || key == "data.root" || key == "data.features" || key == "data.model" || key == "checkpoint"
 	})
 	if cfg.Finetune.On() {
 		id["data.model"] = data.Key.Model

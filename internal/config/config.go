@@ -19,13 +19,14 @@ import (
 // Run is everything that can be set about a training run.
 type Run struct {
 	Seed         uint64              `yaml:"seed"`
-	Method       string              `yaml:"method"` // metric: losses and a filter; or one of package peers
+	Method       string              `yaml:"method"` // metric: losses and a filter; or one of the packages peers and selective
 	Data         Data                `yaml:"data"`
 	Head         head.Config         `yaml:"head"` // in is taken from the features
 	Losses       []Loss              `yaml:"losses"`
 	Bank         Bank                `yaml:"bank"`
 	Filter       Filter              `yaml:"filter"`
-	Peers        Peers               `yaml:"peers"` // of methods other than metric; these have no losses, bank and filter
+	Peers        Peers               `yaml:"peers"`     // of package peers' methods; these have no losses, bank and filter
+	Selective    Selective           `yaml:"selective"` // of package selective's; neither have these
 	Sampler      train.SamplerConfig `yaml:"sampler"`
 	Length       Span                `yaml:"length"`
 	Solver       train.SolverConfig  `yaml:"solver"`

@@ -36,12 +36,17 @@ func defaultPeers(method string) Peers {
 	return p
 }
 
-// setMethod brings the defaults of a method of package peers: no losses, bank and filter, batches of any rows, and
-// Co-teaching's solver and schedule, which the others are published with too.
+// setMethod brings the defaults of a method with a loss of its own: no losses, bank and filter, batches of any rows;
+// of package peers Co-teaching's solver and schedule, which its other methods are published with too.
 func (c *Run) setMethod(method string) {
-	c.Method, c.Peers = method, defaultPeers(method)
+	c.Method, c.Selective = method, defaultSelective(method)
 	c.Losses, c.Bank.Size, c.Filter.Scorer = nil, 0, NoFilter
 	c.Sampler = train.DefaultSampler(train.Shuffle)
+	if c.IsSelective() {
+		c.setSelective(method)
+		return
+	}
+	c.Peers = defaultPeers(method)
 	c.Solver = train.DefaultSolver("adam")
 	c.Schedule.Name, c.Schedule.Hold, c.Schedule.Beta1 = "linear", 0.4, 0.1
 }

@@ -10,6 +10,7 @@ import (
 	"winnow/losses"
 	"winnow/train"
 	"winnow/train/peers"
+	"winnow/train/selective"
 )
 
 // Validate checks every value and what belongs together; what depends on the data (dimensions, classes,
@@ -25,14 +26,16 @@ func (c *Run) Validate() error {
 
 // checkMethod keeps methods apart that train in different ways.
 func (c *Run) checkMethod() error {
-	if c.Method == Metric {
-		if c.Peers != defaultPeers(Metric) {
-			return fmt.Errorf("peers: found settings of another method than %s, expected none: name it with method", Metric)
-		}
-		return nil
+	if known := Methods(); !slices.Contains(known, c.Method) {
+		return fmt.Errorf("method: found %q, expected %s", c.Method, strings.Join(known, ", "))
 	}
-	if !slices.Contains(peers.Methods(), c.Method) {
-		return fmt.Errorf("method: found %q, expected %s, %s", c.Method, Metric, strings.Join(peers.Methods(), ", "))
+	switch {
+	case !c.HasPeers() && c.Peers != defaultPeers(Metric):
+		return fmt.Errorf("peers: found settings of another method than %s, expected none: name it with method", c.Method)
+	case !c.IsSelective() && c.Selective != Selective{}:
+		return fmt.Errorf("selective: found settings of another method than %s, expected none: name it with method", c.Method)
+	case c.Method == Metric:
+		return nil
 	}
 	own := c.Method + " has its own loss and its own way to choose rows"
 	switch {
@@ -47,6 +50,18 @@ func (c *Run) checkMethod() error {
 	case c.Validation.Patience > 0 && c.Method == peers.FCorrection && c.Peers.Transition == peers.Estimated:
 		return fmt.Errorf("validation.patience: found %d, expected 0: the first stage of %s leaves the head that is validated alone", c.Validation.Patience, c.Method)
 	}
+	if c.IsSelective() {
+		return c.Selective.In(c.Method, 1).Validate()
+	}
+	return c.checkPeers()
+}
+
+// Methods lists all there are.
+func Methods() []string {
+	return slices.Concat([]string{Metric}, peers.Methods(), selective.Methods())
+}
+
+func (c *Run) checkPeers() error {
 	p, usual := c.Peers, defaultPeers(c.Method)
 	for _, s := range []struct {
 		key          string

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"winnow/models"
+	"winnow/train"
+	"winnow/train/selective"
+)
+
+// selectiveArgs are those of a short training by a method.
+func (w world) selectiveArgs(method, out string, more ...string) []string {
+	return append([]string{"train", "--manifest", w.manifest, "--root", w.dir, "--features", w.store, "--out", out,
+		"--method", method, "--dim", "24", "--batch", "32", "--epochs", "8", "--set", "selective.warm_up=2 epochs"}, more...)
+}
+
+// Both methods leave a run folder that the other commands take, and say that they are on frozen features.
+func TestTrainSelective(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 1, 0.3)
+	for method, more := range map[string][]string{
+		selective.SelCL: {"--set", "selective.queue_start=3 epochs"},
+		selective.TCL:   {"--noise-rate", "0.3"},
+	} {
+		out := filepath.Join(w.dir, method)
+		code, stdout, stderr := call(context.Background(), w.selectiveArgs(method, out, append(more, "--json")...)...)
+		if code != 0 {
+			t.Fatalf("%s: exit %d\n%s", method, code, stderr)
+		}
+		var result runResult
+		if err := json.Unmarshal([]byte(stdout), &result); err != nil {
+			t.Fatal(err)
+		}
+		v := result.Validation
+		t.Logf("%s: frozen %.4f, whitened %.4f, trained %.4f after step %d", method, v.Frozen.PrecisionAt1, v.Whitened.PrecisionAt1, v.Trained.PrecisionAt1, result.BestStep)
+		if v.Trained.PrecisionAt1 < v.Frozen.PrecisionAt1 {
+			t.Errorf("%s: P@1 %.4f trained, %.4f frozen", method, v.Trained.PrecisionAt1, v.Frozen.PrecisionAt1)
+		}
+		if !strings.Contains(stderr, selective.Title(method)) {
+			t.Errorf("%s: standard error does not name the method in full:\n%s", method, stderr)
+		}
+		if falls := strings.Contains(stderr, "the learning rate falls first after 125 epochs, which is not within this run"); falls != (method == selective.SelCL) {
+			t.Errorf("%s: said that the rate does not fall: %v\n%s", method, falls, stderr)
+		}
+		for _, name := range runFiles {
+			if _, err := os.Stat(filepath.Join(out, name)); err != nil && !strings.HasSuffix(name, ".onnx") {
+				t.Error(err)
+			}
+		}
+		if h, _, err := models.ReadHead(filepath.Join(out, bestHeadFile)); err != nil || h.Config().Out != 24 {
+			t.Errorf("%s: %v", method, err)
+		}
+		checkSelected(t, method, readFile(t, out, train.MetricsFile))
+		code, stdout, stderr = call(context.Background(), "eval", out, "--split", "validation", "--json")
+		if code != 0 || !strings.Contains(stdout, "precision_at_1") {
+			t.Errorf("%s: eval: exit %d\n%s%s", method, code, stdout, stderr)
+		}
+		code, stdout, stderr = call(context.Background(), "audit", out, "--top", "3", "--json")
+		if code != 0 || !strings.Contains(stderr, selective.Title(method)+", has no filter") {
+			t.Errorf("%s: audit: exit %d\n%.300s%s", method, code, stdout, stderr)
+		}
+	}
+}
+
+// checkSelected sees that all rows count in the warm-up and fewer at the end.
+func checkSelected(t *testing.T, method, text string) {
+	t.Helper()
+	var shares []float64
+	for i, l := range strings.Split(strings.TrimSpace(text), "\n") {
+		var line struct {
+			Share *float64 `json:"kept_share"`
+		}
+		if err := json.Unmarshal([]byte(l), &line); err != nil {
+			t.Fatalf("%s: line %d: %v", method, i+1, err)
+		}
+		if line.Share != nil {
+			shares = append(shares, *line.Share)
+		}
+	}
+	var late float64
+	for _, s := range shares[len(shares)/2:] {
+		late += s / float64(len(shares)-len(shares)/2)
+	}
+	if shares[0] != 1 || late < 0.3 || late > 0.95 {
+		t.Errorf("%s: kept share %v at first, %v in the second half", method, shares[0], late)
+	}
+}
+
+// Interrupted and resumed, a run leaves the same files as uninterrupted.
+func TestTrainSelectiveResumes(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 2, 0.3)
+	for _, method := range selective.Methods() {
+		settings := []string{"--set", "checkpoint=7 steps", "--epochs", "4", "--set", "selective.warm_up=1 epoch"}
+		whole, cut := filepath.Join(w.dir, method, "whole"), filepath.Join(w.dir, method, "cut")
+		if code, _, stderr := call(context.Background(), w.selectiveArgs(method, whole, settings...)...); code != 0 {
+			t.Fatal(stderr)
+		}
+		for i := 0; ; i++ {
+			ctx, cancel := context.WithCancel(context.Background())
+			watch := &cancelAfter{n: 2, cancel: cancel}
+			args := w.selectiveArgs(method, cut, append(settings, "--resume")...)
+			if i > 0 {
+				args = []string{"train", "--resume", "--out", cut} // the run knows its own method
+			}
+			code := run(ctx, append([]string{"winnow"}, args...), new(bytes.Buffer), watch)
+			cancel()
+			if code == 0 {
+				if i == 0 {
+					t.Error("the run was never cut")
+				}
+				break
+			}
+			if code != 130 || i > 20 {
+				t.Fatalf("%s: exit %d\n%s", method, code, watch)
+			}
+		}
+		for _, name := range []string{bestHeadFile, lastHeadFile, train.MetricsFile, train.CheckpointFile, configFile} {
+			if readFile(t, whole, name) != readFile(t, cut, name) {
+				t.Errorf("%s: %s differs between the whole and the resumed run", method, name)
+			}
+		}
+	}
+}
+
+func TestTrainSelectiveMisuse(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 3, 0)
+	out := filepath.Join(w.dir, "out")
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{w.selectiveArgs("sel-cl", out, "--loss", "triplet"), 2, "--loss is about --method metric: Sel-CL on frozen features has its own loss"},
+		{w.selectiveArgs("tcl", out, "--finetune", "all"), 2, "--finetune is about --method metric: TCL on frozen features has its own loss"},
+		{w.selectiveArgs("tcl", out, "--set", "selective.beta=0.3"), 2, "selective: tcl: beta: found 0.3, expected none: it belongs to sel-cl"},
+		{w.selectiveArgs("sel-cl", out, "--set", "selective.gmm=1"), 2, "unknown key selective.gmm: known here are"},
+		{w.selectiveArgs("sel-cl", out, "--batch", "1"), 1, "batches of 1 rows, expected at least 2"},
+		{w.args(out, "--set", "selective.alpha=0.5"), 2, "selective: found settings of another method than metric"},
+	} {
+		code, stdout, stderr := call(context.Background(), c.args...)
+		if code != c.code || !strings.Contains(stderr, c.want) || stdout != "" {
+			t.Errorf("%v: exit %d, expected %d with …%s…\n%s%s", c.args[1:], code, c.code, c.want, stdout, stderr)
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package detectors
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"winnow/features"
+)
+
+// Sizes of a block of similarities: 4 MiB of float32.
+const (
+	blockRows = 256
+	blockCols = 4096
+)
+
+// Neighbours are the K nearest other rows of each row, by cosine.
+type Neighbours struct {
+	K    int
+	rows []int32 // n×K, each K rising
+}
+
+// Of is a view of the neighbours of row i, in rising order of their rows.
+func (n *Neighbours) Of(i int) []int32 { return n.rows[i*n.K : (i+1)*n.K : (i+1)*n.K] }
+
+// nearest finds the k nearest other rows of each of n unit rows; of equally near ones, those of lower row. Fewer
+// others than k: all of them. Similarities are computed a block at a time and forgotten, so that memory is O(n·k).
+// Time O(n²·d) of products, and one comparison for each of n² pairs. A run that ctx ends returns its error.
+func nearest(ctx context.Context, z features.Set, k int) (*Neighbours, error) {
+	n := z.Len()
+	k = min(k, n-1)
+	out := &Neighbours{K: k, rows: make([]int32, n*k)}
+	var scratch []float32
+	lists := make([]shortlist, min(blockRows, n))
+	for i := range lists {
+		lists[i].k, lists[i].slack = k, 2*precision(z.Dim())
+	}
+	for from := 0; from < n; from += blockRows {
+		height := min(blockRows, n-from)
+		for i := range height {
+			lists[i].reset(from + i)
+		}
+		for left := 0; left < n; left += blockCols {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			s := products(&scratch, rows(z.X, from, height), rows(z.X, left, min(blockCols, n-left)))
+			for i := range height {
+				lists[i].offer(features.Row(s, i), left)
+			}
+		}
+		for i := range height {
+			lists[i].decide(out.Of(from+i), z)
+		}
+	}
+	return out, nil
+}
+
+// shortlist collects the rows that may be among the k nearest of one row: those that are, by float32, no farther
+// than slack behind the k-th of the rows seen so far.
+type shortlist struct {
+	k     int
+	slack float64 // twice the precision of a product: the k-th value and the row's own may both be off by one
+	self  int
+	bar   float32
+	sims  []float32
+	list  []int32
+	copy  []float32
+}
+
+func (l *shortlist) reset(self int) {
+	l.self, l.bar = self, float32(math.Inf(-1))
+	l.sims, l.list = l.sims[:0], l.list[:0]
+	if l.sims == nil {
+		l.sims, l.list = make([]float32, 0, 2*l.k+64), make([]int32, 0, 2*l.k+64)
+	}
+}
+
+// offer looks at similarities to rows from left on.
+func (l *shortlist) offer(sims []float32, left int) {
+	for j, s := range sims {
+		if s < l.bar || left+j == l.self {
+			continue
+		}
+		if len(l.sims) == cap(l.sims) {
+			l.cut()
+			if 4*len(l.sims) > 3*cap(l.sims) { // many as near as the k-th: more room
+				l.sims, l.list = slices.Grow(l.sims, cap(l.sims)), slices.Grow(l.list, cap(l.list))
+			}
+			if s < l.bar {
+				continue
+			}
+		}
+		l.sims, l.list = append(l.sims, s), append(l.list, int32(left+j))
+	}
+}
+
+// cut raises the bar to slack below the k-th value and drops what is under it. It returns the k-th value.
+func (l *shortlist) cut() float64 {
+	l.copy = append(l.copy[:0], l.sims...)
+	kth := float64(kthLargest(l.copy, l.k))
+	l.bar = float32(kth - l.slack)
+	if float64(l.bar) > kth-l.slack {
+		l.bar = math.Nextafter32(l.bar, float32(math.Inf(-1)))
+	}
+	kept := 0
+	for i, s := range l.sims {
+		if s >= l.bar {
+			l.sims[kept], l.list[kept] = s, l.list[i]
+			kept++
+		}
+	}
+	l.sims, l.list = l.sims[:kept], l.list[:kept]
+	return kth
+}
+
+// decide writes the k nearest: whoever is ahead of the k-th by more than slack is in, the others by float64.
+func (l *shortlist) decide(dst []int32, z features.Set) {
+	if len(dst) == 0 {
+		return
+	}
+	kth := l.cut()
+	type close struct {
+		s   float64
+		row int32
+	}
+	in := dst[:0]
+	var rest []close
+	for i, s := range l.sims {
+		if float64(s) > kth+l.slack {
+			in = append(in, l.list[i])
+		} else {
+			rest = append(rest, close{exact(z.Row(l.self), z.Row(int(l.list[i]))), l.list[i]})
+		}
+	}
+	slices.SortFunc(rest, func(a, b close) int {
+		if a.s != b.s {
+			if a.s > b.s {
+				return -1
+			}
+			return 1
+		}
+		return int(a.row - b.row)
+	})
+	for _, c := range rest[:l.k-len(in)] {
+		in = append(in, c.row)
+	}
+	slices.Sort(dst)
+}
+
+// kthLargest is the k-th largest value, k from 1; it reorders v.
+func kthLargest(v []float32, k int) float32 {
+	lo, hi := 0, len(v)-1
+	for lo < hi {
+		pivot := v[(lo+hi)/2]
+		i, j := lo, hi
+		for i <= j {
+			for v[i] > pivot {
+				i++
+			}
+			for v[j] < pivot {
+				j--
+			}
+			if i <= j {
+				v[i], v[j] = v[j], v[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case k-1 <= j:
+			hi = j
+		case k-1 >= i:
+			lo = i
+		default:
+			return v[k-1]
+		}
+	}
+	return v[k-1]
+}

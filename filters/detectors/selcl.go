@@ -1,0 +1,161 @@
+package detectors
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"winnow/features"
+)
+
+// SelCL selects rows whose neighbours agree with their label, as many of every class, and pairs that can be trusted.
+//
+//	pseudo label of i  = the label that most of its K nearest rows are given, the lowest of equals
+//	share_i            = the share of its K nearest rows whose pseudo label is i's given label
+//	discrepancy_i      = -log clip(share_i, 0.01, 0.99)
+//	quota              = the Alpha-quantile, over classes, of how many of a class's rows agree: most neighbours have
+//	                     the given label as pseudo label
+//	selected           = of each class the ⌊quota⌋ rows of least discrepancy (all, if it has fewer)
+//	confident (i, j)   = same label, and both selected or s_ij ≥ the Beta-quantile of the similarities of all
+//	                     ordered pairs of one label among the selected, each row with itself included
+//
+// s is the cosine. The Alpha-quantile is linear between two counts, but at 0.5 it is the lower median. Classes
+// without rows count as classes of which none agrees. Of rows of equal discrepancy the earlier is selected.
+// Nothing selected: no pair but a row with itself is confident. Time O(n²·d), memory O(n·K).
+// Differs from the released code: a row is never its own neighbour (there that holds for the first block only).
+// Source: Li, Xia, Ge & Liu, Selective-Supervised Contrastive Learning with Noisy Labels, CVPR 2022, section 3.2 and
+// its code; METHODS 13.1.
+type SelCL struct {
+	K     int     `yaml:"k"`     // neighbours that vote, ≥ 1; 0: 250 as published, and half the mean class where that is less
+	Alpha float64 `yaml:"alpha"` // 0 … 1, quantile of agreeing counts that is the quota
+	Beta  float64 `yaml:"beta"`  // 0 … 1, quantile of similarities that other pairs must reach
+}
+
+// DefaultSelCL is the paper's settings.
+func DefaultSelCL() SelCL { return SelCL{Alpha: 0.5, Beta: 0.5} }
+
+// Bounds of the share in a discrepancy.
+const (
+	leastShare = 1e-2
+	mostShare  = 1 - 1e-2
+)
+
+// Validate says what is wrong, in one line.
+func (c SelCL) Validate() error {
+	switch {
+	case c.K < 0:
+		return fmt.Errorf("detectors: k: found %d neighbours, expected at least 1, or 0 for as many as fit the classes", c.K)
+	case !(c.Alpha >= 0 && c.Alpha <= 1):
+		return fmt.Errorf("detectors: alpha: found %v, expected a quantile from 0 to 1", c.Alpha)
+	case !(c.Beta >= 0 && c.Beta <= 1):
+		return fmt.Errorf("detectors: beta: found %v, expected a quantile from 0 to 1", c.Beta)
+	}
+	return nil
+}
+
+// Selection is what Sel-CL thinks of a set.
+type Selection struct {
+	Pseudo      []int     // pseudo label of each row; -1 where no neighbour has a label
+	Share       []float64 // of the second vote that the given label has: P(clean); 0 without a label
+	Discrepancy []float64 // +Inf without a label
+	Agree       []bool    // the second vote's winner is the given label
+	Quota       float64
+	Selected    []bool
+	Neighbours  *Neighbours
+
+	z    features.Set // unit rows
+	beta float64
+}
+
+// Clean is P(clean) of each row: the share of its neighbours whose pseudo label is its given label. 0 without a label.
+func (c SelCL) Clean(ctx context.Context, z features.Set, classes int) ([]float64, error) {
+	s, err := c.Select(ctx, z, classes)
+	if err != nil {
+		return nil, err
+	}
+	return s.Share, nil
+}
+
+// Select judges every row of z, with labels 0 … classes-1 or negative for none.
+func (c SelCL) Select(ctx context.Context, z features.Set, classes int) (*Selection, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	z, err := unit(z, classes)
+	if err != nil {
+		return nil, err
+	}
+	near, err := nearest(ctx, z, c.neighbours(z.Labels))
+	if err != nil {
+		return nil, err
+	}
+	n := z.Len()
+	s := &Selection{
+		Pseudo: make([]int, n), Share: make([]float64, n), Discrepancy: make([]float64, n), Agree: make([]bool, n),
+		Selected: make([]bool, n), Neighbours: near, z: z, beta: c.Beta,
+	}
+	s.vote(classes)
+	s.choose(classes, c.Alpha)
+	return s, nil
+}
+
+// neighbours is how many vote.
+func (c SelCL) neighbours(labels []int) int {
+	if c.K > 0 {
+		return c.K
+	}
+	labelled, seen := 0, map[int]bool{}
+	for _, y := range labels {
+		if y >= 0 {
+			labelled++
+			seen[y] = true
+		}
+	}
+	return min(250, max(labelled/(2*max(len(seen), 1)), 1))
+}
+
+// vote takes both votes.
+func (s *Selection) vote(classes int) {
+	p := poll{counts: make([]int, classes)}
+	for i := range s.Pseudo {
+		p.take(s.Neighbours, i, s.z.Labels)
+		s.Pseudo[i] = p.winner()
+	}
+	for i, y := range s.z.Labels {
+		if y < 0 {
+			s.Discrepancy[i] = math.Inf(1)
+			continue
+		}
+		p.take(s.Neighbours, i, s.Pseudo)
+		s.Agree[i] = p.winner() == y
+		s.Share[i] = float64(p.counts[y]) / float64(s.Neighbours.K)
+		s.Discrepancy[i] = -math.Log(min(max(s.Share[i], leastShare), mostShare))
+	}
+}
+
+// choose finds the quota and selects.
+func (s *Selection) choose(classes int, alpha float64) {
+	agreeing, members := make([]float64, classes), make([][]int, classes)
+	for i, y := range s.z.Labels {
+		if y < 0 {
+			continue
+		}
+		members[y] = append(members[y], i)
+		if s.Agree[i] {
+			agreeing[y]++
+		}
+	}
+	slices.Sort(agreeing)
+	s.Quota = quantile(agreeing, alpha)
+	if alpha == 0.5 {
+		s.Quota = agreeing[(classes-1)/2]
+	}
+	for _, m := range members {
+		slices.SortStableFunc(m, func(a, b int) int { return cmp.Compare(s.Discrepancy[a], s.Discrepancy[b]) })
+		for _, i := range m[:min(int(s.Quota), len(m))] {
+			s.Selected[i] = true
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package detectors
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// TCL finds labels that do not fit: how surely a row is assigned to the class of its label, as against all classes'
+// centres, falls into two groups.
+//
+//	c_k   = normalise(Σ_i p_ik z_i)                 centres from a classifier's probabilities p
+//	γ_ik  = softmax_k(z_i·c_k/Temperature)          assignments
+//	l_i   = -γ_{i,y_i}, scaled to 0 … 1 over all rows
+//	w_i   = P(clean) = the posterior of the component of lower mean in a mixture of two normals fitted to l
+//
+// All l equal: w = 1. A class that no row is likely to be of has the centre 0. A row without a label has l = 0 and
+// w = 0 and is not in the mixture. PerClass fits a mixture for each label's rows; w = 1 where these are all equal.
+// Time O(n·C·d), memory O(n + C·d).
+// Source: Huang, Zhang & Shan, Twin Contrastive Learning with Noisy Labels, CVPR 2023, section 3.2 and its code;
+// METHODS 13.2.
+type TCL struct {
+	Temperature float64 `yaml:"temperature"` // > 0
+	PerClass    bool    `yaml:"per_class"`   // a mixture for each class's rows
+}
+
+// DefaultTCL is the paper's settings for CIFAR-10.
+func DefaultTCL() TCL { return TCL{Temperature: 0.25} }
+
+// Validate says what is wrong, in one line.
+func (c TCL) Validate() error {
+	if !(c.Temperature > 0 && c.Temperature <= 1e6) {
+		return fmt.Errorf("detectors: temperature: found %v, expected a number above 0", c.Temperature)
+	}
+	return nil
+}
+
+// Probabilities overwrites dst, n×C, with what a classifier thinks of n rows of the set from a first one on; each row
+// adds up to 1. z are the set's rows, divided by their lengths.
+type Probabilities func(dst blas32.General, z features.Set, from int)
+
+// Detection is what TCL thinks of a set.
+type Detection struct {
+	Centres  blas32.General // C×d, unit rows or 0
+	Loss     []float64      // l, scaled
+	Clean    []float64      // w
+	Mixtures []Mixture      // the one of all rows, or those of the classes in order; the zero Mixture where none fits
+}
+
+// Clean is P(clean) of each row, with [GivenMeans] in the classifier's place. 0 without a label.
+func (c TCL) Clean(z features.Set, classes int) ([]float64, error) {
+	p, err := GivenMeans(z, classes, c.Temperature)
+	if err != nil {
+		return nil, err
+	}
+	d, err := c.Detect(z, classes, p)
+	if err != nil {
+		return nil, err
+	}
+	return d.Clean, nil
+}
+
+// Detect judges every row of z, with labels 0 … classes-1 or negative for none.
+func (c TCL) Detect(z features.Set, classes int, p Probabilities) (*Detection, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	z, err := unit(z, classes)
+	if err != nil {
+		return nil, err
+	}
+	d := &Detection{Centres: centres(z, classes, p), Loss: make([]float64, z.Len()), Clean: make([]float64, z.Len())}
+	d.assign(z, c.Temperature)
+	d.scale(z.Labels)
+	d.mix(z.Labels, classes, c.PerClass)
+	return d, nil
+}
+
+// tallBlock is how many rows are looked at against all classes at a time.
+func tallBlock(classes int) int { return min(max(blockRows*blockCols/classes, 1), 4096) }
+
+// centres sums rows by their probabilities and divides by lengths.
+func centres(z features.Set, classes int, p Probabilities) blas32.General {
+	c := features.NewMatrix(classes, z.Dim())
+	block := features.NewMatrix(min(tallBlock(classes), z.Len()), classes)
+	for from := 0; from < z.Len(); from += block.Rows {
+		part := rows(block, 0, min(block.Rows, z.Len()-from))
+		p(part, z, from)
+		blas32.Gemm(blas.Trans, blas.NoTrans, 1, part, rows(z.X, from, part.Rows), 1, c)
+	}
+	for k := range classes {
+		row := features.Row(c, k)
+		if norm := math.Sqrt(exact(row, row)); norm > 1e-12 {
+			for j := range row {
+				row[j] = float32(float64(row[j]) / norm)
+			}
+		}
+	}
+	return c
+}
+
+// assign fills in Loss, not yet scaled.
+func (d *Detection) assign(z features.Set, temperature float64) {
+	var scratch []float32
+	logits := make([]float64, d.Centres.Rows)
+	step := tallBlock(d.Centres.Rows)
+	for from := 0; from < z.Len(); from += step {
+		s := products(&scratch, rows(z.X, from, min(step, z.Len()-from)), d.Centres)
+		for i := range s.Rows {
+			y := z.Labels[from+i]
+			if y < 0 {
+				continue
+			}
+			for k, v := range features.Row(s, i) {
+				logits[k] = float64(v) / temperature
+			}
+			softmax(logits)
+			d.Loss[from+i] = -logits[y]
+		}
+	}
+}
+
+// softmax turns logits into probabilities, in place.
+func softmax(l []float64) {
+	top := math.Inf(-1)
+	for _, v := range l {
+		top = max(top, v)
+	}
+	var sum float64
+	for k, v := range l {
+		l[k] = math.Exp(v - top)
+		sum += l[k]
+	}
+	for k := range l {
+		l[k] /= sum
+	}
+}
+
+// scale maps the losses of rows with a label to 0 … 1; all of them to 0 where they are equal.
+func (d *Detection) scale(labels []int) {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for i, y := range labels {
+		if y >= 0 {
+			lo, hi = min(lo, d.Loss[i]), max(hi, d.Loss[i])
+		}
+	}
+	for i, y := range labels {
+		switch {
+		case y < 0:
+		case hi > lo:
+			d.Loss[i] = (d.Loss[i] - lo) / (hi - lo)
+		default:
+			d.Loss[i] = 0
+		}
+	}
+}
+
+// mix fills in Clean.
+func (d *Detection) mix(labels []int, classes int, perClass bool) {
+	groups := make([][]int, 1)
+	if perClass {
+		groups = make([][]int, classes)
+	}
+	for i, y := range labels {
+		if y < 0 {
+			continue
+		}
+		if !perClass {
+			y = 0
+		}
+		groups[y] = append(groups[y], i)
+	}
+	var x []float64
+	for _, g := range groups {
+		x = x[:0]
+		for _, i := range g {
+			x = append(x, d.Loss[i])
+		}
+		m, ok := FitMixture(x)
+		d.Mixtures = append(d.Mixtures, m)
+		for _, i := range g {
+			if d.Clean[i] = 1; ok {
+				d.Clean[i] = m.Lower(d.Loss[i])
+			}
+		}
+	}
+}

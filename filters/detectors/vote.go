@@ -1,0 +1,48 @@
+package detectors
+
+// Vote overwrites dst, one entry a class, with the shares of a row's neighbours that have each label; negative labels
+// vote for none, so that shares add up to 1 only where all neighbours have one.
+func (n *Neighbours) Vote(dst []float64, i int, labels []int) {
+	clear(dst)
+	for _, j := range n.Of(i) {
+		if y := labels[j]; y >= 0 {
+			dst[y]++
+		}
+	}
+	for c := range dst {
+		dst[c] /= float64(max(n.K, 1))
+	}
+}
+
+// poll counts votes without a pass over all classes.
+type poll struct {
+	counts []int
+	voted  []int // classes with a vote
+}
+
+// take counts the labels of the neighbours of row i.
+func (p *poll) take(n *Neighbours, i int, labels []int) {
+	for _, c := range p.voted {
+		p.counts[c] = 0
+	}
+	p.voted = p.voted[:0]
+	for _, j := range n.Of(i) {
+		if y := labels[j]; y >= 0 {
+			if p.counts[y] == 0 {
+				p.voted = append(p.voted, y)
+			}
+			p.counts[y]++
+		}
+	}
+}
+
+// winner is the class with most votes, the lowest of equals; -1 where nobody voted.
+func (p *poll) winner() int {
+	best := -1
+	for _, c := range p.voted {
+		if best < 0 || p.counts[c] > p.counts[best] || p.counts[c] == p.counts[best] && c < best {
+			best = c
+		}
+	}
+	return best
+}

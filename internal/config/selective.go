@@ -1,0 +1,60 @@
+package config
+
+import (
+	"slices"
+
+	"winnow/train"
+	"winnow/train/selective"
+)
+
+// Selective is [selective.Config] with its lengths as spans. It is empty where the method is not of that package.
+type Selective struct {
+	selective.Config `yaml:",inline" hide:"method epoch warm_up queue_start"`
+
+	WarmUp     Span `yaml:"warm_up"`     // sel-cl: contrast without labels so long; tcl: all labels are believed so long; whole epochs
+	QueueStart Span `yaml:"queue_start"` // sel-cl: the queue of mixed rows is only filled so long; whole epochs
+}
+
+// In is the configuration of a method for epochs of so many steps.
+func (s Selective) In(method string, stepsPerEpoch int) selective.Config {
+	c := s.Config
+	whole := func(s Span) int { return (s.In(stepsPerEpoch) + stepsPerEpoch - 1) / stepsPerEpoch }
+	c.Method, c.Epoch, c.WarmUp, c.QueueStart = method, stepsPerEpoch, whole(s.WarmUp), whole(s.QueueStart)
+	return c
+}
+
+// HasPeers says whether the method is one of package peers.
+func (c *Run) HasPeers() bool { return c.Method != Metric && !c.IsSelective() }
+
+// IsSelective says whether the method is one of package selective.
+func (c *Run) IsSelective() bool { return slices.Contains(selective.Methods(), c.Method) }
+
+// defaultSelective are a method's own; none where it is not of the package.
+func defaultSelective(method string) Selective {
+	if !slices.Contains(selective.Methods(), method) {
+		return Selective{}
+	}
+	c := selective.Default(method)
+	s := Selective{Config: c, WarmUp: Epochs(float64(c.WarmUp))}
+	if c.QueueStart > 0 {
+		s.QueueStart = Epochs(float64(c.QueueStart))
+	}
+	s.Config.Method, s.Config.Epoch, s.Config.WarmUp, s.Config.QueueStart = "", 0, 0, 0 // known later
+	return s
+}
+
+// setSelective brings the published length, embedding, batch, solver and schedule of a method of package selective
+// (METHODS 13; TCL's schedule is that of its released settings).
+func (c *Run) setSelective(method string) {
+	c.Solver, c.Schedule = train.DefaultSolver("sgd"), Schedule{}
+	c.Solver.Momentum = 0.9
+	if method == selective.SelCL {
+		c.Length, c.Head.Out, c.Sampler.Rows = Epochs(250), 128, 128
+		c.Solver.LR, c.Solver.WeightDecay = 0.1, 1e-4
+		c.Schedule.Name, c.Schedule.Gamma, c.Schedule.Milestones = "multistep", 0.1, []Span{Epochs(125), Epochs(200)}
+		return
+	}
+	c.Length, c.Head.Out, c.Sampler.Rows = Epochs(200), 256, 256
+	c.Solver.LR, c.Solver.WeightDecay = 0.03, 1e-3
+	c.Schedule.Name, c.Schedule.Min = "cosine", 0.01
+}

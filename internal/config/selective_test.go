@@ -1,0 +1,65 @@
+package config
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/train/selective"
+)
+
+// A method brings the paper's settings, which are valid, can be changed, and are written and read back the same.
+func TestSelectiveMethods(t *testing.T) {
+	for _, method := range selective.Methods() {
+		c := parseText(t, "method: "+method+"\nselective: {temperature: 0.2, warm_up: 3 epochs, view: {noise: 0.3}}\n", "selective.view.dropout=0.4", "sampler.rows=64")
+		if err := c.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		in := c.Selective.In(c.Method, 7)
+		want := selective.Default(method)
+		want.Temperature, want.WarmUp, want.View, want.Epoch = 0.2, 3, selective.View{Noise: 0.3, Dropout: 0.4}, 7
+		if diff := cmp.Diff(want, in); diff != "" {
+			t.Errorf("%s: %s", method, diff)
+		}
+		if c.Sampler.Rows != 64 || c.Losses != nil || c.Bank.Size != 0 || c.Filter.Scorer != NoFilter || c.Solver.Name != "sgd" {
+			t.Errorf("%s: %+v", method, c)
+		}
+		text, err := Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c, parseText(t, string(text))); diff != "" {
+			t.Errorf("%s: %s", method, diff)
+		}
+	}
+	c := parseText(t, "method: sel-cl\n")
+	if c.Length != Epochs(250) || c.Solver.LR != 0.1 || c.Solver.WeightDecay != 1e-4 || c.Head.Out != 128 || c.Sampler.Rows != 128 || !cmp.Equal(c.Schedule.Milestones, []Span{Epochs(125), Epochs(200)}) {
+		t.Errorf("%+v", c)
+	}
+	if c = parseText(t, "", "method=tcl"); c.Length != Epochs(200) || c.Solver.LR != 0.03 || c.Solver.WeightDecay != 1e-3 || c.Head.Out != 256 || c.Sampler.Rows != 256 || c.Schedule.Min != 0.01 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestSelectiveRefuses(t *testing.T) {
+	for _, c := range []struct{ text, setting, want string }{
+		{"method: tcl\n", "selective.k=9", "config: selective: tcl: k: found 9, expected none: it belongs to sel-cl"},
+		{"method: sel-cl\n", "selective.alpha=3", "config: detectors: alpha: found 3, expected a quantile from 0 to 1"},
+		{"method: sel-cl\n", "peers.rate=0.1", "config: peers: found settings of another method than sel-cl"},
+		{"method: co-teaching\n", "selective.mixup=1", "config: selective: found settings of another method than co-teaching"},
+		{"", "selective.mixup=1", "config: selective: found settings of another method than metric"},
+		{"method: tcl\n", "losses=[{name: triplet}]", "config: losses: found 1, expected none: tcl has its own loss"},
+		{"method: tcl\n", "finetune.weights=all", "config: finetune.weights: found \"all\", expected none: tcl trains heads on stored features"},
+		{"method: tcl\n", "solver.lr=0.001", "config: the schedule of solver: train: schedule cosine: lr_min: found 0.01"},
+		{"method: moco\n", "seed=1", `config: method: found "moco", expected metric, co-teaching, co-teaching-plus, co-teaching-temperature, f-correction, cross-entropy, sel-cl, tcl`},
+	} {
+		got := parseText(t, c.text, c.setting)
+		if err := got.Validate(); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%q with %s:\n got %v\nwant %s", c.text, c.setting, err, c.want)
+		}
+	}
+	if _, err := Parse("run.yaml", []byte("selective:\n  views: 2\n"), nil); err == nil || !strings.Contains(err.Error(), "unknown key selective.views") {
+		t.Error(err)
+	}
+}

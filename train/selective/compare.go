@@ -1,0 +1,48 @@
+package selective
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// compareBlock bounds the similarities that are there at a time: 16 MiB of float32.
+const compareBlock = 1 << 22
+
+// comparison computes contrasts of many rows with many candidates.
+type comparison struct {
+	s    []float32
+	exps []float64
+}
+
+// rows adds up weighted contrasts of u's rows with candidates and adds the gradient to du. each may change the
+// similarities of row r, -Inf taking a candidate out, and says which candidate the row itself is (-1: none), what it
+// should be near to and its weight. Where the candidates are u's own rows, both sides of a similarity move.
+func (c *comparison) rows(du, u, candidates blas32.General, both bool, t float64, each func(r int, s []float32) (own int, sides []pull, weight float64)) float64 {
+	m := candidates.Rows
+	if m == 0 {
+		return 0
+	}
+	c.exps = floats(c.exps, m)
+	height := min(u.Rows, max(compareBlock/m, 1))
+	if cap(c.s) < height*m {
+		c.s = make([]float32, height*m)
+	}
+	var total float64
+	for from := 0; from < u.Rows; from += height {
+		some := part(u, from, min(height, u.Rows-from))
+		s := blas32.General{Rows: some.Rows, Cols: m, Stride: m, Data: c.s[:some.Rows*m]}
+		blas32.Gemm(blas.NoTrans, blas.Trans, 1, some, candidates, 0, s)
+		for i := range s.Rows {
+			row := features.Row(s, i)
+			own, sides, weight := each(from+i, row)
+			total += weight * contrast(row, own, sides, t, weight, c.exps)
+		}
+		blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, s, candidates, 1, part(du, from, some.Rows))
+		if both {
+			blas32.Gemm(blas.Trans, blas.NoTrans, 1, s, some, 1, du)
+		}
+	}
+	return total
+}

@@ -1,0 +1,144 @@
+package selective
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+type number interface{ float32 | float64 }
+
+// pull is one side of a mixed row: the candidates it should be near to, and its share of the mixture.
+type pull struct {
+	share     float64
+	positives []int
+}
+
+// contrast is the loss of one row over its similarities to m candidates, SupCon with the logarithm inside:
+//
+//	l = Σ_sides share·{ LSE_A(s/t) - 1/|P| Σ_{p∈P} s_p/t }
+//	∂l/∂s_j = 1/t·{ (Σ share)·softmax_A(s/t)_j - Σ_sides share/|P|·[j ∈ P] }
+//
+// A are all candidates but own (-1: none is). A side without positives contributes nothing. s is overwritten with
+// weight times the gradient; exps is scratch of m numbers. With one positive this is InfoNCE.
+// Source: Khosla et al., Supervised Contrastive Learning, NeurIPS 2020, equation 2; METHODS 3.9.
+func contrast[T number](s []T, own int, sides []pull, t, weight float64, exps []float64) float64 {
+	var shares, near float64
+	for _, side := range sides {
+		if len(side.positives) == 0 {
+			continue
+		}
+		shares += side.share
+		var sum float64
+		for _, p := range side.positives {
+			sum += float64(s[p])
+		}
+		near += side.share * sum / float64(len(side.positives)) / t
+	}
+	if shares == 0 || weight == 0 {
+		clear(s)
+		return 0
+	}
+	top := math.Inf(-1)
+	for j, v := range s {
+		if j != own {
+			top = max(top, float64(v))
+		}
+	}
+	var sum float64
+	for j, v := range s {
+		exps[j] = 0
+		if j != own {
+			exps[j] = math.Exp((float64(v) - top) / t)
+			sum += exps[j]
+		}
+	}
+	scale := weight / t
+	for j := range s {
+		s[j] = T(scale * shares * exps[j] / sum)
+	}
+	for _, side := range sides {
+		for _, p := range side.positives {
+			s[p] -= T(scale * side.share / float64(len(side.positives)))
+		}
+	}
+	return shares*(top/t+math.Log(sum)) - near
+}
+
+// softmax writes the probabilities of logits to p and returns log Σ e^l.
+func softmax[T number](p []float64, l []T) float64 {
+	top := math.Inf(-1)
+	for _, v := range l {
+		top = max(top, float64(v))
+	}
+	var sum float64
+	for c, v := range l {
+		p[c] = math.Exp(float64(v) - top)
+		sum += p[c]
+	}
+	for c := range p {
+		p[c] /= sum
+	}
+	return top + math.Log(sum)
+}
+
+// crossEntropy is -Σ target_c·log softmax(l)_c for a target that adds up to 1, and adds weight times its gradient,
+// p - target, to d. p and logSum are softmax's.
+func crossEntropy[T number](d, l []T, p []float64, logSum float64, target []float64, weight float64) float64 {
+	var value float64
+	for c, v := range target {
+		if v != 0 {
+			value += v * (logSum - float64(l[c]))
+		}
+		d[c] += T(weight * (p[c] - v))
+	}
+	return value
+}
+
+// throughSoftmax adds to d the gradient in logits of what has the gradient g in the probabilities p:
+// p_c·(g_c - Σ p g).
+func throughSoftmax[T number](d []T, p, g []float64) {
+	var mean float64
+	for c, v := range g {
+		mean += p[c] * v
+	}
+	for c, v := range g {
+		d[c] += T(p[c] * (v - mean))
+	}
+}
+
+// entropy is -Σ p log p, and adds weight times its gradient in the logits, -p_c(log p_c + H), to d.
+func entropy[T number](d, l []T, p []float64, logSum, weight float64) float64 {
+	var h float64
+	for c, v := range l {
+		h -= p[c] * (float64(v) - logSum)
+	}
+	for c, v := range l {
+		d[c] -= T(weight * p[c] * (float64(v) - logSum + h))
+	}
+	return h
+}
+
+// sized is a matrix of n×d over m's memory, which grows where it must.
+func sized(m blas32.General, n, d int) blas32.General {
+	if cap(m.Data) < n*d {
+		m.Data = make([]float32, n*d)
+	}
+	return blas32.General{Rows: n, Cols: d, Stride: max(d, 1), Data: m.Data[:n*d]}
+}
+
+// part is a view of n rows of m.
+func part(m blas32.General, from, n int) blas32.General {
+	if n == 0 {
+		return blas32.General{Cols: m.Cols, Stride: m.Stride}
+	}
+	return blas32.General{Rows: n, Cols: m.Cols, Stride: m.Stride, Data: m.Data[from*m.Stride : (from+n-1)*m.Stride+m.Cols]}
+}
+
+// floats is n numbers over v's memory, which grows where it must.
+func floats(v []float64, n int) []float64 {
+	if cap(v) < n {
+		return make([]float64, n)
+	}
+	return v[:n]
+}

@@ -1,0 +1,237 @@
+package selective
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+	"winnow/train"
+)
+
+// slope is the central difference of f in x[i].
+func slope(x []float64, i int, f func() float64) float64 {
+	const h = 1e-5
+	old := x[i]
+	x[i] = old + h
+	up := f()
+	x[i] = old - h
+	down := f()
+	x[i] = old
+	return (up - down) / (2 * h)
+}
+
+func randoms(rng *rand.Rand, n int, scale float64) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = scale * rng.NormFloat64()
+	}
+	return x
+}
+
+// off is the largest difference between an analytic gradient and central differences, over the largest of these.
+func off(gradient, x []float64, f func() float64) float64 {
+	var far, largest float64
+	for i := range x {
+		s := slope(x, i, f)
+		far, largest = math.Max(far, math.Abs(s-gradient[i])), math.Max(largest, math.Abs(s))
+	}
+	return far / largest
+}
+
+// Every kernel's gradient is that of its value, and a spoiled one is seen not to be.
+func TestKernelGradients(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 30 {
+		n := 3 + rng.IntN(8)
+		x, target := randoms(rng, n, 2), make([]float64, n)
+		softmax(target, randoms(rng, n, 1))
+		weight, tau := 0.1+rng.Float64(), 0.05+rng.Float64()
+		own := rng.IntN(n+1) - 1
+		sides := []pull{{0.7, nil}, {0.3, nil}}
+		for j := range n {
+			if j != own && rng.IntN(2) == 0 {
+				sides[rng.IntN(2)].positives = append(sides[rng.IntN(2)].positives, j)
+			}
+		}
+		sides[0].positives = append(sides[0].positives, (own+1)%n)
+		p, g := make([]float64, n), randoms(rng, n, 1)
+		for name, c := range map[string]struct {
+			value    func() float64
+			gradient func() []float64
+		}{
+			"contrast": {
+				func() float64 {
+					return weight * contrast(append([]float64(nil), x...), own, sides, tau, weight, make([]float64, n))
+				},
+				func() []float64 {
+					d := append([]float64(nil), x...)
+					contrast(d, own, sides, tau, weight, make([]float64, n))
+					return d
+				},
+			},
+			"cross entropy": {
+				func() float64 {
+					sum := softmax(p, x)
+					return weight * crossEntropy(make([]float64, n), x, p, sum, target, weight)
+				},
+				func() []float64 {
+					d, sum := make([]float64, n), softmax(p, x)
+					crossEntropy(d, x, p, sum, target, weight)
+					return d
+				},
+			},
+			"entropy": {
+				func() float64 {
+					sum := softmax(p, x)
+					return weight * entropy(make([]float64, n), x, p, sum, weight)
+				},
+				func() []float64 {
+					d, sum := make([]float64, n), softmax(p, x)
+					entropy(d, x, p, sum, weight)
+					return d
+				},
+			},
+			"softmax": {
+				func() (v float64) {
+					softmax(p, x)
+					for k := range p {
+						v += g[k] * p[k]
+					}
+					return v
+				},
+				func() []float64 {
+					d := make([]float64, n)
+					softmax(p, x)
+					throughSoftmax(d, p, g)
+					return d
+				},
+			},
+		} {
+			d := c.gradient()
+			if far := off(d, x, c.value); far > 1e-6 {
+				t.Errorf("%s: off by %v of the largest", name, far)
+			}
+			for i := range d {
+				d[i] *= 1.001
+			}
+			if off(d, x, c.value) < 1e-6 {
+				t.Errorf("%s: a spoiled gradient is not seen", name)
+			}
+		}
+	}
+}
+
+// Where no side has positives, or the row counts for nothing, value and gradient are 0.
+func TestContrastOfNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		sides  []pull
+		weight float64
+	}{"no side": {nil, 1}, "no positives": {[]pull{{0.5, nil}, {0.5, nil}}, 1}, "no weight": {[]pull{{1, []int{0}}}, 0}} {
+		s := []float32{0.3, 0.2, float32(math.Inf(-1))}
+		if v := contrast(s, 1, c.sides, 0.1, c.weight, make([]float64, 3)); v != 0 || s[0] != 0 || s[1] != 0 || s[2] != 0 {
+			t.Errorf("%s: %v, gradient %v", name, v, s)
+		}
+	}
+	s := []float32{900, -900, float32(math.Inf(-1))} // far apart, and one candidate taken out
+	if v := contrast(s, -1, []pull{{1, []int{1}}}, 0.01, 1, make([]float64, 3)); math.Abs(v-180000) > 1 || math.IsNaN(float64(s[0]+s[1]+s[2])) {
+		t.Errorf("%v, gradient %v", v, s)
+	}
+}
+
+// Views keep the mean of a feature and have the variance that was asked for.
+func TestViewsHaveTheirSpread(t *testing.T) {
+	set, _ := clusters(1, 4, 200, 0)
+	for _, v := range []View{{}, {Noise: 0.5}, {Dropout: 0.3}, {Noise: 0.2, Dropout: 0.5}} {
+		draw := newViews(v, set)
+		const times = 4000
+		rows := make([]int, times)
+		for i := range rows {
+			rows[i] = 5
+		}
+		dst := features.NewMatrix(times, set.Dim())
+		draw.draw(dst, rows, train.Rand(1, "test", 0))
+		for j, x := range set.Row(5) {
+			var sum, squares, dropped float64
+			for i := range times {
+				got := float64(features.Row(dst, i)[j])
+				sum += got / times
+				squares += got * got / times
+				if got == 0 {
+					dropped += 1. / times
+				}
+			}
+			deviation := float64(draw.deviation[j]) / math.Sqrt(3)
+			kept := 1 - v.Dropout
+			want := (float64(x)*float64(x)+deviation*deviation)/kept - float64(x)*float64(x)
+			if scale := math.Sqrt(want/times) + 1e-6; math.Abs(sum-float64(x)) > 5*scale {
+				t.Errorf("%+v: feature %d: mean %v, expected %v", v, j, sum, x)
+			}
+			if found := squares - sum*sum; math.Abs(found-want) > 0.12*want+1e-6 {
+				t.Errorf("%+v: feature %d: variance %v, expected %v", v, j, found, want)
+			}
+			if math.Abs(dropped-v.Dropout) > 0.04 {
+				t.Errorf("%+v: feature %d: %v dropped", v, j, dropped)
+			}
+		}
+	}
+}
+
+// Shares are the larger one of a Beta(a, a) pair: mean ½ + E|x - ½|, and 1 where nothing is mixed.
+func TestMixtures(t *testing.T) {
+	rng := train.Rand(1, "mixtures", 0)
+	for a, want := range map[float64]float64{1: 0.75, 0: 1, 1e5: 0.5, 0.5: 0.5 + 1/math.Pi} {
+		var mean float64
+		const times = 20000
+		for range times {
+			m := drawMixture(a, 3, rng)
+			if !(m.share >= 0.5 && m.share <= 1) {
+				t.Fatalf("Beta(%v): share %v", a, m.share)
+			}
+			mean += m.share / times
+		}
+		if math.Abs(mean-want) > 0.01 {
+			t.Errorf("Beta(%v): mean share %v, expected %v", a, mean, want)
+		}
+	}
+	x := blas32.General{Rows: 2, Cols: 2, Stride: 2, Data: []float32{1, 2, 3, 4}}
+	dst := features.NewMatrix(2, 2)
+	mixture{0.75, []int{1, 0}}.mix(dst, x)
+	for i, want := range []float32{1.5, 2.5, 2.5, 3.5} {
+		if dst.Data[i] != want {
+			t.Errorf("mixed: %v", dst.Data)
+		}
+	}
+}
+
+// A queue holds the latest vectors with their rows, also after it has gone round, and knows the last push.
+func TestQueue(t *testing.T) {
+	q := newQueue("q", 5, 1)
+	var all []float32
+	for step := range 7 {
+		n := 1 + step%3
+		x, rows := features.NewMatrix(n, 1), make([]int, n)
+		for i := range n {
+			x.Data[i], rows[i] = float32(len(all)+i), 100+len(all)+i
+		}
+		q.push(x, rows)
+		all = append(all, x.Data...)
+		latest := all[max(len(all)-5, 0):]
+		if q.len() != len(latest) || q.vectors().Rows != len(latest) {
+			t.Fatalf("step %d: %d vectors, expected %d", step, q.len(), len(latest))
+		}
+		for at := range q.len() {
+			v := q.vectors().Data[at]
+			if v < latest[0] || q.row(at) != 100+int(v) {
+				t.Errorf("step %d: place %d holds %v of row %d", step, at, v, q.row(at))
+			}
+		}
+		for i := range n {
+			if got := q.vectors().Data[q.at(i)]; got != x.Data[i] {
+				t.Errorf("step %d: the push's vector %d is %v, expected %v", step, i, got, x.Data[i])
+			}
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package selective
+
+import (
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// queue is the latest vectors of a running average, first in, first out, with the training row each was made from. It
+// lies in parameters, which checkpoints keep: rows and places are float32, exact up to 2²⁴.
+type queue struct {
+	data, rows, place *features.Param // size×D; 1×size; 1×2: where the next one goes, how many there are
+	fresh             int             // vectors of the last push
+}
+
+func newQueue(name string, size, dim int) *queue {
+	return &queue{
+		data: features.NewParam(name+".vectors", size, dim), rows: features.NewParam(name+".rows", 1, size),
+		place: features.NewParam(name+".place", 1, 2),
+	}
+}
+
+func (q *queue) params() []*features.Param { return []*features.Param{q.data, q.rows, q.place} }
+
+func (q *queue) size() int { return q.data.Rows }
+func (q *queue) next() int { return int(q.place.Data[0]) }
+func (q *queue) len() int  { return int(q.place.Data[1]) }
+
+// row is the training row of the vector at a place.
+func (q *queue) row(at int) int { return int(q.rows.Data[at]) }
+
+// vectors is a view of all there are.
+func (q *queue) vectors() blas32.General {
+	return blas32.General{Rows: q.len(), Cols: q.data.Cols, Stride: max(q.data.Cols, 1), Data: q.data.Data}
+}
+
+// push appends vectors, no more than fit, and the training rows they were made from.
+func (q *queue) push(x blas32.General, rows []int) {
+	next := q.next()
+	for i := range x.Rows {
+		copy(q.data.Data[next*q.data.Cols:(next+1)*q.data.Cols], features.Row(x, i))
+		q.rows.Data[next] = float32(rows[i])
+		next = (next + 1) % q.size()
+	}
+	q.place.Data[0], q.place.Data[1] = float32(next), float32(min(q.len()+x.Rows, q.size()))
+	q.fresh = x.Rows
+}
+
+// at is the place of the i-th vector of the last push.
+func (q *queue) at(i int) int { return (q.next() - q.fresh + i + q.size()) % q.size() }

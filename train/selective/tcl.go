@@ -1,0 +1,239 @@
+package selective
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// tcl is TCL on frozen features. A batch of n images is seen as two views, with embeddings and logits u¹, u², l¹, l²,
+// and as 3n mixtures λ x_r + (1-λ) x_π(r) of both views and the stored features themselves:
+//
+//	L = SimCLR(u¹, u²) + Cross·{ CE(l¹, T¹) + CE(l², T²) + CE(l^mix, T^mix) } + Align·CE(u^mix·c/t, T^mix)
+//	    + Entropy·mean H(p) + Balance·Σ_k p̄_k log p̄_k
+//	T¹ = s w onehot(y) + (1 - s w) p²,  T² with p¹,  T = with (p¹ + p²)/2,  T^mix_r = λ T_r + (1-λ) T_π(r)
+//
+// Means are over rows; H and p̄ are of all 5n predictions. w = P(clean) and the centres c are those of the running
+// epoch (see detectors.TCL), s is Trust or, where that is 0, the share of labels with w > ½. In the warm-up the given
+// labels are the targets: s w = 1. Targets are constants to the gradient. SimCLR is InfoNCE of each of the 2n views
+// over the others with the image's other view as its positive, mean over views.
+// Source: Huang et al., CVPR 2023, equations 4 to 9 and the released code; METHODS 13.2.
+type tcl struct {
+	cfg     Config
+	classes int
+	set     features.Set
+	views   *views
+
+	centres blas32.General
+	clean   []float64 // w of each training row
+	trust   float64   // s
+	warm    bool
+
+	rows    []int
+	mixed   mixture // of 3n rows
+	plain   blas32.General
+	scratch tclScratch
+}
+
+type tclScratch struct {
+	comparison
+	p, targets              blas64 // 5n×C probabilities; n×C targets of the mixture before mixing
+	logSums                 []float64
+	target, mean, grad, row []float64
+	logits, dLogits         blas32.General // of the alignment
+	side                    [1]pull
+	one                     [1]int
+}
+
+// blas64 is rows of float64.
+type blas64 struct {
+	cols int
+	data []float64
+}
+
+func (m *blas64) size(n, cols int) { m.cols, m.data = cols, floats(m.data, n*cols)[:n*cols] }
+
+func (m *blas64) row(i int) []float64 { return m.data[i*m.cols : (i+1)*m.cols] }
+
+func newTCL(l *Learner) *tcl {
+	return &tcl{cfg: l.cfg, classes: l.classes, set: l.set, views: newViews(l.cfg.View, l.set)}
+}
+
+// state is none: all that an epoch knows comes from its judge.
+func (m *tcl) state() []*features.Param { return nil }
+
+// consider finds centres and P(clean).
+func (m *tcl) consider(j *judge, epoch int) error {
+	m.warm = epoch < m.cfg.WarmUp
+	z, err := j.embed(m.set)
+	if err != nil {
+		return err
+	}
+	row := make([]float64, m.classes)
+	d, err := m.cfg.tcl().Detect(z, m.classes, func(dst blas32.General, z features.Set, from int) {
+		j.classifier.forward(dst, part(z.X, from, dst.Rows))
+		for i := range dst.Rows {
+			softmax(row, features.Row(dst, i))
+			for k, p := range row {
+				features.Row(dst, i)[k] = float32(p)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	m.centres, m.clean, m.trust = d.Centres, d.Clean, m.cfg.Trust
+	if m.trust > 0 {
+		return nil
+	}
+	found, labelled := 0, 0
+	for i, y := range m.set.Labels {
+		if y >= 0 {
+			labelled++
+			if m.clean[i] > 0.5 {
+				found++
+			}
+		}
+	}
+	m.trust = float64(found) / float64(max(labelled, 1))
+	return nil
+}
+
+// fill writes two views and the mixtures.
+func (m *tcl) fill(input blas32.General, rows []int, _ int, rng *rand.Rand) (int, error) {
+	n := len(rows)
+	m.rows = append(m.rows[:0], rows...)
+	m.plain = sized(m.plain, 3*n, input.Cols)
+	for i, row := range rows {
+		copy(features.Row(m.plain, i), m.set.Row(row))
+	}
+	for v := range 2 {
+		view := part(input, v*n, n)
+		m.views.draw(view, rows, rng)
+		copy(part(m.plain, (1+v)*n, n).Data, view.Data)
+	}
+	m.mixed = drawMixture(m.cfg.Mixup, 3*n, rng)
+	m.mixed.mix(part(input, 2*n, 3*n), m.plain)
+	return 5, nil
+}
+
+// chosen are rows whose label is more likely right than wrong.
+func (m *tcl) chosen(dst []int) []int {
+	for i, row := range m.rows {
+		if m.warm || m.clean[row] > 0.5 {
+			dst = append(dst, i)
+		}
+	}
+	return dst
+}
+
+func (m *tcl) eval(du, dl, u, l blas32.General) float64 {
+	c, n := &m.scratch, len(m.rows)
+	c.p.size(l.Rows, l.Cols)
+	c.targets.size(n, l.Cols)
+	c.logSums, c.target, c.mean = floats(c.logSums, l.Rows), floats(c.target, l.Cols), floats(c.mean, l.Cols)
+	c.grad, c.row = floats(c.grad, l.Cols), floats(c.row, l.Cols)
+	for r := range l.Rows {
+		c.logSums[r] = softmax(c.p.row(r), features.Row(l, r))
+	}
+	value := m.contrast(part(du, 0, 2*n), part(u, 0, 2*n))
+	value += m.cfg.Cross * m.crossed(dl, l)
+	value += m.mixtures(du, dl, u, l)
+	return value + m.regularize(dl, l)
+}
+
+// contrast is SimCLR.
+func (m *tcl) contrast(du, u blas32.General) float64 {
+	c, n := &m.scratch, len(m.rows)
+	return c.comparison.rows(du, u, u, true, m.cfg.Temperature, func(r int, _ []float32) (int, []pull, float64) {
+		c.one[0] = (r + n) % (2 * n)
+		c.side[0] = pull{1, c.one[:]}
+		return r, c.side[:], 1 / float64(2*n)
+	})
+}
+
+// believed writes s·w·onehot(y) + (1 - s·w)·p of image i.
+func (m *tcl) believed(dst []float64, i int, p func(k int) float64) {
+	row := m.rows[i]
+	share := m.trust * m.clean[row]
+	if m.warm {
+		share = 1
+	}
+	for k := range dst {
+		dst[k] = 0
+		if share < 1 {
+			dst[k] = (1 - share) * p(k)
+		}
+	}
+	dst[m.set.Labels[row]] += share
+}
+
+// crossed is the cross entropy of each view with what the other says.
+func (m *tcl) crossed(dl, l blas32.General) (value float64) {
+	c, n := &m.scratch, len(m.rows)
+	for r := range 2 * n {
+		other := c.p.row((r + n) % (2 * n))
+		m.believed(c.target, r%n, func(k int) float64 { return other[k] })
+		value += crossEntropy(features.Row(dl, r), features.Row(l, r), c.p.row(r), c.logSums[r], c.target, m.cfg.Cross/float64(n))
+	}
+	return value / float64(n)
+}
+
+// mixtures is the weighted cross entropy of mixtures, of their logits and of their alignment with the centres.
+func (m *tcl) mixtures(du, dl, u, l blas32.General) float64 {
+	c, n := &m.scratch, len(m.rows)
+	for i := range n {
+		first, second := c.p.row(i), c.p.row(n+i)
+		m.believed(c.targets.row(i), i, func(k int) float64 { return (first[k] + second[k]) / 2 })
+	}
+	rows := 3 * n
+	c.logits, c.dLogits = sized(c.logits, rows, l.Cols), sized(c.dLogits, rows, l.Cols)
+	clear(c.dLogits.Data)
+	mixed := part(u, 2*n, rows)
+	blas32.Gemm(blas.NoTrans, blas.Trans, float32(1/m.cfg.Temperature), mixed, m.centres, 0, c.logits)
+	var cross, align float64
+	for r := range rows {
+		a, b := c.targets.row(r%n), c.targets.row(m.mixed.partner[r]%n)
+		for k := range c.target {
+			c.target[k] = m.mixed.share*a[k] + (1-m.mixed.share)*b[k]
+		}
+		at := 2*n + r
+		cross += crossEntropy(features.Row(dl, at), features.Row(l, at), c.p.row(at), c.logSums[at], c.target, m.cfg.Cross/float64(rows))
+		logits := features.Row(c.logits, r)
+		logSum := softmax(c.row, logits)
+		align += crossEntropy(features.Row(c.dLogits, r), logits, c.row, logSum, c.target, m.cfg.Align/float64(rows))
+	}
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, float32(1/m.cfg.Temperature), c.dLogits, m.centres, 1, part(du, 2*n, rows))
+	return (m.cfg.Cross*cross + m.cfg.Align*align) / float64(rows)
+}
+
+// regularize is the entropy of predictions and the negative entropy of their mean, weighted. A class whose mean
+// probability underflows is left where it is.
+func (m *tcl) regularize(dl, l blas32.General) float64 {
+	c := &m.scratch
+	each := 1 / float64(l.Rows)
+	clear(c.mean)
+	var sum, balance float64
+	for r := range l.Rows {
+		p := c.p.row(r)
+		sum += entropy(features.Row(dl, r), features.Row(l, r), p, c.logSums[r], m.cfg.Entropy*each)
+		for k, v := range p {
+			c.mean[k] += v * each
+		}
+	}
+	for k, v := range c.mean {
+		c.grad[k] = 0
+		if v > 0 {
+			balance += v * math.Log(v)
+			c.grad[k] = m.cfg.Balance * each * (math.Log(v) + 1)
+		}
+	}
+	for r := range l.Rows {
+		throughSoftmax(features.Row(dl, r), c.p.row(r), c.grad)
+	}
+	return m.cfg.Entropy*sum*each + m.cfg.Balance*balance
+}
