@@ -241,7 +241,7 @@ func goldenEstimate(t *testing.T, c reference.Case) {
 func goldenTemperature(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "temperature")
 	x, proxies, labels := c.Matrix(t, "embeddings"), c.Matrix(t, "proxies"), c.Ints(t, "labels")
-	cl := newClassifier(Config{Classifier: Cosine, Temperature: c.Param("temperature", math.NaN())}, "", len(proxies), len(x[0]), train.Rand(1, "test", 0))
+	cl := newClassifier(Config{Classifier: Cosine, Temperature: c.Param("temperature", 0.05)}, "", len(proxies), len(x[0]), train.Rand(1, "test", 0))
 	for i, row := range proxies {
 		for j, v := range row {
 			cl.weight.Data[i*len(row)+j] = float32(v)
