@@ -212,6 +212,53 @@ func b2i(b bool) int {
 	return 0
 }
 
+// TestCopiesTie: rows that are there several times rank by index, whatever the float32 products of each copy are.
+func TestCopiesTie(t *testing.T) {
+	for seed := range uint64(30) {
+		rng := rand.New(rand.NewPCG(seed, 17))
+		d := 3 + rng.IntN(60)
+		q, g := randomSet(rng, 20, d, 3, false), randomSet(rng, 10+rng.IntN(50), d, 3, false)
+		for i := range g.Len() / 2 { // labels stay: copies with other labels are label noise
+			copy(g.Row(i), g.Row(i+g.Len()/2))
+		}
+		lists, err := Nearest(context.Background(), q, &g, g.Len(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want Retrieval
+		for i, list := range lists {
+			for k := 1; k < len(list); k++ {
+				if a, b := list[k-1].Row, list[k].Row; slices.Equal(g.Row(a), g.Row(b)) && a > b {
+					t.Errorf("seed %d: query %d: copy %d stands before %d", seed, i, a, b)
+				}
+			}
+			hits, all, ap := 0, 0, 0.0
+			for _, label := range g.Labels {
+				if label == q.Labels[i] {
+					all++
+				}
+			}
+			for k, n := range list[:all] {
+				if g.Labels[n.Row] == q.Labels[i] {
+					hits++
+					ap += float64(hits) / float64(k+1) / float64(all)
+				}
+			}
+			if all > 0 {
+				want.N++
+				want.MAPAtR += ap
+			}
+		}
+		got, err := Retrieve(context.Background(), q, &g, RetrievalOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.N != want.N || math.Abs(got.MAPAtR-want.MAPAtR/float64(max(want.N, 1))) > 1e-12 {
+			t.Errorf("seed %d: MAP@R %v of %d queries, by the lists %v of %d", seed, got.MAPAtR, got.N, want.MAPAtR/float64(max(want.N, 1)), want.N)
+		}
+	}
+}
+
 // goldenSet turns rows into a normalised set.
 func goldenSet(t *testing.T, rows [][]float64, labels []int) features.Set {
 	t.Helper()
