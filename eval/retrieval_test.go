@@ -349,7 +349,7 @@ func goldenDetection(t *testing.T, c reference.Case) {
 		return out
 	}
 	scores, keep := c.Floats(t, "p_clean"), flags("keep")
-	if rule, ok := c.Params["rule"]; ok && rule != "keep iff p_clean > threshold" {
+	if rule := c.Params["rule"]; rule != nil && rule != "keep iff p_clean > threshold" {
 		t.Errorf("%s: rule %q is not known", c.Name, rule)
 	}
 	for i, score := range scores {
