@@ -1,67 +1,97 @@
 package main
 
 import (
+	"fmt"
 	"io/fs"
-	"maps"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"winnow/datasets"
-	"winnow/datasets/cifar"
-	"winnow/datasets/mnist"
+	"winnow/datasets/published"
 )
 
-// presetReaders are the datasets that --preset names. (Fashion-MNIST has MNIST's files.)
-func presetReaders() map[string]func(fs.FS) (*datasets.Dataset, error) {
-	return map[string]func(fs.FS) (*datasets.Dataset, error){
-		"mnist": mnist.Read, "fashion-mnist": mnist.Read,
-		"cifar10": cifar.Read10, "cifar100": cifar.Read100,
+func presetNames() []string {
+	var names []string
+	for _, p := range published.Catalog() {
+		names = append(names, p.Name)
 	}
+	return names
 }
 
-func presetNames() []string { return slices.Sorted(maps.Keys(presetReaders())) }
-
-// dataPreset writes the manifest of a known dataset with its official split.
+// dataPreset writes the manifest of a known dataset, split by one of its protocols.
 func dataPreset(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
-	for _, name := range []string{"format", "strip-prefix", "split", "by"} {
-		if c.IsSet(name) {
-			return misused("data import: --%s does not go with --preset, which has the official split", name)
-		}
-	}
-	read, ok := presetReaders()[c.String("preset")]
-	share := c.Float64("validation")
-	switch {
-	case !ok:
-		return misused("--preset: %q is unknown, expected one of %s", c.String("preset"), strings.Join(presetNames(), ", "))
-	case c.String("root") == "":
-		return misused("data import: --preset needs --root, the folder with the dataset's files")
-	case share < 0 || share >= 1:
-		return misused("--validation: found %v, expected a share from 0 to below 1", share)
-	}
-	if _, err := os.Stat(c.String("root")); err != nil {
-		return err
-	}
-	d, err := read(os.DirFS(c.String("root")))
+	preset, err := presetAsked(c)
 	if err != nil {
 		return err
 	}
-	if share > 0 {
-		if err := holdOut(d, share, c.Uint64("seed")); err != nil {
+	root, err := presetRoot(c.String("root"))
+	if err != nil {
+		return err
+	}
+	r, err := preset.Dataset(root, published.Options{Root: c.String("root"), Protocol: c.String("protocol")})
+	if err != nil {
+		return err
+	}
+	if share := c.Float64("validation"); share > 0 {
+		if err := holdOut(r.Dataset, share, c.Uint64("seed")); err != nil {
 			return err
 		}
 	}
-	if err := writeManifest(c.String("out"), d); err != nil {
+	if err := writeManifest(c.String("out"), r.Dataset); err != nil {
 		return err
 	}
-	printCounts(c.App.Writer, d)
+	printCounts(c.App.Writer, r.Dataset)
+	if r.LeftOut > 0 {
+		fmt.Fprintf(c.App.Writer, "%-10s %7d images, which stand in no split of the protocol %s\n", "left out", r.LeftOut, r.Protocol)
+	}
+	for _, w := range r.Warnings {
+		fmt.Fprintf(c.App.ErrWriter, "winnow: warning: %s, %s: %s\n", preset.Name, r.Protocol, w)
+	}
 	return nil
+}
+
+// presetAsked is the preset of the flags, which are checked here.
+func presetAsked(c *cli.Context) (published.Preset, error) {
+	preset, ok := published.Find(c.String("preset"))
+	protocol, share := c.String("protocol"), c.Float64("validation")
+	if err := noArguments(c); err != nil {
+		return preset, err
+	}
+	for _, name := range []string{"format", "strip-prefix", "split", "by"} {
+		if c.IsSet(name) {
+			return preset, misused("data import: --%s does not go with --preset, which has splits of its own (--protocol)", name)
+		}
+	}
+	_, known := preset.Protocols[protocol]
+	switch {
+	case !ok:
+		return preset, misused("--preset: %q is unknown, expected one of %s", c.String("preset"), strings.Join(presetNames(), ", "))
+	case protocol != "" && !known:
+		return preset, misused("--protocol: %s has no %q, expected one of %s", preset.Name, protocol, strings.Join(preset.ProtocolNames(), ", "))
+	case c.String("root") == "":
+		return preset, misused("data import: --preset needs --root, the folder with the dataset's files")
+	case share < 0 || share >= 1:
+		return preset, misused("--validation: found %v, expected a share from 0 to below 1", share)
+	}
+	return preset, nil
+}
+
+// presetRoot opens a published dataset: its folder, or a .zip file of it.
+func presetRoot(name string) (fs.FS, error) {
+	if isZip(name) {
+		return zipRoot(name)
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("root: %s: is a file, expected the folder with the dataset's files, or a .zip file of it", name)
+	}
+	return os.DirFS(name), nil
 }
 
 // holdOut gives a share of each class's training images to validation.

@@ -95,7 +95,7 @@ func TestPresetWrong(t *testing.T) {
 		{"--preset mnist --root " + dir + " --validation 1", 2, "--validation: found 1, expected a share from 0 to below 1"},
 		{"--preset mnist --root " + dir + " --split train=1", 2, "--split does not go with --preset"},
 		{"--preset mnist x --root " + dir, 2, `found the argument "x"`},
-		{"--root " + dir + " x", 2, "--root and --validation go with --preset"},
+		{"--root " + dir + " x", 2, "--root, --protocol and --validation go with --preset"},
 	} {
 		var out, errs bytes.Buffer
 		code := run(context.Background(), append(strings.Fields("winnow data import --out "+filepath.Join(dir, "m.csv")), strings.Fields(c.args)...), &out, &errs)

@@ -21,6 +21,8 @@ var allowed = map[string][]string{
 	"datasets/packed":      {},
 	"datasets/mnist":       {"datasets", "datasets/packed"},
 	"datasets/cifar":       {"datasets", "datasets/packed"},
+	"datasets/matfile":     {},
+	"datasets/published":   {"datasets", "datasets/cifar", "datasets/matfile", "datasets/mnist"},
 	"features":             {},
 	"graph":                {},
 	"graph/gradient":       {"graph"},

@@ -1,0 +1,11 @@
+package published
+
+// Catalog lists the datasets that winnow knows, by name. A new one is a file with its Preset and a line here.
+func Catalog() []Preset {
+	return []Preset{
+		cifar10,
+		cifar100,
+		fashionMNIST,
+		mnistDigits,
+	}
+}

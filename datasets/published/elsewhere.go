@@ -1,0 +1,45 @@
+package published
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// shown is how many names of a folder a message tells.
+const shown = 8
+
+// elsewhere adds to the error of a missing file what the preset's folder looks like, what is there instead and, if
+// the folder is one further down, which.
+func (p Preset) elsewhere(fsys fs.FS, err error) error {
+	entries, rerr := fs.ReadDir(fsys, ".")
+	if rerr != nil {
+		return rerr
+	}
+	var names []string
+	for _, e := range entries {
+		name := e.Name()
+		if e.IsDir() {
+			for _, file := range p.Files {
+				if _, serr := fs.Stat(fsys, path.Join(name, file)); serr == nil {
+					return fmt.Errorf("%w, expected the folder of %s; %s lies in %s/: give that folder as the root", err, p.Title, file, name)
+				}
+			}
+			name += "/"
+		}
+		names = append(names, name)
+	}
+	there := "nothing"
+	if n := len(names); n > shown {
+		there = fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), n-shown)
+	} else if n > 0 {
+		there = strings.Join(names, ", ")
+	}
+	return fmt.Errorf("%w, expected the folder of %s, which has %s; there is %s", err, p.Title, strings.Join(p.Files, ", "), there)
+}
+
+// missing is the error of a file that is looked for and not there.
+func missing(names ...string) error {
+	return fmt.Errorf("found no %s: %w", strings.Join(names, " or "), fs.ErrNotExist)
+}
