@@ -9,7 +9,6 @@
 package published
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -105,7 +104,7 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 		return nil, fmt.Errorf("published: %s: protocol %q is unknown, expected one of %s", p.Name, opts.Protocol, strings.Join(p.ProtocolNames(), ", "))
 	}
 	samples, err := p.Read(fsys, opts)
-	if errors.Is(err, fs.ErrNotExist) {
+	if isMissing(err) {
 		err = p.elsewhere(fsys, err)
 	}
 	if err != nil {
@@ -173,5 +172,31 @@ func assemble(samples []Sample, columns []string) *datasets.Dataset {
 	for i, s := range samples {
 		d.Samples[i] = datasets.Sample{Path: s.Path, Label: id(s.Label), True: id(s.True), Split: s.Split, Extra: s.Extra}
 	}
+	dropEmpty(d)
 	return datasets.Merge(d) // brings the classes into order
+}
+
+// dropEmpty takes away the columns that no sample has a value for.
+func dropEmpty(d *datasets.Dataset) {
+	var kept []int
+	for c := range d.Columns {
+		if slices.ContainsFunc(d.Samples, func(s datasets.Sample) bool { return c < len(s.Extra) && s.Extra[c] != "" }) {
+			kept = append(kept, c)
+		}
+	}
+	if len(kept) == len(d.Columns) {
+		return
+	}
+	var columns []string
+	for _, c := range kept {
+		columns = append(columns, d.Columns[c])
+	}
+	for i := range d.Samples {
+		var extra []string
+		for _, c := range kept {
+			extra = append(extra, d.Samples[i].Extra[c])
+		}
+		d.Samples[i].Extra = extra
+	}
+	d.Columns = columns
 }
