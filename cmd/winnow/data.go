@@ -41,7 +41,8 @@ func dataImportCommand() *cli.Command {
 			"validation and test classes); what differs from the published counts is told. Other commands find the images with\n" +
 			"the same --root:\n\n" +
 			"   winnow data import --preset mnist --root mnist/ --validation 0.1 --out mnist.csv\n" +
-			"   winnow data import --preset cub200 --root CUB_200_2011/ --protocol half --out cub.csv",
+			"   winnow data import --preset cub200 --root CUB_200_2011/ --protocol half --out cub.csv\n" +
+			"   winnow data import --preset cub200 --root CUB_200_2011/ --protocol prism --given CUB_0.2noised_train.csv --out noisy.csv",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
 			&cli.StringFlag{Name: "format", Value: "auto", Usage: "auto, folders, csv, jsonl, prism"},
@@ -51,6 +52,7 @@ func dataImportCommand() *cli.Command {
 			&cli.StringFlag{Name: "preset", Usage: "`DATASET` in --root: " + strings.Join(presetNames(), ", ")},
 			&cli.StringFlag{Name: "root", Usage: "`DIR` with the files of --preset"},
 			&cli.StringFlag{Name: "protocol", Usage: "`SPLIT` of --preset: official, half or prism, as the dataset has them"},
+			&cli.StringFlag{Name: "given", Usage: "with --preset: PRISM's released training list `FILE`, whose noisy labels become the given ones, beside true_label"},
 			&cli.Float64Flag{Name: "validation", Usage: "with --preset: `SHARE` of each class of train that becomes validation"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the deal"},
 		},
@@ -62,8 +64,8 @@ func dataImport(c *cli.Context) error {
 	if c.IsSet("preset") {
 		return dataPreset(c)
 	}
-	if c.IsSet("root") || c.IsSet("validation") || c.IsSet("protocol") {
-		return misused("data import: --root, --protocol and --validation go with --preset")
+	if c.IsSet("root") || c.IsSet("validation") || c.IsSet("protocol") || c.IsSet("given") {
+		return misused("data import: --root, --protocol, --given and --validation go with --preset")
 	}
 	if !c.Args().Present() {
 		return misused("a source is missing: winnow data import SOURCE... --out FILE")

@@ -2,13 +2,12 @@ package published
 
 import (
 	"fmt"
+	"io/fs"
 	"math"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
-
-	"io/fs"
 
 	"winnow/datasets/matfile"
 )
@@ -17,6 +16,8 @@ import (
 type carNames struct {
 	names []string
 	rank  []int
+	// folders are the names as folders.
+	folders []string
 }
 
 // carClasses takes a cell array of class names.
@@ -25,16 +26,15 @@ func carClasses(file string, a *matfile.Array) (carNames, error) {
 	if a == nil || a.Class != matfile.Cell || len(a.Cells) == 0 {
 		return c, fmt.Errorf("%s: found no cell array class_names, expected the names of the classes", file)
 	}
-	folders := make([]string, len(a.Cells))
 	for i, cell := range a.Cells {
 		if cell.Class != matfile.Char || cell.Text == "" {
 			return c, fmt.Errorf("%s: class_names: element %d is a %s array of %d, expected a name", file, i+1, cell.Class, cell.Len())
 		}
 		c.names = append(c.names, cell.Text)
-		folders[i] = strings.ReplaceAll(cell.Text, "/", "-")
+		c.folders = append(c.folders, strings.ReplaceAll(cell.Text, "/", "-"))
 	}
-	sorted := slices.Sorted(slices.Values(folders))
-	for _, f := range folders {
+	sorted := slices.Sorted(slices.Values(c.folders))
+	for _, f := range c.folders {
 		k, _ := slices.BinarySearch(sorted, f)
 		c.rank = append(c.rank, k+1)
 	}
@@ -51,7 +51,8 @@ func (c carNames) sample(annos *matfile.Array, i int, folder, file, split string
 	if err != nil {
 		return Sample{}, fmt.Errorf("class: %w", err)
 	}
-	s := Sample{Path: path.Join(folder, name.Text), Class: c.rank[class-1], Label: c.names[class-1], Split: split, Extra: make([]string, len(boxCorners))}
+	s := Sample{Path: path.Join(folder, name.Text), Known: c.folders[class-1] + "/" + path.Base(name.Text),
+		Class: c.rank[class-1], Label: c.names[class-1], Split: split, Extra: make([]string, len(boxCorners))}
 	for k, corner := range boxCorners {
 		if v := annos.Field(i, corner); v != nil && len(v.Numbers) == 1 {
 			s.Extra[k] = strconv.FormatFloat(v.Numbers[0], 'g', -1, 64)

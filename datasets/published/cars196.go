@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strings"
 
 	"winnow/datasets"
 	"winnow/datasets/matfile"
@@ -128,7 +129,29 @@ func readCarDevkit(fsys fs.FS, dir string) ([]Sample, error) {
 		return nil, fmt.Errorf("%w (cars_test_annos.mat holds no labels)", missing(path.Join(dir, labelled)))
 	}
 	more, err := classes.devkit(fsys, test, "cars_test", datasets.Test)
-	return append(samples, more...), err
+	if err != nil {
+		return nil, err
+	}
+	samples = append(samples, more...)
+	knownCars(samples)
+	return samples, nil
+}
+
+// knownCars tells apart the images of a class that have the same name in the official training and test set: where
+// PRISM's lists put both into the folder of their class, the test image has "_2" behind its number.
+func knownCars(samples []Sample) {
+	training := make(map[string]bool)
+	for _, s := range samples {
+		if s.Split != datasets.Test {
+			training[s.Known] = true
+		}
+	}
+	for i := range samples {
+		if s := &samples[i]; s.Split == datasets.Test && training[s.Known] {
+			end := path.Ext(s.Known)
+			s.Known = strings.TrimSuffix(s.Known, end) + "_2" + end
+		}
+	}
 }
 
 func (c carNames) devkit(fsys fs.FS, name, folder, split string) ([]Sample, error) {
@@ -162,10 +185,11 @@ func readCarFolders(fsys fs.FS, dir string) ([]Sample, error) {
 	split := exists(sub, "train")
 	samples := make([]Sample, len(d.Samples))
 	for i, s := range d.Samples {
-		samples[i] = Sample{Path: path.Join(dir, s.Path), Class: s.Label + 1, Label: d.Classes[s.Label], Extra: make([]string, len(boxCorners))}
+		samples[i] = Sample{Path: path.Join(dir, s.Path), Known: known(s.Path, ""), Class: s.Label + 1, Label: d.Classes[s.Label], Extra: make([]string, len(boxCorners))}
 		if split {
 			samples[i].Split = s.Split
 		}
 	}
+	knownCars(samples)
 	return samples, nil
 }

@@ -9,6 +9,7 @@
 package published
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -33,6 +34,7 @@ type Preset struct {
 	Protocols map[string]Protocol
 	Default   string   // the protocol taken when none is named
 	Columns   []string // names of Sample.Extra
+	Packed    bool     // the images lie inside the files, not in files of their own
 	// Read lists all labelled images of the folder. A file that is not there is an error that wraps fs.ErrNotExist;
 	// Dataset adds to it what was expected and what is there.
 	Read func(fsys fs.FS, opts Options) ([]Sample, error)
@@ -42,11 +44,14 @@ type Preset struct {
 type Options struct {
 	Root     string // the folder's name, for messages
 	Protocol string // "" means the preset's default; resolved before Read sees it
+	// Given is one of PRISM's released training lists, whose labels become the given ones; nil for none.
+	Given *datasets.Dataset
 }
 
 // Sample is an image as its publisher lists it.
 type Sample struct {
 	Path  string   // relative to the root
+	Known string   // "folder/file" by which released lists know the image, "" where that is the end of Path
 	Class int      // the publisher's number of its class: what a Range speaks of
 	Label string   // name of the class in the manifest, "" for none
 	True  string   // name of the class it is known to show, "" where that is not known
@@ -90,8 +95,10 @@ func (p Preset) ProtocolNames() []string { return slices.Sorted(maps.Keys(p.Prot
 type Result struct {
 	Dataset  *datasets.Dataset
 	Protocol string
-	LeftOut  int      // images that stand in no split of the protocol
-	Warnings []string // what differs from what is published, with the numbers that were
+	LeftOut  int // images that stand in no split of the protocol
+	// NotListed counts the training images that Options.Given does not hold; they are left out too.
+	NotListed int
+	Warnings  []string // what differs from what is published, with the numbers that were
 }
 
 // Dataset reads a folder and splits it by a protocol.
@@ -104,7 +111,7 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 		return nil, fmt.Errorf("published: %s: protocol %q is unknown, expected one of %s", p.Name, opts.Protocol, strings.Join(p.ProtocolNames(), ", "))
 	}
 	samples, err := p.Read(fsys, opts)
-	if isMissing(err) {
+	if errors.Is(err, fs.ErrNotExist) {
 		err = p.elsewhere(fsys, err)
 	}
 	if err != nil {
@@ -116,7 +123,19 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 		return nil, fmt.Errorf("published: %s: %s: found %d images, none of them in a split of the protocol %s", p.Name, opts.Root, found, opts.Protocol)
 	}
 	d := assemble(samples, p.Columns)
-	return &Result{Dataset: d, Protocol: opts.Protocol, LeftOut: found - len(samples), Warnings: protocol.compare(d)}, nil
+	r := &Result{Dataset: d, Protocol: opts.Protocol, LeftOut: found - len(samples), Warnings: protocol.compare(d)}
+	if opts.Given != nil {
+		j, err := join(samples, opts.Given)
+		if err != nil {
+			return nil, fmt.Errorf("published: %s, %s: %w", p.Name, opts.Protocol, err)
+		}
+		r.Dataset, r.NotListed = assemble(j.samples, p.Columns), len(samples)-len(j.samples)
+		r.Warnings = append(r.Warnings, j.warnings...)
+	}
+	if w := absent(fsys, p, r.Dataset); w != "" {
+		r.Warnings = append(r.Warnings, w)
+	}
+	return r, nil
 }
 
 // split gives the samples their splits and leaves out those that have none.

@@ -22,7 +22,7 @@ type table struct {
 // readTable reads lines of an id and n values; the last value may hold spaces.
 func readTable(fsys fs.FS, name string, n int) (*table, error) {
 	t := &table{name: name, rows: make(map[int][]string)}
-	err := eachLine(fsys, name, func(line int, text string) error {
+	err := lines(fsys, name, func(line int, text string) error {
 		fields := strings.SplitN(text, " ", n+1)
 		id, err := strconv.Atoi(fields[0])
 		if err != nil || len(fields) != n+1 {
@@ -63,8 +63,8 @@ func (t *table) number(id, low, high int) (int, error) {
 	return n, nil
 }
 
-// eachLine calls f with the lines of a text file that are not empty, numbered from 1.
-func eachLine(fsys fs.FS, name string, f func(line int, text string) error) error {
+// lines calls f with the lines of a text file that are not empty, numbered from 1.
+func lines(fsys fs.FS, name string, f func(line int, text string) error) error {
 	info, err := fs.Stat(fsys, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return missing(name)
