@@ -156,6 +156,8 @@ func TestElsewhere(t *testing.T) {
 		{cars196, fstest.MapFS{}, []string{"found no cars_annos.mat or devkit/cars_train_annos.mat or folder AM General", "there is nothing"}},
 		{cars196, noLabels, []string{"found no devkit/cars_test_annos_withlabels.mat (cars_test_annos.mat holds no labels)"}},
 		{cars196, noMeta, []string{"found no devkit/cars_meta.mat"}},
+		{mnistDigits, fstest.MapFS{"mnist/train-images-idx3-ubyte.gz": {}}, []string{"mnist: found no train-images", "lies in mnist/: give that folder"}},
+		{cifar10, fstest.MapFS{"x.bin": {}}, []string{"cifar: found neither", "expected the folder of CIFAR-10", "there is x.bin"}},
 		{flowers102, fstest.MapFS{"jpg/x.jpg": {}}, []string{"found no imagelabels.mat", "there is jpg/"}},
 	} {
 		_, err := c.preset.Dataset(c.fsys, Options{Root: "here", Protocol: Official})
