@@ -5,11 +5,17 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
 // shown is how many names of a folder a message tells.
 const shown = 8
+
+// here reports whether a folder has any of the preset's files.
+func (p Preset) here(fsys fs.FS) bool {
+	return slices.ContainsFunc(p.Files, func(name string) bool { return exists(fsys, name) })
+}
 
 // elsewhere adds to the error of a missing file what the preset's folder looks like, what is there instead and, if
 // the folder is one further down, which.
@@ -41,12 +47,11 @@ func (p Preset) elsewhere(fsys fs.FS, err error) error {
 }
 
 // missing is the error of a file that is looked for and not there.
-func missing(names ...string) error { return notThere("found no " + strings.Join(names, " or ")) }
+func missing(names ...string) error { return notThere(strings.Join(names, " or ")) }
 
-// notThere says what is not there.
 type notThere string
 
-func (n notThere) Error() string { return string(n) }
+func (n notThere) Error() string { return "found no " + string(n) }
 
 // Is makes it an fs.ErrNotExist.
 func (n notThere) Is(target error) bool { return target == fs.ErrNotExist }

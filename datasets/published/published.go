@@ -111,7 +111,7 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 		return nil, fmt.Errorf("published: %s: protocol %q is unknown, expected one of %s", p.Name, opts.Protocol, strings.Join(p.ProtocolNames(), ", "))
 	}
 	samples, err := p.Read(fsys, opts)
-	if errors.Is(err, fs.ErrNotExist) {
+	if err != nil && (errors.Is(err, fs.ErrNotExist) || !p.here(fsys)) {
 		err = p.elsewhere(fsys, err)
 	}
 	if err != nil {
