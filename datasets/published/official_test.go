@@ -174,8 +174,11 @@ func TestReleasedLists(t *testing.T) {
 		roots := []func(o Options) (*Result, error){func(o Options) (*Result, error) { return cub200.Dataset(cub, o) }}
 		if strings.HasPrefix(list, "CARS") {
 			roots = []func(o Options) (*Result, error){
-				func(o Options) (*Result, error) { return cars196.Dataset(cars, o) },
 				func(o Options) (*Result, error) { return cars196.Dataset(devkit, o) },
+				func(o Options) (*Result, error) { return cars196.Dataset(cars, o) },
+			}
+			if !strings.Contains(list, "0.25") { // a MapFS of 16,185 files lists its folders slowly
+				roots = roots[:1]
 			}
 		}
 		for form, root := range roots {
