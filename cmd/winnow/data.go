@@ -22,6 +22,7 @@ func dataCommand() *cli.Command {
 			dataImportCommand(),
 			dataCheckCommand(),
 			dataCorruptCommand(),
+			dataJoinCommand(),
 			glyphsCommand(),
 		},
 	}
@@ -41,7 +42,10 @@ func dataImportCommand() *cli.Command {
 			"validation and test classes); what differs from the published counts is told. Other commands find the images with\n" +
 			"the same --root:\n\n" +
 			"   winnow data import --preset mnist --root mnist/ --validation 0.1 --out mnist.csv\n" +
-			"   winnow data import --preset cub200 --root CUB_200_2011/ --protocol half --out cub.csv",
+			"   winnow data import --preset cub200 --root CUB_200_2011/ --protocol half --out cub.csv\n\n" +
+			"In-Shop's test images are the splits query and gallery. cifar10n and cifar100n are CIFAR's binary version with the\n" +
+			"human labels beside it, CIFAR's own becoming the true ones. --corrected-labels gives test images the label that most\n" +
+			"people saw, and none where they agreed on no single one; the published label stays in a column.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
 			&cli.StringFlag{Name: "format", Value: "auto", Usage: "auto, folders, csv, jsonl, prism"},
@@ -51,6 +55,10 @@ func dataImportCommand() *cli.Command {
 			&cli.StringFlag{Name: "preset", Usage: "`DATASET` in --root: " + strings.Join(presetNames(), ", ")},
 			&cli.StringFlag{Name: "root", Usage: "`DIR` with the files of --preset"},
 			&cli.StringFlag{Name: "protocol", Usage: "`SPLIT` of --preset: official, half or prism, as the dataset has them"},
+			&cli.StringFlag{Name: "human", Usage: "`SET` of human labels of cifar10n: aggre (the default), worse, random1, random2 or random3"},
+			&cli.StringFlag{Name: "human-labels", DefaultText: "looked for in --root", Usage: "`FILE` with the human labels of cifar10n or cifar100n: .pt as published, CSV, .npy"},
+			&cli.StringFlag{Name: "corrected-labels", Usage: "`FILE` of the label-errors project, JSON or .npy, for mnist's and CIFAR's test images"},
+			&cli.StringFlag{Name: "noisy-list", Usage: "`FILE` of PRISM's lists with label noise, which --preset's training images get (see winnow data join)"},
 			&cli.Float64Flag{Name: "validation", Usage: "with --preset: `SHARE` of each class of train that becomes validation"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the deal"},
 		},
@@ -62,8 +70,10 @@ func dataImport(c *cli.Context) error {
 	if c.IsSet("preset") {
 		return dataPreset(c)
 	}
-	if c.IsSet("root") || c.IsSet("validation") || c.IsSet("protocol") {
-		return misused("data import: --root, --protocol and --validation go with --preset")
+	for _, name := range presetFlags() {
+		if c.IsSet(name) {
+			return misused("data import: --%s goes with --preset", name)
+		}
 	}
 	if !c.Args().Present() {
 		return misused("a source is missing: winnow data import SOURCE... --out FILE")
