@@ -22,10 +22,15 @@ const maxLabelFile = 64 << 20
 type labelTable map[string][]int
 
 // readLabelTable reads human labels in the forms in which they go round: PyTorch's .pt file as published, a CSV with
-// a header (perhaps compressed by gzip), or a .npy array of one set.
+// a header (perhaps compressed by gzip), a .npy array of one set, or a .npy file of the whole dictionary.
 func readLabelTable(data []byte) (labelTable, error) {
 	switch {
+	case bytes.HasPrefix(data, []byte("PK")), bytes.HasPrefix(data, []byte(torchMagic)):
+		return readTorch(data)
 	case bytes.HasPrefix(data, []byte(npyMagic)):
+		if kind, _, body, err := npyParts(data); err == nil && kind == npyObjects {
+			return loadTable(body)
+		}
 		labels, err := readNPYLabels(data)
 		return labelTable{"": labels}, err
 	case bytes.HasPrefix(data, []byte("\x1f\x8b")):

@@ -7,34 +7,47 @@ import (
 	"math"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 const npyMagic = "\x93NUMPY"
 
-// npyShape takes the header of an array of one dimension apart: numpy writes its dictionary's keys in this order.
-var npyShape = regexp.MustCompile(`^\{'descr': '([^']*)', 'fortran_order': (?:True|False), 'shape': \((\d+),?\), \} *\n?$`)
+// npyObjects is numpy's name for elements that are Python objects, pickled.
+const npyObjects = "|O"
 
-// readNPYLabels reads an array of integers, one dimension, of numpy's npy format (numpy.lib.format 1.0 to 3.0).
-func readNPYLabels(data []byte) ([]int, error) {
+// npyHeader takes the header apart: numpy writes its dictionary's keys in this order.
+var npyHeader = regexp.MustCompile(`^\{'descr': '([^']*)', 'fortran_order': (?:True|False), 'shape': \(([0-9, ]*)\), \} *\n?$`)
+
+// npyParts parts a npy file (numpy.lib.format 1.0 to 3.0) into the type of its elements, its shape and the elements.
+func npyParts(data []byte) (kind, shape string, body []byte, err error) {
 	if len(data) < 12 || string(data[:6]) != npyMagic {
-		return nil, errors.New("is not a npy file, or is cut short")
+		return "", "", nil, errors.New("is not a npy file, or is cut short")
 	}
 	length, body := int(binary.LittleEndian.Uint16(data[8:])), data[10:]
 	if data[6] > 1 {
 		length, body = int(binary.LittleEndian.Uint32(data[8:])), data[12:]
 	}
 	if length > len(body) {
-		return nil, errors.New("is cut short")
+		return "", "", nil, errors.New("is cut short")
 	}
-	m := npyShape.FindStringSubmatch(string(body[:length]))
+	m := npyHeader.FindStringSubmatch(string(body[:length]))
 	if m == nil {
-		return nil, fmt.Errorf("header is %.120q, expected an array of one dimension", body[:length])
+		return "", "", nil, fmt.Errorf("header is %.120q, expected numpy's dictionary of descr, fortran_order and shape", body[:length])
 	}
-	n, err := strconv.Atoi(m[2])
+	return m[1], m[2], body[length:], nil
+}
+
+// readNPYLabels reads an array of integers of one dimension.
+func readNPYLabels(data []byte) ([]int, error) {
+	kind, shape, body, err := npyParts(data)
 	if err != nil {
-		return nil, fmt.Errorf("array of %s elements, expected fewer", m[2])
+		return nil, err
 	}
-	return decodeInts(m[1], body[length:], n)
+	n, err := strconv.Atoi(strings.TrimSuffix(shape, ","))
+	if err != nil {
+		return nil, fmt.Errorf("array of the shape (%s), expected one dimension", shape)
+	}
+	return decodeInts(kind, body, n)
 }
 
 // decodeInts reads n integers of a type by numpy's name for it, as "<i8" or "|u1".
