@@ -42,7 +42,8 @@ func dataImportCommand() *cli.Command {
 			"validation and test classes); what differs from the published counts is told. Other commands find the images with\n" +
 			"the same --root:\n\n" +
 			"   winnow data import --preset mnist --root mnist/ --validation 0.1 --out mnist.csv\n" +
-			"   winnow data import --preset cub200 --root CUB_200_2011/ --protocol half --out cub.csv\n\n" +
+			"   winnow data import --preset cub200 --root CUB_200_2011/ --protocol half --out cub.csv\n" +
+			"   winnow data import --preset cub200 --root CUB_200_2011/ --protocol prism --given CUB_0.2noised_train.csv --out noisy.csv\n\n" +
 			"In-Shop's test images are the splits query and gallery. cifar10n and cifar100n are CIFAR's binary version with the\n" +
 			"human labels beside it, CIFAR's own becoming the true ones. --corrected-labels gives test images the label that most\n" +
 			"people saw, and none where they agreed on no single one; the published label stays in a column.",
@@ -58,7 +59,7 @@ func dataImportCommand() *cli.Command {
 			&cli.StringFlag{Name: "human", Usage: "`SET` of human labels of cifar10n: aggre (the default), worse, random1, random2 or random3"},
 			&cli.StringFlag{Name: "human-labels", DefaultText: "looked for in --root", Usage: "`FILE` with the human labels of cifar10n or cifar100n: .pt as published, CSV, .npy"},
 			&cli.StringFlag{Name: "corrected-labels", Usage: "`FILE` of the label-errors project, JSON or .npy, for mnist's and CIFAR's test images"},
-			&cli.StringFlag{Name: "noisy-list", Usage: "`FILE` of PRISM's lists with label noise, which --preset's training images get (see winnow data join)"},
+			&cli.StringFlag{Name: "given", Usage: "with --preset: PRISM's released training list `FILE`, whose noisy labels become the given ones, beside true_label"},
 			&cli.Float64Flag{Name: "validation", Usage: "with --preset: `SHARE` of each class of train that becomes validation"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the deal"},
 		},

@@ -39,16 +39,12 @@ func dataPreset(c *cli.Context) error {
 	if opts.Corrected, err = fileFlag(c, "corrected-labels"); err != nil {
 		return err
 	}
+	if opts.Given, err = givenList(c.String("given")); err != nil {
+		return err
+	}
 	r, err := preset.Dataset(root, opts)
 	if err != nil {
 		return err
-	}
-	var joined *published.Joined
-	if name := c.String("noisy-list"); name != "" {
-		if joined, err = joinList(r.Dataset, name); err != nil {
-			return err
-		}
-		r.Dataset = joined.Dataset
 	}
 	if share := c.Float64("validation"); share > 0 {
 		if err := holdOut(r.Dataset, share, c.Uint64("seed")); err != nil {
@@ -58,20 +54,43 @@ func dataPreset(c *cli.Context) error {
 	if err := writeManifest(c.String("out"), r.Dataset); err != nil {
 		return err
 	}
-	printCounts(c.App.Writer, r.Dataset)
+	printPreset(c, preset, r)
+	return nil
+}
+
+// printPreset tells what was written, and what differs from what was published.
+func printPreset(c *cli.Context, p published.Preset, r *published.Result) {
+	w := c.App.Writer
+	fmt.Fprintf(w, "%s, protocol %s: %s\n", p.Title, r.Protocol, p.Protocols[r.Protocol].Note)
+	printCounts(w, r.Dataset)
 	if r.LeftOut > 0 {
-		fmt.Fprintf(c.App.Writer, "%-10s %7d images, which stand in no split of the protocol %s\n", "left out", r.LeftOut, r.Protocol)
+		fmt.Fprintf(w, "%-10s %7d images, which stand in no split of the protocol\n", "left out", r.LeftOut)
 	}
-	if joined != nil {
-		printJoined(c, joined)
+	if r.NotListed > 0 {
+		fmt.Fprintf(w, "%-10s %7d training images, which %s does not list\n", "left out", r.NotListed, c.String("given"))
+	}
+	if r.Dataset.HasTruth(datasets.Train) {
+		printNoise(w, datasets.Train, r.Dataset.Noise(datasets.Train))
 	}
 	for _, note := range r.Notes {
-		fmt.Fprintln(c.App.Writer, note)
+		fmt.Fprintln(w, note)
 	}
-	for _, w := range r.Warnings {
-		fmt.Fprintf(c.App.ErrWriter, "winnow: warning: %s, %s: %s\n", preset.Name, r.Protocol, w)
+	for _, text := range r.Warnings {
+		fmt.Fprintf(c.App.ErrWriter, "winnow: warning: %s, %s: %s\n", p.Name, r.Protocol, text)
 	}
-	return nil
+}
+
+// givenList reads one of PRISM's lists, nil for no name.
+func givenList(name string) (*datasets.Dataset, error) {
+	if name == "" {
+		return nil, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return published.ReadList(f, name)
 }
 
 // presetAsked is the preset of the flags, which are checked here.
@@ -85,6 +104,9 @@ func presetAsked(c *cli.Context) (published.Preset, error) {
 		if c.IsSet(name) {
 			return preset, misused("data import: --%s does not go with --preset, which has splits of its own (--protocol)", name)
 		}
+	}
+	if c.IsSet("given") && c.IsSet("validation") {
+		return preset, misused("data import: --validation does not go with --given, whose labels are noisy")
 	}
 	_, known := preset.Protocols[protocol]
 	switch {
@@ -108,7 +130,7 @@ func presetAsked(c *cli.Context) (published.Preset, error) {
 
 // presetFlags are the flags of winnow data import that go with --preset.
 func presetFlags() []string {
-	return []string{"root", "protocol", "validation", "human", "human-labels", "corrected-labels", "noisy-list"}
+	return []string{"root", "protocol", "validation", "human", "human-labels", "corrected-labels", "given"}
 }
 
 // orNone lists words, or says that there are none.

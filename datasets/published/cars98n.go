@@ -18,7 +18,7 @@ import (
 // Which labels are wrong nobody has published.
 // Source: Liu et al., "Noise-resistant Deep Metric Learning with Ranking-based Instance Selection", CVPR 2021.
 var cars98N = Preset{
-	Name: "cars98n", Title: "CARS-98N with PRISM's lists (Liu et al. 2021)", Files: cars98NLists(carsNTrain),
+	Name: "cars98n", Title: "CARS-98N with PRISM's lists (Liu et al. 2021)", Files: []string{"datalist/" + carsNTrain, "datalist/" + carsNTest},
 	Default: Official, Read: readCars98N,
 	Protocols: map[string]Protocol{
 		Official: {Note: "all images train", Counts: []Count{{datasets.Train, 9558, 98}}},

@@ -18,7 +18,7 @@ import (
 var cifar10N = Preset{
 	Name: "cifar10n", Title: "CIFAR-10N (Wei et al. 2022) with CIFAR-10's binary version",
 	Files: []string{"data_batch_1.bin", "CIFAR-10_human.pt"}, Protocols: sixtyThousand(50000, 10), Default: Official,
-	Human: []string{"aggre", "worse", "random1", "random2", "random3"}, Corrects: true,
+	Human: []string{"aggre", "worse", "random1", "random2", "random3"}, Corrects: true, Packed: true,
 	Read: func(fsys fs.FS, opts Options) ([]Sample, error) {
 		return readHuman(fsys, opts, whole(cifar.Read10), "CIFAR-10_human.pt", "cifar10n.csv.gz", "cifar10n.csv", "cifar10n.npy")
 	},
@@ -27,7 +27,7 @@ var cifar10N = Preset{
 var cifar100N = Preset{
 	Name: "cifar100n", Title: "CIFAR-100N (Wei et al. 2022) with CIFAR-100's binary version",
 	Files: []string{"train.bin", "CIFAR-100_human.pt"}, Protocols: sixtyThousand(50000, 100), Default: Official,
-	Columns: []string{"coarse"}, Human: []string{"noisy"}, Corrects: true,
+	Columns: []string{"coarse"}, Human: []string{"noisy"}, Corrects: true, Packed: true,
 	Read: func(fsys fs.FS, opts Options) ([]Sample, error) {
 		return readHuman(fsys, opts, whole(cifar.Read100), "CIFAR-100_human.pt", "cifar100n.csv.gz", "cifar100n.csv", "cifar100n.npy")
 	},

@@ -1,6 +1,7 @@
 package published
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -40,6 +41,18 @@ func (p Preset) elsewhere(fsys fs.FS, err error) error {
 }
 
 // missing is the error of a file that is looked for and not there.
-func missing(names ...string) error {
-	return fmt.Errorf("found no %s: %w", strings.Join(names, " or "), fs.ErrNotExist)
+func missing(names ...string) error { return notThere(strings.Join(names, " or ")) }
+
+type notThere string
+
+func (n notThere) Error() string { return "found no " + string(n) }
+
+// Is makes it an fs.ErrNotExist.
+func (n notThere) Is(target error) bool { return target == fs.ErrNotExist }
+
+func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+func exists(fsys fs.FS, name string) bool {
+	_, err := fs.Stat(fsys, name)
+	return err == nil
 }

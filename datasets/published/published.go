@@ -36,6 +36,7 @@ type Preset struct {
 	Columns   []string // names of Sample.Extra
 	Human     []string // names of the sets of human labels it comes with, nil where it has none
 	Corrects  bool     // corrected test labels have been published for it
+	Packed    bool     // the images lie inside the files, not in files of their own
 	// Read lists all labelled images of the folder. A file that is not there is an error that wraps fs.ErrNotExist;
 	// Dataset adds to it what was expected and what is there.
 	Read func(fsys fs.FS, opts Options) ([]Sample, error)
@@ -48,6 +49,8 @@ type Options struct {
 	Human    string // which of the preset's Human label sets, "" for the first; resolved before Read sees it
 	// Labels are human labels that lie outside of the folder, Corrected are corrected test labels; nil for none.
 	Labels, Corrected *File
+	// Given is one of PRISM's released training lists, whose labels become the given ones; nil for none.
+	Given *datasets.Dataset
 
 	notes *[]string // of the Result
 }
@@ -68,6 +71,7 @@ func (o Options) note(format string, args ...any) {
 // Sample is an image as its publisher lists it.
 type Sample struct {
 	Path  string   // relative to the root
+	Known string   // "folder/file" by which released lists know the image, "" where that is the end of Path
 	Class int      // the publisher's number of its class: what a Range speaks of
 	Label string   // name of the class in the manifest, "" for none
 	True  string   // name of the class it is known to show, "" where that is not known
@@ -111,9 +115,11 @@ func (p Preset) ProtocolNames() []string { return slices.Sorted(maps.Keys(p.Prot
 type Result struct {
 	Dataset  *datasets.Dataset
 	Protocol string
-	LeftOut  int      // images that stand in no split of the protocol
-	Notes    []string // what was noticed and is no reason to worry
-	Warnings []string // what differs from what is published, with the numbers that were
+	LeftOut  int // images that stand in no split of the protocol
+	// NotListed counts the training images that Options.Given does not hold; they are left out too.
+	NotListed int
+	Notes     []string // what was noticed and is no reason to worry
+	Warnings  []string // what differs from what is published, with the numbers that were
 }
 
 // Dataset reads a folder and splits it by a protocol.
@@ -147,7 +153,19 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 		return nil, fmt.Errorf("published: %s: %s: found %d images, none of them in a split of the protocol %s", p.Name, opts.Root, found, opts.Protocol)
 	}
 	d := assemble(samples, p.Columns)
-	return &Result{Dataset: d, Protocol: opts.Protocol, LeftOut: found - len(samples), Notes: notes, Warnings: protocol.compare(d)}, nil
+	r := &Result{Dataset: d, Protocol: opts.Protocol, LeftOut: found - len(samples), Notes: notes, Warnings: protocol.compare(d)}
+	if opts.Given != nil {
+		j, err := join(samples, opts.Given)
+		if err != nil {
+			return nil, fmt.Errorf("published: %s, %s: %w", p.Name, opts.Protocol, err)
+		}
+		r.Dataset, r.NotListed = assemble(j.samples, p.Columns), len(samples)-len(j.samples)
+		r.Warnings = append(r.Warnings, j.warnings...)
+	}
+	if w := absent(fsys, p, r.Dataset); w != "" {
+		r.Warnings = append(r.Warnings, w)
+	}
+	return r, nil
 }
 
 // split gives the samples their splits and leaves out those that have none.
@@ -203,5 +221,31 @@ func assemble(samples []Sample, columns []string) *datasets.Dataset {
 	for i, s := range samples {
 		d.Samples[i] = datasets.Sample{Path: s.Path, Label: id(s.Label), True: id(s.True), Split: s.Split, Extra: s.Extra}
 	}
+	dropEmpty(d)
 	return datasets.Merge(d) // brings the classes into order
+}
+
+// dropEmpty takes away the columns that no sample has a value for.
+func dropEmpty(d *datasets.Dataset) {
+	var kept []int
+	for c := range d.Columns {
+		if slices.ContainsFunc(d.Samples, func(s datasets.Sample) bool { return c < len(s.Extra) && s.Extra[c] != "" }) {
+			kept = append(kept, c)
+		}
+	}
+	if len(kept) == len(d.Columns) {
+		return
+	}
+	var columns []string
+	for _, c := range kept {
+		columns = append(columns, d.Columns[c])
+	}
+	for i := range d.Samples {
+		var extra []string
+		for _, c := range kept {
+			extra = append(extra, d.Samples[i].Extra[c])
+		}
+		d.Samples[i].Extra = extra
+	}
+	d.Columns = columns
 }

@@ -45,6 +45,7 @@ var allowed = map[string][]string{
 	"experiments/finetune": {"eval"},
 	"internal/config":      {"losses", "filters", "train", "train/peers", "train/selective", "head"},
 	"internal/atomicfile":  {},
+	"internal/mattest":     {"datasets/matfile"},
 	"internal/glyphnet":    {"datasets", "datasets/glyphs", "graph", "graph/gradient", "backbone/ort", "internal/ortlib", "features", "models/architecture", "train"},
 	"internal/ortlib":      {},
 	"internal/orttest":     {"backbone/ort", "internal/ortlib"},

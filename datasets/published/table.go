@@ -1,0 +1,98 @@
+package published
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+)
+
+// maxText bounds a list's size in bytes.
+const maxText = 1 << 28
+
+// table is a list of lines "id value …" with spaces between them.
+type table struct {
+	name string
+	ids  []int // in the file's order
+	rows map[int][]string
+}
+
+// readTable reads lines of an id and n values; the last value may hold spaces.
+func readTable(fsys fs.FS, name string, n int) (*table, error) {
+	t := &table{name: name, rows: make(map[int][]string)}
+	err := lines(fsys, name, func(line int, text string) error {
+		fields := strings.SplitN(text, " ", n+1)
+		id, err := strconv.Atoi(fields[0])
+		if err != nil || len(fields) != n+1 {
+			return fmt.Errorf("%s:%d: found %q, expected a number and %d value(s)", name, line, text, n)
+		}
+		if _, twice := t.rows[id]; twice {
+			return fmt.Errorf("%s:%d: number %d stands there twice", name, line, id)
+		}
+		t.ids = append(t.ids, id)
+		t.rows[id] = fields[1:]
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// text is the first value of an id.
+func (t *table) text(id int) (string, error) {
+	row, ok := t.rows[id]
+	if !ok {
+		return "", fmt.Errorf("%s: found no line for number %d", t.name, id)
+	}
+	return row[0], nil
+}
+
+// number is the first value of an id, an integer from low to high.
+func (t *table) number(id, low, high int) (int, error) {
+	text, err := t.text(id)
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < low || n > high {
+		return 0, fmt.Errorf("%s: number %d has %q, expected an integer from %d to %d", t.name, id, text, low, high)
+	}
+	return n, nil
+}
+
+// lines calls f with the lines of a text file that are not empty, numbered from 1.
+func lines(fsys fs.FS, name string, f func(line int, text string) error) error {
+	info, err := fs.Stat(fsys, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return missing(name)
+	}
+	if err != nil {
+		return err
+	}
+	if info.Size() > maxText {
+		return fmt.Errorf("%s: found %d bytes, expected at most %d", name, info.Size(), maxText)
+	}
+	file, err := fsys.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	in := bufio.NewScanner(file)
+	in.Buffer(nil, 1<<20)
+	for line := 1; in.Scan(); line++ {
+		text := strings.TrimRight(in.Text(), " \t\r")
+		if text == "" {
+			continue
+		}
+		if err := f(line, text); err != nil {
+			return err
+		}
+	}
+	if err := in.Err(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
