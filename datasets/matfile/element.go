@@ -92,8 +92,12 @@ func (p *parser) inflate(e element) (element, error) {
 		return element{}, fmt.Errorf("compressed: array of %d bytes: %w", size, err)
 	}
 	// Reading on to the end makes zlib compare its checksum; there may be padding.
-	if n, err := io.Copy(io.Discard, io.LimitReader(z, 8)); err != nil || n > 7 {
-		return element{}, fmt.Errorf("compressed: array of %d bytes: %d or more bytes follow: %w", size, n, err)
+	n, err := io.Copy(io.Discard, io.LimitReader(z, 8))
+	if err != nil {
+		return element{}, fmt.Errorf("compressed: array of %d bytes: %w", size, err)
+	}
+	if n > 7 {
+		return element{}, fmt.Errorf("compressed: array of %d bytes: found %d or more behind it, expected at most 7 of padding", size, n)
 	}
 	return element{kind, data}, nil
 }

@@ -21,6 +21,9 @@ func (p *parser) text(a *Array, in []byte) error {
 	if n := a.Len(); len(units) != n && (rows != 1 || e.kind != miUTF8) {
 		return fmt.Errorf("found %d characters, expected %d", len(units), n)
 	}
+	if len(units) == 0 {
+		return nil // rows of nothing, perhaps a great many
+	}
 	var b strings.Builder
 	for r := range rows {
 		if r > 0 {

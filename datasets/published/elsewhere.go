@@ -5,11 +5,17 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
 // shown is how many names of a folder a message tells.
 const shown = 8
+
+// here reports whether a folder has any of the preset's files.
+func (p Preset) here(fsys fs.FS) bool {
+	return slices.ContainsFunc(p.Files, func(name string) bool { return exists(fsys, name) })
+}
 
 // elsewhere adds to the error of a missing file what the preset's folder looks like, what is there instead and, if
 // the folder is one further down, which.

@@ -141,7 +141,7 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 		p.Columns = append(slices.Clone(p.Columns), correctedColumn)
 		err = correct(samples, *opts.Corrected, opts)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || err != nil && p.Packed && !p.here(fsys) { // packed readers say it in words of their own
 		err = p.elsewhere(fsys, err)
 	}
 	if err != nil {
