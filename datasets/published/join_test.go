@@ -37,31 +37,29 @@ func prismList(t *testing.T, r *zip.ReadCloser, name string) *datasets.Dataset {
 }
 
 // TestJoinPrism joins every released list to PRISM's own clean one: rates, true classes and given ones are what the
-// lists hold. (Small-cluster noise on SOP is a little more than this says: see intact.)
+// lists hold.
 func TestJoinPrism(t *testing.T) {
 	lists := prismLists(t)
+	kinds := []string{"0.1noised", "0.2noised", "0.5noised", "0.25smallclusternoised", "0.5smallclusternoised"}
 	for data, want := range map[string][]string{
 		"CUB":  {"9.69 100 100", "19.59 100 101", "49.68 100 101", "25.26 100 75", "50.27 100 50"},
 		"CARS": {"10.72 98 98", "20.21 98 98", "49.93 98 98", "25.64 98 73", "50.25 98 48"},
-		"SOP":  {"9.93 11318 11309", "20.10 11318 11268", "49.93 11318 11249", "", ""},
+		"SOP":  {"9.93 11318 11309"}, // more of them as a preset: TestReleasedLists
 	} {
 		clean, test := prismList(t, lists, data+"_train.csv"), prismList(t, lists, data+"_test.csv")
 		for i := range test.Samples {
 			test.Samples[i].Split = datasets.Test
 		}
 		clean = datasets.Merge(clean, test)
-		for k, kind := range []string{"0.1noised", "0.2noised", "0.5noised", "0.25smallclusternoised", "0.5smallclusternoised"} {
+		for k, kind := range kinds[:len(want)] {
 			r, err := Join(clean, prismList(t, lists, data+"_"+kind+"_train.csv"))
 			if err != nil {
 				t.Errorf("%s %s: %v", data, kind, err)
 				continue
 			}
 			n := r.Dataset.Noise(datasets.Train)
-			if got := fmt.Sprintf("%.2f %d %d", 100*n.Rate, n.Classes, n.Labels); want[k] != "" && got != want[k] || r.NotListed != 0 {
+			if got := fmt.Sprintf("%.2f %d %d", 100*n.Rate, n.Classes, n.Labels); got != want[k] || r.NotListed != 0 {
 				t.Errorf("%s %s: found %s, expected %s; %d not listed", data, kind, got, want[k], r.NotListed)
-			}
-			if data == "SOP" && k >= 3 && (n.Rate < 0.24+0.25*float64(k-3) || n.Rate > 0.26+0.25*float64(k-3)) {
-				t.Errorf("%s %s: rate %v", data, kind, n.Rate)
 			}
 			if got := len(r.Dataset.Select(datasets.Test)); got != len(test.Samples) {
 				t.Errorf("%s %s: %d test images, expected %d", data, kind, got, len(test.Samples))
