@@ -27,6 +27,9 @@ var cars98N = Preset{
 		Prism: {Note: "CARS-98N trains; of CARS196 classes 99-147 validate and 148-196 test",
 			Ranges: []Range{{datasets.Train, 1, 98}, {datasets.Validation, 99, 147}, {datasets.Test, 148, 196}},
 			Counts: []Count{{datasets.Train, 9558, 98}, {datasets.Validation, 4059, 49}, {datasets.Test, 4072, 49}}},
+		"prism-literal": {Note: "as prism with 48 and 48 classes, as its paper says: two of the 196 are left out",
+			Ranges: []Range{{datasets.Train, 1, 98}, {datasets.Validation, 99, 146}, {datasets.Test, 147, 194}},
+			Counts: []Count{{datasets.Train, 9558, 98}, {datasets.Validation, 3970, 48}, {datasets.Test, 3995, 48}}},
 	},
 }
 

@@ -74,7 +74,7 @@ func TestCountsCars98N(t *testing.T) {
 		}
 		files[name] = &fstest.MapFile{Data: data}
 	}
-	for _, protocol := range []string{Official, Half, Prism} {
+	for _, protocol := range []string{Official, Half, Prism, "prism-literal"} {
 		if w := unlike(imported(t, "cars98n", files, Options{Protocol: protocol})); w != "" {
 			t.Errorf("%s: %s", protocol, w)
 		}
