@@ -73,10 +73,10 @@ func tableOf(v any) (labelTable, error) {
 	}
 	table := make(labelTable, len(d.keys))
 	for i, key := range d.keys {
-		name, ok := key.(string)
+		name, isText := key.(string)
 		a, isArray := d.values[i].(*pickleArray)
-		if !ok || !isArray || len(a.shape) != 1 {
-			return nil, fmt.Errorf("pickle holds %v: %T, expected names and arrays of one dimension", key, d.values[i])
+		if !isText || !isArray || len(a.shape) != 1 || a.data == nil {
+			continue // no set of labels; which are there is told where one is missing
 		}
 		labels, err := decodeInts(a.kind, a.data, a.shape[0])
 		if err != nil {
