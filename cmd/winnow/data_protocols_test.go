@@ -85,7 +85,7 @@ func TestGivenList(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--validation does not go with --given": {"--preset", "cub200", "--root", root, "--given", list, "--validation", "0.1"},
 		"nowhere.csv: no such file":             {"--preset", "cub200", "--root", root, "--given", filepath.Join(dir, "nowhere.csv")},
-		"go with --preset":                      {root, "--given", list},
+		"with --preset":                         {root, "--given", list},
 	} {
 		code, _, errs := call(t.Context(), append([]string{"data", "import", "--out", out}, args...)...)
 		if code == 0 || !strings.Contains(errs, want) {
