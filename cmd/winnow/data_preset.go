@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -31,7 +32,13 @@ func dataPreset(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	opts := published.Options{Root: c.String("root"), Protocol: c.String("protocol")}
+	opts := published.Options{Root: c.String("root"), Protocol: c.String("protocol"), Human: c.String("human")}
+	if opts.Labels, err = fileFlag(c, "human-labels"); err != nil {
+		return err
+	}
+	if opts.Corrected, err = fileFlag(c, "corrected-labels"); err != nil {
+		return err
+	}
 	if opts.Given, err = givenList(c.String("given")); err != nil {
 		return err
 	}
@@ -64,6 +71,9 @@ func printPreset(c *cli.Context, p published.Preset, r *published.Result) {
 	}
 	if r.Dataset.HasTruth(datasets.Train) {
 		printNoise(w, datasets.Train, r.Dataset.Noise(datasets.Train))
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintln(w, note)
 	}
 	for _, text := range r.Warnings {
 		fmt.Fprintf(c.App.ErrWriter, "winnow: warning: %s, %s: %s\n", p.Name, r.Protocol, text)
@@ -104,12 +114,44 @@ func presetAsked(c *cli.Context) (published.Preset, error) {
 		return preset, misused("--preset: %q is unknown, expected one of %s", c.String("preset"), strings.Join(presetNames(), ", "))
 	case protocol != "" && !known:
 		return preset, misused("--protocol: %s has no %q, expected one of %s", preset.Name, protocol, strings.Join(preset.ProtocolNames(), ", "))
+	case c.IsSet("human") && !slices.Contains(preset.Human, c.String("human")):
+		return preset, misused("--human: %s has no label set %q, expected one of: %s", preset.Name, c.String("human"), orNone(preset.Human))
+	case c.IsSet("human-labels") && preset.Human == nil:
+		return preset, misused("data import: --human-labels does not go with %s, only with cifar10n and cifar100n", preset.Name)
+	case c.IsSet("corrected-labels") && !preset.Corrects:
+		return preset, misused("data import: --corrected-labels does not go with %s, only with mnist and CIFAR", preset.Name)
 	case c.String("root") == "":
 		return preset, misused("data import: --preset needs --root, the folder with the dataset's files")
 	case share < 0 || share >= 1:
 		return preset, misused("--validation: found %v, expected a share from 0 to below 1", share)
 	}
 	return preset, nil
+}
+
+// presetFlags are the flags of winnow data import that go with --preset.
+func presetFlags() []string {
+	return []string{"root", "protocol", "validation", "human", "human-labels", "corrected-labels", "given"}
+}
+
+// orNone lists words, or says that there are none.
+func orNone(words []string) string {
+	if len(words) == 0 {
+		return "none"
+	}
+	return strings.Join(words, ", ")
+}
+
+// fileFlag reads the file that a flag names, nil where it names none.
+func fileFlag(c *cli.Context, flag string) (*published.File, error) {
+	name := c.String(flag)
+	if name == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return &published.File{Name: name, Data: data}, nil
 }
 
 // presetRoot opens a published dataset: its folder, or a .zip file of it.

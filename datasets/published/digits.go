@@ -13,7 +13,7 @@ var mnistFiles = []string{"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte
 // mnistDigits is MNIST. Source: LeCun, Cortes, Burges, "The MNIST database of handwritten digits".
 var mnistDigits = Preset{
 	Name: "mnist", Title: "MNIST (LeCun, Cortes, Burges)", Files: mnistFiles,
-	Protocols: sixtyThousand(60000, 10), Default: Official, Packed: true, Read: whole(mnist.Read),
+	Protocols: sixtyThousand(60000, 10), Default: Official, Packed: true, Corrects: true, Read: whole(mnist.Read),
 }
 
 // fashionMNIST comes in MNIST's files. Source: Xiao, Rasul, Vollgraf, "Fashion-MNIST", 2017.
@@ -25,13 +25,13 @@ var fashionMNIST = Preset{
 // cifar10 is CIFAR-10 in its binary version. Source: Krizhevsky 2009.
 var cifar10 = Preset{
 	Name: "cifar10", Title: "CIFAR-10, binary version (Krizhevsky 2009)", Files: []string{"data_batch_1.bin", "test_batch.bin"},
-	Protocols: sixtyThousand(50000, 10), Default: Official, Packed: true, Read: whole(cifar.Read10),
+	Protocols: sixtyThousand(50000, 10), Default: Official, Packed: true, Corrects: true, Read: whole(cifar.Read10),
 }
 
 // cifar100 is CIFAR-100 in its binary version, with the fine labels. Source: Krizhevsky 2009.
 var cifar100 = Preset{
 	Name: "cifar100", Title: "CIFAR-100, binary version (Krizhevsky 2009)", Files: []string{"train.bin", "test.bin"},
-	Protocols: sixtyThousand(50000, 100), Default: Official, Packed: true, Columns: []string{"coarse"}, Read: whole(cifar.Read100),
+	Protocols: sixtyThousand(50000, 100), Default: Official, Packed: true, Corrects: true, Columns: []string{"coarse"}, Read: whole(cifar.Read100),
 }
 
 // sixtyThousand is the official split of the sets with 10,000 test images.

@@ -34,6 +34,8 @@ type Preset struct {
 	Protocols map[string]Protocol
 	Default   string   // the protocol taken when none is named
 	Columns   []string // names of Sample.Extra
+	Human     []string // names of the sets of human labels it comes with, nil where it has none
+	Corrects  bool     // corrected test labels have been published for it
 	Packed    bool     // the images lie inside the files, not in files of their own
 	// Read lists all labelled images of the folder. A file that is not there is an error that wraps fs.ErrNotExist;
 	// Dataset adds to it what was expected and what is there.
@@ -44,8 +46,26 @@ type Preset struct {
 type Options struct {
 	Root     string // the folder's name, for messages
 	Protocol string // "" means the preset's default; resolved before Read sees it
+	Human    string // which of the preset's Human label sets, "" for the first; resolved before Read sees it
+	// Labels are human labels that lie outside of the folder, Corrected are corrected test labels; nil for none.
+	Labels, Corrected *File
 	// Given is one of PRISM's released training lists, whose labels become the given ones; nil for none.
 	Given *datasets.Dataset
+
+	notes *[]string // of the Result
+}
+
+// File is a file that lies outside of a dataset's folder.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// note puts on record what a reader noticed and went on with.
+func (o Options) note(format string, args ...any) {
+	if o.notes != nil {
+		*o.notes = append(*o.notes, fmt.Sprintf(format, args...))
+	}
 }
 
 // Sample is an image as its publisher lists it.
@@ -98,6 +118,7 @@ type Result struct {
 	LeftOut  int // images that stand in no split of the protocol
 	// NotListed counts the training images that Options.Given does not hold; they are left out too.
 	NotListed int
+	Notes     []string // what was noticed and is no reason to worry
 	Warnings  []string // what differs from what is published, with the numbers that were
 }
 
@@ -110,8 +131,17 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 	if !ok {
 		return nil, fmt.Errorf("published: %s: protocol %q is unknown, expected one of %s", p.Name, opts.Protocol, strings.Join(p.ProtocolNames(), ", "))
 	}
+	notes := []string{}
+	opts.notes = &notes
+	if opts.Human == "" && len(p.Human) > 0 {
+		opts.Human = p.Human[0]
+	}
 	samples, err := p.Read(fsys, opts)
-	if err != nil && (errors.Is(err, fs.ErrNotExist) || !p.here(fsys)) {
+	if err == nil && opts.Corrected != nil {
+		p.Columns = append(slices.Clone(p.Columns), correctedColumn)
+		err = correct(samples, *opts.Corrected, opts)
+	}
+	if errors.Is(err, fs.ErrNotExist) || err != nil && p.Packed && !p.here(fsys) { // packed readers say it in words of their own
 		err = p.elsewhere(fsys, err)
 	}
 	if err != nil {
@@ -123,7 +153,7 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 		return nil, fmt.Errorf("published: %s: %s: found %d images, none of them in a split of the protocol %s", p.Name, opts.Root, found, opts.Protocol)
 	}
 	d := assemble(samples, p.Columns)
-	r := &Result{Dataset: d, Protocol: opts.Protocol, LeftOut: found - len(samples), Warnings: protocol.compare(d)}
+	r := &Result{Dataset: d, Protocol: opts.Protocol, LeftOut: found - len(samples), Notes: notes, Warnings: protocol.compare(d)}
 	if opts.Given != nil {
 		j, err := join(samples, opts.Given)
 		if err != nil {

@@ -1,16 +1,11 @@
 package published
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"io/fs"
 	"strconv"
 	"strings"
 )
-
-// maxText bounds a list's size in bytes.
-const maxText = 1 << 28
 
 // table is a list of lines "id value …" with spaces between them.
 type table struct {
@@ -22,19 +17,19 @@ type table struct {
 // readTable reads lines of an id and n values; the last value may hold spaces.
 func readTable(fsys fs.FS, name string, n int) (*table, error) {
 	t := &table{name: name, rows: make(map[int][]string)}
-	err := lines(fsys, name, func(line int, text string) error {
+	err := eachLine(fsys, func(_ int, text string) error {
 		fields := strings.SplitN(text, " ", n+1)
 		id, err := strconv.Atoi(fields[0])
 		if err != nil || len(fields) != n+1 {
-			return fmt.Errorf("%s:%d: found %q, expected a number and %d value(s)", name, line, text, n)
+			return fmt.Errorf("found %q, expected a number and %d value(s)", text, n)
 		}
 		if _, twice := t.rows[id]; twice {
-			return fmt.Errorf("%s:%d: number %d stands there twice", name, line, id)
+			return fmt.Errorf("number %d stands there twice", id)
 		}
 		t.ids = append(t.ids, id)
 		t.rows[id] = fields[1:]
 		return nil
-	})
+	}, name)
 	if err != nil {
 		return nil, err
 	}
@@ -61,38 +56,4 @@ func (t *table) number(id, low, high int) (int, error) {
 		return 0, fmt.Errorf("%s: number %d has %q, expected an integer from %d to %d", t.name, id, text, low, high)
 	}
 	return n, nil
-}
-
-// lines calls f with the lines of a text file that are not empty, numbered from 1.
-func lines(fsys fs.FS, name string, f func(line int, text string) error) error {
-	info, err := fs.Stat(fsys, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return missing(name)
-	}
-	if err != nil {
-		return err
-	}
-	if info.Size() > maxText {
-		return fmt.Errorf("%s: found %d bytes, expected at most %d", name, info.Size(), maxText)
-	}
-	file, err := fsys.Open(name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	in := bufio.NewScanner(file)
-	in.Buffer(nil, 1<<20)
-	for line := 1; in.Scan(); line++ {
-		text := strings.TrimRight(in.Text(), " \t\r")
-		if text == "" {
-			continue
-		}
-		if err := f(line, text); err != nil {
-			return err
-		}
-	}
-	if err := in.Err(); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
 }
