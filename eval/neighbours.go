@@ -22,9 +22,14 @@ func Nearest(ctx context.Context, query features.Set, gallery *features.Set, k i
 	out := make([][]Neighbour, query.Len())
 	err := eachRow(ctx, query.X, gallery.X, maxMem, func(i int, s []float32, _ *ranker) {
 		best := make([]Neighbour, 0, min(k, len(s)))
-		for j, v := range s {
+		for j := 0; j < len(s); j++ {
+			if n := len(best); n > 0 && n == cap(best) {
+				if j += atLeast(s[j:], best[n-1].Similarity); j == len(s) {
+					break
+				}
+			}
 			if !self || j != i {
-				best = insert(best, Neighbour{j, v})
+				best = insert(best, Neighbour{j, s[j]})
 			}
 		}
 		out[i] = best

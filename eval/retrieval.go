@@ -3,12 +3,10 @@
 package eval
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"runtime"
 	"slices"
-	"sort"
 
 	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/blas"
@@ -62,7 +60,8 @@ func Retrieve(ctx context.Context, query features.Set, gallery *features.Set, op
 	for j, label := range gallery.Labels {
 		positives[label] = append(positives[label], int32(j))
 	}
-	first := make([]int, query.Len()) // rank of the first positive, -1: none
+	deepest := slices.Max(opts.K)
+	first := make([]int, query.Len()) // rank of the first positive, or what is beyond all K; -1: none
 	rp, ap := make([]float64, query.Len()), make([]float64, query.Len())
 	err := eachRow(ctx, query.X, gallery.X, opts.MaxMem, func(i int, s []float32, scratch *ranker) {
 		first[i] = -1
@@ -73,19 +72,23 @@ func Retrieve(ctx context.Context, query features.Set, gallery *features.Set, op
 		if query.Labels[i] == features.Unlabelled {
 			return
 		}
-		ranks := scratch.ranks(s, positives[query.Labels[i]], gallery.Labels, query.Labels[i], own)
-		if len(ranks) == 0 {
+		window := max(deepest, len(positives[query.Labels[i]]))
+		ranks, n := scratch.ranks(s, positives[query.Labels[i]], gallery.Labels, query.Labels[i], own, window)
+		if n == 0 {
 			return
 		}
-		first[i] = ranks[0]
+		first[i] = window
+		if len(ranks) > 0 {
+			first[i] = ranks[0]
+		}
 		for j, rank := range ranks {
-			if rank < len(ranks) {
+			if rank < n {
 				rp[i]++
 				ap[i] += float64(j+1) / float64(rank+1)
 			}
 		}
-		rp[i] /= float64(len(ranks))
-		ap[i] /= float64(len(ranks))
+		rp[i] /= float64(n)
+		ap[i] /= float64(n)
 	})
 	if err != nil {
 		return Retrieval{}, err
@@ -130,52 +133,6 @@ func summarise(labels, first []int, rp, ap []float64, opts RetrievalOptions) Ret
 	return r
 }
 
-// ranker is one goroutine's scratch space.
-type ranker struct {
-	sorted []int32 // positives, best first
-	before []int   // negatives that come between positive j-1 and positive j
-	out    []int
-}
-
-// ranks returns the places (0 = nearest) of the positives of one query, rising. s are its similarities to
-// the gallery, own the row to leave out (or -1). Only the positives are sorted; a negative is looked up
-// among them if it beats the worst.
-func (r *ranker) ranks(s []float32, positives []int32, labels []int, label, own int) []int {
-	r.sorted = r.sorted[:0]
-	for _, j := range positives {
-		if int(j) != own {
-			r.sorted = append(r.sorted, j)
-		}
-	}
-	n := len(r.sorted)
-	if n == 0 {
-		return nil
-	}
-	slices.SortFunc(r.sorted, func(a, b int32) int { return cmp.Or(cmp.Compare(s[b], s[a]), cmp.Compare(a, b)) })
-	r.before = append(r.before[:0], make([]int, n)...)
-	worst := r.sorted[n-1]
-	for j, v := range s {
-		if v < s[worst] || labels[j] == label || j == own {
-			continue
-		}
-		// The first positive that does not beat j: it and all after it move down by one.
-		at := sort.Search(n, func(k int) bool {
-			p := r.sorted[k]
-			return s[p] < v || (s[p] == v && int(p) > j)
-		})
-		if at < n {
-			r.before[at]++
-		}
-	}
-	r.out = r.out[:0]
-	down := 0
-	for k := range r.sorted {
-		down += r.before[k]
-		r.out = append(r.out, k+down)
-	}
-	return r.out
-}
-
 // eachRow calls visit with every row of the similarities q·gᵀ, on all cores, a block of queries at a time.
 func eachRow(ctx context.Context, q, g blas32.General, maxMem int64, visit func(i int, s []float32, scratch *ranker)) error {
 	if q.Rows == 0 || g.Rows == 0 {
@@ -184,12 +141,9 @@ func eachRow(ctx context.Context, q, g blas32.General, maxMem int64, visit func(
 	if q.Cols != g.Cols {
 		return fmt.Errorf("eval: queries have dimension %d, the gallery %d", q.Cols, g.Cols)
 	}
-	if maxMem <= 0 {
-		maxMem = DefaultMaxMem
-	}
-	block := int(min(maxMem/(4*int64(g.Rows)), int64(q.Rows), 2048))
-	if block < 1 {
-		return fmt.Errorf("eval: one query against a gallery of %d needs %d bytes, --max-mem allows %d", g.Rows, 4*g.Rows, maxMem)
+	block, err := blockRows(q.Rows, g.Rows, maxMem)
+	if err != nil {
+		return err
 	}
 	workers := runtime.GOMAXPROCS(0)
 	scratch := make([]ranker, workers)
@@ -216,4 +170,16 @@ func eachRow(ctx context.Context, q, g blas32.General, maxMem int64, visit func(
 		}
 	}
 	return nil
+}
+
+// blockRows is how many queries are compared with the gallery at once.
+func blockRows(queries, gallery int, maxMem int64) (int, error) {
+	if maxMem <= 0 {
+		maxMem = DefaultMaxMem
+	}
+	block := int(min(maxMem/(4*int64(gallery)), int64(queries), 2048))
+	if block < 1 {
+		return 0, fmt.Errorf("eval: one query against a gallery of %d needs %d bytes, --max-mem allows %d", gallery, 4*gallery, maxMem)
+	}
+	return block, nil
 }
