@@ -116,6 +116,7 @@ func commands() []*cli.Command {
 		lossesCommand(),
 		dataCommand(),
 		extractCommand(),
+		featuresCommand(),
 		trainCommand(),
 		evalCommand(),
 		metricsCommand(),
