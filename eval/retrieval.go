@@ -5,6 +5,7 @@ package eval
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 
@@ -25,6 +26,10 @@ type RetrievalOptions struct {
 	// CountLonely counts a query without any positive in the gallery as a miss; otherwise it is left out,
 	// as pytorch-metric-learning does.
 	CountLonely bool
+	// Queries, where it is above 0 and less than there are, is how many of the queries ask, drawn by Seed; the gallery
+	// stays whole, so the numbers estimate those of all, with a standard error of √(p(1-p)/Queries).
+	Queries int
+	Seed    uint64
 }
 
 // Retrieval is how well neighbours share a label. Definitions (METHODS: Musgrave et al., "A Metric Learning
@@ -43,6 +48,7 @@ type Retrieval struct {
 	RPrecision   float64         `json:"r_precision"`
 	MAPAtR       float64         `json:"map_at_r"`
 	Lonely       int             `json:"queries_without_positive"`
+	DrawnFrom    int             `json:"queries_drawn_from,omitempty"` // where only some of the queries asked: how many there are
 }
 
 // Retrieve ranks gallery for every query. Rows are unit vectors; a nil gallery is the queries themselves,
@@ -54,8 +60,11 @@ func Retrieve(ctx context.Context, query features.Set, gallery *features.Set, op
 	}
 	self := gallery == nil
 	if self {
-		gallery = &query
+		whole := query
+		gallery = &whole
 	}
+	all := query.Len()
+	query, at := opts.draw(query)
 	positives := make(map[int][]int32) // label → gallery rows, rising
 	for j, label := range gallery.Labels {
 		positives[label] = append(positives[label], int32(j))
@@ -67,7 +76,7 @@ func Retrieve(ctx context.Context, query features.Set, gallery *features.Set, op
 		first[i] = -1
 		own := -1
 		if self {
-			own = i
+			own = at(i)
 		}
 		if query.Labels[i] == features.Unlabelled {
 			return
@@ -93,7 +102,21 @@ func Retrieve(ctx context.Context, query features.Set, gallery *features.Set, op
 	if err != nil {
 		return Retrieval{}, err
 	}
-	return summarise(query.Labels, first, rp, ap, opts), nil
+	r := summarise(query.Labels, first, rp, ap, opts)
+	if query.Len() < all {
+		r.DrawnFrom = all
+	}
+	return r, nil
+}
+
+// draw takes the queries that ask; at is where each stood.
+func (o RetrievalOptions) draw(query features.Set) (asking features.Set, at func(int) int) {
+	if o.Queries <= 0 || o.Queries >= query.Len() {
+		return query, func(i int) int { return i }
+	}
+	rows := rand.New(rand.NewPCG(o.Seed, 0x71756572)).Perm(query.Len())[:o.Queries] // "quer"
+	slices.Sort(rows)
+	return query.Rows(rows), func(i int) int { return rows[i] }
 }
 
 func summarise(labels, first []int, rp, ap []float64, opts RetrievalOptions) Retrieval {

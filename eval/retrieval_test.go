@@ -147,6 +147,48 @@ func TestRetrieveAgainstSorting(t *testing.T) {
 	}
 }
 
+// Drawn queries ask the whole gallery, each without itself.
+func TestRetrieveDrawnQueries(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(5, 6))
+	q, g := randomSet(rng, 60, 16, 6, true), randomSet(rng, 40, 16, 6, true)
+	for _, gallery := range []*features.Set{nil, &g} {
+		opts := RetrievalOptions{K: []int{1, 3}, Queries: 25, Seed: 7}
+		got, err := Retrieve(ctx, q, gallery, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asking, at := opts.draw(q)
+		want := Retrieval{N: asking.Len(), Recall: map[int]float64{1: 0, 3: 0}, DrawnFrom: 60}
+		for i := range asking.Len() {
+			ask := gallery
+			if ask == nil {
+				rows := slices.DeleteFunc(slices.Clone(q.IDs), func(j int) bool { return j == at(i) })
+				others := q.Rows(rows)
+				ask = &others
+			}
+			one := slowRetrieve(q.Rows([]int{at(i)}), ask, opts)
+			want.PrecisionAt1 += one.PrecisionAt1 / 25
+			want.RPrecision += one.RPrecision / 25
+			want.MAPAtR += one.MAPAtR / 25
+			want.Recall[1] += one.Recall[1] / 25
+			want.Recall[3] += one.Recall[3] / 25
+		}
+		if diff := cmp.Diff(want, got, near); diff != "" || got.N != 25 {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		opts.Seed = 8
+		if other, _ := opts.draw(q); cmp.Equal(other.IDs, asking.IDs) {
+			t.Error("another seed draws the same queries")
+		}
+		opts.Queries = 60
+		all, err := Retrieve(ctx, q, gallery, opts)
+		if want := slowRetrieve(q, gallery, opts); err != nil || !cmp.Equal(want, all, near) {
+			t.Errorf("as many as there are: %v (-want +got):\n%s", err, cmp.Diff(want, all, near))
+		}
+	}
+}
+
 func TestRetrieveDoor(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -217,7 +217,7 @@ func (e *extraction) run(c *cli.Context) (extractResult, error) {
 	}
 	defer net.Close()
 	w, err := features.Create(e.out, features.Plan{Key: e.key(), Paths: e.paths, Dim: net.Dim(), Batch: e.cfg.Batch,
-		Device: rt.Device().String(), Winnow: version(), ModelFile: absolute(e.model.Path), Shard: e.shard}, e.overwrite)
+		Device: rt.Where(), Winnow: version(), ModelFile: absolute(e.model.Path), Shard: e.shard}, e.overwrite)
 	if err != nil {
 		return extractResult{}, e.storeHint(err)
 	}

@@ -44,6 +44,7 @@ var allowed = map[string][]string{
 	"internal/config":      {"losses", "filters", "train", "train/peers", "train/selective", "head"},
 	"internal/atomicfile":  {},
 	"internal/glyphnet":    {"datasets", "datasets/glyphs", "graph", "graph/gradient", "backbone/ort", "internal/ortlib", "features", "models/architecture", "train"},
+	"internal/million":     {"features"},
 	"internal/ortlib":      {},
 	"internal/orttest":     {"backbone/ort", "internal/ortlib"},
 	"internal/reference":   {},
