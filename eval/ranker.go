@@ -1,13 +1,10 @@
 package eval
 
-import (
-	"cmp"
-	"slices"
-	"sort"
-)
+import "slices"
 
 // ranker is one goroutine's scratch space.
 type ranker struct {
+	order  order
 	sorted []int32   // positives, best first
 	sims   []float32 // their similarities
 	before []int     // negatives that come between positive j-1 and positive j
@@ -15,20 +12,21 @@ type ranker struct {
 }
 
 // ranks returns the places (0 = nearest) of those positives of one query that are among the first window rows, rising,
-// and how many positives there are. s are its similarities to the gallery, own the row to leave out (or -1); window
-// is at least the number of positives.
+// and how many positives there are. The query is the order's, own the row to leave out (or -1); window is at least the
+// number of positives.
 //
 // Only the positives are sorted. A negative counts where it beats the last positive that may still be within the
 // window: with every such negative the next bar is nearer, and once a positive is pushed out the bar rises to the one
 // before it. So nearly all of a row is only compared with the bar, in float32, and a row whose positives are
 // all pushed out is not read to its end. Time O(n + R·window·log R) for R positives, mostly far less.
-func (r *ranker) ranks(s []float32, positives []int32, labels []int, label, own, window int) (places []int, n int) {
-	r.sort(s, positives, own)
+func (r *ranker) ranks(positives []int32, labels []int, label, own, window int) (places []int, n int) {
+	r.sort(positives, own)
+	s, slack := r.order.s, r.order.slack
 	n = len(r.sorted)
 	r.before = append(r.before[:0], make([]int, n)...)
 	left, ahead := n, 0 // positives within the window; negatives before the last of them
 	for j := 0; left > 0; j++ {
-		bar := r.sims[left-1]
+		bar := r.sims[left-1] - slack
 		if j += atLeast(s[j:], bar); j == len(s) {
 			break
 		}
@@ -37,7 +35,7 @@ func (r *ranker) ranks(s []float32, positives []int32, labels []int, label, own,
 		}
 		at := r.beaten(s[j], j, left)
 		if at == left {
-			continue // as good as the bar, and behind it
+			continue // nearly as good as the last, and behind it
 		}
 		r.before[at]++
 		for ahead++; left > 0 && left-1+ahead >= window; {
@@ -54,26 +52,34 @@ func (r *ranker) ranks(s []float32, positives []int32, labels []int, label, own,
 	return r.out, n
 }
 
-// sort puts the positives in order, best first, ties by lower index.
-func (r *ranker) sort(s []float32, positives []int32, own int) {
+// sort puts the positives in order.
+func (r *ranker) sort(positives []int32, own int) {
 	r.sorted, r.sims = r.sorted[:0], r.sims[:0]
 	for _, j := range positives {
 		if int(j) != own {
 			r.sorted = append(r.sorted, j)
 		}
 	}
-	slices.SortFunc(r.sorted, func(a, b int32) int { return cmp.Or(cmp.Compare(s[b], s[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(r.sorted, func(a, b int32) int { return r.order.compare(int(a), int(b)) })
 	for _, j := range r.sorted {
-		r.sims = append(r.sims, s[j])
+		r.sims = append(r.sims, r.order.s[j])
 	}
 }
 
 // beaten is the first of the left best positives that row j with similarity v comes before: it and all after it move
 // down by one. It is left where there is none.
 func (r *ranker) beaten(v float32, j, left int) int {
-	return sort.Search(left, func(k int) bool {
-		return r.sims[k] < v || r.sims[k] == v && int(r.sorted[k]) > j
-	})
+	slack := r.order.slack
+	at, end := 0, left
+	for at < end {
+		middle := (at + end) / 2
+		if d := v - r.sims[middle]; d > slack || d >= -slack && r.order.closer(j, int(r.sorted[middle])) < 0 {
+			end = middle
+		} else {
+			at = middle + 1
+		}
+	}
+	return at
 }
 
 // atLeast is the first place whose number is not below the bar, len(s) where all are. Eight comparisons at a time,

@@ -82,7 +82,8 @@ func Retrieve(ctx context.Context, query features.Set, gallery *features.Set, op
 			return
 		}
 		window := max(deepest, len(positives[query.Labels[i]]))
-		ranks, n := scratch.ranks(s, positives[query.Labels[i]], gallery.Labels, query.Labels[i], own, window)
+		scratch.order.next(s, query.Row(i), gallery.X)
+		ranks, n := scratch.ranks(positives[query.Labels[i]], gallery.Labels, query.Labels[i], own, window)
 		if n == 0 {
 			return
 		}
