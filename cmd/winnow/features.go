@@ -33,8 +33,8 @@ func featuresCommand() *cli.Command {
 	}
 }
 
-// joinResult is what `winnow features join --json` prints.
-type joinResult struct {
+// joinedStore is what `winnow features join --json` prints.
+type joinedStore struct {
 	Store    string `json:"store"`
 	Shards   int    `json:"shards"`
 	Rows     int    `json:"rows"`
@@ -57,7 +57,7 @@ func featuresJoin(c *cli.Context) error {
 	if err != nil {
 		return joinHint(err)
 	}
-	r := joinResult{Store: out, Shards: len(dirs), Rows: s.Rows, Dim: s.Dim, Device: s.Device, Bad: len(s.Bad), Complete: complete}
+	r := joinedStore{Store: out, Shards: len(dirs), Rows: s.Rows, Dim: s.Dim, Device: s.Device, Bad: len(s.Bad), Complete: complete}
 	if strings.Contains(s.Device, ",") {
 		note(c, "the shards were made on different devices (%s): their last bits are not those of one", s.Device)
 	}
