@@ -24,6 +24,7 @@ var retrievalEntry = Entry{
 	Settings: []Setting{
 		{Name: "k", Default: []int{1, 2, 4, 8, 16, 32}, Doc: "the K of Recall@K"},
 		{Name: "count_lonely", Default: false, Doc: countLonelyDoc},
+		{Name: "queries", Default: 0, Min: 0, Max: 1e9, Doc: "how many images ask, drawn by the seed; 0: all"},
 	},
 	Cost: "n queries × m images × d numbers",
 	Measure: func(ctx context.Context, in Input, v Values) (Result, error) {
@@ -32,7 +33,8 @@ var retrievalEntry = Entry{
 			g := labelled(*gallery)
 			gallery = &g
 		}
-		return Retrieve(ctx, labelled(in.Test), gallery, RetrievalOptions{K: v["k"].([]int), CountLonely: v.flag("count_lonely"), MaxMem: in.MaxMem})
+		return Retrieve(ctx, labelled(in.Test), gallery, RetrievalOptions{K: v["k"].([]int), CountLonely: v.flag("count_lonely"), MaxMem: in.MaxMem,
+			Queries: v.count("queries"), Seed: in.Seed})
 	},
 }
 

@@ -24,9 +24,14 @@ func Nearest(ctx context.Context, query features.Set, gallery *features.Set, k i
 		order := &scratch.order
 		order.next(s, query.Row(i), gallery.X)
 		best := make([]Neighbour, 0, min(k, len(s)))
-		for j, v := range s {
+		for j := 0; j < len(s); j++ {
+			if n := len(best); n > 0 && n == cap(best) {
+				if j += atLeast(s[j:], best[n-1].Similarity-order.slack); j == len(s) {
+					break
+				}
+			}
 			if !self || j != i {
-				best = insertBy(best, Neighbour{j, v}, func(a, b Neighbour) bool { return order.compare(a.Row, b.Row) < 0 })
+				best = insertBy(best, Neighbour{j, s[j]}, func(a, b Neighbour) bool { return order.compare(a.Row, b.Row) < 0 })
 			}
 		}
 		out[i] = best

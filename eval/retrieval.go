@@ -5,6 +5,7 @@ package eval
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 
@@ -25,6 +26,10 @@ type RetrievalOptions struct {
 	// CountLonely counts a query without any positive in the gallery as a miss; otherwise it is left out,
 	// as pytorch-metric-learning does.
 	CountLonely bool
+	// Queries, where it is above 0 and less than there are, is how many of the queries ask, drawn by Seed; the gallery
+	// stays whole, so the numbers estimate those of all, with a standard error of √(p(1-p)/Queries).
+	Queries int
+	Seed    uint64
 }
 
 // Retrieval is how well neighbours share a label. Definitions (METHODS: Musgrave et al., "A Metric Learning
@@ -43,6 +48,7 @@ type Retrieval struct {
 	RPrecision   float64         `json:"r_precision"`
 	MAPAtR       float64         `json:"map_at_r"`
 	Lonely       int             `json:"queries_without_positive"`
+	DrawnFrom    int             `json:"queries_drawn_from,omitempty"` // where only some of the queries asked: how many there are
 }
 
 // Retrieve ranks gallery for every query. Rows are unit vectors; a nil gallery is the queries themselves,
@@ -54,42 +60,64 @@ func Retrieve(ctx context.Context, query features.Set, gallery *features.Set, op
 	}
 	self := gallery == nil
 	if self {
-		gallery = &query
+		whole := query
+		gallery = &whole
 	}
+	all := query.Len()
+	query, at := opts.draw(query)
 	positives := make(map[int][]int32) // label → gallery rows, rising
 	for j, label := range gallery.Labels {
 		positives[label] = append(positives[label], int32(j))
 	}
-	first := make([]int, query.Len()) // rank of the first positive, -1: none
+	deepest := slices.Max(opts.K)
+	first := make([]int, query.Len()) // rank of the first positive, or what is beyond all K; -1: none
 	rp, ap := make([]float64, query.Len()), make([]float64, query.Len())
 	err := eachRow(ctx, query.X, gallery.X, opts.MaxMem, func(i int, s []float32, scratch *ranker) {
 		first[i] = -1
 		own := -1
 		if self {
-			own = i
+			own = at(i)
 		}
 		if query.Labels[i] == features.Unlabelled {
 			return
 		}
+		window := max(deepest, len(positives[query.Labels[i]]))
 		scratch.order.next(s, query.Row(i), gallery.X)
-		ranks := scratch.ranks(positives[query.Labels[i]], gallery.Labels, query.Labels[i], own)
-		if len(ranks) == 0 {
+		ranks, n := scratch.ranks(positives[query.Labels[i]], gallery.Labels, query.Labels[i], own, window)
+		if n == 0 {
 			return
 		}
-		first[i] = ranks[0]
+		first[i] = window
+		if len(ranks) > 0 {
+			first[i] = ranks[0]
+		}
 		for j, rank := range ranks {
-			if rank < len(ranks) {
+			if rank < n {
 				rp[i]++
 				ap[i] += float64(j+1) / float64(rank+1)
 			}
 		}
-		rp[i] /= float64(len(ranks))
-		ap[i] /= float64(len(ranks))
+		rp[i] /= float64(n)
+		ap[i] /= float64(n)
 	})
 	if err != nil {
 		return Retrieval{}, err
 	}
-	return summarise(query.Labels, first, rp, ap, opts), nil
+	r := summarise(query.Labels, first, rp, ap, opts)
+	if query.Len() < all {
+		r.DrawnFrom = all
+	}
+	return r, nil
+}
+
+// draw takes the queries that ask; at is where each stood.
+func (o RetrievalOptions) draw(query features.Set) (asking features.Set, at func(int) int) {
+	if o.Queries <= 0 || o.Queries >= query.Len() {
+		return query, func(i int) int { return i }
+	}
+	rows := rand.New(rand.NewPCG(o.Seed, 0x71756572)).Perm(query.Len())[:o.Queries] // "quer"
+	slices.Sort(rows)
+	return query.Rows(rows), func(i int) int { return rows[i] }
 }
 
 func summarise(labels, first []int, rp, ap []float64, opts RetrievalOptions) Retrieval {
@@ -129,63 +157,6 @@ func summarise(labels, first []int, rp, ap []float64, opts RetrievalOptions) Ret
 	return r
 }
 
-// ranker is one goroutine's scratch space.
-type ranker struct {
-	order  order
-	sorted []int32   // positives, best first
-	sims   []float32 // theirs
-	before []int     // negatives that come between positive j-1 and positive j
-	out    []int
-}
-
-// ranks returns the places (0 = nearest) of the positives of the order's query, rising; own is the row to leave
-// out (or -1). Only the positives are sorted; a negative is looked up among them if it beats the worst.
-func (r *ranker) ranks(positives []int32, labels []int, label, own int) []int {
-	r.sorted = r.sorted[:0]
-	for _, j := range positives {
-		if int(j) != own {
-			r.sorted = append(r.sorted, j)
-		}
-	}
-	n := len(r.sorted)
-	if n == 0 {
-		return nil
-	}
-	slices.SortFunc(r.sorted, func(a, b int32) int { return r.order.compare(int(a), int(b)) })
-	r.before = append(r.before[:0], make([]int, n)...)
-	r.sims = r.sims[:0]
-	for _, j := range r.sorted {
-		r.sims = append(r.sims, r.order.s[j])
-	}
-	slack := r.order.slack
-	least := r.sims[n-1] - slack
-	for j, v := range r.order.s {
-		if v < least || labels[j] == label || j == own {
-			continue
-		}
-		// The first positive that does not beat j: it and all after it move down by one.
-		at, end := 0, n
-		for at < end {
-			middle := (at + end) / 2
-			if d := v - r.sims[middle]; d > slack || d >= -slack && r.order.closer(j, int(r.sorted[middle])) < 0 {
-				end = middle
-			} else {
-				at = middle + 1
-			}
-		}
-		if at < n {
-			r.before[at]++
-		}
-	}
-	r.out = r.out[:0]
-	down := 0
-	for k := range r.sorted {
-		down += r.before[k]
-		r.out = append(r.out, k+down)
-	}
-	return r.out
-}
-
 // eachRow calls visit with every row of the similarities q·gᵀ, on all cores, a block of queries at a time.
 func eachRow(ctx context.Context, q, g blas32.General, maxMem int64, visit func(i int, s []float32, scratch *ranker)) error {
 	if q.Rows == 0 || g.Rows == 0 {
@@ -194,12 +165,9 @@ func eachRow(ctx context.Context, q, g blas32.General, maxMem int64, visit func(
 	if q.Cols != g.Cols {
 		return fmt.Errorf("eval: queries have dimension %d, the gallery %d", q.Cols, g.Cols)
 	}
-	if maxMem <= 0 {
-		maxMem = DefaultMaxMem
-	}
-	block := int(min(maxMem/(4*int64(g.Rows)), int64(q.Rows), 2048))
-	if block < 1 {
-		return fmt.Errorf("eval: one query against a gallery of %d needs %d bytes, --max-mem allows %d", g.Rows, 4*g.Rows, maxMem)
+	block, err := blockRows(q.Rows, g.Rows, maxMem)
+	if err != nil {
+		return err
 	}
 	workers := runtime.GOMAXPROCS(0)
 	scratch := make([]ranker, workers)
@@ -226,4 +194,16 @@ func eachRow(ctx context.Context, q, g blas32.General, maxMem int64, visit func(
 		}
 	}
 	return nil
+}
+
+// blockRows is how many queries are compared with the gallery at once.
+func blockRows(queries, gallery int, maxMem int64) (int, error) {
+	if maxMem <= 0 {
+		maxMem = DefaultMaxMem
+	}
+	block := int(min(maxMem/(4*int64(gallery)), int64(queries), 2048))
+	if block < 1 {
+		return 0, fmt.Errorf("eval: one query against a gallery of %d needs %d bytes, --max-mem allows %d", gallery, 4*gallery, maxMem)
+	}
+	return block, nil
 }

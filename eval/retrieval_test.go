@@ -116,7 +116,7 @@ var near = cmpopts.EquateApprox(0, 1e-9)
 
 func TestRetrieveAgainstSorting(t *testing.T) {
 	ctx := context.Background()
-	for seed := range uint64(30) {
+	for seed := range uint64(80) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		// On the grid d is a power of 4, so unit rows and their products are exact and ties are real.
 		grid := seed%2 == 0
@@ -128,6 +128,9 @@ func TestRetrieveAgainstSorting(t *testing.T) {
 		q.Labels[rng.IntN(q.Len())] = features.Unlabelled
 		g := randomSet(rng, 1+rng.IntN(80), d, 1+rng.IntN(12), grid)
 		opts := RetrievalOptions{K: []int{1, 2, 5, 1000}, CountLonely: seed%3 == 0}
+		if seed%4 >= 2 {
+			opts.K = []int{2, 1} // most positives lie beyond all K, and are given up on the way
+		}
 		for name, gallery := range map[string]*features.Set{"self": nil, "gallery": &g} {
 			want := slowRetrieve(q, gallery, opts)
 			for _, mem := range []int64{0, int64(4 * max(q.Len(), g.Len()))} { // all at once, row by row
@@ -140,6 +143,48 @@ func TestRetrieveAgainstSorting(t *testing.T) {
 					t.Fatalf("seed %d, %s, max-mem %d (-want +got):\n%s", seed, name, mem, diff)
 				}
 			}
+		}
+	}
+}
+
+// Drawn queries ask the whole gallery, each without itself.
+func TestRetrieveDrawnQueries(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(5, 6))
+	q, g := randomSet(rng, 60, 16, 6, true), randomSet(rng, 40, 16, 6, true)
+	for _, gallery := range []*features.Set{nil, &g} {
+		opts := RetrievalOptions{K: []int{1, 3}, Queries: 25, Seed: 7}
+		got, err := Retrieve(ctx, q, gallery, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asking, at := opts.draw(q)
+		want := Retrieval{N: asking.Len(), Recall: map[int]float64{1: 0, 3: 0}, DrawnFrom: 60}
+		for i := range asking.Len() {
+			ask := gallery
+			if ask == nil {
+				rows := slices.DeleteFunc(slices.Clone(q.IDs), func(j int) bool { return j == at(i) })
+				others := q.Rows(rows)
+				ask = &others
+			}
+			one := slowRetrieve(q.Rows([]int{at(i)}), ask, opts)
+			want.PrecisionAt1 += one.PrecisionAt1 / 25
+			want.RPrecision += one.RPrecision / 25
+			want.MAPAtR += one.MAPAtR / 25
+			want.Recall[1] += one.Recall[1] / 25
+			want.Recall[3] += one.Recall[3] / 25
+		}
+		if diff := cmp.Diff(want, got, near); diff != "" || got.N != 25 {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		opts.Seed = 8
+		if other, _ := opts.draw(q); cmp.Equal(other.IDs, asking.IDs) {
+			t.Error("another seed draws the same queries")
+		}
+		opts.Queries = 60
+		all, err := Retrieve(ctx, q, gallery, opts)
+		if want := slowRetrieve(q, gallery, opts); err != nil || !cmp.Equal(want, all, near) {
+			t.Errorf("as many as there are: %v (-want +got):\n%s", err, cmp.Diff(want, all, near))
 		}
 	}
 }

@@ -26,6 +26,9 @@ const (
 	lockFile     = ".lock"             // held while somebody writes
 )
 
+// maxShards bounds what a damaged file may make us count to.
+const maxShards = 1 << 20
+
 // storeVersion is raised when a store written today could be misread by what read it yesterday.
 const storeVersion = 1
 
@@ -48,6 +51,7 @@ type Info struct {
 	Winnow  string `json:"winnow"`          // version of the program that wrote it
 	Bad     []Bad  `json:"bad"`             // unreadable images, rising rows
 	Sum     string `json:"features_sha256"` // of features.npy
+	Shard   *Shard `json:"shard,omitempty"` // the part of an image list that this is; nil: a whole one
 
 	ModelFile string `json:"model_file,omitempty"` // where the model was; "" where the program holds it
 }
@@ -107,6 +111,9 @@ func (info *Info) unmarshal(data []byte) error {
 	}
 	if info.Rows < 1 || info.Dim < 1 {
 		return fmt.Errorf("%d rows of %d values, expected at least one of each", info.Rows, info.Dim)
+	}
+	if s := info.Shard; s != nil && (s.Index < 1 || s.Index > s.Of || s.Of > maxShards || s.First < 0 || s.First >= s.Total) {
+		return fmt.Errorf("shard %v from image %d of %d cannot be", *s, s.First, s.Total)
 	}
 	for _, b := range info.Bad {
 		if b.Row < 0 || b.Row >= info.Rows {

@@ -25,6 +25,7 @@ type Plan struct {
 	Batch  int    // rows appended at once: a run that goes on needs the same one to give the same bits
 	Device string // where the rows are computed, likewise
 	Winnow string // version of the program
+	Shard  *Shard // nil: Paths is the whole image list
 
 	ModelFile string // where the model is: a hint for people and for winnow export, no part of the key
 }
@@ -39,6 +40,7 @@ type progress struct {
 	Batch   int    `json:"batch"`
 	Device  string `json:"device"`
 	Bad     []Bad  `json:"bad"`
+	Shard   *Shard `json:"shard,omitempty"`
 }
 
 // Writer makes a store. It is stopped by Close at any point, or by the death of the process, and goes on
@@ -98,7 +100,7 @@ func (w *Writer) checkFinished() error {
 	if err != nil {
 		return &DamageError{Err: err}
 	}
-	if why := old.Key.Differs(w.plan.Key); why != "" {
+	if why := old.Differs(w.plan.Key, w.plan.Shard); why != "" {
 		return &KeyError{w.dir, why}
 	}
 	if err := old.Verify(); err != nil {
@@ -158,7 +160,7 @@ func (w *Writer) differs(p progress) string {
 	case p.Device != w.plan.Device:
 		return fmt.Sprintf("made on device %s, asked for %s", p.Device, w.plan.Device)
 	}
-	return ""
+	return shardDiffers(p.Shard, w.plan.Shard)
 }
 
 // resume opens the part and cuts off what may not have reached the disk.
@@ -231,7 +233,7 @@ func (w *Writer) Flush() error {
 		return fmt.Errorf("features: %w", err)
 	}
 	data, err := marshalLines(progress{Version: storeVersion, Key: w.plan.Key, Rows: w.rows, Total: len(w.plan.Paths),
-		Dim: w.plan.Dim, Batch: w.plan.Batch, Device: w.plan.Device, Bad: w.bad})
+		Dim: w.plan.Dim, Batch: w.plan.Batch, Device: w.plan.Device, Bad: w.bad, Shard: w.plan.Shard})
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
@@ -256,7 +258,7 @@ func (w *Writer) Finish() (*Store, error) {
 		return nil, fmt.Errorf("features: %w", err)
 	}
 	info := Info{Version: storeVersion, Key: w.plan.Key, Rows: w.rows, Dim: w.plan.Dim, Batch: w.plan.Batch,
-		Device: w.plan.Device, Winnow: w.plan.Winnow, ModelFile: w.plan.ModelFile, Bad: w.bad, Sum: sum}
+		Device: w.plan.Device, Winnow: w.plan.Winnow, ModelFile: w.plan.ModelFile, Bad: w.bad, Sum: sum, Shard: w.plan.Shard}
 	if info.Bad == nil {
 		info.Bad = []Bad{}
 	}

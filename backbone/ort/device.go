@@ -168,20 +168,14 @@ func missingIn(folder string) []Missing {
 	return missing
 }
 
-// appendCUDA asks for the CUDA provider. Convolutions use the algorithm that the heuristic names: the
-// exhaustive search, ONNX Runtime's default, picks by a stopwatch, and so may differ from run to run.
-func appendCUDA(opts *ortgo.SessionOptions, index int) error {
+// appendCUDA asks for the CUDA provider.
+func appendCUDA(opts *ortgo.SessionOptions, index int, gpu GPU) error {
 	cuda, err := ortgo.NewCUDAProviderOptions()
 	if err != nil {
 		return err
 	}
 	defer cuda.Destroy()
-	err = cuda.Update(map[string]string{
-		"device_id":              strconv.Itoa(index),
-		"cudnn_conv_algo_search": "HEURISTIC",
-		"use_tf32":               "0", // TF32 keeps 10 bits of the mantissa: embeddings would not agree with the CPU's
-	})
-	if err != nil {
+	if err := cuda.Update(gpu.options(index)); err != nil {
 		return err
 	}
 	return opts.AppendExecutionProviderCUDA(cuda)

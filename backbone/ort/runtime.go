@@ -23,6 +23,7 @@ type Config struct {
 	Library string // path of the shared library
 	Device  string // cpu, cuda, cuda:N or auto ("" is cpu)
 	Threads int    // threads of one session; 0: as many as Go may use
+	GPU     GPU    // how CUDA computes
 }
 
 // Runtime is a loaded ONNX Runtime. Its methods may be called from several goroutines.
@@ -35,6 +36,7 @@ type Runtime struct {
 	providers []string
 	device    Device
 	threads   int
+	gpu       GPU
 
 	mu   sync.Mutex
 	blas *BLAS
@@ -60,11 +62,14 @@ func Load(cfg Config) (*Runtime, error) {
 	if cfg.Threads < 0 {
 		return nil, fmt.Errorf("ort: threads: found %d, expected 0 (all cores) or more", cfg.Threads)
 	}
+	if err := cfg.GPU.Check(); err != nil {
+		return nil, err
+	}
 	version, err := loadLibrary(cfg.Library)
 	if err != nil {
 		return nil, err
 	}
-	r := &Runtime{library: cfg.Library, version: version, threads: cfg.Threads}
+	r := &Runtime{library: cfg.Library, version: version, threads: cfg.Threads, gpu: cfg.GPU}
 	if r.threads == 0 {
 		r.threads = runtime.GOMAXPROCS(0)
 	}
@@ -122,6 +127,15 @@ func (r *Runtime) Providers() []string { return r.providers }
 // Device is where sessions really run.
 func (r *Runtime) Device() Device { return r.device }
 
+// Where is the device with those of its options that can change a result, such as "cuda:0+tf32": what is written into
+// files that must only be continued in the same way.
+func (r *Runtime) Where() string {
+	if !r.device.CUDA {
+		return r.device.String()
+	}
+	return r.device.String() + r.gpu.marks()
+}
+
 // Threads is the number of threads a session computes with on the CPU.
 func (r *Runtime) Threads() int { return r.threads }
 
@@ -164,7 +178,7 @@ func (r *Runtime) options(o SessionOptions) (_ *ortgo.SessionOptions, err error)
 		return nil, err
 	}
 	if device := r.where(o); device.CUDA {
-		keepSignals(func() { err = appendCUDA(opts, device.Index) })
+		keepSignals(func() { err = appendCUDA(opts, device.Index, r.gpu) })
 	}
 	return opts, err
 }

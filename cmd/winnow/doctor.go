@@ -88,8 +88,13 @@ func diagnose(c *cli.Context) (*diagnosis, error) {
 	if d.Threads == 0 {
 		d.Threads = runtime.GOMAXPROCS(0)
 	}
+	asked, err := ort.ParseDevice(cfg.Device)
+	if err != nil {
+		return nil, err
+	}
 	rt := d.library(c, cfg)
-	d.cuda(rt)
+	d.cuda(rt, asked.Index)
+	d.add(doctorCheck{Name: "cuda options", OK: true, Found: gpuText(cfg.GPU)})
 	d.npm()
 	d.cache()
 	d.OK = true
@@ -130,8 +135,8 @@ func (d *diagnosis) library(c *cli.Context, cfg ort.Config) *ort.Runtime {
 	return rt
 }
 
-// cuda says whether networks can run on a GPU, and if not, which libraries are missing.
-func (d *diagnosis) cuda(rt *ort.Runtime) {
+// cuda says whether networks can run on a GPU of that number, and if not, which libraries are missing.
+func (d *diagnosis) cuda(rt *ort.Runtime, index int) {
 	look := doctorCheck{Name: "cuda"}
 	if rt == nil {
 		look.Found, look.Fix = "not looked at without ONNX Runtime", installHint
@@ -144,10 +149,10 @@ func (d *diagnosis) cuda(rt *ort.Runtime) {
 	if len(look.Missing) > 0 {
 		look.Found = "not there: " + strings.Join(look.Missing, ", ")
 		look.Fix = cudaFix(look.Missing)
-	} else if err := rt.CheckCUDA(0); err != nil {
+	} else if err := rt.CheckCUDA(index); err != nil {
 		look.Found, look.Fix = err.Error(), "see that nvidia-smi lists a device"
 	} else {
-		look.OK, look.Found = true, "a matrix product ran on device 0"
+		look.OK, look.Found = true, fmt.Sprintf("a matrix product ran on device %d", index)
 	}
 	d.add(look)
 }

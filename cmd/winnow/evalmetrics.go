@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -80,6 +81,9 @@ const retrievalMetric = "retrieval"
 
 // given are the settings that --set, --k and --count-lonely give, by metric.
 func (m chosenMetrics) given(c *cli.Context) (map[string]map[string]string, error) {
+	if n := c.Int("queries"); n < 0 {
+		return nil, misused("--queries: found %d, expected a number of images, or 0 for all", n)
+	}
 	given := map[string]map[string]string{}
 	for _, e := range m.list {
 		given[e.Name] = map[string]string{}
@@ -87,6 +91,8 @@ func (m chosenMetrics) given(c *cli.Context) (map[string]map[string]string, erro
 			switch s.Name {
 			case "k":
 				given[e.Name][s.Name] = c.String("k")
+			case "queries":
+				given[e.Name][s.Name] = strconv.Itoa(c.Int("queries"))
 			case "count_lonely", "count_unseen":
 				given[e.Name][s.Name] = fmt.Sprint(c.Bool("count-lonely"))
 			}
@@ -105,8 +111,8 @@ func (m chosenMetrics) given(c *cli.Context) (map[string]map[string]string, erro
 		if given[e.Name] == nil {
 			return nil, misused("--set: %s is not among the --metrics", e.Name)
 		}
-		if name == "k" && c.IsSet("k") {
-			return nil, misused("--k and --set %s both give the K: expected one", text)
+		if what, flag := map[string]string{"k": "K", "queries": "number of queries"}[name]; flag && c.IsSet(name) {
+			return nil, misused("--%s and --set %s both give the %s: expected one", name, text, what)
 		}
 		given[e.Name][name] = value
 	}

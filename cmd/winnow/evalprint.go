@@ -49,6 +49,9 @@ func printRows(w io.Writer, title string, frozen, whitened, trained eval.Result)
 // printQueries says who took part in retrieval, and what it comes to.
 func (r evalResult) printQueries(w io.Writer) {
 	fmt.Fprintf(w, "%d queries", r.N)
+	if r.DrawnFrom > 0 {
+		fmt.Fprintf(w, " drawn from %d images", r.DrawnFrom)
+	}
 	if r.Lonely > 0 {
 		fmt.Fprintf(w, ", %d without any positive", r.Lonely)
 	}

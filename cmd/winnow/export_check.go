@@ -93,7 +93,7 @@ func (r *openedRun) compareStored(c *cli.Context, rt *ort.Runtime, rows []int, t
 	if d <= storedLimit {
 		return nil
 	}
-	if device := rt.Device().String(); device != r.Store.Device {
+	if device := rt.Where(); device != r.Store.Device {
 		note(c, "embeddings on %s differ by up to %.3g from those of the stored features, which were made on %s", device, d, r.Store.Device)
 		return nil
 	}

@@ -25,7 +25,8 @@ func extractCommand() *cli.Command {
 		Usage: "turn the images of a manifest into feature vectors, once for every label they may get",
 		Description: "Writes the folder --out: features.npy (float32, one row an image), paths.txt and store.json. Labels play\n" +
 			"no part, so manifests that differ in labels only share one store. Stopped at any moment and started\n" +
-			"again with the same flags it goes on, to the same bytes; a finished store is left as it is.\n\n" +
+			"again with the same flags it goes on, to the same bytes; a finished store is left as it is. --shard I/N makes\n" +
+			"one of N parts, each a store of its own, which winnow features join puts together to the same bytes.\n\n" +
 			"   winnow extract --manifest birds.csv --root birds/ --model mobilenetv2 --out birds.features",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "manifest", Required: true, Usage: "manifest `FILE`, or a folder with a folder for each class"},
@@ -35,6 +36,7 @@ func extractCommand() *cli.Command {
 			&cli.IntFlag{Name: "batch", Value: extractBatch, Usage: "`N` images a run of the network"},
 			&cli.IntFlag{Name: "workers", DefaultText: "one a core", Usage: "`N` images decoded at the same time"},
 			&cli.IntFlag{Name: "max-pixels", Value: backbone.DefaultMaxPixels, Usage: "pictures of more than `N` pixels are unreadable"},
+			&cli.StringFlag{Name: "shard", Usage: "only the `I/N`-th part of the images, for several machines: winnow features join puts the parts together"},
 			&cli.BoolFlag{Name: "exif", Usage: "turn pictures as their EXIF orientation says"},
 			&cli.BoolFlag{Name: "strict", Usage: "stop at the first unreadable image"},
 			&cli.BoolFlag{Name: "overwrite", Usage: "replace a store of another model, preprocessing or image list"},
@@ -53,6 +55,7 @@ type extraction struct {
 	overwrite bool
 	root      fs.FS
 	paths     []string
+	shard     *features.Shard // nil: paths is the whole list
 	model     *models.Backbone
 	cut       *models.Prepared
 	cfg       backbone.ExtractConfig
@@ -66,6 +69,7 @@ type extractResult struct {
 	Model     string         `json:"model"`
 	Output    string         `json:"output"`
 	Device    string         `json:"device"`
+	Shard     string         `json:"shard,omitempty"`   // i/n
 	Complete  bool           `json:"complete"`          // it was there already: nothing was done
 	Resumed   int            `json:"resumed"`           // rows of an earlier run
 	Seconds   float64        `json:"seconds"`           // of this run
@@ -104,6 +108,11 @@ func newExtraction(c *cli.Context) (*extraction, error) {
 		return nil, err
 	}
 	e := &extraction{out: c.String("out"), overwrite: c.Bool("overwrite"), paths: distinct(d.Paths())}
+	if c.IsSet("shard") {
+		if err := e.takeShard(c.String("shard"), c.Int("batch")); err != nil {
+			return nil, err
+		}
+	}
 	if e.root, err = imageRoot(rootOf(c.String("root"), c.String("manifest"))); err != nil {
 		return nil, err
 	}
@@ -113,6 +122,20 @@ func newExtraction(c *cli.Context) (*extraction, error) {
 	e.cfg = backbone.ExtractConfig{Preprocessing: e.model.Preprocessing, Batch: c.Int("batch"), Workers: c.Int("workers"),
 		MaxPixels: c.Int("max-pixels"), Strict: c.Bool("strict")}
 	return e, nil
+}
+
+// takeShard leaves the images of one shard.
+func (e *extraction) takeShard(text string, batch int) error {
+	index, of, err := features.ParseShard(text)
+	if err != nil {
+		return misused("--shard: %v", err)
+	}
+	shard, paths, err := features.ShardOf(e.paths, index, of, batch)
+	if err != nil {
+		return misused("--shard: %v", err)
+	}
+	e.shard, e.paths = &shard, paths
+	return nil
 }
 
 // openBackbone finds the model of --model and cuts it at its features; warnings go to standard error.
@@ -194,7 +217,7 @@ func (e *extraction) run(c *cli.Context) (extractResult, error) {
 	}
 	defer net.Close()
 	w, err := features.Create(e.out, features.Plan{Key: e.key(), Paths: e.paths, Dim: net.Dim(), Batch: e.cfg.Batch,
-		Device: rt.Device().String(), Winnow: version(), ModelFile: absolute(e.model.Path)}, e.overwrite)
+		Device: rt.Where(), Winnow: version(), ModelFile: absolute(e.model.Path), Shard: e.shard}, e.overwrite)
 	if err != nil {
 		return extractResult{}, e.storeHint(err)
 	}
@@ -216,7 +239,7 @@ func (e *extraction) standing() (extractResult, bool, error) {
 	if err != nil {
 		return extractResult{}, false, nil // nothing, a beginning, or damage: features.Create says which
 	}
-	if why := s.Key.Differs(e.key()); why != "" {
+	if why := s.Differs(e.key(), e.shard); why != "" {
 		return extractResult{}, false, e.storeHint(&features.KeyError{Dir: e.out, Why: why})
 	}
 	if err := s.Verify(); err != nil {
@@ -291,12 +314,19 @@ func (e *extraction) fill(c *cli.Context, w *features.Writer, net *ort.Network) 
 }
 
 func (e *extraction) result(s *features.Store) extractResult {
-	return extractResult{Store: e.out, Rows: s.Rows, Dim: s.Dim, Model: e.model.Name, Output: s.Key.Output, Device: s.Device, Bad: s.Bad}
+	r := extractResult{Store: e.out, Rows: s.Rows, Dim: s.Dim, Model: e.model.Name, Output: s.Key.Output, Device: s.Device, Bad: s.Bad}
+	if s.Shard != nil {
+		r.Shard = s.Shard.String()
+	}
+	return r
 }
 
 // write prints the result for people.
 func (r extractResult) write(w io.Writer) {
 	fmt.Fprintf(w, "%s: %d images × %d values of %s, tensor %q\n", r.Store, r.Rows, r.Dim, r.Model, r.Output)
+	if r.Shard != "" {
+		fmt.Fprintf(w, "shard %s: winnow features join puts all of them together\n", r.Shard)
+	}
 	if r.Complete {
 		fmt.Fprintln(w, "it was complete: nothing to do")
 	} else {

@@ -17,6 +17,8 @@ import (
 	"syscall"
 
 	"github.com/urfave/cli/v2"
+
+	"winnow/backbone/ort"
 )
 
 func main() {
@@ -116,6 +118,7 @@ func commands() []*cli.Command {
 		lossesCommand(),
 		dataCommand(),
 		extractCommand(),
+		featuresCommand(),
 		trainCommand(),
 		evalCommand(),
 		metricsCommand(),
@@ -130,6 +133,9 @@ func commands() []*cli.Command {
 var globalFlags = []cli.Flag{
 	&cli.StringFlag{Name: "ort-lib", Usage: "`FILE` of ONNX Runtime's shared library", EnvVars: []string{"WINNOW_ORT_LIB"}},
 	&cli.StringFlag{Name: "device", Value: "cpu", Usage: "`DEVICE` that networks run on: cpu, cuda, cuda:N, auto", EnvVars: []string{"WINNOW_DEVICE"}},
+	&cli.StringFlag{Name: "gpu-memory", DefaultText: "no limit", Usage: "most of the GPU's memory that one network takes, `SIZE`: 4GiB, 800MiB"},
+	&cli.BoolFlag{Name: "tf32", Usage: "let the GPU round products to TF32: faster, and vectors differ from the CPU's"},
+	&cli.StringFlag{Name: "cudnn-search", Value: string(ort.SearchHeuristic), Usage: "how the GPU chooses a convolution's algorithm, `WAY`: heuristic, exhaustive (timed, may vary from run to run), default"},
 	&cli.IntFlag{Name: "threads", Usage: "`N` threads for computing (0: one a core)", EnvVars: []string{"WINNOW_THREADS"}},
 	&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress on standard error"},
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"strings"
@@ -198,6 +199,8 @@ func TestEvalMetricsMisuse(t *testing.T) {
 		"winnow eval run --set starts=2":                                    {2, "expected METRIC.SETTING=VALUE"},
 		"winnow eval run --set retrieval.count=2":                           {2, `setting "count" is unknown: known are k, count_lonely`},
 		"winnow eval run --k 2 --set retrieval.k=3":                         {2, "both give the K"},
+		"winnow eval run --queries 2 --set retrieval.queries=3":             {2, "both give the number of queries"},
+		"winnow eval run --queries -1":                                      {2, "--queries: found -1"},
 		"winnow eval run --set retrieval.k=0":                               {2, `found "0", expected whole numbers from 1`},
 		"winnow eval run --metrics all --fit test":                          {2, "test is the split to measure on"},
 		"winnow eval run --metrics all --fit query":                         {1, "no readable image with a label in the split query to fit on; it has train, validation, test"},
@@ -211,6 +214,34 @@ func TestEvalMetricsMisuse(t *testing.T) {
 			t.Errorf("%s: exit code %d, %q; expected %d and %q", line, code, stderr.String(), want.code, want.text)
 		}
 	}
+}
+
+// Some images ask; which, the seed says.
+func TestEvalQueries(t *testing.T) {
+	drawnRun(t)
+	all := mustRun(t, "winnow eval run --json")
+	some := mustRun(t, "winnow eval run --queries 30 --json")
+	if again := mustRun(t, "winnow eval run --queries 30 --json"); again != some {
+		t.Error("the same seed draws others")
+	}
+	if other := mustRun(t, "winnow eval run --queries 30 --seed 2 --json"); other == some {
+		t.Error("another seed draws the same")
+	}
+	var of evalJSONQueries
+	if err := json.Unmarshal([]byte(some), &of); err != nil || of.N != 30 || of.DrawnFrom <= 30 {
+		t.Errorf("%v: %+v", err, of)
+	}
+	if strings.Contains(all, "drawn_from") {
+		t.Error("all ask, and some are said to be drawn")
+	}
+	if table := mustRun(t, "winnow eval run --queries 30"); !strings.Contains(table, fmt.Sprintf("30 queries drawn from %d images", of.DrawnFrom)) {
+		t.Error(table)
+	}
+}
+
+type evalJSONQueries struct {
+	N         int `json:"n"`
+	DrawnFrom int `json:"queries_drawn_from"`
 }
 
 // A fine-tuned run's features of the split to fit on are those of its own network.

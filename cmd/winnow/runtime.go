@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -123,7 +124,7 @@ func findLibrary(c *cli.Context) (ortlib.Found, error) {
 	return found, nil
 }
 
-// runtimeConfig is the user's --device and --threads, checked.
+// runtimeConfig is the user's --device, --threads and options of the GPU, checked.
 func runtimeConfig(c *cli.Context) (ort.Config, error) {
 	cfg := ort.Config{Device: c.String("device"), Threads: c.Int("threads")}
 	if _, err := ort.ParseDevice(cfg.Device); err != nil {
@@ -132,7 +133,50 @@ func runtimeConfig(c *cli.Context) (ort.Config, error) {
 	if cfg.Threads < 0 {
 		return cfg, misused("--threads: found %d, expected 0 (one a core) or more", cfg.Threads)
 	}
-	return cfg, nil
+	var err error
+	cfg.GPU, err = gpuOptions(c)
+	return cfg, err
+}
+
+// gpuOptions are --gpu-memory, --tf32 and --cudnn-search.
+func gpuOptions(c *cli.Context) (ort.GPU, error) {
+	g := ort.GPU{TF32: c.Bool("tf32"), Search: ort.ConvSearch(c.String("cudnn-search"))}
+	if !slices.Contains(ort.ConvSearches(), g.Search) {
+		return g, misused("--cudnn-search: found %q, expected heuristic, exhaustive or default", g.Search)
+	}
+	if text := c.String("gpu-memory"); text != "" {
+		n, err := parseSize(text)
+		if err != nil {
+			return g, misused("--gpu-memory: %v", err)
+		}
+		g.Memory = n
+	}
+	if err := g.Check(); err != nil {
+		return g, misused("--gpu-memory: %v", err)
+	}
+	return g, nil
+}
+
+// gpuText says in words how a GPU would compute.
+func gpuText(g ort.GPU) string {
+	memory, tf32 := "memory without limit", "off"
+	if g.Memory > 0 {
+		memory = "at most " + sizeText(g.Memory) + " of memory a network"
+	}
+	if g.TF32 {
+		tf32 = "on"
+	}
+	return fmt.Sprintf("%s, TF32 %s, cuDNN search %s", memory, tf32, g.Search)
+}
+
+// gpuMisused refuses options of a GPU where none is asked for.
+func gpuMisused(c *cli.Context, cfg ort.Config) error {
+	for _, name := range []string{"gpu-memory", "tf32", "cudnn-search"} {
+		if c.IsSet(name) && cfg.Device == "cpu" {
+			return misused("--%s is about a GPU: add --device cuda, or auto", name)
+		}
+	}
+	return nil
 }
 
 // limitThreads holds every command to --threads, those that run no network too.
@@ -149,6 +193,9 @@ func limitThreads(c *cli.Context) error {
 func openRuntime(c *cli.Context) (*ort.Runtime, error) {
 	cfg, err := runtimeConfig(c)
 	if err != nil {
+		return nil, err
+	}
+	if err := gpuMisused(c, cfg); err != nil {
 		return nil, err
 	}
 	found, err := findLibrary(c)

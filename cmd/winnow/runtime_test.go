@@ -153,12 +153,50 @@ func TestRuntimeMisuse(t *testing.T) {
 		{[]string{"--device", "gpu", "doctor"}, 2, `--device: found "gpu", expected cpu, cuda, cuda:N or auto`},
 		{[]string{"--threads", "-2", "doctor"}, 2, "--threads: found -2"},
 		{[]string{"doctor", "--threads", "-2"}, 2, "--threads: found -2"},
+		{[]string{"--gpu-memory", "much", "doctor"}, 2, `--gpu-memory: "much" is not a size`},
+		{[]string{"--gpu-memory", "4", "doctor"}, 2, "found 4 bytes, expected at least"},
+		{[]string{"doctor", "--cudnn-search", "best"}, 2, `--cudnn-search: found "best", expected heuristic, exhaustive or default`},
 		{[]string{"doctor", "now"}, 2, `winnow doctor: found the argument "now", expected none`},
 		{[]string{"runtime", "show", "all"}, 2, `winnow runtime show: found the argument "all", expected none`},
 	} {
 		_, stderr, code := winnowAlone(t, cache, nil, c.args...)
 		if code != c.code || !strings.Contains(stderr, c.want) {
 			t.Errorf("%v: code %d, %s; expected code %d and %q", c.args, code, stderr, c.code, c.want)
+		}
+	}
+}
+
+// Options of a GPU where none is asked for would do nothing; on the way to one they come to the doctor's eyes.
+func TestGPUFlags(t *testing.T) {
+	lib := realLibrary(t)
+	for _, flag := range [][]string{{"--tf32"}, {"--gpu-memory", "1GiB"}, {"--cudnn-search", "exhaustive"}} {
+		stderr, code := withRuntime(t, append([]string{"--ort-lib", lib}, flag...), func(*cli.Context, *ort.Runtime) error { return nil })
+		if code != 2 {
+			t.Errorf("%v on the cpu: code %d, %s", flag, code, stderr)
+		}
+		stderr, code = withRuntime(t, append([]string{"--ort-lib", lib, "--device", "auto"}, flag...), func(*cli.Context, *ort.Runtime) error { return nil })
+		if code != 0 {
+			t.Errorf("%v on any device: code %d, %s", flag, code, stderr)
+		}
+	}
+	for want, flags := range map[string][]string{
+		"memory without limit, TF32 off, cuDNN search heuristic":                nil,
+		"at most 1.5 GiB of memory a network, TF32 on, cuDNN search exhaustive": {"--gpu-memory", "1.5GiB", "--tf32", "--cudnn-search", "exhaustive"},
+	} {
+		var out, errs bytes.Buffer
+		code := run(t.Context(), append([]string{"winnow", "--ort-lib", lib, "doctor", "--json"}, flags...), &out, &errs)
+		var d diagnosis
+		if err := json.Unmarshal(out.Bytes(), &d); err != nil || code != 0 {
+			t.Fatalf("code %d, %v: %s", code, err, errs.String())
+		}
+		found := ""
+		for _, c := range d.Checks {
+			if c.Name == "cuda options" {
+				found = c.Found
+			}
+		}
+		if found != want {
+			t.Errorf("%v: found %q, expected %q", flags, found, want)
 		}
 	}
 }

@@ -33,6 +33,10 @@ func storedRows(d *datasets.Dataset, s *features.Store, at []int, which string) 
 		paths[i] = d.Samples[id].Path
 	}
 	found, missing := s.Lookup(paths)
+	if len(missing) > 0 && s.Shard != nil {
+		return nil, nil, nil, withHint(fmt.Errorf("features %s: is shard %v, without %d of the %d %simages", s.Dir, *s.Shard, len(missing), len(at), which),
+			"put all shards together first: winnow features join SHARD... --out DIR")
+	}
 	if len(missing) > 0 {
 		return nil, nil, nil, withHint(fmt.Errorf("features %s: %d of the %d %simages are not in the store, the first is %q", s.Dir, len(missing), len(at), which, missing[0]),
 			"extract again with this manifest: winnow extract --manifest FILE --root DIR --model MODEL --out DIR")

@@ -48,6 +48,7 @@ var allowed = map[string][]string{
 	"internal/atomicfile":  {},
 	"internal/mattest":     {"datasets/matfile"},
 	"internal/glyphnet":    {"datasets", "datasets/glyphs", "graph", "graph/gradient", "backbone/ort", "internal/ortlib", "features", "models/architecture", "train"},
+	"internal/million":     {"features"},
 	"internal/ortlib":      {},
 	"internal/orttest":     {"backbone/ort", "internal/ortlib"},
 	"internal/reference":   {},

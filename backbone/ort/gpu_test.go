@@ -1,0 +1,50 @@
+package ort
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The names and values are those of ONNX Runtime's documentation of the CUDA provider; that it takes them can only be
+// seen where there is a GPU.
+func TestGPUOptions(t *testing.T) {
+	for name, c := range map[string]struct {
+		gpu   GPU
+		index int
+		want  map[string]string
+		marks string
+	}{
+		"nothing asked for": {GPU{}, 0, map[string]string{"device_id": "0", "cudnn_conv_algo_search": "HEURISTIC", "use_tf32": "0"}, ""},
+		"heuristic":         {GPU{Search: SearchHeuristic}, 2, map[string]string{"device_id": "2", "cudnn_conv_algo_search": "HEURISTIC", "use_tf32": "0"}, ""},
+		"all": {GPU{Memory: 6 << 30, TF32: true, Search: SearchExhaustive}, 1, map[string]string{"device_id": "1",
+			"cudnn_conv_algo_search": "EXHAUSTIVE", "use_tf32": "1", "gpu_mem_limit": "6442450944", "arena_extend_strategy": "kSameAsRequested"}, "+tf32+exhaustive"},
+		"default search": {GPU{Search: SearchDefault}, 0, map[string]string{"device_id": "0", "cudnn_conv_algo_search": "DEFAULT", "use_tf32": "0"}, "+default"},
+	} {
+		if err := c.gpu.Check(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(c.want, c.gpu.options(c.index)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		for _, device := range []Device{{}, {CUDA: true, Index: c.index}} {
+			want := device.String()
+			if device.CUDA {
+				want += c.marks
+			}
+			if got := (&Runtime{device: device, gpu: c.gpu}).Where(); got != want {
+				t.Errorf("%s on %v: made on %q, expected %q", name, device, got, want)
+			}
+		}
+	}
+	for _, bad := range []GPU{{Memory: -1}, {Memory: 4}, {Memory: math.MinInt64}, {Search: "best"}, {Search: "HEURISTIC"}} {
+		if err := bad.Check(); err == nil {
+			t.Errorf("%+v is let through", bad)
+		}
+		if _, err := Load(Config{Library: "no such library", GPU: bad}); err == nil || !strings.Contains(err.Error(), "expected") {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+}

@@ -1,0 +1,303 @@
+package features
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"winnow/internal/atomicfile"
+)
+
+// MissingShards is a list of shards with gaps.
+type MissingShards struct {
+	Of      int
+	Missing []int // rising
+}
+
+func (e *MissingShards) Error() string {
+	names := make([]string, len(e.Missing))
+	for i, n := range e.Missing {
+		names[i] = Shard{Index: n, Of: e.Of}.String()
+	}
+	return fmt.Sprintf("features: join: %d of %d shards are missing: %s", len(e.Missing), e.Of, strings.Join(names, ", "))
+}
+
+// Join puts all shards of an image list, given in any order, together into a store in dir: byte for byte the one that
+// is made in one go with the same batches on the same device. It checks that the shards are of the same list, model,
+// tensor, preprocessing and views, that none is missing or given twice, that no file has changed since it was written,
+// and that the paths together are the whole list. Rows are copied as they lie, whatever their type.
+//
+// A store that stands in dir gives ErrComplete where it is the same, otherwise a *KeyError; a begun one likewise.
+// With overwrite it is replaced. Until the last moment the old one is whole.
+func Join(dirs []string, dir string, overwrite bool) (*Store, error) {
+	shards, err := openShards(dirs)
+	if err != nil {
+		return nil, err
+	}
+	j := &joiner{dir: dir, shards: shards, info: joinedInfo(shards)}
+	for _, s := range shards {
+		j.paths = append(j.paths, s.Paths...)
+	}
+	if HashPaths(j.paths) != j.info.Key.Images {
+		return nil, fmt.Errorf("features: join: the paths of the shards are not the list %s that they say they are of", short(j.info.Key.Images))
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("features: %w", err)
+	}
+	if err := j.apart(); err != nil {
+		return nil, err
+	}
+	lock, err := lockFolder(j.path(lockFile))
+	if err != nil {
+		return nil, fmt.Errorf("features: %s: %w", dir, err)
+	}
+	defer unlockFolder(lock)
+	if !overwrite {
+		if err := j.checkStanding(); err != nil {
+			return nil, err
+		}
+	}
+	if err := j.write(); err != nil {
+		return nil, err
+	}
+	return Open(dir)
+}
+
+// openShards opens the shards and puts them in order.
+func openShards(dirs []string) ([]*Store, error) {
+	if len(dirs) == 0 {
+		return nil, fmt.Errorf("features: join: no shard is given")
+	}
+	var ordered []*Store
+	for _, dir := range dirs {
+		s, err := Open(dir)
+		if err != nil {
+			return nil, err
+		}
+		if s.Shard == nil {
+			return nil, fmt.Errorf("features: join: %s: holds a whole image list, expected a shard", dir)
+		}
+		if ordered == nil {
+			ordered = make([]*Store, s.Shard.Of)
+		}
+		if err := fits(ordered, s); err != nil {
+			return nil, err
+		}
+		ordered[s.Shard.Index-1] = s
+	}
+	var missing []int
+	for i, s := range ordered {
+		if s == nil {
+			missing = append(missing, i+1)
+		}
+	}
+	if missing != nil {
+		return nil, &MissingShards{len(ordered), missing}
+	}
+	next := 0
+	for _, s := range ordered {
+		if s.Shard.First != next {
+			return nil, fmt.Errorf("features: join: %s: shard %v begins at image %d, expected %d", s.Dir, *s.Shard, s.Shard.First, next)
+		}
+		next += len(s.Paths)
+	}
+	return ordered, nil
+}
+
+// fits refuses a shard that cannot stand beside those already there.
+func fits(ordered []*Store, s *Store) error {
+	at := slices.IndexFunc(ordered, func(o *Store) bool { return o != nil })
+	if at < 0 {
+		return nil
+	}
+	other := ordered[at]
+	apart := func(format string, args ...any) error {
+		return fmt.Errorf("features: join: %s and %s cannot be put together: %s", other.Dir, s.Dir, fmt.Sprintf(format, args...))
+	}
+	if *s.Shard == *other.Shard {
+		return apart("both are shard %v", *s.Shard)
+	}
+	if s.Shard.Of != other.Shard.Of || s.Shard.Images != other.Shard.Images || s.Shard.Total != other.Shard.Total {
+		return apart("shard %v of the image list %s, shard %v of %s", *other.Shard, short(other.Shard.Images), *s.Shard, short(s.Shard.Images))
+	}
+	if twin := ordered[s.Shard.Index-1]; twin != nil {
+		return fmt.Errorf("features: join: %s and %s are both shard %v", twin.Dir, s.Dir, *s.Shard)
+	}
+	key := s.Key
+	key.Images = other.Key.Images
+	if why := other.Key.Differs(key); why != "" {
+		return apart("%s", why)
+	}
+	if s.Batch != other.Batch || s.Dim != other.Dim {
+		return apart("batches of %d with %d values a row, batches of %d with %d", other.Batch, other.Dim, s.Batch, s.Dim)
+	}
+	return nil
+}
+
+// joinedInfo is store.json of the whole, but for the sum. What several machines made is said of all of them.
+func joinedInfo(shards []*Store) Info {
+	info := shards[0].Info
+	info.Key.Images, info.Shard = info.Shard.Images, nil
+	info.Rows, info.Bad = 0, []Bad{}
+	var devices, versions []string
+	for _, s := range shards {
+		for _, b := range s.Bad {
+			b.Row += info.Rows
+			info.Bad = append(info.Bad, b)
+		}
+		info.Rows += s.Rows
+		devices, versions = append(devices, s.Device), append(versions, s.Winnow)
+	}
+	info.Device, info.Winnow = eachOnce(devices), eachOnce(versions)
+	return info
+}
+
+// eachOnce lists texts, sorted, each once.
+func eachOnce(texts []string) string {
+	slices.Sort(texts)
+	return strings.Join(slices.Compact(texts), ", ")
+}
+
+// joiner writes one store.
+type joiner struct {
+	dir    string
+	shards []*Store
+	paths  []string
+	info   Info
+}
+
+func (j *joiner) path(name string) string { return filepath.Join(j.dir, name) }
+
+// apart refuses to write over what is read.
+func (j *joiner) apart() error {
+	to, err := os.Stat(j.dir)
+	if err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	for _, s := range j.shards {
+		if from, err := os.Stat(s.Dir); err == nil && os.SameFile(from, to) {
+			return fmt.Errorf("features: join: %s: is shard %v itself, expected another folder for the whole", j.dir, *s.Shard)
+		}
+	}
+	return nil
+}
+
+// checkStanding looks at what is in the folder.
+func (j *joiner) checkStanding() error {
+	if p, err := readProgress(j.path(progressFile)); err == nil && p.Rows > 0 {
+		return &KeyError{j.dir, fmt.Sprintf("an extraction was begun here, %d of %d rows are there", p.Rows, p.Total)}
+	}
+	if _, err := os.Stat(j.path(storeFile)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	old, err := Open(j.dir)
+	if err != nil {
+		return &DamageError{Err: err}
+	}
+	if why := old.Differs(j.info.Key, nil); why != "" {
+		return &KeyError{j.dir, why}
+	}
+	if err := old.Verify(); err != nil {
+		return &DamageError{Err: err}
+	}
+	return ErrComplete
+}
+
+// write makes the files, store.json last.
+func (j *joiner) write() error {
+	if err := os.Remove(j.path(progressFile)); err != nil && !errors.Is(err, fs.ErrNotExist) { // its part is written over
+		return fmt.Errorf("features: %w", err)
+	}
+	if err := j.writeMatrix(); err != nil {
+		return errors.Join(err, os.Remove(j.path(partFile)))
+	}
+	if err := os.Remove(j.path(storeFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("features: %w", err)
+	}
+	if err := os.Rename(j.path(partFile), j.path(featuresFile)); err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	data, err := marshalLines(j.info)
+	if err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	if err := atomicfile.WriteBytes(j.path(pathsFile), []byte(strings.Join(j.paths, "\n")+"\n")); err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	if err := atomicfile.WriteBytes(j.path(storeFile), data); err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	return nil
+}
+
+// writeMatrix copies the rows of all shards behind one header and notes the sum of the whole.
+func (j *joiner) writeMatrix() (err error) {
+	part, err := os.Create(j.path(partFile))
+	if err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	defer func() { err = errors.Join(err, part.Close()) }()
+	sum := sha256.New()
+	to := io.MultiWriter(part, sum)
+	var like npyHeader
+	for i, s := range j.shards {
+		if err := copyRows(to, s, i == 0, &like, j.info.Rows); err != nil {
+			return fmt.Errorf("features: join: %s: %w", s.Dir, err)
+		}
+	}
+	j.info.Sum = hex.EncodeToString(sum.Sum(nil))
+	if err := part.Sync(); err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	return nil
+}
+
+// copyRows appends the rows of a shard, after the header of the whole where it is the first, and checks the
+// shard's sum on the way. like is the first shard's header: the others have rows of the same type and shape.
+func copyRows(to io.Writer, s *Store, first bool, like *npyHeader, rows int) error {
+	f, err := os.Open(filepath.Join(s.Dir, featuresFile))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	from := io.TeeReader(f, sum)
+	h, err := readNPYHeader(from)
+	if err != nil {
+		return err
+	}
+	if h.shape[0] != s.Rows {
+		return fmt.Errorf("%d rows, expected %d as %s says", h.shape[0], s.Rows, storeFile)
+	}
+	if first {
+		*like = h
+		if _, err := to.Write(encodeNPYHeader(h.descr, append([]int{rows}, h.shape[1:]...)...)); err != nil {
+			return err
+		}
+	}
+	if h.descr != like.descr || !slices.Equal(h.shape[1:], like.shape[1:]) {
+		return fmt.Errorf("rows of %s %v, expected %s %v as in the first shard", h.descr, h.shape[1:], like.descr, like.shape[1:])
+	}
+	if _, err := io.CopyBuffer(onlyWriter{to}, from, make([]byte, 1<<20)); err != nil {
+		return err
+	}
+	return checkSum(sum, s)
+}
+
+// onlyWriter hides what else a writer can do, so that copying goes through the given buffer.
+type onlyWriter struct{ io.Writer }
+
+func checkSum(sum hash.Hash, s *Store) error {
+	if got := hex.EncodeToString(sum.Sum(nil)); got != s.Sum {
+		return fmt.Errorf("%s: sha256 %s, expected %s: the file has changed since it was written", featuresFile, short(got), short(s.Sum))
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package features
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Shard says which part of an image list a store holds: one of several that are made apart, perhaps on several
+// machines, and put together by [Join].
+type Shard struct {
+	Index  int    `json:"index"`  // 1 … Of
+	Of     int    `json:"of"`     // shards of the whole list
+	First  int    `json:"first"`  // where in the whole list its first image stands, from 0
+	Total  int    `json:"total"`  // images of the whole list
+	Images string `json:"images"` // HashPaths of the whole list
+}
+
+// String is the shard as a user writes it.
+func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
+
+// ParseShard reads i/n with 1 ≤ i ≤ n.
+func ParseShard(text string) (index, of int, err error) {
+	a, b, ok := strings.Cut(text, "/")
+	index, err1 := strconv.Atoi(a)
+	of, err2 := strconv.Atoi(b)
+	if !ok || err1 != nil || err2 != nil || index < 1 || index > of {
+		return 0, 0, fmt.Errorf("found %q, expected i/n with i from 1 to n, for example 2/4", text)
+	}
+	return index, of, nil
+}
+
+// ShardOf takes shard index of a list and returns it with its images. Shards are runs of whole batches, as even as
+// these allow, in the order of the list: every image is computed in the batch that it would be in without shards, so
+// that not even the last bits differ. More shards than batches are an error.
+func ShardOf(paths []string, index, of, batch int) (Shard, []string, error) {
+	batches := (len(paths) + batch - 1) / batch
+	if of > batches {
+		return Shard{}, nil, fmt.Errorf("features: %d images in batches of %d make at most %d shards, asked for %d", len(paths), batch, batches, of)
+	}
+	border := func(i int) int { return min(int(int64(batches)*int64(i)/int64(of))*batch, len(paths)) }
+	s := Shard{Index: index, Of: of, First: border(index - 1), Total: len(paths), Images: HashPaths(paths)}
+	return s, paths[s.First:border(index)], nil
+}
+
+// shardDiffers says in words how a store's shard is another one than was asked for, or "". nil is a whole list.
+func shardDiffers(made, asked *Shard) string {
+	switch {
+	case made == nil && asked == nil || made != nil && asked != nil && *made == *asked:
+		return ""
+	case made == nil:
+		return fmt.Sprintf("made of a whole image list, asked for shard %v of one", *asked)
+	case asked == nil:
+		return fmt.Sprintf("made as shard %v of an image list, asked for a whole one", *made)
+	}
+	return fmt.Sprintf("made as shard %v of the image list %s, asked for %v of %s", *made, short(made.Images), *asked, short(asked.Images))
+}
+
+// Differs says in words in what the store is not what was asked for, or "".
+func (info Info) Differs(key Key, shard *Shard) string {
+	if why := info.Key.Differs(key); why != "" {
+		return why
+	}
+	return shardDiffers(info.Shard, shard)
+}
