@@ -81,8 +81,9 @@ func parseViews(part string, seed uint64) ([]View, error) {
 	return list, nil
 }
 
-// ViewNames are the names as a store's key has them.
-func ViewNames(views []View) []string {
+// ViewNames are the names of cfg's views as a store's key has them.
+func (cfg ExtractConfig) ViewNames() []string {
+	views := cfg.views()
 	names := make([]string, len(views))
 	for i, v := range views {
 		names[i] = v.Name
