@@ -82,7 +82,7 @@ func goldenDissolved(t *testing.T, c reference.Case) {
 
 func goldenHumanLike(t *testing.T, c reference.Case) {
 	known(t, c, "top_m", "t_h", "tau")
-	h := HumanLike{Rate: c.Param("tau", 0), Similar: int(c.Param("top_m", 0)), Temperature: c.Param("t_h", 0)}
+	h := HumanLike{Rate: c.Param("tau", math.NaN()), Similar: int(c.Param("top_m", 0)), Temperature: c.Param("t_h", 0)}.filled()
 	z, labels := c.Matrix(t, "embeddings"), c.Ints(t, "labels")
 	for i := range z {
 		scaleToOne(z[i])

@@ -65,7 +65,7 @@ func (s SmallCluster) Corrupt(labels []int, classes []string, rng *rand.Rand) ([
 
 // part clusters the samples of these rows.
 func (s SmallCluster) part(rows []int, rng *rand.Rand) ([]int, error) {
-	k := Clusters(len(rows))
+	k := min(len(rows), Clusters(len(rows)))
 	if k == len(rows) { // each its own
 		own := make([]int, k)
 		for i := range own {
@@ -92,7 +92,7 @@ func Dissolved(sizes, order []int, rate float64) int {
 		all += n
 	}
 	for k, class := range order {
-		if k == len(order)-1 || float64(moved) >= rate*float64(all) {
+		if k == len(order)-1 || float64(moved)/float64(all) >= rate { // a share: rate·all may round above a whole number
 			return k
 		}
 		moved += sizes[class]
@@ -100,9 +100,9 @@ func Dissolved(sizes, order []int, rate float64) int {
 	return len(order)
 }
 
-// Clusters is the number of clusters that a class of n images falls into: ⌊n/2 + 1/2⌋, at least 2 where there are
-// so many.
-func Clusters(n int) int { return min(n, max(2, halfUp(float64(n)/2))) }
+// Clusters is the number of clusters that a class of n images falls into: ⌊n/2 + 1/2⌋, at least 2. A lone image is
+// its own.
+func Clusters(n int) int { return max(2, halfUp(float64(n)/2)) }
 
 // checkVectors is the door of the models that look at samples.
 func checkVectors(x blas32.General, samples int) error {

@@ -28,11 +28,8 @@ type HumanLike struct {
 	Nearest     bool           // the label becomes the sample's own nearest candidate instead of one drawn
 }
 
-// Corrupt implements Noise.
-func (h HumanLike) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]int, error) {
-	if err := checkVectors(h.X, len(labels)); err != nil {
-		return nil, err
-	}
+// filled has the defaults in place of zeros.
+func (h HumanLike) filled() HumanLike {
 	if h.Similar == 0 {
 		h.Similar = 3
 	}
@@ -42,6 +39,15 @@ func (h HumanLike) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]in
 	if h.Sharpness == 0 {
 		h.Sharpness = 0.05
 	}
+	return h
+}
+
+// Corrupt implements Noise.
+func (h HumanLike) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]int, error) {
+	if err := checkVectors(h.X, len(labels)); err != nil {
+		return nil, err
+	}
+	h = h.filled()
 	z, err := unitRows(h.X)
 	if err != nil {
 		return nil, err

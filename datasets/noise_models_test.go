@@ -357,3 +357,24 @@ func TestNoiseRefuses(t *testing.T) {
 		t.Errorf("found %v", err)
 	}
 }
+
+// The share of moved images is compared as a share: 0.81·300 rounds above 243, and 243 of 300 are enough.
+func TestDissolvedStopsAtTheShare(t *testing.T) {
+	sizes, order := make([]int, 100), make([]int, 100)
+	for k := range sizes {
+		sizes[k], order[k] = 3, k
+	}
+	for _, c := range []struct {
+		rate float64
+		want int
+	}{{0.81, 81}, {0.805, 81}, {0.8100001, 82}, {0, 0}, {1, 99}} {
+		if got := Dissolved(sizes, order, c.rate); got != c.want {
+			t.Errorf("rate %v dissolves %d classes of 100, expected %d", c.rate, got, c.want)
+		}
+	}
+	for n, want := range map[int]int{1: 2, 2: 2, 4: 2, 5: 3, 6: 3, 7: 4, 59: 30} {
+		if got := Clusters(n); got != want {
+			t.Errorf("%d images fall into %d clusters, expected %d", n, got, want)
+		}
+	}
+}

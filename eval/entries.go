@@ -9,7 +9,7 @@ const (
 
 var retrievalEntry = Entry{
 	Name: "retrieval", Title: "Recall@K, P@1, R-Precision, MAP@R", Command: "eval",
-	Paper: "Musgrave et al., A Metric Learning Reality Check, ECCV 2020",
+	Paper: "Musgrave et al. 2020 (A Metric Learning Reality Check)",
 	Formula: "gallery ranked by cosine, ties by lower index, the query itself left out; R = its positives\n" +
 		"Recall@K = 1 if one of the first K is a positive; P@1 = Recall@1\n" +
 		"R-Precision = positives among the first R / R\n" +
@@ -38,7 +38,7 @@ var retrievalEntry = Entry{
 
 var clusteringEntry = Entry{
 	Name: "clustering", Title: "NMI, AMI, ARI, F1 of k-means", Command: "eval", Costly: true, Draws: true,
-	Paper: "BSPML (002; NMI), Le and Odobez (000; NMI geometric), Vinh et al., JMLR 2010 (AMI), Hubert and Arabie, 1985 (ARI)", Equation: "unnumbered; AMI 24",
+	Paper: "Vinh et al. 2010; Hubert & Arabie 1985; Le & Odobez (000); BSPML (002)", Equation: "NMI as in 002, geometric as in 000; AMI Eq. 24 of Vinh et al.; ARI of Hubert & Arabie",
 	Formula: "k-means++ with as many clusters as classes; I, H of the table n_ij of classes and clusters\n" +
 		"NMI = 2I/(H(a) + H(b)); geometric: I/√(H(a)·H(b))\n" +
 		"AMI = (I - E[I])/((H(a) + H(b))/2 - E[I])\n" +
@@ -68,7 +68,7 @@ var clusteringEntry = Entry{
 
 var classMeanEntry = Entry{
 	Name: "nearest-class-mean", Title: "Accuracy of the nearest class mean", Command: "eval", Train: true,
-	Paper: "Adapted triplet (003)", Equation: "21",
+	Paper: "Adapted triplet (003)", Equation: "Eq. 21",
 	Formula:  "ŷ(x) = argmin_y |z(x) - mean of z over the fitted images of class y|², means not normalised again",
 	Numbers:  []Number{{"accuracy", "top-1", "images whose class has the nearest mean"}},
 	Settings: []Setting{{Name: "count_unseen", Default: false, Doc: countUnseenDoc}},
@@ -80,7 +80,7 @@ var classMeanEntry = Entry{
 
 var probeEntry = Entry{
 	Name: "linear-probe", Title: "Top-1 of a linear probe", Command: "eval", Costly: true, Train: true,
-	Paper: "SCL-RHE (004)", Equation: "unnumbered, section 6.1",
+	Paper: "SCL-RHE (004)", Equation: "section 6.1, unnumbered",
 	Formula: "softmax regression on the unit embeddings: min over W, b of\n" +
 		"mean of -log softmax(W·z + b)[y] + l2/2·|W|², solved by L-BFGS",
 	Numbers: []Number{{"accuracy", "top-1", "images whose class has the greatest logit"}, {"fit_accuracy", "fitted", "the same on the images it was fitted on"}},
@@ -101,7 +101,7 @@ var probeEntry = Entry{
 
 var detectionEntry = Entry{
 	Name: "noise-detection", Title: "AUROC, AP, precision, recall, filter accuracy", Command: "audit", Truth: true,
-	Paper: "PRISM (001)", Equation: "unnumbered, Fig. 2",
+	Paper: "PRISM (001)", Equation: "Fig. 2, unnumbered",
 	Formula: "positive: the given label is wrong; score: 1 - P(clean); removed: those called wrong\n" +
 		"AUROC over pairs, ties half; AP = Σ (R_t - R_{t-1})·P_t over thresholds\n" +
 		"precision = wrong among removed, recall = removed among wrong, F1 of both\n" +

@@ -20,11 +20,13 @@ func Nearest(ctx context.Context, query features.Set, gallery *features.Set, k i
 		gallery = &query
 	}
 	out := make([][]Neighbour, query.Len())
-	err := eachRow(ctx, query.X, gallery.X, maxMem, func(i int, s []float32, _ *ranker) {
+	err := eachRow(ctx, query.X, gallery.X, maxMem, func(i int, s []float32, scratch *ranker) {
+		order := &scratch.order
+		order.next(s, query.Row(i), gallery.X)
 		best := make([]Neighbour, 0, min(k, len(s)))
 		for j, v := range s {
 			if !self || j != i {
-				best = insert(best, Neighbour{j, v})
+				best = insertBy(best, Neighbour{j, v}, func(a, b Neighbour) bool { return order.compare(a.Row, b.Row) < 0 })
 			}
 		}
 		out[i] = best
@@ -35,15 +37,20 @@ func Nearest(ctx context.Context, query features.Set, gallery *features.Set, k i
 // insert puts n into a list of the nearest, best first, whose capacity is the most it may hold; among equals
 // the earlier one stays in front.
 func insert(best []Neighbour, n Neighbour) []Neighbour {
+	return insertBy(best, n, func(a, b Neighbour) bool { return a.Similarity > b.Similarity })
+}
+
+// insertBy is insert by another order.
+func insertBy(best []Neighbour, n Neighbour, nearer func(a, b Neighbour) bool) []Neighbour {
 	if len(best) == cap(best) {
-		if len(best) == 0 || n.Similarity <= best[len(best)-1].Similarity {
+		if len(best) == 0 || !nearer(n, best[len(best)-1]) {
 			return best
 		}
 	} else {
 		best = append(best, n)
 	}
 	at := len(best) - 1
-	for at > 0 && best[at-1].Similarity < n.Similarity {
+	for at > 0 && nearer(n, best[at-1]) {
 		best[at] = best[at-1]
 		at--
 	}

@@ -3,12 +3,10 @@
 package eval
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"runtime"
 	"slices"
-	"sort"
 
 	"golang.org/x/sync/errgroup"
 	"gonum.org/v1/gonum/blas"
@@ -73,7 +71,8 @@ func Retrieve(ctx context.Context, query features.Set, gallery *features.Set, op
 		if query.Labels[i] == features.Unlabelled {
 			return
 		}
-		ranks := scratch.ranks(s, positives[query.Labels[i]], gallery.Labels, query.Labels[i], own)
+		scratch.order.next(s, query.Row(i), gallery.X)
+		ranks := scratch.ranks(positives[query.Labels[i]], gallery.Labels, query.Labels[i], own)
 		if len(ranks) == 0 {
 			return
 		}
@@ -132,15 +131,16 @@ func summarise(labels, first []int, rp, ap []float64, opts RetrievalOptions) Ret
 
 // ranker is one goroutine's scratch space.
 type ranker struct {
-	sorted []int32 // positives, best first
-	before []int   // negatives that come between positive j-1 and positive j
+	order  order
+	sorted []int32   // positives, best first
+	sims   []float32 // theirs
+	before []int     // negatives that come between positive j-1 and positive j
 	out    []int
 }
 
-// ranks returns the places (0 = nearest) of the positives of one query, rising. s are its similarities to
-// the gallery, own the row to leave out (or -1). Only the positives are sorted; a negative is looked up
-// among them if it beats the worst.
-func (r *ranker) ranks(s []float32, positives []int32, labels []int, label, own int) []int {
+// ranks returns the places (0 = nearest) of the positives of the order's query, rising; own is the row to leave
+// out (or -1). Only the positives are sorted; a negative is looked up among them if it beats the worst.
+func (r *ranker) ranks(positives []int32, labels []int, label, own int) []int {
 	r.sorted = r.sorted[:0]
 	for _, j := range positives {
 		if int(j) != own {
@@ -151,18 +151,28 @@ func (r *ranker) ranks(s []float32, positives []int32, labels []int, label, own 
 	if n == 0 {
 		return nil
 	}
-	slices.SortFunc(r.sorted, func(a, b int32) int { return cmp.Or(cmp.Compare(s[b], s[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(r.sorted, func(a, b int32) int { return r.order.compare(int(a), int(b)) })
 	r.before = append(r.before[:0], make([]int, n)...)
-	worst := r.sorted[n-1]
-	for j, v := range s {
-		if v < s[worst] || labels[j] == label || j == own {
+	r.sims = r.sims[:0]
+	for _, j := range r.sorted {
+		r.sims = append(r.sims, r.order.s[j])
+	}
+	slack := r.order.slack
+	least := r.sims[n-1] - slack
+	for j, v := range r.order.s {
+		if v < least || labels[j] == label || j == own {
 			continue
 		}
 		// The first positive that does not beat j: it and all after it move down by one.
-		at := sort.Search(n, func(k int) bool {
-			p := r.sorted[k]
-			return s[p] < v || (s[p] == v && int(p) > j)
-		})
+		at, end := 0, n
+		for at < end {
+			middle := (at + end) / 2
+			if d := v - r.sims[middle]; d > slack || d >= -slack && r.order.closer(j, int(r.sorted[middle])) < 0 {
+				end = middle
+			} else {
+				at = middle + 1
+			}
+		}
 		if at < n {
 			r.before[at]++
 		}

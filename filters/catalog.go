@@ -52,10 +52,14 @@ var Catalog = []Entry{
 			{"kappa", KappaBanerjee, "estimate of the concentration: banerjee, printed (eq. 13 as printed) or sra (two Newton steps)"},
 			{"debias", "false", "correct the mean length of small classes"},
 			{"avgsim_steps", "1500", "iterations that AvgSim judges before vMF-Sim takes over"},
+			{"min_members", "2", "members from which a class has a concentration of its own"},
+			{"max_length", "0.999999", "largest mean length of a class"},
+			{"max_kappa", "100000", "largest concentration"},
 			denominator,
 		},
 		build: func(c Config, _ Env) Scorer {
-			return &VMF{Kappa: c.Kappa, Debias: c.Debias, All: c.Denominator == DenominatorAll}
+			return &VMF{Kappa: c.Kappa, Debias: c.Debias, All: c.Denominator == DenominatorAll,
+				MinMembers: c.MinMembers, Most: Limits{Length: c.MaxLength, Kappa: c.MaxKappa}}
 		},
 	},
 	{

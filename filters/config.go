@@ -31,6 +31,9 @@ type Config struct {
 	AvgSimSteps int     `yaml:"avgsim_steps" json:"avgsim_steps,omitempty"` // vmf: iterations judged by AvgSim first
 	Kappa       string  `yaml:"kappa" json:"kappa,omitempty"`               // vmf: banerjee, printed or sra
 	Debias      bool    `yaml:"debias" json:"debias,omitempty"`             // vmf
+	MinMembers  int     `yaml:"min_members" json:"min_members,omitempty"`   // vmf: members from which a class has a κ of its own, ≥ 2
+	MaxLength   float64 `yaml:"max_length" json:"max_length,omitempty"`     // vmf: largest mean length, in (0, 1)
+	MaxKappa    float64 `yaml:"max_kappa" json:"max_kappa,omitempty"`       // vmf: largest κ, above 0
 	Denominator string  `yaml:"denominator" json:"denominator,omitempty"`   // members or all
 }
 
@@ -40,6 +43,7 @@ func Default() Config {
 	return Config{
 		Scorer: "vmf", Threshold: ThresholdSTRM, Rate: 0.5, Window: 30, Fixed: 0.5,
 		AvgSimSteps: 1500, Kappa: KappaBanerjee, Denominator: DenominatorMembers,
+		MinMembers: 2, MaxLength: DefaultLimits().Length, MaxKappa: DefaultLimits().Kappa,
 	}
 }
 
@@ -79,6 +83,12 @@ func (c Config) Validate() error {
 		return fmt.Errorf("filters: warm_up is %d, expected 0 or more iterations", c.WarmUp)
 	case c.AvgSimSteps < 0:
 		return fmt.Errorf("filters: avgsim_steps is %d, expected 0 or more iterations", c.AvgSimSteps)
+	case c.MinMembers < 2:
+		return fmt.Errorf("filters: min_members is %d, expected 2 or more", c.MinMembers)
+	case !(c.MaxLength > 0 && c.MaxLength < 1):
+		return fmt.Errorf("filters: max_length is %v, expected a length above 0 and below 1", c.MaxLength)
+	case !(c.MaxKappa > 0) || math.IsInf(c.MaxKappa, 0):
+		return fmt.Errorf("filters: max_kappa is %v, expected a finite number above 0", c.MaxKappa)
 	case c.Threshold == ThresholdFixed && !entry.FixedBar:
 		return fmt.Errorf("filters: threshold %q with scorer %q: its scores have no fixed scale, expected %s or %s",
 			c.Threshold, c.Scorer, ThresholdSTRM, ThresholdTRM)

@@ -205,6 +205,7 @@ var options = map[string]map[string]func(*Config){
 		"printed": func(c *Config) { c.Kappa = KappaPrinted },
 		"sra":     func(c *Config) { c.Kappa = KappaSra },
 		"debias":  func(c *Config) { c.Debias = true },
+		"pooled":  func(c *Config) { c.MinMembers = 5 },
 		"all":     func(c *Config) { c.Denominator = DenominatorAll },
 	},
 	"avgsim":        {"all": func(c *Config) { c.Denominator = DenominatorAll }},

@@ -94,7 +94,7 @@ func (f *Filter) turn(iteration int, bank *features.Bank) (Scorer, Cutoff) {
 	if f.early == nil {
 		return f.scorer, f.cutoff
 	}
-	early := iteration < f.config.AvgSimSteps || !hasPair(bank)
+	early := iteration < f.config.AvgSimSteps || !hasSpread(bank, f.scorer.(*VMF).least())
 	if early != f.isEarly {
 		f.isEarly = early
 		f.setWindow(nil)

@@ -113,6 +113,10 @@ func slowBatchPositive(w world) []float64 {
 
 // slowVMF follows METHODS: mean lengths, kappa, pool for the singles, log densities, softmax.
 func slowVMF(w world, method string, debias, every bool) []float64 {
+	return slowLimitedVMF(w, method, debias, every, 2, 1-1e-6, 1e5)
+}
+
+func slowLimitedVMF(w world, method string, debias, every bool, least, mostLength, mostKappa float64) []float64 {
 	d := w.z.Dim()
 	sums, counts := make([][]float64, w.classes), make([]int, w.classes)
 	for k := range sums {
@@ -132,12 +136,12 @@ func slowVMF(w world, method string, debias, every bool) []float64 {
 			n2 += x * x
 		}
 		norms[k] = math.Sqrt(n2)
-		if n := float64(counts[k]); n >= 2 {
+		if n := float64(counts[k]); n >= least {
 			r := norms[k] / n
 			if debias {
 				r = math.Sqrt(math.Max(0, (n*r*r-1)/(n-1)))
 			}
-			kappas[k] = slowKappa(float64(d), r, method)
+			kappas[k] = math.Min(mostKappa, slowKappa(float64(d), math.Min(r, mostLength), method))
 			weight += n * r
 			size += n
 		}
@@ -146,8 +150,8 @@ func slowVMF(w world, method string, debias, every bool) []float64 {
 		return slowAvgSim(w, every)
 	}
 	for k, n := range counts {
-		if n < 2 {
-			kappas[k] = slowKappa(float64(d), weight/size, method)
+		if float64(n) < least {
+			kappas[k] = math.Min(mostKappa, slowKappa(float64(d), math.Min(weight/size, mostLength), method))
 		}
 	}
 	logC := make([]float64, w.classes)
@@ -244,6 +248,10 @@ func TestScorersAgreeWithLoops(t *testing.T) {
 		{"vmf", "all", all, func(w world) []float64 { return slowVMF(w, KappaBanerjee, false, true) }},
 		{"vmf", "printed", func(c *Config) { c.Kappa = KappaPrinted }, func(w world) []float64 { return slowVMF(w, KappaPrinted, false, false) }},
 		{"vmf", "debias", func(c *Config) { c.Debias = true }, func(w world) []float64 { return slowVMF(w, KappaBanerjee, true, false) }},
+		{"vmf", "min_members", func(c *Config) { c.MinMembers = 4 }, func(w world) []float64 { return slowLimitedVMF(w, KappaBanerjee, false, false, 4, 1-1e-6, 1e5) }},
+		{"vmf", "min_members all", func(c *Config) { c.MinMembers, c.Denominator = 6, DenominatorAll }, func(w world) []float64 { return slowLimitedVMF(w, KappaBanerjee, false, true, 6, 1-1e-6, 1e5) }},
+		{"vmf", "max_length", func(c *Config) { c.MaxLength = 0.5 }, func(w world) []float64 { return slowLimitedVMF(w, KappaBanerjee, false, false, 2, 0.5, 1e5) }},
+		{"vmf", "max_kappa", func(c *Config) { c.MaxKappa = 3 }, func(w world) []float64 { return slowLimitedVMF(w, KappaBanerjee, false, false, 2, 1-1e-6, 3) }},
 		{"vmf", "sra", func(c *Config) { c.Kappa = KappaSra }, func(w world) []float64 { return slowVMF(w, KappaSra, false, false) }},
 	} {
 		t.Run(c.scorer+"/"+c.name, func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 //	μ_k = Σv/‖Σv‖,  R_k = ‖Σv‖/M_k,  κ_k = R_k(D-R_k²)/(1-R_k²)
 //	log f_k(z) = log C_D(κ_k) + κ_k μ_k·z,  P = f_y(z) / Σ_{k: M_k>0} f_k(z)
 //
-// A class with fewer than two members takes the pooled κ of Σ M_k R_k / Σ M_k over the others. Where no
-// class has two members, the row is judged by [AvgSim]. R_k = 0 (opposite vectors): μ_k = 0, κ_k = 0, the
+// A class with fewer than MinMembers (2) members takes the pooled κ of Σ M_k R_k / Σ M_k over the others. Where
+// no class has so many, the row is judged by [AvgSim]. R_k = 0 (opposite vectors): μ_k = 0, κ_k = 0, the
 // uniform density. M_y = 0: P = 1. Debias corrects R_k for small M_k. With All, a class without members
 // counts with the pooled κ and μ = 0.
 //
@@ -27,6 +27,9 @@ type VMF struct {
 	Kappa  string // KappaBanerjee, KappaPrinted or KappaSra
 	Debias bool
 	All    bool
+
+	MinMembers int    // from which a class has a spread of its own; 0: 2
+	Most       Limits // of R and κ; 0: the default
 
 	bank    *features.Bank // whose fits these are
 	fits    []fit          // per class
@@ -41,22 +44,19 @@ type fit struct {
 	version uint64
 	members int
 	length  float64 // ‖Σv‖/M_k as measured: neither clamped nor corrected
-	spread  spread  // for two members or more
+	spread  spread  // for MinMembers or more
 	slope   float64 // κ_k/length, so that slope·T(z,k) = κ_k μ_k·z
-	weight  float64 // M_k R_k, its part in the pool; 0 for fewer than two members
+	weight  float64 // M_k R_k, its part in the pool; 0 for fewer than MinMembers
 }
 
 // spread is a concentration with its log normaliser.
 type spread struct{ kappa, logC float64 }
 
-// pool adds up the classes with two members or more.
+// pool adds up the classes with MinMembers or more.
 type pool struct {
 	weight  float64 // Σ M_k R_k
 	members int     // Σ M_k
 }
-
-// minMembers is the size from which a class has a spread of its own.
-const minMembers = 2
 
 // Score returns P for each row of z.
 func (v *VMF) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
@@ -104,7 +104,7 @@ func (v *VMF) refresh(ref *features.Bank) (p pool, needed bool) {
 			*f = v.fit(ref.Sum(k), ref.Count(k))
 			f.version = ref.Version(k)
 		}
-		if f.members >= minMembers {
+		if f.members >= v.least() {
 			p.weight += f.weight
 			p.members += f.members
 		} else if f.members > 0 || v.All {
@@ -125,7 +125,7 @@ func (v *VMF) fit(sum []float64, members int) fit {
 		norm += x * x
 	}
 	f.length = math.Sqrt(norm) / float64(members)
-	if members < minMembers {
+	if members < v.least() {
 		return f
 	}
 	r := f.length
@@ -139,7 +139,8 @@ func (v *VMF) fit(sum []float64, members int) fit {
 }
 
 func (v *VMF) spreadOf(dim int, meanLen float64) spread {
-	kappa := math.Min(Kappa(dim, meanLen, v.Kappa), maxKappa)
+	most := v.Most.orDefault()
+	kappa := math.Min(Kappa(dim, meanLen, v.Kappa, most), most.Kappa)
 	return spread{kappa, LogNormalizer(dim, kappa)}
 }
 
@@ -156,7 +157,7 @@ func slope(kappa, length float64) float64 {
 func (v *VMF) fillLogits(t []float32, common spread) {
 	for _, k := range v.classes {
 		f := &v.fits[k]
-		if f.members >= minMembers {
+		if f.members >= v.least() {
 			v.logits[k] = f.spread.logC + f.slope*float64(t[k])
 		} else {
 			v.logits[k] = common.logC + slope(common.kappa, f.length)*float64(t[k])
@@ -176,30 +177,35 @@ func (v *VMF) ownOdds(t []float32, y int, z []float32, ref *features.Bank, p poo
 		v.rest[j] = x - float64(z[j])
 	}
 	rest := v.fit(v.rest, members)
-	p.weight += rest.weight - v.fits[y].weight // y had two members or more
-	p.members -= ref.Count(y)
-	if members >= minMembers {
+	p.weight += rest.weight - v.fits[y].weight
+	if ref.Count(y) >= v.least() {
+		p.members -= ref.Count(y)
+	}
+	if members >= v.least() {
 		p.members += members
 	}
 	if p.members == 0 {
 		return avgOdds(t, v.classes, y, mean, members)
 	}
 	var common spread
-	if needsPool || members < minMembers {
+	if needsPool || members < v.least() {
 		common = v.spreadOf(len(z), p.weight/float64(p.members))
 	}
 	v.fillLogits(t, common)
-	if members < minMembers {
+	if members < v.least() {
 		rest.spread, rest.slope = common, slope(common.kappa, rest.length)
 	}
 	v.logits[y] = rest.spread.logC + rest.slope*mean
 	return logOdds(v.logits, v.classes, y)
 }
 
-// hasPair says whether some class has two members, which is what vMF-Sim needs.
-func hasPair(bank *features.Bank) bool {
+// least is the number of members from which a class has a spread of its own.
+func (v *VMF) least() int { return max(v.MinMembers, 2) }
+
+// hasSpread says whether some class has so many members that vMF-Sim can judge.
+func hasSpread(bank *features.Bank, least int) bool {
 	for k := range bank.Classes() {
-		if bank.Count(k) >= minMembers {
+		if bank.Count(k) >= least {
 			return true
 		}
 	}

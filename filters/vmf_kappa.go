@@ -10,24 +10,34 @@ const (
 	KappaSra      = "sra"      // two Newton steps from Banerjee's value towards A_D(κ) = R: Sra 2012
 )
 
-// What an estimate cannot exceed: R = 1, one vector or copies of it, would mean κ = ∞.
-const (
-	maxMeanLength = 1 - 1e-6
-	maxKappa      = 1e5
-)
+// Limits are what an estimate cannot exceed: R = 1, one vector or copies of it, would mean κ = ∞.
+type Limits struct {
+	Length float64 // largest R, below 1
+	Kappa  float64 // largest κ of the closed forms
+}
+
+// DefaultLimits are those of the golden set.
+func DefaultLimits() Limits { return Limits{Length: 1 - 1e-6, Kappa: 1e5} }
+
+func (l Limits) orDefault() Limits {
+	if l == (Limits{}) {
+		return DefaultLimits()
+	}
+	return l
+}
 
 // Kappa estimates the concentration from the mean length R in [0, 1]; method is one of the names above. R
-// is clamped to 1-1e-6 and the closed forms to 1e5, which is also where Sra's steps then start; R = 0 gives
+// and the closed forms are clamped to the limits, and Sra's steps start from the clamped one; R = 0 gives
 // 0, the uniform distribution.
-func Kappa(dim int, meanLen float64, method string) float64 {
-	d, r := float64(dim), math.Min(meanLen, maxMeanLength)
+func Kappa(dim int, meanLen float64, method string, most Limits) float64 {
+	d, r := float64(dim), math.Min(meanLen, most.Length)
 	if !(r > 0) {
 		return 0
 	}
 	if method == KappaPrinted {
-		return math.Min(r*(d-r)/(1-r*r), maxKappa)
+		return math.Min(r*(d-r)/(1-r*r), most.Kappa)
 	}
-	kappa := math.Min(r*(d-r*r)/(1-r*r), maxKappa)
+	kappa := math.Min(r*(d-r*r)/(1-r*r), most.Kappa)
 	if method == KappaSra {
 		for range 2 {
 			a := meanLength(dim, kappa)

@@ -47,8 +47,8 @@ type adaptedTriplet struct {
 var adaptedTripletEntry = Entry{
 	Name:       "adapted_triplet",
 	Title:      "Adapted triplet loss",
-	Paper:      "003",
-	Equation:   "5, 12-15; unlabelled rows 18-20",
+	Paper:      "Adapted triplet (003)",
+	Equation:   "Eq. 5, 12-15; unlabelled rows Eq. 18-20",
 	Formula:    "R_{D_S} [D_ap - D_an + α]₊ + λ Σ_y ‖Φ_y^S - Φ_y‖² + λ_u ‖Σ_y θ_y Φ_y^S - u‖²",
 	Against:    Batch,
 	Draws:      true,
@@ -56,7 +56,7 @@ var adaptedTripletEntry = Entry{
 	Settings: []Setting{
 		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 4, Doc: "by how much the negative must be farther, squared distances"},
 		{Name: "lambda", Symbol: "λ", Default: 0.01, Min: 0, Max: 1e4, Doc: "weight of the class means (the paper: 0.001-0.5, on MNIST 2)"},
-		{Name: "reduction", Symbol: "R", Default: "mean", Choices: []string{"mean", "sum"}, Doc: "over the triplets"},
+		{Name: "reduction", Symbol: "R", Default: "mean", Choices: []string{"mean", "sum"}, Doc: "mean over the triplets, or their sum"},
 		{Name: "lambda_u", Symbol: "λ_u", Default: -1.0, Min: -1, Max: 1e4, Doc: "weight of the mean of unlabelled rows; below 0: the same as λ"},
 		{Name: "printed", Default: false, Doc: "θ by Eq. 19 as printed, with u in place of u - Φ_0"},
 		{Name: "ridge", Default: 0.0, Min: 0, Max: 1e3, Doc: "added to the diagonal when θ is solved for; a singular system gets 1e-6 of its mean diagonal anyway"},
@@ -132,7 +132,7 @@ func (l *adaptedTriplet) Eval(grad *blas32.General, z features.Set, ref *feature
 	known, part := l.labelled(grad, z)
 	value := l.triplets.Eval(part, known, nil)
 	if math.IsNaN(value) || !finiteRows(z, l.others) {
-		return lost(grad)
+		return notANumber(grad)
 	}
 	if grad != nil && part != grad {
 		clearMatrix(*grad)
@@ -214,16 +214,4 @@ func finiteRows(z features.Set, rows []int) bool {
 		}
 	}
 	return true
-}
-
-// lost is the answer where a row is not finite.
-func lost(grad *blas32.General) float64 {
-	if grad != nil {
-		for i := range grad.Rows {
-			for k := range features.Row(*grad, i) {
-				features.Row(*grad, i)[k] = float32(math.NaN())
-			}
-		}
-	}
-	return math.NaN()
 }

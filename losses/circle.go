@@ -14,7 +14,7 @@ import "math"
 // negative and whose term is above 0. Without positives or without negatives: 0. As a_p and a_n are constants, the
 // gradient is not that of the number printed: it leaves their share out, as the authors' does.
 //
-// Settings: m (0.4 in 001; 0.25 for faces), γ (80; 256 for faces), form. Time O(n·r·d) and one exponential a pair
+// Settings: margin m (0.4 in 001; 0.25 for faces), γ (80; 256 for faces), form. Time O(n·r·d) and one exponential a pair
 // (global against a bank two, as it goes over S twice); memory O(n·r).
 // Source: Sun et al., "Circle loss: a unified perspective of pair similarity optimization", CVPR 2020, eq. 4-6 with
 // O_p = 1 + m, O_n = -m, Δ_p = 1 - m, Δ_n = m; a baseline in PRISM (001). METHODS 3.5.
@@ -28,16 +28,16 @@ var circleEntry = Entry{
 	Aliases:  []string{"circleloss"},
 	Title:    "Circle loss",
 	Paper:    "Sun et al. 2020; PRISM (001)",
-	Equation: "Sun et al.: 4-6",
-	Formula:  "R_i softplus( LSE_N γ [s + m]₊ (s - m) + LSE_P -γ [1 + m - s]₊ (s - 1 + m) )",
+	Equation: "Eq. 4-6 of Sun et al.",
+	Formula:  "mean₊_i softplus( LSE_N γ [s + m]₊ (s - m) + LSE_P -γ [1 + m - s]₊ (s - 1 + m) )",
 	Against:  Both,
 	Settings: []Setting{
 		{Name: "form", Default: "per_anchor", Choices: []string{"per_anchor", "global"}, Doc: "one term for every anchor, or one for all pairs of the batch"},
-		{Name: "m", Symbol: "m", Default: 0.4, Min: 0, Max: 1, Doc: "radius: positives are wanted above 1 - m, negatives below m"},
-		{Name: "gamma", Symbol: "γ", Default: 80.0, Min: 1e-3, Max: 1e4, Doc: "scale of the similarities"},
+		{Name: "margin", Symbol: "m", Default: 0.4, Min: 0, Max: 1, Doc: "radius: positives are wanted above 1 - m, negatives below m"},
+		{Name: "gamma", Symbol: "γ", Default: 80.0, Min: 1e-3, Max: 1e4, Doc: "scale of the similarities: how sharply the hardest pairs count"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		fn := circle{m: v.number("m"), gamma: v.number("gamma")}
+		fn := circle{m: v.number("margin"), gamma: v.number("gamma")}
 		if v.word("form") == "global" {
 			return &similarity{chain{fn: &circleGlobal{circle: fn}}}, nil
 		}

@@ -74,7 +74,7 @@ var moreVariants = map[string][]map[string]any{
 		{"reduction": "mean", "neg_margin": 0.5},
 	},
 	"multi_similarity": {{"miner": false, "base": 1}, {"epsilon": 0, "alpha": 5, "beta": 10}},
-	"circle":           {{"m": 0.25, "gamma": 32, "form": "global"}},
+	"circle":           {{"margin": 0.25, "gamma": 32, "form": "global"}},
 	"fastap":           {{"bins": 1}, {"bins": 33}},
 	"triplet":          tripletVariants,
 	"rdml":             {{"eta": 4.0}, {"eta": 1e-4}, {"eta": 8.0, "distance": "l2"}},
@@ -200,6 +200,9 @@ func checkEntry(s subject) error {
 	for _, setting := range e.Settings {
 		if setting.Doc == "" {
 			return fmt.Errorf("setting %s has no explanation", setting.Name)
+		}
+		if len(setting.Each) != 0 && len(setting.Each) != len(setting.Choices) {
+			return fmt.Errorf("setting %s explains %d of %d choices", setting.Name, len(setting.Each), len(setting.Choices))
 		}
 		if _, err := setting.check(setting.Default); err != nil {
 			return fmt.Errorf("the default of setting %s: %w", setting.Name, err)

@@ -21,7 +21,7 @@ var contrastiveEntry = Entry{
 	Name:     "contrastive",
 	Title:    "Contrastive and memory contrastive loss",
 	Paper:    "PRISM (001)",
-	Equation: "16, against a bank 17",
+	Equation: "Eq. 16; against a bank Eq. 17",
 	Formula:  "1/n Σ_i { Σ_P (1 - s) + Σ_N [s - λ]₊ }",
 	Against:  Both,
 	Settings: []Setting{
@@ -45,12 +45,8 @@ func (l *contrastive) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 		off, below = 0, 1-l.eps
 	}
 	for i, y := range p.rows {
-		s := S[i*r : (i+1)*r]
-		var d []float64
-		if dS != nil {
-			d = dS[i*r : (i+1)*r]
-			clear(d)
-		}
+		s, d := row(S, i, r), row(dS, i, r)
+		clear(d)
 		cols := p.cols[:len(s)]
 		for j, v := range s {
 			if cols[j] == y {

@@ -28,14 +28,14 @@ var contrastiveMarginEntry = Entry{
 	Aliases:  []string{"contrastiveloss"},
 	Title:    "Contrastive loss with two margins",
 	Paper:    "Hadsell et al. 2006; BSPML (002)",
-	Equation: "Hadsell et al.: 4, hinges not squared",
+	Equation: "Eq. 4 of Hadsell et al., the hinges not squared",
 	Formula:  "R_P [m⁺ - s]₊ + R_N [s - m⁻]₊",
 	Against:  Both,
 	Settings: []Setting{
 		{Name: "distance", Symbol: "δ", Default: string(cosine), Choices: distances, Doc: "cosine: margins are similarities; l2, l2sq: distances"},
 		{Name: "pos_margin", Symbol: "m⁺", Default: 1.0, Min: -1, Max: 4, Doc: "where a positive is near enough (usual with l2: 0)"},
 		{Name: "neg_margin", Symbol: "m⁻", Default: 0.0, Min: -1, Max: 4, Doc: "where a negative is far enough (usual with l2: 1)"},
-		{Name: "reduction", Symbol: "R", Default: "avg_nonzero", Choices: []string{"avg_nonzero", "mean", "sum"}, Doc: "of positive and negative pairs, separately"},
+		{Name: "reduction", Symbol: "R", Default: "avg_nonzero", Choices: []string{"avg_nonzero", "mean", "sum"}, Doc: "mean over the pairs that cost something, mean over all, or their sum; of positives and of negatives separately"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &contrastiveMargin{
@@ -129,21 +129,4 @@ func (l *contrastiveMargin) anchor(d, x []float64, sign float64, i int, p *pairs
 		}
 	}
 	return near, far
-}
-
-// chain turns derivatives with respect to the distances delta, which are not cosines, into those with respect to
-// similarities, where they are not 0.
-func (m distance) chain(d, delta []float64) {
-	delta = delta[:len(d)]
-	for j, v := range d {
-		switch {
-		case v == 0:
-		case m == l2sq:
-			d[j] = -2 * v
-		case delta[j] > 0:
-			d[j] = -v / delta[j]
-		default:
-			d[j] = 0
-		}
-	}
 }

@@ -32,8 +32,8 @@ type crossEntropy struct {
 var crossEntropyEntry = Entry{
 	Name:     "cross_entropy",
 	Title:    "Cross entropy of a linear classifier",
-	Paper:    "001, 004 (baselines)",
-	Equation: "CE of 001 and 004",
+	Paper:    "PRISM (001); SCL-RHE (004)",
+	Equation: "a baseline of 001 and 004, without an equation there",
 	Formula:  "-1/n Σ_i log softmax(W z_i + b)[y_i]",
 	Against:  Proxies,
 	Params:   true,

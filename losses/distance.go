@@ -15,6 +15,8 @@ const (
 
 var distances = []string{string(l2), string(l2sq), string(cosine)}
 
+const distancesDoc = "√(2 - 2s), 2 - 2s or 1 - s"
+
 // of fills delta with the distances of s, and slope (unless nil) with their derivatives.
 func (m distance) of(delta, slope, s []float64) {
 	delta = delta[:len(s)]
@@ -34,6 +36,24 @@ func (m distance) of(delta, slope, s []float64) {
 	}
 	if slope != nil {
 		m.slope(slope, delta)
+	}
+}
+
+// chain turns derivatives with respect to distances into those with respect to their similarities.
+func (m distance) chain(d, delta []float64) {
+	delta = delta[:len(d)]
+	for j, v := range d {
+		switch {
+		case v == 0:
+		case m == cosine:
+			d[j] = -v
+		case m == l2sq:
+			d[j] = -2 * v
+		case delta[j] > 0:
+			d[j] = -v / delta[j]
+		default:
+			d[j] = 0
+		}
 	}
 }
 

@@ -26,8 +26,8 @@ var fastAPEntry = Entry{
 	Name:     "fastap",
 	Aliases:  []string{"fast_ap", "fastaploss"},
 	Title:    "FastAP loss",
-	Paper:    "Cakir et al. 2019; PRISM (001), BSPML (002)",
-	Equation: "the histogram form",
+	Paper:    "Cakir et al. 2019; PRISM (001); BSPML (002)",
+	Equation: "the histogram form; a baseline of 001 and 002",
 	Formula:  "mean_i 1 - 1/|P| Σ_l h⁺_l H⁺_l / H_l",
 	Against:  Both,
 	Settings: []Setting{

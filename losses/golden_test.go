@@ -89,7 +89,7 @@ var goldenChecks = map[string]reference.Checks{
 	"losses_pair": {
 		"contrastive_pml":    pairCheck("contrastive_margin", asGiven),
 		"multi_similarity":   pairCheck("multi_similarity", multiSimilaritySettings),
-		"circle":             pairCheck("circle", renamed(map[string]string{"variant": "form"})),
+		"circle":             pairCheck("circle", renamed(map[string]string{"variant": "form", "m": "margin"})),
 		"fastap":             pairCheck("fastap", renamed(map[string]string{"num_bins": "bins"})),
 		"contrastive_prism":  pairCheck("contrastive", contrastiveSettings),
 		"memory_contrastive": pairCheck("contrastive", contrastiveSettings),

@@ -58,14 +58,14 @@ type listed struct {
 
 func (l listed) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
-	l.delta, l.slope = make([]float64, r), make([]float64, r)
+	l.delta = make([]float64, r)
 	t := tally{}
 	clear(dS)
 	for i, a := range l.triplets[0] {
 		l.distance.of(l.delta, nil, S[a*r:(a+1)*r])
 		t.d = make([]float64, r)
 		l.add(&t, l.triplets[1][i], l.triplets[2][i])
-		l.through(t.d)
+		l.distance.chain(t.d, l.delta)
 		for j, d := range t.d {
 			dS[a*r+j] += d
 		}

@@ -3,6 +3,10 @@
 // draws (semi-hard negatives) is handed its random source.
 //
 // Similarities s = z·refᵀ grow when closer; float32 in the matrix products, float64 from the similarity on.
+// In every comment: z is n×d and what it is compared with r×d, unit rows both; s_ij is their similarity, d_ij the
+// distance, D_ij its square; P(i) and N(i) are the positives and negatives of row i, see [pairs]; σ is the logistic
+// function, [x]₊ = max(x, 0), 1[…] is 1 where it holds. 000 to 004 are the five papers that winnow implements.
+//
 // A loss with nothing to work on returns 0 and a zero gradient, never NaN; a row that is not finite makes
 // value and gradient NaN, so that the trainer can stop at its step. A Loss keeps scratch memory between
 // calls: it is for one goroutine.

@@ -44,18 +44,18 @@ type margin struct {
 var marginEntry = Entry{
 	Name:     "margin",
 	Title:    "Margin loss",
-	Paper:    "Wu et al. 2017; BSPML (002), 000",
-	Equation: "section 4; pair form 000: 2",
+	Paper:    "Wu et al. 2017; Le & Odobez (000); BSPML (002)",
+	Equation: "section 4 of Wu et al.; pair form Eq. 2 of 000",
 	Formula:  "Σ_{(a,p,n)} ([d_ap - β + α]₊ + [β - d_an + α]₊) / #terms above 0",
 	Against:  Both,
 	Params:   true,
 	Draws:    true,
 	Settings: []Setting{
-		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2, Doc: "on either side of the threshold"},
-		{Name: "beta", Symbol: "β", Default: 1.2, Min: 0, Max: 4, Doc: "the threshold, or where it starts"},
+		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2, Doc: "how far positives are wanted below the threshold and negatives above"},
+		{Name: "beta", Symbol: "β", Default: 1.2, Min: 0, Max: 4, Doc: "threshold of the distance, or where it starts"},
 		{Name: "learn", Default: "fixed", Choices: []string{"fixed", "one", "class"}, Doc: "β is fixed, learnt, or learnt for every class"},
-		{Name: "nu", Symbol: "ν", Default: 0.0, Min: 0, Max: 1e3, Doc: "weight of a learnt β itself"},
-		{Name: "select", Default: "all", Choices: []string{"all", "distance_weighted"}, Doc: "which triplets of an anchor"},
+		{Name: "nu", Symbol: "ν", Default: 0.0, Min: 0, Max: 1e3, Doc: "learn one or class: weight of β itself, which draws it down"},
+		{Name: "select", Default: "all", Choices: []string{"all", "distance_weighted"}, Doc: "which triplets of an anchor: all, or with every positive a negative drawn so that all distances are as likely"},
 		{Name: "near", Default: 0.5, Min: 0, Max: 2, Doc: "distance_weighted: nearer negatives count as this near"},
 		{Name: "far", Default: 1.4, Min: 0, Max: 3, Doc: "distance_weighted: negatives from here on are not drawn; above 2 (the authors): all can be"},
 		{Name: "otherwise", Default: "skip", Choices: []string{"skip", "uniform"}, Doc: "distance_weighted: an anchor without such a negative is left out, or (the authors) draws from all evenly"},
@@ -125,11 +125,8 @@ func (l *margin) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	var t marginTally
 	for i, y := range p.rows {
 		s := S[i*r : (i+1)*r]
-		t.d = nil
-		if dS != nil {
-			t.d = dS[i*r : (i+1)*r]
-			clear(t.d)
-		}
+		t.d = row(dS, i, r)
+		clear(t.d)
 		c := 0
 		if l.perClass {
 			c = y

@@ -32,25 +32,25 @@ type line struct{ at, slope float64 }
 //
 //	l = [(d_ij - β) t_ij + α]₊,  t_ij = +1 for j ∈ P(i), -1 for j ∈ N(i)
 //
-// See [distancePairs] for the choice of pairs and R. This is the pair form of [margin], as the paper uses it: a
-// mean over pairs, β = 1.4 and α = 0.2, both fixed.
+// This is the pair form of [margin], as the paper uses it: a mean over pairs, β = 1.4 and α = 0.2, both fixed.
+// Settings: margin α ≥ 0, β ∈ [0, 4], select, reduction R. Choice, cost and degenerate cases: [distancePairs].
 // The print does not say which negatives random semi-hard mining takes for a marginal loss: here one of the anchor
 // for every positive pair, with the condition of Eq. 28, which is that the triplet costs something: d_ap - d_an + α > 0.
-// Source: Le & Odobez, "Robust deep embedding losses under label noise" (000), Eq. 2, sampling sections 5.2 and
-// 6.1; METHODS 4.2, 000-12.
+// Source: Le & Odobez, "Theoretical guarantees of deep embedding losses under label noise" (000), Eq. 2, sampling
+// sections 5.2 and 6.1; METHODS 4.2, 000-12.
 var marginalEntry = Entry{
 	Name:     "marginal",
 	Title:    "Marginal loss",
-	Paper:    "000",
-	Equation: "2, mining 28",
+	Paper:    "Le & Odobez (000)",
+	Equation: "Eq. 2, mining Eq. 28",
 	Formula:  "R_{(i,j)} [(d_ij - β) t_ij + α]₊",
 	Against:  Both,
 	Draws:    true,
 	Settings: []Setting{
-		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2, Doc: "on either side of the threshold"},
-		{Name: "beta", Symbol: "β", Default: 1.4, Min: 0, Max: 4, Doc: "the threshold"},
-		{Name: "select", Default: "all", Choices: []string{"all", "random_semihard"}, Doc: "every pair; or every positive pair with one drawn negative of its anchor"},
-		{Name: "reduction", Symbol: "R", Default: "mean", Choices: []string{"mean", "avg_nonzero", "sum"}, Doc: "over the pairs"},
+		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2, Doc: "how far positives are wanted below the threshold and negatives above"},
+		{Name: "beta", Symbol: "β", Default: 1.4, Min: 0, Max: 4, Doc: "threshold of the distance"},
+		{Name: "select", Default: "all", Choices: []string{"all", "random_semihard"}, Doc: "every pair; or every positive pair and with it one negative of its anchor, drawn from d_in < d_ip + α"},
+		overTerms("pairs"),
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		alpha, beta := v.number("margin"), v.number("beta")
@@ -71,11 +71,8 @@ func (l *distancePairs) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	l.delta = grow(l.delta, r)
 	var t tally
 	for i := range p.rows {
-		t.d = nil
-		if dS != nil {
-			t.d = dS[i*r : (i+1)*r]
-			clear(t.d)
-		}
+		t.d = row(dS, i, r)
+		clear(t.d)
 		l2.of(l.delta, nil, S[i*r:(i+1)*r])
 		if l.mined {
 			l.mine(&t, i, p)

@@ -27,7 +27,7 @@ var multiSimilarityEntry = Entry{
 	Aliases:  []string{"ms", "multisimilarityloss"},
 	Title:    "Multi-similarity loss",
 	Paper:    "Wang et al. 2019; BSPML (002)",
-	Equation: "002: 3, miner 4-5",
+	Equation: "Eq. 3 of 002, miner Eq. 4-5",
 	Formula:  "1/n Σ_i { 1/α log[1 + Σ_P' e^{-α(s-λ)}] + 1/β log[1 + Σ_N' e^{β(s-λ)}] }",
 	Against:  Both,
 	Settings: append(msSettings(0.5),

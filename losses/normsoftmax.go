@@ -17,14 +17,14 @@ type normSoftmax struct {
 var normSoftmaxEntry = Entry{
 	Name:     "norm_softmax",
 	Title:    "Normalised softmax",
-	Paper:    "nSoftmax; PRISM (001)",
-	Equation: "baseline of 001",
+	Paper:    "Zhai & Wu 2019; PRISM (001)",
+	Equation: "a baseline of 001, without an equation there",
 	Formula:  "-1/n Σ_i log softmax_c(s_ic/t)[y_i]",
 	Against:  Proxies,
 	Params:   true,
 	Proxied:  true,
 	Settings: []Setting{
-		{Name: "temperature", Symbol: "t", Default: 0.05, Min: 1e-4, Max: 1e4, Doc: "divides the cosines"},
+		{Name: "temperature", Symbol: "t", Default: 0.05, Min: 1e-4, Max: 1e4, Doc: "divides the similarities: the smaller, the more the nearest vectors count"},
 		{Name: "init", Default: "uniform", Choices: proxyDraws, Doc: proxyDrawsDoc},
 	},
 	New: func(v Values, env Env) (Loss, error) {

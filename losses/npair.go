@@ -26,8 +26,8 @@ type nPair struct {
 var nPairEntry = Entry{
 	Name:     "n_pair",
 	Title:    "N-pair loss",
-	Paper:    "N-pair; 000 (future work)",
-	Equation: "Sohn: 5",
+	Paper:    "Sohn 2016; Le & Odobez (000)",
+	Equation: "Eq. 5 of Sohn; future work of 000",
 	Formula:  "1/m Σ_a -log softmax_b(z_a·z_{p_b})[a], one pair (a, p_a) a class",
 	Against:  Both,
 	Settings: []Setting{

@@ -24,12 +24,12 @@ type ntxent struct {
 var ntxentEntry = Entry{
 	Name:     "ntxent",
 	Title:    "NT-Xent loss (InfoNCE)",
-	Paper:    "InfoNCE; SimCLR; 004",
-	Equation: "004: 1",
+	Paper:    "van den Oord et al. 2018; Chen et al. 2020 (SimCLR); SCL-RHE (004)",
+	Equation: "Eq. 1 of 004",
 	Formula:  "mean_{i,p} -log e^{s_ip/t} / (e^{s_ip/t} + Σ_N e^{s_in/t})",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "temperature", Symbol: "t", Default: 0.07, Min: 1e-3, Max: 100, Doc: "how sharply near negatives count (SimCLR: 0.5)"},
+		{Name: "temperature", Symbol: "t", Default: 0.07, Min: 1e-3, Max: 100, Doc: "divides the similarities: the smaller, the more the nearest vectors count (SimCLR: 0.5)"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		return &similarity{chain{fn: &ntxent{temperature: v.number("temperature")}}}, nil
@@ -40,12 +40,8 @@ func (l *ntxent) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	r, inverse := len(p.cols), 1/l.temperature
 	l.e = grow(l.e, r)
 	for i := range p.rows {
-		s := S[i*r : (i+1)*r]
-		var d []float64
-		if dS != nil {
-			d = dS[i*r : (i+1)*r]
-			clear(d)
-		}
+		s, d := row(S, i, r), row(dS, i, r)
+		clear(d)
 		var top float64
 		l.positives, top = p.rivals(l.e, l.positives[:0], s, i)
 		terms += float64(len(l.positives))

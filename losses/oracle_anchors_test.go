@@ -266,7 +266,7 @@ func TestCircleByLoops(t *testing.T) {
 	for form, global := range map[string]bool{"per_anchor": false, "global": true} {
 		for _, m := range []float64{0.4, 0.25, 0} {
 			for _, gamma := range []float64{80, 5} {
-				byLoops(t, "circle", map[string]any{"form": form, "m": m, "gamma": gamma}, nil,
+				byLoops(t, "circle", map[string]any{"form": form, "margin": m, "gamma": gamma}, nil,
 					func(v slowPairs) (sum, terms float64) { return slowCircle(v, m, gamma, global) })
 			}
 		}

@@ -26,14 +26,14 @@ type proxyAnchor struct {
 var proxyAnchorEntry = Entry{
 	Name:     "proxy_anchor",
 	Title:    "Proxy-Anchor",
-	Paper:    "Proxy-Anchor; BSPML (002)",
-	Equation: "Proxy-Anchor: 4",
+	Paper:    "Kim et al. 2020; BSPML (002)",
+	Equation: "Eq. 4 of Kim et al.",
 	Formula:  "1/|P⁺| Σ_{c∈P⁺} log(1 + Σ_{y_i=c} e^{-α(s_ic-δ)}) + 1/C Σ_c log(1 + Σ_{y_i≠c} e^{α(s_ic+δ)})",
 	Against:  Proxies,
 	Params:   true,
 	Proxied:  true,
 	Settings: []Setting{
-		{Name: "alpha", Symbol: "α", Default: 32.0, Min: 1e-3, Max: 256, Doc: "scale of the similarities"},
+		{Name: "alpha", Symbol: "α", Default: 32.0, Min: 1e-3, Max: 256, Doc: "scale of the similarities: how sharply the hardest rows of a proxy count"},
 		{Name: "margin", Symbol: "δ", Default: 0.1, Min: 0, Max: 1, Doc: "how much similar is similar enough, and how little dissimilar"},
 		{Name: "init", Default: "normal", Choices: append([]string{"kaiming"}, proxyDraws...), Doc: proxyDrawsDoc + "; kaiming: N(0, 2/C), the official code"},
 	},

@@ -23,15 +23,15 @@ type proxyNCA struct {
 var proxyNCAEntry = Entry{
 	Name:     "proxy_nca",
 	Title:    "Proxy-NCA",
-	Paper:    "Proxy-NCA; PRISM (001)",
-	Equation: "baseline of 001",
+	Paper:    "Movshovitz-Attias et al. 2017; PRISM (001)",
+	Equation: "a baseline of 001, without an equation there",
 	Formula:  "1/n Σ_i -log(e^{-σ D_iy} / Σ_c e^{-σ D_ic}), D = ‖z - p/‖p‖‖²",
 	Against:  Proxies,
 	Params:   true,
 	Proxied:  true,
 	Settings: []Setting{
 		{Name: "form", Default: "pml", Choices: []string{"pml", "original"}, Doc: "the sum runs over all classes, or over all others"},
-		{Name: "scale", Symbol: "σ", Default: 3.0, Min: 1e-3, Max: 1e4, Doc: "multiplies the squared distances"},
+		{Name: "scale", Symbol: "σ", Default: 3.0, Min: 1e-3, Max: 1e4, Doc: "scale of the squared distances: how sharply the nearest proxies count"},
 		{Name: "init", Default: "normal", Choices: proxyDraws, Doc: proxyDrawsDoc},
 	},
 	New: func(v Values, env Env) (Loss, error) {

@@ -9,6 +9,7 @@ import "math"
 // D is a distance of unit vectors, squared in the paper (h ≤ 5 there); p ∈ P(a), n ∈ N(a). ∂l/∂h =
 // η e^{-ηh} / (1 - e^{-η}): a triplet weighs less the more it is violated. η → 0: the hinge itself. R is the mean
 // over all triplets, those of 0 included; avg_nonzero and sum as for the triplet loss. No triplet: 0.
+// Settings: η > 0, margin m ∈ [0, 4], distance D (l2sq), reduction R.
 //
 // With c = m + D_ap and the positives in rising distance, those with c > D_an are the last ones, and
 // 1 - e^{-ηh} = -(X + Q·Y) for X = e^{-ηc} - 1, Q = e^{-ηc}, Y = e^{ηD_an} - 1: tails of X and Q give the sum over
@@ -22,25 +23,25 @@ type rdml struct {
 	eta, margin float64
 	reduce      string
 
-	delta, slope []float64
-	rise         []float64 // 1 + Y
-	mates        positives
-	x, q         []float64 // tails of X and Q
-	steps        []float64
+	delta []float64
+	rise  []float64 // 1 + Y
+	mates positives
+	x, q  []float64 // tails of X and Q
+	steps []float64
 }
 
 var rdmlEntry = Entry{
 	Name:     "rdml",
 	Title:    "RDML, rescaled hinge",
-	Paper:    "Al-Obaidi et al. 2020; 002",
-	Equation: "baseline of 002",
+	Paper:    "Al-Obaidi et al. 2020; BSPML (002)",
+	Equation: "a baseline of 002, without an equation there",
 	Formula:  "R_{(a,p,n)} (1 - e^{-ηh}) / (1 - e^{-η}),  h = [m + D_ap - D_an]₊",
 	Against:  Both,
 	Settings: []Setting{
 		{Name: "eta", Symbol: "η", Default: 1.0, Min: 1e-4, Max: 100, Doc: "how soon a violated triplet is let go; towards 0 the hinge"},
 		{Name: "margin", Symbol: "m", Default: 1.0, Min: 0, Max: 4, Doc: "by how much the negative must be farther"},
-		{Name: "distance", Symbol: "D", Default: string(l2sq), Choices: distances, Doc: "of unit vectors"},
-		{Name: "reduction", Symbol: "R", Default: "mean", Choices: []string{"mean", "avg_nonzero", "sum"}, Doc: "over the triplets"},
+		{Name: "distance", Symbol: "D", Default: string(l2sq), Choices: distances, Doc: distancesDoc},
+		overTerms("triplets"),
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &rdml{distance: distance(v.word("distance")), eta: v.number("eta"), margin: v.number("margin"), reduce: v.word("reduction")}
@@ -50,18 +51,15 @@ var rdmlEntry = Entry{
 
 func (l *rdml) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
-	l.delta, l.slope = grow(l.delta, r), grow(l.slope, r)
+	l.delta = grow(l.delta, r)
 	clear(dS)
 	var t tally
 	for i := range p.rows {
 		l.distance.of(l.delta, nil, S[i*r:(i+1)*r])
-		t.d, t.touched = rowOf(dS, i, r), false
+		t.d, t.touched = row(dS, i, r), false
 		l.anchor(&t, i, p)
 		if t.touched {
-			l.distance.slope(l.slope, l.delta)
-			for j, k := range l.slope {
-				t.d[j] *= k
-			}
+			l.distance.chain(t.d, l.delta)
 		}
 	}
 	return t.sum, t.divisor(l.reduce, p)

@@ -45,13 +45,13 @@ var sclRHEEntry = Entry{
 	Name:     "scl_rhe",
 	Title:    "SCL-RHE, robust to human labelling errors",
 	Paper:    "SCL-RHE (004)",
-	Equation: "14, corrected",
+	Equation: "Eq. 14, corrected",
 	Formula:  "mean_i -c log A/(A + B), A = Q/(1-τ_p)·[iw(P, -β) - τ_p iw(N, -β)], B = W/(1-τ_n)·[iw(N, β') - τ_n iw(P, β')]",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "temperature", Symbol: "t", Default: 0.1, Min: 0.01, Max: 100, Doc: "how sharply near vectors count"},
-		{Name: "beta", Symbol: "β", Default: 0.5, Min: 0, Max: 5, Doc: "how much hard positives weigh"},
-		{Name: "beta_neg", Symbol: "β'", Default: 0.5, Min: 0, Max: 5, Doc: "how much hard negatives weigh"},
+		{Name: "temperature", Symbol: "t", Default: 0.1, Min: 0.01, Max: 100, Doc: "divides the similarities: the smaller, the more the nearest vectors count"},
+		{Name: "beta", Symbol: "β", Default: 0.5, Min: 0, Max: 5, Doc: "how much more hard positives weigh; 0: all alike"},
+		{Name: "beta_neg", Symbol: "β'", Default: 0.5, Min: 0, Max: 5, Doc: "how much more hard negatives weigh; 0: all alike"},
 		{Name: "sign", Default: "derived", Choices: []string{"derived", "printed"}, Doc: "positives tilted by -β (harder ones up) or, as printed, by +β"},
 		{Name: "scale", Symbol: "c", Default: "one", Choices: []string{"one", "inv_k"}, Doc: "1, or 1 over the number of positives as printed"},
 		{Name: "tau", Symbol: "τ", Default: 0.033, Min: 0, Max: 1, Doc: "rate of wrong labels (CIFAR-100: 0.0585, ImageNet: 0.0583); makes tau_p and tau_n"},
@@ -108,12 +108,8 @@ func (l *sclRHE) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
 	l.e, l.h, l.f = grow(l.e, r), grow(l.h, r), grow(l.f, r)
 	for i := range p.rows {
-		s := S[i*r : (i+1)*r]
-		var d []float64
-		if dS != nil {
-			d = dS[i*r : (i+1)*r]
-			clear(d)
-		}
+		s, d := row(S, i, r), row(dS, i, r)
+		clear(d)
 		l.raise(s)
 		pos, neg := l.collect(i, p)
 		if pos.count == 0 || neg.count == 0 {

@@ -29,6 +29,19 @@ const batchHard = "batch_hard"
 
 var selections = []string{"semihard", "random_semihard", "fixed_semihard", batchHard, "all", "violating", "hard", "semihard_all", "easy"}
 
+// selectionDocs say what each of them takes.
+var selectionDocs = []string{
+	"with every positive one negative drawn from δ_ap ≤ δ_an < δ_ap + g",
+	"with every positive one negative drawn from δ_an < δ_ap + g, the hard ones too",
+	"with every positive the nearest negative that is farther, δ_an > δ_ap",
+	"the farthest positive with the nearest negative",
+	"every positive with every negative",
+	"all with δ_an ≤ δ_ap + g: hard and semihard_all together",
+	"all with δ_an ≤ δ_ap",
+	"all with δ_ap < δ_an ≤ δ_ap + g",
+	"all with δ_an > δ_ap + g",
+}
+
 // every reports whether all negatives of a window are taken.
 func (s selection) every() bool {
 	switch s.kind {

@@ -16,6 +16,13 @@ type Setting struct {
 	Min     float64 // smallest and largest number allowed; both 0: any finite number
 	Max     float64
 	Choices []string // the words allowed
+	Each    []string // what each of them does, where Doc does not say it
+}
+
+// overTerms is the setting of how a loss becomes one number from its terms.
+func overTerms(what string) Setting {
+	return Setting{Name: "reduction", Symbol: "R", Default: "mean", Choices: []string{"mean", "avg_nonzero", "sum"},
+		Doc: "mean over the " + what + ", mean over those that cost something, or their sum"}
 }
 
 // Values are the settings of one loss, complete and checked: float64, int, bool or string by name.

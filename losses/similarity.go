@@ -1,6 +1,8 @@
 package losses
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -55,4 +57,18 @@ func nothing(grad *blas32.General) float64 {
 		clearMatrix(*grad)
 	}
 	return 0
+}
+
+// notANumber is the answer to a row that is not finite.
+func notANumber(grad *blas32.General) float64 {
+	nan := math.NaN()
+	if grad != nil {
+		for i := range grad.Rows {
+			row := features.Row(*grad, i)
+			for k := range row {
+				row[k] = float32(nan)
+			}
+		}
+	}
+	return nan
 }

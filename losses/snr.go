@@ -37,8 +37,8 @@ type snr struct {
 var snrEntry = Entry{
 	Name:     "snr_contrastive",
 	Title:    "SNR contrastive loss",
-	Paper:    "SNR; 002 (baseline)",
-	Equation: "baseline of 002",
+	Paper:    "Yuan et al. 2019; BSPML (002)",
+	Equation: "a baseline of 002, without an equation there",
 	Formula:  "mean₊_P [v - m₊]₊ + mean₊_N [m₋ - v]₊, v_ij = var(z_i - z_j)/var(z_i)",
 	Against:  Both,
 	Settings: []Setting{

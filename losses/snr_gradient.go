@@ -86,17 +86,3 @@ func (l *snr) balance(grad *blas32.General) float64 {
 	}
 	return l.reg / n * sum
 }
-
-// notANumber is the answer to a row that is not finite.
-func notANumber(grad *blas32.General) float64 {
-	nan := math.NaN()
-	if grad != nil {
-		for i := range grad.Rows {
-			row := features.Row(*grad, i)
-			for k := range row {
-				row[k] = float32(nan)
-			}
-		}
-	}
-	return nan
-}

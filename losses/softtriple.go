@@ -9,8 +9,9 @@ import "math"
 //	     + τ/(C·K·(K-1)) Σ_c Σ_{j<k} √(2 + 10⁻⁵ - 2 p̂_cj·p̂_ck)
 //
 // C classes, K centres a class, n rows. ∂S/∂s_k = q_k (1 + γ (s_k - S)). Defined for any batch; a class that
-// is absent is still pushed away. K = 1 has no second term. γ ≤ 300, so that e^{γ(s-1)} is above 0 for any s. The printed equations lack the sum over the
-// other classes, the batch mean and the unit lengths: as in the SoftTriple paper here, with γ a multiplier.
+// is absent is still pushed away. K = 1 has no second term. Settings: centers K ≥ 1, la λ > 0, γ in (0, 300], so that
+// e^{γ(s-1)} is above 0 for any s, margin δ ∈ [0, 2], τ ≥ 0. Differs from the print: Eq. 18-19 of 001 lack the sum over
+// the other classes, the batch mean and the unit lengths: as in the SoftTriple paper here, with γ a multiplier.
 // Time O(n·C·K·d), memory O(n·C·K).
 // Source: Qian et al., "SoftTriple loss", ICCV 2019; as a baseline in PRISM (001), Eq. 18-19, where τ = 0.
 type softTriple struct {
@@ -23,8 +24,8 @@ type softTriple struct {
 var softTripleEntry = Entry{
 	Name:     "soft_triple",
 	Title:    "SoftTriple loss",
-	Paper:    "SoftTriple; PRISM (001)",
-	Equation: "001: 18-19",
+	Paper:    "Qian et al. 2019; PRISM (001)",
+	Equation: "Eq. 18-19 of 001",
 	Formula:  "-1/n Σ_i log softmax_c(λ (S_ic - δ·1[c = y_i]))[y_i], S_ic = Σ_k softmax_k(γ s_ick) s_ick",
 	Against:  Proxies,
 	Params:   true,
@@ -33,7 +34,7 @@ var softTripleEntry = Entry{
 		{Name: "centers", Symbol: "K", Default: 0, Min: 0, Max: 1000, Doc: "centres a class; 0: 10 below 500 classes, else 2"},
 		{Name: "la", Symbol: "λ", Default: 20.0, Min: 1e-3, Max: 1e4, Doc: "scale of the class logits"},
 		{Name: "gamma", Symbol: "γ", Default: 10.0, Min: 1e-3, Max: 300, Doc: "how sharply the nearest centre of a class is taken (a multiplier)"},
-		{Name: "margin", Symbol: "δ", Default: 0.01, Min: 0, Max: 2, Doc: "taken off the own class"},
+		{Name: "margin", Symbol: "δ", Default: 0.01, Min: 0, Max: 2, Doc: "by how much the own class must be nearer"},
 		{Name: "tau", Symbol: "τ", Default: 0.0, Min: 0, Max: 1e3, Doc: "draws the centres of a class together (the original: 0.2)"},
 		{Name: "init", Default: "normal", Choices: proxyDraws, Doc: proxyDrawsDoc},
 	},

@@ -35,15 +35,15 @@ type supcon struct {
 var supconEntry = Entry{
 	Name:     "supcon",
 	Title:    "Supervised contrastive loss",
-	Paper:    "SupCon; 004",
-	Equation: "004: 3 (out), 2 (in)",
-	Formula:  "mean_i { LSE_A(s/t) - mean_P s/t }",
+	Paper:    "Khosla et al. 2020; SCL-RHE (004)",
+	Equation: "Eq. 3 (out) and 2 (in) of 004",
+	Formula:  "R_i { LSE_A(s/t) - mean_P s/t } (out), R_i { LSE_A(s/t) - LSE_P(s/t) + log|P| } (in), A = P and N",
 	Against:  Both,
 	Settings: []Setting{
 		{Name: "kind", Default: "out", Choices: []string{"out", "in"}, Doc: "mean over the positives outside or inside the logarithm"},
-		{Name: "temperature", Symbol: "t", Default: 0.1, Min: 1e-3, Max: 100, Doc: "how sharply near vectors count"},
-		{Name: "reduction", Default: "mean_valid", Choices: []string{"mean_valid", "mean_all", "avg_nonzero"}, Doc: "over anchors with a positive; over all, times t/t₀; over terms above 0"},
-		{Name: "base_temperature", Symbol: "t₀", Default: 0.07, Min: 1e-3, Max: 100, Doc: "of mean_all alone"},
+		{Name: "temperature", Symbol: "t", Default: 0.1, Min: 1e-3, Max: 100, Doc: "divides the similarities: the smaller, the more the nearest vectors count"},
+		{Name: "reduction", Symbol: "R", Default: "mean_valid", Choices: []string{"mean_valid", "mean_all", "avg_nonzero"}, Doc: "mean over the anchors with a positive; over all, times t/t₀; over those that cost something"},
+		{Name: "base_temperature", Symbol: "t₀", Default: 0.07, Min: 1e-3, Max: 100, Doc: "mean_all: temperature that its factor is 1 at"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &supcon{inside: v.word("kind") == "in", reduce: v.word("reduction"), temperature: v.number("temperature"), scale: 1}
@@ -58,12 +58,8 @@ func (l *supcon) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
 	l.e = grow(l.e, r)
 	for i := range p.rows {
-		s := S[i*r : (i+1)*r]
-		var d []float64
-		if dS != nil {
-			d = dS[i*r : (i+1)*r]
-			clear(d)
-		}
+		s, d := row(S, i, r), row(dS, i, r)
+		clear(d)
 		var top float64
 		l.positives, top = p.rivals(l.e, l.positives[:0], s, i)
 		if len(l.positives) == 0 {

@@ -50,8 +50,8 @@ func (l *triplet) exchanged(t *tally, dS []float64, p *pairs) {
 		x.fall = grow(x.fall, len(l.matrix))
 		expSlice(x.fall, l.matrix, -1, 0)
 	}
-	row := func(i int) outlook {
-		s := outlook{delta: l.matrix[i*r : (i+1)*r], d: rowOf(dS, i, r)}
+	view := func(i int) outlook {
+		s := outlook{delta: l.matrix[i*r : (i+1)*r], d: row(dS, i, r)}
 		if l.smooth {
 			s.fall = x.fall[i*r : (i+1)*r]
 		}
@@ -61,7 +61,7 @@ func (l *triplet) exchanged(t *tally, dS []float64, p *pairs) {
 		for i := range p.rows {
 			for j := range p.cols {
 				if p.positive(i, j) {
-					l.exchangedPair(t, p, p.rows[i], j, row(i), row(j))
+					l.exchangedPair(t, p, p.rows[i], j, view(i), view(j))
 				}
 			}
 		}
@@ -69,7 +69,7 @@ func (l *triplet) exchanged(t *tally, dS []float64, p *pairs) {
 	}
 	for i, y := range p.rows {
 		if !slices.Contains(p.rows[:i], y) {
-			l.exchangedClass(t, p, y, row)
+			l.exchangedClass(t, p, y, view)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func (l *triplet) exchanged(t *tally, dS []float64, p *pairs) {
 const rowsAtOnce = 1 << 19
 
 // exchangedClass adds the triplets of all anchors of a label against a bank, some positives at a time.
-func (l *triplet) exchangedClass(t *tally, p *pairs, y int, row func(i int) outlook) {
+func (l *triplet) exchangedClass(t *tally, p *pairs, y int, view func(i int) outlook) {
 	x, r := &l.cross, len(p.cols)
 	x.members = x.members[:0]
 	for j, c := range p.cols {
@@ -107,7 +107,7 @@ func (l *triplet) exchangedClass(t *tally, p *pairs, y int, row func(i int) outl
 				if l.smooth {
 					other.fall = x.falls[k*r : (k+1)*r]
 				}
-				l.exchangedPair(t, p, y, int(j), row(i), other)
+				l.exchangedPair(t, p, y, int(j), view(i), other)
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 // min(δ_an, δ_pn) (ties: δ_an), while the choice still goes by δ_an. Against a bank, p and n are its members;
 // then δ_pn is constant, and where it is the smaller one the term moves a by δ_ap alone.
 //
+// Settings: distance δ, margin m ∈ [0, 4], smooth, swap, select, gap g, reduction R.
 // R is the mean, the sum, or avg_nonzero, the mean of the terms above 0. No triplet: 0. The derivative of l2 at
 // distance 0 is 0. Choosing "easy" by the margin itself leaves a hinge nothing: New refuses it.
 //
@@ -27,9 +28,10 @@ import (
 //	the other sets, smooth             O(|P|·r) at about 2 ns: every negative has its own stretch of positives
 //	all sets with swap                 O(|P|·r) at 3 to 6 ns: min(δ_an, δ_pn) belongs to the triplet, nothing separates
 //
-// With 4 images a class and B = 64 or 256 the loss takes up to 2.6 times its products (ONNX Runtime's), smooth swap
-// 3.2 times: a division and an unforeseeable branch for each of three triplets a pair. With more positives the last
-// two lines grow with the triplets.
+// With 4 images a class the loss takes 1 to 2.9 times its products (ONNX Runtime's, d = 512) at B = 64 and 256, smooth
+// swap 3.9: a division and an unforeseeable branch for each of three triplets a pair. At 1024 random_semihard takes 3.7,
+// as it sorts nearly all negatives; all, smooth 3.8, easy, smooth 4.4, swap 3.1 and 9 (smooth): they grow with the
+// triplets. Against a bank of 8,192 all, smooth takes 4.1, easy, smooth 12, and swap 24 and 71 (smooth).
 //
 // swap needs the whole δ at once, and against a bank one more product of (rows of the bank with a label of the
 // batch)·r·d for the sets; for the other selections only the pairs chosen. Memory O(n·r).
@@ -47,7 +49,6 @@ type triplet struct {
 
 	matrix []float64 // δ of the block
 	delta  []float64 // its row of the current anchor
-	slope  []float64
 	mates  positives
 	near   band    // its negatives in rising distance (drawn)
 	first  []int32 // of every positive of mates (nearest)
@@ -60,19 +61,19 @@ var tripletEntry = Entry{
 	Name:     "triplet",
 	Aliases:  []string{"triplet_margin", "tripletmarginloss"},
 	Title:    "Triplet loss",
-	Paper:    "FaceNet; 000, 002, 003",
-	Equation: "003: 5, selection 7; 000: selection 28, 29",
-	Formula:  "R_{(a,p,n)} l(δ_ap - δ_an + m)",
+	Paper:    "Schroff et al. 2015 (FaceNet); Le & Odobez (000); BSPML (002); Adapted triplet (003)",
+	Equation: "Eq. 5 of 003; selection Eq. 7 of 003, Eq. 28-29 of 000",
+	Formula:  "R_{(a,p,n)} [δ_ap - δ_an + m]₊, or softplus(δ_ap - δ_an + m)",
 	Against:  Both,
 	Draws:    true,
 	Settings: []Setting{
-		{Name: "distance", Symbol: "δ", Default: string(l2sq), Choices: distances, Doc: "of unit vectors"},
+		{Name: "distance", Symbol: "δ", Default: string(l2sq), Choices: distances, Doc: distancesDoc},
 		{Name: "margin", Symbol: "m", Default: 0.2, Min: 0, Max: 4, Doc: "by how much the negative must be farther"},
 		{Name: "smooth", Default: false, Doc: "softplus instead of the hinge"},
 		{Name: "swap", Default: false, Doc: "the negative's distance is that to the anchor or to the positive, the smaller one"},
-		{Name: "select", Default: "semihard", Choices: selections, Doc: "which triplets of an anchor: one drawn or nearest negative for every positive, the hardest pair, or whole sets"},
-		{Name: "gap", Symbol: "g", Default: -1.0, Min: -1, Max: 4, Doc: "up to which δ_an - δ_ap a triplet is semi-hard; below 0: the margin"},
-		{Name: "reduction", Symbol: "R", Default: "mean", Choices: []string{"mean", "avg_nonzero", "sum"}, Doc: "over the triplets"},
+		{Name: "select", Default: "semihard", Choices: selections, Each: selectionDocs, Doc: "which triplets of an anchor"},
+		{Name: "gap", Symbol: "g", Default: -1.0, Min: -1, Max: 4, Doc: "how much farther a negative may be and count as semi-hard; below 0: the margin"},
+		overTerms("triplets"),
 	},
 	New: newTriplet,
 }
@@ -97,7 +98,7 @@ func newTriplet(v Values, env Env) (Loss, error) {
 
 func (l *triplet) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
-	l.matrix, l.slope = grow(l.matrix, len(S)), grow(l.slope, r)
+	l.matrix = grow(l.matrix, len(S))
 	l.distance.of(l.matrix, nil, S)
 	clear(dS)
 	var t tally
@@ -108,36 +109,19 @@ func (l *triplet) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 		l.exchanged(&t, dS, p)
 	} else {
 		for i := range p.rows {
-			l.delta, t.d, t.touched = l.matrix[i*r:(i+1)*r], rowOf(dS, i, r), false
+			l.delta, t.d, t.touched = l.matrix[i*r:(i+1)*r], row(dS, i, r), false
 			l.anchor(&t, i, p)
 			if t.touched && !l.swap {
-				l.through(t.d)
+				l.distance.chain(t.d, l.delta)
 			}
 		}
 	}
 	if l.swap && dS != nil {
 		for i := range p.rows {
-			l.delta = l.matrix[i*r : (i+1)*r]
-			l.through(dS[i*r : (i+1)*r])
+			l.distance.chain(dS[i*r:(i+1)*r], l.matrix[i*r:(i+1)*r])
 		}
 	}
 	return t.sum, t.divisor(l.reduce, p)
-}
-
-// through turns ∂sum/∂δ of the row in l.delta into ∂sum/∂s.
-func (l *triplet) through(d []float64) {
-	l.distance.slope(l.slope, l.delta)
-	for j, k := range l.slope[:len(d)] {
-		d[j] *= k
-	}
-}
-
-// rowOf is row i of a matrix that may be nil.
-func rowOf(m []float64, i, r int) []float64 {
-	if m == nil {
-		return nil
-	}
-	return m[i*r : (i+1)*r]
 }
 
 // anchor adds the triplets of anchor i to the tally; distances are in l.delta.
@@ -163,7 +147,7 @@ func (l *triplet) add(t *tally, j, k int) {
 	an, d := l.delta[k], t.d
 	if l.swap {
 		if pn := l.cross.between(j, k); pn < an {
-			an, d = pn, rowOf(l.cross.dS, j, l.cross.width)
+			an, d = pn, row(l.cross.dS, j, l.cross.width)
 		}
 	}
 	v := l.delta[j] + l.margin - an

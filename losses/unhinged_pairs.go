@@ -9,18 +9,18 @@ package losses
 //
 //	l(t) = d_max + (d_ij - β) t + α,  l(-t) = 2 d_max + 2α - l(t)
 //
-// β and α only shift the value. Settings: as [marginalEntry].
+// β and α only shift the value. Settings: margin α ≥ 0, β ∈ [0, 4], d_max ≥ 0.
 // Source: 000, Eq. 31; METHODS 4.3. (Eq. 35 prints the constant of Eq. 32 as 2 (d_max + 2α).)
 var unhingedMarginalEntry = Entry{
 	Name:     "unhinged_marginal",
 	Title:    "Unhinged marginal loss",
-	Paper:    "000",
-	Equation: "31",
+	Paper:    "Le & Odobez (000)",
+	Equation: "Eq. 31",
 	Formula:  "mean_{(i,j)} d_max + (d_ij - β) t_ij + α",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2, Doc: "added to every term"},
-		{Name: "beta", Symbol: "β", Default: 1.4, Min: 0, Max: 4, Doc: "the threshold, which only shifts the value"},
+		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 2, Doc: "added to every term; moves the value, not the gradient"},
+		{Name: "beta", Symbol: "β", Default: 1.4, Min: 0, Max: 4, Doc: "threshold of the distance; moves the value, not the gradient"},
 		largestDistance,
 	},
 	New: func(v Values, env Env) (Loss, error) {
@@ -35,13 +35,14 @@ var unhingedMarginalEntry = Entry{
 //	l(+1) = w⁺ d_ij,  l(-1) = w⁻ (d_max - d_ij);  unweighted l(-t) = d_max - l(t)
 //
 // divided by the number of pairs, not by the sum of the weights. The paper weighs with w⁺ = 1 and w⁻ = 1/K for K
-// classes, about the ratio of positive to negative pairs; exactly that would be (s-1)/((K-1)s) for s images a class.
+// classes (w_neg: 0), about the ratio of positive to negative pairs; exactly that would be (s-1)/((K-1)s) for s images a class.
+// Settings: w⁺, w⁻, d_max ≥ 0.
 // Source: 000, Eq. 9, weighted Definition 2 and Eq. 14-15; METHODS 4.3, 000-3.
 var auxiliaryPairEntry = Entry{
 	Name:     "auxiliary_pair",
 	Title:    "Auxiliary pair loss",
-	Paper:    "000",
-	Equation: "9, weighted 14-15",
+	Paper:    "Le & Odobez (000)",
+	Equation: "Eq. 9, weighted Eq. 14-15",
 	Formula:  "mean_{(i,j)} w⁺ d_ij for positives, w⁻ (d_max - d_ij) for negatives",
 	Against:  Both,
 	Settings: []Setting{
@@ -59,4 +60,4 @@ var auxiliaryPairEntry = Entry{
 	},
 }
 
-var largestDistance = Setting{Name: "d_max", Default: 2.0, Min: 0, Max: 1e3, Doc: "added to keep the loss above 0: the largest distance there is"}
+var largestDistance = Setting{Name: "d_max", Default: 2.0, Min: 0, Max: 1e3, Doc: "the largest distance, added to keep the loss above 0"}

@@ -7,8 +7,8 @@ package losses
 //
 // d = ‖z - z'‖ of unit vectors, so that d_max = 2 makes every term at least α; p ∈ P(a), n ∈ N(a). It equals
 // l^A(a, p, +1) + l^A(a, n, -1) + α with the auxiliary pair loss of 000. No triplet: 0. The derivative of d at
-// d = 0 is 0. d_max and α move the value alone. Linear in the distances: O(r) for each anchor, after the products
-// O(n·r·d). Memory O(n·r).
+// d = 0 is 0. Settings: d_max and margin α ≥ 0, which move the value alone. Time O(n·r·d): linear in the distances,
+// O(r) for each anchor after the products; memory O(n·r).
 // Source: Le & Odobez, "Theoretical guarantees of deep embedding losses under label noise" (000), Eq. 12;
 // METHODS 4.3.
 type unhingedTriplet struct {
@@ -20,13 +20,13 @@ type unhingedTriplet struct {
 var unhingedTripletEntry = Entry{
 	Name:     "unhinged_triplet",
 	Title:    "Unhinged triplet loss",
-	Paper:    "000",
-	Equation: "12",
+	Paper:    "Le & Odobez (000)",
+	Equation: "Eq. 12",
 	Formula:  "mean_{(a,p,n)} d_max + d_ap - d_an + α",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "d_max", Default: 2.0, Min: 0, Max: 4, Doc: "the largest distance"},
-		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 4, Doc: "moves the value, not the gradient"},
+		largestDistance,
+		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 4, Doc: "added to every term; moves the value, not the gradient"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &unhingedTriplet{farthest: v.number("d_max"), margin: v.number("margin")}

@@ -29,7 +29,7 @@ var weightedMSEntry = Entry{
 	Aliases:  []string{"weighted_ms", "wms"},
 	Title:    "Weighted multi-similarity loss",
 	Paper:    "BSPML (002)",
-	Equation: "7",
+	Equation: "Eq. 7",
 	Formula:  "1/n Σ_i w_i { mean_P' w · 1/α log[1 + Σ_P' e^{-α(s-λ)}] + mean_N' w · 1/β log[1 + Σ_N' e^{β(s-λ)}] }",
 	Against:  Both,
 	Weighted: true,

@@ -139,10 +139,10 @@ func goldenLatent(t *testing.T, c reference.Case) {
 	}
 }
 
-// near compares to a relative 1e-9, or an absolute 1e-12; what is not defined must not be.
+// near compares to a relative 1e-9, or an absolute 1e-12; what is not defined must be no number.
 func near(t *testing.T, what string, got, want float64) {
 	t.Helper()
-	if got == want || math.IsNaN(got) && math.IsNaN(want) || math.Abs(got-want) <= 1e-9*math.Abs(want)+1e-12 {
+	if got == want || math.IsNaN(want) && (math.IsNaN(got) || math.IsInf(got, 0)) || math.Abs(got-want) <= 1e-9*math.Abs(want)+1e-12 {
 		return
 	}
 	t.Errorf("%s: found %v, expected %v", what, got, want)

@@ -23,7 +23,7 @@ func LatentTriplet(p float64, classes int) Latent {
 	return Latent{
 		Clean:        same - all,
 		AllSame:      all,
-		AllDifferent: 1 - same - 2*(across-all),
+		AllDifferent: (others - 1) * ((c+(others-1)*e)*(2*c*e+(others-2)*e*e) + others*e*e*e), // what is left of 1, without its rounding errors
 		Inverted:     across - all,
 		Other:        across - all,
 	}

@@ -73,6 +73,9 @@ func TestLatentByEnumeration(t *testing.T) {
 				}
 			}
 			want := LatentTriplet(p, classes)
+			if classes == 2 && want.AllDifferent != 0 {
+				t.Errorf("p %v: %v of the triplets are of three of two classes", p, want.AllDifferent)
+			}
 			near(t, "clean", want.Clean, got.Clean/total)
 			near(t, "all same", want.AllSame, got.AllSame/total)
 			near(t, "all different", want.AllDifferent, got.AllDifferent/total)

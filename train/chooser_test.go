@@ -78,14 +78,14 @@ func TestBeta1ChangesWithTheSchedule(t *testing.T) {
 	gradient := func(step int) float32 { return float32(step%5) - 1.3 }
 	g := group{Group: Group{Start: 1, Schedule: must(NewSchedule(ScheduleConfig{Name: "linear", Hold: 0.5, Beta1: 0.1}, 1e-2, steps, 3)), Solver: must(NewSolver(DefaultSolver("adam")))}}
 	p := features.NewParam("w", 1, 600)
-	g.Params = []*features.Param{p}
+	g.Params, g.encoder = []*features.Param{p}, []*features.Param{p}
 	var x, m, v, b1, b2 = 0.0, 0.0, 0.0, 0.9, 0.999
 
 	for step := 1; step <= steps; step++ {
 		for i := range p.Grad {
 			p.Grad[i] = gradient(step)
 		}
-		g.step(step)
+		g.step(step, false)
 		lr := 1e-2
 		if e := (step - 1) / 3; e >= 2 {
 			b1, lr = 0.1, 1e-2*float64(4-e)/2

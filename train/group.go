@@ -31,18 +31,36 @@ type Group struct {
 type group struct {
 	Group
 	encoder []*features.Param // those of Params that the encoder owns: they count for clipping
+	losses  []*features.Param // the others
+	moved   []*features.Param // by the last step that was not skipped
 }
 
 // runs says whether a step (from 1) moves the group.
 func (g *group) runs(step int) bool { return step >= g.Start && (g.Stop == 0 || step <= g.Stop) }
 
-// step moves the group's parameters in a step (from 1) in which it runs.
-func (g *group) step(step int) {
+// step moves the group's parameters in a step (from 1) in which it runs: with idle all of them, otherwise those that
+// a gradient asks to move, as momentum and weight decay would move the others too. Of an encoder all move or none;
+// a loss's own rest each by itself, where another loss had more to learn from.
+func (g *group) step(step int, idle bool) {
+	g.moved = g.moved[:0]
+	if idle || slices.ContainsFunc(g.encoder, pulled) {
+		g.moved = append(g.moved, g.encoder...)
+	}
+	for _, p := range g.losses {
+		if idle || pulled(p) {
+			g.moved = append(g.moved, p)
+		}
+	}
+	if len(g.moved) == 0 {
+		return
+	}
 	if beta1 := g.Schedule.Beta1At(step - g.Start); beta1 > 0 {
 		g.Solver.(*solver).setBeta1(beta1)
 	}
-	g.Solver.Step(g.Params, g.rate(step))
+	g.Solver.Step(g.moved, g.rate(step))
 }
+
+func pulled(p *features.Param) bool { return !allZero(p.Grad) }
 
 // rate is the learning rate of a step (from 1), 0 while the group rests.
 func (g *group) rate(step int) float64 {
@@ -79,6 +97,8 @@ func newGroups(list []Group, encoder, losses []*features.Param, steps int) ([]gr
 		for _, p := range g.Params {
 			if slices.Contains(encoder, p) {
 				groups[i].encoder = append(groups[i].encoder, p)
+			} else {
+				groups[i].losses = append(groups[i].losses, p)
 			}
 		}
 	}

@@ -17,6 +17,7 @@ type Progress struct {
 	BestScore float64 `json:"best_score"`
 	LastScore float64 `json:"last_score"`
 	Stale     int     `json:"stale"` // validations since the best
+	Idle      int     `json:"idle"`  // steps in which no loss had anything to learn from
 }
 
 // Result is what a run came to.

@@ -82,7 +82,7 @@ func NewSampler(cfg SamplerConfig, labels []int, seed uint64) (*Sampler, error) 
 	s.batches = s.count()
 	if cfg.Unlabelled > 0 {
 		if s.free = rowsWithout(labels); len(s.free) == 0 {
-			return nil, fmt.Errorf("train: sampler: every row has a label, and %d a batch are asked for that have none", cfg.Unlabelled)
+			return nil, fmt.Errorf("train: sampler: unlabelled: found %d for a batch, and every row has a label: expected 0", cfg.Unlabelled)
 		}
 		s.u = min(cfg.Unlabelled, len(s.free))
 	}

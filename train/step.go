@@ -53,6 +53,9 @@ func (t *Trainer) step() (*Step, error) {
 		f.Bank = t.Bank.Len()
 	}
 	t.progress.Step++
+	if !active {
+		t.progress.Idle++
+	}
 	return f, nil
 }
 
@@ -106,7 +109,7 @@ func (t *Trainer) source(place, known int) int {
 }
 
 // descend sends the gradient back, zero for the dropped rows, and steps the solvers of the groups that run. A
-// group that rests keeps its weights, its solver's memory and its count of steps.
+// group that rests keeps its weights, its solver's memory and its count of steps, and so does what no gradient moves.
 func (t *Trainer) descend(z, seen features.Set) error {
 	f := &t.fact
 	dz := t.dKept
@@ -130,11 +133,21 @@ func (t *Trainer) descend(z, seen features.Set) error {
 	}
 	for i := range t.groups {
 		if g := &t.groups[i]; g.runs(f.Number) {
-			g.step(f.Number)
+			g.step(f.Number, t.StepIdle)
 		}
 	}
-	f.LossLR, f.BackboneLR, f.PeerLR = t.rateOf(LossGroup), t.rateOf(BackboneGroup), t.rateOf(PeerGroup)
+	f.LossLR, f.BackboneLR, f.PeerLR = t.movedAt(LossGroup), t.movedAt(BackboneGroup), t.movedAt(PeerGroup)
 	return nil
+}
+
+// movedAt is the learning rate that the running step moved a group at, 0 where there is none or it rested.
+func (t *Trainer) movedAt(name string) float64 {
+	for i := range t.groups {
+		if g := &t.groups[i]; g.Name == name && len(g.moved) > 0 {
+			return g.rate(t.fact.Number)
+		}
+	}
+	return 0
 }
 
 // rateOf is the learning rate of the running step in a group, 0 where there is none or it rests.

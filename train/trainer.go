@@ -26,7 +26,7 @@ type Config struct {
 
 	Groups   []Group // who steps which parameters: each of the encoder's and the losses' in one
 	Clip     float64 // the gradient of all encoder parameters of running groups is scaled down to this common norm; 0: never
-	StepIdle bool    // step the solvers even where no term was active: momentum and weight decay then go on
+	StepIdle bool    // step the solvers even of what no gradient moves: momentum and weight decay then go on
 
 	Validate      func(context.Context) (score float64, err error) // larger is better; nil: none
 	ValidateEvery int                                              // steps; also before the first and after the last

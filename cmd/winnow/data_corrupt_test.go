@@ -64,7 +64,7 @@ func TestCorruptRefuses(t *testing.T) {
 		code int
 		args string
 	}{
-		`noise "loud" is unknown, expected symmetric, pair, bspml, cifar10 or cifar100`: {2, "--model loud"},
+		`--model: "loud" is unknown, expected symmetric, pair, bspml, cifar10, cifar100, small-cluster, human-like`: {2, "--model loud"},
 		"noise rate is 1.5":                                                       {2, "--rate 1.5"},
 		"noise rate is -1":                                                        {2, "--model human-like --features STORE --rate=-1"},
 		"--own does not go with --model pair":                                     {2, "--model pair --own"},

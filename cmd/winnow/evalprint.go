@@ -65,14 +65,17 @@ func (r evalResult) printQueries(w io.Writer) {
 func (m measured) printFacts(w io.Writer) {
 	switch of := m.Trained.(type) {
 	case eval.Clustering:
-		fmt.Fprintf(w, "%d images of %d classes in %d clusters, seed %d\n", of.Samples, of.Classes, of.Clusters, *m.Seed)
+		fmt.Fprintf(w, "%d images of %d classes; clusters: %d; seed %d\n", of.Samples, of.Classes, of.Clusters, *m.Seed)
 	case eval.Accuracy:
 		m.printFitted(w, of)
 	case eval.Probed:
 		m.printFitted(w, of.Accuracy)
-		for _, row := range []eval.Result{m.Frozen, m.Whitened, m.Trained} {
-			if p := row.(eval.Probed); !p.Converged {
-				fmt.Fprintf(w, "a fit was ended after %d steps before it had converged\n", p.Iterations)
+		for _, row := range []struct {
+			name string
+			of   eval.Result
+		}{{frozenRow, m.Frozen}, {whitenedRow, m.Whitened}, {trainedRow, m.Trained}} {
+			if p := row.of.(eval.Probed); !p.Converged {
+				fmt.Fprintf(w, "%s: the fit was ended after %d steps before it had converged: --set linear-probe.iterations=N allows more\n", row.name, p.Iterations)
 			}
 		}
 	}

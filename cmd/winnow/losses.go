@@ -18,7 +18,10 @@ func lossesCommand() *cli.Command {
 		ArgsUsage: "[NAME]",
 		Description: "A loss is chosen with winnow train --loss NAME; NAME:bank compares with the memory bank, NAME:0.5 gives it a\n" +
 			"weight, and several are added up: --loss multi_similarity --loss proxy_anchor:0.5. Its settings are set with\n" +
-			"--set losses.0.settings.NAME=VALUE, counted in the order of the --loss flags.",
+			"--set losses.0.settings.NAME=VALUE, counted in the order of the --loss flags.\n\n" +
+			"In the formulas s is the cosine of two vectors, d their distance, D its square; i or a is an anchor, P and N its\n" +
+			"positives and negatives; [x]₊ is max(x, 0), mean₊ the mean of the terms above 0, R what the reduction says. Five\n" +
+			"papers have numbers: 000 Le & Odobez, 001 PRISM, 002 BSPML, 003 Adapted triplet, 004 SCL-RHE.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "as JSON"},
 			&cli.BoolFlag{Name: "markdown", Usage: "the list as the table of the README"},
@@ -39,6 +42,8 @@ type lossEntry struct {
 	Parameters bool          `json:"parameters"`
 	Weighted   bool          `json:"weighted"` // takes a weight for every sample
 	Draws      bool          `json:"draws"`
+	Proxies    bool          `json:"proxies"`    // vectors of its own that --filter proxysim may judge by
+	Unlabelled bool          `json:"unlabelled"` // learns from images without a label, too
 	Settings   []lossSetting `json:"settings"`
 }
 
@@ -48,6 +53,8 @@ type lossSetting struct {
 	Default any    `json:"default"`
 	Range   string `json:"range"`
 	Doc     string `json:"doc"`
+
+	Each map[string]string `json:"each,omitempty"` // what each of the words allowed does
 }
 
 func showLosses(c *cli.Context) error {
@@ -58,7 +65,7 @@ func showLosses(c *cli.Context) error {
 	if name := c.Args().First(); name != "" {
 		e, err := losses.Find(name)
 		if err != nil {
-			return withHint(err, "winnow losses lists them")
+			return usageError{err}
 		}
 		list = []losses.Entry{e}
 	}
@@ -79,18 +86,25 @@ func showLosses(c *cli.Context) error {
 		return writeLoss(c.App.Writer, list[0])
 	}
 	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tLOSS\tCOMPARES WITH\tSOURCE (EQUATION)")
+	fmt.Fprintln(w, "NAME\tLOSS\tCOMPARES WITH\tSOURCE")
 	for _, e := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.Name, e.Title, against(e), source(e))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.Name, e.Title, against(e), shortened(source(e.Paper, e.Equation), 70))
 	}
 	return w.Flush()
 }
 
 func jsonLoss(e losses.Entry) lossEntry {
 	out := lossEntry{Name: e.Name, Aliases: e.Aliases, Title: e.Title, Paper: e.Paper, Equation: e.Equation, Formula: e.Formula,
-		Against: string(e.Against), Parameters: e.Params, Weighted: e.Weighted, Draws: e.Draws, Settings: []lossSetting{}}
+		Against: string(e.Against), Parameters: e.Params, Weighted: e.Weighted, Draws: e.Draws, Proxies: e.Proxied, Unlabelled: e.Unlabelled, Settings: []lossSetting{}}
 	for _, s := range e.Settings {
-		out.Settings = append(out.Settings, lossSetting{s.Name, s.Symbol, s.Default, s.Range(), s.Doc})
+		setting := lossSetting{Name: s.Name, Symbol: s.Symbol, Default: s.Default, Range: s.Range(), Doc: s.Doc}
+		for i, doc := range s.Each {
+			if i == 0 {
+				setting.Each = map[string]string{}
+			}
+			setting.Each[s.Choices[i]] = doc
+		}
+		out.Settings = append(out.Settings, setting)
 	}
 	return out
 }
@@ -106,7 +120,13 @@ func against(e losses.Entry) string {
 	return "batch"
 }
 
-func source(e losses.Entry) string { return fmt.Sprintf("%s (%s)", e.Paper, e.Equation) }
+// source names papers and what in them; there may be nothing to name.
+func source(paper, equation string) string {
+	if equation == "" {
+		return paper
+	}
+	return paper + ": " + equation
+}
 
 // writeLoss says all about one loss.
 func writeLoss(out io.Writer, e losses.Entry) error {
@@ -115,15 +135,21 @@ func writeLoss(out io.Writer, e losses.Entry) error {
 	if len(e.Aliases) > 0 {
 		fmt.Fprintf(w, "also\t%s\n", strings.Join(e.Aliases, ", "))
 	}
-	fmt.Fprintf(w, "loss\t%s\nformula\t%s\nsource\t%s (%s)\ncompares with\t%s\n", e.Title, e.Formula, e.Paper, e.Equation, against(e))
+	fmt.Fprintf(w, "loss\t%s\nformula\t%s\nsource\t%s\ncompares with\t%s\n", e.Title, e.Formula, source(e.Paper, e.Equation), against(e))
 	if e.Params {
 		fmt.Fprintln(w, "learns\tparameters of its own (loss_solver, loss_schedule)")
+	}
+	if e.Proxied {
+		fmt.Fprintln(w, "filter\tproxysim may judge by its vectors")
+	}
+	if e.Unlabelled {
+		fmt.Fprintln(w, "unlabelled\timages help, too (sampler.unlabelled=N of them in a batch)")
 	}
 	if e.Weighted {
 		fmt.Fprintln(w, "weighs\tevery sample by a weight in [0, 1] that the run sets (1 where it sets none)")
 	}
 	if e.Draws {
-		fmt.Fprintln(w, "draws\tat random, as a function of seed and step")
+		fmt.Fprintln(w, "draws\tat random where its settings say so, as a function of seed and step")
 	}
 	if err := w.Flush(); err != nil || len(e.Settings) == 0 {
 		return err
@@ -136,7 +162,14 @@ func writeLoss(out io.Writer, e losses.Entry) error {
 		if s.Symbol != "" {
 			name += " " + s.Symbol
 		}
-		fmt.Fprintf(w, "%s\t%v\t%s\t%s\n", name, s.Default, s.Range(), s.Doc)
+		if len(s.Each) == 0 {
+			fmt.Fprintf(w, "%s\t%v\t%s\t%s\n", name, s.Default, s.Range(), s.Doc)
+			continue
+		}
+		fmt.Fprintf(w, "%s\t%v\tone of\t%s\n", name, s.Default, s.Doc)
+		for i, doc := range s.Each {
+			fmt.Fprintf(w, "\t\t- %s\t%s\n", s.Choices[i], doc)
+		}
 	}
 	return w.Flush()
 }
@@ -144,13 +177,13 @@ func writeLoss(out io.Writer, e losses.Entry) error {
 // lossTable is the table of the README.
 func lossTable(list []losses.Entry) string {
 	var b strings.Builder
-	b.WriteString("| `--loss` | loss | compares with | source (equation) | settings and defaults |\n|---|---|---|---|---|\n")
+	b.WriteString("| `--loss` | loss | compares with | source | settings and defaults |\n|---|---|---|---|---|\n")
 	for _, e := range list {
 		var settings []string
 		for _, s := range e.Settings {
 			settings = append(settings, fmt.Sprintf("%s %v", s.Name, s.Default))
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", e.Name, e.Title, against(e), source(e), strings.Join(settings, ", "))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", e.Name, e.Title, against(e), source(e.Paper, e.Equation), strings.Join(settings, ", "))
 	}
 	return b.String()
 }

@@ -39,6 +39,11 @@ func TestLossesCommand(t *testing.T) {
 			if !strings.Contains(text, s.Doc) {
 				t.Errorf("winnow losses %s does not tell setting %s:\n%s", e.Name, s.Name, text)
 			}
+			for i, doc := range s.Each {
+				if !strings.Contains(text, s.Choices[i]) || !strings.Contains(text, doc) {
+					t.Errorf("winnow losses %s does not tell what %s does as %s", e.Name, s.Choices[i], s.Name)
+				}
+			}
 		}
 		if !strings.Contains(text, e.Formula) {
 			t.Errorf("winnow losses %s does not tell the formula", e.Name)
@@ -52,7 +57,7 @@ func TestLossesCommand(t *testing.T) {
 		t.Error("hyphens and capitals make another loss")
 	}
 	var stdout, stderr bytes.Buffer
-	if code := run(context.Background(), []string{"winnow", "losses", "nonsense"}, &stdout, &stderr); code != 1 || !strings.Contains(stderr.String(), `loss "nonsense" is unknown: known are contrastive`) {
+	if code := run(context.Background(), []string{"winnow", "losses", "nonsense"}, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), `loss "nonsense" is unknown: known are contrastive`) {
 		t.Errorf("exit code %d, %s", code, stderr.String())
 	}
 }

@@ -82,7 +82,7 @@ func metricsRun(c *cli.Context) error {
 
 // writeMetricTable writes the table of the README.
 func writeMetricTable(out io.Writer, list []listedMetric) error {
-	text := "| metric | numbers | needs | command | source (equation) | settings and defaults |\n|---|---|---|---|---|---|\n"
+	text := "| metric | numbers | needs | command | source | settings and defaults |\n|---|---|---|---|---|---|\n"
 	for _, m := range list {
 		var settings []string
 		for _, s := range m.Settings {
@@ -123,12 +123,7 @@ func (m listedMetric) labels() string {
 	return strings.Join(labels, ", ")
 }
 
-func (m listedMetric) source() string {
-	if m.Equation == "" {
-		return m.Paper
-	}
-	return m.Paper + " (" + m.Equation + ")"
-}
+func (m listedMetric) source() string { return source(m.Paper, m.Equation) }
 
 // writeMetric writes all about one metric for people.
 func writeMetric(out io.Writer, m listedMetric) error {

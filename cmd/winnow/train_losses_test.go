@@ -107,3 +107,33 @@ func TestTrainOnUnlabelledImages(t *testing.T) {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
 }
+
+// Settings of a loss that contradict each other are misuse, found before anything is read; and a run whose batches
+// give no loss anything to learn from says so.
+func TestTrainWhereNothingIsLearnt(t *testing.T) {
+	code, _, stderr := call(context.Background(), "train", "--loss", "triplet", "--set", "losses.0.settings.select=easy")
+	if want := "losses.0.settings: losses: triplet: select: found easy with gap 0.2"; code != 2 || !strings.Contains(stderr, want) {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+	needRuntime(t)
+	w := newWorld(t, 3, 0)
+	for batch, want := range map[string]string{"4x1": "in 4 of 4 steps no loss had anything to learn from", "900x2": ""} {
+		out := filepath.Join(w.dir, "runs", batch)
+		args := w.args(out)
+		args = append(args[:len(args)-2], "--loss", "triplet", "--filter", "none", "--batch", batch, "--steps", "4")
+		code, stdout, stderr := call(context.Background(), args...)
+		if code != 0 {
+			t.Fatalf("exit %d\n%s", code, stderr)
+		}
+		if strings.Contains(stdout, "no loss had anything to learn from") != (want != "") || !strings.Contains(stdout, want) {
+			t.Errorf("--batch %s:\n%s", batch, stdout)
+		}
+		if tells := strings.Contains(stderr, "900 are asked for, and there are no more"); tells != (batch == "900x2") {
+			t.Errorf("--batch %s:\n%s", batch, stderr)
+		}
+		var result runResult
+		if err := json.Unmarshal([]byte(readFile(t, out, resultFile)), &result); err != nil || (result.Idle == 4) != (want != "") {
+			t.Errorf("--batch %s: %d idle steps in %s (%v)", batch, result.Idle, resultFile, err)
+		}
+	}
+}

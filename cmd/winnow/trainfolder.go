@@ -19,6 +19,7 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/internal/config"
 	"winnow/models"
+	"winnow/train"
 )
 
 // trainCommandRun is one call of winnow train after its arguments are understood.
@@ -70,6 +71,7 @@ type runResult struct {
 	Epochs     int         `json:"epochs"`
 	BestStep   int         `json:"best_step"` // -1 without validation: the last state is kept
 	Stopped    bool        `json:"stopped_early"`
+	Idle       int         `json:"idle_steps"` // in which no loss had anything to learn from
 	Validation *comparison `json:"validation"` // null without a validation split
 	Better     *bool       `json:"better_than_untrained"`
 	Verdict    string      `json:"verdict"`
@@ -96,7 +98,7 @@ func (r *trainCommandRun) do() error {
 	}
 	result := runResult{
 		Run: r.dir, Head: filepath.Join(r.dir, bestHeadFile), Seed: r.cfg.Seed, Steps: out.Step, Epochs: out.Epochs,
-		BestStep: out.BestStep, Stopped: out.Stopped, Seconds: time.Since(r.start).Seconds(),
+		BestStep: out.BestStep, Stopped: out.Stopped, Idle: out.Idle, Seconds: time.Since(r.start).Seconds(),
 		Verdict: "there is no validation split: whether training was worth it was not measured",
 	}
 	if r.tuning != nil {
@@ -155,6 +157,9 @@ func (r *trainCommandRun) tellData() {
 func (r *trainCommandRun) tellPlan(plan trainPlan) {
 	if plan.Config.Head.Out != r.cfg.Head.Out {
 		note(r.c, "dimension %d is more than the %d of the features: using %d", r.cfg.Head.Out, plan.Config.Head.In, plan.Config.Head.Out)
+	}
+	if s := r.cfg.Sampler; s.Variant != train.Shuffle && s.Classes > len(r.data.Classes) {
+		note(r.c, "batches of %d classes: %d are asked for, and there are no more", len(r.data.Classes), s.Classes)
 	}
 	if r.cfg.Method != config.Metric {
 		note(r.c, "%s", describeMethod(r.cfg, r.data.views()))
@@ -243,6 +248,9 @@ func (r *trainCommandRun) print(result runResult) error {
 	if result.Stopped {
 		fmt.Fprintf(w, "stopped early after step %d, as the last %d validations were no better\n", result.Steps, r.cfg.Validation.Patience)
 	}
+	if idleTooOften(result) {
+		fmt.Fprintf(w, "in %d of %d steps no loss had anything to learn from: no pairs in the batch, none that costs anything, or no label that the filter keeps; --batch PxK wants two images of a class and two classes\n", result.Idle, result.Steps)
+	}
 	files := result.Head
 	if result.Backbone != "" {
 		files += " on " + result.Backbone
@@ -253,6 +261,11 @@ func (r *trainCommandRun) print(result runResult) error {
 		fmt.Fprintf(w, "%s: the state after step %d, the last\n", files, result.Steps)
 	}
 	return nil
+}
+
+// idleTooOften says whether a person should know. The first step against an empty bank is always idle.
+func idleTooOften(result runResult) bool {
+	return 10*result.Idle >= result.Steps && result.Idle > 1
 }
 
 // fileSum is the sha256 of a file, "" for a folder.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -59,8 +60,8 @@ func openPeers(tc *train.Config, h *head.Head, cfg config.Run, data trainData) (
 
 // methodMisused says which flag is about another method than the one chosen.
 func methodMisused(c *cli.Context, cfg config.Run) error {
-	if cfg.Method == config.Metric {
-		return nil
+	if cfg.Method == config.Metric || !slices.Contains(config.Methods(), cfg.Method) {
+		return nil // a name that is none is found later
 	}
 	for _, flag := range []string{"loss", "filter", "finetune"} {
 		if c.IsSet(flag) {

@@ -62,7 +62,8 @@ func nearAll(t *testing.T, what string, got, want []float64, tolerance float64) 
 func goldenSelCL(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "k", "alpha", "beta", "num_classes")
 	z, classes := goldenSet(t, c), int(c.Param("num_classes", -1))
-	cfg := SelCL{K: int(c.Param("k", -1)), Alpha: c.Param("alpha", math.NaN()), Beta: c.Param("beta", math.NaN())}
+	cfg := DefaultSelCL()
+	cfg.K, cfg.Alpha, cfg.Beta = int(c.Param("k", 0)), c.Param("alpha", cfg.Alpha), c.Param("beta", cfg.Beta)
 	s, err := cfg.Select(context.Background(), z, classes)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +113,7 @@ func goldenSelCL(t *testing.T, c reference.Case) {
 func goldenTCL(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "temperature", "num_classes")
 	z, classes := goldenSet(t, c), int(c.Param("num_classes", -1))
-	cfg, p := TCL{Temperature: c.Param("temperature", math.NaN())}, c.Matrix(t, "class_probabilities")
+	cfg, p := TCL{Temperature: c.Param("temperature", DefaultTCL().Temperature)}, c.Matrix(t, "class_probabilities")
 	d, err := cfg.Detect(z, classes, func(dst blas32.General, _ features.Set, from int) {
 		for i := range dst.Rows {
 			for k, v := range p[from+i] {

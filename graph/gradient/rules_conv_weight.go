@@ -83,7 +83,7 @@ func (v *convolution) crosswise() bool {
 	return len(v.kernel) == 2 && v.kernel[0] > 1 && v.groups == 1 && v.dense() && v.to <= 128 && v.places() > few
 }
 
-// weightsCrosswise is [O·kh, N·h·ow]·[N·h·ow, kw·C] for an image of h rows: on the right what each tap of a
+// weightsCrosswise is Σ_N [O·kh, h·ow]·[h·ow, kw·C] for images of h rows: on the right what each tap of a
 // window's row reads, on the left the gradients of the windows that read the row with each of their rows. It
 // makes kw + kh copies instead of kw·kh, and the product is nearer to a square.
 func (v *convolution) weightsCrosswise() string {
@@ -99,7 +99,7 @@ func (v *convolution) weightsCrosswise() string {
 		}
 	}
 	columns := v.columns(v.call.in(0), v.from, product(v.window.in), index, kw)
-	columns = v.op("Reshape", []string{columns, v.ints(-1, kw*v.from)})
+	columns = v.op("Reshape", []string{columns, v.ints(0, h*ow, kw*v.from)})
 
 	rows, outside := make([]int32, 0, kh*h), false
 	for t := range kh {
@@ -116,8 +116,8 @@ func (v *convolution) weightsCrosswise() string {
 		dy = v.op("Pad", []string{dy, v.ints(0, 0, 0, 0, 0, 0, 1, 0)})
 	}
 	dy = v.op("Gather", []string{dy, v.indices(rows, h)}, graph.Int("axis", 2))
-	dy = v.op("Transpose", []string{v.op("Reshape", []string{dy, v.ints(0, v.to*kh, h*ow)})}, graph.Ints("perm", 1, 0, 2))
-	sum := v.op("MatMul", []string{v.op("Reshape", []string{dy, v.ints(v.to*kh, -1)}), columns})
+	sum := v.op("MatMul", []string{v.op("Reshape", []string{dy, v.ints(0, v.to*kh, h*ow)}), columns})
+	sum = v.op("ReduceSum", []string{sum, v.ints(0)}, graph.Int("keepdims", 0))
 	return v.channelsFirst(sum)
 }
 

@@ -118,7 +118,7 @@ func TestErrorsSayWhereAndWhat(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"solver:\n  lr: 1e-3\n  lrr: 2\n", "config: run.yaml:3:3: unknown key solver.lrr: known here are alpha, amsgrad, beta1, beta2, centered, dampening, eps, lr, momentum, name, nesterov, weight_decay"},
 		{"sead: 1\n", "config: run.yaml:1:1: unknown key sead: known here are backbone_schedule, backbone_solver, bank, checkpoint, clip, data, filter, finetune, head, length, log_every, loss_schedule, loss_solver, losses, method, peers, sampler, schedule, seed, selective, solver, step_idle, validation"},
-		{"filter:\n  avgsim_steps: 3\n", "config: run.yaml:2:3: unknown key filter.avgsim_steps: known here are avgsim, debias, denominator, fixed, kappa, rate, scorer, threshold, warm_up, window"},
+		{"filter:\n  avgsim_steps: 3\n", "config: run.yaml:2:3: unknown key filter.avgsim_steps: known here are avgsim, debias, denominator, fixed, kappa, max_kappa, max_length, min_members, rate, scorer, threshold, warm_up, window"},
 		{"losses:\n  - name: contrastive\n    wieght: 1\n", "config: run.yaml:3:5: unknown key losses.0.wieght: known here are against, name, settings, start, weight"},
 		{"head: {out: 1.5}", `config: run.yaml:1:13: head.out: found "1.5", expected an integer`},
 		{"head: {out: [1]}", "config: run.yaml:1:13: head.out: found a list, expected one value"},
@@ -167,7 +167,8 @@ func TestValidateNamesTheKey(t *testing.T) {
 		{"losses.0.against=memory", `config: losses.0.against: found "memory", expected batch or bank`},
 		{"losses.0.against=bank", "config: losses.1: contrastive against bank is there twice"},
 		{"losses.1.name=soft_triple", "config: losses.1.against: loss soft_triple cannot be compared with the bank: expected batch"},
-		{"losses.0.weight=0", "config: losses.0.weight: found 0, expected a number above 0"},
+		{"losses.0.weight=0", "config: losses.0.weight: found 0, expected a number above 0 and up to 1e+09"},
+		{"losses.0.weight=1e300", "config: losses.0.weight: found 1e+300, expected a number above 0 and up to 1e+09"},
 		{"losses.0.settings.margin=3", "config: losses.0.settings: losses: contrastive: margin: found 3, expected a number from -1 to 1"},
 		{"losses.0.settings.mragin=0", `config: losses.0.settings: losses: contrastive: setting "mragin" is unknown`},
 		{"bank.size=0", "config: losses.1.against: bank, and bank.size is 0: expected at least 1"},

@@ -2,7 +2,7 @@ package config
 
 import (
 	"fmt"
-	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -104,8 +104,8 @@ func (c *Run) checkLosses() error {
 			return fmt.Errorf("losses.%d.against: loss %s cannot be compared with the bank: expected %s", i, l.Name, AgainstBatch)
 		case l.Against == AgainstBank && c.Bank.Size == 0:
 			return fmt.Errorf("losses.%d.against: bank, and bank.size is 0: expected at least 1", i)
-		case !(l.Weight > 0) || math.IsInf(l.Weight, 0):
-			return fmt.Errorf("losses.%d.weight: found %v, expected a number above 0", i, l.Weight)
+		case !(l.Weight > 0) || l.Weight > maxWeight:
+			return fmt.Errorf("losses.%d.weight: found %v, expected a number above 0 and up to %g", i, l.Weight, float64(maxWeight))
 		case terms[l.Term()]:
 			return fmt.Errorf("losses.%d: %s against %s is there twice", i, l.Name, l.Against)
 		}
@@ -115,8 +115,20 @@ func (c *Run) checkLosses() error {
 			return fmt.Errorf("losses.%d.settings: %w", i, err)
 		}
 		l.Settings = values
+		if _, err := losses.New(l.Name, values, smallest()); err != nil { // settings that contradict each other
+			return fmt.Errorf("losses.%d.settings: %w", i, err)
+		}
 	}
 	return nil
+}
+
+// maxWeight bounds the weight of a loss; far more is more than a float32 gradient holds.
+const maxWeight = 1e9
+
+// smallest is a run to try settings on.
+func smallest() losses.Env {
+	source := func() *rand.Rand { return rand.New(rand.NewPCG(0, 0)) }
+	return losses.Env{Dim: 1, Classes: 2, Init: source(), Step: source}
 }
 
 func (c *Run) checkHead() error {

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,6 +50,20 @@ func TestRoomsAreThere(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(Root(t), filepath.FromSlash(room))); err != nil {
 				t.Errorf("%s: %s: %v", topic, method, err)
 			}
+		}
+	}
+}
+
+func TestParam(t *testing.T) {
+	c := Case{Params: map[string]any{"a": 2.5, "inf": "Inf", "low": "-Inf", "none": nil, "word": "high", "flag": true}}
+	for name, want := range map[string]float64{"a": 2.5, "inf": math.Inf(1), "low": math.Inf(-1), "none": 7, "missing": 7} {
+		if got := c.Param(name, 7); got != want {
+			t.Errorf("%s is %v, expected %v", name, got, want)
+		}
+	}
+	for _, name := range []string{"word", "flag"} {
+		if got := c.Param(name, 7); !math.IsNaN(got) {
+			t.Errorf("%s is no number, and read as %v", name, got)
 		}
 	}
 }

@@ -125,12 +125,20 @@ func floats(list []Number) []float64 {
 	return out
 }
 
-// Param reads a numeric parameter, or its default where the case does not name it.
+// Param reads a numeric parameter, which may be "Inf", "-Inf" or "NaN", or its default where the case does not name it
+// or has null. What is no number at all becomes NaN, which no check can pass.
 func (c Case) Param(name string, otherwise float64) float64 {
-	if v, ok := c.Params[name].(float64); ok {
+	switch v := c.Params[name].(type) {
+	case nil:
+		return otherwise
+	case float64:
 		return v
+	case string:
+		if x, err := strconv.ParseFloat(v, 64); err == nil {
+			return x
+		}
 	}
-	return otherwise
+	return math.NaN()
 }
 
 // Number is a float64 that may be written "Inf", "-Inf" or "NaN"; null is NaN.

@@ -130,7 +130,7 @@ func goldenTeach(t *testing.T, c reference.Case) {
 
 func goldenPlan(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "n_epoch", "forget_rate", "num_gradual", "exponent")
-	p := ForgetPlan{Rate: c.Param("forget_rate", math.NaN()), Exponent: c.Param("exponent", math.NaN()), Gradual: int(c.Param("num_gradual", -1))}
+	p := ForgetPlan{Rate: c.Param("forget_rate", math.NaN()), Exponent: c.Param("exponent", 1), Gradual: int(c.Param("num_gradual", 10))}
 	got := make([]float64, int(c.Param("n_epoch", -1)))
 	for e := range got {
 		got[e] = p.At(e)
@@ -141,10 +141,10 @@ func goldenPlan(t *testing.T, c reference.Case) {
 // The plan of the released code is a linear schedule: epochs of one step, or of seven.
 func goldenAdamPlan(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "lr", "n_epoch", "epoch_decay_start", "mom1", "mom2")
-	epochs, first := int(c.Param("n_epoch", -1)), c.Param("mom1", math.NaN())
+	epochs, first := int(c.Param("n_epoch", 200)), c.Param("mom1", 0.9)
 	for _, steps := range []int{1, 7} {
-		cfg := train.ScheduleConfig{Name: "linear", Hold: c.Param("epoch_decay_start", math.NaN()) / float64(epochs), Beta1: c.Param("mom2", math.NaN())}
-		s, err := train.NewSchedule(cfg, c.Param("lr", math.NaN()), epochs*steps, steps)
+		cfg := train.ScheduleConfig{Name: "linear", Hold: c.Param("epoch_decay_start", 80) / float64(epochs), Beta1: c.Param("mom2", 0.1)}
+		s, err := train.NewSchedule(cfg, c.Param("lr", 1e-3), epochs*steps, steps)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +241,7 @@ func goldenEstimate(t *testing.T, c reference.Case) {
 func goldenTemperature(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "temperature")
 	x, proxies, labels := c.Matrix(t, "embeddings"), c.Matrix(t, "proxies"), c.Ints(t, "labels")
-	cl := newClassifier(Config{Classifier: Cosine, Temperature: c.Param("temperature", math.NaN())}, "", len(proxies), len(x[0]), train.Rand(1, "test", 0))
+	cl := newClassifier(Config{Classifier: Cosine, Temperature: c.Param("temperature", 0.05)}, "", len(proxies), len(x[0]), train.Rand(1, "test", 0))
 	for i, row := range proxies {
 		for j, v := range row {
 			cl.weight.Data[i*len(row)+j] = float32(v)
