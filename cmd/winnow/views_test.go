@@ -169,7 +169,7 @@ func TestTrainOnViews(t *testing.T) {
 	if code, _, stderr := call(t.Context(), one.args(centre, settings...)...); code != 0 || strings.Contains(stderr, "views of each") {
 		t.Fatal(stderr)
 	}
-	if readFile(t, whole, lastHeadFile) == readFile(t, centre, lastHeadFile) {
+	if readFile(t, whole, train.MetricsFile) == readFile(t, centre, train.MetricsFile) { // a head names its settings too, which differ
 		t.Error("the views play no part in training")
 	}
 	var scores []float64
@@ -255,5 +255,28 @@ func TestMethodsOnViews(t *testing.T) {
 		if ends[0] != ends[1] {
 			t.Errorf("%s: the same run ended otherwise", method)
 		}
+	}
+}
+
+// TestFinetuneOnViews: a backbone that is trained starts from the centre of a store of several views, the stored bytes
+// being those of the centre alone, and its own features have no mean.
+func TestFinetuneOnViews(t *testing.T) {
+	atelier(t)
+	for out, views := range map[string]string{"one": "center", "three": "center+flip+1*digits"} {
+		mustCall(t, "extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", demoBackbone, "--out", out, "--views", views)
+	}
+	for _, run := range []string{"one", "three"} {
+		_, stderr := mustCall(t, tuneArgs("tuned-"+run, "block5*", "--features", run)...)
+		if told := strings.Contains(stderr, "of the 3 stored views of each image only the centre is used"); told != (run == "three") {
+			t.Errorf("%s: %s", run, stderr)
+		}
+	}
+	if readFile(t, "tuned-one", train.MetricsFile) != readFile(t, "tuned-three", train.MetricsFile) {
+		t.Error("the other views play a part in fine-tuning")
+	}
+	mustCall(t, "eval", "tuned-three")
+	code, _, stderr := call(t.Context(), "eval", "tuned-three", "--view", "mean")
+	if code != 1 || !strings.Contains(stderr, "holds one view of each image") {
+		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
