@@ -22,6 +22,7 @@ func dataCommand() *cli.Command {
 			dataImportCommand(),
 			dataCheckCommand(),
 			dataCorruptCommand(),
+			dataJoinCommand(),
 			glyphsCommand(),
 		},
 	}
@@ -37,8 +38,15 @@ func dataImportCommand() *cli.Command {
 			"   winnow data import photos --split train=0.6,validation=0.2,test=0.2 --out manifest.csv\n" +
 			"   winnow data import --format prism --strip-prefix /data/ CUB_train.csv=train CUB_test.csv=test --out cub.csv\n\n" +
 			"A source may be a .zip file with such folders. --preset reads the files in which a dataset is published, in the\n" +
-			"folder --root, with its official split; other commands find the images with the same --root:\n\n" +
-			"   winnow data import --preset mnist --root mnist/ --validation 0.1 --out mnist.csv",
+			"folder --root, split as --protocol says: official, half (half the classes train, the others test) or prism (training,\n" +
+			"validation and test classes); what differs from the published counts is told. Other commands find the images with\n" +
+			"the same --root:\n\n" +
+			"   winnow data import --preset mnist --root mnist/ --validation 0.1 --out mnist.csv\n" +
+			"   winnow data import --preset cub200 --root CUB_200_2011/ --protocol half --out cub.csv\n" +
+			"   winnow data import --preset cub200 --root CUB_200_2011/ --protocol prism --given CUB_0.2noised_train.csv --out noisy.csv\n\n" +
+			"In-Shop's test images are the splits query and gallery. cifar10n and cifar100n are CIFAR's binary version with the\n" +
+			"human labels beside it, CIFAR's own becoming the true ones. --corrected-labels gives test images the label that most\n" +
+			"people saw, and none where they agreed on no single one; the published label stays in a column.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
 			&cli.StringFlag{Name: "format", Value: "auto", Usage: "auto, folders, csv, jsonl, prism"},
@@ -47,6 +55,11 @@ func dataImportCommand() *cli.Command {
 			&cli.StringFlag{Name: "by", Value: "class", Usage: "deal out whole classes (class) or images of each class (image)"},
 			&cli.StringFlag{Name: "preset", Usage: "`DATASET` in --root: " + strings.Join(presetNames(), ", ")},
 			&cli.StringFlag{Name: "root", Usage: "`DIR` with the files of --preset"},
+			&cli.StringFlag{Name: "protocol", Usage: "`SPLIT` of --preset: official, half or prism, as the dataset has them"},
+			&cli.StringFlag{Name: "human", Usage: "`SET` of human labels of cifar10n: aggre (the default), worse, random1, random2 or random3"},
+			&cli.StringFlag{Name: "human-labels", DefaultText: "looked for in --root", Usage: "`FILE` with the human labels of cifar10n or cifar100n: .pt as published, CSV, .npy"},
+			&cli.StringFlag{Name: "corrected-labels", Usage: "`FILE` of the label-errors project, JSON or .npy, for mnist's and CIFAR's test images"},
+			&cli.StringFlag{Name: "given", Usage: "with --preset: PRISM's released training list `FILE`, whose noisy labels become the given ones, beside true_label"},
 			&cli.Float64Flag{Name: "validation", Usage: "with --preset: `SHARE` of each class of train that becomes validation"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the deal"},
 		},
@@ -58,8 +71,10 @@ func dataImport(c *cli.Context) error {
 	if c.IsSet("preset") {
 		return dataPreset(c)
 	}
-	if c.IsSet("root") || c.IsSet("validation") {
-		return misused("data import: --root and --validation go with --preset")
+	for _, name := range presetFlags() {
+		if c.IsSet(name) {
+			return misused("data import: --%s goes with --preset", name)
+		}
 	}
 	if !c.Args().Present() {
 		return misused("a source is missing: winnow data import SOURCE... --out FILE")

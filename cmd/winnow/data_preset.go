@@ -1,8 +1,8 @@
 package main
 
 import (
+	"fmt"
 	"io/fs"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -11,57 +11,162 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/datasets"
-	"winnow/datasets/cifar"
-	"winnow/datasets/mnist"
+	"winnow/datasets/published"
 )
 
-// presetReaders are the datasets that --preset names. (Fashion-MNIST has MNIST's files.)
-func presetReaders() map[string]func(fs.FS) (*datasets.Dataset, error) {
-	return map[string]func(fs.FS) (*datasets.Dataset, error){
-		"mnist": mnist.Read, "fashion-mnist": mnist.Read,
-		"cifar10": cifar.Read10, "cifar100": cifar.Read100,
+func presetNames() []string {
+	var names []string
+	for _, p := range published.Catalog() {
+		names = append(names, p.Name)
 	}
+	return names
 }
 
-func presetNames() []string { return slices.Sorted(maps.Keys(presetReaders())) }
-
-// dataPreset writes the manifest of a known dataset with its official split.
+// dataPreset writes the manifest of a known dataset, split by one of its protocols.
 func dataPreset(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
-	for _, name := range []string{"format", "strip-prefix", "split", "by"} {
-		if c.IsSet(name) {
-			return misused("data import: --%s does not go with --preset, which has the official split", name)
-		}
-	}
-	read, ok := presetReaders()[c.String("preset")]
-	share := c.Float64("validation")
-	switch {
-	case !ok:
-		return misused("--preset: %q is unknown, expected one of %s", c.String("preset"), strings.Join(presetNames(), ", "))
-	case c.String("root") == "":
-		return misused("data import: --preset needs --root, the folder with the dataset's files")
-	case share < 0 || share >= 1:
-		return misused("--validation: found %v, expected a share from 0 to below 1", share)
-	}
-	if _, err := os.Stat(c.String("root")); err != nil {
-		return err
-	}
-	d, err := read(os.DirFS(c.String("root")))
+	preset, err := presetAsked(c)
 	if err != nil {
 		return err
 	}
-	if share > 0 {
-		if err := holdOut(d, share, c.Uint64("seed")); err != nil {
+	root, err := presetRoot(c.String("root"))
+	if err != nil {
+		return err
+	}
+	opts := published.Options{Root: c.String("root"), Protocol: c.String("protocol"), Human: c.String("human")}
+	if opts.Labels, err = fileFlag(c, "human-labels"); err != nil {
+		return err
+	}
+	if opts.Corrected, err = fileFlag(c, "corrected-labels"); err != nil {
+		return err
+	}
+	if opts.Given, err = givenList(c.String("given")); err != nil {
+		return err
+	}
+	r, err := preset.Dataset(root, opts)
+	if err != nil {
+		return err
+	}
+	if share := c.Float64("validation"); share > 0 {
+		if err := holdOut(r.Dataset, share, c.Uint64("seed")); err != nil {
 			return err
 		}
 	}
-	if err := writeManifest(c.String("out"), d); err != nil {
+	if err := writeManifest(c.String("out"), r.Dataset); err != nil {
 		return err
 	}
-	printCounts(c.App.Writer, d)
+	printPreset(c, preset, r)
 	return nil
+}
+
+// printPreset tells what was written, and what differs from what was published.
+func printPreset(c *cli.Context, p published.Preset, r *published.Result) {
+	w := c.App.Writer
+	fmt.Fprintf(w, "%s, protocol %s: %s\n", p.Title, r.Protocol, p.Protocols[r.Protocol].Note)
+	printCounts(w, r.Dataset)
+	if r.LeftOut > 0 {
+		fmt.Fprintf(w, "%-10s %7d images, which stand in no split of the protocol\n", "left out", r.LeftOut)
+	}
+	if r.NotListed > 0 {
+		fmt.Fprintf(w, "%-10s %7d training images, which %s does not list\n", "left out", r.NotListed, c.String("given"))
+	}
+	if r.Dataset.HasTruth(datasets.Train) {
+		printNoise(w, datasets.Train, r.Dataset.Noise(datasets.Train))
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintln(w, note)
+	}
+	for _, text := range r.Warnings {
+		fmt.Fprintf(c.App.ErrWriter, "winnow: warning: %s, %s: %s\n", p.Name, r.Protocol, text)
+	}
+}
+
+// givenList reads one of PRISM's lists, nil for no name.
+func givenList(name string) (*datasets.Dataset, error) {
+	if name == "" {
+		return nil, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return published.ReadList(f, name)
+}
+
+// presetAsked is the preset of the flags, which are checked here.
+func presetAsked(c *cli.Context) (published.Preset, error) {
+	preset, ok := published.Find(c.String("preset"))
+	protocol, share := c.String("protocol"), c.Float64("validation")
+	if err := noArguments(c); err != nil {
+		return preset, err
+	}
+	for _, name := range []string{"format", "strip-prefix", "split", "by"} {
+		if c.IsSet(name) {
+			return preset, misused("data import: --%s does not go with --preset, which has splits of its own (--protocol)", name)
+		}
+	}
+	if c.IsSet("given") && c.IsSet("validation") {
+		return preset, misused("data import: --validation does not go with --given, whose labels are noisy")
+	}
+	_, known := preset.Protocols[protocol]
+	switch {
+	case !ok:
+		return preset, misused("--preset: %q is unknown, expected one of %s", c.String("preset"), strings.Join(presetNames(), ", "))
+	case protocol != "" && !known:
+		return preset, misused("--protocol: %s has no %q, expected one of %s", preset.Name, protocol, strings.Join(preset.ProtocolNames(), ", "))
+	case c.IsSet("human") && !slices.Contains(preset.Human, c.String("human")):
+		return preset, misused("--human: %s has no label set %q, expected one of: %s", preset.Name, c.String("human"), orNone(preset.Human))
+	case c.IsSet("human-labels") && preset.Human == nil:
+		return preset, misused("data import: --human-labels does not go with %s, only with cifar10n and cifar100n", preset.Name)
+	case c.IsSet("corrected-labels") && !preset.Corrects:
+		return preset, misused("data import: --corrected-labels does not go with %s, only with mnist and CIFAR", preset.Name)
+	case c.String("root") == "":
+		return preset, misused("data import: --preset needs --root, the folder with the dataset's files")
+	case share < 0 || share >= 1:
+		return preset, misused("--validation: found %v, expected a share from 0 to below 1", share)
+	}
+	return preset, nil
+}
+
+// presetFlags are the flags of winnow data import that go with --preset.
+func presetFlags() []string {
+	return []string{"root", "protocol", "validation", "human", "human-labels", "corrected-labels", "given"}
+}
+
+// orNone lists words, or says that there are none.
+func orNone(words []string) string {
+	if len(words) == 0 {
+		return "none"
+	}
+	return strings.Join(words, ", ")
+}
+
+// fileFlag reads the file that a flag names, nil where it names none.
+func fileFlag(c *cli.Context, flag string) (*published.File, error) {
+	name := c.String(flag)
+	if name == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return &published.File{Name: name, Data: data}, nil
+}
+
+// presetRoot opens a published dataset: its folder, or a .zip file of it.
+func presetRoot(name string) (fs.FS, error) {
+	if isZip(name) {
+		return zipRoot(name)
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("root: %s: is a file, expected the folder with the dataset's files, or a .zip file of it", name)
+	}
+	return os.DirFS(name), nil
 }
 
 // holdOut gives a share of each class's training images to validation.

@@ -25,7 +25,7 @@ func imageRoot(path string) (fs.FS, error) {
 		return zipRoot(path)
 	}
 	folder := os.DirFS(path)
-	for _, p := range publishedDatasets() {
+	for _, p := range packedDatasets() {
 		if !p.here(folder) {
 			continue
 		}
@@ -64,12 +64,12 @@ func (o overlay) Open(name string) (fs.File, error) {
 	return f, err
 }
 
-// published is a dataset that winnow knows by the files it is published in.
-type published struct {
+// packedDataset is a dataset whose files hold its images in a form of their own.
+type packedDataset struct {
 	here   func(fs.FS) bool
 	images func(fs.FS) (fs.FS, error)
 }
 
-func publishedDatasets() []published {
-	return []published{{mnist.Here, mnist.Images}, {cifar.Here, cifar.Images}}
+func packedDatasets() []packedDataset {
+	return []packedDataset{{mnist.Here, mnist.Images}, {cifar.Here, cifar.Images}}
 }

@@ -88,14 +88,14 @@ func TestPresetWrong(t *testing.T) {
 		want string
 	}{
 		{"--preset mnist", 2, "--preset needs --root"},
-		{"--preset minst --root " + dir, 2, `--preset: "minst" is unknown, expected one of cifar10, cifar100, fashion-mnist, mnist`},
+		{"--preset minst --root " + dir, 2, `--preset: "minst" is unknown, expected one of cars196, cars98n, cifar10, `},
 		{"--preset mnist --root " + dir, 1, "mnist: found no train-images-idx3-ubyte.gz"},
 		{"--preset cifar10 --root " + dir, 1, "cifar: found neither data_batch_1.bin nor test_batch.bin"},
 		{"--preset mnist --root " + dir + "/none", 1, "no such file"},
 		{"--preset mnist --root " + dir + " --validation 1", 2, "--validation: found 1, expected a share from 0 to below 1"},
 		{"--preset mnist --root " + dir + " --split train=1", 2, "--split does not go with --preset"},
 		{"--preset mnist x --root " + dir, 2, `found the argument "x"`},
-		{"--root " + dir + " x", 2, "--root and --validation go with --preset"},
+		{"--root " + dir + " x", 2, "data import: --root goes with --preset"},
 	} {
 		var out, errs bytes.Buffer
 		code := run(context.Background(), append(strings.Fields("winnow data import --out "+filepath.Join(dir, "m.csv")), strings.Fields(c.args)...), &out, &errs)

@@ -1,0 +1,39 @@
+package published
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+
+	"winnow/datasets"
+)
+
+// absent says how many images of a dataset are not there, "" if all are. Each folder is listed once.
+func absent(fsys fs.FS, p Preset, d *datasets.Dataset) string {
+	if p.Packed {
+		return ""
+	}
+	folders := make(map[string]map[string]bool)
+	count, first := 0, ""
+	for i := range d.Samples {
+		dir, file := path.Split(d.Samples[i].Path)
+		there, ok := folders[dir]
+		if !ok {
+			there = make(map[string]bool)
+			entries, _ := fs.ReadDir(fsys, path.Clean(dir)) // a folder that cannot be listed holds none
+			for _, e := range entries {
+				there[e.Name()] = true
+			}
+			folders[dir] = there
+		}
+		if !there[file] {
+			if count++; count == 1 {
+				first = d.Samples[i].Path
+			}
+		}
+	}
+	if count == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d images are not there, the first is %s", count, len(d.Samples), first)
+}

@@ -1,0 +1,159 @@
+package published
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"winnow/datasets"
+)
+
+// correctedColumn keeps the label that the publisher gave a test image.
+const correctedColumn = "published_label"
+
+// noLabel stands for an image that has no single right label.
+const noLabel = -1
+
+// correct puts corrected labels of test images in place of the published ones, which go into a column of their own.
+// An image without a single right label loses its label: it takes no part in an evaluation.
+//
+// The file is one of the label-errors project's: the votes of people on suspects (JSON: the suspect's number in the
+// test set, its given and its guessed label, how many voted for given, guessed, both and neither), or all labels of
+// the test set in order (npy).
+// Source: Northcutt, Athalye, Mueller, "Pervasive Label Errors in Test Sets Destabilize Machine Learning Benchmarks",
+// NeurIPS Datasets and Benchmarks 2021.
+func correct(samples []Sample, file File, opts Options) error {
+	names := make(map[int]string)
+	var test []int
+	for i := range samples {
+		s := &samples[i]
+		if s.Split == datasets.Test {
+			test, names[s.Class] = append(test, i), s.Label
+			s.Extra = append(s.Extra[:len(s.Extra):len(s.Extra)], s.Label)
+		} else {
+			s.Extra = append(s.Extra[:len(s.Extra):len(s.Extra)], "")
+		}
+	}
+	published := make([]int, len(test))
+	for k, i := range test {
+		published[k] = samples[i].Class
+	}
+	read := readVotes
+	if bytes.HasPrefix(file.Data, []byte(npyMagic)) {
+		read = readCorrected
+	}
+	right, note, err := read(file.Data, published)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file.Name, err)
+	}
+	for k, class := range right {
+		s := &samples[test[k]]
+		name, ok := names[class]
+		if !ok && class != noLabel {
+			return fmt.Errorf("%s: image %d: label %d is none of the test set's", file.Name, k, class)
+		}
+		if s.Label = name; class != noLabel {
+			s.Class = class
+		}
+	}
+	opts.note("test: %s", note)
+	return nil
+}
+
+// suspect is a test image whose label a model doubted, and what people said.
+type suspect struct {
+	ID      *int           `json:"id"`
+	Given   *int           `json:"given_original_label"`
+	Guessed *int           `json:"our_guessed_label"`
+	Votes   map[string]int `json:"mturk"`
+}
+
+// right is the label that more than half of the votes are for, or noLabel. Where the guess is the given label
+// (MNIST has such), votes for either are for the same.
+func (s suspect) right() int {
+	given, guessed, total := s.Votes["given"], s.Votes["guessed"], 0
+	for _, n := range s.Votes {
+		total += n
+	}
+	if *s.Given == *s.Guessed {
+		given, guessed = given+guessed, 0
+	}
+	switch {
+	case 2*given > total:
+		return *s.Given
+	case 2*guessed > total:
+		return *s.Guessed
+	}
+	return noLabel
+}
+
+// check says why a suspect cannot be one of a test set with these labels.
+func (s suspect) check(published []int) error {
+	switch {
+	case s.ID == nil || s.Given == nil || s.Guessed == nil || len(s.Votes) == 0:
+		return fmt.Errorf("expected id, given_original_label, our_guessed_label and mturk")
+	case *s.ID < 0 || *s.ID >= len(published):
+		return fmt.Errorf("id %d, expected 0 to %d: the test set has %d images", *s.ID, len(published)-1, len(published))
+	case published[*s.ID] != *s.Given:
+		return fmt.Errorf("image %d has the label %d here, the file says %d: it is of another dataset, or of another order", *s.ID, published[*s.ID], *s.Given)
+	}
+	for kind, n := range s.Votes {
+		if n < 0 || n > 1<<20 {
+			return fmt.Errorf("image %d has %d votes for %q", *s.ID, n, kind)
+		}
+	}
+	return nil
+}
+
+// readVotes reads the votes on suspects: right labels by the image's number in the test set.
+func readVotes(data []byte, published []int) (map[int]int, string, error) {
+	var list []suspect
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, "", fmt.Errorf("expected the label-errors project's JSON or npy: %w", err)
+	}
+	right := make(map[int]int, len(list))
+	kept, changed, without := 0, 0, 0
+	for i, s := range list {
+		if err := s.check(published); err != nil {
+			return nil, "", fmt.Errorf("element %d: %w", i, err)
+		}
+		if _, twice := right[*s.ID]; twice {
+			return nil, "", fmt.Errorf("element %d: image %d stands there twice", i, *s.ID)
+		}
+		label := s.right()
+		right[*s.ID] = label
+		switch label {
+		case *s.Given:
+			kept++
+		case noLabel:
+			without++
+		default:
+			changed++
+		}
+	}
+	return right, fmt.Sprintf("of %d suspects %d keep their label, %d get another, %d have no single right one and take no part", len(list), kept, changed, without), nil
+}
+
+// readCorrected reads the labels of all test images.
+func readCorrected(data []byte, published []int) (map[int]int, string, error) {
+	labels, err := readNPYLabels(data)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(labels) != len(published) {
+		return nil, "", fmt.Errorf("found %d labels, expected %d: one for each test image", len(labels), len(published))
+	}
+	right := make(map[int]int)
+	for i, label := range labels {
+		if label == noLabel {
+			return nil, "", fmt.Errorf("image %d: label %d is none of the test set's", i, label)
+		}
+		if label != published[i] {
+			right[i] = label
+		}
+	}
+	if 2*len(right) > len(labels) {
+		return nil, "", fmt.Errorf("%d of %d labels differ from the published ones: it is of another dataset, or of another order", len(right), len(labels))
+	}
+	return right, fmt.Sprintf("%d of %d labels differ from the published ones", len(right), len(labels)), nil
+}

@@ -1,0 +1,58 @@
+package published
+
+import (
+	"io/fs"
+
+	"winnow/datasets"
+	"winnow/datasets/cifar"
+	"winnow/datasets/mnist"
+)
+
+var mnistFiles = []string{"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"}
+
+// mnistDigits is MNIST. Source: LeCun, Cortes, Burges, "The MNIST database of handwritten digits".
+var mnistDigits = Preset{
+	Name: "mnist", Title: "MNIST (LeCun, Cortes, Burges)", Files: mnistFiles,
+	Protocols: sixtyThousand(60000, 10), Default: Official, Packed: true, Corrects: true, Read: whole(mnist.Read),
+}
+
+// fashionMNIST comes in MNIST's files. Source: Xiao, Rasul, Vollgraf, "Fashion-MNIST", 2017.
+var fashionMNIST = Preset{
+	Name: "fashion-mnist", Title: "Fashion-MNIST (Xiao et al. 2017)", Files: mnistFiles,
+	Protocols: sixtyThousand(60000, 10), Default: Official, Packed: true, Read: whole(mnist.Read),
+}
+
+// cifar10 is CIFAR-10 in its binary version. Source: Krizhevsky 2009.
+var cifar10 = Preset{
+	Name: "cifar10", Title: "CIFAR-10, binary version (Krizhevsky 2009)", Files: []string{"data_batch_1.bin", "test_batch.bin"},
+	Protocols: sixtyThousand(50000, 10), Default: Official, Packed: true, Corrects: true, Read: whole(cifar.Read10),
+}
+
+// cifar100 is CIFAR-100 in its binary version, with the fine labels. Source: Krizhevsky 2009.
+var cifar100 = Preset{
+	Name: "cifar100", Title: "CIFAR-100, binary version (Krizhevsky 2009)", Files: []string{"train.bin", "test.bin"},
+	Protocols: sixtyThousand(50000, 100), Default: Official, Packed: true, Corrects: true, Columns: []string{"coarse"}, Read: whole(cifar.Read100),
+}
+
+// sixtyThousand is the official split of the sets with 10,000 test images.
+func sixtyThousand(train, classes int) map[string]Protocol {
+	return map[string]Protocol{Official: {
+		Note:   "training and test images of the same classes",
+		Counts: []Count{{datasets.Train, train, classes}, {datasets.Test, 10000, classes}},
+	}}
+}
+
+// whole is the reader of a dataset that has a room of its own, which splits it officially.
+func whole(read func(fs.FS) (*datasets.Dataset, error)) func(fs.FS, Options) ([]Sample, error) {
+	return func(fsys fs.FS, _ Options) ([]Sample, error) {
+		d, err := read(fsys)
+		if err != nil {
+			return nil, err
+		}
+		list := make([]Sample, len(d.Samples))
+		for i, s := range d.Samples {
+			list[i] = Sample{Path: s.Path, Class: s.Label, Label: d.Classes[s.Label], Split: s.Split, Extra: s.Extra}
+		}
+		return list, nil
+	}
+}

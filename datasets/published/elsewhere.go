@@ -1,0 +1,64 @@
+package published
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// shown is how many names of a folder a message tells.
+const shown = 8
+
+// here reports whether a folder has any of the preset's files.
+func (p Preset) here(fsys fs.FS) bool {
+	return slices.ContainsFunc(p.Files, func(name string) bool { return exists(fsys, name) })
+}
+
+// elsewhere adds to the error of a missing file what the preset's folder looks like, what is there instead and, if
+// the folder is one further down, which.
+func (p Preset) elsewhere(fsys fs.FS, err error) error {
+	entries, rerr := fs.ReadDir(fsys, ".")
+	if rerr != nil {
+		return rerr
+	}
+	var names []string
+	for _, e := range entries {
+		name := e.Name()
+		if e.IsDir() {
+			for _, file := range p.Files {
+				if _, serr := fs.Stat(fsys, path.Join(name, file)); serr == nil {
+					return fmt.Errorf("%w, expected the folder of %s; %s lies in %s/: give that folder as the root", err, p.Title, file, name)
+				}
+			}
+			name += "/"
+		}
+		names = append(names, name)
+	}
+	there := "nothing"
+	if n := len(names); n > shown {
+		there = fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), n-shown)
+	} else if n > 0 {
+		there = strings.Join(names, ", ")
+	}
+	return fmt.Errorf("%w, expected the folder of %s, which has %s; there is %s", err, p.Title, strings.Join(p.Files, ", "), there)
+}
+
+// missing is the error of a file that is looked for and not there.
+func missing(names ...string) error { return notThere(strings.Join(names, " or ")) }
+
+type notThere string
+
+func (n notThere) Error() string { return "found no " + string(n) }
+
+// Is makes it an fs.ErrNotExist.
+func (n notThere) Is(target error) bool { return target == fs.ErrNotExist }
+
+func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+func exists(fsys fs.FS, name string) bool {
+	_, err := fs.Stat(fsys, name)
+	return err == nil
+}

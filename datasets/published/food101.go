@@ -1,0 +1,87 @@
+package published
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"winnow/datasets"
+)
+
+// food101 is Food-101: 1,000 pictures of each of 101 dishes. Classes are numbered in the order of their names.
+// Source: Bossard, Guillaumin, Van Gool, "Food-101 – Mining Discriminative Components with Random Forests", ECCV 2014.
+var food101 = Preset{
+	Name: "food101", Title: "Food-101 (Bossard et al. 2014)", Files: []string{"meta/train.txt", "meta/test.txt"},
+	Default: Official, Read: func(fsys fs.FS, _ Options) ([]Sample, error) { return readFood101(fsys) },
+	Protocols: map[string]Protocol{
+		Official: {Note: "750 pictures of each class train, 250 test",
+			Counts: []Count{{datasets.Train, 75750, 101}, {datasets.Test, 25250, 101}}},
+		Half: {Note: "the first 50 classes train, the other 51 test, as in PRISM's released list",
+			Ranges: []Range{{datasets.Train, 1, 50}, {datasets.Test, 51, 101}},
+			Counts: []Count{{datasets.Train, 50000, 50}, {datasets.Test, 51000, 51}}},
+	},
+}
+
+// readFood101 reads the lists meta/train.txt and meta/test.txt, of lines as apple_pie/1005649.
+func readFood101(fsys fs.FS) ([]Sample, error) {
+	names, err := readClasses(fsys, "meta/classes.txt")
+	if err != nil {
+		return nil, err
+	}
+	var samples []Sample
+	for _, part := range []struct{ name, split string }{{"meta/train.txt", datasets.Train}, {"meta/test.txt", datasets.Test}} {
+		err := eachLine(fsys, func(_ int, line string) error {
+			s, err := foodSample(names, line)
+			if err != nil {
+				return err
+			}
+			s.Path, s.Split = s.Path+".jpg", part.split
+			samples = append(samples, s)
+			return nil
+		}, part.name)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return samples, nil
+}
+
+// foodSample is the image of a key as apple_pie/1005649, the class before the slash.
+func foodSample(names map[string]int, key string) (Sample, error) {
+	class, _, ok := strings.Cut(key, "/")
+	if !ok {
+		return Sample{}, fmt.Errorf("%q is not of the form class/image", key)
+	}
+	if names[class] == 0 {
+		return Sample{}, fmt.Errorf("class %q does not stand in meta/classes.txt", class)
+	}
+	p := "images/" + key
+	if err := inRoot(p); err != nil {
+		return Sample{}, err
+	}
+	return Sample{Path: p, Class: names[class], Label: class}, nil
+}
+
+// readClasses numbers the names of a list from 1, in the order of the alphabet. Food-101N's list has a header.
+func readClasses(fsys fs.FS, list string) (map[string]int, error) {
+	var order []string
+	err := eachLine(fsys, func(number int, line string) error {
+		if number > 1 || line != "class_name" {
+			order = append(order, line)
+		}
+		return nil
+	}, list)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(order)
+	names := make(map[string]int, len(order))
+	for i, name := range order {
+		if names[name] != 0 {
+			return nil, fmt.Errorf("%s: class %q stands there twice", list, name)
+		}
+		names[name] = i + 1
+	}
+	return names, nil
+}

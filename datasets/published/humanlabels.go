@@ -1,0 +1,110 @@
+package published
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxLabelFile bounds a file of labels once unpacked: real ones have a few megabytes.
+const maxLabelFile = 64 << 20
+
+// labelTable is sets of labels of the same images by the sets' names. A file that holds a single set without a name
+// gives it the name "".
+type labelTable map[string][]int
+
+// readLabelTable reads human labels in the forms in which they go round: PyTorch's .pt file as published, a CSV with
+// a header (perhaps compressed by gzip), a .npy array of one set, or a .npy file of the whole dictionary.
+func readLabelTable(data []byte) (labelTable, error) {
+	switch {
+	case bytes.HasPrefix(data, []byte("PK")), bytes.HasPrefix(data, []byte(torchMagic)):
+		return readTorch(data)
+	case bytes.HasPrefix(data, []byte(npyMagic)):
+		if kind, _, body, err := npyParts(data); err == nil && kind == npyObjects {
+			return loadTable(body)
+		}
+		labels, err := readNPYLabels(data)
+		return labelTable{"": labels}, err
+	case bytes.HasPrefix(data, []byte("\x1f\x8b")):
+		in, err := gzip.NewReader(bytes.NewReader(data))
+		if err != nil {
+			return nil, err
+		}
+		text, err := io.ReadAll(io.LimitReader(in, maxLabelFile+1))
+		if err != nil {
+			return nil, err
+		}
+		if len(text) > maxLabelFile {
+			return nil, fmt.Errorf("unpacks to more than %d bytes", maxLabelFile)
+		}
+		return readLabelCSV(text)
+	}
+	return readLabelCSV(data)
+}
+
+// readLabelCSV reads columns of numbers below a header.
+func readLabelCSV(text []byte) (labelTable, error) {
+	in := csv.NewReader(bytes.NewReader(text))
+	in.ReuseRecord = true
+	header, err := in.Read()
+	if err != nil {
+		return nil, fmt.Errorf("expected a header with the names of label sets: %w", err)
+	}
+	header = slices.Clone(header)
+	table := make(labelTable, len(header))
+	for row := 2; ; row++ {
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return table, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for k, text := range record {
+			v, err := strconv.Atoi(strings.TrimSpace(text))
+			if err != nil {
+				return nil, fmt.Errorf("row %d: %s %q is not an integer", row, header[k], text)
+			}
+			table[header[k]] = append(table[header[k]], v)
+		}
+	}
+}
+
+// set is the labels of a set by its short name: worse is worse_label, random1 is random_label1.
+func (t labelTable) set(name string) ([]int, error) {
+	if labels, ok := t[""]; ok {
+		return labels, nil
+	}
+	digits := name[len(strings.TrimRight(name, "0123456789")):]
+	column := strings.TrimSuffix(name, digits) + "_label" + digits
+	labels, ok := t[column]
+	if !ok {
+		return nil, fmt.Errorf("found the label sets %s, expected %s among them", strings.Join(slices.Sorted(maps.Keys(t)), ", "), column)
+	}
+	return labels, nil
+}
+
+// findLabels is the file of human labels that was named, or the first of these in the folder.
+func findLabels(fsys fs.FS, opts Options, names ...string) (File, error) {
+	if opts.Labels != nil {
+		return *opts.Labels, nil
+	}
+	f, name, err := openList(fsys, names...)
+	if err != nil {
+		return File{}, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxLabelFile+1))
+	if err == nil && len(data) > maxLabelFile {
+		err = fmt.Errorf("%s: more than %d bytes", name, maxLabelFile)
+	}
+	return File{Name: name, Data: data}, err
+}

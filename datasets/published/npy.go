@@ -1,0 +1,80 @@
+package published
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+const npyMagic = "\x93NUMPY"
+
+// npyObjects is numpy's name for elements that are Python objects, pickled.
+const npyObjects = "|O"
+
+// npyHeader takes the header apart: numpy writes its dictionary's keys in this order.
+var npyHeader = regexp.MustCompile(`^\{'descr': '([^']*)', 'fortran_order': (?:True|False), 'shape': \(([0-9, ]*)\), \} *\n?$`)
+
+// npyParts parts a npy file (numpy.lib.format 1.0 to 3.0) into the type of its elements, its shape and the elements.
+func npyParts(data []byte) (kind, shape string, body []byte, err error) {
+	if len(data) < 12 || string(data[:6]) != npyMagic {
+		return "", "", nil, errors.New("is not a npy file, or is cut short")
+	}
+	length, body := int(binary.LittleEndian.Uint16(data[8:])), data[10:]
+	if data[6] > 1 {
+		length, body = int(binary.LittleEndian.Uint32(data[8:])), data[12:]
+	}
+	if length > len(body) {
+		return "", "", nil, errors.New("is cut short")
+	}
+	m := npyHeader.FindStringSubmatch(string(body[:length]))
+	if m == nil {
+		return "", "", nil, fmt.Errorf("header is %.120q, expected numpy's dictionary of descr, fortran_order and shape", body[:length])
+	}
+	return m[1], m[2], body[length:], nil
+}
+
+// readNPYLabels reads an array of integers of one dimension.
+func readNPYLabels(data []byte) ([]int, error) {
+	kind, shape, body, err := npyParts(data)
+	if err != nil {
+		return nil, err
+	}
+	n, err := strconv.Atoi(strings.TrimSuffix(shape, ","))
+	if err != nil {
+		return nil, fmt.Errorf("array of the shape (%s), expected one dimension", shape)
+	}
+	return decodeInts(kind, body, n)
+}
+
+// decodeInts reads n integers of a type by numpy's name for it, as "<i8" or "|u1".
+func decodeInts(kind string, data []byte, n int) ([]int, error) {
+	if len(kind) != 3 || kind[0] == '>' || kind[1] != 'i' && kind[1] != 'u' {
+		return nil, fmt.Errorf("elements are %q, expected integers with the lowest byte first", kind)
+	}
+	size := int(kind[2] - '0')
+	if size != 1 && size != 2 && size != 4 && size != 8 {
+		return nil, fmt.Errorf("elements are %q, expected integers of 1, 2, 4 or 8 bytes", kind)
+	}
+	if n > len(data)/size || len(data) != n*size {
+		return nil, fmt.Errorf("found %d bytes of elements, expected %d of %d bytes", len(data), n, size)
+	}
+	labels := make([]int, n)
+	for i := range labels {
+		var v uint64
+		for k := size - 1; k >= 0; k-- {
+			v = v<<8 | uint64(data[i*size+k])
+		}
+		if kind[1] == 'i' {
+			shift := 64 - 8*size
+			v = uint64(int64(v<<shift) >> shift)
+		} else if v > math.MaxInt64 {
+			return nil, fmt.Errorf("element %d is %d, which is no label", i, v)
+		}
+		labels[i] = int(int64(v))
+	}
+	return labels, nil
+}

@@ -1,0 +1,88 @@
+package published
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+)
+
+// torchMagic opens what torch.save wrote before PyTorch 1.6: a pickle of a number of ten bytes.
+const torchMagic = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19\x2e"
+
+// readTorch reads a dictionary of label arrays that torch.save wrote: a zip file with data.pkl in it, or (the older
+// form) four pickles one after the other, the last of which is the dictionary.
+func readTorch(data []byte) (labelTable, error) {
+	if bytes.HasPrefix(data, []byte(torchMagic)) {
+		p := &pickle{data: data}
+		for range 3 { // magic number, version, sizes of types
+			if _, err := p.load(); err != nil {
+				return nil, err
+			}
+		}
+		v, err := p.load()
+		if err != nil {
+			return nil, err
+		}
+		return tableOf(v)
+	}
+	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(archive.File, func(f *zip.File) bool { return path.Base(f.Name) == "data.pkl" })
+	if at < 0 {
+		return nil, errors.New("found no data.pkl in it, expected a file of torch.save")
+	}
+	f, err := archive.File[at].Open()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxLabelFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("data.pkl: %w", err)
+	}
+	if len(text) > maxLabelFile {
+		return nil, fmt.Errorf("data.pkl: more than %d bytes", maxLabelFile)
+	}
+	return loadTable(text)
+}
+
+// loadTable reads one pickle.
+func loadTable(text []byte) (labelTable, error) {
+	v, err := (&pickle{data: text}).load()
+	if err != nil {
+		return nil, err
+	}
+	return tableOf(v)
+}
+
+// tableOf takes the arrays of labels out of a dictionary, or out of an array that holds one as its only object, as
+// numpy.save writes a dictionary.
+func tableOf(v any) (labelTable, error) {
+	if a, ok := v.(*pickleArray); ok && len(a.items) == 1 {
+		v = a.items[0]
+	}
+	d, ok := v.(*pickleDict)
+	if !ok {
+		return nil, fmt.Errorf("pickle holds a %T, expected a dictionary of label arrays", v)
+	}
+	table := make(labelTable, len(d.keys))
+	for i, key := range d.keys {
+		name, isText := key.(string)
+		a, isArray := d.values[i].(*pickleArray)
+		if !isText || !isArray || len(a.shape) != 1 || a.data == nil {
+			continue // no set of labels; which are there is told where one is missing
+		}
+		labels, err := decodeInts(a.kind, a.data, a.shape[0])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		table[name] = labels
+	}
+	return table, nil
+}

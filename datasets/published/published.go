@@ -1,0 +1,251 @@
+// Package published reads datasets in the files in which their makers publish them, as they lie on disk once
+// unpacked, and gives their samples the splits of the papers: one file per dataset, one line each in Catalog.
+//
+// A Preset reads every labelled image there is; a Protocol says which of them stand in which split and how many
+// there should be. Classes are numbered as the publisher numbers them, which is what the papers' "classes 1-100"
+// means. Paths are relative to the folder that was read. Nothing is decoded.
+//
+// It imports datasets, datasets/cifar, datasets/matfile and datasets/mnist.
+package published
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"winnow/datasets"
+)
+
+// Names of protocols. What they stand for differs by dataset: see each Protocol.
+const (
+	Official = "official" // the split that the publisher made
+	Half     = "half"     // the first half of the classes trains, the other half tests: retrieval of unseen classes
+	Prism    = "prism"    // PRISM's: training, validation and test classes are different ones
+)
+
+// Preset is a published dataset.
+type Preset struct {
+	Name      string
+	Title     string   // with the publishers, for people
+	Files     []string // what shows that a folder holds it, for messages: the names looked for, the most telling first
+	Protocols map[string]Protocol
+	Default   string   // the protocol taken when none is named
+	Columns   []string // names of Sample.Extra
+	Human     []string // names of the sets of human labels it comes with, nil where it has none
+	Corrects  bool     // corrected test labels have been published for it
+	Packed    bool     // the images lie inside the files, not in files of their own
+	// Read lists all labelled images of the folder. A file that is not there is an error that wraps fs.ErrNotExist;
+	// Dataset adds to it what was expected and what is there.
+	Read func(fsys fs.FS, opts Options) ([]Sample, error)
+}
+
+// Options are what a reader may depend on besides the files.
+type Options struct {
+	Root     string // the folder's name, for messages
+	Protocol string // "" means the preset's default; resolved before Read sees it
+	Human    string // which of the preset's Human label sets, "" for the first; resolved before Read sees it
+	// Labels are human labels that lie outside of the folder, Corrected are corrected test labels; nil for none.
+	Labels, Corrected *File
+	// Given is one of PRISM's released training lists, whose labels become the given ones; nil for none.
+	Given *datasets.Dataset
+
+	notes *[]string // of the Result
+}
+
+// File is a file that lies outside of a dataset's folder.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// note puts on record what a reader noticed and went on with.
+func (o Options) note(format string, args ...any) {
+	if o.notes != nil {
+		*o.notes = append(*o.notes, fmt.Sprintf(format, args...))
+	}
+}
+
+// Sample is an image as its publisher lists it.
+type Sample struct {
+	Path  string   // relative to the root
+	Known string   // "folder/file" by which released lists know the image, "" where that is the end of Path
+	Class int      // the publisher's number of its class: what a Range speaks of
+	Label string   // name of the class in the manifest, "" for none
+	True  string   // name of the class it is known to show, "" where that is not known
+	Split string   // of the official split, "" where there is none
+	Extra []string // parallel to Preset.Columns
+}
+
+// Protocol is a way to split a dataset.
+type Protocol struct {
+	Note   string  // whose it is, for people
+	Ranges []Range // which classes stand in which split; none: the publisher's own split
+	Counts []Count // what was published about it
+}
+
+// Range gives the classes First to Last, both included, to a split.
+type Range struct {
+	Split       string
+	First, Last int
+}
+
+// Count is how much of a split there should be; 0 is "not published".
+type Count struct {
+	Split           string
+	Images, Classes int
+}
+
+// Find is the preset of a name.
+func Find(name string) (Preset, bool) {
+	for _, p := range Catalog() {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Preset{}, false
+}
+
+// ProtocolNames lists a preset's protocols in order.
+func (p Preset) ProtocolNames() []string { return slices.Sorted(maps.Keys(p.Protocols)) }
+
+// Result is a dataset split by a protocol.
+type Result struct {
+	Dataset  *datasets.Dataset
+	Protocol string
+	LeftOut  int // images that stand in no split of the protocol
+	// NotListed counts the training images that Options.Given does not hold; they are left out too.
+	NotListed int
+	Notes     []string // what was noticed and is no reason to worry
+	Warnings  []string // what differs from what is published, with the numbers that were
+}
+
+// Dataset reads a folder and splits it by a protocol.
+func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
+	if opts.Protocol == "" {
+		opts.Protocol = p.Default
+	}
+	protocol, ok := p.Protocols[opts.Protocol]
+	if !ok {
+		return nil, fmt.Errorf("published: %s: protocol %q is unknown, expected one of %s", p.Name, opts.Protocol, strings.Join(p.ProtocolNames(), ", "))
+	}
+	notes := []string{}
+	opts.notes = &notes
+	if opts.Human == "" && len(p.Human) > 0 {
+		opts.Human = p.Human[0]
+	}
+	samples, err := p.Read(fsys, opts)
+	if err == nil && opts.Corrected != nil {
+		p.Columns = append(slices.Clone(p.Columns), correctedColumn)
+		err = correct(samples, *opts.Corrected, opts)
+	}
+	if errors.Is(err, fs.ErrNotExist) || err != nil && p.Packed && !p.here(fsys) { // packed readers say it in words of their own
+		err = p.elsewhere(fsys, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("published: %s: %s: %w", p.Name, opts.Root, err)
+	}
+	found := len(samples)
+	samples = protocol.split(samples)
+	if len(samples) == 0 {
+		return nil, fmt.Errorf("published: %s: %s: found %d images, none of them in a split of the protocol %s", p.Name, opts.Root, found, opts.Protocol)
+	}
+	d := assemble(samples, p.Columns)
+	r := &Result{Dataset: d, Protocol: opts.Protocol, LeftOut: found - len(samples), Notes: notes, Warnings: protocol.compare(d)}
+	if opts.Given != nil {
+		j, err := join(samples, opts.Given)
+		if err != nil {
+			return nil, fmt.Errorf("published: %s, %s: %w", p.Name, opts.Protocol, err)
+		}
+		r.Dataset, r.NotListed = assemble(j.samples, p.Columns), len(samples)-len(j.samples)
+		r.Warnings = append(r.Warnings, j.warnings...)
+	}
+	if w := absent(fsys, p, r.Dataset); w != "" {
+		r.Warnings = append(r.Warnings, w)
+	}
+	return r, nil
+}
+
+// split gives the samples their splits and leaves out those that have none.
+func (p Protocol) split(samples []Sample) []Sample {
+	kept := make([]Sample, 0, len(samples))
+	for _, s := range samples {
+		if p.Ranges != nil {
+			s.Split = ""
+			for _, r := range p.Ranges {
+				if r.First <= s.Class && s.Class <= r.Last {
+					s.Split = r.Split
+				}
+			}
+		}
+		if s.Split != "" {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// compare says where the splits are not as large as published.
+func (p Protocol) compare(d *datasets.Dataset) []string {
+	found := make(map[string]datasets.SplitCount)
+	for _, c := range d.Count() {
+		found[c.Split] = c
+	}
+	var warnings []string
+	for _, want := range p.Counts {
+		got := found[want.Split]
+		if want.Images != 0 && got.Samples != want.Images {
+			warnings = append(warnings, fmt.Sprintf("%s: found %d images, expected %d as published", want.Split, got.Samples, want.Images))
+		}
+		if want.Classes != 0 && got.Classes != want.Classes {
+			warnings = append(warnings, fmt.Sprintf("%s: found %d classes, expected %d as published", want.Split, got.Classes, want.Classes))
+		}
+	}
+	return warnings
+}
+
+// assemble makes a dataset of samples with names of classes.
+func assemble(samples []Sample, columns []string) *datasets.Dataset {
+	d := &datasets.Dataset{Columns: columns, Samples: make([]datasets.Sample, len(samples))}
+	ids := map[string]int{"": datasets.Unlabelled}
+	id := func(name string) int {
+		n, ok := ids[name]
+		if !ok {
+			n = len(d.Classes)
+			ids[name], d.Classes = n, append(d.Classes, name)
+		}
+		return n
+	}
+	for i, s := range samples {
+		d.Samples[i] = datasets.Sample{Path: s.Path, Label: id(s.Label), True: id(s.True), Split: s.Split, Extra: s.Extra}
+	}
+	dropEmpty(d)
+	return datasets.Merge(d) // brings the classes into order
+}
+
+// dropEmpty takes away the columns that no sample has a value for.
+func dropEmpty(d *datasets.Dataset) {
+	var kept []int
+	for c := range d.Columns {
+		if slices.ContainsFunc(d.Samples, func(s datasets.Sample) bool { return c < len(s.Extra) && s.Extra[c] != "" }) {
+			kept = append(kept, c)
+		}
+	}
+	if len(kept) == len(d.Columns) {
+		return
+	}
+	var columns []string
+	for _, c := range kept {
+		columns = append(columns, d.Columns[c])
+	}
+	for i := range d.Samples {
+		var extra []string
+		for _, c := range kept {
+			extra = append(extra, d.Samples[i].Extra[c])
+		}
+		d.Samples[i].Extra = extra
+	}
+	d.Columns = columns
+}
