@@ -20,9 +20,21 @@ type ExtractConfig struct {
 	Workers       int  // goroutines that decode; 0: one a core
 	MaxPixels     int  // largest picture; 0: DefaultMaxPixels
 	Strict        bool // the first unreadable image stops the extraction
+
+	// Views are the pictures made of each image; none: the centre alone. An image is decoded once for all of them.
+	Views []View
 }
 
-// RowWriter takes batches of vectors in the order of the images and keeps them. [features.Writer] is one.
+// views are those that are made.
+func (cfg ExtractConfig) views() []View {
+	if len(cfg.Views) == 0 {
+		return []View{Center()}
+	}
+	return cfg.Views
+}
+
+// RowWriter takes batches of vectors in the order of the images and keeps them: a row is an image, its views' vectors
+// side by side. [features.Writer] is one.
 type RowWriter interface {
 	Rows() int           // rows it has from an earlier run: the extraction begins behind them
 	Bad() []features.Bad // unreadable images among them
@@ -38,14 +50,23 @@ type Progress struct {
 }
 
 // slots is how many batches of pixels there are: one in the network and two that fill, so that neither the
-// network nor the decoders wait where a batch ends. Memory is bounded by them.
+// network nor the decoders wait where a batch ends. Memory is bounded by them. A batch of several views is several
+// runs of the network long, and one that fills is enough.
 const slots = 3
+
+func (cfg ExtractConfig) slots() int {
+	if len(cfg.Views) > 1 {
+		return slots - 1
+	}
+	return slots
+}
 
 // Extract computes the vector of every image and hands them to the store in batches.
 //
 // Workers decode and preprocess in parallel while the network, on the calling goroutine, runs the batch
 // before, and a third side writes. Batch k is always images k·Batch … k·Batch+Batch-1, so an extraction that
-// was stopped and goes on computes the same bits as one that was not. An unreadable image keeps its row, of
+// was stopped and goes on computes the same bits as one that was not. Each view of a batch is a run of the network, so
+// that its vectors have the same bits as if it were the only one. An unreadable image keeps its row, of
 // zeros, and is listed with its reason; where none of the first images can be read nothing is begun. On
 // cancellation the batch at work is finished and everything is flushed. observe may be nil.
 func Extract(ctx context.Context, cfg ExtractConfig, net Network, fsys fs.FS, paths []string, store RowWriter, observe func(Progress)) error {
@@ -93,8 +114,8 @@ type extraction struct {
 // batch is the pixels of consecutive images.
 type batch struct {
 	first, n int
-	pixels   []float32
-	reasons  []string // why image i cannot be read, or ""
+	pixels   []float32 // of all images in the first view, then in the second …
+	reasons  []string  // why image i cannot be read, or ""
 	left     sync.WaitGroup
 }
 
@@ -114,15 +135,16 @@ type vectors struct {
 func (e *extraction) run(ctx context.Context, readers []*reader, start int) error {
 	inner, stop := context.WithCancel(ctx)
 	e.stop = stop
-	e.free, e.order = make(chan *batch, slots), make(chan *batch, slots)
+	count := e.cfg.slots()
+	e.free, e.order = make(chan *batch, count), make(chan *batch, count)
 	e.work = make(chan picture, e.cfg.Batch)
 	e.rows, e.spare = make(chan vectors, 1), make(chan []float32, 2)
-	size := e.cfg.Preprocessing.Size()
-	for range slots {
-		e.free <- &batch{pixels: make([]float32, e.cfg.Batch*size), reasons: make([]string, e.cfg.Batch)}
+	size, views := e.cfg.Preprocessing.Size(), len(e.cfg.views())
+	for range count {
+		e.free <- &batch{pixels: make([]float32, views*e.cfg.Batch*size), reasons: make([]string, e.cfg.Batch)}
 	}
 	for range cap(e.spare) {
-		e.spare <- make([]float32, e.cfg.Batch*e.net.Dim())
+		e.spare <- make([]float32, e.cfg.Batch*views*e.net.Dim())
 	}
 	var sides sync.WaitGroup
 	sides.Go(func() { e.feed(inner, start) })
@@ -164,13 +186,19 @@ func (e *extraction) feed(ctx context.Context, start int) {
 
 // decode fills pictures into their batches.
 func (e *extraction) decode(r *reader, size int) {
+	dst := make([][]float32, len(e.cfg.views()))
 	for p := range e.work {
 		b := p.of
-		dst := b.pixels[p.at*size : (p.at+1)*size]
+		for v := range dst {
+			at := v*e.cfg.Batch + p.at
+			dst[v] = b.pixels[at*size : (at+1)*size]
+		}
 		b.reasons[p.at] = ""
 		if err := r.read(dst, e.paths[b.first+p.at]); err != nil {
 			b.reasons[p.at] = err.Error()
-			clear(dst)
+			for _, pixels := range dst {
+				clear(pixels)
+			}
 		}
 		b.left.Done()
 	}
@@ -178,7 +206,7 @@ func (e *extraction) decode(r *reader, size int) {
 
 // infer runs the network over the batches in order. It leaves at a border between batches.
 func (e *extraction) infer(ctx context.Context) error {
-	size, dim := e.cfg.Preprocessing.Size(), e.net.Dim()
+	dim, width := e.net.Dim(), len(e.cfg.views())*e.net.Dim()
 	for b := range e.order {
 		b.left.Wait()
 		if ctx.Err() != nil {
@@ -193,8 +221,8 @@ func (e *extraction) infer(ctx context.Context) error {
 		if e.cfg.Strict && len(bad) > 0 {
 			return fmt.Errorf("backbone: %s: %s", bad[0].Path, bad[0].Reason)
 		}
-		x := blas32.General{Rows: b.n, Cols: dim, Stride: dim, Data: (<-e.spare)[:b.n*dim]}
-		if err := e.net.Infer(x, b.pixels[:b.n*size], b.n); err != nil {
+		x := blas32.General{Rows: b.n, Cols: width, Stride: width, Data: (<-e.spare)[:b.n*width]}
+		if err := e.inferViews(x, dim, b); err != nil {
 			return fmt.Errorf("backbone: images %d to %d: %w", b.first, b.first+b.n-1, err)
 		}
 		for _, w := range bad {
@@ -205,6 +233,18 @@ func (e *extraction) infer(ctx context.Context) error {
 		}
 		e.free <- b
 		e.rows <- vectors{x, bad}
+	}
+	return nil
+}
+
+// inferViews runs the network once for each view.
+func (e *extraction) inferViews(x blas32.General, dim int, b *batch) error {
+	size := e.cfg.Preprocessing.Size()
+	for v := range e.cfg.views() {
+		part := blas32.General{Rows: b.n, Cols: dim, Stride: x.Stride, Data: x.Data[v*dim:]}
+		if err := e.net.Infer(part, b.pixels[v*e.cfg.Batch*size:][:b.n*size], b.n); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -244,11 +284,11 @@ func newReaders(cfg ExtractConfig, fsys fs.FS) ([]*reader, error) {
 	}
 	readers := make([]*reader, n)
 	for i := range readers {
-		q, err := NewPreprocessor(cfg.Preprocessing)
+		viewers, err := newViewers(cfg.Preprocessing, cfg.views())
 		if err != nil {
 			return nil, err
 		}
-		readers[i] = &reader{fsys: fsys, q: q, options: DecodeOptions{MaxPixels: cfg.MaxPixels, EXIF: cfg.Preprocessing.EXIF}}
+		readers[i] = &reader{fsys: fsys, views: cfg.views(), viewers: viewers, options: DecodeOptions{MaxPixels: cfg.MaxPixels, EXIF: cfg.Preprocessing.EXIF}}
 	}
 	return readers, nil
 }

@@ -415,7 +415,7 @@ func TestReadRefuses(t *testing.T) {
 	for path, want := range map[string]string{
 		"a.jpg": "is a folder", "b.jpg": "file of 2147483648 bytes", "c.jpg": "no such file", "../d.jpg": "invalid argument", "/etc/e.jpg": "invalid argument",
 	} {
-		if err := readers[0].read(dst, path); err == nil || !strings.Contains(err.Error(), want) {
+		if err := readers[0].read([][]float32{dst}, path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}
 	}

@@ -17,14 +17,32 @@ const probed = 64
 // reader turns image files into what the network sees; it keeps its memory from file to file.
 type reader struct {
 	fsys    fs.FS
-	q       *Preprocessor
+	views   []View
+	viewers []*Viewer // of each view
 	options DecodeOptions
 	data    []byte
 }
 
-// read fills dst with one image. Whatever goes wrong, a panic included, is an error of this image; the text
+// newViewers makes a viewer for each view; those that draw by the same recipe share one.
+func newViewers(p Preprocessing, views []View) ([]*Viewer, error) {
+	list := make([]*Viewer, len(views))
+	known := map[Augmentation]*Viewer{}
+	for i, v := range views {
+		if known[v.Augmentation] == nil {
+			viewer, err := NewViewer(p, v.Augmentation)
+			if err != nil {
+				return nil, err
+			}
+			known[v.Augmentation] = viewer
+		}
+		list[i] = known[v.Augmentation]
+	}
+	return list, nil
+}
+
+// read fills dst with the views of one image. Whatever goes wrong, a panic included, is an error of this image; the text
 // leaves the path to the caller.
-func (r *reader) read(dst []float32, path string) (err error) {
+func (r *reader) read(dst [][]float32, path string) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("reading the picture panicked: %v", p)
@@ -34,7 +52,12 @@ func (r *reader) read(dst []float32, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	return r.q.Into(dst, img)
+	for i, v := range r.viewers {
+		if err := v.Into(dst[i], img, r.views[i].draw(path)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // decode reads one picture; errors leave the path to the caller.
@@ -92,7 +115,10 @@ func (r *reader) probe(paths []string) error {
 	if len(paths) == 0 {
 		return errors.New("backbone: extract: the image list is empty")
 	}
-	dst := make([]float32, r.q.p.Size())
+	dst := make([][]float32, len(r.viewers))
+	for i, v := range r.viewers {
+		dst[i] = make([]float32, v.q.p.Size())
+	}
 	none := &NoneReadable{Tried: min(len(paths), probed), Path: paths[0]}
 	for i, path := range paths[:none.Tried] {
 		err := r.read(dst, path)

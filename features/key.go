@@ -18,8 +18,56 @@ type Key struct {
 	Model         string   `json:"model"`         // sha256 of the ONNX file, hexadecimal
 	Output        string   `json:"output"`        // name of the tensor the features are
 	Preprocessing string   `json:"preprocessing"` // canonical text of size, crop, mean, …
-	Views         []string `json:"views"`         // the pictures made of each image: "center"
+	Views         []string `json:"views"`         // the pictures made of each image, the first of them "center"
 	Images        string   `json:"images"`        // HashPaths of the image list
+
+	// DType is Float16 where the numbers are stored so; "" for float32, as stores always were.
+	DType string `json:"dtype,omitempty"`
+}
+
+// MaxViews bounds the views of an image: more is a mistake.
+const MaxViews = 256
+
+// views is the number of views, of which a store has at least one.
+func (k Key) views() int { return max(len(k.Views), 1) }
+
+// plain says whether the matrix is n×d of float32, which every winnow reads.
+func (k Key) plain() bool { return k.views() == 1 && k.DType == "" }
+
+// Element is the type of the stored numbers.
+func (k Key) Element() string {
+	if k.DType == "" {
+		return Float32
+	}
+	return k.DType
+}
+
+// descr is numpy's name of that type.
+func (k Key) descr() string {
+	if k.DType == Float16 {
+		return "<f2"
+	}
+	return "<f4"
+}
+
+// shape is that of the matrix: n×d, or n×views×d, so that all views of an image lie together: they are made together,
+// shards follow each other, and whoever wants one view reads whole vectors.
+func (k Key) shape(rows, dim int) []int {
+	if k.views() == 1 {
+		return []int{rows, dim}
+	}
+	return []int{rows, k.views(), dim}
+}
+
+// check refuses what no store can be.
+func (k Key) check() error {
+	if k.DType != "" && k.DType != Float16 {
+		return fmt.Errorf("element type %q, expected %s or none, which is %s", k.DType, Float16, Float32)
+	}
+	if len(k.Views) > MaxViews {
+		return fmt.Errorf("%d views, expected at most %d", len(k.Views), MaxViews)
+	}
+	return nil
 }
 
 // Differs says in words which part of other is not that of k, or "" where the keys are equal.
@@ -34,6 +82,8 @@ func (k Key) Differs(other Key) string {
 		return fmt.Sprintf("made with preprocessing %s, asked for %s", mine, yours)
 	case !slices.Equal(k.Views, other.Views):
 		return fmt.Sprintf("made with views %v, asked for %v", k.Views, other.Views)
+	case k.DType != other.DType:
+		return fmt.Sprintf("made of %s numbers, asked for %s", k.Element(), other.Element())
 	case k.Images != other.Images:
 		return fmt.Sprintf("made from image list %s, asked for %s", short(k.Images), short(other.Images))
 	}

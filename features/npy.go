@@ -14,17 +14,21 @@ func WriteNPY(w io.Writer, x blas32.General) error {
 	if _, err := w.Write(encodeNPYHeader("<f4", x.Rows, x.Cols)); err != nil {
 		return err
 	}
-	return writeRows(w, x)
+	return writeRows(w, "<f4", x)
 }
 
-// writeRows writes the values of x, little endian, without a header.
-func writeRows(w io.Writer, x blas32.General) error {
+// writeRows writes the values of x as <f4 or <f2, without a header.
+func writeRows(w io.Writer, descr string, x blas32.General) error {
 	if x.Cols == 0 {
 		return nil
 	}
-	buf := make([]byte, 4*x.Cols)
+	buf := make([]byte, elementSize[descr]*x.Cols)
 	for i := range x.Rows {
 		for j, v := range Row(x, i) {
+			if descr == "<f2" {
+				binary.LittleEndian.PutUint16(buf[2*j:], toHalf(v))
+				continue
+			}
 			binary.LittleEndian.PutUint32(buf[4*j:], math.Float32bits(v))
 		}
 		if _, err := w.Write(buf); err != nil {
@@ -116,18 +120,4 @@ func (a Array) decode(at int, descr string, b []byte) {
 			a.Ints[at+i] = int64(binary.LittleEndian.Uint64(b[8*i:]))
 		}
 	}
-}
-
-// half is the value of an IEEE 754 binary16 number.
-func half(b uint16) float32 {
-	sign := uint32(b>>15) << 31
-	exp, frac := uint32(b>>10&31), uint32(b&1023)
-	switch exp {
-	case 0: // zero and subnormal: frac·2⁻²⁴
-		v := float32(frac) * (1.0 / (1 << 24))
-		return math.Float32frombits(math.Float32bits(v) | sign)
-	case 31:
-		return math.Float32frombits(sign | 255<<23 | frac<<13)
-	}
-	return math.Float32frombits(sign | (exp+112)<<23 | frac<<13)
 }

@@ -11,14 +11,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-
-	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // Files of a store. A finished store has the first three; a begun one has the last two.
 const (
-	featuresFile = "features.npy"      // n×d float32, C order; numpy can map it
+	featuresFile = "features.npy"      // n×d or n×views×d, float32 or float16, C order; numpy can map it
 	pathsFile    = "paths.txt"         // line i is the image of row i
 	storeFile    = "store.json"        // written last: where it stands, the store is whole
 	partFile     = "features.npy.part" // grows by whole batches
@@ -29,8 +28,19 @@ const (
 // maxShards bounds what a damaged file may make us count to.
 const maxShards = 1 << 20
 
-// storeVersion is raised when a store written today could be misread by what read it yesterday.
-const storeVersion = 1
+// Versions of a store: what reads only the first refuses the second by its number.
+const (
+	plainVersion = 1 // n×d of float32
+	storeVersion = 2 // several views, or float16
+)
+
+// storeVersion is the version of a store with this key.
+func (k Key) storeVersion() int {
+	if k.plain() {
+		return plainVersion
+	}
+	return storeVersion
+}
 
 // Bad is an image that could not be read; its row holds zeros.
 type Bad struct {
@@ -56,7 +66,7 @@ type Info struct {
 	ModelFile string `json:"model_file,omitempty"` // where the model was; "" where the program holds it
 }
 
-// Store is a finished feature store: a folder with one vector for each image of a list, and no labels.
+// Store is a finished feature store: a folder with one vector for each view of each image of a list, and no labels.
 type Store struct {
 	Info
 	Dir   string
@@ -64,6 +74,7 @@ type Store struct {
 
 	rows   map[string]int // first row of each path
 	offset int64          // of the first value in features.npy
+	mean   bool           // Read averages the views
 }
 
 // Open reads a finished store and checks that its parts fit together; the vectors stay on disk.
@@ -106,8 +117,11 @@ func (info *Info) unmarshal(data []byte) error {
 	if err := json.Unmarshal(data, info); err != nil {
 		return err
 	}
-	if info.Version != storeVersion {
-		return fmt.Errorf("store version %d, expected %d", info.Version, storeVersion)
+	if err := info.Key.check(); err != nil {
+		return err
+	}
+	if expected := info.Key.storeVersion(); info.Version != expected {
+		return fmt.Errorf("store version %d, expected %d", info.Version, expected)
 	}
 	if info.Rows < 1 || info.Dim < 1 {
 		return fmt.Errorf("%d rows of %d values, expected at least one of each", info.Rows, info.Dim)
@@ -148,7 +162,7 @@ func (s *Store) checkMatrix() error {
 		return fmt.Errorf("features: %w", err)
 	}
 	defer f.Close()
-	offset, err := checkMatrixFile(f, s.Rows, s.Dim)
+	offset, err := checkMatrixFile(f, s.Key, s.Rows, s.Dim)
 	if err != nil {
 		return fmt.Errorf("features: %s: %w", name, err)
 	}
@@ -156,8 +170,8 @@ func (s *Store) checkMatrix() error {
 	return nil
 }
 
-// checkMatrixFile checks that f is a whole float32 matrix rows×dim and returns where its data begin.
-func checkMatrixFile(f *os.File, rows, dim int) (int64, error) {
+// checkMatrixFile checks that f is the whole matrix of a store with this key and returns where its data begin.
+func checkMatrixFile(f *os.File, key Key, rows, dim int) (int64, error) {
 	stat, err := f.Stat()
 	if err != nil {
 		return 0, err
@@ -166,8 +180,8 @@ func checkMatrixFile(f *os.File, rows, dim int) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if h.descr != "<f4" || len(h.shape) != 2 || h.shape[0] != rows || h.shape[1] != dim {
-		return 0, fmt.Errorf("%s of shape %v, expected <f4 of [%d %d]", h.descr, h.shape, rows, dim)
+	if shape := key.shape(rows, dim); h.descr != key.descr() || !slices.Equal(h.shape, shape) {
+		return 0, fmt.Errorf("%s of shape %v, expected %s of %v", h.descr, h.shape, key.descr(), shape)
 	}
 	if _, err := h.check(stat.Size()); err != nil {
 		return 0, err
@@ -196,42 +210,6 @@ func (s *Store) BadRows() map[int]string {
 		bad[b.Row] = b.Reason
 	}
 	return bad
-}
-
-// Read loads the vectors of the rows, in their order; neighbours are read together. nil means all rows.
-func (s *Store) Read(rows []int) (blas32.General, error) {
-	if rows == nil {
-		rows = make([]int, s.Rows)
-		for i := range rows {
-			rows[i] = i
-		}
-	}
-	for i, r := range rows {
-		if r < 0 || r >= s.Rows {
-			return blas32.General{}, fmt.Errorf("features: %s: row %d asked for at %d, expected 0 to %d", s.Dir, r, i, s.Rows-1)
-		}
-	}
-	f, err := os.Open(filepath.Join(s.Dir, featuresFile))
-	if err != nil {
-		return blas32.General{}, fmt.Errorf("features: %w", err)
-	}
-	defer f.Close()
-	x := NewMatrix(len(rows), s.Dim)
-	view := Array{Floats: x.Data}
-	buf := make([]byte, 0, max(1<<16, 4*s.Dim))
-	for at := 0; at < len(rows); {
-		run := 1
-		for at+run < len(rows) && rows[at+run] == rows[at]+run && (run+1)*4*s.Dim <= cap(buf) {
-			run++
-		}
-		b := buf[:run*4*s.Dim]
-		if _, err := f.ReadAt(b, s.offset+int64(rows[at])*int64(4*s.Dim)); err != nil {
-			return blas32.General{}, fmt.Errorf("features: %s: row %d: %w", f.Name(), rows[at], err)
-		}
-		view.decode(at*s.Dim, "<f4", b)
-		at += run
-	}
-	return x, nil
 }
 
 // Verify reads features.npy and compares its sha256 with the one in store.json.

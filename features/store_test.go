@@ -24,7 +24,7 @@ func testPlan(n int) Plan {
 
 // batchAt is a deterministic batch; image 5 of every store is unreadable.
 func batchAt(plan Plan, at int) (blas32.General, []Bad) {
-	x := NewMatrix(min(plan.Batch, len(plan.Paths)-at), plan.Dim)
+	x := NewMatrix(min(plan.Batch, len(plan.Paths)-at), plan.record())
 	var bad []Bad
 	for i := range x.Rows {
 		if at+i == 5 {

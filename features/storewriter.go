@@ -30,6 +30,9 @@ type Plan struct {
 	ModelFile string // where the model is: a hint for people and for winnow export, no part of the key
 }
 
+// record is the numbers of a row: all views of an image.
+func (p Plan) record() int { return p.Key.views() * p.Dim }
+
 // progress is what progress.json says: Rows rows of the part are on disk for certain.
 type progress struct {
 	Version int    `json:"version"`
@@ -69,6 +72,12 @@ func Create(dir string, plan Plan, overwrite bool) (_ *Writer, err error) {
 	}
 	if plan.Dim < 1 || plan.Batch < 1 {
 		return nil, fmt.Errorf("features: %s: %d values a row in batches of %d, expected at least 1", dir, plan.Dim, plan.Batch)
+	}
+	if plan.Key.DType == Float32 {
+		plan.Key.DType = ""
+	}
+	if err := plan.Key.check(); err != nil {
+		return nil, fmt.Errorf("features: %s: %w", dir, err)
 	}
 	plan.Key.Images = HashPaths(plan.Paths)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -116,7 +125,7 @@ func (w *Writer) path(name string) string { return filepath.Join(w.dir, name) }
 
 // begin opens the part: at the last known batch where one was begun, else a new one.
 func (w *Writer) begin(overwrite bool) error {
-	header := encodeNPYHeader("<f4", len(w.plan.Paths), w.plan.Dim)
+	header := encodeNPYHeader(w.plan.Key.descr(), w.plan.Key.shape(len(w.plan.Paths), w.plan.Dim)...)
 	w.offset = int64(len(header))
 	p, err := readProgress(w.path(progressFile))
 	switch {
@@ -178,7 +187,7 @@ func (w *Writer) resume(p progress, header []byte) (err error) {
 	if _, err := w.part.ReadAt(got, 0); err != nil || string(got) != string(header) {
 		return fmt.Errorf("features: %s: does not begin as %s says", w.part.Name(), progressFile)
 	}
-	end := w.offset + int64(p.Rows)*int64(4*p.Dim)
+	end := w.offset + int64(p.Rows)*int64(w.plan.record()*elementSize[w.plan.Key.descr()])
 	if stat, err := w.part.Stat(); err != nil {
 		return fmt.Errorf("features: %w", err)
 	} else if stat.Size() < end {
@@ -205,21 +214,47 @@ func (w *Writer) Rows() int { return w.rows }
 // Bad lists the unreadable images so far.
 func (w *Writer) Bad() []Bad { return w.bad }
 
-// Append adds the rows of one batch and the unreadable images among them (whose rows are zeros).
-// Every batch but the last has Plan.Batch rows.
+// Append adds the rows of one batch and the unreadable images among them (whose rows are zeros). A row holds the
+// views of an image side by side. Every batch but the last has Plan.Batch rows.
 func (w *Writer) Append(x blas32.General, bad []Bad) error {
 	left := len(w.plan.Paths) - w.rows
-	if x.Cols != w.plan.Dim || x.Rows != min(w.plan.Batch, left) || w.part == nil {
+	if x.Cols != w.plan.record() || x.Rows != min(w.plan.Batch, left) || w.part == nil {
 		return fmt.Errorf("features: %s: batch of %d×%d at row %d, expected %d×%d", w.dir, x.Rows, x.Cols, w.rows,
-			min(w.plan.Batch, left), w.plan.Dim)
+			min(w.plan.Batch, left), w.plan.record())
 	}
-	if err := writeRows(w.part, x); err != nil {
+	if w.plan.Key.DType == Float16 {
+		if err := w.fitsHalf(x); err != nil {
+			return err
+		}
+	}
+	if err := writeRows(w.part, w.plan.Key.descr(), x); err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
 	w.rows += x.Rows
 	w.bad = append(w.bad, bad...)
 	if w.rows-w.synced >= syncRows {
 		return w.Flush()
+	}
+	return nil
+}
+
+// fitsHalf refuses vectors that float16 cannot tell: with a number beyond its largest, or of numbers that all become 0.
+func (w *Writer) fitsHalf(x blas32.General) error {
+	for i := range x.Rows {
+		row := Row(x, i)
+		for from := 0; from < len(row); from += w.plan.Dim {
+			var before, after bool
+			for _, v := range row[from : from+w.plan.Dim] {
+				h := toHalf(v)
+				if h&0x7c00 == 0x7c00 {
+					return fmt.Errorf("features: %s: found the value %v, expected at most %d, the largest of %s", w.plan.Paths[w.rows+i], v, maxHalf, Float16)
+				}
+				before, after = before || v != 0, after || h&0x7fff != 0
+			}
+			if before && !after {
+				return fmt.Errorf("features: %s: all values are below 3e-08, which %s cannot tell from 0", w.plan.Paths[w.rows+i], Float16)
+			}
+		}
 	}
 	return nil
 }
@@ -232,7 +267,7 @@ func (w *Writer) Flush() error {
 	if err := w.part.Sync(); err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
-	data, err := marshalLines(progress{Version: storeVersion, Key: w.plan.Key, Rows: w.rows, Total: len(w.plan.Paths),
+	data, err := marshalLines(progress{Version: w.plan.Key.storeVersion(), Key: w.plan.Key, Rows: w.rows, Total: len(w.plan.Paths),
 		Dim: w.plan.Dim, Batch: w.plan.Batch, Device: w.plan.Device, Bad: w.bad, Shard: w.plan.Shard})
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
@@ -257,7 +292,7 @@ func (w *Writer) Finish() (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("features: %w", err)
 	}
-	info := Info{Version: storeVersion, Key: w.plan.Key, Rows: w.rows, Dim: w.plan.Dim, Batch: w.plan.Batch,
+	info := Info{Version: w.plan.Key.storeVersion(), Key: w.plan.Key, Rows: w.rows, Dim: w.plan.Dim, Batch: w.plan.Batch,
 		Device: w.plan.Device, Winnow: w.plan.Winnow, ModelFile: w.plan.ModelFile, Bad: w.bad, Sum: sum, Shard: w.plan.Shard}
 	if info.Bad == nil {
 		info.Bad = []Bad{}
@@ -302,7 +337,7 @@ func (w *Writer) replaceMatrix() error {
 		return fmt.Errorf("features: %w", err)
 	}
 	defer f.Close()
-	if _, err := checkMatrixFile(f, w.rows, w.plan.Dim); err != nil {
+	if _, err := checkMatrixFile(f, w.plan.Key, w.rows, w.plan.Dim); err != nil {
 		return fmt.Errorf("features: %s: %w", w.path(featuresFile), err)
 	}
 	return nil
@@ -332,8 +367,11 @@ func readProgress(name string) (progress, error) {
 	if err := json.Unmarshal(data, &p); err != nil {
 		return p, err
 	}
-	if p.Version != storeVersion {
-		return p, fmt.Errorf("store version %d, expected %d", p.Version, storeVersion)
+	if err := p.Key.check(); err != nil {
+		return p, err
+	}
+	if expected := p.Key.storeVersion(); p.Version != expected {
+		return p, fmt.Errorf("store version %d, expected %d", p.Version, expected)
 	}
 	if p.Rows < 0 || p.Rows > p.Total || p.Dim < 1 || p.Batch < 1 || p.Rows%p.Batch != 0 && p.Rows != p.Total {
 		return p, fmt.Errorf("%d of %d rows in batches of %d cannot be", p.Rows, p.Total, p.Batch)

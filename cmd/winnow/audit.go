@@ -73,6 +73,7 @@ type audited struct {
 	Scorer    string          `json:"scorer"`
 	Rate      float64         `json:"rate"`
 	Backbone  string          `json:"backbone,omitempty"` // file of the fine-tuned network that saw the images
+	View      string          `json:"view,omitempty"`     // center or mean, where the store has several views of each image
 	Detection *eval.Detection `json:"detection"`          // null where true labels are not known
 	Images    []auditEntry    `json:"images"`
 	LeftOut   []leftOut       `json:"left_out"`
@@ -124,7 +125,7 @@ func auditRun(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	a.LeftOut = append([]leftOut{}, left...)
+	a.LeftOut, a.View = append([]leftOut{}, left...), r.view(c)
 	if a.Backbone = r.tunedFile(); own != nil && r.tuned != nil {
 		a.Backbone = filepath.Join(r.Dir, lastBackboneFile)
 	}

@@ -46,6 +46,7 @@ type evalResult struct {
 	Whitened   *eval.Retrieval     `json:"whitened,omitempty"`
 	FineTuned  bool                `json:"finetuned,omitempty"`
 	Backbone   string              `json:"backbone,omitempty"` // file of the fine-tuned network that was measured
+	View       string              `json:"view,omitempty"`     // center or mean, where the store has several views of each image
 	Verdict    string              `json:"verdict,omitempty"`
 	Unlabelled int                 `json:"unlabelled"` // images that take no part: nobody knows what they should find, or who them
 	LeftOut    []leftOut           `json:"left_out"`
@@ -80,7 +81,7 @@ func evalRun(c *cli.Context) error {
 		return err
 	}
 	defer rt.Close()
-	result := evalResult{Split: c.String("split"), LeftOut: []leftOut{}}
+	result := evalResult{Split: c.String("split"), View: r.view(c), LeftOut: []leftOut{}}
 	data, err := readEvalData(c, r, &result, metrics.fits())
 	if err != nil {
 		return err

@@ -12,12 +12,14 @@ import (
 
 	"winnow/backbone"
 	"winnow/backbone/ort"
+	"winnow/features"
 )
 
 // How far numbers of unit vectors may lie apart.
 const (
 	exportLimit = 1e-5 // the joined model from winnow's own way, on the same pixels
 	storedLimit = 1e-3 // today's embeddings from those of the stored features, made in other batches
+	halfLimit   = 1e-2 // the same, of features stored as float16
 )
 
 // What the check of a joined model runs on.
@@ -80,7 +82,7 @@ func (r *openedRun) checkModel(c *cli.Context, rt *ort.Runtime, j junction) (exp
 // compareStored holds today's embeddings of images against those of their stored features. Other batches and
 // another processor explain some of it; other images or another model do not.
 func (r *openedRun) compareStored(c *cli.Context, rt *ort.Runtime, rows []int, today blas32.General, result *exportCheck) error {
-	x, err := r.Store.Read(rows)
+	x, err := r.Store.ReadView(rows, 0) // the ONNX file sees the centre, whatever --view says
 	if err != nil {
 		return err
 	}
@@ -90,14 +92,18 @@ func (r *openedRun) compareStored(c *cli.Context, rt *ort.Runtime, rows []int, t
 	}
 	d := largestDifference(today, stored)
 	result.Stored = &d
-	if d <= storedLimit {
+	limit := storedLimit
+	if r.Store.Key.Element() == features.Float16 {
+		limit = halfLimit
+	}
+	if d <= limit {
 		return nil
 	}
 	if device := rt.Where(); device != r.Store.Device {
 		note(c, "embeddings on %s differ by up to %.3g from those of the stored features, which were made on %s", device, d, r.Store.Device)
 		return nil
 	}
-	return withHint(fmt.Errorf("embeddings of the images differ by up to %.3g from those of their stored features, expected at most %.0g", d, storedLimit),
+	return withHint(fmt.Errorf("embeddings of the images differ by up to %.3g from those of their stored features, expected at most %.0g", d, limit),
 		"the images have changed or --root names others: extract again, or name the right folder")
 }
 

@@ -22,7 +22,8 @@ type vectorExport struct {
 	Files   []string  `json:"files"`
 	Rows    int       `json:"rows"`
 	Dim     int       `json:"dim"`
-	LeftOut []leftOut `json:"left_out"` // unreadable images
+	View    string    `json:"view,omitempty"` // center or mean, where the store has several views of each image
+	LeftOut []leftOut `json:"left_out"`       // unreadable images
 }
 
 // idsFile is the list of what the rows of a .npy are: emb.npy has emb.ids.csv beside it.
@@ -44,7 +45,7 @@ func exportVectors(c *cli.Context, r *openedRun) (*vectorExport, error) {
 	if len(left) > 0 {
 		note(c, "%d unreadable images are left out, the first is %s: %s", len(left), left[0].Path, left[0].Reason)
 	}
-	out := &vectorExport{Rows: set.Len(), Dim: set.Dim(), LeftOut: append([]leftOut{}, left...)}
+	out := &vectorExport{Rows: set.Len(), Dim: set.Dim(), View: r.view(c), LeftOut: append([]leftOut{}, left...)}
 	rows := namedRows(r.Manifest, set)
 	forms := map[string]func(io.Writer) error{
 		"npy":     func(w io.Writer) error { return features.WriteNPY(w, set.X) },

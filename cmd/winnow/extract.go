@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -27,12 +28,19 @@ func extractCommand() *cli.Command {
 			"no part, so manifests that differ in labels only share one store. Stopped at any moment and started\n" +
 			"again with the same flags it goes on, to the same bytes; a finished store is left as it is. --shard I/N makes\n" +
 			"one of N parts, each a store of its own, which winnow features join puts together to the same bytes.\n\n" +
+			"--views makes several pictures of each image and stores a vector of each: center, flip (the centre mirrored) and\n" +
+			"N*RECIPE, N pictures drawn as a paper augments its images, in any sum, as center+flip or 4*prism; the centre is\n" +
+			"always among them. What is drawn depends on --seed, the path and the view alone. Training draws one of them at each\n" +
+			"visit; eval, audit and export look at the centre, or at the mean of all (--view). Recipes: " + viewRecipes() + ".\n\n" +
 			"   winnow extract --manifest birds.csv --root birds/ --model mobilenetv2 --out birds.features",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "manifest", Required: true, Usage: "manifest `FILE`, or a folder with a folder for each class"},
 			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder", Usage: "`DIR` (or .zip file) that the manifest's paths start from"},
 			&cli.StringFlag{Name: "model", Required: true, Usage: "a backbone: `NAME` of winnow models list, or an ONNX file"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "feature store `DIR` to write"},
+			&cli.StringFlag{Name: "views", Value: backbone.CenterName, Usage: "the `VIEWS` of each image: center, center+flip, N*RECIPE, …"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that random views are drawn by"},
+			&cli.StringFlag{Name: "dtype", Value: features.Float32, Usage: "store numbers of `TYPE` float32 or, in half the space, float16"},
 			&cli.IntFlag{Name: "batch", Value: extractBatch, Usage: "`N` images a run of the network"},
 			&cli.IntFlag{Name: "workers", DefaultText: "one a core", Usage: "`N` images decoded at the same time"},
 			&cli.IntFlag{Name: "max-pixels", Value: backbone.DefaultMaxPixels, Usage: "pictures of more than `N` pixels are unreadable"},
@@ -44,6 +52,17 @@ func extractCommand() *cli.Command {
 		}, preprocessingFlags()...),
 		Action: extract,
 	}
+}
+
+// viewRecipes lists the recipes that views can be drawn by.
+func viewRecipes() string {
+	var names []string
+	for _, r := range backbone.Recipes() {
+		if _, err := backbone.ParseViews("1*"+r.Name, 0); err == nil {
+			names = append(names, r.Name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // extractBatch is how many images go through a network that is not trained at once, unless the user says otherwise.
@@ -59,6 +78,7 @@ type extraction struct {
 	model     *models.Backbone
 	cut       *models.Prepared
 	cfg       backbone.ExtractConfig
+	dtype     string // of the store's numbers; "": float32
 }
 
 // extractResult is what `winnow extract --json` prints.
@@ -66,6 +86,8 @@ type extractResult struct {
 	Store     string         `json:"store"`
 	Rows      int            `json:"rows"`
 	Dim       int            `json:"dim"`
+	Views     []string       `json:"views"`
+	DType     string         `json:"dtype"`
 	Model     string         `json:"model"`
 	Output    string         `json:"output"`
 	Device    string         `json:"device"`
@@ -103,11 +125,23 @@ func newExtraction(c *cli.Context) (*extraction, error) {
 			return nil, misused("--%s: found %d, expected at least %d", name, c.Int(name), least)
 		}
 	}
+	views, err := backbone.ParseViews(c.String("views"), c.Uint64("seed"))
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--views: %w", err)}
+	}
+	dtype := c.String("dtype")
+	switch dtype {
+	case features.Float32:
+		dtype = ""
+	case features.Float16:
+	default:
+		return nil, misused("--dtype: found %q, expected %s or %s", dtype, features.Float32, features.Float16)
+	}
 	d, err := datasets.Read(c.String("manifest"), datasets.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
-	e := &extraction{out: c.String("out"), overwrite: c.Bool("overwrite"), paths: distinct(d.Paths())}
+	e := &extraction{dtype: dtype, out: c.String("out"), overwrite: c.Bool("overwrite"), paths: distinct(d.Paths())}
 	if c.IsSet("shard") {
 		if err := e.takeShard(c.String("shard"), c.Int("batch")); err != nil {
 			return nil, err
@@ -120,7 +154,7 @@ func newExtraction(c *cli.Context) (*extraction, error) {
 		return nil, err
 	}
 	e.cfg = backbone.ExtractConfig{Preprocessing: e.model.Preprocessing, Batch: c.Int("batch"), Workers: c.Int("workers"),
-		MaxPixels: c.Int("max-pixels"), Strict: c.Bool("strict")}
+		MaxPixels: c.Int("max-pixels"), Strict: c.Bool("strict"), Views: views}
 	return e, nil
 }
 
@@ -187,7 +221,7 @@ func distinct(paths []string) []string {
 // key says which features are asked for.
 func (e *extraction) key() features.Key {
 	return features.Key{Model: e.model.SHA256, Output: e.cut.Cut, Preprocessing: e.cfg.Preprocessing.Key(),
-		Views: []string{"center"}, Images: features.HashPaths(e.paths)}
+		Views: e.cfg.ViewNames(), Images: features.HashPaths(e.paths), DType: e.dtype}
 }
 
 // store is the finished store that is asked for, made first where it is not there or not finished. It is the way
@@ -314,7 +348,7 @@ func (e *extraction) fill(c *cli.Context, w *features.Writer, net *ort.Network) 
 }
 
 func (e *extraction) result(s *features.Store) extractResult {
-	r := extractResult{Store: e.out, Rows: s.Rows, Dim: s.Dim, Model: e.model.Name, Output: s.Key.Output, Device: s.Device, Bad: s.Bad}
+	r := extractResult{Store: e.out, Rows: s.Rows, Dim: s.Dim, Views: s.Key.Views, DType: s.Key.Element(), Model: e.model.Name, Output: s.Key.Output, Device: s.Device, Bad: s.Bad}
 	if s.Shard != nil {
 		r.Shard = s.Shard.String()
 	}
@@ -323,7 +357,15 @@ func (e *extraction) result(s *features.Store) extractResult {
 
 // write prints the result for people.
 func (r extractResult) write(w io.Writer) {
-	fmt.Fprintf(w, "%s: %d images × %d values of %s, tensor %q\n", r.Store, r.Rows, r.Dim, r.Model, r.Output)
+	fmt.Fprintf(w, "%s: %d images × ", r.Store, r.Rows)
+	if len(r.Views) > 1 {
+		fmt.Fprintf(w, "%d views × ", len(r.Views))
+	}
+	fmt.Fprintf(w, "%d values of %s, tensor %q", r.Dim, r.Model, r.Output)
+	if r.DType != features.Float32 {
+		fmt.Fprintf(w, ", as %s", r.DType)
+	}
+	fmt.Fprintln(w)
 	if r.Shard != "" {
 		fmt.Fprintf(w, "shard %s: winnow features join puts all of them together\n", r.Shard)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/backbone"
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/features"
@@ -37,6 +38,7 @@ var dataFlags = []cli.Flag{
 	&cli.BoolFlag{Name: "last", Usage: "take the last state of the training instead of the one that validation chose"},
 	&cli.StringFlag{Name: "manifest", DefaultText: "the one the run was trained on", Usage: "manifest `FILE`"},
 	&cli.StringFlag{Name: "features", DefaultText: "the one the run was trained on", Usage: "feature store `DIR`"},
+	&cli.StringFlag{Name: "view", Value: backbone.CenterName, Usage: "of stores with several views of each image look at `VIEW` center, or at the mean of all their features"},
 	&cli.StringFlag{Name: "root", DefaultText: "the run's", Usage: "`DIR` (or .zip file) that the manifest's paths start from, where images are looked at: fine-tuned runs, export"},
 }
 
@@ -48,6 +50,9 @@ func openRunArg(c *cli.Context, splits ...string) (*openedRun, error) {
 	}
 	r := &openedRun{Dir: c.Args().First()}
 	var err error
+	if v := c.String("view"); v != backbone.CenterName && v != meanView {
+		return nil, misused("--view: found %q, expected %s or %s", v, backbone.CenterName, meanView)
+	}
 	if r.Config, err = config.Load(filepath.Join(r.Dir, configFile), nil); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, withHint(fmt.Errorf("%s: holds no %s, expected a folder that winnow train wrote", r.Dir, configFile), "make one: winnow train --manifest FILE --features DIR --out %s", r.Dir)
@@ -82,7 +87,40 @@ func openRunArg(c *cli.Context, splits ...string) (*openedRun, error) {
 	} else if r.Store, err = features.Open(store); err != nil {
 		return nil, withHint(err, "if it moved, name it with --features")
 	}
-	return r, r.matches()
+	if err := r.matches(); err != nil {
+		return nil, err
+	}
+	if r.Store, err = lookAt(c, r.Store); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// view is what is looked at of each image, "" where the store has nothing to choose from.
+func (r *openedRun) view(c *cli.Context) string {
+	if r.Store.Views() == 1 {
+		return ""
+	}
+	return c.String("view")
+}
+
+// meanView as a --view is the mean of all.
+const meanView = "mean"
+
+// lookAt is a store as --view asks for it.
+func lookAt(c *cli.Context, s *features.Store) (*features.Store, error) {
+	if c.String("view") != meanView {
+		if s.Views() > 1 {
+			note(c, "%s holds %d views of each image: looking at the centre (--view mean averages all)", s.Dir, s.Views())
+		}
+		return s, nil
+	}
+	if s.Views() == 1 {
+		return nil, withHint(fmt.Errorf("--view %s: %s holds one view of each image, the %s, expected several", meanView, s.Dir, backbone.CenterName),
+			"extract with --views center+flip or another and name that store with --features; the head stays as it is")
+	}
+	note(c, "looking at the mean of the %d views of each image in %s", s.Views(), s.Dir)
+	return s.Averaged(), nil
 }
 
 // matches refuses a store whose vectors the head was not trained on.

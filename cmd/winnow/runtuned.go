@@ -193,9 +193,13 @@ func (r *openedRun) frozenStore(c *cli.Context) (*features.Store, error) {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(r.Dir, runFile), err)
 	}
 	was := facts.FeaturesKey
-	was.Images = s.Key.Images // another manifest may have another list
+	was.Images = s.Key.Images                       // another manifest may have another list
+	was.Views, was.DType = s.Key.Views, s.Key.DType // any store of that backbone will do
 	if why := s.Key.Differs(was); why != "" {
 		return nil, fmt.Errorf("features %s: %s as the run %s was", dir, why, r.Dir)
+	}
+	if c.String("view") == meanView {
+		s = s.Averaged() // as the fine-tuned network's are
 	}
 	return s, nil
 }

@@ -135,7 +135,7 @@ func (r *trainCommandRun) open() (err error) {
 	if err != nil {
 		return err
 	}
-	if r.data, err = loadTrainData(d, r.cfg.Data.Features); err != nil {
+	if r.data, err = loadTrainData(d, r.cfg.Data.Features, true); err != nil {
 		return err
 	}
 	rt, err := openRuntime(r.c)
@@ -171,7 +171,9 @@ func (r *trainCommandRun) openFinetuning() error {
 			return err
 		}
 	}
-	r.data, err = loadTrainData(d, r.features)
+	if r.data, err = loadTrainData(d, r.features, false); err == nil && len(r.data.Key.Views) > 1 {
+		note(r.c, "of the %d stored views of each image only the centre is used: fine-tuning looks at the images themselves (--augment)", len(r.data.Key.Views))
+	}
 	return err
 }
 
@@ -187,8 +189,9 @@ func (r *trainCommandRun) makeFeatures() error {
 	return err
 }
 
-// loadTrainData reads features and joins them with a manifest.
-func loadTrainData(d *datasets.Dataset, dir string) (trainData, error) {
+// loadTrainData reads features and joins them with a manifest; views says whether all views of the training images
+// are wanted.
+func loadTrainData(d *datasets.Dataset, dir string, views bool) (trainData, error) {
 	store, err := features.Open(dir)
 	if err != nil {
 		return trainData{}, withHint(err, "make the features first: winnow extract")
@@ -196,7 +199,11 @@ func loadTrainData(d *datasets.Dataset, dir string) (trainData, error) {
 	if err := store.Verify(); err != nil {
 		return trainData{}, withHint(err, "make the features again: winnow extract --overwrite")
 	}
-	return joinTrainData(d, store)
+	data, err := joinTrainData(d, store)
+	if err != nil || !views || store.Views() == 1 {
+		return data, err
+	}
+	return data, data.readViews(store)
 }
 
 // runFiles are the names of what a run writes; event files carry a time in theirs.

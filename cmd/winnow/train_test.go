@@ -479,7 +479,7 @@ func readTrainData(manifest, store string) (trainData, error) {
 	if err != nil {
 		return trainData{}, err
 	}
-	return loadTrainData(d, store)
+	return loadTrainData(d, store, false)
 }
 
 func TestJoinTrainData(t *testing.T) {

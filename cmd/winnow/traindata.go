@@ -15,6 +15,7 @@ import (
 // trainData is what a training run sees of a dataset and its features. True labels are not in it.
 type trainData struct {
 	Train      features.Set // stored features, not normalised; classes numbered 0 … without gaps; IDs are positions in the dataset
+	Stored     features.Set // all stored views of Train below each other, first all rows in the first view, as Train has them, and so on; with one view Train
 	Validation features.Set // labels are the dataset's class ids; no rows where there is no such split or no label in it
 	Classes    []string     // name of each class of Train
 	Paths      []string     // of the whole dataset, by position
@@ -53,7 +54,34 @@ func joinTrainData(d *datasets.Dataset, s *features.Store) (trainData, error) {
 	t.Validation = labelledOnly(t.Validation)
 	t.Unjudged -= t.Validation.Len()
 	t.number(d.Classes)
+	t.Stored = t.Train
 	return t, t.check()
+}
+
+// views is the number of views of each training image.
+func (t *trainData) views() int { return t.Stored.Len() / max(t.Train.Len(), 1) }
+
+// readViews adds the other views of the training images.
+func (t *trainData) readViews(s *features.Store) error {
+	paths := make([]string, t.Train.Len())
+	for i, id := range t.Train.IDs {
+		paths[i] = t.Paths[id]
+	}
+	rows, _ := s.Lookup(paths) // all of them are there: the first view has been read
+	x, err := s.ReadViews(rows)
+	if err != nil {
+		return err
+	}
+	n := t.Train.Len()
+	t.Train.X = blas32.General{Rows: n, Cols: x.Cols, Stride: x.Stride, Data: x.Data[:n*x.Stride]}
+	t.Stored = features.Set{X: x}
+	for range s.Views() {
+		t.Stored.Labels, t.Stored.IDs = append(t.Stored.Labels, t.Train.Labels...), append(t.Stored.IDs, t.Train.IDs...)
+	}
+	if i, ok := nonFiniteRow(x); ok {
+		return fmt.Errorf("train: %s: its features are not finite numbers: extract them again", paths[i%n])
+	}
+	return nil
 }
 
 // number gives the classes of the train split ids without gaps, in the order of the dataset's ids.

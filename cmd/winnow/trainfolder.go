@@ -133,6 +133,9 @@ func (r *trainCommandRun) do() error {
 func (r *trainCommandRun) tellData() {
 	d := r.data
 	note(r.c, "%d images of %d classes to train on, %d for validation", d.Train.Len(), len(d.Classes), d.Validation.Len())
+	if v := d.views(); v > 1 {
+		note(r.c, "%d views of each training image: every visit shows one of them, drawn; the head's start and validation look at the centre", v)
+	}
 	if d.Unlabelled > 0 {
 		use := "are only used for whitening (sampler.unlabelled puts some into every batch, for losses that learn from them)"
 		if n := r.cfg.Sampler.Unlabelled; n > 0 {
@@ -159,7 +162,7 @@ func (r *trainCommandRun) tellPlan(plan trainPlan) {
 		note(r.c, "batches of %d classes: %d are asked for, and there are no more", len(r.data.Classes), s.Classes)
 	}
 	if r.cfg.Method != config.Metric {
-		note(r.c, "%s", describeMethod(r.cfg))
+		note(r.c, "%s", describeMethod(r.cfg, r.data.views()))
 	}
 	if m := r.cfg.Schedule.In(plan.Epoch).Milestones; len(m) > 0 && m[0] >= plan.Steps {
 		note(r.c, "the learning rate falls first after %s, which is not within this run of %d steps: schedule.milestones sets it", r.cfg.Schedule.Milestones[0], plan.Steps)

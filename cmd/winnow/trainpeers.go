@@ -41,7 +41,7 @@ func openMethod(tc *train.Config, h *head.Head, cfg config.Run, data trainData) 
 func openPeers(tc *train.Config, h *head.Head, cfg config.Run, data trainData) (closingEncoder, error) {
 	epoch := tc.Sampler.Batches()
 	networks, err := peers.New(cfg.Peers.In(cfg.Method, epoch), peers.Input{
-		Head: h, Train: data.Train, Classes: len(data.Classes), Batch: tc.Sampler.Size(), Clock: tc.Clock, Seed: cfg.Seed,
+		Head: h, Train: data.Train, Stored: data.Stored, Classes: len(data.Classes), Batch: tc.Sampler.Size(), Clock: tc.Clock, Seed: cfg.Seed,
 	})
 	if err != nil {
 		return nil, err
@@ -71,12 +71,13 @@ func methodMisused(c *cli.Context, cfg config.Run) error {
 	return nil
 }
 
-// describeMethod says in a line what a method other than metric does with labels that look wrong.
-func describeMethod(cfg config.Run) string {
+// describeMethod says in a line what a method other than metric does with labels that look wrong. stored are the views
+// of each image.
+func describeMethod(cfg config.Run, stored int) string {
 	p := cfg.Peers
 	switch {
 	case cfg.IsSelective():
-		return describeSelective(cfg)
+		return describeSelective(cfg, stored)
 	case cfg.Method == peers.CrossEntropy:
 		return "cross-entropy takes every label at its word"
 	case cfg.Method == peers.FCorrection && p.Transition == peers.Estimated:

@@ -90,7 +90,8 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 		return trained{}, err
 	}
 	defer encoder.Close()
-	tc.Encoder, tc.Dir, tc.Stepped, tc.Validated = encoder, opts.Dir, opts.Stepped, opts.Validated
+	tc.Encoder = visited(encoder, cfg, data, tc.Clock)
+	tc.Dir, tc.Stepped, tc.Validated = opts.Dir, opts.Stepped, opts.Validated
 	if data.Validation.Len() > 0 {
 		tc.Validate = func(ctx context.Context) (float64, error) {
 			now, err := opts.Tuning.now(ctx, data.Validation)
@@ -171,10 +172,19 @@ func openLearner(ctx context.Context, tc *train.Config, h *head.Head, cfg config
 	return encoder, nil
 }
 
+// visited is an encoder of all stored views as one of the training rows, which draws a view at each visit. The
+// methods of package selective draw theirs themselves.
+func visited(e closingEncoder, cfg config.Run, data trainData, clock *train.Clock) train.Encoder {
+	if data.views() == 1 || cfg.IsSelective() {
+		return e
+	}
+	return &train.Viewed{Encoder: e, Rows: data.Train.Len(), Views: data.views(), Source: clock.Source(cfg.Seed, "stored view")}
+}
+
 // openEncoder is what a run trains: a head on stored features, or a head on a live backbone.
 func openEncoder(ctx context.Context, h *head.Head, cfg config.Run, data trainData, sampler *train.Sampler, clock *train.Clock, t *tuning) (closingEncoder, error) {
 	if t == nil {
-		return head.NewEncoder(h, data.Train, sampler.Size())
+		return head.NewEncoder(h, data.Stored, sampler.Size())
 	}
 	rests := cfg.Finetune.Start.In(sampler.Batches())
 	return t.encoder(ctx, h, data.Train, sampler.Size(), func() bool { return clock.Step() <= rests }, clock.Source(cfg.Seed, "augment"))

@@ -14,7 +14,7 @@ import (
 func openSelective(tc *train.Config, h *head.Head, cfg config.Run, data trainData) (closingEncoder, error) {
 	epoch := tc.Sampler.Batches()
 	learner, err := selective.New(cfg.Selective.In(cfg.Method, epoch), selective.Input{
-		Head: h, Train: data.Train, Classes: len(data.Classes), Batch: tc.Sampler.Size(), Clock: tc.Clock, Seed: cfg.Seed,
+		Head: h, Train: data.Train, Stored: data.Stored, Classes: len(data.Classes), Batch: tc.Sampler.Size(), Clock: tc.Clock, Seed: cfg.Seed,
 	})
 	if err != nil {
 		return nil, err
@@ -33,9 +33,13 @@ func openSelective(tc *train.Config, h *head.Head, cfg config.Run, data trainDat
 }
 
 // describeSelective says in a line what a method of package selective does with labels that look wrong.
-func describeSelective(cfg config.Run) string {
+func describeSelective(cfg config.Run, stored int) string {
 	s := cfg.Selective
-	views := fmt.Sprintf("views are features under noise of %v deviations and dropout of %v", s.View.Noise, s.View.Dropout)
+	of := "features"
+	if stored > 1 {
+		of = fmt.Sprintf("one of the %d stored views, drawn,", stored)
+	}
+	views := fmt.Sprintf("views are %s under noise of %v deviations and dropout of %v", of, s.View.Noise, s.View.Dropout)
 	if cfg.Method == selective.SelCL {
 		return fmt.Sprintf("%s: after %s without labels each epoch selects, of every class, the rows whose neighbours agree with their label; %s", selective.Title(cfg.Method), s.WarmUp, views)
 	}

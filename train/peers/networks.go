@@ -34,6 +34,7 @@ type network struct {
 type Input struct {
 	Head    *head.Head   // the first network's, kept and trained in place
 	Train   features.Set // stored features; labels 0 … Classes-1, or negative for none
+	Stored  features.Set // what rows are of: Train, and behind it other views of its rows, if any; empty: Train
 	Classes int
 	Batch   int          // rows of the largest batch
 	Clock   *train.Clock // the trainer's
@@ -51,6 +52,9 @@ func New(cfg Config, in Input) (*Networks, error) {
 		return nil, fmt.Errorf("peers: %d classes, expected at least 2", in.Classes)
 	}
 	n := &Networks{cfg: cfg, classes: in.Classes, clock: in.Clock, rows: in.Train.Len()}
+	if in.Stored.Len() == 0 {
+		in.Stored = in.Train
+	}
 	n.z = features.NewMatrix(in.Batch, cfg.networks()*in.Classes)
 	for i := range cfg.networks() {
 		h, prefix := in.Head, ""
@@ -64,7 +68,7 @@ func New(cfg Config, in Input) (*Networks, error) {
 				p.Name = prefix + p.Name
 			}
 		}
-		e, err := head.NewRawEncoder(h, in.Train, in.Batch)
+		e, err := head.NewRawEncoder(h, in.Stored, in.Batch)
 		if err != nil {
 			return nil, err
 		}

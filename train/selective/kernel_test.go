@@ -145,7 +145,7 @@ func TestContrastOfNothing(t *testing.T) {
 func TestViewsHaveTheirSpread(t *testing.T) {
 	set, _ := clusters(1, 4, 200, 0)
 	for _, v := range []View{{}, {Noise: 0.5}, {Dropout: 0.3}, {Noise: 0.2, Dropout: 0.5}} {
-		draw := newViews(v, set)
+		draw := newViews(v, set, set.X)
 		const times = 4000
 		rows := make([]int, times)
 		for i := range rows {

@@ -27,9 +27,10 @@ type Learner struct {
 	head       *head.Head
 	encoder    *head.Encoder
 	classifier classifier
-	input      features.Set // what the head sees: blocks·batch rows, written anew for each step
-	all        []int        // 0 … blocks·batch-1
-	set        features.Set // stored features
+	input      features.Set   // what the head sees: blocks·batch rows, written anew for each step
+	all        []int          // 0 … blocks·batch-1
+	set        features.Set   // stored features
+	stored     blas32.General // of all their views
 	judge      judge
 	method     method
 	loss       *Loss
@@ -57,6 +58,7 @@ type method interface {
 type Input struct {
 	Head    *head.Head   // kept and trained in place
 	Train   features.Set // stored features; labels 0 … Classes-1, or negative for none
+	Stored  features.Set // all stored views of Train's rows below each other, Train first; empty: Train
 	Classes int
 	Batch   int          // rows of the largest batch
 	Clock   *train.Clock // the trainer's
@@ -76,8 +78,11 @@ func New(cfg Config, in Input) (*Learner, error) {
 	case in.Train.Len() > maxQueue:
 		return nil, fmt.Errorf("selective: %d training rows, expected at most %d", in.Train.Len(), maxQueue)
 	}
+	if in.Stored.Len() == 0 {
+		in.Stored = in.Train
+	}
 	dim := in.Head.Config().Out
-	l := &Learner{cfg: cfg, classes: in.Classes, clock: in.Clock, seed: in.Seed, head: in.Head, set: in.Train}
+	l := &Learner{cfg: cfg, classes: in.Classes, clock: in.Clock, seed: in.Seed, head: in.Head, set: in.Train, stored: in.Stored.X}
 	l.input = features.Set{X: features.NewMatrix(blocks*in.Batch, in.Train.Dim())}
 	for i := range blocks * in.Batch {
 		l.all = append(l.all, i)

@@ -84,7 +84,7 @@ func newSelCL(l *Learner, batch int) (*selcl, error) {
 	dim := l.head.Config().Out
 	size := min(2*l.cfg.Queue*l.classes, 2*l.set.Len())
 	return &selcl{
-		cfg: l.cfg, classes: l.classes, set: l.set, views: newViews(l.cfg.View, l.set), average: average, now: l.head.Params(),
+		cfg: l.cfg, classes: l.classes, set: l.set, views: newViews(l.cfg.View, l.set, l.stored), average: average, now: l.head.Params(),
 		negatives: newQueue("negatives", l.cfg.Negatives+batch, dim), queue: newQueue("queue", max(size, 2*batch), dim),
 		second: features.NewMatrix(batch, l.set.Dim()), mixed: features.NewMatrix(batch, l.set.Dim()), keys: features.NewMatrix(3*batch, dim),
 	}, nil

@@ -60,7 +60,7 @@ func (m *blas64) size(n, cols int) { m.cols, m.data = cols, floats(m.data, n*col
 func (m *blas64) row(i int) []float64 { return m.data[i*m.cols : (i+1)*m.cols] }
 
 func newTCL(l *Learner) *tcl {
-	return &tcl{cfg: l.cfg, classes: l.classes, set: l.set, views: newViews(l.cfg.View, l.set)}
+	return &tcl{cfg: l.cfg, classes: l.classes, set: l.set, views: newViews(l.cfg.View, l.set, l.stored)}
 }
 
 // state is none: all that an epoch knows comes from its judge.

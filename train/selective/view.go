@@ -9,7 +9,8 @@ import (
 	"winnow/features"
 )
 
-// View says how a view of a stored feature is drawn, where the published methods take a random crop of the image:
+// View says how a view of an image is drawn, where the published methods take a random crop of it: of its stored
+// feature, or of one of its stored views, each as likely,
 //
 //	x' = m∘(x + Noise·σ∘ε)/(1 - Dropout)      σ_j the standard deviation of feature j over the training set
 //
@@ -24,10 +25,11 @@ type View struct {
 type views struct {
 	View
 	set       features.Set
-	deviation []float32 // √3·Noise·σ_j: half the width of the uniform noise
+	stored    blas32.General // all views of set's rows below each other, or set's rows alone
+	deviation []float32      // √3·Noise·σ_j: half the width of the uniform noise
 }
 
-func newViews(v View, set features.Set) *views {
+func newViews(v View, set features.Set, stored blas32.General) *views {
 	d := set.Dim()
 	sum, squares := make([]float64, d), make([]float64, d)
 	for i := range set.Len() {
@@ -42,7 +44,7 @@ func newViews(v View, set features.Set) *views {
 			squares[j] += gap * gap
 		}
 	}
-	out := &views{View: v, set: set, deviation: make([]float32, d)}
+	out := &views{View: v, set: set, stored: stored, deviation: make([]float32, d)}
 	for j := range squares {
 		out.deviation[j] = float32(math.Sqrt(3*squares[j]/n) * v.Noise)
 	}
@@ -51,10 +53,15 @@ func newViews(v View, set features.Set) *views {
 
 // draw overwrites the rows of dst with a view of each row named. Four numbers are drawn from 64 random bits.
 func (v *views) draw(dst blas32.General, named []int, rng *rand.Rand) {
+	n := v.set.Len()
+	several := v.stored.Rows / max(n, 1)
 	drop, scale := uint64(v.Dropout*0x10000), float32(1/(1-v.Dropout))
 	for to, from := range named {
 		row := features.Row(dst, to)
-		copy(row, v.set.Row(from))
+		if several > 1 {
+			from += n * rng.IntN(several)
+		}
+		copy(row, features.Row(v.stored, from))
 		if v.Noise > 0 {
 			v.addNoise(row, rng)
 		}

@@ -1,0 +1,253 @@
+package backbone
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/features"
+)
+
+func mustViews(t testing.TB, text string, seed uint64) []View {
+	t.Helper()
+	list, err := ParseViews(text, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestParseViews(t *testing.T) {
+	for text, want := range map[string]string{
+		"center":                   "center",
+		"center+flip":              "center flip",
+		"flip":                     "center flip",
+		"2*prism":                  "center prism.1@7 prism.2@7",
+		"center+flip+1*supcon":     "center flip supcon.1@7",
+		"1*imagenet+2*cifar":       "center imagenet.1@7 cifar.1@7 cifar.2@7",
+		"center+1*adapted_triplet": "center adapted_triplet.1@7",
+	} {
+		got := ExtractConfig{Views: mustViews(t, text, 7)}.ViewNames()
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: %v, expected %s", text, got, want)
+		}
+	}
+	if got := (ExtractConfig{}).ViewNames(); !slices.Equal(got, []string{"center"}) {
+		t.Errorf("nothing said: %v", got)
+	}
+	for text, want := range map[string]string{
+		"":                `view "" is unknown, expected center, flip or N*RECIPE`,
+		"centre":          `view "centre" is unknown`,
+		"center+":         `view "" is unknown`,
+		"0*prism":         `found "0", expected how many, 1 to 256`,
+		"-1*prism":        "expected how many",
+		"x*prism":         `found "x"`,
+		"2*prsim":         `augmentation "prsim" is unknown`,
+		"4*none":          "none draws nothing",
+		"4*flip":          "expected center, center+flip or another recipe",
+		"flip+flip":       "flip is there twice",
+		"2*prism+1*prism": "1*prism is there twice",
+		"flip+center":     "center is there twice",
+		"256*prism":       "257 views, expected at most 256",
+	} {
+		if _, err := ParseViews(text, 7); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestRecipesKeepTheirMeaning: stores name the recipe of a view, so a recipe that changes needs another name.
+func TestRecipesKeepTheirMeaning(t *testing.T) {
+	const colour = `"jitter":[0.4,0.4,0.4,0.1],"jitter_p":0.8,"grey":0.2`
+	of := func(crop, exact, pad, scale, flip, rest, colour string) string {
+		return `{"crop":"` + crop + `","resize":0,"exact":` + exact + `,"pad":` + pad + `,"scale":` + scale + `,"ratio":[0,0],"flip":` + flip + rest + colour + `}`
+	}
+	const still, plain, any = `,"rotate":0,"shift":0,"zoom":0,`, `"jitter":[0,0,0,0],"jitter_p":0,"grey":0`, "[0,0]"
+	for name, want := range map[string]string{
+		"prism":           of("random", "true", "0", any, "0.5", still, plain),
+		"adapted_triplet": of("random", "true", "0", any, "0", still, plain),
+		"supcon":          of("resized", "false", "0", "[0.2,1]", "0.5", still, colour),
+		"imagenet":        of("resized", "false", "0", any, "0.5", still, plain),
+		"cifar":           of("random", "false", "4", any, "0.5", still, plain),
+		"digits":          of("", "false", "0", any, "0", `,"rotate":10,"shift":0.1,"zoom":0.1,`, plain),
+	} {
+		a, err := ParseAugmentation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := json.Marshal(a); err != nil || string(got) != want {
+			t.Errorf("%s (-want +got):\n%s", name, cmp.Diff(want, string(got)))
+		}
+	}
+}
+
+// picturesOf reads views of pictures, in the order given.
+func picturesOf(t testing.TB, cfg ExtractConfig, paths []string) map[string][][]float32 {
+	t.Helper()
+	files, _ := album(t, 8)
+	readers, err := newReaders(cfg, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][][]float32{}
+	for i, path := range paths {
+		views := make([][]float32, len(cfg.views()))
+		for v := range views {
+			views[v] = make([]float32, cfg.Preprocessing.Size())
+		}
+		if err := readers[i%len(readers)].read(views, path); err != nil {
+			t.Fatal(err)
+		}
+		out[path] = views
+	}
+	return out
+}
+
+// TestViewsDependOnImageAndNameAlone: not on the order, the worker, or which other views there are.
+func TestViewsDependOnImageAndNameAlone(t *testing.T) {
+	_, all := album(t, 8)
+	paths := slices.DeleteFunc(all, func(p string) bool { return p == "class/003.jpg" })
+	cfg := ExtractConfig{Preprocessing: tiny, Batch: 1, Workers: 2, Views: mustViews(t, "flip+2*prism+1*supcon", 7)}
+	one := picturesOf(t, cfg, paths)
+	turned := slices.Clone(paths)
+	slices.Reverse(turned)
+	cfg.Workers = 3
+	if diff := cmp.Diff(one, picturesOf(t, cfg, turned)); diff != "" {
+		t.Errorf("in another order the pictures are others:\n%.500s", diff)
+	}
+	cfg.Views = mustViews(t, "1*supcon+3*prism", 7)
+	other := picturesOf(t, cfg, paths)
+	cfg.Views = mustViews(t, "1*supcon", 8)
+	seeded := picturesOf(t, cfg, paths)
+	for _, p := range paths {
+		if !slices.Equal(one[p][4], other[p][1]) || !slices.Equal(one[p][2], other[p][2]) || !slices.Equal(one[p][3], other[p][3]) {
+			t.Errorf("%s: beside other views a view is another", p)
+		}
+		if slices.Equal(one[p][2], one[p][3]) || slices.Equal(other[p][4], one[p][3]) {
+			t.Errorf("%s: two draws are the same", p)
+		}
+		if slices.Equal(one[p][4], seeded[p][1]) {
+			t.Errorf("%s: another seed draws the same", p)
+		}
+		side := tiny.Crop
+		for i, v := range one[p][0] {
+			if x := i % side; v != one[p][1][i-x+side-1-x] {
+				t.Fatalf("%s: flip is not the centre mirrored", p)
+			}
+		}
+	}
+	twin := "class/000.jpg" // two paths, the same file: what is drawn differs
+	copied := picturesOf(t, cfg, []string{twin, "class/005.jpg"})
+	if !slices.Equal(copied[twin][0], copied["class/005.jpg"][0]) || slices.Equal(copied[twin][1], copied["class/005.jpg"][1]) {
+		t.Error("the path plays no part in what is drawn")
+	}
+}
+
+// viewsTo is extractTo with views.
+func viewsTo(t testing.TB, dir string, net *sums, cfg ExtractConfig, dtype string) error {
+	t.Helper()
+	files, paths := album(t, 23)
+	p := plan(paths, cfg.Batch)
+	p.Key.Views, p.Key.DType = cfg.ViewNames(), dtype
+	w, err := features.Create(dir, p, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := Extract(context.Background(), cfg, net, files, paths, flushing{w}, nil); err != nil {
+		return err
+	}
+	_, err = w.Finish()
+	return err
+}
+
+// TestExtractViews: the first view has the bits of a store of one view, unreadable images are zeros in all, and a run
+// that is stopped in the middle of a batch's views goes on to the same bytes.
+func TestExtractViews(t *testing.T) {
+	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 3}
+	single := t.TempDir()
+	if err := viewsTo(t, single, newSums(), cfg, ""); err != nil {
+		t.Fatal(err)
+	}
+	one, err := features.Open(single)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := one.Read(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Views = mustViews(t, "flip+2*prism", 7)
+	for _, dtype := range []string{"", features.Float16} {
+		calm := t.TempDir()
+		if err := viewsTo(t, calm, newSums(), cfg, dtype); err != nil {
+			t.Fatal(err)
+		}
+		s, err := features.Open(calm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Read(nil); err != nil || dtype == "" && !slices.Equal(got.Data, want.Data) {
+			t.Errorf("the centre is not that of a store of one view: %v", err)
+		}
+		if len(s.Bad) != 3 {
+			t.Errorf("unreadable: %v", s.Bad)
+		}
+		x, err := s.ReadViews([]int{3, 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for v := range 4 {
+			if row := features.Row(x, 2*v); row[0] != 0 || row[1] != 0 {
+				t.Errorf("view %d of an unreadable image is %v", v, row)
+			}
+			if row := features.Row(x, 2*v+1); row[0] == 0 {
+				t.Errorf("view %d of a readable image is %v", v, row)
+			}
+		}
+		stopped := errors.New("stopped")
+		for _, at := range []int64{2, 7, 12, 15} { // runs of the network: four a batch
+			dir := t.TempDir()
+			net := newSums()
+			net.before = func(run int64) error {
+				if run == at {
+					return stopped
+				}
+				return nil
+			}
+			if err := viewsTo(t, dir, net, cfg, dtype); !errors.Is(err, stopped) {
+				t.Fatalf("stopped at run %d: %v", at, err)
+			}
+			if err := viewsTo(t, dir, newSums(), cfg, dtype); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(storeBytes(t, calm), storeBytes(t, dir)); diff != "" {
+				t.Errorf("%q, stopped at run %d (-want +got):\n%.500s", dtype, at, diff)
+			}
+		}
+		another := cfg
+		another.Views = mustViews(t, "flip+2*prism", 8)
+		dir := t.TempDir()
+		if err := viewsTo(t, dir, newSums(), another, dtype); err != nil {
+			t.Fatal(err)
+		}
+		if storeBytes(t, dir)[0] == storeBytes(t, calm)[0] {
+			t.Error("another seed gives the same store")
+		}
+	}
+}
+
+func TestViewsThatDoNotFit(t *testing.T) {
+	files, paths := album(t, 4)
+	small := tiny
+	small.Crop = 4
+	cfg := ExtractConfig{Preprocessing: small, Batch: 2, Views: mustViews(t, "1*cifar", 1)}
+	if err := Extract(t.Context(), cfg, newSums(), files, paths, &memory{}, nil); err == nil || !strings.Contains(err.Error(), "pad is 4, expected less than the network's size of 4") {
+		t.Error(err)
+	}
+}

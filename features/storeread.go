@@ -1,0 +1,139 @@
+package features
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// readBlock is how many bytes are read at once at most, whole vectors always.
+const readBlock = 1 << 16
+
+// Views is the number of vectors of each image. The first is that of the centre.
+func (s *Store) Views() int { return s.Key.views() }
+
+// Averaged is the same store, whose Read gives the mean of an image's views instead of the first: of the vectors as
+// they are stored, before any head, in float64, rounded once.
+func (s *Store) Averaged() *Store {
+	mean := *s
+	mean.mean = s.Views() > 1
+	return &mean
+}
+
+// Read loads the vectors of the rows, in their order: the first view, or of an Averaged store the mean. nil means all
+// rows.
+func (s *Store) Read(rows []int) (blas32.General, error) {
+	if s.mean {
+		return s.readMean(rows)
+	}
+	return s.ReadView(rows, 0)
+}
+
+// ReadView loads one view of the rows, in their order. nil means all rows.
+func (s *Store) ReadView(rows []int, view int) (blas32.General, error) {
+	rows, err := s.named(rows)
+	if err != nil {
+		return blas32.General{}, err
+	}
+	if view < 0 || view >= s.Views() {
+		return blas32.General{}, fmt.Errorf("features: %s: view %d asked for, expected 0 to %d", s.Dir, view, s.Views()-1)
+	}
+	x := NewMatrix(len(rows), s.Dim)
+	return x, s.fill(x.Data, rows, view*s.Dim, s.Dim)
+}
+
+// ReadViews loads all views of the rows below each other: len(rows) first views, then as many second ones, and so on.
+// The first len(rows) rows of the result are those of ReadView(rows, 0). nil means all rows.
+func (s *Store) ReadViews(rows []int) (blas32.General, error) {
+	rows, err := s.named(rows)
+	if err != nil {
+		return blas32.General{}, err
+	}
+	x := NewMatrix(s.Views()*len(rows), s.Dim)
+	size := len(rows) * s.Dim
+	for v := range s.Views() {
+		if err := s.fill(x.Data[v*size:(v+1)*size], rows, v*s.Dim, s.Dim); err != nil {
+			return x, err
+		}
+	}
+	return x, nil
+}
+
+// readMean loads the means of the rows' views, a few rows at a time.
+func (s *Store) readMean(rows []int) (blas32.General, error) {
+	rows, err := s.named(rows)
+	if err != nil {
+		return blas32.General{}, err
+	}
+	x := NewMatrix(len(rows), s.Dim)
+	record := s.Views() * s.Dim
+	some := make([]float32, max(readBlock/record, 1)*record)
+	for at := 0; at < len(rows); {
+		n := min(len(some)/record, len(rows)-at)
+		if err := s.fill(some[:n*record], rows[at:at+n], 0, record); err != nil {
+			return x, err
+		}
+		for i := range n {
+			mean(Row(x, at+i), some[i*record:(i+1)*record])
+		}
+		at += n
+	}
+	return x, nil
+}
+
+// mean overwrites dst with the mean of the vectors that lie behind each other in all.
+func mean(dst, all []float32) {
+	n := float64(len(all) / len(dst))
+	for j := range dst {
+		var sum float64
+		for k := j; k < len(all); k += len(dst) {
+			sum += float64(all[k])
+		}
+		dst[j] = float32(sum / n)
+	}
+}
+
+// named checks a list of rows; nil becomes all.
+func (s *Store) named(rows []int) ([]int, error) {
+	if rows == nil {
+		rows = make([]int, s.Rows)
+		for i := range rows {
+			rows[i] = i
+		}
+	}
+	for i, r := range rows {
+		if r < 0 || r >= s.Rows {
+			return nil, fmt.Errorf("features: %s: row %d asked for at %d, expected 0 to %d", s.Dir, r, i, s.Rows-1)
+		}
+	}
+	return rows, nil
+}
+
+// fill reads, of each row, count values from one on, and writes them behind each other; where that is whole rows,
+// neighbours are read together.
+func (s *Store) fill(dst []float32, rows []int, from, count int) error {
+	f, err := os.Open(filepath.Join(s.Dir, featuresFile))
+	if err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	defer f.Close()
+	view, descr := Array{Floats: dst}, s.Key.descr()
+	width := elementSize[descr]
+	record := s.Views() * s.Dim
+	buf := make([]byte, 0, max(readBlock, width*count))
+	for at := 0; at < len(rows); {
+		run := 1
+		for count == record && at+run < len(rows) && rows[at+run] == rows[at]+run && (run+1)*width*count <= cap(buf) {
+			run++
+		}
+		b := buf[:run*width*count]
+		if _, err := f.ReadAt(b, s.offset+(int64(rows[at])*int64(record)+int64(from))*int64(width)); err != nil {
+			return fmt.Errorf("features: %s: row %d: %w", f.Name(), rows[at], err)
+		}
+		view.decode(at*count, descr, b)
+		at += run
+	}
+	return nil
+}

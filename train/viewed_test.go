@@ -1,0 +1,90 @@
+package train
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// rowsSeen is an encoder that notes its rows.
+type rowsSeen struct{ rows [][]int }
+
+func (e *rowsSeen) Forward(rows []int) (features.Set, error) {
+	e.rows = append(e.rows, slices.Clone(rows))
+	return features.Set{}, nil
+}
+func (e *rowsSeen) Backward(blas32.General) error { return nil }
+func (e *rowsSeen) Params() []*features.Param     { return nil }
+
+// withState is one that has numbers no solver steps.
+type withState struct {
+	rowsSeen
+	list []*features.Param
+}
+
+func (e *withState) State() []*features.Param { return e.list }
+
+// TestViewed: each row in some view of its own, all views as often, the same at the same step of the same seed.
+func TestViewed(t *testing.T) {
+	const n, views, batch, steps = 50, 4, 20, 500
+	draw := func(seed uint64, from int) [][]int {
+		clock, seen := new(Clock), &rowsSeen{}
+		e := &Viewed{Encoder: seen, Rows: n, Views: views, Source: clock.Source(seed, "stored view")}
+		for step := from; step <= steps; step++ {
+			clock.step = step
+			rows := make([]int, batch)
+			for i := range rows {
+				rows[i] = (step*7 + i*i) % n
+			}
+			rows[1] = rows[0]
+			if _, err := e.Forward(rows); err != nil {
+				t.Fatal(err)
+			}
+			for i, got := range seen.rows[len(seen.rows)-1] {
+				if got%n != rows[i] || got/n >= views {
+					t.Fatalf("row %d became %d", rows[i], got)
+				}
+			}
+		}
+		return seen.rows
+	}
+	all := draw(1, 1)
+	var counts [views]float64
+	apart := 0
+	for _, rows := range all {
+		for _, r := range rows {
+			counts[r/n]++
+		}
+		if rows[0] != rows[1] {
+			apart++
+		}
+	}
+	for v, c := range counts {
+		if share := c / (batch * steps); math.Abs(share-0.25) > 0.02 { // 4.6 deviations
+			t.Errorf("view %d was drawn in %.3f of the visits, expected 0.25", v, share)
+		}
+	}
+	if share := float64(apart) / steps; math.Abs(share-0.75) > 0.1 {
+		t.Errorf("a row named twice is in two views in %.3f of the batches, expected 0.75", share)
+	}
+	if !slices.EqualFunc(all[199:], draw(1, 200), slices.Equal[[]int]) {
+		t.Error("a run that goes on at step 200 draws others")
+	}
+	if slices.EqualFunc(all, draw(2, 1), slices.Equal[[]int]) {
+		t.Error("another seed draws the same")
+	}
+}
+
+func TestViewedHasItsEncodersState(t *testing.T) {
+	p := features.NewParam("mean", 1, 2)
+	if got := (&Viewed{Encoder: &withState{list: []*features.Param{p}}}).State(); len(got) != 1 || got[0] != p {
+		t.Errorf("found %v", got)
+	}
+	if got := (&Viewed{Encoder: &rowsSeen{}}).State(); got != nil {
+		t.Errorf("found %v", got)
+	}
+}
