@@ -24,7 +24,9 @@ import (
 // Settings: α ≥ 0, β ∈ [0, 4] (where a learnt one starts), ν ≥ 0. No triplet, or none that costs anything: 0. An
 // anchor without positives or without negatives is in no triplet. The derivative of d at 0 is 0. Against a bank p
 // and n are its members. Time O(n·r·d), memory O(n·r): all needs no list of triplets, as l⁺ and l⁻ are each a
-// function of one pair, |N(a)| and |P(a)| times in the sum.
+// function of one pair, |N(a)| and |P(a)| times in the sum. distance_weighted takes 3.4 times its products (n = 256,
+// d = 512): a logarithm and an exponential for every negative that can be drawn, and a search for every draw, see
+// [distanceWeighted].
 // Differs from the print: a β of every single image is left out; the divisor is that of pytorch-metric-learning,
 // where the paper sums.
 // Source: Wu et al., "Sampling matters in deep embedding learning", ICCV 2017, section 4; BSPML (002) compares
