@@ -116,6 +116,7 @@ func commands() []*cli.Command {
 		doctorCommand(),
 		modelsCommand(),
 		lossesCommand(),
+		recipesCommand(),
 		dataCommand(),
 		extractCommand(),
 		featuresCommand(),
