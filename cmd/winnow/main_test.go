@@ -15,7 +15,7 @@ func TestMisuse(t *testing.T) {
 		"winnow":                                 "a command is missing",
 		"winnow nix":                             `"nix" is not a command of winnow, expected runtime, doctor, models, losses, recipes, data, extract, features, train, eval, metrics, audit, export, theory, demo`,
 		"winnow data":                            "a command is missing",
-		"winnow data impor":                      `"impor" is not a command of winnow data, expected import, check, corrupt, join, glyphs`,
+		"winnow data impor":                      `"impor" is not a command of winnow data, expected import, check, corrupt, topline, join, glyphs`,
 		"winnow extract --out x":                 "winnow extract: --manifest, --model missing",
 		"winnow data import photos":              "winnow data import: --out missing",
 		"winnow data corrupt list.csv":           "winnow data corrupt: --out, --rate missing",
