@@ -8,6 +8,7 @@ import (
 
 	"winnow/features"
 	"winnow/filters"
+	"winnow/filters/selfpaced"
 	"winnow/internal/atomicfile"
 )
 
@@ -26,6 +27,7 @@ type state struct {
 	Groups     []groupState        `json:"groups"`
 	Bank       *features.BankState `json:"bank"`
 	Filter     *filters.State      `json:"filter"`
+	SelfPaced  *selfpaced.State    `json:"selfpaced,omitempty"`
 }
 
 // groupState is a group and what its solver remembers.
@@ -107,6 +109,12 @@ func (t *Trainer) capture() (state, []array) {
 	if t.Filter != nil {
 		f := t.Filter.State()
 		s.Filter = &f
+	}
+	if t.SelfPaced != nil {
+		w := t.SelfPaced.Weights.State()
+		arrays = append(arrays, float64s("selfpaced/weights", w.Weights))
+		w.Weights = nil
+		s.SelfPaced = &w
 	}
 	return s, arrays
 }

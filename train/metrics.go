@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"winnow/filters/selfpaced"
 	"winnow/internal/atomicfile"
 )
 
@@ -39,6 +40,7 @@ type line struct {
 	Skipped      bool               `json:"skipped,omitempty"`
 	Validation   *float64           `json:"validation,omitempty"`
 	Best         *bool              `json:"best,omitempty"`
+	Weights      *selfpaced.Round   `json:"selfpaced,omitempty"`
 }
 
 // metrics writes metrics.jsonl and, beside it, TensorBoard events. A nil *metrics writes nothing.
@@ -95,7 +97,14 @@ func cutMetrics(path string, at Progress) error {
 		if err := json.Unmarshal(data[:end], &l); err != nil {
 			return fmt.Errorf("train: %s:%d: not a line of metrics: %w", path, number, err)
 		}
-		if l.Validation != nil && l.Step <= at.Validated || l.Validation == nil && l.Step <= at.Step {
+		last := at.Step
+		switch {
+		case l.Validation != nil:
+			last = at.Validated
+		case l.Weights != nil:
+			last = at.Weighed
+		}
+		if l.Step <= last {
 			kept.Write(data[:end+1])
 		}
 		data = data[end+1:]

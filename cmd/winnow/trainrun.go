@@ -35,6 +35,7 @@ type trainOptions struct {
 	Begun     func(plan trainPlan) error // everything is built and nothing written yet
 	Stepped   func(train.Step)
 	Validated func(train.Validation)
+	Weighed   func(train.Weighing)
 }
 
 // trainPlan is what a run will do, as far as the data decide it.
@@ -91,7 +92,10 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 	}
 	defer encoder.Close()
 	tc.Encoder = visited(encoder, cfg, data, tc.Clock)
-	tc.Dir, tc.Stepped, tc.Validated = opts.Dir, opts.Stepped, opts.Validated
+	if tc.SelfPaced, err = selfPacing(cfg, data, sampler.Batches(), h, opts.Tuning); err != nil {
+		return trained{}, err
+	}
+	tc.Dir, tc.Stepped, tc.Validated, tc.Weighed = opts.Dir, opts.Stepped, opts.Validated, opts.Weighed
 	if data.Validation.Len() > 0 {
 		tc.Validate = func(ctx context.Context) (float64, error) {
 			now, err := opts.Tuning.now(ctx, data.Validation)
@@ -135,6 +139,11 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 	result, err := t.Run(ctx)
 	if err != nil {
 		return trained{Result: result, Config: cfg}, err
+	}
+	if tc.SelfPaced != nil && opts.Dir != "" {
+		if err := writeWeights(opts.Dir, data, tc.SelfPaced.Weights); err != nil {
+			return trained{}, err
+		}
 	}
 	t.UseBest()
 	if opts.Tuning != nil && opts.Dir != "" && !opts.Tuning.matches(opts.Dir, bestHeadFile) { // an earlier run was cut off between the two
@@ -295,7 +304,7 @@ func buildTerm(l config.Loss, i int, cfg config.Run, classes, epoch int, clock *
 func trainIdentity(cfg config.Run, data trainData) map[string]string {
 	id := config.Flatten(cfg)
 	maps.DeleteFunc(id, func(key, _ string) bool {
-		return !cfg.HasPeers() && strings.HasPrefix(key, "peers.") || !cfg.IsSelective() && strings.HasPrefix(key, "selective.") || key == "data.manifest" || key == "data.root" || key == "data.features" || key == "data.model" || key == "checkpoint"
+		return !cfg.HasPeers() && strings.HasPrefix(key, "peers.") || !cfg.IsSelective() && strings.HasPrefix(key, "selective.") || !cfg.SelfPaced.On() && strings.HasPrefix(key, "selfpaced.") || key == "data.manifest" || key == "data.root" || key == "data.features" || key == "data.model" || key == "checkpoint"
 	})
 	if cfg.Finetune.On() {
 		id["data.model"] = data.Key.Model
