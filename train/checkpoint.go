@@ -8,6 +8,7 @@ import (
 
 	"winnow/features"
 	"winnow/filters"
+	"winnow/filters/selfpaced"
 	"winnow/internal/atomicfile"
 )
 
@@ -27,6 +28,7 @@ type state struct {
 	Bank       *features.BankState `json:"bank"`
 	Filter     *filters.State      `json:"filter"`
 	Judged     []Judged            `json:"judged,omitempty"` // since the last diagnosis
+	SelfPaced  *selfpaced.State    `json:"selfpaced,omitempty"`
 }
 
 // groupState is a group and what its solver remembers.
@@ -109,6 +111,12 @@ func (t *Trainer) capture() (state, []array) {
 		f := t.Filter.State()
 		s.Filter = &f
 		s.Judged = t.judged
+	}
+	if t.SelfPaced != nil {
+		w := t.SelfPaced.Weights.State()
+		arrays = append(arrays, float64s("selfpaced/weights", w.Weights))
+		w.Weights = nil
+		s.SelfPaced = &w
 	}
 	return s, arrays
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"winnow/filters/selfpaced"
 )
 
 // MetricsFile is the name of the metrics in a run's folder.
@@ -31,6 +33,7 @@ type line struct {
 	Skipped      bool               `json:"skipped,omitempty"`
 	Validation   *float64           `json:"validation,omitempty"`
 	Best         *bool              `json:"best,omitempty"`
+	Weights      *selfpaced.Round   `json:"selfpaced,omitempty"`
 }
 
 // metrics writes metrics.jsonl and, beside it, TensorBoard events. A nil *metrics writes nothing.
@@ -48,7 +51,14 @@ func openMetrics(dir string, at Progress, terms []string, now func() time.Time) 
 		if err := json.Unmarshal(text, &l); err != nil {
 			return false, fmt.Errorf("not a line of metrics: %w", err)
 		}
-		return l.Validation != nil && l.Step <= at.Validated || l.Validation == nil && l.Step <= at.Step, nil
+		last := at.Step
+		switch {
+		case l.Validation != nil:
+			last = at.Validated
+		case l.Weights != nil:
+			last = at.Weighed
+		}
+		return l.Step <= last, nil
 	})
 	if err != nil {
 		return nil, err

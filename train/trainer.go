@@ -17,12 +17,13 @@ import (
 // Config is everything that a run consists of. Steps are counted from 1, and all lengths are in steps: an
 // epoch is Sampler.Batches() of them.
 type Config struct {
-	Encoder Encoder
-	Sampler *Sampler
-	Terms   []Term
-	Filter  *filters.Filter // nil: every row is kept
-	Bank    *features.Bank  // nil: no memory
-	Steps   int             // length of the run
+	Encoder   Encoder
+	Sampler   *Sampler
+	Terms     []Term
+	Filter    *filters.Filter // nil: every row is kept
+	Bank      *features.Bank  // nil: no memory
+	SelfPaced *SelfPaced      // nil: the losses weigh all samples alike
+	Steps     int             // length of the run
 
 	Groups   []Group // who steps which parameters: each of the encoder's and the losses' in one
 	Clip     float64 // the gradient of all encoder parameters of running groups is scaled down to this common norm; 0: never
@@ -47,6 +48,7 @@ type Config struct {
 	Stepped   func(Step) // observers are told facts and return nothing; slices are theirs until they return
 	Validated func(Validation)
 	Diagnosed func(Diagnosis)
+	Weighed   func(Weighing)
 }
 
 // Step says what happened in one training step.
@@ -123,6 +125,7 @@ type Trainer struct {
 	chooser   Chooser // the one among the losses, or nil
 	progress  Progress
 	best      [][]float32 // values of params, then of state, at the best validation; nil before it
+	weights   []float64   // of samples by ID, as the losses have them; nil unless SelfPaced
 
 	epoch   int     // of batches
 	batches [][]int // of that epoch
@@ -160,6 +163,9 @@ func New(cfg Config) (*Trainer, error) {
 	if err := t.check(); err != nil {
 		return t, err
 	}
+	if t.SelfPaced != nil {
+		t.spread()
+	}
 	var err error
 	t.groups, err = newGroups(cfg.Groups, t.params, t.objective.params, t.Steps)
 	return t, err
@@ -184,6 +190,11 @@ func (t *Trainer) check() error {
 			return fmt.Errorf("train: two parameters are named %q, expected different names", p.Name)
 		}
 		owned[p.Name] = true
+	}
+	if t.SelfPaced != nil {
+		if err := t.SelfPaced.check(t.Terms); err != nil {
+			return err
+		}
 	}
 	switch {
 	case len(t.Terms) == 0:

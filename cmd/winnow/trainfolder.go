@@ -92,7 +92,8 @@ func (r *trainCommandRun) do() error {
 		return r.begin(plan)
 	}
 	if !r.c.Bool("quiet") {
-		opts.Stepped, opts.Validated = progress.stepped, progress.validated
+		opts.Stepped, opts.Validated, opts.Weighed = progress.stepped, progress.validated, progress.weighed
+		progress.samples = r.data.Train.Len() - r.data.Unlabelled
 	}
 	out, err := trainRun(ctx, r.cfg, r.data, opts)
 	if err != nil {
@@ -175,6 +176,9 @@ func (r *trainCommandRun) tellPlan(plan trainPlan) {
 	}
 	if f := r.cfg.Filter; r.tuning != nil && f.Scorer != config.NoFilter && f.WarmUp == (config.Span{}) {
 		note(r.c, "the filter judges from the first step on, when the bank knows few classes: where it keeps too little, try --set filter.warm_up=\"1 epoch\"")
+	}
+	if s := r.cfg.SelfPaced; s.On() && r.cfg.Filter.Scorer != config.NoFilter {
+		note(r.c, "samples are weighed, and the filter drops some besides: --filter none leaves it to the weights")
 	}
 	if r.cfg.Validation.Patience > 0 && !plan.Validates {
 		note(r.c, "validation.patience is set without a validation split: the run will not stop early")

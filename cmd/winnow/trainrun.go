@@ -37,6 +37,7 @@ type trainOptions struct {
 	Stepped   func(train.Step)
 	Validated func(train.Validation)
 	Diagnosed func(train.Diagnosis)
+	Weighed   func(train.Weighing)
 }
 
 // trainPlan is what a run will do, as far as the data decide it.
@@ -93,7 +94,10 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 	}
 	defer encoder.Close()
 	tc.Encoder = visited(encoder, cfg, data, tc.Clock)
-	tc.Dir, tc.Stepped, tc.Validated, tc.Diagnosed = opts.Dir, opts.Stepped, opts.Validated, opts.Diagnosed
+	if tc.SelfPaced, err = selfPacing(cfg, data, sampler.Batches(), h, opts.Tuning); err != nil {
+		return trained{}, err
+	}
+	tc.Dir, tc.Stepped, tc.Validated, tc.Diagnosed, tc.Weighed = opts.Dir, opts.Stepped, opts.Validated, opts.Diagnosed, opts.Weighed
 	if data.Validation.Len() > 0 {
 		tc.Validate = func(ctx context.Context) (float64, error) {
 			now, err := opts.Tuning.now(ctx, data.Validation)
@@ -140,6 +144,11 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 	}
 	if !opts.Last {
 		t.UseBest()
+	}
+	if tc.SelfPaced != nil && opts.Dir != "" {
+		if err := writeWeights(opts.Dir, data, tc.SelfPaced.Weights); err != nil {
+			return trained{}, err
+		}
 	}
 	if opts.Tuning != nil && opts.Dir != "" && !opts.Tuning.matches(opts.Dir, bestHeadFile) { // an earlier run was cut off between the two
 		if err := t.SaveHead(true); err != nil {
@@ -300,7 +309,7 @@ func buildTerm(l config.Loss, i int, cfg config.Run, classes, epoch int, clock *
 func trainIdentity(cfg config.Run, data trainData) map[string]string {
 	id := config.Flatten(cfg)
 	maps.DeleteFunc(id, func(key, _ string) bool {
-		return !cfg.HasPeers() && strings.HasPrefix(key, "peers.") || !cfg.IsSelective() && strings.HasPrefix(key, "selective.") || key == "data.manifest" || key == "data.root" || key == "data.features" || key == "data.model" || key == "checkpoint" || key == "diagnostics.every"
+		return !cfg.HasPeers() && strings.HasPrefix(key, "peers.") || !cfg.IsSelective() && strings.HasPrefix(key, "selective.") || !cfg.SelfPaced.On() && strings.HasPrefix(key, "selfpaced.") || key == "data.manifest" || key == "data.root" || key == "data.features" || key == "data.model" || key == "checkpoint" || key == "diagnostics.every"
 	})
 	if cfg.Finetune.On() {
 		id["data.model"] = data.Key.Model

@@ -25,6 +25,7 @@ type Run struct {
 	Losses       []Loss              `yaml:"losses"`
 	Bank         Bank                `yaml:"bank"`
 	Filter       Filter              `yaml:"filter"`
+	SelfPaced    SelfPaced           `yaml:"selfpaced"` // weights of the samples
 	Peers        Peers               `yaml:"peers"`     // of package peers' methods; these have no losses, bank and filter
 	Selective    Selective           `yaml:"selective"` // of package selective's; neither have these
 	Sampler      train.SamplerConfig `yaml:"sampler"`
@@ -149,6 +150,7 @@ func Default() Run {
 		},
 		Bank:       Bank{Size: 8192},
 		Filter:     Filter{Config: filters.Default(), AvgSim: Epochs(2)},
+		SelfPaced:  defaultSelfPaced(),
 		Peers:      defaultPeers(Metric),
 		Sampler:    train.DefaultSampler(train.Groups),
 		Length:     Epochs(20),
