@@ -20,7 +20,8 @@ func theoryCommand() *cli.Command {
 			"unhinged triplets, triplets and the marginal loss, the true nature of triplets, and the rates of SCL-RHE (004).\n" +
 			"Each number stands as corrected and, where the paper errs, as printed.\n\n" +
 			"   winnow theory --rate 0.3 --classes 100\n" +
-			"   winnow theory --pair-rate 0.6 --classes 10 --each 5 --eta 1.5,4 --json",
+			"   winnow theory --pair-rate 0.6 --classes 10 --each 5 --eta 1.5,4 --json\n\n" +
+			"The skews η and γ of a run are measured by winnow theory skew.",
 		Flags: []cli.Flag{
 			&cli.Float64Flag{Name: "rate", Usage: "label noise `P` in [0, 1)", DefaultText: "none"},
 			&cli.Float64Flag{Name: "pair-rate", Usage: "instead of --rate: the share `Q` of truly alike pairs with different labels", DefaultText: "none"},
@@ -30,7 +31,8 @@ func theoryCommand() *cli.Command {
 			&cli.StringFlag{Name: "gamma", Value: "0.1,0.25,0.5,0.75,0.9,1", Usage: "skews γ in (0, 1] of the marginal loss's weights: `LIST`"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON, rates as fractions"},
 		},
-		Action: theoryAction,
+		Action:      theoryAction,
+		Subcommands: []*cli.Command{theorySkewCommand()},
 	}
 }
 
