@@ -37,8 +37,8 @@ func theoryCommand() *cli.Command {
 }
 
 func theoryAction(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
+	if c.Args().Present() {
+		return noCommand(c)
 	}
 	setting, err := theorySetting(c)
 	if err != nil {
