@@ -44,7 +44,8 @@ type UnhingedLimit struct {
 	Margin        float64 `json:"q"`
 	MarginPrinted float64 `json:"q_printed"` // with the printed q₊
 	Bound         float64 `json:"bound"`
-	Holds         bool    `json:"holds"` // Q ≥ 0
+	LargeK        float64 `json:"bound_large_k"` // 1, eq. 25
+	Holds         bool    `json:"holds"`         // Q ≥ 0
 }
 
 // TripletLimit is the bound of the triplet loss for one skew of mining.
@@ -83,7 +84,7 @@ func Describe(s Setting) (Summary, error) {
 		},
 		Unhinged: UnhingedLimit{
 			Margin: Margin(q, float64(k)), MarginPrinted: Margin(printed, float64(k)),
-			Bound: UnhingedBound(k), Holds: p <= UnhingedBound(k),
+			Bound: UnhingedBound(k), LargeK: 1, Holds: p <= UnhingedBound(k),
 		},
 		Latent: LatentTriplet(p, k),
 	}

@@ -112,8 +112,8 @@ func printTheory(out io.Writer, s theory.Summary) error {
 	row("anchor = negative ≠ positive (inverted)", percent(l.Inverted))
 	row("positive = negative ≠ anchor (not in the paper)", percent(l.Other))
 
-	title("unhinged triplets, 1-1 sampling", "noise below", "Q at p", "Q printed", "at p")
-	row("000 eq. 22 and 24", percent(s.Unhinged.Bound), number(s.Unhinged.Margin), number(s.Unhinged.MarginPrinted), holds(s.Unhinged.Holds))
+	title("unhinged triplets, 1-1 sampling: noise below", fmt.Sprintf("K = %d", s.Classes), "many classes (eq. 25)", "Q at p", "Q printed", "at p")
+	row("000 eq. 22 and 24", percent(s.Unhinged.Bound), percent(s.Unhinged.LargeK), number(s.Unhinged.Margin), number(s.Unhinged.MarginPrinted), holds(s.Unhinged.Holds))
 	if o := s.OneToOne; o != nil {
 		row(fmt.Sprintf("with w₋ = %s instead of 1/K = %s", number(o.Weight), number(o.WeightPrinted)), percent(o.Bound))
 		row(fmt.Sprintf("ordered pairs: %d positive, %d negative; %d triplets", o.PositivePairs, o.NegativePairs, o.Triplets))
@@ -124,7 +124,7 @@ func printTheory(out io.Writer, s theory.Summary) error {
 		row(fmt.Sprintf("η = %v", b.Eta), percent(b.Bound), percent(b.LargeK), percent(b.Printed), holds(b.Holds))
 	}
 
-	title("marginal loss: noise below", fmt.Sprintf("K = %d", s.Classes), "many classes (eq. 37)", "for Q ≥ 1/2", "many classes", "noisy per clean pair (z)", "at p")
+	title("marginal loss: noise below, for Q ≥ 0", fmt.Sprintf("K = %d", s.Classes), "many classes (eq. 37)", "for Q ≥ 1/2", "many classes", "noisy per clean pair (z)", "at p")
 	for _, b := range s.Marginal {
 		z := "no limit"
 		if b.NoisyPerClean != nil {
