@@ -33,9 +33,10 @@ func trainCommand() *cli.Command {
 			"lists them), or the weights that a pattern names. It then looks at the images below --root; the features of the\n" +
 			"backbone as it is, which the head starts from, are made in the run's folder unless --features names them, which\n" +
 			"also sets how the images are prepared. Beside head.winnow stands backbone.onnx, beside last.winnow last.onnx.\n\n" +
-			"Settings: defaults, then --config, then --set, then the other flags; --set losses.N… is about the losses that\n" +
-			"--loss names. 'winnow train --defaults' prints them.\n\n" +
+			"Settings: defaults, then --recipe (a paper's: winnow recipes list) or --config, then --set, then the other flags;\n" +
+			"--set losses.N… is about the losses that --loss names. 'winnow train --defaults' prints them.\n\n" +
 			"   winnow train --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds\n" +
+			"   winnow train --recipe prism/soft-triple-vmf --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds5\n" +
 			"   winnow train --manifest birds.csv --features birds.features --loss soft_triple --filter proxysim --out runs/birds2\n" +
 			"   winnow train --manifest birds.csv --features birds.features --method co-teaching --noise-rate 0.3 --out runs/birds4\n" +
 			"   winnow train --manifest birds.csv --root birds/ --model mobilenetv2 --finetune all --out runs/birds3",
@@ -54,6 +55,7 @@ var trainFlags = []cli.Flag{
 	&cli.Float64Flag{Name: "backbone-lr", Usage: "learning rate of the backbone"},
 	&cli.StringFlag{Name: "augment", Usage: "`RECIPE` by which training images vary: " + recipeNames()},
 	&cli.StringFlag{Name: "cache-limit", Usage: "most memory for what the untrained part gives, or for decoded images, `SIZE`: 512MiB, 2GiB, 0 for none"},
+	&cli.StringFlag{Name: "recipe", Usage: "settings of a paper, `NAME` of winnow recipes list"},
 	&cli.StringFlag{Name: "config", Usage: "settings, YAML `FILE`; with --resume the run's own by default"},
 	&cli.StringSliceFlag{Name: "set", Usage: "one setting, `KEY=VALUE`: solver.name=sgd, losses.0.weight=2, schedule.warm_up=\"1 epoch\""},
 	&cli.StringFlag{Name: "method", Usage: "`NAME` of the way to train: " + methodNames() + " (the last two on frozen features)"},
