@@ -24,8 +24,9 @@ func trainCommand() *cli.Command {
 		Usage: "train a head on stored features, or a whole backbone, on labels that may be wrong",
 		Description: "Trains on the manifest's split train; the split validation, if there is one, chooses the best state. Images\n" +
 			"and features are joined by path. Everything goes into the run's folder: head.winnow (the best head),\n" +
-			"last.winnow, config.yaml (every setting as it was used), run.json, result.json, metrics.jsonl, TensorBoard\n" +
-			"events, and checkpoint.winnow, from which --resume goes on to the same bits as a run never stopped.\n\n" +
+			"last.winnow, config.yaml (every setting as it was used), run.json, result.json, metrics.jsonl,\n" +
+			"diagnostics.jsonl (what the filter saw of itself), TensorBoard events, and checkpoint.winnow, from which\n" +
+			"--resume goes on to the same bits as a run never stopped.\n\n" +
 			"--method names another way to train than by losses and a filter: two classifiers that teach each other, or one\n" +
 			"that reckons with the noise (settings under peers), or Sel-CL and TCL on frozen features, which judge all labels\n" +
 			"at the start of each epoch (settings under selective; each brings its published length, batch and solver).\n\n" +
@@ -209,7 +210,7 @@ func loadTrainData(d *datasets.Dataset, dir string, views bool) (trainData, erro
 }
 
 // runFiles are the names of what a run writes; event files carry a time in theirs.
-var runFiles = []string{configFile, runFile, resultFile, bestHeadFile, lastHeadFile, bestBackboneFile, lastBackboneFile, train.MetricsFile, train.CheckpointFile}
+var runFiles = []string{configFile, runFile, resultFile, bestHeadFile, lastHeadFile, bestBackboneFile, lastBackboneFile, train.MetricsFile, train.DiagnosticsFile, train.CheckpointFile}
 
 // runsIn lists the files of a run that are in a folder.
 func runsIn(dir string) ([]string, error) {

@@ -36,6 +36,7 @@ type trainOptions struct {
 	Begun     func(plan trainPlan) error // everything is built and nothing written yet
 	Stepped   func(train.Step)
 	Validated func(train.Validation)
+	Diagnosed func(train.Diagnosis)
 }
 
 // trainPlan is what a run will do, as far as the data decide it.
@@ -92,7 +93,7 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 	}
 	defer encoder.Close()
 	tc.Encoder = visited(encoder, cfg, data, tc.Clock)
-	tc.Dir, tc.Stepped, tc.Validated = opts.Dir, opts.Stepped, opts.Validated
+	tc.Dir, tc.Stepped, tc.Validated, tc.Diagnosed = opts.Dir, opts.Stepped, opts.Validated, opts.Diagnosed
 	if data.Validation.Len() > 0 {
 		tc.Validate = func(ctx context.Context) (float64, error) {
 			now, err := opts.Tuning.now(ctx, data.Validation)
@@ -200,7 +201,8 @@ func buildRun(cfg config.Run, data trainData, sampler *train.Sampler) (train.Con
 	tc := train.Config{
 		Sampler: sampler, Steps: cfg.Length.In(epoch), Clip: cfg.Clip, StepIdle: cfg.StepIdle,
 		ValidateEvery: max(cfg.Validation.Every.In(epoch), 1), CheckpointEvery: cfg.Checkpoint.In(epoch), LogEvery: cfg.LogEvery,
-		Identity: trainIdentity(cfg, data), Clock: clock, Now: time.Now,
+		DiagnoseEvery: cfg.Diagnostics.Every.In(epoch),
+		Identity:      trainIdentity(cfg, data), Clock: clock, Now: time.Now,
 	}
 	if data.Validation.Len() > 0 {
 		tc.Patience = cfg.Validation.Patience
@@ -298,7 +300,7 @@ func buildTerm(l config.Loss, i int, cfg config.Run, classes, epoch int, clock *
 func trainIdentity(cfg config.Run, data trainData) map[string]string {
 	id := config.Flatten(cfg)
 	maps.DeleteFunc(id, func(key, _ string) bool {
-		return !cfg.HasPeers() && strings.HasPrefix(key, "peers.") || !cfg.IsSelective() && strings.HasPrefix(key, "selective.") || key == "data.manifest" || key == "data.root" || key == "data.features" || key == "data.model" || key == "checkpoint"
+		return !cfg.HasPeers() && strings.HasPrefix(key, "peers.") || !cfg.IsSelective() && strings.HasPrefix(key, "selective.") || key == "data.manifest" || key == "data.root" || key == "data.features" || key == "data.model" || key == "checkpoint" || key == "diagnostics.every"
 	})
 	if cfg.Finetune.On() {
 		id["data.model"] = data.Key.Model

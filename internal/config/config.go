@@ -43,6 +43,8 @@ type Run struct {
 	Validation Validation `yaml:"validation"`
 	Checkpoint Span       `yaml:"checkpoint"` // how often; 0: only at the end and when stopped
 	LogEvery   int        `yaml:"log_every"`  // steps between two lines of metrics
+
+	Diagnostics Diagnostics `yaml:"diagnostics"`
 }
 
 // Data says what the run trains on.
@@ -125,6 +127,11 @@ type Validation struct {
 	Patience int  `yaml:"patience"` // validations without a new best before the run stops; 0: never
 }
 
+// Diagnostics says how often the filter is looked into.
+type Diagnostics struct {
+	Every Span `yaml:"every"` // 0: never
+}
+
 // Default is a linear head, started from whitening, trained with PRISM: memory contrastive loss and
 // vMF-Sim at a noise rate of one half. The learning rate is small on purpose: a whitened start is
 // worth more than what a careless rate leaves of it. On made-up clusters with half the labels wrong (100
@@ -154,6 +161,8 @@ func Default() Run {
 		Validation: Validation{Every: Epochs(1)},
 		Checkpoint: Epochs(1),
 		LogEvery:   1,
+
+		Diagnostics: Diagnostics{Every: Epochs(1)},
 	}
 	c.Head.Out = 512
 	c.Solver.LR = 3e-4
