@@ -31,6 +31,7 @@ var allowed = map[string][]string{
 	"filters/detectors":    {"features"},
 	"filters/selfpaced":    {"features"},
 	"theory":               {},
+	"theory/skew":          {"features", "losses", "theory"},
 	"head":                 {"features"},
 	"train":                {"features", "losses", "filters", "filters/selfpaced", "head", "internal/spread"},
 	"train/peers":          {"train", "features", "head", "losses"},
