@@ -123,6 +123,7 @@ func commands() []*cli.Command {
 		evalCommand(),
 		metricsCommand(),
 		auditCommand(),
+		mapCommand(),
 		exportCommand(),
 		theoryCommand(),
 		demoCommand(),

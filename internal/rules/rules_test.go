@@ -40,6 +40,7 @@ var allowed = map[string][]string{
 	"backbone/ort":         {"backbone", "graph", "graph/gradient", "features"},
 	"backbone/live":        {"backbone", "features", "graph", "graph/gradient", "head"},
 	"eval":                 {"datasets", "features", "filters"},
+	"eval/atlas":           {},
 	"eval/tsne":            {"eval", "features"},
 	"models":               {"backbone", "graph", "graph/gradient", "head"}, // backbone: an entry holds its preprocessing
 	"models/architecture":  {"backbone", "graph"},
