@@ -49,7 +49,7 @@ type legendItem struct {
 
 // WritePage writes the map as one page that needs nothing else: the drawing, a name and a picture for every point under
 // the pointer or reached by arrow keys, a legend that lifts a group out, a search. pictures belong to Points, nil where
-// there is none; no side of them may be longer than ThumbnailSide of their number. A nil list writes no pictures.
+// there is none; they should be no wider and no higher than ThumbnailSide. A nil list writes no pictures.
 // They are compressed until the page is no larger than PageLimit, and left out, which the page says, where that fails.
 func (m Map) WritePage(w io.Writer, pictures []image.Image) error {
 	page, err := template.New("map").Parse(pageText)
@@ -66,7 +66,7 @@ func (m Map) WritePage(w io.Writer, pictures []image.Image) error {
 	facts := m.Facts
 	if pictures != nil {
 		room := PageLimit - 64<<10 - drawing.Len() - len(text)
-		shown, err := makeSprites(m.drawn(pictures), ThumbnailSide(len(pictures)), room/4*3)
+		shown, err := makeSprites(m.drawn(pictures), room/4*3)
 		if err != nil {
 			return err
 		}

@@ -12,10 +12,11 @@
     view.x = Math.min(Math.max(view.x, 0), size - view.w);
     view.y = Math.min(Math.max(view.y, 0), (size - view.w) * shape);
     map.setAttribute("viewBox", `${view.x} ${view.y} ${view.w} ${view.w * shape}`);
-    map.style.setProperty("--r", `${data.radius / Math.sqrt(zoom)}px`);
-    map.querySelector(".signs").style.fontSize = `${17 / zoom}px`;
-    map.querySelector(".signs").style.strokeWidth = `${4 / zoom}px`;
-    ring.setAttribute("r", 9 / zoom);
+    const pixel = unit(map.getBoundingClientRect()), signs = map.querySelector(".signs");
+    map.style.setProperty("--r", `${Math.max(data.radius / Math.sqrt(zoom), 1.7 * pixel)}px`);
+    signs.style.fontSize = `${Math.max(17 / zoom, 12 * pixel)}px`;
+    signs.style.strokeWidth = `${4 * pixel}px`;
+    ring.setAttribute("r", 9 * pixel);
     if (chosen >= 0) place();
   }
   function zoom(by, x = middle().x, y = middle().y) {
@@ -164,5 +165,6 @@
     const count = lift((i) => names[data.label[i]] || data.path[i].toLowerCase().includes(text));
     found.textContent = `${count} of ${n} points`;
   };
+  window.addEventListener("resize", look);
   look();
 })();

@@ -29,9 +29,15 @@ type sprites struct {
 }
 
 // makeSprites puts pictures on sheets, point i on tile i; one that is missing (nil) leaves its tile white. Tiles are
-// multiples of 16 pixels, the blocks of JPEG with halved colours, so that none bleeds into another. Quality falls until
+// as wide as the widest picture, in multiples of 16 pixels, the blocks of JPEG with halved colours, so that none bleeds into another. Quality falls until
 // all sheets fit into budget bytes; where even poor ones do not there are none.
-func makeSprites(pictures []image.Image, tile, budget int) (sprites, error) {
+func makeSprites(pictures []image.Image, budget int) (sprites, error) {
+	tile := 16
+	for _, p := range pictures {
+		if p != nil {
+			tile = max(tile, (p.Bounds().Dx()+15)/16*16, (p.Bounds().Dy()+15)/16*16)
+		}
+	}
 	sheets := make([]*image.RGBA, 0, len(pictures)/(acrossSheet*acrossSheet)+1)
 	for i, p := range pictures {
 		k, on := i/(acrossSheet*acrossSheet), i%(acrossSheet*acrossSheet)
