@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"winnow/eval"
 	"winnow/features"
 	"winnow/filters"
 	"winnow/head"
@@ -83,6 +82,9 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 	if err != nil {
 		return trained{}, err
 	}
+	if tc.Validate, err = validator(cfg, data, h, opts.Tuning); err != nil {
+		return trained{}, err
+	}
 	if opts.Tuning != nil { // the encoder may take minutes to be ready
 		if err := willTrain(cfg, tc, sampler.Batches(), opts); err != nil {
 			return trained{}, err
@@ -98,19 +100,6 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 		return trained{}, err
 	}
 	tc.Dir, tc.Stepped, tc.Validated, tc.Diagnosed, tc.Weighed = opts.Dir, opts.Stepped, opts.Validated, opts.Diagnosed, opts.Weighed
-	if data.Validation.Len() > 0 {
-		tc.Validate = func(ctx context.Context) (float64, error) {
-			now, err := opts.Tuning.now(ctx, data.Validation)
-			if err != nil {
-				return 0, err
-			}
-			score, err := precisionAt1(ctx, h, now)
-			if bad := new(head.NotFinite); errors.As(err, &bad) {
-				err = fmt.Errorf("%s: %w", data.Paths[data.Validation.IDs[bad.Row]], err)
-			}
-			return score, err
-		}
-	}
 	t, err := train.New(tc)
 	if err != nil {
 		return trained{}, err
@@ -316,17 +305,4 @@ func trainIdentity(cfg config.Run, data trainData) map[string]string {
 	}
 	id["data.images"], id["data.features"] = data.Sum, data.StoreSum
 	return id
-}
-
-// precisionAt1 scores a head on held-out images.
-func precisionAt1(ctx context.Context, h *head.Head, set features.Set) (float64, error) {
-	z, err := h.Embed(set.X)
-	if err != nil {
-		return 0, err
-	}
-	r, err := eval.Retrieve(ctx, features.Set{X: z, Labels: set.Labels, IDs: set.IDs}, nil, eval.RetrievalOptions{K: []int{1}})
-	if err == nil && r.N == 0 {
-		err = fmt.Errorf("no class of the %d validation images has two of them: nothing can be retrieved", set.Len())
-	}
-	return r.PrecisionAt1, err
 }

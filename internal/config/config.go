@@ -124,14 +124,21 @@ func (s Schedule) In(stepsPerEpoch int) train.ScheduleConfig {
 
 // Validation says how the best state is chosen; without a validation split the last one is.
 type Validation struct {
-	Every    Span `yaml:"every"`
-	Patience int  `yaml:"patience"` // validations without a new best before the run stops; 0: never
+	Every    Span   `yaml:"every"`
+	Measure  string `yaml:"measure"`  // what the best is best at: p@1 or nearest-class-mean
+	Patience int    `yaml:"patience"` // validations without a new best before the run stops; 0: never
 }
 
 // Diagnostics says how often the filter is looked into.
 type Diagnostics struct {
 	Every Span `yaml:"every"` // 0: never
 }
+
+// What validation measures.
+const (
+	MeasureP1        = "p@1"                // an image's nearest other is of its class
+	MeasureClassMean = "nearest-class-mean" // the nearest mean of the train split's classes is its own: these must be validation's
+)
 
 // Default is a linear head, started from whitening, trained with PRISM: memory contrastive loss and
 // vMF-Sim at a noise rate of one half. The learning rate is small on purpose: a whitened start is
@@ -160,7 +167,7 @@ func Default() Run {
 
 		BackboneSolver: train.DefaultSolver("adam"),
 
-		Validation: Validation{Every: Epochs(1)},
+		Validation: Validation{Every: Epochs(1), Measure: MeasureP1},
 		Checkpoint: Epochs(1),
 		LogEvery:   1,
 

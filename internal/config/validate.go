@@ -231,6 +231,8 @@ func (c *Run) checkRest() error {
 		return fmt.Errorf("clip: found %v, expected a norm, or 0 for none", c.Clip)
 	case c.Validation.Every.N <= 0:
 		return fmt.Errorf("validation.every: found %s, expected for example \"1 epoch\"", c.Validation.Every)
+	case c.Validation.Measure != MeasureP1 && c.Validation.Measure != MeasureClassMean:
+		return fmt.Errorf("validation.measure: found %q, expected %s or %s", c.Validation.Measure, MeasureP1, MeasureClassMean)
 	case c.Validation.Patience < 0:
 		return fmt.Errorf("validation.patience: found %d, expected 0 or more validations", c.Validation.Patience)
 	case c.LogEvery < 1:

@@ -42,6 +42,8 @@ var allowed = map[string][]string{
 	"backbone/live":        {"backbone", "features", "graph", "graph/gradient", "head"},
 	"chart":                {"internal/spread"},
 	"eval":                 {"chart", "datasets", "features", "filters"},
+	"eval/atlas":           {},
+	"eval/tsne":            {"eval", "features"},
 	"models":               {"backbone", "graph", "graph/gradient", "head"}, // backbone: an entry holds its preprocessing
 	"models/architecture":  {"backbone", "graph"},
 	"recipes":              {},
