@@ -124,6 +124,7 @@ func commands() []*cli.Command {
 		metricsCommand(),
 		auditCommand(),
 		exportCommand(),
+		noiseCommand(),
 		theoryCommand(),
 		demoCommand(),
 	}

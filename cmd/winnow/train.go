@@ -59,7 +59,7 @@ var trainFlags = []cli.Flag{
 	&cli.StringFlag{Name: "method", Usage: "`NAME` of the way to train: " + methodNames() + " (the last two on frozen features)"},
 	&cli.StringSliceFlag{Name: "loss", Usage: "`NAME` of a loss (winnow losses lists them), NAME:bank for against the memory bank, NAME:0.5 with a weight; may be repeated"},
 	&cli.StringFlag{Name: "filter", Usage: "`NAME` of the filter's scorer, or none"},
-	&cli.Float64Flag{Name: "noise-rate", Usage: "share `P` of the labels thought to be wrong: the filter drops as many"},
+	&cli.StringFlag{Name: "noise-rate", Usage: "share `P` of the labels thought to be wrong, or auto, which estimates it: the filter drops as many"},
 	&cli.IntFlag{Name: "dim", Usage: "dimension `N` of the embedding"},
 	&cli.StringFlag{Name: "hidden", Usage: "widths of the head's hidden layers, `N,...`, or none for a linear head"},
 	&cli.StringFlag{Name: "init", Usage: "start of the head: whiten or random"},

@@ -28,36 +28,38 @@ type trainCommandRun struct {
 	dir      string
 	cfg      config.Run
 	data     trainData
-	tuning   *tuning // nil: the head alone is trained
-	features string  // store
-	runtime  string  // version of ONNX Runtime
+	tuning   *tuning        // nil: the head alone is trained
+	features string         // store
+	runtime  string         // version of ONNX Runtime
+	noise    *noiseEstimate // where the rate was to be estimated
 	start    time.Time
 }
 
 // runFacts is run.json: what went into a run, so that it can be repeated.
 type runFacts struct {
-	Winnow         string       `json:"winnow"`
-	Go             string       `json:"go"`
-	ORT            string       `json:"onnxruntime"`
-	Device         string       `json:"device"`
-	Threads        int          `json:"threads"`
-	Started        time.Time    `json:"started"`
-	Seed           uint64       `json:"seed"`
-	Manifest       string       `json:"manifest"`
-	ManifestSHA256 string       `json:"manifest_sha256,omitempty"` // of a manifest file
-	ImagesSHA256   string       `json:"images_sha256"`             // of paths, splits and labels
-	Features       string       `json:"features"`
-	Backbone       string       `json:"backbone,omitempty"` // that was fine-tuned
-	TunedWeights   []string     `json:"tuned_weights,omitempty"`
-	FeaturesSHA256 string       `json:"features_sha256"`
-	FeaturesKey    features.Key `json:"features_key"`
-	Images         int          `json:"train_images"`
-	Unlabelled     int          `json:"train_images_without_label"`
-	Validation     int          `json:"validation_images"`
-	LeftOut        []leftOut    `json:"left_out"`
-	Classes        []string     `json:"classes"` // name of each class of the training, by its number
-	StepsPerEpoch  int          `json:"steps_per_epoch"`
-	Steps          int          `json:"steps"`
+	Winnow         string         `json:"winnow"`
+	Go             string         `json:"go"`
+	ORT            string         `json:"onnxruntime"`
+	Device         string         `json:"device"`
+	Threads        int            `json:"threads"`
+	Started        time.Time      `json:"started"`
+	Seed           uint64         `json:"seed"`
+	Manifest       string         `json:"manifest"`
+	ManifestSHA256 string         `json:"manifest_sha256,omitempty"` // of a manifest file
+	ImagesSHA256   string         `json:"images_sha256"`             // of paths, splits and labels
+	Features       string         `json:"features"`
+	Backbone       string         `json:"backbone,omitempty"` // that was fine-tuned
+	TunedWeights   []string       `json:"tuned_weights,omitempty"`
+	FeaturesSHA256 string         `json:"features_sha256"`
+	FeaturesKey    features.Key   `json:"features_key"`
+	Images         int            `json:"train_images"`
+	Unlabelled     int            `json:"train_images_without_label"`
+	Validation     int            `json:"validation_images"`
+	LeftOut        []leftOut      `json:"left_out"`
+	Classes        []string       `json:"classes"`              // name of each class of the training, by its number
+	NoiseRate      *noiseEstimate `json:"noise_rate,omitempty"` // estimated from the features, where --noise-rate was auto
+	StepsPerEpoch  int            `json:"steps_per_epoch"`
+	Steps          int            `json:"steps"`
 }
 
 // runResult is result.json, and what --json prints.
@@ -81,6 +83,13 @@ type runResult struct {
 func (r *trainCommandRun) do() error {
 	ctx := r.c.Context
 	r.tellData()
+	var err error
+	if r.noise, err = resolveRate(&r.cfg, r.data); err != nil {
+		return err
+	}
+	if r.noise != nil {
+		note(r.c, "estimated from the features: about %s of the labels are wrong", r.noise)
+	}
 	progress := newTrainProgress(r.c.App.ErrWriter, time.Now)
 	opts := trainOptions{Dir: r.dir, Resume: r.c.Bool("resume"), Tuning: r.tuning}
 	opts.Begun = func(plan trainPlan) error {
@@ -168,7 +177,7 @@ func (r *trainCommandRun) tellPlan(plan trainPlan) {
 		note(r.c, "the learning rate falls first after %s, which is not within this run of %d steps: schedule.milestones sets it", r.cfg.Schedule.Milestones[0], plan.Steps)
 	}
 	if f := r.cfg.Filter; f.Scorer != config.NoFilter && f.Threshold != filters.ThresholdFixed {
-		note(r.c, "the filter %s drops about %.0f %% of the labels (set by --noise-rate)", f.Scorer, 100*f.Rate)
+		note(r.c, "the filter %s drops about %.0f %% of the labels (set by --noise-rate)", f.Scorer, 100*float64(f.Rate))
 	}
 	if f := r.cfg.Filter; r.tuning != nil && f.Scorer != config.NoFilter && f.WarmUp == (config.Span{}) {
 		note(r.c, "the filter judges from the first step on, when the bank knows few classes: where it keeps too little, try --set filter.warm_up=\"1 epoch\"")
@@ -204,7 +213,7 @@ func (r *trainCommandRun) begin(plan trainPlan) error {
 		Winnow: version(), Go: runtime.Version(), ORT: r.runtime, Device: r.c.String("device"), Threads: r.c.Int("threads"),
 		Started: r.start.UTC(), Seed: r.cfg.Seed, Manifest: r.cfg.Data.Manifest, ImagesSHA256: r.data.Sum, Features: r.features,
 		FeaturesSHA256: r.data.StoreSum, FeaturesKey: r.data.Key, Images: r.data.Train.Len(), Unlabelled: r.data.Unlabelled,
-		Validation: r.data.Validation.Len(), LeftOut: append([]leftOut{}, r.data.LeftOut...), Classes: r.data.Classes, StepsPerEpoch: plan.Epoch, Steps: plan.Steps,
+		Validation: r.data.Validation.Len(), LeftOut: append([]leftOut{}, r.data.LeftOut...), Classes: r.data.Classes, NoiseRate: r.noise, StepsPerEpoch: plan.Epoch, Steps: plan.Steps,
 	}
 	if r.tuning != nil {
 		facts.Backbone, facts.TunedWeights = r.tuning.backbone.Name, r.tuning.weights

@@ -66,6 +66,9 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 	if err := cfg.Validate(); err != nil {
 		return trained{}, err
 	}
+	if _, err := resolveRate(&cfg, data); err != nil {
+		return trained{}, err
+	}
 	cfg.Head.In = data.Train.Dim()
 	cfg.Head.Out = min(cfg.Head.Out, cfg.Head.In) // more dimensions than the features have would stay empty
 	h, err := head.New(cfg.Head, data.Train.X, train.Rand(cfg.Seed, "head", 0))

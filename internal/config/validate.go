@@ -79,6 +79,9 @@ func (c *Run) checkPeers() error {
 	if p.FirstStage.N > 0 {
 		p.FirstStage = Steps(1) // its length is checked against the data's
 	}
+	if p.Rate == AutoRate {
+		p.Rate = 0 // known with the data
+	}
 	return p.In(c.Method, 1).Validate()
 }
 
@@ -143,7 +146,11 @@ func (c *Run) checkFilter() error {
 	if c.Filter.Scorer == NoFilter {
 		return nil
 	}
-	if err := c.Filter.In(1).Validate(); err != nil {
+	f := c.Filter.In(1)
+	if c.Filter.Rate == AutoRate {
+		f.Rate = 0 // known with the data
+	}
+	if err := f.Validate(); err != nil {
 		return err
 	}
 	entry, err := filters.Find(c.Filter.Scorer)

@@ -29,6 +29,7 @@ var allowed = map[string][]string{
 	"losses":               {"features"},
 	"filters":              {"features"},
 	"filters/detectors":    {"features"},
+	"filters/noiserate":    {"features", "filters", "filters/detectors"},
 	"filters/selfpaced":    {"features"},
 	"theory":               {},
 	"head":                 {"features"},
