@@ -26,6 +26,7 @@ type state struct {
 	Groups     []groupState        `json:"groups"`
 	Bank       *features.BankState `json:"bank"`
 	Filter     *filters.State      `json:"filter"`
+	Corrects   bool                `json:"corrects,omitempty"` // labels, and the arrays hold which
 }
 
 // groupState is a group and what its solver remembers.
@@ -103,6 +104,12 @@ func (t *Trainer) capture() (state, []array) {
 			float64s("bank/sums", b.Sums), integers("bank/changes", b.Changes))
 		b.Labels, b.IDs, b.X, b.Sums, b.Changes = nil, nil, nil, nil, nil
 		s.Bank = &b
+	}
+	if t.Corrector != nil {
+		c := t.Corrector.State()
+		s.Corrects = true
+		arrays = append(arrays, integers("correct/vote", c.Vote), integers("correct/votes", c.Votes), integers("correct/rows", c.Rows),
+			integers("correct/to", c.To), integers("correct/steps", c.Steps), float64s("correct/confidence", c.Confidence))
 	}
 	if t.Filter != nil {
 		f := t.Filter.State()

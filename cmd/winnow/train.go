@@ -207,7 +207,7 @@ func loadTrainData(d *datasets.Dataset, dir string, views bool) (trainData, erro
 }
 
 // runFiles are the names of what a run writes; event files carry a time in theirs.
-var runFiles = []string{configFile, runFile, resultFile, bestHeadFile, lastHeadFile, bestBackboneFile, lastBackboneFile, train.MetricsFile, train.CheckpointFile}
+var runFiles = []string{configFile, runFile, resultFile, correctionsFile, bestHeadFile, lastHeadFile, bestBackboneFile, lastBackboneFile, train.MetricsFile, train.CheckpointFile}
 
 // runsIn lists the files of a run that are in a folder.
 func runsIn(dir string) ([]string, error) {

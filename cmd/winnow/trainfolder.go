@@ -73,8 +73,9 @@ type runResult struct {
 	Epochs     int         `json:"epochs"`
 	BestStep   int         `json:"best_step"` // -1 without validation: the last state is kept
 	Stopped    bool        `json:"stopped_early"`
-	Idle       int         `json:"idle_steps"` // in which no loss had anything to learn from
-	Validation *comparison `json:"validation"` // null without a validation split
+	Corrected  *int        `json:"corrections,omitempty"` // of labels; where they are to be corrected
+	Idle       int         `json:"idle_steps"`            // in which no loss had anything to learn from
+	Validation *comparison `json:"validation"`            // null without a validation split
 	Better     *bool       `json:"better_than_untrained"`
 	Verdict    string      `json:"verdict"`
 	Seconds    float64     `json:"seconds"`
@@ -109,6 +110,9 @@ func (r *trainCommandRun) do() error {
 		Run: r.dir, Head: filepath.Join(r.dir, bestHeadFile), Seed: r.cfg.Seed, Steps: out.Step, Epochs: out.Epochs,
 		BestStep: out.BestStep, Stopped: out.Stopped, Idle: out.Idle, Seconds: time.Since(r.start).Seconds(),
 		Verdict: "there is no validation split: whether training was worth it was not measured",
+	}
+	if r.cfg.Correct.On() {
+		result.Corrected = &out.Corrections
 	}
 	if r.tuning != nil {
 		share := r.tuning.share()
@@ -256,6 +260,9 @@ func (r *trainCommandRun) print(result runResult) error {
 	fmt.Fprintln(w, result.Verdict)
 	if result.Stopped {
 		fmt.Fprintf(w, "stopped early after step %d, as the last %d validations were no better\n", result.Steps, r.cfg.Validation.Patience)
+	}
+	if n := result.Corrected; n != nil {
+		fmt.Fprintf(w, "%d corrections of labels: %s\n", *n, filepath.Join(r.dir, correctionsFile))
 	}
 	if idleTooOften(result) {
 		fmt.Fprintf(w, "in %d of %d steps no loss had anything to learn from: no pairs in the batch, none that costs anything, or no label that the filter keeps; --batch PxK wants two images of a class and two classes\n", result.Idle, result.Steps)

@@ -12,6 +12,7 @@ import (
 	"winnow/eval"
 	"winnow/features"
 	"winnow/filters"
+	"winnow/filters/correction"
 	"winnow/head"
 	"winnow/internal/config"
 	"winnow/losses"
@@ -52,6 +53,8 @@ type trained struct {
 	Config config.Run     // as it was run
 	Head   *head.Head     // the best by validation, or the last
 	Filter filters.Config // as it was run; Scorer is config.NoFilter without one
+
+	Corrections int // labels changed; an image counts as often as its label was
 }
 
 // closingEncoder is an encoder that holds memory outside Go.
@@ -118,6 +121,9 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 			if best {
 				name = bestHeadFile
 			}
+			if err := writeCorrections(opts.Dir, tc.Corrector, data); err != nil {
+				return err
+			}
 			return opts.Tuning.save(opts.Dir, name, h, headMeta(cfg, data))
 		}
 	}
@@ -145,7 +151,11 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 			return trained{}, err
 		}
 	}
-	return trained{Result: result, Config: cfg, Head: h, Filter: cfg.Filter.In(sampler.Batches())}, nil
+	out := trained{Result: result, Config: cfg, Head: h, Filter: cfg.Filter.In(sampler.Batches())}
+	if tc.Corrector != nil {
+		out.Corrections = len(tc.Corrector.Corrections())
+	}
+	return out, nil
 }
 
 // willTrain says what would keep a fine-tuning from going on, as far as that is known before its encoder is there.
@@ -227,6 +237,13 @@ func buildRun(cfg config.Run, data trainData, sampler *train.Sampler) (train.Con
 		}
 		tc.Filter = filter
 	}
+	if cfg.Correct.On() {
+		corrector, err := correction.New(cfg.Correct.In(epoch), data.Train.Labels, classes)
+		if err != nil {
+			return tc, err
+		}
+		tc.Corrector = corrector
+	}
 	return tc, nil
 }
 
@@ -298,7 +315,7 @@ func buildTerm(l config.Loss, i int, cfg config.Run, classes, epoch int, clock *
 func trainIdentity(cfg config.Run, data trainData) map[string]string {
 	id := config.Flatten(cfg)
 	maps.DeleteFunc(id, func(key, _ string) bool {
-		return !cfg.HasPeers() && strings.HasPrefix(key, "peers.") || !cfg.IsSelective() && strings.HasPrefix(key, "selective.") || key == "data.manifest" || key == "data.root" || key == "data.features" || key == "data.model" || key == "checkpoint"
+		return !cfg.HasPeers() && strings.HasPrefix(key, "peers.") || !cfg.IsSelective() && strings.HasPrefix(key, "selective.") || !cfg.Correct.On() && strings.HasPrefix(key, "correct.") || key == "data.manifest" || key == "data.root" || key == "data.features" || key == "data.model" || key == "checkpoint"
 	})
 	if cfg.Finetune.On() {
 		id["data.model"] = data.Key.Model

@@ -25,6 +25,7 @@ type Run struct {
 	Losses       []Loss              `yaml:"losses"`
 	Bank         Bank                `yaml:"bank"`
 	Filter       Filter              `yaml:"filter"`
+	Correct      Correct             `yaml:"correct"`   // labels that the filter drops for long
 	Peers        Peers               `yaml:"peers"`     // of package peers' methods; these have no losses, bank and filter
 	Selective    Selective           `yaml:"selective"` // of package selective's; neither have these
 	Sampler      train.SamplerConfig `yaml:"sampler"`
@@ -143,6 +144,7 @@ func Default() Run {
 		},
 		Bank:       Bank{Size: 8192},
 		Filter:     Filter{Config: filters.Default(), Rate: Rate(filters.Default().Rate), AvgSim: Epochs(2)},
+		Correct:    Correct{Confidence: 0.9999},
 		Peers:      defaultPeers(Metric),
 		Sampler:    train.DefaultSampler(train.Groups),
 		Length:     Epochs(20),
