@@ -29,6 +29,7 @@ type state struct {
 	Filter     *filters.State      `json:"filter"`
 	Judged     []Judged            `json:"judged,omitempty"` // since the last diagnosis
 	SelfPaced  *selfpaced.State    `json:"selfpaced,omitempty"`
+	Corrects   bool                `json:"corrects,omitempty"` // labels, and the arrays hold which
 }
 
 // groupState is a group and what its solver remembers.
@@ -106,6 +107,12 @@ func (t *Trainer) capture() (state, []array) {
 			float64s("bank/sums", b.Sums), integers("bank/changes", b.Changes))
 		b.Labels, b.IDs, b.X, b.Sums, b.Changes = nil, nil, nil, nil, nil
 		s.Bank = &b
+	}
+	if t.Corrector != nil {
+		c := t.Corrector.State()
+		s.Corrects = true
+		arrays = append(arrays, integers("correct/vote", c.Vote), integers("correct/votes", c.Votes), integers("correct/rows", c.Rows),
+			integers("correct/to", c.To), integers("correct/steps", c.Steps), float64s("correct/confidence", c.Confidence))
 	}
 	if t.Filter != nil {
 		f := t.Filter.State()

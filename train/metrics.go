@@ -30,6 +30,7 @@ type line struct {
 	Threshold    *float64           `json:"threshold,omitempty"`
 	GradientNorm *float64           `json:"gradient_norm,omitempty"`
 	Bank         int                `json:"bank,omitempty"`
+	Corrected    int                `json:"corrected,omitempty"`
 	Skipped      bool               `json:"skipped,omitempty"`
 	Validation   *float64           `json:"validation,omitempty"`
 	Best         *bool              `json:"best,omitempty"`
@@ -82,7 +83,7 @@ func (m *metrics) step(s *Step) error {
 	}
 	kept, share := len(s.Kept), s.KeptShare()
 	l := line{Step: s.Number, Epoch: s.Epoch, Loss: &s.Loss, LR: &s.LR, Rows: len(s.IDs), Kept: &kept, KeptShare: &share,
-		GradientNorm: &s.GradientNorm, Bank: s.Bank, Skipped: s.Skipped}
+		GradientNorm: &s.GradientNorm, Bank: s.Bank, Corrected: s.Corrected, Skipped: s.Skipped}
 	values := []scalar{{"loss", s.Loss}, {"lr", s.LR}, {"kept_share", share}, {"gradient_norm", s.GradientNorm}}
 	if len(s.Terms) > 1 {
 		l.Terms = make(map[string]float64, len(s.Terms))
@@ -106,6 +107,9 @@ func (m *metrics) step(s *Step) error {
 	if s.HasThreshold {
 		l.Threshold = &s.Threshold
 		values = append(values, scalar{"threshold", s.Threshold})
+	}
+	if s.Corrected > 0 {
+		values = append(values, scalar{"corrected", float64(s.Corrected)})
 	}
 	return m.put(l, values)
 }

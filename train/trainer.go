@@ -12,6 +12,7 @@ import (
 
 	"winnow/features"
 	"winnow/filters"
+	"winnow/filters/correction"
 )
 
 // Config is everything that a run consists of. Steps are counted from 1, and all lengths are in steps: an
@@ -20,10 +21,11 @@ type Config struct {
 	Encoder   Encoder
 	Sampler   *Sampler
 	Terms     []Term
-	Filter    *filters.Filter // nil: every row is kept
-	Bank      *features.Bank  // nil: no memory
-	SelfPaced *SelfPaced      // nil: the losses weigh all samples alike
-	Steps     int             // length of the run
+	Filter    *filters.Filter       // nil: every row is kept
+	Bank      *features.Bank        // nil: no memory
+	SelfPaced *SelfPaced            // nil: the losses weigh all samples alike
+	Corrector *correction.Corrector // of labels that the filter drops for long; nil: labels stay as given. Its rows are the encoder's
+	Steps     int                   // length of the run
 
 	Groups   []Group // who steps which parameters: each of the encoder's and the losses' in one
 	Clip     float64 // the gradient of all encoder parameters of running groups is scaled down to this common norm; 0: never
@@ -68,6 +70,7 @@ type Step struct {
 	PeerLR        float64   // of the second network; 0: none, resting, or not stepped
 	GradientNorm  float64   // of the encoder's parameters that the step moves, before clipping
 	Bank          int       // members after the step
+	Corrected     int       // corrections of labels so far, those of this step included
 	Skipped       bool      // no term was active and the solver did not step
 }
 
@@ -131,6 +134,7 @@ type Trainer struct {
 	batches [][]int // of that epoch
 	all     []int   // 0 … batch-1
 	kept    features.Set
+	labels  []int // of the batch, corrected
 	dKept   blas32.General
 	dz      blas32.General
 	fact    Step
@@ -201,6 +205,8 @@ func (t *Trainer) check() error {
 		return fmt.Errorf("train: no loss is given")
 	case t.chooser != nil && (len(t.Terms) > 1 || t.Filter != nil || t.Bank != nil):
 		return fmt.Errorf("train: a loss that chooses its rows stands alone: found %d terms, a filter: %v, a bank: %v", len(t.Terms), t.Filter != nil, t.Bank != nil)
+	case t.Corrector != nil && (t.Filter == nil || t.Bank == nil):
+		return fmt.Errorf("train: labels are corrected where a filter drops them, by the memory bank: found a filter: %v, a bank: %v", t.Filter != nil, t.Bank != nil)
 	case t.Steps < 1:
 		return fmt.Errorf("train: length is %d steps, expected at least 1", t.Steps)
 	case t.Filter != nil && t.Filter.NeedsBank() && t.Bank == nil:

@@ -106,7 +106,7 @@ func auditRun(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	filter := r.Config.Filter.Config
+	filter := r.Config.Filter.In(1)
 	if own == nil {
 		if filter, err = auditFilter(c, r.Config); err != nil {
 			return err
@@ -155,9 +155,9 @@ func (a audited) give(c *cli.Context) error {
 
 // auditFilter is the run's filter, or vMF-Sim where that cannot judge a whole set by the set alone.
 func auditFilter(c *cli.Context, cfg config.Run) (filters.Config, error) {
-	f := cfg.Filter.Config
+	f := cfg.Filter.In(1)
 	if cfg.HasPeers() {
-		f.Rate = cfg.Peers.Rate
+		f.Rate = float64(cfg.Peers.Rate)
 	}
 	entry, err := filters.Find(f.Scorer)
 	if err != nil || !entry.NeedsBank {

@@ -126,6 +126,7 @@ func commands() []*cli.Command {
 		auditCommand(),
 		mapCommand(),
 		exportCommand(),
+		noiseCommand(),
 		theoryCommand(),
 		demoCommand(),
 		reproduceCommand(),
