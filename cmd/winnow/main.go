@@ -127,6 +127,7 @@ func commands() []*cli.Command {
 		exportCommand(),
 		theoryCommand(),
 		demoCommand(),
+		reproduceCommand(),
 	}
 }
 

@@ -31,6 +31,7 @@ const (
 type trainOptions struct {
 	Dir       string // "": nothing is kept
 	Resume    bool
+	Last      bool                       // the run's head is left as it ended, whatever validation says
 	Tuning    *tuning                    // the backbone that is trained too; nil: the head alone, on stored features
 	Begun     func(plan trainPlan) error // everything is built and nothing written yet
 	Stepped   func(train.Step)
@@ -50,7 +51,7 @@ type trainPlan struct {
 type trained struct {
 	train.Result
 	Config config.Run     // as it was run
-	Head   *head.Head     // the best by validation, or the last
+	Head   *head.Head     // the best by validation, or the last: see trainOptions
 	Filter filters.Config // as it was run; Scorer is config.NoFilter without one
 }
 
@@ -134,9 +135,11 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 	}
 	result, err := t.Run(ctx)
 	if err != nil {
-		return trained{Result: result, Config: cfg}, err
+		return trained{Result: result, Config: cfg, Head: h}, err
 	}
-	t.UseBest()
+	if !opts.Last {
+		t.UseBest()
+	}
 	if opts.Tuning != nil && opts.Dir != "" && !opts.Tuning.matches(opts.Dir, bestHeadFile) { // an earlier run was cut off between the two
 		if err := t.SaveHead(true); err != nil {
 			return trained{}, err

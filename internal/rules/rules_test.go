@@ -53,6 +53,7 @@ var allowed = map[string][]string{
 	"internal/orttest":     {"backbone/ort", "internal/ortlib"},
 	"internal/reference":   {},
 	"internal/rules":       {},
+	"reproduce":            {},
 	"internal/vectorfile":  {},
 	"experiments/prepare":  {"datasets"},
 }
