@@ -124,7 +124,9 @@ func commands() []*cli.Command {
 		evalCommand(),
 		metricsCommand(),
 		auditCommand(),
+		mapCommand(),
 		exportCommand(),
+		noiseCommand(),
 		theoryCommand(),
 		demoCommand(),
 		reproduceCommand(),
@@ -146,7 +148,9 @@ var globalFlags = []cli.Flag{
 func strict(c *cli.Command) {
 	c.OnUsageError = usageFailed
 	if len(c.Subcommands) > 0 {
-		c.Action = noCommand
+		if c.Action == nil {
+			c.Action = noCommand
+		}
 		for _, sub := range c.Subcommands {
 			strict(sub)
 		}
