@@ -46,6 +46,7 @@ func extractCommand() *cli.Command {
 			&cli.IntFlag{Name: "workers", DefaultText: "one a core", Usage: "`N` images decoded at the same time"},
 			&cli.IntFlag{Name: "max-pixels", Value: backbone.DefaultMaxPixels, Usage: "pictures of more than `N` pixels are unreadable"},
 			&cli.StringFlag{Name: "shard", Usage: "only the `I/N`-th part of the images, for several machines: winnow features join puts the parts together"},
+			&cli.StringFlag{Name: "decoder", DefaultText: backbone.ExactDecoder, Usage: decoderUsage},
 			&cli.BoolFlag{Name: "exif", Usage: "turn pictures as their EXIF orientation says"},
 			&cli.BoolFlag{Name: "strict", Usage: "stop at the first unreadable image"},
 			&cli.BoolFlag{Name: "overwrite", Usage: "replace a store of another model, preprocessing or image list"},
@@ -65,6 +66,9 @@ func viewRecipes() string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// decoderUsage says what --decoder trades for what.
+const decoderUsage = "how JPEG photographs are read: `exact`, every pixel as libjpeg has it, or fast"
 
 // extraction is what `winnow extract` works with, read and checked.
 type extraction struct {
@@ -187,6 +191,13 @@ func openBackbone(c *cli.Context) (*models.Backbone, *models.Prepared, error) {
 		yes := true
 		settings.EXIF = &yes
 	}
+	if c.IsSet("decoder") {
+		decoder, err := backbone.ParseDecoder(c.String("decoder"))
+		if err != nil {
+			return nil, nil, misused("--decoder: found %q, expected %s or %s", c.String("decoder"), backbone.ExactDecoder, backbone.FastDecoder)
+		}
+		settings.Decoder = &decoder
+	}
 	b, err := registry.Resolve(c.String("model"), settings)
 	if err != nil {
 		return nil, nil, err
@@ -225,7 +236,7 @@ func distinct(paths []string) []string {
 // key says which features are asked for.
 func (e *extraction) key() features.Key {
 	return features.Key{Model: e.model.SHA256, Output: e.cut.Cut, Preprocessing: e.cfg.Preprocessing.Key(),
-		Views: e.cfg.ViewNames(), Images: features.HashPaths(e.paths), DType: e.dtype}
+		Decoder: e.cfg.Preprocessing.DecoderVersion(), Views: e.cfg.ViewNames(), Images: features.HashPaths(e.paths), DType: e.dtype}
 }
 
 // store is the finished store that is asked for, made first where it is not there or not finished. It is the way
