@@ -1,8 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -45,6 +48,7 @@ func theorySkewCommand() *cli.Command {
 type skewResult struct {
 	Run  string `json:"run,omitempty"`
 	Head string `json:"head,omitempty"` // file in the run's folder; "" for frozen features
+	Step *int   `json:"step,omitempty"` // of the training, after which the head was as it is; absent where the run does not say
 	View string `json:"view,omitempty"`
 	Seed uint64 `json:"seed"`
 	skew.Report
@@ -101,10 +105,26 @@ func skewOfRun(c *cli.Context) (w skewWork, err error) {
 	}
 	w = newSkewWork(data)
 	w.result.Run, w.result.Head, w.result.View, w.result.Seed = r.Dir, r.HeadFile, r.view(c), r.Config.Seed
+	if w.result.Step = stateStep(r); w.result.Step != nil && *w.result.Step == 0 {
+		note(c, "%s is the state before the first step, which validation found best: --last takes the one after the training", r.HeadFile)
+	}
 	w.sampler = r.Config.Sampler
 	w.lossSettings(r.Config.Losses)
 	w.set, err = embed(r.Head, data.Train)
 	return w, err
+}
+
+// stateStep is the step after which a run's head was what it is, nil where the run's result does not say.
+func stateStep(r *openedRun) *int {
+	var result runResult
+	text, err := os.ReadFile(filepath.Join(r.Dir, resultFile))
+	if err != nil || json.Unmarshal(text, &result) != nil {
+		return nil
+	}
+	if r.HeadFile == bestHeadFile && result.BestStep >= 0 {
+		return &result.BestStep
+	}
+	return &result.Steps
 }
 
 // skewOfFeatures takes the features of a store as embeddings.
@@ -217,6 +237,9 @@ func printSkew(out io.Writer, r skewResult) error {
 	of := "frozen features"
 	if r.Run != "" {
 		of = r.Run + ", " + r.Head
+		if r.Step != nil {
+			of += fmt.Sprintf(" (after step %d)", *r.Step)
+		}
 	}
 	fmt.Fprintf(out, "%s: %d batches of %d training images, %d classes; α = %v, β = %v\n", of, r.Batches, r.Rows/max(r.Batches, 1), r.Classes, r.Margin, r.Beta)
 	fmt.Fprintf(out, "%d positive and %d negative pairs\n", r.Positives, r.Negatives)
