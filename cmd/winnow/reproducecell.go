@@ -142,7 +142,7 @@ func (r *reproduction) config(cell reproduce.Cell) (config.Run, error) {
 		rate = 0
 	}
 	if !slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, "filter.rate=") }) {
-		cfg.Filter.Rate = rate
+		cfg.Filter.Rate = config.Rate(rate)
 	}
 	if cfg.HasPeers() {
 		cfg.Peers.Rate = cfg.Filter.Rate
