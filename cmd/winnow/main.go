@@ -123,8 +123,10 @@ func commands() []*cli.Command {
 		evalCommand(),
 		metricsCommand(),
 		auditCommand(),
+		traceCommand(),
 		exportCommand(),
 		theoryCommand(),
+		costCommand(),
 		demoCommand(),
 	}
 }
@@ -144,7 +146,9 @@ var globalFlags = []cli.Flag{
 func strict(c *cli.Command) {
 	c.OnUsageError = usageFailed
 	if len(c.Subcommands) > 0 {
-		c.Action = noCommand
+		if c.Action == nil {
+			c.Action = noCommand
+		}
 		for _, sub := range c.Subcommands {
 			strict(sub)
 		}

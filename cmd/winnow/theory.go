@@ -30,13 +30,14 @@ func theoryCommand() *cli.Command {
 			&cli.StringFlag{Name: "gamma", Value: "0.1,0.25,0.5,0.75,0.9,1", Usage: "skews γ in (0, 1] of the marginal loss's weights: `LIST`"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON, rates as fractions"},
 		},
-		Action: theoryAction,
+		Action:      theoryAction,
+		Subcommands: []*cli.Command{theoryKappaCommand()},
 	}
 }
 
 func theoryAction(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
+	if c.Args().Present() {
+		return noCommand(c)
 	}
 	setting, err := theorySetting(c)
 	if err != nil {

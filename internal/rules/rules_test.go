@@ -31,6 +31,7 @@ var allowed = map[string][]string{
 	"filters/detectors":    {"features"},
 	"filters/selfpaced":    {"features"},
 	"theory":               {},
+	"theory/concentration": {"filters"},
 	"head":                 {"features"},
 	"train":                {"features", "losses", "filters", "head", "internal/spread"},
 	"train/peers":          {"train", "features", "head", "losses"},
