@@ -23,10 +23,10 @@ func costCommand() *cli.Command {
 		Usage: "what each filter adds to the time of a training step, beside PRISM's numbers",
 		Description: "Trains heads on drawn features, memory contrastive loss (MCL) and SoftTriple, without a filter and with each, and\n" +
 			"times the steps: PRISM's (001) Tables V and VI. All variants take turns in every repetition, so that what else\n" +
-			"the machine does falls on all; a repetition's time is the median of its steps, the table's the median over\n" +
-			"repetitions, of times and of ratios to the step without a filter in the same repetition. The paper's step is a\n" +
-			"whole network's, hundreds of times longer than a head's: compare the milliseconds that a filter adds. It adds\n" +
-			"them by judging; one that also drops rows (--rate) saves the loss's work on these.\n\n" +
+			"the machine does falls on all; a repetition's time is that of an undisturbed step, the lower quartile of its\n" +
+			"steps, and the table's the least over repetitions; beside it stands how ratios within a repetition vary. The\n" +
+			"paper's step is a whole network's, hundreds of times longer than a head's: compare the milliseconds that a\n" +
+			"filter adds. It adds them by judging; one that also drops rows (--rate) saves the loss's work on these.\n\n" +
 			"   winnow cost\n" +
 			"   winnow cost --dim 128 --classes 11318 --images 5 --bank 55000 --steps 100",
 		Flags: []cli.Flag{
@@ -66,13 +66,19 @@ var costVariants = []costVariant{
 	{"soft_triple", "vmf", [3]float64{0, 1636.11, 1641.63}},
 }
 
+// base is the place of the variant of the same loss without a filter.
+func (v costVariant) base(among []costVariant) int {
+	return slices.IndexFunc(among, func(o costVariant) bool { return o.loss == v.loss })
+}
+
 // costRow is what a variant came to.
 type costRow struct {
 	Loss       string               `json:"loss"`
 	Filter     string               `json:"filter"`
 	StepMillis spread.Spread        `json:"step_ms"`    // over repetitions
-	Ratio      spread.Spread        `json:"ratio"`      // to the loss without a filter
-	Added      spread.Spread        `json:"added_ms"`   // to that of the loss without a filter
+	Ratio      float64              `json:"ratio"`      // of the least step to the least of the loss without a filter
+	Added      float64              `json:"added_ms"`   // to the same
+	Ratios     spread.Spread        `json:"ratios"`     // within repetitions
 	Kept       float64              `json:"kept_share"` // in the steps timed
 	Bank       int                  `json:"bank"`       // members at the end
 	Paper      map[string]paperCost `json:"paper"`
@@ -114,7 +120,7 @@ func costAction(c *cli.Context) error {
 	}
 	data := costData(c)
 	rows := make([]costRow, len(variants))
-	times, ratios, added := make([][]float64, len(variants)), make([][]float64, len(variants)), make([][]float64, len(variants))
+	times, ratios := make([][]float64, len(variants)), make([][]float64, len(variants))
 	for rep := range c.Int("repeat") {
 		note(c, "repetition %d of %d", rep+1, c.Int("repeat"))
 		seconds := make([]float64, len(variants))
@@ -125,15 +131,15 @@ func costAction(c *cli.Context) error {
 			}
 		}
 		for i, v := range variants {
-			first := slices.IndexFunc(variants, func(o costVariant) bool { return o.loss == v.loss })
 			times[i] = append(times[i], 1e3*seconds[i])
-			added[i] = append(added[i], 1e3*(seconds[i]-seconds[first]))
-			ratios[i] = append(ratios[i], seconds[i]/seconds[first])
+			ratios[i] = append(ratios[i], seconds[i]/seconds[v.base(variants)])
 		}
 	}
 	for i, v := range variants {
 		rows[i].Loss, rows[i].Filter = v.loss, v.filter
-		rows[i].StepMillis, rows[i].Ratio, rows[i].Added, rows[i].Paper = spread.Of(times[i]), spread.Of(ratios[i]), spread.Of(added[i]), v.paperCosts()
+		rows[i].StepMillis, rows[i].Ratios, rows[i].Paper = spread.Of(times[i]), spread.Of(ratios[i]), v.paperCosts()
+		bare := rows[v.base(variants)].StepMillis.Least // stands before
+		rows[i].Ratio, rows[i].Added = rows[i].StepMillis.Least/bare, rows[i].StepMillis.Least-bare
 	}
 	result := costResult{Winnow: version(), Threads: c.Int("threads"), Inputs: c.Int("inputs"), Dim: base.Head.Out, Batch: c.String("batch"), Classes: c.Int("classes"), Images: c.Int("images"),
 		Bank: base.Bank.Size, Centers: c.Int("centers"), Rate: c.Float64("rate"), Steps: c.Int("steps"), Repeat: c.Int("repeat"), Rows: rows}
@@ -167,7 +173,7 @@ func costMisused(c *cli.Context) (variants []costVariant, base config.Run, err e
 	base = config.Default()
 	base.Seed, base.Head.Out, base.Head.Init, base.Bank.Size = c.Uint64("seed"), c.Int("dim"), "random", c.Int("bank")
 	base.Filter.Config = filters.Default()
-	base.Filter.Rate, base.Filter.AvgSim = c.Float64("rate"), config.Span{}
+	base.Filter.Rate, base.Filter.AvgSim = config.Rate(c.Float64("rate")), config.Span{}
 	base.Diagnostics.Every = config.Span{}
 	if base.Sampler.Classes, base.Sampler.Images, base.Sampler.Rows, err = parseBatch(c.String("batch"), base.Sampler.Variant); err != nil {
 		return nil, base, usageError{err}
@@ -229,7 +235,7 @@ func costData(c *cli.Context) trainData {
 	return data
 }
 
-// costRun trains once and gives the median seconds of the steps timed.
+// costRun trains once and gives the lower quartile of the seconds of the steps timed.
 func costRun(c *cli.Context, v costVariant, base config.Run, data trainData, row *costRow) (float64, error) {
 	cfg := v.config(c, base)
 	skip := costFill(c, base)
@@ -247,7 +253,7 @@ func costRun(c *cli.Context, v costVariant, base config.Run, data trainData, row
 	}}
 	_, err := trainRun(c.Context, cfg, data, opts)
 	row.Kept = float64(kept) / float64(max(rows, 1))
-	return spread.Of(seconds).Median, err
+	return spread.Of(seconds).Q1, err
 }
 
 // paperSets are the datasets of PRISM's Tables V and VI.
@@ -273,12 +279,12 @@ func (v costVariant) paperCosts() map[string]paperCost {
 }
 
 func printCost(out io.Writer, r costResult) error {
-	fmt.Fprintf(out, "batch %s, %d → %d numbers, %d classes, a bank of %d, %d proxies a class; medians of %d repetitions of %d steps\n\n",
+	fmt.Fprintf(out, "batch %s, %d → %d numbers, %d classes, a bank of %d, %d proxies a class; the least of %d repetitions of %d steps\n\n",
 		r.Batch, r.Inputs, r.Dim, r.Classes, r.Bank, r.Centers, r.Repeat, r.Steps)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "loss\tfilter\tms a step\tratio\tfrom – to\tadded ms\tkept\tpaper: SOP\tCARS\tCUB")
 	for _, row := range r.Rows {
-		fmt.Fprintf(w, "%s\t%s\t%.3f\t%.3f\t%.3f – %.3f\t%+.3f\t%.0f %%", row.Loss, row.Filter, row.StepMillis.Median, row.Ratio.Median, row.Ratio.Least, row.Ratio.Most, row.Added.Median, 100*row.Kept)
+		fmt.Fprintf(w, "%s\t%s\t%.3f\t%.3f\t%.3f – %.3f\t%+.3f\t%.0f %%", row.Loss, row.Filter, row.StepMillis.Least, row.Ratio, row.Ratios.Least, row.Ratios.Most, row.Added, 100*row.Kept)
 		for _, set := range paperSets {
 			if v, ok := row.Paper[set]; ok {
 				fmt.Fprintf(w, "\t%.3f (%+.0f ms)", v.Ratio, v.Added)

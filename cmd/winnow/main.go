@@ -116,6 +116,7 @@ func commands() []*cli.Command {
 		doctorCommand(),
 		modelsCommand(),
 		lossesCommand(),
+		recipesCommand(),
 		dataCommand(),
 		extractCommand(),
 		featuresCommand(),
@@ -124,10 +125,13 @@ func commands() []*cli.Command {
 		metricsCommand(),
 		auditCommand(),
 		traceCommand(),
+		mapCommand(),
 		exportCommand(),
+		noiseCommand(),
 		theoryCommand(),
 		costCommand(),
 		demoCommand(),
+		reproduceCommand(),
 	}
 }
 
