@@ -33,6 +33,7 @@ var allowed = map[string][]string{
 	"filters/noiserate":    {"features", "filters", "filters/detectors"},
 	"filters/selfpaced":    {"features"},
 	"theory":               {},
+	"theory/concentration": {"filters"},
 	"theory/skew":          {"features", "losses", "theory"},
 	"head":                 {"features"},
 	"train":                {"features", "losses", "filters", "filters/correction", "filters/selfpaced", "head", "internal/spread"},
