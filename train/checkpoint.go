@@ -26,6 +26,7 @@ type state struct {
 	Groups     []groupState        `json:"groups"`
 	Bank       *features.BankState `json:"bank"`
 	Filter     *filters.State      `json:"filter"`
+	Judged     []Judged            `json:"judged,omitempty"` // since the last diagnosis
 }
 
 // groupState is a group and what its solver remembers.
@@ -107,6 +108,7 @@ func (t *Trainer) capture() (state, []array) {
 	if t.Filter != nil {
 		f := t.Filter.State()
 		s.Filter = &f
+		s.Judged = t.judged
 	}
 	return s, arrays
 }

@@ -220,6 +220,7 @@ func (t *Trainer) restoreStates(s state, arrays map[string]array) error {
 		}
 	}
 	if s.Filter != nil {
+		t.judged = s.Judged
 		return t.Filter.SetState(*s.Filter)
 	}
 	return nil

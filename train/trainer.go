@@ -39,12 +39,14 @@ type Config struct {
 	Dir             string            // of the metrics, the event files and the checkpoint; "": nothing is written
 	CheckpointEvery int               // steps; 0: only when the run ends or is stopped
 	LogEvery        int               // steps; 0 means 1
+	DiagnoseEvery   int               // steps between two diagnoses of the filter; 0: none
 	Identity        map[string]string // resolved settings: a checkpoint of a run with others is refused
 	Now             func() time.Time  // for the event files
 	Clock           *Clock            // told every step, for those who draw in it; may be nil
 
 	Stepped   func(Step) // observers are told facts and return nothing; slices are theirs until they return
 	Validated func(Validation)
+	Diagnosed func(Diagnosis)
 }
 
 // Step says what happened in one training step.
@@ -55,6 +57,7 @@ type Step struct {
 	IDs           []int     // of the rows of the batch
 	Kept          []int     // positions in the batch, rising: what the filter kept, or what a loss that is a Chooser chose
 	Scores        []float64 // the filter's, of all rows; nil without a filter
+	Judge         string    // the scorer of the filter that gave them; "" without a filter
 	Threshold     float64   // scores above it were kept
 	HasThreshold  bool      // false without a filter, and where it kept everything
 	LR            float64   // of the head
@@ -128,6 +131,8 @@ type Trainer struct {
 	dKept   blas32.General
 	dz      blas32.General
 	fact    Step
+	judged  []Judged             // since the last diagnosis
+	kappas  []filters.ClassKappa // memory of the last diagnosis
 }
 
 // New checks what a Config must hold together.

@@ -116,6 +116,7 @@ func commands() []*cli.Command {
 		doctorCommand(),
 		modelsCommand(),
 		lossesCommand(),
+		recipesCommand(),
 		dataCommand(),
 		extractCommand(),
 		featuresCommand(),
@@ -127,6 +128,7 @@ func commands() []*cli.Command {
 		exportCommand(),
 		theoryCommand(),
 		demoCommand(),
+		reproduceCommand(),
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/internal/config"
 	"winnow/models"
+	"winnow/recipes"
 	"winnow/train"
 )
 
@@ -43,6 +44,8 @@ type runFacts struct {
 	Threads        int          `json:"threads"`
 	Started        time.Time    `json:"started"`
 	Seed           uint64       `json:"seed"`
+	Recipe         string       `json:"recipe,omitempty"` // that the settings began with; config.yaml holds all of them
+	RecipeSHA256   string       `json:"recipe_sha256,omitempty"`
 	Manifest       string       `json:"manifest"`
 	ManifestSHA256 string       `json:"manifest_sha256,omitempty"` // of a manifest file
 	ImagesSHA256   string       `json:"images_sha256"`             // of paths, splits and labels
@@ -208,6 +211,13 @@ func (r *trainCommandRun) begin(plan trainPlan) error {
 	}
 	if r.tuning != nil {
 		facts.Backbone, facts.TunedWeights = r.tuning.backbone.Name, r.tuning.weights
+	}
+	if name := r.c.String("recipe"); name != "" {
+		recipe, err := recipes.Find(name)
+		if err != nil {
+			return err
+		}
+		facts.Recipe, facts.RecipeSHA256 = recipe.Name, recipe.SHA256()
 	}
 	var err error
 	if facts.ManifestSHA256, err = fileSum(r.cfg.Data.Manifest); err != nil {

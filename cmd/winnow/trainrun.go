@@ -30,10 +30,12 @@ const (
 type trainOptions struct {
 	Dir       string // "": nothing is kept
 	Resume    bool
+	Last      bool                       // the run's head is left as it ended, whatever validation says
 	Tuning    *tuning                    // the backbone that is trained too; nil: the head alone, on stored features
 	Begun     func(plan trainPlan) error // everything is built and nothing written yet
 	Stepped   func(train.Step)
 	Validated func(train.Validation)
+	Diagnosed func(train.Diagnosis)
 }
 
 // trainPlan is what a run will do, as far as the data decide it.
@@ -49,7 +51,7 @@ type trainPlan struct {
 type trained struct {
 	train.Result
 	Config config.Run     // as it was run
-	Head   *head.Head     // the best by validation, or the last
+	Head   *head.Head     // the best by validation, or the last: see trainOptions
 	Filter filters.Config // as it was run; Scorer is config.NoFilter without one
 }
 
@@ -93,7 +95,7 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 	}
 	defer encoder.Close()
 	tc.Encoder = visited(encoder, cfg, data, tc.Clock)
-	tc.Dir, tc.Stepped, tc.Validated = opts.Dir, opts.Stepped, opts.Validated
+	tc.Dir, tc.Stepped, tc.Validated, tc.Diagnosed = opts.Dir, opts.Stepped, opts.Validated, opts.Diagnosed
 	t, err := train.New(tc)
 	if err != nil {
 		return trained{}, err
@@ -123,9 +125,11 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 	}
 	result, err := t.Run(ctx)
 	if err != nil {
-		return trained{Result: result, Config: cfg}, err
+		return trained{Result: result, Config: cfg, Head: h}, err
 	}
-	t.UseBest()
+	if !opts.Last {
+		t.UseBest()
+	}
 	if opts.Tuning != nil && opts.Dir != "" && !opts.Tuning.matches(opts.Dir, bestHeadFile) { // an earlier run was cut off between the two
 		if err := t.SaveHead(true); err != nil {
 			return trained{}, err
@@ -186,7 +190,8 @@ func buildRun(cfg config.Run, data trainData, sampler *train.Sampler) (train.Con
 	tc := train.Config{
 		Sampler: sampler, Steps: cfg.Length.In(epoch), Clip: cfg.Clip, StepIdle: cfg.StepIdle,
 		ValidateEvery: max(cfg.Validation.Every.In(epoch), 1), CheckpointEvery: cfg.Checkpoint.In(epoch), LogEvery: cfg.LogEvery,
-		Identity: trainIdentity(cfg, data), Clock: clock, Now: time.Now,
+		DiagnoseEvery: cfg.Diagnostics.Every.In(epoch),
+		Identity:      trainIdentity(cfg, data), Clock: clock, Now: time.Now,
 	}
 	if data.Validation.Len() > 0 {
 		tc.Patience = cfg.Validation.Patience
@@ -284,7 +289,7 @@ func buildTerm(l config.Loss, i int, cfg config.Run, classes, epoch int, clock *
 func trainIdentity(cfg config.Run, data trainData) map[string]string {
 	id := config.Flatten(cfg)
 	maps.DeleteFunc(id, func(key, _ string) bool {
-		return !cfg.HasPeers() && strings.HasPrefix(key, "peers.") || !cfg.IsSelective() && strings.HasPrefix(key, "selective.") || key == "data.manifest" || key == "data.root" || key == "data.features" || key == "data.model" || key == "checkpoint"
+		return !cfg.HasPeers() && strings.HasPrefix(key, "peers.") || !cfg.IsSelective() && strings.HasPrefix(key, "selective.") || key == "data.manifest" || key == "data.root" || key == "data.features" || key == "data.model" || key == "checkpoint" || key == "diagnostics.every"
 	})
 	if cfg.Finetune.On() {
 		id["data.model"] = data.Key.Model

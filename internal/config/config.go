@@ -43,6 +43,8 @@ type Run struct {
 	Validation Validation `yaml:"validation"`
 	Checkpoint Span       `yaml:"checkpoint"` // how often; 0: only at the end and when stopped
 	LogEvery   int        `yaml:"log_every"`  // steps between two lines of metrics
+
+	Diagnostics Diagnostics `yaml:"diagnostics"`
 }
 
 // Data says what the run trains on.
@@ -132,6 +134,11 @@ const (
 	MeasureClassMean = "nearest-class-mean" // the nearest mean of the train split's classes is its own: these must be validation's
 )
 
+// Diagnostics says how often the filter is looked into.
+type Diagnostics struct {
+	Every Span `yaml:"every"` // 0: never
+}
+
 // Default is a linear head, started from whitening, trained with PRISM: memory contrastive loss and
 // vMF-Sim at a noise rate of one half. The learning rate is small on purpose: a whitened start is
 // worth more than what a careless rate leaves of it. On made-up clusters with half the labels wrong (100
@@ -161,6 +168,8 @@ func Default() Run {
 		Validation: Validation{Every: Epochs(1), Measure: MeasureP1},
 		Checkpoint: Epochs(1),
 		LogEvery:   1,
+
+		Diagnostics: Diagnostics{Every: Epochs(1)},
 	}
 	c.Head.Out = 512
 	c.Solver.LR = 3e-4
