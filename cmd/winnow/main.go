@@ -124,6 +124,7 @@ func commands() []*cli.Command {
 		evalCommand(),
 		metricsCommand(),
 		auditCommand(),
+		retrieveCommand(),
 		mapCommand(),
 		exportCommand(),
 		theoryCommand(),
