@@ -20,8 +20,12 @@ const DefaultMaxPixels = 178_956_970
 
 // DecodeOptions bound and turn what Decode returns. The zero value is the default.
 type DecodeOptions struct {
-	MaxPixels int  // largest width × height; 0: DefaultMaxPixels
+	MaxPixels int  // largest width × height of the file's picture; 0: DefaultMaxPixels
 	EXIF      bool // turn the picture as its EXIF orientation says
+
+	// Enough says how large a picture of w×h pixels must be at least; photographs may then come out reduced, never
+	// smaller than that. nil: every picture is whole. It does not know of turning and treats both sides alike.
+	Enough func(w, h int) (leastW, leastH int)
 }
 
 // format is one kind of image file, known by its first bytes and never by its name. Decoders are called
@@ -30,7 +34,7 @@ type format struct {
 	name   string
 	is     func(head []byte) bool
 	config func(io.Reader) (image.Config, error)
-	decode func([]byte) (image.Image, error)
+	decode func(data []byte, by int) (image.Image, error) // reduced by so much if that is a help, whole otherwise
 }
 
 func formats() [5]format {
@@ -49,14 +53,19 @@ func formats() [5]format {
 	}
 	return [5]format{
 		{"jpeg", prefix("\xff\xd8\xff"), jpeg.DecodeConfig, decodeJPEG},
-		{"png", prefix("\x89PNG\r\n\x1a\n"), png.DecodeConfig, whole(png.Decode)},
-		{"gif", prefix("GIF87a", "GIF89a"), gif.DecodeConfig, firstFrame},
-		{"bmp", prefix("BM"), bmp.DecodeConfig, whole(bmp.Decode)},
-		{"webp", isWebP, webp.DecodeConfig, decodeWebP},
+		{"png", prefix("\x89PNG\r\n\x1a\n"), png.DecodeConfig, whole(stream(png.Decode))},
+		{"gif", prefix("GIF87a", "GIF89a"), gif.DecodeConfig, whole(firstFrame)},
+		{"bmp", prefix("BM"), bmp.DecodeConfig, whole(stream(bmp.Decode))},
+		{"webp", isWebP, webp.DecodeConfig, whole(decodeWebP)},
 	}
 }
 
-func whole(decode func(io.Reader) (image.Image, error)) func([]byte) (image.Image, error) {
+// whole is a decoder that cannot reduce.
+func whole(decode func([]byte) (image.Image, error)) func([]byte, int) (image.Image, error) {
+	return func(data []byte, _ int) (image.Image, error) { return decode(data) }
+}
+
+func stream(decode func(io.Reader) (image.Image, error)) func([]byte) (image.Image, error) {
 	return func(data []byte) (image.Image, error) { return decode(bytes.NewReader(data)) }
 }
 
@@ -95,7 +104,7 @@ func decodeAs(f format, data []byte, o DecodeOptions) (img image.Image, err erro
 	if config.Width > limit/config.Height {
 		return nil, fmt.Errorf("%s: %d×%d pixels, expected at most %d", f.name, config.Width, config.Height, limit)
 	}
-	if img, err = f.decode(data); err != nil {
+	if img, err = f.decode(data, o.reduction(config.Width, config.Height)); err != nil {
 		return nil, decodeError(f.name, err)
 	}
 	if o.EXIF {

@@ -277,7 +277,7 @@ func TestDecodeRefuses(t *testing.T) {
 // TestPanicIsAnError: a decoder that panics spoils its own image only.
 func TestPanicIsAnError(t *testing.T) {
 	bad := formats()[1]
-	bad.decode = func([]byte) (image.Image, error) { panic("index out of range") }
+	bad.decode = func([]byte, int) (image.Image, error) { panic("index out of range") }
 	_, err := decodeAs(bad, readFile(t, "testdata/pil/png-rgb.png"), DecodeOptions{})
 	if err == nil || err.Error() != "png: the decoder panicked: index out of range" {
 		t.Error(err)

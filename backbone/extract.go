@@ -283,12 +283,24 @@ func newReaders(cfg ExtractConfig, fsys fs.FS) ([]*reader, error) {
 		n = runtime.GOMAXPROCS(0)
 	}
 	readers := make([]*reader, n)
+	options := cfg.decodeOptions()
 	for i := range readers {
 		viewers, err := newViewers(cfg.Preprocessing, cfg.views())
 		if err != nil {
 			return nil, err
 		}
-		readers[i] = &reader{fsys: fsys, views: cfg.views(), viewers: viewers, options: DecodeOptions{MaxPixels: cfg.MaxPixels, EXIF: cfg.Preprocessing.EXIF}}
+		readers[i] = &reader{fsys: fsys, views: cfg.views(), viewers: viewers, options: options}
 	}
 	return readers, nil
+}
+
+// decodeOptions are those that serve all views.
+func (cfg ExtractConfig) decodeOptions() DecodeOptions {
+	var augmentations []Augmentation
+	for _, v := range cfg.views() {
+		augmentations = append(augmentations, v.Augmentation)
+	}
+	o := cfg.Preprocessing.DecodeOptions(augmentations...)
+	o.MaxPixels = cfg.MaxPixels
+	return o
 }

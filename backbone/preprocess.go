@@ -21,6 +21,7 @@ type Preprocessor struct {
 	line         []byte   // one row of the picture, RGB or grey
 	ring         [][]byte // rows after the horizontal filter, colours one after the other
 	sum          []int32  // one row of the vertical filter
+	planar       planar   // the fast decoder's way
 }
 
 // NewPreprocessor checks p and prepares for it.
@@ -85,6 +86,10 @@ func (q *Preprocessor) fillZero(dst []float32) {
 
 // stream filters the picture and hands each output row, before its last rounding, to emit.
 func (q *Preprocessor) stream(src source, emit func(row int, values []int32)) {
+	if p := planesOf(src); p != nil && q.p.Decoder == FastDecoder && q.p.Planes() == 3 {
+		q.planar.stream(q, p, emit)
+		return
+	}
 	cols := len(q.across.start) * q.p.Planes()
 	q.reserve(cols)
 	from, end := q.across.span()
@@ -96,18 +101,7 @@ func (q *Preprocessor) stream(src source, emit func(row int, values []int32)) {
 				q.horizontal(q.ring[next%width][:cols], src, next, from, end)
 			}
 		}
-		var rows [group][]byte
-		var ws [group]int32
-		for j := 0; j < width; j += group {
-			for k := range rows {
-				at := min(j+k, width-1)
-				rows[k], ws[k] = q.ring[(first+at)%width][:cols], 0
-				if j+k < width {
-					ws[k] = q.down.weights[row*width+at]
-				}
-			}
-			resampleColumns(q.sum[:cols], &rows, &ws, j == 0)
-		}
+		resampleDown(q.sum[:cols], q.ring[:width], &q.down, row)
 		emit(row, q.sum[:cols])
 	}
 }

@@ -21,6 +21,7 @@ type Preprocessing struct {
 	Mean          [3]float32 `json:"mean" yaml:"mean"`                   // subtracted after Scale, in the network's channel order
 	Std           [3]float32 `json:"std" yaml:"std"`                     // divided by afterwards
 	EXIF          bool       `json:"exif" yaml:"exif"`                   // apply EXIF orientation (off for parity with the papers)
+	Decoder       string     `json:"decoder,omitempty" yaml:"decoder"`   // FastDecoder, or "" for ExactDecoder
 }
 
 // Key is a canonical text of p: two runs with equal keys show the network the same numbers.

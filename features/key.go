@@ -9,6 +9,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -20,6 +21,10 @@ type Key struct {
 	Preprocessing string   `json:"preprocessing"` // canonical text of size, crop, mean, …
 	Views         []string `json:"views"`         // the pictures made of each image, the first of them "center"
 	Images        string   `json:"images"`        // HashPaths of the image list
+
+	// Decoder is what read the pictures and its version, "" in stores of before it was written down: the same
+	// preprocessing of pictures that were decoded otherwise gives other numbers.
+	Decoder string `json:"decoder,omitempty"`
 
 	// DType is Float16 where the numbers are stored so; "" for float32, as stores always were.
 	DType string `json:"dtype,omitempty"`
@@ -77,6 +82,8 @@ func (k Key) Differs(other Key) string {
 		return fmt.Sprintf("made with model %s, asked for %s", short(k.Model), short(other.Model))
 	case k.Output != other.Output:
 		return fmt.Sprintf("made of tensor %q, asked for %q", k.Output, other.Output)
+	case k.Decoder != other.Decoder:
+		return fmt.Sprintf("made with %s, asked for %s", decoderText(k.Decoder), decoderText(other.Decoder))
 	case k.Preprocessing != other.Preprocessing:
 		mine, yours := settingsApart(k.Preprocessing, other.Preprocessing)
 		return fmt.Sprintf("made with preprocessing %s, asked for %s", mine, yours)
@@ -88,6 +95,14 @@ func (k Key) Differs(other Key) string {
 		return fmt.Sprintf("made from image list %s, asked for %s", short(k.Images), short(other.Images))
 	}
 	return ""
+}
+
+// decoderText is a key's Decoder for people.
+func decoderText(decoder string) string {
+	if decoder == "" {
+		return "a decoder of an earlier winnow, which did not write it down"
+	}
+	return "decoder " + strconv.Quote(decoder)
 }
 
 // settingsApart leaves only what differs of two texts that are JSON objects; other texts stay as they are.

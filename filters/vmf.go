@@ -162,7 +162,7 @@ func (v *VMF) fit(sum []float64, members int) fit {
 	}
 	r := f.length
 	if v.Debias {
-		r = debiased(r, members)
+		r = Debiased(r, members)
 	}
 	f.spread = v.spreadOf(len(sum), r)
 	f.slope = slope(f.spread.kappa, f.length)

@@ -21,6 +21,7 @@ type Settings struct {
 	Scale         *float64
 	Mean, Std     []float64 // three numbers, or one for all channels
 	EXIF          *bool
+	Decoder       *string // as a Preprocessing has it
 	Output        string
 }
 
@@ -43,6 +44,7 @@ func (s Settings) Preprocessing(p backbone.Preprocessing) (backbone.Preprocessin
 	set(&p.Exact, s.Exact)
 	set(&p.Crop, s.Crop)
 	set(&p.EXIF, s.EXIF)
+	set(&p.Decoder, s.Decoder)
 	if s.Interpolation != "" {
 		p.Interpolation = s.Interpolation
 	}

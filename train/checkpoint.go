@@ -8,6 +8,7 @@ import (
 
 	"winnow/features"
 	"winnow/filters"
+	"winnow/filters/selfpaced"
 	"winnow/internal/atomicfile"
 )
 
@@ -26,6 +27,8 @@ type state struct {
 	Groups     []groupState        `json:"groups"`
 	Bank       *features.BankState `json:"bank"`
 	Filter     *filters.State      `json:"filter"`
+	Judged     []Judged            `json:"judged,omitempty"` // since the last diagnosis
+	SelfPaced  *selfpaced.State    `json:"selfpaced,omitempty"`
 	Corrects   bool                `json:"corrects,omitempty"` // labels, and the arrays hold which
 }
 
@@ -114,6 +117,13 @@ func (t *Trainer) capture() (state, []array) {
 	if t.Filter != nil {
 		f := t.Filter.State()
 		s.Filter = &f
+		s.Judged = t.judged
+	}
+	if t.SelfPaced != nil {
+		w := t.SelfPaced.Weights.State()
+		arrays = append(arrays, float64s("selfpaced/weights", w.Weights))
+		w.Weights = nil
+		s.SelfPaced = &w
 	}
 	return s, arrays
 }

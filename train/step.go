@@ -81,6 +81,7 @@ func (t *Trainer) judge(z features.Set) {
 		return
 	}
 	f.Kept, f.Scores = t.Filter.Keep(z, t.Bank)
+	f.Judge = t.Filter.Judge()
 	f.Threshold = t.Filter.Threshold()
 	f.HasThreshold = finite(f.Threshold)
 }

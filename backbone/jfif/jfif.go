@@ -22,6 +22,7 @@ var ErrNotTaken = errors.New("jfif: not a whole photograph of the usual kind")
 // component is one of the planes: luma or chroma.
 type component struct {
 	id, h, v, quant byte
+	side            int // samples across and down that a block is decoded to: 8, or less in a reduced picture
 	wide, high      int // blocks that the picture needs
 	stride, rows    int // blocks with those that complete its last units
 	plane           []byte
@@ -38,6 +39,7 @@ type decoder struct {
 	pos  int
 
 	w, h         int
+	side         int // samples across a block of luma; 8: the whole picture
 	progressive  bool
 	hmax, vmax   int
 	comps        []component
@@ -62,13 +64,16 @@ const (
 )
 
 // Decode decodes a whole file to an [image.YCbCr] or an [image.Gray], whose planes may be larger than the picture.
-func Decode(data []byte) (img image.Image, err error) {
+func Decode(data []byte) (image.Image, error) { return decode(data, 8) }
+
+// decode makes side×side samples of each block of luma.
+func decode(data []byte, side int) (img image.Image, err error) {
 	defer func() {
 		if recover() != nil { // an index that damaged data leads out of its table
 			img, err = nil, ErrNotTaken
 		}
 	}()
-	d := &decoder{data: data}
+	d := &decoder{data: data, side: side}
 	if len(data) < 4 || data[0] != 0xff || data[1] != soi {
 		return nil, ErrNotTaken
 	}
@@ -188,7 +193,8 @@ func (d *decoder) allocate() {
 		c := &d.comps[i]
 		c.wide, c.high = over(over(d.w*int(c.h), d.hmax), 8), over(over(d.h*int(c.v), d.vmax), 8)
 		c.stride, c.rows = across*int(c.h), down*int(c.v)
-		c.plane = make([]byte, 64*c.stride*c.rows)
+		c.side = d.sideOf(c)
+		c.plane = make([]byte, c.side*c.side*c.stride*c.rows)
 		if d.progressive {
 			c.coefs = make([][64]int16, c.stride*c.rows)
 		}
@@ -198,7 +204,7 @@ func (d *decoder) allocate() {
 // over is a/b rounded up.
 func over(a, b int) int { return (a + b - 1) / b }
 
-// ratio is the resolution of the chroma, as package image names it.
+// ratio is the resolution of the chroma in the file, as package image names it.
 func (d *decoder) ratio() (image.YCbCrSubsampleRatio, bool) {
 	switch [2]byte{d.comps[0].h, d.comps[0].v} {
 	case [2]byte{1, 1}:
@@ -225,18 +231,25 @@ func (d *decoder) picture() (image.Image, error) {
 	if d.progressive {
 		d.transformAll()
 	}
-	bounds := image.Rect(0, 0, d.w, d.h)
+	bounds := image.Rect(0, 0, over(d.w*d.side, 8), over(d.h*d.side, 8))
 	switch {
 	case len(d.comps) == 1:
 		c := &d.comps[0]
-		return &image.Gray{Pix: c.plane, Stride: 8 * c.stride, Rect: bounds}, nil
+		return &image.Gray{Pix: c.plane, Stride: c.side * c.stride, Rect: bounds}, nil
 	case len(d.comps) != 3 || d.notYCbCr:
 		return nil, ErrNotTaken
 	}
 	y, cb, cr := &d.comps[0], &d.comps[1], &d.comps[2]
 	ratio, _ := d.ratio()
-	return &image.YCbCr{Y: y.plane, Cb: cb.plane, Cr: cr.plane, YStride: 8 * y.stride, CStride: 8 * cb.stride,
-		SubsampleRatio: ratio, Rect: bounds}, nil
+	if cb.side > y.side {
+		ratio = image.YCbCrSubsampleRatio444
+	}
+	picture := &image.YCbCr{Y: y.plane, Cb: cb.plane, Cr: cr.plane, YStride: y.side * y.stride, CStride: cb.side * cb.stride,
+		SubsampleRatio: ratio, Rect: bounds}
+	if d.side == 1 {
+		d.repeatChroma(picture)
+	}
+	return picture, nil
 }
 
 // transformAll makes samples of the coefficients of a progressive picture.
@@ -249,9 +262,4 @@ func (d *decoder) transformAll() {
 			}
 		}
 	}
-}
-
-// transform writes a block's samples into its plane.
-func (d *decoder) transform(c *component, x, y int, coefs *[64]int16) {
-	idct(c.plane[8*(8*y*c.stride+x):], 8*c.stride, coefs, &d.quant[c.quant])
 }

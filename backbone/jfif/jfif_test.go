@@ -154,6 +154,10 @@ func TestTransform(t *testing.T) {
 
 // formula is sample x, y of a block: ¼ Σ_v Σ_u C_u·C_v·S_vu·cos((2x+1)uπ/16)·cos((2y+1)vπ/16) + 128, within 0 … 255.
 func formula(coefs *[64]int16, quant *[64]int32, x, y int, off float64) float64 {
+	return min(max(unbounded(coefs, quant, x, y, off), 0), 255)
+}
+
+func unbounded(coefs *[64]int16, quant *[64]int32, x, y int, off float64) float64 {
 	sum := 0.0
 	for v := range 8 {
 		for u := range 8 {
@@ -168,7 +172,7 @@ func formula(coefs *[64]int16, quant *[64]int32, x, y int, off float64) float64 
 				math.Cos(float64((2*y+1)*v)*math.Pi/16)
 		}
 	}
-	return min(max(sum/4+128, 0), 255)
+	return sum/4 + 128
 }
 
 // restarts is a grey picture of 8×8 blocks with one level each, and a restart marker after every two: each level is a
@@ -281,6 +285,15 @@ func FuzzDecode(f *testing.F) {
 	f.Add(painted(f, 20, 12, 80))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		img, err := Decode(data)
+		for _, by := range []int{2, 4, 8} {
+			small, failed := DecodeScaled(data, by)
+			if (failed == nil) != (err == nil) {
+				t.Fatalf("by %d: %v, whole: %v", by, failed, err)
+			}
+			if err == nil && small.Bounds().Dx() != over(img.Bounds().Dx(), by) {
+				t.Errorf("by %d: %v of %v", by, small.Bounds(), img.Bounds())
+			}
+		}
 		if err != nil {
 			return
 		}

@@ -76,12 +76,12 @@ func (r *openedRun) checkModel(c *cli.Context, rt *ort.Runtime, j junction) (exp
 	if result.Pixels == onNoise {
 		return result, nil
 	}
-	return result, r.compareStored(c, rt, rows, v.own(), &result)
+	return result, r.compareStored(c, rt, rows, p, v.own(), &result)
 }
 
 // compareStored holds today's embeddings of images against those of their stored features. Other batches and
 // another processor explain some of it; other images or another model do not.
-func (r *openedRun) compareStored(c *cli.Context, rt *ort.Runtime, rows []int, today blas32.General, result *exportCheck) error {
+func (r *openedRun) compareStored(c *cli.Context, rt *ort.Runtime, rows []int, p backbone.Preprocessing, today blas32.General, result *exportCheck) error {
 	x, err := r.Store.ReadView(rows, 0) // the ONNX file sees the centre, whatever --view says
 	if err != nil {
 		return err
@@ -97,6 +97,10 @@ func (r *openedRun) compareStored(c *cli.Context, rt *ort.Runtime, rows []int, t
 		limit = halfLimit
 	}
 	if d <= limit {
+		return nil
+	}
+	if now := p.DecoderVersion(); now != r.Store.Key.Decoder {
+		note(c, "embeddings differ by up to %.3g from those of the stored features: an earlier winnow decoded their images, winnow extract --overwrite makes them anew", d)
 		return nil
 	}
 	if device := rt.Where(); device != r.Store.Device {
@@ -177,7 +181,7 @@ func readImage(dst []float32, fsys fs.FS, path string, p backbone.Preprocessing,
 	if err != nil {
 		return err
 	}
-	img, err := backbone.Decode(data, backbone.DecodeOptions{EXIF: p.EXIF})
+	img, err := backbone.Decode(data, p.DecodeOptions())
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

@@ -89,6 +89,7 @@ func (t *tuning) findBackbone(from config.Data) (err error) {
 			return err
 		}
 		output = store.Key.Output
+		t.compareDecoder(store)
 	} else {
 		registry, err := openRegistry()
 		if err != nil {
@@ -113,6 +114,13 @@ func (t *tuning) findBackbone(from config.Data) (err error) {
 		return fmt.Errorf("finetune: %s takes batches of exactly %d images, expected a network whose batch is free", t.backbone.Name, t.cut.Batch)
 	}
 	return nil
+}
+
+// compareDecoder says where the images will be read otherwise than those that the features are of.
+func (t *tuning) compareDecoder(store *features.Store) {
+	if now := t.backbone.Preprocessing.DecoderVersion(); store.Key.Decoder != now {
+		t.note("the features %s are of images that an earlier winnow decoded, now they are read with decoder %q: pixels may differ by a grey value or two; winnow extract --overwrite makes them anew", store.Dir, now)
+	}
 }
 
 // extraction is how the features of the backbone as it was are made into a store.

@@ -69,7 +69,7 @@ func (t *tuning) inputs(ctx context.Context, set features.Set, batch int, source
 	p, limit := t.backbone.Preprocessing, int64(t.settings.CacheLimit)
 	varies := t.augment != (backbone.Augmentation{})
 	keep := func(pictures int64) (*live.Pixels, error) {
-		cache := backbone.NewImageCache(t.root, paths, pictures, backbone.DecodeOptions{EXIF: p.EXIF})
+		cache := backbone.NewImageCache(t.root, paths, pictures, p.DecodeOptions(t.augment))
 		if err := readOne(cache); err != nil {
 			return nil, withHint(err, "fine-tuning looks at the images, which were looked for below %s: name their folder with --root", t.rootName)
 		}

@@ -294,7 +294,11 @@ func describePreprocessing(p backbone.Preprocessing) string {
 		resize = fmt.Sprintf("resize the shorter side to %d (%s)", p.Resize, p.Interpolation)
 	}
 	n := p.Planes()
-	return fmt.Sprintf("%s, crop %d×%d, %s × %.6g, mean %v, std %v", resize, p.Crop, p.Crop, p.Channels, p.Scale, p.Mean[:n], p.Std[:n])
+	text := fmt.Sprintf("%s, crop %d×%d, %s × %.6g, mean %v, std %v", resize, p.Crop, p.Crop, p.Channels, p.Scale, p.Mean[:n], p.Std[:n])
+	if p.Decoder != "" {
+		text += ", decoder " + p.Decoder
+	}
+	return text
 }
 
 func modelsAdd(c *cli.Context) error {

@@ -126,6 +126,10 @@ func lookAt(c *cli.Context, s *features.Store) (*features.Store, error) {
 // matches refuses a store whose vectors the head was not trained on.
 func (r *openedRun) matches() error {
 	k := r.Store.Key
+	if read, asked := decoderOf(k.Preprocessing), decoderOf(r.Meta.Preprocessing); read != asked {
+		return withHint(fmt.Errorf("features %s: the images were read with decoder %s, but those that the head of %s was trained on with %s", r.Store.Dir, read, r.Dir, asked),
+			"make them with winnow extract --decoder %s", asked)
+	}
 	for _, part := range []struct{ what, store, head string }{
 		{"model", k.Model, r.Meta.ModelSHA256}, {"output", k.Output, r.Meta.Output}, {"preprocessing", k.Preprocessing, r.Meta.Preprocessing},
 	} {
@@ -134,6 +138,15 @@ func (r *openedRun) matches() error {
 		}
 	}
 	return nil
+}
+
+// decoderOf is the decoder that a preprocessing names.
+func decoderOf(preprocessing string) string {
+	p, err := backbone.ParsePreprocessing(preprocessing)
+	if err != nil {
+		return backbone.ExactDecoder // texts that differ are refused as a whole
+	}
+	return p.DecoderName()
 }
 
 // parseSize reads a number of bytes: 1GiB, 512MB, 300000.

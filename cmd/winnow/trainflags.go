@@ -12,18 +12,17 @@ import (
 
 	"winnow/backbone"
 	"winnow/internal/config"
+	"winnow/recipes"
 	"winnow/train"
 )
 
-// trainConfig puts the settings together: defaults, file, --set, flags.
+// trainConfig puts the settings together: defaults, recipe or file, --set, flags.
 func trainConfig(c *cli.Context) (config.Run, error) {
-	path := c.String("config")
-	if own := filepath.Join(c.String("out"), configFile); path == "" && c.Bool("resume") && c.String("out") != "" {
-		if _, err := os.Stat(own); err == nil {
-			path = own
-		}
+	load, err := trainBase(c)
+	if err != nil {
+		return config.Run{}, err
 	}
-	if _, err := config.Load(path, nil); err != nil {
+	if _, err := load(nil); err != nil {
 		return config.Run{}, err
 	}
 	settings, ofLosses := slices.Clone(c.StringSlice("set")), []string(nil)
@@ -38,7 +37,7 @@ func trainConfig(c *cli.Context) (config.Run, error) {
 		}
 		settings = slices.DeleteFunc(slices.Clone(settings), func(s string) bool { return strings.HasPrefix(s, "losses.") })
 	}
-	cfg, err := config.Load(path, settings)
+	cfg, err := load(settings)
 	if err != nil {
 		return cfg, usageError{err}
 	}
@@ -57,6 +56,29 @@ func trainConfig(c *cli.Context) (config.Run, error) {
 		return cfg, usageError{err}
 	}
 	return cfg, nil
+}
+
+// trainBase is what --set and the flags change: a recipe, a file, the run's own where one goes on, or the defaults.
+func trainBase(c *cli.Context) (load func(settings []string) (config.Run, error), err error) {
+	path := c.String("config")
+	if name := c.String("recipe"); name != "" {
+		if path != "" {
+			return nil, misused("--recipe and --config are both whole sets of settings: expected one (winnow recipes show prints a recipe to change)")
+		}
+		r, err := recipes.Find(name)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		return func(settings []string) (config.Run, error) {
+			return config.Parse("recipe "+r.Name, []byte(r.Text), settings)
+		}, nil
+	}
+	if own := filepath.Join(c.String("out"), configFile); path == "" && c.Bool("resume") && c.String("out") != "" {
+		if _, err := os.Stat(own); err == nil {
+			path = own
+		}
+	}
+	return func(settings []string) (config.Run, error) { return config.Load(path, settings) }, nil
 }
 
 // applyTrainFlags changes what the common flags name.

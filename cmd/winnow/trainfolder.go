@@ -19,6 +19,7 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/internal/config"
 	"winnow/models"
+	"winnow/recipes"
 	"winnow/train"
 )
 
@@ -44,6 +45,8 @@ type runFacts struct {
 	Threads        int            `json:"threads"`
 	Started        time.Time      `json:"started"`
 	Seed           uint64         `json:"seed"`
+	Recipe         string         `json:"recipe,omitempty"` // that the settings began with; config.yaml holds all of them
+	RecipeSHA256   string         `json:"recipe_sha256,omitempty"`
 	Manifest       string         `json:"manifest"`
 	ManifestSHA256 string         `json:"manifest_sha256,omitempty"` // of a manifest file
 	ImagesSHA256   string         `json:"images_sha256"`             // of paths, splits and labels
@@ -99,7 +102,8 @@ func (r *trainCommandRun) do() error {
 		return r.begin(plan)
 	}
 	if !r.c.Bool("quiet") {
-		opts.Stepped, opts.Validated = progress.stepped, progress.validated
+		opts.Stepped, opts.Validated, opts.Weighed = progress.stepped, progress.validated, progress.weighed
+		progress.samples = r.data.Train.Len() - r.data.Unlabelled
 	}
 	out, err := trainRun(ctx, r.cfg, r.data, opts)
 	if err != nil {
@@ -186,6 +190,9 @@ func (r *trainCommandRun) tellPlan(plan trainPlan) {
 	if f := r.cfg.Filter; r.tuning != nil && f.Scorer != config.NoFilter && f.WarmUp == (config.Span{}) {
 		note(r.c, "the filter judges from the first step on, when the bank knows few classes: where it keeps too little, try --set filter.warm_up=\"1 epoch\"")
 	}
+	if s := r.cfg.SelfPaced; s.On() && r.cfg.Filter.Scorer != config.NoFilter {
+		note(r.c, "samples are weighed, and the filter drops some besides: --filter none leaves it to the weights")
+	}
 	if r.cfg.Validation.Patience > 0 && !plan.Validates {
 		note(r.c, "validation.patience is set without a validation split: the run will not stop early")
 	}
@@ -221,6 +228,13 @@ func (r *trainCommandRun) begin(plan trainPlan) error {
 	}
 	if r.tuning != nil {
 		facts.Backbone, facts.TunedWeights = r.tuning.backbone.Name, r.tuning.weights
+	}
+	if name := r.c.String("recipe"); name != "" {
+		recipe, err := recipes.Find(name)
+		if err != nil {
+			return err
+		}
+		facts.Recipe, facts.RecipeSHA256 = recipe.Name, recipe.SHA256()
 	}
 	var err error
 	if facts.ManifestSHA256, err = fileSum(r.cfg.Data.Manifest); err != nil {

@@ -16,7 +16,7 @@ import (
 // Validate checks every value and what belongs together; what depends on the data (dimensions, classes,
 // the length of an epoch) is checked where the run is built. It also completes the settings of the losses.
 func (c *Run) Validate() error {
-	for _, check := range []func() error{c.checkMethod, c.checkLosses, c.checkHead, c.checkFilter, c.checkCorrect, c.checkSolvers, c.Finetune.check, c.checkRest} {
+	for _, check := range []func() error{c.checkMethod, c.checkLosses, c.checkHead, c.checkFilter, c.checkSelfPaced, c.checkCorrect, c.checkSolvers, c.Finetune.check, c.checkRest} {
 		if err := check(); err != nil {
 			return fmt.Errorf("config: %w", err)
 		}
@@ -241,6 +241,8 @@ func (c *Run) checkRest() error {
 		return fmt.Errorf("clip: found %v, expected a norm, or 0 for none", c.Clip)
 	case c.Validation.Every.N <= 0:
 		return fmt.Errorf("validation.every: found %s, expected for example \"1 epoch\"", c.Validation.Every)
+	case c.Validation.Measure != MeasureP1 && c.Validation.Measure != MeasureClassMean:
+		return fmt.Errorf("validation.measure: found %q, expected %s or %s", c.Validation.Measure, MeasureP1, MeasureClassMean)
 	case c.Validation.Patience < 0:
 		return fmt.Errorf("validation.patience: found %d, expected 0 or more validations", c.Validation.Patience)
 	case c.LogEvery < 1:

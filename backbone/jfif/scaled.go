@@ -1,0 +1,144 @@
+package jfif
+
+import "image"
+
+// DecodeScaled decodes a file to a picture of width/denominator × height/denominator, rounded up, where denominator is
+// 1, 2, 4 or 8; others are a mistake of the caller and panic. No full picture is made: each block of 8×8 coefficients
+// becomes 4×4, 2×2 or 1 samples by a shorter transform of its low frequencies, which is a good antialiasing filter and a
+// fraction of the work. The coded data are read whole, so a file that is cut short is an error here too.
+//
+// The samples are those of libjpeg's scale_denom and PIL's draft mode, to the bit. Chroma stored at half the
+// resolution both ways is reduced half as far and comes out at the full resolution of the reduced picture.
+func DecodeScaled(data []byte, denominator int) (image.Image, error) {
+	switch denominator {
+	case 1, 2, 4, 8:
+		return decode(data, 8/denominator)
+	}
+	panic("jfif: pictures are reduced by 1, 2, 4 or 8")
+}
+
+// sideOf is how many samples across a block of c is decoded to: as many as luma, doubled as long as the plane does not
+// become larger than luma's.
+func (d *decoder) sideOf(c *component) int {
+	side := d.side
+	for side < 8 && d.hmax*d.side%(2*side*int(c.h)) == 0 && d.vmax*d.side%(2*side*int(c.v)) == 0 {
+		side *= 2
+	}
+	return side
+}
+
+// repeatChroma gives a picture of one sample a block its chroma at full resolution: where the samples are so few libjpeg
+// repeats them and does not interpolate.
+func (d *decoder) repeatChroma(m *image.YCbCr) {
+	across, down := 1, 1
+	switch m.SubsampleRatio {
+	case image.YCbCrSubsampleRatio444:
+		return
+	case image.YCbCrSubsampleRatio422:
+		across = 2
+	case image.YCbCrSubsampleRatio440:
+		down = 2
+	case image.YCbCrSubsampleRatio411:
+		across = 4
+	}
+	w, h := m.Rect.Dx(), m.Rect.Dy()
+	cb, cr := make([]byte, w*h), make([]byte, w*h)
+	for y := range h {
+		from := y / down * m.CStride
+		for x := range w {
+			cb[y*w+x], cr[y*w+x] = m.Cb[from+x/across], m.Cr[from+x/across]
+		}
+	}
+	m.Cb, m.Cr, m.CStride, m.SubsampleRatio = cb, cr, w, image.YCbCrSubsampleRatio444
+}
+
+// transform writes a block's samples into its plane.
+func (d *decoder) transform(c *component, x, y int, coefs *[64]int16) {
+	stride := c.side * c.stride
+	dst, quant := c.plane[c.side*(y*stride+x):], &d.quant[c.quant]
+	switch c.side {
+	case 8:
+		idct(dst, stride, coefs, quant)
+	case 4:
+		idct4(dst, stride, coefs, quant)
+	case 2:
+		idct2(dst, stride, coefs, quant)
+	case 1:
+		dst[0] = sample((int32(coefs[0])*quant[0] + 4) >> 3)
+	}
+}
+
+// Reduced transforms: the eight-point formula (A.3.3) at the middle of each pair or four of its samples, which is what
+// their mean is but for a factor that is left out. Frequencies that vanish there take no part. The constants are sums of
+// the cosines c_k = √2·cos(k·π/16), times 2¹³; libjpeg's integers and roundings.
+const (
+	fourC1of1 = 20995 // 2.562915447 = c1 + c3
+	fourC1of3 = 7373  // 0.899976223 = c3 - c7
+	fourC1of5 = 4926  // 0.601344887 = c1 - c5
+	fourC1of7 = 4176  // 0.509795579 = c5 - c7
+	fourC3of1 = 8697  // 1.061594337 = c5 + c7
+	fourC3of3 = 17799 // 2.172734803 = c1 + c5
+	fourC3of5 = 11893 // 1.451774981 = c3 + c7
+	fourC3of7 = 1730  // 0.211164243 = c1 - c3
+	fourEven2 = 15137 // 1.847759065
+	fourEven6 = 6270  // 0.765366865
+
+	two1 = 29692 // 3.624509785 = c1 + c3 + c5 + c7
+	two3 = 10426 // 1.272758580 = c1 - c3 + c5 + c7
+	two5 = 6967  // 0.850430095 = c3 + c5 + c7 - c1
+	two7 = 5906  // 0.720959822 = c1 - c3 + c5 - c7
+)
+
+// idct4 writes 4×4 samples.
+func idct4(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
+	var work [32]int32 // four rows of eight
+	for x := range 8 {
+		if x == 4 { // has no part in four samples of a row
+			continue
+		}
+		in := func(y int) int32 { return int32(coefs[8*y+x]) * quant[8*y+x] }
+		if coefs[8+x]|coefs[16+x]|coefs[24+x]|coefs[40+x]|coefs[48+x]|coefs[56+x] == 0 {
+			v := in(0) << between
+			work[x], work[8+x], work[16+x], work[24+x] = v, v, v, v
+			continue
+		}
+		work[x], work[8+x], work[16+x], work[24+x] = four(in(0), in(1), in(2), in(3), in(5), in(6), in(7), columnShift+1)
+	}
+	for y := range 4 {
+		w := (*[8]int32)(work[8*y:])
+		x0, x1, x2, x3 := four(w[0], w[1], w[2], w[3], w[5], w[6], w[7], rowShift+1)
+		*(*[4]byte)(dst[y*stride:]) = [4]byte{sample(x0), sample(x1), sample(x2), sample(x3)}
+	}
+}
+
+// four transforms eight numbers, of which the fifth has no part, to four, shifted right with rounding.
+func four(x0, x1, x2, x3, x5, x6, x7 int32, shift int) (y0, y1, y2, y3 int32) {
+	t0, t2 := x0<<(fractional+1)+1<<(shift-1), x2*fourEven2-x6*fourEven6
+	o0 := x1*fourC1of1 + x3*fourC1of3 - x5*fourC1of5 - x7*fourC1of7
+	o1 := x1*fourC3of1 - x3*fourC3of3 + x5*fourC3of5 - x7*fourC3of7
+	return (t0 + t2 + o0) >> shift, (t0 - t2 + o1) >> shift, (t0 - t2 - o1) >> shift, (t0 + t2 - o0) >> shift
+}
+
+// idct2 writes 2×2 samples. Of the frequencies only the mean and the odd ones have a part.
+func idct2(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
+	var work [2][8]int32
+	for _, x := range [5]int{0, 1, 3, 5, 7} {
+		in := func(y int) int32 { return int32(coefs[8*y+x]) * quant[8*y+x] }
+		if coefs[8+x]|coefs[24+x]|coefs[40+x]|coefs[56+x] == 0 {
+			work[0][x], work[1][x] = in(0)<<between, in(0)<<between
+			continue
+		}
+		work[0][x], work[1][x] = two(in(0), in(1), in(3), in(5), in(7), columnShift+2)
+	}
+	for y := range work {
+		w := &work[y]
+		x0, x1 := two(w[0], w[1], w[3], w[5], w[7], rowShift+2)
+		dst[y*stride], dst[y*stride+1] = sample(x0), sample(x1)
+	}
+}
+
+// two transforms the mean and the odd frequencies to two numbers, shifted right with rounding.
+func two(x0, x1, x3, x5, x7 int32, shift int) (y0, y1 int32) {
+	t, o := x0<<(fractional+2)+1<<(shift-1), x1*two1-x3*two3+x5*two5-x7*two7
+	return (t + o) >> shift, (t - o) >> shift
+}

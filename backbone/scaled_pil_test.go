@@ -1,0 +1,110 @@
+package backbone
+
+import (
+	"archive/zip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"hash"
+	"image"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"winnow/backbone/jfif"
+	"winnow/internal/reference"
+)
+
+// drafts are what PIL's draft mode shows (testdata/scaled).
+type drafts struct {
+	Files    map[string]map[string][3]any // of each file and reduction width, height, sha256
+	Archives map[string]struct {
+		Every, Count int
+		SHA256       string
+	}
+}
+
+func readDrafts(t *testing.T) (d drafts) {
+	t.Helper()
+	if err := json.Unmarshal(readFile(t, "testdata/scaled/scaled.json"), &d); err != nil || len(d.Files) < 20 || len(d.Archives) != 2 {
+		t.Fatalf("%d files, %d archives, %v", len(d.Files), len(d.Archives), err)
+	}
+	return d
+}
+
+// hashColours adds all pixels, RGB.
+func hashColours(h hash.Hash, img image.Image) {
+	s := sourceOf(img)
+	width, height := s.size()
+	line := make([]byte, 3*width)
+	for y := range height {
+		s.row(line, y, 0, width)
+		h.Write(line)
+	}
+}
+
+// Reduced pictures are PIL's, to the bit, for every resolution of chroma, baseline and progressive.
+func TestDraftsAsPIL(t *testing.T) {
+	for name, by := range readDrafts(t).Files {
+		data := readFile(t, path.Join("testdata/scaled", name))
+		for text, want := range by {
+			n, err := strconv.Atoi(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			img, err := jfif.DecodeScaled(data, n)
+			if err != nil {
+				t.Errorf("%s by %d: %v", name, n, err)
+				continue
+			}
+			sum := sha256.New()
+			hashColours(sum, img)
+			if size := img.Bounds().Max; float64(size.X) != want[0] || float64(size.Y) != want[1] || hex.EncodeToString(sum.Sum(nil)) != want[2] {
+				t.Errorf("%s by %d: found %v and other pixels, expected %v×%v", name, n, size, want[0], want[1])
+			}
+		}
+	}
+}
+
+// Reduced photographs are PIL's, to the bit.
+func TestArchiveDraftsAsPIL(t *testing.T) {
+	for name, want := range readDrafts(t).Archives {
+		z, err := zip.OpenReader(reference.Asset(t, "data/"+name+".zip"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer z.Close()
+		var photos []*zip.File
+		for _, f := range z.File {
+			if ext := strings.ToLower(path.Ext(f.Name)); ext == ".jpg" || ext == ".jpeg" {
+				photos = append(photos, f)
+			}
+		}
+		slices.SortFunc(photos, func(a, b *zip.File) int { return strings.Compare(a.Name, b.Name) })
+		sum, count := sha256.New(), 0
+		for i := 0; i < len(photos); i += want.Every {
+			r, err := photos[i].Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := io.ReadAll(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, by := range []int{2, 4, 8} {
+				img, err := jfif.DecodeScaled(data, by)
+				if err != nil {
+					t.Fatalf("%s by %d: %v", photos[i].Name, by, err)
+				}
+				hashColours(sum, img)
+			}
+			count++
+		}
+		if got := hex.EncodeToString(sum.Sum(nil)); got != want.SHA256 || count != want.Count {
+			t.Errorf("%s: %d photographs with sha256 %s, expected %d with %s", name, count, got, want.Count, want.SHA256)
+		}
+	}
+}
