@@ -316,3 +316,52 @@ func TestExtractDamaged(t *testing.T) {
 		}
 	}
 }
+
+// TestExtractDecoder: the decoder is a part of the store's key, and stores of before it was are not taken for new ones.
+func TestExtractDecoder(t *testing.T) {
+	a := newAlbum(t, 7)
+	large := image.NewGray(image.Rect(0, 0, 90, 70)) // four times what the network needs
+	for i := range large.Pix {
+		large.Pix[i] = uint8(i * i / 7)
+	}
+	var file bytes.Buffer
+	if err := jpeg.Encode(&file, large, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(a.root, "c1", "001.jpg"), file.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, code := a.extract(t, t.Context(), "--decoder", "fast"); code != 0 {
+		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	fast := a.files(t)
+	if !strings.Contains(fast["store.json"], `"decoder": "fast 1"`) || !strings.Contains(fast["store.json"], `\"decoder\":\"fast\"`) {
+		t.Errorf("the store does not say how its pictures were read: %s", fast["store.json"])
+	}
+	if _, errs, code := a.extract(t, t.Context()); code != 1 || !strings.Contains(errs, `made with decoder "fast 1", asked for decoder "exact 2"`) || !strings.Contains(errs, "--overwrite") {
+		t.Errorf("exact after fast: exit code %d: %s", code, errs)
+	}
+	if _, errs, code := a.extract(t, t.Context(), "--decoder", "exact", "--overwrite"); code != 0 {
+		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	exact := a.files(t)
+	if exact["features.npy"] == fast["features.npy"] {
+		t.Error("--decoder fast changes nothing")
+	}
+	if out, errs, code := a.extract(t, t.Context()); code != 0 || !strings.Contains(out, "nothing to do") {
+		t.Errorf("exact is not the default: exit code %d: %s", code, errs)
+	}
+	old := strings.Replace(exact["store.json"], ",\n    \"decoder\": \"exact 2\"", "", 1)
+	if old == exact["store.json"] {
+		t.Fatalf("no decoder in %s", old)
+	}
+	if err := os.WriteFile(filepath.Join(a.out, "store.json"), []byte(old), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, code := a.extract(t, t.Context()); code != 1 || !strings.Contains(errs, "made with a decoder of an earlier winnow") || !strings.Contains(errs, "--overwrite") {
+		t.Errorf("an old store: exit code %d: %s", code, errs)
+	}
+	if _, errs, code := a.extract(t, t.Context(), "--decoder", "quick"); code != 2 || !strings.Contains(errs, `--decoder: found "quick", expected exact or fast`) {
+		t.Errorf("another decoder: exit code %d: %s", code, errs)
+	}
+}
