@@ -60,14 +60,15 @@ func (q *Preprocessor) Into(dst []float32, img image.Image) error {
 	}
 	src := sourceOf(img)
 	w, h := src.size()
-	rw, rh := q.p.target(w, h)
+	e := extentOf(img)
+	rw, rh := q.p.target(e.w, e.h)
 	x0, x1, left := centre(rw, q.p.Crop)
 	y0, y1, top := centre(rh, q.p.Crop)
 	if x1-x0 < q.p.Crop || y1-y0 < q.p.Crop {
 		q.fillZero(dst)
 	}
-	q.across.compute(w, rw, x0, x1, q.kernel)
-	q.down.compute(h, rh, y0, y1, q.kernel)
+	q.across.computePart(w, e.reduced(e.w), rw, x0, x1, q.kernel)
+	q.down.computePart(h, e.reduced(e.h), rh, y0, y1, q.kernel)
 	q.stream(src, func(row int, values []int32) { q.emit(dst, top+row, left, values) })
 	return nil
 }

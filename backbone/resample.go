@@ -66,21 +66,26 @@ const group = 4
 // the far edge the window moves back to stay inside.
 type taps struct {
 	in, out, lo, hi int
+	cover           float64 // how many inputs the outputs cover
 	width           int     // weights of each output
 	start           []int   // first input of each output; never falls
 	weights         []int32 // width for each output
 }
 
 // compute fills t for an axis of in samples resized to out samples, reusing its memory.
-func (t *taps) compute(in, out, lo, hi int, k kernel) {
-	if t.in == in && t.out == out && t.lo == lo && t.hi == hi {
+func (t *taps) compute(in, out, lo, hi int, k kernel) { t.computePart(in, float64(in), out, lo, hi, k) }
+
+// computePart is compute where the outputs cover not all inputs, but only so many: the last one of a reduced picture may
+// stand partly outside.
+func (t *taps) computePart(in int, cover float64, out, lo, hi int, k kernel) {
+	if t.in == in && t.cover == cover && t.out == out && t.lo == lo && t.hi == hi {
 		return // pictures of one size come in a row
 	}
-	t.in, t.out, t.lo, t.hi = in, out, lo, hi
-	scale := float64(in) / float64(out)
+	t.in, t.cover, t.out, t.lo, t.hi = in, cover, out, lo, hi
+	scale := cover / float64(out)
 	stretch := max(scale, 1)
 	support := k.support * stretch
-	if in == out { // nothing to filter
+	if cover == float64(out) { // nothing to filter
 		support = 0.5
 	}
 	t.width = min((int(math.Ceil(2*support))+group)/group*group, in)
