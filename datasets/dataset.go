@@ -3,6 +3,8 @@
 // given; it never decodes an image, and nothing on the training side may import it: the truth stays here.
 package datasets
 
+import "slices"
+
 // Unlabelled marks a sample without a given label (or, in True, one whose truth is not known).
 const Unlabelled = -1
 
@@ -73,4 +75,15 @@ func (d *Dataset) HasTruth(split string) bool {
 		}
 	}
 	return any
+}
+
+// TrueLabels is the dataset with the given labels of a split replaced by the true ones, where these are known.
+func (d *Dataset) TrueLabels(split string) *Dataset {
+	out := &Dataset{Classes: d.Classes, Columns: d.Columns, Samples: slices.Clone(d.Samples)}
+	for i := range out.Samples {
+		if s := &out.Samples[i]; s.Split == split && s.True != Unlabelled {
+			s.Label = s.True
+		}
+	}
+	return out
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 	"net/http"
+
+	"winnow/chart"
 )
 
 // Report is everything report.html shows. Pictures are encoded files (PNG, JPEG …) made small by the caller:
@@ -18,7 +20,7 @@ type Report struct {
 	Facts    []Fact
 	Rows     []ReportRow // the comparison, in order
 	K        []int       // the recalls shown
-	Charts   []Chart
+	Charts   []chart.Drawing
 	Suspects []SuspectCard
 	Queries  []QueryCard
 }
@@ -82,7 +84,7 @@ func (r Report) WriteHTML(w io.Writer) error {
 			}
 			return template.CSS(fmt.Sprintf("width:%.1f%%", 100*math.Min(1, v)))
 		},
-		"svg": func(c Chart) template.HTML { return template.HTML(c.SVG()) }, // made of numbers and escaped text
+		"svg": func(d chart.Drawing) template.HTML { return template.HTML(chart.Inline(d)) }, // made of numbers and escaped text
 	}).Parse(reportPage)
 	if err != nil {
 		return err
@@ -102,3 +104,5 @@ func measured(format string, v float64) string {
 func dataURI(data []byte) template.URL {
 	return template.URL("data:" + http.DetectContentType(data) + ";base64," + base64.StdEncoding.EncodeToString(data))
 }
+
+func finite(v float64) bool { return v-v == 0 }

@@ -357,6 +357,13 @@ func (w *Writer) Close() error {
 	return err
 }
 
+// BegunBatch is the batch of the extraction that was begun in dir and keeps some rows, if there is one: who goes on with it
+// needs the same.
+func BegunBatch(dir string) (int, bool) {
+	p, err := readProgress(filepath.Join(dir, progressFile))
+	return p.Batch, err == nil && p.Rows > 0
+}
+
 // readProgress reads progress.json.
 func readProgress(name string) (progress, error) {
 	var p progress

@@ -47,8 +47,8 @@ func Kappa(dim int, meanLen float64, method string, most Limits) float64 {
 	return math.Max(0, kappa)
 }
 
-// debiased takes from R what chance alone adds: R'² = max(0, (M R² - 1)/(M-1)) for M ≥ 2 members.
-func debiased(meanLen float64, members int) float64 {
+// Debiased takes from R what chance alone adds: R'² = max(0, (M R² - 1)/(M-1)) for M ≥ 2 members.
+func Debiased(meanLen float64, members int) float64 {
 	m := float64(members)
 	return math.Sqrt(math.Max(0, (m*meanLen*meanLen-1)/(m-1)))
 }

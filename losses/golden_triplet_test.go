@@ -196,9 +196,9 @@ func goldenFixedSemihard(t *testing.T, c reference.Case) {
 	l, in, matrix := mined(t, c, "fixed_semihard", map[string]string{"distance": "distance"})
 	var got []string
 	byAnchor(l, in, matrix, func(a int, p *pairs) {
-		l.findNearest(a, p)
-		for k, j := range l.mates.order {
-			got = append(got, fmt.Sprint([]any{a, j, l.first[k]}))
+		mates, negatives := l.nearest(a, p)
+		for k, j := range mates {
+			got = append(got, fmt.Sprint([]any{a, j, negatives[k]}))
 		}
 	})
 	compareSets(t, c, "choice", got)

@@ -1,15 +1,28 @@
 package losses
 
-// drawn takes one negative for every positive, in the order of the columns.
-func (l *triplet) drawn(t *tally, i int, p *pairs) {
-	if !l.gather(i, p) {
-		return
+// singles lists the positives of anchor i, and with each the one negative that the selection takes, -1 where it takes
+// none: drawn ones in the order of the columns, the nearest in rising distance of the positive. Both slices are
+// overwritten by the next anchor.
+func (l *triplet) singles(i int, p *pairs) (mates, negatives []int32) {
+	if l.choose.draws() {
+		return l.drawn(i, p)
 	}
-	for _, j := range l.mates.members {
+	return l.nearest(i, p)
+}
+
+// drawn takes one negative of every window.
+func (l *triplet) drawn(i int, p *pairs) (mates, negatives []int32) {
+	if !l.gather(i, p) {
+		return nil, nil
+	}
+	l.first = grow(l.first, len(l.mates.members))
+	for k, j := range l.mates.members {
+		l.first[k] = -1
 		if some := l.candidates(j); len(some) > 0 {
-			l.add(t, int(j), int(some[p.draw.IntN(len(some))]))
+			l.first[k] = some[p.draw.IntN(len(some))]
 		}
 	}
+	return l.mates.members, l.first
 }
 
 // gather sorts P(i) and the negatives that any window of it holds; it reports whether there is a positive.
@@ -31,24 +44,14 @@ func (l *triplet) candidates(j int32) []int32 {
 // nearest takes the first negative of every window, without sorting the negatives: windows have no upper end, so
 // that a negative can be the first of the farthest positive that it is beyond, and of those before that one as
 // long as they have no nearer.
-func (l *triplet) nearest(t *tally, i int, p *pairs) {
-	l.findNearest(i, p)
-	for k, j := range l.mates.order {
-		if n := l.first[k]; n >= 0 {
-			l.add(t, int(j), int(n))
-		}
-	}
-}
-
-// findNearest fills first, in the order of l.mates; -1 where there is none.
-func (l *triplet) findNearest(i int, p *pairs) {
+func (l *triplet) nearest(i int, p *pairs) (mates, negatives []int32) {
 	n := l.mates.rank(l.delta, i, p, l.choose, l.margin)
 	l.first = grow(l.first, n)
 	for k := range l.first {
 		l.first[k] = -1
 	}
 	if n == 0 {
-		return
+		return nil, nil
 	}
 	for j, y := range p.cols {
 		if y == p.rows[i] {
@@ -65,6 +68,7 @@ func (l *triplet) findNearest(i int, p *pairs) {
 			l.first[k] = l.first[k+1]
 		}
 	}
+	return l.mates.order, l.first
 }
 
 // hardest is the farthest positive and the nearest negative of anchor i, -1 where it has none.

@@ -51,7 +51,7 @@ type triplet struct {
 	delta  []float64 // its row of the current anchor
 	mates  positives
 	near   band    // its negatives in rising distance (drawn)
-	first  []int32 // of every positive of mates (nearest)
+	first  []int32 // the negative of every positive of mates, or -1 (singles)
 	sums   hingeSums
 	soft   softSums
 	cross  exchange // only with swap
@@ -131,10 +131,13 @@ func (l *triplet) anchor(t *tally, i int, p *pairs) {
 		if far, near := l.hardest(i, p); far >= 0 && near >= 0 {
 			l.add(t, far, near)
 		}
-	case l.choose.draws():
-		l.drawn(t, i, p)
 	case !l.choose.every():
-		l.nearest(t, i, p)
+		mates, negatives := l.singles(i, p)
+		for k, j := range mates {
+			if n := negatives[k]; n >= 0 {
+				l.add(t, int(j), int(n))
+			}
+		}
 	case l.smooth:
 		l.softened(t, i, p)
 	default:

@@ -110,3 +110,12 @@ func unknownSizes(s graph.Shape) (n int) {
 	}
 	return n
 }
+
+// Activations is how many bytes the network's tensors take for each image, prepared as pre says (see [graph.Footprint]).
+func (p *Prepared) Activations(pre backbone.Preprocessing) (int64, error) {
+	m, err := graph.Read(p.Model)
+	if err != nil {
+		return 0, err
+	}
+	return graph.Footprint(m, p.Input, pre.Planes(), pre.Crop)
+}

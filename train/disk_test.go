@@ -56,13 +56,12 @@ func TestFullDiskStopsTheMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := newBed(t, dir, nil)
-	m := &metrics{}
 	f, err := os.OpenFile(filepath.Join(dir, MetricsFile), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Skip("no /dev/full here: ", err)
 	}
 	defer f.Close()
-	m.reset(f)
+	m := &metrics{lines: newLineFile(MetricsFile, f)}
 	tr := b.trainer(t)
 	fact, err := tr.step()
 	if err != nil {

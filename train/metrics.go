@@ -1,18 +1,12 @@
 package train
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
-	"winnow/internal/atomicfile"
+	"winnow/filters/selfpaced"
 )
 
 // MetricsFile is the name of the metrics in a run's folder.
@@ -36,15 +30,16 @@ type line struct {
 	Threshold    *float64           `json:"threshold,omitempty"`
 	GradientNorm *float64           `json:"gradient_norm,omitempty"`
 	Bank         int                `json:"bank,omitempty"`
+	Corrected    int                `json:"corrected,omitempty"`
 	Skipped      bool               `json:"skipped,omitempty"`
 	Validation   *float64           `json:"validation,omitempty"`
 	Best         *bool              `json:"best,omitempty"`
+	Weights      *selfpaced.Round   `json:"selfpaced,omitempty"`
 }
 
 // metrics writes metrics.jsonl and, beside it, TensorBoard events. A nil *metrics writes nothing.
 type metrics struct {
-	file   *os.File
-	w      *bufio.Writer
+	lines  *lineFile
 	events *events
 	terms  []string // names of the loss terms, in their order
 }
@@ -52,13 +47,22 @@ type metrics struct {
 // openMetrics continues the metrics of a run in dir at a state: lines of later steps, written before the
 // run was cut off, are taken out.
 func openMetrics(dir string, at Progress, terms []string, now func() time.Time) (*metrics, error) {
-	path := filepath.Join(dir, MetricsFile)
-	if err := cutMetrics(path, at); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	lines, err := openLines(dir, MetricsFile, func(text []byte) (bool, error) {
+		var l line
+		if err := json.Unmarshal(text, &l); err != nil {
+			return false, fmt.Errorf("not a line of metrics: %w", err)
+		}
+		last := at.Step
+		switch {
+		case l.Validation != nil:
+			last = at.Validated
+		case l.Weights != nil:
+			last = at.Weighed
+		}
+		return l.Step <= last, nil
+	})
 	if err != nil {
-		return nil, fmt.Errorf("train: %s: %w", MetricsFile, err)
+		return nil, err
 	}
 	first := at.Step + 1
 	if at.Step == 0 {
@@ -66,45 +70,10 @@ func openMetrics(dir string, at Progress, terms []string, now func() time.Time) 
 	}
 	ev, err := openEvents(dir, first, now)
 	if err != nil {
-		f.Close()
+		lines.close()
 		return nil, err
 	}
-	m := &metrics{events: ev, terms: terms}
-	m.reset(f)
-	return m, nil
-}
-
-func (m *metrics) reset(f *os.File) { m.file, m.w = f, bufio.NewWriter(f) }
-
-// cutMetrics keeps the lines that a run at this state has written, and drops a torn last one.
-func cutMetrics(path string, at Progress) error {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("train: %s: %w", MetricsFile, err)
-	}
-	var kept bytes.Buffer
-	for number := 1; len(data) > 0; number++ {
-		end := bytes.IndexByte(data, '\n')
-		if end < 0 {
-			break
-		}
-		var l line
-		if err := json.Unmarshal(data[:end], &l); err != nil {
-			return fmt.Errorf("train: %s:%d: not a line of metrics: %w", path, number, err)
-		}
-		if l.Validation != nil && l.Step <= at.Validated || l.Validation == nil && l.Step <= at.Step {
-			kept.Write(data[:end+1])
-		}
-		data = data[end+1:]
-	}
-	err = atomicfile.Write(path, func(w io.Writer) error { _, err := kept.WriteTo(w); return err })
-	if err != nil {
-		return fmt.Errorf("train: %s: %w", MetricsFile, err)
-	}
-	return nil
+	return &metrics{lines, ev, terms}, nil
 }
 
 // step writes one training step.
@@ -114,7 +83,7 @@ func (m *metrics) step(s *Step) error {
 	}
 	kept, share := len(s.Kept), s.KeptShare()
 	l := line{Step: s.Number, Epoch: s.Epoch, Loss: &s.Loss, LR: &s.LR, Rows: len(s.IDs), Kept: &kept, KeptShare: &share,
-		GradientNorm: &s.GradientNorm, Bank: s.Bank, Skipped: s.Skipped}
+		GradientNorm: &s.GradientNorm, Bank: s.Bank, Corrected: s.Corrected, Skipped: s.Skipped}
 	values := []scalar{{"loss", s.Loss}, {"lr", s.LR}, {"kept_share", share}, {"gradient_norm", s.GradientNorm}}
 	if len(s.Terms) > 1 {
 		l.Terms = make(map[string]float64, len(s.Terms))
@@ -139,6 +108,9 @@ func (m *metrics) step(s *Step) error {
 		l.Threshold = &s.Threshold
 		values = append(values, scalar{"threshold", s.Threshold})
 	}
+	if s.Corrected > 0 {
+		values = append(values, scalar{"corrected", float64(s.Corrected)})
+	}
 	return m.put(l, values)
 }
 
@@ -151,31 +123,23 @@ func (m *metrics) validated(v Validation) error {
 }
 
 func (m *metrics) put(l line, values []scalar) error {
-	text, err := json.Marshal(l)
-	if err != nil {
-		return fmt.Errorf("train: %s: step %d: %w", MetricsFile, l.Step, err)
-	}
-	m.w.Write(append(text, '\n')) // the error is kept by the writer and told by Flush
-	if err := m.w.Flush(); err != nil {
-		return fmt.Errorf("train: %s: step %d: %w", MetricsFile, l.Step, err)
+	if err := m.lines.put(l.Step, l); err != nil {
+		return err
 	}
 	return m.events.scalars(l.Step, values)
 }
 
-// sync brings the lines to the disk: a checkpoint must not be newer than its metrics.
+// sync brings the lines to the disk.
 func (m *metrics) sync() error {
 	if m == nil {
 		return nil
 	}
-	if err := m.file.Sync(); err != nil {
-		return fmt.Errorf("train: %s: %w", MetricsFile, err)
-	}
-	return nil
+	return m.lines.sync()
 }
 
 func (m *metrics) close() error {
 	if m == nil {
 		return nil
 	}
-	return errors.Join(m.file.Close(), m.events.close())
+	return errors.Join(m.lines.close(), m.events.close())
 }

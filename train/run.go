@@ -16,8 +16,9 @@ type Progress struct {
 	BestStep  int     `json:"best_step"` // -1: none yet
 	BestScore float64 `json:"best_score"`
 	LastScore float64 `json:"last_score"`
-	Stale     int     `json:"stale"` // validations since the best
-	Idle      int     `json:"idle"`  // steps in which no loss had anything to learn from
+	Stale     int     `json:"stale"`             // validations since the best
+	Idle      int     `json:"idle"`              // steps in which no loss had anything to learn from
+	Weighed   int     `json:"weighed,omitempty"` // step of the last round of weights; 0: none yet
 }
 
 // Result is what a run came to.
@@ -42,21 +43,34 @@ func (t *Trainer) Run(ctx context.Context) (result Result, err error) {
 		}
 		defer func() { err = errors.Join(err, m.close()) }()
 	}
+	diagnostics, err := t.openDiagnostics()
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { err = errors.Join(err, diagnostics.close()) }()
 	saved := t.progress.Step
 	for !t.finished() {
 		if err := ctx.Err(); err != nil {
-			return t.result(), t.interrupted(m, err)
+			return t.result(), t.interrupted(m, diagnostics, err)
+		}
+		if t.roundDue() {
+			if err := t.round(ctx, m); errors.Is(err, context.Canceled) {
+				return t.result(), t.interrupted(m, diagnostics, err)
+			} else if err != nil {
+				return t.result(), err
+			}
+			continue
 		}
 		if t.validationDue() {
 			if err := t.validate(ctx, m); errors.Is(err, context.Canceled) {
-				return t.result(), t.interrupted(m, err)
+				return t.result(), t.interrupted(m, diagnostics, err)
 			} else if err != nil {
 				return t.result(), err
 			}
 			continue
 		}
 		if t.CheckpointEvery > 0 && t.progress.Step%t.CheckpointEvery == 0 && t.progress.Step > saved {
-			if err := t.save(m); err != nil {
+			if err := t.save(m, diagnostics); err != nil {
 				return t.result(), err
 			}
 			saved = t.progress.Step
@@ -73,18 +87,22 @@ func (t *Trainer) Run(ctx context.Context) (result Result, err error) {
 				return t.result(), err
 			}
 		}
+		t.note(fact)
+		if err := t.diagnose(diagnostics, fact); err != nil {
+			return t.result(), err
+		}
 	}
 	if t.Validate == nil && t.SaveHead != nil {
 		if err := t.SaveHead(true); err != nil {
 			return t.result(), err
 		}
 	}
-	return t.result(), t.save(m)
+	return t.result(), t.save(m, diagnostics)
 }
 
 // finished says whether nothing is left to do.
 func (t *Trainer) finished() bool {
-	return !t.validationDue() && (t.progress.Step >= t.Steps || t.lostPatience())
+	return !t.roundDue() && !t.validationDue() && (t.progress.Step >= t.Steps || t.lostPatience())
 }
 
 func (t *Trainer) lostPatience() bool { return t.Patience > 0 && t.progress.Stale >= t.Patience }
@@ -154,7 +172,7 @@ func (t *Trainer) UseBest() {
 }
 
 // save writes a checkpoint, and the head of the same state.
-func (t *Trainer) save(m *metrics) error {
+func (t *Trainer) save(m *metrics, diagnostics *lineFile) error {
 	if t.SaveHead != nil {
 		if err := t.SaveHead(false); err != nil {
 			return err
@@ -166,12 +184,15 @@ func (t *Trainer) save(m *metrics) error {
 	if err := m.sync(); err != nil {
 		return err
 	}
+	if err := diagnostics.sync(); err != nil {
+		return err
+	}
 	return t.writeCheckpoint()
 }
 
 // interrupted saves before it gives the reason back. Only a run that is saved is called cancelled.
-func (t *Trainer) interrupted(m *metrics, reason error) error {
-	if err := t.save(m); err != nil {
+func (t *Trainer) interrupted(m *metrics, diagnostics *lineFile, reason error) error {
+	if err := t.save(m, diagnostics); err != nil {
 		return fmt.Errorf("train: stopped after step %d (%v) and could not save: %w", t.progress.Step, reason, err)
 	}
 	return fmt.Errorf("train: stopped after step %d: %w", t.progress.Step, reason)

@@ -268,10 +268,11 @@ type end struct {
 	Solver           SolverState
 	Progress         Progress
 	Metrics          string
+	Diagnostics      string
 }
 
 func endOf(t *testing.T, b *bed, tr *Trainer, dir string) end {
-	return end{b.encoder.w.Data, b.cfg.Terms[2].Params[0].Data, tr.best, b.cfg.Bank.State(), b.cfg.Filter.State(), b.cfg.Groups[0].Solver.State(), tr.progress, string(read(t, dir, MetricsFile))}
+	return end{b.encoder.w.Data, b.cfg.Terms[2].Params[0].Data, tr.best, b.cfg.Bank.State(), b.cfg.Filter.State(), b.cfg.Groups[0].Solver.State(), tr.progress, string(read(t, dir, MetricsFile)), string(read(t, dir, DiagnosticsFile))}
 }
 
 func uninterrupted(t *testing.T) end {
@@ -333,9 +334,11 @@ func TestResumedRunIsTheSame(t *testing.T) {
 			}
 			cuts++
 			if kill {
-				f := must(os.OpenFile(filepath.Join(dir, MetricsFile), os.O_APPEND|os.O_WRONLY, 0))
-				fmt.Fprint(f, `{"step":99,"lo`)
-				f.Close()
+				for _, name := range []string{MetricsFile, DiagnosticsFile} {
+					f := must(os.OpenFile(filepath.Join(dir, name), os.O_APPEND|os.O_WRONLY, 0))
+					fmt.Fprint(f, `{"step":99,"lo`)
+					f.Close()
+				}
 			}
 			if cuts > 400 {
 				t.Fatal("no progress")
@@ -364,6 +367,7 @@ func TestForgettingAnyStateIsSeen(t *testing.T) {
 		"stale":          func(s *state, _ map[string]array) { s.Progress.Stale += 7 },
 		"idle":           func(s *state, _ map[string]array) { s.Progress.Idle++ },
 		"step":           func(s *state, _ map[string]array) { s.Progress.Step-- },
+		"diagnosis":      func(s *state, _ map[string]array) { s.Judged = nil },
 	} {
 		dir := t.TempDir()
 		ctx, cancel := context.WithCancel(context.Background())

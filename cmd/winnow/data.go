@@ -22,6 +22,7 @@ func dataCommand() *cli.Command {
 			dataImportCommand(),
 			dataCheckCommand(),
 			dataCorruptCommand(),
+			dataToplineCommand(),
 			dataJoinCommand(),
 			glyphsCommand(),
 		},

@@ -124,30 +124,52 @@ func checkNoiseFlags(c *cli.Context) error {
 
 // noiseModel is the model that the flags, which are checked, describe.
 func noiseModel(c *cli.Context, d *datasets.Dataset, split string) (datasets.Noise, error) {
-	rate := c.Float64("rate")
-	switch model := c.String("model"); model {
-	case smallCluster, humanLike:
-		if err := datasets.CheckRate(rate); err != nil {
-			return nil, usageError{err}
+	spec := noiseSpec{
+		model: c.String("model"), rate: c.Float64("rate"), count: c.String("count"), own: c.Bool("own"),
+		oneShot: c.Bool("one-shot"), similar: c.Int("similar"), nearest: c.Bool("nearest"),
+	}
+	return newNoise(c.Context, spec, func() (blas32.General, error) {
+		store, err := features.Open(c.String("features"))
+		if err != nil {
+			return blas32.General{}, err
 		}
-		x, err := vectorsOf(c.String("features"), d, split)
+		return vectorsIn(store, d, split)
+	})
+}
+
+// noiseSpec is a model of noise by name; what a model does not read is not looked at.
+type noiseSpec struct {
+	model   string
+	rate    float64
+	count   string // symmetric
+	own     bool   // symmetric
+	oneShot bool   // small-cluster
+	similar int    // human-like
+	nearest bool   // human-like
+}
+
+// newNoise builds a model; vectors are the features of the labelled images, asked for where the model looks at them.
+func newNoise(ctx context.Context, spec noiseSpec, vectors func() (blas32.General, error)) (datasets.Noise, error) {
+	if err := datasets.CheckRate(spec.rate); err != nil {
+		return nil, usageError{err}
+	}
+	switch spec.model {
+	case smallCluster, humanLike:
+		x, err := vectors()
 		if err != nil {
 			return nil, err
 		}
-		if model == smallCluster {
+		if spec.model == smallCluster {
 			if err := features.Normalize(x); err != nil {
 				return nil, err
 			}
-			return datasets.SmallCluster{Rate: rate, X: x, Cluster: clusterOnce(c.Context), OneShot: c.Bool("one-shot")}, nil
+			return datasets.SmallCluster{Rate: spec.rate, X: x, Cluster: clusterOnce(ctx), OneShot: spec.oneShot}, nil
 		}
-		return datasets.HumanLike{Rate: rate, X: x, Similar: c.Int("similar"), Nearest: c.Bool("nearest")}, nil
+		return datasets.HumanLike{Rate: spec.rate, X: x, Similar: spec.similar, Nearest: spec.nearest}, nil
 	case "symmetric":
-		if err := datasets.CheckRate(rate); err != nil {
-			return nil, usageError{err}
-		}
-		return datasets.Symmetric{Rate: rate, Count: c.String("count"), Own: c.Bool("own")}, nil
+		return datasets.Symmetric{Rate: spec.rate, Count: spec.count, Own: spec.own}, nil
 	default:
-		noise, err := datasets.NewNoise(model, rate)
+		noise, err := datasets.NewNoise(spec.model, spec.rate)
 		if err != nil {
 			return nil, usageError{err}
 		}
@@ -163,18 +185,14 @@ func clusterOnce(ctx context.Context) func(x blas32.General, k int, rng *rand.Ra
 	}
 }
 
-// vectorsOf reads the features of the labelled images of a split.
-func vectorsOf(dir string, d *datasets.Dataset, split string) (x blas32.General, err error) {
-	store, err := features.Open(dir)
-	if err != nil {
-		return x, err
-	}
+// vectorsIn reads the features of the labelled images of a split.
+func vectorsIn(store *features.Store, d *datasets.Dataset, split string) (x blas32.General, err error) {
 	rows, _, left, err := storedRows(d, store, d.Labelled(split), split+" ")
 	if err != nil {
 		return x, err
 	}
 	if len(left) > 0 {
-		return x, fmt.Errorf("features %s: %d of the %s images could not be read, the first is %s (%s): expected features of all that have a label", dir, len(left), split, left[0].Path, left[0].Reason)
+		return x, fmt.Errorf("features %s: %d of the %s images could not be read, the first is %s (%s): expected features of all that have a label", store.Dir, len(left), split, left[0].Path, left[0].Reason)
 	}
 	return store.Read(rows)
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"winnow/chart"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/filters"
@@ -66,31 +67,35 @@ func (d *demo) report() (eval.Report, error) {
 	return r, err
 }
 
-func (d *demo) charts() []eval.Chart {
-	loss := eval.Chart{Title: "Training loss (smoothed; rises while the memory bank fills)", X: "epoch"}
-	score := eval.Chart{Title: "P@1 on validation classes", X: "epoch", Percent: true}
-	purity := eval.Chart{Title: "Share of clean labels among the kept", X: "epoch", Percent: true}
+func (d *demo) charts() []chart.Drawing {
+	loss := chart.Lines{Frame: chart.Frame{Title: "Training loss (smoothed; rises while the memory bank fills)", X: "epoch", Y: "loss"}}
+	score := chart.Lines{Frame: chart.Frame{Title: "P@1 on validation classes", X: "epoch", Y: "P@1", Percent: true}}
+	purity := chart.Lines{Frame: chart.Frame{Title: "Share of right labels among the kept (smoothed)", X: "epoch", Y: "right labels", Percent: true}}
 	for _, c := range d.curves {
-		series := func(x, y []float64) eval.Series { return eval.Series{Name: c.name, Tone: c.tone, X: x, Y: y} }
-		smooth := func(y []float64) []float64 { return filters.Smooth(0.95, y) } // PRISM, Fig. 2
-		loss.Series = append(loss.Series, series(c.loss.x, smooth(c.loss.y)))
+		series := func(x, y []float64) chart.Line { return chart.Line{Name: c.name, Tone: c.tone, X: x, Y: y} }
+		const weight = 0.95 // of the past
+		loss.Series = append(loss.Series, series(c.loss.x, filters.Smooth(weight, c.loss.y)))
 		score.Series = append(score.Series, series(c.score.x, c.score.y))
 		if c.name != "topline" {
-			purity.Series = append(purity.Series, series(c.purity.x, smooth(c.purity.y)))
+			x, y := c.trace.Accuracy(weight)
+			for i := range x {
+				x[i] /= float64(c.epoch)
+			}
+			purity.Series = append(purity.Series, series(x, y))
 		}
 	}
-	var clean, wrong []float64
+	var right, wrong []float64
 	for _, e := range d.audited.Images {
 		if e.True == e.Given {
-			clean = append(clean, e.Score)
+			right = append(right, e.Score)
 		} else {
 			wrong = append(wrong, e.Score)
 		}
 	}
 	const bins = 25
-	return []eval.Chart{score, purity, loss, {
-		Title: "P_clean of the given labels, after training", X: "P_clean (each image left out of its own judgement)", Bars: true, Percent: true,
-		Series: []eval.Series{eval.Histogram("right labels", clean, 0, 1, bins, 0), eval.Histogram("wrong labels", wrong, 0, 1, bins, 1)},
+	return []chart.Drawing{score, purity, loss, chart.Histogram{
+		Frame: chart.Frame{Title: "P_clean of the given labels, after training", X: "P_clean (each image left out of its own judgement)", Y: "share of the labels", Percent: true},
+		Bars:  []chart.Bars{chart.Count("right labels", right, 0, 1, bins, 0), chart.Count("wrong labels", wrong, 0, 1, bins, 1)},
 	}}
 }
 

@@ -108,8 +108,8 @@ func (d *demo) run(run demoRun) (err error) {
 		at.tuning.rt = d.rt
 		defer at.tuning.close()
 	}
-	curves := demoCurves{name: run.name, tone: run.tone}
-	out, err := d.watched(at, labels, &curves)
+	curves := demoCurves{name: run.name, tone: run.tone, trace: eval.NewFilterTrace(labels, nil, 0)}
+	out, err := d.watched(at, &curves)
 	if err != nil {
 		return explainTrainFailure(err, at.data, at.dir, run.tuned)
 	}
@@ -142,7 +142,7 @@ func (d *demo) run(run demoRun) (err error) {
 }
 
 // watched does the training, into a folder emptied of an earlier demo's.
-func (d *demo) watched(at *trainCommandRun, labels *datasets.Dataset, curves *demoCurves) (trained, error) {
+func (d *demo) watched(at *trainCommandRun, curves *demoCurves) (trained, error) {
 	progress := newTrainProgress(d.c.App.ErrWriter, time.Now)
 	defer progress.end()
 	opts := trainOptions{Dir: at.dir, Tuning: at.tuning}
@@ -161,7 +161,7 @@ func (d *demo) watched(at *trainCommandRun, labels *datasets.Dataset, curves *de
 		if !d.c.Bool("quiet") {
 			progress.stepped(s)
 		}
-		curves.stepped(s, labels)
+		curves.stepped(s)
 	}
 	opts.Validated = func(v train.Validation) { curves.score.add(curves.epochs(v.Step), v.Score) }
 	return trainRun(d.c.Context, at.cfg, at.data, opts)

@@ -27,7 +27,8 @@ func extractCommand() *cli.Command {
 		Description: "Writes the folder --out: features.npy (float32, one row an image), paths.txt and store.json. Labels play\n" +
 			"no part, so manifests that differ in labels only share one store. Stopped at any moment and started\n" +
 			"again with the same flags it goes on, to the same bytes; a finished store is left as it is. --shard I/N makes\n" +
-			"one of N parts, each a store of its own, which winnow features join puts together to the same bytes.\n\n" +
+			"one of N parts, each a store of its own, which winnow features join puts together to the same bytes (batch auto is\n" +
+			"then 32, whatever the memory).\n\n" +
 			"--views makes several pictures of each image and stores a vector of each: center, flip (the centre mirrored) and\n" +
 			"N*RECIPE, N pictures drawn as a paper augments its images, in any sum, as center+flip or 4*prism; the centre is\n" +
 			"always among them. What is drawn depends on --seed, the path and the view alone. Training draws one of them at each\n" +
@@ -41,7 +42,7 @@ func extractCommand() *cli.Command {
 			&cli.StringFlag{Name: "views", Value: backbone.CenterName, Usage: "the `VIEWS` of each image: center, center+flip, N*RECIPE, …"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that random views are drawn by"},
 			&cli.StringFlag{Name: "dtype", Value: features.Float32, Usage: "store numbers of `TYPE` float32 or, in half the space, float16"},
-			&cli.IntFlag{Name: "batch", Value: extractBatch, Usage: "`N` images a run of the network"},
+			&cli.StringFlag{Name: "batch", Value: autoBatch, Usage: "`N` images a run of the network; auto: as many as memory allows, at most 32 (256 on a GPU)"},
 			&cli.IntFlag{Name: "workers", DefaultText: "one a core", Usage: "`N` images decoded at the same time"},
 			&cli.IntFlag{Name: "max-pixels", Value: backbone.DefaultMaxPixels, Usage: "pictures of more than `N` pixels are unreadable"},
 			&cli.StringFlag{Name: "shard", Usage: "only the `I/N`-th part of the images, for several machines: winnow features join puts the parts together"},
@@ -71,9 +72,6 @@ const decoderUsage = "read JPEG photographs by `NAME`: exact, every pixel as lib
 	"or more while decoding, as PIL's draft mode: on 11 photographs of 768×576 to 4032×2268 the pixels for a network of 224 are off by 1.4 of 255 on average " +
 	"(2.9 in the worst), MobileNetV2's features by a cosine of 0.996 (0.991), for 1.7 to 2.6 times the images/s of reading; smaller ones are the same"
 
-// extractBatch is how many images go through a network that is not trained at once, unless the user says otherwise.
-const extractBatch = 32
-
 // extraction is what `winnow extract` works with, read and checked.
 type extraction struct {
 	out       string
@@ -97,6 +95,7 @@ type extractResult struct {
 	Model     string         `json:"model"`
 	Output    string         `json:"output"`
 	Device    string         `json:"device"`
+	Batch     int            `json:"batch"`             // images a run of the network
 	Shard     string         `json:"shard,omitempty"`   // i/n
 	Complete  bool           `json:"complete"`          // it was there already: nothing was done
 	Resumed   int            `json:"resumed"`           // rows of an earlier run
@@ -126,10 +125,14 @@ func newExtraction(c *cli.Context) (*extraction, error) {
 	if c.NArg() > 0 {
 		return nil, misused("extract: %q is too much: everything is given by flags", c.Args().First())
 	}
-	for name, least := range map[string]int{"batch": 1, "workers": 0, "max-pixels": 1} {
+	for name, least := range map[string]int{"workers": 0, "max-pixels": 1} {
 		if c.Int(name) < least {
 			return nil, misused("--%s: found %d, expected at least %d", name, c.Int(name), least)
 		}
+	}
+	batch, err := imagesARun(c.String("batch"))
+	if err != nil {
+		return nil, err
 	}
 	views, err := backbone.ParseViews(c.String("views"), c.Uint64("seed"))
 	if err != nil {
@@ -149,7 +152,8 @@ func newExtraction(c *cli.Context) (*extraction, error) {
 	}
 	e := &extraction{dtype: dtype, out: c.String("out"), overwrite: c.Bool("overwrite"), paths: distinct(d.Paths())}
 	if c.IsSet("shard") {
-		if err := e.takeShard(c.String("shard"), c.Int("batch")); err != nil {
+		batch = shardBatch(batch)
+		if err := e.takeShard(c.String("shard"), batch); err != nil {
 			return nil, err
 		}
 	}
@@ -159,7 +163,7 @@ func newExtraction(c *cli.Context) (*extraction, error) {
 	if e.model, e.cut, err = openBackbone(c); err != nil {
 		return nil, err
 	}
-	e.cfg = backbone.ExtractConfig{Preprocessing: e.model.Preprocessing, Batch: c.Int("batch"), Workers: c.Int("workers"),
+	e.cfg = backbone.ExtractConfig{Preprocessing: e.model.Preprocessing, Batch: batch, Workers: c.Int("workers"),
 		MaxPixels: c.Int("max-pixels"), Strict: c.Bool("strict"), Views: views}
 	return e, nil
 }
@@ -256,6 +260,7 @@ func (e *extraction) run(c *cli.Context) (extractResult, error) {
 	if err != nil {
 		return extractResult{}, err
 	}
+	e.settleBatch(c, rt)
 	p := e.cfg.Preprocessing
 	net, err := ort.NewNetwork(rt, e.cut.Model, e.cut.Tensor,
 		ort.NetworkInput{Name: e.cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
@@ -361,7 +366,7 @@ func (e *extraction) fill(c *cli.Context, w *features.Writer, net *ort.Network) 
 }
 
 func (e *extraction) result(s *features.Store) extractResult {
-	r := extractResult{Store: e.out, Rows: s.Rows, Dim: s.Dim, Views: s.Key.Views, DType: s.Key.Element(), Model: e.model.Name, Output: s.Key.Output, Device: s.Device, Bad: s.Bad}
+	r := extractResult{Store: e.out, Rows: s.Rows, Dim: s.Dim, Views: s.Key.Views, DType: s.Key.Element(), Model: e.model.Name, Output: s.Key.Output, Device: s.Device, Batch: s.Batch, Bad: s.Bad}
 	if s.Shard != nil {
 		r.Shard = s.Shard.String()
 	}

@@ -116,6 +116,7 @@ func commands() []*cli.Command {
 		doctorCommand(),
 		modelsCommand(),
 		lossesCommand(),
+		recipesCommand(),
 		dataCommand(),
 		extractCommand(),
 		featuresCommand(),
@@ -123,9 +124,12 @@ func commands() []*cli.Command {
 		evalCommand(),
 		metricsCommand(),
 		auditCommand(),
+		mapCommand(),
 		exportCommand(),
+		noiseCommand(),
 		theoryCommand(),
 		demoCommand(),
+		reproduceCommand(),
 	}
 }
 
@@ -144,7 +148,9 @@ var globalFlags = []cli.Flag{
 func strict(c *cli.Command) {
 	c.OnUsageError = usageFailed
 	if len(c.Subcommands) > 0 {
-		c.Action = noCommand
+		if c.Action == nil {
+			c.Action = noCommand
+		}
 		for _, sub := range c.Subcommands {
 			strict(sub)
 		}

@@ -3,39 +3,216 @@ package main
 import (
 	"bytes"
 	"context"
-	"io/fs"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"winnow/internal/config"
 	"winnow/internal/orttest"
+	"winnow/recipes"
 )
 
-// TestRecipes reads every recipe as train does and checks it whole.
+// parseRecipe reads a recipe as train does and checks it whole.
+func parseRecipe(text string) (config.Run, error) {
+	c, err := config.Parse("recipe", []byte(text), nil)
+	if err == nil {
+		err = c.Validate()
+	}
+	return c, err
+}
+
 func TestRecipes(t *testing.T) {
-	seen := 0
-	err := filepath.WalkDir("../../recipes", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".yaml" {
-			return err
-		}
-		seen++
-		c, err := config.Load(path, nil)
+	for _, r := range recipes.List() {
+		c, err := parseRecipe(r.Text)
 		if err != nil {
-			t.Error(err)
-			return nil
+			t.Errorf("%s: %v", r.Name, err)
+			continue
 		}
-		if c.Data.Manifest != "" || c.Data.Root != "" || c.Data.Features != "" || c.Data.Model != "" {
-			t.Errorf("%s names data: %+v", path, c.Data)
+		if c.Data != (config.Data{}) || c.Seed != config.Default().Seed {
+			t.Errorf("%s names data or a seed: %+v, %d", r.Name, c.Data, c.Seed)
 		}
-		c.Data = config.Data{Manifest: "m.csv", Root: "images", Features: "store", Model: "lenet"}
-		if err := c.Validate(); err != nil {
-			t.Errorf("%s: %v", path, err)
+		if _, err := parseRecipe(strings.Replace(r.Text, "\nsolver:", "\nsolvr:", 1)); err == nil || !strings.Contains(err.Error(), "unknown key solvr") {
+			t.Errorf("%s: a key that is none was read: %v", r.Name, err)
 		}
-		return nil
-	})
-	if err != nil || seen == 0 {
-		t.Fatalf("%d recipes, %v", seen, err)
+		code, text, stderr := call(context.Background(), "recipes", "show", r.Name)
+		if code != 0 || text != r.Text {
+			t.Errorf("recipes show %s: code %d, %s", r.Name, code, stderr)
+		}
+		if code, text, stderr = call(context.Background(), "recipes", "show", "--resolved", r.Name); code != 0 {
+			t.Fatalf("recipes show --resolved %s: code %d, %s", r.Name, code, stderr)
+		}
+		if again, err := parseRecipe(text); err != nil || !cmp.Equal(config.Flatten(again), config.Flatten(c)) {
+			t.Errorf("%s resolved is not the recipe (%v): %s", r.Name, err, cmp.Diff(config.Flatten(c), config.Flatten(again)))
+		}
+	}
+}
+
+// unequal are the recipes that may differ from their paper's others in what a table has to share: the paper says so.
+var unequal = map[string]string{
+	"prism/co-teaching":             "batches of any rows, and the rate's plan of its own code",
+	"prism/co-teaching-plus":        "as co-teaching",
+	"prism/co-teaching-temperature": "as co-teaching",
+	"prism/f-correction":            "batches of any rows",
+	"adapted_triplet/cub200-semi":   "images without a label besides",
+}
+
+// What a paper's rows must share to be compared: head, length, batches, and how the head is stepped.
+func TestRecipesAreFair(t *testing.T) {
+	type shared struct{ Head, Length, Sampler, Solver, Schedule any }
+	of := func(c config.Run) shared { return shared{c.Head, c.Length, c.Sampler, c.Solver, c.Schedule} }
+	first := map[string]shared{}
+	for _, r := range recipes.List() {
+		c, err := parseRecipe(r.Text)
+		if err != nil {
+			t.Fatal(r.Name, err)
+		}
+		have := of(c)
+		if unequal[r.Name] != "" {
+			continue
+		}
+		table := r.Paper
+		if table == "adapted_triplet" { // each dataset has its own batches and length there
+			table = strings.TrimSuffix(strings.TrimSuffix(r.Name, "-adapted"), "-triplet")
+		}
+		if want, ok := first[table]; !ok {
+			first[table] = have
+		} else if d := cmp.Diff(want, have); d != "" {
+			t.Errorf("%s: differs from the first of its table:\n%s", r.Name, d)
+		}
+	}
+}
+
+// TestRecipesTrain lets every recipe train a head for two steps.
+func TestRecipesTrain(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 3, 0.2)
+	half := filepath.Join(w.dir, "half.csv") // classes 10 to 19 have lost their labels
+	lines := strings.Split(readFile(t, w.manifest), "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "c1") {
+			path, _, _ := strings.Cut(line, ",")
+			lines[i] = path + ",,train"
+		}
+	}
+	write(t, half, strings.Join(lines, "\n"))
+	for _, r := range recipes.List() {
+		c, err := parseRecipe(r.Text)
+		if err != nil {
+			t.Fatal(r.Name, err)
+		}
+		manifest, out := w.manifest, filepath.Join(w.dir, r.Name)
+		if c.Sampler.Unlabelled > 0 {
+			manifest = half
+		}
+		args := []string{"train", "--recipe", r.Name, "--manifest", manifest, "--root", w.dir, "--features", w.store, "--out", out, "--dim", "24", "--steps", "2", "--json"}
+		if c.Finetune.On() {
+			args = append(args, "--finetune", "none")
+		}
+		code, stdout, stderr := call(context.Background(), args...)
+		var result runResult
+		if err := json.Unmarshal([]byte(stdout), &result); code != 0 || err != nil || result.Steps != 2 || result.Validation == nil {
+			t.Errorf("%s: code %d, %v\n%s", r.Name, code, err, stderr)
+			continue
+		}
+		var facts runFacts
+		if err := json.Unmarshal([]byte(readFile(t, out, runFile)), &facts); err != nil || facts.Recipe != r.Name || facts.RecipeSHA256 != r.SHA256() {
+			t.Errorf("%s: run.json says %q, %s (%v)", r.Name, facts.Recipe, facts.RecipeSHA256, err)
+		}
+	}
+}
+
+// TestRecipeComments runs the commands that stand in the recipes' comments, for two steps.
+func TestRecipeComments(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 4, 0.2)
+	t.Chdir(w.dir)
+	lines := strings.Split(readFile(t, w.manifest), "\n")
+	for i, line := range lines { // a test split of the trained classes, for the linear probe
+		if strings.Contains(line, "/15.jpg") {
+			lines[i] = strings.Replace(line, ",train", ",test", 1)
+		}
+	}
+	write(t, "list.csv", strings.Join(lines, "\n"))
+	ran := 0
+	for _, r := range recipes.List() {
+		for _, line := range strings.Split(r.Text, "\n") {
+			line, found := strings.CutPrefix(line, "#    winnow ")
+			words := strings.Fields(line)
+			switch {
+			case !found || len(words) == 0:
+				continue
+			case words[0] == "train" && !strings.Contains(line, "--model"):
+				words = append(words, "--steps", "2", "--dim", "24", "--overwrite")
+			case words[0] != "eval":
+				continue // a network: TestRecipeDigits
+			}
+			for i, word := range words {
+				if strings.HasSuffix(word, ".csv") {
+					words[i] = "list.csv"
+				} else if strings.HasSuffix(word, ".features") {
+					words[i] = "store"
+				}
+			}
+			if code, _, stderr := call(context.Background(), words...); code != 0 {
+				t.Errorf("%s: winnow %s: code %d, %s", r.Name, line, code, stderr)
+			}
+			ran++
+		}
+	}
+	if ran < 4 {
+		t.Errorf("%d commands were run, expected one of each paper at least", ran)
+	}
+}
+
+func TestRecipesList(t *testing.T) {
+	code, stdout, _ := call(context.Background(), "recipes", "list", "--json")
+	var list []listedRecipe
+	if err := json.Unmarshal([]byte(stdout), &list); err != nil || code != 0 || len(list) != len(recipes.List()) {
+		t.Fatalf("code %d, %d recipes, %v", code, len(list), err)
+	}
+	code, stdout, _ = call(context.Background(), "recipes", "list")
+	for _, r := range list {
+		if code != 0 || !strings.Contains(stdout, "\n"+r.Name+" ") || !strings.Contains(stdout, r.Title) || !strings.Contains(stdout, r.Source) {
+			t.Errorf("%s does not stand in the list, code %d", r.Name, code)
+		}
+	}
+	if code, stdout, _ = call(context.Background(), "recipes", "list", "prism"); code != 0 || strings.Contains(stdout, "adapted_triplet") || !strings.Contains(stdout, "prism/mcl-vmf *") {
+		t.Errorf("recipes list prism: code %d\n%s", code, stdout)
+	}
+}
+
+// Settings follow each other: defaults, recipe, --set, flags. A recipe leaves no place for --config.
+func TestRecipePrecedence(t *testing.T) {
+	code, stdout, stderr := call(context.Background(), "train", "--defaults", "--recipe", "prism", "--set", "bank.size=77", "--set", "head.out=33", "--dim", "22", "--noise-rate", "0.25")
+	c, err := parseRecipe(stdout)
+	if code != 0 || err != nil {
+		t.Fatalf("code %d, %v, %s", code, err, stderr)
+	}
+	if c.Bank.Size != 77 || c.Head.Out != 22 || c.Filter.Rate != 0.25 || c.Filter.Scorer != "vmf" || c.Sampler.Classes != 16 || c.Head.Init != "random" || c.LogEvery != 1 {
+		t.Errorf("found bank %d, dim %d, rate %v, filter %s, head %s", c.Bank.Size, c.Head.Out, c.Filter.Rate, c.Filter.Scorer, c.Head.Init)
+	}
+	for line, want := range map[string]string{
+		"train --recipe prism --config x.yaml":                        "--recipe and --config are both",
+		"train --recipe prism/vmf":                                    "there are prism/mcl-vmf,",
+		"train --recipe prism/co-teaching --loss triplet":             "--loss is about --method metric",
+		"train --recipe prism --set nix=1":                            "unknown key nix",
+		"recipes show":                                                "expected one name",
+		"recipes show prism bspml":                                    "expected one name",
+		"recipes show nix":                                            `"nix" is unknown`,
+		"recipes list nix":                                            "expected one of",
+		"recipes list prism bspml":                                    "at most the name",
+		"recipes show contrastive --resolved --nope":                  "flag provided but not defined",
+		"train --recipe prism --defaults --set bank.size=0":           "bank.size is 0",
+		"train --recipe prism --defaults --set losses.7.weight=2":     "has 2 entries",
+		"train --recipe prism --manifest m.csv --features f --loss x": `"x"`,
+	} {
+		if code, stdout, stderr := call(context.Background(), strings.Fields(line)...); code != 2 || stdout != "" || !strings.Contains(stderr, want) {
+			t.Errorf("%s: code %d, %q; expected 2 and %q", line, code, stderr, want)
+		}
 	}
 }
 
@@ -48,7 +225,7 @@ func TestRecipeDigits(t *testing.T) {
 	for _, args := range [][]string{
 		{"data", "import", "--preset", "mnist", "--root", dir, "--out", manifest},
 		{"models", "new", "digits", "--arch", "lenet"},
-		{"train", "--config", "../../recipes/adapted_triplet/mnist.yaml", "--manifest", manifest, "--root", dir, "--model", "digits", "--batch", "3x8", "--steps", "6", "--out", out},
+		{"train", "--recipe", "adapted_triplet/mnist", "--manifest", manifest, "--root", dir, "--model", "digits", "--batch", "3x8", "--steps", "6", "--out", out},
 		{"eval", out},
 	} {
 		var stdout, stderr bytes.Buffer

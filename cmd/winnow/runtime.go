@@ -191,10 +191,16 @@ func limitThreads(c *cli.Context) error {
 // openRuntime loads ONNX Runtime as the global flags say and puts its matrix product behind blas32, blas64
 // and Gorgonia. Every command that computes starts with it.
 func openRuntime(c *cli.Context) (*ort.Runtime, error) {
+	return openRuntimeThreads(c, c.Int("threads"))
+}
+
+// openRuntimeThreads is openRuntime for so many threads a product; 0 is one a core.
+func openRuntimeThreads(c *cli.Context, threads int) (*ort.Runtime, error) {
 	cfg, err := runtimeConfig(c)
 	if err != nil {
 		return nil, err
 	}
+	cfg.Threads = threads
 	if err := gpuMisused(c, cfg); err != nil {
 		return nil, err
 	}

@@ -24,18 +24,22 @@ func trainCommand() *cli.Command {
 		Usage: "train a head on stored features, or a whole backbone, on labels that may be wrong",
 		Description: "Trains on the manifest's split train; the split validation, if there is one, chooses the best state. Images\n" +
 			"and features are joined by path. Everything goes into the run's folder: head.winnow (the best head),\n" +
-			"last.winnow, config.yaml (every setting as it was used), run.json, result.json, metrics.jsonl, TensorBoard\n" +
-			"events, and checkpoint.winnow, from which --resume goes on to the same bits as a run never stopped.\n\n" +
+			"last.winnow, config.yaml (every setting as it was used), run.json, result.json, metrics.jsonl,\n" +
+			"diagnostics.jsonl (what the filter saw of itself), TensorBoard events, and checkpoint.winnow, from which\n" +
+			"--resume goes on to the same bits as a run never stopped.\n\n" +
 			"--method names another way to train than by losses and a filter: two classifiers that teach each other, or one\n" +
 			"that reckons with the noise (settings under peers), or Sel-CL and TCL on frozen features, which judge all labels\n" +
 			"at the start of each epoch (settings under selective; each brings its published length, batch and solver).\n\n" +
+			"--set selfpaced.every=\"1 epoch\" with --loss weighted_multi_similarity finds a weight from 0 to 1 for every training\n" +
+			"image after each epoch (BSPML); the last ones go into weights.csv, and winnow audit ranks by them.\n\n" +
 			"With --finetune the backbone is trained together with the head: all of it, from a stage on (winnow models show\n" +
 			"lists them), or the weights that a pattern names. It then looks at the images below --root; the features of the\n" +
 			"backbone as it is, which the head starts from, are made in the run's folder unless --features names them, which\n" +
 			"also sets how the images are prepared. Beside head.winnow stands backbone.onnx, beside last.winnow last.onnx.\n\n" +
-			"Settings: defaults, then --config, then --set, then the other flags; --set losses.N… is about the losses that\n" +
-			"--loss names. 'winnow train --defaults' prints them.\n\n" +
+			"Settings: defaults, then --recipe (a paper's: winnow recipes list) or --config, then --set, then the other flags;\n" +
+			"--set losses.N… is about the losses that --loss names. 'winnow train --defaults' prints them.\n\n" +
 			"   winnow train --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds\n" +
+			"   winnow train --recipe prism/soft-triple-vmf --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds5\n" +
 			"   winnow train --manifest birds.csv --features birds.features --loss soft_triple --filter proxysim --out runs/birds2\n" +
 			"   winnow train --manifest birds.csv --features birds.features --method co-teaching --noise-rate 0.3 --out runs/birds4\n" +
 			"   winnow train --manifest birds.csv --root birds/ --model mobilenetv2 --finetune all --out runs/birds3",
@@ -54,12 +58,13 @@ var trainFlags = []cli.Flag{
 	&cli.Float64Flag{Name: "backbone-lr", Usage: "learning rate of the backbone"},
 	&cli.StringFlag{Name: "augment", Usage: "`RECIPE` by which training images vary: " + recipeNames()},
 	&cli.StringFlag{Name: "cache-limit", Usage: "most memory for what the untrained part gives, or for decoded images, `SIZE`: 512MiB, 2GiB, 0 for none"},
+	&cli.StringFlag{Name: "recipe", Usage: "settings of a paper, `NAME` of winnow recipes list"},
 	&cli.StringFlag{Name: "config", Usage: "settings, YAML `FILE`; with --resume the run's own by default"},
 	&cli.StringSliceFlag{Name: "set", Usage: "one setting, `KEY=VALUE`: solver.name=sgd, losses.0.weight=2, schedule.warm_up=\"1 epoch\""},
 	&cli.StringFlag{Name: "method", Usage: "`NAME` of the way to train: " + methodNames() + " (the last two on frozen features)"},
 	&cli.StringSliceFlag{Name: "loss", Usage: "`NAME` of a loss (winnow losses lists them), NAME:bank for against the memory bank, NAME:0.5 with a weight; may be repeated"},
 	&cli.StringFlag{Name: "filter", Usage: "`NAME` of the filter's scorer, or none"},
-	&cli.Float64Flag{Name: "noise-rate", Usage: "share `P` of the labels thought to be wrong: the filter drops as many"},
+	&cli.StringFlag{Name: "noise-rate", Usage: "share `P` of the labels thought to be wrong, or auto, which estimates it: the filter drops as many"},
 	&cli.IntFlag{Name: "dim", Usage: "dimension `N` of the embedding"},
 	&cli.StringFlag{Name: "hidden", Usage: "widths of the head's hidden layers, `N,...`, or none for a linear head"},
 	&cli.StringFlag{Name: "init", Usage: "start of the head: whiten or random"},
@@ -207,7 +212,7 @@ func loadTrainData(d *datasets.Dataset, dir string, views bool) (trainData, erro
 }
 
 // runFiles are the names of what a run writes; event files carry a time in theirs.
-var runFiles = []string{configFile, runFile, resultFile, bestHeadFile, lastHeadFile, bestBackboneFile, lastBackboneFile, train.MetricsFile, train.CheckpointFile}
+var runFiles = []string{configFile, runFile, resultFile, bestHeadFile, lastHeadFile, bestBackboneFile, lastBackboneFile, weightsFile, correctionsFile, train.MetricsFile, train.DiagnosticsFile, train.CheckpointFile}
 
 // runsIn lists the files of a run that are in a folder.
 func runsIn(dir string) ([]string, error) {

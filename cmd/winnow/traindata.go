@@ -18,6 +18,7 @@ type trainData struct {
 	Stored     features.Set // all stored views of Train below each other, first all rows in the first view, as Train has them, and so on; with one view Train
 	Validation features.Set // labels are the dataset's class ids; no rows where there is no such split or no label in it
 	Classes    []string     // name of each class of Train
+	ClassIDs   []int        // and its id in the dataset
 	Paths      []string     // of the whole dataset, by position
 	LeftOut    []leftOut    // images of the two splits that could not be read
 	Unlabelled int          // rows of Train without a label: whitening uses them, training does not
@@ -92,7 +93,7 @@ func (t *trainData) number(names []string) {
 	for _, label := range slices.Compact(present) {
 		if label != datasets.Unlabelled {
 			ids[label] = len(t.Classes)
-			t.Classes = append(t.Classes, names[label])
+			t.Classes, t.ClassIDs = append(t.Classes, names[label]), append(t.ClassIDs, label)
 		}
 	}
 	for i, label := range t.Train.Labels {
@@ -103,6 +104,17 @@ func (t *trainData) number(names []string) {
 		}
 		t.Train.Labels[i] = ids[label]
 	}
+}
+
+// datasetLabels are the labels of Train as the dataset's class ids, which those of Validation are.
+func (t *trainData) datasetLabels() []int {
+	ids := make([]int, t.Train.Len())
+	for i, label := range t.Train.Labels {
+		if ids[i] = label; label != features.Unlabelled {
+			ids[i] = t.ClassIDs[label]
+		}
+	}
+	return ids
 }
 
 // check refuses data that nothing can be learned from.

@@ -12,18 +12,17 @@ import (
 
 	"winnow/backbone"
 	"winnow/internal/config"
+	"winnow/recipes"
 	"winnow/train"
 )
 
-// trainConfig puts the settings together: defaults, file, --set, flags.
+// trainConfig puts the settings together: defaults, recipe or file, --set, flags.
 func trainConfig(c *cli.Context) (config.Run, error) {
-	path := c.String("config")
-	if own := filepath.Join(c.String("out"), configFile); path == "" && c.Bool("resume") && c.String("out") != "" {
-		if _, err := os.Stat(own); err == nil {
-			path = own
-		}
+	load, err := trainBase(c)
+	if err != nil {
+		return config.Run{}, err
 	}
-	if _, err := config.Load(path, nil); err != nil {
+	if _, err := load(nil); err != nil {
 		return config.Run{}, err
 	}
 	settings, ofLosses := slices.Clone(c.StringSlice("set")), []string(nil)
@@ -38,7 +37,7 @@ func trainConfig(c *cli.Context) (config.Run, error) {
 		}
 		settings = slices.DeleteFunc(slices.Clone(settings), func(s string) bool { return strings.HasPrefix(s, "losses.") })
 	}
-	cfg, err := config.Load(path, settings)
+	cfg, err := load(settings)
 	if err != nil {
 		return cfg, usageError{err}
 	}
@@ -59,6 +58,29 @@ func trainConfig(c *cli.Context) (config.Run, error) {
 	return cfg, nil
 }
 
+// trainBase is what --set and the flags change: a recipe, a file, the run's own where one goes on, or the defaults.
+func trainBase(c *cli.Context) (load func(settings []string) (config.Run, error), err error) {
+	path := c.String("config")
+	if name := c.String("recipe"); name != "" {
+		if path != "" {
+			return nil, misused("--recipe and --config are both whole sets of settings: expected one (winnow recipes show prints a recipe to change)")
+		}
+		r, err := recipes.Find(name)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		return func(settings []string) (config.Run, error) {
+			return config.Parse("recipe "+r.Name, []byte(r.Text), settings)
+		}, nil
+	}
+	if own := filepath.Join(c.String("out"), configFile); path == "" && c.Bool("resume") && c.String("out") != "" {
+		if _, err := os.Stat(own); err == nil {
+			path = own
+		}
+	}
+	return func(settings []string) (config.Run, error) { return config.Load(path, settings) }, nil
+}
+
 // applyTrainFlags changes what the common flags name.
 func applyTrainFlags(c *cli.Context, cfg *config.Run) error {
 	for flag, set := range map[string]func(value string) error{
@@ -70,8 +92,10 @@ func applyTrainFlags(c *cli.Context, cfg *config.Run) error {
 		"augment":  func(v string) error { cfg.Finetune.Augment = v; return nil },
 		"filter":   func(v string) error { cfg.Filter.Scorer = v; return nil },
 		"init":     func(v string) error { cfg.Head.Init = v; return nil },
-		"noise-rate": func(string) error {
-			cfg.Filter.Rate = c.Float64("noise-rate")
+		"noise-rate": func(v string) error {
+			if err := cfg.Filter.Rate.UnmarshalText([]byte(v)); err != nil {
+				return fmt.Errorf("--noise-rate: %w", err)
+			}
 			if cfg.HasPeers() {
 				cfg.Peers.Rate = cfg.Filter.Rate
 			}

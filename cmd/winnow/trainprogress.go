@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"winnow/internal/config"
 	"winnow/train"
 )
 
@@ -14,6 +15,7 @@ type trainProgress struct {
 	plan       trainPlan
 	loss, kept float64 // running means, as a single step says little
 	started    bool
+	samples    int // that are weighed
 }
 
 func newTrainProgress(w io.Writer, now func() time.Time) *trainProgress {
@@ -43,9 +45,18 @@ func (p *trainProgress) validated(v train.Validation) {
 	if v.Best {
 		best = "  best so far"
 	}
+	measure := "P@1"
+	if p.plan.Config.Validation.Measure == config.MeasureClassMean {
+		measure = "accuracy by nearest class mean"
+	}
 	if v.Step == 0 {
-		fmt.Fprintf(p.w, "untrained head: validation P@1 %.4f\n", v.Score)
+		fmt.Fprintf(p.w, "untrained head: validation %s %.4f\n", measure, v.Score)
 		return
 	}
-	fmt.Fprintf(p.w, "epoch %d (step %d): validation P@1 %.4f%s\n", v.Epoch, v.Step, v.Score, best)
+	fmt.Fprintf(p.w, "epoch %d (step %d): validation %s %.4f%s\n", v.Epoch, v.Step, measure, v.Score, best)
+}
+
+func (p *trainProgress) weighed(w train.Weighing) {
+	p.end()
+	fmt.Fprintln(p.w, describeRound(w, p.samples))
 }

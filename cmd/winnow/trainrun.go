@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"winnow/eval"
 	"winnow/features"
 	"winnow/filters"
+	"winnow/filters/correction"
 	"winnow/head"
 	"winnow/internal/config"
 	"winnow/losses"
@@ -31,10 +31,13 @@ const (
 type trainOptions struct {
 	Dir       string // "": nothing is kept
 	Resume    bool
+	Last      bool                       // the run's head is left as it ended, whatever validation says
 	Tuning    *tuning                    // the backbone that is trained too; nil: the head alone, on stored features
 	Begun     func(plan trainPlan) error // everything is built and nothing written yet
 	Stepped   func(train.Step)
 	Validated func(train.Validation)
+	Diagnosed func(train.Diagnosis)
+	Weighed   func(train.Weighing)
 }
 
 // trainPlan is what a run will do, as far as the data decide it.
@@ -50,8 +53,10 @@ type trainPlan struct {
 type trained struct {
 	train.Result
 	Config config.Run     // as it was run
-	Head   *head.Head     // the best by validation, or the last
+	Head   *head.Head     // the best by validation, or the last: see trainOptions
 	Filter filters.Config // as it was run; Scorer is config.NoFilter without one
+
+	Corrections int // labels changed; an image counts as often as its label was
 }
 
 // closingEncoder is an encoder that holds memory outside Go.
@@ -64,6 +69,9 @@ type closingEncoder interface {
 // train: winnow train and winnow demo both come here.
 func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOptions) (trained, error) {
 	if err := cfg.Validate(); err != nil {
+		return trained{}, err
+	}
+	if _, err := resolveRate(&cfg, data); err != nil {
 		return trained{}, err
 	}
 	cfg.Head.In = data.Train.Dim()
@@ -80,6 +88,9 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 	if err != nil {
 		return trained{}, err
 	}
+	if tc.Validate, err = validator(cfg, data, h, opts.Tuning); err != nil {
+		return trained{}, err
+	}
 	if opts.Tuning != nil { // the encoder may take minutes to be ready
 		if err := willTrain(cfg, tc, sampler.Batches(), opts); err != nil {
 			return trained{}, err
@@ -91,20 +102,10 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 	}
 	defer encoder.Close()
 	tc.Encoder = visited(encoder, cfg, data, tc.Clock)
-	tc.Dir, tc.Stepped, tc.Validated = opts.Dir, opts.Stepped, opts.Validated
-	if data.Validation.Len() > 0 {
-		tc.Validate = func(ctx context.Context) (float64, error) {
-			now, err := opts.Tuning.now(ctx, data.Validation)
-			if err != nil {
-				return 0, err
-			}
-			score, err := precisionAt1(ctx, h, now)
-			if bad := new(head.NotFinite); errors.As(err, &bad) {
-				err = fmt.Errorf("%s: %w", data.Paths[data.Validation.IDs[bad.Row]], err)
-			}
-			return score, err
-		}
+	if tc.SelfPaced, err = selfPacing(cfg, data, sampler.Batches(), h, opts.Tuning); err != nil {
+		return trained{}, err
 	}
+	tc.Dir, tc.Stepped, tc.Validated, tc.Diagnosed, tc.Weighed = opts.Dir, opts.Stepped, opts.Validated, opts.Diagnosed, opts.Weighed
 	t, err := train.New(tc)
 	if err != nil {
 		return trained{}, err
@@ -114,6 +115,9 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 			name := lastHeadFile
 			if best {
 				name = bestHeadFile
+			}
+			if err := writeCorrections(opts.Dir, tc.Corrector, data); err != nil {
+				return err
 			}
 			return opts.Tuning.save(opts.Dir, name, h, headMeta(cfg, data))
 		}
@@ -134,15 +138,26 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 	}
 	result, err := t.Run(ctx)
 	if err != nil {
-		return trained{Result: result, Config: cfg}, err
+		return trained{Result: result, Config: cfg, Head: h}, err
 	}
-	t.UseBest()
+	if !opts.Last {
+		t.UseBest()
+	}
+	if tc.SelfPaced != nil && opts.Dir != "" {
+		if err := writeWeights(opts.Dir, data, tc.SelfPaced.Weights); err != nil {
+			return trained{}, err
+		}
+	}
 	if opts.Tuning != nil && opts.Dir != "" && !opts.Tuning.matches(opts.Dir, bestHeadFile) { // an earlier run was cut off between the two
 		if err := t.SaveHead(true); err != nil {
 			return trained{}, err
 		}
 	}
-	return trained{Result: result, Config: cfg, Head: h, Filter: cfg.Filter.In(sampler.Batches())}, nil
+	out := trained{Result: result, Config: cfg, Head: h, Filter: cfg.Filter.In(sampler.Batches())}
+	if tc.Corrector != nil {
+		out.Corrections = len(tc.Corrector.Corrections())
+	}
+	return out, nil
 }
 
 // willTrain says what would keep a fine-tuning from going on, as far as that is known before its encoder is there.
@@ -197,7 +212,8 @@ func buildRun(cfg config.Run, data trainData, sampler *train.Sampler) (train.Con
 	tc := train.Config{
 		Sampler: sampler, Steps: cfg.Length.In(epoch), Clip: cfg.Clip, StepIdle: cfg.StepIdle,
 		ValidateEvery: max(cfg.Validation.Every.In(epoch), 1), CheckpointEvery: cfg.Checkpoint.In(epoch), LogEvery: cfg.LogEvery,
-		Identity: trainIdentity(cfg, data), Clock: clock, Now: time.Now,
+		DiagnoseEvery: cfg.Diagnostics.Every.In(epoch),
+		Identity:      trainIdentity(cfg, data), Clock: clock, Now: time.Now,
 	}
 	if data.Validation.Len() > 0 {
 		tc.Patience = cfg.Validation.Patience
@@ -223,6 +239,13 @@ func buildRun(cfg config.Run, data trainData, sampler *train.Sampler) (train.Con
 			return tc, err
 		}
 		tc.Filter = filter
+	}
+	if cfg.Correct.On() {
+		corrector, err := correction.New(cfg.Correct.In(epoch), data.Train.Labels, classes)
+		if err != nil {
+			return tc, err
+		}
+		tc.Corrector = corrector
 	}
 	return tc, nil
 }
@@ -294,25 +317,19 @@ func buildTerm(l config.Loss, i int, cfg config.Run, classes, epoch int, clock *
 // a result, and the data by content instead of by where they lie.
 func trainIdentity(cfg config.Run, data trainData) map[string]string {
 	id := config.Flatten(cfg)
+	elsewhere := []string{"data.manifest", "data.root", "data.features", "data.model", "checkpoint", "diagnostics.every"}
+	unused := map[string]bool{"peers.": !cfg.HasPeers(), "selective.": !cfg.IsSelective(), "selfpaced.": !cfg.SelfPaced.On(), "correct.": !cfg.Correct.On()}
 	maps.DeleteFunc(id, func(key, _ string) bool {
-		return !cfg.HasPeers() && strings.HasPrefix(key, "peers.") || !cfg.IsSelective() && strings.HasPrefix(key, "selective.") || key == "data.manifest" || key == "data.root" || key == "data.features" || key == "data.model" || key == "checkpoint"
+		for block, off := range unused {
+			if off && strings.HasPrefix(key, block) {
+				return true
+			}
+		}
+		return slices.Contains(elsewhere, key)
 	})
 	if cfg.Finetune.On() {
 		id["data.model"] = data.Key.Model
 	}
 	id["data.images"], id["data.features"] = data.Sum, data.StoreSum
 	return id
-}
-
-// precisionAt1 scores a head on held-out images.
-func precisionAt1(ctx context.Context, h *head.Head, set features.Set) (float64, error) {
-	z, err := h.Embed(set.X)
-	if err != nil {
-		return 0, err
-	}
-	r, err := eval.Retrieve(ctx, features.Set{X: z, Labels: set.Labels, IDs: set.IDs}, nil, eval.RetrievalOptions{K: []int{1}})
-	if err == nil && r.N == 0 {
-		err = fmt.Errorf("no class of the %d validation images has two of them: nothing can be retrieved", set.Len())
-	}
-	return r.PrecisionAt1, err
 }

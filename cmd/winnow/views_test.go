@@ -224,7 +224,11 @@ func TestOneViewHasNoMean(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := vectorsOf(w.store, d, datasets.Train)
+	store, err := features.Open(w.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := vectorsIn(store, d, datasets.Train)
 	if err != nil || x.Rows != 320 || x.Cols != worldDim {
 		t.Errorf("%d×%d: %v", x.Rows, x.Cols, err)
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"winnow/eval"
+	"winnow/chart"
 )
 
 // writeReport turns results.csv into tables.md and one picture of curves for each set and noise.
@@ -101,15 +101,9 @@ func spread(rows []row, score func(row) float64) string {
 	return text
 }
 
-// style makes the drawing stand alone; the report page of winnow has these rules elsewhere.
-const style = `<style>text{font:12px sans-serif;fill:#333}.grid{stroke:#ddd}.line{fill:none;stroke-width:2}` +
-	`.tone0{stroke:#1f6fb4}.tone1{stroke:#d9730d}.tone2{stroke:#777}.tone3{stroke:#2a8a4a}.tone4{stroke:#8a4fb0}.tone5{stroke:#b03a4a}` +
-	`rect.tone0{fill:#1f6fb4}rect.tone1{fill:#d9730d}rect.tone2{fill:#777}rect.tone3{fill:#2a8a4a}rect.tone4{fill:#8a4fb0}rect.tone5{fill:#b03a4a}</style>` +
-	`<rect width="100%" height="100%" fill="#fff"/>`
-
 // curves draws the mean over seeds of the validation score against the share of the training done.
 func curves(set, noise string, rows []row) string {
-	chart := eval.Chart{Title: set + ", " + noise, X: "share of the training, %", Y: "validation P@1"}
+	drawing := chart.Lines{Frame: chart.Frame{Title: set + ", " + noise, X: "share of the training, %", Y: "validation P@1"}}
 	for i, m := range modesOf(rows) {
 		for j, filter := range []string{"none", "vmf"} {
 			cell := where(rows, func(r row) bool { return r.Mode == m && r.Filter == filter && len(r.Curve) > 1 })
@@ -117,22 +111,22 @@ func curves(set, noise string, rows []row) string {
 				continue
 			}
 			n := len(cell[0].Curve)
-			s := eval.Series{Name: strings.TrimPrefix(m, "last ") + [2]string{"", "+P"}[j], X: make([]float64, n), Y: make([]float64, n), Tone: 2*i + j}
+			s := chart.Line{Name: strings.TrimPrefix(m, "last ") + [2]string{"", "+P"}[j], X: make([]float64, n), Y: make([]float64, n), Tone: 2*i + j}
 			for k := range n {
 				s.X[k] = 100 * float64(k) / float64(n-1)
 				for _, r := range cell {
 					s.Y[k] += r.Curve[min(k, len(r.Curve)-1)] / float64(len(cell))
 				}
 			}
-			chart.Series = append(chart.Series, s)
+			drawing.Series = append(drawing.Series, s)
 		}
 	}
-	if len(chart.Series) == 0 {
+	if len(drawing.Series) == 0 {
 		return ""
 	}
-	svg := chart.SVG()
-	at := strings.Index(svg, ">") + 1
-	return strings.Replace(svg[:at], "<svg ", `<svg xmlns="http://www.w3.org/2000/svg" `, 1) + style + svg[at:]
+	var svg strings.Builder
+	drawing.WriteSVG(&svg) // a builder takes everything
+	return svg.String()
 }
 
 // noisesOf are the noises that rows are of, in the order of the set.

@@ -25,6 +25,8 @@ type Run struct {
 	Losses       []Loss              `yaml:"losses"`
 	Bank         Bank                `yaml:"bank"`
 	Filter       Filter              `yaml:"filter"`
+	SelfPaced    SelfPaced           `yaml:"selfpaced"` // weights of the samples
+	Correct      Correct             `yaml:"correct"`   // labels that the filter drops for long
 	Peers        Peers               `yaml:"peers"`     // of package peers' methods; these have no losses, bank and filter
 	Selective    Selective           `yaml:"selective"` // of package selective's; neither have these
 	Sampler      train.SamplerConfig `yaml:"sampler"`
@@ -43,6 +45,8 @@ type Run struct {
 	Validation Validation `yaml:"validation"`
 	Checkpoint Span       `yaml:"checkpoint"` // how often; 0: only at the end and when stopped
 	LogEvery   int        `yaml:"log_every"`  // steps between two lines of metrics
+
+	Diagnostics Diagnostics `yaml:"diagnostics"`
 }
 
 // Data says what the run trains on.
@@ -88,16 +92,17 @@ const NoFilter = "none"
 
 // Filter is [filters.Config] with its lengths as spans.
 type Filter struct {
-	filters.Config `yaml:",inline" hide:"warm_up avgsim_steps"`
+	filters.Config `yaml:",inline" hide:"rate warm_up avgsim_steps"`
 
+	Rate   Rate `yaml:"rate"`    // share to drop: the estimated noise rate
 	WarmUp Span `yaml:"warm_up"` // keep everything so long
 	AvgSim Span `yaml:"avgsim"`  // vmf: AvgSim judges so long
 }
 
-// In is the filter's own configuration for epochs of so many steps.
+// In is the filter's own configuration for epochs of so many steps. A rate that is still to be estimated is none.
 func (f Filter) In(stepsPerEpoch int) filters.Config {
 	c := f.Config
-	c.WarmUp, c.AvgSimSteps = f.WarmUp.In(stepsPerEpoch), f.AvgSim.In(stepsPerEpoch)
+	c.Rate, c.WarmUp, c.AvgSimSteps = float64(f.Rate), f.WarmUp.In(stepsPerEpoch), f.AvgSim.In(stepsPerEpoch)
 	return c
 }
 
@@ -121,9 +126,21 @@ func (s Schedule) In(stepsPerEpoch int) train.ScheduleConfig {
 
 // Validation says how the best state is chosen; without a validation split the last one is.
 type Validation struct {
-	Every    Span `yaml:"every"`
-	Patience int  `yaml:"patience"` // validations without a new best before the run stops; 0: never
+	Every    Span   `yaml:"every"`
+	Measure  string `yaml:"measure"`  // what the best is best at: p@1 or nearest-class-mean
+	Patience int    `yaml:"patience"` // validations without a new best before the run stops; 0: never
 }
+
+// Diagnostics says how often the filter is looked into.
+type Diagnostics struct {
+	Every Span `yaml:"every"` // 0: never
+}
+
+// What validation measures.
+const (
+	MeasureP1        = "p@1"                // an image's nearest other is of its class
+	MeasureClassMean = "nearest-class-mean" // the nearest mean of the train split's classes is its own: these must be validation's
+)
 
 // Default is a linear head, started from whitening, trained with PRISM: memory contrastive loss and
 // vMF-Sim at a noise rate of one half. The learning rate is small on purpose: a whitened start is
@@ -141,7 +158,9 @@ func Default() Run {
 			{Name: "contrastive", Weight: 1, Against: AgainstBank},
 		},
 		Bank:       Bank{Size: 8192},
-		Filter:     Filter{Config: filters.Default(), AvgSim: Epochs(2)},
+		Filter:     Filter{Config: filters.Default(), Rate: Rate(filters.Default().Rate), AvgSim: Epochs(2)},
+		SelfPaced:  defaultSelfPaced(),
+		Correct:    Correct{Confidence: 0.9999},
 		Peers:      defaultPeers(Metric),
 		Sampler:    train.DefaultSampler(train.Groups),
 		Length:     Epochs(20),
@@ -151,9 +170,11 @@ func Default() Run {
 
 		BackboneSolver: train.DefaultSolver("adam"),
 
-		Validation: Validation{Every: Epochs(1)},
+		Validation: Validation{Every: Epochs(1), Measure: MeasureP1},
 		Checkpoint: Epochs(1),
 		LogEvery:   1,
+
+		Diagnostics: Diagnostics{Every: Epochs(1)},
 	}
 	c.Head.Out = 512
 	c.Solver.LR = 3e-4

@@ -16,7 +16,7 @@ import (
 // Validate checks every value and what belongs together; what depends on the data (dimensions, classes,
 // the length of an epoch) is checked where the run is built. It also completes the settings of the losses.
 func (c *Run) Validate() error {
-	for _, check := range []func() error{c.checkMethod, c.checkLosses, c.checkHead, c.checkFilter, c.checkSolvers, c.Finetune.check, c.checkRest} {
+	for _, check := range []func() error{c.checkMethod, c.checkLosses, c.checkHead, c.checkFilter, c.checkSelfPaced, c.checkCorrect, c.checkSolvers, c.Finetune.check, c.checkRest} {
 		if err := check(); err != nil {
 			return fmt.Errorf("config: %w", err)
 		}
@@ -78,6 +78,9 @@ func (c *Run) checkPeers() error {
 	}
 	if p.FirstStage.N > 0 {
 		p.FirstStage = Steps(1) // its length is checked against the data's
+	}
+	if p.Rate == AutoRate {
+		p.Rate = 0 // known with the data
 	}
 	return p.In(c.Method, 1).Validate()
 }
@@ -143,7 +146,11 @@ func (c *Run) checkFilter() error {
 	if c.Filter.Scorer == NoFilter {
 		return nil
 	}
-	if err := c.Filter.In(1).Validate(); err != nil {
+	f := c.Filter.In(1)
+	if c.Filter.Rate == AutoRate {
+		f.Rate = 0 // known with the data
+	}
+	if err := f.Validate(); err != nil {
 		return err
 	}
 	entry, err := filters.Find(c.Filter.Scorer)
@@ -231,6 +238,8 @@ func (c *Run) checkRest() error {
 		return fmt.Errorf("clip: found %v, expected a norm, or 0 for none", c.Clip)
 	case c.Validation.Every.N <= 0:
 		return fmt.Errorf("validation.every: found %s, expected for example \"1 epoch\"", c.Validation.Every)
+	case c.Validation.Measure != MeasureP1 && c.Validation.Measure != MeasureClassMean:
+		return fmt.Errorf("validation.measure: found %q, expected %s or %s", c.Validation.Measure, MeasureP1, MeasureClassMean)
 	case c.Validation.Patience < 0:
 		return fmt.Errorf("validation.patience: found %d, expected 0 or more validations", c.Validation.Patience)
 	case c.LogEvery < 1:

@@ -1,0 +1,46 @@
+package backbone
+
+import (
+	"context"
+	"image"
+	"io/fs"
+	"runtime"
+
+	"github.com/disintegration/imaging"
+	"golang.org/x/sync/errgroup"
+)
+
+// Thumbnail is a small picture for people to look at, or why there is none.
+type Thumbnail struct {
+	Image *image.NRGBA
+	Err   error // leaves the path to the caller
+}
+
+// Thumbnails reads pictures and makes each small enough for side×side pixels, proportions kept and turned as EXIF says;
+// what is smaller stays as it is. The result is in the order of paths; only a context that is done is an error. done
+// is called after each, from several goroutines, and may be nil.
+func Thumbnails(ctx context.Context, fsys fs.FS, paths []string, side int, done func()) ([]Thumbnail, error) {
+	out := make([]Thumbnail, len(paths))
+	workers := runtime.GOMAXPROCS(0)
+	var group errgroup.Group
+	for w := range workers {
+		group.Go(func() error {
+			r := reader{fsys: fsys, options: DecodeOptions{EXIF: true}}
+			for i := w; i < len(paths); i += workers {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				img, err := r.decode(paths[i])
+				if err == nil {
+					out[i].Image = imaging.Fit(img, side, side, imaging.Linear)
+				}
+				out[i].Err = err
+				if done != nil {
+					done()
+				}
+			}
+			return nil
+		})
+	}
+	return out, group.Wait()
+}

@@ -1,0 +1,214 @@
+// Package chart draws lines, histograms, box plots and clouds of points as SVG, without a script, a font or an
+// address outside. It knows nothing of what it draws.
+//
+// Every drawing stands alone as a file; [Inline] makes it a part of a page. It is light or dark as the reader
+// prefers; a page that defines the CSS variables --card, --ink, --soft, --line, --blue, --orange, --grey, --green,
+// --purple, --red, --teal or --brown lends it those colours. Numbers that are not finite are left out.
+package chart
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"io"
+	"math"
+	"strings"
+)
+
+// Drawing is anything that can be drawn. WriteSVG's only errors are those of w.
+type Drawing interface {
+	Caption() string // the title, for the page around it
+	WriteSVG(w io.Writer) error
+}
+
+// Frame is what all drawings have around them.
+type Frame struct {
+	Title   string // told to screen readers; drawn only if Titled
+	Titled  bool
+	X, Y    string // what the axes mean, with the unit
+	Percent bool   // Y is a share, shown in percent
+	LogX    bool   // logarithmic; values of 0 and less are left out
+	LogY    bool
+	Marks   []Mark // upright lines
+}
+
+// Caption is the title.
+func (f Frame) Caption() string { return f.Title }
+
+// Mark is an upright dashed line at a value of X, such as a threshold.
+type Mark struct {
+	At   float64
+	Name string // may be ""
+}
+
+// The drawings' measures, in SVG units: about a pixel each in a column of a report.
+const (
+	width     = 560.0
+	plotH     = 216.0
+	right     = 18.0
+	letter    = 6.7 // mean width of a letter of 12 units
+	rowHeight = 20.0
+)
+
+// canvas is a drawing under way: the frame's place is known, and values can be turned into places.
+type canvas struct {
+	bytes.Buffer
+	frame       Frame
+	x, y        axis
+	left, top   float64
+	plotW       float64
+	bottom      float64 // below the plot: ticks, axis, legend
+	clipped     string  // id of the plot's rectangle
+	legendItems []legendItem
+}
+
+// newCanvas makes room for the axes and the legend, and draws the former; blank leaves them out.
+func newCanvas(f Frame, x, y axis, legend []legendItem, blank bool) *canvas {
+	c := &canvas{frame: f, x: x, y: y, top: 10, legendItems: legend}
+	labels := 0
+	for _, t := range y.ticks {
+		labels = max(labels, len([]rune(t.label)))
+	}
+	c.left = 14 + letter*float64(labels)
+	if f.Y != "" {
+		c.left += 18
+	}
+	if f.Titled && f.Title != "" {
+		c.top += 24
+	}
+	if marked(f.Marks) {
+		c.top += 14
+	}
+	if blank {
+		c.left = right
+	}
+	c.plotW = width - c.left - right
+	rows := c.legendRows()
+	c.bottom = 10 + rowHeight*float64(rows)
+	if !blank {
+		c.bottom += 20
+		if f.X != "" {
+			c.bottom += 20
+		}
+	}
+	height := c.top + plotH + c.bottom
+	if blank { // clouds are as high as wide
+		height = c.top + c.high() + c.bottom
+	}
+	fmt.Fprintf(c, `<svg%s class="wn" viewBox="0 0 %g %s" role="img" aria-label="%s">`, nameSpace, width, at(height), html.EscapeString(f.Title))
+	c.WriteString(style)
+	fmt.Fprintf(c, `<rect class="wn-paper" width="100%%" height="100%%"/>`)
+	if f.Titled && f.Title != "" {
+		fmt.Fprintf(c, `<text class="wn-title" x="%s" y="22">%s</text>`, at(c.left), html.EscapeString(shortened(f.Title, int(c.plotW/7.4))))
+	}
+	if !blank {
+		c.axes()
+	}
+	c.marks()
+	return c
+}
+
+func marked(marks []Mark) bool {
+	for _, m := range marks {
+		if m.Name != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// high is the height of the plot.
+func (c *canvas) high() float64 {
+	if len(c.y.ticks) == 0 && len(c.x.ticks) == 0 {
+		return c.plotW * 0.8
+	}
+	return plotH
+}
+
+func (c *canvas) px(v float64) float64 { return c.left + c.x.place(v)*c.plotW }
+func (c *canvas) py(v float64) float64 { return c.top + (1-c.y.place(v))*c.high() }
+
+// axes draws the grid with its numbers and what they mean.
+func (c *canvas) axes() {
+	for _, t := range c.y.ticks {
+		y := c.py(t.at)
+		fmt.Fprintf(c, `<path class="wn-grid" d="M%s %sH%s"/><text class="wn-tick" x="%s" y="%s" text-anchor="end">%s</text>`,
+			at(c.left), at(y), at(c.left+c.plotW), at(c.left-6), at(y+4), html.EscapeString(t.label))
+	}
+	base := c.top + c.high()
+	for _, t := range c.x.ticks {
+		x := c.px(t.at)
+		fmt.Fprintf(c, `<path class="wn-foot" d="M%s %sv4"/><text class="wn-tick" x="%s" y="%s" text-anchor="middle">%s</text>`,
+			at(x), at(base), at(x), at(base+17), html.EscapeString(t.label))
+	}
+	fmt.Fprintf(c, `<path class="wn-foot" d="M%s %sH%s"/>`, at(c.left), at(base), at(c.left+c.plotW))
+	if c.frame.X != "" {
+		fmt.Fprintf(c, `<text class="wn-axis" x="%s" y="%s" text-anchor="middle">%s</text>`,
+			at(c.left+c.plotW/2), at(base+37), html.EscapeString(shortened(c.frame.X, int(c.plotW/letter))))
+	}
+	if c.frame.Y != "" {
+		fmt.Fprintf(c, `<text class="wn-axis" transform="translate(14 %s) rotate(-90)" text-anchor="middle">%s</text>`,
+			at(c.top+c.high()/2), html.EscapeString(shortened(c.frame.Y, int(c.high()/letter))))
+	}
+}
+
+// marks draws the upright lines that lie within the axis.
+func (c *canvas) marks() {
+	for _, m := range c.frame.Marks {
+		if p := c.x.place(m.At); !(p >= 0 && p <= 1) {
+			continue
+		}
+		x := c.px(m.At)
+		fmt.Fprintf(c, `<path class="wn-mark" d="M%s %sV%s"/>`, at(x), at(c.top), at(c.top+c.high()))
+		if m.Name == "" {
+			continue
+		}
+		anchor, half := "middle", letter*float64(len([]rune(m.Name)))/2
+		switch {
+		case x-half < c.left:
+			anchor = "start"
+		case x+half > width-right:
+			anchor = "end"
+		}
+		fmt.Fprintf(c, `<text class="wn-tick" x="%s" y="%s" text-anchor="%s">%s</text>`, at(x), at(c.top-5), anchor, html.EscapeString(m.Name))
+	}
+}
+
+// finish draws the legend, closes the drawing and writes it.
+func (c *canvas) finish(w io.Writer) error {
+	c.legend()
+	c.WriteString("</svg>\n")
+	_, err := w.Write(c.Bytes())
+	return err
+}
+
+// nameSpace is what a file needs and a page does not.
+const nameSpace = ` xmlns="http://www.w3.org/2000/svg"`
+
+// Inline is a drawing as part of a page of HTML.
+func Inline(d Drawing) string {
+	var b strings.Builder
+	d.WriteSVG(&b) // a builder takes everything
+	return strings.Replace(b.String(), nameSpace, "", 1)
+}
+
+// at writes a place with a tenth of a unit.
+func at(v float64) string {
+	text := fmt.Sprintf("%.1f", v)
+	text = strings.TrimSuffix(text, ".0")
+	if text == "-0" {
+		return "0"
+	}
+	return text
+}
+
+// shortened is at most n letters of a name.
+func shortened(name string, n int) string {
+	letters := []rune(name)
+	if len(letters) <= n {
+		return name
+	}
+	return string(letters[:max(n-1, 0)]) + "…"
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

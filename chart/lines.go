@@ -1,0 +1,187 @@
+package chart
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+)
+
+// Lines is a line chart.
+type Lines struct {
+	Frame
+	Series []Line
+}
+
+// Line is one series. Low and High, if given, are the edges of a band around it, such as mean ± standard deviation.
+type Line struct {
+	Name      string
+	X, Y      []float64
+	Low, High []float64 // nil, or as long as X
+	Tone      int       // colour: 0 blue, 1 orange, 2 grey, 3 green, 4 purple, 5 red, 6 teal, 7 brown, …
+	Dashed    bool
+	Dots      bool // a dot at every point
+}
+
+// WriteSVG draws.
+func (l Lines) WriteSVG(w io.Writer) error {
+	xs, ys := newSpan(l.LogX), newSpan(l.LogY)
+	var items []legendItem
+	for _, s := range l.Series {
+		xs.add(s.X...)
+		ys.add(s.Y...)
+		ys.add(s.Low...)
+		ys.add(s.High...)
+		items = append(items, legendItem{s.Name, s.Tone})
+	}
+	for _, m := range l.Marks {
+		xs.add(m.At)
+	}
+	c := newCanvas(l.Frame, xs.axis(false, false, false), ys.axis(false, l.Percent, true), items, false)
+	for _, s := range l.Series {
+		c.band(s)
+	}
+	for _, s := range l.Series {
+		c.line(s)
+	}
+	return c.finish(w)
+}
+
+// band fills the stretch between Low and High.
+func (c *canvas) band(s Line) {
+	if len(s.Low) != len(s.X) || len(s.High) != len(s.X) {
+		return
+	}
+	var there, back []string
+	for i := range s.X {
+		if c.x.shown(s.X[i]) && c.y.shown(s.Low[i]) && c.y.shown(s.High[i]) {
+			x := at(c.px(s.X[i]))
+			there = append(there, x+","+at(c.py(s.High[i])))
+			back = append(back, x+","+at(c.py(s.Low[i])))
+		}
+	}
+	for i := len(back) - 1; i >= 0; i-- {
+		there = append(there, back[i])
+	}
+	if len(there) > 2 {
+		fmt.Fprintf(c, `<polygon class="wn-band" %s points="%s"/>`, fill(s.Tone), strings.Join(there, " "))
+	}
+}
+
+// maxPoints of a line are drawn: more are narrower than the drawing shows.
+const maxPoints = 1200
+
+func (c *canvas) line(s Line) {
+	var xs, ys []float64
+	for i := range s.X {
+		if c.x.shown(s.X[i]) && c.y.shown(s.Y[i]) {
+			xs, ys = append(xs, s.X[i]), append(ys, s.Y[i])
+		}
+	}
+	class := "wn-line"
+	if len(xs) > maxPoints/4 {
+		class += " wn-fine"
+	}
+	xs, ys = thinned(xs, ys)
+	points := make([]string, len(xs))
+	for i := range xs {
+		x, y := at(c.px(xs[i])), at(c.py(ys[i]))
+		points[i] = x + "," + y
+		if s.Dots || len(xs) == 1 { // a line through one point shows nothing
+			fmt.Fprintf(c, `<circle %s cx="%s" cy="%s" r="3.2"/>`, fill(s.Tone), x, y)
+		}
+	}
+	if len(points) < 2 {
+		return
+	}
+	if s.Dashed {
+		class += " wn-dashed"
+	}
+	fmt.Fprintf(c, `<polyline class="%s" %s points="%s"/>`, class, stroke(s.Tone), strings.Join(points, " "))
+}
+
+// thinned keeps, of a long series, the least and the most of each of equal stretches: peaks stay.
+func thinned(xs, ys []float64) ([]float64, []float64) {
+	if len(xs) <= maxPoints {
+		return xs, ys
+	}
+	var tx, ty []float64
+	stretches := maxPoints / 2
+	for k := range stretches {
+		from, to := k*len(xs)/stretches, (k+1)*len(xs)/stretches
+		low, high := from, from
+		for i := from; i < to; i++ {
+			if ys[i] < ys[low] {
+				low = i
+			}
+			if ys[i] > ys[high] {
+				high = i
+			}
+		}
+		first, second := min(low, high), max(low, high)
+		tx, ty = append(tx, xs[first]), append(ty, ys[first])
+		if second != first {
+			tx, ty = append(tx, xs[second]), append(ty, ys[second])
+		}
+	}
+	return tx, ty
+}
+
+// Histogram draws one or more sets of bars over each other, half transparent.
+type Histogram struct {
+	Frame
+	Bars []Bars
+}
+
+// Bars are the bars of one series: bar i stands between Edges[i] and Edges[i+1].
+type Bars struct {
+	Name    string
+	Edges   []float64 // one more than Heights, rising
+	Heights []float64
+	Tone    int
+}
+
+// WriteSVG draws.
+func (h Histogram) WriteSVG(w io.Writer) error {
+	xs, ys := newSpan(h.LogX), newSpan(false)
+	ys.add(0)
+	var items []legendItem
+	for _, s := range h.Bars {
+		xs.add(s.Edges...)
+		ys.add(s.Heights...)
+		items = append(items, legendItem{s.Name, s.Tone})
+	}
+	c := newCanvas(h.Frame, xs.axis(false, false, false), ys.axis(true, h.Percent, true), items, false)
+	for _, s := range h.Bars {
+		for i, v := range s.Heights {
+			if !finite(v) || !(v > 0) {
+				continue
+			}
+			from, to := c.px(s.Edges[i]), c.px(s.Edges[i+1])
+			fmt.Fprintf(c, `<rect class="wn-bar" %s x="%s" y="%s" width="%s" height="%s"/>`,
+				both(s.Tone), at(from+0.4), at(c.py(v)), at(math.Max(to-from-0.8, 0.5)), at(c.py(0)-c.py(v)))
+		}
+	}
+	return c.finish(w)
+}
+
+// Count sorts values into equal bins over [from, to] as bars whose heights are shares of the values counted; values
+// outside fall into the outer bins, NaN into none.
+func Count(name string, values []float64, from, to float64, bins, tone int) Bars {
+	b := Bars{Name: name, Tone: tone, Edges: make([]float64, bins+1), Heights: make([]float64, bins)}
+	for i := range b.Edges {
+		b.Edges[i] = from + (to-from)*float64(i)/float64(bins)
+	}
+	n := 0
+	for _, v := range values {
+		if math.IsNaN(v) {
+			continue
+		}
+		n++
+		b.Heights[int(math.Max(0, math.Min(float64(bins-1), math.Floor((v-from)/(to-from)*float64(bins)))))]++
+	}
+	for i := range b.Heights {
+		b.Heights[i] /= math.Max(1, float64(n))
+	}
+	return b
+}

@@ -1,0 +1,109 @@
+package chart
+
+import (
+	"fmt"
+	"html"
+	"strings"
+)
+
+// tones are the colours of series, in their order, for light and dark paper; blue and orange first, which everybody
+// can tell apart.
+var tones = []struct{ name, light, dark string }{
+	{"blue", "#2563a8", "#6aa6e8"}, {"orange", "#d9730d", "#f0a14e"}, {"grey", "#8a9099", "#818a96"}, {"green", "#2c8a57", "#5cc08c"},
+	{"purple", "#8a4fb0", "#bd8be0"}, {"red", "#c23b3b", "#ef7a7a"}, {"teal", "#16858f", "#4fc3cd"}, {"brown", "#8a5a2b", "#c79a6b"},
+}
+
+// style is in every drawing: colours as variables, a page's own first.
+var style = makeStyle()
+
+func makeStyle() string {
+	var b strings.Builder
+	b.WriteString("<style>")
+	scheme := func(dark bool) {
+		base := []struct{ name, of, light, dark string }{
+			{"paper", "card", "#fff", "#1d2127"}, {"ink", "ink", "#20242b", "#e6e8eb"}, {"soft", "soft", "#5d6571", "#98a1ad"}, {"line", "line", "#e3e0d8", "#333a44"},
+		}
+		b.WriteString(".wn{")
+		for _, v := range base {
+			fmt.Fprintf(&b, "--wn-%s:var(--%s,%s);", v.name, v.of, pick(dark, v.light, v.dark))
+		}
+		for i, t := range tones {
+			fmt.Fprintf(&b, "--wn%d:var(--%s,%s);", i, t.name, pick(dark, t.light, t.dark))
+		}
+		b.WriteString("}")
+	}
+	scheme(false)
+	b.WriteString("@media (prefers-color-scheme:dark){")
+	scheme(true)
+	b.WriteString("}.wn{width:100%;height:auto;display:block}.wn text{font:12px system-ui,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;fill:var(--wn-soft)}" +
+		".wn .wn-title{font-size:14px;font-weight:600;fill:var(--wn-ink)}.wn .wn-name{fill:var(--wn-ink)}.wn-paper{fill:var(--wn-paper)}" +
+		".wn-grid{stroke:var(--wn-line)}.wn-foot{stroke:var(--wn-soft)}.wn-mark{stroke:var(--wn-soft);stroke-width:1.4;stroke-dasharray:4 3}" +
+		".wn-line{fill:none;stroke-width:2.2;stroke-linejoin:round;stroke-linecap:round}.wn-fine{stroke-width:1.1}.wn-dashed{stroke-dasharray:6 4}.wn-band{stroke:none;fill-opacity:.16}" +
+		".wn-bar{fill-opacity:.5;stroke-opacity:.9;stroke-width:.6}.wn-box{fill-opacity:.28;stroke-width:1.4}.wn-whisker{stroke-width:1.4}.wn-median{stroke-width:2.6}.wn-dot{stroke:none;fill-opacity:.75}")
+	b.WriteString("</style>")
+	return b.String()
+}
+
+func pick(dark bool, l, d string) string {
+	if dark {
+		return d
+	}
+	return l
+}
+
+// tone is the colour of a series; beyond those chosen by hand it goes around the circle of hues by the golden angle.
+func tone(i int) string {
+	if i >= 0 && i < len(tones) {
+		return fmt.Sprintf("var(--wn%d)", i)
+	}
+	return fmt.Sprintf("hsl(%.0f 55%% 52%%)", float64(i)*137.508-360*float64(int(float64(i)*137.508/360)))
+}
+
+func fill(i int) string   { return `style="fill:` + tone(i) + `"` }
+func stroke(i int) string { return `style="stroke:` + tone(i) + `"` }
+func both(i int) string   { return `style="fill:` + tone(i) + ";stroke:" + tone(i) + `"` }
+
+// legendItem is one name of the legend. Items without a name are not shown.
+type legendItem struct {
+	name string
+	tone int
+}
+
+// itemWidth is the room an item takes.
+func (c *canvas) itemWidth(it legendItem) float64 {
+	return min(34+letter*float64(len([]rune(it.name))), width-right-c.left)
+}
+
+// legendRows is in how many rows the legend fits.
+func (c *canvas) legendRows() int {
+	rows, x := 0, width
+	for _, it := range c.legendItems {
+		if it.name == "" {
+			continue
+		}
+		if w := c.itemWidth(it); x+w > width-right {
+			rows, x = rows+1, c.left+w
+		} else {
+			x += w
+		}
+	}
+	return rows
+}
+
+// legend draws the names below everything else.
+func (c *canvas) legend() {
+	y := c.top + c.high() + c.bottom - rowHeight*float64(c.legendRows()) - 2
+	x := width
+	for _, it := range c.legendItems {
+		if it.name == "" {
+			continue
+		}
+		w := c.itemWidth(it)
+		if x+w > width-right {
+			x, y = c.left, y+rowHeight
+		}
+		fmt.Fprintf(c, `<rect %s x="%s" y="%s" width="11" height="11" rx="2.5"/><text class="wn-name" x="%s" y="%s">%s</text>`,
+			fill(it.tone), at(x), at(y-13), at(x+16), at(y-3), html.EscapeString(shortened(it.name, int((w-34)/letter+0.5))))
+		x += w
+	}
+}

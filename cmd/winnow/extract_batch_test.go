@@ -1,0 +1,113 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"winnow/backbone"
+	"winnow/features"
+	"winnow/models"
+)
+
+// TestBatchAuto: whatever the batch, the features are the same to rounding; auto says what it took, and goes on with a store
+// as it was begun.
+func TestBatchAuto(t *testing.T) {
+	a := newAlbum(t, 40)
+	var stores [][]float32
+	for _, batch := range []string{"auto", "1", "2", "4", "7", "32", "256"} {
+		a.out = filepath.Join(a.dir, "batch"+batch)
+		out, errs, code := a.extract(t, t.Context(), "--batch", batch, "--json")
+		var got extractResult
+		if err := json.Unmarshal([]byte(out), &got); err != nil || code != 0 {
+			t.Fatalf("--batch %s: exit code %d, %v: %s", batch, code, err, errs)
+		}
+		if batch == "auto" && (got.Batch != 32 || !strings.Contains(errs, "batch auto: 32 images a run, ")) {
+			t.Errorf("auto took %d: %s", got.Batch, errs)
+		}
+		s, err := features.Open(a.out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := s.Read(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stores = append(stores, x.Data)
+	}
+	for k, data := range stores[1:] {
+		for i, v := range data {
+			if d := math.Abs(float64(v - stores[0][i])); d > 1e-5 {
+				t.Fatalf("store %d: value %d differs by %v", k+1, i, d)
+			}
+		}
+	}
+}
+
+// TestBatchAutoGoesOn: the rows there are were made in batches of another size.
+func TestBatchAutoGoesOn(t *testing.T) {
+	a := newAlbum(t, 13)
+	if _, errs, code := a.extract(t, t.Context(), "--batch", "2"); code != 0 {
+		t.Fatal(errs)
+	}
+	want := a.files(t)
+	done, err := features.Open(a.out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := done.Read([]int{0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.out = filepath.Join(a.dir, "begun")
+	w, err := features.Create(a.out, features.Plan{Key: done.Key, Paths: done.Paths, Dim: done.Dim, Batch: 2, Device: done.Device, Winnow: done.Winnow}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Append(rows, nil), w.Flush(), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	_, errs, code := a.extract(t, t.Context(), "--batch", autoBatch)
+	if code != 0 || !strings.Contains(errs, "batch auto: 2 images, as the store was begun") {
+		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	if got := a.files(t); got["features.npy"] != want["features.npy"] {
+		t.Error("other bytes than in one go")
+	}
+}
+
+// TestBatchFor: little memory makes small batches, and what is not known the usual one.
+func TestBatchFor(t *testing.T) {
+	a := newAlbum(t, 1)
+	p := backbone.Preprocessing{Resize: 18, Crop: 16, Channels: "RGB", Interpolation: "bilinear", Scale: 1, Std: [3]float32{1, 1, 1}}
+	cut, err := models.Prepare(models.Entry{File: a.model, Preprocessing: p}, []byte(readFile(t, a.model)), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := extraction{cut: cut, cfg: backbone.ExtractConfig{Preprocessing: p}}
+	activations, err := cut.Activations(p)
+	if err != nil || activations < 4*3*16*16 {
+		t.Fatalf("%d bytes an image, %v", activations, err)
+	}
+	image := e.cfg.BatchBytes(1, activations)
+	for _, c := range []struct {
+		memory int64
+		known  bool
+		most   int
+		want   int
+	}{
+		{0, true, 32, 1}, {4*8*image - 4, true, 32, 4}, {4 * 8 * image, true, 32, 8}, {1 << 40, true, 32, 32},
+		{1 << 40, true, 256, 256}, {0, false, 256, 32},
+	} {
+		if got, why := e.batchFor(c.memory, c.known, c.most, "of memory"); got != c.want {
+			t.Errorf("%+v: %d images: %s", c, got, why)
+		}
+	}
+	cut.Batch = 8
+	if got, why := e.batchFor(1, true, 32, ""); got != extractBatch || !strings.Contains(why, "takes 8 at a time") {
+		t.Errorf("a model of fixed batches: %d: %s", got, why)
+	}
+}

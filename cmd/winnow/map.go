@@ -1,0 +1,312 @@
+package main
+
+import (
+	"fmt"
+	"image"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/backbone"
+	"winnow/datasets"
+	"winnow/eval/atlas"
+	"winnow/eval/tsne"
+	"winnow/features"
+	"winnow/internal/atomicfile"
+)
+
+func mapCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "map",
+		Usage:     "draw an embedding in the plane by t-SNE: a page to explore, SVG, a table",
+		ArgsUsage: "[RUN]",
+		Description: "Images that the run embeds near each other lie near each other on the map (t-SNE, van der Maaten 2014, started\n" +
+			"from the principal components). Without a run it draws the features of a store as they are: --features DIR\n" +
+			"--manifest FILE. The page names each image under the pointer and shows a small picture of it, which --root says\n" +
+			"where to find. --color score takes the scores of winnow audit: --scores suspects.csv.\n\n" +
+			"   winnow map run --out map.html --out map.svg --out map.csv",
+		Flags: append([]cli.Flag{
+			&cli.StringSliceFlag{Name: "out", Aliases: []string{"o"}, Usage: "write `FILE`.html (a page to explore), .svg (a drawing), .csv or .tsv (coordinates); may be repeated"},
+			&cli.StringFlag{Name: "projector", Usage: "write the vectors to `DIR` as TensorBoard's projector reads them: tensors.tsv, metadata.tsv"},
+			&cli.StringFlag{Name: "split", DefaultText: "test, or query and gallery", Usage: "`SPLIT,...` to draw, or all"},
+			&cli.StringFlag{Name: "color", Value: colourLabel, Usage: "what colours show, `WHAT`: " + strings.Join(colourings, ", ")},
+			&cli.StringFlag{Name: "scores", Usage: "`FILE`.csv of winnow audit, for --color score and the page"},
+			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images, chosen by --seed"},
+			&cli.StringFlag{Name: "method", Value: methodTSNE, Usage: "`METHOD`: tsne, or pca, the two first principal components"},
+			&cli.Float64Flag{Name: "perplexity", Value: 30, Usage: "how many neighbours an image has, softly, `P`"},
+			&cli.IntFlag{Name: "iterations", Value: 1000, Usage: "`N` steps"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that images and the start are drawn by"},
+			&cli.BoolFlag{Name: "no-pictures", Usage: "no pictures on the page"},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+		}, dataFlags...),
+		Action: mapRun,
+	}
+}
+
+// What colours show.
+const (
+	colourLabel = "label"
+	colourTrue  = "true"
+	colourSplit = "split"
+	colourScore = "score"
+)
+
+var colourings = []string{colourLabel, colourTrue, colourSplit, colourScore}
+
+// Ways to the plane.
+const (
+	methodTSNE = "tsne"
+	methodPCA  = "pca"
+)
+
+// mapResult is what winnow map --json prints.
+type mapResult struct {
+	Files   []string      `json:"files"`
+	Points  int           `json:"points"`
+	Of      int           `json:"of"` // images of the splits
+	Split   string        `json:"split"`
+	View    string        `json:"view,omitempty"` // center or mean, where the store has several views of each image
+	Method  string        `json:"method"`
+	TSNE    *tsne.Report  `json:"tsne,omitempty"`
+	Shares  *[2]float64   `json:"variance_shares,omitempty"` // of the two components
+	Seed    uint64        `json:"seed"`
+	LeftOut []leftOut     `json:"left_out"`
+	Seconds float64       `json:"seconds"`
+	took    time.Duration // of the method alone
+}
+
+func mapRun(c *cli.Context) error {
+	start := time.Now()
+	if err := checkMap(c); err != nil {
+		return err
+	}
+	scores, err := readScores(c.String("scores"))
+	if err != nil {
+		return err
+	}
+	r, err := openEmbedding(c, splitsToLookAt(c)...)
+	if err != nil {
+		return err
+	}
+	rt, err := openRuntime(c)
+	if err != nil {
+		return err
+	}
+	defer rt.Close()
+	result := mapResult{Split: c.String("split"), Method: c.String("method"), View: r.view(c), Seed: c.Uint64("seed"), LeftOut: []leftOut{}, Files: []string{}}
+	if result.Split == "" {
+		if result.Split, err = usualSplits(r.Manifest); err != nil {
+			return err
+		}
+	}
+	at, err := chooseSplits(r.Manifest, result.Split)
+	if err != nil {
+		return err
+	}
+	result.Of = len(at)
+	set, left, err := r.samplesAt(drawSome(at, c.Int("max"), result.Seed, "map"))
+	if err != nil {
+		return err
+	}
+	result.Points, result.LeftOut = set.Len(), append(result.LeftOut, left...)
+	if len(left) > 0 {
+		note(c, "%d images are left out, the first is %s: %s", len(left), left[0].Path, left[0].Reason)
+	}
+	plane, err := result.flatten(c, set)
+	if err != nil {
+		return err
+	}
+	m, err := drawnMap(c, r, set, plane, scores, &result)
+	if err != nil {
+		return err
+	}
+	if err := result.write(c, r, m, set); err != nil {
+		return err
+	}
+	result.Seconds = time.Since(start).Seconds()
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, result)
+	}
+	result.print(c.App.Writer)
+	return nil
+}
+
+// checkMap refuses what has no meaning before anything is read.
+func checkMap(c *cli.Context) error {
+	if len(c.StringSlice("out")) == 0 && c.String("projector") == "" {
+		return misused("winnow map: found neither --out nor --projector, expected a file to write: --out map.html")
+	}
+	for _, path := range c.StringSlice("out") {
+		if !slices.Contains([]string{".html", ".svg", ".csv", ".tsv"}, filepath.Ext(path)) {
+			return misused("--out: %q ends in none of .html, .svg, .csv, .tsv", path)
+		}
+	}
+	switch by := c.String("color"); {
+	case !slices.Contains(colourings, by):
+		return misused("--color: found %q, expected one of %s", by, strings.Join(colourings, ", "))
+	case by == colourScore && c.String("scores") == "":
+		return withHint(misused("--color score: found no --scores, expected the file of an audit"), "make it: winnow audit RUN --out suspects.csv")
+	case c.String("method") != methodTSNE && c.String("method") != methodPCA:
+		return misused("--method: found %q, expected %s or %s", c.String("method"), methodTSNE, methodPCA)
+	case c.Int("max") < 5:
+		return misused("--max: found %d images, expected at least 5", c.Int("max"))
+	case c.Int("iterations") < 1:
+		return misused("--iterations: found %d, expected at least 1", c.Int("iterations"))
+	case !(c.Float64("perplexity") >= 1) || math.IsInf(c.Float64("perplexity"), 0):
+		return misused("--perplexity: found %v, expected at least 1", c.Float64("perplexity"))
+	}
+	return nil
+}
+
+// splitsToLookAt are those whose features are needed; none where all are.
+func splitsToLookAt(c *cli.Context) []string {
+	switch split := c.String("split"); split {
+	case "":
+		return []string{datasets.Test, datasets.Query, datasets.Gallery}
+	case everySplit:
+		return nil
+	default:
+		names := strings.Split(split, ",")
+		for i := range names {
+			names[i] = strings.TrimSpace(names[i])
+		}
+		if slices.Contains(names, everySplit) {
+			return nil
+		}
+		return names
+	}
+}
+
+// flatten brings the vectors into the plane.
+func (r *mapResult) flatten(c *cli.Context, set features.Set) ([]tsne.Point, error) {
+	start := time.Now()
+	defer func() { r.took = time.Since(start) }()
+	if r.Method == methodPCA {
+		components, err := tsne.PCA(set.X)
+		r.Shares = &components.Share
+		return components.Points, err
+	}
+	o := tsne.Options{Perplexity: c.Float64("perplexity"), Iterations: c.Int("iterations"), Seed: r.Seed}
+	if !c.Bool("quiet") {
+		line := newProgressLine(c.App.ErrWriter, "iterations", time.Now)
+		defer line.end()
+		o.Stepped = func(t int) { line.at(t, o.Iterations, 0, "") }
+	}
+	plane, report, err := tsne.Embed(c.Context, set.X, o)
+	r.TSNE = &report
+	if report.Perplexity < o.Perplexity && err == nil {
+		note(c, "perplexity %g is too much for %d images: using %.3g", o.Perplexity, set.Len(), report.Perplexity)
+	}
+	return plane, err
+}
+
+// write writes every file asked for.
+func (r *mapResult) write(c *cli.Context, run *openedRun, m atlas.Map, set features.Set) error {
+	put := func(path string, write func(io.Writer) error) error {
+		if err := atomicfile.Write(path, write); err != nil {
+			return fmt.Errorf("map: %s: %w", path, err)
+		}
+		r.Files = append(r.Files, path)
+		return nil
+	}
+	for _, path := range c.StringSlice("out") {
+		write := readable(m).WriteSVG
+		switch filepath.Ext(path) {
+		case ".csv":
+			write = func(w io.Writer) error { return m.WriteTable(w, ',') }
+		case ".tsv":
+			write = func(w io.Writer) error { return m.WriteTable(w, '\t') }
+		case ".html":
+			pictures, err := mapPictures(c, run, m)
+			if err != nil {
+				return err
+			}
+			write = func(w io.Writer) error { return readable(m).WritePage(w, pictures) }
+		}
+		if err := put(path, write); err != nil {
+			return err
+		}
+	}
+	if dir := c.String("projector"); dir != "" {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("map: %w", err)
+		}
+		if err := put(filepath.Join(dir, "tensors.tsv"), func(w io.Writer) error { return atlas.WriteTensors(w, set.X) }); err != nil {
+			return err
+		}
+		return put(filepath.Join(dir, "metadata.tsv"), m.WriteMetadata)
+	}
+	return nil
+}
+
+// mapPictures are the points' thumbnails, nil for none at all.
+func mapPictures(c *cli.Context, run *openedRun, m atlas.Map) ([]image.Image, error) {
+	if c.Bool("no-pictures") {
+		return nil, nil
+	}
+	paths := make([]string, len(m.Points))
+	for i, p := range m.Points {
+		paths[i] = p.Path
+	}
+	return thumbnails(c, run, paths, atlas.ThumbnailSide(len(paths)))
+}
+
+// thumbnails reads images small. One that cannot be read is nil, and told; all are nil where their folder is not there.
+func thumbnails(c *cli.Context, run *openedRun, paths []string, side int) ([]image.Image, error) {
+	where := rootOf(run.imageRoot(c), run.ManifestFile)
+	root, err := imageRoot(where)
+	if err != nil {
+		return nil, withHint(err, "name the folder of the images with --root, or do without pictures: --no-pictures")
+	}
+	var done func()
+	if !c.Bool("quiet") {
+		line := newProgressLine(c.App.ErrWriter, "pictures", time.Now)
+		defer line.end()
+		var mutex sync.Mutex
+		n := 0
+		done = func() {
+			mutex.Lock()
+			defer mutex.Unlock()
+			n++
+			line.at(n, len(paths), 0, "")
+		}
+	}
+	small, err := backbone.Thumbnails(c.Context, root, paths, side, done)
+	if err != nil {
+		return nil, err
+	}
+	out, bad := make([]image.Image, len(paths)), []leftOut{}
+	for i, s := range small {
+		if s.Err != nil {
+			bad = append(bad, leftOut{paths[i], s.Err.Error()})
+			continue
+		}
+		out[i] = s.Image
+	}
+	if len(bad) == len(paths) {
+		return nil, withHint(fmt.Errorf("%s: none of %d pictures below %s can be read, the first is %s: %s", c.Command.Name, len(paths), where, bad[0].Path, bad[0].Reason), "name the folder of the images with --root, or do without pictures: --no-pictures")
+	}
+	if len(bad) > 0 {
+		note(c, "%d of %d pictures cannot be shown, the first is %s: %s", len(bad), len(paths), bad[0].Path, bad[0].Reason)
+	}
+	return out, nil
+}
+
+// print writes the result for people.
+func (r mapResult) print(w io.Writer) {
+	fmt.Fprintf(w, "%d of %d images of %s", r.Points, r.Of, r.Split)
+	if t := r.TSNE; t != nil {
+		fmt.Fprintf(w, ", t-SNE: perplexity %.3g, %d iterations, KL %.3f, %.1f s", t.Perplexity, t.Iterations, t.KL, r.took.Seconds())
+	}
+	if s := r.Shares; s != nil {
+		fmt.Fprintf(w, ", principal components: %.1f %% and %.1f %% of the variance", 100*s[0], 100*s[1])
+	}
+	fmt.Fprintf(w, "\n%s\n", strings.Join(r.Files, ", "))
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"winnow/datasets"
+	"winnow/features"
+	"winnow/internal/config"
+	"winnow/recipes"
+	"winnow/reproduce"
+)
+
+// cellVersion is raised when what a cell computes changes, so that old cells are not taken for new ones.
+const cellVersion = 1
+
+// plan lists the cells, seed by seed, so that a run that is stopped early has all cells with few seeds.
+func (r *reproduction) plan() error {
+	seeds, err := r.seeds()
+	if err != nil {
+		return err
+	}
+	standIn := r.data.standIn
+	r.results = reproduce.NewResults(&r.study, r.data.words(&r.study), standIn != nil)
+	var columns []int
+	seen := map[string]bool{}
+	for j, c := range r.study.Columns {
+		data := r.data.of(c)
+		if data == nil {
+			r.left = append(r.left, c.Name)
+			continue
+		}
+		same := fmt.Sprintf("%s %g %v", c.Noise, c.Rate, c.Set) // columns that differ in the dataset alone are one on a stand-in
+		if !matches(c.Name, r.c.StringSlice("columns")) || standIn != nil && seen[same] {
+			continue
+		}
+		seen[same] = true
+		columns = append(columns, j)
+	}
+	if len(r.left) > 0 {
+		note(r.c, "no --data for the columns %s: they are left out", strings.Join(r.left, ", "))
+	}
+	for _, seed := range seeds {
+		for _, j := range columns {
+			for i, row := range r.study.Rows {
+				if row.Recipe == "" || slices.Contains(row.Skip, r.study.Columns[j].Name) || !r.wanted(row) {
+					continue
+				}
+				cell := reproduce.Cell{Row: i, Column: j, Seed: seed}
+				if cell.Key, err = r.key(cell); err != nil {
+					return err
+				}
+				r.cells = append(r.cells, cell)
+			}
+		}
+	}
+	if len(r.cells) == 0 {
+		return misused("reproduce: no cell is left to run: --rows and --columns are parts of names of %s", r.study.Name)
+	}
+	return nil
+}
+
+// wanted says whether --rows asks for a row, or for a ratio that needs it.
+func (r *reproduction) wanted(row reproduce.Row) bool {
+	texts := r.c.StringSlice("rows")
+	if matches(row.Name, texts) {
+		return true
+	}
+	return slices.ContainsFunc(r.study.Rows, func(other reproduce.Row) bool {
+		return other.Ratio != nil && matches(other.Name, texts) && (other.Ratio.Of == row.Name || other.Ratio.To == row.Name)
+	})
+}
+
+// seeds reads --seeds.
+func (r *reproduction) seeds() ([]uint64, error) {
+	text := r.c.String("seeds")
+	if text == "" {
+		text = strconv.Itoa(r.study.Seeds)
+	}
+	if n, err := strconv.Atoi(text); err == nil && n > 0 && n <= 1000 {
+		text = fmt.Sprintf("1-%d", n)
+	}
+	var seeds []uint64
+	for part := range strings.SplitSeq(text, ",") {
+		from, to, span := strings.Cut(strings.TrimSpace(part), "-")
+		if !span {
+			to = from
+		}
+		a, err1 := strconv.ParseUint(from, 10, 32)
+		b, err2 := strconv.ParseUint(to, 10, 32)
+		if err1 != nil || err2 != nil || a < 1 || b < a || b-a >= 1000 {
+			return nil, misused("--seeds: found %q, expected a number of repetitions, or a list as 1,3,7-9", r.c.String("seeds"))
+		}
+		for s := a; s <= b; s++ {
+			seeds = append(seeds, s)
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(seeds))), nil
+}
+
+// words names the data.
+func (d reproduceData) words(s *reproduce.Study) string {
+	if d.standIn != nil {
+		return d.standIn.name
+	}
+	var names []string
+	for _, name := range s.Datasets() {
+		if data := d.named[name]; data != nil {
+			names = append(names, name+": "+data.name)
+		}
+	}
+	return strings.Join(names, "; ")
+}
+
+// config is the resolved configuration of a cell.
+func (r *reproduction) config(cell reproduce.Cell) (config.Run, error) {
+	row, column := r.study.Rows[cell.Row], r.study.Columns[cell.Column]
+	recipe, err := recipes.Find(row.Recipe)
+	if err != nil {
+		return config.Run{}, err
+	}
+	settings := slices.Concat(r.study.Set, column.Set, row.Set)
+	if r.c != nil {
+		settings = append(settings, r.c.StringSlice("set")...)
+	}
+	cfg, err := config.Parse(recipe.Name, []byte(recipe.Text), settings)
+	if err != nil {
+		return cfg, err
+	}
+	rate := column.Rate
+	if column.Says != nil {
+		rate = *column.Says
+	}
+	if row.Labels == reproduce.True || row.Labels == reproduce.Topline || column.Noise == trueLabels || column.Noise == "" {
+		rate = 0
+	}
+	if !slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, "filter.rate=") }) {
+		cfg.Filter.Rate = config.Rate(rate)
+	}
+	if cfg.HasPeers() {
+		cfg.Peers.Rate = cfg.Filter.Rate
+	}
+	cfg.Seed, cfg.Checkpoint = cell.Seed, config.Span{}
+	return cfg, cfg.Validate()
+}
+
+// key tells a cell from every other: its settings, data, noise and measures.
+func (r *reproduction) key(cell reproduce.Cell) (string, error) {
+	cfg, err := r.config(cell)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", r.describe(cell), err)
+	}
+	column, row := r.study.Columns[cell.Column], r.study.Rows[cell.Row]
+	data := r.data.of(column)
+	h := sha256.New()
+	fmt.Fprintf(h, "%d\n%s\n%s\n%s\n", cellVersion, data.store.Sum, data.store.Key.Images, manifestSum(data.clean))
+	fmt.Fprintf(h, "%s %g %s %d %s\n", column.Noise, column.Rate, row.Labels, cell.Seed, r.study.State)
+	fmt.Fprintf(h, "%v %v\n", r.study.Measures, r.traces())
+	flat := config.Flatten(cfg)
+	for _, key := range slices.Sorted(maps.Keys(flat)) {
+		fmt.Fprintf(h, "%s=%s\n", key, flat[key])
+	}
+	return hex.EncodeToString(h.Sum(nil))[:24], nil
+}
+
+// manifestSum is a hash of everything in a manifest that a training or a measurement sees.
+func manifestSum(d *datasets.Dataset) string {
+	h := sha256.New()
+	for _, s := range d.Samples {
+		fmt.Fprintf(h, "%q %d %d %s\n", s.Path, s.Label, s.True, s.Split)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// traces are the names of what is recorded while cells train.
+func (r *reproduction) traces() []string {
+	if r.study.Chart == nil || r.study.Chart.Trace == "" {
+		return nil
+	}
+	return []string{r.study.Chart.Trace}
+}
+
+// cell trains and measures one.
+func (r *reproduction) cell(ctx context.Context, cell reproduce.Cell) (reproduce.Outcome, error) {
+	row, column := r.study.Rows[cell.Row], r.study.Columns[cell.Column]
+	data := r.data.of(column)
+	o := reproduce.Outcome{Study: r.study.Name, Row: row.Name, Column: column.Name, Seed: cell.Seed, Data: data.name, Version: version(), Measures: map[string]float64{}}
+	cfg, err := r.config(cell)
+	if err != nil {
+		return o, err
+	}
+	labels, err := data.as(ctx, row.Labels, column, cell.Seed)
+	if err != nil {
+		return o, err
+	}
+	o.NoiseRate = labels.rate
+	joined, err := joinTrainData(labels.data, data.store)
+	if err != nil {
+		return o, err
+	}
+	if cfg.Method != config.Metric && cfg.Head.Out > joined.Train.Dim() {
+		cfg.Head.Out = joined.Train.Dim()
+	}
+	recorder := r.record(labels.data, &o)
+	if r.study.State == reproduce.Last && !recorder.validates() {
+		joined.Validation = features.Set{} // nothing depends on it
+	}
+	start := time.Now()
+	out, err := trainRun(ctx, cfg, joined, trainOptions{Last: r.study.State == reproduce.Last, Stepped: recorder.stepped, Validated: recorder.validated})
+	if err != nil {
+		return o, err
+	}
+	o.Measures["seconds"] = time.Since(start).Seconds()
+	o.Steps = out.Step
+	recorder.end()
+	if err := r.measure(ctx, &o, out, labels.data, data.store); err != nil {
+		return o, err
+	}
+	o.Seconds = time.Since(start).Seconds()
+	return o, nil
+}

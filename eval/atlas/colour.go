@@ -1,0 +1,75 @@
+package atlas
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// few are colours that people of all kinds of colour vision tell apart, on white: Paul Tol's scheme "muted", whose grey
+// is kept for what has no group, and black. fewDark are their like on black.
+var (
+	few     = [...]string{"#332288", "#88ccee", "#44aa99", "#117733", "#999933", "#ddcc77", "#cc6677", "#882255", "#aa4499", "#111111"}
+	fewDark = [...]string{"#8a7fe0", "#a9dcf5", "#44aa99", "#2f8f52", "#b0b04a", "#f0e2a0", "#f08a98", "#b8407c", "#d77fc4", "#ffffff"}
+)
+
+const grey = "#9a9a9a"
+
+// colours are those of n groups, on light and on dark paper. More than ten groups get hues a golden angle apart, in two
+// lightnesses: neighbours in the list differ, far ones may look alike.
+func colours(n int) (light, dark []string) {
+	if n <= len(few) {
+		return few[:n], fewDark[:n]
+	}
+	for i := range n {
+		hue := math.Mod(30+137.508*float64(i), 360)
+		up := 0.14 * float64(i%2)
+		light = append(light, oklch(0.50+up, 0.13, hue))
+		dark = append(dark, oklch(0.66+up, 0.13, hue))
+	}
+	return light, dark
+}
+
+// scaleColours go from orange by grey to blue, which no common kind of colour blindness takes for one another, and
+// stand out on light and on dark paper.
+func scaleColours() []string {
+	stops := [][3]float64{{214, 84, 0}, {160, 160, 160}, {30, 110, 190}}
+	out := make([]string, shades)
+	for i := range out {
+		t := 2 * float64(i) / (shades - 1)
+		from := min(int(t), 1)
+		var c [3]int
+		for k := range c {
+			c[k] = int(math.Round(stops[from][k] + (t-float64(from))*(stops[from+1][k]-stops[from][k])))
+		}
+		out[i] = fmt.Sprintf("#%02x%02x%02x", c[0], c[1], c[2])
+	}
+	return out
+}
+
+// oklch is a colour of a lightness, a chroma and a hue in degrees, cut to what a screen can show.
+// Source: Ottosson, A perceptual color space for image processing (2020).
+func oklch(lightness, chroma, hue float64) string {
+	a, b := chroma*math.Cos(hue*math.Pi/180), chroma*math.Sin(hue*math.Pi/180)
+	l := cube(lightness + 0.3963377774*a + 0.2158037573*b)
+	m := cube(lightness - 0.1055613458*a - 0.0638541728*b)
+	s := cube(lightness - 0.0894841775*a - 1.2914855480*b)
+	var out strings.Builder
+	out.WriteByte('#')
+	for _, v := range []float64{
+		4.0767416621*l - 3.3077115913*m + 0.2309699292*s,
+		-1.2684380046*l + 2.6097574011*m - 0.3413193965*s,
+		-0.0041960863*l - 0.7034186147*m + 1.7076147010*s,
+	} {
+		v = min(max(v, 0), 1)
+		if v <= 0.0031308 {
+			v *= 12.92
+		} else {
+			v = 1.055*math.Pow(v, 1/2.4) - 0.055
+		}
+		fmt.Fprintf(&out, "%02x", int(math.Round(255*v)))
+	}
+	return out.String()
+}
+
+func cube(v float64) float64 { return v * v * v }

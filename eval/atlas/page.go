@@ -1,0 +1,159 @@
+package atlas
+
+import (
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"image"
+	"io"
+	"math"
+	"strings"
+)
+
+//go:embed page.html.tmpl
+var pageText string
+
+//go:embed page.js
+var pageScript string
+
+// PageLimit is the most bytes of a page of 10,000 points with their pictures.
+const PageLimit = 10 << 20
+
+// pageData is what the script knows of the points, in the order in which they are drawn. Names that repeat are numbers
+// of a list.
+type pageData struct {
+	X      []float64  `json:"x"`
+	Y      []float64  `json:"y"`
+	Shade  []int      `json:"shade"`
+	Path   []string   `json:"path"`
+	Label  []int      `json:"label"`
+	True   []int      `json:"true"`
+	Split  []int      `json:"split"`
+	Score  []*float64 `json:"score"`
+	Names  []string   `json:"names"`
+	Height float64    `json:"height"` // of the drawing, whose width is 1000
+	Radius float64    `json:"radius"`
+	Tile   int        `json:"tile"`   // pixels; 0: no pictures
+	Across int        `json:"across"` // tiles in a row of a sheet
+	Sheets []string   `json:"sheets"`
+}
+
+// legendItem is a group on the page.
+type legendItem struct {
+	Shade int
+	Name  string
+	Count int
+}
+
+// WritePage writes the map as one page that needs nothing else: the drawing, a name and a picture for every point under
+// the pointer or reached by arrow keys, a legend that lifts a group out, a search. pictures belong to Points, nil where
+// there is none; they should be no wider and no higher than ThumbnailSide. A nil list writes no pictures.
+// They are compressed until the page is no larger than PageLimit, and left out, which the page says, where that fails.
+func (m Map) WritePage(w io.Writer, pictures []image.Image) error {
+	page, err := template.New("map").Parse(pageText)
+	if err != nil {
+		return err
+	}
+	var drawing strings.Builder
+	m.drawPoints(&drawing)
+	data := m.data()
+	text, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	facts := m.Facts
+	if pictures != nil {
+		room := PageLimit - 64<<10 - drawing.Len() - len(text)
+		shown, err := makeSprites(m.drawn(pictures), room/4*3)
+		if err != nil {
+			return err
+		}
+		fact := Fact{"pictures", fmt.Sprintf("%d, at most %d pixels wide", count(pictures), shown.Side)}
+		if shown.Sheets == nil {
+			fact.Value = fmt.Sprintf("none: those of %d points make a page of more than %d MiB", len(pictures), PageLimit>>20)
+		}
+		facts = append(facts[:len(facts):len(facts)], fact)
+		data.Tile, data.Across = shown.Side, acrossSheet
+		for _, s := range shown.Sheets {
+			data.Sheets = append(data.Sheets, "data:image/jpeg;base64,"+base64.StdEncoding.EncodeToString(s))
+		}
+		if text, err = json.Marshal(data); err != nil {
+			return err
+		}
+	}
+	return page.Execute(w, map[string]any{
+		"Title": m.Title, "Notes": m.Notes, "Facts": facts, "Scale": m.Scale, "Legend": m.legend(), "Points": len(m.Points), "Ramp": scaleColours(), "Radius": m.radius(), "Height": data.Height,
+		"Drawing": template.HTML(drawing.String()), // numbers, and names escaped where they are written
+		"Light":   template.CSS(m.style(false)), "Dark": template.CSS(m.style(true)),
+		"Data":   template.JS(text), // JSON with <, > and & escaped
+		"Script": template.JS(pageScript),
+	})
+}
+
+// drawn puts pictures into the order of drawing.
+func (m Map) drawn(pictures []image.Image) []image.Image {
+	out := make([]image.Image, len(pictures))
+	for k, i := range m.order() {
+		out[k] = pictures[i]
+	}
+	return out
+}
+
+func count(pictures []image.Image) (n int) {
+	for _, p := range pictures {
+		if p != nil {
+			n++
+		}
+	}
+	return n
+}
+
+func (m Map) data() pageData {
+	d := pageData{Radius: m.radius(), Names: []string{}, Sheets: []string{}}
+	numbers := map[string]int{}
+	number := func(name string) int {
+		n, known := numbers[name]
+		if !known {
+			n = len(d.Names)
+			numbers[name], d.Names = n, append(d.Names, name)
+		}
+		return n
+	}
+	at, height := m.place()
+	d.Height = height
+	for _, i := range m.order() {
+		p := m.Points[i]
+		d.X, d.Y = append(d.X, math.Round(10*at[i][0])/10), append(d.Y, math.Round(10*at[i][1])/10)
+		d.Shade, d.Path = append(d.Shade, m.shade(i)), append(d.Path, p.Path)
+		d.Label, d.True, d.Split = append(d.Label, number(p.Label)), append(d.True, number(p.True)), append(d.Split, number(p.Split))
+		var score *float64
+		if !math.IsNaN(p.Score) {
+			rounded := math.Round(1e4*p.Score) / 1e4
+			score = &rounded
+		}
+		d.Score = append(d.Score, score)
+	}
+	return d
+}
+
+// legend lists the groups that have points, and what has none.
+func (m Map) legend() []legendItem {
+	counts := map[int]int{}
+	for i := range m.Points {
+		counts[m.shade(i)]++
+	}
+	var list []legendItem
+	if m.Scale == nil {
+		for g, name := range m.Groups {
+			if counts[g] > 0 {
+				list = append(list, legendItem{g, name, counts[g]})
+			}
+		}
+	}
+	if counts[-1] > 0 {
+		list = append(list, legendItem{-1, "not known", counts[-1]})
+	}
+	return list
+}

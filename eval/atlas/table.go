@@ -1,0 +1,68 @@
+package atlas
+
+import (
+	"bufio"
+	"encoding/csv"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// WriteTable writes a line for every point, x and y as they were given, separated by commas or tabs.
+func (m Map) WriteTable(w io.Writer, separator rune) error {
+	c := csv.NewWriter(w)
+	c.Comma = separator
+	lines := [][]string{{"path", "x", "y", "label", "true_label", "split", "score"}}
+	for _, p := range m.Points {
+		lines = append(lines, []string{p.Path, number(p.X), number(p.Y), p.Label, p.True, p.Split, number(p.Score)})
+	}
+	return c.WriteAll(lines)
+}
+
+// number is the shortest text that reads back as v, nothing for NaN.
+func number(v float64) string {
+	if math.IsNaN(v) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// WriteTensors writes the vectors themselves as the projector of TensorBoard reads them: a line a row, tabs between.
+func WriteTensors(w io.Writer, x blas32.General) error {
+	b := bufio.NewWriter(w)
+	var text []byte
+	for i := range x.Rows {
+		text = text[:0]
+		for j, v := range x.Data[i*x.Stride : i*x.Stride+x.Cols] {
+			if j > 0 {
+				text = append(text, '\t')
+			}
+			text = strconv.AppendFloat(text, float64(v), 'g', -1, 32)
+		}
+		if _, err := b.Write(append(text, '\n')); err != nil {
+			return err
+		}
+	}
+	return b.Flush()
+}
+
+// WriteMetadata writes what belongs to these vectors: a line of names, then one for each point. The format knows no
+// quotes: a tab or a line's end within a name becomes a space.
+func (m Map) WriteMetadata(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	plain := strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
+	b.WriteString("path\tlabel\ttrue_label\tsplit\n")
+	for _, p := range m.Points {
+		for i, v := range []string{p.Path, p.Label, p.True, p.Split} {
+			if i > 0 {
+				b.WriteByte('\t')
+			}
+			plain.WriteString(b, v)
+		}
+		b.WriteByte('\n')
+	}
+	return b.Flush()
+}

@@ -1,0 +1,138 @@
+package tsne
+
+import (
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// descent is the state of the search.
+type descent struct {
+	p     affinity
+	y     []Point
+	theta float64
+
+	tree          tree
+	repelled      []Point   // Σ_j (1+d²)⁻²·(y_i-y_j)
+	z             []float64 // Σ_{j≠i} (1+d²)⁻¹
+	grad          []Point
+	moved, gained []Point
+}
+
+// gradient computes ∂KL/∂y of all points, with the attraction made larger:
+//
+//	∂KL/∂y_i = 4·[ exaggeration·Σ_j p_ij·(1+d_ij²)⁻¹·(y_i-y_j) - 1/Z·Σ_j (1+d_ij²)⁻²·(y_i-y_j) ],   Z = Σ_{k≠l} (1+d_kl²)⁻¹
+func (d *descent) gradient(exaggeration float64) []Point {
+	z := d.repel()
+	if d.grad == nil {
+		d.grad = make([]Point, len(d.y))
+	}
+	each(len(d.y), func(i int) {
+		me, pull := d.y[i], Point{}
+		for k := d.p.from[i]; k < d.p.from[i+1]; k++ {
+			other := d.y[d.p.col[k]]
+			dx, dy := me.X-other.X, me.Y-other.Y
+			w := d.p.p[k] / (1 + dx*dx + dy*dy)
+			pull.X += w * dx
+			pull.Y += w * dy
+		}
+		push := d.repelled[i]
+		d.grad[i] = Point{4 * (exaggeration*pull.X - push.X/z), 4 * (exaggeration*pull.Y - push.Y/z)}
+	})
+	return d.grad
+}
+
+// repel fills in the repulsion of all points and returns Z.
+func (d *descent) repel() (sum float64) {
+	if d.z == nil {
+		d.repelled, d.z = make([]Point, len(d.y)), make([]float64, len(d.y))
+	}
+	d.tree.build(d.y)
+	theta2 := d.theta * d.theta
+	each(len(d.y), func(k int) {
+		i := d.tree.order[k]
+		d.repelled[i], d.z[i] = d.tree.repel(d.y[i], theta2)
+	})
+	for _, z := range d.z {
+		sum += z
+	}
+	return sum
+}
+
+// step moves all points once and puts their centre back to the origin.
+func (d *descent) step(exaggeration, rate, momentum float64) {
+	if d.moved == nil {
+		d.moved, d.gained = make([]Point, len(d.y)), make([]Point, len(d.y))
+		for i := range d.gained {
+			d.gained[i] = Point{1, 1}
+		}
+	}
+	var centre Point
+	for i, g := range d.gradient(exaggeration) {
+		gain, move := &d.gained[i], &d.moved[i]
+		gain.X, gain.Y = gainOf(gain.X, g.X, move.X), gainOf(gain.Y, g.Y, move.Y)
+		move.X = momentum*move.X - rate*gain.X*g.X
+		move.Y = momentum*move.Y - rate*gain.Y*g.Y
+		d.y[i].X += move.X
+		d.y[i].Y += move.Y
+		centre.X += d.y[i].X
+		centre.Y += d.y[i].Y
+	}
+	n := float64(len(d.y))
+	for i := range d.y {
+		d.y[i].X -= centre.X / n
+		d.y[i].Y -= centre.Y / n
+	}
+}
+
+// gainOf grows where the gradient still points against the last move's origin, and shrinks where the move overshot.
+func gainOf(gain, grad, move float64) float64 {
+	if (grad > 0) != (move > 0) {
+		return gain + 0.2
+	}
+	return max(0.8*gain, 0.01)
+}
+
+// kl is KL(P‖Q) at the present places; Z is by the tree, as everywhere.
+func (d *descent) kl() float64 {
+	z := d.repel()
+	parts := make([]float64, len(d.y))
+	each(len(d.y), func(i int) {
+		me := d.y[i]
+		for k := d.p.from[i]; k < d.p.from[i+1]; k++ {
+			if p := d.p.p[k]; p > 0 {
+				other := d.y[d.p.col[k]]
+				dx, dy := me.X-other.X, me.Y-other.Y
+				parts[i] += p * math.Log(p*(1+dx*dx+dy*dy)*z)
+			}
+		}
+	})
+	sum := 0.0
+	for _, v := range parts {
+		sum += v
+	}
+	return sum
+}
+
+// each calls do with 0 … n-1 on all cores, some at a time. do writes to its own index only: the result does not
+// depend on who did it.
+func each(n int, do func(i int)) {
+	const some = 64
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), (n+some-1)/some) {
+		group.Go(func() {
+			for {
+				from := int(next.Add(some)) - some
+				if from >= n {
+					return
+				}
+				for i := from; i < min(from+some, n); i++ {
+					do(i)
+				}
+			}
+		})
+	}
+	group.Wait()
+}

@@ -1,0 +1,118 @@
+package tsne
+
+// cell is a node of the quadtree: the points of a box, seen as one.
+type cell struct {
+	x, y, mass float64 // centre of the points, and how many
+	width2     float64 // squared longer side of their bounding box; below 0 at a leaf, which is always taken as one
+	next       int32   // where to go on if the cell is taken as one; else its children begin at the following cell
+}
+
+// tree is a quadtree in the order of a walk through it. A box is cut at its middle into four, and each child's box is
+// as tight as its points allow, so that no cell has a single child and none is deeper than it must be.
+// Its memory is kept from one build to the next.
+type tree struct {
+	cells []cell
+	order []int32 // points, those of a cell beside each other: who walks in this order meets the same cells again
+	spare []int32
+}
+
+// build makes the tree of these points.
+func (t *tree) build(y []Point) {
+	if len(t.order) != len(y) {
+		t.order, t.spare = make([]int32, len(y)), make([]int32, len(y))
+		for i := range t.order {
+			t.order[i] = int32(i)
+		}
+	}
+	t.cells = t.cells[:0]
+	t.add(y, t.order, t.spare)
+}
+
+// add appends the cell of some points and all below it.
+func (t *tree) add(y []Point, at, spare []int32) {
+	first := y[at[0]]
+	low, high, sum := first, first, Point{}
+	for _, i := range at {
+		p := y[i]
+		low.X, high.X = min(low.X, p.X), max(high.X, p.X)
+		low.Y, high.Y = min(low.Y, p.Y), max(high.Y, p.Y)
+		sum.X += p.X
+		sum.Y += p.Y
+	}
+	mass := float64(len(at))
+	width := max(high.X-low.X, high.Y-low.Y)
+	me := len(t.cells)
+	t.cells = append(t.cells, cell{x: sum.X / mass, y: sum.Y / mass, mass: mass, width2: width * width})
+	if middle := (Point{(low.X + high.X) / 2, (low.Y + high.Y) / 2}); width > 0 {
+		ends := quarter(y, at, spare, middle)
+		from := 0
+		for _, end := range ends {
+			if end-from == len(at) { // so narrow that the middle is a side
+				break
+			}
+			if end > from {
+				t.add(y, at[from:end], spare[from:end])
+			}
+			from = end
+		}
+	}
+	if len(t.cells) == me+1 {
+		t.cells[me].width2 = -1
+	}
+	t.cells[me].next = int32(len(t.cells))
+}
+
+// quarter puts the points of each quadrant beside each other, in the order they had, and says where each one ends.
+func quarter(y []Point, at, spare []int32, middle Point) (ends [4]int) {
+	quadrant := func(p Point) int {
+		q := 0
+		if p.X > middle.X {
+			q = 1
+		}
+		if p.Y > middle.Y {
+			q += 2
+		}
+		return q
+	}
+	var next [4]int
+	for _, i := range at {
+		ends[quadrant(y[i])]++
+	}
+	for q := 1; q < 4; q++ {
+		ends[q] += ends[q-1]
+		next[q] = ends[q-1]
+	}
+	for _, i := range at {
+		q := quadrant(y[i])
+		spare[next[q]] = i
+		next[q]++
+	}
+	copy(at, spare)
+	return ends
+}
+
+// repel sums over all other points, or over cells that are far enough to be one:
+//
+//	z = Σ_j (1+|p-y_j|²)⁻¹,   force = Σ_j (1+|p-y_j|²)⁻²·(p-y_j)
+//
+// The point itself adds 1 to the one and nothing to the other.
+func (t *tree) repel(p Point, theta2 float64) (force Point, z float64) {
+	cells := t.cells
+	for at := 0; at < len(cells); {
+		c := &cells[at]
+		dx, dy := p.X-c.x, p.Y-c.y
+		d2 := dx*dx + dy*dy
+		if c.width2 >= theta2*d2 {
+			at++
+			continue
+		}
+		q := 1 / (1 + d2)
+		m := c.mass * q
+		z += m
+		m *= q
+		force.X += m * dx
+		force.Y += m * dy
+		at = int(c.next)
+	}
+	return force, z - 1
+}

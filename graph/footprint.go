@@ -1,0 +1,116 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Footprint is how many bytes the tensors between the nodes take for each image of a batch, at the worst moment of a
+// run: a tensor is there from the node that makes it to the last one that reads it, and each node needs its inputs
+// and its outputs at the same time.
+//
+//	max over nodes k of Σ_{t made at or before k, read at or after k} bytes(t)
+//
+// It is counted from the shapes that follow for pictures of planes×side×side at two images and at one: the difference
+// is what an image more costs. Weights, and what a runtime needs inside a node, are not in it; what the runtime does in
+// place is, so the truth may be smaller. A model with a tensor whose shape does not follow is an error.
+func Footprint(m *Model, input string, planes, side int) (int64, error) {
+	one, err := footprint(m, input, 1, planes, side)
+	if err != nil {
+		return 0, err
+	}
+	two, err := footprint(m, input, 2, planes, side)
+	return max(two-one, 0), err
+}
+
+// footprint is the bytes at the worst moment of a run over n images.
+func footprint(m *Model, input string, n, planes, side int) (int64, error) {
+	c := Sized(m, input, planes, side)
+	g := c.Graph
+	for i, in := range g.Inputs {
+		if in.Name == input && len(in.Shape) == 4 {
+			v := *in
+			v.Shape = slices.Clone(in.Shape)
+			v.Shape[0] = Fixed(int64(n))
+			g.Inputs[i] = &v
+		}
+	}
+	for i, out := range g.Outputs { // what the file says holds for a batch of its own
+		v := *out
+		v.Shape = nil
+		g.Outputs[i] = &v
+	}
+	facts, last, constant := infer(c), lastReads(g), g.constants()
+	var now, most int64
+	sizes := map[string]int64{}
+	enter := func(name string) error {
+		if name == "" || constant[name] != nil || sizes[name] != 0 {
+			return nil
+		}
+		size, err := facts[name].bytes()
+		if err != nil {
+			return fmt.Errorf("graph: footprint: tensor %q: %w", name, err)
+		}
+		sizes[name], now = size, now+size
+		return nil
+	}
+	if err := enter(input); err != nil {
+		return 0, err
+	}
+	for k, node := range g.Nodes {
+		if len(node.Subgraphs()) > 0 {
+			return 0, fmt.Errorf("graph: footprint: node %q (%s) runs graphs of its own, which are not followed", node.Name, node.Op)
+		}
+		for _, name := range node.Outputs {
+			if _, read := last[name]; !read {
+				continue // an output that nobody reads: dropout's mask, an old batch normalisation's statistics
+			}
+			if err := enter(name); err != nil {
+				return 0, err
+			}
+		}
+		most = max(most, now)
+		for _, name := range node.Inputs {
+			if last[name] == k {
+				now, sizes[name] = now-sizes[name], 0
+			}
+		}
+	}
+	return most, nil
+}
+
+// lastReads is the number of the last node that reads each tensor; outputs of the graph are read after all of them.
+func lastReads(g *Graph) map[string]int {
+	last := map[string]int{}
+	for k, node := range g.Nodes {
+		for _, name := range node.Inputs {
+			last[name] = k
+		}
+	}
+	for _, out := range g.Outputs {
+		last[out.Name] = len(g.Nodes)
+	}
+	return last
+}
+
+// maxFootprint bounds a tensor that is counted: 1 TiB.
+const maxFootprint = 1 << 40
+
+// bytes is the size of a tensor whose shape is wholly known.
+func (f fact) bytes() (int64, error) {
+	if kinds[f.typ].bits == 0 || f.shape == nil {
+		return 0, errors.New("type or shape does not follow from the graph")
+	}
+	n := int64(1)
+	for _, d := range f.shape {
+		if !d.Known() {
+			return 0, fmt.Errorf("shape %v does not follow from the graph", f.shape)
+		}
+		if d.Size > 0 && n > maxFootprint/d.Size {
+			return 0, fmt.Errorf("shape %v is too large", f.shape)
+		}
+		n *= d.Size
+	}
+	return f.typ.bytes(n), nil
+}

@@ -1,0 +1,49 @@
+// Package spread says in a few numbers how values are spread: what a box plot shows.
+package spread
+
+import (
+	"math"
+	"slices"
+)
+
+// Spread is a box plot in numbers.
+type Spread struct {
+	N      int     `json:"n"`
+	Least  float64 `json:"least"`
+	Low    float64 `json:"low"` // least value within 1.5 (Q3-Q1) of Q1: the lower whisker
+	Q1     float64 `json:"q1"`
+	Median float64 `json:"median"`
+	Q3     float64 `json:"q3"`
+	High   float64 `json:"high"` // the upper whisker
+	Most   float64 `json:"most"`
+}
+
+// Of is the spread of values, which are left as they are; values that are not finite do not count. Of none it is
+// NaN everywhere. Source: Tukey, Exploratory Data Analysis, 1977, with quartiles as in [Quantile].
+func Of(values []float64) Spread {
+	list := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v-v != 0 })
+	slices.Sort(list)
+	s := Spread{N: len(list), Least: Quantile(list, 0), Q1: Quantile(list, 0.25), Median: Quantile(list, 0.5), Q3: Quantile(list, 0.75), Most: Quantile(list, 1)}
+	s.Low, s.High = s.Q1, s.Q3
+	reach := 1.5 * (s.Q3 - s.Q1)
+	for _, v := range list {
+		if v >= s.Q1-reach && v <= s.Q3+reach {
+			s.Low, s.High = math.Min(s.Low, v), math.Max(s.High, v)
+		}
+	}
+	return s
+}
+
+// Quantile is the value below which the share p of a rising list lies, between neighbours by linear interpolation
+// at (n-1)p (Hyndman and Fan 1996, type 7, as in numpy and R). It is NaN of an empty list.
+func Quantile(rising []float64, p float64) float64 {
+	if len(rising) == 0 {
+		return math.NaN()
+	}
+	at := p * float64(len(rising)-1)
+	i := int(at)
+	if i >= len(rising)-1 {
+		return rising[len(rising)-1]
+	}
+	return rising[i] + (at-float64(i))*(rising[i+1]-rising[i])
+}

@@ -1,0 +1,36 @@
+package spread
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// numpy.percentile gives the same quartiles; the whiskers are by hand.
+func TestOf(t *testing.T) {
+	values := []float64{9, 1, 2, math.NaN(), 3, 4, 100, math.Inf(1), -50}
+	want := Spread{N: 7, Least: -50, Low: 1, Q1: 1.5, Median: 3, Q3: 6.5, High: 9, Most: 100}
+	if diff := cmp.Diff(want, Of(values)); diff != "" {
+		t.Error(diff)
+	}
+	if !math.IsNaN(values[3]) || values[0] != 9 {
+		t.Error("the values were changed")
+	}
+	one := Spread{N: 1, Least: 5, Low: 5, Q1: 5, Median: 5, Q3: 5, High: 5, Most: 5}
+	if diff := cmp.Diff(one, Of([]float64{5})); diff != "" {
+		t.Error(diff)
+	}
+	if s := Of(nil); s.N != 0 || !math.IsNaN(s.Median) {
+		t.Errorf("of nothing: %+v", s)
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	list := []float64{10, 20, 40}
+	for p, want := range map[float64]float64{0: 10, 0.25: 15, 0.5: 20, 0.75: 30, 0.9: 36, 1: 40} {
+		if got := Quantile(list, p); math.Abs(got-want) > 1e-12 {
+			t.Errorf("quantile %v is %v, expected %v", p, got, want)
+		}
+	}
+}

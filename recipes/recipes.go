@@ -1,0 +1,134 @@
+// Package recipes holds the settings of five papers as data, one file a setting: what winnow train --recipe takes.
+//
+//	noisy_triplet    000  Theoretical guarantees of deep embedding losses under label noise
+//	prism            001  Noise-resistant deep metric learning with probabilistic instance filtering (PRISM)
+//	bspml            002  Denoising multi-similarity formulation (BSPML, balanced self-paced metric learning)
+//	adapted_triplet  003  Correcting the triplet selection bias for triplet loss
+//	scl_rhe          004  SCL-RHE, supervised contrastive learning robust to human labelling errors
+//
+// A file is a configuration as winnow train --config reads it, and nothing else; its first comment line says what it
+// is, its second where it stands in the paper, the others what the paper states and what was chosen here. The house's
+// rule is that recipes hold no code: this file is the exception, since only what lies beside files can embed them.
+// It reads no configuration, and imports nothing of winnow.
+package recipes
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+//go:embed */*.yaml
+var files embed.FS
+
+// mains are the recipes that a paper's folder stands for: its method as the paper proposes it.
+var mains = map[string]string{
+	"noisy_triplet":   "noisy_triplet/triplet-random",
+	"prism":           "prism/mcl-vmf",
+	"adapted_triplet": "adapted_triplet/cub200",
+	"scl_rhe":         "scl_rhe/scl-rhe",
+}
+
+// Recipe is one setting of one paper.
+type Recipe struct {
+	Name   string // folder and file without its ending: prism/mcl-vmf
+	Paper  string // the folder
+	Title  string // what it is: the first comment line
+	Source string // paper, table and row: the second
+	Text   string // the file as it is
+}
+
+// SHA256 is the sum of the file, in hexadecimal digits.
+func (r Recipe) SHA256() string {
+	sum := sha256.Sum256([]byte(r.Text))
+	return hex.EncodeToString(sum[:])
+}
+
+// Main says whether the paper's folder stands for this recipe.
+func (r Recipe) Main() bool { return mains[r.Paper] == r.Name }
+
+// List is every recipe, by name.
+func List() []Recipe {
+	var list []Recipe
+	names, err := fs.Glob(files, "*/*.yaml")
+	if err != nil {
+		panic("recipes: " + err.Error()) // of a bad pattern only
+	}
+	for _, name := range names {
+		text, err := files.ReadFile(name)
+		if err != nil {
+			panic("recipes: " + err.Error()) // it is part of the program
+		}
+		list = append(list, read(name, string(text)))
+	}
+	slices.SortFunc(list, func(a, b Recipe) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// read takes name and comment lines from a file.
+func read(file, text string) Recipe {
+	lines := strings.SplitN(text, "\n", 3)
+	comment := func(i int) string {
+		if i >= len(lines) || !strings.HasPrefix(lines[i], "# ") {
+			return ""
+		}
+		return strings.TrimSuffix(strings.TrimPrefix(lines[i], "# "), ".")
+	}
+	return Recipe{Name: strings.TrimSuffix(file, ".yaml"), Paper: path.Dir(file), Title: comment(0), Source: comment(1), Text: text}
+}
+
+// Find returns the recipe of a name: its own, its paper's for the paper's main recipe, or without the paper if no
+// other paper has one that is called so. An unknown name is answered with those that are like it.
+func Find(name string) (Recipe, error) {
+	list := List()
+	if main, ok := mains[name]; ok {
+		name = main
+	}
+	var bare, like, folder []Recipe
+	paper, _, _ := strings.Cut(name, "/")
+	for _, r := range list {
+		switch {
+		case r.Name == name:
+			return r, nil
+		case path.Base(r.Name) == name:
+			bare = append(bare, r)
+		case alike(r, name):
+			like = append(like, r)
+		case r.Paper == paper:
+			folder = append(folder, r)
+		}
+	}
+	switch {
+	case len(bare) == 1:
+		return bare[0], nil
+	case len(bare) > 1:
+		return Recipe{}, fmt.Errorf("recipes: %q: found in more than one paper, expected %s", name, names(bare, " or "))
+	case len(like) == 0:
+		like = folder
+	}
+	if len(like) > 0 {
+		return Recipe{}, fmt.Errorf("recipes: %q is unknown: there are %s", name, names(like, ", "))
+	}
+	return Recipe{}, fmt.Errorf("recipes: %q is unknown, and like none of the %d recipes of %s", name, len(list), strings.Join(slices.Sorted(maps.Keys(mains)), ", "))
+}
+
+// alike says whether a person may have meant a recipe: every part of what was written is in its name, whatever the
+// order.
+func alike(r Recipe, name string) bool {
+	parts := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9') })
+	return len(parts) > 0 && !slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(r.Name, p) })
+}
+
+func names(list []Recipe, between string) string {
+	var all []string
+	for _, r := range list {
+		all = append(all, r.Name)
+	}
+	return strings.Join(all, between)
+}

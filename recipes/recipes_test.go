@@ -1,0 +1,88 @@
+package recipes
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// source is how a recipe says where it stands: the paper by number and name, then what in it.
+var source = regexp.MustCompile(`^00[0-4] \([^)]+\), .*(Tables? |Fig\. |section )`)
+
+// Every file beside this one is listed, under its name, with both comment lines.
+func TestList(t *testing.T) {
+	list := List()
+	var names []string
+	numbers := map[string]string{"noisy_triplet": "000", "prism": "001", "bspml": "002", "adapted_triplet": "003", "scl_rhe": "004"}
+	for _, r := range list {
+		names = append(names, r.Name)
+		if r.Title == "" || !source.MatchString(r.Source) || !strings.HasPrefix(r.Source, numbers[r.Paper]+" ") || numbers[r.Paper] == "" {
+			t.Errorf("%s: title %q, source %q: expected what it is, then paper with table, figure or section", r.Name, r.Title, r.Source)
+		}
+		file, err := os.ReadFile(filepath.FromSlash(r.Name) + ".yaml")
+		if err != nil || string(file) != r.Text || len(r.SHA256()) != 64 {
+			t.Errorf("%s: not the file: %v", r.Name, err)
+		}
+		if strings.Contains(r.Text, "\t") || strings.Contains(r.Text, " \n") || !strings.HasSuffix(r.Text, "\n") {
+			t.Errorf("%s: found tabs, spaces at the end of a line or no last newline", r.Name)
+		}
+	}
+	onDisk, err := filepath.Glob("*/*.yaml")
+	if err != nil || len(onDisk) != len(list) || len(list) == 0 || !slices.IsSorted(names) {
+		t.Errorf("%d recipes listed, sorted %v; %d files, %v", len(list), slices.IsSorted(names), len(onDisk), err)
+	}
+}
+
+func TestSourceIsDemanded(t *testing.T) {
+	for _, spoiled := range []string{"", "001 (PRISM)", "PRISM, Table I", "005 (X), Table 1", "001 (PRISM), somewhere"} {
+		if source.MatchString(spoiled) {
+			t.Errorf("%q was taken for a source", spoiled)
+		}
+	}
+}
+
+// A recipe is found by its name, its paper's where that stands for it, and by its file's name where only one paper
+// has it.
+func TestFind(t *testing.T) {
+	seen := map[string]int{}
+	for _, r := range List() {
+		seen[r.Name[strings.Index(r.Name, "/")+1:]]++
+	}
+	for _, r := range List() {
+		if found, err := Find(r.Name); err != nil || found != r {
+			t.Errorf("%s: found %q, %v", r.Name, found.Name, err)
+		}
+		bare := r.Name[strings.Index(r.Name, "/")+1:]
+		if _, paper := mains[bare]; paper {
+			continue
+		}
+		if found, err := Find(bare); seen[bare] == 1 && (err != nil || found != r) {
+			t.Errorf("%s: found %q, %v", bare, found.Name, err)
+		} else if seen[bare] > 1 && (err == nil || !strings.Contains(err.Error(), r.Name)) {
+			t.Errorf("%s is in %d papers: found %q, %v", bare, seen[bare], found.Name, err)
+		}
+	}
+	for paper, name := range mains {
+		if found, err := Find(paper); err != nil || found.Name != name || found.Paper != paper || !found.Main() {
+			t.Errorf("%s: found %q, %v; expected %s", paper, found.Name, err, name)
+		}
+	}
+}
+
+func TestFindUnknown(t *testing.T) {
+	for name, want := range map[string]string{
+		"prism/vmf-mcl":  "there are prism/mcl-vmf",
+		"prism/nix":      "there are prism/circle, prism/co-teaching",
+		"MCL_vMF":        "there are prism/mcl-vmf",
+		"zzz":            "like none of the ",
+		"":               "like none of the ",
+		"prism/mcl.yaml": "there are prism/",
+	} {
+		if r, err := Find(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: found %q, %v; expected %q", name, r.Name, err, want)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package reproduce
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+)
+
+//go:embed report.html.tmpl
+var pageText string
+
+var page = template.Must(template.New("report").Parse(pageText))
+
+// pageData is what the page shows.
+type pageData struct {
+	Study       *Study
+	Explanation string
+	Tables      []pageTable
+	Verdicts    []pageVerdict
+	Charts      []pageChart
+}
+
+type pageTable struct {
+	Head []string
+	Rows [][]string
+}
+
+type pageVerdict struct {
+	Sentence string
+	All      bool // every comparison holds
+	None     bool // nothing was compared
+	Failed   []string
+}
+
+type pageChart struct {
+	Title   string
+	Drawing template.HTML
+}
+
+// HTML writes one self-contained page: tables, charts, claims.
+func (r *Results) HTML(w io.Writer) error {
+	d := pageData{Study: r.Study, Explanation: r.explanation()}
+	for _, m := range r.Study.Measures {
+		if lines := r.grid(m); len(lines) > 1 {
+			d.Tables = append(d.Tables, pageTable{lines[0], lines[1:]})
+		}
+	}
+	for _, v := range r.Verdicts() {
+		p := pageVerdict{Sentence: v.sentence(r.StandIn), None: len(v.Comparisons) == 0}
+		holds, _ := v.Holds()
+		p.All = holds == len(v.Comparisons)
+		for _, c := range v.Comparisons {
+			if !c.Holds {
+				p.Failed = append(p.Failed, fmt.Sprintf("not %s against %s: %+.4f, p %.2g, n %d", c.Better, c.Than, c.Difference, c.P, c.N))
+			}
+		}
+		d.Verdicts = append(d.Verdicts, p)
+	}
+	d.Charts = r.charts()
+	return page.Execute(w, d)
+}

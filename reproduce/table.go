@@ -1,0 +1,203 @@
+package reproduce
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Summary is a cell over its seeds, in what is printed: percent where the study is in percent.
+type Summary struct {
+	N        int
+	Mean, SD float64 // SD is the sample's; NaN for one seed
+	Paper    float64 // NaN where there is none
+	Doubtful bool    // the paper's number
+}
+
+// Summary sums up a measure of a row on a column.
+func (r *Results) Summary(row, column int, measure string) Summary {
+	s := Summary{Mean: math.NaN(), SD: math.NaN(), Paper: math.NaN()}
+	values := r.values(row, column, measure)
+	scale := r.printed(row, measure)
+	var list []float64
+	for _, seed := range sortedSeeds(values) {
+		list = append(list, scale*values[seed])
+	}
+	if s.N = len(list); s.N > 0 {
+		s.Mean = stat.Mean(list, nil)
+	}
+	if s.N > 1 {
+		s.SD = stat.StdDev(list, nil)
+	}
+	if p, ok := r.paperValue(side{row, column}, measure); ok && !r.StandIn {
+		s.Paper, s.Doubtful = p*r.Study.scale(measure), r.Study.Rows[row].Paper[column].Doubtful
+	}
+	return s
+}
+
+// printed is what turns a value of a row into what is printed: ratios are no shares.
+func (r *Results) printed(row int, measure string) float64 {
+	if r.Study.Rows[row].Ratio != nil {
+		return 1
+	}
+	return r.Study.scale(measure)
+}
+
+// digits of what is printed: two of percent, four of shares.
+func (s *Study) digits(measure string) int {
+	switch {
+	case measure == "seconds":
+		return 1
+	case s.scale(measure) == 100:
+		return 2
+	}
+	return 4
+}
+
+// cellText is a summary in words: "83.60 ±0.41 (83.30)"; the paper's number stands in brackets.
+func (r *Results) cellText(row, column int, measure string) string {
+	s := r.Summary(row, column, measure)
+	d := r.Study.digits(measure)
+	if r.Study.Rows[row].Ratio != nil {
+		d = 3
+	}
+	text := ""
+	if s.N > 0 {
+		text = strconv.FormatFloat(s.Mean, 'f', d, 64)
+	}
+	if s.N > 1 {
+		text += " ±" + strconv.FormatFloat(s.SD, 'f', d, 64)
+	}
+	if !math.IsNaN(s.Paper) {
+		if text == "" {
+			text = "–"
+		}
+		text += " (" + strconv.FormatFloat(s.Paper, 'f', d, 64)
+		if s.Doubtful {
+			text += "?"
+		}
+		text += ")"
+	}
+	return text
+}
+
+// grid is the table of a measure: a head, then a line a row. Rows and columns of which nothing is known are left out.
+func (r *Results) grid(measure string) (lines [][]string) {
+	var columns []int
+	for j := range r.Study.Columns {
+		for i := range r.Study.Rows {
+			if r.Summary(i, j, measure).N > 0 {
+				columns = append(columns, j)
+				break
+			}
+		}
+	}
+	head := []string{r.Study.measureTitle(measure)}
+	for _, j := range columns {
+		head = append(head, r.Study.Columns[j].Name)
+	}
+	lines = append(lines, head)
+	for i, row := range r.Study.Rows {
+		line, known := []string{row.Name}, false
+		for _, j := range columns {
+			text := r.cellText(i, j, measure)
+			known = known || text != ""
+			line = append(line, text)
+		}
+		if known {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func (s *Study) measureTitle(measure string) string {
+	if s.scale(measure) == 100 {
+		return measure + " %"
+	}
+	return measure
+}
+
+// explanation says how to read the tables.
+func (r *Results) explanation() string {
+	seeds := map[int]bool{}
+	for _, all := range r.outcomes {
+		for seed := range all {
+			seeds[seed] = true
+		}
+	}
+	text := fmt.Sprintf("Mean ± standard deviation over %d seeds", len(seeds))
+	if len(seeds) == 1 {
+		text = "One seed"
+	}
+	if r.StandIn {
+		return text + "; run on " + r.Data + ", which is not the paper's data: its numbers are not comparable and not shown."
+	}
+	return text + "; the paper's number in brackets (?: doubtful, see METHODS' list of errors)."
+}
+
+// sentence says a verdict in one line: "PRISM above unfiltered at every rate: 8 of 8 (7 with p < 0.05); in the paper 8 of 8".
+func (v Verdict) sentence(standIn bool) string {
+	holds, significant := v.Holds()
+	if len(v.Comparisons) == 0 {
+		return v.Claim.Say + ": not run"
+	}
+	text := fmt.Sprintf("%s: %d of %d (%d with p < %v)", v.Claim.Say, holds, len(v.Comparisons), significant, Significance)
+	if in, of := v.InPaper(); of > 0 && !standIn {
+		text += fmt.Sprintf("; in the paper's numbers %d of %d", in, of)
+	}
+	return text
+}
+
+// Text writes tables and verdicts for a terminal.
+func (r *Results) Text(w io.Writer) error {
+	var b strings.Builder
+	s := r.Study
+	fmt.Fprintf(&b, "%s — %s, %s\n%s\n", s.Title, s.Paper, s.Source, r.explanation())
+	for _, m := range s.Measures {
+		b.WriteString("\n")
+		writeAligned(&b, r.grid(m))
+	}
+	if verdicts := r.Verdicts(); len(verdicts) > 0 {
+		fmt.Fprintf(&b, "\nclaims (paired t-test over the seeds)\n")
+		for _, v := range verdicts {
+			fmt.Fprintf(&b, "  %s\n", v.sentence(r.StandIn))
+			for _, c := range v.Comparisons {
+				if !c.Holds {
+					fmt.Fprintf(&b, "    not %s against %s: %+.4f, p %.2g, n %d\n", c.Better, c.Than, c.Difference, c.P, c.N)
+				}
+			}
+		}
+	}
+	for _, note := range s.Notes {
+		fmt.Fprintf(&b, "\nnote: %s\n", note)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writeAligned pads columns to their widest cell.
+func writeAligned(b *strings.Builder, lines [][]string) {
+	wide := make([]int, len(lines[0]))
+	for _, line := range lines {
+		for i, cell := range line {
+			wide[i] = max(wide[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for _, line := range lines {
+		for i, cell := range line {
+			pad := strings.Repeat(" ", wide[i]-utf8.RuneCountInString(cell))
+			if i == 0 {
+				b.WriteString(cell + pad)
+			} else {
+				b.WriteString("  " + pad + cell)
+			}
+		}
+		b.WriteString("\n")
+	}
+}

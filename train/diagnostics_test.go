@@ -1,0 +1,141 @@
+package train
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/filters"
+)
+
+// The file tells what the observer of every step has seen, summed up, and the bank's concentrations.
+func TestDiagnosesAreOfTheSteps(t *testing.T) {
+	dir := t.TempDir()
+	var told []Diagnosis
+	b := newBed(t, dir, nil)
+	b.cfg.Diagnosed = func(d Diagnosis) { told = append(told, d) }
+	tr := b.trainer(t)
+	if _, err := tr.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	var list []Diagnosis
+	for text := range strings.Lines(string(read(t, dir, DiagnosticsFile))) {
+		var d Diagnosis
+		if err := json.Unmarshal([]byte(text), &d); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, d)
+	}
+	if diff := cmp.Diff(told, list); diff != "" {
+		t.Errorf("the observer and the file differ: %s", diff)
+	}
+	from, handovers := 0, 0
+	for i, d := range list {
+		if want := []int{10, 20, 30, 40, 45}[i]; d.Step != want {
+			t.Fatalf("diagnosis %d is of step %d, expected %d", i, d.Step, want)
+		}
+		facts := b.facts[from:d.Step]
+		from = d.Step
+		if len(d.Judged) == 2 {
+			handovers++
+		}
+		for _, j := range d.Judged {
+			want := Judged{Judge: j.Judge}
+			for _, f := range facts {
+				if f.Judge != j.Judge {
+					continue
+				}
+				want.Steps, want.Rows, want.Kept = want.Steps+1, want.Rows+len(f.IDs), want.Kept+len(f.Kept)
+				for _, v := range f.Scores {
+					if v == 1 && j.Judge == "avgsim" {
+						want.NothingKnown++
+					} else {
+						want.Scores.Add(v)
+					}
+				}
+				if f.HasThreshold {
+					if want.Threshold == nil {
+						want.Threshold = &Thresholds{Least: math.Inf(1), Most: math.Inf(-1)}
+					}
+					*want.Threshold = Thresholds{f.Threshold, min(want.Threshold.Least, f.Threshold), max(want.Threshold.Most, f.Threshold)}
+				}
+			}
+			want.KeptShare = float64(want.Kept) / float64(want.Rows)
+			if diff := cmp.Diff(want, j); diff != "" {
+				t.Errorf("step %d: %s", d.Step, diff)
+			}
+		}
+		if d.Kappa == nil || d.Kappa.N != len(d.Kappa.Values) || d.Kappa.Median <= 0 || d.Bank != b.facts[d.Step-1].Bank {
+			t.Errorf("step %d: concentrations %+v, bank %d", d.Step, d.Kappa, d.Bank)
+		}
+	}
+	if len(list) != 5 || handovers != 1 || list[0].Judged[0].Judge != "avgsim" || list[0].Judged[1].Judge != "vmf" {
+		t.Errorf("%d diagnoses, %d of two judges", len(list), handovers)
+	}
+	last := SpreadOf(b.cfg.Filter.Kappas(nil, b.cfg.Bank))
+	if diff := cmp.Diff(last, list[4].Kappa); diff != "" {
+		t.Errorf("the last concentrations differ from the bank's: %s", diff)
+	}
+}
+
+// Looking changes nothing of a run, and without a filter there is nothing to look at.
+func TestDiagnosingChangesNothing(t *testing.T) {
+	want := uninterrupted(t)
+	dir := t.TempDir()
+	b := newBed(t, dir, func(c *Config) { c.DiagnoseEvery = 0 })
+	tr := b.trainer(t)
+	if _, err := tr.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	got := endOf(t, b, tr, dir)
+	if got.Diagnostics != "" || want.Diagnostics == "" {
+		t.Error("diagnostics are there without being asked for, or not where they are")
+	}
+	got.Diagnostics = want.Diagnostics
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("a run that is looked into ends elsewhere: %s", diff)
+	}
+	bare := t.TempDir()
+	if _, err := newBed(t, bare, func(c *Config) { c.Filter = nil }).trainer(t).Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(bare, DiagnosticsFile)); err == nil {
+		t.Error("a run without a filter left diagnostics")
+	}
+}
+
+func TestManyClassesAreQuantiles(t *testing.T) {
+	var list []filters.ClassKappa
+	for k := range 2001 {
+		list = append(list, filters.ClassKappa{Class: k, Members: 3, Kappa: float64(2000 - k)})
+	}
+	s := SpreadOf(list)
+	if s.Values != nil || s.Classes != nil || len(s.Quantiles) != 101 || s.Quantiles[25] != 500 || s.Quantiles[100] != 2000 || s.Median != 1000 || s.N != 2001 {
+		t.Errorf("%+v", s)
+	}
+	few := SpreadOf(list[:1000])
+	if len(few.Values) != 1000 || !slices.Equal(few.Classes[:3], []int{0, 1, 2}) || few.Quantiles != nil {
+		t.Errorf("of 1,000 classes: %d values", len(few.Values))
+	}
+	if SpreadOf(nil) != nil {
+		t.Error("of no class there is a spread")
+	}
+}
+
+func TestForeignDiagnosticsAreNotTouched(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, DiagnosticsFile), []byte("[]\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := newBed(t, dir, nil).trainer(t).Run(context.Background())
+	if err == nil || !strings.Contains(err.Error(), DiagnosticsFile+":1: not a line of diagnostics") || string(read(t, dir, DiagnosticsFile)) != "[]\n" {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,103 @@
+package train
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"winnow/internal/atomicfile"
+)
+
+// lineFile is a file of a run's folder with a JSON value a line, about rising steps. A nil *lineFile takes nothing.
+type lineFile struct {
+	name string
+	file *os.File
+	w    *bufio.Writer
+}
+
+func newLineFile(name string, f *os.File) *lineFile { return &lineFile{name, f, bufio.NewWriter(f)} }
+
+// openLines goes on with a file in dir. Lines that keep refuses, written before the run was cut off and after the
+// state it goes on from, are taken out; a line that keep cannot read is an error and changes nothing.
+func openLines(dir, name string, keep func(line []byte) (bool, error)) (*lineFile, error) {
+	path := filepath.Join(dir, name)
+	if err := cutLines(path, name, keep); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("train: %s: %w", name, err)
+	}
+	return newLineFile(name, f), nil
+}
+
+// cutLines also drops a torn last line.
+func cutLines(path, name string, keep func(line []byte) (bool, error)) error {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("train: %s: %w", name, err)
+	}
+	var kept bytes.Buffer
+	for number := 1; len(data) > 0; number++ {
+		end := bytes.IndexByte(data, '\n')
+		if end < 0 {
+			break
+		}
+		stays, err := keep(data[:end])
+		if err != nil {
+			return fmt.Errorf("train: %s:%d: %w", path, number, err)
+		}
+		if stays {
+			kept.Write(data[:end+1])
+		}
+		data = data[end+1:]
+	}
+	err = atomicfile.Write(path, func(w io.Writer) error { _, err := kept.WriteTo(w); return err })
+	if err != nil {
+		return fmt.Errorf("train: %s: %w", name, err)
+	}
+	return nil
+}
+
+// put writes one line.
+func (l *lineFile) put(step int, v any) error {
+	if l == nil {
+		return nil
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("train: %s: step %d: %w", l.name, step, err)
+	}
+	l.w.Write(append(text, '\n')) // the error is kept by the writer and told by Flush
+	if err := l.w.Flush(); err != nil {
+		return fmt.Errorf("train: %s: step %d: %w", l.name, step, err)
+	}
+	return nil
+}
+
+// sync brings the lines to the disk: a checkpoint must not be newer than they are.
+func (l *lineFile) sync() error {
+	if l == nil {
+		return nil
+	}
+	if err := l.file.Sync(); err != nil {
+		return fmt.Errorf("train: %s: %w", l.name, err)
+	}
+	return nil
+}
+
+func (l *lineFile) close() error {
+	if l == nil {
+		return nil
+	}
+	return l.file.Close()
+}
