@@ -56,6 +56,15 @@ func Audit(ctx context.Context, scorer filters.Scorer, z features.Set, classes i
 	return list, nil
 }
 
+// Rejudge puts other scores of the given labels, by row, in place of a scorer's, such as weights that a training found.
+// orders ranks the rows, the lowest most suspect, and settles what scores leave equal. Suggestions and their scores stay.
+func Rejudge(list []Suspect, scores, orders []float64) {
+	for i := range list {
+		list[i].Score, list[i].Order = scores[list[i].Row], orders[list[i].Row]
+	}
+	slices.SortStableFunc(list, func(a, b Suspect) int { return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.Row, b.Row)) })
+}
+
 // judge is a scorer as an audit uses it: by log-odds where the scores are probabilities.
 type judge struct {
 	order func(dst []float64, z features.Set, ref *features.Bank, own bool) []float64

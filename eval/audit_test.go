@@ -124,3 +124,14 @@ func TestKeepShare(t *testing.T) {
 		}
 	}
 }
+
+// Other scores replace a scorer's, by row, and order the list; suggestions stay with their rows.
+func TestRejudge(t *testing.T) {
+	list := []Suspect{{Row: 2, Score: 0.1, Order: -2, Suggested: 7}, {Row: 0, Score: 0.5, Order: 0, Suggested: 5}, {Row: 1, Score: 0.9, Order: 2, Suggested: 6}}
+	Rejudge(list, []float64{0, 1, 0}, []float64{1, 4, 1})
+	for i, want := range []Suspect{{Row: 0, Score: 0, Order: 1, Suggested: 5}, {Row: 2, Score: 0, Order: 1, Suggested: 7}, {Row: 1, Score: 1, Order: 4, Suggested: 6}} {
+		if got := list[i]; got.Row != want.Row || got.Score != want.Score || got.Order != want.Order || got.Suggested != want.Suggested {
+			t.Errorf("place %d: %+v, expected %+v", i, got, want)
+		}
+	}
+}

@@ -92,6 +92,38 @@ func (v *VMF) LogOdds(dst []float64, z features.Set, ref *features.Bank, own boo
 	return dst
 }
 
+// Best is the likeliest class of each row, whatever its label, among those with members (ties: the lower), and its
+// probability; -1 and 0 where no class has a spread to judge by.
+func (v *VMF) Best(z features.Set, ref *features.Bank) (classes []int, p []float64) {
+	classes, p = make([]int, z.Len()), make([]float64, z.Len())
+	v.classes = known(v.classes, ref, v.All)
+	v.logits = sized(v.logits, ref.Classes())
+	pool, needsPool := v.refresh(ref)
+	if pool.members == 0 {
+		for i := range classes {
+			classes[i] = -1
+		}
+		return classes, p
+	}
+	var common spread
+	if needsPool {
+		common = v.spreadOf(ref.Dim(), pool.weight/float64(pool.members))
+	}
+	blocks(&v.sims, z.X, ref.Centres(), func(from, to int, s blas32.General) {
+		for i := from; i < to; i++ {
+			v.fillLogits(features.Row(s, i-from), common)
+			best := v.classes[0]
+			for _, k := range v.classes {
+				if v.logits[k] > v.logits[best] {
+					best = k
+				}
+			}
+			classes[i], p[i] = best, logOdds(v.logits, v.classes, best)
+		}
+	})
+	return classes, probabilities(p)
+}
+
 // refresh fits the classes that changed since the last call, adds up the pool, and says whether a class of
 // the denominator lives from it.
 func (v *VMF) refresh(ref *features.Bank) (p pool, needed bool) {

@@ -29,7 +29,11 @@ var files embed.FS
 
 // mains are the recipes that a paper's folder stands for: its method as the paper proposes it.
 var mains = map[string]string{
-	"prism": "prism/mcl-vmf",
+	"noisy_triplet":   "noisy_triplet/triplet-random",
+	"prism":           "prism/mcl-vmf",
+	"bspml":           "bspml/bspml",
+	"adapted_triplet": "adapted_triplet/cub200",
+	"scl_rhe":         "scl_rhe/scl-rhe",
 }
 
 // Recipe is one setting of one paper.

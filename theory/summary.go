@@ -44,7 +44,8 @@ type UnhingedLimit struct {
 	Margin        float64 `json:"q"`
 	MarginPrinted float64 `json:"q_printed"` // with the printed q₊
 	Bound         float64 `json:"bound"`
-	Holds         bool    `json:"holds"` // Q ≥ 0
+	LargeK        float64 `json:"bound_large_k"` // 1, eq. 25
+	Holds         bool    `json:"holds"`         // Q ≥ 0
 }
 
 // TripletLimit is the bound of the triplet loss for one skew of mining.
@@ -83,7 +84,7 @@ func Describe(s Setting) (Summary, error) {
 		},
 		Unhinged: UnhingedLimit{
 			Margin: Margin(q, float64(k)), MarginPrinted: Margin(printed, float64(k)),
-			Bound: UnhingedBound(k), Holds: p <= UnhingedBound(k),
+			Bound: UnhingedBound(k), LargeK: 1, Holds: p <= UnhingedBound(k),
 		},
 		Latent: LatentTriplet(p, k),
 	}
@@ -92,26 +93,40 @@ func Describe(s Setting) (Summary, error) {
 		out.Contrastive.FalseNegativePrinted = &v
 	}
 	for _, eta := range s.Eta {
-		b := TripletBound(k, eta)
-		out.Triplet = append(out.Triplet, TripletLimit{eta, b, TripletBoundLimit(eta), TripletBoundPrinted(eta), p <= b})
+		b := TripletLimitOf(k, eta)
+		b.Holds = p <= b.Bound
+		out.Triplet = append(out.Triplet, b)
 	}
 	for _, gamma := range s.Gamma {
-		m := MarginLimit{
-			Gamma: gamma,
-			Bound: MarginalBound(k, gamma, 0), LargeK: MarginalBoundLimit(gamma, 0),
-			Half: MarginalBound(k, gamma, 0.5), HalfLargeK: MarginalBoundLimit(gamma, 0.5),
-		}
-		if m.Holds = p <= m.Bound; gamma < 1 {
-			z := NoisyPerClean(gamma)
-			m.NoisyPerClean = &z
-		}
-		out.Marginal = append(out.Marginal, m)
+		b := MarginLimitOf(k, gamma)
+		b.Holds = p <= b.Bound
+		out.Marginal = append(out.Marginal, b)
 	}
 	if s.Each > 0 {
 		counts := Sampling(k, s.Each)
 		out.OneToOne = &counts
 	}
 	return out, nil
+}
+
+// TripletLimitOf is every bound of one skew η ≥ 1; no rate being asked about, it holds at 0.
+func TripletLimitOf(classes int, eta float64) TripletLimit {
+	return TripletLimit{Eta: eta, Bound: TripletBound(classes, eta), LargeK: TripletBoundLimit(eta), Printed: TripletBoundPrinted(eta), Holds: true}
+}
+
+// MarginLimitOf is every bound of one skew γ in (0, 1]; no rate being asked about, it holds at 0.
+func MarginLimitOf(classes int, gamma float64) MarginLimit {
+	m := MarginLimit{
+		Gamma: gamma,
+		Bound: MarginalBound(classes, gamma, 0), LargeK: MarginalBoundLimit(gamma, 0),
+		Half: MarginalBound(classes, gamma, 0.5), HalfLargeK: MarginalBoundLimit(gamma, 0.5),
+		Holds: true,
+	}
+	if gamma < 1 {
+		z := NoisyPerClean(gamma)
+		m.NoisyPerClean = &z
+	}
+	return m
 }
 
 // check is the door; each test is written so that NaN fails it.

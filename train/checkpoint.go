@@ -8,6 +8,7 @@ import (
 
 	"winnow/features"
 	"winnow/filters"
+	"winnow/filters/selfpaced"
 	"winnow/internal/atomicfile"
 )
 
@@ -27,6 +28,8 @@ type state struct {
 	Bank       *features.BankState `json:"bank"`
 	Filter     *filters.State      `json:"filter"`
 	Judged     []Judged            `json:"judged,omitempty"` // since the last diagnosis
+	SelfPaced  *selfpaced.State    `json:"selfpaced,omitempty"`
+	Corrects   bool                `json:"corrects,omitempty"` // labels, and the arrays hold which
 }
 
 // groupState is a group and what its solver remembers.
@@ -105,10 +108,22 @@ func (t *Trainer) capture() (state, []array) {
 		b.Labels, b.IDs, b.X, b.Sums, b.Changes = nil, nil, nil, nil, nil
 		s.Bank = &b
 	}
+	if t.Corrector != nil {
+		c := t.Corrector.State()
+		s.Corrects = true
+		arrays = append(arrays, integers("correct/vote", c.Vote), integers("correct/votes", c.Votes), integers("correct/rows", c.Rows),
+			integers("correct/to", c.To), integers("correct/steps", c.Steps), float64s("correct/confidence", c.Confidence))
+	}
 	if t.Filter != nil {
 		f := t.Filter.State()
 		s.Filter = &f
 		s.Judged = t.judged
+	}
+	if t.SelfPaced != nil {
+		w := t.SelfPaced.Weights.State()
+		arrays = append(arrays, float64s("selfpaced/weights", w.Weights))
+		w.Weights = nil
+		s.SelfPaced = &w
 	}
 	return s, arrays
 }

@@ -169,7 +169,7 @@ func TestResumeRefuses(t *testing.T) {
 		"a value":     {func(c *Config) { c.Identity = map[string]string{"seed": "1", "solver.lr": "0.01"} }, `made with solver.lr = "0.003", asked for "0.01"`},
 		"a key more":  {func(c *Config) { c.Identity["clip"] = "1" }, `made without clip, which is now "1"`},
 		"a key less":  {func(c *Config) { delete(c.Identity, "seed") }, `made with seed = "1", which is not set now`},
-		"no filter":   {func(c *Config) { c.Filter = nil }, "bank or filter is there in one of checkpoint and run only"},
+		"no filter":   {func(c *Config) { c.Filter = nil }, "bank, filter or correction is there in one of checkpoint and run only"},
 		"fewer terms": {func(c *Config) { c.Terms, c.Groups = c.Terms[:2], c.Groups[:1] }, "the losses' parameters: found [{proxies 120 8}], expected []"},
 		"shorter":     {func(c *Config) { c.Steps = 20 }, "contradicts itself or the length of 20 steps"},
 	} {

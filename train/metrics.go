@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"winnow/filters/selfpaced"
 )
 
 // MetricsFile is the name of the metrics in a run's folder.
@@ -28,9 +30,11 @@ type line struct {
 	Threshold    *float64           `json:"threshold,omitempty"`
 	GradientNorm *float64           `json:"gradient_norm,omitempty"`
 	Bank         int                `json:"bank,omitempty"`
+	Corrected    int                `json:"corrected,omitempty"`
 	Skipped      bool               `json:"skipped,omitempty"`
 	Validation   *float64           `json:"validation,omitempty"`
 	Best         *bool              `json:"best,omitempty"`
+	Weights      *selfpaced.Round   `json:"selfpaced,omitempty"`
 }
 
 // metrics writes metrics.jsonl and, beside it, TensorBoard events. A nil *metrics writes nothing.
@@ -48,7 +52,14 @@ func openMetrics(dir string, at Progress, terms []string, now func() time.Time) 
 		if err := json.Unmarshal(text, &l); err != nil {
 			return false, fmt.Errorf("not a line of metrics: %w", err)
 		}
-		return l.Validation != nil && l.Step <= at.Validated || l.Validation == nil && l.Step <= at.Step, nil
+		last := at.Step
+		switch {
+		case l.Validation != nil:
+			last = at.Validated
+		case l.Weights != nil:
+			last = at.Weighed
+		}
+		return l.Step <= last, nil
 	})
 	if err != nil {
 		return nil, err
@@ -72,7 +83,7 @@ func (m *metrics) step(s *Step) error {
 	}
 	kept, share := len(s.Kept), s.KeptShare()
 	l := line{Step: s.Number, Epoch: s.Epoch, Loss: &s.Loss, LR: &s.LR, Rows: len(s.IDs), Kept: &kept, KeptShare: &share,
-		GradientNorm: &s.GradientNorm, Bank: s.Bank, Skipped: s.Skipped}
+		GradientNorm: &s.GradientNorm, Bank: s.Bank, Corrected: s.Corrected, Skipped: s.Skipped}
 	values := []scalar{{"loss", s.Loss}, {"lr", s.LR}, {"kept_share", share}, {"gradient_norm", s.GradientNorm}}
 	if len(s.Terms) > 1 {
 		l.Terms = make(map[string]float64, len(s.Terms))
@@ -96,6 +107,9 @@ func (m *metrics) step(s *Step) error {
 	if s.HasThreshold {
 		l.Threshold = &s.Threshold
 		values = append(values, scalar{"threshold", s.Threshold})
+	}
+	if s.Corrected > 0 {
+		values = append(values, scalar{"corrected", float64(s.Corrected)})
 	}
 	return m.put(l, values)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"winnow/features"
+	"winnow/filters/correction"
 )
 
 // Resume takes over the checkpoint in Dir and reports whether there is one. A checkpoint of other settings
@@ -138,11 +139,14 @@ func (t *Trainer) restore(s state, arrays map[string]array) error {
 	if err := t.sameShapes(s); err != nil {
 		return err
 	}
-	if (s.Bank != nil) != (t.Bank != nil) || (s.Filter != nil) != (t.Filter != nil) {
-		return fmt.Errorf("bank or filter is there in one of checkpoint and run only")
+	if (s.Bank != nil) != (t.Bank != nil) || (s.Filter != nil) != (t.Filter != nil) || s.Corrects != (t.Corrector != nil) {
+		return fmt.Errorf("bank, filter or correction is there in one of checkpoint and run only")
+	}
+	if (s.SelfPaced != nil) != (t.SelfPaced != nil) {
+		return fmt.Errorf("self-paced weights are there in one of checkpoint and run only")
 	}
 	p := s.Progress
-	if p.Step < 0 || p.Step > t.Steps || p.Validated < -1 || p.Validated > p.Step || p.BestStep > p.Validated || s.HasBest != (p.BestStep >= 0) {
+	if p.Step < 0 || p.Step > t.Steps || p.Validated < -1 || p.Validated > p.Step || p.BestStep > p.Validated || p.Weighed < 0 || p.Weighed > p.Step || s.HasBest != (p.BestStep >= 0) {
 		return fmt.Errorf("progress %+v contradicts itself or the length of %d steps", p, t.Steps)
 	}
 	type part struct {
@@ -216,6 +220,21 @@ func (t *Trainer) restoreStates(s state, arrays map[string]array) error {
 		b.Labels, b.IDs, b.X = arrays["bank/labels"].ints, arrays["bank/ids"].ints, arrays["bank/x"].f32
 		b.Sums, b.Changes = arrays["bank/sums"].f64, arrays["bank/changes"].ints
 		if err := t.Bank.SetState(b); err != nil {
+			return err
+		}
+	}
+	if s.SelfPaced != nil {
+		w := *s.SelfPaced
+		w.Weights = arrays["selfpaced/weights"].f64
+		if err := t.SelfPaced.Weights.SetState(w); err != nil {
+			return err
+		}
+		t.spread()
+	}
+	if s.Corrects {
+		err := t.Corrector.SetState(correction.State{Vote: arrays["correct/vote"].ints, Votes: arrays["correct/votes"].ints, Rows: arrays["correct/rows"].ints,
+			To: arrays["correct/to"].ints, Steps: arrays["correct/steps"].ints, Confidence: arrays["correct/confidence"].f64})
+		if err != nil {
 			return err
 		}
 	}

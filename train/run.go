@@ -16,8 +16,9 @@ type Progress struct {
 	BestStep  int     `json:"best_step"` // -1: none yet
 	BestScore float64 `json:"best_score"`
 	LastScore float64 `json:"last_score"`
-	Stale     int     `json:"stale"` // validations since the best
-	Idle      int     `json:"idle"`  // steps in which no loss had anything to learn from
+	Stale     int     `json:"stale"`             // validations since the best
+	Idle      int     `json:"idle"`              // steps in which no loss had anything to learn from
+	Weighed   int     `json:"weighed,omitempty"` // step of the last round of weights; 0: none yet
 }
 
 // Result is what a run came to.
@@ -51,6 +52,14 @@ func (t *Trainer) Run(ctx context.Context) (result Result, err error) {
 	for !t.finished() {
 		if err := ctx.Err(); err != nil {
 			return t.result(), t.interrupted(m, diagnostics, err)
+		}
+		if t.roundDue() {
+			if err := t.round(ctx, m); errors.Is(err, context.Canceled) {
+				return t.result(), t.interrupted(m, diagnostics, err)
+			} else if err != nil {
+				return t.result(), err
+			}
+			continue
 		}
 		if t.validationDue() {
 			if err := t.validate(ctx, m); errors.Is(err, context.Canceled) {
@@ -93,7 +102,7 @@ func (t *Trainer) Run(ctx context.Context) (result Result, err error) {
 
 // finished says whether nothing is left to do.
 func (t *Trainer) finished() bool {
-	return !t.validationDue() && (t.progress.Step >= t.Steps || t.lostPatience())
+	return !t.roundDue() && !t.validationDue() && (t.progress.Step >= t.Steps || t.lostPatience())
 }
 
 func (t *Trainer) lostPatience() bool { return t.Patience > 0 && t.progress.Stale >= t.Patience }

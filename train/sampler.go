@@ -157,6 +157,37 @@ func (s *Sampler) count() int {
 	return max((total+s.p-1)/s.p, largest)
 }
 
+// Relabel makes the epochs that are asked for from now on draw by other labels, which have all classes of the first
+// ones and the same rows without any. The number of batches stays: groups for which it has no place are left out
+// of the epoch, the last ones of the largest classes first.
+func (s *Sampler) Relabel(labels []int) {
+	rows := rowsByClass(labels)
+	if s.variant == Shuffle {
+		return // knows nothing of classes
+	}
+	if len(rows) != len(s.rows) {
+		panic(fmt.Sprintf("train: sampler: relabelled to %d classes, expected %d as before", len(rows), len(s.rows)))
+	}
+	s.rows = rows
+}
+
+// fit takes groups from the largest classes until all that are left have a place.
+func (s *Sampler) fit(left *weights, queues [][]int) {
+	for {
+		c := 0
+		for k, n := range left.of {
+			if n > left.of[c] {
+				c = k
+			}
+		}
+		if left.of[c] <= s.batches && left.total <= s.p*s.batches {
+			return
+		}
+		queues[c] = queues[c][:len(queues[c])-s.k]
+		left.add(c, -1)
+	}
+}
+
 // Batches is the number of batches of any epoch.
 func (s *Sampler) Batches() int { return s.batches }
 
@@ -232,6 +263,7 @@ func (s *Sampler) groups(rng *rand.Rand) [][]int {
 		queues[c] = s.cut(c, rng)
 		left.add(c, len(queues[c])/s.k)
 	}
+	s.fit(left, queues)
 	epoch := make([][]int, s.batches)
 	chosen := make([]int, 0, s.p)
 	rest := identity(len(s.rows))

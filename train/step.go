@@ -22,12 +22,14 @@ func (t *Trainer) step() (*Step, error) {
 	if err != nil {
 		return nil, fmt.Errorf("train: step %d (epoch %d): %w", f.Number, f.Epoch, err)
 	}
+	z.Labels = t.corrected(rows, z.Labels)
 	known := front(z, t.Sampler.Labelled())
 	f.IDs = known.IDs
 	if bad := badRows(z.X, z.IDs); len(bad) > 0 {
 		return nil, t.nonFinite("the embedding", math.NaN(), bad)
 	}
 	t.judge(known)
+	t.observe(rows, known)
 	seen := t.gather(z, known.Len())
 	kept := front(seen, len(f.Kept))
 	t.dKept = sized(t.dKept, seen.Len(), z.Dim())
@@ -63,6 +65,9 @@ func (t *Trainer) step() (*Step, error) {
 func (t *Trainer) next() []int {
 	n := t.Sampler.Batches()
 	if e := t.progress.Step / n; e != t.epoch {
+		if t.Corrector != nil {
+			t.Sampler.Relabel(t.Corrector.LabelsAfter(e * n))
+		}
 		t.epoch, t.batches = e, t.Sampler.Epoch(e)
 	}
 	return t.batches[t.progress.Step%n]

@@ -12,17 +12,20 @@ import (
 
 	"winnow/features"
 	"winnow/filters"
+	"winnow/filters/correction"
 )
 
 // Config is everything that a run consists of. Steps are counted from 1, and all lengths are in steps: an
 // epoch is Sampler.Batches() of them.
 type Config struct {
-	Encoder Encoder
-	Sampler *Sampler
-	Terms   []Term
-	Filter  *filters.Filter // nil: every row is kept
-	Bank    *features.Bank  // nil: no memory
-	Steps   int             // length of the run
+	Encoder   Encoder
+	Sampler   *Sampler
+	Terms     []Term
+	Filter    *filters.Filter       // nil: every row is kept
+	Bank      *features.Bank        // nil: no memory
+	SelfPaced *SelfPaced            // nil: the losses weigh all samples alike
+	Corrector *correction.Corrector // of labels that the filter drops for long; nil: labels stay as given. Its rows are the encoder's
+	Steps     int                   // length of the run
 
 	Groups   []Group // who steps which parameters: each of the encoder's and the losses' in one
 	Clip     float64 // the gradient of all encoder parameters of running groups is scaled down to this common norm; 0: never
@@ -47,6 +50,7 @@ type Config struct {
 	Stepped   func(Step) // observers are told facts and return nothing; slices are theirs until they return
 	Validated func(Validation)
 	Diagnosed func(Diagnosis)
+	Weighed   func(Weighing)
 }
 
 // Step says what happened in one training step.
@@ -66,6 +70,7 @@ type Step struct {
 	PeerLR        float64   // of the second network; 0: none, resting, or not stepped
 	GradientNorm  float64   // of the encoder's parameters that the step moves, before clipping
 	Bank          int       // members after the step
+	Corrected     int       // corrections of labels so far, those of this step included
 	Skipped       bool      // no term was active and the solver did not step
 }
 
@@ -123,11 +128,13 @@ type Trainer struct {
 	chooser   Chooser // the one among the losses, or nil
 	progress  Progress
 	best      [][]float32 // values of params, then of state, at the best validation; nil before it
+	weights   []float64   // of samples by ID, as the losses have them; nil unless SelfPaced
 
 	epoch   int     // of batches
 	batches [][]int // of that epoch
 	all     []int   // 0 … batch-1
 	kept    features.Set
+	labels  []int // of the batch, corrected
 	dKept   blas32.General
 	dz      blas32.General
 	fact    Step
@@ -160,6 +167,9 @@ func New(cfg Config) (*Trainer, error) {
 	if err := t.check(); err != nil {
 		return t, err
 	}
+	if t.SelfPaced != nil {
+		t.spread()
+	}
 	var err error
 	t.groups, err = newGroups(cfg.Groups, t.params, t.objective.params, t.Steps)
 	return t, err
@@ -185,11 +195,18 @@ func (t *Trainer) check() error {
 		}
 		owned[p.Name] = true
 	}
+	if t.SelfPaced != nil {
+		if err := t.SelfPaced.check(t.Terms); err != nil {
+			return err
+		}
+	}
 	switch {
 	case len(t.Terms) == 0:
 		return fmt.Errorf("train: no loss is given")
 	case t.chooser != nil && (len(t.Terms) > 1 || t.Filter != nil || t.Bank != nil):
 		return fmt.Errorf("train: a loss that chooses its rows stands alone: found %d terms, a filter: %v, a bank: %v", len(t.Terms), t.Filter != nil, t.Bank != nil)
+	case t.Corrector != nil && (t.Filter == nil || t.Bank == nil):
+		return fmt.Errorf("train: labels are corrected where a filter drops them, by the memory bank: found a filter: %v, a bank: %v", t.Filter != nil, t.Bank != nil)
 	case t.Steps < 1:
 		return fmt.Errorf("train: length is %d steps, expected at least 1", t.Steps)
 	case t.Filter != nil && t.Filter.NeedsBank() && t.Bank == nil:

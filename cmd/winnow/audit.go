@@ -29,8 +29,11 @@ func auditCommand() *cli.Command {
 		Usage:     "rank every training image by how wrong its label looks, with a suggested label",
 		ArgsUsage: "RUN",
 		Description: "Scores are those of the run's filter (P_clean: 0 surely wrong, 1 surely right), each image left out of its\n" +
-			"own judgement; ProxySim judges by the run's last state, whose proxies are in its checkpoint. Where the manifest knows\n" +
-			"true labels, the detection is measured too.",
+			"own judgement; ProxySim judges by the run's last state, whose proxies are in its checkpoint. Of a run that weighed\n" +
+			"its samples (selfpaced) the scores are the final weights, 0 to 1; images of equal weight, as many are 0 or 1, are\n" +
+			"ranked by their losses ξ⁺+ξ⁻ against the whole training set, the highest most suspect; those of weight 0 are called\n" +
+			"wrong unless --noise-rate says how many; labels are then suggested by vmf. Where the manifest knows true labels, the\n" +
+			"detection is measured too.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write all images, most suspect first, to `FILE`.csv, .json or .jsonl"},
 			&cli.StringFlag{Name: "scorer", DefaultText: "the run's", Usage: "judge by the scorer `NAME`: " + strings.Join(auditScorers(), ", ")},
@@ -51,7 +54,7 @@ func auditScorers() []string {
 			names = append(names, e.Name)
 		}
 	}
-	return names
+	return append(names, selfPacedScorer)
 }
 
 // auditEntry is one judged image, as it is written.
@@ -71,6 +74,7 @@ type auditEntry struct {
 // audited is the outcome of an audit.
 type audited struct {
 	Scorer    string          `json:"scorer"`
+	Suggests  string          `json:"suggested_by,omitempty"` // the scorer of the suggested labels, where that is another
 	Rate      float64         `json:"rate"`
 	Backbone  string          `json:"backbone,omitempty"` // file of the fine-tuned network that saw the images
 	View      string          `json:"view,omitempty"`     // center or mean, where the store has several views of each image
@@ -92,15 +96,17 @@ func auditRun(c *cli.Context) error {
 	if err != nil {
 		return misused("--max-mem: %v", err)
 	}
-	write := auditWriter(c.String("out"))
-	if write == nil {
+	if auditWriter(c.String("out")) == nil {
 		return misused("--out: %q ends in none of .csv, .json, .jsonl", c.String("out"))
+	}
+	if auditsByWeights(c, r.Config) {
+		return auditWeights(c, r, mem)
 	}
 	own, err := proxiesToAuditBy(c, r)
 	if err != nil {
 		return err
 	}
-	filter := r.Config.Filter.Config
+	filter := r.Config.Filter.In(1)
 	if own == nil {
 		if filter, err = auditFilter(c, r.Config); err != nil {
 			return err
@@ -129,7 +135,13 @@ func auditRun(c *cli.Context) error {
 	if a.Backbone = r.tunedFile(); own != nil && r.tuned != nil {
 		a.Backbone = filepath.Join(r.Dir, lastBackboneFile)
 	}
+	return a.give(c)
+}
+
+// give writes and prints an audit as the flags say.
+func (a audited) give(c *cli.Context) error {
 	if path := c.String("out"); path != "" {
+		write := auditWriter(path)
 		if err := atomicfile.Write(path, func(w io.Writer) error { return write(w, a) }); err != nil {
 			return fmt.Errorf("audit: %s: %w", path, err)
 		}
@@ -143,9 +155,9 @@ func auditRun(c *cli.Context) error {
 
 // auditFilter is the run's filter, or vMF-Sim where that cannot judge a whole set by the set alone.
 func auditFilter(c *cli.Context, cfg config.Run) (filters.Config, error) {
-	f := cfg.Filter.Config
+	f := cfg.Filter.In(1)
 	if cfg.HasPeers() {
-		f.Rate = cfg.Peers.Rate
+		f.Rate = float64(cfg.Peers.Rate)
 	}
 	entry, err := filters.Find(f.Scorer)
 	if err != nil || !entry.NeedsBank {
@@ -172,6 +184,15 @@ func auditFilter(c *cli.Context, cfg config.Run) (filters.Config, error) {
 // audit judges the labelled rows of set by the head's embedding, and by a run's own proxies if its filter does
 // (own may be nil). It is the one way: winnow audit and winnow demo both come here.
 func audit(ctx context.Context, h *head.Head, set features.Set, d *datasets.Dataset, cfg filters.Config, own *runProxies, maxMem int64) (audited, error) {
+	a, err := judged(ctx, h, set, d, cfg, own, maxMem)
+	if err != nil {
+		return a, err
+	}
+	return a, a.conclude(d, func(orders []float64) []bool { return eval.KeepShare(orders, cfg.Rate) })
+}
+
+// judged is an audit that is not concluded yet.
+func judged(ctx context.Context, h *head.Head, set features.Set, d *datasets.Dataset, cfg filters.Config, own *runProxies, maxMem int64) (audited, error) {
 	a := audited{Scorer: cfg.Scorer, Rate: cfg.Rate, classes: d.Classes}
 	set = labelledOnly(set)
 	env := filters.Env{Dim: h.Config().Out, Classes: len(d.Classes)}
@@ -194,11 +215,16 @@ func audit(ctx context.Context, h *head.Head, set features.Set, d *datasets.Data
 	if a.suspects, err = eval.Audit(ctx, f.Scorer(), a.set, env.Classes, eval.AuditOptions{MaxMem: maxMem}); err != nil {
 		return a, err
 	}
+	return a, nil
+}
+
+// conclude says which labels are called wrong, measures that where the truth is known, and names everything.
+func (a *audited) conclude(d *datasets.Dataset, keep func(orders []float64) []bool) error {
 	orders := make([]float64, len(a.suspects))
 	for i, s := range a.suspects {
 		orders[i] = s.Order
 	}
-	kept := eval.KeepShare(orders, cfg.Rate)
+	kept := keep(orders)
 	if d.HasTruth(datasets.Train) {
 		wrong := make([]bool, len(a.suspects))
 		for i, s := range a.suspects {
@@ -207,7 +233,7 @@ func audit(ctx context.Context, h *head.Head, set features.Set, d *datasets.Data
 		}
 		detection, err := eval.Detect(orders, wrong, kept)
 		if err != nil {
-			return a, err
+			return err
 		}
 		a.Detection = &detection
 	}
@@ -215,11 +241,11 @@ func audit(ctx context.Context, h *head.Head, set features.Set, d *datasets.Data
 	for i, s := range a.suspects {
 		a.Images[i] = a.entry(i, s, d, !kept[i])
 	}
-	return a, nil
+	return nil
 }
 
 // entry names what a suspect holds by number.
-func (a audited) entry(i int, s eval.Suspect, d *datasets.Dataset, dropped bool) auditEntry {
+func (a *audited) entry(i int, s eval.Suspect, d *datasets.Dataset, dropped bool) auditEntry {
 	sample := d.Samples[a.set.IDs[s.Row]]
 	e := auditEntry{
 		Rank: i + 1, Path: sample.Path, Given: d.Classes[sample.Label], Suggested: a.classes[s.Suggested],
@@ -232,7 +258,7 @@ func (a audited) entry(i int, s eval.Suspect, d *datasets.Dataset, dropped bool)
 	return e
 }
 
-func (a audited) paths(list []eval.Neighbour, d *datasets.Dataset) []string {
+func (a *audited) paths(list []eval.Neighbour, d *datasets.Dataset) []string {
 	paths := make([]string, len(list))
 	for i, n := range list {
 		paths[i] = d.Samples[a.set.IDs[n.Row]].Path
@@ -303,6 +329,9 @@ func printAudit(w io.Writer, a audited, top int) {
 		fmt.Fprintf(w, "%5d  %-9.3g  %-*s  %-*s  %s\n", e.Rank, e.Score, given, shorten(e.Given), suggested, shorten(better), e.Path)
 	}
 	fmt.Fprintf(w, "%d images judged by %s", len(a.Images), a.Scorer)
+	if a.Suggests != "" {
+		fmt.Fprintf(w, ", labels suggested by %s", a.Suggests)
+	}
 	if n := len(a.LeftOut); n > 0 {
 		fmt.Fprintf(w, "; %d unreadable ones left out", n)
 	}

@@ -68,7 +68,7 @@ func (r *openedRun) proxies(c *cli.Context) (*runProxies, error) {
 	if !slices.Equal(facts.Classes, data.Classes) {
 		return nil, fmt.Errorf("the run was trained on %d classes, and the manifest's %d train classes are others", len(facts.Classes), len(data.Classes))
 	}
-	p := &runProxies{classes: data.Classes, numbers: map[int]int{}, store: r.Store}
+	p := &runProxies{classes: data.Classes, numbers: map[int]int{}}
 	for i, id := range data.Train.IDs {
 		if number := data.Train.Labels[i]; number != features.Unlabelled {
 			p.numbers[r.Manifest.Samples[id].Label] = number
@@ -92,14 +92,20 @@ func (r *openedRun) proxies(c *cli.Context) (*runProxies, error) {
 	if p.param == nil {
 		return nil, fmt.Errorf("no loss of the run has any")
 	}
-	var meta models.HeadMeta
-	if p.head, meta, err = models.ReadHead(filepath.Join(r.Dir, lastHeadFile)); err != nil || r.tuned == nil {
-		return p, err
+	p.head, p.store, err = r.lastState(c)
+	return p, err
+}
+
+// lastState is the head that the training ended with, and a store of the network that it belongs to.
+func (r *openedRun) lastState(c *cli.Context) (*head.Head, *features.Store, error) {
+	h, meta, err := models.ReadHead(filepath.Join(r.Dir, lastHeadFile))
+	if err != nil || r.tuned == nil {
+		return h, r.Store, err
 	}
 	network, err := r.tunedBackbone(lastHeadFile, meta)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	p.store, err = r.tunedStore(c, network, meta, []string{datasets.Train, datasets.Validation})
-	return p, err
+	s, err := r.tunedStore(c, network, meta, []string{datasets.Train, datasets.Validation})
+	return h, s, err
 }

@@ -124,10 +124,13 @@ func commands() []*cli.Command {
 		evalCommand(),
 		metricsCommand(),
 		auditCommand(),
+		traceCommand(),
 		retrieveCommand(),
 		mapCommand(),
 		exportCommand(),
+		noiseCommand(),
 		theoryCommand(),
+		costCommand(),
 		demoCommand(),
 		reproduceCommand(),
 	}
@@ -148,7 +151,9 @@ var globalFlags = []cli.Flag{
 func strict(c *cli.Command) {
 	c.OnUsageError = usageFailed
 	if len(c.Subcommands) > 0 {
-		c.Action = noCommand
+		if c.Action == nil {
+			c.Action = noCommand
+		}
 		for _, sub := range c.Subcommands {
 			strict(sub)
 		}

@@ -20,7 +20,8 @@ func theoryCommand() *cli.Command {
 			"unhinged triplets, triplets and the marginal loss, the true nature of triplets, and the rates of SCL-RHE (004).\n" +
 			"Each number stands as corrected and, where the paper errs, as printed.\n\n" +
 			"   winnow theory --rate 0.3 --classes 100\n" +
-			"   winnow theory --pair-rate 0.6 --classes 10 --each 5 --eta 1.5,4 --json",
+			"   winnow theory --pair-rate 0.6 --classes 10 --each 5 --eta 1.5,4 --json\n\n" +
+			"The skews η and γ of a run are measured by winnow theory skew.",
 		Flags: []cli.Flag{
 			&cli.Float64Flag{Name: "rate", Usage: "label noise `P` in [0, 1)", DefaultText: "none"},
 			&cli.Float64Flag{Name: "pair-rate", Usage: "instead of --rate: the share `Q` of truly alike pairs with different labels", DefaultText: "none"},
@@ -30,13 +31,14 @@ func theoryCommand() *cli.Command {
 			&cli.StringFlag{Name: "gamma", Value: "0.1,0.25,0.5,0.75,0.9,1", Usage: "skews γ in (0, 1] of the marginal loss's weights: `LIST`"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON, rates as fractions"},
 		},
-		Action: theoryAction,
+		Action:      theoryAction,
+		Subcommands: []*cli.Command{theorySkewCommand(), theoryKappaCommand()},
 	}
 }
 
 func theoryAction(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
+	if c.Args().Present() {
+		return noCommand(c)
 	}
 	setting, err := theorySetting(c)
 	if err != nil {
@@ -110,8 +112,8 @@ func printTheory(out io.Writer, s theory.Summary) error {
 	row("anchor = negative ≠ positive (inverted)", percent(l.Inverted))
 	row("positive = negative ≠ anchor (not in the paper)", percent(l.Other))
 
-	title("unhinged triplets, 1-1 sampling", "noise below", "Q at p", "Q printed", "at p")
-	row("000 eq. 22 and 24", percent(s.Unhinged.Bound), number(s.Unhinged.Margin), number(s.Unhinged.MarginPrinted), holds(s.Unhinged.Holds))
+	title("unhinged triplets, 1-1 sampling: noise below", fmt.Sprintf("K = %d", s.Classes), "many classes (eq. 25)", "Q at p", "Q printed", "at p")
+	row("000 eq. 22 and 24", percent(s.Unhinged.Bound), percent(s.Unhinged.LargeK), number(s.Unhinged.Margin), number(s.Unhinged.MarginPrinted), holds(s.Unhinged.Holds))
 	if o := s.OneToOne; o != nil {
 		row(fmt.Sprintf("with w₋ = %s instead of 1/K = %s", number(o.Weight), number(o.WeightPrinted)), percent(o.Bound))
 		row(fmt.Sprintf("ordered pairs: %d positive, %d negative; %d triplets", o.PositivePairs, o.NegativePairs, o.Triplets))
@@ -122,7 +124,7 @@ func printTheory(out io.Writer, s theory.Summary) error {
 		row(fmt.Sprintf("η = %v", b.Eta), percent(b.Bound), percent(b.LargeK), percent(b.Printed), holds(b.Holds))
 	}
 
-	title("marginal loss: noise below", fmt.Sprintf("K = %d", s.Classes), "many classes (eq. 37)", "for Q ≥ 1/2", "many classes", "noisy per clean pair (z)", "at p")
+	title("marginal loss: noise below, for Q ≥ 0", fmt.Sprintf("K = %d", s.Classes), "many classes (eq. 37)", "for Q ≥ 1/2", "many classes", "noisy per clean pair (z)", "at p")
 	for _, b := range s.Marginal {
 		z := "no limit"
 		if b.NoisyPerClean != nil {

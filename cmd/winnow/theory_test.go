@@ -49,7 +49,7 @@ func TestTheory(t *testing.T) {
 		"--rate 0.1 --classes 10 --each 0":          "--each: found 0, expected 2 or more",
 		"--rate 0.1 --classes 10 --eta 2,,3":        `--eta: "" is not a number`,
 		"--rate 0.1 --classes 10 --gamma 0":         "skew γ is 0, expected 0 < γ ≤ 1",
-		"--rate 0.1 --classes 10 --eta 0.5 surplus": "surplus",
+		"--rate 0.1 --classes 10 --eta 0.5 surplus": `"surplus" is not a command of winnow theory, expected skew`,
 	} {
 		code, out, errs := call(t.Context(), append([]string{"theory"}, strings.Fields(line)...)...)
 		if code != 2 || out != "" || !strings.Contains(errs, want) || strings.Count(errs, "\n") != 1 {

@@ -30,6 +30,8 @@ func trainCommand() *cli.Command {
 			"--method names another way to train than by losses and a filter: two classifiers that teach each other, or one\n" +
 			"that reckons with the noise (settings under peers), or Sel-CL and TCL on frozen features, which judge all labels\n" +
 			"at the start of each epoch (settings under selective; each brings its published length, batch and solver).\n\n" +
+			"--set selfpaced.every=\"1 epoch\" with --loss weighted_multi_similarity finds a weight from 0 to 1 for every training\n" +
+			"image after each epoch (BSPML); the last ones go into weights.csv, and winnow audit ranks by them.\n\n" +
 			"With --finetune the backbone is trained together with the head: all of it, from a stage on (winnow models show\n" +
 			"lists them), or the weights that a pattern names. It then looks at the images below --root; the features of the\n" +
 			"backbone as it is, which the head starts from, are made in the run's folder unless --features names them, which\n" +
@@ -62,7 +64,7 @@ var trainFlags = []cli.Flag{
 	&cli.StringFlag{Name: "method", Usage: "`NAME` of the way to train: " + methodNames() + " (the last two on frozen features)"},
 	&cli.StringSliceFlag{Name: "loss", Usage: "`NAME` of a loss (winnow losses lists them), NAME:bank for against the memory bank, NAME:0.5 with a weight; may be repeated"},
 	&cli.StringFlag{Name: "filter", Usage: "`NAME` of the filter's scorer, or none"},
-	&cli.Float64Flag{Name: "noise-rate", Usage: "share `P` of the labels thought to be wrong: the filter drops as many"},
+	&cli.StringFlag{Name: "noise-rate", Usage: "share `P` of the labels thought to be wrong, or auto, which estimates it: the filter drops as many"},
 	&cli.IntFlag{Name: "dim", Usage: "dimension `N` of the embedding"},
 	&cli.StringFlag{Name: "hidden", Usage: "widths of the head's hidden layers, `N,...`, or none for a linear head"},
 	&cli.StringFlag{Name: "init", Usage: "start of the head: whiten or random"},
@@ -210,7 +212,7 @@ func loadTrainData(d *datasets.Dataset, dir string, views bool) (trainData, erro
 }
 
 // runFiles are the names of what a run writes; event files carry a time in theirs.
-var runFiles = []string{configFile, runFile, resultFile, bestHeadFile, lastHeadFile, bestBackboneFile, lastBackboneFile, train.MetricsFile, train.DiagnosticsFile, train.CheckpointFile}
+var runFiles = []string{configFile, runFile, resultFile, bestHeadFile, lastHeadFile, bestBackboneFile, lastBackboneFile, weightsFile, correctionsFile, train.MetricsFile, train.DiagnosticsFile, train.CheckpointFile}
 
 // runsIn lists the files of a run that are in a folder.
 func runsIn(dir string) ([]string, error) {

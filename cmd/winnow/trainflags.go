@@ -92,8 +92,10 @@ func applyTrainFlags(c *cli.Context, cfg *config.Run) error {
 		"augment":  func(v string) error { cfg.Finetune.Augment = v; return nil },
 		"filter":   func(v string) error { cfg.Filter.Scorer = v; return nil },
 		"init":     func(v string) error { cfg.Head.Init = v; return nil },
-		"noise-rate": func(string) error {
-			cfg.Filter.Rate = c.Float64("noise-rate")
+		"noise-rate": func(v string) error {
+			if err := cfg.Filter.Rate.UnmarshalText([]byte(v)); err != nil {
+				return fmt.Errorf("--noise-rate: %w", err)
+			}
 			if cfg.HasPeers() {
 				cfg.Peers.Rate = cfg.Filter.Rate
 			}

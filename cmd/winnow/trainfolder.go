@@ -29,38 +29,40 @@ type trainCommandRun struct {
 	dir      string
 	cfg      config.Run
 	data     trainData
-	tuning   *tuning // nil: the head alone is trained
-	features string  // store
-	runtime  string  // version of ONNX Runtime
+	tuning   *tuning        // nil: the head alone is trained
+	features string         // store
+	runtime  string         // version of ONNX Runtime
+	noise    *noiseEstimate // where the rate was to be estimated
 	start    time.Time
 }
 
 // runFacts is run.json: what went into a run, so that it can be repeated.
 type runFacts struct {
-	Winnow         string       `json:"winnow"`
-	Go             string       `json:"go"`
-	ORT            string       `json:"onnxruntime"`
-	Device         string       `json:"device"`
-	Threads        int          `json:"threads"`
-	Started        time.Time    `json:"started"`
-	Seed           uint64       `json:"seed"`
-	Recipe         string       `json:"recipe,omitempty"` // that the settings began with; config.yaml holds all of them
-	RecipeSHA256   string       `json:"recipe_sha256,omitempty"`
-	Manifest       string       `json:"manifest"`
-	ManifestSHA256 string       `json:"manifest_sha256,omitempty"` // of a manifest file
-	ImagesSHA256   string       `json:"images_sha256"`             // of paths, splits and labels
-	Features       string       `json:"features"`
-	Backbone       string       `json:"backbone,omitempty"` // that was fine-tuned
-	TunedWeights   []string     `json:"tuned_weights,omitempty"`
-	FeaturesSHA256 string       `json:"features_sha256"`
-	FeaturesKey    features.Key `json:"features_key"`
-	Images         int          `json:"train_images"`
-	Unlabelled     int          `json:"train_images_without_label"`
-	Validation     int          `json:"validation_images"`
-	LeftOut        []leftOut    `json:"left_out"`
-	Classes        []string     `json:"classes"` // name of each class of the training, by its number
-	StepsPerEpoch  int          `json:"steps_per_epoch"`
-	Steps          int          `json:"steps"`
+	Winnow         string         `json:"winnow"`
+	Go             string         `json:"go"`
+	ORT            string         `json:"onnxruntime"`
+	Device         string         `json:"device"`
+	Threads        int            `json:"threads"`
+	Started        time.Time      `json:"started"`
+	Seed           uint64         `json:"seed"`
+	Recipe         string         `json:"recipe,omitempty"` // that the settings began with; config.yaml holds all of them
+	RecipeSHA256   string         `json:"recipe_sha256,omitempty"`
+	Manifest       string         `json:"manifest"`
+	ManifestSHA256 string         `json:"manifest_sha256,omitempty"` // of a manifest file
+	ImagesSHA256   string         `json:"images_sha256"`             // of paths, splits and labels
+	Features       string         `json:"features"`
+	Backbone       string         `json:"backbone,omitempty"` // that was fine-tuned
+	TunedWeights   []string       `json:"tuned_weights,omitempty"`
+	FeaturesSHA256 string         `json:"features_sha256"`
+	FeaturesKey    features.Key   `json:"features_key"`
+	Images         int            `json:"train_images"`
+	Unlabelled     int            `json:"train_images_without_label"`
+	Validation     int            `json:"validation_images"`
+	LeftOut        []leftOut      `json:"left_out"`
+	Classes        []string       `json:"classes"`              // name of each class of the training, by its number
+	NoiseRate      *noiseEstimate `json:"noise_rate,omitempty"` // estimated from the features, where --noise-rate was auto
+	StepsPerEpoch  int            `json:"steps_per_epoch"`
+	Steps          int            `json:"steps"`
 }
 
 // runResult is result.json, and what --json prints.
@@ -74,8 +76,9 @@ type runResult struct {
 	Epochs     int         `json:"epochs"`
 	BestStep   int         `json:"best_step"` // -1 without validation: the last state is kept
 	Stopped    bool        `json:"stopped_early"`
-	Idle       int         `json:"idle_steps"` // in which no loss had anything to learn from
-	Validation *comparison `json:"validation"` // null without a validation split
+	Corrected  *int        `json:"corrections,omitempty"` // of labels; where they are to be corrected
+	Idle       int         `json:"idle_steps"`            // in which no loss had anything to learn from
+	Validation *comparison `json:"validation"`            // null without a validation split
 	Better     *bool       `json:"better_than_untrained"`
 	Verdict    string      `json:"verdict"`
 	Seconds    float64     `json:"seconds"`
@@ -84,6 +87,13 @@ type runResult struct {
 func (r *trainCommandRun) do() error {
 	ctx := r.c.Context
 	r.tellData()
+	var err error
+	if r.noise, err = resolveRate(&r.cfg, r.data); err != nil {
+		return err
+	}
+	if r.noise != nil {
+		note(r.c, "estimated from the features: about %s of the labels are wrong", r.noise)
+	}
 	progress := newTrainProgress(r.c.App.ErrWriter, time.Now)
 	opts := trainOptions{Dir: r.dir, Resume: r.c.Bool("resume"), Tuning: r.tuning}
 	opts.Begun = func(plan trainPlan) error {
@@ -92,7 +102,8 @@ func (r *trainCommandRun) do() error {
 		return r.begin(plan)
 	}
 	if !r.c.Bool("quiet") {
-		opts.Stepped, opts.Validated = progress.stepped, progress.validated
+		opts.Stepped, opts.Validated, opts.Weighed = progress.stepped, progress.validated, progress.weighed
+		progress.samples = r.data.Train.Len() - r.data.Unlabelled
 	}
 	out, err := trainRun(ctx, r.cfg, r.data, opts)
 	if err != nil {
@@ -103,6 +114,9 @@ func (r *trainCommandRun) do() error {
 		Run: r.dir, Head: filepath.Join(r.dir, bestHeadFile), Seed: r.cfg.Seed, Steps: out.Step, Epochs: out.Epochs,
 		BestStep: out.BestStep, Stopped: out.Stopped, Idle: out.Idle, Seconds: time.Since(r.start).Seconds(),
 		Verdict: "there is no validation split: whether training was worth it was not measured",
+	}
+	if r.cfg.Correct.On() {
+		result.Corrected = &out.Corrections
 	}
 	if r.tuning != nil {
 		share := r.tuning.share()
@@ -171,10 +185,13 @@ func (r *trainCommandRun) tellPlan(plan trainPlan) {
 		note(r.c, "the learning rate falls first after %s, which is not within this run of %d steps: schedule.milestones sets it", r.cfg.Schedule.Milestones[0], plan.Steps)
 	}
 	if f := r.cfg.Filter; f.Scorer != config.NoFilter && f.Threshold != filters.ThresholdFixed {
-		note(r.c, "the filter %s drops about %.0f %% of the labels (set by --noise-rate)", f.Scorer, 100*f.Rate)
+		note(r.c, "the filter %s drops about %.0f %% of the labels (set by --noise-rate)", f.Scorer, 100*float64(f.Rate))
 	}
 	if f := r.cfg.Filter; r.tuning != nil && f.Scorer != config.NoFilter && f.WarmUp == (config.Span{}) {
 		note(r.c, "the filter judges from the first step on, when the bank knows few classes: where it keeps too little, try --set filter.warm_up=\"1 epoch\"")
+	}
+	if s := r.cfg.SelfPaced; s.On() && r.cfg.Filter.Scorer != config.NoFilter {
+		note(r.c, "samples are weighed, and the filter drops some besides: --filter none leaves it to the weights")
 	}
 	if r.cfg.Validation.Patience > 0 && !plan.Validates {
 		note(r.c, "validation.patience is set without a validation split: the run will not stop early")
@@ -207,7 +224,7 @@ func (r *trainCommandRun) begin(plan trainPlan) error {
 		Winnow: version(), Go: runtime.Version(), ORT: r.runtime, Device: r.c.String("device"), Threads: r.c.Int("threads"),
 		Started: r.start.UTC(), Seed: r.cfg.Seed, Manifest: r.cfg.Data.Manifest, ImagesSHA256: r.data.Sum, Features: r.features,
 		FeaturesSHA256: r.data.StoreSum, FeaturesKey: r.data.Key, Images: r.data.Train.Len(), Unlabelled: r.data.Unlabelled,
-		Validation: r.data.Validation.Len(), LeftOut: append([]leftOut{}, r.data.LeftOut...), Classes: r.data.Classes, StepsPerEpoch: plan.Epoch, Steps: plan.Steps,
+		Validation: r.data.Validation.Len(), LeftOut: append([]leftOut{}, r.data.LeftOut...), Classes: r.data.Classes, NoiseRate: r.noise, StepsPerEpoch: plan.Epoch, Steps: plan.Steps,
 	}
 	if r.tuning != nil {
 		facts.Backbone, facts.TunedWeights = r.tuning.backbone.Name, r.tuning.weights
@@ -257,6 +274,9 @@ func (r *trainCommandRun) print(result runResult) error {
 	fmt.Fprintln(w, result.Verdict)
 	if result.Stopped {
 		fmt.Fprintf(w, "stopped early after step %d, as the last %d validations were no better\n", result.Steps, r.cfg.Validation.Patience)
+	}
+	if n := result.Corrected; n != nil {
+		fmt.Fprintf(w, "%d corrections of labels: %s\n", *n, filepath.Join(r.dir, correctionsFile))
 	}
 	if idleTooOften(result) {
 		fmt.Fprintf(w, "in %d of %d steps no loss had anything to learn from: no pairs in the batch, none that costs anything, or no label that the filter keeps; --batch PxK wants two images of a class and two classes\n", result.Idle, result.Steps)

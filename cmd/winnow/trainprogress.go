@@ -15,6 +15,7 @@ type trainProgress struct {
 	plan       trainPlan
 	loss, kept float64 // running means, as a single step says little
 	started    bool
+	samples    int // that are weighed
 }
 
 func newTrainProgress(w io.Writer, now func() time.Time) *trainProgress {
@@ -53,4 +54,9 @@ func (p *trainProgress) validated(v train.Validation) {
 		return
 	}
 	fmt.Fprintf(p.w, "epoch %d (step %d): validation %s %.4f%s\n", v.Epoch, v.Step, measure, v.Score, best)
+}
+
+func (p *trainProgress) weighed(w train.Weighing) {
+	p.end()
+	fmt.Fprintln(p.w, describeRound(w, p.samples))
 }

@@ -11,6 +11,7 @@ import (
 
 	"winnow/features"
 	"winnow/filters"
+	"winnow/filters/correction"
 	"winnow/head"
 	"winnow/internal/config"
 	"winnow/losses"
@@ -36,6 +37,7 @@ type trainOptions struct {
 	Stepped   func(train.Step)
 	Validated func(train.Validation)
 	Diagnosed func(train.Diagnosis)
+	Weighed   func(train.Weighing)
 }
 
 // trainPlan is what a run will do, as far as the data decide it.
@@ -53,6 +55,8 @@ type trained struct {
 	Config config.Run     // as it was run
 	Head   *head.Head     // the best by validation, or the last: see trainOptions
 	Filter filters.Config // as it was run; Scorer is config.NoFilter without one
+
+	Corrections int // labels changed; an image counts as often as its label was
 }
 
 // closingEncoder is an encoder that holds memory outside Go.
@@ -65,6 +69,9 @@ type closingEncoder interface {
 // train: winnow train and winnow demo both come here.
 func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOptions) (trained, error) {
 	if err := cfg.Validate(); err != nil {
+		return trained{}, err
+	}
+	if _, err := resolveRate(&cfg, data); err != nil {
 		return trained{}, err
 	}
 	cfg.Head.In = data.Train.Dim()
@@ -95,7 +102,10 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 	}
 	defer encoder.Close()
 	tc.Encoder = visited(encoder, cfg, data, tc.Clock)
-	tc.Dir, tc.Stepped, tc.Validated, tc.Diagnosed = opts.Dir, opts.Stepped, opts.Validated, opts.Diagnosed
+	if tc.SelfPaced, err = selfPacing(cfg, data, sampler.Batches(), h, opts.Tuning); err != nil {
+		return trained{}, err
+	}
+	tc.Dir, tc.Stepped, tc.Validated, tc.Diagnosed, tc.Weighed = opts.Dir, opts.Stepped, opts.Validated, opts.Diagnosed, opts.Weighed
 	t, err := train.New(tc)
 	if err != nil {
 		return trained{}, err
@@ -105,6 +115,9 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 			name := lastHeadFile
 			if best {
 				name = bestHeadFile
+			}
+			if err := writeCorrections(opts.Dir, tc.Corrector, data); err != nil {
+				return err
 			}
 			return opts.Tuning.save(opts.Dir, name, h, headMeta(cfg, data))
 		}
@@ -130,12 +143,21 @@ func trainRun(ctx context.Context, cfg config.Run, data trainData, opts trainOpt
 	if !opts.Last {
 		t.UseBest()
 	}
+	if tc.SelfPaced != nil && opts.Dir != "" {
+		if err := writeWeights(opts.Dir, data, tc.SelfPaced.Weights); err != nil {
+			return trained{}, err
+		}
+	}
 	if opts.Tuning != nil && opts.Dir != "" && !opts.Tuning.matches(opts.Dir, bestHeadFile) { // an earlier run was cut off between the two
 		if err := t.SaveHead(true); err != nil {
 			return trained{}, err
 		}
 	}
-	return trained{Result: result, Config: cfg, Head: h, Filter: cfg.Filter.In(sampler.Batches())}, nil
+	out := trained{Result: result, Config: cfg, Head: h, Filter: cfg.Filter.In(sampler.Batches())}
+	if tc.Corrector != nil {
+		out.Corrections = len(tc.Corrector.Corrections())
+	}
+	return out, nil
 }
 
 // willTrain says what would keep a fine-tuning from going on, as far as that is known before its encoder is there.
@@ -218,6 +240,13 @@ func buildRun(cfg config.Run, data trainData, sampler *train.Sampler) (train.Con
 		}
 		tc.Filter = filter
 	}
+	if cfg.Correct.On() {
+		corrector, err := correction.New(cfg.Correct.In(epoch), data.Train.Labels, classes)
+		if err != nil {
+			return tc, err
+		}
+		tc.Corrector = corrector
+	}
 	return tc, nil
 }
 
@@ -288,8 +317,15 @@ func buildTerm(l config.Loss, i int, cfg config.Run, classes, epoch int, clock *
 // a result, and the data by content instead of by where they lie.
 func trainIdentity(cfg config.Run, data trainData) map[string]string {
 	id := config.Flatten(cfg)
+	elsewhere := []string{"data.manifest", "data.root", "data.features", "data.model", "checkpoint", "diagnostics.every"}
+	unused := map[string]bool{"peers.": !cfg.HasPeers(), "selective.": !cfg.IsSelective(), "selfpaced.": !cfg.SelfPaced.On(), "correct.": !cfg.Correct.On()}
 	maps.DeleteFunc(id, func(key, _ string) bool {
-		return !cfg.HasPeers() && strings.HasPrefix(key, "peers.") || !cfg.IsSelective() && strings.HasPrefix(key, "selective.") || key == "data.manifest" || key == "data.root" || key == "data.features" || key == "data.model" || key == "checkpoint" || key == "diagnostics.every"
+		for block, off := range unused {
+			if off && strings.HasPrefix(key, block) {
+				return true
+			}
+		}
+		return slices.Contains(elsewhere, key)
 	})
 	if cfg.Finetune.On() {
 		id["data.model"] = data.Key.Model

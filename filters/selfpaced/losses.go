@@ -20,6 +20,19 @@ import (
 // Source: BSPML eq. 3, with sums over the whole training set as eq. 6 means them.
 type Losses struct{ Pos, Neg []float64 }
 
+// LossesOf are the losses of a training set, as [Weights.Update] sees them: complete, or sampled where there are more
+// samples than c says, which is what rng is for.
+func LossesOf(c Config, z features.Set, rng *rand.Rand) Losses {
+	return group(z.Labels).losses(c, z, rng)
+}
+
+func (g grouping) losses(c Config, z features.Set, rng *rand.Rand) Losses {
+	if z.Len() <= c.Complete {
+		return complete(c, z.X, g)
+	}
+	return sampled(c, z.X, g, rng)
+}
+
 // blockEntries bounds the similarities held at a time: 4 MiB of float32.
 const blockEntries = 1 << 20
 

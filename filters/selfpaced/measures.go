@@ -1,6 +1,10 @@
 package selfpaced
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // Spread is MAW and SDAW: the mean over classes of their mean weight, and its population standard deviation.
 // Classes are the labels that occur. Source: BSPML eq. 14.
@@ -51,3 +55,24 @@ func hardObjective(w []float64, l Losses, lambda float64) float64 {
 
 // Next is λ of the next round, min(c·λ, λ∞). Source: BSPML algorithm 1, line 5.
 func Next(lambda, growth, most float64) float64 { return min(growth*lambda, most) }
+
+// Ranking is the place of every sample among all, 0 the most suspect: a lower weight comes first, and among equal
+// weights, as many are 0 or 1, a higher ξ⁺+ξ⁻. Samples that are equal in both share a place.
+func Ranking(w []float64, l Losses) []float64 {
+	order := make([]int, len(w))
+	for i := range order {
+		order[i] = i
+	}
+	before := func(a, b int) int {
+		return cmp.Or(cmp.Compare(w[a], w[b]), cmp.Compare(l.Pos[b]+l.Neg[b], l.Pos[a]+l.Neg[a]))
+	}
+	slices.SortStableFunc(order, before)
+	places := make([]float64, len(w))
+	for k := 1; k < len(order); k++ {
+		places[order[k]] = places[order[k-1]]
+		if before(order[k-1], order[k]) != 0 {
+			places[order[k]]++
+		}
+	}
+	return places
+}

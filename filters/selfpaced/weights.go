@@ -52,6 +52,9 @@ func New(config Config, train features.Set) (*Weights, error) {
 		if train.IDs != nil {
 			id = train.IDs[i]
 		}
+		if id < 0 {
+			return nil, fmt.Errorf("selfpaced: row %d has the id %d, expected 0 or more", i, id)
+		}
 		if other, ok := w.rowOf[id]; ok {
 			return nil, fmt.Errorf("selfpaced: rows %d and %d have the same id, %d", other, i, id)
 		}
@@ -69,12 +72,7 @@ func (w *Weights) Update(z features.Set, rng *rand.Rand) (Round, error) {
 		return Round{}, err
 	}
 	c := w.config
-	var l Losses
-	if z.Len() <= c.Complete {
-		l = complete(c, z.X, w.groups)
-	} else {
-		l = sampled(c, z.X, w.groups, rng)
-	}
+	l := w.groups.losses(c, z, rng)
 	if w.rounds == 0 && c.Lambda == 0 {
 		ones := slices.Repeat([]float64{1}, len(w.w))
 		w.lambda = newProblem(w.groups, l, 0, 0, ones).start(c.Start, c.Hard)
@@ -149,6 +147,23 @@ func (w *Weights) Of(dst []float64, ids []int) []float64 {
 	return dst
 }
 
+// ByID is the weights by ID: dst[id] is that of the sample with the ID, 1 where no sample has it; as long as the
+// largest ID asks for. It is what losses take.
+func (w *Weights) ByID(dst []float64) []float64 {
+	last := 0
+	for id := range w.rowOf {
+		last = max(last, id)
+	}
+	dst = slices.Grow(dst[:0], last+1)[:last+1]
+	for i := range dst {
+		dst[i] = 1
+	}
+	for id, row := range w.rowOf {
+		dst[id] = w.w[row]
+	}
+	return dst
+}
+
 // All is the weights of all samples, in order; it is the caller's to keep.
 func (w *Weights) All() []float64 { return slices.Clone(w.w) }
 
@@ -160,9 +175,9 @@ func (w *Weights) Config() Config { return w.config }
 
 // State is what the weights carry from round to round, for a checkpoint.
 type State struct {
-	Weights []float64
-	Lambda  float64
-	Rounds  int
+	Weights []float64 `json:"weights,omitempty"`
+	Lambda  float64   `json:"lambda"`
+	Rounds  int       `json:"rounds"`
 }
 
 // State copies it.

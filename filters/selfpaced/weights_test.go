@@ -3,6 +3,7 @@ package selfpaced
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -185,6 +186,19 @@ func TestOf(t *testing.T) {
 	if diff := cmp.Diff([]float64{0.3, 0.1, 0.3}, w.Of(nil, []int{11, 40, 11})); diff != "" {
 		t.Error(diff)
 	}
+	byID := w.ByID(make([]float64, 2)) // as long as the largest ID asks for
+	for id, v := range byID {
+		want := 1.0
+		if at := slices.Index(z.IDs, id); at >= 0 {
+			want = float64(at+1) / 10
+		}
+		if v != want {
+			t.Errorf("by id %d: %v, expected %v", id, v, want)
+		}
+	}
+	if len(byID) != 41 {
+		t.Errorf("%d weights by id, expected 41", len(byID))
+	}
 	defer func() {
 		if recover() == nil {
 			t.Error("an unknown id was looked up")
@@ -221,7 +235,9 @@ func TestDoors(t *testing.T) {
 	}
 	without, twice := cloud(6, 3, 2, 1, rand.New(rand.NewPCG(1, 1))), cloud(6, 3, 2, 1, rand.New(rand.NewPCG(1, 1)))
 	without.Labels[4], twice.IDs[5] = features.Unlabelled, 2
-	for want, set := range map[string]features.Set{"row 4 has no label": without, "rows 2 and 5 have the same id, 2": twice, "0 samples": {}} {
+	below := cloud(6, 3, 2, 1, rand.New(rand.NewPCG(1, 1)))
+	below.IDs[1] = -3
+	for want, set := range map[string]features.Set{"row 1 has the id -3": below, "row 4 has no label": without, "rows 2 and 5 have the same id, 2": twice, "0 samples": {}} {
 		if _, err := New(Default(), set); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %q", err, want)
 		}
@@ -249,5 +265,31 @@ func TestDoors(t *testing.T) {
 		if err := w.SetState(s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %q", err, want)
 		}
+	}
+}
+
+// TestRanking: weights first, then losses, highest first; what is equal in both shares a place.
+func TestRanking(t *testing.T) {
+	w := []float64{1, 0, 0.5, 0, 1, 0}
+	l := Losses{Pos: []float64{1, 1, 9, 2, 3, 1}, Neg: []float64{1, 1, 9, 2, 0, 1}}
+	if diff := cmp.Diff([]float64{4, 1, 2, 0, 3, 1}, Ranking(w, l)); diff != "" {
+		t.Error(diff)
+	}
+	if got := Ranking(nil, Losses{}); len(got) != 0 {
+		t.Error(got)
+	}
+}
+
+// TestLossesOf: what an update sees of a set is what anybody can ask for.
+func TestLossesOf(t *testing.T) {
+	z, _ := mislabelled(0.2, 0.6, rand.New(rand.NewPCG(3, 9)))
+	c := Default()
+	if diff := cmp.Diff(complete(c, z.X, group(z.Labels)), LossesOf(c, z, nil)); diff != "" {
+		t.Error(diff)
+	}
+	c.Complete, c.References = 100, 50
+	rng := func() *rand.Rand { return rand.New(rand.NewPCG(5, 5)) }
+	if diff := cmp.Diff(sampled(c, z.X, group(z.Labels), rng()), LossesOf(c, z, rng())); diff != "" {
+		t.Error(diff)
 	}
 }

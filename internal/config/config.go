@@ -25,6 +25,8 @@ type Run struct {
 	Losses       []Loss              `yaml:"losses"`
 	Bank         Bank                `yaml:"bank"`
 	Filter       Filter              `yaml:"filter"`
+	SelfPaced    SelfPaced           `yaml:"selfpaced"` // weights of the samples
+	Correct      Correct             `yaml:"correct"`   // labels that the filter drops for long
 	Peers        Peers               `yaml:"peers"`     // of package peers' methods; these have no losses, bank and filter
 	Selective    Selective           `yaml:"selective"` // of package selective's; neither have these
 	Sampler      train.SamplerConfig `yaml:"sampler"`
@@ -90,16 +92,17 @@ const NoFilter = "none"
 
 // Filter is [filters.Config] with its lengths as spans.
 type Filter struct {
-	filters.Config `yaml:",inline" hide:"warm_up avgsim_steps"`
+	filters.Config `yaml:",inline" hide:"rate warm_up avgsim_steps"`
 
+	Rate   Rate `yaml:"rate"`    // share to drop: the estimated noise rate
 	WarmUp Span `yaml:"warm_up"` // keep everything so long
 	AvgSim Span `yaml:"avgsim"`  // vmf: AvgSim judges so long
 }
 
-// In is the filter's own configuration for epochs of so many steps.
+// In is the filter's own configuration for epochs of so many steps. A rate that is still to be estimated is none.
 func (f Filter) In(stepsPerEpoch int) filters.Config {
 	c := f.Config
-	c.WarmUp, c.AvgSimSteps = f.WarmUp.In(stepsPerEpoch), f.AvgSim.In(stepsPerEpoch)
+	c.Rate, c.WarmUp, c.AvgSimSteps = float64(f.Rate), f.WarmUp.In(stepsPerEpoch), f.AvgSim.In(stepsPerEpoch)
 	return c
 }
 
@@ -128,16 +131,16 @@ type Validation struct {
 	Patience int    `yaml:"patience"` // validations without a new best before the run stops; 0: never
 }
 
+// Diagnostics says how often the filter is looked into.
+type Diagnostics struct {
+	Every Span `yaml:"every"` // 0: never
+}
+
 // What validation measures.
 const (
 	MeasureP1        = "p@1"                // an image's nearest other is of its class
 	MeasureClassMean = "nearest-class-mean" // the nearest mean of the train split's classes is its own: these must be validation's
 )
-
-// Diagnostics says how often the filter is looked into.
-type Diagnostics struct {
-	Every Span `yaml:"every"` // 0: never
-}
 
 // Default is a linear head, started from whitening, trained with PRISM: memory contrastive loss and
 // vMF-Sim at a noise rate of one half. The learning rate is small on purpose: a whitened start is
@@ -155,7 +158,9 @@ func Default() Run {
 			{Name: "contrastive", Weight: 1, Against: AgainstBank},
 		},
 		Bank:       Bank{Size: 8192},
-		Filter:     Filter{Config: filters.Default(), AvgSim: Epochs(2)},
+		Filter:     Filter{Config: filters.Default(), Rate: Rate(filters.Default().Rate), AvgSim: Epochs(2)},
+		SelfPaced:  defaultSelfPaced(),
+		Correct:    Correct{Confidence: 0.9999},
 		Peers:      defaultPeers(Metric),
 		Sampler:    train.DefaultSampler(train.Groups),
 		Length:     Epochs(20),

@@ -25,6 +25,9 @@ func tree(v reflect.Value) any {
 		}
 		return string(b)
 	}
+	if rate, ok := v.Interface().(Rate); ok && rate == AutoRate {
+		return autoWord
+	}
 	switch v.Kind() {
 	case reflect.Struct:
 		var pairs yaml.MapSlice

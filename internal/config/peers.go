@@ -11,8 +11,9 @@ const Metric = "metric"
 
 // Peers is [peers.Config] with its lengths as spans.
 type Peers struct {
-	peers.Config `yaml:",inline" hide:"method epoch gradual warm_up first_stage"`
+	peers.Config `yaml:",inline" hide:"method epoch rate gradual warm_up first_stage"`
 
+	Rate       Rate `yaml:"rate"`        // share of wrong labels
 	Gradual    Span `yaml:"gradual"`     // co-teaching: the share left out grows so long; whole epochs
 	WarmUp     Span `yaml:"warm_up"`     // co-teaching-plus: plain co-teaching so long; whole epochs
 	FirstStage Span `yaml:"first_stage"` // f-correction, estimated: cross entropy so long
@@ -23,16 +24,15 @@ func (p Peers) In(method string, stepsPerEpoch int) peers.Config {
 	c := p.Config
 	whole := func(s Span) int { return (s.In(stepsPerEpoch) + stepsPerEpoch - 1) / stepsPerEpoch }
 	c.Method, c.Epoch, c.FirstStage = method, stepsPerEpoch, p.FirstStage.In(stepsPerEpoch)
-	c.Gradual, c.WarmUp = whole(p.Gradual), whole(p.WarmUp)
+	c.Rate, c.Gradual, c.WarmUp = float64(p.Rate), whole(p.Gradual), whole(p.WarmUp)
 	return c
 }
 
 // defaultPeers are a method's own, with the noise rate that the default filter has.
 func defaultPeers(method string) Peers {
 	c := peers.Default(method)
-	c.Rate = filters.Default().Rate
-	p := Peers{Config: c, Gradual: Epochs(float64(c.Gradual)), WarmUp: Epochs(float64(c.WarmUp)), FirstStage: Epochs(float64(c.FirstStage))}
-	p.Config.Method, p.Config.Epoch, p.Config.Gradual, p.Config.WarmUp, p.Config.FirstStage = "", 0, 0, 0, 0 // known later
+	p := Peers{Config: c, Rate: Rate(filters.Default().Rate), Gradual: Epochs(float64(c.Gradual)), WarmUp: Epochs(float64(c.WarmUp)), FirstStage: Epochs(float64(c.FirstStage))}
+	p.Config.Rate, p.Config.Method, p.Config.Epoch, p.Config.Gradual, p.Config.WarmUp, p.Config.FirstStage = 0, "", 0, 0, 0, 0 // known later
 	return p
 }
 

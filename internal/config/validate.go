@@ -16,7 +16,7 @@ import (
 // Validate checks every value and what belongs together; what depends on the data (dimensions, classes,
 // the length of an epoch) is checked where the run is built. It also completes the settings of the losses.
 func (c *Run) Validate() error {
-	for _, check := range []func() error{c.checkMethod, c.checkLosses, c.checkHead, c.checkFilter, c.checkSolvers, c.Finetune.check, c.checkRest} {
+	for _, check := range []func() error{c.checkMethod, c.checkLosses, c.checkHead, c.checkFilter, c.checkSelfPaced, c.checkCorrect, c.checkSolvers, c.Finetune.check, c.checkRest} {
 		if err := check(); err != nil {
 			return fmt.Errorf("config: %w", err)
 		}
@@ -79,6 +79,9 @@ func (c *Run) checkPeers() error {
 	if p.FirstStage.N > 0 {
 		p.FirstStage = Steps(1) // its length is checked against the data's
 	}
+	if p.Rate == AutoRate {
+		p.Rate = 0 // known with the data
+	}
 	return p.In(c.Method, 1).Validate()
 }
 
@@ -114,6 +117,9 @@ func (c *Run) checkLosses() error {
 		if err != nil {
 			return fmt.Errorf("losses.%d.settings: %w", i, err)
 		}
+		if match, _ := values["match"].(float64); match > 0 && l.Against == AgainstBank {
+			return fmt.Errorf("losses.%d.settings.match: found %v against the bank, expected 0: what is matched are the classes of the batch", i, match)
+		}
 		l.Settings = values
 		if _, err := losses.New(l.Name, values, smallest()); err != nil { // settings that contradict each other
 			return fmt.Errorf("losses.%d.settings: %w", i, err)
@@ -143,7 +149,11 @@ func (c *Run) checkFilter() error {
 	if c.Filter.Scorer == NoFilter {
 		return nil
 	}
-	if err := c.Filter.In(1).Validate(); err != nil {
+	f := c.Filter.In(1)
+	if c.Filter.Rate == AutoRate {
+		f.Rate = 0 // known with the data
+	}
+	if err := f.Validate(); err != nil {
 		return err
 	}
 	entry, err := filters.Find(c.Filter.Scorer)

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// call runs the program and returns what it printed.
+func (b *bench) call(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, b.winnow, append([]string{"--quiet", "--threads", b.threads}, args...)...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, errs.String())
+	}
+	return out.Bytes(), nil
+}
+
+// cell is one thing to measure.
+type cell struct {
+	experiment, set string
+	noise           noise
+	seed            int
+	variant         variant
+}
+
+func (c cell) key() string {
+	return fmt.Sprintf("%s, %s, %s, seed %d, %s", c.experiment, c.set, c.noise.name, c.seed, c.variant.name)
+}
+
+// cell measures one unless that is done.
+func (b *bench) cell(ctx context.Context, e experiment, c cell) error {
+	for _, r := range b.rows {
+		if r.key() == c.key() {
+			return nil
+		}
+	}
+	if b.only != "" && !strings.Contains(c.key(), b.only) {
+		return nil
+	}
+	manifest, store, err := b.dataOf(ctx, c)
+	if err != nil {
+		return err
+	}
+	measure := b.train
+	if e.common == nil {
+		measure = b.rate
+	}
+	values, err := measure(ctx, e, c, manifest, store)
+	if err != nil {
+		return err
+	}
+	log.Printf("%s: %v", c.key(), values)
+	for _, v := range values {
+		r := row{c.experiment, c.set, c.noise.name, c.seed, c.variant.name, v.name, v.value}
+		b.rows = append(b.rows, r)
+		if err := appendRow(filepath.Join(b.here, resultsFile), r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dataOf is the manifest with the cell's labels, and the features of its images.
+func (b *bench) dataOf(ctx context.Context, c cell) (manifest, store string, err error) {
+	folder := filepath.Join(b.work, c.set, "seed"+strconv.Itoa(c.seed))
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return "", "", err
+	}
+	s := sets[c.set]
+	manifest, store = filepath.Join(b.data, s.manifest), filepath.Join(b.features, s.store)
+	if s.manifest == "" {
+		drawn := filepath.Join(folder, "drawn")
+		manifest, store = filepath.Join(drawn, "manifest.csv"), filepath.Join(folder, "features")
+		if _, err := os.Stat(store); errors.Is(err, fs.ErrNotExist) {
+			if _, err := b.call(ctx, "data", "glyphs", "--out", drawn, "--seed", strconv.Itoa(c.seed)); err != nil {
+				return "", "", err
+			}
+			if _, err := b.call(ctx, "extract", "--manifest", manifest, "--model", "glyphnet", "--out", store); err != nil {
+				return "", "", err
+			}
+		}
+	}
+	if c.noise.manifest != "" {
+		return filepath.Join(b.data, c.noise.manifest), store, nil
+	}
+	if c.noise.rate == 0 {
+		return manifest, store, nil
+	}
+	to := filepath.Join(folder, fmt.Sprintf("symmetric%g.csv", c.noise.rate))
+	if _, err := os.Stat(to); err == nil {
+		return to, store, nil
+	}
+	_, err = b.call(ctx, "data", "corrupt", "--rate", fmt.Sprint(c.noise.rate), "--seed", strconv.Itoa(c.seed), "--out", to, manifest)
+	return to, store, err
+}
+
+// value is one number.
+type value struct {
+	name  string
+	value float64
+}
+
+// rate estimates the share of wrong labels in every way.
+func (b *bench) rate(ctx context.Context, _ experiment, _ cell, manifest, store string) ([]value, error) {
+	text, err := b.call(ctx, "noise", manifest, "--features", store, "--method", "all", "--json")
+	if err != nil {
+		return nil, err
+	}
+	var r struct {
+		Estimates []struct {
+			Method          string
+			Rate, Low, High float64
+		}
+		True *float64 `json:"true_rate"`
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, fmt.Errorf("noise --json: %w", err)
+	}
+	if r.True == nil {
+		return nil, fmt.Errorf("%s: does not know the true labels", manifest)
+	}
+	values := []value{{"true", *r.True}}
+	for _, e := range r.Estimates {
+		values = append(values, value{e.Method, e.Rate}, value{e.Method + " low", e.Low}, value{e.Method + " high", e.High})
+	}
+	return values, nil
+}
+
+// train trains once and measures the last state on the test split, and the labels that it corrected.
+func (b *bench) train(ctx context.Context, e experiment, c cell, manifest, store string) ([]value, error) {
+	run := filepath.Join(b.work, "run")
+	args := []string{"train", "--manifest", manifest, "--features", store, "--seed", strconv.Itoa(c.seed), "--out", run, "--overwrite", "--json",
+		"--noise-rate", fmt.Sprint(c.noise.rate)}
+	if _, err := b.call(ctx, append(append(args, e.common...), c.variant.flags...)...); err != nil {
+		return nil, err
+	}
+	text, err := b.call(ctx, "eval", run, "--last", "--split", "test", "--json")
+	if err != nil {
+		return nil, err
+	}
+	type score struct {
+		P1  float64 `json:"precision_at_1"`
+		MAP float64 `json:"map_at_r"`
+	}
+	var r struct {
+		score
+		Whitened score `json:"whitened"`
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, fmt.Errorf("eval --json: %w", err)
+	}
+	values := []value{{"p1", r.P1}, {"map_at_r", r.MAP}, {"whitened p1", r.Whitened.P1}}
+	corrected, err := corrections(filepath.Join(run, "corrections.csv"), manifest)
+	return append(values, corrected...), errors.Join(err, os.RemoveAll(run))
+}
+
+// corrections compares what a run corrected with the truth; nothing where it has no such file.
+func corrections(path, manifest string) ([]value, error) {
+	list, err := readTable(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	all, err := readTable(manifest)
+	if err != nil {
+		return nil, err
+	}
+	truth, wrong, images := map[string]string{}, 0, 0
+	for _, r := range all {
+		if r["split"] == "train" {
+			truth[r["path"]] = r["true_label"]
+			images++
+			if r["label"] != r["true_label"] {
+				wrong++
+			}
+		}
+	}
+	final := map[string]map[string]string{}
+	for _, r := range list {
+		final[r["path"]] = r // the last word on an image
+	}
+	var right, spoiled int
+	for path, r := range final {
+		if r["corrected"] == truth[path] {
+			right++
+		}
+		if r["given"] == truth[path] {
+			spoiled++
+		}
+	}
+	n := len(final)
+	return []value{
+		{"corrected share", float64(n) / float64(images)}, {"correction precision", float64(right) / float64(max(n, 1))},
+		{"right labels spoiled", float64(spoiled) / float64(max(n, 1))}, {"wrong labels mended", float64(right) / float64(max(wrong, 1))},
+	}, nil
+}
+
+// readTable reads a CSV file by its header.
+func readTable(path string) ([]map[string]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	records, err := csv.NewReader(f).ReadAll()
+	if err != nil || len(records) == 0 {
+		return nil, err
+	}
+	var rows []map[string]string
+	for _, rec := range records[1:] {
+		m := map[string]string{}
+		for i, name := range records[0] {
+			m[name] = rec[i]
+		}
+		rows = append(rows, m)
+	}
+	return rows, nil
+}

@@ -1,0 +1,118 @@
+// Package noiserate estimates how many given labels of a set are wrong, from its vectors and given labels alone.
+//
+// Every image is left out of its own judgement: it is compared with the directions of the classes' sums, its own
+// class's without itself.
+//
+//	s_ik = z_i·m_k,   m_k = normalise(Σ_{j≠i, y_j=k} z_j)
+//
+// Four ways lead from there to a rate ([Methods]); each gives every image an amount v_i, and the estimate is their
+// mean, so that a class's rate is the mean over the class, and a resampling of images tells how far chance alone
+// may have moved the estimate. What the interval does not hold is a method's own error: see [Ranks].
+//
+// The package sees given labels only and imports only features and filters. Products are float32, decisions float64.
+package noiserate
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"winnow/features"
+)
+
+// The ways to estimate. Measured on photographs and glyphs (experiments/beyond): Ranks is the nearest on labels
+// flipped at random, Confident where mistakes go to similar classes and classes are few.
+const (
+	Ranks     = "ranks"
+	Posterior = "posterior"
+	Mixture   = "mixture"
+	Confident = "confident"
+)
+
+// Auto is what "estimate it" means.
+const Auto = Ranks
+
+// Methods lists the ways, in the order they are shown.
+func Methods() []string { return []string{Ranks, Posterior, Mixture, Confident} }
+
+// Most is the largest estimate: a filter that drops more has nothing left to compare with.
+const Most = 0.95
+
+// Estimate is a rate of wrong labels.
+type Estimate struct {
+	Method    string
+	Rate      float64   // in [0, Most]
+	Low, High float64   // the middle 95 % over resampled images
+	Judged    int       // images with a label that another image shares
+	Classes   []float64 // the rate of each class by its id, NaN where none of its images is judged; noisier by far
+}
+
+// resamples of the images, for the interval.
+const resamples = 400
+
+// Of estimates the rate of wrong labels of z, whose rows with a negative label have none and are left out. Rows
+// need no unit length; whitened features serve best (the directions of raw ones are nearly all the same). rng draws
+// the resampling. Time O(n·C·d).
+func Of(z features.Set, classes int, method string, rng *rand.Rand) (Estimate, error) {
+	e := Estimate{Method: method}
+	judge, ok := ways[method]
+	if !ok {
+		return e, fmt.Errorf("noise rate: method %q is unknown: known are %s", method, strings.Join(Methods(), ", "))
+	}
+	s, err := newScores(z, classes)
+	if err != nil {
+		return e, err
+	}
+	amounts := judge(s)
+	e.Judged = len(amounts)
+	e.Rate = clamp(mean(amounts))
+	e.Low, e.High = interval(amounts, rng)
+	e.Classes = byClass(amounts, s.z.Labels, classes)
+	return e, nil
+}
+
+// ways give each judged image its amount.
+var ways = map[string]func(*scores) []float64{Ranks: ranks, Posterior: posterior, Mixture: mixture, Confident: confident}
+
+// clamp keeps a rate between 0 and Most.
+func clamp(rate float64) float64 { return math.Min(math.Max(rate, 0), Most) }
+
+func mean(x []float64) float64 {
+	var sum float64
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+// interval is the middle 95 % of the means of resampled amounts.
+func interval(amounts []float64, rng *rand.Rand) (low, high float64) {
+	means := make([]float64, resamples)
+	for r := range means {
+		var sum float64
+		for range amounts {
+			sum += amounts[rng.IntN(len(amounts))]
+		}
+		means[r] = clamp(sum / float64(len(amounts)))
+	}
+	slices.Sort(means)
+	return means[resamples/40], means[resamples-1-resamples/40]
+}
+
+// byClass is the mean amount of each class, kept in [0, 1].
+func byClass(amounts []float64, labels []int, classes int) []float64 {
+	rates, n := make([]float64, classes), make([]float64, classes)
+	for i, y := range labels {
+		rates[y] += amounts[i]
+		n[y]++
+	}
+	for k := range rates {
+		rates[k] = math.Min(math.Max(rates[k]/n[k], 0), 1) // 0/0 stays NaN
+		if n[k] == 0 {
+			rates[k] = math.NaN()
+		}
+	}
+	return rates
+}

@@ -1,0 +1,40 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"winnow/filters/selfpaced"
+	"winnow/losses"
+)
+
+// SelfPaced says how often every sample's weight is found anew, and how. The weights are those of the run's weighted
+// losses.
+type SelfPaced struct {
+	Every            Span `yaml:"every"` // between two rounds; 0: all weights are 1
+	selfpaced.Config `yaml:",inline"`
+}
+
+func defaultSelfPaced() SelfPaced { return SelfPaced{Config: selfpaced.Default()} }
+
+// On says whether samples are weighed at all.
+func (s SelfPaced) On() bool { return s.Every.N > 0 }
+
+func weighted(e losses.Entry) bool { return e.Weighted }
+
+// checkSelfPaced refuses weights that nobody reads, and settings of weights that there are none of.
+func (c *Run) checkSelfPaced() error {
+	s := c.SelfPaced
+	switch {
+	case !s.On() && s != defaultSelfPaced():
+		return fmt.Errorf("selfpaced: found settings, and selfpaced.every is 0: expected for example \"1 epoch\", which turns it on")
+	case !s.On():
+		return nil
+	case c.Method != Metric:
+		return fmt.Errorf("selfpaced.every: found %s, expected 0: %s judges its samples itself", s.Every, c.Method)
+	case !slices.ContainsFunc(c.Losses, func(l Loss) bool { return slices.Contains(lossesThat(weighted), l.Name) }):
+		return fmt.Errorf("selfpaced.every: found %s, and no loss of the run weighs its samples: expected the loss %s, or 0", s.Every, strings.Join(lossesThat(weighted), ", "))
+	}
+	return s.Config.Check()
+}

@@ -1,0 +1,42 @@
+package skew
+
+// cells part the distances 0 … 2 of unit vectors, 3·10⁻⁵ each.
+const cells = 1 << 16
+
+// histogram counts distances.
+type histogram struct {
+	of    [cells]int
+	total int
+}
+
+func (h *histogram) add(d float64) {
+	h.of[min(cells-1, int(d*(cells/2)))]++
+	h.total++
+}
+
+// in counts the cells from and up to, but without, to.
+func (h *histogram) in(from, to int) int {
+	sum := 0
+	for _, n := range h.of[from:to] {
+		sum += n
+	}
+	return sum
+}
+
+// quantiles are the cells at which the bins of equally many of h begin, and the end: bin b is from edges[b] to, but
+// without, edges[b+1]. A cell is in one bin alone, and no bin is empty.
+func (h *histogram) quantiles(bins int) []int {
+	edges, sum, next := []int{0}, 0, 1 // a bin ends where sum reaches next/bins of the total
+	for cell, n := range h.of {
+		if sum += n; n > 0 && sum*bins >= next*h.total {
+			edges, next = append(edges, cell+1), sum*bins/h.total+1
+		}
+	}
+	if len(edges) > 1 {
+		edges[len(edges)-1] = cells
+	}
+	return edges
+}
+
+// distanceAt is where a cell begins.
+func distanceAt(cell int) float64 { return float64(cell) / (cells / 2) }

@@ -1,0 +1,328 @@
+package train
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/features"
+	"winnow/filters/selfpaced"
+	"winnow/losses"
+)
+
+// paced is a bed whose terms weigh their samples, against the batch and against the bank, and whose weights are found
+// anew after every 7th of 45 steps.
+type paced struct {
+	*bed
+	embeds int
+	rounds []Weighing
+}
+
+func newPaced(t testing.TB, dir string, change func(*Config, *selfpaced.Config)) *paced {
+	t.Helper()
+	p := &paced{}
+	p.bed = newBed(t, dir, func(c *Config) {
+		env := losses.Env{Dim: testDim, Classes: 12, Init: Rand(1, "proxies", 0), Step: c.Clock.Source(1, "loss")}
+		for i, name := range []string{"weighted_multi_similarity", "weighted_multi_similarity:bank"} {
+			c.Terms[i] = Term{Name: name, Loss: must(losses.New("weighted_multi_similarity", nil, env)), Weight: 1, Bank: i == 1}
+		}
+		settings := selfpaced.Default()
+		settings.Mu, settings.Growth, settings.Start, settings.LambdaMax = 0.5, 1.02, 0.2, 50
+		settings.Classes, settings.PerClass, settings.Rate, settings.Visits = 3, 4, 0.05, 5 // the rounds draw
+		c.SelfPaced = &SelfPaced{Every: 7, Seed: 1, Embed: p.embed}
+		if change != nil {
+			change(c, &settings)
+		}
+		if c.SelfPaced != nil {
+			c.SelfPaced.Weights = must(selfpaced.New(settings, c.Encoder.(*linear).set))
+		}
+		c.Weighed = func(w Weighing) { p.rounds = append(p.rounds, w) }
+	})
+	return p
+}
+
+// embed is the training set as the encoder maps it now.
+func (p *paced) embed(ctx context.Context) (features.Set, error) {
+	p.embeds++
+	set := p.encoder.set
+	z, _ := p.encoder.embed(set.X)
+	return features.Set{X: z, Labels: set.Labels, IDs: set.IDs}, ctx.Err()
+}
+
+// pacedEnd is all that such a run leaves behind.
+type pacedEnd struct {
+	Rest       end
+	SelfPaced  selfpaced.State
+	Checkpoint []byte
+}
+
+func (p *paced) endOf(t *testing.T, tr *Trainer, dir string) pacedEnd {
+	return pacedEnd{endOf(t, p.bed, tr, dir), p.cfg.SelfPaced.Weights.State(), read(t, dir, CheckpointFile)}
+}
+
+// Rounds come after their steps and after the last one; the steps between two of them are taken with the weights
+// that the first left, by the IDs of the samples; metrics tell each round.
+func TestRoundsAlternateWithSteps(t *testing.T) {
+	dir := t.TempDir()
+	p := newPaced(t, dir, nil)
+	var seen [][]float64 // of each step
+	inner := p.cfg.Terms[0].Loss
+	watch := &watchedWeights{Weighted: inner.(losses.Weighted)}
+	p.cfg.Terms[0].Loss = watch
+	p.cfg.Stepped = func(s Step) { seen = append(seen, slices.Clone(watch.w)) }
+	if _, err := p.trainer(t).Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	var at []int
+	for i, r := range p.rounds {
+		at = append(at, r.Step)
+		if r.Number != i+1 || r.Epoch != p.cfg.Sampler.epochOf(r.Step) || r.Objective > r.Before {
+			t.Errorf("round %+v", r)
+		}
+	}
+	if !slices.Equal(at, []int{7, 14, 21, 28, 35, 42, 45}) || p.embeds != 7 {
+		t.Errorf("rounds after steps %v, %d embeddings", at, p.embeds)
+	}
+	set := p.encoder.set
+	ones := slices.Repeat([]float64{1}, set.IDs[set.Len()-1]+1)
+	for i, w := range seen {
+		if before := i > 0 && (i%7 != 0) && !slices.Equal(w, seen[i-1]); before {
+			t.Errorf("step %d: weights changed within a block", i+1)
+		}
+		if i < 7 && !slices.Equal(w, ones) {
+			t.Errorf("step %d: weights %v before the first round", i+1, w)
+		}
+		if i >= 7 && i%7 == 0 && slices.Equal(w, seen[i-1]) {
+			t.Errorf("step %d: the weights are still those before the round", i+1)
+		}
+	}
+	final := p.cfg.SelfPaced.Weights.All()
+	for i, id := range set.IDs {
+		if watch.w[id] != final[i] {
+			t.Fatalf("the loss weighs sample %d by %v, expected %v", id, watch.w[id], final[i])
+		}
+	}
+	var told []Weighing
+	for text := range strings.Lines(string(read(t, dir, MetricsFile))) {
+		var l struct {
+			Step, Epoch int
+			SelfPaced   *selfpaced.Round
+		}
+		if err := json.Unmarshal([]byte(text), &l); err != nil {
+			t.Fatal(err)
+		}
+		if l.SelfPaced != nil {
+			told = append(told, Weighing{l.Epoch, l.Step, *l.SelfPaced})
+		}
+	}
+	if diff := cmp.Diff(p.rounds, told); diff != "" {
+		t.Errorf("metrics: %s", diff)
+	}
+}
+
+// watchedWeights notes what it is given.
+type watchedWeights struct {
+	losses.Weighted
+	w []float64
+}
+
+func (l *watchedWeights) SetWeights(w []float64) {
+	l.w = w
+	l.Weighted.SetWeights(w)
+}
+
+// epochOf is the epoch of a step, from 1.
+func (s *Sampler) epochOf(step int) int { return (step + s.Batches() - 1) / s.Batches() }
+
+// Interrupted anywhere, in the middle of a round too, and resumed, a run leaves the same bytes.
+func TestResumedPacedRunIsTheSame(t *testing.T) {
+	dir := t.TempDir()
+	p := newPaced(t, dir, nil)
+	tr := p.trainer(t)
+	if _, err := tr.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	want := p.endOf(t, tr, dir)
+	if first, last := want.SelfPaced.Weights[0], want.SelfPaced; last.Rounds != 7 || slices.Max(last.Weights) == slices.Min(last.Weights) {
+		t.Fatalf("weights that say nothing: %v, %d rounds", first, last.Rounds)
+	}
+	for seed := range uint64(6) {
+		rng, dir, cuts, inRound := rand.New(rand.NewPCG(seed, 2)), t.TempDir(), 0, 0
+		for {
+			ctx, cancel := context.WithCancel(context.Background())
+			p := newPaced(t, dir, nil)
+			left, atRound := 1+rng.IntN(11), rng.IntN(2) == 0
+			p.cfg.Stepped = func(Step) {
+				if left--; left <= 0 && !atRound {
+					cancel()
+				}
+			}
+			whole := p.cfg.SelfPaced.Embed
+			p.cfg.SelfPaced.Embed = func(ctx context.Context) (features.Set, error) {
+				if left <= 0 && atRound {
+					inRound++
+					cancel()
+				}
+				return whole(ctx)
+			}
+			tr := p.trainer(t)
+			if _, err := tr.Resume(); err != nil {
+				t.Fatal(err)
+			}
+			_, err := tr.Run(ctx)
+			cancel()
+			if err == nil {
+				if diff := cmp.Diff(want, p.endOf(t, tr, dir)); diff != "" {
+					t.Errorf("seed %d, after %d cuts: resumed run differs (-whole +resumed):\n%s", seed, cuts, diff)
+				}
+				break
+			}
+			if cuts++; !errors.Is(err, context.Canceled) || cuts > 100 {
+				t.Fatal(cuts, err)
+			}
+			f := must(os.OpenFile(filepath.Join(dir, MetricsFile), os.O_APPEND|os.O_WRONLY, 0))
+			fmt.Fprintf(f, `{"step":%d,"epoch":9,"selfpaced":{"number":3}}`+"\n"+`{"step":99,"lo`, 44) // of later steps that were lost
+			f.Close()
+		}
+		if cuts == 0 || inRound == 0 && seed == 0 {
+			t.Errorf("seed %d: %d cuts, %d of them in a round", seed, cuts, inRound)
+		}
+	}
+}
+
+// The comparison sees each part of the state.
+func TestForgettingWeightsIsSeen(t *testing.T) {
+	whole := newPaced(t, t.TempDir(), nil)
+	tr := whole.trainer(t)
+	if _, err := tr.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	want := whole.endOf(t, tr, whole.cfg.Dir)
+	for name, forget := range map[string]func(*state, map[string]array){
+		"nothing":  func(*state, map[string]array) {},
+		"a weight": func(_ *state, a map[string]array) { a["selfpaced/weights"].f64[3] = 0.123 },
+		"lambda":   func(s *state, _ map[string]array) { s.SelfPaced.Lambda *= 1.1 },
+		"rounds":   func(s *state, _ map[string]array) { s.SelfPaced.Rounds-- },
+		"weighed":  func(s *state, _ map[string]array) { s.Progress.Weighed = 0 },
+	} {
+		dir := t.TempDir()
+		ctx, cancel := context.WithCancel(context.Background())
+		p := newPaced(t, dir, nil)
+		p.cfg.Validate = nil // it would come between the round and the cut
+		p.cfg.Validated = nil
+		p.cfg.Weighed = func(w Weighing) {
+			if w.Step == 42 {
+				cancel()
+			}
+		}
+		if _, err := p.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		s, arrays, err := readArchive[state](read(t, dir, CheckpointFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		forget(&s, arrays)
+		again := newPaced(t, dir, func(c *Config, _ *selfpaced.Config) { c.Validate = nil })
+		tr := again.trainer(t)
+		if err := tr.restore(s, arrays); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if _, err := tr.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		got := again.endOf(t, tr, dir)
+		if same := cmp.Equal(want.SelfPaced, got.SelfPaced) && slices.Equal(want.Rest.Weights, got.Rest.Weights); same != (name == "nothing") {
+			t.Errorf("%s forgotten: the run ends the same: %v", name, same)
+		}
+	}
+}
+
+// With weights of 1 throughout, a run is one on the plain loss with the same settings, bit for bit, step for step.
+func TestWeightsOfOneChangeNothing(t *testing.T) {
+	run := func(name string, settings map[string]any, lambda float64) *paced {
+		p := newPaced(t, "", func(c *Config, s *selfpaced.Config) {
+			env := losses.Env{Dim: testDim, Classes: 12, Init: Rand(1, "proxies", 0), Step: c.Clock.Source(1, "loss")}
+			for i := range 2 {
+				c.Terms[i].Loss = must(losses.New(name, settings, env))
+			}
+			s.Lambda, s.LambdaMax = lambda, max(lambda, 1)
+			if lambda == 0 {
+				c.SelfPaced = nil
+			}
+		})
+		if _, err := p.trainer(t).Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	ones := run("weighted_multi_similarity", map[string]any{"base": 0.7}, 1e6) // no loss is as high
+	plain := run("multi_similarity", map[string]any{"base": 0.7}, 0)
+	if slices.Min(ones.cfg.SelfPaced.Weights.All()) != 1 || len(ones.rounds) != 7 {
+		t.Fatalf("the weights left 1: %+v", ones.rounds)
+	}
+	for i, s := range ones.facts {
+		if o := plain.facts[i]; s.Loss != o.Loss || s.GradientNorm != o.GradientNorm || s.Skipped {
+			t.Fatalf("step %d: loss %v and gradient %v, on the plain loss %v and %v", i+1, s.Loss, s.GradientNorm, o.Loss, o.GradientNorm)
+		}
+	}
+	if len(ones.facts) != 45 || !slices.Equal(ones.encoder.w.Data, plain.encoder.w.Data) {
+		t.Error("the weights of the encoder differ")
+	}
+	if other := run("weighted_multi_similarity", map[string]any{"base": 0.7}, 1); slices.Equal(other.encoder.w.Data, plain.encoder.w.Data) {
+		t.Error("samples that weigh less change nothing")
+	}
+}
+
+// What cannot run, or not go on, says why.
+func TestPacedRunRefuses(t *testing.T) {
+	for want, change := range map[string]func(*Config, *selfpaced.Config){
+		"train: self-paced weights every 0 steps, expected at least 1":                   func(c *Config, _ *selfpaced.Config) { c.SelfPaced.Every = 0 },
+		"train: self-paced weights without a loss that weighs its samples, expected one": func(c *Config, _ *selfpaced.Config) { c.Terms = c.Terms[2:] },
+	} {
+		if _, err := New(newPaced(t, "", change).cfg); err == nil || err.Error() != want {
+			t.Errorf("%v, expected %s", err, want)
+		}
+	}
+	dir := t.TempDir()
+	if _, err := newPaced(t, dir, nil).trainer(t).Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*Config){
+		"self-paced weights are there in one of checkpoint and run only": func(c *Config) { c.SelfPaced = nil },
+		"selfpaced: state: 180 weights, expected 179": func(c *Config) {
+			set := c.Encoder.(*linear).set
+			c.SelfPaced.Weights = must(selfpaced.New(selfpaced.Default(), set.Rows(upTo(set.Len()-1))))
+		},
+	} {
+		p := newPaced(t, dir, nil)
+		change(&p.cfg)
+		tr := p.trainer(t)
+		if _, err := tr.Resume(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, expected …%s…", err, want)
+		}
+	}
+	p := newPaced(t, "", nil)
+	p.cfg.SelfPaced.Embed = func(context.Context) (features.Set, error) { return features.Set{}, errors.New("no picture") }
+	if _, err := p.trainer(t).Run(context.Background()); err == nil || err.Error() != "train: weights after step 7: no picture" {
+		t.Error(err)
+	}
+}
+
+func upTo(n int) []int {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}
