@@ -124,10 +124,12 @@ func commands() []*cli.Command {
 		evalCommand(),
 		metricsCommand(),
 		auditCommand(),
+		traceCommand(),
 		mapCommand(),
 		exportCommand(),
 		noiseCommand(),
 		theoryCommand(),
+		costCommand(),
 		demoCommand(),
 		reproduceCommand(),
 	}
