@@ -84,7 +84,7 @@ func newCanvas(f Frame, x, y axis, legend []legendItem, blank bool) *canvas {
 	}
 	c.plotW = width - c.left - right
 	rows := c.legendRows()
-	c.bottom = 10 + rowHeight*float64(rows)
+	c.bottom = 16 + rowHeight*float64(rows)
 	if !blank {
 		c.bottom += 20
 		if f.X != "" {
