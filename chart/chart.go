@@ -58,7 +58,6 @@ type canvas struct {
 	left, top   float64
 	plotW       float64
 	bottom      float64 // below the plot: ticks, axis, legend
-	clipped     string  // id of the plot's rectangle
 	legendItems []legendItem
 }
 
