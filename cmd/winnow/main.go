@@ -125,6 +125,7 @@ func commands() []*cli.Command {
 		metricsCommand(),
 		auditCommand(),
 		traceCommand(),
+		retrieveCommand(),
 		mapCommand(),
 		exportCommand(),
 		noiseCommand(),
