@@ -185,3 +185,41 @@ func TestDescribeRound(t *testing.T) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
+
+// A backbone that is trained too: each round looks at the features that the network gives then, and the audit at
+// those of the last network.
+func TestSelfPacedFinetune(t *testing.T) {
+	atelier(t)
+	settings := []string{"--loss", "weighted_multi_similarity", "--filter", "none", "--set", "selfpaced.every=5 steps", "--set", "finetune.batch_norm=train",
+		"--set", "finetune.chunk=9", "--set", "selfpaced.lambda_max=3", "--set", "selfpaced.visits=100", "--backbone-lr", "0.01"}
+	_, stderr := mustCall(t, tuneArgs("whole", "all", settings...)...)
+	if n := strings.Count(stderr, "weights, round"); n != 3 { // after 5, 10 and 12 steps
+		t.Errorf("%d rounds\n%s", n, stderr)
+	}
+	for i := 0; ; i++ {
+		ctx, cancel := context.WithCancel(context.Background())
+		watch := &cancelAfter{n: 2, cancel: cancel}
+		code := run(ctx, append([]string{"winnow"}, tuneArgs("cut", "all", append(settings, "--resume")...)...), new(bytes.Buffer), watch)
+		cancel()
+		if code == 0 {
+			break
+		}
+		if code != 130 || i > 20 {
+			t.Fatalf("exit %d\n%s", code, watch)
+		}
+	}
+	for _, name := range []string{lastHeadFile, lastBackboneFile, weightsFile, train.MetricsFile, train.CheckpointFile} {
+		if readFile(t, "whole", name) != readFile(t, "cut", name) {
+			t.Errorf("%s differs between the whole and the resumed run", name)
+		}
+	}
+	still, _ := mustCall(t, tuneArgs("still", "all", append(settings, "--backbone-lr", "0", "--json")...)...)
+	if readFile(t, "whole", weightsFile) == readFile(t, "still", weightsFile) {
+		t.Errorf("the weights do not see the backbone's training\n%s", still)
+	}
+	var a audited
+	stdout, _ := mustCall(t, "audit", "whole", "--json")
+	if err := json.Unmarshal([]byte(stdout), &a); err != nil || a.Scorer != "selfpaced" || a.Backbone != filepath.Join("whole", lastBackboneFile) || a.Detection == nil {
+		t.Errorf("%v: %s, %s", err, a.Scorer, a.Backbone)
+	}
+}

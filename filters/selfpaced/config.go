@@ -56,6 +56,14 @@ type Config struct {
 // their steps need not be small. With P = K = 5, γ = 0.5 and 2 visits the noise of the draws buries the
 // differences between samples: on 8 clusters of 50 with 30 % wrong labels the weights then tell wrong labels from
 // right ones with an AUROC of 0.52 to 0.55, with these defaults 0.99 (drawn, with γ = 0.05 and 20 visits: 0.98).
+//
+// On real features two settings want a look. λ∞ decides how much is believed: G_p+G_n grows with the weights, which
+// therefore settle where it meets λ; where λ∞ exceeds what it is at weights of 1, all become 1 and nothing is left of the
+// method. And the first samples visited move the farthest, as the weights' common level is then the farthest from its
+// place: smaller steps and more visits cost little and rank better. One round on 2,990 photographs of 100 kinds of
+// birds (MobileNetV2, whitened, 512 dimensions, 30 % wrong labels): λ∞ = 3, 3.5, 4 and 10 leave mean weights of 0.57,
+// 0.66, 0.76 and 0.99; with λ∞ = 3.5 the AUROC is 0.90 at γ = 0.1 with 20 visits, 0.97 at 0.05 with 100 and 0.98 at
+// 0.02 with 400. Sorting all by ξ⁺+ξ⁻ gives 0.73: the weights compare a sample with its own class.
 func Default() Config {
 	return Config{
 		Alpha: 2, Beta: 50, Base: 1, Mu: 3,
