@@ -20,12 +20,12 @@ func (v *Viewer) form() form {
 
 // reducedBytes is the memory of img as Reduced makes it.
 func (v *Viewer) reducedBytes(img image.Image) int64 {
-	b := img.Bounds()
+	b, e := img.Bounds(), extentOf(img)
 	f := v.form()
 	if f == (form{}) || b.Empty() {
 		return bytesOf(img)
 	}
-	rw, rh := v.a.resize(v.q.p).target(b.Dx(), b.Dy())
+	rw, rh := v.a.resize(v.q.p).target(e.w, e.h)
 	n := int64(rw) * int64(rh)
 	if !f.grey {
 		n *= 4
@@ -43,10 +43,10 @@ func (v *Viewer) Reduced(img image.Image) image.Image {
 	if v.reducedBytes(img) == bytesOf(img) {
 		return img
 	}
-	b := img.Bounds()
-	rw, rh := v.a.resize(v.q.p).target(b.Dx(), b.Dy())
-	v.q.across.compute(b.Dx(), rw, 0, rw, v.q.kernel)
-	v.q.down.compute(b.Dy(), rh, 0, rh, v.q.kernel)
+	b, e := img.Bounds(), extentOf(img)
+	rw, rh := v.a.resize(v.q.p).target(e.w, e.h)
+	v.q.across.computePart(b.Dx(), e.reduced(e.w), rw, 0, rw, v.q.kernel)
+	v.q.down.computePart(b.Dy(), e.reduced(e.h), rh, 0, rh, v.q.kernel)
 	if v.q.p.Planes() == 1 {
 		return v.reducedGrey(img, rw, rh)
 	}

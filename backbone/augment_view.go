@@ -52,8 +52,8 @@ func (v *Viewer) Into(dst []float32, img image.Image, rng *rand.Rand) error {
 	if rng == nil {
 		return errors.New("backbone: augmentation: no random numbers, expected a generator")
 	}
-	b := img.Bounds()
-	v.render(dst, img, v.a.plan(v.q.p, b.Dx(), b.Dy(), drawFrom(rng)))
+	e := extentOf(img)
+	v.render(dst, img, v.a.plan(v.q.p, e.w, e.h, drawFrom(rng)))
 	return nil
 }
 
@@ -97,9 +97,11 @@ func (v *Viewer) stream(img image.Image, w view, from area, begin func(padded bo
 	if x0 >= x1 || y0 >= y1 {
 		return
 	}
-	v.q.across.compute(w.across.n, w.across.out, x0, x1, v.q.kernel)
-	v.q.down.compute(w.down.n, w.down.out, y0, y1, v.q.kernel)
-	part := window{sourceOf(img), w.across.from, w.down.from, w.across.n, w.down.n}
+	e := extentOf(img)
+	wide, high := e.samples(w.across.n), e.samples(w.down.n)
+	v.q.across.computePart(wide, e.reduced(w.across.n), w.across.out, x0, x1, v.q.kernel)
+	v.q.down.computePart(high, e.reduced(w.down.n), w.down.out, y0, y1, v.q.kernel)
+	part := window{sourceOf(img), w.across.from / e.by, w.down.from / e.by, wide, high}
 	v.q.stream(part, func(row int, values []int32) { emit(top+row, left, values) })
 }
 

@@ -104,13 +104,16 @@ func decodeAs(f format, data []byte, o DecodeOptions) (img image.Image, err erro
 	if config.Width > limit/config.Height {
 		return nil, fmt.Errorf("%s: %d×%d pixels, expected at most %d", f.name, config.Width, config.Height, limit)
 	}
-	if img, err = f.decode(data, o.reduction(config.Width, config.Height)); err != nil {
+	by := o.reduction(config.Width, config.Height)
+	if img, err = f.decode(data, by); err != nil {
 		return nil, decodeError(f.name, err)
 	}
 	if o.EXIF {
-		return orient(img, orientation(f.name, data)), nil
+		if turn := orientation(f.name, data); turn > 1 {
+			return orient(img, turn), nil
+		}
 	}
-	return img, nil
+	return asReduced(img, config.Width, config.Height, by), nil
 }
 
 // decodeError says which decoder stopped and why, in words where its own are short.

@@ -5,7 +5,7 @@ import "fmt"
 // The decoders of JPEG photographs that a [Preprocessing] may ask for.
 const (
 	ExactDecoder = "exact" // every pixel as libjpeg and PIL have it; written as "" in a Preprocessing
-	FastDecoder  = "fast"  // no more pixels than the resize needs: reduced by 2, 4 or 8 while decoding
+	FastDecoder  = "fast"  // large ones reduced by 2, 4 or 8 while they are decoded, as PIL's draft mode does
 )
 
 // Versions of the decoders. A store's key has them, so that vectors of pictures that were read in two ways never stand in

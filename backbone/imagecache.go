@@ -122,7 +122,7 @@ const imageHeader = 128
 // bytesOf is the memory of a picture.
 func bytesOf(img image.Image) int64 {
 	n := 0
-	switch m := img.(type) {
+	switch m := samplesOf(img).(type) {
 	case *image.YCbCr:
 		n = cap(m.Y) + cap(m.Cb) + cap(m.Cr)
 	case *image.NYCbCrA:

@@ -21,7 +21,6 @@ type Preprocessor struct {
 	line         []byte   // one row of the picture, RGB or grey
 	ring         [][]byte // rows after the horizontal filter, colours one after the other
 	sum          []int32  // one row of the vertical filter
-	planar       planar   // the fast decoder's way
 }
 
 // NewPreprocessor checks p and prepares for it.
@@ -61,14 +60,15 @@ func (q *Preprocessor) Into(dst []float32, img image.Image) error {
 	}
 	src := sourceOf(img)
 	w, h := src.size()
-	rw, rh := q.p.target(w, h)
+	e := extentOf(img)
+	rw, rh := q.p.target(e.w, e.h)
 	x0, x1, left := centre(rw, q.p.Crop)
 	y0, y1, top := centre(rh, q.p.Crop)
 	if x1-x0 < q.p.Crop || y1-y0 < q.p.Crop {
 		q.fillZero(dst)
 	}
-	q.across.compute(w, rw, x0, x1, q.kernel)
-	q.down.compute(h, rh, y0, y1, q.kernel)
+	q.across.computePart(w, e.reduced(e.w), rw, x0, x1, q.kernel)
+	q.down.computePart(h, e.reduced(e.h), rh, y0, y1, q.kernel)
 	q.stream(src, func(row int, values []int32) { q.emit(dst, top+row, left, values) })
 	return nil
 }
@@ -86,10 +86,6 @@ func (q *Preprocessor) fillZero(dst []float32) {
 
 // stream filters the picture and hands each output row, before its last rounding, to emit.
 func (q *Preprocessor) stream(src source, emit func(row int, values []int32)) {
-	if p := planesOf(src); p != nil && q.p.Decoder == FastDecoder && q.p.Planes() == 3 {
-		q.planar.stream(q, p, emit)
-		return
-	}
 	cols := len(q.across.start) * q.p.Planes()
 	q.reserve(cols)
 	from, end := q.across.span()
@@ -101,7 +97,18 @@ func (q *Preprocessor) stream(src source, emit func(row int, values []int32)) {
 				q.horizontal(q.ring[next%width][:cols], src, next, from, end)
 			}
 		}
-		resampleDown(q.sum[:cols], q.ring[:width], &q.down, row)
+		var rows [group][]byte
+		var ws [group]int32
+		for j := 0; j < width; j += group {
+			for k := range rows {
+				at := min(j+k, width-1)
+				rows[k], ws[k] = q.ring[(first+at)%width][:cols], 0
+				if j+k < width {
+					ws[k] = q.down.weights[row*width+at]
+				}
+			}
+			resampleColumns(q.sum[:cols], &rows, &ws, j == 0)
+		}
 		emit(row, q.sum[:cols])
 	}
 }

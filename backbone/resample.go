@@ -73,19 +73,19 @@ type taps struct {
 }
 
 // compute fills t for an axis of in samples resized to out samples, reusing its memory.
-func (t *taps) compute(in, out, lo, hi int, k kernel) { t.computeSpan(in, float64(in), out, lo, hi, k) }
+func (t *taps) compute(in, out, lo, hi int, k kernel) { t.computePart(in, float64(in), out, lo, hi, k) }
 
-// computeSpan is compute where the outputs cover only so many of the inputs: the last chroma sample of an odd number of
-// columns stands half outside.
-func (t *taps) computeSpan(in int, span float64, out, lo, hi int, k kernel) {
-	if t.in == in && t.cover == span && t.out == out && t.lo == lo && t.hi == hi {
+// computePart is compute where the outputs cover not all inputs, but only so many: the last one of a reduced picture may
+// stand partly outside.
+func (t *taps) computePart(in int, cover float64, out, lo, hi int, k kernel) {
+	if t.in == in && t.cover == cover && t.out == out && t.lo == lo && t.hi == hi {
 		return // pictures of one size come in a row
 	}
-	t.in, t.cover, t.out, t.lo, t.hi = in, span, out, lo, hi
-	scale := span / float64(out)
+	t.in, t.cover, t.out, t.lo, t.hi = in, cover, out, lo, hi
+	scale := cover / float64(out)
 	stretch := max(scale, 1)
 	support := k.support * stretch
-	if span == float64(out) { // nothing to filter
+	if cover == float64(out) { // nothing to filter
 		support = 0.5
 	}
 	t.width = min((int(math.Ceil(2*support))+group)/group*group, in)
@@ -185,10 +185,6 @@ func resampleRow4(red, green, blue, src []byte, from int, t *taps) {
 
 // resampleGrey is resampleRow for one colour.
 func resampleGrey(dst, src []byte, from int, t *taps) {
-	if t.width == group {
-		resampleGrey4(dst, src, from, t)
-		return
-	}
 	for i, s := range t.start {
 		p := src[s-from:][:t.width]
 		v := int32(halfWeight)
@@ -196,39 +192,6 @@ func resampleGrey(dst, src []byte, from int, t *taps) {
 			v += w * int32(p[j])
 		}
 		dst[i] = clipTable[uint32(v)>>weightBits]
-	}
-}
-
-// resampleGrey4 is resampleGrey with four weights, written out.
-func resampleGrey4(dst, src []byte, from int, t *taps) {
-	weights := t.weights
-	dst = dst[:len(t.start)]
-	clip := clipTable
-	for i, s := range t.start {
-		if len(weights) < group {
-			break
-		}
-		v := (*[group]byte)(src[s-from:])
-		sum := halfWeight + weights[0]*int32(v[0]) + weights[1]*int32(v[1]) + weights[2]*int32(v[2]) + weights[3]*int32(v[3])
-		weights = weights[group:]
-		dst[i] = clip[uint32(sum)>>weightBits]
-	}
-}
-
-// resampleDown is output row i of the vertical filter t, before its rounding: row y of its inputs is ring[y mod width].
-func resampleDown(sum []int32, ring [][]byte, t *taps, i int) {
-	var rows [group][]byte
-	var ws [group]int32
-	width := t.width
-	for j := 0; j < width; j += group {
-		for k := range rows {
-			at := min(j+k, width-1)
-			rows[k], ws[k] = ring[(t.start[i]+at)%width], 0
-			if j+k < width {
-				ws[k] = t.weights[i*width+at]
-			}
-		}
-		resampleColumns(sum, &rows, &ws, j == 0)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"hash"
 	"image"
 	"io"
+	"math/rand/v2"
 	"path"
 	"slices"
 	"strconv"
@@ -21,6 +22,7 @@ import (
 // drafts are what PIL's draft mode shows (testdata/scaled).
 type drafts struct {
 	Files    map[string]map[string][3]any // of each file and reduction width, height, sha256
+	Views    map[string]map[string]string // of each file and size sha256
 	Archives map[string]struct {
 		Every, Count int
 		SHA256       string
@@ -64,6 +66,80 @@ func TestDraftsAsPIL(t *testing.T) {
 			hashColours(sum, img)
 			if size := img.Bounds().Max; float64(size.X) != want[0] || float64(size.Y) != want[1] || hex.EncodeToString(sum.Sum(nil)) != want[2] {
 				t.Errorf("%s by %d: found %v and other pixels, expected %v×%v", name, n, size, want[0], want[1])
+			}
+		}
+	}
+}
+
+// What a network sees of a reduced picture is what PIL makes of its own, where the whole picture ends: these are odd
+// sizes, of which the last samples stand half outside.
+func TestDraftViewsAsPIL(t *testing.T) {
+	views := readDrafts(t).Views
+	if len(views) != 11 {
+		t.Fatalf("found %d files", len(views))
+	}
+	for name, sizes := range views {
+		data := readFile(t, path.Join("testdata/scaled", name))
+		for text, want := range sizes {
+			size, err := strconv.Atoi(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := fast(plain(size, size, "bilinear"))
+			img, err := Decode(data, p.DecodeOptions())
+			if err != nil {
+				t.Fatal(err)
+			}
+			planes := make([]float32, p.Size())
+			if err := Preprocess(planes, img, p); err != nil {
+				t.Fatal(err)
+			}
+			if got := sha256.Sum256(pixelsOf(planes, size, 3)); hex.EncodeToString(got[:]) != want {
+				t.Errorf("%s at %d: other pixels than PIL's", name, size)
+			}
+			if e := extentOf(img); e.by > 1 {
+				if err := Preprocess(planes, samplesOf(img), p); err != nil {
+					t.Fatal(err)
+				}
+				if got := sha256.Sum256(pixelsOf(planes, size, 3)); name == "420.jpg" && hex.EncodeToString(got[:]) == want {
+					t.Errorf("%s at %d: the test does not see where the picture ends", name, size)
+				}
+			}
+		}
+	}
+}
+
+// Training views of a reduced picture, and of one that a cache has resized, are those of the same place.
+func TestDraftAugmented(t *testing.T) {
+	data := readFile(t, "testdata/scaled/420.jpg")
+	p := fast(plain(24, 20, "bilinear"))
+	for _, a := range []Augmentation{{Flip: 1}, {Crop: cropRandom, Resize: 24, Flip: 0.5}} {
+		img, err := Decode(data, p.DecodeOptions(a))
+		if err != nil || extentOf(img) != (extent{83, 61, 2}) {
+			t.Fatalf("%+v, %v", extentOf(img), err)
+		}
+		v, err := NewViewer(p, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, again := make([]float32, p.Size()), make([]float32, p.Size())
+		for seed := range uint64(5) {
+			if err := v.Into(got, img, rand.New(rand.NewPCG(seed, 1))); err != nil {
+				t.Fatal(err)
+			}
+			if err := v.Into(again, v.Reduced(img), rand.New(rand.NewPCG(seed, 1))); err != nil || !slices.Equal(got, again) {
+				t.Errorf("%+v: resized before, it is another view: %v", a, err)
+			}
+		}
+		if a.Crop != cropCentre {
+			continue
+		}
+		if err := Preprocess(again, img, p); err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range got {
+			if mirrored := i/20*20 + 19 - i%20; x != again[mirrored] {
+				t.Fatalf("value %d is %v, that of the mirrored centre %v", i, x, again[mirrored])
 			}
 		}
 	}

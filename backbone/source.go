@@ -15,6 +15,7 @@ type source interface {
 
 // sourceOf reads any image; those that the decoders make have a fast way.
 func sourceOf(img image.Image) source {
+	img = samplesOf(img)
 	b := img.Bounds()
 	at := func(stride, bytes, y, x int) int { return y*stride + x*bytes } // every fast way starts at (0, 0)
 	if b.Min != (image.Point{}) {

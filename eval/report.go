@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"strings"
 
 	"winnow/chart"
 )
@@ -38,9 +39,11 @@ type ReportRow struct {
 
 // Picture is an encoded image with a caption.
 type Picture struct {
-	Data    []byte
+	Data    []byte // nil: it could not be read
 	Caption string
-	Good    bool // marked as a hit (or support) rather than a miss
+	Note    string // small, below the caption
+	File    string // where it lies; smaller, and cut where it is long
+	Good    bool   // marked as a hit (or support) rather than a miss
 }
 
 // SuspectCard shows one suspect label.
@@ -56,10 +59,20 @@ type SuspectCard struct {
 // Right reports whether the suspicion was right, where the truth is known.
 func (s SuspectCard) Right() bool { return s.True != "" && s.True != s.Given }
 
-// QueryCard shows one query and its nearest images.
+// QueryCard shows one query and its nearest images, of which the Good ones are hits.
 type QueryCard struct {
 	Query   Picture
 	Nearest []Picture
+}
+
+// Hits is how many of the nearest are.
+func (q QueryCard) Hits() (n int) {
+	for _, p := range q.Nearest {
+		if p.Good {
+			n++
+		}
+	}
+	return n
 }
 
 //go:embed report.html.tmpl
@@ -69,6 +82,7 @@ var reportPage string
 func (r Report) WriteHTML(w io.Writer) error {
 	page, err := template.New("report").Funcs(template.FuncMap{
 		"uri":     dataURI,
+		"breaks":  breakable,
 		"percent": func(v float64) string { return measured("%.1f", 100*v) },
 		"number":  func(v float64) string { return measured("%.3f", v) },
 		"short":   func(v float64) string { return measured("%.2g", v) },
@@ -99,6 +113,13 @@ func measured(format string, v float64) string {
 	}
 	return fmt.Sprintf(format, v)
 }
+
+// breakable is a name that may go on in a new line behind the signs that part file names.
+func breakable(name string) template.HTML {
+	return template.HTML(breaks.Replace(template.HTMLEscapeString(name)))
+}
+
+var breaks = strings.NewReplacer("/", "/<wbr>", "_", "_<wbr>", ".", ".<wbr>", "-", "-<wbr>")
 
 // dataURI puts an encoded image into the page.
 func dataURI(data []byte) template.URL {

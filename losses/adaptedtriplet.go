@@ -77,45 +77,11 @@ var adaptedTripletEntry = Entry{
 		if l.lambdaU < 0 {
 			l.lambdaU = l.lambda
 		}
-		l.selected = &selected{simLoss: l.triplets.fn}
+		l.selected = &selected{simLoss: l.triplets.fn, by: l2sq}
 		l.triplets.fn = l.selected
 		l.matching = matching{printed: v.flag("printed"), ridge: v.number("ridge"), simplex: v.word("theta") == "simplex"}
 		return l, nil
 	},
-}
-
-// selected counts how often every row occurs in the triplets that a loss with squared distances takes: each adds
-// -2 to ∂sum/∂S at its positive and 2 at its negative, and semi-hard triplets all cost something.
-type selected struct {
-	simLoss
-	count   []float64 // n_i
-	scratch []float64
-}
-
-func (l *selected) eval(dS, S []float64, p *pairs) (sum, terms float64) {
-	r := len(p.cols)
-	if p.first == 0 {
-		l.count = grow(l.count, r)
-		clear(l.count)
-	}
-	if dS == nil {
-		l.scratch = grow(l.scratch, len(S))
-		dS = l.scratch
-	}
-	sum, terms = l.simLoss.eval(dS, S, p)
-	for i := range p.rows {
-		for j, w := range dS[i*r : (i+1)*r] {
-			if w == 0 {
-				continue
-			}
-			times := math.Abs(w) / 2
-			l.count[j] += times
-			if w < 0 { // a positive: one triplet of anchor i each
-				l.count[p.first+i] += times
-			}
-		}
-	}
-	return sum, terms
 }
 
 // Eval implements [Loss]. ref must be nil.

@@ -89,7 +89,7 @@ func checkDegenerate(s subject) error {
 }
 
 func withBank(s subject, in exactInput) []exactInput {
-	if s.entry.Against != Both {
+	if !s.takesBank() {
 		return []exactInput{in}
 	}
 	bank := in
@@ -127,7 +127,7 @@ func checkNothing(s subject, one exactInput) error {
 		z    features.Set
 		ref  *features.Set
 	}{{"an empty batch", empty, nil}}
-	if s.entry.Against == Both {
+	if s.takesBank() {
 		tries = append(tries, tries[0], tries[0], tries[0])
 		tries[1].name, tries[1].z = "a row alone", z
 		tries[2].name, tries[2].z, tries[2].ref = "an empty bank", z, &empty

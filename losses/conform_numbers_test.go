@@ -24,6 +24,10 @@ func exactEval(l Loss, name string, in exactInput) (loss float64, grad [][]float
 		return twin(l, in)
 	}
 	switch l := l.(type) {
+	case *matched:
+		return exactMatched(l, name, in)
+	case *matchedTrainable:
+		return exactMatched(&l.matched, name, in)
 	case *similarity:
 		loss, grad = exactPairs(l, in)
 		return loss, grad, nil
@@ -125,6 +129,11 @@ func checkSimilarities(s subject) error {
 // float64 twin must have a test of its own.
 func kernel(l Loss, in exactInput) (fn simLoss, draw *rand.Rand, p *pairs, S []float64) {
 	switch l := l.(type) {
+	case *matched:
+		_, draw, p, S = kernel(l.Loss, in)
+		return l.selected.simLoss, draw, p, S
+	case *matchedTrainable:
+		return kernel(&l.matched, in)
 	case *weightedSimilarity:
 		return kernel(&l.similarity, in)
 	case *similarity:
@@ -151,11 +160,11 @@ func kernel(l Loss, in exactInput) (fn simLoss, draw *rand.Rand, p *pairs, S []f
 // countsActive are the losses that divide by how many terms are above 0: that number is a constant in the gradient,
 // and the value jumps where it changes.
 func countsActive(l Loss) bool {
-	switch l := l.(type) {
+	switch l := unmatched(l).(type) {
 	case *parametric:
 		return true
 	case *similarity:
-		fn, ok := l.fn.(*distancePairs)
+		fn, ok := kernelOf(l).(*distancePairs)
 		return ok && fn.reduce == "avg_nonzero"
 	}
 	return false
@@ -164,6 +173,9 @@ func countsActive(l Loss) bool {
 // replaceKernel gives a loss another function of similarities, that of one block.
 func replaceKernel(l Loss, fn simLoss) {
 	switch l := l.(type) {
+	case *matched:
+		l.selected.simLoss = heldChoice{fn.(held), l.selected.simLoss}
+		l.Loss.(*similarity).whole = true
 	case *weightedSimilarity:
 		replaceKernel(&l.similarity, fn)
 	case *similarity:
@@ -181,7 +193,7 @@ func checkDirection(s subject) error {
 	if shorter, ok := shortSteps[s.entry.Name]; ok {
 		h = shorter
 	}
-	if s.drawn() || tripletJumps(s.exact()) || countsActive(s.exact()) {
+	if s.drawn() || tripletJumps(s.exact()) || countsActive(s.exact()) || countsJump(s) {
 		return nil
 	}
 	for _, in := range s.inputs(5, 120) {

@@ -131,7 +131,7 @@ func turnParam(p *features.Param, names []int, turn func([][]float64) [][]float6
 
 // checkSameImage: rows of one image (equal IDs) are no pair, in a batch against itself.
 func checkSameImage(s subject) error {
-	if s.entry.Against != Both {
+	if !s.takesBank() {
 		return nil
 	}
 	in := conformInput(14, 3)

@@ -73,7 +73,7 @@ var moreVariants = map[string][]map[string]any{
 		{"distance": "l2", "pos_margin": 0, "neg_margin": 1}, {"distance": "l2sq", "pos_margin": 0.1, "neg_margin": 1.5},
 		{"reduction": "mean", "neg_margin": 0.5},
 	},
-	"multi_similarity": {{"miner": false, "base": 1}, {"epsilon": 0, "alpha": 5, "beta": 10}},
+	"multi_similarity": {{"miner": false, "base": 1}, {"epsilon": 0, "alpha": 5, "beta": 10}, {"match": 3.0}},
 	"circle":           {{"margin": 0.25, "gamma": 32, "form": "global"}},
 	"fastap":           {{"bins": 1}, {"bins": 33}},
 	"triplet":          tripletVariants,
@@ -90,9 +90,9 @@ var moreVariants = map[string][]map[string]any{
 	"margin": {
 		{"learn": "class", "nu": 0.3}, {"learn": "one", "nu": 0.3}, {"select": "distance_weighted", "learn": "class", "nu": 0.1},
 		{"select": "distance_weighted", "far": 3.0}, {"select": "distance_weighted", "far": 0.9, "otherwise": "uniform"},
-		{"margin": 0.0, "beta": 0.0},
+		{"margin": 0.0, "beta": 0.0}, {"match": 2.0}, {"match": 2.0, "learn": "class", "nu": 0.3, "select": "distance_weighted"},
 	},
-	"marginal":        {{"select": "random_semihard", "reduction": "avg_nonzero"}, {"select": "random_semihard", "margin": 0.0}},
+	"marginal":        {{"match": 2.0}, {"match": 2.0, "select": "random_semihard"}, {"select": "random_semihard", "reduction": "avg_nonzero"}, {"select": "random_semihard", "margin": 0.0}},
 	"auxiliary_pair":  {{"w_neg": -1.0, "w_pos": 2.0}, {"w_neg": 0.0}},
 	"quadruplet":      {{"squared": false, "margin1": 0.2, "margin2": 0.2}, {"margin1": 4.0, "margin2": 4.0}, {"margin1": 0.0, "margin2": 0.0}},
 	"adapted_triplet": {{"lambda": 1.0}, {"lambda": 0.5, "reduction": "sum", "lambda_u": 2.0}, {"lambda": 0.0, "lambda_u": 3.0, "theta": "simplex"}, {"lambda_u": 1.0, "printed": true, "ridge": 0.1}},
@@ -109,7 +109,7 @@ func (s subject) drawn() bool {
 	if !s.entry.Draws {
 		return false
 	}
-	switch l := s.exact().(type) {
+	switch l := unmatched(s.exact()).(type) {
 	case *similarity:
 		return l.draw != nil
 	case *parametric:
@@ -165,13 +165,19 @@ func (s subject) inputs(seed uint64, n int) []exactInput {
 		}
 		return []exactInput{in, some}
 	}
-	if s.entry.Against != Both {
+	if !s.takesBank() {
 		return []exactInput{in}
 	}
 	bank := conformInput(seed+100, n+50)
 	with := in
 	with.ref, with.refIDs, with.bankIDs = bank.z, bank.labels, bank.ids
 	return []exactInput{in, with}
+}
+
+// takesBank says whether the loss, as it is set, may be compared with a bank.
+func (s subject) takesBank() bool {
+	_, matched := s.given["match"]
+	return s.entry.Against == Both && !matched
 }
 
 func checkEntry(s subject) error {

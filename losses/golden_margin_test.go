@@ -20,7 +20,7 @@ func exactParametric(l *parametric, in exactInput) (loss float64, grad [][]float
 
 // exactMargin takes β as they stand in the function, so that a golden case can set them in float64.
 func exactMargin(l *parametric, in exactInput) (loss float64, grad, gradBeta [][]float64) {
-	fn := l.fn.(*margin)
+	fn := kernelOf(&l.similarity).(*margin)
 	clear(fn.pull)
 	fn.count = 0
 	loss, grad = exactPairs(&l.similarity, in)

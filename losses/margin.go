@@ -61,6 +61,7 @@ var marginEntry = Entry{
 		{Name: "near", Default: 0.5, Min: 0, Max: 2, Doc: "distance_weighted: nearer negatives count as this near"},
 		{Name: "far", Default: 1.4, Min: 0, Max: 3, Doc: "distance_weighted: negatives from here on are not drawn; above 2 (the authors): all can be"},
 		{Name: "otherwise", Default: "skip", Choices: []string{"skip", "uniform"}, Doc: "distance_weighted: an anchor without such a negative is left out, or (the authors) draws from all evenly"},
+		matchSetting,
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &margin{alpha: v.number("margin")}
@@ -87,7 +88,7 @@ var marginEntry = Entry{
 			}
 			loss.draw = env.Step
 		}
-		return loss, nil
+		return withMatch(loss, &loss.chain, selected{by: l2, pairs: true}, v.number("match")), nil
 	},
 }
 

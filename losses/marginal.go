@@ -51,6 +51,7 @@ var marginalEntry = Entry{
 		{Name: "beta", Symbol: "β", Default: 1.4, Min: 0, Max: 4, Doc: "threshold of the distance"},
 		{Name: "select", Default: "all", Choices: []string{"all", "random_semihard"}, Doc: "every pair; or every positive pair and with it one negative of its anchor, drawn from d_in < d_ip + α"},
 		overTerms("pairs"),
+		matchSetting,
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		alpha, beta := v.number("margin"), v.number("beta")
@@ -62,7 +63,7 @@ var marginalEntry = Entry{
 		if fn.mined {
 			loss.draw = env.Step
 		}
-		return loss, nil
+		return withMatch(loss, &loss.chain, selected{by: l2, pairs: true}, v.number("match")), nil
 	},
 }
 

@@ -31,11 +31,12 @@ var multiSimilarityEntry = Entry{
 	Formula:  "1/n Σ_i { 1/α log[1 + Σ_P' e^{-α(s-λ)}] + 1/β log[1 + Σ_N' e^{β(s-λ)}] }",
 	Against:  Both,
 	Settings: append(msSettings(0.5),
-		Setting{Name: "miner", Default: true, Doc: "only pairs that the hardest of the other kind make informative"}),
+		Setting{Name: "miner", Default: true, Doc: "only pairs that the hardest of the other kind make informative"}, matchSetting),
 	New: func(v Values, env Env) (Loss, error) {
 		fn := newMultiSimilarity(v)
 		fn.miner.off = !v.flag("miner")
-		return &similarity{chain{fn: fn}}, nil
+		loss := &similarity{chain{fn: fn}}
+		return withMatch(loss, &loss.chain, selected{pairs: true}, v.number("match")), nil
 	},
 }
 

@@ -74,6 +74,7 @@ var tripletEntry = Entry{
 		{Name: "select", Default: "semihard", Choices: selections, Each: selectionDocs, Doc: "which triplets of an anchor"},
 		{Name: "gap", Symbol: "g", Default: -1.0, Min: -1, Max: 4, Doc: "how much farther a negative may be and count as semi-hard; below 0: the margin"},
 		overTerms("triplets"),
+		matchSetting,
 	},
 	New: newTriplet,
 }
@@ -93,7 +94,7 @@ func newTriplet(v Values, env Env) (Loss, error) {
 	if fn.choose.draws() {
 		loss.draw = env.Step
 	}
-	return loss, nil
+	return withMatch(loss, &loss.chain, selected{by: fn.distance}, v.number("match")), nil
 }
 
 func (l *triplet) eval(dS, S []float64, p *pairs) (sum, terms float64) {

@@ -31,6 +31,7 @@ var files embed.FS
 var mains = map[string]string{
 	"noisy_triplet":   "noisy_triplet/triplet-random",
 	"prism":           "prism/mcl-vmf",
+	"bspml":           "bspml/bspml",
 	"adapted_triplet": "adapted_triplet/cub200",
 	"scl_rhe":         "scl_rhe/scl-rhe",
 }

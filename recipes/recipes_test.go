@@ -30,6 +30,11 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: found tabs, spaces at the end of a line or no last newline", r.Name)
 		}
 	}
+	for paper := range numbers {
+		if mains[paper] == "" || !slices.Contains(names, mains[paper]) {
+			t.Errorf("%s: main recipe %q, expected one that is there", paper, mains[paper])
+		}
+	}
 	onDisk, err := filepath.Glob("*/*.yaml")
 	if err != nil || len(onDisk) != len(list) || len(list) == 0 || !slices.IsSorted(names) {
 		t.Errorf("%d recipes listed, sorted %v; %d files, %v", len(list), slices.IsSorted(names), len(onDisk), err)

@@ -28,16 +28,18 @@ type Trace struct {
 	Y []float64 `json:"y"`
 }
 
-// Spread is how values lie at one step: of a box plot the five numbers, of a histogram the counts of equal bins
-// between Low and High.
+// Spread is how values lie after a step: in the five numbers of a box plot, or in counts between edges.
 type Spread struct {
-	Step   int       `json:"step"`
-	Five   []float64 `json:"five,omitempty"` // least, quartiles, greatest
-	Low    float64   `json:"low,omitempty"`
-	High   float64   `json:"high,omitempty"`
-	Right  []float64 `json:"right,omitempty"` // counts of samples with right labels
-	Wrong  []float64 `json:"wrong,omitempty"` // and with wrong ones
-	Sample int       `json:"n,omitempty"`
+	Step  int       `json:"step"`
+	Box   []float64 `json:"box,omitempty"`  // lower whisker, quartiles, upper whisker
+	Right Counts    `json:"right,omitzero"` // scores of right labels
+	Wrong Counts    `json:"wrong,omitzero"` // and of wrong ones
+}
+
+// Counts are numbers of values in bins: N[i] between Edges[i] and Edges[i+1].
+type Counts struct {
+	Edges []float64 `json:"edges"`
+	N     []int     `json:"n"`
 }
 
 // Outcome is what came of a cell.

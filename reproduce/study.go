@@ -77,19 +77,20 @@ type Ratio struct {
 
 // Chart says how a study is drawn.
 type Chart struct {
-	Kind    string `yaml:"kind"`    // columns: a measure over the columns' X, a line a row; trace: what a run recorded, over its steps
+	Kind    string `yaml:"kind"`    // OverColumns, OverSteps, Histograms or Boxes
 	Measure string `yaml:"measure"` // of columns; the first one where it is empty
 	Trace   string `yaml:"trace"`   // name of what was recorded
+	Steps   []int  `yaml:"steps"`   // of histograms and boxes: after which steps
 	X       string `yaml:"x"`       // the axis in words, with its unit
 	Y       string `yaml:"y"`
 }
 
 // Kinds of charts.
 const (
-	OverColumns = "columns"
-	OverSteps   = "trace"
-	Histograms  = "histograms"
-	Boxes       = "boxes"
+	OverColumns = "columns"    // a measure over the columns' X, a line a row
+	OverSteps   = "trace"      // what a run recorded over its steps, a line a row
+	Histograms  = "histograms" // scores of right and wrong labels, one for each row and step
+	Boxes       = "boxes"      // how values are spread after some steps, a box a row
 )
 
 // Number is a cell of the paper's table: values in the order of the study's measures. "83.30/26.49", "77.6 ?" for a
@@ -233,6 +234,8 @@ func (s *Study) checkChart() error {
 		return fmt.Errorf("chart: kind is %q, expected %s, %s, %s or %s", c.Kind, OverColumns, OverSteps, Histograms, Boxes)
 	case c.Trace == "":
 		return fmt.Errorf("chart: %s needs the name of a trace", c.Kind)
+	case c.Kind != OverSteps && len(c.Steps) == 0:
+		return fmt.Errorf("chart: %s needs steps", c.Kind)
 	}
 	return nil
 }

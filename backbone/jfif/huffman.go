@@ -9,6 +9,7 @@ const lookBits = 9
 type huffman struct {
 	known   bool
 	look    [1 << lookBits]uint16 // length<<8 | value of the code that begins with these bits; 0: it is longer
+	short   [1 << lookBits]uint32 // coefficient<<16 | zeros before it<<8 | length, where code and coefficient fit; 0: they do not
 	beyond  [18]int32             // for codes of n bits: the first code that is longer, aligned to 16 bits
 	offset  [17]int32             // of a code of n bits to its value's place
 	values  []byte
@@ -66,7 +67,23 @@ func (t *huffman) build(counts, values []byte) bool {
 		code <<= 1
 	}
 	t.beyond[17] = 1 << 30
+	t.shorten()
 	return true
+}
+
+// shorten fills the table of coefficients that are known together with their codes by one look.
+func (t *huffman) shorten() {
+	for i, e := range t.look {
+		n, run, size := int(e>>8), uint32(e>>4&15), int(e&15)
+		if size == 0 || n+size > lookBits {
+			continue
+		}
+		v := int32(i>>(lookBits-n-size)) & (1<<size - 1)
+		if v < 1<<(size-1) {
+			v += -1<<size + 1
+		}
+		t.short[i] = uint32(v)<<16 | run<<8 | uint32(n+size)
+	}
 }
 
 // fill makes at least 32 bits ready. After the end of the coded data come zeros, which are counted.

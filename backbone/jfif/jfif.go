@@ -4,8 +4,9 @@
 // by a cosine of 0.9999.
 //
 // It takes what photographs are: baseline, extended and progressive Huffman coding, 8 bits, grey or YCbCr with chroma at full,
-// half or quarter resolution. Anything else, and anything damaged, is an error; the caller then asks another decoder,
-// which also says what is wrong. Chroma is left at its own resolution. The package imports nothing of ours.
+// half or quarter resolution, whole or reduced by 2, 4 or 8 ([DecodeScaled]). Anything else, and anything damaged, is an
+// error; the caller then asks another decoder, which also says what is wrong. Chroma is left at its own resolution. The
+// package imports nothing of ours.
 //
 // Source: ITU-T recommendation T.81 (1992); the tables and figures named in the code are its.
 package jfif

@@ -68,9 +68,9 @@ func (d *decoder) transform(c *component, x, y int, coefs *[64]int16) {
 	}
 }
 
-// Reduced transforms: the eight-point formula (A.3.3) at the middle of each pair or four of its samples, which is what
-// their mean is but for a factor that is left out. Frequencies that vanish there take no part. The constants are sums of
-// the cosines c_k = √2·cos(k·π/16), times 2¹³; libjpeg's integers and roundings.
+// Reduced transforms: each sample is the mean of the 2×2 or 4×4 samples of the whole transform (A.3.3) that it covers,
+// which takes few operations because the mean of neighbours of a cosine is a cosine again. Frequencies whose means vanish
+// take no part. The constants are sums of c_k = √2·cos(k·π/16), times 2¹³; roundings are libjpeg's.
 const (
 	fourC1of1 = 20995 // 2.562915447 = c1 + c3
 	fourC1of3 = 7373  // 0.899976223 = c3 - c7

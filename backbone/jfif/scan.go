@@ -141,6 +141,15 @@ func (d *decoder) sequential(c *component, b *[64]int16) bool {
 		if d.count < 32 {
 			d.fill()
 		}
+		if e := t.short[d.bits>>(uint(d.count-lookBits)&63)&(1<<lookBits-1)]; e != 0 { // most are
+			d.count -= int(e & 255)
+			k += int(e >> 8 & 15)
+			b[natural[k]] = int16(e >> 16)
+			if k > 63 {
+				return false
+			}
+			continue
+		}
 		v := int(d.value(t))
 		size := v & 15
 		if size == 0 {

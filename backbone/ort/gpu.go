@@ -7,6 +7,15 @@ import (
 	"strings"
 )
 
+// What onnxruntime_go v1.35.0 has for a GPU, and what not: the provider's options, which are used here, and IoBinding,
+// but the values to bind lie in the computer's pageable memory, as the only memory description it makes (GetMemoryInfo)
+// is that of the CPU, and its functions for allocators (CreateAndRegisterAllocatorV2) take such a description as a C type
+// that no other package can make. So it has no pinned memory, no tensors on the device and no word on how much of the
+// device's memory is free; GetEpDevices names devices only. Pictures therefore go to the device from pageable memory, and
+// --batch auto asks for --gpu-memory. The library itself could be asked for its "CudaPinned" allocator, past the wrapper
+// as live_memory.go does it for the device's; that, and two sessions at the same time, are not built, as no GPU was at
+// hand to see either work or to measure what it brings.
+
 // GPU is how the CUDA provider computes; the zero value gives the numbers that are nearest to the CPU's.
 type GPU struct {
 	// Memory is the most bytes that one session keeps of the device's memory, weights included; 0: whatever there is.

@@ -47,7 +47,8 @@ func dataImportCommand() *cli.Command {
 			"   winnow data import --preset cub200 --root CUB_200_2011/ --protocol prism --given CUB_0.2noised_train.csv --out noisy.csv\n\n" +
 			"In-Shop's test images are the splits query and gallery. cifar10n and cifar100n are CIFAR's binary version with the\n" +
 			"human labels beside it, CIFAR's own becoming the true ones. --corrected-labels gives test images the label that most\n" +
-			"people saw, and none where they agreed on no single one; the published label stays in a column.",
+			"people saw, and none where they agreed on no single one; the published label stays in a column. glyphs, winnow's own\n" +
+			"dataset, is drawn into --root (or beside the manifest), as winnow data glyphs does it.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
 			&cli.StringFlag{Name: "format", Value: "auto", Usage: "auto, folders, csv, jsonl, prism"},
@@ -55,14 +56,14 @@ func dataImportCommand() *cli.Command {
 			&cli.StringFlag{Name: "split", Usage: "deal the images out: `SPLIT=SHARE,...` with shares that sum to 1"},
 			&cli.StringFlag{Name: "by", Value: "class", Usage: "deal out whole classes (class) or images of each class (image)"},
 			&cli.StringFlag{Name: "preset", Usage: "`DATASET` in --root: " + strings.Join(presetNames(), ", ")},
-			&cli.StringFlag{Name: "root", Usage: "`DIR` with the files of --preset"},
+			&cli.StringFlag{Name: "root", Usage: "`DIR` with the files of --preset, for glyphs the new one that they are drawn into"},
 			&cli.StringFlag{Name: "protocol", Usage: "`SPLIT` of --preset: official, half or prism, as the dataset has them"},
 			&cli.StringFlag{Name: "human", Usage: "`SET` of human labels of cifar10n: aggre (the default), worse, random1, random2 or random3"},
 			&cli.StringFlag{Name: "human-labels", DefaultText: "looked for in --root", Usage: "`FILE` with the human labels of cifar10n or cifar100n: .pt as published, CSV, .npy"},
 			&cli.StringFlag{Name: "corrected-labels", Usage: "`FILE` of the label-errors project, JSON or .npy, for mnist's and CIFAR's test images"},
 			&cli.StringFlag{Name: "given", Usage: "with --preset: PRISM's released training list `FILE`, whose noisy labels become the given ones, beside true_label"},
 			&cli.Float64Flag{Name: "validation", Usage: "with --preset: `SHARE` of each class of train that becomes validation"},
-			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the deal"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the deal, and of the drawing of glyphs"},
 		},
 		Action: dataImport,
 	}

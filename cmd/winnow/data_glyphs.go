@@ -13,11 +13,15 @@ import (
 
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
+	"winnow/datasets/published"
 	"winnow/internal/atomicfile"
 )
 
 // glyphsSeed draws the images of the demo.
 const glyphsSeed = 1
+
+// glyphsPreset is the embedded dataset's name among the presets of data import.
+const glyphsPreset = "glyphs"
 
 // glyphsCommand writes the embedded dataset as a folder per class, for other tools and for looking at it.
 func glyphsCommand() *cli.Command {
@@ -35,19 +39,47 @@ func glyphsCommand() *cli.Command {
 }
 
 func writeGlyphs(c *cli.Context) error {
-	dir := c.String("out")
 	if err := noArguments(c); err != nil {
 		return err
 	}
-	dataset, files, err := glyphs.New(glyphs.Config{Classes: c.Int("classes"), Images: c.Int("images"), Seed: c.Uint64("seed")})
+	dir := c.String("out")
+	cfg := glyphs.Config{Classes: c.Int("classes"), Images: c.Int("images"), Seed: c.Uint64("seed")}
+	return makeGlyphs(c, cfg, dir, filepath.Join(dir, "manifest.csv"))
+}
+
+// importGlyphs is data import for the dataset that winnow holds itself: its images are drawn into --root, as there is
+// nowhere to read them from.
+func importGlyphs(c *cli.Context) error {
+	if err := noArguments(c); err != nil {
+		return err
+	}
+	for _, name := range append(presetFlags(), notWithPresets()...) {
+		if name != "root" && name != "protocol" && c.IsSet(name) {
+			return misused("data import: --%s does not go with %s, whose splits are made with it", name, glyphsPreset)
+		}
+	}
+	if p := c.String("protocol"); p != "" && p != published.Official {
+		return misused("--protocol: %s has no %q, expected %s", glyphsPreset, p, published.Official)
+	}
+	manifest := c.String("out")
+	dir := c.String("root")
+	if dir == "" {
+		dir = filepath.Dir(manifest)
+	}
+	return makeGlyphs(c, glyphs.Config{Images: glyphs.DefaultImages, Seed: c.Uint64("seed")}, dir, manifest)
+}
+
+// makeGlyphs draws the images into an empty folder and lists them in a manifest.
+func makeGlyphs(c *cli.Context, cfg glyphs.Config, dir, manifest string) error {
+	dataset, files, err := glyphs.New(cfg)
 	if err != nil {
 		return usageError{err}
 	}
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return withHint(fmt.Errorf("data glyphs: %s: holds %q, expected an empty or new folder", dir, entries[0].Name()),
+		return withHint(fmt.Errorf("%s: %s: holds %q, expected an empty or new folder", commandName(c), dir, entries[0].Name()),
 			"name another folder, or remove this one first")
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("data glyphs: --out: %w", err)
+		return fmt.Errorf("%s: %w", commandName(c), err)
 	}
 	for i, s := range dataset.Samples {
 		if i%256 == 0 && c.Context.Err() != nil {
@@ -58,13 +90,16 @@ func writeGlyphs(c *cli.Context) error {
 		}
 	}
 	// The manifest comes last: where there is one, all images are there.
-	if err := atomicfile.Write(filepath.Join(dir, "manifest.csv"), func(w io.Writer) error { return writeGlyphsManifest(w, dataset) }); err != nil {
+	if err := atomicfile.Write(manifest, func(w io.Writer) error { return writeGlyphsManifest(w, dataset) }); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(c.App.Writer, "%d images of %d classes in %s, listed in %s\n",
-		len(dataset.Samples), len(dataset.Classes), dir, filepath.Join(dir, "manifest.csv"))
+		len(dataset.Samples), len(dataset.Classes), dir, manifest)
 	return err
 }
+
+// commandName is the command for messages.
+func commandName(c *cli.Context) string { return "data " + c.Command.Name }
 
 func copyImage(files fs.FS, path, dir string) error {
 	data, err := fs.ReadFile(files, path)

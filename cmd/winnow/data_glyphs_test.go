@@ -5,8 +5,10 @@ import (
 	"encoding/csv"
 	"errors"
 	"image/png"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"winnow/datasets/glyphs"
@@ -61,6 +63,52 @@ func TestDataGlyphs(t *testing.T) {
 	var hinted hintError
 	if _, err := runGlyphs(t, "--out", dir, "--classes", "12", "--images", "3"); !errors.As(err, &hinted) {
 		t.Errorf("a full folder: error %v has no hint", err)
+	}
+}
+
+// TestImportGlyphs: the preset writes the files of the command, the manifest where --out says.
+func TestImportGlyphs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws 9,600 images twice")
+	}
+	dir := t.TempDir()
+	if _, err := runGlyphs(t, "--out", filepath.Join(dir, "a")); err != nil {
+		t.Fatal(err)
+	}
+	list := filepath.Join(dir, "list.csv")
+	out, errs, code := winnow(t, "data", "import", "--preset", "glyphs", "--root", filepath.Join(dir, "b"), "--out", list)
+	if code != 0 || !strings.Contains(out, "240 classes in "+filepath.Join(dir, "b")+", listed in "+list) {
+		t.Fatalf("exit code %d: %s%s", code, out, errs)
+	}
+	if readFile(t, list) != readFile(t, dir, "a", "manifest.csv") {
+		t.Error("the manifests differ")
+	}
+	images := 0
+	err := filepath.WalkDir(filepath.Join(dir, "a"), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || e.Name() == "manifest.csv" {
+			return err
+		}
+		images++
+		rest, err := filepath.Rel(filepath.Join(dir, "a"), path)
+		if readFile(t, path) != readFile(t, dir, "b", rest) {
+			t.Errorf("%s differs", rest)
+		}
+		return err
+	})
+	if err != nil || images < 1000 {
+		t.Errorf("%d images, %v", images, err)
+	}
+	if _, errs, code := winnow(t, "data", "import", "--preset", "glyphs", "--root", filepath.Join(dir, "b"), "--out", list); code != 1 || !strings.Contains(errs, "data import: ") || !strings.Contains(errs, "expected an empty or new folder") {
+		t.Errorf("into a full folder: exit code %d: %s", code, errs)
+	}
+}
+
+func TestImportGlyphsMisuse(t *testing.T) {
+	list := filepath.Join(t.TempDir(), "new", "list.csv")
+	for _, more := range [][]string{{"--protocol", "half"}, {"--given", "x.csv"}, {"--validation", "0.1"}, {"--split", "train=1"}, {"source"}} {
+		if _, errs, code := winnow(t, append([]string{"data", "import", "--preset", "glyphs", "--out", list}, more...)...); code != 2 {
+			t.Errorf("%q: exit code %d: %s", more, code, errs)
+		}
 	}
 }
 

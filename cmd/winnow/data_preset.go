@@ -14,16 +14,22 @@ import (
 	"winnow/datasets/published"
 )
 
+// presetNames are the datasets that data import knows: those of the catalog, and the embedded one.
 func presetNames() []string {
 	var names []string
 	for _, p := range published.Catalog() {
 		names = append(names, p.Name)
 	}
+	names = append(names, glyphsPreset)
+	slices.Sort(names)
 	return names
 }
 
 // dataPreset writes the manifest of a known dataset, split by one of its protocols.
 func dataPreset(c *cli.Context) error {
+	if c.String("preset") == glyphsPreset {
+		return importGlyphs(c)
+	}
 	preset, err := presetAsked(c)
 	if err != nil {
 		return err
@@ -100,7 +106,7 @@ func presetAsked(c *cli.Context) (published.Preset, error) {
 	if err := noArguments(c); err != nil {
 		return preset, err
 	}
-	for _, name := range []string{"format", "strip-prefix", "split", "by"} {
+	for _, name := range notWithPresets() {
 		if c.IsSet(name) {
 			return preset, misused("data import: --%s does not go with --preset, which has splits of its own (--protocol)", name)
 		}
@@ -132,6 +138,9 @@ func presetAsked(c *cli.Context) (published.Preset, error) {
 func presetFlags() []string {
 	return []string{"root", "protocol", "validation", "human", "human-labels", "corrected-labels", "given"}
 }
+
+// notWithPresets are the flags of winnow data import that do not go with --preset.
+func notWithPresets() []string { return []string{"format", "strip-prefix", "split", "by"} }
 
 // orNone lists words, or says that there are none.
 func orNone(words []string) string {

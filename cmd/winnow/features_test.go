@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,6 +75,49 @@ func TestExtractShardsAndJoin(t *testing.T) {
 	_, errs, code = winnow(t, "train", "--manifest", a.manifest+".train.csv", "--features", dirs[0], "--out", filepath.Join(a.dir, "run"))
 	if code != 1 || !strings.Contains(errs, "is shard 1/3, without 1 of the 2 train images") || !strings.Contains(errs, "winnow features join") {
 		t.Errorf("training on a shard: exit code %d: %s", code, errs)
+	}
+}
+
+// TestShardsOfViews: so do shards of several views in half precision, and what is missing, doubled or of another kind is
+// told in one line.
+func TestShardsOfViews(t *testing.T) {
+	a := newAlbum(t, 13)
+	flags := []string{"--views", "center+flip+2*prism", "--dtype", "float16", "--seed", "7"}
+	if _, errs, code := a.extract(t, t.Context(), flags...); code != 0 {
+		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	want := a.files(t)
+	shard := func(name, which string, flags ...string) string {
+		a.out = filepath.Join(a.dir, name)
+		if _, errs, code := a.extract(t, t.Context(), slices.Concat(flags, []string{"--shard", which})...); code != 0 {
+			t.Fatalf("%s: exit code %d: %s", name, code, errs)
+		}
+		return a.out
+	}
+	one, two := shard("one", "1/2", flags...), shard("two", "2/2", flags...)
+	for name, c := range map[string]struct {
+		dirs []string
+		want string
+	}{
+		"missing":     {[]string{two}, "1 of 2 shards are missing: 1/2"},
+		"doubled":     {[]string{one, two, one}, "both are shard 1/2"},
+		"a copy":      {[]string{one, shard("again", "1/2", flags...), two}, "both are shard 1/2"},
+		"other type":  {[]string{one, shard("long", "2/2", flags[:2]...)}, "cannot be put together: "},
+		"other views": {[]string{one, shard("centre", "2/2", flags[2:4]...)}, "cannot be put together: "},
+		"other draws": {[]string{one, shard("drawn", "2/2", slices.Concat(flags[:4], []string{"--seed", "8"})...)}, "cannot be put together: "},
+		"other batch": {[]string{one, shard("batch", "2/2", slices.Concat(flags, []string{"--batch", "2"})...)}, "cannot be put together: batches of 4"},
+	} {
+		_, errs, code := winnow(t, append(append([]string{"features", "join"}, c.dirs...), "--out", filepath.Join(a.dir, "joined"))...)
+		if code != 1 || !strings.Contains(errs, c.want) || strings.Count(errs, "winnow: features") != 1 {
+			t.Errorf("%s: exit code %d: %s", name, code, errs)
+		}
+	}
+	a.out = filepath.Join(a.dir, "joined")
+	if _, errs, code := winnow(t, "features", "join", two, one, "--out", a.out); code != 0 {
+		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	if diff := cmp.Diff(want, a.files(t)); diff != "" {
+		t.Errorf("(-one go +joined):\n%s", diff)
 	}
 }
 

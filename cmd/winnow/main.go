@@ -124,10 +124,13 @@ func commands() []*cli.Command {
 		evalCommand(),
 		metricsCommand(),
 		auditCommand(),
+		traceCommand(),
+		retrieveCommand(),
 		mapCommand(),
 		exportCommand(),
 		noiseCommand(),
 		theoryCommand(),
+		costCommand(),
 		demoCommand(),
 		reproduceCommand(),
 	}

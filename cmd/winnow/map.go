@@ -9,12 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/backbone"
 	"winnow/datasets"
 	"winnow/eval/atlas"
 	"winnow/eval/tsne"
@@ -256,47 +254,6 @@ func mapPictures(c *cli.Context, run *openedRun, m atlas.Map) ([]image.Image, er
 		paths[i] = p.Path
 	}
 	return thumbnails(c, run, paths, atlas.ThumbnailSide(len(paths)))
-}
-
-// thumbnails reads images small. One that cannot be read is nil, and told; all are nil where their folder is not there.
-func thumbnails(c *cli.Context, run *openedRun, paths []string, side int) ([]image.Image, error) {
-	where := rootOf(run.imageRoot(c), run.ManifestFile)
-	root, err := imageRoot(where)
-	if err != nil {
-		return nil, withHint(err, "name the folder of the images with --root, or do without pictures: --no-pictures")
-	}
-	var done func()
-	if !c.Bool("quiet") {
-		line := newProgressLine(c.App.ErrWriter, "pictures", time.Now)
-		defer line.end()
-		var mutex sync.Mutex
-		n := 0
-		done = func() {
-			mutex.Lock()
-			defer mutex.Unlock()
-			n++
-			line.at(n, len(paths), 0, "")
-		}
-	}
-	small, err := backbone.Thumbnails(c.Context, root, paths, side, done)
-	if err != nil {
-		return nil, err
-	}
-	out, bad := make([]image.Image, len(paths)), []leftOut{}
-	for i, s := range small {
-		if s.Err != nil {
-			bad = append(bad, leftOut{paths[i], s.Err.Error()})
-			continue
-		}
-		out[i] = s.Image
-	}
-	if len(bad) == len(paths) {
-		return nil, withHint(fmt.Errorf("%s: none of %d pictures below %s can be read, the first is %s: %s", c.Command.Name, len(paths), where, bad[0].Path, bad[0].Reason), "name the folder of the images with --root, or do without pictures: --no-pictures")
-	}
-	if len(bad) > 0 {
-		note(c, "%d of %d pictures cannot be shown, the first is %s: %s", len(bad), len(paths), bad[0].Path, bad[0].Reason)
-	}
-	return out, nil
 }
 
 // print writes the result for people.

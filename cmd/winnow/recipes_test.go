@@ -35,6 +35,9 @@ func TestRecipes(t *testing.T) {
 		if c.Data != (config.Data{}) || c.Seed != config.Default().Seed {
 			t.Errorf("%s names data or a seed: %+v, %d", r.Name, c.Data, c.Seed)
 		}
+		if c.Finetune.Weights = config.AllWeights; c.Method == config.Metric && c.Validate() != nil {
+			t.Errorf("%s does not take --finetune all: %v", r.Name, c.Validate())
+		}
 		if _, err := parseRecipe(strings.Replace(r.Text, "\nsolver:", "\nsolvr:", 1)); err == nil || !strings.Contains(err.Error(), "unknown key solvr") {
 			t.Errorf("%s: a key that is none was read: %v", r.Name, err)
 		}
@@ -44,6 +47,9 @@ func TestRecipes(t *testing.T) {
 		}
 		if code, text, stderr = call(context.Background(), "recipes", "show", "--resolved", r.Name); code != 0 {
 			t.Fatalf("recipes show --resolved %s: code %d, %s", r.Name, code, stderr)
+		}
+		if c, err = parseRecipe(r.Text); err != nil {
+			t.Fatal(err)
 		}
 		if again, err := parseRecipe(text); err != nil || !cmp.Equal(config.Flatten(again), config.Flatten(c)) {
 			t.Errorf("%s resolved is not the recipe (%v): %s", r.Name, err, cmp.Diff(config.Flatten(c), config.Flatten(again)))
@@ -192,8 +198,8 @@ func TestRecipePrecedence(t *testing.T) {
 	if code != 0 || err != nil {
 		t.Fatalf("code %d, %v, %s", code, err, stderr)
 	}
-	if c.Bank.Size != 77 || c.Head.Out != 22 || c.Filter.Rate != 0.25 || c.Filter.Scorer != "vmf" || c.Sampler.Classes != 16 || c.Head.Init != "random" || c.LogEvery != 1 {
-		t.Errorf("found bank %d, dim %d, rate %v, filter %s, head %s", c.Bank.Size, c.Head.Out, c.Filter.Rate, c.Filter.Scorer, c.Head.Init)
+	if c.Bank.Size != 77 || c.Head.Out != 22 || c.Filter.Rate != 0.25 || c.Filter.Scorer != "vmf" || c.Sampler.Classes != 16 || c.Solver.LR != 3e-4 || c.LogEvery != 1 {
+		t.Errorf("found bank %d, dim %d, rate %v, filter %s, lr %v", c.Bank.Size, c.Head.Out, c.Filter.Rate, c.Filter.Scorer, c.Solver.LR)
 	}
 	for line, want := range map[string]string{
 		"train --recipe prism --config x.yaml":                        "--recipe and --config are both",

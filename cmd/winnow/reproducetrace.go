@@ -1,9 +1,12 @@
 package main
 
 import (
+	"math"
 	"slices"
 
 	"winnow/datasets"
+	"winnow/eval"
+	"winnow/filters"
 	"winnow/reproduce"
 	"winnow/train"
 )
@@ -11,84 +14,109 @@ import (
 // What a study's chart may follow over the steps of a training.
 const (
 	traceAccuracy   = "filter-accuracy" // share of right labels among the kept of a batch, smoothed
-	traceValidation = "validation"      // P@1 of the validation split
+	traceValidation = "validation"      // what validation measures
+	traceScores     = "p-clean"         // P_clean of right and of wrong labels
+	traceKappa      = "kappa"           // concentrations of the classes
 )
 
 // accuracySmoothing weighs what was before: e_t = 0.7·e_{t-1} + 0.3·x_t (PRISM, Fig. 2).
 const accuracySmoothing = 0.7
 
+// scoreWindow is how many steps' scores a histogram counts.
+const scoreWindow = 50
+
 // recorder watches a training, with the truth, from outside.
 type recorder struct {
-	outcome  *reproduce.Outcome
-	data     *datasets.Dataset
-	names    []string // of the traces wanted
-	accuracy float64
-	started  bool
+	outcome *reproduce.Outcome
+	name    string // of the trace wanted; "" for none
+	steps   []int
+	filter  *eval.FilterTrace
+	wanted  bool // filter is
 }
 
 func (r *reproduction) record(d *datasets.Dataset, o *reproduce.Outcome) *recorder {
-	rec := &recorder{outcome: o, data: d}
-	if chart := r.study.Chart; chart != nil && chart.Trace != "" {
-		rec.names = append(rec.names, chart.Trace)
+	rec := &recorder{outcome: o}
+	if chart := r.study.Chart; chart != nil {
+		rec.name, rec.steps = chart.Trace, chart.Steps
 	}
-	if slices.Contains(r.study.Measures, measureAccuracy) {
-		rec.names = append(rec.names, traceAccuracy)
-	}
-	if len(rec.names) > 0 {
-		o.Traces = map[string]reproduce.Trace{}
+	rec.wanted = slices.Contains([]string{traceAccuracy, traceScores}, rec.name) || slices.Contains(r.study.Measures, measureAccuracy)
+	if rec.wanted {
+		rec.filter = eval.NewFilterTrace(d, rec.steps, scoreWindow)
 	}
 	return rec
 }
 
 // validates says whether the run is to be validated for the trace alone.
-func (r *recorder) validates() bool { return slices.Contains(r.names, traceValidation) }
-
-// tracePoints bounds what is kept of a trace: every so many steps, so that a run has about this many points.
-const tracePoints = 400
+func (r *recorder) validates() bool { return r.name == traceValidation }
 
 func (r *recorder) stepped(s train.Step) {
-	if !slices.Contains(r.names, traceAccuracy) || len(s.Kept) == 0 {
-		return
+	if r.wanted {
+		r.filter.Step(s.Number, s.IDs, s.Kept, s.Scores, s.Judge)
 	}
-	right := 0
-	for _, i := range s.Kept {
-		if sample := r.data.Samples[s.IDs[i]]; sample.Label == sample.True {
-			right++
-		}
-	}
-	x := float64(right) / float64(len(s.Kept))
-	if !r.started {
-		r.accuracy, r.started = x, true
-	}
-	r.accuracy = accuracySmoothing*r.accuracy + (1-accuracySmoothing)*x
-	r.add(traceAccuracy, s.Number, r.accuracy)
 }
 
 func (r *recorder) validated(v train.Validation) {
 	if r.validates() {
-		r.add(traceValidation, v.Step, v.Score)
+		t := r.outcome.Traces[traceValidation]
+		t.X, t.Y = append(t.X, float64(v.Step)), append(t.Y, v.Score)
+		r.outcome.Traces = map[string]reproduce.Trace{traceValidation: t}
 	}
 }
 
-func (r *recorder) add(name string, step int, y float64) {
-	t := r.outcome.Traces[name]
-	t.X, t.Y = append(t.X, float64(step)), append(t.Y, y)
-	r.outcome.Traces[name] = t
+func (r *recorder) diagnosed(d train.Diagnosis) {
+	if r.name == traceKappa && d.Kappa != nil && slices.Contains(r.steps, d.Step) {
+		k := d.Kappa
+		r.spread(reproduce.Spread{Step: d.Step, Box: []float64{k.Low, k.Q1, k.Median, k.Q3, k.High}})
+	}
 }
 
-// end thins the traces out and takes the last filter accuracy as a measure.
+func (r *recorder) spread(s reproduce.Spread) {
+	if r.outcome.Spreads == nil {
+		r.outcome.Spreads = map[string][]reproduce.Spread{}
+	}
+	r.outcome.Spreads[r.name] = append(r.outcome.Spreads[r.name], s)
+}
+
+// end writes down what the filter did.
 func (r *recorder) end() {
-	if r.started {
-		r.outcome.Measures[measureAccuracy] = r.accuracy
+	if !r.wanted {
+		return
 	}
-	for name, t := range r.outcome.Traces {
-		every := (len(t.X) + tracePoints - 1) / tracePoints
-		var thin reproduce.Trace
-		for i := range t.X {
-			if (i+1)%max(every, 1) == 0 || i == len(t.X)-1 {
-				thin.X, thin.Y = append(thin.X, t.X[i]), append(thin.Y, t.Y[i])
-			}
+	steps, share := r.filter.Accuracy(accuracySmoothing)
+	if n := len(share); n > 0 {
+		r.outcome.Measures[measureAccuracy] = share[n-1]
+	}
+	switch r.name {
+	case traceAccuracy:
+		r.outcome.Traces = map[string]reproduce.Trace{traceAccuracy: thinned(steps, share)}
+	case traceScores:
+		for _, s := range r.filter.Scores() {
+			r.spread(reproduce.Spread{Step: s.Step, Right: countsOf(s.Right), Wrong: countsOf(s.Wrong)})
 		}
-		r.outcome.Traces[name] = thin
 	}
+}
+
+// tracePoints bounds what is kept of a trace: every so many steps, so that a run has about this many points.
+const tracePoints = 400
+
+// thinned keeps the last point of each stretch.
+func thinned(x, y []float64) (t reproduce.Trace) {
+	every := max((len(x)+tracePoints-1)/tracePoints, 1)
+	for i := range x {
+		if (i+1)%every == 0 || i == len(x)-1 {
+			t.X, t.Y = append(t.X, x[i]), append(t.Y, y[i])
+		}
+	}
+	return t
+}
+
+func countsOf(h filters.Histogram) (c reproduce.Counts) {
+	if len(h.Counts) == 0 {
+		return c
+	}
+	for i := range len(h.Counts) + 1 {
+		c.Edges = append(c.Edges, math.Ldexp(float64(h.First+i), h.Exponent))
+	}
+	c.N = h.Counts
+	return c
 }

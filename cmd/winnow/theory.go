@@ -32,7 +32,7 @@ func theoryCommand() *cli.Command {
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON, rates as fractions"},
 		},
 		Action:      theoryAction,
-		Subcommands: []*cli.Command{theorySkewCommand()},
+		Subcommands: []*cli.Command{theorySkewCommand(), theoryKappaCommand()},
 	}
 }
 

@@ -59,11 +59,14 @@ func TestTheorySkewOfRun(t *testing.T) {
 		t.Errorf("found %+v, expected the run's 8x4, seed 5 and margin 0.3", r)
 	}
 	last, frozen := skewJSON(t, dir, "--last"), skewJSON(t, "--manifest", w.manifest, "--features", w.store, "--batch", "8x4", "--margin", "0.3", "--seed", "5")
+	if last.Step == nil || *last.Step != 8*last.Batches || r.Step == nil || *r.Step > *last.Step {
+		t.Errorf("found the states after steps %v and %v, expected the latter to be the end of 8 epochs", r.Step, last.Step)
+	}
 	if last.Head != lastHeadFile || *last.Random.Eta == *frozen.Random.Eta || last.Negatives != frozen.Negatives {
 		t.Errorf("found %+v of the last state and %+v of frozen features, expected the same batches and other pairs", last.Random, frozen.Random)
 	}
 	code, text, _ := call(t.Context(), "theory", "skew", dir)
-	if want := dir + ", head.winnow: "; code != 0 || !strings.Contains(text, want) {
+	if want := dir + ", head.winnow (after step "; code != 0 || !strings.Contains(text, want) {
 		t.Errorf("found %s, expected %q", text, want)
 	}
 }

@@ -56,11 +56,11 @@ func readPrismList(fsys fs.FS, split string, names ...string) ([]Sample, error) 
 	err := eachLine(fsys, func(_ int, line string) error {
 		comma := strings.LastIndexByte(line, ',')
 		if comma < 0 {
-			return fmt.Errorf("%q holds no comma, expected path,label", line)
+			return fmt.Errorf("%.80q holds no comma, expected path,label", line)
 		}
 		class, err := strconv.Atoi(line[comma+1:])
 		if err != nil || class < 0 {
-			return fmt.Errorf("label %q is not a number from 0", line[comma+1:])
+			return fmt.Errorf("label %.80q is not a number from 0", line[comma+1:])
 		}
 		p := strings.TrimPrefix(line[:comma], "/")
 		if err := inRoot(p); err != nil {

@@ -62,7 +62,7 @@ func readCUB(fsys fs.FS, opts Options) ([]Sample, error) {
 	for _, id := range images.ids {
 		s := Sample{Path: "images/" + images.rows[id][0]}
 		if !fs.ValidPath(s.Path) {
-			return nil, fmt.Errorf("images.txt: image %d has the path %q, expected one below images/", id, images.rows[id][0])
+			return nil, fmt.Errorf("images.txt: image %d has the path %.80q, expected one below images/", id, images.rows[id][0])
 		}
 		if s.Class, err = classes.number(id, 1, 1<<30); err != nil {
 			return nil, err

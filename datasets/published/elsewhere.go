@@ -27,12 +27,12 @@ func (p Preset) elsewhere(fsys fs.FS, err error) error {
 	var names []string
 	for _, e := range entries {
 		name := e.Name()
-		if e.IsDir() {
-			for _, file := range p.Files {
-				if _, serr := fs.Stat(fsys, path.Join(name, file)); serr == nil {
-					return fmt.Errorf("%w, expected the folder of %s; %s lies in %s/: give that folder as the root", err, p.Title, file, name)
-				}
+		for _, file := range p.Files { // whatever e is: folders of datasets are often links
+			if exists(fsys, path.Join(name, file)) {
+				return fmt.Errorf("%w, expected the folder of %s; %s lies in %s/: give that folder as the root", err, p.Title, file, name)
 			}
+		}
+		if e.IsDir() {
 			name += "/"
 		}
 		names = append(names, name)

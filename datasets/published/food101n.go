@@ -126,7 +126,7 @@ func readVerified(fsys fs.FS, list string, into map[string]string) error {
 			return nil
 		}
 		if mark = strings.TrimSpace(mark); !ok || mark != "0" && mark != "1" {
-			return fmt.Errorf("%q is not of the form class/image, a tab, 0 or 1", line)
+			return fmt.Errorf("%.80q is not of the form class/image, a tab, 0 or 1", line)
 		}
 		into[key] = mark
 		return nil

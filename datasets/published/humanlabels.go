@@ -55,6 +55,9 @@ func readLabelCSV(text []byte) (labelTable, error) {
 	in := csv.NewReader(bytes.NewReader(text))
 	in.ReuseRecord = true
 	header, err := in.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, errors.New("is empty, expected a header with the names of label sets, or a .pt or .npy file")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("expected a header with the names of label sets: %w", err)
 	}

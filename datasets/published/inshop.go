@@ -47,13 +47,13 @@ func readInShop(fsys fs.FS, _ Options) ([]Sample, error) {
 		case 1:
 			n, err := strconv.Atoi(line)
 			if err != nil {
-				return fmt.Errorf("found %q, expected the number of images", line)
+				return fmt.Errorf("found %.80q, expected the number of images", line)
 			}
 			said = n
 			return nil
 		case 2:
 			if strings.Join(fields, " ") != "image_name item_id evaluation_status" {
-				return fmt.Errorf("header is %q, expected image_name item_id evaluation_status", line)
+				return fmt.Errorf("header is %.80q, expected image_name item_id evaluation_status", line)
 			}
 			return nil
 		}
@@ -63,10 +63,10 @@ func readInShop(fsys fs.FS, _ Options) ([]Sample, error) {
 		digits, ok := strings.CutPrefix(fields[1], "id_")
 		class, err := strconv.Atoi(digits)
 		if !ok || err != nil || class < 0 {
-			return fmt.Errorf("item_id %q is not of the form id_00000002", fields[1])
+			return fmt.Errorf("item_id %.80q is not of the form id_00000002", fields[1])
 		}
 		if s := fields[2]; s != datasets.Train && s != datasets.Query && s != datasets.Gallery {
-			return fmt.Errorf("evaluation_status %q is unknown, expected train, query or gallery", s)
+			return fmt.Errorf("evaluation_status %.80q is unknown, expected train, query or gallery", s)
 		}
 		if err := inRoot(fields[0]); err != nil {
 			return err

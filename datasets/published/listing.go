@@ -46,7 +46,8 @@ func eachLine(fsys fs.FS, do func(number int, line string) error, names ...strin
 func scanLines(r io.Reader, name string, do func(number int, line string) error) error {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 4096), maxLine)
-	for number := 1; in.Scan(); number++ {
+	number := 1
+	for ; in.Scan(); number++ {
 		line := in.Text()
 		if number == 1 {
 			line = strings.TrimPrefix(line, "\ufeff")
@@ -58,8 +59,13 @@ func scanLines(r io.Reader, name string, do func(number int, line string) error)
 			return fmt.Errorf("%s:%d: %w", name, number, err)
 		}
 	}
-	if err := in.Err(); err != nil {
+	switch err := in.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return fmt.Errorf("%s:%d: found more than %d bytes in a line, expected a list", name, number, maxLine)
+	case err != nil:
 		return fmt.Errorf("%s: %w", name, err)
+	case number == 1:
+		return fmt.Errorf("%s: is empty, expected a list", name)
 	}
 	return nil
 }
@@ -67,7 +73,7 @@ func scanLines(r io.Reader, name string, do func(number int, line string) error)
 // inRoot checks a path that stands in a list.
 func inRoot(p string) error {
 	if !fs.ValidPath(p) || p == "." {
-		return fmt.Errorf("path %q is not relative to the dataset's folder, or leaves it", p)
+		return fmt.Errorf("path %.80q is not relative to the dataset's folder, or leaves it", p)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 func ReadList(r io.Reader, name string) (*datasets.Dataset, error) {
 	in := bufio.NewReader(r)
 	opts := datasets.ReadOptions{Format: datasets.PRISM}
-	if first, _ := in.Peek(1); string(first) == "/" {
+	if first, _ := in.Peek(4); strings.HasPrefix(strings.TrimPrefix(string(first), "\ufeff"), "/") {
 		opts.StripPrefix = "/"
 	}
 	return datasets.ReadManifest(in, name, opts)

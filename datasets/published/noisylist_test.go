@@ -36,6 +36,11 @@ func TestGiven(t *testing.T) {
 	if r.NotListed != 1 || len(d.Samples) != 11 || d.Samples[10].True != datasets.Unlabelled {
 		t.Errorf("found %d samples, %d not listed, %+v", len(d.Samples), r.NotListed, d.Samples[10])
 	}
+	// An editor's mark in front of it, and its line ends, change nothing.
+	marked, err := ReadList(strings.NewReader("\ufeff/data/CUB_200_2011/images/001.Bird/Bird_0001.jpg,1\r\n/data/x/y.jpg,2\r\n"), "list")
+	if err != nil || marked.Samples[0].Path != "data/CUB_200_2011/images/001.Bird/Bird_0001.jpg" {
+		t.Errorf("found %+v, %v", marked, err)
+	}
 	text := strings.Join(r.Warnings, "\n")
 	for _, want := range []string{"1 of the list's 4 images are not in the dataset", "1 training image(s) are given the label 101 (101.Bird)"} {
 		if !strings.Contains(text, want) {

@@ -150,7 +150,7 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 	found := len(samples)
 	samples = protocol.split(samples)
 	if len(samples) == 0 {
-		return nil, fmt.Errorf("published: %s: %s: found %d images, none of them in a split of the protocol %s", p.Name, opts.Root, found, opts.Protocol)
+		return nil, fmt.Errorf("published: %s: %s: found %d images, none of them in a split of the protocol %s, expected one of %s", p.Name, opts.Root, found, opts.Protocol, strings.Join(p.ProtocolNames(), ", "))
 	}
 	d := assemble(samples, p.Columns)
 	r := &Result{Dataset: d, Protocol: opts.Protocol, LeftOut: found - len(samples), Notes: notes, Warnings: protocol.compare(d)}

@@ -2,6 +2,8 @@ package published
 
 import (
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -173,6 +175,21 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
+// TestElsewhereLinked: datasets are often linked to where there is room.
+func TestElsewhereLinked(t *testing.T) {
+	far, near := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(far, "images.txt"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(far, filepath.Join(near, "birds")); err != nil {
+		t.Skip(err)
+	}
+	_, err := cub200.Dataset(os.DirFS(near), Options{Root: near})
+	if err == nil || !strings.Contains(err.Error(), "images.txt lies in birds/: give that folder as the root") {
+		t.Errorf("found error %v", err)
+	}
+}
+
 // TestDamaged: what does not fit together is told with its file.
 func TestDamaged(t *testing.T) {
 	spoil := func(name, old, text string) fs.FS {
@@ -196,6 +213,11 @@ func TestDamaged(t *testing.T) {
 		want   string
 	}{
 		{cub200, spoil("images.txt", "1 001", "one 001"), `images.txt:1: found "one 001.Bird/Bird_0001.jpg", expected a number and 1 value(s)`},
+		{cub200, tree(map[string]string{"images.txt": ""}), "images.txt: is empty, expected a list"},
+		{cub200, tree(map[string]string{"images.txt": strings.Repeat("x", 70000)}), "images.txt:1: found more than 65536 bytes in a line"},
+		{cub200, tree(map[string]string{"images.txt": strings.Repeat("x", 60000)}), `images.txt:1: found "` + strings.Repeat("x", 80) + `", expected`},
+		{sop, tree(map[string]string{"Ebay_train.txt": sopHeader + "\n", "Ebay_test.txt": "\n"}), "found 0 images"},
+		{sop, tree(map[string]string{"Ebay_train.txt": "", "Ebay_test.txt": ""}), "Ebay_train.txt: is empty"},
 		{cub200, spoil("images.txt", "2 001", "1 001"), "images.txt:2: number 1 stands there twice"},
 		{cub200, spoil("images.txt", "001.Bird/", "../../"), "expected one below images/"},
 		{cub200, spoil("image_class_labels.txt", "1 1\n", ""), "image_class_labels.txt: found no line for number 1"},

@@ -44,7 +44,7 @@ func readSOP(fsys fs.FS, _ Options) ([]Sample, error) {
 			fields := strings.Fields(line)
 			if number == 1 {
 				if strings.Join(fields, " ") != sopHeader {
-					return fmt.Errorf("header is %q, expected %q", line, sopHeader)
+					return fmt.Errorf("header is %.80q, expected %q", line, sopHeader)
 				}
 				return nil
 			}
@@ -53,7 +53,7 @@ func readSOP(fsys fs.FS, _ Options) ([]Sample, error) {
 			}
 			class, err := strconv.Atoi(fields[1])
 			if err != nil || class < 1 {
-				return fmt.Errorf("class_id %q is not a number from 1", fields[1])
+				return fmt.Errorf("class_id %.80q is not a number from 1", fields[1])
 			}
 			if err := inRoot(fields[3]); err != nil {
 				return err

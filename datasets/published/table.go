@@ -21,7 +21,7 @@ func readTable(fsys fs.FS, name string, n int) (*table, error) {
 		fields := strings.SplitN(text, " ", n+1)
 		id, err := strconv.Atoi(fields[0])
 		if err != nil || len(fields) != n+1 {
-			return fmt.Errorf("found %q, expected a number and %d value(s)", text, n)
+			return fmt.Errorf("found %.80q, expected a number and %d value(s)", text, n)
 		}
 		if _, twice := t.rows[id]; twice {
 			return fmt.Errorf("number %d stands there twice", id)
@@ -53,7 +53,7 @@ func (t *table) number(id, low, high int) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < low || n > high {
-		return 0, fmt.Errorf("%s: number %d has %q, expected an integer from %d to %d", t.name, id, text, low, high)
+		return 0, fmt.Errorf("%s: number %d has %.80q, expected an integer from %d to %d", t.name, id, text, low, high)
 	}
 	return n, nil
 }

@@ -70,4 +70,29 @@ var experiments = map[string]experiment{
 			{"6 visits, 0.9999", []string{"--set", "correct.visits=6", "--set", "correct.confidence=0.9999"}},
 		},
 	},
+	"losses": {
+		places: []place{{"cub", symmetric(0, 0.2)}},
+		common: []string{"--steps", "400", "--set", "validation.every=400 steps", "--set", "checkpoint=0", "--dim", "256", "--filter", "none", "--set", "bank.size=0"},
+		variants: []variant{
+			{"triplet", loss("triplet")},
+			{"triplet, match", loss("triplet", "match=0.5")},
+			{"margin", loss("margin", "select=distance_weighted")},
+			{"margin, match", loss("margin", "select=distance_weighted", "match=0.5")},
+			{"margin, β of a class", loss("margin", "select=distance_weighted", "learn=class")},
+			{"multi_similarity", loss("multi_similarity")},
+			{"multi_similarity, match", loss("multi_similarity", "match=0.5")},
+			{"marginal", loss("marginal", "select=random_semihard")},
+			{"marginal, match", loss("marginal", "select=random_semihard", "match=0.5")},
+			{"quadruplet", loss("quadruplet")},
+		},
+	},
+}
+
+// loss are the flags of a loss with settings.
+func loss(name string, settings ...string) []string {
+	flags := []string{"--loss", name}
+	for _, s := range settings {
+		flags = append(flags, "--set", "losses.0.settings."+s)
+	}
+	return flags
 }

@@ -117,6 +117,9 @@ func (c *Run) checkLosses() error {
 		if err != nil {
 			return fmt.Errorf("losses.%d.settings: %w", i, err)
 		}
+		if match, _ := values["match"].(float64); match > 0 && l.Against == AgainstBank {
+			return fmt.Errorf("losses.%d.settings.match: found %v against the bank, expected 0: what is matched are the classes of the batch", i, match)
+		}
 		l.Settings = values
 		if _, err := losses.New(l.Name, values, smallest()); err != nil { // settings that contradict each other
 			return fmt.Errorf("losses.%d.settings: %w", i, err)

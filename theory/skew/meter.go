@@ -9,6 +9,9 @@
 //	η  = max(max_b r_b, 1/min_{r_b>0} r_b)   of the negatives that random or fixed semi-hard mining takes
 //	η₊ = max_b r⁺_b, η₋ = min_{r⁻_b>0} r⁻_b, γ = η₋/η₊   of the pairs that cost the marginal loss something
 //
+// Of a bin that mining nearly never looks into r_b is small and uncertain, and the more batches there are the smaller
+// one it finds: [Taken] says on how many pairs the smallest rests, and the largest by itself.
+//
 // Source: 000 = Le & Odobez, "Theoretical guarantees of deep embedding losses under label noise", sections 4.2 and
 // 5.3, which say that η cannot be computed; the estimate is METHODS 11.4, the marginal loss's pairs are 000-12.
 package skew

@@ -6,7 +6,9 @@ Run by hand, once, in this folder: python3 make.py ASSETS   (Pillow 9.4.0 with l
 compiler with libjpeg's headers: PIL writes neither 4:4:0 nor 4:1:1)
 
 scaled.json, "files": of each file and reduction width, height and sha256 of the RGB pixels, row by row. "archives": of
-every EVERY-th photograph of an archive, in the order of their names, the sha256 of all pixels reduced by 2, then 4, then 8.
+every EVERY-th photograph of an archive, in the order of their names, the sha256 of all pixels reduced by 2, then 4, then 8. "views": of each
+file and size the sha256 of what a network of that size sees, RGB: the shorter side brought to the size from the picture
+reduced as far as draft mode does for it, only so much of which is taken as the whole picture covers; the centre of that.
 ASSETS holds data/imagenette-val-sample.zip and data/cub200-2010-224px.zip.
 """
 import hashlib, io, json, os, subprocess, sys, tempfile, zipfile
@@ -70,7 +72,18 @@ with tempfile.TemporaryDirectory() as tmp:
                 f.write(subprocess.run([tmp + "/e", *sizes], input=base.tobytes(), stdout=subprocess.PIPE, check=True).stdout)
 base.convert("L").save("grey.jpg", quality=90)
 
-out = {"files": {}, "archives": {}}
+def view(data, size):
+    img = Image.open(io.BytesIO(data))
+    w, h = img.size
+    target = (size, int(size * h / w)) if w <= h else (int(size * w / h), size)
+    by = next(s for s in (8, 4, 2, 1) if min(w // target[0], h // target[1]) >= s)
+    img = reduced(data, by) if by > 1 else img.convert("RGB")
+    img = img.resize(target, Image.BILINEAR, box=(0, 0, w / by, h / by))
+    left, top = round((target[0] - size) / 2), round((target[1] - size) / 2)
+    return hashlib.sha256(img.crop((left, top, left + size, top + size)).tobytes()).hexdigest()
+
+
+out = {"files": {}, "archives": {}, "views": {}}
 for folder in (".", "../pil"):
     for name in sorted(os.listdir(folder)):
         if name.endswith(".jpg") and "cmyk" not in name:
@@ -78,6 +91,10 @@ for folder in (".", "../pil"):
                 found = seen(f.read())
             if found:
                 out["files"][os.path.join(folder, name)] = found
+            if folder == ".":
+                with open(name, "rb") as f:
+                    data = f.read()
+                out["views"][name] = {size: view(data, size) for size in (40, 24, 14, 7)}
 for name, every in [("imagenette-val-sample", 1), ("cub200-2010-224px", 10)]:
     z = zipfile.ZipFile(os.path.join(sys.argv[1], "data", name + ".zip"))
     files = sorted(n for n in z.namelist() if n.lower().endswith((".jpg", ".jpeg")))[::every]

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/jpeg"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/backbone"
+)
+
+// thumbnails reads images small, at most side pixels wide and high. One that cannot be read is nil, and told; that none
+// can is an error.
+func thumbnails(c *cli.Context, run *openedRun, paths []string, side int) ([]image.Image, error) {
+	const hint = "name the folder of the images, or a .zip file of it, with --root"
+	where := rootOf(run.imageRoot(c), run.ManifestFile)
+	root, err := imageRoot(where)
+	if err != nil {
+		return nil, withHint(err, hint)
+	}
+	var done func()
+	if !c.Bool("quiet") {
+		line := newProgressLine(c.App.ErrWriter, "pictures", time.Now)
+		defer line.end()
+		var mutex sync.Mutex
+		n := 0
+		done = func() {
+			mutex.Lock()
+			defer mutex.Unlock()
+			n++
+			line.at(n, len(paths), 0, "")
+		}
+	}
+	small, err := backbone.Thumbnails(c.Context, root, paths, side, done)
+	if err != nil {
+		return nil, err
+	}
+	out, bad := make([]image.Image, len(paths)), []leftOut{}
+	for i, s := range small {
+		if s.Err != nil {
+			bad = append(bad, leftOut{paths[i], s.Err.Error()})
+			continue
+		}
+		out[i] = s.Image
+	}
+	if len(bad) > 0 && len(bad) == len(paths) {
+		return nil, withHint(fmt.Errorf("%s: none of %d pictures below %s can be read, the first is %s: %s", c.Command.Name, len(paths), where, bad[0].Path, bad[0].Reason), hint)
+	}
+	if len(bad) > 0 {
+		note(c, "%d of %d pictures cannot be shown, the first is %s: %s", len(bad), len(paths), bad[0].Path, bad[0].Reason)
+	}
+	return out, nil
+}
+
+// encodePicture is a small picture as a JPEG file, on white where it lets light through.
+func encodePicture(img image.Image) ([]byte, error) {
+	flat := image.NewRGBA(img.Bounds())
+	draw.Draw(flat, flat.Rect, image.NewUniform(color.White), image.Point{}, draw.Src)
+	draw.Draw(flat, flat.Rect, img, img.Bounds().Min, draw.Over)
+	var b bytes.Buffer
+	err := jpeg.Encode(&b, flat, &jpeg.Options{Quality: 85})
+	return b.Bytes(), err
+}

@@ -1,0 +1,293 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/datasets"
+	"winnow/eval"
+	"winnow/features"
+	"winnow/internal/atomicfile"
+)
+
+func retrieveCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "retrieve",
+		Usage:     "show images and their nearest neighbours, hits and misses marked, on a page",
+		ArgsUsage: "[RUN]",
+		Description: "Images of the split (or of query, which ask gallery) with the images that the run embeds nearest to them. A hit has\n" +
+			"the query's label. Without a run it looks at the features of a store as they are: --features DIR --manifest FILE.\n" +
+			"Queries without any other image of their label are not chosen.\n\n" +
+			"   winnow retrieve run --queries 12 --k 8 --out retrieval.html",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "write the page to `FILE`.html"},
+			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery", Usage: "the `SPLIT` to look at"},
+			&cli.IntFlag{Name: "queries", Value: 12, Usage: "`N` images that ask"},
+			&cli.IntFlag{Name: "k", Value: 8, Usage: "`K` nearest of each"},
+			&cli.StringFlag{Name: "choose", Value: chooseRandom, Usage: "which ask, `WHICH`: random (by --seed), or worst: fewest hits among the K nearest, of those the nearest misses first"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that queries are drawn by"},
+			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most memory for similarities, `SIZE`: 512MiB, 2GiB"},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+		}, dataFlags...),
+		Action: retrieveRun,
+	}
+}
+
+// Ways to choose queries.
+const (
+	chooseRandom = "random"
+	chooseWorst  = "worst"
+)
+
+// mostShown bounds a page: N queries of K neighbours.
+const mostShown = 5000
+
+// pictureSide is how wide, in pixels, a page's pictures are at most.
+const pictureSide = 128
+
+// retrieveResult is what winnow retrieve --json prints.
+type retrieveResult struct {
+	File      string       `json:"file"`
+	Split     string       `json:"split"`
+	View      string       `json:"view,omitempty"` // center or mean, where the store has several views of each image
+	Choice    string       `json:"choice"`
+	Seed      uint64       `json:"seed"`
+	Of        int          `json:"of"`            // images that could have asked
+	Gallery   int          `json:"gallery"`       // images asked
+	Precision float64      `json:"hits_per_rank"` // share of hits among the neighbours shown
+	Queries   []shownQuery `json:"queries"`
+	LeftOut   []leftOut    `json:"left_out"`
+	k         int
+	of        asked // embedded
+}
+
+// shownQuery is one query with its nearest.
+type shownQuery struct {
+	Path    string       `json:"path"`
+	Label   string       `json:"label"`
+	Hits    int          `json:"hits"`
+	Nearest []shownImage `json:"nearest"`
+}
+
+type shownImage struct {
+	Path       string  `json:"path"`
+	Label      string  `json:"label"`
+	Similarity float32 `json:"similarity"`
+	Hit        bool    `json:"hit"`
+}
+
+func retrieveRun(c *cli.Context) error {
+	n, k := c.Int("queries"), c.Int("k")
+	mem, err := parseSize(c.String("max-mem"))
+	switch choice := c.String("choose"); {
+	case err != nil:
+		return misused("--max-mem: %v", err)
+	case n < 1 || k < 1 || n > mostShown || k > mostShown || n*k > mostShown:
+		return misused("--queries %d --k %d: expected at least one of each and at most %d pictures", n, k, mostShown)
+	case choice != chooseRandom && choice != chooseWorst:
+		return misused("--choose: found %q, expected %s or %s", choice, chooseRandom, chooseWorst)
+	case filepath.Ext(c.String("out")) != ".html":
+		return misused("--out: %q does not end in .html", c.String("out"))
+	}
+	splits := []string{datasets.Test, datasets.Query, datasets.Gallery}
+	if c.IsSet("split") {
+		splits = []string{c.String("split")}
+	}
+	r, err := openEmbedding(c, splits...)
+	if err != nil {
+		return err
+	}
+	rt, err := openRuntime(c)
+	if err != nil {
+		return err
+	}
+	defer rt.Close()
+	result := retrieveResult{File: c.String("out"), Choice: c.String("choose"), Seed: c.Uint64("seed"), View: r.view(c), k: k}
+	if err := result.find(c, r, n, mem); err != nil {
+		return err
+	}
+	report, err := result.report(c, r)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(result.File, report.WriteHTML); err != nil {
+		return fmt.Errorf("retrieve: %s: %w", result.File, err)
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, result)
+	}
+	result.print(c.App.Writer)
+	return nil
+}
+
+// find chooses the queries and finds their neighbours.
+func (r *retrieveResult) find(c *cli.Context, run *openedRun, n int, mem int64) error {
+	about := evalResult{Split: c.String("split"), LeftOut: []leftOut{}}
+	stored, err := readAsked(run, &about)
+	if err != nil {
+		return err
+	}
+	r.Split, r.LeftOut = about.Split, about.LeftOut
+	if r.of, err = stored.embedded(run.embedSet); err != nil {
+		return err
+	}
+	gallery := r.of.query
+	if r.of.gallery != nil {
+		gallery = *r.of.gallery
+	}
+	rows := notLonely(r.of)
+	r.Of, r.Gallery = len(rows), gallery.Len()
+	if len(rows) == 0 {
+		return fmt.Errorf("retrieve: no image of the split %s has another of its label to find", r.Split)
+	}
+	if r.Choice == chooseRandom {
+		rows = drawSome(rows, n, r.Seed, "retrieve")
+	}
+	own := 0 // of a query that is in the gallery itself
+	if r.of.gallery == nil {
+		own = 1
+	}
+	lists, err := eval.Nearest(c.Context, r.of.query.Rows(rows), &gallery, r.k+own, mem)
+	if err != nil {
+		return err
+	}
+	for i, list := range lists {
+		if own == 1 {
+			list = slices.DeleteFunc(list, func(near eval.Neighbour) bool { return near.Row == rows[i] })
+		}
+		r.Queries = append(r.Queries, shown(run.Manifest, r.of.query.IDs[rows[i]], gallery, first(list, r.k)))
+	}
+	if r.Choice == chooseWorst {
+		slices.SortStableFunc(r.Queries, func(a, b shownQuery) int {
+			return cmp.Or(cmp.Compare(a.Hits, b.Hits), cmp.Compare(b.nearestMiss(), a.nearestMiss()))
+		})
+		r.Queries = first(r.Queries, n)
+	}
+	hits, all := 0, 0
+	for _, q := range r.Queries {
+		hits, all = hits+q.Hits, all+len(q.Nearest)
+	}
+	r.Precision = float64(hits) / float64(max(all, 1))
+	return nil
+}
+
+// notLonely is the rows of the queries that have a positive.
+func notLonely(of asked) (rows []int) {
+	least, labels := 1, []int(nil)
+	if of.gallery == nil { // the query itself is one
+		least, labels = 2, of.query.Labels
+	} else {
+		labels = of.gallery.Labels
+	}
+	counts := map[int]int{}
+	for _, label := range labels {
+		counts[label]++
+	}
+	for i, label := range of.query.Labels {
+		if counts[label] >= least {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// shown names a query and its neighbours.
+func shown(d *datasets.Dataset, id int, gallery features.Set, list []eval.Neighbour) shownQuery {
+	s := d.Samples[id]
+	q := shownQuery{Path: s.Path, Label: d.Classes[s.Label], Nearest: []shownImage{}}
+	for _, near := range list {
+		other := d.Samples[gallery.IDs[near.Row]]
+		q.Nearest = append(q.Nearest, shownImage{other.Path, d.Classes[other.Label], near.Similarity, other.Label == s.Label})
+		if other.Label == s.Label {
+			q.Hits++
+		}
+	}
+	return q
+}
+
+// nearestMiss is the similarity of the nearest image of another label, -1 for none.
+func (q shownQuery) nearestMiss() float32 {
+	for _, n := range q.Nearest {
+		if !n.Hit {
+			return n.Similarity
+		}
+	}
+	return -1
+}
+
+// print writes the result for people.
+func (r retrieveResult) print(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s\n", r.File, r.summary())
+}
+
+func (r retrieveResult) summary() string {
+	how := fmt.Sprintf("%d queries, drawn by seed %d from the %d of %s", len(r.Queries), r.Seed, r.Of, r.Split)
+	if r.Choice == chooseWorst {
+		how = fmt.Sprintf("the %d worst of %d queries of %s", len(r.Queries), r.Of, r.Split)
+	}
+	return fmt.Sprintf("%s; %.1f %% of their %d nearest are hits", how, 100*r.Precision, r.k)
+}
+
+// report is the page.
+func (r retrieveResult) report(c *cli.Context, run *openedRun) (eval.Report, error) {
+	what := "the features of " + filepath.Base(run.Dir)
+	if run.Head != nil {
+		what = "the run " + filepath.Base(run.Dir)
+	}
+	report := eval.Report{Title: "What images find in " + what, Verdict: []string{strings.ToUpper(r.summary()[:1]) + r.summary()[1:] + "."}, Facts: []eval.Fact{
+		{Name: "queries", Value: fmt.Sprintf("images of %s with another of their label to find; %d images are asked, the query itself left out", r.Split, r.Gallery)},
+		{Name: "hit", Value: "has the query's label as the manifest gives it"},
+		{Name: "similarity", Value: "cosine of the two vectors"},
+	}}
+	if r.Choice == chooseWorst {
+		report.Facts = append(report.Facts, eval.Fact{Name: "worst", Value: fmt.Sprintf("fewest hits among the %d nearest; of those with equally many the ones whose nearest miss is most similar", r.k)})
+	}
+	if run.Head != nil {
+		report.Facts = append(report.Facts, eval.Fact{Name: "head", Value: filepath.Join(run.Dir, run.HeadFile)})
+	}
+	report.Facts = append(report.Facts, eval.Fact{Name: "features", Value: run.Store.Dir}, eval.Fact{Name: "manifest", Value: run.ManifestFile}, eval.Fact{Name: "winnow", Value: version()})
+	files, err := r.files(c, run)
+	if err != nil {
+		return report, err
+	}
+	for _, q := range r.Queries {
+		card := eval.QueryCard{Query: eval.Picture{Data: files[q.Path], Caption: glyphName(q.Label), File: q.Path}}
+		for _, n := range q.Nearest {
+			card.Nearest = append(card.Nearest, eval.Picture{Data: files[n.Path], Caption: glyphName(n.Label), Note: fmt.Sprintf("similarity %.3f", n.Similarity), File: n.Path, Good: n.Hit})
+		}
+		report.Queries = append(report.Queries, card)
+	}
+	return report, nil
+}
+
+// files are the pictures of the page by path, each once.
+func (r retrieveResult) files(c *cli.Context, run *openedRun) (map[string][]byte, error) {
+	var paths []string
+	for _, q := range r.Queries {
+		paths = append(paths, q.Path)
+		for _, n := range q.Nearest {
+			paths = append(paths, n.Path)
+		}
+	}
+	paths = distinct(paths)
+	small, err := thumbnails(c, run, paths, pictureSide)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for i, img := range small {
+		if img == nil {
+			continue
+		}
+		if files[paths[i]], err = encodePicture(img); err != nil {
+			return nil, fmt.Errorf("retrieve: %s: %w", paths[i], err)
+		}
+	}
+	return files, nil
+}

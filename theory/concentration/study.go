@@ -1,0 +1,119 @@
+package concentration
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"winnow/filters"
+)
+
+// Setting is what [Study] is asked.
+type Setting struct {
+	Kappa   float64 `json:"kappa"`   // true concentration, above 0
+	Dim     int     `json:"dim"`     // D of the vectors, ≥ 2
+	Trials  int     `json:"trials"`  // classes drawn for each number of samples
+	Samples []int   `json:"samples"` // members of a class, each ≥ 2
+	Seed    uint64  `json:"seed"`
+}
+
+// PaperSetting is that of PRISM's Fig. 4.
+func PaperSetting() Setting {
+	return Setting{Kappa: 537, Dim: 128, Trials: 200, Samples: []int{5, 10, 15, 20, 25, 30, 34, 50, 100, 200}, Seed: 1}
+}
+
+// Estimator is one way to estimate κ from R, the length of the mean of n unit vectors of R^D.
+type Estimator struct {
+	Name, Title string
+	Estimate    func(dim, n int, r float64) float64
+}
+
+// Estimators are those that the filter vMF-Sim has.
+var Estimators = []Estimator{
+	{"banerjee", "R(D-R²)/(1-R²)", by(filters.KappaBanerjee)},
+	{"printed", "R(D-R)/(1-R²)", by(filters.KappaPrinted)},
+	{"sra", "two Newton steps", by(filters.KappaSra)},
+	{"debiased", "banerjee of R'", func(dim, n int, r float64) float64 {
+		return by(filters.KappaBanerjee)(dim, n, filters.Debiased(r, n))
+	}},
+}
+
+func by(method string) func(dim, n int, r float64) float64 {
+	return func(dim, _ int, r float64) float64 {
+		return filters.Kappa(dim, r, method, filters.DefaultLimits())
+	}
+}
+
+// Errors is how far the estimates of one estimator were from the truth.
+type Errors struct {
+	Samples   int     `json:"samples"`
+	Estimator string  `json:"estimator"`
+	Mean      float64 `json:"mean"` // estimate
+	Bias      float64 `json:"bias"` // mean - κ
+	RMSE      float64 `json:"rmse"`
+	MSE       float64 `json:"mse"`
+	MAE       float64 `json:"mae"`
+}
+
+// Study draws Trials classes for each number of samples and compares what each estimator makes of them with the
+// truth. All estimators see the same draws. The paper's Fig. 4 calls its axis MSE; its numbers are RMSE.
+func Study(s Setting) ([]Errors, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	var all []Errors
+	for _, n := range s.Samples {
+		sums := make([]Errors, len(Estimators))
+		for trial := range s.Trials {
+			r := meanLength(s, n, rand.New(rand.NewPCG(s.Seed, uint64(n)<<32|uint64(trial))))
+			for i, e := range Estimators {
+				got := e.Estimate(s.Dim, n, r)
+				off := got - s.Kappa
+				sums[i].Mean += got
+				sums[i].MSE += off * off
+				sums[i].MAE += math.Abs(off)
+			}
+		}
+		trials := float64(s.Trials)
+		for i, e := range sums {
+			all = append(all, Errors{Samples: n, Estimator: Estimators[i].Name, Mean: e.Mean / trials, Bias: e.Mean/trials - s.Kappa,
+				RMSE: math.Sqrt(e.MSE / trials), MSE: e.MSE / trials, MAE: e.MAE / trials})
+		}
+	}
+	return all, nil
+}
+
+// meanLength draws a class of n and measures R.
+func meanLength(s Setting, n int, r *rand.Rand) float64 {
+	sum, v := make([]float64, s.Dim), make([]float64, s.Dim)
+	for range n {
+		Draw(v, s.Kappa, r)
+		for j := range v {
+			sum[j] += v[j]
+		}
+	}
+	var norm float64
+	for _, x := range sum {
+		norm += x * x
+	}
+	return math.Sqrt(norm) / float64(n)
+}
+
+func (s Setting) check() error {
+	switch most := filters.DefaultLimits().Kappa; {
+	case !(s.Kappa > 0 && s.Kappa <= most):
+		return fmt.Errorf("theory: kappa is %v, expected a number above 0 and up to %g", s.Kappa, most)
+	case s.Dim < 2 || s.Dim > 1<<16:
+		return fmt.Errorf("theory: dim is %d, expected 2 to %d", s.Dim, 1<<16)
+	case s.Trials < 1 || s.Trials > 1e6:
+		return fmt.Errorf("theory: trials are %d, expected 1 to %d", s.Trials, 1000000)
+	case len(s.Samples) == 0:
+		return fmt.Errorf("theory: no number of samples is given, expected at least one")
+	}
+	for _, n := range s.Samples {
+		if n < 2 || n > 1e6 {
+			return fmt.Errorf("theory: %d samples, expected 2 to %d: of a single one every class is as narrow as can be", n, 1000000)
+		}
+	}
+	return nil
+}
