@@ -1,4 +1,4 @@
-// Package chart draws lines, histograms, box plots and clouds of points as SVG, without a script, a font or an
+// Package chart draws lines, histograms and box plots as SVG, without a script, a font or an
 // address outside. It knows nothing of what it draws.
 //
 // Every drawing stands alone as a file; [Inline] makes it a part of a page. It is light or dark as the reader
@@ -61,8 +61,8 @@ type canvas struct {
 	legendItems []legendItem
 }
 
-// newCanvas makes room for the axes and the legend, and draws the former; blank leaves them out.
-func newCanvas(f Frame, x, y axis, legend []legendItem, blank bool) *canvas {
+// newCanvas makes room for the axes and the legend, and draws the former.
+func newCanvas(f Frame, x, y axis, legend []legendItem) *canvas {
 	c := &canvas{frame: f, x: x, y: y, top: 10, legendItems: legend}
 	labels := 0
 	for _, t := range y.ticks {
@@ -78,31 +78,20 @@ func newCanvas(f Frame, x, y axis, legend []legendItem, blank bool) *canvas {
 	if marked(f.Marks) {
 		c.top += 14
 	}
-	if blank {
-		c.left = right
-	}
 	c.plotW = width - c.left - right
 	rows := c.legendRows()
-	c.bottom = 16 + rowHeight*float64(rows)
-	if !blank {
+	c.bottom = 36 + rowHeight*float64(rows)
+	if f.X != "" {
 		c.bottom += 20
-		if f.X != "" {
-			c.bottom += 20
-		}
 	}
 	height := c.top + plotH + c.bottom
-	if blank { // clouds are as high as wide
-		height = c.top + c.high() + c.bottom
-	}
 	fmt.Fprintf(c, `<svg%s class="wn" viewBox="0 0 %g %s" role="img" aria-label="%s">`, nameSpace, width, at(height), html.EscapeString(f.Title))
 	c.WriteString(style)
 	fmt.Fprintf(c, `<rect class="wn-paper" width="100%%" height="100%%"/>`)
 	if f.Titled && f.Title != "" {
 		fmt.Fprintf(c, `<text class="wn-title" x="%s" y="22">%s</text>`, at(c.left), html.EscapeString(shortened(f.Title, int(c.plotW/7.4))))
 	}
-	if !blank {
-		c.axes()
-	}
+	c.axes()
 	c.marks()
 	return c
 }

@@ -184,7 +184,7 @@ func (r *reproduction) traces() []string {
 	if r.study.Chart == nil || r.study.Chart.Trace == "" {
 		return nil
 	}
-	return []string{r.study.Chart.Trace, fmt.Sprint(r.study.Chart.Steps)}
+	return []string{r.study.Chart.Trace, fmt.Sprint(r.study.Chart.At)}
 }
 
 // fitBank keeps the memory bank from holding an image several times over: recipes name the papers' sizes, and data may
@@ -217,7 +217,7 @@ func (r *reproduction) cell(ctx context.Context, cell reproduce.Cell) (reproduce
 		joined.Validation = features.Set{} // nothing depends on it
 	}
 	start := time.Now()
-	out, err := trainRun(ctx, cfg, joined, trainOptions{Last: r.study.State == reproduce.Last, Stepped: recorder.stepped, Validated: recorder.validated, Diagnosed: recorder.diagnosed})
+	out, err := trainRun(ctx, cfg, joined, trainOptions{Last: r.study.State == reproduce.Last, Begun: recorder.begun, Stepped: recorder.stepped, Validated: recorder.validated, Diagnosed: recorder.diagnosed})
 	if err != nil {
 		return o, err
 	}
