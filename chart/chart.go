@@ -105,16 +105,8 @@ func marked(marks []Mark) bool {
 	return false
 }
 
-// high is the height of the plot.
-func (c *canvas) high() float64 {
-	if len(c.y.ticks) == 0 && len(c.x.ticks) == 0 {
-		return c.plotW * 0.8
-	}
-	return plotH
-}
-
 func (c *canvas) px(v float64) float64 { return c.left + c.x.place(v)*c.plotW }
-func (c *canvas) py(v float64) float64 { return c.top + (1-c.y.place(v))*c.high() }
+func (c *canvas) py(v float64) float64 { return c.top + (1-c.y.place(v))*plotH }
 
 // axes draws the grid with its numbers and what they mean.
 func (c *canvas) axes() {
@@ -123,7 +115,7 @@ func (c *canvas) axes() {
 		fmt.Fprintf(c, `<path class="wn-grid" d="M%s %sH%s"/><text class="wn-tick" x="%s" y="%s" text-anchor="end">%s</text>`,
 			at(c.left), at(y), at(c.left+c.plotW), at(c.left-6), at(y+4), html.EscapeString(t.label))
 	}
-	base := c.top + c.high()
+	base := c.top + plotH
 	for _, t := range c.x.ticks {
 		x := c.px(t.at)
 		fmt.Fprintf(c, `<path class="wn-foot" d="M%s %sv4"/><text class="wn-tick" x="%s" y="%s" text-anchor="middle">%s</text>`,
@@ -136,7 +128,7 @@ func (c *canvas) axes() {
 	}
 	if c.frame.Y != "" {
 		fmt.Fprintf(c, `<text class="wn-axis" transform="translate(14 %s) rotate(-90)" text-anchor="middle">%s</text>`,
-			at(c.top+c.high()/2), html.EscapeString(shortened(c.frame.Y, int(c.high()/letter))))
+			at(c.top+plotH/2), html.EscapeString(shortened(c.frame.Y, int(plotH/letter))))
 	}
 }
 
@@ -147,7 +139,7 @@ func (c *canvas) marks() {
 			continue
 		}
 		x := c.px(m.At)
-		fmt.Fprintf(c, `<path class="wn-mark" d="M%s %sV%s"/>`, at(x), at(c.top), at(c.top+c.high()))
+		fmt.Fprintf(c, `<path class="wn-mark" d="M%s %sV%s"/>`, at(x), at(c.top), at(c.top+plotH))
 		if m.Name == "" {
 			continue
 		}
