@@ -58,7 +58,6 @@ type canvas struct {
 	left, top   float64
 	plotW       float64
 	bottom      float64 // below the plot: ticks, axis, legend
-	clipped     string  // id of the plot's rectangle
 	legendItems []legendItem
 }
 
@@ -84,7 +83,7 @@ func newCanvas(f Frame, x, y axis, legend []legendItem, blank bool) *canvas {
 	}
 	c.plotW = width - c.left - right
 	rows := c.legendRows()
-	c.bottom = 10 + rowHeight*float64(rows)
+	c.bottom = 16 + rowHeight*float64(rows)
 	if !blank {
 		c.bottom += 20
 		if f.X != "" {
