@@ -187,6 +187,12 @@ func (r *reproduction) traces() []string {
 	return []string{r.study.Chart.Trace, fmt.Sprint(r.study.Chart.Steps)}
 }
 
+// fitBank keeps the memory bank from holding an image several times over: recipes name the papers' sizes, and data may
+// be smaller.
+func fitBank(cfg *config.Run, data trainData) {
+	cfg.Bank.Size = min(cfg.Bank.Size, data.Train.Len())
+}
+
 // cell trains and measures one.
 func (r *reproduction) cell(ctx context.Context, cell reproduce.Cell) (reproduce.Outcome, error) {
 	row, column := r.study.Rows[cell.Row], r.study.Columns[cell.Column]
@@ -205,9 +211,7 @@ func (r *reproduction) cell(ctx context.Context, cell reproduce.Cell) (reproduce
 	if err != nil {
 		return o, err
 	}
-	if cfg.Method != config.Metric && cfg.Head.Out > joined.Train.Dim() {
-		cfg.Head.Out = joined.Train.Dim()
-	}
+	fitBank(&cfg, joined)
 	recorder := r.record(labels.data, &o)
 	if r.study.State == reproduce.Last && !recorder.validates() {
 		joined.Validation = features.Set{} // nothing depends on it
