@@ -15,7 +15,7 @@ type Recipe struct {
 // Recipes are the named augmentations. Sizes follow the network: where a paper resizes to 256 and crops 224, a
 // network of 112 gets 128 and 112.
 //
-// Sources: prism: Liu, Yu, Fan, Yu, Cai, PRISM (the released configuration for CARS-98N); adapted_triplet: Yu,
+// Sources: prism: Liu, Yu, Li, Shen, Gao, Ren, Xie, Cui, PRISM (the released configuration for CARS-98N); adapted_triplet: Yu,
 // Liu, Gong, Fu, Tao, Correcting the triplet selection bias for triplet loss, ECCV 2018; supcon:
 // Khosla et al., Supervised contrastive learning, NeurIPS 2020, the released training script; imagenet: Szegedy
 // et al., Going deeper with convolutions, CVPR 2015, section 6, in torchvision's form; cifar: He et al., Deep

@@ -45,8 +45,8 @@ func (v *Viewer) Reduced(img image.Image) image.Image {
 	}
 	b, e := img.Bounds(), extentOf(img)
 	rw, rh := v.a.resize(v.q.p).target(e.w, e.h)
-	v.q.across.computePart(b.Dx(), e.reduced(e.w), rw, 0, rw, v.q.kernel)
-	v.q.down.computePart(b.Dy(), e.reduced(e.h), rh, 0, rh, v.q.kernel)
+	v.q.across.compute(b.Dx(), e.reduced(e.w), rw, 0, rw, v.q.kernel)
+	v.q.down.compute(b.Dy(), e.reduced(e.h), rh, 0, rh, v.q.kernel)
 	if v.q.p.Planes() == 1 {
 		return v.reducedGrey(img, rw, rh)
 	}

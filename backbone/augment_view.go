@@ -99,8 +99,8 @@ func (v *Viewer) stream(img image.Image, w view, from area, begin func(padded bo
 	}
 	e := extentOf(img)
 	wide, high := e.samples(w.across.n), e.samples(w.down.n)
-	v.q.across.computePart(wide, e.reduced(w.across.n), w.across.out, x0, x1, v.q.kernel)
-	v.q.down.computePart(high, e.reduced(w.down.n), w.down.out, y0, y1, v.q.kernel)
+	v.q.across.compute(wide, e.reduced(w.across.n), w.across.out, x0, x1, v.q.kernel)
+	v.q.down.compute(high, e.reduced(w.down.n), w.down.out, y0, y1, v.q.kernel)
 	part := window{sourceOf(img), w.across.from / e.by, w.down.from / e.by, wide, high}
 	v.q.stream(part, func(row int, values []int32) { emit(top+row, left, values) })
 }

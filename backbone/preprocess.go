@@ -67,8 +67,8 @@ func (q *Preprocessor) Into(dst []float32, img image.Image) error {
 	if x1-x0 < q.p.Crop || y1-y0 < q.p.Crop {
 		q.fillZero(dst)
 	}
-	q.across.computePart(w, e.reduced(e.w), rw, x0, x1, q.kernel)
-	q.down.computePart(h, e.reduced(e.h), rh, y0, y1, q.kernel)
+	q.across.compute(w, e.reduced(e.w), rw, x0, x1, q.kernel)
+	q.down.compute(h, e.reduced(e.h), rh, y0, y1, q.kernel)
 	q.stream(src, func(row int, values []int32) { q.emit(dst, top+row, left, values) })
 	return nil
 }

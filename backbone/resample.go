@@ -72,12 +72,9 @@ type taps struct {
 	weights         []int32 // width for each output
 }
 
-// compute fills t for an axis of in samples resized to out samples, reusing its memory.
-func (t *taps) compute(in, out, lo, hi int, k kernel) { t.computePart(in, float64(in), out, lo, hi, k) }
-
-// computePart is compute where the outputs cover not all inputs, but only so many: the last one of a reduced picture may
-// stand partly outside.
-func (t *taps) computePart(in int, cover float64, out, lo, hi int, k kernel) {
+// compute fills t for an axis of in samples resized to out samples, reusing its memory. Of the inputs the outputs cover so
+// many: all, but for the last one of a reduced picture, which may stand partly outside.
+func (t *taps) compute(in int, cover float64, out, lo, hi int, k kernel) {
 	if t.in == in && t.cover == cover && t.out == out && t.lo == lo && t.hi == hi {
 		return // pictures of one size come in a row
 	}

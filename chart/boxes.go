@@ -46,7 +46,7 @@ func (b Boxes) WriteSVG(w io.Writer) error {
 			}
 		}
 	}
-	c := newCanvas(b.Frame, named(names, width-90), ys.axis(false, b.Percent, true), items, false)
+	c := newCanvas(b.Frame, named(names, width-90), ys.axis(false, b.Percent, true), items)
 	slot := c.plotW / float64(max(len(b.Places), 1))
 	each := min(slot*0.72/float64(most), 46)
 	for i, p := range b.Places {

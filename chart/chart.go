@@ -1,4 +1,4 @@
-// Package chart draws lines, histograms, box plots and clouds of points as SVG, without a script, a font or an
+// Package chart draws lines, histograms and box plots as SVG, without a script, a font or an
 // address outside. It knows nothing of what it draws.
 //
 // Every drawing stands alone as a file; [Inline] makes it a part of a page. It is light or dark as the reader
@@ -58,12 +58,11 @@ type canvas struct {
 	left, top   float64
 	plotW       float64
 	bottom      float64 // below the plot: ticks, axis, legend
-	clipped     string  // id of the plot's rectangle
 	legendItems []legendItem
 }
 
-// newCanvas makes room for the axes and the legend, and draws the former; blank leaves them out.
-func newCanvas(f Frame, x, y axis, legend []legendItem, blank bool) *canvas {
+// newCanvas makes room for the axes and the legend, and draws the former.
+func newCanvas(f Frame, x, y axis, legend []legendItem) *canvas {
 	c := &canvas{frame: f, x: x, y: y, top: 10, legendItems: legend}
 	labels := 0
 	for _, t := range y.ticks {
@@ -79,31 +78,20 @@ func newCanvas(f Frame, x, y axis, legend []legendItem, blank bool) *canvas {
 	if marked(f.Marks) {
 		c.top += 14
 	}
-	if blank {
-		c.left = right
-	}
 	c.plotW = width - c.left - right
 	rows := c.legendRows()
-	c.bottom = 10 + rowHeight*float64(rows)
-	if !blank {
+	c.bottom = 36 + rowHeight*float64(rows)
+	if f.X != "" {
 		c.bottom += 20
-		if f.X != "" {
-			c.bottom += 20
-		}
 	}
 	height := c.top + plotH + c.bottom
-	if blank { // clouds are as high as wide
-		height = c.top + c.high() + c.bottom
-	}
 	fmt.Fprintf(c, `<svg%s class="wn" viewBox="0 0 %g %s" role="img" aria-label="%s">`, nameSpace, width, at(height), html.EscapeString(f.Title))
 	c.WriteString(style)
 	fmt.Fprintf(c, `<rect class="wn-paper" width="100%%" height="100%%"/>`)
 	if f.Titled && f.Title != "" {
 		fmt.Fprintf(c, `<text class="wn-title" x="%s" y="22">%s</text>`, at(c.left), html.EscapeString(shortened(f.Title, int(c.plotW/7.4))))
 	}
-	if !blank {
-		c.axes()
-	}
+	c.axes()
 	c.marks()
 	return c
 }
@@ -117,16 +105,8 @@ func marked(marks []Mark) bool {
 	return false
 }
 
-// high is the height of the plot.
-func (c *canvas) high() float64 {
-	if len(c.y.ticks) == 0 && len(c.x.ticks) == 0 {
-		return c.plotW * 0.8
-	}
-	return plotH
-}
-
 func (c *canvas) px(v float64) float64 { return c.left + c.x.place(v)*c.plotW }
-func (c *canvas) py(v float64) float64 { return c.top + (1-c.y.place(v))*c.high() }
+func (c *canvas) py(v float64) float64 { return c.top + (1-c.y.place(v))*plotH }
 
 // axes draws the grid with its numbers and what they mean.
 func (c *canvas) axes() {
@@ -135,7 +115,7 @@ func (c *canvas) axes() {
 		fmt.Fprintf(c, `<path class="wn-grid" d="M%s %sH%s"/><text class="wn-tick" x="%s" y="%s" text-anchor="end">%s</text>`,
 			at(c.left), at(y), at(c.left+c.plotW), at(c.left-6), at(y+4), html.EscapeString(t.label))
 	}
-	base := c.top + c.high()
+	base := c.top + plotH
 	for _, t := range c.x.ticks {
 		x := c.px(t.at)
 		fmt.Fprintf(c, `<path class="wn-foot" d="M%s %sv4"/><text class="wn-tick" x="%s" y="%s" text-anchor="middle">%s</text>`,
@@ -148,7 +128,7 @@ func (c *canvas) axes() {
 	}
 	if c.frame.Y != "" {
 		fmt.Fprintf(c, `<text class="wn-axis" transform="translate(14 %s) rotate(-90)" text-anchor="middle">%s</text>`,
-			at(c.top+c.high()/2), html.EscapeString(shortened(c.frame.Y, int(c.high()/letter))))
+			at(c.top+plotH/2), html.EscapeString(shortened(c.frame.Y, int(math.Floor(plotH / letter)))))
 	}
 }
 
@@ -159,7 +139,7 @@ func (c *canvas) marks() {
 			continue
 		}
 		x := c.px(m.At)
-		fmt.Fprintf(c, `<path class="wn-mark" d="M%s %sV%s"/>`, at(x), at(c.top), at(c.top+c.high()))
+		fmt.Fprintf(c, `<path class="wn-mark" d="M%s %sV%s"/>`, at(x), at(c.top), at(c.top+plotH))
 		if m.Name == "" {
 			continue
 		}

@@ -79,8 +79,6 @@ func TestOddSeries(t *testing.T) {
 		"no boxes":         {Boxes{}, "<svg"},
 		"an empty box":     {Boxes{Places: []Place{{Name: "p", Boxes: []Box{BoxOf("b", nil, 0)}}}}, ">p<"},
 		"one value":        {Boxes{Places: []Place{{Name: "p", Boxes: []Box{BoxOf("b", []float64{3}, 0)}}}}, "wn-median"},
-		"no cloud":         {Scatter{Bare: true}, "<svg"},
-		"one point":        {Scatter{Bare: true, Clouds: []Cloud{{X: []float64{7}, Y: []float64{7}, Titles: []string{"<a>"}}}}, "&lt;a&gt;"},
 		"logarithm of 0":   {line(Frame{LogY: true}, 0, 1, 10, -3), "wn-line"},
 		"logarithms":       {line(Frame{LogY: true}, 1e-9, 1e9), ">100k<"},
 		"logarithmic bars": {Histogram{Frame{LogY: true}, []Bars{{Name: "h", Edges: []float64{0, 1, 2, 3}, Heights: []float64{0, 1e-4, 1}}}}, ">0.01<"},
@@ -114,7 +112,7 @@ func TestCount(t *testing.T) {
 
 // A value lands where its axis says: the places of what is drawn are read back.
 func TestPlaces(t *testing.T) {
-	c := newCanvas(Frame{}, (&span{from: 0, to: 10}).axis(false, false, false), (&span{from: 1, to: 1000, log: true}).axis(false, false, false), nil, false)
+	c := newCanvas(Frame{}, (&span{from: 0, to: 10}).axis(false, false, false), (&span{from: 1, to: 1000, log: true}).axis(false, false, false), nil)
 	if got, want := c.px(2.5), c.left+c.plotW/4; math.Abs(got-want) > 1e-9 {
 		t.Errorf("2.5 of 10 is at %v, expected %v", got, want)
 	}

@@ -37,7 +37,7 @@ func (l Lines) WriteSVG(w io.Writer) error {
 	for _, m := range l.Marks {
 		xs.add(m.At)
 	}
-	c := newCanvas(l.Frame, xs.axis(false, false, false), ys.axis(false, l.Percent, true), items, false)
+	c := newCanvas(l.Frame, xs.axis(false, false, false), ys.axis(false, l.Percent, true), items)
 	for _, s := range l.Series {
 		c.band(s)
 	}
@@ -152,8 +152,8 @@ func (h Histogram) WriteSVG(w io.Writer) error {
 		ys.add(s.Heights...)
 		items = append(items, legendItem{s.Name, s.Tone})
 	}
-	c := newCanvas(h.Frame, xs.axis(false, false, false), ys.axis(true, h.Percent, true), items, false)
-	foot := c.top + c.high()
+	c := newCanvas(h.Frame, xs.axis(false, false, false), ys.axis(true, h.Percent, true), items)
+	foot := c.top + plotH
 	if !h.LogY {
 		foot = c.py(0)
 	}

@@ -37,23 +37,12 @@ func samples() map[string]Drawing {
 		}
 		boxes.Places = append(boxes.Places, Place{Name: fmt.Sprint(1000 + 2000*i), Boxes: []Box{BoxOf("MCL", a, 0), BoxOf("SoftTriple", b, 1)}})
 	}
-	scatter := Scatter{Frame: Frame{Title: "t-SNE"}, Bare: true}
-	axes := Scatter{Frame: Frame{Title: "loss against size", X: "samples of a class", Y: "RMSE of κ", LogX: true, LogY: true}}
-	for k := range 12 {
-		cloud := Cloud{Name: fmt.Sprintf("class %d", k), Tone: k}
-		x, y := 10*r.NormFloat64(), 10*r.NormFloat64()
-		for i := range 60 {
-			cloud.X, cloud.Y = append(cloud.X, x+r.NormFloat64()), append(cloud.Y, y+r.NormFloat64())
-			cloud.Titles = append(cloud.Titles, fmt.Sprintf("<%d>.jpg", i))
-		}
-		scatter.Clouds = append(scatter.Clouds, cloud)
-	}
-	axes.Clouds = []Cloud{{Name: "Banerjee", X: []float64{5, 10, 20, 34, 100, 0}, Y: []float64{155.9, 71, 34, 22, 12, 3}, Tone: 4}}
+	axes := Lines{Frame{Title: "loss against size", X: "samples of a class", Y: "RMSE of κ", LogX: true, LogY: true},
+		[]Line{{Name: "Banerjee", X: []float64{5, 10, 20, 34, 100, 0}, Y: []float64{155.9, 71, 34, 22, 12, 3}, Tone: 4, Dots: true}}}
 	return map[string]Drawing{
 		"lines":     Lines{Frame{Title: "Share of right labels among the kept", Titled: true, X: "iteration", Y: "share of right labels", Percent: true, Marks: []Mark{{1500, "vMF-Sim begins"}}}, []Line{long, band}},
 		"histogram": Histogram{Frame{Title: "P_clean", X: "P_clean", Y: "share of the labels", Percent: true, Marks: []Mark{{0.42, "threshold 0.42"}}}, []Bars{Count("right labels", right, 0, 1, 40, 0), Count("wrong labels", wrong, 0, 1, 40, 1)}},
 		"boxes":     boxes,
-		"scatter":   scatter,
 		"axes":      axes,
 	}
 }

@@ -92,7 +92,7 @@ func (c *canvas) legendRows() int {
 
 // legend draws the names below everything else.
 func (c *canvas) legend() {
-	y := c.top + c.high() + c.bottom - rowHeight*float64(c.legendRows()) - 2
+	y := c.top + plotH + c.bottom - rowHeight*float64(c.legendRows()) - 8
 	x := width
 	for _, it := range c.legendItems {
 		if it.name == "" {

@@ -83,6 +83,7 @@ func (r Report) WriteHTML(w io.Writer) error {
 	page, err := template.New("report").Funcs(template.FuncMap{
 		"uri":     dataURI,
 		"breaks":  breakable,
+		"tail":    tail,
 		"percent": func(v float64) string { return measured("%.1f", 100*v) },
 		"number":  func(v float64) string { return measured("%.3f", v) },
 		"short":   func(v float64) string { return measured("%.2g", v) },
@@ -112,6 +113,12 @@ func measured(format string, v float64) string {
 		return "–"
 	}
 	return fmt.Sprintf(format, v)
+}
+
+// tail is a file's name and its folder's.
+func tail(file string) string {
+	parts := strings.Split(file, "/")
+	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
 // breakable is a name that may go on in a new line behind the signs that part file names.

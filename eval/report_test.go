@@ -40,7 +40,7 @@ func TestReportHTML(t *testing.T) {
 	page := out.String()
 	for _, want := range []string{
 		"A &lt;b&gt;report", "It &amp; that.", "87.5", "61.0", "0.987", "wrong, suggestion right",
-		`class="mid hit"`, `class="mid miss"`, "data:image/png;base64,iVBOR", "polyline", "50 %", "<figcaption>&lt;loss&gt;</figcaption><svg",
+		`class="hit"`, `class="miss"`, `aria-label="miss"`, "1 of 2 hits", "data:image/png;base64,iVBOR", "polyline", "50 %", "<figcaption>&lt;loss&gt;</figcaption><svg",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page holds no %q", want)

@@ -9,7 +9,7 @@
 // T(z,k) = 1/M_k Σ_v z·v the mean similarity of z to class k. Products are float32 (blas32), everything
 // from the similarity on is float64. A class without members says nothing: P = 1.
 //
-// Source: Liu, Yu, Li, Fan, Wang, "Noise-resistant Deep Metric Learning with Probabilistic Instance
+// Source: Liu, Yu, Li, Shen, Gao, Ren, Xie, Cui, "Noise-resistant Deep Metric Learning with Probabilistic Instance
 // Filtering", the journal version of PRISM (CVPR 2021).
 package filters
 

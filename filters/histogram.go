@@ -40,8 +40,11 @@ func (h *Histogram) Add(scores ...float64) {
 // SaysNothing reports whether a score of a scorer of the catalog only says that nothing is known of the label's class:
 // it is 1, which those scores do not reach that want a threshold by rank.
 func SaysNothing(scorer string, score float64) bool {
+	if score != 1 {
+		return false
+	}
 	entry, err := Find(scorer)
-	return score == 1 && err == nil && !entry.FixedBar
+	return err == nil && !entry.FixedBar
 }
 
 // bin is the bin of a score, counted from 0.
@@ -50,7 +53,8 @@ func (h *Histogram) bin(v float64) int {
 		v = math.Nextafter(1, 0)
 	}
 	const far = 1 << 60
-	return int(math.Max(-far, math.Min(far, math.Floor(math.Ldexp(v, -h.Exponent)))))
+	scale := math.Float64frombits(uint64(1023-h.Exponent) << 52) // 2^-Exponent
+	return int(max(-far, min(far, math.Floor(v*scale))))
 }
 
 // fits says whether bins from low to high lie within maxBins together with those that count.

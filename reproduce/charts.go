@@ -141,14 +141,14 @@ func (r *Results) first(row, column int) (Outcome, bool) {
 func (r *Results) boxes(column int) chart.Boxes {
 	c := r.Study.Chart
 	b := chart.Boxes{Frame: chart.Frame{Title: r.Study.Title + ": " + r.Study.Columns[column].Name, X: c.X, Y: c.Y}}
-	for _, step := range c.Steps {
-		place := chart.Place{Name: fmt.Sprint(step)}
+	for k := range c.At {
+		var place chart.Place
 		for i, row := range r.Study.Rows {
 			o, _ := r.first(i, column)
-			for _, s := range o.Spreads[c.Trace] {
-				if s.Step == step && len(s.Box) == 5 {
-					place.Boxes = append(place.Boxes, chart.Box{Name: row.Name, Tone: i, Low: s.Box[0], Q1: s.Box[1], Median: s.Box[2], Q3: s.Box[3], High: s.Box[4]})
-				}
+			if all := o.Spreads[c.Trace]; k < len(all) && len(all[k].Box) == 5 {
+				place.Name = fmt.Sprint(all[k].Step)
+				box := all[k].Box
+				place.Boxes = append(place.Boxes, chart.Box{Name: row.Name, Tone: i, Low: box[0], Q1: box[1], Median: box[2], Q3: box[3], High: box[4]})
 			}
 		}
 		if len(place.Boxes) > 0 {

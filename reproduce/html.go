@@ -28,8 +28,7 @@ type pageTable struct {
 
 type pageVerdict struct {
 	Sentence string
-	All      bool // every comparison holds
-	None     bool // nothing was compared
+	State    string // yes, partly, no; soft where nothing was compared
 	Failed   []string
 }
 
@@ -47,9 +46,15 @@ func (r *Results) HTML(w io.Writer) error {
 		}
 	}
 	for _, v := range r.Verdicts() {
-		p := pageVerdict{Sentence: v.sentence(r.StandIn), None: len(v.Comparisons) == 0}
-		holds, _ := v.Holds()
-		p.All = holds == len(v.Comparisons)
+		p := pageVerdict{Sentence: v.sentence(r.StandIn), State: "partly"}
+		switch holds, _ := v.Holds(); {
+		case len(v.Comparisons) == 0:
+			p.State = "soft"
+		case holds == len(v.Comparisons):
+			p.State = "yes"
+		case holds == 0:
+			p.State = "no"
+		}
 		for _, c := range v.Comparisons {
 			if !c.Holds {
 				p.Failed = append(p.Failed, fmt.Sprintf("not %s against %s: %+.4f, p %.2g, n %d", c.Better, c.Than, c.Difference, c.P, c.N))

@@ -77,12 +77,12 @@ type Ratio struct {
 
 // Chart says how a study is drawn.
 type Chart struct {
-	Kind    string `yaml:"kind"`    // OverColumns, OverSteps, Histograms or Boxes
-	Measure string `yaml:"measure"` // of columns; the first one where it is empty
-	Trace   string `yaml:"trace"`   // name of what was recorded
-	Steps   []int  `yaml:"steps"`   // of histograms and boxes: after which steps
-	X       string `yaml:"x"`       // the axis in words, with its unit
-	Y       string `yaml:"y"`
+	Kind    string    `yaml:"kind"`    // OverColumns, OverSteps, Histograms or Boxes
+	Measure string    `yaml:"measure"` // of columns; the first one where it is empty
+	Trace   string    `yaml:"trace"`   // name of what was recorded
+	At      []float64 `yaml:"at"`      // of histograms and boxes: after which shares of the training
+	X       string    `yaml:"x"`       // the axis in words, with its unit
+	Y       string    `yaml:"y"`
 }
 
 // Kinds of charts.
@@ -234,8 +234,8 @@ func (s *Study) checkChart() error {
 		return fmt.Errorf("chart: kind is %q, expected %s, %s, %s or %s", c.Kind, OverColumns, OverSteps, Histograms, Boxes)
 	case c.Trace == "":
 		return fmt.Errorf("chart: %s needs the name of a trace", c.Kind)
-	case c.Kind != OverSteps && len(c.Steps) == 0:
-		return fmt.Errorf("chart: %s needs steps", c.Kind)
+	case c.Kind != OverSteps && (len(c.At) == 0 || slices.Min(c.At) <= 0 || slices.Max(c.At) > 1):
+		return fmt.Errorf("chart: %s: at is %v, expected shares of the training, above 0 and up to 1", c.Kind, c.At)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func auditCommand() *cli.Command {
 		Description: "Scores are those of the run's filter (P_clean: 0 surely wrong, 1 surely right), each image left out of its\n" +
 			"own judgement; ProxySim judges by the run's last state, whose proxies are in its checkpoint. Of a run that weighed\n" +
 			"its samples (selfpaced) the scores are the final weights, 0 to 1; images of equal weight, as many are 0 or 1, are\n" +
-			"ranked by their losses ξ⁺+ξ⁻ against the whole training set, the highest most suspect; those of weight 0 are called\n" +
+			"ranked by how far their losses ξ⁺+ξ⁻ lie above the mean of their class; those of weight 0 are called\n" +
 			"wrong unless --noise-rate says how many; labels are then suggested by vmf. Where the manifest knows true labels, the\n" +
 			"detection is measured too.",
 		Flags: append([]cli.Flag{

@@ -103,7 +103,7 @@ func auditByWeights(ctx context.Context, h *head.Head, set features.Set, d *data
 		return a, err
 	}
 	losses := selfpaced.LossesOf(cfg.SelfPaced.Config, a.set, train.Rand(cfg.Seed, "audit", 0))
-	eval.Rejudge(a.suspects, w, selfpaced.Ranking(w, losses))
+	eval.Rejudge(a.suspects, w, selfpaced.Ranking(a.set.Labels, w, losses))
 	a.Scorer, a.Suggests = selfPacedScorer, suggest.Scorer
 	excluded := 0
 	for _, v := range w {

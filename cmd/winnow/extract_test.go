@@ -244,7 +244,8 @@ func TestExtractRefuses(t *testing.T) {
 		code  int
 		flags []string
 	}{
-		"--batch: found 0, expected at least 1":        {2, []string{"--batch", "0"}},
+		`--batch: found "0", expected a number of at`:  {2, []string{"--batch", "0"}},
+		`--batch: found "many", expected a number of`:  {2, []string{"--batch", "many"}},
 		"--workers: found -1, expected at least 0":     {2, []string{"--workers", "-1"}},
 		"--max-pixels: found 0, expected at least 1":   {2, []string{"--max-pixels", "0"}},
 		`"more" is too much`:                           {2, []string{"more"}},

@@ -87,7 +87,7 @@ func writePairs(c *cli.Context, r pairsResult) error {
 		"bins.csv":   func(w io.Writer) error { return pairBins(w, r) },
 	}
 	for _, l := range r.Labellings {
-		files["cosines-"+strings.ReplaceAll(l.Name, " ", "-")+".svg"] = pairChart(l).WriteSVG
+		files["cosines-"+strings.ReplaceAll(l.Name, " ", "-")+".svg"] = pairChart(r, l).WriteSVG
 	}
 	for name, write := range files {
 		if err := atomicfile.Write(filepath.Join(dir, name), write); err != nil {
@@ -121,15 +121,33 @@ func pairEdges() []float64 {
 	return edges
 }
 
-// pairChart is SCL-RHE's Fig. 2: shares of each kind of pairs on a logarithmic axis, false negatives left out as there.
-func pairChart(l labelling) chart.Histogram {
+// pairChart is SCL-RHE's Fig. 2: shares of each kind of pairs on a logarithmic axis, false negatives left out as there,
+// over the cosines that any labelling has.
+func pairChart(r pairsResult, l labelling) chart.Histogram {
 	h := chart.Histogram{Frame: chart.Frame{
 		Title: fmt.Sprintf("Cosines of pairs, labels %s (%s wrong)", l.Name, percent(l.Wrong)), Titled: true,
 		X: "cosine", Y: "share of the pairs of a kind", LogY: true,
 	}}
-	for tone, kind := range []pairs.Kind{pairs.TruePositive, pairs.TrueNegative, pairs.FalsePositive} {
+	from, to := usedBins(r)
+	for i, kind := range []pairs.Kind{pairs.TruePositive, pairs.TrueNegative, pairs.FalsePositive} {
+		tone := []int{0, 2, 1}[i] // false positives stand out
 		d := l.Cosines.Kinds[kind]
-		h.Bars = append(h.Bars, chart.Bars{Name: kind.String(), Edges: pairEdges(), Heights: d.Shares(), Tone: []int{0, 2, 1}[tone]})
+		h.Bars = append(h.Bars, chart.Bars{Name: kind.String(), Edges: pairEdges()[from : to+1], Heights: d.Shares()[from:to], Tone: tone})
 	}
 	return h
+}
+
+// usedBins are from the first to behind the last bin with a pair.
+func usedBins(r pairsResult) (from, to int) {
+	from = pairs.Bins
+	for _, l := range r.Labellings {
+		for _, d := range l.Cosines.Kinds {
+			for b, n := range d.Counts {
+				if n > 0 {
+					from, to = min(from, b), max(to, b+1)
+				}
+			}
+		}
+	}
+	return from, to
 }

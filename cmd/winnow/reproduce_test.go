@@ -37,7 +37,7 @@ func TestReproduce(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if code, again, stderr := call(t.Context(), args(at)...); code != 0 || again != out || !strings.Contains(stderr, "4 done before") || strings.Contains(stderr, "1/4") {
+	if code, again, stderr := call(t.Context(), args(at)...); code != 0 || again != out || !strings.Contains(stderr, "6 done before") || strings.Contains(stderr, "1/6") {
 		t.Errorf("%d\n%s\n%s", code, again, stderr)
 	}
 	other := filepath.Join(t.TempDir(), "b")

@@ -200,7 +200,13 @@ func (r *reproduction) traces() []string {
 	if r.study.Chart == nil || r.study.Chart.Trace == "" {
 		return nil
 	}
-	return []string{r.study.Chart.Trace, fmt.Sprint(r.study.Chart.Steps)}
+	return []string{r.study.Chart.Trace, fmt.Sprint(r.study.Chart.At)}
+}
+
+// fitBank keeps the memory bank from holding an image several times over: recipes name the papers' sizes, and data may
+// be smaller.
+func fitBank(cfg *config.Run, data trainData) {
+	cfg.Bank.Size = min(cfg.Bank.Size, data.Train.Len())
 }
 
 // cell trains and measures one.
@@ -221,15 +227,13 @@ func (r *reproduction) cell(ctx context.Context, cell reproduce.Cell) (reproduce
 	if err != nil {
 		return o, err
 	}
-	if cfg.Method != config.Metric && cfg.Head.Out > joined.Train.Dim() {
-		cfg.Head.Out = joined.Train.Dim()
-	}
+	fitBank(&cfg, joined)
 	recorder := r.record(labels.data, &o)
 	if r.study.State == reproduce.Last && !recorder.validates() {
 		joined.Validation = features.Set{} // nothing depends on it
 	}
 	start := time.Now()
-	out, err := trainRun(ctx, cfg, joined, trainOptions{Last: r.study.State == reproduce.Last, Stepped: recorder.stepped, Validated: recorder.validated, Diagnosed: recorder.diagnosed})
+	out, err := trainRun(ctx, cfg, joined, trainOptions{Last: r.study.State == reproduce.Last, Begun: recorder.begun, Stepped: recorder.stepped, Validated: recorder.validated, Diagnosed: recorder.diagnosed})
 	if err != nil {
 		return o, err
 	}

@@ -16,22 +16,19 @@ import (
 )
 
 // studyMeasure is a measure as a study names it: a number of a metric of the catalog.
-type studyMeasure struct {
-	metric, key string
-	settings    map[string]string
-}
+type studyMeasure struct{ metric, key string }
 
 // studyMeasures are those of one number; recalls are r@K for any K.
 var studyMeasures = map[string]studyMeasure{
-	"p@1":         {metric: "retrieval", key: "precision_at_1"},
-	"r-precision": {metric: "retrieval", key: "r_precision"},
-	"map@r":       {metric: "retrieval", key: "map_at_r"},
-	"nmi":         {metric: "clustering", key: "nmi_arithmetic"},
-	"nmi-geo":     {metric: "clustering", key: "nmi_geometric"},
-	"ami":         {metric: "clustering", key: "ami"},
-	"f1":          {metric: "clustering", key: "f1"},
-	"ncm":         {metric: "nearest-class-mean", key: "accuracy"},
-	"probe":       {metric: "linear-probe", key: "accuracy"},
+	"p@1":         {"retrieval", "precision_at_1"},
+	"r-precision": {"retrieval", "r_precision"},
+	"map@r":       {"retrieval", "map_at_r"},
+	"nmi":         {"clustering", "nmi_arithmetic"},
+	"nmi-geo":     {"clustering", "nmi_geometric"},
+	"ami":         {"clustering", "ami"},
+	"f1":          {"clustering", "f1"},
+	"ncm":         {"nearest-class-mean", "accuracy"},
+	"probe":       {"linear-probe", "accuracy"},
 }
 
 // Measures of a run that are no metric of vectors.

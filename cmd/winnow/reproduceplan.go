@@ -98,6 +98,7 @@ func (r *reproduction) estimate(cell reproduce.Cell) (steps int, each time.Durat
 		return 0, 0, err
 	}
 	joined.Validation = features.Set{}
+	fitBank(&cfg, joined)
 	ctx, stop := context.WithCancelCause(r.c.Context)
 	defer stop(nil)
 	var start, end time.Time

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"math"
+	"cmp"
 	"slices"
 
 	"winnow/datasets"
@@ -19,31 +19,38 @@ const (
 	traceKappa      = "kappa"           // concentrations of the classes
 )
 
-// accuracySmoothing weighs what was before: e_t = 0.7·e_{t-1} + 0.3·x_t (PRISM, Fig. 2).
-const accuracySmoothing = 0.7
-
 // scoreWindow is how many steps' scores a histogram counts.
 const scoreWindow = 50
 
 // recorder watches a training, with the truth, from outside.
 type recorder struct {
 	outcome *reproduce.Outcome
-	name    string // of the trace wanted; "" for none
-	steps   []int
+	data    *datasets.Dataset
+	name    string    // of the trace wanted; "" for none
+	at      []float64 // shares of the training after which values are spread out
+	steps   []int     // the same in steps
+	wanted  bool      // filter is
 	filter  *eval.FilterTrace
-	wanted  bool // filter is
+	kappas  []reproduce.Spread
 }
 
 func (r *reproduction) record(d *datasets.Dataset, o *reproduce.Outcome) *recorder {
-	rec := &recorder{outcome: o}
+	rec := &recorder{outcome: o, data: d}
 	if chart := r.study.Chart; chart != nil {
-		rec.name, rec.steps = chart.Trace, chart.Steps
+		rec.name, rec.at = chart.Trace, chart.At
 	}
 	rec.wanted = slices.Contains([]string{traceAccuracy, traceScores}, rec.name) || slices.Contains(r.study.Measures, measureAccuracy)
-	if rec.wanted {
-		rec.filter = eval.NewFilterTrace(d, rec.steps, scoreWindow)
-	}
 	return rec
+}
+
+func (r *recorder) begun(plan trainPlan) error {
+	for _, share := range r.at {
+		r.steps = append(r.steps, max(int(share*float64(plan.Steps)+0.5), 1))
+	}
+	if r.wanted {
+		r.filter = eval.NewFilterTrace(r.data, r.steps, scoreWindow)
+	}
+	return nil
 }
 
 // validates says whether the run is to be validated for the trace alone.
@@ -64,11 +71,22 @@ func (r *recorder) validated(v train.Validation) {
 }
 
 func (r *recorder) diagnosed(d train.Diagnosis) {
-	if r.name == traceKappa && d.Kappa != nil && slices.Contains(r.steps, d.Step) {
-		k := d.Kappa
-		r.spread(reproduce.Spread{Step: d.Step, Box: []float64{k.Low, k.Q1, k.Median, k.Q3, k.High}})
+	if k := d.Kappa; r.name == traceKappa && k != nil {
+		r.kappas = append(r.kappas, reproduce.Spread{Step: d.Step, Box: []float64{k.Low, k.Q1, k.Median, k.Q3, k.High}})
 	}
 }
+
+// nearest are the concentrations that were looked at nearest to each of the steps wanted.
+func (r *recorder) nearest() {
+	for _, step := range r.steps {
+		if len(r.kappas) == 0 {
+			return
+		}
+		r.spread(slices.MinFunc(r.kappas, func(a, b reproduce.Spread) int { return cmp.Compare(away(a.Step, step), away(b.Step, step)) }))
+	}
+}
+
+func away(a, b int) int { return max(a-b, b-a) }
 
 func (r *recorder) spread(s reproduce.Spread) {
 	if r.outcome.Spreads == nil {
@@ -79,10 +97,11 @@ func (r *recorder) spread(s reproduce.Spread) {
 
 // end writes down what the filter did.
 func (r *recorder) end() {
+	r.nearest()
 	if !r.wanted {
 		return
 	}
-	steps, share := r.filter.Accuracy(accuracySmoothing)
+	steps, share := r.filter.Accuracy(paperSmoothing)
 	if n := len(share); n > 0 {
 		r.outcome.Measures[measureAccuracy] = share[n-1]
 	}
@@ -91,7 +110,7 @@ func (r *recorder) end() {
 		r.outcome.Traces = map[string]reproduce.Trace{traceAccuracy: thinned(steps, share)}
 	case traceScores:
 		for _, s := range r.filter.Scores() {
-			r.spread(reproduce.Spread{Step: s.Step, Right: countsOf(s.Right), Wrong: countsOf(s.Wrong)})
+			r.spread(reproduce.Spread{Step: s.Step, Right: countsOf(s.Right, s.Wrong), Wrong: countsOf(s.Wrong, s.Right)})
 		}
 	}
 }
@@ -110,13 +129,13 @@ func thinned(x, y []float64) (t reproduce.Trace) {
 	return t
 }
 
-func countsOf(h filters.Histogram) (c reproduce.Counts) {
-	if len(h.Counts) == 0 {
+// countsOf is a histogram in bins as wide as those of the other, so that the two can be drawn over each other.
+func countsOf(h, other filters.Histogram) (c reproduce.Counts) {
+	if h.Total() == 0 {
 		return c
 	}
-	for i := range len(h.Counts) + 1 {
-		c.Edges = append(c.Edges, math.Ldexp(float64(h.First+i), h.Exponent))
+	if other.Total() > 0 {
+		h = h.AtLeast(other.Exponent)
 	}
-	c.N = h.Counts
-	return c
+	return reproduce.Counts{Edges: h.Edges(), N: h.Counts}
 }

@@ -36,6 +36,9 @@ func trainCommand() *cli.Command {
 			"lists them), or the weights that a pattern names. It then looks at the images below --root; the features of the\n" +
 			"backbone as it is, which the head starts from, are made in the run's folder unless --features names them, which\n" +
 			"also sets how the images are prepared. Beside head.winnow stands backbone.onnx, beside last.winnow last.onnx.\n\n" +
+			"--noise-rate auto estimates the share of wrong labels from the features before the first step (winnow noise prints it).\n" +
+			"--set correct.visits=3 gives images that the filter has dropped three visits in a row, while the memory bank agreed on\n" +
+			"another class, that class's label; the run's corrections.csv lists them.\n\n" +
 			"Settings: defaults, then --recipe (a paper's: winnow recipes list) or --config, then --set, then the other flags;\n" +
 			"--set losses.N… is about the losses that --loss names. 'winnow train --defaults' prints them.\n\n" +
 			"   winnow train --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds\n" +

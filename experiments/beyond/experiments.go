@@ -70,6 +70,15 @@ var experiments = map[string]experiment{
 			{"6 visits, 0.9999", []string{"--set", "correct.visits=6", "--set", "correct.confidence=0.9999"}},
 		},
 	},
+	"auto": {
+		places: []place{{"cub", symmetric(0, 0.3)}},
+		common: trained,
+		variants: []variant{
+			{"true rate", nil},
+			{"auto", []string{"--noise-rate", "auto"}},
+			{"0.5", []string{"--noise-rate", "0.5"}},
+		},
+	},
 	"losses": {
 		places: []place{{"cub", symmetric(0, 0.2)}},
 		common: []string{"--steps", "400", "--set", "validation.every=400 steps", "--set", "checkpoint=0", "--dim", "256", "--filter", "none", "--set", "bank.size=0"},

@@ -21,12 +21,72 @@ func writeReport(here string, rows []row) error {
 			writeRates(&out, of)
 			continue
 		}
+		of = untrained(of)
 		for _, measure := range unique(of, func(r row) string { return r.Measure }) {
 			of := only(of, func(r row) bool { return r.Measure == measure })
 			writeTable(&out, experiment+": "+measure, of, func(r row) string { return r.Variant })
+			if measure == "p1" || measure == "map_at_r" {
+				writeDifferences(&out, experiment+": "+measure, of)
+			}
 		}
 	}
 	return atomicfile.WriteBytes(filepath.Join(here, "tables.md"), out.Bytes())
+}
+
+// untrained makes the whitened features, which are the same in all variants, one of them.
+func untrained(rows []row) []row {
+	const measure = "whitened p1"
+	first := rows[0].Variant
+	rows = only(rows, func(r row) bool { return r.Measure != measure || r.Variant == first })
+	for i := range rows {
+		if rows[i].Measure == measure {
+			rows[i].Measure, rows[i].Variant = "p1", "untrained"
+		}
+	}
+	return rows
+}
+
+// baseline is the variant that another is compared with, seed by seed; "": none.
+func baseline(r row) string {
+	switch {
+	case strings.HasSuffix(r.Variant, ", match"):
+		return strings.TrimSuffix(r.Variant, ", match")
+	case r.Experiment == "losses" && strings.HasPrefix(r.Variant, "margin, "):
+		return "margin"
+	case r.Experiment == "correct" && r.Variant != "none":
+		return "none"
+	case r.Experiment == "auto" && r.Variant != "true rate":
+		return "true rate"
+	}
+	return ""
+}
+
+// writeDifferences lists, for each variant that has a baseline, the mean difference from it on the same labels.
+func writeDifferences(out *bytes.Buffer, title string, rows []row) {
+	at := map[string]float64{}
+	for _, r := range rows {
+		at[r.key()] = r.Value
+	}
+	fmt.Fprintf(out, "\n## %s, difference from its baseline on the same labels, in points\n\n| set | noise | variant | difference | better in |\n|---|---|---|---:|---:|\n", title)
+	for _, line := range unique(rows, func(r row) string { return r.Set + " | " + r.Noise + " | " + r.Variant }) {
+		var differences []float64
+		better := 0
+		for _, r := range rows {
+			base := r
+			base.Variant = baseline(r)
+			v, ok := at[base.key()]
+			if r.Set+" | "+r.Noise+" | "+r.Variant != line || base.Variant == "" || !ok || r.Variant == "untrained" {
+				continue
+			}
+			differences = append(differences, r.Value-v)
+			if r.Value > v {
+				better++
+			}
+		}
+		if len(differences) > 0 {
+			fmt.Fprintf(out, "| %s | %s | %d of %d |\n", line, percent(differences), better, len(differences))
+		}
+	}
 }
 
 // writeRates shows the estimates beside the truth, and how often its interval holds the truth.

@@ -57,14 +57,23 @@ func hardObjective(w []float64, l Losses, lambda float64) float64 {
 func Next(lambda, growth, most float64) float64 { return min(growth*lambda, most) }
 
 // Ranking is the place of every sample among all, 0 the most suspect: a lower weight comes first, and among equal
-// weights, as many are 0 or 1, a higher ξ⁺+ξ⁻. Samples that are equal in both share a place.
-func Ranking(w []float64, l Losses) []float64 {
-	order := make([]int, len(w))
+// weights, as many are 0 or 1, one whose ξ⁺+ξ⁻ is higher above the mean of its class: losses of different classes do
+// not compare. Samples that are equal in both share a place.
+func Ranking(labels []int, w []float64, l Losses) []float64 {
+	order, above := make([]int, len(w)), make([]float64, len(w))
+	for i := range above {
+		above[i] = l.Pos[i] + l.Neg[i]
+	}
+	g := group(labels)
+	means := ClassMeans(g.members, above)
+	for i, class := range g.class {
+		above[i] -= means[class]
+	}
 	for i := range order {
 		order[i] = i
 	}
 	before := func(a, b int) int {
-		return cmp.Or(cmp.Compare(w[a], w[b]), cmp.Compare(l.Pos[b]+l.Neg[b], l.Pos[a]+l.Neg[a]))
+		return cmp.Or(cmp.Compare(w[a], w[b]), cmp.Compare(above[b], above[a]))
 	}
 	slices.SortStableFunc(order, before)
 	places := make([]float64, len(w))

@@ -268,14 +268,19 @@ func TestDoors(t *testing.T) {
 	}
 }
 
-// TestRanking: weights first, then losses, highest first; what is equal in both shares a place.
+// TestRanking: weights first, then losses above their class's mean, highest first; what is equal in both shares a
+// place.
 func TestRanking(t *testing.T) {
 	w := []float64{1, 0, 0.5, 0, 1, 0}
 	l := Losses{Pos: []float64{1, 1, 9, 2, 3, 1}, Neg: []float64{1, 1, 9, 2, 0, 1}}
-	if diff := cmp.Diff([]float64{4, 1, 2, 0, 3, 1}, Ranking(w, l)); diff != "" {
+	if diff := cmp.Diff([]float64{4, 1, 2, 0, 3, 1}, Ranking(make([]int, 6), w, l)); diff != "" {
 		t.Error(diff)
 	}
-	if got := Ranking(nil, Losses{}); len(got) != 0 {
+	ties := Losses{Pos: []float64{5, 7, 1, 2}, Neg: make([]float64, 4)} // class means 6 and 1.5
+	if diff := cmp.Diff([]float64{3, 0, 2, 1}, Ranking([]int{4, 4, 9, 9}, make([]float64, 4), ties)); diff != "" {
+		t.Error(diff)
+	}
+	if got := Ranking(nil, nil, Losses{}); len(got) != 0 {
 		t.Error(got)
 	}
 }

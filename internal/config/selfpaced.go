@@ -33,6 +33,8 @@ func (c *Run) checkSelfPaced() error {
 		return nil
 	case c.Method != Metric:
 		return fmt.Errorf("selfpaced.every: found %s, expected 0: %s judges its samples itself", s.Every, c.Method)
+	case c.Correct.On():
+		return fmt.Errorf("selfpaced.every: found %s, and correct.visits is %d: weights are of the labels as they are given: expected 0 of one of the two", s.Every, c.Correct.Visits)
 	case !slices.ContainsFunc(c.Losses, func(l Loss) bool { return slices.Contains(lossesThat(weighted), l.Name) }):
 		return fmt.Errorf("selfpaced.every: found %s, and no loss of the run weighs its samples: expected the loss %s, or 0", s.Every, strings.Join(lossesThat(weighted), ", "))
 	}

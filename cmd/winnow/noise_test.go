@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"winnow/filters/noiserate"
+	"winnow/internal/config"
+)
+
+// withTruth adds the true labels to the world's manifest.
+func (w world) withTruth(t *testing.T) (manifest string, rate float64) {
+	t.Helper()
+	var out strings.Builder
+	images := 0
+	for i, line := range strings.Split(strings.TrimSpace(readFile(t, w.manifest)), "\n") {
+		if i == 0 {
+			out.WriteString(line + ",true_label\n")
+			continue
+		}
+		path, _, _ := strings.Cut(line, ",")
+		out.WriteString(line + ",class" + path[1:3] + "\n")
+		if strings.HasSuffix(line, ",train") {
+			images++
+		}
+	}
+	manifest = filepath.Join(w.dir, "truth.csv")
+	write(t, manifest, out.String())
+	return manifest, float64(len(w.wrong)) / float64(images)
+}
+
+func TestNoiseCommand(t *testing.T) {
+	needRuntime(t)
+	for seed, rate := range map[uint64]float64{1: 0.3, 2: 0} {
+		w := newWorld(t, seed, rate)
+		manifest, truth := w.withTruth(t)
+		code, stdout, stderr := call(context.Background(), "noise", manifest, "--features", w.store, "--method", "all", "--json")
+		if code != 0 {
+			t.Fatal(stderr)
+		}
+		var r noiseReport
+		if err := json.Unmarshal([]byte(stdout), &r); err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Estimates) != len(noiserate.Methods()) || r.Images != 320 || r.True == nil || math.Abs(*r.True-truth) > 1e-12 || len(r.Classes) != 20 {
+			t.Errorf("%+v, the truth is %v", r, truth)
+		}
+		if e := r.Estimates[0]; e.Method != noiserate.Ranks || math.Abs(e.Rate-truth) > 0.09 || e.Low > e.Rate || e.High < e.Rate {
+			t.Errorf("estimate %+v, the truth is %v", e, truth)
+		}
+		code, stdout, _ = call(context.Background(), "noise", manifest, "--features", w.store, "--top", "2")
+		if code != 0 || !strings.HasPrefix(stdout, "wrong labels: about ") || !strings.Contains(stdout, "the manifest knows: ") || strings.Count(stdout, "\n") != 4 {
+			t.Errorf("exit %d\n%s", code, stdout)
+		}
+		if code, stdout, _ = call(context.Background(), "noise", w.manifest, "--features", w.store); code != 0 || strings.Contains(stdout, "the manifest knows") {
+			t.Errorf("exit %d; a manifest without true labels seems to know them:\n%s", code, stdout)
+		}
+	}
+	if code, _, stderr := call(context.Background(), "noise", "list.csv", "--features", "store", "--method", "guess"); code == 0 || !strings.Contains(stderr, "list.csv") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// The estimate stands for the rate that a person would have given: in the filter, in config.yaml, and when resumed.
+func TestTrainEstimatesTheRate(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 3, 0.3)
+	auto, given := filepath.Join(w.dir, "auto"), filepath.Join(w.dir, "given")
+	code, _, stderr := call(context.Background(), w.args(auto, "--noise-rate", "auto")...)
+	if code != 0 || !strings.Contains(stderr, "estimated from the features: about ") {
+		t.Fatalf("exit %d\n%s", code, stderr)
+	}
+	var facts runFacts
+	if err := json.Unmarshal([]byte(readFile(t, auto, runFile)), &facts); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load(filepath.Join(auto, configFile), nil)
+	if err != nil || facts.NoiseRate == nil || math.Abs(float64(cfg.Filter.Rate)-facts.NoiseRate.Rate) > 1e-4 || math.Abs(facts.NoiseRate.Rate-0.3) > 0.12 {
+		t.Fatalf("%v: config.yaml has %v, run.json %+v", err, cfg.Filter.Rate, facts.NoiseRate)
+	}
+	if code, _, stderr := call(context.Background(), w.args(given, "--noise-rate", cfg.Filter.Rate.String())...); code != 0 {
+		t.Fatal(stderr)
+	}
+	for _, name := range []string{bestHeadFile, configFile} {
+		if readFile(t, auto, name) != readFile(t, given, name) {
+			t.Errorf("%s is another than with the estimate given by hand", name)
+		}
+	}
+	if strings.Contains(readFile(t, given, runFile), "noise_rate") {
+		t.Error("run.json of a given rate speaks of an estimate")
+	}
+	for _, more := range [][]string{nil, {"--noise-rate", "auto"}} {
+		code, stdout, stderr := call(context.Background(), append([]string{"train", "--resume", "--out", auto}, more...)...)
+		if code != 0 || !strings.Contains(stdout, "head.winnow: ") {
+			t.Errorf("resumed with %v: exit %d\n%s", more, code, stderr)
+		}
+	}
+	for _, bad := range []string{"nix", "-1", "NaN"} {
+		if code, _, stderr := call(context.Background(), w.args(auto, "--noise-rate="+bad)...); code != 2 || !strings.Contains(stderr, "expected a share from 0 to below 1, or auto") {
+			t.Errorf("--noise-rate %s: exit %d, %s", bad, code, stderr)
+		}
+	}
+	peers := filepath.Join(w.dir, "peers")
+	if code, _, stderr := call(context.Background(), w.peersArgs("co-teaching", peers, "--noise-rate", "auto", "--epochs", "2")...); code != 0 {
+		t.Fatal(stderr)
+	}
+	if cfg, err := config.Load(filepath.Join(peers, configFile), nil); err != nil || cfg.Peers.Rate == config.AutoRate || math.Abs(float64(cfg.Peers.Rate)-0.3) > 0.12 {
+		t.Errorf("%v: peers.rate is %v", err, cfg.Peers.Rate)
+	}
+}
+
+func TestTrainCorrectsLabels(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 4, 0.3)
+	whole, cut := filepath.Join(w.dir, "whole"), filepath.Join(w.dir, "cut")
+	settings := []string{"--noise-rate", "0.3", "--set", "filter.avgsim=5 steps", "--set", "checkpoint=7 steps", "--set", "correct.visits=2", "--set", "correct.confidence=0.8"}
+	code, stdout, stderr := call(context.Background(), w.args(whole, append(settings, "--json")...)...)
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	var result runResult
+	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
+		t.Fatal(err)
+	}
+	list, err := csv.NewReader(strings.NewReader(readFile(t, whole, correctionsFile))).ReadAll()
+	if err != nil || result.Corrected == nil || *result.Corrected != len(list)-1 || strings.Join(list[0], ",") != "path,given,corrected,step,confidence" {
+		t.Fatalf("%v: %d lines, the result says %v", err, len(list), result.Corrected)
+	}
+	given := map[string]string{}
+	for _, line := range strings.Split(readFile(t, w.manifest), "\n") {
+		if path, rest, ok := strings.Cut(line, ","); ok {
+			given[path], _, _ = strings.Cut(rest, ",")
+		}
+	}
+	right := 0
+	for _, c := range list[1:] {
+		if c[1] != given[c[0]] {
+			t.Errorf("%v: given label %q in the manifest", c, given[c[0]])
+		}
+		if c[2] == "class"+c[0][1:3] {
+			right++
+		}
+	}
+	if n := len(list) - 1; n < 10 || right < n/2 {
+		t.Errorf("%d corrections, %d to the true class", n, right)
+	}
+	for i := 0; ; i++ {
+		ctx, cancel := context.WithCancel(context.Background())
+		watch := &cancelAfter{n: 3, cancel: cancel}
+		code := run(ctx, append([]string{"winnow"}, w.args(cut, append(settings, "--resume")...)...), new(strings.Builder), watch)
+		cancel()
+		if code == 0 {
+			break
+		}
+		if code != 130 || i > 50 {
+			t.Fatalf("exit %d\n%s", code, watch)
+		}
+	}
+	for _, name := range []string{bestHeadFile, lastHeadFile, correctionsFile, "metrics.jsonl", "checkpoint.winnow"} {
+		if readFile(t, whole, name) != readFile(t, cut, name) {
+			t.Errorf("%s differs between the whole and the resumed run", name)
+		}
+	}
+	for _, c := range []struct{ setting, want string }{
+		{"filter.scorer=none", "correct.visits: found 2, and no filter drops anything"},
+		{"correct.confidence=0", "correction: confidence: found 0, expected a probability above 0 and up to 1"},
+		{"correct.visits=-1", "correct.visits: found -1, expected 0 for no correction, or more"},
+	} {
+		if code, _, stderr := call(context.Background(), w.args(cut, append(settings, "--set", c.setting)...)...); code != 2 || !strings.Contains(stderr, c.want) {
+			t.Errorf("%s: exit %d, %s", c.setting, code, stderr)
+		}
+	}
+}

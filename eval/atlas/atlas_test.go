@@ -1,0 +1,324 @@
+package atlas
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// sample is a map of n points in classes groups; every seventh point has none.
+func sample(n, classes int) Map {
+	m := Map{Title: `A <map> & "more"`, Notes: []string{"a note <b>"}, Facts: []Fact{{"images", "n"}}}
+	for k := range classes {
+		m.Groups = append(m.Groups, fmt.Sprintf("class <%d> & co", k))
+	}
+	draw := rand.New(rand.NewPCG(1, 1))
+	for i := range n {
+		k := i % classes
+		p := Point{X: 40*float64(k) + draw.NormFloat64(), Y: 5*float64(k%3) + draw.NormFloat64(), Group: k, Path: fmt.Sprintf("a folder/%d </script>.jpg", i), Label: m.Groups[k], Split: "test", Score: math.NaN()}
+		if i%7 == 6 {
+			p.Group, p.Label = -1, ""
+		}
+		m.Points = append(m.Points, p)
+	}
+	return m
+}
+
+func wellFormed(t *testing.T, text string) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(text))
+	for {
+		if _, err := d.Token(); err != nil {
+			if err.Error() != "EOF" {
+				t.Fatalf("%v", err)
+			}
+			return
+		}
+	}
+}
+
+func TestSVG(t *testing.T) {
+	odd := sample(50, 3)
+	odd.Points[3].X = odd.Points[4].X
+	scale := sample(50, 3)
+	scale.Groups, scale.Scale = nil, &Scale{"score", 0, 1}
+	for i := range scale.Points {
+		scale.Points[i].Score = float64(i) / 49
+	}
+	scale.Points[0].Score = math.NaN()
+	same := Map{Points: []Point{{X: 2, Y: 2, Group: -1}, {X: 2, Y: 2, Group: -1}}}
+	for name, m := range map[string]Map{"few": odd, "many": sample(300, 60), "scale": scale, "none": {}, "same": same} {
+		var b bytes.Buffer
+		if err := m.WriteSVG(&b); err != nil {
+			t.Fatal(err)
+		}
+		text := b.String()
+		wellFormed(t, text)
+		if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") || strings.Contains(text, "<map>") {
+			t.Errorf("%s: %s", name, text)
+		}
+		_, points, _ := strings.Cut(text, `<g class="points"`)
+		points, _, _ = strings.Cut(points, "</g>")
+		if n := strings.Count(points, `<circle class="p `); n != len(m.Points) {
+			t.Errorf("%s: %d circles, expected %d", name, n, len(m.Points))
+		}
+		if signs := strings.Count(text, `<text class="s`); signs != map[string]int{"few": 3}[name] {
+			t.Errorf("%s: %d names on the drawing", name, signs)
+		}
+	}
+}
+
+// Points keep their proportions and stay on the drawing; a group's name stands where most of it is.
+func TestPlace(t *testing.T) {
+	m := sample(400, 4)
+	at, height := m.place()
+	if height < lowest || height > side {
+		t.Errorf("height %v", height)
+	}
+	for i, p := range at {
+		if p[0] < margin-1e-9 || p[0] > side-margin+1e-9 || p[1] < margin-1e-9 || p[1] > height-margin+1e-9 {
+			t.Fatalf("point %d at %v", i, p)
+		}
+	}
+	wide, high := (at[1][0]-at[0][0])/(m.Points[1].X-m.Points[0].X), (at[1][1]-at[0][1])/(m.Points[1].Y-m.Points[0].Y)
+	if math.Abs(wide+high) > 1e-9 || wide <= 0 {
+		t.Errorf("a unit is %v wide and %v high", wide, -high)
+	}
+	for g, sign := range m.signs(at) {
+		if i := nearestOf(at, sign); m.Points[i].Group != g {
+			t.Errorf("the name of group %d stands in group %d", g, m.Points[i].Group)
+		}
+	}
+}
+
+func nearestOf(at [][2]float64, p [2]float64) (best int) {
+	for i := range at {
+		if math.Hypot(at[i][0]-p[0], at[i][1]-p[1]) < math.Hypot(at[best][0]-p[0], at[best][1]-p[1]) {
+			best = i
+		}
+	}
+	return best
+}
+
+// The colours of few groups are told apart by people with any of the common kinds of colour vision, on the paper they
+// are for. Red and green of one lightness are not, which the check sees.
+func TestColoursForAllEyes(t *testing.T) {
+	for name, list := range map[string][]string{"light": few[:], "dark": fewDark[:]} {
+		if d := nearestColours(list); d < 0.045 {
+			t.Errorf("%s: two colours differ by %.3f", name, d)
+		}
+	}
+	if d := nearestColours([]string{"#b05040", "#5f7a35"}); d > 0.045 {
+		t.Errorf("red and green were let through: %.3f", d)
+	}
+	light, dark := colours(40)
+	ramp := scaleColours()
+	valid := regexp.MustCompile(`^#[0-9a-f]{6}$`)
+	for _, c := range append(append(light, dark...), ramp...) {
+		if !valid.MatchString(c) {
+			t.Errorf("colour %q", c)
+		}
+	}
+	if d := nearestColours([]string{ramp[0], ramp[shades/2], ramp[shades-1]}); d < 0.1 {
+		t.Errorf("the ends of the scale and its middle differ by %.3f", d)
+	}
+}
+
+// nearestColours is the least distance in OKLab of two colours under normal vision and three simulated dichromacies.
+// Source of the matrices: Machado et al., A Physiologically-based Model for Simulation of Color Vision Deficiency (2009).
+func nearestColours(list []string) float64 {
+	least := math.Inf(1)
+	for _, eye := range [][9]float64{
+		{1, 0, 0, 0, 1, 0, 0, 0, 1},
+		{0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998},
+		{0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.011820, 0.042940, 0.968881},
+		{1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.303900},
+	} {
+		for i := range list {
+			for j := range i {
+				a, b := labOf(list[i], eye), labOf(list[j], eye)
+				least = min(least, math.Sqrt((a[0]-b[0])*(a[0]-b[0])+(a[1]-b[1])*(a[1]-b[1])+(a[2]-b[2])*(a[2]-b[2])))
+			}
+		}
+	}
+	return least
+}
+
+func labOf(hex string, eye [9]float64) [3]float64 {
+	v, _ := strconv.ParseUint(hex[1:], 16, 32)
+	var c, e [3]float64
+	for k := range c {
+		s := float64(v>>(16-8*k)&255) / 255
+		if c[k] = math.Pow((s+0.055)/1.055, 2.4); s <= 0.04045 {
+			c[k] = s / 12.92
+		}
+	}
+	for k := range e {
+		e[k] = min(max(eye[3*k]*c[0]+eye[3*k+1]*c[1]+eye[3*k+2]*c[2], 0), 1)
+	}
+	l := math.Cbrt(0.4122214708*e[0] + 0.5363325363*e[1] + 0.0514459929*e[2])
+	m := math.Cbrt(0.2119034982*e[0] + 0.6806995451*e[1] + 0.1073969566*e[2])
+	s := math.Cbrt(0.0883024619*e[0] + 0.2817188376*e[1] + 0.6299787005*e[2])
+	return [3]float64{0.2104542553*l + 0.7936177850*m - 0.0040720468*s, 1.9779984951*l - 2.4285922050*m + 0.4505937099*s, 0.0259040371*l + 0.7827717662*m - 0.8086757660*s}
+}
+
+// tiles are pictures each of one colour, some of them missing.
+func tiles(n, side int) []image.Image {
+	out := make([]image.Image, n)
+	for i := range out {
+		if i%10 == 9 {
+			continue
+		}
+		img := image.NewNRGBA(image.Rect(0, 0, side, side-i%3))
+		for k := 0; k < len(img.Pix); k += 4 {
+			img.Pix[k], img.Pix[k+1], img.Pix[k+2], img.Pix[k+3] = uint8(20*(i%11)), uint8(20*(i%7)), uint8(20*(i%13)), 255
+		}
+		out[i] = img
+	}
+	return out
+}
+
+// The page holds every point under its own name with its own picture, escapes what people call things, and asks for
+// nothing from outside.
+func TestPage(t *testing.T) {
+	m, pictures := sample(1500, 4), tiles(1500, 30)
+	var b bytes.Buffer
+	if err := m.WritePage(&b, pictures); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	for _, no := range []string{"ZgotmplZ", "NaN", "http://", "https://", "<map>", "class <0>", " </script>.jpg"} {
+		if strings.Contains(page, no) {
+			t.Errorf("%q is on the page", no)
+		}
+	}
+	text, _, _ := strings.Cut(strings.SplitN(page, "const data = ", 2)[1], ";\n")
+	var d pageData
+	if err := json.Unmarshal([]byte(text), &d); err != nil {
+		t.Fatal(err)
+	}
+	circles := regexp.MustCompile(`<circle class="p (c\d+|cn)" cx="([\d.]+)" cy="([\d.]+)"`).FindAllStringSubmatch(page, -1)
+	if len(circles) != 1500 || len(d.X) != 1500 || len(d.Sheets) != 2 || d.Tile != 32 || !strings.Contains(page, "1350, at most 32 pixels wide") {
+		t.Fatalf("%d circles, %d points, %d sheets of tiles of %d", len(circles), len(d.X), len(d.Sheets), d.Tile)
+	}
+	sheets := make([]image.Image, 2)
+	for k, uri := range d.Sheets {
+		sheets[k] = decodeURI(t, uri)
+	}
+	at, _ := m.place()
+	for k, i := range m.order() {
+		if circles[k][2] != fmt.Sprintf("%.1f", at[i][0]) || d.Path[k] != m.Points[i].Path || d.Names[d.Label[k]] != m.Points[i].Label {
+			t.Fatalf("point %d: circle %v, path %q, label %q", i, circles[k], d.Path[k], d.Names[d.Label[k]])
+		}
+		on := k % (acrossSheet * acrossSheet)
+		seen := color.NRGBAModel.Convert(sheets[k/(acrossSheet*acrossSheet)].At(on%acrossSheet*32+16, on/acrossSheet*32+16)).(color.NRGBA)
+		want := color.NRGBA{255, 255, 255, 255}
+		if pictures[i] != nil {
+			want = pictures[i].(*image.NRGBA).NRGBAAt(0, 0)
+		}
+		if off := abs(seen.R, want.R) + abs(seen.G, want.G) + abs(seen.B, want.B); off > 45 {
+			t.Fatalf("point %d shows %v, expected %v", i, seen, want)
+		}
+	}
+	b.Reset()
+	if err := m.WritePage(&b, nil); err != nil || strings.Contains(b.String(), "data:image") || strings.Contains(b.String(), "pictures") && strings.Contains(b.String(), "<dt>pictures") {
+		t.Errorf("without pictures: %v", err)
+	}
+}
+
+func decodeURI(t *testing.T, uri string) image.Image {
+	t.Helper()
+	img, err := jpeg.Decode(bytes.NewReader(fromURI(t, uri)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return img
+}
+
+func abs(a, b uint8) int { return max(int(a), int(b)) - min(int(a), int(b)) }
+
+// Ten thousand points with the worst of pictures, noise, stay within the page's limit; where no quality is low enough
+// there are none, and the page says so.
+func TestPageLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compresses ten million pixels several times")
+	}
+	m := sample(10_000, 50)
+	draw := rand.New(rand.NewPCG(2, 2))
+	pictures := make([]image.Image, len(m.Points))
+	for i := range pictures {
+		img := image.NewNRGBA(image.Rect(0, 0, ThumbnailSide(len(pictures)), ThumbnailSide(len(pictures))))
+		for k := range img.Pix {
+			img.Pix[k] = uint8(draw.Uint32()) | 0xff*uint8(k%4/3)
+		}
+		pictures[i] = img
+	}
+	var b bytes.Buffer
+	if err := m.WritePage(&b, pictures); err != nil {
+		t.Fatal(err)
+	}
+	if b.Len() > PageLimit || !strings.Contains(b.String(), "data:image/jpeg") {
+		t.Errorf("%d bytes, expected at most %d, with pictures", b.Len(), PageLimit)
+	}
+	if s, err := makeSprites(pictures[:100], 1000); err != nil || s.Sheets != nil {
+		t.Errorf("%d sheets within 1000 bytes, %v", len(s.Sheets), err)
+	}
+}
+
+func TestTable(t *testing.T) {
+	m := sample(20, 3)
+	m.Points[2].Path, m.Points[2].Score = "a,\"b\"\tc\n.jpg", 0.25
+	for _, separator := range []rune{',', '\t'} {
+		var b bytes.Buffer
+		if err := m.WriteTable(&b, separator); err != nil {
+			t.Fatal(err)
+		}
+		r := csv.NewReader(&b)
+		r.Comma = separator
+		lines, err := r.ReadAll()
+		if err != nil || len(lines) != 21 {
+			t.Fatalf("%d lines, %v", len(lines), err)
+		}
+		x, _ := strconv.ParseFloat(lines[3][1], 64)
+		if lines[3][0] != m.Points[2].Path || x != m.Points[2].X || lines[3][6] != "0.25" || lines[4][6] != "" {
+			t.Errorf("%q", lines[3])
+		}
+	}
+	var b bytes.Buffer
+	if err := m.WriteMetadata(&b); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	if len(lines) != 21 || lines[3] != `a,"b" c .jpg`+"\tclass <2> & co\t\ttest" {
+		t.Errorf("%d lines, %q", len(lines), lines[3])
+	}
+	b.Reset()
+	x := blas32.General{Rows: 2, Cols: 2, Stride: 3, Data: []float32{0.1, -2, 9, 1e-9, 0, 9}}
+	if err := WriteTensors(&b, x); err != nil || b.String() != "0.1\t-2\n1e-09\t0\n" {
+		t.Errorf("%q, %v", b.String(), err)
+	}
+}
+
+func fromURI(t *testing.T, uri string) []byte {
+	t.Helper()
+	text, ok := strings.CutPrefix(uri, "data:image/jpeg;base64,")
+	data, err := base64.StdEncoding.DecodeString(text)
+	if !ok || err != nil {
+		t.Fatalf("%.40s: %v", uri, err)
+	}
+	return data
+}

@@ -1,0 +1,69 @@
+package config
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRate(t *testing.T) {
+	c := parseText(t, "filter: {rate: auto}\n")
+	if c.Filter.Rate != AutoRate || !c.NeedsRate() || c.Peers.Rate == AutoRate {
+		t.Errorf("filter %v, peers %v", c.Filter.Rate, c.Peers.Rate)
+	}
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+	text := string(must(Marshal(c)))
+	if !strings.Contains(text, "  rate: auto\n") {
+		t.Errorf("written as\n%s", text)
+	}
+	if diff := cmp.Diff(c, parseText(t, text)); diff != "" {
+		t.Error(diff)
+	}
+	if flat := Flatten(c)["filter.rate"]; flat != "auto" {
+		t.Errorf("flat as %q", flat)
+	}
+	c.SetRate(0.25)
+	if c.Filter.Rate != 0.25 || c.NeedsRate() || c.Filter.In(1).Rate != 0.25 {
+		t.Errorf("after the estimate %v", c.Filter.Rate)
+	}
+	if c.SetRate(0.5); c.Filter.Rate != 0.25 {
+		t.Error("an estimate took the place of a given rate")
+	}
+	if text := string(must(Marshal(c))); !strings.Contains(text, "  rate: 0.25\n") {
+		t.Errorf("written as\n%s", text)
+	}
+	if err := parseText(t, "filter: {rate: auto}\n").Filter.In(1).Validate(); err == nil {
+		t.Error("a filter took a rate that nobody has estimated")
+	}
+	none := parseText(t, "filter: {rate: auto, scorer: none}\n")
+	if none.NeedsRate() {
+		t.Error("a rate that nothing reads is to be estimated")
+	}
+	peers := parseText(t, "method: co-teaching\npeers: {rate: auto}\n")
+	if err := peers.Validate(); err != nil || !peers.NeedsRate() {
+		t.Errorf("%v, needs a rate: %v", err, peers.NeedsRate())
+	}
+	if back := parseText(t, "filter: {rate: auto}\n", "filter.rate=0.1"); back.Filter.Rate != 0.1 {
+		t.Errorf("auto is not overruled by a number: %v", back.Filter.Rate)
+	}
+	for _, bad := range []string{"many", "-0.1", "-1", "inf", "nan"} {
+		if _, err := Parse("", nil, []string{"filter.rate=" + bad}); err == nil || !strings.Contains(err.Error(), "expected a share from 0 to below 1, or auto") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+func TestMatchIsOfTheBatch(t *testing.T) {
+	text := "losses: [{name: multi_similarity, against: %s, settings: {match: 1}}]\n"
+	c := parseText(t, strings.Replace(text, "%s", "batch", 1))
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+	c = parseText(t, strings.Replace(text, "%s", "bank", 1))
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "losses.0.settings.match: found 1 against the bank, expected 0") {
+		t.Error(err)
+	}
+}
