@@ -238,7 +238,8 @@ func (r *reproduction) cell(ctx context.Context, cell reproduce.Cell) (reproduce
 		return o, err
 	}
 	o.Measures["seconds"] = time.Since(start).Seconds()
-	o.Steps = out.Step
+	o.Steps, o.Settings = out.Step, config.Flatten(out.Config)
+	o.Inputs = map[string]string{"features": joined.StoreSum, "images": joined.Sum}
 	recorder.end()
 	if err := r.measure(ctx, &o, out, labels.data, data.store); err != nil {
 		return o, err
