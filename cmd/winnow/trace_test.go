@@ -92,10 +92,11 @@ func TestTrace(t *testing.T) {
 		"--filters nix":             `scorer "nix" is unknown`,
 		"--filters none":            "nothing to watch",
 		"--manifest a --features b": "--out is missing",
-		"--manifest a --features b --out c --at 0":           "--at: found 0",
-		"--manifest a --features b --out c --smooth 1":       "--smooth: found 1",
-		"--manifest a --features b --out c --window 0":       "--window: found 0",
-		"--manifest a --features b --out c --set method=tcl": "its own",
+		"--manifest a --features b --out c --at 0":                 "--at: found 0",
+		"--manifest a --features b --out c --smooth 1":             "--smooth: found 1",
+		"--manifest a --features b --out c --window 0":             "--window: found 0",
+		"--manifest a --features b --out c --set method=tcl":       "its own",
+		"--manifest a --features b --out c --set correct.visits=3": "trace: correct.visits: found 3, expected 0: what is compared with the truth are the labels as given",
 	} {
 		if code, out, errs := call(t.Context(), append([]string{"trace"}, strings.Fields(more)...)...); code != 2 || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit code %d: %s", more, code, errs)
