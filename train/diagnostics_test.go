@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -82,6 +83,45 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 	last := SpreadOf(b.cfg.Filter.Kappas(nil, b.cfg.Bank))
 	if diff := cmp.Diff(last, list[4].Kappa); diff != "" {
 		t.Errorf("the last concentrations differ from the bank's: %s", diff)
+	}
+}
+
+// A run that stops early tells what its filter did last, once, also where it was killed between the telling and the
+// checkpoint.
+func TestLostPatienceIsDiagnosed(t *testing.T) {
+	change := func(c *Config) {
+		c.Validate = func(context.Context) (float64, error) { return 0, nil }
+		c.Patience = 2
+	}
+	dir := t.TempDir()
+	if r, err := newBed(t, dir, change).trainer(t).Run(context.Background()); err != nil || !r.Stopped || r.Step != 12 {
+		t.Fatalf("%v, %+v", err, r)
+	}
+	want := string(read(t, dir, DiagnosticsFile))
+	if n := strings.Count(want, "\n"); n != 2 || !strings.Contains(want, "\n"+`{"step":12,`) {
+		t.Fatalf("%d diagnoses, expected those of the steps 10 and 12: %s", n, want)
+	}
+	dir = t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	b := newBed(t, dir, change)
+	b.cfg.Stepped = func(s Step) {
+		if s.Number == 12 {
+			cancel()
+		}
+	}
+	if _, err := b.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, DiagnosticsFile), []byte(want), 0o644); err != nil { // told, and then killed
+		t.Fatal(err)
+	}
+	tr := newBed(t, dir, change).trainer(t)
+	must(tr.Resume())
+	if _, err := tr.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(read(t, dir, DiagnosticsFile)); got != want {
+		t.Errorf("found\n%s\nexpected\n%s", got, want)
 	}
 }
 
