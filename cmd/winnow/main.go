@@ -129,6 +129,7 @@ func commands() []*cli.Command {
 		mapCommand(),
 		exportCommand(),
 		noiseCommand(),
+		pairsCommand(),
 		theoryCommand(),
 		costCommand(),
 		demoCommand(),
