@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
 
+	"winnow/datasets"
 	"winnow/reproduce"
 )
 
@@ -140,5 +141,19 @@ func TestStudiesResolve(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Corrected labels are not what a study compares with the truth.
+func TestRecorderRefusesCorrectedLabels(t *testing.T) {
+	plan := trainPlan{Steps: 10}
+	plan.Config.Correct.Visits = 3
+	watch := recorder{data: &datasets.Dataset{}, wanted: true}
+	if err := watch.begun(plan); err == nil || !strings.Contains(err.Error(), "correct.visits: found 3 beside the filter's accuracy") {
+		t.Error(err)
+	}
+	other := recorder{data: &datasets.Dataset{}}
+	if err := other.begun(plan); err != nil {
+		t.Error(err)
 	}
 }

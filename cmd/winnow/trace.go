@@ -56,6 +56,9 @@ func traceCommand() *cli.Command {
 	}
 }
 
+// correctedUnseen is why no run that corrects labels is compared with the truth.
+const correctedUnseen = "what is compared with the truth are the labels as given, and not corrected ones"
+
 // tracedRun is what one training showed.
 type tracedRun struct {
 	Filter    string              `json:"filter"`
@@ -147,6 +150,8 @@ func traceConfig(c *cli.Context) (cfg config.Run, names []string, err error) {
 	switch w := c.Float64("smooth"); {
 	case cfg.Finetune.On() || cfg.Method != config.Metric:
 		return cfg, nil, misused("trace: watches filters over heads on stored features: expected finetune.weights none and method %s", config.Metric)
+	case cfg.Correct.On():
+		return cfg, nil, misused("trace: correct.visits: found %d, expected 0: %s", cfg.Correct.Visits, correctedUnseen)
 	case !(w >= 0 && w < 1):
 		return cfg, nil, misused("--smooth: found %v, expected a weight from 0 to below 1", w)
 	case c.IsSet("window") && c.Int("window") < 1:
