@@ -57,7 +57,7 @@ func whatIsSaved(args []string) string {
 	switch {
 	case slices.Contains(args, "train"):
 		return "; the work so far is saved: --resume goes on with it"
-	case slices.Contains(args, "extract"):
+	case slices.Contains(args, "extract"), slices.Contains(args, "reproduce"):
 		return "; the work so far is saved: the same command goes on with it"
 	}
 	return ""

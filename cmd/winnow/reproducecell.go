@@ -55,14 +55,14 @@ func (r *reproduction) plan() error {
 				}
 				cell := reproduce.Cell{Row: i, Column: j, Seed: seed}
 				if cell.Key, err = r.key(cell); err != nil {
-					return err
+					return usageError{err} // studies are valid: it is --set
 				}
 				r.cells = append(r.cells, cell)
 			}
 		}
 	}
 	if len(r.cells) == 0 {
-		return misused("reproduce: no cell is left to run: --rows and --columns are parts of names of %s", r.study.Name)
+		return misused("reproduce: no cell of %s has --rows and --columns in the names of its row and column; rows: %s; columns: %s", r.study.Name, strings.Join(r.study.RowNames(), ", "), strings.Join(r.study.ColumnNames(), ", "))
 	}
 	return nil
 }
@@ -222,6 +222,7 @@ func (r *reproduction) cell(ctx context.Context, cell reproduce.Cell) (reproduce
 		return o, err
 	}
 	o.Measures["seconds"] = time.Since(start).Seconds()
+	o.Untrained = r.study.State == reproduce.Best && out.BestStep == 0
 	o.Steps, o.Settings = out.Step, config.Flatten(out.Config)
 	o.Inputs = map[string]string{"features": joined.StoreSum, "images": joined.Sum}
 	recorder.end()
