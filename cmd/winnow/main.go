@@ -117,7 +117,7 @@ func commands() []*cli.Command {
 	}{
 		{"Data and features", []*cli.Command{dataCommand(), modelsCommand(), extractCommand(), featuresCommand(), noiseCommand()}},
 		{"Embeddings", []*cli.Command{trainCommand(), evalCommand(), auditCommand(), mapCommand(), retrieveCommand(), exportCommand()}},
-		{"Papers", []*cli.Command{recipesCommand(), reproduceCommand(), traceCommand(), theoryCommand(), costCommand()}},
+		{"Papers", []*cli.Command{recipesCommand(), reproduceCommand(), traceCommand(), pairsCommand(), theoryCommand(), costCommand()}},
 		{"Reference", []*cli.Command{lossesCommand(), metricsCommand()}},
 		{"Setup", []*cli.Command{runtimeCommand(), doctorCommand(), demoCommand()}},
 	} {
