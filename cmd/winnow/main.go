@@ -143,7 +143,9 @@ var globalFlags = []cli.Flag{
 // strict makes misuse of a command and its subcommands exit with 2.
 func strict(c *cli.Command) {
 	c.OnUsageError = usageFailed
+	c.CustomHelpTemplate = withoutHeading(cli.CommandHelpTemplate)
 	if len(c.Subcommands) > 0 {
+		c.CustomHelpTemplate = withoutHeading(cli.SubcommandHelpTemplate)
 		if c.Action == nil {
 			c.Action = noCommand
 		}
@@ -171,6 +173,11 @@ func strict(c *cli.Command) {
 		}
 		return nil
 	}
+}
+
+// withoutHeading takes a command's heading in the list of all commands out of the command's own help.
+func withoutHeading(template string) string {
+	return strings.Replace(template, "{{if .Category}}\n\nCATEGORY:\n   {{.Category}}{{end}}", "", 1)
 }
 
 // demanded takes the check of a required flag from the library, which would print the whole help to standard

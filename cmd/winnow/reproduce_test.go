@@ -106,6 +106,7 @@ func TestReproduceRefuses(t *testing.T) {
 		{"found no study", 2, []string{"--data", "glyphs"}},
 		{"--jobs", 2, append([]string{"prism-table1", "--jobs", "-2"}, glyphs...)},
 		{"unknown key nope", 2, append([]string{"prism-table1", "--set", "nope=1"}, glyphs...)},
+		{`no row of prism-table1 has "TCL" in its name`, 2, append([]string{"prism-table1", "--set", "TCL:length=1 epoch"}, glyphs...)},
 		{"stand in for every dataset", 2, []string{"prism-table1", "--data", "cars196=glyphs"}},
 		{"--classes is about", 2, []string{"prism-table1", "--classes", "12", "--data", "cars196=a.csv,b"}},
 		{"rows: Co-teaching", 2, append([]string{"prism-table1", "--rows", "nosuch"}, glyphs...)},

@@ -27,6 +27,9 @@ func (r *reproduction) plan() error {
 	if err != nil {
 		return err
 	}
+	if err := r.checkSettings(); err != nil {
+		return err
+	}
 	standIn := r.data.standIn
 	r.results = reproduce.NewResults(&r.study, r.data.words(&r.study), standIn != nil)
 	var columns []int
@@ -165,6 +168,18 @@ func (r *reproduction) settingsOf(row reproduce.Row) (settings []string) {
 		}
 	}
 	return settings
+}
+
+// checkSettings refuses a --set for rows that there are not: it would change nothing.
+func (r *reproduction) checkSettings() error {
+	for _, s := range r.c.StringSlice("set") {
+		key, _, _ := strings.Cut(s, "=")
+		name, _, named := strings.Cut(key, ":")
+		if named && !slices.ContainsFunc(r.study.RowNames(), func(row string) bool { return matches(row, []string{name}) }) {
+			return misused("--set %s: no row of %s has %q in its name; rows: %s", s, r.study.Name, name, strings.Join(r.study.RowNames(), ", "))
+		}
+	}
+	return nil
 }
 
 // key tells a cell from every other: its settings, data, noise and measures.
