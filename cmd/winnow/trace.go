@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -124,6 +126,7 @@ func traceAction(c *cli.Context) error {
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, result)
 	}
+	note(c, "written to %s: %s, %s and drawings", c.String("out"), tracePage, traceJSON)
 	return printTrace(c.App.Writer, result)
 }
 
@@ -189,6 +192,9 @@ func traceRun(c *cli.Context, cfg config.Run, data trainData, d *datasets.Datase
 		if at == nil {
 			at = []int{(steps + 3) / 4, (steps + 1) / 2, (3*steps + 3) / 4, steps}
 		}
+		if last := slices.Max(at); last > steps {
+			note(c, "--at: %d is behind the training's last iteration, %d: nothing is counted there", last, steps)
+		}
 		window := plan.Epoch
 		if c.IsSet("window") {
 			window = c.Int("window")
@@ -236,9 +242,29 @@ func writeTrace(c *cli.Context, d *datasets.Dataset, result traceResult) error {
 			run.Filter, shareText(run.Late.Accuracy), shareText(oneMinus(run.Late.NoiseRate)), shareText(run.Late.Recall), shareText(run.Late.Precision)))
 	}
 	files[tracePage] = report.WriteHTML
+	if err := removeDrawings(dir, files); err != nil {
+		return err
+	}
 	for name, write := range files {
 		if err := atomicfile.Write(filepath.Join(dir, name), write); err != nil {
 			return fmt.Errorf("trace: %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// removeDrawings takes away what an earlier trace drew into the folder and this one does not replace.
+func removeDrawings(dir string, files map[string]func(io.Writer) error) error {
+	old, err := filepath.Glob(filepath.Join(dir, "scores-*-*.svg"))
+	if err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
+	for _, path := range append(old, filepath.Join(dir, "kappa.svg")) {
+		if files[filepath.Base(path)] != nil {
+			continue
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("trace: %w", err)
 		}
 	}
 	return nil

@@ -35,9 +35,19 @@ func traceFixture(t *testing.T) (manifest, store string) {
 func TestTrace(t *testing.T) {
 	manifest, store := traceFixture(t)
 	out := filepath.Join(t.TempDir(), "trace")
+	old := filepath.Join(out, "scores-proxysim-7.svg") // of an earlier trace
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(old, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	code, text, errs := call(t.Context(), "trace", "--manifest", manifest, "--features", store, "--epochs", "6", "--noise-rate", "0.4", "--dim", "24", "--out", out, "--set", "filter.avgsim=1 epoch", "--filters", "vmf,avgsim", "--at", "10,20,9999")
-	if code != 0 || !strings.Contains(text, "right among kept") {
+	if code != 0 || !strings.Contains(text, "right among kept") || !strings.Contains(errs, "9999 is behind") || !strings.Contains(errs, "written to "+out) {
 		t.Fatalf("exit code %d: %s%s", code, text, errs)
+	}
+	if _, err := os.Stat(old); err == nil {
+		t.Error("a drawing of another trace lies beside this one's")
 	}
 	var result traceResult
 	data, err := os.ReadFile(filepath.Join(out, traceJSON))
