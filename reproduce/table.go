@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -147,7 +148,10 @@ func (r *Results) explanation() string {
 	if r.StandIn {
 		return text + "; run on " + r.Data + ", which is not the paper's data: its numbers are not comparable and not shown."
 	}
-	return text + "; the paper's number in brackets (?: doubtful)."
+	if slices.ContainsFunc(r.Study.Rows, func(row Row) bool { return len(row.Paper) > 0 }) {
+		text += "; the paper's number in brackets (?: doubtful)"
+	}
+	return text + "."
 }
 
 // sentence says a verdict in one line: "PRISM above unfiltered at every rate: 8 of 8 (7 with p < 0.05); in the paper 8 of 8".
