@@ -60,7 +60,8 @@ func (s *Study) digits(measure string) int {
 	return 4
 }
 
-// cellText is a summary in words: "83.60 ±0.41 (83.30)"; the paper's number stands in brackets.
+// cellText is a summary in words: "83.60 ±0.41 (83.30 +0.30)". In brackets stand the paper's number and how far ours is
+// above it; n where fewer seeds are there than in other cells.
 func (r *Results) cellText(row, column int, measure string) string {
 	s := r.Summary(row, column, measure)
 	d := r.Study.digits(measure)
@@ -74,17 +75,31 @@ func (r *Results) cellText(row, column int, measure string) string {
 	if s.N > 1 {
 		text += " ±" + strconv.FormatFloat(s.SD, 'f', d, 64)
 	}
-	if !math.IsNaN(s.Paper) {
-		if text == "" {
-			text = "–"
-		}
-		text += " (" + strconv.FormatFloat(s.Paper, 'f', d, 64)
-		if s.Doubtful {
-			text += "?"
-		}
-		text += ")"
+	if s.N > 0 && s.N < r.most() {
+		text += fmt.Sprintf(" n=%d", s.N)
 	}
-	return text
+	if math.IsNaN(s.Paper) {
+		return text
+	}
+	if text == "" {
+		text = "–"
+	}
+	text += " (" + strconv.FormatFloat(s.Paper, 'f', d, 64)
+	if s.Doubtful {
+		text += "?"
+	}
+	if s.N > 0 {
+		text += fmt.Sprintf(" %+.*f", d, s.Mean-s.Paper)
+	}
+	return text + ")"
+}
+
+// most is the number of seeds of the cells that have the most.
+func (r *Results) most() (n int) {
+	for _, all := range r.outcomes {
+		n = max(n, len(all))
+	}
+	return n
 }
 
 // grid is the table of a measure: a head, then a line a row. Rows and columns of which nothing is known are left out.
@@ -149,7 +164,7 @@ func (r *Results) explanation() string {
 		return text + "; run on " + r.Data + ", which is not the paper's data: its numbers are not comparable and not shown."
 	}
 	if slices.ContainsFunc(r.Study.Rows, func(row Row) bool { return len(row.Paper) > 0 }) {
-		text += "; the paper's number in brackets (?: doubtful)"
+		text += "; in brackets the paper's number (?: doubtful) and how far ours is above it"
 	}
 	return text + "."
 }
@@ -161,6 +176,12 @@ func (v Verdict) sentence(standIn bool) string {
 		return v.Claim.Say + ": not run"
 	}
 	text := fmt.Sprintf("%s: %d of %d (%d with p < %v)", v.Claim.Say, holds, len(v.Comparisons), significant, Significance)
+	if c := v.Comparisons[0]; len(v.Comparisons) == 1 && c.Holds {
+		text += fmt.Sprintf(", %+.4f", c.Difference)
+		if !math.IsNaN(c.P) {
+			text += fmt.Sprintf(", p %.2g", c.P)
+		}
+	}
 	if in, of := v.InPaper(); of > 0 && !standIn {
 		text += fmt.Sprintf("; in the paper's numbers %d of %d", in, of)
 	}
