@@ -1,14 +1,9 @@
 package train
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"winnow/filters"
@@ -153,23 +148,5 @@ func (t *Trainer) openDiagnostics() (*lineFile, error) {
 // ReadDiagnostics reads the diagnostics of the run in dir; none where it has no filter or did not look into it. A
 // torn last line, of a run that was killed, is left out.
 func ReadDiagnostics(dir string) ([]Diagnosis, error) {
-	data, err := os.ReadFile(filepath.Join(dir, DiagnosticsFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("train: %s: %w", DiagnosticsFile, err)
-	}
-	var list []Diagnosis
-	for number := 1; ; number++ {
-		text, rest, whole := bytes.Cut(data, []byte("\n"))
-		if !whole {
-			return list, nil
-		}
-		var d Diagnosis
-		if err := json.Unmarshal(text, &d); err != nil {
-			return nil, fmt.Errorf("train: %s:%d: not a line of diagnostics: %w", filepath.Join(dir, DiagnosticsFile), number, err)
-		}
-		list, data = append(list, d), rest
-	}
+	return readLines[Diagnosis](dir, DiagnosticsFile, "diagnostics")
 }
