@@ -127,6 +127,7 @@ func commands() []*cli.Command {
 		traceCommand(),
 		retrieveCommand(),
 		mapCommand(),
+		reportCommand(),
 		exportCommand(),
 		noiseCommand(),
 		theoryCommand(),

@@ -117,7 +117,7 @@ func mapRun(c *cli.Context) error {
 	if len(left) > 0 {
 		note(c, "%d images are left out, the first is %s: %s", len(left), left[0].Path, left[0].Reason)
 	}
-	plane, err := result.flatten(c, set)
+	plane, err := result.flatten(c, set, tsne.Options{Perplexity: c.Float64("perplexity"), Iterations: c.Int("iterations"), Seed: result.Seed})
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func splitsToLookAt(c *cli.Context) []string {
 }
 
 // flatten brings the vectors into the plane.
-func (r *mapResult) flatten(c *cli.Context, set features.Set) ([]tsne.Point, error) {
+func (r *mapResult) flatten(c *cli.Context, set features.Set, o tsne.Options) ([]tsne.Point, error) {
 	start := time.Now()
 	defer func() { r.took = time.Since(start) }()
 	if r.Method == methodPCA {
@@ -191,7 +191,6 @@ func (r *mapResult) flatten(c *cli.Context, set features.Set) ([]tsne.Point, err
 		r.Shares = &components.Share
 		return components.Points, err
 	}
-	o := tsne.Options{Perplexity: c.Float64("perplexity"), Iterations: c.Int("iterations"), Seed: r.Seed}
 	if !c.Bool("quiet") {
 		line := newProgressLine(c.App.ErrWriter, "iterations", time.Now)
 		defer line.end()
