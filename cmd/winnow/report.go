@@ -118,7 +118,7 @@ func reportRun(c *cli.Context) error {
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, result)
 	}
-	fmt.Fprintf(c.App.Writer, "%s: %.1f MB, %d of the labels' classes measured on %s\n", result.File, float64(result.Bytes)/1e6, len(result.Runs[0].Classes), result.Split)
+	fmt.Fprintf(c.App.Writer, "%s: %.1f MB; measured on %s\n", result.File, float64(result.Bytes)/1e6, runs[0].splitText())
 	for _, r := range result.Runs {
 		fmt.Fprintf(c.App.Writer, "%s: P@1 %.4f (frozen %.4f, whitened %.4f), %d warnings\n", r.Run, r.Trained.PrecisionAt1, r.Frozen.PrecisionAt1, r.Whitened.PrecisionAt1, len(r.Warnings))
 	}

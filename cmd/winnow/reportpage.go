@@ -13,13 +13,14 @@ import (
 	"winnow/chart"
 	"winnow/datasets"
 	"winnow/eval"
+	"winnow/filters"
 	"winnow/internal/config"
 )
 
 // page is the report of one run.
 func (r *reported) page(c *cli.Context, mem int64) (eval.Report, error) {
 	report := eval.Report{
-		Title: "Run " + r.name, Verdict: r.verdict(), Warnings: r.measured.Warnings, RowsTitle: r.rowsTitle(), K: []int{1, 2, 4, 8},
+		Title: "Run “" + r.name + "”", Verdict: r.verdict(), Warnings: r.measured.Warnings, RowsTitle: r.rowsTitle(), K: []int{1, 2, 4, 8},
 		Rows: []eval.ReportRow{
 			{Name: frozenRow, Note: "the backbone's features, no training", Retrieval: r.measured.Frozen},
 			{Name: whitenedRow, Note: "PCA whitening, no labels", Retrieval: r.measured.Whitened},
@@ -57,7 +58,7 @@ func (r *reported) trainedOn() eval.Section {
 	}
 	s.Tables = append(s.Tables, data)
 	settings := eval.Table{Caption: "Settings that differ from the defaults", Head: []string{"setting", "this run", "default"}, Words: true}
-	usual := config.Flatten(config.Default())
+	usual := usualSettings(r.Config)
 	for _, key := range settingKeys(r) {
 		if was, is := usual[key], config.Flatten(r.Config)[key]; was != is {
 			settings.Rows = append(settings.Rows, []string{key, cmp.Or(is, "–"), cmp.Or(was, "–")})
@@ -69,6 +70,24 @@ func (r *reported) trainedOn() eval.Section {
 	}
 	s.Tables = append(s.Tables, settings)
 	return s
+}
+
+// usualSettings are the defaults; of a loss's own settings the defaults of the losses that a run has.
+func usualSettings(run config.Run) map[string]string {
+	usual, own := config.Flatten(config.Default()), config.Default()
+	own.Losses = slices.Clone(run.Losses)
+	for i := range own.Losses {
+		own.Losses[i].Settings = nil
+	}
+	if own.Validate() != nil { // losses that do not go with the rest of the defaults
+		return usual
+	}
+	for key, value := range config.Flatten(own) {
+		if strings.HasPrefix(key, "losses.") && strings.Contains(key, ".settings.") {
+			usual[key] = value
+		}
+	}
+	return usual
 }
 
 // settingKeys are the settings of runs, in the order of their names, but for those that say where the data lie.
@@ -195,7 +214,11 @@ func (r *reported) filterNotes() []string {
 	if rows == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("Scorer %s. Of the labels in the batches logged it kept %.1f %%; it was told to drop %.1f %%.", r.Config.Filter.Scorer, 100*float64(kept)/float64(rows), 100*float64(r.Config.Filter.Rate))}
+	note := fmt.Sprintf("Scorer %s. Of the labels in the batches logged it kept %.1f %%", r.Config.Filter.Scorer, 100*float64(kept)/float64(rows))
+	if f := r.Config.Filter; f.Threshold == filters.ThresholdFixed {
+		return []string{fmt.Sprintf("%s: those with a score of %g and more.", note, f.Fixed)}
+	}
+	return []string{fmt.Sprintf("%s; it was told to drop %.1f %%.", note, 100*float64(r.Config.Filter.Rate))}
 }
 
 // rounds are those of self-paced weights.

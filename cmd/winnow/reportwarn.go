@@ -29,9 +29,6 @@ func (r *reported) warnings() (list []string) {
 			say("In %d of %d steps no loss had anything to learn from: the batches want two images of a class and two classes, and labels that the filter keeps.", r.result.Idle, r.result.Steps)
 		}
 	}
-	if c := r.comparison(); r.split != datasets.Train && r.split != datasets.Validation && !c.better() {
-		say("On %s %s.", r.splitText(), c.verdict())
-	}
 	if r.split == datasets.Train || r.split == datasets.Validation {
 		say("The manifest has no test split: the numbers are of the %s split, which the training knew.", r.split)
 	}
