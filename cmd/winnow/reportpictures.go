@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"image"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -75,6 +74,10 @@ func (r *reported) drawMap(c *cli.Context) (func(io.Writer) error, error) {
 		return nil, nil
 	}
 	result.Points, result.LeftOut = set.Len(), left
+	pictures, err := pagePictures(c, r.openedRun, set)
+	if err != nil {
+		return nil, err
+	}
 	plane, err := result.flatten(c, set, tsne.Options{Perplexity: 30, Iterations: 1000, Seed: reportSeed})
 	if err != nil {
 		return nil, err
@@ -83,13 +86,8 @@ func (r *reported) drawMap(c *cli.Context) (func(io.Writer) error, error) {
 	if err != nil {
 		return nil, err
 	}
-	var pictures []image.Image
-	if pictures, err = mapPictures(c, r.openedRun, m); err != nil {
-		return nil, err
-	}
-	if m = readable(m); len(m.Points) > 0 {
-		m.Notes = []string{fmt.Sprintf("%d of %d images of %s by t-SNE, coloured by their given labels.", result.Points, result.Of, r.splitText())}
-	}
+	m = readable(m)
+	m.Notes = []string{fmt.Sprintf("%d of %d images of %s by t-SNE, coloured by their given labels.", result.Points, result.Of, r.splitText())}
 	return func(w io.Writer) error { return m.WritePart(w, pictures, mapBytes) }, nil
 }
 
