@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/base64"
 	"fmt"
@@ -8,23 +9,50 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 
 	"winnow/chart"
 )
 
-// Report is everything report.html shows. Pictures are encoded files (PNG, JPEG …) made small by the caller:
-// this room does not decode. Empty parts are left out of the page.
+// Report is everything report.html shows, in the page's order. Pictures are encoded files (PNG, JPEG …) made small by
+// the caller: this room does not decode. Empty parts are left out of the page.
 type Report struct {
-	Title    string
-	Verdict  []string // plain sentences, the most important first
-	Facts    []Fact
-	Rows     []ReportRow // the comparison, in order
-	K        []int       // the recalls shown
-	Charts   []chart.Drawing
-	Suspects []SuspectCard
-	Queries  []QueryCard
+	Title       string
+	Verdict     []string // plain sentences, the most important first
+	Warnings    []string
+	RowsTitle   string
+	Rows        []ReportRow // the comparison, in order
+	K           []int       // the recalls shown
+	Charts      []chart.Drawing
+	Sections    []Section
+	Suspects    []SuspectCard
+	Queries     []QueryCard
+	Map         func(io.Writer) error // writes a drawing of the embedding as a part of the page, with its own style and script
+	Facts       []Fact
+	Definitions []Fact // of the numbers on the page
 }
+
+// Section is a part of the page under a heading of its own.
+type Section struct {
+	Title  string
+	Notes  []string
+	Facts  []Fact
+	Charts []chart.Drawing
+	Tables []Table
+}
+
+// Table has a line of headings; the first cell of a row names it.
+type Table struct {
+	Caption string
+	Head    []string
+	Rows    [][]string
+	Words   bool // cells hold words, not numbers
+	Folded  bool // only shown when asked for, and not printed
+}
+
+// Heading is a part of the page that can be gone to.
+type Heading struct{ ID, Title string }
 
 // Fact is a line of the page's small print: what was run, on what.
 type Fact struct{ Name, Value string }
@@ -75,10 +103,51 @@ func (q QueryCard) Hits() (n int) {
 	return n
 }
 
+// Headings of the page's parts, where there is no better one.
+const (
+	retrievalTitle   = "Retrieval"
+	suspectsTitle    = "The most suspect labels"
+	queriesTitle     = "Retrieval examples"
+	mapTitle         = "Map of the embedding"
+	factsTitle       = "What was run"
+	definitionsTitle = "What the numbers mean"
+)
+
+// Contents lists the parts of a long page; none of a short one.
+func (r Report) Contents() []Heading {
+	var list []Heading
+	add := func(there bool, id, title string) {
+		if there {
+			list = append(list, Heading{id, title})
+		}
+	}
+	add(len(r.Rows) > 0, "retrieval", cmp.Or(r.RowsTitle, retrievalTitle))
+	for i, s := range r.Sections {
+		add(true, r.Section(i), s.Title)
+	}
+	add(len(r.Suspects) > 0, "suspects", suspectsTitle)
+	add(len(r.Queries) > 0, "queries", queriesTitle)
+	add(r.Map != nil, "embedding", mapTitle)
+	add(len(r.Facts) > 0, "run", factsTitle)
+	add(len(r.Definitions) > 0, "definitions", definitionsTitle)
+	if len(r.Sections) == 0 {
+		return nil
+	}
+	return list
+}
+
+// Section names a section for links.
+func (r Report) Section(i int) string { return fmt.Sprintf("section-%d", i+1) }
+
+// Detected says whether there is any detection to show.
+func (r Report) Detected() bool {
+	return slices.ContainsFunc(r.Rows, func(row ReportRow) bool { return row.Detection != nil })
+}
+
 //go:embed report.html.tmpl
 var reportPage string
 
-// WriteHTML writes the report as one self-contained page: no script, no font, no address outside it.
+// WriteHTML writes the report as one self-contained page: no font, no address outside it, and no script but the map's.
 func (r Report) WriteHTML(w io.Writer) error {
 	page, err := template.New("report").Funcs(template.FuncMap{
 		"uri":     dataURI,
@@ -98,6 +167,15 @@ func (r Report) WriteHTML(w io.Writer) error {
 				v = 0
 			}
 			return template.CSS(fmt.Sprintf("width:%.1f%%", 100*math.Min(1, v)))
+		},
+		"title": func(id string) string {
+			return map[string]string{"retrieval": cmp.Or(r.RowsTitle, retrievalTitle), "suspects": suspectsTitle, "queries": queriesTitle,
+				"embedding": mapTitle, "run": factsTitle, "definitions": definitionsTitle}[id]
+		},
+		"part": func(write func(io.Writer) error) (template.HTML, error) {
+			var b strings.Builder
+			err := write(&b)
+			return template.HTML(b.String()), err
 		},
 		"svg": func(d chart.Drawing) template.HTML { return template.HTML(chart.Inline(d)) }, // made of numbers and escaped text
 	}).Parse(reportPage)

@@ -2,6 +2,8 @@ package eval
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"math"
 	"os"
 	"strings"
@@ -17,7 +19,9 @@ func sampleReport() Report {
 	pic := func(caption string, good bool) Picture { return Picture{Data: dot, Caption: caption, Good: good} }
 	values := []float64{0.01, 0.02, 0.5, 0.9, 0.95, 1}
 	return Report{
-		Title: "A <b>report</b>", Verdict: []string{"It & that."}, K: []int{1, 2, 4},
+		Warnings: []string{"careful <i>"}, Definitions: []Fact{{"P@1", "what & how"}}, Map: func(w io.Writer) error { _, err := io.WriteString(w, "<b>the map</b>"); return err },
+		Sections: []Section{{Title: "Part & one", Notes: []string{"a <note>"}, Tables: []Table{{Caption: "T", Head: []string{"class", "n"}, Rows: [][]string{{"<c>", "3"}}}, {Caption: "All", Head: []string{"class"}, Rows: [][]string{{"x"}}, Folded: true}}}},
+		Title:    "A <b>report</b>", Verdict: []string{"It & that."}, K: []int{1, 2, 4},
 		Facts: []Fact{{"seed", "1"}},
 		Rows: []ReportRow{
 			{Name: "frozen", Retrieval: Retrieval{N: 10, PrecisionAt1: 0.5, Recall: map[int]float64{1: 0.5, 2: 0.61, 4: 0.7}}},
@@ -40,7 +44,8 @@ func TestReportHTML(t *testing.T) {
 	page := out.String()
 	for _, want := range []string{
 		"A &lt;b&gt;report", "It &amp; that.", "87.5", "61.0", "0.987", "wrong, suggestion right",
-		`class="hit"`, `class="miss"`, `aria-label="miss"`, "1 of 2 hits", "data:image/png;base64,iVBOR", "polyline", "50 %", "<figcaption>&lt;loss&gt;</figcaption><svg",
+		"<li>careful &lt;i&gt;</li>", `<a href="#section-1">Part &amp; one</a>`, `<h2 id="section-1">`, "a &lt;note&gt;", "<caption>T</caption>", `<th scope="col">class</th>`, `<th scope="row">&lt;c&gt;</th><td>3</td>`,
+		"<summary>All</summary>", "<b>the map</b>", "what &amp; how", `alt="image given as cat"`, `class="hit"`, `class="miss"`, `aria-label="miss"`, "1 of 2 hits", "data:image/png;base64,iVBOR", "polyline", "50 %", "<figcaption>&lt;loss&gt;</figcaption><svg",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page holds no %q", want)
@@ -55,6 +60,14 @@ func TestReportHTML(t *testing.T) {
 		if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// A map that cannot be drawn is an error, not a page without one.
+func TestReportOfABrokenMap(t *testing.T) {
+	broken := errors.New("no ink")
+	if err := (Report{Map: func(io.Writer) error { return broken }}).WriteHTML(io.Discard); !errors.Is(err, broken) {
+		t.Errorf("%v, expected %v", err, broken)
 	}
 }
 

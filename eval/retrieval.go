@@ -55,6 +55,26 @@ type Retrieval struct {
 // each left out of its own ranking. Unlabelled queries are left out. Time O(q·n·d), through blas32 in blocks
 // of at most MaxMem bytes: an n×n matrix is never held.
 func Retrieve(ctx context.Context, query features.Set, gallery *features.Set, opts RetrievalOptions) (Retrieval, error) {
+	found, err := findAll(ctx, query, gallery, &opts)
+	if err != nil {
+		return Retrieval{}, err
+	}
+	r := summarise(found, opts)
+	if n := len(found.labels); n < query.Len() {
+		r.DrawnFrom = query.Len()
+	}
+	return r, nil
+}
+
+// answers is what each query found.
+type answers struct {
+	labels []int     // of the queries
+	first  []int     // rank of the first positive, or what is beyond all K; -1: there is none
+	rp, ap []float64 // R-Precision and average precision at R
+}
+
+// findAll asks, and fills in the options left out.
+func findAll(ctx context.Context, query features.Set, gallery *features.Set, opts *RetrievalOptions) (answers, error) {
 	if len(opts.K) == 0 {
 		opts.K = []int{1, 2, 4, 8, 16, 32}
 	}
@@ -63,17 +83,15 @@ func Retrieve(ctx context.Context, query features.Set, gallery *features.Set, op
 		whole := query
 		gallery = &whole
 	}
-	all := query.Len()
 	query, at := opts.draw(query)
 	positives := make(map[int][]int32) // label → gallery rows, rising
 	for j, label := range gallery.Labels {
 		positives[label] = append(positives[label], int32(j))
 	}
 	deepest := slices.Max(opts.K)
-	first := make([]int, query.Len()) // rank of the first positive, or what is beyond all K; -1: none
-	rp, ap := make([]float64, query.Len()), make([]float64, query.Len())
+	out := answers{query.Labels, make([]int, query.Len()), make([]float64, query.Len()), make([]float64, query.Len())}
 	err := eachRow(ctx, query.X, gallery.X, opts.MaxMem, func(i int, s []float32, scratch *ranker) {
-		first[i] = -1
+		out.first[i] = -1
 		own := -1
 		if self {
 			own = at(i)
@@ -87,27 +105,20 @@ func Retrieve(ctx context.Context, query features.Set, gallery *features.Set, op
 		if n == 0 {
 			return
 		}
-		first[i] = window
+		out.first[i] = window
 		if len(ranks) > 0 {
-			first[i] = ranks[0]
+			out.first[i] = ranks[0]
 		}
 		for j, rank := range ranks {
 			if rank < n {
-				rp[i]++
-				ap[i] += float64(j+1) / float64(rank+1)
+				out.rp[i]++
+				out.ap[i] += float64(j+1) / float64(rank+1)
 			}
 		}
-		rp[i] /= float64(n)
-		ap[i] /= float64(n)
+		out.rp[i] /= float64(n)
+		out.ap[i] /= float64(n)
 	})
-	if err != nil {
-		return Retrieval{}, err
-	}
-	r := summarise(query.Labels, first, rp, ap, opts)
-	if query.Len() < all {
-		r.DrawnFrom = all
-	}
-	return r, nil
+	return out, err
 }
 
 // draw takes the queries that ask; at is where each stood.
@@ -120,13 +131,13 @@ func (o RetrievalOptions) draw(query features.Set) (asking features.Set, at func
 	return query.Rows(rows), func(i int) int { return rows[i] }
 }
 
-func summarise(labels, first []int, rp, ap []float64, opts RetrievalOptions) Retrieval {
+func summarise(a answers, opts RetrievalOptions) Retrieval {
 	r := Retrieval{Recall: make(map[int]float64)}
 	for _, k := range opts.K { // each once, however often it is given
 		r.Recall[k] = 0
 	}
-	for i, rank := range first {
-		if labels[i] == features.Unlabelled {
+	for i, rank := range a.first {
+		if a.labels[i] == features.Unlabelled {
 			continue
 		}
 		if rank < 0 {
@@ -136,8 +147,8 @@ func summarise(labels, first []int, rp, ap []float64, opts RetrievalOptions) Ret
 			}
 		}
 		r.N++
-		r.RPrecision += rp[i]
-		r.MAPAtR += ap[i]
+		r.RPrecision += a.rp[i]
+		r.MAPAtR += a.ap[i]
 		if rank == 0 {
 			r.PrecisionAt1++
 		}

@@ -153,3 +153,9 @@ func (t *Trainer) openDiagnostics() (*lineFile, error) {
 		return d.Step <= last, nil
 	})
 }
+
+// ReadDiagnostics reads the diagnostics of the run in dir; none where it has no filter or did not look into it. A
+// torn last line, of a run that was killed, is left out.
+func ReadDiagnostics(dir string) ([]Diagnosis, error) {
+	return readLines[Diagnosis](dir, DiagnosticsFile, "diagnostics")
+}

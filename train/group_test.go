@@ -309,7 +309,7 @@ func TestBackboneRateIsInTheMetrics(t *testing.T) {
 	b, _ := newDeepBed(t, dir, nil)
 	must(b.trainer(t).Run(context.Background()))
 	for _, text := range strings.Split(strings.TrimSpace(string(read(t, dir, MetricsFile))), "\n") {
-		var l line
+		var l Metric
 		if err := json.Unmarshal([]byte(text), &l); err != nil {
 			t.Fatal(err)
 		}

@@ -101,3 +101,27 @@ func (l *lineFile) close() error {
 	}
 	return l.file.Close()
 }
+
+// readLines reads a file in dir that openLines writes; none where there is no such file. A torn last line, of a run
+// that was killed, is left out. what names the lines in an error.
+func readLines[T any](dir, name, what string) ([]T, error) {
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("train: %s: %w", name, err)
+	}
+	var list []T
+	for number := 1; ; number++ {
+		text, rest, whole := bytes.Cut(data, []byte("\n"))
+		if !whole {
+			return list, nil
+		}
+		var v T
+		if err := json.Unmarshal(text, &v); err != nil {
+			return nil, fmt.Errorf("train: %s:%d: not a line of %s: %w", filepath.Join(dir, name), number, what, err)
+		}
+		list, data = append(list, v), rest
+	}
+}

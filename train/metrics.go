@@ -12,10 +12,10 @@ import (
 // MetricsFile is the name of the metrics in a run's folder.
 const MetricsFile = "metrics.jsonl"
 
-// line is one line of metrics.jsonl. It holds nothing that depends on the clock or the machine's speed, so
-// that a run that was interrupted and resumed leaves the same bytes as one that was not; wall-clock times
-// stand in the event files alone.
-type line struct {
+// Metric is one line of metrics.jsonl: of a step, of a validation, or of a round of weights. It holds nothing that
+// depends on the clock or the machine's speed, so that a run that was interrupted and resumed leaves the same bytes as
+// one that was not; wall-clock times stand in the event files alone. What a line does not tell is nil or 0.
+type Metric struct {
 	Step         int                `json:"step"`
 	Epoch        int                `json:"epoch"`
 	Loss         *float64           `json:"loss,omitempty"`
@@ -48,7 +48,7 @@ type metrics struct {
 // run was cut off, are taken out.
 func openMetrics(dir string, at Progress, terms []string, now func() time.Time) (*metrics, error) {
 	lines, err := openLines(dir, MetricsFile, func(text []byte) (bool, error) {
-		var l line
+		var l Metric
 		if err := json.Unmarshal(text, &l); err != nil {
 			return false, fmt.Errorf("not a line of metrics: %w", err)
 		}
@@ -82,7 +82,7 @@ func (m *metrics) step(s *Step) error {
 		return nil
 	}
 	kept, share := len(s.Kept), s.KeptShare()
-	l := line{Step: s.Number, Epoch: s.Epoch, Loss: &s.Loss, LR: &s.LR, Rows: len(s.IDs), Kept: &kept, KeptShare: &share,
+	l := Metric{Step: s.Number, Epoch: s.Epoch, Loss: &s.Loss, LR: &s.LR, Rows: len(s.IDs), Kept: &kept, KeptShare: &share,
 		GradientNorm: &s.GradientNorm, Bank: s.Bank, Corrected: s.Corrected, Skipped: s.Skipped}
 	values := []scalar{{"loss", s.Loss}, {"lr", s.LR}, {"kept_share", share}, {"gradient_norm", s.GradientNorm}}
 	if len(s.Terms) > 1 {
@@ -119,10 +119,10 @@ func (m *metrics) validated(v Validation) error {
 	if m == nil {
 		return nil
 	}
-	return m.put(line{Step: v.Step, Epoch: v.Epoch, Validation: &v.Score, Best: &v.Best}, []scalar{{"validation", v.Score}})
+	return m.put(Metric{Step: v.Step, Epoch: v.Epoch, Validation: &v.Score, Best: &v.Best}, []scalar{{"validation", v.Score}})
 }
 
-func (m *metrics) put(l line, values []scalar) error {
+func (m *metrics) put(l Metric, values []scalar) error {
 	if err := m.lines.put(l.Step, l); err != nil {
 		return err
 	}
@@ -143,3 +143,6 @@ func (m *metrics) close() error {
 	}
 	return errors.Join(m.lines.close(), m.events.close())
 }
+
+// ReadMetrics reads the metrics of the run in dir, in the order in which they were written; none where there are none.
+func ReadMetrics(dir string) ([]Metric, error) { return readLines[Metric](dir, MetricsFile, "metrics") }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"hash/crc32"
 	"math"
@@ -202,12 +201,12 @@ func TestMetricsLines(t *testing.T) {
 	if _, err := b.trainer(t).Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
+	lines, err := ReadMetrics(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var steps, validations []int
-	for text := range strings.Lines(string(read(t, dir, MetricsFile))) {
-		var l line
-		if err := json.Unmarshal([]byte(text), &l); err != nil {
-			t.Fatal(err)
-		}
+	for _, l := range lines {
 		if l.Validation != nil {
 			validations = append(validations, l.Step)
 			continue
@@ -215,7 +214,7 @@ func TestMetricsLines(t *testing.T) {
 		steps = append(steps, l.Step)
 		f := b.facts[l.Step-1]
 		if *l.Loss != f.Loss || *l.Kept != len(f.Kept) || *l.LR != f.LR || l.Bank != f.Bank || l.Terms["triplet"] != f.Terms[3] || l.Rows != 24 {
-			t.Errorf("line %s differs from %+v", text, f)
+			t.Errorf("line %+v differs from %+v", l, f)
 		}
 	}
 	if want := []int{10, 20, 30, 40, 45}; !slices.Equal(steps, want) {
@@ -223,6 +222,23 @@ func TestMetricsLines(t *testing.T) {
 	}
 	if want := []int{0, 6, 12, 18, 24, 30, 36, 42, 45}; !slices.Equal(validations, want) {
 		t.Errorf("validations %v, expected %v", validations, want)
+	}
+}
+
+// A line that a killed run left torn is not read, one that is none is an error, no file is no metrics.
+func TestReadMetrics(t *testing.T) {
+	dir := t.TempDir()
+	if lines, err := ReadMetrics(dir); len(lines) > 0 || err != nil {
+		t.Errorf("%v, %v of a folder without metrics", lines, err)
+	}
+	for text, want := range map[string]int{"{\"step\":3,\"loss\":0.5}\n{\"step\":": 1, "": 0, "{\"step\":3}\n[]\n": -1} {
+		if err := os.WriteFile(filepath.Join(dir, MetricsFile), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		lines, err := ReadMetrics(dir)
+		if want < 0 && (err == nil || !strings.Contains(err.Error(), MetricsFile+":2: not a line of metrics")) || want >= 0 && (err != nil || len(lines) != want) {
+			t.Errorf("%q: %v, %v", text, lines, err)
+		}
 	}
 }
 

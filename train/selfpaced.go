@@ -87,7 +87,7 @@ func (m *metrics) weighed(w Weighing) error {
 		return nil
 	}
 	r := w.Round
-	return m.put(line{Step: w.Step, Epoch: w.Epoch, Weights: &r}, []scalar{
+	return m.put(Metric{Step: w.Step, Epoch: w.Epoch, Weights: &r}, []scalar{
 		{"selfpaced/lambda", r.Lambda}, {"selfpaced/maw", r.Mean}, {"selfpaced/sdaw", r.Deviation},
 		{"selfpaced/objective_before", r.Before}, {"selfpaced/objective", r.Objective},
 		{"selfpaced/excluded", float64(r.Excluded)}, {"selfpaced/full", float64(r.Full)},

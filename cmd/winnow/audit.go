@@ -99,43 +99,52 @@ func auditRun(c *cli.Context) error {
 	if auditWriter(c.String("out")) == nil {
 		return misused("--out: %q ends in none of .csv, .json, .jsonl", c.String("out"))
 	}
-	if auditsByWeights(c, r.Config) {
-		return auditWeights(c, r, mem)
-	}
-	own, err := proxiesToAuditBy(c, r)
-	if err != nil {
-		return err
-	}
-	filter := r.Config.Filter.In(1)
-	if own == nil {
-		if filter, err = auditFilter(c, r.Config); err != nil {
-			return err
-		}
-	} else if c.IsSet("rate") {
-		filter.Rate = c.Float64("rate")
-	}
 	rt, err := openRuntime(c)
 	if err != nil {
 		return err
 	}
 	defer rt.Close()
+	a, err := r.audit(c, mem)
+	if err != nil {
+		return err
+	}
+	return a.give(c)
+}
+
+// audit judges the training images by what the run judges by, or by what the flags say.
+func (r *openedRun) audit(c *cli.Context, mem int64) (audited, error) {
+	if auditsByWeights(c, r.Config) {
+		return auditWeights(c, r, mem)
+	}
+	own, err := proxiesToAuditBy(c, r)
+	if err != nil {
+		return audited{}, err
+	}
+	filter := r.Config.Filter.In(1)
+	if own == nil {
+		if filter, err = auditFilter(c, r.Config); err != nil {
+			return audited{}, err
+		}
+	} else if c.IsSet("rate") {
+		filter.Rate = c.Float64("rate")
+	}
 	h, store := r.Head, r.Store
 	if own != nil {
 		h, store = own.head, own.store
 	}
 	set, left, err := splitSet(r.Manifest, store, datasets.Train)
 	if err != nil {
-		return err
+		return audited{}, err
 	}
 	a, err := audit(c.Context, h, set, r.Manifest, filter, own, mem)
 	if err != nil {
-		return err
+		return a, err
 	}
 	a.LeftOut, a.View = append([]leftOut{}, left...), r.view(c)
 	if a.Backbone = r.tunedFile(); own != nil && r.tuned != nil {
 		a.Backbone = filepath.Join(r.Dir, lastBackboneFile)
 	}
-	return a.give(c)
+	return a, nil
 }
 
 // give writes and prints an audit as the flags say.

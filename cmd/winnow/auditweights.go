@@ -28,42 +28,37 @@ func auditsByWeights(c *cli.Context, cfg config.Run) bool {
 	return cfg.SelfPaced.On()
 }
 
-// auditWeights is winnow audit by the run's final weights. The losses that rank equal weights, and the suggestions,
+// auditWeights is an audit by the run's final weights. The losses that rank equal weights, and the suggestions,
 // are of the embedding that the weights were found for: the training's last.
-func auditWeights(c *cli.Context, r *openedRun, mem int64) error {
+func auditWeights(c *cli.Context, r *openedRun, mem int64) (audited, error) {
 	if !r.Config.SelfPaced.On() {
-		return misused("--scorer: %s is about runs that weigh their samples (selfpaced.every), and %s is none", selfPacedScorer, r.Dir)
+		return audited{}, misused("--scorer: %s is about runs that weigh their samples (selfpaced.every), and %s is none", selfPacedScorer, r.Dir)
 	}
 	weights, err := readWeights(r.Dir)
 	if err != nil {
-		return err
+		return audited{}, err
 	}
 	suggest := filters.Default()
 	if c.IsSet("noise-rate") {
 		if suggest.Rate = c.Float64("noise-rate"); !(suggest.Rate >= 0 && suggest.Rate < 1) {
-			return misused("--noise-rate: found %v, expected a share from 0 to below 1", suggest.Rate)
+			return audited{}, misused("--noise-rate: found %v, expected a share from 0 to below 1", suggest.Rate)
 		}
 	}
-	rt, err := openRuntime(c)
-	if err != nil {
-		return err
-	}
-	defer rt.Close()
 	h, store, err := r.lastState(c)
 	if err != nil {
-		return err
+		return audited{}, err
 	}
 	set, left, err := splitSet(r.Manifest, store, datasets.Train)
 	if err != nil {
-		return err
+		return audited{}, err
 	}
 	w, err := weightsOf(labelledOnly(set), r.Manifest, weights)
 	if err != nil {
-		return withHint(fmt.Errorf("audit: %s: %w", filepath.Join(r.Dir, weightsFile), err), "weights are of the images and labels that were trained on; --scorer %s judges others", suggest.Scorer)
+		return audited{}, withHint(fmt.Errorf("audit: %s: %w", filepath.Join(r.Dir, weightsFile), err), "weights are of the images and labels that were trained on; --scorer %s judges others", suggest.Scorer)
 	}
 	a, err := auditByWeights(c.Context, h, set, r.Manifest, r.Config, w, suggest, mem)
 	if err != nil {
-		return err
+		return audited{}, err
 	}
 	keep := func([]float64) []bool { return a.weighed() }
 	if c.IsSet("noise-rate") {
@@ -71,13 +66,13 @@ func auditWeights(c *cli.Context, r *openedRun, mem int64) error {
 		keep = func(orders []float64) []bool { return eval.KeepShare(orders, suggest.Rate) }
 	}
 	if err := a.conclude(r.Manifest, keep); err != nil {
-		return err
+		return audited{}, err
 	}
 	a.LeftOut, a.View = append([]leftOut{}, left...), r.view(c)
 	if r.tuned != nil {
 		a.Backbone = filepath.Join(r.Dir, lastBackboneFile)
 	}
-	return a.give(c)
+	return a, nil
 }
 
 // weightsOf are the weights of the rows of set, all labelled, if they are those of these images and labels.

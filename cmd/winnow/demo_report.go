@@ -48,7 +48,7 @@ func (d *demo) write() error {
 func (d *demo) report() (eval.Report, error) {
 	r := eval.Report{
 		Title:   fmt.Sprintf("winnow: an embedding from labels of which %.0f %% are wrong", 100*d.result.NoiseRate),
-		Verdict: d.result.Verdict, Rows: d.rows(), K: []int{2, 4, 8}, Charts: d.charts(),
+		Verdict: d.result.Verdict, RowsTitle: "Retrieval on classes never seen in training", Rows: d.rows(), K: []int{2, 4, 8}, Charts: d.charts(),
 		Facts: []eval.Fact{
 			{Name: "data", Value: fmt.Sprintf("glyphs: %d drawn characters, %d images; train, validation and test hold different characters", len(d.clean.Classes), len(d.clean.Samples))},
 			{Name: "noise", Value: fmt.Sprintf("symmetric, rate %g: %d of %d training labels wrong", d.result.NoiseRate, d.result.Detection.Wrong, d.result.Detection.Samples)},
@@ -84,19 +84,7 @@ func (d *demo) charts() []chart.Drawing {
 			purity.Series = append(purity.Series, series(x, y))
 		}
 	}
-	var right, wrong []float64
-	for _, e := range d.audited.Images {
-		if e.True == e.Given {
-			right = append(right, e.Score)
-		} else {
-			wrong = append(wrong, e.Score)
-		}
-	}
-	const bins = 25
-	return []chart.Drawing{score, purity, loss, chart.Histogram{
-		Frame: chart.Frame{Title: "P_clean of the given labels, after training", X: "P_clean (each image left out of its own judgement)", Y: "share of the labels", Percent: true},
-		Bars:  []chart.Bars{chart.Count("right labels", right, 0, 1, bins, 0), chart.Count("wrong labels", wrong, 0, 1, bins, 1)},
-	}}
+	return []chart.Drawing{score, purity, loss, auditChart(d.audited.Images)}
 }
 
 // suspects shows the most suspect labels, and then some from where right and wrong meet.
@@ -109,29 +97,7 @@ func (d *demo) suspects(n int) ([]eval.SuspectCard, error) {
 	for i := max(edge-(n-len(at)), len(at)); i < edge; i++ {
 		at = append(at, i)
 	}
-	var cards []eval.SuspectCard
-	for _, i := range at {
-		e := d.audited.Images[i]
-		card := eval.SuspectCard{Given: glyphName(e.Given), Suggested: glyphName(e.Suggested), True: glyphName(e.True), Score: e.Score}
-		var err error
-		if card.Picture, err = d.picture(e.Path, fmt.Sprintf("rank %d", e.Rank)); err != nil {
-			return nil, err
-		}
-		for _, side := range []struct {
-			paths []string
-			to    *[]eval.Picture
-		}{{e.SupportGiven, &card.ForGiven}, {e.SupportSuggested, &card.ForSuggested}} {
-			for _, p := range side.paths {
-				pic, err := d.picture(p, p)
-				if err != nil {
-					return nil, err
-				}
-				*side.to = append(*side.to, pic)
-			}
-		}
-		cards = append(cards, card)
-	}
-	return cards, nil
+	return suspectCards(d.audited.Images, at, d.picture)
 }
 
 func (d *demo) picture(path, caption string) (eval.Picture, error) {

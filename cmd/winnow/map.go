@@ -121,7 +121,7 @@ func mapRun(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	plane, err := result.flatten(c, set)
+	plane, err := result.flatten(c, set, tsne.Options{Perplexity: c.Float64("perplexity"), Iterations: c.Int("iterations"), Seed: result.Seed})
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func splitsToLookAt(c *cli.Context) []string {
 }
 
 // flatten brings the vectors into the plane.
-func (r *mapResult) flatten(c *cli.Context, set features.Set) ([]tsne.Point, error) {
+func (r *mapResult) flatten(c *cli.Context, set features.Set, o tsne.Options) ([]tsne.Point, error) {
 	start := time.Now()
 	defer func() { r.took = time.Since(start) }()
 	if r.Method == methodPCA {
@@ -195,7 +195,6 @@ func (r *mapResult) flatten(c *cli.Context, set features.Set) ([]tsne.Point, err
 		r.Shares = &components.Share
 		return components.Points, err
 	}
-	o := tsne.Options{Perplexity: c.Float64("perplexity"), Iterations: c.Int("iterations"), Seed: r.Seed}
 	if !c.Bool("quiet") {
 		line := newProgressLine(c.App.ErrWriter, "iterations", time.Now)
 		defer line.end()
@@ -246,8 +245,15 @@ func (r *mapResult) write(c *cli.Context, m atlas.Map, set features.Set, picture
 
 // mapPictures are the points' thumbnails; nil where no page is written, or none on it.
 func mapPictures(c *cli.Context, run *openedRun, set features.Set) ([]image.Image, error) {
-	page := slices.ContainsFunc(c.StringSlice("out"), func(path string) bool { return filepath.Ext(path) == ".html" })
-	if !page || c.Bool("no-pictures") {
+	if !slices.ContainsFunc(c.StringSlice("out"), func(path string) bool { return filepath.Ext(path) == ".html" }) {
+		return nil, nil
+	}
+	return pagePictures(c, run, set)
+}
+
+// pagePictures are the thumbnails of a map on a page, nil for none at all.
+func pagePictures(c *cli.Context, run *openedRun, set features.Set) ([]image.Image, error) {
+	if c.Bool("no-pictures") {
 		return nil, nil
 	}
 	paths := make([]string, set.Len())

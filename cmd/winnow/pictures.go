@@ -61,6 +61,25 @@ func thumbnails(c *cli.Context, run *openedRun, paths []string, side int) ([]ima
 	return out, nil
 }
 
+// pictureFiles are the pictures by path as files, each once; those that cannot be read are missing.
+func pictureFiles(c *cli.Context, run *openedRun, paths []string, side int) (map[string][]byte, error) {
+	paths = distinct(paths)
+	small, err := thumbnails(c, run, paths, side)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for i, img := range small {
+		if img == nil {
+			continue
+		}
+		if files[paths[i]], err = encodePicture(img); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", c.Command.Name, paths[i], err)
+		}
+	}
+	return files, nil
+}
+
 // encodePicture is a small picture as a JPEG file, on white where it lets light through.
 func encodePicture(img image.Image) ([]byte, error) {
 	flat := image.NewRGBA(img.Bounds())

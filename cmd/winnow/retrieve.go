@@ -126,7 +126,7 @@ func retrieveRun(c *cli.Context) error {
 	return nil
 }
 
-// find chooses the queries and finds their neighbours.
+// find embeds the images, chooses the queries and finds their neighbours.
 func (r *retrieveResult) find(c *cli.Context, run *openedRun, n int, mem int64) error {
 	about := evalResult{Split: c.String("split"), LeftOut: []leftOut{}}
 	stored, err := readAsked(run, &about)
@@ -137,6 +137,11 @@ func (r *retrieveResult) find(c *cli.Context, run *openedRun, n int, mem int64) 
 	if r.of, err = stored.embedded(run.embedSet); err != nil {
 		return err
 	}
+	return r.ask(c, run, n, mem)
+}
+
+// ask finds the neighbours of n queries among the embedded images.
+func (r *retrieveResult) ask(c *cli.Context, run *openedRun, n int, mem int64) error {
 	gallery := r.of.query
 	if r.of.gallery != nil {
 		gallery = *r.of.gallery
@@ -252,42 +257,30 @@ func (r retrieveResult) report(c *cli.Context, run *openedRun) (eval.Report, err
 		report.Facts = append(report.Facts, eval.Fact{Name: "head", Value: filepath.Join(run.Dir, run.HeadFile)})
 	}
 	report.Facts = append(report.Facts, eval.Fact{Name: "features", Value: run.Store.Dir}, eval.Fact{Name: "manifest", Value: run.ManifestFile}, eval.Fact{Name: "winnow", Value: version()})
-	files, err := r.files(c, run)
-	if err != nil {
-		return report, err
+	files, err := pictureFiles(c, run, r.paths(), pictureSide)
+	report.Queries = r.cards(files)
+	return report, err
+}
+
+// paths are the images of the page.
+func (r retrieveResult) paths() (list []string) {
+	for _, q := range r.Queries {
+		list = append(list, q.Path)
+		for _, n := range q.Nearest {
+			list = append(list, n.Path)
+		}
 	}
+	return list
+}
+
+// cards show the queries with pictures by path.
+func (r retrieveResult) cards(files map[string][]byte) (list []eval.QueryCard) {
 	for _, q := range r.Queries {
 		card := eval.QueryCard{Query: eval.Picture{Data: files[q.Path], Caption: glyphName(q.Label), File: q.Path}}
 		for _, n := range q.Nearest {
 			card.Nearest = append(card.Nearest, eval.Picture{Data: files[n.Path], Caption: glyphName(n.Label), Note: fmt.Sprintf("similarity %.3f", n.Similarity), File: n.Path, Good: n.Hit})
 		}
-		report.Queries = append(report.Queries, card)
+		list = append(list, card)
 	}
-	return report, nil
-}
-
-// files are the pictures of the page by path, each once.
-func (r retrieveResult) files(c *cli.Context, run *openedRun) (map[string][]byte, error) {
-	var paths []string
-	for _, q := range r.Queries {
-		paths = append(paths, q.Path)
-		for _, n := range q.Nearest {
-			paths = append(paths, n.Path)
-		}
-	}
-	paths = distinct(paths)
-	small, err := thumbnails(c, run, paths, pictureSide)
-	if err != nil {
-		return nil, err
-	}
-	files := map[string][]byte{}
-	for i, img := range small {
-		if img == nil {
-			continue
-		}
-		if files[paths[i]], err = encodePicture(img); err != nil {
-			return nil, fmt.Errorf("retrieve: %s: %w", paths[i], err)
-		}
-	}
-	return files, nil
+	return list
 }

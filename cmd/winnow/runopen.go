@@ -48,7 +48,12 @@ func openRunArg(c *cli.Context, splits ...string) (*openedRun, error) {
 	if c.NArg() != 1 {
 		return nil, misused("winnow %s takes one run folder, found %d arguments (flags may stand before or after it)", c.Command.Name, c.NArg())
 	}
-	r := &openedRun{Dir: c.Args().First()}
+	return openRun(c, c.Args().First(), splits...)
+}
+
+// openRun opens a run folder.
+func openRun(c *cli.Context, dir string, splits ...string) (*openedRun, error) {
+	r := &openedRun{Dir: dir}
 	var err error
 	if v := c.String("view"); v != backbone.CenterName && v != meanView {
 		return nil, misused("--view: found %q, expected %s or %s", v, backbone.CenterName, meanView)

@@ -240,6 +240,28 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// A part is the page without what belongs to a page of its own, and within the bytes it is given.
+func TestPart(t *testing.T) {
+	m, pictures := sample(300, 4), tiles(300, 30)
+	var b bytes.Buffer
+	if err := m.WritePart(&b, pictures, 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	part := b.String()
+	for _, no := range []string{"<html", "<body", "<h1", "<main", "ZgotmplZ"} {
+		if strings.Contains(part, no) {
+			t.Errorf("%q is in the part", no)
+		}
+	}
+	if strings.Count(part, `<circle class="p `) != 300 || !strings.Contains(part, "data:image/jpeg") || len(part) > 1<<20 {
+		t.Errorf("%d bytes, without all points or pictures", len(part))
+	}
+	b.Reset()
+	if err := m.WritePart(&b, pictures, 100<<10); err != nil || strings.Contains(b.String(), "data:image") || !strings.Contains(b.String(), "pictures</dt><dd>none") {
+		t.Errorf("%v; pictures that have no room", err)
+	}
+}
+
 func decodeURI(t *testing.T, uri string) image.Image {
 	t.Helper()
 	img, err := jpeg.Decode(bytes.NewReader(fromURI(t, uri)))

@@ -15,6 +15,9 @@ import (
 //go:embed page.html.tmpl
 var pageText string
 
+//go:embed part.html.tmpl
+var partText string
+
 //go:embed page.js
 var pageScript string
 
@@ -52,7 +55,22 @@ type legendItem struct {
 // there is none; they should be no wider and no higher than ThumbnailSide. A nil list writes no pictures.
 // They are compressed until the page is no larger than PageLimit, and left out, which the page says, where that fails.
 func (m Map) WritePage(w io.Writer, pictures []image.Image) error {
-	page, err := template.New("map").Parse(pageText)
+	return m.write(w, "page", pictures, PageLimit)
+}
+
+// WritePart writes the same, without its title, as a part of another page, in at most limit bytes if the points
+// themselves need no more. That page defines the CSS variables --card, --ink, --soft, --line and --blue, names no
+// element in, out, all, map, frame, card, ring, find, found, legend or said, and holds one map.
+func (m Map) WritePart(w io.Writer, pictures []image.Image, limit int) error {
+	return m.write(w, "map", pictures, limit)
+}
+
+// write writes one of the two templates.
+func (m Map) write(w io.Writer, name string, pictures []image.Image, limit int) error {
+	page, err := template.New("page").Parse(pageText)
+	if err == nil {
+		page, err = page.Parse(partText)
+	}
 	if err != nil {
 		return err
 	}
@@ -65,14 +83,14 @@ func (m Map) WritePage(w io.Writer, pictures []image.Image) error {
 	}
 	facts := m.Facts
 	if pictures != nil {
-		room := PageLimit - 64<<10 - drawing.Len() - len(text)
+		room := limit - 64<<10 - drawing.Len() - len(text)
 		shown, err := makeSprites(m.drawn(pictures), room/4*3)
 		if err != nil {
 			return err
 		}
 		fact := Fact{"pictures", fmt.Sprintf("%d, at most %d pixels wide", count(pictures), shown.Side)}
 		if shown.Sheets == nil {
-			fact.Value = fmt.Sprintf("none: those of %d points make a page of more than %d MiB", len(pictures), PageLimit>>20)
+			fact.Value = fmt.Sprintf("none: those of %d points make a page of more than %d MiB", len(pictures), limit>>20)
 		}
 		facts = append(facts[:len(facts):len(facts)], fact)
 		data.Tile, data.Across = shown.Side, acrossSheet
@@ -83,7 +101,7 @@ func (m Map) WritePage(w io.Writer, pictures []image.Image) error {
 			return err
 		}
 	}
-	return page.Execute(w, map[string]any{
+	return page.ExecuteTemplate(w, name, map[string]any{
 		"Title": m.Title, "Notes": m.Notes, "Facts": facts, "Scale": m.Scale, "Legend": m.legend(), "Points": len(m.Points), "Ramp": scaleColours(), "Radius": m.radius(), "Height": data.Height,
 		"Drawing": template.HTML(drawing.String()), // numbers, and names escaped where they are written
 		"Light":   template.CSS(m.style(false)), "Dark": template.CSS(m.style(true)),

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"image"
+	"io"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"winnow/eval"
+	"winnow/eval/atlas"
+)
+
+// The page says what result.json, eval and audit say of the same run, holds its pictures and asks for nothing outside.
+func TestReport(t *testing.T) {
+	drawnRun(t)
+	var result reportResult
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow -q report run --out r.html --json")), &result); err != nil {
+		t.Fatal(err)
+	}
+	page := readFile(t, "r.html")
+	var evaluated evalResult
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow -q eval run --json")), &evaluated); err != nil {
+		t.Fatal(err)
+	}
+	var judged audited
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow -q audit run --json")), &judged); err != nil {
+		t.Fatal(err)
+	}
+	got := result.Runs[0]
+	if got.Trained.MAPAtR != evaluated.MAPAtR || got.Frozen.PrecisionAt1 != evaluated.Frozen.PrecisionAt1 || got.Whitened.RPrecision != evaluated.Whitened.RPrecision ||
+		got.Detection.AUROC != judged.Detection.AUROC || len(got.Classes) != 8 || result.Split != "test" || result.Bytes != len(page) {
+		t.Errorf("%+v, expected what eval and audit measure: %+v, %+v", got, evaluated, judged.Detection)
+	}
+	for _, r := range []float64{got.Frozen.PrecisionAt1, got.Whitened.PrecisionAt1, got.Trained.PrecisionAt1} {
+		if want := fmt.Sprintf("<td>%.1f<div", 100*r); !strings.Contains(page, want) {
+			t.Errorf("the page holds no %q", want)
+		}
+	}
+	var trained runResult
+	if err := json.Unmarshal([]byte(readFile(t, "run", "result.json")), &trained); err != nil {
+		t.Fatal(err)
+	}
+	v := trained.Validation.Trained
+	row := fmt.Sprintf(`<th scope="row">trained</th><td>%.1f</td><td>%.1f</td><td>%.1f</td><td>%d</td>`, 100*v.PrecisionAt1, 100*v.RPrecision, 100*v.MAPAtR, v.N)
+	first := judged.Images[0]
+	for _, want := range []string{
+		row, "classes never seen in training: test", "On test, the trained head is ", `<th scope="row">length</th><td>10 epochs</td><td>20 epochs</td>`, `<th scope="row">filter.rate</th><td>0.33</td>`,
+		"data:image/jpeg", "Concentration κ", "P_clean by avgsim, to step 7", "P_clean by vmf, to step 70", "Training loss and its terms", "Learning rates", "Threshold of the scores",
+		fmt.Sprintf("AUROC %.4f", judged.Detection.AUROC), `id="map"`, "noisy.csv", `alt="image given as ` + glyphName(first.Given) + `"`, "Musgrave",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page holds no %q", want)
+		}
+	}
+	text := regexp.MustCompile(`data:image/jpeg;base64,[\w+/=&#;]*`).ReplaceAllString(page, "")
+	for _, no := range []string{"losses.0.settings", "ZgotmplZ", "NaN", "http://", "https://", `<th scope="row">U+`, "<span>U+", `<b>U+`, `alt=""`} {
+		if strings.Contains(text, no) {
+			t.Errorf("the page holds %q", no)
+		}
+	}
+	ids := map[string]int{}
+	for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		if ids[m[1]]++; ids[m[1]] > 1 {
+			t.Errorf("two elements are called %q", m[1])
+		}
+	}
+	for _, m := range regexp.MustCompile(`href="#([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		if ids[m[1]] != 1 {
+			t.Errorf("a link goes to %q, which is not there", m[1])
+		}
+	}
+	t.Run("without", reportWithout)
+	t.Run("several", reportOfSeveral)
+	t.Run("warnings", reportWarnings)
+	t.Run("misuse", reportMisuse)
+}
+
+// Without pictures and map the page has neither, and needs no images.
+func reportWithout(t *testing.T) {
+	mustRun(t, "winnow -q report run --out bare.html --no-pictures --no-map --split validation --root nowhere")
+	page := readFile(t, "bare.html")
+	if strings.Contains(page, "data:image") || strings.Contains(page, `id="map"`) || !strings.Contains(page, "validation") || strings.Contains(page, "<script") {
+		t.Error("there are pictures, a map or a script")
+	}
+	if _, stderr, code := winnow(t, "report", "run", "--out", "x.html", "--root", "nowhere"); code != 1 || !strings.Contains(stderr, "--no-pictures") {
+		t.Errorf("without images: exit code %d, %s", code, stderr)
+	}
+	mustRun(t, "winnow -q report run --out some.html --no-pictures --max 40")
+	if page := readFile(t, "some.html"); !strings.Contains(page, "40 of 160 images of test by t-SNE") || strings.Count(page, `<circle class="p `) != 40 {
+		t.Error("the map has not the 40 images asked for")
+	}
+}
+
+// Several runs stand beside each other: what differs, their numbers, their curves; features that are the same once.
+func reportOfSeveral(t *testing.T) {
+	mustRun(t, "winnow -q train --manifest noisy.csv --root drawn --features features --filter none --epochs 5 --out plain")
+	var result reportResult
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow -q report run plain --out both.html --json")), &result); err != nil {
+		t.Fatal(err)
+	}
+	page := readFile(t, "both.html")
+	for _, want := range []string{
+		"2 runs compared", `<th scope="row">filter.scorer</th><td>vmf</td><td>none</td>`, `<th scope="row">length</th><td>10 epochs</td><td>5 epochs</td>`,
+		`<th scope="col">run</th><th scope="col">plain</th>`, `<th scope="row">steps</th><td>70</td><td>35</td>`, "Training loss (smoothed)", ">plain</text>",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page holds no %q", want)
+		}
+	}
+	if n := strings.Count(page, `<th scope="row">frozen`); n != 1 || len(result.Runs) != 2 || strings.Contains(page, `<th scope="row">seed</th>`) {
+		t.Errorf("%d rows of frozen features of %d runs; or a setting that is the same", n, len(result.Runs))
+	}
+	for _, r := range result.Runs {
+		if text := strconv.FormatFloat(100*r.Trained.PrecisionAt1, 'f', 1, 64); !strings.Contains(page, text) {
+			t.Errorf("%s: no %s on the page", r.Run, text)
+		}
+	}
+}
+
+// What a training says of itself that a person should know stands on the page; a run that said nothing has none.
+func reportWarnings(t *testing.T) {
+	facts, result := readFile(t, "run", runFile), readFile(t, "run", resultFile)
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile("run/"+name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer func() { put(runFile, facts); put(resultFile, result) }()
+	const line = "winnow -q report run --no-map --no-pictures --out w.html"
+	mustRun(t, line)
+	for _, no := range []string{"learn from: the batches", "gone.png", "is not finished"} {
+		if strings.Contains(readFile(t, "w.html"), no) {
+			t.Errorf("a warning of %q without reason", no)
+		}
+	}
+	put(runFile, strings.Replace(facts, `"left_out": []`, `"left_out": [{"path":"gone.png","reason":"is no picture"}]`, 1))
+	put(resultFile, regexp.MustCompile(`"idle_steps": \d+`).ReplaceAllString(result, `"idle_steps": 60`))
+	mustRun(t, line)
+	for _, want := range []string{"In 60 of 70 steps no loss", "1 images could not be read and are left out, the first is gone.png: is no picture"} {
+		if !strings.Contains(readFile(t, "w.html"), want) {
+			t.Errorf("no warning %q", want)
+		}
+	}
+	if err := os.Remove("run/" + resultFile); err != nil {
+		t.Fatal(err)
+	}
+	mustRun(t, line)
+	if !strings.Contains(readFile(t, "w.html"), "is not finished") {
+		t.Error("nothing says that the training is not finished")
+	}
+}
+
+// Ten thousand images on the map, and suspects and queries as many as there are at most, all of them the worst of
+// pictures, noise, stay within the page's limit.
+func TestReportLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compresses ten million pixels several times")
+	}
+	draw := rand.New(rand.NewPCG(3, 3))
+	noise := func(side int) image.Image {
+		img := image.NewNRGBA(image.Rect(0, 0, side, side))
+		for k := range img.Pix {
+			img.Pix[k] = uint8(draw.Uint32()) | 0xff*uint8(k%4/3)
+		}
+		return img
+	}
+	m, pictures := atlas.Map{Groups: []string{"a class with a long name", "another class with a long name"}}, make([]image.Image, 10_000)
+	for i := range pictures {
+		m.Points = append(m.Points, atlas.Point{X: draw.NormFloat64(), Y: draw.NormFloat64(), Group: i % 2, Path: fmt.Sprintf("a folder/of some depth/with an image %d.jpg", i), Label: m.Groups[i%2]})
+		pictures[i] = noise(atlas.ThumbnailSide(len(pictures)))
+	}
+	picture := func() eval.Picture {
+		data, err := encodePicture(noise(reportSide))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return eval.Picture{Data: data, Caption: "a class with a long name", File: "a folder/of some depth/with an image.jpg"}
+	}
+	report := eval.Report{Map: func(w io.Writer) error { return m.WritePart(w, pictures, mapBytes) }}
+	for range reportSuspects {
+		report.Suspects = append(report.Suspects, eval.SuspectCard{Picture: picture(), Given: "a", Suggested: "b", ForGiven: []eval.Picture{picture(), picture(), picture()}, ForSuggested: []eval.Picture{picture(), picture(), picture()}})
+	}
+	for range reportQueries {
+		card := eval.QueryCard{Query: picture()}
+		for range reportNearest {
+			card.Nearest = append(card.Nearest, picture())
+		}
+		report.Queries = append(report.Queries, card)
+	}
+	var page bytes.Buffer
+	if err := report.WriteHTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	const rest = 400 << 10 // for charts and tables
+	if page.Len() > reportLimit-rest || !strings.Contains(page.String(), "10000, at most 32 pixels wide") {
+		t.Errorf("%d bytes, expected at most %d, with pictures on the map", page.Len(), reportLimit-rest)
+	}
+}
+
+func reportMisuse(t *testing.T) {
+	for line, want := range map[string]string{
+		"report --out r.html":                          "found none",
+		"report run":                                   "--out missing",
+		"report run --out r.txt":                       "does not end in .html",
+		"report run run --out r.html":                  "named twice",
+		"report run --out r.html --max 2":              "at least 5",
+		"report run --out r.html --max-mem x":          "--max-mem",
+		"report nix --out r.html":                      "holds no config.yaml",
+		"report run --out r.html --split nix":          "no readable image in the split nix",
+		"report run --out nowhere/r.html --no-map":     "nowhere",
+		"report run nix --out r.html --no-pictures":    "holds no config.yaml",
+		"report run --out r.html --view mean":          "holds one view",
+		"report run --out r.html --manifest other.csv": "other.csv",
+	} {
+		code := 2
+		if !strings.Contains("found none --out missing does not end in .html named twice at least 5 --max-mem", want) {
+			code = 1
+		}
+		if stdout, stderr, got := winnow(t, append([]string{"-q"}, strings.Fields(line)...)...); got != code || !strings.Contains(stderr, want) || stdout != "" {
+			t.Errorf("%s: exit code %d, %q; expected %d and %q", line, got, stderr, code, want)
+		}
+	}
+}

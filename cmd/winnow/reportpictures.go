@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/datasets"
+	"winnow/eval"
+	"winnow/eval/tsne"
+)
+
+// How much is shown in pictures.
+const (
+	reportSuspects = 24
+	reportQueries  = 8
+	reportNearest  = 8
+	reportSide     = 96 // pixels
+	reportSeed     = 1  // of what is drawn: queries, images of the map
+	mapBytes       = 6 << 20
+)
+
+// illustrate adds suspects, queries and the map.
+func (r *reported) illustrate(c *cli.Context, report *eval.Report, mem int64) error {
+	asking := retrieveResult{Choice: chooseRandom, Seed: reportSeed, Split: r.split, k: reportNearest, of: r.now}
+	if len(notLonely(r.now)) > 0 {
+		if err := asking.ask(c, r.openedRun, reportQueries, mem); err != nil {
+			return err
+		}
+	}
+	suspects := first(r.audited.Images, reportSuspects)
+	files := map[string][]byte{}
+	if !c.Bool("no-pictures") {
+		paths := asking.paths()
+		for _, e := range suspects {
+			paths = append(append(append(paths, e.Path), e.SupportGiven...), e.SupportSuggested...)
+		}
+		var err error
+		if files, err = pictureFiles(c, r.openedRun, paths, reportSide); err != nil {
+			return withHint(err, "name the folder of the images, or a .zip file of it, with --root; or leave them out: --no-pictures")
+		}
+	}
+	report.Queries = asking.cards(files)
+	picture := func(path, caption string) (eval.Picture, error) {
+		return eval.Picture{Data: files[path], Caption: caption, File: path}, nil
+	}
+	var err error
+	if report.Suspects, err = suspectCards(suspects, allRows(len(suspects)), picture); err != nil {
+		return err
+	}
+	if !c.Bool("no-map") {
+		report.Map, err = r.drawMap(c)
+	}
+	return err
+}
+
+// drawMap brings the images measured into the plane; nil where there are too few.
+func (r *reported) drawMap(c *cli.Context) (func(io.Writer) error, error) {
+	splits := r.split
+	if r.now.gallery != nil {
+		splits = datasets.Query + "," + datasets.Gallery
+	}
+	at, err := chooseSplits(r.Manifest, splits)
+	if err != nil {
+		return nil, err
+	}
+	result := mapResult{Split: splits, Method: methodTSNE, View: r.view(c), Seed: reportSeed, Of: len(at)}
+	set, left, err := r.samplesAt(drawSome(at, c.Int("max"), reportSeed, "map"))
+	if err != nil {
+		return nil, err
+	}
+	if set.Len() < 5 {
+		return nil, nil
+	}
+	result.Points, result.LeftOut = set.Len(), left
+	pictures, err := pagePictures(c, r.openedRun, set)
+	if err != nil {
+		return nil, err
+	}
+	plane, err := result.flatten(c, set, tsne.Options{Perplexity: 30, Iterations: 1000, Seed: reportSeed})
+	if err != nil {
+		return nil, err
+	}
+	m, err := drawnMap(c, r.openedRun, set, plane, r.scores(), &result)
+	if err != nil {
+		return nil, err
+	}
+	m = readable(m)
+	m.Notes = []string{fmt.Sprintf("%d of %d images of %s by t-SNE, coloured by their given labels.", result.Points, result.Of, r.splitText())}
+	return func(w io.Writer) error { return m.WritePart(w, pictures, mapBytes) }, nil
+}
+
+// scores are the audit's, by path.
+func (r *reported) scores() map[string]float64 {
+	scores := make(map[string]float64, len(r.audited.Images))
+	for _, e := range r.audited.Images {
+		scores[e.Path] = e.Score
+	}
+	return scores
+}
