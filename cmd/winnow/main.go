@@ -59,6 +59,8 @@ func whatIsSaved(args []string) string {
 		return "; the work so far is saved: --resume goes on with it"
 	case slices.Contains(args, "extract"):
 		return "; the work so far is saved: the same command goes on with it"
+	case slices.Contains(args, "index"):
+		return "; the images so far are in the index: --add goes on with it"
 	}
 	return ""
 }
@@ -128,6 +130,9 @@ func commands() []*cli.Command {
 		retrieveCommand(),
 		mapCommand(),
 		exportCommand(),
+		embedCommand(),
+		indexCommand(),
+		searchCommand(),
 		noiseCommand(),
 		theoryCommand(),
 		costCommand(),
