@@ -52,7 +52,9 @@ type Outcome struct {
 	Traces             map[string]Trace    `json:",omitempty"`
 	Spreads            map[string][]Spread `json:",omitempty"`
 	Steps              int
-	Seconds            float64 // of training and measuring
+	Settings           map[string]string // the whole configuration, as it was run
+	Inputs             map[string]string // sha256 of the features and of paths, splits and labels
+	Seconds            float64           // of training and measuring
 	Version            string
 }
 

@@ -154,6 +154,16 @@ func (v Verdict) sentence(standIn bool) string {
 	return text
 }
 
+// failed says which comparisons do not hold, one line each.
+func (v Verdict) failed() (lines []string) {
+	for _, c := range v.Comparisons {
+		if !c.Holds {
+			lines = append(lines, fmt.Sprintf("not %s against %s: %+.4f (p %.2g, n %d)", c.Better, c.Than, c.Difference, c.P, c.N))
+		}
+	}
+	return lines
+}
+
 // Text writes tables and verdicts for a terminal.
 func (r *Results) Text(w io.Writer) error {
 	var b strings.Builder
@@ -167,10 +177,8 @@ func (r *Results) Text(w io.Writer) error {
 		fmt.Fprintf(&b, "\nclaims (paired t-test over the seeds)\n")
 		for _, v := range verdicts {
 			fmt.Fprintf(&b, "  %s\n", v.sentence(r.StandIn))
-			for _, c := range v.Comparisons {
-				if !c.Holds {
-					fmt.Fprintf(&b, "    not %s against %s: %+.4f, p %.2g, n %d\n", c.Better, c.Than, c.Difference, c.P, c.N)
-				}
+			for _, line := range v.failed() {
+				fmt.Fprintf(&b, "    %s\n", line)
 			}
 		}
 	}

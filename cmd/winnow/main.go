@@ -134,6 +134,7 @@ func commands() []*cli.Command {
 		indexCommand(),
 		searchCommand(),
 		noiseCommand(),
+		pairsCommand(),
 		theoryCommand(),
 		costCommand(),
 		demoCommand(),

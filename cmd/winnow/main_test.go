@@ -13,7 +13,7 @@ func TestMisuse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for line, want := range map[string]string{
 		"winnow":                                     "a command is missing",
-		"winnow nix":                                 `"nix" is not a command of winnow, expected runtime, doctor, models, losses, recipes, data, extract, features, train, eval, metrics, audit, trace, retrieve, map, export, embed, index, search, noise, theory, cost, demo, reproduce`,
+		"winnow nix":                                 `"nix" is not a command of winnow, expected runtime, doctor, models, losses, recipes, data, extract, features, train, eval, metrics, audit, trace, retrieve, map, export, embed, index, search, noise, pairs, theory, cost, demo, reproduce`,
 		"winnow data":                                "a command is missing",
 		"winnow data impor":                          `"impor" is not a command of winnow data, expected import, check, corrupt, topline, join, glyphs`,
 		"winnow extract --out x":                     "winnow extract: --manifest, --model missing",

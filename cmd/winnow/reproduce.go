@@ -39,7 +39,7 @@ func reproduceCommand() *cli.Command {
 			&cli.StringFlag{Name: "seeds", DefaultText: "the study's", Usage: "`N` repetitions, seeds 1 to N, or a list as 1,3,7-9"},
 			&cli.StringSliceFlag{Name: "rows", Usage: "only rows whose name has `TEXT` in it; may be repeated"},
 			&cli.StringSliceFlag{Name: "columns", Usage: "only columns whose name has `TEXT` in it; may be repeated"},
-			&cli.StringSliceFlag{Name: "set", Usage: "one setting of every training, `KEY=VALUE` as of winnow train; may be repeated"},
+			&cli.StringSliceFlag{Name: "set", Usage: "one setting of every training, `[ROW:]KEY=VALUE` as of winnow train, or of the rows whose name has ROW in it; may be repeated"},
 			&cli.IntFlag{Name: "jobs", DefaultText: "one a thread", Usage: "cells at once, each with its share of --threads"},
 			&cli.IntFlag{Name: "classes", DefaultText: "240", Usage: "--data glyphs: draw `N` characters"},
 			&cli.IntFlag{Name: "images", DefaultText: "50", Usage: "--data glyphs: draw `N` images of each"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"maps"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v2"
 
 	"winnow/reproduce"
 )
@@ -87,6 +89,25 @@ func outcomes(t *testing.T, dir string) map[string]reproduce.Outcome {
 		all[strings.TrimSuffix(filepath.Base(f), ".json")] = o
 	}
 	return all
+}
+
+// TestSettingsOf: --set is for all rows, or for those whose name it has before a colon.
+func TestSettingsOf(t *testing.T) {
+	flags := flag.NewFlagSet("reproduce", flag.ContinueOnError)
+	if err := (&cli.StringSliceFlag{Name: "set"}).Apply(flags); err != nil {
+		t.Fatal(err)
+	}
+	if err := flags.Parse([]string{"--set", "length=3 epochs", "--set", "tcl:selective.warm_up=1 epochs", "--set", "data.root=a:b"}); err != nil {
+		t.Fatal(err)
+	}
+	r := reproduction{c: cli.NewContext(nil, flags, nil)}
+	for name, want := range map[string][]string{
+		"SupCon": {"length=3 epochs", "data.root=a:b"}, "TCL on frozen features": {"length=3 epochs", "selective.warm_up=1 epochs", "data.root=a:b"},
+	} {
+		if diff := cmp.Diff(want, r.settingsOf(reproduce.Row{Name: name})); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
 }
 
 // TestStudiesResolve: every study's recipes and settings are there and valid, and every measure can be measured.

@@ -127,9 +127,7 @@ func (r *reproduction) config(cell reproduce.Cell) (config.Run, error) {
 		return config.Run{}, err
 	}
 	settings := slices.Concat(r.study.Set, column.Set, row.Set)
-	if r.c != nil {
-		settings = append(settings, r.c.StringSlice("set")...)
-	}
+	settings = append(settings, r.settingsOf(row)...)
 	cfg, err := config.Parse(recipe.Name, []byte(recipe.Text), settings)
 	if err != nil {
 		return cfg, err
@@ -149,6 +147,24 @@ func (r *reproduction) config(cell reproduce.Cell) (config.Run, error) {
 	}
 	cfg.Seed, cfg.Checkpoint = cell.Seed, config.Span{}
 	return cfg, cfg.Validate()
+}
+
+// settingsOf are the settings of --set for a row: those of all, and those that name it.
+func (r *reproduction) settingsOf(row reproduce.Row) (settings []string) {
+	if r.c == nil {
+		return nil
+	}
+	for _, s := range r.c.StringSlice("set") {
+		key, value, _ := strings.Cut(s, "=")
+		name, own, named := strings.Cut(key, ":")
+		switch {
+		case !named:
+			settings = append(settings, s)
+		case matches(row.Name, []string{name}):
+			settings = append(settings, own+"="+value)
+		}
+	}
+	return settings
 }
 
 // key tells a cell from every other: its settings, data, noise and measures.
@@ -222,7 +238,8 @@ func (r *reproduction) cell(ctx context.Context, cell reproduce.Cell) (reproduce
 		return o, err
 	}
 	o.Measures["seconds"] = time.Since(start).Seconds()
-	o.Steps = out.Step
+	o.Steps, o.Settings = out.Step, config.Flatten(out.Config)
+	o.Inputs = map[string]string{"features": joined.StoreSum, "images": joined.Sum}
 	recorder.end()
 	if err := r.measure(ctx, &o, out, labels.data, data.store); err != nil {
 		return o, err

@@ -46,6 +46,7 @@ var allowed = map[string][]string{
 	"chart":                {"internal/spread"},
 	"eval":                 {"chart", "datasets", "features", "filters"},
 	"eval/atlas":           {},
+	"eval/pairs":           {"features", "losses"},
 	"eval/tsne":            {"eval", "features"},
 	"models":               {"backbone", "graph", "graph/gradient", "head"}, // backbone: an entry holds its preprocessing
 	"models/architecture":  {"backbone", "graph"},
