@@ -119,15 +119,10 @@ func embedderOf(c *cli.Context, dir, source string, info *search.Info) (*embedde
 	}
 	if info != nil {
 		if why := info.Embedder.Differs(e.Embedder); why != "" {
-			return nil, otherEmbedder(&search.OtherEmbedder{Dir: dir, Why: why})
+			return nil, withHint(&search.OtherEmbedder{Dir: dir, Why: why}, "vectors of two embedders cannot be compared: name the one that made the index with --model, or make a new index")
 		}
 	}
 	return e, nil
-}
-
-// otherEmbedder adds what to do.
-func otherEmbedder(err error) error {
-	return withHint(err, "vectors of two embedders cannot be compared: name the one that made the index with --model, or make a new index")
 }
 
 // fill embeds what is new.

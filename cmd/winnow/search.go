@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"winnow/backbone"
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/search"
@@ -282,29 +283,38 @@ func (s *searched) embedQueries(c *cli.Context, args []string) (list []searchQue
 	return sink.list, left, nil
 }
 
-// embedder is who made the vectors: as --model says, or found again.
+// embedder is who made the vectors: as --model says, or found again. A picture that another version of the decoder reads
+// is nearly the same one: that is told, not refused.
 func (s *searched) embedder(c *cli.Context) (*embedder, error) {
 	if s.index != nil {
-		source := s.index.Embedder.Source
+		source, was := s.index.Embedder.Source, s.index.Info
 		if c.IsSet("model") {
 			source = c.String("model")
 		}
-		return embedderOf(c, s.index.Dir, source, &s.index.Info)
+		was.Embedder.Decoder = decodes(c, s.index.Dir, was.Embedder)
+		return embedderOf(c, s.index.Dir, source, &was)
 	}
-	e := &embedder{}
+	e, key := &embedder{}, s.store.Key
 	var err error
 	if e.backbone, err = backboneOf(s.store, c.String("model")); err != nil {
 		return nil, err
 	}
-	if err := e.prepare(s.store.Key.Output); err != nil {
-		return nil, err
-	}
 	e.Source = e.backbone.Path
-	was := search.Embedder{Model: s.store.Key.Model, Output: s.store.Key.Output, Preprocessing: s.store.Key.Preprocessing, Decoder: s.store.Key.Decoder}
-	if why := was.Differs(e.Embedder); why != "" {
-		return nil, withHint(fmt.Errorf("search: %s: %s", s.store.Dir, why), "make the features anew: winnow extract --overwrite")
+	decodes(c, s.store.Dir, search.Embedder{Preprocessing: key.Preprocessing, Decoder: key.Decoder})
+	return e, e.prepare(key.Output)
+}
+
+// decodes is what reads pictures today with the settings of an embedder.
+func decodes(c *cli.Context, dir string, was search.Embedder) string {
+	p, err := backbone.ParsePreprocessing(was.Preprocessing)
+	if err != nil {
+		return was.Decoder // which is told where the embedders are compared
 	}
-	return e, nil
+	now := p.DecoderVersion()
+	if now != was.Decoder {
+		note(c, "%s: another version of the decoder read its images (%q, today %q): similarities are a little off", dir, was.Decoder, now)
+	}
+	return now
 }
 
 // querySink collects the vectors of queries.

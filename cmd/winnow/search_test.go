@@ -223,6 +223,18 @@ func TestIndexAndSearchRefuse(t *testing.T) {
 	if diff := cmp.Diff(before, indexFiles(t, dir)); diff != "" {
 		t.Errorf("a refused command changed the index:\n%.400s", diff)
 	}
+	// Vectors of pictures that an older decoder read are looked in, and told; nothing is put beside them.
+	old := filepath.Join(s.dir, "old")
+	if err := os.CopyFS(old, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(old, "index.json"), strings.Replace(before["index.json"], `"decoder": "exact `, `"decoder": "exact 0.`, 1))
+	if _, stderr := s.call(t, "search", "--index", old, image); !strings.Contains(stderr, "another version of the decoder") {
+		t.Error(stderr)
+	}
+	if code, _, stderr := call(context.Background(), "index", image, "--out", old, "--add"); code != 1 || !strings.Contains(stderr, `made with decoder "exact 0.`) {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
 	// Who made the index is found where it was; moved, it is named.
 	moved := filepath.Join(s.dir, "moved")
 	if err := os.Rename(s.run, moved); err != nil {
