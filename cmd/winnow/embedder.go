@@ -162,7 +162,7 @@ type embeddingNetwork struct {
 	net     *ort.Network
 	head    *head.Head // nil: none
 	size    int        // numbers of a picture
-	fill    int        // where above 0: batches have so many pictures always, the last filled up with black ones, so that an image's bits do not depend on how many come with it
+	fill    int        // above 0: batches have so many pictures always, see Infer
 	unit    bool       // divide by the length
 
 	pixels []float32
@@ -177,7 +177,9 @@ func (n *embeddingNetwork) Dim() int {
 	return n.net.Dim()
 }
 
-// Infer implements backbone.Network.
+// Infer implements backbone.Network. With fill, a batch of fewer pictures is filled up with black ones: an image's last
+// bits depend on how many come with it (one alone and the same one among 46 differed, after MobileNetV2 and a head of
+// 256), and an index made in steps is to be that of one.
 func (n *embeddingNetwork) Infer(dst blas32.General, pixels []float32, count int) error {
 	run := count
 	if count < n.fill {

@@ -18,7 +18,7 @@ func indexCommand() *cli.Command {
 		ArgsUsage: "IMAGES...",
 		Description: "Embeds images (as winnow embed takes them) into the folder --out: vectors.bin (unit vectors, one an image), paths.txt\n" +
 			"and index.json, which says who made them. --add puts images behind those that are there, by the same embedder, and\n" +
-			"passes over those it has: an index made in several steps is, byte by byte, that of one. Stopped at any moment it\n" +
+			"passes over those it has: made in several steps with one --batch it is, byte by byte, that of one. Stopped at any moment it\n" +
 			"keeps what it had counted; --add goes on. Images are known by the paths they were named by; unreadable ones are\n" +
 			"left out, and tried again by --add.\n\n" +
 			"   winnow index --model runs/birds photos/2024 --out birds.index\n" +
