@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -125,20 +126,32 @@ func (s *Study) measureTitle(measure string) string {
 
 // explanation says how to read the tables.
 func (r *Results) explanation() string {
-	seeds := map[int]bool{}
+	least, most, untrained := math.MaxInt, 0, 0
 	for _, all := range r.outcomes {
-		for seed := range all {
-			seeds[seed] = true
+		least, most = min(least, len(all)), max(most, len(all))
+		for _, o := range all {
+			if o.Untrained {
+				untrained++
+			}
 		}
 	}
-	text := fmt.Sprintf("Mean ± standard deviation over %d seeds", len(seeds))
-	if len(seeds) == 1 {
+	text := fmt.Sprintf("Mean ± standard deviation over %d seeds", most)
+	switch {
+	case most <= 1:
 		text = "One seed"
+	case least < most:
+		text = fmt.Sprintf("Mean ± standard deviation over %d to %d seeds (results.csv has each)", least, most)
+	}
+	if untrained > 0 {
+		text += fmt.Sprintf("; in %d of %d trainings no state was better on the validation split than the head before its first step, which is measured there", untrained, r.Len())
 	}
 	if r.StandIn {
 		return text + "; run on " + r.Data + ", which is not the paper's data: its numbers are not comparable and not shown."
 	}
-	return text + "; the paper's number in brackets (?: doubtful, see METHODS' list of errors)."
+	if slices.ContainsFunc(r.Study.Rows, func(row Row) bool { return len(row.Paper) > 0 }) {
+		text += "; the paper's number in brackets (?: doubtful)"
+	}
+	return text + "."
 }
 
 // sentence says a verdict in one line: "PRISM above unfiltered at every rate: 8 of 8 (7 with p < 0.05); in the paper 8 of 8".
@@ -158,7 +171,11 @@ func (v Verdict) sentence(standIn bool) string {
 func (v Verdict) failed() (lines []string) {
 	for _, c := range v.Comparisons {
 		if !c.Holds {
-			lines = append(lines, fmt.Sprintf("not %s against %s: %+.4f (p %.2g, n %d)", c.Better, c.Than, c.Difference, c.P, c.N))
+			p := fmt.Sprintf("p %.2g, n %d", c.P, c.N)
+			if math.IsNaN(c.P) {
+				p = "one seed"
+			}
+			lines = append(lines, fmt.Sprintf("not %s against %s: %+.4f (%s)", c.Better, c.Than, c.Difference, p))
 		}
 	}
 	return lines
