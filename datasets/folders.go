@@ -85,21 +85,32 @@ func folders(fsys fs.FS, dir string) ([]string, error) {
 }
 
 func addClass(rows []row, fsys fs.FS, dir, class, split string) ([]row, error) {
-	err := fs.WalkDir(fsys, dir, func(p string, entry fs.DirEntry, err error) error {
+	err := walkImages(fsys, dir, func(p string) { rows = append(rows, row{path: p, label: class, split: split}) })
+	return rows, err
+}
+
+// Images lists the images of a folder and all below it, in text order: files that end like one, names that begin with a
+// dot passed over.
+func Images(fsys fs.FS, dir string) (paths []string, err error) {
+	err = walkImages(fsys, dir, func(p string) { paths = append(paths, p) })
+	return paths, err
+}
+
+func walkImages(fsys fs.FS, dir string, visit func(p string)) error {
+	return fs.WalkDir(fsys, dir, func(p string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		hidden := strings.HasPrefix(entry.Name(), ".")
+		hidden := strings.HasPrefix(entry.Name(), ".") && p != dir
 		if entry.IsDir() {
-			if hidden && p != dir {
+			if hidden {
 				return fs.SkipDir
 			}
 			return nil
 		}
 		if !hidden && slices.Contains(imageNames, strings.ToLower(path.Ext(p))) {
-			rows = append(rows, row{path: p, label: class, split: split})
+			visit(p)
 		}
 		return nil
 	})
-	return rows, err
 }

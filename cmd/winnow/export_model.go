@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -79,29 +80,31 @@ func (r *openedRun) join(name string) (j junction, err error) {
 // backboneOf finds the model that made a store: the one named, which must have its sha256, or one that has it. It
 // is described by what the store says, whatever the registry says today.
 func backboneOf(store *features.Store, name string) (*models.Backbone, error) {
-	key := store.Key
+	return backboneBy(store.Key.Model, store.Key.Preprocessing, "features "+store.Dir, name, store.ModelFile)
+}
+
+// backboneBy finds a model by its sha256: the file that the user names, or one of the registry or at the places. whose
+// says in errors what was made with it.
+func backboneBy(sum, preprocessing, whose, name string, places ...string) (*models.Backbone, error) {
 	registry, err := openRegistry()
 	if err != nil {
 		return nil, err
 	}
 	var b *models.Backbone
 	if name != "" {
-		if b, err = registry.Match(name, key.Model); err != nil {
-			return nil, withHint(err, "the features %s were made with the model of sha256 %s: name its file with --model", store.Dir, key.Model)
+		if b, err = registry.Match(name, sum); err != nil {
+			return nil, withHint(err, "%s: made with the model of sha256 %s: name its file with --model", whose, sum)
 		}
 	} else {
-		var hints []string
-		if store.ModelFile != "" {
-			hints = append(hints, store.ModelFile)
-		}
-		if b, err = registry.Recall(key.Model, hints...); errors.Is(err, models.ErrNoBackbone) {
-			return nil, withHint(fmt.Errorf("features %s: %w", store.Dir, err), "name the file with --model FILE, or record it: winnow models add FILE")
+		places = slices.DeleteFunc(places, func(p string) bool { return p == "" })
+		if b, err = registry.Recall(sum, places...); errors.Is(err, models.ErrNoBackbone) {
+			return nil, withHint(fmt.Errorf("%s: %w", whose, err), "name the file with --model FILE, or record it: winnow models add FILE")
 		} else if err != nil {
 			return nil, withHint(err, "name the file with --model FILE")
 		}
 	}
-	if b.Preprocessing, err = backbone.ParsePreprocessing(key.Preprocessing); err != nil {
-		return nil, fmt.Errorf("features %s: %w", store.Dir, err)
+	if b.Preprocessing, err = backbone.ParsePreprocessing(preprocessing); err != nil {
+		return nil, fmt.Errorf("%s: %w", whose, err)
 	}
 	return b, nil
 }
@@ -119,7 +122,7 @@ func (r *openedRun) aboutModel(b *models.Backbone) (map[string]string, error) {
 		"winnow.backbone":           b.Name,
 		"winnow.backbone_sha256":    b.SHA256,
 		"winnow.backbone_feature":   r.Store.Key.Output,
-		"winnow.head_sha256":        sum,
+		headSumKey:                  sum,
 		"winnow.embedding":          "unit length: compare by the dot product",
 		"winnow.training_images":    fmt.Sprint(len(r.Manifest.Select(datasets.Train))),
 		"winnow.training_seed":      fmt.Sprint(r.Meta.Seed),

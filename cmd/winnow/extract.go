@@ -335,19 +335,9 @@ func (e *extraction) fill(c *cli.Context, w *features.Writer, net *ort.Network) 
 	if resumed > 0 {
 		note(c, "going on after %d of %d images", resumed, len(e.paths))
 	}
-	var observe func(backbone.Progress)
 	start := time.Now()
-	if !c.Bool("quiet") {
-		line := newProgressLine(c.App.ErrWriter, "images", time.Now)
-		defer line.end()
-		observe = func(p backbone.Progress) {
-			more := ""
-			if p.Bad > 0 {
-				more = fmt.Sprintf("  %d unreadable", p.Bad)
-			}
-			line.at(p.Done, p.Total, p.Resumed, more)
-		}
-	}
+	observe, end := imageProgress(c)
+	defer end()
 	if err := backbone.Extract(c.Context, e.cfg, net, e.root, e.paths, w, observe); err != nil {
 		var none *backbone.NoneReadable
 		if errors.As(err, &none) {

@@ -13,7 +13,7 @@ func TestMisuse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for line, want := range map[string]string{
 		"winnow":                                     "a command is missing",
-		"winnow nix":                                 `"nix" is not a command of winnow, expected data, models, extract, features, noise, train, eval, audit, map, retrieve, report, export, recipes, reproduce, trace, pairs, theory, cost, losses, metrics, runtime, doctor, demo`,
+		"winnow nix":                                 `"nix" is not a command of winnow, expected data, models, extract, features, noise, train, eval, audit, map, retrieve, report, export, embed, index, search, recipes, reproduce, trace, pairs, theory, cost, losses, metrics, runtime, doctor, demo`,
 		"winnow data":                                "a command is missing",
 		"winnow data impor":                          `"impor" is not a command of winnow data, expected import, check, corrupt, topline, join, glyphs`,
 		"winnow extract --out x":                     "winnow extract: --manifest, --model missing",
@@ -27,6 +27,10 @@ func TestMisuse(t *testing.T) {
 		"winnow demo extra":                          `winnow demo: found the argument "extra", expected none`,
 		"winnow doctor extra":                        `winnow doctor: found the argument "extra", expected none`,
 		"winnow runtime show extra":                  `winnow runtime show: found the argument "extra", expected none`,
+		"winnow embed":                               "winnow embed takes a run folder, or --model FILE, and images: found neither",
+		"winnow embed run":                           "found run and no images",
+		"winnow index photos":                        "winnow index: --out missing",
+		"winnow search photo.jpg":                    "winnow search: --index missing",
 		"winnow data check":                          "one manifest",
 		"winnow audit help":                          "",
 		"winnow --nope":                              "flag provided but not defined",

@@ -7,7 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
+
+	"winnow/backbone"
 )
 
 // progressLine shows how far a long piece of work is, with its rate and the time left: on a terminal one
@@ -59,4 +62,19 @@ func (p *progressLine) end() {
 		fmt.Fprintf(p.w, "\r%s\r", strings.Repeat(" ", p.width))
 		p.width = 0
 	}
+}
+
+// imageProgress shows how far an extraction is, unless the user wants quiet; end clears the line.
+func imageProgress(c *cli.Context) (observe func(backbone.Progress), end func()) {
+	if c.Bool("quiet") {
+		return nil, func() {}
+	}
+	line := newProgressLine(c.App.ErrWriter, "images", time.Now)
+	return func(p backbone.Progress) {
+		more := ""
+		if p.Bad > 0 {
+			more = fmt.Sprintf("  %d unreadable", p.Bad)
+		}
+		line.at(p.Done, p.Total, p.Resumed, more)
+	}, line.end
 }

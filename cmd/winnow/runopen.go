@@ -53,25 +53,11 @@ func openRunArg(c *cli.Context, splits ...string) (*openedRun, error) {
 
 // openRun opens a run folder.
 func openRun(c *cli.Context, dir string, splits ...string) (*openedRun, error) {
-	r := &openedRun{Dir: dir}
-	var err error
 	if v := c.String("view"); v != backbone.CenterName && v != meanView {
 		return nil, misused("--view: found %q, expected %s or %s", v, backbone.CenterName, meanView)
 	}
-	if r.Config, err = config.Load(filepath.Join(r.Dir, configFile), nil); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, withHint(fmt.Errorf("%s: holds no %s, expected a folder that winnow train wrote", r.Dir, configFile), "make one: winnow train --manifest FILE --features DIR --out %s", r.Dir)
-		}
-		return nil, err
-	}
-	r.HeadFile = bestHeadFile
-	if c.Bool("last") {
-		r.HeadFile = lastHeadFile
-	}
-	if r.Head, r.Meta, err = models.ReadHead(filepath.Join(r.Dir, r.HeadFile)); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, withHint(fmt.Errorf("%s: holds no %s: the training is not finished", r.Dir, r.HeadFile), "go on with it: winnow train --config %s --out %s --resume", filepath.Join(r.Dir, configFile), r.Dir)
-		}
+	r, err := readRun(dir, c.Bool("last"))
+	if err != nil {
 		return nil, err
 	}
 	manifest, store := r.Config.Data.Manifest, r.originalStore()
@@ -96,6 +82,28 @@ func openRun(c *cli.Context, dir string, splits ...string) (*openedRun, error) {
 		return nil, err
 	}
 	if r.Store, err = lookAt(c, r.Store); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// readRun reads configuration and head of a run folder: the last state of the training, or the one that validation chose.
+func readRun(dir string, last bool) (*openedRun, error) {
+	r := &openedRun{Dir: dir, HeadFile: bestHeadFile}
+	if last {
+		r.HeadFile = lastHeadFile
+	}
+	var err error
+	if r.Config, err = config.Load(filepath.Join(r.Dir, configFile), nil); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, withHint(fmt.Errorf("%s: holds no %s, expected a folder that winnow train wrote", r.Dir, configFile), "make one: winnow train --manifest FILE --features DIR --out %s", r.Dir)
+		}
+		return nil, err
+	}
+	if r.Head, r.Meta, err = models.ReadHead(filepath.Join(r.Dir, r.HeadFile)); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, withHint(fmt.Errorf("%s: holds no %s: the training is not finished", r.Dir, r.HeadFile), "go on with it: winnow train --config %s --out %s --resume", filepath.Join(r.Dir, configFile), r.Dir)
+		}
 		return nil, err
 	}
 	return r, nil

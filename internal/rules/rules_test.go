@@ -62,6 +62,7 @@ var allowed = map[string][]string{
 	"internal/reference":   {},
 	"internal/rules":       {},
 	"reproduce":            {"chart"},
+	"search":               {"eval", "features"},
 	"internal/spread":      {},
 	"internal/vectorfile":  {},
 	"experiments/beyond":   {},

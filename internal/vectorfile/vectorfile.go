@@ -1,9 +1,10 @@
-// Package vectorfile writes embeddings for other tools: CSV and Parquet, one image a row. It imports nothing
+// Package vectorfile writes embeddings for other tools: CSV, Parquet and JSON lines, one image a row. It imports nothing
 // of winnow.
 package vectorfile
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"io"
 	"strconv"
 
@@ -12,46 +13,116 @@ import (
 
 // Row is one embedded image.
 type Row struct {
-	Path      string    `parquet:"path"`
-	Label     string    `parquet:"label,dict"` // the given one, "" where there is none
-	Split     string    `parquet:"split,dict"`
-	Embedding []float32 `parquet:"embedding,list"`
+	Path      string    `parquet:"path" json:"path"`
+	Label     string    `parquet:"label,dict" json:"label,omitempty"` // the given one, "" where there is none
+	Split     string    `parquet:"split,dict" json:"split,omitempty"`
+	Embedding []float32 `parquet:"embedding,list" json:"embedding"`
 }
 
-// WriteCSV writes a header path,label,split,e0,e1,… and a line a row; numbers round-trip as float32.
+// Writer takes rows as they come and needs no memory for those it has.
+type Writer interface {
+	Write(rows []Row) error
+	Close() error // ends the file; what it is written to stays open
+}
+
+// WriteCSV writes all rows by [NewCSV].
 func WriteCSV(w io.Writer, dim int, rows []Row) error {
-	out := csv.NewWriter(w)
-	record := []string{"path", "label", "split"}
-	for j := range dim {
-		record = append(record, "e"+strconv.Itoa(j))
-	}
-	if err := out.Write(record); err != nil {
+	out, err := NewCSV(w, dim)
+	if err != nil {
 		return err
 	}
-	for _, r := range rows {
-		record = append(record[:0], r.Path, r.Label, r.Split)
-		for _, v := range r.Embedding {
-			record = append(record, strconv.FormatFloat(float64(v), 'g', -1, 32))
-		}
-		if err := out.Write(record); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
+	return all(out, rows)
 }
 
-// WriteParquet writes the columns path, label, split (strings) and embedding (a list of float32), Snappy
-// compressed.
-func WriteParquet(w io.Writer, rows []Row) error {
-	out := parquet.NewGenericWriter[Row](w, parquet.Compression(&parquet.Snappy))
-	const group = 4096
+// WriteParquet writes all rows by [NewParquet].
+func WriteParquet(w io.Writer, rows []Row) error { return all(NewParquet(w), rows) }
+
+// group rows are written to Parquet at a time.
+const group = 4096
+
+func all(out Writer, rows []Row) error {
 	for len(rows) > 0 {
 		n := min(group, len(rows))
-		if _, err := out.Write(rows[:n]); err != nil {
+		if err := out.Write(rows[:n]); err != nil {
 			return err
 		}
 		rows = rows[n:]
 	}
 	return out.Close()
 }
+
+// NewCSV writes a header path,label,split,e0,e1,… and a line a row; numbers round-trip as float32.
+func NewCSV(w io.Writer, dim int) (Writer, error) {
+	out := &csvWriter{to: csv.NewWriter(w), record: []string{"path", "label", "split"}}
+	for j := range dim {
+		out.record = append(out.record, "e"+strconv.Itoa(j))
+	}
+	return out, out.to.Write(out.record)
+}
+
+type csvWriter struct {
+	to     *csv.Writer
+	record []string
+}
+
+func (c *csvWriter) Write(rows []Row) error {
+	for _, r := range rows {
+		c.record = append(c.record[:0], r.Path, r.Label, r.Split)
+		for _, v := range r.Embedding {
+			c.record = append(c.record, strconv.FormatFloat(float64(v), 'g', -1, 32))
+		}
+		if err := c.to.Write(c.record); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *csvWriter) Close() error {
+	c.to.Flush()
+	return c.to.Error()
+}
+
+// NewParquet writes the columns path, label, split (strings) and embedding (a list of float32), Snappy compressed, in
+// groups of 65536 rows at most.
+func NewParquet(w io.Writer) Writer {
+	return parquetWriter{parquet.NewGenericWriter[Row](w, parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(1<<16))}
+}
+
+type parquetWriter struct{ *parquet.GenericWriter[Row] }
+
+func (p parquetWriter) Write(rows []Row) error {
+	_, err := p.GenericWriter.Write(rows)
+	return err
+}
+
+// NewJSONL writes an object a line: path, label and split where there are any, embedding.
+func NewJSONL(w io.Writer) *JSONL {
+	to := json.NewEncoder(w)
+	to.SetEscapeHTML(false)
+	return &JSONL{to}
+}
+
+// JSONL is a [Writer] of lines of JSON.
+type JSONL struct{ to *json.Encoder }
+
+// Unreadable writes a line for an image without a vector: its path and the reason as error.
+func (j *JSONL) Unreadable(path, reason string) error {
+	return j.to.Encode(struct {
+		Path  string `json:"path"`
+		Error string `json:"error"`
+	}{path, reason})
+}
+
+// Write implements [Writer].
+func (j *JSONL) Write(rows []Row) error {
+	for _, r := range rows {
+		if err := j.to.Encode(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close implements [Writer].
+func (j *JSONL) Close() error { return nil }

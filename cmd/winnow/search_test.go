@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+	"winnow/search"
+)
+
+func indexFiles(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, name := range []string{"vectors.bin", "paths.txt", "index.json"} {
+		files[name] = readFile(t, dir, name)
+	}
+	return files
+}
+
+func (s studio) search(t *testing.T, args ...string) (r searchResult) {
+	t.Helper()
+	text, _ := s.call(t, append([]string{"search", "--json"}, args...)...)
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		t.Fatal(err, text)
+	}
+	return r
+}
+
+// nearestOf is the definition: all products, sorted, the query itself left out.
+func nearestOf(x blas32.General, paths []string, query []float32, k, own int) (list []searchHit) {
+	for i := range x.Rows {
+		dot := 0.0
+		for j, v := range features.Row(x, i) {
+			dot += float64(v) * float64(query[j])
+		}
+		if i != own {
+			list = append(list, searchHit{Row: i, Path: paths[i], Similarity: dot})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b searchHit) int {
+		switch {
+		case a.Similarity > b.Similarity:
+			return -1
+		case a.Similarity < b.Similarity:
+			return 1
+		}
+		return 0
+	})
+	list = list[:min(k, len(list))]
+	for i := range list {
+		list[i].Rank = i + 1
+	}
+	return list
+}
+
+var nearly = cmpopts.EquateApprox(0, 1e-6)
+
+func TestIndexInStepsIsThatOfOne(t *testing.T) {
+	s := newStudio(t)
+	at := func(name string) string { return filepath.Join(s.dir, name) }
+	some, more := at("some.csv"), at("more.csv")
+	list := strings.SplitAfter(readFile(t, s.manifest), "\n")
+	write(t, some, strings.Join(list[:12], ""))
+	write(t, more, strings.Join(list[:50], ""))
+	for _, dtype := range []string{"float32", "float16"} {
+		whole, steps := at("whole-"+dtype), at("steps-"+dtype)
+		by := []string{"--root", s.images, "--dtype", dtype, "--model", s.run}
+		text, stderr := s.call(t, append([]string{"index", s.manifest, "--out", whole}, by...)...)
+		if !strings.Contains(text, "59 images × 6 values; 59 added, 0 there already") || !strings.Contains(stderr, "39.png: not an image") {
+			t.Errorf("%s%s", text, stderr)
+		}
+		s.call(t, append([]string{"index", some, "--out", steps}, by...)...)
+		s.call(t, "index", more, "--out", steps, "--root", s.images, "--add")
+		text, _ = s.call(t, "index", s.manifest, "--out", steps, "--root", s.images, "--add", "--model", s.run, "--json")
+		var r indexResult
+		if err := json.Unmarshal([]byte(text), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Rows != 59 || r.Added != 11 || r.Skipped != 48 || len(r.LeftOut) != 1 || r.DType != dtype {
+			t.Errorf("%+v", r)
+		}
+		before := indexFiles(t, whole)
+		if diff := cmp.Diff(before, indexFiles(t, steps)); diff != "" {
+			t.Errorf("%s (-one +steps):\n%.600s", dtype, diff)
+		}
+		_, stderr = s.call(t, "index", s.manifest, "--out", whole, "--root", s.images, "--add") // only the unreadable one is new
+		if diff := cmp.Diff(before, indexFiles(t, whole)); diff != "" || !strings.Contains(stderr, "39.png") {
+			t.Errorf("%s (-before +after):\n%.600s", stderr, diff)
+		}
+	}
+	// The vectors are those of embed.
+	s.call(t, "embed", s.run, s.manifest, "--root", s.images, "--out", at("e.npy"))
+	ix, err := search.Open(at("whole-float32"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ix.Close()
+	x, _, err := ix.Block(0, ix.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := largestDifference(readNPY(t, at("e.npy")), x); !(d <= 1e-6) {
+		t.Errorf("the index differs from embed by %v", d)
+	}
+}
+
+func TestSearch(t *testing.T) {
+	s := newStudio(t)
+	dir, npy := filepath.Join(s.dir, "index"), filepath.Join(s.dir, "e.npy")
+	write(t, filepath.Join(s.images, "copy.png"), readFile(t, s.images, "07.png")) // ties with it everywhere
+	list := filepath.Join(s.dir, "all.csv")
+	write(t, list, readFile(t, s.manifest)+"copy.png,twin,test\n")
+	s.call(t, "index", list, "--root", s.images, "--model", s.run, "--out", dir)
+	s.call(t, "embed", s.run, list, "--root", s.images, "--out", npy)
+	x := readNPY(t, npy)
+	var paths []string
+	for _, id := range readCSVFile(t, filepath.Join(s.dir, "e.ids.csv"))[1:] {
+		paths = append(paths, id[1])
+	}
+	own := slices.Index(paths, "07.png")
+	check := func(what string, q searchQuery, query []float32, own int) {
+		t.Helper()
+		want := nearestOf(x, paths, query, 9, own)
+		got := slices.Clone(q.Nearest)
+		for i := range got {
+			got[i].Label = ""
+		}
+		if diff := cmp.Diff(want, got, nearly); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	vector := features.Row(x, own)
+	r := s.search(t, "--index", dir, "--k", "9", "--manifest", list, "07.png")
+	check("path", r.Queries[0], vector, own)
+	if hit := r.Queries[0].Nearest[0]; r.Rows != 60 || hit.Path != "copy.png" || hit.Label != "twin" || r.Queries[0].Label == "" {
+		t.Errorf("%+v", r)
+	}
+	image, bad := filepath.Join(s.images, "07.png"), filepath.Join(s.images, "39.png")
+	r = s.search(t, "--index", dir, "--k", "9", bad, image, npy, "copy.png")
+	if len(r.Queries) != 1+60+1 || len(r.LeftOut) != 1 || r.LeftOut[0].Path != filepath.ToSlash(bad) {
+		t.Fatalf("%d queries, left out %+v", len(r.Queries), r.LeftOut)
+	}
+	check("image", r.Queries[0], vector, -1)
+	for i, q := range r.Queries[1:61] {
+		if q.Query != fmt.Sprintf("%s[%d]", npy, i) {
+			t.Errorf("query %q", q.Query)
+		}
+		check(q.Query, q, features.Row(x, i), -1)
+	}
+	check("copy", r.Queries[61], vector, slices.Index(paths, "copy.png"))
+	if hit := r.Queries[0].Nearest; hit[0].Path != "07.png" || hit[1].Path != "copy.png" || hit[0].Similarity != hit[1].Similarity {
+		t.Errorf("copies do not tie by row: %+v", hit[:2])
+	}
+	text, _ := s.call(t, "search", "--index", dir, "--k", "2", "--manifest", list, image)
+	if lines := strings.Split(text, "\n"); len(lines) != 4 || lines[0] != filepath.ToSlash(image) || !strings.HasPrefix(lines[1], "   1  1.0000  07.png    red, ") {
+		t.Errorf("%q", text)
+	}
+	// A feature store is looked in as it is, through the network that made it.
+	stored := readNPY(t, filepath.Join(s.store, "features.npy"))
+	search.UnitRows(stored)
+	store, err := features.Open(s.store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, _ := store.Lookup([]string{"07.png"})
+	r = s.search(t, "--index", s.store, "--k", "5", image, "07.png")
+	want := nearestOf(stored, store.Paths, features.Row(stored, row[0]), 5, -1)
+	if diff := cmp.Diff(want, r.Queries[0].Nearest, cmpopts.EquateApprox(0, 1e-5)); diff != "" {
+		t.Errorf("store (-want +got):\n%s", diff)
+	}
+	if got := r.Queries[1].Nearest; got[0].Path == "07.png" || got[0].Path != want[1].Path {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestIndexAndSearchRefuse(t *testing.T) {
+	s := newStudio(t)
+	dir, other, none := filepath.Join(s.dir, "index"), filepath.Join(s.dir, "other"), filepath.Join(s.dir, "none")
+	s.call(t, "index", s.manifest, "--root", s.images, "--model", s.run, "--out", dir)
+	s.call(t, "train", "--manifest", s.manifest, "--root", s.images, "--features", s.store, "--out", other, "--dim", "6", "--batch", "4x4", "--epochs", "1", "--seed", "9")
+	image := filepath.Join(s.images, "00.png")
+	before := indexFiles(t, dir)
+	wide, zero := filepath.Join(s.dir, "wide.npy"), filepath.Join(s.dir, "zero.npy")
+	write(t, wide, string(features.NPYHeader(1, 3))+strings.Repeat("\x00\x00\x80\x3f", 3))
+	write(t, zero, string(features.NPYHeader(1, 6))+strings.Repeat("\x00", 24))
+	for _, c := range []struct {
+		code int
+		want string
+		args []string
+	}{
+		{2, "--model is missing", []string{"index", s.images, "--out", none}},
+		{2, "found no images", []string{"index", "--out", none, "--model", s.run}},
+		{2, "--out missing", []string{"index", s.images, "--model", s.run}},
+		{2, `--dtype: found "int8"`, []string{"index", s.images, "--model", s.run, "--out", none, "--dtype", "int8"}},
+		{2, "keeps the numbers it was made with", []string{"index", s.images, "--out", dir, "--add", "--dtype", "float16"}},
+		{1, "there is an index already\nwinnow: --add puts", []string{"index", s.images, "--model", s.run, "--out", dir}},
+		{1, "no index: no index.json in it", []string{"index", s.images, "--out", none, "--add"}},
+		{1, "made with head ", []string{"index", s.images, "--model", other, "--out", dir, "--add"}},
+		{1, "made with head ", []string{"search", "--index", dir, "--model", other, image}},
+		{2, "found no query", []string{"search", "--index", dir}},
+		{2, "--index missing", []string{"search", image}},
+		{2, "--k: found 0", []string{"search", "--index", dir, "--k", "0", image}},
+		{1, "expected a folder that winnow index or winnow extract wrote", []string{"search", "--index", none, image}},
+		{1, "no such file", []string{"search", "--index", dir, filepath.Join(none, "x.png")}},
+		{1, "vectors of 3 values, expected 6", []string{"search", "--index", dir, wide}},
+		{1, "row 0 is all zeros", []string{"search", "--index", dir, zero}},
+	} {
+		code, stdout, stderr := call(context.Background(), c.args...)
+		if code != c.code || !strings.Contains(stderr, c.want) || stdout != "" {
+			t.Errorf("%v: exit %d, expected %d with …%s…\n%s%s", c.args, code, c.code, c.want, stdout, stderr)
+		}
+	}
+	if diff := cmp.Diff(before, indexFiles(t, dir)); diff != "" {
+		t.Errorf("a refused command changed the index:\n%.400s", diff)
+	}
+	// Vectors of pictures that an older decoder read are looked in, and told; nothing is put beside them.
+	old := filepath.Join(s.dir, "old")
+	if err := os.CopyFS(old, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(old, "index.json"), strings.Replace(before["index.json"], `"decoder": "exact `, `"decoder": "exact 0.`, 1))
+	if _, stderr := s.call(t, "search", "--index", old, image); !strings.Contains(stderr, "another version of the decoder") {
+		t.Error(stderr)
+	}
+	if code, _, stderr := call(context.Background(), "index", image, "--out", old, "--add"); code != 1 || !strings.Contains(stderr, `made with decoder "exact 0.`) {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+	// Who made the index is found where it was; moved, it is named.
+	moved := filepath.Join(s.dir, "moved")
+	if err := os.Rename(s.run, moved); err != nil {
+		t.Fatal(err)
+	}
+	code, _, stderr := call(context.Background(), "search", "--index", dir, image)
+	if code != 1 || !strings.Contains(stderr, "name it with --model") {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+	s.call(t, "search", "--index", dir, "--model", moved, image)
+}

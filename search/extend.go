@@ -1,0 +1,241 @@
+package search
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+	"winnow/internal/atomicfile"
+)
+
+// ErrExists is what Create returns where an index stands already.
+var ErrExists = errors.New("there is an index already")
+
+// OtherEmbedder is an index whose vectors another embedder made than the one that is to extend it.
+type OtherEmbedder struct{ Dir, Why string }
+
+func (e *OtherEmbedder) Error() string { return fmt.Sprintf("search: %s: %s", e.Dir, e.Why) }
+
+// syncRows is how many rows a sudden death may cost: a few seconds of work.
+const syncRows = 256
+
+// Extension puts the vectors of new images behind those of an index. It takes batches in order, as backbone.Extract
+// gives them: every image of New has a row in them, of which unreadable ones and zeros are left out. What Flush has
+// returned for survives any death of the process.
+type Extension struct {
+	New     []string // the images to embed: those given that the index does not have, each once
+	Skipped int      // given images that it had
+
+	dir     string
+	info    Info
+	lock    io.Closer
+	vectors *os.File
+	paths   *os.File
+	done    int // of New
+	synced  int
+	bad     []features.Bad
+}
+
+// Create begins an empty index and extends it.
+func Create(dir string, e Embedder, dim int, dtype string, paths []string) (*Extension, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	return begin(dir, paths, func() (Info, map[string]int, error) {
+		if Here(dir) {
+			return Info{}, nil, fmt.Errorf("search: %s: %w", dir, ErrExists)
+		}
+		info := Info{Version: indexVersion, Dim: dim, DType: dtype, Embedder: e}
+		return info, nil, info.check(dir)
+	})
+}
+
+// Extend goes on with an index. The embedder must be the one that made it, else the error is an [OtherEmbedder].
+func Extend(dir string, e Embedder, dim int, paths []string) (*Extension, error) {
+	return begin(dir, paths, func() (Info, map[string]int, error) {
+		ix, err := Open(dir)
+		if err != nil {
+			return Info{}, nil, err
+		}
+		defer ix.Close()
+		why := ix.Embedder.Differs(e)
+		if why == "" && dim != ix.Dim {
+			why = fmt.Sprintf("made of %d values a row, asked for %d", ix.Dim, dim)
+		}
+		if why != "" {
+			return Info{}, nil, &OtherEmbedder{dir, why}
+		}
+		return ix.Info, ix.rows, ix.Verify()
+	})
+}
+
+// begin opens the files behind the rows that are there, which state tells under the lock.
+func begin(dir string, paths []string, state func() (Info, map[string]int, error)) (_ *Extension, err error) {
+	x := &Extension{dir: dir}
+	if x.lock, err = features.Lock(dir); err != nil {
+		return nil, fmt.Errorf("search: %s: %w", dir, err)
+	}
+	defer func() {
+		if err != nil {
+			x.Close()
+		}
+	}()
+	var rows map[string]int
+	if x.info, rows, err = state(); err != nil {
+		return nil, err
+	}
+	if x.New, err = missing(paths, rows); err != nil {
+		return nil, err
+	}
+	x.Skipped = len(paths) - len(x.New)
+	if x.vectors, err = openAt(filepath.Join(dir, vectorsFile), x.info.bytes()); err != nil {
+		return nil, err
+	}
+	if x.paths, err = openAt(filepath.Join(dir, pathsFile), x.info.Names); err != nil {
+		return nil, err
+	}
+	if x.info.Rows == 0 {
+		err = x.Flush()
+	}
+	return x, err
+}
+
+// missing are the paths without a row, each once.
+func missing(paths []string, rows map[string]int) ([]string, error) {
+	var list []string
+	seen := map[string]bool{}
+	for _, p := range paths {
+		if p == "" || strings.ContainsAny(p, "\r\n") {
+			return nil, fmt.Errorf("search: path %q, expected one line of text", p)
+		}
+		if _, there := rows[p]; there || seen[p] {
+			continue
+		}
+		seen[p] = true
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// openAt opens a file to write from end on, and cuts off what stands behind: rows that nobody was told of.
+func openAt(name string, end int64) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	if err := f.Truncate(end); err != nil {
+		return nil, errors.Join(fmt.Errorf("search: %w", err), f.Close())
+	}
+	if _, err := f.Seek(end, io.SeekStart); err != nil {
+		return nil, errors.Join(fmt.Errorf("search: %w", err), f.Close())
+	}
+	return f, nil
+}
+
+// Rows is how many of New have been taken.
+func (x *Extension) Rows() int { return x.done }
+
+// Added is how many of them are in the index by now.
+func (x *Extension) Added() int { return x.done - len(x.bad) }
+
+// Total is the number of rows of the index.
+func (x *Extension) Total() int { return x.info.Rows }
+
+// Bad lists those that were left out.
+func (x *Extension) Bad() []features.Bad { return x.bad }
+
+// Append takes the next images' vectors, which it normalises, and the unreadable ones among them.
+func (x *Extension) Append(rows blas32.General, bad []features.Bad) error {
+	if rows.Cols != x.info.Dim || x.done+rows.Rows > len(x.New) {
+		return fmt.Errorf("search: %s: batch of %d×%d at image %d of %d, expected %d values a row", x.dir, rows.Rows, rows.Cols, x.done, len(x.New), x.info.Dim)
+	}
+	why := make(map[int]string, len(bad))
+	for _, b := range bad {
+		why[b.Row-x.done] = b.Reason
+	}
+	keep := features.NewMatrix(rows.Rows, rows.Cols)
+	keep.Rows = 0
+	var names bytes.Buffer
+	for i := range rows.Rows {
+		one := blas32.General{Rows: 1, Cols: rows.Cols, Stride: rows.Cols, Data: keep.Data[keep.Rows*keep.Cols:]}
+		copy(one.Data, features.Row(rows, i))
+		reason, unreadable := why[i]
+		if !unreadable && UnitRows(one) != nil {
+			reason, unreadable = "its vector is all zeros: it is near nothing", true
+		}
+		if unreadable {
+			x.bad = append(x.bad, features.Bad{Row: x.done + i, Path: x.New[x.done+i], Reason: reason})
+			continue
+		}
+		names.WriteString(x.New[x.done+i] + "\n")
+		keep.Rows++
+	}
+	if err := x.write(keep, names.Bytes()); err != nil {
+		return fmt.Errorf("search: %w", err)
+	}
+	x.done += rows.Rows
+	if x.done-x.synced >= syncRows {
+		return x.Flush()
+	}
+	return nil
+}
+
+// write puts rows and names behind those that are there.
+func (x *Extension) write(rows blas32.General, names []byte) error {
+	var data bytes.Buffer
+	if err := features.EncodeRows(&data, x.info.DType, rows); err != nil {
+		return err
+	}
+	if _, err := x.vectors.Write(data.Bytes()); err != nil {
+		return err
+	}
+	if _, err := x.paths.Write(names); err != nil {
+		return err
+	}
+	x.info.Vectors = crc32.Update(x.info.Vectors, castagnoli, data.Bytes())
+	x.info.Paths = crc32.Update(x.info.Paths, castagnoli, names)
+	x.info.Names += int64(len(names))
+	x.info.Rows += rows.Rows
+	return nil
+}
+
+// Flush brings the rows so far to the disk and then counts them, in this order.
+func (x *Extension) Flush() error {
+	if err := errors.Join(x.vectors.Sync(), x.paths.Sync()); err != nil {
+		return fmt.Errorf("search: %w", err)
+	}
+	data, err := json.MarshalIndent(x.info, "", "  ")
+	if err != nil {
+		return fmt.Errorf("search: %w", err)
+	}
+	if err := atomicfile.WriteBytes(filepath.Join(x.dir, indexFile), append(data, '\n')); err != nil {
+		return fmt.Errorf("search: %w", err)
+	}
+	x.synced = x.done
+	return nil
+}
+
+// Close lets the folder go. Rows since the last Flush are lost.
+func (x *Extension) Close() error {
+	var err error
+	for _, f := range []*os.File{x.vectors, x.paths} {
+		if f != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}
+	x.vectors, x.paths = nil, nil
+	if x.lock != nil {
+		err = errors.Join(err, x.lock.Close())
+		x.lock = nil
+	}
+	return err
+}

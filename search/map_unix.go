@@ -1,0 +1,22 @@
+//go:build unix
+
+package search
+
+import (
+	"os"
+	"syscall"
+	"unsafe"
+)
+
+// mapFloats views the first size bytes of a file as float32, without reading them; nil where the system refuses or
+// orders bytes otherwise than the file. The file may grow meanwhile, and must not shrink below size.
+func mapFloats(f *os.File, size int64) ([]float32, func() error) {
+	if one := uint16(1); *(*byte)(unsafe.Pointer(&one)) != 1 || int64(int(size)) != size {
+		return nil, nil
+	}
+	data, err := syscall.Mmap(int(f.Fd()), 0, int(size), syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		return nil, nil
+	}
+	return unsafe.Slice((*float32)(unsafe.Pointer(&data[0])), size/4), func() error { return syscall.Munmap(data) }
+}

@@ -1,0 +1,452 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// drawn is n vectors, of which every seventh is a copy of the one three before it.
+func drawn(n, d int, seed uint64) blas32.General {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	x := features.NewMatrix(n, d)
+	for i := range n {
+		row := features.Row(x, i)
+		for j := range row {
+			row[j] = float32(rng.NormFloat64())
+		}
+		if i%7 == 6 {
+			copy(row, features.Row(x, i-3))
+		}
+	}
+	return x
+}
+
+func names(n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf("images/%05d.png", i)
+	}
+	return list
+}
+
+var somebody = Embedder{Model: "aa", Output: "embedding", Head: "bb", Preprocessing: "{}", Decoder: "exact 1", Source: "/runs/birds"}
+
+// put appends the vectors of paths, taken from x by the number in their name, in batches.
+func put(t testing.TB, ext *Extension, x blas32.General, batch int, bad map[string]string) {
+	t.Helper()
+	for from := 0; from < len(ext.New); from += batch {
+		n := min(batch, len(ext.New)-from)
+		rows := features.NewMatrix(n, x.Cols)
+		var lost []features.Bad
+		for i, p := range ext.New[from : from+n] {
+			var at int
+			if _, err := fmt.Sscanf(p, "images/%d.png", &at); err != nil {
+				t.Fatal(err)
+			}
+			if why := bad[p]; why != "" {
+				lost = append(lost, features.Bad{Row: from + i, Path: p, Reason: why})
+				continue
+			}
+			copy(features.Row(rows, i), features.Row(x, at))
+		}
+		if err := ext.Append(rows, lost); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := ext.Flush(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func closed(t testing.TB, c io.Closer) {
+	t.Helper()
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func build(t testing.TB, dir, dtype string, x blas32.General, paths []string, bad map[string]string) {
+	t.Helper()
+	ext, err := Create(dir, somebody, x.Cols, dtype, paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, ext, x, 32, bad)
+	closed(t, ext)
+}
+
+func extend(t testing.TB, dir string, x blas32.General, batch int, paths []string, bad map[string]string) *Extension {
+	t.Helper()
+	ext, err := Extend(dir, somebody, x.Cols, paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, ext, x, batch, bad)
+	closed(t, ext)
+	return ext
+}
+
+func open(t testing.TB, dir string) *Index {
+	t.Helper()
+	ix, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closed(t, ix) })
+	return ix
+}
+
+func content(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, name := range []string{vectorsFile, pathsFile, indexFile} {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = string(data)
+	}
+	return files
+}
+
+// slow is the definition: all cosines in float64, sorted.
+func slow(x blas32.General, query []float32, k, own int, absent map[int]bool) (list []Hit) {
+	for i := range x.Rows {
+		var dot float64
+		for j, v := range features.Row(x, i) {
+			dot += float64(v) * float64(query[j])
+		}
+		if i != own && !absent[i] {
+			list = append(list, Hit{i, dot})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Hit) int {
+		if math.Abs(a.Similarity-b.Similarity) < 1e-14 { // copies
+			return a.Row - b.Row
+		}
+		if a.Similarity > b.Similarity {
+			return -1
+		}
+		return 1
+	})
+	return list[:min(k, len(list))]
+}
+
+func same(t *testing.T, what string, want, got []Hit) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-12 })); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// inPieces cuts vectors into small blocks, so that ties lie on both sides of borders.
+type inPieces struct {
+	x     blas32.General
+	calls int
+}
+
+func (p *inPieces) Len() int   { return p.x.Rows }
+func (p *inPieces) Width() int { return p.x.Cols }
+func (p *inPieces) Block(from, n int) (blas32.General, []bool, error) {
+	p.calls++
+	return blas32.General{Rows: n, Cols: p.x.Cols, Stride: p.x.Stride, Data: p.x.Data[from*p.x.Stride:]}, nil, nil
+}
+
+func TestNearestIsTheDefinition(t *testing.T) {
+	for _, dtype := range []string{features.Float32, features.Float16} {
+		dir := filepath.Join(t.TempDir(), "index")
+		build(t, dir, dtype, drawn(700, 19, 3), names(700), nil)
+		ix := open(t, dir)
+		x, _, err := ix.Block(0, 700)
+		if err != nil {
+			t.Fatal(err)
+		}
+		queries := drawn(300, 19, 3) // more than are looked up at once; the same vectors as the first of the index
+		UnitRows(queries)
+		own := make([]int, queries.Rows)
+		for i := range own {
+			own[i] = -1
+			if i%2 == 0 {
+				own[i] = i
+			}
+		}
+		for _, k := range []int{1, 10, 1000} {
+			got, err := Nearest(context.Background(), ix, queries, k, own)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := 0; i < queries.Rows; i += 17 {
+				same(t, fmt.Sprintf("%s, k %d, query %d", dtype, k, i), slow(x, features.Row(queries, i), k, own[i], nil), got[i])
+			}
+		}
+	}
+}
+
+// Blocks do not matter: copies of an image tie across their borders and come by row.
+func TestNearestAcrossBlocks(t *testing.T) {
+	const rows = 3*blockRows + 11
+	x := features.NewMatrix(rows, 2)
+	for i := range rows {
+		angle := float64(i%1000) / 500
+		features.Row(x, i)[0], features.Row(x, i)[1] = float32(math.Cos(angle)), float32(math.Sin(angle))
+	}
+	UnitRows(x)
+	v := &inPieces{x: x}
+	query := blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{1, 0}}
+	got, err := Nearest(context.Background(), v, query, 250, nil)
+	if err != nil || v.calls != 4 {
+		t.Fatalf("%v after %d blocks", err, v.calls)
+	}
+	for i, hit := range got[0] {
+		want := i * 1000
+		if i >= 197 {
+			want = (i-197)*1000 + 1
+		}
+		if hit.Row != want {
+			t.Fatalf("place %d is row %d, expected %d", i, hit.Row, want)
+		}
+	}
+}
+
+func TestStoredLeavesOutWhatHasNoDirection(t *testing.T) {
+	dir := t.TempDir()
+	x := drawn(40, 5, 9)
+	clear(features.Row(x, 4))
+	clear(features.Row(x, 11))
+	w, err := features.Create(dir, features.Plan{Key: features.Key{Model: "m"}, Paths: names(40), Dim: 5, Batch: 40}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Append(x, []features.Bad{{Row: 4, Path: names(40)[4], Reason: "not an image"}}); err != nil {
+		t.Fatal(err)
+	}
+	store, err := w.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, w)
+	query := drawn(1, 5, 2)
+	UnitRows(query)
+	got, err := Nearest(context.Background(), Stored{store}, query, 100, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	UnitRows(x)
+	same(t, "store", slow(x, query.Data, 100, -1, map[int]bool{4: true, 11: true}), got[0])
+	if len(got[0]) != 38 {
+		t.Errorf("%d neighbours, expected 38", len(got[0]))
+	}
+}
+
+func TestIncrementalIsFromScratch(t *testing.T) {
+	for _, dtype := range []string{features.Float32, features.Float16} {
+		x, paths := drawn(900, 8, 5), names(900)
+		clear(features.Row(x, 500)) // no direction
+		bad := map[string]string{paths[3]: "not an image", paths[899]: "gone"}
+		whole, steps := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "steps")
+		build(t, whole, dtype, x, paths, bad)
+		build(t, steps, dtype, x, paths[:1], bad)
+		extend(t, steps, x, 7, paths[:400], bad)
+		ext := extend(t, steps, x, 64, slices.Concat(paths[:10], paths[300:], paths[300:]), bad)
+		if diff := cmp.Diff(content(t, whole), content(t, steps)); diff != "" {
+			t.Errorf("%s (-whole +steps):\n%.400s", dtype, diff)
+		}
+		if ext.Added() != 498 || ext.Total() != 897 || len(ext.Bad()) != 3 || ext.Skipped != 1210-501 {
+			t.Errorf("added %d of %d, %d bad, %d skipped", ext.Added(), ext.Total(), len(ext.Bad()), ext.Skipped)
+		}
+		before := content(t, whole)
+		ext = extend(t, whole, x, 64, paths, bad) // only what could not be read
+		if diff := cmp.Diff(before, content(t, whole)); diff != "" || len(ext.New) != 3 || ext.Added() != 0 {
+			t.Errorf("%d new, %d added (-before +after):\n%.400s", len(ext.New), ext.Added(), diff)
+		}
+	}
+}
+
+// A process that dies between any two writes leaves the rows that were counted, and going on gives the whole.
+func TestDeathAnywhere(t *testing.T) {
+	x, paths := drawn(60, 4, 6), names(60)
+	dir := filepath.Join(t.TempDir(), "index")
+	build(t, dir, features.Float32, x, paths[:20], nil)
+	counted := content(t, dir)
+	ext, err := Extend(dir, somebody, 4, paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Extend(dir, somebody, 4, paths); err == nil || !strings.Contains(err.Error(), "another winnow is writing") {
+		t.Errorf("a second writer: %v", err)
+	}
+	rows := blas32.General{Rows: 40, Cols: 4, Stride: 4, Data: x.Data[20*4:]}
+	if err := ext.Append(rows, nil); err != nil { // written, not counted
+		t.Fatal(err)
+	}
+	closed(t, ext)
+	after := content(t, dir)
+	for cutVectors := len(counted[vectorsFile]); cutVectors <= len(after[vectorsFile]); cutVectors += 37 {
+		for cutPaths := len(counted[pathsFile]); cutPaths <= len(after[pathsFile]); cutPaths += 61 {
+			for name, size := range map[string]int{vectorsFile: cutVectors, pathsFile: cutPaths} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(after[name][:size]), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ix := open(t, dir)
+			if ix.Rows != 20 || ix.Verify() != nil {
+				t.Fatalf("%d rows: %v", ix.Rows, ix.Verify())
+			}
+		}
+	}
+	short := filepath.Join(t.TempDir(), "short") // fewer rows than lie behind the counted ones
+	if err := os.CopyFS(short, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	for name, n := range map[string]int{dir: 60, short: 23} {
+		wanted := filepath.Join(t.TempDir(), "wanted")
+		build(t, wanted, features.Float32, x, paths[:n], nil)
+		extend(t, name, x, 32, paths[:n], nil)
+		if diff := cmp.Diff(content(t, wanted), content(t, name)); diff != "" {
+			t.Errorf("%d rows (-from scratch +after):\n%.400s", n, diff)
+		}
+	}
+}
+
+func TestExtendRefuses(t *testing.T) {
+	x, dir := drawn(10, 4, 6), filepath.Join(t.TempDir(), "index")
+	build(t, dir, features.Float32, x, names(10), nil)
+	if _, err := Create(dir, somebody, 4, features.Float32, names(10)); !errors.Is(err, ErrExists) {
+		t.Errorf("created over it: %v", err)
+	}
+	change := func(f func(*Embedder)) Embedder {
+		e := somebody
+		f(&e)
+		return e
+	}
+	for want, e := range map[string]Embedder{
+		"made with model aa, asked for other":                     change(func(e *Embedder) { e.Model = "other" }),
+		"made with head bb…, asked for none":                      change(func(e *Embedder) { e.Head = "" }),
+		`made of tensor "embedding", asked for "x"`:               change(func(e *Embedder) { e.Output = "x" }),
+		"made with preprocessing {}, asked for []":                change(func(e *Embedder) { e.Preprocessing = "[]" }),
+		`made with decoder "exact 1", asked for decoder "fast 1"`: change(func(e *Embedder) { e.Decoder = "fast 1" }),
+	} {
+		var other *OtherEmbedder
+		if _, err := Extend(dir, e, 4, names(12)); !errors.As(err, &other) || !strings.Contains(err.Error(), want) {
+			t.Errorf("found %v, expected …%s…", err, want)
+		}
+	}
+	if _, err := Extend(dir, somebody, 5, names(12)); err == nil || !strings.Contains(err.Error(), "made of 4 values a row, asked for 5") {
+		t.Error(err)
+	}
+	if _, err := Extend(dir, somebody, 4, []string{"a\nb"}); err == nil || !strings.Contains(err.Error(), "expected one line of text") {
+		t.Error(err)
+	}
+	moved := change(func(e *Embedder) { e.Source = "/elsewhere" })
+	ext, err := Extend(dir, moved, 4, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, ext)
+}
+
+// Damage is seen when an index is opened, or at the latest before it grows.
+func TestDamage(t *testing.T) {
+	base := filepath.Join(t.TempDir(), "index")
+	build(t, base, features.Float32, drawn(10, 4, 6), names(10), nil)
+	files := content(t, base)
+	flip := func(text string, at int) string {
+		b := []byte(text)
+		b[at] ^= 1
+		return string(b)
+	}
+	for what, c := range map[string]struct{ file, text, want string }{
+		"path changed":    {pathsFile, flip(files[pathsFile], 9), "paths.txt: checksum"},
+		"paths cut":       {pathsFile, files[pathsFile][:50], "50 bytes, expected at least 170"},
+		"vectors cut":     {vectorsFile, files[vectorsFile][:50], "50 bytes, expected at least 160"},
+		"vector changed":  {vectorsFile, flip(files[vectorsFile], 77), "vectors.bin: checksum"},
+		"other version":   {indexFile, strings.Replace(files[indexFile], `"version": 1`, `"version": 2`, 1), "version 2, expected 1"},
+		"many rows":       {indexFile, strings.Replace(files[indexFile], `"rows": 10`, `"rows": 11`, 1), "10 paths, expected 11"},
+		"negative rows":   {indexFile, strings.Replace(files[indexFile], `"rows": 10`, `"rows": -1`, 1), "cannot be"},
+		"no dimension":    {indexFile, strings.Replace(files[indexFile], `"dim": 4`, `"dim": 0`, 1), "cannot be"},
+		"unknown numbers": {indexFile, strings.Replace(files[indexFile], "float32", "float8", 1), `numbers of type "float8"`},
+		"no text":         {indexFile, files[indexFile][:30], "unexpected end of JSON"},
+	} {
+		dir := filepath.Join(t.TempDir(), "damaged")
+		if err := os.CopyFS(dir, os.DirFS(base)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, c.file), []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Extend(dir, somebody, 4, names(12))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: found %v, expected …%s…", what, err, c.want)
+		}
+		if after, _ := os.ReadFile(filepath.Join(dir, c.file)); !bytes.Equal(after, []byte(c.text)) {
+			t.Errorf("%s: %s was changed", what, c.file)
+		}
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	base := filepath.Join(f.TempDir(), "index")
+	build(f, base, features.Float32, drawn(3, 2, 6), names(3), nil)
+	files := content(f, base)
+	f.Add([]byte(files[indexFile]))
+	f.Add([]byte(`{"version":1,"rows":1099511627776,"dim":1048576,"dtype":"float32","paths_bytes":9223372036854775807}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		dir := t.TempDir()
+		for name, data := range map[string][]byte{indexFile: text, pathsFile: []byte(files[pathsFile]), vectorsFile: []byte(files[vectorsFile])} {
+			if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if ix, err := Open(dir); err == nil {
+			if _, _, err := ix.Block(0, ix.Rows); ix.Rows > 0 && err != nil {
+				t.Error(err)
+			}
+			closed(t, ix)
+		}
+	})
+}
+
+func BenchmarkNearest(b *testing.B) {
+	for _, rows := range []int{60_000, 1_000_000} {
+		x := features.NewMatrix(rows, 512)
+		rng := rand.New(rand.NewPCG(1, 1))
+		for i := range x.Data {
+			x.Data[i] = rng.Float32() - 0.5
+		}
+		UnitRows(x)
+		for _, n := range []int{1, 64} {
+			queries := features.Set{X: x}.Rows([]int{5, 77, 4000}).X
+			if n > 3 {
+				var at []int
+				for i := range n {
+					at = append(at, i*rows/n)
+				}
+				queries = features.Set{X: x}.Rows(at).X
+			} else {
+				queries.Rows = n
+			}
+			b.Run(fmt.Sprintf("%dx512/%dqueries", rows, n), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := Nearest(context.Background(), &inPieces{x: x}, queries, 10, nil); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

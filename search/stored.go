@@ -1,0 +1,28 @@
+package search
+
+import (
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// Stored is a feature store to look in: its vectors, each divided by its length as it is read. Unreadable images and
+// rows of zeros are nobody's neighbour.
+type Stored struct{ *features.Store }
+
+// Len and Width implement [Vectors].
+func (s Stored) Len() int   { return s.Rows }
+func (s Stored) Width() int { return s.Dim }
+
+// Block implements [Vectors].
+func (s Stored) Block(from, n int) (blas32.General, []bool, error) {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = from + i
+	}
+	x, err := s.Read(rows)
+	if err != nil {
+		return x, nil, err
+	}
+	return x, UnitRows(x), nil
+}
