@@ -77,7 +77,7 @@ func auditWeights(c *cli.Context, r *openedRun, mem int64) error {
 	if r.tuned != nil {
 		a.Backbone = filepath.Join(r.Dir, lastBackboneFile)
 	}
-	return a.give(c)
+	return a.give(c, r.Manifest, mem)
 }
 
 // weightsOf are the weights of the rows of set, all labelled, if they are those of these images and labels.
