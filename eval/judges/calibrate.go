@@ -21,13 +21,16 @@ const (
 //	Σ_i log[(1-ρ) p_iy + ρ (1-p_iy)/(C-1)],   p_i = softmax(β t_i)
 //
 // by a golden section over log β, with ρ by expectation maximisation for each. Where images are many, every so many
-// of them are asked.
-func calibrate(s *leaveout.Set, fit func(i int, row []float64)) calibration {
+// of them are asked. which says whose labels count; nil: all.
+func calibrate(s *leaveout.Set, fit func(i int, row []float64), which func(i int) bool) calibration {
 	n, c := s.Z.Len(), len(s.Classes)
 	step := max(1, n*c/sampleEntries)
 	var rows []float32
 	var labels []int
 	s.Among(0, n, step, func(i, y int, row []float64) {
+		if which != nil && !which(i) {
+			return
+		}
 		fit(i, row)
 		for _, t := range row {
 			rows = append(rows, float32(t-row[y]))

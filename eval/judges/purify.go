@@ -8,8 +8,7 @@ import (
 )
 
 const (
-	rounds   = 10   // most turns of purification
-	settled  = 1e-3 // mean change of a label's probability that ends them
+	rounds   = 3    // turns of purification
 	mostPart = 4    // classes that an image may have a share in
 	leastOf  = 0.02 // smallest share that counts
 )
@@ -50,34 +49,82 @@ func vonMisesFisher(s *leaveout.Set) func(i int, row []float64) {
 	}
 }
 
-// purify judges labels and classes in turn, the labels last. It is expectation maximisation of
+// purify judges labels and classes in turn, the labels last. A turn is expectation maximisation of
 //
 //	P(k|x_i) ∝ exp(β t_ik),   P(y|k) = 1 - ρ if y = k, else ρ/(C - 1)
 //	r_ik ∝ P(k|x_i) P(y_i|k),   Σ_k = Σ_j r_jk z_j
 //
-// with t the model's fit of image i to class k, which leaves the image out of each sum that it is in. β and ρ are
-// those under which the given labels are likeliest. A label's score is r_iy, which is a probability if mistakes go to
-// all classes alike; the order is its log odds. No turns: the centres of the given labels.
+// with t the model's fit of image i to class k, which leaves the image out of each sum that it is in. That alone does
+// not keep an image out of its own judgement: its label drew a class towards it, and what lies near was weighed by
+// that class. So the images are parted into folds, and those of a fold are judged by classes that were purified
+// without them, β and ρ being those under which the fold's labels are likeliest; within, they are those of the given
+// labels, which flatter nobody. A label's score is r_iy, which is a probability if mistakes go to all classes alike;
+// the order is its log odds. No turns: the centres of the given labels, each without the image alone.
 func (b *bench) purify(m model, turns int) error {
-	for turn := 0; ; turn++ {
-		if err := b.ctx.Err(); err != nil {
+	if turns == 0 {
+		fit := m(b.s)
+		b.conclude(fit, calibrate(b.s, fit, nil), nil)
+		return nil
+	}
+	folds := b.folds()
+	given := make([][]leaveout.Part, b.s.Z.Len())
+	for i := range given {
+		given[i] = b.s.Parts(i)
+	}
+	final := make([][]leaveout.Part, len(given))
+	for f := range b.opts.Folds {
+		out := func(i int) bool { return folds[i] == f }
+		if err := b.purifyWithout(m, turns, given, out); err != nil {
 			return err
 		}
 		fit := m(b.s)
-		c := calibrate(b.s, fit)
-		parts, change := make([][]leaveout.Part, b.s.Z.Len()), 0.0
-		b.s.Each(func(i, y int, row []float64) {
-			fit(i, row)
-			order := c.posterior(row, y)
-			change += math.Abs(row[y] - b.v.Score[b.s.Rows[i]])
-			b.sayRow(i, y, order, row)
-			parts[i] = shares(row)
+		b.conclude(fit, calibrate(b.s, fit, out), func(i int, row []float64) bool {
+			if out(i) {
+				final[i] = shares(row)
+			}
+			return out(i)
 		})
-		if turn == turns || change < settled*float64(b.s.Z.Len()) {
-			return nil
-		}
-		b.s.Share(parts)
 	}
+	b.s.Share(final)
+	return nil
+}
+
+// purifyWithout leaves the classes purified without the images of out.
+func (b *bench) purifyWithout(m model, turns int, given [][]leaveout.Part, out func(i int) bool) error {
+	parts := make([][]leaveout.Part, len(given))
+	for i := range parts {
+		if !out(i) {
+			parts[i] = given[i]
+		}
+	}
+	b.s.Share(parts)
+	c := calibrate(b.s, m(b.s), func(i int) bool { return !out(i) })
+	for range turns {
+		if err := b.ctx.Err(); err != nil {
+			return err
+		}
+		fit, next := m(b.s), make([][]leaveout.Part, len(given))
+		b.s.Each(func(i, y int, row []float64) {
+			if !out(i) {
+				fit(i, row)
+				c.posterior(row, y)
+				next[i] = shares(row)
+			}
+		})
+		b.s.Share(next)
+	}
+	return nil
+}
+
+// conclude notes the verdicts on all images, or on those of which counts says so, given their row of probabilities.
+func (b *bench) conclude(fit func(int, []float64), c calibration, counts func(i int, row []float64) bool) {
+	b.s.Each(func(i, y int, row []float64) {
+		fit(i, row)
+		order := c.posterior(row, y)
+		if counts == nil || counts(i, row) {
+			b.sayRow(i, y, order, row)
+		}
+	})
 }
 
 // shares are the largest entries of a row that count, in the order of the columns.
