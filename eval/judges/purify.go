@@ -59,13 +59,8 @@ func vonMisesFisher(s *leaveout.Set) func(i int, row []float64) {
 // that class. So the images are parted into folds, and those of a fold are judged by classes that were purified
 // without them, β and ρ being those under which the fold's labels are likeliest; within, they are those of the given
 // labels, which flatter nobody. A label's score is r_iy, which is a probability if mistakes go to all classes alike;
-// the order is its log odds. No turns: the centres of the given labels, each without the image alone.
-func (b *bench) purify(m model, turns int) error {
-	if turns == 0 {
-		fit := m(b.s)
-		b.conclude(fit, calibrate(b.s, fit, nil), nil)
-		return nil
-	}
+// the order is its log odds.
+func (b *bench) purify(m model) error {
 	folds := b.folds()
 	given := make([][]leaveout.Part, b.s.Z.Len())
 	for i := range given {
@@ -74,19 +69,24 @@ func (b *bench) purify(m model, turns int) error {
 	final := make([][]leaveout.Part, len(given))
 	for f := range b.opts.Folds {
 		out := func(i int) bool { return folds[i] == f }
-		if err := b.purifyWithout(m, turns, given, out); err != nil {
+		if err := b.purifyWithout(m, rounds, given, out); err != nil {
 			return err
 		}
 		fit := m(b.s)
-		b.conclude(fit, calibrate(b.s, fit, out), func(i int, row []float64) bool {
-			if out(i) {
-				final[i] = shares(row)
-			}
-			return out(i)
-		})
+		b.conclude(fit, calibrate(b.s, fit, out), out, final)
 	}
 	b.s.Share(final)
 	return nil
+}
+
+// centres judges as purify does by the classes of the given labels, each sum without the image: no turn, no folds. The
+// classes are left as the verdicts have them.
+func (b *bench) centres() error {
+	final := make([][]leaveout.Part, b.s.Z.Len())
+	fit := alike(b.s)
+	b.conclude(fit, calibrate(b.s, fit, nil), func(int) bool { return true }, final)
+	b.s.Share(final)
+	return b.ctx.Err()
 }
 
 // purifyWithout leaves the classes purified without the images of out.
@@ -116,13 +116,13 @@ func (b *bench) purifyWithout(m model, turns int, given [][]leaveout.Part, out f
 	return nil
 }
 
-// conclude notes the verdicts on all images, or on those of which counts says so, given their row of probabilities.
-func (b *bench) conclude(fit func(int, []float64), c calibration, counts func(i int, row []float64) bool) {
+// conclude notes the verdicts on the images that count, and their shares in the classes.
+func (b *bench) conclude(fit func(int, []float64), c calibration, counts func(i int) bool, final [][]leaveout.Part) {
 	b.s.Each(func(i, y int, row []float64) {
-		fit(i, row)
-		order := c.posterior(row, y)
-		if counts == nil || counts(i, row) {
-			b.sayRow(i, y, order, row)
+		if counts(i) {
+			fit(i, row)
+			b.sayRow(i, y, c.posterior(row, y), row)
+			final[i] = shares(row)
 		}
 	})
 }
