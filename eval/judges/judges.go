@@ -73,7 +73,7 @@ var Catalog = []Judge{
 	},
 	{
 		Name: "confident", Title: "Confident learning", Source: "Northcutt et al., JAIR 2021, section 3", Baseline: true,
-		Help:  "the probe's off-diagonal images of the confident joint first, then by margin",
+		Help:  "the probe's margin out of sample; suggests by the confident joint",
 		judge: func(b *bench) error { return b.confident() },
 	},
 }

@@ -261,7 +261,7 @@ func TestConfidentAgainstLoops(t *testing.T) {
 		if want {
 			found++
 		}
-		if got := v.Suggested[i] != y; got != want || want && (v.Suggested[i] != best || v.Score[i] > 0.5) {
+		if got := v.Suggested[i] != y; got != want || want && v.Suggested[i] != best {
 			t.Errorf("row %d: suggested %d, by loops %d", i, v.Suggested[i], best)
 		}
 	}
