@@ -81,6 +81,7 @@ func TestOddSeries(t *testing.T) {
 		"one value":        {Boxes{Places: []Place{{Name: "p", Boxes: []Box{BoxOf("b", []float64{3}, 0)}}}}, "wn-median"},
 		"logarithm of 0":   {line(Frame{LogY: true}, 0, 1, 10, -3), "wn-line"},
 		"logarithms":       {line(Frame{LogY: true}, 1e-9, 1e9), ">100k<"},
+		"logarithmic bars": {Histogram{Frame{LogY: true}, []Bars{{Name: "h", Edges: []float64{0, 1, 2, 3}, Heights: []float64{0, 1e-4, 1}}}}, ">0.01<"},
 		"a mark outside":   {Histogram{Frame{Marks: []Mark{{7, "far"}}}, []Bars{Count("h", []float64{0.5}, 0, 1, 2, 0)}}, "<rect"},
 	} {
 		svg := drawn(t, c.d)

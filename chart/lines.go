@@ -127,7 +127,8 @@ func thinned(xs, ys []float64) ([]float64, []float64) {
 	return tx, ty
 }
 
-// Histogram draws one or more sets of bars over each other, half transparent.
+// Histogram draws one or more sets of bars over each other, half transparent. With LogY bars of 0 and less are left
+// out, and all stand on the foot of the drawing.
 type Histogram struct {
 	Frame
 	Bars []Bars
@@ -143,8 +144,8 @@ type Bars struct {
 
 // WriteSVG draws.
 func (h Histogram) WriteSVG(w io.Writer) error {
-	xs, ys := newSpan(h.LogX), newSpan(false)
-	ys.add(0)
+	xs, ys := newSpan(h.LogX), newSpan(h.LogY)
+	ys.add(0) // which a logarithmic span leaves out
 	var items []legendItem
 	for _, s := range h.Bars {
 		xs.add(s.Edges...)
@@ -152,6 +153,10 @@ func (h Histogram) WriteSVG(w io.Writer) error {
 		items = append(items, legendItem{s.Name, s.Tone})
 	}
 	c := newCanvas(h.Frame, xs.axis(false, false, false), ys.axis(true, h.Percent, true), items)
+	foot := c.top + plotH
+	if !h.LogY {
+		foot = c.py(0)
+	}
 	for _, s := range h.Bars {
 		for i, v := range s.Heights {
 			if !finite(v) || !(v > 0) {
@@ -159,7 +164,7 @@ func (h Histogram) WriteSVG(w io.Writer) error {
 			}
 			from, to := c.px(s.Edges[i]), c.px(s.Edges[i+1])
 			fmt.Fprintf(c, `<rect class="wn-bar" %s x="%s" y="%s" width="%s" height="%s"/>`,
-				both(s.Tone), at(from+0.4), at(c.py(v)), at(math.Max(to-from-0.8, 0.5)), at(c.py(0)-c.py(v)))
+				both(s.Tone), at(from+0.4), at(c.py(v)), at(math.Max(to-from-0.8, 0.5)), at(foot-c.py(v)))
 		}
 	}
 	return c.finish(w)

@@ -52,7 +52,10 @@ type Outcome struct {
 	Traces             map[string]Trace    `json:",omitempty"`
 	Spreads            map[string][]Spread `json:",omitempty"`
 	Steps              int
-	Seconds            float64 // of training and measuring
+	Untrained          bool              `json:",omitempty"` // the state measured is the one before the first step, which validation found best
+	Settings           map[string]string // the whole configuration, as it was run
+	Inputs             map[string]string // sha256 of the features and of paths, splits and labels
+	Seconds            float64           // of training and measuring
 	Version            string
 }
 
@@ -62,6 +65,9 @@ type Store struct{ Dir string }
 
 func (s Store) path(key string) string { return filepath.Join(s.Dir, key+".json") }
 
+// ErrDamaged is what Get answers of a file that holds no outcome: the cell can be run again, and Put replaces it.
+var ErrDamaged = errors.New("holds no outcome of a cell")
+
 // Get is the outcome under a key, if there is one.
 func (s Store) Get(key string) (Outcome, bool, error) {
 	var o Outcome
@@ -69,13 +75,26 @@ func (s Store) Get(key string) (Outcome, bool, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return o, false, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(text, &o)
-	}
 	if err != nil {
-		return o, false, fmt.Errorf("reproduce: %s: %w: remove the file, and the cell is run again", s.path(key), err)
+		return o, false, fmt.Errorf("reproduce: %w", err)
+	}
+	if json.Unmarshal(text, &o) != nil || o.Seed == 0 || len(o.Measures) == 0 {
+		return Outcome{}, false, fmt.Errorf("reproduce: %s: %w", s.path(key), ErrDamaged)
 	}
 	return o, true, nil
+}
+
+// Prepare makes the folder and tries that files can be written there, before hours are spent on a cell.
+func (s Store) Prepare() error {
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		return fmt.Errorf("reproduce: %w", err)
+	}
+	f, err := os.CreateTemp(s.Dir, ".probe-*")
+	if err != nil {
+		return fmt.Errorf("reproduce: %w", err)
+	}
+	f.Close()
+	return os.Remove(f.Name())
 }
 
 // Put keeps an outcome.

@@ -60,7 +60,10 @@ func (r *Results) overColumns(data string) chart.Lines {
 	if measure == "" {
 		measure = s.Measures[0]
 	}
-	lines := chart.Lines{Frame: chart.Frame{Title: fmt.Sprintf("%s: %s", s.Title, data), X: c.X, Y: c.Y}}
+	lines := chart.Lines{Frame: chart.Frame{Title: s.Title, X: c.X, Y: c.Y}}
+	if len(s.Datasets()) > 1 {
+		lines.Title += ": " + data
+	}
 	ratios := slices.ContainsFunc(s.Rows, func(row Row) bool { return row.Ratio != nil })
 	for i, row := range s.Rows {
 		if ratios && row.Ratio == nil {

@@ -173,7 +173,9 @@ func (r *Results) compare(c Claim, measure string, a, b side) (Comparison, bool)
 	if out.N = len(differences); out.N == 0 {
 		return out, false
 	}
-	out.Difference = stat.Mean(differences, nil)
+	if out.Difference = stat.Mean(differences, nil); math.Abs(out.Difference) < rounding {
+		out.Difference = 0
+	}
 	out.Holds, out.P = out.Difference > 0, pairedT(differences)
 	p, known := r.paperValue(a, measure)
 	q, other := 0.0, true
@@ -204,16 +206,19 @@ func (r *Results) paperValue(s side, measure string) (float64, bool) {
 	return row.Paper[s.column].Values[at] / r.Study.scale(measure), true
 }
 
+// rounding is how far sums of equal shares may be apart: differences below it are none.
+const rounding = 1e-12
+
 // pairedT is the one-sided p-value of a mean above 0 (Student 1908); NaN with fewer than two values. Values all alike
-// have no spread to test against: 0 above 0, 1 otherwise.
+// have no spread for t to go by, and say no more than their signs: 2^-n above 0 (sign test), 1 otherwise.
 func pairedT(d []float64) float64 {
 	if len(d) < 2 {
 		return math.NaN()
 	}
 	mean, sd := stat.MeanStdDev(d, nil)
-	if sd == 0 {
-		if mean > 0 {
-			return 0
+	if sd < rounding {
+		if mean > rounding {
+			return math.Pow(0.5, float64(len(d)))
 		}
 		return 1
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
+	"html"
 	"math"
 	"os"
 	"path/filepath"
@@ -150,7 +152,13 @@ func TestPairedT(t *testing.T) {
 	if p := pairedT([]float64{1}); !math.IsNaN(p) {
 		t.Error(p)
 	}
-	if p := pairedT([]float64{1, 1}); p != 0 {
+	if p := pairedT([]float64{1, 1}); p != .25 { // two signs alike, by chance once in four times
+		t.Error(p)
+	}
+	if p := pairedT([]float64{.3 - .2, .1, .4 - .3, .1, .1}); p != 1./32 { // alike but for the rounding of the differences
+		t.Error(p)
+	}
+	if p := pairedT([]float64{.3 - .2 - .1, .4 - .3 - .1}); p != 1 {
 		t.Error(p)
 	}
 	if p := pairedT([]float64{0, 0}); p != 1 {
@@ -162,6 +170,25 @@ func TestPairedT(t *testing.T) {
 	}
 }
 
+// What is said above and below the tables where seeds differ in number, a head was kept as it began, or there is one seed.
+func TestExplanation(t *testing.T) {
+	r := filled(t, false)
+	r.Add(Cell{Row: 0, Column: 0, Seed: 3}, Outcome{Untrained: true, Measures: map[string]float64{"p@1": .7}})
+	if text := r.explanation(); !strings.Contains(text, "over 2 to 3 seeds") || !strings.Contains(text, "in 1 of 13 trainings") {
+		t.Error(text)
+	}
+	if text := filled(t, false).explanation(); !strings.Contains(text, "over 2 seeds") || strings.Contains(text, "trainings") {
+		t.Error(text)
+	}
+	one := NewResults(parsed(t, example), "birds.csv", false)
+	for row, v := range []float64{.7, .7 - 1e-16} {
+		one.Add(Cell{Row: row, Seed: 1}, Outcome{Measures: map[string]float64{"p@1": v}})
+	}
+	if lines := one.Verdicts()[0].failed(); len(lines) != 1 || !strings.HasSuffix(lines[0], ": +0.0000 (one seed)") {
+		t.Error(lines)
+	}
+}
+
 func TestPages(t *testing.T) {
 	r := filled(t, false)
 	var text, page, md, table, js bytes.Buffer
@@ -170,8 +197,8 @@ func TestPages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, want := range []string{"73.50 ±2.12 (71.50?)", "filtered is better: 2 of 2", "0.667 ±0.000"} {
-		for name, page := range map[string]string{"text": text.String(), "html": page.String(), "markdown": md.String()} {
+	for _, want := range []string{"73.50 ±2.12 (71.50? +2.00)", "filtered is better: 2 of 2", "0.667 ±0.000"} {
+		for name, page := range map[string]string{"text": text.String(), "html": html.UnescapeString(page.String()), "markdown": md.String()} {
 			if !strings.Contains(page, want) {
 				t.Errorf("%s lacks %q:\n%s", name, want, page)
 			}
@@ -203,10 +230,21 @@ func TestStore(t *testing.T) {
 	if !ok || err != nil || cmp.Diff(want, got) != "" {
 		t.Error(ok, err, cmp.Diff(want, got))
 	}
-	if err := os.WriteFile(filepath.Join(s.Dir, "a.json"), []byte("{"), 0o644); err != nil {
-		t.Fatal(err)
+	for _, text := range []string{"", "{", "{}", "null", `{"Seed": 1}`} {
+		if err := os.WriteFile(filepath.Join(s.Dir, "a.json"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok, err := s.Get("a"); ok || !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "a.json") {
+			t.Errorf("%q: %v %v", text, ok, err)
+		}
 	}
-	if _, _, err := s.Get("a"); err == nil || !strings.Contains(err.Error(), "a.json") {
+	if err := s.Prepare(); err != nil {
 		t.Error(err)
+	}
+	if left, err := os.ReadDir(s.Dir); err != nil || len(left) != 1 {
+		t.Errorf("%v %v", left, err)
+	}
+	if err := (Store{Dir: filepath.Join(s.Dir, "a.json")}).Prepare(); err == nil {
+		t.Error("a file is taken for a folder")
 	}
 }

@@ -260,3 +260,19 @@ func (s *Study) Datasets() []string {
 	}
 	return names
 }
+
+// RowNames are the names of all rows, in the table's order.
+func (s *Study) RowNames() (names []string) {
+	for _, row := range s.Rows {
+		names = append(names, row.Name)
+	}
+	return names
+}
+
+// ColumnNames are the names of all columns, in the table's order.
+func (s *Study) ColumnNames() (names []string) {
+	for _, column := range s.Columns {
+		names = append(names, column.Name)
+	}
+	return names
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -59,7 +60,8 @@ func (s *Study) digits(measure string) int {
 	return 4
 }
 
-// cellText is a summary in words: "83.60 ±0.41 (83.30)"; the paper's number stands in brackets.
+// cellText is a summary in words: "83.60 ±0.41 (83.30 +0.30)". In brackets stand the paper's number and how far ours is
+// above it; n where fewer seeds are there than in other cells.
 func (r *Results) cellText(row, column int, measure string) string {
 	s := r.Summary(row, column, measure)
 	d := r.Study.digits(measure)
@@ -73,17 +75,31 @@ func (r *Results) cellText(row, column int, measure string) string {
 	if s.N > 1 {
 		text += " ±" + strconv.FormatFloat(s.SD, 'f', d, 64)
 	}
-	if !math.IsNaN(s.Paper) {
-		if text == "" {
-			text = "–"
-		}
-		text += " (" + strconv.FormatFloat(s.Paper, 'f', d, 64)
-		if s.Doubtful {
-			text += "?"
-		}
-		text += ")"
+	if s.N > 0 && s.N < r.most() {
+		text += fmt.Sprintf(" n=%d", s.N)
 	}
-	return text
+	if math.IsNaN(s.Paper) {
+		return text
+	}
+	if text == "" {
+		text = "–"
+	}
+	text += " (" + strconv.FormatFloat(s.Paper, 'f', d, 64)
+	if s.Doubtful {
+		text += "?"
+	}
+	if s.N > 0 {
+		text += fmt.Sprintf(" %+.*f", d, s.Mean-s.Paper)
+	}
+	return text + ")"
+}
+
+// most is the number of seeds of the cells that have the most.
+func (r *Results) most() (n int) {
+	for _, all := range r.outcomes {
+		n = max(n, len(all))
+	}
+	return n
 }
 
 // grid is the table of a measure: a head, then a line a row. Rows and columns of which nothing is known are left out.
@@ -125,20 +141,32 @@ func (s *Study) measureTitle(measure string) string {
 
 // explanation says how to read the tables.
 func (r *Results) explanation() string {
-	seeds := map[int]bool{}
+	least, most, untrained := math.MaxInt, 0, 0
 	for _, all := range r.outcomes {
-		for seed := range all {
-			seeds[seed] = true
+		least, most = min(least, len(all)), max(most, len(all))
+		for _, o := range all {
+			if o.Untrained {
+				untrained++
+			}
 		}
 	}
-	text := fmt.Sprintf("Mean ± standard deviation over %d seeds", len(seeds))
-	if len(seeds) == 1 {
+	text := fmt.Sprintf("Mean ± standard deviation over %d seeds", most)
+	switch {
+	case most <= 1:
 		text = "One seed"
+	case least < most:
+		text = fmt.Sprintf("Mean ± standard deviation over %d to %d seeds (results.csv has each)", least, most)
+	}
+	if untrained > 0 {
+		text += fmt.Sprintf("; in %d of %d trainings no state was better on the validation split than the head before its first step, which is measured there", untrained, r.Len())
 	}
 	if r.StandIn {
 		return text + "; run on " + r.Data + ", which is not the paper's data: its numbers are not comparable and not shown."
 	}
-	return text + "; the paper's number in brackets (?: doubtful, see METHODS' list of errors)."
+	if slices.ContainsFunc(r.Study.Rows, func(row Row) bool { return len(row.Paper) > 0 }) {
+		text += "; in brackets the paper's number (?: doubtful) and how far ours is above it"
+	}
+	return text + "."
 }
 
 // sentence says a verdict in one line: "PRISM above unfiltered at every rate: 8 of 8 (7 with p < 0.05); in the paper 8 of 8".
@@ -148,10 +176,30 @@ func (v Verdict) sentence(standIn bool) string {
 		return v.Claim.Say + ": not run"
 	}
 	text := fmt.Sprintf("%s: %d of %d (%d with p < %v)", v.Claim.Say, holds, len(v.Comparisons), significant, Significance)
+	if c := v.Comparisons[0]; len(v.Comparisons) == 1 && c.Holds {
+		text += fmt.Sprintf(", %+.4f", c.Difference)
+		if !math.IsNaN(c.P) {
+			text += fmt.Sprintf(", p %.2g", c.P)
+		}
+	}
 	if in, of := v.InPaper(); of > 0 && !standIn {
 		text += fmt.Sprintf("; in the paper's numbers %d of %d", in, of)
 	}
 	return text
+}
+
+// failed says which comparisons do not hold, one line each.
+func (v Verdict) failed() (lines []string) {
+	for _, c := range v.Comparisons {
+		if !c.Holds {
+			p := fmt.Sprintf("p %.2g, n %d", c.P, c.N)
+			if math.IsNaN(c.P) {
+				p = "one seed"
+			}
+			lines = append(lines, fmt.Sprintf("not %s against %s: %+.4f (%s)", c.Better, c.Than, c.Difference, p))
+		}
+	}
+	return lines
 }
 
 // Text writes tables and verdicts for a terminal.
@@ -167,10 +215,8 @@ func (r *Results) Text(w io.Writer) error {
 		fmt.Fprintf(&b, "\nclaims (paired t-test over the seeds)\n")
 		for _, v := range verdicts {
 			fmt.Fprintf(&b, "  %s\n", v.sentence(r.StandIn))
-			for _, c := range v.Comparisons {
-				if !c.Holds {
-					fmt.Fprintf(&b, "    not %s against %s: %+.4f, p %.2g, n %d\n", c.Better, c.Than, c.Difference, c.P, c.N)
-				}
+			for _, line := range v.failed() {
+				fmt.Fprintf(&b, "    %s\n", line)
 			}
 		}
 	}

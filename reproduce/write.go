@@ -24,10 +24,8 @@ func (r *Results) Markdown(w io.Writer) error {
 		b.WriteString("\n## Claims\n\nComparisons are paired over the seeds (one-sided t-test).\n\n")
 		for _, v := range verdicts {
 			fmt.Fprintf(&b, "- %s\n", v.sentence(r.StandIn))
-			for _, c := range v.Comparisons {
-				if !c.Holds {
-					fmt.Fprintf(&b, "  - not %s against %s: %+.4f (p %.2g, n %d)\n", c.Better, c.Than, c.Difference, c.P, c.N)
-				}
+			for _, line := range v.failed() {
+				fmt.Fprintf(&b, "  - %s\n", line)
 			}
 		}
 	}

@@ -1,14 +1,9 @@
 package train
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"winnow/filters"
@@ -117,12 +112,17 @@ func (t *Trainer) note(s *Step) {
 	r.Last, r.Least, r.Most = s.Threshold, math.Min(r.Least, s.Threshold), math.Max(r.Most, s.Threshold)
 }
 
-// diagnose tells what was noted, where it is time to.
-func (t *Trainer) diagnose(lines *lineFile, s *Step) error {
-	if !t.diagnoses() || s.Number%t.DiagnoseEvery != 0 && s.Number != t.Steps {
+// diagnose tells what was noted, where it is time to: after every DiagnoseEvery steps, and in the end, which lost
+// patience may bring.
+func (t *Trainer) diagnose(lines *lineFile) error {
+	step := t.progress.Step
+	if !t.diagnoses() || len(t.judged) == 0 || step%t.DiagnoseEvery != 0 && step != t.Steps && !t.lostPatience() {
 		return nil
 	}
-	d := Diagnosis{Step: s.Number, Epoch: s.Epoch, Bank: s.Bank, Judged: t.judged}
+	d := Diagnosis{Step: step, Epoch: t.epochOf(step), Judged: t.judged}
+	if t.Bank != nil {
+		d.Bank = t.Bank.Len()
+	}
 	for i := range d.Judged {
 		j := &d.Judged[i]
 		j.KeptShare = float64(j.Kept) / float64(max(j.Rows, 1))
@@ -133,7 +133,7 @@ func (t *Trainer) diagnose(lines *lineFile, s *Step) error {
 	if t.Diagnosed != nil {
 		t.Diagnosed(d)
 	}
-	return lines.put(s.Number, d)
+	return lines.put(step, d)
 }
 
 // openDiagnostics goes on with diagnostics.jsonl; nil where there is nothing to look into.
@@ -141,35 +141,15 @@ func (t *Trainer) openDiagnostics() (*lineFile, error) {
 	if !t.diagnoses() || t.Dir == "" {
 		return nil, nil
 	}
+	last := t.progress.Step
+	if len(t.judged) > 0 {
+		last-- // the last step's diagnosis is still to come
+	}
 	return openLines(t.Dir, DiagnosticsFile, func(line []byte) (bool, error) {
 		var d Diagnosis
 		if err := json.Unmarshal(line, &d); err != nil {
 			return false, fmt.Errorf("not a line of diagnostics: %w", err)
 		}
-		return d.Step <= t.progress.Step, nil
+		return d.Step <= last, nil
 	})
-}
-
-// ReadDiagnostics reads the diagnostics of the run in dir; none where it has no filter or did not look into it. A
-// torn last line, of a run that was killed, is left out.
-func ReadDiagnostics(dir string) ([]Diagnosis, error) {
-	data, err := os.ReadFile(filepath.Join(dir, DiagnosticsFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("train: %s: %w", DiagnosticsFile, err)
-	}
-	var list []Diagnosis
-	for number := 1; ; number++ {
-		text, rest, whole := bytes.Cut(data, []byte("\n"))
-		if !whole {
-			return list, nil
-		}
-		var d Diagnosis
-		if err := json.Unmarshal(text, &d); err != nil {
-			return nil, fmt.Errorf("train: %s:%d: not a line of diagnostics: %w", filepath.Join(dir, DiagnosticsFile), number, err)
-		}
-		list, data = append(list, d), rest
-	}
 }

@@ -15,7 +15,7 @@ func BenchmarkDiagnosis(b *testing.B) {
 	const classes, dim = 100, 512
 	c := filters.Default()
 	filter := must(filters.New(c, filters.Env{Dim: dim, Classes: classes}))
-	tr := &Trainer{Config: Config{Filter: filter, DiagnoseEvery: 1, Diagnosed: func(Diagnosis) {}}}
+	tr := &Trainer{Config: Config{Filter: filter, Sampler: &Sampler{batches: 1}, DiagnoseEvery: 1, Diagnosed: func(Diagnosis) {}}}
 	s := Step{Judge: "vmf", Scores: make([]float64, 64), Kept: identity(32), HasThreshold: true, Threshold: 0.5}
 	for i := range s.Scores {
 		s.Scores[i] = rng.Float64()
@@ -47,7 +47,7 @@ func BenchmarkDiagnosis(b *testing.B) {
 		for b.Loop() {
 			tr.Bank.Push(one)
 			tr.note(&s)
-			if err := tr.diagnose(nil, &s); err != nil {
+			if err := tr.diagnose(nil); err != nil {
 				b.Fatal(err)
 			}
 		}

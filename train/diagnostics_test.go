@@ -3,6 +3,7 @@ package train
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -32,9 +33,6 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 			t.Fatal(err)
 		}
 		list = append(list, d)
-	}
-	if again := must(ReadDiagnostics(dir)); !cmp.Equal(again, list) {
-		t.Errorf("read back: %+v", again)
 	}
 	if diff := cmp.Diff(told, list); diff != "" {
 		t.Errorf("the observer and the file differ: %s", diff)
@@ -88,6 +86,45 @@ func TestDiagnosesAreOfTheSteps(t *testing.T) {
 	}
 }
 
+// A run that stops early tells what its filter did last, once, also where it was killed between the telling and the
+// checkpoint.
+func TestLostPatienceIsDiagnosed(t *testing.T) {
+	change := func(c *Config) {
+		c.Validate = func(context.Context) (float64, error) { return 0, nil }
+		c.Patience = 2
+	}
+	dir := t.TempDir()
+	if r, err := newBed(t, dir, change).trainer(t).Run(context.Background()); err != nil || !r.Stopped || r.Step != 12 {
+		t.Fatalf("%v, %+v", err, r)
+	}
+	want := string(read(t, dir, DiagnosticsFile))
+	if n := strings.Count(want, "\n"); n != 2 || !strings.Contains(want, "\n"+`{"step":12,`) {
+		t.Fatalf("%d diagnoses, expected those of the steps 10 and 12: %s", n, want)
+	}
+	dir = t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	b := newBed(t, dir, change)
+	b.cfg.Stepped = func(s Step) {
+		if s.Number == 12 {
+			cancel()
+		}
+	}
+	if _, err := b.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, DiagnosticsFile), []byte(want), 0o644); err != nil { // told, and then killed
+		t.Fatal(err)
+	}
+	tr := newBed(t, dir, change).trainer(t)
+	must(tr.Resume())
+	if _, err := tr.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(read(t, dir, DiagnosticsFile)); got != want {
+		t.Errorf("found\n%s\nexpected\n%s", got, want)
+	}
+}
+
 // Looking changes nothing of a run, and without a filter there is nothing to look at.
 func TestDiagnosingChangesNothing(t *testing.T) {
 	want := uninterrupted(t)
@@ -138,12 +175,6 @@ func TestForeignDiagnosticsAreNotTouched(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := newBed(t, dir, nil).trainer(t).Run(context.Background())
-	if _, e := ReadDiagnostics(dir); e == nil || !strings.Contains(e.Error(), DiagnosticsFile+":1: not") {
-		t.Error(e)
-	}
-	if list, e := ReadDiagnostics(t.TempDir()); list != nil || e != nil {
-		t.Error(list, e)
-	}
 	if err == nil || !strings.Contains(err.Error(), DiagnosticsFile+":1: not a line of diagnostics") || string(read(t, dir, DiagnosticsFile)) != "[]\n" {
 		t.Error(err)
 	}

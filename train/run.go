@@ -88,9 +88,12 @@ func (t *Trainer) Run(ctx context.Context) (result Result, err error) {
 			}
 		}
 		t.note(fact)
-		if err := t.diagnose(diagnostics, fact); err != nil {
+		if err := t.diagnose(diagnostics); err != nil {
 			return t.result(), err
 		}
+	}
+	if err := t.diagnose(diagnostics); err != nil { // what patience cut off
+		return t.result(), err
 	}
 	if t.Validate == nil && t.SaveHead != nil {
 		if err := t.SaveHead(true); err != nil {

@@ -11,8 +11,8 @@ import (
 
 // SelfPaced is the weights' half of self-paced metric learning. A run alternates: Every steps on losses that weigh
 // their samples, then one round, in which the training set is embedded once and the weights are found anew. The
-// first steps weigh every sample 1, and the last step is followed by a round whatever Every says, so that the weights
-// in the end are those of the embedding in the end.
+// first steps weigh every sample 1, and the last step, early or not, is followed by a round whatever Every says, so that
+// the weights in the end are those of the embedding in the end.
 //
 // All terms whose loss is [losses.Weighted] get the weights, by the IDs of the batch and of the memory bank. A sample
 // of weight 0 stays in the sampler's pool: it may come back as the bar λ rises.
@@ -55,10 +55,10 @@ func (t *Trainer) spread() {
 	}
 }
 
-// roundDue is true after every Every steps and in the end, until the round is done.
+// roundDue is true after every Every steps and in the end, which lost patience may bring, until the round is done.
 func (t *Trainer) roundDue() bool {
 	s, p := t.SelfPaced, t.progress
-	return s != nil && p.Weighed < p.Step && (p.Step%s.Every == 0 || p.Step == t.Steps)
+	return s != nil && p.Weighed < p.Step && (p.Step%s.Every == 0 || p.Step == t.Steps || t.lostPatience())
 }
 
 // round finds new weights for the present state.

@@ -248,6 +248,45 @@ func TestForgettingWeightsIsSeen(t *testing.T) {
 	}
 }
 
+// A run that stops early ends with a round too, after the validation that stopped it: the weights that it leaves are
+// those of its last embedding, also where it was cut off before that round.
+func TestLostPatienceEndsWithARound(t *testing.T) {
+	change := func(c *Config, _ *selfpaced.Config) {
+		c.Validate = func(context.Context) (float64, error) { return 0, nil }
+		c.ValidateEvery, c.Patience = 5, 2
+	}
+	dir := t.TempDir()
+	whole := newPaced(t, dir, change)
+	tr := whole.trainer(t)
+	r, err := tr.Run(context.Background())
+	if err != nil || !r.Stopped || r.Step != 10 || r.Weighed != 10 || len(whole.rounds) != 2 {
+		t.Fatalf("%v, %+v, rounds %+v; expected rounds after the steps 7 and 10", err, r, whole.rounds)
+	}
+	want := whole.endOf(t, tr, dir)
+	dir = t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	cut := newPaced(t, dir, change)
+	cut.cfg.Validated = func(v Validation) {
+		if v.Step == 10 {
+			cancel()
+		}
+	}
+	if _, err := cut.trainer(t).Run(ctx); !errors.Is(err, context.Canceled) || len(cut.rounds) != 1 {
+		t.Fatal(err, cut.rounds)
+	}
+	again := newPaced(t, dir, change)
+	tr = again.trainer(t)
+	if found, err := tr.Resume(); !found || err != nil {
+		t.Fatal(found, err)
+	}
+	if _, err := tr.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, again.endOf(t, tr, dir)); diff != "" {
+		t.Errorf("resumed run differs (-whole +resumed):\n%s", diff)
+	}
+}
+
 // With weights of 1 throughout, a run is one on the plain loss with the same settings, bit for bit, step for step.
 func TestWeightsOfOneChangeNothing(t *testing.T) {
 	run := func(name string, settings map[string]any, lambda float64) *paced {

@@ -67,8 +67,8 @@ func toplineRand(seed uint64) *rand.Rand {
 }
 
 func printTopline(w io.Writer, r datasets.ToplineReport) {
-	fmt.Fprintf(w, "%s: %d of %d images kept (%.2f %%), in %d classes of %d to %d; %d labels were wrong\n",
-		r.Split, r.Kept, r.Images, 100*float64(r.Kept)/float64(r.Images), r.Classes, r.Smallest, r.Largest, r.Relabeled)
+	fmt.Fprintf(w, "%s: %d of %d images kept (%.2f %%), in %d classes of %d to %d; of all %d labels %d were wrong\n",
+		r.Split, r.Kept, r.Images, 100*float64(r.Kept)/float64(r.Images), r.Classes, r.Smallest, r.Largest, r.Images, r.Relabeled)
 	if r.Raised > 0 {
 		fmt.Fprintf(w, "%d class(es) keep more than their share, to have two images\n", r.Raised)
 	}

@@ -41,7 +41,7 @@ func TestDataTopline(t *testing.T) {
 	clean := filepath.Join(dir, "clean.csv")
 	writeTree(t, dir, map[string]string{"clean.csv": "path,label,split\na,0,train\nb,0,train\nc,0,train\nd,1,train\ne,1,train\nf,1,train\n"})
 	code, stdout, errs = call(t.Context(), "data", "topline", clean, "--rate", "0.9", "--out", out)
-	if code != 0 || !strings.Contains(stdout, "train: 4 of 6 images kept (66.67 %), in 2 classes of 2 to 2; 0 labels were wrong\n2 class(es) keep more") ||
+	if code != 0 || !strings.Contains(stdout, "train: 4 of 6 images kept (66.67 %), in 2 classes of 2 to 2; of all 6 labels 0 were wrong\n2 class(es) keep more") ||
 		!strings.Contains(errs, "the given ones are taken for true") {
 		t.Errorf("exit code %d: %s%s", code, stdout, errs)
 	}

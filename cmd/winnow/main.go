@@ -35,12 +35,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	var misuse usageError
-	switch {
-	case errors.As(err, &misuse):
-		fmt.Fprintf(stderr, "winnow: %v\n", err)
-		return 2
-	case errors.Is(err, context.Canceled):
+	if errors.Is(err, context.Canceled) {
 		fmt.Fprintln(stderr, "winnow: interrupted"+whatIsSaved(args))
 		return 130
 	}
@@ -48,6 +43,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var hinted hintError
 	if errors.As(err, &hinted) {
 		fmt.Fprintf(stderr, "winnow: %s\n", hinted.hint)
+	}
+	var misuse usageError
+	if errors.As(err, &misuse) {
+		return 2
 	}
 	return 1
 }
@@ -57,7 +56,7 @@ func whatIsSaved(args []string) string {
 	switch {
 	case slices.Contains(args, "train"):
 		return "; the work so far is saved: --resume goes on with it"
-	case slices.Contains(args, "extract"):
+	case slices.Contains(args, "extract"), slices.Contains(args, "reproduce"):
 		return "; the work so far is saved: the same command goes on with it"
 	}
 	return ""
@@ -109,31 +108,25 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 	return app
 }
 
-// commands lists every command, in the order of the work.
+// commands lists every command under what it is for, in the order of the work. The library sorts the headings by name.
 func commands() []*cli.Command {
-	return []*cli.Command{
-		runtimeCommand(),
-		doctorCommand(),
-		modelsCommand(),
-		lossesCommand(),
-		recipesCommand(),
-		dataCommand(),
-		extractCommand(),
-		featuresCommand(),
-		trainCommand(),
-		evalCommand(),
-		metricsCommand(),
-		auditCommand(),
-		traceCommand(),
-		retrieveCommand(),
-		mapCommand(),
-		exportCommand(),
-		noiseCommand(),
-		theoryCommand(),
-		costCommand(),
-		demoCommand(),
-		reproduceCommand(),
+	var all []*cli.Command
+	for _, group := range []struct {
+		heading string
+		of      []*cli.Command
+	}{
+		{"Data and features", []*cli.Command{dataCommand(), modelsCommand(), extractCommand(), featuresCommand(), noiseCommand()}},
+		{"Embeddings", []*cli.Command{trainCommand(), evalCommand(), auditCommand(), mapCommand(), retrieveCommand(), exportCommand()}},
+		{"Papers", []*cli.Command{recipesCommand(), reproduceCommand(), traceCommand(), pairsCommand(), theoryCommand(), costCommand()}},
+		{"Reference", []*cli.Command{lossesCommand(), metricsCommand()}},
+		{"Setup", []*cli.Command{runtimeCommand(), doctorCommand(), demoCommand()}},
+	} {
+		for _, c := range group.of {
+			c.Category = group.heading
+		}
+		all = append(all, group.of...)
 	}
+	return all
 }
 
 // globalFlags are every command's, and may stand before it or behind it.
@@ -150,7 +143,9 @@ var globalFlags = []cli.Flag{
 // strict makes misuse of a command and its subcommands exit with 2.
 func strict(c *cli.Command) {
 	c.OnUsageError = usageFailed
+	c.CustomHelpTemplate = withoutHeading(cli.CommandHelpTemplate)
 	if len(c.Subcommands) > 0 {
+		c.CustomHelpTemplate = withoutHeading(cli.SubcommandHelpTemplate)
 		if c.Action == nil {
 			c.Action = noCommand
 		}
@@ -178,6 +173,11 @@ func strict(c *cli.Command) {
 		}
 		return nil
 	}
+}
+
+// withoutHeading takes a command's heading in the list of all commands out of the command's own help.
+func withoutHeading(template string) string {
+	return strings.Replace(template, "{{if .Category}}\n\nCATEGORY:\n   {{.Category}}{{end}}", "", 1)
 }
 
 // demanded takes the check of a required flag from the library, which would print the whole help to standard

@@ -13,7 +13,7 @@ func TestMisuse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for line, want := range map[string]string{
 		"winnow":                                     "a command is missing",
-		"winnow nix":                                 `"nix" is not a command of winnow, expected runtime, doctor, models, losses, recipes, data, extract, features, train, eval, metrics, audit, trace, retrieve, map, export, noise, theory, cost, demo, reproduce`,
+		"winnow nix":                                 `"nix" is not a command of winnow, expected data, models, extract, features, noise, train, eval, audit, map, retrieve, export, recipes, reproduce, trace, pairs, theory, cost, losses, metrics, runtime, doctor, demo`,
 		"winnow data":                                "a command is missing",
 		"winnow data impor":                          `"impor" is not a command of winnow data, expected import, check, corrupt, topline, join, glyphs`,
 		"winnow extract --out x":                     "winnow extract: --manifest, --model missing",
@@ -21,7 +21,7 @@ func TestMisuse(t *testing.T) {
 		"winnow data corrupt list.csv":               "winnow data corrupt: --out, --rate missing",
 		"winnow reproduce nothing":                   `study "nothing" is unknown`,
 		"winnow reproduce prism-table1":              "--data is missing: NAME=MANIFEST,FEATURES for cars196",
-		"winnow reproduce prism-table1 more":         `found "more" after the study`,
+		"winnow reproduce prism-table1 more":         "found prism-table1 more, expected one study",
 		"winnow reproduce prism-table1 --data a=b,c": `prism-table1 has no dataset "a", it has cars196`,
 		"winnow reproduce prism-table1 --data nix":   "expected MANIFEST,FEATURES",
 		"winnow demo extra":                          `winnow demo: found the argument "extra", expected none`,

@@ -117,6 +117,10 @@ func mapRun(c *cli.Context) error {
 	if len(left) > 0 {
 		note(c, "%d images are left out, the first is %s: %s", len(left), left[0].Path, left[0].Reason)
 	}
+	pictures, err := mapPictures(c, r, set) // before the minutes that the map takes: their folder may be missing
+	if err != nil {
+		return err
+	}
 	plane, err := result.flatten(c, set)
 	if err != nil {
 		return err
@@ -125,7 +129,7 @@ func mapRun(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := result.write(c, r, m, set); err != nil {
+	if err := result.write(c, m, set, pictures); err != nil {
 		return err
 	}
 	result.Seconds = time.Since(start).Seconds()
@@ -206,7 +210,7 @@ func (r *mapResult) flatten(c *cli.Context, set features.Set) ([]tsne.Point, err
 }
 
 // write writes every file asked for.
-func (r *mapResult) write(c *cli.Context, run *openedRun, m atlas.Map, set features.Set) error {
+func (r *mapResult) write(c *cli.Context, m atlas.Map, set features.Set, pictures []image.Image) error {
 	put := func(path string, write func(io.Writer) error) error {
 		if err := atomicfile.Write(path, write); err != nil {
 			return fmt.Errorf("map: %s: %w", path, err)
@@ -222,10 +226,6 @@ func (r *mapResult) write(c *cli.Context, run *openedRun, m atlas.Map, set featu
 		case ".tsv":
 			write = func(w io.Writer) error { return m.WriteTable(w, '\t') }
 		case ".html":
-			pictures, err := mapPictures(c, run, m)
-			if err != nil {
-				return err
-			}
 			write = func(w io.Writer) error { return readable(m).WritePage(w, pictures) }
 		}
 		if err := put(path, write); err != nil {
@@ -244,14 +244,15 @@ func (r *mapResult) write(c *cli.Context, run *openedRun, m atlas.Map, set featu
 	return nil
 }
 
-// mapPictures are the points' thumbnails, nil for none at all.
-func mapPictures(c *cli.Context, run *openedRun, m atlas.Map) ([]image.Image, error) {
-	if c.Bool("no-pictures") {
+// mapPictures are the points' thumbnails; nil where no page is written, or none on it.
+func mapPictures(c *cli.Context, run *openedRun, set features.Set) ([]image.Image, error) {
+	page := slices.ContainsFunc(c.StringSlice("out"), func(path string) bool { return filepath.Ext(path) == ".html" })
+	if !page || c.Bool("no-pictures") {
 		return nil, nil
 	}
-	paths := make([]string, len(m.Points))
-	for i, p := range m.Points {
-		paths[i] = p.Path
+	paths := make([]string, set.Len())
+	for i, id := range set.IDs {
+		paths[i] = run.Manifest.Samples[id].Path
 	}
 	return thumbnails(c, run, paths, atlas.ThumbnailSide(len(paths)))
 }

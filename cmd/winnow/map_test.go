@@ -157,3 +157,11 @@ func TestRetrieve(t *testing.T) {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
 }
+
+// TestMapHints: a misuse brings its hint, too.
+func TestMapHints(t *testing.T) {
+	code, _, stderr := call(t.Context(), "map", "nosuch", "--out", "map.html", "--color", "score")
+	if code != 2 || !strings.Contains(stderr, "winnow: make it: winnow audit") {
+		t.Errorf("%d %s", code, stderr)
+	}
+}

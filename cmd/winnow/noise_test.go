@@ -112,6 +112,13 @@ func TestTrainEstimatesTheRate(t *testing.T) {
 	if cfg, err := config.Load(filepath.Join(peers, configFile), nil); err != nil || cfg.Peers.Rate == config.AutoRate || math.Abs(float64(cfg.Peers.Rate)-0.3) > 0.12 {
 		t.Errorf("%v: peers.rate is %v", err, cfg.Peers.Rate)
 	}
+	none := filepath.Join(w.dir, "none")
+	if code, _, stderr := call(context.Background(), w.args(none, "--noise-rate", "auto", "--filter", "none", "--epochs", "2")...); code != 0 {
+		t.Fatal(stderr)
+	}
+	if code, _, stderr := call(context.Background(), "audit", none); code != 0 {
+		t.Errorf("the audit of a run without a filter has no rate: %s", stderr)
+	}
 }
 
 func TestTrainCorrectsLabels(t *testing.T) {

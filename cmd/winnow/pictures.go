@@ -18,11 +18,14 @@ import (
 // thumbnails reads images small, at most side pixels wide and high. One that cannot be read is nil, and told; that none
 // can is an error.
 func thumbnails(c *cli.Context, run *openedRun, paths []string, side int) ([]image.Image, error) {
-	const hint = "name the folder of the images, or a .zip file of it, with --root"
+	hint := "name the folder of the images, or a .zip file of it, with --root"
+	if c.Command.Name == "map" {
+		hint += "; --no-pictures leaves them out"
+	}
 	where := rootOf(run.imageRoot(c), run.ManifestFile)
 	root, err := imageRoot(where)
 	if err != nil {
-		return nil, withHint(err, hint)
+		return nil, withHint(err, "%s", hint)
 	}
 	var done func()
 	if !c.Bool("quiet") {
@@ -50,7 +53,7 @@ func thumbnails(c *cli.Context, run *openedRun, paths []string, side int) ([]ima
 		out[i] = s.Image
 	}
 	if len(bad) > 0 && len(bad) == len(paths) {
-		return nil, withHint(fmt.Errorf("%s: none of %d pictures below %s can be read, the first is %s: %s", c.Command.Name, len(paths), where, bad[0].Path, bad[0].Reason), hint)
+		return nil, withHint(fmt.Errorf("%s: none of %d pictures below %s can be read, the first is %s: %s", c.Command.Name, len(paths), where, bad[0].Path, bad[0].Reason), "%s", hint)
 	}
 	if len(bad) > 0 {
 		note(c, "%d of %d pictures cannot be shown, the first is %s: %s", len(bad), len(paths), bad[0].Path, bad[0].Reason)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"winnow/internal/orttest"
 	"winnow/internal/reference"
+	"winnow/recipes"
 )
 
 // TestReadmeCommands runs the five commands of the README on a small folder of pictures, as they stand there.
@@ -78,4 +80,15 @@ func mustRun(t *testing.T, line string) string {
 	}
 	t.Logf("%s\n%s%s", line, stdout.String(), stderr.String())
 	return stdout.String()
+}
+
+// TestReadmeCounts holds the README to the number of recipes there are.
+func TestReadmeCounts(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(reference.Root(t), "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("%d settings of five papers", len(recipes.List())); !strings.Contains(string(text), want) {
+		t.Errorf("README.md lacks %q", want)
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -39,8 +40,8 @@ func reproduceCommand() *cli.Command {
 			&cli.StringFlag{Name: "seeds", DefaultText: "the study's", Usage: "`N` repetitions, seeds 1 to N, or a list as 1,3,7-9"},
 			&cli.StringSliceFlag{Name: "rows", Usage: "only rows whose name has `TEXT` in it; may be repeated"},
 			&cli.StringSliceFlag{Name: "columns", Usage: "only columns whose name has `TEXT` in it; may be repeated"},
-			&cli.StringSliceFlag{Name: "set", Usage: "one setting of every training, `KEY=VALUE` as of winnow train; may be repeated"},
-			&cli.IntFlag{Name: "jobs", DefaultText: "one a thread", Usage: "cells at once, each with its share of --threads"},
+			&cli.StringSliceFlag{Name: "set", Usage: "one setting of every training, `[ROW:]KEY=VALUE` as of winnow train, or of the rows whose name has ROW in it; may be repeated"},
+			&cli.IntFlag{Name: "jobs", DefaultText: "one a thread", Usage: "`N` cells at once, each with its share of --threads"},
 			&cli.IntFlag{Name: "classes", DefaultText: "240", Usage: "--data glyphs: draw `N` characters"},
 			&cli.IntFlag{Name: "images", DefaultText: "50", Usage: "--data glyphs: draw `N` images of each"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "list the cells and how long they will take, and stop"},
@@ -63,11 +64,15 @@ type reproduction struct {
 }
 
 func runReproduce(c *cli.Context) error {
-	if !c.Args().Present() {
+	switch given := c.Args().Slice(); {
+	case len(given) > 1:
+		return misused("reproduce: found %s, expected one study", strings.Join(given, " "))
+	case c.Int("jobs") < 0:
+		return misused("--jobs: found %d, expected at least 1", c.Int("jobs"))
+	case len(given) == 0 && (c.IsSet("data") || c.Bool("dry-run")):
+		return misused("reproduce: found no study, expected one of those that winnow reproduce lists")
+	case len(given) == 0:
 		return listStudies(c)
-	}
-	if c.NArg() > 1 {
-		return misused("reproduce: found %q after the study, expected flags before it", c.Args().Get(1))
 	}
 	r := reproduction{c: c, dir: c.String("out")}
 	var err error
@@ -83,6 +88,9 @@ func runReproduce(c *cli.Context) error {
 	}
 	if c.Bool("dry-run") {
 		return r.printPlan()
+	}
+	if err := r.store.Prepare(); err != nil {
+		return err
 	}
 	if err := r.run(); err != nil {
 		r.write() // what is done is worth a table
@@ -147,7 +155,7 @@ func (r *reproduction) run() error {
 	defer rt.Close()
 	var todo []reproduce.Cell
 	for _, cell := range r.cells {
-		o, done, err := r.store.Get(cell.Key)
+		o, done, err := r.kept(cell)
 		if err != nil {
 			return err
 		}
@@ -207,6 +215,16 @@ func (r *reproduction) run() error {
 		return err
 	}
 	return r.c.Context.Err()
+}
+
+// kept is what came of a cell before, if it was run. A damaged file counts for none: the cell is run again.
+func (r *reproduction) kept(cell reproduce.Cell) (reproduce.Outcome, bool, error) {
+	o, done, err := r.store.Get(cell.Key)
+	if errors.Is(err, reproduce.ErrDamaged) {
+		note(r.c, "%v: it is run again", err)
+		return o, false, nil
+	}
+	return o, done, err
 }
 
 // jobs is how many cells run at once, and on how many threads each computes.

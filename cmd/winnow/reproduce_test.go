@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"maps"
 	"os"
 	"path/filepath"
@@ -9,7 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v2"
 
+	"winnow/datasets"
 	"winnow/reproduce"
 )
 
@@ -47,6 +50,10 @@ func TestReproduce(t *testing.T) {
 	if diff := cmp.Diff(cells, outcomes(t, other)); diff != "" {
 		t.Errorf("several at once give other numbers: %s", diff)
 	}
+	var plan planned
+	if code, text, stderr := call(t.Context(), args(at, "--dry-run", "--json")...); code != 0 || json.Unmarshal([]byte(text), &plan) != nil || plan.Cells != 6 || plan.Left != 0 || len(plan.Rows) != 3 {
+		t.Errorf("%d %+v %s", code, plan, stderr)
+	}
 	lost := ""
 	for lost = range cells {
 		break
@@ -54,13 +61,7 @@ func TestReproduce(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(at, "cells", lost+".json"), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := call(t.Context(), args(at)...); code != 1 || !strings.Contains(stderr, lost) {
-		t.Errorf("%d %s", code, stderr)
-	}
-	if err := os.Remove(filepath.Join(at, "cells", lost+".json")); err != nil {
-		t.Fatal(err)
-	}
-	if code, again, stderr := call(t.Context(), args(at)...); code != 0 || again != out || !strings.Contains(stderr, "1/1") {
+	if code, again, stderr := call(t.Context(), args(at)...); code != 0 || again != out || !strings.Contains(stderr, "1/1") || !strings.Contains(stderr, lost) {
 		t.Errorf("%d\n%s\n%s", code, again, stderr)
 	}
 }
@@ -87,6 +88,61 @@ func outcomes(t *testing.T, dir string) map[string]reproduce.Outcome {
 		all[strings.TrimSuffix(filepath.Base(f), ".json")] = o
 	}
 	return all
+}
+
+// TestReproduceRefuses: what cannot be run is said before anything is trained, in one line.
+func TestReproduceRefuses(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	glyphs := []string{"--data", "glyphs", "--classes", "12", "--images", "4", "--seeds", "1", "--set", "length=2 steps", "--out", filepath.Join(dir, "out")}
+	for _, tt := range []struct {
+		want string
+		code int
+		args []string
+	}{
+		{"expected one study", 2, []string{"prism-table1", "prism-table2"}},
+		{"found no study", 2, []string{"--data", "glyphs"}},
+		{"--jobs", 2, append([]string{"prism-table1", "--jobs", "-2"}, glyphs...)},
+		{"unknown key nope", 2, append([]string{"prism-table1", "--set", "nope=1"}, glyphs...)},
+		{`no row of prism-table1 has "TCL" in its name`, 2, append([]string{"prism-table1", "--set", "TCL:length=1 epoch"}, glyphs...)},
+		{"stand in for every dataset", 2, []string{"prism-table1", "--data", "cars196=glyphs"}},
+		{"--classes is about", 2, []string{"prism-table1", "--classes", "12", "--data", "cars196=a.csv,b"}},
+		{"rows: Co-teaching", 2, append([]string{"prism-table1", "--rows", "nosuch"}, glyphs...)},
+		{"no test image has a class of the split train", 1, append([]string{"sclrhe-table1"}, glyphs...)},
+		{"no test image has a class of the split train", 1, append([]string{"adapted-figure4"}, glyphs...)},
+	} {
+		code, out, stderr := call(t.Context(), append([]string{"reproduce"}, tt.args...)...)
+		if code != tt.code || !strings.Contains(stderr, tt.want) || out != "" || strings.Contains(stderr, "done before") {
+			t.Errorf("%q: %d %s%s", tt.args, code, out, stderr)
+		}
+	}
+	stop := append([]string{"reproduce", "prism-table1", "--rows", "MCL", "--columns", "sym 20"}, glyphs...)
+	stop[len(stop)-1] = file
+	if code, _, stderr := call(t.Context(), stop...); code != 1 || strings.Contains(stderr, "p@1") {
+		t.Errorf("%d %s", code, stderr)
+	}
+}
+
+// TestSettingsOf: --set is for all rows, or for those whose name it has before a colon.
+func TestSettingsOf(t *testing.T) {
+	flags := flag.NewFlagSet("reproduce", flag.ContinueOnError)
+	if err := (&cli.StringSliceFlag{Name: "set"}).Apply(flags); err != nil {
+		t.Fatal(err)
+	}
+	if err := flags.Parse([]string{"--set", "length=3 epochs", "--set", "tcl:selective.warm_up=1 epochs", "--set", "data.root=a:b"}); err != nil {
+		t.Fatal(err)
+	}
+	r := reproduction{c: cli.NewContext(nil, flags, nil)}
+	for name, want := range map[string][]string{
+		"SupCon": {"length=3 epochs", "data.root=a:b"}, "TCL on frozen features": {"length=3 epochs", "selective.warm_up=1 epochs", "data.root=a:b"},
+	} {
+		if diff := cmp.Diff(want, r.settingsOf(reproduce.Row{Name: name})); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
 }
 
 // TestStudiesResolve: every study's recipes and settings are there and valid, and every measure can be measured.
@@ -119,5 +175,19 @@ func TestStudiesResolve(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Corrected labels are not what a study compares with the truth.
+func TestRecorderRefusesCorrectedLabels(t *testing.T) {
+	plan := trainPlan{Steps: 10}
+	plan.Config.Correct.Visits = 3
+	watch := recorder{data: &datasets.Dataset{}, wanted: true}
+	if err := watch.begun(plan); err == nil || !strings.Contains(err.Error(), "correct.visits: found 3 beside the filter's accuracy") {
+		t.Error(err)
+	}
+	other := recorder{data: &datasets.Dataset{}}
+	if err := other.begun(plan); err != nil {
+		t.Error(err)
 	}
 }

@@ -27,6 +27,9 @@ func (r *reproduction) plan() error {
 	if err != nil {
 		return err
 	}
+	if err := r.checkSettings(); err != nil {
+		return err
+	}
 	standIn := r.data.standIn
 	r.results = reproduce.NewResults(&r.study, r.data.words(&r.study), standIn != nil)
 	var columns []int
@@ -55,14 +58,14 @@ func (r *reproduction) plan() error {
 				}
 				cell := reproduce.Cell{Row: i, Column: j, Seed: seed}
 				if cell.Key, err = r.key(cell); err != nil {
-					return err
+					return usageError{err} // studies are valid: it is --set
 				}
 				r.cells = append(r.cells, cell)
 			}
 		}
 	}
 	if len(r.cells) == 0 {
-		return misused("reproduce: no cell is left to run: --rows and --columns are parts of names of %s", r.study.Name)
+		return misused("reproduce: no cell of %s has --rows and --columns in the names of its row and column; rows: %s; columns: %s", r.study.Name, strings.Join(r.study.RowNames(), ", "), strings.Join(r.study.ColumnNames(), ", "))
 	}
 	return nil
 }
@@ -127,9 +130,7 @@ func (r *reproduction) config(cell reproduce.Cell) (config.Run, error) {
 		return config.Run{}, err
 	}
 	settings := slices.Concat(r.study.Set, column.Set, row.Set)
-	if r.c != nil {
-		settings = append(settings, r.c.StringSlice("set")...)
-	}
+	settings = append(settings, r.settingsOf(row)...)
 	cfg, err := config.Parse(recipe.Name, []byte(recipe.Text), settings)
 	if err != nil {
 		return cfg, err
@@ -149,6 +150,36 @@ func (r *reproduction) config(cell reproduce.Cell) (config.Run, error) {
 	}
 	cfg.Seed, cfg.Checkpoint = cell.Seed, config.Span{}
 	return cfg, cfg.Validate()
+}
+
+// settingsOf are the settings of --set for a row: those of all, and those that name it.
+func (r *reproduction) settingsOf(row reproduce.Row) (settings []string) {
+	if r.c == nil {
+		return nil
+	}
+	for _, s := range r.c.StringSlice("set") {
+		key, value, _ := strings.Cut(s, "=")
+		name, own, named := strings.Cut(key, ":")
+		switch {
+		case !named:
+			settings = append(settings, s)
+		case matches(row.Name, []string{name}):
+			settings = append(settings, own+"="+value)
+		}
+	}
+	return settings
+}
+
+// checkSettings refuses a --set for rows that there are not: it would change nothing.
+func (r *reproduction) checkSettings() error {
+	for _, s := range r.c.StringSlice("set") {
+		key, _, _ := strings.Cut(s, "=")
+		name, _, named := strings.Cut(key, ":")
+		if named && !slices.ContainsFunc(r.study.RowNames(), func(row string) bool { return matches(row, []string{name}) }) {
+			return misused("--set %s: no row of %s has %q in its name; rows: %s", s, r.study.Name, name, strings.Join(r.study.RowNames(), ", "))
+		}
+	}
+	return nil
 }
 
 // key tells a cell from every other: its settings, data, noise and measures.
@@ -222,7 +253,9 @@ func (r *reproduction) cell(ctx context.Context, cell reproduce.Cell) (reproduce
 		return o, err
 	}
 	o.Measures["seconds"] = time.Since(start).Seconds()
-	o.Steps = out.Step
+	o.Untrained = r.study.State == reproduce.Best && out.BestStep == 0
+	o.Steps, o.Settings = out.Step, config.Flatten(out.Config)
+	o.Inputs = map[string]string{"features": joined.StoreSum, "images": joined.Sum}
 	recorder.end()
 	if err := r.measure(ctx, &o, out, labels.data, data.store); err != nil {
 		return o, err

@@ -14,6 +14,7 @@ import (
 	"winnow/backbone"
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
+	"winnow/eval"
 	"winnow/features"
 	"winnow/models"
 	"winnow/reproduce"
@@ -52,6 +53,11 @@ func (r *reproduction) openData() error {
 	if len(given) == 0 {
 		return misused("--data is missing: NAME=MANIFEST,FEATURES for %s; MANIFEST,FEATURES for any data in their place; or glyphs", strings.Join(r.study.Datasets(), ", "))
 	}
+	for _, flag := range []string{"classes", "images"} {
+		if r.c.IsSet(flag) && given[0] != glyphsData {
+			return misused("--%s is about --data glyphs", flag)
+		}
+	}
 	r.data.named = map[string]*cellData{}
 	for _, text := range given {
 		name, files, byName := strings.Cut(text, "=")
@@ -60,10 +66,14 @@ func (r *reproduction) openData() error {
 		}
 		var err error
 		switch {
-		case files == glyphsData && r.data.standIn == nil && len(r.data.named) == 0 && len(given) == 1:
+		case text == glyphsData && r.data.standIn == nil && len(r.data.named) == 0 && len(given) == 1:
 			r.data.standIn, err = r.openGlyphs()
 		case !byName && len(given) > 1:
 			return misused("--data %s stands in for every dataset: expected no other --data beside it", text)
+		case byName && files == glyphsData:
+			return misused("--data %s: the drawn characters stand in for every dataset: --data glyphs", text)
+		case byName && r.data.named[name] != nil:
+			return misused("--data: found %q twice", name)
 		case byName && !slices.Contains(r.study.Datasets(), name):
 			return misused("--data: %s has no dataset %q, it has %s", r.study.Name, name, strings.Join(r.study.Datasets(), ", "))
 		case byName:
@@ -73,6 +83,54 @@ func (r *reproduction) openData() error {
 		}
 		if err != nil {
 			return err
+		}
+	}
+	return r.checkData()
+}
+
+// checkData says before anything is trained what would end a cell after its training.
+func (r *reproduction) checkData() error {
+	checked := map[*cellData]bool{}
+	for _, column := range r.study.Columns {
+		data := r.data.of(column)
+		if data == nil || checked[data] {
+			continue
+		}
+		checked[data] = true
+		if err := r.checkOne(data); err != nil {
+			return err
+		}
+		if r.study.State == reproduce.Best && len(data.clean.Select(datasets.Validation)) == 0 {
+			note(r.c, "%s: has no validation split to choose the best state by: the last one is measured", data.name)
+		}
+	}
+	return nil
+}
+
+func (r *reproduction) checkOne(data *cellData) error {
+	rows, _, _, err := storedRows(data.clean, data.store, data.clean.Select(datasets.Train), "train ")
+	if err != nil {
+		return err
+	}
+	if len(rows) == 0 {
+		return fmt.Errorf("reproduce: %s: has no image in the split train; it has %s", data.name, splitNames(data.clean))
+	}
+	test, _, err := testOf(data.clean, data.store)
+	if err != nil {
+		return fmt.Errorf("reproduce: %s: %w", data.name, err)
+	}
+	var labels []int
+	for _, i := range data.clean.Select(datasets.Train) {
+		labels = append(labels, data.clean.Samples[i].Label)
+	}
+	for _, metric := range r.metrics() {
+		entry, err := eval.Find(metric.name)
+		if err != nil {
+			return err
+		}
+		if entry.Train && !sharesClass(labels, test.Labels) {
+			return withHint(fmt.Errorf("reproduce: %s: no test image has a class of the split train, and %s measures %s by classes that are trained", data.name, r.study.Name, metric.name),
+				"make a manifest whose splits share their classes: winnow data import --protocol official; or choose a study of retrieval")
 		}
 	}
 	return nil

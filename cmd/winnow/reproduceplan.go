@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"text/tabwriter"
 	"time"
 
@@ -35,7 +36,7 @@ func (r *reproduction) printPlan() error {
 	for _, cell := range r.cells {
 		at := &rows[cell.Row]
 		at.cells++
-		o, done, err := r.store.Get(cell.Key)
+		o, done, err := r.kept(cell)
 		if err != nil {
 			return err
 		}
@@ -46,34 +47,66 @@ func (r *reproduction) printPlan() error {
 			first[cell.Row] = cell
 		}
 	}
-	w := tabwriter.NewWriter(r.c.App.Writer, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "cells\tdone\tsteps\teach\tleft\t  row\n")
-	var total time.Duration
-	cells, left := 0, 0
+	jobs, _ := r.jobs()
+	plan := planned{Study: r.study.Name, Jobs: jobs}
 	for i, row := range r.study.Rows {
 		at := rows[i]
 		if at.cells == 0 {
 			continue
 		}
-		steps := "–"
+		p := plannedRow{Row: row.Name, Cells: at.cells, Done: at.done}
 		if cell, ok := first[i]; ok {
 			note(r.c, "timing %d steps of %s", drySteps, row.Name)
-			n, each, err := r.estimate(cell)
-			if err != nil {
+			if p.Steps, at.each, err = r.estimate(cell); err != nil {
 				return fmt.Errorf("%s: %w", r.describe(cell), err)
 			}
-			at.each, steps = each, fmt.Sprint(n)
 		}
-		rest := at.each * time.Duration(at.cells-at.done)
-		total += rest
-		cells, left = cells+at.cells, left+at.cells-at.done
-		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t  %s\n", at.cells, at.done, steps, at.each.Round(100*time.Millisecond), rest.Round(time.Second), row.Name)
+		p.Each = at.each.Seconds()
+		plan.Rows = append(plan.Rows, p)
+		plan.Cells, plan.Left = plan.Cells+p.Cells, plan.Left+p.Cells-p.Done
+		plan.Seconds += p.Each * float64(p.Cells-p.Done) / float64(jobs)
+	}
+	if r.c.Bool("json") {
+		return printJSON(r.c.App.Writer, plan)
+	}
+	return plan.write(r.c.App.Writer)
+}
+
+// planned is what a dry run finds out.
+type planned struct {
+	Study   string       `json:"study"`
+	Jobs    int          `json:"jobs"` // cells at once
+	Cells   int          `json:"cells"`
+	Left    int          `json:"left"`    // cells that are not done
+	Seconds float64      `json:"seconds"` // that these will take
+	Rows    []plannedRow `json:"rows"`
+}
+
+type plannedRow struct {
+	Row   string  `json:"row"`
+	Cells int     `json:"cells"`
+	Done  int     `json:"done"`
+	Steps int     `json:"steps,omitempty"` // of a training; none where all are done
+	Each  float64 `json:"seconds_each"`
+}
+
+// write prints the plan for people.
+func (p planned) write(to io.Writer) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "cells\tdone\tsteps\teach\tleft\t  row\n")
+	for _, row := range p.Rows {
+		steps, each := "–", time.Duration(row.Each*float64(time.Second))
+		if row.Steps > 0 {
+			steps = fmt.Sprint(row.Steps)
+		}
+		rest := each * time.Duration(row.Cells-row.Done)
+		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t  %s\n", row.Cells, row.Done, steps, each.Round(100*time.Millisecond), rest.Round(time.Second), row.Row)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	jobs, _ := r.jobs()
-	_, err = fmt.Fprintf(r.c.App.Writer, "%d of %d cells left to run: about %s, %d at once\n", left, cells, (total / time.Duration(jobs)).Round(time.Second), jobs)
+	all := time.Duration(p.Seconds * float64(time.Second)).Round(time.Second)
+	_, err := fmt.Fprintf(to, "%d of %d cells left to run: about %s, %d at once\n", p.Left, p.Cells, all, p.Jobs)
 	return err
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"winnow/datasets"
@@ -48,6 +49,9 @@ func (r *recorder) begun(plan trainPlan) error {
 		r.steps = append(r.steps, max(int(share*float64(plan.Steps)+0.5), 1))
 	}
 	if r.wanted {
+		if n := plan.Config.Correct.Visits; n > 0 {
+			return fmt.Errorf("reproduce: correct.visits: found %d beside the filter's accuracy, expected 0: %s", n, correctedUnseen)
+		}
 		r.filter = eval.NewFilterTrace(r.data, r.steps, scoreWindow)
 	}
 	return nil

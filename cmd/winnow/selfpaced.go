@@ -34,17 +34,7 @@ func selfPacing(cfg config.Run, data trainData, epoch int, h *head.Head, t *tuni
 	if err != nil {
 		return nil, err
 	}
-	embedded := func(ctx context.Context) (features.Set, error) {
-		now, err := t.now(ctx, set)
-		if err != nil {
-			return now, err
-		}
-		z, err := embed(h, now)
-		if bad := new(head.NotFinite); errors.As(err, &bad) {
-			err = fmt.Errorf("%s: %w", data.Paths[set.IDs[bad.Row]], err)
-		}
-		return z, err
-	}
+	embedded := func(ctx context.Context) (features.Set, error) { return data.embedNow(ctx, h, t, set) }
 	return &train.SelfPaced{Weights: weights, Every: cfg.SelfPaced.Every.In(epoch), Seed: cfg.Seed, Embed: embedded}, nil
 }
 

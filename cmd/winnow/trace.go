@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -55,6 +57,9 @@ func traceCommand() *cli.Command {
 		Action: traceAction,
 	}
 }
+
+// correctedUnseen is why no run that corrects labels is compared with the truth.
+const correctedUnseen = "what is compared with the truth are the labels as given, and not corrected ones"
 
 // tracedRun is what one training showed.
 type tracedRun struct {
@@ -121,6 +126,7 @@ func traceAction(c *cli.Context) error {
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, result)
 	}
+	note(c, "written to %s: %s, %s and drawings", c.String("out"), tracePage, traceJSON)
 	return printTrace(c.App.Writer, result)
 }
 
@@ -147,6 +153,8 @@ func traceConfig(c *cli.Context) (cfg config.Run, names []string, err error) {
 	switch w := c.Float64("smooth"); {
 	case cfg.Finetune.On() || cfg.Method != config.Metric:
 		return cfg, nil, misused("trace: watches filters over heads on stored features: expected finetune.weights none and method %s", config.Metric)
+	case cfg.Correct.On():
+		return cfg, nil, misused("trace: correct.visits: found %d, expected 0: %s", cfg.Correct.Visits, correctedUnseen)
 	case !(w >= 0 && w < 1):
 		return cfg, nil, misused("--smooth: found %v, expected a weight from 0 to below 1", w)
 	case c.IsSet("window") && c.Int("window") < 1:
@@ -183,6 +191,9 @@ func traceRun(c *cli.Context, cfg config.Run, data trainData, d *datasets.Datase
 		steps = plan.Steps
 		if at == nil {
 			at = []int{(steps + 3) / 4, (steps + 1) / 2, (3*steps + 3) / 4, steps}
+		}
+		if last := slices.Max(at); last > steps {
+			note(c, "--at: %d is behind the training's last iteration, %d: nothing is counted there", last, steps)
 		}
 		window := plan.Epoch
 		if c.IsSet("window") {
@@ -231,9 +242,29 @@ func writeTrace(c *cli.Context, d *datasets.Dataset, result traceResult) error {
 			run.Filter, shareText(run.Late.Accuracy), shareText(oneMinus(run.Late.NoiseRate)), shareText(run.Late.Recall), shareText(run.Late.Precision)))
 	}
 	files[tracePage] = report.WriteHTML
+	if err := removeDrawings(dir, files); err != nil {
+		return err
+	}
 	for name, write := range files {
 		if err := atomicfile.Write(filepath.Join(dir, name), write); err != nil {
 			return fmt.Errorf("trace: %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// removeDrawings takes away what an earlier trace drew into the folder and this one does not replace.
+func removeDrawings(dir string, files map[string]func(io.Writer) error) error {
+	old, err := filepath.Glob(filepath.Join(dir, "scores-*-*.svg"))
+	if err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
+	for _, path := range append(old, filepath.Join(dir, "kappa.svg")) {
+		if files[filepath.Base(path)] != nil {
+			continue
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("trace: %w", err)
 		}
 	}
 	return nil

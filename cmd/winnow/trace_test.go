@@ -35,9 +35,19 @@ func traceFixture(t *testing.T) (manifest, store string) {
 func TestTrace(t *testing.T) {
 	manifest, store := traceFixture(t)
 	out := filepath.Join(t.TempDir(), "trace")
+	old := filepath.Join(out, "scores-proxysim-7.svg") // of an earlier trace
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(old, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	code, text, errs := call(t.Context(), "trace", "--manifest", manifest, "--features", store, "--epochs", "6", "--noise-rate", "0.4", "--dim", "24", "--out", out, "--set", "filter.avgsim=1 epoch", "--filters", "vmf,avgsim", "--at", "10,20,9999")
-	if code != 0 || !strings.Contains(text, "right among kept") {
+	if code != 0 || !strings.Contains(text, "right among kept") || !strings.Contains(errs, "9999 is behind") || !strings.Contains(errs, "written to "+out) {
 		t.Fatalf("exit code %d: %s%s", code, text, errs)
+	}
+	if _, err := os.Stat(old); err == nil {
+		t.Error("a drawing of another trace lies beside this one's")
 	}
 	var result traceResult
 	data, err := os.ReadFile(filepath.Join(out, traceJSON))
@@ -76,11 +86,11 @@ func TestTrace(t *testing.T) {
 	if code, _, errs := call(t.Context(), "train", "--manifest", manifest, "--features", store, "--epochs", "2", "--dim", "24", "--out", run); code != 0 {
 		t.Fatal(errs)
 	}
-	list, err := train.ReadDiagnostics(run)
-	if err != nil || len(list) != 2 {
-		t.Errorf("%d diagnoses, %v; expected one of each epoch", len(list), err)
+	text = readFile(t, run, train.DiagnosticsFile)
+	if n := strings.Count(text, "\n"); n != 2 || strings.Count(text, `"judged"`) != 2 {
+		t.Errorf("%d diagnoses, expected one of each epoch: %s", n, text)
 	}
-	if text := string(readFile(t, run, train.DiagnosticsFile)); strings.Contains(text, "true") || strings.Contains(text, "right") || strings.Contains(text, "wrong") {
+	if strings.Contains(text, "true") || strings.Contains(text, "right") || strings.Contains(text, "wrong") {
 		t.Errorf("a run's diagnostics speak of the truth: %s", text)
 	}
 	unknown := filepath.Join(filepath.Dir(manifest), "list.csv")
@@ -92,10 +102,11 @@ func TestTrace(t *testing.T) {
 		"--filters nix":             `scorer "nix" is unknown`,
 		"--filters none":            "nothing to watch",
 		"--manifest a --features b": "--out is missing",
-		"--manifest a --features b --out c --at 0":           "--at: found 0",
-		"--manifest a --features b --out c --smooth 1":       "--smooth: found 1",
-		"--manifest a --features b --out c --window 0":       "--window: found 0",
-		"--manifest a --features b --out c --set method=tcl": "its own",
+		"--manifest a --features b --out c --at 0":                 "--at: found 0",
+		"--manifest a --features b --out c --smooth 1":             "--smooth: found 1",
+		"--manifest a --features b --out c --window 0":             "--window: found 0",
+		"--manifest a --features b --out c --set method=tcl":       "its own",
+		"--manifest a --features b --out c --set correct.visits=3": "trace: correct.visits: found 3, expected 0: what is compared with the truth are the labels as given",
 	} {
 		if code, out, errs := call(t.Context(), append([]string{"trace"}, strings.Fields(more)...)...); code != 2 || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit code %d: %s", more, code, errs)

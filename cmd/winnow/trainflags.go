@@ -168,7 +168,10 @@ func showDefaults(flags []cli.Flag, d config.Run) []cli.Flag {
 		"epochs": strings.TrimSuffix(d.Length.String(), " epochs"), "steps": "as many as the epochs have",
 	}
 	for _, f := range flags {
-		text := texts[f.Names()[0]]
+		text, ok := texts[f.Names()[0]]
+		if !ok { // it says so itself
+			continue
+		}
 		switch f := f.(type) {
 		case *cli.StringFlag:
 			f.DefaultText = text

@@ -35,6 +35,7 @@ func cifar10n(args []string, stdout, stderr io.Writer) error {
 	f, out := newFlags("cifar10n", stderr)
 	images := f.String("images", "", "zip file with cifar10_batch_K.png (1024 wide, an image a row) and labels.csv (row,label)")
 	labels := f.String("labels", "", "cifar10n.csv.gz: index and labels by people")
+	votes := f.String("corrected", "", "JSON of the label-errors project: test images get the label that most people saw, or none")
 	held := f.Int("validation", 0, "the last N of the training images become the split validation, with clean labels")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -46,6 +47,12 @@ func cifar10n(args []string, stdout, stderr io.Writer) error {
 	human, err := readHumanLabels(*labels)
 	if err != nil {
 		return err
+	}
+	right := map[int]int{}
+	if *votes != "" {
+		if right, err = readVotes(*votes); err != nil {
+			return err
+		}
 	}
 	z, err := zip.OpenReader(*images)
 	if err != nil {
@@ -75,6 +82,7 @@ func cifar10n(args []string, stdout, stderr io.Writer) error {
 		if err != nil {
 			return err
 		}
+		correctTest(d, right)
 		if err := writeManifest(filepath.Join(*out, kind+".csv"), d, stdout); err != nil {
 			return err
 		}

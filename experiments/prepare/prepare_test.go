@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,6 +88,7 @@ func TestCIFAR(t *testing.T) {
 	if !strings.Contains(out, "worse.csv") || !strings.Contains(out, "wrong labels in train: 50.00 %") {
 		t.Errorf("found\n%s", out)
 	}
+	corrected(t, dir, list)
 	root := os.DirFS(filepath.Join(dir, "o"))
 	d, err := cifar.Read10(root)
 	if err != nil || len(d.Samples) != 6000 || d.Samples[4999].Label != 9 || d.Samples[5001].Path != "test/00001.bmp" {
@@ -198,6 +200,41 @@ func TestCUB(t *testing.T) {
 	files["images/201.Bird/a.jpg"] = nil
 	if err := run([]string{"cub", "-out", filepath.Join(dir, "x.csv"), writeZip(t, in, files)}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "1 to 200") {
 		t.Errorf("found %v", err)
+	}
+}
+
+// corrected puts the label of most votes in place of three test images' and takes that of one away; images beyond
+// those there are nothing, and broken votes an error.
+func corrected(t *testing.T, dir, list string) {
+	t.Helper()
+	votes, to := filepath.Join(dir, "votes.json"), filepath.Join(dir, "corrected")
+	text := `[{"id":0,"given_original_label":0,"our_guessed_label":7,"mturk":{"given":1,"guessed":4}},
+		{"id":1,"given_original_label":1,"our_guessed_label":2,"mturk":{"given":3,"guessed":1,"both":1}},
+		{"id":2,"given_original_label":2,"our_guessed_label":5,"mturk":{"given":2,"guessed":2,"neither":1}},
+		{"id":1500,"given_original_label":2,"our_guessed_label":5,"mturk":{"guessed":5}}]`
+	if err := os.WriteFile(votes, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"cifar10n", "-images", filepath.Join(dir, "sheets.zip"), "-labels", list, "-corrected", votes, "-out", to}
+	prepare(t, args...)
+	d, err := datasets.Read(filepath.Join(to, "worse.csv"), datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	class := func(i int) string {
+		if d.Samples[i].Label == datasets.Unlabelled {
+			return ""
+		}
+		return d.Classes[d.Samples[i].Label]
+	}
+	if got, want := []string{class(5000), class(5001), class(5002), class(5003)}, []string{cifarClasses[7], cifarClasses[1], "", cifarClasses[3]}; !slices.Equal(got, want) {
+		t.Errorf("found %q, expected %q", got, want)
+	}
+	if err := os.WriteFile(votes, []byte(`[{"id":0,"given_original_label":0,"our_guessed_label":70,"mturk":{"given":1}}]`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(args, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "image 0") {
+		t.Errorf("found %v, expected the image of the bad label", err)
 	}
 }
 

@@ -160,7 +160,7 @@ func Default() Run {
 		Bank:       Bank{Size: 8192},
 		Filter:     Filter{Config: filters.Default(), Rate: Rate(filters.Default().Rate), AvgSim: Epochs(2)},
 		SelfPaced:  defaultSelfPaced(),
-		Correct:    Correct{Confidence: 0.99},
+		Correct:    defaultCorrect(),
 		Peers:      defaultPeers(Metric),
 		Sampler:    train.DefaultSampler(train.Groups),
 		Length:     Epochs(20),

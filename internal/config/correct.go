@@ -22,10 +22,14 @@ func (c Correct) In(stepsPerEpoch int) correction.Config {
 	return correction.Config{After: c.After.In(stepsPerEpoch), Visits: c.Visits, Confidence: c.Confidence}
 }
 
+func defaultCorrect() Correct { return Correct{Confidence: 0.99} }
+
 func (c *Run) checkCorrect() error {
 	switch {
 	case c.Correct.Visits < 0:
 		return fmt.Errorf("correct.visits: found %d, expected 0 for no correction, or more", c.Correct.Visits)
+	case !c.Correct.On() && c.Correct != defaultCorrect():
+		return fmt.Errorf("correct: found settings, and correct.visits is 0: expected for example 3, which turns it on")
 	case !c.Correct.On():
 		return nil
 	case c.Filter.Scorer == NoFilter:

@@ -38,9 +38,9 @@ func (r Rate) String() string {
 	return strconv.FormatFloat(float64(r), 'g', -1, 64)
 }
 
-// NeedsRate says whether the run has a rate to estimate: one that its filter or its method reads.
+// NeedsRate says whether the run has a rate to estimate. A run without a filter, too: an audit of it reads the filter's.
 func (c *Run) NeedsRate() bool {
-	return c.Filter.Rate == AutoRate && c.Filter.Scorer != NoFilter || c.Peers.Rate == AutoRate && c.HasPeers()
+	return c.Filter.Rate == AutoRate || c.Peers.Rate == AutoRate && c.HasPeers()
 }
 
 // SetRate puts an estimate where one is asked for.

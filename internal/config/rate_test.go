@@ -39,8 +39,8 @@ func TestRate(t *testing.T) {
 		t.Error("a filter took a rate that nobody has estimated")
 	}
 	none := parseText(t, "filter: {rate: auto, scorer: none}\n")
-	if none.NeedsRate() {
-		t.Error("a rate that nothing reads is to be estimated")
+	if !none.NeedsRate() {
+		t.Error("the rate that an audit of a run without a filter reads stays unknown")
 	}
 	peers := parseText(t, "method: co-teaching\npeers: {rate: auto}\n")
 	if err := peers.Validate(); err != nil || !peers.NeedsRate() {
@@ -65,5 +65,29 @@ func TestMatchIsOfTheBatch(t *testing.T) {
 	c = parseText(t, strings.Replace(text, "%s", "bank", 1))
 	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "losses.0.settings.match: found 1 against the bank, expected 0") {
 		t.Error(err)
+	}
+}
+
+// Settings of a correction that never happens are not passed over in silence.
+func TestCorrectRefuses(t *testing.T) {
+	for _, setting := range []string{"correct.after=2 epochs", "correct.confidence=0.9"} {
+		c := parseText(t, "", setting)
+		if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), "config: correct: found settings, and correct.visits is 0") {
+			t.Errorf("%s: %v", setting, err)
+		}
+		c = parseText(t, "", setting, "correct.visits=3")
+		if err := c.Validate(); err != nil {
+			t.Errorf("%s: %v", setting, err)
+		}
+	}
+}
+
+// What an audit reads of a run without a filter is checked when the run begins.
+func TestSettingsBesideNoFilterAreChecked(t *testing.T) {
+	for setting, want := range map[string]string{"filter.rate=5": "rate is 5", "filter.threshold=bar": `"bar"`, "filter.window=-1": "-1"} {
+		c := parseText(t, "filter: {scorer: none}\n", setting)
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", setting, err)
+		}
 	}
 }

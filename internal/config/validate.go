@@ -146,14 +146,14 @@ func (c *Run) checkHead() error {
 }
 
 func (c *Run) checkFilter() error {
-	if c.Filter.Scorer == NoFilter {
-		return nil
-	}
 	f := c.Filter.In(1)
 	if c.Filter.Rate == AutoRate {
 		f.Rate = 0 // known with the data
 	}
-	if err := f.Validate(); err != nil {
+	if c.Filter.Scorer == NoFilter { // an audit of the run reads the rest
+		f.Scorer = filters.Default().Scorer
+	}
+	if err := f.Validate(); err != nil || c.Filter.Scorer == NoFilter {
 		return err
 	}
 	entry, err := filters.Find(c.Filter.Scorer)

@@ -1,0 +1,183 @@
+package pairs
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// cells part the cosines -1 … 1, 1.2·10⁻⁴ each: how exact quantiles are.
+const cells = 1 << 14
+
+// Bins are what distributions are drawn and compared in, over -1 … 1.
+const Bins = 100
+
+// blockBytes bounds the similarities that are in memory at once.
+const blockBytes = 32 << 20
+
+// Cosines are the distributions of the cosines of all pairs of some rows under one labelling.
+type Cosines struct {
+	Kinds []Distribution `json:"kinds"` // in the order of [Kinds]
+
+	// Overlap is Σ_b min(p_b, q_b) of the shares in the bins of false positives and of true ones, and of false
+	// positives and true negatives: 1 where they are spread alike, 0 where no bin holds both.
+	Overlap          float64 `json:"overlap_true_positives"`
+	OverlapNegatives float64 `json:"overlap_true_negatives"`
+
+	// Nearer is the probability that a false positive is nearer than a true one, equals counting half: 1/2 where
+	// nearness says nothing. NearerThanNegatives is the same beside true negatives.
+	Nearer              float64 `json:"nearer_than_true_positives"`
+	NearerThanNegatives float64 `json:"nearer_than_true_negatives"`
+}
+
+// Distribution is how the cosines of one kind are spread; without any pair all is 0.
+type Distribution struct {
+	Kind   Kind    `json:"kind"`
+	Pairs  int     `json:"pairs"` // unordered
+	Mean   float64 `json:"mean"`
+	P5     float64 `json:"p5"` // quantiles, to a cell
+	Q1     float64 `json:"q1"`
+	Median float64 `json:"median"`
+	Q3     float64 `json:"q3"`
+	P95    float64 `json:"p95"`
+	Counts []int   `json:"bins"` // of [Bins] equal bins over -1 … 1
+}
+
+// Shares are the counts as shares of all pairs of the kind.
+func (d Distribution) Shares() []float64 {
+	shares := make([]float64, len(d.Counts))
+	for b, n := range d.Counts {
+		shares[b] = float64(n) / float64(max(d.Pairs, 1))
+	}
+	return shares
+}
+
+// tally counts the cosines of one labelling.
+type tally struct {
+	of  [kinds][cells]int
+	sum [kinds]float64
+}
+
+// Measure compares all rows of x, n×d unit rows with n ≥ 2, with each other, once for all labellings. Similarities
+// are computed in blocks of at most 32 MiB (a row, if that is more): O(n²d) time.
+func Measure(ctx context.Context, x blas32.General, labellings ...Labels) ([]Cosines, error) {
+	if x.Rows < 2 {
+		return nil, fmt.Errorf("pairs: found %d images, expected at least 2", x.Rows)
+	}
+	return measure(ctx, x, max(1, min(x.Rows, blockBytes/4/x.Rows)), labellings)
+}
+
+// measure takes high rows at a time.
+func measure(ctx context.Context, x blas32.General, high int, labellings []Labels) ([]Cosines, error) {
+	n := x.Rows
+	tallies := make([]tally, len(labellings))
+	s := features.NewMatrix(high, n)
+	for from := 0; from < n; from += high {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		block := blas32.General{Rows: min(high, n-from), Cols: n - from, Stride: n - from, Data: s.Data}
+		blas32.Gemm(blas.NoTrans, blas.Trans, 1, below(x, from, block.Rows), below(x, from, n-from), 0, block)
+		for i := range block.Rows {
+			row := features.Row(block, i)
+			for k := range tallies {
+				tallies[k].add(row[i+1:], from+i, labellings[k])
+			}
+		}
+	}
+	out := make([]Cosines, len(tallies))
+	for k := range tallies {
+		out[k] = tallies[k].cosines()
+	}
+	return out, nil
+}
+
+// below are n rows of x from one on.
+func below(x blas32.General, from, n int) blas32.General {
+	return blas32.General{Rows: n, Cols: x.Cols, Stride: x.Stride, Data: x.Data[from*x.Stride:]}
+}
+
+// add counts the pairs of row i with all rows behind it.
+func (t *tally) add(cosines []float32, i int, l Labels) {
+	for j, s := range cosines {
+		kind := l.Kind(i, i+1+j)
+		t.of[kind][cellOf(float64(s))]++
+		t.sum[kind] += float64(s)
+	}
+}
+
+func cellOf(s float64) int { return max(0, min(cells-1, int(math.Floor((s+1)*(cells/2))))) }
+
+// cosines sums up.
+func (t *tally) cosines() Cosines {
+	var c Cosines
+	for _, kind := range Kinds() {
+		c.Kinds = append(c.Kinds, t.distribution(kind))
+	}
+	c.Overlap = overlap(c.Kinds[FalsePositive], c.Kinds[TruePositive])
+	c.OverlapNegatives = overlap(c.Kinds[FalsePositive], c.Kinds[TrueNegative])
+	c.Nearer = nearer(&t.of[FalsePositive], &t.of[TruePositive])
+	c.NearerThanNegatives = nearer(&t.of[FalsePositive], &t.of[TrueNegative])
+	return c
+}
+
+func (t *tally) distribution(kind Kind) Distribution {
+	d := Distribution{Kind: kind, Counts: make([]int, Bins)}
+	for cell, n := range t.of[kind] {
+		d.Pairs += n
+		d.Counts[cell*Bins/cells] += n
+	}
+	if d.Pairs == 0 {
+		return d
+	}
+	d.Mean = t.sum[kind] / float64(d.Pairs)
+	for _, q := range []struct {
+		p  float64
+		to *float64
+	}{{0.05, &d.P5}, {0.25, &d.Q1}, {0.5, &d.Median}, {0.75, &d.Q3}, {0.95, &d.P95}} {
+		*q.to = quantile(&t.of[kind], q.p, d.Pairs)
+	}
+	return d
+}
+
+// quantile is the middle of the cell in which the first ⌈p·total⌉ cosines end.
+func quantile(of *[cells]int, p float64, total int) float64 {
+	need, sum := int(math.Ceil(p*float64(total))), 0
+	for cell, n := range of {
+		if sum += n; n > 0 && sum >= need {
+			return (float64(cell)+0.5)/(cells/2) - 1
+		}
+	}
+	return 1
+}
+
+// overlap is 0 where a kind has no pair.
+func overlap(a, b Distribution) (sum float64) {
+	if a.Pairs == 0 || b.Pairs == 0 {
+		return 0
+	}
+	other := b.Shares()
+	for i, share := range a.Shares() {
+		sum += math.Min(share, other[i])
+	}
+	return sum
+}
+
+// nearer is P(a > b) + P(a = b)/2 of one cosine of each, 0 where there is none.
+func nearer(a, b *[cells]int) float64 {
+	below, total, wins := 0, 0, 0.0
+	for cell, n := range a {
+		wins += float64(n) * (float64(below) + float64(b[cell])/2)
+		below += b[cell]
+		total += n
+	}
+	if total == 0 || below == 0 {
+		return 0
+	}
+	return wins / float64(total) / float64(below)
+}

@@ -1,0 +1,87 @@
+// Package pairs looks at the pairs of a set of embeddings with their true labels at hand, which no training has: how
+// near each other true and false pairs lie, and how much of what a contrastive loss asks of a batch is wrong.
+//
+// A pair of images is positive if its given labels are the same, negative otherwise; it is true if that is so of the
+// true labels too. Cosines are of unit rows, in float32; counts and sums are exact or float64. It imports features,
+// and losses for their slopes.
+//
+// With n_s pairs of the same given label and t_s of the same true one, FP - FN = n_s - t_s: where people mislabel as
+// often into a class as out of it there are as many false negatives as false positives. That they are few is said of
+// the rates: FP is a share of the few positives, FN one of the many negatives.
+//
+// Source: 004 = Long et al., "Understanding and mitigating human-labelling errors in supervised contrastive learning",
+// 2024, section 4.
+package pairs
+
+import "fmt"
+
+// Kind is what a pair is.
+type Kind int
+
+// The kinds of pairs.
+const (
+	TruePositive Kind = iota
+	FalsePositive
+	TrueNegative
+	FalseNegative
+	kinds
+)
+
+// Kinds lists all.
+func Kinds() []Kind { return []Kind{TruePositive, FalsePositive, TrueNegative, FalseNegative} }
+
+// String is the kind in words.
+func (k Kind) String() string {
+	return [kinds]string{"true positives", "false positives", "true negatives", "false negatives"}[k]
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (k *Kind) UnmarshalText(text []byte) error {
+	for _, known := range Kinds() {
+		if known.String() == string(text) {
+			*k = known
+			return nil
+		}
+	}
+	return fmt.Errorf("pairs: kind %q is unknown", text)
+}
+
+// Labels are the two labels of each of some rows, all ≥ 0 and numbered alike.
+type Labels struct{ Given, True []int }
+
+// Wrong is the share of rows whose given label is not the true one.
+func (l Labels) Wrong() float64 {
+	wrong := 0
+	for i, given := range l.Given {
+		if given != l.True[i] {
+			wrong++
+		}
+	}
+	return float64(wrong) / float64(max(len(l.Given), 1))
+}
+
+// Rows are the labels of some rows.
+func (l Labels) Rows(rows []int) Labels {
+	var out Labels
+	for _, i := range rows {
+		out.Given, out.True = append(out.Given, l.Given[i]), append(out.True, l.True[i])
+	}
+	return out
+}
+
+// Kind is what rows i and j are.
+func (l Labels) Kind(i, j int) Kind {
+	same := l.True[i] == l.True[j]
+	switch {
+	case l.Given[i] == l.Given[j] && same:
+		return TruePositive
+	case l.Given[i] == l.Given[j]:
+		return FalsePositive
+	case same:
+		return FalseNegative
+	}
+	return TrueNegative
+}

@@ -1,0 +1,114 @@
+package pairs
+
+import (
+	"fmt"
+	"math"
+
+	"winnow/features"
+	"winnow/losses"
+)
+
+// Judge is a loss whose slopes are added up, by name.
+type Judge struct {
+	Name string
+	Loss losses.Loss
+}
+
+// Meter adds up what batches teach rightly and wrongly: memory does not grow with them.
+type Meter struct {
+	judges        []Judge
+	batches, rows int
+	count         [kinds]int
+	slopes        [][kinds]float64 // Σ |∂L/∂s|, of each judge
+}
+
+// NewMeter refuses a loss that is no function of the pairs of a batch.
+func NewMeter(judges []Judge) (*Meter, error) {
+	for _, j := range judges {
+		if _, ok := losses.Slopes(j.Loss, features.Set{}); !ok {
+			return nil, fmt.Errorf("pairs: loss %s is no function of the pairs of a batch", j.Name)
+		}
+	}
+	return &Meter{judges: judges, slopes: make([][kinds]float64, len(judges))}, nil
+}
+
+// Add takes in a batch of unit rows with its labels. Pairs are ordered, as every row is an anchor; two rows of one
+// image are no pair.
+func (m *Meter) Add(z features.Set, l Labels) {
+	m.batches++
+	m.rows += z.Len()
+	for i := range z.Len() {
+		for j := range z.Len() {
+			if i != j && (z.IDs == nil || z.IDs[i] != z.IDs[j]) {
+				m.count[l.Kind(i, j)]++
+			}
+		}
+	}
+	for k, judge := range m.judges {
+		slopes, _ := losses.Slopes(judge.Loss, z)
+		for i := range z.Len() {
+			for j, d := range features.Row(slopes, i) {
+				if d != 0 {
+					m.slopes[k][l.Kind(i, j)] += math.Abs(float64(d))
+				}
+			}
+		}
+	}
+}
+
+// Signals is what a meter has seen. What would be divided by 0 is 0.
+type Signals struct {
+	Batches int          `json:"batches"`
+	Rows    int          `json:"rows"` // of all batches together
+	Pairs   map[Kind]int `json:"pairs"`
+
+	PFP float64 `json:"p_fp"` // share of false ones among the positives
+	PFN float64 `json:"p_fn"` // and among the negatives
+
+	OfRates float64      `json:"false_positives_of_wrong_by_rate"`  // P_FP/(P_FP + P_FN)
+	OfPairs float64      `json:"false_positives_of_wrong_by_count"` // FP/(FP + FN)
+	Losses  []LossSignal `json:"losses"`
+}
+
+// LossSignal is how much a loss makes of each kind, with |∂L/∂s| as the weight of a pair.
+type LossSignal struct {
+	Name    string           `json:"name"`
+	Shares  map[Kind]float64 `json:"shares"`                   // of Σ |∂L/∂s|
+	OfWrong float64          `json:"false_positives_of_wrong"` // FP/(FP + FN)
+	Weight  float64          `json:"false_positive_weight"`    // mean weight of a false positive over that of a true one
+}
+
+// Signals sums up the batches so far.
+func (m *Meter) Signals() Signals {
+	s := Signals{Batches: m.batches, Rows: m.rows, Pairs: map[Kind]int{}, Losses: []LossSignal{}}
+	n := [kinds]float64{}
+	for _, kind := range Kinds() {
+		s.Pairs[kind], n[kind] = m.count[kind], float64(m.count[kind])
+	}
+	s.PFP = part(n[FalsePositive], n[TruePositive])
+	s.PFN = part(n[FalseNegative], n[TrueNegative])
+	s.OfRates, s.OfPairs = part(s.PFP, s.PFN), part(n[FalsePositive], n[FalseNegative])
+	for k, judge := range m.judges {
+		l, w, total := LossSignal{Name: judge.Name, Shares: map[Kind]float64{}}, m.slopes[k], 0.0
+		for _, v := range w {
+			total += v
+		}
+		for _, kind := range Kinds() {
+			l.Shares[kind] = part(w[kind], total-w[kind])
+		}
+		l.OfWrong = part(w[FalsePositive], w[FalseNegative])
+		if w[TruePositive] > 0 && n[FalsePositive] > 0 {
+			l.Weight = w[FalsePositive] / n[FalsePositive] / (w[TruePositive] / n[TruePositive])
+		}
+		s.Losses = append(s.Losses, l)
+	}
+	return s
+}
+
+// part is a/(a + b).
+func part(a, b float64) float64 {
+	if a+b == 0 {
+		return 0
+	}
+	return a / (a + b)
+}
