@@ -56,6 +56,29 @@ func Audit(ctx context.Context, scorer filters.Scorer, z features.Set, classes i
 	return list, nil
 }
 
+// Opinion is what a judge says of a set's labels, an entry for each row.
+type Opinion struct {
+	Order, Score   []float64 // as in [Suspect]
+	Suggested      []int
+	SuggestedScore []float64
+}
+
+// Suspects is Audit for labels that have been judged already, each image left out.
+func Suspects(ctx context.Context, z features.Set, o Opinion, opts AuditOptions) ([]Suspect, error) {
+	if opts.Support == 0 {
+		opts.Support = 3
+	}
+	list := make([]Suspect, z.Len())
+	for i := range list {
+		list[i] = Suspect{Row: i, Score: o.Score[i], Order: o.Order[i], Suggested: o.Suggested[i], SuggestedScore: o.SuggestedScore[i]}
+	}
+	if err := support(ctx, z, list, opts); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(list, func(a, b Suspect) int { return cmp.Compare(a.Order, b.Order) })
+	return list, nil
+}
+
 // Rejudge puts other scores of the given labels, by row, in place of a scorer's, such as weights that a training found.
 // orders ranks the rows, the lowest most suspect, and settles what scores leave equal. Suggestions and their scores stay.
 func Rejudge(list []Suspect, scores, orders []float64) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -16,8 +17,11 @@ import (
 
 	"winnow/datasets"
 	"winnow/eval"
+	"winnow/eval/findings"
+	"winnow/eval/judges"
 	"winnow/features"
 	"winnow/filters"
+	"winnow/filters/leaveout"
 	"winnow/head"
 	"winnow/internal/atomicfile"
 	"winnow/internal/config"
@@ -27,8 +31,15 @@ func auditCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "audit",
 		Usage:     "rank every training image by how wrong its label looks, with a suggested label",
-		ArgsUsage: "RUN",
-		Description: "Scores are those of the run's filter (P_clean: 0 surely wrong, 1 surely right), each image left out of its\n" +
+		ArgsUsage: "[RUN]",
+		Description: "Without a run, --manifest and --features name what is judged: the stored features of the training images,\n" +
+			"whitened, by --scorer " + judges.Default + ". Every score leaves its own image out. Beside the suspects it looks for images that\n" +
+			"fit no class, near copies with different labels, and classes that look like one or like two, and --clean writes a\n" +
+			"manifest without the suspects or with the labels suggested; rows that are not for training stay as they are.\n\n" +
+			"   winnow audit --manifest noisy.csv --features features --out suspects.csv --classes classes.csv\n" +
+			"   winnow audit --manifest noisy.csv --features features --clean clean.csv --drop --precision 0.9\n\n" +
+			"Scorers:\n\n" + scorerHelp() + "\n\n" +
+			"Of a run, scores are those of the run's filter (P_clean: 0 surely wrong, 1 surely right), each image left out of its\n" +
 			"own judgement; ProxySim judges by the run's last state, whose proxies are in its checkpoint. Of a run that weighed\n" +
 			"its samples (selfpaced) the scores are the final weights, 0 to 1; images of equal weight, as many are 0 or 1, are\n" +
 			"ranked by how far their losses ξ⁺+ξ⁻ lie above the mean of their class; those of weight 0 are called\n" +
@@ -41,6 +52,18 @@ func auditCommand() *cli.Command {
 			&cli.IntFlag{Name: "top", Value: 20, Usage: "print the `N` most suspect"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most memory for similarities, `SIZE`: 512MiB, 2GiB"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
+			&cli.StringFlag{Name: "classes", Usage: "write what is known of each class to `FILE`.csv"},
+			&cli.Float64Flag{Name: "copies", Value: findings.CopyBound, Usage: "cosine `S` from which two images are near copies"},
+			&cli.IntFlag{Name: "neighbours", Value: 10, Usage: "scorer knn: `K` images that vote"},
+			&cli.IntFlag{Name: "folds", Value: 5, Usage: "scorers probe and confident: `K` parts of which one is judged by the others"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the folds and of the resampling behind the interval"},
+			&cli.StringFlag{Name: "clean", Usage: "write a mended manifest to `FILE`, by default of the images called wrong"},
+			&cli.BoolFlag{Name: "drop", Usage: "--clean: leave them out"},
+			&cli.BoolFlag{Name: "relabel", Usage: "--clean: give them the suggested label"},
+			&cli.Float64Flag{Name: "share", Usage: "--clean: the most suspect share `P` of the judged images"},
+			&cli.Float64Flag{Name: "below", Usage: "--clean: images with a score below `SCORE`"},
+			&cli.Float64Flag{Name: "precision", Usage: "--clean: as many as keep the expected share of wrong labels among them at `P`, by the scores"},
+			&cli.BoolFlag{Name: "include-eval", Usage: "--clean, without a run: judge and clean validation and test images too"},
 		}, dataFlags...),
 		Action: auditRun,
 	}
@@ -54,7 +77,7 @@ func auditScorers() []string {
 			names = append(names, e.Name)
 		}
 	}
-	return append(names, selfPacedScorer)
+	return append(append(names, selfPacedScorer), judges.Names()...)
 }
 
 // auditEntry is one judged image, as it is written.
@@ -69,6 +92,9 @@ type auditEntry struct {
 	True             string   `json:"true_label,omitempty"`
 	SupportGiven     []string `json:"nearest_with_given_label"`
 	SupportSuggested []string `json:"nearest_with_suggested_label"`
+	Fit              *float64 `json:"fit"`     // to the class that it fits best, in deviations; null: not judged
+	Outlier          bool     `json:"outlier"` // fits no class
+	Copies           []copyOf `json:"copies_with_other_labels"`
 }
 
 // audited is the outcome of an audit.
@@ -81,13 +107,29 @@ type audited struct {
 	Detection *eval.Detection `json:"detection"`          // null where true labels are not known
 	Images    []auditEntry    `json:"images"`
 	LeftOut   []leftOut       `json:"left_out"`
+	Noise     *noiseEstimate  `json:"estimated_noise"` // null where there is nothing to estimate from
+	Classes   []auditedClass  `json:"classes"`
 
+	left     *leaveout.Set // the classes as the scorer left them; nil: it left none
+	found    *looked
 	suspects []eval.Suspect // rows are positions in set
 	set      features.Set   // labelled training images, embedded; IDs are positions in the dataset
 	classes  []string       // names of the labels of set
 }
 
 func auditRun(c *cli.Context) error {
+	if err := checkClean(c); err != nil {
+		return err
+	}
+	if c.NArg() == 0 && c.IsSet("manifest") && c.IsSet("features") {
+		return auditStore(c)
+	}
+	if c.NArg() == 0 {
+		return misused("winnow audit takes one run folder, or --manifest FILE and --features DIR")
+	}
+	if c.Bool("include-eval") {
+		return misused("--include-eval goes with --manifest and --features, without a run")
+	}
 	r, err := openRunArg(c, datasets.Train, datasets.Validation)
 	if err != nil {
 		return err
@@ -99,6 +141,9 @@ func auditRun(c *cli.Context) error {
 	if auditWriter(c.String("out")) == nil {
 		return misused("--out: %q ends in none of .csv, .json, .jsonl", c.String("out"))
 	}
+	if slices.Contains(judges.Names(), c.String("scorer")) {
+		return auditEmbedding(c, r, mem)
+	}
 	rt, err := openRuntime(c)
 	if err != nil {
 		return err
@@ -108,7 +153,7 @@ func auditRun(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.give(c)
+	return a.give(c, r.Manifest, mem)
 }
 
 // audit judges the training images by what the run judges by, or by what the flags say.
@@ -147,8 +192,24 @@ func (r *openedRun) audit(c *cli.Context, mem int64) (audited, error) {
 	return a, nil
 }
 
-// give writes and prints an audit as the flags say.
-func (a audited) give(c *cli.Context) error {
+// give writes and prints an audit as the flags say; d is what is to be cleaned.
+func (a audited) give(c *cli.Context, d *datasets.Dataset, mem int64) error {
+	if a.found == nil {
+		if err := a.look(c, mem); err != nil {
+			return err
+		}
+	}
+	a.tell(d)
+	if path := c.String("classes"); path != "" {
+		if err := atomicfile.Write(path, a.writeClasses); err != nil {
+			return fmt.Errorf("audit: %s: %w", path, err)
+		}
+	}
+	if c.IsSet("clean") {
+		if err := a.clean(c, d); err != nil {
+			return err
+		}
+	}
 	if path := c.String("out"); path != "" {
 		write := auditWriter(path)
 		if err := atomicfile.Write(path, func(w io.Writer) error { return write(w, a) }); err != nil {
@@ -307,7 +368,7 @@ func writeAuditCSV(w io.Writer, a audited) error {
 	if truth {
 		header = append(header, "true_label")
 	}
-	if err := out.Write(append(header, "nearest_with_given_label", "nearest_with_suggested_label")); err != nil {
+	if err := out.Write(append(header, "nearest_with_given_label", "nearest_with_suggested_label", "fit", "outlier", "copies_with_other_labels")); err != nil {
 		return err
 	}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
@@ -316,7 +377,15 @@ func writeAuditCSV(w io.Writer, a audited) error {
 		if truth {
 			record = append(record, e.True)
 		}
-		if err := out.Write(append(record, strings.Join(e.SupportGiven, "|"), strings.Join(e.SupportSuggested, "|"))); err != nil {
+		fit, copies := "", []string{}
+		if e.Fit != nil {
+			fit = number(*e.Fit)
+		}
+		for _, other := range e.Copies {
+			copies = append(copies, other.Path)
+		}
+		record = append(record, strings.Join(e.SupportGiven, "|"), strings.Join(e.SupportSuggested, "|"), fit, strconv.FormatBool(e.Outlier), strings.Join(copies, "|"))
+		if err := out.Write(record); err != nil {
 			return err
 		}
 	}
@@ -345,6 +414,7 @@ func printAudit(w io.Writer, a audited, top int) {
 		fmt.Fprintf(w, "; %d unreadable ones left out", n)
 	}
 	fmt.Fprintln(w)
+	a.printFindings(w)
 	if d := a.Detection; d != nil {
 		fmt.Fprintf(w, "%d of %d labels are wrong: AUROC %.4f, AP %.4f; calling the lowest %.0f %% wrong: precision %.3f, recall %.3f, F1 %.3f; %.1f %% of the labels kept are right\n",
 			d.Wrong, d.Samples, d.AUROC, d.AP, 100*a.Rate, d.Precision, d.Recall, d.F1, 100*d.FilterAccuracy)

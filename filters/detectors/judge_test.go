@@ -190,7 +190,7 @@ func TestMixtureFindsItsParts(t *testing.T) {
 	if _, ok := FitMixture([]float64{0.3, 0.3, 0.3}); ok {
 		t.Error("a mixture of equal numbers")
 	}
-	if cut, ok := twoMeans([]float64{9, 1, 2, 1, 8, 9}); !ok || cut != 8 {
+	if cut, ok := TwoMeans([]float64{9, 1, 2, 1, 8, 9}); !ok || cut != 8 {
 		t.Errorf("cut at %v", cut)
 	}
 }

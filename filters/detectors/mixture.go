@@ -26,7 +26,7 @@ const (
 //
 // Time O(n log n), and two exponentials a number and step. METHODS 13.2.
 func FitMixture(x []float64) (m Mixture, ok bool) {
-	cut, ok := twoMeans(x)
+	cut, ok := TwoMeans(x)
 	if !ok {
 		return m, false
 	}
@@ -99,9 +99,9 @@ func (m *Mixture) maximize(x, r []float64) {
 	}
 }
 
-// twoMeans is the least number of the upper group, where cutting into two groups leaves the least sum of squares
+// TwoMeans cuts numbers in two: it is the least number of the upper group, where cutting into two groups leaves the least sum of squares
 // within them; of equal cuts the lowest.
-func twoMeans(x []float64) (cut float64, ok bool) {
+func TwoMeans(x []float64) (cut float64, ok bool) {
 	sorted := slices.Sorted(slices.Values(x))
 	n := len(sorted)
 	if n < 2 || sorted[0] == sorted[n-1] {

@@ -6,6 +6,7 @@ import (
 	"winnow/features"
 	"winnow/filters"
 	"winnow/filters/detectors"
+	"winnow/filters/leaveout"
 )
 
 // ranks compares where the given classes rank among all with where chance would put them. Of C classes in falling
@@ -21,12 +22,12 @@ import (
 // Where mistakes go to similar classes, which rank high, it finds too few of them; where so many labels are wrong
 // that the centres blur, too many. Source: ours; Storey, "A direct approach to false discovery rates", JRSS B 2002,
 // section 3, for the estimate.
-func ranks(s *scores) []float64 {
-	c := len(s.classes)
+func ranks(s *leaveout.Set) []float64 {
+	c := len(s.Classes)
 	half := (c + 1) / 2
 	weight := float64(c-1) / float64(c-half)
-	v := make([]float64, s.z.Len())
-	s.each(func(i, y int, row []float64) {
+	v := make([]float64, s.Z.Len())
+	s.Each(func(i, y int, row []float64) {
 		above := 0
 		for _, t := range row {
 			if t > row[y] {
@@ -42,9 +43,9 @@ func ranks(s *scores) []float64 {
 
 // posterior is what vMF-Sim says: the mean of 1 - P_clean over the set, each image left out (PRISM, eq. 10-14).
 // High-dimensional densities make P nearly 0 or 1, so that a hard image counts as a wrong label.
-func posterior(s *scores) []float64 {
-	bank := features.BankOf(s.z, len(s.column))
-	p := (&filters.VMF{Kappa: filters.KappaBanerjee}).Score(nil, s.z, bank, true)
+func posterior(s *leaveout.Set) []float64 {
+	bank := features.BankOf(s.Z, len(s.Column))
+	p := (&filters.VMF{Kappa: filters.KappaBanerjee}).Score(nil, s.Z, bank, true)
 	for i := range p {
 		p[i] = 1 - p[i]
 	}
@@ -54,9 +55,9 @@ func posterior(s *scores) []float64 {
 // mixture fits two normal distributions to the margins s_iy - max_{k≠y} s_ik; the weight of the lower is the rate.
 // Without wrong labels there is no second distribution, and it halves what is one. Margins that are all the same
 // fit none: 0.
-func mixture(s *scores) []float64 {
-	v := make([]float64, s.z.Len())
-	s.each(func(i, y int, row []float64) {
+func mixture(s *leaveout.Set) []float64 {
+	v := make([]float64, s.Z.Len())
+	s.Each(func(i, y int, row []float64) {
 		rival := math.Inf(-1)
 		for k, t := range row {
 			if k != y {
@@ -83,10 +84,10 @@ const temperature = 0.05
 // confidence to the likeliest class k with p_ik ≥ t_k, the mean p_jk of the images given k, if there is one; the rate
 // of a given class is the share of its images so placed that lie in another.
 // Source: Northcutt, Jiang & Chuang, "Confident learning", JAIR 2021, section 3.
-func confident(s *scores) []float64 {
-	c := len(s.classes)
+func confident(s *leaveout.Set) []float64 {
+	c := len(s.Classes)
 	bar, count := make([]float64, c), make([]float64, c)
-	s.each(func(i, y int, row []float64) {
+	s.Each(func(i, y int, row []float64) {
 		softmax(row)
 		bar[y] += row[y]
 		count[y]++
@@ -94,9 +95,9 @@ func confident(s *scores) []float64 {
 	for k := range bar {
 		bar[k] /= count[k]
 	}
-	v, column := make([]float64, s.z.Len()), make([]int, s.z.Len())
+	v, column := make([]float64, s.Z.Len()), make([]int, s.Z.Len())
 	placed := make([]float64, c)
-	s.each(func(i, y int, row []float64) {
+	s.Each(func(i, y int, row []float64) {
 		softmax(row)
 		best := -1
 		for k, p := range row {

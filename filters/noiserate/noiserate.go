@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"winnow/features"
+	"winnow/filters/leaveout"
 )
 
 // The ways to estimate. Measured on photographs and glyphs (experiments/beyond): Ranks is the nearest on labels
@@ -47,6 +48,8 @@ type Estimate struct {
 	Low, High float64   // the middle 95 % over resampled images
 	Judged    int       // images with a label that another image shares
 	Classes   []float64 // the rate of each class by its id, NaN where none of its images is judged; noisier by far
+	ClassLow  []float64 // and an interval of 95 % for it, NaN likewise
+	ClassHigh []float64
 }
 
 // resamples of the images, for the interval.
@@ -61,20 +64,21 @@ func Of(z features.Set, classes int, method string, rng *rand.Rand) (Estimate, e
 	if !ok {
 		return e, fmt.Errorf("noise rate: method %q is unknown: known are %s", method, strings.Join(Methods(), ", "))
 	}
-	s, err := newScores(z, classes)
+	s, err := leaveout.New(z, classes)
 	if err != nil {
-		return e, err
+		return e, fmt.Errorf("noise rate: %w", err)
 	}
 	amounts := judge(s)
 	e.Judged = len(amounts)
 	e.Rate = clamp(mean(amounts))
 	e.Low, e.High = interval(amounts, rng)
-	e.Classes = byClass(amounts, s.z.Labels, classes)
+	e.Classes = byClass(amounts, s.Z.Labels, classes)
+	e.ClassLow, e.ClassHigh = classIntervals(e.Classes, amounts, s.Z.Labels)
 	return e, nil
 }
 
 // ways give each judged image its amount.
-var ways = map[string]func(*scores) []float64{Ranks: ranks, Posterior: posterior, Mixture: mixture, Confident: confident}
+var ways = map[string]func(*leaveout.Set) []float64{Ranks: ranks, Posterior: posterior, Mixture: mixture, Confident: confident}
 
 // clamp keeps a rate between 0 and Most.
 func clamp(rate float64) float64 { return math.Min(math.Max(rate, 0), Most) }
@@ -115,4 +119,31 @@ func byClass(amounts []float64, labels []int, classes int) []float64 {
 		}
 	}
 	return rates
+}
+
+// classIntervals are Wilson's intervals of 95 % for the rates of classes: a class of few images may have none that
+// looks wrong and yet some that are. An amount counts as a share of the largest, at least 1.
+//
+//	(p + z²/2n ± z √(p(1-p)/n + z²/4n²))/(1 + z²/n),   z = 1.96
+//
+// Source: Wilson, "Probable inference", JASA 1927.
+func classIntervals(rates, amounts []float64, labels []int) (low, high []float64) {
+	const z = 1.96
+	most := math.Max(1, slices.Max(amounts))
+	count := make([]float64, len(rates))
+	for _, y := range labels {
+		count[y]++
+	}
+	low, high = make([]float64, len(rates)), make([]float64, len(rates))
+	for k, rate := range rates {
+		n, p := count[k], rate/most
+		middle := p + z*z/(2*n)
+		half := z * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+		low[k] = math.Max(most*(middle-half)/(1+z*z/n), 0)
+		high[k] = math.Min(most*(middle+half)/(1+z*z/n), 1)
+		if math.IsNaN(rate) {
+			low[k], high[k] = rate, rate
+		}
+	}
+	return low, high
 }

@@ -30,7 +30,8 @@ var allowed = map[string][]string{
 	"filters":              {"features"},
 	"filters/detectors":    {"features"},
 	"filters/correction":   {"features", "filters"},
-	"filters/noiserate":    {"features", "filters", "filters/detectors"},
+	"filters/leaveout":     {"features"},
+	"filters/noiserate":    {"features", "filters", "filters/detectors", "filters/leaveout"},
 	"filters/selfpaced":    {"features"},
 	"theory":               {},
 	"theory/concentration": {"filters"},
@@ -46,6 +47,8 @@ var allowed = map[string][]string{
 	"chart":                {"internal/spread"},
 	"eval":                 {"chart", "datasets", "features", "filters"},
 	"eval/atlas":           {},
+	"eval/findings":        {"eval", "features", "filters", "filters/detectors", "filters/leaveout"},
+	"eval/judges":          {"eval", "features", "filters", "filters/leaveout"},
 	"eval/pairs":           {"features", "losses"},
 	"eval/tsne":            {"eval", "features"},
 	"models":               {"backbone", "graph", "graph/gradient", "head"}, // backbone: an entry holds its preprocessing

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/datasets"
+	"winnow/eval"
+	"winnow/eval/findings"
+	"winnow/filters/leaveout"
+	"winnow/filters/noiserate"
+	"winnow/train"
+)
+
+// auditedClass is what an audit says of a class.
+type auditedClass struct {
+	Class  string  `json:"class"`
+	Images int     `json:"images"`
+	Kappa  float64 `json:"kappa"`
+	Purity float64 `json:"purity"` // estimated share of right labels, and its interval of 95 %
+	Low    float64 `json:"purity_low"`
+	High   float64 `json:"purity_high"`
+	Like   string  `json:"most_like"`
+	Alike  float64 `json:"likeness"`
+	Same   bool    `json:"looks_like_the_same"` // as most_like: one class under two names
+	Groups float64 `json:"left_by_cut"`
+	Two    bool    `json:"looks_like_two"` // two classes under one name
+}
+
+// copyOf is a near copy with another label.
+type copyOf struct {
+	Path       string  `json:"path"`
+	Label      string  `json:"label"`
+	Similarity float64 `json:"similarity"`
+}
+
+// looked is what an audit finds besides suspects, by the rows of its set.
+type looked struct {
+	fit    []float64 // NaN: not judged
+	copies [][]eval.Neighbour
+}
+
+// look fills in the noise rate, the classes, the fits and the copies of a.set; nothing where fewer than two classes
+// have two images, for then there is nothing to compare with.
+func (a *audited) look(c *cli.Context, mem int64) error {
+	if a.left == nil {
+		s, err := leaveout.New(a.set, len(a.classes))
+		if err != nil {
+			note(c, "no class statistics: %v", err)
+			return nil
+		}
+		a.left = s
+	}
+	e, err := noiserate.Of(a.set, len(a.classes), noiserate.Auto, train.Rand(c.Uint64("seed"), "noise rate", 0))
+	if err != nil {
+		return err
+	}
+	w := writtenEstimate(e)
+	a.Noise = &w
+	a.Classes = []auditedClass{}
+	for _, k := range findings.Classes(a.left) {
+		a.Classes = append(a.Classes, auditedClass{
+			Class: a.classes[k.Class], Images: k.Images, Kappa: k.Kappa,
+			Purity: 1 - e.Classes[k.Class], Low: 1 - e.ClassHigh[k.Class], High: 1 - e.ClassLow[k.Class],
+			Like: a.classes[k.Like], Alike: k.Alike, Same: k.SameAsLike(), Groups: k.Groups, Two: k.LooksLikeTwo(),
+		})
+	}
+	a.found = &looked{fit: make([]float64, a.set.Len())}
+	for i := range a.found.fit {
+		a.found.fit[i] = math.NaN()
+	}
+	for i, v := range findings.Fit(a.left) {
+		a.found.fit[a.left.Rows[i]] = v
+	}
+	a.found.copies, err = findings.Copies(c.Context, a.set, c.Float64("copies"), mem)
+	return err
+}
+
+// tell puts what was found into the entries of the images.
+func (a *audited) tell(d *datasets.Dataset) {
+	if a.found == nil {
+		return
+	}
+	for i, s := range a.suspects {
+		e := &a.Images[i]
+		if fit := a.found.fit[s.Row]; !math.IsNaN(fit) {
+			e.Fit, e.Outlier = &fit, fit < findings.Outlying
+		}
+		for _, n := range a.found.copies[s.Row] {
+			sample := d.Samples[a.set.IDs[n.Row]]
+			e.Copies = append(e.Copies, copyOf{sample.Path, d.Classes[sample.Label], float64(n.Similarity)})
+		}
+	}
+}
+
+// printFindings sums up what there is besides suspects.
+func (a *audited) printFindings(w io.Writer) {
+	if a.Noise == nil {
+		return
+	}
+	outliers, copies, same, two := 0, 0, 0, 0
+	for _, e := range a.Images {
+		if e.Outlier {
+			outliers++
+		}
+		if len(e.Copies) > 0 {
+			copies++
+		}
+	}
+	for _, k := range a.Classes {
+		if k.Same {
+			same++
+		}
+		if k.Two {
+			two++
+		}
+	}
+	fmt.Fprintf(w, "wrong labels: about %s\n", a.Noise)
+	fmt.Fprintf(w, "%d images fit no class, %d have near copies with another label; of %d classes %d look the same as another, %d look like two\n",
+		outliers, copies, len(a.Classes), same, two)
+}
+
+// writeClasses writes a table of the classes.
+func (a *audited) writeClasses(w io.Writer) error {
+	out := csv.NewWriter(w)
+	header := []string{"class", "images", "kappa", "purity", "purity_low", "purity_high", "most_like", "likeness", "looks_like_the_same", "left_by_cut", "looks_like_two"}
+	if err := out.Write(header); err != nil {
+		return err
+	}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+	for _, k := range a.Classes {
+		err := out.Write([]string{
+			k.Class, strconv.Itoa(k.Images), number(k.Kappa), number(k.Purity), number(k.Low), number(k.High),
+			k.Like, number(k.Alike), strconv.FormatBool(k.Same), number(k.Groups), strconv.FormatBool(k.Two),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}

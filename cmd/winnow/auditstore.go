@@ -1,0 +1,185 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/backbone"
+	"winnow/datasets"
+	"winnow/eval"
+	"winnow/eval/judges"
+	"winnow/features"
+	"winnow/filters"
+	"winnow/train"
+)
+
+// auditStore is winnow audit without a run: of the stored features of a manifest's training images, whitened.
+func auditStore(c *cli.Context) error {
+	mem, err := parseSize(c.String("max-mem"))
+	if err != nil {
+		return misused("--max-mem: %v", err)
+	}
+	if auditWriter(c.String("out")) == nil {
+		return misused("--out: %q ends in none of .csv, .json, .jsonl", c.String("out"))
+	}
+	if v := c.String("view"); v != backbone.CenterName && v != meanView {
+		return misused("--view: found %q, expected %s or %s", v, backbone.CenterName, meanView)
+	}
+	for _, flag := range []string{"last", "root"} {
+		if c.IsSet(flag) {
+			return misused("--%s is about runs: name one, or leave it out", flag)
+		}
+	}
+	name := c.String("scorer")
+	if name == "" {
+		name = judges.Default
+	}
+	if entry, err := filters.Find(name); !slices.Contains(judges.Names(), name) && (err != nil || !entry.NeedsBank) {
+		return misused("--scorer: %q cannot judge stored features, expected one of %s", name, strings.Join(storeScorers(), ", "))
+	}
+	whole, err := datasets.Read(c.String("manifest"), datasets.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	d := asJudged(c, whole)
+	store, err := features.Open(c.String("features"))
+	if err != nil {
+		return withHint(err, "make the features first: winnow extract")
+	}
+	if err := store.Verify(); err != nil {
+		return withHint(err, "make the features again: winnow extract --overwrite")
+	}
+	if store, err = lookAt(c, store); err != nil {
+		return err
+	}
+	rt, err := openRuntime(c)
+	if err != nil {
+		return err
+	}
+	defer rt.Close()
+	data, err := joinTrainData(d, store)
+	if err != nil {
+		return err
+	}
+	z, err := judgedVectors(data)
+	if err != nil {
+		return err
+	}
+	a := audited{Scorer: name, classes: data.Classes, set: labelledOnly(z), LeftOut: append([]leftOut{}, data.LeftOut...)}
+	if store.Views() > 1 {
+		a.View = c.String("view")
+	}
+	if err := a.judge(c, mem); err != nil {
+		return err
+	}
+	return a.finish(c, d, whole, mem)
+}
+
+// auditEmbedding is winnow audit of a run's embedding by a judge of the catalog.
+func auditEmbedding(c *cli.Context, r *openedRun, mem int64) error {
+	rt, err := openRuntime(c)
+	if err != nil {
+		return err
+	}
+	defer rt.Close()
+	set, left, err := splitSet(r.Manifest, r.Store, datasets.Train)
+	if err != nil {
+		return err
+	}
+	a := audited{Scorer: c.String("scorer"), classes: r.Manifest.Classes, LeftOut: append([]leftOut{}, left...), View: r.view(c), Backbone: r.tunedFile()}
+	if a.set, err = embed(r.Head, labelledOnly(set)); err != nil {
+		return err
+	}
+	if err := a.judge(c, mem); err != nil {
+		return err
+	}
+	return a.finish(c, r.Manifest, r.Manifest, mem)
+}
+
+// storeScorers are the scorers that can judge vectors without a run.
+func storeScorers() []string {
+	names := judges.Names()
+	for _, e := range filters.Catalog {
+		if e.NeedsBank {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+// asJudged is the dataset as it is judged: its training images, or with --include-eval all.
+func asJudged(c *cli.Context, d *datasets.Dataset) *datasets.Dataset {
+	if !c.Bool("include-eval") {
+		return d
+	}
+	note(c, "--include-eval: images of the other splits are judged together with the training images, and cleaned: what is measured on them from now on is not independent of these scores")
+	all := *d
+	all.Samples = slices.Clone(d.Samples)
+	for i := range all.Samples {
+		all.Samples[i].Split = datasets.Train
+	}
+	return &all
+}
+
+// judge fills in the suspects of a.set by the scorer's name.
+func (a *audited) judge(c *cli.Context, mem int64) (err error) {
+	opts := eval.AuditOptions{MaxMem: mem}
+	if !slices.Contains(judges.Names(), a.Scorer) {
+		cfg := filters.Default()
+		cfg.Scorer, cfg.Threshold = a.Scorer, filters.ThresholdSTRM
+		f, err := filters.New(cfg, filters.Env{Dim: a.set.Dim(), Classes: len(a.classes)})
+		if err != nil {
+			return err
+		}
+		a.suspects, err = eval.Audit(c.Context, f.Scorer(), a.set, len(a.classes), opts)
+		return err
+	}
+	v, err := judges.Of(c.Context, a.set, len(a.classes), a.Scorer, judges.Options{
+		Neighbours: c.Int("neighbours"), Folds: c.Int("folds"), MaxMem: mem, Rand: train.Rand(c.Uint64("seed"), "judges", 0),
+	})
+	if err != nil {
+		return err
+	}
+	a.left = v.Classes
+	a.suspects, err = eval.Suspects(c.Context, a.set, v.Opinion, opts)
+	return err
+}
+
+// finish finds out what else there is to say of the set, concludes and gives the audit; d is the dataset as it was
+// judged, whole as it was read.
+func (a *audited) finish(c *cli.Context, d, whole *datasets.Dataset, mem int64) error {
+	if err := a.look(c, mem); err != nil {
+		return err
+	}
+	a.Rate = 0
+	if a.Noise != nil {
+		a.Rate = a.Noise.Rate
+	}
+	if c.IsSet("noise-rate") {
+		if a.Rate = c.Float64("noise-rate"); !(a.Rate >= 0 && a.Rate < 1) {
+			return misused("--noise-rate: found %v, expected a share from 0 to below 1", a.Rate)
+		}
+	}
+	if err := a.conclude(d, func(orders []float64) []bool { return eval.KeepShare(orders, a.Rate) }); err != nil {
+		return err
+	}
+	return a.give(c, whole, mem)
+}
+
+// scorerHelp lists the scorers for the command's help.
+func scorerHelp() string {
+	var out strings.Builder
+	for _, j := range judges.Catalog {
+		fmt.Fprintf(&out, "   %-13s  %s\n", j.Name, j.Help)
+	}
+	for _, e := range filters.Catalog {
+		if e.NeedsBank {
+			fmt.Fprintf(&out, "   %-13s  %s of %s, eq. %s\n", e.Name, e.Title, e.Paper, e.Equation)
+		}
+	}
+	fmt.Fprintf(&out, "   %-13s  the final weights of a run that weighed its samples", selfPacedScorer)
+	return out.String()
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"winnow/eval/judges"
+)
+
+// noted adds a column to a manifest, quoted and not.
+func noted(t *testing.T, path string) string {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(readFile(t, path)), "\n")
+	for i := range lines {
+		if lines[i] += `,"by, hand"`; i == 0 {
+			lines[i] = strings.TrimSuffix(lines[i], `,"by, hand"`) + ",Note"
+		}
+	}
+	out := filepath.Join(filepath.Dir(path), "noted.csv")
+	write(t, out, strings.Join(lines, "\n")+"\n")
+	return out
+}
+
+func table(t *testing.T, path string) [][]string {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(readFile(t, path))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func TestAuditStore(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 1, 0.3)
+	manifest, _ := w.withTruth(t)
+	classes, list := filepath.Join(w.dir, "classes.csv"), filepath.Join(w.dir, "suspects.csv")
+	for _, scorer := range storeScorers() {
+		code, stdout, stderr := call(context.Background(), "audit", "--manifest", manifest, "--features", w.store, "--scorer", scorer, "--json", "--classes", classes, "--out", list)
+		var a audited
+		if err := json.Unmarshal([]byte(stdout), &a); code != 0 || err != nil {
+			t.Fatalf("%s: %d: %v\n%s", scorer, code, err, stderr)
+		}
+		if a.Scorer != scorer || len(a.Images) != 320 || a.Detection == nil || a.Detection.AUROC < 0.6 || a.Noise == nil || a.Rate != a.Noise.Rate {
+			t.Errorf("%s: %d images, %+v, noise %+v", scorer, len(a.Images), a.Detection, a.Noise)
+		}
+		if scorer == judges.Default && a.Detection.AUROC < 0.85 {
+			t.Errorf("the default has an AUROC of %v", a.Detection.AUROC)
+		}
+		rows := table(t, classes)
+		if len(rows) != 21 || len(a.Classes) != 20 || rows[1][0] != "class00" || a.Classes[3].Low > a.Classes[3].Purity || a.Classes[3].High < a.Classes[3].Purity {
+			t.Errorf("%s: %d rows of classes, the first %v; %+v", scorer, len(rows), rows[1], a.Classes[3])
+		}
+		if rows = table(t, list); len(rows) != 321 || rows[0][len(rows[0])-1] != "copies_with_other_labels" || a.Images[0].Fit == nil {
+			t.Errorf("%s: %v", scorer, rows[0])
+		}
+	}
+}
+
+func TestAuditCleans(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 2, 0.3)
+	manifest, out := noted(t, w.manifest), filepath.Join(w.dir, "clean.csv")
+	audit := func(args ...string) (rows [][]string, stderr string) {
+		code, _, stderr := call(context.Background(), append([]string{"audit", "--manifest", manifest, "--features", w.store, "--clean", out}, args...)...)
+		if code != 0 {
+			t.Fatal(stderr)
+		}
+		return table(t, out), stderr
+	}
+	was := table(t, manifest)
+	dropped := func(rows [][]string) (gone, wrong, eval int) {
+		for _, r := range was[1:] {
+			if !slices.ContainsFunc(rows, func(o []string) bool { return slices.Equal(o, r) }) {
+				gone++
+				if w.wrong[r[0]] {
+					wrong++
+				}
+				if r[2] != "train" {
+					eval++
+				}
+			}
+		}
+		return gone, wrong, eval
+	}
+	rows, _ := audit("--drop", "--share", "0.25")
+	if gone, wrong, eval := dropped(rows); gone != 80 || wrong < 60 || eval != 0 || !slices.Equal(rows[0], was[0]) || len(rows) != len(was)-80 {
+		t.Errorf("--share 0.25: %d dropped, %d of them wrong, %d not for training; header %v", gone, wrong, eval, rows[0])
+	}
+	rows, _ = audit("--drop", "--precision", "0.9")
+	if gone, wrong, eval := dropped(rows); gone < 30 || float64(wrong) < 0.75*float64(gone) || eval != 0 {
+		t.Errorf("--precision 0.9: %d dropped, %d of them wrong", gone, wrong)
+	}
+	few, _ := audit("--drop", "--below", "0.1")
+	if gone, wrong, _ := dropped(few); gone < 10 || gone > 120 || float64(wrong) < 0.8*float64(gone) {
+		t.Errorf("--below 0.1: %d dropped, %d of them wrong", gone, wrong)
+	}
+	rows, _ = audit("--relabel")
+	changed, mended := 0, 0
+	for i, r := range rows[1:] {
+		if before := was[i+1]; r[0] != before[0] || r[2] != before[2] || r[3] != before[3] || r[2] != "train" && r[1] != before[1] {
+			t.Fatalf("%v became %v", before, r)
+		} else if r[1] != before[1] {
+			changed++
+			if r[1] == "class"+r[0][1:3] {
+				mended++
+			}
+		}
+	}
+	if len(rows) != len(was) || changed < 40 || float64(mended) < 0.3*float64(changed) {
+		t.Errorf("--relabel: %d labels changed, %d of them for the right one", changed, mended)
+	}
+	rows, stderr := audit("--drop", "--share", "0.5", "--include-eval")
+	if gone, _, eval := dropped(rows); gone != 320 || eval == 0 || !strings.Contains(stderr, "not independent") {
+		t.Errorf("--include-eval: %d dropped, %d not for training; %s", gone, eval, stderr)
+	}
+}
+
+func TestAuditStoreMisused(t *testing.T) {
+	for args, want := range map[string]string{
+		"--manifest m.csv": "one run folder, or --manifest FILE and --features DIR",
+		"--manifest m.csv --features f --scorer guess":                             `"guess" cannot judge stored features`,
+		"--manifest m.csv --features f --last":                                     "--last is about runs",
+		"--manifest m.csv --features f --drop":                                     "about --clean FILE",
+		"--manifest m.csv --features f --clean c.csv":                              "either --drop or --relabel",
+		"--manifest m.csv --features f --clean c.csv --drop --share 2":             "expected 0 to 1",
+		"--manifest m.csv --features f --clean c.csv --drop --share 0.1 --below 0": "expected one of",
+		"run --clean c.csv --drop --include-eval":                                  "without a run",
+	} {
+		if code, _, stderr := call(context.Background(), append([]string{"audit"}, strings.Fields(args)...)...); code != 2 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit %d: %s", args, code, stderr)
+		}
+	}
+	needRuntime(t)
+	w := newWorld(t, 1, 0.2)
+	code, _, stderr := call(context.Background(), "audit", "--manifest", w.manifest, "--features", w.store, "--scorer", "knn", "--clean", filepath.Join(w.dir, "c.csv"), "--drop", "--precision", "0.9")
+	if code != 2 || !strings.Contains(stderr, "no probabilities") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}

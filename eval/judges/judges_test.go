@@ -1,0 +1,271 @@
+package judges
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"winnow/eval"
+	"winnow/features"
+	"winnow/filters/leaveout"
+)
+
+// fine draws classes in families of four that differ little, as kinds of birds do, and gives a share of the rows
+// another label.
+func fine(seed uint64, rate float64) (z features.Set, truth []int) {
+	const classes, each, dim = 32, 14, 48
+	rng := rand.New(rand.NewPCG(seed, 11))
+	centres := features.NewMatrix(classes, dim)
+	family := make([]float64, dim)
+	for k := range classes {
+		if k%4 == 0 {
+			for j := range family {
+				family[j] = rng.NormFloat64()
+			}
+		}
+		for j := range dim {
+			features.Row(centres, k)[j] = float32(family[j] + 0.8*rng.NormFloat64())
+		}
+	}
+	z, truth = features.NewSet(classes*each, dim), make([]int, classes*each)
+	for i := range z.Len() {
+		k := i % classes
+		truth[i], z.Labels[i] = k, k
+		if rng.Float64() < rate {
+			z.Labels[i] = (k + 1 + rng.IntN(classes-1)) % classes
+		}
+		for j := range dim {
+			z.Row(i)[j] = features.Row(centres, k)[j] + float32(2*rng.NormFloat64())
+		}
+	}
+	return z, truth
+}
+
+func judged(t testing.TB, z features.Set, name string) Verdict {
+	t.Helper()
+	v, err := Of(context.Background(), z, 32, name, Options{Rand: rand.New(rand.NewPCG(1, 2))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func auroc(t testing.TB, v Verdict, z features.Set, truth []int) float64 {
+	t.Helper()
+	wrong := make([]bool, z.Len())
+	for i, y := range truth {
+		wrong[i] = y != z.Labels[i]
+	}
+	d, err := eval.Detect(v.Order, wrong, make([]bool, z.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.AUROC
+}
+
+// On classes that are hard to tell apart, the default finds more than every baseline, all in the same vectors.
+func TestDefaultBeatsBaselines(t *testing.T) {
+	for _, rate := range []float64{0.15, 0.35} {
+		mean := map[string]float64{}
+		const seeds = 4
+		for seed := range uint64(seeds) {
+			z, truth := fine(seed, rate)
+			for _, j := range Catalog {
+				mean[j.Name] += auroc(t, judged(t, z, j.Name), z, truth) / seeds
+			}
+		}
+		t.Logf("rate %v: %v", rate, mean)
+		for _, j := range Catalog {
+			if j.Baseline && mean[j.Name] >= mean[Default] {
+				t.Errorf("rate %v: %s %.4f, %s %.4f", rate, j.Name, mean[j.Name], Default, mean[Default])
+			}
+			if mean[j.Name] < 0.6 {
+				t.Errorf("rate %v: %s finds next to nothing: %.4f", rate, j.Name, mean[j.Name])
+			}
+		}
+	}
+}
+
+// Probabilities add up to what they claim, and suggestions are right more often than the labels that they replace.
+func TestScoresAreProbabilities(t *testing.T) {
+	for _, j := range Catalog {
+		for seed := range uint64(3) {
+			z, truth := fine(seed, 0.3)
+			v := judged(t, z, j.Name)
+			var expected, wrong, mended, replaced float64
+			for i, y := range truth {
+				if math.IsNaN(v.Order[i]) || math.IsNaN(v.Score[i]) || v.Suggested[i] < 0 {
+					t.Fatalf("%s: row %d: %+v", j.Name, i, v.Order[i])
+				}
+				expected += 1 - v.Score[i]
+				if y != z.Labels[i] {
+					wrong++
+				}
+				if v.Suggested[i] != z.Labels[i] {
+					replaced++
+					if v.Suggested[i] == y {
+						mended++
+					}
+					if z.Labels[i] == y {
+						mended--
+					}
+				}
+			}
+			n := float64(z.Len())
+			if j.Probability && math.Abs(expected-wrong)/n > 0.1 {
+				t.Errorf("%s, seed %d: %.0f labels wrong by its scores, %v are", j.Name, seed, expected, wrong)
+			}
+			if j.Probability && mended <= 0 {
+				t.Errorf("%s, seed %d: of %v suggestions %v more are right than were", j.Name, seed, replaced, mended)
+			}
+		}
+	}
+}
+
+// No image has a part in its own judgement: among vectors without any class the given label fits best as often as
+// chance has it. Purifying without folds fails this, though every sum leaves the image out: it has drawn its neighbours
+// into its class.
+func TestNothingJudgesItself(t *testing.T) {
+	for _, name := range []string{"purified", "purified-vmf", "centres", "1nn", "probe"} {
+		var judged, agree, inside, flattered float64
+		for seed := range uint64(4) {
+			rng := rand.New(rand.NewPCG(seed, 5))
+			z := features.NewSet(320, 24)
+			for i := range z.Len() {
+				z.Labels[i] = i % 32
+				for k := range z.Dim() {
+					z.Row(i)[k] = float32(rng.NormFloat64())
+				}
+			}
+			if model, ok := map[string]model{"purified": alike, "purified-vmf": vonMisesFisher}[name]; ok {
+				s, err := leaveout.New(z, 32)
+				if err != nil {
+					t.Fatal(err)
+				}
+				out := func(i int) bool { return i%5 == int(seed) }
+				b := &bench{ctx: context.Background(), s: s, opts: Options{Folds: 5}}
+				given := make([][]leaveout.Part, z.Len())
+				for i := range given {
+					given[i] = s.Parts(i)
+				}
+				if err := b.purifyWithout(model, 10, given, out); err != nil {
+					t.Fatal(err)
+				}
+				fit := model(s)
+				s.Each(func(i, y int, row []float64) {
+					fit(i, row)
+					best := row[y] == slices.Max(row)
+					switch {
+					case out(i) && best:
+						agree++
+						fallthrough
+					case out(i):
+						judged++
+					case best:
+						flattered++
+						fallthrough
+					default:
+						inside++
+					}
+				})
+				continue
+			}
+			v, err := Of(context.Background(), z, 32, name, Options{Rand: rand.New(rand.NewPCG(1, 2))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range z.Len() {
+				judged++
+				if name == "centres" && v.Score[i] >= 0.9 || name != "centres" && v.Suggested[i] == z.Labels[i] {
+					agree++
+				}
+			}
+		}
+		if agree/judged > 0.09 {
+			t.Errorf("%s: the given label is best for %.3f of images that have nothing to do with it, chance 0.031", name, agree/judged)
+		}
+		if inside > 0 && flattered/inside < 0.1 {
+			t.Errorf("%s: of images that took part %.3f fit their label best: the check would not see it", name, flattered/inside)
+		}
+	}
+}
+
+// Class names and the order of rows change nothing of centres, and no row without a partner is judged.
+func TestWhoIsJudged(t *testing.T) {
+	z, _ := fine(1, 0.2)
+	base := judged(t, z, "centres")
+	order := rand.New(rand.NewPCG(3, 3)).Perm(z.Len())
+	moved := z.Rows(order)
+	for i := range moved.Labels {
+		moved.Labels[i] = 31 - moved.Labels[i]
+	}
+	v := judged(t, moved, "centres")
+	for i, row := range order {
+		if math.Abs(v.Score[i]-base.Score[row]) > 1e-3 || v.Suggested[i] != 31-base.Suggested[row] && base.SuggestedScore[row] > 0.51 {
+			t.Errorf("row %d: %v, moved %v", row, base.Score[row], v.Score[i])
+		}
+	}
+	for _, j := range Catalog {
+		alone := z.Rows([]int{0, 1, 2, 32, 33, 34, 64, 65, 3})
+		alone.Labels = []int{0, 1, 2, 0, 1, 2, 0, features.Unlabelled, 3}
+		v := judged(t, alone, j.Name)
+		for _, i := range []int{7, 8} {
+			if !math.IsInf(v.Order[i], 1) || v.Score[i] != 1 || v.Suggested[i] != alone.Labels[i] {
+				t.Errorf("%s: row %d: order %v, score %v, suggested %v", j.Name, i, v.Order[i], v.Score[i], v.Suggested[i])
+			}
+		}
+	}
+	if _, err := Of(context.Background(), z, 32, "guess", Options{}); err == nil {
+		t.Error("an unknown judge judged")
+	}
+	if !slices.Contains(Names(), Default) {
+		t.Error("the default is none of the catalog")
+	}
+}
+
+// Confident learning's rule in loops, over the same probabilities.
+func TestConfidentAgainstLoops(t *testing.T) {
+	z, _ := fine(2, 0.3)
+	v := judged(t, z, "confident")
+	p := make([][]float64, z.Len())
+	c, err := Of(context.Background(), z, 32, "probe", Options{Rand: rand.New(rand.NewPCG(1, 2))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{ctx: context.Background(), s: c.Classes, opts: Options{Folds: 5, Rand: rand.New(rand.NewPCG(1, 2))}}
+	if err := b.outOfSample(func(i, _ int, row []float64) { p[i] = slices.Clone(row) }); err != nil {
+		t.Fatal(err)
+	}
+	bar := make([]float64, 32)
+	for k := range bar {
+		n := 0.0
+		for i, y := range z.Labels {
+			if y == k {
+				bar[k] += p[i][k]
+				n++
+			}
+		}
+		bar[k] /= n
+	}
+	found := 0
+	for i, y := range z.Labels {
+		best := -1
+		for k := range bar {
+			if float64(float32(p[i][k])) >= bar[k] && (best < 0 || p[i][k] > p[i][best]) {
+				best = k
+			}
+		}
+		want := best >= 0 && best != y
+		if want {
+			found++
+		}
+		if got := v.Suggested[i] != y; got != want || want && v.Suggested[i] != best {
+			t.Errorf("row %d: suggested %d, by loops %d", i, v.Suggested[i], best)
+		}
+	}
+	if found < 50 {
+		t.Errorf("%d found: the check compares little", found)
+	}
+}

@@ -1,0 +1,241 @@
+// Package leaveout compares every image of a labelled set with every class of it, the image itself left out of all
+// class directions that it takes part in, so that nothing judges itself.
+//
+//	s_ik = z_i·m_ik,   m_ik = normalise(Σ_{j≠i} r_jk z_j)
+//
+// z are unit rows. r_jk is the share that image j has in class k: at first 1 in its given class and 0 elsewhere, later
+// what a judge makes of it ([Set.Share]). Classes with a single image take no part, nor does that image: without it
+// nothing is known of them.
+//
+// The package sees given labels only and imports only features. Products with the classes are float32, everything
+// about an image's own classes float64.
+package leaveout
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// Set is the judged images and the classes as they are now.
+type Set struct {
+	Z       features.Set // judged images, unit rows; labels are those given
+	Rows    []int        // of the images in the set that was given
+	Classes []int        // that have two or more of them, rising: the columns
+	Column  []int        // of a class, -1: none
+
+	parts   [][]Part
+	sums    []float64      // a row of d for each column: Σ r z
+	weight  []float64      // Σ r of each column
+	squares []float64      // Σ r²
+	centres blas32.General // a unit row for each column, all images counted
+}
+
+// Part is the share of an image in one class.
+type Part struct {
+	Column int
+	Weight float64
+}
+
+// New keeps the images whose label another image shares; a negative label is none. z is copied.
+func New(z features.Set, classes int) (*Set, error) {
+	if len(z.Labels) != z.Len() {
+		return nil, fmt.Errorf("%d labels, expected one for each of %d vectors", len(z.Labels), z.Len())
+	}
+	count := make([]int, classes)
+	for i, y := range z.Labels {
+		if y >= classes {
+			return nil, fmt.Errorf("row %d: label %d, expected one of %d classes", i, y, classes)
+		}
+		if y >= 0 {
+			count[y]++
+		}
+	}
+	s := &Set{Column: make([]int, classes)}
+	for k, n := range count {
+		s.Column[k] = -1
+		if n >= 2 {
+			s.Column[k] = len(s.Classes)
+			s.Classes = append(s.Classes, k)
+		}
+	}
+	if len(s.Classes) < 2 {
+		return nil, fmt.Errorf("%d classes have two images or more, expected at least two", len(s.Classes))
+	}
+	for i, y := range z.Labels {
+		if y >= 0 && s.Column[y] >= 0 {
+			s.Rows = append(s.Rows, i)
+		}
+	}
+	s.Z = features.Set{X: z.X, Labels: z.Labels}.Rows(s.Rows)
+	if err := features.Normalize(s.Z.X); err != nil {
+		return nil, err
+	}
+	parts := make([][]Part, s.Z.Len())
+	own := make([]Part, s.Z.Len())
+	for i, y := range s.Z.Labels {
+		own[i] = Part{s.Column[y], 1}
+		parts[i] = own[i : i+1]
+	}
+	s.Share(parts)
+	return s, nil
+}
+
+// Share gives every image its parts in the classes, the columns of an image all different, and computes the classes'
+// directions from them. The set keeps parts.
+func (s *Set) Share(parts [][]Part) {
+	d, n := s.Z.Dim(), len(s.Classes)
+	s.parts, s.sums, s.weight, s.squares = parts, make([]float64, n*d), make([]float64, n), make([]float64, n)
+	for i, list := range parts {
+		z := s.Z.Row(i)
+		for _, p := range list {
+			sum := s.sums[p.Column*d:][:d]
+			for j, v := range z {
+				sum[j] += p.Weight * float64(v)
+			}
+			s.weight[p.Column] += p.Weight
+			s.squares[p.Column] += p.Weight * p.Weight
+		}
+	}
+	s.centres = features.NewMatrix(n, d)
+	for c := range n {
+		sum := s.sums[c*d:][:d]
+		var norm float64
+		for _, v := range sum {
+			norm += v * v
+		}
+		scale := inverse(math.Sqrt(norm))
+		for j, v := range sum {
+			s.centres.Data[c*d+j] = float32(v * scale)
+		}
+	}
+}
+
+// Parts is what image i has a share in.
+func (s *Set) Parts(i int) []Part { return s.parts[i] }
+
+// inverse is 1/x, or 0 for a length of 0: images that cancel out point nowhere.
+func inverse(x float64) float64 {
+	if x < 1e-9 {
+		return 0
+	}
+	return 1 / x
+}
+
+// blockEntries bounds the similarities held at a time.
+const blockEntries = 1 << 20
+
+// Each calls do with every image's column of its given class and its similarities, one for each column, which do may
+// change. Time O(n·C·d).
+func (s *Set) Each(do func(i, y int, row []float64)) {
+	s.Among(0, s.Z.Len(), 1, do)
+}
+
+// Among is Each for the images from, from+step, … below to.
+func (s *Set) Among(from, to, step int, do func(i, y int, row []float64)) {
+	c := len(s.Classes)
+	height := max(1, blockEntries/c)
+	row := make([]float64, c)
+	var block blas32.General
+	for ; from < to; from += height * step {
+		n := min(height, (to-from+step-1)/step)
+		if block.Data == nil {
+			block = features.NewMatrix(n, c)
+		}
+		part := blas32.General{Rows: n, Cols: s.Z.Dim(), Stride: s.Z.X.Stride * step, Data: s.Z.X.Data[from*s.Z.X.Stride:]}
+		out := blas32.General{Rows: n, Cols: c, Stride: c, Data: block.Data[:n*c]}
+		blas32.Gemm(blas.NoTrans, blas.Trans, 1, part, s.centres, 0, out)
+		for b := range n {
+			i := from + b*step
+			for k, v := range features.Row(out, b) {
+				row[k] = float64(v)
+			}
+			for _, p := range s.parts[i] {
+				row[p.Column], _ = s.without(i, p)
+			}
+			do(i, s.Column[s.Z.Labels[i]], row)
+		}
+	}
+}
+
+// without is the similarity of image i to a class without it, and the length of what is left of the class's sum.
+func (s *Set) without(i int, p Part) (similarity, length float64) {
+	d := s.Z.Dim()
+	sum := s.sums[p.Column*d:][:d]
+	var along, norm float64
+	for j, v := range s.Z.Row(i) {
+		rest := sum[j] - p.Weight*float64(v)
+		along += rest * float64(v)
+		norm += rest * rest
+	}
+	length = math.Sqrt(norm)
+	return along * inverse(length), length
+}
+
+// Spread is what a class's concentration is estimated from: the length of the mean of its images, each as much as its
+// share, and how many images of equal share would tell as much.
+type Spread struct{ Length, Count float64 }
+
+// Spread is that of a column, all images counted; no share at all: zero.
+func (s *Set) Spread(column int) Spread {
+	d := s.Z.Dim()
+	var norm float64
+	for _, v := range s.sums[column*d:][:d] {
+		norm += v * v
+	}
+	return spread(math.Sqrt(norm), s.weight[column], s.squares[column])
+}
+
+// SpreadWithout is that of the class of a part of image i, without the image.
+func (s *Set) SpreadWithout(i int, p Part) Spread {
+	_, length := s.without(i, p)
+	return spread(length, s.weight[p.Column]-p.Weight, s.squares[p.Column]-p.Weight*p.Weight)
+}
+
+func spread(length, weight, squares float64) Spread {
+	if weight < 1e-9 || squares < 1e-18 {
+		return Spread{}
+	}
+	return Spread{math.Min(length/weight, 1), weight * weight / squares}
+}
+
+// Likeness compares two classes: the mean similarity between their images over the geometric mean of that within
+// them, an image never with itself. 1: their images lie as if they were of one class; chance may take it above.
+//
+//	Σ_a·Σ_b/(w_a w_b) / √(W_a W_b),   W_k = (|Σ_k|² - Σ r²)/(w_k² - Σ r²)
+//
+// 0 where the images of a class have nothing in common.
+func (s *Set) Likeness(a, b int) float64 {
+	within := s.within(a) * s.within(b)
+	if !(within > 0) || s.within(a) < 0 {
+		return 0
+	}
+	d := s.Z.Dim()
+	return dot(s.sums[a*d:][:d], s.sums[b*d:][:d]) / (s.weight[a] * s.weight[b]) / math.Sqrt(within)
+}
+
+// within is the mean similarity of different images of a class.
+func (s *Set) within(k int) float64 {
+	d := s.Z.Dim()
+	sum := s.sums[k*d:][:d]
+	pairs := s.weight[k]*s.weight[k] - s.squares[k]
+	if pairs < 1e-9 {
+		return 0
+	}
+	return (dot(sum, sum) - s.squares[k]) / pairs
+}
+
+// Centres is a view of the classes' directions, unit rows.
+func (s *Set) Centres() blas32.General { return s.centres }
+
+func dot(a, b []float64) float64 {
+	var sum float64
+	for j, v := range a {
+		sum += v * b[j]
+	}
+	return sum
+}

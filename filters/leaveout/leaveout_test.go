@@ -1,0 +1,159 @@
+package leaveout
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"winnow/features"
+)
+
+func drawn(seed uint64, classes, each, dim int) features.Set {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	z := features.NewSet(classes*each, dim)
+	for i := range z.Len() {
+		z.Labels[i] = i % classes
+		for j := range dim {
+			z.Row(i)[j] = float32(rng.NormFloat64())
+		}
+		z.Row(i)[i%classes] += 2
+	}
+	return z
+}
+
+func mixedParts(s *Set, rng *rand.Rand) [][]Part {
+	parts := make([][]Part, s.Z.Len())
+	for i := range parts {
+		k := rng.IntN(len(s.Classes))
+		parts[i] = []Part{{k, rng.Float64()}, {(k + 1) % len(s.Classes), rng.Float64()}}
+	}
+	return parts
+}
+
+// slow is the similarity of image i to class k in loops; self counts it in.
+func slow(s *Set, i, k int, self bool) float64 {
+	d := s.Z.Dim()
+	sum := make([]float64, d)
+	for j := range s.Z.Len() {
+		for _, p := range s.Parts(j) {
+			if p.Column == k && (j != i || self) {
+				for c, v := range s.Z.Row(j) {
+					sum[c] += p.Weight * float64(v)
+				}
+			}
+		}
+	}
+	var norm, along float64
+	for c, v := range sum {
+		norm += v * v
+		along += v * float64(s.Z.Row(i)[c])
+	}
+	return along / math.Sqrt(norm)
+}
+
+func TestAgainstLoops(t *testing.T) {
+	for seed := range uint64(3) {
+		s, err := New(drawn(seed, 5, 7, 9), 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, mixed := range []bool{false, true} {
+			if mixed {
+				s.Share(mixedParts(s, rand.New(rand.NewPCG(seed, 1))))
+			}
+			spoiled := 0.0
+			s.Each(func(i, y int, row []float64) {
+				for k, v := range row {
+					if want := slow(s, i, k, false); math.Abs(v-want) > 2e-6 {
+						t.Errorf("image %d, class %d: %v, by loops %v", i, k, v, want)
+					}
+					spoiled = math.Max(spoiled, math.Abs(v-slow(s, i, k, true)))
+				}
+			})
+			if spoiled < 0.05 {
+				t.Errorf("an image that judges itself differs by %v only: the check would not see it", spoiled)
+			}
+		}
+	}
+}
+
+// What an image is compared with does not change with the image: turned around, it has the opposite similarity to
+// every class, its own too.
+func TestOwnVectorDoesNotCount(t *testing.T) {
+	z := drawn(1, 4, 6, 8)
+	rows := func(z features.Set) (first []float64) {
+		s, err := New(z, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Among(0, 1, 1, func(_, _ int, row []float64) { first = append(first, row...) })
+		return first
+	}
+	before := rows(z)
+	for j := range z.Dim() {
+		z.Row(0)[j] *= -1
+	}
+	for k, v := range rows(z) {
+		if math.Abs(v+before[k]) > 1e-6 {
+			t.Errorf("class %d: %v, of the opposite vector %v", k, before[k], v)
+		}
+	}
+}
+
+func TestAmongSkips(t *testing.T) {
+	s, err := New(drawn(2, 3, 10, 6), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := map[int]float64{}
+	s.Each(func(i, y int, row []float64) { whole[i] = row[0] })
+	seen := 0
+	s.Among(1, 29, 4, func(i, y int, row []float64) {
+		if want := 1 + 4*seen; i != want || math.Abs(row[0]-whole[i]) > 1e-6 || y != s.Z.Labels[i] {
+			t.Errorf("image %d of class %d: %v, expected image %d: %v", i, y, row[0], want, whole[i])
+		}
+		seen++
+	})
+	if seen != 7 {
+		t.Errorf("%d images, expected 7", seen)
+	}
+}
+
+func TestSpreadAndLikeness(t *testing.T) {
+	z := drawn(3, 4, 40, 16)
+	for i := range z.Len() {
+		if z.Labels[i] == 1 && i%8 < 4 || z.Labels[i] == 0 && i%8 >= 4 { // classes 0 and 1 in one another
+			z.Labels[i] = 1 - z.Labels[i]
+		}
+	}
+	s, err := New(z, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := s.Likeness(0, 1), s.Likeness(2, 3); a < 0.8 || b > 0.5 || s.Likeness(1, 0) != a {
+		t.Errorf("likeness of two halves of the same %v, of others %v", a, b)
+	}
+	for i := range 3 {
+		p := s.Parts(i)[0]
+		whole, without := s.Spread(p.Column), s.SpreadWithout(i, p)
+		if whole.Count != 40 || without.Count != 39 || whole.Length == without.Length {
+			t.Errorf("%+v, without %d %+v", whole, i, without)
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	z := drawn(1, 3, 4, 5)
+	for want, c := range map[string]struct {
+		rows []int
+		n    int
+	}{
+		"1 classes have two images or more": {[]int{0, 1, 2, 3}, 3},
+		"row 2: label 2, expected one of 2": {[]int{0, 1, 2}, 2},
+	} {
+		if _, err := New(z.Rows(c.rows), c.n); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("found %v, expected %s", err, want)
+		}
+	}
+}
