@@ -128,7 +128,7 @@ func (c *canvas) axes() {
 	}
 	if c.frame.Y != "" {
 		fmt.Fprintf(c, `<text class="wn-axis" transform="translate(14 %s) rotate(-90)" text-anchor="middle">%s</text>`,
-			at(c.top+plotH/2), html.EscapeString(shortened(c.frame.Y, int(math.Floor(plotH / letter)))))
+			at(c.top+plotH/2), html.EscapeString(shortened(c.frame.Y, int(math.Floor(plotH/letter)))))
 	}
 }
 
