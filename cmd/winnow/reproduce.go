@@ -153,7 +153,7 @@ func (r *reproduction) run() error {
 		return err
 	}
 	defer rt.Close()
-	var todo []reproduce.Cell
+	var rest []reproduce.Cell
 	for _, cell := range r.cells {
 		o, done, err := r.kept(cell)
 		if err != nil {
@@ -162,10 +162,10 @@ func (r *reproduction) run() error {
 		if done {
 			r.results.Add(cell, o)
 		} else {
-			todo = append(todo, cell)
+			rest = append(rest, cell)
 		}
 	}
-	note(r.c, "%d cells, %d done before, %d at once", len(r.cells), len(r.cells)-len(todo), jobs)
+	note(r.c, "%d cells, %d done before, %d at once", len(r.cells), len(r.cells)-len(rest), jobs)
 	type done struct {
 		cell    reproduce.Cell
 		outcome reproduce.Outcome
@@ -175,7 +175,7 @@ func (r *reproduction) run() error {
 	next := make(chan reproduce.Cell)
 	g.Go(func() error {
 		defer close(next)
-		for _, cell := range todo {
+		for _, cell := range rest {
 			select {
 			case next <- cell:
 			case <-ctx.Done():
@@ -208,8 +208,8 @@ func (r *reproduction) run() error {
 	for d := range found {
 		r.results.Add(d.cell, d.outcome)
 		n++
-		left := time.Since(start) / time.Duration(n) * time.Duration(len(todo)-n)
-		note(r.c, "%d/%d  %s: %s in %.1f s, %s left", n, len(todo), r.describe(d.cell), r.headline(d.outcome), d.outcome.Seconds, left.Round(time.Second))
+		left := time.Since(start) / time.Duration(n) * time.Duration(len(rest)-n)
+		note(r.c, "%d/%d  %s: %s in %.1f s, %s left", n, len(rest), r.describe(d.cell), r.headline(d.outcome), d.outcome.Seconds, left.Round(time.Second))
 	}
 	if err := <-failed; err != nil {
 		return err
