@@ -114,29 +114,47 @@ type Verdict struct {
 
 // Of asks the judge of a name about z, whose labels are 0 … classes-1 or negative for none. Rows need no unit length.
 func Of(ctx context.Context, z features.Set, classes int, name string, opts Options) (Verdict, error) {
-	j, err := Find(name)
-	if err != nil {
-		return Verdict{}, err
-	}
-	s, err := leaveout.New(z, classes)
-	if err != nil {
-		return Verdict{}, fmt.Errorf("judges: %w", err)
-	}
+	var verdict Verdict
+	err := Each(ctx, z, classes, []string{name}, opts, func(_ Judge, v Verdict) error {
+		verdict = v
+		return nil
+	})
+	return verdict, err
+}
+
+// Each asks several judges about the same labels in turn. What more than one of them needs is computed once.
+func Each(ctx context.Context, z features.Set, classes int, names []string, opts Options, do func(Judge, Verdict) error) error {
 	if opts.Neighbours < 1 {
 		opts.Neighbours = 10
 	}
 	if opts.Folds < 2 {
 		opts.Folds = 5
 	}
-	b := &bench{ctx: ctx, s: s, opts: opts, v: Verdict{Classes: s, Opinion: eval.Opinion{
-		Order: make([]float64, z.Len()), Score: make([]float64, z.Len()),
-		Suggested: slices.Clone(z.Labels), SuggestedScore: make([]float64, z.Len()),
-	}}}
-	for i := range z.Len() {
-		b.v.Order[i], b.v.Score[i], b.v.SuggestedScore[i] = math.Inf(1), 1, 1
+	var once shared
+	for _, name := range names {
+		j, err := Find(name)
+		if err != nil {
+			return err
+		}
+		s, err := leaveout.New(z, classes)
+		if err != nil {
+			return fmt.Errorf("judges: %w", err)
+		}
+		b := &bench{ctx: ctx, s: s, opts: opts, once: &once, v: Verdict{Classes: s, Opinion: eval.Opinion{
+			Order: make([]float64, z.Len()), Score: make([]float64, z.Len()),
+			Suggested: slices.Clone(z.Labels), SuggestedScore: make([]float64, z.Len()),
+		}}}
+		for i := range z.Len() {
+			b.v.Order[i], b.v.Score[i], b.v.SuggestedScore[i] = math.Inf(1), 1, 1
+		}
+		if err := j.judge(b); err != nil {
+			return err
+		}
+		if err := do(j, b.v); err != nil {
+			return err
+		}
 	}
-	err = j.judge(b)
-	return b.v, err
+	return nil
 }
 
 // bench is where a judge works: images are counted as in s, classes by their columns.
@@ -144,7 +162,14 @@ type bench struct {
 	ctx  context.Context
 	s    *leaveout.Set
 	opts Options
+	once *shared
 	v    Verdict
+}
+
+// shared is what several judges look at; nil: nobody has yet.
+type shared struct {
+	folds  []int
+	probed []float32 // probabilities of the probe out of sample, a row of columns for each image
 }
 
 // say notes the verdict on image i: the order and score of its label, and the column that fits best with its score.

@@ -145,7 +145,7 @@ func TestNothingJudgesItself(t *testing.T) {
 					t.Fatal(err)
 				}
 				out := func(i int) bool { return i%5 == int(seed) }
-				b := &bench{ctx: context.Background(), s: s, opts: Options{Folds: 5}}
+				b := &bench{ctx: context.Background(), s: s, opts: Options{Folds: 5}, once: &shared{}}
 				given := make([][]leaveout.Part, z.Len())
 				for i := range given {
 					given[i] = s.Parts(i)
@@ -234,7 +234,7 @@ func TestConfidentAgainstLoops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{ctx: context.Background(), s: c.Classes, opts: Options{Folds: 5, Rand: rand.New(rand.NewPCG(1, 2))}}
+	b := &bench{ctx: context.Background(), s: c.Classes, opts: Options{Folds: 5, Rand: rand.New(rand.NewPCG(1, 2))}, once: &shared{}}
 	if err := b.outOfSample(func(i, _ int, row []float64) { p[i] = slices.Clone(row) }); err != nil {
 		t.Fatal(err)
 	}

@@ -68,6 +68,7 @@ var allowed = map[string][]string{
 	"search":               {"eval", "features"},
 	"internal/spread":      {},
 	"internal/vectorfile":  {},
+	"experiments/audit":    {"backbone/ort", "datasets", "eval", "eval/findings", "eval/judges", "features", "filters/leaveout", "head", "internal/atomicfile", "internal/ortlib", "train"},
 	"experiments/beyond":   {},
 	"experiments/prepare":  {"datasets"},
 }
