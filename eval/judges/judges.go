@@ -47,6 +47,11 @@ var Catalog = []Judge{
 		judge: func(b *bench) error { return b.centres() },
 	},
 	{
+		Name: "confusions", Title: "Class centres and confusions", Source: "ours", Probability: true,
+		Help:  "as centres, with which classes are mistaken for which, where that explains the labels",
+		judge: func(b *bench) error { return b.confusions() },
+	},
+	{
 		Name: "purified", Title: "Purified centres", Source: "ours", Probability: true,
 		Help:  "class centres and labels judged in turn: what looks wrong no longer counts for its class but for the one it resembles",
 		judge: func(b *bench) error { return b.purify(alike) },
