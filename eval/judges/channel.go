@@ -1,9 +1,6 @@
 package judges
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // channel is how labels go wrong, P(y|k) for the label y that an image of class k is given, and how sharply fits tell
 // classes apart:
@@ -15,10 +12,10 @@ import (
 // prior. With a = ∞ mistakes go to all classes alike. With few, mistakes that are made again and again stand out: many
 // images that look like class k are called y, few the other way.
 type channel struct {
-	beta, rho float64
-	prior     float64   // a
-	n         []float64 // n_ky by slot
-	of        []float64 // n_k
+	setting
+	rho float64
+	n   []float64 // n_ky by slot
+	of  []float64 // n_k
 }
 
 // slots number the pairs of a given label and a candidate column that occur, so that n_ky needs no C² numbers.
@@ -51,7 +48,7 @@ func (f *field) slots() slots {
 }
 
 // turns of expectation maximisation.
-const turns = 12
+const turns = 8
 
 // learner finds channels for a field, a fold left out at a time.
 type learner struct {
@@ -65,7 +62,7 @@ type learner struct {
 }
 
 func newLearner(f *field, folds []int, count int) *learner {
-	return &learner{f: f, slots: f.slots(), folds: folds, count: count, p: make([]float32, f.n*f.m), rest: make([]float32, f.n)}
+	return &learner{f: f, folds: folds, count: count, p: make([]float32, f.n*f.m), rest: make([]float32, f.n)}
 }
 
 // sharpen makes p those of β.
@@ -85,13 +82,17 @@ func (l *learner) each(fold int, others bool, do func(i int)) {
 	}
 }
 
-// without learns the channel for β and a from the images of the other folds, by expectation maximisation.
-func (l *learner) without(fold int, beta, prior float64) channel {
-	l.sharpen(beta)
-	c := channel{beta: beta, rho: 0.2, prior: prior}
-	if math.IsInf(prior, 1) {
-		c.n, c.of = nil, nil
-	} else {
+// setting is what is chosen by likelihood: β and a.
+type setting struct{ beta, prior float64 }
+
+// without learns the channel from the images of the other folds, by expectation maximisation.
+func (l *learner) without(fold int, set setting) channel {
+	l.sharpen(set.beta)
+	c := channel{setting: set, rho: 0.2}
+	if !math.IsInf(set.prior, 1) {
+		if l.slots.of == nil {
+			l.slots = l.f.slots()
+		}
 		c.n, c.of = make([]float64, l.slots.count), make([]float64, l.f.classes)
 	}
 	next, of := make([]float64, len(c.n)), make([]float64, len(c.of))
@@ -134,7 +135,7 @@ func (l *learner) without(fold int, beta, prior float64) channel {
 func (c channel) share(l *learner, i int, r []float64) (rest float64) {
 	f := l.f
 	other := c.rho / float64(f.classes-1)
-	p, column, slot := l.p[i*f.m:][:f.m], f.column[i*f.m:][:f.m], l.slots.of[i*f.m:][:f.m]
+	p := l.p[i*f.m:][:f.m]
 	if math.IsInf(c.prior, 1) {
 		for j, v := range p {
 			r[j] = float64(v) * other
@@ -143,6 +144,7 @@ func (c channel) share(l *learner, i int, r []float64) (rest float64) {
 		r[at] = float64(p[at]) * (1 - c.rho)
 		return float64(l.rest[i]) * other
 	}
+	column, slot := f.column[i*f.m:][:f.m], l.slots.of[i*f.m:][:f.m]
 	for j, v := range p {
 		pi := other
 		if j == int(f.given[i]) {
@@ -153,90 +155,69 @@ func (c channel) share(l *learner, i int, r []float64) (rest float64) {
 	return float64(l.rest[i]) * other * c.prior / (float64(f.n)/float64(f.classes) + c.prior)
 }
 
-// likelihood is the mean log-probability of the given labels, each fold's by the channel of the others.
-func (l *learner) likelihood(beta, prior float64) float64 {
+// likelihood is the mean log probability of the given labels, each fold's by the channel of the others.
+func (l *learner) likelihood(set setting) float64 {
 	var sum float64
-	r := make([]float64, l.f.m)
-	for fold := range l.count {
-		c := l.without(fold, beta, prior)
-		l.each(fold, false, func(i int) {
-			total := c.share(l, i, r)
-			for _, v := range r {
-				total += v
-			}
-			sum += math.Log(math.Max(total, 1e-300))
-		})
-	}
+	l.posteriors(set, func(i int, r []float64, rest float64) {
+		for _, v := range r {
+			rest += v
+		}
+		sum += math.Log(math.Max(rest, 1e-300))
+	})
 	return sum / float64(l.f.n)
 }
 
-// priors are what is tried for a.
-var priors = []float64{math.Inf(1), 1000, 300, 100, 30, 10, 3}
-
-// choose finds β and a under which the given labels are likeliest out of sample.
-func (l *learner) choose() (beta, prior, likelihood float64) {
-	prior = math.Inf(1)
-	beta, likelihood = l.sharpest(prior)
-	for range 2 {
-		best := prior
-		for _, a := range priors {
-			if v := l.likelihood(beta, a); v > likelihood {
-				best, likelihood = a, v
-			}
-		}
-		if best == prior {
-			break
-		}
-		prior = best
-		beta, likelihood = l.sharpest(prior)
-	}
-	return beta, prior, likelihood
-}
-
-// sharpest finds β for a by a golden section over its logarithm.
-func (l *learner) sharpest(prior float64) (beta, likelihood float64) {
-	const golden = 0.6180339887498949
-	low, high := math.Log(2), math.Log(300)
-	a, b := high-golden*(high-low), low+golden*(high-low)
-	fa, fb := l.likelihood(math.Exp(a), prior), l.likelihood(math.Exp(b), prior)
-	for high-low > 0.1 {
-		if fa >= fb {
-			high, b, fb = b, a, fa
-			a = high - golden*(high-low)
-			fa = l.likelihood(math.Exp(a), prior)
-		} else {
-			low, a, fa = a, b, fb
-			b = low + golden*(high-low)
-			fb = l.likelihood(math.Exp(b), prior)
-		}
-	}
-	if fa >= fb {
-		return math.Exp(a), fa
-	}
-	return math.Exp(b), fb
-}
-
-// conclude calls do for every image with the log odds that its label is right, and the probability of each candidate.
-func (l *learner) conclude(beta, prior float64, do func(i int, odds float64, r []float64)) {
+// posteriors calls do for every image with P(k|x_i) P(y_i|k) of each candidate k and of all other classes, by the
+// channel of the other folds.
+func (l *learner) posteriors(set setting, do func(i int, r []float64, rest float64)) {
 	r := make([]float64, l.f.m)
 	for fold := range l.count {
-		c := l.without(fold, beta, prior)
-		l.each(fold, false, func(i int) {
-			rest := c.share(l, i, r)
-			rivals := rest
-			for j, v := range r {
-				if j != int(l.f.given[i]) {
-					rivals += v
-				}
-			}
-			own := r[l.f.given[i]]
-			odds := math.Log(math.Max(own, 1e-300)) - math.Log(math.Max(rivals, 1e-300))
-			for j := range r {
-				r[j] /= own + rivals
-			}
-			do(i, odds, r)
-		})
+		c := l.without(fold, set)
+		l.each(fold, false, func(i int) { do(i, r, c.share(l, i, r)) })
 	}
 }
 
-var _ = slices.Max[[]int]
+// sharpest finds β where mistakes go to all classes alike. That ρ is of all images, one number, flatters nobody.
+func (l *learner) sharpest() (set setting, likelihood float64) {
+	own := make([]float64, l.f.n)
+	logBeta, v := highest(math.Log(2), math.Log(300), 0.1, func(x float64) float64 {
+		l.sharpen(math.Exp(x))
+		for i := range own {
+			own[i] = float64(l.p[i*l.f.m+int(l.f.given[i])])
+		}
+		v, _ := mixed(own, l.f.classes)
+		return v
+	})
+	return setting{math.Exp(logBeta), math.Inf(1)}, v / float64(l.f.n)
+}
+
+var (
+	// priors are what is tried for a, in turn, until labels become less likely.
+	priors = []float64{1000, 100, 30, 10, 3}
+	// sharper is by how much β is raised then: what is a mistake no longer has to be a doubt.
+	sharper = []float64{1.25, 1.6, 2}
+)
+
+// choose finds the channel under which the given labels are likeliest out of sample, from the setting without one, of
+// the likelihood that is given with it.
+func (l *learner) choose(plain setting, without float64) (best setting, likelihood float64) {
+	best, likelihood = plain, without
+	for _, a := range priors {
+		v := l.likelihood(setting{plain.beta, a})
+		if v <= likelihood {
+			break
+		}
+		best, likelihood = setting{plain.beta, a}, v
+	}
+	if best == plain {
+		return best, likelihood
+	}
+	for _, factor := range sharper {
+		v := l.likelihood(setting{plain.beta * factor, best.prior})
+		if v <= likelihood {
+			break
+		}
+		best.beta, likelihood = plain.beta*factor, v
+	}
+	return best, likelihood
+}

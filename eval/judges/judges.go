@@ -42,24 +42,14 @@ const Default = "centres"
 // Catalog lists the judges, in the order they are shown.
 var Catalog = []Judge{
 	{
+		Name: "fitted", Title: "Fitted centres", Source: "ours", Probability: true,
+		Help:  "as centres; whitening and which classes are mistaken for which are fitted, by the likelihood of labels left out",
+		judge: func(b *bench) error { return b.fitted() },
+	},
+	{
 		Name: "centres", Title: "Class centres", Source: "ours", Probability: true,
 		Help:  "cosine to the given class's centre against those of all others",
 		judge: func(b *bench) error { return b.centres() },
-	},
-	{
-		Name: "confusions", Title: "Class centres and confusions", Source: "ours", Probability: true,
-		Help:  "as centres, with which classes are mistaken for which, where that explains the labels",
-		judge: func(b *bench) error { return b.confusions() },
-	},
-	{
-		Name: "purified", Title: "Purified centres", Source: "ours", Probability: true,
-		Help:  "class centres and labels judged in turn: what looks wrong no longer counts for its class but for the one it resembles",
-		judge: func(b *bench) error { return b.purify(alike) },
-	},
-	{
-		Name: "purified-vmf", Title: "Purified vMF", Source: "ours; PRISM (001), eq. 10-14", Probability: true,
-		Help:  "as purified, each class with a concentration κ of its own, corrected for its size",
-		judge: func(b *bench) error { return b.purify(vonMisesFisher) },
 	},
 	{
 		Name: "1nn", Title: "Nearest neighbour", Source: "folklore", Baseline: true,
