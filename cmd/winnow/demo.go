@@ -14,6 +14,7 @@ import (
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
 	"winnow/features"
+	"winnow/internal/lookup"
 	"winnow/models"
 )
 
@@ -164,6 +165,6 @@ func (d *demo) extract() error {
 	if d.store, err = e.store(d.c); err != nil {
 		return err
 	}
-	d.test, _, err = splitSet(d.clean, d.store, datasets.Test)
+	d.test, _, err = lookup.Split(d.clean, d.store, datasets.Test)
 	return err
 }

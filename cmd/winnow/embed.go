@@ -15,6 +15,7 @@ import (
 	"winnow/backbone"
 	"winnow/features"
 	"winnow/internal/atomicfile"
+	"winnow/internal/lookup"
 	"winnow/internal/vectorfile"
 )
 
@@ -41,11 +42,11 @@ func embedCommand() *cli.Command {
 
 // embedResult is what winnow embed --json prints where the vectors go to a file.
 type embedResult struct {
-	Files   []string  `json:"files"`
-	Rows    int       `json:"rows"`
-	Dim     int       `json:"dim"`
-	Model   string    `json:"model"`
-	LeftOut []leftOut `json:"left_out"` // unreadable images
+	Files   []string         `json:"files"`
+	Rows    int              `json:"rows"`
+	Dim     int              `json:"dim"`
+	Model   string           `json:"model"`
+	LeftOut []lookup.LeftOut `json:"left_out"` // unreadable images
 }
 
 // embedForms are the endings of --out.
@@ -99,12 +100,12 @@ func embedRun(c *cli.Context) error {
 	if err := writeEmbeddings(out, net.Dim(), run); err != nil {
 		return err
 	}
-	r := embedResult{Files: []string{}, Rows: sink.rows - len(sink.bad), Dim: net.Dim(), Model: e.backbone.Name, LeftOut: []leftOut{}}
+	r := embedResult{Files: []string{}, Rows: sink.rows - len(sink.bad), Dim: net.Dim(), Model: e.backbone.Name, LeftOut: []lookup.LeftOut{}}
 	for _, f := range embedFiles(out) {
 		r.Files = append(r.Files, f.path)
 	}
 	for _, b := range sink.bad {
-		r.LeftOut = append(r.LeftOut, leftOut{b.Path, b.Reason})
+		r.LeftOut = append(r.LeftOut, lookup.LeftOut{Path: b.Path, Reason: b.Reason})
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, r)

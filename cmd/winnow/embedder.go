@@ -14,7 +14,9 @@ import (
 	"winnow/features"
 	"winnow/graph"
 	"winnow/head"
+	"winnow/internal/hint"
 	"winnow/models"
+	"winnow/runs"
 	"winnow/search"
 )
 
@@ -74,7 +76,7 @@ func openRunEmbedder(dir, file string) (*embedder, error) {
 	}
 	e := &embedder{head: r.Head, unit: true}
 	e.Source = absolute(dir)
-	if e.Head, err = fileSum(filepath.Join(dir, r.HeadFile)); err != nil {
+	if e.Head, err = runs.FileSum(filepath.Join(dir, r.HeadFile)); err != nil {
 		return nil, err
 	}
 	if r.Config.Finetune.On() {
@@ -88,15 +90,15 @@ func openRunEmbedder(dir, file string) (*embedder, error) {
 			places = append(places, s.ModelFile)
 		}
 		e.backbone, err = backboneBy(r.Meta.ModelSHA256, r.Meta.Preprocessing, "run "+dir, file, places...)
-		var hinted hintError
+		var hinted *hint.Error
 		if errors.As(err, &hinted) {
-			err = withHint(hinted.error, "name the model's file with --backbone FILE, or record it: winnow models add FILE")
+			err = withHint(hinted.Err, "name the model's file with --backbone FILE, or record it: winnow models add FILE")
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{configFile, r.HeadFile, backboneFiles[r.HeadFile]} {
+	for _, name := range []string{runs.ConfigFile, r.HeadFile, runs.BackboneFile(r.HeadFile)} {
 		e.files = append(e.files, filepath.Join(dir, name))
 	}
 	return e, e.prepare(r.Meta.Output)

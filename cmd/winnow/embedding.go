@@ -7,7 +7,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/datasets"
+	"winnow/eval/comparison"
 	"winnow/features"
+	"winnow/internal/lookup"
 	"winnow/train"
 )
 
@@ -38,15 +40,15 @@ func openEmbedding(c *cli.Context, splits ...string) (*openedRun, error) {
 // embedSet is set on the unit sphere: through the run's head, or as it is stored.
 func (r *openedRun) embedSet(set features.Set) (features.Set, error) {
 	if r.Head == nil {
-		return frozen(set)
+		return comparison.Frozen(set)
 	}
-	return embed(r.Head, set)
+	return r.Head.EmbedSet(set)
 }
 
 // samplesAt embeds images at positions of the manifest. What cannot be read, or is all zeros and has no direction, is
 // left out and reported.
-func (r *openedRun) samplesAt(at []int) (features.Set, []leftOut, error) {
-	rows, ids, left, err := storedRows(r.Manifest, r.Store, at, "")
+func (r *openedRun) samplesAt(at []int) (features.Set, []lookup.LeftOut, error) {
+	rows, ids, left, err := lookup.Rows(r.Manifest, r.Store, at, "")
 	if err != nil {
 		return features.Set{}, nil, err
 	}
@@ -69,7 +71,7 @@ func (r *openedRun) samplesAt(at []int) (features.Set, []leftOut, error) {
 			with = append(with, i)
 			continue
 		}
-		left = append(left, leftOut{r.Manifest.Samples[set.IDs[i]].Path, "its vector is all zeros: it is near nothing"})
+		left = append(left, lookup.LeftOut{Path: r.Manifest.Samples[set.IDs[i]].Path, Reason: "its vector is all zeros: it is near nothing"})
 	}
 	if len(with) < set.Len() {
 		set = set.Rows(with)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/datasets"
+	"winnow/datasets/imageroot"
 	"winnow/features"
 	"winnow/models"
 )
@@ -157,7 +157,7 @@ func newExtraction(c *cli.Context) (*extraction, error) {
 			return nil, err
 		}
 	}
-	if e.root, err = imageRoot(rootOf(c.String("root"), c.String("manifest"))); err != nil {
+	if e.root, err = imageroot.Open(imageroot.Of(c.String("root"), c.String("manifest"))); err != nil {
 		return nil, err
 	}
 	if e.model, e.cut, err = openBackbone(c); err != nil {
@@ -212,17 +212,6 @@ func openBackbone(c *cli.Context) (*models.Backbone, *models.Prepared, error) {
 		note(c, "%s", line)
 	}
 	return b, cut, nil
-}
-
-// rootOf is --root, or else where the manifest lies; a folder that is read as a manifest is its own root.
-func rootOf(root, manifest string) string {
-	if root != "" {
-		return root
-	}
-	if info, err := os.Stat(manifest); err == nil && info.IsDir() {
-		return manifest
-	}
-	return filepath.Dir(manifest)
 }
 
 // distinct is the list without repetitions: an image under two rows of a manifest is computed once.

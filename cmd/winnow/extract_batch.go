@@ -8,6 +8,7 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/features"
+	"winnow/internal/config"
 )
 
 // autoBatch is --batch where memory is to decide.
@@ -81,5 +82,5 @@ func (e *extraction) batchFor(memory int64, known bool, most int, where string) 
 		return extractBatch, fmt.Sprintf("as usual: what one takes is not known (%v)", err)
 	}
 	n := e.cfg.BatchWithin(memory/memoryShare, activations, most)
-	return n, fmt.Sprintf("about %s; there are %s %s", sizeText(e.cfg.BatchBytes(n, activations)), sizeText(memory), where)
+	return n, fmt.Sprintf("about %s; there are %s %s", config.Bytes(e.cfg.BatchBytes(n, activations)).Approx(), config.Bytes(memory).Approx(), where)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"winnow/datasets"
+	"winnow/datasets/imageroot"
 )
 
 // imageList is images from anywhere, in the order they were named: files, folders, zip files, manifests. It is an fs.FS
@@ -55,7 +56,7 @@ func (l *imageList) take(arg, root string, stdin io.Reader) error {
 		return fmt.Errorf("images: %w", err)
 	case info.IsDir():
 		return l.takeFolder(arg)
-	case isZip(arg):
+	case imageroot.IsZip(arg):
 		return l.takeZip(arg)
 	}
 	for _, ending := range manifestEndings {
@@ -111,7 +112,7 @@ func (l *imageList) takeManifest(file, root string) error {
 	if err != nil {
 		return err
 	}
-	root = rootOf(root, file)
+	root = imageroot.Of(root, file)
 	if _, err := l.root(root); err != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ func (l *imageList) root(name string) (fs.FS, error) {
 	if fsys, ok := l.roots[name]; ok {
 		return fsys, nil
 	}
-	fsys, err := imageRoot(name)
+	fsys, err := imageroot.Open(name)
 	if err != nil {
 		return nil, err
 	}

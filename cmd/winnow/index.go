@@ -8,6 +8,8 @@ import (
 
 	"winnow/backbone"
 	"winnow/features"
+	"winnow/internal/hint"
+	"winnow/internal/lookup"
 	"winnow/search"
 )
 
@@ -35,14 +37,14 @@ func indexCommand() *cli.Command {
 
 // indexResult is what winnow index --json prints.
 type indexResult struct {
-	Index   string    `json:"index"`
-	Rows    int       `json:"rows"`
-	Dim     int       `json:"dim"`
-	DType   string    `json:"dtype"`
-	Model   string    `json:"model"`
-	Added   int       `json:"added"`
-	Skipped int       `json:"skipped"` // had been there, or named twice
-	LeftOut []leftOut `json:"left_out"`
+	Index   string           `json:"index"`
+	Rows    int              `json:"rows"`
+	Dim     int              `json:"dim"`
+	DType   string           `json:"dtype"`
+	Model   string           `json:"model"`
+	Added   int              `json:"added"`
+	Skipped int              `json:"skipped"` // had been there, or named twice
+	LeftOut []lookup.LeftOut `json:"left_out"`
 }
 
 func indexRun(c *cli.Context) error {
@@ -110,8 +112,7 @@ func embedderOf(c *cli.Context, dir, source string, info *search.Info) (*embedde
 	e, err := openEmbedder(c, source, c.String("backbone"))
 	if err != nil {
 		if info != nil && !c.IsSet("model") {
-			var hinted hintError
-			if !errors.As(err, &hinted) {
+			if hint.Of(err) == "" {
 				err = withHint(err, "the index %s was made by %s: if it moved, name it with --model", dir, source)
 			}
 		}
@@ -142,7 +143,7 @@ func (x indexing) fill(c *cli.Context, dir string, info *search.Info) (r indexRe
 		return r, err
 	}
 	defer ext.Close()
-	r = indexResult{Index: dir, Dim: net.Dim(), DType: c.String("dtype"), Model: x.backbone.Name, Skipped: ext.Skipped, LeftOut: []leftOut{}}
+	r = indexResult{Index: dir, Dim: net.Dim(), DType: c.String("dtype"), Model: x.backbone.Name, Skipped: ext.Skipped, LeftOut: []lookup.LeftOut{}}
 	if info != nil {
 		r.DType = info.DType
 	}
@@ -162,7 +163,7 @@ func (x indexing) fill(c *cli.Context, dir string, info *search.Info) (r indexRe
 	}
 	r.Rows, r.Added = ext.Total(), ext.Added()
 	for _, b := range bad {
-		r.LeftOut = append(r.LeftOut, leftOut{b.Path, b.Reason})
+		r.LeftOut = append(r.LeftOut, lookup.LeftOut{Path: b.Path, Reason: b.Reason})
 	}
 	if !c.Bool("json") {
 		unreadable(c, bad)

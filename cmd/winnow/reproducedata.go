@@ -16,6 +16,7 @@ import (
 	"winnow/datasets/glyphs"
 	"winnow/eval"
 	"winnow/features"
+	"winnow/internal/lookup"
 	"winnow/models"
 	"winnow/reproduce"
 )
@@ -108,7 +109,7 @@ func (r *reproduction) checkData() error {
 }
 
 func (r *reproduction) checkOne(data *cellData) error {
-	rows, _, _, err := storedRows(data.clean, data.store, data.clean.Select(datasets.Train), "train ")
+	rows, _, _, err := lookup.Rows(data.clean, data.store, data.clean.Select(datasets.Train), "train ")
 	if err != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ func (r *reproduction) checkOne(data *cellData) error {
 		if err != nil {
 			return err
 		}
-		if entry.Train && !sharesClass(labels, test.Labels) {
+		if entry.Train && !features.ShareLabel(labels, test.Labels) {
 			return withHint(fmt.Errorf("reproduce: %s: no test image has a class of the split train, and %s measures %s by classes that are trained", data.name, r.study.Name, metric.name),
 				"make a manifest whose splits share their classes: winnow data import --protocol official; or choose a study of retrieval")
 		}

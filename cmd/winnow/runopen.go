@@ -18,6 +18,7 @@ import (
 	"winnow/head"
 	"winnow/internal/config"
 	"winnow/models"
+	"winnow/runs"
 )
 
 // openedRun is a run folder with what it was trained on.
@@ -89,20 +90,20 @@ func openRun(c *cli.Context, dir string, splits ...string) (*openedRun, error) {
 
 // readRun reads configuration and head of a run folder: the last state of the training, or the one that validation chose.
 func readRun(dir string, last bool) (*openedRun, error) {
-	r := &openedRun{Dir: dir, HeadFile: bestHeadFile}
+	r := &openedRun{Dir: dir, HeadFile: runs.BestHeadFile}
 	if last {
-		r.HeadFile = lastHeadFile
+		r.HeadFile = runs.LastHeadFile
 	}
 	var err error
-	if r.Config, err = config.Load(filepath.Join(r.Dir, configFile), nil); err != nil {
+	if r.Config, err = config.Load(filepath.Join(r.Dir, runs.ConfigFile), nil); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, withHint(fmt.Errorf("%s: holds no %s, expected a folder that winnow train wrote", r.Dir, configFile), "make one: winnow train --manifest FILE --features DIR --out %s", r.Dir)
+			return nil, withHint(fmt.Errorf("%s: holds no %s, expected a folder that winnow train wrote", r.Dir, runs.ConfigFile), "make one: winnow train --manifest FILE --features DIR --out %s", r.Dir)
 		}
 		return nil, err
 	}
 	if r.Head, r.Meta, err = models.ReadHead(filepath.Join(r.Dir, r.HeadFile)); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, withHint(fmt.Errorf("%s: holds no %s: the training is not finished", r.Dir, r.HeadFile), "go on with it: winnow train --config %s --out %s --resume", filepath.Join(r.Dir, configFile), r.Dir)
+			return nil, withHint(fmt.Errorf("%s: holds no %s: the training is not finished", r.Dir, r.HeadFile), "go on with it: winnow train --config %s --out %s --resume", filepath.Join(r.Dir, runs.ConfigFile), r.Dir)
 		}
 		return nil, err
 	}

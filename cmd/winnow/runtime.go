@@ -13,6 +13,7 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/head"
+	"winnow/internal/config"
 	"winnow/internal/ortlib"
 )
 
@@ -161,7 +162,7 @@ func gpuOptions(c *cli.Context) (ort.GPU, error) {
 func gpuText(g ort.GPU) string {
 	memory, tf32 := "memory without limit", "off"
 	if g.Memory > 0 {
-		memory = "at most " + sizeText(g.Memory) + " of memory a network"
+		memory = "at most " + config.Bytes(g.Memory).Approx() + " of memory a network"
 	}
 	if g.TF32 {
 		tf32 = "on"

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,8 +12,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
+	"winnow/datasets/imageroot"
 	"winnow/features"
 	"winnow/models"
+	"winnow/runs"
 )
 
 // trainFeatures is the store that winnow train makes in a run's folder where it is given none.
@@ -51,10 +52,10 @@ func (r *openedRun) openTuned(c *cli.Context, splits []string) (err error) {
 
 // tunedBackbone reads the network beside a head and sees that they belong together.
 func (r *openedRun) tunedBackbone(headFile string, meta models.HeadMeta) (*models.Backbone, error) {
-	path := filepath.Join(r.Dir, backboneFiles[headFile])
+	path := filepath.Join(r.Dir, runs.BackboneFile(headFile))
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, withHint(fmt.Errorf("%s: holds no %s, which %s was trained with", r.Dir, backboneFiles[headFile], headFile), "go on with the training, which writes it anew: winnow train --out %s --resume; or put it back", r.Dir)
+		return nil, withHint(fmt.Errorf("%s: holds no %s, which %s was trained with", r.Dir, runs.BackboneFile(headFile), headFile), "go on with the training, which writes it anew: winnow train --out %s --resume; or put it back", r.Dir)
 	}
 	if err != nil {
 		return nil, err
@@ -98,7 +99,7 @@ func (r *openedRun) tunedStore(c *cli.Context, b *models.Backbone, meta models.H
 		return nil, fmt.Errorf("%s: the manifest has no image in the split %s; it has %s", c.Command.Name, strings.Join(splits, " or "), splitNames(r.Manifest))
 	}
 	e.cfg = backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: extractBatch}
-	ofNetwork := filepath.Join(r.Dir, tunedStorePrefix+b.SHA256[:8])
+	ofNetwork := filepath.Join(r.Dir, runs.TunedStorePrefix+b.SHA256[:8])
 	made, err := filepath.Glob(ofNetwork + "-*")
 	if err != nil {
 		return nil, err
@@ -112,8 +113,8 @@ func (r *openedRun) tunedStore(c *cli.Context, b *models.Backbone, meta models.H
 		}
 	}
 	e.out = ofNetwork + "-" + features.HashPaths(e.paths)[:8]
-	root := rootOf(r.imageRoot(c), r.ManifestFile)
-	if e.root, err = imageRoot(root); err != nil {
+	root := imageroot.Of(r.imageRoot(c), r.ManifestFile)
+	if e.root, err = imageroot.Open(root); err != nil {
 		return nil, withHint(err, "the backbone was fine-tuned: its features are computed from the images, whose folder --root names")
 	}
 	note(c, "the backbone was fine-tuned: its features are computed from the images, once, into %s", e.out)
@@ -145,7 +146,7 @@ func (r *openedRun) refuseLost(s *features.Store, root string) error {
 	if len(lost) == 0 {
 		return nil
 	}
-	if err := removeStore(s); err != nil {
+	if err := runs.RemoveStore(s); err != nil {
 		return err
 	}
 	return withHint(fmt.Errorf("%s: %d images that the run could read are unreadable below %s, the first is %s: %s", r.Dir, len(lost), root, lost[0].Path, lost[0].Reason),
@@ -184,13 +185,9 @@ func (r *openedRun) frozenStore(c *cli.Context) (*features.Store, error) {
 	if err != nil {
 		return nil, withHint(err, "the rows frozen and whitened need the features of the backbone as it was: make them with winnow extract, name them with --features")
 	}
-	text, err := os.ReadFile(filepath.Join(r.Dir, runFile))
+	facts, err := runs.ReadFacts(r.Dir)
 	if err != nil {
 		return nil, err
-	}
-	var facts runFacts
-	if err := json.Unmarshal(text, &facts); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(r.Dir, runFile), err)
 	}
 	was := facts.FeaturesKey
 	was.Images = s.Key.Images                       // another manifest may have another list
@@ -203,38 +200,4 @@ func (r *openedRun) frozenStore(c *cli.Context) (*features.Store, error) {
 		s = s.Averaged() // as the fine-tuned network's are
 	}
 	return s, nil
-}
-
-// tunedStorePrefix begins the names of these stores.
-const tunedStorePrefix = "features-"
-
-// removeTunedStores removes the stores that commands have made in a run's folder of its network.
-func removeTunedStores(dir string) error {
-	found, err := filepath.Glob(filepath.Join(dir, tunedStorePrefix+"????????*"))
-	if err != nil {
-		return err
-	}
-	for _, store := range found {
-		s, err := features.Open(store)
-		if err != nil {
-			continue // not one that is finished: perhaps not ours
-		}
-		if err := removeStore(s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// removeStore removes a store's files, and its folder, in which nobody else should have written.
-func removeStore(s *features.Store) error {
-	for _, file := range append(s.Files(), filepath.Join(s.Dir, ".lock")) {
-		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("features: %w", err)
-		}
-	}
-	if err := os.Remove(s.Dir); err != nil {
-		return fmt.Errorf("features: %w", err)
-	}
-	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"winnow/backbone"
 	"winnow/datasets"
 	"winnow/features"
+	"winnow/internal/lookup"
 	"winnow/search"
 )
 
@@ -40,11 +41,11 @@ func searchCommand() *cli.Command {
 
 // searchResult is what winnow search --json prints.
 type searchResult struct {
-	Index   string        `json:"index"`
-	Rows    int           `json:"rows"`
-	Dim     int           `json:"dim"`
-	Queries []searchQuery `json:"queries"`
-	LeftOut []leftOut     `json:"left_out"` // queries that could not be read
+	Index   string           `json:"index"`
+	Rows    int              `json:"rows"`
+	Dim     int              `json:"dim"`
+	Queries []searchQuery    `json:"queries"`
+	LeftOut []lookup.LeftOut `json:"left_out"` // queries that could not be read
 }
 
 type searchQuery struct {
@@ -83,7 +84,7 @@ func searchRun(c *cli.Context) error {
 		return err
 	}
 	defer s.close()
-	r := searchResult{Index: c.String("index"), Rows: s.Len(), Dim: s.Width(), LeftOut: []leftOut{}}
+	r := searchResult{Index: c.String("index"), Rows: s.Len(), Dim: s.Width(), LeftOut: []lookup.LeftOut{}}
 	if r.Queries, r.LeftOut, err = s.queries(c); err != nil {
 		return err
 	}
@@ -172,8 +173,8 @@ func (s *searched) close() {
 }
 
 // queries reads what is asked for, in the order of the arguments.
-func (s *searched) queries(c *cli.Context) (list []searchQuery, left []leftOut, err error) {
-	left = []leftOut{}
+func (s *searched) queries(c *cli.Context) (list []searchQuery, left []lookup.LeftOut, err error) {
+	left = []lookup.LeftOut{}
 	for i := 0; i < c.NArg(); {
 		arg := c.Args().Get(i)
 		if row, ok := s.lookup(arg); ok {
@@ -256,7 +257,7 @@ func vectorQueries(file string, dim int) ([]searchQuery, error) {
 }
 
 // embedQueries embeds images as those that are looked in were.
-func (s *searched) embedQueries(c *cli.Context, args []string) (list []searchQuery, left []leftOut, err error) {
+func (s *searched) embedQueries(c *cli.Context, args []string) (list []searchQuery, left []lookup.LeftOut, err error) {
 	e, err := s.embedder(c)
 	if err != nil {
 		return nil, nil, err
@@ -278,7 +279,7 @@ func (s *searched) embedQueries(c *cli.Context, args []string) (list []searchQue
 		return nil, nil, err
 	}
 	for _, b := range sink.bad {
-		left = append(left, leftOut{b.Path, b.Reason})
+		left = append(left, lookup.LeftOut{Path: b.Path, Reason: b.Reason})
 	}
 	return sink.list, left, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/features"
+	"winnow/runs"
 	"winnow/train"
 )
 
@@ -149,7 +150,7 @@ func TestTrainOnViews(t *testing.T) {
 			t.Fatalf("exit %d", code)
 		}
 	}
-	for _, name := range []string{bestHeadFile, lastHeadFile, train.MetricsFile, train.CheckpointFile} {
+	for _, name := range []string{runs.BestHeadFile, runs.LastHeadFile, train.MetricsFile, train.CheckpointFile} {
 		if readFile(t, whole, name) != readFile(t, cut, name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
@@ -254,7 +255,7 @@ func TestMethodsOnViews(t *testing.T) {
 			if strings.HasPrefix(method, "t") && !strings.Contains(stderr, "views are one of the 3 stored views, drawn, under noise") {
 				t.Errorf("%s: %s", method, stderr)
 			}
-			ends = append(ends, readFile(t, out, lastHeadFile))
+			ends = append(ends, readFile(t, out, runs.LastHeadFile))
 		}
 		if ends[0] != ends[1] {
 			t.Errorf("%s: the same run ended otherwise", method)
