@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+
 	"winnow/features"
 	"winnow/filters"
 	"winnow/filters/correction"

@@ -183,8 +183,8 @@ func (r *openedRun) audit(c *cli.Context, mem int64) (audited, error) {
 	if err != nil {
 		return a, err
 	}
-	a.LeftOut, a.View = append([]lookup.LeftOut{}, left...), r.view(c)
-	if a.Backbone = r.tunedFile(); own != nil && r.tuned != nil {
+	a.LeftOut, a.View = append([]lookup.LeftOut{}, left...), r.Look()
+	if a.Backbone = r.TunedFile(); own != nil && r.Tuned != nil {
 		a.Backbone = filepath.Join(r.Dir, runs.LastBackboneFile)
 	}
 	return a, nil

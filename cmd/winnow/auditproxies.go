@@ -2,17 +2,14 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/datasets"
 	"winnow/features"
 	"winnow/filters"
 	"winnow/head"
 	"winnow/losses"
-	"winnow/models"
 	"winnow/runs"
 	"winnow/train"
 	"winnow/training"
@@ -88,20 +85,6 @@ func (r *openedRun) proxies(c *cli.Context) (*runProxies, error) {
 	if p.param == nil {
 		return nil, fmt.Errorf("no loss of the run has any")
 	}
-	p.head, p.store, err = r.lastState(c)
+	p.head, p.store, err = r.LastState(c.Context)
 	return p, err
-}
-
-// lastState is the head that the training ended with, and a store of the network that it belongs to.
-func (r *openedRun) lastState(c *cli.Context) (*head.Head, *features.Store, error) {
-	h, meta, err := models.ReadHead(filepath.Join(r.Dir, runs.LastHeadFile))
-	if err != nil || r.tuned == nil {
-		return h, r.Store, err
-	}
-	network, err := r.tunedBackbone(runs.LastHeadFile, meta)
-	if err != nil {
-		return nil, nil, err
-	}
-	s, err := r.tunedStore(c, network, meta, []string{datasets.Train, datasets.Validation})
-	return h, s, err
 }

@@ -14,6 +14,7 @@ import (
 	"winnow/features"
 	"winnow/filters"
 	"winnow/internal/lookup"
+	"winnow/runs"
 	"winnow/train"
 	"winnow/training"
 )
@@ -27,8 +28,8 @@ func auditStore(c *cli.Context) error {
 	if auditWriter(c.String("out")) == nil {
 		return misused("--out: %q ends in none of .csv, .json, .jsonl", c.String("out"))
 	}
-	if v := c.String("view"); v != backbone.CenterName && v != meanView {
-		return misused("--view: found %q, expected %s or %s", v, backbone.CenterName, meanView)
+	if v := c.String("view"); v != backbone.CenterName && v != runs.MeanView {
+		return misused("--view: found %q, expected %s or %s", v, backbone.CenterName, runs.MeanView)
 	}
 	for _, flag := range []string{"last", "root"} {
 		if c.IsSet(flag) {
@@ -54,7 +55,7 @@ func auditStore(c *cli.Context) error {
 	if err := store.Verify(); err != nil {
 		return withHint(err, "make the features again: winnow extract --overwrite")
 	}
-	if store, err = lookAt(c, store); err != nil {
+	if store, err = runs.LookAt(store, c.String("view"), noter(c)); err != nil {
 		return err
 	}
 	rt, err := openRuntime(c)
@@ -91,7 +92,7 @@ func auditEmbedding(c *cli.Context, r *openedRun, mem int64) error {
 	if err != nil {
 		return err
 	}
-	a := audited{Scorer: c.String("scorer"), classes: r.Manifest.Classes, LeftOut: append([]lookup.LeftOut{}, left...), View: r.view(c), Backbone: r.tunedFile()}
+	a := audited{Scorer: c.String("scorer"), classes: r.Manifest.Classes, LeftOut: append([]lookup.LeftOut{}, left...), View: r.Look(), Backbone: r.TunedFile()}
 	if a.set, err = r.Head.EmbedSet(set.Labelled()); err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func auditWeights(c *cli.Context, r *openedRun, mem int64) (audited, error) {
 			return audited{}, misused("--noise-rate: found %v, expected a share from 0 to below 1", suggest.Rate)
 		}
 	}
-	h, store, err := r.lastState(c)
+	h, store, err := r.LastState(c.Context)
 	if err != nil {
 		return audited{}, err
 	}
@@ -70,8 +70,8 @@ func auditWeights(c *cli.Context, r *openedRun, mem int64) (audited, error) {
 	if err := a.conclude(r.Manifest, keep); err != nil {
 		return audited{}, err
 	}
-	a.LeftOut, a.View = append([]lookup.LeftOut{}, left...), r.view(c)
-	if r.tuned != nil {
+	a.LeftOut, a.View = append([]lookup.LeftOut{}, left...), r.Look()
+	if r.Tuned != nil {
 		a.Backbone = filepath.Join(r.Dir, runs.LastBackboneFile)
 	}
 	return a, nil

@@ -10,6 +10,7 @@ import (
 	"winnow/eval/comparison"
 	"winnow/features"
 	"winnow/internal/lookup"
+	"winnow/runs"
 	"winnow/train"
 )
 
@@ -22,10 +23,10 @@ func openEmbedding(c *cli.Context, splits ...string) (*openedRun, error) {
 	if !c.IsSet("features") || !c.IsSet("manifest") {
 		return nil, misused("winnow %s takes a run folder, or --features DIR with --manifest FILE: found neither", c.Command.Name)
 	}
-	if v := c.String("view"); v != "center" && v != meanView {
-		return nil, misused("--view: found %q, expected center or %s", v, meanView)
+	if v := c.String("view"); v != "center" && v != runs.MeanView {
+		return nil, misused("--view: found %q, expected center or %s", v, runs.MeanView)
 	}
-	r := &openedRun{Dir: c.String("features"), ManifestFile: c.String("manifest")}
+	r := &openedRun{&runs.Run{Options: runs.Options{View: c.String("view")}, Dir: c.String("features"), ManifestFile: c.String("manifest")}}
 	var err error
 	if r.Manifest, err = datasets.Read(r.ManifestFile, datasets.ReadOptions{}); err != nil {
 		return nil, err
@@ -33,7 +34,7 @@ func openEmbedding(c *cli.Context, splits ...string) (*openedRun, error) {
 	if r.Store, err = features.Open(r.Dir); err != nil {
 		return nil, err
 	}
-	r.Store, err = lookAt(c, r.Store)
+	r.Store, err = runs.LookAt(r.Store, c.String("view"), noter(c))
 	return r, err
 }
 
@@ -100,5 +101,5 @@ func usualSplits(d *datasets.Dataset) (string, error) {
 	if len(d.Select(datasets.Query)) > 0 {
 		return datasets.Query + "," + datasets.Gallery, nil
 	}
-	return "", withHint(fmt.Errorf("the manifest has neither a test split nor query and gallery; it has %s", splitNames(d)), "name one with --split")
+	return "", withHint(fmt.Errorf("the manifest has neither a test split nor query and gallery; it has %s", d.SplitNames()), "name one with --split")
 }

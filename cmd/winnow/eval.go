@@ -83,12 +83,12 @@ func evalRun(c *cli.Context) error {
 		return err
 	}
 	defer rt.Close()
-	result := evalResult{Split: c.String("split"), View: r.view(c), LeftOut: []lookup.LeftOut{}}
+	result := evalResult{Split: c.String("split"), View: r.Look(), LeftOut: []lookup.LeftOut{}}
 	data, err := readEvalData(c, r, &result, metrics.fits())
 	if err != nil {
 		return err
 	}
-	result.FineTuned, result.Backbone = r.tuned != nil, r.tunedFile()
+	result.FineTuned, result.Backbone = r.Tuned != nil, r.TunedFile()
 	if err := metrics.measure(c, r.Head, data, &result); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ type evalData struct {
 // readEvalData finds the images and notes in the result what takes no part.
 func readEvalData(c *cli.Context, r *openedRun, result *evalResult, fit bool) (evalData, error) {
 	var data evalData
-	store, err := r.frozenStore(c)
+	store, err := r.FrozenStore()
 	if err != nil {
 		return data, err
 	}
@@ -130,7 +130,7 @@ func readEvalData(c *cli.Context, r *openedRun, result *evalResult, fit bool) (e
 			return data, err
 		}
 		if set = set.Labelled(); set.Len() == 0 {
-			return data, fmt.Errorf("eval: the manifest has no readable image with a label in the split %s to fit on; it has %s", data.fitted, splitNames(r.Manifest))
+			return data, fmt.Errorf("eval: the manifest has no readable image with a label in the split %s to fit on; it has %s", data.fitted, r.Manifest.SplitNames())
 		}
 		data.now.Fit = &set
 	}
@@ -147,7 +147,7 @@ func readEvalData(c *cli.Context, r *openedRun, result *evalResult, fit bool) (e
 		return data, err
 	}
 	if data.train.Len() == 0 {
-		return data, fmt.Errorf("eval: the manifest has no train split to compute the whitened row from; it has %s", splitNames(r.Manifest))
+		return data, fmt.Errorf("eval: the manifest has no train split to compute the whitened row from; it has %s", r.Manifest.SplitNames())
 	}
 	return data, nil
 }
@@ -187,7 +187,7 @@ func readAsked(r *openedRun, result *evalResult) (comparison.Asked, error) {
 		return comparison.Asked{}, err
 	}
 	if query.Len() == 0 {
-		return comparison.Asked{}, fmt.Errorf("eval: the manifest has no readable image in the split %s; it has %s", result.Split, splitNames(r.Manifest))
+		return comparison.Asked{}, fmt.Errorf("eval: the manifest has no readable image in the split %s; it has %s", result.Split, r.Manifest.SplitNames())
 	}
 	result.Unlabelled += query.Len()
 	if query = query.Labelled(); query.Len() == 0 {
@@ -256,16 +256,4 @@ func shared(set, other features.Set) features.Set {
 		return set
 	}
 	return set.Rows(rows)
-}
-
-// splitNames lists the splits a manifest has.
-func splitNames(d *datasets.Dataset) string {
-	text := ""
-	for i, s := range d.Count() {
-		if i > 0 {
-			text += ", "
-		}
-		text += s.Split
-	}
-	return text
 }

@@ -168,7 +168,7 @@ func chooseSplits(d *datasets.Dataset, text string) (at []int, err error) {
 	wanted := map[string]bool{}
 	for name := range strings.SplitSeq(text, ",") {
 		if name = strings.TrimSpace(name); name != everySplit && len(d.Select(name)) == 0 {
-			return nil, fmt.Errorf("--split: the manifest has no images in %q; it has %s", name, splitNames(d))
+			return nil, fmt.Errorf("--split: the manifest has no images in %q; it has %s", name, d.SplitNames())
 		}
 		wanted[name] = true
 	}

@@ -115,7 +115,7 @@ func (r *openedRun) compareStored(c *cli.Context, rt *ort.Runtime, rows []int, p
 // checkOnImages shows --check images, taken evenly from the manifest, and returns their rows of the store. No
 // rows mean that no image is at hand; in a folder that the user names that is an error.
 func (r *openedRun) checkOnImages(c *cli.Context, v *verifier, p backbone.Preprocessing, q *backbone.Preprocessor) (rows []int, err error) {
-	root := imageroot.Of(r.imageRoot(c), r.ManifestFile)
+	root := r.ImageRoot()
 	paths, stored := r.readable()
 	fsys, failed := imageroot.Open(root)
 	if len(paths) == 0 {

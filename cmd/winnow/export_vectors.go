@@ -46,7 +46,7 @@ func exportVectors(c *cli.Context, r *openedRun) (*vectorExport, error) {
 	if len(left) > 0 {
 		note(c, "%d unreadable images are left out, the first is %s: %s", len(left), left[0].Path, left[0].Reason)
 	}
-	out := &vectorExport{Rows: set.Len(), Dim: set.Dim(), View: r.view(c), LeftOut: append([]lookup.LeftOut{}, left...)}
+	out := &vectorExport{Rows: set.Len(), Dim: set.Dim(), View: r.Look(), LeftOut: append([]lookup.LeftOut{}, left...)}
 	rows := namedRows(r.Manifest, set)
 	forms := map[string]func(io.Writer) error{
 		"npy":     func(w io.Writer) error { return features.WriteNPY(w, set.X) },

@@ -10,6 +10,7 @@ import (
 	"winnow/backbone"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
+	"winnow/extraction"
 	"winnow/features"
 	"winnow/internal/config"
 	"winnow/models"
@@ -19,8 +20,8 @@ import (
 // openTuning finds the backbone and the images that a configuration names, and everything about them that can be
 // wrong before a network runs. d is the manifest.
 func openTuning(c *cli.Context, cfg config.Run, d *datasets.Dataset) (*tuning.Tuning, error) {
-	t := tuning.Config{Settings: cfg.Finetune, Paths: d.Paths(), Batch: extractBatch, Watch: watcher(c)}
-	t.Note = func(format string, args ...any) { note(c, format, args...) }
+	t := tuning.Config{Settings: cfg.Finetune, Paths: d.Paths(), Batch: extraction.UsualBatch, Watch: watcher(c)}
+	t.Note = noter(c)
 	var err error
 	if t.Augment, err = backbone.ParseAugmentation(cfg.Finetune.Augment); err != nil {
 		return nil, usageError{err}
@@ -90,8 +91,8 @@ func compareDecoder(t *tuning.Config, store *features.Store) {
 }
 
 // tuningExtraction is how the features of the backbone as it was are made into a store.
-func tuningExtraction(t *tuning.Tuning, dir string) *extraction {
-	e := &extraction{out: dir, root: t.Root, paths: distinct(slices.Clone(t.Paths)), model: t.Backbone, cut: t.Cut}
-	e.cfg = backbone.ExtractConfig{Preprocessing: t.Backbone.Preprocessing, Batch: t.Batch}
+func tuningExtraction(t *tuning.Tuning, dir string) *extraction.Extraction {
+	e := &extraction.Extraction{Out: dir, Root: t.Root, Paths: extraction.Distinct(slices.Clone(t.Paths)), Model: t.Backbone, Cut: t.Cut}
+	e.Config = backbone.ExtractConfig{Preprocessing: t.Backbone.Preprocessing, Batch: t.Batch}
 	return e
 }

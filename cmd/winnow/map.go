@@ -99,7 +99,7 @@ func mapRun(c *cli.Context) error {
 		return err
 	}
 	defer rt.Close()
-	result := mapResult{Split: c.String("split"), Method: c.String("method"), View: r.view(c), Seed: c.Uint64("seed"), LeftOut: []lookup.LeftOut{}, Files: []string{}}
+	result := mapResult{Split: c.String("split"), Method: c.String("method"), View: r.Look(), Seed: c.Uint64("seed"), LeftOut: []lookup.LeftOut{}, Files: []string{}}
 	if result.Split == "" {
 		if result.Split, err = usualSplits(r.Manifest); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"winnow/features"
 	"winnow/internal/config"
 	"winnow/internal/lookup"
+	"winnow/runs"
 	"winnow/train"
 	"winnow/training"
 )
@@ -142,7 +143,7 @@ func pairsOfRun(c *cli.Context) (w pairsWork, err error) {
 		return w, err
 	}
 	w = newPairsWork(r.Manifest, data)
-	w.result.Run, w.result.Head, w.result.View, w.result.Seed, w.result.Step = r.Dir, r.HeadFile, r.view(c), r.Config.Seed, stateStep(r)
+	w.result.Run, w.result.Head, w.result.View, w.result.Seed, w.result.Step = r.Dir, r.HeadFile, r.Look(), r.Config.Seed, stateStep(r)
 	w.sampler, w.losses = r.Config.Sampler, r.Config.Losses
 	if r.Config.Method != config.Metric {
 		w.losses = nil
@@ -166,7 +167,7 @@ func pairsOfFeatures(c *cli.Context) (w pairsWork, err error) {
 	if err != nil {
 		return w, err
 	}
-	if store, err = lookAt(c, store); err != nil {
+	if store, err = runs.LookAt(store, c.String("view"), noter(c)); err != nil {
 		return w, err
 	}
 	data, err := training.Join(d, store)

@@ -14,6 +14,7 @@ import (
 
 	"winnow/backbone"
 	"winnow/datasets/imageroot"
+	"winnow/extraction"
 	"winnow/internal/lookup"
 )
 
@@ -24,7 +25,7 @@ func thumbnails(c *cli.Context, run *openedRun, paths []string, side int) ([]ima
 	if c.Command.Name == "map" {
 		hint += "; --no-pictures leaves them out"
 	}
-	where := imageroot.Of(run.imageRoot(c), run.ManifestFile)
+	where := run.ImageRoot()
 	root, err := imageroot.Open(where)
 	if err != nil {
 		return nil, withHint(err, "%s", hint)
@@ -65,7 +66,7 @@ func thumbnails(c *cli.Context, run *openedRun, paths []string, side int) ([]ima
 
 // pictureFiles are the pictures by path as files, each once; those that cannot be read are missing.
 func pictureFiles(c *cli.Context, run *openedRun, paths []string, side int) (map[string][]byte, error) {
-	paths = distinct(paths)
+	paths = extraction.Distinct(paths)
 	small, err := thumbnails(c, run, paths, side)
 	if err != nil {
 		return nil, err

@@ -65,7 +65,7 @@ func (r *reported) drawMap(c *cli.Context) (func(io.Writer) error, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := mapResult{Split: splits, Method: methodTSNE, View: r.view(c), Seed: reportSeed, Of: len(at)}
+	result := mapResult{Split: splits, Method: methodTSNE, View: r.Look(), Seed: reportSeed, Of: len(at)}
 	set, left, err := r.samplesAt(drawSome(at, c.Int("max"), reportSeed, "map"))
 	if err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ func openReported(c *cli.Context, dir string) (*reported, error) {
 
 // measure looks at retrieval, by class too, and at the labels of the training images.
 func (r *reported) measure(c *cli.Context, mem int64) error {
-	r.data = evalResult{Split: reportSplit(c, r.Manifest), View: r.view(c), LeftOut: []lookup.LeftOut{}}
+	r.data = evalResult{Split: reportSplit(c, r.Manifest), View: r.Look(), LeftOut: []lookup.LeftOut{}}
 	data, err := readEvalData(c, r.openedRun, &r.data, false)
 	if err != nil {
 		return err
@@ -90,7 +90,7 @@ func (r *reported) measure(c *cli.Context, mem int64) error {
 
 // comparison is what the page's rows show.
 func (r *reported) comparison() comparison.Comparison {
-	return comparison.Comparison{FineTuned: r.tuned != nil, Frozen: r.measured.Frozen, Whitened: r.measured.Whitened, Trained: r.measured.Trained}
+	return comparison.Comparison{FineTuned: r.Tuned != nil, Frozen: r.measured.Frozen, Whitened: r.measured.Whitened, Trained: r.measured.Trained}
 }
 
 // splitText names the split measured, for people.

@@ -174,7 +174,7 @@ func testOf(d *datasets.Dataset, s *features.Store) (test features.Set, gallery 
 		return test, nil, err
 	}
 	if test = test.Labelled(); test.Len() == 0 {
-		err = fmt.Errorf("the manifest has no labelled image in the split test (or query) to measure on; it has %s", splitNames(d))
+		err = fmt.Errorf("the manifest has no labelled image in the split test (or query) to measure on; it has %s", d.SplitNames())
 	}
 	return test, nil, err
 }

@@ -110,7 +110,7 @@ func retrieveRun(c *cli.Context) error {
 		return err
 	}
 	defer rt.Close()
-	result := retrieveResult{File: c.String("out"), Choice: c.String("choose"), Seed: c.Uint64("seed"), View: r.view(c), k: k}
+	result := retrieveResult{File: c.String("out"), Choice: c.String("choose"), Seed: c.Uint64("seed"), View: r.Look(), k: k}
 	if err := result.find(c, r, n, mem); err != nil {
 		return err
 	}

@@ -69,6 +69,11 @@ func note(c *cli.Context, format string, args ...any) {
 	}
 }
 
+// noter is note for rooms that know no command line.
+func noter(c *cli.Context) func(format string, args ...any) {
+	return func(format string, args ...any) { note(c, format, args...) }
+}
+
 // runtimeFacts is what `runtime show` and `doctor` say of the library.
 type runtimeFacts struct {
 	Path      string   `json:"path"`

@@ -14,6 +14,8 @@ import (
 
 	"winnow/backbone"
 	"winnow/datasets"
+	"winnow/datasets/imagelist"
+	"winnow/embedding"
 	"winnow/features"
 	"winnow/internal/lookup"
 	"winnow/search"
@@ -262,11 +264,11 @@ func (s *searched) embedQueries(c *cli.Context, args []string) (list []searchQue
 	if err != nil {
 		return nil, nil, err
 	}
-	images, err := listImages(args, c.String("root"), c.App.Reader)
+	images, err := imagelist.Open(args, c.String("root"), c.App.Reader)
 	if err != nil {
 		return nil, nil, err
 	}
-	net, err := e.open(c, false, true)
+	net, err := openNetwork(c, e, false, true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -274,8 +276,8 @@ func (s *searched) embedQueries(c *cli.Context, args []string) (list []searchQue
 	if net.Dim() != s.Width() {
 		return nil, nil, fmt.Errorf("search: %s embeds into %d values, expected %d", e.Source, net.Dim(), s.Width())
 	}
-	sink := &querySink{images: images.named}
-	if err := e.extract(c, net, images, images.paths(), sink); err != nil {
+	sink := &querySink{images: images.Images}
+	if err := embedImages(c, e, net, images, images.Paths(), sink); err != nil {
 		return nil, nil, err
 	}
 	for _, b := range sink.bad {
@@ -286,7 +288,7 @@ func (s *searched) embedQueries(c *cli.Context, args []string) (list []searchQue
 
 // embedder is who made the vectors: as --model says, or found again. A picture that another version of the decoder reads
 // is nearly the same one: that is told, not refused.
-func (s *searched) embedder(c *cli.Context) (*embedder, error) {
+func (s *searched) embedder(c *cli.Context) (*embedding.Embedder, error) {
 	if s.index != nil {
 		source, was := s.index.Embedder.Source, s.index.Info
 		if c.IsSet("model") {
@@ -295,14 +297,12 @@ func (s *searched) embedder(c *cli.Context) (*embedder, error) {
 		was.Embedder.Decoder = decodes(c, s.index.Dir, was.Embedder)
 		return embedderOf(c, s.index.Dir, source, &was)
 	}
-	e, key := &embedder{}, s.store.Key
-	var err error
-	if e.backbone, err = backboneOf(s.store, c.String("model")); err != nil {
+	b, err := backboneOf(s.store, c.String("model"))
+	if err != nil {
 		return nil, err
 	}
-	e.Source = e.backbone.Path
-	decodes(c, s.store.Dir, search.Embedder{Preprocessing: key.Preprocessing, Decoder: key.Decoder})
-	return e, e.prepare(key.Output)
+	decodes(c, s.store.Dir, search.Embedder{Preprocessing: s.store.Key.Preprocessing, Decoder: s.store.Key.Decoder})
+	return embedding.OfStore(b, s.store)
 }
 
 // decodes is what reads pictures today with the settings of an embedder.
@@ -320,7 +320,7 @@ func decodes(c *cli.Context, dir string, was search.Embedder) string {
 
 // querySink collects the vectors of queries.
 type querySink struct {
-	images []namedImage
+	images []imagelist.Image
 	list   []searchQuery
 	rows   int
 	bad    []features.Bad
@@ -345,9 +345,9 @@ func (s *querySink) Append(x blas32.General, bad []features.Bad) error {
 		if !why[s.rows] {
 			list := append([]float32(nil), features.Row(x, i)...)
 			if search.UnitRows(blas32.General{Rows: 1, Cols: x.Cols, Stride: x.Cols, Data: list}) != nil {
-				s.bad = append(s.bad, features.Bad{Row: s.rows, Path: s.images[s.rows].path, Reason: "its vector is all zeros: it is near nothing"})
+				s.bad = append(s.bad, features.Bad{Row: s.rows, Path: s.images[s.rows].Path, Reason: "its vector is all zeros: it is near nothing"})
 			} else {
-				s.list = append(s.list, searchQuery{Query: s.images[s.rows].path, own: -1, vector: list})
+				s.list = append(s.list, searchQuery{Query: s.images[s.rows].Path, own: -1, vector: list})
 			}
 		}
 		s.rows++

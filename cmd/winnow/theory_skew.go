@@ -103,7 +103,7 @@ func skewOfRun(c *cli.Context) (w skewWork, err error) {
 		return w, err
 	}
 	w = newSkewWork(data)
-	w.result.Run, w.result.Head, w.result.View, w.result.Seed = r.Dir, r.HeadFile, r.view(c), r.Config.Seed
+	w.result.Run, w.result.Head, w.result.View, w.result.Seed = r.Dir, r.HeadFile, r.Look(), r.Config.Seed
 	if w.result.Step = stateStep(r); w.result.Step != nil && *w.result.Step == 0 {
 		note(c, "%s is the state before the first step, which validation found best: --last takes the one after the training", r.HeadFile)
 	}
@@ -141,7 +141,7 @@ func skewOfFeatures(c *cli.Context) (w skewWork, err error) {
 	if err != nil {
 		return w, err
 	}
-	if store, err = lookAt(c, store); err != nil {
+	if store, err = runs.LookAt(store, c.String("view"), noter(c)); err != nil {
 		return w, err
 	}
 	data, err := training.Join(d, store)

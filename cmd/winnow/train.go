@@ -175,7 +175,7 @@ func (r *trainCommandRun) openFinetuning() error {
 	}
 	r.features = r.cfg.Data.Features
 	if r.features == "" {
-		r.features = filepath.Join(r.dir, trainFeatures)
+		r.features = filepath.Join(r.dir, runs.OwnFeatures)
 		if err := r.makeFeatures(); err != nil {
 			return err
 		}
@@ -190,11 +190,11 @@ func (r *trainCommandRun) openFinetuning() error {
 // other images are only replaced if the run is.
 func (r *trainCommandRun) makeFeatures() error {
 	e := tuningExtraction(r.tuning, r.features)
-	if s, err := features.Open(r.features); err != nil || s.Key.Differs(e.key()) != "" {
-		e.overwrite = r.c.Bool("overwrite")
+	if s, err := features.Open(r.features); err != nil || s.Key.Differs(e.Key()) != "" {
+		e.Overwrite = r.c.Bool("overwrite")
 		note(r.c, "making the features of the backbone as it is, into %s", r.features)
 	}
-	_, err := e.store(r.c)
+	_, err := e.Store(r.c.Context, extractionHost(r.c))
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/datasets"
+	"winnow/extraction"
 	"winnow/features"
 	"winnow/runs"
 	"winnow/train"
@@ -29,7 +30,7 @@ func TestExtractViewsCommand(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
-	var got extractResult
+	var got extraction.Result
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package comparison_test
 import (
 	"math"
 	"testing"
+
 	"winnow/eval/comparison"
 	"winnow/features"
 
