@@ -30,7 +30,7 @@ var allowed = map[string][]string{
 	"graph/gradient":       {"graph"},
 	"losses":               {"features"},
 	"filters":              {"features"},
-	"filters/detectors":    {"features"},
+	"filters/detectors":    {"features", "internal/spread"},
 	"filters/correction":   {"features", "filters"},
 	"filters/leaveout":     {"features"},
 	"filters/noiserate":    {"features", "filters", "filters/detectors", "filters/leaveout"},
