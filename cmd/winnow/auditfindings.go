@@ -12,6 +12,7 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/eval/findings"
+	"winnow/eval/suspects"
 	"winnow/filters/leaveout"
 	"winnow/filters/noiserate"
 	"winnow/train"
@@ -30,13 +31,6 @@ type auditedClass struct {
 	Same   bool    `json:"looks_like_the_same"` // as most_like: one class under two names
 	Groups float64 `json:"left_by_cut"`
 	Two    bool    `json:"looks_like_two"` // two classes under one name
-}
-
-// copyOf is a near copy with another label.
-type copyOf struct {
-	Path       string  `json:"path"`
-	Label      string  `json:"label"`
-	Similarity float64 `json:"similarity"`
 }
 
 // looked is what an audit finds besides suspects, by the rows of its set.
@@ -93,7 +87,7 @@ func (a *audited) tell(d *datasets.Dataset) {
 		}
 		for _, n := range a.found.copies[s.Row] {
 			sample := d.Samples[a.set.IDs[n.Row]]
-			e.Copies = append(e.Copies, copyOf{sample.Path, d.Classes[sample.Label], float64(n.Similarity)})
+			e.Copies = append(e.Copies, suspects.Copy{Path: sample.Path, Label: d.Classes[sample.Label], Similarity: cosine(n.Similarity)})
 		}
 	}
 }

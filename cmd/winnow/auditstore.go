@@ -22,8 +22,8 @@ func auditStore(c *cli.Context) error {
 	if err != nil {
 		return misused("--max-mem: %v", err)
 	}
-	if auditWriter(c.String("out")) == nil {
-		return misused("--out: %q ends in none of .csv, .json, .jsonl", c.String("out"))
+	if err := checkOut(c); err != nil {
+		return err
 	}
 	if v := c.String("view"); v != backbone.CenterName && v != meanView {
 		return misused("--view: found %q, expected %s or %s", v, backbone.CenterName, meanView)
@@ -39,6 +39,9 @@ func auditStore(c *cli.Context) error {
 	}
 	if entry, err := filters.Find(name); !slices.Contains(judges.Names(), name) && (err != nil || !entry.NeedsBank) {
 		return misused("--scorer: %q cannot judge stored features, expected one of %s", name, strings.Join(storeScorers(), ", "))
+	}
+	if err := checkForm(c, c.String("manifest")); err != nil {
+		return err
 	}
 	whole, err := datasets.Read(c.String("manifest"), datasets.ReadOptions{})
 	if err != nil {
@@ -75,7 +78,7 @@ func auditStore(c *cli.Context) error {
 	if err := a.judge(c, mem); err != nil {
 		return err
 	}
-	return a.finish(c, d, whole, mem)
+	return a.finish(c, c.String("manifest"), d, whole, mem)
 }
 
 // auditEmbedding is winnow audit of a run's embedding by a judge of the catalog.
@@ -85,7 +88,8 @@ func auditEmbedding(c *cli.Context, r *openedRun, mem int64) error {
 		return err
 	}
 	defer rt.Close()
-	set, left, err := splitSet(r.Manifest, r.Store, datasets.Train)
+	d := asJudged(c, r.Manifest)
+	set, left, err := splitSet(d, r.Store, datasets.Train)
 	if err != nil {
 		return err
 	}
@@ -96,7 +100,7 @@ func auditEmbedding(c *cli.Context, r *openedRun, mem int64) error {
 	if err := a.judge(c, mem); err != nil {
 		return err
 	}
-	return a.finish(c, r.Manifest, r.Manifest, mem)
+	return a.finish(c, r.ManifestFile, d, r.Manifest, mem)
 }
 
 // storeScorers are the scorers that can judge vectors without a run.
@@ -150,7 +154,7 @@ func (a *audited) judge(c *cli.Context, mem int64) (err error) {
 
 // finish finds out what else there is to say of the set, concludes and gives the audit; d is the dataset as it was
 // judged, whole as it was read.
-func (a *audited) finish(c *cli.Context, d, whole *datasets.Dataset, mem int64) error {
+func (a *audited) finish(c *cli.Context, source string, d, whole *datasets.Dataset, mem int64) error {
 	if err := a.look(c, mem); err != nil {
 		return err
 	}
@@ -166,7 +170,7 @@ func (a *audited) finish(c *cli.Context, d, whole *datasets.Dataset, mem int64) 
 	if err := a.conclude(d, func(orders []float64) []bool { return eval.KeepShare(orders, a.Rate) }); err != nil {
 		return err
 	}
-	return a.give(c, whole, mem)
+	return a.give(c, source, whole, mem)
 }
 
 // scorerHelp lists the scorers for the command's help.

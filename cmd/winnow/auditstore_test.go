@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -9,7 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"winnow/eval/judges"
+	"winnow/eval/suspects"
 )
 
 // noted adds a column to a manifest, quoted and not.
@@ -56,8 +61,41 @@ func TestAuditStore(t *testing.T) {
 		if len(rows) != 21 || len(a.Classes) != 20 || rows[1][0] != "class00" || a.Classes[3].Low > a.Classes[3].Purity || a.Classes[3].High < a.Classes[3].Purity {
 			t.Errorf("%s: %d rows of classes, the first %v; %+v", scorer, len(rows), rows[1], a.Classes[3])
 		}
-		if rows = table(t, list); len(rows) != 321 || rows[0][len(rows[0])-1] != "copies_with_other_labels" || a.Images[0].Fit == nil {
-			t.Errorf("%s: %v", scorer, rows[0])
+		read, err := suspects.Read(list)
+		if err != nil || len(read) != 320 || read[0].Path != a.Images[0].Path || len(read[0].SupportGiven) != 3 || a.Images[0].Fit == nil {
+			t.Errorf("%s: %v, %+v", scorer, err, first(read, 1))
+		}
+		if told := a.Images[0].SuggestedProbability != nil; told != isProbability(scorer) || told != (read[0].SuggestedProbability != nil) {
+			t.Errorf("%s: a probability is told: %v", scorer, told)
+		}
+	}
+}
+
+// Every form of an audit holds what --json prints.
+func TestAuditForms(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 1, 0.3)
+	args := []string{"audit", "--labels", w.manifest, "--features", w.store, "--json"}
+	code, printed, stderr := call(context.Background(), args...)
+	var a audited
+	if err := json.Unmarshal([]byte(printed), &a); code != 0 || err != nil {
+		t.Fatal(err, stderr)
+	}
+	var whole bytes.Buffer
+	if err := printJSON(&whole, a); err != nil || whole.String() != printed {
+		t.Errorf("JSON of images one by one is not that of the whole: %v", cmp.Diff(whole.String(), printed))
+	}
+	for _, ending := range []string{"jsonl", "json", "parquet"} {
+		list := filepath.Join(w.dir, "suspects."+ending)
+		if code, _, stderr := call(context.Background(), append(args, "--out", list)...); code != 0 {
+			t.Fatal(stderr)
+		}
+		got, err := suspects.Read(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(a.Images, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", ending, diff)
 		}
 	}
 }
@@ -130,7 +168,6 @@ func TestAuditStoreMisused(t *testing.T) {
 		"--manifest m.csv --features f --clean c.csv":                              "either --drop or --relabel",
 		"--manifest m.csv --features f --clean c.csv --drop --share 2":             "expected 0 to 1",
 		"--manifest m.csv --features f --clean c.csv --drop --share 0.1 --below 0": "expected one of",
-		"run --clean c.csv --drop --include-eval":                                  "without a run",
 	} {
 		if code, _, stderr := call(context.Background(), append([]string{"audit"}, strings.Fields(args)...)...); code != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d: %s", args, code, stderr)
