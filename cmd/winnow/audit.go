@@ -29,19 +29,21 @@ func auditCommand() *cli.Command {
 		Name:      "audit",
 		Usage:     "rank every training image by how wrong its label looks, with a suggested label",
 		ArgsUsage: "[RUN]",
-		Description: "Without a run, --manifest and --features name what is judged: the stored features of the training images,\n" +
+		Description: "Without a run, --labels (or --manifest) and --features name what is judged: the stored features of the training images,\n" +
 			"whitened, by --scorer " + judges.Default + ". Every score leaves its own image out. Beside the suspects it looks for images that\n" +
 			"fit no class, near copies with different labels, and classes that look like one or like two, and --clean writes a\n" +
 			"manifest without the suspects or with the labels suggested; rows that are not for training stay as they are.\n\n" +
-			"   winnow audit --manifest noisy.csv --features features --out suspects.csv --classes classes.csv\n" +
-			"   winnow audit --manifest noisy.csv --features features --clean clean.csv --drop --precision 0.9\n\n" +
+			"   winnow audit --features features --labels noisy.csv --out suspects.csv --classes classes.csv\n" +
+			"   winnow audit --features features --labels noisy.csv --clean clean.csv --drop --precision 0.9\n\n" +
+			"The cleaned manifest is the one that was read, in its own form, with all its columns: rows are left out and labels\n" +
+			"replaced, nothing else. Of a folder of images a CSV manifest is made.\n\n" +
 			"Scorers:\n\n" + scorerHelp() + "\n\n" +
 			"Of a run, scores are those of the run's filter (P_clean: 0 surely wrong, 1 surely right), each image left out of its\n" +
 			"own judgement; ProxySim judges by the run's last state, whose proxies are in its checkpoint. Of a run that weighed\n" +
 			"its samples (selfpaced) the scores are the final weights, 0 to 1; images of equal weight, as many are 0 or 1, are\n" +
 			"ranked by how far their losses ξ⁺+ξ⁻ lie above the mean of their class; those of weight 0 are called\n" +
 			"wrong unless --noise-rate says how many; labels are then suggested by vmf. Where the manifest knows true labels, the\n" +
-			"detection is measured too.",
+			"detection is measured too.\n\n" + probabilityHelp() + "\n\n" + columnHelp,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write all images, most suspect first, to `FILE`.csv, .jsonl, .parquet, or all that is found to .json"},
 			&cli.StringFlag{Name: "scorer", DefaultText: "the run's", Usage: "judge by the scorer `NAME`: " + strings.Join(auditScorers(), ", ")},
@@ -118,7 +120,7 @@ func auditRun(c *cli.Context) error {
 		return auditStore(c)
 	}
 	if c.NArg() == 0 {
-		return misused("winnow audit takes one run folder, or --manifest FILE and --features DIR")
+		return misused("winnow audit takes one run folder, or --labels FILE and --features DIR")
 	}
 	splits := []string{datasets.Train, datasets.Validation}
 	if c.Bool("include-eval") {

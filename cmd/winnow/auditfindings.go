@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/csv"
-	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -90,33 +89,6 @@ func (a *audited) tell(d *datasets.Dataset) {
 			e.Copies = append(e.Copies, suspects.Copy{Path: sample.Path, Label: d.Classes[sample.Label], Similarity: cosine(n.Similarity)})
 		}
 	}
-}
-
-// printFindings sums up what there is besides suspects.
-func (a *audited) printFindings(w io.Writer) {
-	if a.Noise == nil {
-		return
-	}
-	outliers, copies, same, two := 0, 0, 0, 0
-	for _, e := range a.Images {
-		if e.Outlier {
-			outliers++
-		}
-		if len(e.Copies) > 0 {
-			copies++
-		}
-	}
-	for _, k := range a.Classes {
-		if k.Same {
-			same++
-		}
-		if k.Two {
-			two++
-		}
-	}
-	fmt.Fprintf(w, "wrong labels: about %s\n", a.Noise)
-	fmt.Fprintf(w, "%d images fit no class, %d have near copies with another label; of %d classes %d look the same as another, %d look like two\n",
-		outliers, copies, len(a.Classes), same, two)
 }
 
 // writeClasses writes a table of the classes.

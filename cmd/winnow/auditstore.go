@@ -187,3 +187,24 @@ func scorerHelp() string {
 	fmt.Fprintf(&out, "   %-13s  the final weights of a run that weighed its samples", selfPacedScorer)
 	return out.String()
 }
+
+// probabilityHelp says for the command's help which scores mean a probability.
+func probabilityHelp() string {
+	var yes, no []string
+	for _, name := range auditScorers() {
+		if isProbability(name) {
+			yes = append(yes, name)
+		} else {
+			no = append(no, name)
+		}
+	}
+	return "Scores of " + strings.Join(yes, ", ") + "\nare probabilities that a label is right. Those of " +
+		strings.Join(no, ", ") + "\nonly rank labels: --precision does not take them, and suggested_probability stays empty unless another scorer\nsuggests the labels, as vmf does for selfpaced."
+}
+
+// columnHelp says what stands in the file of --out; the names are those of winnow/eval/suspects.
+const columnHelp = "Columns of --out: rank, path, given_label, suggested_label (the given one where none fits better), score (of the given\n" +
+	"label), suggested_score (of that label), suggested_probability (where the scorer gives probabilities), dropped\n" +
+	"(called wrong), true_label (where known), nearest_with_given_label, nearest_with_suggested_label (images that speak for\n" +
+	"either, nearest first), fit (to the best class, in deviations), outlier, copies_with_other_labels; lists of paths are\n" +
+	"joined by |, a | in a path is written \\|, and what belongs to them (_similarity, _label) stands in columns behind."

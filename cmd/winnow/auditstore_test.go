@@ -161,7 +161,7 @@ func TestAuditCleans(t *testing.T) {
 
 func TestAuditStoreMisused(t *testing.T) {
 	for args, want := range map[string]string{
-		"--manifest m.csv": "one run folder, or --manifest FILE and --features DIR",
+		"--manifest m.csv": "one run folder, or --labels FILE and --features DIR",
 		"--manifest m.csv --features f --scorer guess":                             `"guess" cannot judge stored features`,
 		"--manifest m.csv --features f --last":                                     "--last is about runs",
 		"--manifest m.csv --features f --drop":                                     "about --clean FILE",

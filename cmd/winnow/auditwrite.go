@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -88,34 +86,6 @@ func isProbability(scorer string) bool {
 	}
 	e, err := filters.Find(scorer)
 	return err == nil && e.Probability
-}
-
-func printAudit(w io.Writer, a audited, top int) {
-	given, suggested := len("given"), len("suggested")
-	for _, e := range first(a.Images, top) {
-		given, suggested = max(given, utf8.RuneCountInString(shorten(e.Given))), max(suggested, utf8.RuneCountInString(shorten(e.Suggested)))
-	}
-	fmt.Fprintf(w, "%5s  %-9s  %-*s  %-*s  %s\n", "rank", "score", given, "given", suggested, "suggested", "image")
-	for _, e := range first(a.Images, top) {
-		better := e.Suggested
-		if better == e.Given {
-			better = "–" // none scores better
-		}
-		fmt.Fprintf(w, "%5d  %-9.3g  %-*s  %-*s  %s\n", e.Rank, e.Score, given, shorten(e.Given), suggested, shorten(better), e.Path)
-	}
-	fmt.Fprintf(w, "%d images judged by %s", len(a.Images), a.Scorer)
-	if a.Suggests != "" {
-		fmt.Fprintf(w, ", labels suggested by %s", a.Suggests)
-	}
-	if n := len(a.LeftOut); n > 0 {
-		fmt.Fprintf(w, "; %d unreadable ones left out", n)
-	}
-	fmt.Fprintln(w)
-	a.printFindings(w)
-	if d := a.Detection; d != nil {
-		fmt.Fprintf(w, "%d of %d labels are wrong: AUROC %.4f, AP %.4f; calling the lowest %.0f %% wrong: precision %.3f, recall %.3f, F1 %.3f; %.1f %% of the labels kept are right\n",
-			d.Wrong, d.Samples, d.AUROC, d.AP, 100*a.Rate, d.Precision, d.Recall, d.F1, 100*d.FilterAccuracy)
-	}
 }
 
 // shorten cuts a label that would spoil the table.
