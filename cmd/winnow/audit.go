@@ -101,6 +101,7 @@ type audited struct {
 	View      string           `json:"view,omitempty"`     // center or mean, where the store has several views of each image
 	Detection *eval.Detection  `json:"detection"`          // null where true labels are not known
 	Images    []suspects.Entry `json:"images"`
+	Unjudged  int              `json:"unjudged"` // images alone in their class: nothing is known of them, and their score is 1
 	LeftOut   []leftOut        `json:"left_out"`
 	Noise     *noiseEstimate   `json:"estimated_noise"` // null where there is nothing to estimate from
 	Classes   []auditedClass   `json:"classes"`
@@ -313,11 +314,23 @@ func (a *audited) conclude(d *datasets.Dataset, keep func(orders []float64) []bo
 		a.Detection = &detection
 	}
 	a.Images = make([]suspects.Entry, len(a.suspects))
-	certain := a.suggestsProbably()
+	certain, given := a.suggestsProbably(), a.given()
 	for i, s := range a.suspects {
-		a.Images[i] = a.entry(i, s, d, !kept[i], certain)
+		alone := given[a.set.Labels[s.Row]] < 2
+		if a.Images[i] = a.entry(i, s, d, !kept[i], certain && !alone); alone {
+			a.Unjudged++
+		}
 	}
 	return nil
+}
+
+// given counts the images of each class.
+func (a *audited) given() []int {
+	count := make([]int, len(a.classes))
+	for _, y := range a.set.Labels {
+		count[y]++
+	}
+	return count
 }
 
 // entry names what a suspect holds by number.

@@ -35,6 +35,9 @@ func printAudit(w io.Writer, a audited, top int) {
 	if n := len(a.LeftOut); n > 0 {
 		fmt.Fprintf(w, "; %d unreadable ones left out", n)
 	}
+	if a.Unjudged > 0 {
+		fmt.Fprintf(w, "; %d are alone in their class and judged by nobody", a.Unjudged)
+	}
 	fmt.Fprintln(w)
 	if a.Noise != nil {
 		fmt.Fprintf(w, "wrong labels: about %s\n", a.Noise)

@@ -132,6 +132,15 @@ func asJudged(c *cli.Context, d *datasets.Dataset) *datasets.Dataset {
 func (a *audited) judge(c *cli.Context, mem int64) (err error) {
 	opts := eval.AuditOptions{MaxMem: mem}
 	if !slices.Contains(judges.Names(), a.Scorer) {
+		pairs := 0
+		for _, n := range a.given() {
+			if n > 1 {
+				pairs++
+			}
+		}
+		if pairs < 2 {
+			return fmt.Errorf("audit: %d classes have two images or more, expected at least two", pairs)
+		}
 		cfg := filters.Default()
 		cfg.Scorer, cfg.Threshold = a.Scorer, filters.ThresholdSTRM
 		f, err := filters.New(cfg, filters.Env{Dim: a.set.Dim(), Classes: len(a.classes)})
