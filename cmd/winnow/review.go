@@ -17,7 +17,6 @@ import (
 
 	"winnow/datasets"
 	"winnow/eval/suspects"
-	"winnow/internal/atomicfile"
 	"winnow/review"
 	"winnow/review/decisions"
 	"winnow/review/pictures"
@@ -221,4 +220,3 @@ func openBrowser(address string) error {
 	return nil
 }
 
-var _ = atomicfile.Write
