@@ -57,9 +57,9 @@ type Reviewer struct {
 	texts textIndex
 
 	searching chan struct{} // one at a time
-	deciding sync.Mutex   // one change at a time, from the disk to the memory
-	mutex    sync.RWMutex // of decided
-	decided  *decided
+	deciding  sync.Mutex    // one change at a time, from the disk to the memory
+	mutex     sync.RWMutex  // of decided
+	decided   *decided
 }
 
 // New joins what belongs together, or says what does not.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"io/fs"
 	"log"
 	"net"
 	"net/http"
+	"path"
 	"strings"
 	"time"
 )
@@ -15,11 +15,29 @@ import (
 //go:embed page
 var embedded embed.FS
 
-// pageFiles are what the page consists of.
-var pageFiles = map[string]struct{ file, kind string }{
-	"/":         {"page/index.html", "text/html; charset=utf-8"},
-	"/page.css": {"page/page.css", "text/css; charset=utf-8"},
-	"/page.js":  {"page/page.js", "text/javascript; charset=utf-8"},
+// part is a file of the page.
+type part struct {
+	kind string
+	data []byte
+}
+
+// kinds of the page's files by their ending.
+var kinds = map[string]string{
+	".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+}
+
+// pageParts are the files of the page by their addresses.
+func pageParts() map[string]part {
+	parts := map[string]part{}
+	entries, _ := embedded.ReadDir("page") // embedded: it is there
+	for _, e := range entries {
+		data, _ := embedded.ReadFile(path.Join("page", e.Name()))
+		if kind, ok := kinds[path.Ext(e.Name())]; ok {
+			parts["/"+e.Name()] = part{kind, data}
+		}
+	}
+	parts["/"] = parts["/index.html"]
+	return parts
 }
 
 // atOnce bounds the requests that are answered at the same time; more wait.
@@ -31,8 +49,8 @@ func (r *Reviewer) Handler() http.Handler {
 		"/api/session": get(r.getSession), "/api/rows": get(r.getRows), "/api/typical": get(r.getTypical), "/api/confusions": get(r.getConfusions),
 		"/api/changes": get(r.getChanges), "/api/history": get(r.getHistory), "/api/similar": get(r.getSimilar), "/api/export.csv": r.getExport,
 	}
-	for path := range pageFiles {
-		gets[path] = getPage
+	for path, part := range pageParts() {
+		gets[path] = part.get
 	}
 	posts := map[string]http.HandlerFunc{
 		"/api/decide": post(r.postDecide), "/api/undo": post(r.postUndo), "/api/redo": post(r.postRedo), "/api/export": post(r.postExport), "/api/search": r.postSearch,
@@ -67,17 +85,11 @@ func (r *Reviewer) Handler() http.Handler {
 	})
 }
 
-// getPage sends a part of the page.
-func getPage(w http.ResponseWriter, req *http.Request) {
-	part := pageFiles[req.URL.Path]
-	data, err := fs.ReadFile(embedded, part.file)
-	if err != nil {
-		answerError(w, refuse(http.StatusNotFound, "there is nothing at %.100q", req.URL.Path))
-		return
-	}
-	w.Header().Set("Content-Type", part.kind)
+// get sends a part of the page.
+func (p part) get(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", p.kind)
 	w.Header().Set("Cache-Control", "no-cache")
-	_, _ = w.Write(data) // whoever asked may be gone
+	_, _ = w.Write(p.data) // whoever asked may be gone
 }
 
 // Serve answers at a listener until ctx is done, then lets the requests under way end.

@@ -219,4 +219,3 @@ func openBrowser(address string) error {
 	go func() { _ = shown.Wait() }() // it is the browser's life from here on
 	return nil
 }
-
