@@ -42,14 +42,8 @@ func (p points) Upsert(_ context.Context, r *client.UpsertPoints) (*client.Point
 	return &client.PointsOperationResponse{Result: &client.UpdateResult{Status: state}}, nil
 }
 
-// dense is the vector of a point, in the present form or in that of older clients.
-func dense(p *client.PointStruct) []float32 {
-	v := p.GetVectors().GetVector()
-	if d := v.GetDense(); d != nil {
-		return d.GetData()
-	}
-	return v.GetData() //nolint:staticcheck // what older clients send
-}
+// dense is the vector of a point.
+func dense(p *client.PointStruct) []float32 { return p.GetVectors().GetVector().GetDense().GetData() }
 
 // Get implements the service.
 func (p points) Get(_ context.Context, r *client.GetPoints) (*client.GetResponse, error) {

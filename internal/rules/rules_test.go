@@ -60,7 +60,7 @@ var allowed = map[string][]string{
 	"internal/atomicfile":  {},
 	"internal/mattest":     {"datasets/matfile"},
 	"internal/glyphnet":    {"datasets", "datasets/glyphs", "graph", "graph/gradient", "backbone/ort", "internal/ortlib", "features", "models/architecture", "train"},
-	"internal/million":     {"features"},
+	"internal/million":     {"features", "search"},
 	"internal/ortlib":      {},
 	"internal/orttest":     {"backbone/ort", "internal/ortlib"},
 	"internal/reference":   {},

@@ -66,6 +66,7 @@ func (u *upload) create(ctx context.Context) error {
 	off := uint64(0)
 	params := &client.VectorParams{Size: uint64(u.src.Width()), Distance: client.Distance_Cosine}
 	if u.o.OnDisk {
+		//lint:ignore SA1019 the only way that servers before 1.19 know too
 		params.OnDisk = &u.o.OnDisk
 	}
 	err := u.try(ctx, "making collection "+name, collectionTime, func(ctx context.Context) error {

@@ -133,6 +133,7 @@ func TestUpload(t *testing.T) {
 	holds(t, f, d, o.Model)
 	c := f.Collections["birds"]
 	p := c.Config.GetParams().GetVectorsConfig().GetParams()
+	//lint:ignore SA1019 what is sent
 	if p.GetSize() != 12 || p.GetDistance() != client.Distance_Cosine || !p.GetOnDisk() || fmt.Sprint(c.Fields) != "[label]" {
 		t.Errorf("collection %v, fields %v", p, c.Fields)
 	}
