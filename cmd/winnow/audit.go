@@ -23,6 +23,7 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/internal/config"
 	"winnow/internal/lookup"
+	"winnow/internal/nearest"
 	"winnow/runs"
 	"winnow/training"
 )
@@ -250,7 +251,7 @@ func auditFilter(c *cli.Context, cfg config.Run) (filters.Config, error) {
 	if c.IsSet("scorer") {
 		f.Scorer = c.String("scorer")
 		if entry, err = filters.Find(f.Scorer); err != nil || !entry.NeedsBank {
-			return f, misused("--scorer: %q cannot audit, expected one of %s", f.Scorer, strings.Join(auditScorers(), ", "))
+			return f, misused("--scorer: %q cannot audit%s, expected one of %s", f.Scorer, nearest.Ask(f.Scorer, auditScorers()), strings.Join(auditScorers(), ", "))
 		}
 		f.Threshold = filters.ThresholdSTRM
 	}

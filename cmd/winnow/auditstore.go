@@ -14,6 +14,7 @@ import (
 	"winnow/features"
 	"winnow/filters"
 	"winnow/internal/lookup"
+	"winnow/internal/nearest"
 	"winnow/runs"
 	"winnow/train"
 	"winnow/training"
@@ -41,7 +42,7 @@ func auditStore(c *cli.Context) error {
 		name = judges.Default
 	}
 	if entry, err := filters.Find(name); !slices.Contains(judges.Names(), name) && (err != nil || !entry.NeedsBank) {
-		return misused("--scorer: %q cannot judge stored features, expected one of %s", name, strings.Join(storeScorers(), ", "))
+		return misused("--scorer: %q cannot judge stored features%s, expected one of %s", name, nearest.Ask(name, storeScorers()), strings.Join(storeScorers(), ", "))
 	}
 	if err := checkForm(c, c.String("manifest")); err != nil {
 		return err
