@@ -104,6 +104,9 @@ func auditEmbedding(c *cli.Context, r *openedRun, mem int64) error {
 	if err := a.judge(c, mem); err != nil {
 		return err
 	}
+	if err := a.lookAtStored(r.Manifest, r.Store); err != nil {
+		return err
+	}
 	return a.finish(c, r.ManifestFile, d, r.Manifest, mem)
 }
 
