@@ -1,0 +1,72 @@
+// Search by image: by one of the list, or by a file that is chosen, dropped or pasted.
+
+import { get, el, head, open, picture } from "./dom.js";
+import { ask, upload, Failure } from "./api.js";
+import { store } from "./store.js";
+import { file, many, number } from "./words.js";
+
+const dialog = get("similar"), largest = 32 << 20, wanted = 30;
+let url = "", turn = 0;
+
+export function similar() {
+  const input = get("file"), button = get("upload");
+  button.hidden = !store.session.upload;
+  if (!store.session.upload) return;
+  button.addEventListener("click", () => input.click());
+  input.addEventListener("change", () => { search(input.files[0]); input.value = ""; });
+  document.addEventListener("dragover", (e) => {
+    if (![...e.dataTransfer.types].includes("Files")) return;
+    e.preventDefault();
+    document.body.classList.add("dropping");
+  });
+  document.addEventListener("dragleave", (e) => { if (!e.relatedTarget) document.body.classList.remove("dropping"); });
+  document.addEventListener("drop", (e) => {
+    document.body.classList.remove("dropping");
+    if (e.dataTransfer.files.length === 0) return;
+    e.preventDefault();
+    search(e.dataTransfer.files[0]);
+  });
+  document.addEventListener("paste", (e) => { if (e.clipboardData?.files.length) { e.preventDefault(); search(e.clipboardData.files[0]); } });
+}
+
+// like shows what is nearest to an image of the list.
+export function like(row) {
+  return show(`Similar to number ${row.rank}`, () => picture(row.key, 320, `Number ${row.rank}`), `${row.given} · ${file(row.path)}`, () => ask("/api/similar", { key: row.key, n: wanted }), row);
+}
+
+function search(blob) {
+  if (!blob) return undefined;
+  if (!blob.type.startsWith("image/")) return store.say(`${blob.name || "This"} is not an image`);
+  if (blob.size > largest) return store.say(`${blob.name || "The image"} is larger than 32 MiB`);
+  if (url) URL.revokeObjectURL(url);
+  url = URL.createObjectURL(blob);
+  return show("Search by image", () => el("img", { src: url, alt: "The image searched for" }), blob.name || "pasted image", () => upload("/api/search", blob), null);
+}
+
+async function show(name, shot, words, find, row) {
+  const mine = ++turn, frame = (...rest) => dialog.replaceChildren(head("similar-name", name), el("div", { class: "query" }, el("figure", {}, shot(), el("figcaption", {}, words)), ...rest));
+  frame(el("p", { class: "soft", role: "status" }, "Searching …"));
+  open(dialog);
+  try {
+    const { pictures } = await find();
+    if (mine === turn) frame(el("div", { class: "answers" }, summary(pictures), el("ol", { class: "nearest" }, ...pictures.map((p) => hit(p, row)))));
+  } catch (e) {
+    if (!(e instanceof Failure)) throw e;
+    if (mine === turn) frame(el("p", { role: "alert" }, e.message));
+  }
+}
+
+// summary counts the labels of what was found: what most of the nearest are.
+function summary(pictures) {
+  const labels = new Map();
+  for (const p of pictures) labels.set(p.label, (labels.get(p.label) ?? 0) + 1);
+  const most = [...labels].sort((a, b) => b[1] - a[1]);
+  return el("p", {}, `Labels of the nearest ${pictures.length}: `, ...most.slice(0, 5).flatMap(([name, n], i) => [i ? ", " : "", el("b", {}, name), ` ${n}`]), most.length > 5 ? ` and ${many(most.length - 5, "other")}` : "");
+}
+
+function hit(p, row) {
+  const inside = [picture(p.key, 160, "", { loading: "lazy" }), el("b", {}, p.label), el("span", { class: "num" }, number(p.similarity))];
+  const name = `${p.label}, similarity ${number(p.similarity)}, ${file(p.path)}`, same = row && p.label === row.given ? "same" : "";
+  if (p.id === null || p.id === undefined) return el("li", { class: same, title: p.path }, el("div", { role: "group", "aria-label": `${name}, not in the audit` }, ...inside));
+  return el("li", { class: same, title: p.path }, el("button", { type: "button", "aria-label": `Open number ${p.id + 1}: ${name}`, onclick: () => { dialog.close(); store.tell("visit", p.id); } }, ...inside));
+}
