@@ -1,6 +1,6 @@
 // One image of the list: its picture, both labels with examples of both classes, and the buttons that decide.
 
-import { el, picture } from "./dom.js";
+import { el, picture, broken } from "./dom.js";
 import { chance, number, kinds, stamp, done, better, file } from "./words.js";
 import { store } from "./store.js";
 import { typical } from "./typical.js";
@@ -17,13 +17,11 @@ export function card(row) {
     el("div", { class: "sides" },
       el("button", { type: "button", class: "face", tabindex: "-1", "aria-label": "Show large", onclick: (e) => act("open", row, e) }, picture(row.key, 320, `Number ${row.rank}: ${file(row.path)}`, { loading: "lazy" })),
       el("div", { class: "classes" }, side(row, true), side(row, false))),
-    el("p", { class: "path", title: row.path }, row.path),
+    el("div", { class: "where" }, el("p", { class: "path", title: row.path }, row.path), store.session.similar ? button("similar", "Similar", "", { class: "plain", "aria-keyshortcuts": "S" }) : ""),
     el("div", { class: "acts" },
       button("keep", "Keep", "K"), button("drop", "Drop", "D"),
       button("accept", "Accept", "A", { disabled: !better(row), title: better(row) ? `Relabel it ${row.suggested}` : "There is no better suggestion" }),
-      button("choose", "Label…", "L"),
-      el("span", { class: "gap" }),
-      store.session.similar ? button("similar", "Similar", "S") : ""));
+      button("choose", "Label…", "L")));
   article.dataset.kind = row.kinds.join(" ");
   mark(article, row);
   return article;
@@ -34,8 +32,8 @@ export const tags = (row) => row.kinds.map((k) => el("span", { class: `tag ${k}`
 function side(row, given) {
   const none = !given && !better(row);
   return el("div", { class: given ? "side-class given" : "side-class to" },
-    el("p", { class: "label" }, el("small", {}, given ? "given" : "suggested"), el("b", { title: given ? row.given : row.suggested }, none ? "none better" : given ? row.given : row.suggested),
-      el("span", { class: "num", title: given ? "Score of the given label: low is suspect" : "Probability of the suggested label" }, given ? `score ${number(row.score)}` : none ? "" : chance(row.suggested_score))),
+    el("p", { class: "label" }, el("small", {}, given ? "given" : "suggested", el("span", { class: "num", title: given ? "Score of the given label: low is suspect" : "Probability of the suggested label" }, given ? `score ${number(row.score)}` : none ? "" : chance(row.suggested_score))),
+      el("b", { title: given ? row.given : row.suggested }, none ? "none better" : broken(given ? row.given : row.suggested))),
     none ? "" : el("div", { class: "strip", "data-class": given ? row.given : row.suggested }, ...(given ? row.given_neighbours : row.suggested_neighbours).slice(0, 3).map((p) => example(p, "nearest"))));
 }
 const example = (p, what) => picture(p.key, 160, `${what} ${p.label}`, { loading: "lazy", class: what, title: `${what} image labelled ${p.label}\n${p.path}` });

@@ -1,6 +1,6 @@
 // Which classes are taken for which: the commonest pairs as a list beside the images, and all of them as a map.
 
-import { get, el, svg, head, open } from "./dom.js";
+import { get, el, svg, head, open, broken } from "./dom.js";
 import { ask } from "./api.js";
 import { store } from "./store.js";
 import { count, many } from "./words.js";
@@ -12,7 +12,7 @@ export async function confusions() {
   store.addEventListener("rows", here);
   const { pairs } = await ask("/api/confusions", { limit: listed });
   get("pairs").replaceChildren(...pairs.map((p) => el("li", {}, el("button", { type: "button", "data-given": p.given, "data-suggested": p.suggested, onclick: () => choose(p) },
-    el("span", { class: "names" }, el("span", {}, p.given), el("span", {}, "→ ", p.suggested)), el("span", { class: "num", title: many(p.suspects, "suspect") }, count(p.suspects))))));
+    el("span", { class: "names" }, el("span", {}, broken(p.given)), el("span", {}, "→ ", broken(p.suggested))), el("span", { class: "num", title: many(p.suspects, "suspect") }, count(p.suspects))))));
   if (pairs.length === 0) get("pairs").append(el("li", { class: "soft" }, "none"));
   here();
 }
@@ -40,7 +40,7 @@ export async function show() {
 function table(pairs) {
   return el("table", {},
     el("thead", {}, el("tr", {}, ...["given → suggested", "suspects", "decided", "accepted"].map((t) => el("th", { scope: "col" }, t)))),
-    el("tbody", {}, ...pairs.map((p) => el("tr", {}, el("th", { scope: "row" }, el("button", { type: "button", class: "plain", onclick: () => choose(p) }, `${p.given} → ${p.suggested}`)),
+    el("tbody", {}, ...pairs.map((p) => el("tr", {}, el("th", { scope: "row" }, el("button", { type: "button", class: "plain", onclick: () => choose(p) }, broken(p.given), " → ", broken(p.suggested))),
       el("td", {}, count(p.suspects)), el("td", {}, count(p.decided)), el("td", {}, count(p.accepted))))));
 }
 

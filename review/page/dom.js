@@ -25,6 +25,9 @@ export function svg(name, attributes = {}, ...children) {
   return e;
 }
 
+// broken is a name that may break where its words end.
+export const broken = (name) => name.split(/(?<=[_\-./])/).flatMap((part, i) => (i ? [el("wbr"), part] : [part]));
+
 // picture shows a thumbnail, and a placeholder where the file cannot be read. Tiny pictures keep their pixels.
 export function picture(key, size, alt, attributes = {}) {
   const img = el("img", { alt, decoding: "async", draggable: "false", ...attributes });

@@ -7,7 +7,7 @@ import { combobox } from "./combobox.js";
 import { kinds, many, count } from "./words.js";
 
 const form = get("filters");
-const states = { undecided: "To decide", decided: "Decided", all: "All" }, views = { "": "Detailed", compact: "Compact" };
+const states = { undecided: "To decide", decided: "Decided", all: "All" };
 
 export function filters() {
   for (const key of ["class", "to"]) combobox(form.elements[key], { label: key === "class" ? "Given labels" : "Suggested labels", options, pick: (name) => store.go({ [key]: name }) });
@@ -28,8 +28,8 @@ export function filters() {
   });
   form.addEventListener("submit", (e) => e.preventDefault());
   form.addEventListener("reset", (e) => { e.preventDefault(); reset(); });
-  tabs("states", states, "state");
-  tabs("views", views, "view");
+  get("states").replaceChildren(...Object.entries(states).map(([value, words]) => el("button", { type: "button", "data-value": value, onclick: () => store.go({ state: value }) }, words)));
+  get("compact").addEventListener("click", () => store.go({ view: store.place.view ? "" : "compact" }));
   store.addEventListener("rows", draw);
   store.addEventListener("loading", draw);
   const side = get("side"), button = get("side-open");
@@ -41,10 +41,6 @@ export function reset() {
 }
 const options = () => store.session.classes.map((c) => ({ name: c.name, note: c.suspects ? `${many(c.suspects, "suspect")}` : `${count(c.images)} images` }));
 
-function tabs(id, names, key) {
-  get(id).replaceChildren(...Object.entries(names).map(([value, words]) => el("button", { type: "button", "data-value": value, onclick: () => store.go({ [key]: value }) }, words)));
-}
-
 function draw() {
   const { place, session } = store;
   for (const key of ["class", "to", "above", "below", "text"]) if (document.activeElement !== form.elements[key]) form.elements[key].value = place[key];
@@ -52,7 +48,9 @@ function draw() {
   if (kind.options.length === 0) kind.append(...Object.entries({ "": "any", ...kinds }).map(([value, words]) => el("option", { value }, value ? `${words} (${count(session.kinds[value] ?? 0)})` : words)));
   kind.value = place.kind;
   get("clear").hidden = !filtered(place);
-  for (const [id, value] of [["states", place.state], ["views", place.view]]) for (const b of get(id).children) b.setAttribute("aria-pressed", String(b.dataset.value === value || id === "states" && b.dataset.value === "decided" && ["keep", "drop", "relabel"].includes(value)));
+  const state = states[place.state] ? place.state : "decided";
+  for (const b of get("states").children) b.setAttribute("aria-pressed", String(b.dataset.value === state));
+  get("compact").setAttribute("aria-pressed", String(place.view === "compact"));
 }
 
 // another goes to the next class (by: 1) or the one before (-1) that still has suspects to decide.

@@ -133,7 +133,7 @@ async function turn(path, word, nothing) {
   if (queue.length > 0) return store.say("Waiting for the connection: decisions are still to be saved");
   try {
     const answer = await tell(path, { tab });
-    const list = answer[word] ?? answer.undone ?? [];
+    const list = answer[word] ?? [];
     store.decided(list);
     store.standing(answer);
     store.say(`${word === "undone" ? "Undone" : "Redone"}: ${list.length === 1 ? `#${list[0].id + 1} ${done(list[0].decision?.action === "undecided" ? null : list[0].decision)}` : many(list.length, "image")}`);

@@ -1,6 +1,6 @@
 // Search by image: by one of the list, or by a file that is chosen, dropped or pasted.
 
-import { get, el, head, open, picture } from "./dom.js";
+import { get, el, head, open, picture, broken } from "./dom.js";
 import { ask, upload, Failure } from "./api.js";
 import { store } from "./store.js";
 import { file, many, number } from "./words.js";
@@ -49,7 +49,7 @@ async function show(name, shot, words, find, row) {
   open(dialog);
   try {
     const { pictures } = await find();
-    if (mine === turn) frame(el("div", { class: "answers" }, summary(pictures), el("ol", { class: "nearest" }, ...pictures.map((p) => hit(p, row)))));
+    if (mine === turn) frame(el("div", { class: "answers" }, summary(pictures), el("ol", { class: "hits" }, ...pictures.map((p) => hit(p, row)))));
   } catch (e) {
     if (!(e instanceof Failure)) throw e;
     if (mine === turn) frame(el("p", { role: "alert" }, e.message));
@@ -65,7 +65,7 @@ function summary(pictures) {
 }
 
 function hit(p, row) {
-  const inside = [picture(p.key, 160, "", { loading: "lazy" }), el("b", {}, p.label), el("span", { class: "num" }, number(p.similarity))];
+  const inside = [picture(p.key, 160, "", { loading: "lazy" }), el("b", {}, broken(p.label)), el("span", { class: "num" }, number(p.similarity))];
   const name = `${p.label}, similarity ${number(p.similarity)}, ${file(p.path)}`, same = row && p.label === row.given ? "same" : "";
   if (p.id === null || p.id === undefined) return el("li", { class: same, title: p.path }, el("div", { role: "group", "aria-label": `${name}, not in the audit` }, ...inside));
   return el("li", { class: same, title: p.path }, el("button", { type: "button", "aria-label": `Open number ${p.id + 1}: ${name}`, onclick: () => { dialog.close(); store.tell("visit", p.id); } }, ...inside));

@@ -109,7 +109,6 @@ class Store extends EventTarget {
       const row = this.find(id), now = decision && decision.action !== "undecided" ? decision : null;
       if (!row || row.version > version) continue;
       if (row.version !== version) row.elsewhere = elsewhere;
-      this.#counted(row, now);
       row.decision = now;
       row.version = version;
       this.tell("row", id);
@@ -117,13 +116,12 @@ class Store extends EventTarget {
     if (news) this.stale();
     return news;
   }
-  #counted(row, now) {
-    const c = this.session?.classes.find((c) => c.name === row.given);
-    if (c) c.decided += Number(Boolean(now)) - Number(Boolean(row.decision));
-  }
 
-  standing({ counts, precision, hint }) {
+  // standing takes how far the review is, and the classes that a change touched.
+  standing({ counts, precision, hint, classes = [] }) {
     Object.assign(this.session, { counts, precision, hint });
+    const touched = new Map(classes.map((c) => [c.name, c.decided]));
+    for (const c of this.session.classes) if (touched.has(c.name)) c.decided = touched.get(c.name);
     this.tell("session");
   }
   async refresh() {

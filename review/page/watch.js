@@ -39,9 +39,14 @@ async function look() {
       await drain();
       if (store.pending.size === 0) await store.load(true);
     } else if (!document.hidden) {
-      const since = store.session.version, { version, changed } = await ask("/api/changes", { since });
-      if (version < since) await store.refresh();
-      else if (changed.length > 0) await heard(version, changed);
+      let answer;
+      do {
+        const since = store.session.version;
+        answer = await ask("/api/changes", { since });
+        if (answer.version < since) await store.refresh();
+        else if (answer.changed.length > 0) heard(answer);
+        store.session.version = answer.version;
+      } while (answer.more);
     }
   } catch {
     // The banner says it.
@@ -51,12 +56,10 @@ async function look() {
   }
 }
 
-async function heard(version, changed) {
-  store.session.version = version;
-  const theirs = changed.filter((c) => !store.pending.has(c.id)), news = store.decided(theirs, true);
+function heard(answer) {
+  const theirs = answer.changed.filter((c) => !store.pending.has(c.id)), news = store.decided(theirs, true);
+  store.standing(answer);
   if (news === 0) return;
-  await store.refresh();
-  store.session.version = version; // what was decided between the two answers is still to be heard
   const one = theirs.find((c) => store.find(c.id)?.elsewhere);
   store.say(`Another tab decided: ${news === 1 && one ? `#${one.id + 1} ${done(store.find(one.id).decision)}` : many(news, "image")}`);
 }
