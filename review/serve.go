@@ -8,6 +8,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"path"
 	"strings"
 	"time"
 )
@@ -15,11 +16,21 @@ import (
 //go:embed page
 var embedded embed.FS
 
-// pageFiles are what the page consists of.
-var pageFiles = map[string]struct{ file, kind string }{
-	"/":         {"page/index.html", "text/html; charset=utf-8"},
-	"/page.css": {"page/page.css", "text/css; charset=utf-8"},
-	"/page.js":  {"page/page.js", "text/javascript; charset=utf-8"},
+// pageKinds are the content types of the files that the page consists of.
+var pageKinds = map[string]string{
+	".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+}
+
+// pageFiles are what the page consists of, by their address.
+func pageFiles() map[string]string {
+	files := map[string]string{}
+	list, _ := embedded.ReadDir("page") // embedded: it is there
+	for _, f := range list {
+		files["/"+f.Name()] = "page/" + f.Name()
+	}
+	delete(files, "/index.html")
+	files["/"] = "page/index.html"
+	return files
 }
 
 // atOnce bounds the requests that are answered at the same time; more wait.
@@ -31,8 +42,8 @@ func (r *Reviewer) Handler() http.Handler {
 		"/api/session": get(r.getSession), "/api/rows": get(r.getRows), "/api/typical": get(r.getTypical), "/api/confusions": get(r.getConfusions),
 		"/api/changes": get(r.getChanges), "/api/history": get(r.getHistory), "/api/similar": get(r.getSimilar), "/api/export.csv": r.getExport,
 	}
-	for path := range pageFiles {
-		gets[path] = getPage
+	for address, file := range pageFiles() {
+		gets[address] = func(w http.ResponseWriter, req *http.Request) { getPage(w, req, file) }
 	}
 	posts := map[string]http.HandlerFunc{
 		"/api/decide": post(r.postDecide), "/api/undo": post(r.postUndo), "/api/redo": post(r.postRedo), "/api/export": post(r.postExport), "/api/search": r.postSearch,
@@ -45,19 +56,19 @@ func (r *Reviewer) Handler() http.Handler {
 		case <-req.Context().Done():
 			return
 		}
-		path := req.URL.Path
-		handle, method := gets[path], http.MethodGet
+		asked := req.URL.Path
+		handle, method := gets[asked], http.MethodGet
 		switch {
-		case strings.HasPrefix(path, "/thumb/"):
+		case strings.HasPrefix(asked, "/thumb/"):
 			handle = r.getThumb
-		case strings.HasPrefix(path, "/image/"):
+		case strings.HasPrefix(asked, "/image/"):
 			handle = r.getImage
-		case posts[path] != nil:
-			handle, method = posts[path], http.MethodPost
+		case posts[asked] != nil:
+			handle, method = posts[asked], http.MethodPost
 		}
 		switch {
 		case handle == nil:
-			answerError(w, refuse(http.StatusNotFound, "there is nothing at %.100q", path))
+			answerError(w, refuse(http.StatusNotFound, "there is nothing at %.100q", asked))
 		case req.Method != method:
 			w.Header().Set("Allow", method)
 			answerError(w, refuse(http.StatusMethodNotAllowed, "method is %.20q, expected %s", req.Method, method))
@@ -68,14 +79,13 @@ func (r *Reviewer) Handler() http.Handler {
 }
 
 // getPage sends a part of the page.
-func getPage(w http.ResponseWriter, req *http.Request) {
-	part := pageFiles[req.URL.Path]
-	data, err := fs.ReadFile(embedded, part.file)
+func getPage(w http.ResponseWriter, req *http.Request, file string) {
+	data, err := fs.ReadFile(embedded, file)
 	if err != nil {
 		answerError(w, refuse(http.StatusNotFound, "there is nothing at %.100q", req.URL.Path))
 		return
 	}
-	w.Header().Set("Content-Type", part.kind)
+	w.Header().Set("Content-Type", pageKinds[path.Ext(file)])
 	w.Header().Set("Cache-Control", "no-cache")
 	_, _ = w.Write(data) // whoever asked may be gone
 }
