@@ -13,15 +13,14 @@ export function card(row) {
   const box = el("input", { type: "checkbox", tabindex: "-1", "aria-label": `Select number ${row.rank}` });
   box.addEventListener("click", (e) => act("select", row, e));
   const article = el("article", { class: "card", tabindex: "-1", "data-id": row.id },
-    el("div", { class: "top" }, el("label", { class: "pick" }, box, el("span", {}, `#${row.rank}`)), ...tags(row), el("span", { class: "gap" }), el("span", { class: "stamp" })),
+    el("div", { class: "top" }, el("label", { class: "pick" }, box, el("span", {}, `#${row.rank}`)), ...tags(row), el("span", { class: "path", title: row.path }, file(row.path)), el("span", { class: "stamp" })),
     el("div", { class: "sides" },
       el("button", { type: "button", class: "face", tabindex: "-1", "aria-label": "Show large", onclick: (e) => act("open", row, e) }, picture(row.key, 320, `Number ${row.rank}: ${file(row.path)}`, { loading: "lazy" })),
       el("div", { class: "classes" }, side(row, true), side(row, false))),
-    el("div", { class: "where" }, el("p", { class: "path", title: row.path }, row.path), store.session.similar ? button("similar", "Similar", "", { class: "plain", "aria-keyshortcuts": "S" }) : ""),
     el("div", { class: "acts" },
       button("keep", "Keep", "K"), button("drop", "Drop", "D"),
       button("accept", "Accept", "A", { disabled: !better(row), title: better(row) ? `Relabel it ${row.suggested}` : "There is no better suggestion" }),
-      button("choose", "Label…", "L")));
+      button("choose", "Label…", "L"), store.session.similar ? button("similar", "Similar", "S") : ""));
   article.dataset.kind = row.kinds.join(" ");
   mark(article, row);
   return article;

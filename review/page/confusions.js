@@ -40,7 +40,7 @@ export async function show() {
 function table(pairs) {
   return el("table", {},
     el("thead", {}, el("tr", {}, ...["given → suggested", "suspects", "decided", "accepted"].map((t) => el("th", { scope: "col" }, t)))),
-    el("tbody", {}, ...pairs.map((p) => el("tr", {}, el("th", { scope: "row" }, el("button", { type: "button", class: "plain", onclick: () => choose(p) }, broken(p.given), " → ", broken(p.suggested))),
+    el("tbody", {}, ...pairs.map((p) => el("tr", {}, el("th", { scope: "row" }, el("button", { type: "button", class: "plain", onclick: () => choose(p) }, el("span", {}, broken(p.given), el("br"), "→ ", broken(p.suggested)))),
       el("td", {}, count(p.suspects)), el("td", {}, count(p.decided)), el("td", {}, count(p.accepted))))));
 }
 
@@ -66,7 +66,7 @@ export function order(pairs) {
 function drawing(pairs, names) {
   const cell = 20, left = 190, top = 150, n = names.length, at = new Map(names.map((name, i) => [name, i])), most = Math.max(1, ...pairs.map((p) => p.suspects));
   const short = (name) => (name.length > 26 ? `${name.slice(0, 25)}…` : name);
-  const out = svg("svg", { viewBox: `0 0 ${left + n * cell + 60} ${top + n * cell + 4}`, role: "img", "aria-label": `Map of the ${n} classes confused most`, class: "heat" });
+  const out = svg("svg", { viewBox: `0 0 ${left + n * cell + 110} ${top + n * cell + 4}`, role: "img", "aria-label": `Map of the ${n} classes confused most`, class: "heat" });
   names.forEach((name, i) => {
     out.append(svg("text", { x: left - 8, y: top + i * cell + 14, "text-anchor": "end" }, short(name)),
       svg("text", { transform: `translate(${left + i * cell + 13} ${top - 8}) rotate(-50)` }, short(name)),

@@ -31,7 +31,7 @@ function meaning(e) {
 
 const table = [
   ["K", "keep: the given label is right"], ["D", "drop the image"], ["A", "accept the suggested label"], ["L or /", "choose another label by typing"], ["C", "not decided again"],
-  ["U or Ctrl+Z", "undo"], ["Shift+U or Ctrl+Y", "redo"], ["← → ↑ ↓", "move between images"], ["Home, End", "first, last of the page"], ["[ ]", "page before, page after"],
+  ["U or Ctrl+Z", "undo"], ["Shift+U or Ctrl+Y", "redo"], ["←, →, ↑, ↓", "move between images"], ["Home, End", "first, last of the page"], ["[, ]", "page before, page after"],
   ["Enter", "show large; Esc: back"], ["X, Shift+arrows", "select several, then decide them at once"], ["N, Shift+N", "next, previous class with suspects left"],
   ["S", "similar images"], ["M", "confusion map"], ["H", "history"], ["?", "this help"]];
 
@@ -41,7 +41,7 @@ export function show() {
   box.addEventListener("change", () => { on = box.checked; localStorage.setItem("winnow-keys", on ? "on" : "off"); document.documentElement.dataset.keys = on ? "on" : "off"; });
   dialog.replaceChildren(head("helping-name", "How to review"),
     el("p", {}, "Each card shows an image with the label it was given and the one winnow suggests, and for both classes typical images (dashed) and the nearest ones. Decide what is right: every decision is saved at once, and can be undone."),
-    el("dl", { class: "keys" }, ...table.flatMap(([k, words]) => [el("dt", {}, ...k.split(/(?<=\S)( or |, )/).map((part) => (/^( or |, )$/.test(part) ? part : el("kbd", {}, part)))), el("dd", {}, words)])),
+    el("dl", { class: "keys" }, ...table.flatMap(([k, words]) => [el("dt", {}, ...k.split(/( or |, )/).map((part) => (/^( or |, )$/.test(part) ? part : el("kbd", {}, part)))), el("dd", {}, words)])),
     el("label", { class: "check" }, box, " Keys of a single letter work (turn them off if you speak to your computer)"));
   open(dialog);
 }

@@ -39,12 +39,13 @@ function draw() {
   if (!row) return;
   const act = (name, words, key, more = {}) => el("button", { type: "button", "data-act": name, onclick: (e) => store.tell("act", { name, row, event: e }), ...more }, words, key ? el("kbd", { "aria-hidden": "true" }, key) : "");
   const shot = el("figure", { class: "shot" }, whole(row), el("figcaption", {}, el("b", {}, row.given), el("span", {}, ` · ${row.path}`)));
-  dialog.replaceChildren(
-    head("focus-name", `Number ${row.rank}`, el("span", { class: "stamp", role: "status" }), act("previous", "←", "", { class: "icon", "aria-label": "Previous image", disabled: Boolean(guest) }), act("next", "→", "", { class: "icon", "aria-label": "Next image", disabled: Boolean(guest) })),
+  const first = head("focus-name", `Number ${row.rank}`, el("span", { class: "stamp", role: "status" }),
+    act("previous", "←", "", { class: "icon", "aria-label": "Previous image", disabled: Boolean(guest) }), act("next", "→", "", { class: "icon", "aria-label": "Next image", disabled: Boolean(guest) }));
+  first.firstChild.after(el("span", { class: "tags" }, ...tags(row), row.fit === null ? "" : el("span", { class: "num", title: "How well the image fits the class it fits best" }, `fit ${number(row.fit)}`)));
+  dialog.replaceChildren(first,
     el("div", { class: "large" },
       el("div", { class: "shots" }, shot),
       el("div", { class: "evidence" },
-        el("p", { class: "tags" }, ...tags(row), row.fit ? el("span", { class: "num" }, `fit ${number(row.fit)}`) : ""),
         panel(row, true), better(row) ? panel(row, false) : el("p", { class: "soft" }, "No other class fits this image better than the given one."),
         row.copies?.length ? el("section", { class: "class-panel" }, el("h3", {}, "Copies with another label"), strip(row.copies, "copy", true)) : "")),
     el("div", { class: "acts big" },

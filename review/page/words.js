@@ -14,7 +14,7 @@ export function chance(p) {
 }
 export function number(v) {
   if (v === null || v === undefined || !Number.isFinite(v)) return "–";
-  return Math.abs(v) < 0.001 && v !== 0 ? v.toExponential(0) : String(Number(v.toPrecision(3)));
+  return String(Number(v.toPrecision(Math.abs(v) < 0.001 ? 1 : 3)));
 }
 export const file = (path) => path.slice(path.lastIndexOf("/") + 1);
 
