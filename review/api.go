@@ -11,8 +11,6 @@ import (
 	"net/url"
 	"time"
 
-	"winnow/datasets"
-	"winnow/internal/atomicfile"
 	"winnow/review/decisions"
 )
 
@@ -278,25 +276,4 @@ func (r *Reviewer) postChange(make func() ([]decisions.Image, error), put func(*
 	}
 	put(&a, states)
 	return http.StatusOK, a, nil
-}
-
-func (r *Reviewer) postExport(struct{}) (int, any, error) {
-	if r.Out == "" {
-		return 0, nil, refuse(http.StatusNotFound, "the server was started without --out: download the manifest instead")
-	}
-	d, e := r.mended()
-	if err := atomicfile.Write(r.Out, func(w io.Writer) error { return datasets.WriteCSV(w, d) }); err != nil {
-		return 0, nil, fmt.Errorf("review: %w", err)
-	}
-	e.Path = r.Out
-	return http.StatusOK, e, nil
-}
-
-// getExport sends the mended manifest.
-func (r *Reviewer) getExport(w http.ResponseWriter, _ *http.Request) {
-	h := w.Header()
-	h.Set("Content-Type", "text/csv; charset=utf-8")
-	h.Set("Content-Disposition", `attachment; filename="mended.csv"`)
-	h.Set("Cache-Control", "no-store")
-	_ = r.WriteMended(w) // whoever asked may be gone
 }

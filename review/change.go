@@ -38,6 +38,8 @@ func (r *Reviewer) changes(list []asked) ([]decisions.Change, error) {
 	if len(list) == 0 || len(list) > mostDecisions {
 		return nil, fmt.Errorf("decisions: found %d, expected 1 to %d", len(list), mostDecisions)
 	}
+	r.mutex.RLock() // of the names of classes
+	defer r.mutex.RUnlock()
 	t := r.table
 	out := make([]decisions.Change, len(list))
 	seen := map[int32]bool{}

@@ -9,7 +9,6 @@ package review
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"sync"
 
@@ -24,7 +23,7 @@ type Config struct {
 	Title        string // "": the name of the audit's file
 	AuditFile    string
 	ManifestFile string
-	Suspects     []suspects.Entry
+	Suspects     []suspects.Entry // none: the decisions can only be carried out
 	Manifest     *datasets.Dataset
 	Decisions    *decisions.Store
 	Pictures     *pictures.Pictures
@@ -57,9 +56,10 @@ type Reviewer struct {
 	texts textIndex
 
 	searching chan struct{} // one at a time
-	deciding sync.Mutex   // one change at a time, from the disk to the memory
-	mutex    sync.RWMutex // of decided
-	decided  *decided
+	exporting sync.Mutex
+	deciding  sync.Mutex   // one change at a time, from the disk to the memory
+	mutex     sync.RWMutex // of decided
+	decided   *decided
 }
 
 // New joins what belongs together, or says what does not.
@@ -77,7 +77,9 @@ func New(c Config) (*Reviewer, error) {
 		return nil, err
 	}
 	r := &Reviewer{Config: c, table: t, decided: d, searching: make(chan struct{}, 1)}
-	r.Others, err = c.Decisions.Opened(decisions.Audit{Sum: t.sum, Name: c.AuditFile, Images: len(t.image)})
+	if len(t.image) > 0 {
+		r.Others, err = c.Decisions.Opened(decisions.Audit{Sum: t.sum, Name: c.AuditFile, Images: len(t.image)})
+	}
 	return r, err
 }
 
@@ -94,44 +96,4 @@ func (r *Reviewer) Summary() string {
 	defer r.mutex.RUnlock()
 	c := r.decided.counts
 	return fmt.Sprintf("%d of %d images decided: %d kept, %d dropped, %d relabelled", len(r.table.image)-c[undecided], len(r.table.image), c[keep], c[drop], c[relabel])
-}
-
-// exported is what was written.
-type exported struct {
-	Path       string `json:"path"`
-	Kept       int    `json:"kept"`
-	Dropped    int    `json:"dropped"`
-	Relabelled int    `json:"relabelled"`
-	Undecided  int    `json:"undecided"`
-}
-
-// mended is the manifest as decided.
-func (r *Reviewer) mended() (*datasets.Dataset, exported) {
-	r.mutex.RLock()
-	defer r.mutex.RUnlock()
-	d := r.decided
-	out := &datasets.Dataset{Classes: r.table.classes, Columns: r.Manifest.Columns}
-	var e exported
-	for i, s := range r.Manifest.Samples {
-		switch d.action[i] {
-		case drop:
-			e.Dropped++
-			continue
-		case relabel:
-			s.Label = int(d.label[i])
-			e.Relabelled++
-		case keep:
-			e.Kept++
-		default:
-			e.Undecided++
-		}
-		out.Samples = append(out.Samples, s)
-	}
-	return out, e
-}
-
-// WriteMended writes the manifest as decided.
-func (r *Reviewer) WriteMended(w io.Writer) error {
-	d, _ := r.mended()
-	return datasets.WriteCSV(w, d)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"io/fs"
 	"log"
 	"net"
 	"net/http"
@@ -16,21 +15,29 @@ import (
 //go:embed page
 var embedded embed.FS
 
-// pageKinds are the content types of the files that the page consists of.
-var pageKinds = map[string]string{
+// part is a file of the page.
+type part struct {
+	kind string
+	data []byte
+}
+
+// kinds of the page's files by their ending.
+var kinds = map[string]string{
 	".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 }
 
-// pageFiles are what the page consists of, by their address.
-func pageFiles() map[string]string {
-	files := map[string]string{}
-	list, _ := embedded.ReadDir("page") // embedded: it is there
-	for _, f := range list {
-		files["/"+f.Name()] = "page/" + f.Name()
+// pageParts are the files of the page by their addresses.
+func pageParts() map[string]part {
+	parts := map[string]part{}
+	entries, _ := embedded.ReadDir("page") // embedded: it is there
+	for _, e := range entries {
+		data, _ := embedded.ReadFile(path.Join("page", e.Name()))
+		if kind, ok := kinds[path.Ext(e.Name())]; ok {
+			parts["/"+e.Name()] = part{kind, data}
+		}
 	}
-	delete(files, "/index.html")
-	files["/"] = "page/index.html"
-	return files
+	parts["/"] = parts["/index.html"]
+	return parts
 }
 
 // atOnce bounds the requests that are answered at the same time; more wait.
@@ -42,8 +49,8 @@ func (r *Reviewer) Handler() http.Handler {
 		"/api/session": get(r.getSession), "/api/rows": get(r.getRows), "/api/typical": get(r.getTypical), "/api/confusions": get(r.getConfusions),
 		"/api/changes": get(r.getChanges), "/api/history": get(r.getHistory), "/api/similar": get(r.getSimilar), "/api/export.csv": r.getExport,
 	}
-	for address, file := range pageFiles() {
-		gets[address] = func(w http.ResponseWriter, req *http.Request) { getPage(w, req, file) }
+	for path, part := range pageParts() {
+		gets[path] = part.get
 	}
 	posts := map[string]http.HandlerFunc{
 		"/api/decide": post(r.postDecide), "/api/undo": post(r.postUndo), "/api/redo": post(r.postRedo), "/api/export": post(r.postExport), "/api/search": r.postSearch,
@@ -56,19 +63,19 @@ func (r *Reviewer) Handler() http.Handler {
 		case <-req.Context().Done():
 			return
 		}
-		asked := req.URL.Path
-		handle, method := gets[asked], http.MethodGet
+		path := req.URL.Path
+		handle, method := gets[path], http.MethodGet
 		switch {
-		case strings.HasPrefix(asked, "/thumb/"):
+		case strings.HasPrefix(path, "/thumb/"):
 			handle = r.getThumb
-		case strings.HasPrefix(asked, "/image/"):
+		case strings.HasPrefix(path, "/image/"):
 			handle = r.getImage
-		case posts[asked] != nil:
-			handle, method = posts[asked], http.MethodPost
+		case posts[path] != nil:
+			handle, method = posts[path], http.MethodPost
 		}
 		switch {
 		case handle == nil:
-			answerError(w, refuse(http.StatusNotFound, "there is nothing at %.100q", asked))
+			answerError(w, refuse(http.StatusNotFound, "there is nothing at %.100q", path))
 		case req.Method != method:
 			w.Header().Set("Allow", method)
 			answerError(w, refuse(http.StatusMethodNotAllowed, "method is %.20q, expected %s", req.Method, method))
@@ -78,16 +85,11 @@ func (r *Reviewer) Handler() http.Handler {
 	})
 }
 
-// getPage sends a part of the page.
-func getPage(w http.ResponseWriter, req *http.Request, file string) {
-	data, err := fs.ReadFile(embedded, file)
-	if err != nil {
-		answerError(w, refuse(http.StatusNotFound, "there is nothing at %.100q", req.URL.Path))
-		return
-	}
-	w.Header().Set("Content-Type", pageKinds[path.Ext(file)])
+// get sends a part of the page.
+func (p part) get(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", p.kind)
 	w.Header().Set("Cache-Control", "no-cache")
-	_, _ = w.Write(data) // whoever asked may be gone
+	_, _ = w.Write(p.data) // whoever asked may be gone
 }
 
 // Serve answers at a listener until ctx is done, then lets the requests under way end.

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -44,7 +45,7 @@ func reviewCommand() *cli.Command {
 			&cli.StringFlag{Name: "features", Usage: "find images alike by the feature store or index `DIR`"},
 			&cli.StringFlag{Name: "model", DefaultText: "the one that made the features", Usage: "embed images that are searched for by a run folder or an ONNX `FILE`, where it moved"},
 			&cli.StringFlag{Name: "decisions", DefaultText: "beside the manifest", Usage: "keep decisions in `FILE`"},
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "the page's export writes the mended manifest to `FILE`.csv"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "the mended manifest is written to `FILE`, in the form of --manifest"},
 			&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the mended manifest to --out"},
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0", Usage: "serve at `HOST:PORT`; port 0 is any that is free"},
 			&cli.StringSliceFlag{Name: "allow-host", Usage: "answer to the name `HOST` too, as behind a proxy (repeatable)"},
@@ -59,6 +60,12 @@ func reviewCommand() *cli.Command {
 func reviewRun(c *cli.Context) error {
 	if err := checkReview(c); err != nil {
 		return err
+	}
+	if err := checkReviewOut(c); err != nil {
+		return err
+	}
+	if c.Bool("export") {
+		return reviewExport(c)
 	}
 	r, closeAll, err := openReview(c)
 	if err != nil {
@@ -119,9 +126,53 @@ func checkReview(c *cli.Context) error {
 	} else if host == "" {
 		return misused("--listen: found %q, which is every network of this machine: if that is meant, write 0.0.0.0%s", c.String("listen"), c.String("listen"))
 	}
-	if out := c.String("out"); out != "" && !strings.EqualFold(filepath.Ext(out), ".csv") {
-		return misused("--out: %q does not end in .csv", out)
+	return nil
+}
+
+// checkReviewOut wants the mended manifest in the form of the manifest, and not over a file that is read.
+func checkReviewOut(c *cli.Context) error {
+	out, manifest := c.String("out"), c.String("manifest")
+	if out == "" {
+		return nil
 	}
+	form, err := datasets.FormOf(manifest)
+	if err != nil {
+		return err
+	}
+	endings := review.Endings[form]
+	if !slices.Contains(endings, strings.ToLower(filepath.Ext(out))) {
+		return misused("--out: %q does not end in %s: the mended manifest has the form of %s", out, strings.Join(endings, " or "), manifest)
+	}
+	return checkTargets([]exportFile{{"out", out}}, []string{manifest, c.String("audit"), decisionsFile(c)})
+}
+
+// reviewExport is winnow review --export: what was decided is carried out.
+func reviewExport(c *cli.Context) error {
+	file := decisionsFile(c)
+	if _, err := os.Stat(file); err != nil {
+		return withHint(fmt.Errorf("review: decisions: %w", err), "if they are elsewhere, name the file with --decisions")
+	}
+	d, err := datasets.Read(c.String("manifest"), datasets.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	made, err := decisions.Open(file)
+	if err != nil {
+		return err
+	}
+	defer made.Close()
+	r, err := review.New(review.Config{ManifestFile: c.String("manifest"), Manifest: d, Decisions: made, Out: c.String("out")})
+	if err != nil {
+		return err
+	}
+	e, err := r.Export()
+	if err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, e)
+	}
+	fmt.Fprintf(c.App.Writer, "%s: %d rows; %d images dropped, %d relabelled, %d kept as they were, %d undecided\n", e.Path, e.Rows, e.Dropped, e.Relabelled, e.Kept, e.Undecided)
 	return nil
 }
 
@@ -219,4 +270,3 @@ func openBrowser(address string) error {
 	go func() { _ = shown.Wait() }() // it is the browser's life from here on
 	return nil
 }
-
