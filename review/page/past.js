@@ -36,5 +36,5 @@ function entry(e) {
   const said = (action, label) => done(action && action !== "undecided" ? { action, label } : null);
   return el("li", { class: e.undone ? "undone" : "" }, el("button", { type: "button", title: e.path, disabled: e.id === null, onclick: () => { dialog.close(); store.tell("visit", e.id); } }, e.key === null ? el("span", { class: "unreadable" }) : picture(e.key, 160, "", { loading: "lazy" }),
     el("span", {}, el("b", {}, said(e.action, e.label)), el("small", {}, `${e.id === null ? "not in this audit:" : `#${e.id + 1}`} ${file(e.path)}`),
-      el("small", {}, [clock(e.at), e.before_action && e.before_action !== "undecided" ? `before: ${said(e.before_action, e.before_label)}` : "", e.undone ? "undone" : "", e.tab && e.tab !== me() ? "elsewhere" : ""].filter(Boolean).join(" · ")))));
+      el("small", {}, [clock(e.at), e.before_action && e.before_action !== "undecided" ? `before: ${said(e.before_action, e.before_label)}` : "", e.undone ? "undone" : "", e.tab && e.tab !== me() ? "another tab" : ""].filter(Boolean).join(" · ")))));
 }
