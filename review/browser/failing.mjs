@@ -111,6 +111,6 @@ export const failing = [
     await page.keyboard.press("Escape");
     const run = join(dirname(set.out), "run");
     winnow(binary, "data", "check", set.out, "--root", set.images);
-    winnow(binary, "train", "--manifest", set.out, "--root", set.images, "--features", set.features, "--out", run, "--set", "train.epochs=1");
+    winnow(binary, "train", "--manifest", set.out, "--root", set.images, "--features", set.features, "--out", run, "--epochs", "1");
   }],
 ];

@@ -107,7 +107,7 @@ export const finding = [
     await page.waitForSelector("#similar .hits li");
     const said = (await page.locator("#similar .hits .num").allTextContents()).map(Number);
     assert.deepEqual(said, [...said].sort((a, b) => b - a), "most alike first");
-    const open = page.locator("#similar .hits button").first(), name = (await open.getAttribute("aria-label")).match(/Open number (\d+)/)[1];
+    const open = page.locator("#similar .hits button").first(), name = (await open.textContent()).match(/open number (\d+)/)[1];
     await open.click();
     await page.waitForSelector("#focus[open]");
     assert.equal(await page.locator("#focus-name").textContent(), `Number ${name}`);

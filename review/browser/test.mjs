@@ -5,7 +5,7 @@
 // WINNOW names the binary, SHOTS the folder for screenshots (default: shots beside this file).
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,6 +18,7 @@ import { reaching } from "./reaching.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const binary = resolve(process.env.WINNOW ?? join(here, "../../bin/winnow")), shots = resolve(process.env.SHOTS ?? join(here, "shots"));
+if (!existsSync(binary)) throw new Error(`${binary} is not there: make build, or name it in WINNOW`);
 const dir = mkdtempSync(join(tmpdir(), "winnow-review-")), started = Date.now();
 const steps = [...deciding, ...finding, ...reaching, ...failing].filter(([name]) => process.argv.slice(2).every((word) => name.includes(word)));
 

@@ -33,7 +33,7 @@ export async function show() {
   const shown = order(pairs);
   dialog.replaceChildren(head("map-name", "Confusion map"),
     pairs.length === 0 ? el("p", {}, "No image is taken for another class.") : el("div", { class: "map" },
-      el("figure", {}, drawing(pairs, shown), el("figcaption", { class: "soft" }, `Rows: given label; columns: suggested label; the darker, the more suspects. ${shown.length} of ${many(store.session.classes.length, "class", "classes")}, those confused most. The table says the same in words.`)),
+      el("figure", { tabindex: "0" }, drawing(pairs, shown), el("figcaption", { class: "soft" }, `Rows: given label; columns: suggested label; the darker, the more suspects. ${shown.length} of ${many(store.session.classes.length, "class", "classes")}, those confused most. The table says the same in words.`)),
       el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Pairs of classes" }, table(pairs))));
 }
 

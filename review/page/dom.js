@@ -40,7 +40,7 @@ export const thumb = (key, size) => `/thumb/${encodeURIComponent(key)}?size=${si
 
 // head is a dialog's first line: its name, and the way out.
 export function head(id, name, ...more) {
-  return el("header", { class: "head" }, el("h2", { id }, name), el("span", { class: "gap" }), ...more,
+  return el("div", { class: "head" }, el("h2", { id }, name), el("span", { class: "gap" }), ...more,
     el("button", { type: "button", class: "icon", "aria-label": "Close", onclick: (e) => e.currentTarget.closest("dialog").close() }, "✕"));
 }
 

@@ -25,7 +25,7 @@ export function grid() {
 }
 
 function draw() {
-  const inside = list.contains(document.activeElement) || document.activeElement === document.body;
+  const inside = list.contains(document.activeElement), dialog = document.querySelector("dialog[open]");
   seen.disconnect();
   cards.clear();
   list.className = store.place.view === "compact" ? "grid compact" : "grid";
@@ -38,7 +38,7 @@ function draw() {
   list.removeAttribute("aria-busy");
   origin = -1;
   found();
-  if (inside && !document.querySelector("dialog[open]")) focus();
+  if (inside && !dialog) focus(); else if (store.current > 0 && !dialog) cards.get(store.row.id).scrollIntoView({ block: "nearest" });
   const idle = window.requestIdleCallback ?? ((f) => setTimeout(f, 300));
   idle(() => store.look()?.then((page) => { for (const row of page.rows.slice(0, 12)) new Image().src = thumb(row.key, 320); }, () => {}));
 }

@@ -65,8 +65,9 @@ function summary(pictures) {
 }
 
 function hit(p, row) {
-  const inside = [picture(p.key, 160, "", { loading: "lazy" }), el("b", {}, broken(p.label)), el("span", { class: "num" }, number(p.similarity))];
-  const name = `${p.label}, similarity ${number(p.similarity)}, ${file(p.path)}`, same = row && p.label === row.given ? "same" : "";
-  if (p.id === null || p.id === undefined) return el("li", { class: same, title: p.path }, el("div", { role: "group", "aria-label": `${name}, not in the audit` }, ...inside));
-  return el("li", { class: same, title: p.path }, el("button", { type: "button", "aria-label": `Open number ${p.id + 1}: ${name}`, onclick: () => { dialog.close(); store.tell("visit", p.id); } }, ...inside));
+  const known = p.id !== null && p.id !== undefined;
+  const inside = [picture(p.key, 160, "", { loading: "lazy" }), el("b", {}, broken(p.label)), el("span", { class: "num" }, number(p.similarity)),
+    el("span", { class: "aloud" }, ` similarity, ${file(p.path)}, ${known ? `open number ${p.id + 1}` : "not in the audit"}`)];
+  return el("li", { class: row && p.label === row.given ? "same" : "", title: p.path }, known
+    ? el("button", { type: "button", onclick: () => { dialog.close(); store.tell("visit", p.id); } }, ...inside) : el("div", {}, ...inside));
 }
