@@ -221,3 +221,8 @@ func (w *world) decide(tab string, status int, list ...map[string]any) (a struct
 func on(id int, action, label string, version int) map[string]any {
 	return map[string]any{"id": id, "action": action, "label": label, "version": version}
 }
+
+func readFile(name string) (string, error) {
+	data, err := os.ReadFile(name)
+	return string(data), err
+}

@@ -77,6 +77,7 @@ func New(c Config) (*Reviewer, error) {
 		return nil, err
 	}
 	r := &Reviewer{Config: c, table: t, decided: d, searching: make(chan struct{}, 1)}
+	r.texts.fill(t)
 	if len(t.image) > 0 {
 		r.Others, err = c.Decisions.Opened(decisions.Audit{Sum: t.sum, Name: c.AuditFile, Images: len(t.image)})
 	}

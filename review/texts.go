@@ -13,7 +13,7 @@ import (
 // pages of a filter follow each other.
 type textIndex struct {
 	mutex sync.Mutex
-	paths []byte   // of id after id, each followed by a 0; nil before the first search
+	paths []byte   // of id after id, each followed by a 0; nil: they are too many bytes
 	ends  []uint32 // behind the 0 of each id
 	last  []heldText
 }
@@ -48,14 +48,14 @@ func (x *textIndex) holds(t *table, text string) []bool {
 
 // search marks the ids whose path holds the text.
 func (x *textIndex) search(t *table, text string, holds []bool) {
-	if x.paths == nil && !x.fill(t) {
+	if x.paths == nil {
 		for id, image := range t.image {
 			holds[id] = strings.Contains(strings.ToLower(t.path(image)), text)
 		}
 		return
 	}
 	id := 0
-	for at := 0; ; {
+	for at := 0; at < len(x.paths); {
 		found := bytes.Index(x.paths[at:], []byte(text))
 		if found < 0 {
 			return
@@ -66,25 +66,22 @@ func (x *textIndex) search(t *table, text string, holds []bool) {
 			id++ // it begins where the path before has ended
 		}
 		holds[id] = true
-		if at = int(x.ends[id]); at == len(x.paths) {
-			return
-		}
+		at = int(x.ends[id])
 	}
 }
 
 // fill lays the paths behind each other, unless they are too many bytes for that.
-func (x *textIndex) fill(t *table) bool {
+func (x *textIndex) fill(t *table) {
 	size := 0
 	for _, image := range t.image {
 		size += len(t.path(image)) + 1
 	}
 	if size > math.MaxUint32/2 {
-		return false
+		return
 	}
 	x.paths, x.ends = make([]byte, 0, size), make([]uint32, 0, len(t.image))
 	for _, image := range t.image {
 		x.paths = append(append(x.paths, strings.ToLower(t.path(image))...), 0)
 		x.ends = append(x.ends, uint32(len(x.paths)))
 	}
-	return true
 }

@@ -66,6 +66,9 @@ var allowed = map[string][]string{
 	"internal/reference":   {},
 	"internal/rules":       {},
 	"reproduce":            {"chart"},
+	"review":               {"datasets", "eval/suspects", "review/decisions", "review/pictures"},
+	"review/decisions":     {},
+	"review/pictures":      {"backbone"},
 	"search":               {"eval", "features"},
 	"internal/spread":      {},
 	"internal/vectorfile":  {},
@@ -80,6 +83,7 @@ var only = map[string]string{
 	"C":                                 "backbone/ort",
 	"github.com/urfave/cli":             "cmd/winnow",
 	"github.com/disintegration/imaging": "backbone",
+	"modernc.org/sqlite":                "review/decisions",
 }
 
 func TestImports(t *testing.T) {
