@@ -60,6 +60,9 @@ func (f *Filter) Observe() bool {
 //
 // Time O(d) a row and own member, and a Bessel function a row of vMF-Sim: no second product.
 func (f *Filter) LeaveOut(dst []Verdict, z features.Set, bank *features.Bank, own func(row int) []int) []Verdict {
+	if z.Len() == 0 {
+		return dst[:0]
+	}
 	judge, ok := f.judge.(leaver)
 	if !ok {
 		panic("filters: leave out: the filter does not observe")
