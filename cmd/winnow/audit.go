@@ -20,6 +20,9 @@ import (
 	"winnow/head"
 	"winnow/internal/atomicfile"
 	"winnow/internal/config"
+	"winnow/internal/lookup"
+	"winnow/runs"
+	"winnow/training"
 )
 
 func auditCommand() *cli.Command {
@@ -94,16 +97,16 @@ type auditEntry struct {
 
 // audited is the outcome of an audit.
 type audited struct {
-	Scorer    string          `json:"scorer"`
-	Suggests  string          `json:"suggested_by,omitempty"` // the scorer of the suggested labels, where that is another
-	Rate      float64         `json:"rate"`
-	Backbone  string          `json:"backbone,omitempty"` // file of the fine-tuned network that saw the images
-	View      string          `json:"view,omitempty"`     // center or mean, where the store has several views of each image
-	Detection *eval.Detection `json:"detection"`          // null where true labels are not known
-	Images    []auditEntry    `json:"images"`
-	LeftOut   []leftOut       `json:"left_out"`
-	Noise     *noiseEstimate  `json:"estimated_noise"` // null where there is nothing to estimate from
-	Classes   []auditedClass  `json:"classes"`
+	Scorer    string           `json:"scorer"`
+	Suggests  string           `json:"suggested_by,omitempty"` // the scorer of the suggested labels, where that is another
+	Rate      float64          `json:"rate"`
+	Backbone  string           `json:"backbone,omitempty"` // file of the fine-tuned network that saw the images
+	View      string           `json:"view,omitempty"`     // center or mean, where the store has several views of each image
+	Detection *eval.Detection  `json:"detection"`          // null where true labels are not known
+	Images    []auditEntry     `json:"images"`
+	LeftOut   []lookup.LeftOut `json:"left_out"`
+	Noise     *runs.NoiseRate  `json:"estimated_noise"` // null where there is nothing to estimate from
+	Classes   []auditedClass   `json:"classes"`
 
 	left     *leaveout.Set // the classes as the scorer left them; nil: it left none
 	found    *looked
@@ -172,7 +175,7 @@ func (r *openedRun) audit(c *cli.Context, mem int64) (audited, error) {
 	if own != nil {
 		h, store = own.head, own.store
 	}
-	set, left, err := splitSet(r.Manifest, store, datasets.Train)
+	set, left, err := lookup.Split(r.Manifest, store, datasets.Train)
 	if err != nil {
 		return audited{}, err
 	}
@@ -180,9 +183,9 @@ func (r *openedRun) audit(c *cli.Context, mem int64) (audited, error) {
 	if err != nil {
 		return a, err
 	}
-	a.LeftOut, a.View = append([]leftOut{}, left...), r.view(c)
-	if a.Backbone = r.tunedFile(); own != nil && r.tuned != nil {
-		a.Backbone = filepath.Join(r.Dir, lastBackboneFile)
+	a.LeftOut, a.View = append([]lookup.LeftOut{}, left...), r.Look()
+	if a.Backbone = r.TunedFile(); own != nil && r.Tuned != nil {
+		a.Backbone = filepath.Join(r.Dir, runs.LastBackboneFile)
 	}
 	return a, nil
 }
@@ -227,7 +230,7 @@ func auditFilter(c *cli.Context, cfg config.Run) (filters.Config, error) {
 	entry, err := filters.Find(f.Scorer)
 	if err != nil || !entry.NeedsBank {
 		if !c.IsSet("scorer") && cfg.Method != config.Metric {
-			note(c, "the run's method, %s, has no filter: judging its embedding with vmf", methodTitle(cfg.Method))
+			note(c, "the run's method, %s, has no filter: judging its embedding with vmf", training.MethodTitle(cfg.Method))
 		} else if !c.IsSet("scorer") {
 			note(c, "the run's filter is %s, which cannot judge this set: judging with vmf", f.Scorer)
 		}
@@ -259,7 +262,7 @@ func audit(ctx context.Context, h *head.Head, set features.Set, d *datasets.Data
 // judged is an audit that is not concluded yet.
 func judged(ctx context.Context, h *head.Head, set features.Set, d *datasets.Dataset, cfg filters.Config, own *runProxies, maxMem int64) (audited, error) {
 	a := audited{Scorer: cfg.Scorer, Rate: cfg.Rate, classes: d.Classes}
-	set = labelledOnly(set)
+	set = set.Labelled()
 	env := filters.Env{Dim: h.Config().Out, Classes: len(d.Classes)}
 	if own != nil {
 		a.classes = own.classes
@@ -270,7 +273,7 @@ func judged(ctx context.Context, h *head.Head, set features.Set, d *datasets.Dat
 		return a, fmt.Errorf("audit: %d labelled, readable training images, expected at least 2", set.Len())
 	}
 	var err error
-	if a.set, err = embed(h, set); err != nil {
+	if a.set, err = h.EmbedSet(set); err != nil {
 		return a, err
 	}
 	f, err := filters.New(cfg, env)

@@ -14,6 +14,7 @@ import (
 	"winnow/eval/findings"
 	"winnow/filters/leaveout"
 	"winnow/filters/noiserate"
+	"winnow/runs"
 	"winnow/train"
 )
 
@@ -60,7 +61,7 @@ func (a *audited) look(c *cli.Context, mem int64) error {
 	if err != nil {
 		return err
 	}
-	w := writtenEstimate(e)
+	w := runs.WrittenRate(e)
 	a.Noise = &w
 	a.Classes = []auditedClass{}
 	for _, k := range findings.Classes(a.left) {

@@ -13,7 +13,10 @@ import (
 	"winnow/eval/judges"
 	"winnow/features"
 	"winnow/filters"
+	"winnow/internal/lookup"
+	"winnow/runs"
 	"winnow/train"
+	"winnow/training"
 )
 
 // auditStore is winnow audit without a run: of the stored features of a manifest's training images, whitened.
@@ -25,8 +28,8 @@ func auditStore(c *cli.Context) error {
 	if auditWriter(c.String("out")) == nil {
 		return misused("--out: %q ends in none of .csv, .json, .jsonl", c.String("out"))
 	}
-	if v := c.String("view"); v != backbone.CenterName && v != meanView {
-		return misused("--view: found %q, expected %s or %s", v, backbone.CenterName, meanView)
+	if v := c.String("view"); v != backbone.CenterName && v != runs.MeanView {
+		return misused("--view: found %q, expected %s or %s", v, backbone.CenterName, runs.MeanView)
 	}
 	for _, flag := range []string{"last", "root"} {
 		if c.IsSet(flag) {
@@ -52,7 +55,7 @@ func auditStore(c *cli.Context) error {
 	if err := store.Verify(); err != nil {
 		return withHint(err, "make the features again: winnow extract --overwrite")
 	}
-	if store, err = lookAt(c, store); err != nil {
+	if store, err = runs.LookAt(store, c.String("view"), noter(c)); err != nil {
 		return err
 	}
 	rt, err := openRuntime(c)
@@ -60,15 +63,15 @@ func auditStore(c *cli.Context) error {
 		return err
 	}
 	defer rt.Close()
-	data, err := joinTrainData(d, store)
+	data, err := training.Join(d, store)
 	if err != nil {
 		return err
 	}
-	z, err := judgedVectors(data)
+	z, err := training.JudgedVectors(data)
 	if err != nil {
 		return err
 	}
-	a := audited{Scorer: name, classes: data.Classes, set: labelledOnly(z), LeftOut: append([]leftOut{}, data.LeftOut...)}
+	a := audited{Scorer: name, classes: data.Classes, set: z.Labelled(), LeftOut: append([]lookup.LeftOut{}, data.LeftOut...)}
 	if store.Views() > 1 {
 		a.View = c.String("view")
 	}
@@ -85,12 +88,12 @@ func auditEmbedding(c *cli.Context, r *openedRun, mem int64) error {
 		return err
 	}
 	defer rt.Close()
-	set, left, err := splitSet(r.Manifest, r.Store, datasets.Train)
+	set, left, err := lookup.Split(r.Manifest, r.Store, datasets.Train)
 	if err != nil {
 		return err
 	}
-	a := audited{Scorer: c.String("scorer"), classes: r.Manifest.Classes, LeftOut: append([]leftOut{}, left...), View: r.view(c), Backbone: r.tunedFile()}
-	if a.set, err = embed(r.Head, labelledOnly(set)); err != nil {
+	a := audited{Scorer: c.String("scorer"), classes: r.Manifest.Classes, LeftOut: append([]lookup.LeftOut{}, left...), View: r.Look(), Backbone: r.TunedFile()}
+	if a.set, err = r.Head.EmbedSet(set.Labelled()); err != nil {
 		return err
 	}
 	if err := a.judge(c, mem); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/internal/config"
+	"winnow/runs"
 )
 
 // fewMembers is the number of training images below which a class says little of itself: a concentration, a mean or
@@ -17,7 +18,7 @@ const fewMembers = 4
 func (r *reported) warnings() (list []string) {
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if r.result == nil {
-		say("The training is not finished: there is no %s.", resultFile)
+		say("The training is not finished: there is no %s.", runs.ResultFile)
 	} else {
 		if r.result.Better != nil && !*r.result.Better {
 			say("On validation %s.", r.result.Verdict)

@@ -1,4 +1,4 @@
-package main
+package training
 
 import (
 	"context"
@@ -9,11 +9,13 @@ import (
 	"winnow/features"
 	"winnow/head"
 	"winnow/internal/config"
+	"winnow/internal/hint"
+	"winnow/training/tuning"
 )
 
 // validator scores the present state of a run on its validation split, as validation.measure says; nil where there is
 // no such split.
-func validator(cfg config.Run, data trainData, h *head.Head, t *tuning) (func(context.Context) (float64, error), error) {
+func validator(cfg config.Run, data Data, h *head.Head, t *tuning.Tuning) (func(context.Context) (float64, error), error) {
 	if data.Validation.Len() == 0 {
 		return nil, nil
 	}
@@ -21,8 +23,8 @@ func validator(cfg config.Run, data trainData, h *head.Head, t *tuning) (func(co
 	if cfg.Validation.Measure == config.MeasureClassMean {
 		set := data.Train
 		set.Labels = data.datasetLabels()
-		if fit = &set; !sharesClass(set.Labels, data.Validation.Labels) {
-			return nil, withHint(fmt.Errorf("train: validation.measure is %s, and no image of the validation split has a class of the train split", config.MeasureClassMean),
+		if fit = &set; !features.ShareLabel(set.Labels, data.Validation.Labels) {
+			return nil, hint.With(fmt.Errorf("train: validation.measure is %s, and no image of the validation split has a class of the train split", config.MeasureClassMean),
 				"validate by retrieval: --set validation.measure=%s; or make a validation split of the classes that are trained", config.MeasureP1)
 		}
 	}
@@ -44,12 +46,12 @@ func validator(cfg config.Run, data trainData, h *head.Head, t *tuning) (func(co
 }
 
 // embedNow is set as the run embeds it now. An error names the image.
-func (t *trainData) embedNow(ctx context.Context, h *head.Head, tuned *tuning, set features.Set) (features.Set, error) {
-	now, err := tuned.now(ctx, set)
+func (t *Data) embedNow(ctx context.Context, h *head.Head, tuned *tuning.Tuning, set features.Set) (features.Set, error) {
+	now, err := tuned.Now(ctx, set)
 	if err != nil {
 		return now, err
 	}
-	z, err := embed(h, now)
+	z, err := h.EmbedSet(now)
 	if bad := new(head.NotFinite); errors.As(err, &bad) {
 		err = fmt.Errorf("%s: %w", t.Paths[set.IDs[bad.Row]], err)
 	}
@@ -63,18 +65,4 @@ func precisionAt1(ctx context.Context, z features.Set) (float64, error) {
 		err = fmt.Errorf("no class of the %d validation images has two of them: nothing can be retrieved", z.Len())
 	}
 	return r.PrecisionAt1, err
-}
-
-// sharesClass reports whether a label is on both sides.
-func sharesClass(a, b []int) bool {
-	there := map[int]bool{}
-	for _, label := range a {
-		there[label] = label != features.Unlabelled
-	}
-	for _, label := range b {
-		if there[label] {
-			return true
-		}
-	}
-	return false
 }

@@ -1,4 +1,4 @@
-package main
+package training
 
 import (
 	"encoding/csv"
@@ -9,17 +9,15 @@ import (
 
 	"winnow/filters/correction"
 	"winnow/internal/atomicfile"
+	"winnow/runs"
 )
 
-// correctionsFile lists, in a run's folder, the labels that the run has corrected, in the order of the steps.
-const correctionsFile = "corrections.csv"
-
-// writeCorrections replaces that list; c may be nil, and then there is none.
-func writeCorrections(dir string, c *correction.Corrector, data trainData) error {
+// writeCorrections replaces the list, in the run's folder, of the labels that the run has corrected; c may be nil, and then there is none.
+func writeCorrections(dir string, c *correction.Corrector, data Data) error {
 	if c == nil {
 		return nil
 	}
-	path := filepath.Join(dir, correctionsFile)
+	path := filepath.Join(dir, runs.CorrectionsFile)
 	err := atomicfile.Write(path, func(w io.Writer) error {
 		out := csv.NewWriter(w)
 		out.Write([]string{"path", "given", "corrected", "step", "confidence"}) // the error is told by Error

@@ -1,4 +1,4 @@
-package main
+package extraction
 
 import (
 	"io/fs"

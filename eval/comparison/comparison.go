@@ -1,4 +1,6 @@
-package main
+// Package comparison measures a trained head beside what needs no training at all: the stored features as they are, and
+// their whitening. All three look at the same images, so that a difference is the training's.
+package comparison
 
 import (
 	"context"
@@ -11,8 +13,8 @@ import (
 	"winnow/head"
 )
 
-// comparison measures the trained head beside what needs no training at all, on the same images.
-type comparison struct {
+// Comparison measures the trained head beside what needs no training at all, on the same images.
+type Comparison struct {
 	FineTuned bool `json:"finetuned,omitempty"` // the row "trained" is that of a network trained with its head
 
 	Frozen   eval.Retrieval `json:"frozen"`   // the features themselves
@@ -20,16 +22,8 @@ type comparison struct {
 	Trained  eval.Retrieval `json:"trained"`
 }
 
-func allRows(n int) []int {
-	rows := make([]int, n)
-	for i := range rows {
-		rows[i] = i
-	}
-	return rows
-}
-
-// verdict says in plain words whether training was worth it, by P@1.
-func (c comparison) verdict() string {
+// Verdict says in plain words whether training was worth it, by P@1.
+func (c Comparison) Verdict() string {
 	what := "the trained head"
 	if c.FineTuned {
 		what = "the fine-tuned network"
@@ -46,12 +40,13 @@ func (c comparison) verdict() string {
 	return fmt.Sprintf("%s is NOT better than features nobody trained (P@1 %.4f, frozen %.4f, whitened %.4f)", what, trained, frozen, white)
 }
 
-// better says whether the trained head beats both.
-func (c comparison) better() bool {
+// Better says whether the trained head beats both.
+func (c Comparison) Better() bool {
 	return c.Trained.PrecisionAt1 > max(c.Whitened.PrecisionAt1, c.Frozen.PrecisionAt1)
 }
 
-func (c comparison) print(w io.Writer) {
+// Print writes the rows for people.
+func (c Comparison) Print(w io.Writer) {
 	fmt.Fprintf(w, "%-10s %8s %8s %8s %8s\n", "validation", "P@1", "R-Prec", "MAP@R", "R@8")
 	for _, row := range []struct {
 		name string
@@ -61,20 +56,20 @@ func (c comparison) print(w io.Writer) {
 	}
 }
 
-// asked is who asks whom; gallery is nil where the queries are their own, fit where nothing is fitted.
-type asked struct {
-	query   features.Set
-	gallery *features.Set
-	fit     *features.Set
+// Asked is who asks whom; Gallery is nil where the queries are their own, Fit where nothing is fitted.
+type Asked struct {
+	Query   features.Set
+	Gallery *features.Set
+	Fit     *features.Set
 }
 
-// embedded is asked with every set through an embedding.
-func (a asked) embedded(by func(features.Set) (features.Set, error)) (asked, error) {
-	out := asked{}
+// Embedded is asked with every set through an embedding.
+func (a Asked) Embedded(by func(features.Set) (features.Set, error)) (Asked, error) {
+	out := Asked{}
 	for _, part := range []struct {
 		from *features.Set
 		to   **features.Set
-	}{{a.gallery, &out.gallery}, {a.fit, &out.fit}} {
+	}{{a.Gallery, &out.Gallery}, {a.Fit, &out.Fit}} {
 		if part.from == nil {
 			continue
 		}
@@ -85,21 +80,21 @@ func (a asked) embedded(by func(features.Set) (features.Set, error)) (asked, err
 		*part.to = &set
 	}
 	var err error
-	out.query, err = by(a.query)
+	out.Query, err = by(a.Query)
 	return out, err
 }
 
 // The rows of a comparison.
 const (
-	frozenRow   = "frozen"
-	whitenedRow = "whitened"
-	trainedRow  = "trained"
+	FrozenRow   = "frozen"
+	WhitenedRow = "whitened"
+	TrainedRow  = "trained"
 )
 
-// eachEmbedding calls visit with the frozen, whitened and trained embeddings of the same images: stored and train are
+// Each calls visit with the frozen, whitened and trained embeddings of the same images: stored and train are
 // features of the backbone as it was before the run, tuned those of the images as it is now, the same where it was
 // not trained.
-func eachEmbedding(h *head.Head, train features.Set, stored, tuned asked, visit func(row string, of asked) error) error {
+func Each(h *head.Head, train features.Set, stored, tuned Asked, visit func(row string, of Asked) error) error {
 	linear := h.Config()
 	linear.Hidden, linear.Init = nil, head.Whiten
 	white, err := head.New(linear, train.X, nil)
@@ -109,13 +104,13 @@ func eachEmbedding(h *head.Head, train features.Set, stored, tuned asked, visit 
 	for _, row := range []struct {
 		name  string
 		embed func(features.Set) (features.Set, error)
-		of    asked
+		of    Asked
 	}{
-		{frozenRow, frozen, stored},
-		{whitenedRow, func(s features.Set) (features.Set, error) { return embed(white, s) }, stored},
-		{trainedRow, func(s features.Set) (features.Set, error) { return embed(h, s) }, tuned},
+		{FrozenRow, Frozen, stored},
+		{WhitenedRow, func(s features.Set) (features.Set, error) { return white.EmbedSet(s) }, stored},
+		{TrainedRow, func(s features.Set) (features.Set, error) { return h.EmbedSet(s) }, tuned},
 	} {
-		of, err := row.of.embedded(row.embed)
+		of, err := row.of.Embedded(row.embed)
 		if err != nil {
 			return err
 		}
@@ -126,21 +121,25 @@ func eachEmbedding(h *head.Head, train features.Set, stored, tuned asked, visit 
 	return nil
 }
 
-// compareTuned measures retrieval with each of them.
-func compareTuned(ctx context.Context, h *head.Head, train features.Set, stored, tuned asked, opts eval.RetrievalOptions) (comparison, error) {
-	var c comparison
-	to := map[string]*eval.Retrieval{frozenRow: &c.Frozen, whitenedRow: &c.Whitened, trainedRow: &c.Trained}
-	err := eachEmbedding(h, train, stored, tuned, func(row string, of asked) (err error) {
-		*to[row], err = eval.Retrieve(ctx, of.query, of.gallery, opts)
+// Measure measures retrieval with each of them.
+func Measure(ctx context.Context, h *head.Head, train features.Set, stored, tuned Asked, opts eval.RetrievalOptions) (Comparison, error) {
+	var c Comparison
+	to := map[string]*eval.Retrieval{FrozenRow: &c.Frozen, WhitenedRow: &c.Whitened, TrainedRow: &c.Trained}
+	err := Each(h, train, stored, tuned, func(row string, of Asked) (err error) {
+		*to[row], err = eval.Retrieve(ctx, of.Query, of.Gallery, opts)
 		return err
 	})
 	return c, err
 }
 
-// frozen is the stored features as they are, on the unit sphere. A row of zeros, as a network may give for a blank
+// Frozen is the stored features as they are, on the unit sphere. A row of zeros, as a network may give for a blank
 // image, has no direction and stays as it is, like nothing else: [head.Head.Embed] leaves one so, too.
-func frozen(set features.Set) (features.Set, error) {
-	unit := set.Rows(allRows(set.Len()))
+func Frozen(set features.Set) (features.Set, error) {
+	rows := make([]int, set.Len())
+	for i := range rows {
+		rows[i] = i
+	}
+	unit := set.Rows(rows)
 	for i := range unit.Len() {
 		row := unit.X
 		row.Rows, row.Data = 1, unit.Row(i)

@@ -1,4 +1,4 @@
-package main
+package training
 
 import (
 	"crypto/sha256"
@@ -10,38 +10,35 @@ import (
 
 	"winnow/datasets"
 	"winnow/features"
+	"winnow/internal/hint"
+	"winnow/internal/lookup"
 )
 
-// trainData is what a training run sees of a dataset and its features. True labels are not in it.
-type trainData struct {
-	Train      features.Set // stored features, not normalised; classes numbered 0 … without gaps; IDs are positions in the dataset
-	Stored     features.Set // all stored views of Train below each other, first all rows in the first view, as Train has them, and so on; with one view Train
-	Validation features.Set // labels are the dataset's class ids; no rows where there is no such split or no label in it
-	Classes    []string     // name of each class of Train
-	ClassIDs   []int        // and its id in the dataset
-	Paths      []string     // of the whole dataset, by position
-	LeftOut    []leftOut    // images of the two splits that could not be read
-	Unlabelled int          // rows of Train without a label: whitening uses them, training does not
-	Unjudged   int          // images for validation without a label: nobody knows what they should find
-	Sum        string       // sha256 of which images and labels these are
-	Key        features.Key // of the store
-	StoreSum   string       // sha256 of the features
+// Data is what a training run sees of a dataset and its features. True labels are not in it.
+type Data struct {
+	Train      features.Set     // stored features, not normalised; classes numbered 0 … without gaps; IDs are positions in the dataset
+	Stored     features.Set     // all stored views of Train below each other, first all rows in the first view, as Train has them, and so on; with one view Train
+	Validation features.Set     // labels are the dataset's class ids; no rows where there is no such split or no label in it
+	Classes    []string         // name of each class of Train
+	ClassIDs   []int            // and its id in the dataset
+	Paths      []string         // of the whole dataset, by position
+	LeftOut    []lookup.LeftOut // images of the two splits that could not be read
+	Unlabelled int              // rows of Train without a label: whitening uses them, training does not
+	Unjudged   int              // images for validation without a label: nobody knows what they should find
+	Sum        string           // sha256 of which images and labels these are
+	Key        features.Key     // of the store
+	StoreSum   string           // sha256 of the features
 }
 
-type leftOut struct {
-	Path   string `json:"path"`
-	Reason string `json:"reason"`
-}
-
-// joinTrainData finds the features of the train and validation splits by path.
-func joinTrainData(d *datasets.Dataset, s *features.Store) (trainData, error) {
-	t := trainData{Paths: d.Paths(), Key: s.Key, StoreSum: s.Sum}
+// Join finds the features of the train and validation splits by path.
+func Join(d *datasets.Dataset, s *features.Store) (Data, error) {
+	t := Data{Paths: d.Paths(), Key: s.Key, StoreSum: s.Sum}
 	sum := sha256.New()
 	for _, part := range []struct {
 		split string
 		to    *features.Set
 	}{{datasets.Train, &t.Train}, {datasets.Validation, &t.Validation}} {
-		set, left, err := splitSet(d, s, part.split)
+		set, left, err := lookup.Split(d, s, part.split)
 		if err != nil {
 			return t, err
 		}
@@ -52,18 +49,35 @@ func joinTrainData(d *datasets.Dataset, s *features.Store) (trainData, error) {
 	}
 	t.Sum = hex.EncodeToString(sum.Sum(nil))
 	t.Unjudged = t.Validation.Len()
-	t.Validation = labelledOnly(t.Validation)
+	t.Validation = t.Validation.Labelled()
 	t.Unjudged -= t.Validation.Len()
 	t.number(d.Classes)
 	t.Stored = t.Train
 	return t, t.check()
 }
 
-// views is the number of views of each training image.
-func (t *trainData) views() int { return t.Stored.Len() / max(t.Train.Len(), 1) }
+// Load reads features and joins them with a manifest; views says whether all views of the training images
+// are wanted.
+func Load(d *datasets.Dataset, dir string, views bool) (Data, error) {
+	store, err := features.Open(dir)
+	if err != nil {
+		return Data{}, hint.With(err, "make the features first: winnow extract")
+	}
+	if err := store.Verify(); err != nil {
+		return Data{}, hint.With(err, "make the features again: winnow extract --overwrite")
+	}
+	data, err := Join(d, store)
+	if err != nil || !views || store.Views() == 1 {
+		return data, err
+	}
+	return data, data.readViews(store)
+}
+
+// Views is the number of views of each training image.
+func (t *Data) Views() int { return t.Stored.Len() / max(t.Train.Len(), 1) }
 
 // readViews adds the other views of the training images.
-func (t *trainData) readViews(s *features.Store) error {
+func (t *Data) readViews(s *features.Store) error {
 	paths := make([]string, t.Train.Len())
 	for i, id := range t.Train.IDs {
 		paths[i] = t.Paths[id]
@@ -86,7 +100,7 @@ func (t *trainData) readViews(s *features.Store) error {
 }
 
 // number gives the classes of the train split ids without gaps, in the order of the dataset's ids.
-func (t *trainData) number(names []string) {
+func (t *Data) number(names []string) {
 	present := slices.Clone(t.Train.Labels)
 	slices.Sort(present)
 	ids := map[int]int{}
@@ -107,7 +121,7 @@ func (t *trainData) number(names []string) {
 }
 
 // datasetLabels are the labels of Train as the dataset's class ids, which those of Validation are.
-func (t *trainData) datasetLabels() []int {
+func (t *Data) datasetLabels() []int {
 	ids := make([]int, t.Train.Len())
 	for i, label := range t.Train.Labels {
 		if ids[i] = label; label != features.Unlabelled {
@@ -118,7 +132,7 @@ func (t *trainData) datasetLabels() []int {
 }
 
 // check refuses data that nothing can be learned from.
-func (t *trainData) check() error {
+func (t *Data) check() error {
 	switch n := t.Train.Len(); {
 	case n == 0 && len(t.LeftOut) > 0:
 		return fmt.Errorf("train: none of the images of the train split could be read, the first is %q: %s", t.LeftOut[0].Path, t.LeftOut[0].Reason)

@@ -1,12 +1,8 @@
-package main
+package training
 
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"winnow/head"
 	"winnow/internal/config"
@@ -15,13 +11,8 @@ import (
 	"winnow/train/selective"
 )
 
-// methodNames lists what --method takes.
-func methodNames() string {
-	return strings.Join(config.Methods(), ", ")
-}
-
-// methodTitle names a method: by what it is called with, or in full where that would say more than it does.
-func methodTitle(method string) string {
+// MethodTitle names a method: by what it is called with, or in full where that would say more than it does.
+func MethodTitle(method string) string {
 	if title := selective.Title(method); title != "" {
 		return title
 	}
@@ -29,7 +20,7 @@ func methodTitle(method string) string {
 }
 
 // openMethod builds what a method other than metric trains, and puts its loss and groups into the run.
-func openMethod(tc *train.Config, h *head.Head, cfg config.Run, data trainData) (closingEncoder, error) {
+func openMethod(tc *train.Config, h *head.Head, cfg config.Run, data Data) (closingEncoder, error) {
 	if cfg.IsSelective() {
 		return openSelective(tc, h, cfg, data)
 	}
@@ -38,7 +29,7 @@ func openMethod(tc *train.Config, h *head.Head, cfg config.Run, data trainData) 
 
 // openPeers builds the networks of a method of package peers, and puts their loss and groups into the run. h is the
 // first network's head.
-func openPeers(tc *train.Config, h *head.Head, cfg config.Run, data trainData) (closingEncoder, error) {
+func openPeers(tc *train.Config, h *head.Head, cfg config.Run, data Data) (closingEncoder, error) {
 	epoch := tc.Sampler.Batches()
 	networks, err := peers.New(cfg.Peers.In(cfg.Method, epoch), peers.Input{
 		Head: h, Train: data.Train, Stored: data.Stored, Classes: len(data.Classes), Batch: tc.Sampler.Size(), Clock: tc.Clock, Seed: cfg.Seed,
@@ -58,22 +49,9 @@ func openPeers(tc *train.Config, h *head.Head, cfg config.Run, data trainData) (
 	return networks, nil
 }
 
-// methodMisused says which flag is about another method than the one chosen.
-func methodMisused(c *cli.Context, cfg config.Run) error {
-	if cfg.Method == config.Metric || !slices.Contains(config.Methods(), cfg.Method) {
-		return nil // a name that is none is found later
-	}
-	for _, flag := range []string{"loss", "filter", "finetune"} {
-		if c.IsSet(flag) {
-			return misused("--%s is about --method %s: %s has its own loss, chooses its rows itself and trains heads on stored features", flag, config.Metric, methodTitle(cfg.Method))
-		}
-	}
-	return nil
-}
-
-// describeMethod says in a line what a method other than metric does with labels that look wrong. stored are the views
+// DescribeMethod says in a line what a method other than metric does with labels that look wrong. stored are the views
 // of each image.
-func describeMethod(cfg config.Run, stored int) string {
+func DescribeMethod(cfg config.Run, stored int) string {
 	p := cfg.Peers
 	switch {
 	case cfg.IsSelective():

@@ -1,4 +1,6 @@
-package main
+// Package imageroot opens what the paths of a manifest start from: a folder, a .zip file of it, or a folder with a
+// published dataset's own packed files.
+package imageroot
 
 import (
 	"archive/zip"
@@ -13,16 +15,16 @@ import (
 	"winnow/datasets/mnist"
 )
 
-// imageRoot opens what the paths of a manifest start from: a folder, or a .zip file, which is read in place. The
+// Open opens what the paths of a manifest start from: a folder, or a .zip file, which is read in place. The
 // images of a folder that holds MNIST's or CIFAR's own files are served as train/00000.bmp and so on, beside the
 // files that lie there. A zip file stays open until the program ends.
-func imageRoot(path string) (fs.FS, error) {
+func Open(path string) (fs.FS, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("root: %w", err)
 	}
 	if !info.IsDir() {
-		return zipRoot(path)
+		return OpenZip(path)
 	}
 	folder := os.DirFS(path)
 	for _, p := range packedDatasets() {
@@ -38,9 +40,20 @@ func imageRoot(path string) (fs.FS, error) {
 	return folder, nil
 }
 
-// zipRoot opens a zip file as a folder.
-func zipRoot(path string) (fs.FS, error) {
-	if !isZip(path) {
+// Of is the root that is named, or else where the manifest lies; a folder that is read as a manifest is its own root.
+func Of(root, manifest string) string {
+	if root != "" {
+		return root
+	}
+	if info, err := os.Stat(manifest); err == nil && info.IsDir() {
+		return manifest
+	}
+	return filepath.Dir(manifest)
+}
+
+// OpenZip opens a zip file as a folder.
+func OpenZip(path string) (fs.FS, error) {
+	if !IsZip(path) {
 		return nil, fmt.Errorf("root: %s: is a file, expected the folder the manifest's paths are relative to, or a .zip file of it", path)
 	}
 	r, err := zip.OpenReader(path)
@@ -50,7 +63,8 @@ func zipRoot(path string) (fs.FS, error) {
 	return r, nil
 }
 
-func isZip(path string) bool { return strings.EqualFold(filepath.Ext(path), ".zip") }
+// IsZip says by its name whether a path is a zip file.
+func IsZip(path string) bool { return strings.EqualFold(filepath.Ext(path), ".zip") }
 
 // overlay looks for a file in one tree after the other.
 type overlay [2]fs.FS

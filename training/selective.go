@@ -1,4 +1,4 @@
-package main
+package training
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 )
 
 // openSelective builds the learner of a method of package selective, and puts its loss and group into the run.
-func openSelective(tc *train.Config, h *head.Head, cfg config.Run, data trainData) (closingEncoder, error) {
+func openSelective(tc *train.Config, h *head.Head, cfg config.Run, data Data) (closingEncoder, error) {
 	epoch := tc.Sampler.Batches()
 	learner, err := selective.New(cfg.Selective.In(cfg.Method, epoch), selective.Input{
 		Head: h, Train: data.Train, Stored: data.Stored, Classes: len(data.Classes), Batch: tc.Sampler.Size(), Clock: tc.Clock, Seed: cfg.Seed,

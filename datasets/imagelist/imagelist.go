@@ -1,4 +1,5 @@
-package main
+// Package imagelist gathers images from anywhere: files, folders, zip files, manifests, and paths on standard input.
+package imagelist
 
 import (
 	"bufio"
@@ -11,18 +12,19 @@ import (
 	"strings"
 
 	"winnow/datasets"
+	"winnow/datasets/imageroot"
 )
 
-// imageList is images from anywhere, in the order they were named: files, folders, zip files, manifests. It is an fs.FS
+// List is images from anywhere, in the order they were named: files, folders, zip files, manifests. It is an fs.FS
 // in which each has the name that the user knows it by.
-type imageList struct {
-	named []namedImage
-	at    map[string]place
-	roots map[string]fs.FS // opened, by path
+type List struct {
+	Images []Image
+	at     map[string]place
+	roots  map[string]fs.FS // opened, by path
 }
 
-// namedImage is an image with what its manifest says of it.
-type namedImage struct{ path, label, split string }
+// Image is an image with what its manifest says of it.
+type Image struct{ Path, Label, Split string }
 
 // place is where an image lies: below a root, "" for the system's own files.
 type place struct{ root, inner string }
@@ -30,22 +32,22 @@ type place struct{ root, inner string }
 // manifestEndings are those of files that list images.
 var manifestEndings = []string{".csv", ".jsonl", ".txt"}
 
-// listImages finds the images that arguments name; "-" is paths on standard input, a line each. root is what the paths
+// Open finds the images that arguments name; "-" is paths on standard input, a line each. root is what the paths
 // of manifests and of standard input start from, "" for the manifest's folder and the working folder.
-func listImages(args []string, root string, stdin io.Reader) (*imageList, error) {
-	l := &imageList{at: map[string]place{}, roots: map[string]fs.FS{}}
+func Open(args []string, root string, stdin io.Reader) (*List, error) {
+	l := &List{at: map[string]place{}, roots: map[string]fs.FS{}}
 	for _, arg := range args {
 		if err := l.take(arg, root, stdin); err != nil {
 			return nil, err
 		}
 	}
-	if len(l.named) == 0 {
+	if len(l.Images) == 0 {
 		return nil, fmt.Errorf("images: %s: found none", strings.Join(args, ", "))
 	}
 	return l, nil
 }
 
-func (l *imageList) take(arg, root string, stdin io.Reader) error {
+func (l *List) take(arg, root string, stdin io.Reader) error {
 	if arg == "-" {
 		return l.takeLines(stdin, root)
 	}
@@ -55,7 +57,7 @@ func (l *imageList) take(arg, root string, stdin io.Reader) error {
 		return fmt.Errorf("images: %w", err)
 	case info.IsDir():
 		return l.takeFolder(arg)
-	case isZip(arg):
+	case imageroot.IsZip(arg):
 		return l.takeZip(arg)
 	}
 	for _, ending := range manifestEndings {
@@ -63,11 +65,11 @@ func (l *imageList) take(arg, root string, stdin io.Reader) error {
 			return l.takeManifest(arg, root)
 		}
 	}
-	return l.add(namedImage{path: filepath.ToSlash(arg)}, place{inner: arg})
+	return l.add(Image{Path: filepath.ToSlash(arg)}, place{inner: arg})
 }
 
 // takeFolder takes every image below a folder.
-func (l *imageList) takeFolder(dir string) error {
+func (l *List) takeFolder(dir string) error {
 	found, err := datasets.Images(os.DirFS(dir), ".")
 	if err != nil {
 		return fmt.Errorf("images: %s: %w", dir, err)
@@ -77,7 +79,7 @@ func (l *imageList) takeFolder(dir string) error {
 	}
 	for _, name := range found {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := l.add(namedImage{path: filepath.ToSlash(file)}, place{inner: file}); err != nil {
+		if err := l.add(Image{Path: filepath.ToSlash(file)}, place{inner: file}); err != nil {
 			return err
 		}
 	}
@@ -85,7 +87,7 @@ func (l *imageList) takeFolder(dir string) error {
 }
 
 // takeZip takes every image of a zip file, as birds.zip/03.jpg.
-func (l *imageList) takeZip(file string) error {
+func (l *List) takeZip(file string) error {
 	fsys, err := l.root(file)
 	if err != nil {
 		return err
@@ -98,7 +100,7 @@ func (l *imageList) takeZip(file string) error {
 		return fmt.Errorf("images: %s: no image in this file", file)
 	}
 	for _, name := range found {
-		if err := l.add(namedImage{path: path.Join(filepath.ToSlash(file), name)}, place{file, name}); err != nil {
+		if err := l.add(Image{Path: path.Join(filepath.ToSlash(file), name)}, place{file, name}); err != nil {
 			return err
 		}
 	}
@@ -106,19 +108,19 @@ func (l *imageList) takeZip(file string) error {
 }
 
 // takeManifest takes the images of a manifest, under the manifest's own paths, with labels and splits.
-func (l *imageList) takeManifest(file, root string) error {
+func (l *List) takeManifest(file, root string) error {
 	d, err := datasets.Read(file, datasets.ReadOptions{})
 	if err != nil {
 		return err
 	}
-	root = rootOf(root, file)
+	root = imageroot.Of(root, file)
 	if _, err := l.root(root); err != nil {
 		return err
 	}
 	for _, s := range d.Samples {
-		n := namedImage{path: s.Path, split: s.Split}
+		n := Image{Path: s.Path, Split: s.Split}
 		if s.Label != datasets.Unlabelled {
-			n.label = d.Classes[s.Label]
+			n.Label = d.Classes[s.Label]
 		}
 		if err := l.add(n, place{root, s.Path}); err != nil {
 			return err
@@ -128,7 +130,7 @@ func (l *imageList) takeManifest(file, root string) error {
 }
 
 // takeLines takes paths, one a line. A file that is not there is an unreadable image, not an error.
-func (l *imageList) takeLines(r io.Reader, root string) error {
+func (l *List) takeLines(r io.Reader, root string) error {
 	if root != "" {
 		if _, err := l.root(root); err != nil {
 			return err
@@ -141,7 +143,7 @@ func (l *imageList) takeLines(r io.Reader, root string) error {
 		if name == "" {
 			continue
 		}
-		if err := l.add(namedImage{path: filepath.ToSlash(name)}, place{root, name}); err != nil {
+		if err := l.add(Image{Path: filepath.ToSlash(name)}, place{root, name}); err != nil {
 			return err
 		}
 	}
@@ -152,11 +154,11 @@ func (l *imageList) takeLines(r io.Reader, root string) error {
 }
 
 // root opens a folder or zip file once.
-func (l *imageList) root(name string) (fs.FS, error) {
+func (l *List) root(name string) (fs.FS, error) {
 	if fsys, ok := l.roots[name]; ok {
 		return fsys, nil
 	}
-	fsys, err := imageRoot(name)
+	fsys, err := imageroot.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -165,26 +167,26 @@ func (l *imageList) root(name string) (fs.FS, error) {
 }
 
 // add takes an image. One name for two images would mix them up.
-func (l *imageList) add(n namedImage, at place) error {
-	if old, ok := l.at[n.path]; ok && old != at {
-		return fmt.Errorf("images: two are called %s: below %q and below %q", n.path, old.root, at.root)
+func (l *List) add(n Image, at place) error {
+	if old, ok := l.at[n.Path]; ok && old != at {
+		return fmt.Errorf("images: two are called %s: below %q and below %q", n.Path, old.root, at.root)
 	}
-	l.at[n.path] = at
-	l.named = append(l.named, n)
+	l.at[n.Path] = at
+	l.Images = append(l.Images, n)
 	return nil
 }
 
-// paths are the names in order.
-func (l *imageList) paths() []string {
-	list := make([]string, len(l.named))
-	for i, n := range l.named {
-		list[i] = n.path
+// Paths are the names in order.
+func (l *List) Paths() []string {
+	list := make([]string, len(l.Images))
+	for i, n := range l.Images {
+		list[i] = n.Path
 	}
 	return list
 }
 
 // Open implements fs.FS.
-func (l *imageList) Open(name string) (fs.File, error) {
+func (l *List) Open(name string) (fs.File, error) {
 	at, ok := l.at[name]
 	switch {
 	case !ok:
@@ -193,4 +195,12 @@ func (l *imageList) Open(name string) (fs.File, error) {
 		return os.Open(at.inner)
 	}
 	return l.roots[at.root].Open(at.inner)
+}
+
+// Files are the files that the images are read from, folders and manifests left out.
+func (l *List) Files() (files []string) {
+	for root := range l.roots {
+		files = append(files, root)
+	}
+	return files
 }
