@@ -22,6 +22,7 @@ import (
 	"winnow/internal/config"
 	"winnow/internal/lookup"
 	"winnow/runs"
+	"winnow/train/samples"
 	"winnow/training"
 )
 
@@ -75,7 +76,7 @@ func auditScorers() []string {
 			names = append(names, e.Name)
 		}
 	}
-	return append(append(names, selfPacedScorer), judges.Names()...)
+	return slices.Concat(names, []string{selfPacedScorer}, samples.Rankings, judges.Names())
 }
 
 // auditEntry is one judged image, as it is written.
@@ -156,6 +157,9 @@ func auditRun(c *cli.Context) error {
 
 // audit judges the training images by what the run judges by, or by what the flags say.
 func (r *openedRun) audit(c *cli.Context, mem int64) (audited, error) {
+	if auditsByTraining(c) {
+		return auditTraining(c, r, mem)
+	}
 	if auditsByWeights(c, r.Config) {
 		return auditWeights(c, r, mem)
 	}
