@@ -63,7 +63,7 @@ func TestEvalAndAudit(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines, err := csv.NewReader(bytes.NewReader(file)).ReadAll()
-	if err != nil || len(lines) != 241 || lines[1][1] != a.Images[0].Path || lines[1][7] != a.Images[0].True {
+	if err != nil || len(lines) != 241 || lines[1][1] != a.Images[0].Path || lines[1][8] != a.Images[0].True {
 		t.Errorf("suspects.csv: %d lines, %v; the first is %q, expected %+v", len(lines), err, lines[1], a.Images[0])
 	}
 	mustRun(t, "winnow audit run --out suspects.jsonl --scorer avgsim --top 3")

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -34,7 +35,10 @@ func (r *reported) illustrate(c *cli.Context, report *eval.Report, mem int64) er
 	if !c.Bool("no-pictures") {
 		paths := asking.paths()
 		for _, e := range suspects {
-			paths = append(append(append(paths, e.Path), e.SupportGiven...), e.SupportSuggested...)
+			paths = append(paths, e.Path)
+			for _, n := range slices.Concat(e.SupportGiven, e.SupportSuggested) {
+				paths = append(paths, n.Path)
+			}
 		}
 		var err error
 		if files, err = pictureFiles(c, r.openedRun, paths, reportSide); err != nil {

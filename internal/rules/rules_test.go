@@ -54,6 +54,7 @@ var allowed = map[string][]string{
 	"eval/findings":        {"eval", "features", "filters", "filters/detectors", "filters/leaveout"},
 	"eval/judges":          {"eval", "features", "filters", "filters/leaveout"},
 	"eval/pairs":           {"features", "losses"},
+	"eval/suspects":        {},
 	"eval/tsne":            {"eval", "features"},
 	"models":               {"backbone", "graph", "graph/gradient", "head"}, // backbone: an entry holds its preprocessing
 	"models/architecture":  {"backbone", "graph"},
