@@ -49,9 +49,9 @@ var sameNumbers = cmpopts.EquateNaNs()
 // slowRecord is the record of a run by loops: the bank is a list of what was pushed, scores are those of a filter given
 // a bank that the image's own vectors were taken from before, losses those of each kept row alone among the others.
 type slowRecord struct {
-	visits, right, forgotten, seen, kept, scored, lossed []int
-	believed                                             []bool
-	p, odds, loss                                        []float64
+	visits, right, forgotten, seen, kept, scored []int
+	believed                                     []bool
+	p                                            []float64
 }
 
 type pushed struct {
@@ -64,12 +64,10 @@ type pushed struct {
 func slowly(t *testing.T, b *bed, tr *Trainer, spoil bool) slowRecord {
 	n := b.encoder.set.Len()
 	s := slowRecord{believed: make([]bool, n)}
-	for _, list := range []*[]int{&s.visits, &s.right, &s.forgotten, &s.seen, &s.kept, &s.scored, &s.lossed} {
+	for _, list := range []*[]int{&s.visits, &s.right, &s.forgotten, &s.seen, &s.kept, &s.scored} {
 		*list = make([]int, n)
 	}
-	for _, list := range []*[]float64{&s.p, &s.odds, &s.loss} {
-		*list = make([]float64, n)
-	}
+	s.p = make([]float64, n)
 	var memory []pushed
 	for !tr.finished() {
 		if tr.validationDue() {
@@ -104,7 +102,6 @@ func slowly(t *testing.T, b *bed, tr *Trainer, spoil bool) slowRecord {
 			s.believed[row] = believes
 			if late {
 				s.scored[row]++
-				s.odds[row] += max(-50, min(50, odds))
 				s.p[row] += 1 / (1 + math.Exp(-odds))
 			}
 		}
@@ -166,9 +163,8 @@ func (s slowRecord) differs(list []samples.Sample) error {
 		if has := [5]int{got.Visits, got.Right, got.Forgotten, got.Seen, got.Kept}; has != want {
 			return fmt.Errorf("row %d: found %v, expected %v", row, has, want)
 		}
-		p, odds := s.p[row]/float64(s.scored[row]), s.odds[row]/float64(s.scored[row])
-		if !closeOrNaN(got.Score, p) || !closeOrNaN(got.Odds, odds) {
-			return fmt.Errorf("row %d: score %v and odds %v, expected %v and %v", row, got.Score, got.Odds, p, odds)
+		if p := s.p[row] / float64(s.scored[row]); !closeOrNaN(got.Score, p) {
+			return fmt.Errorf("row %d: score %v, expected %v", row, got.Score, p)
 		}
 	}
 	return nil

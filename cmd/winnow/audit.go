@@ -86,14 +86,17 @@ func named(flags []cli.Flag, name, second string) []cli.Flag {
 }
 
 // auditScorers are the scorers that can judge without the proxies of a loss.
-func auditScorers() []string {
+func auditScorers() []string { return append(runScorers(), judges.Names()...) }
+
+// runScorers are those of them that are about runs.
+func runScorers() []string {
 	var names []string
 	for _, e := range filters.Catalog {
 		if e.NeedsBank {
 			names = append(names, e.Name)
 		}
 	}
-	return slices.Concat(names, []string{selfPacedScorer}, samples.Rankings, judges.Names())
+	return slices.Concat(names, []string{selfPacedScorer}, samples.Rankings)
 }
 
 // audited is the outcome of an audit.

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/chart"
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/features"
@@ -18,6 +20,30 @@ import (
 	"winnow/train/samples"
 )
 
+// trainingScores say what each way to rank by a training's record means.
+var trainingScores = map[string]string{
+	samples.SmallLoss:  "minus the loss of the image alone, averaged over the last half of a run's steps (scores.window)",
+	samples.Ensemble:   "P_clean of the run's filter, or of scores.watch, averaged likewise, the image's own vectors left out of the bank",
+	samples.Forgetting: "1/(1 + how often a run stopped believing the label); 0: it never believed it",
+}
+
+// trainingHelp lists them for the command's help.
+func trainingHelp() string {
+	var lines []string
+	for _, name := range samples.Rankings {
+		lines = append(lines, fmt.Sprintf("   %-13s  %s", name, trainingScores[name]))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// trainingChart names the scores of a training for what they are.
+func trainingChart(h chart.Histogram, scorer string) chart.Histogram {
+	if _, ok := trainingScores[scorer]; ok {
+		h.Frame.Title, h.Frame.X = "Scores of the given labels, by "+scorer, "score, over the last part of the training"
+	}
+	return h
+}
+
 // auditsByTraining says whether an audit goes by what the training saw of its samples.
 func auditsByTraining(c *cli.Context) bool {
 	return slices.Contains(samples.Rankings, c.String("scorer"))
@@ -27,6 +53,9 @@ func auditsByTraining(c *cli.Context) bool {
 // embedding that the training ended with.
 func auditTraining(c *cli.Context, r *openedRun, mem int64) (audited, error) {
 	by := c.String("scorer")
+	if c.Bool("include-eval") {
+		return audited{}, misused("--include-eval: what the training of %s saw is of its training images: name another --scorer", r.Dir)
+	}
 	list, err := runs.ReadSamples(r.Dir)
 	if err != nil {
 		return audited{}, err
@@ -71,7 +100,7 @@ func auditTraining(c *cli.Context, r *openedRun, mem int64) (audited, error) {
 		return a, err
 	}
 	eval.Rejudge(a.suspects, pick(scores, rows), pick(orders, rows))
-	a.Scorer, a.Suggests = by, suggest.Scorer
+	a.Scorer, a.Suggests, a.Rate = by, suggest.Scorer, suggest.Rate
 	if err := a.conclude(r.Manifest, func(orders []float64) []bool { return eval.KeepShare(orders, suggest.Rate) }); err != nil {
 		return a, err
 	}

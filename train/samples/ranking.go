@@ -20,10 +20,9 @@ var Rankings = []string{SmallLoss, Ensemble, Forgetting}
 // lowest most suspect; ok is false where there is nothing to rank a sample by.
 //
 //   - small-loss: minus the mean loss. A sample that the filter dropped at every visit of the last part has none, and
-//     comes before all others, ranked by its mean log odds; its score is that of the worst loss.
-//   - ensemble: the mean P. Order is the mean of the log odds.
-//   - forgetting: 1/(1 + forgettings), and 0 for a label that was never believed. Equal ones are ranked by their mean
-//     log odds.
+//     comes before all others, ranked by its mean P; its score is that of the worst loss.
+//   - ensemble: the mean P.
+//   - forgetting: 1/(1 + forgettings), and 0 for a label that was never believed. Equal ones are ranked by their mean P.
 func Rank(list []Sample, by string) (scores, orders []float64, ok []bool) {
 	scores, orders, ok = make([]float64, len(list)), make([]float64, len(list)), make([]bool, len(list))
 	switch by {
@@ -31,7 +30,7 @@ func Rank(list []Sample, by string) (scores, orders []float64, ok []bool) {
 		rankByLoss(list, scores, orders, ok)
 	case Ensemble:
 		for i, s := range list {
-			scores[i], orders[i], ok[i] = s.Score, s.Odds, !math.IsNaN(s.Score)
+			scores[i], orders[i], ok[i] = s.Score, s.Score, !math.IsNaN(s.Score)
 		}
 	case Forgetting:
 		rankByForgetting(list, scores, orders, ok)
@@ -56,8 +55,8 @@ func rankByLoss(list []Sample, scores, orders []float64, ok []bool) {
 		case s.Seen > 0 && s.Kept == 0:
 			scores[i], ok[i] = -worst, true
 			orders[i] = -worst - 1
-			if !math.IsNaN(s.Odds) {
-				orders[i] -= (surest - s.Odds) / (2 * surest) // at most 1
+			if !math.IsNaN(s.Score) {
+				orders[i] -= 1 - s.Score
 			}
 		}
 	}
@@ -83,7 +82,7 @@ func rankByForgetting(list []Sample, scores, orders []float64, ok []bool) {
 		rank = append(rank, i)
 	}
 	by := func(a, b int) int {
-		return cmp.Or(cmp.Compare(scores[a], scores[b]), cmp.Compare(list[a].Odds, list[b].Odds)) // NaN first
+		return cmp.Or(cmp.Compare(scores[a], scores[b]), cmp.Compare(list[a].Score, list[b].Score)) // NaN first
 	}
 	slices.SortStableFunc(rank, by)
 	place := 0

@@ -6,7 +6,7 @@
 // training, from the step Config.From on, when the network knows the clean labels and has not learned all wrong ones;
 // visits, forgettings and what is believed are counted from the first step.
 //
-// Everything that is kept of a sample takes at most 64 bytes, whatever the length of the run, and is a function of the
+// Everything that is kept of a sample takes at most 56 bytes, whatever the length of the run, and is a function of the
 // steps alone: a run that goes on after a checkpoint ends with the same bits.
 package samples
 
@@ -34,14 +34,11 @@ type Record struct {
 	believed                 []uint32 // 1: at the last judged visit
 	seen, kept               []uint32 // visits in the part that is averaged, and those at which the filter kept the row
 	scored                   []uint32 // of seen, those judged by judge
-	p, odds                  []float64
+	p                        []float64
 	best, lead               []uint32 // class+1 ahead in the vote over what explains the row best, and its lead; 0: none
 	lossed                   []uint32 // of seen, those with a loss
 	loss                     []float64
 }
-
-// surest bounds log odds that are averaged: beyond it P is 1 or 0 to 21 digits, and one visit may not outweigh all others.
-const surest = 50
 
 // New makes an empty record.
 func New(cfg Config) (*Record, error) {
@@ -82,11 +79,10 @@ func (r *Record) Add(v Visit) {
 		r.judge = v.Judge // another scale: what another scorer said is forgotten, as the filter forgets its window
 		clear(r.scored)
 		clear(r.p)
-		clear(r.odds)
 	}
 	for i, verdict := range v.Verdicts {
 		if row := v.Rows[i]; v.Labels[i] != r.cfg.Labels[row] {
-			r.judged(row, filters.Verdict{Odds: -surest, Best: v.Labels[i]}, late)
+			r.judged(row, filters.Verdict{Odds: math.Inf(-1), Best: v.Labels[i]}, late)
 		} else if verdict.Known() {
 			r.judged(row, verdict, late)
 		}
@@ -130,7 +126,6 @@ func (r *Record) judged(row int, v filters.Verdict, late bool) {
 	}
 	r.scored[row]++
 	r.p[row] += v.P()
-	r.odds[row] += max(-surest, min(surest, v.Odds))
 	r.vote(row, uint32(v.Best+1))
 }
 
@@ -164,5 +159,5 @@ func (r *Record) counts() []namedCounts {
 }
 
 func (r *Record) sums() []namedSums {
-	return []namedSums{{"p", &r.p}, {"odds", &r.odds}, {"loss", &r.loss}}
+	return []namedSums{{"p", &r.p}, {"loss", &r.loss}}
 }

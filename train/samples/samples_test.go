@@ -136,8 +136,8 @@ func TestAverages(t *testing.T) {
 	add(5, "vmf", 2, 50, nil, verdict(5, 0), verdict(0, -1))
 	want := []Sample{
 		{Path: `dir, "0".jpg`, Label: "class 0", Visits: 4, Right: 1, Forgotten: 1, Seen: 3, Kept: 2,
-			Score: 0.75 / 2, Odds: (odds - 50) / 2, Loss: 1.5, Suggested: "class 2"},
-		{Path: `dir, "1".jpg`, Label: "class 1", Visits: 3, Right: 3, Seen: 3, Kept: 1, Score: 1, Odds: 50, Suggested: "class 1", Loss: math.NaN()},
+			Score: 0.75 / 2, Loss: 1.5, Suggested: "class 2"},
+		{Path: `dir, "1".jpg`, Label: "class 1", Visits: 3, Right: 3, Seen: 3, Kept: 1, Score: 1, Suggested: "class 1", Loss: math.NaN()},
 	}
 	if diff := cmp.Diff(want, r.List(names), cmpopts.EquateNaNs(), cmpopts.EquateApprox(1e-12, 1e-12)); diff != "" {
 		t.Error(diff)
@@ -147,12 +147,12 @@ func TestAverages(t *testing.T) {
 func some() []Sample {
 	nan := math.NaN()
 	return []Sample{
-		{Path: "a", Label: "x", Visits: 4, Right: 4, Seen: 2, Kept: 2, Score: 0.9, Odds: 3, Suggested: "x", Loss: 0.1},
-		{Path: "b", Label: "x", Visits: 4, Right: 0, Seen: 2, Kept: 0, Score: 0.1, Odds: -5, Suggested: "y", Loss: nan},
-		{Path: "c,\"", Label: "y", Visits: 4, Right: 3, Forgotten: 1, Seen: 2, Kept: 2, Score: 0.5, Odds: 0.25, Suggested: "y", Loss: 7},
-		{Path: "d\nd", Label: "y", Visits: 5, Right: 4, Forgotten: 1, Seen: 2, Kept: 1, Score: 0.4, Odds: -1, Suggested: "x", Loss: 0.3},
-		{Path: "e", Label: "y", Score: nan, Odds: nan, Loss: nan},
-		{Path: "f", Label: "x", Visits: 4, Right: 0, Seen: 2, Kept: 0, Score: 0, Odds: -50, Suggested: "y", Loss: nan},
+		{Path: "a", Label: "x", Visits: 4, Right: 4, Seen: 2, Kept: 2, Score: 0.9, Suggested: "x", Loss: 0.1},
+		{Path: "b", Label: "x", Visits: 4, Right: 0, Seen: 2, Kept: 0, Score: 0.1, Suggested: "y", Loss: nan},
+		{Path: "c,\"", Label: "y", Visits: 4, Right: 3, Forgotten: 1, Seen: 2, Kept: 2, Score: 0.5, Suggested: "y", Loss: 7},
+		{Path: "d\nd", Label: "y", Visits: 5, Right: 4, Forgotten: 1, Seen: 2, Kept: 1, Score: 0.4, Suggested: "x", Loss: 0.3},
+		{Path: "e", Label: "y", Score: nan, Loss: nan},
+		{Path: "f", Label: "x", Visits: 4, Right: 0, Seen: 2, Kept: 0, Score: 0, Suggested: "y", Loss: nan},
 	}
 }
 
@@ -205,8 +205,8 @@ func TestTable(t *testing.T) {
 		"header":    {"path,label", "path,class", `column 2 is "class"`},
 		"columns":   {"a,x,", "a,", "wrong number of fields"},
 		"count":     {"a,x,4", "a,x,-4", `line 2: visits is "-4"`},
-		"score":     {"0.9,3", "1.9,3", "line 2: score is 1.9"},
-		"number":    {"0.9,3,x,0.1", "0.9,3,x,NaN", `line 2: loss is "NaN"`},
+		"score":     {"0.9,x", "1.9,x", "line 2: score is 1.9"},
+		"number":    {"0.9,x,0.1", "0.9,x,NaN", `line 2: loss is "NaN"`},
 		"forgotten": {"4,4,0,2,2", "4,4,5,2,2", "line 2: 4 right and 5 forgotten"},
 	} {
 		_, err := Read(strings.NewReader(strings.Replace(text.String(), c.spoil, c.by, 1)))

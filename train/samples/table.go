@@ -18,7 +18,6 @@ type Sample struct {
 	Forgotten   int     // of these, from belief to doubt
 	Seen, Kept  int     // visits in the last part; of these, learned from
 	Score       float64 // mean P of the given label; NaN: never judged in the last part
-	Odds        float64 // mean log odds, each within ±50; NaN likewise
 	Suggested   string  // the class that explained the image best most often, if one did at more than half of the visits; "" where none was judged
 	Loss        float64 // mean own term of the loss; NaN: none in the last part
 }
@@ -39,7 +38,7 @@ func (r *Record) List(names Names) []Sample {
 		s := Sample{
 			Path: names.Path(row), Label: names.Class(label),
 			Visits: int(r.visits[row]), Right: int(r.right[row]), Forgotten: int(r.forgotten[row]), Seen: int(r.seen[row]), Kept: int(r.kept[row]),
-			Score: r.p[row] / float64(r.scored[row]), Odds: r.odds[row] / float64(r.scored[row]), Loss: r.loss[row] / float64(r.lossed[row]),
+			Score: r.p[row] / float64(r.scored[row]), Loss: r.loss[row] / float64(r.lossed[row]),
 		}
 		if r.best[row] > 0 {
 			s.Suggested = names.Class(int(r.best[row]) - 1)
@@ -50,7 +49,7 @@ func (r *Record) List(names Names) []Sample {
 }
 
 // header is the first line of the table.
-var header = []string{"path", "label", "visits", "right", "forgotten", "seen", "kept", "score", "odds", "suggested", "loss"}
+var header = []string{"path", "label", "visits", "right", "forgotten", "seen", "kept", "score", "suggested", "loss"}
 
 // Write writes a list as CSV. A number that there is none of is an empty cell.
 func Write(w io.Writer, list []Sample) error {
@@ -58,7 +57,7 @@ func Write(w io.Writer, list []Sample) error {
 	out.Write(header) // the error is kept by the writer
 	for _, s := range list {
 		out.Write([]string{s.Path, s.Label, strconv.Itoa(s.Visits), strconv.Itoa(s.Right), strconv.Itoa(s.Forgotten), strconv.Itoa(s.Seen), strconv.Itoa(s.Kept),
-			cell(s.Score), cell(s.Odds), s.Suggested, cell(s.Loss)})
+			cell(s.Score), s.Suggested, cell(s.Loss)})
 	}
 	out.Flush()
 	return out.Error()
@@ -107,7 +106,7 @@ func Read(from io.Reader) ([]Sample, error) {
 
 // parse reads one line.
 func parse(record []string) (Sample, error) {
-	s := Sample{Path: record[0], Label: record[1], Suggested: record[9]}
+	s := Sample{Path: record[0], Label: record[1], Suggested: record[8]}
 	for i, to := range []*int{&s.Visits, &s.Right, &s.Forgotten, &s.Seen, &s.Kept} {
 		n, err := strconv.ParseUint(record[2+i], 10, 32)
 		if err != nil {
@@ -118,7 +117,7 @@ func parse(record []string) (Sample, error) {
 	for _, number := range []struct {
 		at int
 		to *float64
-	}{{7, &s.Score}, {8, &s.Odds}, {10, &s.Loss}} {
+	}{{7, &s.Score}, {9, &s.Loss}} {
 		text := record[number.at]
 		if *number.to = math.NaN(); text == "" {
 			continue
