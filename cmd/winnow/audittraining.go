@@ -17,6 +17,7 @@ import (
 	"winnow/internal/lookup"
 	"winnow/losses"
 	"winnow/runs"
+	"winnow/train"
 	"winnow/train/samples"
 )
 
@@ -160,7 +161,7 @@ func whyNoLoss(cfg config.Run) string {
 		return "the run weighs its samples, and a loss that is weighed says how little a sample counts: expected --scorer " + selfPacedScorer
 	}
 	for _, l := range cfg.Losses {
-		loss, err := losses.New(l.Name, l.Settings, losses.Env{Dim: cfg.Head.Out, Classes: 2})
+		loss, err := losses.New(l.Name, l.Settings, losses.Env{Dim: cfg.Head.Out, Classes: 2, Init: train.Rand(0, "terms", 0)})
 		if err != nil {
 			return err.Error()
 		}
