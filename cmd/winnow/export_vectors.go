@@ -84,20 +84,28 @@ func embedSamples(ctx context.Context, r *openedRun, at []int) (features.Set, []
 		set.Labels[i] = r.Manifest.Samples[id].Label
 	}
 	for from := 0; from < len(rows); from += embeddedBlock {
-		if err := ctx.Err(); err != nil {
-			return set, left, err
-		}
 		n := min(embeddedBlock, len(rows)-from)
-		x, err := r.Store.Read(rows[from : from+n])
-		if err != nil {
-			return set, left, err
-		}
 		dst := blas32.General{Rows: n, Cols: set.X.Cols, Stride: set.X.Stride, Data: set.X.Data[from*set.X.Stride:]}
-		if err := r.Head.EmbedInto(dst, x); err != nil {
-			return set, left, fmt.Errorf("export: rows from %d (%s): %w", from, r.Manifest.Samples[ids[from]].Path, err)
+		if err := embedBlock(ctx, r, dst, rows[from:from+n], ids[from:from+n]); err != nil {
+			return set, left, err
 		}
 	}
 	return set, left, nil
+}
+
+// embedBlock fills dst with the embeddings of rows of the store, which are those samples of the manifest.
+func embedBlock(ctx context.Context, r *openedRun, dst blas32.General, rows, ids []int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	x, err := r.Store.Read(rows)
+	if err != nil {
+		return err
+	}
+	if err := r.Head.EmbedInto(dst, x); err != nil {
+		return fmt.Errorf("export: rows from %d (%s): %w", ids[0], r.Manifest.Samples[ids[0]].Path, err)
+	}
+	return nil
 }
 
 // namedRows views embeddings as rows with names.

@@ -58,6 +58,8 @@ func whatIsSaved(args []string) string {
 		return "; the work so far is saved: --resume goes on with it"
 	case slices.Contains(args, "extract"), slices.Contains(args, "reproduce"):
 		return "; the work so far is saved: the same command goes on with it"
+	case slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(strings.TrimPrefix(a, "-"), "-qdrant") }):
+		return "; the points so far are in the collection: the same command goes on with it"
 	case slices.Contains(args, "index"):
 		return "; the images so far are in the index: --add goes on with it"
 	}
@@ -110,7 +112,7 @@ func commands() []*cli.Command {
 		of      []*cli.Command
 	}{
 		{"Data and features", []*cli.Command{dataCommand(), modelsCommand(), extractCommand(), featuresCommand(), noiseCommand()}},
-		{"Embeddings", []*cli.Command{trainCommand(), evalCommand(), auditCommand(), mapCommand(), retrieveCommand(), reportCommand(), exportCommand(), embedCommand(), indexCommand(), searchCommand()}},
+		{"Embeddings", []*cli.Command{trainCommand(), evalCommand(), auditCommand(), reviewCommand(), mapCommand(), retrieveCommand(), reportCommand(), exportCommand(), embedCommand(), indexCommand(), searchCommand()}},
 		{"Papers", []*cli.Command{recipesCommand(), reproduceCommand(), traceCommand(), pairsCommand(), theoryCommand(), costCommand()}},
 		{"Reference", []*cli.Command{lossesCommand(), metricsCommand()}},
 		{"Setup", []*cli.Command{runtimeCommand(), doctorCommand(), demoCommand()}},

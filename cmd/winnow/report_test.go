@@ -154,7 +154,12 @@ func reportWarnings(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustRun(t, line)
-	if !strings.Contains(readFile(t, "w.html"), "is not finished") {
+	if page := readFile(t, "w.html"); strings.Contains(page, "is not finished") || !strings.Contains(page, "was not written down: there is no result.json") {
+		t.Error("of a training that came to its end the page does not say just that its result is missing")
+	}
+	put(runs.FactsFile, strings.Replace(facts, `"steps": 70`, `"steps": 140`, 1))
+	mustRun(t, line)
+	if !strings.Contains(readFile(t, "w.html"), "is not finished: it has come to step 70 of 140") {
 		t.Error("nothing says that the training is not finished")
 	}
 }
