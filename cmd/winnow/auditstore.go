@@ -200,7 +200,8 @@ func scorerHelp() string {
 			fmt.Fprintf(&out, "   %-13s  %s of %s, eq. %s\n", e.Name, e.Title, e.Paper, e.Equation)
 		}
 	}
-	fmt.Fprintf(&out, "   %-13s  the final weights of a run that weighed its samples", selfPacedScorer)
+	fmt.Fprintf(&out, "   %-13s  the final weights of a run that weighed its samples\n", selfPacedScorer)
+	out.WriteString(trainingHelp())
 	return out.String()
 }
 
@@ -215,7 +216,7 @@ func probabilityHelp() string {
 		}
 	}
 	return "Scores of " + strings.Join(yes, ", ") + "\nare probabilities that a label is right. Those of " +
-		strings.Join(no, ", ") + "\nonly rank labels: --precision does not take them, and suggested_probability stays empty unless another scorer\nsuggests the labels, as vmf does for selfpaced."
+		strings.Join(no, ", ") + "\nonly rank labels: --precision does not take them, and suggested_probability stays empty unless another scorer\nsuggests the labels, as vmf does for selfpaced and for what a training saw."
 }
 
 // columnHelp says what stands in the file of --out; the names are those of winnow/eval/suspects.
