@@ -32,7 +32,8 @@ func auditCommand() *cli.Command {
 			"fit no class, near copies with different labels, and classes that look like one or like two, and --clean writes a\n" +
 			"manifest without the suspects or with the labels suggested; rows that are not for training stay as they are.\n\n" +
 			"   winnow audit --manifest noisy.csv --features features --out suspects.csv --classes classes.csv\n" +
-			"   winnow audit --manifest noisy.csv --features features --clean clean.csv --drop --precision 0.9\n\n" +
+			"   winnow audit --manifest noisy.csv --features features --clean clean.csv --drop --precision 0.9\n" +
+			"   winnow audit --manifest noisy.csv --features features --scorer crossfit\n\n" +
 			"Scorers:\n\n" + scorerHelp() + "\n\n" +
 			"Of a run, scores are those of the run's filter (P_clean: 0 surely wrong, 1 surely right), each image left out of its\n" +
 			"own judgement; ProxySim judges by the run's last state, whose proxies are in its checkpoint. Of a run that weighed\n" +
@@ -50,7 +51,7 @@ func auditCommand() *cli.Command {
 			&cli.StringFlag{Name: "classes", Usage: "write what is known of each class to `FILE`.csv"},
 			&cli.Float64Flag{Name: "copies", Value: findings.CopyBound, Usage: "cosine `S` from which two images are near copies"},
 			&cli.IntFlag{Name: "neighbours", Value: 10, Usage: "scorer knn: `K` images that vote"},
-			&cli.IntFlag{Name: "folds", Value: 5, Usage: "scorers probe and confident: `K` parts of which one is judged by the others"},
+			&cli.IntFlag{Name: "folds", Value: 5, Usage: "scorers probe, confident and crossfit: `K` parts of which one is judged by the others"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the folds and of the resampling behind the interval"},
 			&cli.StringFlag{Name: "clean", Usage: "write a mended manifest to `FILE`, by default of the images called wrong"},
 			&cli.BoolFlag{Name: "drop", Usage: "--clean: leave them out"},
@@ -72,7 +73,7 @@ func auditScorers() []string {
 			names = append(names, e.Name)
 		}
 	}
-	return append(append(names, selfPacedScorer), judges.Names()...)
+	return append(append(names, selfPacedScorer, crossfitScorer), judges.Names()...)
 }
 
 // auditEntry is one judged image, as it is written.
@@ -124,6 +125,9 @@ func auditRun(c *cli.Context) error {
 	}
 	if c.Bool("include-eval") {
 		return misused("--include-eval goes with --manifest and --features, without a run")
+	}
+	if c.String("scorer") == crossfitScorer {
+		return misused("--scorer: %s trains for itself and judges stored features: give --manifest and --features, and no run", crossfitScorer)
 	}
 	r, err := openRunArg(c, datasets.Train, datasets.Validation)
 	if err != nil {

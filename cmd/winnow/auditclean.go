@@ -73,6 +73,9 @@ func (a *audited) picked(c *cli.Context) ([]bool, error) {
 }
 
 func (a *audited) scoresAreProbabilities() bool {
+	if a.Scorer == crossfitScorer {
+		return true
+	}
 	if j, err := judges.Find(a.Scorer); err == nil {
 		return j.Probability
 	}

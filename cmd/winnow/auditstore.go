@@ -37,7 +37,7 @@ func auditStore(c *cli.Context) error {
 	if name == "" {
 		name = judges.Default
 	}
-	if entry, err := filters.Find(name); !slices.Contains(judges.Names(), name) && (err != nil || !entry.NeedsBank) {
+	if !slices.Contains(storeScorers(), name) {
 		return misused("--scorer: %q cannot judge stored features, expected one of %s", name, strings.Join(storeScorers(), ", "))
 	}
 	whole, err := datasets.Read(c.String("manifest"), datasets.ReadOptions{})
@@ -72,7 +72,12 @@ func auditStore(c *cli.Context) error {
 	if store.Views() > 1 {
 		a.View = c.String("view")
 	}
-	if err := a.judge(c, mem); err != nil {
+	if name == crossfitScorer {
+		err = a.judgeCrossfit(c, labelledOnly(data.Train), mem)
+	} else {
+		err = a.judge(c, mem)
+	}
+	if err != nil {
 		return err
 	}
 	return a.finish(c, d, whole, mem)
@@ -101,7 +106,7 @@ func auditEmbedding(c *cli.Context, r *openedRun, mem int64) error {
 
 // storeScorers are the scorers that can judge vectors without a run.
 func storeScorers() []string {
-	names := judges.Names()
+	names := append(judges.Names(), crossfitScorer)
 	for _, e := range filters.Catalog {
 		if e.NeedsBank {
 			names = append(names, e.Name)
@@ -175,6 +180,7 @@ func scorerHelp() string {
 	for _, j := range judges.Catalog {
 		fmt.Fprintf(&out, "   %-13s  %s\n", j.Name, j.Help)
 	}
+	fmt.Fprintf(&out, "   %-13s  %s\n", crossfitScorer, crossfitHelp)
 	for _, e := range filters.Catalog {
 		if e.NeedsBank {
 			fmt.Fprintf(&out, "   %-13s  %s of %s, eq. %s\n", e.Name, e.Title, e.Paper, e.Equation)

@@ -38,6 +38,7 @@ var allowed = map[string][]string{
 	"theory/skew":          {"features", "losses", "theory"},
 	"head":                 {"features"},
 	"train":                {"features", "losses", "filters", "filters/correction", "filters/selfpaced", "head", "internal/spread"},
+	"train/crossfit":       {"train", "features", "filters/leaveout", "head", "losses"},
 	"train/peers":          {"train", "features", "head", "losses"},
 	"train/selective":      {"train", "features", "head", "filters/detectors"},
 	"backbone":             {"datasets", "features", "graph", "backbone/jfif"},
