@@ -20,9 +20,6 @@ const crossfitHelp = "heads trained on the spot, each on the other folds' labels
 // judgeCrossfit fills in the suspects of a.set, whose features as stored are those of stored, row by row.
 func (a *audited) judgeCrossfit(c *cli.Context, stored features.Set, mem int64) error {
 	opts := crossfit.Options{Folds: c.Int("folds"), Seed: c.Uint64("seed")}
-	if opts.Folds < 2 {
-		return misused("--folds: found %d, expected 2 or more", opts.Folds)
-	}
 	end := func() {}
 	if !c.Bool("quiet") {
 		line := newProgressLine(c.App.ErrWriter, "steps", time.Now)

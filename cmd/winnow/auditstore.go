@@ -40,6 +40,9 @@ func auditStore(c *cli.Context) error {
 	if !slices.Contains(storeScorers(), name) {
 		return misused("--scorer: %q cannot judge stored features, expected one of %s", name, strings.Join(storeScorers(), ", "))
 	}
+	if n := c.Int("folds"); name == crossfitScorer && n < 2 {
+		return misused("--folds: found %d, expected 2 or more", n)
+	}
 	whole, err := datasets.Read(c.String("manifest"), datasets.ReadOptions{})
 	if err != nil {
 		return err

@@ -30,10 +30,9 @@ import (
 
 // Options are the settings of [Judge]; the zero value takes the defaults.
 type Options struct {
-	Folds  int // default 5
-	Epochs int // of a head's training; default 10
-	Seed   uint64
-	Told   func(fold, step, steps int) // how far it is, fold from 0; may be nil
+	Folds int // default 5
+	Seed  uint64
+	Told  func(fold, step, steps int) // how far it is, fold from 0; may be nil
 }
 
 // Verdict is what is said of a set's labels, an entry for each row. A row without a label, or whose label no other
@@ -49,14 +48,11 @@ type Verdict struct {
 // that has fewer images than there are folds is absent from the learning of some, by one image; those with a single
 // image take no part.
 //
-// Time about Folds·Epochs·n·d·512·6 operations for n rows of dimension d; memory, beside the set, about as much again
-// and 4 kB for a row.
+// Time about Folds·60·n·d·512 operations for n rows of dimension d; memory, beside the set, about as much again and
+// 4 kB for a row.
 func Judge(ctx context.Context, set features.Set, classes int, opts Options) (Verdict, error) {
 	if opts.Folds == 0 {
 		opts.Folds = 5
-	}
-	if opts.Epochs == 0 {
-		opts.Epochs = 10
 	}
 	if opts.Told == nil {
 		opts.Told = func(int, int, int) {}
@@ -64,8 +60,6 @@ func Judge(ctx context.Context, set features.Set, classes int, opts Options) (Ve
 	switch {
 	case opts.Folds < 2:
 		return Verdict{}, fmt.Errorf("crossfit: %d folds, expected 2 or more", opts.Folds)
-	case opts.Epochs < 1:
-		return Verdict{}, fmt.Errorf("crossfit: %d epochs, expected 1 or more", opts.Epochs)
 	case len(set.Labels) != set.Len():
 		return Verdict{}, fmt.Errorf("crossfit: %d labels, expected one for each of %d rows", len(set.Labels), set.Len())
 	}

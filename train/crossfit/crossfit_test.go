@@ -22,7 +22,7 @@ import (
 // fine draws classes in families of four that differ little, as kinds of birds do, and less in those features that vary
 // most, and gives a share of the rows another label.
 func fine(seed uint64, rate float64) (z features.Set, truth []int) {
-	const classes, each, dim = 32, 14, 48
+	const classes, each, dim = 32, 20, 48
 	rng := rand.New(rand.NewPCG(seed, 11))
 	centres := features.NewMatrix(classes, dim)
 	family := make([]float64, dim)
@@ -94,7 +94,7 @@ func auroc(t testing.TB, order []float64, z features.Set, truth []int) float64 {
 // learned is what the tests look at: evidence and weighings of one fold, the folds as they are.
 func learned(t testing.TB, z features.Set, c columned, folds []int, fold int) (*evidence, [halves]weighing) {
 	t.Helper()
-	e, err := learn(context.Background(), z, c, folds, fold, Options{Folds: 5, Epochs: 2, Seed: 1, Told: func(int, int, int) {}})
+	e, err := learn(context.Background(), z, c, folds, fold, Options{Seed: 1, Told: func(int, int, int) {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func best(row []float32) int {
 	return at
 }
 
-// It finds more than a probe out of sample and no less than the class centres it starts from; its probabilities add up
+// It finds more wrong labels than a probe out of sample and than the class centres it starts from; its probabilities add up
 // to the wrong labels there are, and its suggestions mend.
 func TestFindsWrongLabels(t *testing.T) {
 	const seeds = 4
@@ -255,7 +255,7 @@ func TestFindsWrongLabels(t *testing.T) {
 			}
 		}
 		t.Logf("rate %v: %.4f, centres %.4f, probe %.4f", rate, mine, centres, probe)
-		if mine < centres-0.003 || mine < probe {
+		if mine < centres || mine < probe {
 			t.Errorf("rate %v: AUROC %.4f, centres %.4f, probe %.4f", rate, mine, centres, probe)
 		}
 	}
@@ -263,11 +263,11 @@ func TestFindsWrongLabels(t *testing.T) {
 
 func TestSameSeedSameBits(t *testing.T) {
 	z, _ := fine(5, 0.3)
-	a, b := judged(t, z, 32, Options{Seed: 7, Epochs: 2}), judged(t, z, 32, Options{Seed: 7, Epochs: 2})
+	a, b := judged(t, z, 32, Options{Seed: 7}), judged(t, z, 32, Options{Seed: 7})
 	if diff := cmp.Diff(a, b); diff != "" {
 		t.Error(diff)
 	}
-	if cmp.Equal(a, judged(t, z, 32, Options{Seed: 8, Epochs: 2})) {
+	if cmp.Equal(a, judged(t, z, 32, Options{Seed: 8})) {
 		t.Error("another seed says the same to the bit")
 	}
 }
@@ -304,9 +304,8 @@ func TestMistakesAreNamed(t *testing.T) {
 		want    string
 	}{
 		{z, 32, Options{Folds: 1}, "1 folds, expected 2 or more"},
-		{z, 32, Options{Epochs: -1}, "-1 epochs"},
 		{z, 31, Options{}, "row 31: label 31, expected one of 31 classes"},
-		{features.Set{X: z.X}, 32, Options{}, "0 labels, expected one for each of 448"},
+		{features.Set{X: z.X}, 32, Options{}, "0 labels, expected one for each of 640"},
 		{z.Rows([]int{0, 32, 1}), 32, Options{}, "1 classes have two images or more, expected at least two"},
 	} {
 		_, err := Judge(context.Background(), c.set, c.classes, c.opts)
@@ -319,8 +318,11 @@ func TestMistakesAreNamed(t *testing.T) {
 func TestStops(t *testing.T) {
 	z, _ := fine(1, 0)
 	ctx, cancel := context.WithCancel(context.Background())
-	steps := 0
-	_, err := Judge(ctx, z, 32, Options{Told: func(fold, step, _ int) {
+	steps, whole := 0, 0
+	_, err := Judge(ctx, z, 32, Options{Told: func(fold, step, of int) {
+		if fold == 0 {
+			whole = of
+		}
 		if steps++; fold == 1 && step == 3 {
 			cancel()
 		}
@@ -328,7 +330,7 @@ func TestStops(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "fold 2 of 5") {
 		t.Errorf("found %v", err)
 	}
-	if steps != 20+3 {
-		t.Errorf("%d steps were made", steps)
+	if whole == 0 || steps != whole+3 {
+		t.Errorf("%d steps were made, %d of them of the first fold", steps, whole)
 	}
 }

@@ -15,6 +15,7 @@ import (
 const (
 	width       = 512 // of the embedding
 	batch       = 128 // images of a step
+	epochs      = 10
 	temperature = 0.05
 	rate        = 1e-3 // of Adam, falling to 0 as a cosine
 )
@@ -79,7 +80,7 @@ func fit(ctx context.Context, h *head.Head, set features.Set, start blas32.Gener
 	}
 	proxies, _ := loss.(losses.Proxied).Proxies()
 	copy(proxies.Data, start.Data)
-	steps := opts.Epochs * sampler.Batches()
+	steps := epochs * sampler.Batches()
 	cfg := train.Config{
 		Encoder: encoder, Sampler: sampler, Steps: steps,
 		Terms:   []train.Term{{Name: "norm_softmax", Loss: loss, Params: []*features.Param{proxies}, Weight: 1}},
