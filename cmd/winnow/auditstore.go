@@ -41,11 +41,14 @@ func auditStore(c *cli.Context) error {
 	if name == "" {
 		name = judges.Default
 	}
-	if entry, err := filters.Find(name); !slices.Contains(judges.Names(), name) && (err != nil || !entry.NeedsBank) {
+	if !slices.Contains(storeScorers(), name) {
 		return misused("--scorer: %q cannot judge stored features%s, expected one of %s", name, nearest.Ask(name, storeScorers()), strings.Join(storeScorers(), ", "))
 	}
 	if err := checkForm(c, c.String("manifest")); err != nil {
 		return err
+	}
+	if n := c.Int("folds"); name == crossfitScorer && n < 2 {
+		return misused("--folds: found %d, expected 2 or more", n)
 	}
 	whole, err := datasets.Read(c.String("manifest"), datasets.ReadOptions{})
 	if err != nil {
@@ -79,7 +82,12 @@ func auditStore(c *cli.Context) error {
 	if store.Views() > 1 {
 		a.View = c.String("view")
 	}
-	if err := a.judge(c, mem); err != nil {
+	if name == crossfitScorer {
+		err = a.judgeCrossfit(c, data.Train.Labelled(), mem)
+	} else {
+		err = a.judge(c, mem)
+	}
+	if err != nil {
 		return err
 	}
 	return a.finish(c, c.String("manifest"), d, whole, mem)
@@ -112,7 +120,7 @@ func auditEmbedding(c *cli.Context, r *openedRun, mem int64) error {
 
 // storeScorers are the scorers that can judge vectors without a run.
 func storeScorers() []string {
-	names := judges.Names()
+	names := append(judges.Names(), crossfitScorer)
 	for _, e := range filters.Catalog {
 		if e.NeedsBank {
 			names = append(names, e.Name)
@@ -195,6 +203,7 @@ func scorerHelp() string {
 	for _, j := range judges.Catalog {
 		fmt.Fprintf(&out, "   %-13s  %s\n", j.Name, j.Help)
 	}
+	fmt.Fprintf(&out, "   %-13s  %s\n", crossfitScorer, crossfitHelp)
 	for _, e := range filters.Catalog {
 		if e.NeedsBank {
 			fmt.Fprintf(&out, "   %-13s  %s of %s, eq. %s\n", e.Name, e.Title, e.Paper, e.Equation)

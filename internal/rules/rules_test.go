@@ -41,6 +41,7 @@ var allowed = map[string][]string{
 	"theory/skew":          {"features", "losses", "theory"},
 	"head":                 {"features"},
 	"train":                {"features", "losses", "filters", "filters/correction", "filters/selfpaced", "head", "train/samples", "internal/spread"},
+	"train/crossfit":       {"train", "features", "filters/leaveout", "head", "losses"},
 	"train/peers":          {"train", "features", "head", "losses"},
 	"train/samples":        {"features", "filters"},
 	"train/selective":      {"train", "features", "head", "filters/detectors"},
