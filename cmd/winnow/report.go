@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/internal/atomicfile"
+	"winnow/internal/lookup"
 )
 
 func reportCommand() *cli.Command {
@@ -26,6 +28,7 @@ func reportCommand() *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "write the page to `FILE`.html"},
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation", Usage: "the `SPLIT` to measure, show and draw"},
+			&cli.StringFlag{Name: "scorer", DefaultText: "the run's", Usage: "rank the suspects by `NAME`: " + strings.Join(runScorers(), ", ")},
 			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images on the map"},
 			&cli.BoolFlag{Name: "no-pictures", Usage: "no pictures on the page"},
 			&cli.BoolFlag{Name: "no-map", Usage: "no map"},
@@ -56,7 +59,7 @@ type reportMeasure struct {
 	Classes   []eval.ClassRetrieval `json:"classes"`
 	Detection *eval.Detection       `json:"detection"` // null where true labels are not known
 	Warnings  []string              `json:"warnings"`
-	LeftOut   []leftOut             `json:"left_out"`
+	LeftOut   []lookup.LeftOut      `json:"left_out"`
 }
 
 func reportRun(c *cli.Context) error {
@@ -68,6 +71,8 @@ func reportRun(c *cli.Context) error {
 		return misused("winnow report takes one run folder or several: found none")
 	case filepath.Ext(c.String("out")) != ".html":
 		return misused("--out: %q does not end in .html", c.String("out"))
+	case c.IsSet("scorer") && !slices.Contains(runScorers(), c.String("scorer")):
+		return misused("--scorer: found %q, expected one of %s", c.String("scorer"), strings.Join(runScorers(), ", "))
 	case c.Int("max") < 5:
 		return misused("--max: found %d images, expected at least 5", c.Int("max"))
 	}
