@@ -192,32 +192,32 @@ func (l *learner) sharpest() (set setting, likelihood float64) {
 }
 
 var (
-	// priors are what is tried for a, in turn, until labels become less likely.
-	priors = []float64{1000, 100, 30, 10, 3}
-	// sharper is by how much β is raised then: what is a mistake no longer has to be a doubt.
-	sharper = []float64{1.25, 1.6, 2}
+	// priors and sharper are what is tried for a, and for β as a multiple of what it is without a channel: what is a
+	// mistake need not be a doubt.
+	priors  = []float64{1000, 100, 30, 10, 3}
+	sharper = []float64{1, 1.4, 2}
 )
 
 // choose finds the channel under which the given labels are likeliest out of sample, from the setting without one, of
 // the likelihood that is given with it.
 func (l *learner) choose(plain setting, without float64) (best setting, likelihood float64) {
 	best, likelihood = plain, without
-	for _, a := range priors {
-		v := l.likelihood(setting{plain.beta, a})
-		if v <= likelihood {
-			break
-		}
-		best, likelihood = setting{plain.beta, a}, v
-	}
-	if best == plain {
-		return best, likelihood
-	}
 	for _, factor := range sharper {
-		v := l.likelihood(setting{plain.beta * factor, best.prior})
-		if v <= likelihood {
+		before, last := likelihood, math.Inf(-1)
+		for _, a := range priors {
+			set := setting{plain.beta * factor, a}
+			v := l.likelihood(set)
+			if v > likelihood {
+				best, likelihood = set, v
+			}
+			if v < last {
+				break
+			}
+			last = v
+		}
+		if factor > 1 && likelihood == before {
 			break
 		}
-		best.beta, likelihood = plain.beta*factor, v
 	}
 	return best, likelihood
 }

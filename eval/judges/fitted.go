@@ -12,6 +12,10 @@ import (
 // not looked at: similarities leave each image out, a channel is learned from the other folds. Likelihood knows no
 // truth; on sets whose truth is known (experiments/audit) it picks the λ that finds most wrong labels, or the next.
 //
+// For the choice of λ an image's own class is compared without its nearest image too. Wrong labels that came in twos,
+// as when alike images are mislabelled together, would foretell each other; little whitening would be chosen, and
+// they would vouch for each other (CUB-200, small clusters at 25 %: AP 0.821 so, 0.878 without the nearest).
+//
 // The channel explains as mistakes what may also be classes that are hard to tell apart. So it is believed by how much
 // likelier it makes a label on average, g = exp(gain) with the gain in nats: the verdict is the logarithmic pool of the
 // judgement without it (mistakes to all classes alike) and with it, which has the weight
@@ -52,8 +56,10 @@ func (b *bench) fitted() error {
 // gains 0.3 or more (0.901, 0.851), most of the way.
 const believed = 0.1
 
-// strengths are the λ that are tried, in turn, until labels become less likely.
-var strengths = []float64{100, 10, 3, 1, 0.3, 0.1, 0.03}
+// strengths are the λ that are tried, in turn, until a label is not likelier by step any more, in nats.
+var strengths = []float64{100, 10, 3, 1, 0.3, 0.1}
+
+const step = 0.002
 
 // whitened is the field of the λ that is best.
 func (b *bench) whitened() (*field, error) {
@@ -61,22 +67,25 @@ func (b *bench) whitened() (*field, error) {
 	if err != nil {
 		return nil, err
 	}
-	var best *field
-	order := make([]int32, len(b.s.Classes))
-	most := math.Inf(-1)
-	for _, lambda := range strengths {
+	at, most := 0, math.Inf(-1)
+	for try, lambda := range strengths {
 		if err := b.ctx.Err(); err != nil {
 			return nil, err
 		}
-		f := newField(b.s)
-		m.each(lambda, func(i, y int, row []float64) { f.set(i, y, row, order) })
-		if _, v := newLearner(f, nil, 0).sharpest(); v > most {
-			best, most = f, v
-			continue
+		_, v := newLearner(b.compare(m, lambda, false), nil, 0).sharpest()
+		if v < most+step {
+			break
 		}
-		break
+		at, most = try, v
 	}
-	return best, nil
+	return b.compare(m, strengths[at], true), nil
+}
+
+// compare is the field of a metric.
+func (b *bench) compare(m *metric, lambda float64, twins bool) *field {
+	f, order := newField(b.s), make([]int32, len(b.s.Classes))
+	m.each(lambda, twins, func(i, y int, row []float64) { f.set(i, y, row, order) })
+	return f
 }
 
 // concludeField notes the verdicts that log probabilities of the candidates, and of all others, lead to, and leaves

@@ -24,13 +24,18 @@ import (
 //	φ M' b_k = f_k/(1-h),   φ M' (b_y-φ) = (f_y-h)/(1-h),   |φ|² = h/(1-h),
 //	|b_k|² = q_k + f_k²/(1-h),   |b_y-φ|² = q_y - 2f_y + h + (f_y-h)²/(1-h)
 //
-// in M' of the others. Time O(n·d² + d³) once, then O(n·C·d) for each λ; memory n·d.
+// in M' of the others. Where twins do not count, the sum of the image's own class lacks its nearest image m too:
+//
+//	φ M' (b_y-φ-m) = (f_y-h-φMm)/(1-h),   |b_y-φ-m|² = q_y - 2f_y + h + mMm + 2φMm - 2 mMb_y + (f_y-h-φMm)²/(1-h)
+//
+// Time O(n·d² + d³) once, then O(n·C·d) for each λ; memory n·d.
 type metric struct {
 	s     *leaveout.Set
 	along blas32.General // n×d: images along the eigenvectors of Σ φφᵀ
 	sums  []float64      // C×d: classes, likewise
 	value []float64      // d eigenvalues
 	mean  float64        // τ
+	twin  []int          // of each image, the nearest other of its label; -1: none
 }
 
 // squaresBlock rows are multiplied in float32 before they join the float64 sum.
@@ -68,7 +73,40 @@ func newMetric(s *leaveout.Set) (*metric, error) {
 			sum[j] += float64(v)
 		}
 	}
+	m.findTwins()
 	return m, nil
+}
+
+// findTwins compares the images of each class. Time Σ n_k²·d.
+func (m *metric) findTwins() {
+	z := m.s.Z
+	m.twin = make([]int, z.Len())
+	for k := range m.s.Classes {
+		var rows []int
+		for i, y := range z.Labels {
+			if m.s.Column[y] == k {
+				rows = append(rows, i)
+			}
+		}
+		x := z.Rows(rows).X
+		const height = 1024
+		out := features.NewMatrix(min(height, len(rows)), len(rows))
+		for from := 0; from < len(rows); from += height {
+			part := rowsOf(x, from, min(height, len(rows)-from))
+			cosines := rowsOf(out, 0, part.Rows)
+			blas32.Gemm(blas.NoTrans, blas.Trans, 1, part, x, 0, cosines)
+			for r := range part.Rows {
+				i, best := rows[from+r], -1
+				row := features.Row(cosines, r)
+				for j, v := range row {
+					if j != from+r && (best < 0 || v > row[best]) {
+						best = j
+					}
+				}
+				m.twin[i] = rows[best]
+			}
+		}
+	}
 }
 
 // rowsOf is a view of rows of x.
@@ -76,8 +114,9 @@ func rowsOf(x blas32.General, from, n int) blas32.General {
 	return blas32.General{Rows: n, Cols: x.Cols, Stride: x.Stride, Data: x.Data[from*x.Stride:]}
 }
 
-// each calls do for every image with its column and its similarities under λ, which do may change.
-func (m *metric) each(lambda float64, do func(i, y int, row []float64)) {
+// each calls do for every image with its column and its similarities under λ, which do may change. twins: the nearest
+// image of its label counts.
+func (m *metric) each(lambda float64, twins bool, do func(i, y int, row []float64)) {
 	n, d, c := m.along.Rows, m.along.Cols, len(m.s.Classes)
 	scale := make([]float64, d)
 	for j, v := range m.value {
@@ -112,8 +151,20 @@ func (m *metric) each(lambda float64, do func(i, y int, row []float64)) {
 				f := float64(v)
 				row[k] = f / (1 - h) * inverse(length*math.Sqrt(q[k]+f*f/(1-h)))
 			}
-			rest := own - h
-			row[y] = rest / (1 - h) * inverse(length*math.Sqrt(math.Max(q[y]-2*own+h+rest*rest/(1-h), 0)))
+			rest, norm := own-h, q[y]-2*own+h
+			if !twins {
+				g, hTwin, fTwin := 0.0, 0.0, 0.0
+				twin := features.Row(m.along, m.twin[i])
+				for j, v := range features.Row(m.along, i) {
+					t := float64(twin[j]) * scale[j]
+					g += float64(v) * t
+					hTwin += float64(twin[j]) * t
+					fTwin += m.sums[y*d+j] * t
+				}
+				rest -= g
+				norm += hTwin + 2*g - 2*fTwin
+			}
+			row[y] = rest / (1 - h) * inverse(length*math.Sqrt(math.Max(norm+rest*rest/(1-h), 0)))
 			do(i, y, row)
 		}
 	}
