@@ -129,13 +129,13 @@ func TestFittedFindsConfusions(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		for i, y := range truth {
 			if rng.Float64() < 0.3 {
-				z.Labels[i] = y ^ 1 // one of its family
+				z.Labels[i] = (y + 1) % 32
 			}
 		}
 		plain += auroc(t, judged(t, z, "centres"), z, truth) / 3
 		fitted += auroc(t, judged(t, z, "fitted"), z, truth) / 3
 	}
-	if fitted < plain-0.002 {
+	if fitted < plain+0.02 {
 		t.Errorf("fitted %.4f, centres %.4f", fitted, plain)
 	}
 	t.Logf("fitted %.4f, centres %.4f", fitted, plain)

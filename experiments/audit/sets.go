@@ -20,6 +20,7 @@ import (
 type description struct {
 	name, manifest, store string
 	reference             string // store that human-like and small-cluster noise look at; "": the same
+	foreign               string // set whose features are of the same network; "": none
 	most                  int    // images of each class taken, the first; 0: all
 	noises                []noise
 }
@@ -46,8 +47,8 @@ func drawnNoises() []noise {
 
 var described = []description{
 	{name: "glyphs", manifest: "glyphs/manifest.csv", store: "glyphs", noises: drawnNoises()},
-	{name: "cub", manifest: "cub.csv", store: "cub-mobilenetv2", reference: "cub-squeezenet", noises: drawnNoises()},
-	{name: "cifar10", manifest: "cifar10/clean.csv", store: "cifar10-mobilenetv2", noises: []noise{
+	{name: "cub", manifest: "cub.csv", store: "cub-mobilenetv2", reference: "cub-squeezenet", foreign: "cifar10", noises: drawnNoises()},
+	{name: "cifar10", manifest: "cifar10/clean.csv", store: "cifar10-mobilenetv2", foreign: "cub", noises: []noise{
 		{"symmetric", 0.1}, {"symmetric", 0.2}, {"symmetric", 0.3}, {"symmetric", 0.4}, {"symmetric", 0.5}, {"pair", 0.2}, {"pair", 0.4},
 		{"people, aggre", 0}, {"people, random1", 0}, {"people, worse", 0},
 	}},
@@ -70,6 +71,7 @@ func setNames() []string {
 type opened struct {
 	description
 	z         features.Set
+	raw       blas32.General // as stored
 	classes   []string
 	paths     []string
 	reference blas32.General // unit rows, empty where no noise needs it
@@ -105,6 +107,7 @@ func (b *bench) open(name string) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.raw = x
 	if s.z, err = whiten(features.Set{X: x, Labels: labels}); err != nil {
 		return nil, err
 	}
@@ -113,7 +116,7 @@ func (b *bench) open(name string) (*opened, error) {
 			return nil, err
 		}
 	}
-	s.reference = x
+	s.reference = blas32.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Stride, Data: slices.Clone(x.Data)}
 	return s, features.Normalize(s.reference)
 }
 
