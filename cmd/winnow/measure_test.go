@@ -23,16 +23,19 @@ import (
 func drawnRun(t *testing.T) {
 	t.Helper()
 	orttest.Runtime(t)
-	t.Chdir(t.TempDir())
-	for _, line := range []string{
-		"winnow data glyphs --out drawn --classes 24 --images 20",
-		"winnow data corrupt drawn/manifest.csv --rate 0.33 --out noisy.csv",
-		"winnow extract --manifest noisy.csv --root drawn --model glyphnet --out features",
-		"winnow train --manifest noisy.csv --root drawn --features features --noise-rate 0.33 --epochs 10 --out run",
-	} {
-		mustRun(t, line)
-	}
+	drawnFiles.here(t, func() {
+		for _, line := range []string{
+			"winnow data glyphs --out drawn --classes 24 --images 20",
+			"winnow data corrupt drawn/manifest.csv --rate 0.33 --out noisy.csv",
+			"winnow extract --manifest noisy.csv --root drawn --model glyphnet --out features",
+			"winnow train --manifest noisy.csv --root drawn --features features --noise-rate 0.33 --epochs 10 --out run",
+		} {
+			mustRun(t, line)
+		}
+	})
 }
+
+var drawnFiles fixture
 
 func TestEvalAndAudit(t *testing.T) {
 	drawnRun(t)
