@@ -17,7 +17,9 @@ func TestDoor(t *testing.T) {
 		}
 		return d
 	}
-	entry := func(path, given string) suspects.Entry { return suspects.Entry{Path: path, Given: given, Suggested: "b"} }
+	entry := func(path, given string) suspects.Entry {
+		return suspects.Entry{Path: path, Given: given, Suggested: "b"}
+	}
 	for _, c := range []struct {
 		manifest string
 		list     []suspects.Entry

@@ -23,6 +23,7 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/internal/config"
 	"winnow/internal/lookup"
+	"winnow/internal/nearest"
 	"winnow/runs"
 	"winnow/train/samples"
 	"winnow/training"
@@ -47,7 +48,8 @@ func auditCommand() *cli.Command {
 			"its samples (selfpaced) the scores are the final weights, 0 to 1; images of equal weight, as many are 0 or 1, are\n" +
 			"ranked by how far their losses ξ⁺+ξ⁻ lie above the mean of their class; those of weight 0 are called\n" +
 			"wrong unless --noise-rate says how many; labels are then suggested by vmf. Where the manifest knows true labels, the\n" +
-			"detection is measured too.\n\n" + probabilityHelp() + "\n\n" + columnHelp,
+			"detection is measured too. The noise rate, the classes, outliers and copies are those of the stored features, whitened,\n" +
+			"which have not learnt the labels.\n\n" + probabilityHelp() + "\n\n" + columnHelp,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write all images, most suspect first, to `FILE`.csv, .jsonl, .parquet, or all that is found to .json"},
 			&cli.StringFlag{Name: "scorer", DefaultText: "the run's", Usage: "judge by the scorer `NAME`: " + strings.Join(auditScorers(), ", ")},
@@ -117,6 +119,7 @@ type audited struct {
 	found    *looked
 	suspects []eval.Suspect // rows are positions in set
 	set      features.Set   // labelled training images, embedded; IDs are positions in the dataset
+	stored   features.Set   // the same as look takes them, where that is not set
 	classes  []string       // names of the labels of set
 }
 
@@ -158,6 +161,9 @@ func auditRun(c *cli.Context) error {
 	defer rt.Close()
 	a, err := r.audit(c, mem)
 	if err != nil {
+		return err
+	}
+	if err := a.lookAtStored(r.Manifest, r.Store); err != nil {
 		return err
 	}
 	return a.give(c, r.ManifestFile, r.Manifest, mem)
@@ -257,7 +263,7 @@ func auditFilter(c *cli.Context, cfg config.Run) (filters.Config, error) {
 	if c.IsSet("scorer") {
 		f.Scorer = c.String("scorer")
 		if entry, err = filters.Find(f.Scorer); err != nil || !entry.NeedsBank {
-			return f, misused("--scorer: %q cannot audit, expected one of %s", f.Scorer, strings.Join(auditScorers(), ", "))
+			return f, misused("--scorer: %q cannot audit%s, expected one of %s", f.Scorer, nearest.Ask(f.Scorer, auditScorers()), strings.Join(auditScorers(), ", "))
 		}
 		f.Threshold = filters.ThresholdSTRM
 	}

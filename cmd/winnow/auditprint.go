@@ -77,10 +77,10 @@ func (a *audited) printSuspects(w io.Writer, list []suspects.Entry) {
 		rows = append(rows, row)
 	}
 	printTable(w, rows, 0, 2, 4)
-	switch {
-	case !certain:
+	if !certain {
 		fmt.Fprintf(w, "scores of %s rank labels, the lowest most suspect; they are no probabilities\n", a.Scorer)
-	default:
+	}
+	if certain || suggestsCertain {
 		fmt.Fprintln(w, "right: the probability that the label before it is right, by the other images")
 	}
 	fmt.Fprintln(w)

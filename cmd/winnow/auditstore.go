@@ -14,6 +14,7 @@ import (
 	"winnow/features"
 	"winnow/filters"
 	"winnow/internal/lookup"
+	"winnow/internal/nearest"
 	"winnow/runs"
 	"winnow/train"
 	"winnow/training"
@@ -41,7 +42,7 @@ func auditStore(c *cli.Context) error {
 		name = judges.Default
 	}
 	if entry, err := filters.Find(name); !slices.Contains(judges.Names(), name) && (err != nil || !entry.NeedsBank) {
-		return misused("--scorer: %q cannot judge stored features, expected one of %s", name, strings.Join(storeScorers(), ", "))
+		return misused("--scorer: %q cannot judge stored features%s, expected one of %s", name, nearest.Ask(name, storeScorers()), strings.Join(storeScorers(), ", "))
 	}
 	if err := checkForm(c, c.String("manifest")); err != nil {
 		return err
@@ -101,6 +102,9 @@ func auditEmbedding(c *cli.Context, r *openedRun, mem int64) error {
 		return err
 	}
 	if err := a.judge(c, mem); err != nil {
+		return err
+	}
+	if err := a.lookAtStored(r.Manifest, r.Store); err != nil {
 		return err
 	}
 	return a.finish(c, r.ManifestFile, d, r.Manifest, mem)

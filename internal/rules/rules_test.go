@@ -15,7 +15,7 @@ import (
 )
 
 // allowed lists, for each room, the rooms of winnow that its files (tests aside) may import.
-// internal/atomicfile is open to all. cmd/winnow wires and may import everything.
+// internal/atomicfile and internal/nearest are open to all. cmd/winnow wires and may import everything.
 var allowed = map[string][]string{
 	"datasets":             {},
 	"datasets/glyphs":      {"datasets"},
@@ -73,6 +73,7 @@ var allowed = map[string][]string{
 	"internal/hint":        {},
 	"internal/lookup":      {"datasets", "features", "internal/hint"},
 	"internal/million":     {"features", "search"},
+	"internal/nearest":     {},
 	"internal/ortlib":      {},
 	"internal/orttest":     {"backbone/ort", "internal/ortlib"},
 	"internal/reference":   {},
@@ -153,7 +154,7 @@ func forbidden(room, name string) string {
 		}
 	}
 	inner, ours := strings.CutPrefix(name, "winnow/")
-	if !ours || strings.HasPrefix(room, "cmd/") || inner == "internal/atomicfile" {
+	if !ours || strings.HasPrefix(room, "cmd/") || inner == "internal/atomicfile" || inner == "internal/nearest" {
 		return ""
 	}
 	rooms, ok := allowed[room]
