@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/csv"
-	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -12,8 +11,10 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/eval/findings"
+	"winnow/eval/suspects"
 	"winnow/filters/leaveout"
 	"winnow/filters/noiserate"
+	"winnow/runs"
 	"winnow/train"
 )
 
@@ -30,13 +31,6 @@ type auditedClass struct {
 	Same   bool    `json:"looks_like_the_same"` // as most_like: one class under two names
 	Groups float64 `json:"left_by_cut"`
 	Two    bool    `json:"looks_like_two"` // two classes under one name
-}
-
-// copyOf is a near copy with another label.
-type copyOf struct {
-	Path       string  `json:"path"`
-	Label      string  `json:"label"`
-	Similarity float64 `json:"similarity"`
 }
 
 // looked is what an audit finds besides suspects, by the rows of its set.
@@ -60,7 +54,7 @@ func (a *audited) look(c *cli.Context, mem int64) error {
 	if err != nil {
 		return err
 	}
-	w := writtenEstimate(e)
+	w := runs.WrittenRate(e)
 	a.Noise = &w
 	a.Classes = []auditedClass{}
 	for _, k := range findings.Classes(a.left) {
@@ -93,36 +87,9 @@ func (a *audited) tell(d *datasets.Dataset) {
 		}
 		for _, n := range a.found.copies[s.Row] {
 			sample := d.Samples[a.set.IDs[n.Row]]
-			e.Copies = append(e.Copies, copyOf{sample.Path, d.Classes[sample.Label], float64(n.Similarity)})
+			e.Copies = append(e.Copies, suspects.Copy{Path: sample.Path, Label: d.Classes[sample.Label], Similarity: cosine(n.Similarity)})
 		}
 	}
-}
-
-// printFindings sums up what there is besides suspects.
-func (a *audited) printFindings(w io.Writer) {
-	if a.Noise == nil {
-		return
-	}
-	outliers, copies, same, two := 0, 0, 0, 0
-	for _, e := range a.Images {
-		if e.Outlier {
-			outliers++
-		}
-		if len(e.Copies) > 0 {
-			copies++
-		}
-	}
-	for _, k := range a.Classes {
-		if k.Same {
-			same++
-		}
-		if k.Two {
-			two++
-		}
-	}
-	fmt.Fprintf(w, "wrong labels: about %s\n", a.Noise)
-	fmt.Fprintf(w, "%d images fit no class, %d have near copies with another label; of %d classes %d look the same as another, %d look like two\n",
-		outliers, copies, len(a.Classes), same, two)
 }
 
 // writeClasses writes a table of the classes.

@@ -14,6 +14,7 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/features"
+	"winnow/internal/lookup"
 )
 
 func dataCorruptCommand() *cli.Command {
@@ -187,7 +188,7 @@ func clusterOnce(ctx context.Context) func(x blas32.General, k int, rng *rand.Ra
 
 // vectorsIn reads the features of the labelled images of a split.
 func vectorsIn(store *features.Store, d *datasets.Dataset, split string) (x blas32.General, err error) {
-	rows, _, left, err := storedRows(d, store, d.Labelled(split), split+" ")
+	rows, _, left, err := lookup.Rows(d, store, d.Labelled(split), split+" ")
 	if err != nil {
 		return x, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/datasets"
+	"winnow/datasets/imageroot"
 	"winnow/datasets/published"
 )
 
@@ -165,8 +166,8 @@ func fileFlag(c *cli.Context, flag string) (*published.File, error) {
 
 // presetRoot opens a published dataset: its folder, or a .zip file of it.
 func presetRoot(name string) (fs.FS, error) {
-	if isZip(name) {
-		return zipRoot(name)
+	if imageroot.IsZip(name) {
+		return imageroot.OpenZip(name)
 	}
 	info, err := os.Stat(name)
 	if err != nil {
@@ -197,10 +198,10 @@ func holdOut(d *datasets.Dataset, share float64, seed uint64) error {
 
 // readSource reads a manifest, an image folder, or a .zip file of one.
 func readSource(source string, opts datasets.ReadOptions) (*datasets.Dataset, error) {
-	if !isZip(source) {
+	if !imageroot.IsZip(source) {
 		return datasets.Read(source, opts)
 	}
-	root, err := zipRoot(source)
+	root, err := imageroot.OpenZip(source)
 	if err != nil {
 		return nil, err
 	}

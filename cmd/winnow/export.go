@@ -13,6 +13,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/internal/atomicfile"
+	"winnow/runs"
 )
 
 func exportCommand() *cli.Command {
@@ -143,7 +144,7 @@ func exportFiles(c *cli.Context) (files []exportFile) {
 // inputs are the files an export reads: it must not write over them.
 func (r *openedRun) inputs() []string {
 	list := []string{r.ManifestFile}
-	for _, name := range []string{configFile, bestHeadFile, lastHeadFile, bestBackboneFile, lastBackboneFile, runFile, resultFile} {
+	for _, name := range []string{runs.ConfigFile, runs.BestHeadFile, runs.LastHeadFile, runs.BestBackboneFile, runs.LastBackboneFile, runs.FactsFile, runs.ResultFile} {
 		list = append(list, filepath.Join(r.Dir, name))
 	}
 	return append(list, r.Store.Files()...)
@@ -195,7 +196,7 @@ func chooseSplits(d *datasets.Dataset, text string) (at []int, err error) {
 	wanted := map[string]bool{}
 	for name := range strings.SplitSeq(text, ",") {
 		if name = strings.TrimSpace(name); name != everySplit && len(d.Select(name)) == 0 {
-			return nil, fmt.Errorf("--split: the manifest has no images in %q; it has %s", name, splitNames(d))
+			return nil, fmt.Errorf("--split: the manifest has no images in %q; it has %s", name, d.SplitNames())
 		}
 		wanted[name] = true
 	}

@@ -8,6 +8,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/features"
+	"winnow/internal/lookup"
 	"winnow/search/qdrant"
 )
 
@@ -17,7 +18,7 @@ type runPoints struct {
 	run       *openedRun
 	rows, ids []int // of the store, and in the manifest
 	columns   []string
-	left      []leftOut
+	left      []lookup.LeftOut
 	at        int
 }
 
@@ -27,7 +28,7 @@ func (p *runPoints) Len() int { return len(p.rows) }
 // Width implements qdrant.Source.
 func (p *runPoints) Width() int { return p.run.Head.Config().Out }
 
-func (p *runPoints) leftOut() []leftOut { return p.left }
+func (p *runPoints) leftOut() []lookup.LeftOut { return p.left }
 
 // Next implements qdrant.Source. The blocks are those of exports to files, and so are the numbers.
 func (p *runPoints) Next() ([]qdrant.Point, error) {
@@ -45,7 +46,7 @@ func (p *runPoints) Next() ([]qdrant.Point, error) {
 		path := p.run.Manifest.Samples[id].Path
 		v := features.Row(x, i)
 		if zeros(v) {
-			p.left = append(p.left, leftOut{path, "its vector is all zeros: it is near nothing"})
+			p.left = append(p.left, lookup.LeftOut{Path: path, Reason: "its vector is all zeros: it is near nothing"})
 			continue
 		}
 		list = append(list, qdrant.Point{Path: path, Vector: v, Payload: payloadOf(p.run.Manifest, id, p.columns)})
@@ -85,7 +86,7 @@ type indexPoints struct {
 	manifest *datasets.Dataset // nil: none
 	columns  []string
 	samples  map[string]int // where a path stands in the manifest
-	left     []leftOut
+	left     []lookup.LeftOut
 	at       int
 }
 
@@ -97,7 +98,7 @@ func (p *indexPoints) named(columns []string) {
 	}
 }
 
-func (p *indexPoints) leftOut() []leftOut { return p.left }
+func (p *indexPoints) leftOut() []lookup.LeftOut { return p.left }
 
 // Next implements qdrant.Source.
 func (p *indexPoints) Next() ([]qdrant.Point, error) {
@@ -114,7 +115,7 @@ func (p *indexPoints) Next() ([]qdrant.Point, error) {
 	for i := range n {
 		path := p.paths[p.at+i]
 		if absent != nil && absent[i] {
-			p.left = append(p.left, leftOut{path, p.why(p.at + i)})
+			p.left = append(p.left, lookup.LeftOut{Path: path, Reason: p.why(p.at + i)})
 			continue
 		}
 		point := qdrant.Point{Path: path, Vector: features.Row(own, i)}

@@ -12,6 +12,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/datasets"
+	"winnow/extraction"
+	"winnow/internal/lookup"
+	"winnow/runs"
 	"winnow/search/qdrant"
 )
 
@@ -32,7 +35,7 @@ var qdrantFlags = []cli.Flag{
 type qdrantExport struct {
 	URL string `json:"url"`
 	qdrant.Result
-	LeftOut []leftOut `json:"left_out"` // unreadable images
+	LeftOut []lookup.LeftOut `json:"left_out"` // unreadable images
 }
 
 func (q *qdrantExport) String() string {
@@ -90,7 +93,7 @@ func readQdrantKey(file string) (string, error) {
 
 // isRun says whether a folder is a run's and not that of an index or a feature store.
 func isRun(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, configFile))
+	_, err := os.Stat(filepath.Join(dir, runs.ConfigFile))
 	return err == nil
 }
 
@@ -104,14 +107,14 @@ func exportToQdrant(c *cli.Context, server *qdrant.Server, r *openedRun) (*qdran
 	if err != nil {
 		return nil, err
 	}
-	rows, ids, left, err := storedRows(r.Manifest, r.Store, at, "")
+	rows, ids, left, err := lookup.Rows(r.Manifest, r.Store, at, "")
 	if err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("export: none of the %d images of split %s could be read, the first is %q: %s", len(at), c.String("split"), left[0].Path, left[0].Reason)
 	}
-	model, err := fileSum(filepath.Join(r.Dir, r.HeadFile))
+	model, err := runs.FileSum(filepath.Join(r.Dir, r.HeadFile))
 	if err != nil {
 		return nil, err
 	}
@@ -166,14 +169,14 @@ func exportIndex(c *cli.Context, server *qdrant.Server, dir string, files []expo
 // pointSource is a source that knows what it left out.
 type pointSource interface {
 	qdrant.Source
-	leftOut() []leftOut
+	leftOut() []lookup.LeftOut
 }
 
 // upload sends points and says in the user's words what is in the way.
 func upload(c *cli.Context, server *qdrant.Server, dir, model string, columns []string, source pointSource) (*qdrantExport, error) {
 	name := c.String("collection")
 	if name == "" {
-		name = filepath.Base(absolute(dir))
+		name = filepath.Base(extraction.Absolute(dir))
 	}
 	o := qdrant.Options{Collection: name, Model: model, Batch: c.Int("batch"), Recreate: c.Bool("recreate"), OnDisk: c.Bool("on-disk"),
 		Indexed: columns, Note: func(text string) { note(c, "%s", text) }}
@@ -186,7 +189,7 @@ func upload(c *cli.Context, server *qdrant.Server, dir, model string, columns []
 	if err != nil {
 		return nil, qdrantHint(c, err)
 	}
-	left := append([]leftOut{}, source.leftOut()...)
+	left := append([]lookup.LeftOut{}, source.leftOut()...)
 	if len(left) > 0 {
 		note(c, "%d unreadable images are left out, the first is %s: %s", len(left), left[0].Path, left[0].Reason)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"winnow/features"
 	"winnow/internal/qdranttest"
+	"winnow/runs"
 	"winnow/search/qdrant"
 )
 
@@ -34,7 +35,7 @@ func TestExportToQdrant(t *testing.T) {
 	}
 	x, ids := readNPY(t, npy), readCSVFile(t, filepath.Join(s.dir, "e.ids.csv"))[1:]
 	c := f.Collections["photos"]
-	sum, err := fileSum(filepath.Join(s.run, bestHeadFile))
+	sum, err := runs.FileSum(filepath.Join(s.run, runs.BestHeadFile))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone/ort"
+	"winnow/internal/hint"
 )
 
 func main() {
@@ -40,9 +41,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 130
 	}
 	fmt.Fprintf(stderr, "winnow: %v\n", err)
-	var hinted hintError
-	if errors.As(err, &hinted) {
-		fmt.Fprintf(stderr, "winnow: %s\n", hinted.hint)
+	if todo := hint.Of(err); todo != "" {
+		fmt.Fprintf(stderr, "winnow: %s\n", todo)
 	}
 	var misuse usageError
 	if errors.As(err, &misuse) {
@@ -74,17 +74,9 @@ func (e usageError) Unwrap() error { return e.error }
 // misused makes a usageError.
 func misused(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// hintError is an error with the command that mends it, printed on a line of its own.
-type hintError struct {
-	error
-	hint string
-}
-
-func (e hintError) Unwrap() error { return e.error }
-
 // withHint adds what to do to an error.
 func withHint(err error, format string, args ...any) error {
-	return hintError{err, fmt.Sprintf(format, args...)}
+	return hint.With(err, format, args...)
 }
 
 func newApp(stdout, stderr io.Writer) *cli.App {

@@ -14,7 +14,9 @@ import (
 
 	"winnow/datasets"
 	"winnow/eval"
+	"winnow/eval/comparison"
 	"winnow/features"
+	"winnow/internal/lookup"
 )
 
 func TestMetricsList(t *testing.T) {
@@ -89,11 +91,11 @@ func stored(t *testing.T, manifest, split string) features.Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, _, err := splitSet(d, s, split)
+	set, _, err := lookup.Split(d, s, split)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if set, err = frozen(labelledOnly(set)); err != nil {
+	if set, err = comparison.Frozen(set.Labelled()); err != nil {
 		t.Fatal(err)
 	}
 	return set
