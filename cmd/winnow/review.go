@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -179,6 +180,10 @@ func reviewExport(c *cli.Context) error {
 
 // openReview opens what is reviewed. What it returns as a function closes it again.
 func openReview(c *cli.Context) (r *review.Reviewer, closeAll func(), err error) {
+	// A million judged images take some hundred megabytes while they are read and a third of that afterwards: the
+	// collector is to be frugal meanwhile, and to give back what was only needed for that.
+	defer debug.FreeOSMemory()
+	defer debug.SetGCPercent(debug.SetGCPercent(30))
 	manifest := c.String("manifest")
 	conf := review.Config{AuditFile: c.String("audit"), ManifestFile: manifest, Out: c.String("out")}
 	if conf.Manifest, err = datasets.Read(manifest, datasets.ReadOptions{}); err != nil {
@@ -210,8 +215,9 @@ func openReview(c *cli.Context) (r *review.Reviewer, closeAll func(), err error)
 	if r, err = review.New(conf); err != nil {
 		return nil, nil, errors.Join(err, finder.Close(), conf.Decisions.Close())
 	}
+	made := conf.Decisions // the rest of conf, a table of a million images, is not to be kept for this
 	return r, func() {
-		if err := errors.Join(finder.Close(), conf.Decisions.Close()); err != nil {
+		if err := errors.Join(finder.Close(), made.Close()); err != nil {
 			note(c, "%v", err)
 		}
 	}, nil
