@@ -214,3 +214,15 @@ func (d *Dataset) shared() map[string]int {
 	}
 	return counts
 }
+
+// SplitNames lists the splits that have samples, for people.
+func (d *Dataset) SplitNames() string {
+	text := ""
+	for i, s := range d.Count() {
+		if i > 0 {
+			text += ", "
+		}
+		text += s.Split
+	}
+	return text
+}

@@ -72,6 +72,20 @@ func (s Set) Rows(rows []int) Set {
 	return out
 }
 
+// Labelled is the set without the rows that have no given label.
+func (s Set) Labelled() Set {
+	var rows []int
+	for i, label := range s.Labels {
+		if label != Unlabelled {
+			rows = append(rows, i)
+		}
+	}
+	if len(rows) == s.Len() {
+		return s
+	}
+	return s.Rows(rows)
+}
+
 // Normalize divides every row by its Euclidean norm, in place. A zero or non-finite row is an error that
 // names it: callers are doors, and what passes is on the unit sphere.
 func Normalize(x blas32.General) error {
@@ -90,4 +104,18 @@ func Normalize(x blas32.General) error {
 		}
 	}
 	return nil
+}
+
+// ShareLabel reports whether a label is on both sides.
+func ShareLabel(a, b []int) bool {
+	there := map[int]bool{}
+	for _, label := range a {
+		there[label] = label != Unlabelled
+	}
+	for _, label := range b {
+		if there[label] {
+			return true
+		}
+	}
+	return false
 }

@@ -23,6 +23,12 @@ func (h *Head) Embed(x blas32.General) (blas32.General, error) {
 	return dst, h.EmbedInto(dst, x)
 }
 
+// EmbedSet is set with each vector embedded.
+func (h *Head) EmbedSet(set features.Set) (features.Set, error) {
+	x, err := h.Embed(set.X)
+	return features.Set{X: x, Labels: set.Labels, IDs: set.IDs}, err
+}
+
 // NotFinite is a row whose embedding is no vector: the features or the weights are not finite, or overflow.
 type NotFinite struct {
 	Row  int

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,12 +15,17 @@ import (
 	"winnow/eval"
 	"winnow/eval/findings"
 	"winnow/eval/judges"
+	"winnow/eval/suspects"
 	"winnow/features"
 	"winnow/filters"
 	"winnow/filters/leaveout"
 	"winnow/head"
 	"winnow/internal/atomicfile"
 	"winnow/internal/config"
+	"winnow/internal/lookup"
+	"winnow/internal/nearest"
+	"winnow/runs"
+	"winnow/training"
 )
 
 func auditCommand() *cli.Command {
@@ -27,22 +33,25 @@ func auditCommand() *cli.Command {
 		Name:      "audit",
 		Usage:     "rank every training image by how wrong its label looks, with a suggested label",
 		ArgsUsage: "[RUN]",
-		Description: "Without a run, --manifest and --features name what is judged: the stored features of the training images,\n" +
+		Description: "Without a run, --labels (or --manifest) and --features name what is judged: the stored features of the training images,\n" +
 			"whitened, by --scorer " + judges.Default + ". Every score leaves its own image out. Beside the suspects it looks for images that\n" +
 			"fit no class, near copies with different labels, and classes that look like one or like two, and --clean writes a\n" +
 			"manifest without the suspects or with the labels suggested; rows that are not for training stay as they are.\n\n" +
-			"   winnow audit --manifest noisy.csv --features features --out suspects.csv --classes classes.csv\n" +
-			"   winnow audit --manifest noisy.csv --features features --clean clean.csv --drop --precision 0.9\n" +
-			"   winnow audit --manifest noisy.csv --features features --scorer crossfit\n\n" +
+			"   winnow audit --features features --labels noisy.csv --out suspects.csv --classes classes.csv\n" +
+			"   winnow audit --features features --labels noisy.csv --clean clean.csv --drop --precision 0.9\n" +
+			"   winnow audit --features features --labels noisy.csv --scorer crossfit\n\n" +
+			"The cleaned manifest is the one that was read, in its own form, with all its columns: rows are left out and labels\n" +
+			"replaced, nothing else. Of a folder of images a CSV manifest is made.\n\n" +
 			"Scorers:\n\n" + scorerHelp() + "\n\n" +
 			"Of a run, scores are those of the run's filter (P_clean: 0 surely wrong, 1 surely right), each image left out of its\n" +
 			"own judgement; ProxySim judges by the run's last state, whose proxies are in its checkpoint. Of a run that weighed\n" +
 			"its samples (selfpaced) the scores are the final weights, 0 to 1; images of equal weight, as many are 0 or 1, are\n" +
 			"ranked by how far their losses ξ⁺+ξ⁻ lie above the mean of their class; those of weight 0 are called\n" +
 			"wrong unless --noise-rate says how many; labels are then suggested by vmf. Where the manifest knows true labels, the\n" +
-			"detection is measured too.",
+			"detection is measured too. The noise rate, the classes, outliers and copies are those of the stored features, whitened,\n" +
+			"which have not learnt the labels.\n\n" + probabilityHelp() + "\n\n" + columnHelp,
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write all images, most suspect first, to `FILE`.csv, .json or .jsonl"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write all images, most suspect first, to `FILE`.csv, .jsonl, .parquet, or all that is found to .json"},
 			&cli.StringFlag{Name: "scorer", DefaultText: "the run's", Usage: "judge by the scorer `NAME`: " + strings.Join(auditScorers(), ", ")},
 			&cli.Float64Flag{Name: "noise-rate", Aliases: []string{"rate"}, DefaultText: "the run's", Usage: "share `P` of the labels to call wrong"},
 			&cli.IntFlag{Name: "top", Value: 20, Usage: "print the `N` most suspect"},
@@ -59,10 +68,23 @@ func auditCommand() *cli.Command {
 			&cli.Float64Flag{Name: "share", Usage: "--clean: the most suspect share `P` of the judged images"},
 			&cli.Float64Flag{Name: "below", Usage: "--clean: images with a score below `SCORE`"},
 			&cli.Float64Flag{Name: "precision", Usage: "--clean: as many as keep the expected share of wrong labels among them at `P`, by the scores"},
-			&cli.BoolFlag{Name: "include-eval", Usage: "--clean, without a run: judge and clean validation and test images too"},
-		}, dataFlags...),
+			&cli.BoolFlag{Name: "include-eval", Usage: "--clean: judge and clean validation and test images too"},
+		}, named(dataFlags, "manifest", "labels")...),
 		Action: auditRun,
 	}
+}
+
+// named are flags of which one has a second name.
+func named(flags []cli.Flag, name, second string) []cli.Flag {
+	flags = slices.Clone(flags)
+	for i, f := range flags {
+		if s, ok := f.(*cli.StringFlag); ok && s.Name == name {
+			both := *s
+			both.Aliases = append(slices.Clone(s.Aliases), second)
+			flags[i] = &both
+		}
+	}
+	return flags
 }
 
 // auditScorers are the scorers that can judge without the proxies of a loss.
@@ -76,40 +98,25 @@ func auditScorers() []string {
 	return append(append(names, selfPacedScorer, crossfitScorer), judges.Names()...)
 }
 
-// auditEntry is one judged image, as it is written.
-type auditEntry struct {
-	Rank             int      `json:"rank"`
-	Path             string   `json:"path"`
-	Given            string   `json:"given_label"`
-	Suggested        string   `json:"suggested_label"`
-	Score            float64  `json:"score"`
-	SuggestedScore   float64  `json:"suggested_score"`
-	Dropped          bool     `json:"dropped"` // among the share called wrong
-	True             string   `json:"true_label,omitempty"`
-	SupportGiven     []string `json:"nearest_with_given_label"`
-	SupportSuggested []string `json:"nearest_with_suggested_label"`
-	Fit              *float64 `json:"fit"`     // to the class that it fits best, in deviations; null: not judged
-	Outlier          bool     `json:"outlier"` // fits no class
-	Copies           []copyOf `json:"copies_with_other_labels"`
-}
-
 // audited is the outcome of an audit.
 type audited struct {
-	Scorer    string          `json:"scorer"`
-	Suggests  string          `json:"suggested_by,omitempty"` // the scorer of the suggested labels, where that is another
-	Rate      float64         `json:"rate"`
-	Backbone  string          `json:"backbone,omitempty"` // file of the fine-tuned network that saw the images
-	View      string          `json:"view,omitempty"`     // center or mean, where the store has several views of each image
-	Detection *eval.Detection `json:"detection"`          // null where true labels are not known
-	Images    []auditEntry    `json:"images"`
-	LeftOut   []leftOut       `json:"left_out"`
-	Noise     *noiseEstimate  `json:"estimated_noise"` // null where there is nothing to estimate from
-	Classes   []auditedClass  `json:"classes"`
+	Scorer    string           `json:"scorer"`
+	Suggests  string           `json:"suggested_by,omitempty"` // the scorer of the suggested labels, where that is another
+	Rate      float64          `json:"rate"`
+	Backbone  string           `json:"backbone,omitempty"` // file of the fine-tuned network that saw the images
+	View      string           `json:"view,omitempty"`     // center or mean, where the store has several views of each image
+	Detection *eval.Detection  `json:"detection"`          // null where true labels are not known
+	Images    []suspects.Entry `json:"images"`
+	Unjudged  int              `json:"unjudged"` // images alone in their class: nothing is known of them, and their score is 1
+	LeftOut   []lookup.LeftOut `json:"left_out"`
+	Noise     *runs.NoiseRate  `json:"estimated_noise"` // null where there is nothing to estimate from
+	Classes   []auditedClass   `json:"classes"`
 
 	left     *leaveout.Set // the classes as the scorer left them; nil: it left none
 	found    *looked
 	suspects []eval.Suspect // rows are positions in set
 	set      features.Set   // labelled training images, embedded; IDs are positions in the dataset
+	stored   features.Set   // the same as look takes them, where that is not set
 	classes  []string       // names of the labels of set
 }
 
@@ -121,24 +128,28 @@ func auditRun(c *cli.Context) error {
 		return auditStore(c)
 	}
 	if c.NArg() == 0 {
-		return misused("winnow audit takes one run folder, or --manifest FILE and --features DIR")
+		return misused("winnow audit takes one run folder, or --labels FILE and --features DIR")
 	}
+	splits := []string{datasets.Train, datasets.Validation}
 	if c.Bool("include-eval") {
-		return misused("--include-eval goes with --manifest and --features, without a run")
+		splits = nil // all
 	}
 	if c.String("scorer") == crossfitScorer {
-		return misused("--scorer: %s trains for itself and judges stored features: give --manifest and --features, and no run", crossfitScorer)
+		return misused("--scorer: %s trains for itself and judges stored features: give --labels and --features, and no run", crossfitScorer)
 	}
-	r, err := openRunArg(c, datasets.Train, datasets.Validation)
+	r, err := openRunArg(c, splits...)
 	if err != nil {
+		return err
+	}
+	if err := checkForm(c, r.ManifestFile); err != nil {
 		return err
 	}
 	mem, err := parseSize(c.String("max-mem"))
 	if err != nil {
 		return misused("--max-mem: %v", err)
 	}
-	if auditWriter(c.String("out")) == nil {
-		return misused("--out: %q ends in none of .csv, .json, .jsonl", c.String("out"))
+	if err := checkOut(c); err != nil {
+		return err
 	}
 	if slices.Contains(judges.Names(), c.String("scorer")) {
 		return auditEmbedding(c, r, mem)
@@ -152,18 +163,28 @@ func auditRun(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.give(c, r.Manifest, mem)
+	if err := a.lookAtStored(r.Manifest, r.Store); err != nil {
+		return err
+	}
+	return a.give(c, r.ManifestFile, r.Manifest, mem)
 }
 
-// audit judges the training images by what the run judges by, or by what the flags say.
+// audit judges the training images by what the run judges by, or by what the flags say; with --include-eval all.
 func (r *openedRun) audit(c *cli.Context, mem int64) (audited, error) {
 	if auditsByWeights(c, r.Config) {
+		if c.Bool("include-eval") {
+			return audited{}, misused("--include-eval: the weights of %s are of its training images: name another --scorer", r.Dir)
+		}
 		return auditWeights(c, r, mem)
 	}
 	own, err := proxiesToAuditBy(c, r)
 	if err != nil {
 		return audited{}, err
 	}
+	if own != nil && c.Bool("include-eval") {
+		return audited{}, misused("--include-eval: the proxies of %s are of the classes it was trained on: name another --scorer", r.Dir)
+	}
+	d := asJudged(c, r.Manifest)
 	filter := r.Config.Filter.In(1)
 	if own == nil {
 		if filter, err = auditFilter(c, r.Config); err != nil {
@@ -176,23 +197,23 @@ func (r *openedRun) audit(c *cli.Context, mem int64) (audited, error) {
 	if own != nil {
 		h, store = own.head, own.store
 	}
-	set, left, err := splitSet(r.Manifest, store, datasets.Train)
+	set, left, err := lookup.Split(d, store, datasets.Train)
 	if err != nil {
 		return audited{}, err
 	}
-	a, err := audit(c.Context, h, set, r.Manifest, filter, own, mem)
+	a, err := audit(c.Context, h, set, d, filter, own, mem)
 	if err != nil {
 		return a, err
 	}
-	a.LeftOut, a.View = append([]leftOut{}, left...), r.view(c)
-	if a.Backbone = r.tunedFile(); own != nil && r.tuned != nil {
-		a.Backbone = filepath.Join(r.Dir, lastBackboneFile)
+	a.LeftOut, a.View = append([]lookup.LeftOut{}, left...), r.Look()
+	if a.Backbone = r.TunedFile(); own != nil && r.Tuned != nil {
+		a.Backbone = filepath.Join(r.Dir, runs.LastBackboneFile)
 	}
 	return a, nil
 }
 
-// give writes and prints an audit as the flags say; d is what is to be cleaned.
-func (a audited) give(c *cli.Context, d *datasets.Dataset, mem int64) error {
+// give writes and prints an audit as the flags say; source, read as d, is what is to be cleaned.
+func (a audited) give(c *cli.Context, source string, d *datasets.Dataset, mem int64) error {
 	if a.found == nil {
 		if err := a.look(c, mem); err != nil {
 			return err
@@ -205,18 +226,17 @@ func (a audited) give(c *cli.Context, d *datasets.Dataset, mem int64) error {
 		}
 	}
 	if c.IsSet("clean") {
-		if err := a.clean(c, d); err != nil {
+		if err := a.clean(c, source, d); err != nil {
 			return err
 		}
 	}
 	if path := c.String("out"); path != "" {
-		write := auditWriter(path)
-		if err := atomicfile.Write(path, func(w io.Writer) error { return write(w, a) }); err != nil {
+		if err := atomicfile.Write(path, func(w io.Writer) error { return a.write(w, path) }); err != nil {
 			return fmt.Errorf("audit: %s: %w", path, err)
 		}
 	}
 	if c.Bool("json") {
-		return printJSON(c.App.Writer, a)
+		return a.writeJSON(c.App.Writer)
 	}
 	printAudit(c.App.Writer, a, c.Int("top"))
 	return nil
@@ -231,7 +251,7 @@ func auditFilter(c *cli.Context, cfg config.Run) (filters.Config, error) {
 	entry, err := filters.Find(f.Scorer)
 	if err != nil || !entry.NeedsBank {
 		if !c.IsSet("scorer") && cfg.Method != config.Metric {
-			note(c, "the run's method, %s, has no filter: judging its embedding with vmf", methodTitle(cfg.Method))
+			note(c, "the run's method, %s, has no filter: judging its embedding with vmf", training.MethodTitle(cfg.Method))
 		} else if !c.IsSet("scorer") {
 			note(c, "the run's filter is %s, which cannot judge this set: judging with vmf", f.Scorer)
 		}
@@ -240,7 +260,7 @@ func auditFilter(c *cli.Context, cfg config.Run) (filters.Config, error) {
 	if c.IsSet("scorer") {
 		f.Scorer = c.String("scorer")
 		if entry, err = filters.Find(f.Scorer); err != nil || !entry.NeedsBank {
-			return f, misused("--scorer: %q cannot audit, expected one of %s", f.Scorer, strings.Join(auditScorers(), ", "))
+			return f, misused("--scorer: %q cannot audit%s, expected one of %s", f.Scorer, nearest.Ask(f.Scorer, auditScorers()), strings.Join(auditScorers(), ", "))
 		}
 		f.Threshold = filters.ThresholdSTRM
 	}
@@ -263,7 +283,7 @@ func audit(ctx context.Context, h *head.Head, set features.Set, d *datasets.Data
 // judged is an audit that is not concluded yet.
 func judged(ctx context.Context, h *head.Head, set features.Set, d *datasets.Dataset, cfg filters.Config, own *runProxies, maxMem int64) (audited, error) {
 	a := audited{Scorer: cfg.Scorer, Rate: cfg.Rate, classes: d.Classes}
-	set = labelledOnly(set)
+	set = set.Labelled()
 	env := filters.Env{Dim: h.Config().Out, Classes: len(d.Classes)}
 	if own != nil {
 		a.classes = own.classes
@@ -274,7 +294,7 @@ func judged(ctx context.Context, h *head.Head, set features.Set, d *datasets.Dat
 		return a, fmt.Errorf("audit: %d labelled, readable training images, expected at least 2", set.Len())
 	}
 	var err error
-	if a.set, err = embed(h, set); err != nil {
+	if a.set, err = h.EmbedSet(set); err != nil {
 		return a, err
 	}
 	f, err := filters.New(cfg, env)
@@ -306,20 +326,36 @@ func (a *audited) conclude(d *datasets.Dataset, keep func(orders []float64) []bo
 		}
 		a.Detection = &detection
 	}
-	a.Images = make([]auditEntry, len(a.suspects))
+	a.Images = make([]suspects.Entry, len(a.suspects))
+	certain, given := a.suggestsProbably(), a.given()
 	for i, s := range a.suspects {
-		a.Images[i] = a.entry(i, s, d, !kept[i])
+		alone := given[a.set.Labels[s.Row]] < 2
+		if a.Images[i] = a.entry(i, s, d, !kept[i], certain && !alone); alone {
+			a.Unjudged++
+		}
 	}
 	return nil
 }
 
+// given counts the images of each class.
+func (a *audited) given() []int {
+	count := make([]int, len(a.classes))
+	for _, y := range a.set.Labels {
+		count[y]++
+	}
+	return count
+}
+
 // entry names what a suspect holds by number.
-func (a *audited) entry(i int, s eval.Suspect, d *datasets.Dataset, dropped bool) auditEntry {
+func (a *audited) entry(i int, s eval.Suspect, d *datasets.Dataset, dropped, certain bool) suspects.Entry {
 	sample := d.Samples[a.set.IDs[s.Row]]
-	e := auditEntry{
+	e := suspects.Entry{
 		Rank: i + 1, Path: sample.Path, Given: d.Classes[sample.Label], Suggested: a.classes[s.Suggested],
-		Score: s.Score, SuggestedScore: s.SuggestedScore, Dropped: dropped,
-		SupportGiven: a.paths(s.SupportGiven, d), SupportSuggested: a.paths(s.SupportSuggested, d),
+		Score: s.Score, SuggestedScore: &s.SuggestedScore, Dropped: dropped,
+		SupportGiven: a.near(s.SupportGiven, d), SupportSuggested: a.near(s.SupportSuggested, d), Copies: []suspects.Copy{},
+	}
+	if certain {
+		e.SuggestedProbability = e.SuggestedScore
 	}
 	if sample.True != datasets.Unlabelled {
 		e.True = d.Classes[sample.True]
@@ -327,10 +363,13 @@ func (a *audited) entry(i int, s eval.Suspect, d *datasets.Dataset, dropped bool
 	return e
 }
 
-func (a *audited) paths(list []eval.Neighbour, d *datasets.Dataset) []string {
-	paths := make([]string, len(list))
+func (a *audited) near(list []eval.Neighbour, d *datasets.Dataset) []suspects.Near {
+	near := make([]suspects.Near, len(list))
 	for i, n := range list {
-		paths[i] = d.Samples[a.set.IDs[n.Row]].Path
+		near[i] = suspects.Near{Path: d.Samples[a.set.IDs[n.Row]].Path, Similarity: cosine(n.Similarity)}
 	}
-	return paths
+	return near
 }
+
+// cosine is a similarity with the digits that a float32 has.
+func cosine(v float32) float64 { return math.Round(float64(v)*1e6) / 1e6 }

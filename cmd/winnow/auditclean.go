@@ -2,13 +2,15 @@ package main
 
 import (
 	"fmt"
-	"slices"
+	"io"
+	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"winnow/datasets"
 	"winnow/eval/judges"
-	"winnow/filters"
+	"winnow/internal/atomicfile"
 )
 
 // checkClean refuses flags of a cleaned manifest that do not go together.
@@ -52,7 +54,7 @@ func (a *audited) picked(c *cli.Context) ([]bool, error) {
 			pick[i] = e.Score < c.Float64("below")
 		}
 	case c.IsSet("precision"):
-		if !a.scoresAreProbabilities() {
+		if !isProbability(a.Scorer) {
 			return nil, misused("--precision: scores of %s are no probabilities: take --share or --below, or --scorer %s", a.Scorer, judges.Default)
 		}
 		n, wrong := 0, 0.0
@@ -72,60 +74,80 @@ func (a *audited) picked(c *cli.Context) ([]bool, error) {
 	return pick, nil
 }
 
-func (a *audited) scoresAreProbabilities() bool {
-	if a.Scorer == crossfitScorer {
-		return true
-	}
-	if j, err := judges.Find(a.Scorer); err == nil {
-		return j.Probability
-	}
-	e, err := filters.Find(a.Scorer)
-	return err == nil && e.Probability
-}
-
-// cleaned is the dataset without the images picked, or with the labels suggested for them. An image whose given
-// label nothing beats keeps it.
-func (a *audited) cleaned(d *datasets.Dataset, pick []bool, relabel bool) (out *datasets.Dataset, changed int) {
-	out = &datasets.Dataset{Classes: d.Classes, Columns: d.Columns, Samples: slices.Clone(d.Samples)}
-	gone := make([]bool, len(d.Samples))
+// decisions are what becomes of the images picked, by their positions in the dataset: dropped, or given the label
+// suggested. An image whose given label nothing beats keeps it.
+func (a *audited) decisions(pick []bool, relabel bool) map[int]datasets.Decision {
+	made := map[int]datasets.Decision{}
 	for i, s := range a.suspects {
-		id := a.set.IDs[s.Row]
-		label := slices.Index(d.Classes, a.classes[s.Suggested])
 		switch {
 		case !pick[i]:
 		case !relabel:
-			gone[id] = true
-			changed++
-		case label != out.Samples[id].Label:
-			out.Samples[id].Label = label
-			changed++
+			made[a.set.IDs[s.Row]] = datasets.Decision{Drop: true}
+		case a.Images[i].Suggested != a.Images[i].Given:
+			made[a.set.IDs[s.Row]] = datasets.Decision{Label: a.Images[i].Suggested}
 		}
 	}
-	if !relabel {
-		out.Samples = out.Samples[:0]
-		for id, s := range d.Samples {
-			if !gone[id] {
-				out.Samples = append(out.Samples, s)
-			}
-		}
-	}
-	return out, changed
+	return made
 }
 
 // clean writes the cleaned manifest.
-func (a *audited) clean(c *cli.Context, d *datasets.Dataset) error {
+func (a *audited) clean(c *cli.Context, source string, d *datasets.Dataset) error {
 	pick, err := a.picked(c)
 	if err != nil {
 		return err
 	}
-	out, changed := a.cleaned(d, pick, c.Bool("relabel"))
-	if err := writeManifest(c.String("clean"), out); err != nil {
-		return fmt.Errorf("audit: %w", err)
+	to, made := c.String("clean"), a.decisions(pick, c.Bool("relabel"))
+	if len(made) == len(d.Samples) && c.Bool("drop") {
+		return fmt.Errorf("audit: --clean: all %d images of %s would be dropped, expected some that stay", len(made), source)
+	}
+	var did datasets.Mended
+	err = atomicfile.Write(to, func(w io.Writer) (err error) {
+		did, err = datasets.Mend(w, source, d, made)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("audit: %s: %w", to, err)
 	}
 	what := "dropped"
 	if c.Bool("relabel") {
 		what = "relabelled"
 	}
-	note(c, "%s: %d of %d judged images %s, %d rows", c.String("clean"), changed, len(a.Images), what, len(out.Samples))
+	note(c, "%s: %d of %d judged images %s, %d rows", to, did.Dropped+did.Relabelled, len(a.Images), what, did.Rows)
+	a.warnOfLeak(c, did)
+	return nil
+}
+
+// warnOfLeak says what --include-eval has done to what is measured from now on.
+func (a *audited) warnOfLeak(c *cli.Context, did datasets.Mended) {
+	if !c.Bool("include-eval") {
+		return
+	}
+	n, parts := 0, []string{}
+	for _, split := range []string{datasets.Validation, datasets.Test, datasets.Query, datasets.Gallery} {
+		if k := did.Changed[split]; k > 0 {
+			n += k
+			parts = append(parts, fmt.Sprintf("%s %d", split, k))
+		}
+	}
+	if n == 0 {
+		note(c, "--include-eval: no image that measures are taken of was changed")
+		return
+	}
+	note(c, "warning: %d of the images changed are not for training (%s): measures on this manifest are not comparable with those on the labels as they were, and flatter what judges as the audit did", n, strings.Join(parts, ", "))
+}
+
+// checkForm refuses a name for the cleaned manifest that promises another form than its source has.
+func checkForm(c *cli.Context, source string) error {
+	if !c.IsSet("clean") {
+		return nil
+	}
+	form, err := datasets.FormOf(source)
+	if err != nil {
+		return err
+	}
+	ending := strings.ToLower(filepath.Ext(c.String("clean")))
+	if lines := ending == ".jsonl" || ending == ".ndjson"; lines != (form == datasets.JSONL) && (lines || ending == ".csv") {
+		return misused("--clean: %s is %s and so is its cleaned copy, found the ending %s", source, form, ending)
+	}
 	return nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/csv"
-	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -12,9 +11,14 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/eval/findings"
+	"winnow/eval/suspects"
+	"winnow/features"
 	"winnow/filters/leaveout"
 	"winnow/filters/noiserate"
+	"winnow/internal/lookup"
+	"winnow/runs"
 	"winnow/train"
+	"winnow/training"
 )
 
 // auditedClass is what an audit says of a class.
@@ -32,35 +36,49 @@ type auditedClass struct {
 	Two    bool    `json:"looks_like_two"` // two classes under one name
 }
 
-// copyOf is a near copy with another label.
-type copyOf struct {
-	Path       string  `json:"path"`
-	Label      string  `json:"label"`
-	Similarity float64 `json:"similarity"`
-}
-
 // looked is what an audit finds besides suspects, by the rows of its set.
 type looked struct {
 	fit    []float64 // NaN: not judged
 	copies [][]eval.Neighbour
 }
 
-// look fills in the noise rate, the classes, the fits and the copies of a.set; nothing where fewer than two classes
-// have two images, for then there is nothing to compare with.
+// lookAtStored makes look take the stored features of the judged images, whitened, instead of the embedding that a run
+// learnt with their labels: that one has drawn wrong labels to their classes and classes to each other, so that too few
+// labels look wrong and too many classes alike.
+func (a *audited) lookAtStored(d *datasets.Dataset, store *features.Store) error {
+	rows, _, _, err := lookup.Rows(d, store, a.set.IDs, "")
+	if err != nil {
+		return err
+	}
+	set := features.Set{Labels: a.set.Labels, IDs: a.set.IDs}
+	if set.X, err = store.Read(rows); err != nil {
+		return err
+	}
+	a.stored, err = training.JudgedVectors(training.Data{Train: set})
+	a.left = nil // was of the embedding
+	return err
+}
+
+// look fills in the noise rate, the classes, the fits and the copies of the judged images; nothing where fewer than two
+// classes have two, for then there is nothing to compare with.
 func (a *audited) look(c *cli.Context, mem int64) error {
+	z := a.set
+	if a.stored.Len() > 0 {
+		z = a.stored
+	}
 	if a.left == nil {
-		s, err := leaveout.New(a.set, len(a.classes))
+		s, err := leaveout.New(z, len(a.classes))
 		if err != nil {
 			note(c, "no class statistics: %v", err)
 			return nil
 		}
 		a.left = s
 	}
-	e, err := noiserate.Of(a.set, len(a.classes), noiserate.Auto, train.Rand(c.Uint64("seed"), "noise rate", 0))
+	e, err := noiserate.Of(z, len(a.classes), noiserate.Auto, train.Rand(c.Uint64("seed"), "noise rate", 0))
 	if err != nil {
 		return err
 	}
-	w := writtenEstimate(e)
+	w := runs.WrittenRate(e)
 	a.Noise = &w
 	a.Classes = []auditedClass{}
 	for _, k := range findings.Classes(a.left) {
@@ -77,7 +95,7 @@ func (a *audited) look(c *cli.Context, mem int64) error {
 	for i, v := range findings.Fit(a.left) {
 		a.found.fit[a.left.Rows[i]] = v
 	}
-	a.found.copies, err = findings.Copies(c.Context, a.set, c.Float64("copies"), mem)
+	a.found.copies, err = findings.Copies(c.Context, z, c.Float64("copies"), mem)
 	return err
 }
 
@@ -93,36 +111,9 @@ func (a *audited) tell(d *datasets.Dataset) {
 		}
 		for _, n := range a.found.copies[s.Row] {
 			sample := d.Samples[a.set.IDs[n.Row]]
-			e.Copies = append(e.Copies, copyOf{sample.Path, d.Classes[sample.Label], float64(n.Similarity)})
+			e.Copies = append(e.Copies, suspects.Copy{Path: sample.Path, Label: d.Classes[sample.Label], Similarity: cosine(n.Similarity)})
 		}
 	}
-}
-
-// printFindings sums up what there is besides suspects.
-func (a *audited) printFindings(w io.Writer) {
-	if a.Noise == nil {
-		return
-	}
-	outliers, copies, same, two := 0, 0, 0, 0
-	for _, e := range a.Images {
-		if e.Outlier {
-			outliers++
-		}
-		if len(e.Copies) > 0 {
-			copies++
-		}
-	}
-	for _, k := range a.Classes {
-		if k.Same {
-			same++
-		}
-		if k.Two {
-			two++
-		}
-	}
-	fmt.Fprintf(w, "wrong labels: about %s\n", a.Noise)
-	fmt.Fprintf(w, "%d images fit no class, %d have near copies with another label; of %d classes %d look the same as another, %d look like two\n",
-		outliers, copies, len(a.Classes), same, two)
 }
 
 // writeClasses writes a table of the classes.

@@ -1,21 +1,18 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/datasets"
 	"winnow/features"
 	"winnow/filters"
 	"winnow/head"
 	"winnow/losses"
-	"winnow/models"
+	"winnow/runs"
 	"winnow/train"
+	"winnow/training"
 )
 
 // runProxies is what ProxySim judges by: the proxies of a run's last state and the head of the same state.
@@ -53,17 +50,13 @@ func proxiesToAuditBy(c *cli.Context, r *openedRun) (*runProxies, error) {
 
 // proxies reads them from the checkpoint, if the training images still have the classes that were trained.
 func (r *openedRun) proxies(c *cli.Context) (*runProxies, error) {
-	data, err := joinTrainData(r.Manifest, r.Store)
+	data, err := training.Join(r.Manifest, r.Store)
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(filepath.Join(r.Dir, runFile))
+	facts, err := runs.ReadFacts(r.Dir)
 	if err != nil {
 		return nil, err
-	}
-	var facts runFacts
-	if err := json.Unmarshal(text, &facts); err != nil {
-		return nil, fmt.Errorf("%s: %w", runFile, err)
 	}
 	if !slices.Equal(facts.Classes, data.Classes) {
 		return nil, fmt.Errorf("the run was trained on %d classes, and the manifest's %d train classes are others", len(facts.Classes), len(data.Classes))
@@ -92,20 +85,6 @@ func (r *openedRun) proxies(c *cli.Context) (*runProxies, error) {
 	if p.param == nil {
 		return nil, fmt.Errorf("no loss of the run has any")
 	}
-	p.head, p.store, err = r.lastState(c)
+	p.head, p.store, err = r.LastState(c.Context)
 	return p, err
-}
-
-// lastState is the head that the training ended with, and a store of the network that it belongs to.
-func (r *openedRun) lastState(c *cli.Context) (*head.Head, *features.Store, error) {
-	h, meta, err := models.ReadHead(filepath.Join(r.Dir, lastHeadFile))
-	if err != nil || r.tuned == nil {
-		return h, r.Store, err
-	}
-	network, err := r.tunedBackbone(lastHeadFile, meta)
-	if err != nil {
-		return nil, nil, err
-	}
-	s, err := r.tunedStore(c, network, meta, []string{datasets.Train, datasets.Validation})
-	return h, s, err
 }

@@ -13,7 +13,11 @@ import (
 	"winnow/eval/judges"
 	"winnow/features"
 	"winnow/filters"
+	"winnow/internal/lookup"
+	"winnow/internal/nearest"
+	"winnow/runs"
 	"winnow/train"
+	"winnow/training"
 )
 
 // auditStore is winnow audit without a run: of the stored features of a manifest's training images, whitened.
@@ -22,11 +26,11 @@ func auditStore(c *cli.Context) error {
 	if err != nil {
 		return misused("--max-mem: %v", err)
 	}
-	if auditWriter(c.String("out")) == nil {
-		return misused("--out: %q ends in none of .csv, .json, .jsonl", c.String("out"))
+	if err := checkOut(c); err != nil {
+		return err
 	}
-	if v := c.String("view"); v != backbone.CenterName && v != meanView {
-		return misused("--view: found %q, expected %s or %s", v, backbone.CenterName, meanView)
+	if v := c.String("view"); v != backbone.CenterName && v != runs.MeanView {
+		return misused("--view: found %q, expected %s or %s", v, backbone.CenterName, runs.MeanView)
 	}
 	for _, flag := range []string{"last", "root"} {
 		if c.IsSet(flag) {
@@ -39,6 +43,12 @@ func auditStore(c *cli.Context) error {
 	}
 	if !slices.Contains(storeScorers(), name) {
 		return misused("--scorer: %q cannot judge stored features, expected one of %s", name, strings.Join(storeScorers(), ", "))
+	}
+	if entry, err := filters.Find(name); !slices.Contains(judges.Names(), name) && (err != nil || !entry.NeedsBank) {
+		return misused("--scorer: %q cannot judge stored features%s, expected one of %s", name, nearest.Ask(name, storeScorers()), strings.Join(storeScorers(), ", "))
+	}
+	if err := checkForm(c, c.String("manifest")); err != nil {
+		return err
 	}
 	if n := c.Int("folds"); name == crossfitScorer && n < 2 {
 		return misused("--folds: found %d, expected 2 or more", n)
@@ -55,7 +65,7 @@ func auditStore(c *cli.Context) error {
 	if err := store.Verify(); err != nil {
 		return withHint(err, "make the features again: winnow extract --overwrite")
 	}
-	if store, err = lookAt(c, store); err != nil {
+	if store, err = runs.LookAt(store, c.String("view"), noter(c)); err != nil {
 		return err
 	}
 	rt, err := openRuntime(c)
@@ -63,27 +73,27 @@ func auditStore(c *cli.Context) error {
 		return err
 	}
 	defer rt.Close()
-	data, err := joinTrainData(d, store)
+	data, err := training.Join(d, store)
 	if err != nil {
 		return err
 	}
-	z, err := judgedVectors(data)
+	z, err := training.JudgedVectors(data)
 	if err != nil {
 		return err
 	}
-	a := audited{Scorer: name, classes: data.Classes, set: labelledOnly(z), LeftOut: append([]leftOut{}, data.LeftOut...)}
+	a := audited{Scorer: name, classes: data.Classes, set: z.Labelled(), LeftOut: append([]lookup.LeftOut{}, data.LeftOut...)}
 	if store.Views() > 1 {
 		a.View = c.String("view")
 	}
 	if name == crossfitScorer {
-		err = a.judgeCrossfit(c, labelledOnly(data.Train), mem)
+		err = a.judgeCrossfit(c, data.Train.Labelled(), mem)
 	} else {
 		err = a.judge(c, mem)
 	}
 	if err != nil {
 		return err
 	}
-	return a.finish(c, d, whole, mem)
+	return a.finish(c, c.String("manifest"), d, whole, mem)
 }
 
 // auditEmbedding is winnow audit of a run's embedding by a judge of the catalog.
@@ -93,18 +103,22 @@ func auditEmbedding(c *cli.Context, r *openedRun, mem int64) error {
 		return err
 	}
 	defer rt.Close()
-	set, left, err := splitSet(r.Manifest, r.Store, datasets.Train)
+	d := asJudged(c, r.Manifest)
+	set, left, err := lookup.Split(d, r.Store, datasets.Train)
 	if err != nil {
 		return err
 	}
-	a := audited{Scorer: c.String("scorer"), classes: r.Manifest.Classes, LeftOut: append([]leftOut{}, left...), View: r.view(c), Backbone: r.tunedFile()}
-	if a.set, err = embed(r.Head, labelledOnly(set)); err != nil {
+	a := audited{Scorer: c.String("scorer"), classes: r.Manifest.Classes, LeftOut: append([]lookup.LeftOut{}, left...), View: r.Look(), Backbone: r.TunedFile()}
+	if a.set, err = r.Head.EmbedSet(set.Labelled()); err != nil {
 		return err
 	}
 	if err := a.judge(c, mem); err != nil {
 		return err
 	}
-	return a.finish(c, r.Manifest, r.Manifest, mem)
+	if err := a.lookAtStored(r.Manifest, r.Store); err != nil {
+		return err
+	}
+	return a.finish(c, r.ManifestFile, d, r.Manifest, mem)
 }
 
 // storeScorers are the scorers that can judge vectors without a run.
@@ -136,6 +150,15 @@ func asJudged(c *cli.Context, d *datasets.Dataset) *datasets.Dataset {
 func (a *audited) judge(c *cli.Context, mem int64) (err error) {
 	opts := eval.AuditOptions{MaxMem: mem}
 	if !slices.Contains(judges.Names(), a.Scorer) {
+		pairs := 0
+		for _, n := range a.given() {
+			if n > 1 {
+				pairs++
+			}
+		}
+		if pairs < 2 {
+			return fmt.Errorf("audit: %d classes have two images or more, expected at least two", pairs)
+		}
 		cfg := filters.Default()
 		cfg.Scorer, cfg.Threshold = a.Scorer, filters.ThresholdSTRM
 		f, err := filters.New(cfg, filters.Env{Dim: a.set.Dim(), Classes: len(a.classes)})
@@ -158,7 +181,7 @@ func (a *audited) judge(c *cli.Context, mem int64) (err error) {
 
 // finish finds out what else there is to say of the set, concludes and gives the audit; d is the dataset as it was
 // judged, whole as it was read.
-func (a *audited) finish(c *cli.Context, d, whole *datasets.Dataset, mem int64) error {
+func (a *audited) finish(c *cli.Context, source string, d, whole *datasets.Dataset, mem int64) error {
 	if err := a.look(c, mem); err != nil {
 		return err
 	}
@@ -174,7 +197,7 @@ func (a *audited) finish(c *cli.Context, d, whole *datasets.Dataset, mem int64) 
 	if err := a.conclude(d, func(orders []float64) []bool { return eval.KeepShare(orders, a.Rate) }); err != nil {
 		return err
 	}
-	return a.give(c, whole, mem)
+	return a.give(c, source, whole, mem)
 }
 
 // scorerHelp lists the scorers for the command's help.
@@ -192,3 +215,24 @@ func scorerHelp() string {
 	fmt.Fprintf(&out, "   %-13s  the final weights of a run that weighed its samples", selfPacedScorer)
 	return out.String()
 }
+
+// probabilityHelp says for the command's help which scores mean a probability.
+func probabilityHelp() string {
+	var yes, no []string
+	for _, name := range auditScorers() {
+		if isProbability(name) {
+			yes = append(yes, name)
+		} else {
+			no = append(no, name)
+		}
+	}
+	return "Scores of " + strings.Join(yes, ", ") + "\nare probabilities that a label is right. Those of " +
+		strings.Join(no, ", ") + "\nonly rank labels: --precision does not take them, and suggested_probability stays empty unless another scorer\nsuggests the labels, as vmf does for selfpaced."
+}
+
+// columnHelp says what stands in the file of --out; the names are those of winnow/eval/suspects.
+const columnHelp = "Columns of --out: rank, path, given_label, suggested_label (the given one where none fits better), score (of the given\n" +
+	"label), suggested_score (of that label), suggested_probability (where the scorer gives probabilities), dropped\n" +
+	"(called wrong), true_label (where known), nearest_with_given_label, nearest_with_suggested_label (images that speak for\n" +
+	"either, nearest first), fit (to the best class, in deviations), outlier, copies_with_other_labels; lists of paths are\n" +
+	"joined by |, a | in a path is written \\|, and what belongs to them (_similarity, _label) stands in columns behind."

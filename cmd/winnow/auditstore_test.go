@@ -1,15 +1,22 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"winnow/eval/judges"
+	"winnow/eval/suspects"
 )
 
 // noted adds a column to a manifest, quoted and not.
@@ -56,8 +63,41 @@ func TestAuditStore(t *testing.T) {
 		if len(rows) != 21 || len(a.Classes) != 20 || rows[1][0] != "class00" || a.Classes[3].Low > a.Classes[3].Purity || a.Classes[3].High < a.Classes[3].Purity {
 			t.Errorf("%s: %d rows of classes, the first %v; %+v", scorer, len(rows), rows[1], a.Classes[3])
 		}
-		if rows = table(t, list); len(rows) != 321 || rows[0][len(rows[0])-1] != "copies_with_other_labels" || a.Images[0].Fit == nil {
-			t.Errorf("%s: %v", scorer, rows[0])
+		read, err := suspects.Read(list)
+		if err != nil || len(read) != 320 || read[0].Path != a.Images[0].Path || len(read[0].SupportGiven) != 3 || a.Images[0].Fit == nil {
+			t.Errorf("%s: %v, %+v", scorer, err, first(read, 1))
+		}
+		if told := a.Images[0].SuggestedProbability != nil; told != isProbability(scorer) || told != (read[0].SuggestedProbability != nil) {
+			t.Errorf("%s: a probability is told: %v", scorer, told)
+		}
+	}
+}
+
+// Every form of an audit holds what --json prints.
+func TestAuditForms(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 1, 0.3)
+	args := []string{"audit", "--labels", w.manifest, "--features", w.store, "--json"}
+	code, printed, stderr := call(context.Background(), args...)
+	var a audited
+	if err := json.Unmarshal([]byte(printed), &a); code != 0 || err != nil {
+		t.Fatal(err, stderr)
+	}
+	var whole bytes.Buffer
+	if err := printJSON(&whole, a); err != nil || whole.String() != printed {
+		t.Errorf("JSON of images one by one is not that of the whole: %v", cmp.Diff(whole.String(), printed))
+	}
+	for _, ending := range []string{"jsonl", "json", "parquet"} {
+		list := filepath.Join(w.dir, "suspects."+ending)
+		if code, _, stderr := call(context.Background(), append(args, "--out", list)...); code != 0 {
+			t.Fatal(stderr)
+		}
+		got, err := suspects.Read(list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(a.Images, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", ending, diff)
 		}
 	}
 }
@@ -123,14 +163,13 @@ func TestAuditCleans(t *testing.T) {
 
 func TestAuditStoreMisused(t *testing.T) {
 	for args, want := range map[string]string{
-		"--manifest m.csv": "one run folder, or --manifest FILE and --features DIR",
+		"--manifest m.csv": "one run folder, or --labels FILE and --features DIR",
 		"--manifest m.csv --features f --scorer guess":                             `"guess" cannot judge stored features`,
 		"--manifest m.csv --features f --last":                                     "--last is about runs",
 		"--manifest m.csv --features f --drop":                                     "about --clean FILE",
 		"--manifest m.csv --features f --clean c.csv":                              "either --drop or --relabel",
 		"--manifest m.csv --features f --clean c.csv --drop --share 2":             "expected 0 to 1",
 		"--manifest m.csv --features f --clean c.csv --drop --share 0.1 --below 0": "expected one of",
-		"run --clean c.csv --drop --include-eval":                                  "without a run",
 	} {
 		if code, _, stderr := call(context.Background(), append([]string{"audit"}, strings.Fields(args)...)...); code != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d: %s", args, code, stderr)
@@ -142,4 +181,91 @@ func TestAuditStoreMisused(t *testing.T) {
 	if code != 2 || !strings.Contains(stderr, "no probabilities") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
+}
+
+// What cannot be judged is told in one line.
+func TestAuditBadInput(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 1, 0.2)
+	lists := map[string]string{
+		"empty":    "",
+		"header":   "path,label\n",
+		"others":   "path,label\nx/1.jpg,a\nx/2.jpg,b\n",
+		"one":      "path,label\nc00/00.jpg,a\nc00/01.jpg,a\nc00/02.jpg,a\n",
+		"singles":  "path,label\nc00/00.jpg,a\nc00/01.jpg,b\nc00/02.jpg,c\n",
+		"one pair": "path,label\nc00/00.jpg,a\nc00/01.jpg,a\nc00/02.jpg,b\n",
+		"no label": "path,label\nc00/00.jpg,\nc00/01.jpg,\n",
+		"test":     "path,label,split\nc00/00.jpg,a,test\nc00/01.jpg,b,test\n",
+		"broken":   "path,label\nc00/00.jpg\n",
+	}
+	for name, text := range lists {
+		write(t, filepath.Join(w.dir, name), text)
+	}
+	for _, c := range []struct{ list, store, scorer, want string }{
+		{"empty", w.store, "centres", "file is empty"},
+		{"header", w.store, "centres", "no sample found"},
+		{"none", w.store, "centres", "none: no such file"},
+		{"broken", w.store, "centres", "broken:2: 1 fields"},
+		{"others", w.store, "centres", `2 of the 2 train images are not in the store, the first is "x/1.jpg"`},
+		{"one", w.store, "centres", `one class, "a"`},
+		{"singles", w.store, "centres", "0 classes have two images or more"},
+		{"singles", w.store, "vmf", "0 classes have two images or more"},
+		{"one pair", w.store, "knn", "1 classes have two images or more"},
+		{"one pair", w.store, "avgsim", "1 classes have two images or more"},
+		{"no label", w.store, "centres", "none of the 2 images of the train split has a label"},
+		{"test", w.store, "centres", `no images in the split "train"`},
+		{"one", filepath.Join(w.dir, "nowhere"), "centres", "nowhere: no feature store"},
+	} {
+		out := filepath.Join(w.dir, "out.csv")
+		code, stdout, stderr := call(context.Background(), "audit", "--labels", filepath.Join(w.dir, c.list), "--features", c.store, "--scorer", c.scorer, "--out", out)
+		said := strings.Split(strings.TrimSpace(stderr), "\n")
+		if code != 1 || stdout != "" || !strings.Contains(said[0], c.want) || len(said) > 2 { // a second is the hint
+			t.Errorf("%s, %s: exit %d: %q, expected %q", c.list, c.scorer, code, stderr, c.want)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%s: a list was written", c.list)
+		}
+	}
+	write(t, filepath.Join(w.dir, "lonely"), strings.ReplaceAll(readFile(t, w.manifest), "c00/00.jpg,class00", "c00/00.jpg,nobody"))
+	for _, scorer := range []string{"centres", "vmf"} {
+		_, stdout, stderr := call(context.Background(), "audit", "--labels", filepath.Join(w.dir, "lonely"), "--features", w.store, "--scorer", scorer, "--json")
+		var a audited
+		if err := json.Unmarshal([]byte(stdout), &a); err != nil {
+			t.Fatal(err, stderr)
+		}
+		at := slices.IndexFunc(a.Images, func(e suspects.Entry) bool { return e.Path == "c00/00.jpg" })
+		if e := a.Images[at]; a.Unjudged != 1 || e.Suggested != "nobody" || e.Score != 1 || e.SuggestedProbability != nil || e.Dropped {
+			t.Errorf("%s: an image alone in its class: %d, %+v", scorer, a.Unjudged, e)
+		}
+	}
+}
+
+// A run's audit cleans other splits only when told, and train takes what it writes.
+func TestAuditCleansRun(t *testing.T) {
+	drawnRun(t)
+	was := table(t, "noisy.csv")
+	changes := func(path string) map[string]int {
+		now, n := table(t, path), map[string]int{}
+		if len(now) != len(was) {
+			t.Fatalf("%s: %d rows, expected %d", path, len(now), len(was))
+		}
+		for i := range now {
+			if now[i][1] != was[i][1] {
+				n[was[i][2]]++
+			}
+		}
+		return n
+	}
+	_, stderr := mustCall(t, "audit", "run", "--clean", "clean.csv", "--relabel")
+	if n := changes("clean.csv"); n["train"] < 30 || len(n) != 1 || strings.Contains(stderr, "warning") {
+		t.Errorf("labels changed: %v; %s", n, stderr)
+	}
+	for _, scorer := range []string{"vmf", "centres"} {
+		_, stderr = mustCall(t, "audit", "run", "--clean", "all.csv", "--relabel", "--include-eval", "--share", "0.4", "--scorer", scorer)
+		n := changes("all.csv")
+		if n["train"] < 20 || n["test"] == 0 || !strings.Contains(stderr, "not comparable") || !strings.Contains(stderr, fmt.Sprintf("test %d", n["test"])) {
+			t.Errorf("%s, with the other splits: %v; %s", scorer, n, stderr)
+		}
+	}
+	mustCall(t, "train", "--manifest", "clean.csv", "--root", "drawn", "--features", "features", "--noise-rate", "0.1", "--epochs", "1", "--out", "again")
 }

@@ -14,6 +14,8 @@ import (
 	"winnow/filters/selfpaced"
 	"winnow/head"
 	"winnow/internal/config"
+	"winnow/internal/lookup"
+	"winnow/runs"
 	"winnow/train"
 )
 
@@ -34,7 +36,7 @@ func auditWeights(c *cli.Context, r *openedRun, mem int64) (audited, error) {
 	if !r.Config.SelfPaced.On() {
 		return audited{}, misused("--scorer: %s is about runs that weigh their samples (selfpaced.every), and %s is none", selfPacedScorer, r.Dir)
 	}
-	weights, err := readWeights(r.Dir)
+	weights, err := runs.ReadWeights(r.Dir)
 	if err != nil {
 		return audited{}, err
 	}
@@ -44,17 +46,17 @@ func auditWeights(c *cli.Context, r *openedRun, mem int64) (audited, error) {
 			return audited{}, misused("--noise-rate: found %v, expected a share from 0 to below 1", suggest.Rate)
 		}
 	}
-	h, store, err := r.lastState(c)
+	h, store, err := r.LastState(c.Context)
 	if err != nil {
 		return audited{}, err
 	}
-	set, left, err := splitSet(r.Manifest, store, datasets.Train)
+	set, left, err := lookup.Split(r.Manifest, store, datasets.Train)
 	if err != nil {
 		return audited{}, err
 	}
-	w, err := weightsOf(labelledOnly(set), r.Manifest, weights)
+	w, err := weightsOf(set.Labelled(), r.Manifest, weights)
 	if err != nil {
-		return audited{}, withHint(fmt.Errorf("audit: %s: %w", filepath.Join(r.Dir, weightsFile), err), "weights are of the images and labels that were trained on; --scorer %s judges others", suggest.Scorer)
+		return audited{}, withHint(fmt.Errorf("audit: %s: %w", filepath.Join(r.Dir, runs.WeightsFile), err), "weights are of the images and labels that were trained on; --scorer %s judges others", suggest.Scorer)
 	}
 	a, err := auditByWeights(c.Context, h, set, r.Manifest, r.Config, w, suggest, mem)
 	if err != nil {
@@ -68,25 +70,25 @@ func auditWeights(c *cli.Context, r *openedRun, mem int64) (audited, error) {
 	if err := a.conclude(r.Manifest, keep); err != nil {
 		return audited{}, err
 	}
-	a.LeftOut, a.View = append([]leftOut{}, left...), r.view(c)
-	if r.tuned != nil {
-		a.Backbone = filepath.Join(r.Dir, lastBackboneFile)
+	a.LeftOut, a.View = append([]lookup.LeftOut{}, left...), r.Look()
+	if r.Tuned != nil {
+		a.Backbone = filepath.Join(r.Dir, runs.LastBackboneFile)
 	}
 	return a, nil
 }
 
 // weightsOf are the weights of the rows of set, all labelled, if they are those of these images and labels.
-func weightsOf(set features.Set, d *datasets.Dataset, list []sampleWeight) ([]float64, error) {
+func weightsOf(set features.Set, d *datasets.Dataset, list []runs.Weight) ([]float64, error) {
 	if len(list) != set.Len() {
 		return nil, fmt.Errorf("found weights of %d images, expected the %d labelled, readable training images", len(list), set.Len())
 	}
 	w := make([]float64, len(list))
 	for i, s := range list {
 		sample := d.Samples[set.IDs[i]]
-		if label := d.Classes[sample.Label]; s.path != sample.Path || s.label != label {
-			return nil, fmt.Errorf("entry %d: found %q with the label %q, expected %q with %q", i+1, s.path, s.label, sample.Path, label)
+		if label := d.Classes[sample.Label]; s.Path != sample.Path || s.Label != label {
+			return nil, fmt.Errorf("entry %d: found %q with the label %q, expected %q with %q", i+1, s.Path, s.Label, sample.Path, label)
 		}
-		w[i] = s.weight
+		w[i] = s.Weight
 	}
 	return w, nil
 }

@@ -2,99 +2,93 @@ package main
 
 import (
 	"bufio"
-	"encoding/csv"
+	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
-	"path/filepath"
-	"strconv"
-	"strings"
-	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/eval/judges"
+	"winnow/eval/suspects"
+	"winnow/filters"
 )
 
-// auditWriter picks the format by the file's name; "" needs none.
-func auditWriter(path string) func(io.Writer, audited) error {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".csv":
-		return writeAuditCSV
-	case ".json":
-		return func(w io.Writer, a audited) error { return printJSON(w, a) }
-	case ".jsonl":
-		return func(w io.Writer, a audited) error {
-			out := bufio.NewWriter(w)
-			e := json.NewEncoder(out)
-			for _, entry := range a.Images {
-				if err := e.Encode(entry); err != nil {
-					return err
-				}
-			}
-			return out.Flush()
+// checkOut refuses a name whose ending tells no form.
+func checkOut(c *cli.Context) error {
+	if path := c.String("out"); path != "" {
+		if _, err := suspects.FormatOf(path); err != nil {
+			return misused("--out: %w", err)
 		}
-	}
-	if path == "" {
-		return writeAuditCSV
 	}
 	return nil
 }
 
-func writeAuditCSV(w io.Writer, a audited) error {
-	out := csv.NewWriter(w)
-	truth := a.Detection != nil
-	header := []string{"rank", "path", "given_label", "suggested_label", "score", "suggested_score", "dropped"}
-	if truth {
-		header = append(header, "true_label")
-	}
-	if err := out.Write(append(header, "nearest_with_given_label", "nearest_with_suggested_label", "fit", "outlier", "copies_with_other_labels")); err != nil {
+// write writes the images in the form of a file's name; as JSON the whole audit.
+func (a audited) write(w io.Writer, path string) error {
+	format, err := suspects.FormatOf(path)
+	if err != nil {
 		return err
 	}
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
-	for _, e := range a.Images {
-		record := []string{strconv.Itoa(e.Rank), e.Path, e.Given, e.Suggested, number(e.Score), number(e.SuggestedScore), strconv.FormatBool(e.Dropped)}
-		if truth {
-			record = append(record, e.True)
-		}
-		fit, copies := "", []string{}
-		if e.Fit != nil {
-			fit = number(*e.Fit)
-		}
-		for _, other := range e.Copies {
-			copies = append(copies, other.Path)
-		}
-		record = append(record, strings.Join(e.SupportGiven, "|"), strings.Join(e.SupportSuggested, "|"), fit, strconv.FormatBool(e.Outlier), strings.Join(copies, "|"))
-		if err := out.Write(record); err != nil {
-			return err
-		}
+	if format == suspects.JSON {
+		return a.writeJSON(w)
 	}
-	out.Flush()
-	return out.Error()
+	return suspects.Write(w, format, a.Images)
 }
 
-func printAudit(w io.Writer, a audited, top int) {
-	given, suggested := len("given"), len("suggested")
-	for _, e := range first(a.Images, top) {
-		given, suggested = max(given, utf8.RuneCountInString(shorten(e.Given))), max(suggested, utf8.RuneCountInString(shorten(e.Suggested)))
+// writeJSON is printJSON of an audit an image at a time: of a million the text would not fit twice in memory.
+func (a audited) writeJSON(w io.Writer) error {
+	images := a.Images
+	a.Images = []suspects.Entry{}
+	var frame bytes.Buffer
+	if err := printJSON(&frame, a); err != nil {
+		return err
 	}
-	fmt.Fprintf(w, "%5s  %-9s  %-*s  %-*s  %s\n", "rank", "score", given, "given", suggested, "suggested", "image")
-	for _, e := range first(a.Images, top) {
-		better := e.Suggested
-		if better == e.Given {
-			better = "–" // none scores better
+	const none = "\n  \"images\": []"
+	before, after, found := bytes.Cut(frame.Bytes(), []byte(none))
+	if !found || len(images) == 0 {
+		_, err := w.Write(frame.Bytes())
+		return err
+	}
+	out := bufio.NewWriter(w)
+	_, _ = out.Write(before) // told by Flush, here and below
+	var text bytes.Buffer
+	to := json.NewEncoder(&text)
+	to.SetIndent("    ", "  ")
+	to.SetEscapeHTML(false)
+	lead := none[:len(none)-1]
+	for i := range images {
+		text.Reset()
+		if err := to.Encode(&images[i]); err != nil {
+			return err
 		}
-		fmt.Fprintf(w, "%5d  %-9.3g  %-*s  %-*s  %s\n", e.Rank, e.Score, given, shorten(e.Given), suggested, shorten(better), e.Path)
+		_, _ = out.WriteString(lead + "\n    ")
+		_, _ = out.Write(bytes.TrimRight(text.Bytes(), "\n"))
+		lead = ","
 	}
-	fmt.Fprintf(w, "%d images judged by %s", len(a.Images), a.Scorer)
+	_, _ = out.WriteString("\n  ]")
+	_, _ = out.Write(after)
+	return out.Flush()
+}
+
+// suggestsProbably says whether the scores of suggested labels are probabilities.
+func (a *audited) suggestsProbably() bool {
+	name := a.Scorer
 	if a.Suggests != "" {
-		fmt.Fprintf(w, ", labels suggested by %s", a.Suggests)
+		name = a.Suggests
 	}
-	if n := len(a.LeftOut); n > 0 {
-		fmt.Fprintf(w, "; %d unreadable ones left out", n)
+	return isProbability(name)
+}
+
+// isProbability says whether the scores of a scorer are probabilities that a label is right.
+func isProbability(scorer string) bool {
+	if scorer == crossfitScorer {
+		return true
 	}
-	fmt.Fprintln(w)
-	a.printFindings(w)
-	if d := a.Detection; d != nil {
-		fmt.Fprintf(w, "%d of %d labels are wrong: AUROC %.4f, AP %.4f; calling the lowest %.0f %% wrong: precision %.3f, recall %.3f, F1 %.3f; %.1f %% of the labels kept are right\n",
-			d.Wrong, d.Samples, d.AUROC, d.AP, 100*a.Rate, d.Precision, d.Recall, d.F1, 100*d.FilterAccuracy)
+	if j, err := judges.Find(scorer); err == nil {
+		return j.Probability
 	}
+	e, err := filters.Find(scorer)
+	return err == nil && e.Probability
 }
 
 // shorten cuts a label that would spoil the table.

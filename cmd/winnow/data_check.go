@@ -12,6 +12,7 @@ import (
 
 	"winnow/backbone"
 	"winnow/datasets"
+	"winnow/datasets/imageroot"
 )
 
 func dataCheckCommand() *cli.Command {
@@ -33,7 +34,7 @@ func dataCheck(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	root, err := imageRoot(rootOf(c.String("root"), c.Args().First()))
+	root, err := imageroot.Open(imageroot.Of(c.String("root"), c.Args().First()))
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,8 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/features"
+	"winnow/internal/lookup"
+	"winnow/internal/nearest"
 )
 
 func dataCorruptCommand() *cli.Command {
@@ -103,7 +105,7 @@ func noiseModels() []string {
 func checkNoiseFlags(c *cli.Context) error {
 	model := c.String("model")
 	if !slices.Contains(noiseModels(), model) {
-		return misused("data corrupt: --model: %q is unknown, expected %s", model, strings.Join(noiseModels(), ", "))
+		return misused("data corrupt: --model: %q is unknown%s, expected %s", model, nearest.Ask(model, noiseModels()), strings.Join(noiseModels(), ", "))
 	}
 	for flag, models := range noiseFlags() {
 		if c.IsSet(flag) && !slices.Contains(models, model) {
@@ -187,7 +189,7 @@ func clusterOnce(ctx context.Context) func(x blas32.General, k int, rng *rand.Ra
 
 // vectorsIn reads the features of the labelled images of a split.
 func vectorsIn(store *features.Store, d *datasets.Dataset, split string) (x blas32.General, err error) {
-	rows, _, left, err := storedRows(d, store, d.Labelled(split), split+" ")
+	rows, _, left, err := lookup.Rows(d, store, d.Labelled(split), split+" ")
 	if err != nil {
 		return x, err
 	}

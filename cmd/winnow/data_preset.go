@@ -11,7 +11,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/datasets"
+	"winnow/datasets/imageroot"
 	"winnow/datasets/published"
+	"winnow/internal/nearest"
 )
 
 // presetNames are the datasets that data import knows: those of the catalog, and the embedded one.
@@ -117,9 +119,9 @@ func presetAsked(c *cli.Context) (published.Preset, error) {
 	_, known := preset.Protocols[protocol]
 	switch {
 	case !ok:
-		return preset, misused("--preset: %q is unknown, expected one of %s", c.String("preset"), strings.Join(presetNames(), ", "))
+		return preset, misused("--preset: %q is unknown%s, expected one of %s", c.String("preset"), nearest.Ask(c.String("preset"), presetNames()), strings.Join(presetNames(), ", "))
 	case protocol != "" && !known:
-		return preset, misused("--protocol: %s has no %q, expected one of %s", preset.Name, protocol, strings.Join(preset.ProtocolNames(), ", "))
+		return preset, misused("--protocol: %s has no %q%s, expected one of %s", preset.Name, protocol, nearest.Ask(protocol, preset.ProtocolNames()), strings.Join(preset.ProtocolNames(), ", "))
 	case c.IsSet("human") && !slices.Contains(preset.Human, c.String("human")):
 		return preset, misused("--human: %s has no label set %q, expected one of: %s", preset.Name, c.String("human"), orNone(preset.Human))
 	case c.IsSet("human-labels") && preset.Human == nil:
@@ -165,8 +167,8 @@ func fileFlag(c *cli.Context, flag string) (*published.File, error) {
 
 // presetRoot opens a published dataset: its folder, or a .zip file of it.
 func presetRoot(name string) (fs.FS, error) {
-	if isZip(name) {
-		return zipRoot(name)
+	if imageroot.IsZip(name) {
+		return imageroot.OpenZip(name)
 	}
 	info, err := os.Stat(name)
 	if err != nil {
@@ -197,10 +199,10 @@ func holdOut(d *datasets.Dataset, share float64, seed uint64) error {
 
 // readSource reads a manifest, an image folder, or a .zip file of one.
 func readSource(source string, opts datasets.ReadOptions) (*datasets.Dataset, error) {
-	if !isZip(source) {
+	if !imageroot.IsZip(source) {
 		return datasets.Read(source, opts)
 	}
-	root, err := zipRoot(source)
+	root, err := imageroot.OpenZip(source)
 	if err != nil {
 		return nil, err
 	}

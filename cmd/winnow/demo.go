@@ -13,7 +13,9 @@ import (
 	"winnow/backbone/ort"
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
+	"winnow/extraction"
 	"winnow/features"
+	"winnow/internal/lookup"
 	"winnow/models"
 )
 
@@ -157,13 +159,13 @@ func (d *demo) extract() error {
 	if err != nil {
 		return err
 	}
-	e := extraction{
-		out: filepath.Join(d.dir, demoFeatures), overwrite: true, root: d.images, paths: d.clean.Paths(), model: b, cut: cut,
-		cfg: backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: extractBatch, Strict: true},
+	e := extraction.Extraction{
+		Out: filepath.Join(d.dir, demoFeatures), Overwrite: true, Root: d.images, Paths: d.clean.Paths(), Model: b, Cut: cut,
+		Config: backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: extraction.UsualBatch, Strict: true},
 	}
-	if d.store, err = e.store(d.c); err != nil {
+	if d.store, err = e.Store(d.c.Context, extractionHost(d.c)); err != nil {
 		return err
 	}
-	d.test, _, err = splitSet(d.clean, d.store, datasets.Test)
+	d.test, _, err = lookup.Split(d.clean, d.store, datasets.Test)
 	return err
 }

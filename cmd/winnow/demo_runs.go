@@ -8,8 +8,12 @@ import (
 
 	"winnow/datasets"
 	"winnow/eval"
+	"winnow/eval/comparison"
 	"winnow/internal/config"
+	"winnow/internal/lookup"
+	"winnow/runs"
 	"winnow/train"
+	"winnow/training"
 )
 
 // demoBackbone is the network that is part of the program.
@@ -98,15 +102,15 @@ func (d *demo) run(run demoRun) (err error) {
 	if at.cfg, err = d.config(run); err != nil {
 		return err
 	}
-	if at.data, err = joinTrainData(labels, d.store); err != nil {
+	if at.data, err = training.Join(labels, d.store); err != nil {
 		return err
 	}
 	if run.tuned {
 		if at.tuning, err = openTuning(d.c, at.cfg, labels); err != nil {
 			return err
 		}
-		at.tuning.rt = d.rt
-		defer at.tuning.close()
+		at.tuning.Use(d.rt)
+		defer at.tuning.Close()
 	}
 	curves := demoCurves{name: run.name, tone: run.tone, trace: eval.NewFilterTrace(labels, nil, 0)}
 	out, err := d.watched(at, &curves)
@@ -142,17 +146,17 @@ func (d *demo) run(run demoRun) (err error) {
 }
 
 // watched does the training, into a folder emptied of an earlier demo's.
-func (d *demo) watched(at *trainCommandRun, curves *demoCurves) (trained, error) {
+func (d *demo) watched(at *trainCommandRun, curves *demoCurves) (training.Outcome, error) {
 	progress := newTrainProgress(d.c.App.ErrWriter, time.Now)
 	defer progress.end()
-	opts := trainOptions{Dir: at.dir, Tuning: at.tuning}
-	opts.Begun = func(plan trainPlan) error {
+	opts := training.Options{Dir: at.dir, Winnow: version(), Tuning: at.tuning}
+	opts.Begun = func(plan training.Plan) error {
 		progress.begun(plan)
 		curves.epoch = max(plan.Epoch, 1)
-		if err := prepareRunFolder(at.dir, false, true); err != nil {
+		if err := runs.Prepare(at.dir, false, true); err != nil {
 			return err
 		}
-		if err := clearRunFolder(at.dir); err != nil {
+		if err := runs.Clear(at.dir); err != nil {
 			return err
 		}
 		return at.begin(plan)
@@ -164,19 +168,19 @@ func (d *demo) watched(at *trainCommandRun, curves *demoCurves) (trained, error)
 		curves.stepped(s)
 	}
 	opts.Validated = func(v train.Validation) { curves.score.add(curves.epochs(v.Step), v.Score) }
-	return trainRun(d.c.Context, at.cfg, at.data, opts)
+	return training.Run(d.c.Context, at.cfg, at.data, opts)
 }
 
 // compare measures what validation chose, beside the features that nobody trained.
-func (d *demo) compare(run demoRun, at *trainCommandRun, out trained) error {
+func (d *demo) compare(run demoRun, at *trainCommandRun, out training.Outcome) error {
 	if out.BestStep == 0 {
 		d.idle = append(d.idle, run.name)
 	}
-	now, err := at.tuning.now(d.c.Context, d.test)
+	now, err := at.tuning.Now(d.c.Context, d.test)
 	if err != nil {
 		return err
 	}
-	all, err := compareTuned(d.c.Context, out.Head, at.data.Train, asked{query: d.test}, asked{query: now}, eval.RetrievalOptions{})
+	all, err := comparison.Measure(d.c.Context, out.Head, at.data.Train, comparison.Asked{Query: d.test}, comparison.Asked{Query: now}, eval.RetrievalOptions{})
 	if err != nil {
 		return err
 	}
@@ -185,9 +189,9 @@ func (d *demo) compare(run demoRun, at *trainCommandRun, out trained) error {
 }
 
 // audit judges the given training labels by the last state of the filtered training.
-func (d *demo) audit(last state, out trained) error {
+func (d *demo) audit(last state, out training.Outcome) error {
 	start := time.Now()
-	set, _, err := splitSet(d.noisy, d.store, datasets.Train)
+	set, _, err := lookup.Split(d.noisy, d.store, datasets.Train)
 	if err != nil {
 		return err
 	}

@@ -9,22 +9,24 @@ import (
 	"winnow/graph"
 	"winnow/head"
 	"winnow/models"
+	"winnow/runs"
+	"winnow/training/tuning"
 )
 
 // state is a network with a head on it, as a training left them.
 type state struct {
 	head   *head.Head
-	tuning *tuning // nil: the stored features stay as they are
+	tuning *tuning.Tuning // nil: the stored features stay as they are
 	model  *graph.Model
 }
 
 // lastState reads the state that a run ended with, which need not be the one that validation chose.
 func lastState(at *trainCommandRun) (s state, err error) {
-	if s.head, _, err = models.ReadHead(filepath.Join(at.dir, lastHeadFile)); err != nil || at.tuning == nil {
+	if s.head, _, err = models.ReadHead(filepath.Join(at.dir, runs.LastHeadFile)); err != nil || at.tuning == nil {
 		return s, err
 	}
 	s.tuning = at.tuning
-	data, err := os.ReadFile(filepath.Join(at.dir, lastBackboneFile))
+	data, err := os.ReadFile(filepath.Join(at.dir, runs.LastBackboneFile))
 	if err == nil {
 		s.model, err = graph.Read(data)
 	}
@@ -36,7 +38,7 @@ func (s state) features(ctx context.Context, set features.Set) (features.Set, er
 	if s.tuning == nil {
 		return set, nil
 	}
-	return s.tuning.featuresOf(ctx, s.model, set)
+	return s.tuning.FeaturesOf(ctx, s.model, set)
 }
 
 func (s state) embed(ctx context.Context, set features.Set) (features.Set, error) {
@@ -44,5 +46,5 @@ func (s state) embed(ctx context.Context, set features.Set) (features.Set, error
 	if err != nil {
 		return set, err
 	}
-	return embed(s.head, set)
+	return s.head.EmbedSet(set)
 }

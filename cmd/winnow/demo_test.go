@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"winnow/internal/orttest"
+	"winnow/runs"
 )
 
 // The runs of a demo are runs like any other, and a second demo leaves nothing of the first in them.
@@ -21,7 +22,7 @@ func TestDemoRunsAreRuns(t *testing.T) {
 	mustRun(t, demo)
 	mustRun(t, "winnow -q eval --last demo/prism") // makes the network's features in the run's folder
 	mustRun(t, demo)
-	if stores, _ := filepath.Glob("demo/prism/" + tunedStorePrefix + "*"); len(stores) != 0 {
+	if stores, _ := filepath.Glob("demo/prism/" + runs.TunedStorePrefix + "*"); len(stores) != 0 {
 		t.Errorf("features of the first demo's network are left: %v", stores)
 	}
 	text, err := os.ReadFile("demo/result.json")
@@ -36,7 +37,7 @@ func TestDemoRunsAreRuns(t *testing.T) {
 			"heads/" + name: {"--last ": heads},
 		} {
 			dir = filepath.Join("demo", dir)
-			config, err := os.ReadFile(filepath.Join(dir, configFile))
+			config, err := os.ReadFile(filepath.Join(dir, runs.ConfigFile))
 			if err != nil || !bytes.Contains(config, []byte("scorer: "+scorer+"\n")) {
 				t.Errorf("%s: not trained with the scorer %s: %v\n%s", dir, scorer, err, config)
 			}

@@ -13,8 +13,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone"
+	"winnow/datasets/imagelist"
 	"winnow/features"
 	"winnow/internal/atomicfile"
+	"winnow/internal/lookup"
 	"winnow/internal/vectorfile"
 )
 
@@ -41,11 +43,11 @@ func embedCommand() *cli.Command {
 
 // embedResult is what winnow embed --json prints where the vectors go to a file.
 type embedResult struct {
-	Files   []string  `json:"files"`
-	Rows    int       `json:"rows"`
-	Dim     int       `json:"dim"`
-	Model   string    `json:"model"`
-	LeftOut []leftOut `json:"left_out"` // unreadable images
+	Files   []string         `json:"files"`
+	Rows    int              `json:"rows"`
+	Dim     int              `json:"dim"`
+	Model   string           `json:"model"`
+	LeftOut []lookup.LeftOut `json:"left_out"` // unreadable images
 }
 
 // embedForms are the endings of --out.
@@ -74,22 +76,22 @@ func embedRun(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := listImages(args, c.String("root"), c.App.Reader)
+	list, err := imagelist.Open(args, c.String("root"), c.App.Reader)
 	if err != nil {
 		return err
 	}
-	if err := checkTargets(embedFiles(out), append(e.files, list.systemFiles()...)); err != nil {
+	if err := checkTargets(embedFiles(out), append(e.Files, list.Files()...)); err != nil {
 		return err
 	}
-	net, err := e.open(c, false, c.Bool("l2") && !e.unit)
+	net, err := openNetwork(c, e, false, c.Bool("l2") && !e.Unit)
 	if err != nil {
 		return err
 	}
 	defer net.Close()
-	sink := &embedSink{images: list.named}
+	sink := &embedSink{images: list.Images}
 	run := func(w vectorfile.Writer) error {
 		sink.out = w
-		return errors.Join(e.extract(c, net, list, list.paths(), sink), w.Close())
+		return errors.Join(embedImages(c, e, net, list, list.Paths(), sink), w.Close())
 	}
 	if out == "" {
 		w := vectorfile.NewJSONL(c.App.Writer)
@@ -99,12 +101,12 @@ func embedRun(c *cli.Context) error {
 	if err := writeEmbeddings(out, net.Dim(), run); err != nil {
 		return err
 	}
-	r := embedResult{Files: []string{}, Rows: sink.rows - len(sink.bad), Dim: net.Dim(), Model: e.backbone.Name, LeftOut: []leftOut{}}
+	r := embedResult{Files: []string{}, Rows: sink.rows - len(sink.bad), Dim: net.Dim(), Model: e.Backbone.Name, LeftOut: []lookup.LeftOut{}}
 	for _, f := range embedFiles(out) {
 		r.Files = append(r.Files, f.path)
 	}
 	for _, b := range sink.bad {
-		r.LeftOut = append(r.LeftOut, leftOut{b.Path, b.Reason})
+		r.LeftOut = append(r.LeftOut, lookup.LeftOut{Path: b.Path, Reason: b.Reason})
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, r)
@@ -126,17 +128,9 @@ func embedFiles(out string) (files []exportFile) {
 	return files
 }
 
-// systemFiles are the files that the images are read from, folders and manifests left out.
-func (l *imageList) systemFiles() (files []string) {
-	for root := range l.roots {
-		files = append(files, root)
-	}
-	return files
-}
-
 // embedSink hands the rows of readable images on; it keeps no vectors.
 type embedSink struct {
-	images []namedImage
+	images []imagelist.Image
 	out    vectorfile.Writer
 	tell   func(path, reason string) error // of an unreadable image, as it comes; may be nil
 
@@ -170,7 +164,7 @@ func (s *embedSink) Append(x blas32.General, bad []features.Bad) error {
 			continue
 		}
 		n := s.images[s.rows+i]
-		s.some = append(s.some, vectorfile.Row{Path: n.path, Label: n.label, Split: n.split, Embedding: features.Row(x, i)})
+		s.some = append(s.some, vectorfile.Row{Path: n.Path, Label: n.Label, Split: n.Split, Embedding: features.Row(x, i)})
 	}
 	s.rows += x.Rows
 	s.bad = append(s.bad, bad...)

@@ -7,7 +7,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/datasets"
+	"winnow/eval/comparison"
 	"winnow/features"
+	"winnow/internal/lookup"
+	"winnow/runs"
 	"winnow/train"
 )
 
@@ -20,10 +23,10 @@ func openEmbedding(c *cli.Context, splits ...string) (*openedRun, error) {
 	if !c.IsSet("features") || !c.IsSet("manifest") {
 		return nil, misused("winnow %s takes a run folder, or --features DIR with --manifest FILE: found neither", c.Command.Name)
 	}
-	if v := c.String("view"); v != "center" && v != meanView {
-		return nil, misused("--view: found %q, expected center or %s", v, meanView)
+	if v := c.String("view"); v != "center" && v != runs.MeanView {
+		return nil, misused("--view: found %q, expected center or %s", v, runs.MeanView)
 	}
-	r := &openedRun{Dir: c.String("features"), ManifestFile: c.String("manifest")}
+	r := &openedRun{&runs.Run{Options: runs.Options{View: c.String("view")}, Dir: c.String("features"), ManifestFile: c.String("manifest")}}
 	var err error
 	if r.Manifest, err = datasets.Read(r.ManifestFile, datasets.ReadOptions{}); err != nil {
 		return nil, err
@@ -31,22 +34,22 @@ func openEmbedding(c *cli.Context, splits ...string) (*openedRun, error) {
 	if r.Store, err = features.Open(r.Dir); err != nil {
 		return nil, err
 	}
-	r.Store, err = lookAt(c, r.Store)
+	r.Store, err = runs.LookAt(r.Store, c.String("view"), noter(c))
 	return r, err
 }
 
 // embedSet is set on the unit sphere: through the run's head, or as it is stored.
 func (r *openedRun) embedSet(set features.Set) (features.Set, error) {
 	if r.Head == nil {
-		return frozen(set)
+		return comparison.Frozen(set)
 	}
-	return embed(r.Head, set)
+	return r.Head.EmbedSet(set)
 }
 
 // samplesAt embeds images at positions of the manifest. What cannot be read, or is all zeros and has no direction, is
 // left out and reported.
-func (r *openedRun) samplesAt(at []int) (features.Set, []leftOut, error) {
-	rows, ids, left, err := storedRows(r.Manifest, r.Store, at, "")
+func (r *openedRun) samplesAt(at []int) (features.Set, []lookup.LeftOut, error) {
+	rows, ids, left, err := lookup.Rows(r.Manifest, r.Store, at, "")
 	if err != nil {
 		return features.Set{}, nil, err
 	}
@@ -69,7 +72,7 @@ func (r *openedRun) samplesAt(at []int) (features.Set, []leftOut, error) {
 			with = append(with, i)
 			continue
 		}
-		left = append(left, leftOut{r.Manifest.Samples[set.IDs[i]].Path, "its vector is all zeros: it is near nothing"})
+		left = append(left, lookup.LeftOut{Path: r.Manifest.Samples[set.IDs[i]].Path, Reason: "its vector is all zeros: it is near nothing"})
 	}
 	if len(with) < set.Len() {
 		set = set.Rows(with)
@@ -98,5 +101,5 @@ func usualSplits(d *datasets.Dataset) (string, error) {
 	if len(d.Select(datasets.Query)) > 0 {
 		return datasets.Query + "," + datasets.Gallery, nil
 	}
-	return "", withHint(fmt.Errorf("the manifest has neither a test split nor query and gallery; it has %s", splitNames(d)), "name one with --split")
+	return "", withHint(fmt.Errorf("the manifest has neither a test split nor query and gallery; it has %s", d.SplitNames()), "name one with --split")
 }

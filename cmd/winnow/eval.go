@@ -8,7 +8,9 @@ import (
 
 	"winnow/datasets"
 	"winnow/eval"
+	"winnow/eval/comparison"
 	"winnow/features"
+	"winnow/internal/lookup"
 )
 
 func evalCommand() *cli.Command {
@@ -49,7 +51,7 @@ type evalResult struct {
 	View       string              `json:"view,omitempty"`     // center or mean, where the store has several views of each image
 	Verdict    string              `json:"verdict,omitempty"`
 	Unlabelled int                 `json:"unlabelled"` // images that take no part: nobody knows what they should find, or who them
-	LeftOut    []leftOut           `json:"left_out"`
+	LeftOut    []lookup.LeftOut    `json:"left_out"`
 	Metrics    map[string]measured `json:"metrics,omitempty"`      // by name, those besides retrieval
 	Skipped    map[string]string   `json:"not_measured,omitempty"` // by name, why
 }
@@ -81,12 +83,12 @@ func evalRun(c *cli.Context) error {
 		return err
 	}
 	defer rt.Close()
-	result := evalResult{Split: c.String("split"), View: r.view(c), LeftOut: []leftOut{}}
+	result := evalResult{Split: c.String("split"), View: r.Look(), LeftOut: []lookup.LeftOut{}}
 	data, err := readEvalData(c, r, &result, metrics.fits())
 	if err != nil {
 		return err
 	}
-	result.FineTuned, result.Backbone = r.tuned != nil, r.tunedFile()
+	result.FineTuned, result.Backbone = r.Tuned != nil, r.TunedFile()
 	if err := metrics.measure(c, r.Head, data, &result); err != nil {
 		return err
 	}
@@ -101,14 +103,14 @@ func evalRun(c *cli.Context) error {
 // the train split before it, from which the whitening is.
 type evalData struct {
 	train    features.Set
-	was, now asked
+	was, now comparison.Asked
 	fitted   string // the split of fit
 }
 
 // readEvalData finds the images and notes in the result what takes no part.
 func readEvalData(c *cli.Context, r *openedRun, result *evalResult, fit bool) (evalData, error) {
 	var data evalData
-	store, err := r.frozenStore(c)
+	store, err := r.FrozenStore()
 	if err != nil {
 		return data, err
 	}
@@ -117,35 +119,35 @@ func readEvalData(c *cli.Context, r *openedRun, result *evalResult, fit bool) (e
 	}
 	if fit {
 		data.fitted = fitSplit(c, datasets.Train)
-		if data.now.gallery != nil {
+		if data.now.Gallery != nil {
 			data.fitted = fitSplit(c, datasets.Gallery)
 		}
 		if data.fitted == result.Split {
 			return data, misused("--fit: %s is the split to measure on, expected another", data.fitted)
 		}
-		set, _, err := splitSet(r.Manifest, r.Store, data.fitted)
+		set, _, err := lookup.Split(r.Manifest, r.Store, data.fitted)
 		if err != nil {
 			return data, err
 		}
-		if set = labelledOnly(set); set.Len() == 0 {
-			return data, fmt.Errorf("eval: the manifest has no readable image with a label in the split %s to fit on; it has %s", data.fitted, splitNames(r.Manifest))
+		if set = set.Labelled(); set.Len() == 0 {
+			return data, fmt.Errorf("eval: the manifest has no readable image with a label in the split %s to fit on; it has %s", data.fitted, r.Manifest.SplitNames())
 		}
-		data.now.fit = &set
+		data.now.Fit = &set
 	}
 	data.was = data.now
 	if store != r.Store {
-		if data.was, err = frozenOf(r.Manifest, store, result.Split, data.now.gallery != nil, data.fitted); err != nil {
+		if data.was, err = frozenOf(r.Manifest, store, result.Split, data.now.Gallery != nil, data.fitted); err != nil {
 			return data, err
 		}
 		data.was, data.now = onSameImages(data.was, data.now)
 	}
-	if result.Split == datasets.Train && len(data.was.query.IDs) == len(r.Manifest.Select(datasets.Train)) {
-		data.train = data.was.query // all of it is there already: a million vectors need not be there twice
-	} else if data.train, _, err = splitSet(r.Manifest, store, datasets.Train); err != nil {
+	if result.Split == datasets.Train && len(data.was.Query.IDs) == len(r.Manifest.Select(datasets.Train)) {
+		data.train = data.was.Query // all of it is there already: a million vectors need not be there twice
+	} else if data.train, _, err = lookup.Split(r.Manifest, store, datasets.Train); err != nil {
 		return data, err
 	}
 	if data.train.Len() == 0 {
-		return data, fmt.Errorf("eval: the manifest has no train split to compute the whitened row from; it has %s", splitNames(r.Manifest))
+		return data, fmt.Errorf("eval: the manifest has no train split to compute the whitened row from; it has %s", r.Manifest.SplitNames())
 	}
 	return data, nil
 }
@@ -159,71 +161,71 @@ func fitSplit(c *cli.Context, otherwise string) string {
 }
 
 // readAsked is the labelled images of the split asked for, or of queries and gallery; which it is, the result says.
-func readAsked(r *openedRun, result *evalResult) (asked, error) {
+func readAsked(r *openedRun, result *evalResult) (comparison.Asked, error) {
 	var gallery *features.Set
 	if result.Split == "" {
 		result.Split = datasets.Test
 		if len(r.Manifest.Select(datasets.Test)) == 0 && len(r.Manifest.Select(datasets.Query)) > 0 {
 			result.Split = datasets.Query
-			g, left, err := splitSet(r.Manifest, r.Store, datasets.Gallery)
+			g, left, err := lookup.Split(r.Manifest, r.Store, datasets.Gallery)
 			if err != nil {
-				return asked{}, err
+				return comparison.Asked{}, err
 			}
 			if g.Len() == 0 {
-				return asked{}, fmt.Errorf("eval: the manifest has the split query and no readable image in gallery")
+				return comparison.Asked{}, fmt.Errorf("eval: the manifest has the split query and no readable image in gallery")
 			}
-			labelled := labelledOnly(g)
+			labelled := g.Labelled()
 			if labelled.Len() == 0 {
-				return asked{}, fmt.Errorf("eval: none of the %d images of the gallery has a label", g.Len())
+				return comparison.Asked{}, fmt.Errorf("eval: none of the %d images of the gallery has a label", g.Len())
 			}
 			result.Unlabelled = g.Len() - labelled.Len()
 			gallery, result.LeftOut = &labelled, append(result.LeftOut, left...)
 		}
 	}
-	query, left, err := splitSet(r.Manifest, r.Store, result.Split)
+	query, left, err := lookup.Split(r.Manifest, r.Store, result.Split)
 	if err != nil {
-		return asked{}, err
+		return comparison.Asked{}, err
 	}
 	if query.Len() == 0 {
-		return asked{}, fmt.Errorf("eval: the manifest has no readable image in the split %s; it has %s", result.Split, splitNames(r.Manifest))
+		return comparison.Asked{}, fmt.Errorf("eval: the manifest has no readable image in the split %s; it has %s", result.Split, r.Manifest.SplitNames())
 	}
 	result.Unlabelled += query.Len()
-	if query = labelledOnly(query); query.Len() == 0 {
-		return asked{}, fmt.Errorf("eval: none of the images of the split %s has a label", result.Split)
+	if query = query.Labelled(); query.Len() == 0 {
+		return comparison.Asked{}, fmt.Errorf("eval: none of the images of the split %s has a label", result.Split)
 	}
 	result.Unlabelled -= query.Len()
 	result.LeftOut = append(result.LeftOut, left...)
-	return asked{query: query, gallery: gallery}, nil
+	return comparison.Asked{Query: query, Gallery: gallery}, nil
 }
 
 // frozenOf is the labelled images of a split, of the gallery if there is one and of the split to fit on if one is
 // named, as another store has them.
-func frozenOf(d *datasets.Dataset, store *features.Store, split string, gallery bool, fit string) (out asked, err error) {
-	if out.query, _, err = splitSet(d, store, split); err != nil {
+func frozenOf(d *datasets.Dataset, store *features.Store, split string, gallery bool, fit string) (out comparison.Asked, err error) {
+	if out.Query, _, err = lookup.Split(d, store, split); err != nil {
 		return out, err
 	}
-	out.query = labelledOnly(out.query)
+	out.Query = out.Query.Labelled()
 	if gallery {
-		g, _, err := splitSet(d, store, datasets.Gallery)
+		g, _, err := lookup.Split(d, store, datasets.Gallery)
 		if err != nil {
 			return out, err
 		}
-		g = labelledOnly(g)
-		out.gallery = &g
+		g = g.Labelled()
+		out.Gallery = &g
 	}
 	if fit != "" {
-		f, _, err := splitSet(d, store, fit)
+		f, _, err := lookup.Split(d, store, fit)
 		if err != nil {
 			return out, err
 		}
-		f = labelledOnly(f)
-		out.fit = &f
+		f = f.Labelled()
+		out.Fit = &f
 	}
 	return out, nil
 }
 
 // onSameImages leaves out what only one of the two could read: an image that was mended since the training.
-func onSameImages(a, b asked) (asked, asked) {
+func onSameImages(a, b comparison.Asked) (comparison.Asked, comparison.Asked) {
 	both := func(p, q *features.Set) (*features.Set, *features.Set) {
 		if p == nil || q == nil {
 			return nil, nil
@@ -231,10 +233,10 @@ func onSameImages(a, b asked) (asked, asked) {
 		r, s := shared(*p, *q), shared(*q, *p)
 		return &r, &s
 	}
-	var x, y asked
-	x.query, y.query = shared(a.query, b.query), shared(b.query, a.query)
-	x.gallery, y.gallery = both(a.gallery, b.gallery)
-	x.fit, y.fit = both(a.fit, b.fit)
+	var x, y comparison.Asked
+	x.Query, y.Query = shared(a.Query, b.Query), shared(b.Query, a.Query)
+	x.Gallery, y.Gallery = both(a.Gallery, b.Gallery)
+	x.Fit, y.Fit = both(a.Fit, b.Fit)
 	return x, y
 }
 
@@ -254,16 +256,4 @@ func shared(set, other features.Set) features.Set {
 		return set
 	}
 	return set.Rows(rows)
-}
-
-// splitNames lists the splits a manifest has.
-func splitNames(d *datasets.Dataset) string {
-	text := ""
-	for i, s := range d.Count() {
-		if i > 0 {
-			text += ", "
-		}
-		text += s.Split
-	}
-	return text
 }

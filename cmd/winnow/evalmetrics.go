@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/eval"
+	"winnow/eval/comparison"
 	"winnow/head"
 )
 
@@ -132,8 +133,8 @@ func (m chosenMetrics) fits() bool {
 // measure fills in the result.
 func (m chosenMetrics) measure(c *cli.Context, h *head.Head, data evalData, result *evalResult) error {
 	result.Metrics, result.Skipped = map[string]measured{}, map[string]string{}
-	err := eachEmbedding(h, data.train, data.was, data.now, func(row string, of asked) error {
-		in := eval.Input{Test: of.query, Gallery: of.gallery, Train: of.fit, Seed: c.Uint64("seed"), MaxMem: m.mem}
+	err := comparison.Each(h, data.train, data.was, data.now, func(row string, of comparison.Asked) error {
+		in := eval.Input{Test: of.Query, Gallery: of.Gallery, Train: of.Fit, Seed: c.Uint64("seed"), MaxMem: m.mem}
 		for _, e := range m.list {
 			if e.Costly {
 				note(c, "measuring %s of the %s embeddings", e.Name, row)
@@ -159,15 +160,15 @@ func (m chosenMetrics) measure(c *cli.Context, h *head.Head, data evalData, resu
 	if result.N == 0 {
 		return fmt.Errorf("eval: no image of the split %s has another of its class to find", result.Split)
 	}
-	all := comparison{result.FineTuned, *result.Frozen, *result.Whitened, *result.Retrieval}
-	result.Verdict = all.verdict()
+	all := comparison.Comparison{FineTuned: result.FineTuned, Frozen: *result.Frozen, Whitened: *result.Whitened, Trained: *result.Retrieval}
+	result.Verdict = all.Verdict()
 	return nil
 }
 
 // note puts one result into its place.
 func (r *evalResult) note(e chosenMetric, row string, got eval.Result, seed uint64, fitted string) {
 	if found, ok := got.(eval.Retrieval); ok {
-		*map[string]**eval.Retrieval{frozenRow: &r.Frozen, whitenedRow: &r.Whitened, trainedRow: &r.Retrieval}[row] = &found
+		*map[string]**eval.Retrieval{comparison.FrozenRow: &r.Frozen, comparison.WhitenedRow: &r.Whitened, comparison.TrainedRow: &r.Retrieval}[row] = &found
 		return
 	}
 	all := r.Metrics[e.Name]
@@ -178,6 +179,6 @@ func (r *evalResult) note(e chosenMetric, row string, got eval.Result, seed uint
 	if e.Train {
 		all.FittedOn = fitted
 	}
-	*map[string]*eval.Result{frozenRow: &all.Frozen, whitenedRow: &all.Whitened, trainedRow: &all.Trained}[row] = got
+	*map[string]*eval.Result{comparison.FrozenRow: &all.Frozen, comparison.WhitenedRow: &all.Whitened, comparison.TrainedRow: &all.Trained}[row] = got
 	r.Metrics[e.Name] = all
 }

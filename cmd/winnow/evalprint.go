@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"winnow/eval"
+	"winnow/eval/comparison"
 )
 
 // print writes a table for each metric, and below it what its numbers are of.
@@ -37,7 +38,7 @@ func printRows(w io.Writer, title string, frozen, whitened, trained eval.Result)
 	for _, row := range []struct {
 		name string
 		of   eval.Result
-	}{{frozenRow, frozen}, {whitenedRow, whitened}, {trainedRow, trained}} {
+	}{{comparison.FrozenRow, frozen}, {comparison.WhitenedRow, whitened}, {comparison.TrainedRow, trained}} {
 		fmt.Fprintf(w, "\n%-*s", width, row.name)
 		for _, v := range row.of.Shown() {
 			fmt.Fprintf(w, " %8.4f", v.Value)
@@ -76,7 +77,7 @@ func (m measured) printFacts(w io.Writer) {
 		for _, row := range []struct {
 			name string
 			of   eval.Result
-		}{{frozenRow, m.Frozen}, {whitenedRow, m.Whitened}, {trainedRow, m.Trained}} {
+		}{{comparison.FrozenRow, m.Frozen}, {comparison.WhitenedRow, m.Whitened}, {comparison.TrainedRow, m.Trained}} {
 			if p := row.of.(eval.Probed); !p.Converged {
 				fmt.Fprintf(w, "%s: the fit was ended after %d steps before it had converged: --set linear-probe.iterations=N allows more\n", row.name, p.Iterations)
 			}

@@ -13,20 +13,29 @@ import (
 
 	"winnow/datasets"
 	"winnow/internal/atomicfile"
+	"winnow/runs"
 )
 
 func exportCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "export",
-		Usage:     "write embeddings as npy, CSV or Parquet, and backbone with head as one ONNX file",
+		Usage:     "write embeddings as npy, CSV or Parquet or into Qdrant, and backbone with head as one ONNX file",
 		ArgsUsage: "RUN",
 		Description: "Embeddings are unit rows of the run's best head, in the order of the manifest; unreadable images are left\n" +
 			"out and reported. Beside FILE.npy stands FILE.ids.csv, which says what each row is.\n\n" +
 			"The ONNX file takes images prepared as its metadata say and gives the unit vectors. Before it is written\n" +
 			"it runs on real images beside winnow's own way and must agree to 1e-5.\n\n" +
 			"   winnow export runs/birds --npy birds.npy --parquet birds.parquet --split test\n" +
-			"   winnow export runs/birds --onnx birds.onnx",
-		Flags: append([]cli.Flag{
+			"--qdrant sends the embeddings to a collection of a Qdrant server, over gRPC: one point an image, its id the UUID of\n" +
+			"its path (Python: uuid.uuid5(uuid.NAMESPACE_URL, path)), cosine distance, and as payload path, label, split, the\n" +
+			"model's sha256 and a digest of it all. The server is asked what it has, and what is missing or different is sent: the\n" +
+			"same command goes on after a break, mends what changed and adds what is new. A collection made here is indexed when\n" +
+			"all is in; at the end the points are counted and 100 and more of them are read back. Instead of a run it also takes the folder of\n" +
+			"winnow index or winnow extract (with --manifest for labels). The server's key comes from WINNOW_QDRANT_API_KEY.\n\n" +
+			"   winnow export runs/birds --onnx birds.onnx\n" +
+			"   winnow export runs/birds --qdrant http://localhost:6334 --collection birds\n" +
+			"   winnow export birds.index --qdrant https://qdrant.example:6334 --collection birds --on-disk",
+		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "npy", Usage: "embeddings to `FILE`, float32, one a row, and what the rows are beside it"},
 			&cli.StringFlag{Name: "csv", Usage: "embeddings to `FILE` as path,label,split,e0,e1,…"},
 			&cli.StringFlag{Name: "parquet", Usage: "embeddings to `FILE` with the columns path, label, split, embedding"},
@@ -35,7 +44,7 @@ func exportCommand() *cli.Command {
 			&cli.StringFlag{Name: "model", DefaultText: "found by its sha256", Usage: "the backbone that made the features: `NAME` of winnow models list, or an ONNX file"},
 			&cli.IntFlag{Name: "check", Value: 16, Usage: "run the ONNX file on `N` images before it is written"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
-		}, dataFlags...),
+		}, qdrantFlags, dataFlags),
 		Action: exportRun,
 	}
 }
@@ -48,12 +57,23 @@ type exportResult struct {
 	Run     string        `json:"run"`
 	Vectors *vectorExport `json:"embeddings,omitempty"`
 	Model   *modelExport  `json:"model,omitempty"`
+	Qdrant  *qdrantExport `json:"qdrant,omitempty"`
 }
 
 func exportRun(c *cli.Context) error {
 	files := exportFiles(c)
-	if len(files) == 0 {
-		return misused("winnow export writes what is asked for: name at least one of --npy, --csv, --parquet, --onnx FILE")
+	if len(files) == 0 && c.String("qdrant") == "" {
+		return misused("winnow export writes what is asked for: name at least one of --npy, --csv, --parquet, --onnx FILE, --qdrant URL")
+	}
+	server, err := dialQdrant(c)
+	if err != nil {
+		return err
+	}
+	if server != nil {
+		defer server.Close()
+		if dir := c.Args().First(); c.NArg() == 1 && !isRun(dir) {
+			return exportIndex(c, server, dir, files)
+		}
 	}
 	if c.Int("check") < 1 {
 		return misused("--check: found %d, expected 1 image or more", c.Int("check"))
@@ -87,10 +107,19 @@ func exportRun(c *cli.Context) error {
 			return err
 		}
 	}
-	if c.Bool("json") {
-		return printJSON(c.App.Writer, result)
+	if server != nil {
+		if result.Qdrant, err = exportToQdrant(c, server, r); err != nil {
+			return err
+		}
 	}
-	result.print(c.App.Writer)
+	return result.show(c)
+}
+
+func (r exportResult) show(c *cli.Context) error {
+	if c.Bool("json") {
+		return printJSON(c.App.Writer, r)
+	}
+	r.print(c.App.Writer)
 	return nil
 }
 
@@ -115,7 +144,7 @@ func exportFiles(c *cli.Context) (files []exportFile) {
 // inputs are the files an export reads: it must not write over them.
 func (r *openedRun) inputs() []string {
 	list := []string{r.ManifestFile}
-	for _, name := range []string{configFile, bestHeadFile, lastHeadFile, bestBackboneFile, lastBackboneFile, runFile, resultFile} {
+	for _, name := range []string{runs.ConfigFile, runs.BestHeadFile, runs.LastHeadFile, runs.BestBackboneFile, runs.LastBackboneFile, runs.FactsFile, runs.ResultFile} {
 		list = append(list, filepath.Join(r.Dir, name))
 	}
 	return append(list, r.Store.Files()...)
@@ -167,7 +196,7 @@ func chooseSplits(d *datasets.Dataset, text string) (at []int, err error) {
 	wanted := map[string]bool{}
 	for name := range strings.SplitSeq(text, ",") {
 		if name = strings.TrimSpace(name); name != everySplit && len(d.Select(name)) == 0 {
-			return nil, fmt.Errorf("--split: the manifest has no images in %q; it has %s", name, splitNames(d))
+			return nil, fmt.Errorf("--split: the manifest has no images in %q; it has %s", name, d.SplitNames())
 		}
 		wanted[name] = true
 	}
@@ -190,5 +219,8 @@ func (r exportResult) print(w io.Writer) {
 	if m := r.Model; m != nil {
 		fmt.Fprintf(w, "model       %s: %s → %s [N,%d], opset %d, %.1f MB\n", m.File, m.Input, m.Output, m.Dim, m.Opset, float64(m.Bytes)/1e6)
 		fmt.Fprintf(w, "            %s\n", m.Check)
+	}
+	if q := r.Qdrant; q != nil {
+		fmt.Fprintf(w, "qdrant      %s\n", q)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"winnow/backbone"
 	"winnow/backbone/ort"
+	"winnow/datasets/imageroot"
 	"winnow/features"
 )
 
@@ -114,9 +115,9 @@ func (r *openedRun) compareStored(c *cli.Context, rt *ort.Runtime, rows []int, p
 // checkOnImages shows --check images, taken evenly from the manifest, and returns their rows of the store. No
 // rows mean that no image is at hand; in a folder that the user names that is an error.
 func (r *openedRun) checkOnImages(c *cli.Context, v *verifier, p backbone.Preprocessing, q *backbone.Preprocessor) (rows []int, err error) {
-	root := rootOf(r.imageRoot(c), r.ManifestFile)
+	root := r.ImageRoot()
 	paths, stored := r.readable()
-	fsys, failed := imageRoot(root)
+	fsys, failed := imageroot.Open(root)
 	if len(paths) == 0 {
 		failed = errors.New("the store has a readable one for none of the manifest's")
 	}

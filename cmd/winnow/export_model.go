@@ -11,8 +11,10 @@ import (
 	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/datasets"
+	"winnow/embedding"
 	"winnow/features"
 	"winnow/models"
+	"winnow/runs"
 )
 
 // modelExport is what was written as one ONNX model.
@@ -58,11 +60,11 @@ type junction struct {
 
 // join puts the run's head behind the backbone of its features.
 func (r *openedRun) join(name string) (j junction, err error) {
-	if r.tuned != nil {
+	if r.Tuned != nil {
 		if name != "" {
-			return j, misused("--model: the backbone of this run was fine-tuned and lies in it, as %s", r.tuned.Path)
+			return j, misused("--model: the backbone of this run was fine-tuned and lies in it, as %s", r.Tuned.Path)
 		}
-		j.backbone = r.tuned
+		j.backbone = r.Tuned
 	} else if j.backbone, err = backboneOf(r.Store, name); err != nil {
 		return j, err
 	}
@@ -111,7 +113,7 @@ func backboneBy(sum, preprocessing, whose, name string, places ...string) (*mode
 
 // aboutModel is what the metadata of the joined model say, so that whoever finds the file alone can feed it.
 func (r *openedRun) aboutModel(b *models.Backbone) (map[string]string, error) {
-	sum, err := fileSum(filepath.Join(r.Dir, r.HeadFile))
+	sum, err := runs.FileSum(filepath.Join(r.Dir, r.HeadFile))
 	if err != nil {
 		return nil, fmt.Errorf("export: %w", err)
 	}
@@ -122,7 +124,7 @@ func (r *openedRun) aboutModel(b *models.Backbone) (map[string]string, error) {
 		"winnow.backbone":           b.Name,
 		"winnow.backbone_sha256":    b.SHA256,
 		"winnow.backbone_feature":   r.Store.Key.Output,
-		headSumKey:                  sum,
+		embedding.HeadSumKey:        sum,
 		"winnow.embedding":          "unit length: compare by the dot product",
 		"winnow.training_images":    fmt.Sprint(len(r.Manifest.Select(datasets.Train))),
 		"winnow.training_seed":      fmt.Sprint(r.Meta.Seed),

@@ -14,6 +14,7 @@ import (
 	"winnow/features"
 	"winnow/graph"
 	"winnow/models"
+	"winnow/runs"
 )
 
 func TestExportFindsItsModel(t *testing.T) {
@@ -104,7 +105,7 @@ func TestExportMisuse(t *testing.T) {
 	manifest, matrix := readFile(t, s.manifest), readFile(t, s.store, "features.npy")
 	s.refused(t, 1, "the export reads this file", "--csv", s.manifest)
 	s.refused(t, 1, "the export reads this file", "--npy", filepath.Join(s.store, "features.npy"))
-	s.refused(t, 1, "the export reads this file", "--parquet", filepath.Join(s.run, bestHeadFile))
+	s.refused(t, 1, "the export reads this file", "--parquet", filepath.Join(s.run, runs.BestHeadFile))
 	if readFile(t, s.manifest) != manifest || readFile(t, s.store, "features.npy") != matrix {
 		t.Error("a refused export wrote over what it reads")
 	}

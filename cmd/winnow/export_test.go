@@ -24,12 +24,13 @@ import (
 	"winnow/internal/orttest"
 	"winnow/internal/vectorfile"
 	"winnow/models"
+	"winnow/runs"
 )
 
 // slowEmbed is the head in float64 loops.
 func slowEmbed(t testing.TB, run string, x []float32) []float64 {
 	t.Helper()
-	h, _, err := models.ReadHead(filepath.Join(run, bestHeadFile))
+	h, _, err := models.ReadHead(filepath.Join(run, runs.BestHeadFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +189,7 @@ func (s studio) checkONNX(t *testing.T, base string, result modelExport) {
 		}
 		about[p.Key] = p.Value
 	}
-	head, err := os.ReadFile(filepath.Join(s.run, bestHeadFile))
+	head, err := os.ReadFile(filepath.Join(s.run, runs.BestHeadFile))
 	if err != nil {
 		t.Fatal(err)
 	}

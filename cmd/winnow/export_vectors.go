@@ -14,16 +14,17 @@ import (
 
 	"winnow/datasets"
 	"winnow/features"
+	"winnow/internal/lookup"
 	"winnow/internal/vectorfile"
 )
 
 // vectorExport is what was written of the embeddings.
 type vectorExport struct {
-	Files   []string  `json:"files"`
-	Rows    int       `json:"rows"`
-	Dim     int       `json:"dim"`
-	View    string    `json:"view,omitempty"` // center or mean, where the store has several views of each image
-	LeftOut []leftOut `json:"left_out"`       // unreadable images
+	Files   []string         `json:"files"`
+	Rows    int              `json:"rows"`
+	Dim     int              `json:"dim"`
+	View    string           `json:"view,omitempty"` // center or mean, where the store has several views of each image
+	LeftOut []lookup.LeftOut `json:"left_out"`       // unreadable images
 }
 
 // idsFile is the list of what the rows of a .npy are: emb.npy has emb.ids.csv beside it.
@@ -45,7 +46,7 @@ func exportVectors(c *cli.Context, r *openedRun) (*vectorExport, error) {
 	if len(left) > 0 {
 		note(c, "%d unreadable images are left out, the first is %s: %s", len(left), left[0].Path, left[0].Reason)
 	}
-	out := &vectorExport{Rows: set.Len(), Dim: set.Dim(), View: r.view(c), LeftOut: append([]leftOut{}, left...)}
+	out := &vectorExport{Rows: set.Len(), Dim: set.Dim(), View: r.Look(), LeftOut: append([]lookup.LeftOut{}, left...)}
 	rows := namedRows(r.Manifest, set)
 	forms := map[string]func(io.Writer) error{
 		"npy":     func(w io.Writer) error { return features.WriteNPY(w, set.X) },
@@ -73,8 +74,8 @@ func exportVectors(c *cli.Context, r *openedRun) (*vectorExport, error) {
 const embeddedBlock = 8192
 
 // embedSamples is the embeddings of the samples at these positions of the manifest, those that could be read.
-func embedSamples(ctx context.Context, r *openedRun, at []int) (features.Set, []leftOut, error) {
-	rows, ids, left, err := storedRows(r.Manifest, r.Store, at, "")
+func embedSamples(ctx context.Context, r *openedRun, at []int) (features.Set, []lookup.LeftOut, error) {
+	rows, ids, left, err := lookup.Rows(r.Manifest, r.Store, at, "")
 	if err != nil {
 		return features.Set{}, nil, err
 	}
@@ -83,20 +84,28 @@ func embedSamples(ctx context.Context, r *openedRun, at []int) (features.Set, []
 		set.Labels[i] = r.Manifest.Samples[id].Label
 	}
 	for from := 0; from < len(rows); from += embeddedBlock {
-		if err := ctx.Err(); err != nil {
-			return set, left, err
-		}
 		n := min(embeddedBlock, len(rows)-from)
-		x, err := r.Store.Read(rows[from : from+n])
-		if err != nil {
-			return set, left, err
-		}
 		dst := blas32.General{Rows: n, Cols: set.X.Cols, Stride: set.X.Stride, Data: set.X.Data[from*set.X.Stride:]}
-		if err := r.Head.EmbedInto(dst, x); err != nil {
-			return set, left, fmt.Errorf("export: rows from %d (%s): %w", from, r.Manifest.Samples[ids[from]].Path, err)
+		if err := embedBlock(ctx, r, dst, rows[from:from+n], ids[from:from+n]); err != nil {
+			return set, left, err
 		}
 	}
 	return set, left, nil
+}
+
+// embedBlock fills dst with the embeddings of rows of the store, which are those samples of the manifest.
+func embedBlock(ctx context.Context, r *openedRun, dst blas32.General, rows, ids []int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	x, err := r.Store.Read(rows)
+	if err != nil {
+		return err
+	}
+	if err := r.Head.EmbedInto(dst, x); err != nil {
+		return fmt.Errorf("export: rows from %d (%s): %w", ids[0], r.Manifest.Samples[ids[0]].Path, err)
+	}
+	return nil
 }
 
 // namedRows views embeddings as rows with names.

@@ -1,21 +1,20 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/datasets"
+	"winnow/datasets/imageroot"
+	"winnow/extraction"
 	"winnow/features"
 	"winnow/models"
 )
@@ -72,56 +71,24 @@ const decoderUsage = "read JPEG photographs by `NAME`: exact, every pixel as lib
 	"or more while decoding, as PIL's draft mode: on 11 photographs of 768×576 to 4032×2268 the pixels for a network of 224 are off by 1.4 of 255 on average " +
 	"(2.9 in the worst), MobileNetV2's features by a cosine of 0.996 (0.991), for 1.7 to 2.6 times the images/s of reading; smaller ones are the same"
 
-// extraction is what `winnow extract` works with, read and checked.
-type extraction struct {
-	out       string
-	overwrite bool
-	root      fs.FS
-	paths     []string
-	shard     *features.Shard // nil: paths is the whole list
-	model     *models.Backbone
-	cut       *models.Prepared
-	cfg       backbone.ExtractConfig
-	dtype     string // of the store's numbers; "": float32
-}
-
-// extractResult is what `winnow extract --json` prints.
-type extractResult struct {
-	Store     string         `json:"store"`
-	Rows      int            `json:"rows"`
-	Dim       int            `json:"dim"`
-	Views     []string       `json:"views"`
-	DType     string         `json:"dtype"`
-	Model     string         `json:"model"`
-	Output    string         `json:"output"`
-	Device    string         `json:"device"`
-	Batch     int            `json:"batch"`             // images a run of the network
-	Shard     string         `json:"shard,omitempty"`   // i/n
-	Complete  bool           `json:"complete"`          // it was there already: nothing was done
-	Resumed   int            `json:"resumed"`           // rows of an earlier run
-	Seconds   float64        `json:"seconds"`           // of this run
-	PerSecond float64        `json:"images_per_second"` // of this run
-	Bad       []features.Bad `json:"unreadable"`        // their rows hold zeros
-}
-
 func extract(c *cli.Context) error {
 	e, err := newExtraction(c)
 	if err != nil {
 		return err
 	}
-	result, err := e.run(c)
+	result, err := e.Run(c.Context, extractionHost(c))
 	if err != nil {
 		return err
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, result)
 	}
-	result.write(c.App.Writer)
+	writeExtracted(result, c.App.Writer)
 	return nil
 }
 
 // newExtraction reads manifest and model and checks the flags.
-func newExtraction(c *cli.Context) (*extraction, error) {
+func newExtraction(c *cli.Context) (*extraction.Extraction, error) {
 	if c.NArg() > 0 {
 		return nil, misused("extract: %q is too much: everything is given by flags", c.Args().First())
 	}
@@ -150,35 +117,35 @@ func newExtraction(c *cli.Context) (*extraction, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &extraction{dtype: dtype, out: c.String("out"), overwrite: c.Bool("overwrite"), paths: distinct(d.Paths())}
+	e := &extraction.Extraction{DType: dtype, Out: c.String("out"), Overwrite: c.Bool("overwrite"), Paths: extraction.Distinct(d.Paths())}
 	if c.IsSet("shard") {
 		batch = shardBatch(batch)
-		if err := e.takeShard(c.String("shard"), batch); err != nil {
+		if err := takeShard(e, c.String("shard"), batch); err != nil {
 			return nil, err
 		}
 	}
-	if e.root, err = imageRoot(rootOf(c.String("root"), c.String("manifest"))); err != nil {
+	if e.Root, err = imageroot.Open(imageroot.Of(c.String("root"), c.String("manifest"))); err != nil {
 		return nil, err
 	}
-	if e.model, e.cut, err = openBackbone(c); err != nil {
+	if e.Model, e.Cut, err = openBackbone(c); err != nil {
 		return nil, err
 	}
-	e.cfg = backbone.ExtractConfig{Preprocessing: e.model.Preprocessing, Batch: batch, Workers: c.Int("workers"),
+	e.Config = backbone.ExtractConfig{Preprocessing: e.Model.Preprocessing, Batch: batch, Workers: c.Int("workers"),
 		MaxPixels: c.Int("max-pixels"), Strict: c.Bool("strict"), Views: views}
 	return e, nil
 }
 
 // takeShard leaves the images of one shard.
-func (e *extraction) takeShard(text string, batch int) error {
+func takeShard(e *extraction.Extraction, text string, batch int) error {
 	index, of, err := features.ParseShard(text)
 	if err != nil {
 		return misused("--shard: %v", err)
 	}
-	shard, paths, err := features.ShardOf(e.paths, index, of, batch)
+	shard, paths, err := features.ShardOf(e.Paths, index, of, batch)
 	if err != nil {
 		return misused("--shard: %v", err)
 	}
-	e.shard, e.paths = &shard, paths
+	e.Shard, e.Paths = &shard, paths
 	return nil
 }
 
@@ -214,157 +181,8 @@ func openBackbone(c *cli.Context) (*models.Backbone, *models.Prepared, error) {
 	return b, cut, nil
 }
 
-// rootOf is --root, or else where the manifest lies; a folder that is read as a manifest is its own root.
-func rootOf(root, manifest string) string {
-	if root != "" {
-		return root
-	}
-	if info, err := os.Stat(manifest); err == nil && info.IsDir() {
-		return manifest
-	}
-	return filepath.Dir(manifest)
-}
-
-// distinct is the list without repetitions: an image under two rows of a manifest is computed once.
-func distinct(paths []string) []string {
-	seen := make(map[string]bool, len(paths))
-	return slices.DeleteFunc(paths, func(p string) bool {
-		again := seen[p]
-		seen[p] = true
-		return again
-	})
-}
-
-// key says which features are asked for.
-func (e *extraction) key() features.Key {
-	return features.Key{Model: e.model.SHA256, Output: e.cut.Cut, Preprocessing: e.cfg.Preprocessing.Key(),
-		Decoder: e.cfg.Preprocessing.DecoderVersion(), Views: e.cfg.ViewNames(), Images: features.HashPaths(e.paths), DType: e.dtype}
-}
-
-// store is the finished store that is asked for, made first where it is not there or not finished. It is the way
-// for commands that need features of a network of their own.
-func (e *extraction) store(c *cli.Context) (*features.Store, error) {
-	if _, err := e.run(c); err != nil {
-		return nil, err
-	}
-	return features.Open(e.out)
-}
-
-func (e *extraction) run(c *cli.Context) (extractResult, error) {
-	if !e.overwrite {
-		if r, done, err := e.standing(); done || err != nil {
-			return r, err
-		}
-	}
-	rt, err := openRuntime(c)
-	if err != nil {
-		return extractResult{}, err
-	}
-	e.settleBatch(c, rt)
-	p := e.cfg.Preprocessing
-	net, err := ort.NewNetwork(rt, e.cut.Model, e.cut.Tensor,
-		ort.NetworkInput{Name: e.cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
-	if err != nil {
-		return extractResult{}, err
-	}
-	defer net.Close()
-	w, err := features.Create(e.out, features.Plan{Key: e.key(), Paths: e.paths, Dim: net.Dim(), Batch: e.cfg.Batch,
-		Device: rt.Where(), Winnow: version(), ModelFile: absolute(e.model.Path), Shard: e.shard}, e.overwrite)
-	if err != nil {
-		return extractResult{}, e.storeHint(err)
-	}
-	defer w.Close()
-	return e.fill(c, w, net)
-}
-
-// absolute is a path that other commands, in other folders, can follow; "" stays.
-func absolute(path string) string {
-	if full, err := filepath.Abs(path); err == nil && path != "" {
-		return full
-	}
-	return path
-}
-
-// standing looks at a finished store in the folder before anything is loaded.
-func (e *extraction) standing() (extractResult, bool, error) {
-	s, err := features.Open(e.out)
-	if err != nil {
-		return extractResult{}, false, nil // nothing, a beginning, or damage: features.Create says which
-	}
-	if why := s.Differs(e.key(), e.shard); why != "" {
-		return extractResult{}, false, e.storeHint(&features.KeyError{Dir: e.out, Why: why})
-	}
-	if err := s.Verify(); err != nil {
-		return extractResult{}, false, e.storeHint(&features.DamageError{Err: err})
-	}
-	if err := e.strictly(s.Bad); err != nil {
-		return extractResult{}, false, err
-	}
-	r := e.result(s)
-	r.Complete, r.Resumed = true, s.Rows
-	return r, true, nil
-}
-
-// strictly refuses the unreadable images of an earlier run where this one is asked to.
-func (e *extraction) strictly(bad []features.Bad) error {
-	if !e.cfg.Strict || len(bad) == 0 {
-		return nil
-	}
-	return fmt.Errorf("extract: %s: %s (found by an earlier run)", bad[0].Path, bad[0].Reason)
-}
-
-// storeHint adds what to do where the folder holds something else, or nothing that can be read.
-func (e *extraction) storeHint(err error) error {
-	var other *features.KeyError
-	if errors.As(err, &other) {
-		return withHint(err, "name another folder with --out, ask for the same again, or replace it with --overwrite")
-	}
-	var damaged *features.DamageError
-	if errors.As(err, &damaged) {
-		return withHint(err, "--overwrite makes it anew")
-	}
-	return err
-}
-
-// fill runs the extraction into the begun store and finishes it.
-func (e *extraction) fill(c *cli.Context, w *features.Writer, net *ort.Network) (extractResult, error) {
-	if err := e.strictly(w.Bad()); err != nil {
-		return extractResult{}, err
-	}
-	resumed := w.Rows()
-	if resumed > 0 {
-		note(c, "going on after %d of %d images", resumed, len(e.paths))
-	}
-	start := time.Now()
-	observe, end := imageProgress(c)
-	defer end()
-	if err := backbone.Extract(c.Context, e.cfg, net, e.root, e.paths, w, observe); err != nil {
-		var none *backbone.NoneReadable
-		if errors.As(err, &none) {
-			err = withHint(err, "is --root the folder that the manifest's paths are relative to?")
-		}
-		return extractResult{}, err
-	}
-	s, err := w.Finish()
-	if err != nil {
-		return extractResult{}, err
-	}
-	r := e.result(s)
-	r.Resumed, r.Seconds = resumed, time.Since(start).Seconds()
-	r.PerSecond = float64(s.Rows-resumed) / r.Seconds
-	return r, nil
-}
-
-func (e *extraction) result(s *features.Store) extractResult {
-	r := extractResult{Store: e.out, Rows: s.Rows, Dim: s.Dim, Views: s.Key.Views, DType: s.Key.Element(), Model: e.model.Name, Output: s.Key.Output, Device: s.Device, Batch: s.Batch, Bad: s.Bad}
-	if s.Shard != nil {
-		r.Shard = s.Shard.String()
-	}
-	return r
-}
-
-// write prints the result for people.
-func (r extractResult) write(w io.Writer) {
+// writeExtracted prints the result for people.
+func writeExtracted(r extraction.Result, w io.Writer) {
 	fmt.Fprintf(w, "%s: %d images × ", r.Store, r.Rows)
 	if len(r.Views) > 1 {
 		fmt.Fprintf(w, "%d views × ", len(r.Views))
@@ -394,5 +212,38 @@ func (r extractResult) write(w io.Writer) {
 	}
 	if r.Complete {
 		fmt.Fprintln(w, "they were not tried again: --overwrite reads all images anew")
+	}
+}
+
+// autoBatch is --batch where memory is to decide.
+const autoBatch = "auto"
+
+// imagesARun reads --batch: 0 stands for auto.
+func imagesARun(text string) (int, error) {
+	if text == autoBatch {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, misused("--batch: found %q, expected a number of at least 1, or auto", text)
+	}
+	return n, nil
+}
+
+// shardBatch is the batch of a shard: machines with different memory must agree on it, so auto is the usual one.
+func shardBatch(batch int) int {
+	if batch == 0 {
+		return extraction.UsualBatch
+	}
+	return batch
+}
+
+// extractionHost is the program as an extraction sees it.
+func extractionHost(c *cli.Context) extraction.Host {
+	memory, _ := parseSize(c.String("gpu-memory")) // 0 where it is not set; runtimeConfig has checked it
+	return extraction.Host{
+		Runtime: func() (*ort.Runtime, error) { return openRuntime(c) },
+		Note:    noter(c),
+		Images:  func() (func(backbone.Progress), func()) { return imageProgress(c) }, GPUMemory: memory, Winnow: version(),
 	}
 }

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/backbone"
+	"winnow/extraction"
 	"winnow/features"
-	"winnow/models"
 )
 
 // TestBatchAuto: whatever the batch, the features are the same to rounding; auto says what it took, and goes on with a store
@@ -21,7 +20,7 @@ func TestBatchAuto(t *testing.T) {
 	for _, batch := range []string{"auto", "1", "2", "4", "7", "32", "256"} {
 		a.out = filepath.Join(a.dir, "batch"+batch)
 		out, errs, code := a.extract(t, t.Context(), "--batch", batch, "--json")
-		var got extractResult
+		var got extraction.Result
 		if err := json.Unmarshal([]byte(out), &got); err != nil || code != 0 {
 			t.Fatalf("--batch %s: exit code %d, %v: %s", batch, code, err, errs)
 		}
@@ -76,38 +75,5 @@ func TestBatchAutoGoesOn(t *testing.T) {
 	}
 	if got := a.files(t); got["features.npy"] != want["features.npy"] {
 		t.Error("other bytes than in one go")
-	}
-}
-
-// TestBatchFor: little memory makes small batches, and what is not known the usual one.
-func TestBatchFor(t *testing.T) {
-	a := newAlbum(t, 1)
-	p := backbone.Preprocessing{Resize: 18, Crop: 16, Channels: "RGB", Interpolation: "bilinear", Scale: 1, Std: [3]float32{1, 1, 1}}
-	cut, err := models.Prepare(models.Entry{File: a.model, Preprocessing: p}, []byte(readFile(t, a.model)), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := extraction{cut: cut, cfg: backbone.ExtractConfig{Preprocessing: p}}
-	activations, err := cut.Activations(p)
-	if err != nil || activations < 4*3*16*16 {
-		t.Fatalf("%d bytes an image, %v", activations, err)
-	}
-	image := e.cfg.BatchBytes(1, activations)
-	for _, c := range []struct {
-		memory int64
-		known  bool
-		most   int
-		want   int
-	}{
-		{0, true, 32, 1}, {4*8*image - 4, true, 32, 4}, {4 * 8 * image, true, 32, 8}, {1 << 40, true, 32, 32},
-		{1 << 40, true, 256, 256}, {0, false, 256, 32},
-	} {
-		if got, why := e.batchFor(c.memory, c.known, c.most, "of memory"); got != c.want {
-			t.Errorf("%+v: %d images: %s", c, got, why)
-		}
-	}
-	cut.Batch = 8
-	if got, why := e.batchFor(1, true, 32, ""); got != extractBatch || !strings.Contains(why, "takes 8 at a time") {
-		t.Errorf("a model of fixed batches: %d: %s", got, why)
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"winnow/backbone"
 	"winnow/backbone/ort"
+	"winnow/extraction"
 	"winnow/features"
 	"winnow/graph"
 	"winnow/internal/orttest"
@@ -108,7 +109,7 @@ func TestExtractCommand(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
-	var got extractResult
+	var got extraction.Result
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
 	}

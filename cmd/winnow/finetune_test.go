@@ -18,6 +18,7 @@ import (
 	"winnow/graph"
 	"winnow/internal/orttest"
 	"winnow/models"
+	"winnow/runs"
 	"winnow/train"
 )
 
@@ -74,7 +75,7 @@ func TestFinetune(t *testing.T) {
 			t.Fatalf("exit %d\n%s", code, watch)
 		}
 	}
-	for _, name := range []string{bestHeadFile, lastHeadFile, bestBackboneFile, lastBackboneFile, train.MetricsFile, train.CheckpointFile, configFile} {
+	for _, name := range []string{runs.BestHeadFile, runs.LastHeadFile, runs.BestBackboneFile, runs.LastBackboneFile, train.MetricsFile, train.CheckpointFile, runs.ConfigFile} {
 		if readFile(t, "whole", name) != readFile(t, "cut", name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
@@ -274,7 +275,7 @@ func TestFinetuneWithBatchNorm(t *testing.T) {
 		t.Fatalf("exit %d", code)
 	}
 	mustCall(t, args("cut", "--resume")...)
-	for _, name := range []string{bestBackboneFile, lastBackboneFile, train.MetricsFile, train.CheckpointFile} {
+	for _, name := range []string{runs.BestBackboneFile, runs.LastBackboneFile, train.MetricsFile, train.CheckpointFile} {
 		if readFile(t, "whole", name) != readFile(t, "cut", name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
@@ -386,7 +387,7 @@ func TestFinetunedRunFolder(t *testing.T) {
 	if code != 1 || !strings.Contains(stderr, `made with finetune.weights = "all", asked for "stage2"`) || strings.Contains(stderr, "fine-tuning glyphnet") {
 		t.Errorf("exit %d, expected other settings refused before the network is loaded\n%s", code, stderr)
 	}
-	backboneFile := filepath.Join("run", bestBackboneFile)
+	backboneFile := filepath.Join("run", runs.BestBackboneFile)
 	whole := readFile(t, backboneFile)
 	write(t, backboneFile, whole+"\x00")
 	if code, _, stderr := call(context.Background(), "eval", "run"); code != 1 || !strings.Contains(stderr, "but head.winnow was trained with the network of") {
@@ -435,7 +436,7 @@ func TestFinetunedLostImages(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 		t.Fatal(err)
 	}
-	if result.N != result.Frozen.N || len(result.LeftOut) != 0 || result.Backbone != filepath.Join("run", bestBackboneFile) {
+	if result.N != result.Frozen.N || len(result.LeftOut) != 0 || result.Backbone != filepath.Join("run", runs.BestBackboneFile) {
 		t.Errorf("%d queries, frozen %d, %d left out, by %q", result.N, result.Frozen.N, len(result.LeftOut), result.Backbone)
 	}
 }
@@ -468,7 +469,7 @@ func TestFinetunedMendedImage(t *testing.T) {
 func TestFinetuneAgain(t *testing.T) {
 	atelier(t)
 	mustCall(t, tuneArgs("first", "stage2", "--steps", "2")...)
-	network := filepath.Join("first", bestBackboneFile)
+	network := filepath.Join("first", runs.BestBackboneFile)
 	_, stderr := mustCall(t, "extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", network, "--out", "made")
 	if strings.Contains(stderr, "--preset") {
 		t.Errorf("the way of its images was not found in the file:\n%s", stderr)
@@ -476,23 +477,13 @@ func TestFinetuneAgain(t *testing.T) {
 	mustCall(t, "eval", "first", "--features", "made")
 	mustCall(t, tuneArgs("second", "stage2", "--steps", "2", "--model", network)...)
 	keys := map[string]int{}
-	for _, about := range readModel(t, filepath.Join("second", bestBackboneFile)).Metadata {
+	for _, about := range readModel(t, filepath.Join("second", runs.BestBackboneFile)).Metadata {
 		if keys[about.Key]++; keys[about.Key] > 1 {
 			t.Errorf("the key %s stands twice", about.Key)
 		}
 	}
 	if keys[models.PreprocessingKey] != 1 || keys["winnow.finetuned_from"] != 1 {
 		t.Errorf("found the keys %v", keys)
-	}
-}
-
-func TestTunedShare(t *testing.T) {
-	for want, s := range map[string]tunedShare{
-		"0 %": {Of: 10}, "less than 1 %": {Trained: 2048, Of: 8539846}, "58 %": {Trained: 58, Of: 100}, "more than 99 %": {Trained: 9999, Of: 10000}, "100 %": {Trained: 7, Of: 7},
-	} {
-		if got := s.percent(); got != want {
-			t.Errorf("%+v: %q, expected %q", s, got, want)
-		}
 	}
 }
 

@@ -7,7 +7,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
+	"winnow/datasets/imagelist"
+	"winnow/embedding"
 	"winnow/features"
+	"winnow/internal/hint"
+	"winnow/internal/lookup"
 	"winnow/search"
 )
 
@@ -35,14 +39,14 @@ func indexCommand() *cli.Command {
 
 // indexResult is what winnow index --json prints.
 type indexResult struct {
-	Index   string    `json:"index"`
-	Rows    int       `json:"rows"`
-	Dim     int       `json:"dim"`
-	DType   string    `json:"dtype"`
-	Model   string    `json:"model"`
-	Added   int       `json:"added"`
-	Skipped int       `json:"skipped"` // had been there, or named twice
-	LeftOut []leftOut `json:"left_out"`
+	Index   string           `json:"index"`
+	Rows    int              `json:"rows"`
+	Dim     int              `json:"dim"`
+	DType   string           `json:"dtype"`
+	Model   string           `json:"model"`
+	Added   int              `json:"added"`
+	Skipped int              `json:"skipped"` // had been there, or named twice
+	LeftOut []lookup.LeftOut `json:"left_out"`
 }
 
 func indexRun(c *cli.Context) error {
@@ -77,8 +81,8 @@ func indexRun(c *cli.Context) error {
 
 // indexing is an index that images are to be put into.
 type indexing struct {
-	*embedder
-	list *imageList
+	by   *embedding.Embedder
+	list *imagelist.List
 }
 
 // openIndex finds who embeds and what; with --add also the index as it is.
@@ -98,20 +102,19 @@ func openIndex(c *cli.Context, dir, source string) (x indexing, info *search.Inf
 	} else if search.Here(dir) {
 		return x, nil, withHint(fmt.Errorf("index: %s: %w", dir, search.ErrExists), "--add puts images behind those it has; a new one needs another --out")
 	}
-	if x.embedder, err = embedderOf(c, dir, source, info); err != nil {
+	if x.by, err = embedderOf(c, dir, source, info); err != nil {
 		return x, nil, err
 	}
-	x.list, err = listImages(c.Args().Slice(), c.String("root"), c.App.Reader)
+	x.list, err = imagelist.Open(c.Args().Slice(), c.String("root"), c.App.Reader)
 	return x, info, err
 }
 
 // embedderOf opens an embedder and refuses another than made the index; info nil: any.
-func embedderOf(c *cli.Context, dir, source string, info *search.Info) (*embedder, error) {
+func embedderOf(c *cli.Context, dir, source string, info *search.Info) (*embedding.Embedder, error) {
 	e, err := openEmbedder(c, source, c.String("backbone"))
 	if err != nil {
 		if info != nil && !c.IsSet("model") {
-			var hinted hintError
-			if !errors.As(err, &hinted) {
+			if hint.Of(err) == "" {
 				err = withHint(err, "the index %s was made by %s: if it moved, name it with --model", dir, source)
 			}
 		}
@@ -127,28 +130,28 @@ func embedderOf(c *cli.Context, dir, source string, info *search.Info) (*embedde
 
 // fill embeds what is new.
 func (x indexing) fill(c *cli.Context, dir string, info *search.Info) (r indexResult, err error) {
-	net, err := x.open(c, true, false)
+	net, err := openNetwork(c, x.by, true, false)
 	if err != nil {
 		return r, err
 	}
 	defer net.Close()
 	var ext *search.Extension
 	if info == nil {
-		ext, err = search.Create(dir, x.Embedder, net.Dim(), c.String("dtype"), x.list.paths())
+		ext, err = search.Create(dir, x.by.Embedder, net.Dim(), c.String("dtype"), x.list.Paths())
 	} else {
-		ext, err = search.Extend(dir, x.Embedder, net.Dim(), x.list.paths())
+		ext, err = search.Extend(dir, x.by.Embedder, net.Dim(), x.list.Paths())
 	}
 	if err != nil {
 		return r, err
 	}
 	defer ext.Close()
-	r = indexResult{Index: dir, Dim: net.Dim(), DType: c.String("dtype"), Model: x.backbone.Name, Skipped: ext.Skipped, LeftOut: []leftOut{}}
+	r = indexResult{Index: dir, Dim: net.Dim(), DType: c.String("dtype"), Model: x.by.Backbone.Name, Skipped: ext.Skipped, LeftOut: []lookup.LeftOut{}}
 	if info != nil {
 		r.DType = info.DType
 	}
 	bad := ext.Bad()
 	if len(ext.New) > 0 {
-		err := x.extract(c, net, x.list, ext.New, ext)
+		err := embedImages(c, x.by, net, x.list, ext.New, ext)
 		var none *backbone.NoneReadable
 		if errors.As(err, &none) && none.Tried == len(ext.New) && info != nil {
 			note(c, "none of the %d images that are new can be read", none.Tried)
@@ -162,7 +165,7 @@ func (x indexing) fill(c *cli.Context, dir string, info *search.Info) (r indexRe
 	}
 	r.Rows, r.Added = ext.Total(), ext.Added()
 	for _, b := range bad {
-		r.LeftOut = append(r.LeftOut, leftOut{b.Path, b.Reason})
+		r.LeftOut = append(r.LeftOut, lookup.LeftOut{Path: b.Path, Reason: b.Reason})
 	}
 	if !c.Bool("json") {
 		unreadable(c, bad)

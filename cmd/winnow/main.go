@@ -19,6 +19,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone/ort"
+	"winnow/internal/hint"
+	"winnow/internal/nearest"
 )
 
 func main() {
@@ -40,9 +42,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 130
 	}
 	fmt.Fprintf(stderr, "winnow: %v\n", err)
-	var hinted hintError
-	if errors.As(err, &hinted) {
-		fmt.Fprintf(stderr, "winnow: %s\n", hinted.hint)
+	if todo := hint.Of(err); todo != "" {
+		fmt.Fprintf(stderr, "winnow: %s\n", todo)
 	}
 	var misuse usageError
 	if errors.As(err, &misuse) {
@@ -58,6 +59,8 @@ func whatIsSaved(args []string) string {
 		return "; the work so far is saved: --resume goes on with it"
 	case slices.Contains(args, "extract"), slices.Contains(args, "reproduce"):
 		return "; the work so far is saved: the same command goes on with it"
+	case slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(strings.TrimPrefix(a, "-"), "-qdrant") }):
+		return "; the points so far are in the collection: the same command goes on with it"
 	case slices.Contains(args, "index"):
 		return "; the images so far are in the index: --add goes on with it"
 	}
@@ -72,17 +75,9 @@ func (e usageError) Unwrap() error { return e.error }
 // misused makes a usageError.
 func misused(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// hintError is an error with the command that mends it, printed on a line of its own.
-type hintError struct {
-	error
-	hint string
-}
-
-func (e hintError) Unwrap() error { return e.error }
-
 // withHint adds what to do to an error.
 func withHint(err error, format string, args ...any) error {
-	return hintError{err, fmt.Sprintf(format, args...)}
+	return hint.With(err, format, args...)
 }
 
 func newApp(stdout, stderr io.Writer) *cli.App {
@@ -118,7 +113,7 @@ func commands() []*cli.Command {
 		of      []*cli.Command
 	}{
 		{"Data and features", []*cli.Command{dataCommand(), modelsCommand(), extractCommand(), featuresCommand(), noiseCommand()}},
-		{"Embeddings", []*cli.Command{trainCommand(), evalCommand(), auditCommand(), mapCommand(), retrieveCommand(), reportCommand(), exportCommand(), embedCommand(), indexCommand(), searchCommand()}},
+		{"Embeddings", []*cli.Command{trainCommand(), evalCommand(), auditCommand(), reviewCommand(), mapCommand(), retrieveCommand(), reportCommand(), exportCommand(), embedCommand(), indexCommand(), searchCommand()}},
 		{"Papers", []*cli.Command{recipesCommand(), reproduceCommand(), traceCommand(), pairsCommand(), theoryCommand(), costCommand()}},
 		{"Reference", []*cli.Command{lossesCommand(), metricsCommand()}},
 		{"Setup", []*cli.Command{runtimeCommand(), doctorCommand(), demoCommand()}},
@@ -202,7 +197,19 @@ func demanded(f cli.Flag) bool {
 	return false
 }
 
-func usageFailed(_ *cli.Context, err error, _ bool) error { return usageError{err} }
+// usageFailed answers flags that the library does not understand, an unknown one with the nearest that there is.
+func usageFailed(c *cli.Context, err error, _ bool) error {
+	if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
+		var known []string
+		for _, f := range append(slices.Clone(c.Command.Flags), globalFlags...) {
+			known = append(known, f.Names()...)
+		}
+		if near := nearest.To(name, known); near != "" {
+			err = fmt.Errorf("%w (did you mean --%s?)", err, near)
+		}
+	}
+	return usageError{err}
+}
 
 // noCommand answers a missing or unknown command.
 func noCommand(c *cli.Context) error {
@@ -213,7 +220,7 @@ func noCommand(c *cli.Context) error {
 				known = append(known, sub.Name)
 			}
 		}
-		return misused("%q is not a command of %s, expected %s", name, c.Command.HelpName, strings.Join(known, ", "))
+		return misused("%q is not a command of %s%s, expected %s", name, c.Command.HelpName, nearest.Ask(name, known), strings.Join(known, ", "))
 	}
 	c.App.Writer = c.App.ErrWriter // not asked for, so no data
 	if err := cli.ShowSubcommandHelp(c); err != nil {

@@ -18,6 +18,8 @@ import (
 	"winnow/eval/tsne"
 	"winnow/features"
 	"winnow/internal/atomicfile"
+	"winnow/internal/lookup"
+	"winnow/internal/nearest"
 )
 
 func mapCommand() *cli.Command {
@@ -66,18 +68,18 @@ const (
 
 // mapResult is what winnow map --json prints.
 type mapResult struct {
-	Files   []string      `json:"files"`
-	Points  int           `json:"points"`
-	Of      int           `json:"of"` // images of the splits
-	Split   string        `json:"split"`
-	View    string        `json:"view,omitempty"` // center or mean, where the store has several views of each image
-	Method  string        `json:"method"`
-	TSNE    *tsne.Report  `json:"tsne,omitempty"`
-	Shares  *[2]float64   `json:"variance_shares,omitempty"` // of the two components
-	Seed    uint64        `json:"seed"`
-	LeftOut []leftOut     `json:"left_out"`
-	Seconds float64       `json:"seconds"`
-	took    time.Duration // of the method alone
+	Files   []string         `json:"files"`
+	Points  int              `json:"points"`
+	Of      int              `json:"of"` // images of the splits
+	Split   string           `json:"split"`
+	View    string           `json:"view,omitempty"` // center or mean, where the store has several views of each image
+	Method  string           `json:"method"`
+	TSNE    *tsne.Report     `json:"tsne,omitempty"`
+	Shares  *[2]float64      `json:"variance_shares,omitempty"` // of the two components
+	Seed    uint64           `json:"seed"`
+	LeftOut []lookup.LeftOut `json:"left_out"`
+	Seconds float64          `json:"seconds"`
+	took    time.Duration    // of the method alone
 }
 
 func mapRun(c *cli.Context) error {
@@ -98,7 +100,7 @@ func mapRun(c *cli.Context) error {
 		return err
 	}
 	defer rt.Close()
-	result := mapResult{Split: c.String("split"), Method: c.String("method"), View: r.view(c), Seed: c.Uint64("seed"), LeftOut: []leftOut{}, Files: []string{}}
+	result := mapResult{Split: c.String("split"), Method: c.String("method"), View: r.Look(), Seed: c.Uint64("seed"), LeftOut: []lookup.LeftOut{}, Files: []string{}}
 	if result.Split == "" {
 		if result.Split, err = usualSplits(r.Manifest); err != nil {
 			return err
@@ -152,7 +154,7 @@ func checkMap(c *cli.Context) error {
 	}
 	switch by := c.String("color"); {
 	case !slices.Contains(colourings, by):
-		return misused("--color: found %q, expected one of %s", by, strings.Join(colourings, ", "))
+		return misused("--color: found %q%s, expected one of %s", by, nearest.Ask(by, colourings), strings.Join(colourings, ", "))
 	case by == colourScore && c.String("scores") == "":
 		return withHint(misused("--color score: found no --scores, expected the file of an audit"), "make it: winnow audit RUN --out suspects.csv")
 	case c.String("method") != methodTSNE && c.String("method") != methodPCA:

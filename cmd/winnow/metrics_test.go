@@ -14,7 +14,9 @@ import (
 
 	"winnow/datasets"
 	"winnow/eval"
+	"winnow/eval/comparison"
 	"winnow/features"
+	"winnow/internal/lookup"
 )
 
 func TestMetricsList(t *testing.T) {
@@ -89,11 +91,11 @@ func stored(t *testing.T, manifest, split string) features.Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, _, err := splitSet(d, s, split)
+	set, _, err := lookup.Split(d, s, split)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if set, err = frozen(labelledOnly(set)); err != nil {
+	if set, err = comparison.Frozen(set.Labelled()); err != nil {
 		t.Fatal(err)
 	}
 	return set
@@ -197,7 +199,7 @@ func TestEvalMetricsMisuse(t *testing.T) {
 		"winnow eval run --metrics linear-probe":                            {1, "no class is on both sides: splits train and test"},
 		"winnow eval run --set clustering.starts=2":                         {2, "clustering is not among the --metrics"},
 		"winnow eval run --set starts=2":                                    {2, "expected METRIC.SETTING=VALUE"},
-		"winnow eval run --set retrieval.count=2":                           {2, `setting "count" is unknown: known are k, count_lonely`},
+		"winnow eval run --set retrieval.count=2":                           {2, `setting "count" is unknown (did you mean "count_lonely"?): known are k, count_lonely`},
 		"winnow eval run --k 2 --set retrieval.k=3":                         {2, "both give the K"},
 		"winnow eval run --queries 2 --set retrieval.queries=3":             {2, "both give the number of queries"},
 		"winnow eval run --queries -1":                                      {2, "--queries: found -1"},

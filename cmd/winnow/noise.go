@@ -13,9 +13,10 @@ import (
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/filters/noiserate"
-	"winnow/head"
-	"winnow/internal/config"
+	"winnow/internal/nearest"
+	"winnow/runs"
 	"winnow/train"
+	"winnow/training"
 )
 
 func noiseCommand() *cli.Command {
@@ -39,22 +40,13 @@ func noiseCommand() *cli.Command {
 	}
 }
 
-// noiseEstimate is an estimate as it is written, in run.json too.
-type noiseEstimate struct {
-	Method string  `json:"method"`
-	Rate   float64 `json:"rate"`
-	Low    float64 `json:"low"` // of the interval of 95 %
-	High   float64 `json:"high"`
-	Judged int     `json:"judged"` // images
-}
-
 // noiseReport is what winnow noise says.
 type noiseReport struct {
-	Manifest  string          `json:"manifest"`
-	Images    int             `json:"images"` // labelled, of the train split
-	Estimates []noiseEstimate `json:"estimates"`
-	True      *float64        `json:"true_rate"` // null where the manifest does not know it
-	Classes   []classNoise    `json:"classes"`   // by the first estimate, the most first
+	Manifest  string           `json:"manifest"`
+	Images    int              `json:"images"` // labelled, of the train split
+	Estimates []runs.NoiseRate `json:"estimates"`
+	True      *float64         `json:"true_rate"` // null where the manifest does not know it
+	Classes   []classNoise     `json:"classes"`   // by the first estimate, the most first
 }
 
 type classNoise struct {
@@ -74,10 +66,10 @@ func showNoise(c *cli.Context) error {
 	}
 	for _, m := range methods {
 		if !slices.Contains(noiserate.Methods(), m) {
-			return misused("--method: found %q, expected %s or all", m, strings.Join(noiserate.Methods(), ", "))
+			return misused("--method: found %q%s, expected %s or all", m, nearest.Ask(m, noiserate.Methods()), strings.Join(noiserate.Methods(), ", "))
 		}
 	}
-	data, err := loadTrainData(d, c.String("features"), false)
+	data, err := training.Load(d, c.String("features"), false)
 	if err != nil {
 		return err
 	}
@@ -87,7 +79,7 @@ func showNoise(c *cli.Context) error {
 	}
 	defer rt.Close()
 	report := noiseReport{Manifest: c.Args().First(), Images: data.Train.Len() - data.Unlabelled}
-	z, err := judgedVectors(data)
+	z, err := training.JudgedVectors(data)
 	if err != nil {
 		return err
 	}
@@ -96,7 +88,7 @@ func showNoise(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		report.Estimates = append(report.Estimates, writtenEstimate(e))
+		report.Estimates = append(report.Estimates, runs.WrittenRate(e))
 		if i == 0 {
 			report.Classes = classRates(e, data)
 		}
@@ -109,50 +101,8 @@ func showNoise(c *cli.Context) error {
 	return nil
 }
 
-// noiseDim is the dimension that features are whitened to before labels are judged.
-const noiseDim = 512
-
-// judgedVectors are the training images as labels are judged by: stored features, whitened, which asks no label.
-func judgedVectors(data trainData) (features.Set, error) {
-	cfg := head.Default()
-	cfg.In = data.Train.Dim()
-	cfg.Out = min(noiseDim, cfg.In, max(data.Train.Len()-1, 1))
-	h, err := head.New(cfg, data.Train.X, train.Rand(0, "judged vectors", 0)) // draws only for directions in which nothing varies
-	if err != nil {
-		return features.Set{}, err
-	}
-	return embed(h, data.Train)
-}
-
-// resolveRate puts an estimate where the configuration asks for one; nil: it asks for none.
-func resolveRate(cfg *config.Run, data trainData) (*noiseEstimate, error) {
-	if !cfg.NeedsRate() {
-		return nil, nil
-	}
-	z, err := judgedVectors(data)
-	if err != nil {
-		return nil, err
-	}
-	e, err := noiserate.Of(z, len(data.Classes), noiserate.Auto, train.Rand(cfg.Seed, "noise rate", 0))
-	if err != nil {
-		return nil, withHint(err, "give the share of wrong labels: --noise-rate P")
-	}
-	cfg.SetRate(math.Round(1e4*e.Rate) / 1e4)
-	w := writtenEstimate(e)
-	return &w, nil
-}
-
-func writtenEstimate(e noiserate.Estimate) noiseEstimate {
-	return noiseEstimate{Method: e.Method, Rate: e.Rate, Low: e.Low, High: e.High, Judged: e.Judged}
-}
-
-// String is the estimate for people.
-func (e noiseEstimate) String() string {
-	return fmt.Sprintf("%.1f %% (95 %%: %.1f to %.1f %%, by %s)", 100*e.Rate, 100*e.Low, 100*e.High, e.Method)
-}
-
 // classRates lists the classes, those with the most wrong labels first.
-func classRates(e noiserate.Estimate, data trainData) []classNoise {
+func classRates(e noiserate.Estimate, data training.Data) []classNoise {
 	count := make([]int, len(data.Classes))
 	for _, y := range data.Train.Labels {
 		if y >= 0 {
@@ -170,7 +120,7 @@ func classRates(e noiserate.Estimate, data trainData) []classNoise {
 }
 
 // trueRate is the share of wrong labels among those that are judged; nil where the manifest does not know.
-func trueRate(d *datasets.Dataset, data trainData) *float64 {
+func trueRate(d *datasets.Dataset, data training.Data) *float64 {
 	if !d.HasTruth(datasets.Train) {
 		return nil
 	}

@@ -11,7 +11,10 @@ import (
 	"winnow/eval/pairs"
 	"winnow/features"
 	"winnow/internal/config"
+	"winnow/internal/lookup"
+	"winnow/runs"
 	"winnow/train"
+	"winnow/training"
 )
 
 func pairsCommand() *cli.Command {
@@ -42,17 +45,17 @@ func pairsCommand() *cli.Command {
 
 // pairsResult is pairs.json.
 type pairsResult struct {
-	Winnow     string      `json:"winnow"`
-	Run        string      `json:"run,omitempty"`
-	Head       string      `json:"head,omitempty"` // file in the run's folder; "" for frozen features
-	Step       *int        `json:"step,omitempty"` // of the training, after which the head was as it is
-	View       string      `json:"view,omitempty"`
-	Seed       uint64      `json:"seed"`
-	Images     int         `json:"images"`
-	Compared   int         `json:"compared_images"` // fewer than Images where they were drawn
-	Classes    int         `json:"classes"`         // true ones
-	Labellings []labelling `json:"labellings"`
-	LeftOut    []leftOut   `json:"left_out"`
+	Winnow     string           `json:"winnow"`
+	Run        string           `json:"run,omitempty"`
+	Head       string           `json:"head,omitempty"` // file in the run's folder; "" for frozen features
+	Step       *int             `json:"step,omitempty"` // of the training, after which the head was as it is
+	View       string           `json:"view,omitempty"`
+	Seed       uint64           `json:"seed"`
+	Images     int              `json:"images"`
+	Compared   int              `json:"compared_images"` // fewer than Images where they were drawn
+	Classes    int              `json:"classes"`         // true ones
+	Labellings []labelling      `json:"labellings"`
+	LeftOut    []lookup.LeftOut `json:"left_out"`
 }
 
 // labelling is what one set of labels makes of the pairs.
@@ -135,17 +138,17 @@ func pairsOfRun(c *cli.Context) (w pairsWork, err error) {
 	if err != nil {
 		return w, err
 	}
-	data, err := joinTrainData(r.Manifest, r.Store)
+	data, err := training.Join(r.Manifest, r.Store)
 	if err != nil {
 		return w, err
 	}
 	w = newPairsWork(r.Manifest, data)
-	w.result.Run, w.result.Head, w.result.View, w.result.Seed, w.result.Step = r.Dir, r.HeadFile, r.view(c), r.Config.Seed, stateStep(r)
+	w.result.Run, w.result.Head, w.result.View, w.result.Seed, w.result.Step = r.Dir, r.HeadFile, r.Look(), r.Config.Seed, stateStep(r)
 	w.sampler, w.losses = r.Config.Sampler, r.Config.Losses
 	if r.Config.Method != config.Metric {
 		w.losses = nil
 	}
-	w.set, err = embed(r.Head, w.set)
+	w.set, err = r.Head.EmbedSet(w.set)
 	return w, err
 }
 
@@ -164,10 +167,10 @@ func pairsOfFeatures(c *cli.Context) (w pairsWork, err error) {
 	if err != nil {
 		return w, err
 	}
-	if store, err = lookAt(c, store); err != nil {
+	if store, err = runs.LookAt(store, c.String("view"), noter(c)); err != nil {
 		return w, err
 	}
-	data, err := joinTrainData(d, store)
+	data, err := training.Join(d, store)
 	if err != nil {
 		return w, err
 	}
@@ -177,8 +180,8 @@ func pairsOfFeatures(c *cli.Context) (w pairsWork, err error) {
 	return w, features.Normalize(w.set.X)
 }
 
-func newPairsWork(d *datasets.Dataset, data trainData) pairsWork {
-	return pairsWork{data: d, set: labelledOnly(data.Train), result: pairsResult{Winnow: version(), Seed: 1, LeftOut: append([]leftOut{}, data.LeftOut...)}}
+func newPairsWork(d *datasets.Dataset, data training.Data) pairsWork {
+	return pairsWork{data: d, set: data.Train.Labelled(), result: pairsResult{Winnow: version(), Seed: 1, LeftOut: append([]lookup.LeftOut{}, data.LeftOut...)}}
 }
 
 // namedLosses are losses with their default settings.

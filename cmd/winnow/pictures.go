@@ -13,6 +13,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
+	"winnow/datasets/imageroot"
+	"winnow/extraction"
+	"winnow/internal/lookup"
 )
 
 // thumbnails reads images small, at most side pixels wide and high. One that cannot be read is nil, and told; that none
@@ -22,8 +25,8 @@ func thumbnails(c *cli.Context, run *openedRun, paths []string, side int) ([]ima
 	if c.Command.Name == "map" {
 		hint += "; --no-pictures leaves them out"
 	}
-	where := rootOf(run.imageRoot(c), run.ManifestFile)
-	root, err := imageRoot(where)
+	where := run.ImageRoot()
+	root, err := imageroot.Open(where)
 	if err != nil {
 		return nil, withHint(err, "%s", hint)
 	}
@@ -44,10 +47,10 @@ func thumbnails(c *cli.Context, run *openedRun, paths []string, side int) ([]ima
 	if err != nil {
 		return nil, err
 	}
-	out, bad := make([]image.Image, len(paths)), []leftOut{}
+	out, bad := make([]image.Image, len(paths)), []lookup.LeftOut{}
 	for i, s := range small {
 		if s.Err != nil {
-			bad = append(bad, leftOut{paths[i], s.Err.Error()})
+			bad = append(bad, lookup.LeftOut{Path: paths[i], Reason: s.Err.Error()})
 			continue
 		}
 		out[i] = s.Image
@@ -63,7 +66,7 @@ func thumbnails(c *cli.Context, run *openedRun, paths []string, side int) ([]ima
 
 // pictureFiles are the pictures by path as files, each once; those that cannot be read are missing.
 func pictureFiles(c *cli.Context, run *openedRun, paths []string, side int) (map[string][]byte, error) {
-	paths = distinct(paths)
+	paths = extraction.Distinct(paths)
 	small, err := thumbnails(c, run, paths, side)
 	if err != nil {
 		return nil, err

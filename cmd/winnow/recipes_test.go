@@ -14,6 +14,7 @@ import (
 	"winnow/internal/config"
 	"winnow/internal/orttest"
 	"winnow/recipes"
+	"winnow/runs"
 )
 
 // parseRecipe reads a recipe as train does and checks it whole.
@@ -119,13 +120,13 @@ func TestRecipesTrain(t *testing.T) {
 			args = append(args, "--finetune", "none")
 		}
 		code, stdout, stderr := call(context.Background(), args...)
-		var result runResult
+		var result runs.Result
 		if err := json.Unmarshal([]byte(stdout), &result); code != 0 || err != nil || result.Steps != 2 || result.Validation == nil {
 			t.Errorf("%s: code %d, %v\n%s", r.Name, code, err, stderr)
 			continue
 		}
-		var facts runFacts
-		if err := json.Unmarshal([]byte(readFile(t, out, runFile)), &facts); err != nil || facts.Recipe != r.Name || facts.RecipeSHA256 != r.SHA256() {
+		var facts runs.Facts
+		if err := json.Unmarshal([]byte(readFile(t, out, runs.FactsFile)), &facts); err != nil || facts.Recipe != r.Name || facts.RecipeSHA256 != r.SHA256() {
 			t.Errorf("%s: run.json says %q, %s (%v)", r.Name, facts.Recipe, facts.RecipeSHA256, err)
 		}
 	}
@@ -208,6 +209,7 @@ func TestRecipePrecedence(t *testing.T) {
 		"train --recipe prism --set nix=1":                            "unknown key nix",
 		"recipes show":                                                "expected one name",
 		"recipes show prism bspml":                                    "expected one name",
+		"recipes show prism/mlc-vmf":                                  `"prism/mlc-vmf" is unknown (did you mean "prism/mcl-vmf"?)`,
 		"recipes show nix":                                            `"nix" is unknown`,
 		"recipes list nix":                                            "expected one of",
 		"recipes list prism bspml":                                    "at most the name",

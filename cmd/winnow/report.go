@@ -11,6 +11,7 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/internal/atomicfile"
+	"winnow/internal/lookup"
 )
 
 func reportCommand() *cli.Command {
@@ -56,7 +57,7 @@ type reportMeasure struct {
 	Classes   []eval.ClassRetrieval `json:"classes"`
 	Detection *eval.Detection       `json:"detection"` // null where true labels are not known
 	Warnings  []string              `json:"warnings"`
-	LeftOut   []leftOut             `json:"left_out"`
+	LeftOut   []lookup.LeftOut      `json:"left_out"`
 }
 
 func reportRun(c *cli.Context) error {

@@ -48,14 +48,14 @@ func (r *reported) classes() eval.Section {
 		values = append(values, c.Retrieval.PrecisionAt1)
 		instead := "–"
 		if c.Times > 0 {
-			instead = fmt.Sprintf("%s (%d of %d misses)", glyphName(r.Manifest.Classes[c.Instead]), c.Times, c.Misses)
+			instead = fmt.Sprintf("%s, %d of %d", glyphName(r.Manifest.Classes[c.Instead]), c.Times, c.Misses)
 		}
 		rows = append(rows, []string{glyphName(r.Manifest.Classes[c.Label]), strconv.Itoa(c.Retrieval.N), percentText(c.Retrieval.PrecisionAt1), percentText(c.Retrieval.Recall[8]),
 			percentText(c.Retrieval.RPrecision), percentText(c.Retrieval.MAPAtR), strconv.Itoa(trained[c.Label]), instead})
 	}
 	s.Charts = []chart.Drawing{chart.Histogram{Frame: chart.Frame{Title: "P@1 of the classes", X: "P@1", Y: "share of the classes", Percent: true}, Bars: []chart.Bars{chart.Count("classes", values, 0, 1, 20, 0)}}}
 	s.Tables = classTables("The classes that find their own least: "+r.splitText(), fmt.Sprintf("All %d classes", len(rows)),
-		[]string{"class", "queries", "P@1 %", "R@8 %", "R-Prec %", "MAP@R %", "training images", "most often found instead"}, rows)
+		[]string{"class", "queries", "P@1 %", "R@8 %", "R-Prec %", "MAP@R %", "training images", "found instead, of the misses"}, rows)
 	return s
 }
 
@@ -128,8 +128,8 @@ func (r *reported) labelRows() [][]string {
 // definitions are of the numbers on the page.
 func (r *reported) definitions() []eval.Fact {
 	list := append(retrievalDefinitions(),
-		eval.Fact{Name: "most often found instead", Value: "of a class's queries whose nearest image is of another class: which class that is most often"},
-		eval.Fact{Name: "validation", Value: r.Config.Validation.Measure + " on the validation split, by the labels given there"},
+		eval.Fact{Name: "found instead", Value: "of a class's queries whose nearest image is of another class: which class that is most often, and how often"},
+		eval.Fact{Name: "validation", Value: measureText(r.Config.Validation.Measure) + " on the validation split, by the labels given there"},
 		eval.Fact{Name: "smoothed", Value: fmt.Sprintf("exponential moving average, weight of the past %g: e₀ = x₀, eₜ = %[1]g·eₜ₋₁ + %.2g·xₜ, over the steps logged", reportSmoothing, 1-reportSmoothing)},
 		eval.Fact{Name: "score, P_clean", Value: "what the judge says of the given label, the higher the more right (probabilities: 0 surely wrong, 1 surely right); here each image is left out of its own judgement. " + scorerSentence(r.audited.Scorer)},
 		eval.Fact{Name: "called wrong", Value: "among the share of labels with the lowest scores that the noise rate of the run says are wrong"},

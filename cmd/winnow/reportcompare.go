@@ -9,6 +9,7 @@ import (
 
 	"winnow/chart"
 	"winnow/eval"
+	"winnow/eval/comparison"
 	"winnow/internal/config"
 	"winnow/train"
 )
@@ -68,8 +69,8 @@ func untrainedRows(earlier []*reported, r *reported) (rows []eval.ReportRow) {
 			rows = append(rows, eval.ReportRow{Name: name + of, Note: note, Retrieval: pick(r)})
 		}
 	}
-	add(frozenRow, "the backbone's features, no training", func(e *reported) eval.Retrieval { return e.measured.Frozen })
-	add(whitenedRow, "PCA whitening, no labels", func(e *reported) eval.Retrieval { return e.measured.Whitened })
+	add(comparison.FrozenRow, "the backbone's features, no training", func(e *reported) eval.Retrieval { return e.measured.Frozen })
+	add(comparison.WhitenedRow, "PCA whitening, no labels", func(e *reported) eval.Retrieval { return e.measured.Whitened })
 	return rows
 }
 

@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"winnow/chart"
 	"winnow/filters"
+	"winnow/internal/config"
 	"winnow/train"
 )
 
@@ -76,7 +78,7 @@ func (r *reported) curves() (list []chart.Drawing) {
 	}
 	score := r.line("validation", 0, false, validationOf)
 	score.Dots = len(score.X) <= 60
-	frame := chart.Frame{Title: fmt.Sprintf("Validation: %s", r.Config.Validation.Measure), Y: r.Config.Validation.Measure, Percent: true}
+	frame := chart.Frame{Title: "Validation: " + measureText(r.Config.Validation.Measure), Y: measureText(r.Config.Validation.Measure), Percent: true}
 	if r.result != nil && r.result.BestStep >= 0 {
 		frame.Marks = []chart.Mark{{At: float64(r.result.BestStep) / float64(max(r.facts.StepsPerEpoch, 1)), Name: "kept"}}
 	}
@@ -95,9 +97,39 @@ func (r *reported) filterCurves() (list []chart.Drawing) {
 	list = append(list, drawnIfAny(chart.Frame{Title: "Threshold of the scores", Y: "threshold"}, r.line("threshold", 0, false, thresholdOf))...)
 	boxes := kappaBoxes("Concentration κ of the classes over the training", namedDiagnoses{"κ", r.diagnoses})
 	if len(boxes.Places) > 0 {
-		list = append(list, boxes)
+		list = append(list, readableBoxes(boxes))
 	}
 	return append(list, scoresOverTime(r.diagnoses)...)
+}
+
+// measureText is a measure of validation as tables head it.
+func measureText(measure string) string {
+	if measure == config.MeasureP1 {
+		return "P@1"
+	}
+	return measure
+}
+
+// muchFarther than the median the largest number lies where a linear axis would show nothing else.
+const muchFarther = 30
+
+// readableBoxes draws boxes over a logarithmic axis where a few classes would otherwise press all others flat.
+func readableBoxes(b chart.Boxes) chart.Boxes {
+	median, most := math.Inf(1), 0.0
+	for _, place := range b.Places {
+		for _, box := range place.Boxes {
+			median = min(median, box.Median)
+			most = max(most, box.High, slices.Max(append([]float64{0}, box.Beyond...)))
+			if box.Low <= 0 {
+				return b
+			}
+		}
+	}
+	if most > muchFarther*median {
+		b.LogY = true
+		b.Y += ", logarithmic"
+	}
+	return b
 }
 
 // mostHistograms is how many moments of the training have their scores drawn.

@@ -13,8 +13,10 @@ import (
 	"winnow/chart"
 	"winnow/datasets"
 	"winnow/eval"
+	"winnow/eval/comparison"
 	"winnow/filters"
 	"winnow/internal/config"
+	"winnow/runs"
 )
 
 // page is the report of one run.
@@ -22,9 +24,9 @@ func (r *reported) page(c *cli.Context, mem int64) (eval.Report, error) {
 	report := eval.Report{
 		Title: "Run “" + r.name + "”", Verdict: r.verdict(), Warnings: r.measured.Warnings, RowsTitle: r.rowsTitle(), K: []int{1, 2, 4, 8},
 		Rows: []eval.ReportRow{
-			{Name: frozenRow, Note: "the backbone's features, no training", Retrieval: r.measured.Frozen},
-			{Name: whitenedRow, Note: "PCA whitening, no labels", Retrieval: r.measured.Whitened},
-			{Name: trainedRow, Note: r.HeadFile, Retrieval: r.measured.Trained, Detection: r.measured.Detection, Strong: true},
+			{Name: comparison.FrozenRow, Note: "the backbone's features, no training", Retrieval: r.measured.Frozen},
+			{Name: comparison.WhitenedRow, Note: "PCA whitening, no labels", Retrieval: r.measured.Whitened},
+			{Name: comparison.TrainedRow, Note: r.HeadFile, Retrieval: r.measured.Trained, Detection: r.measured.Detection, Strong: true},
 		},
 		Sections:    []eval.Section{r.trainedOn(), r.course()},
 		Definitions: r.definitions(),
@@ -41,7 +43,7 @@ func (r *reported) page(c *cli.Context, mem int64) (eval.Report, error) {
 
 // verdict says in plain words what came of it.
 func (r *reported) verdict() []string {
-	text := r.comparison().verdict()
+	text := r.comparison().Verdict()
 	list := []string{fmt.Sprintf("On %s, %s.", r.splitText(), text)}
 	if d := r.measured.Detection; d != nil && d.Wrong > 0 {
 		list = append(list, fmt.Sprintf("%d of %d training labels are wrong; ranked by how wrong they look, wrong ones stand before right ones with a chance of %.3f (AUROC).", d.Wrong, d.Samples, d.AUROC))
@@ -153,7 +155,7 @@ func (r *reported) trainedFacts() []eval.Fact {
 // stateText says which state of the training is kept.
 func (r *reported) stateText() string {
 	switch {
-	case r.HeadFile == lastHeadFile || r.result.BestStep < 0:
+	case r.HeadFile == runs.LastHeadFile || r.result.BestStep < 0:
 		return fmt.Sprintf("the last state, after step %d", r.result.Steps)
 	case r.result.Stopped:
 		return fmt.Sprintf("the state after step %d, the best on validation; stopped early after step %d", r.result.BestStep, r.result.Steps)
@@ -193,7 +195,7 @@ func (r *reported) course() eval.Section {
 		for _, row := range []struct {
 			name string
 			r    eval.Retrieval
-		}{{frozenRow, v.Frozen}, {whitenedRow, v.Whitened}, {trainedRow, v.Trained}} {
+		}{{comparison.FrozenRow, v.Frozen}, {comparison.WhitenedRow, v.Whitened}, {comparison.TrainedRow, v.Trained}} {
 			table.Rows = append(table.Rows, []string{row.name, percentText(row.r.PrecisionAt1), percentText(row.r.RPrecision), percentText(row.r.MAPAtR), strconv.Itoa(row.r.N)})
 		}
 		s.Tables = append(s.Tables, table)

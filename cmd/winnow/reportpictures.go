@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -34,7 +35,10 @@ func (r *reported) illustrate(c *cli.Context, report *eval.Report, mem int64) er
 	if !c.Bool("no-pictures") {
 		paths := asking.paths()
 		for _, e := range suspects {
-			paths = append(append(append(paths, e.Path), e.SupportGiven...), e.SupportSuggested...)
+			paths = append(paths, e.Path)
+			for _, n := range slices.Concat(e.SupportGiven, e.SupportSuggested) {
+				paths = append(paths, n.Path)
+			}
 		}
 		var err error
 		if files, err = pictureFiles(c, r.openedRun, paths, reportSide); err != nil {
@@ -58,14 +62,14 @@ func (r *reported) illustrate(c *cli.Context, report *eval.Report, mem int64) er
 // drawMap brings the images measured into the plane; nil where there are too few.
 func (r *reported) drawMap(c *cli.Context) (func(io.Writer) error, error) {
 	splits := r.split
-	if r.now.gallery != nil {
+	if r.now.Gallery != nil {
 		splits = datasets.Query + "," + datasets.Gallery
 	}
 	at, err := chooseSplits(r.Manifest, splits)
 	if err != nil {
 		return nil, err
 	}
-	result := mapResult{Split: splits, Method: methodTSNE, View: r.view(c), Seed: reportSeed, Of: len(at)}
+	result := mapResult{Split: splits, Method: methodTSNE, View: r.Look(), Seed: reportSeed, Of: len(at)}
 	set, left, err := r.samplesAt(drawSome(at, c.Int("max"), reportSeed, "map"))
 	if err != nil {
 		return nil, err
@@ -98,4 +102,12 @@ func (r *reported) scores() map[string]float64 {
 		scores[e.Path] = e.Score
 	}
 	return scores
+}
+
+func allRows(n int) []int {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
 }

@@ -1,18 +1,18 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
 	"winnow/datasets"
 	"winnow/eval"
+	"winnow/eval/comparison"
 	"winnow/features"
+	"winnow/internal/lookup"
+	"winnow/runs"
 	"winnow/train"
 )
 
@@ -20,14 +20,14 @@ import (
 type reported struct {
 	*openedRun
 	name      string // on the page
-	facts     runFacts
-	result    *runResult // nil where the training is not finished
+	facts     runs.Facts
+	result    *runs.Result // nil where the training is not finished
 	metrics   []train.Metric
 	diagnoses []train.Diagnosis
 
 	split    string // measured
 	data     evalResult
-	now      asked // the images measured, as the run embeds them
+	now      comparison.Asked // the images measured, as the run embeds them
 	audited  audited
 	measured reportMeasure
 }
@@ -39,13 +39,12 @@ func openReported(c *cli.Context, dir string) (*reported, error) {
 	if r.openedRun, err = openRun(c, dir); err != nil {
 		return nil, err
 	}
-	if err := readJSONFile(filepath.Join(dir, runFile), &r.facts); err != nil {
+	if r.facts, err = runs.ReadFacts(dir); err != nil {
 		return nil, err
 	}
-	result := new(runResult)
-	switch err := readJSONFile(filepath.Join(dir, resultFile), result); {
+	switch result, err := runs.ReadResult(dir); {
 	case err == nil:
-		r.result = result
+		r.result = &result
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
@@ -56,37 +55,26 @@ func openReported(c *cli.Context, dir string) (*reported, error) {
 	return r, err
 }
 
-func readJSONFile(path string, v any) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(text, v); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
-}
-
 // measure looks at retrieval, by class too, and at the labels of the training images.
 func (r *reported) measure(c *cli.Context, mem int64) error {
-	r.data = evalResult{Split: reportSplit(c, r.Manifest), View: r.view(c), LeftOut: []leftOut{}}
+	r.data = evalResult{Split: reportSplit(c, r.Manifest), View: r.Look(), LeftOut: []lookup.LeftOut{}}
 	data, err := readEvalData(c, r.openedRun, &r.data, false)
 	if err != nil {
 		return err
 	}
 	r.split = r.data.Split
 	m := &r.measured
-	m.Run, m.LeftOut = r.Dir, append(append([]leftOut{}, r.data.LeftOut...), r.facts.LeftOut...)
+	m.Run, m.LeftOut = r.Dir, append(append([]lookup.LeftOut{}, r.data.LeftOut...), r.facts.LeftOut...)
 	opts := eval.RetrievalOptions{MaxMem: mem}
-	err = eachEmbedding(r.Head, data.train, data.was, data.now, func(row string, of asked) (err error) {
+	err = comparison.Each(r.Head, data.train, data.was, data.now, func(row string, of comparison.Asked) (err error) {
 		switch row {
-		case frozenRow:
-			m.Frozen, err = eval.Retrieve(c.Context, of.query, of.gallery, opts)
-		case whitenedRow:
-			m.Whitened, err = eval.Retrieve(c.Context, of.query, of.gallery, opts)
+		case comparison.FrozenRow:
+			m.Frozen, err = eval.Retrieve(c.Context, of.Query, of.Gallery, opts)
+		case comparison.WhitenedRow:
+			m.Whitened, err = eval.Retrieve(c.Context, of.Query, of.Gallery, opts)
 		default:
 			r.now = of
-			m.Trained, m.Classes, err = eval.RetrieveClasses(c.Context, of.query, of.gallery, opts)
+			m.Trained, m.Classes, err = eval.RetrieveClasses(c.Context, of.Query, of.Gallery, opts)
 		}
 		return err
 	})
@@ -101,14 +89,14 @@ func (r *reported) measure(c *cli.Context, mem int64) error {
 }
 
 // comparison is what the page's rows show.
-func (r *reported) comparison() comparison {
-	return comparison{r.tuned != nil, r.measured.Frozen, r.measured.Whitened, r.measured.Trained}
+func (r *reported) comparison() comparison.Comparison {
+	return comparison.Comparison{FineTuned: r.Tuned != nil, Frozen: r.measured.Frozen, Whitened: r.measured.Whitened, Trained: r.measured.Trained}
 }
 
 // splitText names the split measured, for people.
 func (r *reported) splitText() string {
 	switch {
-	case r.now.gallery != nil:
+	case r.now.Gallery != nil:
 		return "query against gallery"
 	case r.split == datasets.Train:
 		return "train, the images that it was trained on"

@@ -2,11 +2,14 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"winnow/datasets"
+	"winnow/filters"
 	"winnow/internal/config"
+	"winnow/runs"
 )
 
 // fewMembers is the number of training images below which a class says little of itself: a concentration, a mean or
@@ -17,7 +20,11 @@ const fewMembers = 4
 func (r *reported) warnings() (list []string) {
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if r.result == nil {
-		say("The training is not finished: there is no %s.", resultFile)
+		if last := r.lastStep(); last < r.facts.Steps {
+			say("The training is not finished: it has come to step %d of %d.", last, r.facts.Steps)
+		} else {
+			say("What the training came to was not written down: there is no %s.", runs.ResultFile)
+		}
 	} else {
 		if r.result.Better != nil && !*r.result.Better {
 			say("On validation %s.", r.result.Verdict)
@@ -53,8 +60,17 @@ func (r *reported) warnings() (list []string) {
 	if share, ok := r.lateKept(); ok && share < 0.2 {
 		say("The filter kept %.0f %% of the labels in the second half of the training: so little teaches slowly; a smaller --noise-rate keeps more.", 100*share)
 	}
+	if d := r.measured.Detection; d != nil && d.Samples > 0 && r.Config.Filter.Scorer != config.NoFilter && r.Config.Filter.Threshold != filters.ThresholdFixed {
+		told, is := float64(r.Config.Filter.Rate), float64(d.Wrong)/float64(d.Samples)
+		if math.Abs(told-is) > farOff {
+			say("The filter was told that %.0f %% of the labels are wrong, and %.0f %% are: --noise-rate %.2f, or auto, would tell it better.", 100*told, 100*is, is)
+		}
+	}
 	return list
 }
+
+// farOff is how far the noise rate that a filter was told may be from the true one without a word.
+const farOff = 0.15
 
 // lateKept is the share of the rows that the filter kept in the second half of the training.
 func (r *reported) lateKept() (share float64, ok bool) {

@@ -14,6 +14,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/reproduce"
+	"winnow/training"
 )
 
 // TestReproduce runs two rows of a study on a few drawn characters, one at a time and several at once: the numbers are
@@ -180,7 +181,7 @@ func TestStudiesResolve(t *testing.T) {
 
 // Corrected labels are not what a study compares with the truth.
 func TestRecorderRefusesCorrectedLabels(t *testing.T) {
-	plan := trainPlan{Steps: 10}
+	plan := training.Plan{Steps: 10}
 	plan.Config.Correct.Visits = 3
 	watch := recorder{data: &datasets.Dataset{}, wanted: true}
 	if err := watch.begun(plan); err == nil || !strings.Contains(err.Error(), "correct.visits: found 3 beside the filter's accuracy") {

@@ -16,6 +16,7 @@ import (
 	"winnow/internal/config"
 	"winnow/recipes"
 	"winnow/reproduce"
+	"winnow/training"
 )
 
 // cellVersion is raised when what a cell computes changes, so that old cells are not taken for new ones.
@@ -220,7 +221,7 @@ func (r *reproduction) traces() []string {
 
 // fitBank keeps the memory bank from holding an image several times over: recipes name the papers' sizes, and data may
 // be smaller.
-func fitBank(cfg *config.Run, data trainData) {
+func fitBank(cfg *config.Run, data training.Data) {
 	cfg.Bank.Size = min(cfg.Bank.Size, data.Train.Len())
 }
 
@@ -238,7 +239,7 @@ func (r *reproduction) cell(ctx context.Context, cell reproduce.Cell) (reproduce
 		return o, err
 	}
 	o.NoiseRate = labels.rate
-	joined, err := joinTrainData(labels.data, data.store)
+	joined, err := training.Join(labels.data, data.store)
 	if err != nil {
 		return o, err
 	}
@@ -248,7 +249,7 @@ func (r *reproduction) cell(ctx context.Context, cell reproduce.Cell) (reproduce
 		joined.Validation = features.Set{} // nothing depends on it
 	}
 	start := time.Now()
-	out, err := trainRun(ctx, cfg, joined, trainOptions{Last: r.study.State == reproduce.Last, Begun: recorder.begun, Stepped: recorder.stepped, Validated: recorder.validated, Diagnosed: recorder.diagnosed})
+	out, err := training.Run(ctx, cfg, joined, training.Options{Last: r.study.State == reproduce.Last, Begun: recorder.begun, Stepped: recorder.stepped, Validated: recorder.validated, Diagnosed: recorder.diagnosed})
 	if err != nil {
 		return o, err
 	}

@@ -15,7 +15,9 @@ import (
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
 	"winnow/eval"
+	"winnow/extraction"
 	"winnow/features"
+	"winnow/internal/lookup"
 	"winnow/models"
 	"winnow/reproduce"
 )
@@ -108,12 +110,12 @@ func (r *reproduction) checkData() error {
 }
 
 func (r *reproduction) checkOne(data *cellData) error {
-	rows, _, _, err := storedRows(data.clean, data.store, data.clean.Select(datasets.Train), "train ")
+	rows, _, _, err := lookup.Rows(data.clean, data.store, data.clean.Select(datasets.Train), "train ")
 	if err != nil {
 		return err
 	}
 	if len(rows) == 0 {
-		return fmt.Errorf("reproduce: %s: has no image in the split train; it has %s", data.name, splitNames(data.clean))
+		return fmt.Errorf("reproduce: %s: has no image in the split train; it has %s", data.name, data.clean.SplitNames())
 	}
 	test, _, err := testOf(data.clean, data.store)
 	if err != nil {
@@ -128,7 +130,7 @@ func (r *reproduction) checkOne(data *cellData) error {
 		if err != nil {
 			return err
 		}
-		if entry.Train && !sharesClass(labels, test.Labels) {
+		if entry.Train && !features.ShareLabel(labels, test.Labels) {
 			return withHint(fmt.Errorf("reproduce: %s: no test image has a class of the split train, and %s measures %s by classes that are trained", data.name, r.study.Name, metric.name),
 				"make a manifest whose splits share their classes: winnow data import --protocol official; or choose a study of retrieval")
 		}
@@ -191,12 +193,12 @@ func (r *reproduction) openGlyphs() (*cellData, error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return nil, fmt.Errorf("reproduce: %w", err)
 	}
-	e := extraction{out: dir, overwrite: true, root: images, paths: d.Paths(), model: b, cut: cut,
-		cfg: backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: extractBatch, Strict: true}}
+	e := extraction.Extraction{Out: dir, Overwrite: true, Root: images, Paths: d.Paths(), Model: b, Cut: cut,
+		Config: backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: extraction.UsualBatch, Strict: true}}
 	s, err := features.Open(dir)
-	if err != nil || s.Key.Differs(e.key()) != "" || s.Verify() != nil {
+	if err != nil || s.Key.Differs(e.Key()) != "" || s.Verify() != nil {
 		note(r.c, "drawing %d characters and making their features, into %s", len(d.Classes), dir)
-		if s, err = e.store(r.c); err != nil {
+		if s, err = e.Store(r.c.Context, extractionHost(r.c)); err != nil {
 			return nil, err
 		}
 	}

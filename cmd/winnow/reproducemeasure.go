@@ -12,7 +12,9 @@ import (
 	"winnow/features"
 	"winnow/filters"
 	"winnow/internal/config"
+	"winnow/internal/lookup"
 	"winnow/reproduce"
+	"winnow/training"
 )
 
 // studyMeasure is a measure as a study names it: a number of a metric of the catalog.
@@ -57,17 +59,17 @@ func knownMeasure(name string) bool {
 
 // measure fills in what the study asks for: of the test split, or of queries against the gallery. What is fitted is
 // fitted on the training labels as they were given.
-func (r *reproduction) measure(ctx context.Context, o *reproduce.Outcome, out trained, d *datasets.Dataset, s *features.Store) error {
+func (r *reproduction) measure(ctx context.Context, o *reproduce.Outcome, out training.Outcome, d *datasets.Dataset, s *features.Store) error {
 	test, gallery, err := testOf(d, s)
 	if err != nil {
 		return err
 	}
-	if test, err = embed(out.Head, test); err != nil {
+	if test, err = out.Head.EmbedSet(test); err != nil {
 		return err
 	}
 	in := eval.Input{Test: test, Seed: o.Seed, MaxMem: eval.DefaultMaxMem / 4}
 	if gallery != nil {
-		g, err := embed(out.Head, *gallery)
+		g, err := out.Head.EmbedSet(*gallery)
 		if err != nil {
 			return err
 		}
@@ -76,11 +78,11 @@ func (r *reproduction) measure(ctx context.Context, o *reproduce.Outcome, out tr
 	var fit *features.Set
 	fitted := func() (*features.Set, error) {
 		if fit == nil {
-			set, _, err := splitSet(d, s, datasets.Train)
+			set, _, err := lookup.Split(d, s, datasets.Train)
 			if err != nil {
 				return nil, err
 			}
-			if set, err = embed(out.Head, labelledOnly(set)); err != nil {
+			if set, err = out.Head.EmbedSet(set.Labelled()); err != nil {
 				return nil, err
 			}
 			fit = &set
@@ -160,31 +162,31 @@ func (r *reproduction) metrics() []studyMetric {
 // testOf is what is measured on: the test split, or queries with their gallery.
 func testOf(d *datasets.Dataset, s *features.Store) (test features.Set, gallery *features.Set, err error) {
 	if len(d.Select(datasets.Test)) == 0 && len(d.Select(datasets.Query)) > 0 {
-		g, _, err := splitSet(d, s, datasets.Gallery)
+		g, _, err := lookup.Split(d, s, datasets.Gallery)
 		if err != nil {
 			return test, nil, err
 		}
-		g = labelledOnly(g)
-		test, _, err = splitSet(d, s, datasets.Query)
-		return labelledOnly(test), &g, err
+		g = g.Labelled()
+		test, _, err = lookup.Split(d, s, datasets.Query)
+		return test.Labelled(), &g, err
 	}
-	if test, _, err = splitSet(d, s, datasets.Test); err != nil {
+	if test, _, err = lookup.Split(d, s, datasets.Test); err != nil {
 		return test, nil, err
 	}
-	if test = labelledOnly(test); test.Len() == 0 {
-		err = fmt.Errorf("the manifest has no labelled image in the split test (or query) to measure on; it has %s", splitNames(d))
+	if test = test.Labelled(); test.Len() == 0 {
+		err = fmt.Errorf("the manifest has no labelled image in the split test (or query) to measure on; it has %s", d.SplitNames())
 	}
 	return test, nil, err
 }
 
 // auditOutcome judges the given training labels in the embedding that was reached, by the run's scorer or, where that
 // cannot, by vMF-Sim, and compares with the truth.
-func auditOutcome(ctx context.Context, o *reproduce.Outcome, out trained, d *datasets.Dataset, s *features.Store) error {
+func auditOutcome(ctx context.Context, o *reproduce.Outcome, out training.Outcome, d *datasets.Dataset, s *features.Store) error {
 	f := out.Filter
 	if entry, err := filters.Find(f.Scorer); f.Scorer == config.NoFilter || err != nil || !entry.NeedsBank {
 		f = filters.Default()
 	}
-	set, _, err := splitSet(d, s, datasets.Train)
+	set, _, err := lookup.Split(d, s, datasets.Train)
 	if err != nil {
 		return err
 	}

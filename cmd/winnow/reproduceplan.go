@@ -11,6 +11,7 @@ import (
 	"winnow/features"
 	"winnow/reproduce"
 	"winnow/train"
+	"winnow/training"
 )
 
 // Steps of a training that a dry run makes: the first ones warm up, the others are timed.
@@ -126,7 +127,7 @@ func (r *reproduction) estimate(cell reproduce.Cell) (steps int, each time.Durat
 	if err != nil {
 		return 0, 0, err
 	}
-	joined, err := joinTrainData(labels.data, data.store)
+	joined, err := training.Join(labels.data, data.store)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -136,8 +137,8 @@ func (r *reproduction) estimate(cell reproduce.Cell) (steps int, each time.Durat
 	defer stop(nil)
 	var start, end time.Time
 	n := 0
-	out, err := trainRun(ctx, cfg, joined, trainOptions{
-		Begun: func(p trainPlan) error { steps = p.Steps; return nil },
+	out, err := training.Run(ctx, cfg, joined, training.Options{
+		Begun: func(p training.Plan) error { steps = p.Steps; return nil },
 		Stepped: func(train.Step) {
 			if n++; n == dryWarmUp {
 				start = time.Now()

@@ -10,6 +10,7 @@ import (
 	"winnow/filters"
 	"winnow/reproduce"
 	"winnow/train"
+	"winnow/training"
 )
 
 // What a study's chart may follow over the steps of a training.
@@ -44,7 +45,7 @@ func (r *reproduction) record(d *datasets.Dataset, o *reproduce.Outcome) *record
 	return rec
 }
 
-func (r *recorder) begun(plan trainPlan) error {
+func (r *recorder) begun(plan training.Plan) error {
 	for _, share := range r.at {
 		r.steps = append(r.steps, max(int(share*float64(plan.Steps)+0.5), 1))
 	}

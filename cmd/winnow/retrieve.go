@@ -12,8 +12,10 @@ import (
 
 	"winnow/datasets"
 	"winnow/eval"
+	"winnow/eval/comparison"
 	"winnow/features"
 	"winnow/internal/atomicfile"
+	"winnow/internal/lookup"
 )
 
 func retrieveCommand() *cli.Command {
@@ -53,18 +55,18 @@ const pictureSide = 128
 
 // retrieveResult is what winnow retrieve --json prints.
 type retrieveResult struct {
-	File      string       `json:"file"`
-	Split     string       `json:"split"`
-	View      string       `json:"view,omitempty"` // center or mean, where the store has several views of each image
-	Choice    string       `json:"choice"`
-	Seed      uint64       `json:"seed"`
-	Of        int          `json:"of"`            // images that could have asked
-	Gallery   int          `json:"gallery"`       // images asked
-	Precision float64      `json:"hits_per_rank"` // share of hits among the neighbours shown
-	Queries   []shownQuery `json:"queries"`
-	LeftOut   []leftOut    `json:"left_out"`
+	File      string           `json:"file"`
+	Split     string           `json:"split"`
+	View      string           `json:"view,omitempty"` // center or mean, where the store has several views of each image
+	Choice    string           `json:"choice"`
+	Seed      uint64           `json:"seed"`
+	Of        int              `json:"of"`            // images that could have asked
+	Gallery   int              `json:"gallery"`       // images asked
+	Precision float64          `json:"hits_per_rank"` // share of hits among the neighbours shown
+	Queries   []shownQuery     `json:"queries"`
+	LeftOut   []lookup.LeftOut `json:"left_out"`
 	k         int
-	of        asked // embedded
+	of        comparison.Asked // embedded
 }
 
 // shownQuery is one query with its nearest.
@@ -108,7 +110,7 @@ func retrieveRun(c *cli.Context) error {
 		return err
 	}
 	defer rt.Close()
-	result := retrieveResult{File: c.String("out"), Choice: c.String("choose"), Seed: c.Uint64("seed"), View: r.view(c), k: k}
+	result := retrieveResult{File: c.String("out"), Choice: c.String("choose"), Seed: c.Uint64("seed"), View: r.Look(), k: k}
 	if err := result.find(c, r, n, mem); err != nil {
 		return err
 	}
@@ -128,13 +130,13 @@ func retrieveRun(c *cli.Context) error {
 
 // find embeds the images, chooses the queries and finds their neighbours.
 func (r *retrieveResult) find(c *cli.Context, run *openedRun, n int, mem int64) error {
-	about := evalResult{Split: c.String("split"), LeftOut: []leftOut{}}
+	about := evalResult{Split: c.String("split"), LeftOut: []lookup.LeftOut{}}
 	stored, err := readAsked(run, &about)
 	if err != nil {
 		return err
 	}
 	r.Split, r.LeftOut = about.Split, about.LeftOut
-	if r.of, err = stored.embedded(run.embedSet); err != nil {
+	if r.of, err = stored.Embedded(run.embedSet); err != nil {
 		return err
 	}
 	return r.ask(c, run, n, mem)
@@ -142,9 +144,9 @@ func (r *retrieveResult) find(c *cli.Context, run *openedRun, n int, mem int64) 
 
 // ask finds the neighbours of n queries among the embedded images.
 func (r *retrieveResult) ask(c *cli.Context, run *openedRun, n int, mem int64) error {
-	gallery := r.of.query
-	if r.of.gallery != nil {
-		gallery = *r.of.gallery
+	gallery := r.of.Query
+	if r.of.Gallery != nil {
+		gallery = *r.of.Gallery
 	}
 	rows := notLonely(r.of)
 	r.Of, r.Gallery = len(rows), gallery.Len()
@@ -155,10 +157,10 @@ func (r *retrieveResult) ask(c *cli.Context, run *openedRun, n int, mem int64) e
 		rows = drawSome(rows, n, r.Seed, "retrieve")
 	}
 	own := 0 // of a query that is in the gallery itself
-	if r.of.gallery == nil {
+	if r.of.Gallery == nil {
 		own = 1
 	}
-	lists, err := eval.Nearest(c.Context, r.of.query.Rows(rows), &gallery, r.k+own, mem)
+	lists, err := eval.Nearest(c.Context, r.of.Query.Rows(rows), &gallery, r.k+own, mem)
 	if err != nil {
 		return err
 	}
@@ -166,7 +168,7 @@ func (r *retrieveResult) ask(c *cli.Context, run *openedRun, n int, mem int64) e
 		if own == 1 {
 			list = slices.DeleteFunc(list, func(near eval.Neighbour) bool { return near.Row == rows[i] })
 		}
-		r.Queries = append(r.Queries, shown(run.Manifest, r.of.query.IDs[rows[i]], gallery, first(list, r.k)))
+		r.Queries = append(r.Queries, shown(run.Manifest, r.of.Query.IDs[rows[i]], gallery, first(list, r.k)))
 	}
 	if r.Choice == chooseWorst {
 		slices.SortStableFunc(r.Queries, func(a, b shownQuery) int {
@@ -183,18 +185,18 @@ func (r *retrieveResult) ask(c *cli.Context, run *openedRun, n int, mem int64) e
 }
 
 // notLonely is the rows of the queries that have a positive.
-func notLonely(of asked) (rows []int) {
+func notLonely(of comparison.Asked) (rows []int) {
 	least, labels := 1, []int(nil)
-	if of.gallery == nil { // the query itself is one
-		least, labels = 2, of.query.Labels
+	if of.Gallery == nil { // the query itself is one
+		least, labels = 2, of.Query.Labels
 	} else {
-		labels = of.gallery.Labels
+		labels = of.Gallery.Labels
 	}
 	counts := map[int]int{}
 	for _, label := range labels {
 		counts[label]++
 	}
-	for i, label := range of.query.Labels {
+	for i, label := range of.Query.Labels {
 		if counts[label] >= least {
 			rows = append(rows, i)
 		}

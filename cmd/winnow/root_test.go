@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"winnow/datasets"
+	"winnow/datasets/imageroot"
 	"winnow/internal/orttest"
 )
 
@@ -88,7 +89,7 @@ func TestPresetWrong(t *testing.T) {
 		want string
 	}{
 		{"--preset mnist", 2, "--preset needs --root"},
-		{"--preset minst --root " + dir, 2, `--preset: "minst" is unknown, expected one of cars196, cars98n, cifar10, `},
+		{"--preset minst --root " + dir, 2, `--preset: "minst" is unknown (did you mean "mnist"?), expected one of cars196, cars98n, cifar10, `},
 		{"--preset mnist --root " + dir, 1, "mnist: found no train-images-idx3-ubyte.gz"},
 		{"--preset cifar10 --root " + dir, 1, "cifar: found neither data_batch_1.bin nor test_batch.bin"},
 		{"--preset mnist --root " + dir + "/none", 1, "no such file"},
@@ -141,7 +142,7 @@ func TestZip(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{cut: "cut.zip: zip: not a valid zip file", manifest: "is a file, expected the folder the manifest's paths are relative to, or a .zip file of it"} {
-		if _, err := imageRoot(path); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := imageroot.Open(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: found %v, expected %q", path, err, want)
 		}
 	}
@@ -154,7 +155,7 @@ func TestOverlay(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "own.txt"), []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	root, err := imageRoot(dir)
+	root, err := imageroot.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +170,7 @@ func TestOverlay(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "train-images-idx3-ubyte"), []byte{0, 0, 8, 3, 0}, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := imageRoot(dir); err == nil || !strings.Contains(err.Error(), "cut short") {
+	if _, err := imageroot.Open(dir); err == nil || !strings.Contains(err.Error(), "cut short") {
 		t.Errorf("found %v, expected that a damaged file is told", err)
 	}
 }

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,26 +9,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
-	"winnow/datasets"
 	"winnow/eval"
-	"winnow/features"
-	"winnow/head"
 	"winnow/internal/config"
-	"winnow/models"
+	"winnow/runs"
 )
 
-// openedRun is a run folder with what it was trained on.
-type openedRun struct {
-	Dir          string
-	Config       config.Run
-	HeadFile     string // its name in Dir
-	Head         *head.Head
-	Meta         models.HeadMeta
-	ManifestFile string // may be a folder
-	Manifest     *datasets.Dataset
-	Store        *features.Store  // of the network that the head belongs to
-	tuned        *models.Backbone // that network, where the run trained it; else nil
-}
+// openedRun is a run folder as commands look at it.
+type openedRun struct{ *runs.Run }
 
 // dataFlags choose the state of a run, and name the data where they moved since the training, or other data.
 var dataFlags = []cli.Flag{
@@ -53,113 +37,17 @@ func openRunArg(c *cli.Context, splits ...string) (*openedRun, error) {
 
 // openRun opens a run folder.
 func openRun(c *cli.Context, dir string, splits ...string) (*openedRun, error) {
-	if v := c.String("view"); v != backbone.CenterName && v != meanView {
-		return nil, misused("--view: found %q, expected %s or %s", v, backbone.CenterName, meanView)
+	if v := c.String("view"); v != backbone.CenterName && v != runs.MeanView {
+		return nil, misused("--view: found %q, expected %s or %s", v, backbone.CenterName, runs.MeanView)
 	}
-	r, err := readRun(dir, c.Bool("last"))
+	r, err := runs.Open(c.Context, dir, runs.Options{
+		Last: c.Bool("last"), Manifest: c.String("manifest"), Features: c.String("features"), Root: c.String("root"), View: c.String("view"),
+		Splits: splits, For: c.Command.Name, Host: extractionHost(c),
+	})
 	if err != nil {
 		return nil, err
 	}
-	manifest, store := r.Config.Data.Manifest, r.originalStore()
-	if c.IsSet("manifest") {
-		manifest = c.String("manifest")
-	}
-	if c.IsSet("features") {
-		store = c.String("features")
-	}
-	r.ManifestFile = manifest
-	if r.Manifest, err = datasets.Read(manifest, datasets.ReadOptions{}); err != nil {
-		return nil, withHint(err, "if it moved, name it with --manifest")
-	}
-	if r.Config.Finetune.On() {
-		if err := r.openTuned(c, splits); err != nil {
-			return nil, err
-		}
-	} else if r.Store, err = features.Open(store); err != nil {
-		return nil, withHint(err, "if it moved, name it with --features")
-	}
-	if err := r.matches(); err != nil {
-		return nil, err
-	}
-	if r.Store, err = lookAt(c, r.Store); err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
-// readRun reads configuration and head of a run folder: the last state of the training, or the one that validation chose.
-func readRun(dir string, last bool) (*openedRun, error) {
-	r := &openedRun{Dir: dir, HeadFile: bestHeadFile}
-	if last {
-		r.HeadFile = lastHeadFile
-	}
-	var err error
-	if r.Config, err = config.Load(filepath.Join(r.Dir, configFile), nil); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, withHint(fmt.Errorf("%s: holds no %s, expected a folder that winnow train wrote", r.Dir, configFile), "make one: winnow train --manifest FILE --features DIR --out %s", r.Dir)
-		}
-		return nil, err
-	}
-	if r.Head, r.Meta, err = models.ReadHead(filepath.Join(r.Dir, r.HeadFile)); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, withHint(fmt.Errorf("%s: holds no %s: the training is not finished", r.Dir, r.HeadFile), "go on with it: winnow train --config %s --out %s --resume", filepath.Join(r.Dir, configFile), r.Dir)
-		}
-		return nil, err
-	}
-	return r, nil
-}
-
-// view is what is looked at of each image, "" where the store has nothing to choose from.
-func (r *openedRun) view(c *cli.Context) string {
-	if r.Store.Views() == 1 {
-		return ""
-	}
-	return c.String("view")
-}
-
-// meanView as a --view is the mean of all.
-const meanView = "mean"
-
-// lookAt is a store as --view asks for it.
-func lookAt(c *cli.Context, s *features.Store) (*features.Store, error) {
-	if c.String("view") != meanView {
-		if s.Views() > 1 {
-			note(c, "%s holds %d views of each image: looking at the centre (--view mean averages all)", s.Dir, s.Views())
-		}
-		return s, nil
-	}
-	if s.Views() == 1 {
-		return nil, withHint(fmt.Errorf("--view %s: %s holds one view of each image, the %s, expected several", meanView, s.Dir, backbone.CenterName),
-			"extract with --views center+flip or another and name that store with --features; the head stays as it is")
-	}
-	note(c, "looking at the mean of the %d views of each image in %s", s.Views(), s.Dir)
-	return s.Averaged(), nil
-}
-
-// matches refuses a store whose vectors the head was not trained on.
-func (r *openedRun) matches() error {
-	k := r.Store.Key
-	if read, asked := decoderOf(k.Preprocessing), decoderOf(r.Meta.Preprocessing); read != asked {
-		return withHint(fmt.Errorf("features %s: the images were read with decoder %s, but those that the head of %s was trained on with %s", r.Store.Dir, read, r.Dir, asked),
-			"make them with winnow extract --decoder %s", asked)
-	}
-	for _, part := range []struct{ what, store, head string }{
-		{"model", k.Model, r.Meta.ModelSHA256}, {"output", k.Output, r.Meta.Output}, {"preprocessing", k.Preprocessing, r.Meta.Preprocessing},
-	} {
-		if part.store != part.head {
-			return fmt.Errorf("features %s: made with %s %.80s, but the head of %s was trained with %.80s", r.Store.Dir, part.what, part.store, r.Dir, part.head)
-		}
-	}
-	return nil
-}
-
-// decoderOf is the decoder that a preprocessing names.
-func decoderOf(preprocessing string) string {
-	p, err := backbone.ParsePreprocessing(preprocessing)
-	if err != nil {
-		return backbone.ExactDecoder // texts that differ are refused as a whole
-	}
-	return p.DecoderName()
+	return &openedRun{r}, nil
 }
 
 // parseSize reads a number of bytes: 1GiB, 512MB, 300000.

@@ -13,6 +13,7 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/head"
+	"winnow/internal/config"
 	"winnow/internal/ortlib"
 )
 
@@ -66,6 +67,11 @@ func note(c *cli.Context, format string, args ...any) {
 	if !c.Bool("quiet") {
 		fmt.Fprintf(c.App.ErrWriter, "winnow: "+format+"\n", args...)
 	}
+}
+
+// noter is note for rooms that know no command line.
+func noter(c *cli.Context) func(format string, args ...any) {
+	return func(format string, args ...any) { note(c, format, args...) }
 }
 
 // runtimeFacts is what `runtime show` and `doctor` say of the library.
@@ -161,7 +167,7 @@ func gpuOptions(c *cli.Context) (ort.GPU, error) {
 func gpuText(g ort.GPU) string {
 	memory, tf32 := "memory without limit", "off"
 	if g.Memory > 0 {
-		memory = "at most " + sizeText(g.Memory) + " of memory a network"
+		memory = "at most " + config.Bytes(g.Memory).Approx() + " of memory a network"
 	}
 	if g.TF32 {
 		tf32 = "on"

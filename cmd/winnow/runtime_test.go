@@ -20,6 +20,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone/ort"
+	"winnow/internal/hint"
 	"winnow/internal/ortlib"
 	"winnow/internal/orttest"
 )
@@ -220,14 +221,13 @@ func withRuntime(t *testing.T, args []string, action func(*cli.Context, *ort.Run
 // exitOf turns an error into an exit code as run does, keeping the hint in the text.
 func exitOf(w io.Writer, err error) int {
 	var misuse usageError
-	var hinted hintError
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &misuse):
 		return 2
-	case errors.As(err, &hinted):
-		_, _ = io.WriteString(w, err.Error()+"\n"+hinted.hint+"\n")
+	case hint.Of(err) != "":
+		_, _ = io.WriteString(w, err.Error()+"\n"+hint.Of(err)+"\n")
 	}
 	return 1
 }

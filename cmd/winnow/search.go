@@ -14,7 +14,10 @@ import (
 
 	"winnow/backbone"
 	"winnow/datasets"
+	"winnow/datasets/imagelist"
+	"winnow/embedding"
 	"winnow/features"
+	"winnow/internal/lookup"
 	"winnow/search"
 )
 
@@ -40,11 +43,11 @@ func searchCommand() *cli.Command {
 
 // searchResult is what winnow search --json prints.
 type searchResult struct {
-	Index   string        `json:"index"`
-	Rows    int           `json:"rows"`
-	Dim     int           `json:"dim"`
-	Queries []searchQuery `json:"queries"`
-	LeftOut []leftOut     `json:"left_out"` // queries that could not be read
+	Index   string           `json:"index"`
+	Rows    int              `json:"rows"`
+	Dim     int              `json:"dim"`
+	Queries []searchQuery    `json:"queries"`
+	LeftOut []lookup.LeftOut `json:"left_out"` // queries that could not be read
 }
 
 type searchQuery struct {
@@ -83,7 +86,7 @@ func searchRun(c *cli.Context) error {
 		return err
 	}
 	defer s.close()
-	r := searchResult{Index: c.String("index"), Rows: s.Len(), Dim: s.Width(), LeftOut: []leftOut{}}
+	r := searchResult{Index: c.String("index"), Rows: s.Len(), Dim: s.Width(), LeftOut: []lookup.LeftOut{}}
 	if r.Queries, r.LeftOut, err = s.queries(c); err != nil {
 		return err
 	}
@@ -91,6 +94,11 @@ func searchRun(c *cli.Context) error {
 	for i, q := range r.Queries {
 		copy(features.Row(x, i), q.vector)
 		own[i] = q.own
+	}
+	if len(r.Queries) >= manyQueries {
+		if rt, err := openRuntime(c); err == nil { // without, the same is found more slowly
+			defer rt.Close()
+		}
 	}
 	found, err := search.Nearest(c.Context, s, x, c.Int("k"), own)
 	if err != nil {
@@ -112,6 +120,9 @@ func searchRun(c *cli.Context) error {
 	}
 	return r.print(c.App.Writer)
 }
+
+// manyQueries are worth loading ONNX Runtime for, whose products are several times as fast.
+const manyQueries = 8
 
 // labelsOf are the labels of a manifest by path; "" has none.
 func labelsOf(manifest string) (map[string]string, error) {
@@ -172,8 +183,8 @@ func (s *searched) close() {
 }
 
 // queries reads what is asked for, in the order of the arguments.
-func (s *searched) queries(c *cli.Context) (list []searchQuery, left []leftOut, err error) {
-	left = []leftOut{}
+func (s *searched) queries(c *cli.Context) (list []searchQuery, left []lookup.LeftOut, err error) {
+	left = []lookup.LeftOut{}
 	for i := 0; i < c.NArg(); {
 		arg := c.Args().Get(i)
 		if row, ok := s.lookup(arg); ok {
@@ -256,16 +267,16 @@ func vectorQueries(file string, dim int) ([]searchQuery, error) {
 }
 
 // embedQueries embeds images as those that are looked in were.
-func (s *searched) embedQueries(c *cli.Context, args []string) (list []searchQuery, left []leftOut, err error) {
+func (s *searched) embedQueries(c *cli.Context, args []string) (list []searchQuery, left []lookup.LeftOut, err error) {
 	e, err := s.embedder(c)
 	if err != nil {
 		return nil, nil, err
 	}
-	images, err := listImages(args, c.String("root"), c.App.Reader)
+	images, err := imagelist.Open(args, c.String("root"), c.App.Reader)
 	if err != nil {
 		return nil, nil, err
 	}
-	net, err := e.open(c, false, true)
+	net, err := openNetwork(c, e, false, true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -273,19 +284,19 @@ func (s *searched) embedQueries(c *cli.Context, args []string) (list []searchQue
 	if net.Dim() != s.Width() {
 		return nil, nil, fmt.Errorf("search: %s embeds into %d values, expected %d", e.Source, net.Dim(), s.Width())
 	}
-	sink := &querySink{images: images.named}
-	if err := e.extract(c, net, images, images.paths(), sink); err != nil {
+	sink := &querySink{images: images.Images}
+	if err := embedImages(c, e, net, images, images.Paths(), sink); err != nil {
 		return nil, nil, err
 	}
 	for _, b := range sink.bad {
-		left = append(left, leftOut{b.Path, b.Reason})
+		left = append(left, lookup.LeftOut{Path: b.Path, Reason: b.Reason})
 	}
 	return sink.list, left, nil
 }
 
 // embedder is who made the vectors: as --model says, or found again. A picture that another version of the decoder reads
 // is nearly the same one: that is told, not refused.
-func (s *searched) embedder(c *cli.Context) (*embedder, error) {
+func (s *searched) embedder(c *cli.Context) (*embedding.Embedder, error) {
 	if s.index != nil {
 		source, was := s.index.Embedder.Source, s.index.Info
 		if c.IsSet("model") {
@@ -294,14 +305,12 @@ func (s *searched) embedder(c *cli.Context) (*embedder, error) {
 		was.Embedder.Decoder = decodes(c, s.index.Dir, was.Embedder)
 		return embedderOf(c, s.index.Dir, source, &was)
 	}
-	e, key := &embedder{}, s.store.Key
-	var err error
-	if e.backbone, err = backboneOf(s.store, c.String("model")); err != nil {
+	b, err := backboneOf(s.store, c.String("model"))
+	if err != nil {
 		return nil, err
 	}
-	e.Source = e.backbone.Path
-	decodes(c, s.store.Dir, search.Embedder{Preprocessing: key.Preprocessing, Decoder: key.Decoder})
-	return e, e.prepare(key.Output)
+	decodes(c, s.store.Dir, search.Embedder{Preprocessing: s.store.Key.Preprocessing, Decoder: s.store.Key.Decoder})
+	return embedding.OfStore(b, s.store)
 }
 
 // decodes is what reads pictures today with the settings of an embedder.
@@ -319,7 +328,7 @@ func decodes(c *cli.Context, dir string, was search.Embedder) string {
 
 // querySink collects the vectors of queries.
 type querySink struct {
-	images []namedImage
+	images []imagelist.Image
 	list   []searchQuery
 	rows   int
 	bad    []features.Bad
@@ -344,9 +353,9 @@ func (s *querySink) Append(x blas32.General, bad []features.Bad) error {
 		if !why[s.rows] {
 			list := append([]float32(nil), features.Row(x, i)...)
 			if search.UnitRows(blas32.General{Rows: 1, Cols: x.Cols, Stride: x.Cols, Data: list}) != nil {
-				s.bad = append(s.bad, features.Bad{Row: s.rows, Path: s.images[s.rows].path, Reason: "its vector is all zeros: it is near nothing"})
+				s.bad = append(s.bad, features.Bad{Row: s.rows, Path: s.images[s.rows].Path, Reason: "its vector is all zeros: it is near nothing"})
 			} else {
-				s.list = append(s.list, searchQuery{Query: s.images[s.rows].path, own: -1, vector: list})
+				s.list = append(s.list, searchQuery{Query: s.images[s.rows].Path, own: -1, vector: list})
 			}
 		}
 		s.rows++

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"winnow/filters/selfpaced"
+	"winnow/runs"
 	"winnow/train"
 )
 
@@ -31,7 +32,7 @@ func TestSelfPacedRun(t *testing.T) {
 	if code != 0 || strings.Count(stderr, "weights, round") != 6 || !strings.Contains(stderr, "of 320 samples") {
 		t.Fatalf("exit %d\n%s", code, stderr)
 	}
-	rows, err := csv.NewReader(strings.NewReader(readFile(t, whole, weightsFile))).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(readFile(t, whole, runs.WeightsFile))).ReadAll()
 	if err != nil || len(rows) != 321 {
 		t.Fatal(len(rows), err)
 	}
@@ -58,11 +59,11 @@ func TestSelfPacedRun(t *testing.T) {
 			}
 			break
 		}
-		if _, err := os.Stat(filepath.Join(cut, weightsFile)); code != 130 || i > 20 || err == nil {
+		if _, err := os.Stat(filepath.Join(cut, runs.WeightsFile)); code != 130 || i > 20 || err == nil {
 			t.Fatalf("exit %d, %v\n%s", code, err, watch)
 		}
 	}
-	for _, name := range []string{bestHeadFile, lastHeadFile, weightsFile, train.MetricsFile, train.CheckpointFile, configFile} {
+	for _, name := range []string{runs.BestHeadFile, runs.LastHeadFile, runs.WeightsFile, train.MetricsFile, train.CheckpointFile, runs.ConfigFile} {
 		if readFile(t, whole, name) != readFile(t, cut, name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
@@ -117,7 +118,7 @@ func auditsPaced(t *testing.T, w world, dir string, rows [][]string) {
 	if code, _, stderr := call(context.Background(), "audit", dir, "--manifest", filepath.Join(w.dir, "other.csv")); code != 1 || !strings.Contains(stderr, `found "c0`) || !strings.Contains(stderr, "--scorer vmf judges others") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
-	if err := os.Remove(filepath.Join(dir, weightsFile)); err != nil {
+	if err := os.Remove(filepath.Join(dir, runs.WeightsFile)); err != nil {
 		t.Fatal(err)
 	}
 	if code, _, stderr := call(context.Background(), "audit", dir); code != 1 || !strings.Contains(stderr, "holds no weights.csv: the training is not finished") {
@@ -140,42 +141,6 @@ func TestSelfPacedMisuse(t *testing.T) {
 			t.Errorf("exit %d, expected 2 and …%s…\n%s", code, want, stderr)
 		}
 	}
-}
-
-func TestParseWeights(t *testing.T) {
-	list, err := parseWeights(strings.NewReader("path,label,weight\n\"a,b\",x,0\nc,\"y\"\"\",0.25\n"))
-	if err != nil || len(list) != 2 || list[0] != (sampleWeight{"a,b", "x", 0}) || list[1] != (sampleWeight{"c", `y"`, 0.25}) {
-		t.Errorf("%v %v", list, err)
-	}
-	for text, want := range map[string]string{
-		"":                              "found an empty file, expected the columns path, label, weight",
-		"path,weight\n":                 "wrong number of fields",
-		"path,label,score\n":            `column 3 is "score", expected "weight"`,
-		"path,label,weight\na,b\n":      "wrong number of fields",
-		"path,label,weight\na,b,1.5\n":  `entry 1: weight is "1.5", expected a number from 0 to 1`,
-		"path,label,weight\na,b,NaN\n":  `weight is "NaN"`,
-		"path,label,weight\na,\"b,1.\n": "extraneous or missing",
-	} {
-		if _, err := parseWeights(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, expected …%s…", text, err, want)
-		}
-	}
-}
-
-func FuzzWeights(f *testing.F) {
-	f.Add("path,label,weight\na,b,0.5\n")
-	f.Add("path,label,weight\n\"a\n,b\",c,1\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		list, err := parseWeights(strings.NewReader(text))
-		if err != nil {
-			return
-		}
-		for _, s := range list {
-			if !(s.weight >= 0 && s.weight <= 1) {
-				t.Errorf("%+v was let through", s)
-			}
-		}
-	})
 }
 
 // A round reads as a person expects.
@@ -208,18 +173,18 @@ func TestSelfPacedFinetune(t *testing.T) {
 			t.Fatalf("exit %d\n%s", code, watch)
 		}
 	}
-	for _, name := range []string{lastHeadFile, lastBackboneFile, weightsFile, train.MetricsFile, train.CheckpointFile} {
+	for _, name := range []string{runs.LastHeadFile, runs.LastBackboneFile, runs.WeightsFile, train.MetricsFile, train.CheckpointFile} {
 		if readFile(t, "whole", name) != readFile(t, "cut", name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
 	}
 	still, _ := mustCall(t, tuneArgs("still", "all", append(settings, "--backbone-lr", "0", "--json")...)...)
-	if readFile(t, "whole", weightsFile) == readFile(t, "still", weightsFile) {
+	if readFile(t, "whole", runs.WeightsFile) == readFile(t, "still", runs.WeightsFile) {
 		t.Errorf("the weights do not see the backbone's training\n%s", still)
 	}
 	var a audited
 	stdout, _ := mustCall(t, "audit", "whole", "--json")
-	if err := json.Unmarshal([]byte(stdout), &a); err != nil || a.Scorer != "selfpaced" || a.Backbone != filepath.Join("whole", lastBackboneFile) || a.Detection == nil {
+	if err := json.Unmarshal([]byte(stdout), &a); err != nil || a.Scorer != "selfpaced" || a.Backbone != filepath.Join("whole", runs.LastBackboneFile) || a.Detection == nil {
 		t.Errorf("%v: %s, %s", err, a.Scorer, a.Backbone)
 	}
 }

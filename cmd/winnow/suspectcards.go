@@ -6,10 +6,11 @@ import (
 
 	"winnow/chart"
 	"winnow/eval"
+	"winnow/eval/suspects"
 )
 
 // suspectCards shows audited images, those at some ranks, with the nearest that support either label.
-func suspectCards(images []auditEntry, at []int, picture func(path, caption string) (eval.Picture, error)) ([]eval.SuspectCard, error) {
+func suspectCards(images []suspects.Entry, at []int, picture func(path, caption string) (eval.Picture, error)) ([]eval.SuspectCard, error) {
 	var cards []eval.SuspectCard
 	for _, i := range at {
 		e := images[i]
@@ -19,11 +20,11 @@ func suspectCards(images []auditEntry, at []int, picture func(path, caption stri
 			return nil, err
 		}
 		for _, side := range []struct {
-			paths []string
-			to    *[]eval.Picture
+			near []suspects.Near
+			to   *[]eval.Picture
 		}{{e.SupportGiven, &card.ForGiven}, {e.SupportSuggested, &card.ForSuggested}} {
-			for _, p := range side.paths {
-				pic, err := picture(p, p)
+			for _, n := range side.near {
+				pic, err := picture(n.Path, n.Path)
 				if err != nil {
 					return nil, err
 				}
@@ -38,7 +39,7 @@ func suspectCards(images []auditEntry, at []int, picture func(path, caption stri
 // auditChart draws the scores of the given labels: of right and of wrong ones, or of all where nobody knows which are.
 // The axis ends at 1, or at the highest score where all are small, as those of a scorer that shares 1 among many
 // classes; it begins at 0, or at -1 where scores are similarities below 0.
-func auditChart(images []auditEntry) chart.Histogram {
+func auditChart(images []suspects.Entry) chart.Histogram {
 	const bins = 25
 	var all, right, wrong []float64
 	for _, e := range images {

@@ -10,9 +10,12 @@ import (
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/internal/config"
+	"winnow/internal/lookup"
 	"winnow/losses"
+	"winnow/runs"
 	"winnow/theory/skew"
 	"winnow/train"
+	"winnow/training"
 )
 
 func theorySkewCommand() *cli.Command {
@@ -48,7 +51,7 @@ type skewResult struct {
 	View string `json:"view,omitempty"`
 	Seed uint64 `json:"seed"`
 	skew.Report
-	LeftOut []leftOut `json:"left_out"`
+	LeftOut []lookup.LeftOut `json:"left_out"`
 }
 
 func theorySkew(c *cli.Context) error {
@@ -95,29 +98,29 @@ func skewOfRun(c *cli.Context) (w skewWork, err error) {
 		return w, err
 	}
 	defer rt.Close()
-	data, err := joinTrainData(r.Manifest, r.Store)
+	data, err := training.Join(r.Manifest, r.Store)
 	if err != nil {
 		return w, err
 	}
 	w = newSkewWork(data)
-	w.result.Run, w.result.Head, w.result.View, w.result.Seed = r.Dir, r.HeadFile, r.view(c), r.Config.Seed
+	w.result.Run, w.result.Head, w.result.View, w.result.Seed = r.Dir, r.HeadFile, r.Look(), r.Config.Seed
 	if w.result.Step = stateStep(r); w.result.Step != nil && *w.result.Step == 0 {
 		note(c, "%s is the state before the first step, which validation found best: --last takes the one after the training", r.HeadFile)
 	}
 	w.sampler = r.Config.Sampler
 	w.lossSettings(r.Config.Losses)
-	w.set, err = embed(r.Head, data.Train)
+	w.set, err = r.Head.EmbedSet(data.Train)
 	return w, err
 }
 
 // stateStep is the step after which a run's head was what it is, nil where the run's result does not say.
 func stateStep(r *openedRun) *int {
-	var result runResult
-	text, err := os.ReadFile(filepath.Join(r.Dir, resultFile))
+	var result runs.Result
+	text, err := os.ReadFile(filepath.Join(r.Dir, runs.ResultFile))
 	if err != nil || json.Unmarshal(text, &result) != nil {
 		return nil
 	}
-	if r.HeadFile == bestHeadFile && result.BestStep >= 0 {
+	if r.HeadFile == runs.BestHeadFile && result.BestStep >= 0 {
 		return &result.BestStep
 	}
 	return &result.Steps
@@ -138,10 +141,10 @@ func skewOfFeatures(c *cli.Context) (w skewWork, err error) {
 	if err != nil {
 		return w, err
 	}
-	if store, err = lookAt(c, store); err != nil {
+	if store, err = runs.LookAt(store, c.String("view"), noter(c)); err != nil {
 		return w, err
 	}
-	data, err := joinTrainData(d, store)
+	data, err := training.Join(d, store)
 	if err != nil {
 		return w, err
 	}
@@ -151,11 +154,11 @@ func skewOfFeatures(c *cli.Context) (w skewWork, err error) {
 }
 
 // newSkewWork has the paper's settings.
-func newSkewWork(data trainData) skewWork {
+func newSkewWork(data training.Data) skewWork {
 	s := skew.Default(len(data.Classes))
 	return skewWork{
 		set: data.Train, classes: len(data.Classes), margin: s.Margin, beta: s.Beta,
-		result: skewResult{Seed: 1, LeftOut: append([]leftOut{}, data.LeftOut...)},
+		result: skewResult{Seed: 1, LeftOut: append([]lookup.LeftOut{}, data.LeftOut...)},
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/internal/config"
 	"winnow/train"
+	"winnow/training"
 )
 
 // Files of winnow trace.
@@ -100,7 +101,7 @@ func traceAction(c *cli.Context) error {
 	if !d.HasTruth(datasets.Train) {
 		return withHint(fmt.Errorf("trace: %s: has no true labels to compare with", cfg.Data.Manifest), "make a manifest with known wrong labels: winnow data corrupt")
 	}
-	data, err := loadTrainData(d, cfg.Data.Features, true)
+	data, err := training.Load(d, cfg.Data.Features, true)
 	if err != nil {
 		return err
 	}
@@ -179,13 +180,13 @@ func iterations(c *cli.Context) (at []int, err error) {
 }
 
 // traceRun trains once, keeps nothing of the training, and watches.
-func traceRun(c *cli.Context, cfg config.Run, data trainData, d *datasets.Dataset, at []int) (*tracedRun, error) {
+func traceRun(c *cli.Context, cfg config.Run, data training.Data, d *datasets.Dataset, at []int) (*tracedRun, error) {
 	progress := newTrainProgress(c.App.ErrWriter, time.Now)
 	defer progress.end()
 	run := &tracedRun{Filter: cfg.Filter.Scorer, threshold: map[int]float64{}}
-	opts := trainOptions{Diagnosed: func(d train.Diagnosis) { run.Diagnoses = append(run.Diagnoses, d) }}
+	opts := training.Options{Diagnosed: func(d train.Diagnosis) { run.Diagnoses = append(run.Diagnoses, d) }}
 	steps := 0
-	opts.Begun = func(plan trainPlan) error {
+	opts.Begun = func(plan training.Plan) error {
 		note(c, "%s", run.Filter)
 		progress.begun(plan)
 		steps = plan.Steps
@@ -211,7 +212,7 @@ func traceRun(c *cli.Context, cfg config.Run, data trainData, d *datasets.Datase
 			run.threshold[s.Number] = s.Threshold
 		}
 	}
-	if _, err := trainRun(c.Context, cfg, data, opts); err != nil {
+	if _, err := training.Run(c.Context, cfg, data, opts); err != nil {
 		return nil, err
 	}
 	run.Total, run.Late = run.trace.Total(0), run.trace.Total(steps/2)

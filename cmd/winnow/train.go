@@ -2,10 +2,8 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +13,9 @@ import (
 	"winnow/features"
 	"winnow/head"
 	"winnow/internal/config"
+	"winnow/runs"
 	"winnow/train"
+	"winnow/training"
 )
 
 func trainCommand() *cli.Command {
@@ -109,7 +109,7 @@ func runTrain(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	defer run.tuning.close()
+	defer run.tuning.Close()
 	return run.do()
 }
 
@@ -143,7 +143,7 @@ func (r *trainCommandRun) open() (err error) {
 	if err != nil {
 		return err
 	}
-	if r.data, err = loadTrainData(d, r.cfg.Data.Features, true); err != nil {
+	if r.data, err = training.Load(d, r.cfg.Data.Features, true); err != nil {
 		return err
 	}
 	rt, err := openRuntime(r.c)
@@ -151,7 +151,7 @@ func (r *trainCommandRun) open() (err error) {
 		return err
 	}
 	r.runtime = rt.Version()
-	return prepareRunFolder(r.dir, r.c.Bool("resume"), r.c.Bool("overwrite"))
+	return runs.Prepare(r.dir, r.c.Bool("resume"), r.c.Bool("overwrite"))
 }
 
 // openFinetuning is open for a backbone that is trained too: whatever can be wrong is found before the features
@@ -168,18 +168,19 @@ func (r *trainCommandRun) openFinetuning() error {
 	if err != nil {
 		return err
 	}
-	r.runtime, r.tuning.rt = rt.Version(), rt
-	if err := prepareRunFolder(r.dir, r.c.Bool("resume"), r.c.Bool("overwrite")); err != nil {
+	r.runtime = rt.Version()
+	r.tuning.Use(rt)
+	if err := runs.Prepare(r.dir, r.c.Bool("resume"), r.c.Bool("overwrite")); err != nil {
 		return err
 	}
 	r.features = r.cfg.Data.Features
 	if r.features == "" {
-		r.features = filepath.Join(r.dir, trainFeatures)
+		r.features = filepath.Join(r.dir, runs.OwnFeatures)
 		if err := r.makeFeatures(); err != nil {
 			return err
 		}
 	}
-	if r.data, err = loadTrainData(d, r.features, false); err == nil && len(r.data.Key.Views) > 1 {
+	if r.data, err = training.Load(d, r.features, false); err == nil && len(r.data.Key.Views) > 1 {
 		note(r.c, "of the %d stored views of each image only the centre is used: fine-tuning looks at the images themselves (--augment)", len(r.data.Key.Views))
 	}
 	return err
@@ -188,84 +189,22 @@ func (r *trainCommandRun) openFinetuning() error {
 // makeFeatures makes the features that the run starts from, unless they are there; those of another backbone or of
 // other images are only replaced if the run is.
 func (r *trainCommandRun) makeFeatures() error {
-	e := r.tuning.extraction(r.features)
-	if s, err := features.Open(r.features); err != nil || s.Key.Differs(e.key()) != "" {
-		e.overwrite = r.c.Bool("overwrite")
+	e := tuningExtraction(r.tuning, r.features)
+	if s, err := features.Open(r.features); err != nil || s.Key.Differs(e.Key()) != "" {
+		e.Overwrite = r.c.Bool("overwrite")
 		note(r.c, "making the features of the backbone as it is, into %s", r.features)
 	}
-	_, err := e.store(r.c)
+	_, err := e.Store(r.c.Context, extractionHost(r.c))
 	return err
 }
 
-// loadTrainData reads features and joins them with a manifest; views says whether all views of the training images
-// are wanted.
-func loadTrainData(d *datasets.Dataset, dir string, views bool) (trainData, error) {
-	store, err := features.Open(dir)
-	if err != nil {
-		return trainData{}, withHint(err, "make the features first: winnow extract")
-	}
-	if err := store.Verify(); err != nil {
-		return trainData{}, withHint(err, "make the features again: winnow extract --overwrite")
-	}
-	data, err := joinTrainData(d, store)
-	if err != nil || !views || store.Views() == 1 {
-		return data, err
-	}
-	return data, data.readViews(store)
-}
-
-// runFiles are the names of what a run writes; event files carry a time in theirs.
-var runFiles = []string{configFile, runFile, resultFile, bestHeadFile, lastHeadFile, bestBackboneFile, lastBackboneFile, weightsFile, correctionsFile, train.MetricsFile, train.DiagnosticsFile, train.CheckpointFile}
-
-// runsIn lists the files of a run that are in a folder.
-func runsIn(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, fmt.Errorf("train: %w", err)
-	}
-	var names []string
-	for _, e := range entries {
-		if slices.Contains(runFiles, e.Name()) || strings.HasPrefix(e.Name(), "events.out.tfevents.") {
-			names = append(names, e.Name())
-		}
-	}
-	return names, nil
-}
-
-// prepareRunFolder makes the folder, and sees that no earlier run is lost by accident.
-func prepareRunFolder(dir string, resume, overwrite bool) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("train: %w", err)
-	}
-	names, err := runsIn(dir)
-	if err != nil || len(names) == 0 || resume || overwrite {
-		return err
-	}
-	return withHint(fmt.Errorf("train: %s: there is a run in this folder already (%s)", dir, names[0]),
-		"go on with it: --resume; throw it away: --overwrite; or choose another --out")
-}
-
-// clearRunFolder removes the files of a run, and nothing else.
-func clearRunFolder(dir string) error {
-	names, err := runsIn(dir)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil {
-			return fmt.Errorf("train: %w", err)
-		}
-	}
-	return removeTunedStores(dir)
-}
-
 // explainTrainFailure adds what the person can do about a run in dir that stopped.
-func explainTrainFailure(err error, data trainData, dir string, tuned bool) error {
-	advice, best := "a smaller --lr or --set clip=1 may help", bestHeadFile+" is"
+func explainTrainFailure(err error, data training.Data, dir string, tuned bool) error {
+	advice, best := "a smaller --lr or --set clip=1 may help", runs.BestHeadFile+" is"
 	if tuned {
-		advice, best = "a smaller --backbone-lr or --lr, or --set clip=1, may help", bestHeadFile+" with "+bestBackboneFile+" is"
+		advice, best = "a smaller --backbone-lr or --lr, or --set clip=1, may help", runs.BestHeadFile+" with "+runs.BestBackboneFile+" is"
 	}
-	if _, missing := os.Stat(filepath.Join(dir, bestHeadFile)); missing == nil {
+	if _, missing := os.Stat(filepath.Join(dir, runs.BestHeadFile)); missing == nil {
 		advice = best + " the best before; " + advice
 	}
 	var bad *train.NonFinite

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -16,11 +15,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/datasets"
+	"winnow/eval/comparison"
 	"winnow/features"
 	"winnow/internal/config"
+	"winnow/internal/hint"
+	"winnow/internal/lookup"
 	"winnow/internal/ortlib"
 	"winnow/models"
+	"winnow/runs"
 	"winnow/train"
+	"winnow/training"
 )
 
 // needRuntime skips a test that computes through ONNX Runtime where there is none (CI: fails).
@@ -142,7 +146,7 @@ func TestTrainCommand(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit %d\n%s", code, stderr)
 	}
-	var result runResult
+	var result runs.Result
 	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 		t.Fatal(err)
 	}
@@ -151,22 +155,22 @@ func TestTrainCommand(t *testing.T) {
 		t.Errorf("frozen %.4f, whitened %.4f, trained %.4f of %d: expected the trained head well ahead",
 			v.Frozen.PrecisionAt1, v.Whitened.PrecisionAt1, v.Trained.PrecisionAt1, v.Frozen.N)
 	}
-	if stdout != readFile(t, out, resultFile) {
+	if stdout != readFile(t, out, runs.ResultFile) {
 		t.Error("--json prints something else than result.json holds")
 	}
-	h, meta, err := models.ReadHead(filepath.Join(out, bestHeadFile))
+	h, meta, err := models.ReadHead(filepath.Join(out, runs.BestHeadFile))
 	if err != nil || h.Config().In != worldDim || h.Config().Out != 24 || meta.Output != "pool" || meta.Seed != 1 {
 		t.Errorf("%v: head %+v of %+v", err, h.Config(), meta)
 	}
-	if _, _, err := models.ReadHead(filepath.Join(out, lastHeadFile)); err != nil {
+	if _, _, err := models.ReadHead(filepath.Join(out, runs.LastHeadFile)); err != nil {
 		t.Error(err)
 	}
-	cfg, err := config.Load(filepath.Join(out, configFile), nil)
+	cfg, err := config.Load(filepath.Join(out, runs.ConfigFile), nil)
 	if err != nil || cfg.Filter.Rate != 0.3 || cfg.Solver.LR != 2e-3 || cfg.Losses[1].Settings["margin"] != 0.5 || cfg.Data.Manifest != w.manifest {
 		t.Errorf("%v: resolved settings %+v", err, cfg)
 	}
-	var facts runFacts
-	if err := json.Unmarshal([]byte(readFile(t, out, runFile)), &facts); err != nil {
+	var facts runs.Facts
+	if err := json.Unmarshal([]byte(readFile(t, out, runs.FactsFile)), &facts); err != nil {
 		t.Fatal(err)
 	}
 	if facts.Images != 320 || facts.Validation != 320 || len(facts.Classes) != 20 || facts.Classes[3] != "class03" || len(facts.ManifestSHA256) != 64 || len(facts.FeaturesSHA256) != 64 {
@@ -180,12 +184,12 @@ func TestTrainCommand(t *testing.T) {
 	}
 
 	t.Run("refused twice", func(t *testing.T) {
-		before := readFile(t, out, bestHeadFile)
+		before := readFile(t, out, runs.BestHeadFile)
 		code, _, stderr := call(context.Background(), w.args(out)...)
 		if code != 1 || !strings.Contains(stderr, "there is a run in this folder already") || !strings.Contains(stderr, "--resume") {
 			t.Errorf("exit %d\n%s", code, stderr)
 		}
-		if readFile(t, out, bestHeadFile) != before {
+		if readFile(t, out, runs.BestHeadFile) != before {
 			t.Error("the head was touched")
 		}
 	})
@@ -264,7 +268,7 @@ func TestTrainCommandResumes(t *testing.T) {
 			t.Fatalf("exit %d\n%s", code, watch)
 		}
 	}
-	for _, name := range []string{bestHeadFile, lastHeadFile, train.MetricsFile, train.CheckpointFile, configFile} {
+	for _, name := range []string{runs.BestHeadFile, runs.LastHeadFile, train.MetricsFile, train.CheckpointFile, runs.ConfigFile} {
 		if readFile(t, whole, name) != readFile(t, cut, name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
@@ -370,10 +374,10 @@ func TestTrainWithoutValidation(t *testing.T) {
 			t.Errorf("standard error lacks %q:\n%s", want, stderr)
 		}
 	}
-	if h, _, err := models.ReadHead(filepath.Join(out, bestHeadFile)); err != nil || h.Config().Out != 48 {
+	if h, _, err := models.ReadHead(filepath.Join(out, runs.BestHeadFile)); err != nil || h.Config().Out != 48 {
 		t.Error(err)
 	}
-	if readFile(t, out, bestHeadFile) != readFile(t, out, lastHeadFile) {
+	if readFile(t, out, runs.BestHeadFile) != readFile(t, out, runs.LastHeadFile) {
 		t.Error("without validation the best head is the last")
 	}
 }
@@ -397,8 +401,8 @@ func TestTrainThatNeverBeatsItsStart(t *testing.T) {
 	if code != 0 || !strings.Contains(stdout, "training was NOT better than the head it started from") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
-	var result runResult
-	if err := json.Unmarshal([]byte(readFile(t, out, resultFile)), &result); err != nil || *result.Better || result.BestStep != 0 {
+	var result runs.Result
+	if err := json.Unmarshal([]byte(readFile(t, out, runs.ResultFile)), &result); err != nil || *result.Better || result.BestStep != 0 {
 		t.Errorf("%v: %+v", err, result)
 	}
 }
@@ -407,12 +411,12 @@ func TestTrainThatNeverBeatsItsStart(t *testing.T) {
 func TestTrainLeavesOutUnlabelledValidation(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 9, 0)
-	measure := func(name string) comparison {
+	measure := func(name string) comparison.Comparison {
 		code, stdout, stderr := call(context.Background(), "train", "--manifest", w.manifest, "--features", w.store, "--out", filepath.Join(w.dir, name), "--steps", "1", "--batch", "8x4", "--json")
 		if code != 0 {
 			t.Fatalf("exit %d\n%s", code, stderr)
 		}
-		var result runResult
+		var result runs.Result
 		if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 			t.Fatal(err)
 		}
@@ -444,7 +448,7 @@ func TestTrainDivergesInPlainWords(t *testing.T) {
 	if code != 1 || !strings.Contains(stderr, "samples") || !strings.Contains(stderr, "images: c") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
-	h, _, err := models.ReadHead(filepath.Join(out, bestHeadFile))
+	h, _, err := models.ReadHead(filepath.Join(out, runs.BestHeadFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -474,12 +478,12 @@ func TestTrainLosesItsWeights(t *testing.T) {
 }
 
 // readTrainData joins a manifest with a store.
-func readTrainData(manifest, store string) (trainData, error) {
+func readTrainData(manifest, store string) (training.Data, error) {
 	d, err := datasets.Read(manifest, datasets.ReadOptions{})
 	if err != nil {
-		return trainData{}, err
+		return training.Data{}, err
 	}
-	return loadTrainData(d, store, false)
+	return training.Load(d, store, false)
 }
 
 func TestJoinTrainData(t *testing.T) {
@@ -509,7 +513,7 @@ func TestJoinTrainData(t *testing.T) {
 	if data.Validation.Len() != 1 || data.Validation.Row(0)[0] != 5 {
 		t.Errorf("validation %+v", data.Validation)
 	}
-	if diff := cmp.Diff([]leftOut{{"b", "half a file"}}, data.LeftOut); diff != "" {
+	if diff := cmp.Diff([]lookup.LeftOut{{Path: "b", Reason: "half a file"}}, data.LeftOut); diff != "" {
 		t.Error(diff)
 	}
 	truth := readFile(t, w.manifest)
@@ -523,14 +527,13 @@ func TestJoinTrainData(t *testing.T) {
 func TestExplainTrainFailure(t *testing.T) {
 	dir := t.TempDir()
 	explain := func() error {
-		return explainTrainFailure(&train.NonFinite{Step: 1, Epoch: 1, What: "loss", Value: math.NaN(), IDs: []int{1, 0}}, trainData{Paths: []string{"a.jpg", "b.jpg"}}, dir, false)
+		return explainTrainFailure(&train.NonFinite{Step: 1, Epoch: 1, What: "loss", Value: math.NaN(), IDs: []int{1, 0}}, training.Data{Paths: []string{"a.jpg", "b.jpg"}}, dir, false)
 	}
-	var hint hintError
-	if err := explain(); !errors.As(err, &hint) || !strings.HasPrefix(hint.hint, "images: b.jpg, a.jpg;") || strings.Contains(hint.hint, bestHeadFile) {
+	if err := explain(); !strings.HasPrefix(hint.Of(err), "images: b.jpg, a.jpg;") || strings.Contains(hint.Of(err), runs.BestHeadFile) {
 		t.Errorf("%v", err)
 	}
-	write(t, filepath.Join(dir, bestHeadFile), "a head")
-	if err := explain(); !errors.As(err, &hint) || !strings.Contains(hint.hint, "head.winnow is the best before") {
+	write(t, filepath.Join(dir, runs.BestHeadFile), "a head")
+	if err := explain(); !strings.Contains(hint.Of(err), "head.winnow is the best before") {
 		t.Errorf("%v", err)
 	}
 }

@@ -13,7 +13,9 @@ import (
 	"winnow/backbone"
 	"winnow/internal/config"
 	"winnow/recipes"
+	"winnow/runs"
 	"winnow/train"
+	"winnow/training"
 )
 
 // trainConfig puts the settings together: defaults, recipe or file, --set, flags.
@@ -73,7 +75,7 @@ func trainBase(c *cli.Context) (load func(settings []string) (config.Run, error)
 			return config.Parse("recipe "+r.Name, []byte(r.Text), settings)
 		}, nil
 	}
-	if own := filepath.Join(c.String("out"), configFile); path == "" && c.Bool("resume") && c.String("out") != "" {
+	if own := filepath.Join(c.String("out"), runs.ConfigFile); path == "" && c.Bool("resume") && c.String("out") != "" {
 		if _, err := os.Stat(own); err == nil {
 			path = own
 		}
@@ -218,4 +220,22 @@ func parseWidths(text string) ([]int, error) {
 		widths = append(widths, n)
 	}
 	return widths, nil
+}
+
+// methodNames lists what --method takes.
+func methodNames() string {
+	return strings.Join(config.Methods(), ", ")
+}
+
+// methodMisused says which flag is about another method than the one chosen.
+func methodMisused(c *cli.Context, cfg config.Run) error {
+	if cfg.Method == config.Metric || !slices.Contains(config.Methods(), cfg.Method) {
+		return nil // a name that is none is found later
+	}
+	for _, flag := range []string{"loss", "filter", "finetune"} {
+		if c.IsSet(flag) {
+			return misused("--%s is about --method %s: %s has its own loss, chooses its rows itself and trains heads on stored features", flag, config.Metric, training.MethodTitle(cfg.Method))
+		}
+	}
+	return nil
 }

@@ -7,12 +7,13 @@ import (
 
 	"winnow/internal/config"
 	"winnow/train"
+	"winnow/training"
 )
 
 // trainProgress shows how a run goes: the running means on a line that moves, validations on lines that stay.
 type trainProgress struct {
 	*progressLine
-	plan       trainPlan
+	plan       training.Plan
 	loss, kept float64 // running means, as a single step says little
 	started    bool
 	samples    int // that are weighed
@@ -22,7 +23,7 @@ func newTrainProgress(w io.Writer, now func() time.Time) *trainProgress {
 	return &trainProgress{progressLine: newProgressLine(w, "steps", now)}
 }
 
-func (p *trainProgress) begun(plan trainPlan) {
+func (p *trainProgress) begun(plan training.Plan) {
 	p.plan, p.start = plan, p.now()
 	p.last = p.start
 }
@@ -59,4 +60,10 @@ func (p *trainProgress) validated(v train.Validation) {
 func (p *trainProgress) weighed(w train.Weighing) {
 	p.end()
 	fmt.Fprintln(p.w, describeRound(w, p.samples))
+}
+
+// describeRound is a round of weights for people.
+func describeRound(w train.Weighing, samples int) string {
+	return fmt.Sprintf("epoch %d (step %d): weights, round %d: λ %.4g, mean weight of a class %.3f ± %.3f; of %d samples %d at 0, %d at 1; objective %.5g → %.5g",
+		w.Epoch, w.Step, w.Number, w.Lambda, w.Mean, w.Deviation, samples, w.Excluded, w.Full, w.Before, w.Objective)
 }

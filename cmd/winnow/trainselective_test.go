@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"winnow/models"
+	"winnow/runs"
 	"winnow/train"
 	"winnow/train/selective"
 )
@@ -33,7 +34,7 @@ func TestTrainSelective(t *testing.T) {
 		if code != 0 {
 			t.Fatalf("%s: exit %d\n%s", method, code, stderr)
 		}
-		var result runResult
+		var result runs.Result
 		if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +54,7 @@ func TestTrainSelective(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if h, _, err := models.ReadHead(filepath.Join(out, bestHeadFile)); err != nil || h.Config().Out != 24 {
+		if h, _, err := models.ReadHead(filepath.Join(out, runs.BestHeadFile)); err != nil || h.Config().Out != 24 {
 			t.Errorf("%s: %v", method, err)
 		}
 		checkSelected(t, method, readFile(t, out, train.MetricsFile))
@@ -121,7 +122,7 @@ func TestTrainSelectiveResumes(t *testing.T) {
 				t.Fatalf("%s: exit %d\n%s", method, code, watch)
 			}
 		}
-		for _, name := range []string{bestHeadFile, lastHeadFile, train.MetricsFile, train.CheckpointFile, configFile} {
+		for _, name := range []string{runs.BestHeadFile, runs.LastHeadFile, train.MetricsFile, train.CheckpointFile, runs.ConfigFile} {
 			if readFile(t, whole, name) != readFile(t, cut, name) {
 				t.Errorf("%s: %s differs between the whole and the resumed run", method, name)
 			}

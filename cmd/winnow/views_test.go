@@ -12,7 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/datasets"
+	"winnow/extraction"
 	"winnow/features"
+	"winnow/runs"
 	"winnow/train"
 )
 
@@ -28,7 +30,7 @@ func TestExtractViewsCommand(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
-	var got extractResult
+	var got extraction.Result
 	if err := json.Unmarshal([]byte(out), &got); err != nil {
 		t.Fatal(err)
 	}
@@ -78,9 +80,9 @@ func TestExtractViewsCommand(t *testing.T) {
 		t.Errorf("the store has changed:\n%s", diff)
 	}
 	for want, other := range map[string][]string{
-		`--views: backbone: view "centre" is unknown`:                  {"--views", "centre"},
-		`--dtype: found "float8", expected float32 or float16`:         {"--dtype", "float8"},
-		`--views: backbone: augmentation "prsim" is unknown, expected`: {"--views", "2*prsim"},
+		`--views: backbone: view "centre" is unknown`:                                          {"--views", "centre"},
+		`--dtype: found "float8", expected float32 or float16`:                                 {"--dtype", "float8"},
+		`--views: backbone: augmentation "prsim" is unknown (did you mean "prism"?), expected`: {"--views", "2*prsim"},
 	} {
 		if _, errs, code := a.extract(t, t.Context(), other...); code != 2 || !strings.Contains(errs, want) {
 			t.Errorf("%v: exit code %d: %s", other, code, errs)
@@ -149,7 +151,7 @@ func TestTrainOnViews(t *testing.T) {
 			t.Fatalf("exit %d", code)
 		}
 	}
-	for _, name := range []string{bestHeadFile, lastHeadFile, train.MetricsFile, train.CheckpointFile} {
+	for _, name := range []string{runs.BestHeadFile, runs.LastHeadFile, train.MetricsFile, train.CheckpointFile} {
 		if readFile(t, whole, name) != readFile(t, cut, name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
@@ -254,7 +256,7 @@ func TestMethodsOnViews(t *testing.T) {
 			if strings.HasPrefix(method, "t") && !strings.Contains(stderr, "views are one of the 3 stored views, drawn, under noise") {
 				t.Errorf("%s: %s", method, stderr)
 			}
-			ends = append(ends, readFile(t, out, lastHeadFile))
+			ends = append(ends, readFile(t, out, runs.LastHeadFile))
 		}
 		if ends[0] != ends[1] {
 			t.Errorf("%s: the same run ended otherwise", method)

@@ -67,7 +67,7 @@ func (m Map) WritePart(w io.Writer, pictures []image.Image, limit int) error {
 
 // write writes one of the two templates.
 func (m Map) write(w io.Writer, name string, pictures []image.Image, limit int) error {
-	page, err := template.New("page").Parse(pageText)
+	page, err := template.New("page").Funcs(template.FuncMap{"breaks": breakable}).Parse(pageText)
 	if err == nil {
 		page, err = page.Parse(partText)
 	}
@@ -108,6 +108,11 @@ func (m Map) write(w io.Writer, name string, pictures []image.Image, limit int) 
 		"Data":   template.JS(text), // JSON with <, > and & escaped
 		"Script": template.JS(pageScript),
 	})
+}
+
+// breakable is a name that may go on in a new line behind the signs that part its words.
+func breakable(name string) template.HTML {
+	return template.HTML(strings.NewReplacer("_", "_<wbr>", "-", "-<wbr>", "/", "/<wbr>", ".", ".<wbr>").Replace(template.HTMLEscapeString(name)))
 }
 
 // drawn puts pictures into the order of drawing.

@@ -82,18 +82,3 @@ func products(scratch *[]float32, a, b blas32.General) blas32.General {
 	blas32.Gemm(blas.NoTrans, blas.Trans, 1, a, b, 0, s)
 	return s
 }
-
-// quantile is the q-quantile of sorted numbers, linear between two of them: position q·(n-1).
-func quantile(sorted []float64, q float64) float64 {
-	at := q * float64(len(sorted)-1)
-	lower := int(math.Floor(at))
-	return between(sorted[lower], sorted[min(lower+1, len(sorted)-1)], at-float64(lower))
-}
-
-// between is the point a share of the way from a to b, exact at both ends.
-func between(a, b, share float64) float64 {
-	if share >= 0.5 {
-		return b - (b-a)*(1-share)
-	}
-	return a + (b-a)*share
-}

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
+	"winnow/internal/spread"
 )
 
 // Pairs tells which pairs of rows can be trusted to be of one class (see [SelCL]).
@@ -143,7 +144,7 @@ func similarityQuantile(ctx context.Context, groups []alike, q float64) (float64
 	if err != nil {
 		return 0, err
 	}
-	return between(list[lower-below], list[upper-below], at-float64(lower)), nil
+	return spread.Between(list[lower-below], list[upper-below], at-float64(lower)), nil
 }
 
 // binWith is the bin of the value of a rank, from 0.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"winnow/features"
+	"winnow/internal/spread"
 )
 
 // SelCL selects rows whose neighbours agree with their label, as many of every class, and pairs that can be trusted.
@@ -148,7 +149,7 @@ func (s *Selection) choose(classes int, alpha float64) {
 		}
 	}
 	slices.Sort(agreeing)
-	s.Quota = quantile(agreeing, alpha)
+	s.Quota = spread.Quantile(agreeing, alpha)
 	if alpha == 0.5 {
 		s.Quota = agreeing[(classes-1)/2]
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"winnow/filters"
+	"winnow/internal/nearest"
 	"winnow/losses"
 	"winnow/train"
 	"winnow/train/peers"
@@ -27,7 +28,7 @@ func (c *Run) Validate() error {
 // checkMethod keeps methods apart that train in different ways.
 func (c *Run) checkMethod() error {
 	if known := Methods(); !slices.Contains(known, c.Method) {
-		return fmt.Errorf("method: found %q, expected %s", c.Method, strings.Join(known, ", "))
+		return fmt.Errorf("method: found %q%s, expected %s", c.Method, nearest.Ask(c.Method, known), strings.Join(known, ", "))
 	}
 	switch {
 	case !c.HasPeers() && c.Peers != defaultPeers(Metric):

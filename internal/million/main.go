@@ -5,6 +5,11 @@
 //
 // In the folder then stand list.csv (path,label,split; a class in a hundred is for validation, the others are for
 // training), images.zip (a picture of 2×2 pixels each, no two the same) and features/ (class centres with noise).
+//
+// With -index there stand instead index/, the same vectors for winnow search, and one.npy and hundred.npy to ask for:
+//
+//	go run ./internal/million -n 1000000 -d 512 -index -out million
+//	winnow search --index million/index million/hundred.npy --json
 package main
 
 import (
@@ -18,8 +23,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"winnow/features"
 	"winnow/internal/atomicfile"
+	"winnow/search"
 )
 
 func main() {
@@ -28,8 +36,13 @@ func main() {
 	flag.IntVar(&m.d, "d", 128, "numbers of a vector")
 	flag.IntVar(&m.classes, "classes", 20_000, "classes")
 	flag.StringVar(&m.out, "out", "million", "folder to write")
+	index := flag.Bool("index", false, "write index/ and queries, and nothing else")
 	flag.Parse()
-	if err := m.write(); err != nil {
+	write := m.write
+	if *index {
+		write = m.writeIndex
+	}
+	if err := write(); err != nil {
 		fmt.Fprintln(os.Stderr, "million:", err)
 		os.Exit(1)
 	}
@@ -112,23 +125,68 @@ func (m million) writeStore() error {
 		return err
 	}
 	defer w.Close()
-	rng := rand.New(rand.NewPCG(1, 0x6d696c6c)) // "mill"
-	centres := features.NewMatrix(m.classes, m.d)
-	for i := range centres.Data {
-		centres.Data[i] = float32(rng.NormFloat64())
-	}
+	next := m.vectors()
 	for w.Rows() < m.n {
-		x := features.NewMatrix(min(batch, m.n-w.Rows()), m.d)
-		for i := range x.Rows {
-			row, centre := features.Row(x, i), features.Row(centres, m.class(w.Rows()+i))
-			for j := range row {
-				row[j] = centre[j] + 1.5*float32(rng.NormFloat64())
-			}
-		}
-		if err := w.Append(x, nil); err != nil {
+		if err := w.Append(next(min(batch, m.n-w.Rows())), nil); err != nil {
 			return err
 		}
 	}
 	_, err = w.Finish()
 	return err
+}
+
+// vectors gives the vectors of the images in order, so many at a time.
+func (m million) vectors() func(n int) blas32.General {
+	rng := rand.New(rand.NewPCG(1, 0x6d696c6c)) // "mill"
+	centres := features.NewMatrix(m.classes, m.d)
+	for i := range centres.Data {
+		centres.Data[i] = float32(rng.NormFloat64())
+	}
+	at := 0
+	return func(n int) blas32.General {
+		x := features.NewMatrix(n, m.d)
+		for i := range n {
+			row, centre := features.Row(x, i), features.Row(centres, m.class(at+i))
+			for j := range row {
+				row[j] = centre[j] + 1.5*float32(rng.NormFloat64())
+			}
+		}
+		at += n
+		return x
+	}
+}
+
+// writeIndex writes an index, and the vectors of its first images as queries.
+func (m million) writeIndex() error {
+	if m.n < 1 || m.n > 1<<32 || m.d < 1 || m.classes < 1 {
+		return fmt.Errorf("%d images of %d numbers in %d classes, expected at least one of each", m.n, m.d, m.classes)
+	}
+	paths := make([]string, m.n)
+	for i := range paths {
+		paths[i] = m.path(i)
+	}
+	if err := os.MkdirAll(m.out, 0o755); err != nil {
+		return err
+	}
+	x, err := search.Create(filepath.Join(m.out, "index"), search.Embedder{Model: "made up", Output: "vectors", Preprocessing: "{}"}, m.d, features.Float32, paths)
+	if err != nil {
+		return err
+	}
+	defer x.Close()
+	next := m.vectors()
+	for x.Rows() < m.n {
+		if err := x.Append(next(min(4096, m.n-x.Rows())), nil); err != nil {
+			return err
+		}
+	}
+	if err := x.Flush(); err != nil {
+		return err
+	}
+	for name, n := range map[string]int{"one.npy": 1, "hundred.npy": 100} {
+		queries := million{n: n, d: m.d, classes: m.classes}.vectors()(n)
+		if err := atomicfile.Write(filepath.Join(m.out, name), func(w io.Writer) error { return features.WriteNPY(w, queries) }); err != nil {
+			return err
+		}
+	}
+	return x.Close()
 }

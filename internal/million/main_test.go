@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"winnow/features"
+	"winnow/search"
 )
 
 func TestWrite(t *testing.T) {
@@ -39,5 +40,37 @@ func TestWrite(t *testing.T) {
 	}
 	if err := (million{out: m.out}).write(); err == nil {
 		t.Error("no images, no error")
+	}
+}
+
+func TestWriteIndex(t *testing.T) {
+	m := million{n: 5000, d: 3, classes: 200, out: t.TempDir()}
+	if err := m.writeIndex(); err != nil {
+		t.Fatal(err)
+	}
+	ix, err := search.Open(filepath.Join(m.out, "index"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ix.Close()
+	if err := ix.Verify(); err != nil || ix.Rows != m.n || ix.Dim != m.d {
+		t.Errorf("%v: %d×%d", err, ix.Rows, ix.Dim)
+	}
+	f, err := os.ReadFile(filepath.Join(m.out, "hundred.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := features.ReadNPY(bytes.NewReader(f), int64(len(f)))
+	if err != nil || a.Shape[0] != 100 || a.Shape[1] != 3 {
+		t.Fatalf("%v: %v", err, a.Shape)
+	}
+	queries, err := a.Matrix()
+	if err != nil {
+		t.Fatal(err)
+	}
+	search.UnitRows(queries)
+	found, err := search.Nearest(t.Context(), ix, queries, 1, nil)
+	if err != nil || found[42][0].Row != 42 || found[42][0].Similarity < 1-1e-6 {
+		t.Errorf("%v: %v", err, found[42])
 	}
 }

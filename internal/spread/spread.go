@@ -45,5 +45,13 @@ func Quantile(rising []float64, p float64) float64 {
 	if i >= len(rising)-1 {
 		return rising[len(rising)-1]
 	}
-	return rising[i] + (at-float64(i))*(rising[i+1]-rising[i])
+	return Between(rising[i], rising[i+1], at-float64(i))
+}
+
+// Between is the point a share of the way from a to b, exact at both ends, as numpy computes it.
+func Between(a, b, share float64) float64 {
+	if share >= 0.5 {
+		return b - (b-a)*(1-share)
+	}
+	return a + (b-a)*share
 }

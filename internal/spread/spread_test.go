@@ -34,3 +34,13 @@ func TestQuantile(t *testing.T) {
 		}
 	}
 }
+
+// numpy 1.24's quantile gives these to the bit; the shorter a + share·(b-a) does not.
+func TestQuantileIsNumpys(t *testing.T) {
+	list := []float64{0.1, 0.3, 0.7, 1.1}
+	for p, want := range map[float64]float64{0.21: 0.22599999999999998, 0.22: 0.23199999999999998, 0.23: 0.238} {
+		if got := Quantile(list, p); got != want {
+			t.Errorf("quantile %v is %v, expected %v", p, got, want)
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"winnow/datasets"
+	"winnow/features"
+	"winnow/internal/lookup"
+	"winnow/search/qdrant"
+)
+
+// runPoints are the embeddings of a run's images, made block by block as they are sent.
+type runPoints struct {
+	ctx       context.Context
+	run       *openedRun
+	rows, ids []int // of the store, and in the manifest
+	columns   []string
+	left      []lookup.LeftOut
+	at        int
+}
+
+// Len implements qdrant.Source.
+func (p *runPoints) Len() int { return len(p.rows) }
+
+// Width implements qdrant.Source.
+func (p *runPoints) Width() int { return p.run.Head.Config().Out }
+
+func (p *runPoints) leftOut() []lookup.LeftOut { return p.left }
+
+// Next implements qdrant.Source. The blocks are those of exports to files, and so are the numbers.
+func (p *runPoints) Next() ([]qdrant.Point, error) {
+	n := min(embeddedBlock, len(p.rows)-p.at)
+	if n == 0 {
+		return nil, io.EOF
+	}
+	x := features.NewMatrix(n, p.Width())
+	ids := p.ids[p.at : p.at+n]
+	if err := embedBlock(p.ctx, p.run, x, p.rows[p.at:p.at+n], ids); err != nil {
+		return nil, err
+	}
+	list := make([]qdrant.Point, 0, n)
+	for i, id := range ids {
+		path := p.run.Manifest.Samples[id].Path
+		v := features.Row(x, i)
+		if zeros(v) {
+			p.left = append(p.left, lookup.LeftOut{Path: path, Reason: "its vector is all zeros: it is near nothing"})
+			continue
+		}
+		list = append(list, qdrant.Point{Path: path, Vector: v, Payload: payloadOf(p.run.Manifest, id, p.columns)})
+	}
+	p.at += n
+	return list, nil
+}
+
+func zeros(v []float32) bool {
+	return !slices.ContainsFunc(v, func(x float32) bool { return x != 0 })
+}
+
+// payloadOf is what a manifest says of a sample, in these columns. A sample without a label has no field for it.
+func payloadOf(d *datasets.Dataset, id int, columns []string) map[string]string {
+	fields := map[string]string{}
+	sample := &d.Samples[id]
+	for _, name := range columns {
+		switch name {
+		case "split":
+			fields[name] = sample.Split
+		case "label":
+			if sample.Label != datasets.Unlabelled {
+				fields[name] = d.Classes[sample.Label]
+			}
+		default:
+			if at := slices.Index(d.Columns, name); at < len(sample.Extra) {
+				fields[name] = sample.Extra[at]
+			}
+		}
+	}
+	return fields
+}
+
+// indexPoints are the vectors of an index or of a feature store, as they lie there.
+type indexPoints struct {
+	*searched
+	manifest *datasets.Dataset // nil: none
+	columns  []string
+	samples  map[string]int // where a path stands in the manifest
+	left     []lookup.LeftOut
+	at       int
+}
+
+// named makes ready to say what the manifest says.
+func (p *indexPoints) named(columns []string) {
+	p.columns, p.samples = columns, map[string]int{}
+	for i := range p.manifest.Samples {
+		p.samples[p.manifest.Samples[i].Path] = i
+	}
+}
+
+func (p *indexPoints) leftOut() []lookup.LeftOut { return p.left }
+
+// Next implements qdrant.Source.
+func (p *indexPoints) Next() ([]qdrant.Point, error) {
+	n := min(embeddedBlock, p.Len()-p.at)
+	if n == 0 {
+		return nil, io.EOF
+	}
+	x, absent, err := p.Block(p.at, n)
+	if err != nil {
+		return nil, fmt.Errorf("export: %w", err)
+	}
+	own := features.NewMatrix(n, p.Width()) // what Block gives is its own until the next call only
+	list := make([]qdrant.Point, 0, n)
+	for i := range n {
+		path := p.paths[p.at+i]
+		if absent != nil && absent[i] {
+			p.left = append(p.left, lookup.LeftOut{Path: path, Reason: p.why(p.at + i)})
+			continue
+		}
+		point := qdrant.Point{Path: path, Vector: features.Row(own, i)}
+		copy(point.Vector, features.Row(x, i))
+		if id, known := p.samples[path]; known {
+			point.Payload = payloadOf(p.manifest, id, p.columns)
+		}
+		list = append(list, point)
+	}
+	p.at += n
+	return list, nil
+}
+
+// why is the reason that a row has no direction.
+func (p *indexPoints) why(row int) string {
+	if p.store != nil {
+		if reason, bad := p.store.BadRows()[row]; bad {
+			return reason
+		}
+	}
+	return "its vector is all zeros: it is near nothing"
+}

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package main
-
-// availableMemory is not known here.
-func availableMemory() (int64, bool) { return 0, false }

@@ -1,0 +1,206 @@
+// Package imagelist gathers images from anywhere: files, folders, zip files, manifests, and paths on standard input.
+package imagelist
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"winnow/datasets"
+	"winnow/datasets/imageroot"
+)
+
+// List is images from anywhere, in the order they were named: files, folders, zip files, manifests. It is an fs.FS
+// in which each has the name that the user knows it by.
+type List struct {
+	Images []Image
+	at     map[string]place
+	roots  map[string]fs.FS // opened, by path
+}
+
+// Image is an image with what its manifest says of it.
+type Image struct{ Path, Label, Split string }
+
+// place is where an image lies: below a root, "" for the system's own files.
+type place struct{ root, inner string }
+
+// manifestEndings are those of files that list images.
+var manifestEndings = []string{".csv", ".jsonl", ".txt"}
+
+// Open finds the images that arguments name; "-" is paths on standard input, a line each. root is what the paths
+// of manifests and of standard input start from, "" for the manifest's folder and the working folder.
+func Open(args []string, root string, stdin io.Reader) (*List, error) {
+	l := &List{at: map[string]place{}, roots: map[string]fs.FS{}}
+	for _, arg := range args {
+		if err := l.take(arg, root, stdin); err != nil {
+			return nil, err
+		}
+	}
+	if len(l.Images) == 0 {
+		return nil, fmt.Errorf("images: %s: found none", strings.Join(args, ", "))
+	}
+	return l, nil
+}
+
+func (l *List) take(arg, root string, stdin io.Reader) error {
+	if arg == "-" {
+		return l.takeLines(stdin, root)
+	}
+	info, err := os.Stat(arg)
+	switch {
+	case err != nil:
+		return fmt.Errorf("images: %w", err)
+	case info.IsDir():
+		return l.takeFolder(arg)
+	case imageroot.IsZip(arg):
+		return l.takeZip(arg)
+	}
+	for _, ending := range manifestEndings {
+		if strings.EqualFold(filepath.Ext(arg), ending) {
+			return l.takeManifest(arg, root)
+		}
+	}
+	return l.add(Image{Path: filepath.ToSlash(arg)}, place{inner: arg})
+}
+
+// takeFolder takes every image below a folder.
+func (l *List) takeFolder(dir string) error {
+	found, err := datasets.Images(os.DirFS(dir), ".")
+	if err != nil {
+		return fmt.Errorf("images: %s: %w", dir, err)
+	}
+	if len(found) == 0 {
+		return fmt.Errorf("images: %s: no image in this folder", dir)
+	}
+	for _, name := range found {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := l.add(Image{Path: filepath.ToSlash(file)}, place{inner: file}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeZip takes every image of a zip file, as birds.zip/03.jpg.
+func (l *List) takeZip(file string) error {
+	fsys, err := l.root(file)
+	if err != nil {
+		return err
+	}
+	found, err := datasets.Images(fsys, ".")
+	if err != nil {
+		return fmt.Errorf("images: %s: %w", file, err)
+	}
+	if len(found) == 0 {
+		return fmt.Errorf("images: %s: no image in this file", file)
+	}
+	for _, name := range found {
+		if err := l.add(Image{Path: path.Join(filepath.ToSlash(file), name)}, place{file, name}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeManifest takes the images of a manifest, under the manifest's own paths, with labels and splits.
+func (l *List) takeManifest(file, root string) error {
+	d, err := datasets.Read(file, datasets.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	root = imageroot.Of(root, file)
+	if _, err := l.root(root); err != nil {
+		return err
+	}
+	for _, s := range d.Samples {
+		n := Image{Path: s.Path, Split: s.Split}
+		if s.Label != datasets.Unlabelled {
+			n.Label = d.Classes[s.Label]
+		}
+		if err := l.add(n, place{root, s.Path}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeLines takes paths, one a line. A file that is not there is an unreadable image, not an error.
+func (l *List) takeLines(r io.Reader, root string) error {
+	if root != "" {
+		if _, err := l.root(root); err != nil {
+			return err
+		}
+	}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		name := strings.TrimSuffix(lines.Text(), "\r")
+		if name == "" {
+			continue
+		}
+		if err := l.add(Image{Path: filepath.ToSlash(name)}, place{root, name}); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("images: standard input: %w", err)
+	}
+	return nil
+}
+
+// root opens a folder or zip file once.
+func (l *List) root(name string) (fs.FS, error) {
+	if fsys, ok := l.roots[name]; ok {
+		return fsys, nil
+	}
+	fsys, err := imageroot.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	l.roots[name] = fsys
+	return fsys, nil
+}
+
+// add takes an image. One name for two images would mix them up.
+func (l *List) add(n Image, at place) error {
+	if old, ok := l.at[n.Path]; ok && old != at {
+		return fmt.Errorf("images: two are called %s: below %q and below %q", n.Path, old.root, at.root)
+	}
+	l.at[n.Path] = at
+	l.Images = append(l.Images, n)
+	return nil
+}
+
+// Paths are the names in order.
+func (l *List) Paths() []string {
+	list := make([]string, len(l.Images))
+	for i, n := range l.Images {
+		list[i] = n.Path
+	}
+	return list
+}
+
+// Open implements fs.FS.
+func (l *List) Open(name string) (fs.File, error) {
+	at, ok := l.at[name]
+	switch {
+	case !ok:
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	case at.root == "":
+		return os.Open(at.inner)
+	}
+	return l.roots[at.root].Open(at.inner)
+}
+
+// Files are the files that the images are read from, folders and manifests left out.
+func (l *List) Files() (files []string) {
+	for root := range l.roots {
+		files = append(files, root)
+	}
+	return files
+}

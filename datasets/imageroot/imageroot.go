@@ -1,0 +1,108 @@
+// Package imageroot opens what the paths of a manifest start from: a folder, a .zip file of it, or a folder with a
+// published dataset's own packed files.
+package imageroot
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"winnow/datasets/cifar"
+	"winnow/datasets/mnist"
+)
+
+// Open opens what the paths of a manifest start from: a folder, or a .zip file, which is read in place. The
+// images of a folder that holds MNIST's or CIFAR's own files are served as train/00000.bmp and so on, beside the
+// files that lie there. A zip file stays open until the program ends.
+func Open(path string) (fs.FS, error) {
+	return openIn(path, func(path string) (fs.FS, error) { return os.DirFS(path), nil })
+}
+
+// OpenClosed is [Open] for what is served to others: a symbolic link that leads out of the folder is not followed.
+func OpenClosed(path string) (fs.FS, error) {
+	return openIn(path, func(path string) (fs.FS, error) {
+		root, err := os.OpenRoot(path)
+		if err != nil {
+			return nil, fmt.Errorf("root: %w", err)
+		}
+		return root.FS(), nil
+	})
+}
+
+// openIn opens a folder as it is told.
+func openIn(path string, open func(string) (fs.FS, error)) (fs.FS, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("root: %w", err)
+	}
+	if !info.IsDir() {
+		return OpenZip(path)
+	}
+	folder, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range packedDatasets() {
+		if !p.here(folder) {
+			continue
+		}
+		images, err := p.images(folder)
+		if err != nil {
+			return nil, fmt.Errorf("root: %s: %w", path, err)
+		}
+		return overlay{images, folder}, nil
+	}
+	return folder, nil
+}
+
+// Of is the root that is named, or else where the manifest lies; a folder that is read as a manifest is its own root.
+func Of(root, manifest string) string {
+	if root != "" {
+		return root
+	}
+	if info, err := os.Stat(manifest); err == nil && info.IsDir() {
+		return manifest
+	}
+	return filepath.Dir(manifest)
+}
+
+// OpenZip opens a zip file as a folder.
+func OpenZip(path string) (fs.FS, error) {
+	if !IsZip(path) {
+		return nil, fmt.Errorf("root: %s: is a file, expected the folder the manifest's paths are relative to, or a .zip file of it", path)
+	}
+	r, err := zip.OpenReader(path)
+	if err != nil {
+		return nil, fmt.Errorf("root: %s: %w", path, err)
+	}
+	return r, nil
+}
+
+// IsZip says by its name whether a path is a zip file.
+func IsZip(path string) bool { return strings.EqualFold(filepath.Ext(path), ".zip") }
+
+// overlay looks for a file in one tree after the other.
+type overlay [2]fs.FS
+
+// Open implements fs.FS.
+func (o overlay) Open(name string) (fs.File, error) {
+	f, err := o[0].Open(name)
+	if errors.Is(err, fs.ErrNotExist) || name == "." {
+		return o[1].Open(name)
+	}
+	return f, err
+}
+
+// packedDataset is a dataset whose files hold its images in a form of their own.
+type packedDataset struct {
+	here   func(fs.FS) bool
+	images func(fs.FS) (fs.FS, error)
+}
+
+func packedDatasets() []packedDataset {
+	return []packedDataset{{mnist.Here, mnist.Images}, {cifar.Here, cifar.Images}}
+}

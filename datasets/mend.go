@@ -1,0 +1,143 @@
+package datasets
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// Decision is what becomes of a sample: it is left out, or given another label.
+type Decision struct {
+	Drop  bool
+	Label string // the new given label, where it is not dropped
+}
+
+// Mended counts what Mend did.
+type Mended struct {
+	Rows       int            // samples written
+	Dropped    int            // left out
+	Relabelled int            // given a label that they did not have
+	Changed    map[string]int // of both, by split
+}
+
+// Mend copies a manifest with some samples left out and some labels replaced. d is what Read made of source, with paths
+// as they stand there or with a prefix stripped; decisions are by positions in d.Samples, and a sample without one stays.
+//
+// The copy has the form of the source: of CSV, JSON lines and PRISM's lists every byte stays, of a header, of other
+// columns, of quotes and line ends, but for the rows left out and the labels replaced; in JSON a label that was a number
+// stays one where it can. A folder of images has nothing to copy: it becomes a CSV manifest path,label,split of what it
+// holds, with paths relative to the folder.
+func Mend(w io.Writer, source string, d *Dataset, decisions map[int]Decision) (Mended, error) {
+	m := &mender{d: d, decisions: decisions, did: Mended{Changed: map[string]int{}}}
+	if err := m.check(); err != nil {
+		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
+	}
+	if info, err := os.Stat(source); err != nil {
+		return Mended{}, fmt.Errorf("datasets: %w", err)
+	} else if info.IsDir() {
+		return m.folder(w)
+	}
+	f, err := os.Open(source)
+	if err != nil {
+		return Mended{}, fmt.Errorf("datasets: %w", err)
+	}
+	defer f.Close()
+	did, err := m.run(w, f)
+	if err != nil {
+		return Mended{}, fmt.Errorf("datasets: %s%w", source, err)
+	}
+	return did, nil
+}
+
+// FormOf tells the form of a source, and so of what Mend makes of it: CSV for a folder.
+func FormOf(source string) (Format, error) {
+	if info, err := os.Stat(source); err != nil {
+		return "", fmt.Errorf("datasets: %w", err)
+	} else if info.IsDir() {
+		return CSV, nil
+	}
+	f, err := os.Open(source)
+	if err != nil {
+		return "", fmt.Errorf("datasets: %w", err)
+	}
+	defer f.Close()
+	in := bufio.NewReaderSize(f, 1<<12)
+	if _, err := mark(in); err != nil {
+		return "", fmt.Errorf("datasets: %s: %w", source, err)
+	}
+	return guess(in), nil
+}
+
+// mender goes through a source, sample after sample.
+type mender struct {
+	d         *Dataset
+	decisions map[int]Decision
+	out       *bufio.Writer
+	next      int // sample
+	line      int // that the reader is at
+	did       Mended
+}
+
+// check refuses decisions that cannot be carried out.
+func (m *mender) check() error {
+	dropped := 0
+	for i, what := range m.decisions {
+		switch {
+		case i < 0 || i >= len(m.d.Samples):
+			return fmt.Errorf("found a decision on sample %d, expected 0 to %d", i, len(m.d.Samples)-1)
+		case what.Drop:
+			dropped++
+		case what.Label == "" || what.Label != strings.TrimSpace(what.Label):
+			return fmt.Errorf("%s: found the new label %q, expected one that neither is empty nor begins or ends with a space", m.d.Samples[i].Path, what.Label)
+		}
+	}
+	if dropped == len(m.d.Samples) {
+		return fmt.Errorf("all %d samples are to be dropped, expected some that stay", dropped)
+	}
+	return nil
+}
+
+// decide counts the next sample and says what becomes of it; path and label are as the source has them.
+func (m *mender) decide(path, label string) (Decision, error) {
+	i := m.next
+	m.next++
+	if i >= len(m.d.Samples) || m.d.className(m.d.Samples[i].Label) != label || !strings.HasSuffix(path, m.d.Samples[i].Path) && !sameFile(path, m.d.Samples[i].Path) {
+		return Decision{}, fmt.Errorf(":%d: %q with label %q is not what was read before: the file has changed", m.line, path, label)
+	}
+	what, decided := m.decisions[i]
+	if !decided || !what.Drop && what.Label == label {
+		m.did.Rows++
+		return Decision{Label: label}, nil
+	}
+	m.did.Changed[m.d.Samples[i].Split]++
+	if what.Drop {
+		m.did.Dropped++
+	} else {
+		m.did.Rows++
+		m.did.Relabelled++
+	}
+	return what, nil
+}
+
+func sameFile(path, clean string) bool {
+	p, err := cleanPath(path, "")
+	return err == nil && p == clean
+}
+
+// folder writes what is left of a folder of images as a manifest.
+func (m *mender) folder(w io.Writer) (Mended, error) {
+	var kept []row
+	for i := range m.d.Samples {
+		s := &m.d.Samples[i]
+		what, err := m.decide(s.Path, m.d.className(s.Label))
+		if err != nil {
+			return Mended{}, err
+		}
+		if !what.Drop {
+			kept = append(kept, row{path: s.Path, label: what.Label, split: s.Split, truth: m.d.className(s.True)})
+		}
+	}
+	return m.did, WriteCSV(w, build(kept, nil))
+}

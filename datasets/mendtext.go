@@ -1,0 +1,257 @@
+package datasets
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// run reads the source once more and writes the copy. Its errors begin with ":LINE: " or ": ".
+func (m *mender) run(w io.Writer, r io.Reader) (Mended, error) {
+	m.out = bufio.NewWriter(w)
+	err := m.copy(bufio.NewReaderSize(r, 1<<16))
+	if err == nil {
+		if err = m.out.Flush(); err != nil {
+			err = fmt.Errorf(": %w", err)
+		}
+	}
+	return m.did, err
+}
+
+func (m *mender) copy(in *bufio.Reader) error {
+	begin, err := mark(in)
+	if err != nil {
+		return fmt.Errorf(": %w", err)
+	}
+	_, _ = m.out.Write(begin) // told by Flush, here and below
+	m.line = 1
+	switch guess(in) {
+	case JSONL:
+		err = m.lines(in, m.jsonl)
+	case PRISM:
+		err = m.lines(in, m.prism)
+	default:
+		err = m.csv(in)
+	}
+	if err == nil && m.next != len(m.d.Samples) {
+		err = fmt.Errorf(": found %d samples, %d were read before: the file has changed", m.next, len(m.d.Samples))
+	}
+	return err
+}
+
+// mark takes a byte order mark.
+func mark(in *bufio.Reader) ([]byte, error) {
+	begin, err := in.Peek(3)
+	if string(begin) != "\ufeff" {
+		if errors.Is(err, io.EOF) {
+			err = nil // a short file
+		}
+		return nil, err
+	}
+	_, _ = in.Discard(3) // just peeked
+	return []byte("\ufeff"), nil
+}
+
+// lines copies a source of a sample a line.
+func (m *mender) lines(in *bufio.Reader, sample func(text []byte) ([]byte, error)) error {
+	for ; ; m.line++ {
+		text, err := in.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf(": %w", err)
+		}
+		end := errors.Is(err, io.EOF)
+		body := bytes.TrimRight(text, "\r\n")
+		if len(bytes.TrimSpace(body)) > 0 {
+			mended, err := sample(body)
+			if err != nil {
+				return err
+			}
+			if mended == nil {
+				text = nil
+			} else {
+				text = append(mended, text[len(body):]...)
+			}
+		}
+		if _, _ = m.out.Write(text); end {
+			return nil
+		}
+	}
+}
+
+// prism mends a line of a list without a header, whose labels are integers; nil: it is dropped.
+func (m *mender) prism(text []byte) ([]byte, error) {
+	comma := bytes.LastIndexByte(text, ',')
+	if comma < 0 {
+		return nil, fmt.Errorf(":%d: %q holds no comma, expected path,label", m.line, text)
+	}
+	was := string(bytes.TrimSpace(text[comma+1:]))
+	what, err := m.decide(string(text[:comma]), was)
+	if err != nil || what.Drop {
+		return nil, err
+	}
+	if what.Label == was {
+		return text, nil
+	}
+	if _, err := strconv.Atoi(what.Label); err != nil {
+		return nil, fmt.Errorf(":%d: %s: the new label %q is not an integer, as a list without a header needs: give the file a header path,label", m.line, text[:comma], what.Label)
+	}
+	return append(bytes.Clone(text[:comma+1]), what.Label...), nil
+}
+
+// jsonl mends an object; nil: it is dropped.
+func (m *mender) jsonl(line []byte) ([]byte, error) {
+	var sample struct {
+		path, label string
+		at          [][2]int // the value of label, wherever it is told
+	}
+	in := json.NewDecoder(bytes.NewReader(line))
+	_, err := in.Token()
+	for err == nil && in.More() {
+		var key json.Token
+		var raw json.RawMessage
+		if key, err = in.Token(); err == nil {
+			err = in.Decode(&raw)
+		}
+		if err != nil {
+			break
+		}
+		switch key {
+		case "path":
+			sample.path, err = text(raw)
+		case "label":
+			end := int(in.InputOffset())
+			sample.at = append(sample.at, [2]int{end - len(raw), end})
+			sample.label, err = text(raw)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf(":%d: %w", m.line, err)
+	}
+	what, err := m.decide(sample.path, strings.TrimSpace(sample.label))
+	if err != nil || what.Drop {
+		return nil, err
+	}
+	if what.Label == strings.TrimSpace(sample.label) {
+		return line, nil
+	}
+	out, from := []byte{}, 0
+	for _, at := range sample.at {
+		value := []byte(what.Label)
+		if n, err := strconv.Atoi(what.Label); line[at[0]] == '"' || err != nil || strconv.Itoa(n) != what.Label {
+			value = quoted(what.Label)
+		}
+		out, from = append(append(out, line[from:at[0]]...), value...), at[1]
+	}
+	return append(out, line[from:]...), nil
+}
+
+// quoted is a string in JSON.
+func quoted(s string) []byte {
+	var out bytes.Buffer
+	to := json.NewEncoder(&out)
+	to.SetEscapeHTML(false)
+	_ = to.Encode(s) // strings can be written, and buffers take all
+	return bytes.TrimSpace(out.Bytes())
+}
+
+// csv copies a manifest with a header: the parser tells where records and labels lie, and their bytes are copied.
+func (m *mender) csv(raw io.Reader) error {
+	var passed bytes.Buffer // what the parser has read and is not yet copied
+	in := csv.NewReader(io.TeeReader(raw, &passed))
+	in.FieldsPerRecord = -1
+	at, path, label := int64(0), -1, -1
+	for {
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			_, _ = m.out.Write(passed.Bytes()) // blank lines
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf(": %w", err)
+		}
+		text := passed.Next(int(in.InputOffset() - at))
+		at = in.InputOffset()
+		if path < 0 {
+			for i, h := range record {
+				switch strings.ToLower(strings.TrimSpace(h)) {
+				case "path":
+					path = i
+				case "label":
+					label = i
+				}
+			}
+			if path < 0 || label < 0 {
+				return fmt.Errorf(":1: header is %q, expected the columns path and label", strings.Join(record, ","))
+			}
+			_, _ = m.out.Write(text)
+			m.line += bytes.Count(text, []byte("\n"))
+			continue
+		}
+		if err := m.record(in, record, path, label, text); err != nil {
+			return err
+		}
+		m.line += bytes.Count(text, []byte("\n"))
+	}
+}
+
+// record mends one record, whose bytes are text.
+func (m *mender) record(in *csv.Reader, record []string, path, label int, text []byte) error {
+	if len(record) <= max(path, label) {
+		return fmt.Errorf(":%d: %d fields, expected more", m.line, len(record))
+	}
+	was := strings.TrimSpace(record[label])
+	what, err := m.decide(strings.TrimSpace(record[path]), was)
+	switch {
+	case err != nil:
+		return err
+	case what.Drop:
+	case what.Label == was:
+		_, _ = m.out.Write(text)
+	default:
+		line, column := in.FieldPos(label)
+		from, to := span(text, line-m.line, column-1)
+		_, _ = m.out.Write(text[:from])
+		_, _ = m.out.WriteString(field(what.Label))
+		_, _ = m.out.Write(text[to:])
+	}
+	return err
+}
+
+// span is where the field lies that begins at a column of a line of the record, both from 0.
+func span(text []byte, line, column int) (from, to int) {
+	for range line {
+		from += bytes.IndexByte(text[from:], '\n') + 1
+	}
+	from += column
+	to = from
+	if to < len(text) && text[to] == '"' {
+		for to++; to < len(text); to++ {
+			if text[to] != '"' {
+				continue
+			}
+			if to++; to == len(text) || text[to] != '"' {
+				return from, to
+			}
+		}
+		return from, to
+	}
+	if n := bytes.IndexAny(text[from:], ",\r\n"); n >= 0 {
+		return from, from + n
+	}
+	return from, len(text)
+}
+
+// field is a field of CSV, quoted if it must be.
+func field(s string) string {
+	var out strings.Builder
+	to := csv.NewWriter(&out)
+	_ = to.Write([]string{s}) // builders take all
+	to.Flush()
+	return strings.TrimSuffix(out.String(), "\n")
+}

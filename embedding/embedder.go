@@ -1,0 +1,185 @@
+// Package embedding makes vectors of images: by a run's backbone and head, a model that winnow export wrote, or a backbone
+// alone.
+package embedding
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/backbone/ort"
+	"winnow/extraction"
+	"winnow/features"
+	"winnow/graph"
+	"winnow/head"
+	"winnow/models"
+	"winnow/runs"
+	"winnow/search"
+)
+
+// Embedder makes vectors of images: a run's backbone and head, a model that winnow export wrote, or a backbone alone.
+type Embedder struct {
+	search.Embedder // who it is
+
+	Backbone *models.Backbone
+	cut      *models.Prepared
+	head     *head.Head // nil: what the model gives is the vector
+	Unit     bool       // the vectors have length 1 as they are
+	Files    []string   // it reads: nothing must be written over them
+}
+
+// Of is a backbone alone, or a model that winnow export wrote. source is what it was asked for by.
+func Of(b *models.Backbone, source string) (*Embedder, error) {
+	e := &Embedder{Backbone: b}
+	output, joined, err := exportedOutput(b)
+	if err != nil {
+		return nil, err
+	}
+	e.Unit, e.Source = joined, source
+	if b.Path != "" {
+		e.Files = []string{b.Path}
+		if _, err := os.Stat(source); err == nil {
+			e.Source = extraction.Absolute(source)
+		}
+	}
+	return e, e.prepare(output)
+}
+
+// OfStore is the backbone that made a store.
+func OfStore(b *models.Backbone, s *features.Store) (*Embedder, error) {
+	e := &Embedder{Backbone: b}
+	e.Source = b.Path
+	return e, e.prepare(s.Key.Output)
+}
+
+// OfRun is the network and the head of a run, which need neither its manifest nor its features. find finds a backbone by
+// its sha256, asked where the run did not train its own: whose says in errors what was made with it, places are where it
+// may lie.
+func OfRun(r *runs.Run, find func(sum, preprocessing, whose string, places ...string) (*models.Backbone, error)) (*Embedder, error) {
+	e := &Embedder{head: r.Head, Unit: true}
+	e.Source = extraction.Absolute(r.Dir)
+	var err error
+	if e.Head, err = runs.FileSum(filepath.Join(r.Dir, r.HeadFile)); err != nil {
+		return nil, err
+	}
+	if r.Config.Finetune.On() {
+		e.Backbone, err = r.TunedBackbone(r.HeadFile, r.Meta)
+	} else {
+		places := []string{r.Config.Data.Model}
+		if s, err := features.Open(r.OriginalStore()); err == nil {
+			places = append(places, s.ModelFile)
+		}
+		e.Backbone, err = find(r.Meta.ModelSHA256, r.Meta.Preprocessing, "run "+r.Dir, places...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{runs.ConfigFile, r.HeadFile, runs.BackboneFile(r.HeadFile)} {
+		e.Files = append(e.Files, filepath.Join(r.Dir, name))
+	}
+	return e, e.prepare(r.Meta.Output)
+}
+
+// exportedOutput is the tensor of the embedding where winnow export wrote the file. Of other models models.Prepare finds
+// the feature.
+func exportedOutput(b *models.Backbone) (string, bool, error) {
+	m, err := graph.ReadNamed(b.File, b.Data)
+	if err != nil {
+		return "", false, err
+	}
+	for _, p := range m.Metadata {
+		if p.Key == HeadSumKey && len(m.Graph.Outputs) == 1 {
+			return m.Graph.Outputs[0].Name, true, nil
+		}
+	}
+	return "", false, nil
+}
+
+// HeadSumKey is the metadata by which a model tells that it ends in a head, and in which.
+const HeadSumKey = "winnow.head_sha256"
+
+// prepare cuts the model and fills in who the embedder is.
+func (e *Embedder) prepare(output string) (err error) {
+	if e.cut, err = models.Prepare(e.Backbone.Entry, e.Backbone.Data, output); err != nil {
+		return err
+	}
+	p := e.Backbone.Preprocessing
+	e.Model, e.Output, e.Preprocessing, e.Decoder = e.Backbone.SHA256, e.cut.Cut, p.Key(), p.DecoderVersion()
+	return nil
+}
+
+// Warnings are what a person should know of the model.
+func (e *Embedder) Warnings() []string { return slices.Concat(e.Backbone.Warnings, e.cut.Warnings) }
+
+// Load loads the network onto a runtime, which [Network.Close] closes too. fill above 0: it always computes batches of so
+// many. unit: vectors are divided by their length.
+func (e *Embedder) Load(rt *ort.Runtime, fill int, unit bool) (*Network, error) {
+	p := e.Backbone.Preprocessing
+	net, err := ort.NewNetwork(rt, e.cut.Model, e.cut.Tensor, ort.NetworkInput{Name: e.cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
+	if err != nil {
+		return nil, errors.Join(err, rt.Close())
+	}
+	return &Network{runtime: rt, net: net, head: e.head, size: p.Size(), unit: unit, fill: fill}, nil
+}
+
+// Network is a network and what comes behind it.
+type Network struct {
+	runtime *ort.Runtime
+	net     *ort.Network
+	head    *head.Head // nil: none
+	size    int        // numbers of a picture
+	fill    int        // above 0: batches have so many pictures always, see Infer
+	unit    bool       // divide by the length
+
+	pixels []float32
+	x      []float32
+}
+
+// Dim implements backbone.Network.
+func (n *Network) Dim() int {
+	if n.head != nil {
+		return n.head.Config().Out
+	}
+	return n.net.Dim()
+}
+
+// Infer implements backbone.Network. With fill, a batch of fewer pictures is filled up with black ones: an image's last
+// bits depend on how many come with it (one alone and the same one among 46 differed, after MobileNetV2 and a head of
+// 256), and an index made in steps is to be that of one.
+func (n *Network) Infer(dst blas32.General, pixels []float32, count int) error {
+	run := count
+	if count < n.fill {
+		if n.pixels == nil {
+			n.pixels = make([]float32, n.fill*n.size)
+		}
+		copy(n.pixels, pixels[:count*n.size])
+		clear(n.pixels[count*n.size:])
+		pixels, run = n.pixels, n.fill
+	}
+	if need := run * n.net.Dim(); len(n.x) < need {
+		n.x = make([]float32, need)
+	}
+	x := blas32.General{Rows: run, Cols: n.net.Dim(), Stride: n.net.Dim(), Data: n.x[:run*n.net.Dim()]}
+	if err := n.net.Infer(x, pixels, run); err != nil {
+		return err
+	}
+	if n.head != nil {
+		var err error
+		if x, err = n.head.Embed(x); err != nil {
+			return err
+		}
+	}
+	if n.unit {
+		search.UnitRows(x)
+	}
+	for i := range count {
+		copy(features.Row(dst, i), features.Row(x, i))
+	}
+	return nil
+}
+
+// Close frees network and runtime.
+func (n *Network) Close() error { return errors.Join(n.net.Close(), n.runtime.Close()) }

@@ -1,0 +1,153 @@
+// Package comparison measures a trained head beside what needs no training at all: the stored features as they are, and
+// their whitening. All three look at the same images, so that a difference is the training's.
+package comparison
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"winnow/eval"
+	"winnow/features"
+	"winnow/head"
+)
+
+// Comparison measures the trained head beside what needs no training at all, on the same images.
+type Comparison struct {
+	FineTuned bool `json:"finetuned,omitempty"` // the row "trained" is that of a network trained with its head
+
+	Frozen   eval.Retrieval `json:"frozen"`   // the features themselves
+	Whitened eval.Retrieval `json:"whitened"` // their PCA whitening to the head's dimension, which uses no label
+	Trained  eval.Retrieval `json:"trained"`
+}
+
+// Verdict says in plain words whether training was worth it, by P@1.
+func (c Comparison) Verdict() string {
+	what := "the trained head"
+	if c.FineTuned {
+		what = "the fine-tuned network"
+	}
+	trained, white, frozen := c.Trained.PrecisionAt1, c.Whitened.PrecisionAt1, c.Frozen.PrecisionAt1
+	switch {
+	case trained > white && trained > frozen:
+		return fmt.Sprintf("%s is better than the frozen features (P@1 %+.4f) and than whitening (%+.4f)", what, trained-frozen, trained-white)
+	case trained > white:
+		return fmt.Sprintf("%s is NOT better than the frozen features as they are (P@1 %.4f, frozen %.4f)", what, trained, frozen)
+	case trained > frozen:
+		return fmt.Sprintf("%s is NOT better than whitening, which uses no labels (P@1 %.4f, whitened %.4f)", what, trained, white)
+	}
+	return fmt.Sprintf("%s is NOT better than features nobody trained (P@1 %.4f, frozen %.4f, whitened %.4f)", what, trained, frozen, white)
+}
+
+// Better says whether the trained head beats both.
+func (c Comparison) Better() bool {
+	return c.Trained.PrecisionAt1 > max(c.Whitened.PrecisionAt1, c.Frozen.PrecisionAt1)
+}
+
+// Print writes the rows for people.
+func (c Comparison) Print(w io.Writer) {
+	fmt.Fprintf(w, "%-10s %8s %8s %8s %8s\n", "validation", "P@1", "R-Prec", "MAP@R", "R@8")
+	for _, row := range []struct {
+		name string
+		r    eval.Retrieval
+	}{{"frozen", c.Frozen}, {"whitened", c.Whitened}, {"trained", c.Trained}} {
+		fmt.Fprintf(w, "%-10s %8.4f %8.4f %8.4f %8.4f\n", row.name, row.r.PrecisionAt1, row.r.RPrecision, row.r.MAPAtR, row.r.Recall[8])
+	}
+}
+
+// Asked is who asks whom; Gallery is nil where the queries are their own, Fit where nothing is fitted.
+type Asked struct {
+	Query   features.Set
+	Gallery *features.Set
+	Fit     *features.Set
+}
+
+// Embedded is asked with every set through an embedding.
+func (a Asked) Embedded(by func(features.Set) (features.Set, error)) (Asked, error) {
+	out := Asked{}
+	for _, part := range []struct {
+		from *features.Set
+		to   **features.Set
+	}{{a.Gallery, &out.Gallery}, {a.Fit, &out.Fit}} {
+		if part.from == nil {
+			continue
+		}
+		set, err := by(*part.from)
+		if err != nil {
+			return out, err
+		}
+		*part.to = &set
+	}
+	var err error
+	out.Query, err = by(a.Query)
+	return out, err
+}
+
+// The rows of a comparison.
+const (
+	FrozenRow   = "frozen"
+	WhitenedRow = "whitened"
+	TrainedRow  = "trained"
+)
+
+// Each calls visit with the frozen, whitened and trained embeddings of the same images: stored and train are
+// features of the backbone as it was before the run, tuned those of the images as it is now, the same where it was
+// not trained.
+func Each(h *head.Head, train features.Set, stored, tuned Asked, visit func(row string, of Asked) error) error {
+	linear := h.Config()
+	linear.Hidden, linear.Init = nil, head.Whiten
+	white, err := head.New(linear, train.X, nil)
+	if err != nil {
+		return err
+	}
+	for _, row := range []struct {
+		name  string
+		embed func(features.Set) (features.Set, error)
+		of    Asked
+	}{
+		{FrozenRow, Frozen, stored},
+		{WhitenedRow, func(s features.Set) (features.Set, error) { return white.EmbedSet(s) }, stored},
+		{TrainedRow, func(s features.Set) (features.Set, error) { return h.EmbedSet(s) }, tuned},
+	} {
+		of, err := row.of.Embedded(row.embed)
+		if err != nil {
+			return err
+		}
+		if err := visit(row.name, of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Measure measures retrieval with each of them.
+func Measure(ctx context.Context, h *head.Head, train features.Set, stored, tuned Asked, opts eval.RetrievalOptions) (Comparison, error) {
+	var c Comparison
+	to := map[string]*eval.Retrieval{FrozenRow: &c.Frozen, WhitenedRow: &c.Whitened, TrainedRow: &c.Trained}
+	err := Each(h, train, stored, tuned, func(row string, of Asked) (err error) {
+		*to[row], err = eval.Retrieve(ctx, of.Query, of.Gallery, opts)
+		return err
+	})
+	return c, err
+}
+
+// Frozen is the stored features as they are, on the unit sphere. A row of zeros, as a network may give for a blank
+// image, has no direction and stays as it is, like nothing else: [head.Head.Embed] leaves one so, too.
+func Frozen(set features.Set) (features.Set, error) {
+	rows := make([]int, set.Len())
+	for i := range rows {
+		rows[i] = i
+	}
+	unit := set.Rows(rows)
+	for i := range unit.Len() {
+		row := unit.X
+		row.Rows, row.Data = 1, unit.Row(i)
+		if slices.ContainsFunc(row.Data, func(v float32) bool { return v != 0 }) {
+			if err := features.Normalize(row); err != nil {
+				return unit, fmt.Errorf("stored features of image %d: %w", set.IDs[i], err)
+			}
+		}
+	}
+	return unit, nil
+}

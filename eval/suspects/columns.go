@@ -1,0 +1,210 @@
+package suspects
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// column is one value a row or, as a list, several; values are text, empty where there is none.
+type column struct {
+	name   string
+	others []string // names that other tools give it
+	needed bool
+	list   bool
+	put    func(e *Entry, put func(string))
+	set    func(r *rows, e *Entry, values []string) error // of one value where it is no list
+}
+
+// columns in the order of CSV, where true_label stands if any is known. What belongs to a list's paths stands behind it.
+var columns = []column{
+	one("rank", func(e *Entry) string { return strconv.Itoa(e.Rank) }, func(_ *rows, e *Entry, s string) (err error) {
+		if e.Rank, err = strconv.Atoi(s); s != "" && (err != nil || e.Rank < 1) {
+			return fmt.Errorf("found %.40q, expected a whole number from 1", s)
+		}
+		return nil
+	}),
+	text("path", func(e *Entry) *string { return &e.Path }),
+	text("given_label", func(e *Entry) *string { return &e.Given }, "label"),
+	text("suggested_label", func(e *Entry) *string { return &e.Suggested }, "predicted_label"),
+	scores,
+	maybe("suggested_score", func(e *Entry) **float64 { return &e.SuggestedScore }),
+	maybe("suggested_probability", func(e *Entry) **float64 { return &e.SuggestedProbability }),
+	flag("dropped", func(e *Entry) *bool { return &e.Dropped }),
+	one(trueLabel, func(e *Entry) string { return e.True }, func(r *rows, e *Entry, s string) error {
+		e.True = r.same(s)
+		return nil
+	}),
+	nearPaths("nearest_with_given_label", func(e *Entry) *[]Near { return &e.SupportGiven }),
+	nearPaths("nearest_with_suggested_label", func(e *Entry) *[]Near { return &e.SupportSuggested }),
+	maybe("fit", func(e *Entry) **float64 { return &e.Fit }),
+	flag("outlier", func(e *Entry) *bool { return &e.Outlier }),
+	several(copies, func(e *Entry) int { return len(e.Copies) },
+		func(e *Entry, i int) string { return e.Copies[i].Path },
+		func(r *rows, e *Entry, values []string) error {
+			e.Copies = make([]Copy, len(values))
+			for i, s := range values {
+				e.Copies[i].Path = r.same(s)
+			}
+			return nil
+		}),
+	nearSimilarities("nearest_with_given_label_similarity", func(e *Entry) []Near { return e.SupportGiven }),
+	nearSimilarities("nearest_with_suggested_label_similarity", func(e *Entry) []Near { return e.SupportSuggested }),
+	several(copies+"_label", func(e *Entry) int { return len(e.Copies) },
+		func(e *Entry, i int) string { return e.Copies[i].Label },
+		func(r *rows, e *Entry, values []string) error {
+			return each(values, len(e.Copies), func(i int, s string) error { e.Copies[i].Label = r.same(s); return nil })
+		}),
+	several(copies+"_similarity", func(e *Entry) int { return len(e.Copies) },
+		func(e *Entry, i int) string { return digits(e.Copies[i].Similarity) },
+		func(_ *rows, e *Entry, values []string) error {
+			return each(values, len(e.Copies), func(i int, s string) (err error) { e.Copies[i].Similarity, err = number(s); return err })
+		}),
+}
+
+const (
+	trueLabel = "true_label"
+	copies    = "copies_with_other_labels"
+)
+
+var scores = column{name: "score", others: []string{"label_quality", "label_score"}, needed: true,
+	put: func(e *Entry, put func(string)) { put(digits(e.Score)) },
+	set: func(_ *rows, e *Entry, values []string) (err error) { e.Score, err = number(values[0]); return err },
+}
+
+// one is a column of one value a row.
+func one(name string, get func(e *Entry) string, set func(r *rows, e *Entry, s string) error) column {
+	return column{name: name,
+		put: func(e *Entry, put func(string)) { put(get(e)) },
+		set: func(r *rows, e *Entry, values []string) error { return set(r, e, values[0]) },
+	}
+}
+
+// text is a column that must be there and not be empty.
+func text(name string, at func(e *Entry) *string, others ...string) column {
+	c := one(name, func(e *Entry) string { return *at(e) }, func(r *rows, e *Entry, s string) error {
+		if s == "" {
+			return fmt.Errorf("is empty")
+		}
+		*at(e) = r.same(s)
+		return nil
+	})
+	c.needed, c.others = true, others
+	return c
+}
+
+// maybe is a number that need not be there: empty, or NaN as tables of other tools write it.
+func maybe(name string, at func(e *Entry) **float64) column {
+	get := func(e *Entry) string {
+		if v := *at(e); v != nil {
+			return digits(*v)
+		}
+		return ""
+	}
+	return one(name, get, func(_ *rows, e *Entry, s string) error {
+		if s == "" || strings.EqualFold(s, "nan") {
+			return nil
+		}
+		v, err := number(s)
+		*at(e) = &v
+		return err
+	})
+}
+
+func flag(name string, at func(e *Entry) *bool) column {
+	return one(name, func(e *Entry) string { return strconv.FormatBool(*at(e)) }, func(_ *rows, e *Entry, s string) (err error) {
+		if s == "" {
+			return nil
+		}
+		if *at(e), err = strconv.ParseBool(s); err != nil {
+			return fmt.Errorf("found %.40q, expected true or false", s)
+		}
+		return nil
+	})
+}
+
+// several is a list.
+func several(name string, n func(e *Entry) int, get func(e *Entry, i int) string, set func(r *rows, e *Entry, values []string) error) column {
+	return column{name: name, list: true, set: set, put: func(e *Entry, put func(string)) {
+		for i := range n(e) {
+			put(get(e, i))
+		}
+	}}
+}
+
+func nearPaths(name string, of func(e *Entry) *[]Near) column {
+	return several(name, func(e *Entry) int { return len(*of(e)) }, func(e *Entry, i int) string { return (*of(e))[i].Path },
+		func(r *rows, e *Entry, values []string) error {
+			near := make([]Near, len(values))
+			for i, s := range values {
+				near[i].Path = r.same(s)
+			}
+			*of(e) = near
+			return nil
+		})
+}
+
+func nearSimilarities(name string, of func(e *Entry) []Near) column {
+	return several(name, func(e *Entry) int { return len(of(e)) }, func(e *Entry, i int) string { return digits(of(e)[i].Similarity) },
+		func(_ *rows, e *Entry, values []string) error {
+			near := of(e)
+			return each(values, len(near), func(i int, s string) (err error) { near[i].Similarity, err = number(s); return err })
+		})
+}
+
+// each sets what belongs to the n paths of a list, if it is told.
+func each(values []string, n int, set func(i int, s string) error) error {
+	if len(values) != n && len(values) > 0 {
+		return fmt.Errorf("found %d values, expected one for each of %d paths", len(values), n)
+	}
+	for i, s := range values {
+		if err := set(i, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func number(s string) (float64, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("found %.40q, expected a finite number", s)
+	}
+	return v, nil
+}
+
+// digits is a number for people: six digits tell scores apart as far as they mean anything.
+func digits(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+
+// place finds the columns among the names of a file's, -1 where one is missing. A column's own name goes before those
+// that other tools give it.
+func place(names []string) ([]int, error) {
+	at := make([]int, len(columns))
+	for i, c := range columns {
+		at[i] = -1
+		for _, name := range append([]string{c.name}, c.others...) {
+			k := slices.Index(names, name)
+			if k >= 0 && slices.Contains(names[k+1:], name) {
+				return nil, fmt.Errorf("column %q stands twice", name)
+			}
+			if k >= 0 {
+				at[i] = k
+				break
+			}
+		}
+		if at[i] < 0 && c.needed {
+			return nil, fmt.Errorf("found the columns %.200s, expected %s among them", strings.Join(names, ","), c.known())
+		}
+	}
+	return at, nil
+}
+
+// known is a column's names for a message.
+func (c column) known() string {
+	if len(c.others) == 0 {
+		return c.name
+	}
+	return c.name + " (or " + strings.Join(c.others, ", ") + ")"
+}

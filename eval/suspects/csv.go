@@ -1,0 +1,172 @@
+package suspects
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// writeCSV leaves out true_label where no row has one.
+func writeCSV(w io.Writer, entries []Entry) error {
+	truth := false
+	for i := range entries {
+		truth = truth || entries[i].True != ""
+	}
+	out := csv.NewWriter(w)
+	var record []string
+	write := func(cell func(c column) string) error {
+		record = record[:0]
+		for _, c := range columns {
+			if c.name != trueLabel || truth {
+				record = append(record, cell(c))
+			}
+		}
+		return out.Write(record)
+	}
+	if err := write(func(c column) string { return c.name }); err != nil {
+		return err
+	}
+	var values []string
+	put := func(s string) { values = append(values, s) }
+	for i := range entries {
+		err := write(func(c column) string {
+			values = values[:0]
+			if c.put(&entries[i], put); c.list {
+				return join(values)
+			}
+			return values[0]
+		})
+		if err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func readCSV(r io.Reader, into *rows) error {
+	limit := &bounded{r: r, left: mostOfRow}
+	in := csv.NewReader(unmarked(limit))
+	in.FieldsPerRecord, in.ReuseRecord = -1, true // counted below, in our words
+	header, err := in.Read()
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf(": file is empty, expected a header path,given_label,suggested_label,score")
+	}
+	if err != nil {
+		return inCSV(err)
+	}
+	names := make([]string, len(header))
+	for i := range header {
+		names[i] = strings.ToLower(strings.TrimSpace(header[i]))
+	}
+	at, err := place(names)
+	if err != nil {
+		return fmt.Errorf(":1: %w", err)
+	}
+	var values []string
+	for {
+		limit.left = mostOfRow
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return inCSV(err)
+		}
+		line, _ := in.FieldPos(0)
+		if len(record) != len(names) {
+			return fmt.Errorf(":%d: %d fields, expected %d as in the header", line, len(record), len(names))
+		}
+		var e Entry
+		for i, c := range columns {
+			if at[i] < 0 {
+				continue
+			}
+			if values = append(values[:0], record[at[i]]); c.list {
+				values = split(values[:0], record[at[i]])
+			}
+			if err := c.set(into, &e, values); err != nil {
+				return fmt.Errorf(":%d: %s: %w", line, c.name, err)
+			}
+		}
+		into.list = append(into.list, e)
+	}
+}
+
+// inCSV puts the line of a broken row first.
+func inCSV(err error) error {
+	var p *csv.ParseError
+	if errors.As(err, &p) {
+		return fmt.Errorf(":%d: %w", p.StartLine, p.Err)
+	}
+	return fmt.Errorf(": %w", err)
+}
+
+var escaper = strings.NewReplacer(`\`, `\\`, `|`, `\|`)
+
+// join makes one field of a list's values.
+func join(values []string) string {
+	var out strings.Builder
+	for i, s := range values {
+		if i > 0 {
+			out.WriteByte('|')
+		}
+		_, _ = escaper.WriteString(&out, s) // a builder never errs
+	}
+	return out.String()
+}
+
+// split takes apart what was joined; nothing holds no value. A \ before anything but \ and | is itself.
+func split(values []string, joined string) []string {
+	if joined == "" {
+		return values
+	}
+	var value strings.Builder
+	for i := 0; i < len(joined); i++ {
+		c := joined[i]
+		if c == '|' {
+			values = append(values, value.String())
+			value.Reset()
+			continue
+		}
+		if c == '\\' && i+1 < len(joined) && (joined[i+1] == '\\' || joined[i+1] == '|') {
+			i++
+			c = joined[i]
+		}
+		value.WriteByte(c)
+	}
+	return append(values, value.String())
+}
+
+// bounded lets a row take only so much: a forgotten quote does not take the whole file into memory.
+type bounded struct {
+	r    io.Reader
+	left int
+}
+
+// mostOfRow is the most bytes that a row may take.
+const mostOfRow = 16 << 20
+
+var errRow = fmt.Errorf("a row takes more than %d MiB: is a quote or a bracket not closed", mostOfRow>>20)
+
+// Read implements io.Reader.
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errRow
+	}
+	n, err := b.r.Read(p)
+	b.left -= n
+	return n, err
+}
+
+// unmarked passes over a byte order mark.
+func unmarked(r io.Reader) *bufio.Reader {
+	in := bufio.NewReaderSize(r, 1<<16)
+	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
+		_, _ = in.Discard(3) // just peeked
+	}
+	return in
+}

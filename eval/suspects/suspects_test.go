@@ -1,0 +1,257 @@
+package suspects
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/parquet-go/parquet-go"
+	"pgregory.net/rapid"
+)
+
+var formats = []Format{CSV, JSONL, JSON, Parquet}
+
+func ref(v float64) *float64 { return &v }
+
+// made is a list as an audit might write it; numbers have no more digits than CSV keeps.
+func made(n int) []Entry {
+	rng := rand.New(rand.NewPCG(1, 2))
+	score := func() float64 { return float64(rng.IntN(1e6)) / 1e6 }
+	path := func() string { return fmt.Sprintf("c%02d/%06d.jpg", rng.IntN(50), rng.IntN(n)) }
+	list := make([]Entry, n)
+	for i := range list {
+		e := &list[i]
+		*e = Entry{Rank: i + 1, Path: fmt.Sprintf("c%02d/%06d.jpg", i%50, i), Given: strconv.Itoa(i % 50), Suggested: strconv.Itoa(rng.IntN(50)),
+			Score: score(), SuggestedScore: ref(score()), Dropped: i < n/5, Outlier: rng.IntN(30) == 0}
+		for range 3 {
+			e.SupportGiven = append(e.SupportGiven, Near{path(), score()})
+			e.SupportSuggested = append(e.SupportSuggested, Near{path(), score()})
+		}
+		if i%2 == 0 {
+			e.SuggestedProbability, e.Fit, e.True = e.SuggestedScore, ref(-score()), strconv.Itoa(i%50)
+		}
+		if rng.IntN(100) == 0 {
+			e.Copies = []Copy{{path(), "7", 0.99}}
+		}
+	}
+	return list
+}
+
+func written(t testing.TB, format Format, list []Entry) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := Write(&out, format, list); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestRoundTrip(t *testing.T) {
+	odd := []Entry{
+		{Rank: 1, Path: `a|b\c\\|.jpg`, Given: "a|b", Suggested: `\`, Score: -0.25, SuggestedScore: ref(0.5), True: "ü", Dropped: true,
+			SupportGiven: []Near{{`\|`, 1}, {"x\ny,\"z\".png", -1}}, SupportSuggested: []Near{{`|`, 0.125}}, Fit: ref(-3), Outlier: true,
+			Copies: []Copy{{`one\`, "l|1", 0.999}, {"", `"`, 0.5}}},
+		{Rank: 2, Path: "鳥/\t 1.jpg ", Given: " ", Suggested: "\"", Score: 1e-300, SuggestedProbability: ref(1)},
+		{Rank: 5, Path: "=1+1", Given: "null", Suggested: "NaN", Score: 1},
+	}
+	for _, format := range formats {
+		for name, list := range map[string][]Entry{"odd": odd, "many": made(1000), "groups": made(group + 17)} {
+			if name == "groups" && format != Parquet {
+				continue
+			}
+			file := filepath.Join(t.TempDir(), "x."+string(format))
+			if err := os.WriteFile(file, written(t, format, list), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			got, err := Read(file)
+			if err != nil {
+				t.Fatalf("%s, %s: %v", format, name, err)
+			}
+			if len(list) != len(got) {
+				t.Fatalf("%s, %s: %d of %d rows were read", format, name, len(got), len(list))
+			}
+			if name == "groups" { // comparing all takes long
+				list, got = list[group-50:], got[group-50:]
+			}
+			if diff := cmp.Diff(list, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%s, %s (-want +got):\n%.3000s", format, name, diff)
+			}
+		}
+	}
+}
+
+func TestJoin(t *testing.T) {
+	value := rapid.StringOf(rapid.RuneFrom([]rune(`ab\|,"`)))
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(value, 0, 4).Draw(t, "values")
+		if len(values) == 1 && values[0] == "" {
+			return // as none: paths are not empty
+		}
+		if got := split(nil, join(values)); !cmp.Equal(values, got, cmpopts.EquateEmpty()) {
+			t.Fatalf("%q became %q by way of %q", values, got, join(values))
+		}
+	})
+	if got := split(nil, `a\b|c\`); !cmp.Equal(got, []string{`a\b`, `c\`}) {
+		t.Errorf("a list that nobody escaped: %q", got)
+	}
+}
+
+// What others write: few columns, other names, no ranks, numbers as labels.
+func TestReadOthers(t *testing.T) {
+	want := []Entry{
+		{Rank: 1, Path: "b.jpg", Given: "7", Suggested: "3", Score: 0.125},
+		{Rank: 2, Path: "a.jpg", Given: "3", Suggested: "3", Score: 0.5},
+		{Rank: 3, Path: "c.jpg", Given: "7", Suggested: "7", Score: 0.5},
+	}
+	type row struct {
+		Quality   float32 `parquet:"label_quality"`
+		Label     int64   `parquet:"label"`
+		Predicted int32   `parquet:"predicted_label"`
+		Path      string  `parquet:"path"`
+		Pixels    []byte  `parquet:"pixels"`
+		Empty     *string `parquet:"rank,optional"`
+	}
+	var table bytes.Buffer
+	if err := parquet.Write(&table, []row{{0.5, 3, 3, "a.jpg", []byte("x"), nil}, {0.125, 7, 3, "b.jpg", nil, nil}, {0.5, 7, 7, "c.jpg", nil, nil}}); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]struct {
+		format Format
+		text   string
+	}{
+		"csv":     {CSV, "path,label,suggested_label,score\na.jpg,3,3,0.5\nb.jpg,7,3,.125\nc.jpg,7,7,0.5\n"},
+		"bom":     {CSV, "\ufeffScore,Path, Given_Label ,predicted_label,label\r\n0.5,a.jpg,3,3,x\r\n0.125,b.jpg,7,3,x\r\n0.5,c.jpg,7,7,x\r\n"},
+		"jsonl":   {JSONL, "\ufeff{\"path\":\"a.jpg\",\"label\":3,\"suggested_label\":\"3\",\"score\":5e-1}\n\n{\"path\":\"b.jpg\",\"label\":7,\"suggested_label\":3,\"label_score\":0.125,\"more\":[{}]}\r\n{\"path\":\"c.jpg\",\"given_label\":\"7\",\"label\":3,\"suggested_label\":7,\"score\":0.5,\"fit\":null}"},
+		"json":    {JSON, `[{"path":"a.jpg","label":"3","predicted_label":3,"score":0.5},{"path":"b.jpg","label":"7","predicted_label":3,"score":0.125},{"path":"c.jpg","label":"7","predicted_label":7,"score":0.5}]`},
+		"parquet": {Parquet, table.String()},
+	} {
+		got, err := read(strings.NewReader(text.text), int64(len(text.text)), text.format)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	whole := `{"scorer":"centres","classes":[{"class":"a]"},[]],"images":[{"path":"a.jpg","given_label":"a","suggested_label":"b","score":0}],"left_out":[]}`
+	if got, err := read(strings.NewReader(whole), int64(len(whole)), JSON); err != nil || len(got) != 1 || got[0].Suggested != "b" {
+		t.Errorf("a whole audit: %+v, %v", got, err)
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	const head = "path,given_label,suggested_label,score,rank,fit,nearest_with_given_label,nearest_with_given_label_similarity,outlier\n"
+	for _, c := range []struct {
+		format Format
+		text   string
+		want   string
+	}{
+		{CSV, "", ": file is empty"},
+		{CSV, head, ": no image found"},
+		{CSV, "path,label,score\n", ":1: found the columns path,label,score, expected suggested_label (or predicted_label) among them"},
+		{CSV, "path,label,suggested_label,score,path\n", `:1: column "path" stands twice`},
+		{CSV, head + "\n\na.jpg,x,y,1,1,,,,\nb.jpg,x\n", ":5: 2 fields, expected 9 as in the header"},
+		{CSV, head + "a.jpg,x,y,zero,1,,,,\n", `:2: score: found "zero", expected a finite number`},
+		{CSV, head + "a.jpg,x,y,NaN,1,,,,\n", `:2: score: found "NaN", expected a finite number`},
+		{CSV, head + "\"a\nb.jpg\",x,y,0,1,,,,\n,x,y,0,2,,,,\n", ":4: path: is empty"},
+		{CSV, head + "a.jpg,,y,0,1,,,,\n", ":2: given_label: is empty"},
+		{CSV, head + "a.jpg,x,y,0,0,,,,\n", `:2: rank: found "0", expected a whole number from 1`},
+		{CSV, head + "a.jpg,x,y,0,1,,,,\nb.jpg,x,y,0,,,,,\n", ": 1 of 2 rows have a rank, expected all or none"},
+		{CSV, head + "a.jpg,x,y,0,1,,,,perhaps\n", `:2: outlier: found "perhaps", expected true or false`},
+		{CSV, head + "a.jpg,x,y,0,1,,p|q,0.5,\n", ":2: nearest_with_given_label_similarity: found 1 values, expected one for each of 2 paths"},
+		{CSV, head + "a.jpg,\"x,y,0,1\n", ":2: extraneous or missing"},
+		{CSV, head + "a.jpg,\"" + strings.Repeat("x,y\n", mostOfRow/4+1<<16), "a row takes more than 16 MiB"},
+		{JSONL, "\n", ": no image found"},
+		{JSONL, "\n{\"path\":\"a\"}", ":2: found no key given_label (or label)"},
+		{JSONL, "{\"path\":[1]}", ":1: path: found \"[1]\", expected one value"},
+		{JSONL, "[]", ":1: found a array, expected an object"},
+		{JSONL, "{\"path\":\"a\",", ":1: unexpected end of JSON input"},
+		{JSONL, "{}" + strings.Repeat(" ", mostOfRow), ":1: a row takes more than 16 MiB"},
+		{JSON, "{\n\"images\":\n3}", ":3: found \"3\", expected a list of images"},
+		{JSON, "{\"a\":[{}]}", ":1: found no images in the object"},
+		{JSON, "[\n{\"path\":\"a\",\"label\":\"x\",\"suggested_label\":\"x\",\"score\":1},\n{\"path\":\"a\"}]", ":3: found no key given_label"},
+		{JSON, "[{\"path\":\"a\",\n", ":2: the file ends early"},
+		{JSON, "", ":1: the file ends early"},
+		{JSON, "[]", ": no image found"},
+		{JSON, "[{\"path\":\"a\",\"label\":\"x\",\"suggested_label\":\"x\",\"score\":1,\"copies_with_other_labels\":[3]}]", ":1: copies_with_other_labels: found a number, expected an object"},
+		{Parquet, "PAR1", ": is no Parquet file"},
+		{Parquet, string(written(t, CSV, made(9))), ": is no Parquet file"},
+	} {
+		if _, err := read(strings.NewReader(c.text), int64(len(c.text)), c.format); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s %.60q: got %v, expected %q in it", c.format, c.text, err, c.want)
+		}
+	}
+	type narrow struct {
+		Path  string   `parquet:"path"`
+		Given []string `parquet:"given_label,list"`
+		Other string   `parquet:"suggested_label"`
+		Score float64  `parquet:"score"`
+	}
+	var table bytes.Buffer
+	if err := parquet.Write(&table, []narrow{{"a", []string{"x"}, "y", math.NaN()}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read(bytes.NewReader(table.Bytes()), int64(table.Len()), Parquet); err == nil || !strings.Contains(err.Error(), "expected given_label") {
+		t.Errorf("a list of labels: %v", err)
+	}
+	dir := t.TempDir()
+	for _, path := range []string{filepath.Join(dir, "none.csv"), filepath.Join(dir, "x.txt"), dir} {
+		if _, err := Read(path); err == nil || !strings.HasPrefix(err.Error(), "suspects: ") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a.csv"), []byte(head+"a,x,y,q,,,,,\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(filepath.Join(dir, "a.csv")); err == nil || !strings.Contains(err.Error(), "a.csv:2: score: ") {
+		t.Errorf("a bad file: %v", err)
+	}
+}
+
+// A file cut short or with a byte changed is refused or read, and nothing worse.
+func TestBrokenParquet(t *testing.T) {
+	whole := written(t, Parquet, made(300))
+	refused := 0
+	for cut := 1; cut < len(whole); cut += 197 {
+		if _, err := read(bytes.NewReader(whole[:cut]), int64(cut), Parquet); err == nil {
+			t.Fatalf("cut to %d of %d bytes it was read", cut, len(whole))
+		}
+	}
+	for i := 0; i < len(whole); i += 41 {
+		bad := bytes.Clone(whole)
+		bad[i] ^= 0x55
+		if _, err := read(bytes.NewReader(bad), int64(len(bad)), Parquet); err != nil {
+			refused++
+		}
+	}
+	if refused < 20 {
+		t.Errorf("of files with a byte changed %d were refused", refused)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for i, format := range formats {
+		f.Add(byte(i), written(f, format, made(7)))
+	}
+	f.Fuzz(func(t *testing.T, which byte, data []byte) {
+		format := formats[int(which)%len(formats)]
+		list, err := read(bytes.NewReader(data), int64(len(data)), format)
+		if err != nil {
+			return
+		}
+		for _, to := range formats {
+			again := written(t, to, list)
+			back, err := read(bytes.NewReader(again), int64(len(again)), to)
+			if err != nil || len(back) != len(list) {
+				t.Fatalf("what was read from %s cannot be read from %s: %v", format, to, err)
+			}
+		}
+	})
+}

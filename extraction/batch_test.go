@@ -1,0 +1,50 @@
+package extraction
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"winnow/backbone"
+	"winnow/models"
+)
+
+// TestBatchFor: little memory makes small batches, and what is not known the usual one.
+func TestBatchFor(t *testing.T) {
+	registry, err := models.Open(filepath.Join(t.TempDir(), "models.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := registry.Resolve("glyphnet", models.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut, err := models.Prepare(b.Entry, b.Data, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := b.Preprocessing
+	e := Extraction{Cut: cut, Config: backbone.ExtractConfig{Preprocessing: p}}
+	activations, err := cut.Activations(p)
+	if err != nil || activations < 4*int64(p.Size()) {
+		t.Fatalf("%d bytes an image, %v", activations, err)
+	}
+	image := e.Config.BatchBytes(1, activations)
+	for _, c := range []struct {
+		memory int64
+		known  bool
+		most   int
+		want   int
+	}{
+		{0, true, 32, 1}, {4*8*image - 4, true, 32, 4}, {4 * 8 * image, true, 32, 8}, {1 << 40, true, 32, 32},
+		{1 << 40, true, 256, 256}, {0, false, 256, 32},
+	} {
+		if got, why := e.batchFor(c.memory, c.known, c.most, "of memory"); got != c.want {
+			t.Errorf("%+v: %d images: %s", c, got, why)
+		}
+	}
+	cut.Batch = 8
+	if got, why := e.batchFor(1, true, 32, ""); got != UsualBatch || !strings.Contains(why, "takes 8 at a time") {
+		t.Errorf("a model of fixed batches: %d: %s", got, why)
+	}
+}

@@ -1,0 +1,199 @@
+// Package extraction turns a list of images into a feature store: with which network, which views and how many at once,
+// made anew, gone on with where it stopped, or left as it is.
+package extraction
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"winnow/backbone"
+	"winnow/backbone/ort"
+	"winnow/features"
+	"winnow/internal/hint"
+	"winnow/models"
+)
+
+// Extraction is a store that is asked for: everything is found and checked.
+type Extraction struct {
+	Out       string
+	Overwrite bool
+	Root      fs.FS
+	Paths     []string
+	Shard     *features.Shard // nil: Paths is the whole list
+	Model     *models.Backbone
+	Cut       *models.Prepared
+	Config    backbone.ExtractConfig
+	DType     string // of the store's numbers; "": float32
+}
+
+// Host is what an extraction needs of the program around it.
+type Host struct {
+	Runtime   func() (*ort.Runtime, error)                         // as the user wants it; only asked where something is computed
+	Note      func(format string, args ...any)                     // takes a fact for the user
+	Images    func() (observe func(backbone.Progress), end func()) // shows how far it is
+	GPUMemory int64                                                // most of a GPU's memory, 0: no limit
+	Winnow    string                                               // its version, for the store
+}
+
+// Result is what came of it, as `winnow extract --json` prints it.
+type Result struct {
+	Store     string         `json:"store"`
+	Rows      int            `json:"rows"`
+	Dim       int            `json:"dim"`
+	Views     []string       `json:"views"`
+	DType     string         `json:"dtype"`
+	Model     string         `json:"model"`
+	Output    string         `json:"output"`
+	Device    string         `json:"device"`
+	Batch     int            `json:"batch"`             // images a run of the network
+	Shard     string         `json:"shard,omitempty"`   // i/n
+	Complete  bool           `json:"complete"`          // it was there already: nothing was done
+	Resumed   int            `json:"resumed"`           // rows of an earlier run
+	Seconds   float64        `json:"seconds"`           // of this run
+	PerSecond float64        `json:"images_per_second"` // of this run
+	Bad       []features.Bad `json:"unreadable"`        // their rows hold zeros
+}
+
+// Key says which features are asked for.
+func (e *Extraction) Key() features.Key {
+	return features.Key{Model: e.Model.SHA256, Output: e.Cut.Cut, Preprocessing: e.Config.Preprocessing.Key(),
+		Decoder: e.Config.Preprocessing.DecoderVersion(), Views: e.Config.ViewNames(), Images: features.HashPaths(e.Paths), DType: e.DType}
+}
+
+// Store is the finished store that is asked for, made first where it is not there or not finished. It is the way
+// for commands that need features of a network of their own.
+func (e *Extraction) Store(ctx context.Context, h Host) (*features.Store, error) {
+	if _, err := e.Run(ctx, h); err != nil {
+		return nil, err
+	}
+	return features.Open(e.Out)
+}
+
+// Run makes the store, unless it is there.
+func (e *Extraction) Run(ctx context.Context, h Host) (Result, error) {
+	if !e.Overwrite {
+		if r, done, err := e.standing(); done || err != nil {
+			return r, err
+		}
+	}
+	rt, err := h.Runtime()
+	if err != nil {
+		return Result{}, err
+	}
+	e.settleBatch(h, rt)
+	p := e.Config.Preprocessing
+	net, err := ort.NewNetwork(rt, e.Cut.Model, e.Cut.Tensor,
+		ort.NetworkInput{Name: e.Cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
+	if err != nil {
+		return Result{}, err
+	}
+	defer net.Close()
+	w, err := features.Create(e.Out, features.Plan{Key: e.Key(), Paths: e.Paths, Dim: net.Dim(), Batch: e.Config.Batch,
+		Device: rt.Where(), Winnow: h.Winnow, ModelFile: Absolute(e.Model.Path), Shard: e.Shard}, e.Overwrite)
+	if err != nil {
+		return Result{}, e.storeHint(err)
+	}
+	defer w.Close()
+	return e.fill(ctx, h, w, net)
+}
+
+// standing looks at a finished store in the folder before anything is loaded.
+func (e *Extraction) standing() (Result, bool, error) {
+	s, err := features.Open(e.Out)
+	if err != nil {
+		return Result{}, false, nil // nothing, a beginning, or damage: features.Create says which
+	}
+	if why := s.Differs(e.Key(), e.Shard); why != "" {
+		return Result{}, false, e.storeHint(&features.KeyError{Dir: e.Out, Why: why})
+	}
+	if err := s.Verify(); err != nil {
+		return Result{}, false, e.storeHint(&features.DamageError{Err: err})
+	}
+	if err := e.strictly(s.Bad); err != nil {
+		return Result{}, false, err
+	}
+	r := e.result(s)
+	r.Complete, r.Resumed = true, s.Rows
+	return r, true, nil
+}
+
+// strictly refuses the unreadable images of an earlier run where this one is asked to.
+func (e *Extraction) strictly(bad []features.Bad) error {
+	if !e.Config.Strict || len(bad) == 0 {
+		return nil
+	}
+	return fmt.Errorf("extract: %s: %s (found by an earlier run)", bad[0].Path, bad[0].Reason)
+}
+
+// storeHint adds what to do where the folder holds something else, or nothing that can be read.
+func (e *Extraction) storeHint(err error) error {
+	var other *features.KeyError
+	if errors.As(err, &other) {
+		return hint.With(err, "name another folder with --out, ask for the same again, or replace it with --overwrite")
+	}
+	var damaged *features.DamageError
+	if errors.As(err, &damaged) {
+		return hint.With(err, "--overwrite makes it anew")
+	}
+	return err
+}
+
+// fill runs the extraction into the begun store and finishes it.
+func (e *Extraction) fill(ctx context.Context, h Host, w *features.Writer, net *ort.Network) (Result, error) {
+	if err := e.strictly(w.Bad()); err != nil {
+		return Result{}, err
+	}
+	resumed := w.Rows()
+	if resumed > 0 {
+		h.Note("going on after %d of %d images", resumed, len(e.Paths))
+	}
+	start := time.Now()
+	observe, end := h.Images()
+	defer end()
+	if err := backbone.Extract(ctx, e.Config, net, e.Root, e.Paths, w, observe); err != nil {
+		var none *backbone.NoneReadable
+		if errors.As(err, &none) {
+			err = hint.With(err, "is --root the folder that the manifest's paths are relative to?")
+		}
+		return Result{}, err
+	}
+	s, err := w.Finish()
+	if err != nil {
+		return Result{}, err
+	}
+	r := e.result(s)
+	r.Resumed, r.Seconds = resumed, time.Since(start).Seconds()
+	r.PerSecond = float64(s.Rows-resumed) / r.Seconds
+	return r, nil
+}
+
+func (e *Extraction) result(s *features.Store) Result {
+	r := Result{Store: e.Out, Rows: s.Rows, Dim: s.Dim, Views: s.Key.Views, DType: s.Key.Element(), Model: e.Model.Name, Output: s.Key.Output, Device: s.Device, Batch: s.Batch, Bad: s.Bad}
+	if s.Shard != nil {
+		r.Shard = s.Shard.String()
+	}
+	return r
+}
+
+// Absolute is a path that other commands, in other folders, can follow; "" stays.
+func Absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil && path != "" {
+		return full
+	}
+	return path
+}
+
+// Distinct is the list without repetitions: an image under two rows of a manifest is computed once.
+func Distinct(paths []string) []string {
+	seen := make(map[string]bool, len(paths))
+	return slices.DeleteFunc(paths, func(p string) bool {
+		again := seen[p]
+		seen[p] = true
+		return again
+	})
+}

@@ -1,0 +1,76 @@
+package extraction
+
+import (
+	"bytes"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// availableMemory is how many bytes a program may still take: what the system has left without swapping
+// (MemAvailable), or what is left of the limit of the control group this process runs in, if that is less.
+func availableMemory() (int64, bool) {
+	data, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0, false
+	}
+	kilobytes, ok := memoryField(data, "MemAvailable:")
+	if !ok {
+		return 0, false
+	}
+	left := kilobytes * 1024
+	groups, _ := os.ReadFile("/proc/self/cgroup") // without one there is no limit
+	for line := range strings.Lines(string(groups)) {
+		if room, ok := groupRoom(os.ReadFile, strings.TrimSpace(line)); ok {
+			left = min(left, room)
+		}
+	}
+	return max(left, 0), true
+}
+
+// groupRoom is what a control group, a line of /proc/self/cgroup, leaves: its limit without what is used, where the
+// files that the system has read and could forget again count as free. A container sees its own group as the root.
+func groupRoom(read func(string) ([]byte, error), line string) (int64, bool) {
+	_, rest, _ := strings.Cut(line, ":")
+	controllers, group, ok := strings.Cut(rest, ":")
+	root, limitFile, usedFile, cached := "/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"
+	switch {
+	case !ok, controllers != "" && controllers != "memory":
+		return 0, false
+	case controllers == "memory": // the first version
+		root, limitFile, usedFile, cached = "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
+	}
+	for _, folder := range []string{path.Join(root, group), root} {
+		limit, ok1 := wholeNumber(read, path.Join(folder, limitFile))
+		used, ok2 := wholeNumber(read, path.Join(folder, usedFile))
+		if !ok1 || !ok2 {
+			continue
+		}
+		stat, _ := read(path.Join(folder, "memory.stat"))
+		forgettable, _ := memoryField(stat, cached)
+		return limit - used + forgettable, true
+	}
+	return 0, false
+}
+
+// wholeNumber reads a file that holds a number; "max", no limit, is none.
+func wholeNumber(read func(string) ([]byte, error), name string) (int64, bool) {
+	data, err := read(name)
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(string(bytes.TrimSpace(data)), 10, 64)
+	return n, err == nil
+}
+
+// memoryField is the number behind a name at the beginning of a line.
+func memoryField(data []byte, name string) (int64, bool) {
+	for line := range strings.Lines(string(data)) {
+		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == name {
+			n, err := strconv.ParseInt(fields[1], 10, 64)
+			return n, err == nil
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,60 @@
+// Package lookup finds the images of a manifest in a feature store.
+package lookup
+
+import (
+	"fmt"
+
+	"winnow/datasets"
+	"winnow/features"
+	"winnow/internal/hint"
+)
+
+// LeftOut is an image that a manifest names and that is not looked at.
+type LeftOut struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// Split joins one split of a manifest with the features of its images, as they are stored. Labels are the
+// dataset's class ids, IDs positions in it. Unreadable images are left out and reported.
+func Split(d *datasets.Dataset, s *features.Store, split string) (set features.Set, left []LeftOut, err error) {
+	rows, ids, left, err := Rows(d, s, d.Select(split), split+" ")
+	if err != nil {
+		return set, nil, err
+	}
+	set = features.Set{Labels: []int{}, IDs: []int{}}
+	for _, id := range ids {
+		set.Labels, set.IDs = append(set.Labels, d.Samples[id].Label), append(set.IDs, id)
+	}
+	if len(rows) > 0 {
+		set.X, err = s.Read(rows)
+	}
+	return set, left, err
+}
+
+// Rows finds the images at these positions of a manifest in a store: ids are the positions of the readable
+// ones, rows where the store has them. which describes the images in an error: "train ", or "" for all.
+func Rows(d *datasets.Dataset, s *features.Store, at []int, which string) (rows, ids []int, left []LeftOut, err error) {
+	paths := make([]string, len(at))
+	for i, id := range at {
+		paths[i] = d.Samples[id].Path
+	}
+	found, missing := s.Lookup(paths)
+	if len(missing) > 0 && s.Shard != nil {
+		return nil, nil, nil, hint.With(fmt.Errorf("features %s: is shard %v, without %d of the %d %simages", s.Dir, *s.Shard, len(missing), len(at), which),
+			"put all shards together first: winnow features join SHARD... --out DIR")
+	}
+	if len(missing) > 0 {
+		return nil, nil, nil, hint.With(fmt.Errorf("features %s: %d of the %d %simages are not in the store, the first is %q", s.Dir, len(missing), len(at), which, missing[0]),
+			"extract again with this manifest: winnow extract --manifest FILE --root DIR --model MODEL --out DIR")
+	}
+	bad := s.BadRows()
+	for i, id := range at {
+		if reason, ok := bad[found[i]]; ok {
+			left = append(left, LeftOut{paths[i], reason})
+			continue
+		}
+		rows, ids = append(rows, found[i]), append(ids, id)
+	}
+	return rows, ids, left, nil
+}

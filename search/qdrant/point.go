@@ -1,0 +1,97 @@
+package qdrant
+
+import (
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	client "github.com/qdrant/go-client/qdrant"
+)
+
+// urls is the namespace of URLs (RFC 9562, appendix A).
+var urls = [16]byte{0x6b, 0xa7, 0xb8, 0x11, 0x9d, 0xad, 0x11, 0xd1, 0x80, 0xb4, 0x00, 0xc0, 0x4f, 0xd4, 0x30, 0xc8}
+
+// uuid is the version 5 UUID of a path (RFC 9562, section 5.5).
+func uuid(path string) (id [16]byte) {
+	sum := sha1.Sum(append(urls[:], path...))
+	copy(id[:], sum[:])
+	id[6] = id[6]&0x0f | 0x50
+	id[8] = id[8]&0x3f | 0x80
+	return id
+}
+
+// ID is the text of a point's id.
+func ID(path string) string {
+	id := uuid(path)
+	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+}
+
+// digest tells whether two points are the same in all that is stored: the first half of a sha256, in hex.
+func digest(p Point, model string) string {
+	h := sha256.New()
+	text := func(s string) {
+		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(s))))
+		h.Write([]byte(s))
+	}
+	text(model)
+	text(p.Path)
+	for _, name := range slices.Sorted(maps.Keys(p.Payload)) {
+		text(name)
+		text(p.Payload[name])
+	}
+	b := make([]byte, 0, 4*len(p.Vector))
+	for _, v := range p.Vector {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
+	h.Write(b)
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// check refuses what the server would refuse, or would take and never find.
+func (p Point) check(dim int) error {
+	if p.Path == "" {
+		return fmt.Errorf("qdrant: a point without a path, expected one: it is what a point is known by")
+	}
+	for name := range p.Payload {
+		if name == PathField || name == ModelField || name == DigestField {
+			return fmt.Errorf("qdrant: %s: a field of its payload is named %q, which is taken", p.Path, name)
+		}
+	}
+	if len(p.Vector) != dim {
+		return fmt.Errorf("qdrant: %s: %d values, expected %d", p.Path, len(p.Vector), dim)
+	}
+	zero := true
+	for i, v := range p.Vector {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return fmt.Errorf("qdrant: %s: value %d is %v, expected a finite number", p.Path, i, v)
+		}
+		zero = zero && v == 0
+	}
+	if zero {
+		return fmt.Errorf("qdrant: %s: the vector is all zeros: it has no direction and would be near nothing", p.Path)
+	}
+	return nil
+}
+
+// payload is all that is stored beside the vector.
+func (p Point) payload(model string) map[string]*client.Value {
+	fields := map[string]*client.Value{
+		PathField:   client.NewValueString(p.Path),
+		ModelField:  client.NewValueString(model),
+		DigestField: client.NewValueString(digest(p, model)),
+	}
+	for name, value := range p.Payload {
+		fields[name] = client.NewValueString(value)
+	}
+	return fields
+}
+
+// wire is the point as it is sent.
+func (p Point) wire(model string) *client.PointStruct {
+	return &client.PointStruct{Id: client.NewIDUUID(ID(p.Path)), Vectors: client.NewVectorsDense(p.Vector), Payload: p.payload(model)}
+}

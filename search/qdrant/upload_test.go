@@ -1,0 +1,267 @@
+package qdrant
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	client "github.com/qdrant/go-client/qdrant"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"winnow/internal/qdranttest"
+)
+
+const (
+	upsertCall = "/qdrant.Points/Upsert"
+	getCall    = "/qdrant.Points/Get"
+	countCall  = "/qdrant.Points/Count"
+	createCall = "/qdrant.Collections/Create"
+)
+
+// drawn is a source of n random vectors that are not of length 1, some at a time.
+type drawn struct {
+	points []Point
+	at     int
+	dim    int
+	step   int
+}
+
+func source(n, dim int) *drawn {
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(dim)))
+	d := &drawn{dim: dim, step: 37}
+	for i := range n {
+		v := make([]float32, dim)
+		for j := range v {
+			v[j] = float32(3 * rng.NormFloat64())
+		}
+		d.points = append(d.points, Point{Path: fmt.Sprintf("birds/ä %04d.jpg", i), Vector: v, Payload: map[string]string{"label": fmt.Sprint(i % 7), "split": "train"}})
+	}
+	return d
+}
+
+func (d *drawn) Len() int   { return len(d.points) }
+func (d *drawn) Width() int { return d.dim }
+func (d *drawn) Next() ([]Point, error) {
+	n := min(d.step, len(d.points)-d.at)
+	d.at += n
+	if n == 0 {
+		return nil, io.EOF
+	}
+	return d.points[d.at-n : d.at], nil
+}
+
+// dialled is a connection that does not wait between tries, and what it would have waited.
+func dialled(t testing.TB, f *qdranttest.Server, key string) (*Server, *[]time.Duration) {
+	t.Helper()
+	a, err := ParseAddress(f.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Dial(a, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	var mu sync.Mutex
+	pauses := &[]time.Duration{}
+	s.wait.sleep = func(ctx context.Context, d time.Duration) error {
+		mu.Lock()
+		defer mu.Unlock()
+		*pauses = append(*pauses, d)
+		return ctx.Err()
+	}
+	return s, pauses
+}
+
+var birds = Options{Collection: "birds", Model: strings.Repeat("ab", 32), Batch: 16, Indexed: []string{"label"}}
+
+// holds checks all points of the source in the server: id, payload and direction.
+func holds(t *testing.T, f *qdranttest.Server, d *drawn, model string) {
+	t.Helper()
+	c := f.Collections["birds"]
+	if c == nil || len(c.Points) < len(d.points) {
+		t.Fatalf("collection %+v", c)
+	}
+	for _, p := range d.points {
+		got := c.Points[ID(p.Path)]
+		if got == nil {
+			t.Fatalf("%s is not there", p.Path)
+		}
+		for name, want := range map[string]string{"path": p.Path, "model": model, "label": p.Payload["label"], "split": p.Payload["split"], "digest": digest(p, model)} {
+			if found := got.Payload[name].GetStringValue(); found != want {
+				t.Errorf("%s: %s is %q, expected %q", p.Path, name, found, want)
+			}
+		}
+		var dot, a, b float64
+		for i, v := range got.Vectors.GetVector().GetDense().GetData() {
+			w := float64(p.Vector[i])
+			dot, a, b = dot+float64(v)*w, a+float64(v)*float64(v), b+w*w
+		}
+		if cos := dot / math.Sqrt(a*b); !(cos > 1-1e-6) || math.Abs(a-1) > 1e-5 {
+			t.Errorf("%s: cosine %v, length %v", p.Path, cos, math.Sqrt(a))
+		}
+	}
+}
+
+func TestUpload(t *testing.T) {
+	f, d := qdranttest.New(t), source(333, 12)
+	s, _ := dialled(t, f, "")
+	done := 0
+	o := birds
+	o.OnDisk = true
+	o.Observe = func(n, total int) {
+		if n <= done || total != 333 {
+			t.Errorf("observed %d of %d after %d", n, total, done)
+		}
+		done = n
+	}
+	r, err := Upload(context.Background(), s, d, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (Result{"birds", qdranttest.Version, 333, 12, 333, 0, 333, r.Compared, true}); r != want || r.Compared < 100 || done != 333 {
+		t.Errorf("%+v, done %d", r, done)
+	}
+	holds(t, f, d, o.Model)
+	c := f.Collections["birds"]
+	p := c.Config.GetParams().GetVectorsConfig().GetParams()
+	//lint:ignore SA1019 what is sent
+	if p.GetSize() != 12 || p.GetDistance() != client.Distance_Cosine || !p.GetOnDisk() || fmt.Sprint(c.Fields) != "[label]" {
+		t.Errorf("collection %v, fields %v", p, c.Fields)
+	}
+	// The graph is deferred until all is in.
+	if fmt.Sprint(c.Ms) != "[0 16]" || c.Config.Metadata[uploadKey].GetStringValue() != finished {
+		t.Errorf("m was %v, metadata %v", c.Ms, c.Config.Metadata)
+	}
+	if f.Calls[getCall] > 2 || f.Calls[upsertCall] > 333/16+10 {
+		t.Errorf("calls %v", f.Calls)
+	}
+}
+
+// The ids are those of any other implementation: Python's uuid.uuid5(uuid.NAMESPACE_URL, "birds/07.jpg"), "", "ä".
+func TestID(t *testing.T) {
+	for path, want := range map[string]string{"birds/07.jpg": "3991a454-34e2-592d-ae2a-d6bd6a63ec19", "": "1b4db7eb-4057-5ddf-91e0-36dec72071f5", "ä": "6da0b71f-c3b3-5afc-8afe-627e4bbf6e18"} {
+		if got := ID(path); got != want {
+			t.Errorf("%q: %s, expected %s", path, got, want)
+		}
+	}
+}
+
+// A second call sends nothing; a changed image, a new label and new images are sent, and nothing else.
+func TestUploadAgainSendsWhatChanged(t *testing.T) {
+	f := qdranttest.New(t)
+	s, _ := dialled(t, f, "")
+	call := func(d *drawn) Result {
+		t.Helper()
+		var notes []string
+		o := birds
+		o.Note = func(text string) { notes = append(notes, text) }
+		r, err := Upload(context.Background(), s, d, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if more := r.Points > r.Rows; more != (len(notes) == 1 && strings.Contains(notes[0], "are not of this export")) {
+			t.Errorf("%+v, notes %q", r, notes)
+		}
+		holds(t, f, d, o.Model)
+		return r
+	}
+	call(source(100, 8))
+	if r := call(source(100, 8)); r.Sent != 0 || r.Kept != 100 || r.Created {
+		t.Errorf("%+v", r)
+	}
+	d := source(100, 8)
+	d.points[3].Vector[0] += 1e-6
+	d.points[40].Payload["label"] = "mended"
+	delete(d.points[77].Payload, "split")
+	for i := range 5 {
+		d.points = append(d.points, Point{fmt.Sprintf("new/%d", i), d.points[i].Vector, nil})
+	}
+	if r := call(d); r.Sent != 8 || r.Kept != 97 || r.Points != 105 {
+		t.Errorf("%+v", r)
+	}
+	if r := call(source(100, 8)); r.Sent != 3 || r.Points != 105 {
+		t.Errorf("%+v", r)
+	}
+	if m := f.Collections["birds"].Ms; fmt.Sprint(m) != "[0 16]" {
+		t.Errorf("m was %v: an upload into a finished collection changed its index", m)
+	}
+}
+
+// A server that is away for a while, drops answers, is busy or slow costs time, no points.
+func TestUploadThroughFaults(t *testing.T) {
+	for _, code := range []codes.Code{codes.Unavailable, codes.ResourceExhausted, codes.DeadlineExceeded, codes.Aborted} {
+		for _, after := range []bool{false, true} {
+			t.Run(fmt.Sprint(code, after), func(t *testing.T) {
+				f, d := qdranttest.New(t), source(200, 5)
+				failures := 0
+				f.Fault = func(method string, n int, at bool) error {
+					if at == after && n%3 != 0 {
+						failures++
+						return status.Error(code, "not now")
+					}
+					return nil
+				}
+				s, pauses := dialled(t, f, "")
+				r, err := Upload(context.Background(), s, d, birds)
+				if err != nil || failures < 10 {
+					t.Fatal(err, failures)
+				}
+				if len(*pauses) != failures {
+					t.Errorf("%d pauses after %d failures", len(*pauses), failures)
+				}
+				holds(t, f, d, birds.Model)
+				if ms := f.Collections["birds"].Ms; r.Points != 200 || ms[0] != 0 || ms[len(ms)-1] != 16 || !after && len(ms) != 2 {
+					t.Errorf("%+v, m %v", r, ms)
+				}
+			})
+		}
+	}
+}
+
+// Pauses grow, and a server that stays away is given up with all that is needed to know.
+func TestUploadGivesUp(t *testing.T) {
+	f := qdranttest.New(t)
+	s, pauses := dialled(t, f, "")
+	f.Fault = func(method string, n int, _ bool) error {
+		if method == countCall {
+			return status.Error(codes.Unavailable, "node is down")
+		}
+		return nil
+	}
+	var notes []string
+	o := birds
+	o.Note = func(text string) { notes = append(notes, text) }
+	_, err := Upload(context.Background(), s, source(20, 3), o)
+	want := fmt.Sprintf("qdrant: %s: counting the points of collection birds: node is down (Unavailable), %d times", f.URL(), patience.tries)
+	if err == nil || err.Error() != want {
+		t.Errorf("%v\nexpected %s", err, want)
+	}
+	var sum time.Duration
+	for i, p := range *pauses {
+		if sum += p; p > patience.longest || i > 0 && i < 6 && p < (*pauses)[i-1]/2 {
+			t.Errorf("pauses %v", *pauses)
+		}
+	}
+	if len(*pauses) != patience.tries-1 || sum < time.Minute || sum > 3*time.Minute {
+		t.Errorf("%d pauses of %v together", len(*pauses), sum)
+	}
+	if len(notes) != 1 || !strings.HasSuffix(notes[0], "going on trying") {
+		t.Errorf("notes %q", notes)
+	}
+	if f.Collections["birds"].Config.Metadata[uploadKey].GetStringValue() != unfinished {
+		t.Error("an upload that was not verified says that it is finished")
+	}
+	var refused *RequestError
+	if !errors.As(err, &refused) || !refused.NoAnswer() || refused.Refused() {
+		t.Errorf("%+v", refused)
+	}
+}
