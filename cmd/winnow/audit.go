@@ -25,6 +25,7 @@ import (
 	"winnow/internal/lookup"
 	"winnow/internal/nearest"
 	"winnow/runs"
+	"winnow/train/samples"
 	"winnow/training"
 )
 
@@ -88,14 +89,17 @@ func named(flags []cli.Flag, name, second string) []cli.Flag {
 }
 
 // auditScorers are the scorers that can judge without the proxies of a loss.
-func auditScorers() []string {
+func auditScorers() []string { return append(runScorers(), judges.Names()...) }
+
+// runScorers are those of them that are about runs.
+func runScorers() []string {
 	var names []string
 	for _, e := range filters.Catalog {
 		if e.NeedsBank {
 			names = append(names, e.Name)
 		}
 	}
-	return append(append(names, selfPacedScorer, crossfitScorer), judges.Names()...)
+	return slices.Concat(names, []string{selfPacedScorer}, samples.Rankings)
 }
 
 // audited is the outcome of an audit.
@@ -171,6 +175,9 @@ func auditRun(c *cli.Context) error {
 
 // audit judges the training images by what the run judges by, or by what the flags say; with --include-eval all.
 func (r *openedRun) audit(c *cli.Context, mem int64) (audited, error) {
+	if auditsByTraining(c) {
+		return auditTraining(c, r, mem)
+	}
 	if auditsByWeights(c, r.Config) {
 		if c.Bool("include-eval") {
 			return audited{}, misused("--include-eval: the weights of %s are of its training images: name another --scorer", r.Dir)

@@ -42,9 +42,6 @@ func auditStore(c *cli.Context) error {
 		name = judges.Default
 	}
 	if !slices.Contains(storeScorers(), name) {
-		return misused("--scorer: %q cannot judge stored features, expected one of %s", name, strings.Join(storeScorers(), ", "))
-	}
-	if entry, err := filters.Find(name); !slices.Contains(judges.Names(), name) && (err != nil || !entry.NeedsBank) {
 		return misused("--scorer: %q cannot judge stored features%s, expected one of %s", name, nearest.Ask(name, storeScorers()), strings.Join(storeScorers(), ", "))
 	}
 	if err := checkForm(c, c.String("manifest")); err != nil {
@@ -212,7 +209,8 @@ func scorerHelp() string {
 			fmt.Fprintf(&out, "   %-13s  %s of %s, eq. %s\n", e.Name, e.Title, e.Paper, e.Equation)
 		}
 	}
-	fmt.Fprintf(&out, "   %-13s  the final weights of a run that weighed its samples", selfPacedScorer)
+	fmt.Fprintf(&out, "   %-13s  the final weights of a run that weighed its samples\n", selfPacedScorer)
+	out.WriteString(trainingHelp())
 	return out.String()
 }
 
@@ -227,7 +225,7 @@ func probabilityHelp() string {
 		}
 	}
 	return "Scores of " + strings.Join(yes, ", ") + "\nare probabilities that a label is right. Those of " +
-		strings.Join(no, ", ") + "\nonly rank labels: --precision does not take them, and suggested_probability stays empty unless another scorer\nsuggests the labels, as vmf does for selfpaced."
+		strings.Join(no, ", ") + "\nonly rank labels: --precision does not take them, and suggested_probability stays empty unless another scorer\nsuggests the labels, as vmf does for selfpaced and for what a training saw."
 }
 
 // columnHelp says what stands in the file of --out; the names are those of winnow/eval/suspects.
