@@ -25,6 +25,7 @@ import (
 	"winnow/internal/lookup"
 	"winnow/internal/nearest"
 	"winnow/runs"
+	"winnow/train/samples"
 	"winnow/training"
 )
 
@@ -38,7 +39,8 @@ func auditCommand() *cli.Command {
 			"fit no class, near copies with different labels, and classes that look like one or like two, and --clean writes a\n" +
 			"manifest without the suspects or with the labels suggested; rows that are not for training stay as they are.\n\n" +
 			"   winnow audit --features features --labels noisy.csv --out suspects.csv --classes classes.csv\n" +
-			"   winnow audit --features features --labels noisy.csv --clean clean.csv --drop --precision 0.9\n\n" +
+			"   winnow audit --features features --labels noisy.csv --clean clean.csv --drop --precision 0.9\n" +
+			"   winnow audit --features features --labels noisy.csv --scorer crossfit\n\n" +
 			"The cleaned manifest is the one that was read, in its own form, with all its columns: rows are left out and labels\n" +
 			"replaced, nothing else. Of a folder of images a CSV manifest is made.\n\n" +
 			"Scorers:\n\n" + scorerHelp() + "\n\n" +
@@ -59,7 +61,7 @@ func auditCommand() *cli.Command {
 			&cli.StringFlag{Name: "classes", Usage: "write what is known of each class to `FILE`.csv"},
 			&cli.Float64Flag{Name: "copies", Value: findings.CopyBound, Usage: "cosine `S` from which two images are near copies"},
 			&cli.IntFlag{Name: "neighbours", Value: 10, Usage: "scorer knn: `K` images that vote"},
-			&cli.IntFlag{Name: "folds", Value: 5, Usage: "scorers probe and confident: `K` parts of which one is judged by the others"},
+			&cli.IntFlag{Name: "folds", Value: 5, Usage: "scorers probe, confident and crossfit: `K` parts of which one is judged by the others"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the folds and of the resampling behind the interval"},
 			&cli.StringFlag{Name: "clean", Usage: "write a mended manifest to `FILE`, by default of the images called wrong"},
 			&cli.BoolFlag{Name: "drop", Usage: "--clean: leave them out"},
@@ -87,14 +89,17 @@ func named(flags []cli.Flag, name, second string) []cli.Flag {
 }
 
 // auditScorers are the scorers that can judge without the proxies of a loss.
-func auditScorers() []string {
+func auditScorers() []string { return append(runScorers(), judges.Names()...) }
+
+// runScorers are those of them that are about runs.
+func runScorers() []string {
 	var names []string
 	for _, e := range filters.Catalog {
 		if e.NeedsBank {
 			names = append(names, e.Name)
 		}
 	}
-	return append(append(names, selfPacedScorer), judges.Names()...)
+	return slices.Concat(names, []string{selfPacedScorer}, samples.Rankings)
 }
 
 // audited is the outcome of an audit.
@@ -133,6 +138,9 @@ func auditRun(c *cli.Context) error {
 	if c.Bool("include-eval") {
 		splits = nil // all
 	}
+	if c.String("scorer") == crossfitScorer {
+		return misused("--scorer: %s trains for itself and judges stored features: give --labels and --features, and no run", crossfitScorer)
+	}
 	r, err := openRunArg(c, splits...)
 	if err != nil {
 		return err
@@ -167,6 +175,9 @@ func auditRun(c *cli.Context) error {
 
 // audit judges the training images by what the run judges by, or by what the flags say; with --include-eval all.
 func (r *openedRun) audit(c *cli.Context, mem int64) (audited, error) {
+	if auditsByTraining(c) {
+		return auditTraining(c, r, mem)
+	}
 	if auditsByWeights(c, r.Config) {
 		if c.Bool("include-eval") {
 			return audited{}, misused("--include-eval: the weights of %s are of its training images: name another --scorer", r.Dir)
