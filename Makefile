@@ -3,7 +3,7 @@ GO ?= go
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 3s
 
-.PHONY: build demo test check fmt vet lint race fuzz bench runtime clean golden
+.PHONY: build demo test check fmt vet lint race browser fuzz bench runtime clean golden
 
 build:
 	$(GO) build -o bin/winnow ./cmd/winnow
@@ -17,7 +17,7 @@ demo: runtime
 test: runtime
 	$(GO) test ./...
 
-check: fmt vet lint race fuzz
+check: fmt vet lint race browser fuzz
 
 fmt:
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$bad" ]; then echo "gofmt would change: $$bad"; exit 1; fi
@@ -30,6 +30,18 @@ lint:
 
 race: runtime
 	$(GO) test -race -timeout 20m ./...
+
+# winnow review in a real Chromium. Where there is none, or no npm, it says so; with CI=true that is an error.
+browser: runtime
+	@for tool in npm node "chromium chromium-browser google-chrome google-chrome-stable"; do \
+		found=; for name in $$tool; do command -v $$name >/dev/null && found=yes; done; \
+		if [ -z "$$found" ]; then \
+			echo "make browser: SKIPPED, the page of winnow review is NOT tested: none of $$tool in PATH" >&2; \
+			if [ "$$CI" = true ]; then exit 1; else exit 0; fi; \
+		fi; \
+	done; \
+	(cd review/browser && npm install --no-save --no-package-lock --no-audit --no-fund --loglevel=error) && \
+	WINNOW=bin/winnow node review/browser/test.mjs
 
 # The golden values ($WINNOW_GOLDEN, else ../shared/golden) through every package, and the table of what ran.
 golden:

@@ -3,6 +3,8 @@ package backbone
 import (
 	"fmt"
 	"strings"
+
+	"winnow/internal/nearest"
 )
 
 // Recipe is an augmentation with a name.
@@ -49,5 +51,5 @@ func ParseAugmentation(name string) (Augmentation, error) {
 		}
 		names = append(names, r.Name)
 	}
-	return Augmentation{}, fmt.Errorf("backbone: augmentation %q is unknown, expected one of %s", name, strings.Join(names, ", "))
+	return Augmentation{}, fmt.Errorf("backbone: augmentation %q is unknown%s, expected one of %s", name, nearest.Ask(name, names), strings.Join(names, ", "))
 }

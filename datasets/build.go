@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"winnow/internal/nearest"
 )
 
 // row is one line of a manifest before class names become ids.
@@ -91,7 +93,8 @@ func ParseSplit(name string) (string, error) {
 	case "val", "valid":
 		return Validation, nil
 	}
-	return "", fmt.Errorf("split %q is unknown, expected %s, %s, %s, %s or %s", name, Train, Validation, Test, Query, Gallery)
+	ask := nearest.Ask(name, []string{Train, Validation, Test, Query, Gallery})
+	return "", fmt.Errorf("split %q is unknown%s, expected %s, %s, %s, %s or %s", name, ask, Train, Validation, Test, Query, Gallery)
 }
 
 // Merge joins datasets into one, in order; class names keep their meaning, ids are made anew.

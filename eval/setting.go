@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"winnow/internal/nearest"
 )
 
 // Setting is one thing that a person may choose of a metric. The type of Default (float64, int, bool or []int, a
@@ -45,7 +47,7 @@ func resolve(where string, list []Setting, given map[string]string) (Values, err
 		}
 	}
 	if unknown != "" {
-		return nil, fmt.Errorf("%s: setting %q is unknown: known are %s", where, unknown, strings.Join(names, ", "))
+		return nil, fmt.Errorf("%s: setting %q is unknown%s: known are %s", where, unknown, nearest.Ask(unknown, names), strings.Join(names, ", "))
 	}
 	return out, nil
 }

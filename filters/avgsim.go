@@ -22,6 +22,7 @@ type AvgSim struct {
 
 	sims    []float32
 	classes []int
+	observed
 }
 
 // Score returns P for each row of z.
@@ -33,6 +34,7 @@ func (a *AvgSim) Score(dst []float64, z features.Set, ref *features.Bank, own bo
 func (a *AvgSim) LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
 	dst = sized(dst, z.Len())
 	a.classes = known(a.classes, ref, a.All)
+	a.size(z.Len())
 	blocks(&a.sims, z.X, ref.Centres(), func(from, to int, s blas32.General) {
 		for i := from; i < to; i++ {
 			y, t := z.Labels[i], features.Row(s, i-from)
@@ -41,9 +43,16 @@ func (a *AvgSim) LogOdds(dst []float64, z features.Set, ref *features.Bank, own 
 				ty, members = withoutSelf(ref.Sum(y), members, z.Row(i))
 			}
 			dst[i] = avgOdds(t, a.classes, y, ty, members)
+			take(&a.observed, i, t, a.classes, y, ty, dst[i])
 		}
 	})
 	return dst
+}
+
+// ownLogit is the mean similarity of z to members vectors that add up to rest.
+func (a *AvgSim) ownLogit(z []float32, _ int, rest []float64, members int, _ *features.Bank) float64 {
+	sz, _ := dots(rest, z)
+	return sz / float64(members)
 }
 
 // withoutSelf is the mean similarity of z to its class and the number of its members, z itself left out.

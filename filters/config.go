@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"winnow/features"
+	"winnow/internal/nearest"
 )
 
 // Names of a configuration.
@@ -69,7 +70,7 @@ func (c Config) Validate() error {
 		{"denominator", c.Denominator, []string{DenominatorMembers, DenominatorAll}},
 	} {
 		if !slices.Contains(choice.known, choice.value) {
-			return fmt.Errorf("filters: %s %q is unknown: known are %s", choice.key, choice.value, strings.Join(choice.known, ", "))
+			return fmt.Errorf("filters: %s %q is unknown%s: known are %s", choice.key, choice.value, nearest.Ask(choice.value, choice.known), strings.Join(choice.known, ", "))
 		}
 	}
 	switch {

@@ -60,6 +60,9 @@ type Filter struct {
 	isEarly   bool    // which scorer judged last
 	seen      []bool  // classes met so far; counts only without a bank
 	threshold float64 // of the last Keep
+
+	judge Scorer    // of the last Keep
+	rest  []float64 // scratch: a class's sum without some members
 }
 
 // Keep judges the rows of z, which are not in the bank yet, and returns the positions kept, in rising
@@ -76,6 +79,7 @@ func (f *Filter) Keep(z features.Set, bank *features.Bank) (kept []int, scores [
 		return nil, nil
 	}
 	scorer, cutoff := f.turn(iteration, bank)
+	f.judge = scorer
 	scores = scorer.Score(nil, z, bank, false)
 	first := bank != nil && bank.Len() == 0
 	if bank == nil {

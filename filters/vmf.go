@@ -37,6 +37,9 @@ type VMF struct {
 	classes []int
 	logits  []float64
 	rest    []float64 // a class's sum without one row
+
+	observed
+	pooled pool // of the last LogOdds
 }
 
 // fit is what is known of one class by its own members.
@@ -69,6 +72,8 @@ func (v *VMF) LogOdds(dst []float64, z features.Set, ref *features.Bank, own boo
 	v.classes = known(v.classes, ref, v.All)
 	v.logits = sized(v.logits, ref.Classes())
 	pool, needsPool := v.refresh(ref)
+	v.pooled = pool
+	v.size(z.Len())
 	var common spread
 	if needsPool && pool.members > 0 {
 		common = v.spreadOf(ref.Dim(), pool.weight/float64(pool.members))
@@ -83,13 +88,34 @@ func (v *VMF) LogOdds(dst []float64, z features.Set, ref *features.Bank, own boo
 				dst[i] = nothingKnown
 			case pool.members == 0:
 				dst[i] = avgOdds(t, v.classes, y, float64(t[y]), ref.Count(y))
+				take(&v.observed, i, t, v.classes, y, float64(t[y]), dst[i])
 			default:
 				v.fillLogits(t, common)
 				dst[i] = logOdds(v.logits, v.classes, y)
+				take(&v.observed, i, v.logits, v.classes, y, v.logits[y], dst[i])
 			}
 		}
 	})
 	return dst
+}
+
+// ownLogit is log f_y(z) of class y fitted to members vectors that add up to rest; where no class has a spread, the
+// mean similarity.
+func (v *VMF) ownLogit(z []float32, y int, rest []float64, members int, ref *features.Bank) float64 {
+	sz, _ := dots(rest, z)
+	mean := sz / float64(members)
+	if v.pooled.members == 0 {
+		return mean
+	}
+	f := v.fits[y]
+	if members != f.members {
+		f = v.fit(rest, members)
+	}
+	if members < v.least() {
+		f.spread = v.spreadOf(ref.Dim(), v.pooled.weight/float64(v.pooled.members))
+		f.slope = slope(f.spread.kappa, f.length)
+	}
+	return f.spread.logC + f.slope*mean
 }
 
 // Best is the likeliest class of each row, whatever its label, among those with members (ties: the lower), and its

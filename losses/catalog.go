@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"winnow/internal/nearest"
 )
 
 // Against says what a loss may compare a batch with.
@@ -89,7 +91,7 @@ func Find(name string) (Entry, error) {
 		}
 		names[i] = e.Name
 	}
-	return Entry{}, fmt.Errorf("losses: loss %q is unknown: known are %s", name, strings.Join(names, ", "))
+	return Entry{}, fmt.Errorf("losses: loss %q is unknown%s: known are %s", name, nearest.Ask(name, names), strings.Join(names, ", "))
 }
 
 // Resolve checks settings and completes them with the defaults: what a run writes down as its own.

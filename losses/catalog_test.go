@@ -27,8 +27,8 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 		env      Env
 		want     string
 	}{
-		{"contrastiv", nil, env, `losses: loss "contrastiv" is unknown: known are ` + strings.Join(names, ", ")},
-		{"contrastive", map[string]any{"margn": 1, "zzz": 2}, env, `losses: contrastive: setting "margn" is unknown: known are form, margin (λ), eps (ε)`},
+		{"contrastiv", nil, env, `losses: loss "contrastiv" is unknown (did you mean "contrastive"?): known are ` + strings.Join(names, ", ")},
+		{"contrastive", map[string]any{"margn": 1, "zzz": 2}, env, `losses: contrastive: setting "margn" is unknown (did you mean "margin"?): known are form, margin (λ), eps (ε)`},
 		{"contrastive", map[string]any{"margin": 1.5}, env, `losses: contrastive: margin: found 1.5, expected a number from -1 to 1`},
 		{"contrastive", map[string]any{"margin": math.NaN()}, env, `losses: contrastive: margin: found NaN, expected a number from -1 to 1`},
 		{"contrastive", map[string]any{"margin": "wide"}, env, `losses: contrastive: margin: found wide (string), expected a number`},

@@ -54,6 +54,9 @@ type chain struct {
 	bank    constants
 	scale   []float64 // proxies: 1/‖p_j‖, so that S = z·p̂; nil otherwise
 	pull    []float64 // proxies: Σ_i dS_ij·s_ij
+
+	noting bool      // see [RowWise]
+	noted  []float64 // what each row adds to the sum; then its term
 }
 
 // blockSize is how many similarities are widened at a time: 2 blocks × 8 bytes × 8192 = 128 KiB.
@@ -69,6 +72,10 @@ const nearby = 1 - 1e-3
 func (c *chain) run(a, b blas32.General, whole pairs, grad bool) (sum, terms float64) {
 	n, r := a.Rows, b.Rows
 	c.s = resize(c.s, n, r)
+	if c.noting {
+		c.noted = grow(c.noted, n)[:n]
+		clear(c.noted)
+	}
 	blas32.Gemm(blas.NoTrans, blas.Trans, 1, a, b, 0, c.s)
 	if !c.finite() {
 		for k := range c.s.Data {
@@ -96,6 +103,9 @@ func (c *chain) run(a, b blas32.General, whole pairs, grad bool) (sum, terms flo
 			more, count := c.part(s, grad)
 			sum += more
 			terms += count
+			if c.noting {
+				c.noted[first] += more
+			}
 		}
 	}
 	return sum, terms
@@ -119,6 +129,8 @@ func (c *chain) blockShape(n, r int) (high, wide int) {
 		return n, r
 	case c.columns:
 		return n, min(r, max(narrowest, blockSize/n))
+	case c.noting:
+		return 1, r
 	}
 	return max(1, min(n, blockSize/r)), r
 }

@@ -79,6 +79,7 @@ func (l *crossEntropy) Eval(grad *blas32.General, z features.Set, ref *features.
 	checkClasses("cross_entropy", z, ref, l.w.Cols, l.w.Rows)
 	checkGrad(grad, z)
 	if z.Len() == 0 {
+		l.noted = l.noted[:0]
 		if grad != nil {
 			for _, p := range l.Params() {
 				clear(p.Grad)
@@ -93,6 +94,7 @@ func (l *crossEntropy) Eval(grad *blas32.General, z features.Set, ref *features.
 		clear(l.linear.slope)
 	}
 	sum, terms := l.run(z.X, l.w.Matrix(), pairs{rows: z.Labels, cols: l.cols}, grad != nil)
+	l.divide(terms)
 	if grad != nil {
 		blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, l.s, l.w.Matrix(), 0, *grad)
 		blas32.Gemm(blas.Trans, blas.NoTrans, 1, l.s, z.X, 0, l.w.GradMatrix())

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"winnow/internal/nearest"
 )
 
 // Setting is one number or word that a person may give to a loss. The type of Default (float64, int, bool
@@ -49,10 +51,12 @@ func resolve(where string, list []Setting, given map[string]any) (Values, error)
 		}
 		out[s.Name] = checked
 	}
-	for name := range given {
-		if _, ok := out[name]; !ok {
-			return nil, fmt.Errorf("%s: setting %q is unknown: known are %s", where, firstUnknown(out, given), known(list))
+	if unknown := firstUnknown(out, given); unknown != "" {
+		names := make([]string, len(list))
+		for i, s := range list {
+			names[i] = s.Name
 		}
+		return nil, fmt.Errorf("%s: setting %q is unknown%s: known are %s", where, unknown, nearest.Ask(unknown, names), known(list))
 	}
 	return out, nil
 }

@@ -26,9 +26,14 @@ func (l *similarity) Eval(grad *blas32.General, z features.Set, ref *features.Se
 		p.amid = &l.bank
 	}
 	if z.Len() == 0 || other.Rows == 0 {
+		l.noted = l.noted[:0]
 		return nothing(grad)
 	}
 	sum, terms := l.run(z.X, other, p, grad != nil)
+	if l.noting {
+		l.divide(terms)
+		l.silence(&p)
+	}
 	if terms == 0 {
 		return nothing(grad)
 	}

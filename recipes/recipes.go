@@ -9,7 +9,7 @@
 // A file is a configuration as winnow train --config reads it, and nothing else; its first comment line says what it
 // is, its second where it stands in the paper, the others what the paper states and what was chosen here. The house's
 // rule is that recipes hold no code: this file is the exception, since only what lies beside files can embed them.
-// It reads no configuration, and imports nothing of winnow.
+// It reads no configuration, and imports nothing of winnow that knows what a recipe says.
 package recipes
 
 import (
@@ -22,6 +22,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"winnow/internal/nearest"
 )
 
 //go:embed */*.yaml
@@ -113,10 +115,19 @@ func Find(name string) (Recipe, error) {
 	case len(like) == 0:
 		like = folder
 	}
-	if len(like) > 0 {
-		return Recipe{}, fmt.Errorf("recipes: %q is unknown: there are %s", name, names(like, ", "))
+	var known []string
+	for _, r := range list {
+		known = append(known, r.Name, path.Base(r.Name))
 	}
-	return Recipe{}, fmt.Errorf("recipes: %q is unknown, and like none of the %d recipes of %s", name, len(list), strings.Join(slices.Sorted(maps.Keys(mains)), ", "))
+	papers := slices.Sorted(maps.Keys(mains))
+	ask := nearest.Ask(name, append(known, papers...))
+	switch {
+	case len(like) > 0:
+		return Recipe{}, fmt.Errorf("recipes: %q is unknown%s: there are %s", name, ask, names(like, ", "))
+	case ask != "":
+		return Recipe{}, fmt.Errorf("recipes: %q is unknown%s: there are %d recipes of %s", name, ask, len(list), strings.Join(papers, ", "))
+	}
+	return Recipe{}, fmt.Errorf("recipes: %q is unknown, and like none of the %d recipes of %s", name, len(list), strings.Join(papers, ", "))
 }
 
 // alike says whether a person may have meant a recipe: every part of what was written is in its name, whatever the

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+
+	"winnow/internal/nearest"
 )
 
 //go:embed studies/*.yaml
@@ -46,5 +48,5 @@ func Find(name string) (Study, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return Study{}, fmt.Errorf("reproduce: study %q is unknown: known are %s", name, strings.Join(names, ", "))
+	return Study{}, fmt.Errorf("reproduce: study %q is unknown%s: known are %s", name, nearest.Ask(name, names), strings.Join(names, ", "))
 }

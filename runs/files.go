@@ -23,6 +23,7 @@ const (
 	FactsFile        = "run.json"        // what went into the run: [Facts]
 	ResultFile       = "result.json"     // what came out: [Result]
 	WeightsFile      = "weights.csv"     // the samples' final weights, where they are weighed
+	SamplesFile      = "samples.csv"     // what training saw of its samples: package train/samples
 	CorrectionsFile  = "corrections.csv" // the labels that the run has corrected, in the order of the steps
 )
 
@@ -36,7 +37,7 @@ func BackboneFile(headFile string) string {
 
 // Files are the names of all that a run may write; event files carry a time in theirs.
 func Files() []string {
-	return []string{ConfigFile, FactsFile, ResultFile, BestHeadFile, LastHeadFile, BestBackboneFile, LastBackboneFile, WeightsFile, CorrectionsFile,
+	return []string{ConfigFile, FactsFile, ResultFile, BestHeadFile, LastHeadFile, BestBackboneFile, LastBackboneFile, WeightsFile, SamplesFile, CorrectionsFile,
 		train.MetricsFile, train.DiagnosticsFile, train.CheckpointFile}
 }
 

@@ -25,11 +25,12 @@ const (
 // array is one named list of numbers; exactly one of the slices is used, as kind says.
 type array struct {
 	Name string `json:"name"`
-	Kind string `json:"kind"` // f32, f64, int (as int64)
+	Kind string `json:"kind"` // f32, f64, u32, int (as int64)
 	Len  int    `json:"len"`
 
 	f32  []float32
 	f64  []float64
+	u32  []uint32
 	ints []int
 }
 
@@ -39,12 +40,15 @@ func float32s(name string, v []float32) array {
 func float64s(name string, v []float64) array {
 	return array{Name: name, Kind: "f64", Len: len(v), f64: v}
 }
+func counts(name string, v []uint32) array {
+	return array{Name: name, Kind: "u32", Len: len(v), u32: v}
+}
 func integers(name string, v []int) array {
 	return array{Name: name, Kind: "int", Len: len(v), ints: v}
 }
 
 // kindSizes are the bytes a number takes.
-var kindSizes = map[string]int{"f32": 4, "f64": 8, "int": 8}
+var kindSizes = map[string]int{"f32": 4, "f64": 8, "u32": 4, "int": 8}
 
 // archiveHeader is the JSON part: what the caller put in, and the list of arrays.
 type archiveHeader[T any] struct {
@@ -90,6 +94,8 @@ func (a array) write(w io.Writer, buf []byte) error {
 				buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(a.f32[i]))
 			case "f64":
 				buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(a.f64[i]))
+			case "u32":
+				buf = binary.LittleEndian.AppendUint32(buf, a.u32[i])
 			default:
 				buf = binary.LittleEndian.AppendUint64(buf, uint64(int64(a.ints[i])))
 			}
@@ -172,6 +178,8 @@ func (a *array) read(r io.Reader, buf []byte) error {
 		a.f32 = make([]float32, a.Len)
 	case "f64":
 		a.f64 = make([]float64, a.Len)
+	case "u32":
+		a.u32 = make([]uint32, a.Len)
 	default:
 		a.ints = make([]int, a.Len)
 	}
@@ -187,6 +195,8 @@ func (a *array) read(r io.Reader, buf []byte) error {
 				a.f32[at+i] = math.Float32frombits(binary.LittleEndian.Uint32(buf[4*i:]))
 			case "f64":
 				a.f64[at+i] = math.Float64frombits(binary.LittleEndian.Uint64(buf[8*i:]))
+			case "u32":
+				a.u32[at+i] = binary.LittleEndian.Uint32(buf[4*i:])
 			default:
 				a.ints[at+i] = int(int64(binary.LittleEndian.Uint64(buf[8*i:])))
 			}

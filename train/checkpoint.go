@@ -30,6 +30,7 @@ type state struct {
 	Judged     []Judged            `json:"judged,omitempty"` // since the last diagnosis
 	SelfPaced  *selfpaced.State    `json:"selfpaced,omitempty"`
 	Corrects   bool                `json:"corrects,omitempty"` // labels, and the arrays hold which
+	Samples    *witnessState       `json:"samples,omitempty"`  // and the arrays hold what was seen of them
 }
 
 // groupState is a group and what its solver remembers.
@@ -118,6 +119,9 @@ func (t *Trainer) capture() (state, []array) {
 		f := t.Filter.State()
 		s.Filter = &f
 		s.Judged = t.judged
+	}
+	if t.Samples != nil {
+		s.Samples, arrays = t.captureSamples(arrays)
 	}
 	if t.SelfPaced != nil {
 		w := t.SelfPaced.Weights.State()

@@ -145,6 +145,9 @@ func (t *Trainer) restore(s state, arrays map[string]array) error {
 	if (s.SelfPaced != nil) != (t.SelfPaced != nil) {
 		return fmt.Errorf("self-paced weights are there in one of checkpoint and run only")
 	}
+	if (s.Samples != nil) != (t.Samples != nil) || s.Samples != nil && (s.Samples.Watch != nil) != (t.Watch != nil) {
+		return fmt.Errorf("what training sees of its samples is there in one of checkpoint and run only")
+	}
 	p := s.Progress
 	if p.Step < 0 || p.Step > t.Steps || p.Validated < -1 || p.Validated > p.Step || p.BestStep > p.Validated || p.Weighed < 0 || p.Weighed > p.Step || s.HasBest != (p.BestStep >= 0) {
 		return fmt.Errorf("progress %+v contradicts itself or the length of %d steps", p, t.Steps)
@@ -230,6 +233,11 @@ func (t *Trainer) restoreStates(s state, arrays map[string]array) error {
 			return err
 		}
 		t.spread()
+	}
+	if s.Samples != nil {
+		if err := t.restoreSamples(s.Samples, arrays); err != nil {
+			return err
+		}
 	}
 	if s.Corrects {
 		err := t.Corrector.SetState(correction.State{Vote: arrays["correct/vote"].ints, Votes: arrays["correct/votes"].ints, Rows: arrays["correct/rows"].ints,

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
+
+	"winnow/internal/nearest"
 )
 
 // ScheduleConfig names how the learning rate moves over a run. Steps are iterations, counted from 0.
@@ -52,9 +55,9 @@ func (s Schedule) validate() error {
 		return fmt.Errorf("train: schedule %s: %s: found %v, expected %s", s.Name, what, found, expected)
 	}
 	falls := s.Name == "multistep" || s.Name == "supcon"
-	switch {
-	case !slices.Contains([]string{"constant", "cosine", "linear", "multistep", "supcon"}, s.Name):
-		return fmt.Errorf("train: schedule %q is unknown: known are constant, cosine, linear, multistep, supcon", s.Name)
+	switch known := []string{"constant", "cosine", "linear", "multistep", "supcon"}; {
+	case !slices.Contains(known, s.Name):
+		return fmt.Errorf("train: schedule %q is unknown%s: known are %s", s.Name, nearest.Ask(s.Name, known), strings.Join(known, ", "))
 	case !(s.LR >= 0) || math.IsInf(s.LR, 0):
 		return wrong("lr", s.LR, "a finite number from 0")
 	case s.Total < 1:

@@ -78,8 +78,8 @@ func TestScheduleStaysInItsLimits(t *testing.T) {
 
 func TestScheduleIsChecked(t *testing.T) {
 	for want, cfg := range map[string]ScheduleConfig{
-		`schedule "cos" is unknown: known are constant, cosine, linear, multistep, supcon`: {Name: "cos"},
-		"warmup: found 10, expected fewer than the 10 steps":                               {Warmup: 10},
+		`schedule "cos" is unknown (did you mean "cosine"?): known are constant, cosine, linear, multistep, supcon`: {Name: "cos"},
+		"warmup: found 10, expected fewer than the 10 steps":                                                        {Warmup: 10},
 		"warmup: found -1":                           {Warmup: -1},
 		"warmup_from: found 2":                       {Warmup: 2, WarmupFrom: 2},
 		"constant: lr_min: found 0.1, expected none": {Min: 0.1},

@@ -2,9 +2,12 @@ package train
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
+
+	"winnow/internal/nearest"
 )
 
 // SolverConfig names a solver and its settings, with torch's meaning. A setting that the solver does not
@@ -53,7 +56,8 @@ func (c SolverConfig) HasBeta1() bool { return slices.Contains(solvers[c.Name], 
 func (c SolverConfig) Validate() error {
 	has, ok := solvers[c.Name]
 	if !ok {
-		return fmt.Errorf("train: solver %q is unknown: known are adam, adamw, rmsprop, sgd", c.Name)
+		known := slices.Sorted(maps.Keys(solvers))
+		return fmt.Errorf("train: solver %q is unknown%s: known are %s", c.Name, nearest.Ask(c.Name, known), strings.Join(known, ", "))
 	}
 	for _, s := range c.settings() {
 		mine := s.everywhere || slices.Contains(has, s.name)

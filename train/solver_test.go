@@ -308,7 +308,7 @@ func TestSolverTreatsParametersApart(t *testing.T) {
 
 func TestSolverConfigIsChecked(t *testing.T) {
 	for want, change := range map[string]func(*SolverConfig){
-		`solver "adm" is unknown: known are adam, adamw, rmsprop, sgd`: func(c *SolverConfig) { c.Name = "adm" },
+		`solver "adm" is unknown (did you mean "adam"?): known are adam, adamw, rmsprop, sgd`: func(c *SolverConfig) { c.Name = "adm" },
 		"lr: found -1":   func(c *SolverConfig) { c.LR = -1 },
 		"lr: found NaN":  func(c *SolverConfig) { c.LR = math.NaN() },
 		"lr: found +Inf": func(c *SolverConfig) { c.LR = math.Inf(1) },

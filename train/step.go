@@ -50,6 +50,7 @@ func (t *Trainer) step() (*Step, error) {
 	if t.chooser != nil {
 		f.Kept = t.chooser.Chosen()
 	}
+	t.see(rows, known)
 	if t.Bank != nil {
 		t.Bank.Push(kept)
 		f.Bank = t.Bank.Len()

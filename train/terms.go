@@ -36,6 +36,9 @@ type objective struct {
 	values []float64 // of the last eval, before weighting
 	one    []float32 // scratch for the gradient of one term
 	params []*features.Param
+
+	noting bool      // all losses are made of terms of rows
+	rows   []float64 // of the last eval, if noting: Σ weight·term of every labelled row; NaN: a loss had none of it
 }
 
 func newObjective(terms []Term) *objective {
@@ -51,6 +54,7 @@ func newObjective(terms []Term) *objective {
 // gradients are zero.
 func (o *objective) eval(grad blas32.General, z features.Set, labelled int, bank *features.Bank, step int) (value float64, active bool) {
 	clear(grad.Data[:grad.Rows*grad.Cols])
+	o.forget(labelled)
 	if need := grad.Rows * grad.Cols; len(o.one) < need {
 		o.one = make([]float32, need)
 	}
@@ -70,6 +74,7 @@ func (o *objective) eval(grad blas32.General, z features.Set, labelled int, bank
 		one := blas32.General{Rows: seen.Len(), Cols: grad.Cols, Stride: grad.Stride, Data: o.one}
 		o.values[i] = t.Loss.Eval(&one, seen, ref)
 		value += t.Weight * o.values[i]
+		o.addTerms(t)
 		n := one.Rows * one.Cols
 		axpy(t.Weight, one.Data[:n], grad.Data[:n])
 		for _, p := range t.Params {

@@ -13,6 +13,7 @@ import (
 	"winnow/features"
 	"winnow/filters"
 	"winnow/filters/correction"
+	"winnow/train/samples"
 )
 
 // Config is everything that a run consists of. Steps are counted from 1, and all lengths are in steps: an
@@ -25,6 +26,8 @@ type Config struct {
 	Bank      *features.Bank        // nil: no memory
 	SelfPaced *SelfPaced            // nil: the losses weigh all samples alike
 	Corrector *correction.Corrector // of labels that the filter drops for long; nil: labels stay as given. Its rows are the encoder's
+	Samples   *samples.Record       // of what the run sees of each sample, for an audit; nil: nothing is kept
+	Watch     *filters.Filter       // judges the batches for Samples, by the bank, and drops nothing; nil: the filter does
 	Steps     int                   // length of the run
 
 	Groups   []Group // who steps which parameters: each of the encoder's and the losses' in one
@@ -140,6 +143,7 @@ type Trainer struct {
 	fact    Step
 	judged  []Judged             // since the last diagnosis
 	kappas  []filters.ClassKappa // memory of the last diagnosis
+	witness witness
 }
 
 // New checks what a Config must hold together.
@@ -171,6 +175,9 @@ func New(cfg Config) (*Trainer, error) {
 		t.spread()
 	}
 	var err error
+	if err = t.openSamples(); err != nil {
+		return t, err
+	}
 	t.groups, err = newGroups(cfg.Groups, t.params, t.objective.params, t.Steps)
 	return t, err
 }
@@ -207,6 +214,8 @@ func (t *Trainer) check() error {
 		return fmt.Errorf("train: a loss that chooses its rows stands alone: found %d terms, a filter: %v, a bank: %v", len(t.Terms), t.Filter != nil, t.Bank != nil)
 	case t.Corrector != nil && (t.Filter == nil || t.Bank == nil):
 		return fmt.Errorf("train: labels are corrected where a filter drops them, by the memory bank: found a filter: %v, a bank: %v", t.Filter != nil, t.Bank != nil)
+	case t.Watch != nil && (t.Samples == nil || t.Bank == nil):
+		return fmt.Errorf("train: a filter watches what is kept of samples, by the memory bank: found samples: %v, a bank: %v", t.Samples != nil, t.Bank != nil)
 	case t.Steps < 1:
 		return fmt.Errorf("train: length is %d steps, expected at least 1", t.Steps)
 	case t.Filter != nil && t.Filter.NeedsBank() && t.Bank == nil:

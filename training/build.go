@@ -132,7 +132,7 @@ func buildTerm(l config.Loss, i int, cfg config.Run, classes, epoch int, clock *
 func trainIdentity(cfg config.Run, data Data) map[string]string {
 	id := config.Flatten(cfg)
 	elsewhere := []string{"data.manifest", "data.root", "data.features", "data.model", "checkpoint", "diagnostics.every"}
-	unused := map[string]bool{"peers.": !cfg.HasPeers(), "selective.": !cfg.IsSelective(), "selfpaced.": !cfg.SelfPaced.On(), "correct.": !cfg.Correct.On()}
+	unused := map[string]bool{"peers.": !cfg.HasPeers(), "selective.": !cfg.IsSelective(), "selfpaced.": !cfg.SelfPaced.On(), "correct.": !cfg.Correct.On(), "scores.": !cfg.Scores.Record}
 	maps.DeleteFunc(id, func(key, _ string) bool {
 		for block, off := range unused {
 			if off && strings.HasPrefix(key, block) {

@@ -96,6 +96,11 @@ func Run(ctx context.Context, cfg config.Run, data Data, opts Options) (Outcome,
 		return Outcome{}, err
 	}
 	tc.Dir, tc.Stepped, tc.Validated, tc.Diagnosed, tc.Weighed = opts.Dir, opts.Stepped, opts.Validated, opts.Diagnosed, opts.Weighed
+	if opts.Dir != "" {
+		if err := recordSamples(&tc, cfg, data, sampler.Batches()); err != nil {
+			return Outcome{}, err
+		}
+	}
 	t, err := train.New(tc)
 	if err != nil {
 		return Outcome{}, err
@@ -105,6 +110,11 @@ func Run(ctx context.Context, cfg config.Run, data Data, opts Options) (Outcome,
 			name := runs.LastHeadFile
 			if best {
 				name = runs.BestHeadFile
+			}
+			if !best { // it goes with the checkpoint
+				if err := writeSamples(opts.Dir, tc.Samples, data); err != nil {
+					return err
+				}
 			}
 			if err := writeCorrections(opts.Dir, tc.Corrector, data); err != nil {
 				return err

@@ -23,7 +23,9 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/internal/config"
 	"winnow/internal/lookup"
+	"winnow/internal/nearest"
 	"winnow/runs"
+	"winnow/train/samples"
 	"winnow/training"
 )
 
@@ -37,7 +39,8 @@ func auditCommand() *cli.Command {
 			"fit no class, near copies with different labels, and classes that look like one or like two, and --clean writes a\n" +
 			"manifest without the suspects or with the labels suggested; rows that are not for training stay as they are.\n\n" +
 			"   winnow audit --features features --labels noisy.csv --out suspects.csv --classes classes.csv\n" +
-			"   winnow audit --features features --labels noisy.csv --clean clean.csv --drop --precision 0.9\n\n" +
+			"   winnow audit --features features --labels noisy.csv --clean clean.csv --drop --precision 0.9\n" +
+			"   winnow audit --features features --labels noisy.csv --scorer crossfit\n\n" +
 			"The cleaned manifest is the one that was read, in its own form, with all its columns: rows are left out and labels\n" +
 			"replaced, nothing else. Of a folder of images a CSV manifest is made.\n\n" +
 			"Scorers:\n\n" + scorerHelp() + "\n\n" +
@@ -46,7 +49,8 @@ func auditCommand() *cli.Command {
 			"its samples (selfpaced) the scores are the final weights, 0 to 1; images of equal weight, as many are 0 or 1, are\n" +
 			"ranked by how far their losses ξ⁺+ξ⁻ lie above the mean of their class; those of weight 0 are called\n" +
 			"wrong unless --noise-rate says how many; labels are then suggested by vmf. Where the manifest knows true labels, the\n" +
-			"detection is measured too.\n\n" + probabilityHelp() + "\n\n" + columnHelp,
+			"detection is measured too. The noise rate, the classes, outliers and copies are those of the stored features, whitened,\n" +
+			"which have not learnt the labels.\n\n" + probabilityHelp() + "\n\n" + columnHelp,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write all images, most suspect first, to `FILE`.csv, .jsonl, .parquet, or all that is found to .json"},
 			&cli.StringFlag{Name: "scorer", DefaultText: "the run's", Usage: "judge by the scorer `NAME`: " + strings.Join(auditScorers(), ", ")},
@@ -57,7 +61,7 @@ func auditCommand() *cli.Command {
 			&cli.StringFlag{Name: "classes", Usage: "write what is known of each class to `FILE`.csv"},
 			&cli.Float64Flag{Name: "copies", Value: findings.CopyBound, Usage: "cosine `S` from which two images are near copies"},
 			&cli.IntFlag{Name: "neighbours", Value: 10, Usage: "scorer knn: `K` images that vote"},
-			&cli.IntFlag{Name: "folds", Value: 5, Usage: "scorers probe and confident: `K` parts of which one is judged by the others"},
+			&cli.IntFlag{Name: "folds", Value: 5, Usage: "scorers probe, confident and crossfit: `K` parts of which one is judged by the others"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the folds and of the resampling behind the interval"},
 			&cli.StringFlag{Name: "clean", Usage: "write a mended manifest to `FILE`, by default of the images called wrong"},
 			&cli.BoolFlag{Name: "drop", Usage: "--clean: leave them out"},
@@ -85,14 +89,17 @@ func named(flags []cli.Flag, name, second string) []cli.Flag {
 }
 
 // auditScorers are the scorers that can judge without the proxies of a loss.
-func auditScorers() []string {
+func auditScorers() []string { return append(runScorers(), judges.Names()...) }
+
+// runScorers are those of them that are about runs.
+func runScorers() []string {
 	var names []string
 	for _, e := range filters.Catalog {
 		if e.NeedsBank {
 			names = append(names, e.Name)
 		}
 	}
-	return append(append(names, selfPacedScorer), judges.Names()...)
+	return slices.Concat(names, []string{selfPacedScorer}, samples.Rankings)
 }
 
 // audited is the outcome of an audit.
@@ -113,6 +120,7 @@ type audited struct {
 	found    *looked
 	suspects []eval.Suspect // rows are positions in set
 	set      features.Set   // labelled training images, embedded; IDs are positions in the dataset
+	stored   features.Set   // the same as look takes them, where that is not set
 	classes  []string       // names of the labels of set
 }
 
@@ -129,6 +137,9 @@ func auditRun(c *cli.Context) error {
 	splits := []string{datasets.Train, datasets.Validation}
 	if c.Bool("include-eval") {
 		splits = nil // all
+	}
+	if c.String("scorer") == crossfitScorer {
+		return misused("--scorer: %s trains for itself and judges stored features: give --labels and --features, and no run", crossfitScorer)
 	}
 	r, err := openRunArg(c, splits...)
 	if err != nil {
@@ -156,11 +167,17 @@ func auditRun(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := a.lookAtStored(r.Manifest, r.Store); err != nil {
+		return err
+	}
 	return a.give(c, r.ManifestFile, r.Manifest, mem)
 }
 
 // audit judges the training images by what the run judges by, or by what the flags say; with --include-eval all.
 func (r *openedRun) audit(c *cli.Context, mem int64) (audited, error) {
+	if auditsByTraining(c) {
+		return auditTraining(c, r, mem)
+	}
 	if auditsByWeights(c, r.Config) {
 		if c.Bool("include-eval") {
 			return audited{}, misused("--include-eval: the weights of %s are of its training images: name another --scorer", r.Dir)
@@ -250,7 +267,7 @@ func auditFilter(c *cli.Context, cfg config.Run) (filters.Config, error) {
 	if c.IsSet("scorer") {
 		f.Scorer = c.String("scorer")
 		if entry, err = filters.Find(f.Scorer); err != nil || !entry.NeedsBank {
-			return f, misused("--scorer: %q cannot audit, expected one of %s", f.Scorer, strings.Join(auditScorers(), ", "))
+			return f, misused("--scorer: %q cannot audit%s, expected one of %s", f.Scorer, nearest.Ask(f.Scorer, auditScorers()), strings.Join(auditScorers(), ", "))
 		}
 		f.Threshold = filters.ThresholdSTRM
 	}

@@ -12,10 +12,13 @@ import (
 	"winnow/eval"
 	"winnow/eval/findings"
 	"winnow/eval/suspects"
+	"winnow/features"
 	"winnow/filters/leaveout"
 	"winnow/filters/noiserate"
+	"winnow/internal/lookup"
 	"winnow/runs"
 	"winnow/train"
+	"winnow/training"
 )
 
 // auditedClass is what an audit says of a class.
@@ -39,18 +42,39 @@ type looked struct {
 	copies [][]eval.Neighbour
 }
 
-// look fills in the noise rate, the classes, the fits and the copies of a.set; nothing where fewer than two classes
-// have two images, for then there is nothing to compare with.
+// lookAtStored makes look take the stored features of the judged images, whitened, instead of the embedding that a run
+// learnt with their labels: that one has drawn wrong labels to their classes and classes to each other, so that too few
+// labels look wrong and too many classes alike.
+func (a *audited) lookAtStored(d *datasets.Dataset, store *features.Store) error {
+	rows, _, _, err := lookup.Rows(d, store, a.set.IDs, "")
+	if err != nil {
+		return err
+	}
+	set := features.Set{Labels: a.set.Labels, IDs: a.set.IDs}
+	if set.X, err = store.Read(rows); err != nil {
+		return err
+	}
+	a.stored, err = training.JudgedVectors(training.Data{Train: set})
+	a.left = nil // was of the embedding
+	return err
+}
+
+// look fills in the noise rate, the classes, the fits and the copies of the judged images; nothing where fewer than two
+// classes have two, for then there is nothing to compare with.
 func (a *audited) look(c *cli.Context, mem int64) error {
+	z := a.set
+	if a.stored.Len() > 0 {
+		z = a.stored
+	}
 	if a.left == nil {
-		s, err := leaveout.New(a.set, len(a.classes))
+		s, err := leaveout.New(z, len(a.classes))
 		if err != nil {
 			note(c, "no class statistics: %v", err)
 			return nil
 		}
 		a.left = s
 	}
-	e, err := noiserate.Of(a.set, len(a.classes), noiserate.Auto, train.Rand(c.Uint64("seed"), "noise rate", 0))
+	e, err := noiserate.Of(z, len(a.classes), noiserate.Auto, train.Rand(c.Uint64("seed"), "noise rate", 0))
 	if err != nil {
 		return err
 	}
@@ -71,7 +95,7 @@ func (a *audited) look(c *cli.Context, mem int64) error {
 	for i, v := range findings.Fit(a.left) {
 		a.found.fit[a.left.Rows[i]] = v
 	}
-	a.found.copies, err = findings.Copies(c.Context, a.set, c.Float64("copies"), mem)
+	a.found.copies, err = findings.Copies(c.Context, z, c.Float64("copies"), mem)
 	return err
 }
 

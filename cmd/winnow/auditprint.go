@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"winnow/eval/suspects"
+	"winnow/train/samples"
 )
 
 // How much of a kind the page names.
@@ -33,7 +34,11 @@ func printAudit(w io.Writer, a audited, top int) {
 	}
 	fmt.Fprintf(w, ": the %d most suspect are called wrong", called)
 	if n := len(a.LeftOut); n > 0 {
-		fmt.Fprintf(w, "; %d unreadable ones left out", n)
+		why := "unreadable"
+		if slices.Contains(samples.Rankings, a.Scorer) {
+			why = "unreadable or not seen by the training's last part"
+		}
+		fmt.Fprintf(w, "; %d left out: %s", n, why)
 	}
 	if a.Unjudged > 0 {
 		fmt.Fprintf(w, "; %d are alone in their class and judged by nobody", a.Unjudged)
@@ -72,10 +77,10 @@ func (a *audited) printSuspects(w io.Writer, list []suspects.Entry) {
 		rows = append(rows, row)
 	}
 	printTable(w, rows, 0, 2, 4)
-	switch {
-	case !certain:
+	if !certain {
 		fmt.Fprintf(w, "scores of %s rank labels, the lowest most suspect; they are no probabilities\n", a.Scorer)
-	default:
+	}
+	if certain || suggestsCertain {
 		fmt.Fprintln(w, "right: the probability that the label before it is right, by the other images")
 	}
 	fmt.Fprintln(w)

@@ -14,6 +14,7 @@ import (
 	"winnow/features"
 	"winnow/filters"
 	"winnow/internal/lookup"
+	"winnow/internal/nearest"
 	"winnow/runs"
 	"winnow/train"
 	"winnow/training"
@@ -40,11 +41,14 @@ func auditStore(c *cli.Context) error {
 	if name == "" {
 		name = judges.Default
 	}
-	if entry, err := filters.Find(name); !slices.Contains(judges.Names(), name) && (err != nil || !entry.NeedsBank) {
-		return misused("--scorer: %q cannot judge stored features, expected one of %s", name, strings.Join(storeScorers(), ", "))
+	if !slices.Contains(storeScorers(), name) {
+		return misused("--scorer: %q cannot judge stored features%s, expected one of %s", name, nearest.Ask(name, storeScorers()), strings.Join(storeScorers(), ", "))
 	}
 	if err := checkForm(c, c.String("manifest")); err != nil {
 		return err
+	}
+	if n := c.Int("folds"); name == crossfitScorer && n < 2 {
+		return misused("--folds: found %d, expected 2 or more", n)
 	}
 	whole, err := datasets.Read(c.String("manifest"), datasets.ReadOptions{})
 	if err != nil {
@@ -78,7 +82,12 @@ func auditStore(c *cli.Context) error {
 	if store.Views() > 1 {
 		a.View = c.String("view")
 	}
-	if err := a.judge(c, mem); err != nil {
+	if name == crossfitScorer {
+		err = a.judgeCrossfit(c, data.Train.Labelled(), mem)
+	} else {
+		err = a.judge(c, mem)
+	}
+	if err != nil {
 		return err
 	}
 	return a.finish(c, c.String("manifest"), d, whole, mem)
@@ -103,12 +112,15 @@ func auditEmbedding(c *cli.Context, r *openedRun, mem int64) error {
 	if err := a.judge(c, mem); err != nil {
 		return err
 	}
+	if err := a.lookAtStored(r.Manifest, r.Store); err != nil {
+		return err
+	}
 	return a.finish(c, r.ManifestFile, d, r.Manifest, mem)
 }
 
 // storeScorers are the scorers that can judge vectors without a run.
 func storeScorers() []string {
-	names := judges.Names()
+	names := append(judges.Names(), crossfitScorer)
 	for _, e := range filters.Catalog {
 		if e.NeedsBank {
 			names = append(names, e.Name)
@@ -191,12 +203,14 @@ func scorerHelp() string {
 	for _, j := range judges.Catalog {
 		fmt.Fprintf(&out, "   %-13s  %s\n", j.Name, j.Help)
 	}
+	fmt.Fprintf(&out, "   %-13s  %s\n", crossfitScorer, crossfitHelp)
 	for _, e := range filters.Catalog {
 		if e.NeedsBank {
 			fmt.Fprintf(&out, "   %-13s  %s of %s, eq. %s\n", e.Name, e.Title, e.Paper, e.Equation)
 		}
 	}
-	fmt.Fprintf(&out, "   %-13s  the final weights of a run that weighed its samples", selfPacedScorer)
+	fmt.Fprintf(&out, "   %-13s  the final weights of a run that weighed its samples\n", selfPacedScorer)
+	out.WriteString(trainingHelp())
 	return out.String()
 }
 
@@ -211,7 +225,7 @@ func probabilityHelp() string {
 		}
 	}
 	return "Scores of " + strings.Join(yes, ", ") + "\nare probabilities that a label is right. Those of " +
-		strings.Join(no, ", ") + "\nonly rank labels: --precision does not take them, and suggested_probability stays empty unless another scorer\nsuggests the labels, as vmf does for selfpaced."
+		strings.Join(no, ", ") + "\nonly rank labels: --precision does not take them, and suggested_probability stays empty unless another scorer\nsuggests the labels, as vmf does for selfpaced and for what a training saw."
 }
 
 // columnHelp says what stands in the file of --out; the names are those of winnow/eval/suspects.

@@ -81,6 +81,9 @@ func (a *audited) suggestsProbably() bool {
 
 // isProbability says whether the scores of a scorer are probabilities that a label is right.
 func isProbability(scorer string) bool {
+	if scorer == crossfitScorer {
+		return true
+	}
 	if j, err := judges.Find(scorer); err == nil {
 		return j.Probability
 	}

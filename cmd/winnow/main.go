@@ -20,6 +20,7 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/internal/hint"
+	"winnow/internal/nearest"
 )
 
 func main() {
@@ -112,7 +113,7 @@ func commands() []*cli.Command {
 		of      []*cli.Command
 	}{
 		{"Data and features", []*cli.Command{dataCommand(), modelsCommand(), extractCommand(), featuresCommand(), noiseCommand()}},
-		{"Embeddings", []*cli.Command{trainCommand(), evalCommand(), auditCommand(), mapCommand(), retrieveCommand(), reportCommand(), exportCommand(), embedCommand(), indexCommand(), searchCommand()}},
+		{"Embeddings", []*cli.Command{trainCommand(), evalCommand(), auditCommand(), reviewCommand(), mapCommand(), retrieveCommand(), reportCommand(), exportCommand(), embedCommand(), indexCommand(), searchCommand()}},
 		{"Papers", []*cli.Command{recipesCommand(), reproduceCommand(), traceCommand(), pairsCommand(), theoryCommand(), costCommand()}},
 		{"Reference", []*cli.Command{lossesCommand(), metricsCommand()}},
 		{"Setup", []*cli.Command{runtimeCommand(), doctorCommand(), demoCommand()}},
@@ -196,7 +197,19 @@ func demanded(f cli.Flag) bool {
 	return false
 }
 
-func usageFailed(_ *cli.Context, err error, _ bool) error { return usageError{err} }
+// usageFailed answers flags that the library does not understand, an unknown one with the nearest that there is.
+func usageFailed(c *cli.Context, err error, _ bool) error {
+	if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
+		var known []string
+		for _, f := range append(slices.Clone(c.Command.Flags), globalFlags...) {
+			known = append(known, f.Names()...)
+		}
+		if near := nearest.To(name, known); near != "" {
+			err = fmt.Errorf("%w (did you mean --%s?)", err, near)
+		}
+	}
+	return usageError{err}
+}
 
 // noCommand answers a missing or unknown command.
 func noCommand(c *cli.Context) error {
@@ -207,7 +220,7 @@ func noCommand(c *cli.Context) error {
 				known = append(known, sub.Name)
 			}
 		}
-		return misused("%q is not a command of %s, expected %s", name, c.Command.HelpName, strings.Join(known, ", "))
+		return misused("%q is not a command of %s%s, expected %s", name, c.Command.HelpName, nearest.Ask(name, known), strings.Join(known, ", "))
 	}
 	c.App.Writer = c.App.ErrWriter // not asked for, so no data
 	if err := cli.ShowSubcommandHelp(c); err != nil {

@@ -13,9 +13,9 @@ func TestMisuse(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for line, want := range map[string]string{
 		"winnow":                                     "a command is missing",
-		"winnow nix":                                 `"nix" is not a command of winnow, expected data, models, extract, features, noise, train, eval, audit, map, retrieve, report, export, embed, index, search, recipes, reproduce, trace, pairs, theory, cost, losses, metrics, runtime, doctor, demo`,
+		"winnow nix":                                 `"nix" is not a command of winnow, expected data, models, extract, features, noise, train, eval, audit, review, map, retrieve, report, export, embed, index, search, recipes, reproduce, trace, pairs, theory, cost, losses, metrics, runtime, doctor, demo`,
 		"winnow data":                                "a command is missing",
-		"winnow data impor":                          `"impor" is not a command of winnow data, expected import, check, corrupt, topline, join, glyphs`,
+		"winnow data impor":                          `"impor" is not a command of winnow data (did you mean "import"?), expected import, check, corrupt, topline, join, glyphs`,
 		"winnow extract --out x":                     "winnow extract: --manifest, --model missing",
 		"winnow data import photos":                  "winnow data import: --out missing",
 		"winnow data corrupt list.csv":               "winnow data corrupt: --out, --rate missing",
@@ -33,7 +33,10 @@ func TestMisuse(t *testing.T) {
 		"winnow search photo.jpg":                    "winnow search: --index missing",
 		"winnow data check":                          "one manifest",
 		"winnow audit help":                          "",
-		"winnow --nope":                              "flag provided but not defined",
+		"winnow --nope":                              "flag provided but not defined: -nope\n",
+		"winnow --quite doctor":                      "flag provided but not defined: -quite (did you mean --quiet?)",
+		"winnow train --lsos triplet":                "flag provided but not defined: -lsos (did you mean --loss?)",
+		"winnow data import --devise cpu":            "flag provided but not defined: -devise (did you mean --device?)",
 		"winnow demo --nope":                         "flag provided but not defined",
 		"winnow demo --classes 3":                    "classes is 3, expected 12",
 		"winnow demo --rate 1":                       "noise rate is 1, expected",

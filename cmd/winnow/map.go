@@ -19,6 +19,7 @@ import (
 	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/internal/lookup"
+	"winnow/internal/nearest"
 )
 
 func mapCommand() *cli.Command {
@@ -153,7 +154,7 @@ func checkMap(c *cli.Context) error {
 	}
 	switch by := c.String("color"); {
 	case !slices.Contains(colourings, by):
-		return misused("--color: found %q, expected one of %s", by, strings.Join(colourings, ", "))
+		return misused("--color: found %q%s, expected one of %s", by, nearest.Ask(by, colourings), strings.Join(colourings, ", "))
 	case by == colourScore && c.String("scores") == "":
 		return withHint(misused("--color score: found no --scores, expected the file of an audit"), "make it: winnow audit RUN --out suspects.csv")
 	case c.String("method") != methodTSNE && c.String("method") != methodPCA:

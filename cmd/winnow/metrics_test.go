@@ -199,7 +199,7 @@ func TestEvalMetricsMisuse(t *testing.T) {
 		"winnow eval run --metrics linear-probe":                            {1, "no class is on both sides: splits train and test"},
 		"winnow eval run --set clustering.starts=2":                         {2, "clustering is not among the --metrics"},
 		"winnow eval run --set starts=2":                                    {2, "expected METRIC.SETTING=VALUE"},
-		"winnow eval run --set retrieval.count=2":                           {2, `setting "count" is unknown: known are k, count_lonely`},
+		"winnow eval run --set retrieval.count=2":                           {2, `setting "count" is unknown (did you mean "count_lonely"?): known are k, count_lonely`},
 		"winnow eval run --k 2 --set retrieval.k=3":                         {2, "both give the K"},
 		"winnow eval run --queries 2 --set retrieval.queries=3":             {2, "both give the number of queries"},
 		"winnow eval run --queries -1":                                      {2, "--queries: found -1"},

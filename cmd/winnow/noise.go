@@ -13,6 +13,7 @@ import (
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/filters/noiserate"
+	"winnow/internal/nearest"
 	"winnow/runs"
 	"winnow/train"
 	"winnow/training"
@@ -65,7 +66,7 @@ func showNoise(c *cli.Context) error {
 	}
 	for _, m := range methods {
 		if !slices.Contains(noiserate.Methods(), m) {
-			return misused("--method: found %q, expected %s or all", m, strings.Join(noiserate.Methods(), ", "))
+			return misused("--method: found %q%s, expected %s or all", m, nearest.Ask(m, noiserate.Methods()), strings.Join(noiserate.Methods(), ", "))
 		}
 	}
 	data, err := training.Load(d, c.String("features"), false)

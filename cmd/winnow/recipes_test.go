@@ -209,6 +209,7 @@ func TestRecipePrecedence(t *testing.T) {
 		"train --recipe prism --set nix=1":                            "unknown key nix",
 		"recipes show":                                                "expected one name",
 		"recipes show prism bspml":                                    "expected one name",
+		"recipes show prism/mlc-vmf":                                  `"prism/mlc-vmf" is unknown (did you mean "prism/mcl-vmf"?)`,
 		"recipes show nix":                                            `"nix" is unknown`,
 		"recipes list nix":                                            "expected one of",
 		"recipes list prism bspml":                                    "at most the name",

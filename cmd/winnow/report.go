@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -27,6 +28,7 @@ func reportCommand() *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "write the page to `FILE`.html"},
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation", Usage: "the `SPLIT` to measure, show and draw"},
+			&cli.StringFlag{Name: "scorer", DefaultText: "the run's", Usage: "rank the suspects by `NAME`: " + strings.Join(runScorers(), ", ")},
 			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images on the map"},
 			&cli.BoolFlag{Name: "no-pictures", Usage: "no pictures on the page"},
 			&cli.BoolFlag{Name: "no-map", Usage: "no map"},
@@ -69,6 +71,8 @@ func reportRun(c *cli.Context) error {
 		return misused("winnow report takes one run folder or several: found none")
 	case filepath.Ext(c.String("out")) != ".html":
 		return misused("--out: %q does not end in .html", c.String("out"))
+	case c.IsSet("scorer") && !slices.Contains(runScorers(), c.String("scorer")):
+		return misused("--scorer: found %q, expected one of %s", c.String("scorer"), strings.Join(runScorers(), ", "))
 	case c.Int("max") < 5:
 		return misused("--max: found %d images, expected at least 5", c.Int("max"))
 	}

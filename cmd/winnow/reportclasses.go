@@ -62,7 +62,7 @@ func (r *reported) classes() eval.Section {
 // labels is what the audit says of the training labels.
 func (r *reported) labels() eval.Section {
 	a := r.audited
-	s := eval.Section{Title: "The training labels", Charts: []chart.Drawing{namedScores(auditChart(a.Images), a.Scorer)}}
+	s := eval.Section{Title: "The training labels", Charts: []chart.Drawing{namedScores(trainingChart(auditChart(a.Images), a.Scorer), a.Scorer)}}
 	s.Facts = append(s.Facts, eval.Fact{Name: "judged by", Value: a.Scorer})
 	if a.Suggests != "" {
 		s.Facts = append(s.Facts, eval.Fact{Name: "suggested by", Value: a.Suggests})
@@ -179,6 +179,9 @@ func retrievalDefinitions() []eval.Fact {
 func scorerSentence(name string) string {
 	if name == selfPacedScorer {
 		return "Here the final weights of the samples, 0 to 1, which the training found with every image in: they see less than a judgement that leaves each image out."
+	}
+	if text, ok := trainingScores[name]; ok {
+		return "Here by " + name + ": " + text + "."
 	}
 	entry, err := filters.Find(name)
 	if err != nil {

@@ -54,7 +54,7 @@ func auditChart(images []suspects.Entry) chart.Histogram {
 	}
 	from, end := 0.0, 1.0
 	if len(all) > 0 && slices.Min(all) < 0 {
-		from = -1
+		from = min(-1, slices.Min(all)) // losses may lie anywhere below 0
 	}
 	if len(all) > 0 && slices.Max(all) < 0.5 && slices.Max(all) > 0 {
 		end = slices.Max(all)

@@ -19,6 +19,22 @@ import (
 // images of a folder that holds MNIST's or CIFAR's own files are served as train/00000.bmp and so on, beside the
 // files that lie there. A zip file stays open until the program ends.
 func Open(path string) (fs.FS, error) {
+	return openIn(path, func(path string) (fs.FS, error) { return os.DirFS(path), nil })
+}
+
+// OpenClosed is [Open] for what is served to others: a symbolic link that leads out of the folder is not followed.
+func OpenClosed(path string) (fs.FS, error) {
+	return openIn(path, func(path string) (fs.FS, error) {
+		root, err := os.OpenRoot(path)
+		if err != nil {
+			return nil, fmt.Errorf("root: %w", err)
+		}
+		return root.FS(), nil
+	})
+}
+
+// openIn opens a folder as it is told.
+func openIn(path string, open func(string) (fs.FS, error)) (fs.FS, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("root: %w", err)
@@ -26,7 +42,10 @@ func Open(path string) (fs.FS, error) {
 	if !info.IsDir() {
 		return OpenZip(path)
 	}
-	folder := os.DirFS(path)
+	folder, err := open(path)
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range packedDatasets() {
 		if !p.here(folder) {
 			continue

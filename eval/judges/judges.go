@@ -21,6 +21,7 @@ import (
 	"winnow/eval"
 	"winnow/features"
 	"winnow/filters/leaveout"
+	"winnow/internal/nearest"
 )
 
 // Judge is one way, and where it comes from.
@@ -85,7 +86,7 @@ func Find(name string) (Judge, error) {
 			return j, nil
 		}
 	}
-	return Judge{}, fmt.Errorf("judges: %q is unknown, expected one of %s", name, strings.Join(Names(), ", "))
+	return Judge{}, fmt.Errorf("judges: %q is unknown%s, expected one of %s", name, nearest.Ask(name, Names()), strings.Join(Names(), ", "))
 }
 
 // Names lists them.

@@ -47,6 +47,7 @@ type Run struct {
 	LogEvery   int        `yaml:"log_every"`  // steps between two lines of metrics
 
 	Diagnostics Diagnostics `yaml:"diagnostics"`
+	Scores      Scores      `yaml:"scores"` // of the samples, for audits
 }
 
 // Data says what the run trains on.
@@ -175,6 +176,7 @@ func Default() Run {
 		LogEvery:   1,
 
 		Diagnostics: Diagnostics{Every: Epochs(1)},
+		Scores:      defaultScores(),
 	}
 	c.Head.Out = 512
 	c.Solver.LR = 3e-4

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"winnow/internal/nearest"
+
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -248,7 +250,8 @@ func unknownKey(path string, v reflect.Value) string {
 	var known []string
 	eachField(v, func(key string, _ reflect.Value) { known = append(known, key) })
 	slices.Sort(known)
-	return fmt.Sprintf("unknown key %s: known here are %s", path, strings.Join(known, ", "))
+	key := path[strings.LastIndex(path, ".")+1:]
+	return fmt.Sprintf("unknown key %s%s: known here are %s", path, nearest.Ask(key, known), strings.Join(known, ", "))
 }
 
 func join(path, key string) string {

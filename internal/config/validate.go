@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"winnow/filters"
+	"winnow/internal/nearest"
 	"winnow/losses"
 	"winnow/train"
 	"winnow/train/peers"
@@ -16,7 +17,7 @@ import (
 // Validate checks every value and what belongs together; what depends on the data (dimensions, classes,
 // the length of an epoch) is checked where the run is built. It also completes the settings of the losses.
 func (c *Run) Validate() error {
-	for _, check := range []func() error{c.checkMethod, c.checkLosses, c.checkHead, c.checkFilter, c.checkSelfPaced, c.checkCorrect, c.checkSolvers, c.Finetune.check, c.checkRest} {
+	for _, check := range []func() error{c.checkMethod, c.checkLosses, c.checkHead, c.checkFilter, c.checkSelfPaced, c.checkCorrect, c.checkScores, c.checkSolvers, c.Finetune.check, c.checkRest} {
 		if err := check(); err != nil {
 			return fmt.Errorf("config: %w", err)
 		}
@@ -27,7 +28,7 @@ func (c *Run) Validate() error {
 // checkMethod keeps methods apart that train in different ways.
 func (c *Run) checkMethod() error {
 	if known := Methods(); !slices.Contains(known, c.Method) {
-		return fmt.Errorf("method: found %q, expected %s", c.Method, strings.Join(known, ", "))
+		return fmt.Errorf("method: found %q%s, expected %s", c.Method, nearest.Ask(c.Method, known), strings.Join(known, ", "))
 	}
 	switch {
 	case !c.HasPeers() && c.Peers != defaultPeers(Metric):

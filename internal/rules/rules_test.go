@@ -15,7 +15,7 @@ import (
 )
 
 // allowed lists, for each room, the rooms of winnow that its files (tests aside) may import.
-// internal/atomicfile is open to all. cmd/winnow wires and may import everything.
+// internal/atomicfile and internal/nearest are open to all. cmd/winnow wires and may import everything.
 var allowed = map[string][]string{
 	"datasets":             {},
 	"datasets/glyphs":      {"datasets"},
@@ -40,8 +40,10 @@ var allowed = map[string][]string{
 	"theory/concentration": {"filters"},
 	"theory/skew":          {"features", "losses", "theory"},
 	"head":                 {"features"},
-	"train":                {"features", "losses", "filters", "filters/correction", "filters/selfpaced", "head", "internal/spread"},
+	"train":                {"features", "losses", "filters", "filters/correction", "filters/selfpaced", "head", "train/samples", "internal/spread"},
+	"train/crossfit":       {"train", "features", "filters/leaveout", "head", "losses"},
 	"train/peers":          {"train", "features", "head", "losses"},
+	"train/samples":        {"features", "filters"},
 	"train/selective":      {"train", "features", "head", "filters/detectors"},
 	"backbone":             {"datasets", "features", "graph", "backbone/jfif"},
 	"backbone/jfif":        {},
@@ -62,8 +64,8 @@ var allowed = map[string][]string{
 	"experiments/finetune": {"chart", "eval"},
 	"embedding":            {"backbone", "backbone/ort", "extraction", "features", "graph", "head", "models", "runs", "search"},
 	"extraction":           {"backbone", "backbone/ort", "features", "internal/config", "internal/hint", "models"},
-	"runs":                 {"backbone", "datasets", "datasets/imageroot", "eval/comparison", "extraction", "features", "head", "models", "filters/noiserate", "internal/config", "internal/hint", "internal/lookup", "train"},
-	"training":             {"datasets", "eval", "eval/comparison", "features", "filters", "filters/correction", "filters/noiserate", "filters/selfpaced", "head", "internal/config", "internal/hint", "internal/lookup", "losses", "models", "runs", "train", "train/peers", "train/selective", "training/tuning"},
+	"runs":                 {"backbone", "datasets", "datasets/imageroot", "eval/comparison", "extraction", "features", "head", "models", "filters/noiserate", "internal/config", "internal/hint", "internal/lookup", "train", "train/samples"},
+	"training":             {"datasets", "eval", "eval/comparison", "features", "filters", "filters/correction", "filters/noiserate", "filters/selfpaced", "head", "internal/config", "internal/hint", "internal/lookup", "losses", "models", "runs", "train", "train/peers", "train/samples", "train/selective", "training/tuning"},
 	"training/tuning":      {"backbone", "backbone/live", "backbone/ort", "features", "graph", "graph/gradient", "head", "internal/config", "internal/hint", "models", "runs"},
 	"internal/config":      {"losses", "filters", "filters/correction", "filters/selfpaced", "train", "train/peers", "train/selective", "head"},
 	"internal/atomicfile":  {},
@@ -72,11 +74,15 @@ var allowed = map[string][]string{
 	"internal/hint":        {},
 	"internal/lookup":      {"datasets", "features", "internal/hint"},
 	"internal/million":     {"features", "search"},
+	"internal/nearest":     {},
 	"internal/ortlib":      {},
 	"internal/orttest":     {"backbone/ort", "internal/ortlib"},
 	"internal/reference":   {},
 	"internal/rules":       {},
 	"reproduce":            {"chart"},
+	"review":               {"datasets", "eval/suspects", "review/decisions", "review/pictures"},
+	"review/decisions":     {},
+	"review/pictures":      {"backbone"},
 	"search":               {"eval", "features"},
 	"search/qdrant":        {},
 	"internal/qdranttest":  {},
@@ -84,6 +90,7 @@ var allowed = map[string][]string{
 	"internal/vectorfile":  {},
 	"experiments/beyond":   {},
 	"experiments/prepare":  {"datasets"},
+	"experiments/samples":  {},
 }
 
 // only says which rooms alone (parted by spaces) may import a thing of the outside, with all that lies below it.
@@ -91,6 +98,7 @@ var only = map[string]string{
 	"gorgonia.org":                      "head",
 	"github.com/yalue/onnxruntime_go":   "backbone/ort",
 	"C":                                 "backbone/ort",
+	"modernc.org/sqlite":                "review/decisions",
 	"github.com/urfave/cli":             "cmd/winnow",
 	"github.com/disintegration/imaging": "backbone",
 	"github.com/qdrant/go-client":       "search/qdrant internal/qdranttest", // a client, and a server to test it by
@@ -147,7 +155,7 @@ func forbidden(room, name string) string {
 		}
 	}
 	inner, ours := strings.CutPrefix(name, "winnow/")
-	if !ours || strings.HasPrefix(room, "cmd/") || inner == "internal/atomicfile" {
+	if !ours || strings.HasPrefix(room, "cmd/") || inner == "internal/atomicfile" || inner == "internal/nearest" {
 		return ""
 	}
 	rooms, ok := allowed[room]

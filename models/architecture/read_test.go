@@ -25,7 +25,7 @@ func TestErrorsSayWhereAndWhat(t *testing.T) {
 		{head + "layers:\n  - flattne\n", `net.yaml:4:5: layers.0: found "flattne", expected a layer: one of average_pool, batch_norm, conv, flatten`},
 		{head + "layers:\n  - conv: {out: 3, kernel: 3}\n    relu:\n", "layers.0: found keys and values, expected a layer"},
 		{head + "layers:\n  - conv: {out: 3}\n  - flatten\n", "net.yaml:4:11: layers.0.conv: kernel is missing"},
-		{head + "layers:\n  - conv: {out: 3, kernel: 3, strid: 2}\n  - flatten\n", "net.yaml:4:31: unknown key layers.0.conv.strid: known here are bias, groups, init, kernel, out, pad, stride"},
+		{head + "layers:\n  - conv: {out: 3, kernel: 3, strid: 2}\n  - flatten\n", "net.yaml:4:31: unknown key layers.0.conv.strid (did you mean \"stride\"?): known here are bias, groups, init, kernel, out, pad, stride"},
 		{head + "layers:\n  - conv: {out: 3, kernel: 3, pad: 3}\n", `layers.0.conv.pad: found "3", expected an integer from 0 to 2`},
 		{head + "layers:\n  - conv: {out: 3, kernel: 4, pad: same}\n", "layers.0.conv.pad: same needs an odd kernel, found 4"},
 		{head + "layers:\n  - conv: {out: 3, kernel: 3, bias: yes}\n", `layers.0.conv.bias: found "yes", expected true or false`},
@@ -69,7 +69,7 @@ func TestPreprocessing(t *testing.T) {
 }
 
 func TestEmbeddedUnknown(t *testing.T) {
-	if _, err := Embedded("lenett"); err == nil || !strings.Contains(err.Error(), `"lenett": expected one of cifar_resnet, cifar_resnet8, convnet4, glyphnet, lenet, lenet5`) {
+	if _, err := Embedded("lenett"); err == nil || !strings.Contains(err.Error(), `"lenett" (did you mean "lenet"?): expected one of cifar_resnet, cifar_resnet8, convnet4, glyphnet, lenet, lenet5`) {
 		t.Errorf("found %v", err)
 	}
 }

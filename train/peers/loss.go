@@ -32,6 +32,7 @@ type Loss struct {
 	exchange   exchange
 	scratch    []float64
 	chosen     []int
+	terms      []float64 // of rows, if noted
 }
 
 func newLoss(cfg Config, classes int, clock *train.Clock) (*Loss, error) {
@@ -47,6 +48,25 @@ func newLoss(cfg Config, classes int, clock *train.Clock) (*Loss, error) {
 // Chosen are the rows that the first network learned from, which the second chose; all where there is no choice.
 func (l *Loss) Chosen() []int { return l.chosen }
 
+// NoteTerms implements losses.RowWise. F-correction has none: its loss is no cross entropy of the given label, but of
+// what the labels would have become.
+func (l *Loss) NoteTerms() bool { return l.cfg.Method != FCorrection }
+
+// Terms are the cross entropies of all rows of the last Eval, before any were chosen, the mean of both networks' where
+// two learn: what Co-teaching calls the loss of a sample.
+func (l *Loss) Terms() []float64 { return l.terms }
+
+// note keeps the terms of n rows.
+func (l *Loss) note(n int) {
+	l.terms = append(l.terms[:0], l.exchange.losses[0][:n]...)
+	if !l.cfg.exchanges() {
+		return
+	}
+	for i, v := range l.exchange.losses[1][:n] {
+		l.terms[i] = (l.terms[i] + v) / 2
+	}
+}
+
 // Eval implements losses.Loss.
 func (l *Loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float64 {
 	if grad == nil {
@@ -55,6 +75,7 @@ func (l *Loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float
 	if l.cfg.exchanges() {
 		v1, v2 := teach(&l.exchange, l.part(*grad, 0), l.part(*grad, 1), l.part(z.X, 0), l.part(z.X, 1), z.Labels, l.forget(), l.disagrees())
 		l.chosen = l.exchange.chosen[1]
+		l.note(z.Len())
 		return v1 + v2
 	}
 	l.exchange.size(z.Len())
@@ -76,6 +97,7 @@ func (l *Loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float
 	}
 	e := &l.exchange
 	entropies(e.losses[0], e.sums[0], logits, z.Labels)
+	l.note(z.Len())
 	return meanEntropy(g, logits, z.Labels, l.chosen, e.losses[0], e.sums[0])
 }
 

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestAuditCrossfit(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 3, 0.3)
+	manifest, _ := w.withTruth(t)
+	out := filepath.Join(w.dir, "clean.csv")
+	audit := func(more ...string) (audited, string) {
+		t.Helper()
+		args := []string{"audit", "--manifest", manifest, "--features", w.store, "--scorer", crossfitScorer, "--json"}
+		code, stdout, stderr := call(context.Background(), append(args, more...)...)
+		var a audited
+		if err := json.Unmarshal([]byte(stdout), &a); code != 0 || err != nil {
+			t.Fatalf("%d: %v\n%s", code, err, stderr)
+		}
+		return a, stdout
+	}
+	a, first := audit("--clean", out, "--drop", "--precision", "0.8")
+	if a.Detection.AUROC < 0.85 {
+		t.Errorf("AUROC %v", a.Detection.AUROC)
+	}
+	if gone := len(table(t, manifest)) - len(table(t, out)); gone < 20 || gone > 150 {
+		t.Errorf("%d rows dropped at an expected precision of 0.8", gone)
+	}
+	if _, again := audit(); again != first {
+		t.Error("the same seed says something else")
+	}
+	if _, other := audit("--seed", "2"); other == first {
+		t.Error("another seed parts the images alike")
+	}
+}
+
+func TestAuditCrossfitMisused(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"audit", "some-run", "--scorer", "crossfit"}, "judges stored features"},
+		{[]string{"audit", "--manifest", "m.csv", "--features", "f", "--scorer", "crossfit", "--folds", "1"}, "--folds: found 1, expected 2 or more"},
+	} {
+		code, _, stderr := call(context.Background(), c.args...)
+		if code != 2 || !strings.Contains(stderr, c.want) || strings.Count(strings.TrimSpace(stderr), "\n") > 0 {
+			t.Errorf("%v: %d\n%s", c.args, code, stderr)
+		}
+	}
+}
+
+func TestAuditCrossfitStops(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 3, 0.3)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	out := filepath.Join(w.dir, "suspects.csv")
+	code, _, stderr := call(ctx, "audit", "--manifest", w.manifest, "--features", w.store, "--scorer", crossfitScorer, "--out", out)
+	if code != 130 || fileThere(out) {
+		t.Errorf("%d, %q written: %v\n%s", code, out, fileThere(out), stderr)
+	}
+}
+
+func fileThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

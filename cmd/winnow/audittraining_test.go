@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"winnow/runs"
+	"winnow/train"
+	"winnow/train/samples"
+)
+
+// knownManifest is the manifest of a world with the true labels, for measuring.
+func (w world) knownManifest(t *testing.T) string {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(readFile(t, w.manifest)), "\n")
+	lines[0] += ",true_label"
+	for i, line := range lines[1:] {
+		path, _, _ := strings.Cut(line, "/")
+		lines[i+1] = line + ",class" + strings.TrimPrefix(path, "c")
+	}
+	known := filepath.Join(w.dir, "known.csv")
+	write(t, known, strings.Join(lines, "\n")+"\n")
+	return known
+}
+
+// cutAgain runs a training that is interrupted and goes on until it is through.
+func cutAgain(t *testing.T, args []string) {
+	t.Helper()
+	for i := 0; ; i++ {
+		ctx, cancel := context.WithCancel(context.Background())
+		watch := &cancelAfter{n: 2, cancel: cancel}
+		code := run(ctx, append([]string{"winnow"}, args...), new(bytes.Buffer), watch)
+		cancel()
+		if code == 0 {
+			if i == 0 {
+				t.Error("the run was never cut")
+			}
+			return
+		}
+		if code != 130 || i > 20 {
+			t.Fatalf("exit %d\n%s", code, watch)
+		}
+	}
+}
+
+// A run keeps what it saw of its samples, a run that was cut the same bytes; each way to rank by it finds wrong labels,
+// and the images cleaned away are mostly wrong.
+func TestAuditByTraining(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 2, 0.3)
+	known := w.knownManifest(t)
+	settings := []string{"--noise-rate", "0.3", "--loss", "norm_softmax", "--set", "filter.warm_up=2 epochs", "--set", "filter.avgsim=1 epoch", "--set", "checkpoint=15 steps"}
+	whole, cut := filepath.Join(w.dir, "whole"), filepath.Join(w.dir, "cut")
+	mustCall(t, w.args(whole, settings...)...)
+	cutAgain(t, w.args(cut, append(settings, "--resume")...))
+	for _, name := range []string{runs.SamplesFile, train.CheckpointFile, runs.LastHeadFile, train.MetricsFile} {
+		if readFile(t, whole, name) != readFile(t, cut, name) {
+			t.Errorf("%s differs between the whole and the resumed run", name)
+		}
+	}
+	list, err := runs.ReadSamples(whole)
+	if err != nil || len(list) != 320 {
+		t.Fatal(len(list), err)
+	}
+	for by, least := range map[string]float64{samples.SmallLoss: 0.75, samples.Ensemble: 0.85, samples.Forgetting: 0.8} {
+		clean := filepath.Join(w.dir, by+".csv")
+		stdout, _ := mustCall(t, "audit", whole, "--json", "--manifest", known, "--scorer", by, "--clean", clean, "--drop")
+		var a audited
+		if err := json.Unmarshal([]byte(stdout), &a); err != nil {
+			t.Fatal(err)
+		}
+		if a.Scorer != by || a.Suggests != "vmf" || len(a.Images) != 320 || a.Rate != 0.3 || a.Detection.AUROC < least {
+			t.Errorf("%s, %s, %d images, rate %v, %+v", a.Scorer, a.Suggests, len(a.Images), a.Rate, a.Detection)
+		}
+		for i, e := range a.Images {
+			if i > 0 && e.Score < a.Images[i-1].Score {
+				t.Fatalf("%s: place %d: score %v follows %v", by, i, e.Score, a.Images[i-1].Score)
+			}
+		}
+		if dropped := strings.Count(readFile(t, known), "\n") - strings.Count(readFile(t, clean), "\n"); dropped != a.Detection.Removed || a.Detection.Precision < 0.6 {
+			t.Errorf("%s: %d rows dropped, %+v", by, dropped, a.Detection)
+		}
+	}
+	refusesOthers(t, w, whole, known)
+}
+
+// refusesOthers: other labels, a damaged table and a run that kept nothing are told in one line.
+func refusesOthers(t *testing.T, w world, dir, known string) {
+	t.Helper()
+	other := filepath.Join(w.dir, "other.csv")
+	write(t, other, strings.Replace(readFile(t, known), ",class03,train", ",class04,train", 1))
+	fails := func(want string, exit int, args ...string) {
+		t.Helper()
+		if code, _, stderr := call(context.Background(), append([]string{"audit", dir, "--scorer", "ensemble"}, args...)...); code != exit || !strings.Contains(stderr, want) {
+			t.Errorf("exit %d, expected %d and …%s…\n%s", code, exit, want, stderr)
+		}
+	}
+	fails("--scorer vmf judges others", 1, "--manifest", other)
+	fails("--include-eval: what the training", 2, "--include-eval", "--clean", filepath.Join(w.dir, "c.csv"), "--drop")
+	path := filepath.Join(dir, runs.SamplesFile)
+	write(t, path, strings.Replace(readFile(t, path), "path,label", "path,class", 1))
+	fails(`column 2 is "class", expected "label"`, 1)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	fails("holds no samples.csv", 2)
+}
+
+// A run without the scores that are asked for says what would give them; a run without a filter can be watched.
+func TestAuditByTrainingMisuse(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 2, 0.3)
+	out := func(name string, args ...string) string {
+		dir := filepath.Join(w.dir, name)
+		mustCall(t, w.args(dir, append([]string{"--epochs", "2"}, args...)...)...)
+		return dir
+	}
+	for _, c := range []struct{ dir, scorer, want string }{
+		{out("plain", "--filter", "none", "--loss", "proxy_anchor"), "ensemble", "train with --set scores.watch=vmf"},
+		{filepath.Join(w.dir, "plain"), "small-loss", "the loss proxy_anchor, as the run sets it, is no sum of terms of single images"},
+		{out("silent", "--set", "scores.record=false"), "ensemble", "scores.record is false"},
+		{out("paced", "--loss", "weighted_multi_similarity", "--filter", "none", "--set", "selfpaced.every=1 epoch"), "small-loss", "expected --scorer selfpaced"},
+		{out("peers", "--method", "co-teaching", "--batch", "32"), "forgetting", "the method of the run, co-teaching, judges no embedding"},
+	} {
+		if code, _, stderr := call(context.Background(), "audit", c.dir, "--scorer", c.scorer); code != 2 || !strings.Contains(stderr, c.want) {
+			t.Errorf("exit %d, expected 2 and …%s…\n%s", code, c.want, stderr)
+		}
+	}
+	mustCall(t, "audit", filepath.Join(w.dir, "peers"), "--scorer", "small-loss")
+	watched := out("watched", "--filter", "none", "--set", "scores.watch=avgsim", "--set", "bank.size=0", "--loss", "proxy_anchor")
+	stdout, _ := mustCall(t, "audit", watched, "--scorer", "ensemble", "--json", "--manifest", w.knownManifest(t))
+	var a audited
+	if err := json.Unmarshal([]byte(stdout), &a); err != nil || a.Detection.AUROC < 0.8 {
+		t.Errorf("%v: %+v", err, a.Detection)
+	}
+	for want, args := range map[string][]string{
+		"the filter vmf gives the scores already": w.args(filepath.Join(w.dir, "no"), "--set", "scores.watch=vmf"),
+		"scores.window: found 0":                  w.args(filepath.Join(w.dir, "no"), "--set", "scores.window=0"),
+		"scores.record is false":                  w.args(filepath.Join(w.dir, "no"), "--set", "scores.record=false", "--set", "scores.window=0.3"),
+		"trains logits":                           w.args(filepath.Join(w.dir, "no"), "--method", "co-teaching", "--batch", "32", "--set", "scores.watch=vmf"),
+		`scores.watch: found "proxysim"`:          w.args(filepath.Join(w.dir, "no"), "--filter", "none", "--set", "scores.watch=proxysim"),
+	} {
+		if code, _, stderr := call(context.Background(), args...); code != 2 || !strings.Contains(stderr, want) {
+			t.Errorf("exit %d, expected 2 and …%s…\n%s", code, want, stderr)
+		}
+	}
+}
+
+// A backbone that is trained too keeps the same record, and the page of its report ranks by it.
+func TestAuditByTrainingFinetuned(t *testing.T) {
+	atelier(t)
+	settings := []string{"--loss", "norm_softmax", "--noise-rate", "0.3", "--augment", "digits"}
+	mustCall(t, tuneArgs("whole", "all", settings...)...)
+	cutAgain(t, tuneArgs("cut", "all", append(settings, "--resume")...))
+	for _, name := range []string{runs.SamplesFile, train.CheckpointFile} {
+		if readFile(t, "whole", name) != readFile(t, "cut", name) {
+			t.Errorf("%s differs between the whole and the resumed run", name)
+		}
+	}
+	var a audited
+	stdout, _ := mustCall(t, "audit", "whole", "--scorer", "small-loss", "--json")
+	if err := json.Unmarshal([]byte(stdout), &a); err != nil || a.Backbone != filepath.Join("whole", runs.LastBackboneFile) || len(a.Images)+len(a.LeftOut) != 72 {
+		t.Errorf("%v: %s, %d images, %d left out", err, a.Backbone, len(a.Images), len(a.LeftOut))
+	}
+	mustCall(t, "report", "whole", "--scorer", "small-loss", "--out", "r.html", "--no-map")
+	page := readFile(t, "r.html")
+	for _, want := range []string{"Scores of the given labels, by small-loss", "Here by small-loss: minus the loss of the image alone"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page holds no %q", want)
+		}
+	}
+	if code, _, stderr := call(context.Background(), "report", "whole", "--scorer", "centres", "--out", "r.html"); code != 2 || !strings.Contains(stderr, "--scorer: found") {
+		t.Errorf("exit %d\n%s", code, stderr)
+	}
+}

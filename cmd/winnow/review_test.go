@@ -1,0 +1,390 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"winnow/datasets"
+	"winnow/eval/suspects"
+)
+
+// TestReviewChild is not a test: newReviewed runs it in a process of its own, as main does.
+func TestReviewChild(t *testing.T) {
+	args, ok := os.LookupEnv("WINNOW_TEST_REVIEW")
+	if !ok {
+		t.Skip("only run by other tests")
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, strings.Split(args, "\x1f"), os.Stdout, os.Stderr))
+}
+
+// reviewed is a winnow review in a process of its own.
+type reviewed struct {
+	t      testing.TB
+	cmd    *exec.Cmd
+	stderr *bytes.Buffer
+	url    string // without the token
+	token  string
+	rest   *bufio.Reader
+}
+
+// newReviewed starts a server and waits for its address; none: it ended before.
+func newReviewed(t testing.TB, args ...string) (r *reviewed, serves bool) {
+	t.Helper()
+	r = &reviewed{t: t, cmd: exec.Command(os.Args[0], "-test.run=^TestReviewChild$"), stderr: &bytes.Buffer{}}
+	r.cmd.Env = append(os.Environ(), "WINNOW_TEST_REVIEW="+strings.Join(append([]string{"winnow", "review"}, args...), "\x1f"))
+	r.cmd.Stderr = r.stderr
+	out, err := r.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.cmd.Process.Kill(); _ = r.cmd.Wait() })
+	r.rest = bufio.NewReader(out)
+	line, err := r.rest.ReadString('\n')
+	if err != nil {
+		_ = r.cmd.Wait()
+		return r, false
+	}
+	u, err := url.Parse(strings.TrimSpace(line))
+	if err != nil || u.Scheme != "http" || u.Path != "/" || u.Query().Get("token") == "" {
+		t.Fatalf("printed %q", line)
+	}
+	r.token = u.Query().Get("token")
+	r.url = "http://" + u.Host
+	return r, true
+}
+
+// ask makes a request with the token.
+func (r *reviewed) ask(method, path, kind string, body []byte, to any) (int, error) {
+	req, err := http.NewRequest(method, r.url+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Authorization", "Bearer "+r.token)
+	req.Header.Set("Content-Type", kind)
+	a, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer a.Body.Close()
+	data, err := io.ReadAll(a.Body)
+	if err == nil && to != nil {
+		err = json.Unmarshal(data, to)
+	}
+	return a.StatusCode, err
+}
+
+func (r *reviewed) must(method, path, kind string, body []byte, to any) {
+	r.t.Helper()
+	if status, err := r.ask(method, path, kind, body, to); err != nil || status != 200 {
+		r.t.Fatalf("%s %s: %d, %v\n%s", method, path, status, err, r.stderr)
+	}
+}
+
+// end waits for the end and says how it was.
+func (r *reviewed) end() int {
+	_, _ = io.Copy(io.Discard, r.rest)
+	_ = r.cmd.Wait()
+	return r.cmd.ProcessState.ExitCode()
+}
+
+// suspectAlbum is n images, each a colour, with an audit of them, and no vectors.
+func suspectAlbum(t testing.TB, n int) (manifest, audit string) {
+	t.Helper()
+	dir := t.TempDir()
+	manifest, audit = filepath.Join(dir, "m.csv"), filepath.Join(dir, "suspects.csv")
+	text := "path,label\n"
+	var list []suspects.Entry
+	for i := range n {
+		path := fmt.Sprintf("%04d.png", i)
+		text += path + ",cat\n"
+		list = append(list, suspects.Entry{Rank: i + 1, Path: path, Given: "cat", Suggested: "dog", Score: float64(i), Dropped: true})
+	}
+	write(t, manifest, text+"last.png,dog\n")
+	write(t, filepath.Join(dir, "0000.png"), "no picture")
+	var out bytes.Buffer
+	if err := suspects.Write(&out, suspects.CSV, list); err != nil {
+		t.Fatal(err)
+	}
+	write(t, audit, out.String())
+	return manifest, audit
+}
+
+// TestReviewKilled: a server that is killed in the midst of decisions has every one that it has answered when it starts
+// again, and none that nobody made.
+func TestReviewKilled(t *testing.T) {
+	const n, rounds, streams = 600, 3, 4
+	manifest, audit := suspectAlbum(t, n)
+	acknowledged, sent := map[int]bool{}, map[int]bool{}
+	next := 0
+	for round := range rounds {
+		r, serves := newReviewed(t, "--manifest", manifest, "--audit", audit)
+		if !serves {
+			t.Fatal(r.stderr)
+		}
+		checkDecided(t, r, acknowledged, sent)
+		var mutex sync.Mutex
+		var wait sync.WaitGroup
+		enough := make(chan struct{})
+		count := 0
+		for stream := range streams {
+			wait.Go(func() {
+				for {
+					mutex.Lock()
+					id := next
+					next++
+					if id < n {
+						sent[id] = true
+					}
+					mutex.Unlock()
+					if id >= n {
+						return
+					}
+					body := fmt.Sprintf(`{"tab":"tab %d","decisions":[{"id":%d,"action":"drop","version":0}]}`, stream, id)
+					status, err := r.ask("POST", "/api/decide", "application/json", []byte(body), nil)
+					if err != nil {
+						return // it is dead
+					}
+					mutex.Lock()
+					if status == 200 {
+						acknowledged[id] = true
+						if count++; count == 20+7*round {
+							close(enough)
+						}
+					}
+					mutex.Unlock()
+				}
+			})
+		}
+		<-enough
+		if err := r.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		wait.Wait()
+		r.end()
+	}
+	r, serves := newReviewed(t, "--manifest", manifest, "--audit", audit)
+	if !serves {
+		t.Fatal(r.stderr)
+	}
+	checkDecided(t, r, acknowledged, sent)
+	if len(acknowledged) < 20*rounds {
+		t.Errorf("%d decisions were answered", len(acknowledged))
+	}
+}
+
+// checkDecided compares what a server has with what was answered and what was sent.
+func checkDecided(t *testing.T, r *reviewed, acknowledged, sent map[int]bool) {
+	t.Helper()
+	found := map[int]bool{}
+	for offset, total := 0, 1; offset < total; offset += 200 {
+		var a struct {
+			Total int
+			Rows  []struct{ ID int }
+		}
+		r.must("GET", fmt.Sprintf("/api/rows?state=drop&limit=200&offset=%d", offset), "", nil, &a)
+		total = a.Total
+		for _, row := range a.Rows {
+			found[row.ID] = true
+		}
+	}
+	for id := range acknowledged {
+		if !found[id] {
+			t.Errorf("image %d: its decision was answered and is gone", id)
+		}
+	}
+	for id := range found {
+		if !sent[id] {
+			t.Errorf("image %d: nobody decided it", id)
+		}
+	}
+}
+
+// TestReviewTwice: a second server on the same decisions is refused in one line; the first ends by a signal, in order.
+func TestReviewTwice(t *testing.T) {
+	manifest, audit := suspectAlbum(t, 5)
+	r, serves := newReviewed(t, "--manifest", manifest, "--audit", audit)
+	if !serves {
+		t.Fatal(r.stderr)
+	}
+	second, serves := newReviewed(t, "--manifest", manifest, "--audit", audit)
+	if serves || second.cmd.ProcessState.ExitCode() != 1 {
+		t.Fatalf("the second one: served %v, exit code %d", serves, second.cmd.ProcessState.ExitCode())
+	}
+	if text := second.stderr.String(); !strings.Contains(text, "m.decisions.db: another winnow review has it open") || strings.Count(text, "\n") != 1 {
+		t.Errorf("the second one says %q", text)
+	}
+	r.must("POST", "/api/decide", "application/json", []byte(`{"tab":"t","decisions":[{"id":0,"action":"drop","version":0},{"id":1,"action":"relabel","label":"dog","version":0}]}`), nil)
+	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if code := r.end(); code != 0 || !strings.Contains(r.stderr.String(), "2 of 5 images decided: 0 kept, 1 dropped, 1 relabelled, kept in") {
+		t.Errorf("exit code %d, %s", code, r.stderr)
+	}
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(manifest), "m.decisions*"))
+	if err != nil || len(left) != 1 {
+		t.Errorf("left %v: expected the decisions alone", left)
+	}
+	mended := filepath.Join(filepath.Dir(manifest), "mended.csv")
+	code, stdout, stderr := call(t.Context(), "review", "--manifest", manifest, "--export", "--out", mended)
+	if code != 0 || !strings.Contains(stdout, "5 rows; 1 images dropped, 1 relabelled, 0 kept as they were, 4 undecided") {
+		t.Errorf("%d: %s%s", code, stdout, stderr)
+	}
+	if got, want := readFile(t, mended), "path,label\n0001.png,dog\n0002.png,cat\n0003.png,cat\n0004.png,cat\nlast.png,dog\n"; got != want {
+		t.Errorf("got %q, expected %q", got, want)
+	}
+}
+
+// TestReviewStudio: the whole way, from an audit to a training on the mended manifest, with search by image.
+func TestReviewStudio(t *testing.T) {
+	s := newStudio(t)
+	audit, mended := filepath.Join(s.dir, "suspects.csv"), filepath.Join(s.dir, "mended.csv")
+	s.call(t, "audit", "--manifest", s.manifest, "--features", s.store, "--out", audit)
+	outside := filepath.Join(t.TempDir(), "secret.png")
+	write(t, outside, "\x89PNG\r\n\x1a\nsecret")
+	d, err := datasets.Read(s.manifest, datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked := filepath.Join(s.images, filepath.FromSlash(d.Samples[1].Path))
+	if err := os.Remove(linked); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, linked); err != nil {
+		t.Fatal(err)
+	}
+	r, serves := newReviewed(t, "--manifest", s.manifest, "--audit", audit, "--root", s.images, "--features", s.store, "--model", s.model, "--out", mended)
+	if !serves {
+		t.Fatal(r.stderr)
+	}
+	var session struct {
+		Total           int
+		Similar, Upload bool
+		Classes         []struct{ Name string }
+	}
+	r.must("GET", "/api/session", "", nil, &session)
+	if session.Total == 0 || !session.Similar || !session.Upload {
+		t.Errorf("got %+v", session)
+	}
+	file, err := os.ReadFile(filepath.Join(s.images, filepath.FromSlash(d.Samples[0].Path)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found struct {
+		Pictures []struct {
+			Path       string
+			Similarity float64
+		}
+	}
+	r.must("POST", "/api/search?n=3", "image/png", file, &found)
+	if len(found.Pictures) != 3 || found.Pictures[0].Similarity < 0.9999 {
+		t.Errorf("an image of the store finds %+v, expected itself first", found)
+	}
+	r.must("GET", "/api/similar?key=0&n=3", "", nil, &found)
+	for _, p := range found.Pictures {
+		if p.Path == d.Samples[0].Path {
+			t.Errorf("an image finds itself: %+v", found)
+		}
+	}
+	if status, err := r.ask("POST", "/api/search", "image/png", []byte("\x89PNG\r\n\x1a\nnot one"), nil); err != nil || status != 400 {
+		t.Errorf("a broken image: %d, %v", status, err)
+	}
+	for path, want := range map[string]int{"/thumb/0": 200, "/image/0": 200, "/thumb/1": 404, "/image/1": 404} {
+		if status, err := r.ask("GET", path, "", nil, nil); err != nil || status != want {
+			t.Errorf("%s: %d, %v, expected %d", path, status, err, want)
+		}
+	}
+	var rows struct {
+		Rows []struct {
+			Path, Given string
+		}
+	}
+	r.must("GET", "/api/rows?limit=2", "", nil, &rows)
+	label := session.Classes[0].Name
+	if rows.Rows[1].Given == label {
+		label = session.Classes[1].Name
+	}
+	body := fmt.Sprintf(`{"tab":"t","decisions":[{"id":0,"action":"drop","version":0},{"id":1,"action":"relabel","label":%q,"version":0}]}`, label)
+	r.must("POST", "/api/decide", "application/json", []byte(body), nil)
+	r.must("POST", "/api/export", "application/json", []byte("{}"), nil)
+	after, err := datasets.Read(mended, datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(after.Samples) != len(d.Samples)-1 {
+		t.Errorf("%d rows, expected one fewer than %d", len(after.Samples), len(d.Samples))
+	}
+	for _, sample := range after.Samples {
+		if sample.Path == rows.Rows[0].Path || sample.Path == rows.Rows[1].Path && after.Classes[sample.Label] != label {
+			t.Errorf("%+v is in the mended manifest", sample)
+		}
+	}
+	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := r.end(); code != 0 {
+		t.Errorf("exit code %d: %s", code, r.stderr)
+	}
+	s.call(t, "train", "--manifest", mended, "--root", s.images, "--features", s.store, "--out", filepath.Join(s.dir, "again"), "--dim", "6", "--batch", "4x4", "--epochs", "1")
+}
+
+// TestReviewRefuses: one line for what cannot be, and 2 for misuse.
+func TestReviewRefuses(t *testing.T) {
+	manifest, audit := suspectAlbum(t, 5)
+	dir := filepath.Dir(manifest)
+	for line, want := range map[string]struct {
+		code int
+		text string
+	}{
+		"":                                                 {2, "winnow review: --manifest missing"},
+		"--manifest M":                                     {2, "--audit is missing"},
+		"--manifest M --audit A extra":                     {2, `takes no arguments, found "extra"`},
+		"--manifest M --export":                            {2, "name the file to write with --out"},
+		"--manifest M --audit A --json":                    {2, "--json goes with --export"},
+		"--manifest M --audit A --model x":                 {2, "--model goes with --features"},
+		"--manifest M --audit A --token x":                 {2, "--token: has 1 bytes"},
+		"--manifest M --audit A --listen x":                {2, "expected HOST:PORT"},
+		"--manifest M --audit A --listen :1":               {2, "if that is meant, write 0.0.0.0:1"},
+		"--manifest M --audit A --out M":                   {1, "reads this file"},
+		"--manifest M --audit A --out x.doc":               {2, "does not end in .csv"},
+		"--manifest M --audit nix.csv":                     {1, "nix.csv"},
+		"--manifest M --audit M":                           {1, "suggested_label"},
+		"--manifest nix.csv --audit A":                     {1, "nix.csv"},
+		"--manifest M --audit A --root nix":                {1, "root: "},
+		"--manifest M --audit A --root E":                  {1, "none of the first 5 images is below"},
+		"--manifest M --audit A --listen 127.0.0.1:99999":  {1, "review: "},
+		"--manifest M --audit A --decisions A":             {1, "no file of decisions"},
+		"--manifest M --audit A --features nix":            {1, "nix"},
+		"--manifest M --export --out " + dir + "/out.csv":  {1, "m.decisions.db"},
+		"--manifest M --export --out " + dir + "/no/o.csv": {1, "there is no folder"},
+	} {
+		args := []string{"review"}
+		for _, word := range strings.Fields(line) {
+			args = append(args, map[string]string{"M": manifest, "A": audit, "E": t.TempDir()}[word]+map[bool]string{true: word}[word != "M" && word != "A" && word != "E"])
+		}
+		if strings.HasSuffix(line, "/out.csv") {
+			_ = os.Remove(filepath.Join(dir, "m.decisions.db"))
+		}
+		if code, stdout, stderr := call(t.Context(), args...); code != want.code || !strings.Contains(stderr, want.text) || stdout != "" {
+			t.Errorf("%s: exit code %d %q %q, expected %d %q", line, code, stdout, stderr, want.code, want.text)
+		}
+	}
+}

@@ -1,0 +1,279 @@
+package review
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"time"
+
+	"winnow/review/decisions"
+)
+
+// mostJSON bounds the body of a request in bytes.
+const mostJSON = 1 << 20
+
+// problem is an error with the status that it is answered with.
+type problem struct {
+	status int
+	text   string
+}
+
+func (p *problem) Error() string { return p.text }
+
+func refuse(status int, format string, args ...any) error {
+	return &problem{status, fmt.Sprintf(format, args...)}
+}
+
+// get answers with what find finds.
+func get(find func(*http.Request, url.Values) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, req *http.Request) {
+		values, err := url.ParseQuery(req.URL.RawQuery)
+		if err != nil {
+			answerError(w, refuse(http.StatusBadRequest, "the address's parameters: %v", err))
+			return
+		}
+		v, err := find(req, values)
+		if err != nil {
+			answerError(w, err)
+			return
+		}
+		answer(w, http.StatusOK, v)
+	}
+}
+
+// post answers a change: body is made by the request's JSON.
+func post[T any](do func(body T) (int, any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, req *http.Request) {
+		var body T
+		if kind, _, err := mime.ParseMediaType(req.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+			answerError(w, refuse(http.StatusUnsupportedMediaType, "content type is %.80q, expected application/json", req.Header.Get("Content-Type")))
+			return
+		}
+		if err := readJSON(http.MaxBytesReader(w, req.Body, mostJSON), &body); err != nil {
+			answerError(w, err)
+			return
+		}
+		status, v, err := do(body)
+		if err != nil {
+			answerError(w, err)
+			return
+		}
+		answer(w, status, v)
+	}
+}
+
+// readJSON takes one object and nothing else.
+func readJSON(r io.Reader, to any) error {
+	in := json.NewDecoder(r)
+	in.DisallowUnknownFields()
+	err := in.Decode(to)
+	if err == nil {
+		if _, err = in.Token(); errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = errors.New("something stands behind the object")
+		}
+	}
+	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+		return refuse(http.StatusRequestEntityTooLarge, "the request has more than %d bytes", large.Limit)
+	}
+	return refuse(http.StatusBadRequest, "the request's JSON: %v", err)
+}
+
+func answer(w http.ResponseWriter, status int, v any) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // it is no HTML, and says so
+	if err := e.Encode(v); err != nil {
+		status = http.StatusInternalServerError
+		b.Reset()
+		b.WriteString(`{"error":"the answer cannot be written as JSON"}`)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // whoever asked may be gone
+}
+
+func answerError(w http.ResponseWriter, err error) {
+	status := http.StatusInternalServerError
+	if p := (*problem)(nil); errors.As(err, &p) {
+		status = p.status
+	}
+	answer(w, status, map[string]string{"error": err.Error()})
+}
+
+// bad makes a request's mistakes answers.
+func bad(err error) error {
+	if err == nil {
+		return nil
+	}
+	return refuse(http.StatusBadRequest, "%v", err)
+}
+
+func (r *Reviewer) getSession(_ *http.Request, values url.Values) (any, error) {
+	p := &parameters{values: values}
+	return r.session(), bad(p.done())
+}
+
+func (r *Reviewer) getRows(_ *http.Request, values url.Values) (any, error) {
+	r.mutex.RLock()
+	defer r.mutex.RUnlock()
+	q, err := parseQuery(values, r.table)
+	if err != nil {
+		return nil, bad(err)
+	}
+	total, page := r.decided.find(q, &r.texts)
+	rows := make([]row, len(page))
+	for i, id := range page {
+		rows[i] = r.decided.row(id)
+	}
+	return map[string]any{"total": total, "offset": q.offset, "rows": rows}, nil
+}
+
+func (r *Reviewer) getTypical(_ *http.Request, values url.Values) (any, error) {
+	r.mutex.RLock()
+	defer r.mutex.RUnlock()
+	p := &parameters{values: values}
+	class, n := p.class("class", r.table), p.number("n", 6, 0, mostTypical)
+	if p.err == nil && class == none {
+		p.fail("class: is missing")
+	}
+	if err := p.done(); err != nil {
+		return nil, bad(err)
+	}
+	return map[string]any{"class": r.table.classes[class], "pictures": r.decided.typical(class, n)}, nil
+}
+
+func (r *Reviewer) getConfusions(_ *http.Request, values url.Values) (any, error) {
+	p := &parameters{values: values}
+	most := p.number("limit", 100, 0, mostPairs)
+	if err := p.done(); err != nil {
+		return nil, bad(err)
+	}
+	return map[string]any{"pairs": r.confusions(most)}, nil
+}
+
+func (r *Reviewer) getChanges(_ *http.Request, values url.Values) (any, error) {
+	p := &parameters{values: values}
+	since := p.number("since", 0, 0, 1<<62)
+	if err := p.done(); err != nil {
+		return nil, bad(err)
+	}
+	r.mutex.RLock()
+	defer r.mutex.RUnlock()
+	version, images := r.decided.since(int64(since), mostChanges)
+	now := r.decided.progress(images)
+	return map[string]any{
+		"version": version, "changed": r.decided.states(images), "more": version < now.Version,
+		"counts": now.Counts, "precision": now.Precision, "hint": now.Hint, "classes": now.Classes,
+	}, nil
+}
+
+// historyEntry is a decision of the history, as it is sent.
+type historyEntry struct {
+	N            int64            `json:"n"`
+	At           time.Time        `json:"at"`
+	Tab          string           `json:"tab"`
+	Action       decisions.Action `json:"action"`
+	Label        string           `json:"label"`
+	BeforeAction decisions.Action `json:"before_action"`
+	BeforeLabel  string           `json:"before_label"`
+	ID           *int32           `json:"id"`  // null: not in this audit
+	Key          *string          `json:"key"` // null: not in this manifest
+	Path         string           `json:"path"`
+	Undone       bool             `json:"undone"`
+}
+
+func (r *Reviewer) getHistory(_ *http.Request, values url.Values) (any, error) {
+	p := &parameters{values: values}
+	offset, limit := p.number("offset", 0, 0, 1<<40), p.number("limit", 50, 0, mostHistory)
+	if err := p.done(); err != nil {
+		return nil, bad(err)
+	}
+	total, list, err := r.Decisions.History(offset, limit)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]historyEntry, len(list))
+	for i, e := range list {
+		entries[i] = historyEntry{N: e.N, At: e.At.UTC(), Tab: e.Tab, Action: e.Action, Label: e.Label,
+			BeforeAction: e.BeforeAction, BeforeLabel: e.BeforeLabel, Path: e.Path, Undone: e.Undone}
+		if image, ok := r.table.find(e.Path); ok {
+			key := keyOf(image)
+			entries[i].Key = &key
+			if id := r.table.id[image]; id != none {
+				entries[i].ID = &id
+			}
+		}
+	}
+	return map[string]any{"total": total, "entries": entries}, nil
+}
+
+// ofTab is the body of undo and redo.
+type ofTab struct {
+	Tab string `json:"tab"`
+}
+
+// mostTab bounds the name of a tab.
+const mostTab = 100
+
+func checkTab(tab string) error {
+	if tab == "" || len(tab) > mostTab {
+		return refuse(http.StatusBadRequest, "tab: found %d bytes, expected the name of a tab, 1 to %d bytes", len(tab), mostTab)
+	}
+	return nil
+}
+
+func (r *Reviewer) postDecide(body struct {
+	Decisions []asked `json:"decisions"`
+	Tab       string  `json:"tab"`
+}) (int, any, error) {
+	if err := checkTab(body.Tab); err != nil {
+		return 0, nil, err
+	}
+	changes, err := r.changes(body.Decisions)
+	if err != nil {
+		return 0, nil, bad(err)
+	}
+	return r.postChange(func() ([]decisions.Image, error) { return r.Decisions.Decide(body.Tab, changes) },
+		func(a *applied, list []state) { a.Applied = list })
+}
+
+func (r *Reviewer) postUndo(body ofTab) (int, any, error) {
+	if err := checkTab(body.Tab); err != nil {
+		return 0, nil, err
+	}
+	return r.postChange(func() ([]decisions.Image, error) { return r.Decisions.Undo(body.Tab) },
+		func(a *applied, list []state) { a.Undone = list })
+}
+
+func (r *Reviewer) postRedo(body ofTab) (int, any, error) {
+	if err := checkTab(body.Tab); err != nil {
+		return 0, nil, err
+	}
+	return r.postChange(func() ([]decisions.Image, error) { return r.Decisions.Redo(body.Tab) },
+		func(a *applied, list []state) { a.Redone = list })
+}
+
+func (r *Reviewer) postChange(make func() ([]decisions.Image, error), put func(*applied, []state)) (int, any, error) {
+	states, a, err := r.change(make)
+	var conflict *decisions.Conflict
+	switch {
+	case errors.As(err, &conflict):
+		return http.StatusConflict, map[string]any{"conflicts": states, "error": conflict.Error()}, nil
+	case errors.Is(err, decisions.ErrNothing):
+		return 0, nil, refuse(http.StatusNotFound, "%v", err)
+	case err != nil:
+		return 0, nil, err
+	}
+	put(&a, states)
+	return http.StatusOK, a, nil
+}

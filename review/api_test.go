@@ -1,0 +1,538 @@
+package review
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/datasets"
+)
+
+// TestSession: what the page asks first, before and after decisions.
+func TestSession(t *testing.T) {
+	w := newWorld(t, 100)
+	var s session
+	w.must("GET", "/api/session", "", &s)
+	outliers, copies := 0, 0
+	for _, e := range w.list {
+		if e.Outlier {
+			outliers++
+		}
+		if len(e.Copies) > 0 {
+			copies++
+		}
+	}
+	if s.Title != "suspects.csv" || s.Total != 90 || len(s.Classes) != 4 || !s.Similar || !s.Upload || s.HasTruth || s.Version != 0 || s.Hint != "" || s.Out == "" {
+		t.Errorf("got %+v", s)
+	}
+	if diff := cmp.Diff(map[string]int{"suspect": 33, "outlier": outliers, "copy": copies}, s.Kinds); diff != "" {
+		t.Error(diff)
+	}
+	if s.Classes[0] != (sessionClass{"class a", 25, s.Classes[0].Suspects, 0}) || s.Classes[0].Suspects+s.Classes[1].Suspects+s.Classes[2].Suspects+s.Classes[3].Suspects != 33 {
+		t.Errorf("classes %+v", s.Classes)
+	}
+	w.decide("t", 200, on(0, "drop", "", 0), on(1, "keep", "", 0), on(80, "keep", "", 0))
+	w.must("GET", "/api/session", "", &s)
+	decided := 0
+	for _, c := range s.Classes {
+		decided += int(c.Decided)
+	}
+	if diff := cmp.Diff(map[string]int{"keep": 2, "drop": 1, "relabel": 0, "undecided": 87}, s.Counts); diff != "" || decided != 2 || s.Version != 1 {
+		t.Errorf("%s %d suspects decided, version %d", diff, decided, s.Version)
+	}
+	if s.Precision.Wrong != 1 || s.Precision.Judged != 2 {
+		t.Errorf("precision %+v of two suspects and one image that is none", s.Precision)
+	}
+}
+
+// TestRow: a row says what the audit says.
+func TestRow(t *testing.T) {
+	w := newWorld(t, 100)
+	e := w.list[5]
+	var a struct {
+		Total, Offset int
+		Rows          []row
+	}
+	w.must("GET", "/api/rows?offset=5&limit=1", "", &a)
+	if a.Total != 90 || a.Offset != 5 || len(a.Rows) != 1 {
+		t.Fatalf("got %+v", a)
+	}
+	r := a.Rows[0]
+	if r.ID != 5 || r.Rank != 6 || r.Path != e.Path || r.Given != e.Given || r.Suggested != e.Suggested || r.Score != e.Score || *r.SuggestedScore != *e.SuggestedScore ||
+		(r.Fit == nil) != (e.Fit == nil) || r.Decision != nil || r.Version != 0 || slices.Contains(r.Kinds, "outlier") != e.Outlier || !slices.Contains(r.Kinds, "suspect") {
+		t.Errorf("got %+v of %+v", r, e)
+	}
+	for i, n := range e.SupportGiven {
+		d := w.review.Manifest
+		got := r.ForGiven[i]
+		image := slices.IndexFunc(d.Samples, func(s datasets.Sample) bool { return s.Path == n.Path })
+		if got.Path != n.Path || got.Key != fmt.Sprint(image) || got.Label != d.Classes[d.Samples[image].Label] {
+			t.Errorf("neighbour %+v of %+v", got, n)
+		}
+	}
+	if len(r.ForGiven) != 2 || len(r.ForSuggested) != 1 || len(r.Copies) != len(e.Copies) {
+		t.Errorf("got %d, %d and %d neighbours", len(r.ForGiven), len(r.ForSuggested), len(r.Copies))
+	}
+	w.decide("t", 200, on(5, "relabel", other(r.Given), 0))
+	w.must("GET", "/api/rows?offset=5&limit=1", "", &a)
+	if d := a.Rows[0].Decision; d == nil || d.Action != "relabel" || d.Label != other(r.Given) || d.Version != 1 || a.Rows[0].Version != 1 || d.At.IsZero() {
+		t.Errorf("got %+v", d)
+	}
+}
+
+// other is a class that is not the given one.
+func other(given string) string {
+	if given == "class a" {
+		return "class b"
+	}
+	return "class a"
+}
+
+// TestDecideAnswers: a batch is applied or refused as a whole, and refusals say how things stand.
+func TestDecideAnswers(t *testing.T) {
+	w := newWorld(t, 100)
+	given := w.list[3].Given
+	a := w.decide("one", 200, on(3, "relabel", other(given), 0), on(4, "drop", "", 0))
+	if len(a.Applied) != 2 || a.Applied[0].ID != 3 || a.Applied[0].Version != 1 || a.Applied[0].Decision.Label != other(given) || a.Counts["relabel"] != 1 || a.Version != 1 {
+		t.Errorf("got %+v", a)
+	}
+	a = w.decide("two", 409, on(2, "keep", "", 0), on(3, "keep", "", 0))
+	if len(a.Conflicts) != 1 || a.Conflicts[0].ID != 3 || a.Conflicts[0].Version != 1 || a.Conflicts[0].Decision.Label != other(given) || a.Error == "" {
+		t.Errorf("got %+v", a)
+	}
+	var s session
+	w.must("GET", "/api/session", "", &s)
+	if s.Counts["keep"] != 0 || s.Version != 1 {
+		t.Errorf("a refused batch left %v, version %d", s.Counts, s.Version)
+	}
+	a = w.decide("two", 200, on(3, "undecided", "", 1))
+	if a.Applied[0].Decision != nil || a.Applied[0].Version != 2 || a.Counts["relabel"] != 0 {
+		t.Errorf("got %+v", a)
+	}
+}
+
+// TestDecideRefuses: every mistake is told, and changes nothing.
+func TestDecideRefuses(t *testing.T) {
+	w := newWorld(t, 100)
+	many := strings.Repeat(`{"id":1,"action":"keep","version":0},`, 501)
+	for body, want := range map[string]string{
+		``:     "EOF",
+		`null`: "expected the name of a tab", `[]`: "cannot unmarshal", `{`: "unexpected", `{} {}`: "behind the object", `{"x":1}`: "unknown field",
+		`{"tab":"t"}`: "found 0, expected 1 to 500", `{"tab":"t","decisions":[` + many[:len(many)-1] + `]}`: "found 501",
+		`{"tab":"","decisions":[{"id":1,"action":"keep","version":0}]}`:                                       "name of a tab",
+		`{"tab":"` + strings.Repeat("x", 101) + `","decisions":[{"id":1,"action":"keep","version":0}]}`:       "name of a tab",
+		`{"tab":"t","decisions":[{"action":"keep","version":0}]}`:                                             "its id is not that of an image, 0 to 89",
+		`{"tab":"t","decisions":[{"id":-1,"action":"keep","version":0}]}`:                                     "its id",
+		`{"tab":"t","decisions":[{"id":90,"action":"keep","version":0}]}`:                                     "its id",
+		`{"tab":"t","decisions":[{"id":1.5,"action":"keep","version":0}]}`:                                    "cannot unmarshal",
+		`{"tab":"t","decisions":[{"id":99999999999,"action":"keep","version":0}]}`:                            "cannot unmarshal",
+		`{"tab":"t","decisions":[{"id":1,"action":"keep"}]}`:                                                  "version is missing",
+		`{"tab":"t","decisions":[{"id":1,"action":"keep","version":-1}]}`:                                     "version is missing",
+		`{"tab":"t","decisions":[{"id":1,"action":"burn","version":0}]}`:                                      `action is "burn"`,
+		`{"tab":"t","decisions":[{"id":1,"action":"keep","label":"class a","version":0}]}`:                    "takes no label",
+		`{"tab":"t","decisions":[{"id":1,"action":"relabel","label":"nix","version":0}]}`:                     `no class is called "nix"`,
+		`{"tab":"t","decisions":[{"id":1,"action":"relabel","version":0}]}`:                                   "no class is called",
+		`{"tab":"t","decisions":[{"id":1,"action":"relabel","label":"` + w.list[1].Given + `","version":0}]}`: "keep it",
+		`{"tab":"t","decisions":[{"id":1,"action":"keep","version":0},{"id":1,"action":"drop","version":0}]}`: "twice",
+	} {
+		var e struct{ Error string }
+		if status, text := w.ask("POST", "/api/decide", body, &e); status != 400 || !strings.Contains(e.Error, want) {
+			t.Errorf("%.100s: %d %s, expected %q", body, status, text, want)
+		}
+	}
+	if status, _ := w.ask("POST", "/api/decide", `{"tab":"`+strings.Repeat("x", mostJSON)+`"}`, nil); status != 413 {
+		t.Errorf("a body too large: %d", status)
+	}
+	if w.review.Decisions.Version() != 0 || w.review.Decided() != 0 {
+		t.Error("something was decided")
+	}
+}
+
+// TestUndoRedo: through the requests, with the counts that follow.
+func TestUndoRedo(t *testing.T) {
+	w := newWorld(t, 100)
+	w.decide("one", 200, on(0, "drop", "", 0), on(1, "drop", "", 0))
+	w.decide("two", 200, on(2, "keep", "", 0))
+	var a applied
+	w.must("POST", "/api/undo", `{"tab":"one"}`, &a)
+	if len(a.Undone) != 2 || a.Undone[0].Decision != nil || a.Undone[0].Version != 2 || a.Counts["drop"] != 0 || a.Counts["keep"] != 1 || a.Precision.Judged != 1 {
+		t.Errorf("got %+v", a)
+	}
+	if status, text := w.ask("POST", "/api/undo", `{"tab":"one"}`, nil); status != 404 {
+		t.Errorf("nothing to undo: %d %s", status, text)
+	}
+	a = applied{}
+	w.must("POST", "/api/redo", `{"tab":"one"}`, &a)
+	if len(a.Redone) != 2 || a.Redone[1].Decision.Action != "drop" || a.Counts["drop"] != 2 {
+		t.Errorf("got %+v", a)
+	}
+	if status, text := w.ask("POST", "/api/redo", `{"tab":"one"}`, nil); status != 404 {
+		t.Errorf("nothing to redo: %d %s", status, text)
+	}
+	w.decide("two", 200, on(1, "keep", "", 3))
+	var c struct{ Conflicts []state }
+	if status, _ := w.ask("POST", "/api/undo", `{"tab":"one"}`, &c); status != 409 || len(c.Conflicts) != 1 || c.Conflicts[0].ID != 1 || c.Conflicts[0].Version != 4 {
+		t.Errorf("conflict: %d %+v", status, c)
+	}
+	for _, body := range []string{`{}`, `{"tab":""}`, `{"tab":3}`, `x`} {
+		for _, path := range []string{"/api/undo", "/api/redo"} {
+			if status, _ := w.ask("POST", path, body, nil); status != 400 {
+				t.Errorf("%s %s: %d", path, body, status)
+			}
+		}
+	}
+}
+
+// TestHistoryAndChanges: the history says who did what; a tab that polls sees what others do, once.
+func TestHistoryAndChanges(t *testing.T) {
+	w := newWorld(t, 100)
+	w.decide("one", 200, on(0, "drop", "", 0))
+	w.decide("two", 200, on(1, "keep", "", 0), on(2, "keep", "", 0))
+	w.must("POST", "/api/undo", `{"tab":"one"}`, nil)
+	var h struct {
+		Total   int
+		Entries []historyEntry
+	}
+	w.must("GET", "/api/history?limit=2&offset=1", "", &h)
+	if h.Total != 3 || len(h.Entries) != 2 || h.Entries[0].N != 2 || *h.Entries[0].ID != 1 || h.Entries[0].Tab != "two" || h.Entries[0].Undone ||
+		h.Entries[1].N != 1 || !h.Entries[1].Undone || h.Entries[1].Action != "drop" || h.Entries[1].BeforeAction != "undecided" || h.Entries[1].Path != w.list[0].Path {
+		t.Errorf("got %+v", h)
+	}
+	var c struct {
+		Version int64
+		Changed []state
+		More    bool
+		Counts  map[string]int
+	}
+	for since, want := range map[int][]int32{0: {1, 2, 0}, 1: {1, 2, 0}, 2: {0}, 3: {}, 99: {}} {
+		w.must("GET", fmt.Sprint("/api/changes?since=", since), "", &c)
+		ids := []int32{}
+		for _, s := range c.Changed {
+			ids = append(ids, s.ID)
+		}
+		slices.Sort(ids)
+		slices.Sort(want)
+		if !cmp.Equal(ids, want) || c.More || c.Version != int64(max(since, 3)) || c.Counts["keep"] != 2 {
+			t.Errorf("since %d: %+v, expected %v", since, c, want)
+		}
+	}
+	for _, path := range []string{"/api/history?limit=501", "/api/history?offset=-1", "/api/changes?since=x", "/api/changes?since=-1", "/api/changes?sinc=1", "/api/history?limit=1&limit=2"} {
+		if status, text := w.ask("GET", path, "", nil); status != 400 {
+			t.Errorf("%s: %d %s", path, status, text)
+		}
+	}
+}
+
+// TestManyChanges: a tab that comes back late is told in parts, none of them left out.
+func TestManyChanges(t *testing.T) {
+	w := newWorld(t, 3000)
+	for i := 0; i < 2700; i += 300 {
+		var list []map[string]any
+		for j := i; j < i+300; j++ {
+			list = append(list, on(j, "keep", "", 0))
+		}
+		w.decide("t", 200, list...)
+	}
+	seen, since, asked := map[int32]bool{}, int64(0), 0
+	for more := true; more; asked++ {
+		var c struct {
+			Version int64
+			Changed []state
+			More    bool
+		}
+		w.must("GET", fmt.Sprint("/api/changes?since=", since), "", &c)
+		for _, s := range c.Changed {
+			seen[s.ID] = true
+		}
+		since, more = c.Version, c.More
+		if len(c.Changed) > mostChanges+mostDecisions {
+			t.Fatalf("%d changes at once", len(c.Changed))
+		}
+	}
+	if len(seen) != 2700 || asked < 2 || since != 9 {
+		t.Errorf("%d images in %d answers up to version %d", len(seen), asked, since)
+	}
+}
+
+// TestTypical: the least suspect of a class, without those found wrong.
+func TestTypical(t *testing.T) {
+	w := newWorld(t, 100)
+	var ids []int
+	for id, e := range w.list {
+		if e.Given == "class c" {
+			ids = append(ids, id)
+		}
+	}
+	slices.Reverse(ids)
+	var a struct {
+		Class    string
+		Pictures []pic
+	}
+	expect := func(want ...int) {
+		t.Helper()
+		w.must("GET", "/api/typical?class=class+c&n=2", "", &a)
+		if a.Class != "class c" || len(a.Pictures) != 2 || a.Pictures[0].Path != w.list[want[0]].Path || a.Pictures[1].Path != w.list[want[1]].Path || a.Pictures[0].Label != "class c" {
+			t.Errorf("got %+v, expected those of %v", a, want)
+		}
+	}
+	expect(ids[0], ids[1])
+	w.decide("t", 200, on(ids[0], "relabel", "class a", 0), on(ids[1], "keep", "", 0), on(ids[2], "drop", "", 0))
+	expect(ids[1], ids[3])
+	for _, path := range []string{"/api/typical", "/api/typical?class=nix", "/api/typical?class=class+c&n=65", "/api/typical?class=class+c&n=-1"} {
+		if status, text := w.ask("GET", path, "", nil); status != 400 {
+			t.Errorf("%s: %d %s", path, status, text)
+		}
+	}
+}
+
+// TestConfusions against a count over the list.
+func TestConfusions(t *testing.T) {
+	w := newWorld(t, 400)
+	want := map[[2]string]int{}
+	first := -1
+	for id, e := range w.list {
+		if e.Dropped && e.Given != e.Suggested {
+			want[[2]string{e.Given, e.Suggested}]++
+			if first < 0 {
+				first = id
+			}
+		}
+	}
+	e := w.list[first]
+	w.decide("t", 200, on(first, "relabel", e.Suggested, 0))
+	var a struct{ Pairs []confused }
+	w.must("GET", "/api/confusions", "", &a)
+	if len(a.Pairs) != len(want) {
+		t.Errorf("%d pairs, expected %d", len(a.Pairs), len(want))
+	}
+	for i, p := range a.Pairs {
+		if int(p.Suspects) != want[[2]string{p.Given, p.Suggested}] || i > 0 && p.Suspects > a.Pairs[i-1].Suspects {
+			t.Errorf("pair %d: %+v", i, p)
+		}
+		if mine := p.Given == e.Given && p.Suggested == e.Suggested; mine != (p.Decided == 1) || mine != (p.Accepted == 1) {
+			t.Errorf("%+v is decided", p)
+		}
+	}
+	w.must("GET", "/api/confusions?limit=1", "", &a)
+	if len(a.Pairs) != 1 {
+		t.Errorf("%d pairs, expected 1", len(a.Pairs))
+	}
+}
+
+// TestExport: the mended manifest is the manifest with what was decided, and can be read; test images stay.
+func TestExport(t *testing.T) {
+	w := newWorld(t, 100)
+	given := w.list[2].Given
+	w.decide("t", 200, on(0, "drop", "", 0), on(1, "keep", "", 0), on(2, "relabel", other(given), 0))
+	var e Exported
+	w.must("POST", "/api/export", "{}", &e)
+	if e != (Exported{w.review.Out, 99, 1, 1, 1, 87}) {
+		t.Errorf("got %+v", e)
+	}
+	data, err := os.ReadFile(w.review.Out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(w.manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, line := range strings.SplitAfter(string(before), "\n") {
+		switch {
+		case strings.HasPrefix(line, w.list[0].Path+","):
+		case strings.HasPrefix(line, w.list[2].Path+","):
+			want = append(want, strings.Replace(line, given, other(given), 1))
+		default:
+			want = append(want, line)
+		}
+	}
+	if diff := cmp.Diff(strings.Join(want, ""), string(data)); diff != "" {
+		t.Error(diff)
+	}
+	status, text := w.ask("GET", "/api/export.csv", "", nil)
+	if status != 200 || text != string(data) {
+		t.Errorf("downloaded: %d %.100q", status, text)
+	}
+	if _, err := csv.NewReader(strings.NewReader(text)).ReadAll(); err != nil {
+		t.Error(err)
+	}
+	if _, err := datasets.Read(w.review.Out, datasets.ReadOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestExportRefused: without --out there is only the download; a manifest that changed meanwhile is told, and no half
+// file is left.
+func TestExportRefused(t *testing.T) {
+	w := newWorld(t, 100)
+	w.decide("t", 200, on(0, "drop", "", 0))
+	w.write("m.csv", "path,label\nother.png,class a\n")
+	for _, request := range [][2]string{{"POST", "/api/export"}, {"GET", "/api/export.csv"}} {
+		if status, text := w.ask(request[0], request[1], "{}", nil); status != 500 || !strings.Contains(text, "the file has changed") {
+			t.Errorf("%v: %d %s", request, status, text)
+		}
+	}
+	if _, err := os.Stat(w.review.Out); err == nil {
+		t.Error("a file was left")
+	}
+	w.review.Out = ""
+	if status, text := w.ask("POST", "/api/export", "{}", nil); status != 404 || !strings.Contains(text, "--out") {
+		t.Errorf("%d %s", status, text)
+	}
+}
+
+// TestPictures: small pictures and files by key, and nothing else.
+func TestPictures(t *testing.T) {
+	w := newWorld(t, 100)
+	req := func(path string, header ...string) *http.Response {
+		t.Helper()
+		r, err := http.NewRequest("GET", w.server.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+testToken)
+		for i := 0; i < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
+		}
+		a, err := w.server.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { a.Body.Close() })
+		return a
+	}
+	a := req("/thumb/2?size=32")
+	if a.StatusCode != 200 || a.Header.Get("Content-Type") != "image/jpeg" || a.Header.Get("X-Content-Type-Options") != "nosniff" || a.Header.Get("ETag") == "" {
+		t.Errorf("thumb: %d %v", a.StatusCode, a.Header)
+	}
+	if again := req("/thumb/2?size=32", "If-None-Match", a.Header.Get("ETag")); again.StatusCode != 304 {
+		t.Errorf("the same: %d", again.StatusCode)
+	}
+	if a := req("/image/2"); a.StatusCode != 200 || a.Header.Get("Content-Type") != "image/png" || !strings.Contains(a.Header.Get("Content-Security-Policy"), "sandbox") || a.ContentLength != int64(len(pngOf(42, 20))) {
+		t.Errorf("image: %d %v", a.StatusCode, a.Header)
+	}
+	w.write(pathOf(9), "<script>alert(1)</script>")
+	outside := filepath.Join(t.TempDir(), "secret.png")
+	if err := os.WriteFile(outside, pngOf(10, 10), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(w.dir, filepath.FromSlash(pathOf(10)))); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"9", "10", "50", "100", "-1", "+1", "01", "0x1", "1e1", "99999999999999999999", "", "a", "../m.csv", "..%2fm.csv", "%2e%2e/m.csv", "1/../../m.csv", "1%00", "//etc/passwd", "images/00/Photo%200000.png"} {
+		for _, kind := range []string{"/thumb/", "/image/"} {
+			if a := req(kind + key); a.StatusCode != 404 || a.Header.Get("Content-Type") != "application/json" {
+				t.Errorf("%s%s: %d %s", kind, key, a.StatusCode, a.Header.Get("Content-Type"))
+			}
+		}
+	}
+	for _, query := range []string{"size=0", "size=513", "size=x", "size=1&size=2", "path=m.csv"} {
+		if a := req("/thumb/2?" + query); a.StatusCode != 400 {
+			t.Errorf("%s: %d", query, a.StatusCode)
+		}
+	}
+}
+
+// TestSimilar: by a key and by an image that is sent.
+func TestSimilar(t *testing.T) {
+	w := newWorld(t, 100)
+	var a struct{ Pictures []similar }
+	w.must("GET", "/api/similar?key=1&n=3", "", &a)
+	if len(a.Pictures) != 3 || a.Pictures[0].Key != "0" || a.Pictures[1].Similarity != 0.99 || a.Pictures[0].ID == nil {
+		t.Errorf("got %+v: what is not in the manifest is left out", a)
+	}
+	for path, want := range map[string]int{
+		"/api/similar?key=3": 404, "/api/similar?key=100": 404, "/api/similar": 404, "/api/similar?key=1&n=0": 400, "/api/similar?key=1&n=201": 400, "/api/similar?key=../x": 404,
+	} {
+		if status, text := w.ask("GET", path, "", nil); status != want {
+			t.Errorf("%s: %d %s", path, status, text)
+		}
+	}
+	send := func(kind string, body []byte) int {
+		t.Helper()
+		r, err := http.NewRequest("POST", w.server.URL+"/api/search?n=2", bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+testToken)
+		r.Header.Set("Content-Type", kind)
+		answer, err := w.server.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		a.Pictures = nil
+		_ = json.NewDecoder(answer.Body).Decode(&a)
+		return answer.StatusCode
+	}
+	if status := send("image/png", pngOf(9, 9)); status != 200 || len(a.Pictures) != 2 {
+		t.Errorf("got %d, %+v", status, a)
+	}
+	if status := send("image/png", []byte("text")); status != 400 {
+		t.Errorf("text: %d", status)
+	}
+	if status := send("application/json", pngOf(9, 9)); status != 415 {
+		t.Errorf("as JSON: %d", status)
+	}
+	if status := send("image/png", make([]byte, mostUpload+1)); status != 413 {
+		t.Errorf("too large: %d", status)
+	}
+	w.finder.noUploads = true
+	if status := send("image/png", pngOf(9, 9)); status != 404 {
+		t.Errorf("without a network: %d", status)
+	}
+	w.review.Finder = nil
+	if status, text := w.ask("GET", "/api/similar?key=1", "", nil); status != 404 || !strings.Contains(text, "--features") {
+		t.Errorf("without vectors: %d %s", status, text)
+	}
+}
+
+// TestTwoTabs: many requests of two tabs on the same images at the same time. Of those with the same version one wins;
+// nothing is lost, and what is counted is what was answered.
+func TestTwoTabs(t *testing.T) {
+	w := newWorld(t, 60)
+	var wait sync.WaitGroup
+	var mutex sync.Mutex
+	won := map[int]int{}
+	for _, tab := range []string{"one", "two"} {
+		wait.Go(func() {
+			for id := range 50 {
+				body := fmt.Sprintf(`{"tab":%q,"decisions":[{"id":%d,"action":"drop","version":0}]}`, tab, id)
+				status, text := w.ask("POST", "/api/decide", body, nil)
+				switch status {
+				case 200:
+					mutex.Lock()
+					won[id]++
+					mutex.Unlock()
+				case 409:
+				default:
+					t.Errorf("%d %s", status, text)
+				}
+				w.ask("GET", "/api/rows?state=drop&text=photo", "", nil)
+				w.ask("GET", "/api/session", "", nil)
+			}
+		})
+	}
+	wait.Wait()
+	for id := range 50 {
+		if won[id] != 1 {
+			t.Errorf("image %d was decided %d times", id, won[id])
+		}
+	}
+	var s session
+	w.must("GET", "/api/session", "", &s)
+	if s.Counts["drop"] != 50 || s.Version != 50 {
+		t.Errorf("%v, version %d", s.Counts, s.Version)
+	}
+}

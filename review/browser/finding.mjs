@@ -1,0 +1,151 @@
+// Finding: filters, classes, pages, the confusion map, search by image, history.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ready, settled } from "./visit.mjs";
+import { go, stand, current } from "./deciding.mjs";
+
+const texts = (page, selector) => page.locator(selector).allTextContents();
+
+export const finding = [
+  ["filters live in the address", async ({ page, server }) => {
+    await go(page, "state=all");
+    const { classes } = await server.ask("/api/session"), name = classes.find((c) => c.suspects > 1 && c.name.startsWith("U+")).name;
+    await page.locator("#f-class").click();
+    await page.locator("#f-class").fill(name.toLowerCase());
+    await page.keyboard.press("Enter");
+    await page.waitForFunction((n) => [...document.querySelectorAll(".card .given .label b")].every((b) => b.textContent === n), name);
+    await page.reload();
+    await ready(page);
+    assert.deepEqual([...new Set(await texts(page, ".card .given .label b"))], [name]);
+    assert.equal(await page.locator("#f-class").inputValue(), name);
+    await page.locator("#f-kind").selectOption("suspect");
+    await settled(page);
+    const expected = await server.ask(`/api/rows?state=all&kind=suspect&class=${encodeURIComponent(name)}`);
+    assert.equal(await page.locator("#found").textContent(), `${expected.total} image${expected.total === 1 ? "" : "s"} `);
+    await page.goBack();
+    await settled(page);
+    assert.equal(await page.locator("#f-kind").inputValue(), "", "Back takes the last filter away");
+    await page.locator("#clear").click();
+    await settled(page);
+    assert.equal(new URL(page.url()).hash, "#state=all");
+  }],
+  ["score, path and state", async ({ page, server, set }) => {
+    const middle = (await server.row(Math.floor(set.rows / 2))).score;
+    await page.locator("#f-below").fill(String(middle));
+    await page.keyboard.press("Tab");
+    await page.waitForFunction((all) => Number.parseInt(document.getElementById("found").textContent) < all, set.rows);
+    await page.locator("#f-below").fill("much");
+    await page.keyboard.press("Tab");
+    assert.equal(await page.locator("#f-below").getAttribute("aria-invalid"), "true");
+    await go(page, "state=all");
+    await page.locator("#f-text").fill("000.png");
+    await page.waitForFunction(() => location.hash.includes("text=000.png"));
+    await settled(page);
+    assert.ok((await texts(page, ".card .path")).every((t) => t.includes("000.png")));
+    await go(page, "");
+    await page.getByRole("button", { name: "Decided", exact: true }).click();
+    await settled(page);
+    assert.equal(await page.locator('.card[data-decided=""]').count(), 0);
+  }],
+  ["pages", async ({ page, set }) => {
+    await go(page, "state=all");
+    await page.keyboard.press("]");
+    await page.waitForFunction(() => location.hash.includes("offset=24"));
+    await settled(page);
+    assert.equal(await current(page), 24);
+    await page.keyboard.press("[");
+    await page.waitForFunction(() => !location.hash.includes("offset"));
+    await settled(page);
+    await page.locator("#pager-top input").fill(String(set.rows));
+    await page.keyboard.press("Enter");
+    await page.waitForFunction((n) => document.querySelector(".card").dataset.id === String(n - 1), set.rows);
+    await page.locator("#compact").click();
+    await settled(page);
+    await go(page, "state=all&view=compact");
+    assert.equal(await page.locator(".card").count(), Math.min(48, set.rows));
+  }],
+  ["the next class", async ({ page, server }) => {
+    await go(page, "");
+    await page.locator("#grid .card").first().focus();
+    await page.keyboard.press("n");
+    await page.waitForFunction(() => location.hash.includes("class="));
+    await settled(page);
+    const first = await page.locator("#f-class").inputValue();
+    await page.keyboard.press("n");
+    await page.waitForFunction((c) => document.getElementById("f-class").value !== c, first);
+    await page.keyboard.press("Shift+N");
+    await page.waitForFunction((c) => document.getElementById("f-class").value === c, first);
+    await settled(page);
+    const c = (await server.ask("/api/session")).classes.find((c) => c.name === first);
+    assert.ok(c.decided < c.suspects);
+    await go(page, "");
+  }],
+  ["the confusion map", async ({ page, server }) => {
+    await page.keyboard.press("m");
+    await page.waitForSelector("#map .cell");
+    const { pairs } = await server.ask("/api/confusions?limit=300");
+    assert.equal(await page.locator("#map tbody tr").count(), pairs.length, "the table tells every pair");
+    await page.locator("#map tbody button").first().click();
+    await settled(page);
+    assert.equal(await page.locator("#f-class").inputValue(), pairs[0].given);
+    assert.equal(await page.locator("#f-to").inputValue(), pairs[0].suggested);
+    assert.equal(await page.locator('#pairs [aria-pressed="true"]').count(), 1);
+    await page.locator('#pairs [aria-pressed="true"]').click();
+    await settled(page);
+    assert.equal(await page.locator("#f-class").inputValue(), "");
+    await page.keyboard.press("m");
+    await page.locator("#map .cell").first().click();
+    await settled(page);
+    assert.notEqual(await page.locator("#f-to").inputValue(), "");
+    await go(page, "state=all");
+  }],
+  ["similar images", async ({ page }) => {
+    await stand(page, 4);
+    await page.keyboard.press("s");
+    await page.waitForSelector("#similar .hits li");
+    const said = (await page.locator("#similar .hits .num").allTextContents()).map(Number);
+    assert.deepEqual(said, [...said].sort((a, b) => b - a), "most alike first");
+    const open = page.locator("#similar .hits button").first(), name = (await open.textContent()).match(/open number (\d+)/)[1];
+    await open.click();
+    await page.waitForSelector("#focus[open]");
+    assert.equal(await page.locator("#focus-name").textContent(), `Number ${name}`);
+    await page.keyboard.press("Escape");
+  }],
+  ["search by an image: chosen, dropped, pasted", async ({ page, server, set }) => {
+    const row = await server.row(9), file = join(set.images, row.path), bytes = readFileSync(file).toString("base64");
+    const itself = () => page.waitForFunction((p) => document.querySelector("#similar .hits li")?.title === p, row.path);
+    await page.locator("#file").setInputFiles(file);
+    await itself();
+    await page.keyboard.press("Escape");
+    for (const kind of ["drop", "paste"]) {
+      await page.evaluate(([k, b]) => {
+        const data = new DataTransfer();
+        data.items.add(new File([Uint8Array.from(atob(b), (c) => c.charCodeAt(0))], "dropped.png", { type: "image/png" }));
+        document.dispatchEvent(k === "drop" ? new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }) : new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+      }, [kind, bytes]);
+      await itself();
+      await page.keyboard.press("Escape");
+    }
+  }],
+  ["an upload that is no image is refused in one line", async ({ page, visit }) => {
+    visit.excuse(/status of 4\d\d/);
+    await page.locator("#file").setInputFiles({ name: "broken.png", mimeType: "image/png", buffer: Buffer.from("no picture at all") });
+    const line = page.locator("#similar [role=alert]");
+    await line.waitFor();
+    assert.ok((await line.textContent()).length > 10);
+    await page.keyboard.press("Escape");
+  }],
+  ["history", async ({ page, server }) => {
+    await page.keyboard.press("h");
+    await page.waitForSelector("#history .entries li");
+    const { total, entries } = await server.ask("/api/history?limit=50");
+    assert.ok(total > 20);
+    assert.equal(await page.locator("#history .entries li").count(), entries.length);
+    assert.ok(await page.locator("#history .undone").count() > 0, "what was undone stays in the history");
+    await page.locator("#history .entries button:enabled").first().click();
+    await page.waitForSelector("#focus[open]");
+    await page.keyboard.press("Escape");
+  }],
+];

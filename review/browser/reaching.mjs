@@ -1,0 +1,137 @@
+// Who can use it: keyboard alone, screen readers, narrow windows, either theme. And how it looks.
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { accessible, ready, settled, Visit } from "./visit.mjs";
+import { go, stand, current, action } from "./deciding.mjs";
+
+// views are the states of the page worth a look, each with how to get there from the list.
+const views = {
+  list: async () => {},
+  compact: async (page) => { await go(page, "state=all&view=compact"); },
+  large: async (page) => { await page.keyboard.press("Enter"); await page.waitForSelector("#focus .strip img"); },
+  label: async (page) => { await page.keyboard.press("l"); await page.waitForSelector("#chooser [aria-selected=true]"); },
+  map: async (page) => { await page.keyboard.press("m"); await page.waitForSelector("#map .cell"); },
+  similar: async (page) => { await page.keyboard.press("s"); await page.waitForSelector("#similar .hits li"); },
+  history: async (page) => { await page.keyboard.press("h"); await page.waitForSelector("#history .entries li"); },
+  help: async (page) => { await page.keyboard.press("?"); await page.waitForSelector("#helping[open]"); },
+  selected: async (page) => { await page.keyboard.press("x"); await page.keyboard.press("Shift+ArrowRight"); },
+};
+const windows = [[1280, 720, "light"], [1280, 720, "dark"], [1024, 640, "light"], [375, 700, "light"], [375, 700, "dark"]];
+// checks are axe's rules in a window: all of them where the layout differs, contrast where only the colours do.
+const every = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+const checks = { 1280: { light: every, dark: ["color-contrast"] }, 375: { light: every } };
+
+async function pictures(page) {
+  await page.waitForFunction(() => [...document.images].filter((i) => { const b = i.getBoundingClientRect(); return b.width > 0 && b.bottom > 0 && b.top < innerHeight; }).every((i) => i.complete));
+}
+
+export const reaching = [
+  ["single-key shortcuts can be turned off", async ({ page, server }) => {
+    await go(page, "state=undecided");
+    const id = await current(page);
+    await stand(page, id);
+    await page.keyboard.press("?");
+    await page.locator("#single").click();
+    await page.keyboard.press("Escape");
+    await stand(page, id);
+    await page.keyboard.press("d");
+    await page.waitForTimeout(100);
+    assert.equal(await action(server, id), "undecided", "a letter decides although they are off");
+    await page.keyboard.press("ArrowRight");
+    assert.equal(await current(page), id + 1, "arrow keys go on working");
+    await page.locator("#help").click();
+    await page.locator("#single").click();
+    await page.keyboard.press("Escape");
+    await stand(page, id);
+    await page.keyboard.press("d");
+    await settled(page);
+    assert.equal(await action(server, id), "drop", "a letter does nothing although they are on again");
+  }],
+  ["letters typed into fields decide nothing", async ({ page, server }) => {
+    const before = (await server.ask("/api/session")).counts;
+    await page.locator("#f-text").fill("");
+    await page.locator("#f-text").pressSequentially("kdax");
+    await page.waitForTimeout(400);
+    assert.deepEqual((await server.ask("/api/session")).counts, before);
+    await page.locator("#f-text").fill("");
+    await page.waitForTimeout(400);
+    await settled(page);
+  }],
+  ["the Tab key alone reaches everything, and is seen", async ({ page }) => {
+    await go(page, "state=all");
+    await page.reload();
+    await ready(page);
+    const reached = new Set();
+    for (let i = 0; i < 80; i++) {
+      await page.keyboard.press("Tab");
+      const on = await page.evaluate(() => {
+        const e = document.activeElement, s = getComputedStyle(e), b = e.getBoundingClientRect();
+        if (e === document.body) return null;
+        return { name: e.id || e.dataset.act || e.dataset.page || e.dataset.value || e.className || e.tagName, seen: parseFloat(s.outlineWidth) >= 2 && s.outlineStyle !== "none", inside: b.width > 0 && b.bottom > 0 && b.top < innerHeight && b.right > 0 && b.left < innerWidth };
+      });
+      if (!on || reached.has(on.name) && on.name === "skip") break;
+      assert.ok(on.seen, `${on.name}: its focus is not seen`);
+      assert.ok(on.inside, `${on.name}: it has the focus outside of the window`);
+      reached.add(on.name);
+    }
+    for (const name of ["skip", "undo", "export", "theme", "help", "history-open", "f-class", "f-to", "f-kind", "f-above", "f-below", "f-text", "upload", "map-open", "undecided", "Next", "compact", "card", "keep", "drop", "accept", "choose", "similar"]) assert.ok(reached.has(name), `the Tab key does not reach ${name}: ${[...reached].join(" ")}`);
+    const stops = await page.locator('.card button:not([tabindex="-1"]), .card input:not([tabindex="-1"])').count();
+    assert.ok(stops <= 8, `${stops} stops within the cards: only the current one has any`);
+  }],
+  ["the theme can be chosen", async ({ page }) => {
+    const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await paper();
+    await page.locator("#theme").click();
+    assert.equal(await paper(), light);
+    await page.locator("#theme").click();
+    assert.notEqual(await paper(), light);
+    await page.reload();
+    await ready(page);
+    assert.notEqual(await paper(), light, "a reload keeps the theme");
+    await page.locator("#theme").click();
+    assert.equal(await paper(), light);
+  }],
+  ["every view in every window: axe, reflow, screenshot", async ({ browser, server, shots }) => {
+    const bad = [];
+    for (const [width, height, colorScheme] of windows) {
+      const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: "reduce" });
+      const visit = new Visit(context, server.origin), page = await visit.page();
+      await page.goto(server.address);
+      await ready(page);
+      for (const [name, show] of Object.entries(views)) {
+        await go(page, "state=all");
+        await page.locator(".card").nth(4).focus();
+        await show(page);
+        await pictures(page);
+        const where = `${name}, ${width}×${height}, ${colorScheme}`;
+        if (checks[width]?.[colorScheme]) bad.push(...(await accessible(page, checks[width][colorScheme])).map((words) => `${where}: ${words}`));
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${where}: it scrolls sideways`);
+        await page.screenshot({ path: join(shots, `${width}x${height}-${colorScheme}-${name}.png`) });
+        await page.keyboard.press("Escape");
+      }
+      assert.equal(await page.evaluate(() => getComputedStyle(document.querySelector("button")).transitionDuration), "0s", "it moves although less motion is wanted");
+      assert.deepEqual(await visit.found(page), []);
+      await context.close();
+    }
+    assert.deepEqual(bad, []);
+  }],
+  ["axe sees a fault", async ({ page }) => {
+    await page.evaluate(() => { const b = document.createElement("button"); b.id = "nameless"; document.querySelector("main").append(b); });
+    assert.match((await accessible(page, ["button-name"])).join("\n"), /button-name/);
+    await page.evaluate(() => document.getElementById("nameless").remove());
+  }],
+  ["320 pixels wide, nothing is lost", async ({ browser, server }) => {
+    const context = await browser.newContext({ viewport: { width: 320, height: 640 } }), page = await new Visit(context, server.origin).page();
+    await page.goto(server.address);
+    await ready(page);
+    for (const show of [views.list, views.large, views.similar, views.history, views.help]) {
+      await page.locator(".card").first().focus();
+      await show(page);
+      const wide = await page.evaluate(() => [...document.querySelectorAll("button, input, select, h1, h2, p")].filter((e) => e.checkVisibility() && !e.closest(".skip, .scroll, .heat")).filter((e) => { const b = e.getBoundingClientRect(); return b.width > 0 && (b.right > innerWidth + 1 || b.left < -1); }).map((e) => `${e.tagName} ${e.id} ${e.textContent.slice(0, 30)}`));
+      assert.deepEqual(wide, [], "cut off at the side");
+      await page.keyboard.press("Escape");
+    }
+    await context.close();
+  }],
+];

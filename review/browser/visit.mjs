@@ -1,0 +1,67 @@
+// A browser that is suspicious of the page: it fails on errors of the console, on violations of the content security
+// policy, on faults of scripts and on any request that leaves the origin.
+
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { chromium } from "playwright-core";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+export function browserPath() {
+  for (const name of ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]) {
+    try { return execFileSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" }).trim(); } catch { /* the next one */ }
+  }
+  throw new Error("no chromium in PATH");
+}
+export const launch = () => chromium.launch({ executablePath: browserPath(), args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+
+export class Visit {
+  faults = []; // what must not happen
+  requests = 0;
+  #excused = []; // what the console may say during a step
+
+  constructor(context, origin) {
+    this.context = context;
+    this.origin = origin;
+  }
+  excuse(...patterns) { this.#excused = patterns; }
+
+  async page() {
+    const page = await this.context.newPage();
+    page.setDefaultTimeout(10_000);
+    await page.addInitScript(() => {
+      window.violations = [];
+      document.addEventListener("securitypolicyviolation", (e) => window.violations.push(`${e.violatedDirective} ${e.blockedURI}`));
+    });
+    page.on("console", (m) => {
+      if (["error", "warning"].includes(m.type()) && !this.#excused.some((p) => p.test(m.text()))) this.faults.push(`console ${m.type()}: ${m.text()}`);
+    });
+    page.on("pageerror", (e) => this.faults.push(`script: ${e.stack ?? e}`));
+    page.on("request", (r) => {
+      this.requests++;
+      if (!r.url().startsWith(`${this.origin}/`) && !/^(blob|data):/.test(r.url())) this.faults.push(`a request leaves the origin: ${r.url()}`);
+    });
+    return page;
+  }
+
+  // found are the faults since the last time.
+  async found(page) {
+    const violations = page.isClosed() ? [] : await page.evaluate(() => window.violations.splice(0));
+    return [...this.faults.splice(0), ...violations.map((v) => `content security policy: ${v}`)];
+  }
+}
+
+export async function ready(page) {
+  await page.waitForSelector("html[data-ready]");
+  await settled(page);
+}
+// settled waits until the list has come and nothing of this page waits to be saved.
+export const settled = (page) => page.waitForFunction(() => !document.querySelector("#grid[aria-busy]") && !document.querySelector(".pending"));
+
+// accessible lists what axe finds wrong, by these rules or sets of rules, in what is seen now.
+export async function accessible(page, rules) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate((only) => window.axe.run(document, { resultTypes: ["violations"], runOnly: only }), rules);
+  return violations.map((v) => `${v.id} (${v.help}): ${v.nodes.slice(0, 3).map((n) => `${n.html.slice(0, 160)} ${n.any[0]?.message ?? ""}`).join(" | ")}`);
+}

@@ -1,0 +1,129 @@
+package review
+
+import (
+	"errors"
+	"fmt"
+
+	"winnow/review/decisions"
+)
+
+// asked is a decision as the page sends it.
+type asked struct {
+	ID      *int32           `json:"id"`
+	Action  decisions.Action `json:"action"`
+	Label   string           `json:"label"`
+	Version *int64           `json:"version"`
+}
+
+// applied is the answer to a change.
+type applied struct {
+	Applied   []state         `json:"applied,omitempty"`
+	Undone    []state         `json:"undone,omitempty"`
+	Redone    []state         `json:"redone,omitempty"`
+	Counts    map[string]int  `json:"counts"`
+	Precision precision       `json:"precision"`
+	Hint      string          `json:"hint"`
+	Version   int64           `json:"version"`
+	Classes   []classProgress `json:"classes"` // those that the change touched
+}
+
+// classProgress is how far a class is decided.
+type classProgress struct {
+	Name    string `json:"name"`
+	Decided int32  `json:"decided"`
+}
+
+// changes are the decisions checked, as the store takes them.
+func (r *Reviewer) changes(list []asked) ([]decisions.Change, error) {
+	if len(list) == 0 || len(list) > mostDecisions {
+		return nil, fmt.Errorf("decisions: found %d, expected 1 to %d", len(list), mostDecisions)
+	}
+	r.mutex.RLock() // of the names of classes
+	defer r.mutex.RUnlock()
+	t := r.table
+	out := make([]decisions.Change, len(list))
+	seen := map[int32]bool{}
+	for i, a := range list {
+		switch {
+		case a.ID == nil || *a.ID < 0 || int(*a.ID) >= len(t.image):
+			return nil, fmt.Errorf("decision %d: its id is not that of an image, 0 to %d", i, len(t.image)-1)
+		case seen[*a.ID]:
+			return nil, fmt.Errorf("decision %d: image %d stands there twice", i, *a.ID)
+		case !a.Action.Known():
+			return nil, fmt.Errorf("decision %d: action is %.40q, expected keep, drop, relabel or undecided", i, a.Action)
+		case a.Version == nil || *a.Version < 0:
+			return nil, fmt.Errorf("decision %d: its version is missing: that of the image as it was seen", i)
+		case a.Action != decisions.Relabel && a.Label != "":
+			return nil, fmt.Errorf("decision %d: %s takes no label", i, a.Action)
+		}
+		given := t.classes[t.given[*a.ID]]
+		if a.Action == decisions.Relabel {
+			if _, ok := t.classOf[a.Label]; !ok {
+				return nil, fmt.Errorf("decision %d: no class is called %.80q", i, a.Label)
+			}
+			if a.Label == given {
+				return nil, fmt.Errorf("decision %d: %.80q is the given label: keep it", i, a.Label)
+			}
+		}
+		seen[*a.ID] = true
+		out[i] = decisions.Change{Path: t.path(t.image[*a.ID]), Given: given, Action: a.Action, Label: a.Label, Version: *a.Version}
+	}
+	return out, nil
+}
+
+// change makes a change in the store and, when it is on the disk, in memory. A conflict is told with how the images
+// stand.
+func (r *Reviewer) change(make func() ([]decisions.Image, error)) (states []state, a applied, err error) {
+	r.deciding.Lock()
+	defer r.deciding.Unlock()
+	images, err := make()
+	var conflict *decisions.Conflict
+	if errors.As(err, &conflict) {
+		images = conflict.Images
+	} else if err != nil {
+		return nil, a, err
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	d, t := r.decided, r.table
+	at := []int32{}
+	for _, i := range images {
+		image, ok := t.find(i.Path)
+		if !ok {
+			continue // of another audit's images, undone: there is none in this manifest
+		}
+		at = append(at, image)
+		if conflict == nil {
+			d.set(image, i)
+		}
+	}
+	return d.states(at), d.progress(at), err
+}
+
+// progress is how far the review is after a change of images.
+func (d *decided) progress(images []int32) applied {
+	p := d.precision()
+	a := applied{Counts: d.countsByName(), Precision: p, Hint: d.hint(p), Classes: []classProgress{}}
+	if n := len(d.changes); n > 0 {
+		a.Version = d.changes[n-1].version
+	}
+	seen := map[int32]bool{}
+	for _, image := range images {
+		id := d.table.id[image]
+		if id == none || seen[d.table.given[id]] {
+			continue
+		}
+		class := d.table.given[id]
+		seen[class] = true
+		a.Classes = append(a.Classes, classProgress{d.table.classes[class], d.classes[class]})
+	}
+	return a
+}
+
+func (d *decided) countsByName() map[string]int {
+	counts := map[string]int{}
+	for a, n := range d.counts {
+		counts[string(actionNames[a])] = n
+	}
+	return counts
+}

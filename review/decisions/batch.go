@@ -1,0 +1,235 @@
+package decisions
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// states of a batch.
+const (
+	done = iota
+	undone
+	settled     // done, and not to be undone
+	settledBack // undone, and not to be redone
+)
+
+// Change is a decision to be made about an image, by someone who saw its Version.
+type Change struct {
+	Path, Given string
+	Action      Action
+	Label       string
+	Version     int64
+}
+
+// Conflict is a batch that was refused, because others have changed these images since.
+type Conflict struct{ Images []Image }
+
+func (c *Conflict) Error() string {
+	return fmt.Sprintf("review: %d images were decided elsewhere in the meantime", len(c.Images))
+}
+
+// ErrNothing is that there is nothing to undo or redo.
+var ErrNothing = errors.New("review: nothing to undo or redo")
+
+// stored is an image as the table has it.
+type stored struct {
+	Image
+	batch int64
+}
+
+// current is what stands in the table of an image; the zero value with Undecided where nothing does.
+func current(tx *sql.Tx, path string) (stored, error) {
+	i := stored{Image: Image{Path: path, Action: Undecided}}
+	var at int64
+	err := tx.QueryRow("SELECT given, action, label, at, version, change, batch FROM images WHERE path = ?", path).
+		Scan(&i.Given, &i.Action, &i.Label, &at, &i.Version, &i.Change, &i.batch)
+	if errors.Is(err, sql.ErrNoRows) {
+		return i, nil
+	}
+	i.At = time.UnixMilli(at)
+	return i, err
+}
+
+// put writes an image.
+func put(tx *sql.Tx, i stored) error {
+	_, err := tx.Exec(`INSERT INTO images (path, given, action, label, at, version, change, batch) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (path) DO UPDATE SET given = excluded.given, action = excluded.action, label = excluded.label, at = excluded.at,
+		version = excluded.version, change = excluded.change, batch = excluded.batch`,
+		i.Path, i.Given, i.Action, i.Label, i.At.UnixMilli(), i.Version, i.Change, i.batch)
+	return err
+}
+
+// within runs do in a transaction, which is on the disk when within returns without an error.
+func (s *Store) within(do func(tx *sql.Tx, change int64) ([]Image, error)) ([]Image, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	tx, err := s.db.Begin()
+	if err != nil {
+		return nil, inWords(s.Path, err)
+	}
+	list, err := do(tx, s.change+1)
+	var conflict *Conflict
+	switch {
+	case errors.As(err, &conflict), errors.Is(err, ErrNothing):
+		tx.Rollback()
+		return nil, err
+	case err != nil:
+		tx.Rollback()
+		return nil, inWords(s.Path, err)
+	}
+	if err := tx.Commit(); err != nil {
+		return nil, inWords(s.Path, err)
+	}
+	s.change++
+	return list, nil
+}
+
+// Decide makes a batch of decisions, all or none: if an image has another version than its Change says, the error is a
+// [*Conflict] of those images. What the tab has undone can then no longer be redone. The paths are distinct.
+func (s *Store) Decide(tab string, changes []Change) ([]Image, error) {
+	return s.within(func(tx *sql.Tx, change int64) ([]Image, error) {
+		before := make([]stored, len(changes))
+		var conflict Conflict
+		for i, c := range changes {
+			var err error
+			if before[i], err = current(tx, c.Path); err != nil {
+				return nil, err
+			}
+			if before[i].Version != c.Version {
+				conflict.Images = append(conflict.Images, before[i].Image)
+			}
+		}
+		if len(conflict.Images) > 0 {
+			return nil, &conflict
+		}
+		now := time.UnixMilli(s.now().UnixMilli()) // as it is stored
+		if _, err := tx.Exec("UPDATE batches SET state = ? WHERE tab = ? AND state = ?", settledBack, tab, undone); err != nil {
+			return nil, err
+		}
+		made, err := tx.Exec("INSERT INTO batches (tab, at, state) VALUES (?, ?, ?)", tab, now.UnixMilli(), done)
+		if err != nil {
+			return nil, err
+		}
+		batch, err := made.LastInsertId()
+		if err != nil {
+			return nil, err
+		}
+		list := make([]Image, len(changes))
+		for i, c := range changes {
+			after := stored{Image{c.Path, c.Given, c.Action, c.Label, now, c.Version + 1, change}, batch}
+			if err := record(tx, before[i], after); err != nil {
+				return nil, err
+			}
+			list[i] = after.Image
+		}
+		return list, nil
+	})
+}
+
+// record writes a decision and what was there before.
+func record(tx *sql.Tx, before, after stored) error {
+	_, err := tx.Exec(`INSERT INTO history (batch, path, given, action, label, at, before_given, before_action, before_label, before_at, before_batch)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, after.batch, after.Path, after.Given, after.Action, after.Label, after.At.UnixMilli(),
+		before.Given, before.Action, before.Label, before.At.UnixMilli(), before.batch)
+	if err != nil {
+		return err
+	}
+	return put(tx, after)
+}
+
+// Undo takes back the newest batch of the tab that is not taken back, as a whole. If another tab has decided one of its
+// images since, the error is a [*Conflict], nothing changes, and the tab's next Undo passes this batch over.
+func (s *Store) Undo(tab string) ([]Image, error) { return s.step(tab, done) }
+
+// Redo makes again what the tab undid last, unless it has decided something since: then there is nothing to redo. An
+// image that another tab decided meanwhile is a [*Conflict], as in Undo.
+func (s *Store) Redo(tab string) ([]Image, error) { return s.step(tab, undone) }
+
+// step moves a batch from one state to the other.
+func (s *Store) step(tab string, from int) ([]Image, error) {
+	order, to, passed := "DESC", undone, settled
+	if from == undone {
+		order, to, passed = "ASC", done, settledBack // the last one undone is the first one made
+	}
+	var batch int64
+	list, err := s.within(func(tx *sql.Tx, change int64) ([]Image, error) {
+		err := tx.QueryRow("SELECT batch FROM batches WHERE tab = ? AND state = ? ORDER BY batch "+order+" LIMIT 1", tab, from).Scan(&batch)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil, ErrNothing
+		}
+		if err != nil {
+			return nil, err
+		}
+		list, err := turn(tx, batch, from == done, change)
+		if err != nil {
+			return nil, err
+		}
+		_, err = tx.Exec("UPDATE batches SET state = ? WHERE batch = ?", to, batch)
+		return list, err
+	})
+	var conflict *Conflict
+	if errors.As(err, &conflict) {
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		if _, err := s.db.Exec("UPDATE batches SET state = ? WHERE batch = ? AND state = ?", passed, batch, from); err != nil {
+			return nil, inWords(s.Path, err)
+		}
+	}
+	return list, err
+}
+
+// turn gives the images of a batch what they had before it, or again what it gave them. Each must be as the batch left
+// it, or found it.
+func turn(tx *sql.Tx, batch int64, back bool, change int64) ([]Image, error) {
+	now, then, err := sides(tx, batch)
+	if err != nil {
+		return nil, err
+	}
+	if !back {
+		now, then = then, now
+	}
+	var list []Image
+	var conflict Conflict
+	for i := range now {
+		is, err := current(tx, now[i].Path)
+		if err != nil {
+			return nil, err
+		}
+		if is.batch != now[i].batch {
+			conflict.Images = append(conflict.Images, is.Image)
+			continue
+		}
+		next := then[i]
+		next.Version, next.Change = is.Version+1, change
+		if err := put(tx, next); err != nil {
+			return nil, err
+		}
+		list = append(list, next.Image)
+	}
+	if len(conflict.Images) > 0 {
+		return nil, &conflict
+	}
+	return list, nil
+}
+
+// sides are the images of a batch as it left them and as it found them.
+func sides(tx *sql.Tx, batch int64) (after, before []stored, err error) {
+	rows, err := tx.Query(`SELECT path, given, action, label, at, before_given, before_action, before_label, before_at, before_batch
+		FROM history WHERE batch = ? ORDER BY n`, batch)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		a, b := stored{batch: batch}, stored{}
+		var at, was int64
+		if err := rows.Scan(&a.Path, &a.Given, &a.Action, &a.Label, &at, &b.Given, &b.Action, &b.Label, &was, &b.batch); err != nil {
+			return nil, nil, err
+		}
+		b.Path, a.At, b.At = a.Path, time.UnixMilli(at), time.UnixMilli(was)
+		after, before = append(after, a), append(before, b)
+	}
+	return after, before, rows.Err()
+}

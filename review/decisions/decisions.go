@@ -1,0 +1,226 @@
+// Package decisions keeps what people decided about images: durable the moment it is made, with its history.
+//
+// It is one SQLite file (write-ahead log, every commit synced: what was acknowledged survives a killed process and a
+// power failure). Images are known by their path in the manifest, so that the decisions outlive the audit they were made
+// on. Each change of an image raises its version; whoever decides says the version that he saw and is refused if it is
+// no longer the last. The decisions made together are a batch of the tab that made it; a tab undoes and redoes its own.
+// One process holds the file: a second one is refused.
+package decisions
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Action is what is to become of an image.
+type Action string
+
+// The actions. Undecided takes a decision back.
+const (
+	Undecided Action = "undecided"
+	Keep      Action = "keep"    // the given label is right
+	Drop      Action = "drop"    // the image is to go
+	Relabel   Action = "relabel" // it is to have another label
+)
+
+// Known reports whether a is one of the actions.
+func (a Action) Known() bool { return a == Undecided || a == Keep || a == Drop || a == Relabel }
+
+// Image is what was decided last about an image.
+type Image struct {
+	Path    string
+	Given   string // the label it had then
+	Action  Action
+	Label   string // of Relabel, "" otherwise
+	At      time.Time
+	Version int64 // how often it has changed; 0: never decided
+	Change  int64 // the store's Version when it changed last
+}
+
+// Store is an open file of decisions. Its methods may be called from several goroutines.
+type Store struct {
+	Path string
+
+	mutex  sync.Mutex
+	db     *sql.DB
+	change int64
+	now    func() time.Time
+}
+
+// applicationID marks the file as one of ours in SQLite's header: "winw".
+const applicationID = 0x77696e77
+
+// schemaVersion is that of the tables.
+const schemaVersion = 1
+
+const schema = `
+CREATE TABLE images (
+	path TEXT PRIMARY KEY, given TEXT NOT NULL, action TEXT NOT NULL, label TEXT NOT NULL, at INTEGER NOT NULL,
+	version INTEGER NOT NULL, change INTEGER NOT NULL,
+	batch INTEGER NOT NULL -- whose decision it is: 0 nobody's
+) WITHOUT ROWID;
+CREATE TABLE batches (
+	batch INTEGER PRIMARY KEY, tab TEXT NOT NULL, at INTEGER NOT NULL,
+	state INTEGER NOT NULL -- 0 done, 1 undone, 2 no longer to be undone or redone (done), 3 the same (undone)
+);
+CREATE INDEX batches_of_tab ON batches (tab, state, batch);
+CREATE TABLE history (
+	n INTEGER PRIMARY KEY, batch INTEGER NOT NULL REFERENCES batches (batch), path TEXT NOT NULL,
+	given TEXT NOT NULL, action TEXT NOT NULL, label TEXT NOT NULL, at INTEGER NOT NULL,
+	before_given TEXT NOT NULL, before_action TEXT NOT NULL, before_label TEXT NOT NULL, before_at INTEGER NOT NULL,
+	before_batch INTEGER NOT NULL
+);
+CREATE INDEX history_of_batch ON history (batch);
+CREATE TABLE audits (
+	sum TEXT PRIMARY KEY, name TEXT NOT NULL, images INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL
+);
+`
+
+// Open opens a file of decisions, or makes one.
+func Open(path string) (*Store, error) {
+	whole, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("review: %w", err)
+	}
+	if err := creatable(whole); err != nil {
+		return nil, err
+	}
+	// In exclusive mode the file is locked from the first transaction on; the lock dies with the process.
+	settings := url.Values{"_pragma": {
+		"busy_timeout(1500)", "locking_mode(EXCLUSIVE)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
+	}, "_txlock": {"immediate"}}
+	name := url.URL{Scheme: "file", Path: filepath.ToSlash(whole), RawQuery: settings.Encode()}
+	db, err := sql.Open("sqlite", name.String())
+	if err != nil {
+		return nil, fmt.Errorf("review: %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(1)
+	db.SetConnMaxIdleTime(0)
+	s := &Store{Path: path, db: db, now: time.Now}
+	if err := s.prepare(); err != nil {
+		return nil, errors.Join(inWords(path, err), db.Close())
+	}
+	return s, nil
+}
+
+// creatable says in plain words why no file can be there: SQLite's own are "unable to open database file".
+func creatable(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("review: decisions: %w", err)
+	}
+	return f.Close()
+}
+
+// prepare checks the file, or makes its tables.
+func (s *Store) prepare() error {
+	tx, err := s.db.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	var id, version, tables int64
+	for query, to := range map[string]*int64{
+		"PRAGMA application_id": &id, "PRAGMA user_version": &version, "SELECT count(*) FROM sqlite_schema": &tables,
+	} {
+		if err := tx.QueryRow(query).Scan(to); err != nil {
+			return err
+		}
+	}
+	switch {
+	case tables == 0:
+		if _, err := tx.Exec(schema + fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, schemaVersion)); err != nil {
+			return err
+		}
+	case id != applicationID:
+		return errors.New("is a database of another program, expected decisions of winnow review")
+	case version != schemaVersion:
+		return fmt.Errorf("version %d, expected %d: another version of winnow wrote it", version, schemaVersion)
+	}
+	if err := tx.QueryRow("SELECT coalesce(max(change), 0) FROM images").Scan(&s.change); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// inWords says what SQLite found in words of the file.
+func inWords(path string, err error) error {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		switch e.Code() & 0xff {
+		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+			return fmt.Errorf("review: %s: another winnow review has it open: stop that one, or name another file with --decisions", path)
+		case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
+			return fmt.Errorf("review: %s: is no file of decisions, or a damaged one: %w", path, err)
+		}
+	}
+	return fmt.Errorf("review: %s: %w", path, err)
+}
+
+// Close lets the file go.
+func (s *Store) Close() error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.db.Close()
+}
+
+// Version counts the changes: each batch made, undone or redone is one.
+func (s *Store) Version() int64 {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.change
+}
+
+// Images calls yield for every image that was ever decided, in the order of their last changes.
+func (s *Store) Images(yield func(Image) error) error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	rows, err := s.db.Query("SELECT path, given, action, label, at, version, change FROM images ORDER BY change, path")
+	if err != nil {
+		return inWords(s.Path, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var i Image
+		var at int64
+		if err := rows.Scan(&i.Path, &i.Given, &i.Action, &i.Label, &at, &i.Version, &i.Change); err != nil {
+			return inWords(s.Path, err)
+		}
+		i.At = time.UnixMilli(at)
+		if err := yield(i); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Audit is an audit whose suspects are decided: the sum tells it from others.
+type Audit struct {
+	Sum, Name string
+	Images    int
+}
+
+// Opened notes that an audit is looked at, and returns how many others were before.
+func (s *Store) Opened(a Audit) (others int, err error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	now := s.now().UnixMilli()
+	_, err = s.db.Exec(`INSERT INTO audits (sum, name, images, first, last) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (sum) DO UPDATE SET name = excluded.name, last = excluded.last`, a.Sum, a.Name, a.Images, now, now)
+	if err == nil {
+		err = s.db.QueryRow("SELECT count(*) FROM audits WHERE sum <> ?", a.Sum).Scan(&others)
+	}
+	if err != nil {
+		return 0, inWords(s.Path, err)
+	}
+	return others, nil
+}

@@ -1,0 +1,351 @@
+package decisions
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// open opens a file whose clock goes on by a second at each change.
+func open(t testing.TB, path string) *Store {
+	t.Helper()
+	s, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.UnixMilli(1_700_000_000_000)
+	s.now = func() time.Time { at = at.Add(time.Second); return at }
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func fresh(t testing.TB) *Store { return open(t, filepath.Join(t.TempDir(), "d.db")) }
+
+// all is what stands in the store, by path.
+func all(t testing.TB, s *Store) map[string]string {
+	t.Helper()
+	m := map[string]string{}
+	last := int64(0)
+	err := s.Images(func(i Image) error {
+		m[i.Path] = fmt.Sprintf("%s %s v%d", i.Action, i.Label, i.Version)
+		if i.Change < last {
+			t.Errorf("%s comes with change %d behind %d", i.Path, i.Change, last)
+		}
+		last = i.Change
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func must(t testing.TB, list []Image, err error) []Image {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// conflictOf are the paths of a conflict.
+func conflictOf(t testing.TB, err error) (paths []string) {
+	t.Helper()
+	var c *Conflict
+	if !errors.As(err, &c) {
+		t.Fatalf("got %v, expected a conflict", err)
+	}
+	for _, i := range c.Images {
+		paths = append(paths, i.Path)
+	}
+	return paths
+}
+
+func keepIt(path string, version int64) Change { return Change{path, "cat", Keep, "", version} }
+func dropIt(path string, version int64) Change { return Change{path, "cat", Drop, "", version} }
+func dog(path string, version int64) Change    { return Change{path, "cat", Relabel, "dog", version} }
+
+// TestDecide: a batch is made whole or not at all, and is there when the file is opened again.
+func TestDecide(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a b?#%41.db") // no part of it means anything to an address
+	s := open(t, path)
+	got, err := s.Decide("one", []Change{keepIt("a", 0), dog("b", 0)})
+	must(t, got, err)
+	if len(got) != 2 || got[1].Label != "dog" || got[1].Version != 1 || got[1].Change != 1 || got[1].Given != "cat" || got[1].At.UnixMilli() != 1_700_000_001_000 {
+		t.Errorf("got %+v", got)
+	}
+	_, err = s.Decide("two", []Change{dropIt("c", 0), dropIt("a", 0), dropIt("b", 7)})
+	if paths := conflictOf(t, err); !cmp.Equal(paths, []string{"a", "b"}) {
+		t.Errorf("conflict of %q", paths)
+	}
+	want := map[string]string{"a": "keep  v1", "b": "relabel dog v1"}
+	if diff := cmp.Diff(want, all(t, s)); diff != "" {
+		t.Error(diff)
+	}
+	if v := s.Version(); v != 1 {
+		t.Errorf("version %d, expected 1: a refused batch is no change", v)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(entries) != 1 || entries[0].Name() != filepath.Base(path) {
+		t.Errorf("found %v, %v, expected the file alone", entries, err)
+	}
+	s = open(t, path)
+	if diff := cmp.Diff(want, all(t, s)); diff != "" {
+		t.Error(diff)
+	}
+	if v := s.Version(); v != 1 {
+		t.Errorf("opened again: version %d, expected 1", v)
+	}
+}
+
+// TestDurable: commits reach the disk one by one.
+func TestDurable(t *testing.T) {
+	s := fresh(t)
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "locking_mode": "exclusive"} {
+		var got string
+		if err := s.db.QueryRow("PRAGMA " + pragma).Scan(&got); err != nil || got != want {
+			t.Errorf("%s is %q, %v, expected %q", pragma, got, err, want)
+		}
+	}
+}
+
+// TestUndo: a tab takes back its own batches, newest first, and makes them again in the order they were made.
+func TestUndo(t *testing.T) {
+	s := fresh(t)
+	step := func(what string, list []Image, err error, want string) {
+		t.Helper()
+		text := ""
+		for _, i := range must(t, list, err) {
+			text += fmt.Sprintf("%s %s%s v%d;", i.Path, i.Action, i.Label, i.Version)
+		}
+		if text != want {
+			t.Errorf("%s: got %s, expected %s", what, text, want)
+		}
+	}
+	list, err := s.Decide("t", []Change{keepIt("a", 0), keepIt("b", 0)})
+	step("first", list, err, "a keep v1;b keep v1;")
+	list, err = s.Decide("t", []Change{dog("a", 1)})
+	step("second", list, err, "a relabeldog v2;")
+	list, err = s.Decide("t", []Change{{"a", "cat", Undecided, "", 2}})
+	step("third", list, err, "a undecided v3;")
+	list, err = s.Undo("t")
+	step("undo third", list, err, "a relabeldog v4;")
+	list, err = s.Undo("t")
+	step("undo second", list, err, "a keep v5;")
+	list, err = s.Redo("t")
+	step("redo second", list, err, "a relabeldog v6;")
+	list, err = s.Undo("t")
+	step("undo second again", list, err, "a keep v7;")
+	list, err = s.Undo("t")
+	step("undo first", list, err, "a undecided v8;b undecided v2;")
+	if _, err = s.Undo("t"); !errors.Is(err, ErrNothing) {
+		t.Errorf("undo of nothing: %v", err)
+	}
+	for _, want := range []string{"a keep v9;b keep v3;", "a relabeldog v10;", "a undecided v11;"} {
+		list, err = s.Redo("t")
+		step("redo", list, err, want)
+	}
+	if _, err = s.Redo("t"); !errors.Is(err, ErrNothing) {
+		t.Errorf("redo of nothing: %v", err)
+	}
+	list, err = s.Undo("t")
+	step("undo third", list, err, "a relabeldog v12;")
+	list, err = s.Decide("t", []Change{dropIt("c", 0)})
+	step("fourth", list, err, "c drop v1;")
+	if _, err = s.Redo("t"); !errors.Is(err, ErrNothing) {
+		t.Errorf("redo after another decision: %v", err)
+	}
+	if _, err = s.Undo("other"); !errors.Is(err, ErrNothing) {
+		t.Errorf("undo of another tab's: %v", err)
+	}
+}
+
+// TestUndoConflict: what another tab has decided since is not taken back; the step is passed over the next time.
+func TestUndoConflict(t *testing.T) {
+	s := fresh(t)
+	for _, step := range []struct {
+		tab  string
+		list []Change
+	}{
+		{"one", []Change{keepIt("x", 0)}},
+		{"one", []Change{keepIt("a", 0), keepIt("b", 0)}},
+		{"two", []Change{dropIt("b", 1)}},
+	} {
+		list, err := s.Decide(step.tab, step.list)
+		must(t, list, err)
+	}
+	before := all(t, s)
+	_, err := s.Undo("one")
+	if paths := conflictOf(t, err); !cmp.Equal(paths, []string{"b"}) {
+		t.Errorf("conflict of %q", paths)
+	}
+	if diff := cmp.Diff(before, all(t, s)); diff != "" {
+		t.Errorf("a refused undo changed: %s", diff)
+	}
+	list, err := s.Undo("one")
+	if must(t, list, err); len(list) != 1 || list[0].Path != "x" {
+		t.Errorf("the next undo took back %+v, expected x", list)
+	}
+	// x is decided elsewhere: making it again is refused, then there is nothing.
+	list, err = s.Decide("two", []Change{dropIt("x", 2)})
+	must(t, list, err)
+	_, err = s.Redo("one")
+	if paths := conflictOf(t, err); !cmp.Equal(paths, []string{"x"}) {
+		t.Errorf("conflict of %q", paths)
+	}
+	if _, err := s.Redo("one"); !errors.Is(err, ErrNothing) {
+		t.Errorf("got %v, expected nothing to redo", err)
+	}
+	// two may take back both of its own, and one's decision on b stands again.
+	for range 2 {
+		list, err = s.Undo("two")
+		must(t, list, err)
+	}
+	if got := all(t, s); got["b"] != "keep  v3" || got["x"] != "undecided  v4" {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestHistory(t *testing.T) {
+	s := fresh(t)
+	for i := range 5 {
+		list, err := s.Decide("t", []Change{{"a", "cat", []Action{Keep, Drop, Relabel, Drop, Keep}[i], []string{"", "", "dog", "", ""}[i], int64(i)}})
+		must(t, list, err)
+	}
+	list, err := s.Undo("t")
+	must(t, list, err)
+	total, entries, err := s.History(1, 2)
+	if err != nil || total != 5 || len(entries) != 2 {
+		t.Fatalf("got %d, %v, %v", total, entries, err)
+	}
+	at := time.UnixMilli(1_700_000_000_000)
+	want := []Entry{
+		{4, at.Add(4 * time.Second), "t", "a", Drop, "", Relabel, "dog", false},
+		{3, at.Add(3 * time.Second), "t", "a", Relabel, "dog", Drop, "", false},
+	}
+	if diff := cmp.Diff(want, entries); diff != "" {
+		t.Error(diff)
+	}
+	if _, entries, _ = s.History(0, 1); len(entries) != 1 || !entries[0].Undone || entries[0].BeforeAction != Drop {
+		t.Errorf("got %+v", entries)
+	}
+	if _, entries, err = s.History(100, 10); err != nil || len(entries) != 0 {
+		t.Errorf("behind the end: %v, %v", entries, err)
+	}
+}
+
+// TestOthers counts the audits looked at before.
+func TestOthers(t *testing.T) {
+	s := fresh(t)
+	for i, want := range []int{0, 0, 1, 1} {
+		others, err := s.Opened(Audit{[]string{"x", "x", "y", "x"}[i], "a.csv", 3})
+		if err != nil || others != want {
+			t.Errorf("%d: got %d, %v, expected %d", i, others, err, want)
+		}
+	}
+}
+
+// TestOneHolder: a file that is open is refused, in plain words; one that was closed is not.
+func TestOneHolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.db")
+	s := open(t, path)
+	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), path+": another winnow review has it open") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("got %v", err)
+	}
+	list, err := s.Decide("t", []Change{keepIt("a", 0)})
+	must(t, list, err)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	open(t, path)
+}
+
+// TestForeign: files that are none of ours are refused and stay as they were.
+func TestForeign(t *testing.T) {
+	dir := t.TempDir()
+	ours := filepath.Join(dir, "ours.db")
+	s := open(t, ours)
+	for i := range 200 {
+		list, err := s.Decide("t", []Change{keepIt(fmt.Sprint("image", i), 0)})
+		must(t, list, err)
+	}
+	s.Close()
+	data, err := os.ReadFile(ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoil := func(name string, change func(db *sql.DB)) []byte {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		db, err := sql.Open("sqlite", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(db)
+		db.Close()
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	run := func(q string) func(*sql.DB) {
+		return func(db *sql.DB) {
+			if _, err := db.Exec(q); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"text":    {[]byte("path,label\na.jpg,cat\n" + strings.Repeat("b.jpg,dog\n", 100)), "no file of decisions"},
+		"newer":   {spoil("n", run("PRAGMA user_version=2")), "version 2, expected 1"},
+		"foreign": {spoil("f", run("PRAGMA application_id=5")), "another program"},
+		"cut":     {data[:5000], "damaged"},
+	} {
+		file := filepath.Join(dir, name+".db")
+		if err := os.WriteFile(file, c.data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := Open(file); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), file) {
+			t.Errorf("%s: got %v, expected %q", name, err, c.want)
+			if err == nil {
+				s.Close()
+			}
+		}
+		if after, _ := os.ReadFile(file); !bytes.Equal(after, c.data) {
+			t.Errorf("%s: the file was changed", name)
+		}
+	}
+	if _, err := Open(dir); err == nil {
+		t.Error("a folder was opened")
+	}
+	if _, err := Open(filepath.Join(dir, "no", "d.db")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("in no folder: %v", err)
+	}
+}
+
+// BenchmarkDecide is a decision from the request to the disk.
+func BenchmarkDecide(b *testing.B) {
+	s := fresh(b)
+	for i := 0; b.Loop(); i++ {
+		if _, err := s.Decide("t", []Change{keepIt(fmt.Sprint("images/photo", i), 0)}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package decisions
+
+import "time"
+
+// Entry is one decision of the history. What was undone stays in it.
+type Entry struct {
+	N            int64
+	At           time.Time
+	Tab, Path    string
+	Action       Action
+	Label        string
+	BeforeAction Action
+	BeforeLabel  string
+	Undone       bool
+}
+
+// History lists limit decisions, newest first, offset of them left out, and how many there are.
+func (s *Store) History(offset, limit int) (total int64, list []Entry, err error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if err := s.db.QueryRow("SELECT count(*) FROM history").Scan(&total); err != nil {
+		return 0, nil, inWords(s.Path, err)
+	}
+	rows, err := s.db.Query(`SELECT n, h.at, tab, path, action, label, before_action, before_label, state IN (1, 3)
+		FROM history AS h JOIN batches USING (batch) ORDER BY n DESC LIMIT ? OFFSET ?`, limit, offset)
+	if err != nil {
+		return 0, nil, inWords(s.Path, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var e Entry
+		var at int64
+		if err := rows.Scan(&e.N, &at, &e.Tab, &e.Path, &e.Action, &e.Label, &e.BeforeAction, &e.BeforeLabel, &e.Undone); err != nil {
+			return 0, nil, inWords(s.Path, err)
+		}
+		e.At = time.UnixMilli(at)
+		list = append(list, e)
+	}
+	return total, list, rows.Err()
+}

@@ -1,0 +1,185 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc64"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"winnow/review/pictures"
+)
+
+// mostUpload bounds an image that is searched for in bytes.
+const mostUpload = 32 << 20
+
+// smallSide is the side of a small picture where none is asked for, in pixels.
+const smallSide = 160
+
+// imageAt is the image of the manifest that the end of an address names.
+func (r *Reviewer) imageAt(req *http.Request, prefix string) (int32, error) {
+	key := strings.TrimPrefix(req.URL.Path, prefix)
+	image := r.table.imageOf(key)
+	if image == none {
+		return none, refuse(http.StatusNotFound, "no image of the manifest has the key %.40q", key)
+	}
+	return image, nil
+}
+
+// getThumb sends a small picture. The browser may keep it but asks whether it is still the same: under the same address
+// another server may have shown another one.
+func (r *Reviewer) getThumb(w http.ResponseWriter, req *http.Request) {
+	p := &parameters{values: req.URL.Query()}
+	size := p.number("size", smallSide, 1, pictures.MostSide)
+	image, err := r.imageAt(req, "/thumb/")
+	if err == nil {
+		err = bad(p.done())
+	}
+	if err != nil {
+		answerError(w, err)
+		return
+	}
+	data, err := r.Pictures.Small(req.Context(), r.table.path(image), size)
+	if err != nil {
+		answerError(w, r.unreadable(image, err))
+		return
+	}
+	h := w.Header()
+	tag := fmt.Sprintf(`"%016x"`, crc64.Checksum(data, crc64.MakeTable(crc64.ECMA)))
+	h.Set("ETag", tag)
+	h.Set("Cache-Control", "private, no-cache")
+	if req.Header.Get("If-None-Match") == tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h.Set("Content-Type", "image/jpeg")
+	h.Set("Content-Length", strconv.Itoa(len(data)))
+	_, _ = w.Write(data) // whoever asked may be gone
+}
+
+// getImage sends the file itself.
+func (r *Reviewer) getImage(w http.ResponseWriter, req *http.Request) {
+	image, err := r.imageAt(req, "/image/")
+	if err != nil {
+		answerError(w, err)
+		return
+	}
+	f, err := r.Pictures.Open(r.table.path(image))
+	if err != nil {
+		answerError(w, r.unreadable(image, err))
+		return
+	}
+	defer f.Close()
+	h := w.Header()
+	h.Set("Content-Type", f.Type)
+	h.Set("Content-Length", strconv.FormatInt(f.Size, 10))
+	h.Set("Cache-Control", "private, no-cache")
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	_, _ = io.Copy(w, io.LimitReader(f, f.Size))
+}
+
+// unreadable says why a picture is not shown.
+func (r *Reviewer) unreadable(image int32, err error) error {
+	if errors.As(err, new(*pictures.Unreadable)) {
+		return refuse(http.StatusNotFound, "%s: %v", r.table.path(image), err)
+	}
+	return refuse(http.StatusServiceUnavailable, "%v", err)
+}
+
+// similar is an image found.
+type similar struct {
+	pic
+	Similarity float64 `json:"similarity"`
+	ID         *int32  `json:"id"` // null: not in the audit
+}
+
+// ErrNoVector is that a Finder has no vector of an image.
+var ErrNoVector = errors.New("there is no vector of this image")
+
+// ErrNotImage is that what was sent to be searched for cannot be read.
+var ErrNotImage = errors.New("the file cannot be read as an image")
+
+func (r *Reviewer) getSimilar(req *http.Request, values url.Values) (any, error) {
+	p := &parameters{values: values}
+	key, n := p.get("key"), p.number("n", 24, 1, mostSimilar)
+	if err := p.done(); err != nil {
+		return nil, bad(err)
+	}
+	image := r.table.imageOf(key)
+	switch {
+	case r.Finder == nil:
+		return nil, refuse(http.StatusNotFound, "the server has no vectors to search: start it with --features or --run")
+	case image == none:
+		return nil, refuse(http.StatusNotFound, "no image of the manifest has the key %.40q", key)
+	}
+	return r.found(req.Context(), func() ([]Found, error) { return r.Finder.Similar(req.Context(), r.table.path(image), n) })
+}
+
+// postSearch searches for an image that is sent.
+func (r *Reviewer) postSearch(w http.ResponseWriter, req *http.Request) {
+	v, err := r.search(w, req)
+	if err != nil {
+		answerError(w, err)
+		return
+	}
+	answer(w, http.StatusOK, v)
+}
+
+func (r *Reviewer) search(w http.ResponseWriter, req *http.Request) (any, error) {
+	p := &parameters{values: req.URL.Query()}
+	n := p.number("n", 24, 1, mostSimilar)
+	if err := p.done(); err != nil {
+		return nil, bad(err)
+	}
+	if r.Finder == nil || !r.Finder.Uploads() {
+		return nil, refuse(http.StatusNotFound, "the server has no network to look at images with: start it with --run, or with --features and --model")
+	}
+	if kind, _, err := mime.ParseMediaType(req.Header.Get("Content-Type")); err != nil || !strings.HasPrefix(kind, "image/") {
+		return nil, refuse(http.StatusUnsupportedMediaType, "content type is %.80q, expected image/jpeg or another image", req.Header.Get("Content-Type"))
+	}
+	data, err := io.ReadAll(http.MaxBytesReader(w, req.Body, mostUpload))
+	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+		return nil, refuse(http.StatusRequestEntityTooLarge, "the image has more than %d bytes", large.Limit)
+	}
+	if err != nil {
+		return nil, bad(err)
+	}
+	return r.found(req.Context(), func() ([]Found, error) { return r.Finder.Search(req.Context(), data, n) })
+}
+
+// found names what a search found; one searches at a time.
+func (r *Reviewer) found(ctx context.Context, look func() ([]Found, error)) (any, error) {
+	select {
+	case r.searching <- struct{}{}:
+		defer func() { <-r.searching }()
+	case <-ctx.Done():
+		return nil, refuse(http.StatusServiceUnavailable, "%v", ctx.Err())
+	}
+	list, err := look()
+	switch {
+	case errors.Is(err, ErrNoVector):
+		return nil, refuse(http.StatusNotFound, "%v", err)
+	case errors.Is(err, ErrNotImage):
+		return nil, bad(err)
+	case err != nil:
+		return nil, err
+	}
+	out := []similar{}
+	for _, f := range list {
+		image, ok := r.table.find(f.Path)
+		if !ok {
+			continue // of the vectors' images, not of the manifest's
+		}
+		s := similar{pic: r.table.pic(image), Similarity: f.Similarity}
+		if id := r.table.id[image]; id != none {
+			s.ID = &id
+		}
+		out = append(out, s)
+	}
+	return map[string]any{"pictures": out}, nil
+}

@@ -1,0 +1,120 @@
+package review
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+
+	"winnow/datasets"
+	"winnow/internal/atomicfile"
+)
+
+// Exported is what became of the images of a manifest.
+type Exported struct {
+	Path       string `json:"path"`
+	Rows       int    `json:"rows"` // written
+	Kept       int    `json:"kept"` // looked at and found right
+	Dropped    int    `json:"dropped"`
+	Relabelled int    `json:"relabelled"`
+	Undecided  int    `json:"undecided"` // of the audit, or without one of the manifest
+}
+
+// mending is what is to be done to the manifest, all of it at one moment.
+func (r *Reviewer) mending() (map[int]datasets.Decision, Exported) {
+	r.mutex.RLock()
+	defer r.mutex.RUnlock()
+	d, do := r.decided, map[int]datasets.Decision{}
+	var e Exported
+	for image, action := range d.action {
+		switch action {
+		case drop:
+			do[image] = datasets.Decision{Drop: true}
+			e.Dropped++
+		case relabel:
+			do[image] = datasets.Decision{Label: r.table.classes[d.label[image]]}
+			e.Relabelled++
+		case keep:
+			e.Kept++
+		}
+	}
+	e.Undecided = d.counts[undecided]
+	if len(r.table.image) == 0 {
+		e.Undecided = len(d.action) - e.Kept - e.Dropped - e.Relabelled
+	}
+	e.Rows = len(d.action) - e.Dropped
+	return do, e
+}
+
+// WriteMended writes the manifest as it is decided: what is dropped left out, what is relabelled with its new label, all
+// else to the byte as it was.
+func (r *Reviewer) WriteMended(w io.Writer) (Exported, error) {
+	do, e := r.mending()
+	_, err := datasets.Mend(w, r.ManifestFile, r.Manifest, do)
+	return e, err
+}
+
+// Export writes the mended manifest to Out, whole or not at all.
+func (r *Reviewer) Export() (e Exported, err error) {
+	if r.Out == "" {
+		return e, refuse(http.StatusNotFound, "the server was started without --out: download the manifest instead")
+	}
+	err = atomicfile.Write(r.Out, func(w io.Writer) (err error) {
+		e, err = r.WriteMended(w)
+		return err
+	})
+	if err != nil {
+		return e, fmt.Errorf("review: %w", err)
+	}
+	e.Path = r.Out
+	return e, nil
+}
+
+func (r *Reviewer) postExport(struct{}) (int, any, error) {
+	r.exporting.Lock()
+	defer r.exporting.Unlock()
+	e, err := r.Export()
+	return http.StatusOK, e, err
+}
+
+// Endings are those that a manifest may have by its form.
+var Endings = map[datasets.Format][]string{datasets.CSV: {".csv"}, datasets.JSONL: {".jsonl"}, datasets.PRISM: {".csv", ".txt"}}
+
+// getExport sends the mended manifest. An error before the first byte is told; a later one breaks the answer off, so that
+// nobody takes half a manifest for a whole one.
+func (r *Reviewer) getExport(w http.ResponseWriter, _ *http.Request) {
+	form, err := datasets.FormOf(r.ManifestFile)
+	if err != nil {
+		answerError(w, err)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Disposition", `attachment; filename="mended`+Endings[form][0]+`"`)
+	h.Set("Cache-Control", "no-store")
+	kind := "text/csv; charset=utf-8"
+	if form == datasets.JSONL {
+		kind = "application/jsonl"
+	}
+	out := &lateType{ResponseWriter: w, kind: kind}
+	switch _, err := r.WriteMended(out); {
+	case err != nil && !out.begun:
+		h.Del("Content-Disposition")
+		answerError(w, err)
+	case err != nil:
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// lateType says what it sends when it begins to.
+type lateType struct {
+	http.ResponseWriter
+	kind  string
+	begun bool
+}
+
+func (l *lateType) Write(p []byte) (int, error) {
+	if !l.begun {
+		l.Header().Set("Content-Type", l.kind)
+		l.begun = true
+	}
+	return l.ResponseWriter.Write(p)
+}

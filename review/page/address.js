@@ -1,0 +1,26 @@
+// Where the page is lives in its address, so that a reload, a bookmark and the browser's Back return there.
+
+export const start = { class: "", to: "", kind: "", above: "", below: "", state: "undecided", text: "", offset: 0, id: "", view: "" };
+const filters = ["class", "to", "kind", "above", "below", "text"];
+
+export function read() {
+  const place = { ...start }, said = new URLSearchParams(location.hash.slice(1));
+  for (const key of Object.keys(start)) if (said.has(key)) place[key] = said.get(key);
+  const offset = Number(place.offset);
+  place.offset = Number.isSafeInteger(offset) && offset > 0 ? offset : 0;
+  if (!["undecided", "decided", "all", "keep", "drop", "relabel"].includes(place.state)) place.state = start.state;
+  if (!["", "compact"].includes(place.view)) place.view = "";
+  return place;
+}
+
+// write puts place into the address; anew makes a step that Back undoes.
+export function write(place, anew) {
+  const said = new URLSearchParams();
+  for (const [key, value] of Object.entries(start)) if (place[key] !== value && place[key] !== "") said.set(key, place[key]);
+  const hash = said.toString();
+  if (hash === location.hash.slice(1)) return;
+  history[anew ? "pushState" : "replaceState"](null, "", hash ? `#${hash}` : location.pathname);
+}
+
+export const filtered = (place) => filters.some((key) => place[key] !== "");
+export const query = (place) => Object.fromEntries([...filters, "state"].map((key) => [key, place[key]]));

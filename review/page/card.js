@@ -1,0 +1,64 @@
+// One image of the list: its picture, both labels with examples of both classes, and the buttons that decide.
+
+import { el, picture, broken } from "./dom.js";
+import { chance, number, kinds, stamp, done, better, file } from "./words.js";
+import { store } from "./store.js";
+import { typical } from "./typical.js";
+
+// act sends what a button of a card asks for to page.js.
+const act = (name, row, event) => store.tell("act", { name, row, event });
+
+export function card(row) {
+  const button = (name, words, key, more = {}) => el("button", { type: "button", tabindex: "-1", "data-act": name, onclick: (e) => act(name, row, e), ...more }, words, key ? el("kbd", { "aria-hidden": "true" }, key) : "");
+  const box = el("input", { type: "checkbox", tabindex: "-1", "aria-label": `Select number ${row.rank}` });
+  box.addEventListener("click", (e) => act("select", row, e));
+  const article = el("article", { class: "card", tabindex: "-1", "data-id": row.id },
+    el("div", { class: "top" }, el("label", { class: "pick" }, box, el("span", {}, `#${row.rank}`)), ...tags(row), el("span", { class: "path", title: row.path }, file(row.path)), el("span", { class: "stamp" })),
+    el("div", { class: "sides" },
+      el("button", { type: "button", class: "face", tabindex: "-1", "aria-label": "Show large", onclick: (e) => act("open", row, e) }, picture(row.key, 320, `Number ${row.rank}: ${file(row.path)}`, { loading: "lazy" })),
+      el("div", { class: "classes" }, side(row, true), side(row, false))),
+    el("div", { class: "acts" },
+      button("keep", "Keep", "K"), button("drop", "Drop", "D"),
+      button("accept", "Accept", "A", { disabled: !better(row), title: better(row) ? `Relabel it ${row.suggested}` : "There is no better suggestion" }),
+      button("choose", "Label…", "L"), store.session.similar ? button("similar", "Similar", "S") : ""));
+  article.dataset.kind = row.kinds.join(" ");
+  mark(article, row);
+  return article;
+}
+export const tags = (row) => row.kinds.map((k) => el("span", { class: `tag ${k}` }, kinds[k] ?? k));
+
+// side is a class the image may belong to: the given one, or the suggested one.
+function side(row, given) {
+  const none = !given && !better(row);
+  return el("div", { class: given ? "side-class given" : "side-class to" },
+    el("p", { class: "label" }, el("small", {}, given ? "given" : "suggested", el("span", { class: "num", title: given ? "Score of the given label: low is suspect" : "Probability of the suggested label" }, given ? `score ${number(row.score)}` : none ? "" : chance(row.suggested_score))),
+      el("b", { title: given ? row.given : row.suggested }, none ? "none better" : broken(given ? row.given : row.suggested))),
+    none ? "" : el("div", { class: "strip", "data-class": given ? row.given : row.suggested }, ...(given ? row.given_neighbours : row.suggested_neighbours).slice(0, 3).map((p) => example(p, "nearest"))));
+}
+const example = (p, what) => picture(p.key, 160, `${what} ${p.label}`, { loading: "lazy", class: what, title: `${what} image labelled ${p.label}\n${p.path}` });
+
+// fill adds typical images to a card that is seen, before its nearest ones.
+export function fill(article) {
+  for (const strip of article.querySelectorAll(".strip:not([data-full])")) {
+    strip.dataset.full = "yes";
+    typical(strip.dataset.class).then((list) => {
+      const shown = new Set(Array.from(strip.querySelectorAll("img"), (i) => i.title.split("\n")[1]));
+      const row = store.find(Number(article.dataset.id));
+      strip.prepend(...list.filter((p) => !shown.has(p.path) && p.key !== row?.key).slice(0, 2).map((p) => example(p, "typical")));
+    }, () => delete strip.dataset.full);
+  }
+}
+
+// mark brings a card up to date: its decision, what waits, whether it is selected.
+export function mark(article, row) {
+  const waits = store.pending.get(row.id), chosen = store.selected.has(row.id), sign = article.querySelector(".stamp");
+  article.classList.toggle("pending", Boolean(waits));
+  article.classList.toggle("selected", chosen);
+  article.dataset.decided = waits ? "" : row.decision?.action ?? "";
+  sign.textContent = waits ? (connection() ? "not saved yet" : "saving …") : stamp(row.decision);
+  sign.title = waits ? "Not acknowledged by winnow yet" : row.elsewhere && row.decision ? "Decided in another tab" : "";
+  article.querySelector("input").checked = chosen;
+  article.setAttribute("aria-label", `Number ${row.rank}: given ${row.given}, ${better(row) ? `suggested ${row.suggested} ${chance(row.suggested_score)}` : "no better suggestion"}, ${waits ? "not saved yet" : done(row.decision)}${chosen ? ", selected" : ""}`);
+}
+let connection = () => "";
+export const watch = (lost) => { connection = lost; };

@@ -1,0 +1,42 @@
+// Another label for an image, chosen by typing.
+
+import { get, el, head, open } from "./dom.js";
+import { store } from "./store.js";
+import { combobox } from "./combobox.js";
+import { chance, many, better } from "./words.js";
+
+const dialog = get("chooser"), recent = [];
+let box = null, then = null;
+
+// choose asks for the label of rows and calls decide(name).
+export function choose(rows, decide) {
+  then = decide;
+  const back = document.activeElement;
+  const input = el("input", { id: "chooser-input", spellcheck: "false", "aria-label": "Label", placeholder: "type a part of its name" });
+  dialog.replaceChildren(head("chooser-name", rows.length === 1 ? `Label of number ${rows[0].rank}` : `Label of ${many(rows.length, "image")}`), input,
+    el("p", { class: "soft" }, el("kbd", {}, "↑"), " ", el("kbd", {}, "↓"), " move, ", el("kbd", {}, "Enter"), " takes it, ", el("kbd", {}, "Esc"), " leaves"));
+  box = combobox(input, { label: "Classes", fixed: true, options: () => options(rows), pick });
+  dialog.onclose = () => { if (back?.isConnected) back.focus(); };
+  open(dialog);
+  box.draw();
+  input.focus();
+}
+
+function pick(name) {
+  if (!name) return;
+  const at = recent.indexOf(name);
+  if (at >= 0) recent.splice(at, 1);
+  recent.unshift(name);
+  recent.length = Math.min(recent.length, 5);
+  dialog.close();
+  then(name);
+}
+
+// What is likely comes first: what winnow suggests, what was chosen lately, then all classes.
+function options(rows) {
+  const names = new Map();
+  if (rows.length === 1 && better(rows[0])) names.set(rows[0].suggested, `suggested, ${chance(rows[0].suggested_score)}`);
+  for (const name of recent) if (!names.has(name)) names.set(name, "chosen before");
+  for (const c of store.session.classes) if (!names.has(c.name)) names.set(c.name, rows.length === 1 && c.name === rows[0].given ? "given: keeps it" : many(c.images, "image"));
+  return [...names].map(([name, note]) => ({ name, note }));
+}

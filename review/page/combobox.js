@@ -1,0 +1,89 @@
+// A field that chooses one of many names by typing: ARIA's editable combobox with a list.
+
+import { el } from "./dom.js";
+import { count } from "./words.js";
+
+const most = 60; // names shown at once
+
+// rank orders names by how they match what was typed: at their start, at the start of a word, anywhere, as letters in order.
+export function match(names, typed) {
+  const q = typed.trim().toLowerCase();
+  if (!q) return names.map((name) => ({ name, grade: 0 }));
+  const out = [];
+  for (const name of names) {
+    const low = name.toLowerCase(), at = low.indexOf(q);
+    let grade = at === 0 ? 0 : at > 0 ? (/[\p{L}\p{N}]/u.test(low[at - 1]) && !/\d/.test(low[at - 1]) ? 2 : 1) : inOrder(low, q) ? 3 : -1;
+    if (low === q) grade = -0.5;
+    if (grade >= -0.5) out.push({ name, grade });
+  }
+  return out.sort((a, b) => a.grade - b.grade); // stable: equal grades stay in the order of the names
+}
+function inOrder(low, q) {
+  let at = 0;
+  for (const letter of q) if ((at = low.indexOf(letter, at) + 1) === 0) return false;
+  return q.length > 1;
+}
+
+// combobox makes input one. options() → [{name, note}] in their order; pick(name) is called with a choice,
+// and with "" when an emptied field is confirmed. fixed: the list is always open, as in a dialog of its own.
+export function combobox(input, { options, pick, label, fixed = false }) {
+  const list = el("ul", { id: `${input.id}-list`, role: "listbox", "aria-label": label, class: "options", hidden: !fixed });
+  for (const [k, v] of Object.entries({ role: "combobox", "aria-autocomplete": "list", "aria-expanded": String(fixed), "aria-controls": list.id, autocomplete: "off", autocapitalize: "off" })) input.setAttribute(k, v);
+  input.after(list);
+  let found = [], active = -1, typed = false;
+
+  function draw() {
+    const all = options(), notes = new Map(all.map((o) => [o.name, o.note]));
+    found = match([...notes.keys()], typed || fixed ? input.value : "");
+    const rest = found.length - most;
+    found = found.slice(0, most);
+    list.replaceChildren(...found.map(({ name }, i) => el("li", { role: "option", id: `${list.id}-${i}`, "aria-selected": "false", onmousedown: (e) => { e.preventDefault(); take(i); }, onmousemove: () => stand(i, false) },
+      el("span", {}, name), notes.get(name) ? el("small", {}, notes.get(name)) : "")),
+      ...(rest > 0 ? [el("li", { role: "presentation", class: "rest" }, `${count(rest)} more: type to find them`)] : []),
+      ...(found.length === 0 ? [el("li", { role: "presentation", class: "rest" }, "no such class")] : []));
+    stand(input.value && (typed || fixed) && found.length ? 0 : fixed && found.length ? 0 : -1);
+  }
+  function stand(i, scroll = true) {
+    list.children[active]?.setAttribute("aria-selected", "false");
+    active = i;
+    const option = found[i] && list.children[i];
+    if (!option) return input.removeAttribute("aria-activedescendant");
+    option.setAttribute("aria-selected", "true");
+    input.setAttribute("aria-activedescendant", option.id);
+    if (scroll) option.scrollIntoView({ block: "nearest" });
+  }
+  function show(on) {
+    if (fixed) return draw();
+    list.hidden = !on;
+    input.setAttribute("aria-expanded", String(on));
+    if (on) draw(); else stand(-1);
+  }
+  function take(i) {
+    const name = found[i]?.name;
+    if (name === undefined) return;
+    input.value = name;
+    typed = false;
+    show(false);
+    pick(name);
+  }
+  input.addEventListener("input", () => { typed = true; show(true); });
+  input.addEventListener("click", () => { if (list.hidden) { typed = false; show(true); input.select(); } });
+  input.addEventListener("blur", () => show(false));
+  input.addEventListener("keydown", (e) => {
+    const n = found.length, step = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[e.key];
+    if (step) {
+      e.preventDefault();
+      if (list.hidden) { typed = false; return show(true); }
+      if (n) stand(Math.abs(step) > 1 ? Math.min(n - 1, Math.max(0, active + step)) : active < 0 ? (step > 0 ? 0 : n - 1) : (active + step + n) % n);
+    } else if (e.key === "Enter") {
+      e.preventDefault();
+      if (active >= 0 && !list.hidden) take(active);
+      else if (input.value.trim() === "") { show(false); pick(""); }
+    } else if (e.key === "Escape" && !list.hidden && !fixed) {
+      e.preventDefault();
+      e.stopPropagation();
+      show(false);
+    }
+  });
+  return { draw, list };
+}

@@ -1,0 +1,86 @@
+// Which classes are taken for which: the commonest pairs as a list beside the images, and all of them as a map.
+
+import { get, el, svg, head, open, broken } from "./dom.js";
+import { ask } from "./api.js";
+import { store } from "./store.js";
+import { count, many } from "./words.js";
+
+const listed = 8, mapped = 28, rows = 300; // pairs beside the images, classes on the map, pairs in its table
+
+export async function confusions() {
+  get("map-open").addEventListener("click", show);
+  store.addEventListener("rows", here);
+  const { pairs } = await ask("/api/confusions", { limit: listed });
+  get("pairs").replaceChildren(...pairs.map((p) => el("li", {}, el("button", { type: "button", "data-given": p.given, "data-suggested": p.suggested, onclick: () => choose(p) },
+    el("span", { class: "names" }, el("span", {}, broken(p.given)), el("span", {}, "→ ", broken(p.suggested))), el("span", { class: "num", title: many(p.suspects, "suspect") }, count(p.suspects))))));
+  if (pairs.length === 0) get("pairs").append(el("li", { class: "soft" }, "none"));
+  here();
+}
+function here() {
+  for (const b of get("pairs").querySelectorAll("button")) b.setAttribute("aria-pressed", String(b.dataset.given === store.place.class && b.dataset.suggested === store.place.to));
+}
+function choose({ given, suggested }) {
+  get("map").close();
+  const on = store.place.class === given && store.place.to === suggested;
+  store.go(on ? { class: "", to: "" } : { class: given, to: suggested });
+}
+
+export async function show() {
+  const dialog = get("map");
+  dialog.replaceChildren(head("map-name", "Confusion map"), el("p", { class: "soft" }, "Asking …"));
+  open(dialog);
+  const { pairs } = await ask("/api/confusions", { limit: rows });
+  const shown = order(pairs);
+  dialog.replaceChildren(head("map-name", "Confusion map"),
+    pairs.length === 0 ? el("p", {}, "No image is taken for another class.") : el("div", { class: "map" },
+      el("figure", { tabindex: "0" }, drawing(pairs, shown), el("figcaption", { class: "soft" }, `Rows: given label; columns: suggested label; the darker, the more suspects. ${shown.length} of ${many(store.session.classes.length, "class", "classes")}, those confused most. The table says the same in words.`)),
+      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Pairs of classes" }, table(pairs))));
+}
+
+function table(pairs) {
+  return el("table", {},
+    el("thead", {}, el("tr", {}, ...["given → suggested", "suspects", "decided", "accepted"].map((t) => el("th", { scope: "col" }, t)))),
+    el("tbody", {}, ...pairs.map((p) => el("tr", {}, el("th", { scope: "row" }, el("button", { type: "button", class: "plain", onclick: () => choose(p) }, el("span", {}, broken(p.given), el("br"), "→ ", broken(p.suggested)))),
+      el("td", {}, count(p.suspects)), el("td", {}, count(p.decided)), el("td", {}, count(p.accepted))))));
+}
+
+// order takes the classes of the commonest pairs, each beside the one it is confused with most.
+export function order(pairs) {
+  const links = new Map(), add = (a, b, n) => { if (!links.has(a)) links.set(a, new Map()); links.get(a).set(b, (links.get(a).get(b) ?? 0) + n); };
+  for (const p of pairs) {
+    if (links.size >= mapped && !(links.has(p.given) && links.has(p.suggested))) continue;
+    add(p.given, p.suggested, p.suspects);
+    add(p.suggested, p.given, p.suspects);
+  }
+  const out = [], left = new Set(links.keys());
+  let at = pairs[0]?.given;
+  while (left.size > 0 && out.length < mapped) {
+    if (at === undefined) [at] = left;
+    out.push(at);
+    left.delete(at);
+    at = [...links.get(at)].filter(([name]) => left.has(name)).sort((a, b) => b[1] - a[1])[0]?.[0];
+  }
+  return out;
+}
+
+function drawing(pairs, names) {
+  const cell = 20, left = 190, top = 150, n = names.length, at = new Map(names.map((name, i) => [name, i])), most = Math.max(1, ...pairs.map((p) => p.suspects));
+  const short = (name) => (name.length > 26 ? `${name.slice(0, 25)}…` : name);
+  const out = svg("svg", { viewBox: `0 0 ${left + n * cell + 110} ${top + n * cell + 4}`, role: "img", "aria-label": `Map of the ${n} classes confused most`, class: "heat" });
+  names.forEach((name, i) => {
+    out.append(svg("text", { x: left - 8, y: top + i * cell + 14, "text-anchor": "end" }, short(name)),
+      svg("text", { transform: `translate(${left + i * cell + 13} ${top - 8}) rotate(-50)` }, short(name)),
+      svg("rect", { x: left + i * cell, y: top + i * cell, width: cell - 1, height: cell - 1, class: "same" }),
+      svg("line", { x1: left, x2: left + n * cell, y1: top + (i + 1) * cell - 0.5, y2: top + (i + 1) * cell - 0.5 }));
+  });
+  for (const p of pairs) {
+    const x = at.get(p.suggested), y = at.get(p.given);
+    if (x === undefined || y === undefined) continue;
+    const strength = 0.15 + 0.85 * Math.sqrt(p.suspects / most);
+    out.append(svg("g", { class: "cell", onclick: () => choose(p) },
+      svg("title", {}, `${p.given} → ${p.suggested}: ${many(p.suspects, "suspect")}, ${p.decided} decided, ${p.accepted} accepted`),
+      svg("rect", { x: left + x * cell, y: top + y * cell, width: cell - 1, height: cell - 1, rx: 3, "fill-opacity": strength.toFixed(2) }),
+      svg("text", { x: left + x * cell + (cell - 1) / 2, y: top + y * cell + 14, "text-anchor": "middle", class: strength > 0.6 ? "on" : "" }, count(p.suspects))));
+  }
+  return out;
+}

@@ -1,0 +1,51 @@
+// Elements of the page. Text always arrives as a text node, never as markup: labels and paths are anybody's words.
+
+export const get = (id) => document.getElementById(id);
+
+// el builds an element: attributes, listeners (onclick: …), children (elements or text). null and false are left out.
+export function el(name, attributes = {}, ...children) {
+  const e = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.startsWith("on")) e.addEventListener(key.slice(2), value);
+    else e.setAttribute(key, value === true ? "" : value);
+  }
+  e.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+  return e;
+}
+
+// svg is el for drawings.
+export function svg(name, attributes = {}, ...children) {
+  const e = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) e.addEventListener(key.slice(2), value);
+    else e.setAttribute(key, value);
+  }
+  e.append(...children);
+  return e;
+}
+
+// broken is a name that may break where its words end.
+export const broken = (name) => name.split(/(?<=[_\-./])/).flatMap((part, i) => (i ? [el("wbr"), part] : [part]));
+
+// picture shows a thumbnail, and a placeholder where the file cannot be read. Tiny pictures keep their pixels.
+export function picture(key, size, alt, attributes = {}) {
+  const img = el("img", { alt, decoding: "async", draggable: "false", ...attributes });
+  img.addEventListener("load", () => img.classList.toggle("tiny", Math.max(img.naturalWidth, img.naturalHeight) <= 64));
+  img.addEventListener("error", () => img.replaceWith(el("span", { class: "unreadable", role: "img", "aria-label": `${alt} (cannot be read)` }, "cannot be read")));
+  img.src = size ? thumb(key, size) : `/image/${encodeURIComponent(key)}`;
+  return img;
+}
+export const thumb = (key, size) => `/thumb/${encodeURIComponent(key)}?size=${size}`;
+
+// head is a dialog's first line: its name, and the way out.
+export function head(id, name, ...more) {
+  return el("div", { class: "head" }, el("h2", { id }, name), el("span", { class: "gap" }), ...more,
+    el("button", { type: "button", class: "icon", "aria-label": "Close", onclick: (e) => e.currentTarget.closest("dialog").close() }, "✕"));
+}
+
+// open shows a dialog; a click beside it closes it.
+export function open(dialog) {
+  if (!dialog.open) dialog.showModal();
+  dialog.onmousedown = (e) => { if (e.target === dialog && dialog.role !== "alertdialog") dialog.close(); };
+}

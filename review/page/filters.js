@@ -1,0 +1,67 @@
+// The filters beside the list, and the tabs above it.
+
+import { get, el } from "./dom.js";
+import { store, anywhere } from "./store.js";
+import { filtered } from "./address.js";
+import { combobox } from "./combobox.js";
+import { kinds, many, count } from "./words.js";
+
+const form = get("filters");
+const states = { undecided: "To decide", decided: "Decided", all: "All" };
+
+export function filters() {
+  for (const key of ["class", "to"]) combobox(form.elements[key], { label: key === "class" ? "Given labels" : "Suggested labels", options, pick: (name) => store.go({ [key]: name }) });
+  for (const key of ["class", "to"]) form.elements[key].addEventListener("change", (e) => {
+    const value = e.target.value.trim(), known = store.session.classes.some((c) => c.name === value);
+    if (value === "" || known) { if (store.place[key] !== value) store.go({ [key]: value }); } else e.target.value = store.place[key];
+  });
+  form.elements.kind.addEventListener("change", (e) => store.go({ kind: e.target.value }));
+  for (const key of ["above", "below"]) form.elements[key].addEventListener("change", (e) => {
+    const words = e.target.value.trim().replace(",", "."), fine = words === "" || Number.isFinite(Number(words));
+    e.target.setAttribute("aria-invalid", String(!fine));
+    if (fine) store.go({ [key]: words }); else store.say(`A score is a number, not “${words}”`);
+  });
+  let typing = 0;
+  form.elements.text.addEventListener("input", (e) => {
+    clearTimeout(typing);
+    typing = setTimeout(() => store.go({ text: e.target.value }, false), 250);
+  });
+  form.addEventListener("submit", (e) => e.preventDefault());
+  form.addEventListener("reset", (e) => { e.preventDefault(); reset(); });
+  get("states").replaceChildren(...Object.entries(states).map(([value, words]) => el("button", { type: "button", "data-value": value, onclick: () => store.go({ state: value }) }, words)));
+  get("compact").addEventListener("click", () => store.go({ view: store.place.view ? "" : "compact" }));
+  store.addEventListener("rows", draw);
+  store.addEventListener("loading", draw);
+  const side = get("side"), button = get("side-open");
+  button.addEventListener("click", () => button.setAttribute("aria-expanded", String(side.classList.toggle("open"))));
+}
+export function reset() {
+  const { class: _, ...rest } = anywhere;
+  store.go({ ...rest, class: "", state: store.place.state, view: store.place.view });
+}
+const options = () => store.session.classes.map((c) => ({ name: c.name, note: c.suspects ? `${many(c.suspects, "suspect")}` : `${count(c.images)} images` }));
+
+function draw() {
+  const { place, session } = store;
+  for (const key of ["class", "to", "above", "below", "text"]) if (document.activeElement !== form.elements[key]) form.elements[key].value = place[key];
+  const kind = form.elements.kind;
+  if (kind.options.length === 0) kind.append(...Object.entries({ "": "any", ...kinds }).map(([value, words]) => el("option", { value }, value ? `${words} (${count(session.kinds[value] ?? 0)})` : words)));
+  kind.value = place.kind;
+  get("clear").hidden = !filtered(place);
+  const state = states[place.state] ? place.state : "decided";
+  for (const b of get("states").children) b.setAttribute("aria-pressed", String(b.dataset.value === state));
+  get("compact").setAttribute("aria-pressed", String(place.view === "compact"));
+}
+
+// another goes to the next class (by: 1) or the one before (-1) that still has suspects to decide.
+export function another(by) {
+  const list = store.session.classes, n = list.length, at = list.findIndex((c) => c.name === store.place.class);
+  for (let i = 1; i <= n; i++) {
+    const c = list[(((at < 0 && by < 0 ? 0 : at) + by * i) % n + n) % n];
+    if (c.decided < c.suspects) {
+      store.say(`Class ${c.name}: ${many(c.suspects, "suspect")}, ${count(c.decided)} decided`);
+      return store.go({ class: c.name });
+    }
+  }
+  store.say("No class has suspects left to decide");
+}

@@ -1,0 +1,133 @@
+// The list of images, one page of it at a time: however long the list, no more cards than a page has are in the document.
+
+import { get, el, thumb } from "./dom.js";
+import { card, mark, fill } from "./card.js";
+import { store } from "./store.js";
+import { count, many } from "./words.js";
+import { drain } from "./outbox.js";
+
+const list = get("grid"), cards = new Map(); // id → article
+let seen = null, origin = -1; // where a selection by Shift began
+
+export function grid() {
+  seen = new IntersectionObserver((entries) => {
+    for (const e of entries) if (e.isIntersecting && store.place.view !== "compact") { fill(e.target); seen.unobserve(e.target); }
+  }, { rootMargin: "200px" });
+  store.addEventListener("loading", () => list.setAttribute("aria-busy", "true"));
+  store.addEventListener("rows", draw);
+  store.addEventListener("row", (e) => touch(e.detail));
+  store.addEventListener("selection", () => { for (const row of store.rows) touch(row.id); });
+  store.addEventListener("current", stand);
+  list.addEventListener("focusin", (e) => {
+    const at = store.index(Number(e.target.closest("article")?.dataset.id ?? -1));
+    if (at >= 0 && at !== store.current) store.move(at);
+  });
+}
+
+function draw() {
+  const inside = list.contains(document.activeElement), dialog = document.querySelector("dialog[open]");
+  seen.disconnect();
+  cards.clear();
+  list.className = store.place.view === "compact" ? "grid compact" : "grid";
+  list.replaceChildren(...store.rows.map((row) => {
+    const article = card(row);
+    cards.set(row.id, article);
+    seen.observe(article);
+    return el("li", {}, article);
+  }));
+  list.removeAttribute("aria-busy");
+  origin = -1;
+  found();
+  if (inside && !dialog) focus(); else if (store.current > 0 && !dialog) cards.get(store.row.id).scrollIntoView({ block: "nearest" });
+  const idle = window.requestIdleCallback ?? ((f) => setTimeout(f, 300));
+  idle(() => store.look()?.then((page) => { for (const row of page.rows.slice(0, 12)) new Image().src = thumb(row.key, 320); }, () => {}));
+}
+
+function found() {
+  const { total, place, rows } = store, all = store.session.total;
+  const what = { undecided: "to decide", decided: "decided", all: "", keep: "kept", drop: "dropped", relabel: "relabelled" }[place.state];
+  get("found").textContent = total === 0 ? (all === 0 ? "No images were audited" : `No image ${what} here`) : `${many(total, "image")} ${what}`;
+  if (total === 0) list.append(el("li", { class: "empty" }, place.state === "undecided" && all > 0 ? "Everything that these filters show is decided." : "Nothing matches these filters."));
+  const from = place.offset + 1, to = place.offset + rows.length;
+  for (const id of ["pager-top", "pager-end"]) {
+    const step = (words, name, offset, off) => el("button", { type: "button", "data-page": name, "aria-label": `${name} page`, disabled: off, onclick: () => (name === "Next" ? next() : store.go({ offset })) }, words);
+    const jump = el("input", { inputmode: "numeric", size: "7", "aria-label": "Go to image number of this list", value: String(from), onchange: (e) => go(e.target.value) });
+    get(id).replaceChildren(...(total === 0 ? [] : [
+      step("‹", "Previous", place.offset - store.size, place.offset === 0), jump, el("span", {}, `– ${count(to)} of ${count(total)}`), step("›", "Next", 0, to >= total)]));
+  }
+}
+function go(words) {
+  const n = Number(words.replaceAll(/[\s,.]/g, ""));
+  if (Number.isSafeInteger(n) && n > 0) store.go({ offset: Math.min(n, store.total) - 1 });
+}
+
+function touch(id) {
+  const row = store.find(id), article = cards.get(id);
+  if (row && article) mark(article, row);
+}
+
+// stand marks the current card; only its parts are stops of the Tab key.
+function stand() {
+  for (const [id, article] of cards) {
+    const current = store.row?.id === id;
+    if ((article.getAttribute("aria-current") === "true") === current && article.tabIndex === (current ? 0 : -1)) continue;
+    article.tabIndex = current ? 0 : -1;
+    if (current) article.setAttribute("aria-current", "true"); else article.removeAttribute("aria-current");
+    for (const part of article.querySelectorAll("button, input")) part.tabIndex = current ? 0 : -1;
+  }
+}
+export function focus() {
+  const article = cards.get(store.row?.id);
+  article?.focus({ preventScroll: true });
+  article?.scrollIntoView({ block: "nearest", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+}
+
+// step moves by a card, or by a line of cards; with Shift it selects what it passes.
+export function step(by, line, selecting) {
+  const from = store.current;
+  const across = line ? Math.max(1, store.rows.findIndex((r) => cards.get(r.id).offsetTop > cards.get(store.rows[0].id).offsetTop)) : 1;
+  const to = from + by * across;
+  if (to < 0 || to >= store.rows.length) {
+    if (line && to >= store.rows.length && from < store.rows.length - 1) store.move(store.rows.length - 1);
+    else if (!selecting) return by > 0 ? next() : previous();
+  } else store.move(to);
+  if (selecting) stretch(from, store.current);
+  focus();
+}
+// stretch selects everything between where the selection began and a card.
+export function stretch(from, to) {
+  if (origin < 0 || store.selected.size === 0) origin = from;
+  store.selected.clear();
+  for (let i = Math.min(origin, to); i <= Math.max(origin, to); i++) store.selected.add(store.rows[i].id);
+  store.tell("selection");
+}
+export function pick(i) { origin = i; store.select(store.rows[i].id); }
+
+// next goes on to the page after this one, once everything decided on this one has arrived.
+export async function next() {
+  await drain();
+  if (store.pending.size > 0) return store.say("Waiting for the connection: this page has decisions that are not saved yet");
+  const { place, rows, total } = store, ended = place.offset + rows.length >= total;
+  if (ended && (place.state !== "undecided" || store.after() > place.offset)) return store.say("This is the end of the list");
+  const offset = ended ? 0 : store.after(); // at the end of what is to decide: back to what was passed over
+  await store.go({ offset }, false);
+  focus();
+}
+export async function previous() {
+  if (store.place.offset === 0) return store.say("This is the start of the list");
+  await drain();
+  await store.go({ offset: store.place.offset - store.size }, false);
+  store.move(store.rows.length - 1);
+  focus();
+}
+
+// advance goes to the next image of this page that is not decided, then to the next page.
+export async function advance(from = store.current) {
+  const open = (r) => !r.decision && !store.pending.has(r.id);
+  const after = store.rows.findIndex((r, i) => i > from && open(r));
+  if (after >= 0) store.move(after);
+  else if (store.place.state === "undecided" && store.rows.some(open)) store.move(store.rows.findIndex(open));
+  else if (store.place.state === "undecided" || from >= store.rows.length - 1) return next();
+  else store.move(from + 1);
+  if (!document.querySelector("dialog[open]")) focus();
+}

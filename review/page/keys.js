@@ -1,0 +1,48 @@
+// The keyboard: what each key does, in one table that the help shows too.
+
+import { get, el, head, open } from "./dom.js";
+
+let on = localStorage.getItem("winnow-keys") !== "off";
+
+// keys listens; acts has a function for every name of the table.
+export function keys(acts) {
+  document.addEventListener("keydown", (e) => {
+    const name = meaning(e);
+    if (!name || !acts[name]) return;
+    if (acts[name](e) !== false) e.preventDefault();
+  });
+  get("help").addEventListener("click", show);
+}
+
+const singles = { k: "keep", d: "drop", a: "accept", l: "choose", "/": "choose", c: "reset", u: "undo", U: "redo", n: "another", N: "before", x: "select", s: "similar", m: "map", h: "history", "?": "help", "[": "previousPage", "]": "nextPage" };
+const moves = { ArrowRight: "right", ArrowLeft: "left", ArrowDown: "down", ArrowUp: "up", Home: "first", End: "last", Enter: "open", Escape: "leave" };
+
+function meaning(e) {
+  if (e.isComposing || e.defaultPrevented) return "";
+  const target = e.target, types = target.matches("textarea, select, [contenteditable], input:not([type=checkbox])");
+  const above = document.querySelector("dialog[open]:not(#focus)");
+  if (types || above) return "";
+  const letter = e.key.length === 1 ? e.key.toLowerCase() : e.key;
+  if ((e.ctrlKey || e.metaKey) && !e.altKey) return letter === "z" ? (e.shiftKey ? "redo" : "undo") : letter === "y" ? "redo" : "";
+  if (e.altKey || e.ctrlKey || e.metaKey) return "";
+  if (moves[e.key]) return moves[e.key];
+  return on ? singles[e.key] ?? singles[letter] ?? "" : "";
+}
+
+const table = [
+  ["K", "keep: the given label is right"], ["D", "drop the image"], ["A", "accept the suggested label"], ["L or /", "choose another label by typing"], ["C", "not decided again"],
+  ["U or Ctrl+Z", "undo"], ["Shift+U or Ctrl+Y", "redo"], ["←, →, ↑, ↓", "move between images"], ["Home, End", "first, last of the page"], ["[, ]", "page before, page after"],
+  ["Enter", "show large; Esc: back"], ["X, Shift+arrows", "select several, then decide them at once"], ["N, Shift+N", "next, previous class with suspects left"],
+  ["S", "similar images"], ["M", "confusion map"], ["H", "history"], ["?", "this help"]];
+
+export function show() {
+  const dialog = get("helping"), box = el("input", { type: "checkbox", id: "single" });
+  box.checked = on;
+  box.addEventListener("change", () => { on = box.checked; localStorage.setItem("winnow-keys", on ? "on" : "off"); document.documentElement.dataset.keys = on ? "on" : "off"; });
+  dialog.replaceChildren(head("helping-name", "How to review"),
+    el("p", {}, "Each card shows an image with the label it was given and the one winnow suggests, and for both classes typical images (dashed) and the nearest ones. Decide what is right: every decision is saved at once, and can be undone."),
+    el("dl", { class: "keys" }, ...table.flatMap(([k, words]) => [el("dt", {}, ...k.split(/( or |, )/).map((part) => (/^( or |, )$/.test(part) ? part : el("kbd", {}, part)))), el("dd", {}, words)])),
+    el("label", { class: "check" }, box, " Keys of a single letter work (turn them off if you speak to your computer)"));
+  open(dialog);
+}
+export const letters = () => { document.documentElement.dataset.keys = on ? "on" : "off"; };

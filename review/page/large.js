@@ -1,0 +1,100 @@
+// One image with everything large: the picture, both classes beside it, and any example held against it.
+
+import { get, el, head, open, picture, thumb, broken } from "./dom.js";
+import { chance, number, stamp, done, better, file } from "./words.js";
+import { store } from "./store.js";
+import { typical } from "./typical.js";
+import { tags } from "./card.js";
+
+const dialog = get("focus");
+let guest = null; // a row that is not of this page of the list
+
+export const shown = () => (dialog.open ? guest ?? store.row : null);
+export const visiting = () => guest !== null;
+
+export function large() {
+  store.addEventListener("current", () => { if (dialog.open && !guest) draw(); });
+  store.addEventListener("row", (e) => { if (shown()?.id === e.detail) mark(); });
+  store.addEventListener("rows", () => { if (dialog.open && !guest && !store.row) dialog.close(); });
+  dialog.addEventListener("close", () => {
+    if (guest && store.index(guest.id) < 0) store.guests.delete(guest.id);
+    guest = null;
+    store.tell("closed");
+  });
+}
+
+// show opens the current row, or a guest: a row from anywhere.
+export function show(row = null) {
+  guest = row && store.index(row.id) < 0 ? row : null;
+  if (guest) store.guests.set(guest.id, guest);
+  if (row && !guest) store.move(store.index(row.id));
+  if (!guest && !store.row) return;
+  draw();
+  open(dialog);
+  dialog.querySelector(".acts button:not(:disabled)")?.focus();
+}
+
+function draw() {
+  const row = guest ?? store.row, again = dialog.contains(document.activeElement) ? document.activeElement.dataset.act : "";
+  if (!row) return;
+  const act = (name, words, key, more = {}) => el("button", { type: "button", "data-act": name, onclick: (e) => store.tell("act", { name, row, event: e }), ...more }, words, key ? el("kbd", { "aria-hidden": "true" }, key) : "");
+  const shot = el("figure", { class: "shot" }, whole(row), el("figcaption", {}, el("b", {}, row.given), el("span", {}, ` · ${row.path}`)));
+  const first = head("focus-name", `Number ${row.rank}`, el("span", { class: "stamp", role: "status" }),
+    act("previous", "←", "", { class: "icon", "aria-label": "Previous image", disabled: Boolean(guest) }), act("next", "→", "", { class: "icon", "aria-label": "Next image", disabled: Boolean(guest) }));
+  first.firstChild.after(el("span", { class: "tags" }, ...tags(row), row.fit === null ? "" : el("span", { class: "num", title: "How well the image fits the class it fits best" }, `fit ${number(row.fit)}`)));
+  dialog.replaceChildren(first,
+    el("div", { class: "large" },
+      el("div", { class: "shots" }, shot),
+      el("div", { class: "evidence" },
+        panel(row, true), better(row) ? panel(row, false) : el("p", { class: "soft" }, "No other class fits this image better than the given one."),
+        row.copies?.length ? el("section", { class: "class-panel" }, el("h3", {}, "Copies with another label"), strip(row.copies, "copy", true)) : "")),
+    el("div", { class: "acts big" },
+      act("keep", "Keep", "K", { title: `The label ${row.given} is right` }), act("drop", "Drop", "D", { title: "Leave the image out" }),
+      act("accept", better(row) ? `Accept: ${row.suggested}` : "Accept", "A", { class: "accept", disabled: !better(row) }), act("choose", "Other label…", "L"),
+      el("span", { class: "gap" }), store.session.similar ? act("similar", "Similar", "S") : "", act("reset", "Not decided", "C"), act("undo", "Undo", "U")));
+  mark();
+  if (again) (dialog.querySelector(`[data-act="${again}"]:not(:disabled)`) ?? dialog.querySelector(".acts button:not(:disabled)"))?.focus();
+}
+
+// whole shows the thumbnail at once and the file itself when it is there.
+function whole(row) {
+  const small = picture(row.key, 512, `Number ${row.rank}: ${file(row.path)}`, { class: "whole" }), full = new Image();
+  full.onload = () => { if (Math.max(full.naturalWidth, full.naturalHeight) > 512) small.src = full.src; };
+  full.src = `/image/${encodeURIComponent(row.key)}`;
+  return small;
+}
+
+function panel(row, given) {
+  const name = given ? row.given : row.suggested, kind = strip([], "typical");
+  typical(name).then((list) => kind.replaceChildren(...strip(list.filter((p) => p.key !== row.key), "typical").childNodes), () => kind.replaceChildren("–"));
+  const c = store.session.classes.find((c) => c.name === name);
+  return el("section", { class: given ? "class-panel given" : "class-panel to" },
+    el("h3", {}, el("small", {}, given ? "given" : "suggested"), " ", el("b", {}, broken(name)), " ",
+      el("span", { class: "num" }, given ? `score ${number(row.score)}` : `${chance(row.suggested_score)}`), c ? el("small", { class: "size" }, `${c.images} images`) : ""),
+    el("p", { class: "what" }, "typical"), kind,
+    el("p", { class: "what" }, "nearest"), strip(given ? row.given_neighbours : row.suggested_neighbours, "nearest"));
+}
+function strip(list, what, labelled) {
+  return el("div", { class: "strip" }, ...list.map((p) => el("button", { type: "button", class: `example ${what}`, "aria-pressed": "false", title: `${p.label}\n${p.path}`, "aria-label": `Compare with ${what} image labelled ${p.label}: ${file(p.path)}`, onclick: (e) => beside(e.currentTarget, p, what) },
+    picture(p.key, 160, ""), labelled ? el("small", {}, p.label) : "")));
+}
+
+// beside holds an example against the image, or takes it away again.
+function beside(button, p, what) {
+  const shots = dialog.querySelector(".shots"), on = button.getAttribute("aria-pressed") === "true";
+  for (const b of dialog.querySelectorAll(".example[aria-pressed=true]")) b.setAttribute("aria-pressed", "false");
+  shots.querySelector(".held")?.remove();
+  if (on) return;
+  button.setAttribute("aria-pressed", "true");
+  shots.append(el("figure", { class: "shot held" }, picture(p.key, 512, `${what} image labelled ${p.label}`, { class: "whole" }), el("figcaption", {}, el("b", {}, p.label), ` · ${what} · ${file(p.path)}`)));
+}
+
+function mark() {
+  const row = shown() ?? guest ?? store.row, waits = store.pending.get(row.id), sign = dialog.querySelector(".stamp");
+  dialog.dataset.decided = waits ? "" : row.decision?.action ?? "";
+  dialog.classList.toggle("pending", Boolean(waits));
+  sign.textContent = waits ? "not saved yet" : row.decision ? stamp(row.decision) : "";
+  sign.title = done(row.decision);
+  dialog.querySelector("[data-act=reset]").disabled = !row.decision || Boolean(waits);
+}
+export const ahead = (row) => { if (row) { new Image().src = thumb(row.key, 512); typical(row.given).catch(() => {}); if (better(row)) typical(row.suggested).catch(() => {}); } };

@@ -1,0 +1,149 @@
+// Decisions on their way to the server. One is shown as made only when the server has said so; until then its image
+// carries a mark. What cannot be delivered waits here, in order, and is sent again when the connection is back.
+
+import { tell, Failure, connection } from "./api.js";
+import { store } from "./store.js";
+import { many, done, file } from "./words.js";
+import { settle } from "./conflict.js";
+
+const queue = []; // batches: {list: [{id, action, label, version}], words}
+const most = 500; // decisions a request may carry
+let sending = null, tab = "";
+
+export const waiting = () => queue.length;
+
+// A tab keeps its name over a reload, so that it can still undo. A duplicated tab gets a name of its own.
+export async function name() {
+  const fresh = () => Array.from(crypto.getRandomValues(new Uint8Array(8)), (b) => b.toString(16).padStart(2, "0")).join("");
+  tab = sessionStorage.getItem("winnow-tab") || fresh();
+  if (navigator.locks && !await hold(tab)) await hold(tab = fresh());
+  sessionStorage.setItem("winnow-tab", tab);
+}
+function hold(name) {
+  return new Promise((held) => {
+    navigator.locks.request(`winnow-tab-${name}`, { signal: AbortSignal.timeout(500) }, () => { held(true); return new Promise(() => {}); }).catch(() => held(false));
+  });
+}
+export const me = () => tab;
+
+// decide queues one decision for each row: action(row) → {action, label} or null for a row it cannot be made for.
+export function decide(rows, action) {
+  const list = [], skipped = rows.length;
+  for (const row of rows) {
+    const wanted = action(row);
+    if (!wanted) continue;
+    const label = wanted.label ?? "", before = store.pending.get(row.id) ?? row.decision;
+    if ((before?.action ?? "undecided") === wanted.action && (before?.label ?? "") === label) { list.push(null); continue; }
+    list.push({ id: row.id, action: wanted.action, label, version: row.version, path: row.path });
+  }
+  const batch = list.filter(Boolean);
+  if (list.length < skipped) store.say(`${many(skipped - list.length, "image")} without a better suggestion left as ${skipped - list.length === 1 ? "it is" : "they are"}`);
+  for (let i = 0; i < batch.length; i += most) push(batch.slice(i, i + most));
+  return list.length > 0;
+}
+function push(list) {
+  queue.push({ list });
+  for (const d of list) {
+    store.pending.set(d.id, d.action === "undecided" ? { action: "undecided" } : d);
+    store.tell("row", d.id);
+  }
+  store.tell("outbox");
+  drain();
+}
+
+// drain sends what waits, first things first, and resolves when nothing waits or nothing can be sent.
+export function drain() {
+  return sending ??= send().then((left) => { sending = null; return left || queue.length === 0 ? undefined : drain(); }, (e) => { sending = null; throw e; });
+}
+// send answers whether it left something that cannot be sent now.
+async function send() {
+  while (queue.length > 0) {
+    const batch = queue[0];
+    batch.out = true;
+    try {
+      const answer = await tell("/api/decide", { tab, decisions: batch.list.map(({ id, action, label, version }) => ({ id, action, label, version })) });
+      forget(batch);
+      arrived(batch, answer.applied);
+      store.standing(answer);
+      store.say(sentence(batch.list));
+    } catch (e) {
+      if (!(e instanceof Failure)) throw e;
+      if (e.status === 409) { await disputed(batch, e.body.conflicts ?? []); continue; }
+      if (e.status === 0 || e.status === 401 || e.status === 403 || e.status >= 502) return true; // it waits
+      forget(batch);
+      store.say(`Not saved: ${e.message}`);
+    }
+  }
+  return false;
+}
+function forget(batch) {
+  queue.splice(queue.indexOf(batch), 1);
+  for (const { id } of batch.list) {
+    if (queue.some((b) => b.list.some((d) => d.id === id))) continue;
+    store.pending.delete(id);
+    store.tell("row", id);
+  }
+  store.tell("outbox");
+}
+// arrived also moves on what waits behind: it was decided in the knowledge of this batch.
+function arrived(batch, applied) {
+  for (const { id, version } of applied) {
+    const from = batch.list.find((d) => d.id === id)?.version;
+    for (const later of queue) for (const d of later.list) if (d.id === id && d.version === from) d.version = version;
+  }
+  store.decided(applied);
+}
+
+// disputed: somebody else decided some of these images meanwhile, and nothing was applied. An answer that got lost
+// looks the same; then theirs is ours.
+async function disputed(batch, conflicts) {
+  const wanted = new Map(batch.list.map((d) => [d.id, d]));
+  const same = ({ id, decision }) => (decision?.action ?? "undecided") === wanted.get(id)?.action && (decision?.label ?? "") === wanted.get(id)?.label;
+  forget(batch);
+  store.decided(conflicts, true);
+  const others = conflicts.filter((c) => !same(c));
+  let rest = batch.list.filter((d) => !conflicts.some((c) => c.id === d.id));
+  if (others.length > 0) {
+    const choice = await settle(others.map((c) => ({ ...c, path: wanted.get(c.id)?.path ?? "", mine: wanted.get(c.id) })), rest.length);
+    if (choice === "cancel") rest = [];
+    if (choice === "mine") rest = rest.concat(others.map((c) => ({ ...wanted.get(c.id), version: c.version })));
+  }
+  if (rest.length > 0) push(rest); // goes to the end of the line, which drain is still working off
+}
+
+function sentence(list) {
+  const d = list[0];
+  if (list.length > 1) return `${many(list.length, "image")} ${list.every((x) => x.action === d.action && x.label === d.label) ? done(d) : "decided"}`;
+  return `#${d.id + 1} ${d.action === "undecided" ? "is undecided again" : done(d)} (${file(d.path)})`;
+}
+
+// undo takes back the newest batch: one that was never sent simply stays here. Otherwise the server knows which it was.
+export async function undo() {
+  const last = queue.at(-1);
+  if (last && !last.out) {
+    forget(last);
+    return store.say("Taken back before it was sent");
+  }
+  await turn("/api/undo", "undone", "Nothing to undo in this tab");
+}
+export const redo = () => turn("/api/redo", "redone", "Nothing to redo");
+
+async function turn(path, word, nothing) {
+  await drain();
+  if (queue.length > 0) return store.say("Waiting for the connection: decisions are still to be saved");
+  try {
+    const answer = await tell(path, { tab });
+    const list = answer[word] ?? [];
+    store.decided(list);
+    store.standing(answer);
+    store.say(`${word === "undone" ? "Undone" : "Redone"}: ${list.length === 1 ? `#${list[0].id + 1} ${done(list[0].decision?.action === "undecided" ? null : list[0].decision)}` : many(list.length, "image")}`);
+    store.tell("turned", list.map((d) => d.id));
+  } catch (e) {
+    if (!(e instanceof Failure)) throw e;
+    if (e.status === 409) store.decided(e.body.conflicts ?? [], true);
+    store.say(e.status === 404 ? nothing : e.status === 409 ? `Not ${word}: another tab has decided since. ${e.message}` : `Not ${word}: ${e.message}`);
+  }
+}
+
+addEventListener("beforeunload", (e) => { if (queue.length > 0) e.preventDefault(); });
+connection.addEventListener("found", () => drain());

@@ -1,0 +1,157 @@
+// winnow review: puts the parts of the page together. Each part is a module that knows its own elements;
+// what they know of each other goes through the store's events.
+
+import { get, el } from "./dom.js";
+import { ask, Failure } from "./api.js";
+import { read } from "./address.js";
+import { store } from "./store.js";
+import { better, many } from "./words.js";
+import * as outbox from "./outbox.js";
+import * as grid from "./grid.js";
+import * as large from "./large.js";
+import * as past from "./past.js";
+import * as confusions from "./confusions.js";
+import * as similar from "./similar.js";
+import * as help from "./keys.js";
+import { choose } from "./chooser.js";
+import { standing } from "./standing.js";
+import { filters, another } from "./filters.js";
+import { exporting } from "./exporting.js";
+import { theme } from "./theme.js";
+import { watch } from "./watch.js";
+
+const ways = {
+  keep: () => ({ action: "keep" }),
+  drop: () => ({ action: "drop" }),
+  reset: () => ({ action: "undecided" }),
+  accept: (row) => (better(row) ? { action: "relabel", label: row.suggested } : null),
+  label: (name) => (row) => (name === row.given ? { action: "keep" } : { action: "relabel", label: name }),
+};
+
+// subjects are the images that a decision is about: the large one, those selected, else the current one.
+function subjects() {
+  const one = large.shown();
+  if (one) return [one];
+  if (store.selected.size > 0) return store.rows.filter((r) => store.selected.has(r.id));
+  return store.row ? [store.row] : [];
+}
+
+async function decide(rows, way) {
+  if (rows.length === 0 || !outbox.decide(rows, way)) return;
+  const many = store.selected.size > 0 && !large.shown();
+  store.unselect();
+  if (large.visiting()) return;
+  const at = Math.max(...rows.map((r) => store.index(r.id)));
+  if (way === ways.reset) return;
+  await grid.advance(many ? at : store.current);
+}
+
+const acts = {
+  keep: () => decide(subjects(), ways.keep),
+  drop: () => decide(subjects(), ways.drop),
+  accept: () => decide(subjects(), ways.accept),
+  reset: () => decide(subjects(), ways.reset),
+  choose: () => { const rows = subjects(); if (rows.length) choose(rows, (name) => decide(rows, ways.label(name))); },
+  undo: () => outbox.undo(),
+  redo: () => outbox.redo(),
+  another: () => large.shown() || another(1),
+  before: () => large.shown() || another(-1),
+  select: () => { if (!large.shown() && store.row) grid.pick(store.current); },
+  similar: () => { const [row] = subjects(); if (row && store.session.similar) similar.like(row); },
+  map: () => confusions.show(),
+  history: () => past.show(),
+  help: () => help.show(),
+  nextPage: () => grid.next(),
+  previousPage: () => grid.previous(),
+  right: (e) => walk(e, 1, false),
+  left: (e) => walk(e, -1, false),
+  down: (e) => !large.shown() && walk(e, 1, true),
+  up: (e) => !large.shown() && walk(e, -1, true),
+  first: () => !large.shown() && (store.move(0), grid.focus()),
+  last: () => !large.shown() && (store.move(store.rows.length - 1), grid.focus()),
+  open: (e) => !large.shown() && e.target.matches(".card, body") && large.show(),
+  leave: () => !large.shown() && store.unselect(),
+};
+function walk(e, by, line) {
+  if (!large.shown()) return void grid.step(by, line, e.shiftKey);
+  if (!large.visiting()) grid.step(by, false, false);
+}
+
+// acted is a button of a card or of the large view: it is about its own image, unless that is one of those selected.
+function acted({ detail: { name, row, event } }) {
+  if (name === "previous" || name === "next") return walk(event, name === "next" ? 1 : -1, false);
+  const at = store.index(row.id);
+  if (name === "select") {
+    if (event.shiftKey && at >= 0) grid.stretch(store.current, at); else grid.pick(at);
+    store.move(at);
+    return undefined;
+  }
+  if (at >= 0 && !large.shown()) {
+    if (!store.selected.has(row.id) && name !== "open" && name !== "similar") store.unselect();
+    store.move(at);
+  }
+  if (name === "open") return event.shiftKey ? grid.stretch(store.current, at) : large.show(row);
+  return acts[name]();
+}
+
+// visit shows any image of the audit large, whether the filters show it or not.
+async function visit(id) {
+  const here = store.index(id);
+  if (here >= 0) return large.show(store.rows[here]);
+  const { rows } = await ask("/api/rows", { state: "all", offset: id, limit: 1 });
+  if (rows[0]?.id !== id) return store.say(`Number ${id + 1} is not in the audit`);
+  store.heard(id, rows[0].version);
+  large.show(rows[0]);
+}
+
+function picked() {
+  const n = store.selected.size, bar = get("picked");
+  bar.hidden = n === 0;
+  if (n === 0) return;
+  const button = (name, words, key) => el("button", { type: "button", onclick: () => acts[name]() }, words, el("kbd", { "aria-hidden": "true" }, key));
+  bar.replaceChildren(el("b", { role: "status" }, `${many(n, "image")} selected`), button("keep", "Keep", "K"), button("drop", "Drop", "D"), button("accept", "Accept each", "A"), button("choose", "Label…", "L"),
+    el("button", { type: "button", class: "plain", onclick: () => { for (const r of store.rows) store.selected.add(r.id); store.tell("selection"); } }, "Select the page"),
+    el("button", { type: "button", class: "plain", onclick: () => store.unselect() }, "Select none"));
+}
+
+let saying = 0;
+function said(words) {
+  const line = get("said");
+  line.textContent = words;
+  clearTimeout(saying);
+  saying = setTimeout(() => { line.textContent = ""; }, 6000);
+}
+
+async function run() {
+  theme();
+  help.letters();
+  store.addEventListener("said", (e) => said(e.detail));
+  store.addEventListener("act", acted);
+  store.addEventListener("visit", (e) => visit(e.detail));
+  store.addEventListener("selection", picked);
+  store.addEventListener("closed", () => grid.focus());
+  store.addEventListener("current", () => { if (large.shown()) large.ahead(store.rows[store.current + 1]); });
+  get("undo").addEventListener("click", acts.undo);
+  get("redo").addEventListener("click", acts.redo);
+  addEventListener("popstate", () => { store.place = read(); store.load(); });
+  addEventListener("hashchange", () => { if (JSON.stringify(read()) !== JSON.stringify(store.place)) { store.place = read(); store.load(); } });
+  await outbox.name();
+  standing();
+  grid.grid();
+  large.large();
+  filters();
+  help.keys(acts);
+  past.past();
+  exporting();
+  watch();
+  await store.refresh();
+  similar.similar();
+  await Promise.all([store.load(), confusions.confusions()]);
+  document.documentElement.dataset.ready = "yes";
+}
+
+// An answer that says no is said; anything else is a fault of the page and belongs to the console as well.
+addEventListener("unhandledrejection", (e) => {
+  if (e.reason instanceof Failure) { e.preventDefault(); if (e.reason.status !== 0) said(e.reason.message); } else said(`The page failed: ${e.reason?.message ?? e.reason}`);
+});
+run();

@@ -1,0 +1,134 @@
+// What the page knows: the session, the rows of this page of the list, which of them is current, which are selected.
+// Events: "session" (counts, precision, hint), "rows" (another page), "row" (detail: id), "current", "selection", "said".
+
+import { ask } from "./api.js";
+import { read, write, query, start } from "./address.js";
+
+class Store extends EventTarget {
+  session = null;
+  place = read();
+  rows = [];
+  total = 0;
+  current = -1; // of rows
+  selected = new Set(); // ids
+  pending = new Map(); // id → the decision that is not acknowledged yet
+  guests = new Map(); // id → row that is shown but not of this page
+  versions = new Map(); // id → newest version heard of
+  #asked = null;
+  #ahead = null;
+
+  tell(name, detail) { this.dispatchEvent(new CustomEvent(name, { detail })); }
+  say(words) { this.tell("said", words); }
+  get size() { return this.place.view === "compact" ? 48 : 24; }
+  get row() { return this.rows[this.current] ?? null; }
+  find(id) { return this.rows.find((r) => r.id === id) ?? this.guests.get(id) ?? null; }
+  index(id) { return this.rows.findIndex((r) => r.id === id); }
+
+  // go changes the place (filters, state, offset, view) and loads it.
+  async go(changes, anew = true) {
+    const offset = "offset" in changes ? changes.offset : 0;
+    this.place = { ...this.place, id: "", ...changes, offset: Math.max(0, offset) };
+    write(this.place, anew);
+    await this.load();
+  }
+
+  // load asks for the place's rows. An answer to an earlier place is thrown away.
+  async load(keep = false) {
+    this.#asked?.abort();
+    const mine = this.#asked = new AbortController();
+    this.tell("loading");
+    const place = this.place, key = this.#key(place.offset), ahead = this.#ahead;
+    this.#ahead = null;
+    let page;
+    try {
+      page = !keep && ahead?.key === key && ahead.version === this.session?.version ? await ahead.page : await this.#rows(place.offset, mine.signal);
+    } catch (e) {
+      if (mine.signal.aborted) return;
+      throw e;
+    }
+    if (mine.signal.aborted) return;
+    if (page.rows.length === 0 && place.offset > 0 && page.total > 0) return this.go({ offset: Math.floor((page.total - 1) / this.size) * this.size }, false);
+    const at = Number(place.id || -1), was = keep ? this.row?.id : -1;
+    this.rows = page.rows;
+    this.total = page.total;
+    for (const row of this.rows) this.heard(row.id, row.version);
+    for (const id of [...this.selected]) if (this.index(id) < 0) this.selected.delete(id);
+    const first = this.rows.findIndex((r) => r.id === was || r.id === at);
+    this.current = this.rows.length ? Math.max(0, first) : -1;
+    this.tell("rows");
+    this.tell("current");
+    this.tell("selection");
+  }
+  #key(offset) { return JSON.stringify([query(this.place), offset, this.size]); }
+  #rows(offset, signal) { return ask("/api/rows", { ...query(this.place), offset, limit: this.size }, signal); }
+
+  // look asks for the next page before it is wanted. Any change of a decision makes it stale.
+  look() {
+    const offset = this.place.offset + this.size;
+    if (offset >= this.total || this.place.state === "undecided" && this.rows.some((r) => r.decision)) return null;
+    const page = this.#rows(offset);
+    page.catch(() => {});
+    this.#ahead = { key: this.#key(offset), version: this.session?.version, page };
+    return page;
+  }
+  stale() { this.#ahead = null; }
+
+  // after is the offset of the next page: rows that no longer match the filter have left the list before it.
+  after() {
+    const state = this.place.state;
+    const stays = (r) => state === "all" || (state === "undecided" ? !r.decision : state === "decided" ? Boolean(r.decision) : r.decision?.action === state);
+    return this.place.offset + this.rows.filter(stays).length;
+  }
+
+  move(to) {
+    if (this.rows.length === 0) return;
+    this.current = Math.min(this.rows.length - 1, Math.max(0, to));
+    this.place.id = String(this.row.id);
+    write(this.place, false);
+    this.tell("current");
+  }
+  select(id, on = !this.selected.has(id)) {
+    if (on) this.selected.add(id); else this.selected.delete(id);
+    this.tell("selection");
+  }
+  unselect() {
+    if (this.selected.size === 0) return false;
+    this.selected.clear();
+    this.tell("selection");
+    return true;
+  }
+
+  heard(id, version) { this.versions.set(id, Math.max(version, this.versions.get(id) ?? 0)); }
+
+  // decided takes what the server says about images: their decisions and versions. News are those not heard before.
+  decided(list, elsewhere = false) {
+    let news = 0;
+    for (const { id, decision, version } of list) {
+      if ((this.versions.get(id) ?? 0) < version) news++;
+      this.heard(id, version);
+      const row = this.find(id), now = decision && decision.action !== "undecided" ? decision : null;
+      if (!row || row.version > version) continue;
+      if (row.version !== version) row.elsewhere = elsewhere;
+      row.decision = now;
+      row.version = version;
+      this.tell("row", id);
+    }
+    if (news) this.stale();
+    return news;
+  }
+
+  // standing takes how far the review is, and the classes that a change touched.
+  standing({ counts, precision, hint, classes = [] }) {
+    Object.assign(this.session, { counts, precision, hint });
+    const touched = new Map(classes.map((c) => [c.name, c.decided]));
+    for (const c of this.session.classes) if (touched.has(c.name)) c.decided = touched.get(c.name);
+    this.tell("session");
+  }
+  async refresh() {
+    this.session = await ask("/api/session");
+    this.tell("session");
+  }
+}
+
+export const store = new Store();
+export const anywhere = start;

@@ -1,0 +1,65 @@
+// Listens for what other tabs decide, and for the server being there.
+
+import { get } from "./dom.js";
+import { ask, connection } from "./api.js";
+import { store } from "./store.js";
+import { drain, waiting } from "./outbox.js";
+import { many, done } from "./words.js";
+import { watch as cards } from "./card.js";
+
+const every = 2500, retry = 2000; // ms
+let timer = 0, busy = false, missed = false;
+
+export function watch() {
+  cards(() => connection.lost);
+  connection.addEventListener("lost", () => { missed = true; draw(); });
+  connection.addEventListener("found", () => draw());
+  store.addEventListener("outbox", draw);
+  get("retry").addEventListener("click", () => look());
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) look(); });
+  timer = setTimeout(look, every);
+}
+
+function draw() {
+  get("lost").hidden = !connection.lost;
+  const n = waiting();
+  get("lost-words").textContent = connection.lost ? `${connection.lost} ${n ? `${many(n, "step")} of yours ${n === 1 ? "is" : "are"} not saved yet and will be sent when it answers again.` : "Nothing of yours is waiting to be saved."}` : "";
+  for (const id of store.pending.keys()) store.tell("row", id);
+}
+
+// look asks what changed since the last time. After a pause without answers it starts over with what it shows.
+async function look() {
+  clearTimeout(timer);
+  if (busy) return;
+  busy = true;
+  try {
+    if (connection.lost || missed) {
+      await store.refresh();
+      missed = false;
+      await drain();
+      if (store.pending.size === 0) await store.load(true);
+    } else if (!document.hidden) {
+      let answer;
+      do {
+        const since = store.session.version;
+        answer = await ask("/api/changes", { since });
+        if (answer.version < since) await store.refresh();
+        else if (answer.changed.length > 0) heard(answer);
+        store.session.version = answer.version;
+      } while (answer.more);
+    }
+  } catch {
+    // The banner says it.
+  } finally {
+    busy = false;
+    timer = setTimeout(look, connection.lost ? retry : every);
+  }
+}
+
+function heard(answer) {
+  const theirs = answer.changed.filter((c) => !store.pending.has(c.id)), news = store.decided(theirs, true);
+  store.standing(answer);
+  if (news === 0) return;
+  const one = theirs.find((c) => store.find(c.id)?.elsewhere);
+  store.say(`Another tab decided: ${news === 1 && one ? `#${one.id + 1} ${done(store.find(one.id).decision)}` : many(news, "image")}`);
+}

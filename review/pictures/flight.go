@@ -1,0 +1,66 @@
+package pictures
+
+import (
+	"context"
+	"sync"
+)
+
+// flight lets one make what several wait for.
+type flight struct {
+	mutex sync.Mutex
+	on    map[key]*call
+}
+
+type call struct {
+	waiting int
+	stop    context.CancelFunc // nobody waits any more
+	done    chan struct{}
+	data    []byte
+	err     error
+}
+
+// do returns what produce gives. Its context ends when all who asked have gone.
+func (f *flight) do(ctx context.Context, k key, produce func(context.Context) ([]byte, error)) ([]byte, error) {
+	f.mutex.Lock()
+	c, ok := f.on[k]
+	if !ok {
+		c = f.start(k, produce)
+	}
+	c.waiting++
+	f.mutex.Unlock()
+	select {
+	case <-c.done:
+		return c.data, c.err
+	case <-ctx.Done():
+	}
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if c.waiting--; c.waiting == 0 {
+		c.stop()
+		if f.on[k] == c {
+			delete(f.on, k) // whoever asks from now on starts anew
+		}
+	}
+	return nil, ctx.Err()
+}
+
+// start begins a call; the mutex is held.
+func (f *flight) start(k key, produce func(context.Context) ([]byte, error)) *call {
+	ctx, stop := context.WithCancel(context.Background())
+	c := &call{stop: stop, done: make(chan struct{})}
+	if f.on == nil {
+		f.on = map[key]*call{}
+	}
+	f.on[k] = c
+	go func() {
+		defer stop()
+		c.data, c.err = produce(ctx)
+		f.mutex.Lock()
+		if f.on[k] == c {
+			delete(f.on, k)
+		}
+		f.mutex.Unlock()
+		close(c.done)
+	}()
+	return c
+}

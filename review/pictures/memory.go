@@ -1,0 +1,68 @@
+package pictures
+
+import (
+	"container/list"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"sync"
+)
+
+// key tells small pictures apart: another file under the same name is another picture.
+type key [sha256.Size]byte
+
+// making counts the ways in which small pictures were made: whoever changes a pixel raises it.
+const making = 1
+
+func keyOf(path string, side int, info fs.FileInfo) key {
+	return sha256.Sum256(fmt.Appendf(nil, "%d %d %d %d %s", making, side, info.Size(), info.ModTime().UnixNano(), path))
+}
+
+// memory keeps the pictures that were asked for last, up to a number of bytes.
+type memory struct {
+	mutex sync.Mutex
+	most  int64
+	bytes int64
+	order *list.List // of kept, the last asked for first
+	at    map[key]*list.Element
+}
+
+type kept struct {
+	key  key
+	data []byte
+}
+
+// overhead is what an entry costs beside its bytes, roughly.
+const overhead = 256
+
+func newMemory(most int64) *memory {
+	return &memory{most: most, order: list.New(), at: map[key]*list.Element{}}
+}
+
+func (m *memory) get(k key) ([]byte, bool) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	e, ok := m.at[k]
+	if !ok {
+		return nil, false
+	}
+	m.order.MoveToFront(e)
+	return e.Value.(kept).data, true
+}
+
+func (m *memory) put(k key, data []byte) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	if _, there := m.at[k]; there {
+		return
+	}
+	m.at[k] = m.order.PushFront(kept{k, data})
+	m.bytes += int64(len(data)) + overhead
+	for m.bytes > m.most {
+		last := m.order.Back()
+		m.order.Remove(last)
+		old := last.Value.(kept)
+		delete(m.at, old.key)
+		m.bytes -= int64(len(old.data)) + overhead
+	}
+}

@@ -1,0 +1,112 @@
+// Package pictures makes small pictures when they are asked for, and keeps them: the last ones in memory, more on disk.
+// A picture is made once however many ask for it, at most two are made at a time, and everything is bounded: the size of
+// what is decoded, the bytes in memory, the bytes on disk. It reads through the fs.FS that it is given and nothing else.
+package pictures
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/jpeg"
+	"io/fs"
+
+	"winnow/backbone"
+)
+
+// Sides are the smallest and the largest side of a small picture in pixels.
+const (
+	LeastSide = 16
+	MostSide  = 512
+)
+
+// atOnce is how many pictures are decoded at the same time: each may take half a gigabyte for a moment.
+const atOnce = 2
+
+// Options bound what is kept.
+type Options struct {
+	Memory int64  // bytes of small pictures in memory; 0: 64 MiB
+	Folder string // keeps them on disk, "" does not
+	Disk   int64  // bytes there; 0: 1 GiB
+}
+
+// Pictures makes and keeps the small pictures of a tree of images.
+type Pictures struct {
+	fsys   fs.FS
+	memory *memory
+	disk   *disk
+	making flight
+	slots  chan struct{}
+}
+
+// Unreadable is a picture that cannot be shown, and why.
+type Unreadable struct{ Reason error }
+
+func (e *Unreadable) Error() string { return e.Reason.Error() }
+func (e *Unreadable) Unwrap() error { return e.Reason }
+
+// New makes a cache of the pictures of fsys.
+func New(fsys fs.FS, o Options) *Pictures {
+	if o.Memory <= 0 {
+		o.Memory = 64 << 20
+	}
+	if o.Disk <= 0 {
+		o.Disk = 1 << 30
+	}
+	p := &Pictures{fsys: fsys, memory: newMemory(o.Memory), slots: make(chan struct{}, atOnce)}
+	if o.Folder != "" {
+		p.disk = newDisk(o.Folder, o.Disk)
+	}
+	return p
+}
+
+// Small is a picture as a JPEG file of at most side×side pixels, proportions kept, turned as EXIF says, on white where it
+// lets light through. side is bounded by LeastSide and MostSide. The error is [*Unreadable], or that of ctx.
+func (p *Pictures) Small(ctx context.Context, path string, side int) ([]byte, error) {
+	side = min(max(side, LeastSide), MostSide)
+	info, err := fs.Stat(p.fsys, path)
+	if err != nil {
+		return nil, &Unreadable{err}
+	}
+	k := keyOf(path, side, info)
+	if data, ok := p.memory.get(k); ok {
+		return data, nil
+	}
+	return p.making.do(ctx, k, func(ctx context.Context) ([]byte, error) {
+		if data, ok := p.disk.get(k); ok {
+			p.memory.put(k, data)
+			return data, nil
+		}
+		select {
+		case p.slots <- struct{}{}:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		defer func() { <-p.slots }()
+		data, err := p.make(path, side)
+		if err != nil {
+			return nil, &Unreadable{err}
+		}
+		p.memory.put(k, data)
+		p.disk.put(k, data)
+		return data, nil
+	})
+}
+
+// make decodes a picture and encodes it small.
+func (p *Pictures) make(path string, side int) ([]byte, error) {
+	t := backbone.ReadThumbnail(p.fsys, path, side)
+	if t.Err != nil {
+		return nil, t.Err
+	}
+	flat := image.NewRGBA(t.Image.Bounds())
+	draw.Draw(flat, flat.Rect, image.NewUniform(color.White), image.Point{}, draw.Src)
+	draw.Draw(flat, flat.Rect, t.Image, t.Image.Bounds().Min, draw.Over)
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, flat, &jpeg.Options{Quality: 85}); err != nil {
+		return nil, fmt.Errorf("encoding: %w", err)
+	}
+	return b.Bytes(), nil
+}

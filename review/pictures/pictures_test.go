@@ -1,0 +1,353 @@
+package pictures
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+	"time"
+)
+
+func pngFile(w, h int, c color.NRGBA) []byte {
+	img := image.NewNRGBA(image.Rect(0, 0, w, h))
+	for i := range w * h {
+		img.SetNRGBA(i%w, i/w, c)
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+}
+
+var red = color.NRGBA{255, 0, 0, 255}
+
+func decoded(t *testing.T, data []byte) image.Image {
+	t.Helper()
+	img, err := jpeg.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return img
+}
+
+// TestSmall: sizes, proportions, and white behind what lets light through.
+func TestSmall(t *testing.T) {
+	fsys := fstest.MapFS{
+		"wide.png":  {Data: pngFile(300, 100, red)},
+		"small.png": {Data: pngFile(20, 10, red)},
+		"clear.png": {Data: pngFile(30, 30, color.NRGBA{0, 0, 0, 0})},
+	}
+	p := New(fsys, Options{})
+	for _, c := range []struct {
+		path       string
+		side, w, h int
+		r, g, b    uint32
+	}{
+		{"wide.png", 150, 150, 50, 255, 0, 0}, {"wide.png", 1, LeastSide, 5, 255, 0, 0}, {"wide.png", 10_000, 300, 100, 255, 0, 0},
+		{"small.png", 160, 20, 10, 255, 0, 0}, {"clear.png", 16, 16, 16, 255, 255, 255},
+	} {
+		data, err := p.Small(t.Context(), c.path, c.side)
+		if err != nil {
+			t.Errorf("%s: %v", c.path, err)
+			continue
+		}
+		img := decoded(t, data)
+		if b := img.Bounds(); b.Dx() != c.w || b.Dy() != c.h {
+			t.Errorf("%s at %d: %v, expected %d×%d", c.path, c.side, b, c.w, c.h)
+		}
+		r, g, b, _ := img.At(3, 3).RGBA()
+		for _, v := range [][2]uint32{{r, c.r}, {g, c.g}, {b, c.b}} {
+			if d := int(v[0]>>8) - int(v[1]); d > 6 || d < -6 {
+				t.Errorf("%s: colour %d %d %d", c.path, r>>8, g>>8, b>>8)
+			}
+		}
+	}
+}
+
+// TestUnreadable: every way in which there is no picture is told as such, and nothing of it is kept.
+func TestUnreadable(t *testing.T) {
+	whole := pngFile(50, 50, red)
+	var bomb bytes.Buffer
+	bomb.Write(whole[:16])
+	bomb.Write([]byte{0, 1, 0, 0, 0, 1, 0, 0}) // 65536×65536
+	bomb.Write(whole[24:])
+	fsys := fstest.MapFS{
+		"text.jpg": {Data: []byte("<html><script>alert(1)</script>")}, "empty.jpg": {}, "cut.png": {Data: whole[:len(whole)/2]},
+		"bomb.png": {Data: bomb.Bytes()}, "folder/x": {Data: whole},
+	}
+	folder := t.TempDir()
+	p := New(fsys, Options{Folder: folder})
+	for _, path := range []string{"text.jpg", "empty.jpg", "cut.png", "bomb.png", "folder", "missing.jpg", "../text.jpg", "/etc/passwd", ""} {
+		if _, err := p.Small(t.Context(), path, 100); !errors.As(err, new(*Unreadable)) {
+			t.Errorf("%s: got %v", path, err)
+		}
+	}
+	for _, path := range []string{"text.jpg", "empty.jpg", "folder", "missing.jpg", "../text.jpg", "/etc/passwd", ""} {
+		if f, err := p.Open(path); !errors.As(err, new(*Unreadable)) {
+			t.Errorf("%s: opened %v, %v", path, f, err)
+		}
+	}
+	if entries, _ := os.ReadDir(folder); len(entries) > 0 || len(p.memory.at) > 0 {
+		t.Errorf("kept %v and %d", entries, len(p.memory.at))
+	}
+}
+
+// TestOpen gives the file itself under the type that its bytes say.
+func TestOpen(t *testing.T) {
+	data := pngFile(5, 5, red)
+	f, err := New(fstest.MapFS{"named.jpg": {Data: data}}, Options{}).Open("named.jpg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	got, err := io.ReadAll(f)
+	if err != nil || !bytes.Equal(got, data) || f.Type != "image/png" || f.Size != int64(len(data)) {
+		t.Errorf("got %d bytes of %s, %d, %v", len(got), f.Type, f.Size, err)
+	}
+}
+
+// slowFS counts who reads at the same time, and waits while held.
+type slowFS struct {
+	fs.FS
+	held          chan struct{} // closed: go on
+	reading, most atomic.Int32
+	opened        atomic.Int32
+}
+
+func (s *slowFS) Open(name string) (fs.File, error) {
+	f, err := s.FS.Open(name)
+	return &slowFile{f, s}, err
+}
+
+// Stat is no reading.
+func (s *slowFS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(s.FS, name) }
+
+type slowFile struct {
+	fs.File
+	of *slowFS
+}
+
+func (f *slowFile) Read(b []byte) (int, error) {
+	f.of.opened.Add(1)
+	n := f.of.reading.Add(1)
+	for was := f.of.most.Load(); n > was && !f.of.most.CompareAndSwap(was, n); was = f.of.most.Load() {
+	}
+	<-f.of.held
+	defer f.of.reading.Add(-1)
+	return f.File.Read(b)
+}
+
+// TestOnce: many who ask for one picture are given the same bytes of one decoding, and many pictures are decoded two at
+// a time.
+func TestOnce(t *testing.T) {
+	files := fstest.MapFS{}
+	names := []string{}
+	for c := 'a'; c <= 'h'; c++ {
+		names = append(names, string(c)+".png")
+		files[names[len(names)-1]] = &fstest.MapFile{Data: pngFile(30, 30, red)}
+	}
+	s := &slowFS{FS: files, held: make(chan struct{})}
+	p := New(s, Options{})
+	var wait sync.WaitGroup
+	results := make([][]byte, 20)
+	for i := range results {
+		wait.Go(func() { results[i], _ = p.Small(context.Background(), "a.png", 100) })
+	}
+	for _, name := range names {
+		wait.Go(func() {
+			if _, err := p.Small(context.Background(), name, 50); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	close(s.held)
+	wait.Wait()
+	for _, r := range results {
+		if len(r) == 0 || &r[0] != &results[0][0] {
+			t.Fatal("not the same bytes")
+		}
+	}
+	if n := s.most.Load(); n > atOnce {
+		t.Errorf("%d were decoded at the same time", n)
+	}
+	s.opened.Store(0)
+	if _, err := p.Small(t.Context(), "a.png", 100); err != nil || s.opened.Load() > 0 {
+		t.Errorf("made again: %v", err)
+	}
+}
+
+// TestGone: whoever goes away does not wait, and what nobody waits for is not begun.
+func TestGone(t *testing.T) {
+	s := &slowFS{FS: fstest.MapFS{"a.png": {Data: pngFile(30, 30, red)}, "b.png": {Data: pngFile(30, 30, red)}}, held: make(chan struct{})}
+	p := New(s, Options{})
+	for range atOnce {
+		p.slots <- struct{}{} // all at work
+	}
+	ctx, gone := context.WithCancel(t.Context())
+	stays := make(chan error, 1)
+	go func() { _, err := p.Small(context.Background(), "b.png", 50); stays <- err }()
+	for p.waiting("b.png", 50) == 0 {
+		runtime.Gosched()
+	}
+	gone()
+	for _, name := range []string{"a.png", "b.png"} {
+		if _, err := p.Small(ctx, name, 50); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	close(s.held)
+	for range atOnce {
+		<-p.slots
+	}
+	if err := <-stays; err != nil {
+		t.Errorf("who stayed got %v", err)
+	}
+	if _, err := p.Small(t.Context(), "a.png", 50); err != nil {
+		t.Errorf("asked again: %v", err)
+	}
+}
+
+// waiting is how many wait for a picture.
+func (p *Pictures) waiting(path string, side int) int {
+	info, err := fs.Stat(p.fsys, path)
+	if err != nil {
+		return 0
+	}
+	p.making.mutex.Lock()
+	defer p.making.mutex.Unlock()
+	if c := p.making.on[keyOf(path, side, info)]; c != nil {
+		return c.waiting
+	}
+	return 0
+}
+
+// TestMemory: bytes in memory stay within the bound, and the ones asked for last stay.
+func TestMemory(t *testing.T) {
+	m := newMemory(10 * (1000 + overhead))
+	for i := range 100 {
+		m.put(key{byte(i)}, make([]byte, 1000))
+		if _, ok := m.get(key{0}); !ok {
+			t.Fatal("the one that is asked for all the time went")
+		}
+		if m.bytes > m.most || len(m.at) != m.order.Len() {
+			t.Fatalf("%d bytes, %d and %d entries", m.bytes, len(m.at), m.order.Len())
+		}
+	}
+	if _, ok := m.get(key{99}); !ok || len(m.at) != 10 {
+		t.Errorf("%d entries, the last one there: %v", len(m.at), ok)
+	}
+	m.put(key{200}, make([]byte, 1<<20))
+	if m.bytes > m.most {
+		t.Errorf("one larger than all: %d bytes", m.bytes)
+	}
+}
+
+// TestDisk: pictures outlive the program, bounded; a broken file is made again, and so is the picture of another file
+// under the same name.
+func TestDisk(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "small")
+	files := fstest.MapFS{"a.png": {Data: pngFile(30, 30, red)}}
+	s := &slowFS{FS: files, held: make(chan struct{})}
+	close(s.held)
+	get := func() []byte {
+		data, err := New(s, Options{Folder: folder}).Small(t.Context(), "a.png", 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	made := get()
+	s.opened.Store(0)
+	if got := get(); !bytes.Equal(got, made) || s.opened.Load() != 0 {
+		t.Error("not read from the disk")
+	}
+	var kept string
+	_ = filepath.WalkDir(folder, func(path string, e fs.DirEntry, _ error) error {
+		if !e.IsDir() {
+			kept = path
+		}
+		return nil
+	})
+	if info, err := os.Stat(kept); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%s: %v, %v, expected a file for its owner", kept, info, err)
+	}
+	for _, broken := range [][]byte{{}, made[:len(made)/2], bytes.Repeat([]byte{0}, len(made))} {
+		if err := os.WriteFile(kept, broken, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := get(); !bytes.Equal(got, made) {
+			t.Error("a broken file was shown")
+		}
+	}
+	files["a.png"] = &fstest.MapFile{Data: pngFile(30, 30, color.NRGBA{0, 0, 255, 255}), ModTime: time.Unix(5, 0)}
+	if got := get(); bytes.Equal(got, made) {
+		t.Error("another file, the same picture")
+	}
+}
+
+// TestDiskBound: the oldest go when a folder is full.
+func TestDiskBound(t *testing.T) {
+	d := newDisk(t.TempDir(), 256*10_000)
+	for i := range 50 {
+		k := key{7, byte(i)}
+		d.put(k, []byte(strings.Repeat("x", 1000)))
+		folder, file := d.name(k)
+		if err := os.Chtimes(file, time.Unix(int64(i), 0), time.Unix(int64(i), 0)); err != nil {
+			t.Fatal(err)
+		}
+		var sum int64
+		for _, f := range filesOf(folder) {
+			sum += f.Size()
+		}
+		if sum > d.most || sum != d.parts[7].bytes {
+			t.Fatalf("%d bytes, counted %d, expected at most %d", sum, d.parts[7].bytes, d.most)
+		}
+		if i > 0 {
+			if _, before := d.name(key{7, byte(i - 1)}); !there(before) {
+				t.Errorf("the one before the %dth went", i)
+			}
+		}
+	}
+	d.put(key{7, 99}, make([]byte, 20_000))
+	if _, file := d.name(key{7, 99}); there(file) {
+		t.Error("one larger than the bound was kept")
+	}
+	newDisk(filepath.Join(string([]byte{0}), "x"), 1<<20).put(key{1}, []byte("y")) // cannot be: nothing happens
+}
+
+func there(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// BenchmarkSmall makes the small picture of a photograph of 12 megapixels.
+func BenchmarkSmall(b *testing.B) {
+	img := image.NewYCbCr(image.Rect(0, 0, 4000, 3000), image.YCbCrSubsampleRatio420)
+	for i := range img.Y {
+		img.Y[i] = uint8(i*i>>7 + i/4000)
+	}
+	var file bytes.Buffer
+	if err := jpeg.Encode(&file, img, nil); err != nil {
+		b.Fatal(err)
+	}
+	p := New(fstest.MapFS{"a.jpg": {Data: file.Bytes()}}, Options{})
+	for b.Loop() {
+		if _, err := p.make("a.jpg", 160); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

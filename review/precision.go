@@ -1,0 +1,77 @@
+package review
+
+import (
+	"fmt"
+	"math"
+)
+
+// share is how many of the judged are wrong, with Wilson's interval of 95 %.
+type share struct {
+	Wrong    int     `json:"wrong"`
+	Judged   int     `json:"judged"`
+	Estimate float64 `json:"estimate"` // 0 where nothing is judged
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
+}
+
+// precision is the share of wrong labels among the suspects decided, and among those of the last ranks.
+type precision struct {
+	share
+	Recent share `json:"recent"`
+}
+
+// shareOf estimates a share p from w of n with the interval of Wilson (Probable inference, the law of succession, and
+// statistical inference, JASA 22, 1927):
+//
+//	(p̂ + z²/2n ± z·√(p̂(1-p̂)/n + z²/4n²)) / (1 + z²/n),  p̂ = w/n, z = 1.96
+//
+// Of nothing the interval is all there is, 0 to 1.
+func shareOf(w, n int) share {
+	if n == 0 {
+		return share{High: 1}
+	}
+	const z = 1.959963984540054
+	p, m := float64(w)/float64(n), float64(n)
+	middle := p + z*z/(2*m)
+	wide := z * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
+	return share{w, n, p, max((middle-wide)/(1+z*z/m), 0), min((middle+wide)/(1+z*z/m), 1)}
+}
+
+// recentMost is how many of the last ranks tell whether to go on.
+const recentMost = 50
+
+// worthwhile is the share of wrong labels below which looking on is no longer worth the while: one image in five.
+const worthwhile = 0.2
+
+// precision is that of the suspects decided so far. The recent ones are the last 50 by rank of all images decided, whether
+// called wrong or not; who was decided for being an outlier or a copy alone says nothing of the ranks around it.
+func (d *decided) precision() precision {
+	wrong, judged := 0, 0
+	t := d.table
+	if d.counts[undecided] < len(t.image) {
+		for id := len(t.image) - 1; id >= 0 && judged < recentMost; id-- {
+			action := d.action[t.image[id]]
+			if action == undecided || t.kinds[id]&suspect == 0 && t.kinds[id] != 0 {
+				continue
+			}
+			judged++
+			if action != keep {
+				wrong++
+			}
+		}
+	}
+	return precision{shareOf(d.wrong, d.judged), shareOf(wrong, judged)}
+}
+
+// hint says when stopping is sensible, and why; "" otherwise. It is when all suspects are decided, or when of the last 50
+// by rank so few were wrong that, with 95 % confidence, fewer than one in five is: of 50 at most 4.
+func (d *decided) hint(p precision) string {
+	switch {
+	case d.table.byKind["suspect"] > 0 && d.judged == d.table.byKind["suspect"]:
+		return fmt.Sprintf("All %d suspects are decided.", d.judged)
+	case p.Recent.Judged == recentMost && p.Recent.High < worthwhile:
+		return fmt.Sprintf("Of the %d lowest-ranked images decided so far %d were wrong (with 95 %% confidence fewer than %.0f %%): further down most labels are right, and this is a good place to stop.",
+			p.Recent.Judged, p.Recent.Wrong, math.Ceil(100*p.Recent.High))
+	}
+	return ""
+}

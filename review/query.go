@@ -1,0 +1,185 @@
+package review
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"winnow/review/decisions"
+)
+
+// bounds of what one request may ask for.
+const (
+	mostRows      = 200
+	mostTypical   = 64
+	mostSimilar   = 200
+	mostDecisions = 500
+	mostChanges   = 1000
+	mostHistory   = 500
+	mostPairs     = 1000
+)
+
+// query chooses images of the audit.
+type query struct {
+	class, to     int32 // none: any
+	kind          kind  // 0: any
+	below, above  float64
+	decided       bool // state=decided: any action
+	action        uint8
+	any           bool // state=all
+	text          string
+	offset, limit int
+}
+
+// parameters reads the values of a request, each at most once, and keeps the first error.
+type parameters struct {
+	values url.Values
+	known  []string
+	err    error
+}
+
+func (p *parameters) get(name string) string {
+	p.known = append(p.known, name)
+	v := p.values[name]
+	if len(v) > 1 {
+		p.fail("%s: found %d values, expected one", name, len(v))
+	}
+	if len(v) == 0 {
+		return ""
+	}
+	return v[0]
+}
+
+func (p *parameters) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf(format, args...)
+	}
+}
+
+// number is a whole number from least to most.
+func (p *parameters) number(name string, otherwise, least, most int) int {
+	text := p.get(name)
+	if text == "" {
+		return otherwise
+	}
+	v, err := strconv.Atoi(text)
+	if err != nil || v < least || v > most {
+		p.fail("%s: found %.40q, expected a whole number from %d to %d", name, text, least, most)
+	}
+	return v
+}
+
+// score is a bound of the score.
+func (p *parameters) score(name string, otherwise float64) float64 {
+	text := p.get(name)
+	if text == "" {
+		return otherwise
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(v) {
+		p.fail("%s: found %.40q, expected a number", name, text)
+	}
+	return v
+}
+
+// class is a label by its name.
+func (p *parameters) class(name string, t *table) int32 {
+	text := p.get(name)
+	if text == "" {
+		return none
+	}
+	c, ok := t.classOf[text]
+	if !ok {
+		p.fail("%s: no class is called %.80q", name, text)
+	}
+	return c
+}
+
+// done is the first error, or that of a parameter nobody asked for.
+func (p *parameters) done() error {
+	for name := range p.values {
+		if !slices.Contains(p.known, name) {
+			p.fail("parameter %.40q is unknown, expected %s", name, strings.Join(p.known, ", "))
+		}
+	}
+	return p.err
+}
+
+// parseQuery reads the filter of /api/rows.
+func parseQuery(values url.Values, t *table) (query, error) {
+	p := &parameters{values: values}
+	q := query{
+		class: p.class("class", t), to: p.class("to", t), below: p.score("below", math.Inf(1)), above: p.score("above", math.Inf(-1)),
+		text: strings.ToLower(p.get("text")), offset: p.number("offset", 0, 0, math.MaxInt32), limit: p.number("limit", 50, 0, mostRows),
+	}
+	if name := p.get("kind"); name != "" {
+		at := slices.IndexFunc(kindNames, func(k struct {
+			kind kind
+			name string
+		}) bool {
+			return k.name == name
+		})
+		if at < 0 {
+			p.fail("kind: found %.40q, expected suspect, outlier or copy", name)
+		} else {
+			q.kind = kindNames[at].kind
+		}
+	}
+	switch name := p.get("state"); name {
+	case "", "all":
+		q.any = true
+	case "decided":
+		q.decided = true
+	default:
+		at := slices.Index(actionNames[:], decisions.Action(name))
+		if at < 0 {
+			p.fail("state: found %.40q, expected undecided, decided, all, keep, drop or relabel", name)
+		}
+		q.action = uint8(max(at, 0))
+	}
+	return q, p.done()
+}
+
+// find lists the ids of a page of the query's images, and how many there are in all.
+func (d *decided) find(q query, texts *textIndex) (total int, page []int32) {
+	t := d.table
+	var holds []bool
+	if q.text != "" {
+		holds = texts.holds(t, q.text)
+	}
+	take := func(id int32) {
+		action := d.action[t.image[id]]
+		switch {
+		case q.to != none && t.suggested[id] != q.to, q.kind != 0 && t.kinds[id]&q.kind == 0:
+		case !(t.score[id] < q.below), !(t.score[id] > q.above):
+		case q.decided && action == undecided, !q.any && !q.decided && action != q.action:
+		case holds != nil && !holds[id]:
+		default:
+			if total >= q.offset && len(page) < q.limit {
+				page = append(page, id)
+			}
+			total++
+		}
+	}
+	if q.class != none {
+		for _, id := range t.of(q.class) {
+			take(id)
+		}
+		return total, page
+	}
+	for id := range t.image {
+		take(int32(id))
+	}
+	return total, page
+}
+
+// of are the ids of a given class, most suspect first; those of a label that nobody is given are none.
+func (t *table) of(class int32) []int32 {
+	if int(class) >= len(t.at) {
+		return nil
+	}
+	return t.at[class]
+}

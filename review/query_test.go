@@ -1,0 +1,133 @@
+package review
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestFind against a slow loop over the list as it was made, for any filter and any decisions.
+func TestFind(t *testing.T) {
+	w := newWorld(t, 200)
+	rng := rand.New(rand.NewPCG(5, 6))
+	actions := make([]string, len(w.list))
+	for id := range actions {
+		actions[id] = "undecided"
+		switch label := other(w.list[id].Given); rng.IntN(6) {
+		case 0:
+			actions[id] = "keep"
+			w.decide("t", 200, on(id, "keep", "", 0))
+		case 1:
+			actions[id] = "drop"
+			w.decide("t", 200, on(id, "drop", "", 0))
+		case 2:
+			actions[id] = "relabel"
+			w.decide("t", 200, on(id, "relabel", label, 0))
+		}
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		choose := func(name string, list ...string) string { return rapid.SampledFrom(list).Draw(r, name) }
+		class, to, kind := choose("class", "", "", "class a", "class d"), choose("to", "", "", "class b"), choose("kind", "", "suspect", "outlier", "copy")
+		state := choose("state", "", "all", "decided", "undecided", "keep", "drop", "relabel")
+		text := choose("text", "", "", "PHOTO", "01", "photo 001", "images/01/", "1.png", ".png", "nothing", "é", "\x00", "g\x00i", "s/0")
+		below, above := rapid.Float64Range(0, 1).Draw(r, "below"), rapid.Float64Range(0, 1).Draw(r, "above")
+		values := url.Values{"class": {class}, "to": {to}, "kind": {kind}, "state": {state}, "text": {text}}
+		bounded := rapid.Bool().Draw(r, "bounded")
+		if bounded {
+			values.Set("below", fmt.Sprint(below))
+			values.Set("above", fmt.Sprint(above))
+		}
+		offset, limit := rapid.IntRange(0, 30).Draw(r, "offset"), rapid.IntRange(0, 20).Draw(r, "limit")
+		values.Set("offset", fmt.Sprint(offset))
+		values.Set("limit", fmt.Sprint(limit))
+		var want []int32
+		for id, e := range w.list {
+			kinds := map[string]bool{"": true, "suspect": e.Dropped, "outlier": e.Outlier, "copy": len(e.Copies) > 0}
+			states := map[string]bool{"": true, "all": true, "decided": actions[id] != "undecided", actions[id]: true}
+			if (class == "" || e.Given == class) && (to == "" || e.Suggested == to) && kinds[kind] && states[state] &&
+				(!bounded || e.Score < below && e.Score > above) && strings.Contains(strings.ToLower(e.Path), strings.ToLower(text)) {
+				want = append(want, int32(id))
+			}
+		}
+		q, err := parseQuery(values, w.review.table)
+		if err != nil {
+			r.Fatal(err)
+		}
+		total, page := w.review.decided.find(q, &w.review.texts)
+		if total != len(want) {
+			r.Fatalf("found %d, expected %d", total, len(want))
+		}
+		want = want[min(offset, len(want)):]
+		if want = want[:min(limit, len(want))]; !slices.Equal(page, want) {
+			r.Fatalf("page %v, expected %v", page, want)
+		}
+	})
+}
+
+// TestQueryRefuses: every parameter that makes no sense is told.
+func TestQueryRefuses(t *testing.T) {
+	w := newWorld(t, 100)
+	for query, want := range map[string]string{
+		"class=nix": "no class is called", "to=nix": "no class", "kind=x": "suspect, outlier or copy", "state=x": "undecided, decided, all",
+		"below=x": "expected a number", "above=NaN": "expected a number", "offset=-1": "whole number", "offset=99999999999": "whole number", "limit=201": "from 0 to 200",
+		"limit=1.5": "whole number", "nix=1": "is unknown", "class=class+a&class=class+b": "2 values", "%zz": "invalid URL escape", "a;b": "semicolon",
+	} {
+		if status, text := w.ask("GET", "/api/rows?"+query, "", nil); status != 400 || !strings.Contains(text, want) {
+			t.Errorf("%s: %d %s, expected %q", query, status, text, want)
+		}
+	}
+	if status, _ := w.ask("GET", "/api/rows?below=-Inf&above=%2BInf&offset=5000", "", nil); status != 200 {
+		t.Errorf("an empty answer: %d", status)
+	}
+}
+
+// FuzzQuery: no address makes the server fail.
+func FuzzQuery(f *testing.F) {
+	w := newWorld(f, 60)
+	for _, seed := range []string{"/api/rows?text=a&state=keep&limit=3", "/api/typical?class=class+a", "/api/changes?since=1", "/api/similar?key=2&n=3", "/api/history?limit=2", "/thumb/1?size=40", "/image/%2e%2e", "/api/export.csv", "/api/confusions?limit=1", "/api/session"} {
+		f.Add(seed)
+	}
+	h := w.review.Handler()
+	f.Fuzz(func(t *testing.T, address string) {
+		u, err := url.ParseRequestURI(address)
+		if err != nil {
+			t.Skip()
+		}
+		req := httptest.NewRequest("GET", "/", nil)
+		req.URL = u
+		a := httptest.NewRecorder()
+		if h.ServeHTTP(a, req); a.Code >= http.StatusInternalServerError {
+			t.Errorf("%q: %d %s", address, a.Code, a.Body)
+		}
+	})
+}
+
+// FuzzDecide: no body makes the server fail, and what is refused changes nothing.
+func FuzzDecide(f *testing.F) {
+	w := newWorld(f, 60)
+	for _, seed := range []string{`{"tab":"t","decisions":[{"id":1,"action":"keep","version":0}]}`, `{"tab":"t","decisions":[{"id":2,"action":"relabel","label":"class a","version":0},{"id":3,"action":"drop","label":"","version":1}]}`, `[[[`, `{"tab":"\u0000\ud800"}`, ``} {
+		f.Add("/api/decide", []byte(seed))
+		f.Add("/api/undo", []byte(seed))
+	}
+	h := w.review.Handler()
+	f.Fuzz(func(t *testing.T, path string, body []byte) {
+		if path != "/api/decide" && path != "/api/undo" && path != "/api/redo" {
+			t.Skip()
+		}
+		before := w.review.Decisions.Version()
+		req := httptest.NewRequest("POST", path, strings.NewReader(string(body)))
+		req.Header.Set("Content-Type", "application/json")
+		a := httptest.NewRecorder()
+		h.ServeHTTP(a, req)
+		if after := w.review.Decisions.Version(); a.Code >= 500 || (a.Code == 200) != (after == before+1) || a.Code != 200 && after != before {
+			t.Errorf("%s %q: %d %s, version %d to %d", path, body, a.Code, a.Body, before, after)
+		}
+	})
+}

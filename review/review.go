@@ -1,0 +1,100 @@
+// Package review is the page on which people decide what an audit suspects: images with their labels, decisions that are
+// kept the moment they are made, and a mended manifest at the end.
+//
+// The audit lies in memory in columns (table), what is decided beside it (decided); package decisions keeps that on disk,
+// package pictures makes the small pictures. A [Server] answers the page's requests: all bounded, all behind a token, no
+// path ever comes from outside. The page itself is embedded (page/).
+package review
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"winnow/datasets"
+	"winnow/eval/suspects"
+	"winnow/review/decisions"
+	"winnow/review/pictures"
+)
+
+// Config is what is reviewed and with what.
+type Config struct {
+	Title        string // "": the name of the audit's file
+	AuditFile    string
+	ManifestFile string
+	Suspects     []suspects.Entry // none: the decisions can only be carried out
+	Manifest     *datasets.Dataset
+	Decisions    *decisions.Store
+	Pictures     *pictures.Pictures
+	Finder       Finder // nil: no search by image
+	Out          string // where the mended manifest is written; "": it can only be downloaded
+}
+
+// Finder finds the images of the manifest that are like another. It is asked by one goroutine at a time.
+type Finder interface {
+	// Similar finds n images most like one of the manifest, best first, itself left out. ErrNoVector: it has none.
+	Similar(ctx context.Context, path string, n int) ([]Found, error)
+	// Uploads reports whether Search works.
+	Uploads() bool
+	// Search finds n images most like that in an image file's bytes. ErrNotImage wraps what is wrong with the file.
+	Search(ctx context.Context, file []byte, n int) ([]Found, error)
+}
+
+// Found is an image found.
+type Found struct {
+	Path       string
+	Similarity float64
+}
+
+// Reviewer is an audit with what is decided about it.
+type Reviewer struct {
+	Config
+	Others int // audits that were looked at with the same decisions before
+
+	table *table
+	texts textIndex
+
+	searching chan struct{} // one at a time
+	exporting sync.Mutex
+	deciding  sync.Mutex   // one change at a time, from the disk to the memory
+	mutex     sync.RWMutex // of decided
+	decided   *decided
+}
+
+// New joins what belongs together, or says what does not.
+func New(c Config) (*Reviewer, error) {
+	if c.Title == "" {
+		c.Title = filepath.Base(c.AuditFile)
+	}
+	t, err := newTable(c.Manifest, c.Suspects, c.AuditFile, c.ManifestFile)
+	if err != nil {
+		return nil, err
+	}
+	c.Suspects = nil // the table has them
+	d, err := newDecided(t, c.Decisions)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reviewer{Config: c, table: t, decided: d, searching: make(chan struct{}, 1)}
+	r.texts.fill(t)
+	if len(t.image) > 0 {
+		r.Others, err = c.Decisions.Opened(decisions.Audit{Sum: t.sum, Name: c.AuditFile, Images: len(t.image)})
+	}
+	return r, err
+}
+
+// Decided says how many images of the audit are decided.
+func (r *Reviewer) Decided() int {
+	r.mutex.RLock()
+	defer r.mutex.RUnlock()
+	return len(r.table.image) - r.decided.counts[undecided]
+}
+
+// Summary says in a line what came of the review.
+func (r *Reviewer) Summary() string {
+	r.mutex.RLock()
+	defer r.mutex.RUnlock()
+	c := r.decided.counts
+	return fmt.Sprintf("%d of %d images decided: %d kept, %d dropped, %d relabelled", len(r.table.image)-c[undecided], len(r.table.image), c[keep], c[drop], c[relabel])
+}

@@ -1,0 +1,123 @@
+package review
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"winnow/review/decisions"
+)
+
+// decision is what was decided of an image, as it is sent.
+type decision struct {
+	Action  decisions.Action `json:"action"`
+	Label   string           `json:"label"`
+	At      time.Time        `json:"at"`
+	Version int64            `json:"version"`
+}
+
+// pic is an image to be shown.
+type pic struct {
+	Key   string `json:"key"`
+	Path  string `json:"path"`
+	Label string `json:"label"`
+}
+
+// row is an image of the audit.
+type row struct {
+	ID             int32     `json:"id"`
+	Key            string    `json:"key"`
+	Rank           int32     `json:"rank"`
+	Path           string    `json:"path"`
+	Given          string    `json:"given"`
+	Suggested      string    `json:"suggested"`
+	Score          float64   `json:"score"`
+	SuggestedScore *float64  `json:"suggested_score"`
+	Kinds          []string  `json:"kinds"`
+	Fit            *float64  `json:"fit"`
+	ForGiven       []pic     `json:"given_neighbours"`
+	ForSuggested   []pic     `json:"suggested_neighbours"`
+	Copies         []pic     `json:"copies"`
+	Decision       *decision `json:"decision"`
+	Version        int64     `json:"version"`
+}
+
+// state is an image's decision, as it is sent after a change.
+type state struct {
+	ID       int32     `json:"id"`
+	Decision *decision `json:"decision"`
+	Version  int64     `json:"version"`
+}
+
+// keyOf names an image of the manifest in addresses.
+func keyOf(image int32) string { return strconv.Itoa(int(image)) }
+
+// image is the image of a key, or none.
+func (t *table) imageOf(key string) int32 {
+	v, err := strconv.ParseUint(key, 10, 31)
+	if err != nil || v >= uint64(len(t.manifest.Samples)) || keyOf(int32(v)) != key {
+		return none
+	}
+	return int32(v)
+}
+
+func (t *table) pic(image int32) pic { return pic{keyOf(image), t.path(image), t.label(image)} }
+
+func (t *table) pics(images []int32) []pic {
+	list := make([]pic, len(images))
+	for i, image := range images {
+		list[i] = t.pic(image)
+	}
+	return list
+}
+
+// row is what there is to say of an id.
+func (d *decided) row(id int32) row {
+	t := d.table
+	image := t.image[id]
+	given, suggested, copies := t.lists(int(id))
+	r := row{
+		ID: id, Key: keyOf(image), Rank: t.rank[id], Path: t.path(image), Given: t.classes[t.given[id]], Suggested: t.classes[t.suggested[id]],
+		Score: t.score[id], SuggestedScore: number(t.better[id]), Kinds: []string{}, Fit: number(t.fit[id]),
+		ForGiven: t.pics(given), ForSuggested: t.pics(suggested), Copies: t.pics(copies),
+		Decision: d.decision(image), Version: d.version[image],
+	}
+	for _, k := range kindNames {
+		if t.kinds[id]&k.kind != 0 {
+			r.Kinds = append(r.Kinds, k.name)
+		}
+	}
+	return r
+}
+
+// number is nil where there is none: JSON knows no NaN.
+func number(v float64) *float64 {
+	if math.IsNaN(v) {
+		return nil
+	}
+	return &v
+}
+
+// states are those of images of the audit; of others there is nothing to tell.
+func (d *decided) states(images []int32) []state {
+	list := []state{}
+	for _, image := range images {
+		if id := d.table.id[image]; id != none {
+			list = append(list, state{id, d.decision(image), d.version[image]})
+		}
+	}
+	return list
+}
+
+// typical are the images of a class that look most like it: the least suspect, without those that were found wrong.
+func (d *decided) typical(class int32, n int) []pic {
+	list := []pic{}
+	ids := d.table.of(class)
+	for i := len(ids) - 1; i >= 0 && len(list) < n; i-- {
+		image := d.table.image[ids[i]]
+		if action := d.action[image]; action != drop && action != relabel {
+			list = append(list, d.table.pic(image))
+		}
+	}
+	return list
+}

@@ -1,0 +1,85 @@
+package review
+
+import (
+	"cmp"
+	"slices"
+)
+
+// session is what the page asks first.
+type session struct {
+	Title     string         `json:"title"`
+	Audit     string         `json:"audit"`
+	Manifest  string         `json:"manifest"`
+	Out       string         `json:"out"` // "": the mended manifest can only be downloaded
+	Total     int            `json:"total"`
+	Classes   []sessionClass `json:"classes"`
+	Kinds     map[string]int `json:"kinds"`
+	Counts    map[string]int `json:"counts"`
+	Precision precision      `json:"precision"`
+	Hint      string         `json:"hint"`
+	Similar   bool           `json:"similar"`
+	Upload    bool           `json:"upload"`
+	Version   int64          `json:"version"`
+	HasTruth  bool           `json:"has_truth"` // never: whoever decides does not see it
+}
+
+// sessionClass is a class of the manifest.
+type sessionClass struct {
+	Name     string `json:"name"`
+	Images   int32  `json:"images"`
+	Suspects int32  `json:"suspects"`
+	Decided  int32  `json:"decided"` // of the suspects
+}
+
+func (r *Reviewer) session() session {
+	r.mutex.RLock()
+	defer r.mutex.RUnlock()
+	t, d := r.table, r.decided
+	now := d.progress(nil)
+	s := session{
+		Title: r.Title, Audit: r.AuditFile, Manifest: r.ManifestFile, Out: r.Out, Total: len(t.image), Classes: []sessionClass{},
+		Kinds: map[string]int{}, Counts: now.Counts, Precision: now.Precision, Hint: now.Hint, Version: now.Version,
+		Similar: r.Finder != nil, Upload: r.Finder != nil && r.Finder.Uploads(),
+	}
+	for _, k := range kindNames {
+		s.Kinds[k.name] = t.byKind[k.name]
+	}
+	for class, name := range t.classes {
+		c := sessionClass{Name: name}
+		if class < len(t.images) {
+			c.Images, c.Suspects, c.Decided = t.images[class], t.members[class], d.classes[class]
+		}
+		s.Classes = append(s.Classes, c)
+	}
+	return s
+}
+
+// confused is a pair of labels that are taken for each other, as it is sent.
+type confused struct {
+	Given     string `json:"given"`
+	Suggested string `json:"suggested"`
+	Suspects  int32  `json:"suspects"`
+	Decided   int32  `json:"decided"`
+	Accepted  int32  `json:"accepted"`
+}
+
+// confusions are the pairs of given and suggested label that most suspects have.
+func (r *Reviewer) confusions(most int) []confused {
+	r.mutex.RLock()
+	defer r.mutex.RUnlock()
+	t, d := r.table, r.decided
+	order := make([]int, len(t.pairs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		p, q := t.pairs[a], t.pairs[b]
+		return cmp.Or(cmp.Compare(q.suspects, p.suspects), cmp.Compare(t.classes[p.given], t.classes[q.given]), cmp.Compare(t.classes[p.suggested], t.classes[q.suggested]))
+	})
+	list := []confused{}
+	for _, i := range order[:min(most, len(order))] {
+		p := t.pairs[i]
+		list = append(list, confused{t.classes[p.given], t.classes[p.suggested], p.suspects, d.pairs[i].decided, d.pairs[i].accepted})
+	}
+	return list
+}

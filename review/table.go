@@ -1,0 +1,261 @@
+package review
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"winnow/datasets"
+	"winnow/eval/suspects"
+)
+
+// kind is why an image may be looked at; one may have several.
+type kind uint8
+
+const (
+	suspect kind = 1 << iota // its label is called wrong
+	outlier                  // it fits no class
+	copied                   // it has a near copy with another label
+)
+
+var kindNames = []struct {
+	kind kind
+	name string
+}{{suspect, "suspect"}, {outlier, "outlier"}, {copied, "copy"}}
+
+// none is no image, no class, no pair.
+const none = -1
+
+// table is an audit in memory, a column a slice: images are rows of the manifest, labels numbers of classes. The place of
+// an image in the audit, from 0, is its id.
+type table struct {
+	manifest *datasets.Dataset
+	classes  []string // of the manifest, then labels that only the audit or the decisions know
+	classOf  map[string]int32
+	row      map[string]int32 // of the manifest, by path
+	sum      string           // of the audit: paths and labels
+
+	image     []int32 // of the manifest
+	rank      []int32
+	given     []int32
+	suggested []int32
+	score     []float64
+	better    []float64 // the suggested label's score; NaN: not told
+	fit       []float64 // NaN: not judged
+	kinds     []kind
+	near      []int32  // images: for the given label, for the suggested one, copies, of id after id
+	ends      []uint32 // where in near each of these three lists of an id ends
+	pair      []int32  // of given and suggested label, in pairs; none for who is no suspect
+
+	id      []int32     // of each image of the manifest; none: not in the audit
+	at      [][]int32   // ids of each given class, most suspect first
+	pairs   []confusion // counted in counts
+	images  []int32     // of each class in the manifest
+	members []int32     // suspects of each class
+	byKind  map[string]int
+}
+
+// confusion is a given label and the one suggested instead.
+type confusion struct {
+	given, suggested int32
+	suspects         int32
+}
+
+// newTable joins an audit to the manifest that it judged. Both are the user's files: what does not fit is an error.
+func newTable(d *datasets.Dataset, list []suspects.Entry, auditFile, manifestFile string) (*table, error) {
+	row := make(map[string]int32, len(d.Samples))
+	for i := range d.Samples {
+		if was, twice := row[d.Samples[i].Path]; twice {
+			return nil, fmt.Errorf("review: %s: image %q stands there twice, in rows %d and %d: decisions are kept by path", manifestFile, d.Samples[i].Path, was+1, i+1)
+		}
+		row[d.Samples[i].Path] = int32(i)
+	}
+	t := &table{manifest: d, classes: slices.Clone(d.Classes), classOf: map[string]int32{}, row: row, byKind: map[string]int{}}
+	for i, name := range t.classes {
+		t.classOf[name] = int32(i)
+	}
+	t.id = slices.Repeat([]int32{none}, len(d.Samples))
+	t.sum = sumOf(list)
+	t.grow(len(list))
+	for i := range list {
+		if err := t.add(&list[i]); err != nil {
+			return nil, fmt.Errorf("review: %s: image %q: %w %s: audit that manifest again, or name the one that was audited", auditFile, list[i].Path, err, manifestFile)
+		}
+	}
+	t.markSuspects()
+	t.index()
+	return t, nil
+}
+
+// sumOf tells audits apart: by paths and labels in their order.
+func sumOf(list []suspects.Entry) string {
+	h, line := sha256.New(), []byte(nil)
+	for i := range list {
+		line = line[:0]
+		for _, text := range []string{list[i].Path, list[i].Given, list[i].Suggested} {
+			line = append(binary.AppendUvarint(line, uint64(len(text))), text...)
+		}
+		_, _ = h.Write(line) // never fails
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func (t *table) grow(n int) {
+	t.image, t.rank, t.given, t.suggested = make([]int32, 0, n), make([]int32, 0, n), make([]int32, 0, n), make([]int32, 0, n)
+	t.score, t.better, t.fit, t.kinds = make([]float64, 0, n), make([]float64, 0, n), make([]float64, 0, n), make([]kind, 0, n)
+	t.ends = make([]uint32, 0, 3*n)
+}
+
+// add takes an entry. Neighbours that the manifest does not have cannot be shown and are left out.
+func (t *table) add(e *suspects.Entry) error {
+	image, ok := t.row[e.Path]
+	if !ok {
+		return fmt.Errorf("is not in")
+	}
+	if t.id[image] != none {
+		return fmt.Errorf("stands twice in the audit of")
+	}
+	if given := t.manifest.Samples[image].Label; given == datasets.Unlabelled || t.classes[given] != e.Given {
+		return fmt.Errorf("was given %q when it was audited, which is not its label in", e.Given)
+	}
+	t.id[image] = int32(len(t.image))
+	t.image = append(t.image, image)
+	t.rank = append(t.rank, int32(e.Rank))
+	t.given = append(t.given, t.classOf[e.Given])
+	t.suggested = append(t.suggested, t.class(e.Suggested))
+	t.score = append(t.score, e.Score)
+	t.better = append(t.better, orNaN(e.SuggestedScore))
+	t.fit = append(t.fit, orNaN(e.Fit))
+	var k kind
+	if e.Dropped {
+		k |= suspect
+	}
+	if e.Outlier {
+		k |= outlier
+	}
+	if len(e.Copies) > 0 {
+		k |= copied
+	}
+	t.kinds = append(t.kinds, k)
+	for _, list := range [][]suspects.Near{e.SupportGiven, e.SupportSuggested} {
+		for _, n := range list {
+			t.addNear(n.Path)
+		}
+		t.ends = append(t.ends, uint32(len(t.near)))
+	}
+	for _, c := range e.Copies {
+		t.addNear(c.Path)
+	}
+	t.ends = append(t.ends, uint32(len(t.near)))
+	return nil
+}
+
+func (t *table) addNear(path string) {
+	if image, ok := t.row[path]; ok {
+		t.near = append(t.near, image)
+	}
+}
+
+// class is the number of a label, a new one where it is new.
+func (t *table) class(name string) int32 {
+	if c, ok := t.classOf[name]; ok {
+		return c
+	}
+	name = strings.Clone(name)
+	c := int32(len(t.classes))
+	t.classes, t.classOf[name] = append(t.classes, name), c
+	return c
+}
+
+func orNaN(v *float64) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return *v
+}
+
+// markSuspects decides who is a suspect where the audit calls nobody wrong, as lists of other tools: all whose suggested
+// label is another, or else everyone.
+func (t *table) markSuspects() {
+	if slices.ContainsFunc(t.kinds, func(k kind) bool { return k&suspect != 0 }) {
+		return
+	}
+	other := false
+	for i := range t.kinds {
+		if t.given[i] != t.suggested[i] {
+			t.kinds[i] |= suspect
+			other = true
+		}
+	}
+	for i := range t.kinds {
+		if !other {
+			t.kinds[i] |= suspect
+		}
+	}
+}
+
+// index counts and sorts what the page asks for often.
+func (t *table) index() {
+	t.at = make([][]int32, len(t.classes))
+	t.images, t.members = make([]int32, len(t.classes)), make([]int32, len(t.classes))
+	for i := range t.manifest.Samples {
+		if label := t.manifest.Samples[i].Label; label != datasets.Unlabelled {
+			t.images[label]++
+		}
+	}
+	number := map[[2]int32]int32{}
+	t.pair = slices.Repeat([]int32{none}, len(t.image))
+	for id := range t.image {
+		given, other := t.given[id], t.suggested[id]
+		t.at[given] = append(t.at[given], int32(id))
+		for _, k := range kindNames {
+			if t.kinds[id]&k.kind != 0 {
+				t.byKind[k.name]++
+			}
+		}
+		if t.kinds[id]&suspect == 0 {
+			continue
+		}
+		t.members[given]++
+		if given == other {
+			continue
+		}
+		p, ok := number[[2]int32{given, other}]
+		if !ok {
+			p = int32(len(t.pairs))
+			number[[2]int32{given, other}] = p
+			t.pairs = append(t.pairs, confusion{given: given, suggested: other})
+		}
+		t.pairs[p].suspects++
+		t.pair[id] = p
+	}
+}
+
+// lists are an image's neighbours: for the given label, for the suggested one, copies with other labels.
+func (t *table) lists(id int) (given, suggested, copies []int32) {
+	from := uint32(0)
+	if id > 0 {
+		from = t.ends[3*id-1]
+	}
+	return t.near[from:t.ends[3*id]], t.near[t.ends[3*id]:t.ends[3*id+1]], t.near[t.ends[3*id+1]:t.ends[3*id+2]]
+}
+
+// find is the image of a path.
+func (t *table) find(path string) (int32, bool) {
+	image, ok := t.row[path]
+	return image, ok
+}
+
+// path and label are those of an image of the manifest.
+func (t *table) path(image int32) string { return t.manifest.Samples[image].Path }
+
+func (t *table) label(image int32) string {
+	if label := t.manifest.Samples[image].Label; label != datasets.Unlabelled {
+		return t.classes[label]
+	}
+	return ""
+}

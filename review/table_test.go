@@ -1,0 +1,190 @@
+package review
+
+import (
+	"strings"
+	"testing"
+
+	"winnow/datasets"
+	"winnow/eval/suspects"
+)
+
+// TestDoor: an audit and a manifest that do not belong together are refused, with the image that tells.
+func TestDoor(t *testing.T) {
+	read := func(text string) *datasets.Dataset {
+		d, err := datasets.ReadManifest(strings.NewReader("path,label\n"+text), "m.csv", datasets.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	entry := func(path, given string) suspects.Entry {
+		return suspects.Entry{Path: path, Given: given, Suggested: "b"}
+	}
+	for _, c := range []struct {
+		manifest string
+		list     []suspects.Entry
+		want     string
+	}{
+		{"x.png,a\ny.png,b\nx.png,b\n", nil, `m.csv: image "x.png" stands there twice, in rows 1 and 3`},
+		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("x.png", "a"), entry("z.png", "a")}, `a.csv: image "z.png": is not in m.csv`},
+		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("y.png", "a")}, `image "y.png": was given "a" when it was audited, which is not its label in m.csv`},
+		{"x.png,a\ny.png,\n", []suspects.Entry{entry("y.png", "a")}, `image "y.png": was given "a"`},
+		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("x.png", "a"), entry("x.png", "a")}, "stands twice in the audit"},
+	} {
+		if _, err := newTable(read(c.manifest), c.list, "a.csv", "m.csv"); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, expected %q", err, c.want)
+		}
+	}
+	// A label that the manifest does not have may be suggested, and neighbours may be gone.
+	e := entry("x.png", "a")
+	e.Suggested, e.SupportGiven = "new", []suspects.Near{{Path: "gone.png"}, {Path: "y.png"}}
+	table, err := newTable(read("x.png,a\ny.png,b\n"), []suspects.Entry{e}, "a.csv", "m.csv")
+	if err != nil || table.classes[table.suggested[0]] != "new" {
+		t.Fatal(err)
+	}
+	if given, suggested, copies := table.lists(0); len(given) != 1 || table.path(given[0]) != "y.png" || len(suggested)+len(copies) > 0 {
+		t.Errorf("neighbours %v, %v, %v", given, suggested, copies)
+	}
+}
+
+// TestSuspectsOfOthers: lists of other tools call nobody wrong; then those are suspects for whom another label is
+// suggested.
+func TestSuspectsOfOthers(t *testing.T) {
+	w := newWorld(t, 100)
+	for i := range w.list {
+		w.list[i].Dropped = false
+	}
+	c, err := w.reopened(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 0
+	for _, e := range w.list {
+		if e.Given != e.Suggested {
+			want++
+		}
+	}
+	if got := c.table.byKind["suspect"]; got != want || want == 0 {
+		t.Errorf("%d suspects, expected %d", got, want)
+	}
+}
+
+// reopened closes the server and opens its files again, changed.
+func (w *world) reopened(change func(*Config)) (*Reviewer, error) {
+	w.t.Helper()
+	w.close()
+	c, err := w.config()
+	if err != nil {
+		return nil, err
+	}
+	if change != nil {
+		change(&c)
+	}
+	r, err := New(c)
+	if err != nil {
+		c.Decisions.Close()
+		w.open(nil)
+		return nil, err
+	}
+	c.Decisions.Close()
+	w.open(change)
+	return r, nil
+}
+
+// TestCarriedOver: another audit of the same manifest keeps the decisions; a mended manifest needs no more of those that
+// were carried out; those about other images are refused.
+func TestCarriedOver(t *testing.T) {
+	w := newWorld(t, 100)
+	given := w.list[2].Given
+	w.decide("t", 200, on(0, "drop", "", 0), on(1, "keep", "", 0), on(2, "relabel", other(given), 0))
+	w.must("POST", "/api/export", "{}", nil)
+	old := append([]suspects.Entry(nil), w.list...)
+
+	w.list = append([]suspects.Entry(nil), old[1], old[2], old[0], old[5])
+	r, err := w.reopened(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := r.decided; d.counts != [actions]int{1, 1, 1, 1} || r.Others != 1 {
+		t.Errorf("another audit: %v, %d others", d.counts, r.Others)
+	}
+
+	// The mended manifest: the dropped one is gone, the relabelled one has its label.
+	mended := old[2]
+	mended.Given = other(given)
+	w.list = []suspects.Entry{mended, old[1], old[5]}
+	manifest := w.manifest
+	w.manifest = w.review.Out
+	if r, err = w.reopened(nil); err != nil {
+		t.Fatal(err)
+	}
+	if d := r.decided; d.counts != [actions]int{1, 2, 0, 0} {
+		t.Errorf("the mended manifest: %v, expected one undecided and two that stand as they are", d.counts)
+	}
+	if do, e := r.mending(); len(do) != 0 || e.Rows != 99 {
+		t.Errorf("mended again: %v, %+v", do, e)
+	}
+
+	// A label changed by somebody else since: that the old one was right says nothing.
+	w.manifest = manifest
+	w.write("m.csv", strings.Replace(w.read("m.csv"), old[1].Path+","+old[1].Given, old[1].Path+","+other(old[1].Given), 1))
+	changed := old[1]
+	changed.Given = other(old[1].Given)
+	w.list = []suspects.Entry{changed, old[2]}
+	if r, err = w.reopened(nil); err != nil {
+		t.Fatal(err)
+	}
+	if d := r.decided; d.counts != [actions]int{1, 0, 0, 1} {
+		t.Errorf("a changed label: %v", d.counts)
+	}
+	a := w.decide("t", 200, on(0, "keep", "", 1)) // its version went on
+	if a.Applied[0].Version != 2 {
+		t.Errorf("got %+v", a)
+	}
+
+	// Other images altogether.
+	w.write("other.csv", "path,label\nelse.png,class a\nmore.png,class b\n")
+	w.list = []suspects.Entry{{Path: "else.png", Given: "class a", Suggested: "class b"}}
+	w.manifest = w.dir + "/other.csv"
+	w.close()
+	c, err := w.config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(c); err == nil || !strings.Contains(err.Error(), "it is about other images; name another file with --decisions") {
+		t.Errorf("other images: %v", err)
+	}
+	c.Decisions.Close()
+	w.manifest, w.list = manifest, []suspects.Entry{changed}
+	w.open(nil)
+}
+
+func (w *world) read(name string) string {
+	w.t.Helper()
+	data, err := readFile(w.dir + "/" + name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return data
+}
+
+// TestReopened: a server that starts again says what the one before said.
+func TestReopened(t *testing.T) {
+	w := newWorld(t, 100)
+	w.decide("one", 200, on(0, "drop", "", 0), on(1, "keep", "", 0))
+	w.decide("two", 200, on(2, "relabel", other(w.list[2].Given), 0))
+	w.must("POST", "/api/undo", `{"tab":"one"}`, nil)
+	_, before := w.ask("GET", "/api/session", "", nil)
+	_, rows := w.ask("GET", "/api/rows?limit=200", "", nil)
+	if _, err := w.reopened(nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, after := w.ask("GET", "/api/session", "", nil); after != before {
+		t.Errorf("got %s, expected %s", after, before)
+	}
+	if _, after := w.ask("GET", "/api/rows?limit=200", "", nil); after != rows {
+		t.Errorf("rows differ")
+	}
+	w.must("POST", "/api/redo", `{"tab":"one"}`, nil) // a tab that lived on may go on
+	w.must("POST", "/api/undo", `{"tab":"two"}`, nil)
+}

@@ -1,0 +1,151 @@
+// Package crossfit judges the given labels of a set by heads that it trains on the spot, and no image is judged by a
+// head that has seen its label or its vector.
+//
+// The images are parted into folds. For each fold, from the other folds alone:
+//
+//  1. a head is started, whitened by their vectors;
+//  2. they are judged by their class centres, each image left out of its own: labels that look wrong are not learned
+//     from, and where another class is nearly sure the image counts for that one (self-training);
+//  3. the head is trained on what is left, by a normalised softmax whose proxies start at the class centres;
+//  4. the fold's images are compared with the class centres before and after the training.
+//
+// What an image's similarities to the classes mean is then found by the given labels of the same fold, which no part
+// of the above has seen; a fold is halved for that, so that the labels of one half say what the similarities of the
+// other mean. So the probabilities of the classes of an image depend on its vector and on vectors and labels of
+// others; its own label enters where they are compared with it, and in which images make its fold.
+//
+// The package sees given labels only. It imports features, head, losses, train and filters/leaveout, and neither
+// package eval nor a dataset.
+package crossfit
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"winnow/features"
+	"winnow/train"
+)
+
+// Options are the settings of [Judge]; the zero value takes the defaults.
+type Options struct {
+	Folds int // default 5
+	Seed  uint64
+	Told  func(fold, step, steps int) // how far it is, fold from 0; may be nil
+}
+
+// Verdict is what is said of a set's labels, an entry for each row. A row without a label, or whose label no other
+// row shares, is judged by nobody: Score 1, Order +Inf, Suggested its own.
+type Verdict struct {
+	Order          []float64 // log odds that the given label is right: the lowest is most suspect
+	Score          []float64 // the probability of that
+	Suggested      []int     // the likeliest class; the given one if none is likelier
+	SuggestedScore []float64 // its probability
+}
+
+// Judge judges the labels of set, stored features as they are; labels are 0 … classes-1 or negative for none. A class
+// that has fewer images than there are folds is absent from the learning of some, by one image; those with a single
+// image take no part.
+//
+// Time about Folds·60·n·d·512 operations for n rows of dimension d; memory, beside the set, about as much again and
+// 4 kB for a row.
+func Judge(ctx context.Context, set features.Set, classes int, opts Options) (Verdict, error) {
+	if opts.Folds == 0 {
+		opts.Folds = 5
+	}
+	if opts.Told == nil {
+		opts.Told = func(int, int, int) {}
+	}
+	switch {
+	case opts.Folds < 2:
+		return Verdict{}, fmt.Errorf("crossfit: %d folds, expected 2 or more", opts.Folds)
+	case len(set.Labels) != set.Len():
+		return Verdict{}, fmt.Errorf("crossfit: %d labels, expected one for each of %d rows", len(set.Labels), set.Len())
+	}
+	c, err := columns(set.Labels, classes)
+	if err != nil {
+		return Verdict{}, err
+	}
+	v := undecided(set.Labels)
+	folds := part(c.of, len(c.classes), opts.Folds, train.Rand(opts.Seed, "crossfit folds", 0))
+	for f := range opts.Folds {
+		if err := ctx.Err(); err != nil {
+			return Verdict{}, fmt.Errorf("crossfit: stopped before fold %d of %d: %w", f+1, opts.Folds, err)
+		}
+		e, err := learn(ctx, set, c, folds, f, opts)
+		if err != nil {
+			return Verdict{}, fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
+		}
+		e.judge(&v, c)
+	}
+	return v, nil
+}
+
+// undecided is the verdict that nothing is known.
+func undecided(labels []int) Verdict {
+	n := len(labels)
+	v := Verdict{Order: make([]float64, n), Score: make([]float64, n), Suggested: make([]int, n), SuggestedScore: make([]float64, n)}
+	for i, y := range labels {
+		v.Order[i], v.Score[i], v.Suggested[i], v.SuggestedScore[i] = math.Inf(1), 1, y, 1
+	}
+	return v
+}
+
+// columned numbers the classes that two images or more share.
+type columned struct {
+	classes []int // of each column, rising
+	of      []int // column of each row; -1: none
+}
+
+func columns(labels []int, classes int) (columned, error) {
+	count := make([]int, classes)
+	for i, y := range labels {
+		if y >= classes {
+			return columned{}, fmt.Errorf("crossfit: row %d: label %d, expected one of %d classes", i, y, classes)
+		}
+		if y >= 0 {
+			count[y]++
+		}
+	}
+	c := columned{of: make([]int, len(labels))}
+	column := make([]int, classes)
+	for k, n := range count {
+		column[k] = -1
+		if n >= 2 {
+			column[k] = len(c.classes)
+			c.classes = append(c.classes, k)
+		}
+	}
+	if len(c.classes) < 2 {
+		return columned{}, fmt.Errorf("crossfit: %d classes have two images or more, expected at least two", len(c.classes))
+	}
+	for i, y := range labels {
+		c.of[i] = -1
+		if y >= 0 {
+			c.of[i] = column[y]
+		}
+	}
+	return c, nil
+}
+
+// part gives every row with a column a fold, -1 to the others. The rows of a column go to the folds in turn, so that
+// no two folds differ by more than one row of it, and a column of two rows or more is never in one fold alone.
+func part(column []int, columns, folds int, rng *rand.Rand) []int {
+	members, fold := make([][]int, columns), make([]int, len(column))
+	for i, k := range column {
+		fold[i] = -1
+		if k >= 0 {
+			members[k] = append(members[k], i)
+		}
+	}
+	next := 0
+	for _, list := range members {
+		rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		for _, i := range list {
+			fold[i] = next % folds
+			next++
+		}
+	}
+	return fold
+}

@@ -1,0 +1,98 @@
+package crossfit
+
+import (
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+	"winnow/head"
+)
+
+// evidence is what is known of the images of a fold without their labels: their vectors and the classes' directions,
+// once by the centres of the given labels before training, once by those of the labels learned from after it.
+type evidence struct {
+	rows    []int // of the images
+	classes int
+	kinds   []kind
+	first   weighing // of the first kind, among the images of the other folds
+}
+
+type kind struct{ z, directions blas32.General } // unit rows
+
+// look adds x, the images of the fold, as h embeds them, beside directions of the classes there.
+func (e *evidence) look(h *head.Head, x, directions blas32.General) error {
+	z, err := h.Embed(x)
+	e.kinds = append(e.kinds, kind{z, directions})
+	return err
+}
+
+// similarities are those of the images from ≤ i < to: for each, kind by kind, with every class.
+func (e *evidence) similarities(from, to int) []float32 {
+	rows := make([]float32, (to-from)*len(e.kinds)*e.classes)
+	s := features.NewMatrix(to-from, e.classes)
+	for m, k := range e.kinds {
+		part := blas32.General{Rows: to - from, Cols: k.z.Cols, Stride: k.z.Stride, Data: k.z.Data[from*k.z.Stride:]}
+		blas32.Gemm(blas.NoTrans, blas.Trans, 1, part, k.directions, 0, s)
+		for i := range s.Rows {
+			copy(rows[(i*len(e.kinds)+m)*e.classes:], features.Row(s, i))
+		}
+	}
+	return rows
+}
+
+const (
+	halves = 2   // of a fold: image i of it is in i mod 2
+	block  = 256 // images whose similarities are held at a time
+	asked  = 1 << 19
+	worth  = 40 // labels: how much the others' weighing counts against the fold's own
+)
+
+// each calls do with the similarities of every step-th image of the fold.
+func (e *evidence) each(step int, do func(i int, row []float32)) {
+	width := len(e.kinds) * e.classes
+	for from := 0; from < len(e.rows); from += block {
+		rows := e.similarities(from, min(from+block, len(e.rows)))
+		for i := (step - from%step) % step; i*width < len(rows); i += step {
+			do(from+i, rows[i*width:][:width])
+		}
+	}
+}
+
+// judge notes the verdicts on the images, each by what the labels of the other half say of similarities.
+func (e *evidence) judge(v *Verdict, c columned) {
+	ws := e.weighings(c.of)
+	p, r := make([]float64, e.classes), make([]float64, e.classes)
+	e.each(1, func(i int, row []float32) {
+		w, at := ws[i%halves], e.rows[i]
+		y := c.of[at]
+		w.probabilities(p, row)
+		v.Order[at], v.Score[at] = w.odds(p, y), w.posterior(r, p, y)
+		best := y
+		for k, q := range r {
+			if q > r[best] {
+				best = k
+			}
+		}
+		v.Suggested[at], v.SuggestedScore[at] = c.classes[best], r[best]
+	})
+}
+
+// weighings are those by which each half is judged: as its other half's labels have it, of so many images that their
+// similarities are about as many as asked.
+func (e *evidence) weighings(column []int) (ws [halves]weighing) {
+	expected := weighing{rho: e.first.rho}
+	for range e.kinds {
+		expected.beta = append(expected.beta, e.first.beta[0]/float64(len(e.kinds)))
+	}
+	var rows [halves][]float32
+	var labels [halves][]int
+	step := max(1, len(e.rows)*e.classes*len(e.kinds)/asked) | 1 // odd: it meets both halves
+	e.each(step, func(i int, row []float32) {
+		judges := 1 - i%halves
+		rows[judges], labels[judges] = append(rows[judges], row...), append(labels[judges], column[e.rows[i]])
+	})
+	for half := range ws {
+		ws[half] = weigh(rows[half], labels[half], e.classes, expected, worth)
+	}
+	return ws
+}

@@ -1,0 +1,87 @@
+package crossfit
+
+import (
+	"winnow/features"
+	"winnow/filters/leaveout"
+)
+
+const (
+	believed = 0.5 // a given label is learned from that is as probable
+	sure     = 0.9 // another class is learned instead that is as probable
+)
+
+// trust says what is to be learned of each row of z, unit rows: its label, another, or nothing (-1), by the centres of
+// the given labels, each row left out of its own, and the weighing that it went by. Of each class the most probable
+// row keeps its label, and so does a class's single one.
+func trust(z features.Set, classes int) ([]int, weighing, error) {
+	labels := append([]int(nil), z.Labels...)
+	if !comparable(labels, classes) {
+		return labels, blind, nil
+	}
+	s, err := leaveout.New(z, classes)
+	if err != nil {
+		return nil, blind, err
+	}
+	w := weighingOf(s)
+	n := len(s.Classes)
+	row32, p, r := make([]float32, n), make([]float64, n), make([]float64, n)
+	best := make([]int, classes) // most probable row of each class
+	most := make([]float64, classes)
+	kept := make([]int, classes)
+	s.Each(func(i, y int, row []float64) {
+		for k, v := range row {
+			row32[k] = float32(v)
+		}
+		w.probabilities(p, row32)
+		at, label := s.Rows[i], s.Classes[y]
+		own := w.posterior(r, p, y)
+		if own >= most[label] {
+			best[label], most[label] = at, own
+		}
+		if own >= believed {
+			kept[label]++
+			return
+		}
+		labels[at] = features.Unlabelled
+		for k, v := range r {
+			if v >= sure {
+				labels[at] = s.Classes[k]
+			}
+		}
+	})
+	for _, k := range s.Classes {
+		if kept[k] == 0 {
+			labels[best[k]] = k
+		}
+	}
+	return labels, w, nil
+}
+
+// blind is what is expected of similarities before any label is seen.
+var blind = weighing{[]float64{20}, 0.2}
+
+// comparable says whether two classes have two rows or more; where they have not, nothing can be said of labels.
+func comparable(labels []int, classes int) bool {
+	count, several := make([]int, classes), 0
+	for _, y := range labels {
+		if count[y]++; count[y] == 2 {
+			several++
+		}
+	}
+	return several >= 2
+}
+
+// weighingOf is what the labels of s say of similarities to centres, of so many images as asked.
+func weighingOf(s *leaveout.Set) weighing {
+	n, c := s.Z.Len(), len(s.Classes)
+	step := max(1, n*c/asked)
+	var rows []float32
+	var labels []int
+	s.Among(0, n, step, func(_, y int, row []float64) {
+		for _, v := range row {
+			rows = append(rows, float32(v))
+		}
+		labels = append(labels, y)
+	})
+	return weigh(rows, labels, c, blind, 5)
+}

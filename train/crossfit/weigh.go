@@ -1,0 +1,162 @@
+package crossfit
+
+import (
+	"math"
+	"slices"
+)
+
+// weighing says what an image's similarities to the classes mean:
+//
+//	p_k ∝ exp(Σ_m β_m t_mk),   P(y|k) = 1 - ρ if y = k, else ρ/(C - 1)
+//
+// with t_m the m-th kind of similarity, β_m ≥ 0 and ρ the share of wrong labels.
+type weighing struct {
+	beta []float64
+	rho  float64
+}
+
+const (
+	leastRho = 1e-4 // no label is beyond doubt
+	mostRho  = 0.95
+	mostBeta = 1000
+	mostTurn = 100  // of expectation maximisation
+	settled  = 1e-3 // relative change of β that ends it
+)
+
+// weigh finds the weighing under which labels are likeliest by expectation maximisation: which class each image is of,
+// then one Newton step of β and the ρ that fits. rows holds the similarities of each image, kind by kind, C each. What
+// is expected counts as much as so many labels: few labels hardly move it, many forget it.
+//
+//	Q(β) - ½ (worth/n) (β-β₀)ᵀ H (β-β₀),   H = -∂²Q/∂β²
+func weigh(rows []float32, labels []int, classes int, expected weighing, worth float64) weighing {
+	kinds := len(expected.beta)
+	w := weighing{slices.Clone(expected.beta), expected.rho}
+	if len(labels) == 0 {
+		return w
+	}
+	n := float64(len(labels))
+	grad, hess := make([]float64, kinds), make([]float64, kinds*kinds)
+	p, r := make([]float64, classes), make([]float64, classes)
+	mean, belief := make([]float64, kinds), make([]float64, kinds)
+	for range mostTurn {
+		clear(grad)
+		clear(hess)
+		var wrong float64
+		for i, y := range labels {
+			row := rows[i*kinds*classes : (i+1)*kinds*classes]
+			w.probabilities(p, row)
+			wrong += 1 - w.posterior(r, p, y)
+			clear(mean)
+			clear(belief)
+			for m := range kinds {
+				for k, t := range row[m*classes : (m+1)*classes] {
+					mean[m] += p[k] * float64(t)
+					belief[m] += r[k] * float64(t)
+				}
+				grad[m] += belief[m] - mean[m]
+			}
+			for a := range kinds {
+				for b := a; b < kinds; b++ {
+					var s float64
+					ta, tb := row[a*classes:(a+1)*classes], row[b*classes:(b+1)*classes]
+					for k, pk := range p {
+						s += pk * float64(ta[k]) * float64(tb[k])
+					}
+					hess[a*kinds+b] += s - mean[a]*mean[b]
+				}
+			}
+		}
+		w.rho = math.Min(math.Max((wrong+worth*expected.rho)/(n+worth), leastRho), mostRho)
+		if w.step(grad, hess, expected.beta, worth/n) {
+			break
+		}
+	}
+	return w
+}
+
+// step moves β by Newton's rule, drawn to where it is expected with a share of the curvature, and says whether it
+// hardly moved. hess is the upper half of -∂²Q/∂β².
+func (w *weighing) step(grad, hess, expected []float64, share float64) bool {
+	kinds := len(w.beta)
+	a := make([][]float64, kinds)
+	for i := range a {
+		a[i] = make([]float64, kinds+1)
+		a[i][kinds] = grad[i]
+		for j := range kinds {
+			h := hess[min(i, j)*kinds+max(i, j)]
+			a[i][j] = (1 + share) * h
+			a[i][kinds] -= share * h * (w.beta[j] - expected[j])
+		}
+		a[i][i] += 1e-6 * (hess[i*kinds+i] + 1) // kinds may say the same
+	}
+	for i := range a { // Gauss's elimination: the matrix is positive
+		for r := range a {
+			if f := a[r][i] / a[i][i]; r != i {
+				for j := i; j <= kinds; j++ {
+					a[r][j] -= f * a[i][j]
+				}
+			}
+		}
+	}
+	var moved, all float64
+	for m, b := range w.beta {
+		next := math.Min(math.Max(b+a[m][kinds]/a[m][m], b/4), math.Min(4*b+1, mostBeta))
+		if next < 1e-3 {
+			next = 0
+		}
+		moved += math.Abs(next - b)
+		all += next
+		w.beta[m] = next
+	}
+	return moved <= settled*(all+1)
+}
+
+// probabilities fills p with those of the classes by an image's similarities alone.
+func (w weighing) probabilities(p []float64, row []float32) {
+	clear(p)
+	c := len(p)
+	for m, b := range w.beta {
+		for k, t := range row[m*c : (m+1)*c] {
+			p[k] += b * float64(t)
+		}
+	}
+	top, sum := math.Inf(-1), 0.0
+	for _, v := range p {
+		top = math.Max(top, v)
+	}
+	for k, v := range p {
+		p[k] = math.Max(math.Exp(v-top), 1e-300)
+		sum += p[k]
+	}
+	for k := range p {
+		p[k] /= sum
+	}
+}
+
+// posterior fills r with the probabilities of the classes given the label y too, and returns that of y.
+func (w weighing) posterior(r, p []float64, y int) float64 {
+	other := w.rho / (1 - w.rho) / float64(len(p)-1)
+	var sum float64
+	for k, v := range p {
+		r[k] = v * other
+		if k == y {
+			r[k] = v
+		}
+		sum += r[k]
+	}
+	for k := range r {
+		r[k] /= sum
+	}
+	return r[y]
+}
+
+// odds are the log odds that y is right.
+func (w weighing) odds(p []float64, y int) float64 {
+	var rest float64
+	for k, v := range p {
+		if k != y {
+			rest += v
+		}
+	}
+	return math.Log(p[y]) - math.Log(math.Max(rest, 1e-300)) - math.Log(w.rho/(1-w.rho)/float64(len(p)-1))
+}

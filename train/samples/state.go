@@ -1,0 +1,70 @@
+package samples
+
+import "fmt"
+
+// State is a record in plain data, for a checkpoint. The lists are views of the record, to be written before its next
+// step, by name.
+type State struct {
+	Judge  string
+	Pushed int // vectors that the bank has taken so far
+	Counts map[string][]uint32
+	Sums   map[string][]float64
+}
+
+// State describes the record.
+func (r *Record) State() State {
+	s := State{Judge: r.judge, Counts: map[string][]uint32{}, Sums: map[string][]float64{}}
+	if r.members != nil {
+		s.Pushed = r.members.pushed
+	}
+	for _, list := range r.counts() {
+		s.Counts[list.name] = *list.of
+	}
+	for _, list := range r.sums() {
+		s.Sums[list.name] = *list.of
+	}
+	return s
+}
+
+// SetState makes the record go on where the one that gave the state stopped; its lists become the record's. [Record.Follow]
+// must be called after it where there is a bank. A state of other rows changes nothing.
+func (r *Record) SetState(s State) error {
+	n := len(r.cfg.IDs)
+	for _, list := range r.counts() {
+		if got := len(s.Counts[list.name]); got != n {
+			return fmt.Errorf("samples: state: %s of %d rows, expected %d", list.name, got, n)
+		}
+	}
+	for _, list := range r.sums() {
+		if got := len(s.Sums[list.name]); got != n {
+			return fmt.Errorf("samples: state: %s of %d rows, expected %d", list.name, got, n)
+		}
+	}
+	if s.Pushed < 0 {
+		return fmt.Errorf("samples: state: %d vectors pushed, expected 0 or more", s.Pushed)
+	}
+	for _, list := range r.counts() {
+		*list.of = s.Counts[list.name]
+	}
+	for _, list := range r.sums() {
+		*list.of = s.Sums[list.name]
+	}
+	r.judge, r.members = s.Judge, &members{pushed: s.Pushed}
+	return nil
+}
+
+// CountNames are the lists of uint32 of every state.
+func CountNames() (names []string) {
+	for _, list := range new(Record).counts() {
+		names = append(names, list.name)
+	}
+	return names
+}
+
+// SumNames are those of float64.
+func SumNames() (names []string) {
+	for _, list := range new(Record).sums() {
+		names = append(names, list.name)
+	}
+	return names
+}

@@ -1,0 +1,138 @@
+package samples
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Sample is what the record says of one training image. Means are over the last part of the training.
+type Sample struct {
+	Path, Label string
+	Visits      int     // at which the label was judged, from the beginning
+	Right       int     // of these, with a label that explains the image best
+	Forgotten   int     // of these, from belief to doubt
+	Seen, Kept  int     // visits in the last part; of these, learned from
+	Score       float64 // mean P of the given label; NaN: never judged in the last part
+	Suggested   string  // the class that explained the image best most often, if one did at more than half of the visits; "" where none was judged
+	Loss        float64 // mean own term of the loss; NaN: none in the last part
+}
+
+// Names tell what the record knows by number.
+type Names struct {
+	Path  func(row int) string
+	Class func(label int) string
+}
+
+// List is the record of all labelled rows, in their order.
+func (r *Record) List(names Names) []Sample {
+	var list []Sample
+	for row, label := range r.cfg.Labels {
+		if label < 0 {
+			continue
+		}
+		s := Sample{
+			Path: names.Path(row), Label: names.Class(label),
+			Visits: int(r.visits[row]), Right: int(r.right[row]), Forgotten: int(r.forgotten[row]), Seen: int(r.seen[row]), Kept: int(r.kept[row]),
+			Score: r.p[row] / float64(r.scored[row]), Loss: r.loss[row] / float64(r.lossed[row]),
+		}
+		if r.best[row] > 0 {
+			s.Suggested = names.Class(int(r.best[row]) - 1)
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// header is the first line of the table.
+var header = []string{"path", "label", "visits", "right", "forgotten", "seen", "kept", "score", "suggested", "loss"}
+
+// Write writes a list as CSV. A number that there is none of is an empty cell.
+func Write(w io.Writer, list []Sample) error {
+	out := csv.NewWriter(w)
+	out.Write(header) // the error is kept by the writer
+	for _, s := range list {
+		out.Write([]string{s.Path, s.Label, strconv.Itoa(s.Visits), strconv.Itoa(s.Right), strconv.Itoa(s.Forgotten), strconv.Itoa(s.Seen), strconv.Itoa(s.Kept),
+			cell(s.Score), s.Suggested, cell(s.Loss)})
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func cell(v float64) string {
+	if math.IsNaN(v) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// Read reads what [Write] wrote.
+func Read(from io.Reader) ([]Sample, error) {
+	in := csv.NewReader(from)
+	in.FieldsPerRecord = len(header)
+	first, err := in.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("samples: found an empty file, expected the columns %s", strings.Join(header, ", "))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("samples: %w", err)
+	}
+	for i, name := range header {
+		if first[i] != name {
+			return nil, fmt.Errorf("samples: column %d is %q, expected %q", i+1, first[i], name)
+		}
+	}
+	var list []Sample
+	for {
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return list, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("samples: %w", err)
+		}
+		s, err := parse(record)
+		if err != nil {
+			line, _ := in.FieldPos(0)
+			return nil, fmt.Errorf("samples: line %d: %w", line, err)
+		}
+		list = append(list, s)
+	}
+}
+
+// parse reads one line.
+func parse(record []string) (Sample, error) {
+	s := Sample{Path: record[0], Label: record[1], Suggested: record[8]}
+	for i, to := range []*int{&s.Visits, &s.Right, &s.Forgotten, &s.Seen, &s.Kept} {
+		n, err := strconv.ParseUint(record[2+i], 10, 32)
+		if err != nil {
+			return s, fmt.Errorf("%s is %q, expected a whole number", header[2+i], record[2+i])
+		}
+		*to = int(n)
+	}
+	for _, number := range []struct {
+		at int
+		to *float64
+	}{{7, &s.Score}, {9, &s.Loss}} {
+		text := record[number.at]
+		if *number.to = math.NaN(); text == "" {
+			continue
+		}
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return s, fmt.Errorf("%s is %q, expected a finite number, or nothing", header[number.at], text)
+		}
+		*number.to = v
+	}
+	if !(s.Score >= 0 && s.Score <= 1 || math.IsNaN(s.Score)) {
+		return s, fmt.Errorf("score is %v, expected 0 to 1", s.Score)
+	}
+	if s.Right > s.Visits || s.Forgotten > s.Right || s.Kept > s.Seen {
+		return s, fmt.Errorf("%d right and %d forgotten of %d visits, %d kept of %d: more than there are", s.Right, s.Forgotten, s.Visits, s.Kept, s.Seen)
+	}
+	return s, nil
+}

@@ -1,0 +1,158 @@
+package train
+
+import (
+	"winnow/features"
+	"winnow/filters"
+	"winnow/losses"
+	"winnow/train/samples"
+)
+
+// witness is what a trainer needs to tell [samples.Record] what a step saw. It changes nothing of the training: the
+// filter's decisions are those of a run that keeps no record.
+type witness struct {
+	judge    *filters.Filter // whose verdicts are kept; nil: nobody's
+	verdicts []filters.Verdict
+	own      []int // members of the bank of one row
+	pushed   []int // training rows of what the bank is given
+}
+
+// openSamples finds out what there is to see.
+func (t *Trainer) openSamples() error {
+	if t.Samples == nil {
+		return nil
+	}
+	if t.SelfPaced == nil { // terms of weighed samples would say how little a suspect counts, not how badly it fits
+		t.objective.note()
+	}
+	switch {
+	case t.Watch != nil:
+		t.witness.judge = t.Watch
+	case t.Bank != nil:
+		t.witness.judge = t.Filter
+	}
+	if j := t.witness.judge; j != nil && !j.Observe() {
+		t.witness.judge = nil
+	}
+	if t.witness.judge != nil {
+		return t.Samples.Follow(t.Bank)
+	}
+	return nil
+}
+
+// see tells the record of a step: called after the losses and before the bank changes.
+func (t *Trainer) see(rows []int, known features.Set) {
+	if t.Samples == nil {
+		return
+	}
+	f, w := &t.fact, &t.witness
+	v := samples.Visit{Step: f.Number, Rows: rows[:known.Len()], Labels: known.Labels, Kept: f.Kept}
+	if t.objective.noting {
+		v.Losses, v.Lossed = t.objective.rows, f.Kept
+		if t.chooser != nil { // it is shown all rows
+			v.Lossed = t.all
+		}
+	}
+	if w.judge != nil {
+		if t.Watch != nil {
+			t.Watch.Keep(known, t.Bank)
+		}
+		v.Judge = w.judge.Judge()
+		w.verdicts = w.judge.LeaveOut(w.verdicts, known, t.Bank, func(i int) []int {
+			w.own = t.Samples.Members(w.own[:0], rows[i])
+			return w.own
+		})
+		v.Verdicts = w.verdicts
+	}
+	t.Samples.Add(v)
+	if w.judge == nil {
+		return
+	}
+	w.pushed = w.pushed[:0]
+	for _, at := range f.Kept {
+		w.pushed = append(w.pushed, rows[at])
+	}
+	t.Samples.Pushed(w.pushed)
+}
+
+// WithoutTerms names the first term whose loss is no sum of terms of rows, so that no sample has a loss of its own; ""
+// where all are.
+func WithoutTerms(terms []Term) string {
+	for _, t := range terms {
+		if l, ok := t.Loss.(losses.RowWise); !ok || !l.NoteTerms() {
+			return t.Name
+		}
+	}
+	return ""
+}
+
+// note makes every eval add up the rows' terms, if all losses have any.
+func (o *objective) note() { o.noting = WithoutTerms(o.terms) == "" }
+
+// forget begins a batch.
+func (o *objective) forget(rows int) {
+	if !o.noting {
+		return
+	}
+	if cap(o.rows) < rows {
+		o.rows = make([]float64, rows)
+	}
+	o.rows = o.rows[:rows]
+	clear(o.rows)
+}
+
+// addTerms adds the terms of the loss that was evaluated last.
+func (o *objective) addTerms(t Term) {
+	if !o.noting {
+		return
+	}
+	for i, v := range t.Loss.(losses.RowWise).Terms() {
+		o.rows[i] += t.Weight * v
+	}
+}
+
+// witnessState is what a checkpoint's header says of the record.
+type witnessState struct {
+	Judge  string         `json:"judge,omitempty"`
+	Pushed int            `json:"pushed,omitempty"`
+	Watch  *filters.State `json:"watch,omitempty"`
+}
+
+// captureSamples adds the record's lists to the arrays.
+func (t *Trainer) captureSamples(arrays []array) (*witnessState, []array) {
+	s := t.Samples.State()
+	for _, name := range samples.CountNames() {
+		arrays = append(arrays, counts("samples/"+name, s.Counts[name]))
+	}
+	for _, name := range samples.SumNames() {
+		arrays = append(arrays, float64s("samples/"+name, s.Sums[name]))
+	}
+	w := &witnessState{Judge: s.Judge, Pushed: s.Pushed}
+	if t.Watch != nil {
+		f := t.Watch.State()
+		w.Watch = &f
+	}
+	return w, arrays
+}
+
+// restoreSamples is captureSamples undone; the bank has been restored.
+func (t *Trainer) restoreSamples(w *witnessState, arrays map[string]array) error {
+	s := samples.State{Judge: w.Judge, Pushed: w.Pushed, Counts: map[string][]uint32{}, Sums: map[string][]float64{}}
+	for _, name := range samples.CountNames() {
+		s.Counts[name] = arrays["samples/"+name].u32
+	}
+	for _, name := range samples.SumNames() {
+		s.Sums[name] = arrays["samples/"+name].f64
+	}
+	if err := t.Samples.SetState(s); err != nil {
+		return err
+	}
+	if t.witness.judge != nil {
+		if err := t.Samples.Follow(t.Bank); err != nil {
+			return err
+		}
+	}
+	if t.Watch != nil {
+		return t.Watch.SetState(*w.Watch)
+	}
+	return nil
+}
