@@ -170,13 +170,18 @@ func openSearched(dir string) (*searched, error) {
 	if err != nil {
 		return nil, withHint(err, "expected a folder that winnow index or winnow extract wrote")
 	}
+	return searchedStore(store, search.Stored{Store: store}), nil
+}
+
+// searchedStore looks among vectors of the rows of a store.
+func searchedStore(store *features.Store, v search.Vectors) *searched {
 	bad := store.BadRows()
 	lookup := func(path string) (int, bool) {
 		rows, _ := store.Lookup([]string{path})
 		_, unreadable := bad[rows[0]]
 		return rows[0], rows[0] >= 0 && !unreadable
 	}
-	return &searched{Vectors: search.Stored{Store: store}, paths: store.Paths, lookup: lookup, store: store}, nil
+	return &searched{Vectors: v, paths: store.Paths, lookup: lookup, store: store}
 }
 
 func (s *searched) close() {
