@@ -33,7 +33,7 @@ func reviewCommand() *cli.Command {
 			"neighbours, and prints its address. A decision is on the disk before it is answered: in a file beside the manifest,\n" +
 			"keyed by the images' paths, so that a later audit of the same manifest keeps it. One server at a time holds the file.\n" +
 			"Images are found like those of other commands; a link that leads out of their folder is not followed. With a feature\n" +
-			"store or an index the page finds images that are alike. Ctrl-C ends the server.\n\n" +
+			"store, an index or a run the page finds images that are alike. Ctrl-C ends the server.\n\n" +
 			"   winnow audit --manifest noisy.csv --features features --out suspects.csv\n" +
 			"   winnow review --audit suspects.csv --manifest noisy.csv --features features --out mended.csv\n" +
 			"   winnow review --manifest noisy.csv --export --out mended.csv\n\n" +
@@ -45,6 +45,7 @@ func reviewCommand() *cli.Command {
 			&cli.StringFlag{Name: "manifest", Required: true, Usage: "the manifest `FILE` that was audited"},
 			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder", Usage: "`DIR` (or .zip file) that the manifest's paths start from"},
 			&cli.StringFlag{Name: "features", Usage: "find images alike by the feature store or index `DIR`"},
+			&cli.StringFlag{Name: "run", Usage: "find images alike by the embedding of the run folder `RUN`; its features are found again, or named with --features"},
 			&cli.StringFlag{Name: "model", DefaultText: "the one that made the features", Usage: "embed images that are searched for by a run folder or an ONNX `FILE`, where it moved"},
 			&cli.StringFlag{Name: "decisions", DefaultText: "beside the manifest", Usage: "keep decisions in `FILE`"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "the mended manifest is written to `FILE`, in the form of --manifest"},
@@ -115,8 +116,8 @@ func checkReview(c *cli.Context) error {
 		return misused("--audit is missing: name the suspects that winnow audit --out wrote")
 	case c.Bool("json") && !c.Bool("export"):
 		return misused("--json goes with --export")
-	case c.IsSet("model") && !c.IsSet("features"):
-		return misused("--model goes with --features")
+	case c.IsSet("model") && (!c.IsSet("features") || c.IsSet("run")):
+		return misused("--model goes with --features, without --run")
 	}
 	if c.String("token") != "" {
 		if err := review.CheckToken(c.String("token")); err != nil {
@@ -203,8 +204,12 @@ func openReview(c *cli.Context) (r *review.Reviewer, closeAll func(), err error)
 	file := decisionsFile(c)
 	conf.Pictures = pictures.New(root, pictures.Options{Folder: strings.TrimSuffix(file, filepath.Ext(file)) + ".thumbs"})
 	var finder *reviewFinder
-	if c.IsSet("features") {
-		if finder, err = openReviewFinder(c); err != nil {
+	open := openReviewFinder
+	if c.IsSet("run") {
+		open = openRunFinder
+	}
+	if c.IsSet("features") || c.IsSet("run") {
+		if finder, err = open(c); err != nil {
 			return nil, nil, err
 		}
 		conf.Finder = finder
