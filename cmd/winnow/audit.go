@@ -89,7 +89,7 @@ func named(flags []cli.Flag, name, second string) []cli.Flag {
 }
 
 // auditScorers are the scorers that can judge without the proxies of a loss.
-func auditScorers() []string { return append(runScorers(), judges.Names()...) }
+func auditScorers() []string { return append(append(runScorers(), judges.Names()...), crossfitScorer) }
 
 // runScorers are those of them that are about runs.
 func runScorers() []string {

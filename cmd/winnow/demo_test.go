@@ -41,6 +41,9 @@ func TestDemoRunsAreRuns(t *testing.T) {
 			if err != nil || !bytes.Contains(config, []byte("scorer: "+scorer+"\n")) {
 				t.Errorf("%s: not trained with the scorer %s: %v\n%s", dir, scorer, err, config)
 			}
+			if r, err := runs.ReadResult(dir); err != nil || r.Steps != 10 || r.Validation == nil || r.Verdict == "" || r.Seconds <= 0 {
+				t.Errorf("%s: what came of it: %v, %+v", dir, err, r)
+			}
 			if events, _ := filepath.Glob(filepath.Join(dir, "events.*")); len(events) != 1 {
 				t.Errorf("%s holds %d event files, expected those of the last run", dir, len(events))
 			}

@@ -26,10 +26,13 @@ import (
 func atelier(t *testing.T) {
 	t.Helper()
 	orttest.Runtime(t)
-	t.Chdir(t.TempDir())
-	mustRun(t, "winnow data glyphs --out drawn --classes 16 --images 8")
-	mustRun(t, "winnow data corrupt drawn/manifest.csv --rate 0.33 --out noisy.csv")
+	atelierFiles.here(t, func() {
+		mustRun(t, "winnow data glyphs --out drawn --classes 16 --images 8")
+		mustRun(t, "winnow data corrupt drawn/manifest.csv --rate 0.33 --out noisy.csv")
+	})
 }
+
+var atelierFiles fixture
 
 // tuneArgs are those of a short fine-tuning with everything that has a state: both blocks of weights with momentum,
 // a backbone that rests at first, augmented views, a filter.

@@ -25,6 +25,7 @@ type reported struct {
 	metrics   []train.Metric
 	diagnoses []train.Diagnosis
 
+	mapRoom  int    // bytes that the map may have of the page
 	split    string // measured
 	data     evalResult
 	now      comparison.Asked // the images measured, as the run embeds them

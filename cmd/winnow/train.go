@@ -25,7 +25,8 @@ func trainCommand() *cli.Command {
 		Description: "Trains on the manifest's split train; the split validation, if there is one, chooses the best state. Images\n" +
 			"and features are joined by path. Everything goes into the run's folder: head.winnow (the best head),\n" +
 			"last.winnow, config.yaml (every setting as it was used), run.json, result.json, metrics.jsonl,\n" +
-			"diagnostics.jsonl (what the filter saw of itself), TensorBoard events, and checkpoint.winnow, from which\n" +
+			"diagnostics.jsonl (what the filter saw of itself), samples.csv (what training saw of each image: winnow audit\n" +
+			"ranks by it; settings under scores), TensorBoard events, and checkpoint.winnow, from which\n" +
 			"--resume goes on to the same bits as a run never stopped.\n\n" +
 			"--method names another way to train than by losses and a filter: two classifiers that teach each other, or one\n" +
 			"that reckons with the noise (settings under peers), or Sel-CL and TCL on frozen features, which judge all labels\n" +

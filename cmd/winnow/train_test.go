@@ -19,7 +19,6 @@ import (
 	"winnow/features"
 	"winnow/internal/config"
 	"winnow/internal/hint"
-	"winnow/internal/lookup"
 	"winnow/internal/ortlib"
 	"winnow/models"
 	"winnow/runs"
@@ -484,44 +483,6 @@ func readTrainData(manifest, store string) (training.Data, error) {
 		return training.Data{}, err
 	}
 	return training.Load(d, store, false)
-}
-
-func TestJoinTrainData(t *testing.T) {
-	w := newWorld(t, 7, 0)
-	rows := make([]float32, 6*worldDim)
-	for i := range rows {
-		rows[i] = float32(i / worldDim)
-	}
-	paths := []string{"a", "b", "c", "d", "e", "f"}
-	w.makeStore(t, paths, rows, []features.Bad{{Row: 1, Path: "b", Reason: "half a file"}})
-	write(t, w.manifest, "path,label,split,true_label\nf,z,validation,z\ne,x,train,x\nd,,train,y\nc,w,train,x\nb,y,train,y\na,x,train,x\n")
-	data, err := readTrainData(w.manifest, w.store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := []int{1, -1, 0, 1}; !slices.Equal(data.Train.Labels, want) { // w and x; y is only on the unreadable one
-		t.Errorf("labels %v, expected %v", data.Train.Labels, want)
-	}
-	if !slices.Equal(data.Classes, []string{"w", "x"}) || data.Unlabelled != 1 || !slices.Equal(data.Train.IDs, []int{1, 2, 3, 5}) {
-		t.Errorf("classes %v, %d unlabelled, ids %v", data.Classes, data.Unlabelled, data.Train.IDs)
-	}
-	for i, want := range []float32{4, 3, 2, 0} {
-		if got := data.Train.Row(i)[7]; got != want {
-			t.Errorf("row %d holds the features of row %v, expected %v", i, got, want)
-		}
-	}
-	if data.Validation.Len() != 1 || data.Validation.Row(0)[0] != 5 {
-		t.Errorf("validation %+v", data.Validation)
-	}
-	if diff := cmp.Diff([]lookup.LeftOut{{Path: "b", Reason: "half a file"}}, data.LeftOut); diff != "" {
-		t.Error(diff)
-	}
-	truth := readFile(t, w.manifest)
-	write(t, w.manifest, strings.ReplaceAll(truth, ",x\n", ",y\n")) // another truth, same labels
-	other, err := readTrainData(w.manifest, w.store)
-	if err != nil || other.Sum != data.Sum || !cmp.Equal(other.Train, data.Train) {
-		t.Error("the true labels reach the training data", err)
-	}
 }
 
 func TestExplainTrainFailure(t *testing.T) {

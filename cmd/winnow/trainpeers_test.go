@@ -150,7 +150,7 @@ func TestTrainMethodMisuse(t *testing.T) {
 		want string
 	}{
 		{w.peersArgs("co-teaching", out, "--loss", "triplet"), 2, "--loss is about --method metric: co-teaching has its own loss"},
-		{w.peersArgs("coteaching", out, "--filter", "vmf"), 2, `method: found "coteaching", expected metric, co-teaching,`},
+		{w.peersArgs("coteaching", out, "--filter", "vmf"), 2, `method: found "coteaching" (did you mean "co-teaching"?), expected metric, co-teaching,`},
 		{w.peersArgs("co-teaching", out, "--filter", "vmf"), 2, "--filter is about --method metric: co-teaching has its own loss"},
 		{w.peersArgs("f-correction", out, "--finetune", "all"), 2, "--finetune is about --method metric: f-correction has its own loss"},
 		{w.peersArgs("mentornet", out), 2, `method: found "mentornet", expected metric, co-teaching, co-teaching-plus, co-teaching-temperature, f-correction, cross-entropy`},

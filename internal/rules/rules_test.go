@@ -61,7 +61,7 @@ var allowed = map[string][]string{
 	"models":               {"backbone", "graph", "graph/gradient", "head"}, // backbone: an entry holds its preprocessing
 	"models/architecture":  {"backbone", "graph"},
 	"recipes":              {},
-	"experiments/finetune": {"chart", "eval"},
+	"experiments/finetune": {"chart", "eval", "experiments/bench"},
 	"embedding":            {"backbone", "backbone/ort", "extraction", "features", "graph", "head", "models", "runs", "search"},
 	"extraction":           {"backbone", "backbone/ort", "features", "internal/config", "internal/hint", "models"},
 	"runs":                 {"backbone", "datasets", "datasets/imageroot", "eval/comparison", "extraction", "features", "head", "models", "filters/noiserate", "internal/config", "internal/hint", "internal/lookup", "train", "train/samples"},
@@ -88,8 +88,10 @@ var allowed = map[string][]string{
 	"internal/qdranttest":  {},
 	"internal/spread":      {},
 	"internal/vectorfile":  {},
-	"experiments/beyond":   {},
+	"experiments/beyond":   {"experiments/bench"},
+	"experiments/bench":    {},
 	"experiments/prepare":  {"datasets"},
+	"experiments/samples":  {},
 }
 
 // only says which rooms alone (parted by spaces) may import a thing of the outside, with all that lies below it.
