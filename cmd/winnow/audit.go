@@ -24,7 +24,7 @@ import (
 	"winnow/internal/config"
 	"winnow/internal/lookup"
 	"winnow/internal/nearest"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train/samples"
 	"winnow/training"
 )
@@ -104,17 +104,17 @@ func runScorers() []string {
 
 // audited is the outcome of an audit.
 type audited struct {
-	Scorer    string           `json:"scorer"`
-	Suggests  string           `json:"suggested_by,omitempty"` // the scorer of the suggested labels, where that is another
-	Rate      float64          `json:"rate"`
-	Backbone  string           `json:"backbone,omitempty"` // file of the fine-tuned network that saw the images
-	View      string           `json:"view,omitempty"`     // center or mean, where the store has several views of each image
-	Detection *eval.Detection  `json:"detection"`          // null where true labels are not known
-	Images    []suspects.Entry `json:"images"`
-	Unjudged  int              `json:"unjudged"` // images alone in their class: nothing is known of them, and their score is 1
-	LeftOut   []lookup.LeftOut `json:"left_out"`
-	Noise     *runs.NoiseRate  `json:"estimated_noise"` // null where there is nothing to estimate from
-	Classes   []auditedClass   `json:"classes"`
+	Scorer    string               `json:"scorer"`
+	Suggests  string               `json:"suggested_by,omitempty"` // the scorer of the suggested labels, where that is another
+	Rate      float64              `json:"rate"`
+	Backbone  string               `json:"backbone,omitempty"` // file of the fine-tuned network that saw the images
+	View      string               `json:"view,omitempty"`     // center or mean, where the store has several views of each image
+	Detection *eval.Detection      `json:"detection"`          // null where true labels are not known
+	Images    []suspects.Entry     `json:"images"`
+	Unjudged  int                  `json:"unjudged"` // images alone in their class: nothing is known of them, and their score is 1
+	LeftOut   []lookup.LeftOut     `json:"left_out"`
+	Noise     *runfolder.NoiseRate `json:"estimated_noise"` // null where there is nothing to estimate from
+	Classes   []auditedClass       `json:"classes"`
 
 	left     *leaveout.Set // the classes as the scorer left them; nil: it left none
 	found    *looked
@@ -214,7 +214,7 @@ func (r *openedRun) audit(c *cli.Context, mem int64) (audited, error) {
 	}
 	a.LeftOut, a.View = append([]lookup.LeftOut{}, left...), r.Look()
 	if a.Backbone = r.TunedFile(); own != nil && r.Tuned != nil {
-		a.Backbone = filepath.Join(r.Dir, runs.LastBackboneFile)
+		a.Backbone = filepath.Join(r.Dir, runfolder.LastBackboneFile)
 	}
 	return a, nil
 }

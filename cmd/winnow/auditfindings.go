@@ -16,7 +16,7 @@ import (
 	"winnow/filters/leaveout"
 	"winnow/filters/noiserate"
 	"winnow/internal/lookup"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 	"winnow/training"
 )
@@ -78,7 +78,7 @@ func (a *audited) look(c *cli.Context, mem int64) error {
 	if err != nil {
 		return err
 	}
-	w := runs.WrittenRate(e)
+	w := runfolder.WrittenRate(e)
 	a.Noise = &w
 	a.Classes = []auditedClass{}
 	for _, k := range findings.Classes(a.left) {

@@ -11,7 +11,7 @@ import (
 	"winnow/eval/comparison"
 	"winnow/internal/config"
 	"winnow/internal/lookup"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 	"winnow/training"
 )
@@ -153,10 +153,10 @@ func (d *demo) watched(at *trainCommandRun, curves *demoCurves) (training.Outcom
 	opts.Begun = func(plan training.Plan) error {
 		progress.begun(plan)
 		curves.epoch = max(plan.Epoch, 1)
-		if err := runs.Prepare(at.dir, false, true); err != nil {
+		if err := runfolder.Prepare(at.dir, false, true); err != nil {
 			return err
 		}
-		if err := runs.Clear(at.dir); err != nil {
+		if err := runfolder.Clear(at.dir); err != nil {
 			return err
 		}
 		return at.begin(plan)
@@ -177,7 +177,7 @@ func (d *demo) watched(at *trainCommandRun, curves *demoCurves) (training.Outcom
 		return out, err
 	}
 	result.Seconds = time.Since(at.start).Seconds()
-	return out, runs.Finish(at.dir, result)
+	return out, runfolder.Finish(at.dir, result)
 }
 
 // compare measures what validation chose, beside the features that nobody trained.

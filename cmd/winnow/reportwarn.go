@@ -9,7 +9,7 @@ import (
 	"winnow/datasets"
 	"winnow/filters"
 	"winnow/internal/config"
-	"winnow/runs"
+	"winnow/runfolder"
 )
 
 // fewMembers is the number of training images below which a class says little of itself: a concentration, a mean or
@@ -23,7 +23,7 @@ func (r *reported) warnings() (list []string) {
 		if last := r.lastStep(); last < r.facts.Steps {
 			say("The training is not finished: it has come to step %d of %d.", last, r.facts.Steps)
 		} else {
-			say("What the training came to was not written down: there is no %s.", runs.ResultFile)
+			say("What the training came to was not written down: there is no %s.", runfolder.ResultFile)
 		}
 	} else {
 		if r.result.Better != nil && !*r.result.Better {

@@ -13,7 +13,7 @@ import (
 	"winnow/features"
 	"winnow/head"
 	"winnow/internal/config"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 	"winnow/training"
 )
@@ -152,7 +152,7 @@ func (r *trainCommandRun) open() (err error) {
 		return err
 	}
 	r.runtime = rt.Version()
-	return runs.Prepare(r.dir, r.c.Bool("resume"), r.c.Bool("overwrite"))
+	return runfolder.Prepare(r.dir, r.c.Bool("resume"), r.c.Bool("overwrite"))
 }
 
 // openFinetuning is open for a backbone that is trained too: whatever can be wrong is found before the features
@@ -171,12 +171,12 @@ func (r *trainCommandRun) openFinetuning() error {
 	}
 	r.runtime = rt.Version()
 	r.tuning.Use(rt)
-	if err := runs.Prepare(r.dir, r.c.Bool("resume"), r.c.Bool("overwrite")); err != nil {
+	if err := runfolder.Prepare(r.dir, r.c.Bool("resume"), r.c.Bool("overwrite")); err != nil {
 		return err
 	}
 	r.features = r.cfg.Data.Features
 	if r.features == "" {
-		r.features = filepath.Join(r.dir, runs.OwnFeatures)
+		r.features = filepath.Join(r.dir, runfolder.OwnFeatures)
 		if err := r.makeFeatures(); err != nil {
 			return err
 		}
@@ -201,11 +201,11 @@ func (r *trainCommandRun) makeFeatures() error {
 
 // explainTrainFailure adds what the person can do about a run in dir that stopped.
 func explainTrainFailure(err error, data training.Data, dir string, tuned bool) error {
-	advice, best := "a smaller --lr or --set clip=1 may help", runs.BestHeadFile+" is"
+	advice, best := "a smaller --lr or --set clip=1 may help", runfolder.BestHeadFile+" is"
 	if tuned {
-		advice, best = "a smaller --backbone-lr or --lr, or --set clip=1, may help", runs.BestHeadFile+" with "+runs.BestBackboneFile+" is"
+		advice, best = "a smaller --backbone-lr or --lr, or --set clip=1, may help", runfolder.BestHeadFile+" with "+runfolder.BestBackboneFile+" is"
 	}
-	if _, missing := os.Stat(filepath.Join(dir, runs.BestHeadFile)); missing == nil {
+	if _, missing := os.Stat(filepath.Join(dir, runfolder.BestHeadFile)); missing == nil {
 		advice = best + " the best before; " + advice
 	}
 	var bad *train.NonFinite

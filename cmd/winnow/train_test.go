@@ -21,7 +21,7 @@ import (
 	"winnow/internal/hint"
 	"winnow/internal/ortlib"
 	"winnow/models"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 	"winnow/training"
 )
@@ -145,7 +145,7 @@ func TestTrainCommand(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit %d\n%s", code, stderr)
 	}
-	var result runs.Result
+	var result runfolder.Result
 	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 		t.Fatal(err)
 	}
@@ -154,22 +154,22 @@ func TestTrainCommand(t *testing.T) {
 		t.Errorf("frozen %.4f, whitened %.4f, trained %.4f of %d: expected the trained head well ahead",
 			v.Frozen.PrecisionAt1, v.Whitened.PrecisionAt1, v.Trained.PrecisionAt1, v.Frozen.N)
 	}
-	if stdout != readFile(t, out, runs.ResultFile) {
+	if stdout != readFile(t, out, runfolder.ResultFile) {
 		t.Error("--json prints something else than result.json holds")
 	}
-	h, meta, err := models.ReadHead(filepath.Join(out, runs.BestHeadFile))
+	h, meta, err := models.ReadHead(filepath.Join(out, runfolder.BestHeadFile))
 	if err != nil || h.Config().In != worldDim || h.Config().Out != 24 || meta.Output != "pool" || meta.Seed != 1 {
 		t.Errorf("%v: head %+v of %+v", err, h.Config(), meta)
 	}
-	if _, _, err := models.ReadHead(filepath.Join(out, runs.LastHeadFile)); err != nil {
+	if _, _, err := models.ReadHead(filepath.Join(out, runfolder.LastHeadFile)); err != nil {
 		t.Error(err)
 	}
-	cfg, err := config.Load(filepath.Join(out, runs.ConfigFile), nil)
+	cfg, err := config.Load(filepath.Join(out, runfolder.ConfigFile), nil)
 	if err != nil || cfg.Filter.Rate != 0.3 || cfg.Solver.LR != 2e-3 || cfg.Losses[1].Settings["margin"] != 0.5 || cfg.Data.Manifest != w.manifest {
 		t.Errorf("%v: resolved settings %+v", err, cfg)
 	}
-	var facts runs.Facts
-	if err := json.Unmarshal([]byte(readFile(t, out, runs.FactsFile)), &facts); err != nil {
+	var facts runfolder.Facts
+	if err := json.Unmarshal([]byte(readFile(t, out, runfolder.FactsFile)), &facts); err != nil {
 		t.Fatal(err)
 	}
 	if facts.Images != 320 || facts.Validation != 320 || len(facts.Classes) != 20 || facts.Classes[3] != "class03" || len(facts.ManifestSHA256) != 64 || len(facts.FeaturesSHA256) != 64 {
@@ -183,12 +183,12 @@ func TestTrainCommand(t *testing.T) {
 	}
 
 	t.Run("refused twice", func(t *testing.T) {
-		before := readFile(t, out, runs.BestHeadFile)
+		before := readFile(t, out, runfolder.BestHeadFile)
 		code, _, stderr := call(context.Background(), w.args(out)...)
 		if code != 1 || !strings.Contains(stderr, "there is a run in this folder already") || !strings.Contains(stderr, "--resume") {
 			t.Errorf("exit %d\n%s", code, stderr)
 		}
-		if readFile(t, out, runs.BestHeadFile) != before {
+		if readFile(t, out, runfolder.BestHeadFile) != before {
 			t.Error("the head was touched")
 		}
 	})
@@ -267,7 +267,7 @@ func TestTrainCommandResumes(t *testing.T) {
 			t.Fatalf("exit %d\n%s", code, watch)
 		}
 	}
-	for _, name := range []string{runs.BestHeadFile, runs.LastHeadFile, train.MetricsFile, train.CheckpointFile, runs.ConfigFile} {
+	for _, name := range []string{runfolder.BestHeadFile, runfolder.LastHeadFile, train.MetricsFile, train.CheckpointFile, runfolder.ConfigFile} {
 		if readFile(t, whole, name) != readFile(t, cut, name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
@@ -373,10 +373,10 @@ func TestTrainWithoutValidation(t *testing.T) {
 			t.Errorf("standard error lacks %q:\n%s", want, stderr)
 		}
 	}
-	if h, _, err := models.ReadHead(filepath.Join(out, runs.BestHeadFile)); err != nil || h.Config().Out != 48 {
+	if h, _, err := models.ReadHead(filepath.Join(out, runfolder.BestHeadFile)); err != nil || h.Config().Out != 48 {
 		t.Error(err)
 	}
-	if readFile(t, out, runs.BestHeadFile) != readFile(t, out, runs.LastHeadFile) {
+	if readFile(t, out, runfolder.BestHeadFile) != readFile(t, out, runfolder.LastHeadFile) {
 		t.Error("without validation the best head is the last")
 	}
 }
@@ -400,8 +400,8 @@ func TestTrainThatNeverBeatsItsStart(t *testing.T) {
 	if code != 0 || !strings.Contains(stdout, "training was NOT better than the head it started from") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
-	var result runs.Result
-	if err := json.Unmarshal([]byte(readFile(t, out, runs.ResultFile)), &result); err != nil || *result.Better || result.BestStep != 0 {
+	var result runfolder.Result
+	if err := json.Unmarshal([]byte(readFile(t, out, runfolder.ResultFile)), &result); err != nil || *result.Better || result.BestStep != 0 {
 		t.Errorf("%v: %+v", err, result)
 	}
 }
@@ -415,7 +415,7 @@ func TestTrainLeavesOutUnlabelledValidation(t *testing.T) {
 		if code != 0 {
 			t.Fatalf("exit %d\n%s", code, stderr)
 		}
-		var result runs.Result
+		var result runfolder.Result
 		if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 			t.Fatal(err)
 		}
@@ -447,7 +447,7 @@ func TestTrainDivergesInPlainWords(t *testing.T) {
 	if code != 1 || !strings.Contains(stderr, "samples") || !strings.Contains(stderr, "images: c") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
-	h, _, err := models.ReadHead(filepath.Join(out, runs.BestHeadFile))
+	h, _, err := models.ReadHead(filepath.Join(out, runfolder.BestHeadFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -490,10 +490,10 @@ func TestExplainTrainFailure(t *testing.T) {
 	explain := func() error {
 		return explainTrainFailure(&train.NonFinite{Step: 1, Epoch: 1, What: "loss", Value: math.NaN(), IDs: []int{1, 0}}, training.Data{Paths: []string{"a.jpg", "b.jpg"}}, dir, false)
 	}
-	if err := explain(); !strings.HasPrefix(hint.Of(err), "images: b.jpg, a.jpg;") || strings.Contains(hint.Of(err), runs.BestHeadFile) {
+	if err := explain(); !strings.HasPrefix(hint.Of(err), "images: b.jpg, a.jpg;") || strings.Contains(hint.Of(err), runfolder.BestHeadFile) {
 		t.Errorf("%v", err)
 	}
-	write(t, filepath.Join(dir, runs.BestHeadFile), "a head")
+	write(t, filepath.Join(dir, runfolder.BestHeadFile), "a head")
 	if err := explain(); !strings.Contains(hint.Of(err), "head.winnow is the best before") {
 		t.Errorf("%v", err)
 	}
