@@ -118,10 +118,11 @@ type audited struct {
 
 	left     *leaveout.Set // the classes as the scorer left them; nil: it left none
 	found    *looked
-	suspects []eval.Suspect // rows are positions in set
-	set      features.Set   // labelled training images, embedded; IDs are positions in the dataset
-	stored   features.Set   // the same as look takes them, where that is not set
-	classes  []string       // names of the labels of set
+	suspects []eval.Suspect  // rows are positions in set
+	set      features.Set    // labelled training images, embedded; IDs are positions in the dataset
+	stored   features.Set    // the same as look takes them, where that is not set
+	from     *features.Store // of the network that judged, where that is not the run's
+	classes  []string        // names of the labels of set
 }
 
 func auditRun(c *cli.Context) error {
@@ -167,7 +168,7 @@ func auditRun(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.lookAtStored(r.Manifest, r.Store); err != nil {
+	if err := a.lookAtStored(r); err != nil {
 		return err
 	}
 	return a.give(c, r.ManifestFile, r.Manifest, mem)
@@ -212,7 +213,7 @@ func (r *openedRun) audit(c *cli.Context, mem int64) (audited, error) {
 	if err != nil {
 		return a, err
 	}
-	a.LeftOut, a.View = append([]lookup.LeftOut{}, left...), r.Look()
+	a.LeftOut, a.View, a.from = append([]lookup.LeftOut{}, left...), r.Look(), store
 	if a.Backbone = r.TunedFile(); own != nil && r.Tuned != nil {
 		a.Backbone = filepath.Join(r.Dir, runfolder.LastBackboneFile)
 	}

@@ -112,7 +112,7 @@ func auditEmbedding(c *cli.Context, r *openedRun, mem int64) error {
 	if err := a.judge(c, mem); err != nil {
 		return err
 	}
-	if err := a.lookAtStored(r.Manifest, r.Store); err != nil {
+	if err := a.lookAtStored(r); err != nil {
 		return err
 	}
 	return a.finish(c, r.ManifestFile, d, r.Manifest, mem)
