@@ -2,6 +2,7 @@ package review
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"math"
@@ -78,23 +79,27 @@ func newTable(d *datasets.Dataset, list []suspects.Entry, auditFile, manifestFil
 		t.classOf[name] = int32(i)
 	}
 	t.id = slices.Repeat([]int32{none}, len(d.Samples))
+	t.sum = sumOf(list)
 	t.grow(len(list))
 	for i := range list {
 		if err := t.add(&list[i]); err != nil {
 			return nil, fmt.Errorf("review: %s: image %q: %w %s: audit that manifest again, or name the one that was audited", auditFile, list[i].Path, err, manifestFile)
 		}
 	}
-	t.sum = sumOf(list)
-	t.markSuspects(list)
+	t.markSuspects()
 	t.index()
 	return t, nil
 }
 
 // sumOf tells audits apart: by paths and labels in their order.
 func sumOf(list []suspects.Entry) string {
-	h := sha256.New()
+	h, line := sha256.New(), []byte(nil)
 	for i := range list {
-		fmt.Fprintf(h, "%q %q %q\n", list[i].Path, list[i].Given, list[i].Suggested)
+		line = line[:0]
+		for _, text := range []string{list[i].Path, list[i].Given, list[i].Suggested} {
+			line = append(binary.AppendUvarint(line, uint64(len(text))), text...)
+		}
+		_, _ = h.Write(line) // never fails
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
@@ -175,7 +180,7 @@ func orNaN(v *float64) float64 {
 
 // markSuspects decides who is a suspect where the audit calls nobody wrong, as lists of other tools: all whose suggested
 // label is another, or else everyone.
-func (t *table) markSuspects(list []suspects.Entry) {
+func (t *table) markSuspects() {
 	if slices.ContainsFunc(t.kinds, func(k kind) bool { return k&suspect != 0 }) {
 		return
 	}

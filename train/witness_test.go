@@ -42,7 +42,7 @@ func newRecord(t testing.TB, c *Config) *samples.Record {
 var names = samples.Names{Path: func(row int) string { return fmt.Sprint("image ", row) }, Class: func(k int) string { return fmt.Sprint("class ", k) }}
 
 // told is a trainer's record as it is told.
-func told(tr *Trainer) []samples.Sample { return tr.Samples.List(names) }
+func told(tr *Trainer) []samples.Sample { return slices.Collect(tr.Samples.All(names)) }
 
 var sameNumbers = cmpopts.EquateNaNs()
 

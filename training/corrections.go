@@ -9,7 +9,7 @@ import (
 
 	"winnow/filters/correction"
 	"winnow/internal/atomicfile"
-	"winnow/runs"
+	"winnow/runfolder"
 )
 
 // writeCorrections replaces the list, in the run's folder, of the labels that the run has corrected; c may be nil, and then there is none.
@@ -17,7 +17,7 @@ func writeCorrections(dir string, c *correction.Corrector, data Data) error {
 	if c == nil {
 		return nil
 	}
-	path := filepath.Join(dir, runs.CorrectionsFile)
+	path := filepath.Join(dir, runfolder.CorrectionsFile)
 	err := atomicfile.Write(path, func(w io.Writer) error {
 		out := csv.NewWriter(w)
 		out.Write([]string{"path", "given", "corrected", "step", "confidence"}) // the error is told by Error

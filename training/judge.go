@@ -9,13 +9,13 @@ import (
 	"winnow/eval/comparison"
 	"winnow/internal/config"
 	"winnow/internal/lookup"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/training/tuning"
 )
 
 // Facts is what run.json says of the configuration and the data; what is known of the machine is left to the caller.
-func Facts(cfg config.Run, data Data, plan Plan, t *tuning.Tuning) (runs.Facts, error) {
-	f := runs.Facts{
+func Facts(cfg config.Run, data Data, plan Plan, t *tuning.Tuning) (runfolder.Facts, error) {
+	f := runfolder.Facts{
 		Seed: cfg.Seed, Manifest: cfg.Data.Manifest, ImagesSHA256: data.Sum,
 		FeaturesSHA256: data.StoreSum, FeaturesKey: data.Key, Images: data.Train.Len(), Unlabelled: data.Unlabelled,
 		Validation: data.Validation.Len(), LeftOut: append([]lookup.LeftOut{}, data.LeftOut...), Classes: data.Classes, StepsPerEpoch: plan.Epoch, Steps: plan.Steps,
@@ -24,16 +24,16 @@ func Facts(cfg config.Run, data Data, plan Plan, t *tuning.Tuning) (runs.Facts, 
 		f.Backbone, f.TunedWeights = t.Backbone.Name, t.Weights
 	}
 	var err error
-	if f.ManifestSHA256, err = runs.FileSum(cfg.Data.Manifest); err != nil {
+	if f.ManifestSHA256, err = runfolder.FileSum(cfg.Data.Manifest); err != nil {
 		return f, fmt.Errorf("train: %w", err)
 	}
 	return f, nil
 }
 
 // Judge is what result.json says of a run that opts kept: with a validation split, whether training was worth it.
-func (o Outcome) Judge(ctx context.Context, data Data, opts Options) (runs.Result, error) {
-	r := runs.Result{
-		Run: opts.Dir, Head: filepath.Join(opts.Dir, runs.BestHeadFile), Seed: o.Config.Seed, Steps: o.Step, Epochs: o.Epochs,
+func (o Outcome) Judge(ctx context.Context, data Data, opts Options) (runfolder.Result, error) {
+	r := runfolder.Result{
+		Run: opts.Dir, Head: filepath.Join(opts.Dir, runfolder.BestHeadFile), Seed: o.Config.Seed, Steps: o.Step, Epochs: o.Epochs,
 		BestStep: o.BestStep, Stopped: o.Stopped, Idle: o.Idle,
 		Verdict: "there is no validation split: whether training was worth it was not measured",
 	}
@@ -42,7 +42,7 @@ func (o Outcome) Judge(ctx context.Context, data Data, opts Options) (runs.Resul
 	}
 	if opts.Tuning != nil {
 		share := opts.Tuning.Share()
-		r.Backbone, r.FineTuned = filepath.Join(opts.Dir, runs.BestBackboneFile), &share
+		r.Backbone, r.FineTuned = filepath.Join(opts.Dir, runfolder.BestBackboneFile), &share
 	}
 	if data.Validation.Len() == 0 {
 		return r, nil

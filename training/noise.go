@@ -8,7 +8,7 @@ import (
 	"winnow/head"
 	"winnow/internal/config"
 	"winnow/internal/hint"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 )
 
@@ -28,7 +28,7 @@ func JudgedVectors(data Data) (features.Set, error) {
 }
 
 // ResolveRate puts an estimate where the configuration asks for one; nil: it asks for none.
-func ResolveRate(cfg *config.Run, data Data) (*runs.NoiseRate, error) {
+func ResolveRate(cfg *config.Run, data Data) (*runfolder.NoiseRate, error) {
 	if !cfg.NeedsRate() {
 		return nil, nil
 	}
@@ -41,6 +41,6 @@ func ResolveRate(cfg *config.Run, data Data) (*runs.NoiseRate, error) {
 		return nil, hint.With(err, "give the share of wrong labels: --noise-rate P")
 	}
 	cfg.SetRate(math.Round(1e4*e.Rate) / 1e4)
-	w := runs.WrittenRate(e)
+	w := runfolder.WrittenRate(e)
 	return &w, nil
 }

@@ -11,7 +11,7 @@ import (
 	"winnow/filters"
 	"winnow/head"
 	"winnow/internal/config"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 	"winnow/training/tuning"
 )
@@ -107,9 +107,9 @@ func Run(ctx context.Context, cfg config.Run, data Data, opts Options) (Outcome,
 	}
 	if opts.Dir != "" {
 		t.SaveHead = func(best bool) error {
-			name := runs.LastHeadFile
+			name := runfolder.LastHeadFile
 			if best {
-				name = runs.BestHeadFile
+				name = runfolder.BestHeadFile
 			}
 			if !best { // it goes with the checkpoint
 				if err := writeSamples(opts.Dir, tc.Samples, data); err != nil {
@@ -144,11 +144,11 @@ func Run(ctx context.Context, cfg config.Run, data Data, opts Options) (Outcome,
 		t.UseBest()
 	}
 	if tc.SelfPaced != nil && opts.Dir != "" {
-		if err := runs.WriteWeights(opts.Dir, finalWeights(data, tc.SelfPaced.Weights)); err != nil {
+		if err := runfolder.WriteWeights(opts.Dir, finalWeights(data, tc.SelfPaced.Weights)); err != nil {
 			return Outcome{}, err
 		}
 	}
-	if opts.Tuning != nil && opts.Dir != "" && !opts.Tuning.Matches(opts.Dir, runs.BestHeadFile) { // an earlier run was cut off between the two
+	if opts.Tuning != nil && opts.Dir != "" && !opts.Tuning.Matches(opts.Dir, runfolder.BestHeadFile) { // an earlier run was cut off between the two
 		if err := t.SaveHead(true); err != nil {
 			return Outcome{}, err
 		}

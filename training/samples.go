@@ -4,7 +4,7 @@ import (
 	"winnow/features"
 	"winnow/filters"
 	"winnow/internal/config"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 	"winnow/train/samples"
 )
@@ -34,7 +34,7 @@ func writeSamples(dir string, r *samples.Record, data Data) error {
 	if r == nil {
 		return nil
 	}
-	return runs.WriteSamples(dir, r.List(samples.Names{
+	return runfolder.WriteSamples(dir, r.All(samples.Names{
 		Path:  func(row int) string { return data.Paths[data.Train.IDs[row]] },
 		Class: func(label int) string { return data.Classes[label] },
 	}))

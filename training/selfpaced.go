@@ -7,7 +7,7 @@ import (
 	"winnow/filters/selfpaced"
 	"winnow/head"
 	"winnow/internal/config"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 	"winnow/training/tuning"
 )
@@ -28,11 +28,11 @@ func selfPacing(cfg config.Run, data Data, epoch int, h *head.Head, t *tuning.Tu
 }
 
 // finalWeights are those of the labelled training images, in the manifest's order.
-func finalWeights(data Data, w *selfpaced.Weights) []runs.Weight {
+func finalWeights(data Data, w *selfpaced.Weights) []runfolder.Weight {
 	set := data.Train.Labelled()
-	list := make([]runs.Weight, set.Len())
+	list := make([]runfolder.Weight, set.Len())
 	for i, v := range w.All() {
-		list[i] = runs.Weight{Path: data.Paths[set.IDs[i]], Label: data.Classes[set.Labels[i]], Weight: v}
+		list[i] = runfolder.Weight{Path: data.Paths[set.IDs[i]], Label: data.Classes[set.Labels[i]], Weight: v}
 	}
 	return list
 }

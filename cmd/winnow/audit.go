@@ -24,7 +24,7 @@ import (
 	"winnow/internal/config"
 	"winnow/internal/lookup"
 	"winnow/internal/nearest"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train/samples"
 	"winnow/training"
 )
@@ -89,7 +89,7 @@ func named(flags []cli.Flag, name, second string) []cli.Flag {
 }
 
 // auditScorers are the scorers that can judge without the proxies of a loss.
-func auditScorers() []string { return append(runScorers(), judges.Names()...) }
+func auditScorers() []string { return append(append(runScorers(), judges.Names()...), crossfitScorer) }
 
 // runScorers are those of them that are about runs.
 func runScorers() []string {
@@ -104,24 +104,25 @@ func runScorers() []string {
 
 // audited is the outcome of an audit.
 type audited struct {
-	Scorer    string           `json:"scorer"`
-	Suggests  string           `json:"suggested_by,omitempty"` // the scorer of the suggested labels, where that is another
-	Rate      float64          `json:"rate"`
-	Backbone  string           `json:"backbone,omitempty"` // file of the fine-tuned network that saw the images
-	View      string           `json:"view,omitempty"`     // center or mean, where the store has several views of each image
-	Detection *eval.Detection  `json:"detection"`          // null where true labels are not known
-	Images    []suspects.Entry `json:"images"`
-	Unjudged  int              `json:"unjudged"` // images alone in their class: nothing is known of them, and their score is 1
-	LeftOut   []lookup.LeftOut `json:"left_out"`
-	Noise     *runs.NoiseRate  `json:"estimated_noise"` // null where there is nothing to estimate from
-	Classes   []auditedClass   `json:"classes"`
+	Scorer    string               `json:"scorer"`
+	Suggests  string               `json:"suggested_by,omitempty"` // the scorer of the suggested labels, where that is another
+	Rate      float64              `json:"rate"`
+	Backbone  string               `json:"backbone,omitempty"` // file of the fine-tuned network that saw the images
+	View      string               `json:"view,omitempty"`     // center or mean, where the store has several views of each image
+	Detection *eval.Detection      `json:"detection"`          // null where true labels are not known
+	Images    []suspects.Entry     `json:"images"`
+	Unjudged  int                  `json:"unjudged"` // images alone in their class: nothing is known of them, and their score is 1
+	LeftOut   []lookup.LeftOut     `json:"left_out"`
+	Noise     *runfolder.NoiseRate `json:"estimated_noise"` // null where there is nothing to estimate from
+	Classes   []auditedClass       `json:"classes"`
 
 	left     *leaveout.Set // the classes as the scorer left them; nil: it left none
 	found    *looked
-	suspects []eval.Suspect // rows are positions in set
-	set      features.Set   // labelled training images, embedded; IDs are positions in the dataset
-	stored   features.Set   // the same as look takes them, where that is not set
-	classes  []string       // names of the labels of set
+	suspects []eval.Suspect  // rows are positions in set
+	set      features.Set    // labelled training images, embedded; IDs are positions in the dataset
+	stored   features.Set    // the same as look takes them, where that is not set
+	from     *features.Store // of the network that judged, where that is not the run's
+	classes  []string        // names of the labels of set
 }
 
 func auditRun(c *cli.Context) error {
@@ -167,7 +168,7 @@ func auditRun(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := a.lookAtStored(r.Manifest, r.Store); err != nil {
+	if err := a.lookAtStored(r); err != nil {
 		return err
 	}
 	return a.give(c, r.ManifestFile, r.Manifest, mem)
@@ -212,9 +213,9 @@ func (r *openedRun) audit(c *cli.Context, mem int64) (audited, error) {
 	if err != nil {
 		return a, err
 	}
-	a.LeftOut, a.View = append([]lookup.LeftOut{}, left...), r.Look()
+	a.LeftOut, a.View, a.from = append([]lookup.LeftOut{}, left...), r.Look(), store
 	if a.Backbone = r.TunedFile(); own != nil && r.Tuned != nil {
-		a.Backbone = filepath.Join(r.Dir, runs.LastBackboneFile)
+		a.Backbone = filepath.Join(r.Dir, runfolder.LastBackboneFile)
 	}
 	return a, nil
 }

@@ -16,7 +16,7 @@ import (
 	"winnow/filters/leaveout"
 	"winnow/filters/noiserate"
 	"winnow/internal/lookup"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 	"winnow/training"
 )
@@ -42,21 +42,39 @@ type looked struct {
 	copies [][]eval.Neighbour
 }
 
-// lookAtStored makes look take the stored features of the judged images, whitened, instead of the embedding that a run
+// lookAtStored makes look take stored features of the judged images, whitened, instead of the embedding that a run
 // learnt with their labels: that one has drawn wrong labels to their classes and classes to each other, so that too few
-// labels look wrong and too many classes alike.
-func (a *audited) lookAtStored(d *datasets.Dataset, store *features.Store) error {
+// labels look wrong and too many classes alike. For the same reason they are those of the backbone as it was before the
+// run, where these are there; else those of the network that judged.
+func (a *audited) lookAtStored(r *openedRun) error {
+	store := a.from
+	if store == nil {
+		store = r.Store
+	}
+	if r.Tuned != nil {
+		if frozen, err := r.FrozenStore(); err == nil {
+			if done, err := a.lookAt(r.Manifest, frozen); done || err != nil {
+				return err
+			}
+		}
+	}
+	_, err := a.lookAt(r.Manifest, store)
+	return err
+}
+
+// lookAt reads the judged images of a store; done: it has them all.
+func (a *audited) lookAt(d *datasets.Dataset, store *features.Store) (done bool, err error) {
 	rows, _, _, err := lookup.Rows(d, store, a.set.IDs, "")
-	if err != nil {
-		return err
+	if err != nil || len(rows) != a.set.Len() {
+		return false, nil
 	}
 	set := features.Set{Labels: a.set.Labels, IDs: a.set.IDs}
 	if set.X, err = store.Read(rows); err != nil {
-		return err
+		return false, err
 	}
 	a.stored, err = training.JudgedVectors(training.Data{Train: set})
 	a.left = nil // was of the embedding
-	return err
+	return err == nil, err
 }
 
 // look fills in the noise rate, the classes, the fits and the copies of the judged images; nothing where fewer than two
@@ -78,7 +96,7 @@ func (a *audited) look(c *cli.Context, mem int64) error {
 	if err != nil {
 		return err
 	}
-	w := runs.WrittenRate(e)
+	w := runfolder.WrittenRate(e)
 	a.Noise = &w
 	a.Classes = []auditedClass{}
 	for _, k := range findings.Classes(a.left) {

@@ -7,12 +7,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/eval/suspects"
-	"winnow/runs"
+	"winnow/runfolder"
 )
 
 func TestPrintAudit(t *testing.T) {
 	half, sure := 0.5, 0.9996
-	a := audited{Scorer: "centres", Noise: &runs.NoiseRate{Method: "ranks", Rate: 0.25, Low: 0.1, High: 0.4}, Images: []suspects.Entry{
+	a := audited{Scorer: "centres", Noise: &runfolder.NoiseRate{Method: "ranks", Rate: 0.25, Low: 0.1, High: 0.4}, Images: []suspects.Entry{
 		{Rank: 1, Path: "long/b.jpg", Given: "dög", Suggested: "cat", Score: 0.0001, SuggestedScore: &sure, Dropped: true, Outlier: true},
 		{Rank: 2, Path: "a.jpg", Given: "dög", Suggested: "an_owl", Score: 0.25, SuggestedScore: &half, Dropped: true,
 			Copies: []suspects.Copy{{Path: "x.jpg", Label: "cat", Similarity: 0.99}}},

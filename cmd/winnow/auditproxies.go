@@ -10,7 +10,7 @@ import (
 	"winnow/filters"
 	"winnow/head"
 	"winnow/losses"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 	"winnow/training"
 )
@@ -54,7 +54,7 @@ func (r *openedRun) proxies(c *cli.Context) (*runProxies, error) {
 	if err != nil {
 		return nil, err
 	}
-	facts, err := runs.ReadFacts(r.Dir)
+	facts, err := runfolder.ReadFacts(r.Dir)
 	if err != nil {
 		return nil, err
 	}

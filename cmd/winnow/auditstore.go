@@ -15,7 +15,7 @@ import (
 	"winnow/filters"
 	"winnow/internal/lookup"
 	"winnow/internal/nearest"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 	"winnow/training"
 )
@@ -29,8 +29,8 @@ func auditStore(c *cli.Context) error {
 	if err := checkOut(c); err != nil {
 		return err
 	}
-	if v := c.String("view"); v != backbone.CenterName && v != runs.MeanView {
-		return misused("--view: found %q, expected %s or %s", v, backbone.CenterName, runs.MeanView)
+	if v := c.String("view"); v != backbone.CenterName && v != runfolder.MeanView {
+		return misused("--view: found %q, expected %s or %s", v, backbone.CenterName, runfolder.MeanView)
 	}
 	for _, flag := range []string{"last", "root"} {
 		if c.IsSet(flag) {
@@ -62,7 +62,7 @@ func auditStore(c *cli.Context) error {
 	if err := store.Verify(); err != nil {
 		return withHint(err, "make the features again: winnow extract --overwrite")
 	}
-	if store, err = runs.LookAt(store, c.String("view"), noter(c)); err != nil {
+	if store, err = runfolder.LookAt(store, c.String("view"), noter(c)); err != nil {
 		return err
 	}
 	rt, err := openRuntime(c)
@@ -112,7 +112,7 @@ func auditEmbedding(c *cli.Context, r *openedRun, mem int64) error {
 	if err := a.judge(c, mem); err != nil {
 		return err
 	}
-	if err := a.lookAtStored(r.Manifest, r.Store); err != nil {
+	if err := a.lookAtStored(r); err != nil {
 		return err
 	}
 	return a.finish(c, r.ManifestFile, d, r.Manifest, mem)

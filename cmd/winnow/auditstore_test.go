@@ -267,5 +267,14 @@ func TestAuditCleansRun(t *testing.T) {
 			t.Errorf("%s, with the other splits: %v; %s", scorer, n, stderr)
 		}
 	}
+	var run, store audited
+	for args, to := range map[string]*audited{"audit run --json": &run, "audit run --scorer centres --json": &run, "audit --labels noisy.csv --features features --json": &store} {
+		if err := json.Unmarshal([]byte(mustRun(t, "winnow "+args)), to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(store.Noise, run.Noise); diff != "" || store.Noise.Rate < 0.2 {
+		t.Errorf("the noise rate by a run's audit is not that of the stored features (-store +run):\n%s", diff)
+	}
 	mustCall(t, "train", "--manifest", "clean.csv", "--root", "drawn", "--features", "features", "--noise-rate", "0.1", "--epochs", "1", "--out", "again")
 }

@@ -16,7 +16,7 @@ import (
 	"winnow/internal/config"
 	"winnow/internal/lookup"
 	"winnow/losses"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 	"winnow/train/samples"
 )
@@ -57,7 +57,7 @@ func auditTraining(c *cli.Context, r *openedRun, mem int64) (audited, error) {
 	if c.Bool("include-eval") {
 		return audited{}, misused("--include-eval: what the training of %s saw is of its training images: name another --scorer", r.Dir)
 	}
-	list, err := runs.ReadSamples(r.Dir)
+	list, err := runfolder.ReadSamples(r.Dir)
 	if err != nil {
 		return audited{}, err
 	}
@@ -86,7 +86,7 @@ func auditTraining(c *cli.Context, r *openedRun, mem int64) (audited, error) {
 	}
 	set = set.Labelled()
 	if err := sameSamples(set, r.Manifest, list); err != nil {
-		return audited{}, withHint(fmt.Errorf("audit: %s: %w", filepath.Join(r.Dir, runs.SamplesFile), err), "scores of a training are of the images and labels that it was given; --scorer %s judges others", suggest.Scorer)
+		return audited{}, withHint(fmt.Errorf("audit: %s: %w", filepath.Join(r.Dir, runfolder.SamplesFile), err), "scores of a training are of the images and labels that it was given; --scorer %s judges others", suggest.Scorer)
 	}
 	var rows []int
 	for i := range list {
@@ -107,7 +107,7 @@ func auditTraining(c *cli.Context, r *openedRun, mem int64) (audited, error) {
 	}
 	a.LeftOut, a.View = append([]lookup.LeftOut{}, left...), r.Look()
 	if r.Tuned != nil {
-		a.Backbone = filepath.Join(r.Dir, runs.LastBackboneFile)
+		a.Backbone = filepath.Join(r.Dir, runfolder.LastBackboneFile)
 	}
 	return a, nil
 }
@@ -141,7 +141,7 @@ func noTrainingScores(r *openedRun, by string, list []samples.Sample) error {
 	case !cfg.Scores.Record:
 		return misused("--scorer %s: the run of %s kept nothing of its samples (scores.record is false): train with scores.record on", by, r.Dir)
 	case len(list) == 0:
-		return misused("--scorer %s: %s holds no %s: the training is not finished, or older than this scorer", by, r.Dir, runs.SamplesFile)
+		return misused("--scorer %s: %s holds no %s: the training is not finished, or older than this scorer", by, r.Dir, runfolder.SamplesFile)
 	case !seen:
 		return misused("--scorer %s: the training of %s ended before the last %.0f %% of its steps, which are averaged: train shorter, or set scores.window", by, r.Dir, 100*cfg.Scores.Window)
 	case by == samples.SmallLoss:

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urfave/cli/v2"
+
 	"winnow/datasets/glyphs"
 	"winnow/internal/hint"
 )
@@ -66,37 +68,54 @@ func TestDataGlyphs(t *testing.T) {
 	}
 }
 
-// TestImportGlyphs: the preset writes the files of the command, the manifest where --out says.
+// TestImportGlyphs: the preset writes the images that the command draws by itself, the manifest where --out says.
 func TestImportGlyphs(t *testing.T) {
 	if testing.Short() {
-		t.Skip("draws 9,600 images twice")
+		t.Skip("draws 12,000 images")
 	}
-	dir := t.TempDir()
-	if _, err := runGlyphs(t, "--out", filepath.Join(dir, "a")); err != nil {
+	defaults := glyphs.Config{}
+	for _, f := range glyphsCommand().Flags {
+		switch f := f.(type) {
+		case *cli.IntFlag:
+			if f.Name == "images" {
+				defaults.Images = f.Value
+			}
+		case *cli.Uint64Flag:
+			defaults.Seed = f.Value
+		}
+	}
+	want, drawn, err := glyphs.New(defaults)
+	if err != nil {
 		t.Fatal(err)
 	}
+	var manifest bytes.Buffer
+	if err := writeGlyphsManifest(&manifest, want); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
 	list := filepath.Join(dir, "list.csv")
 	out, errs, code := winnow(t, "data", "import", "--preset", "glyphs", "--root", filepath.Join(dir, "b"), "--out", list)
 	if code != 0 || !strings.Contains(out, "240 classes in "+filepath.Join(dir, "b")+", listed in "+list) {
 		t.Fatalf("exit code %d: %s%s", code, out, errs)
 	}
-	if readFile(t, list) != readFile(t, dir, "a", "manifest.csv") {
+	if readFile(t, list) != manifest.String() {
 		t.Error("the manifests differ")
 	}
 	images := 0
-	err := filepath.WalkDir(filepath.Join(dir, "a"), func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || e.Name() == "manifest.csv" {
-			return err
-		}
-		images++
-		rest, err := filepath.Rel(filepath.Join(dir, "a"), path)
-		if readFile(t, path) != readFile(t, dir, "b", rest) {
-			t.Errorf("%s differs", rest)
+	err = fs.WalkDir(os.DirFS(filepath.Join(dir, "b")), ".", func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			images++
 		}
 		return err
 	})
-	if err != nil || images < 1000 {
+	if err != nil || images != len(want.Samples) {
 		t.Errorf("%d images, %v", images, err)
+	}
+	for i := 0; i < len(want.Samples); i += 61 { // of every class and every number
+		path := want.Samples[i].Path
+		if data, err := fs.ReadFile(drawn, path); err != nil || string(data) != readFile(t, dir, "b", path) {
+			t.Errorf("%s differs, %v", path, err)
+		}
 	}
 	if _, errs, code := winnow(t, "data", "import", "--preset", "glyphs", "--root", filepath.Join(dir, "b"), "--out", list); code != 1 || !strings.Contains(errs, "data import: ") || !strings.Contains(errs, "expected an empty or new folder") {
 		t.Errorf("into a full folder: exit code %d: %s", code, errs)

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"winnow/chart"
 	"winnow/eval"
@@ -149,11 +150,13 @@ func (d *demo) queryCard(z features.Set, row int, list []eval.Neighbour, k int) 
 	return card, nil
 }
 
-// glyphName makes a class of the glyphs readable: "U+00AE_registered_sign" becomes "® registered sign".
+// glyphName makes a class of the glyphs readable: "U+00AE_registered_sign" becomes "® registered sign". Other names stay
+// as they are, those too that could be numbers of characters: 5, face, 0041_x.
 func glyphName(class string) string {
-	code, name, _ := strings.Cut(class, "_")
-	char, err := strconv.ParseInt(strings.TrimPrefix(code, "U+"), 16, 32)
-	if err != nil {
+	text, ours := strings.CutPrefix(class, "U+")
+	code, name, _ := strings.Cut(text, "_")
+	char, err := strconv.ParseUint(code, 16, 21)
+	if !ours || err != nil || !unicode.IsPrint(rune(char)) {
 		return class
 	}
 	return string(rune(char)) + " " + strings.ReplaceAll(name, "_", " ")

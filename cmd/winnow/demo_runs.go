@@ -11,7 +11,7 @@ import (
 	"winnow/eval/comparison"
 	"winnow/internal/config"
 	"winnow/internal/lookup"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 	"winnow/training"
 )
@@ -145,7 +145,7 @@ func (d *demo) run(run demoRun) (err error) {
 	return nil
 }
 
-// watched does the training, into a folder emptied of an earlier demo's.
+// watched does the training, into a folder emptied of an earlier demo's, and leaves there what winnow train leaves.
 func (d *demo) watched(at *trainCommandRun, curves *demoCurves) (training.Outcome, error) {
 	progress := newTrainProgress(d.c.App.ErrWriter, time.Now)
 	defer progress.end()
@@ -153,10 +153,10 @@ func (d *demo) watched(at *trainCommandRun, curves *demoCurves) (training.Outcom
 	opts.Begun = func(plan training.Plan) error {
 		progress.begun(plan)
 		curves.epoch = max(plan.Epoch, 1)
-		if err := runs.Prepare(at.dir, false, true); err != nil {
+		if err := runfolder.Prepare(at.dir, false, true); err != nil {
 			return err
 		}
-		if err := runs.Clear(at.dir); err != nil {
+		if err := runfolder.Clear(at.dir); err != nil {
 			return err
 		}
 		return at.begin(plan)
@@ -168,7 +168,16 @@ func (d *demo) watched(at *trainCommandRun, curves *demoCurves) (training.Outcom
 		curves.stepped(s)
 	}
 	opts.Validated = func(v train.Validation) { curves.score.add(curves.epochs(v.Step), v.Score) }
-	return training.Run(d.c.Context, at.cfg, at.data, opts)
+	out, err := training.Run(d.c.Context, at.cfg, at.data, opts)
+	if err != nil {
+		return out, err
+	}
+	result, err := out.Judge(d.c.Context, at.data, opts)
+	if err != nil {
+		return out, err
+	}
+	result.Seconds = time.Since(at.start).Seconds()
+	return out, runfolder.Finish(at.dir, result)
 }
 
 // compare measures what validation chose, beside the features that nobody trained.

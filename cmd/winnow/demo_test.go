@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"winnow/internal/orttest"
-	"winnow/runs"
+	"winnow/runfolder"
 )
 
 // The runs of a demo are runs like any other, and a second demo leaves nothing of the first in them.
@@ -22,7 +22,7 @@ func TestDemoRunsAreRuns(t *testing.T) {
 	mustRun(t, demo)
 	mustRun(t, "winnow -q eval --last demo/prism") // makes the network's features in the run's folder
 	mustRun(t, demo)
-	if stores, _ := filepath.Glob("demo/prism/" + runs.TunedStorePrefix + "*"); len(stores) != 0 {
+	if stores, _ := filepath.Glob("demo/prism/" + runfolder.TunedStorePrefix + "*"); len(stores) != 0 {
 		t.Errorf("features of the first demo's network are left: %v", stores)
 	}
 	text, err := os.ReadFile("demo/result.json")
@@ -37,9 +37,12 @@ func TestDemoRunsAreRuns(t *testing.T) {
 			"heads/" + name: {"--last ": heads},
 		} {
 			dir = filepath.Join("demo", dir)
-			config, err := os.ReadFile(filepath.Join(dir, runs.ConfigFile))
+			config, err := os.ReadFile(filepath.Join(dir, runfolder.ConfigFile))
 			if err != nil || !bytes.Contains(config, []byte("scorer: "+scorer+"\n")) {
 				t.Errorf("%s: not trained with the scorer %s: %v\n%s", dir, scorer, err, config)
+			}
+			if r, err := runfolder.ReadResult(dir); err != nil || r.Steps != 10 || r.Validation == nil || r.Verdict == "" || r.Seconds <= 0 {
+				t.Errorf("%s: what came of it: %v, %+v", dir, err, r)
 			}
 			if events, _ := filepath.Glob(filepath.Join(dir, "events.*")); len(events) != 1 {
 				t.Errorf("%s holds %d event files, expected those of the last run", dir, len(events))

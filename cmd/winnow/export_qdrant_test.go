@@ -13,7 +13,7 @@ import (
 
 	"winnow/features"
 	"winnow/internal/qdranttest"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/search/qdrant"
 )
 
@@ -35,7 +35,7 @@ func TestExportToQdrant(t *testing.T) {
 	}
 	x, ids := readNPY(t, npy), readCSVFile(t, filepath.Join(s.dir, "e.ids.csv"))[1:]
 	c := f.Collections["photos"]
-	sum, err := runs.FileSum(filepath.Join(s.run, runs.BestHeadFile))
+	sum, err := runfolder.FileSum(filepath.Join(s.run, runfolder.BestHeadFile))
 	if err != nil {
 		t.Fatal(err)
 	}

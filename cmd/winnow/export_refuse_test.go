@@ -14,7 +14,7 @@ import (
 	"winnow/features"
 	"winnow/graph"
 	"winnow/models"
-	"winnow/runs"
+	"winnow/runfolder"
 )
 
 func TestExportFindsItsModel(t *testing.T) {
@@ -105,7 +105,7 @@ func TestExportMisuse(t *testing.T) {
 	manifest, matrix := readFile(t, s.manifest), readFile(t, s.store, "features.npy")
 	s.refused(t, 1, "the export reads this file", "--csv", s.manifest)
 	s.refused(t, 1, "the export reads this file", "--npy", filepath.Join(s.store, "features.npy"))
-	s.refused(t, 1, "the export reads this file", "--parquet", filepath.Join(s.run, runs.BestHeadFile))
+	s.refused(t, 1, "the export reads this file", "--parquet", filepath.Join(s.run, runfolder.BestHeadFile))
 	if readFile(t, s.manifest) != manifest || readFile(t, s.store, "features.npy") != matrix {
 		t.Error("a refused export wrote over what it reads")
 	}

@@ -24,13 +24,13 @@ import (
 	"winnow/internal/orttest"
 	"winnow/internal/vectorfile"
 	"winnow/models"
-	"winnow/runs"
+	"winnow/runfolder"
 )
 
 // slowEmbed is the head in float64 loops.
 func slowEmbed(t testing.TB, run string, x []float32) []float64 {
 	t.Helper()
-	h, _, err := models.ReadHead(filepath.Join(run, runs.BestHeadFile))
+	h, _, err := models.ReadHead(filepath.Join(run, runfolder.BestHeadFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func (s studio) checkONNX(t *testing.T, base string, result modelExport) {
 		}
 		about[p.Key] = p.Value
 	}
-	head, err := os.ReadFile(filepath.Join(s.run, runs.BestHeadFile))
+	head, err := os.ReadFile(filepath.Join(s.run, runfolder.BestHeadFile))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 	"winnow/graph"
 	"winnow/internal/orttest"
 	"winnow/models"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 )
 
@@ -26,10 +26,13 @@ import (
 func atelier(t *testing.T) {
 	t.Helper()
 	orttest.Runtime(t)
-	t.Chdir(t.TempDir())
-	mustRun(t, "winnow data glyphs --out drawn --classes 16 --images 8")
-	mustRun(t, "winnow data corrupt drawn/manifest.csv --rate 0.33 --out noisy.csv")
+	atelierFiles.here(t, func() {
+		mustRun(t, "winnow data glyphs --out drawn --classes 16 --images 8")
+		mustRun(t, "winnow data corrupt drawn/manifest.csv --rate 0.33 --out noisy.csv")
+	})
 }
+
+var atelierFiles fixture
 
 // tuneArgs are those of a short fine-tuning with everything that has a state: both blocks of weights with momentum,
 // a backbone that rests at first, augmented views, a filter.
@@ -75,7 +78,7 @@ func TestFinetune(t *testing.T) {
 			t.Fatalf("exit %d\n%s", code, watch)
 		}
 	}
-	for _, name := range []string{runs.BestHeadFile, runs.LastHeadFile, runs.BestBackboneFile, runs.LastBackboneFile, train.MetricsFile, train.CheckpointFile, runs.ConfigFile} {
+	for _, name := range []string{runfolder.BestHeadFile, runfolder.LastHeadFile, runfolder.BestBackboneFile, runfolder.LastBackboneFile, train.MetricsFile, train.CheckpointFile, runfolder.ConfigFile} {
 		if readFile(t, "whole", name) != readFile(t, "cut", name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
@@ -275,7 +278,7 @@ func TestFinetuneWithBatchNorm(t *testing.T) {
 		t.Fatalf("exit %d", code)
 	}
 	mustCall(t, args("cut", "--resume")...)
-	for _, name := range []string{runs.BestBackboneFile, runs.LastBackboneFile, train.MetricsFile, train.CheckpointFile} {
+	for _, name := range []string{runfolder.BestBackboneFile, runfolder.LastBackboneFile, train.MetricsFile, train.CheckpointFile} {
 		if readFile(t, "whole", name) != readFile(t, "cut", name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
@@ -387,7 +390,7 @@ func TestFinetunedRunFolder(t *testing.T) {
 	if code != 1 || !strings.Contains(stderr, `made with finetune.weights = "all", asked for "stage2"`) || strings.Contains(stderr, "fine-tuning glyphnet") {
 		t.Errorf("exit %d, expected other settings refused before the network is loaded\n%s", code, stderr)
 	}
-	backboneFile := filepath.Join("run", runs.BestBackboneFile)
+	backboneFile := filepath.Join("run", runfolder.BestBackboneFile)
 	whole := readFile(t, backboneFile)
 	write(t, backboneFile, whole+"\x00")
 	if code, _, stderr := call(context.Background(), "eval", "run"); code != 1 || !strings.Contains(stderr, "but head.winnow was trained with the network of") {
@@ -436,7 +439,7 @@ func TestFinetunedLostImages(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 		t.Fatal(err)
 	}
-	if result.N != result.Frozen.N || len(result.LeftOut) != 0 || result.Backbone != filepath.Join("run", runs.BestBackboneFile) {
+	if result.N != result.Frozen.N || len(result.LeftOut) != 0 || result.Backbone != filepath.Join("run", runfolder.BestBackboneFile) {
 		t.Errorf("%d queries, frozen %d, %d left out, by %q", result.N, result.Frozen.N, len(result.LeftOut), result.Backbone)
 	}
 }
@@ -469,7 +472,7 @@ func TestFinetunedMendedImage(t *testing.T) {
 func TestFinetuneAgain(t *testing.T) {
 	atelier(t)
 	mustCall(t, tuneArgs("first", "stage2", "--steps", "2")...)
-	network := filepath.Join("first", runs.BestBackboneFile)
+	network := filepath.Join("first", runfolder.BestBackboneFile)
 	_, stderr := mustCall(t, "extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", network, "--out", "made")
 	if strings.Contains(stderr, "--preset") {
 		t.Errorf("the way of its images was not found in the file:\n%s", stderr)
@@ -477,7 +480,7 @@ func TestFinetuneAgain(t *testing.T) {
 	mustCall(t, "eval", "first", "--features", "made")
 	mustCall(t, tuneArgs("second", "stage2", "--steps", "2", "--model", network)...)
 	keys := map[string]int{}
-	for _, about := range readModel(t, filepath.Join("second", runs.BestBackboneFile)).Metadata {
+	for _, about := range readModel(t, filepath.Join("second", runfolder.BestBackboneFile)).Metadata {
 		if keys[about.Key]++; keys[about.Key] > 1 {
 			t.Errorf("the key %s stands twice", about.Key)
 		}

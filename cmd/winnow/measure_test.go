@@ -23,16 +23,19 @@ import (
 func drawnRun(t *testing.T) {
 	t.Helper()
 	orttest.Runtime(t)
-	t.Chdir(t.TempDir())
-	for _, line := range []string{
-		"winnow data glyphs --out drawn --classes 24 --images 20",
-		"winnow data corrupt drawn/manifest.csv --rate 0.33 --out noisy.csv",
-		"winnow extract --manifest noisy.csv --root drawn --model glyphnet --out features",
-		"winnow train --manifest noisy.csv --root drawn --features features --noise-rate 0.33 --epochs 10 --out run",
-	} {
-		mustRun(t, line)
-	}
+	drawnFiles.here(t, func() {
+		for _, line := range []string{
+			"winnow data glyphs --out drawn --classes 24 --images 20",
+			"winnow data corrupt drawn/manifest.csv --rate 0.33 --out noisy.csv",
+			"winnow extract --manifest noisy.csv --root drawn --model glyphnet --out features",
+			"winnow train --manifest noisy.csv --root drawn --features features --noise-rate 0.33 --epochs 10 --out run",
+		} {
+			mustRun(t, line)
+		}
+	})
 }
+
+var drawnFiles fixture
 
 func TestEvalAndAudit(t *testing.T) {
 	drawnRun(t)
@@ -205,7 +208,7 @@ func TestEvalMisuse(t *testing.T) {
 		"winnow eval run --max-mem 8B":      {1, "--max-mem allows 8"},
 		"winnow eval run --split gallery":   {1, "no readable image in the split gallery; it has train, validation, test"},
 		"winnow eval drawn":                 {1, "expected a folder that winnow train wrote"},
-		"winnow audit run --scorer vfm":     {2, `"vfm" cannot audit, expected one of vmf`},
+		"winnow audit run --scorer vfm":     {2, `"vfm" cannot audit (did you mean "vmf"?), expected one of vmf`},
 		"winnow audit run --out list.xls":   {2, "ends in none of .csv"},
 		"winnow eval run --manifest no.csv": {1, "name it with --manifest"},
 	} {

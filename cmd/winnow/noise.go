@@ -14,7 +14,7 @@ import (
 	"winnow/features"
 	"winnow/filters/noiserate"
 	"winnow/internal/nearest"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 	"winnow/training"
 )
@@ -42,11 +42,11 @@ func noiseCommand() *cli.Command {
 
 // noiseReport is what winnow noise says.
 type noiseReport struct {
-	Manifest  string           `json:"manifest"`
-	Images    int              `json:"images"` // labelled, of the train split
-	Estimates []runs.NoiseRate `json:"estimates"`
-	True      *float64         `json:"true_rate"` // null where the manifest does not know it
-	Classes   []classNoise     `json:"classes"`   // by the first estimate, the most first
+	Manifest  string                `json:"manifest"`
+	Images    int                   `json:"images"` // labelled, of the train split
+	Estimates []runfolder.NoiseRate `json:"estimates"`
+	True      *float64              `json:"true_rate"` // null where the manifest does not know it
+	Classes   []classNoise          `json:"classes"`   // by the first estimate, the most first
 }
 
 type classNoise struct {
@@ -88,7 +88,7 @@ func showNoise(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		report.Estimates = append(report.Estimates, runs.WrittenRate(e))
+		report.Estimates = append(report.Estimates, runfolder.WrittenRate(e))
 		if i == 0 {
 			report.Classes = classRates(e, data)
 		}

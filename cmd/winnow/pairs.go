@@ -12,7 +12,7 @@ import (
 	"winnow/features"
 	"winnow/internal/config"
 	"winnow/internal/lookup"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 	"winnow/training"
 )
@@ -167,7 +167,7 @@ func pairsOfFeatures(c *cli.Context) (w pairsWork, err error) {
 	if err != nil {
 		return w, err
 	}
-	if store, err = runs.LookAt(store, c.String("view"), noter(c)); err != nil {
+	if store, err = runfolder.LookAt(store, c.String("view"), noter(c)); err != nil {
 		return w, err
 	}
 	data, err := training.Join(d, store)

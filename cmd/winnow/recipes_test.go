@@ -14,7 +14,7 @@ import (
 	"winnow/internal/config"
 	"winnow/internal/orttest"
 	"winnow/recipes"
-	"winnow/runs"
+	"winnow/runfolder"
 )
 
 // parseRecipe reads a recipe as train does and checks it whole.
@@ -120,13 +120,13 @@ func TestRecipesTrain(t *testing.T) {
 			args = append(args, "--finetune", "none")
 		}
 		code, stdout, stderr := call(context.Background(), args...)
-		var result runs.Result
+		var result runfolder.Result
 		if err := json.Unmarshal([]byte(stdout), &result); code != 0 || err != nil || result.Steps != 2 || result.Validation == nil {
 			t.Errorf("%s: code %d, %v\n%s", r.Name, code, err, stderr)
 			continue
 		}
-		var facts runs.Facts
-		if err := json.Unmarshal([]byte(readFile(t, out, runs.FactsFile)), &facts); err != nil || facts.Recipe != r.Name || facts.RecipeSHA256 != r.SHA256() {
+		var facts runfolder.Facts
+		if err := json.Unmarshal([]byte(readFile(t, out, runfolder.FactsFile)), &facts); err != nil || facts.Recipe != r.Name || facts.RecipeSHA256 != r.SHA256() {
 			t.Errorf("%s: run.json says %q, %s (%v)", r.Name, facts.Recipe, facts.RecipeSHA256, err)
 		}
 	}

@@ -40,7 +40,7 @@ func reportCommand() *cli.Command {
 }
 
 // reportLimit is the most bytes of a page.
-const reportLimit = 10 << 20
+const reportLimit = 10_000_000
 
 // reportResult is what winnow report --json prints.
 type reportResult struct {
@@ -106,15 +106,15 @@ func reportRun(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var page bytes.Buffer
-	if err := report.WriteHTML(&page); err != nil {
+	page, err := runs[0].written(report)
+	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	if err := atomicfile.WriteBytes(result.File, page.Bytes()); err != nil {
 		return fmt.Errorf("report: %s: %w", result.File, err)
 	}
 	if result.Bytes = page.Len(); result.Bytes > reportLimit {
-		note(c, "the page has %.1f MiB, more than %d: there is less on it with --max N, --no-map or --no-pictures", float64(result.Bytes)/(1<<20), reportLimit>>20)
+		note(c, "the page has %.1f MB, more than %.0f: there is less on it with --max N, --no-map or --no-pictures", float64(result.Bytes)/1e6, reportLimit/1e6)
 	}
 	for _, r := range runs {
 		result.Split = r.split
@@ -128,6 +128,23 @@ func reportRun(c *cli.Context) error {
 		fmt.Fprintf(c.App.Writer, "%s: P@1 %.4f (frozen %.4f, whitened %.4f), %d warnings\n", r.Run, r.Trained.PrecisionAt1, r.Frozen.PrecisionAt1, r.Whitened.PrecisionAt1, len(r.Warnings))
 	}
 	return nil
+}
+
+// mapHeading is more than the bytes around the map.
+const mapHeading = 4 << 10
+
+// written is the page. The map, whose pictures can be made smaller, gets what everything else leaves of the limit.
+func (r *reported) written(report eval.Report) (page bytes.Buffer, err error) {
+	if report.Map != nil {
+		rest := report
+		rest.Map = nil
+		if err := rest.WriteHTML(&page); err != nil {
+			return page, err
+		}
+		r.mapRoom = min(mapBytes, reportLimit-page.Len()-mapHeading)
+		page.Reset()
+	}
+	return page, report.WriteHTML(&page)
 }
 
 // reportSplit is the split that a report looks at: test, or query against gallery (""), or what there is to see of

@@ -15,7 +15,7 @@ import (
 
 	"winnow/eval"
 	"winnow/eval/atlas"
-	"winnow/runs"
+	"winnow/runfolder"
 )
 
 // The page says what result.json, eval and audit say of the same run, holds its pictures and asks for nothing outside.
@@ -44,7 +44,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("the page holds no %q", want)
 		}
 	}
-	var trained runs.Result
+	var trained runfolder.Result
 	if err := json.Unmarshal([]byte(readFile(t, "run", "result.json")), &trained); err != nil {
 		t.Fatal(err)
 	}
@@ -127,14 +127,14 @@ func reportOfSeveral(t *testing.T) {
 
 // What a training says of itself that a person should know stands on the page; a run that said nothing has none.
 func reportWarnings(t *testing.T) {
-	facts, result := readFile(t, "run", runs.FactsFile), readFile(t, "run", runs.ResultFile)
+	facts, result := readFile(t, "run", runfolder.FactsFile), readFile(t, "run", runfolder.ResultFile)
 	put := func(name, text string) {
 		t.Helper()
 		if err := os.WriteFile("run/"+name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	defer func() { put(runs.FactsFile, facts); put(runs.ResultFile, result) }()
+	defer func() { put(runfolder.FactsFile, facts); put(runfolder.ResultFile, result) }()
 	const line = "winnow -q report run --no-map --no-pictures --out w.html"
 	mustRun(t, line)
 	for _, no := range []string{"learn from: the batches", "gone.png", "is not finished"} {
@@ -142,22 +142,22 @@ func reportWarnings(t *testing.T) {
 			t.Errorf("a warning of %q without reason", no)
 		}
 	}
-	put(runs.FactsFile, strings.Replace(facts, `"left_out": []`, `"left_out": [{"path":"gone.png","reason":"is no picture"}]`, 1))
-	put(runs.ResultFile, regexp.MustCompile(`"idle_steps": \d+`).ReplaceAllString(result, `"idle_steps": 60`))
+	put(runfolder.FactsFile, strings.Replace(facts, `"left_out": []`, `"left_out": [{"path":"gone.png","reason":"is no picture"}]`, 1))
+	put(runfolder.ResultFile, regexp.MustCompile(`"idle_steps": \d+`).ReplaceAllString(result, `"idle_steps": 60`))
 	mustRun(t, line)
 	for _, want := range []string{"In 60 of 70 steps no loss", "1 images could not be read and are left out, the first is gone.png: is no picture"} {
 		if !strings.Contains(readFile(t, "w.html"), want) {
 			t.Errorf("no warning %q", want)
 		}
 	}
-	if err := os.Remove("run/" + runs.ResultFile); err != nil {
+	if err := os.Remove("run/" + runfolder.ResultFile); err != nil {
 		t.Fatal(err)
 	}
 	mustRun(t, line)
 	if page := readFile(t, "w.html"); strings.Contains(page, "is not finished") || !strings.Contains(page, "was not written down: there is no result.json") {
 		t.Error("of a training that came to its end the page does not say just that its result is missing")
 	}
-	put(runs.FactsFile, strings.Replace(facts, `"steps": 70`, `"steps": 140`, 1))
+	put(runfolder.FactsFile, strings.Replace(facts, `"steps": 70`, `"steps": 140`, 1))
 	mustRun(t, line)
 	if !strings.Contains(readFile(t, "w.html"), "is not finished: it has come to step 70 of 140") {
 		t.Error("nothing says that the training is not finished")
@@ -208,6 +208,16 @@ func TestReportLimit(t *testing.T) {
 	const rest = 400 << 10 // for charts and tables
 	if page.Len() > reportLimit-rest || !strings.Contains(page.String(), "10000, at most 32 pixels wide") {
 		t.Errorf("%d bytes, expected at most %d, with pictures on the map", page.Len(), reportLimit-rest)
+	}
+}
+
+// Only the names of glyphs are made readable: those of MNIST's classes, or of things, could be numbers of characters too.
+func TestGlyphName(t *testing.T) {
+	for class, want := range map[string]string{"U+00AE_registered_sign": "® registered sign", "U+1F600_grin_ning": "😀 grin ning", "5": "5", "007": "007", "face": "face", "bed_1": "bed_1", "0041_x": "0041_x",
+		"U+0005_control": "U+0005_control", "U+D800": "U+D800", "U+FFFFFFFFF_x": "U+FFFFFFFFF_x", "U+": "U+", "": ""} {
+		if got := glyphName(class); got != want {
+			t.Errorf("%q is shown as %q, expected %q", class, got, want)
+		}
 	}
 }
 

@@ -62,7 +62,7 @@ func (r *reported) classes() eval.Section {
 // labels is what the audit says of the training labels.
 func (r *reported) labels() eval.Section {
 	a := r.audited
-	s := eval.Section{Title: "The training labels", Charts: []chart.Drawing{trainingChart(auditChart(a.Images), a.Scorer)}}
+	s := eval.Section{Title: "The training labels", Charts: []chart.Drawing{namedScores(trainingChart(auditChart(a.Images), a.Scorer), a.Scorer)}}
 	s.Facts = append(s.Facts, eval.Fact{Name: "judged by", Value: a.Scorer})
 	if a.Suggests != "" {
 		s.Facts = append(s.Facts, eval.Fact{Name: "suggested by", Value: a.Suggests})
@@ -78,6 +78,17 @@ func (r *reported) labels() eval.Section {
 	s.Tables = classTables("The classes with the largest share of labels called wrong", fmt.Sprintf("All %d training classes", len(rows)),
 		[]string{"class", "images", "called wrong", "share %", "mean score", "κ at the end"}, rows)
 	return s
+}
+
+// namedScores calls the scores what they are: not every judge gives probabilities, and a run's own weights of its
+// samples were found with every image in.
+func namedScores(h chart.Histogram, scorer string) chart.Histogram {
+	if scorer == selfPacedScorer {
+		h.Title, h.X = "Weights of the given labels at the end of the training", "weight of an image"
+	} else if entry, err := filters.Find(scorer); err == nil && !entry.Probability {
+		h.Title, h.X = "Scores of the given labels, after training", "similarity (each image left out of its own judgement)"
+	}
+	return h
 }
 
 // labelRows is what was found of each given label's class, the most suspect first.
@@ -131,7 +142,7 @@ func (r *reported) definitions() []eval.Fact {
 		eval.Fact{Name: "found instead", Value: "of a class's queries whose nearest image is of another class: which class that is most often, and how often"},
 		eval.Fact{Name: "validation", Value: measureText(r.Config.Validation.Measure) + " on the validation split, by the labels given there"},
 		eval.Fact{Name: "smoothed", Value: fmt.Sprintf("exponential moving average, weight of the past %g: e₀ = x₀, eₜ = %[1]g·eₜ₋₁ + %.2g·xₜ, over the steps logged", reportSmoothing, 1-reportSmoothing)},
-		eval.Fact{Name: "score, P_clean", Value: "what the judge says of the given label, the higher the more right (probabilities: 0 surely wrong, 1 surely right); here each image is left out of its own judgement. " + scorerSentence(r.audited.Scorer)},
+		eval.Fact{Name: "score, P_clean", Value: "what the judge says of the given label, the higher the more right. " + scorerSentence(r.audited.Scorer)},
 		eval.Fact{Name: "called wrong", Value: "among the share of labels with the lowest scores that the noise rate of the run says are wrong"},
 		eval.Fact{Name: "suggested label", Value: "the class that the same judge scores best for the image, among the given one and the three nearest by mean similarity"},
 	)
@@ -167,7 +178,7 @@ func retrievalDefinitions() []eval.Fact {
 // scorerSentence says what a scorer is, as its catalog does.
 func scorerSentence(name string) string {
 	if name == selfPacedScorer {
-		return "Here: the final weights of the samples."
+		return "Here the final weights of the samples, 0 to 1, which the training found with every image in: they see less than a judgement that leaves each image out."
 	}
 	if text, ok := trainingScores[name]; ok {
 		return "Here by " + name + ": " + text + "."
@@ -176,12 +187,12 @@ func scorerSentence(name string) string {
 	if err != nil {
 		return ""
 	}
-	text := fmt.Sprintf("Here by %s: %s (%s", entry.Name, entry.Title, entry.Paper)
+	text := fmt.Sprintf("Here, each image left out of its own judgement, by %s: %s (%s", entry.Name, entry.Title, entry.Paper)
 	if entry.Equation != "" {
 		text += ", equation " + entry.Equation
 	}
 	if !entry.Probability {
 		return text + "); these scores are similarities, -1 to 1."
 	}
-	return text + ")."
+	return text + "); these scores are probabilities, 0 surely wrong, 1 surely right."
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +39,9 @@ func comparedRuns(runs []*reported) eval.Report {
 	report.Sections = []eval.Section{differences(runs), {Title: "Their training", Charts: overEachOther(runs)}, filtersOf(runs)}
 	report.Sections = slices.DeleteFunc(report.Sections, func(s eval.Section) bool { return len(s.Tables)+len(s.Charts)+len(s.Notes) == 0 })
 	report.Definitions = append(retrievalDefinitions(),
+		eval.Fact{Name: "score, P_clean", Value: "what a filter says of a given label, the higher the more right; of each run by its own scorer, so that thresholds of two are not on one scale"},
+		eval.Fact{Name: "kept, threshold", Value: "of the labels of a batch: those whose score is at or above the threshold that the filter set for it"},
+		eval.Fact{Name: "validation", Value: "the measure that the run was told to keep the best of, on its validation split, by the labels given there"},
 		eval.Fact{Name: "AUROC", Value: "of the training labels' scores where the manifest knows the truth: chance that a wrong label has a lower score than a right one"},
 		eval.Fact{Name: "smoothed", Value: fmt.Sprintf("exponential moving average over the steps logged, weight of the past %g", reportSmoothing)},
 		eval.Fact{Name: "κ", Value: "concentration of a class's unit vectors in the memory bank (von Mises–Fisher); boxes: quartiles and median over classes, whiskers to the outermost within 1.5 of the box's height"})
@@ -151,6 +155,21 @@ func differences(runs []*reported) eval.Section {
 	return s
 }
 
+// rateName is what the axis of learning rates says.
+const rateName = "learning rate"
+
+// farApart says whether the largest numbers of some lines are so much larger than those of others that these would lie
+// on the axis.
+func farApart(lines []chart.Line) bool {
+	least, most := math.Inf(1), 0.0
+	for _, l := range lines {
+		if len(l.Y) > 0 {
+			least, most = min(least, slices.Max(l.Y)), max(most, slices.Max(l.Y))
+		}
+	}
+	return least > 0 && most > muchFarther*least
+}
+
 // overEachOther are the curves of several runs.
 func overEachOther(runs []*reported) (list []chart.Drawing) {
 	for _, d := range []struct {
@@ -162,11 +181,14 @@ func overEachOther(runs []*reported) (list []chart.Drawing) {
 		{chart.Frame{Title: "Validation", Y: "score", Percent: true}, false, validationOf},
 		{chart.Frame{Title: "Share of the labels kept (smoothed)", Y: "kept", Percent: true}, true, keptOf},
 		{chart.Frame{Title: "Threshold of the scores", Y: "threshold"}, false, thresholdOf},
-		{chart.Frame{Title: "Learning rate of the head", Y: "learning rate"}, false, rateOf},
+		{chart.Frame{Title: "Learning rate of the head", Y: rateName}, false, rateOf},
 	} {
 		var lines []chart.Line
 		for i, r := range runs {
 			lines = append(lines, r.line(r.name, i, d.smooth, d.of))
+		}
+		if d.frame.Y == rateName {
+			d.frame.LogY = farApart(lines)
 		}
 		list = append(list, drawnIfAny(d.frame, lines...)...)
 	}
@@ -183,7 +205,7 @@ func filtersOf(runs []*reported) eval.Section {
 		}
 	}
 	if boxes := kappaBoxes("Concentration κ of the classes", with...); len(boxes.Places) > 0 {
-		s.Charts = append(s.Charts, boxes)
+		s.Charts = append(s.Charts, readableBoxes(boxes))
 	}
 	for _, d := range with {
 		if drawn := scoresOverTime(d.list); len(drawn) > 0 {

@@ -16,7 +16,7 @@ import (
 	"winnow/eval/comparison"
 	"winnow/filters"
 	"winnow/internal/config"
-	"winnow/runs"
+	"winnow/runfolder"
 )
 
 // page is the report of one run.
@@ -155,7 +155,7 @@ func (r *reported) trainedFacts() []eval.Fact {
 // stateText says which state of the training is kept.
 func (r *reported) stateText() string {
 	switch {
-	case r.HeadFile == runs.LastHeadFile || r.result.BestStep < 0:
+	case r.HeadFile == runfolder.LastHeadFile || r.result.BestStep < 0:
 		return fmt.Sprintf("the last state, after step %d", r.result.Steps)
 	case r.result.Stopped:
 		return fmt.Sprintf("the state after step %d, the best on validation; stopped early after step %d", r.result.BestStep, r.result.Steps)

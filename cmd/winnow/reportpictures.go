@@ -92,7 +92,7 @@ func (r *reported) drawMap(c *cli.Context) (func(io.Writer) error, error) {
 	}
 	m = readable(m)
 	m.Notes = []string{fmt.Sprintf("%d of %d images of %s by t-SNE, coloured by their given labels.", result.Points, result.Of, r.splitText())}
-	return func(w io.Writer) error { return m.WritePart(w, pictures, mapBytes) }, nil
+	return func(w io.Writer) error { return m.WritePart(w, pictures, r.mapRoom) }, nil
 }
 
 // scores are the audit's, by path.

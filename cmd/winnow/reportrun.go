@@ -12,7 +12,7 @@ import (
 	"winnow/eval/comparison"
 	"winnow/features"
 	"winnow/internal/lookup"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 )
 
@@ -20,11 +20,12 @@ import (
 type reported struct {
 	*openedRun
 	name      string // on the page
-	facts     runs.Facts
-	result    *runs.Result // nil where the training is not finished
+	facts     runfolder.Facts
+	result    *runfolder.Result // nil where the training is not finished
 	metrics   []train.Metric
 	diagnoses []train.Diagnosis
 
+	mapRoom  int    // bytes that the map may have of the page
 	split    string // measured
 	data     evalResult
 	now      comparison.Asked // the images measured, as the run embeds them
@@ -39,10 +40,10 @@ func openReported(c *cli.Context, dir string) (*reported, error) {
 	if r.openedRun, err = openRun(c, dir); err != nil {
 		return nil, err
 	}
-	if r.facts, err = runs.ReadFacts(dir); err != nil {
+	if r.facts, err = runfolder.ReadFacts(dir); err != nil {
 		return nil, err
 	}
-	switch result, err := runs.ReadResult(dir); {
+	switch result, err := runfolder.ReadResult(dir); {
 	case err == nil:
 		r.result = &result
 	case !errors.Is(err, fs.ErrNotExist):

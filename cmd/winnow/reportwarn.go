@@ -9,7 +9,7 @@ import (
 	"winnow/datasets"
 	"winnow/filters"
 	"winnow/internal/config"
-	"winnow/runs"
+	"winnow/runfolder"
 )
 
 // fewMembers is the number of training images below which a class says little of itself: a concentration, a mean or
@@ -23,7 +23,7 @@ func (r *reported) warnings() (list []string) {
 		if last := r.lastStep(); last < r.facts.Steps {
 			say("The training is not finished: it has come to step %d of %d.", last, r.facts.Steps)
 		} else {
-			say("What the training came to was not written down: there is no %s.", runs.ResultFile)
+			say("What the training came to was not written down: there is no %s.", runfolder.ResultFile)
 		}
 	} else {
 		if r.result.Better != nil && !*r.result.Better {
@@ -60,7 +60,7 @@ func (r *reported) warnings() (list []string) {
 	if share, ok := r.lateKept(); ok && share < 0.2 {
 		say("The filter kept %.0f %% of the labels in the second half of the training: so little teaches slowly; a smaller --noise-rate keeps more.", 100*share)
 	}
-	if d := r.measured.Detection; d != nil && d.Samples > 0 && r.Config.Filter.Scorer != config.NoFilter && r.Config.Filter.Threshold != filters.ThresholdFixed {
+	if d := r.audited.Detection; d != nil && d.Samples > 0 && r.Config.Filter.Scorer != config.NoFilter && r.Config.Filter.Threshold != filters.ThresholdFixed {
 		told, is := float64(r.Config.Filter.Rate), float64(d.Wrong)/float64(d.Samples)
 		if math.Abs(told-is) > farOff {
 			say("The filter was told that %.0f %% of the labels are wrong, and %.0f %% are: --noise-rate %.2f, or auto, would tell it better.", 100*told, 100*is, is)

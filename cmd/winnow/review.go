@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -32,7 +33,7 @@ func reviewCommand() *cli.Command {
 			"neighbours, and prints its address. A decision is on the disk before it is answered: in a file beside the manifest,\n" +
 			"keyed by the images' paths, so that a later audit of the same manifest keeps it. One server at a time holds the file.\n" +
 			"Images are found like those of other commands; a link that leads out of their folder is not followed. With a feature\n" +
-			"store or an index the page finds images that are alike. Ctrl-C ends the server.\n\n" +
+			"store, an index or a run the page finds images that are alike. Ctrl-C ends the server.\n\n" +
 			"   winnow audit --manifest noisy.csv --features features --out suspects.csv\n" +
 			"   winnow review --audit suspects.csv --manifest noisy.csv --features features --out mended.csv\n" +
 			"   winnow review --manifest noisy.csv --export --out mended.csv\n\n" +
@@ -44,6 +45,7 @@ func reviewCommand() *cli.Command {
 			&cli.StringFlag{Name: "manifest", Required: true, Usage: "the manifest `FILE` that was audited"},
 			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder", Usage: "`DIR` (or .zip file) that the manifest's paths start from"},
 			&cli.StringFlag{Name: "features", Usage: "find images alike by the feature store or index `DIR`"},
+			&cli.StringFlag{Name: "run", Usage: "find images alike by the embedding of the run folder `RUN`; its features are found again, or named with --features"},
 			&cli.StringFlag{Name: "model", DefaultText: "the one that made the features", Usage: "embed images that are searched for by a run folder or an ONNX `FILE`, where it moved"},
 			&cli.StringFlag{Name: "decisions", DefaultText: "beside the manifest", Usage: "keep decisions in `FILE`"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "the mended manifest is written to `FILE`, in the form of --manifest"},
@@ -114,8 +116,8 @@ func checkReview(c *cli.Context) error {
 		return misused("--audit is missing: name the suspects that winnow audit --out wrote")
 	case c.Bool("json") && !c.Bool("export"):
 		return misused("--json goes with --export")
-	case c.IsSet("model") && !c.IsSet("features"):
-		return misused("--model goes with --features")
+	case c.IsSet("model") && (!c.IsSet("features") || c.IsSet("run")):
+		return misused("--model goes with --features, without --run")
 	}
 	if c.String("token") != "" {
 		if err := review.CheckToken(c.String("token")); err != nil {
@@ -179,6 +181,10 @@ func reviewExport(c *cli.Context) error {
 
 // openReview opens what is reviewed. What it returns as a function closes it again.
 func openReview(c *cli.Context) (r *review.Reviewer, closeAll func(), err error) {
+	// A million judged images take some hundred megabytes while they are read and a third of that afterwards: the
+	// collector is to be frugal meanwhile, and to give back what was only needed for that.
+	defer debug.FreeOSMemory()
+	defer debug.SetGCPercent(debug.SetGCPercent(30))
 	manifest := c.String("manifest")
 	conf := review.Config{AuditFile: c.String("audit"), ManifestFile: manifest, Out: c.String("out")}
 	if conf.Manifest, err = datasets.Read(manifest, datasets.ReadOptions{}); err != nil {
@@ -198,8 +204,12 @@ func openReview(c *cli.Context) (r *review.Reviewer, closeAll func(), err error)
 	file := decisionsFile(c)
 	conf.Pictures = pictures.New(root, pictures.Options{Folder: strings.TrimSuffix(file, filepath.Ext(file)) + ".thumbs"})
 	var finder *reviewFinder
-	if c.IsSet("features") {
-		if finder, err = openReviewFinder(c); err != nil {
+	open := openReviewFinder
+	if c.IsSet("run") {
+		open = openRunFinder
+	}
+	if c.IsSet("features") || c.IsSet("run") {
+		if finder, err = open(c); err != nil {
 			return nil, nil, err
 		}
 		conf.Finder = finder
@@ -210,8 +220,9 @@ func openReview(c *cli.Context) (r *review.Reviewer, closeAll func(), err error)
 	if r, err = review.New(conf); err != nil {
 		return nil, nil, errors.Join(err, finder.Close(), conf.Decisions.Close())
 	}
+	made := conf.Decisions // the rest of conf, a table of a million images, is not to be kept for this
 	return r, func() {
-		if err := errors.Join(finder.Close(), conf.Decisions.Close()); err != nil {
+		if err := errors.Join(finder.Close(), made.Close()); err != nil {
 			note(c, "%v", err)
 		}
 	}, nil

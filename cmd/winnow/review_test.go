@@ -343,6 +343,20 @@ func TestReviewStudio(t *testing.T) {
 	if code := r.end(); code != 0 {
 		t.Errorf("exit code %d: %s", code, r.stderr)
 	}
+	// The embedding of the run instead of the stored features.
+	again, serves := newReviewed(t, "--manifest", s.manifest, "--audit", audit, "--root", s.images, "--run", s.run)
+	if !serves {
+		t.Fatal(again.stderr)
+	}
+	again.must("POST", "/api/search?n=3", "image/png", file, &found)
+	if len(found.Pictures) != 3 || found.Pictures[0].Similarity < 0.9999 {
+		t.Errorf("by the run, an image of the store finds %+v, expected itself first", found)
+	}
+	first := found.Pictures[1]
+	again.must("GET", "/api/similar?key=0&n=1", "", nil, &found)
+	if d := found.Pictures[0].Similarity - first.Similarity; found.Pictures[0].Path != first.Path || d > 1e-4 || d < -1e-4 {
+		t.Errorf("by its key it finds %+v, expected %+v", found.Pictures[0], first)
+	}
 	s.call(t, "train", "--manifest", mended, "--root", s.images, "--features", s.store, "--out", filepath.Join(s.dir, "again"), "--dim", "6", "--batch", "4x4", "--epochs", "1")
 }
 
@@ -359,7 +373,7 @@ func TestReviewRefuses(t *testing.T) {
 		"--manifest M --audit A extra":                     {2, `takes no arguments, found "extra"`},
 		"--manifest M --export":                            {2, "name the file to write with --out"},
 		"--manifest M --audit A --json":                    {2, "--json goes with --export"},
-		"--manifest M --audit A --model x":                 {2, "--model goes with --features"},
+		"--manifest M --audit A --model x":                 {2, "--model goes with --features, without --run"},
 		"--manifest M --audit A --token x":                 {2, "--token: has 1 bytes"},
 		"--manifest M --audit A --listen x":                {2, "expected HOST:PORT"},
 		"--manifest M --audit A --listen :1":               {2, "if that is meant, write 0.0.0.0:1"},

@@ -12,7 +12,7 @@ import (
 	"winnow/internal/config"
 	"winnow/internal/lookup"
 	"winnow/losses"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/theory/skew"
 	"winnow/train"
 	"winnow/training"
@@ -115,12 +115,12 @@ func skewOfRun(c *cli.Context) (w skewWork, err error) {
 
 // stateStep is the step after which a run's head was what it is, nil where the run's result does not say.
 func stateStep(r *openedRun) *int {
-	var result runs.Result
-	text, err := os.ReadFile(filepath.Join(r.Dir, runs.ResultFile))
+	var result runfolder.Result
+	text, err := os.ReadFile(filepath.Join(r.Dir, runfolder.ResultFile))
 	if err != nil || json.Unmarshal(text, &result) != nil {
 		return nil
 	}
-	if r.HeadFile == runs.BestHeadFile && result.BestStep >= 0 {
+	if r.HeadFile == runfolder.BestHeadFile && result.BestStep >= 0 {
 		return &result.BestStep
 	}
 	return &result.Steps
@@ -141,7 +141,7 @@ func skewOfFeatures(c *cli.Context) (w skewWork, err error) {
 	if err != nil {
 		return w, err
 	}
-	if store, err = runs.LookAt(store, c.String("view"), noter(c)); err != nil {
+	if store, err = runfolder.LookAt(store, c.String("view"), noter(c)); err != nil {
 		return w, err
 	}
 	data, err := training.Join(d, store)

@@ -13,7 +13,7 @@ import (
 	"winnow/features"
 	"winnow/head"
 	"winnow/internal/config"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 	"winnow/training"
 )
@@ -25,7 +25,8 @@ func trainCommand() *cli.Command {
 		Description: "Trains on the manifest's split train; the split validation, if there is one, chooses the best state. Images\n" +
 			"and features are joined by path. Everything goes into the run's folder: head.winnow (the best head),\n" +
 			"last.winnow, config.yaml (every setting as it was used), run.json, result.json, metrics.jsonl,\n" +
-			"diagnostics.jsonl (what the filter saw of itself), TensorBoard events, and checkpoint.winnow, from which\n" +
+			"diagnostics.jsonl (what the filter saw of itself), samples.csv (what training saw of each image: winnow audit\n" +
+			"ranks by it; settings under scores), TensorBoard events, and checkpoint.winnow, from which\n" +
 			"--resume goes on to the same bits as a run never stopped.\n\n" +
 			"--method names another way to train than by losses and a filter: two classifiers that teach each other, or one\n" +
 			"that reckons with the noise (settings under peers), or Sel-CL and TCL on frozen features, which judge all labels\n" +
@@ -151,7 +152,7 @@ func (r *trainCommandRun) open() (err error) {
 		return err
 	}
 	r.runtime = rt.Version()
-	return runs.Prepare(r.dir, r.c.Bool("resume"), r.c.Bool("overwrite"))
+	return runfolder.Prepare(r.dir, r.c.Bool("resume"), r.c.Bool("overwrite"))
 }
 
 // openFinetuning is open for a backbone that is trained too: whatever can be wrong is found before the features
@@ -170,12 +171,12 @@ func (r *trainCommandRun) openFinetuning() error {
 	}
 	r.runtime = rt.Version()
 	r.tuning.Use(rt)
-	if err := runs.Prepare(r.dir, r.c.Bool("resume"), r.c.Bool("overwrite")); err != nil {
+	if err := runfolder.Prepare(r.dir, r.c.Bool("resume"), r.c.Bool("overwrite")); err != nil {
 		return err
 	}
 	r.features = r.cfg.Data.Features
 	if r.features == "" {
-		r.features = filepath.Join(r.dir, runs.OwnFeatures)
+		r.features = filepath.Join(r.dir, runfolder.OwnFeatures)
 		if err := r.makeFeatures(); err != nil {
 			return err
 		}
@@ -200,11 +201,11 @@ func (r *trainCommandRun) makeFeatures() error {
 
 // explainTrainFailure adds what the person can do about a run in dir that stopped.
 func explainTrainFailure(err error, data training.Data, dir string, tuned bool) error {
-	advice, best := "a smaller --lr or --set clip=1 may help", runs.BestHeadFile+" is"
+	advice, best := "a smaller --lr or --set clip=1 may help", runfolder.BestHeadFile+" is"
 	if tuned {
-		advice, best = "a smaller --backbone-lr or --lr, or --set clip=1, may help", runs.BestHeadFile+" with "+runs.BestBackboneFile+" is"
+		advice, best = "a smaller --backbone-lr or --lr, or --set clip=1, may help", runfolder.BestHeadFile+" with "+runfolder.BestBackboneFile+" is"
 	}
-	if _, missing := os.Stat(filepath.Join(dir, runs.BestHeadFile)); missing == nil {
+	if _, missing := os.Stat(filepath.Join(dir, runfolder.BestHeadFile)); missing == nil {
 		advice = best + " the best before; " + advice
 	}
 	var bad *train.NonFinite

@@ -19,10 +19,9 @@ import (
 	"winnow/features"
 	"winnow/internal/config"
 	"winnow/internal/hint"
-	"winnow/internal/lookup"
 	"winnow/internal/ortlib"
 	"winnow/models"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 	"winnow/training"
 )
@@ -146,7 +145,7 @@ func TestTrainCommand(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit %d\n%s", code, stderr)
 	}
-	var result runs.Result
+	var result runfolder.Result
 	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 		t.Fatal(err)
 	}
@@ -155,22 +154,22 @@ func TestTrainCommand(t *testing.T) {
 		t.Errorf("frozen %.4f, whitened %.4f, trained %.4f of %d: expected the trained head well ahead",
 			v.Frozen.PrecisionAt1, v.Whitened.PrecisionAt1, v.Trained.PrecisionAt1, v.Frozen.N)
 	}
-	if stdout != readFile(t, out, runs.ResultFile) {
+	if stdout != readFile(t, out, runfolder.ResultFile) {
 		t.Error("--json prints something else than result.json holds")
 	}
-	h, meta, err := models.ReadHead(filepath.Join(out, runs.BestHeadFile))
+	h, meta, err := models.ReadHead(filepath.Join(out, runfolder.BestHeadFile))
 	if err != nil || h.Config().In != worldDim || h.Config().Out != 24 || meta.Output != "pool" || meta.Seed != 1 {
 		t.Errorf("%v: head %+v of %+v", err, h.Config(), meta)
 	}
-	if _, _, err := models.ReadHead(filepath.Join(out, runs.LastHeadFile)); err != nil {
+	if _, _, err := models.ReadHead(filepath.Join(out, runfolder.LastHeadFile)); err != nil {
 		t.Error(err)
 	}
-	cfg, err := config.Load(filepath.Join(out, runs.ConfigFile), nil)
+	cfg, err := config.Load(filepath.Join(out, runfolder.ConfigFile), nil)
 	if err != nil || cfg.Filter.Rate != 0.3 || cfg.Solver.LR != 2e-3 || cfg.Losses[1].Settings["margin"] != 0.5 || cfg.Data.Manifest != w.manifest {
 		t.Errorf("%v: resolved settings %+v", err, cfg)
 	}
-	var facts runs.Facts
-	if err := json.Unmarshal([]byte(readFile(t, out, runs.FactsFile)), &facts); err != nil {
+	var facts runfolder.Facts
+	if err := json.Unmarshal([]byte(readFile(t, out, runfolder.FactsFile)), &facts); err != nil {
 		t.Fatal(err)
 	}
 	if facts.Images != 320 || facts.Validation != 320 || len(facts.Classes) != 20 || facts.Classes[3] != "class03" || len(facts.ManifestSHA256) != 64 || len(facts.FeaturesSHA256) != 64 {
@@ -184,12 +183,12 @@ func TestTrainCommand(t *testing.T) {
 	}
 
 	t.Run("refused twice", func(t *testing.T) {
-		before := readFile(t, out, runs.BestHeadFile)
+		before := readFile(t, out, runfolder.BestHeadFile)
 		code, _, stderr := call(context.Background(), w.args(out)...)
 		if code != 1 || !strings.Contains(stderr, "there is a run in this folder already") || !strings.Contains(stderr, "--resume") {
 			t.Errorf("exit %d\n%s", code, stderr)
 		}
-		if readFile(t, out, runs.BestHeadFile) != before {
+		if readFile(t, out, runfolder.BestHeadFile) != before {
 			t.Error("the head was touched")
 		}
 	})
@@ -268,7 +267,7 @@ func TestTrainCommandResumes(t *testing.T) {
 			t.Fatalf("exit %d\n%s", code, watch)
 		}
 	}
-	for _, name := range []string{runs.BestHeadFile, runs.LastHeadFile, train.MetricsFile, train.CheckpointFile, runs.ConfigFile} {
+	for _, name := range []string{runfolder.BestHeadFile, runfolder.LastHeadFile, train.MetricsFile, train.CheckpointFile, runfolder.ConfigFile} {
 		if readFile(t, whole, name) != readFile(t, cut, name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
@@ -374,10 +373,10 @@ func TestTrainWithoutValidation(t *testing.T) {
 			t.Errorf("standard error lacks %q:\n%s", want, stderr)
 		}
 	}
-	if h, _, err := models.ReadHead(filepath.Join(out, runs.BestHeadFile)); err != nil || h.Config().Out != 48 {
+	if h, _, err := models.ReadHead(filepath.Join(out, runfolder.BestHeadFile)); err != nil || h.Config().Out != 48 {
 		t.Error(err)
 	}
-	if readFile(t, out, runs.BestHeadFile) != readFile(t, out, runs.LastHeadFile) {
+	if readFile(t, out, runfolder.BestHeadFile) != readFile(t, out, runfolder.LastHeadFile) {
 		t.Error("without validation the best head is the last")
 	}
 }
@@ -401,8 +400,8 @@ func TestTrainThatNeverBeatsItsStart(t *testing.T) {
 	if code != 0 || !strings.Contains(stdout, "training was NOT better than the head it started from") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
-	var result runs.Result
-	if err := json.Unmarshal([]byte(readFile(t, out, runs.ResultFile)), &result); err != nil || *result.Better || result.BestStep != 0 {
+	var result runfolder.Result
+	if err := json.Unmarshal([]byte(readFile(t, out, runfolder.ResultFile)), &result); err != nil || *result.Better || result.BestStep != 0 {
 		t.Errorf("%v: %+v", err, result)
 	}
 }
@@ -416,7 +415,7 @@ func TestTrainLeavesOutUnlabelledValidation(t *testing.T) {
 		if code != 0 {
 			t.Fatalf("exit %d\n%s", code, stderr)
 		}
-		var result runs.Result
+		var result runfolder.Result
 		if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 			t.Fatal(err)
 		}
@@ -448,7 +447,7 @@ func TestTrainDivergesInPlainWords(t *testing.T) {
 	if code != 1 || !strings.Contains(stderr, "samples") || !strings.Contains(stderr, "images: c") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
-	h, _, err := models.ReadHead(filepath.Join(out, runs.BestHeadFile))
+	h, _, err := models.ReadHead(filepath.Join(out, runfolder.BestHeadFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -486,53 +485,15 @@ func readTrainData(manifest, store string) (training.Data, error) {
 	return training.Load(d, store, false)
 }
 
-func TestJoinTrainData(t *testing.T) {
-	w := newWorld(t, 7, 0)
-	rows := make([]float32, 6*worldDim)
-	for i := range rows {
-		rows[i] = float32(i / worldDim)
-	}
-	paths := []string{"a", "b", "c", "d", "e", "f"}
-	w.makeStore(t, paths, rows, []features.Bad{{Row: 1, Path: "b", Reason: "half a file"}})
-	write(t, w.manifest, "path,label,split,true_label\nf,z,validation,z\ne,x,train,x\nd,,train,y\nc,w,train,x\nb,y,train,y\na,x,train,x\n")
-	data, err := readTrainData(w.manifest, w.store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := []int{1, -1, 0, 1}; !slices.Equal(data.Train.Labels, want) { // w and x; y is only on the unreadable one
-		t.Errorf("labels %v, expected %v", data.Train.Labels, want)
-	}
-	if !slices.Equal(data.Classes, []string{"w", "x"}) || data.Unlabelled != 1 || !slices.Equal(data.Train.IDs, []int{1, 2, 3, 5}) {
-		t.Errorf("classes %v, %d unlabelled, ids %v", data.Classes, data.Unlabelled, data.Train.IDs)
-	}
-	for i, want := range []float32{4, 3, 2, 0} {
-		if got := data.Train.Row(i)[7]; got != want {
-			t.Errorf("row %d holds the features of row %v, expected %v", i, got, want)
-		}
-	}
-	if data.Validation.Len() != 1 || data.Validation.Row(0)[0] != 5 {
-		t.Errorf("validation %+v", data.Validation)
-	}
-	if diff := cmp.Diff([]lookup.LeftOut{{Path: "b", Reason: "half a file"}}, data.LeftOut); diff != "" {
-		t.Error(diff)
-	}
-	truth := readFile(t, w.manifest)
-	write(t, w.manifest, strings.ReplaceAll(truth, ",x\n", ",y\n")) // another truth, same labels
-	other, err := readTrainData(w.manifest, w.store)
-	if err != nil || other.Sum != data.Sum || !cmp.Equal(other.Train, data.Train) {
-		t.Error("the true labels reach the training data", err)
-	}
-}
-
 func TestExplainTrainFailure(t *testing.T) {
 	dir := t.TempDir()
 	explain := func() error {
 		return explainTrainFailure(&train.NonFinite{Step: 1, Epoch: 1, What: "loss", Value: math.NaN(), IDs: []int{1, 0}}, training.Data{Paths: []string{"a.jpg", "b.jpg"}}, dir, false)
 	}
-	if err := explain(); !strings.HasPrefix(hint.Of(err), "images: b.jpg, a.jpg;") || strings.Contains(hint.Of(err), runs.BestHeadFile) {
+	if err := explain(); !strings.HasPrefix(hint.Of(err), "images: b.jpg, a.jpg;") || strings.Contains(hint.Of(err), runfolder.BestHeadFile) {
 		t.Errorf("%v", err)
 	}
-	write(t, filepath.Join(dir, runs.BestHeadFile), "a head")
+	write(t, filepath.Join(dir, runfolder.BestHeadFile), "a head")
 	if err := explain(); !strings.Contains(hint.Of(err), "head.winnow is the best before") {
 		t.Errorf("%v", err)
 	}

@@ -13,7 +13,7 @@ import (
 	"winnow/backbone"
 	"winnow/internal/config"
 	"winnow/recipes"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 	"winnow/training"
 )
@@ -75,7 +75,7 @@ func trainBase(c *cli.Context) (load func(settings []string) (config.Run, error)
 			return config.Parse("recipe "+r.Name, []byte(r.Text), settings)
 		}, nil
 	}
-	if own := filepath.Join(c.String("out"), runs.ConfigFile); path == "" && c.Bool("resume") && c.String("out") != "" {
+	if own := filepath.Join(c.String("out"), runfolder.ConfigFile); path == "" && c.Bool("resume") && c.String("out") != "" {
 		if _, err := os.Stat(own); err == nil {
 			path = own
 		}

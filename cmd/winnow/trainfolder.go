@@ -11,7 +11,7 @@ import (
 	"winnow/filters"
 	"winnow/internal/config"
 	"winnow/recipes"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 	"winnow/training"
 	"winnow/training/tuning"
@@ -23,10 +23,10 @@ type trainCommandRun struct {
 	dir      string
 	cfg      config.Run
 	data     training.Data
-	tuning   *tuning.Tuning  // nil: the head alone is trained
-	features string          // store
-	runtime  string          // version of ONNX Runtime
-	noise    *runs.NoiseRate // where the rate was to be estimated
+	tuning   *tuning.Tuning       // nil: the head alone is trained
+	features string               // store
+	runtime  string               // version of ONNX Runtime
+	noise    *runfolder.NoiseRate // where the rate was to be estimated
 	start    time.Time
 }
 
@@ -61,7 +61,7 @@ func (r *trainCommandRun) do() error {
 		return err
 	}
 	result.Seconds = time.Since(r.start).Seconds()
-	if err := runs.Finish(r.dir, result); err != nil {
+	if err := runfolder.Finish(r.dir, result); err != nil {
 		return err
 	}
 	return r.print(result)
@@ -132,11 +132,11 @@ func (r *trainCommandRun) tellPlan(plan training.Plan) {
 // what it wrote when it began.
 func (r *trainCommandRun) begin(plan training.Plan) error {
 	if r.c.Bool("overwrite") {
-		if err := runs.Clear(r.dir); err != nil {
+		if err := runfolder.Clear(r.dir); err != nil {
 			return err
 		}
 	}
-	if plan.Resumed > 0 && runs.Begun(r.dir) {
+	if plan.Resumed > 0 && runfolder.Begun(r.dir) {
 		return nil
 	}
 	facts, err := training.Facts(r.cfg, r.data, plan, r.tuning)
@@ -153,10 +153,10 @@ func (r *trainCommandRun) begin(plan training.Plan) error {
 		}
 		facts.Recipe, facts.RecipeSHA256 = recipe.Name, recipe.SHA256()
 	}
-	return runs.Begin(r.dir, r.cfg, facts)
+	return runfolder.Begin(r.dir, r.cfg, facts)
 }
 
-func (r *trainCommandRun) print(result runs.Result) error {
+func (r *trainCommandRun) print(result runfolder.Result) error {
 	if r.c.Bool("json") {
 		return printJSON(r.c.App.Writer, result)
 	}
@@ -169,7 +169,7 @@ func (r *trainCommandRun) print(result runs.Result) error {
 		fmt.Fprintf(w, "stopped early after step %d, as the last %d validations were no better\n", result.Steps, r.cfg.Validation.Patience)
 	}
 	if n := result.Corrected; n != nil {
-		fmt.Fprintf(w, "%d corrections of labels: %s\n", *n, filepath.Join(r.dir, runs.CorrectionsFile))
+		fmt.Fprintf(w, "%d corrections of labels: %s\n", *n, filepath.Join(r.dir, runfolder.CorrectionsFile))
 	}
 	if idleTooOften(result) {
 		fmt.Fprintf(w, "in %d of %d steps no loss had anything to learn from: no pairs in the batch, none that costs anything, or no label that the filter keeps; --batch PxK wants two images of a class and two classes\n", result.Idle, result.Steps)
@@ -187,6 +187,6 @@ func (r *trainCommandRun) print(result runs.Result) error {
 }
 
 // idleTooOften says whether a person should know. The first step against an empty bank is always idle.
-func idleTooOften(result runs.Result) bool {
+func idleTooOften(result runfolder.Result) bool {
 	return 10*result.Idle >= result.Steps && result.Idle > 1
 }

@@ -12,7 +12,7 @@ import (
 
 	"winnow/internal/config"
 	"winnow/models"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 	"winnow/train/peers"
 )
@@ -39,7 +39,7 @@ func TestTrainMethods(t *testing.T) {
 		if code != 0 {
 			t.Fatalf("%s: exit %d\n%s", method, code, stderr)
 		}
-		var result runs.Result
+		var result runfolder.Result
 		if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestTrainMethods(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if h, _, err := models.ReadHead(filepath.Join(out, runs.BestHeadFile)); err != nil || h.Config().Out != 24 {
+		if h, _, err := models.ReadHead(filepath.Join(out, runfolder.BestHeadFile)); err != nil || h.Config().Out != 24 {
 			t.Errorf("%s: %v", method, err)
 		}
 		checkKeptShares(t, method, readFile(t, out, train.MetricsFile))
@@ -130,7 +130,7 @@ func TestTrainMethodResumes(t *testing.T) {
 				t.Fatalf("%s: exit %d\n%s", method, code, watch)
 			}
 		}
-		for _, name := range []string{runs.BestHeadFile, runs.LastHeadFile, train.MetricsFile, train.CheckpointFile, runs.ConfigFile} {
+		for _, name := range []string{runfolder.BestHeadFile, runfolder.LastHeadFile, train.MetricsFile, train.CheckpointFile, runfolder.ConfigFile} {
 			if readFile(t, whole, name) != readFile(t, cut, name) {
 				t.Errorf("%s: %s differs between the whole and the resumed run", method, name)
 			}
@@ -150,7 +150,7 @@ func TestTrainMethodMisuse(t *testing.T) {
 		want string
 	}{
 		{w.peersArgs("co-teaching", out, "--loss", "triplet"), 2, "--loss is about --method metric: co-teaching has its own loss"},
-		{w.peersArgs("coteaching", out, "--filter", "vmf"), 2, `method: found "coteaching", expected metric, co-teaching,`},
+		{w.peersArgs("coteaching", out, "--filter", "vmf"), 2, `method: found "coteaching" (did you mean "co-teaching"?), expected metric, co-teaching,`},
 		{w.peersArgs("co-teaching", out, "--filter", "vmf"), 2, "--filter is about --method metric: co-teaching has its own loss"},
 		{w.peersArgs("f-correction", out, "--finetune", "all"), 2, "--finetune is about --method metric: f-correction has its own loss"},
 		{w.peersArgs("mentornet", out), 2, `method: found "mentornet", expected metric, co-teaching, co-teaching-plus, co-teaching-temperature, f-correction, cross-entropy`},
@@ -205,7 +205,7 @@ peers: {rate: 0.2, gradual: 10 epochs, exponent: 1, warm_up: 20 epochs}
 
 // filesOfAnyRun are those that a run on stored features writes whatever it trains by.
 func filesOfAnyRun() []string {
-	return slices.DeleteFunc(runs.Files(), func(name string) bool {
-		return strings.HasSuffix(name, ".onnx") || slices.Contains([]string{runs.WeightsFile, runs.CorrectionsFile, train.DiagnosticsFile}, name)
+	return slices.DeleteFunc(runfolder.Files(), func(name string) bool {
+		return strings.HasSuffix(name, ".onnx") || slices.Contains([]string{runfolder.WeightsFile, runfolder.CorrectionsFile, train.DiagnosticsFile}, name)
 	})
 }

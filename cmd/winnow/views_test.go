@@ -14,7 +14,7 @@ import (
 	"winnow/datasets"
 	"winnow/extraction"
 	"winnow/features"
-	"winnow/runs"
+	"winnow/runfolder"
 	"winnow/train"
 )
 
@@ -151,7 +151,7 @@ func TestTrainOnViews(t *testing.T) {
 			t.Fatalf("exit %d", code)
 		}
 	}
-	for _, name := range []string{runs.BestHeadFile, runs.LastHeadFile, train.MetricsFile, train.CheckpointFile} {
+	for _, name := range []string{runfolder.BestHeadFile, runfolder.LastHeadFile, train.MetricsFile, train.CheckpointFile} {
 		if readFile(t, whole, name) != readFile(t, cut, name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
@@ -256,7 +256,7 @@ func TestMethodsOnViews(t *testing.T) {
 			if strings.HasPrefix(method, "t") && !strings.Contains(stderr, "views are one of the 3 stored views, drawn, under noise") {
 				t.Errorf("%s: %s", method, stderr)
 			}
-			ends = append(ends, readFile(t, out, runs.LastHeadFile))
+			ends = append(ends, readFile(t, out, runfolder.LastHeadFile))
 		}
 		if ends[0] != ends[1] {
 			t.Errorf("%s: the same run ended otherwise", method)

@@ -21,7 +21,7 @@ type Class struct {
 const (
 	// Same is the Alike from which on two classes look like one, if it is of as many images as fewest.
 	Same   = 0.8
-	fewest = 12
+	fewest = 16
 	// Two is the likeness of its two sides from which on a class looks like two.
 	Two = 0.15
 )

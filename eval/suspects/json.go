@@ -146,8 +146,35 @@ func pass(in *json.Decoder, limit *bounded) error {
 	}
 }
 
-// object reads a row.
+// asWritten is an entry as Write writes it, with a score that can be seen to be missing.
+type asWritten struct {
+	Entry
+	Score *float64 `json:"score"`
+}
+
+// object reads a row: as Write writes it in one go, and what others wrote value by value.
 func (r *rows) object(raw []byte) error {
+	var own asWritten
+	if err := json.Unmarshal(raw, &own); err != nil || own.Rank < 1 || own.Path == "" || own.Given == "" || own.Suggested == "" || own.Score == nil {
+		return r.foreign(raw)
+	}
+	e := own.Entry
+	e.Score = *own.Score
+	e.Path, e.Given, e.Suggested, e.True = r.same(e.Path), r.same(e.Given), r.same(e.Suggested), r.same(e.True)
+	for _, near := range [][]Near{e.SupportGiven, e.SupportSuggested} {
+		for i := range near {
+			near[i].Path = r.same(near[i].Path)
+		}
+	}
+	for i := range e.Copies {
+		e.Copies[i].Path, e.Copies[i].Label = r.same(e.Copies[i].Path), r.same(e.Copies[i].Label)
+	}
+	r.list = append(r.list, e)
+	return nil
+}
+
+// foreign reads a row whose labels may be numbers and whose keys may go by other names.
+func (r *rows) foreign(raw []byte) error {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &object); err != nil {
 		return inJSON(err)

@@ -18,19 +18,21 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"winnow/experiments/bench"
 )
 
 func main() {
 	log.SetFlags(0)
-	var b bench
+	var b trial
 	var names string
 	var report bool
-	flag.StringVar(&b.winnow, "winnow", "bin/winnow", "the program")
+	flag.StringVar(&b.Path, "winnow", "bin/winnow", "the program")
 	flag.StringVar(&b.data, "data", "", "folder of experiments/prepare")
 	flag.StringVar(&b.features, "features", "", "folder of the feature stores")
 	flag.StringVar(&b.work, "work", "", "folder for runs and made data")
 	flag.StringVar(&b.here, "here", "experiments/beyond", "folder of results.csv and tables.md")
-	flag.StringVar(&b.threads, "threads", "1", "threads of the runtime")
+	flag.StringVar(&b.Threads, "threads", "1", "threads of the runtime")
 	flag.IntVar(&b.seeds, "seeds", 3, "the last seed")
 	flag.StringVar(&names, "run", "", "comma-separated names of what to run: "+strings.Join(slices.Sorted(maps.Keys(experiments)), ", "))
 	flag.StringVar(&b.only, "only", "", "only cells whose key contains this")
@@ -51,14 +53,16 @@ func main() {
 	}
 }
 
-// bench is where things lie.
-type bench struct {
-	winnow, data, features, work, here, threads, only string
-	seeds                                             int
-	rows                                              []row
+// trial is where things lie.
+type trial struct {
+	bench.Program
+
+	data, features, work, here, only string
+	seeds                            int
+	rows                             []row
 }
 
-func (b *bench) runAll(ctx context.Context, names []string) error {
+func (b *trial) runAll(ctx context.Context, names []string) error {
 	for _, name := range names {
 		e, ok := experiments[name]
 		if !ok {

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strconv"
+
+	"winnow/experiments/bench"
 )
 
 const resultsFile = "results.csv"
@@ -31,7 +31,7 @@ func (r row) record() []string {
 }
 
 func readRows(path string) ([]row, error) {
-	list, err := readTable(path)
+	list, err := bench.ReadTable(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -48,18 +48,4 @@ func readRows(path string) ([]row, error) {
 		rows = append(rows, row{m["experiment"], m["set"], m["noise"], seed, m["variant"], m["measure"], v})
 	}
 	return rows, nil
-}
-
-func appendRow(path string, r row) error {
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	w := csv.NewWriter(f)
-	if info, err := f.Stat(); err == nil && info.Size() == 0 {
-		w.Write(columns)
-	}
-	w.Write(r.record())
-	w.Flush()
-	return errors.Join(w.Error(), f.Close())
 }

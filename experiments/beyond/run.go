@@ -1,31 +1,19 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-)
 
-// call runs the program and returns what it printed.
-func (b *bench) call(ctx context.Context, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, b.winnow, append([]string{"--quiet", "--threads", b.threads}, args...)...)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, errs.String())
-	}
-	return out.Bytes(), nil
-}
+	"winnow/experiments/bench"
+)
 
 // cell is one thing to measure.
 type cell struct {
@@ -40,7 +28,7 @@ func (c cell) key() string {
 }
 
 // cell measures one unless that is done.
-func (b *bench) cell(ctx context.Context, e experiment, c cell) error {
+func (b *trial) cell(ctx context.Context, e experiment, c cell) error {
 	for _, r := range b.rows {
 		if r.key() == c.key() {
 			return nil
@@ -65,7 +53,7 @@ func (b *bench) cell(ctx context.Context, e experiment, c cell) error {
 	for _, v := range values {
 		r := row{c.experiment, c.set, c.noise.name, c.seed, c.variant.name, v.name, v.value}
 		b.rows = append(b.rows, r)
-		if err := appendRow(filepath.Join(b.here, resultsFile), r); err != nil {
+		if err := bench.AppendRow(filepath.Join(b.here, resultsFile), columns, r.record()); err != nil {
 			return err
 		}
 	}
@@ -73,7 +61,7 @@ func (b *bench) cell(ctx context.Context, e experiment, c cell) error {
 }
 
 // dataOf is the manifest with the cell's labels, and the features of its images.
-func (b *bench) dataOf(ctx context.Context, c cell) (manifest, store string, err error) {
+func (b *trial) dataOf(ctx context.Context, c cell) (manifest, store string, err error) {
 	folder := filepath.Join(b.work, c.set, "seed"+strconv.Itoa(c.seed))
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return "", "", err
@@ -84,10 +72,10 @@ func (b *bench) dataOf(ctx context.Context, c cell) (manifest, store string, err
 		drawn := filepath.Join(folder, "drawn")
 		manifest, store = filepath.Join(drawn, "manifest.csv"), filepath.Join(folder, "features")
 		if _, err := os.Stat(store); errors.Is(err, fs.ErrNotExist) {
-			if _, err := b.call(ctx, "data", "glyphs", "--out", drawn, "--seed", strconv.Itoa(c.seed)); err != nil {
+			if _, err := b.Call(ctx, "data", "glyphs", "--out", drawn, "--seed", strconv.Itoa(c.seed)); err != nil {
 				return "", "", err
 			}
-			if _, err := b.call(ctx, "extract", "--manifest", manifest, "--model", "glyphnet", "--out", store); err != nil {
+			if _, err := b.Call(ctx, "extract", "--manifest", manifest, "--model", "glyphnet", "--out", store); err != nil {
 				return "", "", err
 			}
 		}
@@ -102,7 +90,7 @@ func (b *bench) dataOf(ctx context.Context, c cell) (manifest, store string, err
 	if _, err := os.Stat(to); err == nil {
 		return to, store, nil
 	}
-	_, err = b.call(ctx, "data", "corrupt", "--rate", fmt.Sprint(c.noise.rate), "--seed", strconv.Itoa(c.seed), "--out", to, manifest)
+	_, err = b.Call(ctx, "data", "corrupt", "--rate", fmt.Sprint(c.noise.rate), "--seed", strconv.Itoa(c.seed), "--out", to, manifest)
 	return to, store, err
 }
 
@@ -113,8 +101,8 @@ type value struct {
 }
 
 // rate estimates the share of wrong labels in every way.
-func (b *bench) rate(ctx context.Context, _ experiment, _ cell, manifest, store string) ([]value, error) {
-	text, err := b.call(ctx, "noise", manifest, "--features", store, "--method", "all", "--json")
+func (b *trial) rate(ctx context.Context, _ experiment, _ cell, manifest, store string) ([]value, error) {
+	text, err := b.Call(ctx, "noise", manifest, "--features", store, "--method", "all", "--json")
 	if err != nil {
 		return nil, err
 	}
@@ -139,27 +127,16 @@ func (b *bench) rate(ctx context.Context, _ experiment, _ cell, manifest, store 
 }
 
 // train trains once and measures the last state on the test split, and the labels that it corrected.
-func (b *bench) train(ctx context.Context, e experiment, c cell, manifest, store string) ([]value, error) {
+func (b *trial) train(ctx context.Context, e experiment, c cell, manifest, store string) ([]value, error) {
 	run := filepath.Join(b.work, "run")
 	args := []string{"train", "--manifest", manifest, "--features", store, "--seed", strconv.Itoa(c.seed), "--out", run, "--overwrite", "--json",
 		"--noise-rate", fmt.Sprint(c.noise.rate)}
-	if _, err := b.call(ctx, append(append(args, e.common...), c.variant.flags...)...); err != nil {
+	if _, err := b.Call(ctx, append(append(args, e.common...), c.variant.flags...)...); err != nil {
 		return nil, err
 	}
-	text, err := b.call(ctx, "eval", run, "--last", "--split", "test", "--json")
+	r, err := b.Eval(ctx, run)
 	if err != nil {
 		return nil, err
-	}
-	type score struct {
-		P1  float64 `json:"precision_at_1"`
-		MAP float64 `json:"map_at_r"`
-	}
-	var r struct {
-		score
-		Whitened score `json:"whitened"`
-	}
-	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, fmt.Errorf("eval --json: %w", err)
 	}
 	values := []value{{"p1", r.P1}, {"map_at_r", r.MAP}, {"whitened p1", r.Whitened.P1}}
 	corrected, err := corrections(filepath.Join(run, "corrections.csv"), manifest)
@@ -168,14 +145,14 @@ func (b *bench) train(ctx context.Context, e experiment, c cell, manifest, store
 
 // corrections compares what a run corrected with the truth; nothing where it has no such file.
 func corrections(path, manifest string) ([]value, error) {
-	list, err := readTable(path)
+	list, err := bench.ReadTable(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	all, err := readTable(manifest)
+	all, err := bench.ReadTable(manifest)
 	if err != nil {
 		return nil, err
 	}
@@ -207,26 +184,4 @@ func corrections(path, manifest string) ([]value, error) {
 		{"corrected share", float64(n) / float64(images)}, {"correction precision", float64(right) / float64(max(n, 1))},
 		{"right labels spoiled", float64(spoiled) / float64(max(n, 1))}, {"wrong labels mended", float64(right) / float64(max(wrong, 1))},
 	}, nil
-}
-
-// readTable reads a CSV file by its header.
-func readTable(path string) ([]map[string]string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	records, err := csv.NewReader(f).ReadAll()
-	if err != nil || len(records) == 0 {
-		return nil, err
-	}
-	var rows []map[string]string
-	for _, rec := range records[1:] {
-		m := map[string]string{}
-		for i, name := range records[0] {
-			m[name] = rec[i]
-		}
-		rows = append(rows, m)
-	}
-	return rows, nil
 }

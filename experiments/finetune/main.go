@@ -16,19 +16,21 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+
+	"winnow/experiments/bench"
 )
 
 func main() {
 	log.SetFlags(0)
-	var b bench
+	var b trial
 	var sets string
 	var report bool
-	flag.StringVar(&b.winnow, "winnow", "bin/winnow", "the program")
+	flag.StringVar(&b.Path, "winnow", "bin/winnow", "the program")
 	flag.StringVar(&b.data, "data", "", "folder of experiments/prepare")
 	flag.StringVar(&b.models, "models", "", "folder of the ONNX files")
 	flag.StringVar(&b.work, "work", "", "folder for runs and features")
 	flag.StringVar(&b.here, "here", "experiments/finetune", "folder of results.csv and the tables")
-	flag.StringVar(&b.threads, "threads", "0", "threads of the runtime; 0: all cores")
+	flag.StringVar(&b.Threads, "threads", "0", "threads of the runtime; 0: all cores")
 	flag.IntVar(&b.seeds, "seeds", 3, "the last seed")
 	flag.IntVar(&b.first, "first", 1, "the first seed")
 	flag.StringVar(&sets, "set", "", "comma-separated names of what to run: "+strings.Join(setNames(), ", "))
@@ -48,14 +50,16 @@ func main() {
 	}
 }
 
-// bench is where things lie.
-type bench struct {
-	winnow, data, models, work, here, threads, only string
-	first, seeds                                    int
-	rows                                            []row
+// trial is where things lie.
+type trial struct {
+	bench.Program
+
+	data, models, work, here, only string
+	first, seeds                   int
+	rows                           []row
 }
 
-func (b *bench) runAll(ctx context.Context, names []string) error {
+func (b *trial) runAll(ctx context.Context, names []string) error {
 	var err error
 	if b.rows, err = readRows(filepath.Join(b.here, resultsFile)); err != nil {
 		return err

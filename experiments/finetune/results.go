@@ -1,13 +1,13 @@
 package main
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strconv"
 	"strings"
+
+	"winnow/experiments/bench"
 )
 
 const resultsFile = "results.csv"
@@ -30,7 +30,7 @@ func (r row) key() string {
 	return fmt.Sprintf("%s, %s, seed %d, %s, %s", r.Set, r.Noise, r.Seed, r.Mode, r.Filter)
 }
 
-func (b *bench) has(r row) bool {
+func (b *trial) has(r row) bool {
 	for _, old := range b.rows {
 		if old.key() == r.key() {
 			return true
@@ -52,17 +52,14 @@ func (r row) record() []string {
 	return append(list, strings.Join(points, " "))
 }
 
-func rowOf(rec []string) (r row, err error) {
-	if len(rec) != len(columns) {
-		return r, fmt.Errorf("found %d columns, expected %d", len(rec), len(columns))
-	}
-	r.Set, r.Noise, r.Mode, r.Filter = rec[0], rec[1], rec[3], rec[4]
+func rowOf(rec map[string]string) (r row, err error) {
+	r.Set, r.Noise, r.Mode, r.Filter = rec["set"], rec["noise"], rec["mode"], rec["filter"]
 	var errs [8]error
-	r.Seed, errs[0] = strconv.Atoi(rec[2])
+	r.Seed, errs[0] = strconv.Atoi(rec["seed"])
 	for i, to := range []*float64{&r.P1, &r.MAP, &r.FrozenP1, &r.FrozenMAP, &r.WhitenedP1, &r.WhitenedMAP, &r.Seconds} {
-		*to, errs[1+i] = strconv.ParseFloat(rec[5+i], 64)
+		*to, errs[1+i] = strconv.ParseFloat(rec[columns[5+i]], 64)
 	}
-	for _, text := range strings.Fields(rec[12]) {
+	for _, text := range strings.Fields(rec["validation_p1"]) {
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil {
 			return r, err
@@ -73,20 +70,15 @@ func rowOf(rec []string) (r row, err error) {
 }
 
 func readRows(path string) ([]row, error) {
-	f, err := os.Open(path)
+	list, err := bench.ReadTable(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	records, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
 	var rows []row
-	for i, rec := range records[min(1, len(records)):] {
+	for i, rec := range list {
 		r, err := rowOf(rec)
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", path, i+2, err)
@@ -94,18 +86,4 @@ func readRows(path string) ([]row, error) {
 		rows = append(rows, r)
 	}
 	return rows, nil
-}
-
-func appendRow(path string, r row) error {
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	w := csv.NewWriter(f)
-	if info, err := f.Stat(); err == nil && info.Size() == 0 {
-		w.Write(columns)
-	}
-	w.Write(r.record())
-	w.Flush()
-	return errors.Join(w.Error(), f.Close())
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,27 +8,17 @@ import (
 	"io/fs"
 	"log"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"winnow/experiments/bench"
 )
 
-// call runs the program and returns what it printed.
-func (b *bench) call(ctx context.Context, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, b.winnow, append([]string{"--quiet", "--threads", b.threads}, args...)...)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, errs.String())
-	}
-	return out.Bytes(), nil
-}
-
 // runNoise runs every mode on one manifest.
-func (b *bench) runNoise(ctx context.Context, name string, s set, n noise, seed int) error {
+func (b *trial) runNoise(ctx context.Context, name string, s set, n noise, seed int) error {
 	folder := filepath.Join(b.work, name, fmt.Sprintf("seed%d", seed))
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
@@ -44,7 +33,7 @@ func (b *bench) runNoise(ctx context.Context, name string, s set, n noise, seed 
 		if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if _, err := b.call(ctx, "data", "corrupt", "--rate", fmt.Sprint(n.corrupt), "--seed", strconv.Itoa(seed), "--out", to, manifest); err != nil {
+		if _, err := b.Call(ctx, "data", "corrupt", "--rate", fmt.Sprint(n.corrupt), "--seed", strconv.Itoa(seed), "--out", to, manifest); err != nil {
 			return err
 		}
 		manifest = to
@@ -59,7 +48,7 @@ func (b *bench) runNoise(ctx context.Context, name string, s set, n noise, seed 
 		if s.size > 0 {
 			extract = append(extract, "--resize", strconv.Itoa(s.size), "--crop", strconv.Itoa(s.size))
 		}
-		if _, err := b.call(ctx, extract...); err != nil {
+		if _, err := b.Call(ctx, extract...); err != nil {
 			return err
 		}
 	}
@@ -85,27 +74,15 @@ func (b *bench) runNoise(ctx context.Context, name string, s set, n noise, seed 
 }
 
 // one trains once, measures the last state on the test split and writes the row.
-func (b *bench) one(ctx context.Context, r row, run string, data, args []string) error {
+func (b *trial) one(ctx context.Context, r row, run string, data, args []string) error {
 	start := time.Now()
-	if _, err := b.call(ctx, args...); err != nil {
+	if _, err := b.Call(ctx, args...); err != nil {
 		return err
 	}
 	r.Seconds = time.Since(start).Seconds()
-	text, err := b.call(ctx, append([]string{"eval", run, "--last", "--split", "test", "--json"}, data...)...)
+	result, err := b.Eval(ctx, run, data...)
 	if err != nil {
 		return err
-	}
-	type score struct {
-		P1  float64 `json:"precision_at_1"`
-		MAP float64 `json:"map_at_r"`
-	}
-	var result struct {
-		score
-		Frozen   score `json:"frozen"`
-		Whitened score `json:"whitened"`
-	}
-	if err := json.Unmarshal(text, &result); err != nil {
-		return fmt.Errorf("eval --json: %w", err)
 	}
 	r.P1, r.MAP = result.P1, result.MAP
 	r.FrozenP1, r.FrozenMAP, r.WhitenedP1, r.WhitenedMAP = result.Frozen.P1, result.Frozen.MAP, result.Whitened.P1, result.Whitened.MAP
@@ -114,14 +91,14 @@ func (b *bench) one(ctx context.Context, r row, run string, data, args []string)
 	}
 	log.Printf("%s: P@1 %.4f (frozen %.4f, whitened %.4f) in %.0f s", r.key(), r.P1, r.FrozenP1, r.WhitenedP1, r.Seconds)
 	b.rows = append(b.rows, r)
-	if err := appendRow(filepath.Join(b.here, resultsFile), r); err != nil {
+	if err := bench.AppendRow(filepath.Join(b.here, resultsFile), columns, r.record()); err != nil {
 		return err
 	}
 	return os.RemoveAll(run) // large, and everything worth keeping is in the row
 }
 
 // model is what --model is given: a file, or a network made from its description for this seed.
-func (b *bench) model(ctx context.Context, name string, s set, seed int) (string, error) {
+func (b *trial) model(ctx context.Context, name string, s set, seed int) (string, error) {
 	if s.arch == "" {
 		if path := filepath.Join(b.models, s.model); strings.HasSuffix(s.model, ".onnx") {
 			return path, nil
@@ -129,10 +106,10 @@ func (b *bench) model(ctx context.Context, name string, s set, seed int) (string
 		return s.model, nil
 	}
 	model := fmt.Sprintf("%s-%s-%d", name, s.arch, seed)
-	if _, err := b.call(ctx, "models", "show", model); err == nil {
+	if _, err := b.Call(ctx, "models", "show", model); err == nil {
 		return model, nil
 	}
-	_, err := b.call(ctx, "models", "new", model, "--arch", s.arch, "--seed", strconv.Itoa(seed))
+	_, err := b.Call(ctx, "models", "new", model, "--arch", s.arch, "--seed", strconv.Itoa(seed))
 	return model, err
 }
 

@@ -76,6 +76,16 @@ func (s *Server) Start(t testing.TB, address string) {
 // Stop breaks all connections off and waits for the calls that had begun.
 func (s *Server) Stop() { s.grpc.Stop() }
 
+// Holds is the number of points in a collection, now.
+func (s *Server) Holds(collection string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.Collections[collection]; c != nil {
+		return len(c.Points)
+	}
+	return 0
+}
+
 // Address is host and port.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 

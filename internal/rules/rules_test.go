@@ -61,12 +61,12 @@ var allowed = map[string][]string{
 	"models":               {"backbone", "graph", "graph/gradient", "head"}, // backbone: an entry holds its preprocessing
 	"models/architecture":  {"backbone", "graph"},
 	"recipes":              {},
-	"experiments/finetune": {"chart", "eval"},
-	"embedding":            {"backbone", "backbone/ort", "extraction", "features", "graph", "head", "models", "runs", "search"},
+	"experiments/finetune": {"chart", "eval", "experiments/bench"},
+	"embedding":            {"backbone", "backbone/ort", "extraction", "features", "graph", "head", "models", "runfolder", "search"},
 	"extraction":           {"backbone", "backbone/ort", "features", "internal/config", "internal/hint", "models"},
-	"runs":                 {"backbone", "datasets", "datasets/imageroot", "eval/comparison", "extraction", "features", "head", "models", "filters/noiserate", "internal/config", "internal/hint", "internal/lookup", "train", "train/samples"},
-	"training":             {"datasets", "eval", "eval/comparison", "features", "filters", "filters/correction", "filters/noiserate", "filters/selfpaced", "head", "internal/config", "internal/hint", "internal/lookup", "losses", "models", "runs", "train", "train/peers", "train/samples", "train/selective", "training/tuning"},
-	"training/tuning":      {"backbone", "backbone/live", "backbone/ort", "features", "graph", "graph/gradient", "head", "internal/config", "internal/hint", "models", "runs"},
+	"runfolder":            {"backbone", "datasets", "datasets/imageroot", "eval/comparison", "extraction", "features", "head", "models", "filters/noiserate", "internal/config", "internal/hint", "internal/lookup", "train", "train/samples"},
+	"training":             {"datasets", "eval", "eval/comparison", "features", "filters", "filters/correction", "filters/noiserate", "filters/selfpaced", "head", "internal/config", "internal/hint", "internal/lookup", "losses", "models", "runfolder", "train", "train/peers", "train/samples", "train/selective", "training/tuning"},
+	"training/tuning":      {"backbone", "backbone/live", "backbone/ort", "features", "graph", "graph/gradient", "head", "internal/config", "internal/hint", "models", "runfolder"},
 	"internal/config":      {"losses", "filters", "filters/correction", "filters/selfpaced", "train", "train/peers", "train/selective", "head"},
 	"internal/atomicfile":  {},
 	"internal/mattest":     {"datasets/matfile"},
@@ -88,9 +88,11 @@ var allowed = map[string][]string{
 	"internal/qdranttest":  {},
 	"internal/spread":      {},
 	"internal/vectorfile":  {},
-	"experiments/audit":    {"backbone/ort", "datasets", "eval", "eval/findings", "eval/judges", "features", "filters/leaveout", "head", "internal/atomicfile", "internal/ortlib", "train"},
-	"experiments/beyond":   {},
+	"experiments/audit":    {"backbone/ort", "datasets", "eval", "eval/findings", "eval/judges", "features", "head", "internal/ortlib", "train", "train/crossfit"},
+	"experiments/beyond":   {"experiments/bench"},
+	"experiments/bench":    {},
 	"experiments/prepare":  {"datasets"},
+	"experiments/samples":  {},
 }
 
 // only says which rooms alone (parted by spaces) may import a thing of the outside, with all that lies below it.

@@ -59,7 +59,7 @@ export const deciding = [
     assert.deepEqual([await action(server, 0), await action(server, 1), await action(server, 2)], ["keep", "drop", "relabel"]);
     assert.equal((await server.row(2)).decision.label, (await server.row(2)).suggested);
     assert.match(await page.locator("#progress").textContent(), /^3 of/);
-    assert.match(await page.locator("#precision").textContent(), /2 of 3 were wrong: 67 % \(\d+–\d+ %\)/);
+    assert.match(await page.locator("#precision").textContent(), /2 of 3 wrong: 67 % \(\d+–\d+ %\)/);
   }],
   ["a label chosen by typing", async ({ page, server }) => {
     await stand(page, 3);

@@ -80,7 +80,7 @@ function drawing(pairs, names) {
     out.append(svg("g", { class: "cell", onclick: () => choose(p) },
       svg("title", {}, `${p.given} → ${p.suggested}: ${many(p.suspects, "suspect")}, ${p.decided} decided, ${p.accepted} accepted`),
       svg("rect", { x: left + x * cell, y: top + y * cell, width: cell - 1, height: cell - 1, rx: 3, "fill-opacity": strength.toFixed(2) }),
-      svg("text", { x: left + x * cell + (cell - 1) / 2, y: top + y * cell + 14, "text-anchor": "middle", class: strength > 0.6 ? "on" : "" }, count(p.suspects))));
+      svg("text", { x: left + x * cell + (cell - 1) / 2, y: top + y * cell + 14, "text-anchor": "middle", class: `${strength > 0.6 ? "on" : ""} ${p.suspects > 99 ? "long" : ""}` }, p.suspects > 999 ? `${Math.round(p.suspects / 1000)}k` : String(p.suspects))));
   }
   return out;
 }

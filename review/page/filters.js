@@ -29,7 +29,7 @@ export function filters() {
   form.addEventListener("submit", (e) => e.preventDefault());
   form.addEventListener("reset", (e) => { e.preventDefault(); reset(); });
   get("states").replaceChildren(...Object.entries(states).map(([value, words]) => el("button", { type: "button", "data-value": value, onclick: () => store.go({ state: value }) }, words)));
-  get("compact").addEventListener("click", () => store.go({ view: store.place.view ? "" : "compact" }));
+  get("compact").addEventListener("click", () => store.go({ view: store.place.view ? "" : "compact", offset: store.place.offset + Math.max(0, store.current) }));
   store.addEventListener("rows", draw);
   store.addEventListener("loading", draw);
   const side = get("side"), button = get("side-open");
@@ -59,7 +59,7 @@ export function another(by) {
   for (let i = 1; i <= n; i++) {
     const c = list[(((at < 0 && by < 0 ? 0 : at) + by * i) % n + n) % n];
     if (c.decided < c.suspects) {
-      store.say(`Class ${c.name}: ${many(c.suspects, "suspect")}, ${count(c.decided)} decided`);
+      store.say(`${c.name}: ${many(c.suspects, "suspect")}, ${count(c.decided)} decided`);
       return store.go({ class: c.name });
     }
   }

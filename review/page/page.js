@@ -104,6 +104,14 @@ async function visit(id) {
   large.show(rows[0]);
 }
 
+// back puts the keyboard on an image that was undone or redone.
+function back(id) {
+  const at = store.index(id);
+  if (at < 0 || large.visiting()) return;
+  store.move(at);
+  if (!document.querySelector("dialog[open]")) grid.focus();
+}
+
 function picked() {
   const n = store.selected.size, bar = get("picked");
   bar.hidden = n === 0;
@@ -131,6 +139,7 @@ async function run() {
   store.addEventListener("selection", picked);
   store.addEventListener("closed", () => grid.focus());
   store.addEventListener("current", () => { if (large.shown()) large.ahead(store.rows[store.current + 1]); });
+  store.addEventListener("turned", (e) => back(e.detail[0]));
   get("undo").addEventListener("click", acts.undo);
   get("redo").addEventListener("click", acts.redo);
   addEventListener("popstate", () => { store.place = read(); store.load(); });

@@ -22,7 +22,7 @@ function draw() {
 }
 function said(p) {
   if (!p || p.judged === 0) return "no label judged yet";
-  const recent = p.recent && p.judged > 50 ? `, of the last 50 ${chance(p.recent.estimate)}` : "";
-  return `${count(p.wrong)} of ${count(p.judged)} were wrong: ${chance(p.estimate)} (${bare(p.low)}–${bare(p.high)} %)${recent}`;
+  const recent = p.recent && p.judged > 50 ? `; last ${p.recent.judged}: ${chance(p.recent.estimate)}` : "";
+  return `${count(p.wrong)} of ${count(p.judged)} wrong: ${chance(p.estimate)} (${bare(p.low)}–${bare(p.high)} %)${recent}`;
 }
 const bare = (share) => String(Math.round(100 * share));

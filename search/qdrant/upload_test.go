@@ -32,6 +32,7 @@ type drawn struct {
 	at     int
 	dim    int
 	step   int
+	asked  func(given int) // what Next tells before it gives more
 }
 
 func source(n, dim int) *drawn {
@@ -50,6 +51,9 @@ func source(n, dim int) *drawn {
 func (d *drawn) Len() int   { return len(d.points) }
 func (d *drawn) Width() int { return d.dim }
 func (d *drawn) Next() ([]Point, error) {
+	if d.asked != nil {
+		d.asked(d.at)
+	}
 	n := min(d.step, len(d.points)-d.at)
 	d.at += n
 	if n == 0 {
@@ -143,6 +147,37 @@ func TestUpload(t *testing.T) {
 	}
 	if f.Calls[getCall] > 2 || f.Calls[upsertCall] > 333/16+10 {
 		t.Errorf("calls %v", f.Calls)
+	}
+}
+
+// However long the source is, no more of it is in memory than the streams have in hand.
+func TestUploadReadsNoFurtherThanItSends(t *testing.T) {
+	f, d := qdranttest.New(t), source(2000, 3)
+	s, _ := dialled(t, f, "")
+	d.step = 100
+	most := 0
+	d.asked = func(given int) { most = max(most, given-f.Holds("birds")) }
+	if _, err := Upload(context.Background(), s, d, birds); err != nil {
+		t.Fatal(err)
+	}
+	if most > streams*birds.Batch {
+		t.Errorf("%d points had been read and not stored, expected at most %d", most, streams*birds.Batch)
+	}
+}
+
+// BenchmarkUpload is what an upload costs on this side, with a server in memory on the same machine.
+func BenchmarkUpload(b *testing.B) {
+	const n, dim = 20_000, 512
+	b.SetBytes(4 * n * dim)
+	f, d := qdranttest.New(b), source(n, dim)
+	s, _ := dialled(b, f, "")
+	o := birds
+	o.Batch, o.Recreate, d.step = 256, true, 8192
+	for b.Loop() {
+		d.at = 0
+		if _, err := Upload(context.Background(), s, d, o); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

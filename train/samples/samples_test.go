@@ -25,6 +25,8 @@ func must[T any](v T, err error) T {
 
 var names = Names{Path: func(row int) string { return fmt.Sprintf("dir, \"%d\".jpg", row) }, Class: func(k int) string { return fmt.Sprint("class ", k) }}
 
+func listed(r *Record) []Sample { return slices.Collect(r.All(names)) }
+
 func verdict(odds float64, best int) filters.Verdict { return filters.Verdict{Odds: odds, Best: best} }
 
 // The places of a row's vectors, whatever is pushed, are where the bank holds its ID; and so they are after the index
@@ -117,7 +119,7 @@ func TestForgetting(t *testing.T) {
 				visits++
 			}
 		}
-		if s := r.List(names)[0]; s.Visits != visits || s.Right != c.right || s.Forgotten != c.forgotten {
+		if s := listed(r)[0]; s.Visits != visits || s.Right != c.right || s.Forgotten != c.forgotten {
 			t.Errorf("%v: %+v", c.best, s)
 		}
 	}
@@ -139,7 +141,7 @@ func TestAverages(t *testing.T) {
 			Score: 0.75 / 2, Loss: 1.5, Suggested: "class 2"},
 		{Path: `dir, "1".jpg`, Label: "class 1", Visits: 3, Right: 3, Seen: 3, Kept: 1, Score: 1, Suggested: "class 1", Loss: math.NaN()},
 	}
-	if diff := cmp.Diff(want, r.List(names), cmpopts.EquateNaNs(), cmpopts.EquateApprox(1e-12, 1e-12)); diff != "" {
+	if diff := cmp.Diff(want, listed(r), cmpopts.EquateNaNs(), cmpopts.EquateApprox(1e-12, 1e-12)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -190,7 +192,7 @@ func TestRank(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	var text bytes.Buffer
-	if err := Write(&text, some()); err != nil {
+	if err := Write(&text, slices.Values(some())); err != nil {
 		t.Fatal(err)
 	}
 	list, err := Read(bytes.NewReader(text.Bytes()))
@@ -219,7 +221,7 @@ func TestTable(t *testing.T) {
 // What can be read is written the same, and nothing else is read.
 func FuzzRead(f *testing.F) {
 	var text bytes.Buffer
-	must(0, Write(&text, some()))
+	must(0, Write(&text, slices.Values(some())))
 	f.Add(text.Bytes())
 	f.Add(text.Bytes()[:60])
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -228,7 +230,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		var out bytes.Buffer
-		if err := Write(&out, list); err != nil {
+		if err := Write(&out, slices.Values(list)); err != nil {
 			t.Fatal(err)
 		}
 		again, err := Read(&out)
@@ -269,7 +271,7 @@ func BenchmarkAdd(b *testing.B) {
 	b.Run("table of a million", func(b *testing.B) {
 		for b.Loop() {
 			var n counter
-			if err := Write(&n, r.List(Names{Path: func(row int) string { return fmt.Sprint("images/", row, ".jpg") }, Class: func(k int) string { return fmt.Sprint(k) }})); err != nil {
+			if err := Write(&n, r.All(Names{Path: func(row int) string { return fmt.Sprint("images/", row, ".jpg") }, Class: func(k int) string { return fmt.Sprint(k) }})); err != nil {
 				b.Fatal(err)
 			}
 			b.ReportMetric(float64(n)/rows, "bytes/row")

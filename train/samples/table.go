@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"strconv"
 	"strings"
@@ -28,34 +29,37 @@ type Names struct {
 	Class func(label int) string
 }
 
-// List is the record of all labelled rows, in their order.
-func (r *Record) List(names Names) []Sample {
-	var list []Sample
-	for row, label := range r.cfg.Labels {
-		if label < 0 {
-			continue
+// All is the record of all labelled rows, in their order.
+func (r *Record) All(names Names) iter.Seq[Sample] {
+	return func(yield func(Sample) bool) {
+		for row, label := range r.cfg.Labels {
+			if label >= 0 && !yield(r.sample(row, names)) {
+				return
+			}
 		}
-		s := Sample{
-			Path: names.Path(row), Label: names.Class(label),
-			Visits: int(r.visits[row]), Right: int(r.right[row]), Forgotten: int(r.forgotten[row]), Seen: int(r.seen[row]), Kept: int(r.kept[row]),
-			Score: r.p[row] / float64(r.scored[row]), Loss: r.loss[row] / float64(r.lossed[row]),
-		}
-		if r.best[row] > 0 {
-			s.Suggested = names.Class(int(r.best[row]) - 1)
-		}
-		list = append(list, s)
 	}
-	return list
+}
+
+func (r *Record) sample(row int, names Names) Sample {
+	s := Sample{
+		Path: names.Path(row), Label: names.Class(r.cfg.Labels[row]),
+		Visits: int(r.visits[row]), Right: int(r.right[row]), Forgotten: int(r.forgotten[row]), Seen: int(r.seen[row]), Kept: int(r.kept[row]),
+		Score: r.p[row] / float64(r.scored[row]), Loss: r.loss[row] / float64(r.lossed[row]),
+	}
+	if r.best[row] > 0 {
+		s.Suggested = names.Class(int(r.best[row]) - 1)
+	}
+	return s
 }
 
 // header is the first line of the table.
 var header = []string{"path", "label", "visits", "right", "forgotten", "seen", "kept", "score", "suggested", "loss"}
 
-// Write writes a list as CSV. A number that there is none of is an empty cell.
-func Write(w io.Writer, list []Sample) error {
+// Write writes samples as CSV. A number that there is none of is an empty cell.
+func Write(w io.Writer, list iter.Seq[Sample]) error {
 	out := csv.NewWriter(w)
 	out.Write(header) // the error is kept by the writer
-	for _, s := range list {
+	for s := range list {
 		out.Write([]string{s.Path, s.Label, strconv.Itoa(s.Visits), strconv.Itoa(s.Right), strconv.Itoa(s.Forgotten), strconv.Itoa(s.Seen), strconv.Itoa(s.Kept),
 			cell(s.Score), s.Suggested, cell(s.Loss)})
 	}

@@ -16,7 +16,7 @@ import (
 	"winnow/head"
 	"winnow/internal/atomicfile"
 	"winnow/models"
-	"winnow/runs"
+	"winnow/runfolder"
 )
 
 // current is the network with the weights and statistics as they are now, cut to its feature.
@@ -107,7 +107,7 @@ func (t *Tuning) Save(dir, headFile string, h *head.Head, meta models.HeadMeta) 
 		return err
 	}
 	data := t.describe(m, meta.Winnow).Marshal()
-	file := filepath.Join(dir, runs.BackboneFile(headFile))
+	file := filepath.Join(dir, runfolder.BackboneFile(headFile))
 	if err := atomicfile.WriteBytes(file, data); err != nil {
 		return fmt.Errorf("train: %s: %w", file, err)
 	}
@@ -134,6 +134,6 @@ func (t *Tuning) Matches(dir, headFile string) bool {
 	if err != nil {
 		return false
 	}
-	sum, err := runs.FileSum(filepath.Join(dir, runs.BackboneFile(headFile)))
+	sum, err := runfolder.FileSum(filepath.Join(dir, runfolder.BackboneFile(headFile)))
 	return err == nil && sum == meta.ModelSHA256
 }

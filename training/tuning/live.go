@@ -17,7 +17,7 @@ import (
 	"winnow/head"
 	"winnow/internal/config"
 	"winnow/internal/hint"
-	"winnow/runs"
+	"winnow/runfolder"
 )
 
 // choose picks the weights to train and differentiates the network by them: what has no derivative is known before
@@ -136,8 +136,8 @@ func readOne(cache interface {
 }
 
 // Share counts what is trained.
-func (t *Tuning) Share() runs.Share {
-	s := runs.Share{From: t.Backbone.Name, SHA256: t.Backbone.SHA256, Tensors: len(t.Weights)}
+func (t *Tuning) Share() runfolder.Share {
+	s := runfolder.Share{From: t.Backbone.Name, SHA256: t.Backbone.SHA256, Tensors: len(t.Weights)}
 	for _, w := range gradient.Weights(t.model, t.Cut.Tensor) {
 		s.Of += w.Size()
 		if slices.Contains(t.Weights, w.Name) {

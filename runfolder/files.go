@@ -1,6 +1,6 @@
-// Package runs knows the folder that a training leaves: what its files are called and hold, how an earlier run is kept
+// Package runfolder knows the folder that a training leaves: what its files are called and hold, how an earlier run is kept
 // from being lost, and how a finished one is opened again.
-package runs
+package runfolder
 
 import (
 	"fmt"

@@ -1,10 +1,11 @@
-package runs
+package runfolder
 
 import (
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 
@@ -13,7 +14,7 @@ import (
 )
 
 // WriteSamples replaces the file of what the training in dir saw of its samples.
-func WriteSamples(dir string, list []samples.Sample) error {
+func WriteSamples(dir string, list iter.Seq[samples.Sample]) error {
 	err := atomicfile.Write(filepath.Join(dir, SamplesFile), func(w io.Writer) error { return samples.Write(w, list) })
 	if err != nil {
 		return fmt.Errorf("train: %s: %w", SamplesFile, err)

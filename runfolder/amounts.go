@@ -1,4 +1,4 @@
-package runs
+package runfolder
 
 import (
 	"crypto/sha256"

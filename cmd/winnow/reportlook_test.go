@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"winnow/chart"
+	"winnow/eval"
+)
+
+// A few classes far above all others do not press their boxes flat; where there are none, or a number that has no
+// logarithm, the axis stays linear.
+func TestReadableBoxes(t *testing.T) {
+	drawing := func(low float64, beyond ...float64) chart.Boxes {
+		box := chart.Box{Name: "κ", Low: low, Q1: 100, Median: 150, Q3: 200, High: 300, Beyond: beyond}
+		return chart.Boxes{Frame: chart.Frame{Y: "κ"}, Places: []chart.Place{{Name: "1", Boxes: []chart.Box{box}}}}
+	}
+	for _, c := range []struct {
+		boxes chart.Boxes
+		log   bool
+	}{{drawing(50), false}, {drawing(50, 4000), false}, {drawing(50, 400, 90_000), true}, {drawing(0, 90_000), false}, {chart.Boxes{}, false}} {
+		if got := readableBoxes(c.boxes); got.LogY != c.log || strings.Contains(got.Y, "logarithmic") != c.log {
+			t.Errorf("%+v: logarithmic %v, expected %v", c.boxes, got.LogY, c.log)
+		}
+	}
+	line := func(y ...float64) chart.Line { return chart.Line{Y: y} }
+	for want, lines := range map[bool][]chart.Line{true: {line(1, 1), line(3e-4, 0), line()}, false: {line(1e-3, 0), line(3e-4, 0)}} {
+		if farApart(lines) != want {
+			t.Errorf("%v: far apart is not %v", lines, want)
+		}
+	}
+	if farApart(nil) || farApart([]chart.Line{line(0), line(1)}) {
+		t.Error("lines without a logarithm are drawn on a logarithmic axis")
+	}
+}
+
+// The scores are called what they are.
+func TestNamedScores(t *testing.T) {
+	for scorer, want := range map[string]string{"vmf": "P_clean of", selfPacedScorer: "Weights of", "whitened-margin": "P_clean of"} {
+		h := namedScores(chart.Histogram{Frame: chart.Frame{Title: "P_clean of the given labels", X: "P_clean (each image left out of its own judgement)"}}, scorer)
+		if !strings.HasPrefix(h.Title, want) || strings.Contains(h.X, "left out") != (scorer != selfPacedScorer) {
+			t.Errorf("%s: %q over %q", scorer, h.Title, h.X)
+		}
+	}
+}
+
+// What a page holds besides the map is taken from the map's room.
+func TestReportGivesTheMapWhatIsLeft(t *testing.T) {
+	for _, rest := range []int{1000, 6 << 20} {
+		r := &reported{}
+		report := eval.Report{Title: "x", Sections: []eval.Section{{Title: "long", Notes: []string{strings.Repeat("word ", rest/5)}}}}
+		report.Map = func(w io.Writer) error {
+			_, err := fmt.Fprint(w, strings.Repeat("m", r.mapRoom))
+			return err
+		}
+		page, err := r.written(report)
+		if err != nil || page.Len() > reportLimit || r.mapRoom > mapBytes || (r.mapRoom == mapBytes) != (rest == 1000) || rest > 1000 && page.Len() < reportLimit-mapHeading {
+			t.Errorf("%v: %d bytes, of which %d for the map", err, page.Len(), r.mapRoom)
+		}
+	}
+}
