@@ -7,7 +7,7 @@
 // every sum it is in, neighbours are others, a probe or a channel of mistakes is learned from the other folds. One
 // thing is left: an image has had a part in the few numbers that are chosen for the whole set.
 //
-// The package sees given labels only. It imports eval, features, filters and filters/leaveout, and no dataset.
+// The package sees given labels only. It imports eval, features and filters/leaveout, and no dataset.
 package judges
 
 import (

@@ -54,7 +54,7 @@ var allowed = map[string][]string{
 	"eval/atlas":           {},
 	"eval/comparison":      {"eval", "features", "head"},
 	"eval/findings":        {"eval", "features", "filters", "filters/detectors", "filters/leaveout"},
-	"eval/judges":          {"eval", "features", "filters", "filters/leaveout"},
+	"eval/judges":          {"eval", "features", "filters/leaveout"},
 	"eval/pairs":           {"features", "losses"},
 	"eval/suspects":        {},
 	"eval/tsne":            {"eval", "features"},
