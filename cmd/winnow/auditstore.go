@@ -232,5 +232,6 @@ func probabilityHelp() string {
 const columnHelp = "Columns of --out: rank, path, given_label, suggested_label (the given one where none fits better), score (of the given\n" +
 	"label), suggested_score (of that label), suggested_probability (where the scorer gives probabilities), dropped\n" +
 	"(called wrong), true_label (where known), nearest_with_given_label, nearest_with_suggested_label (images that speak for\n" +
-	"either, nearest first), fit (to the best class, in deviations), outlier, copies_with_other_labels; lists of paths are\n" +
+	"either, nearest first), fit (to the best class, in deviations\n" +
+	"from other images'), outlier, copies_with_other_labels; lists of paths are\n" +
 	"joined by |, a | in a path is written \\|, and what belongs to them (_similarity, _label) stands in columns behind."
