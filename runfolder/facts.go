@@ -63,6 +63,9 @@ type Result struct {
 	Seconds    float64                `json:"seconds"`
 }
 
+// IdleTooOften says whether a person should know. The first step against an empty bank is always idle.
+func (r Result) IdleTooOften() bool { return 10*r.Idle >= r.Steps && r.Idle > 1 }
+
 // Begin writes what a run starts with: config.yaml and run.json.
 func Begin(dir string, cfg config.Run, facts Facts) error {
 	text, err := config.Marshal(cfg)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/chart"
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/features"
@@ -35,14 +34,6 @@ func trainingHelp() string {
 		lines = append(lines, fmt.Sprintf("   %-13s  %s", name, trainingScores[name]))
 	}
 	return strings.Join(lines, "\n")
-}
-
-// trainingChart names the scores of a training for what they are.
-func trainingChart(h chart.Histogram, scorer string) chart.Histogram {
-	if _, ok := trainingScores[scorer]; ok {
-		h.Frame.Title, h.Frame.X = "Scores of the given labels, by "+scorer, "score, over the last part of the training"
-	}
-	return h
 }
 
 // auditsByTraining says whether an audit goes by what the training saw of its samples.

@@ -6,15 +6,14 @@ import (
 	"io/fs"
 	"path/filepath"
 	"runtime"
-	"strconv"
-	"strings"
-	"unicode"
 
 	"winnow/chart"
+	"winnow/datasets/glyphs"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/filters"
 	"winnow/internal/atomicfile"
+	"winnow/runreport"
 )
 
 func (d *demo) print(w io.Writer) {
@@ -85,7 +84,7 @@ func (d *demo) charts() []chart.Drawing {
 			purity.Series = append(purity.Series, series(x, y))
 		}
 	}
-	return []chart.Drawing{score, purity, loss, auditChart(d.audited.Images)}
+	return []chart.Drawing{score, purity, loss, runreport.LabelScores(d.audited.Images)}
 }
 
 // suspects shows the most suspect labels, and then some from where right and wrong meet.
@@ -98,7 +97,7 @@ func (d *demo) suspects(n int) ([]eval.SuspectCard, error) {
 	for i := max(edge-(n-len(at)), len(at)); i < edge; i++ {
 		at = append(at, i)
 	}
-	return suspectCards(d.audited.Images, at, d.picture)
+	return runreport.SuspectCards(d.audited.Images, at, d.picture)
 }
 
 func (d *demo) picture(path, caption string) (eval.Picture, error) {
@@ -132,7 +131,7 @@ func (d *demo) queryCard(z features.Set, row int, list []eval.Neighbour, k int) 
 	sample := d.clean.Samples[z.IDs[row]]
 	var card eval.QueryCard
 	var err error
-	if card.Query, err = d.picture(sample.Path, glyphName(d.clean.Classes[sample.Label])); err != nil {
+	if card.Query, err = d.picture(sample.Path, glyphs.Readable(d.clean.Classes[sample.Label])); err != nil {
 		return card, err
 	}
 	for _, near := range list {
@@ -140,7 +139,7 @@ func (d *demo) queryCard(z features.Set, row int, list []eval.Neighbour, k int) 
 			continue
 		}
 		other := d.clean.Samples[z.IDs[near.Row]]
-		pic, err := d.picture(other.Path, glyphName(d.clean.Classes[other.Label]))
+		pic, err := d.picture(other.Path, glyphs.Readable(d.clean.Classes[other.Label]))
 		if err != nil {
 			return card, err
 		}
@@ -148,16 +147,4 @@ func (d *demo) queryCard(z features.Set, row int, list []eval.Neighbour, k int) 
 		card.Nearest = append(card.Nearest, pic)
 	}
 	return card, nil
-}
-
-// glyphName makes a class of the glyphs readable: "U+00AE_registered_sign" becomes "® registered sign". Other names stay
-// as they are, those too that could be numbers of characters: 5, face, 0041_x.
-func glyphName(class string) string {
-	text, ours := strings.CutPrefix(class, "U+")
-	code, name, _ := strings.Cut(text, "_")
-	char, err := strconv.ParseUint(code, 16, 21)
-	if !ours || err != nil || !unicode.IsPrint(rune(char)) {
-		return class
-	}
-	return string(rune(char)) + " " + strings.ReplaceAll(name, "_", " ")
 }

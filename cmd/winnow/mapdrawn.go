@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/datasets"
+	"winnow/datasets/glyphs"
 	"winnow/eval/atlas"
 	"winnow/eval/tsne"
 	"winnow/features"
@@ -168,11 +169,11 @@ func mapFacts(r *openedRun, result *mapResult) []atlas.Fact {
 func readable(m atlas.Map) atlas.Map {
 	m.Points, m.Groups = slices.Clone(m.Points), slices.Clone(m.Groups)
 	for i := range m.Groups {
-		m.Groups[i] = glyphName(m.Groups[i])
+		m.Groups[i] = glyphs.Readable(m.Groups[i])
 	}
 	for i := range m.Points {
 		p := &m.Points[i]
-		p.Label, p.True = glyphName(p.Label), glyphName(p.True)
+		p.Label, p.True = glyphs.Readable(p.Label), glyphs.Readable(p.True)
 	}
 	return m
 }

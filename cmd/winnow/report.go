@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -11,8 +10,10 @@ import (
 
 	"winnow/datasets"
 	"winnow/eval"
+	"winnow/eval/suspects"
 	"winnow/internal/atomicfile"
 	"winnow/internal/lookup"
+	"winnow/runreport"
 )
 
 func reportCommand() *cli.Command {
@@ -39,27 +40,20 @@ func reportCommand() *cli.Command {
 	}
 }
 
-// reportLimit is the most bytes of a page.
-const reportLimit = 10_000_000
-
 // reportResult is what winnow report --json prints.
 type reportResult struct {
-	File  string          `json:"file"`
-	Bytes int             `json:"bytes"`
-	Split string          `json:"split"`
-	Runs  []reportMeasure `json:"runs"`
+	File  string               `json:"file"`
+	Bytes int                  `json:"bytes"`
+	Split string               `json:"split"`
+	Runs  []runreport.Measured `json:"runs"`
 }
 
-// reportMeasure is what was measured of one run.
-type reportMeasure struct {
-	Run       string                `json:"run"`
-	Frozen    eval.Retrieval        `json:"frozen"`
-	Whitened  eval.Retrieval        `json:"whitened"`
-	Trained   eval.Retrieval        `json:"trained"`
-	Classes   []eval.ClassRetrieval `json:"classes"`
-	Detection *eval.Detection       `json:"detection"` // null where true labels are not known
-	Warnings  []string              `json:"warnings"`
-	LeftOut   []lookup.LeftOut      `json:"left_out"`
+// reported is a run and its page.
+type reported struct {
+	*openedRun
+	page   *runreport.Run
+	split  string           // measured
+	judged []suspects.Entry // its training labels, the most suspect first
 }
 
 func reportRun(c *cli.Context) error {
@@ -90,61 +84,82 @@ func reportRun(c *cli.Context) error {
 	result := reportResult{File: c.String("out")}
 	var runs []*reported
 	for _, dir := range dirs {
-		r, err := openReported(c, dir)
+		r, err := measuredRun(c, dir, mem)
 		if err != nil {
-			return err
-		}
-		if err := r.measure(c, mem); err != nil {
 			return err
 		}
 		runs = append(runs, r)
 	}
-	report, err := runs[0].page(c, mem)
-	if len(runs) > 1 {
-		report, err = comparedRuns(runs), nil
-	}
+	report, drawMap, err := reportPage(c, runs, mem)
 	if err != nil {
 		return err
 	}
-	page, err := runs[0].written(report)
+	page, err := runreport.Write(report, drawMap)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	if err := atomicfile.WriteBytes(result.File, page.Bytes()); err != nil {
+	if err := atomicfile.WriteBytes(result.File, page); err != nil {
 		return fmt.Errorf("report: %s: %w", result.File, err)
 	}
-	if result.Bytes = page.Len(); result.Bytes > reportLimit {
-		note(c, "the page has %.1f MB, more than %.0f: there is less on it with --max N, --no-map or --no-pictures", float64(result.Bytes)/1e6, reportLimit/1e6)
+	if result.Bytes = len(page); result.Bytes > runreport.Limit {
+		note(c, "the page has %.1f MB, more than %.0f: there is less on it with --max N, --no-map or --no-pictures", float64(result.Bytes)/1e6, runreport.Limit/1e6)
 	}
 	for _, r := range runs {
 		result.Split = r.split
-		result.Runs = append(result.Runs, r.measured)
+		result.Runs = append(result.Runs, r.page.Measured())
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, result)
 	}
-	fmt.Fprintf(c.App.Writer, "%s: %.1f MB; measured on %s\n", result.File, float64(result.Bytes)/1e6, runs[0].splitText())
+	fmt.Fprintf(c.App.Writer, "%s: %.1f MB; measured on %s\n", result.File, float64(result.Bytes)/1e6, runs[0].page.SplitText())
 	for _, r := range result.Runs {
 		fmt.Fprintf(c.App.Writer, "%s: P@1 %.4f (frozen %.4f, whitened %.4f), %d warnings\n", r.Run, r.Trained.PrecisionAt1, r.Frozen.PrecisionAt1, r.Whitened.PrecisionAt1, len(r.Warnings))
 	}
 	return nil
 }
 
-// mapHeading is more than the bytes around the map.
-const mapHeading = 4 << 10
-
-// written is the page. The map, whose pictures can be made smaller, gets what everything else leaves of the limit.
-func (r *reported) written(report eval.Report) (page bytes.Buffer, err error) {
-	if report.Map != nil {
-		rest := report
-		rest.Map = nil
-		if err := rest.WriteHTML(&page); err != nil {
-			return page, err
-		}
-		r.mapRoom = min(mapBytes, reportLimit-page.Len()-mapHeading)
-		page.Reset()
+// measuredRun opens a run, measures it, and audits its training labels.
+func measuredRun(c *cli.Context, dir string, mem int64) (*reported, error) {
+	run, err := openRun(c, dir)
+	if err != nil {
+		return nil, err
 	}
-	return page, report.WriteHTML(&page)
+	r := &reported{openedRun: run}
+	if r.page, err = runreport.Open(run.Run, version()); err != nil {
+		return nil, err
+	}
+	result := evalResult{Split: reportSplit(c, r.Manifest), View: r.Look(), LeftOut: []lookup.LeftOut{}}
+	data, err := readEvalData(c, run, &result, false)
+	if err != nil {
+		return nil, err
+	}
+	r.split = result.Split
+	images := runreport.Images{Split: result.Split, Train: data.train, Was: data.was, Now: data.now, LeftOut: result.LeftOut}
+	if err := r.page.Measure(c.Context, images, mem); err != nil {
+		return nil, err
+	}
+	a, err := run.audit(c, mem)
+	if err != nil {
+		return nil, err
+	}
+	r.judged = a.Images
+	r.page.Judge(runreport.Judged{Scorer: a.Scorer, Suggests: a.Suggests, Rate: a.Rate, Images: a.Images, Detection: a.Detection,
+		Weights: a.Scorer == selfPacedScorer, Record: trainingScores[a.Scorer]})
+	return r, nil
+}
+
+// reportPage is the page of one run with its pictures and map, or of several beside each other.
+func reportPage(c *cli.Context, runs []*reported, mem int64) (eval.Report, mapDrawer, error) {
+	if len(runs) > 1 {
+		var pages []*runreport.Run
+		for _, r := range runs {
+			pages = append(pages, r.page)
+		}
+		return runreport.Compared(pages), nil, nil
+	}
+	report := runs[0].page.Page()
+	drawMap, err := runs[0].illustrate(c, &report, mem)
+	return report, drawMap, err
 }
 
 // reportSplit is the split that a report looks at: test, or query against gallery (""), or what there is to see of

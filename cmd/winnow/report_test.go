@@ -13,9 +13,11 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/datasets/glyphs"
 	"winnow/eval"
 	"winnow/eval/atlas"
 	"winnow/runfolder"
+	"winnow/runreport"
 )
 
 // The page says what result.json, eval and audit say of the same run, holds its pictures and asks for nothing outside.
@@ -54,7 +56,7 @@ func TestReport(t *testing.T) {
 	for _, want := range []string{
 		row, "classes never seen in training: test", "On test, the trained head is ", `<th scope="row">length</th><td>10 epochs</td><td>20 epochs</td>`, `<th scope="row">filter.rate</th><td>0.33</td>`,
 		"data:image/jpeg", "Concentration κ", "P_clean by avgsim, to step 7", "P_clean by vmf, to step 70", "Training loss and its terms", "Learning rates", "Threshold of the scores",
-		fmt.Sprintf("AUROC %.4f", judged.Detection.AUROC), `id="map"`, "noisy.csv", `alt="image given as ` + glyphName(first.Given) + `"`, "Musgrave",
+		fmt.Sprintf("AUROC %.4f", judged.Detection.AUROC), `id="map"`, "noisy.csv", `alt="image given as ` + glyphs.Readable(first.Given) + `"`, "Musgrave",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page holds no %q", want)
@@ -190,7 +192,7 @@ func TestReportLimit(t *testing.T) {
 		}
 		return eval.Picture{Data: data, Caption: "a class with a long name", File: "a folder/of some depth/with an image.jpg"}
 	}
-	report := eval.Report{Map: func(w io.Writer) error { return m.WritePart(w, pictures, mapBytes) }}
+	report := eval.Report{Map: func(w io.Writer) error { return m.WritePart(w, pictures, runreport.MapLimit) }}
 	for range reportSuspects {
 		report.Suspects = append(report.Suspects, eval.SuspectCard{Picture: picture(), Given: "a", Suggested: "b", ForGiven: []eval.Picture{picture(), picture(), picture()}, ForSuggested: []eval.Picture{picture(), picture(), picture()}})
 	}
@@ -206,18 +208,8 @@ func TestReportLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	const rest = 400 << 10 // for charts and tables
-	if page.Len() > reportLimit-rest || !strings.Contains(page.String(), "10000, at most 32 pixels wide") {
-		t.Errorf("%d bytes, expected at most %d, with pictures on the map", page.Len(), reportLimit-rest)
-	}
-}
-
-// Only the names of glyphs are made readable: those of MNIST's classes, or of things, could be numbers of characters too.
-func TestGlyphName(t *testing.T) {
-	for class, want := range map[string]string{"U+00AE_registered_sign": "® registered sign", "U+1F600_grin_ning": "😀 grin ning", "5": "5", "007": "007", "face": "face", "bed_1": "bed_1", "0041_x": "0041_x",
-		"U+0005_control": "U+0005_control", "U+D800": "U+D800", "U+FFFFFFFFF_x": "U+FFFFFFFFF_x", "U+": "U+", "": ""} {
-		if got := glyphName(class); got != want {
-			t.Errorf("%q is shown as %q, expected %q", class, got, want)
-		}
+	if page.Len() > runreport.Limit-rest || !strings.Contains(page.String(), "10000, at most 32 pixels wide") {
+		t.Errorf("%d bytes, expected at most %d, with pictures on the map", page.Len(), runreport.Limit-rest)
 	}
 }
 

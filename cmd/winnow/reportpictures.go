@@ -10,6 +10,7 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/eval/tsne"
+	"winnow/runreport"
 )
 
 // How much is shown in pictures.
@@ -19,18 +20,20 @@ const (
 	reportNearest  = 8
 	reportSide     = 96 // pixels
 	reportSeed     = 1  // of what is drawn: queries, images of the map
-	mapBytes       = 6 << 20
 )
 
-// illustrate adds suspects, queries and the map.
-func (r *reported) illustrate(c *cli.Context, report *eval.Report, mem int64) error {
-	asking := retrieveResult{Choice: chooseRandom, Seed: reportSeed, Split: r.split, k: reportNearest, of: r.now}
-	if len(notLonely(r.now)) > 0 {
+// mapDrawer writes a map of so many bytes at most; nil where there is none.
+type mapDrawer = func(w io.Writer, most int) error
+
+// illustrate adds suspects and queries, and says how to draw the map.
+func (r *reported) illustrate(c *cli.Context, report *eval.Report, mem int64) (mapDrawer, error) {
+	asking := retrieveResult{Choice: chooseRandom, Seed: reportSeed, Split: r.split, k: reportNearest, of: r.page.Embedded()}
+	if len(notLonely(asking.of)) > 0 {
 		if err := asking.ask(c, r.openedRun, reportQueries, mem); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	suspects := first(r.audited.Images, reportSuspects)
+	suspects := first(r.judged, reportSuspects)
 	files := map[string][]byte{}
 	if !c.Bool("no-pictures") {
 		paths := asking.paths()
@@ -42,7 +45,7 @@ func (r *reported) illustrate(c *cli.Context, report *eval.Report, mem int64) er
 		}
 		var err error
 		if files, err = pictureFiles(c, r.openedRun, paths, reportSide); err != nil {
-			return withHint(err, "name the folder of the images, or a .zip file of it, with --root; or leave them out: --no-pictures")
+			return nil, withHint(err, "name the folder of the images, or a .zip file of it, with --root; or leave them out: --no-pictures")
 		}
 	}
 	report.Queries = asking.cards(files)
@@ -50,19 +53,16 @@ func (r *reported) illustrate(c *cli.Context, report *eval.Report, mem int64) er
 		return eval.Picture{Data: files[path], Caption: caption, File: path}, nil
 	}
 	var err error
-	if report.Suspects, err = suspectCards(suspects, allRows(len(suspects)), picture); err != nil {
-		return err
+	if report.Suspects, err = runreport.SuspectCards(suspects, allRows(len(suspects)), picture); err != nil || c.Bool("no-map") {
+		return nil, err
 	}
-	if !c.Bool("no-map") {
-		report.Map, err = r.drawMap(c)
-	}
-	return err
+	return r.drawMap(c)
 }
 
 // drawMap brings the images measured into the plane; nil where there are too few.
-func (r *reported) drawMap(c *cli.Context) (func(io.Writer) error, error) {
+func (r *reported) drawMap(c *cli.Context) (mapDrawer, error) {
 	splits := r.split
-	if r.now.Gallery != nil {
+	if r.page.Embedded().Gallery != nil {
 		splits = datasets.Query + "," + datasets.Gallery
 	}
 	at, err := chooseSplits(r.Manifest, splits)
@@ -91,14 +91,14 @@ func (r *reported) drawMap(c *cli.Context) (func(io.Writer) error, error) {
 		return nil, err
 	}
 	m = readable(m)
-	m.Notes = []string{fmt.Sprintf("%d of %d images of %s by t-SNE, coloured by their given labels.", result.Points, result.Of, r.splitText())}
-	return func(w io.Writer) error { return m.WritePart(w, pictures, r.mapRoom) }, nil
+	m.Notes = []string{fmt.Sprintf("%d of %d images of %s by t-SNE, coloured by their given labels.", result.Points, result.Of, r.page.SplitText())}
+	return func(w io.Writer, most int) error { return m.WritePart(w, pictures, most) }, nil
 }
 
 // scores are the audit's, by path.
 func (r *reported) scores() map[string]float64 {
-	scores := make(map[string]float64, len(r.audited.Images))
-	for _, e := range r.audited.Images {
+	scores := make(map[string]float64, len(r.judged))
+	for _, e := range r.judged {
 		scores[e.Path] = e.Score
 	}
 	return scores

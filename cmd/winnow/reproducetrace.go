@@ -9,6 +9,7 @@ import (
 	"winnow/eval"
 	"winnow/filters"
 	"winnow/reproduce"
+	"winnow/runreport"
 	"winnow/train"
 	"winnow/training"
 )
@@ -106,7 +107,7 @@ func (r *recorder) end() {
 	if !r.wanted {
 		return
 	}
-	steps, share := r.filter.Accuracy(paperSmoothing)
+	steps, share := r.filter.Accuracy(runreport.PaperSmoothing)
 	if n := len(share); n > 0 {
 		r.outcome.Measures[measureAccuracy] = share[n-1]
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/datasets"
+	"winnow/datasets/glyphs"
 	"winnow/eval"
 	"winnow/eval/comparison"
 	"winnow/features"
@@ -278,9 +279,9 @@ func (r retrieveResult) paths() (list []string) {
 // cards show the queries with pictures by path.
 func (r retrieveResult) cards(files map[string][]byte) (list []eval.QueryCard) {
 	for _, q := range r.Queries {
-		card := eval.QueryCard{Query: eval.Picture{Data: files[q.Path], Caption: glyphName(q.Label), File: q.Path}}
+		card := eval.QueryCard{Query: eval.Picture{Data: files[q.Path], Caption: glyphs.Readable(q.Label), File: q.Path}}
 		for _, n := range q.Nearest {
-			card.Nearest = append(card.Nearest, eval.Picture{Data: files[n.Path], Caption: glyphName(n.Label), Note: fmt.Sprintf("similarity %.3f", n.Similarity), File: n.Path, Good: n.Hit})
+			card.Nearest = append(card.Nearest, eval.Picture{Data: files[n.Path], Caption: glyphs.Readable(n.Label), Note: fmt.Sprintf("similarity %.3f", n.Similarity), File: n.Path, Good: n.Hit})
 		}
 		list = append(list, card)
 	}

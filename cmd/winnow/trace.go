@@ -21,6 +21,7 @@ import (
 	"winnow/filters"
 	"winnow/internal/atomicfile"
 	"winnow/internal/config"
+	"winnow/runreport"
 	"winnow/train"
 	"winnow/training"
 )
@@ -36,7 +37,7 @@ func traceCommand() *cli.Command {
 		&cli.StringFlag{Name: "filters", Value: "vmf,avgsim", Usage: "scorers to compare, each in a training of its own, `LIST` of: " + strings.Join(filters.Names(), ", ")},
 		&cli.StringFlag{Name: "at", DefaultText: "four times, the last at the end", Usage: "iterations at which scores are counted, `N,...`"},
 		&cli.IntFlag{Name: "window", DefaultText: "an epoch", Usage: "iterations `N` up to these whose scores are counted together"},
-		&cli.Float64Flag{Name: "smooth", Value: paperSmoothing, Usage: "weight `W` of the past in the curves"},
+		&cli.Float64Flag{Name: "smooth", Value: runreport.PaperSmoothing, Usage: "weight `W` of the past in the curves"},
 		&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`DIR` for trace.json, trace.html and the drawings; required"},
 		&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 	}
@@ -234,7 +235,7 @@ func writeTrace(c *cli.Context, d *datasets.Dataset, result traceResult) error {
 		Title: "What the filters kept, beside the truth", Charts: drawings,
 		Facts: []eval.Fact{
 			{Name: "manifest", Value: result.Config["data.manifest"]}, {Name: "features", Value: result.Config["data.features"]},
-			{Name: "losses", Value: traceLosses(result.Config)}, {Name: "filter.rate", Value: result.Config["filter.rate"]},
+			{Name: "losses", Value: config.LossList(result.Config)}, {Name: "filter.rate", Value: result.Config["filter.rate"]},
 			{Name: "seed", Value: result.Config["seed"]}, {Name: "winnow", Value: result.Winnow},
 		},
 	}
@@ -271,14 +272,6 @@ func removeDrawings(dir string, files map[string]func(io.Writer) error) error {
 	return nil
 }
 
-func traceLosses(flat map[string]string) string {
-	var names []string
-	for i := 0; flat[fmt.Sprintf("losses.%d.name", i)] != ""; i++ {
-		names = append(names, flat[fmt.Sprintf("losses.%d.name", i)]+" against "+flat[fmt.Sprintf("losses.%d.against", i)])
-	}
-	return strings.Join(names, ", ")
-}
-
 // tracedChart is a drawing with the name of its file.
 type tracedChart struct {
 	chart.Drawing
@@ -286,17 +279,17 @@ type tracedChart struct {
 }
 
 func traceCharts(result traceResult, smooth float64) []tracedChart {
-	var traces []namedTrace
-	var looked []namedDiagnoses
+	var traces []runreport.NamedTrace
+	var looked []runreport.NamedDiagnoses
 	for _, run := range result.Runs {
-		traces = append(traces, namedTrace{run.Filter, run.trace})
+		traces = append(traces, runreport.NamedTrace{Name: run.Filter, Trace: run.trace})
 		if slices.ContainsFunc(run.Diagnoses, func(d train.Diagnosis) bool { return d.Kappa != nil }) {
-			looked = append(looked, namedDiagnoses{run.Filter, run.Diagnoses})
+			looked = append(looked, runreport.NamedDiagnoses{Name: run.Filter, List: run.Diagnoses})
 		}
 	}
-	list := []tracedChart{{accuracyChart(fmt.Sprintf("Share of right labels among the kept (smoothed by %g)", smooth), smooth, traces...), "accuracy"}}
+	list := []tracedChart{{runreport.AccuracyChart(fmt.Sprintf("Share of right labels among the kept (smoothed by %g)", smooth), smooth, traces...), "accuracy"}}
 	if len(looked) > 0 {
-		list = append(list, tracedChart{kappaBoxes("Concentrations of the classes over training", looked...), "kappa"})
+		list = append(list, tracedChart{runreport.KappaBoxes("Concentrations of the classes over training", looked...), "kappa"})
 	}
 	for _, run := range result.Runs {
 		for _, s := range run.Scores {
@@ -304,7 +297,7 @@ func traceCharts(result traceResult, smooth float64) []tracedChart {
 			if v, ok := run.threshold[s.Step]; ok {
 				threshold = &v
 			}
-			list = append(list, tracedChart{scoresChart(s, threshold), fmt.Sprintf("scores-%s-%d", run.Filter, s.Step)})
+			list = append(list, tracedChart{runreport.ScoresChart(s, threshold), fmt.Sprintf("scores-%s-%d", run.Filter, s.Step)})
 		}
 	}
 	return list

@@ -171,7 +171,7 @@ func (r *trainCommandRun) print(result runfolder.Result) error {
 	if n := result.Corrected; n != nil {
 		fmt.Fprintf(w, "%d corrections of labels: %s\n", *n, filepath.Join(r.dir, runfolder.CorrectionsFile))
 	}
-	if idleTooOften(result) {
+	if result.IdleTooOften() {
 		fmt.Fprintf(w, "in %d of %d steps no loss had anything to learn from: no pairs in the batch, none that costs anything, or no label that the filter keeps; --batch PxK wants two images of a class and two classes\n", result.Idle, result.Steps)
 	}
 	files := result.Head
@@ -184,9 +184,4 @@ func (r *trainCommandRun) print(result runfolder.Result) error {
 		fmt.Fprintf(w, "%s: the state after step %d, the last\n", files, result.Steps)
 	}
 	return nil
-}
-
-// idleTooOften says whether a person should know. The first step against an empty bank is always idle.
-func idleTooOften(result runfolder.Result) bool {
-	return 10*result.Idle >= result.Steps && result.Idle > 1
 }

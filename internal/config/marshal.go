@@ -58,6 +58,15 @@ func Flatten(c Run) map[string]string {
 	return flat
 }
 
+// LossList names the losses of a flattened run, each with what it compares with.
+func LossList(flat map[string]string) string {
+	var names []string
+	for i := 0; flat[fmt.Sprintf("losses.%d.name", i)] != ""; i++ {
+		names = append(names, flat[fmt.Sprintf("losses.%d.name", i)]+" against "+flat[fmt.Sprintf("losses.%d.against", i)])
+	}
+	return strings.Join(names, ", ")
+}
+
 func flatten(flat map[string]string, path string, v reflect.Value) {
 	if text, ok := v.Interface().(fmt.Stringer); ok {
 		flat[path] = text.String()

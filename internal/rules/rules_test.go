@@ -65,6 +65,7 @@ var allowed = map[string][]string{
 	"embedding":            {"backbone", "backbone/ort", "extraction", "features", "graph", "head", "models", "runfolder", "search"},
 	"extraction":           {"backbone", "backbone/ort", "features", "internal/config", "internal/hint", "models"},
 	"runfolder":            {"backbone", "datasets", "datasets/imageroot", "eval/comparison", "extraction", "features", "head", "models", "filters/noiserate", "internal/config", "internal/hint", "internal/lookup", "train", "train/samples"},
+	"runreport":            {"chart", "datasets", "datasets/glyphs", "eval", "eval/comparison", "eval/suspects", "features", "filters", "internal/config", "internal/lookup", "runfolder", "train"},
 	"training":             {"datasets", "eval", "eval/comparison", "features", "filters", "filters/correction", "filters/noiserate", "filters/selfpaced", "head", "internal/config", "internal/hint", "internal/lookup", "losses", "models", "runfolder", "train", "train/peers", "train/samples", "train/selective", "training/tuning"},
 	"training/tuning":      {"backbone", "backbone/live", "backbone/ort", "features", "graph", "graph/gradient", "head", "internal/config", "internal/hint", "models", "runfolder"},
 	"internal/config":      {"losses", "filters", "filters/correction", "filters/selfpaced", "train", "train/peers", "train/selective", "head"},

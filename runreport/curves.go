@@ -1,4 +1,4 @@
-package main
+package runreport
 
 import (
 	"fmt"
@@ -12,11 +12,11 @@ import (
 	"winnow/train"
 )
 
-// reportSmoothing is the weight of the past in curves of every step.
-const reportSmoothing = 0.9
+// smoothing is the weight of the past in curves of every step.
+const smoothing = 0.9
 
 // curve is a number of the metrics over epochs.
-func (r *reported) curve(of func(train.Metric) *float64) (x, y []float64) {
+func (r *Run) curve(of func(train.Metric) *float64) (x, y []float64) {
 	for _, m := range r.metrics {
 		if v := of(m); v != nil {
 			x, y = append(x, float64(m.Step)/float64(max(r.facts.StepsPerEpoch, 1))), append(y, *v)
@@ -26,10 +26,10 @@ func (r *reported) curve(of func(train.Metric) *float64) (x, y []float64) {
 }
 
 // line is such a curve with a name; smoothed where it is of single steps.
-func (r *reported) line(name string, tone int, smooth bool, of func(train.Metric) *float64) chart.Line {
+func (r *Run) line(name string, tone int, smooth bool, of func(train.Metric) *float64) chart.Line {
 	x, y := r.curve(of)
 	if smooth {
-		y = filters.Smooth(reportSmoothing, y)
+		y = filters.Smooth(smoothing, y)
 	}
 	return chart.Line{Name: name, Tone: tone, X: x, Y: y}
 }
@@ -65,7 +65,7 @@ func termOf(name string) func(train.Metric) *float64 {
 }
 
 // curves are those of one run.
-func (r *reported) curves() (list []chart.Drawing) {
+func (r *Run) curves() (list []chart.Drawing) {
 	losses := []chart.Line{r.line("loss", 0, true, lossOf)}
 	terms := map[string]bool{}
 	for _, m := range r.metrics {
@@ -92,10 +92,10 @@ func (r *reported) curves() (list []chart.Drawing) {
 }
 
 // filterCurves are those of one run's filter, with the spread of its classes' concentrations and its scores.
-func (r *reported) filterCurves() (list []chart.Drawing) {
+func (r *Run) filterCurves() (list []chart.Drawing) {
 	list = append(list, drawnIfAny(chart.Frame{Title: "Share of the labels kept (smoothed)", Y: "kept", Percent: true}, r.line("kept", 0, true, keptOf))...)
 	list = append(list, drawnIfAny(chart.Frame{Title: "Threshold of the scores", Y: "threshold"}, r.line("threshold", 0, false, thresholdOf))...)
-	boxes := kappaBoxes("Concentration κ of the classes over the training", namedDiagnoses{"κ", r.diagnoses})
+	boxes := KappaBoxes("Concentration κ of the classes over the training", NamedDiagnoses{"κ", r.diagnoses})
 	if len(boxes.Places) > 0 {
 		list = append(list, readableBoxes(boxes))
 	}

@@ -1,4 +1,4 @@
-package main
+package runreport
 
 import (
 	"cmp"
@@ -15,16 +15,16 @@ import (
 	"winnow/train"
 )
 
-// comparedRuns is the report of several runs: where their settings differ, their numbers, and their curves over each
+// Compared is the report of several runs: where their settings differ, their numbers, and their curves over each
 // other. Pictures are for the report of one.
-func comparedRuns(runs []*reported) eval.Report {
+func Compared(runs []*Run) eval.Report {
 	distinctNames(runs)
 	report := eval.Report{Title: fmt.Sprintf("%d runs compared", len(runs)), RowsTitle: runs[0].rowsTitle(), K: []int{1, 2, 4, 8}}
-	best := slices.MaxFunc(runs, func(a, b *reported) int {
+	best := slices.MaxFunc(runs, func(a, b *Run) int {
 		return cmp.Compare(a.measured.Trained.PrecisionAt1, b.measured.Trained.PrecisionAt1)
 	})
 	for i, r := range runs {
-		if i > 0 && (r.splitText() != runs[0].splitText() || r.facts.ManifestSHA256 != runs[0].facts.ManifestSHA256) {
+		if i > 0 && (r.SplitText() != runs[0].SplitText() || r.facts.ManifestSHA256 != runs[0].facts.ManifestSHA256) {
 			report.Warnings = append(report.Warnings, fmt.Sprintf("%s and %s have different manifests or splits: their numbers are of different images or labels.", runs[0].name, r.name))
 		}
 		for _, w := range r.measured.Warnings {
@@ -35,7 +35,7 @@ func comparedRuns(runs []*reported) eval.Report {
 	for _, r := range runs {
 		report.Rows = append(report.Rows, eval.ReportRow{Name: r.name, Note: r.HeadFile, Retrieval: r.measured.Trained, Detection: r.measured.Detection, Strong: r == best})
 	}
-	report.Verdict = []string{fmt.Sprintf("Best by P@1 on %s: %s (%.4f).", best.splitText(), best.name, best.measured.Trained.PrecisionAt1)}
+	report.Verdict = []string{fmt.Sprintf("Best by P@1 on %s: %s (%.4f).", best.SplitText(), best.name, best.measured.Trained.PrecisionAt1)}
 	report.Sections = []eval.Section{differences(runs), {Title: "Their training", Charts: overEachOther(runs)}, filtersOf(runs)}
 	report.Sections = slices.DeleteFunc(report.Sections, func(s eval.Section) bool { return len(s.Tables)+len(s.Charts)+len(s.Notes) == 0 })
 	report.Definitions = append(retrievalDefinitions(),
@@ -43,13 +43,13 @@ func comparedRuns(runs []*reported) eval.Report {
 		eval.Fact{Name: "kept, threshold", Value: "of the labels of a batch: those whose score is at or above the threshold that the filter set for it"},
 		eval.Fact{Name: "validation", Value: "the measure that the run was told to keep the best of, on its validation split, by the labels given there"},
 		eval.Fact{Name: "AUROC", Value: "of the training labels' scores where the manifest knows the truth: chance that a wrong label has a lower score than a right one"},
-		eval.Fact{Name: "smoothed", Value: fmt.Sprintf("exponential moving average over the steps logged, weight of the past %g", reportSmoothing)},
+		eval.Fact{Name: "smoothed", Value: fmt.Sprintf("exponential moving average over the steps logged, weight of the past %g", smoothing)},
 		eval.Fact{Name: "κ", Value: "concentration of a class's unit vectors in the memory bank (von Mises–Fisher); boxes: quartiles and median over classes, whiskers to the outermost within 1.5 of the box's height"})
 	return report
 }
 
 // distinctNames calls runs by their folders where two have one name.
-func distinctNames(runs []*reported) {
+func distinctNames(runs []*Run) {
 	count := map[string]int{}
 	for _, r := range runs {
 		count[r.name]++
@@ -62,19 +62,19 @@ func distinctNames(runs []*reported) {
 }
 
 // untrainedRows are those of a run's frozen and whitened features, unless an earlier run has the same.
-func untrainedRows(earlier []*reported, r *reported) (rows []eval.ReportRow) {
+func untrainedRows(earlier []*Run, r *Run) (rows []eval.ReportRow) {
 	of := ""
 	if len(earlier) > 0 {
 		of = " of " + r.name
 	}
-	add := func(name, note string, pick func(*reported) eval.Retrieval) {
-		same := func(e *reported) bool { return sameRetrieval(pick(e), pick(r)) }
+	add := func(name, note string, pick func(*Run) eval.Retrieval) {
+		same := func(e *Run) bool { return sameRetrieval(pick(e), pick(r)) }
 		if !slices.ContainsFunc(earlier, same) {
 			rows = append(rows, eval.ReportRow{Name: name + of, Note: note, Retrieval: pick(r)})
 		}
 	}
-	add(comparison.FrozenRow, "the backbone's features, no training", func(e *reported) eval.Retrieval { return e.measured.Frozen })
-	add(comparison.WhitenedRow, "PCA whitening, no labels", func(e *reported) eval.Retrieval { return e.measured.Whitened })
+	add(comparison.FrozenRow, "the backbone's features, no training", func(e *Run) eval.Retrieval { return e.measured.Frozen })
+	add(comparison.WhitenedRow, "PCA whitening, no labels", func(e *Run) eval.Retrieval { return e.measured.Whitened })
 	return rows
 }
 
@@ -83,7 +83,7 @@ func sameRetrieval(a, b eval.Retrieval) bool {
 }
 
 // differences are the settings and facts that are not the same in all runs.
-func differences(runs []*reported) eval.Section {
+func differences(runs []*Run) eval.Section {
 	s := eval.Section{Title: "Where they differ"}
 	head := []string{"setting"}
 	for _, r := range runs {
@@ -109,39 +109,39 @@ func differences(runs []*reported) eval.Section {
 	facts.Head[0] = "run"
 	for _, f := range []struct {
 		name string
-		of   func(r *reported) string
+		of   func(r *Run) string
 	}{
-		{"recipe", func(r *reported) string { return r.facts.Recipe }},
-		{"manifest", func(r *reported) string { return r.ManifestFile }},
-		{"features", func(r *reported) string { return r.Config.Data.Features }},
-		{"training images, classes", func(r *reported) string { return fmt.Sprintf("%d, %d", r.facts.Images, len(r.facts.Classes)) }},
-		{"steps", func(r *reported) string { return strconv.Itoa(r.lastStep()) }},
-		{"kept state", func(r *reported) string {
+		{"recipe", func(r *Run) string { return r.facts.Recipe }},
+		{"manifest", func(r *Run) string { return r.ManifestFile }},
+		{"features", func(r *Run) string { return r.Config.Data.Features }},
+		{"training images, classes", func(r *Run) string { return fmt.Sprintf("%d, %d", r.facts.Images, len(r.facts.Classes)) }},
+		{"steps", func(r *Run) string { return strconv.Itoa(r.lastStep()) }},
+		{"kept state", func(r *Run) string {
 			if r.result == nil {
 				return "not finished"
 			}
 			return r.stateText()
 		}},
-		{"better than untrained", func(r *reported) string {
+		{"better than untrained", func(r *Run) string {
 			if r.result == nil || r.result.Better == nil {
 				return ""
 			}
 			return map[bool]string{true: "yes", false: "no"}[*r.result.Better]
 		}},
-		{"P@1 %", func(r *reported) string { return percentText(r.measured.Trained.PrecisionAt1) }},
-		{"wrong labels found, AUROC", func(r *reported) string {
+		{"P@1 %", func(r *Run) string { return percentText(r.measured.Trained.PrecisionAt1) }},
+		{"wrong labels found, AUROC", func(r *Run) string {
 			if d := r.measured.Detection; d != nil && d.Wrong > 0 {
 				return fmt.Sprintf("%.4f", d.AUROC)
 			}
 			return ""
 		}},
-		{"seconds", func(r *reported) string {
+		{"seconds", func(r *Run) string {
 			if r.result == nil {
 				return ""
 			}
 			return fmt.Sprintf("%.1f", r.result.Seconds)
 		}},
-		{"winnow", func(r *reported) string { return r.facts.Winnow }},
+		{"winnow", func(r *Run) string { return r.facts.Winnow }},
 	} {
 		row := []string{f.name}
 		for _, r := range runs {
@@ -171,7 +171,7 @@ func farApart(lines []chart.Line) bool {
 }
 
 // overEachOther are the curves of several runs.
-func overEachOther(runs []*reported) (list []chart.Drawing) {
+func overEachOther(runs []*Run) (list []chart.Drawing) {
 	for _, d := range []struct {
 		frame  chart.Frame
 		smooth bool
@@ -196,21 +196,21 @@ func overEachOther(runs []*reported) (list []chart.Drawing) {
 }
 
 // filtersOf is how the concentrations of the classes are spread in those runs that have a filter.
-func filtersOf(runs []*reported) eval.Section {
+func filtersOf(runs []*Run) eval.Section {
 	s := eval.Section{Title: "Their filters"}
-	var with []namedDiagnoses
+	var with []NamedDiagnoses
 	for _, r := range runs {
 		if r.Config.Filter.Scorer != config.NoFilter && len(r.diagnoses) > 0 {
-			with = append(with, namedDiagnoses{r.name, r.diagnoses})
+			with = append(with, NamedDiagnoses{r.name, r.diagnoses})
 		}
 	}
-	if boxes := kappaBoxes("Concentration κ of the classes", with...); len(boxes.Places) > 0 {
+	if boxes := KappaBoxes("Concentration κ of the classes", with...); len(boxes.Places) > 0 {
 		s.Charts = append(s.Charts, readableBoxes(boxes))
 	}
 	for _, d := range with {
-		if drawn := scoresOverTime(d.list); len(drawn) > 0 {
+		if drawn := scoresOverTime(d.List); len(drawn) > 0 {
 			last := drawn[len(drawn)-1].(chart.Histogram)
-			last.Title = d.name + ": " + last.Title
+			last.Title = d.Name + ": " + last.Title
 			s.Charts = append(s.Charts, last)
 		}
 	}

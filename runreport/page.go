@@ -1,4 +1,12 @@
-package main
+// Package runreport is a run, or several, as one page: what was trained, how it went, what the filter did, retrieval
+// beside untrained features, classes, the training labels, warnings, and what every number means.
+//
+// A run is opened ([Open]), measured ([Run.Measure]) and judged ([Run.Judge]); [Run.Page] or [Compared] is then the page
+// as data, and [Write] the file that needs nothing else. Who calls adds what needs images: suspects, queries, a map.
+// Drawings that other pages have too are exported: of given labels' scores, of suspects, of filters beside the truth.
+//
+// It reads run folders and may import what measures; it knows no flags and makes no pictures.
+package runreport
 
 import (
 	"cmp"
@@ -7,8 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/urfave/cli/v2"
 
 	"winnow/chart"
 	"winnow/datasets"
@@ -19,8 +25,8 @@ import (
 	"winnow/runfolder"
 )
 
-// page is the report of one run.
-func (r *reported) page(c *cli.Context, mem int64) (eval.Report, error) {
+// Page is the report of one run, but for suspects, queries and a map, which need its images.
+func (r *Run) Page() eval.Report {
 	report := eval.Report{
 		Title: "Run “" + r.name + "”", Verdict: r.verdict(), Warnings: r.measured.Warnings, RowsTitle: r.rowsTitle(), K: []int{1, 2, 4, 8},
 		Rows: []eval.ReportRow{
@@ -38,13 +44,13 @@ func (r *reported) page(c *cli.Context, mem int64) (eval.Report, error) {
 		report.Sections = append(report.Sections, s)
 	}
 	report.Sections = append(report.Sections, r.classes(), r.labels())
-	return report, r.illustrate(c, &report, mem)
+	return report
 }
 
 // verdict says in plain words what came of it.
-func (r *reported) verdict() []string {
+func (r *Run) verdict() []string {
 	text := r.comparison().Verdict()
-	list := []string{fmt.Sprintf("On %s, %s.", r.splitText(), text)}
+	list := []string{fmt.Sprintf("On %s, %s.", r.SplitText(), text)}
 	if d := r.measured.Detection; d != nil && d.Wrong > 0 {
 		list = append(list, fmt.Sprintf("%d of %d training labels are wrong; ranked by how wrong they look, wrong ones stand before right ones with a chance of %.3f (AUROC).", d.Wrong, d.Samples, d.AUROC))
 	}
@@ -52,7 +58,7 @@ func (r *reported) verdict() []string {
 }
 
 // trainedOn says what was trained: the data, where the settings differ from the defaults, and what made it.
-func (r *reported) trainedOn() eval.Section {
+func (r *Run) trainedOn() eval.Section {
 	s := eval.Section{Title: "What was trained", Facts: r.trainedFacts()}
 	data := eval.Table{Caption: "The images, by split", Head: []string{"split", "images", "classes", "smallest class", "largest class", "without label"}}
 	for _, n := range r.Manifest.Count() {
@@ -93,7 +99,7 @@ func usualSettings(run config.Run) map[string]string {
 }
 
 // settingKeys are the settings of runs, in the order of their names, but for those that say where the data lie.
-func settingKeys(runs ...*reported) []string {
+func settingKeys(runs ...*Run) []string {
 	var keys []string
 	seen := map[string]bool{}
 	for _, flat := range append([]map[string]string{config.Flatten(config.Default())}, flattened(runs)...) {
@@ -107,7 +113,7 @@ func settingKeys(runs ...*reported) []string {
 	return keys
 }
 
-func flattened(runs []*reported) (list []map[string]string) {
+func flattened(runs []*Run) (list []map[string]string) {
 	for _, r := range runs {
 		list = append(list, config.Flatten(r.Config))
 	}
@@ -115,7 +121,7 @@ func flattened(runs []*reported) (list []map[string]string) {
 }
 
 // trainedFacts are what identifies a run.
-func (r *reported) trainedFacts() []eval.Fact {
+func (r *Run) trainedFacts() []eval.Fact {
 	f := r.facts
 	var facts []eval.Fact
 	add := func(name, format string, args ...any) {
@@ -126,7 +132,7 @@ func (r *reported) trainedFacts() []eval.Fact {
 		add("recipe", "%s (sha256 %.12s…)", f.Recipe, f.RecipeSHA256)
 	}
 	add("method", "%s", r.Config.Method)
-	if names := traceLosses(config.Flatten(r.Config)); r.Config.Method == config.Metric && names != "" {
+	if names := config.LossList(config.Flatten(r.Config)); r.Config.Method == config.Metric && names != "" {
 		add("losses", "%s", names)
 		add("filter", "%s", r.Config.Filter.Scorer)
 	}
@@ -148,12 +154,12 @@ func (r *reported) trainedFacts() []eval.Fact {
 		add("time", "%s", (time.Duration(r.result.Seconds * float64(time.Second))).Round(100*time.Millisecond))
 	}
 	add("seed", "%d", f.Seed)
-	add("versions", "winnow %s, %s, ONNX Runtime %s, device %s; this page by winnow %s", f.Winnow, f.Go, f.ORT, f.Device, version())
+	add("versions", "winnow %s, %s, ONNX Runtime %s, device %s; this page by winnow %s", f.Winnow, f.Go, f.ORT, f.Device, r.winnow)
 	return facts
 }
 
 // stateText says which state of the training is kept.
-func (r *reported) stateText() string {
+func (r *Run) stateText() string {
 	switch {
 	case r.HeadFile == runfolder.LastHeadFile || r.result.BestStep < 0:
 		return fmt.Sprintf("the last state, after step %d", r.result.Steps)
@@ -164,7 +170,7 @@ func (r *reported) stateText() string {
 }
 
 // lastStep is how far the run came.
-func (r *reported) lastStep() int {
+func (r *Run) lastStep() int {
 	last := 0
 	for _, m := range r.metrics {
 		last = max(last, m.Step)
@@ -187,7 +193,7 @@ func hiddenText(hidden []int) string {
 }
 
 // course is how the training went.
-func (r *reported) course() eval.Section {
+func (r *Run) course() eval.Section {
 	s := eval.Section{Title: "How it went", Charts: r.curves()}
 	if r.result != nil && r.result.Validation != nil && r.split != datasets.Validation {
 		v := r.result.Validation
@@ -206,7 +212,7 @@ func (r *reported) course() eval.Section {
 func percentText(v float64) string { return fmt.Sprintf("%.1f", 100*v) }
 
 // filterNotes say what the filter did in all.
-func (r *reported) filterNotes() []string {
+func (r *Run) filterNotes() []string {
 	kept, rows := 0, 0
 	for _, m := range r.metrics {
 		if m.Kept != nil {
@@ -224,7 +230,7 @@ func (r *reported) filterNotes() []string {
 }
 
 // rounds are those of self-paced weights.
-func (r *reported) rounds() eval.Section {
+func (r *Run) rounds() eval.Section {
 	s := eval.Section{Title: "Self-paced rounds"}
 	table := eval.Table{Caption: "Every round finds all samples' weights anew", Head: []string{"round", "epoch", "λ", "mean weight", "± over classes", "at 0", "at 1", "objective before", "after"}}
 	mean := chart.Line{Name: "mean weight of a class", Dots: true}

@@ -1,4 +1,4 @@
-package main
+package runreport
 
 import (
 	"fmt"
@@ -9,28 +9,28 @@ import (
 	"winnow/train"
 )
 
-// paperSmoothing is the weight of the past in PRISM's Fig. 2.
-const paperSmoothing = 0.7
+// PaperSmoothing is the weight of the past in PRISM's Fig. 2.
+const PaperSmoothing = 0.7
 
-// namedTrace is a filter's trace under the name it has in a drawing.
-type namedTrace struct {
-	name  string
-	trace *eval.FilterTrace
+// NamedTrace is a filter's trace under the name it has in a drawing.
+type NamedTrace struct {
+	Name  string
+	Trace *eval.FilterTrace
 }
 
-// accuracyChart is PRISM's Fig. 2: the share of right labels among the kept, a line for each run.
-func accuracyChart(title string, weight float64, traces ...namedTrace) chart.Lines {
+// AccuracyChart is PRISM's Fig. 2: the share of right labels among the kept, a line for each run.
+func AccuracyChart(title string, weight float64, traces ...NamedTrace) chart.Lines {
 	drawing := chart.Lines{Frame: chart.Frame{Title: title, X: "iteration", Y: "right labels among the kept", Percent: true}}
 	for i, t := range traces {
-		x, y := t.trace.Accuracy(weight)
-		drawing.Series = append(drawing.Series, chart.Line{Name: t.name, X: x, Y: y, Tone: i})
+		x, y := t.Trace.Accuracy(weight)
+		drawing.Series = append(drawing.Series, chart.Line{Name: t.Name, X: x, Y: y, Tone: i})
 	}
 	return drawing
 }
 
-// scoresChart is PRISM's Fig. 3: the scores of right and of wrong labels around an iteration, with the threshold if
+// ScoresChart is PRISM's Fig. 3: the scores of right and of wrong labels around an iteration, with the threshold if
 // one is given. Heights are shares of all the labels counted, so that the two sets can be compared.
-func scoresChart(s eval.FilterScores, threshold *float64) chart.Histogram {
+func ScoresChart(s eval.FilterScores, threshold *float64) chart.Histogram {
 	drawing := chart.Histogram{Frame: chart.Frame{
 		Title: fmt.Sprintf("P_clean by %s, iterations %d to %d", s.Judge, s.From, s.Step), X: "P_clean", Y: "share of the labels", Percent: true,
 	}}
@@ -56,24 +56,24 @@ func scoresChart(s eval.FilterScores, threshold *float64) chart.Histogram {
 	return drawing
 }
 
-// namedDiagnoses is what a run saw of its filter, under the name it has in a drawing.
-type namedDiagnoses struct {
-	name string
-	list []train.Diagnosis
+// NamedDiagnoses is what a run saw of its filter, under the name it has in a drawing.
+type NamedDiagnoses struct {
+	Name string
+	List []train.Diagnosis
 }
 
 // mostBoxes is the number of boxes side by side that can still be read.
 const mostBoxes = 24
 
-// kappaBoxes is PRISM's Fig. 5: how the concentrations of the classes are spread over training, at most 24 boxes of
+// KappaBoxes is PRISM's Fig. 5: how the concentrations of the classes are spread over training, at most 24 boxes of
 // each run. Places are those of the first run; the others have a box where they looked at the same step.
-func kappaBoxes(title string, runs ...namedDiagnoses) chart.Boxes {
+func KappaBoxes(title string, runs ...NamedDiagnoses) chart.Boxes {
 	drawing := chart.Boxes{Frame: chart.Frame{Title: title, X: "iteration", Y: "κ of the classes"}}
 	if len(runs) == 0 {
 		return drawing
 	}
 	var steps []int
-	for _, d := range runs[0].list {
+	for _, d := range runs[0].List {
 		if d.Kappa != nil {
 			steps = append(steps, d.Step)
 		}
@@ -82,9 +82,9 @@ func kappaBoxes(title string, runs ...namedDiagnoses) chart.Boxes {
 	for i := len(steps) % max(every, 1); i < len(steps); i += every {
 		place := chart.Place{Name: strconv.Itoa(steps[i])}
 		for tone, run := range runs {
-			for _, d := range run.list {
+			for _, d := range run.List {
 				if d.Step == steps[i] && d.Kappa != nil {
-					place.Boxes = append(place.Boxes, kappaBox(run.name, d.Kappa, tone))
+					place.Boxes = append(place.Boxes, kappaBox(run.Name, d.Kappa, tone))
 				}
 			}
 		}

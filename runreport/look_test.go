@@ -1,4 +1,4 @@
-package main
+package runreport
 
 import (
 	"fmt"
@@ -38,10 +38,19 @@ func TestReadableBoxes(t *testing.T) {
 
 // The scores are called what they are.
 func TestNamedScores(t *testing.T) {
-	for scorer, want := range map[string]string{"vmf": "P_clean of", selfPacedScorer: "Weights of", "whitened-margin": "P_clean of"} {
-		h := namedScores(chart.Histogram{Frame: chart.Frame{Title: "P_clean of the given labels", X: "P_clean (each image left out of its own judgement)"}}, scorer)
-		if !strings.HasPrefix(h.Title, want) || strings.Contains(h.X, "left out") != (scorer != selfPacedScorer) {
-			t.Errorf("%s: %q over %q", scorer, h.Title, h.X)
+	for _, c := range []struct {
+		judged Judged
+		want   string
+		each   bool // image is left out of its own judgement
+	}{
+		{Judged{Scorer: "vmf"}, "P_clean of", true},
+		{Judged{Scorer: "selfpaced", Weights: true}, "Weights of", false},
+		{Judged{Scorer: "whitened-margin"}, "P_clean of", true},
+		{Judged{Scorer: "small-loss", Record: "minus the loss"}, "Scores of the given labels, by small-loss", false},
+	} {
+		h := namedScores(chart.Histogram{Frame: chart.Frame{Title: "P_clean of the given labels", X: "P_clean (each image left out of its own judgement)"}}, c.judged)
+		if !strings.HasPrefix(h.Title, c.want) || strings.Contains(h.X, "left out") != c.each {
+			t.Errorf("%+v: %q over %q", c.judged, h.Title, h.X)
 		}
 	}
 }
@@ -49,15 +58,15 @@ func TestNamedScores(t *testing.T) {
 // What a page holds besides the map is taken from the map's room.
 func TestReportGivesTheMapWhatIsLeft(t *testing.T) {
 	for _, rest := range []int{1000, 6 << 20} {
-		r := &reported{}
 		report := eval.Report{Title: "x", Sections: []eval.Section{{Title: "long", Notes: []string{strings.Repeat("word ", rest/5)}}}}
-		report.Map = func(w io.Writer) error {
-			_, err := fmt.Fprint(w, strings.Repeat("m", r.mapRoom))
+		given := 0
+		page, err := Write(report, func(w io.Writer, most int) error {
+			given = most
+			_, err := fmt.Fprint(w, strings.Repeat("m", most))
 			return err
-		}
-		page, err := r.written(report)
-		if err != nil || page.Len() > reportLimit || r.mapRoom > mapBytes || (r.mapRoom == mapBytes) != (rest == 1000) || rest > 1000 && page.Len() < reportLimit-mapHeading {
-			t.Errorf("%v: %d bytes, of which %d for the map", err, page.Len(), r.mapRoom)
+		})
+		if err != nil || len(page) > Limit || given > MapLimit || (given == MapLimit) != (rest == 1000) || rest > 1000 && len(page) < Limit-mapHeading {
+			t.Errorf("%v: %d bytes, of which %d for the map", err, len(page), given)
 		}
 	}
 }

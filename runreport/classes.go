@@ -1,4 +1,4 @@
-package main
+package runreport
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 
 	"winnow/chart"
 	"winnow/datasets"
+	"winnow/datasets/glyphs"
 	"winnow/eval"
 	"winnow/filters"
 )
@@ -20,18 +21,18 @@ const (
 
 // classTables are the first of a sorted list of classes, and all of them where there are more.
 func classTables(worst, all string, head []string, rows [][]string) []eval.Table {
-	tables := []eval.Table{{Caption: worst, Head: head, Rows: first(rows, worstClasses)}}
+	tables := []eval.Table{{Caption: worst, Head: head, Rows: rows[:min(len(rows), worstClasses)]}}
 	if len(rows) > worstClasses {
 		if len(rows) > allClasses {
 			all = fmt.Sprintf("%s (the first %d of %d)", all, allClasses, len(rows))
 		}
-		tables = append(tables, eval.Table{Caption: all, Head: head, Rows: first(rows, allClasses), Folded: true})
+		tables = append(tables, eval.Table{Caption: all, Head: head, Rows: rows[:min(len(rows), allClasses)], Folded: true})
 	}
 	return tables
 }
 
 // classes is how well each class finds its own.
-func (r *reported) classes() eval.Section {
+func (r *Run) classes() eval.Section {
 	s := eval.Section{Title: "Classes"}
 	list := slices.DeleteFunc(slices.Clone(r.measured.Classes), func(c eval.ClassRetrieval) bool { return c.Retrieval.N == 0 })
 	if len(list) == 0 {
@@ -48,21 +49,21 @@ func (r *reported) classes() eval.Section {
 		values = append(values, c.Retrieval.PrecisionAt1)
 		instead := "–"
 		if c.Times > 0 {
-			instead = fmt.Sprintf("%s, %d of %d", glyphName(r.Manifest.Classes[c.Instead]), c.Times, c.Misses)
+			instead = fmt.Sprintf("%s, %d of %d", glyphs.Readable(r.Manifest.Classes[c.Instead]), c.Times, c.Misses)
 		}
-		rows = append(rows, []string{glyphName(r.Manifest.Classes[c.Label]), strconv.Itoa(c.Retrieval.N), percentText(c.Retrieval.PrecisionAt1), percentText(c.Retrieval.Recall[8]),
+		rows = append(rows, []string{glyphs.Readable(r.Manifest.Classes[c.Label]), strconv.Itoa(c.Retrieval.N), percentText(c.Retrieval.PrecisionAt1), percentText(c.Retrieval.Recall[8]),
 			percentText(c.Retrieval.RPrecision), percentText(c.Retrieval.MAPAtR), strconv.Itoa(trained[c.Label]), instead})
 	}
 	s.Charts = []chart.Drawing{chart.Histogram{Frame: chart.Frame{Title: "P@1 of the classes", X: "P@1", Y: "share of the classes", Percent: true}, Bars: []chart.Bars{chart.Count("classes", values, 0, 1, 20, 0)}}}
-	s.Tables = classTables("The classes that find their own least: "+r.splitText(), fmt.Sprintf("All %d classes", len(rows)),
+	s.Tables = classTables("The classes that find their own least: "+r.SplitText(), fmt.Sprintf("All %d classes", len(rows)),
 		[]string{"class", "queries", "P@1 %", "R@8 %", "R-Prec %", "MAP@R %", "training images", "found instead, of the misses"}, rows)
 	return s
 }
 
 // labels is what the audit says of the training labels.
-func (r *reported) labels() eval.Section {
+func (r *Run) labels() eval.Section {
 	a := r.audited
-	s := eval.Section{Title: "The training labels", Charts: []chart.Drawing{namedScores(trainingChart(auditChart(a.Images), a.Scorer), a.Scorer)}}
+	s := eval.Section{Title: "The training labels", Charts: []chart.Drawing{namedScores(LabelScores(a.Images), a)}}
 	s.Facts = append(s.Facts, eval.Fact{Name: "judged by", Value: a.Scorer})
 	if a.Suggests != "" {
 		s.Facts = append(s.Facts, eval.Fact{Name: "suggested by", Value: a.Suggests})
@@ -82,17 +83,19 @@ func (r *reported) labels() eval.Section {
 
 // namedScores calls the scores what they are: not every judge gives probabilities, and a run's own weights of its
 // samples were found with every image in.
-func namedScores(h chart.Histogram, scorer string) chart.Histogram {
-	if scorer == selfPacedScorer {
+func namedScores(h chart.Histogram, a Judged) chart.Histogram {
+	if a.Weights {
 		h.Title, h.X = "Weights of the given labels at the end of the training", "weight of an image"
-	} else if entry, err := filters.Find(scorer); err == nil && !entry.Probability {
+	} else if a.Record != "" {
+		h.Title, h.X = "Scores of the given labels, by "+a.Scorer, "score, over the last part of the training"
+	} else if entry, err := filters.Find(a.Scorer); err == nil && !entry.Probability {
 		h.Title, h.X = "Scores of the given labels, after training", "similarity (each image left out of its own judgement)"
 	}
 	return h
 }
 
 // labelRows is what was found of each given label's class, the most suspect first.
-func (r *reported) labelRows() [][]string {
+func (r *Run) labelRows() [][]string {
 	type class struct {
 		name        string
 		n, dropped  int
@@ -131,18 +134,18 @@ func (r *reported) labelRows() [][]string {
 		if k.kapp > 0 {
 			kappa = fmt.Sprintf("%.3g", k.kapp)
 		}
-		rows[i] = []string{glyphName(k.name), strconv.Itoa(k.n), strconv.Itoa(k.dropped), percentText(float64(k.dropped) / float64(k.n)), fmt.Sprintf("%.3g", k.score/float64(k.n)), kappa}
+		rows[i] = []string{glyphs.Readable(k.name), strconv.Itoa(k.n), strconv.Itoa(k.dropped), percentText(float64(k.dropped) / float64(k.n)), fmt.Sprintf("%.3g", k.score/float64(k.n)), kappa}
 	}
 	return rows
 }
 
 // definitions are of the numbers on the page.
-func (r *reported) definitions() []eval.Fact {
+func (r *Run) definitions() []eval.Fact {
 	list := append(retrievalDefinitions(),
 		eval.Fact{Name: "found instead", Value: "of a class's queries whose nearest image is of another class: which class that is most often, and how often"},
 		eval.Fact{Name: "validation", Value: measureText(r.Config.Validation.Measure) + " on the validation split, by the labels given there"},
-		eval.Fact{Name: "smoothed", Value: fmt.Sprintf("exponential moving average, weight of the past %g: e₀ = x₀, eₜ = %[1]g·eₜ₋₁ + %.2g·xₜ, over the steps logged", reportSmoothing, 1-reportSmoothing)},
-		eval.Fact{Name: "score, P_clean", Value: "what the judge says of the given label, the higher the more right. " + scorerSentence(r.audited.Scorer)},
+		eval.Fact{Name: "smoothed", Value: fmt.Sprintf("exponential moving average, weight of the past %g: e₀ = x₀, eₜ = %[1]g·eₜ₋₁ + %.2g·xₜ, over the steps logged", smoothing, 1-smoothing)},
+		eval.Fact{Name: "score, P_clean", Value: "what the judge says of the given label, the higher the more right. " + r.audited.sentence()},
 		eval.Fact{Name: "called wrong", Value: "among the share of labels with the lowest scores that the noise rate of the run says are wrong"},
 		eval.Fact{Name: "suggested label", Value: "the class that the same judge scores best for the image, among the given one and the three nearest by mean similarity"},
 	)
@@ -161,7 +164,7 @@ func (r *reported) definitions() []eval.Fact {
 	if r.Config.SelfPaced.On() {
 		list = append(list, eval.Fact{Name: "weight, λ", Value: "how much a sample counts, 0 to 1, and the loss up to which samples count fully in that round; mean weight: the mean over classes of their mean weights"})
 	}
-	return append(list, eval.Fact{Name: "split", Value: r.splitText() + map[bool]string{true: "; no class of it has a training image", false: ""}[r.unseen() && r.split != datasets.Train]})
+	return append(list, eval.Fact{Name: "split", Value: r.SplitText() + map[bool]string{true: "; no class of it has a training image", false: ""}[r.unseen() && r.split != datasets.Train]})
 }
 
 // retrievalDefinitions are of what Retrieve measures.
@@ -175,15 +178,15 @@ func retrievalDefinitions() []eval.Fact {
 	}
 }
 
-// scorerSentence says what a scorer is, as its catalog does.
-func scorerSentence(name string) string {
-	if name == selfPacedScorer {
+// sentence says what the scorer is, as its catalog does.
+func (a Judged) sentence() string {
+	if a.Weights {
 		return "Here the final weights of the samples, 0 to 1, which the training found with every image in: they see less than a judgement that leaves each image out."
 	}
-	if text, ok := trainingScores[name]; ok {
-		return "Here by " + name + ": " + text + "."
+	if a.Record != "" {
+		return "Here by " + a.Scorer + ": " + a.Record + "."
 	}
-	entry, err := filters.Find(name)
+	entry, err := filters.Find(a.Scorer)
 	if err != nil {
 		return ""
 	}

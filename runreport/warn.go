@@ -1,4 +1,4 @@
-package main
+package runreport
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"winnow/datasets"
+	"winnow/datasets/glyphs"
 	"winnow/filters"
 	"winnow/internal/config"
 	"winnow/runfolder"
@@ -17,7 +18,7 @@ import (
 const fewMembers = 4
 
 // warnings are what a person should know before believing the page, each with the number that would be enough.
-func (r *reported) warnings() (list []string) {
+func (r *Run) warnings() (list []string) {
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if r.result == nil {
 		if last := r.lastStep(); last < r.facts.Steps {
@@ -32,7 +33,7 @@ func (r *reported) warnings() (list []string) {
 		if r.result.Validation == nil {
 			say("There is no validation split: the last state was kept, and nothing said when to stop.")
 		}
-		if idleTooOften(*r.result) {
+		if r.result.IdleTooOften() {
 			say("In %d of %d steps no loss had anything to learn from: the batches want two images of a class and two classes, and labels that the filter keeps.", r.result.Idle, r.result.Steps)
 		}
 	}
@@ -42,7 +43,7 @@ func (r *reported) warnings() (list []string) {
 	var few []string
 	for label, n := range r.trainLabels() {
 		if n < fewMembers {
-			few = append(few, glyphName(r.Manifest.Classes[label]))
+			few = append(few, glyphs.Readable(r.Manifest.Classes[label]))
 		}
 	}
 	if slices.Sort(few); len(few) > 0 {
@@ -73,7 +74,7 @@ func (r *reported) warnings() (list []string) {
 const farOff = 0.15
 
 // lateKept is the share of the rows that the filter kept in the second half of the training.
-func (r *reported) lateKept() (share float64, ok bool) {
+func (r *Run) lateKept() (share float64, ok bool) {
 	if r.Config.Filter.Scorer == config.NoFilter {
 		return 0, false
 	}

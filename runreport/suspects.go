@@ -1,20 +1,21 @@
-package main
+package runreport
 
 import (
 	"fmt"
 	"slices"
 
 	"winnow/chart"
+	"winnow/datasets/glyphs"
 	"winnow/eval"
 	"winnow/eval/suspects"
 )
 
-// suspectCards shows audited images, those at some ranks, with the nearest that support either label.
-func suspectCards(images []suspects.Entry, at []int, picture func(path, caption string) (eval.Picture, error)) ([]eval.SuspectCard, error) {
+// SuspectCards shows audited images, those at some ranks, with the nearest that support either label.
+func SuspectCards(images []suspects.Entry, at []int, picture func(path, caption string) (eval.Picture, error)) ([]eval.SuspectCard, error) {
 	var cards []eval.SuspectCard
 	for _, i := range at {
 		e := images[i]
-		card := eval.SuspectCard{Given: glyphName(e.Given), Suggested: glyphName(e.Suggested), True: glyphName(e.True), Score: e.Score}
+		card := eval.SuspectCard{Given: glyphs.Readable(e.Given), Suggested: glyphs.Readable(e.Suggested), True: glyphs.Readable(e.True), Score: e.Score}
 		var err error
 		if card.Picture, err = picture(e.Path, fmt.Sprintf("rank %d", e.Rank)); err != nil {
 			return nil, err
@@ -36,10 +37,10 @@ func suspectCards(images []suspects.Entry, at []int, picture func(path, caption 
 	return cards, nil
 }
 
-// auditChart draws the scores of the given labels: of right and of wrong ones, or of all where nobody knows which are.
+// LabelScores draws the scores of the given labels: of right and of wrong ones, or of all where nobody knows which are.
 // The axis ends at 1, or at the highest score where all are small, as those of a scorer that shares 1 among many
 // classes; it begins at 0, or at -1 where scores are similarities below 0.
-func auditChart(images []suspects.Entry) chart.Histogram {
+func LabelScores(images []suspects.Entry) chart.Histogram {
 	const bins = 25
 	var all, right, wrong []float64
 	for _, e := range images {
