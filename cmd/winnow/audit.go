@@ -126,7 +126,7 @@ type audited struct {
 }
 
 func auditRun(c *cli.Context) error {
-	if err := checkClean(c); err != nil {
+	if err := checkAudit(c); err != nil {
 		return err
 	}
 	if c.NArg() == 0 && c.IsSet("manifest") && c.IsSet("features") {
@@ -147,6 +147,9 @@ func auditRun(c *cli.Context) error {
 		return err
 	}
 	if err := checkForm(c, r.ManifestFile); err != nil {
+		return err
+	}
+	if err := checkWritten(c, r.ManifestFile); err != nil {
 		return err
 	}
 	mem, err := parseSize(c.String("max-mem"))
