@@ -270,7 +270,9 @@ func auditFilter(c *cli.Context, cfg config.Run) (filters.Config, error) {
 	}
 	if c.IsSet("scorer") {
 		f.Scorer = c.String("scorer")
-		if entry, err = filters.Find(f.Scorer); err != nil || !entry.NeedsBank {
+		if entry, err = filters.Find(f.Scorer); err == nil && entry.NeedsProxy {
+			return f, misused("--scorer: %s judges by the proxies of a run that was trained with --filter %s, and this one was not: expected one of %s", f.Scorer, f.Scorer, strings.Join(auditScorers(), ", "))
+		} else if err != nil || !entry.NeedsBank {
 			return f, misused("--scorer: %q cannot audit%s, expected one of %s", f.Scorer, nearest.Ask(f.Scorer, auditScorers()), strings.Join(auditScorers(), ", "))
 		}
 		f.Threshold = filters.ThresholdSTRM

@@ -43,6 +43,29 @@ func TestAuditRefuses(t *testing.T) {
 	}
 }
 
+// No command writes over the manifest that it reads.
+func TestManifestIsKept(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 1, 0.3)
+	manifest, _ := w.withTruth(t)
+	before := readFile(t, manifest)
+	for _, args := range [][]string{
+		{"data", "corrupt", manifest, "--rate", "0.1", "--out", manifest},
+		{"data", "topline", manifest, "--rate", "0.1", "--out", manifest},
+		{"data", "join", manifest, manifest, "--out", manifest},
+		{"map", "--manifest", manifest, "--features", w.store, "--split", "train", "--out", manifest},
+		{"audit", "--manifest", manifest, "--features", w.store, "--clean", manifest, "--drop"},
+	} {
+		code, _, stderr := call(context.Background(), args...)
+		if code == 0 || !strings.Contains(stderr, "is read here, expected another file to write") {
+			t.Errorf("%v: %d: %s", args, code, stderr)
+		}
+		if readFile(t, manifest) != before {
+			t.Fatalf("%v wrote over the manifest", args)
+		}
+	}
+}
+
 // What is given in the wrong place is called what it is.
 func TestAuditSwapped(t *testing.T) {
 	needRuntime(t)

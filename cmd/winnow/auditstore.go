@@ -77,6 +77,9 @@ func auditStore(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if data.Unlabelled > 0 {
+		note(c, "%d training images have no label and are not judged", data.Unlabelled)
+	}
 	z, err := training.JudgedVectors(data)
 	if err != nil {
 		return err

@@ -178,6 +178,11 @@ func checkTargets(files []exportFile, inputs []string) error {
 	return nil
 }
 
+// keepInput refuses an --out that is one of the files a command reads.
+func keepInput(c *cli.Context, inputs ...string) error {
+	return checkTargets([]exportFile{{"out", c.String("out")}}, inputs)
+}
+
 // writeExport writes one file whole or not at all.
 func writeExport(path string, write func(io.Writer) error) error {
 	err := atomicfile.Write(path, write)
