@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"winnow/eval/suspects"
+	"winnow/filters"
 	"winnow/train/samples"
 )
 
@@ -81,7 +82,11 @@ func (a *audited) printSuspects(w io.Writer, list []suspects.Entry) {
 		fmt.Fprintf(w, "scores of %s rank labels, the lowest most suspect; they are no probabilities\n", a.Scorer)
 	}
 	if certain || suggestsCertain {
-		fmt.Fprintln(w, "right: the probability that the label before it is right, by the other images")
+		by := "the other images"
+		if e, err := filters.Find(a.Scorer); err == nil && e.NeedsProxy {
+			by = "the run's proxies, which have learnt from this image too"
+		}
+		fmt.Fprintf(w, "right: the probability that the label before it is right, by %s\n", by)
 	}
 	fmt.Fprintln(w)
 }

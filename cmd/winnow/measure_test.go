@@ -127,6 +127,9 @@ func TestAuditByProxies(t *testing.T) {
 			t.Errorf("%s: score %v, expected %v", image.Path, image.Score, want[image.Path])
 		}
 	}
+	if page := mustRun(t, "winnow audit soft --top 1"); !strings.Contains(page, "by the run's proxies, which have learnt from this image too") {
+		t.Errorf("nothing says what the proxies know:\n%s", page)
+	}
 	var asked audited
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow audit soft --scorer proxysim --json")), &asked); err != nil || asked.Scorer != "proxysim" || asked.Images[7].Score != a.Images[7].Score {
 		t.Errorf("asked for, the proxies judge otherwise: %s, %v", asked.Scorer, err)
