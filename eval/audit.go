@@ -33,7 +33,8 @@ const candidates = 3
 
 // Audit judges every given label of z, all labelled, by the scorer, each image left out of its own judgement,
 // and returns all rows, most suspect first (ties: lower row first). A label is suggested by giving the row each
-// candidate label in turn and asking the same scorer; candidates are the classes nearest by mean similarity.
+// candidate label in turn and asking the same scorer; candidates are the classes nearest by mean similarity. There, too,
+// the row is left out of the class it was given.
 // Classes are numbered 0 … classes-1. Time O(n²·d), memory as opts say.
 func Audit(ctx context.Context, scorer filters.Scorer, z features.Set, classes int, opts AuditOptions) ([]Suspect, error) {
 	if opts.Support == 0 {
@@ -92,13 +93,15 @@ func Rejudge(list []Suspect, scores, orders []float64) {
 type judge struct {
 	order func(dst []float64, z features.Set, ref *features.Bank, own bool) []float64
 	score func(order float64) float64
+
+	probability bool // order is log(P/(1-P)), P a share among the classes
 }
 
 func judgeOf(scorer filters.Scorer) judge {
 	if r, ok := scorer.(filters.Ranker); ok {
-		return judge{r.LogOdds, func(l float64) float64 { return 1 / (1 + math.Exp(-l)) }}
+		return judge{order: r.LogOdds, score: func(l float64) float64 { return 1 / (1 + math.Exp(-l)) }, probability: true}
 	}
-	return judge{scorer.Score, func(s float64) float64 { return s }}
+	return judge{order: scorer.Score, score: func(s float64) float64 { return s }}
 }
 
 // all judges z a block at a time, so that no rows×classes matrix of the whole set is held.
@@ -125,6 +128,10 @@ func suggest(ctx context.Context, judge judge, z features.Set, bank *features.Ba
 	if err != nil {
 		return err
 	}
+	var with []float64 // orders of the given labels, each row a member of its class
+	if judge.probability {
+		with = judge.all(z, bank, false)
+	}
 	other := features.Set{X: z.X, IDs: z.IDs, Labels: make([]int, z.Len())}
 	for c := range candidates {
 		for i := range other.Labels {
@@ -134,6 +141,9 @@ func suggest(ctx context.Context, judge judge, z features.Set, bank *features.Ba
 			}
 		}
 		for i, order := range judge.all(other, bank, false) {
+			if with != nil {
+				order = withoutRow(order, with[i], list[i].Order)
+			}
 			if other.Labels[i] != z.Labels[i] && order > list[i].suggestedOrder {
 				list[i].Suggested, list[i].SuggestedScore, list[i].suggestedOrder = other.Labels[i], judge.score(order), order
 			}
@@ -141,6 +151,28 @@ func suggest(ctx context.Context, judge judge, z features.Set, bank *features.Ba
 	}
 	return nil
 }
+
+// withoutRow is the log-odds of another class c once the row has been taken out of the class y it was given, where its
+// own vector would speak for y and against c. other are the log-odds of c and with those of y while the row is a member
+// of y, without those of y when it is not. With P_k = e^{l_k}/Σ e^{l} and s(x) = log(1+e^x),
+//
+//	log P_c = -s(-other) + s(with) - s(without),   for l_c does not depend on the row and s = log Σ e^l - log Σ_{k≠y} e^l
+//
+// Log-odds beyond 36 are 36, where P rounds to 1. What classes too small for a concentration pool with y is left as it is.
+func withoutRow(other, with, without float64) float64 {
+	if math.IsInf(with, 0) || math.IsInf(without, 0) {
+		return other // nothing is known of y without the row
+	}
+	logP := softplus(with) - softplus(without) - softplus(-other)
+	const most = 36
+	if logP >= 0 {
+		return most
+	}
+	return min(most, logP-math.Log(-math.Expm1(logP)))
+}
+
+// softplus is log(1+e^x).
+func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
 
 // nearestClasses ranks, for every row, the classes other than the given one by mean similarity.
 func nearestClasses(ctx context.Context, z features.Set, bank *features.Bank, maxMem int64) ([][]Neighbour, error) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"winnow/backbone"
@@ -84,6 +85,9 @@ func Read(dir string, last bool) (*Run, error) {
 	r := &Run{Dir: dir, HeadFile: BestHeadFile}
 	if last {
 		r.HeadFile = LastHeadFile
+	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, hint.With(fmt.Errorf("%s: is a file, expected a folder that winnow train wrote", dir), "a manifest is named with --manifest")
 	}
 	var err error
 	if r.Config, err = config.Load(filepath.Join(r.Dir, ConfigFile), nil); err != nil {

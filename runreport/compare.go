@@ -15,6 +15,28 @@ import (
 	"winnow/train"
 )
 
+// asGood names the runs that have the P@1 of the best one.
+func asGood(runs []*Run, best *Run) (names []string) {
+	for _, r := range runs {
+		if r.measured.Trained.PrecisionAt1 == best.measured.Trained.PrecisionAt1 {
+			names = append(names, r.name)
+		}
+	}
+	return names
+}
+
+// bestOf says which run is best, or which are equally good.
+func bestOf(runs []*Run, best *Run) string {
+	names, n := asGood(runs, best), best.measured.Trained.PrecisionAt1
+	switch {
+	case len(names) == len(runs):
+		return fmt.Sprintf("No run is better than another by P@1 on %s: all have %.4f.", best.SplitText(), n)
+	case len(names) > 1:
+		return fmt.Sprintf("Best by P@1 on %s, and equally good: %s (%.4f).", best.SplitText(), strings.Join(names, ", "), n)
+	}
+	return fmt.Sprintf("Best by P@1 on %s: %s (%.4f).", best.SplitText(), best.name, n)
+}
+
 // Compared is the report of several runs: where their settings differ, their numbers, and their curves over each
 // other. Pictures are for the report of one.
 func Compared(runs []*Run) eval.Report {
@@ -33,9 +55,9 @@ func Compared(runs []*Run) eval.Report {
 		report.Rows = append(report.Rows, untrainedRows(runs[:i], r)...)
 	}
 	for _, r := range runs {
-		report.Rows = append(report.Rows, eval.ReportRow{Name: r.name, Note: r.HeadFile, Retrieval: r.measured.Trained, Detection: r.measured.Detection, Strong: r == best})
+		report.Rows = append(report.Rows, eval.ReportRow{Name: r.name, Note: r.HeadFile, Retrieval: r.measured.Trained, Detection: r.measured.Detection, Strong: r == best && len(asGood(runs, best)) == 1})
 	}
-	report.Verdict = []string{fmt.Sprintf("Best by P@1 on %s: %s (%.4f).", best.SplitText(), best.name, best.measured.Trained.PrecisionAt1)}
+	report.Verdict = []string{bestOf(runs, best)}
 	report.Sections = []eval.Section{differences(runs), {Title: "Their training", Charts: overEachOther(runs)}, filtersOf(runs)}
 	report.Sections = slices.DeleteFunc(report.Sections, func(s eval.Section) bool { return len(s.Tables)+len(s.Charts)+len(s.Notes) == 0 })
 	report.Definitions = append(retrievalDefinitions(),

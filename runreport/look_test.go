@@ -70,3 +70,23 @@ func TestReportGivesTheMapWhatIsLeft(t *testing.T) {
 		}
 	}
 }
+
+// The page of several runs names all that are as good as the best.
+func TestReportOfEquals(t *testing.T) {
+	runOf := func(name string, p float64) *Run {
+		return &Run{name: name, split: "test", measured: Measured{Trained: eval.Retrieval{PrecisionAt1: p}}}
+	}
+	a, b, c := runOf("a", 0.5), runOf("b", 0.5), runOf("c", 0.25)
+	for _, test := range []struct {
+		runs []*Run
+		want string
+	}{
+		{[]*Run{a, c}, "Best by P@1 on test: a (0.5000)."},
+		{[]*Run{a, b, c}, "Best by P@1 on test, and equally good: a, b (0.5000)."},
+		{[]*Run{a, b}, "No run is better than another by P@1 on test: all have 0.5000."},
+	} {
+		if got := bestOf(test.runs, a); got != test.want {
+			t.Errorf("found %q, expected %q", got, test.want)
+		}
+	}
+}

@@ -132,3 +132,14 @@ func (r *Run) trainLabels() map[int]int {
 	}
 	return counts
 }
+
+// classesOf counts the classes that images of a split are labelled with.
+func (r *Run) classesOf(split string) int {
+	seen := map[int]bool{}
+	for _, sample := range r.Manifest.Samples {
+		if sample.Split == split && sample.Label != datasets.Unlabelled {
+			seen[sample.Label] = true
+		}
+	}
+	return len(seen)
+}

@@ -33,12 +33,18 @@ func (r *Run) warnings() (list []string) {
 		if r.result.Validation == nil {
 			say("There is no validation split: the last state was kept, and nothing said when to stop.")
 		}
+		if r.result.Validation != nil && r.Config.Validation.Measure == config.MeasureP1 && r.classesOf(datasets.Validation) == 1 {
+			say("The validation split has one class: whatever is found there is right, and validation chose nothing.")
+		}
 		if r.result.IdleTooOften() {
 			say("In %d of %d steps no loss had anything to learn from: the batches want two images of a class and two classes, and labels that the filter keeps.", r.result.Idle, r.result.Steps)
 		}
 	}
 	if r.split == datasets.Train || r.split == datasets.Validation {
 		say("The manifest has no test split: the numbers are of the %s split, which the training knew.", r.split)
+	}
+	if r.classesOf(r.split) == 1 {
+		say("The %s split has one class: whatever is found there is right, and its numbers say nothing.", r.split)
 	}
 	var few []string
 	for label, n := range r.trainLabels() {

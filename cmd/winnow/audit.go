@@ -126,7 +126,7 @@ type audited struct {
 }
 
 func auditRun(c *cli.Context) error {
-	if err := checkClean(c); err != nil {
+	if err := checkAudit(c); err != nil {
 		return err
 	}
 	if c.NArg() == 0 && c.IsSet("manifest") && c.IsSet("features") {
@@ -147,6 +147,9 @@ func auditRun(c *cli.Context) error {
 		return err
 	}
 	if err := checkForm(c, r.ManifestFile); err != nil {
+		return err
+	}
+	if err := checkWritten(c, r.ManifestFile); err != nil {
 		return err
 	}
 	mem, err := parseSize(c.String("max-mem"))
@@ -267,7 +270,9 @@ func auditFilter(c *cli.Context, cfg config.Run) (filters.Config, error) {
 	}
 	if c.IsSet("scorer") {
 		f.Scorer = c.String("scorer")
-		if entry, err = filters.Find(f.Scorer); err != nil || !entry.NeedsBank {
+		if entry, err = filters.Find(f.Scorer); err == nil && entry.NeedsProxy {
+			return f, misused("--scorer: %s judges by the proxies of a run that was trained with --filter %s, and this one was not: expected one of %s", f.Scorer, f.Scorer, strings.Join(auditScorers(), ", "))
+		} else if err != nil || !entry.NeedsBank {
 			return f, misused("--scorer: %q cannot audit%s, expected one of %s", f.Scorer, nearest.Ask(f.Scorer, auditScorers()), strings.Join(auditScorers(), ", "))
 		}
 		f.Threshold = filters.ThresholdSTRM

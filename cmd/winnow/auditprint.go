@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"winnow/eval/suspects"
+	"winnow/filters"
 	"winnow/train/samples"
 )
 
@@ -81,7 +82,11 @@ func (a *audited) printSuspects(w io.Writer, list []suspects.Entry) {
 		fmt.Fprintf(w, "scores of %s rank labels, the lowest most suspect; they are no probabilities\n", a.Scorer)
 	}
 	if certain || suggestsCertain {
-		fmt.Fprintln(w, "right: the probability that the label before it is right, by the other images")
+		by := "the other images"
+		if e, err := filters.Find(a.Scorer); err == nil && e.NeedsProxy {
+			by = "the run's proxies, which have learnt from this image too"
+		}
+		fmt.Fprintf(w, "right: the probability that the label before it is right, by %s\n", by)
 	}
 	fmt.Fprintln(w)
 }
@@ -178,11 +183,17 @@ func (a *audited) printOddities(w io.Writer) {
 		return
 	}
 	var outliers, copied, same, two []string
+	copies, told := 0, map[[2]string]bool{} // pairs, either way round
 	for _, e := range a.Images {
 		if e.Outlier {
 			outliers = append(outliers, e.Path)
 		}
-		if len(e.Copies) > 0 {
+		if len(e.Copies) == 0 {
+			continue
+		}
+		copies++
+		if pair := [2]string{e.Path, e.Copies[0].Path}; !told[pair] {
+			told[pair], told[[2]string{pair[1], pair[0]}] = true, true
 			copied = append(copied, fmt.Sprintf("%s (%s) and %s (%s)", e.Path, shorten(e.Given), e.Copies[0].Path, shorten(e.Copies[0].Label)))
 		}
 	}
@@ -197,23 +208,24 @@ func (a *audited) printOddities(w io.Writer) {
 	fmt.Fprintln(w)
 	for _, odd := range []struct {
 		what string
+		n    int
 		list []string
 	}{
-		{"images that fit no class", outliers},
-		{"images with near copies of another label", copied},
-		{"classes that look the same as another", same},
-		{"classes that look like two", two},
+		{"images that fit no class", len(outliers), outliers},
+		{"images with near copies of another label", copies, copied},
+		{"classes that look the same as another", len(same), same},
+		{"classes that look like two", len(two), two},
 	} {
-		fmt.Fprintf(w, "%s: %s\n", odd.what, counted(odd.list))
+		fmt.Fprintf(w, "%s: %s\n", odd.what, counted(odd.n, odd.list))
 	}
 }
 
-// counted counts a list and names its first.
-func counted(list []string) string {
-	if len(list) == 0 {
+// counted says how many of something there are, n, and names the first that list tells of.
+func counted(n int, list []string) string {
+	if n == 0 {
 		return "none"
 	}
-	text := fmt.Sprintf("%d: %s", len(list), strings.Join(first(list, shownImages), ", "))
+	text := fmt.Sprintf("%d: %s", n, strings.Join(first(list, shownImages), ", "))
 	if len(list) > shownImages {
 		text += ", …"
 	}

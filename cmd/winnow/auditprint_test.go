@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,6 +41,14 @@ images with near copies of another label: 1: a.jpg (dög) and x.jpg (cat)
 classes that look the same as another: 1: dög as cat
 classes that look like two: 1: dög
 `
+	// each of two copies of one another has the other: two images, one pair
+	twins := a
+	twins.Images = append(slices.Clone(a.Images), suspects.Entry{Rank: 5, Path: "x.jpg", Given: "cat", Suggested: "cat", Score: 1, SuggestedScore: &sure,
+		Copies: []suspects.Copy{{Path: "a.jpg", Label: "dög", Similarity: 0.99}}})
+	var both bytes.Buffer
+	if printAudit(&both, twins, 0); !strings.Contains(both.String(), "of another label: 2: a.jpg (dög) and x.jpg (cat)\n") {
+		t.Errorf("the pair is not told once:\n%s", both.String())
+	}
 	var out bytes.Buffer
 	printAudit(&out, a, 3)
 	if diff := cmp.Diff(want, out.String()); diff != "" {

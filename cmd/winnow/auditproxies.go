@@ -33,15 +33,20 @@ func (p *runProxies) number(labels []int) []int {
 	return out
 }
 
-// proxiesToAuditBy is nil where the run's filter judges by something else, where --scorer says so, and, with a
-// note, where the proxies do not fit what is audited.
+// proxiesToAuditBy is nil where the run's filter judges by something else, where --scorer names another, and, with a
+// note, where the proxies do not fit what is audited; an error where --scorer asks for them.
 func proxiesToAuditBy(c *cli.Context, r *openedRun) (*runProxies, error) {
 	entry, err := filters.Find(r.Config.Filter.Scorer)
-	if err != nil || !entry.NeedsProxy || c.IsSet("scorer") {
+	own := err == nil && entry.NeedsProxy
+	asked := own && c.String("scorer") == entry.Name
+	if !own || c.IsSet("scorer") && !asked {
 		return nil, nil
 	}
 	p, err := r.proxies(c)
 	if err != nil {
+		if asked {
+			return nil, fmt.Errorf("audit: --scorer %s: the proxies of %s cannot be used: %w", entry.Name, r.Dir, err)
+		}
 		note(c, "the proxies of the run cannot be used: %v", err)
 		return nil, nil
 	}

@@ -44,11 +44,14 @@ func auditStore(c *cli.Context) error {
 	if !slices.Contains(storeScorers(), name) {
 		return misused("--scorer: %q cannot judge stored features%s, expected one of %s", name, nearest.Ask(name, storeScorers()), strings.Join(storeScorers(), ", "))
 	}
+	if err := checkSwapped(c); err != nil {
+		return err
+	}
 	if err := checkForm(c, c.String("manifest")); err != nil {
 		return err
 	}
-	if n := c.Int("folds"); name == crossfitScorer && n < 2 {
-		return misused("--folds: found %d, expected 2 or more", n)
+	if err := checkWritten(c, c.String("manifest")); err != nil {
+		return err
 	}
 	whole, err := datasets.Read(c.String("manifest"), datasets.ReadOptions{})
 	if err != nil {
@@ -73,6 +76,9 @@ func auditStore(c *cli.Context) error {
 	data, err := training.Join(d, store)
 	if err != nil {
 		return err
+	}
+	if data.Unlabelled > 0 {
+		note(c, "%d training images have no label and are not judged", data.Unlabelled)
 	}
 	z, err := training.JudgedVectors(data)
 	if err != nil {
@@ -187,9 +193,7 @@ func (a *audited) finish(c *cli.Context, source string, d, whole *datasets.Datas
 		a.Rate = a.Noise.Rate
 	}
 	if c.IsSet("noise-rate") {
-		if a.Rate = c.Float64("noise-rate"); !(a.Rate >= 0 && a.Rate < 1) {
-			return misused("--noise-rate: found %v, expected a share from 0 to below 1", a.Rate)
-		}
+		a.Rate = c.Float64("noise-rate")
 	}
 	if err := a.conclude(d, func(orders []float64) []bool { return eval.KeepShare(orders, a.Rate) }); err != nil {
 		return err

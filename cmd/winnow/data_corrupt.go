@@ -63,6 +63,9 @@ func dataCorrupt(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := keepInput(c, c.Args().First()); err != nil {
+		return err
+	}
 	noise, err := noiseModel(c, d, split)
 	if err != nil {
 		return err

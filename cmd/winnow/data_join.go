@@ -41,6 +41,9 @@ func dataJoin(c *cli.Context) error {
 	if c.NArg() != 2 {
 		return misused("winnow data join: found %d arguments, expected two: a clean manifest and a list of noisy labels", c.NArg())
 	}
+	if err := keepInput(c, c.Args().Slice()...); err != nil {
+		return err
+	}
 	clean, err := datasets.Read(c.Args().Get(0), datasets.ReadOptions{})
 	if err != nil {
 		return err

@@ -44,6 +44,9 @@ func dataTopline(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := keepInput(c, c.Args().First()); err != nil {
+		return err
+	}
 	topline, report, err := d.Topline(split, c.Float64("rate"), toplineRand(c.Uint64("seed")))
 	if err != nil {
 		return err

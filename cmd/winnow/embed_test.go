@@ -234,9 +234,9 @@ func TestEmbedRefuses(t *testing.T) {
 		{1, "not a valid zip file", []string{s.run, here("broken.zip"), "--json"}},
 		{1, "none of the first 1 images can be read", []string{s.run, here("no.png"), "--json"}},
 		{1, "there is no folder", []string{s.run, s.images, "--out", here("none/x.csv")}},
-		{1, "reads this file", []string{"--model", here("x.npy"), s.images, "--out", here("x.npy")}},
+		{1, "is read here", []string{"--model", here("x.npy"), s.images, "--out", here("x.npy")}},
 	} {
-		if strings.Contains(c.want, "reads this file") {
+		if strings.Contains(c.want, "is read here") {
 			write(t, here("x.npy"), readFile(t, s.model))
 		}
 		code, stdout, stderr := call(context.Background(), append([]string{"embed"}, c.args...)...)

@@ -160,22 +160,27 @@ func checkTargets(files []exportFile, inputs []string) error {
 		}
 		dir := filepath.Dir(f.path)
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return withHint(fmt.Errorf("export: --%s %s: there is no folder %s", f.flag, f.path, dir), "make it first: mkdir -p %s", dir)
+			return withHint(fmt.Errorf("--%s %s: there is no folder %s", f.flag, f.path, dir), "make it first: mkdir -p %s", dir)
 		}
 		old, err := os.Stat(f.path)
 		if err != nil {
 			continue
 		}
 		if old.IsDir() {
-			return fmt.Errorf("export: --%s %s: is a folder, expected a file to write", f.flag, f.path)
+			return fmt.Errorf("--%s %s: is a folder, expected a file to write", f.flag, f.path)
 		}
 		for _, in := range inputs {
 			if info, err := os.Stat(in); err == nil && os.SameFile(info, old) {
-				return fmt.Errorf("export: --%s %s: the export reads this file, expected another to write", f.flag, f.path)
+				return fmt.Errorf("--%s %s: is read here, expected another file to write", f.flag, f.path)
 			}
 		}
 	}
 	return nil
+}
+
+// keepInput refuses an --out that is one of the files a command reads.
+func keepInput(c *cli.Context, inputs ...string) error {
+	return checkTargets([]exportFile{{"out", c.String("out")}}, inputs)
 }
 
 // writeExport writes one file whole or not at all.

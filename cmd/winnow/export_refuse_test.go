@@ -42,7 +42,7 @@ func TestExportFindsItsModel(t *testing.T) {
 	s.refused(t, 1, "no model file with this sha256 is known here", "--onnx", path)
 	s.call(t, "models", "add", "--name", "tiny", "--preset", "caffe", "--crop", "16", moved)
 	s.call(t, "export", s.run, "--onnx", path) // the store's preprocessing counts, not the registry's
-	s.refused(t, 1, "the export reads this file", "--onnx", moved)
+	s.refused(t, 1, "is read here", "--onnx", moved)
 	if readFile(t, moved) != string(tinyNetwork()) {
 		t.Error("the model was written over")
 	}
@@ -103,9 +103,9 @@ func TestExportMisuse(t *testing.T) {
 	s.refused(t, 1, "there is no folder "+here("none"), "--csv", here("none/a.csv"))
 	s.refused(t, 1, "is a folder, expected a file to write", "--csv", s.images)
 	manifest, matrix := readFile(t, s.manifest), readFile(t, s.store, "features.npy")
-	s.refused(t, 1, "the export reads this file", "--csv", s.manifest)
-	s.refused(t, 1, "the export reads this file", "--npy", filepath.Join(s.store, "features.npy"))
-	s.refused(t, 1, "the export reads this file", "--parquet", filepath.Join(s.run, runfolder.BestHeadFile))
+	s.refused(t, 1, "is read here", "--csv", s.manifest)
+	s.refused(t, 1, "is read here", "--npy", filepath.Join(s.store, "features.npy"))
+	s.refused(t, 1, "is read here", "--parquet", filepath.Join(s.run, runfolder.BestHeadFile))
 	if readFile(t, s.manifest) != manifest || readFile(t, s.store, "features.npy") != matrix {
 		t.Error("a refused export wrote over what it reads")
 	}

@@ -95,6 +95,13 @@ func mapRun(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	var files []exportFile
+	for _, path := range c.StringSlice("out") {
+		files = append(files, exportFile{"out", path})
+	}
+	if err := checkTargets(files, append(r.inputs(), c.String("scores"))); err != nil {
+		return err
+	}
 	rt, err := openRuntime(c)
 	if err != nil {
 		return err

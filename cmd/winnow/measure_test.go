@@ -127,8 +127,21 @@ func TestAuditByProxies(t *testing.T) {
 			t.Errorf("%s: score %v, expected %v", image.Path, image.Score, want[image.Path])
 		}
 	}
+	if page := mustRun(t, "winnow audit soft --top 1"); !strings.Contains(page, "by the run's proxies, which have learnt from this image too") {
+		t.Errorf("nothing says what the proxies know:\n%s", page)
+	}
+	var asked audited
+	if err := json.Unmarshal([]byte(mustRun(t, "winnow audit soft --scorer proxysim --json")), &asked); err != nil || asked.Scorer != "proxysim" || asked.Images[7].Score != a.Images[7].Score {
+		t.Errorf("asked for, the proxies judge otherwise: %s, %v", asked.Scorer, err)
+	}
+	if code, _, stderr := call(context.Background(), "audit", "run", "--scorer", "proxysim"); code != 2 || !strings.Contains(stderr, "was trained with --filter proxysim, and this one was not") {
+		t.Errorf("a run without proxies: %d: %s", code, stderr)
+	}
 	if err := os.Remove("soft/" + train.CheckpointFile); err != nil {
 		t.Fatal(err)
+	}
+	if code, _, stderr := call(context.Background(), "audit", "soft", "--scorer", "proxysim"); code != 1 || !strings.Contains(stderr, "the proxies of soft cannot be used") {
+		t.Errorf("asked for proxies that are gone: %d: %s", code, stderr)
 	}
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow audit soft --json")), &a); err != nil || a.Scorer != "vmf" {
 		t.Errorf("without proxies judged by %s, %v; expected vmf", a.Scorer, err)

@@ -377,7 +377,7 @@ func TestReviewRefuses(t *testing.T) {
 		"--manifest M --audit A --token x":                 {2, "--token: has 1 bytes"},
 		"--manifest M --audit A --listen x":                {2, "expected HOST:PORT"},
 		"--manifest M --audit A --listen :1":               {2, "if that is meant, write 0.0.0.0:1"},
-		"--manifest M --audit A --out M":                   {1, "reads this file"},
+		"--manifest M --audit A --out M":                   {1, "is read here"},
 		"--manifest M --audit A --out x.doc":               {2, "does not end in .csv"},
 		"--manifest M --audit nix.csv":                     {1, "nix.csv"},
 		"--manifest M --audit M":                           {1, "suggested_label"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -89,6 +90,8 @@ func (r *trainCommandRun) tellData() {
 	}
 	if d.Validation.Len() == 0 {
 		note(r.c, "no validation split: the last state is kept, and nothing says when to stop")
+	} else if r.cfg.Validation.Measure == config.MeasureP1 && oneClass(d.Validation.Labels) {
+		note(r.c, "warning: the validation split has one class: whatever is found there is right, so that validation chooses nothing; give it two classes or more, as winnow data import --split does with a larger share")
 	}
 }
 
@@ -184,4 +187,9 @@ func (r *trainCommandRun) print(result runfolder.Result) error {
 		fmt.Fprintf(w, "%s: the state after step %d, the last\n", files, result.Steps)
 	}
 	return nil
+}
+
+// oneClass says whether all labels are of one class.
+func oneClass(labels []int) bool {
+	return !slices.ContainsFunc(labels, func(y int) bool { return y != labels[0] })
 }

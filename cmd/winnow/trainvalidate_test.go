@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -68,5 +69,27 @@ func TestValidationByClassMean(t *testing.T) {
 	code, _, stderr = call(context.Background(), w.args(filepath.Join(w.dir, "unknown"), "--set", "validation.measure=ncm")...)
 	if code == 0 || !strings.Contains(stderr, `validation.measure: found "ncm", expected p@1 or nearest-class-mean`) {
 		t.Errorf("exit %d\n%s", code, stderr)
+	}
+}
+
+// A validation split of one class finds nothing wrong and chooses nothing: training and report say so, and only then.
+func TestValidationOfOneClass(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 12, 0)
+	const told = "validation split has one class"
+	for _, one := range []bool{false, true} {
+		if one {
+			write(t, w.manifest, regexp.MustCompile(`(?m)^c2[1-9].*\n|^c3.*\n`).ReplaceAllString(readFile(t, w.manifest), ""))
+		}
+		out := filepath.Join(w.dir, fmt.Sprint("out", one))
+		code, _, stderr := call(context.Background(), w.args(out, "--epochs", "1")...)
+		if code != 0 || strings.Contains(stderr, told) != one {
+			t.Errorf("one class: %v: exit %d\n%s", one, code, stderr)
+		}
+		page := filepath.Join(w.dir, "page.html")
+		code, _, stderr = call(context.Background(), "report", out, "--no-map", "--no-pictures", "--out", page)
+		if text := readFile(t, page); code != 0 || strings.Contains(text, told) != one || strings.Contains(text, "its numbers say nothing") != one {
+			t.Errorf("one class: %v: report: exit %d\n%s", one, code, stderr)
+		}
 	}
 }

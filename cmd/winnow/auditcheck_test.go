@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What would be in vain or would destroy something is refused before anything is computed, and nothing is written.
+func TestAuditRefuses(t *testing.T) {
+	dir := t.TempDir()
+	manifest := filepath.Join(dir, "m.csv")
+	const text = "path,label\na.png,a\nb.png,b\n"
+	write(t, manifest, text)
+	store := filepath.Join(dir, "store")
+	base := []string{"audit", "--labels", manifest, "--features", store}
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--clean", manifest, "--drop"}, "--clean " + manifest + ": is read here, expected another file to write"},
+		{[]string{"--clean", filepath.Join(dir, "..", filepath.Base(dir), "m.csv"), "--drop"}, "is read here"},
+		{[]string{"--out", manifest}, "--out " + manifest + ": is read here"},
+		{[]string{"--classes", manifest}, "--classes " + manifest + ": is read here"},
+		{[]string{"--out", "x.csv", "--clean", "x.csv", "--drop"}, "--out and --clean both write x.csv"},
+		{[]string{"--out", "x.csv", "--classes", "./x.csv"}, "--out and --classes both write ./x.csv"},
+		{[]string{"--out", filepath.Join(dir, "none", "x.csv")}, "there is no folder " + filepath.Join(dir, "none")},
+		{[]string{"--copies", "2"}, "--copies: found 2, expected a cosine above 0, at most 1"},
+		{[]string{"--copies", "NaN"}, "--copies: found NaN"},
+		{[]string{"--neighbours", "0"}, "--neighbours: found 0, expected 1 or more"},
+		{[]string{"--folds", "1"}, "--folds: found 1, expected 2 or more"},
+		{[]string{"--top", "-1"}, "--top: found -1, expected 0 or more"},
+		{[]string{"--noise-rate", "2"}, "--noise-rate: found 2, expected a share from 0 to below 1"},
+	} {
+		code, _, stderr := call(context.Background(), append(append([]string{}, base...), test.args...)...)
+		if code == 0 || !strings.Contains(stderr, test.want) {
+			t.Errorf("%v: %d: %q, expected %q", test.args, code, stderr, test.want)
+		}
+		if got := readFile(t, manifest); got != text {
+			t.Fatalf("%v: the manifest is now %q", test.args, got)
+		}
+	}
+}
+
+// No command writes over the manifest that it reads.
+func TestManifestIsKept(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 1, 0.3)
+	manifest, _ := w.withTruth(t)
+	before := readFile(t, manifest)
+	for _, args := range [][]string{
+		{"data", "corrupt", manifest, "--rate", "0.1", "--out", manifest},
+		{"data", "topline", manifest, "--rate", "0.1", "--out", manifest},
+		{"data", "join", manifest, manifest, "--out", manifest},
+		{"map", "--manifest", manifest, "--features", w.store, "--split", "train", "--out", manifest},
+		{"audit", "--manifest", manifest, "--features", w.store, "--clean", manifest, "--drop"},
+	} {
+		code, _, stderr := call(context.Background(), args...)
+		if code == 0 || !strings.Contains(stderr, "is read here, expected another file to write") {
+			t.Errorf("%v: %d: %s", args, code, stderr)
+		}
+		if readFile(t, manifest) != before {
+			t.Fatalf("%v wrote over the manifest", args)
+		}
+	}
+}
+
+// What is given in the wrong place is called what it is.
+func TestAuditSwapped(t *testing.T) {
+	needRuntime(t)
+	w := newWorld(t, 1, 0)
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"audit", "--labels", w.store, "--features", w.manifest}, "--labels: " + w.store + " is a feature store, expected a manifest"},
+		{[]string{"audit", w.manifest}, w.manifest + ": is a file, expected a folder that winnow train wrote"},
+	} {
+		if code, _, stderr := call(context.Background(), test.args...); code == 0 || !strings.Contains(stderr, test.want) {
+			t.Errorf("%v: %d: %q, expected %q", test.args, code, stderr, test.want)
+		}
+	}
+}
