@@ -23,7 +23,7 @@ type Config struct {
 	Title        string // "": the name of the audit's file
 	AuditFile    string
 	ManifestFile string
-	Suspects     []suspects.Entry // none: the decisions can only be carried out
+	Audit        *Audit // of AuditFile; nil: the decisions can only be carried out
 	Manifest     *datasets.Dataset
 	Decisions    *decisions.Store
 	Pictures     *pictures.Pictures
@@ -67,11 +67,14 @@ func New(c Config) (*Reviewer, error) {
 	if c.Title == "" {
 		c.Title = filepath.Base(c.AuditFile)
 	}
-	t, err := newTable(c.Manifest, c.Suspects, c.AuditFile, c.ManifestFile)
-	if err != nil {
-		return nil, err
+	if c.Audit == nil {
+		none, err := newTable(c.Manifest, func(func(suspects.Entry) error) error { return nil }, "", c.ManifestFile)
+		if err != nil {
+			return nil, err
+		}
+		c.Audit = &Audit{none}
 	}
-	c.Suspects = nil // the table has them
+	t := c.Audit.table
 	d, err := newDecided(t, c.Decisions)
 	if err != nil {
 		return nil, err

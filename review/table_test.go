@@ -1,6 +1,8 @@
 package review
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -31,14 +33,14 @@ func TestDoor(t *testing.T) {
 		{"x.png,a\ny.png,\n", []suspects.Entry{entry("y.png", "a")}, `image "y.png": was given "a"`},
 		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("x.png", "a"), entry("x.png", "a")}, "stands twice in the audit"},
 	} {
-		if _, err := newTable(read(c.manifest), c.list, "a.csv", "m.csv"); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := newTable(read(c.manifest), each(c.list), "a.csv", "m.csv"); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, expected %q", err, c.want)
 		}
 	}
 	// A label that the manifest does not have may be suggested, and neighbours may be gone.
 	e := entry("x.png", "a")
 	e.Suggested, e.SupportGiven = "new", []suspects.Near{{Path: "gone.png"}, {Path: "y.png"}}
-	table, err := newTable(read("x.png,a\ny.png,b\n"), []suspects.Entry{e}, "a.csv", "m.csv")
+	table, err := newTable(read("x.png,a\ny.png,b\n"), each([]suspects.Entry{e}), "a.csv", "m.csv")
 	if err != nil || table.classes[table.suggested[0]] != "new" {
 		t.Fatal(err)
 	}
@@ -187,4 +189,48 @@ func TestReopened(t *testing.T) {
 	}
 	w.must("POST", "/api/redo", `{"tab":"one"}`, nil) // a tab that lived on may go on
 	w.must("POST", "/api/undo", `{"tab":"two"}`, nil)
+}
+
+// TestOrder: whatever the order of an audit's rows, the most suspect image comes first, by rank or else by score, with its
+// own neighbours.
+func TestOrder(t *testing.T) {
+	w := newWorld(t, 200)
+	d, err := datasets.Read(w.manifest, datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(a *Audit) (out string) {
+		for id := range a.table.image {
+			given, suggested, copies := a.table.lists(id)
+			out += fmt.Sprintln(id, a.table.id[a.table.image[id]], a.table.path(a.table.image[id]), a.table.rank[id], a.table.classes[a.table.given[id]], a.table.classes[a.table.suggested[id]],
+				a.table.score[id], a.table.better[id], a.table.fit[id], a.table.kinds[id], given, suggested, copies, a.table.pair[id])
+		}
+		return out + a.table.sum
+	}
+	ranked, err := joined(d, w.list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := text(ranked)
+	if first := ranked.First(3); len(first) != 3 || first[0] != w.list[0].Path || first[2] != w.list[2].Path {
+		t.Errorf("the first are %q", first)
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, ranks := range []bool{true, false} {
+		list := append([]suspects.Entry(nil), w.list...)
+		rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		for i := range list {
+			if !ranks {
+				list[i].Rank = 0
+			}
+		}
+		a, err := joined(d, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := text(a)
+		if got != want {
+			t.Errorf("ranks %v: got %.2000s, expected %.2000s", ranks, got, want)
+		}
+	}
 }
