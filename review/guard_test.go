@@ -6,6 +6,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -227,5 +228,22 @@ func TestHeaderBound(t *testing.T) {
 	defer a.Body.Close()
 	if a.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("got %d", a.StatusCode)
+	}
+}
+
+// TestOwnNames: a server that listens on all networks answers to the address that it prints, this machine's name.
+func TestOwnNames(t *testing.T) {
+	name, err := os.Hostname()
+	if err != nil {
+		t.Skip(err)
+	}
+	for ip, want := range map[string]bool{"0.0.0.0": true, "::": true, "127.0.0.1": false, "10.0.0.5": false} {
+		g := NewGuard(testToken, &net.TCPAddr{IP: net.ParseIP(ip), Port: 8080}, nil)
+		if got := g.hosts[strings.ToLower(name)+":8080"]; got != want && name != "localhost" {
+			t.Errorf("listening at %s, %s:8080 is let in: %v, expected %v", ip, name, got, want)
+		}
+		if g.hosts["evil.example:8080"] {
+			t.Errorf("listening at %s, any name is let in", ip)
+		}
 	}
 }

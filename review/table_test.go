@@ -234,3 +234,70 @@ func TestOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestTypicalOfSuspects: of a list that holds suspects only, what the list leaves out is typical of a class.
+func TestTypicalOfSuspects(t *testing.T) {
+	w := newWorld(t, 100)
+	var list []suspects.Entry
+	listed := map[string]bool{}
+	for _, e := range w.list {
+		if e.Dropped {
+			list = append(list, e)
+			listed[e.Path] = true
+		}
+	}
+	w.list = list
+	w.server.Close()
+	if err := w.review.Decisions.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.open(nil)
+	var a struct{ Pictures []pic }
+	w.must("GET", "/api/typical?class=class+c&n=6", "", &a)
+	for _, p := range a.Pictures {
+		if listed[p.Path] || p.Label != "class c" {
+			t.Errorf("%+v is called typical: it is a suspect", p)
+		}
+	}
+	w.must("GET", "/api/typical?class=class+c&n=64", "", &a)
+	if len(a.Pictures) != 25 { // all of the class, suspects last
+		t.Errorf("%d pictures, expected 25", len(a.Pictures))
+	}
+	if last := a.Pictures[24]; !listed[last.Path] {
+		t.Errorf("%+v comes last, expected a suspect", last)
+	}
+}
+
+// TestNewLabelWhileSearching: undo may bring back a label that neither the manifest nor the audit knows; whoever searches
+// at that moment reads the list of labels. It tells something under -race only.
+func TestNewLabelWhileSearching(t *testing.T) {
+	w := newWorld(t, 100)
+	w.list[0].Suggested = "extra"
+	reopen := func() {
+		w.server.Close()
+		if err := w.review.Decisions.Close(); err != nil {
+			t.Fatal(err)
+		}
+		w.open(nil)
+	}
+	reopen()
+	w.decide("t", 200, on(0, "relabel", "extra", 0))
+	w.decide("t", 200, on(0, "keep", "", 1))
+	w.list[0].Suggested = w.list[0].Given
+	reopen()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for range 20 {
+			if _, err := w.review.found(t.Context(), func() ([]Found, error) { return w.finder.Similar(t.Context(), "", 20) }); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	var a struct{ Undone []state }
+	w.must("POST", "/api/undo", `{"tab":"t"}`, &a)
+	<-ended
+	if len(a.Undone) != 1 || a.Undone[0].Decision == nil || a.Undone[0].Decision.Label != "extra" {
+		t.Errorf("got %+v", a)
+	}
+}
