@@ -285,10 +285,15 @@ func TestNewLabelWhileSearching(t *testing.T) {
 	w.decide("t", 200, on(0, "keep", "", 1))
 	w.list[0].Suggested = w.list[0].Given
 	reopen()
-	ended := make(chan struct{})
+	ended, stop := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		for range 20 {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
 			if _, err := w.review.found(t.Context(), func() ([]Found, error) { return w.finder.Similar(t.Context(), "", 20) }); err != nil {
 				t.Error(err)
 			}
@@ -296,6 +301,7 @@ func TestNewLabelWhileSearching(t *testing.T) {
 	}()
 	var a struct{ Undone []state }
 	w.must("POST", "/api/undo", `{"tab":"t"}`, &a)
+	close(stop)
 	<-ended
 	if len(a.Undone) != 1 || a.Undone[0].Decision == nil || a.Undone[0].Decision.Label != "extra" {
 		t.Errorf("got %+v", a)
