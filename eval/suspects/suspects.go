@@ -12,8 +12,8 @@
 // What belongs to the paths of a list stands in fields of its own, joined in the same way: their cosines in
 // nearest_with_given_label_similarity and so on, the labels of copies in copies_with_other_labels_label. In JSON and
 // Parquet a list holds objects. Lists made by other tools need path, given_label (or label), suggested_label (or
-// predicted_label) and score (or label_quality, label_score); other columns are passed over. Without ranks the lowest
-// score is the most suspect.
+// predicted_label) and score (or label_quality, label_score), and may have dropped (or is_label_issue); other columns are
+// passed over. Without ranks the lowest score is the most suspect.
 //
 // The package knows no images, no vectors and no scorer. It imports nothing of winnow.
 package suspects

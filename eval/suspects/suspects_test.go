@@ -142,6 +142,12 @@ func TestReadOthers(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
+	// As a data frame of confident learning is written, with the paths joined to it.
+	frame := ",path,is_label_issue,label_quality,given_label,predicted_label\n0,\"a, é.jpg\",True,0.03125,\"cat, \"\"big\"\"\",鳥\n1,b.jpg,False,0.5,鳥,鳥\n"
+	want = []Entry{{Rank: 1, Path: "a, é.jpg", Given: `cat, "big"`, Suggested: "鳥", Score: 0.03125, Dropped: true}, {Rank: 2, Path: "b.jpg", Given: "鳥", Suggested: "鳥", Score: 0.5}}
+	if got, err := read(strings.NewReader(frame), int64(len(frame)), CSV); err != nil || !cmp.Equal(want, got, cmpopts.EquateEmpty()) {
+		t.Errorf("a data frame: %+v, %v", got, err)
+	}
 	whole := `{"scorer":"centres","classes":[{"class":"a]"},[]],"images":[{"path":"a.jpg","given_label":"a","suggested_label":"b","score":0}],"left_out":[]}`
 	if got, err := read(strings.NewReader(whole), int64(len(whole)), JSON); err != nil || len(got) != 1 || got[0].Suggested != "b" {
 		t.Errorf("a whole audit: %+v, %v", got, err)
