@@ -178,6 +178,9 @@ func (t *table) sumOf() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// mostNear is how many neighbours of a kind an image is shown with: of a thousand black pictures each is a copy of all.
+const mostNear = 64
+
 // add takes an entry. Neighbours that the manifest does not have cannot be shown and are left out.
 func (t *table) add(e *suspects.Entry) error {
 	image, ok := t.row[e.Path]
@@ -210,12 +213,12 @@ func (t *table) add(e *suspects.Entry) error {
 	}
 	t.kinds = append(t.kinds, k)
 	for _, list := range [][]suspects.Near{e.SupportGiven, e.SupportSuggested} {
-		for _, n := range list {
+		for _, n := range list[:min(mostNear, len(list))] {
 			t.addNear(n.Path)
 		}
 		t.ends = append(t.ends, uint32(len(t.near)))
 	}
-	for _, c := range e.Copies {
+	for _, c := range e.Copies[:min(mostNear, len(e.Copies))] {
 		t.addNear(c.Path)
 	}
 	t.ends = append(t.ends, uint32(len(t.near)))

@@ -3,6 +3,7 @@ package review
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -305,5 +306,64 @@ func TestNewLabelWhileSearching(t *testing.T) {
 	<-ended
 	if len(a.Undone) != 1 || a.Undone[0].Decision == nil || a.Undone[0].Decision.Label != "extra" {
 		t.Errorf("got %+v", a)
+	}
+}
+
+// TestManyCopies: a row stays small, however many copies an image has.
+func TestManyCopies(t *testing.T) {
+	w := newWorld(t, 200)
+	d, err := datasets.Read(w.manifest, datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 150 {
+		w.list[0].Copies = append(w.list[0].Copies, suspects.Copy{Path: pathOf(i)})
+		w.list[0].SupportGiven = append(w.list[0].SupportGiven, suspects.Near{Path: pathOf(i)})
+	}
+	a, err := joined(d, w.list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if given, _, copies := a.table.lists(0); len(given) != mostNear || len(copies) != mostNear {
+		t.Errorf("%d neighbours and %d copies, expected %d of each", len(given), len(copies), mostNear)
+	}
+}
+
+// TestOneClass: where there is one class only, and its name is hard on lists, images are kept or dropped.
+func TestOneClass(t *testing.T) {
+	w := newWorld(t, 40)
+	const label = `crow, "black" | 鳥; =1+1`
+	w.write("m.csv", "path,label\nimages/00/Photo 0000.png,\"crow, \"\"black\"\" | 鳥; =1+1\"\nü.png,\"crow, \"\"black\"\" | 鳥; =1+1\"\n")
+	w.list = []suspects.Entry{{Path: "ü.png", Given: label, Suggested: label}, {Path: pathOf(0), Given: label, Suggested: label, Score: 1}}
+	w.server.Close()
+	if err := w.review.Decisions.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.open(nil)
+	var s session
+	w.must("GET", "/api/session", "", &s)
+	if len(s.Classes) != 1 || s.Classes[0].Name != label || s.Kinds["suspect"] != 2 {
+		t.Errorf("got %+v", s)
+	}
+	var rows struct{ Rows []row }
+	w.must("GET", "/api/rows?class="+url.QueryEscape(label)+"&text=%C3%9C", "", &rows)
+	if len(rows.Rows) != 1 || rows.Rows[0].Path != "ü.png" || rows.Rows[0].Rank != 1 {
+		t.Errorf("got %+v", rows)
+	}
+	w.decide("t", 400, on(0, "relabel", label, 0))
+	w.decide("t", 200, on(0, "drop", "", 0))
+	var pairs struct{ Pairs []confused }
+	if w.must("GET", "/api/confusions", "", &pairs); len(pairs.Pairs) != 0 {
+		t.Errorf("one class is confused: %+v", pairs)
+	}
+	status, text := w.ask("GET", "/api/export.csv", "", nil)
+	if want := "path,label\nimages/00/Photo 0000.png,\"crow, \"\"black\"\" | 鳥; =1+1\"\n"; status != 200 || text != want {
+		t.Errorf("%d %q, expected %q", status, text, want)
+	}
+	if a := w.decide("t", 200, on(1, "drop", "", 0)); a.Hint == "" {
+		t.Error("all are decided, and no hint says so")
+	}
+	if status, text := w.ask("GET", "/api/export.csv", "", nil); status == 200 || !strings.Contains(text, "all 2 samples are to be dropped") {
+		t.Errorf("a manifest of nothing: %d %s", status, text)
 	}
 }
