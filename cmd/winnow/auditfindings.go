@@ -32,7 +32,7 @@ type auditedClass struct {
 	Like   string  `json:"most_like"`
 	Alike  float64 `json:"likeness"`
 	Same   bool    `json:"looks_like_the_same"` // as most_like: one class under two names
-	Groups float64 `json:"left_by_cut"`
+	Groups float64 `json:"sides_alike"`
 	Two    bool    `json:"looks_like_two"` // two classes under one name
 }
 
@@ -137,7 +137,7 @@ func (a *audited) tell(d *datasets.Dataset) {
 // writeClasses writes a table of the classes.
 func (a *audited) writeClasses(w io.Writer) error {
 	out := csv.NewWriter(w)
-	header := []string{"class", "images", "kappa", "purity", "purity_low", "purity_high", "most_like", "likeness", "looks_like_the_same", "left_by_cut", "looks_like_two"}
+	header := []string{"class", "images", "kappa", "purity", "purity_low", "purity_high", "most_like", "likeness", "looks_like_the_same", "sides_alike", "looks_like_two"}
 	if err := out.Write(header); err != nil {
 		return err
 	}

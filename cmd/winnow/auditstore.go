@@ -232,5 +232,10 @@ func probabilityHelp() string {
 const columnHelp = "Columns of --out: rank, path, given_label, suggested_label (the given one where none fits better), score (of the given\n" +
 	"label), suggested_score (of that label), suggested_probability (where the scorer gives probabilities), dropped\n" +
 	"(called wrong), true_label (where known), nearest_with_given_label, nearest_with_suggested_label (images that speak for\n" +
-	"either, nearest first), fit (to the best class, in deviations), outlier, copies_with_other_labels; lists of paths are\n" +
-	"joined by |, a | in a path is written \\|, and what belongs to them (_similarity, _label) stands in columns behind."
+	"either, nearest first), fit (to the best class, in deviations from other images'), outlier, copies_with_other_labels;\n" +
+	"lists of paths are joined by |, a | in a path is written \\|, and what belongs to them (_similarity, _label) stands in\n" +
+	"columns behind.\n\n" +
+	"Columns of --classes: class, images, kappa (concentration, corrected for the number of images), purity (estimated share\n" +
+	"of right labels, with its interval of 95 %), most_like (the class hardest to tell from it), likeness (0: apart, 1: a\n" +
+	"coin could tell no worse), looks_like_the_same (one class under two names), sides_alike (how like each other its two\n" +
+	"sides are, 1: one group), looks_like_two (two classes under one name)."

@@ -268,7 +268,7 @@ func TestAuditCleansRun(t *testing.T) {
 		}
 	}
 	var run, store audited
-	for args, to := range map[string]*audited{"audit run --json": &run, "audit run --scorer purified --json": &run, "audit --labels noisy.csv --features features --json": &store} {
+	for args, to := range map[string]*audited{"audit run --json": &run, "audit run --scorer centres --json": &run, "audit --labels noisy.csv --features features --json": &store} {
 		if err := json.Unmarshal([]byte(mustRun(t, "winnow "+args)), to); err != nil {
 			t.Fatal(err)
 		}

@@ -26,6 +26,10 @@ func world(seed uint64) features.Set {
 	centres := [][]float64{centre(), nil, centre(), centre(), centre(), centre()}
 	centres[1] = centres[0]
 	other := centre()
+	along := dot(other, centres[2]) / dot(centres[2], centres[2])
+	for j, v := range centres[2] {
+		other[j] -= along * v // as little alike as classes are in many dimensions
+	}
 	z := features.NewSet(6*each+2, dim)
 	for i := range 6 * each {
 		k := i % 6
@@ -78,7 +82,7 @@ func TestFit(t *testing.T) {
 				called++
 			}
 		}
-		if called > 3 {
+		if called > 9 { // one in twenty
 			t.Errorf("seed %d: %d members fit no class", seed, called)
 		}
 		for i := 6 * each; i < len(fit); i++ {

@@ -21,17 +21,13 @@ const (
 //	Σ_i log[(1-ρ) p_iy + ρ (1-p_iy)/(C-1)],   p_i = softmax(β t_i)
 //
 // by a golden section over log β, with ρ by expectation maximisation for each. Where images are many, every so many
-// of them are asked. which says whose labels count; nil: all.
-func calibrate(s *leaveout.Set, fit func(i int, row []float64), which func(i int) bool) calibration {
+// of them are asked.
+func calibrate(s *leaveout.Set) calibration {
 	n, c := s.Z.Len(), len(s.Classes)
 	step := max(1, n*c/sampleEntries)
 	var rows []float32
 	var labels []int
-	s.Among(0, n, step, func(i, y int, row []float64) {
-		if which != nil && !which(i) {
-			return
-		}
-		fit(i, row)
+	s.Among(0, n, step, func(_, y int, row []float64) {
 		for _, t := range row {
 			rows = append(rows, float32(t-row[y]))
 		}
@@ -51,25 +47,35 @@ func calibrate(s *leaveout.Set, fit func(i int, row []float64), which func(i int
 		}
 		return mixed(p, c)
 	}
-	low, high := math.Log(1), math.Log(1000)
+	logBeta, _ := highest(math.Log(1), math.Log(1000), 0.02, func(x float64) float64 {
+		v, _ := at(x)
+		return v
+	})
+	_, rho := at(logBeta)
+	return calibration{math.Exp(logBeta), rho}
+}
+
+// highest finds where f, which rises and then falls between low and high, is highest, by a golden section down to an
+// interval of width.
+func highest(low, high, width float64, f func(float64) float64) (x, most float64) {
 	const golden = 0.6180339887498949
 	a, b := high-golden*(high-low), low+golden*(high-low)
-	fa, _ := at(a)
-	fb, _ := at(b)
-	for high-low > 0.02 {
+	fa, fb := f(a), f(b)
+	for high-low > width {
 		if fa >= fb {
 			high, b, fb = b, a, fa
 			a = high - golden*(high-low)
-			fa, _ = at(a)
+			fa = f(a)
 		} else {
 			low, a, fa = a, b, fb
 			b = low + golden*(high-low)
-			fb, _ = at(b)
+			fb = f(b)
 		}
 	}
-	logBeta := (low + high) / 2
-	_, rho := at(logBeta)
-	return calibration{math.Exp(logBeta), rho}
+	if fa >= fb {
+		return a, fa
+	}
+	return b, fb
 }
 
 // mixed finds the ρ under which labels of probability p are likeliest, and that likelihood's logarithm.

@@ -18,6 +18,25 @@ var penalties = []float64{1e-3, 3e-4, 1e-4, 3e-5, 1e-5}
 // on the other folds. Images of a class go to the folds in turn, so that every class is in every fit. The penalty is
 // the one under which the given labels of the first fold are likeliest.
 func (b *bench) outOfSample(do func(i, y int, p []float64)) error {
+	c := len(b.s.Classes)
+	if b.once.probed == nil {
+		b.once.probed = make([]float32, b.s.Z.Len()*c)
+		if err := b.probe(b.once.probed); err != nil {
+			return err
+		}
+	}
+	p := make([]float64, c)
+	for i, label := range b.s.Z.Labels {
+		for k := range p {
+			p[k] = float64(b.once.probed[i*c+k])
+		}
+		do(i, b.s.Column[label], p)
+	}
+	return nil
+}
+
+// probe fills in the probabilities out of sample.
+func (b *bench) probe(probed []float32) error {
 	folds := b.folds()
 	l2, best := 0.0, math.Inf(-1)
 	for _, candidate := range penalties {
@@ -30,7 +49,12 @@ func (b *bench) outOfSample(do func(i, y int, p []float64)) error {
 		}
 	}
 	for f := range b.opts.Folds {
-		if err := b.foldOut(folds, f, l2, do); err != nil {
+		err := b.foldOut(folds, f, l2, func(i, _ int, p []float64) {
+			for k, v := range p {
+				probed[i*len(p)+k] = float32(v)
+			}
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -39,6 +63,9 @@ func (b *bench) outOfSample(do func(i, y int, p []float64)) error {
 
 // folds is the fold of each image.
 func (b *bench) folds() []int {
+	if b.once.folds != nil {
+		return b.once.folds
+	}
 	members := make([][]int, len(b.s.Classes))
 	for i, y := range b.s.Z.Labels {
 		members[b.s.Column[y]] = append(members[b.s.Column[y]], i)
@@ -51,6 +78,7 @@ func (b *bench) folds() []int {
 			next++
 		}
 	}
+	b.once.folds = fold
 	return fold
 }
 

@@ -155,15 +155,15 @@ func (s *Set) Among(from, to, step int, do func(i, y int, row []float64)) {
 				row[k] = float64(v)
 			}
 			for _, p := range s.parts[i] {
-				row[p.Column], _ = s.without(i, p)
+				row[p.Column] = s.without(i, p)
 			}
 			do(i, s.Column[s.Z.Labels[i]], row)
 		}
 	}
 }
 
-// without is the similarity of image i to a class without it, and the length of what is left of the class's sum.
-func (s *Set) without(i int, p Part) (similarity, length float64) {
+// without is the similarity of image i to a class without it.
+func (s *Set) without(i int, p Part) float64 {
 	d := s.Z.Dim()
 	sum := s.sums[p.Column*d:][:d]
 	var along, norm float64
@@ -172,8 +172,7 @@ func (s *Set) without(i int, p Part) (similarity, length float64) {
 		along += rest * float64(v)
 		norm += rest * rest
 	}
-	length = math.Sqrt(norm)
-	return along * inverse(length), length
+	return along * inverse(math.Sqrt(norm))
 }
 
 // Spread is what a class's concentration is estimated from: the length of the mean of its images, each as much as its
@@ -190,12 +189,6 @@ func (s *Set) Spread(column int) Spread {
 	return spread(math.Sqrt(norm), s.weight[column], s.squares[column])
 }
 
-// SpreadWithout is that of the class of a part of image i, without the image.
-func (s *Set) SpreadWithout(i int, p Part) Spread {
-	_, length := s.without(i, p)
-	return spread(length, s.weight[p.Column]-p.Weight, s.squares[p.Column]-p.Weight*p.Weight)
-}
-
 func spread(length, weight, squares float64) Spread {
 	if weight < 1e-9 || squares < 1e-18 {
 		return Spread{}
@@ -203,39 +196,5 @@ func spread(length, weight, squares float64) Spread {
 	return Spread{math.Min(length/weight, 1), weight * weight / squares}
 }
 
-// Likeness compares two classes: the mean similarity between their images over the geometric mean of that within
-// them, an image never with itself. 1: their images lie as if they were of one class; chance may take it above.
-//
-//	Σ_a·Σ_b/(w_a w_b) / √(W_a W_b),   W_k = (|Σ_k|² - Σ r²)/(w_k² - Σ r²)
-//
-// 0 where the images of a class have nothing in common.
-func (s *Set) Likeness(a, b int) float64 {
-	within := s.within(a) * s.within(b)
-	if !(within > 0) || s.within(a) < 0 {
-		return 0
-	}
-	d := s.Z.Dim()
-	return dot(s.sums[a*d:][:d], s.sums[b*d:][:d]) / (s.weight[a] * s.weight[b]) / math.Sqrt(within)
-}
-
-// within is the mean similarity of different images of a class.
-func (s *Set) within(k int) float64 {
-	d := s.Z.Dim()
-	sum := s.sums[k*d:][:d]
-	pairs := s.weight[k]*s.weight[k] - s.squares[k]
-	if pairs < 1e-9 {
-		return 0
-	}
-	return (dot(sum, sum) - s.squares[k]) / pairs
-}
-
 // Centres is a view of the classes' directions, unit rows.
 func (s *Set) Centres() blas32.General { return s.centres }
-
-func dot(a, b []float64) float64 {
-	var sum float64
-	for j, v := range a {
-		sum += v * b[j]
-	}
-	return sum
-}

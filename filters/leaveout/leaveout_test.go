@@ -120,25 +120,32 @@ func TestAmongSkips(t *testing.T) {
 	}
 }
 
-func TestSpreadAndLikeness(t *testing.T) {
-	z := drawn(3, 4, 40, 16)
-	for i := range z.Len() {
-		if z.Labels[i] == 1 && i%8 < 4 || z.Labels[i] == 0 && i%8 >= 4 { // classes 0 and 1 in one another
-			z.Labels[i] = 1 - z.Labels[i]
-		}
-	}
-	s, err := New(z, 4)
+func TestSpread(t *testing.T) {
+	s, err := New(drawn(3, 4, 40, 16), 4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := s.Likeness(0, 1), s.Likeness(2, 3); a < 0.8 || b > 0.5 || s.Likeness(1, 0) != a {
-		t.Errorf("likeness of two halves of the same %v, of others %v", a, b)
-	}
-	for i := range 3 {
-		p := s.Parts(i)[0]
-		whole, without := s.Spread(p.Column), s.SpreadWithout(i, p)
-		if whole.Count != 40 || without.Count != 39 || whole.Length == without.Length {
-			t.Errorf("%+v, without %d %+v", whole, i, without)
+	rng := rand.New(rand.NewPCG(3, 1))
+	s.Share(mixedParts(s, rng))
+	for k := range 4 {
+		sum, weight, squares, length := make([]float64, 16), 0.0, 0.0, 0.0
+		for i := range s.Z.Len() {
+			for _, p := range s.Parts(i) {
+				if p.Column == k {
+					weight += p.Weight
+					squares += p.Weight * p.Weight
+					for j, v := range s.Z.Row(i) {
+						sum[j] += p.Weight * float64(v)
+					}
+				}
+			}
+		}
+		for _, v := range sum {
+			length += v * v
+		}
+		got, want := s.Spread(k), Spread{math.Sqrt(length) / weight, weight * weight / squares}
+		if math.Abs(got.Length-want.Length) > 1e-6 || math.Abs(got.Count-want.Count) > 1e-6 {
+			t.Errorf("class %d: %+v, by loops %+v", k, got, want)
 		}
 	}
 }

@@ -1,0 +1,108 @@
+package findings
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+	"winnow/filters/leaveout"
+)
+
+// rivals of a class that it may be told from, the nearest by direction.
+const rivals = 10
+
+// pair counts the images of two classes, and those that lie nearer to their own.
+type pair struct{ images, own int }
+
+// compare fills in Like, Alike and Compared: how well two classes can be told apart by the labels given, each image left
+// out. Two names of one class share out its images at random, so that no more than half lie nearer to their own.
+//
+// An image counts only if it lies nearer to one of the two than to all other classes: wrong labels from elsewhere would
+// hide the difference, and to leave them out favours neither. The classes are those of the given labels, not those that
+// a judge left: it has moved images between classes that are alike.
+func compare(s *leaveout.Set, list []Class) {
+	plain, err := leaveout.New(s.Z, len(s.Column))
+	if err != nil {
+		return // the set had two classes of two images, so this one has
+	}
+	near := nearestClasses(plain)
+	counts := map[[2]int]*pair{}
+	for k, of := range near {
+		for _, j := range of {
+			counts[[2]int{min(j, k), max(j, k)}] = &pair{}
+		}
+	}
+	partners := make([][]int, len(list))
+	for key := range counts {
+		partners[key[0]] = append(partners[key[0]], key[1])
+		partners[key[1]] = append(partners[key[1]], key[0])
+	}
+	plain.Each(func(_, y int, row []float64) {
+		first, second := best(row, y, -1), 0.0
+		top := best(row, y, first)
+		for _, j := range partners[y] {
+			if second = row[first]; j == first {
+				second = math.Inf(-1)
+				if top >= 0 {
+					second = row[top]
+				}
+			}
+			if math.Max(row[y], row[j]) < second {
+				continue
+			}
+			p := counts[[2]int{min(j, y), max(j, y)}]
+			p.images++
+			if row[y] > row[j] {
+				p.own++
+			}
+		}
+	})
+	for k := range list {
+		slices.Sort(partners[k])
+		lowest := math.Inf(1)
+		list[k].Like = s.Classes[near[k][0]]
+		for _, j := range partners[k] {
+			p := counts[[2]int{min(j, k), max(j, k)}]
+			n := float64(p.images)
+			if z := (float64(p.own) - n/2) / math.Sqrt(n/4); p.images >= fewest && z < lowest {
+				lowest = z
+				list[k].Like, list[k].Compared, list[k].Alike = s.Classes[j], p.images, 2*(1-float64(p.own)/n)
+			}
+		}
+	}
+}
+
+// best is the column of the largest entry but two; -1: there is none.
+func best(row []float64, not, nor int) int {
+	at := -1
+	for k, v := range row {
+		if k != not && k != nor && (at < 0 || v > row[at]) {
+			at = k
+		}
+	}
+	return at
+}
+
+// nearestClasses lists for each column the others whose direction is nearest.
+func nearestClasses(s *leaveout.Set) [][]int {
+	centres := s.Centres()
+	near, row := make([][]int, centres.Rows), features.NewMatrix(1, centres.Rows)
+	for k := range near {
+		own := blas32.General{Rows: 1, Cols: centres.Cols, Stride: centres.Stride, Data: features.Row(centres, k)}
+		blas32.Gemm(blas.NoTrans, blas.Trans, 1, own, centres, 0, row)
+		row.Data[k] = float32(math.Inf(-1))
+		for range min(rivals, centres.Rows-1) {
+			next := 0
+			for j, v := range row.Data {
+				if v > row.Data[next] {
+					next = j
+				}
+			}
+			near[k], row.Data[next] = append(near[k], next), float32(math.Inf(-1))
+		}
+	}
+	return near
+}

@@ -1,0 +1,187 @@
+package findings
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"winnow/filters/detectors"
+	"winnow/filters/leaveout"
+)
+
+// smallestGroup is the least share of a class that is called a group: fewer are outliers.
+const smallestGroup = 0.2
+
+// parts that a class is shuffled into, each looked at by what the others show.
+const parts = 5
+
+// groups says how like each other the two halves of a class are, each fifth of its members parted by what the others
+// show: along the line between the two groups that the best cut of the others' longest axis gives, an image falls on
+// one side of the middle or on the other. The two sides a and b are then compared by their images' mean similarities,
+// none with itself:
+//
+//	s_ab / √(s_aa s_bb)
+//
+// In many dimensions any few images have a long axis with two ends, but images that had no part in it fall on its sides
+// at random, and the sides are alike: 1. Two classes under one name are as little alike as others are. 1 where there
+// are fewer than ten, where all are equal, or where the smaller side is no group.
+func groups(s *leaveout.Set, members []int) float64 {
+	if len(members) < 2*parts {
+		return 1
+	}
+	order := rand.New(rand.NewPCG(uint64(len(members)), 2)).Perm(len(members)) // files may come in turns
+	var first []float64
+	var sides [2][]int
+	for part := range parts {
+		var in, out []int
+		for at, to := range order {
+			if to%parts == part {
+				out = append(out, members[at])
+			} else {
+				in = append(in, members[at])
+			}
+		}
+		line, middle, ok := line(s, in)
+		if !ok {
+			return 1
+		}
+		if first == nil {
+			first = line
+		}
+		turned := dot(first, line) < 0
+		for _, i := range out {
+			t := -middle
+			for j, v := range s.Z.Row(i) {
+				t += float64(v) * line[j]
+			}
+			if (t > 0) != turned {
+				sides[1] = append(sides[1], i)
+			} else {
+				sides[0] = append(sides[0], i)
+			}
+		}
+	}
+	return likeness(s, sides)
+}
+
+// likeness compares two sides.
+func likeness(s *leaveout.Set, sides [2][]int) float64 {
+	if float64(min(len(sides[0]), len(sides[1]))) < math.Max(2, smallestGroup*float64(len(sides[0])+len(sides[1]))) {
+		return 1
+	}
+	var sum [2][]float64
+	var within [2]float64
+	for side, rows := range sides {
+		sum[side] = make([]float64, s.Z.Dim())
+		for _, i := range rows {
+			for j, v := range s.Z.Row(i) {
+				sum[side][j] += float64(v)
+			}
+		}
+		n := float64(len(rows))
+		within[side] = (dot(sum[side], sum[side]) - n) / (n * (n - 1)) // rows have unit length
+	}
+	if within[0] <= 0 || within[1] <= 0 {
+		return 1
+	}
+	across := dot(sum[0], sum[1]) / float64(len(sides[0])*len(sides[1]))
+	return math.Max(across/math.Sqrt(within[0]*within[1]), 0)
+}
+
+// line is the direction from one group of the members to the other, scaled so that they are 1 apart, and the position
+// of the middle between them.
+func line(s *leaveout.Set, members []int) (line []float64, middle float64, ok bool) {
+	along := longestAxis(s, members)
+	cut, ok := detectors.TwoMeans(along)
+	if !ok {
+		return nil, 0, false
+	}
+	d := s.Z.Dim()
+	var mean [2][]float64
+	var n [2]float64
+	mean[0], mean[1] = make([]float64, d), make([]float64, d)
+	for at, i := range members {
+		side := 0
+		if along[at] >= cut {
+			side = 1
+		}
+		n[side]++
+		for j, v := range s.Z.Row(i) {
+			mean[side][j] += float64(v)
+		}
+	}
+	line = make([]float64, d)
+	var square float64
+	for j := range line {
+		a, b := mean[0][j]/n[0], mean[1][j]/n[1]
+		line[j] = b - a
+		square += line[j] * line[j]
+		middle += (b*b - a*a) / 2
+	}
+	if square == 0 {
+		return nil, 0, false
+	}
+	for j := range line {
+		line[j] /= square
+	}
+	return line, middle / square, true
+}
+
+func dot(a, b []float64) float64 {
+	var sum float64
+	for j, v := range a {
+		sum += v * b[j]
+	}
+	return sum
+}
+
+// axisSteps of power iteration: an axis that stands out is found in a few.
+const axisSteps = 40
+
+// longestAxis is the members' positions along their axis of greatest variance.
+func longestAxis(s *leaveout.Set, members []int) []float64 {
+	d := s.Z.Dim()
+	mean, axis, next := make([]float64, d), make([]float64, d), make([]float64, d)
+	for _, i := range members {
+		for j, v := range s.Z.Row(i) {
+			mean[j] += float64(v) / float64(len(members))
+		}
+	}
+	along, farthest, most := make([]float64, len(members)), members[0], -1.0
+	for _, i := range members {
+		var off float64
+		for j, v := range s.Z.Row(i) {
+			off += (float64(v) - mean[j]) * (float64(v) - mean[j])
+		}
+		if off > most {
+			farthest, most = i, off
+		}
+	}
+	for j, v := range s.Z.Row(farthest) {
+		axis[j] = float64(v) - mean[j]
+	}
+	for range axisSteps {
+		clear(next)
+		var norm float64
+		for at, i := range members {
+			z, t := s.Z.Row(i), 0.0
+			for j, v := range z {
+				t += (float64(v) - mean[j]) * axis[j]
+			}
+			along[at] = t
+			for j, v := range z {
+				next[j] += t * (float64(v) - mean[j])
+			}
+		}
+		for _, v := range next {
+			norm += v * v
+		}
+		if norm == 0 {
+			break
+		}
+		for j := range next {
+			next[j] /= math.Sqrt(norm)
+		}
+		axis, next = next, axis
+	}
+	return along
+}

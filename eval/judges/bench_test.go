@@ -1,0 +1,35 @@
+package judges
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"winnow/features"
+)
+
+// 60,000 images of 100 classes, as whitened features have them.
+func BenchmarkDefault(b *testing.B) {
+	const classes, n, dim = 100, 60000, 512
+	rng := rand.New(rand.NewPCG(1, 1))
+	centres := features.NewMatrix(classes, dim)
+	for i := range centres.Data {
+		centres.Data[i] = float32(0.6 * rng.NormFloat64())
+	}
+	z := features.NewSet(n, dim)
+	for i := range n {
+		k := i % classes
+		if z.Labels[i] = k; i%5 == 0 {
+			z.Labels[i] = rng.IntN(classes)
+		}
+		for j := range dim {
+			z.Row(i)[j] = features.Row(centres, k)[j] + float32(rng.NormFloat64())
+		}
+	}
+	b.ResetTimer()
+	for b.Loop() {
+		if _, err := Of(context.Background(), z, classes, Default, Options{Rand: rand.New(rand.NewPCG(1, 2))}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package judges
+
+import "winnow/filters/leaveout"
+
+const (
+	mostPart = 4    // classes that an image may have a share in
+	leastOf  = 0.02 // smallest share that counts
+)
+
+// centres judges by the cosines t_ik to the classes' centres, each sum without the image:
+//
+//	P(k|x_i) = softmax_k(β t_ik),   P(y|k) = 1 - ρ if y = k, else ρ/(C - 1)
+//
+// with β and ρ as [calibration] finds them. A label's score is P(y_i|x_i), which is a probability if mistakes go to
+// all classes alike; the order is its log odds. The classes are left as the verdicts have them.
+func (b *bench) centres() error {
+	final := make([][]leaveout.Part, b.s.Z.Len())
+	c := calibrate(b.s)
+	b.s.Each(func(i, y int, row []float64) {
+		b.sayRow(i, y, c.posterior(row, y), row)
+		final[i] = shares(row)
+	})
+	b.s.Share(final)
+	return b.ctx.Err()
+}
+
+// shares are the largest entries of a row that count, in the order of the columns.
+func shares(row []float64) []leaveout.Part {
+	var list []leaveout.Part
+	for k, v := range row {
+		list = addShare(list, k, v)
+	}
+	return list
+}
+
+// addShare adds the share v in column k, in place of the smallest where there are enough.
+func addShare(list []leaveout.Part, k int, v float64) []leaveout.Part {
+	if v < leastOf {
+		return list
+	}
+	if len(list) < mostPart {
+		return append(list, leaveout.Part{Column: k, Weight: v})
+	}
+	least := 0
+	for j, p := range list {
+		if p.Weight < list[least].Weight {
+			least = j
+		}
+	}
+	if v > list[least].Weight {
+		list = append(append(list[:least:least], list[least+1:]...), leaveout.Part{Column: k, Weight: v})
+	}
+	return list
+}

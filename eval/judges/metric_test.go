@@ -1,0 +1,130 @@
+package judges
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"winnow/features"
+	"winnow/filters/leaveout"
+)
+
+func metricOf(t *testing.T, z features.Set, classes int) *metric {
+	t.Helper()
+	s, err := leaveout.New(z, classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := newMetric(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// slowly is the similarity of image i to class k with everything computed anew from the other images; self: image i is
+// left in.
+func slowly(m *metric, lambda float64, i, k int, twins, self bool) float64 {
+	z := m.s.Z
+	d := z.Dim()
+	squares, sum := mat.NewSymDense(d, nil), mat.NewVecDense(d, nil)
+	phi := func(j int) *mat.VecDense {
+		v := mat.NewVecDense(d, nil)
+		for c, x := range z.Row(j) {
+			v.SetVec(c, float64(x))
+		}
+		return v
+	}
+	for j := range z.Len() {
+		if j == i && !self {
+			continue
+		}
+		squares.SymRankOne(squares, 1, phi(j))
+		own := m.s.Column[z.Labels[i]] == k
+		if m.s.Column[z.Labels[j]] == k && (twins || !own || j != m.twin[i]) {
+			sum.AddVec(sum, phi(j))
+		}
+	}
+	for c := range d {
+		squares.SetSym(c, c, squares.At(c, c)+lambda*m.mean)
+	}
+	var inverse mat.Dense
+	if err := inverse.Inverse(squares); err != nil {
+		panic(err)
+	}
+	inner := func(a, b *mat.VecDense) float64 { return mat.Inner(a, &inverse, b) }
+	return inner(phi(i), sum) / math.Sqrt(inner(phi(i), phi(i))*inner(sum, sum))
+}
+
+func TestMetricAgainstLoops(t *testing.T) {
+	z, _ := fine(3, 0.3)
+	z = z.Rows(rand.New(rand.NewPCG(1, 1)).Perm(z.Len())[:150])
+	m := metricOf(t, z, 32)
+	for i, twin := range m.twin {
+		best, at := math.Inf(-1), -1
+		for j := range m.s.Z.Len() {
+			if v := dotOf(m.s.Z.Row(i), m.s.Z.Row(j)); j != i && m.s.Z.Labels[i] == m.s.Z.Labels[j] && v > best {
+				best, at = v, j
+			}
+		}
+		if twin != at {
+			t.Fatalf("image %d: its nearest is %d, by loops %d", i, twin, at)
+		}
+	}
+	for _, lambda := range []float64{0.3, 10} {
+		for _, twins := range []bool{true, false} {
+			spoiled := 0.0
+			m.each(lambda, twins, func(i, y int, row []float64) {
+				if i%29 != 0 {
+					return
+				}
+				for k, v := range row {
+					if !twins && k == y && m.s.Parts(i)[0].Column == k && len(rowsWith(m.s, k)) < 3 {
+						continue // nothing is left
+					}
+					if want := slowly(m, lambda, i, k, twins, false); math.Abs(v-want) > 1e-4 {
+						t.Errorf("λ %v, twins %v, image %d, class %d (own %d): %v, by loops %v", lambda, twins, i, k, y, v, want)
+					}
+				}
+				spoiled = math.Max(spoiled, math.Abs(row[y]-slowly(m, lambda, i, y, twins, true)))
+			})
+			if spoiled < 0.05 {
+				t.Errorf("an image that judges itself differs by %v only: the check would not see it", spoiled)
+			}
+		}
+	}
+}
+
+func rowsWith(s *leaveout.Set, column int) (rows []int) {
+	for i, y := range s.Z.Labels {
+		if s.Column[y] == column {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// Without whitening it is the cosine to the class centre.
+func TestMetricOfCentres(t *testing.T) {
+	z, _ := fine(4, 0.2)
+	m := metricOf(t, z, 32)
+	var plain []float64
+	m.s.Each(func(_, _ int, row []float64) { plain = append(plain, row...) })
+	m.each(1e7, true, func(i, _ int, row []float64) {
+		for k, v := range row {
+			if math.Abs(v-plain[i*len(row)+k]) > 1e-4 {
+				t.Fatalf("image %d, class %d: %v, centres %v", i, k, v, plain[i*len(row)+k])
+			}
+		}
+	})
+}
+
+func dotOf(a, b []float32) float64 {
+	var sum float32
+	for j, v := range a {
+		sum += v * b[j]
+	}
+	return float64(sum)
+}
