@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 )
 
@@ -44,14 +45,17 @@ func CheckToken(token string) error {
 	return nil
 }
 
-// NewGuard guards a server that listens at an address. It answers to that address, on loopback to all names of it, and to
-// the hosts allowed, with or without a port.
+// NewGuard guards a server that listens at an address. It answers to that address, on loopback to all names of it, on all
+// networks to the names of this machine, and to the hosts allowed, with or without a port.
 func NewGuard(token string, at net.Addr, allowed []string) *Guard {
 	host, port, _ := net.SplitHostPort(at.String())
 	g := &Guard{Token: token, cookie: "winnow-review-" + port, hosts: map[string]bool{}}
 	names := []string{host}
 	if ip := net.ParseIP(host); ip == nil || ip.IsLoopback() || ip.IsUnspecified() {
 		names = append(names, "127.0.0.1", "localhost", "::1")
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		names = append(names, ownNames()...)
 	}
 	for _, name := range names {
 		g.hosts[strings.ToLower(net.JoinHostPort(name, port))] = true
@@ -64,6 +68,20 @@ func NewGuard(token string, at net.Addr, allowed []string) *Guard {
 		}
 	}
 	return g
+}
+
+// ownNames are what this machine is called in its networks.
+func ownNames() (names []string) {
+	if name, err := os.Hostname(); err == nil {
+		names = append(names, name)
+	}
+	addresses, _ := net.InterfaceAddrs() // without them there are fewer names
+	for _, a := range addresses {
+		if in, ok := a.(*net.IPNet); ok {
+			names = append(names, in.IP.String())
+		}
+	}
+	return names
 }
 
 // headers are on every answer: nothing from elsewhere is loaded, nothing runs in line, nobody frames the page.

@@ -6,7 +6,10 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"os"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -227,5 +230,52 @@ func TestHeaderBound(t *testing.T) {
 	defer a.Body.Close()
 	if a.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("got %d", a.StatusCode)
+	}
+}
+
+// TestOwnNames: a server that listens on all networks answers to the address that it prints, this machine's name.
+func TestOwnNames(t *testing.T) {
+	name, err := os.Hostname()
+	if err != nil {
+		t.Skip(err)
+	}
+	for ip, want := range map[string]bool{"0.0.0.0": true, "::": true, "127.0.0.1": false, "10.0.0.5": false} {
+		g := NewGuard(testToken, &net.TCPAddr{IP: net.ParseIP(ip), Port: 8080}, nil)
+		if got := g.hosts[strings.ToLower(name)+":8080"]; got != want && name != "localhost" {
+			t.Errorf("listening at %s, %s:8080 is let in: %v, expected %v", ip, name, got, want)
+		}
+		if g.hosts["evil.example:8080"] {
+			t.Errorf("listening at %s, any name is let in", ip)
+		}
+	}
+}
+
+// TestServeBreaksOff: a request that outlasts the grace is broken off, and Serve returns when it has ended, for what it
+// reads is closed then.
+func TestServeBreaksOff(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var ended atomic.Bool
+	h := http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
+		stop()
+		<-req.Context().Done() // as a search that looks up between two blocks
+		for range 100_000 {
+			runtime.Gosched()
+		}
+		ended.Store(true)
+	})
+	go func() {
+		if a, err := http.Get("http://" + l.Addr().String()); err == nil {
+			a.Body.Close()
+		}
+	}()
+	if err := serve(ctx, l, h, log.New(io.Discard, "", 0), time.Millisecond); err != nil {
+		t.Error(err)
+	}
+	if !ended.Load() {
+		t.Error("a request was still under way")
 	}
 }

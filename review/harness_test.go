@@ -112,9 +112,30 @@ func pngOf(width, height int) []byte {
 	return b.Bytes()
 }
 
+// joined is an audit of a list in memory.
+func joined(d *datasets.Dataset, list []suspects.Entry) (*Audit, error) {
+	t, err := newTable(d, each(list), "suspects.csv", "m.csv")
+	return &Audit{t}, err
+}
+
+func each(list []suspects.Entry) func(func(suspects.Entry) error) error {
+	return func(yield func(suspects.Entry) error) error {
+		for _, e := range list {
+			if err := yield(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
 // config is what is served.
 func (w *world) config() (Config, error) {
 	d, err := datasets.Read(w.manifest, datasets.ReadOptions{})
+	if err != nil {
+		return Config{}, err
+	}
+	audit, err := joined(d, w.list)
 	if err != nil {
 		return Config{}, err
 	}
@@ -127,7 +148,7 @@ func (w *world) config() (Config, error) {
 		return Config{}, err
 	}
 	return Config{
-		AuditFile: "suspects.csv", ManifestFile: w.manifest, Suspects: w.list, Manifest: d, Decisions: store, Finder: w.finder,
+		AuditFile: "suspects.csv", ManifestFile: w.manifest, Audit: audit, Manifest: d, Decisions: store, Finder: w.finder,
 		Pictures: pictures.New(root.FS(), pictures.Options{}), Out: filepath.Join(w.dir, "mended.csv"),
 	}, nil
 }

@@ -18,6 +18,9 @@ import (
 // mostUpload bounds an image that is searched for in bytes.
 const mostUpload = 32 << 20
 
+// uploads is how many images that are searched for lie in memory at the same time; more wait.
+const uploads = 4
+
 // smallSide is the side of a small picture where none is asked for, in pixels.
 const smallSide = 160
 
@@ -142,6 +145,12 @@ func (r *Reviewer) search(w http.ResponseWriter, req *http.Request) (any, error)
 	if kind, _, err := mime.ParseMediaType(req.Header.Get("Content-Type")); err != nil || !strings.HasPrefix(kind, "image/") {
 		return nil, refuse(http.StatusUnsupportedMediaType, "content type is %.80q, expected image/jpeg or another image", req.Header.Get("Content-Type"))
 	}
+	select {
+	case r.uploading <- struct{}{}:
+		defer func() { <-r.uploading }()
+	case <-req.Context().Done():
+		return nil, refuse(http.StatusServiceUnavailable, "%v", req.Context().Err())
+	}
 	data, err := io.ReadAll(http.MaxBytesReader(w, req.Body, mostUpload))
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
 		return nil, refuse(http.StatusRequestEntityTooLarge, "the image has more than %d bytes", large.Limit)
@@ -169,6 +178,8 @@ func (r *Reviewer) found(ctx context.Context, look func() ([]Found, error)) (any
 	case err != nil:
 		return nil, err
 	}
+	r.mutex.RLock() // of the names of classes
+	defer r.mutex.RUnlock()
 	out := []similar{}
 	for _, f := range list {
 		image, ok := r.table.find(f.Path)

@@ -43,7 +43,11 @@ func million(b *testing.B) (*Reviewer, http.Handler) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { store.Close() })
-	r, err := New(Config{AuditFile: "a.csv", ManifestFile: "m.csv", Suspects: list, Manifest: d, Decisions: store})
+	audit, err := joined(d, list)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := New(Config{AuditFile: "a.csv", ManifestFile: "m.csv", Audit: audit, Manifest: d, Decisions: store})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -23,7 +23,7 @@ type Config struct {
 	Title        string // "": the name of the audit's file
 	AuditFile    string
 	ManifestFile string
-	Suspects     []suspects.Entry // none: the decisions can only be carried out
+	Audit        *Audit // of AuditFile; nil: the decisions can only be carried out
 	Manifest     *datasets.Dataset
 	Decisions    *decisions.Store
 	Pictures     *pictures.Pictures
@@ -55,6 +55,7 @@ type Reviewer struct {
 	table *table
 	texts textIndex
 
+	uploading chan struct{} // so many at a time
 	searching chan struct{} // one at a time
 	exporting sync.Mutex
 	deciding  sync.Mutex   // one change at a time, from the disk to the memory
@@ -67,16 +68,19 @@ func New(c Config) (*Reviewer, error) {
 	if c.Title == "" {
 		c.Title = filepath.Base(c.AuditFile)
 	}
-	t, err := newTable(c.Manifest, c.Suspects, c.AuditFile, c.ManifestFile)
-	if err != nil {
-		return nil, err
+	if c.Audit == nil {
+		none, err := newTable(c.Manifest, func(func(suspects.Entry) error) error { return nil }, "", c.ManifestFile)
+		if err != nil {
+			return nil, err
+		}
+		c.Audit = &Audit{none}
 	}
-	c.Suspects = nil // the table has them
+	t := c.Audit.table
 	d, err := newDecided(t, c.Decisions)
 	if err != nil {
 		return nil, err
 	}
-	r := &Reviewer{Config: c, table: t, decided: d, searching: make(chan struct{}, 1)}
+	r := &Reviewer{Config: c, table: t, decided: d, searching: make(chan struct{}, 1), uploading: make(chan struct{}, uploads)}
 	r.texts.fill(t)
 	if len(t.image) > 0 {
 		r.Others, err = c.Decisions.Opened(decisions.Audit{Sum: t.sum, Name: c.AuditFile, Images: len(t.image)})

@@ -109,14 +109,29 @@ func (d *decided) states(images []int32) []state {
 	return list
 }
 
-// typical are the images of a class that look most like it: the least suspect, without those that were found wrong.
+// typical are images of a class that look like it: the least suspect of the audit without its suspects, then those that the
+// audit does not list, for some lists hold suspects only, and suspects last. What was found wrong is none of them.
 func (d *decided) typical(class int32, n int) []pic {
-	list := []pic{}
-	ids := d.table.of(class)
+	t, list, ids := d.table, []pic{}, d.table.of(class)
+	take := func(image int32) {
+		if action := d.action[image]; len(list) < n && action != drop && action != relabel {
+			list = append(list, t.pic(image))
+		}
+	}
+	doubtful := func(id int32) bool { return t.kinds[id]&suspect != 0 && d.action[t.image[id]] != keep }
 	for i := len(ids) - 1; i >= 0 && len(list) < n; i-- {
-		image := d.table.image[ids[i]]
-		if action := d.action[image]; action != drop && action != relabel {
-			list = append(list, d.table.pic(image))
+		if !doubtful(ids[i]) {
+			take(t.image[ids[i]])
+		}
+	}
+	for image := 0; image < len(t.id) && len(list) < n && len(t.image) < len(t.id); image++ {
+		if t.id[image] == none && t.manifest.Samples[image].Label == int(class) {
+			take(int32(image))
+		}
+	}
+	for i := len(ids) - 1; i >= 0 && len(list) < n; i-- {
+		if doubtful(ids[i]) {
+			take(t.image[ids[i]])
 		}
 	}
 	return list

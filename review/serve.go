@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -92,11 +93,19 @@ func (p part) get(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(p.data) // whoever asked may be gone
 }
 
+// grace is how long requests under way may take when the server ends, and again how long those that are broken off then
+// may take to notice.
+const grace = 5 * time.Second
+
 // Serve answers at a listener until ctx is done, then lets the requests under way end.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, errorLog *log.Logger) error {
-	const grace = 5 * time.Second
+	return serve(ctx, l, h, errorLog, grace)
+}
+
+func serve(ctx context.Context, l net.Listener, h http.Handler, errorLog *log.Logger, grace time.Duration) error {
+	var asked underWay
 	server := &http.Server{
-		Handler: h, ErrorLog: errorLog,
+		Handler: asked.counted(h), ErrorLog: errorLog,
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 5 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10,
 	}
 	ended := make(chan error, 1)
@@ -111,6 +120,34 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, errorLog *log.Lo
 	err := server.Shutdown(last)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = server.Close()
+		asked.end(time.Second + grace)
 	}
 	return err
+}
+
+// underWay are requests, each a reader: what they read is closed when none is left.
+type underWay struct{ mutex sync.RWMutex }
+
+func (u *underWay) counted(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if !u.mutex.TryRLock() {
+			answerError(w, refuse(http.StatusServiceUnavailable, "the server ends"))
+			return
+		}
+		defer u.mutex.RUnlock()
+		h.ServeHTTP(w, req)
+	})
+}
+
+// end waits until none is left, but not forever.
+func (u *underWay) end(most time.Duration) {
+	none := make(chan struct{})
+	go func() {
+		u.mutex.Lock()
+		close(none)
+	}()
+	select {
+	case <-none:
+	case <-time.After(most):
+	}
 }

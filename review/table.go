@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -65,8 +66,29 @@ type confusion struct {
 	suspects         int32
 }
 
+// Audit is the list of an audit, joined to the manifest that it judged.
+type Audit struct{ table *table }
+
+// ReadAudit joins an audit's file to the manifest that it judged, row after row: the list is never in memory as a whole.
+func ReadAudit(auditFile, manifestFile string, d *datasets.Dataset) (*Audit, error) {
+	t, err := newTable(d, func(yield func(suspects.Entry) error) error { return suspects.Each(auditFile, yield) }, auditFile, manifestFile)
+	if err != nil {
+		return nil, err
+	}
+	return &Audit{t}, nil
+}
+
+// First are the paths of the n most suspect images, or of all.
+func (a *Audit) First(n int) []string {
+	paths := make([]string, min(n, len(a.table.image)))
+	for id := range paths {
+		paths[id] = a.table.path(a.table.image[id])
+	}
+	return paths
+}
+
 // newTable joins an audit to the manifest that it judged. Both are the user's files: what does not fit is an error.
-func newTable(d *datasets.Dataset, list []suspects.Entry, auditFile, manifestFile string) (*table, error) {
+func newTable(d *datasets.Dataset, each func(yield func(suspects.Entry) error) error, auditFile, manifestFile string) (*table, error) {
 	row := make(map[string]int32, len(d.Samples))
 	for i := range d.Samples {
 		if was, twice := row[d.Samples[i].Path]; twice {
@@ -79,24 +101,76 @@ func newTable(d *datasets.Dataset, list []suspects.Entry, auditFile, manifestFil
 		t.classOf[name] = int32(i)
 	}
 	t.id = slices.Repeat([]int32{none}, len(d.Samples))
-	t.sum = sumOf(list)
-	t.grow(len(list))
-	for i := range list {
-		if err := t.add(&list[i]); err != nil {
-			return nil, fmt.Errorf("review: %s: image %q: %w %s: audit that manifest again, or name the one that was audited", auditFile, list[i].Path, err, manifestFile)
+	err := each(func(e suspects.Entry) error {
+		if err := t.add(&e); err != nil {
+			return fmt.Errorf("review: %s: image %q: %w %s: audit that manifest again, or name the one that was audited", auditFile, e.Path, err, manifestFile)
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	t.sort()
+	t.sum = t.sumOf()
 	t.markSuspects()
 	t.index()
 	return t, nil
 }
 
+// sort brings the images into the order of their ranks or, where none are told, of their scores, which then give the
+// ranks.
+func (t *table) sort() {
+	order := make([]int32, len(t.image))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	ranked := len(t.rank) > 0 && t.rank[0] > 0
+	before := func(a, b int32) int { return cmp.Compare(t.score[a], t.score[b]) }
+	if ranked {
+		before = func(a, b int32) int { return cmp.Compare(t.rank[a], t.rank[b]) }
+	}
+	if !slices.IsSortedFunc(order, before) {
+		slices.SortStableFunc(order, before)
+		near, ends := make([]int32, 0, len(t.near)), make([]uint32, 0, len(t.ends))
+		for _, i := range order {
+			given, suggested, copies := t.lists(int(i))
+			for _, list := range [][]int32{given, suggested, copies} {
+				near = append(near, list...)
+				ends = append(ends, uint32(len(near)))
+			}
+		}
+		t.near, t.ends = near, ends
+		for _, column := range []*[]int32{&t.image, &t.rank, &t.given, &t.suggested} {
+			*column = inOrder(*column, order)
+		}
+		for _, column := range []*[]float64{&t.score, &t.better, &t.fit} {
+			*column = inOrder(*column, order)
+		}
+		t.kinds = inOrder(t.kinds, order)
+	}
+	for id, image := range t.image {
+		t.id[image] = int32(id)
+		if !ranked {
+			t.rank[id] = int32(id + 1)
+		}
+	}
+}
+
+// inOrder is a column in another order.
+func inOrder[T any](column []T, order []int32) []T {
+	out := make([]T, len(order))
+	for to, from := range order {
+		out[to] = column[from]
+	}
+	return out
+}
+
 // sumOf tells audits apart: by paths and labels in their order.
-func sumOf(list []suspects.Entry) string {
+func (t *table) sumOf() string {
 	h, line := sha256.New(), []byte(nil)
-	for i := range list {
+	for id, image := range t.image {
 		line = line[:0]
-		for _, text := range []string{list[i].Path, list[i].Given, list[i].Suggested} {
+		for _, text := range []string{t.path(image), t.classes[t.given[id]], t.classes[t.suggested[id]]} {
 			line = append(binary.AppendUvarint(line, uint64(len(text))), text...)
 		}
 		_, _ = h.Write(line) // never fails
@@ -104,11 +178,8 @@ func sumOf(list []suspects.Entry) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func (t *table) grow(n int) {
-	t.image, t.rank, t.given, t.suggested = make([]int32, 0, n), make([]int32, 0, n), make([]int32, 0, n), make([]int32, 0, n)
-	t.score, t.better, t.fit, t.kinds = make([]float64, 0, n), make([]float64, 0, n), make([]float64, 0, n), make([]kind, 0, n)
-	t.ends = make([]uint32, 0, 3*n)
-}
+// mostNear is how many neighbours of a kind an image is shown with: of a thousand black pictures each is a copy of all.
+const mostNear = 64
 
 // add takes an entry. Neighbours that the manifest does not have cannot be shown and are left out.
 func (t *table) add(e *suspects.Entry) error {
@@ -142,12 +213,12 @@ func (t *table) add(e *suspects.Entry) error {
 	}
 	t.kinds = append(t.kinds, k)
 	for _, list := range [][]suspects.Near{e.SupportGiven, e.SupportSuggested} {
-		for _, n := range list {
+		for _, n := range list[:min(mostNear, len(list))] {
 			t.addNear(n.Path)
 		}
 		t.ends = append(t.ends, uint32(len(t.near)))
 	}
-	for _, c := range e.Copies {
+	for _, c := range e.Copies[:min(mostNear, len(e.Copies))] {
 		t.addNear(c.Path)
 	}
 	t.ends = append(t.ends, uint32(len(t.near)))

@@ -1,6 +1,9 @@
 package review
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -31,14 +34,14 @@ func TestDoor(t *testing.T) {
 		{"x.png,a\ny.png,\n", []suspects.Entry{entry("y.png", "a")}, `image "y.png": was given "a"`},
 		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("x.png", "a"), entry("x.png", "a")}, "stands twice in the audit"},
 	} {
-		if _, err := newTable(read(c.manifest), c.list, "a.csv", "m.csv"); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := newTable(read(c.manifest), each(c.list), "a.csv", "m.csv"); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, expected %q", err, c.want)
 		}
 	}
 	// A label that the manifest does not have may be suggested, and neighbours may be gone.
 	e := entry("x.png", "a")
 	e.Suggested, e.SupportGiven = "new", []suspects.Near{{Path: "gone.png"}, {Path: "y.png"}}
-	table, err := newTable(read("x.png,a\ny.png,b\n"), []suspects.Entry{e}, "a.csv", "m.csv")
+	table, err := newTable(read("x.png,a\ny.png,b\n"), each([]suspects.Entry{e}), "a.csv", "m.csv")
 	if err != nil || table.classes[table.suggested[0]] != "new" {
 		t.Fatal(err)
 	}
@@ -187,4 +190,180 @@ func TestReopened(t *testing.T) {
 	}
 	w.must("POST", "/api/redo", `{"tab":"one"}`, nil) // a tab that lived on may go on
 	w.must("POST", "/api/undo", `{"tab":"two"}`, nil)
+}
+
+// TestOrder: whatever the order of an audit's rows, the most suspect image comes first, by rank or else by score, with its
+// own neighbours.
+func TestOrder(t *testing.T) {
+	w := newWorld(t, 200)
+	d, err := datasets.Read(w.manifest, datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(a *Audit) (out string) {
+		for id := range a.table.image {
+			given, suggested, copies := a.table.lists(id)
+			out += fmt.Sprintln(id, a.table.id[a.table.image[id]], a.table.path(a.table.image[id]), a.table.rank[id], a.table.classes[a.table.given[id]], a.table.classes[a.table.suggested[id]],
+				a.table.score[id], a.table.better[id], a.table.fit[id], a.table.kinds[id], given, suggested, copies, a.table.pair[id])
+		}
+		return out + a.table.sum
+	}
+	ranked, err := joined(d, w.list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := text(ranked)
+	if first := ranked.First(3); len(first) != 3 || first[0] != w.list[0].Path || first[2] != w.list[2].Path {
+		t.Errorf("the first are %q", first)
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, ranks := range []bool{true, false} {
+		list := append([]suspects.Entry(nil), w.list...)
+		rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		for i := range list {
+			if !ranks {
+				list[i].Rank = 0
+			}
+		}
+		a, err := joined(d, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := text(a)
+		if got != want {
+			t.Errorf("ranks %v: got %.2000s, expected %.2000s", ranks, got, want)
+		}
+	}
+}
+
+// TestTypicalOfSuspects: of a list that holds suspects only, what the list leaves out is typical of a class.
+func TestTypicalOfSuspects(t *testing.T) {
+	w := newWorld(t, 100)
+	var list []suspects.Entry
+	listed := map[string]bool{}
+	for _, e := range w.list {
+		if e.Dropped {
+			list = append(list, e)
+			listed[e.Path] = true
+		}
+	}
+	w.list = list
+	w.server.Close()
+	if err := w.review.Decisions.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.open(nil)
+	var a struct{ Pictures []pic }
+	w.must("GET", "/api/typical?class=class+c&n=6", "", &a)
+	for _, p := range a.Pictures {
+		if listed[p.Path] || p.Label != "class c" {
+			t.Errorf("%+v is called typical: it is a suspect", p)
+		}
+	}
+	w.must("GET", "/api/typical?class=class+c&n=64", "", &a)
+	if len(a.Pictures) != 25 { // all of the class, suspects last
+		t.Errorf("%d pictures, expected 25", len(a.Pictures))
+	}
+	if last := a.Pictures[24]; !listed[last.Path] {
+		t.Errorf("%+v comes last, expected a suspect", last)
+	}
+}
+
+// TestNewLabelWhileSearching: undo may bring back a label that neither the manifest nor the audit knows; whoever searches
+// at that moment reads the list of labels. It tells something under -race only.
+func TestNewLabelWhileSearching(t *testing.T) {
+	w := newWorld(t, 100)
+	w.list[0].Suggested = "extra"
+	reopen := func() {
+		w.server.Close()
+		if err := w.review.Decisions.Close(); err != nil {
+			t.Fatal(err)
+		}
+		w.open(nil)
+	}
+	reopen()
+	w.decide("t", 200, on(0, "relabel", "extra", 0))
+	w.decide("t", 200, on(0, "keep", "", 1))
+	w.list[0].Suggested = w.list[0].Given
+	reopen()
+	ended, stop := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if _, err := w.review.found(t.Context(), func() ([]Found, error) { return w.finder.Similar(t.Context(), "", 20) }); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	var a struct{ Undone []state }
+	w.must("POST", "/api/undo", `{"tab":"t"}`, &a)
+	close(stop)
+	<-ended
+	if len(a.Undone) != 1 || a.Undone[0].Decision == nil || a.Undone[0].Decision.Label != "extra" {
+		t.Errorf("got %+v", a)
+	}
+}
+
+// TestManyCopies: a row stays small, however many copies an image has.
+func TestManyCopies(t *testing.T) {
+	w := newWorld(t, 200)
+	d, err := datasets.Read(w.manifest, datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 150 {
+		w.list[0].Copies = append(w.list[0].Copies, suspects.Copy{Path: pathOf(i)})
+		w.list[0].SupportGiven = append(w.list[0].SupportGiven, suspects.Near{Path: pathOf(i)})
+	}
+	a, err := joined(d, w.list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if given, _, copies := a.table.lists(0); len(given) != mostNear || len(copies) != mostNear {
+		t.Errorf("%d neighbours and %d copies, expected %d of each", len(given), len(copies), mostNear)
+	}
+}
+
+// TestOneClass: where there is one class only, and its name is hard on lists, images are kept or dropped.
+func TestOneClass(t *testing.T) {
+	w := newWorld(t, 40)
+	const label = `crow, "black" | 鳥; =1+1`
+	w.write("m.csv", "path,label\nimages/00/Photo 0000.png,\"crow, \"\"black\"\" | 鳥; =1+1\"\nü.png,\"crow, \"\"black\"\" | 鳥; =1+1\"\n")
+	w.list = []suspects.Entry{{Path: "ü.png", Given: label, Suggested: label}, {Path: pathOf(0), Given: label, Suggested: label, Score: 1}}
+	w.server.Close()
+	if err := w.review.Decisions.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.open(nil)
+	var s session
+	w.must("GET", "/api/session", "", &s)
+	if len(s.Classes) != 1 || s.Classes[0].Name != label || s.Kinds["suspect"] != 2 {
+		t.Errorf("got %+v", s)
+	}
+	var rows struct{ Rows []row }
+	w.must("GET", "/api/rows?class="+url.QueryEscape(label)+"&text=%C3%9C", "", &rows)
+	if len(rows.Rows) != 1 || rows.Rows[0].Path != "ü.png" || rows.Rows[0].Rank != 1 {
+		t.Errorf("got %+v", rows)
+	}
+	w.decide("t", 400, on(0, "relabel", label, 0))
+	w.decide("t", 200, on(0, "drop", "", 0))
+	var pairs struct{ Pairs []confused }
+	if w.must("GET", "/api/confusions", "", &pairs); len(pairs.Pairs) != 0 {
+		t.Errorf("one class is confused: %+v", pairs)
+	}
+	status, text := w.ask("GET", "/api/export.csv", "", nil)
+	if want := "path,label\nimages/00/Photo 0000.png,\"crow, \"\"black\"\" | 鳥; =1+1\"\n"; status != 200 || text != want {
+		t.Errorf("%d %q, expected %q", status, text, want)
+	}
+	if a := w.decide("t", 200, on(1, "drop", "", 0)); a.Hint == "" {
+		t.Error("all are decided, and no hint says so")
+	}
+	if status, text := w.ask("GET", "/api/export.csv", "", nil); status == 200 || !strings.Contains(text, "all 2 samples are to be dropped") {
+		t.Errorf("a manifest of nothing: %d %s", status, text)
+	}
 }

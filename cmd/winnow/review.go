@@ -19,7 +19,6 @@ import (
 
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
-	"winnow/eval/suspects"
 	"winnow/review"
 	"winnow/review/decisions"
 	"winnow/review/pictures"
@@ -190,7 +189,7 @@ func openReview(c *cli.Context) (r *review.Reviewer, closeAll func(), err error)
 	if conf.Manifest, err = datasets.Read(manifest, datasets.ReadOptions{}); err != nil {
 		return nil, nil, err
 	}
-	if conf.Suspects, err = suspects.Read(conf.AuditFile); err != nil {
+	if conf.Audit, err = review.ReadAudit(conf.AuditFile, manifest, conf.Manifest); err != nil {
 		return nil, nil, withHint(err, "make it: winnow audit --manifest %s --features DIR --out suspects.csv", manifest)
 	}
 	where := imageroot.Of(c.String("root"), manifest)
@@ -198,7 +197,7 @@ func openReview(c *cli.Context) (r *review.Reviewer, closeAll func(), err error)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := someImage(root, conf.Suspects, where); err != nil {
+	if err := someImage(root, conf.Audit, where); err != nil {
 		return nil, nil, err
 	}
 	file := decisionsFile(c)
@@ -229,11 +228,12 @@ func openReview(c *cli.Context) (r *review.Reviewer, closeAll func(), err error)
 }
 
 // someImage looks whether any of the first suspects' files is there: where none is, the folder is the wrong one.
-func someImage(root fs.FS, list []suspects.Entry, where string) error {
+func someImage(root fs.FS, audit *review.Audit, where string) error {
 	const tried = 20
 	var first error
-	for _, e := range list[:min(tried, len(list))] {
-		_, err := fs.Stat(root, e.Path)
+	paths := audit.First(tried)
+	for _, path := range paths {
+		_, err := fs.Stat(root, path)
 		if err == nil {
 			return nil
 		}
@@ -241,7 +241,7 @@ func someImage(root fs.FS, list []suspects.Entry, where string) error {
 			first = err
 		}
 	}
-	return withHint(fmt.Errorf("review: none of the first %d images is below %s: %w", min(tried, len(list)), where, first), "name the folder of the images, or a .zip file of it, with --root")
+	return withHint(fmt.Errorf("review: none of the first %d images is below %s: %w", len(paths), where, first), "name the folder of the images, or a .zip file of it, with --root")
 }
 
 // decisionsFile is where the decisions are kept.

@@ -97,6 +97,15 @@ func (o overlay) Open(name string) (fs.File, error) {
 	return f, err
 }
 
+// Stat implements fs.StatFS: nothing is opened for it.
+func (o overlay) Stat(name string) (fs.FileInfo, error) {
+	info, err := fs.Stat(o[0], name)
+	if errors.Is(err, fs.ErrNotExist) || name == "." {
+		return fs.Stat(o[1], name)
+	}
+	return info, err
+}
+
 // packedDataset is a dataset whose files hold its images in a form of their own.
 type packedDataset struct {
 	here   func(fs.FS) bool

@@ -32,7 +32,7 @@ var columns = []column{
 	scores,
 	maybe("suggested_score", func(e *Entry) **float64 { return &e.SuggestedScore }),
 	maybe("suggested_probability", func(e *Entry) **float64 { return &e.SuggestedProbability }),
-	flag("dropped", func(e *Entry) *bool { return &e.Dropped }),
+	flag("dropped", func(e *Entry) *bool { return &e.Dropped }, "is_label_issue"),
 	one(trueLabel, func(e *Entry) string { return e.True }, func(r *rows, e *Entry, s string) error {
 		e.True = r.same(s)
 		return nil
@@ -113,8 +113,8 @@ func maybe(name string, at func(e *Entry) **float64) column {
 	})
 }
 
-func flag(name string, at func(e *Entry) *bool) column {
-	return one(name, func(e *Entry) string { return strconv.FormatBool(*at(e)) }, func(_ *rows, e *Entry, s string) (err error) {
+func flag(name string, at func(e *Entry) *bool, others ...string) column {
+	c := one(name, func(e *Entry) string { return strconv.FormatBool(*at(e)) }, func(_ *rows, e *Entry, s string) (err error) {
 		if s == "" {
 			return nil
 		}
@@ -123,6 +123,8 @@ func flag(name string, at func(e *Entry) *bool) column {
 		}
 		return nil
 	})
+	c.others = others
+	return c
 }
 
 // several is a list.

@@ -92,7 +92,9 @@ func readCSV(r io.Reader, into *rows) error {
 				return fmt.Errorf(":%d: %s: %w", line, c.name, err)
 			}
 		}
-		into.list = append(into.list, e)
+		if err := into.take(e); err != nil {
+			return err
+		}
 	}
 }
 

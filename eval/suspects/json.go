@@ -169,8 +169,7 @@ func (r *rows) object(raw []byte) error {
 	for i := range e.Copies {
 		e.Copies[i].Path, e.Copies[i].Label = r.same(e.Copies[i].Path), r.same(e.Copies[i].Label)
 	}
-	r.list = append(r.list, e)
-	return nil
+	return r.take(e)
 }
 
 // foreign reads a row whose labels may be numbers and whose keys may go by other names.
@@ -215,8 +214,7 @@ func (r *rows) foreign(raw []byte) error {
 			e.Copies[i].Path, e.Copies[i].Label = r.same(e.Copies[i].Path), r.same(e.Copies[i].Label)
 		}
 	}
-	r.list = append(r.list, e)
-	return nil
+	return r.take(e)
 }
 
 // near reads images close by.

@@ -52,9 +52,14 @@ func readParquet(src io.ReaderAt, size int64, into *rows) (err error) {
 		return fmt.Errorf(": %w", err)
 	}
 	for _, g := range file.RowGroups() {
-		base := len(into.list)
+		into.group = into.group[:0]
 		for i, l := range leaves {
-			if err := into.chunk(g.ColumnChunks()[l.at], l, base, i == 0); err != nil {
+			if err := into.chunk(g.ColumnChunks()[l.at], l, i == 0); err != nil {
+				return err
+			}
+		}
+		for _, e := range into.group {
+			if err := into.take(e); err != nil {
 				return err
 			}
 		}
@@ -127,11 +132,11 @@ func at[T any](list *[]T, k int) *T {
 	return &(*list)[k]
 }
 
-// chunk takes the values of a column in a group of rows that begins at base; the first column says how many there are.
-func (r *rows) chunk(column parquet.ColumnChunk, l leaf, base int, first bool) error {
+// chunk takes the values of a column in a group of rows; the first column says how many there are.
+func (r *rows) chunk(column parquet.ColumnChunk, l leaf, first bool) error {
 	pages := column.Pages()
 	defer pages.Close()
-	row, k := base-1, 0
+	row, k := -1, 0
 	values := make([]parquet.Value, batch)
 	for {
 		page, err := pages.ReadPage()
@@ -148,17 +153,17 @@ func (r *rows) chunk(column parquet.ColumnChunk, l leaf, base int, first bool) e
 				if k++; v.RepetitionLevel() == 0 {
 					row, k = row+1, 0
 				}
-				if row < base {
+				if row < 0 {
 					return fmt.Errorf(": %s: begins amid a row", l.name)
 				}
-				if row == len(r.list) && first {
-					r.list = append(r.list, Entry{})
+				if row == len(r.group) && first {
+					r.group = append(r.group, Entry{})
 				}
-				if row >= len(r.list) {
+				if row >= len(r.group) {
 					return fmt.Errorf(": %s: has more values than there are paths", l.name)
 				}
-				if err := l.take(&r.list[row], k, v); err != nil {
-					return fmt.Errorf(": row %d: %s: %w", row+1, l.name, err)
+				if err := l.take(&r.group[row], k, v); err != nil {
+					return fmt.Errorf(": row %d: %s: %w", r.given+row+1, l.name, err)
 				}
 			}
 			if errors.Is(err, io.EOF) || n == 0 && err == nil {
@@ -170,8 +175,8 @@ func (r *rows) chunk(column parquet.ColumnChunk, l leaf, base int, first bool) e
 		}
 		parquet.Release(page)
 	}
-	if row+1 != len(r.list) {
-		return fmt.Errorf(": %s: has values of %d rows, expected %d", l.name, row+1-base, len(r.list)-base)
+	if row+1 != len(r.group) {
+		return fmt.Errorf(": %s: has values of %d rows, expected %d", l.name, row+1, len(r.group))
 	}
 	return nil
 }

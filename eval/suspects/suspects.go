@@ -12,8 +12,8 @@
 // What belongs to the paths of a list stands in fields of its own, joined in the same way: their cosines in
 // nearest_with_given_label_similarity and so on, the labels of copies in copies_with_other_labels_label. In JSON and
 // Parquet a list holds objects. Lists made by other tools need path, given_label (or label), suggested_label (or
-// predicted_label) and score (or label_quality, label_score); other columns are passed over. Without ranks the lowest
-// score is the most suspect.
+// predicted_label) and score (or label_quality, label_score), and may have dropped (or is_label_issue); other columns are
+// passed over. Without ranks the lowest score is the most suspect.
 //
 // The package knows no images, no vectors and no scorer. It imports nothing of winnow.
 package suspects
@@ -98,58 +98,86 @@ func Write(w io.Writer, format Format, list []Entry) error {
 }
 
 // Read reads a list of the form that the file's name ends in, most suspect first.
-func Read(path string) ([]Entry, error) {
+func Read(path string) (list []Entry, err error) {
+	err = opened(path, func(src io.ReaderAt, size int64, format Format) (err error) {
+		list, err = read(src, size, format)
+		return err
+	})
+	return list, err
+}
+
+// Each gives the rows of a list one after the other, in the file's order and never all at once; Rank is 0 where the file
+// tells none. An error of yield ends the reading and is returned as it is. Texts of one row may be parts of a longer one:
+// whoever keeps a few of many clones them.
+func Each(path string, yield func(Entry) error) error {
+	into := &rows{give: yield}
+	err := opened(path, func(src io.ReaderAt, size int64, format Format) error { return into.readAll(src, size, format) })
+	if into.refused != nil {
+		return into.refused
+	}
+	return err
+}
+
+// opened reads a file, and names it in errors, which begin with ":LINE: " or ": ".
+func opened(path string, read func(src io.ReaderAt, size int64, format Format) error) error {
 	format, err := FormatOf(path)
 	if err != nil {
-		return nil, fmt.Errorf("suspects: %w", err)
+		return fmt.Errorf("suspects: %w", err)
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("suspects: %w", err)
+		return fmt.Errorf("suspects: %w", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("suspects: %w", err)
+		return fmt.Errorf("suspects: %w", err)
 	}
 	if info.IsDir() {
-		return nil, fmt.Errorf("suspects: %s: is a folder, expected a file that winnow audit --out wrote", path)
+		return fmt.Errorf("suspects: %s: is a folder, expected a file that winnow audit --out wrote", path)
 	}
-	list, err := read(f, info.Size(), format)
-	if err != nil {
-		return nil, fmt.Errorf("suspects: %s%w", path, err)
+	if err := read(f, info.Size(), format); err != nil {
+		return fmt.Errorf("suspects: %s%w", path, err)
+	}
+	return nil
+}
+
+// read reads what has a size, as a whole.
+func read(src io.ReaderAt, size int64, format Format) (list []Entry, err error) {
+	into := &rows{names: map[string]string{}, give: func(e Entry) error {
+		list = append(list, e)
+		return nil
+	}}
+	if err := into.readAll(src, size, format); err != nil {
+		return nil, err
+	}
+	if list[0].Rank > 0 {
+		slices.SortStableFunc(list, func(a, b Entry) int { return cmp.Compare(a.Rank, b.Rank) })
+		return list, nil
+	}
+	slices.SortStableFunc(list, func(a, b Entry) int { return cmp.Compare(a.Score, b.Score) })
+	for i := range list {
+		list[i].Rank = i + 1
 	}
 	return list, nil
 }
 
-// read reads what has a size; its errors begin with ":LINE: " or ": ".
-func read(src io.ReaderAt, size int64, format Format) ([]Entry, error) {
-	into := &rows{names: map[string]string{}}
-	var err error
-	switch in := io.NewSectionReader(src, 0, size); format {
-	case CSV:
-		err = readCSV(in, into)
-	case JSONL:
-		err = readJSONL(in, into)
-	case JSON:
-		err = readJSON(in, into)
-	default:
-		err = readParquet(src, size, into)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return into.ranked()
-}
-
-// rows is what has been read so far.
+// rows takes what is read, row after row.
 type rows struct {
-	list  []Entry
-	names map[string]string // every path and label once: rows name each other, and few labels
+	give    func(Entry) error
+	refused error // what give said
+
+	names map[string]string // every path and label once, for rows name each other and labels are few; nil: as they are read
+	given int
+	told  int     // rows that have a rank
+	group []Entry // of a Parquet file, which has columns
 }
 
 // same is the text that was read first among equals.
 func (r *rows) same(s string) string {
+	if r.names == nil {
+		return s
+	}
 	if known, ok := r.names[s]; ok {
 		return known
 	}
@@ -158,27 +186,35 @@ func (r *rows) same(s string) string {
 	return s
 }
 
-// ranked is the list in the order of its ranks, or, where none are told, of its scores.
-func (r *rows) ranked() ([]Entry, error) {
-	if len(r.list) == 0 {
-		return nil, fmt.Errorf(": no image found, expected at least one row of path, given_label, suggested_label and score")
+// take passes a row on.
+func (r *rows) take(e Entry) error {
+	r.given++
+	if e.Rank > 0 {
+		r.told++
 	}
-	told := 0
-	for i := range r.list {
-		if r.list[i].Rank > 0 {
-			told++
-		}
-	}
-	switch told {
-	case len(r.list):
-		slices.SortStableFunc(r.list, func(a, b Entry) int { return cmp.Compare(a.Rank, b.Rank) })
-	case 0:
-		slices.SortStableFunc(r.list, func(a, b Entry) int { return cmp.Compare(a.Score, b.Score) })
-		for i := range r.list {
-			r.list[i].Rank = i + 1
-		}
+	r.refused = r.give(e)
+	return r.refused
+}
+
+// readAll passes all rows on. Either all have ranks or none.
+func (r *rows) readAll(src io.ReaderAt, size int64, format Format) (err error) {
+	switch in := io.NewSectionReader(src, 0, size); format {
+	case CSV:
+		err = readCSV(in, r)
+	case JSONL:
+		err = readJSONL(in, r)
+	case JSON:
+		err = readJSON(in, r)
 	default:
-		return nil, fmt.Errorf(": %d of %d rows have a rank, expected all or none", told, len(r.list))
+		err = readParquet(src, size, r)
 	}
-	return r.list, nil
+	switch {
+	case err != nil:
+		return err
+	case r.given == 0:
+		return fmt.Errorf(": no image found, expected at least one row of path, given_label, suggested_label and score")
+	case r.told > 0 && r.told < r.given:
+		return fmt.Errorf(": %d of %d rows have a rank, expected all or none", r.told, r.given)
+	}
+	return nil
 }

@@ -2,11 +2,13 @@ package suspects
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -140,6 +142,12 @@ func TestReadOthers(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
+	// As a data frame of confident learning is written, with the paths joined to it.
+	frame := ",path,is_label_issue,label_quality,given_label,predicted_label\n0,\"a, é.jpg\",True,0.03125,\"cat, \"\"big\"\"\",鳥\n1,b.jpg,False,0.5,鳥,鳥\n"
+	want = []Entry{{Rank: 1, Path: "a, é.jpg", Given: `cat, "big"`, Suggested: "鳥", Score: 0.03125, Dropped: true}, {Rank: 2, Path: "b.jpg", Given: "鳥", Suggested: "鳥", Score: 0.5}}
+	if got, err := read(strings.NewReader(frame), int64(len(frame)), CSV); err != nil || !cmp.Equal(want, got, cmpopts.EquateEmpty()) {
+		t.Errorf("a data frame: %+v, %v", got, err)
+	}
 	whole := `{"scorer":"centres","classes":[{"class":"a]"},[]],"images":[{"path":"a.jpg","given_label":"a","suggested_label":"b","score":0}],"left_out":[]}`
 	if got, err := read(strings.NewReader(whole), int64(len(whole)), JSON); err != nil || len(got) != 1 || got[0].Suggested != "b" {
 		t.Errorf("a whole audit: %+v, %v", got, err)
@@ -254,4 +262,54 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestEach: all forms give their rows in the file's order, ranks as they are told; what yield says is returned as it is.
+func TestEach(t *testing.T) {
+	list := made(500)
+	slices.Reverse(list)
+	stop := errors.New("enough")
+	for _, format := range formats {
+		file := filepath.Join(t.TempDir(), "x."+string(format))
+		if err := os.WriteFile(file, written(t, format, list), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var got []Entry
+		if err := Each(file, func(e Entry) error { got = append(got, e); return nil }); err != nil {
+			t.Fatalf("%s: %v", format, err)
+		}
+		if diff := cmp.Diff(list, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%.2000s", format, diff)
+		}
+		n := 0
+		if err := Each(file, func(Entry) error {
+			if n++; n == 3 {
+				return stop
+			}
+			return nil
+		}); err != stop || n != 3 {
+			t.Errorf("%s: %v after %d rows, expected %v after 3", format, err, n, stop)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "x.csv")
+	for text, want := range map[string]string{
+		"path,label,suggested_label,score\na,1,1,0\n":                    "",
+		"path,label,suggested_label,score\n":                             file + ": no image found",
+		"path,label,suggested_label,score,rank\na,1,1,0,1\nb,1,1,0,\n":   file + ": 1 of 2 rows have a rank",
+		"path,label,suggested_label,score\na,1,1,0\nb,1,1\n":             file + ":3: 3 fields",
+		"path,label,suggested_label,score\na,1,1,0\nb,1,1,\"0\n,,,,\n\n": file + ":3: ",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := Each(file, func(e Entry) error {
+			if e.Rank > 1 {
+				t.Errorf("%q: rank %d of %s", text, e.Rank, e.Path)
+			}
+			return nil
+		})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: got %v, expected %q", text, err, want)
+		}
+	}
 }

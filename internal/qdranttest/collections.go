@@ -34,7 +34,11 @@ func (c collections) Get(_ context.Context, r *client.GetCollectionInfoRequest) 
 	if err != nil {
 		return nil, err
 	}
-	return &client.GetCollectionInfoResponse{Result: &client.CollectionInfo{Status: client.CollectionStatus_Green, Config: found.Config,
+	fields := map[string]*client.PayloadSchemaInfo{}
+	for _, name := range found.Fields {
+		fields[name] = &client.PayloadSchemaInfo{DataType: client.PayloadSchemaType_Keyword}
+	}
+	return &client.GetCollectionInfoResponse{Result: &client.CollectionInfo{Status: client.CollectionStatus_Green, Config: found.Config, PayloadSchema: fields,
 		PointsCount: client.PtrOf(uint64(len(found.Points)))}}, nil
 }
 

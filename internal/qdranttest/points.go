@@ -110,6 +110,8 @@ func (p points) CreateFieldIndex(_ context.Context, r *client.CreateFieldIndexCo
 	if err != nil {
 		return nil, err
 	}
-	c.Fields = append(c.Fields, r.GetFieldName())
+	if !slices.Contains(c.Fields, r.GetFieldName()) {
+		c.Fields = append(c.Fields, r.GetFieldName())
+	}
 	return &client.PointsOperationResponse{Result: &client.UpdateResult{Status: client.UpdateStatus_Completed}}, nil
 }

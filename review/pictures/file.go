@@ -20,6 +20,13 @@ type File struct {
 
 // Open opens an image file as it is. What begins as no image that winnow reads is [*Unreadable], whatever its name.
 func (p *Pictures) Open(path string) (*File, error) {
+	info, err := fs.Stat(p.fsys, path)
+	if err == nil {
+		err = isFile(info)
+	}
+	if err != nil {
+		return nil, &Unreadable{err}
+	}
 	f, err := p.fsys.Open(path)
 	if err != nil {
 		return nil, &Unreadable{err}
@@ -31,13 +38,21 @@ func (p *Pictures) Open(path string) (*File, error) {
 	return file, nil
 }
 
+// isFile refuses what is no file before it is opened: to open a named pipe is to wait for whoever writes into it.
+func isFile(info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return errors.New("is no file, expected an image")
+	}
+	return nil
+}
+
 func asImage(f fs.File) (*File, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("is no file, expected an image")
+	if err := isFile(info); err != nil {
+		return nil, err
 	}
 	in := bufio.NewReader(f)
 	head, err := in.Peek(16)

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -348,6 +349,27 @@ func BenchmarkSmall(b *testing.B) {
 	for b.Loop() {
 		if _, err := p.make("a.jpg", 160); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestPipe: a named pipe among the images is told, and nobody waits for whoever might write into it.
+func TestPipe(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.jpg"), 0o600); err != nil {
+		t.Skip(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	p := New(root.FS(), Options{})
+	_, small := p.Small(t.Context(), "pipe.jpg", 100)
+	_, file := p.Open("pipe.jpg")
+	for _, err := range []error{small, file} {
+		if !errors.As(err, new(*Unreadable)) || !strings.Contains(err.Error(), "is no file") {
+			t.Errorf("got %v", err)
 		}
 	}
 }

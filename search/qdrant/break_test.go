@@ -56,6 +56,44 @@ func TestUploadGoesOnAfterDeath(t *testing.T) {
 	}
 }
 
+// Killed between the making of the collection and that of a field's index, the next call makes the index; one that is there
+// is not made again.
+func TestUploadIndexesAfterDeath(t *testing.T) {
+	const indexCall = "/qdrant.Points/CreateFieldIndex"
+	f, d := qdranttest.New(t), source(40, 6)
+	s, _ := dialled(t, f, "")
+	o := birds
+	o.Indexed = []string{"label", "split"}
+	ctx, die := context.WithCancel(context.Background())
+	f.Fault = func(method string, n int, after bool) error {
+		if method == indexCall && n == 2 && !after {
+			die()
+			return status.Error(codes.Unavailable, "gone")
+		}
+		return nil
+	}
+	if _, err := Upload(ctx, s, d, o); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	f.Stop() // no call is left on its way
+	f.Fault = nil
+	f.Start(t, f.Address())
+	if got := fmt.Sprint(f.Collections["birds"].Fields); got != "[label]" {
+		t.Fatalf("indexed at the death: %s", got)
+	}
+	if _, err := Upload(context.Background(), s, source(40, 6), o); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(f.Collections["birds"].Fields); got != "[label split]" || f.Calls[indexCall] != 3 {
+		t.Errorf("indexed %s by %d calls, expected [label split] by 3", got, f.Calls[indexCall])
+	}
+	// A collection that is finished keeps the indexes that it has.
+	o.Indexed = append(o.Indexed, "by")
+	if _, err := Upload(context.Background(), s, source(40, 6), o); err != nil || f.Calls[indexCall] != 3 {
+		t.Errorf("%v, %d calls", err, f.Calls[indexCall])
+	}
+}
+
 // A server that dies in the middle and comes back with what it had stored is waited for.
 func TestUploadWaitsForServer(t *testing.T) {
 	f, d := qdranttest.New(t), source(160, 6)
@@ -129,6 +167,8 @@ func TestUploadRefuses(t *testing.T) {
 		"birds/ä 0004.jpg: the vector is all zeros":                  func(d *drawn) { clear(d.points[4].Vector) },
 		"birds/ä 0004.jpg: stands there twice":                       func(d *drawn) { d.points[9].Path = d.points[4].Path },
 		`birds/ä 0004.jpg: a field of its payload is named "digest"`: func(d *drawn) { d.points[4].Payload["digest"] = "x" },
+		`"birds/\xff.jpg": the path is no UTF-8`:                     func(d *drawn) { d.points[4].Path = "birds/\xff.jpg" },
+		`field "label" of its payload, "\xff", is no UTF-8`:          func(d *drawn) { d.points[4].Payload["label"] = "\xff" },
 		"a point without a path":                                     func(d *drawn) { d.points[4].Path = "" },
 	} {
 		d := source(10, 4)

@@ -84,7 +84,16 @@ func (u *upload) create(ctx context.Context) error {
 		}
 	}
 	u.c = collection{created: true, empty: true, deferred: true, limit: floatLimit}
+	return u.index(ctx, nil)
+}
+
+// index makes the indexes of fields that are not there yet.
+func (u *upload) index(ctx context.Context, there map[string]*client.PayloadSchemaInfo) error {
+	name := u.o.Collection
 	for _, field := range u.o.Indexed {
+		if there[field] != nil {
+			continue
+		}
 		if err := u.try(ctx, fmt.Sprintf("indexing field %s of collection %s", field, name), collectionTime, func(ctx context.Context) error {
 			_, err := u.s.client.CreateFieldIndex(ctx, &client.CreateFieldIndexCollection{
 				CollectionName: name, FieldName: field, FieldType: client.FieldType_FieldTypeKeyword.Enum(), Wait: client.PtrOf(true)})
@@ -114,7 +123,10 @@ func (u *upload) take(ctx context.Context) error {
 	if hnsw := info.GetConfig().GetHnswConfig(); hnsw.M != nil && hnsw.GetM() == 0 && hnsw.GetPayloadM() == 0 && !u.c.deferred {
 		u.note("collection %s is not indexed (hnsw m = 0), and stays so: set m = 16 when all is in, if that is not on purpose", u.o.Collection)
 	}
-	return u.sameModel(ctx)
+	if err := u.sameModel(ctx); err != nil || !u.c.deferred {
+		return err
+	}
+	return u.index(ctx, info.GetPayloadSchema()) // whoever made the collection may have died before that
 }
 
 // fits compares the settings of a collection with what is to be put there, and says how exact its numbers are.

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"unicode/utf8"
 
 	client "github.com/qdrant/go-client/qdrant"
 )
@@ -57,7 +58,13 @@ func (p Point) check(dim int) error {
 	if p.Path == "" {
 		return fmt.Errorf("qdrant: a point without a path, expected one: it is what a point is known by")
 	}
-	for name := range p.Payload {
+	if !utf8.ValidString(p.Path) {
+		return fmt.Errorf("qdrant: %q: the path is no UTF-8, expected text: a payload holds nothing else", p.Path)
+	}
+	for name, value := range p.Payload {
+		if !utf8.ValidString(name) || !utf8.ValidString(value) {
+			return fmt.Errorf("qdrant: %s: field %q of its payload, %.80q, is no UTF-8, expected text", p.Path, name, value)
+		}
 		if name == PathField || name == ModelField || name == DigestField {
 			return fmt.Errorf("qdrant: %s: a field of its payload is named %q, which is taken", p.Path, name)
 		}
