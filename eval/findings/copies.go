@@ -7,8 +7,9 @@ import (
 	"winnow/features"
 )
 
-// CopyBound is the cosine of whitened features from which two images count as near copies.
-const CopyBound = 0.95
+// CopyBound is the cosine of whitened features from which two images count as near copies: between re-encoded, shrunken
+// and cropped photographs and their originals it is 0.6 to 0.95 (experiments/audit).
+const CopyBound = 0.8
 
 // nearestLooked is how many of an image's nearest others are looked at.
 const nearestLooked = 10
