@@ -42,8 +42,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 130
 	}
 	fmt.Fprintf(stderr, "winnow: %v\n", err)
-	if todo := hint.Of(err); todo != "" {
-		fmt.Fprintf(stderr, "winnow: %s\n", todo)
+	if advice := hint.Of(err); advice != "" {
+		fmt.Fprintf(stderr, "winnow: %s\n", advice)
 	}
 	var misuse usageError
 	if errors.As(err, &misuse) {
