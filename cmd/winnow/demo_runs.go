@@ -54,7 +54,7 @@ var headSettings = []string{"length=10 epochs", "checkpoint=0"}
 
 // config is the setting of one training.
 func (d *demo) config(run demoRun) (config.Run, error) {
-	// Nothing here asks what the runs saw of their samples, and keeping it takes a tenth of the time.
+	// Nothing here asks what the runs saw of their samples.
 	settings := append([]string{fmt.Sprintf("filter.rate=%g", d.rate), "scores.record=false"}, headSettings...)
 	if run.tuned {
 		settings = append(settings[:2], tunedSettings...)
