@@ -12,8 +12,8 @@ import (
 	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/features"
-	"winnow/internal/orttest"
-	"winnow/internal/reference"
+	"winnow/internal/testing/orttest"
+	"winnow/internal/testing/reference"
 )
 
 // largePhotographs are the JPEG files in the source of two modules that this one needs, whose shorter side is long enough

@@ -16,8 +16,8 @@ import (
 	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/features"
-	"winnow/internal/orttest"
-	"winnow/internal/reference"
+	"winnow/internal/testing/orttest"
+	"winnow/internal/testing/reference"
 )
 
 // BenchmarkExtract runs the whole pipeline, from JPEG files of 500×375 pixels to stored vectors, and beside

@@ -18,7 +18,7 @@ import (
 	"testing"
 
 	"winnow/backbone"
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 // photos are what PIL and torchvision show of real photographs (testdata/photos).

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"winnow/backbone/jfif"
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 // drafts are what PIL's draft mode shows (testdata/scaled).

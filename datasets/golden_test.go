@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 func TestMain(m *testing.M) { reference.Main(m) }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 func read(t *testing.T, text string, opts ReadOptions) *Dataset {

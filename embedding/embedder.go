@@ -16,7 +16,7 @@ import (
 	"winnow/graph"
 	"winnow/head"
 	"winnow/models"
-	"winnow/runfolder"
+	"winnow/run/folder"
 	"winnow/search"
 )
 
@@ -58,11 +58,11 @@ func OfStore(b *models.Backbone, s *features.Store) (*Embedder, error) {
 // OfRun is the network and the head of a run, which need neither its manifest nor its features. find finds a backbone by
 // its sha256, asked where the run did not train its own: whose says in errors what was made with it, places are where it
 // may lie.
-func OfRun(r *runfolder.Run, find func(sum, preprocessing, whose string, places ...string) (*models.Backbone, error)) (*Embedder, error) {
+func OfRun(r *folder.Run, find func(sum, preprocessing, whose string, places ...string) (*models.Backbone, error)) (*Embedder, error) {
 	e := &Embedder{head: r.Head, Unit: true}
 	e.Source = extraction.Absolute(r.Dir)
 	var err error
-	if e.Head, err = runfolder.FileSum(filepath.Join(r.Dir, r.HeadFile)); err != nil {
+	if e.Head, err = folder.FileSum(filepath.Join(r.Dir, r.HeadFile)); err != nil {
 		return nil, err
 	}
 	if r.Config.Finetune.On() {
@@ -77,7 +77,7 @@ func OfRun(r *runfolder.Run, find func(sum, preprocessing, whose string, places 
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range []string{runfolder.ConfigFile, r.HeadFile, runfolder.BackboneFile(r.HeadFile)} {
+	for _, name := range []string{folder.ConfigFile, r.HeadFile, folder.BackboneFile(r.HeadFile)} {
 		e.Files = append(e.Files, filepath.Join(r.Dir, name))
 	}
 	return e, e.prepare(r.Meta.Output)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"winnow/features"
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 func TestGoldenMetrics(t *testing.T) {

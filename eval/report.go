@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"winnow/chart"
+	"winnow/report/chart"
 )
 
 // Report is everything report.html shows, in the page's order. Pictures are encoded files (PNG, JPEG …) made small by

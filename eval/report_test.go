@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/chart"
+	"winnow/report/chart"
 )
 
 // dot is a 1×1 PNG.

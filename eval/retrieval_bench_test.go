@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 )
 
 // BenchmarkRetrieveProducts asks galleries of the papers' sizes and says how many times the bare products of the same blocks

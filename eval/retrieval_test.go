@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"winnow/features"
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 // randomSet draws n unit vectors around class centres; with grid many similarities tie exactly.

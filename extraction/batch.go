@@ -5,7 +5,7 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/features"
-	"winnow/internal/config"
+	"winnow/run/config"
 )
 
 // UsualBatch is how many images go through a network that is not trained at once, unless the user says otherwise or

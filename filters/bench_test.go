@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 )
 
 // The setting of the speed claims: batch 64 (16 classes × 4), a full bank of 8,192, D = 512, 100 classes.

@@ -11,8 +11,8 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/graph"
-	"winnow/internal/orttest"
-	"winnow/internal/reference"
+	"winnow/internal/testing/orttest"
+	"winnow/internal/testing/reference"
 )
 
 // realModels are the pretrained networks that lie beside the repository.

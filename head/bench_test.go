@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"winnow/features"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 )
 
 // BenchmarkHeadStep measures Forward and Backward of the linear head of the claim (batch 64, 2048→512)

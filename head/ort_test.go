@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"winnow/features"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 )
 
 // The encoder as the command runs it: every product by ONNX Runtime, at a size that goes there.

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"winnow/features"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 )
 
 // BenchmarkWhiten is the start of a training on the features of MobileNetV2 and ResNet-50: whitening 6,000

@@ -14,7 +14,7 @@ import (
 
 	"winnow/features"
 	"winnow/internal/ortlib"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 )
 
 // benchSet has 4 rows of a class together, as the sampler gives them, around class centres.

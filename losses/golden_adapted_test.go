@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"winnow/features"
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 // exactAdapted is the float64 twin of the adapted triplet loss: its triplets by exactPairs, its means by the loss's

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 // Golden values of the losses of an anchor with all its pairs. The circle cases come from a softplus that is linear

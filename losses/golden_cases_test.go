@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 // Golden folders from elsewhere hold what the public one does not: these cases are made here.

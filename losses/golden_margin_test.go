@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 // exactParametric is the float64 twin of a loss with a parameter, at the value that the loss holds.

@@ -3,7 +3,7 @@ package losses
 import (
 	"testing"
 
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 // classSettings turns a case's parameters into settings by their names; one that is not named fails.

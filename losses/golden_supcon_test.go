@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 // renamed turns every parameter of a golden case into a setting, under another name if names has one. What the loss

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 // Tolerances of the golden README.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 // tripletNames are the settings of a golden case's parameters.

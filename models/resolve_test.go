@@ -11,8 +11,8 @@ import (
 	"winnow/backbone/ort"
 	"winnow/features"
 	"winnow/graph"
-	"winnow/internal/orttest"
-	"winnow/internal/reference"
+	"winnow/internal/testing/orttest"
+	"winnow/internal/testing/reference"
 )
 
 // classifier is a small network over images planes×side×side; a side of -1 is free.

@@ -17,8 +17,8 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/audit/suspects"
 	"winnow/datasets"
-	"winnow/eval/suspects"
 	"winnow/review/decisions"
 	"winnow/review/pictures"
 )

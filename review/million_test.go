@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/audit/suspects"
 	"winnow/datasets"
-	"winnow/eval/suspects"
 	"winnow/review/decisions"
 )
 

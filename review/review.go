@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"sync"
 
+	"winnow/audit/suspects"
 	"winnow/datasets"
-	"winnow/eval/suspects"
 	"winnow/review/decisions"
 	"winnow/review/pictures"
 )

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"winnow/audit/suspects"
 	"winnow/datasets"
-	"winnow/eval/suspects"
 )
 
 // kind is why an image may be looked at; one may have several.

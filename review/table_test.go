@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/audit/suspects"
 	"winnow/datasets"
-	"winnow/eval/suspects"
 )
 
 // TestDoor: an audit and a manifest that do not belong together are refused, with the image that tells.

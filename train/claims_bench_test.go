@@ -12,7 +12,7 @@ import (
 	"winnow/features"
 	"winnow/filters"
 	"winnow/head"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 	"winnow/losses"
 	"winnow/train"
 )

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 // onlyParams fails for a parameter that the check does not map onto a setting.

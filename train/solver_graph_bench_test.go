@@ -8,7 +8,7 @@ import (
 	"winnow/backbone/ort"
 	"winnow/features"
 	"winnow/graph"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 	"winnow/train"
 )
 

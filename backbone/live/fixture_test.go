@@ -13,7 +13,7 @@ import (
 	"winnow/graph"
 	"winnow/graph/gradient"
 	"winnow/head"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 )
 
 const (

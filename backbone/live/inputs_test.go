@@ -16,7 +16,7 @@ import (
 	"winnow/backbone/live"
 	"winnow/backbone/ort"
 	"winnow/graph/gradient"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 )
 
 // folder is a file system with the pictures of g.

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 	"pgregory.net/rapid"
 
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 )
 
 // gemm is one product with everything a BLAS can be asked for.

@@ -15,8 +15,8 @@ import (
 	"winnow/features"
 	"winnow/graph"
 	"winnow/graph/gradient"
-	"winnow/internal/orttest"
-	"winnow/internal/reference"
+	"winnow/internal/testing/orttest"
+	"winnow/internal/testing/reference"
 )
 
 // drawn are n numbers between -1 and 1.

@@ -10,8 +10,8 @@ import (
 	ortgo "github.com/yalue/onnxruntime_go"
 
 	"winnow/backbone/ort"
-	"winnow/internal/orttest"
-	"winnow/internal/reference"
+	"winnow/internal/testing/orttest"
+	"winnow/internal/testing/reference"
 )
 
 // node is one operation of a test model.

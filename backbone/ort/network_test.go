@@ -9,8 +9,8 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/features"
-	"winnow/internal/orttest"
-	"winnow/internal/reference"
+	"winnow/internal/testing/orttest"
+	"winnow/internal/testing/reference"
 )
 
 // TestRealNetworks runs the models that lie beside the repository: as a batch, one by one and into a matrix

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"winnow/backbone/ort"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 )
 
 func TestRuntimeFacts(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/backbone/ort"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 )
 
 // mixedModel has inputs and outputs of every type winnow uses, a scalar among them:

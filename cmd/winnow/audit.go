@@ -11,22 +11,22 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/audit/findings"
+	"winnow/audit/judges"
+	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/eval"
-	"winnow/eval/findings"
-	"winnow/eval/judges"
-	"winnow/eval/suspects"
 	"winnow/features"
 	"winnow/filters"
 	"winnow/filters/leaveout"
 	"winnow/head"
 	"winnow/internal/atomicfile"
-	"winnow/internal/config"
 	"winnow/internal/lookup"
 	"winnow/internal/nearest"
-	"winnow/runfolder"
+	"winnow/run"
+	"winnow/run/config"
+	"winnow/run/folder"
 	"winnow/train/samples"
-	"winnow/training"
 )
 
 func auditCommand() *cli.Command {
@@ -104,17 +104,17 @@ func runScorers() []string {
 
 // audited is the outcome of an audit.
 type audited struct {
-	Scorer    string               `json:"scorer"`
-	Suggests  string               `json:"suggested_by,omitempty"` // the scorer of the suggested labels, where that is another
-	Rate      float64              `json:"rate"`
-	Backbone  string               `json:"backbone,omitempty"` // file of the fine-tuned network that saw the images
-	View      string               `json:"view,omitempty"`     // center or mean, where the store has several views of each image
-	Detection *eval.Detection      `json:"detection"`          // null where true labels are not known
-	Images    []suspects.Entry     `json:"images"`
-	Unjudged  int                  `json:"unjudged"` // images alone in their class: nothing is known of them, and their score is 1
-	LeftOut   []lookup.LeftOut     `json:"left_out"`
-	Noise     *runfolder.NoiseRate `json:"estimated_noise"` // null where there is nothing to estimate from
-	Classes   []auditedClass       `json:"classes"`
+	Scorer    string            `json:"scorer"`
+	Suggests  string            `json:"suggested_by,omitempty"` // the scorer of the suggested labels, where that is another
+	Rate      float64           `json:"rate"`
+	Backbone  string            `json:"backbone,omitempty"` // file of the fine-tuned network that saw the images
+	View      string            `json:"view,omitempty"`     // center or mean, where the store has several views of each image
+	Detection *eval.Detection   `json:"detection"`          // null where true labels are not known
+	Images    []suspects.Entry  `json:"images"`
+	Unjudged  int               `json:"unjudged"` // images alone in their class: nothing is known of them, and their score is 1
+	LeftOut   []lookup.LeftOut  `json:"left_out"`
+	Noise     *folder.NoiseRate `json:"estimated_noise"` // null where there is nothing to estimate from
+	Classes   []auditedClass    `json:"classes"`
 
 	left     *leaveout.Set // the classes as the scorer left them; nil: it left none
 	found    *looked
@@ -218,7 +218,7 @@ func (r *openedRun) audit(c *cli.Context, mem int64) (audited, error) {
 	}
 	a.LeftOut, a.View, a.from = append([]lookup.LeftOut{}, left...), r.Look(), store
 	if a.Backbone = r.TunedFile(); own != nil && r.Tuned != nil {
-		a.Backbone = filepath.Join(r.Dir, runfolder.LastBackboneFile)
+		a.Backbone = filepath.Join(r.Dir, folder.LastBackboneFile)
 	}
 	return a, nil
 }
@@ -262,7 +262,7 @@ func auditFilter(c *cli.Context, cfg config.Run) (filters.Config, error) {
 	entry, err := filters.Find(f.Scorer)
 	if err != nil || !entry.NeedsBank {
 		if !c.IsSet("scorer") && cfg.Method != config.Metric {
-			note(c, "the run's method, %s, has no filter: judging its embedding with vmf", training.MethodTitle(cfg.Method))
+			note(c, "the run's method, %s, has no filter: judging its embedding with vmf", run.MethodTitle(cfg.Method))
 		} else if !c.IsSet("scorer") {
 			note(c, "the run's filter is %s, which cannot judge this set: judging with vmf", f.Scorer)
 		}

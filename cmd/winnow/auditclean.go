@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/audit/judges"
 	"winnow/datasets"
-	"winnow/eval/judges"
 	"winnow/internal/atomicfile"
 )
 

@@ -6,10 +6,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/audit/crossfit"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/filters/leaveout"
-	"winnow/train/crossfit"
 )
 
 // crossfitScorer as a --scorer judges stored features by heads that are trained on the spot.

@@ -8,17 +8,17 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/audit/findings"
+	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/eval"
-	"winnow/eval/findings"
-	"winnow/eval/suspects"
 	"winnow/features"
 	"winnow/filters/leaveout"
 	"winnow/filters/noiserate"
 	"winnow/internal/lookup"
-	"winnow/runfolder"
+	"winnow/run"
+	"winnow/run/folder"
 	"winnow/train"
-	"winnow/training"
 )
 
 // auditedClass is what an audit says of a class.
@@ -72,7 +72,7 @@ func (a *audited) lookAt(d *datasets.Dataset, store *features.Store) (done bool,
 	if set.X, err = store.Read(rows); err != nil {
 		return false, err
 	}
-	a.stored, err = training.JudgedVectors(training.Data{Train: set})
+	a.stored, err = run.JudgedVectors(run.Data{Train: set})
 	a.left = nil // was of the embedding
 	return err == nil, err
 }
@@ -96,7 +96,7 @@ func (a *audited) look(c *cli.Context, mem int64) error {
 	if err != nil {
 		return err
 	}
-	w := runfolder.WrittenRate(e)
+	w := folder.WrittenRate(e)
 	a.Noise = &w
 	a.Classes = []auditedClass{}
 	for _, k := range findings.Classes(a.left) {

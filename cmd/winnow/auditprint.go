@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"winnow/eval/suspects"
+	"winnow/audit/suspects"
 	"winnow/filters"
 	"winnow/train/samples"
 )

@@ -8,13 +8,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"winnow/eval/suspects"
-	"winnow/runfolder"
+	"winnow/audit/suspects"
+	"winnow/run/folder"
 )
 
 func TestPrintAudit(t *testing.T) {
 	half, sure := 0.5, 0.9996
-	a := audited{Scorer: "centres", Noise: &runfolder.NoiseRate{Method: "ranks", Rate: 0.25, Low: 0.1, High: 0.4}, Images: []suspects.Entry{
+	a := audited{Scorer: "centres", Noise: &folder.NoiseRate{Method: "ranks", Rate: 0.25, Low: 0.1, High: 0.4}, Images: []suspects.Entry{
 		{Rank: 1, Path: "long/b.jpg", Given: "dög", Suggested: "cat", Score: 0.0001, SuggestedScore: &sure, Dropped: true, Outlier: true},
 		{Rank: 2, Path: "a.jpg", Given: "dög", Suggested: "an_owl", Score: 0.25, SuggestedScore: &half, Dropped: true,
 			Copies: []suspects.Copy{{Path: "x.jpg", Label: "cat", Similarity: 0.99}}},

@@ -10,9 +10,9 @@ import (
 	"winnow/filters"
 	"winnow/head"
 	"winnow/losses"
-	"winnow/runfolder"
+	"winnow/run"
+	"winnow/run/folder"
 	"winnow/train"
-	"winnow/training"
 )
 
 // runProxies is what ProxySim judges by: the proxies of a run's last state and the head of the same state.
@@ -55,11 +55,11 @@ func proxiesToAuditBy(c *cli.Context, r *openedRun) (*runProxies, error) {
 
 // proxies reads them from the checkpoint, if the training images still have the classes that were trained.
 func (r *openedRun) proxies(c *cli.Context) (*runProxies, error) {
-	data, err := training.Join(r.Manifest, r.Store)
+	data, err := run.Join(r.Manifest, r.Store)
 	if err != nil {
 		return nil, err
 	}
-	facts, err := runfolder.ReadFacts(r.Dir)
+	facts, err := folder.ReadFacts(r.Dir)
 	if err != nil {
 		return nil, err
 	}

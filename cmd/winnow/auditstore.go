@@ -7,17 +7,17 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/audit/judges"
 	"winnow/backbone"
 	"winnow/datasets"
 	"winnow/eval"
-	"winnow/eval/judges"
 	"winnow/features"
 	"winnow/filters"
 	"winnow/internal/lookup"
 	"winnow/internal/nearest"
-	"winnow/runfolder"
+	"winnow/run"
+	"winnow/run/folder"
 	"winnow/train"
-	"winnow/training"
 )
 
 // auditStore is winnow audit without a run: of the stored features of a manifest's training images, whitened.
@@ -29,8 +29,8 @@ func auditStore(c *cli.Context) error {
 	if err := checkOut(c); err != nil {
 		return err
 	}
-	if v := c.String("view"); v != backbone.CenterName && v != runfolder.MeanView {
-		return misused("--view: found %q, expected %s or %s", v, backbone.CenterName, runfolder.MeanView)
+	if v := c.String("view"); v != backbone.CenterName && v != folder.MeanView {
+		return misused("--view: found %q, expected %s or %s", v, backbone.CenterName, folder.MeanView)
 	}
 	for _, flag := range []string{"last", "root"} {
 		if c.IsSet(flag) {
@@ -65,7 +65,7 @@ func auditStore(c *cli.Context) error {
 	if err := store.Verify(); err != nil {
 		return withHint(err, "make the features again: winnow extract --overwrite")
 	}
-	if store, err = runfolder.LookAt(store, c.String("view"), noter(c)); err != nil {
+	if store, err = folder.LookAt(store, c.String("view"), noter(c)); err != nil {
 		return err
 	}
 	rt, err := openRuntime(c)
@@ -73,14 +73,14 @@ func auditStore(c *cli.Context) error {
 		return err
 	}
 	defer rt.Close()
-	data, err := training.Join(d, store)
+	data, err := run.Join(d, store)
 	if err != nil {
 		return err
 	}
 	if data.Unlabelled > 0 {
 		note(c, "%d training images have no label and are not judged", data.Unlabelled)
 	}
-	z, err := training.JudgedVectors(data)
+	z, err := run.JudgedVectors(data)
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func probabilityHelp() string {
 		strings.Join(no, ", ") + "\nonly rank labels: --precision does not take them, and suggested_probability stays empty unless another scorer\nsuggests the labels, as vmf does for selfpaced and for what a training saw."
 }
 
-// columnHelp says what stands in the file of --out; the names are those of winnow/eval/suspects.
+// columnHelp says what stands in the file of --out; the names are those of winnow/audit/suspects.
 const columnHelp = "Columns of --out: rank, path, given_label, suggested_label (the given one where none fits better), score (of the given\n" +
 	"label), suggested_score (of that label), suggested_probability (where the scorer gives probabilities), dropped\n" +
 	"(called wrong), true_label (where known), nearest_with_given_label, nearest_with_suggested_label (images that speak for\n" +

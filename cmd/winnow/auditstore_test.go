@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"winnow/eval/judges"
-	"winnow/eval/suspects"
+	"winnow/audit/judges"
+	"winnow/audit/suspects"
 )
 
 // noted adds a column to a manifest, quoted and not.

@@ -12,10 +12,10 @@ import (
 	"winnow/eval"
 	"winnow/features"
 	"winnow/filters"
-	"winnow/internal/config"
 	"winnow/internal/lookup"
 	"winnow/losses"
-	"winnow/runfolder"
+	"winnow/run/config"
+	"winnow/run/folder"
 	"winnow/train"
 	"winnow/train/samples"
 )
@@ -48,7 +48,7 @@ func auditTraining(c *cli.Context, r *openedRun, mem int64) (audited, error) {
 	if c.Bool("include-eval") {
 		return audited{}, misused("--include-eval: what the training of %s saw is of its training images: name another --scorer", r.Dir)
 	}
-	list, err := runfolder.ReadSamples(r.Dir)
+	list, err := folder.ReadSamples(r.Dir)
 	if err != nil {
 		return audited{}, err
 	}
@@ -77,7 +77,7 @@ func auditTraining(c *cli.Context, r *openedRun, mem int64) (audited, error) {
 	}
 	set = set.Labelled()
 	if err := sameSamples(set, r.Manifest, list); err != nil {
-		return audited{}, withHint(fmt.Errorf("audit: %s: %w", filepath.Join(r.Dir, runfolder.SamplesFile), err), "scores of a training are of the images and labels that it was given; --scorer %s judges others", suggest.Scorer)
+		return audited{}, withHint(fmt.Errorf("audit: %s: %w", filepath.Join(r.Dir, folder.SamplesFile), err), "scores of a training are of the images and labels that it was given; --scorer %s judges others", suggest.Scorer)
 	}
 	var rows []int
 	for i := range list {
@@ -98,7 +98,7 @@ func auditTraining(c *cli.Context, r *openedRun, mem int64) (audited, error) {
 	}
 	a.LeftOut, a.View = append([]lookup.LeftOut{}, left...), r.Look()
 	if r.Tuned != nil {
-		a.Backbone = filepath.Join(r.Dir, runfolder.LastBackboneFile)
+		a.Backbone = filepath.Join(r.Dir, folder.LastBackboneFile)
 	}
 	return a, nil
 }
@@ -132,7 +132,7 @@ func noTrainingScores(r *openedRun, by string, list []samples.Sample) error {
 	case !cfg.Scores.Record:
 		return misused("--scorer %s: the run of %s kept nothing of its samples (scores.record is false): train with scores.record on", by, r.Dir)
 	case len(list) == 0:
-		return misused("--scorer %s: %s holds no %s: the training is not finished, or older than this scorer", by, r.Dir, runfolder.SamplesFile)
+		return misused("--scorer %s: %s holds no %s: the training is not finished, or older than this scorer", by, r.Dir, folder.SamplesFile)
 	case !seen:
 		return misused("--scorer %s: the training of %s ended before the last %.0f %% of its steps, which are averaged: train shorter, or set scores.window", by, r.Dir, 100*cfg.Scores.Window)
 	case by == samples.SmallLoss:

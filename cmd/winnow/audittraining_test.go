@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/runfolder"
+	"winnow/run/folder"
 	"winnow/train"
 	"winnow/train/samples"
 )
@@ -34,7 +34,7 @@ func cutAgain(t *testing.T, args []string) {
 	for i := 0; ; i++ {
 		ctx, cancel := context.WithCancel(context.Background())
 		watch := &cancelAfter{n: 2, cancel: cancel}
-		code := run(ctx, append([]string{"winnow"}, args...), new(bytes.Buffer), watch)
+		code := execute(ctx, append([]string{"winnow"}, args...), new(bytes.Buffer), watch)
 		cancel()
 		if code == 0 {
 			if i == 0 {
@@ -58,12 +58,12 @@ func TestAuditByTraining(t *testing.T) {
 	whole, cut := filepath.Join(w.dir, "whole"), filepath.Join(w.dir, "cut")
 	mustCall(t, w.args(whole, settings...)...)
 	cutAgain(t, w.args(cut, append(settings, "--resume")...))
-	for _, name := range []string{runfolder.SamplesFile, train.CheckpointFile, runfolder.LastHeadFile, train.MetricsFile} {
+	for _, name := range []string{folder.SamplesFile, train.CheckpointFile, folder.LastHeadFile, train.MetricsFile} {
 		if readFile(t, whole, name) != readFile(t, cut, name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
 	}
-	list, err := runfolder.ReadSamples(whole)
+	list, err := folder.ReadSamples(whole)
 	if err != nil || len(list) != 320 {
 		t.Fatal(len(list), err)
 	}
@@ -102,7 +102,7 @@ func refusesOthers(t *testing.T, w world, dir, known string) {
 	}
 	fails("--scorer vmf judges others", 1, "--manifest", other)
 	fails("--include-eval: what the training", 2, "--include-eval", "--clean", filepath.Join(w.dir, "c.csv"), "--drop")
-	path := filepath.Join(dir, runfolder.SamplesFile)
+	path := filepath.Join(dir, folder.SamplesFile)
 	write(t, path, strings.Replace(readFile(t, path), "path,label", "path,class", 1))
 	fails(`column 2 is "class", expected "label"`, 1)
 	if err := os.Remove(path); err != nil {
@@ -157,14 +157,14 @@ func TestAuditByTrainingFinetuned(t *testing.T) {
 	settings := []string{"--loss", "norm_softmax", "--noise-rate", "0.3", "--augment", "digits"}
 	mustCall(t, tuneArgs("whole", "all", settings...)...)
 	cutAgain(t, tuneArgs("cut", "all", append(settings, "--resume")...))
-	for _, name := range []string{runfolder.SamplesFile, train.CheckpointFile} {
+	for _, name := range []string{folder.SamplesFile, train.CheckpointFile} {
 		if readFile(t, "whole", name) != readFile(t, "cut", name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
 	}
 	var a audited
 	stdout, _ := mustCall(t, "audit", "whole", "--scorer", "small-loss", "--json")
-	if err := json.Unmarshal([]byte(stdout), &a); err != nil || a.Backbone != filepath.Join("whole", runfolder.LastBackboneFile) || len(a.Images)+len(a.LeftOut) != 72 {
+	if err := json.Unmarshal([]byte(stdout), &a); err != nil || a.Backbone != filepath.Join("whole", folder.LastBackboneFile) || len(a.Images)+len(a.LeftOut) != 72 {
 		t.Errorf("%v: %s, %d images, %d left out", err, a.Backbone, len(a.Images), len(a.LeftOut))
 	}
 	mustCall(t, "report", "whole", "--scorer", "small-loss", "--out", "r.html", "--no-map")

@@ -13,9 +13,9 @@ import (
 	"winnow/filters"
 	"winnow/filters/selfpaced"
 	"winnow/head"
-	"winnow/internal/config"
 	"winnow/internal/lookup"
-	"winnow/runfolder"
+	"winnow/run/config"
+	"winnow/run/folder"
 	"winnow/train"
 )
 
@@ -36,7 +36,7 @@ func auditWeights(c *cli.Context, r *openedRun, mem int64) (audited, error) {
 	if !r.Config.SelfPaced.On() {
 		return audited{}, misused("--scorer: %s is about runs that weigh their samples (selfpaced.every), and %s is none", selfPacedScorer, r.Dir)
 	}
-	weights, err := runfolder.ReadWeights(r.Dir)
+	weights, err := folder.ReadWeights(r.Dir)
 	if err != nil {
 		return audited{}, err
 	}
@@ -56,7 +56,7 @@ func auditWeights(c *cli.Context, r *openedRun, mem int64) (audited, error) {
 	}
 	w, err := weightsOf(set.Labelled(), r.Manifest, weights)
 	if err != nil {
-		return audited{}, withHint(fmt.Errorf("audit: %s: %w", filepath.Join(r.Dir, runfolder.WeightsFile), err), "weights are of the images and labels that were trained on; --scorer %s judges others", suggest.Scorer)
+		return audited{}, withHint(fmt.Errorf("audit: %s: %w", filepath.Join(r.Dir, folder.WeightsFile), err), "weights are of the images and labels that were trained on; --scorer %s judges others", suggest.Scorer)
 	}
 	a, err := auditByWeights(c.Context, h, set, r.Manifest, r.Config, w, suggest, mem)
 	if err != nil {
@@ -72,13 +72,13 @@ func auditWeights(c *cli.Context, r *openedRun, mem int64) (audited, error) {
 	}
 	a.LeftOut, a.View = append([]lookup.LeftOut{}, left...), r.Look()
 	if r.Tuned != nil {
-		a.Backbone = filepath.Join(r.Dir, runfolder.LastBackboneFile)
+		a.Backbone = filepath.Join(r.Dir, folder.LastBackboneFile)
 	}
 	return a, nil
 }
 
 // weightsOf are the weights of the rows of set, all labelled, if they are those of these images and labels.
-func weightsOf(set features.Set, d *datasets.Dataset, list []runfolder.Weight) ([]float64, error) {
+func weightsOf(set features.Set, d *datasets.Dataset, list []folder.Weight) ([]float64, error) {
 	if len(list) != set.Len() {
 		return nil, fmt.Errorf("found weights of %d images, expected the %d labelled, readable training images", len(list), set.Len())
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/eval/judges"
-	"winnow/eval/suspects"
+	"winnow/audit/judges"
+	"winnow/audit/suspects"
 	"winnow/filters"
 )
 

@@ -12,10 +12,10 @@ import (
 
 	"winnow/features"
 	"winnow/filters"
-	"winnow/internal/config"
 	"winnow/internal/spread"
+	"winnow/run"
+	"winnow/run/config"
 	"winnow/train"
-	"winnow/training"
 )
 
 func costCommand() *cli.Command {
@@ -211,10 +211,10 @@ func costFill(c *cli.Context, base config.Run) int {
 }
 
 // costData draws classes around directions, half of the labels wrong as far as the rate says.
-func costData(c *cli.Context) training.Data {
+func costData(c *cli.Context) run.Data {
 	classes, each, dim := c.Int("classes"), c.Int("images"), c.Int("inputs")
 	rng := train.Rand(c.Uint64("seed"), "cost", 0)
-	data := training.Data{Train: features.NewSet(classes*each, dim)}
+	data := run.Data{Train: features.NewSet(classes*each, dim)}
 	centre := make([]float32, dim)
 	for k := range classes {
 		data.Classes = append(data.Classes, fmt.Sprint(k))
@@ -237,13 +237,13 @@ func costData(c *cli.Context) training.Data {
 }
 
 // costRun trains once and gives the lower quartile of the seconds of the steps timed.
-func costRun(c *cli.Context, v costVariant, base config.Run, data training.Data, row *costRow) (float64, error) {
+func costRun(c *cli.Context, v costVariant, base config.Run, data run.Data, row *costRow) (float64, error) {
 	cfg := v.config(c, base)
 	skip := costFill(c, base)
 	var last time.Time
 	var seconds []float64
 	var rows, kept int
-	opts := training.Options{Stepped: func(s train.Step) {
+	opts := run.Options{Stepped: func(s train.Step) {
 		now := time.Now()
 		if s.Number > skip {
 			seconds = append(seconds, now.Sub(last).Seconds())
@@ -252,7 +252,7 @@ func costRun(c *cli.Context, v costVariant, base config.Run, data training.Data,
 		last = now
 		row.Bank = s.Bank
 	}}
-	_, err := training.Run(c.Context, cfg, data, opts)
+	_, err := run.Run(c.Context, cfg, data, opts)
 	row.Kept = float64(kept) / float64(max(rows, 1))
 	return spread.Of(seconds).Q1, err
 }

@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"winnow/chart"
 	"winnow/datasets/glyphs"
 	"winnow/eval"
 	"winnow/features"
 	"winnow/filters"
 	"winnow/internal/atomicfile"
-	"winnow/runreport"
+	"winnow/report"
+	"winnow/report/chart"
 )
 
 func (d *demo) print(w io.Writer) {
@@ -84,7 +84,7 @@ func (d *demo) charts() []chart.Drawing {
 			purity.Series = append(purity.Series, series(x, y))
 		}
 	}
-	return []chart.Drawing{score, purity, loss, runreport.LabelScores(d.audited.Images)}
+	return []chart.Drawing{score, purity, loss, report.LabelScores(d.audited.Images)}
 }
 
 // suspects shows the most suspect labels, and then some from where right and wrong meet.
@@ -97,7 +97,7 @@ func (d *demo) suspects(n int) ([]eval.SuspectCard, error) {
 	for i := max(edge-(n-len(at)), len(at)); i < edge; i++ {
 		at = append(at, i)
 	}
-	return runreport.SuspectCards(d.audited.Images, at, d.picture)
+	return report.SuspectCards(d.audited.Images, at, d.picture)
 }
 
 func (d *demo) picture(path, caption string) (eval.Picture, error) {

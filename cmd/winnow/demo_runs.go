@@ -8,12 +8,12 @@ import (
 
 	"winnow/datasets"
 	"winnow/eval"
-	"winnow/eval/comparison"
-	"winnow/internal/config"
 	"winnow/internal/lookup"
-	"winnow/runfolder"
+	"winnow/run"
+	"winnow/run/comparison"
+	"winnow/run/config"
+	"winnow/run/folder"
 	"winnow/train"
-	"winnow/training"
 )
 
 // demoBackbone is the network that is part of the program.
@@ -53,10 +53,10 @@ var tunedSettings = []string{
 var headSettings = []string{"length=10 epochs", "checkpoint=0"}
 
 // config is the setting of one training.
-func (d *demo) config(run demoRun) (config.Run, error) {
+func (d *demo) config(which demoRun) (config.Run, error) {
 	// Nothing here asks what the runs saw of their samples.
 	settings := append([]string{fmt.Sprintf("filter.rate=%g", d.rate), "scores.record=false"}, headSettings...)
-	if run.tuned {
+	if which.tuned {
 		settings = append(settings[:2], tunedSettings...)
 	}
 	for _, setting := range d.c.StringSlice("set") {
@@ -64,7 +64,7 @@ func (d *demo) config(run demoRun) (config.Run, error) {
 		if key == "seed" || strings.HasPrefix(key, "data.") {
 			return config.Run{}, misused("demo: --set %s: the demo decides this itself, by --seed and --out", key)
 		}
-		if run.tuned || !strings.HasPrefix(key, "finetune.") {
+		if which.tuned || !strings.HasPrefix(key, "finetune.") {
 			settings = append(settings, setting)
 		}
 	}
@@ -72,19 +72,19 @@ func (d *demo) config(run demoRun) (config.Run, error) {
 	if err != nil {
 		return cfg, usageError{err}
 	}
-	if run.tuned && !cfg.Finetune.On() {
+	if which.tuned && !cfg.Finetune.On() {
 		return cfg, misused("demo: --set finetune.weights=%s: the demo trains the backbone: expected all, a stage or a pattern", config.NoWeights)
 	}
 	manifest := noisyManifest
-	if run.clean {
+	if which.clean {
 		manifest = trueManifest
 	}
 	cfg.Seed = d.seed
 	cfg.Data = config.Data{Manifest: filepath.Join(d.dir, manifest), Features: filepath.Join(d.dir, demoFeatures)}
-	if run.tuned {
+	if which.tuned {
 		cfg.Data.Root, cfg.Data.Model = filepath.Join(d.dir, demoImages), demoBackbone
 	}
-	if !run.filtered {
+	if !which.filtered {
 		cfg.Filter.Scorer = config.NoFilter
 	}
 	if err := cfg.Validate(); err != nil {
@@ -94,29 +94,29 @@ func (d *demo) config(run demoRun) (config.Run, error) {
 }
 
 // run does one training and measures it; after the filtered one of the whole network it audits the labels.
-func (d *demo) run(run demoRun) (err error) {
+func (d *demo) run(which demoRun) (err error) {
 	labels := d.noisy
-	if run.clean {
+	if which.clean {
 		labels = d.clean
 	}
-	at := &trainCommandRun{c: d.c, dir: filepath.Join(d.dir, filepath.FromSlash(run.dir)), features: d.store.Dir, runtime: d.rt.Version(), start: time.Now()}
-	if at.cfg, err = d.config(run); err != nil {
+	at := &trainCommandRun{c: d.c, dir: filepath.Join(d.dir, filepath.FromSlash(which.dir)), features: d.store.Dir, runtime: d.rt.Version(), start: time.Now()}
+	if at.cfg, err = d.config(which); err != nil {
 		return err
 	}
-	if at.data, err = training.Join(labels, d.store); err != nil {
+	if at.data, err = run.Join(labels, d.store); err != nil {
 		return err
 	}
-	if run.tuned {
+	if which.tuned {
 		if at.tuning, err = openTuning(d.c, at.cfg, labels); err != nil {
 			return err
 		}
 		at.tuning.Use(d.rt)
 		defer at.tuning.Close()
 	}
-	curves := demoCurves{name: run.name, tone: run.tone, trace: eval.NewFilterTrace(labels, nil, 0)}
+	curves := demoCurves{name: which.name, tone: which.tone, trace: eval.NewFilterTrace(labels, nil, 0)}
 	out, err := d.watched(at, &curves)
 	if err != nil {
-		return explainTrainFailure(err, at.data, at.dir, run.tuned)
+		return explainTrainFailure(err, at.data, at.dir, which.tuned)
 	}
 	last, err := lastState(at)
 	if err != nil {
@@ -130,16 +130,16 @@ func (d *demo) run(run demoRun) (err error) {
 	if err != nil {
 		return err
 	}
-	if !run.tuned {
-		*run.pick(&d.result.HeadOnly) = measured
+	if !which.tuned {
+		*which.pick(&d.result.HeadOnly) = measured
 		return nil
 	}
-	*run.pick(&d.result.demoTrio) = measured
+	*which.pick(&d.result.demoTrio) = measured
 	d.curves = append(d.curves, curves)
-	if err := d.compare(run, at, out); err != nil {
+	if err := d.compare(which, at, out); err != nil {
 		return err
 	}
-	if run.filtered {
+	if which.filtered {
 		d.found = found
 		return d.audit(last, out)
 	}
@@ -147,17 +147,17 @@ func (d *demo) run(run demoRun) (err error) {
 }
 
 // watched does the training, into a folder emptied of an earlier demo's, and leaves there what winnow train leaves.
-func (d *demo) watched(at *trainCommandRun, curves *demoCurves) (training.Outcome, error) {
+func (d *demo) watched(at *trainCommandRun, curves *demoCurves) (run.Outcome, error) {
 	progress := newTrainProgress(d.c.App.ErrWriter, time.Now)
 	defer progress.end()
-	opts := training.Options{Dir: at.dir, Winnow: version(), Tuning: at.tuning}
-	opts.Begun = func(plan training.Plan) error {
+	opts := run.Options{Dir: at.dir, Winnow: version(), Tuning: at.tuning}
+	opts.Begun = func(plan run.Plan) error {
 		progress.begun(plan)
 		curves.epoch = max(plan.Epoch, 1)
-		if err := runfolder.Prepare(at.dir, false, true); err != nil {
+		if err := folder.Prepare(at.dir, false, true); err != nil {
 			return err
 		}
-		if err := runfolder.Clear(at.dir); err != nil {
+		if err := folder.Clear(at.dir); err != nil {
 			return err
 		}
 		return at.begin(plan)
@@ -169,7 +169,7 @@ func (d *demo) watched(at *trainCommandRun, curves *demoCurves) (training.Outcom
 		curves.stepped(s)
 	}
 	opts.Validated = func(v train.Validation) { curves.score.add(curves.epochs(v.Step), v.Score) }
-	out, err := training.Run(d.c.Context, at.cfg, at.data, opts)
+	out, err := run.Run(d.c.Context, at.cfg, at.data, opts)
 	if err != nil {
 		return out, err
 	}
@@ -178,13 +178,13 @@ func (d *demo) watched(at *trainCommandRun, curves *demoCurves) (training.Outcom
 		return out, err
 	}
 	result.Seconds = time.Since(at.start).Seconds()
-	return out, runfolder.Finish(at.dir, result)
+	return out, folder.Finish(at.dir, result)
 }
 
 // compare measures what validation chose, beside the features that nobody trained.
-func (d *demo) compare(run demoRun, at *trainCommandRun, out training.Outcome) error {
+func (d *demo) compare(which demoRun, at *trainCommandRun, out run.Outcome) error {
 	if out.BestStep == 0 {
-		d.idle = append(d.idle, run.name)
+		d.idle = append(d.idle, which.name)
 	}
 	now, err := at.tuning.Now(d.c.Context, d.test)
 	if err != nil {
@@ -194,12 +194,12 @@ func (d *demo) compare(run demoRun, at *trainCommandRun, out training.Outcome) e
 	if err != nil {
 		return err
 	}
-	*run.pick(&d.result.Chosen), d.result.Frozen, d.result.Whitened = all.Trained, all.Frozen, all.Whitened
+	*which.pick(&d.result.Chosen), d.result.Frozen, d.result.Whitened = all.Trained, all.Frozen, all.Whitened
 	return nil
 }
 
 // audit judges the given training labels by the last state of the filtered training.
-func (d *demo) audit(last state, out training.Outcome) error {
+func (d *demo) audit(last state, out run.Outcome) error {
 	start := time.Now()
 	set, _, err := lookup.Split(d.noisy, d.store, datasets.Train)
 	if err != nil {

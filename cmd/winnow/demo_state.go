@@ -9,8 +9,8 @@ import (
 	"winnow/graph"
 	"winnow/head"
 	"winnow/models"
-	"winnow/runfolder"
-	"winnow/training/tuning"
+	"winnow/run/folder"
+	"winnow/run/tuning"
 )
 
 // state is a network with a head on it, as a training left them.
@@ -22,11 +22,11 @@ type state struct {
 
 // lastState reads the state that a run ended with, which need not be the one that validation chose.
 func lastState(at *trainCommandRun) (s state, err error) {
-	if s.head, _, err = models.ReadHead(filepath.Join(at.dir, runfolder.LastHeadFile)); err != nil || at.tuning == nil {
+	if s.head, _, err = models.ReadHead(filepath.Join(at.dir, folder.LastHeadFile)); err != nil || at.tuning == nil {
 		return s, err
 	}
 	s.tuning = at.tuning
-	data, err := os.ReadFile(filepath.Join(at.dir, runfolder.LastBackboneFile))
+	data, err := os.ReadFile(filepath.Join(at.dir, folder.LastBackboneFile))
 	if err == nil {
 		s.model, err = graph.Read(data)
 	}

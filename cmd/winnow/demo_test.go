@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/internal/orttest"
-	"winnow/runfolder"
+	"winnow/internal/testing/orttest"
+	"winnow/run/folder"
 )
 
 // The runs of a demo are runs like any other, and a second demo leaves nothing of the first in them.
@@ -22,7 +22,7 @@ func TestDemoRunsAreRuns(t *testing.T) {
 	mustRun(t, demo)
 	mustRun(t, "winnow -q eval --last demo/prism") // makes the network's features in the run's folder
 	mustRun(t, demo)
-	if stores, _ := filepath.Glob("demo/prism/" + runfolder.TunedStorePrefix + "*"); len(stores) != 0 {
+	if stores, _ := filepath.Glob("demo/prism/" + folder.TunedStorePrefix + "*"); len(stores) != 0 {
 		t.Errorf("features of the first demo's network are left: %v", stores)
 	}
 	text, err := os.ReadFile("demo/result.json")
@@ -37,11 +37,11 @@ func TestDemoRunsAreRuns(t *testing.T) {
 			"heads/" + name: {"--last ": heads},
 		} {
 			dir = filepath.Join("demo", dir)
-			config, err := os.ReadFile(filepath.Join(dir, runfolder.ConfigFile))
+			config, err := os.ReadFile(filepath.Join(dir, folder.ConfigFile))
 			if err != nil || !bytes.Contains(config, []byte("scorer: "+scorer+"\n")) {
 				t.Errorf("%s: not trained with the scorer %s: %v\n%s", dir, scorer, err, config)
 			}
-			if r, err := runfolder.ReadResult(dir); err != nil || r.Steps != 10 || r.Validation == nil || r.Verdict == "" || r.Seconds <= 0 {
+			if r, err := folder.ReadResult(dir); err != nil || r.Steps != 10 || r.Validation == nil || r.Verdict == "" || r.Seconds <= 0 {
 				t.Errorf("%s: what came of it: %v, %+v", dir, err, r)
 			}
 			if events, _ := filepath.Glob(filepath.Join(dir, "events.*")); len(events) != 1 {
@@ -79,7 +79,7 @@ func TestDemoRefuses(t *testing.T) {
 		"data.root=x":           "the demo decides this itself",
 	} {
 		var stdout, stderr bytes.Buffer
-		if code := run(t.Context(), []string{"winnow", "demo", "--set", setting}, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), want) {
+		if code := execute(t.Context(), []string{"winnow", "demo", "--set", setting}, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), want) {
 			t.Errorf("%s: exit code %d, %q", setting, code, stderr.String())
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/models"
-	"winnow/runfolder"
+	"winnow/run/folder"
 )
 
 // openEmbedder opens a run folder, an ONNX file, or a backbone by its name. file is the backbone of a run where it is
@@ -46,7 +46,7 @@ func openEmbedder(c *cli.Context, source, file string) (*embedding.Embedder, err
 
 // openRunEmbedder opens the network and the head of a run.
 func openRunEmbedder(dir, file string) (*embedding.Embedder, error) {
-	r, err := runfolder.Read(dir, false)
+	r, err := folder.Read(dir, false)
 	if err != nil {
 		return nil, err
 	}

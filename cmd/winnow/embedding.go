@@ -7,10 +7,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/datasets"
-	"winnow/eval/comparison"
 	"winnow/features"
 	"winnow/internal/lookup"
-	"winnow/runfolder"
+	"winnow/run/comparison"
+	"winnow/run/folder"
 	"winnow/train"
 )
 
@@ -23,10 +23,10 @@ func openEmbedding(c *cli.Context, splits ...string) (*openedRun, error) {
 	if !c.IsSet("features") || !c.IsSet("manifest") {
 		return nil, misused("winnow %s takes a run folder, or --features DIR with --manifest FILE: found neither", c.Command.Name)
 	}
-	if v := c.String("view"); v != "center" && v != runfolder.MeanView {
-		return nil, misused("--view: found %q, expected center or %s", v, runfolder.MeanView)
+	if v := c.String("view"); v != "center" && v != folder.MeanView {
+		return nil, misused("--view: found %q, expected center or %s", v, folder.MeanView)
 	}
-	r := &openedRun{&runfolder.Run{Options: runfolder.Options{View: c.String("view")}, Dir: c.String("features"), ManifestFile: c.String("manifest")}}
+	r := &openedRun{&folder.Run{Options: folder.Options{View: c.String("view")}, Dir: c.String("features"), ManifestFile: c.String("manifest")}}
 	var err error
 	if r.Manifest, err = datasets.Read(r.ManifestFile, datasets.ReadOptions{}); err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func openEmbedding(c *cli.Context, splits ...string) (*openedRun, error) {
 	if r.Store, err = features.Open(r.Dir); err != nil {
 		return nil, err
 	}
-	r.Store, err = runfolder.LookAt(r.Store, c.String("view"), noter(c))
+	r.Store, err = folder.LookAt(r.Store, c.String("view"), noter(c))
 	return r, err
 }
 

@@ -8,9 +8,9 @@ import (
 
 	"winnow/datasets"
 	"winnow/eval"
-	"winnow/eval/comparison"
 	"winnow/features"
 	"winnow/internal/lookup"
+	"winnow/run/comparison"
 )
 
 func evalCommand() *cli.Command {

@@ -10,8 +10,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/eval"
-	"winnow/eval/comparison"
 	"winnow/head"
+	"winnow/run/comparison"
 )
 
 // chosenMetric is a metric with its settings.

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"winnow/eval"
-	"winnow/eval/comparison"
+	"winnow/run/comparison"
 )
 
 // print writes a table for each metric, and below it what its numbers are of.

@@ -13,7 +13,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/internal/atomicfile"
-	"winnow/runfolder"
+	"winnow/run/folder"
 )
 
 func exportCommand() *cli.Command {
@@ -144,7 +144,7 @@ func exportFiles(c *cli.Context) (files []exportFile) {
 // inputs are the files an export reads: it must not write over them.
 func (r *openedRun) inputs() []string {
 	list := []string{r.ManifestFile}
-	for _, name := range []string{runfolder.ConfigFile, runfolder.BestHeadFile, runfolder.LastHeadFile, runfolder.BestBackboneFile, runfolder.LastBackboneFile, runfolder.FactsFile, runfolder.ResultFile} {
+	for _, name := range []string{folder.ConfigFile, folder.BestHeadFile, folder.LastHeadFile, folder.BestBackboneFile, folder.LastBackboneFile, folder.FactsFile, folder.ResultFile} {
 		list = append(list, filepath.Join(r.Dir, name))
 	}
 	return append(list, r.Store.Files()...)

@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/graph"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 )
 
 // A joined model with anything wrong in it must be found out, and nothing written.

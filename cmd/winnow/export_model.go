@@ -14,7 +14,7 @@ import (
 	"winnow/embedding"
 	"winnow/features"
 	"winnow/models"
-	"winnow/runfolder"
+	"winnow/run/folder"
 )
 
 // modelExport is what was written as one ONNX model.
@@ -113,7 +113,7 @@ func backboneBy(sum, preprocessing, whose, name string, places ...string) (*mode
 
 // aboutModel is what the metadata of the joined model say, so that whoever finds the file alone can feed it.
 func (r *openedRun) aboutModel(b *models.Backbone) (map[string]string, error) {
-	sum, err := runfolder.FileSum(filepath.Join(r.Dir, r.HeadFile))
+	sum, err := folder.FileSum(filepath.Join(r.Dir, r.HeadFile))
 	if err != nil {
 		return nil, fmt.Errorf("export: %w", err)
 	}

@@ -14,7 +14,7 @@ import (
 	"winnow/datasets"
 	"winnow/extraction"
 	"winnow/internal/lookup"
-	"winnow/runfolder"
+	"winnow/run/folder"
 	"winnow/search/qdrant"
 )
 
@@ -93,7 +93,7 @@ func readQdrantKey(file string) (string, error) {
 
 // isRun says whether a folder is a run's and not that of an index or a feature store.
 func isRun(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, runfolder.ConfigFile))
+	_, err := os.Stat(filepath.Join(dir, folder.ConfigFile))
 	return err == nil
 }
 
@@ -114,7 +114,7 @@ func exportToQdrant(c *cli.Context, server *qdrant.Server, r *openedRun) (*qdran
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("export: none of the %d images of split %s could be read, the first is %q: %s", len(at), c.String("split"), left[0].Path, left[0].Reason)
 	}
-	model, err := runfolder.FileSum(filepath.Join(r.Dir, r.HeadFile))
+	model, err := folder.FileSum(filepath.Join(r.Dir, r.HeadFile))
 	if err != nil {
 		return nil, err
 	}

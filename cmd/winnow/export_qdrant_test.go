@@ -12,8 +12,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"winnow/features"
-	"winnow/internal/qdranttest"
-	"winnow/runfolder"
+	"winnow/internal/testing/qdranttest"
+	"winnow/run/folder"
 	"winnow/search/qdrant"
 )
 
@@ -35,7 +35,7 @@ func TestExportToQdrant(t *testing.T) {
 	}
 	x, ids := readNPY(t, npy), readCSVFile(t, filepath.Join(s.dir, "e.ids.csv"))[1:]
 	c := f.Collections["photos"]
-	sum, err := runfolder.FileSum(filepath.Join(s.run, runfolder.BestHeadFile))
+	sum, err := folder.FileSum(filepath.Join(s.run, folder.BestHeadFile))
 	if err != nil {
 		t.Fatal(err)
 	}

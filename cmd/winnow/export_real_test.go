@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 // Photographs through real networks: extracted, trained and exported by the commands.

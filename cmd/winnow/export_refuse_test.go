@@ -14,7 +14,7 @@ import (
 	"winnow/features"
 	"winnow/graph"
 	"winnow/models"
-	"winnow/runfolder"
+	"winnow/run/folder"
 )
 
 func TestExportFindsItsModel(t *testing.T) {
@@ -105,7 +105,7 @@ func TestExportMisuse(t *testing.T) {
 	manifest, matrix := readFile(t, s.manifest), readFile(t, s.store, "features.npy")
 	s.refused(t, 1, "is read here", "--csv", s.manifest)
 	s.refused(t, 1, "is read here", "--npy", filepath.Join(s.store, "features.npy"))
-	s.refused(t, 1, "is read here", "--parquet", filepath.Join(s.run, runfolder.BestHeadFile))
+	s.refused(t, 1, "is read here", "--parquet", filepath.Join(s.run, folder.BestHeadFile))
 	if readFile(t, s.manifest) != manifest || readFile(t, s.store, "features.npy") != matrix {
 		t.Error("a refused export wrote over what it reads")
 	}

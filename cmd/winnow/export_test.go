@@ -21,16 +21,16 @@ import (
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/graph"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 	"winnow/internal/vectorfile"
 	"winnow/models"
-	"winnow/runfolder"
+	"winnow/run/folder"
 )
 
 // slowEmbed is the head in float64 loops.
 func slowEmbed(t testing.TB, run string, x []float32) []float64 {
 	t.Helper()
-	h, _, err := models.ReadHead(filepath.Join(run, runfolder.BestHeadFile))
+	h, _, err := models.ReadHead(filepath.Join(run, folder.BestHeadFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func (s studio) checkONNX(t *testing.T, base string, result modelExport) {
 		}
 		about[p.Key] = p.Value
 	}
-	head, err := os.ReadFile(filepath.Join(s.run, runfolder.BestHeadFile))
+	head, err := os.ReadFile(filepath.Join(s.run, folder.BestHeadFile))
 	if err != nil {
 		t.Fatal(err)
 	}

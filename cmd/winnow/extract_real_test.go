@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"winnow/features"
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 // Photographs of ImageNet through the registry's own entries, run to their 1000 classes: the images found among

@@ -22,7 +22,7 @@ import (
 	"winnow/extraction"
 	"winnow/features"
 	"winnow/graph"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 )
 
 // smallNet is an ONNX classifier of 16×16 pictures: convolution, pooling, and five classes that extract cuts off.
@@ -99,7 +99,7 @@ func (a album) extract(t testing.TB, ctx context.Context, more ...string) (stdou
 	args := append([]string{"winnow", "--ort-lib", orttest.Runtime(t).Library(), "extract", "--manifest", a.manifest, "--root", a.root,
 		"--model", a.model, "--out", a.out, "--preset", "imagenet", "--resize", "18", "--crop", "16", "--batch", "4"}, more...)
 	var out, errs bytes.Buffer
-	code = run(ctx, args, &out, &errs)
+	code = execute(ctx, args, &out, &errs)
 	return out.String(), errs.String(), code
 }
 

@@ -17,7 +17,7 @@ import (
 func winnow(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = run(t.Context(), append([]string{"winnow"}, args...), &out, &errs)
+	code = execute(t.Context(), append([]string{"winnow"}, args...), &out, &errs)
 	return out.String(), errs.String(), code
 }
 

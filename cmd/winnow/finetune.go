@@ -12,9 +12,9 @@ import (
 	"winnow/datasets/imageroot"
 	"winnow/extraction"
 	"winnow/features"
-	"winnow/internal/config"
 	"winnow/models"
-	"winnow/training/tuning"
+	"winnow/run/config"
+	"winnow/run/tuning"
 )
 
 // openTuning finds the backbone and the images that a configuration names, and everything about them that can be

@@ -16,9 +16,9 @@ import (
 	"winnow/backbone/ort"
 	"winnow/features"
 	"winnow/graph"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 	"winnow/models"
-	"winnow/runfolder"
+	"winnow/run/folder"
 	"winnow/train"
 )
 
@@ -66,7 +66,7 @@ func TestFinetune(t *testing.T) {
 	for i := 0; ; i++ {
 		ctx, cancel := context.WithCancel(context.Background())
 		watch := &cancelAfter{n: 2, cancel: cancel}
-		code := run(ctx, append([]string{"winnow"}, tuneArgs("cut", "all", append(settings, "--resume")...)...), new(bytes.Buffer), watch)
+		code := execute(ctx, append([]string{"winnow"}, tuneArgs("cut", "all", append(settings, "--resume")...)...), new(bytes.Buffer), watch)
 		cancel()
 		if code == 0 {
 			if i < 2 {
@@ -78,7 +78,7 @@ func TestFinetune(t *testing.T) {
 			t.Fatalf("exit %d\n%s", code, watch)
 		}
 	}
-	for _, name := range []string{runfolder.BestHeadFile, runfolder.LastHeadFile, runfolder.BestBackboneFile, runfolder.LastBackboneFile, train.MetricsFile, train.CheckpointFile, runfolder.ConfigFile} {
+	for _, name := range []string{folder.BestHeadFile, folder.LastHeadFile, folder.BestBackboneFile, folder.LastBackboneFile, train.MetricsFile, train.CheckpointFile, folder.ConfigFile} {
 		if readFile(t, "whole", name) != readFile(t, "cut", name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
@@ -274,11 +274,11 @@ func TestFinetuneWithBatchNorm(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	if code := run(ctx, append([]string{"winnow"}, args("cut")...), new(bytes.Buffer), &cancelAfter{n: 2, cancel: cancel}); code != 130 {
+	if code := execute(ctx, append([]string{"winnow"}, args("cut")...), new(bytes.Buffer), &cancelAfter{n: 2, cancel: cancel}); code != 130 {
 		t.Fatalf("exit %d", code)
 	}
 	mustCall(t, args("cut", "--resume")...)
-	for _, name := range []string{runfolder.BestBackboneFile, runfolder.LastBackboneFile, train.MetricsFile, train.CheckpointFile} {
+	for _, name := range []string{folder.BestBackboneFile, folder.LastBackboneFile, train.MetricsFile, train.CheckpointFile} {
 		if readFile(t, "whole", name) != readFile(t, "cut", name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
@@ -390,7 +390,7 @@ func TestFinetunedRunFolder(t *testing.T) {
 	if code != 1 || !strings.Contains(stderr, `made with finetune.weights = "all", asked for "stage2"`) || strings.Contains(stderr, "fine-tuning glyphnet") {
 		t.Errorf("exit %d, expected other settings refused before the network is loaded\n%s", code, stderr)
 	}
-	backboneFile := filepath.Join("run", runfolder.BestBackboneFile)
+	backboneFile := filepath.Join("run", folder.BestBackboneFile)
 	whole := readFile(t, backboneFile)
 	write(t, backboneFile, whole+"\x00")
 	if code, _, stderr := call(context.Background(), "eval", "run"); code != 1 || !strings.Contains(stderr, "but head.winnow was trained with the network of") {
@@ -439,7 +439,7 @@ func TestFinetunedLostImages(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 		t.Fatal(err)
 	}
-	if result.N != result.Frozen.N || len(result.LeftOut) != 0 || result.Backbone != filepath.Join("run", runfolder.BestBackboneFile) {
+	if result.N != result.Frozen.N || len(result.LeftOut) != 0 || result.Backbone != filepath.Join("run", folder.BestBackboneFile) {
 		t.Errorf("%d queries, frozen %d, %d left out, by %q", result.N, result.Frozen.N, len(result.LeftOut), result.Backbone)
 	}
 }
@@ -472,7 +472,7 @@ func TestFinetunedMendedImage(t *testing.T) {
 func TestFinetuneAgain(t *testing.T) {
 	atelier(t)
 	mustCall(t, tuneArgs("first", "stage2", "--steps", "2")...)
-	network := filepath.Join("first", runfolder.BestBackboneFile)
+	network := filepath.Join("first", folder.BestBackboneFile)
 	_, stderr := mustCall(t, "extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", network, "--out", "made")
 	if strings.Contains(stderr, "--preset") {
 		t.Errorf("the way of its images was not found in the file:\n%s", stderr)
@@ -480,7 +480,7 @@ func TestFinetuneAgain(t *testing.T) {
 	mustCall(t, "eval", "first", "--features", "made")
 	mustCall(t, tuneArgs("second", "stage2", "--steps", "2", "--model", network)...)
 	keys := map[string]int{}
-	for _, about := range readModel(t, filepath.Join("second", runfolder.BestBackboneFile)).Metadata {
+	for _, about := range readModel(t, filepath.Join("second", folder.BestBackboneFile)).Metadata {
 		if keys[about.Key]++; keys[about.Key] > 1 {
 			t.Errorf("the key %s stands twice", about.Key)
 		}

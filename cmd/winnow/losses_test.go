@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 	"winnow/losses"
 )
 
@@ -57,7 +57,7 @@ func TestLossesCommand(t *testing.T) {
 		t.Error("hyphens and capitals make another loss")
 	}
 	var stdout, stderr bytes.Buffer
-	if code := run(context.Background(), []string{"winnow", "losses", "nonsense"}, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), `loss "nonsense" is unknown: known are contrastive`) {
+	if code := execute(context.Background(), []string{"winnow", "losses", "nonsense"}, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), `loss "nonsense" is unknown: known are contrastive`) {
 		t.Errorf("exit code %d, %s", code, stderr.String())
 	}
 }

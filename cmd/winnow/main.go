@@ -25,13 +25,13 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args, os.Stdout, os.Stderr)
+	code := execute(ctx, os.Args, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
 
-// run is the whole program as a function: a test calls it with buffers.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+// execute is the whole program as a function: a test calls it with buffers.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	app := newApp(stdout, stderr)
 	err := app.RunContext(ctx, flagsFirst(app, args))
 	if err == nil {

@@ -49,7 +49,7 @@ func TestMisuse(t *testing.T) {
 		"winnow data glyphs --out new --seed -1":     "invalid value",
 	} {
 		var stdout, stderr bytes.Buffer
-		code := run(context.Background(), strings.Fields(line), &stdout, &stderr)
+		code := execute(context.Background(), strings.Fields(line), &stdout, &stderr)
 		if line == "winnow audit help" { // a folder may be called so
 			if code != 1 || !strings.Contains(stderr.String(), "help: holds no config.yaml") {
 				t.Errorf("%s: exit code %d, %q", line, code, stderr.String())
@@ -72,7 +72,7 @@ func TestHelpIsData(t *testing.T) {
 		"winnow data corrupt --help": "required",
 	} {
 		var stdout, stderr bytes.Buffer
-		if code := run(context.Background(), strings.Fields(line), &stdout, &stderr); code != 0 || stderr.Len() > 0 {
+		if code := execute(context.Background(), strings.Fields(line), &stdout, &stderr); code != 0 || stderr.Len() > 0 {
 			t.Errorf("%s: exit code %d, standard error %q", line, code, stderr.String())
 		}
 		if text := stdout.String(); !strings.Contains(text, want) || strings.Contains(text, "default: false") || strings.Count(text, "default: 0)") > strings.Count(text, "(0: ") {

@@ -14,12 +14,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/datasets"
-	"winnow/eval/atlas"
 	"winnow/eval/tsne"
 	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/internal/lookup"
 	"winnow/internal/nearest"
+	"winnow/report/atlas"
 )
 
 func mapCommand() *cli.Command {

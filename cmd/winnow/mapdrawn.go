@@ -15,9 +15,9 @@ import (
 
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
-	"winnow/eval/atlas"
 	"winnow/eval/tsne"
 	"winnow/features"
+	"winnow/report/atlas"
 )
 
 // drawnMap gives the points their names and colours.

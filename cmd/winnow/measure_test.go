@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/features"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 	"winnow/models"
 	"winnow/train"
 )
@@ -226,7 +226,7 @@ func TestEvalMisuse(t *testing.T) {
 		"winnow eval run --manifest no.csv": {1, "name it with --manifest"},
 	} {
 		var stdout, stderr bytes.Buffer
-		code := run(context.Background(), strings.Fields(line), &stdout, &stderr)
+		code := execute(context.Background(), strings.Fields(line), &stdout, &stderr)
 		if code != want.code || !strings.Contains(stderr.String(), want.text) {
 			t.Errorf("%s: exit code %d, %q; expected %d and %q", line, code, stderr.String(), want.code, want.text)
 		}
@@ -238,7 +238,7 @@ func TestDemoSmall(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "demo")
 	args := []string{"winnow", "-q", "demo", "--classes", "24", "--images", "16", "--seed", "3", "--set", "length=2 epochs", "--out", dir}
 	var stdout, stderr bytes.Buffer
-	if code := run(context.Background(), args, &stdout, &stderr); code != 0 {
+	if code := execute(context.Background(), args, &stdout, &stderr); code != 0 {
 		t.Fatalf("exit code %d: %s", code, stderr.String())
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "result.json"))

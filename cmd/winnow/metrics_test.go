@@ -14,9 +14,9 @@ import (
 
 	"winnow/datasets"
 	"winnow/eval"
-	"winnow/eval/comparison"
 	"winnow/features"
 	"winnow/internal/lookup"
+	"winnow/run/comparison"
 )
 
 func TestMetricsList(t *testing.T) {
@@ -211,7 +211,7 @@ func TestEvalMetricsMisuse(t *testing.T) {
 		"winnow eval run --metrics clustering --set clustering.starts=many": {2, `found "many", expected a whole number`},
 	} {
 		var stdout, stderr bytes.Buffer
-		code := run(context.Background(), strings.Fields(line), &stdout, &stderr)
+		code := execute(context.Background(), strings.Fields(line), &stdout, &stderr)
 		if code != want.code || !strings.Contains(stderr.String(), want.text) {
 			t.Errorf("%s: exit code %d, %q; expected %d and %q", line, code, stderr.String(), want.code, want.text)
 		}

@@ -18,7 +18,7 @@ import (
 func modelsRun(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = run(context.Background(), append([]string{"winnow", "models"}, args...), &out, &errs)
+	code = execute(context.Background(), append([]string{"winnow", "models"}, args...), &out, &errs)
 	return out.String(), errs.String(), code
 }
 

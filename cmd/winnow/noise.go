@@ -14,9 +14,9 @@ import (
 	"winnow/features"
 	"winnow/filters/noiserate"
 	"winnow/internal/nearest"
-	"winnow/runfolder"
+	"winnow/run"
+	"winnow/run/folder"
 	"winnow/train"
-	"winnow/training"
 )
 
 func noiseCommand() *cli.Command {
@@ -42,11 +42,11 @@ func noiseCommand() *cli.Command {
 
 // noiseReport is what winnow noise says.
 type noiseReport struct {
-	Manifest  string                `json:"manifest"`
-	Images    int                   `json:"images"` // labelled, of the train split
-	Estimates []runfolder.NoiseRate `json:"estimates"`
-	True      *float64              `json:"true_rate"` // null where the manifest does not know it
-	Classes   []classNoise          `json:"classes"`   // by the first estimate, the most first
+	Manifest  string             `json:"manifest"`
+	Images    int                `json:"images"` // labelled, of the train split
+	Estimates []folder.NoiseRate `json:"estimates"`
+	True      *float64           `json:"true_rate"` // null where the manifest does not know it
+	Classes   []classNoise       `json:"classes"`   // by the first estimate, the most first
 }
 
 type classNoise struct {
@@ -69,7 +69,7 @@ func showNoise(c *cli.Context) error {
 			return misused("--method: found %q%s, expected %s or all", m, nearest.Ask(m, noiserate.Methods()), strings.Join(noiserate.Methods(), ", "))
 		}
 	}
-	data, err := training.Load(d, c.String("features"), false)
+	data, err := run.Load(d, c.String("features"), false)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func showNoise(c *cli.Context) error {
 	}
 	defer rt.Close()
 	report := noiseReport{Manifest: c.Args().First(), Images: data.Train.Len() - data.Unlabelled}
-	z, err := training.JudgedVectors(data)
+	z, err := run.JudgedVectors(data)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func showNoise(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		report.Estimates = append(report.Estimates, runfolder.WrittenRate(e))
+		report.Estimates = append(report.Estimates, folder.WrittenRate(e))
 		if i == 0 {
 			report.Classes = classRates(e, data)
 		}
@@ -102,7 +102,7 @@ func showNoise(c *cli.Context) error {
 }
 
 // classRates lists the classes, those with the most wrong labels first.
-func classRates(e noiserate.Estimate, data training.Data) []classNoise {
+func classRates(e noiserate.Estimate, data run.Data) []classNoise {
 	count := make([]int, len(data.Classes))
 	for _, y := range data.Train.Labels {
 		if y >= 0 {
@@ -120,7 +120,7 @@ func classRates(e noiserate.Estimate, data training.Data) []classNoise {
 }
 
 // trueRate is the share of wrong labels among those that are judged; nil where the manifest does not know.
-func trueRate(d *datasets.Dataset, data training.Data) *float64 {
+func trueRate(d *datasets.Dataset, data run.Data) *float64 {
 	if !d.HasTruth(datasets.Train) {
 		return nil
 	}

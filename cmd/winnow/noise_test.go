@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"winnow/filters/noiserate"
-	"winnow/internal/config"
-	"winnow/runfolder"
+	"winnow/run/config"
+	"winnow/run/folder"
 )
 
 // withTruth adds the true labels to the world's manifest.
@@ -76,23 +76,23 @@ func TestTrainEstimatesTheRate(t *testing.T) {
 	if code != 0 || !strings.Contains(stderr, "estimated from the features: about ") {
 		t.Fatalf("exit %d\n%s", code, stderr)
 	}
-	var facts runfolder.Facts
-	if err := json.Unmarshal([]byte(readFile(t, auto, runfolder.FactsFile)), &facts); err != nil {
+	var facts folder.Facts
+	if err := json.Unmarshal([]byte(readFile(t, auto, folder.FactsFile)), &facts); err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := config.Load(filepath.Join(auto, runfolder.ConfigFile), nil)
+	cfg, err := config.Load(filepath.Join(auto, folder.ConfigFile), nil)
 	if err != nil || facts.NoiseRate == nil || math.Abs(float64(cfg.Filter.Rate)-facts.NoiseRate.Rate) > 1e-4 || math.Abs(facts.NoiseRate.Rate-0.3) > 0.12 {
 		t.Fatalf("%v: config.yaml has %v, run.json %+v", err, cfg.Filter.Rate, facts.NoiseRate)
 	}
 	if code, _, stderr := call(context.Background(), w.args(given, "--noise-rate", cfg.Filter.Rate.String())...); code != 0 {
 		t.Fatal(stderr)
 	}
-	for _, name := range []string{runfolder.BestHeadFile, runfolder.ConfigFile} {
+	for _, name := range []string{folder.BestHeadFile, folder.ConfigFile} {
 		if readFile(t, auto, name) != readFile(t, given, name) {
 			t.Errorf("%s is another than with the estimate given by hand", name)
 		}
 	}
-	if strings.Contains(readFile(t, given, runfolder.FactsFile), "noise_rate") {
+	if strings.Contains(readFile(t, given, folder.FactsFile), "noise_rate") {
 		t.Error("run.json of a given rate speaks of an estimate")
 	}
 	for _, more := range [][]string{nil, {"--noise-rate", "auto"}} {
@@ -110,7 +110,7 @@ func TestTrainEstimatesTheRate(t *testing.T) {
 	if code, _, stderr := call(context.Background(), w.peersArgs("co-teaching", peers, "--noise-rate", "auto", "--epochs", "2")...); code != 0 {
 		t.Fatal(stderr)
 	}
-	if cfg, err := config.Load(filepath.Join(peers, runfolder.ConfigFile), nil); err != nil || cfg.Peers.Rate == config.AutoRate || math.Abs(float64(cfg.Peers.Rate)-0.3) > 0.12 {
+	if cfg, err := config.Load(filepath.Join(peers, folder.ConfigFile), nil); err != nil || cfg.Peers.Rate == config.AutoRate || math.Abs(float64(cfg.Peers.Rate)-0.3) > 0.12 {
 		t.Errorf("%v: peers.rate is %v", err, cfg.Peers.Rate)
 	}
 	none := filepath.Join(w.dir, "none")
@@ -131,11 +131,11 @@ func TestTrainCorrectsLabels(t *testing.T) {
 	if code != 0 {
 		t.Fatal(stderr)
 	}
-	var result runfolder.Result
+	var result folder.Result
 	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 		t.Fatal(err)
 	}
-	list, err := csv.NewReader(strings.NewReader(readFile(t, whole, runfolder.CorrectionsFile))).ReadAll()
+	list, err := csv.NewReader(strings.NewReader(readFile(t, whole, folder.CorrectionsFile))).ReadAll()
 	if err != nil || result.Corrected == nil || *result.Corrected != len(list)-1 || strings.Join(list[0], ",") != "path,given,corrected,step,confidence" {
 		t.Fatalf("%v: %d lines, the result says %v", err, len(list), result.Corrected)
 	}
@@ -160,7 +160,7 @@ func TestTrainCorrectsLabels(t *testing.T) {
 	for i := 0; ; i++ {
 		ctx, cancel := context.WithCancel(context.Background())
 		watch := &cancelAfter{n: 3, cancel: cancel}
-		code := run(ctx, append([]string{"winnow"}, w.args(cut, append(settings, "--resume")...)...), new(strings.Builder), watch)
+		code := execute(ctx, append([]string{"winnow"}, w.args(cut, append(settings, "--resume")...)...), new(strings.Builder), watch)
 		cancel()
 		if code == 0 {
 			break
@@ -169,7 +169,7 @@ func TestTrainCorrectsLabels(t *testing.T) {
 			t.Fatalf("exit %d\n%s", code, watch)
 		}
 	}
-	for _, name := range []string{runfolder.BestHeadFile, runfolder.LastHeadFile, runfolder.CorrectionsFile, "metrics.jsonl", "checkpoint.winnow"} {
+	for _, name := range []string{folder.BestHeadFile, folder.LastHeadFile, folder.CorrectionsFile, "metrics.jsonl", "checkpoint.winnow"} {
 		if readFile(t, whole, name) != readFile(t, cut, name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}

@@ -8,13 +8,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/datasets"
-	"winnow/eval/pairs"
 	"winnow/features"
-	"winnow/internal/config"
 	"winnow/internal/lookup"
-	"winnow/runfolder"
+	"winnow/papers/pairs"
+	"winnow/run"
+	"winnow/run/config"
+	"winnow/run/folder"
 	"winnow/train"
-	"winnow/training"
 )
 
 func pairsCommand() *cli.Command {
@@ -138,7 +138,7 @@ func pairsOfRun(c *cli.Context) (w pairsWork, err error) {
 	if err != nil {
 		return w, err
 	}
-	data, err := training.Join(r.Manifest, r.Store)
+	data, err := run.Join(r.Manifest, r.Store)
 	if err != nil {
 		return w, err
 	}
@@ -167,10 +167,10 @@ func pairsOfFeatures(c *cli.Context) (w pairsWork, err error) {
 	if err != nil {
 		return w, err
 	}
-	if store, err = runfolder.LookAt(store, c.String("view"), noter(c)); err != nil {
+	if store, err = folder.LookAt(store, c.String("view"), noter(c)); err != nil {
 		return w, err
 	}
-	data, err := training.Join(d, store)
+	data, err := run.Join(d, store)
 	if err != nil {
 		return w, err
 	}
@@ -180,7 +180,7 @@ func pairsOfFeatures(c *cli.Context) (w pairsWork, err error) {
 	return w, features.Normalize(w.set.X)
 }
 
-func newPairsWork(d *datasets.Dataset, data training.Data) pairsWork {
+func newPairsWork(d *datasets.Dataset, data run.Data) pairsWork {
 	return pairsWork{data: d, set: data.Train.Labelled(), result: pairsResult{Winnow: version(), Seed: 1, LeftOut: append([]lookup.LeftOut{}, data.LeftOut...)}}
 }
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/eval/pairs"
-	"winnow/runfolder"
+	"winnow/papers/pairs"
+	"winnow/run/folder"
 )
 
 func pairsJSON(t *testing.T, args ...string) (r pairsResult) {
@@ -126,7 +126,7 @@ func TestPairsOfRun(t *testing.T) {
 	}
 	r := pairsJSON(t, dir, "--last")
 	signals := r.Labellings[0].Signals
-	if r.Seed != 5 || r.Head != runfolder.LastHeadFile || r.Step == nil || len(signals.Losses) != 1 || signals.Losses[0].Name != "supcon" || signals.Rows != 32*signals.Batches {
+	if r.Seed != 5 || r.Head != folder.LastHeadFile || r.Step == nil || len(signals.Losses) != 1 || signals.Losses[0].Name != "supcon" || signals.Rows != 32*signals.Batches {
 		t.Errorf("found %+v, expected the run's 8x4, seed 5 and supcon", r)
 	}
 	frozen := pairsJSON(t, "--manifest", w.manifest, "--features", w.store)

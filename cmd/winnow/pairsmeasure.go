@@ -7,10 +7,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/eval/pairs"
 	"winnow/features"
 	"winnow/losses"
-	"winnow/theory"
+	"winnow/papers/pairs"
+	"winnow/papers/theory"
 	"winnow/train"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/chart"
-	"winnow/eval/pairs"
 	"winnow/internal/atomicfile"
+	"winnow/papers/pairs"
+	"winnow/report/chart"
 )
 
 // printPairs is the result as tables.

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"winnow/features"
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 // Real photographs through the command, from the file to the features, give what PIL, torchvision and torch give

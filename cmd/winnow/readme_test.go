@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/internal/orttest"
-	"winnow/internal/reference"
-	"winnow/recipes"
+	"winnow/internal/testing/orttest"
+	"winnow/internal/testing/reference"
+	"winnow/papers/recipes"
 )
 
 // TestReadmeCommands runs the five commands of the README on a small folder of pictures, as they stand there.
@@ -75,7 +75,7 @@ func mustRun(t *testing.T, line string) string {
 		args[i] = os.ExpandEnv(strings.Trim(a, `"`))
 	}
 	var stdout, stderr bytes.Buffer
-	if code := run(context.Background(), args, &stdout, &stderr); code != 0 {
+	if code := execute(context.Background(), args, &stdout, &stderr); code != 0 {
 		t.Fatalf("%s: exit code %d\n%s%s", line, code, stdout.String(), stderr.String())
 	}
 	t.Logf("%s\n%s%s", line, stdout.String(), stderr.String())

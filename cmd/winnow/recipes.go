@@ -7,8 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/internal/config"
-	"winnow/recipes"
+	"winnow/papers/recipes"
+	"winnow/run/config"
 )
 
 func recipesCommand() *cli.Command {

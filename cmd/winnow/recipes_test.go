@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"winnow/internal/config"
-	"winnow/internal/orttest"
-	"winnow/recipes"
-	"winnow/runfolder"
+	"winnow/internal/testing/orttest"
+	"winnow/papers/recipes"
+	"winnow/run/config"
+	"winnow/run/folder"
 )
 
 // parseRecipe reads a recipe as train does and checks it whole.
@@ -120,13 +120,13 @@ func TestRecipesTrain(t *testing.T) {
 			args = append(args, "--finetune", "none")
 		}
 		code, stdout, stderr := call(context.Background(), args...)
-		var result runfolder.Result
+		var result folder.Result
 		if err := json.Unmarshal([]byte(stdout), &result); code != 0 || err != nil || result.Steps != 2 || result.Validation == nil {
 			t.Errorf("%s: code %d, %v\n%s", r.Name, code, err, stderr)
 			continue
 		}
-		var facts runfolder.Facts
-		if err := json.Unmarshal([]byte(readFile(t, out, runfolder.FactsFile)), &facts); err != nil || facts.Recipe != r.Name || facts.RecipeSHA256 != r.SHA256() {
+		var facts folder.Facts
+		if err := json.Unmarshal([]byte(readFile(t, out, folder.FactsFile)), &facts); err != nil || facts.Recipe != r.Name || facts.RecipeSHA256 != r.SHA256() {
 			t.Errorf("%s: run.json says %q, %s (%v)", r.Name, facts.Recipe, facts.RecipeSHA256, err)
 		}
 	}
@@ -237,7 +237,7 @@ func TestRecipeDigits(t *testing.T) {
 		{"eval", out},
 	} {
 		var stdout, stderr bytes.Buffer
-		if code := run(context.Background(), append([]string{"winnow", "--quiet", "--ort-lib", orttest.Runtime(t).Library()}, args...), &stdout, &stderr); code != 0 {
+		if code := execute(context.Background(), append([]string{"winnow", "--quiet", "--ort-lib", orttest.Runtime(t).Library()}, args...), &stdout, &stderr); code != 0 {
 			t.Fatalf("%q: code %d, %s", args, code, stderr.String())
 		}
 	}

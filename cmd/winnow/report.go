@@ -8,12 +8,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/eval"
-	"winnow/eval/suspects"
 	"winnow/internal/atomicfile"
 	"winnow/internal/lookup"
-	"winnow/runreport"
+	"winnow/report"
 )
 
 func reportCommand() *cli.Command {
@@ -42,16 +42,16 @@ func reportCommand() *cli.Command {
 
 // reportResult is what winnow report --json prints.
 type reportResult struct {
-	File  string               `json:"file"`
-	Bytes int                  `json:"bytes"`
-	Split string               `json:"split"`
-	Runs  []runreport.Measured `json:"runs"`
+	File  string            `json:"file"`
+	Bytes int               `json:"bytes"`
+	Split string            `json:"split"`
+	Runs  []report.Measured `json:"runs"`
 }
 
 // reported is a run and its page.
 type reported struct {
 	*openedRun
-	page   *runreport.Run
+	page   *report.Run
 	split  string           // measured
 	judged []suspects.Entry // its training labels, the most suspect first
 }
@@ -90,19 +90,19 @@ func reportRun(c *cli.Context) error {
 		}
 		runs = append(runs, r)
 	}
-	report, drawMap, err := reportPage(c, runs, mem)
+	content, drawMap, err := reportPage(c, runs, mem)
 	if err != nil {
 		return err
 	}
-	page, err := runreport.Write(report, drawMap)
+	page, err := report.Write(content, drawMap)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	if err := atomicfile.WriteBytes(result.File, page); err != nil {
 		return fmt.Errorf("report: %s: %w", result.File, err)
 	}
-	if result.Bytes = len(page); result.Bytes > runreport.Limit {
-		note(c, "the page has %.1f MB, more than %.0f: there is less on it with --max N, --no-map or --no-pictures", float64(result.Bytes)/1e6, runreport.Limit/1e6)
+	if result.Bytes = len(page); result.Bytes > report.Limit {
+		note(c, "the page has %.1f MB, more than %.0f: there is less on it with --max N, --no-map or --no-pictures", float64(result.Bytes)/1e6, report.Limit/1e6)
 	}
 	for _, r := range runs {
 		result.Split = r.split
@@ -125,7 +125,7 @@ func measuredRun(c *cli.Context, dir string, mem int64) (*reported, error) {
 		return nil, err
 	}
 	r := &reported{openedRun: run}
-	if r.page, err = runreport.Open(run.Run, version()); err != nil {
+	if r.page, err = report.Open(run.Run, version()); err != nil {
 		return nil, err
 	}
 	result := evalResult{Split: reportSplit(c, r.Manifest), View: r.Look(), LeftOut: []lookup.LeftOut{}}
@@ -134,7 +134,7 @@ func measuredRun(c *cli.Context, dir string, mem int64) (*reported, error) {
 		return nil, err
 	}
 	r.split = result.Split
-	images := runreport.Images{Split: result.Split, Train: data.train, Was: data.was, Now: data.now, LeftOut: result.LeftOut}
+	images := report.Images{Split: result.Split, Train: data.train, Was: data.was, Now: data.now, LeftOut: result.LeftOut}
 	if err := r.page.Measure(c.Context, images, mem); err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func measuredRun(c *cli.Context, dir string, mem int64) (*reported, error) {
 		return nil, err
 	}
 	r.judged = a.Images
-	r.page.Judge(runreport.Judged{Scorer: a.Scorer, Suggests: a.Suggests, Rate: a.Rate, Images: a.Images, Detection: a.Detection,
+	r.page.Judge(report.Judged{Scorer: a.Scorer, Suggests: a.Suggests, Rate: a.Rate, Images: a.Images, Detection: a.Detection,
 		Weights: a.Scorer == selfPacedScorer, Record: trainingScores[a.Scorer]})
 	return r, nil
 }
@@ -151,11 +151,11 @@ func measuredRun(c *cli.Context, dir string, mem int64) (*reported, error) {
 // reportPage is the page of one run with its pictures and map, or of several beside each other.
 func reportPage(c *cli.Context, runs []*reported, mem int64) (eval.Report, mapDrawer, error) {
 	if len(runs) > 1 {
-		var pages []*runreport.Run
+		var pages []*report.Run
 		for _, r := range runs {
 			pages = append(pages, r.page)
 		}
-		return runreport.Compared(pages), nil, nil
+		return report.Compared(pages), nil, nil
 	}
 	report := runs[0].page.Page()
 	drawMap, err := runs[0].illustrate(c, &report, mem)

@@ -15,9 +15,9 @@ import (
 
 	"winnow/datasets/glyphs"
 	"winnow/eval"
-	"winnow/eval/atlas"
-	"winnow/runfolder"
-	"winnow/runreport"
+	"winnow/report"
+	"winnow/report/atlas"
+	"winnow/run/folder"
 )
 
 // The page says what result.json, eval and audit say of the same run, holds its pictures and asks for nothing outside.
@@ -46,7 +46,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("the page holds no %q", want)
 		}
 	}
-	var trained runfolder.Result
+	var trained folder.Result
 	if err := json.Unmarshal([]byte(readFile(t, "run", "result.json")), &trained); err != nil {
 		t.Fatal(err)
 	}
@@ -129,14 +129,14 @@ func reportOfSeveral(t *testing.T) {
 
 // What a training says of itself that a person should know stands on the page; a run that said nothing has none.
 func reportWarnings(t *testing.T) {
-	facts, result := readFile(t, "run", runfolder.FactsFile), readFile(t, "run", runfolder.ResultFile)
+	facts, result := readFile(t, "run", folder.FactsFile), readFile(t, "run", folder.ResultFile)
 	put := func(name, text string) {
 		t.Helper()
 		if err := os.WriteFile("run/"+name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	defer func() { put(runfolder.FactsFile, facts); put(runfolder.ResultFile, result) }()
+	defer func() { put(folder.FactsFile, facts); put(folder.ResultFile, result) }()
 	const line = "winnow -q report run --no-map --no-pictures --out w.html"
 	mustRun(t, line)
 	for _, no := range []string{"learn from: the batches", "gone.png", "is not finished"} {
@@ -144,22 +144,22 @@ func reportWarnings(t *testing.T) {
 			t.Errorf("a warning of %q without reason", no)
 		}
 	}
-	put(runfolder.FactsFile, strings.Replace(facts, `"left_out": []`, `"left_out": [{"path":"gone.png","reason":"is no picture"}]`, 1))
-	put(runfolder.ResultFile, regexp.MustCompile(`"idle_steps": \d+`).ReplaceAllString(result, `"idle_steps": 60`))
+	put(folder.FactsFile, strings.Replace(facts, `"left_out": []`, `"left_out": [{"path":"gone.png","reason":"is no picture"}]`, 1))
+	put(folder.ResultFile, regexp.MustCompile(`"idle_steps": \d+`).ReplaceAllString(result, `"idle_steps": 60`))
 	mustRun(t, line)
 	for _, want := range []string{"In 60 of 70 steps no loss", "1 images could not be read and are left out, the first is gone.png: is no picture"} {
 		if !strings.Contains(readFile(t, "w.html"), want) {
 			t.Errorf("no warning %q", want)
 		}
 	}
-	if err := os.Remove("run/" + runfolder.ResultFile); err != nil {
+	if err := os.Remove("run/" + folder.ResultFile); err != nil {
 		t.Fatal(err)
 	}
 	mustRun(t, line)
 	if page := readFile(t, "w.html"); strings.Contains(page, "is not finished") || !strings.Contains(page, "was not written down: there is no result.json") {
 		t.Error("of a training that came to its end the page does not say just that its result is missing")
 	}
-	put(runfolder.FactsFile, strings.Replace(facts, `"steps": 70`, `"steps": 140`, 1))
+	put(folder.FactsFile, strings.Replace(facts, `"steps": 70`, `"steps": 140`, 1))
 	mustRun(t, line)
 	if !strings.Contains(readFile(t, "w.html"), "is not finished: it has come to step 70 of 140") {
 		t.Error("nothing says that the training is not finished")
@@ -192,24 +192,24 @@ func TestReportLimit(t *testing.T) {
 		}
 		return eval.Picture{Data: data, Caption: "a class with a long name", File: "a folder/of some depth/with an image.jpg"}
 	}
-	report := eval.Report{Map: func(w io.Writer) error { return m.WritePart(w, pictures, runreport.MapLimit) }}
+	content := eval.Report{Map: func(w io.Writer) error { return m.WritePart(w, pictures, report.MapLimit) }}
 	for range reportSuspects {
-		report.Suspects = append(report.Suspects, eval.SuspectCard{Picture: picture(), Given: "a", Suggested: "b", ForGiven: []eval.Picture{picture(), picture(), picture()}, ForSuggested: []eval.Picture{picture(), picture(), picture()}})
+		content.Suspects = append(content.Suspects, eval.SuspectCard{Picture: picture(), Given: "a", Suggested: "b", ForGiven: []eval.Picture{picture(), picture(), picture()}, ForSuggested: []eval.Picture{picture(), picture(), picture()}})
 	}
 	for range reportQueries {
 		card := eval.QueryCard{Query: picture()}
 		for range reportNearest {
 			card.Nearest = append(card.Nearest, picture())
 		}
-		report.Queries = append(report.Queries, card)
+		content.Queries = append(content.Queries, card)
 	}
 	var page bytes.Buffer
-	if err := report.WriteHTML(&page); err != nil {
+	if err := content.WriteHTML(&page); err != nil {
 		t.Fatal(err)
 	}
 	const rest = 400 << 10 // for charts and tables
-	if page.Len() > runreport.Limit-rest || !strings.Contains(page.String(), "10000, at most 32 pixels wide") {
-		t.Errorf("%d bytes, expected at most %d, with pictures on the map", page.Len(), runreport.Limit-rest)
+	if page.Len() > report.Limit-rest || !strings.Contains(page.String(), "10000, at most 32 pixels wide") {
+		t.Errorf("%d bytes, expected at most %d, with pictures on the map", page.Len(), report.Limit-rest)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/eval/tsne"
-	"winnow/runreport"
+	"winnow/report"
 )
 
 // How much is shown in pictures.
@@ -26,7 +26,7 @@ const (
 type mapDrawer = func(w io.Writer, most int) error
 
 // illustrate adds suspects and queries, and says how to draw the map.
-func (r *reported) illustrate(c *cli.Context, report *eval.Report, mem int64) (mapDrawer, error) {
+func (r *reported) illustrate(c *cli.Context, content *eval.Report, mem int64) (mapDrawer, error) {
 	asking := retrieveResult{Choice: chooseRandom, Seed: reportSeed, Split: r.split, k: reportNearest, of: r.page.Embedded()}
 	if len(notLonely(asking.of)) > 0 {
 		if err := asking.ask(c, r.openedRun, reportQueries, mem); err != nil {
@@ -48,12 +48,12 @@ func (r *reported) illustrate(c *cli.Context, report *eval.Report, mem int64) (m
 			return nil, withHint(err, "name the folder of the images, or a .zip file of it, with --root; or leave them out: --no-pictures")
 		}
 	}
-	report.Queries = asking.cards(files)
+	content.Queries = asking.cards(files)
 	picture := func(path, caption string) (eval.Picture, error) {
 		return eval.Picture{Data: files[path], Caption: caption, File: path}, nil
 	}
 	var err error
-	if report.Suspects, err = runreport.SuspectCards(suspects, allRows(len(suspects)), picture); err != nil || c.Bool("no-map") {
+	if content.Suspects, err = report.SuspectCards(suspects, allRows(len(suspects)), picture); err != nil || c.Bool("no-map") {
 		return nil, err
 	}
 	return r.drawMap(c)

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"winnow/internal/atomicfile"
-	"winnow/reproduce"
+	"winnow/papers/studies"
 )
 
 func reproduceCommand() *cli.Command {
@@ -54,12 +54,12 @@ func reproduceCommand() *cli.Command {
 // reproduction is one run of a study.
 type reproduction struct {
 	c       *cli.Context
-	study   reproduce.Study
+	study   studies.Study
 	dir     string
-	store   reproduce.Store
+	store   studies.Store
 	data    reproduceData
-	cells   []reproduce.Cell // all that are wanted, in the order they are run
-	results *reproduce.Results
+	cells   []studies.Cell // all that are wanted, in the order they are run
+	results *studies.Results
 	left    []string // columns without data, in words
 }
 
@@ -76,10 +76,10 @@ func runReproduce(c *cli.Context) error {
 	}
 	r := reproduction{c: c, dir: c.String("out")}
 	var err error
-	if r.study, err = reproduce.Find(c.Args().First()); err != nil {
+	if r.study, err = studies.Find(c.Args().First()); err != nil {
 		return usageError{err}
 	}
-	r.store = reproduce.Store{Dir: filepath.Join(r.dir, "cells")}
+	r.store = studies.Store{Dir: filepath.Join(r.dir, "cells")}
 	if err := r.openData(); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func runReproduce(c *cli.Context) error {
 
 // listStudies prints what can be reproduced.
 func listStudies(c *cli.Context) error {
-	all, err := reproduce.List()
+	all, err := studies.List()
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func listStudies(c *cli.Context) error {
 	return w.Flush()
 }
 
-func cellsASeed(s reproduce.Study) (n int) {
+func cellsASeed(s studies.Study) (n int) {
 	for _, row := range s.Rows {
 		if row.Recipe != "" {
 			n += len(s.Columns) - len(row.Skip)
@@ -153,7 +153,7 @@ func (r *reproduction) run() error {
 		return err
 	}
 	defer rt.Close()
-	var rest []reproduce.Cell
+	var rest []studies.Cell
 	for _, cell := range r.cells {
 		o, done, err := r.kept(cell)
 		if err != nil {
@@ -167,12 +167,12 @@ func (r *reproduction) run() error {
 	}
 	note(r.c, "%d cells, %d done before, %d at once", len(r.cells), len(r.cells)-len(rest), jobs)
 	type done struct {
-		cell    reproduce.Cell
-		outcome reproduce.Outcome
+		cell    studies.Cell
+		outcome studies.Outcome
 	}
 	found := make(chan done)
 	g, ctx := errgroup.WithContext(r.c.Context)
-	next := make(chan reproduce.Cell)
+	next := make(chan studies.Cell)
 	g.Go(func() error {
 		defer close(next)
 		for _, cell := range rest {
@@ -218,9 +218,9 @@ func (r *reproduction) run() error {
 }
 
 // kept is what came of a cell before, if it was run. A damaged file counts for none: the cell is run again.
-func (r *reproduction) kept(cell reproduce.Cell) (reproduce.Outcome, bool, error) {
+func (r *reproduction) kept(cell studies.Cell) (studies.Outcome, bool, error) {
 	o, done, err := r.store.Get(cell.Key)
-	if errors.Is(err, reproduce.ErrDamaged) {
+	if errors.Is(err, studies.ErrDamaged) {
 		note(r.c, "%v: it is run again", err)
 		return o, false, nil
 	}
@@ -241,12 +241,12 @@ func (r *reproduction) jobs() (jobs, threads int) {
 }
 
 // headline is a cell's first measure.
-func (r *reproduction) headline(o reproduce.Outcome) string {
+func (r *reproduction) headline(o studies.Outcome) string {
 	m := r.study.Measures[0]
 	return fmt.Sprintf("%s %.4f", m, o.Measures[m])
 }
 
-func (r *reproduction) describe(cell reproduce.Cell) string {
+func (r *reproduction) describe(cell studies.Cell) string {
 	return fmt.Sprintf("%s, %s, seed %d", r.study.Rows[cell.Row].Name, r.study.Columns[cell.Column].Name, cell.Seed)
 }
 

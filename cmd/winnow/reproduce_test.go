@@ -13,8 +13,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/datasets"
-	"winnow/reproduce"
-	"winnow/training"
+	"winnow/papers/studies"
+	"winnow/run"
 )
 
 // TestReproduce runs two rows of a study on a few drawn characters, one at a time and several at once: the numbers are
@@ -68,19 +68,19 @@ func TestReproduce(t *testing.T) {
 }
 
 // outcomes are the cells of a folder by key, without their times.
-func outcomes(t *testing.T, dir string) map[string]reproduce.Outcome {
+func outcomes(t *testing.T, dir string) map[string]studies.Outcome {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "cells", "*.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string]reproduce.Outcome{}
+	all := map[string]studies.Outcome{}
 	for _, f := range files {
 		text, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var o reproduce.Outcome
+		var o studies.Outcome
 		if err := json.Unmarshal(text, &o); err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ func TestSettingsOf(t *testing.T) {
 	for name, want := range map[string][]string{
 		"SupCon": {"length=3 epochs", "data.root=a:b"}, "TCL on frozen features": {"length=3 epochs", "selective.warm_up=1 epochs", "data.root=a:b"},
 	} {
-		if diff := cmp.Diff(want, r.settingsOf(reproduce.Row{Name: name})); diff != "" {
+		if diff := cmp.Diff(want, r.settingsOf(studies.Row{Name: name})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -148,7 +148,7 @@ func TestSettingsOf(t *testing.T) {
 
 // TestStudiesResolve: every study's recipes and settings are there and valid, and every measure can be measured.
 func TestStudiesResolve(t *testing.T) {
-	all, err := reproduce.List()
+	all, err := studies.List()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestStudiesResolve(t *testing.T) {
 				if row.Recipe == "" {
 					continue
 				}
-				if _, err := r.config(reproduce.Cell{Row: i, Column: j, Seed: 1}); err != nil {
+				if _, err := r.config(studies.Cell{Row: i, Column: j, Seed: 1}); err != nil {
 					t.Errorf("%s: %s, %s: %v", s.Name, row.Name, column.Name, err)
 				}
 				known := map[string]bool{"": true, trueLabels: true, givenLabels: true}
@@ -181,7 +181,7 @@ func TestStudiesResolve(t *testing.T) {
 
 // Corrected labels are not what a study compares with the truth.
 func TestRecorderRefusesCorrectedLabels(t *testing.T) {
-	plan := training.Plan{Steps: 10}
+	plan := run.Plan{Steps: 10}
 	plan.Config.Correct.Visits = 3
 	watch := recorder{data: &datasets.Dataset{}, wanted: true}
 	if err := watch.begun(plan); err == nil || !strings.Contains(err.Error(), "correct.visits: found 3 beside the filter's accuracy") {

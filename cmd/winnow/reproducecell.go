@@ -13,10 +13,10 @@ import (
 
 	"winnow/datasets"
 	"winnow/features"
-	"winnow/internal/config"
-	"winnow/recipes"
-	"winnow/reproduce"
-	"winnow/training"
+	"winnow/papers/recipes"
+	"winnow/papers/studies"
+	"winnow/run"
+	"winnow/run/config"
 )
 
 // cellVersion is raised when what a cell computes changes, so that old cells are not taken for new ones.
@@ -32,7 +32,7 @@ func (r *reproduction) plan() error {
 		return err
 	}
 	standIn := r.data.standIn
-	r.results = reproduce.NewResults(&r.study, r.data.words(&r.study), standIn != nil)
+	r.results = studies.NewResults(&r.study, r.data.words(&r.study), standIn != nil)
 	var columns []int
 	seen := map[string]bool{}
 	for j, c := range r.study.Columns {
@@ -57,7 +57,7 @@ func (r *reproduction) plan() error {
 				if row.Recipe == "" || slices.Contains(row.Skip, r.study.Columns[j].Name) || !r.wanted(row) {
 					continue
 				}
-				cell := reproduce.Cell{Row: i, Column: j, Seed: seed}
+				cell := studies.Cell{Row: i, Column: j, Seed: seed}
 				if cell.Key, err = r.key(cell); err != nil {
 					return usageError{err} // studies are valid: it is --set
 				}
@@ -72,12 +72,12 @@ func (r *reproduction) plan() error {
 }
 
 // wanted says whether --rows asks for a row, or for a ratio that needs it.
-func (r *reproduction) wanted(row reproduce.Row) bool {
+func (r *reproduction) wanted(row studies.Row) bool {
 	texts := r.c.StringSlice("rows")
 	if matches(row.Name, texts) {
 		return true
 	}
-	return slices.ContainsFunc(r.study.Rows, func(other reproduce.Row) bool {
+	return slices.ContainsFunc(r.study.Rows, func(other studies.Row) bool {
 		return other.Ratio != nil && matches(other.Name, texts) && (other.Ratio.Of == row.Name || other.Ratio.To == row.Name)
 	})
 }
@@ -110,7 +110,7 @@ func (r *reproduction) seeds() ([]uint64, error) {
 }
 
 // words names the data.
-func (d reproduceData) words(s *reproduce.Study) string {
+func (d reproduceData) words(s *studies.Study) string {
 	if d.standIn != nil {
 		return d.standIn.name
 	}
@@ -124,7 +124,7 @@ func (d reproduceData) words(s *reproduce.Study) string {
 }
 
 // config is the resolved configuration of a cell.
-func (r *reproduction) config(cell reproduce.Cell) (config.Run, error) {
+func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	row, column := r.study.Rows[cell.Row], r.study.Columns[cell.Column]
 	recipe, err := recipes.Find(row.Recipe)
 	if err != nil {
@@ -140,7 +140,7 @@ func (r *reproduction) config(cell reproduce.Cell) (config.Run, error) {
 	if column.Says != nil {
 		rate = *column.Says
 	}
-	if row.Labels == reproduce.True || row.Labels == reproduce.Topline || column.Noise == trueLabels || column.Noise == "" {
+	if row.Labels == studies.True || row.Labels == studies.Topline || column.Noise == trueLabels || column.Noise == "" {
 		rate = 0
 	}
 	if !slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, "filter.rate=") }) {
@@ -154,7 +154,7 @@ func (r *reproduction) config(cell reproduce.Cell) (config.Run, error) {
 }
 
 // settingsOf are the settings of --set for a row: those of all, and those that name it.
-func (r *reproduction) settingsOf(row reproduce.Row) (settings []string) {
+func (r *reproduction) settingsOf(row studies.Row) (settings []string) {
 	if r.c == nil {
 		return nil
 	}
@@ -184,7 +184,7 @@ func (r *reproduction) checkSettings() error {
 }
 
 // key tells a cell from every other: its settings, data, noise and measures.
-func (r *reproduction) key(cell reproduce.Cell) (string, error) {
+func (r *reproduction) key(cell studies.Cell) (string, error) {
 	cfg, err := r.config(cell)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", r.describe(cell), err)
@@ -221,15 +221,15 @@ func (r *reproduction) traces() []string {
 
 // fitBank keeps the memory bank from holding an image several times over: recipes name the papers' sizes, and data may
 // be smaller.
-func fitBank(cfg *config.Run, data training.Data) {
+func fitBank(cfg *config.Run, data run.Data) {
 	cfg.Bank.Size = min(cfg.Bank.Size, data.Train.Len())
 }
 
 // cell trains and measures one.
-func (r *reproduction) cell(ctx context.Context, cell reproduce.Cell) (reproduce.Outcome, error) {
+func (r *reproduction) cell(ctx context.Context, cell studies.Cell) (studies.Outcome, error) {
 	row, column := r.study.Rows[cell.Row], r.study.Columns[cell.Column]
 	data := r.data.of(column)
-	o := reproduce.Outcome{Study: r.study.Name, Row: row.Name, Column: column.Name, Seed: cell.Seed, Data: data.name, Version: version(), Measures: map[string]float64{}}
+	o := studies.Outcome{Study: r.study.Name, Row: row.Name, Column: column.Name, Seed: cell.Seed, Data: data.name, Version: version(), Measures: map[string]float64{}}
 	cfg, err := r.config(cell)
 	if err != nil {
 		return o, err
@@ -239,22 +239,22 @@ func (r *reproduction) cell(ctx context.Context, cell reproduce.Cell) (reproduce
 		return o, err
 	}
 	o.NoiseRate = labels.rate
-	joined, err := training.Join(labels.data, data.store)
+	joined, err := run.Join(labels.data, data.store)
 	if err != nil {
 		return o, err
 	}
 	fitBank(&cfg, joined)
 	recorder := r.record(labels.data, &o)
-	if r.study.State == reproduce.Last && !recorder.validates() {
+	if r.study.State == studies.Last && !recorder.validates() {
 		joined.Validation = features.Set{} // nothing depends on it
 	}
 	start := time.Now()
-	out, err := training.Run(ctx, cfg, joined, training.Options{Last: r.study.State == reproduce.Last, Begun: recorder.begun, Stepped: recorder.stepped, Validated: recorder.validated, Diagnosed: recorder.diagnosed})
+	out, err := run.Run(ctx, cfg, joined, run.Options{Last: r.study.State == studies.Last, Begun: recorder.begun, Stepped: recorder.stepped, Validated: recorder.validated, Diagnosed: recorder.diagnosed})
 	if err != nil {
 		return o, err
 	}
 	o.Measures["seconds"] = time.Since(start).Seconds()
-	o.Untrained = r.study.State == reproduce.Best && out.BestStep == 0
+	o.Untrained = r.study.State == studies.Best && out.BestStep == 0
 	o.Steps, o.Settings = out.Step, config.Flatten(out.Config)
 	o.Inputs = map[string]string{"features": joined.StoreSum, "images": joined.Sum}
 	recorder.end()

@@ -19,7 +19,7 @@ import (
 	"winnow/features"
 	"winnow/internal/lookup"
 	"winnow/models"
-	"winnow/reproduce"
+	"winnow/papers/studies"
 )
 
 // glyphsData is the name under which --data knows the embedded dataset.
@@ -102,7 +102,7 @@ func (r *reproduction) checkData() error {
 		if err := r.checkOne(data); err != nil {
 			return err
 		}
-		if r.study.State == reproduce.Best && len(data.clean.Select(datasets.Validation)) == 0 {
+		if r.study.State == studies.Best && len(data.clean.Select(datasets.Validation)) == 0 {
 			note(r.c, "%s: has no validation split to choose the best state by: the last one is measured", data.name)
 		}
 	}
@@ -206,7 +206,7 @@ func (r *reproduction) openGlyphs() (*cellData, error) {
 }
 
 // of is what a column is trained on; nil where there is no such data.
-func (d reproduceData) of(column reproduce.Column) *cellData {
+func (d reproduceData) of(column studies.Column) *cellData {
 	if d.standIn != nil {
 		return d.standIn
 	}
@@ -220,9 +220,9 @@ const (
 )
 
 // as is the dataset as a row's training sees it on a column, for a seed; made once.
-func (d *cellData) as(ctx context.Context, labels string, column reproduce.Column, seed uint64) (*labelled, error) {
+func (d *cellData) as(ctx context.Context, labels string, column studies.Column, seed uint64) (*labelled, error) {
 	noise, rate := column.Noise, column.Rate
-	if labels == reproduce.True {
+	if labels == studies.True {
 		noise, rate = trueLabels, 0
 	}
 	key := fmt.Sprintf("%s %g %s %d", noise, rate, labels, seed)
@@ -245,7 +245,7 @@ func (l *labelled) make(ctx context.Context, d *cellData, labels, noise string, 
 	if l.data = d.clean.TrueLabels(datasets.Train); noise == trueLabels || noise == "" {
 		return
 	}
-	if labels == reproduce.Topline {
+	if labels == studies.Topline {
 		l.data, _, l.err = l.data.Topline(datasets.Train, rate, toplineRand(seed))
 		return
 	}

@@ -11,10 +11,10 @@ import (
 	"winnow/eval"
 	"winnow/features"
 	"winnow/filters"
-	"winnow/internal/config"
 	"winnow/internal/lookup"
-	"winnow/reproduce"
-	"winnow/training"
+	"winnow/papers/studies"
+	"winnow/run"
+	"winnow/run/config"
 )
 
 // studyMeasure is a measure as a study names it: a number of a metric of the catalog.
@@ -59,7 +59,7 @@ func knownMeasure(name string) bool {
 
 // measure fills in what the study asks for: of the test split, or of queries against the gallery. What is fitted is
 // fitted on the training labels as they were given.
-func (r *reproduction) measure(ctx context.Context, o *reproduce.Outcome, out training.Outcome, d *datasets.Dataset, s *features.Store) error {
+func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, out run.Outcome, d *datasets.Dataset, s *features.Store) error {
 	test, gallery, err := testOf(d, s)
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func testOf(d *datasets.Dataset, s *features.Store) (test features.Set, gallery 
 
 // auditOutcome judges the given training labels in the embedding that was reached, by the run's scorer or, where that
 // cannot, by vMF-Sim, and compares with the truth.
-func auditOutcome(ctx context.Context, o *reproduce.Outcome, out training.Outcome, d *datasets.Dataset, s *features.Store) error {
+func auditOutcome(ctx context.Context, o *studies.Outcome, out run.Outcome, d *datasets.Dataset, s *features.Store) error {
 	f := out.Filter
 	if entry, err := filters.Find(f.Scorer); f.Scorer == config.NoFilter || err != nil || !entry.NeedsBank {
 		f = filters.Default()

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"winnow/features"
-	"winnow/reproduce"
+	"winnow/papers/studies"
+	"winnow/run"
 	"winnow/train"
-	"winnow/training"
 )
 
 // Steps of a training that a dry run makes: the first ones warm up, the others are timed.
@@ -33,7 +33,7 @@ func (r *reproduction) printPlan() error {
 		each        time.Duration
 	}
 	rows := make([]line, len(r.study.Rows))
-	first := map[int]reproduce.Cell{}
+	first := map[int]studies.Cell{}
 	for _, cell := range r.cells {
 		at := &rows[cell.Row]
 		at.cells++
@@ -116,7 +116,7 @@ var errEnough = errors.New("timed")
 
 // estimate is the length of a cell's training and the time of the whole cell, from a few steps of it and one
 // measurement.
-func (r *reproduction) estimate(cell reproduce.Cell) (steps int, each time.Duration, err error) {
+func (r *reproduction) estimate(cell studies.Cell) (steps int, each time.Duration, err error) {
 	row, column := r.study.Rows[cell.Row], r.study.Columns[cell.Column]
 	data := r.data.of(column)
 	cfg, err := r.config(cell)
@@ -127,7 +127,7 @@ func (r *reproduction) estimate(cell reproduce.Cell) (steps int, each time.Durat
 	if err != nil {
 		return 0, 0, err
 	}
-	joined, err := training.Join(labels.data, data.store)
+	joined, err := run.Join(labels.data, data.store)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -137,8 +137,8 @@ func (r *reproduction) estimate(cell reproduce.Cell) (steps int, each time.Durat
 	defer stop(nil)
 	var start, end time.Time
 	n := 0
-	out, err := training.Run(ctx, cfg, joined, training.Options{
-		Begun: func(p training.Plan) error { steps = p.Steps; return nil },
+	out, err := run.Run(ctx, cfg, joined, run.Options{
+		Begun: func(p run.Plan) error { steps = p.Steps; return nil },
 		Stepped: func(train.Step) {
 			if n++; n == dryWarmUp {
 				start = time.Now()
@@ -153,7 +153,7 @@ func (r *reproduction) estimate(cell reproduce.Cell) (steps int, each time.Durat
 	}
 	each = end.Sub(start) / time.Duration(max(n-dryWarmUp, 1)) * time.Duration(steps)
 	start = time.Now()
-	o := reproduce.Outcome{Measures: map[string]float64{}, Seed: cell.Seed}
+	o := studies.Outcome{Measures: map[string]float64{}, Seed: cell.Seed}
 	if err := r.measure(r.c.Context, &o, out, labels.data, data.store); err != nil {
 		return 0, 0, err
 	}

@@ -8,10 +8,10 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/filters"
-	"winnow/reproduce"
-	"winnow/runreport"
+	"winnow/papers/studies"
+	"winnow/report"
+	"winnow/run"
 	"winnow/train"
-	"winnow/training"
 )
 
 // What a study's chart may follow over the steps of a training.
@@ -27,17 +27,17 @@ const scoreWindow = 50
 
 // recorder watches a training, with the truth, from outside.
 type recorder struct {
-	outcome *reproduce.Outcome
+	outcome *studies.Outcome
 	data    *datasets.Dataset
 	name    string    // of the trace wanted; "" for none
 	at      []float64 // shares of the training after which values are spread out
 	steps   []int     // the same in steps
 	wanted  bool      // filter is
 	filter  *eval.FilterTrace
-	kappas  []reproduce.Spread
+	kappas  []studies.Spread
 }
 
-func (r *reproduction) record(d *datasets.Dataset, o *reproduce.Outcome) *recorder {
+func (r *reproduction) record(d *datasets.Dataset, o *studies.Outcome) *recorder {
 	rec := &recorder{outcome: o, data: d}
 	if chart := r.study.Chart; chart != nil {
 		rec.name, rec.at = chart.Trace, chart.At
@@ -46,7 +46,7 @@ func (r *reproduction) record(d *datasets.Dataset, o *reproduce.Outcome) *record
 	return rec
 }
 
-func (r *recorder) begun(plan training.Plan) error {
+func (r *recorder) begun(plan run.Plan) error {
 	for _, share := range r.at {
 		r.steps = append(r.steps, max(int(share*float64(plan.Steps)+0.5), 1))
 	}
@@ -72,13 +72,13 @@ func (r *recorder) validated(v train.Validation) {
 	if r.validates() {
 		t := r.outcome.Traces[traceValidation]
 		t.X, t.Y = append(t.X, float64(v.Step)), append(t.Y, v.Score)
-		r.outcome.Traces = map[string]reproduce.Trace{traceValidation: t}
+		r.outcome.Traces = map[string]studies.Trace{traceValidation: t}
 	}
 }
 
 func (r *recorder) diagnosed(d train.Diagnosis) {
 	if k := d.Kappa; r.name == traceKappa && k != nil {
-		r.kappas = append(r.kappas, reproduce.Spread{Step: d.Step, Box: []float64{k.Low, k.Q1, k.Median, k.Q3, k.High}})
+		r.kappas = append(r.kappas, studies.Spread{Step: d.Step, Box: []float64{k.Low, k.Q1, k.Median, k.Q3, k.High}})
 	}
 }
 
@@ -88,15 +88,15 @@ func (r *recorder) nearest() {
 		if len(r.kappas) == 0 {
 			return
 		}
-		r.spread(slices.MinFunc(r.kappas, func(a, b reproduce.Spread) int { return cmp.Compare(away(a.Step, step), away(b.Step, step)) }))
+		r.spread(slices.MinFunc(r.kappas, func(a, b studies.Spread) int { return cmp.Compare(away(a.Step, step), away(b.Step, step)) }))
 	}
 }
 
 func away(a, b int) int { return max(a-b, b-a) }
 
-func (r *recorder) spread(s reproduce.Spread) {
+func (r *recorder) spread(s studies.Spread) {
 	if r.outcome.Spreads == nil {
-		r.outcome.Spreads = map[string][]reproduce.Spread{}
+		r.outcome.Spreads = map[string][]studies.Spread{}
 	}
 	r.outcome.Spreads[r.name] = append(r.outcome.Spreads[r.name], s)
 }
@@ -107,16 +107,16 @@ func (r *recorder) end() {
 	if !r.wanted {
 		return
 	}
-	steps, share := r.filter.Accuracy(runreport.PaperSmoothing)
+	steps, share := r.filter.Accuracy(report.PaperSmoothing)
 	if n := len(share); n > 0 {
 		r.outcome.Measures[measureAccuracy] = share[n-1]
 	}
 	switch r.name {
 	case traceAccuracy:
-		r.outcome.Traces = map[string]reproduce.Trace{traceAccuracy: thinned(steps, share)}
+		r.outcome.Traces = map[string]studies.Trace{traceAccuracy: thinned(steps, share)}
 	case traceScores:
 		for _, s := range r.filter.Scores() {
-			r.spread(reproduce.Spread{Step: s.Step, Right: countsOf(s.Right, s.Wrong), Wrong: countsOf(s.Wrong, s.Right)})
+			r.spread(studies.Spread{Step: s.Step, Right: countsOf(s.Right, s.Wrong), Wrong: countsOf(s.Wrong, s.Right)})
 		}
 	}
 }
@@ -125,7 +125,7 @@ func (r *recorder) end() {
 const tracePoints = 400
 
 // thinned keeps the last point of each stretch.
-func thinned(x, y []float64) (t reproduce.Trace) {
+func thinned(x, y []float64) (t studies.Trace) {
 	every := max((len(x)+tracePoints-1)/tracePoints, 1)
 	for i := range x {
 		if (i+1)%every == 0 || i == len(x)-1 {
@@ -136,12 +136,12 @@ func thinned(x, y []float64) (t reproduce.Trace) {
 }
 
 // countsOf is a histogram in bins as wide as those of the other, so that the two can be drawn over each other.
-func countsOf(h, other filters.Histogram) (c reproduce.Counts) {
+func countsOf(h, other filters.Histogram) (c studies.Counts) {
 	if h.Total() == 0 {
 		return c
 	}
 	if other.Total() > 0 {
 		h = h.AtLeast(other.Exponent)
 	}
-	return reproduce.Counts{Edges: h.Edges(), N: h.Counts}
+	return studies.Counts{Edges: h.Edges(), N: h.Counts}
 }

@@ -13,10 +13,10 @@ import (
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
 	"winnow/eval"
-	"winnow/eval/comparison"
 	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/internal/lookup"
+	"winnow/run/comparison"
 )
 
 func retrieveCommand() *cli.Command {

@@ -18,8 +18,8 @@ import (
 	"syscall"
 	"testing"
 
+	"winnow/audit/suspects"
 	"winnow/datasets"
-	"winnow/eval/suspects"
 )
 
 // TestReviewChild is not a test: newReviewed runs it in a process of its own, as main does.
@@ -30,7 +30,7 @@ func TestReviewChild(t *testing.T) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(run(ctx, strings.Split(args, "\x1f"), os.Stdout, os.Stderr))
+	os.Exit(execute(ctx, strings.Split(args, "\x1f"), os.Stdout, os.Stderr))
 }
 
 // reviewed is a winnow review in a process of its own.

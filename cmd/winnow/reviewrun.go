@@ -8,7 +8,7 @@ import (
 
 	"winnow/backbone"
 	"winnow/features"
-	"winnow/runfolder"
+	"winnow/run/folder"
 	"winnow/search"
 )
 
@@ -17,7 +17,7 @@ const runBlock = 4096
 
 // openRunFinder looks among the vectors that a run makes of its features; they lie in memory.
 func openRunFinder(c *cli.Context) (*reviewFinder, error) {
-	r, err := runfolder.Open(c.Context, c.String("run"), runfolder.Options{
+	r, err := folder.Open(c.Context, c.String("run"), folder.Options{
 		Manifest: c.String("manifest"), Features: c.String("features"), Root: c.String("root"), View: backbone.CenterName, For: c.Command.Name, Host: extractionHost(c),
 	})
 	if err != nil {
@@ -40,7 +40,7 @@ func openRunFinder(c *cli.Context) (*reviewFinder, error) {
 }
 
 // embeddedRows are the vectors of a run's store, embedded.
-func embeddedRows(r *runfolder.Run) (*heldVectors, error) {
+func embeddedRows(r *folder.Run) (*heldVectors, error) {
 	store := search.Stored{Store: r.Store}
 	held := &heldVectors{x: features.NewMatrix(store.Rows, r.Head.Config().Out), absent: make([]bool, store.Rows)}
 	for from := 0; from < store.Rows; from += runBlock {

@@ -16,7 +16,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 )
 
 // writeDigits writes MNIST's four files with n images of 28×28 of each split, uncompressed; class = number mod 3.
@@ -51,7 +51,7 @@ func TestPreset(t *testing.T) {
 	winnow := func(args ...string) int {
 		out.Reset()
 		errs.Reset()
-		return run(context.Background(), append([]string{"winnow"}, args...), &out, &errs)
+		return execute(context.Background(), append([]string{"winnow"}, args...), &out, &errs)
 	}
 	if code := winnow("data", "import", "--preset", "mnist", "--root", dir, "--validation", "0.2", "--out", manifest); code != 0 {
 		t.Fatal(errs.String())
@@ -99,7 +99,7 @@ func TestPresetWrong(t *testing.T) {
 		{"--root " + dir + " x", 2, "data import: --root goes with --preset"},
 	} {
 		var out, errs bytes.Buffer
-		code := run(context.Background(), append(strings.Fields("winnow data import --out "+filepath.Join(dir, "m.csv")), strings.Fields(c.args)...), &out, &errs)
+		code := execute(context.Background(), append(strings.Fields("winnow data import --out "+filepath.Join(dir, "m.csv")), strings.Fields(c.args)...), &out, &errs)
 		if code != c.code || !strings.Contains(errs.String(), c.want) {
 			t.Errorf("%s: code %d, %q, expected %d and %q", c.args, code, errs.String(), c.code, c.want)
 		}
@@ -130,11 +130,11 @@ func TestZip(t *testing.T) {
 	}
 	manifest := filepath.Join(dir, "birds.csv")
 	var out, errs bytes.Buffer
-	if code := run(context.Background(), []string{"winnow", "data", "import", file, "--out", manifest}, &out, &errs); code != 0 || !strings.Contains(out.String(), "3 images       2 classes") {
+	if code := execute(context.Background(), []string{"winnow", "data", "import", file, "--out", manifest}, &out, &errs); code != 0 || !strings.Contains(out.String(), "3 images       2 classes") {
 		t.Fatalf("code %d, %s%s", code, out.String(), errs.String())
 	}
 	out.Reset()
-	if code := run(context.Background(), []string{"winnow", "data", "check", manifest, "--root", file}, &out, &errs); code != 0 || !strings.Contains(out.String(), "unreadable: 0\n") {
+	if code := execute(context.Background(), []string{"winnow", "data", "check", manifest, "--root", file}, &out, &errs); code != 0 || !strings.Contains(out.String(), "unreadable: 0\n") {
 		t.Errorf("code %d, %s%s", code, out.String(), errs.String())
 	}
 	cut := filepath.Join(dir, "cut.zip")

@@ -10,12 +10,12 @@ import (
 
 	"winnow/backbone"
 	"winnow/eval"
-	"winnow/internal/config"
-	"winnow/runfolder"
+	"winnow/run/config"
+	"winnow/run/folder"
 )
 
 // openedRun is a run folder as commands look at it.
-type openedRun struct{ *runfolder.Run }
+type openedRun struct{ *folder.Run }
 
 // dataFlags choose the state of a run, and name the data where they moved since the training, or other data.
 var dataFlags = []cli.Flag{
@@ -37,10 +37,10 @@ func openRunArg(c *cli.Context, splits ...string) (*openedRun, error) {
 
 // openRun opens a run folder.
 func openRun(c *cli.Context, dir string, splits ...string) (*openedRun, error) {
-	if v := c.String("view"); v != backbone.CenterName && v != runfolder.MeanView {
-		return nil, misused("--view: found %q, expected %s or %s", v, backbone.CenterName, runfolder.MeanView)
+	if v := c.String("view"); v != backbone.CenterName && v != folder.MeanView {
+		return nil, misused("--view: found %q, expected %s or %s", v, backbone.CenterName, folder.MeanView)
 	}
-	r, err := runfolder.Open(c.Context, dir, runfolder.Options{
+	r, err := folder.Open(c.Context, dir, folder.Options{
 		Last: c.Bool("last"), Manifest: c.String("manifest"), Features: c.String("features"), Root: c.String("root"), View: c.String("view"),
 		Splits: splits, For: c.Command.Name, Host: extractionHost(c),
 	})

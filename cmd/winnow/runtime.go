@@ -13,8 +13,8 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/head"
-	"winnow/internal/config"
 	"winnow/internal/ortlib"
+	"winnow/run/config"
 )
 
 func runtimeCommand() *cli.Command {

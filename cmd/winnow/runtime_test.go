@@ -22,7 +22,7 @@ import (
 	"winnow/backbone/ort"
 	"winnow/internal/hint"
 	"winnow/internal/ortlib"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 )
 
 // realLibrary is ONNX Runtime's library on this machine; the test is skipped (CI: fails) without it.
@@ -37,7 +37,7 @@ func TestRuntimeChild(t *testing.T) {
 	if !ok {
 		t.Skip("only run by other tests")
 	}
-	os.Exit(run(context.Background(), strings.Split(args, "\x1f"), os.Stdout, os.Stderr))
+	os.Exit(execute(context.Background(), strings.Split(args, "\x1f"), os.Stdout, os.Stderr))
 }
 
 // winnowAlone runs winnow as a process of its own, with a cache folder: a library once loaded stays loaded,
@@ -185,7 +185,7 @@ func TestGPUFlags(t *testing.T) {
 		"at most 1.5 GiB of memory a network, TF32 on, cuDNN search exhaustive": {"--gpu-memory", "1.5GiB", "--tf32", "--cudnn-search", "exhaustive"},
 	} {
 		var out, errs bytes.Buffer
-		code := run(t.Context(), append([]string{"winnow", "--ort-lib", lib, "doctor", "--json"}, flags...), &out, &errs)
+		code := execute(t.Context(), append([]string{"winnow", "--ort-lib", lib, "doctor", "--json"}, flags...), &out, &errs)
 		var d diagnosis
 		if err := json.Unmarshal(out.Bytes(), &d); err != nil || code != 0 {
 			t.Fatalf("code %d, %v: %s", code, err, errs.String())

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"winnow/filters/selfpaced"
-	"winnow/runfolder"
+	"winnow/run/folder"
 	"winnow/train"
 )
 
@@ -32,7 +32,7 @@ func TestSelfPacedRun(t *testing.T) {
 	if code != 0 || strings.Count(stderr, "weights, round") != 6 || !strings.Contains(stderr, "of 320 samples") {
 		t.Fatalf("exit %d\n%s", code, stderr)
 	}
-	rows, err := csv.NewReader(strings.NewReader(readFile(t, whole, runfolder.WeightsFile))).ReadAll()
+	rows, err := csv.NewReader(strings.NewReader(readFile(t, whole, folder.WeightsFile))).ReadAll()
 	if err != nil || len(rows) != 321 {
 		t.Fatal(len(rows), err)
 	}
@@ -51,7 +51,7 @@ func TestSelfPacedRun(t *testing.T) {
 	for i := 0; ; i++ {
 		ctx, cancel := context.WithCancel(context.Background())
 		watch := &cancelAfter{n: 2, cancel: cancel}
-		code := run(ctx, append([]string{"winnow"}, w.pacedArgs(cut, "--resume")...), new(bytes.Buffer), watch)
+		code := execute(ctx, append([]string{"winnow"}, w.pacedArgs(cut, "--resume")...), new(bytes.Buffer), watch)
 		cancel()
 		if code == 0 {
 			if i == 0 {
@@ -59,11 +59,11 @@ func TestSelfPacedRun(t *testing.T) {
 			}
 			break
 		}
-		if _, err := os.Stat(filepath.Join(cut, runfolder.WeightsFile)); code != 130 || i > 20 || err == nil {
+		if _, err := os.Stat(filepath.Join(cut, folder.WeightsFile)); code != 130 || i > 20 || err == nil {
 			t.Fatalf("exit %d, %v\n%s", code, err, watch)
 		}
 	}
-	for _, name := range []string{runfolder.BestHeadFile, runfolder.LastHeadFile, runfolder.WeightsFile, train.MetricsFile, train.CheckpointFile, runfolder.ConfigFile} {
+	for _, name := range []string{folder.BestHeadFile, folder.LastHeadFile, folder.WeightsFile, train.MetricsFile, train.CheckpointFile, folder.ConfigFile} {
 		if readFile(t, whole, name) != readFile(t, cut, name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
@@ -118,7 +118,7 @@ func auditsPaced(t *testing.T, w world, dir string, rows [][]string) {
 	if code, _, stderr := call(context.Background(), "audit", dir, "--manifest", filepath.Join(w.dir, "other.csv")); code != 1 || !strings.Contains(stderr, `found "c0`) || !strings.Contains(stderr, "--scorer vmf judges others") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
-	if err := os.Remove(filepath.Join(dir, runfolder.WeightsFile)); err != nil {
+	if err := os.Remove(filepath.Join(dir, folder.WeightsFile)); err != nil {
 		t.Fatal(err)
 	}
 	if code, _, stderr := call(context.Background(), "audit", dir); code != 1 || !strings.Contains(stderr, "holds no weights.csv: the training is not finished") {
@@ -164,7 +164,7 @@ func TestSelfPacedFinetune(t *testing.T) {
 	for i := 0; ; i++ {
 		ctx, cancel := context.WithCancel(context.Background())
 		watch := &cancelAfter{n: 2, cancel: cancel}
-		code := run(ctx, append([]string{"winnow"}, tuneArgs("cut", "all", append(settings, "--resume")...)...), new(bytes.Buffer), watch)
+		code := execute(ctx, append([]string{"winnow"}, tuneArgs("cut", "all", append(settings, "--resume")...)...), new(bytes.Buffer), watch)
 		cancel()
 		if code == 0 {
 			break
@@ -173,18 +173,18 @@ func TestSelfPacedFinetune(t *testing.T) {
 			t.Fatalf("exit %d\n%s", code, watch)
 		}
 	}
-	for _, name := range []string{runfolder.LastHeadFile, runfolder.LastBackboneFile, runfolder.WeightsFile, train.MetricsFile, train.CheckpointFile} {
+	for _, name := range []string{folder.LastHeadFile, folder.LastBackboneFile, folder.WeightsFile, train.MetricsFile, train.CheckpointFile} {
 		if readFile(t, "whole", name) != readFile(t, "cut", name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
 	}
 	still, _ := mustCall(t, tuneArgs("still", "all", append(settings, "--backbone-lr", "0", "--json")...)...)
-	if readFile(t, "whole", runfolder.WeightsFile) == readFile(t, "still", runfolder.WeightsFile) {
+	if readFile(t, "whole", folder.WeightsFile) == readFile(t, "still", folder.WeightsFile) {
 		t.Errorf("the weights do not see the backbone's training\n%s", still)
 	}
 	var a audited
 	stdout, _ := mustCall(t, "audit", "whole", "--json")
-	if err := json.Unmarshal([]byte(stdout), &a); err != nil || a.Scorer != "selfpaced" || a.Backbone != filepath.Join("whole", runfolder.LastBackboneFile) || a.Detection == nil {
+	if err := json.Unmarshal([]byte(stdout), &a); err != nil || a.Scorer != "selfpaced" || a.Backbone != filepath.Join("whole", folder.LastBackboneFile) || a.Detection == nil {
 		t.Errorf("%v: %s, %s", err, a.Scorer, a.Backbone)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/theory"
+	"winnow/papers/theory"
 )
 
 func theoryCommand() *cli.Command {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/chart"
 	"winnow/internal/atomicfile"
-	"winnow/theory/concentration"
+	"winnow/papers/theory/concentration"
+	"winnow/report/chart"
 )
 
 func theoryKappaCommand() *cli.Command {

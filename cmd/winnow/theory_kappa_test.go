@@ -12,14 +12,14 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/theory/concentration"
+	"winnow/papers/theory/concentration"
 )
 
 func TestTheoryKappa(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "kappa.svg")
 	do := func(more ...string) (string, string, int) {
 		var stdout, stderr bytes.Buffer
-		code := run(context.Background(), append(strings.Fields("winnow theory kappa --trials 20 --samples 5,20"), more...), &stdout, &stderr)
+		code := execute(context.Background(), append(strings.Fields("winnow theory kappa --trials 20 --samples 5,20"), more...), &stdout, &stderr)
 		return stdout.String(), stderr.String(), code
 	}
 	table, problem, code := do("--svg", file)

@@ -9,13 +9,13 @@ import (
 
 	"winnow/datasets"
 	"winnow/features"
-	"winnow/internal/config"
 	"winnow/internal/lookup"
 	"winnow/losses"
-	"winnow/runfolder"
-	"winnow/theory/skew"
+	"winnow/papers/theory/skew"
+	"winnow/run"
+	"winnow/run/config"
+	"winnow/run/folder"
 	"winnow/train"
-	"winnow/training"
 )
 
 func theorySkewCommand() *cli.Command {
@@ -98,7 +98,7 @@ func skewOfRun(c *cli.Context) (w skewWork, err error) {
 		return w, err
 	}
 	defer rt.Close()
-	data, err := training.Join(r.Manifest, r.Store)
+	data, err := run.Join(r.Manifest, r.Store)
 	if err != nil {
 		return w, err
 	}
@@ -115,12 +115,12 @@ func skewOfRun(c *cli.Context) (w skewWork, err error) {
 
 // stateStep is the step after which a run's head was what it is, nil where the run's result does not say.
 func stateStep(r *openedRun) *int {
-	var result runfolder.Result
-	text, err := os.ReadFile(filepath.Join(r.Dir, runfolder.ResultFile))
+	var result folder.Result
+	text, err := os.ReadFile(filepath.Join(r.Dir, folder.ResultFile))
 	if err != nil || json.Unmarshal(text, &result) != nil {
 		return nil
 	}
-	if r.HeadFile == runfolder.BestHeadFile && result.BestStep >= 0 {
+	if r.HeadFile == folder.BestHeadFile && result.BestStep >= 0 {
 		return &result.BestStep
 	}
 	return &result.Steps
@@ -141,10 +141,10 @@ func skewOfFeatures(c *cli.Context) (w skewWork, err error) {
 	if err != nil {
 		return w, err
 	}
-	if store, err = runfolder.LookAt(store, c.String("view"), noter(c)); err != nil {
+	if store, err = folder.LookAt(store, c.String("view"), noter(c)); err != nil {
 		return w, err
 	}
-	data, err := training.Join(d, store)
+	data, err := run.Join(d, store)
 	if err != nil {
 		return w, err
 	}
@@ -154,7 +154,7 @@ func skewOfFeatures(c *cli.Context) (w skewWork, err error) {
 }
 
 // newSkewWork has the paper's settings.
-func newSkewWork(data training.Data) skewWork {
+func newSkewWork(data run.Data) skewWork {
 	s := skew.Default(len(data.Classes))
 	return skewWork{
 		set: data.Train, classes: len(data.Classes), margin: s.Margin, beta: s.Beta,

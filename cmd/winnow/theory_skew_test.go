@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/runfolder"
+	"winnow/run/folder"
 )
 
 func skewJSON(t *testing.T, args ...string) (r skewResult) {
@@ -57,14 +57,14 @@ func TestTheorySkewOfRun(t *testing.T) {
 		t.Fatal(errs)
 	}
 	r := skewJSON(t, dir)
-	if r.Seed != 5 || r.Margin != 0.3 || r.Beta != 1.4 || r.Rows != 32*r.Batches || r.Batches < 10 || r.Head != runfolder.BestHeadFile {
+	if r.Seed != 5 || r.Margin != 0.3 || r.Beta != 1.4 || r.Rows != 32*r.Batches || r.Batches < 10 || r.Head != folder.BestHeadFile {
 		t.Errorf("found %+v, expected the run's 8x4, seed 5 and margin 0.3", r)
 	}
 	last, frozen := skewJSON(t, dir, "--last"), skewJSON(t, "--manifest", w.manifest, "--features", w.store, "--batch", "8x4", "--margin", "0.3", "--seed", "5")
 	if last.Step == nil || *last.Step != 8*last.Batches || r.Step == nil || *r.Step > *last.Step {
 		t.Errorf("found the states after steps %v and %v, expected the latter to be the end of 8 epochs", r.Step, last.Step)
 	}
-	if last.Head != runfolder.LastHeadFile || *last.Random.Eta == *frozen.Random.Eta || last.Negatives != frozen.Negatives {
+	if last.Head != folder.LastHeadFile || *last.Random.Eta == *frozen.Random.Eta || last.Negatives != frozen.Negatives {
 		t.Errorf("found %+v of the last state and %+v of frozen features, expected the same batches and other pairs", last.Random, frozen.Random)
 	}
 	code, text, _ := call(t.Context(), "theory", "skew", dir)

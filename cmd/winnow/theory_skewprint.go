@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"winnow/theory/skew"
+	"winnow/papers/theory/skew"
 )
 
 // fewPairs is how many pairs of a bin are too few to tell how often it is taken: their number is off by a tenth, as

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/theory"
+	"winnow/papers/theory"
 )
 
 // TestTheory: the table and the JSON say the same, and misuse is one line and exit code 2.

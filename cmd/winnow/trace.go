@@ -15,15 +15,15 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/chart"
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/filters"
 	"winnow/internal/atomicfile"
-	"winnow/internal/config"
-	"winnow/runreport"
+	"winnow/report"
+	"winnow/report/chart"
+	"winnow/run"
+	"winnow/run/config"
 	"winnow/train"
-	"winnow/training"
 )
 
 // Files of winnow trace.
@@ -37,7 +37,7 @@ func traceCommand() *cli.Command {
 		&cli.StringFlag{Name: "filters", Value: "vmf,avgsim", Usage: "scorers to compare, each in a training of its own, `LIST` of: " + strings.Join(filters.Names(), ", ")},
 		&cli.StringFlag{Name: "at", DefaultText: "four times, the last at the end", Usage: "iterations at which scores are counted, `N,...`"},
 		&cli.IntFlag{Name: "window", DefaultText: "an epoch", Usage: "iterations `N` up to these whose scores are counted together"},
-		&cli.Float64Flag{Name: "smooth", Value: runreport.PaperSmoothing, Usage: "weight `W` of the past in the curves"},
+		&cli.Float64Flag{Name: "smooth", Value: report.PaperSmoothing, Usage: "weight `W` of the past in the curves"},
 		&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`DIR` for trace.json, trace.html and the drawings; required"},
 		&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 	}
@@ -102,7 +102,7 @@ func traceAction(c *cli.Context) error {
 	if !d.HasTruth(datasets.Train) {
 		return withHint(fmt.Errorf("trace: %s: has no true labels to compare with", cfg.Data.Manifest), "make a manifest with known wrong labels: winnow data corrupt")
 	}
-	data, err := training.Load(d, cfg.Data.Features, true)
+	data, err := run.Load(d, cfg.Data.Features, true)
 	if err != nil {
 		return err
 	}
@@ -181,14 +181,14 @@ func iterations(c *cli.Context) (at []int, err error) {
 }
 
 // traceRun trains once, keeps nothing of the training, and watches.
-func traceRun(c *cli.Context, cfg config.Run, data training.Data, d *datasets.Dataset, at []int) (*tracedRun, error) {
+func traceRun(c *cli.Context, cfg config.Run, data run.Data, d *datasets.Dataset, at []int) (*tracedRun, error) {
 	progress := newTrainProgress(c.App.ErrWriter, time.Now)
 	defer progress.end()
-	run := &tracedRun{Filter: cfg.Filter.Scorer, threshold: map[int]float64{}}
-	opts := training.Options{Diagnosed: func(d train.Diagnosis) { run.Diagnoses = append(run.Diagnoses, d) }}
+	seen := &tracedRun{Filter: cfg.Filter.Scorer, threshold: map[int]float64{}}
+	opts := run.Options{Diagnosed: func(d train.Diagnosis) { seen.Diagnoses = append(seen.Diagnoses, d) }}
 	steps := 0
-	opts.Begun = func(plan training.Plan) error {
-		note(c, "%s", run.Filter)
+	opts.Begun = func(plan run.Plan) error {
+		note(c, "%s", seen.Filter)
 		progress.begun(plan)
 		steps = plan.Steps
 		if at == nil {
@@ -201,24 +201,24 @@ func traceRun(c *cli.Context, cfg config.Run, data training.Data, d *datasets.Da
 		if c.IsSet("window") {
 			window = c.Int("window")
 		}
-		run.trace = eval.NewFilterTrace(d, at, window)
+		seen.trace = eval.NewFilterTrace(d, at, window)
 		return nil
 	}
 	opts.Stepped = func(s train.Step) {
 		if !c.Bool("quiet") {
 			progress.stepped(s)
 		}
-		run.trace.Step(s.Number, s.IDs, s.Kept, s.Scores, s.Judge)
+		seen.trace.Step(s.Number, s.IDs, s.Kept, s.Scores, s.Judge)
 		if s.HasThreshold {
-			run.threshold[s.Number] = s.Threshold
+			seen.threshold[s.Number] = s.Threshold
 		}
 	}
-	if _, err := training.Run(c.Context, cfg, data, opts); err != nil {
+	if _, err := run.Run(c.Context, cfg, data, opts); err != nil {
 		return nil, err
 	}
-	run.Total, run.Late = run.trace.Total(0), run.trace.Total(steps/2)
-	run.Steps, run.Scores = run.trace.Steps(), run.trace.Scores()
-	return run, nil
+	seen.Total, seen.Late = seen.trace.Total(0), seen.trace.Total(steps/2)
+	seen.Steps, seen.Scores = seen.trace.Steps(), seen.trace.Scores()
+	return seen, nil
 }
 
 // writeTrace writes numbers, page and drawings.
@@ -279,17 +279,17 @@ type tracedChart struct {
 }
 
 func traceCharts(result traceResult, smooth float64) []tracedChart {
-	var traces []runreport.NamedTrace
-	var looked []runreport.NamedDiagnoses
+	var traces []report.NamedTrace
+	var looked []report.NamedDiagnoses
 	for _, run := range result.Runs {
-		traces = append(traces, runreport.NamedTrace{Name: run.Filter, Trace: run.trace})
+		traces = append(traces, report.NamedTrace{Name: run.Filter, Trace: run.trace})
 		if slices.ContainsFunc(run.Diagnoses, func(d train.Diagnosis) bool { return d.Kappa != nil }) {
-			looked = append(looked, runreport.NamedDiagnoses{Name: run.Filter, List: run.Diagnoses})
+			looked = append(looked, report.NamedDiagnoses{Name: run.Filter, List: run.Diagnoses})
 		}
 	}
-	list := []tracedChart{{runreport.AccuracyChart(fmt.Sprintf("Share of right labels among the kept (smoothed by %g)", smooth), smooth, traces...), "accuracy"}}
+	list := []tracedChart{{report.AccuracyChart(fmt.Sprintf("Share of right labels among the kept (smoothed by %g)", smooth), smooth, traces...), "accuracy"}}
 	if len(looked) > 0 {
-		list = append(list, tracedChart{runreport.KappaBoxes("Concentrations of the classes over training", looked...), "kappa"})
+		list = append(list, tracedChart{report.KappaBoxes("Concentrations of the classes over training", looked...), "kappa"})
 	}
 	for _, run := range result.Runs {
 		for _, s := range run.Scores {
@@ -297,7 +297,7 @@ func traceCharts(result traceResult, smooth float64) []tracedChart {
 			if v, ok := run.threshold[s.Step]; ok {
 				threshold = &v
 			}
-			list = append(list, tracedChart{runreport.ScoresChart(s, threshold), fmt.Sprintf("scores-%s-%d", run.Filter, s.Step)})
+			list = append(list, tracedChart{report.ScoresChart(s, threshold), fmt.Sprintf("scores-%s-%d", run.Filter, s.Step)})
 		}
 	}
 	return list

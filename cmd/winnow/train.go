@@ -12,10 +12,10 @@ import (
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/head"
-	"winnow/internal/config"
-	"winnow/runfolder"
+	"winnow/run"
+	"winnow/run/config"
+	"winnow/run/folder"
 	"winnow/train"
-	"winnow/training"
 )
 
 func trainCommand() *cli.Command {
@@ -144,7 +144,7 @@ func (r *trainCommandRun) open() (err error) {
 	if err != nil {
 		return err
 	}
-	if r.data, err = training.Load(d, r.cfg.Data.Features, true); err != nil {
+	if r.data, err = run.Load(d, r.cfg.Data.Features, true); err != nil {
 		return err
 	}
 	rt, err := openRuntime(r.c)
@@ -152,7 +152,7 @@ func (r *trainCommandRun) open() (err error) {
 		return err
 	}
 	r.runtime = rt.Version()
-	return runfolder.Prepare(r.dir, r.c.Bool("resume"), r.c.Bool("overwrite"))
+	return folder.Prepare(r.dir, r.c.Bool("resume"), r.c.Bool("overwrite"))
 }
 
 // openFinetuning is open for a backbone that is trained too: whatever can be wrong is found before the features
@@ -171,17 +171,17 @@ func (r *trainCommandRun) openFinetuning() error {
 	}
 	r.runtime = rt.Version()
 	r.tuning.Use(rt)
-	if err := runfolder.Prepare(r.dir, r.c.Bool("resume"), r.c.Bool("overwrite")); err != nil {
+	if err := folder.Prepare(r.dir, r.c.Bool("resume"), r.c.Bool("overwrite")); err != nil {
 		return err
 	}
 	r.features = r.cfg.Data.Features
 	if r.features == "" {
-		r.features = filepath.Join(r.dir, runfolder.OwnFeatures)
+		r.features = filepath.Join(r.dir, folder.OwnFeatures)
 		if err := r.makeFeatures(); err != nil {
 			return err
 		}
 	}
-	if r.data, err = training.Load(d, r.features, false); err == nil && len(r.data.Key.Views) > 1 {
+	if r.data, err = run.Load(d, r.features, false); err == nil && len(r.data.Key.Views) > 1 {
 		note(r.c, "of the %d stored views of each image only the centre is used: fine-tuning looks at the images themselves (--augment)", len(r.data.Key.Views))
 	}
 	return err
@@ -200,12 +200,12 @@ func (r *trainCommandRun) makeFeatures() error {
 }
 
 // explainTrainFailure adds what the person can do about a run in dir that stopped.
-func explainTrainFailure(err error, data training.Data, dir string, tuned bool) error {
-	advice, best := "a smaller --lr or --set clip=1 may help", runfolder.BestHeadFile+" is"
+func explainTrainFailure(err error, data run.Data, dir string, tuned bool) error {
+	advice, best := "a smaller --lr or --set clip=1 may help", folder.BestHeadFile+" is"
 	if tuned {
-		advice, best = "a smaller --backbone-lr or --lr, or --set clip=1, may help", runfolder.BestHeadFile+" with "+runfolder.BestBackboneFile+" is"
+		advice, best = "a smaller --backbone-lr or --lr, or --set clip=1, may help", folder.BestHeadFile+" with "+folder.BestBackboneFile+" is"
 	}
-	if _, missing := os.Stat(filepath.Join(dir, runfolder.BestHeadFile)); missing == nil {
+	if _, missing := os.Stat(filepath.Join(dir, folder.BestHeadFile)); missing == nil {
 		advice = best + " the best before; " + advice
 	}
 	var bad *train.NonFinite

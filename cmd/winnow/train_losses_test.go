@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"winnow/losses"
-	"winnow/runfolder"
+	"winnow/run/folder"
 	"winnow/train"
 )
 
@@ -32,8 +32,8 @@ func TestTrainWithEveryLoss(t *testing.T) {
 				if code != 0 {
 					t.Fatalf("exit %d\n%s", code, stderr)
 				}
-				var result runfolder.Result
-				if err := json.Unmarshal([]byte(readFile(t, out, runfolder.ResultFile)), &result); err != nil {
+				var result folder.Result
+				if err := json.Unmarshal([]byte(readFile(t, out, folder.ResultFile)), &result); err != nil {
 					t.Fatal(err)
 				}
 				if v := result.Validation; v.Whitened.PrecisionAt1 < 0.3 {
@@ -98,9 +98,9 @@ func TestTrainOnUnlabelledImages(t *testing.T) {
 		if want := "80 images of the train split have no label and are in the batches, 16 in each"; (len(more) > 0) != strings.Contains(stderr, want) {
 			t.Errorf("%s: standard error:\n%s", name, stderr)
 		}
-		return readFile(t, out, runfolder.LastHeadFile)
+		return readFile(t, out, folder.LastHeadFile)
 	}
-	if run("without") == run("with", "--set", "sampler.unlabelled=16") {
+	if execute("without") == execute("with", "--set", "sampler.unlabelled=16") {
 		t.Error("images without a label changed nothing")
 	}
 	code, _, stderr := call(context.Background(), w.args(filepath.Join(w.dir, "runs", "no"), "--loss", "triplet", "--set", "sampler.unlabelled=16")...)
@@ -132,9 +132,9 @@ func TestTrainWhereNothingIsLearnt(t *testing.T) {
 		if tells := strings.Contains(stderr, "900 are asked for, and there are no more"); tells != (batch == "900x2") {
 			t.Errorf("--batch %s:\n%s", batch, stderr)
 		}
-		var result runfolder.Result
-		if err := json.Unmarshal([]byte(readFile(t, out, runfolder.ResultFile)), &result); err != nil || (result.Idle == 4) != (want != "") {
-			t.Errorf("--batch %s: %d idle steps in %s (%v)", batch, result.Idle, runfolder.ResultFile, err)
+		var result folder.Result
+		if err := json.Unmarshal([]byte(readFile(t, out, folder.ResultFile)), &result); err != nil || (result.Idle == 4) != (want != "") {
+			t.Errorf("--batch %s: %d idle steps in %s (%v)", batch, result.Idle, folder.ResultFile, err)
 		}
 	}
 }

@@ -15,15 +15,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/datasets"
-	"winnow/eval/comparison"
 	"winnow/features"
-	"winnow/internal/config"
 	"winnow/internal/hint"
 	"winnow/internal/ortlib"
 	"winnow/models"
-	"winnow/runfolder"
+	"winnow/run"
+	"winnow/run/comparison"
+	"winnow/run/config"
+	"winnow/run/folder"
 	"winnow/train"
-	"winnow/training"
 )
 
 // needRuntime skips a test that computes through ONNX Runtime where there is none (CI: fails).
@@ -127,7 +127,7 @@ func readFile(t testing.TB, parts ...string) string {
 // call runs winnow as a person would.
 func call(ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	code = run(ctx, append([]string{"winnow"}, args...), &out, &errs)
+	code = execute(ctx, append([]string{"winnow"}, args...), &out, &errs)
 	return code, out.String(), errs.String()
 }
 
@@ -145,7 +145,7 @@ func TestTrainCommand(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit %d\n%s", code, stderr)
 	}
-	var result runfolder.Result
+	var result folder.Result
 	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 		t.Fatal(err)
 	}
@@ -154,22 +154,22 @@ func TestTrainCommand(t *testing.T) {
 		t.Errorf("frozen %.4f, whitened %.4f, trained %.4f of %d: expected the trained head well ahead",
 			v.Frozen.PrecisionAt1, v.Whitened.PrecisionAt1, v.Trained.PrecisionAt1, v.Frozen.N)
 	}
-	if stdout != readFile(t, out, runfolder.ResultFile) {
+	if stdout != readFile(t, out, folder.ResultFile) {
 		t.Error("--json prints something else than result.json holds")
 	}
-	h, meta, err := models.ReadHead(filepath.Join(out, runfolder.BestHeadFile))
+	h, meta, err := models.ReadHead(filepath.Join(out, folder.BestHeadFile))
 	if err != nil || h.Config().In != worldDim || h.Config().Out != 24 || meta.Output != "pool" || meta.Seed != 1 {
 		t.Errorf("%v: head %+v of %+v", err, h.Config(), meta)
 	}
-	if _, _, err := models.ReadHead(filepath.Join(out, runfolder.LastHeadFile)); err != nil {
+	if _, _, err := models.ReadHead(filepath.Join(out, folder.LastHeadFile)); err != nil {
 		t.Error(err)
 	}
-	cfg, err := config.Load(filepath.Join(out, runfolder.ConfigFile), nil)
+	cfg, err := config.Load(filepath.Join(out, folder.ConfigFile), nil)
 	if err != nil || cfg.Filter.Rate != 0.3 || cfg.Solver.LR != 2e-3 || cfg.Losses[1].Settings["margin"] != 0.5 || cfg.Data.Manifest != w.manifest {
 		t.Errorf("%v: resolved settings %+v", err, cfg)
 	}
-	var facts runfolder.Facts
-	if err := json.Unmarshal([]byte(readFile(t, out, runfolder.FactsFile)), &facts); err != nil {
+	var facts folder.Facts
+	if err := json.Unmarshal([]byte(readFile(t, out, folder.FactsFile)), &facts); err != nil {
 		t.Fatal(err)
 	}
 	if facts.Images != 320 || facts.Validation != 320 || len(facts.Classes) != 20 || facts.Classes[3] != "class03" || len(facts.ManifestSHA256) != 64 || len(facts.FeaturesSHA256) != 64 {
@@ -183,12 +183,12 @@ func TestTrainCommand(t *testing.T) {
 	}
 
 	t.Run("refused twice", func(t *testing.T) {
-		before := readFile(t, out, runfolder.BestHeadFile)
+		before := readFile(t, out, folder.BestHeadFile)
 		code, _, stderr := call(context.Background(), w.args(out)...)
 		if code != 1 || !strings.Contains(stderr, "there is a run in this folder already") || !strings.Contains(stderr, "--resume") {
 			t.Errorf("exit %d\n%s", code, stderr)
 		}
-		if readFile(t, out, runfolder.BestHeadFile) != before {
+		if readFile(t, out, folder.BestHeadFile) != before {
 			t.Error("the head was touched")
 		}
 	})
@@ -255,7 +255,7 @@ func TestTrainCommandResumes(t *testing.T) {
 	for i := 0; ; i++ {
 		ctx, cancel := context.WithCancel(context.Background())
 		watch := &cancelAfter{n: 3, cancel: cancel}
-		code := run(ctx, append([]string{"winnow"}, w.args(cut, append(settings, "--resume")...)...), new(bytes.Buffer), watch)
+		code := execute(ctx, append([]string{"winnow"}, w.args(cut, append(settings, "--resume")...)...), new(bytes.Buffer), watch)
 		cancel()
 		if code == 0 {
 			if i == 0 {
@@ -267,7 +267,7 @@ func TestTrainCommandResumes(t *testing.T) {
 			t.Fatalf("exit %d\n%s", code, watch)
 		}
 	}
-	for _, name := range []string{runfolder.BestHeadFile, runfolder.LastHeadFile, train.MetricsFile, train.CheckpointFile, runfolder.ConfigFile} {
+	for _, name := range []string{folder.BestHeadFile, folder.LastHeadFile, train.MetricsFile, train.CheckpointFile, folder.ConfigFile} {
 		if readFile(t, whole, name) != readFile(t, cut, name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
@@ -373,10 +373,10 @@ func TestTrainWithoutValidation(t *testing.T) {
 			t.Errorf("standard error lacks %q:\n%s", want, stderr)
 		}
 	}
-	if h, _, err := models.ReadHead(filepath.Join(out, runfolder.BestHeadFile)); err != nil || h.Config().Out != 48 {
+	if h, _, err := models.ReadHead(filepath.Join(out, folder.BestHeadFile)); err != nil || h.Config().Out != 48 {
 		t.Error(err)
 	}
-	if readFile(t, out, runfolder.BestHeadFile) != readFile(t, out, runfolder.LastHeadFile) {
+	if readFile(t, out, folder.BestHeadFile) != readFile(t, out, folder.LastHeadFile) {
 		t.Error("without validation the best head is the last")
 	}
 }
@@ -400,8 +400,8 @@ func TestTrainThatNeverBeatsItsStart(t *testing.T) {
 	if code != 0 || !strings.Contains(stdout, "training was NOT better than the head it started from") {
 		t.Errorf("exit %d\n%s%s", code, stdout, stderr)
 	}
-	var result runfolder.Result
-	if err := json.Unmarshal([]byte(readFile(t, out, runfolder.ResultFile)), &result); err != nil || *result.Better || result.BestStep != 0 {
+	var result folder.Result
+	if err := json.Unmarshal([]byte(readFile(t, out, folder.ResultFile)), &result); err != nil || *result.Better || result.BestStep != 0 {
 		t.Errorf("%v: %+v", err, result)
 	}
 }
@@ -415,7 +415,7 @@ func TestTrainLeavesOutUnlabelledValidation(t *testing.T) {
 		if code != 0 {
 			t.Fatalf("exit %d\n%s", code, stderr)
 		}
-		var result runfolder.Result
+		var result folder.Result
 		if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 			t.Fatal(err)
 		}
@@ -447,7 +447,7 @@ func TestTrainDivergesInPlainWords(t *testing.T) {
 	if code != 1 || !strings.Contains(stderr, "samples") || !strings.Contains(stderr, "images: c") {
 		t.Errorf("exit %d\n%s", code, stderr)
 	}
-	h, _, err := models.ReadHead(filepath.Join(out, runfolder.BestHeadFile))
+	h, _, err := models.ReadHead(filepath.Join(out, folder.BestHeadFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -477,23 +477,23 @@ func TestTrainLosesItsWeights(t *testing.T) {
 }
 
 // readTrainData joins a manifest with a store.
-func readTrainData(manifest, store string) (training.Data, error) {
+func readTrainData(manifest, store string) (run.Data, error) {
 	d, err := datasets.Read(manifest, datasets.ReadOptions{})
 	if err != nil {
-		return training.Data{}, err
+		return run.Data{}, err
 	}
-	return training.Load(d, store, false)
+	return run.Load(d, store, false)
 }
 
 func TestExplainTrainFailure(t *testing.T) {
 	dir := t.TempDir()
 	explain := func() error {
-		return explainTrainFailure(&train.NonFinite{Step: 1, Epoch: 1, What: "loss", Value: math.NaN(), IDs: []int{1, 0}}, training.Data{Paths: []string{"a.jpg", "b.jpg"}}, dir, false)
+		return explainTrainFailure(&train.NonFinite{Step: 1, Epoch: 1, What: "loss", Value: math.NaN(), IDs: []int{1, 0}}, run.Data{Paths: []string{"a.jpg", "b.jpg"}}, dir, false)
 	}
-	if err := explain(); !strings.HasPrefix(hint.Of(err), "images: b.jpg, a.jpg;") || strings.Contains(hint.Of(err), runfolder.BestHeadFile) {
+	if err := explain(); !strings.HasPrefix(hint.Of(err), "images: b.jpg, a.jpg;") || strings.Contains(hint.Of(err), folder.BestHeadFile) {
 		t.Errorf("%v", err)
 	}
-	write(t, filepath.Join(dir, runfolder.BestHeadFile), "a head")
+	write(t, filepath.Join(dir, folder.BestHeadFile), "a head")
 	if err := explain(); !strings.Contains(hint.Of(err), "head.winnow is the best before") {
 		t.Errorf("%v", err)
 	}

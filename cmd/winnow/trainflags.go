@@ -11,11 +11,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
-	"winnow/internal/config"
-	"winnow/recipes"
-	"winnow/runfolder"
+	"winnow/papers/recipes"
+	"winnow/run"
+	"winnow/run/config"
+	"winnow/run/folder"
 	"winnow/train"
-	"winnow/training"
 )
 
 // trainConfig puts the settings together: defaults, recipe or file, --set, flags.
@@ -75,7 +75,7 @@ func trainBase(c *cli.Context) (load func(settings []string) (config.Run, error)
 			return config.Parse("recipe "+r.Name, []byte(r.Text), settings)
 		}, nil
 	}
-	if own := filepath.Join(c.String("out"), runfolder.ConfigFile); path == "" && c.Bool("resume") && c.String("out") != "" {
+	if own := filepath.Join(c.String("out"), folder.ConfigFile); path == "" && c.Bool("resume") && c.String("out") != "" {
 		if _, err := os.Stat(own); err == nil {
 			path = own
 		}
@@ -234,7 +234,7 @@ func methodMisused(c *cli.Context, cfg config.Run) error {
 	}
 	for _, flag := range []string{"loss", "filter", "finetune"} {
 		if c.IsSet(flag) {
-			return misused("--%s is about --method %s: %s has its own loss, chooses its rows itself and trains heads on stored features", flag, config.Metric, training.MethodTitle(cfg.Method))
+			return misused("--%s is about --method %s: %s has its own loss, chooses its rows itself and trains heads on stored features", flag, config.Metric, run.MethodTitle(cfg.Method))
 		}
 	}
 	return nil

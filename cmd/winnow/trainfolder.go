@@ -10,12 +10,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/filters"
-	"winnow/internal/config"
-	"winnow/recipes"
-	"winnow/runfolder"
+	"winnow/papers/recipes"
+	"winnow/run"
+	"winnow/run/config"
+	"winnow/run/folder"
+	"winnow/run/tuning"
 	"winnow/train"
-	"winnow/training"
-	"winnow/training/tuning"
 )
 
 // trainCommandRun is one call of winnow train after its arguments are understood.
@@ -23,11 +23,11 @@ type trainCommandRun struct {
 	c        *cli.Context
 	dir      string
 	cfg      config.Run
-	data     training.Data
-	tuning   *tuning.Tuning       // nil: the head alone is trained
-	features string               // store
-	runtime  string               // version of ONNX Runtime
-	noise    *runfolder.NoiseRate // where the rate was to be estimated
+	data     run.Data
+	tuning   *tuning.Tuning    // nil: the head alone is trained
+	features string            // store
+	runtime  string            // version of ONNX Runtime
+	noise    *folder.NoiseRate // where the rate was to be estimated
 	start    time.Time
 }
 
@@ -35,15 +35,15 @@ func (r *trainCommandRun) do() error {
 	ctx := r.c.Context
 	r.tellData()
 	var err error
-	if r.noise, err = training.ResolveRate(&r.cfg, r.data); err != nil {
+	if r.noise, err = run.ResolveRate(&r.cfg, r.data); err != nil {
 		return err
 	}
 	if r.noise != nil {
 		note(r.c, "estimated from the features: about %s of the labels are wrong", r.noise)
 	}
 	progress := newTrainProgress(r.c.App.ErrWriter, time.Now)
-	opts := training.Options{Dir: r.dir, Winnow: version(), Resume: r.c.Bool("resume"), Tuning: r.tuning}
-	opts.Begun = func(plan training.Plan) error {
+	opts := run.Options{Dir: r.dir, Winnow: version(), Resume: r.c.Bool("resume"), Tuning: r.tuning}
+	opts.Begun = func(plan run.Plan) error {
 		progress.begun(plan)
 		r.tellPlan(plan)
 		return r.begin(plan)
@@ -52,7 +52,7 @@ func (r *trainCommandRun) do() error {
 		opts.Stepped, opts.Validated, opts.Weighed = progress.stepped, progress.validated, progress.weighed
 		progress.samples = r.data.Train.Len() - r.data.Unlabelled
 	}
-	out, err := training.Run(ctx, r.cfg, r.data, opts)
+	out, err := run.Run(ctx, r.cfg, r.data, opts)
 	if err != nil {
 		progress.end()
 		return explainTrainFailure(err, r.data, r.dir, r.tuning != nil)
@@ -62,7 +62,7 @@ func (r *trainCommandRun) do() error {
 		return err
 	}
 	result.Seconds = time.Since(r.start).Seconds()
-	if err := runfolder.Finish(r.dir, result); err != nil {
+	if err := folder.Finish(r.dir, result); err != nil {
 		return err
 	}
 	return r.print(result)
@@ -95,7 +95,7 @@ func (r *trainCommandRun) tellData() {
 	}
 }
 
-func (r *trainCommandRun) tellPlan(plan training.Plan) {
+func (r *trainCommandRun) tellPlan(plan run.Plan) {
 	if plan.Config.Head.Out != r.cfg.Head.Out {
 		note(r.c, "dimension %d is more than the %d of the features: using %d", r.cfg.Head.Out, plan.Config.Head.In, plan.Config.Head.Out)
 	}
@@ -103,7 +103,7 @@ func (r *trainCommandRun) tellPlan(plan training.Plan) {
 		note(r.c, "batches of %d classes: %d are asked for, and there are no more", len(r.data.Classes), s.Classes)
 	}
 	if r.cfg.Method != config.Metric {
-		note(r.c, "%s", training.DescribeMethod(r.cfg, r.data.Views()))
+		note(r.c, "%s", run.DescribeMethod(r.cfg, r.data.Views()))
 	}
 	if m := r.cfg.Schedule.In(plan.Epoch).Milestones; len(m) > 0 && m[0] >= plan.Steps {
 		note(r.c, "the learning rate falls first after %s, which is not within this run of %d steps: schedule.milestones sets it", r.cfg.Schedule.Milestones[0], plan.Steps)
@@ -133,16 +133,16 @@ func (r *trainCommandRun) tellPlan(plan training.Plan) {
 
 // begin throws away what --overwrite says, and writes config.yaml and run.json. A run that goes on keeps
 // what it wrote when it began.
-func (r *trainCommandRun) begin(plan training.Plan) error {
+func (r *trainCommandRun) begin(plan run.Plan) error {
 	if r.c.Bool("overwrite") {
-		if err := runfolder.Clear(r.dir); err != nil {
+		if err := folder.Clear(r.dir); err != nil {
 			return err
 		}
 	}
-	if plan.Resumed > 0 && runfolder.Begun(r.dir) {
+	if plan.Resumed > 0 && folder.Begun(r.dir) {
 		return nil
 	}
-	facts, err := training.Facts(r.cfg, r.data, plan, r.tuning)
+	facts, err := run.Facts(r.cfg, r.data, plan, r.tuning)
 	if err != nil {
 		return err
 	}
@@ -156,10 +156,10 @@ func (r *trainCommandRun) begin(plan training.Plan) error {
 		}
 		facts.Recipe, facts.RecipeSHA256 = recipe.Name, recipe.SHA256()
 	}
-	return runfolder.Begin(r.dir, r.cfg, facts)
+	return folder.Begin(r.dir, r.cfg, facts)
 }
 
-func (r *trainCommandRun) print(result runfolder.Result) error {
+func (r *trainCommandRun) print(result folder.Result) error {
 	if r.c.Bool("json") {
 		return printJSON(r.c.App.Writer, result)
 	}
@@ -172,7 +172,7 @@ func (r *trainCommandRun) print(result runfolder.Result) error {
 		fmt.Fprintf(w, "stopped early after step %d, as the last %d validations were no better\n", result.Steps, r.cfg.Validation.Patience)
 	}
 	if n := result.Corrected; n != nil {
-		fmt.Fprintf(w, "%d corrections of labels: %s\n", *n, filepath.Join(r.dir, runfolder.CorrectionsFile))
+		fmt.Fprintf(w, "%d corrections of labels: %s\n", *n, filepath.Join(r.dir, folder.CorrectionsFile))
 	}
 	if result.IdleTooOften() {
 		fmt.Fprintf(w, "in %d of %d steps no loss had anything to learn from: no pairs in the batch, none that costs anything, or no label that the filter keeps; --batch PxK wants two images of a class and two classes\n", result.Idle, result.Steps)

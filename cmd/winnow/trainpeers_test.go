@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/internal/config"
 	"winnow/models"
-	"winnow/runfolder"
+	"winnow/run/config"
+	"winnow/run/folder"
 	"winnow/train"
 	"winnow/train/peers"
 )
@@ -39,7 +39,7 @@ func TestTrainMethods(t *testing.T) {
 		if code != 0 {
 			t.Fatalf("%s: exit %d\n%s", method, code, stderr)
 		}
-		var result runfolder.Result
+		var result folder.Result
 		if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestTrainMethods(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if h, _, err := models.ReadHead(filepath.Join(out, runfolder.BestHeadFile)); err != nil || h.Config().Out != 24 {
+		if h, _, err := models.ReadHead(filepath.Join(out, folder.BestHeadFile)); err != nil || h.Config().Out != 24 {
 			t.Errorf("%s: %v", method, err)
 		}
 		checkKeptShares(t, method, readFile(t, out, train.MetricsFile))
@@ -118,7 +118,7 @@ func TestTrainMethodResumes(t *testing.T) {
 			if i > 0 {
 				args = []string{"train", "--resume", "--out", cut} // the run knows its own method
 			}
-			code := run(ctx, append([]string{"winnow"}, args...), new(bytes.Buffer), watch)
+			code := execute(ctx, append([]string{"winnow"}, args...), new(bytes.Buffer), watch)
 			cancel()
 			if code == 0 {
 				if i == 0 {
@@ -130,7 +130,7 @@ func TestTrainMethodResumes(t *testing.T) {
 				t.Fatalf("%s: exit %d\n%s", method, code, watch)
 			}
 		}
-		for _, name := range []string{runfolder.BestHeadFile, runfolder.LastHeadFile, train.MetricsFile, train.CheckpointFile, runfolder.ConfigFile} {
+		for _, name := range []string{folder.BestHeadFile, folder.LastHeadFile, train.MetricsFile, train.CheckpointFile, folder.ConfigFile} {
 			if readFile(t, whole, name) != readFile(t, cut, name) {
 				t.Errorf("%s: %s differs between the whole and the resumed run", method, name)
 			}
@@ -205,7 +205,7 @@ peers: {rate: 0.2, gradual: 10 epochs, exponent: 1, warm_up: 20 epochs}
 
 // filesOfAnyRun are those that a run on stored features writes whatever it trains by.
 func filesOfAnyRun() []string {
-	return slices.DeleteFunc(runfolder.Files(), func(name string) bool {
-		return strings.HasSuffix(name, ".onnx") || slices.Contains([]string{runfolder.WeightsFile, runfolder.CorrectionsFile, train.DiagnosticsFile}, name)
+	return slices.DeleteFunc(folder.Files(), func(name string) bool {
+		return strings.HasSuffix(name, ".onnx") || slices.Contains([]string{folder.WeightsFile, folder.CorrectionsFile, train.DiagnosticsFile}, name)
 	})
 }

@@ -5,15 +5,15 @@ import (
 	"io"
 	"time"
 
-	"winnow/internal/config"
+	"winnow/run"
+	"winnow/run/config"
 	"winnow/train"
-	"winnow/training"
 )
 
 // trainProgress shows how a run goes: the running means on a line that moves, validations on lines that stay.
 type trainProgress struct {
 	*progressLine
-	plan       training.Plan
+	plan       run.Plan
 	loss, kept float64 // running means, as a single step says little
 	started    bool
 	samples    int // that are weighed
@@ -23,7 +23,7 @@ func newTrainProgress(w io.Writer, now func() time.Time) *trainProgress {
 	return &trainProgress{progressLine: newProgressLine(w, "steps", now)}
 }
 
-func (p *trainProgress) begun(plan training.Plan) {
+func (p *trainProgress) begun(plan run.Plan) {
 	p.plan, p.start = plan, p.now()
 	p.last = p.start
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"winnow/models"
-	"winnow/runfolder"
+	"winnow/run/folder"
 	"winnow/train"
 	"winnow/train/selective"
 )
@@ -34,7 +34,7 @@ func TestTrainSelective(t *testing.T) {
 		if code != 0 {
 			t.Fatalf("%s: exit %d\n%s", method, code, stderr)
 		}
-		var result runfolder.Result
+		var result folder.Result
 		if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestTrainSelective(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if h, _, err := models.ReadHead(filepath.Join(out, runfolder.BestHeadFile)); err != nil || h.Config().Out != 24 {
+		if h, _, err := models.ReadHead(filepath.Join(out, folder.BestHeadFile)); err != nil || h.Config().Out != 24 {
 			t.Errorf("%s: %v", method, err)
 		}
 		checkSelected(t, method, readFile(t, out, train.MetricsFile))
@@ -110,7 +110,7 @@ func TestTrainSelectiveResumes(t *testing.T) {
 			if i > 0 {
 				args = []string{"train", "--resume", "--out", cut} // the run knows its own method
 			}
-			code := run(ctx, append([]string{"winnow"}, args...), new(bytes.Buffer), watch)
+			code := execute(ctx, append([]string{"winnow"}, args...), new(bytes.Buffer), watch)
 			cancel()
 			if code == 0 {
 				if i == 0 {
@@ -122,7 +122,7 @@ func TestTrainSelectiveResumes(t *testing.T) {
 				t.Fatalf("%s: exit %d\n%s", method, code, watch)
 			}
 		}
-		for _, name := range []string{runfolder.BestHeadFile, runfolder.LastHeadFile, train.MetricsFile, train.CheckpointFile, runfolder.ConfigFile} {
+		for _, name := range []string{folder.BestHeadFile, folder.LastHeadFile, train.MetricsFile, train.CheckpointFile, folder.ConfigFile} {
 			if readFile(t, whole, name) != readFile(t, cut, name) {
 				t.Errorf("%s: %s differs between the whole and the resumed run", method, name)
 			}

@@ -14,7 +14,7 @@ import (
 	"winnow/datasets"
 	"winnow/extraction"
 	"winnow/features"
-	"winnow/runfolder"
+	"winnow/run/folder"
 	"winnow/train"
 )
 
@@ -139,7 +139,7 @@ func TestTrainOnViews(t *testing.T) {
 	}
 	for i := 0; ; i++ {
 		ctx, cancel := context.WithCancel(t.Context())
-		code := run(ctx, append([]string{"winnow"}, w.args(cut, append(settings, "--resume")...)...), new(bytes.Buffer), &cancelAfter{n: 3, cancel: cancel})
+		code := execute(ctx, append([]string{"winnow"}, w.args(cut, append(settings, "--resume")...)...), new(bytes.Buffer), &cancelAfter{n: 3, cancel: cancel})
 		cancel()
 		if code == 0 {
 			if i == 0 {
@@ -151,7 +151,7 @@ func TestTrainOnViews(t *testing.T) {
 			t.Fatalf("exit %d", code)
 		}
 	}
-	for _, name := range []string{runfolder.BestHeadFile, runfolder.LastHeadFile, train.MetricsFile, train.CheckpointFile} {
+	for _, name := range []string{folder.BestHeadFile, folder.LastHeadFile, train.MetricsFile, train.CheckpointFile} {
 		if readFile(t, whole, name) != readFile(t, cut, name) {
 			t.Errorf("%s differs between the whole and the resumed run", name)
 		}
@@ -256,7 +256,7 @@ func TestMethodsOnViews(t *testing.T) {
 			if strings.HasPrefix(method, "t") && !strings.Contains(stderr, "views are one of the 3 stored views, drawn, under noise") {
 				t.Errorf("%s: %s", method, stderr)
 			}
-			ends = append(ends, readFile(t, out, runfolder.LastHeadFile))
+			ends = append(ends, readFile(t, out, folder.LastHeadFile))
 		}
 		if ends[0] != ends[1] {
 			t.Errorf("%s: the same run ended otherwise", method)

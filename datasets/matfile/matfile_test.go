@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/datasets/matfile"
-	"winnow/internal/mattest"
-	"winnow/internal/reference"
+	"winnow/internal/testing/mattest"
+	"winnow/internal/testing/reference"
 )
 
 // zoo has an array of every kind that is read.

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/image/bmp"
 
 	"winnow/datasets"
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 // idx makes an idx file of bytes.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"winnow/datasets"
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 // voted is one suspect of the label-errors project.

@@ -11,8 +11,8 @@ import (
 
 	"winnow/datasets"
 	"winnow/datasets/matfile"
-	"winnow/internal/mattest"
-	"winnow/internal/reference"
+	"winnow/internal/testing/mattest"
+	"winnow/internal/testing/reference"
 )
 
 // tree is a folder of files by their texts.

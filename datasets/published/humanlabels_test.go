@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/datasets"
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 // twentyLabels is what the files of testdata hold: the classes 0 to 9 twice, aggre wrong in every fifth place, worse

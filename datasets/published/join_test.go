@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"winnow/datasets"
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 // prismLists opens PRISM's released lists.

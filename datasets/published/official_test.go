@@ -11,7 +11,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/datasets/matfile"
-	"winnow/internal/mattest"
+	"winnow/internal/testing/mattest"
 )
 
 // warned are the warnings about counts.

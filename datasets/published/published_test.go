@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/datasets"
-	"winnow/internal/mattest"
+	"winnow/internal/testing/mattest"
 )
 
 // TestCatalog: what a preset says of itself fits together.

@@ -15,8 +15,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"winnow/eval/findings"
-	"winnow/eval/judges"
+	"winnow/audit/findings"
+	"winnow/audit/judges"
 	"winnow/features"
 	"winnow/train"
 )

@@ -21,8 +21,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"winnow/audit/judges"
 	"winnow/backbone/ort"
-	"winnow/eval/judges"
 	"winnow/head"
 	"winnow/internal/ortlib"
 )

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"winnow/audit/judges"
 	"winnow/eval"
-	"winnow/eval/judges"
 	"winnow/features"
 	"winnow/train"
 )

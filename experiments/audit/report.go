@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"winnow/eval/judges"
+	"winnow/audit/judges"
 	"winnow/internal/atomicfile"
 )
 

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"winnow/chart"
+	"winnow/report/chart"
 )
 
 // writeReport turns results.csv into tables.md and one picture of curves for each set and noise.

@@ -17,7 +17,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/datasets/cifar"
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 func prepare(t *testing.T, args ...string) string {

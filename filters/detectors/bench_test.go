@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 )
 
 // The votes of a set against the bare products of all its pairs.

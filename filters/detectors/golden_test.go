@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 func TestMain(m *testing.M) { reference.Main(m) }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"winnow/features"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 )
 
 // cloud is n unit vectors in classes around random directions.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"winnow/graph"
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 // word is the i-th 64-bit word of a text: splitmix64 started at the text's FNV-1a hash.

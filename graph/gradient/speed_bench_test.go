@@ -17,7 +17,7 @@ import (
 	"winnow/features"
 	"winnow/graph"
 	"winnow/graph/gradient"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 )
 
 // drawing builds the networks that are timed: their real shapes with drawn weights (He et al. 2015, eq. 10).

@@ -10,7 +10,7 @@ import (
 	"winnow/backbone/ort"
 	"winnow/graph"
 	"winnow/graph/gradient"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 )
 
 // weightOf adds an initializer with drawn values.

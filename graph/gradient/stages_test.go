@@ -10,7 +10,7 @@ import (
 
 	"winnow/graph"
 	"winnow/graph/gradient"
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 )
 
 // stages is what a person would be shown: name, number of weights, sizes at the end.

@@ -10,7 +10,7 @@ import (
 	"winnow/backbone/ort"
 	"winnow/graph"
 	"winnow/graph/gradient"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 )
 
 // TestWeightsOfNetworks: the weights found are those that torch has gradients for.

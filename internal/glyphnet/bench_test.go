@@ -6,7 +6,7 @@ import (
 
 	"winnow/datasets/glyphs"
 	"winnow/features"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 	"winnow/models/architecture"
 	"winnow/train"
 )

@@ -9,7 +9,7 @@ import (
 	"winnow/features"
 	"winnow/graph"
 	"winnow/graph/gradient"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 	"winnow/models/architecture"
 )
 

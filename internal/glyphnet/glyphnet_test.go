@@ -18,8 +18,8 @@ import (
 	"winnow/datasets/glyphs"
 	"winnow/features"
 	"winnow/graph"
-	"winnow/internal/orttest"
-	"winnow/internal/reference"
+	"winnow/internal/testing/orttest"
+	"winnow/internal/testing/reference"
 	"winnow/models/architecture"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/graph"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 )
 
 func network(t *testing.T, text string) *Network {

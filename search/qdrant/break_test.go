@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"winnow/internal/qdranttest"
+	"winnow/internal/testing/qdranttest"
 )
 
 // Killed at any batch, the next call sends the rest, and only that; then the index is on.

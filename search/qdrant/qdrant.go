@@ -27,7 +27,7 @@
 // # What this was tested against
 //
 // No Qdrant server could be had where this was written: no package, no image, no binary in the registries at hand. The
-// tests speak Qdrant's wire format (the client's generated gRPC services) with a server in memory, internal/qdranttest,
+// tests speak Qdrant's wire format (the client's generated gRPC services) with a server in memory, internal/testing/qdranttest,
 // which follows the documented behaviour and fails on purpose in the ways that matter.
 package qdrant
 

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"winnow/internal/qdranttest"
+	"winnow/internal/testing/qdranttest"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 
 	"winnow/features"
 	"winnow/head"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 	"winnow/train"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"winnow/features"
-	"winnow/internal/reference"
+	"winnow/internal/testing/reference"
 	"winnow/train"
 )
 

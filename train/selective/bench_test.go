@@ -5,7 +5,7 @@ import (
 
 	"winnow/features"
 	"winnow/head"
-	"winnow/internal/orttest"
+	"winnow/internal/testing/orttest"
 	"winnow/train"
 )
 

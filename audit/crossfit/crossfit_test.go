@@ -1,0 +1,336 @@
+package crossfit
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/audit/judges"
+	"winnow/eval"
+	"winnow/features"
+	"winnow/head"
+)
+
+// fine draws classes in families of four that differ little, as kinds of birds do, and less in those features that vary
+// most, and gives a share of the rows another label.
+func fine(seed uint64, rate float64) (z features.Set, truth []int) {
+	const classes, each, dim = 32, 20, 48
+	rng := rand.New(rand.NewPCG(seed, 11))
+	centres := features.NewMatrix(classes, dim)
+	family := make([]float64, dim)
+	for k := range classes {
+		if k%4 == 0 {
+			for j := range family {
+				family[j] = rng.NormFloat64()
+			}
+		}
+		for j := range dim {
+			features.Row(centres, k)[j] = float32(family[j] + 0.8*rng.NormFloat64())
+		}
+	}
+	z, truth = features.NewSet(classes*each, dim), make([]int, classes*each)
+	for i := range z.Len() {
+		k := i % classes
+		truth[i], z.Labels[i] = k, k
+		if rng.Float64() < rate {
+			z.Labels[i] = (k + 1 + rng.IntN(classes-1)) % classes
+		}
+		for j := range dim {
+			z.Row(i)[j] = features.Row(centres, k)[j] + float32(spread(j)*rng.NormFloat64())
+		}
+	}
+	return z, truth
+}
+
+// spread is how much a class varies in a feature.
+func spread(j int) float64 { return []float64{1, 2, 4}[j%3] }
+
+// whitened is z as winnow audit has it judged by centres.
+func whitened(t testing.TB, z features.Set) features.Set {
+	t.Helper()
+	cfg := head.Default()
+	cfg.In, cfg.Out = z.Dim(), z.Dim()
+	h, err := head.New(cfg, z.X, rand.New(rand.NewPCG(1, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	z.X, err = h.Embed(z.X)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z
+}
+
+func judged(t testing.TB, z features.Set, classes int, opts Options) Verdict {
+	t.Helper()
+	v, err := Judge(context.Background(), z, classes, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func auroc(t testing.TB, order []float64, z features.Set, truth []int) float64 {
+	t.Helper()
+	wrong := make([]bool, z.Len())
+	for i, y := range truth {
+		wrong[i] = y != z.Labels[i]
+	}
+	d, err := eval.Detect(order, wrong, make([]bool, z.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.AUROC
+}
+
+// learned is what the tests look at: evidence and weighings of one fold, the folds as they are.
+func learned(t testing.TB, z features.Set, c columned, folds []int, fold int) (*evidence, [halves]weighing) {
+	t.Helper()
+	e, err := learn(context.Background(), z, c, folds, fold, Options{Seed: 1, Told: func(int, int, int) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, e.weighings(c.of)
+}
+
+// The probabilities of an image's classes are to the bit the same whatever its own label says, and its vector changes
+// nothing that it is compared with.
+func TestNoImageJudgesItself(t *testing.T) {
+	z, _ := fine(3, 0.3)
+	c, err := columns(z.Labels, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folds := part(c.of, 32, 5, rand.New(rand.NewPCG(4, 4)))
+	e, ws := learned(t, z, c, folds, 2)
+	probabilities := func(e *evidence, ws [halves]weighing, i int) []float64 {
+		p := make([]float64, e.classes)
+		ws[i%halves].probabilities(p, e.similarities(i, i+1))
+		return p
+	}
+	for _, i := range []int{0, 1, 17, len(e.rows) - 1} {
+		other := c
+		other.of = slices.Clone(c.of)
+		other.of[e.rows[i]] = (c.of[e.rows[i]] + 5) % 32
+		f, us := learned(t, z, other, folds, 2)
+		if diff := cmp.Diff(probabilities(e, ws, i), probabilities(f, us, i)); diff != "" {
+			t.Errorf("image %d of the fold: its label changes its classes' probabilities:\n%s", i, diff)
+		}
+		if j := i ^ 1; j < len(e.rows) && cmp.Equal(probabilities(e, ws, j), probabilities(f, us, j)) {
+			t.Errorf("the label of image %d changes nothing for the other half of its fold: the check would see nothing", i)
+		}
+		moved := z.Rows(all(z.Len()))
+		for j := range z.Dim() {
+			moved.Row(e.rows[i])[j] = float32(5 - j)
+		}
+		f, _ = learned(t, moved, c, folds, 2)
+		for m := range e.kinds {
+			if !cmp.Equal(e.kinds[m].directions.Data, f.kinds[m].directions.Data) {
+				t.Errorf("image %d of the fold: its vector moves the classes it is compared with", i)
+			}
+		}
+		f, _ = learned(t, moved, c, folds, 3)
+		g, _ := learned(t, z, c, folds, 3)
+		if cmp.Equal(f.kinds[0].directions.Data, g.kinds[0].directions.Data) {
+			t.Errorf("image %d moves no class of another fold: the check would see nothing", i)
+		}
+	}
+}
+
+func all(n int) []int {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}
+
+// Among vectors that have nothing to do with labels, an image's label fits best as often as chance has it; for the
+// images that were learned from it does far more often, so the check sees what it is for.
+func TestNothingIsFlattered(t *testing.T) {
+	var agree, out, flattered, in float64
+	for seed := range uint64(3) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		z := features.NewSet(320, 24)
+		for i := range z.Len() {
+			z.Labels[i] = i % 32
+			for k := range z.Dim() {
+				z.Row(i)[k] = float32(rng.NormFloat64())
+			}
+		}
+		c, err := columns(z.Labels, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folds := part(c.of, 32, 5, rng)
+		seen := folds
+		for i := range seen { // copies of what is learned from, judged as if it were not
+			if i%5 == 0 {
+				z.Labels, c.of, folds = append(z.Labels, z.Labels[i]), append(c.of, c.of[i]), append(folds, 9)
+				z.X.Data, z.X.Rows = append(z.X.Data, z.Row(i)...), z.X.Rows+1
+			}
+		}
+		for _, fold := range []int{0, 1, 9} {
+			e, _ := learned(t, z, c, folds, fold)
+			last := e.kinds[len(e.kinds)-1]
+			s := features.NewMatrix(last.z.Rows, 32)
+			blas32.Gemm(blas.NoTrans, blas.Trans, 1, last.z, last.directions, 0, s)
+			for i, row := range e.rows {
+				fits := best(features.Row(s, i)) == c.of[row]
+				switch {
+				case fold == 9 && fits:
+					flattered++
+					fallthrough
+				case fold == 9:
+					in++
+				case fits:
+					agree++
+					fallthrough
+				default:
+					out++
+				}
+			}
+		}
+	}
+	if agree/out > 0.09 {
+		t.Errorf("the given label is best for %.3f of images that have nothing to do with it, chance 0.031", agree/out)
+	}
+	if flattered/in < 0.15 {
+		t.Errorf("of the images learned from %.3f fit their label best: the check would not see it", flattered/in)
+	}
+}
+
+func best(row []float32) int {
+	at := 0
+	for k, v := range row {
+		if v > row[at] {
+			at = k
+		}
+	}
+	return at
+}
+
+// It finds more wrong labels than a probe out of sample and than the class centres it starts from; its probabilities add up
+// to the wrong labels there are, and its suggestions mend.
+func TestFindsWrongLabels(t *testing.T) {
+	const seeds = 4
+	for _, rate := range []float64{0.15, 0.4} {
+		var mine, centres, probe float64
+		for seed := range uint64(seeds) {
+			z, truth := fine(seed, rate)
+			v := judged(t, z, 32, Options{Seed: seed})
+			mine += auroc(t, v.Order, z, truth) / seeds
+			for name, mean := range map[string]*float64{"centres": &centres, "probe": &probe} {
+				o, err := judges.Of(context.Background(), whitened(t, z), 32, name, judges.Options{Rand: rand.New(rand.NewPCG(seed, 2))})
+				if err != nil {
+					t.Fatal(err)
+				}
+				*mean += auroc(t, o.Order, z, truth) / seeds
+			}
+			var expected, wrong, mended float64
+			for i, y := range truth {
+				expected += 1 - v.Score[i]
+				if y != z.Labels[i] {
+					wrong++
+				}
+				if v.Suggested[i] != z.Labels[i] && v.Suggested[i] == y {
+					mended++
+				} else if v.Suggested[i] != z.Labels[i] && z.Labels[i] == y {
+					mended--
+				}
+			}
+			if math.Abs(expected-wrong)/float64(z.Len()) > 0.12 {
+				t.Errorf("rate %v, seed %d: %.0f labels wrong by its scores, %v are", rate, seed, expected, wrong)
+			}
+			if mended <= 0 {
+				t.Errorf("rate %v, seed %d: its suggestions mend %v", rate, seed, mended)
+			}
+		}
+		t.Logf("rate %v: %.4f, centres %.4f, probe %.4f", rate, mine, centres, probe)
+		if mine < centres || mine < probe {
+			t.Errorf("rate %v: AUROC %.4f, centres %.4f, probe %.4f", rate, mine, centres, probe)
+		}
+	}
+}
+
+func TestSameSeedSameBits(t *testing.T) {
+	z, _ := fine(5, 0.3)
+	a, b := judged(t, z, 32, Options{Seed: 7}), judged(t, z, 32, Options{Seed: 7})
+	if diff := cmp.Diff(a, b); diff != "" {
+		t.Error(diff)
+	}
+	if cmp.Equal(a, judged(t, z, 32, Options{Seed: 8})) {
+		t.Error("another seed says the same to the bit")
+	}
+}
+
+// Rows without a label or a partner are judged by nobody; classes smaller than the folds are judged.
+func TestWhoIsJudged(t *testing.T) {
+	z, _ := fine(1, 0)
+	rows := []int{0, 32, 64, 1, 33, 2, 34, 66, 98, 130, 162, 3, 4}
+	small := z.Rows(rows)
+	small.Labels = []int{0, 0, 0, 1, 1, 2, 2, 2, 2, 2, 2, features.Unlabelled, 3}
+	v := judged(t, small, 4, Options{Seed: 1})
+	for i, y := range small.Labels {
+		alone := i >= 11
+		if math.IsInf(v.Order[i], 1) != alone || math.IsNaN(v.Order[i]) || alone && (v.Score[i] != 1 || v.Suggested[i] != y) {
+			t.Errorf("row %d: order %v, score %v, suggested %d", i, v.Order[i], v.Score[i], v.Suggested[i])
+		}
+	}
+	for _, folds := range []int{2, 5} { // classes of two: of some folds' learning one image is left of each
+		twos := z.Rows(all(64))
+		for i, o := range judged(t, twos, 32, Options{Seed: 1, Folds: folds}).Order {
+			if math.IsInf(o, 0) || math.IsNaN(o) {
+				t.Errorf("%d folds, row %d: order %v", folds, i, o)
+			}
+		}
+	}
+}
+
+func TestMistakesAreNamed(t *testing.T) {
+	z, _ := fine(1, 0)
+	for _, c := range []struct {
+		set     features.Set
+		classes int
+		opts    Options
+		want    string
+	}{
+		{z, 32, Options{Folds: 1}, "1 folds, expected 2 or more"},
+		{z, 31, Options{}, "row 31: label 31, expected one of 31 classes"},
+		{features.Set{X: z.X}, 32, Options{}, "0 labels, expected one for each of 640"},
+		{z.Rows([]int{0, 32, 1}), 32, Options{}, "1 classes have two images or more, expected at least two"},
+	} {
+		_, err := Judge(context.Background(), c.set, c.classes, c.opts)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("found %v, expected %q", err, c.want)
+		}
+	}
+}
+
+func TestStops(t *testing.T) {
+	z, _ := fine(1, 0)
+	ctx, cancel := context.WithCancel(context.Background())
+	steps, whole := 0, 0
+	_, err := Judge(ctx, z, 32, Options{Told: func(fold, step, of int) {
+		if fold == 0 {
+			whole = of
+		}
+		if steps++; fold == 1 && step == 3 {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "fold 2 of 5") {
+		t.Errorf("found %v", err)
+	}
+	if whole == 0 || steps != whole+3 {
+		t.Errorf("%d steps were made, %d of them of the first fold", steps, whole)
+	}
+}

@@ -1,0 +1,52 @@
+package studies
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"winnow/internal/nearest"
+)
+
+//go:embed studies/*.yaml
+var files embed.FS
+
+// List reads every study of the program, by name.
+func List() ([]Study, error) {
+	names, err := fs.Glob(files, "studies/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var all []Study
+	for _, name := range names {
+		text, err := files.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		s, err := Parse(name, text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b Study) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// Find is the study of that name.
+func Find(name string) (Study, error) {
+	all, err := List()
+	if err != nil {
+		return Study{}, err
+	}
+	var names []string
+	for _, s := range all {
+		if s.Name == name {
+			return s, nil
+		}
+		names = append(names, s.Name)
+	}
+	return Study{}, fmt.Errorf("reproduce: study %q is unknown%s: known are %s", name, nearest.Ask(name, names), strings.Join(names, ", "))
+}

@@ -1,0 +1,191 @@
+package studies
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"winnow/internal/atomicfile"
+)
+
+// Cell is one training: a row on a column for a seed. Key tells it from every other training, of any study: two with
+// the same key are the same to the bit, and share one file.
+type Cell struct {
+	Row, Column int
+	Seed        uint64
+	Key         string // of letters and digits
+}
+
+// Trace is what a run recorded over its steps: Y[i] after step X[i].
+type Trace struct {
+	X []float64 `json:"x"`
+	Y []float64 `json:"y"`
+}
+
+// Spread is how values lie after a step: in the five numbers of a box plot, or in counts between edges.
+type Spread struct {
+	Step  int       `json:"step"`
+	Box   []float64 `json:"box,omitempty"`  // lower whisker, quartiles, upper whisker
+	Right Counts    `json:"right,omitzero"` // scores of right labels
+	Wrong Counts    `json:"wrong,omitzero"` // and of wrong ones
+}
+
+// Counts are numbers of values in bins: N[i] between Edges[i] and Edges[i+1].
+type Counts struct {
+	Edges []float64 `json:"edges"`
+	N     []int     `json:"n"`
+}
+
+// Outcome is what came of a cell.
+type Outcome struct {
+	Study, Row, Column string
+	Seed               uint64
+	Data               string              // what it was trained on, in words
+	NoiseRate          float64             // realised
+	Measures           map[string]float64  // shares
+	Traces             map[string]Trace    `json:",omitempty"`
+	Spreads            map[string][]Spread `json:",omitempty"`
+	Steps              int
+	Untrained          bool              `json:",omitempty"` // the state measured is the one before the first step, which validation found best
+	Settings           map[string]string // the whole configuration, as it was run
+	Inputs             map[string]string // sha256 of the features and of paths, splits and labels
+	Seconds            float64           // of training and measuring
+	Version            string
+}
+
+// Store is a folder with one file a cell. A file is there whole or not at all, so that a killed program loses the
+// cells that were running and no others.
+type Store struct{ Dir string }
+
+func (s Store) path(key string) string { return filepath.Join(s.Dir, key+".json") }
+
+// ErrDamaged is what Get answers of a file that holds no outcome: the cell can be run again, and Put replaces it.
+var ErrDamaged = errors.New("holds no outcome of a cell")
+
+// Get is the outcome under a key, if there is one.
+func (s Store) Get(key string) (Outcome, bool, error) {
+	var o Outcome
+	text, err := os.ReadFile(s.path(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return o, false, nil
+	}
+	if err != nil {
+		return o, false, fmt.Errorf("reproduce: %w", err)
+	}
+	if json.Unmarshal(text, &o) != nil || o.Seed == 0 || len(o.Measures) == 0 {
+		return Outcome{}, false, fmt.Errorf("reproduce: %s: %w", s.path(key), ErrDamaged)
+	}
+	return o, true, nil
+}
+
+// Prepare makes the folder and tries that files can be written there, before hours are spent on a cell.
+func (s Store) Prepare() error {
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		return fmt.Errorf("reproduce: %w", err)
+	}
+	f, err := os.CreateTemp(s.Dir, ".probe-*")
+	if err != nil {
+		return fmt.Errorf("reproduce: %w", err)
+	}
+	f.Close()
+	return os.Remove(f.Name())
+}
+
+// Put keeps an outcome.
+func (s Store) Put(key string, o Outcome) error {
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		return fmt.Errorf("reproduce: %w", err)
+	}
+	return atomicfile.Write(s.path(key), func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", " ")
+		return e.Encode(o)
+	})
+}
+
+// Results are the outcomes of a study's cells so far.
+type Results struct {
+	Study    *Study
+	Data     string // what the study was run on, in words
+	StandIn  bool   // it is not the paper's data: its numbers are not put beside ours
+	outcomes map[[2]int]map[int]Outcome
+}
+
+// NewResults begins without any.
+func NewResults(s *Study, data string, standIn bool) *Results {
+	return &Results{Study: s, Data: data, StandIn: standIn, outcomes: map[[2]int]map[int]Outcome{}}
+}
+
+// Add notes what came of a cell.
+func (r *Results) Add(c Cell, o Outcome) {
+	at := [2]int{c.Row, c.Column}
+	if r.outcomes[at] == nil {
+		r.outcomes[at] = map[int]Outcome{}
+	}
+	r.outcomes[at][int(c.Seed)] = o
+}
+
+// Of is the outcomes of a row on a column by seed.
+func (r *Results) Of(row, column int) map[int]Outcome { return r.outcomes[[2]int{row, column}] }
+
+// Len is the number of outcomes.
+func (r *Results) Len() int {
+	n := 0
+	for _, all := range r.outcomes {
+		n += len(all)
+	}
+	return n
+}
+
+// values is a measure of a row on a column by seed; of a ratio's row that of one row over the other's.
+func (r *Results) values(row, column int, measure string) map[int]float64 {
+	out := map[int]float64{}
+	if ratio := r.Study.Rows[row].Ratio; ratio != nil {
+		of, to := r.values(r.Study.row(ratio.Of), column, measure), r.values(r.Study.row(ratio.To), column, measure)
+		for seed, v := range of {
+			if w, ok := to[seed]; ok && w != 0 {
+				out[seed] = v / w
+			}
+		}
+		return out
+	}
+	for seed, o := range r.Of(row, column) {
+		if v, ok := o.Measures[measure]; ok {
+			out[seed] = v
+		}
+	}
+	return out
+}
+
+// sortedSeeds are the seeds of values in order.
+func sortedSeeds[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }
+
+// Seconds is the mean time of a row's cells; false where none was run.
+func (r *Results) Seconds(row int) (float64, bool) {
+	sum, n := 0.0, 0
+	for at, all := range r.outcomes {
+		for _, o := range all {
+			if at[0] == row {
+				sum, n = sum+o.Seconds, n+1
+			}
+		}
+	}
+	return sum / float64(max(n, 1)), n > 0
+}
+
+// scale is what turns a measure into what is printed.
+func (s *Study) scale(measure string) float64 {
+	if s.Unit == "percent" && !slices.Contains(notShares, measure) {
+		return 100
+	}
+	return 1
+}
+
+// notShares are measures that are no shares.
+var notShares = []string{"seconds", "kept_classes"}

@@ -1,0 +1,193 @@
+package studies
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"winnow/report/chart"
+)
+
+// charts draws the study as it asks.
+func (r *Results) charts() []pageChart {
+	c := r.Study.Chart
+	if c == nil || r.Len() == 0 {
+		return nil
+	}
+	var all []pageChart
+	add := func(title string, d chart.Drawing) {
+		all = append(all, pageChart{title, template.HTML(chart.Inline(d))})
+	}
+	switch c.Kind {
+	case OverColumns:
+		for _, data := range r.Study.Datasets() {
+			if lines := r.overColumns(data); len(lines.Series) > 0 {
+				add(lines.Title, lines)
+			}
+		}
+		return all
+	case OverSteps:
+		for j := range r.Study.Columns {
+			if lines := r.overSteps(j); len(lines.Series) > 0 {
+				add(lines.Title, lines)
+			}
+		}
+	case Boxes:
+		for j := range r.Study.Columns {
+			if boxes := r.boxes(j); len(boxes.Places) > 0 {
+				add(boxes.Title, boxes)
+			}
+		}
+	case Histograms:
+		for j := range r.Study.Columns {
+			for i := range r.Study.Rows {
+				for _, h := range r.histograms(i, j) {
+					add(h.Title, h)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// overColumns draws a measure over the columns of a dataset: the ratios alone where the study has some.
+func (r *Results) overColumns(data string) chart.Lines {
+	s, c := r.Study, r.Study.Chart
+	measure := c.Measure
+	if measure == "" {
+		measure = s.Measures[0]
+	}
+	lines := chart.Lines{Frame: chart.Frame{Title: s.Title, X: c.X, Y: c.Y}}
+	if len(s.Datasets()) > 1 {
+		lines.Title += ": " + data
+	}
+	ratios := slices.ContainsFunc(s.Rows, func(row Row) bool { return row.Ratio != nil })
+	for i, row := range s.Rows {
+		if ratios && row.Ratio == nil {
+			continue
+		}
+		line := chart.Line{Name: row.Name, Tone: len(lines.Series), Dots: true}
+		for j, column := range s.Columns {
+			sum := r.Summary(i, j, measure)
+			if column.Data != data || sum.N == 0 {
+				continue
+			}
+			x := column.Rate
+			if column.X != nil {
+				x = *column.X
+			}
+			sd := sum.SD
+			if math.IsNaN(sd) {
+				sd = 0
+			}
+			line.X, line.Y = append(line.X, x), append(line.Y, sum.Mean)
+			line.Low, line.High = append(line.Low, sum.Mean-sd), append(line.High, sum.Mean+sd)
+		}
+		if len(line.X) > 0 {
+			lines.Series = append(lines.Series, line)
+		}
+	}
+	return lines
+}
+
+// overSteps draws what was recorded on a column: means over the seeds, and a standard deviation around them.
+func (r *Results) overSteps(column int) chart.Lines {
+	c := r.Study.Chart
+	lines := chart.Lines{Frame: chart.Frame{Title: r.Study.Title + ": " + r.Study.Columns[column].Name, X: c.X, Y: c.Y}}
+	for i, row := range r.Study.Rows {
+		at := map[float64][]float64{}
+		for _, o := range r.Of(i, column) {
+			t := o.Traces[c.Trace]
+			for k, x := range t.X {
+				at[x] = append(at[x], t.Y[k])
+			}
+		}
+		if len(at) == 0 {
+			continue
+		}
+		line := chart.Line{Name: row.Name, Tone: len(lines.Series)}
+		for _, x := range sortedFloats(at) {
+			mean, sd := stat.Mean(at[x], nil), 0.0
+			if len(at[x]) > 1 {
+				sd = stat.StdDev(at[x], nil)
+			}
+			line.X, line.Y = append(line.X, x), append(line.Y, mean)
+			line.Low, line.High = append(line.Low, mean-sd), append(line.High, mean+sd)
+		}
+		lines.Series = append(lines.Series, line)
+	}
+	return lines
+}
+
+func sortedFloats(m map[float64][]float64) []float64 {
+	var list []float64
+	for x := range m {
+		list = append(list, x)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// first is the outcome of the lowest seed.
+func (r *Results) first(row, column int) (Outcome, bool) {
+	all := r.Of(row, column)
+	for _, seed := range sortedSeeds(all) {
+		return all[seed], true
+	}
+	return Outcome{}, false
+}
+
+// boxes draws how values are spread after some steps, of the lowest seed: seeds do not add up.
+func (r *Results) boxes(column int) chart.Boxes {
+	c := r.Study.Chart
+	b := chart.Boxes{Frame: chart.Frame{Title: r.Study.Title + ": " + r.Study.Columns[column].Name, X: c.X, Y: c.Y}}
+	for k := range c.At {
+		var place chart.Place
+		for i, row := range r.Study.Rows {
+			o, _ := r.first(i, column)
+			if all := o.Spreads[c.Trace]; k < len(all) && len(all[k].Box) == 5 {
+				place.Name = fmt.Sprint(all[k].Step)
+				box := all[k].Box
+				place.Boxes = append(place.Boxes, chart.Box{Name: row.Name, Tone: i, Low: box[0], Q1: box[1], Median: box[2], Q3: box[3], High: box[4]})
+			}
+		}
+		if len(place.Boxes) > 0 {
+			b.Places = append(b.Places, place)
+		}
+	}
+	return b
+}
+
+// histograms draws the scores of right and wrong labels after each step, of the lowest seed, as shares of all.
+func (r *Results) histograms(row, column int) (all []chart.Histogram) {
+	c := r.Study.Chart
+	o, _ := r.first(row, column)
+	for _, s := range o.Spreads[c.Trace] {
+		total := 0
+		for _, n := range slices.Concat(s.Right.N, s.Wrong.N) {
+			total += n
+		}
+		if total == 0 {
+			continue
+		}
+		h := chart.Histogram{Frame: chart.Frame{Title: fmt.Sprintf("%s, %s, step %d", r.Study.Rows[row].Name, r.Study.Columns[column].Name, s.Step), X: c.X, Y: c.Y, Percent: true}}
+		for k, side := range []struct {
+			name string
+			of   Counts
+			tone int
+		}{{"right labels", s.Right, 0}, {"wrong labels", s.Wrong, 1}} {
+			bars := chart.Bars{Name: side.name, Edges: side.of.Edges, Tone: side.tone}
+			for _, n := range side.of.N {
+				bars.Heights = append(bars.Heights, float64(n)/float64(total))
+			}
+			if len(bars.Heights) > 0 || k == 0 {
+				h.Bars = append(h.Bars, bars)
+			}
+		}
+		all = append(all, h)
+	}
+	return all
+}

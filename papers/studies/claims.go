@@ -1,0 +1,227 @@
+package studies
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Claim is an ordering that the paper reads from its numbers.
+type Claim struct {
+	Say     string   `yaml:"say"`      // in words
+	Better  Names    `yaml:"better"`   // rows
+	Than    Names    `yaml:"than"`     // rows, each of Better against each of these
+	AtLeast *float64 `yaml:"at_least"` // instead of Than: a value, in the measure's own scale (a share)
+	By      float64  `yaml:"by"`       // least difference, in the measure's own scale; may be below 0
+	Measure string   `yaml:"measure"`  // the first one where it is empty
+	Columns Names    `yaml:"columns"`  // all where it is empty
+	// With these two, a row is compared with itself in other columns.
+	BetterColumns Names `yaml:"better_columns"`
+	ThanColumns   Names `yaml:"than_columns"`
+}
+
+func (s *Study) checkClaim(c Claim) error {
+	if c.Say == "" || len(c.Better) == 0 {
+		return fmt.Errorf("say and better are needed")
+	}
+	ways := 0
+	for _, there := range []bool{len(c.Than) > 0, c.AtLeast != nil, len(c.BetterColumns) > 0 && len(c.ThanColumns) > 0} {
+		if there {
+			ways++
+		}
+	}
+	if ways != 1 {
+		return fmt.Errorf("expected exactly one of than, at_least, and better_columns with than_columns")
+	}
+	for _, name := range slices.Concat(c.Better, c.Than) {
+		if s.row(name) < 0 {
+			return fmt.Errorf("row %q is not in the study", name)
+		}
+	}
+	if c.Measure != "" && !slices.Contains(s.Measures, c.Measure) {
+		return fmt.Errorf("measure %q is not in the study", c.Measure)
+	}
+	return s.checkColumns(slices.Concat(c.Columns, c.BetterColumns, c.ThanColumns))
+}
+
+// Comparison is one instance of a claim.
+type Comparison struct {
+	Better, Than string  // what is compared, in words
+	N            int     // seeds that both sides have
+	Difference   float64 // mean over the seeds, less what the claim asks for
+	Holds        bool    // Difference is above 0
+	P            float64 // one-sided paired t-test of Difference > 0 over the seeds; NaN with fewer than two
+	Paper        *bool   // whether it holds in the paper's own numbers; nil where these are not there
+}
+
+// Verdict is a claim with what became of it.
+type Verdict struct {
+	Claim       Claim
+	Comparisons []Comparison
+}
+
+// Significance below which a difference counts as more than chance.
+const Significance = 0.05
+
+// Holds counts the comparisons that hold, and among these those that are significant.
+func (v Verdict) Holds() (holds, significant int) {
+	for _, c := range v.Comparisons {
+		if c.Holds {
+			holds++
+			if c.P < Significance {
+				significant++
+			}
+		}
+	}
+	return holds, significant
+}
+
+// InPaper counts the comparisons that hold in the paper's own numbers, of those that it has numbers for.
+func (v Verdict) InPaper() (holds, of int) {
+	for _, c := range v.Comparisons {
+		if c.Paper != nil {
+			of++
+			if *c.Paper {
+				holds++
+			}
+		}
+	}
+	return holds, of
+}
+
+// side is one side of a comparison: a cell over its seeds, and the paper's value.
+type side struct{ row, column int }
+
+// Verdicts tests every claim on what was measured. Comparisons without a common seed are left out.
+func (r *Results) Verdicts() []Verdict {
+	var all []Verdict
+	for _, c := range r.Study.Claims {
+		v := Verdict{Claim: c}
+		measure := c.Measure
+		if measure == "" {
+			measure = r.Study.Measures[0]
+		}
+		for _, pair := range r.pairs(c) {
+			if found, ok := r.compare(c, measure, pair[0], pair[1]); ok {
+				v.Comparisons = append(v.Comparisons, found)
+			}
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// pairs lists what a claim compares; a second side of {-1, -1} is a value.
+func (r *Results) pairs(c Claim) [][2]side {
+	s, out := r.Study, [][2]side{}
+	columns := func(names Names) []int {
+		var at []int
+		for i, col := range s.Columns {
+			if len(names) == 0 || slices.Contains(names, col.Name) {
+				at = append(at, i)
+			}
+		}
+		return at
+	}
+	for _, better := range c.Better {
+		b := s.row(better)
+		switch {
+		case len(c.BetterColumns) > 0:
+			for _, i := range columns(c.BetterColumns) {
+				for _, j := range columns(c.ThanColumns) {
+					out = append(out, [2]side{{b, i}, {b, j}})
+				}
+			}
+		case c.AtLeast != nil:
+			for _, i := range columns(c.Columns) {
+				out = append(out, [2]side{{b, i}, {-1, -1}})
+			}
+		default:
+			for _, than := range c.Than {
+				for _, i := range columns(c.Columns) {
+					out = append(out, [2]side{{b, i}, {s.row(than), i}})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// compare pairs the two sides by seed.
+func (r *Results) compare(c Claim, measure string, a, b side) (Comparison, bool) {
+	less := c.By
+	out := Comparison{Better: r.describe(a, c), Than: r.describe(b, c)}
+	mine := r.values(a.row, a.column, measure)
+	var theirs map[int]float64
+	if b.row < 0 {
+		less += *c.AtLeast
+		out.Than = fmt.Sprintf("%v", *c.AtLeast)
+	} else {
+		theirs = r.values(b.row, b.column, measure)
+	}
+	var differences []float64
+	for _, seed := range sortedSeeds(mine) {
+		if b.row < 0 {
+			differences = append(differences, mine[seed]-less)
+		} else if other, ok := theirs[seed]; ok {
+			differences = append(differences, mine[seed]-other-less)
+		}
+	}
+	if out.N = len(differences); out.N == 0 {
+		return out, false
+	}
+	if out.Difference = stat.Mean(differences, nil); math.Abs(out.Difference) < rounding {
+		out.Difference = 0
+	}
+	out.Holds, out.P = out.Difference > 0, pairedT(differences)
+	p, known := r.paperValue(a, measure)
+	q, other := 0.0, true
+	if b.row >= 0 {
+		q, other = r.paperValue(b, measure)
+	}
+	if known && other {
+		holds := p-q-less > 0
+		out.Paper = &holds
+	}
+	return out, true
+}
+
+func (r *Results) describe(s side, c Claim) string {
+	if s.row < 0 {
+		return ""
+	}
+	return r.Study.Rows[s.row].Name + ", " + r.Study.Columns[s.column].Name
+}
+
+// paperValue is a value of the paper's in the measure's own scale.
+func (r *Results) paperValue(s side, measure string) (float64, bool) {
+	row := r.Study.Rows[s.row]
+	at := slices.Index(r.Study.Measures, measure)
+	if len(row.Paper) == 0 || at >= len(row.Paper[s.column].Values) {
+		return 0, false
+	}
+	return row.Paper[s.column].Values[at] / r.Study.scale(measure), true
+}
+
+// rounding is how far sums of equal shares may be apart: differences below it are none.
+const rounding = 1e-12
+
+// pairedT is the one-sided p-value of a mean above 0 (Student 1908); NaN with fewer than two values. Values all alike
+// have no spread for t to go by, and say no more than their signs: 2^-n above 0 (sign test), 1 otherwise.
+func pairedT(d []float64) float64 {
+	if len(d) < 2 {
+		return math.NaN()
+	}
+	mean, sd := stat.MeanStdDev(d, nil)
+	if sd < rounding {
+		if mean > rounding {
+			return math.Pow(0.5, float64(len(d)))
+		}
+		return 1
+	}
+	t := mean / (sd / math.Sqrt(float64(len(d))))
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(len(d) - 1)}.Survival(t)
+}

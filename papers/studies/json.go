@@ -1,0 +1,89 @@
+package studies
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+)
+
+// cellJSON is a cell over its seeds, as JSON: in the measure's own scale.
+type cellJSON struct {
+	Row     string    `json:"row"`
+	Column  string    `json:"column"`
+	Measure string    `json:"measure"`
+	N       int       `json:"n"`
+	Mean    float64   `json:"mean"`
+	SD      *float64  `json:"sd,omitempty"` // none for one seed
+	Paper   *float64  `json:"paper,omitempty"`
+	Values  []float64 `json:"values"`
+}
+
+type claimJSON struct {
+	Say         string           `json:"claim"`
+	Holds       int              `json:"holds"`
+	Significant int              `json:"significant"`
+	Of          int              `json:"of"`
+	Comparisons []comparisonJSON `json:"comparisons"`
+}
+
+type comparisonJSON struct {
+	Better     string   `json:"better"`
+	Than       string   `json:"than"`
+	N          int      `json:"n"`
+	Difference float64  `json:"difference"`
+	Holds      bool     `json:"holds"`
+	P          *float64 `json:"p,omitempty"` // none for one seed
+	Paper      *bool    `json:"paper,omitempty"`
+}
+
+// JSON writes everything that the other forms say, unrounded.
+func (r *Results) JSON(w io.Writer) error {
+	out := struct {
+		Study   string      `json:"study"`
+		Data    string      `json:"data"`
+		StandIn bool        `json:"stand_in"`
+		Cells   []cellJSON  `json:"cells"`
+		Claims  []claimJSON `json:"claims"`
+	}{r.Study.Name, r.Data, r.StandIn, []cellJSON{}, []claimJSON{}}
+	for i, row := range r.Study.Rows {
+		for j, column := range r.Study.Columns {
+			for _, m := range r.Study.Measures {
+				s := r.Summary(i, j, m)
+				if s.N == 0 {
+					continue
+				}
+				scale := r.printed(i, m)
+				c := cellJSON{Row: row.Name, Column: column.Name, Measure: m, N: s.N, Mean: s.Mean / scale}
+				c.SD, c.Paper = known(s.SD/scale), known(s.Paper/scale)
+				values := r.values(i, j, m)
+				for _, seed := range sortedSeeds(values) {
+					c.Values = append(c.Values, values[seed])
+				}
+				out.Cells = append(out.Cells, c)
+			}
+		}
+	}
+	for _, v := range r.Verdicts() {
+		c := claimJSON{Say: v.Claim.Say, Of: len(v.Comparisons), Comparisons: []comparisonJSON{}}
+		c.Holds, c.Significant = v.Holds()
+		for _, q := range v.Comparisons {
+			one := comparisonJSON{q.Better, q.Than, q.N, q.Difference, q.Holds, known(q.P), nil}
+			if !r.StandIn {
+				one.Paper = q.Paper
+			}
+			c.Comparisons = append(c.Comparisons, one)
+		}
+		out.Claims = append(out.Claims, c)
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(out)
+}
+
+// known is a number that JSON can hold, or none.
+func known(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}

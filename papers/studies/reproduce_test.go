@@ -1,0 +1,250 @@
+package studies
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"html"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const example = `
+name: example
+title: Two methods
+paper: Nobody (999)
+source: Table 0
+measures: [p@1, map@r]
+columns:
+  - {name: ten, data: birds, noise: symmetric, rate: 0.1}
+  - {name: half, data: birds, noise: symmetric, rate: 0.5}
+rows:
+  - {name: plain, recipe: prism/mcl, paper: [70.5/20.1, 40]}
+  - {name: filtered, recipe: prism/mcl-vmf, paper: ["71.5/21.0 ?", "-"]}
+  - {name: top, recipe: prism/mcl, labels: topline}
+  - {name: share of top, ratio: {of: plain, to: top}}
+claims:
+  - {say: filtered is better, better: filtered, than: [plain]}
+  - {say: filtered reaches 0.7, better: filtered, at_least: 0.7, columns: ten}
+  - {say: less noise is better, better: [plain], better_columns: ten, than_columns: half}
+`
+
+func parsed(t *testing.T, text string) *Study {
+	t.Helper()
+	s, err := Parse("example", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &s
+}
+
+// filled has two seeds of everything: plain .70 .72 | .50 .50, filtered .72 .75 | .49 .53, top .80 .80 | .75 .75.
+func filled(t *testing.T, standIn bool) *Results {
+	r := NewResults(parsed(t, example), "birds.csv", standIn)
+	for i, row := range [][][]float64{{{.70, .72}, {.50, .50}}, {{.72, .75}, {.49, .53}}, {{.80, .80}, {.75, .75}}} {
+		for j, seeds := range row {
+			for k, v := range seeds {
+				r.Add(Cell{Row: i, Column: j, Seed: uint64(k + 1)}, Outcome{Data: "birds.csv", Measures: map[string]float64{"p@1": v, "map@r": v / 2}, Seconds: 2})
+			}
+		}
+	}
+	return r
+}
+
+func TestStrict(t *testing.T) {
+	parsed(t, example)
+	for name, change := range map[string][2]string{
+		"unknown key":     {"title:", "titel: x\ntitle:"},
+		"twice a row":     {"name: filtered", "name: plain"},
+		"unknown row":     {"than: [plain]", "than: [plane]"},
+		"unknown column":  {"columns: ten", "columns: eleven"},
+		"no measure":      {"measures: [p@1, map@r]", "measures: []"},
+		"cells":           {"[70.5/20.1, 40]", "[70.5/20.1]"},
+		"numbers":         {"70.5/20.1", "70.5/20.1/3"},
+		"no number":       {"70.5/20.1", "many"},
+		"rate":            {"rate: 0.5", "rate: 1.5"},
+		"labels":          {"labels: topline", "labels: best"},
+		"two ways":        {"than: [plain]}", "than: [plain], at_least: 1}"},
+		"ratio of ratios": {"to: top}", "to: share of top}"},
+	} {
+		text := strings.Replace(example, change[0], change[1], 1)
+		if text == example {
+			t.Fatalf("%s changes nothing", name)
+		}
+		if _, err := Parse("example", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), "reproduce: example: ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestEveryStudy(t *testing.T) {
+	all, err := List()
+	if err != nil || len(all) == 0 {
+		t.Fatal(err)
+	}
+	for _, s := range all {
+		if found, err := Find(s.Name); err != nil || found.Title != s.Title {
+			t.Errorf("%s: %v", s.Name, err)
+		}
+		if _, err := os.Stat(filepath.Join("studies", s.Name+".yaml")); err != nil {
+			t.Errorf("a study is named as its file: %v", err)
+		}
+	}
+	if _, err := Find("nothing"); err == nil || !strings.Contains(err.Error(), all[0].Name) {
+		t.Error(err)
+	}
+}
+
+func TestSummary(t *testing.T) {
+	r := filled(t, false)
+	got := r.Summary(1, 0, "p@1")
+	if got.N != 2 || math.Abs(got.Mean-73.5) > 1e-9 || math.Abs(got.SD-3/math.Sqrt2) > 1e-9 || got.Paper != 71.5 || !got.Doubtful {
+		t.Errorf("%+v", got)
+	}
+	if ratio := r.Summary(3, 1, "p@1"); math.Abs(ratio.Mean-.5/.75) > 1e-9 {
+		t.Errorf("%+v", ratio)
+	}
+	if s := filled(t, true).Summary(1, 0, "p@1"); !math.IsNaN(s.Paper) {
+		t.Errorf("the paper's number stands beside other data: %+v", s)
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	v := filled(t, false).Verdicts()
+	if len(v) != 3 {
+		t.Fatal(len(v))
+	}
+	better := v[0].Comparisons
+	if len(better) != 2 || !better[0].Holds || !better[1].Holds || better[0].N != 2 {
+		t.Fatalf("%+v", better)
+	}
+	// differences .02 and .03: t = .025/(.0070711/√2) = 5, one degree of freedom: p = 1/2 - atan(5)/π
+	if want := .5 - math.Atan(5)/math.Pi; math.Abs(better[0].P-want) > 1e-9 {
+		t.Errorf("p = %v, want %v", better[0].P, want)
+	}
+	if better[0].Paper == nil || !*better[0].Paper || better[1].Paper != nil {
+		t.Errorf("in the paper: %v, %v", better[0].Paper, better[1].Paper)
+	}
+	if c := v[1].Comparisons; len(c) != 1 || math.Abs(c[0].Difference-.035) > 1e-9 || c[0].Paper == nil || !*c[0].Paper {
+		t.Errorf("%+v", c)
+	}
+	if c := v[2].Comparisons; len(c) != 1 || math.Abs(c[0].Difference-.21) > 1e-9 || !*c[0].Paper {
+		t.Errorf("%+v", c)
+	}
+}
+
+// A claim must be able to fail.
+func TestVerdictFails(t *testing.T) {
+	r := filled(t, false)
+	r.Add(Cell{Row: 1, Column: 0, Seed: 1}, Outcome{Measures: map[string]float64{"p@1": .1}})
+	if c := r.Verdicts()[0].Comparisons[0]; c.Holds || c.Difference >= 0 || c.P < .5 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestPairedT(t *testing.T) {
+	if p := pairedT([]float64{1}); !math.IsNaN(p) {
+		t.Error(p)
+	}
+	if p := pairedT([]float64{1, 1}); p != .25 { // two signs alike, by chance once in four times
+		t.Error(p)
+	}
+	if p := pairedT([]float64{.3 - .2, .1, .4 - .3, .1, .1}); p != 1./32 { // alike but for the rounding of the differences
+		t.Error(p)
+	}
+	if p := pairedT([]float64{.3 - .2 - .1, .4 - .3 - .1}); p != 1 {
+		t.Error(p)
+	}
+	if p := pairedT([]float64{0, 0}); p != 1 {
+		t.Error(p)
+	}
+	// the density of Student with four degrees of freedom, integrated numerically from t = 2.092457497
+	if p := pairedT([]float64{1, 2, 3, 4, -1}); math.Abs(p-0.0522700) > 1e-6 {
+		t.Error(p)
+	}
+}
+
+// What is said above and below the tables where seeds differ in number, a head was kept as it began, or there is one seed.
+func TestExplanation(t *testing.T) {
+	r := filled(t, false)
+	r.Add(Cell{Row: 0, Column: 0, Seed: 3}, Outcome{Untrained: true, Measures: map[string]float64{"p@1": .7}})
+	if text := r.explanation(); !strings.Contains(text, "over 2 to 3 seeds") || !strings.Contains(text, "in 1 of 13 trainings") {
+		t.Error(text)
+	}
+	if text := filled(t, false).explanation(); !strings.Contains(text, "over 2 seeds") || strings.Contains(text, "trainings") {
+		t.Error(text)
+	}
+	one := NewResults(parsed(t, example), "birds.csv", false)
+	for row, v := range []float64{.7, .7 - 1e-16} {
+		one.Add(Cell{Row: row, Seed: 1}, Outcome{Measures: map[string]float64{"p@1": v}})
+	}
+	if lines := one.Verdicts()[0].failed(); len(lines) != 1 || !strings.HasSuffix(lines[0], ": +0.0000 (one seed)") {
+		t.Error(lines)
+	}
+}
+
+func TestPages(t *testing.T) {
+	r := filled(t, false)
+	var text, page, md, table, js bytes.Buffer
+	for _, err := range []error{r.Text(&text), r.HTML(&page), r.Markdown(&md), r.CSV(&table), r.JSON(&js)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{"73.50 ±2.12 (71.50? +2.00)", "filtered is better: 2 of 2", "0.667 ±0.000"} {
+		for name, page := range map[string]string{"text": text.String(), "html": html.UnescapeString(page.String()), "markdown": md.String()} {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s lacks %q:\n%s", name, want, page)
+			}
+		}
+	}
+	lines, err := csv.NewReader(&table).ReadAll()
+	if err != nil || len(lines) != 1+3*2*2*2 {
+		t.Errorf("%d lines: %v", len(lines), err)
+	}
+	if !json.Valid(js.Bytes()) {
+		t.Error("not JSON")
+	}
+	var other bytes.Buffer
+	if err := filled(t, true).Text(&other); err != nil || strings.Contains(other.String(), "71.50") || !strings.Contains(other.String(), "not the paper's data") {
+		t.Error(err, other.String())
+	}
+}
+
+func TestStore(t *testing.T) {
+	s := Store{Dir: filepath.Join(t.TempDir(), "cells")}
+	if _, ok, err := s.Get("a"); ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	want := Outcome{Study: "example", Seed: 3, Measures: map[string]float64{"p@1": .25}, Traces: map[string]Trace{"x": {[]float64{1}, []float64{2}}}}
+	if err := s.Put("a", want); err != nil {
+		t.Fatal(err)
+	}
+	got, ok, err := s.Get("a")
+	if !ok || err != nil || cmp.Diff(want, got) != "" {
+		t.Error(ok, err, cmp.Diff(want, got))
+	}
+	for _, text := range []string{"", "{", "{}", "null", `{"Seed": 1}`} {
+		if err := os.WriteFile(filepath.Join(s.Dir, "a.json"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok, err := s.Get("a"); ok || !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "a.json") {
+			t.Errorf("%q: %v %v", text, ok, err)
+		}
+	}
+	if err := s.Prepare(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(s.Dir); err != nil || len(left) != 1 {
+		t.Errorf("%v %v", left, err)
+	}
+	if err := (Store{Dir: filepath.Join(s.Dir, "a.json")}).Prepare(); err == nil {
+		t.Error("a file is taken for a folder")
+	}
+}

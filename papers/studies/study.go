@@ -1,0 +1,278 @@
+// Package studies holds the papers' tables and figures as data, and puts winnow's numbers beside them.
+//
+// A [Study] is one table or figure: rows are recipes, columns are datasets with noise, and a cell is one training of a
+// row on a column for a seed. The package plans cells, keeps what came of them in one file each, sums them up over
+// seeds, tests the paper's claims on them and writes text, Markdown, CSV and HTML. It trains nothing: whoever runs the
+// cells gives it their [Outcome]s. Measures are shares in [0, 1] unless a measure is said to be something else; percent
+// exists in what is printed alone.
+package studies
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+// Study is a table or figure of a paper.
+type Study struct {
+	Name     string   `yaml:"name"`
+	Title    string   `yaml:"title"`
+	Paper    string   `yaml:"paper"`    // PRISM (001)
+	Source   string   `yaml:"source"`   // Table I
+	Notes    []string `yaml:"notes"`    // printed below the table
+	Seeds    int      `yaml:"seeds"`    // repetitions unless asked for otherwise
+	State    string   `yaml:"state"`    // last or best: which state of a training is measured
+	Unit     string   `yaml:"unit"`     // of the paper's numbers, and of ours when printed: percent or share
+	Measures []string `yaml:"measures"` // the first ones are the paper's, in the order of its cells
+	Set      []string `yaml:"set"`      // settings of all rows
+	Chart    *Chart   `yaml:"chart"`
+	Columns  []Column `yaml:"columns"`
+	Rows     []Row    `yaml:"rows"`
+	Claims   []Claim  `yaml:"claims"`
+}
+
+// The state of a training that is measured: the one it ends with, or the best on the validation split.
+const (
+	Last = "last"
+	Best = "best"
+)
+
+// Column is what all rows are trained on.
+type Column struct {
+	Name  string   `yaml:"name"`
+	Data  string   `yaml:"data"`  // the paper's dataset
+	Noise string   `yaml:"noise"` // a model of winnow data corrupt; given: labels as the manifest gives them; none: the true ones
+	Rate  float64  `yaml:"rate"`  // of noise
+	Says  *float64 `yaml:"says"`  // the rate that filters are told; nil: Rate
+	X     *float64 `yaml:"x"`     // place on the chart's axis; nil: Rate
+	Set   []string `yaml:"set"`
+}
+
+// How labels come to a row.
+const (
+	Noisy   = "noisy"   // as the column says
+	True    = "true"    // the true ones, whatever the column's noise
+	Topline = "topline" // the true ones of a share 1 - rate of the samples (Le & Odobez, section 6)
+)
+
+// Row is a method.
+type Row struct {
+	Name   string   `yaml:"name"`
+	Recipe string   `yaml:"recipe"`
+	Set    []string `yaml:"set"`
+	Labels string   `yaml:"labels"` // Noisy (also ""), True or Topline
+	Ratio  *Ratio   `yaml:"ratio"`  // the row is computed from two others, seed by seed
+	Skip   []string `yaml:"skip"`   // columns that the method is not made for
+	Paper  []Number `yaml:"paper"`  // one a column, or none
+}
+
+// Ratio is one row divided by another.
+type Ratio struct {
+	Of string `yaml:"of"`
+	To string `yaml:"to"`
+}
+
+// Chart says how a study is drawn.
+type Chart struct {
+	Kind    string    `yaml:"kind"`    // OverColumns, OverSteps, Histograms or Boxes
+	Measure string    `yaml:"measure"` // of columns; the first one where it is empty
+	Trace   string    `yaml:"trace"`   // name of what was recorded
+	At      []float64 `yaml:"at"`      // of histograms and boxes: after which shares of the training
+	X       string    `yaml:"x"`       // the axis in words, with its unit
+	Y       string    `yaml:"y"`
+}
+
+// Kinds of charts.
+const (
+	OverColumns = "columns"    // a measure over the columns' X, a line a row
+	OverSteps   = "trace"      // what a run recorded over its steps, a line a row
+	Histograms  = "histograms" // scores of right and wrong labels, one for each row and step
+	Boxes       = "boxes"      // how values are spread after some steps, a box a row
+)
+
+// Number is a cell of the paper's table: values in the order of the study's measures. "83.30/26.49", "77.6 ?" for a
+// doubtful one, "-" for none.
+type Number struct {
+	Values   []float64
+	Doubtful bool
+}
+
+// UnmarshalYAML implements yaml.BytesUnmarshaler.
+func (n *Number) UnmarshalYAML(text []byte) error {
+	s := strings.Trim(strings.TrimSpace(string(text)), `"'`)
+	*n = Number{}
+	if s == "-" || s == "" {
+		return nil
+	}
+	s, n.Doubtful = strings.CutSuffix(s, "?")
+	for part := range strings.SplitSeq(strings.TrimSpace(s), "/") {
+		part, _, _ = strings.Cut(part, "±")
+		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil {
+			return fmt.Errorf("found %q, expected a number, several as 83.30/26.49, with ? behind a doubtful one, or -", s)
+		}
+		n.Values = append(n.Values, v)
+	}
+	return nil
+}
+
+// Names is one name or a list of them.
+type Names []string
+
+// UnmarshalYAML implements yaml.BytesUnmarshaler.
+func (n *Names) UnmarshalYAML(text []byte) error {
+	var list []string
+	if err := yaml.Unmarshal(text, &list); err == nil {
+		*n = list
+		return nil
+	}
+	var one string
+	if err := yaml.Unmarshal(text, &one); err != nil {
+		return err
+	}
+	*n = Names{one}
+	return nil
+}
+
+// Parse reads a study strictly and checks it whole; name stands in the errors.
+func Parse(name string, text []byte) (Study, error) {
+	s := Study{Seeds: 3, State: Last, Unit: "percent"}
+	if err := yaml.UnmarshalWithOptions(text, &s, yaml.Strict()); err != nil {
+		return s, fmt.Errorf("reproduce: %s: %s", name, yaml.FormatError(err, false, false))
+	}
+	if err := s.check(); err != nil {
+		return s, fmt.Errorf("reproduce: %s: %w", name, err)
+	}
+	return s, nil
+}
+
+// check refuses what does not hold together.
+func (s *Study) check() error {
+	switch {
+	case s.Name == "" || s.Title == "" || s.Paper == "" || s.Source == "":
+		return fmt.Errorf("name, title, paper and source are needed")
+	case s.State != Last && s.State != Best:
+		return fmt.Errorf("state is %q, expected last or best", s.State)
+	case s.Unit != "percent" && s.Unit != "share":
+		return fmt.Errorf("unit is %q, expected percent or share", s.Unit)
+	case len(s.Measures) == 0 || len(s.Rows) == 0 || len(s.Columns) == 0 || s.Seeds < 1:
+		return fmt.Errorf("found %d measures, %d rows, %d columns, %d seeds, expected some of each", len(s.Measures), len(s.Rows), len(s.Columns), s.Seeds)
+	}
+	for i, c := range s.Columns {
+		if c.Name == "" || s.column(c.Name) != i {
+			return fmt.Errorf("column %d is named %q, expected a name of its own", i+1, c.Name)
+		}
+		if !(c.Rate >= 0 && c.Rate < 1) {
+			return fmt.Errorf("column %q: rate is %v, expected 0 to below 1", c.Name, c.Rate)
+		}
+	}
+	for i, r := range s.Rows {
+		if err := s.checkRow(i, r); err != nil {
+			return err
+		}
+	}
+	for _, c := range s.Claims {
+		if err := s.checkClaim(c); err != nil {
+			return fmt.Errorf("claim %q: %w", c.Say, err)
+		}
+	}
+	return s.checkChart()
+}
+
+func (s *Study) checkRow(i int, r Row) error {
+	if r.Name == "" || s.row(r.Name) != i {
+		return fmt.Errorf("row %d is named %q, expected a name of its own", i+1, r.Name)
+	}
+	if (r.Recipe == "") == (r.Ratio == nil) {
+		return fmt.Errorf("row %q: expected either a recipe or a ratio", r.Name)
+	}
+	if r.Ratio != nil && (!s.trained(r.Ratio.Of) || !s.trained(r.Ratio.To)) {
+		return fmt.Errorf("row %q: ratio of %q to %q, expected two rows with recipes", r.Name, r.Ratio.Of, r.Ratio.To)
+	}
+	if !slices.Contains([]string{"", Noisy, True, Topline}, r.Labels) {
+		return fmt.Errorf("row %q: labels are %q, expected %s, %s or %s", r.Name, r.Labels, Noisy, True, Topline)
+	}
+	if len(r.Paper) > 0 && len(r.Paper) != len(s.Columns) {
+		return fmt.Errorf("row %q: %d numbers of the paper, expected one for each of %d columns", r.Name, len(r.Paper), len(s.Columns))
+	}
+	for _, n := range r.Paper {
+		if len(n.Values) > len(s.Measures) {
+			return fmt.Errorf("row %q: a cell of %d numbers, expected at most one for each of %d measures", r.Name, len(n.Values), len(s.Measures))
+		}
+	}
+	return s.checkColumns(r.Skip)
+}
+
+// trained says whether a row of this name is run.
+func (s *Study) trained(name string) bool {
+	i := s.row(name)
+	return i >= 0 && s.Rows[i].Recipe != ""
+}
+
+func (s *Study) checkColumns(names []string) error {
+	for _, name := range names {
+		if s.column(name) < 0 {
+			return fmt.Errorf("column %q is not in the study", name)
+		}
+	}
+	return nil
+}
+
+func (s *Study) checkChart() error {
+	if s.Chart == nil {
+		return nil
+	}
+	switch c := s.Chart; {
+	case c.Kind == OverColumns:
+		if c.Measure != "" && !slices.Contains(s.Measures, c.Measure) {
+			return fmt.Errorf("chart: measure %q is not in the study", c.Measure)
+		}
+	case !slices.Contains([]string{OverSteps, Histograms, Boxes}, c.Kind):
+		return fmt.Errorf("chart: kind is %q, expected %s, %s, %s or %s", c.Kind, OverColumns, OverSteps, Histograms, Boxes)
+	case c.Trace == "":
+		return fmt.Errorf("chart: %s needs the name of a trace", c.Kind)
+	case c.Kind != OverSteps && (len(c.At) == 0 || slices.Min(c.At) <= 0 || slices.Max(c.At) > 1):
+		return fmt.Errorf("chart: %s: at is %v, expected shares of the training, above 0 and up to 1", c.Kind, c.At)
+	}
+	return nil
+}
+
+// row is the index of a row, or -1.
+func (s *Study) row(name string) int {
+	return slices.IndexFunc(s.Rows, func(r Row) bool { return r.Name == name })
+}
+
+// column is the index of a column, or -1.
+func (s *Study) column(name string) int {
+	return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == name })
+}
+
+// Datasets are the names of the datasets, in the order of the columns.
+func (s *Study) Datasets() []string {
+	var names []string
+	for _, c := range s.Columns {
+		if !slices.Contains(names, c.Data) {
+			names = append(names, c.Data)
+		}
+	}
+	return names
+}
+
+// RowNames are the names of all rows, in the table's order.
+func (s *Study) RowNames() (names []string) {
+	for _, row := range s.Rows {
+		names = append(names, row.Name)
+	}
+	return names
+}
+
+// ColumnNames are the names of all columns, in the table's order.
+func (s *Study) ColumnNames() (names []string) {
+	for _, column := range s.Columns {
+		names = append(names, column.Name)
+	}
+	return names
+}

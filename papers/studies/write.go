@@ -1,0 +1,76 @@
+package studies
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Markdown writes tables and verdicts as a page.
+func (r *Results) Markdown(w io.Writer) error {
+	var b strings.Builder
+	s := r.Study
+	fmt.Fprintf(&b, "# %s\n\n%s, %s. %s\n", s.Title, s.Paper, s.Source, r.explanation())
+	for _, m := range s.Measures {
+		lines := r.grid(m)
+		fmt.Fprintf(&b, "\n| %s |\n|---%s|\n", strings.Join(escaped(lines[0]), " | "), strings.Repeat("|---:", len(lines[0])-1))
+		for _, line := range lines[1:] {
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(escaped(line), " | "))
+		}
+	}
+	if verdicts := r.Verdicts(); len(verdicts) > 0 {
+		b.WriteString("\n## Claims\n\nComparisons are paired over the seeds (one-sided t-test).\n\n")
+		for _, v := range verdicts {
+			fmt.Fprintf(&b, "- %s\n", v.sentence(r.StandIn))
+			for _, line := range v.failed() {
+				fmt.Fprintf(&b, "  - %s\n", line)
+			}
+		}
+	}
+	for _, note := range s.Notes {
+		fmt.Fprintf(&b, "\n%s\n", note)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func escaped(cells []string) []string {
+	out := make([]string, len(cells))
+	for i, c := range cells {
+		out[i] = strings.ReplaceAll(c, "|", `\|`)
+	}
+	return out
+}
+
+// CSV writes a line for each measure of each cell: study, row, column, data, noise, rate, realised rate, seed, measure,
+// value (in the measure's own scale), the paper's value (in the same), seconds.
+func (r *Results) CSV(w io.Writer) error {
+	table := csv.NewWriter(w)
+	table.Write([]string{"study", "row", "column", "data", "noise", "rate", "realised_rate", "seed", "measure", "value", "paper", "seconds"}) // errors stay with the writer until Error
+	for i, row := range r.Study.Rows {
+		for j, column := range r.Study.Columns {
+			all := r.Of(i, j)
+			for _, seed := range sortedSeeds(all) {
+				o := all[seed]
+				for _, m := range r.Study.Measures {
+					v, ok := o.Measures[m]
+					if !ok {
+						continue
+					}
+					paper := ""
+					if p, ok := r.paperValue(side{i, j}, m); ok && !r.StandIn {
+						paper = number(p)
+					}
+					table.Write([]string{r.Study.Name, row.Name, column.Name, o.Data, column.Noise, number(column.Rate), number(o.NoiseRate),
+						strconv.Itoa(seed), m, number(v), paper, strconv.FormatFloat(o.Seconds, 'f', 2, 64)})
+				}
+			}
+		}
+	}
+	table.Flush()
+	return table.Error()
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

@@ -1,0 +1,201 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"winnow/datasets"
+	"winnow/datasets/glyphs"
+	"winnow/eval"
+	"winnow/filters"
+	"winnow/report/chart"
+)
+
+// worstClasses are shown, allClasses at most in the folded table of all.
+const (
+	worstClasses = 15
+	allClasses   = 1000
+)
+
+// classTables are the first of a sorted list of classes, and all of them where there are more.
+func classTables(worst, all string, head []string, rows [][]string) []eval.Table {
+	tables := []eval.Table{{Caption: worst, Head: head, Rows: rows[:min(len(rows), worstClasses)]}}
+	if len(rows) > worstClasses {
+		if len(rows) > allClasses {
+			all = fmt.Sprintf("%s (the first %d of %d)", all, allClasses, len(rows))
+		}
+		tables = append(tables, eval.Table{Caption: all, Head: head, Rows: rows[:min(len(rows), allClasses)], Folded: true})
+	}
+	return tables
+}
+
+// classes is how well each class finds its own.
+func (r *Run) classes() eval.Section {
+	s := eval.Section{Title: "Classes"}
+	list := slices.DeleteFunc(slices.Clone(r.measured.Classes), func(c eval.ClassRetrieval) bool { return c.Retrieval.N == 0 })
+	if len(list) == 0 {
+		s.Notes = []string{"No class has two images to find each other."}
+		return s
+	}
+	slices.SortStableFunc(list, func(a, b eval.ClassRetrieval) int {
+		return cmp.Or(cmp.Compare(a.Retrieval.PrecisionAt1, b.Retrieval.PrecisionAt1), cmp.Compare(a.Retrieval.MAPAtR, b.Retrieval.MAPAtR))
+	})
+	var values []float64
+	var rows [][]string
+	trained := r.trainLabels()
+	for _, c := range list {
+		values = append(values, c.Retrieval.PrecisionAt1)
+		instead := "–"
+		if c.Times > 0 {
+			instead = fmt.Sprintf("%s, %d of %d", glyphs.Readable(r.Manifest.Classes[c.Instead]), c.Times, c.Misses)
+		}
+		rows = append(rows, []string{glyphs.Readable(r.Manifest.Classes[c.Label]), strconv.Itoa(c.Retrieval.N), percentText(c.Retrieval.PrecisionAt1), percentText(c.Retrieval.Recall[8]),
+			percentText(c.Retrieval.RPrecision), percentText(c.Retrieval.MAPAtR), strconv.Itoa(trained[c.Label]), instead})
+	}
+	s.Charts = []chart.Drawing{chart.Histogram{Frame: chart.Frame{Title: "P@1 of the classes", X: "P@1", Y: "share of the classes", Percent: true}, Bars: []chart.Bars{chart.Count("classes", values, 0, 1, 20, 0)}}}
+	s.Tables = classTables("The classes that find their own least: "+r.SplitText(), fmt.Sprintf("All %d classes", len(rows)),
+		[]string{"class", "queries", "P@1 %", "R@8 %", "R-Prec %", "MAP@R %", "training images", "found instead, of the misses"}, rows)
+	return s
+}
+
+// labels is what the audit says of the training labels.
+func (r *Run) labels() eval.Section {
+	a := r.audited
+	s := eval.Section{Title: "The training labels", Charts: []chart.Drawing{namedScores(LabelScores(a.Images), a)}}
+	s.Facts = append(s.Facts, eval.Fact{Name: "judged by", Value: a.Scorer})
+	if a.Suggests != "" {
+		s.Facts = append(s.Facts, eval.Fact{Name: "suggested by", Value: a.Suggests})
+	}
+	s.Facts = append(s.Facts, eval.Fact{Name: "images judged", Value: fmt.Sprintf("%d; the lowest %.1f %% are called wrong", len(a.Images), 100*a.Rate)})
+	if d := a.Detection; d != nil {
+		s.Facts = append(s.Facts,
+			eval.Fact{Name: "truly wrong", Value: fmt.Sprintf("%d of %d (%.1f %%), as the manifest knows", d.Wrong, d.Samples, 100*float64(d.Wrong)/float64(max(d.Samples, 1)))},
+			eval.Fact{Name: "ranking", Value: fmt.Sprintf("AUROC %.4f, AP %.4f", d.AUROC, d.AP)},
+			eval.Fact{Name: "those called wrong", Value: fmt.Sprintf("precision %.3f, recall %.3f, F1 %.3f; %.1f %% of the labels kept are right", d.Precision, d.Recall, d.F1, 100*d.FilterAccuracy)})
+	}
+	rows := r.labelRows()
+	s.Tables = classTables("The classes with the largest share of labels called wrong", fmt.Sprintf("All %d training classes", len(rows)),
+		[]string{"class", "images", "called wrong", "share %", "mean score", "κ at the end"}, rows)
+	return s
+}
+
+// namedScores calls the scores what they are: not every judge gives probabilities, and a run's own weights of its
+// samples were found with every image in.
+func namedScores(h chart.Histogram, a Judged) chart.Histogram {
+	if a.Weights {
+		h.Title, h.X = "Weights of the given labels at the end of the training", "weight of an image"
+	} else if a.Record != "" {
+		h.Title, h.X = "Scores of the given labels, by "+a.Scorer, "score, over the last part of the training"
+	} else if entry, err := filters.Find(a.Scorer); err == nil && !entry.Probability {
+		h.Title, h.X = "Scores of the given labels, after training", "similarity (each image left out of its own judgement)"
+	}
+	return h
+}
+
+// labelRows is what was found of each given label's class, the most suspect first.
+func (r *Run) labelRows() [][]string {
+	type class struct {
+		name        string
+		n, dropped  int
+		score, kapp float64
+	}
+	kappas := map[string]float64{}
+	for _, d := range r.diagnoses {
+		if d.Kappa != nil && len(d.Kappa.Values) == len(d.Kappa.Classes) {
+			for i, k := range d.Kappa.Classes {
+				if k < len(r.facts.Classes) {
+					kappas[r.facts.Classes[k]] = d.Kappa.Values[i]
+				}
+			}
+		}
+	}
+	at := map[string]int{}
+	var list []class
+	for _, e := range r.audited.Images {
+		k, ok := at[e.Given]
+		if !ok {
+			k = len(list)
+			at[e.Given], list = k, append(list, class{name: e.Given, kapp: kappas[e.Given]})
+		}
+		list[k].n++
+		list[k].score += e.Score
+		if e.Dropped {
+			list[k].dropped++
+		}
+	}
+	slices.SortStableFunc(list, func(a, b class) int {
+		return cmp.Or(cmp.Compare(float64(b.dropped)/float64(b.n), float64(a.dropped)/float64(a.n)), cmp.Compare(a.score/float64(a.n), b.score/float64(b.n)), cmp.Compare(a.name, b.name))
+	})
+	rows := make([][]string, len(list))
+	for i, k := range list {
+		kappa := "–"
+		if k.kapp > 0 {
+			kappa = fmt.Sprintf("%.3g", k.kapp)
+		}
+		rows[i] = []string{glyphs.Readable(k.name), strconv.Itoa(k.n), strconv.Itoa(k.dropped), percentText(float64(k.dropped) / float64(k.n)), fmt.Sprintf("%.3g", k.score/float64(k.n)), kappa}
+	}
+	return rows
+}
+
+// definitions are of the numbers on the page.
+func (r *Run) definitions() []eval.Fact {
+	list := append(retrievalDefinitions(),
+		eval.Fact{Name: "found instead", Value: "of a class's queries whose nearest image is of another class: which class that is most often, and how often"},
+		eval.Fact{Name: "validation", Value: measureText(r.Config.Validation.Measure) + " on the validation split, by the labels given there"},
+		eval.Fact{Name: "smoothed", Value: fmt.Sprintf("exponential moving average, weight of the past %g: e₀ = x₀, eₜ = %[1]g·eₜ₋₁ + %.2g·xₜ, over the steps logged", smoothing, 1-smoothing)},
+		eval.Fact{Name: "score, P_clean", Value: "what the judge says of the given label, the higher the more right. " + r.audited.sentence()},
+		eval.Fact{Name: "called wrong", Value: "among the share of labels with the lowest scores that the noise rate of the run says are wrong"},
+		eval.Fact{Name: "suggested label", Value: "the class that the same judge scores best for the image, among the given one and the three nearest by mean similarity"},
+	)
+	if r.audited.Detection != nil {
+		list = append(list,
+			eval.Fact{Name: "AUROC", Value: "chance that a wrong label, drawn at random, has a lower score than a right one; ties count half"},
+			eval.Fact{Name: "AP", Value: "average precision of the ranking from the lowest score on, wrong labels being what is sought"},
+			eval.Fact{Name: "precision, recall, F1", Value: "of the labels called wrong: the share that is; of the wrong ones: the share called so; their harmonic mean"})
+	}
+	if len(r.diagnoses) > 0 {
+		list = append(list,
+			eval.Fact{Name: "κ", Value: "concentration of a class's unit vectors in the memory bank (von Mises–Fisher): the larger, the closer together. Boxes: quartiles and median over classes, whiskers to the outermost within 1.5 of the box's height"},
+			eval.Fact{Name: "share kept, threshold", Value: "of the labels of a batch: those whose score is at or above the threshold that the filter set for it"},
+			eval.Fact{Name: "P_clean to step N", Value: "scores that the filter gave in the batches since the diagnosis before; classes that it knew nothing of are left out"})
+	}
+	if r.Config.SelfPaced.On() {
+		list = append(list, eval.Fact{Name: "weight, λ", Value: "how much a sample counts, 0 to 1, and the loss up to which samples count fully in that round; mean weight: the mean over classes of their mean weights"})
+	}
+	return append(list, eval.Fact{Name: "split", Value: r.SplitText() + map[bool]string{true: "; no class of it has a training image", false: ""}[r.unseen() && r.split != datasets.Train]})
+}
+
+// retrievalDefinitions are of what Retrieve measures.
+func retrievalDefinitions() []eval.Fact {
+	return []eval.Fact{
+		{Name: "query", Value: "an image that asks for the others of its class, ranked by cosine, itself left out; one without any to find does not count"},
+		{Name: "P@1, R@K", Value: "share of the queries of which the nearest, or one of the K nearest, is of their class"},
+		{Name: "R-Prec", Value: "of the R nearest, R being the number of others of the class, the share that is; mean over queries"},
+		{Name: "MAP@R", Value: "1/R Σₖ relₖ·(hits among the first k)/k over the R nearest, mean over queries (Musgrave et al., A Metric Learning Reality Check, 2020)"},
+		{Name: "frozen, whitened, trained", Value: "the backbone's vectors as they are; their principal components at equal variance, cut to the head's dimension, which uses no label; what the run made of them"},
+	}
+}
+
+// sentence says what the scorer is, as its catalog does.
+func (a Judged) sentence() string {
+	if a.Weights {
+		return "Here the final weights of the samples, 0 to 1, which the training found with every image in: they see less than a judgement that leaves each image out."
+	}
+	if a.Record != "" {
+		return "Here by " + a.Scorer + ": " + a.Record + "."
+	}
+	entry, err := filters.Find(a.Scorer)
+	if err != nil {
+		return ""
+	}
+	text := fmt.Sprintf("Here, each image left out of its own judgement, by %s: %s (%s", entry.Name, entry.Title, entry.Paper)
+	if entry.Equation != "" {
+		text += ", equation " + entry.Equation
+	}
+	if !entry.Probability {
+		return text + "); these scores are similarities, -1 to 1."
+	}
+	return text + "); these scores are probabilities, 0 surely wrong, 1 surely right."
+}

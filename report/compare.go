@@ -1,0 +1,240 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"winnow/eval"
+	"winnow/report/chart"
+	"winnow/run/comparison"
+	"winnow/run/config"
+	"winnow/train"
+)
+
+// asGood names the runs that have the P@1 of the best one.
+func asGood(runs []*Run, best *Run) (names []string) {
+	for _, r := range runs {
+		if r.measured.Trained.PrecisionAt1 == best.measured.Trained.PrecisionAt1 {
+			names = append(names, r.name)
+		}
+	}
+	return names
+}
+
+// bestOf says which run is best, or which are equally good.
+func bestOf(runs []*Run, best *Run) string {
+	names, n := asGood(runs, best), best.measured.Trained.PrecisionAt1
+	switch {
+	case len(names) == len(runs):
+		return fmt.Sprintf("No run is better than another by P@1 on %s: all have %.4f.", best.SplitText(), n)
+	case len(names) > 1:
+		return fmt.Sprintf("Best by P@1 on %s, and equally good: %s (%.4f).", best.SplitText(), strings.Join(names, ", "), n)
+	}
+	return fmt.Sprintf("Best by P@1 on %s: %s (%.4f).", best.SplitText(), best.name, n)
+}
+
+// Compared is the report of several runs: where their settings differ, their numbers, and their curves over each
+// other. Pictures are for the report of one.
+func Compared(runs []*Run) eval.Report {
+	distinctNames(runs)
+	report := eval.Report{Title: fmt.Sprintf("%d runs compared", len(runs)), RowsTitle: runs[0].rowsTitle(), K: []int{1, 2, 4, 8}}
+	best := slices.MaxFunc(runs, func(a, b *Run) int {
+		return cmp.Compare(a.measured.Trained.PrecisionAt1, b.measured.Trained.PrecisionAt1)
+	})
+	for i, r := range runs {
+		if i > 0 && (r.SplitText() != runs[0].SplitText() || r.facts.ManifestSHA256 != runs[0].facts.ManifestSHA256) {
+			report.Warnings = append(report.Warnings, fmt.Sprintf("%s and %s have different manifests or splits: their numbers are of different images or labels.", runs[0].name, r.name))
+		}
+		for _, w := range r.measured.Warnings {
+			report.Warnings = append(report.Warnings, r.name+": "+w)
+		}
+		report.Rows = append(report.Rows, untrainedRows(runs[:i], r)...)
+	}
+	for _, r := range runs {
+		report.Rows = append(report.Rows, eval.ReportRow{Name: r.name, Note: r.HeadFile, Retrieval: r.measured.Trained, Detection: r.measured.Detection, Strong: r == best && len(asGood(runs, best)) == 1})
+	}
+	report.Verdict = []string{bestOf(runs, best)}
+	report.Sections = []eval.Section{differences(runs), {Title: "Their training", Charts: overEachOther(runs)}, filtersOf(runs)}
+	report.Sections = slices.DeleteFunc(report.Sections, func(s eval.Section) bool { return len(s.Tables)+len(s.Charts)+len(s.Notes) == 0 })
+	report.Definitions = append(retrievalDefinitions(),
+		eval.Fact{Name: "score, P_clean", Value: "what a filter says of a given label, the higher the more right; of each run by its own scorer, so that thresholds of two are not on one scale"},
+		eval.Fact{Name: "kept, threshold", Value: "of the labels of a batch: those whose score is at or above the threshold that the filter set for it"},
+		eval.Fact{Name: "validation", Value: "the measure that the run was told to keep the best of, on its validation split, by the labels given there"},
+		eval.Fact{Name: "AUROC", Value: "of the training labels' scores where the manifest knows the truth: chance that a wrong label has a lower score than a right one"},
+		eval.Fact{Name: "smoothed", Value: fmt.Sprintf("exponential moving average over the steps logged, weight of the past %g", smoothing)},
+		eval.Fact{Name: "κ", Value: "concentration of a class's unit vectors in the memory bank (von Mises–Fisher); boxes: quartiles and median over classes, whiskers to the outermost within 1.5 of the box's height"})
+	return report
+}
+
+// distinctNames calls runs by their folders where two have one name.
+func distinctNames(runs []*Run) {
+	count := map[string]int{}
+	for _, r := range runs {
+		count[r.name]++
+	}
+	for _, r := range runs {
+		if count[r.name] > 1 {
+			r.name = r.Dir
+		}
+	}
+}
+
+// untrainedRows are those of a run's frozen and whitened features, unless an earlier run has the same.
+func untrainedRows(earlier []*Run, r *Run) (rows []eval.ReportRow) {
+	of := ""
+	if len(earlier) > 0 {
+		of = " of " + r.name
+	}
+	add := func(name, note string, pick func(*Run) eval.Retrieval) {
+		same := func(e *Run) bool { return sameRetrieval(pick(e), pick(r)) }
+		if !slices.ContainsFunc(earlier, same) {
+			rows = append(rows, eval.ReportRow{Name: name + of, Note: note, Retrieval: pick(r)})
+		}
+	}
+	add(comparison.FrozenRow, "the backbone's features, no training", func(e *Run) eval.Retrieval { return e.measured.Frozen })
+	add(comparison.WhitenedRow, "PCA whitening, no labels", func(e *Run) eval.Retrieval { return e.measured.Whitened })
+	return rows
+}
+
+func sameRetrieval(a, b eval.Retrieval) bool {
+	return a.N == b.N && a.PrecisionAt1 == b.PrecisionAt1 && a.RPrecision == b.RPrecision && a.MAPAtR == b.MAPAtR
+}
+
+// differences are the settings and facts that are not the same in all runs.
+func differences(runs []*Run) eval.Section {
+	s := eval.Section{Title: "Where they differ"}
+	head := []string{"setting"}
+	for _, r := range runs {
+		head = append(head, r.name)
+	}
+	settings := eval.Table{Caption: "Settings", Head: head, Words: true}
+	flat := flattened(runs)
+	for _, key := range settingKeys(runs...) {
+		row, same := []string{key}, true
+		for _, f := range flat {
+			row, same = append(row, cmp.Or(f[key], "–")), same && f[key] == flat[0][key]
+		}
+		if !same {
+			settings.Rows = append(settings.Rows, row)
+		}
+	}
+	if len(settings.Rows) > 0 {
+		s.Tables = append(s.Tables, settings)
+	} else {
+		s.Notes = append(s.Notes, "Their settings are the same.")
+	}
+	facts := eval.Table{Caption: "What went in, and what came of it", Head: slices.Clone(head), Words: true}
+	facts.Head[0] = "run"
+	for _, f := range []struct {
+		name string
+		of   func(r *Run) string
+	}{
+		{"recipe", func(r *Run) string { return r.facts.Recipe }},
+		{"manifest", func(r *Run) string { return r.ManifestFile }},
+		{"features", func(r *Run) string { return r.Config.Data.Features }},
+		{"training images, classes", func(r *Run) string { return fmt.Sprintf("%d, %d", r.facts.Images, len(r.facts.Classes)) }},
+		{"steps", func(r *Run) string { return strconv.Itoa(r.lastStep()) }},
+		{"kept state", func(r *Run) string {
+			if r.result == nil {
+				return "not finished"
+			}
+			return r.stateText()
+		}},
+		{"better than untrained", func(r *Run) string {
+			if r.result == nil || r.result.Better == nil {
+				return ""
+			}
+			return map[bool]string{true: "yes", false: "no"}[*r.result.Better]
+		}},
+		{"P@1 %", func(r *Run) string { return percentText(r.measured.Trained.PrecisionAt1) }},
+		{"wrong labels found, AUROC", func(r *Run) string {
+			if d := r.measured.Detection; d != nil && d.Wrong > 0 {
+				return fmt.Sprintf("%.4f", d.AUROC)
+			}
+			return ""
+		}},
+		{"seconds", func(r *Run) string {
+			if r.result == nil {
+				return ""
+			}
+			return fmt.Sprintf("%.1f", r.result.Seconds)
+		}},
+		{"winnow", func(r *Run) string { return r.facts.Winnow }},
+	} {
+		row := []string{f.name}
+		for _, r := range runs {
+			row = append(row, cmp.Or(f.of(r), "–"))
+		}
+		if strings.Trim(strings.Join(row[1:], ""), "–") != "" {
+			facts.Rows = append(facts.Rows, row)
+		}
+	}
+	s.Tables = append(s.Tables, facts)
+	return s
+}
+
+// rateName is what the axis of learning rates says.
+const rateName = "learning rate"
+
+// farApart says whether the largest numbers of some lines are so much larger than those of others that these would lie
+// on the axis.
+func farApart(lines []chart.Line) bool {
+	least, most := math.Inf(1), 0.0
+	for _, l := range lines {
+		if len(l.Y) > 0 {
+			least, most = min(least, slices.Max(l.Y)), max(most, slices.Max(l.Y))
+		}
+	}
+	return least > 0 && most > muchFarther*least
+}
+
+// overEachOther are the curves of several runs.
+func overEachOther(runs []*Run) (list []chart.Drawing) {
+	for _, d := range []struct {
+		frame  chart.Frame
+		smooth bool
+		of     func(train.Metric) *float64
+	}{
+		{chart.Frame{Title: "Training loss (smoothed)", Y: "loss"}, true, lossOf},
+		{chart.Frame{Title: "Validation", Y: "score", Percent: true}, false, validationOf},
+		{chart.Frame{Title: "Share of the labels kept (smoothed)", Y: "kept", Percent: true}, true, keptOf},
+		{chart.Frame{Title: "Threshold of the scores", Y: "threshold"}, false, thresholdOf},
+		{chart.Frame{Title: "Learning rate of the head", Y: rateName}, false, rateOf},
+	} {
+		var lines []chart.Line
+		for i, r := range runs {
+			lines = append(lines, r.line(r.name, i, d.smooth, d.of))
+		}
+		if d.frame.Y == rateName {
+			d.frame.LogY = farApart(lines)
+		}
+		list = append(list, drawnIfAny(d.frame, lines...)...)
+	}
+	return list
+}
+
+// filtersOf is how the concentrations of the classes are spread in those runs that have a filter.
+func filtersOf(runs []*Run) eval.Section {
+	s := eval.Section{Title: "Their filters"}
+	var with []NamedDiagnoses
+	for _, r := range runs {
+		if r.Config.Filter.Scorer != config.NoFilter && len(r.diagnoses) > 0 {
+			with = append(with, NamedDiagnoses{r.name, r.diagnoses})
+		}
+	}
+	if boxes := KappaBoxes("Concentration κ of the classes", with...); len(boxes.Places) > 0 {
+		s.Charts = append(s.Charts, readableBoxes(boxes))
+	}
+	for _, d := range with {
+		if drawn := scoresOverTime(d.List); len(drawn) > 0 {
+			last := drawn[len(drawn)-1].(chart.Histogram)
+			last.Title = d.Name + ": " + last.Title
+			s.Charts = append(s.Charts, last)
+		}
+	}
+	return s
+}

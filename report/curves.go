@@ -1,0 +1,166 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"winnow/filters"
+	"winnow/report/chart"
+	"winnow/run/config"
+	"winnow/train"
+)
+
+// smoothing is the weight of the past in curves of every step.
+const smoothing = 0.9
+
+// curve is a number of the metrics over epochs.
+func (r *Run) curve(of func(train.Metric) *float64) (x, y []float64) {
+	for _, m := range r.metrics {
+		if v := of(m); v != nil {
+			x, y = append(x, float64(m.Step)/float64(max(r.facts.StepsPerEpoch, 1))), append(y, *v)
+		}
+	}
+	return x, y
+}
+
+// line is such a curve with a name; smoothed where it is of single steps.
+func (r *Run) line(name string, tone int, smooth bool, of func(train.Metric) *float64) chart.Line {
+	x, y := r.curve(of)
+	if smooth {
+		y = filters.Smooth(smoothing, y)
+	}
+	return chart.Line{Name: name, Tone: tone, X: x, Y: y}
+}
+
+// drawnIfAny is a chart of the lines that have points; nothing of none.
+func drawnIfAny(f chart.Frame, lines ...chart.Line) []chart.Drawing {
+	lines = slices.DeleteFunc(lines, func(l chart.Line) bool { return len(l.X) == 0 })
+	if len(lines) == 0 {
+		return nil
+	}
+	f.X = "epoch"
+	return []chart.Drawing{chart.Lines{Frame: f, Series: lines}}
+}
+
+// Numbers of the metrics that are drawn.
+var (
+	lossOf       = func(m train.Metric) *float64 { return m.Loss }
+	validationOf = func(m train.Metric) *float64 { return m.Validation }
+	keptOf       = func(m train.Metric) *float64 { return m.KeptShare }
+	thresholdOf  = func(m train.Metric) *float64 { return m.Threshold }
+	rateOf       = func(m train.Metric) *float64 { return m.LR }
+	normOf       = func(m train.Metric) *float64 { return m.GradientNorm }
+)
+
+// termOf is a loss term, in a metric of a step that has several.
+func termOf(name string) func(train.Metric) *float64 {
+	return func(m train.Metric) *float64 {
+		if v, ok := m.Terms[name]; ok {
+			return &v
+		}
+		return nil
+	}
+}
+
+// curves are those of one run.
+func (r *Run) curves() (list []chart.Drawing) {
+	losses := []chart.Line{r.line("loss", 0, true, lossOf)}
+	terms := map[string]bool{}
+	for _, m := range r.metrics {
+		for name := range m.Terms {
+			terms[name] = true
+		}
+	}
+	for i, name := range slices.Sorted(maps.Keys(terms)) {
+		losses = append(losses, r.line(name, i+1, true, termOf(name)))
+	}
+	score := r.line("validation", 0, false, validationOf)
+	score.Dots = len(score.X) <= 60
+	frame := chart.Frame{Title: "Validation: " + measureText(r.Config.Validation.Measure), Y: measureText(r.Config.Validation.Measure), Percent: true}
+	if r.result != nil && r.result.BestStep >= 0 {
+		frame.Marks = []chart.Mark{{At: float64(r.result.BestStep) / float64(max(r.facts.StepsPerEpoch, 1)), Name: "kept"}}
+	}
+	list = append(list, drawnIfAny(chart.Frame{Title: "Training loss and its terms (smoothed)", Y: "loss"}, losses...)...)
+	list = append(list, drawnIfAny(frame, score)...)
+	list = append(list, drawnIfAny(chart.Frame{Title: "Learning rates", Y: "learning rate"}, r.line("head", 0, false, rateOf),
+		r.line("loss's parameters", 1, false, func(m train.Metric) *float64 { return m.LossLR }),
+		r.line("backbone", 3, false, func(m train.Metric) *float64 { return m.BackboneLR }),
+		r.line("second network", 4, false, func(m train.Metric) *float64 { return m.PeerLR }))...)
+	return append(list, drawnIfAny(chart.Frame{Title: "Norm of the gradient (smoothed)", Y: "‖gradient‖"}, r.line("gradient", 0, true, normOf))...)
+}
+
+// filterCurves are those of one run's filter, with the spread of its classes' concentrations and its scores.
+func (r *Run) filterCurves() (list []chart.Drawing) {
+	list = append(list, drawnIfAny(chart.Frame{Title: "Share of the labels kept (smoothed)", Y: "kept", Percent: true}, r.line("kept", 0, true, keptOf))...)
+	list = append(list, drawnIfAny(chart.Frame{Title: "Threshold of the scores", Y: "threshold"}, r.line("threshold", 0, false, thresholdOf))...)
+	boxes := KappaBoxes("Concentration κ of the classes over the training", NamedDiagnoses{"κ", r.diagnoses})
+	if len(boxes.Places) > 0 {
+		list = append(list, readableBoxes(boxes))
+	}
+	return append(list, scoresOverTime(r.diagnoses)...)
+}
+
+// measureText is a measure of validation as tables head it.
+func measureText(measure string) string {
+	if measure == config.MeasureP1 {
+		return "P@1"
+	}
+	return measure
+}
+
+// muchFarther than the median the largest number lies where a linear axis would show nothing else.
+const muchFarther = 30
+
+// readableBoxes draws boxes over a logarithmic axis where a few classes would otherwise press all others flat.
+func readableBoxes(b chart.Boxes) chart.Boxes {
+	median, most := math.Inf(1), 0.0
+	for _, place := range b.Places {
+		for _, box := range place.Boxes {
+			median = min(median, box.Median)
+			most = max(most, box.High, slices.Max(append([]float64{0}, box.Beyond...)))
+			if box.Low <= 0 {
+				return b
+			}
+		}
+	}
+	if most > muchFarther*median {
+		b.LogY = true
+		b.Y += ", logarithmic"
+	}
+	return b
+}
+
+// mostHistograms is how many moments of the training have their scores drawn.
+const mostHistograms = 6
+
+// scoresOverTime draws the scores that the filter gave at some moments of the training, the first and the last among
+// them: shares of the labels judged since the diagnosis before. Rows of classes that nothing was known of are left out.
+func scoresOverTime(diagnoses []train.Diagnosis) (list []chart.Drawing) {
+	var with []train.Diagnosis
+	for _, d := range diagnoses {
+		if n := len(d.Judged); n > 0 && d.Judged[n-1].Scores.Total() > 0 {
+			with = append(with, d)
+		}
+	}
+	n := min(mostHistograms, len(with))
+	for k := range n {
+		d := with[0]
+		if n > 1 {
+			d = with[k*(len(with)-1)/(n-1)]
+		}
+		j := d.Judged[len(d.Judged)-1]
+		drawing := chart.Histogram{Frame: chart.Frame{Title: fmt.Sprintf("P_clean by %s, to step %d (epoch %d)", j.Judge, d.Step, d.Epoch), X: "P_clean", Y: "share of the labels", Percent: true}}
+		if j.Threshold != nil {
+			drawing.Marks = []chart.Mark{{At: j.Threshold.Last, Name: fmt.Sprintf("threshold %.3g", j.Threshold.Last)}}
+		}
+		bars := chart.Bars{Name: "labels", Edges: j.Scores.Edges()}
+		for _, count := range j.Scores.Counts {
+			bars.Heights = append(bars.Heights, float64(count)/float64(j.Scores.Total()))
+		}
+		drawing.Bars = []chart.Bars{bars}
+		list = append(list, drawing)
+	}
+	return list
+}

@@ -1,0 +1,250 @@
+// Package report is a run, or several, as one page: what was trained, how it went, what the filter did, retrieval
+// beside untrained features, classes, the training labels, warnings, and what every number means.
+//
+// A run is opened ([Open]), measured ([Run.Measure]) and judged ([Run.Judge]); [Run.Page] or [Compared] is then the page
+// as data, and [Write] the file that needs nothing else. Who calls adds what needs images: suspects, queries, a map.
+// Drawings that other pages have too are exported: of given labels' scores, of suspects, of filters beside the truth.
+//
+// It reads run folders and may import what measures; it knows no flags and makes no pictures.
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"winnow/datasets"
+	"winnow/eval"
+	"winnow/filters"
+	"winnow/report/chart"
+	"winnow/run/comparison"
+	"winnow/run/config"
+	"winnow/run/folder"
+)
+
+// Page is the report of one run, but for suspects, queries and a map, which need its images.
+func (r *Run) Page() eval.Report {
+	report := eval.Report{
+		Title: "Run “" + r.name + "”", Verdict: r.verdict(), Warnings: r.measured.Warnings, RowsTitle: r.rowsTitle(), K: []int{1, 2, 4, 8},
+		Rows: []eval.ReportRow{
+			{Name: comparison.FrozenRow, Note: "the backbone's features, no training", Retrieval: r.measured.Frozen},
+			{Name: comparison.WhitenedRow, Note: "PCA whitening, no labels", Retrieval: r.measured.Whitened},
+			{Name: comparison.TrainedRow, Note: r.HeadFile, Retrieval: r.measured.Trained, Detection: r.measured.Detection, Strong: true},
+		},
+		Sections:    []eval.Section{r.trainedOn(), r.course()},
+		Definitions: r.definitions(),
+	}
+	if r.Config.Filter.Scorer != config.NoFilter {
+		report.Sections = append(report.Sections, eval.Section{Title: "The filter", Charts: r.filterCurves(), Notes: r.filterNotes()})
+	}
+	if s := r.rounds(); len(s.Tables) > 0 {
+		report.Sections = append(report.Sections, s)
+	}
+	report.Sections = append(report.Sections, r.classes(), r.labels())
+	return report
+}
+
+// verdict says in plain words what came of it.
+func (r *Run) verdict() []string {
+	text := r.comparison().Verdict()
+	list := []string{fmt.Sprintf("On %s, %s.", r.SplitText(), text)}
+	if d := r.measured.Detection; d != nil && d.Wrong > 0 {
+		list = append(list, fmt.Sprintf("%d of %d training labels are wrong; ranked by how wrong they look, wrong ones stand before right ones with a chance of %.3f (AUROC).", d.Wrong, d.Samples, d.AUROC))
+	}
+	return list
+}
+
+// trainedOn says what was trained: the data, where the settings differ from the defaults, and what made it.
+func (r *Run) trainedOn() eval.Section {
+	s := eval.Section{Title: "What was trained", Facts: r.trainedFacts()}
+	data := eval.Table{Caption: "The images, by split", Head: []string{"split", "images", "classes", "smallest class", "largest class", "without label"}}
+	for _, n := range r.Manifest.Count() {
+		data.Rows = append(data.Rows, []string{n.Split, strconv.Itoa(n.Samples), strconv.Itoa(n.Classes), strconv.Itoa(n.Smallest), strconv.Itoa(n.Largest), strconv.Itoa(n.Unlabelled)})
+	}
+	s.Tables = append(s.Tables, data)
+	settings := eval.Table{Caption: "Settings that differ from the defaults", Head: []string{"setting", "this run", "default"}, Words: true}
+	usual := usualSettings(r.Config)
+	for _, key := range settingKeys(r) {
+		if was, is := usual[key], config.Flatten(r.Config)[key]; was != is {
+			settings.Rows = append(settings.Rows, []string{key, cmp.Or(is, "–"), cmp.Or(was, "–")})
+		}
+	}
+	if len(settings.Rows) == 0 {
+		s.Notes = append(s.Notes, "All settings are the defaults.")
+		return s
+	}
+	s.Tables = append(s.Tables, settings)
+	return s
+}
+
+// usualSettings are the defaults; of a loss's own settings the defaults of the losses that a run has.
+func usualSettings(run config.Run) map[string]string {
+	usual, own := config.Flatten(config.Default()), config.Default()
+	own.Losses = slices.Clone(run.Losses)
+	for i := range own.Losses {
+		own.Losses[i].Settings = nil
+	}
+	if own.Validate() != nil { // losses that do not go with the rest of the defaults
+		return usual
+	}
+	for key, value := range config.Flatten(own) {
+		if strings.HasPrefix(key, "losses.") && strings.Contains(key, ".settings.") {
+			usual[key] = value
+		}
+	}
+	return usual
+}
+
+// settingKeys are the settings of runs, in the order of their names, but for those that say where the data lie.
+func settingKeys(runs ...*Run) []string {
+	var keys []string
+	seen := map[string]bool{}
+	for _, flat := range append([]map[string]string{config.Flatten(config.Default())}, flattened(runs)...) {
+		for key := range flat {
+			if !seen[key] && !strings.HasPrefix(key, "data.") {
+				seen[key], keys = true, append(keys, key)
+			}
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func flattened(runs []*Run) (list []map[string]string) {
+	for _, r := range runs {
+		list = append(list, config.Flatten(r.Config))
+	}
+	return list
+}
+
+// trainedFacts are what identifies a run.
+func (r *Run) trainedFacts() []eval.Fact {
+	f := r.facts
+	var facts []eval.Fact
+	add := func(name, format string, args ...any) {
+		facts = append(facts, eval.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
+	}
+	add("run", "%s, started %s", r.Dir, f.Started.UTC().Format("2006-01-02 15:04 MST"))
+	if f.Recipe != "" {
+		add("recipe", "%s (sha256 %.12s…)", f.Recipe, f.RecipeSHA256)
+	}
+	add("method", "%s", r.Config.Method)
+	if names := config.LossList(config.Flatten(r.Config)); r.Config.Method == config.Metric && names != "" {
+		add("losses", "%s", names)
+		add("filter", "%s", r.Config.Filter.Scorer)
+	}
+	if f.NoiseRate != nil {
+		add("share of wrong labels", "estimated before the training: %s", f.NoiseRate)
+	}
+	add("manifest", "%s%s; labels and images %.12s…", r.ManifestFile, shaText(f.ManifestSHA256), f.ImagesSHA256)
+	add("images", "%d to train on, of %d classes; %d for validation", f.Images, len(f.Classes), f.Validation)
+	add("features", "%s (sha256 %.12s…), network %.12s…, output %s", cmp.Or(r.Config.Data.Features, f.Features, r.Store.Dir), f.FeaturesSHA256, f.FeaturesKey.Model, f.FeaturesKey.Output)
+	add("preprocessing", "%s", f.FeaturesKey.Preprocessing)
+	if f.Backbone != "" {
+		add("backbone", "%s, fine-tuned: %d weights", f.Backbone, len(f.TunedWeights))
+	}
+	in, out := r.Head.Config().In, r.Head.Config().Out
+	add("head", "%d values → %d%s", in, out, hiddenText(r.Head.Config().Hidden))
+	add("length", "%d steps of %d planned, %d an epoch", r.lastStep(), f.Steps, f.StepsPerEpoch)
+	if r.result != nil {
+		add("kept", "%s", r.stateText())
+		add("time", "%s", (time.Duration(r.result.Seconds * float64(time.Second))).Round(100*time.Millisecond))
+	}
+	add("seed", "%d", f.Seed)
+	add("versions", "winnow %s, %s, ONNX Runtime %s, device %s; this page by winnow %s", f.Winnow, f.Go, f.ORT, f.Device, r.winnow)
+	return facts
+}
+
+// stateText says which state of the training is kept.
+func (r *Run) stateText() string {
+	switch {
+	case r.HeadFile == folder.LastHeadFile || r.result.BestStep < 0:
+		return fmt.Sprintf("the last state, after step %d", r.result.Steps)
+	case r.result.Stopped:
+		return fmt.Sprintf("the state after step %d, the best on validation; stopped early after step %d", r.result.BestStep, r.result.Steps)
+	}
+	return fmt.Sprintf("the state after step %d, the best on validation", r.result.BestStep)
+}
+
+// lastStep is how far the run came.
+func (r *Run) lastStep() int {
+	last := 0
+	for _, m := range r.metrics {
+		last = max(last, m.Step)
+	}
+	return last
+}
+
+func shaText(sum string) string {
+	if sum == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (sha256 %.12s…)", sum)
+}
+
+func hiddenText(hidden []int) string {
+	if len(hidden) == 0 {
+		return ", linear"
+	}
+	return fmt.Sprintf(", hidden layers of %v", hidden)
+}
+
+// course is how the training went.
+func (r *Run) course() eval.Section {
+	s := eval.Section{Title: "How it went", Charts: r.curves()}
+	if r.result != nil && r.result.Validation != nil && r.split != datasets.Validation {
+		v := r.result.Validation
+		table := eval.Table{Caption: "On the validation split, with the state that was kept", Head: []string{"embedding", "P@1 %", "R-Prec %", "MAP@R %", "queries"}}
+		for _, row := range []struct {
+			name string
+			r    eval.Retrieval
+		}{{comparison.FrozenRow, v.Frozen}, {comparison.WhitenedRow, v.Whitened}, {comparison.TrainedRow, v.Trained}} {
+			table.Rows = append(table.Rows, []string{row.name, percentText(row.r.PrecisionAt1), percentText(row.r.RPrecision), percentText(row.r.MAPAtR), strconv.Itoa(row.r.N)})
+		}
+		s.Tables = append(s.Tables, table)
+	}
+	return s
+}
+
+func percentText(v float64) string { return fmt.Sprintf("%.1f", 100*v) }
+
+// filterNotes say what the filter did in all.
+func (r *Run) filterNotes() []string {
+	kept, rows := 0, 0
+	for _, m := range r.metrics {
+		if m.Kept != nil {
+			kept, rows = kept+*m.Kept, rows+m.Rows
+		}
+	}
+	if rows == 0 {
+		return nil
+	}
+	note := fmt.Sprintf("Scorer %s. Of the labels in the batches logged it kept %.1f %%", r.Config.Filter.Scorer, 100*float64(kept)/float64(rows))
+	if f := r.Config.Filter; f.Threshold == filters.ThresholdFixed {
+		return []string{fmt.Sprintf("%s: those with a score of %g and more.", note, f.Fixed)}
+	}
+	return []string{fmt.Sprintf("%s; it was told to drop %.1f %%.", note, 100*float64(r.Config.Filter.Rate))}
+}
+
+// rounds are those of self-paced weights.
+func (r *Run) rounds() eval.Section {
+	s := eval.Section{Title: "Self-paced rounds"}
+	table := eval.Table{Caption: "Every round finds all samples' weights anew", Head: []string{"round", "epoch", "λ", "mean weight", "± over classes", "at 0", "at 1", "objective before", "after"}}
+	mean := chart.Line{Name: "mean weight of a class", Dots: true}
+	for _, m := range r.metrics {
+		if w := m.Weights; w != nil {
+			table.Rows = append(table.Rows, []string{strconv.Itoa(w.Number), strconv.Itoa(m.Epoch), fmt.Sprintf("%.4g", w.Lambda), fmt.Sprintf("%.3f", w.Mean), fmt.Sprintf("%.3f", w.Deviation),
+				strconv.Itoa(w.Excluded), strconv.Itoa(w.Full), fmt.Sprintf("%.5g", w.Before), fmt.Sprintf("%.5g", w.Objective)})
+			mean.X, mean.Y = append(mean.X, float64(m.Epoch)), append(mean.Y, w.Mean)
+			mean.Low, mean.High = append(mean.Low, w.Mean-w.Deviation), append(mean.High, w.Mean+w.Deviation)
+		}
+	}
+	if len(table.Rows) > 0 {
+		s.Tables = []eval.Table{table}
+		s.Charts = drawnIfAny(chart.Frame{Title: "Mean weight of a class, ± its standard deviation over classes", Y: "weight"}, mean)
+	}
+	return s
+}

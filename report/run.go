@@ -1,0 +1,145 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+
+	"winnow/datasets"
+	"winnow/eval"
+	"winnow/features"
+	"winnow/internal/lookup"
+	"winnow/run/comparison"
+	"winnow/run/folder"
+	"winnow/train"
+)
+
+// Run is a run with all that its folder tells of it, and what was measured of it.
+type Run struct {
+	*folder.Run
+	name      string // on the page
+	winnow    string // version that makes the page
+	facts     folder.Facts
+	result    *folder.Result // nil where the training is not finished
+	metrics   []train.Metric
+	diagnoses []train.Diagnosis
+
+	split    string           // measured
+	now      comparison.Asked // the images measured, as the run embeds them
+	audited  Judged
+	measured Measured
+}
+
+// Open reads what a training wrote beside the head. winnow is the version that makes the page.
+func Open(run *folder.Run, winnow string) (*Run, error) {
+	dir := run.Dir
+	r := &Run{Run: run, name: filepath.Base(filepath.Clean(dir)), winnow: winnow}
+	var err error
+	if r.facts, err = folder.ReadFacts(dir); err != nil {
+		return nil, err
+	}
+	switch result, err := folder.ReadResult(dir); {
+	case err == nil:
+		r.result = &result
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	if r.metrics, err = train.ReadMetrics(dir); err != nil {
+		return nil, err
+	}
+	r.diagnoses, err = train.ReadDiagnostics(dir)
+	return r, err
+}
+
+// Measure looks at retrieval, by class too. [Run.Judge] comes after it, and the page after both.
+func (r *Run) Measure(ctx context.Context, images Images, maxMem int64) error {
+	r.split = images.Split
+	m := &r.measured
+	m.Run, m.LeftOut = r.Dir, append(append([]lookup.LeftOut{}, images.LeftOut...), r.facts.LeftOut...)
+	opts := eval.RetrievalOptions{MaxMem: maxMem}
+	return comparison.Each(r.Head, images.Train, images.Was, images.Now, func(row string, of comparison.Asked) (err error) {
+		switch row {
+		case comparison.FrozenRow:
+			m.Frozen, err = eval.Retrieve(ctx, of.Query, of.Gallery, opts)
+		case comparison.WhitenedRow:
+			m.Whitened, err = eval.Retrieve(ctx, of.Query, of.Gallery, opts)
+		default:
+			r.now = of
+			m.Trained, m.Classes, err = eval.RetrieveClasses(ctx, of.Query, of.Gallery, opts)
+		}
+		return err
+	})
+}
+
+// Judge takes what an audit says, and finds what there is to warn of.
+func (r *Run) Judge(a Judged) {
+	r.audited = a
+	r.measured.Detection, r.measured.Warnings = a.Detection, append([]string{}, r.warnings()...)
+}
+
+// Measured is what was measured.
+func (r *Run) Measured() Measured { return r.measured }
+
+// Embedded are the images measured, as the run embeds them.
+func (r *Run) Embedded() comparison.Asked { return r.now }
+
+// comparison is what the page's rows show.
+func (r *Run) comparison() comparison.Comparison {
+	return comparison.Comparison{FineTuned: r.Tuned != nil, Frozen: r.measured.Frozen, Whitened: r.measured.Whitened, Trained: r.measured.Trained}
+}
+
+// SplitText names the split measured, for people.
+func (r *Run) SplitText() string {
+	switch {
+	case r.now.Gallery != nil:
+		return "query against gallery"
+	case r.split == datasets.Train:
+		return "train, the images that it was trained on"
+	}
+	return r.split
+}
+
+// unseen says whether no class measured has a training image.
+func (r *Run) unseen() bool {
+	trained := map[int]bool{}
+	for _, i := range r.Manifest.Select(datasets.Train) {
+		trained[r.Manifest.Samples[i].Label] = true
+	}
+	for _, class := range r.measured.Classes {
+		if trained[class.Label] {
+			return false
+		}
+	}
+	return true
+}
+
+// rowsTitle heads the retrieval numbers.
+func (r *Run) rowsTitle() string {
+	if r.unseen() {
+		return "Retrieval on classes never seen in training: " + r.SplitText()
+	}
+	return "Retrieval: " + r.SplitText()
+}
+
+// trainLabels counts the training images of each class by its given label.
+func (r *Run) trainLabels() map[int]int {
+	counts := map[int]int{}
+	for _, i := range r.Manifest.Select(datasets.Train) {
+		if label := r.Manifest.Samples[i].Label; label != features.Unlabelled {
+			counts[label]++
+		}
+	}
+	return counts
+}
+
+// classesOf counts the classes that images of a split are labelled with.
+func (r *Run) classesOf(split string) int {
+	seen := map[int]bool{}
+	for _, sample := range r.Manifest.Samples {
+		if sample.Split == split && sample.Label != datasets.Unlabelled {
+			seen[sample.Label] = true
+		}
+	}
+	return len(seen)
+}

@@ -1,0 +1,162 @@
+package run
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"winnow/features"
+	"winnow/filters"
+	"winnow/filters/correction"
+	"winnow/head"
+	"winnow/losses"
+	"winnow/models"
+	"winnow/run/config"
+	"winnow/train"
+)
+
+// buildRun builds everything of a run but its encoder, its groups and its watchers.
+func buildRun(cfg config.Run, data Data, sampler *train.Sampler) (train.Config, error) {
+	epoch := sampler.Batches()
+	clock := new(train.Clock)
+	tc := train.Config{
+		Sampler: sampler, Steps: cfg.Length.In(epoch), Clip: cfg.Clip, StepIdle: cfg.StepIdle,
+		ValidateEvery: max(cfg.Validation.Every.In(epoch), 1), CheckpointEvery: cfg.Checkpoint.In(epoch), LogEvery: cfg.LogEvery,
+		DiagnoseEvery: cfg.Diagnostics.Every.In(epoch),
+		Identity:      trainIdentity(cfg, data), Clock: clock, Now: time.Now,
+	}
+	if data.Validation.Len() > 0 {
+		tc.Patience = cfg.Validation.Patience
+	}
+	classes := len(data.Classes)
+	if cfg.Bank.Size > 0 {
+		tc.Bank = features.NewBank(cfg.Bank.Size, cfg.Head.Out, classes)
+	}
+	env := filters.Env{Dim: cfg.Head.Out, Classes: classes}
+	for i, l := range cfg.Losses {
+		term, err := buildTerm(l, i, cfg, classes, epoch, clock)
+		if err != nil {
+			return tc, err
+		}
+		if proxied, ok := term.Loss.(losses.Proxied); ok && env.Proxies == nil {
+			env.Proxies, env.PerClass = proxied.Proxies()
+		}
+		tc.Terms = append(tc.Terms, term)
+	}
+	if cfg.Filter.Scorer != config.NoFilter {
+		filter, err := filters.New(cfg.Filter.In(epoch), env)
+		if err != nil {
+			return tc, err
+		}
+		tc.Filter = filter
+	}
+	if cfg.Correct.On() {
+		corrector, err := correction.New(cfg.Correct.In(epoch), data.Train.Labels, classes)
+		if err != nil {
+			return tc, err
+		}
+		tc.Corrector = corrector
+	}
+	return tc, nil
+}
+
+// buildGroups gives head, losses and backbone each their solver. What an encoder trains beside the head is its
+// backbone.
+func buildGroups(cfg config.Run, h *head.Head, encoder train.Encoder, terms []train.Term, steps, epoch int) ([]train.Group, error) {
+	var ofLosses, ofBackbone []*features.Param
+	for _, term := range terms {
+		ofLosses = append(ofLosses, term.Params...)
+	}
+	for _, p := range encoder.Params() {
+		if !slices.Contains(h.Params(), p) {
+			ofBackbone = append(ofBackbone, p)
+		}
+	}
+	var groups []train.Group
+	for _, g := range []struct {
+		name     string
+		params   []*features.Param
+		solver   train.SolverConfig
+		schedule config.Schedule
+		start    int
+	}{
+		{train.HeadGroup, h.Params(), cfg.Solver, cfg.Schedule, 1},
+		{train.LossGroup, ofLosses, cfg.LossSolver, cfg.LossSchedule, 1},
+		{train.BackboneGroup, ofBackbone, cfg.BackboneSolver, cfg.BackboneSchedule, cfg.Finetune.Start.In(epoch) + 1},
+	} {
+		if len(g.params) == 0 {
+			continue
+		}
+		solver, err := train.NewSolver(g.solver)
+		if err != nil {
+			return nil, err
+		}
+		plan, err := train.NewSchedule(g.schedule.In(epoch), g.solver.LR, steps-g.start+1, epoch)
+		if err != nil {
+			return nil, err
+		}
+		groups = append(groups, train.Group{Name: g.name, Params: g.params, Solver: solver, Schedule: plan, Start: g.start})
+	}
+	return groups, nil
+}
+
+// buildTerm builds one loss. Its parameters are named after it, as two losses may use the same names.
+func buildTerm(l config.Loss, i int, cfg config.Run, classes, epoch int, clock *train.Clock) (train.Term, error) {
+	loss, err := losses.New(l.Name, l.Settings, losses.Env{
+		Dim: cfg.Head.Out, Classes: classes,
+		Init: train.Rand(cfg.Seed, "loss "+l.Term(), 0), Step: clock.Source(cfg.Seed, "loss "+l.Term()),
+	})
+	if err != nil {
+		return train.Term{}, err
+	}
+	entry, err := losses.Find(l.Name)
+	if err != nil {
+		return train.Term{}, err
+	}
+	term := train.Term{Name: l.Term(), Loss: loss, Weight: l.Weight, Bank: l.Against == config.AgainstBank, Start: l.Start.In(epoch) + 1, Unlabelled: entry.Unlabelled}
+	if owner, ok := loss.(losses.Trainable); ok {
+		term.Params = owner.Params()
+		for _, p := range term.Params {
+			p.Name = fmt.Sprintf("loss.%d.%s", i, p.Name)
+		}
+	}
+	return term, nil
+}
+
+// trainIdentity is what a resumed run must share with the one that was stopped: every setting that changes
+// a result, and the data by content instead of by where they lie.
+func trainIdentity(cfg config.Run, data Data) map[string]string {
+	id := config.Flatten(cfg)
+	elsewhere := []string{"data.manifest", "data.root", "data.features", "data.model", "checkpoint", "diagnostics.every"}
+	unused := map[string]bool{"peers.": !cfg.HasPeers(), "selective.": !cfg.IsSelective(), "selfpaced.": !cfg.SelfPaced.On(), "correct.": !cfg.Correct.On(), "scores.": !cfg.Scores.Record}
+	maps.DeleteFunc(id, func(key, _ string) bool {
+		for block, off := range unused {
+			if off && strings.HasPrefix(key, block) {
+				return true
+			}
+		}
+		return slices.Contains(elsewhere, key)
+	})
+	if cfg.Finetune.On() {
+		id["data.model"] = data.Key.Model
+	}
+	id["data.images"], id["data.features"] = data.Sum, data.StoreSum
+	return id
+}
+
+// headMeta ties a head to the backbone whose features it was trained on.
+func headMeta(cfg config.Run, data Data, winnow string) models.HeadMeta {
+	text, err := config.Marshal(cfg)
+	if err != nil {
+		panic("train: " + err.Error()) // a configuration that was read can be written
+	}
+	sum := sha256.Sum256(text)
+	return models.HeadMeta{
+		ModelSHA256: data.Key.Model, Output: data.Key.Output, Preprocessing: data.Key.Preprocessing,
+		ConfigSHA256: hex.EncodeToString(sum[:]), Winnow: winnow, Seed: cfg.Seed,
+	}
+}

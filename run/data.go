@@ -1,0 +1,165 @@
+package run
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/datasets"
+	"winnow/features"
+	"winnow/internal/hint"
+	"winnow/internal/lookup"
+)
+
+// Data is what a training run sees of a dataset and its features. True labels are not in it.
+type Data struct {
+	Train      features.Set     // stored features, not normalised; classes numbered 0 … without gaps; IDs are positions in the dataset
+	Stored     features.Set     // all stored views of Train below each other, first all rows in the first view, as Train has them, and so on; with one view Train
+	Validation features.Set     // labels are the dataset's class ids; no rows where there is no such split or no label in it
+	Classes    []string         // name of each class of Train
+	ClassIDs   []int            // and its id in the dataset
+	Paths      []string         // of the whole dataset, by position
+	LeftOut    []lookup.LeftOut // images of the two splits that could not be read
+	Unlabelled int              // rows of Train without a label: whitening uses them, training does not
+	Unjudged   int              // images for validation without a label: nobody knows what they should find
+	Sum        string           // sha256 of which images and labels these are
+	Key        features.Key     // of the store
+	StoreSum   string           // sha256 of the features
+}
+
+// Join finds the features of the train and validation splits by path.
+func Join(d *datasets.Dataset, s *features.Store) (Data, error) {
+	t := Data{Paths: d.Paths(), Key: s.Key, StoreSum: s.Sum}
+	sum := sha256.New()
+	for _, part := range []struct {
+		split string
+		to    *features.Set
+	}{{datasets.Train, &t.Train}, {datasets.Validation, &t.Validation}} {
+		set, left, err := lookup.Split(d, s, part.split)
+		if err != nil {
+			return t, err
+		}
+		*part.to, t.LeftOut = set, append(t.LeftOut, left...)
+		for i, id := range set.IDs {
+			fmt.Fprintf(sum, "%s\t%q\t%d\n", part.split, d.Samples[id].Path, set.Labels[i])
+		}
+	}
+	t.Sum = hex.EncodeToString(sum.Sum(nil))
+	t.Unjudged = t.Validation.Len()
+	t.Validation = t.Validation.Labelled()
+	t.Unjudged -= t.Validation.Len()
+	t.number(d.Classes)
+	t.Stored = t.Train
+	return t, t.check()
+}
+
+// Load reads features and joins them with a manifest; views says whether all views of the training images
+// are wanted.
+func Load(d *datasets.Dataset, dir string, views bool) (Data, error) {
+	store, err := features.Open(dir)
+	if err != nil {
+		return Data{}, hint.With(err, "make the features first: winnow extract")
+	}
+	if err := store.Verify(); err != nil {
+		return Data{}, hint.With(err, "make the features again: winnow extract --overwrite")
+	}
+	data, err := Join(d, store)
+	if err != nil || !views || store.Views() == 1 {
+		return data, err
+	}
+	return data, data.readViews(store)
+}
+
+// Views is the number of views of each training image.
+func (t *Data) Views() int { return t.Stored.Len() / max(t.Train.Len(), 1) }
+
+// readViews adds the other views of the training images.
+func (t *Data) readViews(s *features.Store) error {
+	paths := make([]string, t.Train.Len())
+	for i, id := range t.Train.IDs {
+		paths[i] = t.Paths[id]
+	}
+	rows, _ := s.Lookup(paths) // all of them are there: the first view has been read
+	x, err := s.ReadViews(rows)
+	if err != nil {
+		return err
+	}
+	n := t.Train.Len()
+	t.Train.X = blas32.General{Rows: n, Cols: x.Cols, Stride: x.Stride, Data: x.Data[:n*x.Stride]}
+	t.Stored = features.Set{X: x}
+	for range s.Views() {
+		t.Stored.Labels, t.Stored.IDs = append(t.Stored.Labels, t.Train.Labels...), append(t.Stored.IDs, t.Train.IDs...)
+	}
+	if i, ok := nonFiniteRow(x); ok {
+		return fmt.Errorf("train: %s: its features are not finite numbers: extract them again", paths[i%n])
+	}
+	return nil
+}
+
+// number gives the classes of the train split ids without gaps, in the order of the dataset's ids.
+func (t *Data) number(names []string) {
+	present := slices.Clone(t.Train.Labels)
+	slices.Sort(present)
+	ids := map[int]int{}
+	for _, label := range slices.Compact(present) {
+		if label != datasets.Unlabelled {
+			ids[label] = len(t.Classes)
+			t.Classes, t.ClassIDs = append(t.Classes, names[label]), append(t.ClassIDs, label)
+		}
+	}
+	for i, label := range t.Train.Labels {
+		if label == datasets.Unlabelled {
+			t.Train.Labels[i] = features.Unlabelled
+			t.Unlabelled++
+			continue
+		}
+		t.Train.Labels[i] = ids[label]
+	}
+}
+
+// datasetLabels are the labels of Train as the dataset's class ids, which those of Validation are.
+func (t *Data) datasetLabels() []int {
+	ids := make([]int, t.Train.Len())
+	for i, label := range t.Train.Labels {
+		if ids[i] = label; label != features.Unlabelled {
+			ids[i] = t.ClassIDs[label]
+		}
+	}
+	return ids
+}
+
+// check refuses data that nothing can be learned from.
+func (t *Data) check() error {
+	switch n := t.Train.Len(); {
+	case n == 0 && len(t.LeftOut) > 0:
+		return fmt.Errorf("train: none of the images of the train split could be read, the first is %q: %s", t.LeftOut[0].Path, t.LeftOut[0].Reason)
+	case n == 0:
+		return fmt.Errorf("train: the manifest has no images in the split %q", datasets.Train)
+	case len(t.Classes) == 0:
+		return fmt.Errorf("train: none of the %d images of the train split has a label", n)
+	case len(t.Classes) == 1:
+		return fmt.Errorf("train: the train split has one class, %q: expected at least two, as there is nothing to tell apart", t.Classes[0])
+	}
+	if i, ok := nonFiniteRow(t.Train.X); ok {
+		return fmt.Errorf("train: %s: its features are not finite numbers: extract them again", t.Paths[t.Train.IDs[i]])
+	}
+	if i, ok := nonFiniteRow(t.Validation.X); ok {
+		return fmt.Errorf("train: %s: its features are not finite numbers: extract them again", t.Paths[t.Validation.IDs[i]])
+	}
+	return nil
+}
+
+// nonFiniteRow finds a row that holds NaN or an infinite number.
+func nonFiniteRow(x blas32.General) (int, bool) {
+	for i := range x.Rows {
+		for _, v := range features.Row(x, i) {
+			if v-v != 0 {
+				return i, true
+			}
+		}
+	}
+	return 0, false
+}

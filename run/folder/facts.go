@@ -1,0 +1,127 @@
+package folder
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"winnow/features"
+	"winnow/internal/atomicfile"
+	"winnow/internal/lookup"
+	"winnow/run/comparison"
+	"winnow/run/config"
+)
+
+// Facts is run.json: what went into a run, so that it can be repeated.
+type Facts struct {
+	Winnow         string           `json:"winnow"`
+	Go             string           `json:"go"`
+	ORT            string           `json:"onnxruntime"`
+	Device         string           `json:"device"`
+	Threads        int              `json:"threads"`
+	Started        time.Time        `json:"started"`
+	Seed           uint64           `json:"seed"`
+	Recipe         string           `json:"recipe,omitempty"` // that the settings began with; config.yaml holds all of them
+	RecipeSHA256   string           `json:"recipe_sha256,omitempty"`
+	Manifest       string           `json:"manifest"`
+	ManifestSHA256 string           `json:"manifest_sha256,omitempty"` // of a manifest file
+	ImagesSHA256   string           `json:"images_sha256"`             // of paths, splits and labels
+	Features       string           `json:"features"`
+	Backbone       string           `json:"backbone,omitempty"` // that was fine-tuned
+	TunedWeights   []string         `json:"tuned_weights,omitempty"`
+	FeaturesSHA256 string           `json:"features_sha256"`
+	FeaturesKey    features.Key     `json:"features_key"`
+	Images         int              `json:"train_images"`
+	Unlabelled     int              `json:"train_images_without_label"`
+	Validation     int              `json:"validation_images"`
+	LeftOut        []lookup.LeftOut `json:"left_out"`
+	Classes        []string         `json:"classes"`              // name of each class of the training, by its number
+	NoiseRate      *NoiseRate       `json:"noise_rate,omitempty"` // estimated from the features, where --noise-rate was auto
+	StepsPerEpoch  int              `json:"steps_per_epoch"`
+	Steps          int              `json:"steps"`
+}
+
+// Result is result.json, and what --json prints.
+type Result struct {
+	Run        string                 `json:"run"`
+	Head       string                 `json:"head"`
+	Backbone   string                 `json:"backbone,omitempty"` // the fine-tuned network that the head belongs to
+	FineTuned  *Share                 `json:"finetuned,omitempty"`
+	Seed       uint64                 `json:"seed"`
+	Steps      int                    `json:"steps"`
+	Epochs     int                    `json:"epochs"`
+	BestStep   int                    `json:"best_step"` // -1 without validation: the last state is kept
+	Stopped    bool                   `json:"stopped_early"`
+	Corrected  *int                   `json:"corrections,omitempty"` // of labels; where they are to be corrected
+	Idle       int                    `json:"idle_steps"`            // in which no loss had anything to learn from
+	Validation *comparison.Comparison `json:"validation"`            // null without a validation split
+	Better     *bool                  `json:"better_than_untrained"`
+	Verdict    string                 `json:"verdict"`
+	Seconds    float64                `json:"seconds"`
+}
+
+// IdleTooOften says whether a person should know. The first step against an empty bank is always idle.
+func (r Result) IdleTooOften() bool { return 10*r.Idle >= r.Steps && r.Idle > 1 }
+
+// Begin writes what a run starts with: config.yaml and run.json.
+func Begin(dir string, cfg config.Run, facts Facts) error {
+	text, err := config.Marshal(cfg)
+	if err != nil {
+		return fmt.Errorf("train: %s: %w", ConfigFile, err)
+	}
+	if err := atomicfile.WriteBytes(filepath.Join(dir, ConfigFile), text); err != nil {
+		return fmt.Errorf("train: %s: %w", ConfigFile, err)
+	}
+	return writeJSON(dir, FactsFile, facts)
+}
+
+// Begun says whether a run wrote what it starts with.
+func Begun(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, FactsFile))
+	return err == nil
+}
+
+// Finish writes result.json.
+func Finish(dir string, result Result) error { return writeJSON(dir, ResultFile, result) }
+
+// ReadFacts reads run.json.
+func ReadFacts(dir string) (Facts, error) {
+	var f Facts
+	err := readJSON(dir, FactsFile, &f)
+	return f, err
+}
+
+// ReadResult reads result.json; an error is [fs.ErrNotExist] where the training is not finished.
+func ReadResult(dir string) (Result, error) {
+	var r Result
+	err := readJSON(dir, ResultFile, &r)
+	return r, err
+}
+
+func readJSON(dir, name string, v any) error {
+	path := filepath.Join(dir, name)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+func writeJSON(dir, name string, v any) error {
+	err := atomicfile.Write(filepath.Join(dir, name), func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		e.SetEscapeHTML(false)
+		return e.Encode(v)
+	})
+	if err != nil {
+		return fmt.Errorf("train: %s: %w", name, err)
+	}
+	return nil
+}

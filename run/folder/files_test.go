@@ -1,0 +1,79 @@
+package folder
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/internal/hint"
+	"winnow/internal/lookup"
+	"winnow/run/config"
+)
+
+// A folder with a run is kept from another by accident; clearing it takes the run's files and nothing else.
+func TestPrepareAndClear(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "run")
+	if err := Prepare(dir, false, false); err != nil {
+		t.Fatal(err)
+	}
+	ours := append(Files(), "events.out.tfevents.123.host")
+	for _, name := range append(slices.Clone(ours), "notes.txt", "head.winnow.bak") {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Prepare(dir, false, false); err == nil || !strings.Contains(err.Error(), "there is a run in this folder already") || !strings.Contains(hint.Of(err), "--resume") {
+		t.Errorf("%v (%s)", err, hint.Of(err))
+	}
+	if err := errors.Join(Prepare(dir, true, false), Prepare(dir, false, true), Clear(dir)); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 2 || left[0].Name() != "head.winnow.bak" || left[1].Name() != "notes.txt" {
+		t.Errorf("left are %v, %v", left, err)
+	}
+	if err := Prepare(dir, false, false); err != nil {
+		t.Error(err)
+	}
+}
+
+// What a run writes at its beginning and its end is read as it was.
+func TestFactsAndResult(t *testing.T) {
+	dir := t.TempDir()
+	if Begun(dir) {
+		t.Error("begun before it began")
+	}
+	facts := Facts{Winnow: "1", Seed: 7, Classes: []string{"<a & b>", "c"}, LeftOut: []lookup.LeftOut{{Path: "x", Reason: "y"}}, NoiseRate: &NoiseRate{Method: "ranks", Rate: 0.25}}
+	if err := Begin(dir, config.Default(), facts); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadFacts(dir)
+	if diff := cmp.Diff(facts, got); err != nil || diff != "" || !Begun(dir) {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	if cfg, err := config.Load(filepath.Join(dir, ConfigFile), nil); err != nil || cfg.Seed != config.Default().Seed {
+		t.Errorf("config.yaml: %v", err)
+	}
+	if _, err := ReadResult(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("before the end: %v", err)
+	}
+	result := Result{Run: dir, Steps: 3, BestStep: -1, Verdict: "so"}
+	if err := Finish(dir, result); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := ReadResult(dir); err != nil || cmp.Diff(result, again) != "" {
+		t.Errorf("%v\n%s", err, cmp.Diff(result, again))
+	}
+	if err := os.WriteFile(filepath.Join(dir, FactsFile), []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadFacts(dir); err == nil || !strings.Contains(err.Error(), FactsFile+": ") {
+		t.Errorf("half a file: %v", err)
+	}
+}

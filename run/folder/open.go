@@ -1,0 +1,159 @@
+package folder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"winnow/backbone"
+	"winnow/datasets"
+	"winnow/extraction"
+	"winnow/features"
+	"winnow/head"
+	"winnow/internal/hint"
+	"winnow/models"
+	"winnow/run/config"
+)
+
+// Run is a run folder with what it was trained on.
+type Run struct {
+	Options
+	Dir          string
+	Config       config.Run
+	HeadFile     string // its name in Dir
+	Head         *head.Head
+	Meta         models.HeadMeta
+	ManifestFile string // may be a folder
+	Manifest     *datasets.Dataset
+	Store        *features.Store  // of the network that the head belongs to
+	Tuned        *models.Backbone // that network, where the run trained it; else nil
+}
+
+// Options choose the state of a run, and name the data where they moved since the training, or other data. "" is the
+// run's own.
+type Options struct {
+	Last     bool            // the last state of the training instead of the one that validation chose
+	Manifest string          // file or folder
+	Features string          // store
+	Root     string          // of the images
+	View     string          // that is looked at of stores with several: the centre, or [MeanView]
+	Splits   []string        // whose features will be looked at, all where none is named: where they must be computed, no others are
+	For      string          // the command, for what it cannot do
+	Host     extraction.Host // computes the features of a fine-tuned network
+}
+
+// Open opens a run folder.
+func Open(ctx context.Context, dir string, o Options) (*Run, error) {
+	r, err := Read(dir, o.Last)
+	if err != nil {
+		return nil, err
+	}
+	r.Options = o
+	if r.ManifestFile = o.Manifest; o.Manifest == "" {
+		r.ManifestFile = r.Config.Data.Manifest
+	}
+	if r.Manifest, err = datasets.Read(r.ManifestFile, datasets.ReadOptions{}); err != nil {
+		return nil, hint.With(err, "if it moved, name it with --manifest")
+	}
+	if r.Config.Finetune.On() {
+		if err := r.openTuned(ctx); err != nil {
+			return nil, err
+		}
+	} else {
+		store := o.Features
+		if store == "" {
+			store = r.OriginalStore()
+		}
+		if r.Store, err = features.Open(store); err != nil {
+			return nil, hint.With(err, "if it moved, name it with --features")
+		}
+	}
+	if err := r.matches(); err != nil {
+		return nil, err
+	}
+	if r.Store, err = LookAt(r.Store, o.View, o.Host.Note); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Read reads configuration and head of a run folder: the last state of the training, or the one that validation chose.
+func Read(dir string, last bool) (*Run, error) {
+	r := &Run{Dir: dir, HeadFile: BestHeadFile}
+	if last {
+		r.HeadFile = LastHeadFile
+	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, hint.With(fmt.Errorf("%s: is a file, expected a folder that winnow train wrote", dir), "a manifest is named with --manifest")
+	}
+	var err error
+	if r.Config, err = config.Load(filepath.Join(r.Dir, ConfigFile), nil); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, hint.With(fmt.Errorf("%s: holds no %s, expected a folder that winnow train wrote", r.Dir, ConfigFile), "make one: winnow train --manifest FILE --features DIR --out %s", r.Dir)
+		}
+		return nil, err
+	}
+	if r.Head, r.Meta, err = models.ReadHead(filepath.Join(r.Dir, r.HeadFile)); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, hint.With(fmt.Errorf("%s: holds no %s: the training is not finished", r.Dir, r.HeadFile), "go on with it: winnow train --config %s --out %s --resume", filepath.Join(r.Dir, ConfigFile), r.Dir)
+		}
+		return nil, err
+	}
+	return r, nil
+}
+
+// Look is what is looked at of each image, "" where the store has nothing to choose from.
+func (r *Run) Look() string {
+	if r.Store.Views() == 1 {
+		return ""
+	}
+	return r.View
+}
+
+// MeanView as a view is the mean of all.
+const MeanView = "mean"
+
+// LookAt is a store as a view, the centre or [MeanView], asks for it.
+func LookAt(s *features.Store, view string, note func(format string, args ...any)) (*features.Store, error) {
+	if view != MeanView {
+		if s.Views() > 1 {
+			note("%s holds %d views of each image: looking at the centre (--view mean averages all)", s.Dir, s.Views())
+		}
+		return s, nil
+	}
+	if s.Views() == 1 {
+		return nil, hint.With(fmt.Errorf("--view %s: %s holds one view of each image, the %s, expected several", MeanView, s.Dir, backbone.CenterName),
+			"extract with --views center+flip or another and name that store with --features; the head stays as it is")
+	}
+	note("looking at the mean of the %d views of each image in %s", s.Views(), s.Dir)
+	return s.Averaged(), nil
+}
+
+// matches refuses a store whose vectors the head was not trained on.
+func (r *Run) matches() error {
+	k := r.Store.Key
+	if read, asked := decoderOf(k.Preprocessing), decoderOf(r.Meta.Preprocessing); read != asked {
+		return hint.With(fmt.Errorf("features %s: the images were read with decoder %s, but those that the head of %s was trained on with %s", r.Store.Dir, read, r.Dir, asked),
+			"make them with winnow extract --decoder %s", asked)
+	}
+	for _, part := range []struct{ what, store, head string }{
+		{"model", k.Model, r.Meta.ModelSHA256}, {"output", k.Output, r.Meta.Output}, {"preprocessing", k.Preprocessing, r.Meta.Preprocessing},
+	} {
+		if part.store != part.head {
+			return fmt.Errorf("features %s: made with %s %.80s, but the head of %s was trained with %.80s", r.Store.Dir, part.what, part.store, r.Dir, part.head)
+		}
+	}
+	return nil
+}
+
+// decoderOf is the decoder that a preprocessing names.
+func decoderOf(preprocessing string) string {
+	p, err := backbone.ParsePreprocessing(preprocessing)
+	if err != nil {
+		return backbone.ExactDecoder // texts that differ are refused as a whole
+	}
+	return p.DecoderName()
+}

@@ -1,0 +1,41 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+
+	"winnow/internal/atomicfile"
+	"winnow/train/samples"
+)
+
+// WriteSamples replaces the file of what the training in dir saw of its samples.
+func WriteSamples(dir string, list iter.Seq[samples.Sample]) error {
+	err := atomicfile.Write(filepath.Join(dir, SamplesFile), func(w io.Writer) error { return samples.Write(w, list) })
+	if err != nil {
+		return fmt.Errorf("train: %s: %w", SamplesFile, err)
+	}
+	return nil
+}
+
+// ReadSamples reads what the training in dir saw of its samples; none where it kept nothing.
+func ReadSamples(dir string) ([]samples.Sample, error) {
+	path := filepath.Join(dir, SamplesFile)
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("audit: %w", err)
+	}
+	defer f.Close()
+	list, err := samples.Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("audit: %s: %w", path, err)
+	}
+	return list, nil
+}

@@ -1,0 +1,45 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"winnow/features"
+)
+
+// TunedStorePrefix begins the names of these stores.
+const TunedStorePrefix = "features-"
+
+// removeTunedStores removes the stores that commands have made in a run's folder of its network.
+func removeTunedStores(dir string) error {
+	found, err := filepath.Glob(filepath.Join(dir, TunedStorePrefix+"????????*"))
+	if err != nil {
+		return err
+	}
+	for _, store := range found {
+		s, err := features.Open(store)
+		if err != nil {
+			continue // not one that is finished: perhaps not ours
+		}
+		if err := removeStore(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeStore removes a store's files, and its folder, in which nobody else should have written.
+func removeStore(s *features.Store) error {
+	for _, file := range append(s.Files(), filepath.Join(s.Dir, ".lock")) {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("features: %w", err)
+		}
+	}
+	if err := os.Remove(s.Dir); err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package run
+
+import (
+	"math"
+
+	"winnow/features"
+	"winnow/filters/noiserate"
+	"winnow/head"
+	"winnow/internal/hint"
+	"winnow/run/config"
+	"winnow/run/folder"
+	"winnow/train"
+)
+
+// noiseDim is the dimension that features are whitened to before labels are judged.
+const noiseDim = 512
+
+// JudgedVectors are the training images as labels are judged by: stored features, whitened, which asks no label.
+func JudgedVectors(data Data) (features.Set, error) {
+	cfg := head.Default()
+	cfg.In = data.Train.Dim()
+	cfg.Out = min(noiseDim, cfg.In, max(data.Train.Len()-1, 1))
+	h, err := head.New(cfg, data.Train.X, train.Rand(0, "judged vectors", 0)) // draws only for directions in which nothing varies
+	if err != nil {
+		return features.Set{}, err
+	}
+	return h.EmbedSet(data.Train)
+}
+
+// ResolveRate puts an estimate where the configuration asks for one; nil: it asks for none.
+func ResolveRate(cfg *config.Run, data Data) (*folder.NoiseRate, error) {
+	if !cfg.NeedsRate() {
+		return nil, nil
+	}
+	z, err := JudgedVectors(data)
+	if err != nil {
+		return nil, err
+	}
+	e, err := noiserate.Of(z, len(data.Classes), noiserate.Auto, train.Rand(cfg.Seed, "noise rate", 0))
+	if err != nil {
+		return nil, hint.With(err, "give the share of wrong labels: --noise-rate P")
+	}
+	cfg.SetRate(math.Round(1e4*e.Rate) / 1e4)
+	w := folder.WrittenRate(e)
+	return &w, nil
+}

@@ -1,0 +1,38 @@
+package run
+
+import (
+	"context"
+
+	"winnow/features"
+	"winnow/filters/selfpaced"
+	"winnow/head"
+	"winnow/run/config"
+	"winnow/run/folder"
+	"winnow/run/tuning"
+	"winnow/train"
+)
+
+// selfPacing gives a run its weights, if its configuration wants any. Every round looks at the stored features, or at
+// those that the backbone gives today, in the centre view.
+func selfPacing(cfg config.Run, data Data, epoch int, h *head.Head, t *tuning.Tuning) (*train.SelfPaced, error) {
+	if !cfg.SelfPaced.On() {
+		return nil, nil
+	}
+	set := data.Train.Labelled()
+	weights, err := selfpaced.New(cfg.SelfPaced.Config, set)
+	if err != nil {
+		return nil, err
+	}
+	embedded := func(ctx context.Context) (features.Set, error) { return data.embedNow(ctx, h, t, set) }
+	return &train.SelfPaced{Weights: weights, Every: cfg.SelfPaced.Every.In(epoch), Seed: cfg.Seed, Embed: embedded}, nil
+}
+
+// finalWeights are those of the labelled training images, in the manifest's order.
+func finalWeights(data Data, w *selfpaced.Weights) []folder.Weight {
+	set := data.Train.Labelled()
+	list := make([]folder.Weight, set.Len())
+	for i, v := range w.All() {
+		list[i] = folder.Weight{Path: data.Paths[set.IDs[i]], Label: data.Classes[set.Labels[i]], Weight: v}
+	}
+	return list
+}

@@ -1,0 +1,139 @@
+package tuning
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/backbone"
+	"winnow/backbone/ort"
+	"winnow/features"
+	"winnow/graph"
+	"winnow/head"
+	"winnow/internal/atomicfile"
+	"winnow/models"
+	"winnow/run/folder"
+)
+
+// current is the network with the weights and statistics as they are now, cut to its feature.
+func (t *Tuning) current() (*graph.Model, error) {
+	return graph.WithValues(t.model, t.net.Values())
+}
+
+// Now is a set of images as the backbone sees them today. Without a trained backbone, and while it is still as it
+// was (at the start, and as long as it rests), that is as they are stored.
+func (t *Tuning) Now(ctx context.Context, set features.Set) (features.Set, error) {
+	if t == nil || t.untouched() {
+		return set, nil
+	}
+	return t.features(ctx, set)
+}
+
+// untouched says whether every trained number is still that of the file. A number that a Constant node holds counts
+// as touched: then features are computed that were there.
+func (t *Tuning) untouched() bool {
+	for name, values := range t.net.Values() {
+		was := t.model.Graph.Initializer(name)
+		if was == nil {
+			return false
+		}
+		if first, err := was.Float32s(); err != nil || !slices.Equal(values, first) {
+			return false
+		}
+	}
+	return true
+}
+
+// features are the rows of set with the features that the network gives today of their images.
+func (t *Tuning) features(ctx context.Context, set features.Set) (features.Set, error) {
+	m, err := t.current()
+	if err != nil {
+		return set, err
+	}
+	return t.FeaturesOf(ctx, m, set)
+}
+
+// FeaturesOf are the rows of set with the features that m, a state of the network, gives of their images, in the
+// view of extraction. It is what winnow extract would compute with m as a file.
+func (t *Tuning) FeaturesOf(ctx context.Context, m *graph.Model, set features.Set) (features.Set, error) {
+	p := t.Backbone.Preprocessing
+	net, err := ort.NewNetwork(t.rt, m.Marshal(), t.Cut.Tensor, ort.NetworkInput{Name: t.Cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
+	if err != nil {
+		return set, err
+	}
+	defer net.Close()
+	paths := make([]string, set.Len())
+	for i, id := range set.IDs {
+		paths[i] = t.Paths[id]
+	}
+	into := &inMemory{x: features.NewMatrix(len(paths), net.Dim())}
+	cfg := backbone.ExtractConfig{Preprocessing: p, Batch: t.Batch, Strict: true} // all were readable when the run began
+	if err := backbone.Extract(ctx, cfg, net, t.Root, paths, into, nil); err != nil {
+		return set, err
+	}
+	return features.Set{X: into.x, Labels: set.Labels, IDs: set.IDs}, nil
+}
+
+// inMemory takes the rows of an extraction that nobody keeps.
+type inMemory struct {
+	x    blas32.General
+	rows int
+}
+
+func (m *inMemory) Rows() int           { return m.rows }
+func (m *inMemory) Bad() []features.Bad { return nil }
+func (m *inMemory) Flush() error        { return nil }
+
+func (m *inMemory) Append(x blas32.General, _ []features.Bad) error {
+	for i := range x.Rows {
+		copy(features.Row(m.x, m.rows+i), features.Row(x, i))
+	}
+	m.rows += x.Rows
+	return nil
+}
+
+// Save writes a head and, where it was trained too, the network it belongs to. The head names the network by its
+// sha256, so that halves of two states are seen for what they are.
+func (t *Tuning) Save(dir, headFile string, h *head.Head, meta models.HeadMeta) error {
+	if t == nil {
+		return models.WriteHead(filepath.Join(dir, headFile), h, meta)
+	}
+	m, err := t.current()
+	if err != nil {
+		return err
+	}
+	data := t.describe(m, meta.Winnow).Marshal()
+	file := filepath.Join(dir, folder.BackboneFile(headFile))
+	if err := atomicfile.WriteBytes(file, data); err != nil {
+		return fmt.Errorf("train: %s: %w", file, err)
+	}
+	meta.ModelSHA256, meta.Output = models.Sum(data), t.Cut.Tensor
+	return models.WriteHead(filepath.Join(dir, headFile), h, meta)
+}
+
+// describe adds to a network's metadata where it comes from, in place of what an earlier run said of it: a key
+// stands once in an ONNX file.
+func (t *Tuning) describe(m *graph.Model, winnow string) *graph.Model {
+	about := *m
+	about.Metadata = append(slices.DeleteFunc(slices.Clone(m.Metadata), func(p graph.Property) bool { return strings.HasPrefix(p.Key, "winnow.") }),
+		graph.Property{Key: "winnow.version", Value: winnow},
+		graph.Property{Key: "winnow.finetuned_from", Value: t.Backbone.Name},
+		graph.Property{Key: "winnow.finetuned_from_sha256", Value: t.Backbone.SHA256},
+		graph.Property{Key: models.PreprocessingKey, Value: t.Backbone.Preprocessing.Key()},
+	)
+	return &about
+}
+
+// Matches says whether a saved head belongs to the network saved beside it.
+func (t *Tuning) Matches(dir, headFile string) bool {
+	_, meta, err := models.ReadHead(filepath.Join(dir, headFile))
+	if err != nil {
+		return false
+	}
+	sum, err := folder.FileSum(filepath.Join(dir, folder.BackboneFile(headFile)))
+	return err == nil && sum == meta.ModelSHA256
+}

@@ -1,0 +1,172 @@
+package tuning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"math/rand/v2"
+	"slices"
+
+	"winnow/backbone"
+	"winnow/backbone/live"
+	"winnow/backbone/ort"
+	"winnow/features"
+	"winnow/graph"
+	"winnow/graph/gradient"
+	"winnow/head"
+	"winnow/internal/hint"
+	"winnow/run/config"
+	"winnow/run/folder"
+)
+
+// choose picks the weights to train and differentiates the network by them: what has no derivative is known before
+// anything runs.
+func (t *Tuning) choose() (err error) {
+	m := t.sized()
+	if t.Weights, err = gradient.Choose(m, t.Cut.Tensor, t.Settings.Weights); err != nil {
+		return hint.With(err, "winnow models show %s says how large the stages are", t.Backbone.Name)
+	}
+	if t.frozen, t.live, _, err = gradient.Split(m, t.Cut.Tensor, t.Weights); err != nil {
+		return err
+	}
+	t.derivative, err = gradient.Differentiate(t.live, gradient.Options{Output: t.Cut.Tensor, Weights: t.Weights, BatchNorm: t.batchNorm()})
+	return err
+}
+
+// sized is the network with the size of its images written into its input: derivatives want to know it. What is
+// saved keeps its free sizes.
+func (t *Tuning) sized() *graph.Model {
+	p := t.Backbone.Preprocessing
+	for _, d := range t.model.Graph.DataInputs()[0].Shape[1:] {
+		if !d.Known() {
+			return graph.Sized(t.model, t.Cut.Input, p.Planes(), p.Crop)
+		}
+	}
+	return t.model
+}
+
+// Encoder loads the network for training, with a head on it. set is the training images, resting says whether the
+// network rests in the running step, source gives the random numbers of one batch's views.
+func (t *Tuning) Encoder(ctx context.Context, h *head.Head, set features.Set, batch int, resting func() bool, source func() *rand.Rand) (*live.Encoder, error) {
+	var err error
+	if t.net, err = ort.NewLive(t.rt, t.derivative, ort.LiveOptions{Model: t.live}); err != nil {
+		return nil, fmt.Errorf("finetune: %s: %w", t.Backbone.Name, err)
+	}
+	t.tellWeights()
+	inputs, err := t.inputs(ctx, set, batch, source)
+	if err != nil {
+		return nil, err
+	}
+	return live.New(live.Config{
+		Network: t.net, Inputs: inputs, Head: h, Labels: set.Labels, IDs: set.IDs, Batch: batch, Chunk: t.Settings.Chunk, Resting: resting,
+	})
+}
+
+// inputs is what the live part is fed: pixels, or the activations of the frozen part, kept if they may be.
+func (t *Tuning) inputs(ctx context.Context, set features.Set, batch int, source func() *rand.Rand) (live.Inputs, error) {
+	paths := make([]string, set.Len())
+	for i, id := range set.IDs {
+		paths[i] = t.Paths[id]
+	}
+	p, limit := t.Backbone.Preprocessing, int64(t.Settings.CacheLimit)
+	varies := t.Augment != (backbone.Augmentation{})
+	keep := func(pictures int64) (*live.Pixels, error) {
+		cache := backbone.NewImageCache(t.Root, paths, pictures, p.DecodeOptions(t.Augment))
+		if err := readOne(cache); err != nil {
+			return nil, hint.With(err, "fine-tuning looks at the images, which were looked for below %s: name their folder with --root", t.RootName)
+		}
+		return live.NewPixels(live.PixelsConfig{Pictures: cache, Preprocessing: p, Augmentation: t.Augment, Source: source})
+	}
+	pixels, err := keep(limit)
+	if err != nil || t.frozen == nil {
+		return pixels, err
+	}
+	if t.prefix, err = ort.NewPrefix(t.rt, t.frozen, t.net.InputNames()); err != nil {
+		return nil, err
+	}
+	if !varies && limit > 0 {
+		if pixels, err = keep(0); err != nil { // every picture is wanted once
+			return nil, err
+		}
+		cached, err := t.cache(ctx, pixels, set.Len(), limit)
+		if tooLarge := new(live.TooLarge); !errors.As(err, &tooLarge) {
+			if err != nil && ctx.Err() == nil {
+				err = hint.With(err, "fine-tuning looks at every image of the train split that the features know, below %s", t.RootName)
+			}
+			return cached, err
+		} else {
+			t.Note("what the frozen part gives of %d images takes %s, more than the cache limit of %s: it is computed again for every batch", tooLarge.Rows, config.Bytes(tooLarge.Need).Approx(), config.Bytes(tooLarge.Limit).Approx())
+		}
+		if pixels, err = keep(limit); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case varies:
+		t.Note("images are augmented (%s): the frozen part runs for every batch", t.Settings.Augment)
+	case limit == 0:
+		t.Note("nothing is cached: the frozen part runs for every batch")
+	}
+	return live.NewPrefixed(t.prefix, pixels, min(batch, t.Batch))
+}
+
+// cache runs the frozen part over all training images, once.
+func (t *Tuning) cache(ctx context.Context, pixels *live.Pixels, rows int, limit int64) (live.Inputs, error) {
+	from, err := live.NewPrefixed(t.prefix, pixels, 0)
+	if err != nil {
+		return nil, err
+	}
+	at, end := t.Watch("images")
+	defer end()
+	cached, err := live.NewCached(ctx, from, rows, t.Batch, limit, at)
+	if err != nil {
+		return nil, err
+	}
+	t.Note("the frozen part was run once over %d images: %s are kept", rows, config.Bytes(cached.Bytes()).Approx())
+	return cached, nil
+}
+
+// readOne looks whether the pictures are there, before the first step misses one.
+func readOne(cache interface {
+	Image(int) (image.Image, error)
+}) error {
+	_, err := cache.Image(0)
+	return err
+}
+
+// Share counts what is trained.
+func (t *Tuning) Share() folder.Share {
+	s := folder.Share{From: t.Backbone.Name, SHA256: t.Backbone.SHA256, Tensors: len(t.Weights)}
+	for _, w := range gradient.Weights(t.model, t.Cut.Tensor) {
+		s.Of += w.Size()
+		if slices.Contains(t.Weights, w.Name) {
+			s.Trained += w.Size()
+		}
+	}
+	return s
+}
+
+// tellWeights says what is trained.
+func (t *Tuning) tellWeights() {
+	s := t.Share()
+	t.Note("fine-tuning %s: %d of its %d weights (%s), in %d tensors, batch normalization %s", s.From, s.Trained, s.Of, s.Percent(), s.Tensors, t.Settings.BatchNorm)
+	if t.frozen != nil {
+		t.Note("%d of the network's %d nodes lie before them and stay as they are", len(t.frozen.Graph.Nodes), len(t.model.Graph.Nodes))
+	}
+}
+
+// Close gives the network's memory back. A nil Tuning has none.
+func (t *Tuning) Close() error {
+	if t == nil {
+		return nil
+	}
+	var err error
+	if t.net != nil {
+		err = t.net.Close()
+	}
+	if t.prefix != nil {
+		err = errors.Join(err, t.prefix.Close())
+	}
+	return err
+}

@@ -1,0 +1,71 @@
+// Package tuning trains a backbone together with the head on it: which of its weights move, what images it sees, how
+// its state is asked for features while it trains, and how it is saved. Without one a head is trained on stored
+// features; a nil [Tuning] is that case, and its methods leave what is stored as it is.
+package tuning
+
+import (
+	"fmt"
+	"io/fs"
+
+	"winnow/backbone"
+	"winnow/backbone/ort"
+	"winnow/graph"
+	"winnow/graph/gradient"
+	"winnow/models"
+	"winnow/run/config"
+)
+
+// Config is what is trained, and on which images.
+type Config struct {
+	Backbone *models.Backbone // as it was
+	Cut      *models.Prepared // to its feature
+	Settings config.Finetune
+	Augment  backbone.Augmentation
+
+	Root     fs.FS
+	RootName string   // the folder or .zip file that Root is
+	Paths    []string // of the whole manifest, by position
+	Batch    int      // images a run of the network where it is only asked, not trained
+
+	Note  func(format string, args ...any)                         // takes a fact for the user
+	Watch func(what string) (at func(done, total int), end func()) // shows what takes long
+}
+
+// Tuning is a backbone that a run trains together with its head: what it was, which of its weights move, and the
+// images it sees.
+type Tuning struct {
+	Config
+	Weights []string // initializers that are trained
+
+	model        *graph.Model         // the backbone, read: the weights' first values
+	frozen, live *graph.Model         // before and behind where training begins; frozen is nil where all is trained
+	derivative   *gradient.Derivative // of live
+	rt           *ort.Runtime
+	net          *ort.Live
+	prefix       *ort.Prefix
+}
+
+// New finds everything about a backbone's training that can be wrong before a network runs.
+func New(cfg Config) (*Tuning, error) {
+	t := &Tuning{Config: cfg}
+	if t.Cut.Batch > 0 {
+		return nil, fmt.Errorf("finetune: %s takes batches of exactly %d images, expected a network whose batch is free", t.Backbone.Name, t.Cut.Batch)
+	}
+	m, err := graph.Read(t.Cut.Model)
+	if err != nil {
+		return nil, fmt.Errorf("finetune: %s: %w", t.Backbone.Name, err)
+	}
+	t.model = gradient.Untie(m)
+	return t, t.choose()
+}
+
+// Use gives it the runtime that its networks run on.
+func (t *Tuning) Use(rt *ort.Runtime) { t.rt = rt }
+
+// batchNorm is what happens to batch normalization.
+func (t *Tuning) batchNorm() gradient.BatchNorm {
+	if t.Settings.BatchNorm == config.TrainNorm {
+		return gradient.BatchNorm{Train: true, Momentum: t.Settings.Momentum}
+	}
+	return gradient.BatchNorm{}
+}
