@@ -100,7 +100,7 @@ func TestTrainOnUnlabelledImages(t *testing.T) {
 		}
 		return readFile(t, out, folder.LastHeadFile)
 	}
-	if execute("without") == execute("with", "--set", "sampler.unlabelled=16") {
+	if run("without") == run("with", "--set", "sampler.unlabelled=16") {
 		t.Error("images without a label changed nothing")
 	}
 	code, _, stderr := call(context.Background(), w.args(filepath.Join(w.dir, "runs", "no"), "--loss", "triplet", "--set", "sampler.unlabelled=16")...)
