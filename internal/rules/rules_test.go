@@ -15,7 +15,7 @@ import (
 )
 
 // allowed lists, for each room, the rooms of winnow that its files (tests aside) may import.
-// internal/atomicfile and internal/nearest are open to all. cmd/winnow wires and may import everything.
+// internal/atomicfile and internal/catalog are open to all. cmd/winnow wires and may import everything.
 var allowed = map[string][]string{
 	"datasets":                    {},
 	"datasets/glyphs":             {"datasets"},
@@ -75,7 +75,7 @@ var allowed = map[string][]string{
 	"internal/hint":               {},
 	"internal/lookup":             {"datasets", "features", "internal/hint"},
 	"internal/testing/million":    {"features", "search"},
-	"internal/nearest":            {},
+	"internal/catalog":            {},
 	"internal/ortlib":             {},
 	"internal/testing/orttest":    {"backbone/ort", "internal/ortlib"},
 	"internal/testing/reference":  {},
@@ -158,7 +158,7 @@ func forbidden(room, name string) string {
 		}
 	}
 	inner, ours := strings.CutPrefix(name, "winnow/")
-	if !ours || strings.HasPrefix(room, "cmd/") || inner == "internal/atomicfile" || inner == "internal/nearest" {
+	if !ours || strings.HasPrefix(room, "cmd/") || inner == "internal/atomicfile" || inner == "internal/catalog" {
 		return ""
 	}
 	rooms, ok := allowed[room]
