@@ -8,7 +8,7 @@ type Room struct {
 }
 
 // openToAll may be imported by every room.
-const openToAll = "internal/atomicfile internal/nearest"
+const openToAll = "internal/atomicfile internal/catalog"
 
 // rooms are all rooms, in the order in which data flows. ARCHITECTURE.md prints this table:
 // go test ./internal/rules -update writes it there.
@@ -145,14 +145,14 @@ var rooms = []Room{
 
 	{"internal/atomicfile", "writes files that are either the old one or the new one",
 		""},
+	{"internal/catalog", "checks the settings of a catalog's entries and finds entries by name, or the nearest name",
+		""},
 	{"internal/glyphnet", "trains the embedded backbone and holds its weights",
 		"backbone/ort datasets datasets/glyphs features graph graph/gradient internal/ortlib models/architecture train"},
 	{"internal/hint", "lets an error carry what its reader can do about it",
 		""},
 	{"internal/lookup", "finds the images of a manifest in a feature store",
 		"datasets features internal/hint"},
-	{"internal/nearest", "finds the known name nearest to an unknown one",
-		""},
 	{"internal/ortlib", "finds and installs ONNX Runtime's shared library",
 		""},
 	{"internal/rules", "holds this table and tests it",
