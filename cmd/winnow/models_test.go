@@ -132,7 +132,7 @@ func TestModelsWrong(t *testing.T) {
 		{[]string{"add", half, "--name", "half"}, 1, "half.onnx: cut short"},
 		{[]string{"show", half}, 1, "half.onnx: cut short"},
 		{[]string{"add", text, "--name", "text"}, 1, "text.onnx: "},
-		{[]string{"add", file, "--name", "two", "--preset", "imagine"}, 1, `preset "imagine" (did you mean "imagenet"?): expected one of`},
+		{[]string{"add", file, "--name", "two", "--preset", "imagine"}, 1, `preset "imagine" is unknown (did you mean "imagenet"?): known are`},
 		{[]string{"add", file, "--name", "two", "--preset", "imagenet", "--output", "nothing"}, 1, `tensor "nothing"`},
 		{[]string{"show", "nothing"}, 1, "no such file"},
 		{[]string{"remove", "resnet50"}, 1, "winnow's own"},
