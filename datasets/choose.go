@@ -24,4 +24,3 @@ func (d *Dataset) Choose(splits string) (at []int, err error) {
 	}
 	return at, nil
 }
-

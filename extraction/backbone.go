@@ -42,4 +42,3 @@ func BackboneBy(sum, preprocessing, whose, name string, places ...string) (*mode
 	}
 	return b, nil
 }
-

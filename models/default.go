@@ -21,4 +21,3 @@ func OpenDefault() (*Registry, error) {
 	}
 	return Open(path, filepath.SplitList(os.Getenv("WINNOW_MODEL_DIRS"))...)
 }
-

@@ -83,4 +83,3 @@ func VectorsIn(store *features.Store, d *datasets.Dataset, split string) (x blas
 func NoiseRand(seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0x6e6f697365)) // "noise"
 }
-

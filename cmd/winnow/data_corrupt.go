@@ -11,7 +11,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/features"
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 	"winnow/run"
 )
 
@@ -105,7 +105,7 @@ func noiseModels() []string {
 func checkNoiseFlags(c *cli.Context) error {
 	model := c.String("model")
 	if !slices.Contains(noiseModels(), model) {
-		return misused("data corrupt: --model: %q is unknown%s, expected %s", model, nearest.Ask(model, noiseModels()), strings.Join(noiseModels(), ", "))
+		return misused("data corrupt: --model: %q is unknown%s, expected %s", model, catalog.Ask(model, noiseModels()), strings.Join(noiseModels(), ", "))
 	}
 	for flag, models := range noiseFlags() {
 		if c.IsSet(flag) && !slices.Contains(models, model) {
