@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/cmd/winnow/term"
 	"winnow/graph"
 	"winnow/models"
 )
@@ -152,7 +153,7 @@ func TestModelsWrong(t *testing.T) {
 }
 
 func TestFlagsFirst(t *testing.T) {
-	app := newApp(os.Stdout, os.Stderr)
+	app := term.NewApp(commands(), os.Stdout, os.Stderr)
 	for in, want := range map[string]string{
 		"winnow models add F --name N":                "winnow models add --name N F",
 		"winnow models add F --name=N --json":         "winnow models add --name=N --json F",
@@ -172,7 +173,7 @@ func TestFlagsFirst(t *testing.T) {
 		"winnow models add - --name N":                "winnow models add --name N -",
 		"winnow models add F --mean 1,2,3 --exact -h": "winnow models add --mean 1,2,3 --exact -h F",
 	} {
-		if got := flagsFirst(app, strings.Fields(in)); !slices.Equal(got, strings.Fields(want)) {
+		if got := term.FlagsFirst(app, strings.Fields(in)); !slices.Equal(got, strings.Fields(want)) {
 			t.Errorf("%s: found %s", in, strings.Join(got, " "))
 		}
 	}
