@@ -12,8 +12,8 @@ import (
 
 // The encoder as the command runs it: every product by ONNX Runtime, at a size that goes there.
 func TestGradientOnONNXRuntime(t *testing.T) {
-	UseBLAS(orttest.UseBLAS(t))
-	defer UseBLAS(gonum.Implementation{})
+	orttest.UseBLAS(t)
+	defer blas64.Use(gonum.Implementation{})
 	defer blas32.Use(gonum.Implementation{})
 	for _, hidden := range [][]int{nil, {96}} {
 		cfg := Config{In: 128, Out: 48, Hidden: hidden, Bias: true, Activation: ReLU, Init: Whiten}
