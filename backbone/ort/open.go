@@ -1,6 +1,7 @@
 package ort
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"sync"
@@ -42,9 +43,9 @@ func Prefer(cfg Config) {
 	fast.prefer = cfg
 }
 
-// Open finds ONNX Runtime, loads it and lets it compute the matrix products of blas32, blas64 and Gorgonia. With an empty
-// cfg.Library the library is the file or folder $WINNOW_ORT_LIB, else what `winnow runtime install` installed, else the
-// system's. Close the runtime when no product is to be fast any more, or never.
+// Open finds ONNX Runtime, loads it and lets it compute the matrix products of blas32, blas64 and Gorgonia. The
+// library is the file, or is in the folder, cfg.Library, else $WINNOW_ORT_LIB; where neither is set it is what `winnow runtime
+// install` installed, else the system's. Close the runtime when no product is to be fast any more, or never.
 func Open(cfg Config) (*Runtime, error) {
 	b, err := openProducts(cfg)
 	if err != nil {
@@ -60,14 +61,12 @@ func Open(cfg Config) (*Runtime, error) {
 }
 
 func openProducts(cfg Config) (*BLAS, error) {
-	if cfg.Library == "" {
-		// Here alone a room reads the environment: a program with no command line of winnow's says it in no other way.
-		found, err := ortlib.Find(os.Getenv("WINNOW_ORT_LIB"))
-		if err != nil {
-			return nil, err
-		}
-		cfg.Library = found.Path
+	// Here alone a room reads the environment: a program without winnow's flags has no other way to say it.
+	found, err := ortlib.Find(cmp.Or(cfg.Library, os.Getenv("WINNOW_ORT_LIB")))
+	if err != nil {
+		return nil, err
 	}
+	cfg.Library = found.Path
 	rt, err := Load(cfg)
 	if err != nil {
 		return nil, err
@@ -75,7 +74,8 @@ func openProducts(cfg Config) (*BLAS, error) {
 	return rt.BLAS()
 }
 
-// current returns the BLAS for large products, opening ONNX Runtime for the first of them, or nil where there is none.
+// current returns the BLAS for large products, opening ONNX Runtime for the first of them (0.1 s), or nil where there is
+// none. Waiting for more work than one product would let the order of goroutines decide about bits.
 func current() *BLAS {
 	if b := fast.blas.Load(); b != nil {
 		return b
