@@ -13,7 +13,6 @@ import (
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
-	"winnow/eval"
 	"winnow/extraction"
 	"winnow/features"
 	"winnow/internal/hint"
@@ -79,7 +78,6 @@ func named(f []cli.Flag, name, second string) []cli.Flag { return term.Renamed(f
 func checkTargets(files []exportFile, inputs []string) error {
 	return term.CheckTargets(files, inputs)
 }
-func retrievalOptions(c *cli.Context) (eval.RetrievalOptions, error) { return term.RetrievalOptions(c) }
 func newProgressLine(w io.Writer, unit string, now func() time.Time) *progressLine {
 	return term.NewProgress(w, unit, now)
 }
