@@ -139,7 +139,7 @@ func covariance(x blas32.General, mean []float64) *mat.SymDense {
 	part32 := features.NewMatrix(d, d)
 	for from := 0; from < x.Rows; from += centred.Rows {
 		n := min(centred.Rows, x.Rows-from)
-		block := part(centred, 0, n)
+		block := features.Part(centred, 0, n)
 		for i := range n {
 			row := features.Row(block, i)
 			for j, v := range features.Row(x, from+i) {

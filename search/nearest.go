@@ -102,7 +102,7 @@ func present(x blas32.General, absent []bool, from int) (blas32.General, func(in
 func merge(best []Hit, k, self int, list []eval.Neighbour, at func(int) int, x blas32.General, query []float32) []Hit {
 	for _, near := range list {
 		if at(near.Row) != self {
-			best = append(best, Hit{at(near.Row), eval.Cosine(query, features.Row(x, near.Row))})
+			best = append(best, Hit{at(near.Row), features.Dot(query, features.Row(x, near.Row))})
 		}
 	}
 	slices.SortStableFunc(best, func(a, b Hit) int { // blocks come in order: equal ones stay by row

@@ -120,25 +120,11 @@ func (b *bench) foldOut(folds []int, fold int, l2 float64, do func(i, y int, p [
 			for k, v := range features.Row(logits, at) {
 				p[k] = float64(v) + fitted.Bias[k]
 			}
-			softmax(p)
+			features.Softmax(p, p)
 			do(i, b.s.Column[b.s.Z.Labels[i]], p)
 		}
 	}
 	return nil
-}
-
-func softmax(row []float64) {
-	top, sum := math.Inf(-1), 0.0
-	for _, v := range row {
-		top = math.Max(top, v)
-	}
-	for k, v := range row {
-		row[k] = math.Exp(v - top)
-		sum += row[k]
-	}
-	for k := range row {
-		row[k] /= sum
-	}
 }
 
 // selfConfidence scores a label by its probability out of sample.

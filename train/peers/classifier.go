@@ -78,7 +78,7 @@ func (c *classifier) forward(logits, y blas32.General) {
 // backward overwrites the gradients of the parameters and returns ∂L/∂y, in memory that the next one overwrites.
 func (c *classifier) backward(dl blas32.General) blas32.General {
 	n, d := c.y.Rows, c.y.Cols
-	c.dy = sized(c.dy, n, d)
+	c.dy = features.Resize(c.dy, n, d)
 	if c.scale > 0 {
 		blas32.Gemm(blas.NoTrans, blas.NoTrans, c.scale, dl, c.w.x, 0, c.dy)
 		blas32.Gemm(blas.Trans, blas.NoTrans, c.scale, dl, c.u.x, 0, c.weight.GradMatrix())
@@ -97,60 +97,19 @@ func (c *classifier) backward(dl blas32.General) blas32.General {
 	return c.dy
 }
 
-// minNorm is the least length a row is divided by.
-const minNorm = 1e-12
-
 // set takes the unit rows of m.
 func (u *unitRows) set(m blas32.General) {
-	u.x = sized(u.x, m.Rows, m.Cols)
+	u.x = features.Resize(u.x, m.Rows, m.Cols)
 	u.norms = u.norms[:0]
 	for i := range m.Rows {
-		from, to := features.Row(m, i), features.Row(u.x, i)
-		norm := math.Sqrt(dot(from, from))
-		u.norms = append(u.norms, norm)
-		scale := float32(1 / max(norm, minNorm))
-		for j, v := range from {
-			to[j] = v * scale
-		}
+		u.norms = append(u.norms, features.UnitRow(features.Row(u.x, i), features.Row(m, i)))
 	}
 }
 
 // pull turns a gradient of the unit rows into that of the rows they were made from.
 func (u *unitRows) pull(d blas32.General) {
 	for i := range d.Rows {
-		g, z := features.Row(d, i), features.Row(u.x, i)
-		if u.norms[i] <= minNorm {
-			clear(g)
-			continue
-		}
-		along, scale := float32(dot(g, z)), float32(1/u.norms[i])
-		for j := range g {
-			g[j] = (g[j] - z[j]*along) * scale
-		}
+		g := features.Row(d, i)
+		features.UnitRowGrad(g, features.Row(u.x, i), g, u.norms[i])
 	}
-}
-
-// dot sums in float64, in four strands that the processor overlaps.
-func dot(a, b []float32) float64 {
-	b = b[:len(a)]
-	var s [4]float64
-	i := 0
-	for ; i+4 <= len(a); i += 4 {
-		s[0] += float64(a[i]) * float64(b[i])
-		s[1] += float64(a[i+1]) * float64(b[i+1])
-		s[2] += float64(a[i+2]) * float64(b[i+2])
-		s[3] += float64(a[i+3]) * float64(b[i+3])
-	}
-	for ; i < len(a); i++ {
-		s[0] += float64(a[i]) * float64(b[i])
-	}
-	return (s[0] + s[1]) + (s[2] + s[3])
-}
-
-// sized is a matrix of n×d over m's memory, which grows where it must.
-func sized(m blas32.General, n, d int) blas32.General {
-	if cap(m.Data) < n*d {
-		m.Data = make([]float32, n*d)
-	}
-	return blas32.General{Rows: n, Cols: d, Stride: max(d, 1), Data: m.Data[:n*d]}
 }

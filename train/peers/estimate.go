@@ -28,7 +28,7 @@ func (n *Networks) estimate() error {
 	for from := 0; from < n.rows; from += estimateRows {
 		part := net.logits(logits, y, from, min(estimateRows, n.rows-from))
 		for i := range part.Rows {
-			sums[from+i] = logSum(features.Row(part, i))
+			sums[from+i] = features.LogSumExp(features.Row(part, i))
 		}
 	}
 	given := make([]float64, n.classes)
@@ -64,7 +64,7 @@ func (net *network) rows(n, batch int) (blas32.General, error) {
 
 // logits are those of some rows of y, in dst's memory.
 func (net *network) logits(dst, y blas32.General, from, n int) blas32.General {
-	dst = sized(dst, n, net.classifier.weight.Rows)
+	dst = features.Resize(dst, n, net.classifier.weight.Rows)
 	net.classifier.forward(dst, blas32.General{Rows: n, Cols: y.Cols, Stride: y.Stride, Data: y.Data[from*y.Stride:]})
 	return dst
 }
@@ -77,7 +77,7 @@ func (net *network) anchors(y blas32.General, sums []float64, percentile float64
 	block := features.NewMatrix(y.Rows, min(estimateClasses, classes))
 	for from := 0; from < classes; from += estimateClasses {
 		some := net.classifier.some(from, min(estimateClasses, classes-from))
-		part := sized(block, y.Rows, some.weight.Rows)
+		part := features.Resize(block, y.Rows, some.weight.Rows)
 		some.forward(part, y)
 		for c := range part.Cols {
 			for i := range column {

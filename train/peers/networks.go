@@ -87,7 +87,7 @@ func (n *Networks) Forward(rows []int) (features.Set, error) {
 			return features.Set{}, err
 		}
 	}
-	z := sized(n.z, len(rows), n.z.Cols)
+	z := features.Resize(n.z, len(rows), n.z.Cols)
 	clear(z.Data)
 	var out features.Set
 	for i, net := range n.list {

@@ -124,7 +124,7 @@ func (l *Learner) Forward(rows []int) (features.Set, error) {
 	if err != nil {
 		return features.Set{}, err
 	}
-	l.u, l.l = z.X, sized(l.l, l.filled*l.n, l.classes)
+	l.u, l.l = z.X, features.Resize(l.l, l.filled*l.n, l.classes)
 	l.classifier.forward(l.l, l.u)
 	out := features.Set{Labels: make([]int, l.n), IDs: make([]int, l.n)}
 	for i, row := range rows {
@@ -133,7 +133,7 @@ func (l *Learner) Forward(rows []int) (features.Set, error) {
 			out.IDs[i] = l.set.IDs[row]
 		}
 	}
-	l.z = sized(l.z, l.n, blocks*l.width())
+	l.z = features.Resize(l.z, l.n, blocks*l.width())
 	clear(l.z.Data)
 	l.pack(l.z, l.u, l.l)
 	out.X = l.z
@@ -168,7 +168,7 @@ func (l *Learner) unpack(u, logits, wide blas32.General) {
 // Backward sends the gradient of all blocks into classifier and head.
 func (l *Learner) Backward(dz blas32.General) error {
 	rows := l.filled * l.n
-	l.du, l.dl = sized(l.du, rows, l.u.Cols), sized(l.dl, rows, l.classes)
+	l.du, l.dl = features.Resize(l.du, rows, l.u.Cols), features.Resize(l.dl, rows, l.classes)
 	l.unpack(l.du, l.dl, dz)
 	l.classifier.backward(l.du, l.u, l.dl)
 	return l.encoder.Backward(l.du)
@@ -207,8 +207,8 @@ type Loss struct {
 func (l *Loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float64 {
 	n := l.learner
 	rows := n.filled * n.n
-	l.u, l.du = sized(l.u, rows, n.u.Cols), sized(l.du, rows, n.u.Cols)
-	l.l, l.dl = sized(l.l, rows, n.classes), sized(l.dl, rows, n.classes)
+	l.u, l.du = features.Resize(l.u, rows, n.u.Cols), features.Resize(l.du, rows, n.u.Cols)
+	l.l, l.dl = features.Resize(l.l, rows, n.classes), features.Resize(l.dl, rows, n.classes)
 	n.unpack(l.u, l.l, z.X)
 	clear(l.du.Data)
 	clear(l.dl.Data)
