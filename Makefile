@@ -43,7 +43,7 @@ browser: runtime
 	(cd review/browser && npm install --no-save --no-package-lock --no-audit --no-fund --loglevel=error) && \
 	WINNOW=bin/winnow node review/browser/test.mjs
 
-# The golden values ($WINNOW_GOLDEN, else ../shared/golden) through every package, and the table of what ran.
+# The golden values ($WINNOW_GOLDEN, else ../shared/golden, else the committed copy) through every package, and the table of what ran.
 golden:
 	@out=$$(mktemp); $(GO) test -count=1 -run Golden -v ./... >$$out 2>&1; code=$$?; \
 	grep -E '^(--- FAIL|    --- FAIL|FAIL|panic)|has no check|is not known' $$out; \

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 )
 
 // Recipe is an augmentation with a name.
@@ -51,5 +51,5 @@ func ParseAugmentation(name string) (Augmentation, error) {
 		}
 		names = append(names, r.Name)
 	}
-	return Augmentation{}, fmt.Errorf("backbone: augmentation %q is unknown%s, expected one of %s", name, nearest.Ask(name, names), strings.Join(names, ", "))
+	return Augmentation{}, fmt.Errorf("backbone: augmentation %q is unknown%s, expected one of %s", name, catalog.Ask(name, names), strings.Join(names, ", "))
 }

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 )
 
 // row is one line of a manifest before class names become ids.
@@ -93,7 +93,7 @@ func ParseSplit(name string) (string, error) {
 	case "val", "valid":
 		return Validation, nil
 	}
-	ask := nearest.Ask(name, []string{Train, Validation, Test, Query, Gallery})
+	ask := catalog.Ask(name, []string{Train, Validation, Test, Query, Gallery})
 	return "", fmt.Errorf("split %q is unknown%s, expected %s, %s, %s, %s or %s", name, ask, Train, Validation, Test, Query, Gallery)
 }
 

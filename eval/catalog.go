@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"winnow/features"
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 )
 
 // Entry is one metric as the catalog tells it: to people (`winnow metrics`), to `winnow eval`, to tests.
@@ -58,7 +58,7 @@ func Find(name string) (Entry, error) {
 		}
 		names[i] = e.Name
 	}
-	return Entry{}, fmt.Errorf("eval: metric %q is unknown%s: known are %s", name, nearest.Ask(name, names), strings.Join(names, ", "))
+	return Entry{}, fmt.Errorf("eval: metric %q is unknown%s: known are %s", name, catalog.Ask(name, names), strings.Join(names, ", "))
 }
 
 // Resolve completes an entry's settings with its defaults. Given are texts by the setting's name.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 )
 
 // Setting is one thing that a person may choose of a metric. The type of Default (float64, int, bool or []int, a
@@ -47,7 +47,7 @@ func resolve(where string, list []Setting, given map[string]string) (Values, err
 		}
 	}
 	if unknown != "" {
-		return nil, fmt.Errorf("%s: setting %q is unknown%s: known are %s", where, unknown, nearest.Ask(unknown, names), strings.Join(names, ", "))
+		return nil, fmt.Errorf("%s: setting %q is unknown%s: known are %s", where, unknown, catalog.Ask(unknown, names), strings.Join(names, ", "))
 	}
 	return out, nil
 }

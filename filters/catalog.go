@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"winnow/features"
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 )
 
 // Entry is one scorer of the catalog: what it is called, what it needs, and how it is built.
@@ -96,7 +96,7 @@ func Find(name string) (Entry, error) {
 			return e, nil
 		}
 	}
-	return Entry{}, fmt.Errorf("filters: scorer %q is unknown%s: known are %s", name, nearest.Ask(name, Names()), strings.Join(Names(), ", "))
+	return Entry{}, fmt.Errorf("filters: scorer %q is unknown%s: known are %s", name, catalog.Ask(name, Names()), strings.Join(Names(), ", "))
 }
 
 // Names lists the catalog.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"winnow/features"
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 )
 
 // Names of a configuration.
@@ -70,7 +70,7 @@ func (c Config) Validate() error {
 		{"denominator", c.Denominator, []string{DenominatorMembers, DenominatorAll}},
 	} {
 		if !slices.Contains(choice.known, choice.value) {
-			return fmt.Errorf("filters: %s %q is unknown%s: known are %s", choice.key, choice.value, nearest.Ask(choice.value, choice.known), strings.Join(choice.known, ", "))
+			return fmt.Errorf("filters: %s %q is unknown%s: known are %s", choice.key, choice.value, catalog.Ask(choice.value, choice.known), strings.Join(choice.known, ", "))
 		}
 	}
 	switch {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 )
 
 // Against says what a loss may compare a batch with.
@@ -91,7 +91,7 @@ func Find(name string) (Entry, error) {
 		}
 		names[i] = e.Name
 	}
-	return Entry{}, fmt.Errorf("losses: loss %q is unknown%s: known are %s", name, nearest.Ask(name, names), strings.Join(names, ", "))
+	return Entry{}, fmt.Errorf("losses: loss %q is unknown%s: known are %s", name, catalog.Ask(name, names), strings.Join(names, ", "))
 }
 
 // Resolve checks settings and completes them with the defaults: what a run writes down as its own.

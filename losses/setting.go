@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 )
 
 // Setting is one number or word that a person may give to a loss. The type of Default (float64, int, bool
@@ -56,7 +56,7 @@ func resolve(where string, list []Setting, given map[string]any) (Values, error)
 		for i, s := range list {
 			names[i] = s.Name
 		}
-		return nil, fmt.Errorf("%s: setting %q is unknown%s: known are %s", where, unknown, nearest.Ask(unknown, names), known(list))
+		return nil, fmt.Errorf("%s: setting %q is unknown%s: known are %s", where, unknown, catalog.Ask(unknown, names), known(list))
 	}
 	return out, nil
 }

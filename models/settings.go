@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"winnow/backbone"
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 )
 
 // Settings are a user's wishes about preprocessing and output; what is left at nil or "" stays as the preset
@@ -37,7 +37,7 @@ func (s Settings) Preprocessing(p backbone.Preprocessing) (backbone.Preprocessin
 	if s.Preset != "" {
 		named, ok := presets[s.Preset]
 		if !ok {
-			return p, fmt.Errorf("models: preset %q%s: expected one of %s", s.Preset, nearest.Ask(s.Preset, Presets()), strings.Join(Presets(), ", "))
+			return p, fmt.Errorf("models: preset %q%s: expected one of %s", s.Preset, catalog.Ask(s.Preset, Presets()), strings.Join(Presets(), ", "))
 		}
 		p = named
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 )
 
 // ScheduleConfig names how the learning rate moves over a run. Steps are iterations, counted from 0.
@@ -57,7 +57,7 @@ func (s Schedule) validate() error {
 	falls := s.Name == "multistep" || s.Name == "supcon"
 	switch known := []string{"constant", "cosine", "linear", "multistep", "supcon"}; {
 	case !slices.Contains(known, s.Name):
-		return fmt.Errorf("train: schedule %q is unknown%s: known are %s", s.Name, nearest.Ask(s.Name, known), strings.Join(known, ", "))
+		return fmt.Errorf("train: schedule %q is unknown%s: known are %s", s.Name, catalog.Ask(s.Name, known), strings.Join(known, ", "))
 	case !(s.LR >= 0) || math.IsInf(s.LR, 0):
 		return wrong("lr", s.LR, "a finite number from 0")
 	case s.Total < 1:

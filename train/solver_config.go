@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 )
 
 // SolverConfig names a solver and its settings, with torch's meaning. A setting that the solver does not
@@ -57,7 +57,7 @@ func (c SolverConfig) Validate() error {
 	has, ok := solvers[c.Name]
 	if !ok {
 		known := slices.Sorted(maps.Keys(solvers))
-		return fmt.Errorf("train: solver %q is unknown%s: known are %s", c.Name, nearest.Ask(c.Name, known), strings.Join(known, ", "))
+		return fmt.Errorf("train: solver %q is unknown%s: known are %s", c.Name, catalog.Ask(c.Name, known), strings.Join(known, ", "))
 	}
 	for _, s := range c.settings() {
 		mine := s.everywhere || slices.Contains(has, s.name)

@@ -21,7 +21,7 @@ import (
 	"winnow/eval"
 	"winnow/features"
 	"winnow/filters/leaveout"
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 )
 
 // Judge is one way, and where it comes from.
@@ -80,7 +80,7 @@ func Find(name string) (Judge, error) {
 			return j, nil
 		}
 	}
-	return Judge{}, fmt.Errorf("judges: %q is unknown%s, expected one of %s", name, nearest.Ask(name, Names()), strings.Join(Names(), ", "))
+	return Judge{}, fmt.Errorf("judges: %q is unknown%s, expected one of %s", name, catalog.Ask(name, Names()), strings.Join(Names(), ", "))
 }
 
 // Names lists them.

@@ -21,8 +21,8 @@ import (
 	"winnow/filters/leaveout"
 	"winnow/head"
 	"winnow/internal/atomicfile"
+	"winnow/internal/catalog"
 	"winnow/internal/lookup"
-	"winnow/internal/nearest"
 	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/folder"
@@ -273,7 +273,7 @@ func auditFilter(c *cli.Context, cfg config.Run) (filters.Config, error) {
 		if entry, err = filters.Find(f.Scorer); err == nil && entry.NeedsProxy {
 			return f, misused("--scorer: %s judges by the proxies of a run that was trained with --filter %s, and this one was not: expected one of %s", f.Scorer, f.Scorer, strings.Join(auditScorers(), ", "))
 		} else if err != nil || !entry.NeedsBank {
-			return f, misused("--scorer: %q cannot audit%s, expected one of %s", f.Scorer, nearest.Ask(f.Scorer, auditScorers()), strings.Join(auditScorers(), ", "))
+			return f, misused("--scorer: %q cannot audit%s, expected one of %s", f.Scorer, catalog.Ask(f.Scorer, auditScorers()), strings.Join(auditScorers(), ", "))
 		}
 		f.Threshold = filters.ThresholdSTRM
 	}

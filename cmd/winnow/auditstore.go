@@ -13,8 +13,8 @@ import (
 	"winnow/eval"
 	"winnow/features"
 	"winnow/filters"
+	"winnow/internal/catalog"
 	"winnow/internal/lookup"
-	"winnow/internal/nearest"
 	"winnow/run"
 	"winnow/run/folder"
 	"winnow/train"
@@ -42,7 +42,7 @@ func auditStore(c *cli.Context) error {
 		name = judges.Default
 	}
 	if !slices.Contains(storeScorers(), name) {
-		return misused("--scorer: %q cannot judge stored features%s, expected one of %s", name, nearest.Ask(name, storeScorers()), strings.Join(storeScorers(), ", "))
+		return misused("--scorer: %q cannot judge stored features%s, expected one of %s", name, catalog.Ask(name, storeScorers()), strings.Join(storeScorers(), ", "))
 	}
 	if err := checkSwapped(c); err != nil {
 		return err

@@ -14,8 +14,8 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/features"
+	"winnow/internal/catalog"
 	"winnow/internal/lookup"
-	"winnow/internal/nearest"
 )
 
 func dataCorruptCommand() *cli.Command {
@@ -108,7 +108,7 @@ func noiseModels() []string {
 func checkNoiseFlags(c *cli.Context) error {
 	model := c.String("model")
 	if !slices.Contains(noiseModels(), model) {
-		return misused("data corrupt: --model: %q is unknown%s, expected %s", model, nearest.Ask(model, noiseModels()), strings.Join(noiseModels(), ", "))
+		return misused("data corrupt: --model: %q is unknown%s, expected %s", model, catalog.Ask(model, noiseModels()), strings.Join(noiseModels(), ", "))
 	}
 	for flag, models := range noiseFlags() {
 		if c.IsSet(flag) && !slices.Contains(models, model) {

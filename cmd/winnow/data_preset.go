@@ -13,7 +13,7 @@ import (
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/datasets/published"
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 )
 
 // presetNames are the datasets that data import knows: those of the catalog, and the embedded one.
@@ -119,9 +119,9 @@ func presetAsked(c *cli.Context) (published.Preset, error) {
 	_, known := preset.Protocols[protocol]
 	switch {
 	case !ok:
-		return preset, misused("--preset: %q is unknown%s, expected one of %s", c.String("preset"), nearest.Ask(c.String("preset"), presetNames()), strings.Join(presetNames(), ", "))
+		return preset, misused("--preset: %q is unknown%s, expected one of %s", c.String("preset"), catalog.Ask(c.String("preset"), presetNames()), strings.Join(presetNames(), ", "))
 	case protocol != "" && !known:
-		return preset, misused("--protocol: %s has no %q%s, expected one of %s", preset.Name, protocol, nearest.Ask(protocol, preset.ProtocolNames()), strings.Join(preset.ProtocolNames(), ", "))
+		return preset, misused("--protocol: %s has no %q%s, expected one of %s", preset.Name, protocol, catalog.Ask(protocol, preset.ProtocolNames()), strings.Join(preset.ProtocolNames(), ", "))
 	case c.IsSet("human") && !slices.Contains(preset.Human, c.String("human")):
 		return preset, misused("--human: %s has no label set %q, expected one of: %s", preset.Name, c.String("human"), orNone(preset.Human))
 	case c.IsSet("human-labels") && preset.Human == nil:

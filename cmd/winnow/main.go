@@ -19,8 +19,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone/ort"
+	"winnow/internal/catalog"
 	"winnow/internal/hint"
-	"winnow/internal/nearest"
 )
 
 func main() {
@@ -204,7 +204,7 @@ func usageFailed(c *cli.Context, err error, _ bool) error {
 		for _, f := range append(slices.Clone(c.Command.Flags), globalFlags...) {
 			known = append(known, f.Names()...)
 		}
-		if near := nearest.To(name, known); near != "" {
+		if near := catalog.Nearest(name, known); near != "" {
 			err = fmt.Errorf("%w (did you mean --%s?)", err, near)
 		}
 	}
@@ -220,7 +220,7 @@ func noCommand(c *cli.Context) error {
 				known = append(known, sub.Name)
 			}
 		}
-		return misused("%q is not a command of %s%s, expected %s", name, c.Command.HelpName, nearest.Ask(name, known), strings.Join(known, ", "))
+		return misused("%q is not a command of %s%s, expected %s", name, c.Command.HelpName, catalog.Ask(name, known), strings.Join(known, ", "))
 	}
 	c.App.Writer = c.App.ErrWriter // not asked for, so no data
 	if err := cli.ShowSubcommandHelp(c); err != nil {

@@ -17,8 +17,8 @@ import (
 	"winnow/eval/tsne"
 	"winnow/features"
 	"winnow/internal/atomicfile"
+	"winnow/internal/catalog"
 	"winnow/internal/lookup"
-	"winnow/internal/nearest"
 	"winnow/report/atlas"
 )
 
@@ -161,7 +161,7 @@ func checkMap(c *cli.Context) error {
 	}
 	switch by := c.String("color"); {
 	case !slices.Contains(colourings, by):
-		return misused("--color: found %q%s, expected one of %s", by, nearest.Ask(by, colourings), strings.Join(colourings, ", "))
+		return misused("--color: found %q%s, expected one of %s", by, catalog.Ask(by, colourings), strings.Join(colourings, ", "))
 	case by == colourScore && c.String("scores") == "":
 		return withHint(misused("--color score: found no --scores, expected the file of an audit"), "make it: winnow audit RUN --out suspects.csv")
 	case c.String("method") != methodTSNE && c.String("method") != methodPCA:

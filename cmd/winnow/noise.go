@@ -13,7 +13,7 @@ import (
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/filters/noiserate"
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 	"winnow/run"
 	"winnow/run/folder"
 	"winnow/train"
@@ -66,7 +66,7 @@ func showNoise(c *cli.Context) error {
 	}
 	for _, m := range methods {
 		if !slices.Contains(noiserate.Methods(), m) {
-			return misused("--method: found %q%s, expected %s or all", m, nearest.Ask(m, noiserate.Methods()), strings.Join(noiserate.Methods(), ", "))
+			return misused("--method: found %q%s, expected %s or all", m, catalog.Ask(m, noiserate.Methods()), strings.Join(noiserate.Methods(), ", "))
 		}
 	}
 	data, err := run.Load(d, c.String("features"), false)

@@ -17,7 +17,7 @@ import (
 	"strings"
 
 	"winnow/datasets"
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 )
 
 // Names of protocols. What they stand for differs by dataset: see each Protocol.
@@ -130,7 +130,7 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 	}
 	protocol, ok := p.Protocols[opts.Protocol]
 	if !ok {
-		return nil, fmt.Errorf("published: %s: protocol %q is unknown%s, expected one of %s", p.Name, opts.Protocol, nearest.Ask(opts.Protocol, p.ProtocolNames()), strings.Join(p.ProtocolNames(), ", "))
+		return nil, fmt.Errorf("published: %s: protocol %q is unknown%s, expected one of %s", p.Name, opts.Protocol, catalog.Ask(opts.Protocol, p.ProtocolNames()), strings.Join(p.ProtocolNames(), ", "))
 	}
 	notes := []string{}
 	opts.notes = &notes

@@ -1,4 +1,4 @@
-// Command audit measures how well every judge of eval/judges finds wrong labels, and eval/findings what else is odd
+// Command audit measures how well every judge of audit/judges finds wrong labels, and audit/findings what else is odd
 // about a set, where the truth is known: experiments/audit/README.md. All judges of a cell see the same vectors and
 // labels in the same run. Each number is appended to results.csv at once, so that it can be stopped and started again;
 // what is finished is not repeated.

@@ -21,7 +21,7 @@ import (
 
 	"winnow/features"
 	"winnow/filters/leaveout"
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 )
 
 // The ways to estimate. Measured on photographs and glyphs (experiments/beyond): Ranks is the nearest on labels
@@ -63,7 +63,7 @@ func Of(z features.Set, classes int, method string, rng *rand.Rand) (Estimate, e
 	e := Estimate{Method: method}
 	judge, ok := ways[method]
 	if !ok {
-		return e, fmt.Errorf("noise rate: method %q is unknown%s: known are %s", method, nearest.Ask(method, Methods()), strings.Join(Methods(), ", "))
+		return e, fmt.Errorf("noise rate: method %q is unknown%s: known are %s", method, catalog.Ask(method, Methods()), strings.Join(Methods(), ", "))
 	}
 	s, err := leaveout.New(z, classes)
 	if err != nil {

@@ -1,10 +1,15 @@
-// Package rules tests which room may know which (ARCHITECTURE.md, "The rooms").
+// Package rules tests which room may import which (rooms_test.go), and prints the table of ARCHITECTURE.md from it.
 package rules
 
 import (
+	"bytes"
+	"flag"
+	"fmt"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,132 +19,32 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// allowed lists, for each room, the rooms of winnow that its files (tests aside) may import.
-// internal/atomicfile and internal/nearest are open to all. cmd/winnow wires and may import everything.
-var allowed = map[string][]string{
-	"datasets":                    {},
-	"datasets/glyphs":             {"datasets"},
-	"datasets/packed":             {},
-	"datasets/mnist":              {"datasets", "datasets/packed"},
-	"datasets/cifar":              {"datasets", "datasets/packed"},
-	"datasets/matfile":            {},
-	"datasets/imageroot":          {"datasets/cifar", "datasets/mnist"},
-	"datasets/imagelist":          {"datasets", "datasets/imageroot"},
-	"datasets/published":          {"datasets", "datasets/cifar", "datasets/matfile", "datasets/mnist"},
-	"features":                    {},
-	"graph":                       {},
-	"graph/gradient":              {"graph"},
-	"losses":                      {"features"},
-	"filters":                     {"features"},
-	"filters/detectors":           {"features", "internal/spread"},
-	"filters/correction":          {"features", "filters"},
-	"filters/leaveout":            {"features"},
-	"filters/noiserate":           {"features", "filters", "filters/detectors", "filters/leaveout"},
-	"filters/selfpaced":           {"features"},
-	"papers/theory":               {},
-	"papers/theory/concentration": {"filters"},
-	"papers/theory/skew":          {"features", "losses", "papers/theory"},
-	"head":                        {"features"},
-	"train":                       {"features", "losses", "filters", "filters/correction", "filters/selfpaced", "head", "train/samples", "internal/spread"},
-	"audit/crossfit":              {"train", "features", "filters/leaveout", "head", "losses"},
-	"train/peers":                 {"train", "features", "head", "losses"},
-	"train/samples":               {"features", "filters"},
-	"train/selective":             {"train", "features", "head", "filters/detectors"},
-	"backbone":                    {"datasets", "features", "graph", "backbone/jfif"},
-	"backbone/jfif":               {},
-	"backbone/ort":                {"backbone", "graph", "graph/gradient", "features"},
-	"backbone/live":               {"backbone", "features", "graph", "graph/gradient", "head"},
-	"report/chart":                {"internal/spread"},
-	"eval":                        {"report/chart", "datasets", "features", "filters"},
-	"report/atlas":                {},
-	"run/comparison":              {"eval", "features", "head"},
-	"audit/findings":              {"eval", "features", "filters", "filters/detectors", "filters/leaveout"},
-	"audit/judges":                {"eval", "features", "filters/leaveout"},
-	"papers/pairs":                {"features", "losses"},
-	"audit/suspects":              {},
-	"eval/tsne":                   {"eval", "features"},
-	"models":                      {"backbone", "graph", "graph/gradient", "head"}, // backbone: an entry holds its preprocessing
-	"models/architecture":         {"backbone", "graph"},
-	"papers/recipes":              {},
-	"experiments/finetune":        {"report/chart", "eval", "experiments/bench"},
-	"embedding":                   {"backbone", "backbone/ort", "extraction", "features", "graph", "head", "models", "run/folder", "search"},
-	"extraction":                  {"backbone", "backbone/ort", "features", "run/config", "internal/hint", "models"},
-	"run/folder":                  {"backbone", "datasets", "datasets/imageroot", "run/comparison", "extraction", "features", "head", "models", "filters/noiserate", "run/config", "internal/hint", "internal/lookup", "train", "train/samples"},
-	"report":                      {"report/chart", "datasets", "datasets/glyphs", "eval", "run/comparison", "audit/suspects", "features", "filters", "run/config", "internal/lookup", "run/folder", "train"},
-	"run":                         {"datasets", "eval", "run/comparison", "features", "filters", "filters/correction", "filters/noiserate", "filters/selfpaced", "head", "run/config", "internal/hint", "internal/lookup", "losses", "models", "run/folder", "train", "train/peers", "train/samples", "train/selective", "run/tuning"},
-	"run/tuning":                  {"backbone", "backbone/live", "backbone/ort", "features", "graph", "graph/gradient", "head", "run/config", "internal/hint", "models", "run/folder"},
-	"run/config":                  {"losses", "filters", "filters/correction", "filters/selfpaced", "train", "train/peers", "train/selective", "head"},
-	"internal/atomicfile":         {},
-	"internal/testing/mattest":    {"datasets/matfile"},
-	"internal/glyphnet":           {"datasets", "datasets/glyphs", "graph", "graph/gradient", "backbone/ort", "internal/ortlib", "features", "models/architecture", "train"},
-	"internal/hint":               {},
-	"internal/lookup":             {"datasets", "features", "internal/hint"},
-	"internal/testing/million":    {"features", "search"},
-	"internal/nearest":            {},
-	"internal/ortlib":             {},
-	"internal/testing/orttest":    {"backbone/ort", "internal/ortlib"},
-	"internal/testing/reference":  {},
-	"internal/rules":              {},
-	"papers/studies":              {"report/chart"},
-	"review":                      {"datasets", "audit/suspects", "review/decisions", "review/pictures"},
-	"review/decisions":            {},
-	"review/pictures":             {"backbone"},
-	"search":                      {"eval", "features"},
-	"search/qdrant":               {},
-	"internal/testing/qdranttest": {},
-	"internal/spread":             {},
-	"internal/vectorfile":         {},
-	"experiments/audit":           {"backbone/ort", "datasets", "eval", "audit/findings", "audit/judges", "features", "head", "internal/ortlib", "train", "audit/crossfit"},
-	"experiments/beyond":          {"experiments/bench"},
-	"experiments/bench":           {},
-	"experiments/prepare":         {"datasets"},
-	"experiments/samples":         {},
-}
+var update = flag.Bool("update", false, "write the table of rooms into ARCHITECTURE.md")
 
-// only says which rooms alone (parted by spaces) may import a thing of the outside, with all that lies below it.
-var only = map[string]string{
-	"gorgonia.org":                      "head",
-	"github.com/yalue/onnxruntime_go":   "backbone/ort",
-	"C":                                 "backbone/ort",
-	"modernc.org/sqlite":                "review/decisions",
-	"github.com/urfave/cli":             "cmd/winnow",
-	"github.com/disintegration/imaging": "backbone",
-	"github.com/qdrant/go-client":       "search/qdrant internal/testing/qdranttest", // a client, and a server to test it by
-	"google.golang.org/grpc":            "search/qdrant internal/testing/qdranttest",
-}
-
-func TestImports(t *testing.T) {
-	root := reference.Root(t)
+// sources calls see for every Go file of the module, tests aside, with its path from the root.
+func sources(t *testing.T, see func(name string, content []byte)) {
+	t.Helper()
+	root := os.DirFS(reference.Root(t))
 	seen := 0
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && path != root {
-			return filepath.SkipDir
+		if entry.IsDir() && name != "." {
+			_, err := fs.Stat(root, path.Join(name, "go.mod"))
+			if err == nil || strings.HasPrefix(entry.Name(), ".") || entry.Name() == "node_modules" {
+				return fs.SkipDir
+			}
 		}
-		if entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+		if entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 			return nil
 		}
+		content, err := fs.ReadFile(root, name)
+		if err != nil {
+			return err
+		}
 		seen++
-		rel, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		room := filepath.ToSlash(filepath.Dir(rel))
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-		if err != nil {
-			return err
-		}
-		for _, spec := range file.Imports {
-			name, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				return err
-			}
-			if why := forbidden(room, name); why != "" {
-				t.Errorf("%s imports %q: %s", rel, name, why)
-			}
-		}
+		see(name, content)
 		return nil
 	})
 	if err != nil {
@@ -150,27 +55,55 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// forbidden says why a room may not import a path, or "".
-func forbidden(room, name string) string {
-	for thing, owner := range only {
-		if (name == thing || strings.HasPrefix(name, thing+"/")) && !slices.Contains(strings.Fields(owner), room) {
-			return "only " + owner + " may"
+func TestImports(t *testing.T) {
+	sources(t, func(name string, content []byte) {
+		file, err := parser.ParseFile(token.NewFileSet(), name, content, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range file.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if why := forbidden(path.Dir(name), imported); why != "" {
+				t.Errorf("%s imports %q: %s", name, imported, why)
+			}
+		}
+	})
+}
+
+// forbidden returns why a room may not import a path, or "".
+func forbidden(room, imported string) string {
+	for thing, owners := range only {
+		if (imported == thing || strings.HasPrefix(imported, thing+"/")) &&
+			!slices.ContainsFunc(strings.Fields(owners), func(owner string) bool { return matches(owner, room) }) {
+			return "only " + owners + " may"
 		}
 	}
-	inner, ours := strings.CutPrefix(name, "winnow/")
-	if !ours || strings.HasPrefix(room, "cmd/") || inner == "internal/atomicfile" || inner == "internal/nearest" {
+	inner, ours := strings.CutPrefix(imported, "winnow/")
+	if !ours || slices.Contains(strings.Fields(openToAll), inner) {
 		return ""
 	}
-	rooms, ok := allowed[room]
-	if !ok {
-		return "the room " + room + " is not in the table of rules_test.go"
+	i := index(room)
+	if i < 0 {
+		return "the room " + room + " is not in the table of rooms_test.go"
 	}
-	for _, r := range rooms {
-		if r == inner {
-			return ""
-		}
+	if rooms[i].Imports == "*" || slices.Contains(strings.Fields(rooms[i].Imports), inner) {
+		return ""
 	}
-	return "the table allows " + room + " only " + strings.Join(rooms, ", ")
+	return "the table allows " + room + " only " + rooms[i].Imports
+}
+
+// index returns a room's place in the table, or -1.
+func index(room string) int {
+	return slices.IndexFunc(rooms, func(r Room) bool { return matches(r.Path, room) })
+}
+
+// matches reports whether a path of the table means a room.
+func matches(pattern, room string) bool {
+	above, all := strings.CutSuffix(pattern, "/...")
+	return room == pattern || all && strings.HasPrefix(room, above+"/")
 }
 
 func TestForbiddenIsSeen(t *testing.T) {
@@ -191,4 +124,98 @@ func TestForbiddenIsSeen(t *testing.T) {
 			t.Errorf("%s importing %s was let through", c.room, c.name)
 		}
 	}
+}
+
+// TestRooms holds the table to the folders that there are, and its arrows to rooms of the table.
+func TestRooms(t *testing.T) {
+	seen := make(map[int]bool)
+	sources(t, func(name string, _ []byte) {
+		i := index(path.Dir(name))
+		if i < 0 {
+			t.Errorf("%s: its room is not in the table of rooms_test.go", name)
+		}
+		seen[i] = true
+	})
+	for i, room := range rooms {
+		// This package consists of tests alone.
+		if !seen[i] && room.Path != "internal/rules" {
+			t.Errorf("the table's room %s has no Go files", room.Path)
+		}
+		for _, other := range strings.Fields(room.Imports) {
+			if other != "*" && index(other) < 0 {
+				t.Errorf("%s may import %s, which is no room of the table", room.Path, other)
+			}
+		}
+	}
+}
+
+// arrowsUp is how many arrows may run against the order of the table, from one top-level room to a later one. internal's
+// tools come last and serve all, so they are not counted. The number may only shrink.
+const arrowsUp = 4
+
+func TestArrowsUp(t *testing.T) {
+	var up []string
+	for i, room := range rooms {
+		for _, other := range strings.Fields(room.Imports) {
+			if j := index(other); j > i && top(other) != top(room.Path) && top(other) != "internal" {
+				up = append(up, room.Path+" -> "+other)
+			}
+		}
+	}
+	if len(up) > arrowsUp {
+		t.Errorf("%d arrows run up, expected at most %d:\n%s", len(up), arrowsUp, strings.Join(up, "\n"))
+	}
+}
+
+// top returns the top-level room of a room.
+func top(room string) string {
+	first, _, _ := strings.Cut(room, "/")
+	return first
+}
+
+// The table stands in ARCHITECTURE.md between these lines.
+const (
+	begin = "<!-- the table of internal/rules; go test ./internal/rules -update writes it -->\n"
+	end   = "<!-- end of the table -->\n"
+)
+
+func TestArchitecture(t *testing.T) {
+	name := filepath.Join(reference.Root(t), "ARCHITECTURE.md")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := bytes.Cut(text, []byte(begin))
+	_, after, closed := bytes.Cut(rest, []byte(end))
+	if !ok || !closed {
+		t.Fatalf("ARCHITECTURE.md lacks a line:\n%s%s", begin, end)
+	}
+	want := slices.Concat(before, []byte(begin+table()+end), after)
+	if bytes.Equal(text, want) {
+		return
+	}
+	if !*update {
+		t.Fatal("ARCHITECTURE.md's table is not that of rooms_test.go: run go test ./internal/rules -update")
+	}
+	if err := os.WriteFile(name, want, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// table returns the rooms as Markdown.
+func table() string {
+	var b strings.Builder
+	b.WriteString("| room | its one job | may import (of winnow) |\n|---|---|---|\n")
+	for _, room := range rooms {
+		imports := strings.Join(strings.Fields(room.Imports), ", ")
+		switch imports {
+		case "":
+			imports = "–"
+		case "*":
+			imports = "all"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", strings.TrimSuffix(room.Path, "/..."), room.Job, imports)
+	}
+	fmt.Fprintf(&b, "\nEvery room may import %s.\n", strings.Join(strings.Fields(openToAll), " and "))
+	return b.String()
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 )
 
 // files holds the descriptions that are part of the program, NAME.yaml each.
@@ -30,7 +30,7 @@ func Names() []string {
 // Text is the description of an embedded network.
 func Text(name string) ([]byte, error) {
 	if !slices.Contains(Names(), name) {
-		return nil, fmt.Errorf("architecture: %q%s: expected one of %s, or a .yaml file", name, nearest.Ask(name, Names()), strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("architecture: %q%s: expected one of %s, or a .yaml file", name, catalog.Ask(name, Names()), strings.Join(Names(), ", "))
 	}
 	return files.ReadFile("networks/" + name + ".yaml")
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -131,7 +131,7 @@ func (p part) keys(known ...string) (section, error) {
 		key := pair.Key.GetToken().Value
 		if !slices.Contains(known, key) {
 			slices.Sort(known)
-			return s, failure(p.file, pair.Key.GetToken(), fmt.Sprintf("unknown key %s%s: known here are %s", p.below(key, nil).path, nearest.Ask(key, known), strings.Join(known, ", ")))
+			return s, failure(p.file, pair.Key.GetToken(), fmt.Sprintf("unknown key %s%s: known here are %s", p.below(key, nil).path, catalog.Ask(key, known), strings.Join(known, ", ")))
 		}
 		if pair.Value.Type() != ast.NullType { // "key:" alone says nothing
 			s.of[key] = p.below(key, pair.Value)

@@ -23,7 +23,7 @@ import (
 	"slices"
 	"strings"
 
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 )
 
 //go:embed */*.yaml
@@ -120,7 +120,7 @@ func Find(name string) (Recipe, error) {
 		known = append(known, r.Name, path.Base(r.Name))
 	}
 	papers := slices.Sorted(maps.Keys(mains))
-	ask := nearest.Ask(name, append(known, papers...))
+	ask := catalog.Ask(name, append(known, papers...))
 	switch {
 	case len(like) > 0:
 		return Recipe{}, fmt.Errorf("recipes: %q is unknown%s: there are %s", name, ask, names(like, ", "))

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 )
 
 //go:embed studies/*.yaml
@@ -48,5 +48,5 @@ func Find(name string) (Study, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return Study{}, fmt.Errorf("reproduce: study %q is unknown%s: known are %s", name, nearest.Ask(name, names), strings.Join(names, ", "))
+	return Study{}, fmt.Errorf("reproduce: study %q is unknown%s: known are %s", name, catalog.Ask(name, names), strings.Join(names, ", "))
 }

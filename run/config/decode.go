@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -251,7 +251,7 @@ func unknownKey(path string, v reflect.Value) string {
 	eachField(v, func(key string, _ reflect.Value) { known = append(known, key) })
 	slices.Sort(known)
 	key := path[strings.LastIndex(path, ".")+1:]
-	return fmt.Sprintf("unknown key %s%s: known here are %s", path, nearest.Ask(key, known), strings.Join(known, ", "))
+	return fmt.Sprintf("unknown key %s%s: known here are %s", path, catalog.Ask(key, known), strings.Join(known, ", "))
 }
 
 func join(path, key string) string {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"winnow/filters"
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 	"winnow/losses"
 	"winnow/train"
 	"winnow/train/peers"
@@ -28,7 +28,7 @@ func (c *Run) Validate() error {
 // checkMethod keeps methods apart that train in different ways.
 func (c *Run) checkMethod() error {
 	if known := Methods(); !slices.Contains(known, c.Method) {
-		return fmt.Errorf("method: found %q%s, expected %s", c.Method, nearest.Ask(c.Method, known), strings.Join(known, ", "))
+		return fmt.Errorf("method: found %q%s, expected %s", c.Method, catalog.Ask(c.Method, known), strings.Join(known, ", "))
 	}
 	switch {
 	case !c.HasPeers() && c.Peers != defaultPeers(Metric):

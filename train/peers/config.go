@@ -21,7 +21,7 @@ import (
 	"slices"
 	"strings"
 
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 )
 
 // Methods.
@@ -94,7 +94,7 @@ func (c Config) networks() int {
 // Validate says what is wrong, in one line. A setting that the method does not have must keep its default.
 func (c Config) Validate() error {
 	if !slices.Contains(Methods(), c.Method) {
-		return fmt.Errorf("peers: method %q is unknown%s: known are %s", c.Method, nearest.Ask(c.Method, Methods()), strings.Join(Methods(), ", "))
+		return fmt.Errorf("peers: method %q is unknown%s: known are %s", c.Method, catalog.Ask(c.Method, Methods()), strings.Join(Methods(), ", "))
 	}
 	wrong := func(what string, found any, expected string) error {
 		return fmt.Errorf("peers: %s: %s: found %v, expected %s", c.Method, what, found, expected)

@@ -27,7 +27,7 @@ import (
 	"strings"
 
 	"winnow/filters/detectors"
-	"winnow/internal/nearest"
+	"winnow/internal/catalog"
 )
 
 // Methods.
@@ -101,7 +101,7 @@ const maxQueue = 1 << 24
 // Validate says what is wrong, in one line. A setting that the method does not have must be left out.
 func (c Config) Validate() error {
 	if !slices.Contains(Methods(), c.Method) {
-		return fmt.Errorf("selective: method %q is unknown%s: known are %s", c.Method, nearest.Ask(c.Method, Methods()), strings.Join(Methods(), ", "))
+		return fmt.Errorf("selective: method %q is unknown%s: known are %s", c.Method, catalog.Ask(c.Method, Methods()), strings.Join(Methods(), ", "))
 	}
 	wrong := func(what string, found any, expected string) error {
 		return fmt.Errorf("selective: %s: %s: found %v, expected %s", c.Method, what, found, expected)

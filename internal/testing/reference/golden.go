@@ -1,8 +1,13 @@
 package reference
 
 import (
+	"compress/bzip2"
+	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -31,7 +36,7 @@ var rooms = map[string]map[string]string{
 	"detectors": in("filters/detectors", "selcl_selection tcl_detect"),
 	"metrics":   in("eval", "retrieval clustering kmeans nearest_class_mean noise_detection linear_probe"),
 	"optim":     in("train", "sgd adam adamw rmsprop sgd+cosine cosine_lr multistep_lr supcon_lr"),
-	"theory": in("theory", "pair_noise unhinged_bound triplet_bound marginal_bound inverse_pair_noise one_to_one_weights "+
+	"theory": in("papers/theory", "pair_noise unhinged_bound triplet_bound marginal_bound inverse_pair_noise one_to_one_weights "+
 		"fp_fn triplet_cases"),
 	"noise": in("datasets", "bspml_noise small_cluster_stop human_like reference_statistics"),
 }
@@ -141,18 +146,17 @@ func Table(ran map[string]map[string]int) string {
 	return b.String()
 }
 
-// Golden reads the cases of one topic ("prism", "losses_pair"); the test is skipped (CI: fails) without it. A folder of
-// one's own may hold some topics only.
+// Golden reads the cases of one topic ("prism", "losses_pair"). A folder of one's own ($WINNOW_GOLDEN) may hold some topics
+// only: a test of another one is skipped.
 func Golden(t testing.TB, topic string) []Case {
 	t.Helper()
-	if folder := os.Getenv("WINNOW_GOLDEN"); folder != "" {
-		if others, _ := filepath.Glob(filepath.Join(folder, "*.json")); len(others) > 0 && !slices.Contains(others, filepath.Join(folder, topic+".json")) {
-			t.Skipf("reference: %s holds no %s.json: this topic is not checked", folder, topic)
-		}
+	folder := goldenFolder(t)
+	data, err := fs.ReadFile(folder, topic+".json")
+	if errors.Is(err, fs.ErrNotExist) && os.Getenv("WINNOW_GOLDEN") != "" && len(topics(t, folder)) > 0 {
+		t.Skipf("reference: %s holds no %s.json: this topic is not checked", os.Getenv("WINNOW_GOLDEN"), topic)
 	}
-	data, err := os.ReadFile(find(t, "WINNOW_GOLDEN", "golden", topic+".json"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("reference: %v", err)
 	}
 	var file struct {
 		Cases []map[string]json.RawMessage
@@ -174,3 +178,64 @@ func Golden(t testing.TB, topic string) []Case {
 	}
 	return cases
 }
+
+// goldenFolder is $WINNOW_GOLDEN, else ../shared/golden where it is there, else the committed copy.
+func goldenFolder(t testing.TB) fs.FS {
+	t.Helper()
+	if folder := os.Getenv("WINNOW_GOLDEN"); folder != "" {
+		return os.DirFS(folder)
+	}
+	if shared := sharedGolden(t); len(topics(t, shared)) > 0 {
+		return shared
+	}
+	return committed{}
+}
+
+func sharedGolden(t testing.TB) fs.FS {
+	return os.DirFS(filepath.Join(Root(t), "..", "shared", "golden"))
+}
+
+// topics lists the topics that a golden folder holds.
+func topics(t testing.TB, folder fs.FS) []string {
+	t.Helper()
+	files, err := fs.Glob(folder, "*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, file := range files {
+		files[i] = strings.TrimSuffix(file, ".json")
+	}
+	return files
+}
+
+// committed is the copy in this package, golden/*.json.bz2, under the names without .bz2.
+type committed struct{}
+
+//go:embed golden/*.json.bz2
+var packed embed.FS
+
+// Open opens a file's decompressed text.
+func (committed) Open(name string) (fs.File, error) {
+	f, err := packed.Open("golden/" + name + ".bz2")
+	if err != nil {
+		return nil, err
+	}
+	return unpacked{f, bzip2.NewReader(f)}, nil
+}
+
+// Glob lists the topics' files; the pattern is always *.json.
+func (committed) Glob(string) ([]string, error) {
+	files, err := fs.Glob(packed, "golden/*.json.bz2")
+	for i, file := range files {
+		files[i] = strings.TrimSuffix(strings.TrimPrefix(file, "golden/"), ".bz2")
+	}
+	return files, err
+}
+
+// unpacked is a file that is decompressed as it is read.
+type unpacked struct {
+	fs.File
+	text io.Reader
+}
+
+func (u unpacked) Read(b []byte) (int, error) { return u.text.Read(b) }

@@ -1,25 +1,23 @@
 package reference
 
 import (
+	"bytes"
+	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"testing"
 )
 
 // Every file of the golden folder is a topic, and every method in it belongs to a package that is there.
 func TestGoldenTopicsAreKnown(t *testing.T) {
-	folder := os.Getenv("WINNOW_GOLDEN")
-	if folder == "" {
-		folder = filepath.Dir(find(t, "WINNOW_GOLDEN", "golden", "prism.json"))
+	list := topics(t, goldenFolder(t))
+	if len(list) == 0 {
+		t.Fatal("no golden files")
 	}
-	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no golden files in %s (%v)", folder, err)
-	}
-	for _, file := range files {
-		topic := strings.TrimSuffix(filepath.Base(file), ".json")
+	for _, topic := range list {
 		methods, ok := rooms[topic]
 		if !ok {
 			t.Errorf("topic %q is not known", topic)
@@ -30,6 +28,65 @@ func TestGoldenTopicsAreKnown(t *testing.T) {
 				t.Errorf("%s: case %q: method %q is not known", topic, c.Name, c.Method)
 			}
 		}
+	}
+}
+
+// The committed copy holds every topic, and the very bytes of ../shared/golden where that is there.
+func TestGoldenCommitted(t *testing.T) {
+	t.Setenv("WINNOW_GOLDEN", "")
+	if list := topics(t, committed{}); !slices.Equal(list, slices.Sorted(maps.Keys(rooms))) {
+		t.Errorf("found the topics %v, expected %v", list, slices.Sorted(maps.Keys(rooms)))
+	}
+	shared := sharedGolden(t)
+	list := topics(t, shared)
+	if len(list) == 0 {
+		t.Skip("reference: ../shared/golden is not there: the committed golden values are compared with nothing")
+	}
+	for _, topic := range list {
+		want, err := fs.ReadFile(shared, topic+".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := fs.ReadFile(committed{}, topic+".json")
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %d bytes (%v), expected %d; golden/README.md says how to renew the copy", topic, len(got), err, len(want))
+		}
+	}
+}
+
+func TestGoldenOrder(t *testing.T) {
+	own := t.TempDir()
+	if err := os.WriteFile(filepath.Join(own, "theory.json"), []byte(`{"cases": [{"name": "mine", "method": "fp_fn"}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("WINNOW_GOLDEN", own)
+	if c := Golden(t, "theory"); len(c) != 1 || c[0].Name != "mine" {
+		t.Errorf("found %v", c)
+	}
+	t.Run("missing topic", func(t *testing.T) {
+		t.Cleanup(func() {
+			if !t.Skipped() {
+				t.Error("a topic that the folder lacks was not skipped")
+			}
+		})
+		Golden(t, "prism")
+	})
+	// A clone with nothing beside it reads the committed copy.
+	t.Setenv("WINNOW_GOLDEN", "")
+	clone := filepath.Join(own, "winnow")
+	if err := os.Mkdir(clone, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(clone, "go.mod"), []byte("module winnow\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(clone)
+	total := 0
+	for _, topic := range topics(t, goldenFolder(t)) {
+		total += len(Golden(t, topic))
+	}
+	if total != 624 {
+		t.Errorf("found %d cases, expected 624", total)
 	}
 }
 

@@ -1,7 +1,7 @@
-// Package reference finds the material that lies beside the repository and is no part of it: golden values
-// from outside ($WINNOW_GOLDEN, default ../shared/golden) and real models and images ($WINNOW_ASSETS,
-// default ../shared/assets). For tests only. Where it is missing a test skips and says so; with CI=true it
-// fails instead.
+// Package reference holds and finds what tests compare with: golden values from outside ($WINNOW_GOLDEN, else
+// ../shared/golden where it is there, else the copy committed here) and real models and images ($WINNOW_ASSETS,
+// default ../shared/assets), which are no part of the repository. For tests only. Where models or images are missing a
+// test skips and says so; with CI=true it fails instead.
 package reference
 
 import (
@@ -43,18 +43,13 @@ func Root(t testing.TB) string {
 // Asset is the path of a file under the assets folder; the test is skipped (CI: fails) without it.
 func Asset(t testing.TB, name string) string {
 	t.Helper()
-	return find(t, "WINNOW_ASSETS", "assets", name)
-}
-
-func find(t testing.TB, env, folder, name string) string {
-	t.Helper()
-	dir := os.Getenv(env)
+	dir := os.Getenv("WINNOW_ASSETS")
 	if dir == "" {
-		dir = filepath.Join(Root(t), "..", "shared", folder)
+		dir = filepath.Join(Root(t), "..", "shared", "assets")
 	}
 	path := filepath.Join(dir, filepath.FromSlash(name))
 	if _, err := os.Stat(path); err != nil {
-		message := fmt.Sprintf("reference: %s is not there: set %s to the folder that holds %s", path, env, name)
+		message := fmt.Sprintf("reference: %s is not there: set WINNOW_ASSETS to the folder that holds %s", path, name)
 		if os.Getenv("CI") == "true" {
 			t.Fatal(message)
 		}

@@ -1,5 +1,5 @@
 // Package nearest finds the name that was probably meant, so that the answer to an unknown name can begin with it.
-package nearest
+package catalog
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// To is the known name that is most like a name, "" where none is like enough. Upper and lower case, and what parts
+// Nearest returns the known name that is most like a name, "" where none is like enough. Upper and lower case, and what parts
 // words, make no difference.
 //
 //	distance(a, b) = the fewest letters to insert, drop, change or swap with their neighbour that make b of a
@@ -18,7 +18,7 @@ import (
 // so that a beginning finds the whole, "multisim" multi_similarity. A score is small enough up to a third of the letters
 // of name; of beginnings, only those of three letters and more are asked. Of equal scores the lesser distance wins, then
 // the name with the same first letter, which is seldom mistaken, then the first of the list. Time and memory O(letters of both) for each known name.
-func To(name string, known []string) string {
+func Nearest(name string, known []string) string {
 	asked := letters(name)
 	best, found := []int{len(asked)/3 + 1}, ""
 	for _, k := range known {
@@ -41,7 +41,7 @@ func To(name string, known []string) string {
 // Ask is ` (did you mean "NAME"?)` with the nearest known name, "" where none is near: it belongs behind the unknown name
 // in a message.
 func Ask(name string, known []string) string {
-	if near := To(name, known); near != "" {
+	if near := Nearest(name, known); near != "" {
 		return fmt.Sprintf(" (did you mean %q?)", near)
 	}
 	return ""

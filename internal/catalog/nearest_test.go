@@ -1,4 +1,4 @@
-package nearest
+package catalog
 
 import (
 	"slices"
@@ -9,7 +9,7 @@ import (
 
 var losses = []string{"contrastive", "triplet", "multi_similarity", "proxy_nca", "proxy_anchor", "soft_triple", "n_pairs", "weighted_multi_similarity"}
 
-func TestTo(t *testing.T) {
+func TestNearest(t *testing.T) {
 	for _, c := range []struct{ name, want string }{
 		{"multisim", "multi_similarity"},
 		{"multi-similarity", "multi_similarity"},
@@ -28,20 +28,20 @@ func TestTo(t *testing.T) {
 		{"", ""},
 		{"--", ""},
 	} {
-		if got := To(c.name, losses); got != c.want {
+		if got := Nearest(c.name, losses); got != c.want {
 			t.Errorf("%q: found %q, expected %q", c.name, got, c.want)
 		}
 	}
-	if got := To("sead", []string{"head", "seed", "bead"}); got != "seed" {
+	if got := Nearest("sead", []string{"head", "seed", "bead"}); got != "seed" {
 		t.Errorf("found %q, expected the one with the same first letter", got)
 	}
-	if got := To("vfm", []string{"vmf", "avgsim"}); got != "vmf" {
+	if got := Nearest("vfm", []string{"vmf", "avgsim"}); got != "vmf" {
 		t.Errorf("found %q", got)
 	}
-	if got := To("épreuve", []string{"epreuve", "Épreuve"}); got != "Épreuve" {
+	if got := Nearest("épreuve", []string{"epreuve", "Épreuve"}); got != "Épreuve" {
 		t.Errorf("found %q: letters are not bytes", got)
 	}
-	if got := To("triplet", nil); got != "" {
+	if got := Nearest("triplet", nil); got != "" {
 		t.Errorf("found %q in no list", got)
 	}
 }
@@ -94,12 +94,12 @@ func TestDistances(t *testing.T) {
 }
 
 // A name itself is its nearest, wherever it stands.
-func TestToItself(t *testing.T) {
+func TestNearestItself(t *testing.T) {
 	for _, name := range losses {
 		list := slices.Clone(losses)
 		slices.Reverse(list)
-		if To(name, losses) != name || To(name, list) != name {
-			t.Errorf("%s: found %s and %s", name, To(name, losses), To(name, list))
+		if Nearest(name, losses) != name || Nearest(name, list) != name {
+			t.Errorf("%s: found %s and %s", name, Nearest(name, losses), Nearest(name, list))
 		}
 	}
 }
