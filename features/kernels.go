@@ -30,35 +30,21 @@ func Dot(a, b []float32) float64 {
 // Normalize divides every row by its Euclidean norm, in place. A zero or non-finite row is an error that
 // names it: callers are doors, and what passes is on the unit sphere.
 func Normalize(x blas32.General) error {
-	zero, err := NormalizeNonzero(x)
-	if err == nil && zero != nil {
-		err = fmt.Errorf("features: row %d: squared norm is 0, expected a positive finite number", zero[0])
-	}
-	return err
-}
-
-// NormalizeNonzero is [Normalize] for sets in which a row may be zero, as a network may answer a blank image: such rows
-// have no direction, stay as they are, and are returned.
-func NormalizeNonzero(x blas32.General) (zero []int, err error) {
 	for i := range x.Rows {
 		row := Row(x, i)
 		var sum float64
 		for _, v := range row {
 			sum += float64(v) * float64(v)
 		}
-		switch {
-		case sum == 0:
-			zero = append(zero, i)
-			continue
-		case math.IsNaN(sum) || math.IsInf(sum, 0):
-			return zero, fmt.Errorf("features: row %d: squared norm is %v, expected a positive finite number", i, sum)
+		if !(sum > 0) || math.IsInf(sum, 0) {
+			return fmt.Errorf("features: row %d: squared norm is %v, expected a positive finite number", i, sum)
 		}
 		scale := float32(1 / math.Sqrt(sum))
 		for j := range row {
 			row[j] *= scale
 		}
 	}
-	return zero, nil
+	return nil
 }
 
 // UnitRow writes z = y/max(‖y‖, 1e-12), where z may be y, and returns ‖y‖. Where that is not finite, every value of z

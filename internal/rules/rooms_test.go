@@ -148,7 +148,7 @@ var rooms = []Room{
 	{"internal/catalog", "checks the settings of a catalog's entries and finds entries by name, or the nearest name",
 		""},
 	{"internal/glyphnet", "trains the embedded backbone and holds its weights",
-		"backbone/ort datasets datasets/glyphs features graph graph/gradient internal/ortlib models/architecture train"},
+		"backbone/ort datasets datasets/glyphs features graph graph/gradient head internal/ortlib models/architecture train"},
 	{"internal/hint", "lets an error carry what its reader can do about it",
 		""},
 	{"internal/lookup", "finds the images of a manifest in a feature store",
