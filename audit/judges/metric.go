@@ -90,11 +90,10 @@ func (m *metric) findTwins() {
 		}
 		x := z.Rows(rows).X
 		const height = 1024
-		out := features.NewMatrix(min(height, len(rows)), len(rows))
+		var scratch []float32
 		for from := 0; from < len(rows); from += height {
 			part := features.Part(x, from, min(height, len(rows)-from))
-			cosines := features.Part(out, 0, part.Rows)
-			blas32.Gemm(blas.NoTrans, blas.Trans, 1, part, x, 0, cosines)
+			cosines := features.Products(&scratch, part, x)
 			for r := range part.Rows {
 				i, best := rows[from+r], -1
 				row := features.Row(cosines, r)
@@ -127,11 +126,11 @@ func (m *metric) each(lambda float64, twins bool, do func(i, y int, row []float6
 		}
 	}
 	height := max(1, (1<<20)/c)
-	block, row := features.NewMatrix(min(height, n), c), make([]float64, c)
+	row := make([]float64, c)
+	var scratch []float32
 	for from := 0; from < n; from += height {
 		rows := min(height, n-from)
-		out := blas32.General{Rows: rows, Cols: c, Stride: c, Data: block.Data[:rows*c]}
-		blas32.Gemm(blas.NoTrans, blas.Trans, 1, features.Part(m.along, from, rows), scaled, 0, out)
+		out := features.Products(&scratch, features.Part(m.along, from, rows), scaled)
 		for r := range rows {
 			i := from + r
 			y := m.s.Column[m.s.Z.Labels[i]]

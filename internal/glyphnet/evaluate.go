@@ -20,7 +20,7 @@ type embedder struct {
 }
 
 // heldOut is the share of right answers on n images of another stream over the same characters.
-func heldOut(e embedder, c *classifier, data *stream, n int) (float64, error) {
+func heldOut(e embedder, c head.Classifier, data *stream, n int) (float64, error) {
 	const batch = 256
 	pixels, classes := make([]float32, batch*glyphs.Size*glyphs.Size), make([]int, batch)
 	x, logits := features.NewMatrix(batch, e.dim), features.NewMatrix(batch, len(data.characters))
@@ -30,7 +30,7 @@ func heldOut(e embedder, c *classifier, data *stream, n int) (float64, error) {
 		if err := e.run(x, pixels, batch); err != nil {
 			return 0, err
 		}
-		c.forward(logits, x)
+		c.Forward(logits, x)
 		_, accuracy := crossEntropy(logits, classes, 0)
 		right += accuracy * batch
 	}

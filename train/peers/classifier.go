@@ -1,13 +1,12 @@
 package peers
 
 import (
-	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
+	"winnow/head"
 )
 
 // classifier names classes from a head's rows y (n×D), W being C×D:
@@ -20,11 +19,11 @@ import (
 // Source: METHODS 5.4, 5.5; Zhai & Wu, Classification is a Strong Baseline for Deep Metric Learning, BMVC 2019,
 // equation 4 (cosine). Time: three products of n·D·C.
 type classifier struct {
-	weight, bias *features.Param // C×D; 1×C, nil for cosine
-	scale        float32         // 1/t; 0 for linear
-	y            blas32.General  // rows of the last forward
-	u, w         unitRows        // their unit rows, and W's
-	dy           blas32.General
+	head.Classifier
+	cosine bool
+	y      blas32.General // rows of the last forward, unit rows for cosine
+	u, w   unitRows       // y's unit rows, and W's
+	dy     blas32.General
 }
 
 // unitRows are the rows of a matrix divided by their norms.
@@ -34,65 +33,41 @@ type unitRows struct {
 }
 
 func newClassifier(cfg Config, prefix string, classes, dim int, rng *rand.Rand) *classifier {
-	c := &classifier{weight: features.NewParam(prefix+"classifier.weight", classes, dim)}
-	if cfg.Classifier == Cosine {
-		c.scale = float32(1 / cfg.Temperature)
-	} else {
-		c.bias = features.NewParam(prefix+"classifier.bias", 1, classes)
-		c.bias.NoDecay = true
+	c := &classifier{Classifier: head.NewClassifier(prefix, classes, dim, 1), cosine: cfg.Classifier == Cosine}
+	if c.cosine {
+		c.Scale, c.Bias = float32(1/cfg.Temperature), nil
 	}
-	bound := 1 / math.Sqrt(float64(dim))
-	for _, p := range c.params() {
-		for i := range p.Data {
-			p.Data[i] = float32(bound * (2*rng.Float64() - 1))
-		}
-	}
+	c.Draw(rng, c.Params()...)
 	return c
 }
 
-func (c *classifier) params() []*features.Param {
-	if c.bias == nil {
-		return []*features.Param{c.weight}
+// linear is the classifier of the rows that forward keeps.
+func (c *classifier) linear() head.Classifier {
+	l := c.Classifier
+	if c.cosine {
+		l.Weight = &features.Param{Rows: c.Weight.Rows, Cols: c.Weight.Cols, Data: c.w.x.Data, Grad: c.Weight.Grad}
 	}
-	return []*features.Param{c.weight, c.bias}
+	return l
 }
 
 // forward overwrites logits, n×C, and keeps y for the backward.
 func (c *classifier) forward(logits, y blas32.General) {
 	c.y = y
-	if c.scale > 0 {
+	if c.cosine {
 		c.u.set(y)
-		c.w.set(c.weight.Matrix())
-		blas32.Gemm(blas.NoTrans, blas.Trans, c.scale, c.u.x, c.w.x, 0, logits)
-		return
+		c.w.set(c.Weight.Matrix())
+		c.y = c.u.x
 	}
-	blas32.Gemm(blas.NoTrans, blas.Trans, 1, y, c.weight.Matrix(), 0, logits)
-	for i := range logits.Rows {
-		row := features.Row(logits, i)
-		for j, b := range c.bias.Data {
-			row[j] += b
-		}
-	}
+	c.linear().Forward(logits, c.y)
 }
 
 // backward overwrites the gradients of the parameters and returns ∂L/∂y, in memory that the next one overwrites.
 func (c *classifier) backward(dl blas32.General) blas32.General {
-	n, d := c.y.Rows, c.y.Cols
-	c.dy = features.Resize(c.dy, n, d)
-	if c.scale > 0 {
-		blas32.Gemm(blas.NoTrans, blas.NoTrans, c.scale, dl, c.w.x, 0, c.dy)
-		blas32.Gemm(blas.Trans, blas.NoTrans, c.scale, dl, c.u.x, 0, c.weight.GradMatrix())
+	c.dy = features.Resize(c.dy, c.y.Rows, c.y.Cols)
+	c.linear().Backward(c.dy, c.y, dl, 0)
+	if c.cosine {
 		c.u.pull(c.dy)
-		c.w.pull(c.weight.GradMatrix())
-		return c.dy
-	}
-	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, dl, c.weight.Matrix(), 0, c.dy)
-	blas32.Gemm(blas.Trans, blas.NoTrans, 1, dl, c.y, 0, c.weight.GradMatrix())
-	clear(c.bias.Grad)
-	for i := range n {
-		for j, g := range features.Row(dl, i) {
-			c.bias.Grad[j] += g
-		}
+		c.w.pull(c.Weight.GradMatrix())
 	}
 	return c.dy
 }

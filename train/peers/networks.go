@@ -152,7 +152,7 @@ func (n *Networks) Params() []*features.Param {
 }
 
 func (n *Networks) paramsOf(i int) []*features.Param {
-	return append(n.list[i].head.Params(), n.list[i].classifier.params()...)
+	return append(n.list[i].head.Params(), n.list[i].classifier.Params()...)
 }
 
 // State is the estimated transition matrix, if there is one.

@@ -75,7 +75,7 @@ func (m *tcl) consider(j *judge, epoch int) error {
 	}
 	row := make([]float64, m.classes)
 	d, err := m.cfg.tcl().Detect(z, m.classes, func(dst blas32.General, z features.Set, from int) {
-		j.classifier.forward(dst, features.Part(z.X, from, dst.Rows))
+		j.classifier.Forward(dst, features.Part(z.X, from, dst.Rows))
 		for i := range dst.Rows {
 			features.Softmax(row, features.Row(dst, i))
 			for k, p := range row {
