@@ -1,9 +1,6 @@
 package backbone
 
 import (
-	"fmt"
-	"strings"
-
 	"winnow/internal/catalog"
 )
 
@@ -42,14 +39,8 @@ func Recipes() []Recipe {
 	}
 }
 
-// ParseAugmentation is the augmentation of one of the Recipes.
+// ParseAugmentation returns the augmentation of one of the Recipes.
 func ParseAugmentation(name string) (Augmentation, error) {
-	var names []string
-	for _, r := range Recipes() {
-		if r.Name == name {
-			return r.Augmentation, nil
-		}
-		names = append(names, r.Name)
-	}
-	return Augmentation{}, fmt.Errorf("backbone: augmentation %q is unknown%s, expected one of %s", name, catalog.Ask(name, names), strings.Join(names, ", "))
+	r, err := catalog.Find("backbone: augmentation", name, Recipes(), func(r Recipe) []string { return []string{r.Name} })
+	return r.Augmentation, err
 }

@@ -85,16 +85,16 @@ func cleanPath(p, strip string) (string, error) {
 	return p, nil
 }
 
-// ParseSplit is the split that a person means by a name: "val" and "valid" are validation.
+// splits are the names of each split, the one it goes by first.
+var splits = [][]string{{Train}, {Validation, "val", "valid"}, {Test}, {Query}, {Gallery}}
+
+// ParseSplit returns the split that a person means by a name: "val" and "valid" are validation.
 func ParseSplit(name string) (string, error) {
-	switch name = strings.ToLower(name); name {
-	case Train, Validation, Test, Query, Gallery:
-		return name, nil
-	case "val", "valid":
-		return Validation, nil
+	names, err := catalog.Find("split", name, splits, func(names []string) []string { return names })
+	if err != nil {
+		return "", err
 	}
-	ask := catalog.Ask(name, []string{Train, Validation, Test, Query, Gallery})
-	return "", fmt.Errorf("split %q is unknown%s, expected %s, %s, %s, %s or %s", name, ask, Train, Validation, Test, Query, Gallery)
+	return names[0], nil
 }
 
 // Merge joins datasets into one, in order; class names keep their meaning, ids are made anew.

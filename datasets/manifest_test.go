@@ -99,7 +99,7 @@ func TestBadManifests(t *testing.T) {
 		"path,label\n../a.jpg,1\n":         "m:2: path \"../a.jpg\" leaves the root",
 		"path,label\n/a.jpg,1\n":           "is absolute",
 		"path,label\n,1\n":                 "m:2: path is empty",
-		"path,label,split\na.jpg,1,tset\n": "m:2: split \"tset\" is unknown (did you mean \"test\"?), expected",
+		"path,label,split\na.jpg,1,tset\n": "m:2: split \"tset\" is unknown (did you mean \"test\"?): known are",
 		"a.jpg,x7\n":                       "m:1: label \"x7\" is not an integer",
 		"{\"path\":\"a.jpg\"}":             "no key \"label\"",
 		"{\"path\":\"a.jpg\",":             "m:1: unexpected end of JSON",

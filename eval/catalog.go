@@ -2,8 +2,6 @@ package eval
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"winnow/features"
 	"winnow/internal/catalog"
@@ -49,19 +47,18 @@ type Input struct {
 // Catalog is every metric of winnow, in the order they are shown. To add one: its file, its line here, its test.
 var Catalog = []Entry{retrievalEntry, clusteringEntry, classMeanEntry, probeEntry, detectionEntry}
 
-// Find is the entry of that name.
+// Setting is one thing that a person may choose of a metric, Values those of one metric, complete and checked.
+type (
+	Setting = catalog.Setting
+	Values  = catalog.Values
+)
+
+// Find returns the entry of that name.
 func Find(name string) (Entry, error) {
-	names := make([]string, len(Catalog))
-	for i, e := range Catalog {
-		if e.Name == strings.ReplaceAll(name, "_", "-") {
-			return e, nil
-		}
-		names[i] = e.Name
-	}
-	return Entry{}, fmt.Errorf("eval: metric %q is unknown%s: known are %s", name, catalog.Ask(name, names), strings.Join(names, ", "))
+	return catalog.Find("eval: metric", name, Catalog, func(e Entry) []string { return []string{e.Name} })
 }
 
 // Resolve completes an entry's settings with its defaults. Given are texts by the setting's name.
 func (e Entry) Resolve(given map[string]string) (Values, error) {
-	return resolve("eval: "+e.Name, e.Settings, given)
+	return catalog.ResolveTexts("eval: "+e.Name, e.Settings, given)
 }

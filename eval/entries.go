@@ -33,8 +33,8 @@ var retrievalEntry = Entry{
 			g := labelled(*gallery)
 			gallery = &g
 		}
-		return Retrieve(ctx, labelled(in.Test), gallery, RetrievalOptions{K: v["k"].([]int), CountLonely: v.flag("count_lonely"), MaxMem: in.MaxMem,
-			Queries: v.count("queries"), Seed: in.Seed})
+		return Retrieve(ctx, labelled(in.Test), gallery, RetrievalOptions{K: v.Counts("k"), CountLonely: v.Flag("count_lonely"), MaxMem: in.MaxMem,
+			Queries: v.Count("queries"), Seed: in.Seed})
 	},
 }
 
@@ -62,8 +62,8 @@ var clusteringEntry = Entry{
 	},
 	Cost: "starts × iterations × n images × k clusters × d numbers",
 	Measure: func(ctx context.Context, in Input, v Values) (Result, error) {
-		return Cluster(ctx, in.Test, v.count("clusters"), KMeansOptions{
-			Starts: v.count("starts"), Iterations: v.count("iterations"), Seed: in.Seed, MaxMem: in.MaxMem,
+		return Cluster(ctx, in.Test, v.Count("clusters"), KMeansOptions{
+			Starts: v.Count("starts"), Iterations: v.Count("iterations"), Seed: in.Seed, MaxMem: in.MaxMem,
 		})
 	},
 }
@@ -76,7 +76,7 @@ var classMeanEntry = Entry{
 	Settings: []Setting{{Name: "count_unseen", Default: false, Doc: countUnseenDoc}},
 	Cost:     "n images × C classes × d numbers",
 	Measure: func(ctx context.Context, in Input, v Values) (Result, error) {
-		return NearestClassMean(ctx, *in.Train, in.Test, ClassifierOptions{v.flag("count_unseen"), in.MaxMem})
+		return NearestClassMean(ctx, *in.Train, in.Test, ClassifierOptions{v.Flag("count_unseen"), in.MaxMem})
 	},
 }
 
@@ -95,8 +95,8 @@ var probeEntry = Entry{
 	Cost: "steps × n images × C classes × d numbers, twice",
 	Measure: func(ctx context.Context, in Input, v Values) (Result, error) {
 		return LinearProbe(ctx, *in.Train, in.Test, ProbeOptions{
-			ClassifierOptions: ClassifierOptions{v.flag("count_unseen"), in.MaxMem},
-			L2:                v.number("l2"), Iterations: v.count("iterations"), Tolerance: v.number("tolerance"),
+			ClassifierOptions: ClassifierOptions{v.Flag("count_unseen"), in.MaxMem},
+			L2:                v.Number("l2"), Iterations: v.Count("iterations"), Tolerance: v.Number("tolerance"),
 		})
 	},
 }

@@ -14,7 +14,7 @@ import (
 const (
 	// ridge is added to every eigenvalue as a share of their mean, so that directions in which the features
 	// hardly vary, which are mostly noise, are not blown up to full size. Measured on MobileNetV2 features (of an
-	// earlier image pipeline, see LOG.md) of CUB-200 (2010), whitened on classes 1-100, retrieval on 101-200, 512 outputs: MAP@R 0.1141, 0.1172,
+	// earlier image pipeline, see docs/log/2026-11.md) of CUB-200 (2010), whitened on classes 1-100, retrieval on 101-200, 512 outputs: MAP@R 0.1141, 0.1172,
 	// 0.1226, 0.1289 and recall@1 0.522, 0.529, 0.526, 0.525 (± 0.009) for ridge 0, 0.1, 1, 10; frozen features have
 	// 0.1192 and 0.525. A larger ridge approaches plain PCA and gives up what whitening gains elsewhere.
 	ridge = 1

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
+	"winnow/internal/catalog"
 )
 
 // adaptedTriplet is a triplet loss on the chosen triplets D_S, with a term that keeps the choice from bending
@@ -63,8 +64,8 @@ var adaptedTripletEntry = Entry{
 		{Name: "theta", Symbol: "θ", Default: "free", Choices: []string{"free", "simplex"}, Doc: "as solved; or the nearest that are shares (≥ 0)"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		settings, err := resolve("losses: triplet", tripletEntry.Settings, map[string]any{
-			"distance": string(l2sq), "margin": v.number("margin"), "select": "semihard", "reduction": v.word("reduction"),
+		settings, err := catalog.Resolve("losses: triplet", tripletEntry.Settings, map[string]any{
+			"distance": string(l2sq), "margin": v.Number("margin"), "select": "semihard", "reduction": v.Word("reduction"),
 		})
 		if err != nil {
 			return nil, err
@@ -73,13 +74,13 @@ var adaptedTripletEntry = Entry{
 		if err != nil {
 			return nil, err
 		}
-		l := &adaptedTriplet{triplets: *inner.(*similarity), lambda: v.number("lambda"), lambdaU: v.number("lambda_u")}
+		l := &adaptedTriplet{triplets: *inner.(*similarity), lambda: v.Number("lambda"), lambdaU: v.Number("lambda_u")}
 		if l.lambdaU < 0 {
 			l.lambdaU = l.lambda
 		}
 		l.selected = &selected{simLoss: l.triplets.fn, by: l2sq}
 		l.triplets.fn = l.selected
-		l.matching = matching{printed: v.flag("printed"), ridge: v.number("ridge"), simplex: v.word("theta") == "simplex"}
+		l.matching = matching{printed: v.Flag("printed"), ridge: v.Number("ridge"), simplex: v.Word("theta") == "simplex"}
 		return l, nil
 	},
 }

@@ -3,8 +3,6 @@ package losses
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
-	"strings"
 
 	"winnow/internal/catalog"
 )
@@ -81,17 +79,15 @@ var Catalog = []Entry{
 	crossEntropyEntry,
 }
 
-// Find is the entry of that name or alias; capitals and hyphens do not count: "Proxy-Anchor" is proxy_anchor.
+// Setting is one number or word that a person may give to a loss, Values those of one loss, complete and checked.
+type (
+	Setting = catalog.Setting
+	Values  = catalog.Values
+)
+
+// Find returns the entry of that name or alias; capitals and hyphens do not count: "Proxy-Anchor" is proxy_anchor.
 func Find(name string) (Entry, error) {
-	plain := strings.ReplaceAll(strings.ToLower(name), "-", "_")
-	names := make([]string, len(Catalog))
-	for i, e := range Catalog {
-		if e.Name == plain || slices.Contains(e.Aliases, plain) {
-			return e, nil
-		}
-		names[i] = e.Name
-	}
-	return Entry{}, fmt.Errorf("losses: loss %q is unknown%s: known are %s", name, catalog.Ask(name, names), strings.Join(names, ", "))
+	return catalog.Find("losses: loss", name, Catalog, func(e Entry) []string { return append([]string{e.Name}, e.Aliases...) })
 }
 
 // Resolve checks settings and completes them with the defaults: what a run writes down as its own.
@@ -100,7 +96,7 @@ func Resolve(name string, settings map[string]any) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	return resolve("losses: "+name, entry.Settings, settings)
+	return catalog.Resolve("losses: "+name, entry.Settings, settings)
 }
 
 // New builds a loss of the catalog. A Loss keeps scratch memory between calls: it is for one goroutine.
@@ -109,7 +105,7 @@ func New(name string, settings map[string]any, env Env) (Loss, error) {
 	if err != nil {
 		return nil, err
 	}
-	values, err := resolve("losses: "+name, entry.Settings, settings)
+	values, err := catalog.Resolve("losses: "+name, entry.Settings, settings)
 	if err != nil {
 		return nil, err
 	}

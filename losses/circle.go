@@ -37,8 +37,8 @@ var circleEntry = Entry{
 		{Name: "gamma", Symbol: "γ", Default: 80.0, Min: 1e-3, Max: 1e4, Doc: "scale of the similarities: how sharply the hardest pairs count"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		fn := circle{m: v.number("margin"), gamma: v.number("gamma")}
-		if v.word("form") == "global" {
+		fn := circle{m: v.Number("margin"), gamma: v.Number("gamma")}
+		if v.Word("form") == "global" {
 			return &similarity{chain{fn: &circleGlobal{circle: fn}}}, nil
 		}
 		return &similarity{chain{fn: &fn}}, nil

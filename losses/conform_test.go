@@ -210,7 +210,7 @@ func checkEntry(s subject) error {
 		if len(setting.Each) != 0 && len(setting.Each) != len(setting.Choices) {
 			return fmt.Errorf("setting %s explains %d of %d choices", setting.Name, len(setting.Each), len(setting.Choices))
 		}
-		if _, err := setting.check(setting.Default); err != nil {
+		if _, err := setting.Check(setting.Default); err != nil {
 			return fmt.Errorf("the default of setting %s: %w", setting.Name, err)
 		}
 	}

@@ -30,7 +30,7 @@ var contrastiveEntry = Entry{
 		{Name: "eps", Symbol: "ε", Default: 1e-5, Min: 0, Max: 1, Doc: "form code: positives closer than this are duplicates"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		fn := &contrastive{form: v.word("form"), lambda: v.number("margin"), eps: v.number("eps")}
+		fn := &contrastive{form: v.Word("form"), lambda: v.Number("margin"), eps: v.Number("eps")}
 		return &similarity{chain{fn: fn}}, nil
 	},
 }

@@ -39,7 +39,7 @@ var contrastiveMarginEntry = Entry{
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &contrastiveMargin{
-			distance: distance(v.word("distance")), pos: v.number("pos_margin"), neg: v.number("neg_margin"), reduce: v.word("reduction"),
+			distance: distance(v.Word("distance")), pos: v.Number("pos_margin"), neg: v.Number("neg_margin"), reduce: v.Word("reduction"),
 		}
 		return &similarity{chain{fn: fn, exact: true}}, nil
 	},

@@ -48,7 +48,7 @@ var crossEntropyEntry = Entry{
 		}
 		l.w = features.NewParam("weights", env.Classes, env.Dim)
 		drawProxies(l.w, "uniform", env.Init)
-		if v.flag("bias") {
+		if v.Flag("bias") {
 			l.b = features.NewParam("bias", env.Classes, 1)
 			l.b.NoDecay = true
 			drawBias(l.b, env.Dim, env.Init)

@@ -34,7 +34,7 @@ var fastAPEntry = Entry{
 		{Name: "bins", Symbol: "B", Default: 10, Min: 1, Max: 1000, Doc: "stretches into which squared distances from 0 to 4 are cut"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		b := v.count("bins")
+		b := v.Count("bins")
 		fn := &fastAP{bins: b}
 		fn.near, fn.far = make([]float64, b+2), make([]float64, b+2)
 		fn.upNear, fn.upAll = make([]float64, b+2), make([]float64, b+2)

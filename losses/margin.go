@@ -64,11 +64,11 @@ var marginEntry = Entry{
 		matchSetting,
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		fn := &margin{alpha: v.number("margin")}
+		fn := &margin{alpha: v.Number("margin")}
 		loss := &parametric{similarity: similarity{chain{fn: fn, exact: true}}, own: fn}
 		n := 1
-		if learn := v.word("learn"); learn != "fixed" {
-			fn.nu = v.number("nu")
+		if learn := v.Word("learn"); learn != "fixed" {
+			fn.nu = v.Number("nu")
 			if fn.perClass = learn == "class"; fn.perClass {
 				n = env.Classes
 			}
@@ -77,18 +77,18 @@ var marginEntry = Entry{
 		}
 		fn.beta, fn.pull = make([]float64, n), make([]float64, n)
 		for c := range fn.beta {
-			fn.beta[c] = v.number("beta")
+			fn.beta[c] = v.Number("beta")
 			if loss.p != nil {
 				loss.p.Data[c] = float32(fn.beta[c])
 			}
 		}
-		if v.word("select") == "distance_weighted" {
+		if v.Word("select") == "distance_weighted" {
 			fn.sampler = &distanceWeighted{
-				dim: float64(env.Dim), near: v.number("near"), far: v.number("far"), uniform: v.word("otherwise") == "uniform",
+				dim: float64(env.Dim), near: v.Number("near"), far: v.Number("far"), uniform: v.Word("otherwise") == "uniform",
 			}
 			loss.draw = env.Step
 		}
-		return withMatch(loss, &loss.chain, selected{by: l2, pairs: true}, v.number("match")), nil
+		return withMatch(loss, &loss.chain, selected{by: l2, pairs: true}, v.Number("match")), nil
 	},
 }
 

@@ -54,16 +54,16 @@ var marginalEntry = Entry{
 		matchSetting,
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		alpha, beta := v.number("margin"), v.number("beta")
+		alpha, beta := v.Number("margin"), v.Number("beta")
 		fn := &distancePairs{
 			pos: line{alpha - beta, 1}, neg: line{alpha + beta, -1}, hinge: true,
-			reduce: v.word("reduction"), mined: v.word("select") == "random_semihard", reach: alpha,
+			reduce: v.Word("reduction"), mined: v.Word("select") == "random_semihard", reach: alpha,
 		}
 		loss := &similarity{chain{fn: fn, exact: true}}
 		if fn.mined {
 			loss.draw = env.Step
 		}
-		return withMatch(loss, &loss.chain, selected{by: l2, pairs: true}, v.number("match")), nil
+		return withMatch(loss, &loss.chain, selected{by: l2, pairs: true}, v.Number("match")), nil
 	},
 }
 

@@ -34,9 +34,9 @@ var multiSimilarityEntry = Entry{
 		Setting{Name: "miner", Default: true, Doc: "only pairs that the hardest of the other kind make informative"}, matchSetting),
 	New: func(v Values, env Env) (Loss, error) {
 		fn := newMultiSimilarity(v)
-		fn.miner.off = !v.flag("miner")
+		fn.miner.off = !v.Flag("miner")
 		loss := &similarity{chain{fn: fn}}
-		return withMatch(loss, &loss.chain, selected{pairs: true}, v.number("match")), nil
+		return withMatch(loss, &loss.chain, selected{pairs: true}, v.Number("match")), nil
 	},
 }
 
@@ -52,7 +52,7 @@ func msSettings(base float64) []Setting {
 
 func newMultiSimilarity(v Values) *multiSimilarity {
 	return &multiSimilarity{
-		alpha: v.number("alpha"), beta: v.number("beta"), base: v.number("base"), miner: msMiner{epsilon: v.number("epsilon")},
+		alpha: v.Number("alpha"), beta: v.Number("beta"), base: v.Number("base"), miner: msMiner{epsilon: v.Number("epsilon")},
 	}
 }
 

@@ -28,8 +28,8 @@ var normSoftmaxEntry = Entry{
 		{Name: "init", Default: "uniform", Choices: proxyDraws, Doc: proxyDrawsDoc},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		loss := newProxied("norm_softmax", &normSoftmax{scale: 1 / v.number("temperature")}, env, 1)
-		drawProxies(loss.p, v.word("init"), env.Init)
+		loss := newProxied("norm_softmax", &normSoftmax{scale: 1 / v.Number("temperature")}, env, 1)
+		drawProxies(loss.p, v.Word("init"), env.Init)
 		return loss, nil
 	},
 }

@@ -34,7 +34,7 @@ var nPairEntry = Entry{
 		{Name: "l2", Symbol: "λ", Default: 0.0, Min: 0, Max: 10, Doc: "weight of the squared lengths; on unit rows a constant that trains nothing"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		return &similarity{chain{fn: &nPair{l2: v.number("l2")}, whole: true}}, nil
+		return &similarity{chain{fn: &nPair{l2: v.Number("l2")}, whole: true}}, nil
 	},
 }
 

@@ -32,7 +32,7 @@ var ntxentEntry = Entry{
 		{Name: "temperature", Symbol: "t", Default: 0.07, Min: 1e-3, Max: 100, Doc: "divides the similarities: the smaller, the more the nearest vectors count (SimCLR: 0.5)"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		return &similarity{chain{fn: &ntxent{temperature: v.number("temperature")}}}, nil
+		return &similarity{chain{fn: &ntxent{temperature: v.Number("temperature")}}}, nil
 	},
 }
 

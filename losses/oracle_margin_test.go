@@ -142,9 +142,9 @@ func TestMarginByLoops(t *testing.T) {
 					fn.beta[c] += 0.03 * float64(c%3)
 				}
 				m := marginCase{
-					alpha: values.number("margin"), nu: values.number("nu"), beta: slices.Clone(fn.beta), dim: conformDim,
-					sampled: values.word("select") == "distance_weighted", near: values.number("near"), far: values.number("far"),
-					uniform: values.word("otherwise") == "uniform", fixed: learn == "fixed", scalar: learn == "one",
+					alpha: values.Number("margin"), nu: values.Number("nu"), beta: slices.Clone(fn.beta), dim: conformDim,
+					sampled: values.Word("select") == "distance_weighted", near: values.Number("near"), far: values.Number("far"),
+					uniform: values.Word("otherwise") == "uniform", fixed: learn == "fixed", scalar: learn == "one",
 				}
 				what := fmt.Sprint(name, settings)
 				slow := func() float64 { return m.slow(in) }

@@ -38,10 +38,10 @@ var proxyAnchorEntry = Entry{
 		{Name: "init", Default: "normal", Choices: append([]string{"kaiming"}, proxyDraws...), Doc: proxyDrawsDoc + "; kaiming: N(0, 2/C), the official code"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		fn := &proxyAnchor{alpha: v.number("alpha"), delta: v.number("margin"), classes: env.Classes, present: make([]int, env.Classes)}
+		fn := &proxyAnchor{alpha: v.Number("alpha"), delta: v.Number("margin"), classes: env.Classes, present: make([]int, env.Classes)}
 		loss := newProxied("proxy_anchor", fn, env, 1)
 		loss.columns = true
-		drawProxies(loss.p, v.word("init"), env.Init)
+		drawProxies(loss.p, v.Word("init"), env.Init)
 		return loss, nil
 	},
 }

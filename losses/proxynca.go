@@ -35,9 +35,9 @@ var proxyNCAEntry = Entry{
 		{Name: "init", Default: "normal", Choices: proxyDraws, Doc: proxyDrawsDoc},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		fn := &proxyNCA{original: v.word("form") == "original", scale: 2 * v.number("scale")}
+		fn := &proxyNCA{original: v.Word("form") == "original", scale: 2 * v.Number("scale")}
 		loss := newProxied("proxy_nca", fn, env, 1)
-		drawProxies(loss.p, v.word("init"), env.Init)
+		drawProxies(loss.p, v.Word("init"), env.Init)
 		return loss, nil
 	},
 }

@@ -74,8 +74,8 @@ var quadrupletEntry = Entry{
 		{Name: "margin2", Symbol: "m₂", Default: 0.5, Min: 0, Max: 4, Doc: "to pairs of two other classes (0.2 where g is not squared)"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		fn := &quadruplet{distance: l2, m1: v.number("margin1"), m2: v.number("margin2")}
-		if v.flag("squared") {
+		fn := &quadruplet{distance: l2, m1: v.Number("margin1"), m2: v.Number("margin2")}
+		if v.Flag("squared") {
 			fn.distance = l2sq
 		}
 		return &similarity{chain{fn: fn, whole: true, exact: true}}, nil

@@ -44,7 +44,7 @@ var rdmlEntry = Entry{
 		overTerms("triplets"),
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		fn := &rdml{distance: distance(v.word("distance")), eta: v.number("eta"), margin: v.number("margin"), reduce: v.word("reduction")}
+		fn := &rdml{distance: distance(v.Word("distance")), eta: v.Number("eta"), margin: v.Number("margin"), reduce: v.Word("reduction")}
 		return &similarity{chain{fn: fn, exact: true}}, nil
 	},
 }

@@ -61,21 +61,21 @@ var sclRHEEntry = Entry{
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &sclRHE{
-			inverse: 1 / v.number("temperature"), tilt: v.number("beta"), tiltNeg: v.number("beta_neg"),
-			share: v.word("scale") == "inv_k",
+			inverse: 1 / v.Number("temperature"), tilt: v.Number("beta"), tiltNeg: v.Number("beta_neg"),
+			share: v.Word("scale") == "inv_k",
 		}
 		var err error
-		pos, neg := falseRates(v.number("tau"), env.Classes)
+		pos, neg := falseRates(v.Number("tau"), env.Classes)
 		if fn.falsePos, err = rate(v, "tau_p", pos); err != nil {
 			return nil, err
 		}
 		if fn.falseN, err = rate(v, "tau_n", neg); err != nil {
 			return nil, err
 		}
-		if v.word("sign") == "derived" {
+		if v.Word("sign") == "derived" {
 			fn.tilt = -fn.tilt
 		}
-		if v.flag("clamp") {
+		if v.Flag("clamp") {
 			fn.floor = math.Exp(-fn.inverse)
 		}
 		return &similarity{chain{fn: fn}}, nil
@@ -94,7 +94,7 @@ func falseRates(tau float64, classes int) (positive, negative float64) {
 
 // rate is a setting that is a rate or -1, which stands for otherwise.
 func rate(v Values, name string, otherwise float64) (float64, error) {
-	given := v.number(name)
+	given := v.Number(name)
 	if given == -1 {
 		return otherwise, nil
 	}

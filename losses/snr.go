@@ -47,7 +47,7 @@ var snrEntry = Entry{
 		{Name: "reg", Symbol: "λ", Default: 0.0, Min: 0, Max: 100, Doc: "draws the coordinate sum of every vector to 0 (0.005 where it is used)"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		return &snr{posMargin: v.number("pos_margin"), negMargin: v.number("neg_margin"), reg: v.number("reg")}, nil
+		return &snr{posMargin: v.Number("pos_margin"), negMargin: v.Number("neg_margin"), reg: v.Number("reg")}, nil
 	},
 }
 

@@ -39,19 +39,19 @@ var softTripleEntry = Entry{
 		{Name: "init", Default: "normal", Choices: proxyDraws, Doc: proxyDrawsDoc},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		k := v.count("centers")
+		k := v.Count("centers")
 		if k == 0 {
 			k = 10
 			if env.Classes >= 500 {
 				k = 2
 			}
 		}
-		fn := &softTriple{perClass: k, lambda: v.number("la"), gamma: v.number("gamma"), delta: v.number("margin")}
+		fn := &softTriple{perClass: k, lambda: v.Number("la"), gamma: v.Number("gamma"), delta: v.Number("margin")}
 		loss := newProxied("soft_triple", fn, env, k)
-		if tau := v.number("tau"); tau > 0 && k > 1 {
+		if tau := v.Number("tau"); tau > 0 && k > 1 {
 			loss.within, loss.weight = together, tau/float64(env.Classes*k*(k-1))
 		}
-		drawProxies(loss.p, v.word("init"), env.Init)
+		drawProxies(loss.p, v.Word("init"), env.Init)
 		return loss, nil
 	},
 }

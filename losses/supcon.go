@@ -46,9 +46,9 @@ var supconEntry = Entry{
 		{Name: "base_temperature", Symbol: "t₀", Default: 0.07, Min: 1e-3, Max: 100, Doc: "mean_all: temperature that its factor is 1 at"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		fn := &supcon{inside: v.word("kind") == "in", reduce: v.word("reduction"), temperature: v.number("temperature"), scale: 1}
+		fn := &supcon{inside: v.Word("kind") == "in", reduce: v.Word("reduction"), temperature: v.Number("temperature"), scale: 1}
 		if fn.reduce == "mean_all" {
-			fn.scale = fn.temperature / v.number("base_temperature")
+			fn.scale = fn.temperature / v.Number("base_temperature")
 		}
 		return &similarity{chain{fn: fn}}, nil
 	},

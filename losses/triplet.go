@@ -81,8 +81,8 @@ var tripletEntry = Entry{
 
 func newTriplet(v Values, env Env) (Loss, error) {
 	fn := &triplet{
-		distance: distance(v.word("distance")), margin: v.number("margin"), smooth: v.flag("smooth"), swap: v.flag("swap"),
-		reduce: v.word("reduction"), choose: selection{v.word("select"), v.number("gap")},
+		distance: distance(v.Word("distance")), margin: v.Number("margin"), smooth: v.Flag("smooth"), swap: v.Flag("swap"),
+		reduce: v.Word("reduction"), choose: selection{v.Word("select"), v.Number("gap")},
 	}
 	if fn.choose.gap < 0 {
 		fn.choose.gap = fn.margin
@@ -94,7 +94,7 @@ func newTriplet(v Values, env Env) (Loss, error) {
 	if fn.choose.draws() {
 		loss.draw = env.Step
 	}
-	return withMatch(loss, &loss.chain, selected{by: fn.distance}, v.number("match")), nil
+	return withMatch(loss, &loss.chain, selected{by: fn.distance}, v.Number("match")), nil
 }
 
 func (l *triplet) eval(dS, S []float64, p *pairs) (sum, terms float64) {
@@ -174,6 +174,12 @@ func (l *triplet) add(t *tally, j, k int) {
 		}
 		t.touched = true
 	}
+}
+
+// overTerms is the setting of how a loss becomes one number from its terms.
+func overTerms(what string) Setting {
+	return Setting{Name: "reduction", Symbol: "R", Default: "mean", Choices: []string{"mean", "avg_nonzero", "sum"},
+		Doc: "mean over the " + what + ", mean over those that cost something, or their sum"}
 }
 
 // tally adds up triplets: d is ∂sum/∂δ for the current anchor.

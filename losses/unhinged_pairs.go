@@ -24,7 +24,7 @@ var unhingedMarginalEntry = Entry{
 		largestDistance,
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		alpha, beta, top := v.number("margin"), v.number("beta"), v.number("d_max")
+		alpha, beta, top := v.Number("margin"), v.Number("beta"), v.Number("d_max")
 		fn := &distancePairs{pos: line{top + alpha - beta, 1}, neg: line{top + alpha + beta, -1}, reduce: "mean"}
 		return &similarity{chain{fn: fn, exact: true}}, nil
 	},
@@ -51,11 +51,11 @@ var auxiliaryPairEntry = Entry{
 		largestDistance,
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		pos, neg := v.number("w_pos"), v.number("w_neg")
+		pos, neg := v.Number("w_pos"), v.Number("w_neg")
 		if neg < 0 {
 			neg = 1 / float64(env.Classes)
 		}
-		fn := &distancePairs{pos: line{0, pos}, neg: line{neg * v.number("d_max"), -neg}, reduce: "mean"}
+		fn := &distancePairs{pos: line{0, pos}, neg: line{neg * v.Number("d_max"), -neg}, reduce: "mean"}
 		return &similarity{chain{fn: fn, exact: true}}, nil
 	},
 }

@@ -29,7 +29,7 @@ var unhingedTripletEntry = Entry{
 		{Name: "margin", Symbol: "α", Default: 0.2, Min: 0, Max: 4, Doc: "added to every term; moves the value, not the gradient"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		fn := &unhingedTriplet{farthest: v.number("d_max"), margin: v.number("margin")}
+		fn := &unhingedTriplet{farthest: v.Number("d_max"), margin: v.Number("margin")}
 		return &similarity{chain{fn: fn, exact: true}}, nil
 	},
 }

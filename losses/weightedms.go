@@ -36,7 +36,7 @@ var weightedMSEntry = Entry{
 	Settings: append(msSettings(1),
 		Setting{Name: "drop_zero_weight", Default: false, Doc: "samples of weight 0 are left out of the sums too"}),
 	New: func(v Values, env Env) (Loss, error) {
-		fn := &weightedMS{multiSimilarity: *newMultiSimilarity(v), dropZero: v.flag("drop_zero_weight")}
+		fn := &weightedMS{multiSimilarity: *newMultiSimilarity(v), dropZero: v.Flag("drop_zero_weight")}
 		return &weightedSimilarity{similarity{chain{fn: fn}}, fn}, nil
 	},
 }

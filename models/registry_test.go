@@ -160,7 +160,7 @@ func TestSettings(t *testing.T) {
 	}
 	zero := 0.0
 	for want, s := range map[string]Settings{
-		`preset "imagnet" (did you mean "imagenet"?): expected one of bn-inception, caffe, clip`: {Preset: "imagnet"},
+		`preset "imagnet" is unknown (did you mean "imagenet"?): known are bn-inception, caffe, clip`: {Preset: "imagnet"},
 		"mean: found 2 numbers":      {Mean: []float64{1, 2}},
 		"std of channel 0 is 0":      {Std: []float64{0}},
 		"crop is -1":                 {Crop: num(-1)},

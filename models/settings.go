@@ -35,11 +35,10 @@ func Presets() []string { return slices.Sorted(maps.Keys(presets)) }
 // Preprocessing is p, or the preset if one is named, with the further wishes applied.
 func (s Settings) Preprocessing(p backbone.Preprocessing) (backbone.Preprocessing, error) {
 	if s.Preset != "" {
-		named, ok := presets[s.Preset]
-		if !ok {
-			return p, fmt.Errorf("models: preset %q%s: expected one of %s", s.Preset, catalog.Ask(s.Preset, Presets()), strings.Join(Presets(), ", "))
+		if err := catalog.Check("models: preset", s.Preset, Presets()...); err != nil {
+			return p, err
 		}
-		p = named
+		p = presets[s.Preset]
 	}
 	set(&p.Resize, s.Resize)
 	set(&p.Exact, s.Exact)

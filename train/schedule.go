@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"winnow/internal/catalog"
 )
@@ -55,9 +54,10 @@ func (s Schedule) validate() error {
 		return fmt.Errorf("train: schedule %s: %s: found %v, expected %s", s.Name, what, found, expected)
 	}
 	falls := s.Name == "multistep" || s.Name == "supcon"
-	switch known := []string{"constant", "cosine", "linear", "multistep", "supcon"}; {
-	case !slices.Contains(known, s.Name):
-		return fmt.Errorf("train: schedule %q is unknown%s: known are %s", s.Name, catalog.Ask(s.Name, known), strings.Join(known, ", "))
+	if err := catalog.Check("train: schedule", s.Name, "constant", "cosine", "linear", "multistep", "supcon"); err != nil {
+		return err
+	}
+	switch {
 	case !(s.LR >= 0) || math.IsInf(s.LR, 0):
 		return wrong("lr", s.LR, "a finite number from 0")
 	case s.Total < 1:

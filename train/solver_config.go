@@ -54,11 +54,10 @@ func (c SolverConfig) HasBeta1() bool { return slices.Contains(solvers[c.Name], 
 
 // Validate says what is wrong, in one line.
 func (c SolverConfig) Validate() error {
-	has, ok := solvers[c.Name]
-	if !ok {
-		known := slices.Sorted(maps.Keys(solvers))
-		return fmt.Errorf("train: solver %q is unknown%s: known are %s", c.Name, catalog.Ask(c.Name, known), strings.Join(known, ", "))
+	if err := catalog.Check("train: solver", c.Name, slices.Sorted(maps.Keys(solvers))...); err != nil {
+		return err
 	}
+	has := solvers[c.Name]
 	for _, s := range c.settings() {
 		mine := s.everywhere || slices.Contains(has, s.name)
 		if !mine && s.value != 0 && s.value != s.otherwise {

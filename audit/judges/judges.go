@@ -16,7 +16,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"winnow/eval"
 	"winnow/features"
@@ -73,14 +72,9 @@ var Catalog = []Judge{
 	},
 }
 
-// Find is the judge of a name.
+// Find returns the judge of a name.
 func Find(name string) (Judge, error) {
-	for _, j := range Catalog {
-		if j.Name == name {
-			return j, nil
-		}
-	}
-	return Judge{}, fmt.Errorf("judges: %q is unknown%s, expected one of %s", name, catalog.Ask(name, Names()), strings.Join(Names(), ", "))
+	return catalog.Find("judges: judge", name, Catalog, func(j Judge) []string { return []string{j.Name} })
 }
 
 // Names lists them.

@@ -75,19 +75,6 @@ func auditCommand() *cli.Command {
 	}
 }
 
-// named are flags of which one has a second name.
-func named(flags []cli.Flag, name, second string) []cli.Flag {
-	flags = slices.Clone(flags)
-	for i, f := range flags {
-		if s, ok := f.(*cli.StringFlag); ok && s.Name == name {
-			both := *s
-			both.Aliases = append(slices.Clone(s.Aliases), second)
-			flags[i] = &both
-		}
-	}
-	return flags
-}
-
 // auditScorers are the scorers that can judge without the proxies of a loss.
 func auditScorers() []string { return append(append(runScorers(), judges.Names()...), crossfitScorer) }
 

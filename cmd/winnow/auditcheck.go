@@ -32,7 +32,7 @@ func checkWritten(c *cli.Context, manifest string) error {
 	var to []exportFile
 	for _, flag := range []string{"out", "classes", "clean"} {
 		if path := c.String(flag); path != "" {
-			to = append(to, exportFile{flag, path})
+			to = append(to, exportFile{Flag: flag, Path: path})
 		}
 	}
 	return checkTargets(to, []string{manifest})

@@ -24,9 +24,9 @@ func (a *audited) judgeCrossfit(c *cli.Context, stored features.Set, mem int64) 
 	if !c.Bool("quiet") {
 		line := newProgressLine(c.App.ErrWriter, "steps", time.Now)
 		opts.Told = func(fold, step, steps int) {
-			line.at(fold*steps+step, opts.Folds*steps, 0, fmt.Sprintf("  fold %d of %d", fold+1, opts.Folds))
+			line.At(fold*steps+step, opts.Folds*steps, 0, fmt.Sprintf("  fold %d of %d", fold+1, opts.Folds))
 		}
-		end = line.end
+		end = line.End
 	}
 	v, err := crossfit.Judge(c.Context, stored, len(a.classes), opts)
 	end()

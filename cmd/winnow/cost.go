@@ -177,12 +177,12 @@ func costMisused(c *cli.Context) (variants []costVariant, base config.Run, err e
 	base.Filter.Rate, base.Filter.AvgSim = config.Rate(c.Float64("rate")), config.Span{}
 	base.Diagnostics.Every = config.Span{}
 	if base.Sampler.Classes, base.Sampler.Images, base.Sampler.Rows, err = parseBatch(c.String("batch"), base.Sampler.Variant); err != nil {
-		return nil, base, usageError{err}
+		return nil, base, asMisuse(err)
 	}
 	for _, v := range variants {
 		cfg := v.config(c, base)
 		if err := cfg.Validate(); err != nil {
-			return nil, base, usageError{err}
+			return nil, base, asMisuse(err)
 		}
 	}
 	return variants, base, nil

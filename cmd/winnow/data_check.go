@@ -41,8 +41,8 @@ func dataCheck(c *cli.Context) error {
 	var progress func(done, total int)
 	if !c.Bool("quiet") {
 		line := newProgressLine(c.App.ErrWriter, "images", time.Now)
-		defer line.end()
-		progress = func(done, total int) { line.at(done, total, 0, "") }
+		defer line.End()
+		progress = func(done, total int) { line.At(done, total, 0, "") }
 	}
 	report, err := datasets.Check(c.Context, root, d, func(data []byte) error {
 		_, err := backbone.Decode(data, backbone.DecodeOptions{})
@@ -70,9 +70,6 @@ func dataCheck(c *cli.Context) error {
 	}
 	return nil
 }
-
-// listed is how many of a kind the text report names; --json names all.
-const listed = 10
 
 func printCheck(w io.Writer, d *datasets.Dataset, r *datasets.CheckReport) {
 	printCounts(w, d)

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -12,10 +10,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/datasets"
-	"winnow/eval"
 	"winnow/features"
 	"winnow/internal/catalog"
-	"winnow/internal/lookup"
+	"winnow/run"
 )
 
 func dataCorruptCommand() *cli.Command {
@@ -87,8 +84,8 @@ func dataCorrupt(c *cli.Context) error {
 
 // The noise models that look at the images.
 const (
-	smallCluster = "small-cluster"
-	humanLike    = "human-like"
+	smallCluster = run.SmallCluster
+	humanLike    = run.HumanLike
 )
 
 // noiseFlags are the flags that only some models read.
@@ -130,8 +127,8 @@ func checkNoiseFlags(c *cli.Context) error {
 // noiseModel is the model that the flags, which are checked, describe.
 func noiseModel(c *cli.Context, d *datasets.Dataset, split string) (datasets.Noise, error) {
 	spec := noiseSpec{
-		model: c.String("model"), rate: c.Float64("rate"), count: c.String("count"), own: c.Bool("own"),
-		oneShot: c.Bool("one-shot"), similar: c.Int("similar"), nearest: c.Bool("nearest"),
+		Model: c.String("model"), Rate: c.Float64("rate"), Count: c.String("count"), Own: c.Bool("own"),
+		OneShot: c.Bool("one-shot"), Similar: c.Int("similar"), Nearest: c.Bool("nearest"),
 	}
 	return newNoise(c.Context, spec, func() (blas32.General, error) {
 		store, err := features.Open(c.String("features"))
@@ -140,71 +137,6 @@ func noiseModel(c *cli.Context, d *datasets.Dataset, split string) (datasets.Noi
 		}
 		return vectorsIn(store, d, split)
 	})
-}
-
-// noiseSpec is a model of noise by name; what a model does not read is not looked at.
-type noiseSpec struct {
-	model   string
-	rate    float64
-	count   string // symmetric
-	own     bool   // symmetric
-	oneShot bool   // small-cluster
-	similar int    // human-like
-	nearest bool   // human-like
-}
-
-// newNoise builds a model; vectors are the features of the labelled images, asked for where the model looks at them.
-func newNoise(ctx context.Context, spec noiseSpec, vectors func() (blas32.General, error)) (datasets.Noise, error) {
-	if err := datasets.CheckRate(spec.rate); err != nil {
-		return nil, usageError{err}
-	}
-	switch spec.model {
-	case smallCluster, humanLike:
-		x, err := vectors()
-		if err != nil {
-			return nil, err
-		}
-		if spec.model == smallCluster {
-			if err := features.Normalize(x); err != nil {
-				return nil, err
-			}
-			return datasets.SmallCluster{Rate: spec.rate, X: x, Cluster: clusterOnce(ctx), OneShot: spec.oneShot}, nil
-		}
-		return datasets.HumanLike{Rate: spec.rate, X: x, Similar: spec.similar, Nearest: spec.nearest}, nil
-	case "symmetric":
-		return datasets.Symmetric{Rate: spec.rate, Count: spec.count, Own: spec.own}, nil
-	default:
-		noise, err := datasets.NewNoise(spec.model, spec.rate)
-		if err != nil {
-			return nil, usageError{err}
-		}
-		return noise, nil
-	}
-}
-
-// clusterOnce is k-means from a single start: a model of noise needs no best clusters.
-func clusterOnce(ctx context.Context) func(x blas32.General, k int, rng *rand.Rand) ([]int, error) {
-	return func(x blas32.General, k int, rng *rand.Rand) ([]int, error) {
-		clusters, err := eval.KMeans(ctx, x, k, eval.KMeansOptions{Starts: 1, Seed: rng.Uint64()})
-		return clusters.Of, err
-	}
-}
-
-// vectorsIn reads the features of the labelled images of a split.
-func vectorsIn(store *features.Store, d *datasets.Dataset, split string) (x blas32.General, err error) {
-	rows, _, left, err := lookup.Rows(d, store, d.Labelled(split), split+" ")
-	if err != nil {
-		return x, err
-	}
-	if len(left) > 0 {
-		return x, fmt.Errorf("features %s: %d of the %s images could not be read, the first is %s (%s): expected features of all that have a label", store.Dir, len(left), split, left[0].Path, left[0].Reason)
-	}
-	return store.Read(rows)
-}
-
-// noiseRand is the random source of label noise for a seed.
-func noiseRand(seed uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(seed, 0x6e6f697365)) // "noise"
 }
 
 func printNoise(w io.Writer, split string, r datasets.NoiseReport) {

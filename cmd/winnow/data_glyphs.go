@@ -73,7 +73,7 @@ func importGlyphs(c *cli.Context) error {
 func makeGlyphs(c *cli.Context, cfg glyphs.Config, dir, manifest string) error {
 	dataset, files, err := glyphs.New(cfg)
 	if err != nil {
-		return usageError{err}
+		return asMisuse(err)
 	}
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return withHint(fmt.Errorf("%s: %s: holds %q, expected an empty or new folder", commandName(c), dir, entries[0].Name()),

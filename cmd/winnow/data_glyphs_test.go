@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/term"
 	"winnow/datasets/glyphs"
 	"winnow/internal/hint"
 )
@@ -21,10 +22,7 @@ import (
 func runGlyphs(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	app := newApp(&stdout, &stderr)
-	command := glyphsCommand()
-	strict(command)
-	app.Commands = append(app.Commands, command)
+	app := term.NewApp([]term.Group{{Commands: []*cli.Command{glyphsCommand()}}}, &stdout, &stderr)
 	err := app.RunContext(t.Context(), append([]string{"winnow", "glyphs"}, args...))
 	return stdout.String(), err
 }
@@ -134,7 +132,7 @@ func TestImportGlyphsMisuse(t *testing.T) {
 func TestDataGlyphsMisuse(t *testing.T) {
 	dir := t.TempDir()
 	for _, args := range [][]string{{}, {"--out", dir, "more"}, {"--out", dir, "--classes", "7"}, {"--out", dir, "--images", "1"}, {"--out", dir, "--wrong"}} {
-		var misuse usageError
+		var misuse term.UsageError
 		if _, err := runGlyphs(t, args...); !errors.As(err, &misuse) {
 			t.Errorf("%q: error %v is not misuse", args, err)
 		}

@@ -103,7 +103,7 @@ func givenList(name string) (*datasets.Dataset, error) {
 
 // presetAsked is the preset of the flags, which are checked here.
 func presetAsked(c *cli.Context) (published.Preset, error) {
-	preset, ok := published.Find(c.String("preset"))
+	preset, unknown := published.Find(c.String("preset"))
 	protocol, share := c.String("protocol"), c.Float64("validation")
 	if err := noArguments(c); err != nil {
 		return preset, err
@@ -118,7 +118,7 @@ func presetAsked(c *cli.Context) (published.Preset, error) {
 	}
 	_, known := preset.Protocols[protocol]
 	switch {
-	case !ok:
+	case unknown != nil:
 		return preset, misused("--preset: %q is unknown%s, expected one of %s", c.String("preset"), catalog.Ask(c.String("preset"), presetNames()), strings.Join(presetNames(), ", "))
 	case protocol != "" && !known:
 		return preset, misused("--protocol: %s has no %q%s, expected one of %s", preset.Name, protocol, catalog.Ask(protocol, preset.ProtocolNames()), strings.Join(preset.ProtocolNames(), ", "))

@@ -38,7 +38,7 @@ func dataTopline(c *cli.Context) error {
 		return misused("--split: %w", err)
 	}
 	if err := datasets.CheckRate(c.Float64("rate")); err != nil {
-		return usageError{err}
+		return asMisuse(err)
 	}
 	d, err := readManifestArg(c)
 	if err != nil {

@@ -76,11 +76,11 @@ func runDemo(c *cli.Context) error {
 	d := &demo{c: c, dir: c.String("out"), seed: c.Uint64("seed"), rate: c.Float64("rate")}
 	noise, err := datasets.NewNoise("symmetric", d.rate) // all that can be misused is looked at before anything is written
 	if err != nil {
-		return usageError{err}
+		return asMisuse(err)
 	}
 	d.result = demoResult{Seed: d.seed, NoiseRate: d.rate, Seconds: map[string]float64{}}
 	if d.clean, d.images, err = glyphs.New(glyphs.Config{Classes: c.Int("classes"), Images: c.Int("images"), Seed: glyphsSeed}); err != nil {
-		return usageError{err}
+		return asMisuse(err)
 	}
 	for _, run := range demoRuns {
 		if _, err := d.config(run); err != nil {

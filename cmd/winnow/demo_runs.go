@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/internal/lookup"
@@ -43,7 +44,7 @@ func topline(t *demoTrio) *eval.Retrieval    { return &t.Topline }
 func unfiltered(t *demoTrio) *eval.Retrieval { return &t.Unfiltered }
 func filtered(t *demoTrio) *eval.Retrieval   { return &t.PRISM }
 
-// tunedSettings are those of the fine-tuned trainings. LOG.md says how they were chosen.
+// tunedSettings are those of the fine-tuned trainings. docs/log/2026-11.md says how they were chosen.
 var tunedSettings = []string{
 	"length=4.8 epochs", "bank.size=4096", "solver.lr=1e-3", "backbone_solver.lr=7e-4", "finetune.weights=all", "finetune.start=1.5 epochs",
 	"filter.warm_up=0.4 epochs", "filter.avgsim=0", "validation.every=1 epoch", "checkpoint=0",
@@ -70,7 +71,7 @@ func (d *demo) config(which demoRun) (config.Run, error) {
 	}
 	cfg, err := config.Load("", settings)
 	if err != nil {
-		return cfg, usageError{err}
+		return cfg, asMisuse(err)
 	}
 	if which.tuned && !cfg.Finetune.On() {
 		return cfg, misused("demo: --set finetune.weights=%s: the demo trains the backbone: expected all, a stage or a pattern", config.NoWeights)
@@ -88,7 +89,7 @@ func (d *demo) config(which demoRun) (config.Run, error) {
 		cfg.Filter.Scorer = config.NoFilter
 	}
 	if err := cfg.Validate(); err != nil {
-		return cfg, usageError{err}
+		return cfg, asMisuse(err)
 	}
 	return cfg, nil
 }
@@ -148,11 +149,11 @@ func (d *demo) run(which demoRun) (err error) {
 
 // watched does the training, into a folder emptied of an earlier demo's, and leaves there what winnow train leaves.
 func (d *demo) watched(at *trainCommandRun, curves *demoCurves) (run.Outcome, error) {
-	progress := newTrainProgress(d.c.App.ErrWriter, time.Now)
-	defer progress.end()
+	progress := term.NewTrainProgress(d.c.App.ErrWriter, time.Now)
+	defer progress.End()
 	opts := run.Options{Dir: at.dir, Winnow: version(), Tuning: at.tuning}
 	opts.Begun = func(plan run.Plan) error {
-		progress.begun(plan)
+		progress.Begun(plan)
 		curves.epoch = max(plan.Epoch, 1)
 		if err := folder.Prepare(at.dir, false, true); err != nil {
 			return err
@@ -164,7 +165,7 @@ func (d *demo) watched(at *trainCommandRun, curves *demoCurves) (run.Outcome, er
 	}
 	opts.Stepped = func(s train.Step) {
 		if !d.c.Bool("quiet") {
-			progress.stepped(s)
+			progress.Stepped(s)
 		}
 		curves.stepped(s)
 	}

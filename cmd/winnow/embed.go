@@ -103,7 +103,7 @@ func embedRun(c *cli.Context) error {
 	}
 	r := embedResult{Files: []string{}, Rows: sink.rows - len(sink.bad), Dim: net.Dim(), Model: e.Backbone.Name, LeftOut: []lookup.LeftOut{}}
 	for _, f := range embedFiles(out) {
-		r.Files = append(r.Files, f.path)
+		r.Files = append(r.Files, f.Path)
 	}
 	for _, b := range sink.bad {
 		r.LeftOut = append(r.LeftOut, lookup.LeftOut{Path: b.Path, Reason: b.Reason})
@@ -121,9 +121,9 @@ func embedFiles(out string) (files []exportFile) {
 	if out == "" {
 		return nil
 	}
-	files = append(files, exportFile{"out", out})
+	files = append(files, exportFile{Flag: "out", Path: out})
 	if strings.EqualFold(filepath.Ext(out), ".npy") {
-		files = append(files, exportFile{"out", idsFile(out)})
+		files = append(files, exportFile{Flag: "out", Path: idsFile(out)})
 	}
 	return files
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/urfave/cli/v2"
@@ -10,8 +9,6 @@ import (
 	"winnow/backbone"
 	"winnow/datasets/imagelist"
 	"winnow/embedding"
-	"winnow/extraction"
-	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/models"
 	"winnow/run/folder"
@@ -82,37 +79,4 @@ func embedImages(c *cli.Context, e *embedding.Embedder, net *embedding.Network, 
 	defer end()
 	cfg := backbone.ExtractConfig{Preprocessing: e.Backbone.Preprocessing, Batch: c.Int("batch"), Workers: c.Int("workers")}
 	return backbone.Extract(c.Context, cfg, net, list, paths, rows, observe)
-}
-
-// embedFlags are those of every command that embeds images.
-var embedFlags = []cli.Flag{
-	&cli.StringFlag{Name: "backbone", DefaultText: "found by its sha256", Usage: "the backbone of a run folder, an ONNX `FILE`, where it moved"},
-	&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder", Usage: "`DIR` (or .zip file) that the paths of a manifest, or of -, start from"},
-	&cli.IntFlag{Name: "batch", Value: extraction.UsualBatch, Usage: "`N` images a run of the network"},
-	&cli.IntFlag{Name: "workers", DefaultText: "one a core", Usage: "`N` images decoded at the same time"},
-	&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
-}
-
-// checkEmbedFlags refuses numbers that cannot be.
-func checkEmbedFlags(c *cli.Context) error {
-	for name, least := range map[string]int{"batch": 1, "workers": 0} {
-		if c.Int(name) < least {
-			return misused("--%s: found %d, expected at least %d", name, c.Int(name), least)
-		}
-	}
-	return nil
-}
-
-// unreadable says in a line or more what was left out.
-func unreadable(c *cli.Context, bad []features.Bad) {
-	if len(bad) == 0 {
-		return
-	}
-	fmt.Fprintf(c.App.ErrWriter, "winnow: %d unreadable images are left out:\n", len(bad))
-	for _, b := range first(bad, listed) {
-		fmt.Fprintf(c.App.ErrWriter, "  %s: %s\n", b.Path, b.Reason)
-	}
-	if len(bad) > listed {
-		fmt.Fprintln(c.App.ErrWriter, "  … --json lists all of them")
-	}
 }

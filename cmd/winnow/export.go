@@ -5,15 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/datasets"
 	"winnow/internal/atomicfile"
-	"winnow/run/folder"
 )
 
 func exportCommand() *cli.Command {
@@ -48,9 +45,6 @@ func exportCommand() *cli.Command {
 		Action: exportRun,
 	}
 }
-
-// everySplit as a split means all of them.
-const everySplit = "all"
 
 // exportResult is what winnow export --json prints. What was not asked for is left out.
 type exportResult struct {
@@ -97,7 +91,7 @@ func exportRun(c *cli.Context) error {
 			return err
 		}
 	}
-	if slices.ContainsFunc(files, func(f exportFile) bool { return f.flag != "onnx" }) {
+	if slices.ContainsFunc(files, func(f exportFile) bool { return f.Flag != "onnx" }) {
 		if result.Vectors, err = exportVectors(c, r); err != nil {
 			return err
 		}
@@ -123,9 +117,6 @@ func (r exportResult) show(c *cli.Context) error {
 	return nil
 }
 
-// exportFile is one file to write and the flag that asked for it.
-type exportFile struct{ flag, path string }
-
 // exportFiles lists what will be written.
 func exportFiles(c *cli.Context) (files []exportFile) {
 	for _, flag := range []string{"npy", "csv", "parquet", "onnx"} {
@@ -133,54 +124,12 @@ func exportFiles(c *cli.Context) (files []exportFile) {
 		if path == "" {
 			continue
 		}
-		files = append(files, exportFile{flag, path})
+		files = append(files, exportFile{Flag: flag, Path: path})
 		if flag == "npy" {
-			files = append(files, exportFile{flag, idsFile(path)})
+			files = append(files, exportFile{Flag: flag, Path: idsFile(path)})
 		}
 	}
 	return files
-}
-
-// inputs are the files an export reads: it must not write over them.
-func (r *openedRun) inputs() []string {
-	list := []string{r.ManifestFile}
-	for _, name := range []string{folder.ConfigFile, folder.BestHeadFile, folder.LastHeadFile, folder.BestBackboneFile, folder.LastBackboneFile, folder.FactsFile, folder.ResultFile} {
-		list = append(list, filepath.Join(r.Dir, name))
-	}
-	return append(list, r.Store.Files()...)
-}
-
-// checkTargets says before any work what would fail or destroy something at its end.
-func checkTargets(files []exportFile, inputs []string) error {
-	for i, f := range files {
-		for _, other := range files[:i] {
-			if filepath.Clean(other.path) == filepath.Clean(f.path) {
-				return misused("--%s and --%s both write %s", other.flag, f.flag, f.path)
-			}
-		}
-		dir := filepath.Dir(f.path)
-		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return withHint(fmt.Errorf("--%s %s: there is no folder %s", f.flag, f.path, dir), "make it first: mkdir -p %s", dir)
-		}
-		old, err := os.Stat(f.path)
-		if err != nil {
-			continue
-		}
-		if old.IsDir() {
-			return fmt.Errorf("--%s %s: is a folder, expected a file to write", f.flag, f.path)
-		}
-		for _, in := range inputs {
-			if info, err := os.Stat(in); err == nil && os.SameFile(info, old) {
-				return fmt.Errorf("--%s %s: is read here, expected another file to write", f.flag, f.path)
-			}
-		}
-	}
-	return nil
-}
-
-// keepInput refuses an --out that is one of the files a command reads.
-func keepInput(c *cli.Context, inputs ...string) error {
-	return checkTargets([]exportFile{{"out", c.String("out")}}, inputs)
 }
 
 // writeExport writes one file whole or not at all.
@@ -194,23 +143,6 @@ func writeExport(path string, write func(io.Writer) error) error {
 		err = inPath.Err
 	}
 	return fmt.Errorf("export: writing %s: %w", path, err)
-}
-
-// chooseSplits finds the samples of the splits that --split names, in the order of the manifest.
-func chooseSplits(d *datasets.Dataset, text string) (at []int, err error) {
-	wanted := map[string]bool{}
-	for name := range strings.SplitSeq(text, ",") {
-		if name = strings.TrimSpace(name); name != everySplit && len(d.Select(name)) == 0 {
-			return nil, fmt.Errorf("--split: the manifest has no images in %q; it has %s", name, d.SplitNames())
-		}
-		wanted[name] = true
-	}
-	for i := range d.Samples {
-		if wanted[everySplit] || wanted[d.Samples[i].Split] {
-			at = append(at, i)
-		}
-	}
-	return at, nil
 }
 
 func (r exportResult) print(w io.Writer) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/term"
 	"winnow/graph"
 	"winnow/internal/testing/orttest"
 )
@@ -77,7 +78,7 @@ func TestExportRefusesSpoiledModels(t *testing.T) {
 // checkSpoiled joins as the command does, spoils the model and runs the command's own check on it.
 func (s studio) checkSpoiled(t *testing.T, spoil func(*graph.Model)) error {
 	t.Helper()
-	app := newApp(new(bytes.Buffer), new(bytes.Buffer))
+	app := term.NewApp(commands(), new(bytes.Buffer), new(bytes.Buffer))
 	app.Command("export").Action = func(c *cli.Context) error {
 		r, err := openRunArg(c)
 		if err != nil {

@@ -1,18 +1,14 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/datasets"
 	"winnow/embedding"
-	"winnow/features"
 	"winnow/models"
 	"winnow/run/folder"
 )
@@ -77,38 +73,6 @@ func (r *openedRun) join(name string) (j junction, err error) {
 	}
 	j.joined, err = models.Join(j.cut, r.Head, about)
 	return j, err
-}
-
-// backboneOf finds the model that made a store: the one named, which must have its sha256, or one that has it. It
-// is described by what the store says, whatever the registry says today.
-func backboneOf(store *features.Store, name string) (*models.Backbone, error) {
-	return backboneBy(store.Key.Model, store.Key.Preprocessing, "features "+store.Dir, name, store.ModelFile)
-}
-
-// backboneBy finds a model by its sha256: the file that the user names, or one of the registry or at the places. whose
-// says in errors what was made with it.
-func backboneBy(sum, preprocessing, whose, name string, places ...string) (*models.Backbone, error) {
-	registry, err := openRegistry()
-	if err != nil {
-		return nil, err
-	}
-	var b *models.Backbone
-	if name != "" {
-		if b, err = registry.Match(name, sum); err != nil {
-			return nil, withHint(err, "%s: made with the model of sha256 %s: name its file with --model", whose, sum)
-		}
-	} else {
-		places = slices.DeleteFunc(places, func(p string) bool { return p == "" })
-		if b, err = registry.Recall(sum, places...); errors.Is(err, models.ErrNoBackbone) {
-			return nil, withHint(fmt.Errorf("%s: %w", whose, err), "name the file with --model FILE, or record it: winnow models add FILE")
-		} else if err != nil {
-			return nil, withHint(err, "name the file with --model FILE")
-		}
-	}
-	if b.Preprocessing, err = backbone.ParsePreprocessing(preprocessing); err != nil {
-		return nil, fmt.Errorf("%s: %w", whose, err)
-	}
-	return b, nil
 }
 
 // aboutModel is what the metadata of the joined model say, so that whoever finds the file alone can feed it.

@@ -62,7 +62,7 @@ func dialQdrant(c *cli.Context) (*qdrant.Server, error) {
 	}
 	address, err := qdrant.ParseAddress(text)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("--qdrant: %w", err)}
+		return nil, asMisuse(fmt.Errorf("--qdrant: %w", err))
 	}
 	key, err := readQdrantKey(c.String("qdrant-key-file"))
 	if err != nil {
@@ -125,7 +125,7 @@ func exportToQdrant(c *cli.Context, server *qdrant.Server, r *openedRun) (*qdran
 // exportIndex sends the vectors of an index or of a feature store.
 func exportIndex(c *cli.Context, server *qdrant.Server, dir string, files []exportFile) error {
 	if len(files) > 0 {
-		return misused("--%s: %s is no run folder; of an index or a feature store only --qdrant is written", files[0].flag, dir)
+		return misused("--%s: %s is no run folder; of an index or a feature store only --qdrant is written", files[0].Flag, dir)
 	}
 	for _, name := range []string{"split", "model", "check", "last", "features", "view", "root"} {
 		if c.IsSet(name) {
@@ -182,8 +182,8 @@ func upload(c *cli.Context, server *qdrant.Server, dir, model string, columns []
 		Indexed: columns, Note: func(text string) { note(c, "%s", text) }}
 	if !c.Bool("quiet") {
 		line := newProgressLine(c.App.ErrWriter, "points", time.Now)
-		defer line.end()
-		o.Observe = func(done, total int) { line.at(done, total, 0, "") }
+		defer line.End()
+		o.Observe = func(done, total int) { line.At(done, total, 0, "") }
 	}
 	r, err := qdrant.Upload(c.Context, server, source, o)
 	if err != nil {

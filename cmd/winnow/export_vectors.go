@@ -54,17 +54,17 @@ func exportVectors(c *cli.Context, r *openedRun) (*vectorExport, error) {
 		"parquet": func(w io.Writer) error { return vectorfile.WriteParquet(w, rows) },
 	}
 	for _, f := range exportFiles(c) {
-		write := forms[f.flag]
-		if f.flag == "npy" && f.path == idsFile(c.String("npy")) {
+		write := forms[f.Flag]
+		if f.Flag == "npy" && f.Path == idsFile(c.String("npy")) {
 			write = func(w io.Writer) error { return writeIDs(w, rows) }
 		}
 		if write == nil {
 			continue
 		}
-		if err := writeExport(f.path, write); err != nil {
+		if err := writeExport(f.Path, write); err != nil {
 			return nil, err
 		}
-		out.Files = append(out.Files, f.path)
+		out.Files = append(out.Files, f.Path)
 	}
 	return out, nil
 }

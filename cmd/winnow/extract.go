@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
-	"winnow/backbone/ort"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/extraction"
@@ -103,7 +102,7 @@ func newExtraction(c *cli.Context) (*extraction.Extraction, error) {
 	}
 	views, err := backbone.ParseViews(c.String("views"), c.Uint64("seed"))
 	if err != nil {
-		return nil, usageError{fmt.Errorf("--views: %w", err)}
+		return nil, asMisuse(fmt.Errorf("--views: %w", err))
 	}
 	dtype := c.String("dtype")
 	switch dtype {
@@ -236,14 +235,4 @@ func shardBatch(batch int) int {
 		return extraction.UsualBatch
 	}
 	return batch
-}
-
-// extractionHost is the program as an extraction sees it.
-func extractionHost(c *cli.Context) extraction.Host {
-	memory, _ := parseSize(c.String("gpu-memory")) // 0 where it is not set; runtimeConfig has checked it
-	return extraction.Host{
-		Runtime: func() (*ort.Runtime, error) { return openRuntime(c) },
-		Note:    noter(c),
-		Images:  func() (func(backbone.Progress), func()) { return imageProgress(c) }, GPUMemory: memory, Winnow: version(),
-	}
 }

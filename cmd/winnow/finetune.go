@@ -24,7 +24,7 @@ func openTuning(c *cli.Context, cfg config.Run, d *datasets.Dataset) (*tuning.Tu
 	t.Note = noter(c)
 	var err error
 	if t.Augment, err = backbone.ParseAugmentation(cfg.Finetune.Augment); err != nil {
-		return nil, usageError{err}
+		return nil, asMisuse(err)
 	}
 	t.RootName = imageroot.Of(cfg.Data.Root, cfg.Data.Manifest)
 	if t.Root, err = imageroot.Open(t.RootName); err != nil {
@@ -43,7 +43,7 @@ func watcher(c *cli.Context) func(what string) (func(done, total int), func()) {
 			return nil, func() {}
 		}
 		line := newProgressLine(c.App.ErrWriter, what, time.Now)
-		return func(done, total int) { line.at(done, total, 0, "") }, line.end
+		return func(done, total int) { line.At(done, total, 0, "") }, line.End
 	}
 }
 

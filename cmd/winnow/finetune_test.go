@@ -347,7 +347,7 @@ func TestFinetuneMisuse(t *testing.T) {
 		{[]string{"train", "--manifest", "noisy.csv", "--root", "drawn", "--finetune", "all", "--out", "run"}, 2, "--model (or --features, made with it) is missing"},
 		{[]string{"train", "--manifest", "noisy.csv", "--root", "drawn", "--model", "glyphnet", "--out", "run"}, 2, "--model is about a backbone that is trained: add --finetune all"},
 		{[]string{"train", "--manifest", "noisy.csv", "--features", "frozen", "--backbone-lr", "1", "--out", "run"}, 2, "--backbone-lr is about a backbone that is trained: add --finetune all, or a stage"},
-		{tuneArgs("run", "all", "--augment", "blur"), 2, `augmentation "blur" is unknown, expected one of none, flip`},
+		{tuneArgs("run", "all", "--augment", "blur"), 2, `augmentation "blur" is unknown: known are none, flip`},
 		{tuneArgs("run", "all", "--cache-limit", "much"), 2, `--cache-limit: found "much", expected for example "2 GiB"`},
 		{tuneArgs("run", "nosuch*"), 1, "found no such stage, and none of the 10 weights or their nodes is named so"},
 		{tuneArgs("run", "layer9"), 1, "or one of the stages stage1, stage2, stage3\nwinnow: winnow models show glyphnet says how large the stages are"},

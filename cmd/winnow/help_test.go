@@ -1,8 +1,11 @@
 package main
 
 import (
+	"io"
 	"strings"
 	"testing"
+
+	"winnow/cmd/winnow/term"
 )
 
 // TestHelp: every command stands under a heading in the list of all, and its own help says nothing of it.
@@ -11,7 +14,7 @@ func TestHelp(t *testing.T) {
 	if code != 0 || stderr != "" {
 		t.Fatal(code, stderr)
 	}
-	for _, c := range commands() {
+	for _, c := range term.NewApp(commands(), io.Discard, io.Discard).Commands {
 		if c.Category == "" || !strings.Contains(text, "\n   "+c.Category+":\n") || !strings.Contains(text, "\n     "+c.Name+" ") {
 			t.Errorf("%s, under %q, is not in the list", c.Name, c.Category)
 		}

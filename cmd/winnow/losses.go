@@ -65,7 +65,7 @@ func showLosses(c *cli.Context) error {
 	if name := c.Args().First(); name != "" {
 		e, err := losses.Find(name)
 		if err != nil {
-			return usageError{err}
+			return asMisuse(err)
 		}
 		list = []losses.Entry{e}
 	}

@@ -1,26 +1,20 @@
 // Command winnow trains image embeddings on labels that cannot be trusted, and lists the wrong labels.
 //
-// This folder only wires: one file per command, flags and files in, rooms called, results out. Data goes to
-// standard output; messages and progress go to standard error. Exit code 0: done; 1: failed; 2: misused;
-// 130: interrupted (extract and train save the work so far).
+// Each command is a folder beside this file: flags become plain options, one call of a room does the work, the result is
+// printed. Data goes to standard output; messages and progress go to standard error. Exit code 0: done; 1: failed;
+// 2: misused; 130: interrupted.
 package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/backbone/ort"
-	"winnow/internal/catalog"
-	"winnow/internal/hint"
+	"winnow/cmd/winnow/term"
 )
 
 func main() {
@@ -32,199 +26,16 @@ func main() {
 
 // execute is the whole program as a function: a test calls it with buffers.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	app := newApp(stdout, stderr)
-	err := app.RunContext(ctx, flagsFirst(app, args))
-	if err == nil {
-		return 0
-	}
-	if errors.Is(err, context.Canceled) {
-		fmt.Fprintln(stderr, "winnow: interrupted"+whatIsSaved(args))
-		return 130
-	}
-	fmt.Fprintf(stderr, "winnow: %v\n", err)
-	if advice := hint.Of(err); advice != "" {
-		fmt.Fprintf(stderr, "winnow: %s\n", advice)
-	}
-	var misuse usageError
-	if errors.As(err, &misuse) {
-		return 2
-	}
-	return 1
+	return term.Execute(ctx, commands(), args, stdout, stderr)
 }
 
-// whatIsSaved says what an interrupted command left behind, for those that can go on.
-func whatIsSaved(args []string) string {
-	switch {
-	case slices.Contains(args, "train"):
-		return "; the work so far is saved: --resume goes on with it"
-	case slices.Contains(args, "extract"), slices.Contains(args, "reproduce"):
-		return "; the work so far is saved: the same command goes on with it"
-	case slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(strings.TrimPrefix(a, "-"), "-qdrant") }):
-		return "; the points so far are in the collection: the same command goes on with it"
-	case slices.Contains(args, "index"):
-		return "; the images so far are in the index: --add goes on with it"
+// commands lists every command under what it is for, in the order of the work.
+func commands() []term.Group {
+	return []term.Group{
+		{Heading: "Data and features", Commands: []*cli.Command{dataCommand(), modelsCommand(), extractCommand(), featuresCommand(), noiseCommand()}},
+		{Heading: "Embeddings", Commands: []*cli.Command{trainCommand(), evalCommand(), auditCommand(), reviewCommand(), mapCommand(), retrieveCommand(), reportCommand(), exportCommand(), embedCommand(), indexCommand(), searchCommand()}},
+		{Heading: "Papers", Commands: []*cli.Command{recipesCommand(), reproduceCommand(), traceCommand(), pairsCommand(), theoryCommand(), costCommand()}},
+		{Heading: "Reference", Commands: []*cli.Command{lossesCommand(), metricsCommand()}},
+		{Heading: "Setup", Commands: []*cli.Command{runtimeCommand(), doctorCommand(), demoCommand()}},
 	}
-	return ""
-}
-
-// usageError is the user's misuse of the command line: exit code 2.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-// misused makes a usageError.
-func misused(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
-// withHint adds what to do to an error.
-func withHint(err error, format string, args ...any) error {
-	return hint.With(err, format, args...)
-}
-
-func newApp(stdout, stderr io.Writer) *cli.App {
-	app := &cli.App{
-		Name:                      "winnow",
-		Usage:                     "train image embeddings on labels that cannot be trusted, and find the wrong labels",
-		Version:                   version(),
-		Writer:                    stdout,
-		ErrWriter:                 stderr,
-		UseShortOptionHandling:    true,
-		DisableSliceFlagSeparator: true, // a repeated flag's value may hold commas
-		Flags:                     globalFlags,
-		Commands:                  commands(),
-		ExitErrHandler:            func(*cli.Context, error) {}, // run decides the exit code
-		OnUsageError:              usageFailed,
-		Before:                    limitThreads,
-		Action:                    noCommand,
-	}
-	for _, f := range app.Flags {
-		demanded(f)
-	}
-	for _, c := range app.Commands {
-		strict(c)
-	}
-	return app
-}
-
-// commands lists every command under what it is for, in the order of the work. The library sorts the headings by name.
-func commands() []*cli.Command {
-	var all []*cli.Command
-	for _, group := range []struct {
-		heading string
-		of      []*cli.Command
-	}{
-		{"Data and features", []*cli.Command{dataCommand(), modelsCommand(), extractCommand(), featuresCommand(), noiseCommand()}},
-		{"Embeddings", []*cli.Command{trainCommand(), evalCommand(), auditCommand(), reviewCommand(), mapCommand(), retrieveCommand(), reportCommand(), exportCommand(), embedCommand(), indexCommand(), searchCommand()}},
-		{"Papers", []*cli.Command{recipesCommand(), reproduceCommand(), traceCommand(), pairsCommand(), theoryCommand(), costCommand()}},
-		{"Reference", []*cli.Command{lossesCommand(), metricsCommand()}},
-		{"Setup", []*cli.Command{runtimeCommand(), doctorCommand(), demoCommand()}},
-	} {
-		for _, c := range group.of {
-			c.Category = group.heading
-		}
-		all = append(all, group.of...)
-	}
-	return all
-}
-
-// globalFlags are every command's, and may stand before it or behind it.
-var globalFlags = []cli.Flag{
-	&cli.StringFlag{Name: "ort-lib", Usage: "`FILE` of ONNX Runtime's shared library", EnvVars: []string{"WINNOW_ORT_LIB"}},
-	&cli.StringFlag{Name: "device", Value: "cpu", Usage: "`DEVICE` that networks run on: cpu, cuda, cuda:N, auto", EnvVars: []string{"WINNOW_DEVICE"}},
-	&cli.StringFlag{Name: "gpu-memory", DefaultText: "no limit", Usage: "most of the GPU's memory that one network takes, `SIZE`: 4GiB, 800MiB"},
-	&cli.BoolFlag{Name: "tf32", Usage: "let the GPU round products to TF32: faster, and vectors differ from the CPU's"},
-	&cli.StringFlag{Name: "cudnn-search", Value: string(ort.SearchHeuristic), Usage: "how the GPU chooses a convolution's algorithm, `WAY`: heuristic, exhaustive (timed, may vary from run to run), default"},
-	&cli.IntFlag{Name: "threads", Usage: "`N` threads for computing (0: one a core)", EnvVars: []string{"WINNOW_THREADS"}},
-	&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress on standard error"},
-}
-
-// strict makes misuse of a command and its subcommands exit with 2.
-func strict(c *cli.Command) {
-	c.OnUsageError = usageFailed
-	c.CustomHelpTemplate = withoutHeading(cli.CommandHelpTemplate)
-	if len(c.Subcommands) > 0 {
-		c.CustomHelpTemplate = withoutHeading(cli.SubcommandHelpTemplate)
-		if c.Action == nil {
-			c.Action = noCommand
-		}
-		for _, sub := range c.Subcommands {
-			strict(sub)
-		}
-		return
-	}
-	c.HideHelpCommand = true // "help" may be the name of a run folder
-	var needed []string
-	for _, f := range c.Flags {
-		if demanded(f) {
-			needed = append(needed, f.Names()[0])
-		}
-	}
-	c.Before = func(c *cli.Context) error {
-		var missing []string
-		for _, name := range needed {
-			if !c.IsSet(name) {
-				missing = append(missing, "--"+name)
-			}
-		}
-		if len(missing) > 0 {
-			return misused("%s: %s missing: see '%s --help'", c.Command.HelpName, strings.Join(missing, ", "), c.Command.HelpName)
-		}
-		return nil
-	}
-}
-
-// withoutHeading takes a command's heading in the list of all commands out of the command's own help.
-func withoutHeading(template string) string {
-	return strings.Replace(template, "{{if .Category}}\n\nCATEGORY:\n   {{.Category}}{{end}}", "", 1)
-}
-
-// demanded takes the check of a required flag from the library, which would print the whole help to standard
-// output and exit with 1, and says in the help what the library does not.
-func demanded(f cli.Flag) bool {
-	switch f := f.(type) {
-	case *cli.BoolFlag:
-		f.DisableDefaultText = f.DefaultText == ""
-	case *cli.StringFlag:
-		if f.Required {
-			f.Required, f.Usage = false, f.Usage+"; required"
-			return true
-		}
-	case *cli.Float64Flag:
-		if f.Required {
-			f.Required, f.Usage, f.DefaultText = false, f.Usage+"; required", "none"
-			return true
-		}
-	}
-	return false
-}
-
-// usageFailed answers flags that the library does not understand, an unknown one with the nearest that there is.
-func usageFailed(c *cli.Context, err error, _ bool) error {
-	if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
-		var known []string
-		for _, f := range append(slices.Clone(c.Command.Flags), globalFlags...) {
-			known = append(known, f.Names()...)
-		}
-		if near := catalog.Nearest(name, known); near != "" {
-			err = fmt.Errorf("%w (did you mean --%s?)", err, near)
-		}
-	}
-	return usageError{err}
-}
-
-// noCommand answers a missing or unknown command.
-func noCommand(c *cli.Context) error {
-	if name := c.Args().First(); name != "" {
-		var known []string
-		for _, sub := range c.Command.VisibleCommands() {
-			if sub.Name != "help" {
-				known = append(known, sub.Name)
-			}
-		}
-		return misused("%q is not a command of %s%s, expected %s", name, c.Command.HelpName, catalog.Ask(name, known), strings.Join(known, ", "))
-	}
-	c.App.Writer = c.App.ErrWriter // not asked for, so no data
-	if err := cli.ShowSubcommandHelp(c); err != nil {
-		return err
-	}
-	return misused("a command is missing")
 }

@@ -97,7 +97,7 @@ func mapRun(c *cli.Context) error {
 	}
 	var files []exportFile
 	for _, path := range c.StringSlice("out") {
-		files = append(files, exportFile{"out", path})
+		files = append(files, exportFile{Flag: "out", Path: path})
 	}
 	if err := checkTargets(files, append(r.inputs(), c.String("scores"))); err != nil {
 		return err
@@ -206,8 +206,8 @@ func (r *mapResult) flatten(c *cli.Context, set features.Set, o tsne.Options) ([
 	}
 	if !c.Bool("quiet") {
 		line := newProgressLine(c.App.ErrWriter, "iterations", time.Now)
-		defer line.end()
-		o.Stepped = func(t int) { line.at(t, o.Iterations, 0, "") }
+		defer line.End()
+		o.Stepped = func(t int) { line.At(t, o.Iterations, 0, "") }
 	}
 	plane, report, err := tsne.Embed(c.Context, set.X, o)
 	r.TSNE = &report

@@ -59,7 +59,7 @@ func metricsRun(c *cli.Context) error {
 	if name := c.Args().First(); name != "" {
 		e, err := eval.Find(name)
 		if err != nil {
-			return usageError{err}
+			return asMisuse(err)
 		}
 		if c.Bool("json") {
 			return printJSON(c.App.Writer, listMetric(e))

@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -102,35 +100,6 @@ func (n *numbers) Set(text string) error {
 }
 
 func (n *numbers) String() string { return "" } // no default to show
-
-// openRegistry opens the user's registry of backbones.
-func openRegistry() (*models.Registry, error) {
-	path := os.Getenv("WINNOW_MODELS")
-	if path == "" {
-		dir, err := os.UserConfigDir()
-		if err != nil {
-			return nil, withHint(fmt.Errorf("models: %w", err), "set WINNOW_MODELS to a file for your registry of backbones")
-		}
-		path = filepath.Join(dir, "winnow", "models.json")
-	}
-	return models.Open(path, filepath.SplitList(os.Getenv("WINNOW_MODEL_DIRS"))...)
-}
-
-// oneArgument is a command's only argument.
-func oneArgument(c *cli.Context, what string) (string, error) {
-	if c.NArg() != 1 || c.Args().First() == "" {
-		return "", misused("%s: found %d arguments, expected %s", c.Command.HelpName, c.NArg(), what)
-	}
-	return c.Args().First(), nil
-}
-
-// noArguments refuses the arguments of a command that takes none.
-func noArguments(c *cli.Context) error {
-	if c.NArg() > 0 {
-		return misused("%s: found the argument %q, expected none", c.Command.HelpName, c.Args().First())
-	}
-	return nil
-}
 
 // listedModel is one line of the list.
 type listedModel struct {

@@ -97,12 +97,12 @@ func TestModelsNewWrong(t *testing.T) {
 	}{
 		{[]string{"new", "--arch", "lenet"}, 2, "found 0 arguments, expected one name"},
 		{[]string{"new", "x"}, 2, "--arch missing"},
-		{[]string{"new", "x", "--arch", "lenett"}, 1, `"lenett" (did you mean "lenet"?): expected one of`},
+		{[]string{"new", "x", "--arch", "lenett"}, 1, `"lenett" is unknown (did you mean "lenet"?): known are`},
 		{[]string{"new", "x", "--arch", bad}, 1, "bad.yaml:3:9: layers: the network ends with maps 1×8×8"},
 		{[]string{"new", "x", "--arch", filepath.Join(dir, "none.yaml")}, 1, "no such file"},
 		{[]string{"new", "../x", "--arch", "lenet"}, 1, "expected a word without spaces, slashes"},
 		{[]string{"new", "glyphnet", "--arch", "glyphnet"}, 1, `name "glyphnet" is taken`},
-		{[]string{"architectures", "lenett"}, 1, `"lenett" (did you mean "lenet"?): expected one of`},
+		{[]string{"architectures", "lenett"}, 1, `"lenett" is unknown (did you mean "lenet"?): known are`},
 		{[]string{"architectures", "a", "b"}, 2, "found 2 arguments"},
 	} {
 		out, errs, code := modelsRun(t, c.args...)

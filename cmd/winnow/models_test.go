@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/cmd/winnow/term"
 	"winnow/graph"
 	"winnow/models"
 )
@@ -132,7 +133,7 @@ func TestModelsWrong(t *testing.T) {
 		{[]string{"add", half, "--name", "half"}, 1, "half.onnx: cut short"},
 		{[]string{"show", half}, 1, "half.onnx: cut short"},
 		{[]string{"add", text, "--name", "text"}, 1, "text.onnx: "},
-		{[]string{"add", file, "--name", "two", "--preset", "imagine"}, 1, `preset "imagine" (did you mean "imagenet"?): expected one of`},
+		{[]string{"add", file, "--name", "two", "--preset", "imagine"}, 1, `preset "imagine" is unknown (did you mean "imagenet"?): known are`},
 		{[]string{"add", file, "--name", "two", "--preset", "imagenet", "--output", "nothing"}, 1, `tensor "nothing"`},
 		{[]string{"show", "nothing"}, 1, "no such file"},
 		{[]string{"remove", "resnet50"}, 1, "winnow's own"},
@@ -152,7 +153,7 @@ func TestModelsWrong(t *testing.T) {
 }
 
 func TestFlagsFirst(t *testing.T) {
-	app := newApp(os.Stdout, os.Stderr)
+	app := term.NewApp(commands(), os.Stdout, os.Stderr)
 	for in, want := range map[string]string{
 		"winnow models add F --name N":                "winnow models add --name N F",
 		"winnow models add F --name=N --json":         "winnow models add --name=N --json F",
@@ -172,7 +173,7 @@ func TestFlagsFirst(t *testing.T) {
 		"winnow models add - --name N":                "winnow models add --name N -",
 		"winnow models add F --mean 1,2,3 --exact -h": "winnow models add --mean 1,2,3 --exact -h F",
 	} {
-		if got := flagsFirst(app, strings.Fields(in)); !slices.Equal(got, strings.Fields(want)) {
+		if got := term.FlagsFirst(app, strings.Fields(in)); !slices.Equal(got, strings.Fields(want)) {
 			t.Errorf("%s: found %s", in, strings.Join(got, " "))
 		}
 	}

@@ -211,7 +211,7 @@ func (w *pairsWork) label(c *cli.Context) error {
 	if rate == 0 {
 		return withHint(misused("pairs: no label of the manifest is wrong"), "--synthetic RATE looks at symmetric noise")
 	}
-	noise, err := newNoise(c.Context, noiseSpec{model: "symmetric", rate: rate, count: datasets.Exact}, nil)
+	noise, err := newNoise(c.Context, noiseSpec{Model: "symmetric", Rate: rate, Count: datasets.Exact}, nil)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func (w *pairsWork) measure(c *cli.Context) error {
 		s := &w.sampler
 		var err error
 		if s.Classes, s.Images, s.Rows, err = parseBatch(c.String("batch"), s.Variant); err != nil {
-			return usageError{err}
+			return asMisuse(err)
 		}
 	}
 	set, rows := w.drawn(c)
@@ -69,7 +69,7 @@ func (w *pairsWork) signals(c *cli.Context, labels pairs.Labels) (s pairs.Signal
 	}
 	meter, err := pairs.NewMeter(judges)
 	if err != nil {
-		return s, usageError{err}
+		return s, asMisuse(err)
 	}
 	asked := w.sampler
 	asked.Unlabelled = 0 // they are no pairs
@@ -102,7 +102,7 @@ func (w *pairsWork) judges(c *cli.Context, classes int, step *int) (judges []pai
 			Step: func() *rand.Rand { return train.Rand(w.result.Seed, "pairs "+l.Term(), *step) },
 		})
 		if err != nil {
-			return nil, usageError{err}
+			return nil, asMisuse(err)
 		}
 		if _, ok := losses.Slopes(loss, features.Set{}); !ok && !c.IsSet("loss") {
 			continue

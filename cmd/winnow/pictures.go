@@ -33,14 +33,14 @@ func thumbnails(c *cli.Context, run *openedRun, paths []string, side int) ([]ima
 	var done func()
 	if !c.Bool("quiet") {
 		line := newProgressLine(c.App.ErrWriter, "pictures", time.Now)
-		defer line.end()
+		defer line.End()
 		var mutex sync.Mutex
 		n := 0
 		done = func() {
 			mutex.Lock()
 			defer mutex.Unlock()
 			n++
-			line.at(n, len(paths), 0, "")
+			line.At(n, len(paths), 0, "")
 		}
 	}
 	small, err := backbone.Thumbnails(c.Context, root, paths, side, done)

@@ -80,7 +80,7 @@ func recipesShow(c *cli.Context) error {
 	}
 	r, err := recipes.Find(c.Args().First())
 	if err != nil {
-		return usageError{err}
+		return asMisuse(err)
 	}
 	if !c.Bool("resolved") {
 		_, err := io.WriteString(c.App.Writer, r.Text)

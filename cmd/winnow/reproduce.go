@@ -77,7 +77,7 @@ func runReproduce(c *cli.Context) error {
 	r := reproduction{c: c, dir: c.String("out")}
 	var err error
 	if r.study, err = studies.Find(c.Args().First()); err != nil {
-		return usageError{err}
+		return asMisuse(err)
 	}
 	r.store = studies.Store{Dir: filepath.Join(r.dir, "cells")}
 	if err := r.openData(); err != nil {

@@ -59,7 +59,7 @@ func (r *reproduction) plan() error {
 				}
 				cell := studies.Cell{Row: i, Column: j, Seed: seed}
 				if cell.Key, err = r.key(cell); err != nil {
-					return usageError{err} // studies are valid: it is --set
+					return asMisuse(err) // studies are valid: it is --set
 				}
 				r.cells = append(r.cells, cell)
 			}

@@ -170,7 +170,7 @@ func (r *reproduction) openGlyphs() (*cellData, error) {
 	}
 	d, images, err := glyphs.New(cfg)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, asMisuse(err)
 	}
 	rt, err := openRuntime(r.c)
 	if err != nil {
@@ -249,7 +249,7 @@ func (l *labelled) make(ctx context.Context, d *cellData, labels, noise string, 
 		l.data, _, l.err = l.data.Topline(datasets.Train, rate, toplineRand(seed))
 		return
 	}
-	model, err := newNoise(ctx, noiseSpec{model: noise, rate: rate, similar: 3, count: datasets.Independent}, func() (blas32.General, error) {
+	model, err := newNoise(ctx, noiseSpec{Model: noise, Rate: rate, Similar: 3, Count: datasets.Independent}, func() (blas32.General, error) {
 		return vectorsIn(d.store, l.data, datasets.Train)
 	})
 	if err == nil {

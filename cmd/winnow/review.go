@@ -145,7 +145,7 @@ func checkReviewOut(c *cli.Context) error {
 	if !slices.Contains(endings, strings.ToLower(filepath.Ext(out))) {
 		return misused("--out: %q does not end in %s: the mended manifest has the form of %s", out, strings.Join(endings, " or "), manifest)
 	}
-	return checkTargets([]exportFile{{"out", out}}, []string{manifest, c.String("audit"), decisionsFile(c)})
+	return checkTargets([]exportFile{{Flag: "out", Path: out}}, []string{manifest, c.String("audit"), decisionsFile(c)})
 }
 
 // reviewExport is winnow review --export: what was decided is carried out.

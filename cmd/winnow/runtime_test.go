@@ -20,6 +20,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone/ort"
+	"winnow/cmd/winnow/term"
 	"winnow/internal/hint"
 	"winnow/internal/ortlib"
 	"winnow/internal/testing/orttest"
@@ -206,7 +207,7 @@ func TestGPUFlags(t *testing.T) {
 func withRuntime(t *testing.T, args []string, action func(*cli.Context, *ort.Runtime) error) (stderr string, code int) {
 	t.Helper()
 	var errs bytes.Buffer
-	app := newApp(io.Discard, &errs)
+	app := term.NewApp(commands(), io.Discard, &errs)
 	app.Commands = append(app.Commands, &cli.Command{Name: "compute", Action: func(c *cli.Context) error {
 		rt, err := openRuntime(c)
 		if err != nil {
@@ -220,7 +221,7 @@ func withRuntime(t *testing.T, args []string, action func(*cli.Context, *ort.Run
 
 // exitOf turns an error into an exit code as run does, keeping the hint in the text.
 func exitOf(w io.Writer, err error) int {
-	var misuse usageError
+	var misuse term.UsageError
 	switch {
 	case err == nil:
 		return 0

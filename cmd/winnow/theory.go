@@ -46,7 +46,7 @@ func theoryAction(c *cli.Context) error {
 	}
 	summary, err := theory.Describe(setting)
 	if err != nil {
-		return usageError{err}
+		return asMisuse(err)
 	}
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, summary)
@@ -72,7 +72,7 @@ func theorySetting(c *cli.Context) (s theory.Setting, err error) {
 	}
 	if c.IsSet("pair-rate") {
 		if s.Rate, err = theory.RateOfPairs(c.Float64("pair-rate"), s.Classes); err != nil {
-			return s, usageError{err}
+			return s, asMisuse(err)
 		}
 	}
 	return s, nil

@@ -62,7 +62,7 @@ func theoryKappaAction(c *cli.Context) error {
 	}
 	errors, err := concentration.Study(s)
 	if err != nil {
-		return usageError{err}
+		return asMisuse(err)
 	}
 	if file := c.String("svg"); file != "" {
 		if err := atomicfile.Write(file, kappaChart(s, errors).WriteSVG); err != nil {

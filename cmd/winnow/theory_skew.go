@@ -184,7 +184,7 @@ func (w *skewWork) measure(c *cli.Context) error {
 	}
 	meter, err := skew.NewMeter(skew.Settings{Margin: w.margin, Beta: w.beta, Classes: w.classes})
 	if err != nil {
-		return usageError{err}
+		return asMisuse(err)
 	}
 	sampler, err := train.NewSampler(w.sampler, w.set.Labels, w.result.Seed)
 	if err != nil {
@@ -212,7 +212,7 @@ func (w *skewWork) flags(c *cli.Context) (err error) {
 	if c.IsSet("batch") {
 		s := &w.sampler
 		if s.Classes, s.Images, s.Rows, err = parseBatch(c.String("batch"), s.Variant); err != nil {
-			return usageError{err}
+			return asMisuse(err)
 		}
 	}
 	if c.IsSet("margin") {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/filters"
@@ -141,7 +142,7 @@ func traceConfig(c *cli.Context) (cfg config.Run, names []string, err error) {
 		names = append(names, strings.TrimSpace(name))
 		cfg.Filter.Scorer = names[len(names)-1]
 		if err := cfg.Validate(); err != nil {
-			return cfg, nil, usageError{err}
+			return cfg, nil, asMisuse(err)
 		}
 		if cfg.Filter.Scorer == config.NoFilter {
 			return cfg, nil, misused("--filters: found none, expected scorers: there is nothing to watch")
@@ -182,14 +183,14 @@ func iterations(c *cli.Context) (at []int, err error) {
 
 // traceRun trains once, keeps nothing of the training, and watches.
 func traceRun(c *cli.Context, cfg config.Run, data run.Data, d *datasets.Dataset, at []int) (*tracedRun, error) {
-	progress := newTrainProgress(c.App.ErrWriter, time.Now)
-	defer progress.end()
+	progress := term.NewTrainProgress(c.App.ErrWriter, time.Now)
+	defer progress.End()
 	seen := &tracedRun{Filter: cfg.Filter.Scorer, threshold: map[int]float64{}}
 	opts := run.Options{Diagnosed: func(d train.Diagnosis) { seen.Diagnoses = append(seen.Diagnoses, d) }}
 	steps := 0
 	opts.Begun = func(plan run.Plan) error {
 		note(c, "%s", seen.Filter)
-		progress.begun(plan)
+		progress.Begun(plan)
 		steps = plan.Steps
 		if at == nil {
 			at = []int{(steps + 3) / 4, (steps + 1) / 2, (3*steps + 3) / 4, steps}
@@ -206,7 +207,7 @@ func traceRun(c *cli.Context, cfg config.Run, data run.Data, d *datasets.Dataset
 	}
 	opts.Stepped = func(s train.Step) {
 		if !c.Bool("quiet") {
-			progress.stepped(s)
+			progress.Stepped(s)
 		}
 		seen.trace.Step(s.Number, s.IDs, s.Kept, s.Scores, s.Judge)
 		if s.HasThreshold {

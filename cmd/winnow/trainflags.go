@@ -41,21 +41,21 @@ func trainConfig(c *cli.Context) (config.Run, error) {
 	}
 	cfg, err := load(settings)
 	if err != nil {
-		return cfg, usageError{err}
+		return cfg, asMisuse(err)
 	}
 	if err := methodMisused(c, cfg); err != nil {
 		return cfg, err
 	}
 	if err := applyTrainFlags(c, &cfg); err != nil {
-		return cfg, usageError{err}
+		return cfg, asMisuse(err)
 	}
 	for _, s := range ofLosses {
 		if err := config.Set(&cfg, s); err != nil {
-			return cfg, usageError{err}
+			return cfg, asMisuse(err)
 		}
 	}
 	if err := cfg.Validate(); err != nil {
-		return cfg, usageError{err}
+		return cfg, asMisuse(err)
 	}
 	return cfg, nil
 }
@@ -69,7 +69,7 @@ func trainBase(c *cli.Context) (load func(settings []string) (config.Run, error)
 		}
 		r, err := recipes.Find(name)
 		if err != nil {
-			return nil, usageError{err}
+			return nil, asMisuse(err)
 		}
 		return func(settings []string) (config.Run, error) {
 			return config.Parse("recipe "+r.Name, []byte(r.Text), settings)

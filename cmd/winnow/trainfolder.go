@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/term"
 	"winnow/filters"
 	"winnow/papers/recipes"
 	"winnow/run"
@@ -41,20 +42,20 @@ func (r *trainCommandRun) do() error {
 	if r.noise != nil {
 		note(r.c, "estimated from the features: about %s of the labels are wrong", r.noise)
 	}
-	progress := newTrainProgress(r.c.App.ErrWriter, time.Now)
+	progress := term.NewTrainProgress(r.c.App.ErrWriter, time.Now)
 	opts := run.Options{Dir: r.dir, Winnow: version(), Resume: r.c.Bool("resume"), Tuning: r.tuning}
 	opts.Begun = func(plan run.Plan) error {
-		progress.begun(plan)
+		progress.Begun(plan)
 		r.tellPlan(plan)
 		return r.begin(plan)
 	}
 	if !r.c.Bool("quiet") {
-		opts.Stepped, opts.Validated, opts.Weighed = progress.stepped, progress.validated, progress.weighed
-		progress.samples = r.data.Train.Len() - r.data.Unlabelled
+		opts.Stepped, opts.Validated, opts.Weighed = progress.Stepped, progress.Validated, progress.Weighed
+		progress.Samples = r.data.Train.Len() - r.data.Unlabelled
 	}
 	out, err := run.Run(ctx, r.cfg, r.data, opts)
 	if err != nil {
-		progress.end()
+		progress.End()
 		return explainTrainFailure(err, r.data, r.dir, r.tuning != nil)
 	}
 	result, err := out.Judge(ctx, r.data, opts)

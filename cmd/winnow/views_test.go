@@ -80,9 +80,9 @@ func TestExtractViewsCommand(t *testing.T) {
 		t.Errorf("the store has changed:\n%s", diff)
 	}
 	for want, other := range map[string][]string{
-		`--views: backbone: view "centre" is unknown`:                                          {"--views", "centre"},
-		`--dtype: found "float8", expected float32 or float16`:                                 {"--dtype", "float8"},
-		`--views: backbone: augmentation "prsim" is unknown (did you mean "prism"?), expected`: {"--views", "2*prsim"},
+		`--views: backbone: view "centre" is unknown`:                                           {"--views", "centre"},
+		`--dtype: found "float8", expected float32 or float16`:                                  {"--dtype", "float8"},
+		`--views: backbone: augmentation "prsim" is unknown (did you mean "prism"?): known are`: {"--views", "2*prsim"},
 	} {
 		if _, errs, code := a.extract(t, t.Context(), other...); code != 2 || !strings.Contains(errs, want) {
 			t.Errorf("%v: exit code %d: %s", other, code, errs)

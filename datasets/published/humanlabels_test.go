@@ -141,9 +141,9 @@ func cifarTen() fstest.MapFS {
 // imported reads a folder by a preset.
 func imported(t *testing.T, preset string, fsys fs.FS, opts Options) *Result {
 	t.Helper()
-	p, ok := Find(preset)
-	if !ok {
-		t.Fatalf("no preset %s", preset)
+	p, err := Find(preset)
+	if err != nil {
+		t.Fatal(err)
 	}
 	r, err := p.Dataset(fsys, opts)
 	if err != nil {

@@ -99,14 +99,9 @@ type Count struct {
 	Images, Classes int
 }
 
-// Find is the preset of a name.
-func Find(name string) (Preset, bool) {
-	for _, p := range Catalog() {
-		if p.Name == name {
-			return p, true
-		}
-	}
-	return Preset{}, false
+// Find returns the preset of a name.
+func Find(name string) (Preset, error) {
+	return catalog.Find("published: data set", name, Catalog(), func(p Preset) []string { return []string{p.Name} })
 }
 
 // ProtocolNames lists a preset's protocols in order.
@@ -128,10 +123,10 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 	if opts.Protocol == "" {
 		opts.Protocol = p.Default
 	}
-	protocol, ok := p.Protocols[opts.Protocol]
-	if !ok {
-		return nil, fmt.Errorf("published: %s: protocol %q is unknown%s, expected one of %s", p.Name, opts.Protocol, catalog.Ask(opts.Protocol, p.ProtocolNames()), strings.Join(p.ProtocolNames(), ", "))
+	if err := catalog.Check("published: "+p.Name+": protocol", opts.Protocol, p.ProtocolNames()...); err != nil {
+		return nil, err
 	}
+	protocol := p.Protocols[opts.Protocol]
 	notes := []string{}
 	opts.notes = &notes
 	if opts.Human == "" && len(p.Human) > 0 {

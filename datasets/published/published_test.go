@@ -267,7 +267,7 @@ func TestAbsent(t *testing.T) {
 
 func TestProtocolUnknown(t *testing.T) {
 	_, err := flowers102.Dataset(flowers(1), Options{Protocol: Prism})
-	if err == nil || !strings.Contains(err.Error(), `protocol "prism" is unknown, expected one of half, official`) {
+	if err == nil || !strings.Contains(err.Error(), `protocol "prism" is unknown: known are half, official`) {
 		t.Errorf("found error %v", err)
 	}
 	_, err = cars196.Dataset(fstest.MapFS{firstCar + "/1.jpg": {}}, Options{Protocol: Official})

@@ -17,7 +17,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"winnow/features"
 	"winnow/filters/leaveout"
@@ -61,15 +60,14 @@ const resamples = 400
 // the resampling. Time O(n·C·d).
 func Of(z features.Set, classes int, method string, rng *rand.Rand) (Estimate, error) {
 	e := Estimate{Method: method}
-	judge, ok := ways[method]
-	if !ok {
-		return e, fmt.Errorf("noise rate: method %q is unknown%s: known are %s", method, catalog.Ask(method, Methods()), strings.Join(Methods(), ", "))
+	if err := catalog.Check("noise rate: method", method, Methods()...); err != nil {
+		return e, err
 	}
 	s, err := leaveout.New(z, classes)
 	if err != nil {
 		return e, fmt.Errorf("noise rate: %w", err)
 	}
-	amounts := judge(s)
+	amounts := ways[method](s)
 	e.Judged = len(amounts)
 	e.Rate = clamp(mean(amounts))
 	e.Low, e.High = interval(amounts, rng)

@@ -1,4 +1,3 @@
-// Package nearest finds the name that was probably meant, so that the answer to an unknown name can begin with it.
 package catalog
 
 import (
@@ -8,16 +7,17 @@ import (
 	"unicode"
 )
 
-// Nearest returns the known name that is most like a name, "" where none is like enough. Upper and lower case, and what parts
-// words, make no difference.
+// Nearest returns the known name that is most like a name, "" where none is like enough. Upper and lower case, and what
+// parts words, make no difference.
 //
 //	distance(a, b) = the fewest letters to insert, drop, change or swap with their neighbour that make b of a
 //	                 (optimal string alignment: nothing is changed twice)
 //	score          = the lesser of distance(name, known) and 1 + the least distance(name, beginning of known)
 //
 // so that a beginning finds the whole, "multisim" multi_similarity. A score is small enough up to a third of the letters
-// of name; of beginnings, only those of three letters and more are asked. Of equal scores the lesser distance wins, then
-// the name with the same first letter, which is seldom mistaken, then the first of the list. Time and memory O(letters of both) for each known name.
+// of name; beginnings count only for names of three letters and more. Of equal scores the lesser distance wins, then
+// the name with the same first letter, which is seldom mistaken, then the first of the list. Time and memory
+// O(letters of both) for each known name.
 func Nearest(name string, known []string) string {
 	asked := letters(name)
 	best, found := []int{len(asked)/3 + 1}, ""
@@ -38,8 +38,8 @@ func Nearest(name string, known []string) string {
 	return found
 }
 
-// Ask is ` (did you mean "NAME"?)` with the nearest known name, "" where none is near: it belongs behind the unknown name
-// in a message.
+// Ask returns ` (did you mean "NAME"?)` with the nearest known name, "" where none is near, to stand
+// behind the unknown name in a message.
 func Ask(name string, known []string) string {
 	if near := Nearest(name, known); near != "" {
 		return fmt.Sprintf(" (did you mean %q?)", near)

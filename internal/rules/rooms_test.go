@@ -75,7 +75,7 @@ var rooms = []Room{
 		"backbone features graph graph/gradient head"},
 
 	{"models", "knows backbones, fetches and checks them, keeps trained heads on disk",
-		"backbone graph graph/gradient head"}, // backbone: an entry holds its preprocessing
+		"backbone graph graph/gradient head internal/hint"}, // backbone: an entry holds its preprocessing
 	{"models/architecture", "builds untrained networks from a YAML description and a seed",
 		"backbone graph"},
 	{"extraction", "turns a list of images into a feature store",

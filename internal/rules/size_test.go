@@ -10,8 +10,8 @@ import (
 // Lines of Go, tests aside, that the command line may have: the goal and what is allowed until it is reached. The
 // allowance may only shrink.
 const (
-	cmdGoal, cmdAllowed   = 5_500, 14_400
-	mainGoal, mainAllowed = 60, 235
+	cmdGoal, cmdAllowed   = 5_500, 14_300
+	mainGoal, mainAllowed = 60, 60
 )
 
 // roomGoal is how many lines a room may have, tests aside, but those of large.

@@ -3,7 +3,6 @@ package architecture
 import (
 	"embed"
 	"fmt"
-	"slices"
 	"strings"
 
 	"winnow/internal/catalog"
@@ -29,8 +28,8 @@ func Names() []string {
 
 // Text is the description of an embedded network.
 func Text(name string) ([]byte, error) {
-	if !slices.Contains(Names(), name) {
-		return nil, fmt.Errorf("architecture: %q%s: expected one of %s, or a .yaml file", name, catalog.Ask(name, Names()), strings.Join(Names(), ", "))
+	if err := catalog.Check("architecture: network", name, Names()...); err != nil {
+		return nil, fmt.Errorf("%w, or a .yaml file", err)
 	}
 	return files.ReadFile("networks/" + name + ".yaml")
 }

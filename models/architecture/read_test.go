@@ -69,7 +69,7 @@ func TestPreprocessing(t *testing.T) {
 }
 
 func TestEmbeddedUnknown(t *testing.T) {
-	if _, err := Embedded("lenett"); err == nil || !strings.Contains(err.Error(), `"lenett" (did you mean "lenet"?): expected one of cifar_resnet, cifar_resnet8, convnet4, glyphnet, lenet, lenet5`) {
+	if _, err := Embedded("lenett"); err == nil || !strings.Contains(err.Error(), `"lenett" is unknown (did you mean "lenet"?): known are cifar_resnet, cifar_resnet8, convnet4, glyphnet, lenet, lenet5`) {
 		t.Errorf("found %v", err)
 	}
 }

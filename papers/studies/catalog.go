@@ -2,7 +2,6 @@ package studies
 
 import (
 	"embed"
-	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -35,18 +34,11 @@ func List() ([]Study, error) {
 	return all, nil
 }
 
-// Find is the study of that name.
+// Find returns the study of that name.
 func Find(name string) (Study, error) {
 	all, err := List()
 	if err != nil {
 		return Study{}, err
 	}
-	var names []string
-	for _, s := range all {
-		if s.Name == name {
-			return s, nil
-		}
-		names = append(names, s.Name)
-	}
-	return Study{}, fmt.Errorf("reproduce: study %q is unknown%s: known are %s", name, catalog.Ask(name, names), strings.Join(names, ", "))
+	return catalog.Find("reproduce: study", name, all, func(s Study) []string { return []string{s.Name} })
 }

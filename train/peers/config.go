@@ -93,8 +93,8 @@ func (c Config) networks() int {
 
 // Validate says what is wrong, in one line. A setting that the method does not have must keep its default.
 func (c Config) Validate() error {
-	if !slices.Contains(Methods(), c.Method) {
-		return fmt.Errorf("peers: method %q is unknown%s: known are %s", c.Method, catalog.Ask(c.Method, Methods()), strings.Join(Methods(), ", "))
+	if err := catalog.Check("peers: method", c.Method, Methods()...); err != nil {
+		return err
 	}
 	wrong := func(what string, found any, expected string) error {
 		return fmt.Errorf("peers: %s: %s: found %v, expected %s", c.Method, what, found, expected)

@@ -23,8 +23,6 @@ package selective
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"winnow/filters/detectors"
 	"winnow/internal/catalog"
@@ -100,8 +98,8 @@ const maxQueue = 1 << 24
 
 // Validate says what is wrong, in one line. A setting that the method does not have must be left out.
 func (c Config) Validate() error {
-	if !slices.Contains(Methods(), c.Method) {
-		return fmt.Errorf("selective: method %q is unknown%s: known are %s", c.Method, catalog.Ask(c.Method, Methods()), strings.Join(Methods(), ", "))
+	if err := catalog.Check("selective: method", c.Method, Methods()...); err != nil {
+		return err
 	}
 	wrong := func(what string, found any, expected string) error {
 		return fmt.Errorf("selective: %s: %s: found %v, expected %s", c.Method, what, found, expected)

@@ -1,12 +1,12 @@
-// Million writes a large manifest, its pictures and a feature store of made-up vectors, to see how winnow bears their
-// number: what LOG.md says of a million rows was measured on
+// Million writes a large manifest, its pictures and a feature store of made-up vectors to measure winnow on; docs/log
+// has the numbers.
 //
 //	go run ./internal/testing/million -n 1000000 -d 128 -out million
 //
-// In the folder then stand list.csv (path,label,split; a class in a hundred is for validation, the others are for
-// training), images.zip (a picture of 2×2 pixels each, no two the same) and features/ (class centres with noise).
+// It writes list.csv (path,label,split; one class in a hundred is for validation, the others are for training),
+// images.zip (a picture of 2×2 pixels each, no two the same) and features/ (class centres with noise).
 //
-// With -index there stand instead index/, the same vectors for winnow search, and one.npy and hundred.npy to ask for:
+// With -index it writes index/ instead, the same vectors for winnow search, and the queries one.npy and hundred.npy:
 //
 //	go run ./internal/testing/million -n 1000000 -d 512 -index -out million
 //	winnow search --index million/index million/hundred.npy --json

@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"slices"
@@ -7,11 +7,11 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// flagsFirst moves the flags that stand behind a command's arguments in front of them, and the program's own
+// FlagsFirst moves the flags that stand behind a command's arguments in front of them, and the program's own
 // in front of the command: the library stops looking for flags at the first argument, and people write
 // "winnow models add FILE --name NAME" and "winnow extract --threads 1". What stands behind "--" stays where it
 // is. args starts with the program's name.
-func flagsFirst(app *cli.App, args []string) []string {
+func FlagsFirst(app *cli.App, args []string) []string {
 	if len(args) == 0 {
 		return args
 	}

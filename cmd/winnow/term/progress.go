@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"fmt"
@@ -7,15 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
-
-	"winnow/backbone"
 )
 
-// progressLine shows how far a long piece of work is, with its rate and the time left: on a terminal one
+// Progress shows how far a long piece of work is, with its rate and the time left: on a terminal one
 // line that is written over, otherwise a line every few seconds.
-type progressLine struct {
+type Progress struct {
 	w        io.Writer
 	now      func() time.Time
 	terminal bool
@@ -26,8 +23,9 @@ type progressLine struct {
 	width       int // of the line on the terminal
 }
 
-func newProgressLine(w io.Writer, unit string, now func() time.Time) *progressLine {
-	p := &progressLine{w: w, now: now, every: 5 * time.Second, unit: unit, start: now()}
+// NewProgress begins a line on w; unit is what is counted, now the clock.
+func NewProgress(w io.Writer, unit string, now func() time.Time) *Progress {
+	p := &Progress{w: w, now: now, every: 5 * time.Second, unit: unit, start: now()}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.terminal, p.every = true, 100*time.Millisecond
 	}
@@ -35,8 +33,8 @@ func newProgressLine(w io.Writer, unit string, now func() time.Time) *progressLi
 	return p
 }
 
-// at tells that done of total are there, the first of them from an earlier run; more is added to the line.
-func (p *progressLine) at(done, total, earlier int, more string) {
+// At tells that done of total are there, the first of them from an earlier run; more is added to the line.
+func (p *Progress) At(done, total, earlier int, more string) {
 	now := p.now()
 	if now.Sub(p.last) < p.every {
 		return
@@ -56,25 +54,10 @@ func (p *progressLine) at(done, total, earlier int, more string) {
 	p.width = len(text)
 }
 
-// end clears the line on a terminal.
-func (p *progressLine) end() {
+// End clears the line on a terminal.
+func (p *Progress) End() {
 	if p.width > 0 {
 		fmt.Fprintf(p.w, "\r%s\r", strings.Repeat(" ", p.width))
 		p.width = 0
 	}
-}
-
-// imageProgress shows how far an extraction is, unless the user wants quiet; end clears the line.
-func imageProgress(c *cli.Context) (observe func(backbone.Progress), end func()) {
-	if c.Bool("quiet") {
-		return nil, func() {}
-	}
-	line := newProgressLine(c.App.ErrWriter, "images", time.Now)
-	return func(p backbone.Progress) {
-		more := ""
-		if p.Bad > 0 {
-			more = fmt.Sprintf("  %d unreadable", p.Bad)
-		}
-		line.at(p.Done, p.Total, p.Resumed, more)
-	}, line.end
 }

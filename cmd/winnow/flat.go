@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/backbone"
+	"winnow/backbone/ort"
+	"winnow/cmd/winnow/term"
+	"winnow/datasets"
+	"winnow/eval"
+	"winnow/extraction"
+	"winnow/features"
+	"winnow/internal/hint"
+	"winnow/internal/lookup"
+	"winnow/internal/ortlib"
+	"winnow/models"
+	"winnow/run"
+	"winnow/run/folder"
+)
+
+// The old names of what commands share now in term and the rooms, for the commands of this folder that have no folder of
+// their own yet. This file goes with the last of them.
+
+type (
+	progressLine = term.Progress
+	exportFile   = term.Target
+	noiseSpec    = run.NoiseSpec
+)
+
+const (
+	installHint = term.InstallHint
+	everySplit  = datasets.EverySplit
+	listed      = term.Listed
+)
+
+var (
+	dataFlags  = term.DataFlags
+	embedFlags = term.EmbedFlags
+)
+
+func program(c *cli.Context) *term.Program {
+	p, _ := term.NewProgram(c) // the program's Before has checked the flags
+	return p
+}
+
+func misused(format string, args ...any) error             { return term.Misused(format, args...) }
+func asMisuse(err error) error                             { return term.AsMisuse(err) }
+func withHint(err error, format string, args ...any) error { return hint.With(err, format, args...) }
+func note(c *cli.Context, format string, args ...any)      { program(c).Note(format, args...) }
+func noter(c *cli.Context) func(string, ...any)            { return program(c).Note }
+func printJSON(w io.Writer, v any) error                   { return term.JSON(w, v) }
+func first[T any](list []T, n int) []T                     { return term.First(list, n) }
+func parseSize(text string) (int64, error)                 { return term.ParseSize(text) }
+func version() string                                      { return term.Version() }
+func noCommand(c *cli.Context) error                       { return term.NoCommand(c) }
+func noArguments(c *cli.Context) error                     { return term.NoArguments(c) }
+func oneArgument(c *cli.Context, what string) (string, error) {
+	return term.OneArgument(c, what)
+}
+func openRuntime(c *cli.Context) (*ort.Runtime, error) { return program(c).OpenRuntime() }
+func openRuntimeThreads(c *cli.Context, threads int) (*ort.Runtime, error) {
+	return program(c).OpenRuntimeThreads(threads)
+}
+func findLibrary(c *cli.Context) (ortlib.Found, error)   { return program(c).FindLibrary() }
+func libraryHint(c *cli.Context) string                  { return program(c).LibraryHint() }
+func runtimeConfig(c *cli.Context) (ort.Config, error)   { return program(c).Compute, nil }
+func extractionHost(c *cli.Context) extraction.Host      { return program(c).Host() }
+func openRegistry() (*models.Registry, error)            { return models.OpenDefault() }
+func checkEmbedFlags(c *cli.Context) error               { return term.CheckEmbedFlags(c) }
+func unreadable(c *cli.Context, bad []features.Bad)      { program(c).Unreadable(bad) }
+func keepInput(c *cli.Context, inputs ...string) error   { return term.KeepInput(c, inputs...) }
+func named(f []cli.Flag, name, second string) []cli.Flag { return term.Renamed(f, name, second) }
+func checkTargets(files []exportFile, inputs []string) error {
+	return term.CheckTargets(files, inputs)
+}
+func retrievalOptions(c *cli.Context) (eval.RetrievalOptions, error) { return term.RetrievalOptions(c) }
+func newProgressLine(w io.Writer, unit string, now func() time.Time) *progressLine {
+	return term.NewProgress(w, unit, now)
+}
+func imageProgress(c *cli.Context) (func(backbone.Progress), func()) { return program(c).Images() }
+func chooseSplits(d *datasets.Dataset, text string) ([]int, error)   { return d.Choose(text) }
+func drawSome(list []int, n int, seed uint64, purpose string) []int {
+	return folder.Draw(list, n, seed, purpose)
+}
+func usualSplits(d *datasets.Dataset) (string, error) { return folder.UsualSplits(d) }
+func backboneOf(s *features.Store, name string) (*models.Backbone, error) {
+	return extraction.BackboneOf(s, name)
+}
+func backboneBy(sum, preprocessing, whose, name string, places ...string) (*models.Backbone, error) {
+	return extraction.BackboneBy(sum, preprocessing, whose, name, places...)
+}
+func noiseRand(seed uint64) *rand.Rand { return run.NoiseRand(seed) }
+func vectorsIn(s *features.Store, d *datasets.Dataset, split string) (blas32.General, error) {
+	return run.VectorsIn(s, d, split)
+}
+func newNoise(ctx context.Context, spec noiseSpec, vectors func() (blas32.General, error)) (datasets.Noise, error) {
+	if err := datasets.CheckRate(spec.Rate); err != nil {
+		return nil, term.AsMisuse(err)
+	}
+	return run.NewNoise(ctx, spec, vectors)
+}
+
+// openedRun is a run folder as commands look at it.
+type openedRun struct{ *folder.Run }
+
+func (r *openedRun) embedSet(set features.Set) (features.Set, error) { return r.Embed(set) }
+func (r *openedRun) inputs() []string                                { return r.Inputs() }
+func (r *openedRun) samplesAt(at []int) (features.Set, []lookup.LeftOut, error) {
+	return r.Samples(at)
+}
+
+func openRunArg(c *cli.Context, splits ...string) (*openedRun, error) {
+	dir, err := term.RunArgument(c)
+	if err != nil {
+		return nil, err
+	}
+	return openRun(c, dir, splits...)
+}
+
+func openRun(c *cli.Context, dir string, splits ...string) (*openedRun, error) {
+	o, err := term.RunOptions(c, splits...)
+	if err != nil {
+		return nil, err
+	}
+	o.Host = extractionHost(c)
+	r, err := folder.Open(c.Context, dir, o)
+	if err != nil {
+		return nil, err
+	}
+	return &openedRun{r}, nil
+}
+
+func openEmbedding(c *cli.Context, splits ...string) (*openedRun, error) {
+	dir, err := term.RunOrStore(c)
+	if err != nil {
+		return nil, err
+	}
+	if dir != "" {
+		return openRun(c, dir, splits...)
+	}
+	o, err := term.RunOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	o.Host = extractionHost(c)
+	r, err := folder.OpenStore(o)
+	return &openedRun{r}, err
+}

@@ -1,0 +1,47 @@
+package term
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/internal/hint"
+)
+
+// Target is a file to write and the flag that asked for it.
+type Target struct{ Flag, Path string }
+
+// CheckTargets says before any work what would fail or destroy something at its end.
+func CheckTargets(files []Target, inputs []string) error {
+	for i, f := range files {
+		for _, other := range files[:i] {
+			if filepath.Clean(other.Path) == filepath.Clean(f.Path) {
+				return Misused("--%s and --%s both write %s", other.Flag, f.Flag, f.Path)
+			}
+		}
+		dir := filepath.Dir(f.Path)
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return hint.With(fmt.Errorf("--%s %s: there is no folder %s", f.Flag, f.Path, dir), "make it first: mkdir -p %s", dir)
+		}
+		old, err := os.Stat(f.Path)
+		if err != nil {
+			continue
+		}
+		if old.IsDir() {
+			return fmt.Errorf("--%s %s: is a folder, expected a file to write", f.Flag, f.Path)
+		}
+		for _, in := range inputs {
+			if info, err := os.Stat(in); err == nil && os.SameFile(info, old) {
+				return fmt.Errorf("--%s %s: is read here, expected another file to write", f.Flag, f.Path)
+			}
+		}
+	}
+	return nil
+}
+
+// KeepInput refuses an --out that is one of the files a command reads.
+func KeepInput(c *cli.Context, inputs ...string) error {
+	return CheckTargets([]Target{{"out", c.String("out")}}, inputs)
+}

@@ -1,0 +1,111 @@
+package term
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/backbone"
+	"winnow/eval"
+	"winnow/extraction"
+	"winnow/features"
+	"winnow/run/folder"
+)
+
+// DataFlags choose the state of a run, and name the data where they moved since the training, or other data.
+var DataFlags = []cli.Flag{
+	&cli.BoolFlag{Name: "last", Usage: "take the last state of the training instead of the one that validation chose"},
+	&cli.StringFlag{Name: "manifest", DefaultText: "the one the run was trained on", Usage: "manifest `FILE`"},
+	&cli.StringFlag{Name: "features", DefaultText: "the one the run was trained on", Usage: "feature store `DIR`"},
+	&cli.StringFlag{Name: "view", Value: backbone.CenterName, Usage: "of stores with several views of each image look at `VIEW` center, or at the mean of all their features"},
+	&cli.StringFlag{Name: "root", DefaultText: "the run's", Usage: "`DIR` (or .zip file) that the manifest's paths start from, where images are looked at: fine-tuned runs, export"},
+}
+
+// RunOptions reads DataFlags. splits are those whose features will be looked at, all where none is named: where they must
+// be computed, no others are.
+func RunOptions(c *cli.Context, splits ...string) (folder.Options, error) {
+	if v := c.String("view"); v != backbone.CenterName && v != folder.MeanView {
+		return folder.Options{}, Misused("--view: found %q, expected %s or %s", v, backbone.CenterName, folder.MeanView)
+	}
+	return folder.Options{
+		Last: c.Bool("last"), Manifest: c.String("manifest"), Features: c.String("features"), Root: c.String("root"), View: c.String("view"),
+		Splits: splits, For: c.Command.Name,
+	}, nil
+}
+
+// RunArgument is the run folder that a command is given as its one argument.
+func RunArgument(c *cli.Context) (string, error) {
+	if c.NArg() != 1 {
+		return "", Misused("winnow %s takes one run folder, found %d arguments (flags may stand before or after it)", c.Command.Name, c.NArg())
+	}
+	return c.Args().First(), nil
+}
+
+// RunOrStore is the run folder that a command is given or, without one, "": then --features and --manifest are there.
+func RunOrStore(c *cli.Context) (string, error) {
+	if c.NArg() > 0 {
+		return RunArgument(c)
+	}
+	if !c.IsSet("features") || !c.IsSet("manifest") {
+		return "", Misused("winnow %s takes a run folder, or --features DIR with --manifest FILE: found neither", c.Command.Name)
+	}
+	return "", nil
+}
+
+// RetrievalOptions reads --k, --max-mem and --count-lonely.
+func RetrievalOptions(c *cli.Context) (eval.RetrievalOptions, error) {
+	opts := eval.RetrievalOptions{CountLonely: c.Bool("count-lonely")}
+	for _, text := range strings.Split(c.String("k"), ",") {
+		k, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil || k < 1 {
+			return opts, Misused("--k: %q is not a number of neighbours, expected 1 or more", text)
+		}
+		if !slices.Contains(opts.K, k) {
+			opts.K = append(opts.K, k)
+		}
+	}
+	var err error
+	if opts.MaxMem, err = ParseSize(c.String("max-mem")); err != nil {
+		return opts, Misused("--max-mem: %v", err)
+	}
+	return opts, nil
+}
+
+// EmbedFlags are those of every command that embeds images.
+var EmbedFlags = []cli.Flag{
+	&cli.StringFlag{Name: "backbone", DefaultText: "found by its sha256", Usage: "the backbone of a run folder, an ONNX `FILE`, where it moved"},
+	&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder", Usage: "`DIR` (or .zip file) that the paths of a manifest, or of -, start from"},
+	&cli.IntFlag{Name: "batch", Value: extraction.UsualBatch, Usage: "`N` images a run of the network"},
+	&cli.IntFlag{Name: "workers", DefaultText: "one a core", Usage: "`N` images decoded at the same time"},
+	&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+}
+
+// CheckEmbedFlags refuses numbers that cannot be.
+func CheckEmbedFlags(c *cli.Context) error {
+	for name, least := range map[string]int{"batch": 1, "workers": 0} {
+		if c.Int(name) < least {
+			return Misused("--%s: found %d, expected at least %d", name, c.Int(name), least)
+		}
+	}
+	return nil
+}
+
+// Unreadable says in a line or more what was left out.
+func (p *Program) Unreadable(bad []features.Bad) {
+	if len(bad) == 0 {
+		return
+	}
+	fmt.Fprintf(p.Err, "winnow: %d unreadable images are left out:\n", len(bad))
+	for _, b := range First(bad, Listed) {
+		fmt.Fprintf(p.Err, "  %s: %s\n", b.Path, b.Reason)
+	}
+	if len(bad) > Listed {
+		fmt.Fprintln(p.Err, "  … --json lists all of them")
+	}
+}
+
+// Listed is how many of a list are printed at most where --json has them all.
+const Listed = 10

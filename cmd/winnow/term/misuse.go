@@ -1,0 +1,80 @@
+package term
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/run/config"
+)
+
+// UsageError is the user's misuse of the command line: exit code 2.
+type UsageError struct{ error }
+
+// Unwrap gives the error that says what is misused.
+func (e UsageError) Unwrap() error { return e.error }
+
+// Misused makes a UsageError.
+func Misused(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+
+// AsMisuse makes an error of a room a UsageError; nil stays nil.
+func AsMisuse(err error) error {
+	if err == nil {
+		return nil
+	}
+	return UsageError{err}
+}
+
+// commandName is the command as the user wrote it, without the program's name: "data import".
+func commandName(c *cli.Context) string {
+	return strings.TrimPrefix(c.Command.HelpName, "winnow ")
+}
+
+// OneArgument is a command's only argument; what says what was expected.
+func OneArgument(c *cli.Context, what string) (string, error) {
+	if c.NArg() != 1 || c.Args().First() == "" {
+		return "", Misused("%s: found %d arguments, expected %s", c.Command.HelpName, c.NArg(), what)
+	}
+	return c.Args().First(), nil
+}
+
+// NoArguments refuses the arguments of a command that takes none.
+func NoArguments(c *cli.Context) error {
+	if c.NArg() > 0 {
+		return Misused("%s: found the argument %q, expected none", c.Command.HelpName, c.Args().First())
+	}
+	return nil
+}
+
+// Size reads a flag that holds a number of bytes: 1GiB, 512MB, 300000.
+func Size(c *cli.Context, flag string) (int64, error) {
+	n, err := ParseSize(c.String(flag))
+	if err != nil {
+		return 0, Misused("--%s: %v", flag, err)
+	}
+	return n, nil
+}
+
+// ParseSize reads a number of bytes above 0: 1GiB, 512MB, 300000.
+func ParseSize(text string) (int64, error) {
+	var b config.Bytes
+	if err := b.UnmarshalText([]byte(text)); err != nil || b == 0 {
+		return 0, fmt.Errorf("%q is not a size: write for example 1GiB, 512MiB or 200000000", text)
+	}
+	return int64(b), nil
+}
+
+// Renamed are flags of which one has a second name.
+func Renamed(flags []cli.Flag, name, second string) []cli.Flag {
+	out := make([]cli.Flag, len(flags))
+	for i, f := range flags {
+		if s, ok := f.(*cli.StringFlag); ok && s.Name == name {
+			both := *s
+			both.Aliases = append([]string{second}, s.Aliases...)
+			f = &both
+		}
+		out[i] = f
+	}
+	return out
+}

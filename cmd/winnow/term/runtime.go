@@ -1,0 +1,131 @@
+package term
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"winnow/backbone/ort"
+	"winnow/head"
+	"winnow/internal/hint"
+	"winnow/internal/ortlib"
+)
+
+// InstallHint is what to do where ONNX Runtime is missing.
+const InstallHint = "run: winnow runtime install"
+
+// LibraryHint is what to do about a library that is missing or does not load.
+func (p *Program) LibraryHint() string {
+	if p.Library != "" {
+		return "correct --ort-lib or WINNOW_ORT_LIB, or unset it and " + InstallHint
+	}
+	return InstallHint
+}
+
+// FindLibrary finds ONNX Runtime's library by --ort-lib or WINNOW_ORT_LIB, else where it usually lies.
+func (p *Program) FindLibrary() (ortlib.Found, error) {
+	found, err := ortlib.Find(p.Library)
+	if err != nil {
+		return found, hint.With(err, "%s", p.LibraryHint())
+	}
+	if found.Source == ortlib.Given {
+		found.Source = "--ort-lib"
+		if p.Library == os.Getenv("WINNOW_ORT_LIB") {
+			found.Source = "WINNOW_ORT_LIB"
+		}
+	}
+	return found, nil
+}
+
+// OpenRuntime loads ONNX Runtime as the global flags say and puts its matrix product behind blas32, blas64
+// and Gorgonia. Every command that computes starts with it.
+func (p *Program) OpenRuntime() (*ort.Runtime, error) { return p.OpenRuntimeThreads(p.Compute.Threads) }
+
+// OpenRuntimeThreads is OpenRuntime with this many threads a product; 0 is one a core.
+func (p *Program) OpenRuntimeThreads(threads int) (*ort.Runtime, error) {
+	cfg := p.Compute
+	cfg.Threads = threads
+	if p.gpuMisuse != nil {
+		return nil, p.gpuMisuse
+	}
+	found, err := p.FindLibrary()
+	if err != nil {
+		return nil, err
+	}
+	cfg.Library = found.Path
+	rt, err := ort.Load(cfg)
+	if err != nil {
+		if cfg.Device != "cpu" {
+			return nil, hint.With(err, "see what is missing with: winnow doctor; or compute without a GPU: --device cpu")
+		}
+		return nil, hint.With(err, "%s", p.LibraryHint())
+	}
+	if rt.Fallback != "" {
+		fmt.Fprintf(p.Err, "winnow: %s\n", rt.Fallback)
+	}
+	b, err := rt.BLAS()
+	if err != nil {
+		return nil, err
+	}
+	blas32.Use(b)
+	blas64.Use(b)
+	head.UseBLAS(b)
+	return rt, nil
+}
+
+// computing reads --device, --threads and the options of the GPU.
+func computing(c *cli.Context) (ort.Config, error) {
+	cfg := ort.Config{Device: c.String("device"), Threads: c.Int("threads")}
+	if _, err := ort.ParseDevice(cfg.Device); err != nil {
+		return cfg, Misused("--device: found %q, expected cpu, cuda, cuda:N or auto", cfg.Device)
+	}
+	if cfg.Threads < 0 {
+		return cfg, Misused("--threads: found %d, expected 0 (one a core) or more", cfg.Threads)
+	}
+	var err error
+	cfg.GPU, err = gpuOptions(c)
+	return cfg, err
+}
+
+// gpuOptions reads --gpu-memory, --tf32 and --cudnn-search.
+func gpuOptions(c *cli.Context) (ort.GPU, error) {
+	g := ort.GPU{TF32: c.Bool("tf32"), Search: ort.ConvSearch(c.String("cudnn-search"))}
+	if !slices.Contains(ort.ConvSearches(), g.Search) {
+		return g, Misused("--cudnn-search: found %q, expected heuristic, exhaustive or default", g.Search)
+	}
+	if text := c.String("gpu-memory"); text != "" {
+		n, err := ParseSize(text)
+		if err != nil {
+			return g, Misused("--gpu-memory: %v", err)
+		}
+		g.Memory = n
+	}
+	if err := g.Check(); err != nil {
+		return g, Misused("--gpu-memory: %v", err)
+	}
+	return g, nil
+}
+
+// gpuMisused refuses options of a GPU where none is asked for.
+func gpuMisused(c *cli.Context, cfg ort.Config) error {
+	for _, name := range []string{"gpu-memory", "tf32", "cudnn-search"} {
+		if c.IsSet(name) && cfg.Device == "cpu" {
+			return Misused("--%s is about a GPU: add --device cuda, or auto", name)
+		}
+	}
+	return nil
+}
+
+// limitThreads holds every command to --threads, those that run no network too.
+func limitThreads(c *cli.Context) error {
+	cfg, err := computing(c)
+	if err == nil && cfg.Threads > 0 {
+		runtime.GOMAXPROCS(cfg.Threads)
+	}
+	return err
+}

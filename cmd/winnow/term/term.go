@@ -1,0 +1,99 @@
+// Package term is what the commands share: how flags become plain values and misuse an error, what a command's call is
+// given of the program around it, and the ways out (standard output, notes, progress, JSON, exit codes).
+//
+// A command is a folder beside this one. Its Command function names the flags; read makes plain Options of them; one
+// call does the work in a room and prints. *cli.Context goes no further than read.
+package term
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/backbone"
+	"winnow/backbone/ort"
+	"winnow/extraction"
+)
+
+// Program is what a command's call needs of the program around it: its streams and the global flags, as plain values.
+type Program struct {
+	Command  string // as the user wrote it: "audit", "data import"
+	Out, Err io.Writer
+	Quiet    bool   // no notes and no progress on Err
+	Library  string // --ort-lib or WINNOW_ORT_LIB, "" where neither is given
+	Compute  ort.Config
+
+	gpuMisuse error // of options of a GPU where none is asked for: refused where something computes
+}
+
+// Call does a command's work: it reads nothing but its options and prints to p.
+type Call[O any] func(ctx context.Context, p *Program, o O) error
+
+// Action is a command's action: read turns the flags into options and refuses misuse, call does the work.
+func Action[O any](read func(*cli.Context) (O, error), call Call[O]) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		o, err := read(c)
+		if err != nil {
+			return err
+		}
+		p, err := NewProgram(c)
+		if err != nil {
+			return err
+		}
+		return call(c.Context, p, o)
+	}
+}
+
+// NewProgram reads the global flags.
+func NewProgram(c *cli.Context) (*Program, error) {
+	cfg, err := computing(c)
+	if err != nil {
+		return nil, err
+	}
+	return &Program{
+		Command: commandName(c), Out: c.App.Writer, Err: c.App.ErrWriter, Quiet: c.Bool("quiet"),
+		Library: c.String("ort-lib"), Compute: cfg, gpuMisuse: gpuMisused(c, cfg),
+	}, nil
+}
+
+// Note tells the user a fact on standard error, unless they asked for quiet.
+func (p *Program) Note(format string, args ...any) {
+	if !p.Quiet {
+		fmt.Fprintf(p.Err, "winnow: "+format+"\n", args...)
+	}
+}
+
+// JSON prints v as indented JSON.
+func (p *Program) JSON(v any) error { return JSON(p.Out, v) }
+
+// Watch shows how far some work is, counted in what ("pictures"), unless the user wants quiet; end clears the line.
+func (p *Program) Watch(what string) (at func(done, total int), end func()) {
+	if p.Quiet {
+		return func(int, int) {}, func() {}
+	}
+	line := NewProgress(p.Err, what, time.Now)
+	return func(done, total int) { line.At(done, total, 0, "") }, line.End
+}
+
+// Images shows how far an extraction is, unless the user wants quiet; end clears the line.
+func (p *Program) Images() (observe func(backbone.Progress), end func()) {
+	if p.Quiet {
+		return nil, func() {}
+	}
+	line := NewProgress(p.Err, "images", time.Now)
+	return func(at backbone.Progress) {
+		more := ""
+		if at.Bad > 0 {
+			more = fmt.Sprintf("  %d unreadable", at.Bad)
+		}
+		line.At(at.Done, at.Total, at.Resumed, more)
+	}, line.End
+}
+
+// Host is the program as an extraction sees it.
+func (p *Program) Host() extraction.Host {
+	return extraction.Host{Runtime: p.OpenRuntime, Note: p.Note, Images: p.Images, GPUMemory: p.Compute.GPU.Memory, Winnow: Version()}
+}

@@ -1,0 +1,44 @@
+package extraction
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"winnow/backbone"
+	"winnow/features"
+	"winnow/internal/hint"
+	"winnow/models"
+)
+
+// BackboneOf finds the model that made a store: the one named, which must have its sha256, or one that has it. It
+// is described by what the store says, whatever the registry says today.
+func BackboneOf(store *features.Store, name string) (*models.Backbone, error) {
+	return BackboneBy(store.Key.Model, store.Key.Preprocessing, "features "+store.Dir, name, store.ModelFile)
+}
+
+// BackboneBy finds a model by its sha256: the file that the user names, or one of the registry or at the places. whose
+// says in errors what was made with it.
+func BackboneBy(sum, preprocessing, whose, name string, places ...string) (*models.Backbone, error) {
+	registry, err := models.OpenDefault()
+	if err != nil {
+		return nil, err
+	}
+	var b *models.Backbone
+	if name != "" {
+		if b, err = registry.Match(name, sum); err != nil {
+			return nil, hint.With(err, "%s: made with the model of sha256 %s: name its file with --model", whose, sum)
+		}
+	} else {
+		places = slices.DeleteFunc(places, func(p string) bool { return p == "" })
+		if b, err = registry.Recall(sum, places...); errors.Is(err, models.ErrNoBackbone) {
+			return nil, hint.With(fmt.Errorf("%s: %w", whose, err), "name the file with --model FILE, or record it: winnow models add FILE")
+		} else if err != nil {
+			return nil, hint.With(err, "name the file with --model FILE")
+		}
+	}
+	if b.Preprocessing, err = backbone.ParsePreprocessing(preprocessing); err != nil {
+		return nil, fmt.Errorf("%s: %w", whose, err)
+	}
+	return b, nil
+}

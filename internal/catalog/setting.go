@@ -1,0 +1,201 @@
+package catalog
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Setting is one thing that a person may choose of an entry. The type of Default (float64, int, bool, string or []int,
+// a list of whole numbers from 1) is the type of the setting.
+type Setting struct {
+	Name    string
+	Symbol  string // in the formula, "" where it has none
+	Doc     string
+	Default any
+	Min     float64 // smallest and largest number allowed; both 0: any finite number
+	Max     float64
+	Choices []string // the words allowed; none: any
+	Each    []string // what each of them does, where Doc does not say it
+}
+
+// Values are the settings of one entry, complete and checked, by name.
+type Values map[string]any
+
+// The accessors trust: a name or type that the entry does not list is our bug, and panics.
+
+// Number returns the value of a float64 setting.
+func (v Values) Number(name string) float64 { return v[name].(float64) }
+
+// Count returns the value of an int setting.
+func (v Values) Count(name string) int { return v[name].(int) }
+
+// Flag returns the value of a bool setting.
+func (v Values) Flag(name string) bool { return v[name].(bool) }
+
+// Word returns the value of a string setting.
+func (v Values) Word(name string) string { return v[name].(string) }
+
+// Counts returns the value of a []int setting.
+func (v Values) Counts(name string) []int { return v[name].([]int) }
+
+// Resolve checks what a person gave against the list and fills in the defaults. Errors begin with where.
+func Resolve(where string, list []Setting, given map[string]any) (Values, error) {
+	out := make(Values, len(list))
+	names, known := make([]string, len(list)), make([]string, len(list))
+	for i, s := range list {
+		names[i], known[i], out[s.Name] = s.Name, s.Name, s.Default
+		if s.Symbol != "" {
+			known[i] += " (" + s.Symbol + ")"
+		}
+		if value, ok := given[s.Name]; ok {
+			checked, err := s.Check(value)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", where, s.Name, err)
+			}
+			out[s.Name] = checked
+		}
+	}
+	unknown := "" // the first in the order of the alphabet
+	for name := range given {
+		if _, ok := out[name]; !ok && (unknown == "" || name < unknown) {
+			unknown = name
+		}
+	}
+	if unknown == "" {
+		return out, nil
+	}
+	if len(list) == 0 {
+		known = []string{"none"}
+	}
+	return nil, fmt.Errorf("%s: setting %q is unknown%s: known are %s", where, unknown, Ask(unknown, names), strings.Join(known, ", "))
+}
+
+// ResolveTexts is Resolve for values written as text, as flags have them.
+func ResolveTexts(where string, list []Setting, texts map[string]string) (Values, error) {
+	given := make(map[string]any, len(texts))
+	for name, text := range texts {
+		given[name] = text
+	}
+	for _, s := range list {
+		if text, ok := texts[s.Name]; ok {
+			value, ok := s.parse(text)
+			if _, err := s.Check(value); !ok || err != nil {
+				return nil, fmt.Errorf("%s: %s: found %q, expected %s", where, s.Name, text, s.Range())
+			}
+			given[s.Name] = value
+		}
+	}
+	return Resolve(where, list, given)
+}
+
+// parse reads a text as the setting's type. Its range is not checked.
+func (s Setting) parse(text string) (value any, ok bool) {
+	var err error
+	switch s.Default.(type) {
+	case string:
+		value = text
+	case bool:
+		value, err = strconv.ParseBool(text)
+	case []int:
+		var list []int
+		for part := range strings.SplitSeq(text, ",") {
+			k, wrong := strconv.Atoi(strings.TrimSpace(part))
+			if wrong != nil {
+				return nil, false
+			}
+			list = append(list, k)
+		}
+		value = list
+	default:
+		value, err = strconv.ParseFloat(text, 64)
+	}
+	return value, err == nil
+}
+
+// Check turns a value as YAML, JSON or a program gives it into the setting's own type, within its range.
+func (s Setting) Check(value any) (any, error) {
+	found := fmt.Sprintf("%v (%T)", value, value)
+	switch s.Default.(type) {
+	case bool:
+		if b, ok := value.(bool); ok {
+			return b, nil
+		}
+	case string:
+		if word, ok := value.(string); ok {
+			if len(s.Choices) == 0 || slices.Contains(s.Choices, word) {
+				return word, nil
+			}
+			found = strconv.Quote(word)
+		}
+	case []int:
+		if list, ok := value.([]int); ok {
+			if len(list) > 0 && slices.Min(list) >= 1 {
+				return list, nil
+			}
+			found = fmt.Sprint(list)
+		}
+	default:
+		if x, ok := asFloat(value); ok {
+			if number, ok := s.number(x); ok {
+				return number, nil
+			}
+			found = fmt.Sprint(value)
+		}
+	}
+	return nil, fmt.Errorf("found %s, expected %s", found, s.Range())
+}
+
+// number is x as the setting's type, float64 or int; not ok where it is out of range.
+func (s Setting) number(x float64) (any, bool) {
+	if math.IsNaN(x) || math.IsInf(x, 0) || s.bounded() && (x < s.Min || x > s.Max) {
+		return nil, false
+	}
+	if _, whole := s.Default.(int); !whole {
+		return x, true
+	}
+	return int(x), x == math.Trunc(x) && math.Abs(x) <= 1<<53
+}
+
+func (s Setting) bounded() bool { return s.Min != 0 || s.Max != 0 }
+
+// Range says in words what the setting accepts.
+func (s Setting) Range() string {
+	what, free := "a number", "a finite number"
+	switch s.Default.(type) {
+	case bool:
+		return "true or false"
+	case []int:
+		return "whole numbers from 1, with commas between"
+	case string:
+		if len(s.Choices) == 0 {
+			return "a word"
+		}
+		return strings.Join(s.Choices, " | ")
+	case int:
+		what, free = "a whole number", "a whole number"
+	}
+	if s.bounded() {
+		return fmt.Sprintf("%s from %g to %g", what, s.Min, s.Max)
+	}
+	return free
+}
+
+// asFloat accepts the number types that decoders produce.
+func asFloat(value any) (float64, bool) {
+	switch x := value.(type) {
+	case float64:
+		return x, true
+	case float32:
+		return float64(x), true
+	case int:
+		return float64(x), true
+	case int64:
+		return float64(x), true
+	case uint64:
+		return float64(x), true
+	}
+	return 0, false
+}

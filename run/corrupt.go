@@ -1,0 +1,85 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/datasets"
+	"winnow/eval"
+	"winnow/features"
+	"winnow/internal/lookup"
+)
+
+// Models of noise that look at features.
+const (
+	SmallCluster = "small-cluster"
+	HumanLike    = "human-like"
+)
+
+// NoiseSpec is a model of noise by name; what a model does not read is not looked at.
+type NoiseSpec struct {
+	Model   string
+	Rate    float64
+	Count   string // symmetric
+	Own     bool   // symmetric
+	OneShot bool   // small-cluster
+	Similar int    // human-like
+	Nearest bool   // human-like
+}
+
+// NewNoise builds a model; vectors are the features of the labelled images, asked for where the model looks at them.
+func NewNoise(ctx context.Context, spec NoiseSpec, vectors func() (blas32.General, error)) (datasets.Noise, error) {
+	if err := datasets.CheckRate(spec.Rate); err != nil {
+		return nil, err
+	}
+	switch spec.Model {
+	case SmallCluster, HumanLike:
+		x, err := vectors()
+		if err != nil {
+			return nil, err
+		}
+		if spec.Model == SmallCluster {
+			if err := features.Normalize(x); err != nil {
+				return nil, err
+			}
+			return datasets.SmallCluster{Rate: spec.Rate, X: x, Cluster: clusterOnce(ctx), OneShot: spec.OneShot}, nil
+		}
+		return datasets.HumanLike{Rate: spec.Rate, X: x, Similar: spec.Similar, Nearest: spec.Nearest}, nil
+	case "symmetric":
+		return datasets.Symmetric{Rate: spec.Rate, Count: spec.Count, Own: spec.Own}, nil
+	default:
+		noise, err := datasets.NewNoise(spec.Model, spec.Rate)
+		if err != nil {
+			return nil, err
+		}
+		return noise, nil
+	}
+}
+
+// clusterOnce is k-means from a single start: a model of noise needs no best clusters.
+func clusterOnce(ctx context.Context) func(x blas32.General, k int, rng *rand.Rand) ([]int, error) {
+	return func(x blas32.General, k int, rng *rand.Rand) ([]int, error) {
+		clusters, err := eval.KMeans(ctx, x, k, eval.KMeansOptions{Starts: 1, Seed: rng.Uint64()})
+		return clusters.Of, err
+	}
+}
+
+// VectorsIn reads the features of the labelled images of a split.
+func VectorsIn(store *features.Store, d *datasets.Dataset, split string) (x blas32.General, err error) {
+	rows, _, left, err := lookup.Rows(d, store, d.Labelled(split), split+" ")
+	if err != nil {
+		return x, err
+	}
+	if len(left) > 0 {
+		return x, fmt.Errorf("features %s: %d of the %s images could not be read, the first is %s (%s): expected features of all that have a label", store.Dir, len(left), split, left[0].Path, left[0].Reason)
+	}
+	return store.Read(rows)
+}
+
+// NoiseRand is the random source of label noise for a seed.
+func NoiseRand(seed uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, 0x6e6f697365)) // "noise"
+}

@@ -1,0 +1,104 @@
+package folder
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"winnow/datasets"
+	"winnow/features"
+	"winnow/internal/hint"
+	"winnow/internal/lookup"
+	"winnow/run/comparison"
+	"winnow/train"
+)
+
+// OpenStore opens a feature store with a manifest as a run without a Head: it embeds images as they are stored. Options
+// name both.
+func OpenStore(o Options) (*Run, error) {
+	r := &Run{Options: o, Dir: o.Features, ManifestFile: o.Manifest}
+	var err error
+	if r.Manifest, err = datasets.Read(r.ManifestFile, datasets.ReadOptions{}); err != nil {
+		return nil, err
+	}
+	if r.Store, err = features.Open(r.Dir); err != nil {
+		return nil, err
+	}
+	r.Store, err = LookAt(r.Store, o.View, o.Host.Note)
+	return r, err
+}
+
+// Embed returns set on the unit sphere: through the run's head, or as it is stored.
+func (r *Run) Embed(set features.Set) (features.Set, error) {
+	if r.Head == nil {
+		return comparison.Frozen(set)
+	}
+	return r.Head.EmbedSet(set)
+}
+
+// Samples embeds images at positions of the manifest. What cannot be read, or is all zeros and has no direction, is
+// left out and reported.
+func (r *Run) Samples(at []int) (features.Set, []lookup.LeftOut, error) {
+	rows, ids, left, err := lookup.Rows(r.Manifest, r.Store, at, "")
+	if err != nil {
+		return features.Set{}, nil, err
+	}
+	set := features.Set{IDs: ids, Labels: make([]int, len(ids))}
+	for i, id := range ids {
+		set.Labels[i] = r.Manifest.Samples[id].Label
+	}
+	if len(rows) == 0 {
+		return set, left, nil
+	}
+	if set.X, err = r.Store.Read(rows); err != nil {
+		return set, left, err
+	}
+	if set, err = r.Embed(set); err != nil {
+		return set, left, err
+	}
+	var with []int
+	for i := range set.Len() {
+		if slices.ContainsFunc(set.Row(i), func(v float32) bool { return v != 0 }) {
+			with = append(with, i)
+			continue
+		}
+		left = append(left, lookup.LeftOut{Path: r.Manifest.Samples[set.IDs[i]].Path, Reason: "its vector is all zeros: it is near nothing"})
+	}
+	if len(with) < set.Len() {
+		set = set.Rows(with)
+	}
+	return set, left, nil
+}
+
+// Inputs are the files that the run is read from: nothing may be written over them.
+func (r *Run) Inputs() []string {
+	list := []string{r.ManifestFile}
+	for _, name := range []string{ConfigFile, BestHeadFile, LastHeadFile, BestBackboneFile, LastBackboneFile, FactsFile, ResultFile} {
+		list = append(list, filepath.Join(r.Dir, name))
+	}
+	return append(list, r.Store.Files()...)
+}
+
+// Draw keeps n of a list, drawn by seed for a purpose, in their order; all where there are no more.
+func Draw(list []int, n int, seed uint64, purpose string) []int {
+	if n >= len(list) {
+		return list
+	}
+	drawn := make([]int, 0, n)
+	for _, i := range train.Rand(seed, purpose, 0).Perm(len(list))[:n] {
+		drawn = append(drawn, list[i])
+	}
+	slices.Sort(drawn)
+	return drawn
+}
+
+// UsualSplits are those to look at where none is named: test, or query and gallery.
+func UsualSplits(d *datasets.Dataset) (string, error) {
+	if len(d.Select(datasets.Test)) > 0 {
+		return datasets.Test, nil
+	}
+	if len(d.Select(datasets.Query)) > 0 {
+		return datasets.Query + "," + datasets.Gallery, nil
+	}
+	return "", hint.With(fmt.Errorf("the manifest has neither a test split nor query and gallery; it has %s", d.SplitNames()), "name one with --split")
+}
