@@ -5,6 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/gonum"
+
 	"winnow/internal/testing/reference"
 )
 
@@ -143,6 +146,11 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func TestMain(m *testing.M) { reference.Main(m) }
+// The tests see Go's own products, whether there is an ONNX Runtime or not: those allocate nothing, and do not depend on the
+// size of a batch. Benchmarks ask for the other.
+func TestMain(m *testing.M) {
+	blas32.Use(gonum.Implementation{})
+	reference.Main(m)
+}
 
 var contrastiveSettings = renamed(map[string]string{"lam": "margin"})

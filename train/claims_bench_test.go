@@ -33,8 +33,7 @@ type claim struct {
 }
 
 func newClaim(b *testing.B) *claim {
-	fast := orttest.UseBLAS(b)
-	head.UseBLAS(fast)
+	orttest.UseBLAS(b)
 	rng := rand.New(rand.NewPCG(1, 1))
 	c := &claim{set: claimSet(rng, 2000, claimIn), rng: rng, rows: make([]int, claimBatch)}
 	h, err := head.New(head.Config{In: claimIn, Out: claimOut, Bias: true, Activation: head.ReLU, Init: head.Random}, c.set.X, rng)
