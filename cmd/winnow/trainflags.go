@@ -57,7 +57,8 @@ func trainConfig(c *cli.Context) (config.Run, error) {
 	if err := cfg.Validate(); err != nil {
 		return cfg, asMisuse(err)
 	}
-	return cfg, nil
+	_, err = backbone.ParseAugmentation(cfg.Finetune.Augment)
+	return cfg, asMisuse(err)
 }
 
 // trainBase is what --set and the flags change: a recipe, a file, the run's own where one goes on, or the defaults.

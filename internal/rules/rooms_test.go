@@ -104,8 +104,8 @@ var rooms = []Room{
 	{"review/pictures", "makes and keeps small pictures",
 		"backbone"},
 
-	{"run", "turns a configuration and data into a training run",
-		"datasets eval features filters filters/correction filters/noiserate filters/selfpaced head internal/hint internal/lookup losses models run/comparison run/config run/folder run/tuning train train/peers train/samples train/selective"},
+	{"run", "turns a configuration and data into a training run and its folder",
+		"datasets eval extraction features filters filters/correction filters/noiserate filters/selfpaced graph head internal/hint internal/lookup losses models run/comparison run/config run/folder run/tuning train train/peers train/samples train/selective"},
 	{"run/config", "is the configuration of a training run",
 		"filters filters/correction filters/selfpaced head losses train train/peers train/selective"},
 	{"run/comparison", "measures a trained head beside what needs no training",
@@ -113,7 +113,7 @@ var rooms = []Room{
 	{"run/folder", "knows the files that a training leaves, and opens them again",
 		"backbone datasets datasets/imageroot extraction features filters/noiserate head internal/hint internal/lookup models run/comparison run/config train train/samples"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
-		"backbone backbone/live backbone/ort features graph graph/gradient head internal/hint models run/config run/folder"},
+		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint models run/config run/folder"},
 
 	{"report", "draws the page of one run or several",
 		"audit/suspects datasets datasets/glyphs eval features filters internal/lookup report/chart run/comparison run/config run/folder train"},
