@@ -110,7 +110,7 @@ func BenchmarkClaimHeadStep(b *testing.B) {
 // dropped ones would make the loss cheaper. What the bank does for the filter (class sums) is in Push, which
 // is counted to the filter, too.
 func BenchmarkClaimFilter(b *testing.B) {
-	for _, name := range []string{"avgsim", "vmf", "avgsim_direct"} {
+	for _, name := range []string{"avgsim", "vmf"} {
 		b.Run(name, func(b *testing.B) { benchmarkFilter(b, name) })
 	}
 }
