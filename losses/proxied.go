@@ -85,7 +85,7 @@ func (l *proxied) Eval(grad *blas32.General, z features.Set, ref *features.Set) 
 	return value
 }
 
-// nothing is the answer where there is nothing to work on.
+// nothing returns the answer where there is nothing to work on.
 func (l *proxied) nothing(grad *blas32.General) float64 {
 	if grad != nil {
 		clear(l.p.Grad)
@@ -124,7 +124,7 @@ func (l *proxied) project(j int, share, along float64) {
 	}
 }
 
-// inside is the term of the proxies among themselves; it adds to their gradient if grad.
+// inside returns the term of the proxies among themselves; it adds to their gradient if grad.
 func (l *proxied) inside(grad bool) float64 {
 	var sum float64
 	for a := range l.p.Rows {

@@ -4,11 +4,11 @@
 //
 // Both say P(clean) of every given label ([SelCL.Clean], [TCL.Clean]), which an audit can use, and what their
 // training needs besides: selected rows, confident pairs, class centres. Rows are divided by their lengths at the
-// door; similarities are cosines. The products are float32, everything that is decided is float64: whoever lies
-// closer to a cut than float32 can tell is computed anew ([precision]), so that copies of one vector are equal and
+// door; similarities are cosines. The products are float32, everything that is decided is float64: what lies
+// closer to a cut than float32 can tell is computed again ([precision]), so that copies of one vector are equal and
 // no choice depends on how a product was blocked.
 //
-// A negative label is none: such a row is judged by nobody and selected by nobody, but has neighbours, a pseudo
+// A negative label is none: such a row is neither judged nor selected, but has neighbours, a pseudo
 // label and a share in the centres. The package sees given labels only, keeps nothing between calls, and imports
 // only features.
 package detectors
@@ -53,7 +53,7 @@ func unit(z features.Set, classes int) (features.Set, error) {
 // order of its sum: d·2⁻²⁴, and a little for rows whose length is rounded.
 func precision(d int) float64 { return 1.01 * float64(d+4) * 0x1p-24 }
 
-// exact is the product of two rows in float64.
+// exact returns the product of two rows in float64.
 func exact(a, b []float32) float64 {
 	b = b[:len(a)]
 	var s0, s1 float64
@@ -68,7 +68,7 @@ func exact(a, b []float32) float64 {
 	return s0 + s1
 }
 
-// rows is a view of n rows of m.
+// rows returns a view of n rows of m.
 func rows(m blas32.General, from, n int) blas32.General {
 	return blas32.General{Rows: n, Cols: m.Cols, Stride: m.Stride, Data: m.Data[from*m.Stride : (from+n-1)*m.Stride+m.Cols]}
 }

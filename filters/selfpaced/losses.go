@@ -20,7 +20,7 @@ import (
 // Source: BSPML eq. 3, with sums over the whole training set as eq. 6 means them.
 type Losses struct{ Pos, Neg []float64 }
 
-// LossesOf are the losses of a training set, as [Weights.Update] sees them: complete, or sampled where there are more
+// LossesOf returns the losses of a training set, as [Weights.Update] sees them: complete, or sampled where there are more
 // samples than c says, which is what rng is for.
 func LossesOf(c Config, z features.Set, rng *rand.Rand) Losses {
 	return group(z.Labels).losses(c, z, rng)
@@ -173,19 +173,19 @@ func (s *sampler) mates(sums []float64, rng *rand.Rand) {
 	}
 }
 
-// scaled is a sum over count of all terms, as all of them would make it.
+// scaled returns a sum over count of all terms, as all of them would make it.
 func scaled(sum float64, all, count int) float64 {
 	return sum * float64(all) / float64(max(1, count))
 }
 
-// product is a·bᵀ in scratch.
+// product returns a·bᵀ in scratch.
 func product(scratch []float32, a, b blas32.General) blas32.General {
 	s := blas32.General{Rows: a.Rows, Cols: b.Rows, Stride: b.Rows, Data: scratch[:a.Rows*b.Rows]}
 	blas32.Gemm(blas.NoTrans, blas.Trans, 1, a, b, 0, s)
 	return s
 }
 
-// rows is a view of rows from to to-1.
+// rows returns a view of rows from to to-1.
 func rows(z blas32.General, from, to int) blas32.General {
 	return blas32.General{Rows: to - from, Cols: z.Cols, Stride: z.Stride, Data: z.Data[from*z.Stride:]}
 }
