@@ -90,7 +90,7 @@ func TestRow(t *testing.T) {
 	}
 }
 
-// other is a class that is not the given one.
+// other returns a class that is not the given one.
 func other(given string) string {
 	if given == "class a" {
 		return "class b"

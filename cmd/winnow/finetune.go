@@ -26,7 +26,7 @@ func openTuning(c *cli.Context, cfg config.Run, d *datasets.Dataset) (*tuning.Tu
 	if t.Augment, err = backbone.ParseAugmentation(cfg.Finetune.Augment); err != nil {
 		return nil, asMisuse(err)
 	}
-	t.RootName = imageroot.Of(cfg.Data.Root, cfg.Data.Manifest)
+	t.RootName = imageroot.Resolve(cfg.Data.Root, cfg.Data.Manifest)
 	if t.Root, err = imageroot.Open(t.RootName); err != nil {
 		return nil, withHint(err, "fine-tuning looks at the images: name their folder with --root")
 	}

@@ -222,7 +222,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// waiting is how many wait for a picture.
+// waiting returns how many wait for a picture.
 func (p *Pictures) waiting(path string, side int) int {
 	info, err := fs.Stat(p.fsys, path)
 	if err != nil {

@@ -22,7 +22,7 @@ var load = sync.OnceValues(func() (*ort.Runtime, error) {
 	return ort.Load(ort.Config{Library: found.Path})
 })
 
-// Runtime is the process's ONNX Runtime on the CPU, found by $WINNOW_ORT_LIB or where `winnow runtime
+// Runtime returns the process's ONNX Runtime on the CPU, found by $WINNOW_ORT_LIB or where `winnow runtime
 // install` puts it. The test is skipped (CI: fails) where the library is not there; one that is there and
 // does not load is always a failure.
 func Runtime(t testing.TB) *ort.Runtime {
@@ -41,8 +41,8 @@ func Runtime(t testing.TB) *ort.Runtime {
 	return rt
 }
 
-// UseBLAS serves blas32 with ONNX Runtime's products, as the command does, and returns the BLAS for whoever
-// must register it elsewhere. It stays for the rest of the process: blas32 has no way to ask what was there.
+// UseBLAS serves blas32 with ONNX Runtime's products, as the command does, and returns the BLAS for tests that
+// register it elsewhere. It stays for the rest of the process: blas32 cannot say what was registered before.
 func UseBLAS(t testing.TB) *ort.BLAS {
 	t.Helper()
 	b, err := Runtime(t).BLAS()
