@@ -20,11 +20,11 @@ import (
 // counts with the pooled κ and μ = 0.
 //
 // The paper's eq. 12 and 13 contradict each other about R (length of the sum, or of the mean) and eq. 13
-// prints D-R; both are corrected here, Kappa "printed" keeps the latter. κ_k and log C_D(κ_k) are kept per
+// prints D-R; both are corrected here, KappaPrinted keeps the latter. κ_k and log C_D(κ_k) are kept per
 // class until its members change, so a batch costs one product with the centres and a Bessel function per
 // touched class. Time O(n·C·d). Source: PRISM, eq. 10-14.
 type VMF struct {
-	Kappa  string // KappaBanerjee, KappaPrinted or KappaSra
+	Kappa  Estimator // nil: KappaBanerjee
 	Debias bool
 	All    bool
 
@@ -197,8 +197,11 @@ func (v *VMF) fit(sum []float64, members int) fit {
 }
 
 func (v *VMF) spreadOf(dim int, meanLen float64) spread {
-	most := v.Most.orDefault()
-	kappa := math.Min(Kappa(dim, meanLen, v.Kappa, most), most.Kappa)
+	most, estimate := v.Most.orDefault(), v.Kappa
+	if estimate == nil {
+		estimate = KappaBanerjee
+	}
+	kappa := math.Min(estimate(dim, meanLen, most), most.Kappa)
 	return spread{kappa, LogNormalizer(dim, kappa)}
 }
 

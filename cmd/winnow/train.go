@@ -76,6 +76,7 @@ var trainFlags = []cli.Flag{
 	&cli.IntFlag{Name: "steps", Usage: "length `N` of the training in steps"},
 	&cli.StringFlag{Name: "batch", Usage: "`PxK`: classes and images of each in a batch, for example 16x4; `N` images where the sampler draws any"},
 	&cli.Float64Flag{Name: "lr", Usage: "learning rate of the head"},
+	&cli.BoolFlag{Name: "paper-variant", Usage: "build losses, filter and sample weights as their papers print them, errata and all"},
 	&cli.Uint64Flag{Name: "seed", Usage: "seed of everything that is drawn"},
 	&cli.BoolFlag{Name: "resume", Usage: "go on where the run in --out was stopped"},
 	&cli.BoolFlag{Name: "overwrite", Usage: "throw away the run in --out"},
