@@ -28,9 +28,9 @@ func (a *avgSimDirect) Score(dst []float64, z features.Set, ref *features.Bank, 
 
 // LogOdds returns log(P/(1-P)) for each row of z.
 func (a *avgSimDirect) LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
-	dst = sized(dst, z.Len())
+	dst = features.Grow(dst, z.Len())
 	a.classes = known(a.classes, ref, a.All)
-	a.sums = sized(a.sums, ref.Classes())
+	a.sums = features.Grow(a.sums, ref.Classes())
 	if len(a.means) != ref.Classes() {
 		a.means = make([]float32, ref.Classes())
 	}

@@ -68,9 +68,9 @@ func (v *VMF) Score(dst []float64, z features.Set, ref *features.Bank, own bool)
 
 // LogOdds returns log(P/(1-P)) for each row of z: P rounds to 0 or 1 long before this loses its order.
 func (v *VMF) LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
-	dst = sized(dst, z.Len())
+	dst = features.Grow(dst, z.Len())
 	v.classes = known(v.classes, ref, v.All)
-	v.logits = sized(v.logits, ref.Classes())
+	v.logits = features.Grow(v.logits, ref.Classes())
 	pool, needsPool := v.refresh(ref)
 	v.pooled = pool
 	v.size(z.Len())
@@ -123,7 +123,7 @@ func (v *VMF) ownLogit(z []float32, y int, rest []float64, members int, ref *fea
 func (v *VMF) Best(z features.Set, ref *features.Bank) (classes []int, p []float64) {
 	classes, p = make([]int, z.Len()), make([]float64, z.Len())
 	v.classes = known(v.classes, ref, v.All)
-	v.logits = sized(v.logits, ref.Classes())
+	v.logits = features.Grow(v.logits, ref.Classes())
 	pool, needsPool := v.refresh(ref)
 	if pool.members == 0 {
 		for i := range classes {
@@ -233,7 +233,7 @@ func (v *VMF) ownOdds(t []float32, y int, z []float32, ref *features.Bank, p poo
 	if members == 0 {
 		return nothingKnown
 	}
-	v.rest = sized(v.rest, len(z))
+	v.rest = features.Grow(v.rest, len(z))
 	for j, x := range ref.Sum(y) {
 		v.rest[j] = x - float64(z[j])
 	}

@@ -150,7 +150,7 @@ func (l *adaptedTriplet) labelled(grad *blas32.General, z features.Set) (feature
 		return z, grad
 	}
 	n, d := len(l.rows), z.Dim()
-	l.known.X = resize(l.known.X, n, d)
+	l.known.X = features.Resize(l.known.X, n, d)
 	l.known.Labels = l.known.Labels[:0]
 	ids := l.known.IDs[:0]
 	for k, i := range l.rows {
@@ -168,7 +168,7 @@ func (l *adaptedTriplet) labelled(grad *blas32.General, z features.Set) (feature
 	if grad == nil {
 		return known, nil
 	}
-	l.knownGrad = resize(l.knownGrad, n, d)
+	l.knownGrad = features.Resize(l.knownGrad, n, d)
 	return known, &l.knownGrad
 }
 

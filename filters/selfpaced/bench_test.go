@@ -50,7 +50,7 @@ func BenchmarkLosses(b *testing.B) {
 						first = 0
 					}
 					to = min(n, from+blockEntries/(n-first))
-					product(scratch, rows(z.X, from, to), rows(z.X, first, n))
+					features.Products(&scratch, features.Part(z.X, from, to-from), features.Part(z.X, first, n-first))
 				}
 			}
 		})
