@@ -42,11 +42,7 @@ func traceCommand() *cli.Command {
 		&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`DIR` for trace.json, trace.html and the drawings; required"},
 		&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 	}
-	for _, f := range trainFlags {
-		if slices.Contains([]string{"manifest", "features", "config", "set", "loss", "noise-rate", "dim", "hidden", "init", "epochs", "steps", "batch", "lr", "seed"}, f.Names()[0]) {
-			own = append(own, f)
-		}
-	}
+	own = append(own, term.RunFlags("manifest", "features", "config", "set", "loss", "noise-rate", "dim", "hidden", "init", "epochs", "steps", "batch", "lr", "seed")...)
 	return &cli.Command{
 		Name:  "trace",
 		Usage: "watch filters during training beside the truth: what they keep, P_clean of right and wrong labels, κ",
@@ -56,7 +52,7 @@ func traceCommand() *cli.Command {
 			"classes), as numbers and drawings. Nothing of it reaches a run of winnow train.\n\n" +
 			"   winnow trace --manifest noisy.csv --features birds.features --noise-rate 0.5 --out birds.trace\n" +
 			"   winnow trace --manifest noisy.csv --features birds.features --loss soft_triple --filters vmf,avgsim,proxysim --out birds.trace",
-		Flags:  showDefaults(own, config.Default()),
+		Flags:  own,
 		Action: traceAction,
 	}
 }
@@ -135,7 +131,7 @@ func traceAction(c *cli.Context) error {
 
 // traceConfig is the configuration of the runs and the filters that take turns in it.
 func traceConfig(c *cli.Context) (cfg config.Run, names []string, err error) {
-	if cfg, err = trainConfig(c); err != nil {
+	if cfg, err = term.ReadRun(c); err != nil {
 		return cfg, nil, err
 	}
 	for _, name := range strings.Split(c.String("filters"), ",") {
