@@ -13,6 +13,7 @@ import (
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
+	"winnow/datasets/glyphs"
 	"winnow/eval"
 	"winnow/extraction"
 	"winnow/features"
@@ -42,6 +43,11 @@ const (
 var (
 	dataFlags  = term.DataFlags
 	embedFlags = term.EmbedFlags
+
+	glyphsSeed    = uint64(glyphs.DemoSeed)
+	toplineRand   = datasets.ToplineRand
+	writeManifest = datasets.WriteFile
+	noiseModels   = run.NoiseModels
 )
 
 func program(c *cli.Context) *term.Program {
@@ -74,7 +80,6 @@ func extractionHost(c *cli.Context) extraction.Host      { return program(c).Hos
 func openRegistry() (*models.Registry, error)            { return models.OpenDefault() }
 func checkEmbedFlags(c *cli.Context) error               { return term.CheckEmbedFlags(c) }
 func unreadable(c *cli.Context, bad []features.Bad)      { program(c).Unreadable(bad) }
-func keepInput(c *cli.Context, inputs ...string) error   { return term.KeepInput(c, inputs...) }
 func named(f []cli.Flag, name, second string) []cli.Flag { return term.Renamed(f, name, second) }
 func checkTargets(files []exportFile, inputs []string) error {
 	return term.CheckTargets(files, inputs)
@@ -151,4 +156,12 @@ func openEmbedding(c *cli.Context, splits ...string) (*openedRun, error) {
 	o.Host = extractionHost(c)
 	r, err := folder.OpenStore(o)
 	return &openedRun{r}, err
+}
+
+func readManifestArg(c *cli.Context) (*datasets.Dataset, error) {
+	name, err := term.OneArgument(c, "one manifest")
+	if err != nil {
+		return nil, err
+	}
+	return datasets.Read(name, datasets.ReadOptions{})
 }

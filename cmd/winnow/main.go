@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/data"
 	"winnow/cmd/winnow/term"
 )
 
@@ -32,7 +33,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 // commands lists every command under what it is for, in the order of the work.
 func commands() []term.Group {
 	return []term.Group{
-		{Heading: "Data and features", Commands: []*cli.Command{dataCommand(), modelsCommand(), extractCommand(), featuresCommand(), noiseCommand()}},
+		{Heading: "Data and features", Commands: []*cli.Command{data.Command(), modelsCommand(), extractCommand(), featuresCommand(), noiseCommand()}},
 		{Heading: "Embeddings", Commands: []*cli.Command{trainCommand(), evalCommand(), auditCommand(), reviewCommand(), mapCommand(), retrieveCommand(), reportCommand(), exportCommand(), embedCommand(), indexCommand(), searchCommand()}},
 		{Heading: "Papers", Commands: []*cli.Command{recipesCommand(), reproduceCommand(), traceCommand(), pairsCommand(), theoryCommand(), costCommand()}},
 		{Heading: "Reference", Commands: []*cli.Command{lossesCommand(), metricsCommand()}},
