@@ -35,9 +35,8 @@ type (
 )
 
 const (
-	installHint = term.InstallHint
-	everySplit  = datasets.EverySplit
-	listed      = term.Listed
+	everySplit = datasets.EverySplit
+	listed     = term.Listed
 )
 
 var (
