@@ -57,7 +57,8 @@ func trainConfig(c *cli.Context) (config.Run, error) {
 	if err := cfg.Validate(); err != nil {
 		return cfg, asMisuse(err)
 	}
-	return cfg, nil
+	_, err = backbone.ParseAugmentation(cfg.Finetune.Augment)
+	return cfg, asMisuse(err)
 }
 
 // trainBase is what --set and the flags change: a recipe, a file, the run's own where one goes on, or the defaults.
@@ -112,9 +113,10 @@ func applyTrainFlags(c *cli.Context, cfg *config.Run) error {
 			}
 			return nil
 		},
-		"seed":   func(string) error { cfg.Seed = c.Uint64("seed"); return nil },
-		"epochs": func(string) error { cfg.Length = config.Epochs(c.Float64("epochs")); return nil },
-		"hidden": func(v string) (err error) { cfg.Head.Hidden, err = parseWidths(v); return err },
+		"seed":          func(string) error { cfg.Seed = c.Uint64("seed"); return nil },
+		"paper-variant": func(string) error { cfg.PaperVariant = c.Bool("paper-variant"); return nil },
+		"epochs":        func(string) error { cfg.Length = config.Epochs(c.Float64("epochs")); return nil },
+		"hidden":        func(v string) (err error) { cfg.Head.Hidden, err = parseWidths(v); return err },
 		"batch": func(v string) (err error) {
 			s := &cfg.Sampler
 			s.Classes, s.Images, s.Rows, err = parseBatch(v, s.Variant)

@@ -22,8 +22,9 @@ type Loss struct {
 	Parameters bool          `json:"parameters"`
 	Weighted   bool          `json:"weighted"` // takes a weight for every sample
 	Draws      bool          `json:"draws"`
-	Proxies    bool          `json:"proxies"`    // vectors of its own that --filter proxysim may judge by
-	Unlabelled bool          `json:"unlabelled"` // learns from images without a label, too
+	Proxies    bool          `json:"proxies"`           // vectors of its own that --filter proxysim may judge by
+	Unlabelled bool          `json:"unlabelled"`        // learns from images without a label, too
+	Printed    string        `json:"printed,omitempty"` // what --paper-variant changes
 	Settings   []LossSetting `json:"settings"`
 }
 
@@ -41,7 +42,7 @@ type LossSetting struct {
 // NewLoss describes an entry of the catalog.
 func NewLoss(e losses.Entry) Loss {
 	out := Loss{Name: e.Name, Aliases: e.Aliases, Title: e.Title, Paper: e.Paper, Equation: e.Equation, Formula: e.Formula,
-		Against: string(e.Against), Parameters: e.Params, Weighted: e.Weighted, Draws: e.Draws, Proxies: e.Proxied, Unlabelled: e.Unlabelled, Settings: []LossSetting{}}
+		Against: string(e.Against), Parameters: e.Params, Weighted: e.Weighted, Draws: e.Draws, Proxies: e.Proxied, Unlabelled: e.Unlabelled, Printed: e.Printed, Settings: []LossSetting{}}
 	for _, s := range e.Settings {
 		setting := LossSetting{Name: s.Name, Symbol: s.Symbol, Default: s.Default, Range: s.Range(), Doc: s.Doc}
 		for i, doc := range s.Each {
@@ -96,6 +97,9 @@ func WriteLoss(out io.Writer, e losses.Entry) error {
 	}
 	if e.Draws {
 		fmt.Fprintln(w, "draws\tat random where its settings say so, as a function of seed and step")
+	}
+	if e.Printed != "" {
+		fmt.Fprintf(w, "as printed\t%s (--paper-variant)\n", e.Printed)
 	}
 	if err := w.Flush(); err != nil || len(e.Settings) == 0 {
 		return err
