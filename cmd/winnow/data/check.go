@@ -46,7 +46,7 @@ func runCheck(ctx context.Context, p *term.Program, o CheckOptions) error {
 	if err != nil {
 		return err
 	}
-	root, err := imageroot.Open(imageroot.Of(o.Root, o.Manifest))
+	root, err := imageroot.Open(imageroot.Resolve(o.Root, o.Manifest))
 	if err != nil {
 		return err
 	}

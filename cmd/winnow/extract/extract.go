@@ -156,7 +156,7 @@ func (o Options) extraction(p *term.Program) (*extraction.Extraction, error) {
 			return nil, term.Misused("--shard: %w", err)
 		}
 	}
-	if e.Root, err = imageroot.Open(imageroot.Of(o.Root, o.Manifest)); err != nil {
+	if e.Root, err = imageroot.Open(imageroot.Resolve(o.Root, o.Manifest)); err != nil {
 		return nil, err
 	}
 	if e.Model, e.Cut, err = extraction.OpenBackbone(o.Model, o.Settings); err != nil {
