@@ -5,6 +5,7 @@ import (
 
 	"winnow/cmd/winnow/data"
 	"winnow/cmd/winnow/doctor"
+	"winnow/cmd/winnow/eval"
 	"winnow/cmd/winnow/extract"
 	"winnow/cmd/winnow/features"
 	"winnow/cmd/winnow/losses"
@@ -20,10 +21,42 @@ import (
 // commands lists every command under what it is for, in the order of the work.
 func commands() []term.Group {
 	return []term.Group{
-		{Heading: "Data and features", Commands: []*cli.Command{data.Command(), models.Command(), extract.Command(), features.Command(), noiseCommand()}},
-		{Heading: "Embeddings", Commands: []*cli.Command{trainCommand(), evalCommand(), auditCommand(), reviewCommand(), mapCommand(), retrieveCommand(), reportCommand(), exportCommand(), embedCommand(), indexCommand(), searchCommand()}},
-		{Heading: "Papers", Commands: []*cli.Command{recipes.Command(), reproduceCommand(), traceCommand(), pairs.Command(), theory.Command(), costCommand()}},
-		{Heading: "Reference", Commands: []*cli.Command{losses.Command(), metrics.Command()}},
-		{Heading: "Setup", Commands: []*cli.Command{runtime.Command(), doctor.Command(), demoCommand()}},
+		{Heading: "Data and features", Commands: []*cli.Command{
+			data.Command(),
+			models.Command(),
+			extract.Command(),
+			features.Command(),
+			noiseCommand(),
+		}},
+		{Heading: "Embeddings", Commands: []*cli.Command{
+			trainCommand(),
+			eval.Command(),
+			auditCommand(),
+			reviewCommand(),
+			mapCommand(),
+			retrieveCommand(),
+			reportCommand(),
+			exportCommand(),
+			embedCommand(),
+			indexCommand(),
+			searchCommand(),
+		}},
+		{Heading: "Papers", Commands: []*cli.Command{
+			recipes.Command(),
+			reproduceCommand(),
+			traceCommand(),
+			pairs.Command(),
+			theory.Command(),
+			costCommand(),
+		}},
+		{Heading: "Reference", Commands: []*cli.Command{
+			losses.Command(),
+			metrics.Command(),
+		}},
+		{Heading: "Setup", Commands: []*cli.Command{
+			runtime.Command(),
+			doctor.Command(),
+			demoCommand(),
+		}},
 	}
 }
