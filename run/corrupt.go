@@ -83,3 +83,13 @@ func VectorsIn(store *features.Store, d *datasets.Dataset, split string) (x blas
 func NoiseRand(seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0x6e6f697365)) // "noise"
 }
+
+// ToplineRand is the random source of a topline for a seed.
+func ToplineRand(seed uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, 0x746f706c696e65)) // "topline"
+}
+
+// NoiseModels are the names of all models.
+func NoiseModels() []string {
+	return []string{"symmetric", "pair", "bspml", "cifar10", "cifar100", SmallCluster, HumanLike}
+}

@@ -32,7 +32,7 @@ func dataCorruptCommand() *cli.Command {
 			"   winnow data corrupt clean.csv --model human-like --rate 0.05 --features features --out noisy.csv",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
-			&cli.StringFlag{Name: "model", Aliases: []string{"noise"}, Value: "symmetric", Usage: strings.Join(noiseModels(), ", ")},
+			&cli.StringFlag{Name: "model", Aliases: []string{"noise"}, Value: "symmetric", Usage: strings.Join(run.NoiseModels(), ", ")},
 			&cli.Float64Flag{Name: "rate", Required: true, Usage: "share of labels to change, `P` in [0, 1)"},
 			&cli.StringFlag{Name: "split", Value: datasets.Train, Usage: "the split to corrupt"},
 			&cli.StringFlag{Name: "count", Value: datasets.Independent, Usage: "symmetric: each label by chance (independent), a share of all (exact) or of each class (per-class)"},
@@ -96,16 +96,11 @@ func noiseFlags() map[string][]string {
 	}
 }
 
-// noiseModels are all of them.
-func noiseModels() []string {
-	return []string{"symmetric", "pair", "bspml", "cifar10", "cifar100", smallCluster, humanLike}
-}
-
 // checkNoiseFlags refuses flags that the model does not read, and values out of range.
 func checkNoiseFlags(c *cli.Context) error {
 	model := c.String("model")
-	if !slices.Contains(noiseModels(), model) {
-		return misused("data corrupt: --model: %q is unknown%s, expected %s", model, catalog.Ask(model, noiseModels()), strings.Join(noiseModels(), ", "))
+	if !slices.Contains(run.NoiseModels(), model) {
+		return misused("data corrupt: --model: %q is unknown%s, expected %s", model, catalog.Ask(model, run.NoiseModels()), strings.Join(run.NoiseModels(), ", "))
 	}
 	for flag, models := range noiseFlags() {
 		if c.IsSet(flag) && !slices.Contains(models, model) {

@@ -3,12 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"winnow/datasets"
+	"winnow/run"
 )
 
 func dataToplineCommand() *cli.Command {
@@ -47,7 +47,7 @@ func dataTopline(c *cli.Context) error {
 	if err := keepInput(c, c.Args().First()); err != nil {
 		return err
 	}
-	topline, report, err := d.Topline(split, c.Float64("rate"), toplineRand(c.Uint64("seed")))
+	topline, report, err := d.Topline(split, c.Float64("rate"), run.ToplineRand(c.Uint64("seed")))
 	if err != nil {
 		return err
 	}
@@ -62,11 +62,6 @@ func dataTopline(c *cli.Context) error {
 	}
 	printTopline(c.App.Writer, report)
 	return nil
-}
-
-// toplineRand is the random source of a topline for a seed.
-func toplineRand(seed uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(seed, 0x746f706c696e65)) // "topline"
 }
 
 func printTopline(w io.Writer, r datasets.ToplineReport) {

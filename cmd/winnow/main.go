@@ -16,6 +16,7 @@ import (
 
 	"winnow/cmd/winnow/pairs"
 	"winnow/cmd/winnow/recipes"
+	"winnow/cmd/winnow/reproduce"
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/theory"
 )
@@ -37,7 +38,7 @@ func commands() []term.Group {
 	return []term.Group{
 		{Heading: "Data and features", Commands: []*cli.Command{dataCommand(), modelsCommand(), extractCommand(), featuresCommand(), noiseCommand()}},
 		{Heading: "Embeddings", Commands: []*cli.Command{trainCommand(), evalCommand(), auditCommand(), reviewCommand(), mapCommand(), retrieveCommand(), reportCommand(), exportCommand(), embedCommand(), indexCommand(), searchCommand()}},
-		{Heading: "Papers", Commands: []*cli.Command{recipes.Command(), reproduceCommand(), traceCommand(), pairs.Command(), theory.Command(), costCommand()}},
+		{Heading: "Papers", Commands: []*cli.Command{recipes.Command(), reproduce.Command(), traceCommand(), pairs.Command(), theory.Command(), costCommand()}},
 		{Heading: "Reference", Commands: []*cli.Command{lossesCommand(), metricsCommand()}},
 		{Heading: "Setup", Commands: []*cli.Command{runtimeCommand(), doctorCommand(), demoCommand()}},
 	}
