@@ -48,7 +48,7 @@ func (b *bench) cell(ctx context.Context, s *opened, n noise, seed int) error {
 	})
 }
 
-// measure compares a verdict with the truth. Rows that are alone with their label are judged by nobody and left out.
+// measure compares a verdict with the truth. Rows that are alone with their label are not judged and left out.
 func measure(z features.Set, truth []int, j judges.Judge, v judges.Verdict) (map[string]float64, error) {
 	var order, score []float64
 	var wrong, mended []bool
@@ -91,13 +91,13 @@ func reliability(values map[string]float64, order, score []float64, wrong []bool
 	}
 	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(order[a], order[b]) })
 	const aim = 0.9
-	var expected, real, chosen, right float64
+	var expected, bad, chosen, right float64
 	for k, i := range at {
 		if expected += 1 - score[i]; wrong[i] {
-			real++
+			bad++
 		}
 		if expected >= aim*float64(k+1) {
-			chosen, right = float64(k+1), real
+			chosen, right = float64(k+1), bad
 		}
 	}
 	n := float64(len(order))

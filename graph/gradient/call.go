@@ -140,12 +140,12 @@ func (c *call) scalar(like string, v float64) string {
 	})
 }
 
-// constant is an initializer of the backward model, made once for each key.
-func (c *call) constant(key string, make func(name string) *graph.Tensor) string {
+// constant returns the name of an initializer of the backward model, which build makes once for each key.
+func (c *call) constant(key string, build func(name string) *graph.Tensor) string {
 	if name := c.r.fixed[key]; name != "" {
 		return name
 	}
-	name := c.r.b.Constant(make("const"))
+	name := c.r.b.Constant(build("const"))
 	c.r.fixed[key] = name
 	return name
 }

@@ -116,10 +116,10 @@ func (c *Scores) add(right []rightness, ids []int, scores []float64, judge strin
 	}
 }
 
-// Steps are all that were noted.
+// Steps returns all that were noted.
 func (t *Filter) Steps() []Step { return t.steps }
 
-// Scores are the counts at the steps asked for that the run came to.
+// Scores returns the counts at the steps asked for that the run came to.
 func (t *Filter) Scores() []Scores {
 	var list []Scores
 	for _, c := range t.counts {
@@ -130,18 +130,18 @@ func (t *Filter) Scores() []Scores {
 	return list
 }
 
-// Accuracy is the filter accuracy of PRISM's Fig. 2, the share of right labels among the kept, over the steps that
+// Accuracy returns the filter accuracy of PRISM's Fig. 2, the share of right labels among the kept, over the steps that
 // kept any, smoothed by e_t = weight·e_{t-1} + (1-weight)·x_t (the paper's weight is 0.7; 0: not at all).
 func (t *Filter) Accuracy(weight float64) (steps, share []float64) {
 	return t.shares(weight, func(s Step) (int, int) { return s.Clean, s.Kept })
 }
 
-// Recall is the share of the right labels that were kept, smoothed in the same way.
+// Recall returns the share of the right labels that were kept, smoothed in the same way.
 func (t *Filter) Recall(weight float64) (steps, share []float64) {
 	return t.shares(weight, func(s Step) (int, int) { return s.Clean, s.Right })
 }
 
-// Precision is the share of wrong labels among the dropped, smoothed in the same way.
+// Precision returns the share of wrong labels among the dropped, smoothed in the same way.
 func (t *Filter) Precision(weight float64) (steps, share []float64) {
 	return t.shares(weight, func(s Step) (int, int) {
 		return s.Wrong - (s.Kept - s.Clean), s.Right + s.Wrong - s.Kept
@@ -165,7 +165,7 @@ type Total struct {
 	NoiseRate *float64 `json:"noise_rate"` // in the batches
 }
 
-// Total is what the steps after a given one came to together.
+// Total returns what the steps after a given one came to together.
 func (t *Filter) Total(after int) Total {
 	var s Step
 	for _, x := range t.steps {
