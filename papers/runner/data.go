@@ -218,7 +218,7 @@ func (l *labelled) make(ctx context.Context, d *data, labels, noise string, rate
 		return
 	}
 	if labels == studies.Topline {
-		l.data, _, l.err = l.data.Topline(datasets.Train, rate, run.ToplineRand(seed))
+		l.data, _, l.err = l.data.Topline(datasets.Train, rate, datasets.ToplineRand(seed))
 		return
 	}
 	model, err := run.NewNoise(ctx, run.NoiseSpec{Model: noise, Rate: rate, Similar: 3, Count: datasets.Independent}, func() (blas32.General, error) {
