@@ -13,6 +13,9 @@ const openToAll = "internal/atomicfile internal/catalog"
 // rooms are all rooms, in the order in which data flows. ARCHITECTURE.md prints this table:
 // go test ./internal/rules -update writes it there.
 var rooms = []Room{
+	{".", "holds no code: the library's first page, and examples",
+		""},
+
 	{"datasets", "says which samples there are, how they are labelled and how they should be; models of label noise",
 		""},
 	{"datasets/glyphs", "draws the embedded data set: characters of open fonts",
