@@ -13,6 +13,9 @@ const openToAll = "internal/atomicfile internal/catalog"
 // rooms are all rooms, in the order in which data flows. ARCHITECTURE.md prints this table:
 // go test ./internal/rules -update writes it there.
 var rooms = []Room{
+	{".", "holds no code: the library's first page, and examples",
+		""},
+
 	{"datasets", "says which samples there are, how they are labelled and how they should be; models of label noise",
 		""},
 	{"datasets/glyphs", "draws the embedded data set: characters of open fonts",
@@ -79,9 +82,7 @@ var rooms = []Room{
 	{"models/architecture", "builds untrained networks from a YAML description and a seed",
 		"backbone graph"},
 	{"extraction", "turns a list of images into a feature store",
-		"backbone backbone/ort features internal/hint models run/config"},
-	{"embedding", "makes vectors of images with a run, an exported model or a backbone alone",
-		"backbone backbone/ort extraction features graph head models run/folder search"},
+		"backbone backbone/ort features internal/hint internal/size models"},
 
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
 		"datasets features filters report/chart"},
@@ -107,7 +108,7 @@ var rooms = []Room{
 	{"run", "turns a configuration and data into a training run and its folder",
 		"datasets eval extraction features filters filters/correction filters/noiserate filters/selfpaced graph head internal/hint internal/lookup losses models run/comparison run/config run/folder run/tuning train train/peers train/samples train/selective"},
 	{"run/config", "is the configuration of a training run",
-		"filters filters/correction filters/selfpaced head losses train train/peers train/selective"},
+		"filters filters/correction filters/selfpaced head internal/size losses train train/peers train/selective"},
 	{"run/comparison", "measures a trained head beside what needs no training",
 		"eval features head"},
 	{"run/evaluation", "measures an opened run by the metrics asked for, beside frozen and whitened features",
@@ -115,7 +116,7 @@ var rooms = []Room{
 	{"run/folder", "knows the files that a training leaves, and opens them again",
 		"backbone datasets datasets/imageroot extraction features filters/noiserate head internal/hint internal/lookup models run/comparison run/config train train/samples"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
-		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint models run/config run/folder"},
+		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint internal/size models run/config run/folder"},
 
 	{"report", "draws the page of one run or several",
 		"audit/suspects datasets datasets/glyphs eval features filters internal/lookup report/chart run/comparison run/config run/folder train"},
@@ -149,6 +150,8 @@ var rooms = []Room{
 		"eval features"},
 	{"search/qdrant", "writes vectors into a collection of a Qdrant server, and resumes after a break",
 		""},
+	{"embedding", "makes vectors of images with a run, an exported model or a backbone alone",
+		"backbone backbone/ort extraction features graph head models run/folder search"},
 
 	{"cmd/...", "wires: flags to plain options, one call, print",
 		"*"},
@@ -170,6 +173,8 @@ var rooms = []Room{
 	{"internal/ortlib", "finds and installs ONNX Runtime's shared library",
 		""},
 	{"internal/rules", "holds this table and tests it",
+		""},
+	{"internal/size", "writes sizes of memory and files for people",
 		""},
 	{"internal/spread", "summarises values as a box plot does",
 		""},
