@@ -43,9 +43,7 @@ var (
 	embedFlags = term.EmbedFlags
 
 	glyphsSeed    = uint64(glyphs.DemoSeed)
-	toplineRand   = datasets.ToplineRand
 	writeManifest = datasets.WriteFile
-	noiseModels   = run.NoiseModels
 )
 
 func program(c *cli.Context) *term.Program {
@@ -150,3 +148,10 @@ func openEmbedding(c *cli.Context, splits ...string) (*openedRun, error) {
 	return &openedRun{r}, err
 }
 
+func readManifestArg(c *cli.Context) (*datasets.Dataset, error) {
+	name, err := term.OneArgument(c, "one manifest")
+	if err != nil {
+		return nil, err
+	}
+	return datasets.Read(name, datasets.ReadOptions{})
+}
