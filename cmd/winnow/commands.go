@@ -4,6 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/data"
+	"winnow/cmd/winnow/demo"
 	"winnow/cmd/winnow/doctor"
 	"winnow/cmd/winnow/eval"
 	"winnow/cmd/winnow/extract"
@@ -57,7 +58,7 @@ func commands() []term.Group {
 		{Heading: "Setup", Commands: []*cli.Command{
 			runtime.Command(),
 			doctor.Command(),
-			demoCommand(),
+			demo.Command(),
 		}},
 	}
 }
