@@ -11,6 +11,7 @@ import (
 	"winnow/eval"
 	"winnow/internal/lookup"
 	"winnow/run"
+	"winnow/run/auditing"
 	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/run/folder"
@@ -209,7 +210,7 @@ func (d *demo) audit(last state, out run.Outcome) error {
 	if set, err = last.features(d.c.Context, set); err != nil {
 		return err
 	}
-	if d.audited, err = audit(d.c.Context, last.head, set, d.noisy, out.Filter, nil, 0); err != nil {
+	if d.audited, err = auditing.Embedding(d.c.Context, last.head, set, d.noisy, out.Filter, 0); err != nil {
 		return err
 	}
 	d.result.Detection = *d.audited.Detection

@@ -14,6 +14,7 @@ import (
 	"winnow/internal/lookup"
 	"winnow/papers/studies"
 	"winnow/run"
+	"winnow/run/auditing"
 	"winnow/run/config"
 )
 
@@ -190,7 +191,7 @@ func auditOutcome(ctx context.Context, o *studies.Outcome, out run.Outcome, d *d
 	if err != nil {
 		return err
 	}
-	found, err := audit(ctx, out.Head, set, d, f, nil, eval.DefaultMaxMem/4)
+	found, err := auditing.Embedding(ctx, out.Head, set, d, f, eval.DefaultMaxMem/4)
 	if err == nil && found.Detection != nil {
 		o.Measures[measureAUROC] = found.Detection.AUROC
 	}
