@@ -187,13 +187,8 @@ const widest = 512
 func judgedVectors(set features.Set, whiten bool) (features.Set, error) {
 	z := set
 	if whiten {
-		cfg := head.Default()
-		cfg.In, cfg.Out = set.Dim(), min(widest, set.Dim(), max(set.Len()-1, 1))
-		h, err := head.New(cfg, set.X, train.Rand(0, "judged vectors", 0)) // draws only for directions in which nothing varies
-		if err != nil {
-			return z, err
-		}
-		if z, err = h.EmbedSet(set); err != nil {
+		var err error
+		if z, err = head.WhitenSet(set, widest); err != nil {
 			return z, err
 		}
 	}

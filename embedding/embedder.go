@@ -22,17 +22,17 @@ import (
 
 // Embedder makes vectors of images: a run's backbone and head, a model that winnow export wrote, or a backbone alone.
 type Embedder struct {
-	search.Embedder // who it is
+	search.Embedder // its identity
 
 	Backbone *models.Backbone
 	cut      *models.Prepared
-	head     *head.Head // nil: what the model gives is the vector
-	Unit     bool       // the vectors have length 1 as they are
-	Files    []string   // it reads: nothing must be written over them
+	head     *head.Head // nil: the model's output is the vector
+	Unit     bool       // the vectors have length 1
+	Files    []string   // that it reads: nothing must be written over them
 }
 
-// Of is a backbone alone, or a model that winnow export wrote. source is what it was asked for by.
-func Of(b *models.Backbone, source string) (*Embedder, error) {
+// New returns the embedder of a backbone alone, or of a model that winnow export wrote. source is the name it was asked for by.
+func New(b *models.Backbone, source string) (*Embedder, error) {
 	e := &Embedder{Backbone: b}
 	output, joined, err := exportedOutput(b)
 	if err != nil {
@@ -48,17 +48,17 @@ func Of(b *models.Backbone, source string) (*Embedder, error) {
 	return e, e.prepare(output)
 }
 
-// OfStore is the backbone that made a store.
-func OfStore(b *models.Backbone, s *features.Store) (*Embedder, error) {
+// NewFromStore returns the embedder of the backbone that made a store.
+func NewFromStore(b *models.Backbone, s *features.Store) (*Embedder, error) {
 	e := &Embedder{Backbone: b}
 	e.Source = b.Path
 	return e, e.prepare(s.Key.Output)
 }
 
-// OfRun is the network and the head of a run, which need neither its manifest nor its features. find finds a backbone by
-// its sha256, asked where the run did not train its own: whose says in errors what was made with it, places are where it
+// NewFromRun returns the embedder of a run's network and head; it needs neither the run's manifest nor its features. find finds a
+// backbone by its sha256 if the run did not train its own: whose says in errors what was made with it, places are where it
 // may lie.
-func OfRun(r *folder.Run, find func(sum, preprocessing, whose string, places ...string) (*models.Backbone, error)) (*Embedder, error) {
+func NewFromRun(r *folder.Run, find func(sum, preprocessing, whose string, places ...string) (*models.Backbone, error)) (*Embedder, error) {
 	e := &Embedder{head: r.Head, Unit: true}
 	e.Source = extraction.Absolute(r.Dir)
 	var err error
@@ -83,8 +83,8 @@ func OfRun(r *folder.Run, find func(sum, preprocessing, whose string, places ...
 	return e, e.prepare(r.Meta.Output)
 }
 
-// exportedOutput is the tensor of the embedding where winnow export wrote the file. Of other models models.Prepare finds
-// the feature.
+// exportedOutput returns the tensor of the embedding if winnow export wrote the file. models.Prepare finds the feature of other
+// models.
 func exportedOutput(b *models.Backbone) (string, bool, error) {
 	m, err := graph.ReadNamed(b.File, b.Data)
 	if err != nil {
@@ -98,10 +98,10 @@ func exportedOutput(b *models.Backbone) (string, bool, error) {
 	return "", false, nil
 }
 
-// HeadSumKey is the metadata by which a model tells that it ends in a head, and in which.
+// HeadSumKey is the metadata of a model that ends in a head: the head file's sha256.
 const HeadSumKey = "winnow.head_sha256"
 
-// prepare cuts the model and fills in who the embedder is.
+// prepare cuts the model and fills in the embedder's identity.
 func (e *Embedder) prepare(output string) (err error) {
 	if e.cut, err = models.Prepare(e.Backbone.Entry, e.Backbone.Data, output); err != nil {
 		return err
@@ -111,11 +111,11 @@ func (e *Embedder) prepare(output string) (err error) {
 	return nil
 }
 
-// Warnings are what a person should know of the model.
+// Warnings returns what the user should know of the model.
 func (e *Embedder) Warnings() []string { return slices.Concat(e.Backbone.Warnings, e.cut.Warnings) }
 
-// Load loads the network onto a runtime, which [Network.Close] closes too. fill above 0: it always computes batches of so
-// many. unit: vectors are divided by their length.
+// Load loads the network onto a runtime, which [Network.Close] closes too. With fill above 0 it always computes batches of that
+// size; with unit it divides vectors by their length.
 func (e *Embedder) Load(rt *ort.Runtime, fill int, unit bool) (*Network, error) {
 	p := e.Backbone.Preprocessing
 	net, err := ort.NewNetwork(rt, e.cut.Model, e.cut.Tensor, ort.NetworkInput{Name: e.cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
@@ -125,13 +125,13 @@ func (e *Embedder) Load(rt *ort.Runtime, fill int, unit bool) (*Network, error) 
 	return &Network{runtime: rt, net: net, head: e.head, size: p.Size(), unit: unit, fill: fill}, nil
 }
 
-// Network is a network and what comes behind it.
+// Network is a network with its head and normalisation.
 type Network struct {
 	runtime *ort.Runtime
 	net     *ort.Network
 	head    *head.Head // nil: none
-	size    int        // numbers of a picture
-	fill    int        // above 0: batches have so many pictures always, see Infer
+	size    int        // numbers per picture
+	fill    int        // above 0: the size of every batch, see Infer
 	unit    bool       // divide by the length
 
 	pixels []float32
@@ -147,8 +147,8 @@ func (n *Network) Dim() int {
 }
 
 // Infer implements backbone.Network. With fill, a batch of fewer pictures is filled up with black ones: an image's last
-// bits depend on how many come with it (one alone and the same one among 46 differed, after MobileNetV2 and a head of
-// 256), and an index made in steps is to be that of one.
+// bits depend on the size of its batch (one alone and the same one among 46 differed, after MobileNetV2 and a head of
+// 256), and an index made in steps must equal one made at once.
 func (n *Network) Infer(dst blas32.General, pixels []float32, count int) error {
 	run := count
 	if count < n.fill {

@@ -12,7 +12,7 @@ import (
 //
 //	S_k = max_h cos(p_k^h, z),  P = e^{S_y} / Σ_k e^{S_k} over all classes
 //
-// Proxies is (C·H)×d with the H = PerClass proxies of a class one after another, raw; they are read anew at
+// Proxies is (C·H)×d with the H = PerClass proxies of a class one after another, raw; they are read again at
 // every call, as training moves them. A zero proxy has cosine 0. The bank, if there is one, only says which
 // classes have been seen: a label without members has P = 1 (Algorithm 1 applied here, too), and so has an
 // own row that is its class's only member. Without a bank the formula stands alone, and [Filter] remembers
@@ -34,7 +34,7 @@ func (p *ProxySim) Score(dst []float64, z features.Set, ref *features.Bank, own 
 
 // LogOdds returns log(P/(1-P)) for each row of z.
 func (p *ProxySim) LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
-	dst = sized(dst, z.Len())
+	dst = features.Grow(dst, z.Len())
 	p.measure()
 	blocks(&p.sims, z.X, p.Proxies.Matrix(), func(from, to int, s blas32.General) {
 		for i := from; i < to; i++ {
@@ -53,7 +53,7 @@ func (p *ProxySim) LogOdds(dst []float64, z features.Set, ref *features.Bank, ow
 // measure takes 1/‖p‖ of every proxy.
 func (p *ProxySim) measure() {
 	m := p.Proxies.Matrix()
-	p.scales = sized(p.scales, m.Rows)
+	p.scales = features.Grow(p.scales, m.Rows)
 	for r := range m.Rows {
 		v := blas32.Vector{N: m.Cols, Inc: 1, Data: features.Row(m, r)}
 		p.scales[r] = 1 / math.Max(math.Sqrt(blas32.DDot(v, v)), 1e-12)

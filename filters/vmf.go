@@ -20,11 +20,11 @@ import (
 // counts with the pooled κ and μ = 0.
 //
 // The paper's eq. 12 and 13 contradict each other about R (length of the sum, or of the mean) and eq. 13
-// prints D-R; both are corrected here, Kappa "printed" keeps the latter. κ_k and log C_D(κ_k) are kept per
+// prints D-R; both are corrected here, KappaPrinted keeps the latter. κ_k and log C_D(κ_k) are kept per
 // class until its members change, so a batch costs one product with the centres and a Bessel function per
 // touched class. Time O(n·C·d). Source: PRISM, eq. 10-14.
 type VMF struct {
-	Kappa  string // KappaBanerjee, KappaPrinted or KappaSra
+	Kappa  Estimator // nil: KappaBanerjee
 	Debias bool
 	All    bool
 
@@ -68,9 +68,9 @@ func (v *VMF) Score(dst []float64, z features.Set, ref *features.Bank, own bool)
 
 // LogOdds returns log(P/(1-P)) for each row of z: P rounds to 0 or 1 long before this loses its order.
 func (v *VMF) LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
-	dst = sized(dst, z.Len())
+	dst = features.Grow(dst, z.Len())
 	v.classes = known(v.classes, ref, v.All)
-	v.logits = sized(v.logits, ref.Classes())
+	v.logits = features.Grow(v.logits, ref.Classes())
 	pool, needsPool := v.refresh(ref)
 	v.pooled = pool
 	v.size(z.Len())
@@ -99,7 +99,7 @@ func (v *VMF) LogOdds(dst []float64, z features.Set, ref *features.Bank, own boo
 	return dst
 }
 
-// ownLogit is log f_y(z) of class y fitted to members vectors that add up to rest; where no class has a spread, the
+// ownLogit returns log f_y(z) of class y fitted to members vectors that add up to rest; where no class has a spread, the
 // mean similarity.
 func (v *VMF) ownLogit(z []float32, y int, rest []float64, members int, ref *features.Bank) float64 {
 	sz, _ := dots(rest, z)
@@ -118,12 +118,12 @@ func (v *VMF) ownLogit(z []float32, y int, rest []float64, members int, ref *fea
 	return f.spread.logC + f.slope*mean
 }
 
-// Best is the likeliest class of each row, whatever its label, among those with members (ties: the lower), and its
+// Best returns the likeliest class of each row, whatever its label, among those with members (ties: the lower), and its
 // probability; -1 and 0 where no class has a spread to judge by.
 func (v *VMF) Best(z features.Set, ref *features.Bank) (classes []int, p []float64) {
 	classes, p = make([]int, z.Len()), make([]float64, z.Len())
 	v.classes = known(v.classes, ref, v.All)
-	v.logits = sized(v.logits, ref.Classes())
+	v.logits = features.Grow(v.logits, ref.Classes())
 	pool, needsPool := v.refresh(ref)
 	if pool.members == 0 {
 		for i := range classes {
@@ -150,8 +150,8 @@ func (v *VMF) Best(z features.Set, ref *features.Bank) (classes []int, p []float
 	return classes, probabilities(p)
 }
 
-// refresh fits the classes that changed since the last call, adds up the pool, and says whether a class of
-// the denominator lives from it.
+// refresh fits the classes that changed since the last call, adds up the pool, and reports whether a class of
+// the denominator needs it.
 func (v *VMF) refresh(ref *features.Bank) (p pool, needed bool) {
 	if v.bank != ref || len(v.fits) != ref.Classes() {
 		v.bank, v.fits = ref, make([]fit, ref.Classes()) // a class of version 0 never had a member
@@ -197,12 +197,15 @@ func (v *VMF) fit(sum []float64, members int) fit {
 }
 
 func (v *VMF) spreadOf(dim int, meanLen float64) spread {
-	most := v.Most.orDefault()
-	kappa := math.Min(Kappa(dim, meanLen, v.Kappa, most), most.Kappa)
+	most, estimate := v.Most.orDefault(), v.Kappa
+	if estimate == nil {
+		estimate = KappaBanerjee
+	}
+	kappa := math.Min(estimate(dim, meanLen, most), most.Kappa)
 	return spread{kappa, LogNormalizer(dim, kappa)}
 }
 
-// slope is κ/length, or 0 where the direction is undefined.
+// slope returns κ/length, or 0 where the direction is undefined.
 func slope(kappa, length float64) float64 {
 	if length == 0 {
 		return 0
@@ -230,7 +233,7 @@ func (v *VMF) ownOdds(t []float32, y int, z []float32, ref *features.Bank, p poo
 	if members == 0 {
 		return nothingKnown
 	}
-	v.rest = sized(v.rest, len(z))
+	v.rest = features.Grow(v.rest, len(z))
 	for j, x := range ref.Sum(y) {
 		v.rest[j] = x - float64(z[j])
 	}
@@ -257,10 +260,10 @@ func (v *VMF) ownOdds(t []float32, y int, z []float32, ref *features.Bank, p poo
 	return logOdds(v.logits, v.classes, y)
 }
 
-// least is the number of members from which a class has a spread of its own.
+// least returns the number of members from which a class has a spread of its own.
 func (v *VMF) least() int { return max(v.MinMembers, 2) }
 
-// hasSpread says whether some class has so many members that vMF-Sim can judge.
+// hasSpread reports whether some class has so many members that vMF-Sim can judge.
 func hasSpread(bank *features.Bank, least int) bool {
 	for k := range bank.Classes() {
 		if bank.Count(k) >= least {

@@ -7,8 +7,8 @@ import (
 	"winnow/features"
 )
 
-// amid tells the similarities of the columns with each other where they are a bank, whose own matrix no one
-// needs but a loss with the distance from positive to negative. In a batch against itself they stand in S.
+// amid gives the similarities of the columns with each other where they are a bank, whose own matrix only a loss
+// with the distance from positive to negative needs. In a batch against itself they stand in S.
 type amid interface {
 	pair(j, k int) float64
 	rows(dst []float64, js []int32) // fills a len(js)×len(cols) matrix
@@ -20,7 +20,7 @@ type constants struct {
 	picked, s blas32.General // of rows
 }
 
-// pair is one similarity; of vectors that are near each other from their differences.
+// pair returns one similarity; of vectors that are near each other from their differences.
 func (c *constants) pair(j, k int) float64 {
 	u, v := features.Row(c.x, j), features.Row(c.x, k)
 	var dot float64
@@ -35,7 +35,7 @@ func (c *constants) pair(j, k int) float64 {
 
 // rows costs a product of len(js)·r·d. (A bank that is not finite has been seen before: chain.finite.)
 func (c *constants) rows(dst []float64, js []int32) {
-	c.picked, c.s = resize(c.picked, len(js), c.x.Cols), resize(c.s, len(js), c.x.Rows)
+	c.picked, c.s = features.Resize(c.picked, len(js), c.x.Cols), features.Resize(c.s, len(js), c.x.Rows)
 	for i, j := range js {
 		copy(features.Row(c.picked, i), features.Row(c.x, int(j)))
 	}

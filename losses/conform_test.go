@@ -23,7 +23,7 @@ const (
 	conformClasses = 9
 )
 
-// conformInput is an ordinary batch of PK shape, drawn around class centres, with n·n above blockSize.
+// conformInput returns an ordinary batch of PK shape, drawn around class centres, with n·n above blockSize.
 func conformInput(seed uint64, n int) exactInput {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	in := exactInput{normalize: true}
@@ -51,7 +51,7 @@ func gauss(rng *rand.Rand, d int) []float64 {
 	return row
 }
 
-// settingVariants are the defaults, then every other choice and flag, one at a time.
+// settingVariants returns the defaults, then every other choice and flag, one at a time.
 func settingVariants(e Entry) []map[string]any {
 	out := []map[string]any{nil}
 	for _, s := range e.Settings {
@@ -74,6 +74,7 @@ var moreVariants = map[string][]map[string]any{
 		{"reduction": "mean", "neg_margin": 0.5},
 	},
 	"multi_similarity": {{"miner": false, "base": 1}, {"epsilon": 0, "alpha": 5, "beta": 10}, {"match": 3.0}},
+	"contrastive":      {{"printed": true}},
 	"circle":           {{"margin": 0.25, "gamma": 32, "form": "global"}},
 	"fastap":           {{"bins": 1}, {"bins": 33}},
 	"triplet":          tripletVariants,
@@ -84,8 +85,8 @@ var moreVariants = map[string][]map[string]any{
 	"ntxent":           {{"temperature": 0.5}},
 	"supcon":           {{"kind": "in", "reduction": "mean_all"}, {"kind": "in", "temperature": 0.5, "reduction": "avg_nonzero"}},
 	"scl_rhe": {
-		{"beta": 0.0, "beta_neg": 0.0, "tau": 0.0}, {"beta": 1.0, "beta_neg": 1.0, "sign": "printed", "tau_p": 0.05, "tau_n": 0.0},
-		{"beta": 0.3, "beta_neg": 2.0, "scale": "inv_k"}, {"beta": 1.0, "beta_neg": 0.25, "temperature": 0.5, "tau_p": 0.75, "tau_n": 0.25},
+		{"beta": 0.0, "beta_neg": 0.0, "tau": 0.0}, {"beta": 1.0, "beta_neg": 1.0, "printed": true, "tau_p": 0.05, "tau_n": 0.0}, {"sign": "printed"},
+		{"beta": 0.3, "beta_neg": 2.0, "scale": "inv_k"}, {"printed": true}, {"beta": 1.0, "beta_neg": 0.25, "temperature": 0.5, "tau_p": 0.75, "tau_n": 0.25},
 	},
 	"margin": {
 		{"learn": "class", "nu": 0.3}, {"learn": "one", "nu": 0.3}, {"select": "distance_weighted", "learn": "class", "nu": 0.1},
@@ -155,7 +156,7 @@ var conformChecks = []struct {
 	{"not a number", checkNaN},
 }
 
-// inputs are the comparisons the entry allows: against itself, and against a bank.
+// inputs returns the comparisons the entry allows: against itself, and against a bank.
 func (s subject) inputs(seed uint64, n int) []exactInput {
 	in := conformInput(seed, n)
 	if s.entry.Unlabelled {
@@ -174,7 +175,7 @@ func (s subject) inputs(seed uint64, n int) []exactInput {
 	return []exactInput{in, with}
 }
 
-// takesBank says whether the loss, as it is set, may be compared with a bank.
+// takesBank reports whether the loss, as it is set, may be compared with a bank.
 func (s subject) takesBank() bool {
 	_, matched := s.given["match"]
 	return s.entry.Against == Both && !matched

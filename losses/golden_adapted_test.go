@@ -9,7 +9,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// exactAdapted is the float64 twin of the adapted triplet loss: its triplets by exactPairs, its means by the loss's
+// exactAdapted returns the float64 twin of the adapted triplet loss: its triplets by exactPairs, its means by the loss's
 // own functions on float64 rows.
 func exactAdapted(l *adaptedTriplet, in exactInput) (loss float64, grad [][]float64) {
 	z, norms := in.z, []float64(nil)
@@ -78,7 +78,7 @@ func hasIdle(l listed, in exactInput) bool {
 
 func goldenAdapted(t *testing.T, c reference.Case) {
 	mapped(t, c, "lam", "margin", "reduction", "distance")
-	if d := c.Params["distance"]; d != nil && d != string(l2sq) {
+	if d := c.Params["distance"]; d != nil && d != "l2sq" {
 		t.Fatalf("%s: distance %v: the loss is defined on squared distances", c.Name, d)
 	}
 	in := goldenInput(t, c)

@@ -38,10 +38,10 @@ func (m *Mining) eval(_, S []float64, p *pairs) (sum, terms float64) {
 	return 0, 0
 }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (m *Mining) Len() int { return len(m.labels) }
 
-// Distance is d of rows i and j.
+// Distance returns d of rows i and j.
 func (m *Mining) Distance(i, j int) float64 { return m.matrix[i*m.Len()+j] }
 
 // Positive reports whether j ∈ P(i): of one label, and not the same image.
@@ -58,7 +58,7 @@ func (m *Mining) Triplets(choose string, gap float64, draw *rand.Rand) iter.Seq[
 		panic(fmt.Sprintf("losses: mining: selection is %q, expected one of %v", choose, Select1to1))
 	}
 	return func(yield func([3]int) bool) {
-		l := &triplet{distance: l2, choose: selection{choose, gap}}
+		l := &triplet{distance: l2, choose: selection{asTake(choose), gap}}
 		p := m.whole
 		p.draw = draw
 		n := m.Len()

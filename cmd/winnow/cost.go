@@ -58,7 +58,6 @@ type costVariant struct {
 // costVariants are those of PRISM's Tables V and VI; the first of a loss is without a filter.
 var costVariants = []costVariant{
 	{"mcl", config.NoFilter, [3]float64{1679.22, 1153.18, 1149.74}},
-	{"mcl", "avgsim_direct", [3]float64{12294.76, 0, 0}},
 	{"mcl", "avgsim", [3]float64{1777.38, 1253.99, 1266.04}},
 	{"mcl", "vmf", [3]float64{0, 1604.06, 1602.64}},
 	{"soft_triple", config.NoFilter, [3]float64{1685.47, 1146.38, 1134.76}},
@@ -138,7 +137,7 @@ func costAction(c *cli.Context) error {
 	}
 	for i, v := range variants {
 		rows[i].Loss, rows[i].Filter = v.loss, v.filter
-		rows[i].StepMillis, rows[i].Ratios, rows[i].Paper = spread.Of(times[i]), spread.Of(ratios[i]), v.paperCosts()
+		rows[i].StepMillis, rows[i].Ratios, rows[i].Paper = spread.New(times[i]), spread.New(ratios[i]), v.paperCosts()
 		bare := rows[v.base(variants)].StepMillis.Least // stands before
 		rows[i].Ratio, rows[i].Added = rows[i].StepMillis.Least/bare, rows[i].StepMillis.Least-bare
 	}
@@ -176,8 +175,8 @@ func costMisused(c *cli.Context) (variants []costVariant, base config.Run, err e
 	base.Filter.Config = filters.Default()
 	base.Filter.Rate, base.Filter.AvgSim = config.Rate(c.Float64("rate")), config.Span{}
 	base.Diagnostics.Every = config.Span{}
-	if base.Sampler.Classes, base.Sampler.Images, base.Sampler.Rows, err = parseBatch(c.String("batch"), base.Sampler.Variant); err != nil {
-		return nil, base, asMisuse(err)
+	if base.Sampler.Classes, base.Sampler.Images, base.Sampler.Rows, err = config.ParseBatch(c.String("batch"), base.Sampler.Variant); err != nil {
+		return nil, base, misused("--batch: %w", err)
 	}
 	for _, v := range variants {
 		cfg := v.config(c, base)
@@ -254,7 +253,7 @@ func costRun(c *cli.Context, v costVariant, base config.Run, data run.Data, row 
 	}}
 	_, err := run.Run(c.Context, cfg, data, opts)
 	row.Kept = float64(kept) / float64(max(rows, 1))
-	return spread.Of(seconds).Q1, err
+	return spread.New(seconds).Q1, err
 }
 
 // paperSets are the datasets of PRISM's Tables V and VI.

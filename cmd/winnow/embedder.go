@@ -31,7 +31,7 @@ func openEmbedder(c *cli.Context, source, file string) (*embedding.Embedder, err
 	if err != nil {
 		return nil, err
 	}
-	e, err := embedding.Of(b, source)
+	e, err := embedding.New(b, source)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func openRunEmbedder(dir, file string) (*embedding.Embedder, error) {
 	if r.Config.Finetune.On() && file != "" {
 		return nil, misused("--backbone: the backbone of this run was fine-tuned and lies in it")
 	}
-	return embedding.OfRun(r, func(sum, preprocessing, whose string, places ...string) (*models.Backbone, error) {
+	return embedding.NewFromRun(r, func(sum, preprocessing, whose string, places ...string) (*models.Backbone, error) {
 		b, err := backboneBy(sum, preprocessing, whose, file, places...)
 		var hinted *hint.Error
 		if errors.As(err, &hinted) {

@@ -15,7 +15,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/audit"
+	"winnow/cmd/winnow/pairs"
+	"winnow/cmd/winnow/recipes"
 	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/theory"
 )
 
 func main() {
@@ -35,7 +38,7 @@ func commands() []term.Group {
 	return []term.Group{
 		{Heading: "Data and features", Commands: []*cli.Command{dataCommand(), modelsCommand(), extractCommand(), featuresCommand(), noiseCommand()}},
 		{Heading: "Embeddings", Commands: []*cli.Command{trainCommand(), evalCommand(), audit.Command(), reviewCommand(), mapCommand(), retrieveCommand(), reportCommand(), exportCommand(), embedCommand(), indexCommand(), searchCommand()}},
-		{Heading: "Papers", Commands: []*cli.Command{recipesCommand(), reproduceCommand(), traceCommand(), pairsCommand(), theoryCommand(), costCommand()}},
+		{Heading: "Papers", Commands: []*cli.Command{recipes.Command(), reproduceCommand(), traceCommand(), pairs.Command(), theory.Command(), costCommand()}},
 		{Heading: "Reference", Commands: []*cli.Command{lossesCommand(), metricsCommand()}},
 		{Heading: "Setup", Commands: []*cli.Command{runtimeCommand(), doctorCommand(), demoCommand()}},
 	}

@@ -318,7 +318,7 @@ func (s *searched) embedder(c *cli.Context) (*embedding.Embedder, error) {
 		return nil, err
 	}
 	decodes(c, s.store.Dir, search.Embedder{Preprocessing: s.store.Key.Preprocessing, Decoder: s.store.Key.Decoder})
-	return embedding.OfStore(b, s.store)
+	return embedding.NewFromStore(b, s.store)
 }
 
 // decodes is what reads pictures today with the settings of an embedder.

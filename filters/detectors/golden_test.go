@@ -28,7 +28,7 @@ func onlyParams(t *testing.T, c reference.Case, known ...string) {
 	}
 }
 
-// goldenSet is the case's rows in float32, with its given labels.
+// goldenSet returns the case's rows in float32, with its given labels.
 func goldenSet(t *testing.T, c reference.Case) features.Set {
 	t.Helper()
 	x := c.Matrix(t, "embeddings")
@@ -151,7 +151,7 @@ func goldenTCL(t *testing.T, c reference.Case) {
 				l[k] += v * wide[k][j] / cfg.Temperature
 			}
 		}
-		softmax(l)
+		features.Softmax(l, l)
 		nearAll(t, "assignment", l, want, 1e-8)
 		alone.Loss[i] = -l[labels[i]]
 	}

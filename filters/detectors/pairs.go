@@ -19,12 +19,12 @@ type Pairs struct {
 	z        features.Set // unit rows
 }
 
-// Confident says whether two rows are a pair to trust. A row with a label is one with itself.
+// Confident reports whether two rows are a pair to trust. A row with a label is one with itself.
 func (p *Pairs) Confident(i, j int) bool {
 	if y := p.z.Labels[i]; y < 0 || y != p.z.Labels[j] {
 		return false
 	}
-	return i == j || p.selected[i] && p.selected[j] || exact(p.z.Row(i), p.z.Row(j)) >= p.Threshold
+	return i == j || p.selected[i] && p.selected[j] || features.Dot(p.z.Row(i), p.z.Row(j)) >= p.Threshold
 }
 
 // Pairs finds the threshold: two passes over the similarities within the selected rows of each class, none of which
@@ -40,7 +40,7 @@ func (s *Selection) Pairs(ctx context.Context) (*Pairs, error) {
 	return p, err
 }
 
-// groups are the selected rows of each class that has any.
+// groups returns the selected rows of each class that has any.
 func (s *Selection) groups() [][]int {
 	byClass := map[int][]int{}
 	var order []int
@@ -71,7 +71,7 @@ func (a alike) each(ctx context.Context, scratch *[]float32, do func(i, j int, s
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			s := products(scratch, rows(a.X, from, height), rows(a.X, left, min(blockCols, n-left)))
+			s := features.Products(scratch, features.Part(a.X, from, height), features.Part(a.X, left, min(blockCols, n-left)))
 			eachAbove(s, from, left, do)
 		}
 	}
@@ -110,7 +110,7 @@ func binOf(s float32) int {
 // alike, as in an embedding that has collapsed; then their bin, 3·10⁻⁵ wide, is the answer.
 const mostClose = 1 << 23
 
-// similarityQuantile is the q-quantile, linear between two, of the similarities of ordered pairs within groups, each
+// similarityQuantile returns the q-quantile, linear between two, of the similarities of ordered pairs within groups, each
 // row with itself included; +Inf without any.
 func similarityQuantile(ctx context.Context, groups []alike, q float64) (float64, error) {
 	var scratch []float32
@@ -147,7 +147,7 @@ func similarityQuantile(ctx context.Context, groups []alike, q float64) (float64
 	return spread.Between(list[lower-below], list[upper-below], at-float64(lower)), nil
 }
 
-// binWith is the bin of the value of a rank, from 0.
+// binWith returns the bin of the value of a rank, from 0.
 func binWith(counts []int, rank int) int {
 	for b, n := range counts {
 		if rank < n {
@@ -167,7 +167,7 @@ func closeTo(ctx context.Context, groups []alike, scratch *[]float32, lo, hi flo
 			case v < lo:
 				below += weight
 			case v <= hi:
-				e := exact(g.Row(i), g.Row(j))
+				e := features.Dot(g.Row(i), g.Row(j))
 				for range weight {
 					list = append(list, e)
 				}

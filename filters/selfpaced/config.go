@@ -1,6 +1,6 @@
 // Package selfpaced gives every training sample a weight in [0, 1]: near 1 while its losses are small, 0 where it
 // is so far from its class, or so near to others, that its label is better not believed. It is the weights' half
-// of BSPML, balanced self-paced metric learning; the other half is a weighted loss, and whoever trains alternates
+// of BSPML, balanced self-paced metric learning; the other half is a weighted loss, and training alternates
 // between them. It imports features only: the truth about a label cannot reach it.
 //
 // Symbols: sample i has the given label c of C classes with N_c members; w_i its weight, ζ_c = Σ_{i∈c} w_i and
@@ -17,13 +17,16 @@
 // Robust Metric Learning", AAAI 2023: eq. 6 and 8, algorithms 1 and 3.
 package selfpaced
 
-import "fmt"
+import (
+	"fmt"
+
+	"winnow/internal/catalog"
+)
 
 // How a coordinate moves against its gradient G = ∂L/∂w.
 const (
-	StepScaled  = "scaled"  // w ← clip(w - γ·N_c·G): all of G carries 1/N_c, so that a plain γ hardly moves large classes
-	StepPrinted = "printed" // w ← clip(w - γ·G), as in Algorithm 3
-	StepExact   = "exact"   // to the minimum along the coordinate, w ← clip(w - N_c²/(2μ)·G); 0 or 1 where there is no curvature
+	StepScaled = "scaled" // w ← clip(w - γ·N_c·G): all of G carries 1/N_c, so that a plain γ hardly moves large classes
+	StepExact  = "exact"  // to the minimum along the coordinate, w ← clip(w - N_c²/(2μ)·G); 0 or 1 where there is no curvature
 )
 
 // Config is the settings of the weights. [Default] is the paper's where it says so, and METHODS' where it does not.
@@ -40,14 +43,15 @@ type Config struct {
 	Growth    float64 `yaml:"growth" json:"growth"`           // c ≥ 1, factor of λ from round to round
 	LambdaMax float64 `yaml:"lambda_max" json:"lambda_max"`   // λ∞ > 0
 
-	Step     string  `yaml:"step" json:"step"`           // scaled, printed or exact
+	Step     string  `yaml:"step" json:"step"`           // scaled or exact
+	Printed  bool    `yaml:"-" json:"-"`                 // scaled: w ← clip(w - γ·G), as Algorithm 3 prints it
 	Rate     float64 `yaml:"rate" json:"rate"`           // γ > 0; not read by exact
 	Visits   int     `yaml:"visits" json:"visits"`       // times that a round visits every sample, in random order
 	Classes  int     `yaml:"classes" json:"classes"`     // P: other classes drawn for a gradient; 0 (with PerClass 0): all samples of all
 	PerClass int     `yaml:"per_class" json:"per_class"` // K: samples drawn of each class
 
 	Complete   int `yaml:"complete" json:"complete"`     // up to so many samples ξ is a sum over all of them
-	References int `yaml:"references" json:"references"` // beyond: over so many, drawn anew for each block of samples
+	References int `yaml:"references" json:"references"` // beyond: over so many, drawn for each block of samples
 }
 
 // Default has the paper's settings where it states them; λ∞ = μ = 3 stands in the middle of its range [1, 5].
@@ -57,7 +61,7 @@ type Config struct {
 // differences between samples: on 8 clusters of 50 with 30 % wrong labels the weights then tell wrong labels from
 // right ones with an AUROC of 0.52 to 0.55, with these defaults 0.99 (drawn, with γ = 0.05 and 20 visits: 0.98).
 //
-// On real features two settings want a look. λ∞ decides how much is believed: G_p+G_n grows with the weights, which
+// On real features two settings deserve attention. λ∞ decides how much is believed: G_p+G_n grows with the weights, which
 // therefore settle where it meets λ; where λ∞ exceeds what it is at weights of 1, all become 1 and nothing is left of the
 // method. And the first samples visited move the farthest, as the weights' common level is then the farthest from its
 // place: smaller steps and more visits cost little and rank better. One round on 2,990 photographs of 100 kinds of
@@ -78,6 +82,9 @@ const steepest = 600
 
 // Check refuses settings out of range; each test is written so that NaN fails it.
 func (c Config) Check() error {
+	if err := catalog.Check("selfpaced: step", c.Step, StepScaled, StepExact); err != nil {
+		return err
+	}
 	base := max(c.Base, -c.Base)
 	switch {
 	case !(base <= 1):
@@ -96,8 +103,6 @@ func (c Config) Check() error {
 		return fmt.Errorf("selfpaced: growth is %v, expected 1 or more", c.Growth)
 	case !(c.LambdaMax > 0 && c.LambdaMax <= most):
 		return fmt.Errorf("selfpaced: lambda_max is %v, expected above 0", c.LambdaMax)
-	case c.Step != StepScaled && c.Step != StepPrinted && c.Step != StepExact:
-		return fmt.Errorf("selfpaced: step %q is unknown, expected %s, %s or %s", c.Step, StepScaled, StepPrinted, StepExact)
 	case !(c.Rate > 0 && c.Rate <= most):
 		return fmt.Errorf("selfpaced: rate is %v, expected above 0", c.Rate)
 	case c.Visits < 1:
@@ -112,5 +117,5 @@ func (c Config) Check() error {
 	return nil
 }
 
-// most is where a setting stops to be a number that anybody meant.
+// most bounds settings: a larger number is a mistake.
 const most = 1e12

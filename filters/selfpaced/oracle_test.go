@@ -35,7 +35,7 @@ func slowLosses(c Config, z features.Set) Losses {
 	return l
 }
 
-// slowObjective is eq. 6, pair by pair and class by class.
+// slowObjective returns eq. 6, pair by pair and class by class.
 func slowObjective(labels []int, l Losses, lambda, mu float64, w []float64) float64 {
 	size, mean := map[int]float64{}, map[int]float64{}
 	for i, c := range labels {
@@ -68,7 +68,7 @@ func slowObjective(labels []int, l Losses, lambda, mu float64, w []float64) floa
 	return total
 }
 
-// someProblem is a random subproblem: 20 samples in at most 5 classes, some of them lone.
+// someProblem returns a random subproblem: 20 samples in at most 5 classes, some of them lone.
 func someProblem(rng *rand.Rand) (*problem, []int) {
 	labels := make([]int, 20)
 	for i := range labels {
@@ -104,7 +104,7 @@ func TestObjectiveAndGradient(t *testing.T) {
 	}
 }
 
-// gradientError is the largest difference from central differences of the slow objective.
+// gradientError returns the largest difference from central differences of the slow objective.
 func gradientError(p *problem, labels []int, gradient func(a int) parts) (off float64) {
 	const h = 1e-4
 	for a, w := range p.w {
@@ -202,7 +202,7 @@ func TestStepExact(t *testing.T) {
 		if round%2 == 0 {
 			p.mu = 0
 		}
-		d := descent{problem: p, step: StepExact}
+		d := descent{problem: p, step: exactStep}
 		for a := range p.w {
 			d.move(a, p.gradient(a))
 			best := slowObjective(labels, p.Losses, p.lambda, p.mu, p.w)
@@ -223,11 +223,11 @@ func TestStepScaled(t *testing.T) {
 	p, _ := someProblem(rand.New(rand.NewPCG(5, 5)))
 	for a, w := range p.w {
 		g := p.gradient(a)
-		scaled := descent{problem: p, step: StepScaled, rate: 0.1}
+		scaled := descent{problem: p, step: scaledStep, rate: 0.1}
 		scaled.move(a, g)
 		near(t, "scaled", p.w[a], min(1, max(0, w-0.1*p.slope(g))), 1e-12, 1e-12)
 		p.set(a, w)
-		printed := descent{problem: p, step: StepPrinted, rate: 0.1}
+		printed := descent{problem: p, step: printedStep, rate: 0.1}
 		printed.move(a, g)
 		near(t, "printed", p.w[a], min(1, max(0, w-0.1*p.slope(g)/p.size(a))), 1e-12, 1e-12)
 		p.set(a, w)

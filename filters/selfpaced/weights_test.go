@@ -12,7 +12,7 @@ import (
 	"winnow/features"
 )
 
-// mislabelled is a cloud of classes of which a share of the labels is changed; bad says which.
+// mislabelled returns a cloud of classes of which a share of the labels is changed; bad says which.
 func mislabelled(share, noise float64, rng *rand.Rand) (z features.Set, bad []bool) {
 	const classes = 8
 	z = cloud(400, 16, classes, noise, rng)
@@ -36,7 +36,7 @@ func TestWeightsFindWrongLabels(t *testing.T) {
 		"default": {func(*Config) {}, 0.95},
 		"spms":    {func(c *Config) { c.Mu = 0 }, 0.95},
 		"exact":   {func(c *Config) { c.Step = StepExact }, 0.6},
-		"printed": {func(c *Config) { c.Step, c.Rate = StepPrinted, 5 }, 0.95},
+		"printed": {func(c *Config) { c.Printed, c.Rate = true, 5 }, 0.95},
 		"drawn":   {func(c *Config) { c.Classes, c.PerClass, c.Rate = 5, 5, 0.05 }, 0.9},
 		"hard":    {func(c *Config) { c.Hard = true }, 0.75},
 		"sampled": {func(c *Config) { c.Complete, c.References = 0, 100 }, 0.9},
@@ -285,7 +285,7 @@ func TestRanking(t *testing.T) {
 	}
 }
 
-// TestLossesOf: what an update sees of a set is what anybody can ask for.
+// TestLossesOf: what an update sees of a set is what any caller can ask for.
 func TestLossesOf(t *testing.T) {
 	z, _ := mislabelled(0.2, 0.6, rand.New(rand.NewPCG(3, 9)))
 	c := Default()

@@ -7,15 +7,16 @@ import (
 	"winnow/features"
 	"winnow/graph"
 	"winnow/graph/gradient"
+	"winnow/head"
 	"winnow/models/architecture"
 )
 
 // network is what is trained: the backbone, run and differentiated by ONNX Runtime, and a linear classifier on its
 // features that only training needs.
 type network struct {
-	model      *graph.Model // as it was drawn
+	model      *graph.Model // as drawn from the seed
 	live       *ort.Live
-	classifier *classifier
+	classifier head.Classifier
 }
 
 // averages is the share of the running statistics that stays at a step: 60 batches reach back 95 %.
@@ -43,8 +44,8 @@ func newNetwork(rt *ort.Runtime, described *architecture.Network, classes int, s
 
 // params lists everything that a solver changes, in a fixed order.
 func (n *network) params() []*features.Param {
-	return append(n.live.Params()[:len(n.live.Params()):len(n.live.Params())], n.classifier.weight, n.classifier.bias)
+	return append(n.live.Params()[:len(n.live.Params()):len(n.live.Params())], n.classifier.Weight, n.classifier.Bias)
 }
 
-// trained is the backbone with its present weights and running statistics.
+// trained returns the backbone with its present weights and running statistics.
 func (n *network) trained() (*graph.Model, error) { return graph.WithValues(n.model, n.live.Values()) }
