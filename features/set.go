@@ -6,6 +6,8 @@
 package features
 
 import (
+	"fmt"
+
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
@@ -29,13 +31,29 @@ func NewSet(n, d int) Set {
 	return s
 }
 
-// Len is the number of vectors.
+// FromRows copies vectors, all equally long, and their labels into a set, with the ids 0 … n-1.
+func FromRows(rows [][]float32, labels []int) (Set, error) {
+	if len(rows) == 0 || len(labels) != len(rows) {
+		return Set{}, fmt.Errorf("features: found %d vectors and %d labels, expected as many, and at least one", len(rows), len(labels))
+	}
+	s := NewSet(len(rows), len(rows[0]))
+	copy(s.Labels, labels)
+	for i, row := range rows {
+		if len(row) != s.Dim() {
+			return Set{}, fmt.Errorf("features: row %d: found %d values, expected %d as in row 0", i, len(row), s.Dim())
+		}
+		copy(s.Row(i), row)
+	}
+	return s, nil
+}
+
+// Len returns the number of vectors.
 func (s Set) Len() int { return s.X.Rows }
 
-// Dim is the dimension of the vectors.
+// Dim returns the dimension of the vectors.
 func (s Set) Dim() int { return s.X.Cols }
 
-// Row is a view of vector i.
+// Row returns a view of vector i.
 func (s Set) Row(i int) []float32 { return Row(s.X, i) }
 
 // Rows copies the named rows, in the order given, into a new set.
@@ -59,7 +77,7 @@ func (s Set) Rows(rows []int) Set {
 	return out
 }
 
-// Labelled is the set without the rows that have no given label.
+// Labelled returns the set without the rows that have no given label.
 func (s Set) Labelled() Set {
 	var rows []int
 	for i, label := range s.Labels {

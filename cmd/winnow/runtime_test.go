@@ -17,10 +17,10 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v2"
-	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
+	"winnow/internal/diagnosis"
 	"winnow/internal/hint"
 	"winnow/internal/ortlib"
 	"winnow/internal/testing/orttest"
@@ -103,7 +103,7 @@ func TestRuntimeInstallAndShow(t *testing.T) {
 		t.Fatalf("install: code %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 	stdout, stderr, code = winnowAlone(t, cache, nil, "runtime", "show", "--json")
-	var facts runtimeFacts
+	var facts diagnosis.Library
 	if err := json.Unmarshal([]byte(stdout), &facts); err != nil || code != 0 {
 		t.Fatalf("show: code %d, %v, %s", code, err, stderr)
 	}
@@ -187,7 +187,7 @@ func TestGPUFlags(t *testing.T) {
 	} {
 		var out, errs bytes.Buffer
 		code := execute(t.Context(), append([]string{"winnow", "--ort-lib", lib, "doctor", "--json"}, flags...), &out, &errs)
-		var d diagnosis
+		var d diagnosis.Diagnosis
 		if err := json.Unmarshal(out.Bytes(), &d); err != nil || code != 0 {
 			t.Fatalf("code %d, %v: %s", code, err, errs.String())
 		}
@@ -238,12 +238,8 @@ func exitOf(w io.Writer, err error) int {
 func TestOpenRuntime(t *testing.T) {
 	library := realLibrary(t)
 	stderr, code := withRuntime(t, []string{"--ort-lib", library}, func(_ *cli.Context, rt *ort.Runtime) error {
-		served, err := rt.BLAS()
-		if err != nil {
-			return err
-		}
-		if blas32.Implementation() != served {
-			t.Error("blas32 does not multiply through ONNX Runtime")
+		if p := ort.Doctor(); p.Library != library || p.Why != "" || p.Product != "ONNX Runtime "+rt.Version() {
+			t.Errorf("blas32 does not multiply through ONNX Runtime: %v", p)
 		}
 		return nil
 	})
@@ -269,11 +265,11 @@ func TestDoctor(t *testing.T) {
 	library := realLibrary(t)
 	cache := t.TempDir()
 	stdout, stderr, code := winnowAlone(t, cache, []string{"WINNOW_ORT_LIB=" + library}, "doctor", "--json")
-	var d diagnosis
+	var d diagnosis.Diagnosis
 	if err := json.Unmarshal([]byte(stdout), &d); err != nil || code != 0 {
 		t.Fatalf("code %d, %v, %s", code, err, stderr)
 	}
-	checks := map[string]doctorCheck{}
+	checks := map[string]diagnosis.Check{}
 	for _, c := range d.Checks {
 		checks[c.Name] = c
 		if !c.OK && c.Fix == "" {

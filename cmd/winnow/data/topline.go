@@ -1,0 +1,89 @@
+package data
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/datasets"
+)
+
+func toplineCommand(call term.Call[ToplineOptions]) *cli.Command {
+	return &cli.Command{
+		Name:      "topline",
+		Usage:     "write a manifest with a share 1-p of each class and only true labels: what noise p leaves to learn from",
+		ArgsUsage: "MANIFEST",
+		Description: "The reference of Le & Odobez (000): a run on labels of which a share p is wrong is compared with a run on the share\n" +
+			"1-p of the images, all labelled right. Each class keeps its share, drawn at random, and at least two images. Other\n" +
+			"splits, and images without a label, stay as they are; the same features serve both runs:\n\n" +
+			"   winnow data corrupt clean.csv --rate 0.3 --out noisy.csv\n" +
+			"   winnow data topline clean.csv --rate 0.3 --out topline.csv",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
+			&cli.Float64Flag{Name: "rate", Required: true, Usage: "share of images to leave out, `P` in [0, 1)"},
+			&cli.StringFlag{Name: "split", Value: datasets.Train, Usage: "the split to thin out"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the draw; with the same one a higher rate keeps a part of what a lower one keeps"},
+			&cli.BoolFlag{Name: "json", Usage: "print the summary as JSON"},
+		},
+		Action: term.Action(readTopline, call),
+	}
+}
+
+// ToplineOptions say which share of a split is left out.
+type ToplineOptions struct {
+	Manifest, Out, Split string
+	Rate                 float64
+	Seed                 uint64
+	JSON                 bool
+}
+
+func readTopline(c *cli.Context) (o ToplineOptions, err error) {
+	o = ToplineOptions{Out: c.String("out"), Rate: c.Float64("rate"), Seed: c.Uint64("seed"), JSON: c.Bool("json")}
+	if o.Split, err = datasets.ParseSplit(c.String("split")); err != nil {
+		return o, term.Misused("--split: %w", err)
+	}
+	if err := datasets.CheckRate(o.Rate); err != nil {
+		return o, term.AsMisuse(err)
+	}
+	if o.Manifest, err = term.OneArgument(c, "one manifest"); err != nil {
+		return o, err
+	}
+	return o, term.KeepInput(c, o.Manifest)
+}
+
+func runTopline(_ context.Context, p *term.Program, o ToplineOptions) error {
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	topline, report, err := d.Topline(o.Split, o.Rate, datasets.ToplineRand(o.Seed))
+	if err != nil {
+		return err
+	}
+	if err := datasets.WriteFile(o.Out, topline); err != nil {
+		return err
+	}
+	if !report.Truth {
+		p.Note("the manifest has no true labels of %s: the given ones are taken for true", o.Split)
+	}
+	if o.JSON {
+		return p.JSON(report)
+	}
+	printTopline(p.Out, report)
+	return nil
+}
+
+func printTopline(w io.Writer, r datasets.ToplineReport) {
+	fmt.Fprintf(w, "%s: %d of %d images kept (%.2f %%), in %d classes of %d to %d; of all %d labels %d were wrong\n",
+		r.Split, r.Kept, r.Images, 100*float64(r.Kept)/float64(r.Images), r.Classes, r.Smallest, r.Largest, r.Images, r.Relabeled)
+	if r.Raised > 0 {
+		fmt.Fprintf(w, "%d class(es) keep more than their share, to have two images\n", r.Raised)
+	}
+	if n := len(r.Lone); n > 0 {
+		fmt.Fprintf(w, "%d class(es) have one image, and no pair of two: %s\n", n, strings.Join(term.First(r.Lone, 5), ", "))
+	}
+}

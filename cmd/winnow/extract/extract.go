@@ -1,0 +1,207 @@
+// Package extract is winnow extract: it turns the images of a manifest into feature vectors.
+package extract
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/backbone"
+	"winnow/cmd/winnow/term"
+	"winnow/datasets"
+	"winnow/datasets/imageroot"
+	"winnow/extraction"
+	"winnow/features"
+	"winnow/models"
+)
+
+// Options say what is extracted from which images, and how.
+type Options struct {
+	Manifest, Root, Model string
+	Settings              models.Settings
+	Out, DType, Shard     string
+	Extract               backbone.ExtractConfig // Preprocessing is the model's
+	Overwrite, JSON       bool
+}
+
+// Command is winnow extract.
+func Command() *cli.Command { return command(run) }
+
+func command(call term.Call[Options]) *cli.Command {
+	return &cli.Command{
+		Name:  "extract",
+		Usage: "turn the images of a manifest into feature vectors, once for every label they may get",
+		Description: "Writes the folder --out: features.npy (float32, one row an image), paths.txt and store.json. Labels play\n" +
+			"no part, so manifests that differ in labels only share one store. Stopped at any moment and started\n" +
+			"again with the same flags it goes on, to the same bytes; a finished store is left as it is. --shard I/N makes\n" +
+			"one of N parts, each a store of its own, which winnow features join puts together to the same bytes (batch auto is\n" +
+			"then 32, whatever the memory).\n\n" +
+			"--views makes several pictures of each image and stores a vector of each: center, flip (the centre mirrored) and\n" +
+			"N*RECIPE, N pictures drawn as a paper augments its images, in any sum, as center+flip or 4*prism; the centre is\n" +
+			"always among them. What is drawn depends on --seed, the path and the view alone. Training draws one of them at each\n" +
+			"visit; eval, audit and export look at the centre, or at the mean of all (--view). Recipes: " + viewRecipes() + ".\n\n" +
+			"   winnow extract --manifest birds.csv --root birds/ --model mobilenetv2 --out birds.features",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "manifest", Required: true, Usage: "manifest `FILE`, or a folder with a folder for each class"},
+			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder", Usage: "`DIR` (or .zip file) that the manifest's paths start from"},
+			&cli.StringFlag{Name: "model", Required: true, Usage: "a backbone: `NAME` of winnow models list, or an ONNX file"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "feature store `DIR` to write"},
+			&cli.StringFlag{Name: "views", Value: backbone.CenterName, Usage: "the `VIEWS` of each image: center, center+flip, N*RECIPE, …"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that random views are drawn by"},
+			&cli.StringFlag{Name: "dtype", Value: features.Float32, Usage: "store numbers of `TYPE` float32 or, in half the space, float16"},
+			&cli.StringFlag{Name: "batch", Value: autoBatch, Usage: "`N` images a run of the network; auto: as many as memory allows, at most 32 (256 on a GPU)"},
+			&cli.IntFlag{Name: "workers", DefaultText: "one a core", Usage: "`N` images decoded at the same time"},
+			&cli.IntFlag{Name: "max-pixels", Value: backbone.DefaultMaxPixels, Usage: "pictures of more than `N` pixels are unreadable"},
+			&cli.StringFlag{Name: "shard", Usage: "only the `I/N`-th part of the images, for several machines: winnow features join puts the parts together"},
+			&cli.StringFlag{Name: "decoder", DefaultText: backbone.ExactDecoder, Usage: decoderUsage},
+			&cli.BoolFlag{Name: "exif", Usage: "turn pictures as their EXIF orientation says"},
+			&cli.BoolFlag{Name: "strict", Usage: "stop at the first unreadable image"},
+			&cli.BoolFlag{Name: "overwrite", Usage: "replace a store of another model, preprocessing or image list"},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+		}, term.PreprocessingFlags()...),
+		Action: term.Action(read, call),
+	}
+}
+
+// viewRecipes lists the recipes that views can be drawn by.
+func viewRecipes() string {
+	var names []string
+	for _, r := range backbone.Recipes() {
+		if _, err := backbone.ParseViews("1*"+r.Name, 0); err == nil {
+			names = append(names, r.Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// decoderUsage says what --decoder trades for what. The numbers are those of TestFastOnPhotographs and BenchmarkDecoder.
+const decoderUsage = "read JPEG photographs by `NAME`: exact, every pixel as libjpeg and PIL have it, or fast, which reduces those of twice the size needed " +
+	"or more while decoding, as PIL's draft mode: on 11 photographs of 768×576 to 4032×2268 the pixels for a network of 224 are off by 1.4 of 255 on average " +
+	"(2.9 in the worst), MobileNetV2's features by a cosine of 0.996 (0.991), for 1.7 to 2.6 times the images/s of reading; smaller ones are the same"
+
+func read(c *cli.Context) (o Options, err error) {
+	o = Options{
+		Manifest: c.String("manifest"), Root: c.String("root"), Model: c.String("model"), Settings: term.ModelSettings(c),
+		Out: c.String("out"), DType: c.String("dtype"), Shard: c.String("shard"), Overwrite: c.Bool("overwrite"), JSON: c.Bool("json"),
+		Extract: backbone.ExtractConfig{Workers: c.Int("workers"), MaxPixels: c.Int("max-pixels"), Strict: c.Bool("strict")},
+	}
+	if c.NArg() > 0 {
+		return o, term.Misused("extract: %q is too much: everything is given by flags", c.Args().First())
+	}
+	if o.Extract.Workers < 0 {
+		return o, term.Misused("--workers: found %d, expected at least 0", o.Extract.Workers)
+	}
+	if o.Extract.MaxPixels < 1 {
+		return o, term.Misused("--max-pixels: found %d, expected at least 1", o.Extract.MaxPixels)
+	}
+	if text := c.String("batch"); text != autoBatch {
+		if o.Extract.Batch, err = strconv.Atoi(text); err != nil || o.Extract.Batch < 1 {
+			return o, term.Misused("--batch: found %q, expected a number of at least 1, or auto", text)
+		}
+	}
+	if o.Extract.Views, err = backbone.ParseViews(c.String("views"), c.Uint64("seed")); err != nil {
+		return o, term.Misused("--views: %w", err)
+	}
+	if o.DType != features.Float32 && o.DType != features.Float16 {
+		return o, term.Misused("--dtype: found %q, expected %s or %s", o.DType, features.Float32, features.Float16)
+	}
+	if c.Bool("exif") {
+		yes := true
+		o.Settings.EXIF = &yes
+	}
+	if c.IsSet("decoder") {
+		decoder, err := backbone.ParseDecoder(c.String("decoder"))
+		if err != nil {
+			return o, term.Misused("--decoder: found %q, expected %s or %s", c.String("decoder"), backbone.ExactDecoder, backbone.FastDecoder)
+		}
+		o.Settings.Decoder = &decoder
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, p *term.Program, o Options) error {
+	e, err := o.extraction(p)
+	if err != nil {
+		return err
+	}
+	result, err := e.Run(ctx, p.Host())
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return p.JSON(result)
+	}
+	printResult(p.Out, result)
+	return nil
+}
+
+// extraction reads manifest and model.
+func (o Options) extraction(p *term.Program) (*extraction.Extraction, error) {
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	e := &extraction.Extraction{Out: o.Out, Overwrite: o.Overwrite, Paths: extraction.Distinct(d.Paths()), Config: o.Extract}
+	if o.DType != features.Float32 {
+		e.DType = o.DType
+	}
+	if o.Shard != "" {
+		if err := e.TakeShard(o.Shard); err != nil {
+			return nil, term.Misused("--shard: %w", err)
+		}
+	}
+	if e.Root, err = imageroot.Open(imageroot.Resolve(o.Root, o.Manifest)); err != nil {
+		return nil, err
+	}
+	if e.Model, e.Cut, err = extraction.OpenBackbone(o.Model, o.Settings); err != nil {
+		return nil, err
+	}
+	for _, line := range slices.Concat(e.Model.Warnings, e.Cut.Warnings) {
+		p.Note("%s", line)
+	}
+	e.Config.Preprocessing = e.Model.Preprocessing
+	return e, nil
+}
+
+// printResult prints the result for people.
+func printResult(w io.Writer, r extraction.Result) {
+	fmt.Fprintf(w, "%s: %d images × ", r.Store, r.Rows)
+	if len(r.Views) > 1 {
+		fmt.Fprintf(w, "%d views × ", len(r.Views))
+	}
+	fmt.Fprintf(w, "%d values of %s, tensor %q", r.Dim, r.Model, r.Output)
+	if r.DType != features.Float32 {
+		fmt.Fprintf(w, ", as %s", r.DType)
+	}
+	fmt.Fprintln(w)
+	if r.Shard != "" {
+		fmt.Fprintf(w, "shard %s: winnow features join puts all of them together\n", r.Shard)
+	}
+	if r.Complete {
+		fmt.Fprintln(w, "it was complete: nothing to do")
+	} else {
+		fmt.Fprintf(w, "%d images in %.1f s: %.1f images/s on %s\n", r.Rows-r.Resumed, r.Seconds, r.PerSecond, r.Device)
+	}
+	if len(r.Bad) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "%d unreadable, left out of training and evaluation:\n", len(r.Bad))
+	for _, b := range term.First(r.Bad, term.Listed) {
+		fmt.Fprintf(w, "  %s: %s\n", b.Path, b.Reason)
+	}
+	if len(r.Bad) > term.Listed {
+		fmt.Fprintf(w, "  … all of them are in %s\n", filepath.Join(r.Store, "store.json"))
+	}
+	if r.Complete {
+		fmt.Fprintln(w, "they were not tried again: --overwrite reads all images anew")
+	}
+}
+
+// autoBatch is --batch where memory is to decide.
+const autoBatch = "auto"

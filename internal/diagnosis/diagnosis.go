@@ -1,0 +1,269 @@
+// Package diagnosis says what winnow has to work with on this machine, and the command that mends what is missing.
+package diagnosis
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"winnow/backbone/ort"
+	"winnow/internal/ortlib"
+	"winnow/run/config"
+)
+
+// Diagnosis is the doctor's whole finding.
+type Diagnosis struct {
+	Winnow  string  `json:"winnow"`
+	Go      string  `json:"go"`
+	System  string  `json:"system"` // OS/processor
+	Cores   int     `json:"cores"`
+	Threads int     `json:"threads"` // that winnow would compute with
+	OK      bool    `json:"ok"`      // the main job can run
+	Checks  []Check `json:"checks"`
+
+	Runtime *Library `json:"runtime"` // null where none is found
+}
+
+// Check is one thing looked at.
+type Check struct {
+	Name     string   `json:"name"`
+	OK       bool     `json:"ok"`
+	Required bool     `json:"required"` // without it the main job cannot run
+	Found    string   `json:"found"`
+	Missing  []string `json:"missing,omitempty"`
+	Fix      string   `json:"fix,omitempty"` // what mends it
+}
+
+// Library is the ONNX Runtime that is used and where it was found.
+type Library struct {
+	Path      string   `json:"path"`
+	Source    string   `json:"source"`
+	Version   string   `json:"version"`
+	Providers []string `json:"providers"`
+}
+
+// Options are what a diagnosis looks with.
+type Options struct {
+	Winnow      string // its version
+	Compute     ort.Config
+	Find        func() (ortlib.Found, error)
+	LibraryHint string // what to do where the library is missing or does not load
+}
+
+// Make looks at everything that winnow needs of a machine. Its error is a device that cannot be.
+func Make(o Options) (*Diagnosis, error) {
+	d := &Diagnosis{
+		Winnow: o.Winnow, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
+		Cores: runtime.NumCPU(), Threads: o.Compute.Threads,
+	}
+	if d.Threads == 0 {
+		d.Threads = runtime.GOMAXPROCS(0)
+	}
+	asked, err := ort.ParseDevice(o.Compute.Device)
+	if err != nil {
+		return nil, err
+	}
+	rt := d.library(o)
+	d.cuda(rt, asked.Index)
+	d.add(Check{Name: "cuda options", OK: true, Found: gpuText(o.Compute.GPU)})
+	d.npm()
+	d.cache()
+	d.OK = true
+	for _, check := range d.Checks {
+		d.OK = d.OK && (check.OK || !check.Required)
+	}
+	return d, nil
+}
+
+// Missing is the first check that failed and without which the main job cannot run; nil where it can.
+func (d *Diagnosis) Missing() *Check {
+	for i, c := range d.Checks {
+		if c.Required && !c.OK {
+			return &d.Checks[i]
+		}
+	}
+	return nil
+}
+
+func (d *Diagnosis) add(c Check) { d.Checks = append(d.Checks, c) }
+
+// library finds and loads ONNX Runtime and multiplies with it; nil where that fails.
+func (d *Diagnosis) library(o Options) *ort.Runtime {
+	look := Check{Name: "onnx runtime", Required: true}
+	found, err := o.Find()
+	var rt *ort.Runtime
+	if err == nil {
+		cfg := o.Compute
+		cfg.Library, cfg.Device = found.Path, "cpu"
+		rt, err = ort.Load(cfg)
+	}
+	if err != nil {
+		look.Found, look.Fix = err.Error(), o.LibraryHint
+		d.add(look)
+		return nil
+	}
+	d.Runtime = &Library{found.Path, found.Source, rt.Version(), rt.Providers()}
+	look.OK, look.Found = true, fmt.Sprintf("%s at %s (%s)", rt.Version(), found.Path, found.Source)
+	d.add(look)
+
+	run := Check{Name: "cpu", Required: true, OK: true, Found: "a matrix product ran"}
+	if err := rt.Check(); err != nil {
+		run.OK, run.Found, run.Fix = false, err.Error(), ortlib.InstallHint+" --force"
+	}
+	d.add(run)
+	if !run.OK {
+		return nil
+	}
+	return rt
+}
+
+// cuda says whether networks can run on a GPU of that number, and if not, which libraries are missing.
+func (d *Diagnosis) cuda(rt *ort.Runtime, index int) {
+	look := Check{Name: "cuda"}
+	if rt == nil {
+		look.Found, look.Fix = "not looked at without ONNX Runtime", ortlib.InstallHint
+		d.add(look)
+		return
+	}
+	for _, m := range rt.MissingCUDA() {
+		look.Missing = append(look.Missing, m.Name)
+	}
+	if len(look.Missing) > 0 {
+		look.Found = "not there: " + strings.Join(look.Missing, ", ")
+		look.Fix = cudaFix(look.Missing)
+	} else if err := rt.CheckCUDA(index); err != nil {
+		look.Found, look.Fix = err.Error(), "see that nvidia-smi lists a device"
+	} else {
+		look.OK, look.Found = true, fmt.Sprintf("a matrix product ran on device %d", index)
+	}
+	d.add(look)
+}
+
+// cudaFix is the way to the missing libraries: ONNX Runtime's own come from winnow, the others from NVIDIA.
+func cudaFix(missing []string) string {
+	var fixes []string
+	ours, driver, toolkit := false, false, false
+	for _, name := range missing {
+		switch {
+		case strings.HasPrefix(name, "libonnxruntime_providers_"):
+			ours = true
+		case strings.HasPrefix(name, "libcuda.so"):
+			driver = true
+		case strings.HasPrefix(name, "lib"):
+			toolkit = true
+		default:
+			return "this ONNX Runtime was built without CUDA; " + ortlib.InstallHint + " --force --cuda"
+		}
+	}
+	if ours {
+		fixes = append(fixes, ortlib.InstallHint+" --cuda")
+	}
+	if driver {
+		fixes = append(fixes, "install NVIDIA's driver (only needed for --device cuda)")
+	}
+	if toolkit {
+		fixes = append(fixes, "install the CUDA 13 libraries and cuDNN 9, and name their folder in LD_LIBRARY_PATH")
+	}
+	return strings.Join(fixes, "; ")
+}
+
+// npm is needed only to install.
+func (d *Diagnosis) npm() {
+	path, err := ortlib.NPM()
+	if err != nil {
+		d.add(Check{Name: "npm", Found: "not there", Fix: "install Node.js with npm, or run: winnow runtime install --from ARCHIVE"})
+		return
+	}
+	d.add(Check{Name: "npm", OK: true, Found: path})
+}
+
+// tightDisk is the free space under which the doctor speaks up: the runtime with its download takes 160 MB,
+// and the features of 60,000 images 0.5 GB.
+const tightDisk = 1 << 30
+
+// cache looks at the folder that installs go to: writable, with room.
+func (d *Diagnosis) cache() {
+	look := Check{Name: "cache folder"}
+	folder, err := ortlib.CacheFolder()
+	if err == nil {
+		err = tryWriting(folder)
+	}
+	if err != nil {
+		look.Found, look.Fix = err.Error(), "set XDG_CACHE_HOME to a folder that can be written"
+		d.add(look)
+		return
+	}
+	look.OK, look.Found = true, folder
+	d.add(look)
+	if free, ok := FreeDisk(nearestFolder(folder)); ok {
+		disk := Check{Name: "free disk", OK: free >= tightDisk, Found: fmt.Sprintf("%.1f GB", float64(free)/1e9)}
+		if !disk.OK {
+			disk.Fix = "free some space: 1 GB is comfortable"
+		}
+		d.add(disk)
+	}
+}
+
+// tryWriting writes and removes a file in the folder, or in the nearest one above that is there.
+func tryWriting(folder string) error {
+	f, err := os.CreateTemp(nearestFolder(folder), ".winnow-doctor-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// nearestFolder is the folder itself, or the nearest one above that is there.
+func nearestFolder(folder string) string {
+	for {
+		if info, err := os.Stat(folder); err == nil && info.IsDir() || filepath.Dir(folder) == folder {
+			return folder
+		}
+		folder = filepath.Dir(folder)
+	}
+}
+
+// Write prints the finding for people.
+func (d *Diagnosis) Write(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "winnow %s, %s, %s, %d cores, %d threads\n", d.Winnow, d.Go, d.System, d.Cores, d.Threads)
+	for _, c := range d.Checks {
+		mark := "ok     "
+		switch {
+		case !c.OK && c.Required:
+			mark = "MISSING"
+		case !c.OK:
+			mark = "-      "
+		}
+		fmt.Fprintf(&b, "%s  %-13s %s\n", mark, c.Name, c.Found)
+		if c.Fix != "" {
+			fmt.Fprintf(&b, "%24s %s\n", "→", c.Fix)
+		}
+		if c.Name == "onnx runtime" && d.Runtime != nil {
+			fmt.Fprintf(&b, "         %-13s %s\n", "providers", strings.Join(d.Runtime.Providers, ", "))
+		}
+	}
+	if d.OK {
+		b.WriteString("the main job can run\n")
+	} else {
+		b.WriteString("the main job cannot run\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// gpuText says in words how a GPU would compute.
+func gpuText(g ort.GPU) string {
+	memory, tf32 := "memory without limit", "off"
+	if g.Memory > 0 {
+		memory = "at most " + config.Bytes(g.Memory).Approx() + " of memory a network"
+	}
+	if g.TF32 {
+		tf32 = "on"
+	}
+	return fmt.Sprintf("%s, TF32 %s, cuDNN search %s", memory, tf32, g.Search)
+}
