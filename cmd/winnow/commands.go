@@ -14,6 +14,7 @@ import (
 	"winnow/cmd/winnow/models"
 	"winnow/cmd/winnow/pairs"
 	"winnow/cmd/winnow/recipes"
+	"winnow/cmd/winnow/reproduce"
 	"winnow/cmd/winnow/runtime"
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/theory"
@@ -44,7 +45,7 @@ func commands() []term.Group {
 		}},
 		{Heading: "Papers", Commands: []*cli.Command{
 			recipes.Command(),
-			reproduceCommand(),
+			reproduce.Command(),
 			traceCommand(),
 			pairs.Command(),
 			theory.Command(),

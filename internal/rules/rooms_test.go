@@ -13,6 +13,9 @@ const openToAll = "internal/atomicfile internal/catalog"
 // rooms are all rooms, in the order in which data flows. ARCHITECTURE.md prints this table:
 // go test ./internal/rules -update writes it there.
 var rooms = []Room{
+	{".", "holds no code: the library's first page, and examples",
+		""},
+
 	{"datasets", "says which samples there are, how they are labelled and how they should be; models of label noise",
 		""},
 	{"datasets/glyphs", "draws the embedded data set: characters of open fonts",
@@ -79,9 +82,7 @@ var rooms = []Room{
 	{"models/architecture", "builds untrained networks from a YAML description and a seed",
 		"backbone graph"},
 	{"extraction", "turns a list of images into a feature store",
-		"backbone backbone/ort features internal/hint models run/config"},
-	{"embedding", "makes vectors of images with a run, an exported model or a backbone alone",
-		"backbone backbone/ort extraction features graph head models run/folder search"},
+		"backbone backbone/ort features internal/hint internal/size models"},
 
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
 		"datasets features filters report/chart"},
@@ -109,7 +110,7 @@ var rooms = []Room{
 	{"run", "turns a configuration and data into a training run and its folder",
 		"datasets eval extraction features filters filters/correction filters/noiserate filters/selfpaced graph head internal/hint internal/lookup losses models run/comparison run/config run/folder run/tuning train train/peers train/samples train/selective"},
 	{"run/config", "is the configuration of a training run",
-		"filters filters/correction filters/selfpaced head losses train train/peers train/selective"},
+		"filters filters/correction filters/selfpaced head internal/size losses train train/peers train/selective"},
 	{"run/comparison", "measures a trained head beside what needs no training",
 		"eval features head"},
 	{"run/evaluation", "measures an opened run by the metrics asked for, beside frozen and whitened features",
@@ -117,7 +118,7 @@ var rooms = []Room{
 	{"run/folder", "knows the files that a training leaves, and opens them again",
 		"backbone datasets datasets/imageroot extraction features filters/noiserate head internal/hint internal/lookup models run/comparison run/config train train/samples"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
-		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint models run/config run/folder"},
+		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint internal/size models run/config run/folder"},
 	{"run/auditing", "audits the labels of a manifest by stored features or by a run, and writes the mended manifest",
 		"audit audit/judges audit/suspects datasets eval features filters filters/selfpaced head internal/hint internal/lookup losses run run/config run/folder train train/samples"},
 
@@ -134,6 +135,10 @@ var rooms = []Room{
 		""},
 	{"papers/studies", "holds the papers' tables and figures as data, tests their claims and draws the pages",
 		"report/chart"},
+	{"papers/watch", "follows filters during a training, with the truth beside it",
+		"datasets eval filters internal/hint papers/text report report/chart run run/config train"},
+	{"papers/runner", "runs the cells of studies: trains, measures, keeps, writes",
+		"backbone backbone/ort datasets datasets/glyphs eval extraction features filters internal/hint internal/lookup models papers/recipes papers/studies papers/watch run run/auditing run/config train"},
 	{"papers/embedded", "opens labelled training images as vectors, with the batches of a training",
 		"datasets features internal/hint internal/lookup run run/config run/folder train"},
 	{"papers/theory", "computes what label noise does to pairs, triplets and bounds",
@@ -149,6 +154,8 @@ var rooms = []Room{
 		"eval features"},
 	{"search/qdrant", "writes vectors into a collection of a Qdrant server, and resumes after a break",
 		""},
+	{"embedding", "makes vectors of images with a run, an exported model or a backbone alone",
+		"backbone backbone/ort extraction features graph head models run/folder search"},
 
 	{"cmd/...", "wires: flags to plain options, one call, print",
 		"*"},
@@ -170,6 +177,8 @@ var rooms = []Room{
 	{"internal/ortlib", "finds and installs ONNX Runtime's shared library",
 		""},
 	{"internal/rules", "holds this table and tests it",
+		""},
+	{"internal/size", "writes sizes of memory and files for people",
 		""},
 	{"internal/spread", "summarises values as a box plot does",
 		""},

@@ -1,4 +1,4 @@
-package main
+package runner
 
 import (
 	"context"
@@ -36,9 +36,9 @@ var studyMeasures = map[string]studyMeasure{
 
 // Measures of a run that are no metric of vectors.
 const (
-	measureSeconds  = "seconds"         // of training
-	measureAccuracy = "filter-accuracy" // share of right labels among what the filter kept, smoothed, at the end
-	measureAUROC    = "auroc"           // of the audit of the training labels
+	seconds        = "seconds"         // of training
+	filterAccuracy = "filter-accuracy" // share of right labels among what the filter kept, smoothed, at the end
+	auroc          = "auroc"           // of the audit of the training labels
 )
 
 // recallOf reads r@K.
@@ -55,12 +55,13 @@ func recallOf(name string) (k int, ok bool) {
 func knownMeasure(name string) bool {
 	_, recall := recallOf(name)
 	_, known := studyMeasures[name]
-	return recall || known || slices.Contains([]string{measureSeconds, measureAccuracy, measureAUROC}, name)
+	return recall || known || slices.Contains([]string{seconds, filterAccuracy, auroc}, name)
 }
 
 // measure fills in what the study asks for: of the test split, or of queries against the gallery. What is fitted is
 // fitted on the training labels as they were given.
-func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, out run.Outcome, d *datasets.Dataset, s *features.Store) error {
+func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, out run.Outcome, t training) error {
+	d, s := t.labels.data, t.from.store
 	test, gallery, err := testOf(d, s)
 	if err != nil {
 		return err
@@ -114,7 +115,7 @@ func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, out run.
 			}
 		}
 	}
-	if slices.Contains(r.study.Measures, measureAUROC) {
+	if slices.Contains(r.Study.Measures, auroc) {
 		return auditOutcome(ctx, o, out, d, s)
 	}
 	return nil
@@ -139,7 +140,7 @@ func (r *reproduction) metrics() []studyMetric {
 		return &all[i]
 	}
 	recalls := []string{"1"}
-	for _, name := range r.study.Measures {
+	for _, name := range r.Study.Measures {
 		if k, ok := recallOf(name); ok {
 			key := fmt.Sprintf("recall@%d", k)
 			if k == 1 {
@@ -183,17 +184,17 @@ func testOf(d *datasets.Dataset, s *features.Store) (test features.Set, gallery 
 // auditOutcome judges the given training labels in the embedding that was reached, by the run's scorer or, where that
 // cannot, by vMF-Sim, and compares with the truth.
 func auditOutcome(ctx context.Context, o *studies.Outcome, out run.Outcome, d *datasets.Dataset, s *features.Store) error {
-	f := out.Filter
-	if entry, err := filters.Find(f.Scorer); f.Scorer == config.NoFilter || err != nil || !entry.NeedsBank {
-		f = filters.Default()
+	cfg := out.Filter
+	if entry, err := filters.Find(cfg.Scorer); cfg.Scorer == config.NoFilter || err != nil || !entry.NeedsBank {
+		cfg = filters.Default()
 	}
 	set, _, err := lookup.Split(d, s, datasets.Train)
 	if err != nil {
 		return err
 	}
-	found, err := auditing.Embedding(ctx, out.Head, set, d, f, eval.DefaultMaxMem/4)
+	found, err := auditing.Embedding(ctx, out.Head, set, d, cfg, eval.DefaultMaxMem/4)
 	if err == nil && found.Detection != nil {
-		o.Measures[measureAUROC] = found.Detection.AUROC
+		o.Measures[auroc] = found.Detection.AUROC
 	}
 	return err
 }
