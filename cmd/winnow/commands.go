@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/audit"
 	"winnow/cmd/winnow/data"
 	"winnow/cmd/winnow/demo"
 	"winnow/cmd/winnow/doctor"
@@ -33,7 +34,7 @@ func commands() []term.Group {
 		{Heading: "Embeddings", Commands: []*cli.Command{
 			trainCommand(),
 			eval.Command(),
-			auditCommand(),
+			audit.Command(),
 			reviewCommand(),
 			mapCommand(),
 			retrieveCommand(),

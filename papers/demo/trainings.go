@@ -12,6 +12,7 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/internal/lookup"
+	"winnow/papers/watch"
 	"winnow/run"
 	"winnow/run/auditing"
 	"winnow/run/comparison"
@@ -103,7 +104,7 @@ func (d *demo) train(ctx context.Context, t training, cfg config.Run) (err error
 	if t.clean {
 		labels = d.clean
 	}
-	seen := curves{name: t.name, tone: t.tone, trace: eval.NewFilterTrace(labels, nil, 0)}
+	seen := curves{name: t.name, tone: t.tone, trace: watch.NewFilter(labels, nil, 0)}
 	watcher := d.o.Training()
 	session, err := run.OpenWith(ctx, cfg, labels, d.options(t, watcher, &seen))
 	if err != nil {
