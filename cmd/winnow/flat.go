@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
@@ -40,8 +39,7 @@ const (
 )
 
 var (
-	dataFlags  = term.DataFlags
-	embedFlags = term.EmbedFlags
+	dataFlags = term.DataFlags
 )
 
 func program(c *cli.Context) *term.Program {
@@ -72,8 +70,6 @@ func libraryHint(c *cli.Context) string                  { return program(c).Lib
 func runtimeConfig(c *cli.Context) (ort.Config, error)   { return program(c).Compute, nil }
 func extractionHost(c *cli.Context) extraction.Host      { return program(c).Host() }
 func openRegistry() (*models.Registry, error)            { return models.OpenDefault() }
-func checkEmbedFlags(c *cli.Context) error               { return term.CheckEmbedFlags(c) }
-func unreadable(c *cli.Context, bad []features.Bad)      { program(c).Unreadable(bad) }
 func keepInput(c *cli.Context, inputs ...string) error   { return term.KeepInput(c, inputs...) }
 func named(f []cli.Flag, name, second string) []cli.Flag { return term.Renamed(f, name, second) }
 func checkTargets(files []exportFile, inputs []string) error {
@@ -83,17 +79,13 @@ func retrievalOptions(c *cli.Context) (eval.RetrievalOptions, error) { return te
 func newProgressLine(w io.Writer, unit string, now func() time.Time) *progressLine {
 	return term.NewProgress(w, unit, now)
 }
-func imageProgress(c *cli.Context) (func(backbone.Progress), func()) { return program(c).Images() }
-func chooseSplits(d *datasets.Dataset, text string) ([]int, error)   { return d.Choose(text) }
+func chooseSplits(d *datasets.Dataset, text string) ([]int, error) { return d.Choose(text) }
 func drawSome(list []int, n int, seed uint64, purpose string) []int {
 	return folder.Draw(list, n, seed, purpose)
 }
 func usualSplits(d *datasets.Dataset) (string, error) { return folder.UsualSplits(d) }
 func backboneOf(s *features.Store, name string) (*models.Backbone, error) {
 	return extraction.BackboneOf(s, name)
-}
-func backboneBy(sum, preprocessing, whose, name string, places ...string) (*models.Backbone, error) {
-	return extraction.BackboneBy(sum, preprocessing, whose, name, places...)
 }
 func noiseRand(seed uint64) *rand.Rand { return run.NoiseRand(seed) }
 func vectorsIn(s *features.Store, d *datasets.Dataset, split string) (blas32.General, error) {

@@ -14,6 +14,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/embed"
+	"winnow/cmd/winnow/index"
+	"winnow/cmd/winnow/search"
 	"winnow/cmd/winnow/term"
 )
 
@@ -33,7 +36,7 @@ func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func commands() []term.Group {
 	return []term.Group{
 		{Heading: "Data and features", Commands: []*cli.Command{dataCommand(), modelsCommand(), extractCommand(), featuresCommand(), noiseCommand()}},
-		{Heading: "Embeddings", Commands: []*cli.Command{trainCommand(), evalCommand(), auditCommand(), reviewCommand(), mapCommand(), retrieveCommand(), reportCommand(), exportCommand(), embedCommand(), indexCommand(), searchCommand()}},
+		{Heading: "Embeddings", Commands: []*cli.Command{trainCommand(), evalCommand(), auditCommand(), reviewCommand(), mapCommand(), retrieveCommand(), reportCommand(), exportCommand(), embed.Command(), index.Command(), search.Command()}},
 		{Heading: "Papers", Commands: []*cli.Command{recipesCommand(), reproduceCommand(), traceCommand(), pairsCommand(), theoryCommand(), costCommand()}},
 		{Heading: "Reference", Commands: []*cli.Command{lossesCommand(), metricsCommand()}},
 		{Heading: "Setup", Commands: []*cli.Command{runtimeCommand(), doctorCommand(), demoCommand()}},

@@ -80,8 +80,6 @@ var rooms = []Room{
 		"backbone graph"},
 	{"extraction", "turns a list of images into a feature store",
 		"backbone backbone/ort features internal/hint models run/config"},
-	{"embedding", "makes vectors of images with a run, an exported model or a backbone alone",
-		"backbone backbone/ort extraction features graph head models run/folder search"},
 
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
 		"datasets features filters report/chart"},
@@ -136,9 +134,11 @@ var rooms = []Room{
 		"features losses papers/theory"},
 
 	{"search", "finds the nearest of many stored vectors, exactly; an index on disk that grows",
-		"eval features"},
+		"eval features internal/hint"},
 	{"search/qdrant", "writes vectors into a collection of a Qdrant server, and resumes after a break",
 		""},
+	{"embedding", "makes vectors of images with a run, an exported model or a backbone alone; writes, indexes and searches by them",
+		"backbone backbone/ort datasets/imagelist extraction features graph head internal/hint internal/lookup internal/vectorfile models run/folder search"},
 
 	{"cmd/...", "wires: flags to plain options, one call, print",
 		"*"},

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -24,6 +25,14 @@ func AsMisuse(err error) error {
 		return nil
 	}
 	return UsageError{err}
+}
+
+// MisusedIf makes an error of a room a UsageError if it is, or wraps, an E.
+func MisusedIf[E error](err error) error {
+	if e := *new(E); errors.As(err, &e) {
+		return UsageError{err}
+	}
+	return err
 }
 
 // commandName is the command as the user wrote it, without the program's name: "data import".
