@@ -54,22 +54,6 @@ func (o *order) value(j int) float64 {
 	if o.of[j] == o.turn {
 		return o.exact[j]
 	}
-	o.of[j], o.exact[j] = o.turn, Cosine(o.query, features.Row(o.gallery, j))
+	o.of[j], o.exact[j] = o.turn, features.Dot(o.query, features.Row(o.gallery, j))
 	return o.exact[j]
-}
-
-// Cosine of two unit vectors of one length, in float64 and in a fixed order: what [Nearest] and the ranks go by where
-// float32 leaves it open.
-func Cosine(a, b []float32) float64 {
-	var s0, s1 float64
-	a = a[:len(b)]
-	i := 0
-	for ; i+2 <= len(b); i += 2 {
-		s0 += float64(a[i]) * float64(b[i])
-		s1 += float64(a[i+1]) * float64(b[i+1])
-	}
-	if i < len(b) {
-		s0 += float64(a[i]) * float64(b[i])
-	}
-	return s0 + s1
 }

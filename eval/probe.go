@@ -104,16 +104,14 @@ func (r *regression) eval(at, grad []float64) (float64, error) {
 	gradBias := grad[classes*d:]
 	clear(gradBias)
 	block := int(min(max(r.maxMem/(4*int64(classes)), 1), int64(r.x.Rows), 4096))
-	logits := features.NewMatrix(block, classes)
+	var scratch []float32
 	losses := make([]float64, block)
 	for from := 0; from < r.x.Rows; from += block {
 		if err := r.ctx.Err(); err != nil {
 			return 0, err
 		}
-		part := r.x
-		part.Rows, part.Data = min(block, r.x.Rows-from), r.x.Data[from*r.x.Stride:]
-		logits.Rows = part.Rows
-		blas32.Gemm(blas.NoTrans, blas.Trans, 1, part, r.w, 0, logits)
+		part := features.Part(r.x, from, min(block, r.x.Rows-from))
+		logits := features.Products(&scratch, part, r.w)
 		r.softmax(logits, bias, r.of[from:from+part.Rows], losses)
 		for i := range part.Rows {
 			loss += losses[i]
@@ -160,16 +158,21 @@ func (r *regression) softmax(logits blas32.General, bias []float64, of []int, lo
 	_ = group.Wait() // nothing in it fails
 }
 
-// Predict names the class with the greatest logit for every row; among equals the lowest id.
-func (p *Probe) Predict(ctx context.Context, x blas32.General, maxMem int64) ([]int, error) {
-	w := features.NewMatrix(len(p.Classes), x.Cols)
+// Weights returns W in float32, as products take it.
+func (p *Probe) Weights() blas32.General {
+	w := features.NewMatrix(len(p.W), len(p.W[0]))
 	for k, row := range p.W {
 		for j, v := range row {
 			features.Row(w, k)[j] = float32(v)
 		}
 	}
+	return w
+}
+
+// Predict names the class with the greatest logit for every row; among equals the lowest id.
+func (p *Probe) Predict(ctx context.Context, x blas32.General, maxMem int64) ([]int, error) {
 	out := make([]int, x.Rows)
-	err := eachRow(ctx, x, w, maxMem, func(i int, dot []float32, _ *ranker) {
+	err := eachRow(ctx, x, p.Weights(), maxMem, func(i int, dot []float32, _ *ranker) {
 		best, most := 0, math.Inf(-1)
 		for k, v := range dot {
 			if z := float64(v) + p.Bias[k]; z > most {

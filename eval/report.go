@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"bytes"
 	"cmp"
 	_ "embed"
 	"encoding/base64"
@@ -8,7 +9,6 @@ import (
 	"html/template"
 	"io"
 	"math"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -206,9 +206,13 @@ func breakable(name string) template.HTML {
 
 var breaks = strings.NewReplacer("/", "/<wbr>", "_", "_<wbr>", ".", ".<wbr>", "-", "-<wbr>")
 
-// dataURI puts an encoded image into the page.
+// dataURI puts a JPEG or PNG into the page. net/http would know more kinds, and link cgo to every program that measures.
 func dataURI(data []byte) template.URL {
-	return template.URL("data:" + http.DetectContentType(data) + ";base64," + base64.StdEncoding.EncodeToString(data))
+	kind := "image/jpeg"
+	if bytes.HasPrefix(data, []byte("\x89PNG")) {
+		kind = "image/png"
+	}
+	return template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data))
 }
 
 func finite(v float64) bool { return v-v == 0 }

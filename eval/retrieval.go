@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
@@ -182,15 +181,13 @@ func eachRow(ctx context.Context, q, g blas32.General, maxMem int64, visit func(
 	}
 	workers := runtime.GOMAXPROCS(0)
 	scratch := make([]ranker, workers)
-	s := features.NewMatrix(block, g.Rows)
+	var products []float32
 	for from := 0; from < q.Rows; from += block {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		n := min(block, q.Rows-from)
-		part := blas32.General{Rows: n, Cols: q.Cols, Stride: q.Stride, Data: q.Data[from*q.Stride:]}
-		s.Rows = n
-		blas32.Gemm(blas.NoTrans, blas.Trans, 1, part, g, 0, s)
+		s := features.Products(&products, features.Part(q, from, n), g)
 		var group errgroup.Group
 		for w := range workers {
 			group.Go(func() error {

@@ -6,9 +6,6 @@
 package features
 
 import (
-	"fmt"
-	"math"
-
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
@@ -32,11 +29,6 @@ func NewSet(n, d int) Set {
 	return s
 }
 
-// NewMatrix allocates a contiguous n×d matrix of zeros.
-func NewMatrix(n, d int) blas32.General {
-	return blas32.General{Rows: n, Cols: d, Stride: max(d, 1), Data: make([]float32, n*d)}
-}
-
 // Len is the number of vectors.
 func (s Set) Len() int { return s.X.Rows }
 
@@ -45,11 +37,6 @@ func (s Set) Dim() int { return s.X.Cols }
 
 // Row is a view of vector i.
 func (s Set) Row(i int) []float32 { return Row(s.X, i) }
-
-// Row is a view of row i of m.
-func Row(m blas32.General, i int) []float32 {
-	return m.Data[i*m.Stride : i*m.Stride+m.Cols : i*m.Stride+m.Cols]
-}
 
 // Rows copies the named rows, in the order given, into a new set.
 func (s Set) Rows(rows []int) Set {
@@ -84,26 +71,6 @@ func (s Set) Labelled() Set {
 		return s
 	}
 	return s.Rows(rows)
-}
-
-// Normalize divides every row by its Euclidean norm, in place. A zero or non-finite row is an error that
-// names it: callers are doors, and what passes is on the unit sphere.
-func Normalize(x blas32.General) error {
-	for i := range x.Rows {
-		row := Row(x, i)
-		var sum float64
-		for _, v := range row {
-			sum += float64(v) * float64(v)
-		}
-		if !(sum > 0) || math.IsInf(sum, 0) {
-			return fmt.Errorf("features: row %d: squared norm is %v, expected a positive finite number", i, sum)
-		}
-		scale := float32(1 / math.Sqrt(sum))
-		for j := range row {
-			row[j] *= scale
-		}
-	}
-	return nil
 }
 
 // ShareLabel reports whether a label is on both sides.

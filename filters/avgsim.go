@@ -32,7 +32,7 @@ func (a *AvgSim) Score(dst []float64, z features.Set, ref *features.Bank, own bo
 
 // LogOdds returns log(P/(1-P)) for each row of z.
 func (a *AvgSim) LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
-	dst = sized(dst, z.Len())
+	dst = features.Grow(dst, z.Len())
 	a.classes = known(a.classes, ref, a.All)
 	a.size(z.Len())
 	blocks(&a.sims, z.X, ref.Centres(), func(from, to int, s blas32.General) {

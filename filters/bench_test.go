@@ -26,7 +26,7 @@ const (
 // has the loss's own pass over S and the solver, so the share of a step is smaller.
 func BenchmarkStep(b *testing.B) {
 	orttest.UseBLAS(b)
-	for _, entry := range Catalog {
+	for _, entry := range everyEntry {
 		b.Run(entry.Name, func(b *testing.B) {
 			config := Default()
 			config.Scorer, config.Threshold, config.AvgSimSteps, config.Rate = entry.Name, ThresholdSTRM, 0, 0.1
@@ -35,7 +35,7 @@ func BenchmarkStep(b *testing.B) {
 			for i := range proxies.Data {
 				proxies.Data[i] = float32(r.NormFloat64())
 			}
-			f, err := New(config, Env{Dim: benchDim, Classes: benchClasses, Proxies: proxies, PerClass: benchPerClass})
+			f, err := newEvery(config, Env{Dim: benchDim, Classes: benchClasses, Proxies: proxies, PerClass: benchPerClass})
 			if err != nil {
 				b.Fatal(err)
 			}

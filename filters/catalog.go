@@ -1,9 +1,6 @@
 package filters
 
 import (
-	"fmt"
-	"strings"
-
 	"winnow/features"
 	"winnow/internal/catalog"
 )
@@ -14,21 +11,18 @@ type Entry struct {
 	Paper       string // the source, in short
 	Equation    string
 	Settings    []Setting
-	NeedsBank   bool // judges against the memory bank
-	NeedsProxy  bool // judges against the proxies of the loss
-	Probability bool // scores are P_clean in [0, 1]; otherwise similarities in [-1, 1], or 1 where nothing is known
-	FixedBar    bool // a fixed threshold makes sense
-	LeastDim    int  // dimensions needed, if more than 1
+	NeedsBank   bool   // judges against the memory bank
+	NeedsProxy  bool   // judges against the proxies of the loss
+	Probability bool   // scores are P_clean in [0, 1]; otherwise similarities in [-1, 1], or 1 where nothing is known
+	FixedBar    bool   // a fixed threshold makes sense
+	LeastDim    int    // dimensions needed, if more than 1
+	Printed     string // what Env.Printed changes, "" for nothing
 
 	build func(Config, Env) Scorer
 }
 
 // Setting is one of a scorer's own settings, by its key in the configuration.
-type Setting struct {
-	Key     string
-	Default string
-	Meaning string
-}
+type Setting = catalog.Setting
 
 // Ranker is a scorer of probabilities that can also say log(P/(1-P)): the same order without the ties
 // where P rounds to 0 or 1; +Inf where nothing is known against a label. Every entry of the catalog with
@@ -40,8 +34,8 @@ type Ranker interface {
 
 const prism = "PRISM (001)"
 
-var denominator = Setting{"denominator", DenominatorMembers,
-	"classes that P is divided among: members (those with members in the bank) or all (an unseen one counts as a zero vector, as in the authors' code)"}
+var denominator = Setting{Name: "denominator", Default: DenominatorMembers, Choices: []string{DenominatorMembers, DenominatorAll},
+	Doc: "classes that P is divided among: members (those with members in the bank) or all (an unseen one counts as a zero vector, as in the authors' code)"}
 
 // Catalog lists the scorers, in the order they are shown.
 var Catalog = []Entry{
@@ -49,17 +43,22 @@ var Catalog = []Entry{
 		Name: "vmf", Title: "vMF-Sim", Paper: prism, Equation: "10-14",
 		NeedsBank: true, Probability: true, FixedBar: true,
 		LeastDim: 2, // the sphere of R^1 is two points
+		Printed:  "kappa banerjee: R(D-R)/(1-R²) (eq. 13)",
 		Settings: []Setting{
-			{"kappa", KappaBanerjee, "estimate of the concentration: banerjee, printed (eq. 13 as printed) or sra (two Newton steps)"},
-			{"debias", "false", "correct the mean length of small classes"},
-			{"avgsim_steps", "1500", "iterations that AvgSim judges before vMF-Sim takes over"},
-			{"min_members", "2", "members from which a class has a concentration of its own"},
-			{"max_length", "0.999999", "largest mean length of a class"},
-			{"max_kappa", "100000", "largest concentration"},
+			{Name: "kappa", Default: "banerjee", Choices: []string{"banerjee", "sra"}, Doc: "estimate of the concentration: banerjee, or sra (two Newton steps more)"},
+			{Name: "debias", Default: false, Doc: "correct the mean length of small classes"},
+			{Name: "avgsim_steps", Default: 1500, Doc: "iterations that AvgSim judges before vMF-Sim takes over"},
+			{Name: "min_members", Default: 2, Doc: "members from which a class has a concentration of its own"},
+			{Name: "max_length", Default: DefaultLimits().Length, Doc: "largest mean length of a class"},
+			{Name: "max_kappa", Default: DefaultLimits().Kappa, Doc: "largest concentration"},
 			denominator,
 		},
-		build: func(c Config, _ Env) Scorer {
-			return &VMF{Kappa: c.Kappa, Debias: c.Debias, All: c.Denominator == DenominatorAll,
+		build: func(c Config, e Env) Scorer {
+			kappa := estimators[c.Kappa]
+			if e.Printed && c.Kappa == "banerjee" {
+				kappa = KappaPrinted
+			}
+			return &VMF{Kappa: kappa, Debias: c.Debias, All: c.Denominator == DenominatorAll,
 				MinMembers: c.MinMembers, Most: Limits{Length: c.MaxLength, Kappa: c.MaxKappa}}
 		},
 	},
@@ -67,11 +66,6 @@ var Catalog = []Entry{
 		Name: "avgsim", Title: "AvgSim", Paper: prism, Equation: "2-7",
 		NeedsBank: true, Probability: true, Settings: []Setting{denominator},
 		build: func(c Config, _ Env) Scorer { return &AvgSim{All: c.Denominator == DenominatorAll} },
-	},
-	{
-		Name: "avgsim_direct", Title: "AvgSim without centres", Paper: prism, Equation: "2",
-		NeedsBank: true, Probability: true, Settings: []Setting{denominator},
-		build: func(c Config, _ Env) Scorer { return &AvgSimDirect{All: c.Denominator == DenominatorAll} },
 	},
 	{
 		Name: "proxysim", Title: "ProxySim", Paper: prism, Equation: "8-9",
@@ -91,12 +85,7 @@ var Catalog = []Entry{
 
 // Find returns the catalog's entry of that name; the error of an unknown one lists those that are known.
 func Find(name string) (Entry, error) {
-	for _, e := range Catalog {
-		if e.Name == name {
-			return e, nil
-		}
-	}
-	return Entry{}, fmt.Errorf("filters: scorer %q is unknown%s: known are %s", name, catalog.Ask(name, Names()), strings.Join(Names(), ", "))
+	return catalog.Find("filters: scorer", name, Catalog, func(e Entry) []string { return []string{e.Name} })
 }
 
 // Names lists the catalog.

@@ -2,9 +2,9 @@ package filters
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"winnow/features"
 	"winnow/internal/catalog"
@@ -30,7 +30,7 @@ type Config struct {
 	Fixed       float64 `yaml:"fixed" json:"fixed,omitempty"`               // fixed: keep P > Fixed, in [0, 1)
 	WarmUp      int     `yaml:"warm_up" json:"warm_up"`                     // iterations that keep everything
 	AvgSimSteps int     `yaml:"avgsim_steps" json:"avgsim_steps,omitempty"` // vmf: iterations judged by AvgSim first
-	Kappa       string  `yaml:"kappa" json:"kappa,omitempty"`               // vmf: banerjee, printed or sra
+	Kappa       string  `yaml:"kappa" json:"kappa,omitempty"`               // vmf: banerjee or sra
 	Debias      bool    `yaml:"debias" json:"debias,omitempty"`             // vmf
 	MinMembers  int     `yaml:"min_members" json:"min_members,omitempty"`   // vmf: members from which a class has a κ of its own, ≥ 2
 	MaxLength   float64 `yaml:"max_length" json:"max_length,omitempty"`     // vmf: largest mean length, in (0, 1)
@@ -43,7 +43,7 @@ type Config struct {
 func Default() Config {
 	return Config{
 		Scorer: "vmf", Threshold: ThresholdSTRM, Rate: 0.5, Window: 30, Fixed: 0.5,
-		AvgSimSteps: 1500, Kappa: KappaBanerjee, Denominator: DenominatorMembers,
+		AvgSimSteps: 1500, Kappa: "banerjee", Denominator: DenominatorMembers,
 		MinMembers: 2, MaxLength: DefaultLimits().Length, MaxKappa: DefaultLimits().Kappa,
 	}
 }
@@ -51,6 +51,7 @@ func Default() Config {
 // Env is what a filter must know of the training it serves.
 type Env struct {
 	Dim, Classes int
+	Printed      bool            // build the scorer as its paper prints it where that is not what we build: Entry.Printed
 	Proxies      *features.Param // of the loss, (Classes·PerClass)×Dim; nil if it has none
 	PerClass     int
 }
@@ -66,11 +67,11 @@ func (c Config) Validate() error {
 		known      []string
 	}{
 		{"threshold", c.Threshold, []string{ThresholdSTRM, ThresholdTRM, ThresholdFixed}},
-		{"kappa", c.Kappa, []string{KappaBanerjee, KappaPrinted, KappaSra}},
-		{"denominator", c.Denominator, []string{DenominatorMembers, DenominatorAll}},
+		{"kappa", c.Kappa, slices.Sorted(maps.Keys(estimators))},
+		{"denominator", c.Denominator, denominator.Choices},
 	} {
-		if !slices.Contains(choice.known, choice.value) {
-			return fmt.Errorf("filters: %s %q is unknown%s: known are %s", choice.key, choice.value, catalog.Ask(choice.value, choice.known), strings.Join(choice.known, ", "))
+		if err := catalog.Check("filters: "+choice.key, choice.value, choice.known...); err != nil {
+			return err
 		}
 	}
 	switch {
@@ -107,6 +108,7 @@ func New(c Config, env Env) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Scorer = entry.Name // as the catalog writes it
 	if err := env.check(entry); err != nil {
 		return nil, err
 	}

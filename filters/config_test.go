@@ -13,9 +13,9 @@ func TestConfigErrors(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		{func(c *Config) { c.Scorer = "vmff" }, `filters: scorer "vmff" is unknown (did you mean "vmf"?): known are vmf, avgsim, avgsim_direct, proxysim, batch_positive, memory_positive`},
+		{func(c *Config) { c.Scorer = "vmff" }, `filters: scorer "vmff" is unknown (did you mean "vmf"?): known are vmf, avgsim, proxysim, batch_positive, memory_positive`},
 		{func(c *Config) { c.Threshold = "top" }, `filters: threshold "top" is unknown: known are strm, trm, fixed`},
-		{func(c *Config) { c.Kappa = "" }, `filters: kappa "" is unknown: known are banerjee, printed, sra`},
+		{func(c *Config) { c.Kappa = "" }, `filters: kappa "" is unknown: known are banerjee, sra`},
 		{func(c *Config) { c.Denominator = "some" }, `filters: denominator "some" is unknown: known are members, all`},
 		{func(c *Config) { c.Rate = 1 }, `filters: rate is 1, expected a share from 0 to below 1`},
 		{func(c *Config) { c.Rate = -0.1 }, `filters: rate is -0.1, expected a share from 0 to below 1`},
@@ -67,11 +67,14 @@ func TestCatalogIsConsistent(t *testing.T) {
 		}
 		seen[e.Name] = true
 		for _, s := range e.Settings {
-			value, ok := defaults[s.Key]
+			value, ok := defaults[s.Name]
 			if !ok {
-				t.Errorf("%s: setting %q is no key of the configuration", e.Name, s.Key)
-			} else if text := asText(value); text != s.Default || s.Meaning == "" {
-				t.Errorf("%s: setting %q: default is %q, the configuration has %q", e.Name, s.Key, s.Default, text)
+				t.Errorf("%s: setting %q is no key of the configuration", e.Name, s.Name)
+			} else if value.Interface() != s.Default || s.Doc == "" {
+				t.Errorf("%s: setting %q: default is %v, the configuration has %v", e.Name, s.Name, s.Default, value)
+			}
+			if _, err := s.Check(s.Default); err != nil {
+				t.Errorf("%s: the default of setting %q: %v", e.Name, s.Name, err)
 			}
 		}
 	}

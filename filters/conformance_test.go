@@ -202,8 +202,8 @@ func degenerate() map[string]world {
 // options are the variants of the scorers under which every promise must hold as well.
 var options = map[string]map[string]func(*Config){
 	"vmf": {
-		"printed": func(c *Config) { c.Kappa = KappaPrinted },
-		"sra":     func(c *Config) { c.Kappa = KappaSra },
+		"printed": func(c *Config) { c.Kappa = "printed" },
+		"sra":     func(c *Config) { c.Kappa = "sra" },
 		"debias":  func(c *Config) { c.Debias = true },
 		"pooled":  func(c *Config) { c.MinMembers = 5 },
 		"all":     func(c *Config) { c.Denominator = DenominatorAll },
@@ -213,7 +213,7 @@ var options = map[string]map[string]func(*Config){
 }
 
 func TestConformance(t *testing.T) {
-	for _, entry := range Catalog {
+	for _, entry := range everyEntry {
 		variants := map[string]func(*Config){"default": nil}
 		for name, option := range options[entry.Name] {
 			variants[name] = option

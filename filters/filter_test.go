@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -14,8 +13,6 @@ import (
 
 	"winnow/features"
 )
-
-func asText(v reflect.Value) string { return fmt.Sprint(v.Interface()) }
 
 // stream is a world whose batches never end.
 type stream struct {

@@ -73,11 +73,11 @@ func goldenKappa(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "D", "r_max", "kappa_max")
 	dim, most := int(c.Param("D", 0)), limits(c)
 	for _, row := range table(t, c, "rbar", "kappa_banerjee", "kappa_printed", "kappa_sra2", "kappa_mle") {
-		near(t, "banerjee", Kappa(dim, row[0], KappaBanerjee, most), row[1], 1e-8, 1e-10)
-		near(t, "printed", Kappa(dim, row[0], KappaPrinted, most), row[2], 1e-8, 1e-10)
-		near(t, "sra", Kappa(dim, row[0], KappaSra, most), row[3], 1e-8, 1e-10)
+		near(t, "banerjee", KappaBanerjee(dim, row[0], most), row[1], 1e-8, 1e-10)
+		near(t, "printed", KappaPrinted(dim, row[0], most), row[2], 1e-8, 1e-10)
+		near(t, "sra", KappaSra(dim, row[0], most), row[3], 1e-8, 1e-10)
 		if row[1] < most.Kappa && row[0] < most.Length { // beyond, the steps start from the clamp
-			near(t, "sra and the exact MLE", Kappa(dim, row[0], KappaSra, most), row[4], 1e-4, 1e-10)
+			near(t, "sra and the exact MLE", KappaSra(dim, row[0], most), row[4], 1e-4, 1e-10)
 		}
 	}
 }
@@ -93,7 +93,7 @@ func goldenPClean(t *testing.T, c reference.Case) {
 	bank.Push(memory)
 
 	want := part(t, c, "avgsim")
-	for _, s := range []struct{ plain, all Scorer }{{&AvgSim{}, &AvgSim{All: true}}, {&AvgSimDirect{}, &AvgSimDirect{All: true}}} {
+	for _, s := range []struct{ plain, all Scorer }{{&AvgSim{}, &AvgSim{All: true}}, {&avgSimDirect{}, &avgSimDirect{All: true}}} {
 		nearAll(t, "avgsim", s.plain.Score(nil, z, bank, false), want.Floats(t, "p_clean"), 1e-6, 0)
 		nearAll(t, "avgsim all", s.all.Score(nil, z, bank, false), want.Floats(t, "p_clean_all_zero_centres"), 1e-6, 0)
 	}

@@ -114,10 +114,7 @@ func (o *observed) size(n int) {
 	if !o.on {
 		return
 	}
-	if cap(o.notes) < n {
-		o.notes = make([]note, n)
-	}
-	o.notes = o.notes[:n]
+	o.notes = features.Grow(o.notes, n)
 }
 
 // take notes row i of class y, whose logit is own and whose log odds are odds, among rivals with the logits l.

@@ -180,9 +180,9 @@ func slowLimitedVMF(w world, method string, debias, every bool, least, mostLengt
 func slowKappa(d, r float64, method string) float64 {
 	r = math.Min(r, 1-1e-6)
 	switch method {
-	case KappaPrinted:
+	case "printed":
 		return math.Min(1e5, r*(d-r)/(1-r*r))
-	case KappaSra: // solve A(κ) = r by bisection: the exact estimate, to which two steps come close
+	case "sra": // solve A(κ) = r by bisection: the exact estimate, to which two steps come close
 		low, high := 0.0, 5000.0
 		for range 40 {
 			middle := (low + high) / 2
@@ -244,15 +244,15 @@ func TestScorersAgreeWithLoops(t *testing.T) {
 		{"proxysim", "", nil, slowProxySim},
 		{"batch_positive", "", nil, slowBatchPositive},
 		{"memory_positive", "", nil, slowMemoryPositive},
-		{"vmf", "banerjee", nil, func(w world) []float64 { return slowVMF(w, KappaBanerjee, false, false) }},
-		{"vmf", "all", all, func(w world) []float64 { return slowVMF(w, KappaBanerjee, false, true) }},
-		{"vmf", "printed", func(c *Config) { c.Kappa = KappaPrinted }, func(w world) []float64 { return slowVMF(w, KappaPrinted, false, false) }},
-		{"vmf", "debias", func(c *Config) { c.Debias = true }, func(w world) []float64 { return slowVMF(w, KappaBanerjee, true, false) }},
-		{"vmf", "min_members", func(c *Config) { c.MinMembers = 4 }, func(w world) []float64 { return slowLimitedVMF(w, KappaBanerjee, false, false, 4, 1-1e-6, 1e5) }},
-		{"vmf", "min_members all", func(c *Config) { c.MinMembers, c.Denominator = 6, DenominatorAll }, func(w world) []float64 { return slowLimitedVMF(w, KappaBanerjee, false, true, 6, 1-1e-6, 1e5) }},
-		{"vmf", "max_length", func(c *Config) { c.MaxLength = 0.5 }, func(w world) []float64 { return slowLimitedVMF(w, KappaBanerjee, false, false, 2, 0.5, 1e5) }},
-		{"vmf", "max_kappa", func(c *Config) { c.MaxKappa = 3 }, func(w world) []float64 { return slowLimitedVMF(w, KappaBanerjee, false, false, 2, 1-1e-6, 3) }},
-		{"vmf", "sra", func(c *Config) { c.Kappa = KappaSra }, func(w world) []float64 { return slowVMF(w, KappaSra, false, false) }},
+		{"vmf", "banerjee", nil, func(w world) []float64 { return slowVMF(w, "banerjee", false, false) }},
+		{"vmf", "all", all, func(w world) []float64 { return slowVMF(w, "banerjee", false, true) }},
+		{"vmf", "printed", func(c *Config) { c.Kappa = "printed" }, func(w world) []float64 { return slowVMF(w, "printed", false, false) }},
+		{"vmf", "debias", func(c *Config) { c.Debias = true }, func(w world) []float64 { return slowVMF(w, "banerjee", true, false) }},
+		{"vmf", "min_members", func(c *Config) { c.MinMembers = 4 }, func(w world) []float64 { return slowLimitedVMF(w, "banerjee", false, false, 4, 1-1e-6, 1e5) }},
+		{"vmf", "min_members all", func(c *Config) { c.MinMembers, c.Denominator = 6, DenominatorAll }, func(w world) []float64 { return slowLimitedVMF(w, "banerjee", false, true, 6, 1-1e-6, 1e5) }},
+		{"vmf", "max_length", func(c *Config) { c.MaxLength = 0.5 }, func(w world) []float64 { return slowLimitedVMF(w, "banerjee", false, false, 2, 0.5, 1e5) }},
+		{"vmf", "max_kappa", func(c *Config) { c.MaxKappa = 3 }, func(w world) []float64 { return slowLimitedVMF(w, "banerjee", false, false, 2, 1-1e-6, 3) }},
+		{"vmf", "sra", func(c *Config) { c.Kappa = "sra" }, func(w world) []float64 { return slowVMF(w, "sra", false, false) }},
 	} {
 		t.Run(c.scorer+"/"+c.name, func(t *testing.T) {
 			for seed, members := range []int{60, 9, 3, 40, 7} {
@@ -314,14 +314,14 @@ func TestExpUnit(t *testing.T) {
 func TestCentresChangeNothing(t *testing.T) {
 	w, _ := newWorld(rand.New(rand.NewPCG(7, 7)), 64, 20, 64, 500, 0.3, 0.5)
 	bank := w.bank()
-	nearAll(t, "P", (&AvgSim{}).Score(nil, w.z, bank, false), (&AvgSimDirect{}).Score(nil, w.z, bank, false), 1e-6, 0)
-	nearAll(t, "P", (&AvgSim{}).Score(nil, w.members, bank, true), (&AvgSimDirect{}).Score(nil, w.members, bank, true), 1e-6, 0)
+	nearAll(t, "P", (&AvgSim{}).Score(nil, w.z, bank, false), (&avgSimDirect{}).Score(nil, w.z, bank, false), 1e-6, 0)
+	nearAll(t, "P", (&AvgSim{}).Score(nil, w.members, bank, true), (&avgSimDirect{}).Score(nil, w.members, bank, true), 1e-6, 0)
 }
 
 // A set larger than one block is scored as its rows one by one.
 func TestBlocksAgreeWithRows(t *testing.T) {
 	w, _ := newWorld(rand.New(rand.NewPCG(8, 8)), 3, 40, 3000, 600, 0.9, 0.2)
-	s, bank := &AvgSimDirect{}, w.bank()
+	s, bank := &avgSimDirect{}, w.bank()
 	got := s.Score(nil, w.z, bank, false)
 	if w.z.Len() <= blockEntries/bank.Len() {
 		t.Fatal("one block is enough: the test tests nothing")

@@ -14,7 +14,7 @@ type BatchPositive struct{}
 
 // Score returns the mean similarity for each row of z; the bank is not used.
 func (BatchPositive) Score(dst []float64, z features.Set, _ *features.Bank, _ bool) []float64 {
-	dst = sized(dst, z.Len())
+	dst = features.Grow(dst, z.Len())
 	sums, counts, seen := map[int][]float64{}, map[int]int{}, map[int]bool{}
 	for i, k := range z.Labels[:z.Len()] {
 		if z.IDs != nil {
@@ -53,7 +53,7 @@ type MemoryPositive struct{}
 
 // Score returns the mean similarity for each row of z.
 func (MemoryPositive) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
-	dst = sized(dst, z.Len())
+	dst = features.Grow(dst, z.Len())
 	for i, k := range z.Labels[:z.Len()] {
 		members := ref.Count(k)
 		var score float64

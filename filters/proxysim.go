@@ -34,7 +34,7 @@ func (p *ProxySim) Score(dst []float64, z features.Set, ref *features.Bank, own 
 
 // LogOdds returns log(P/(1-P)) for each row of z.
 func (p *ProxySim) LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
-	dst = sized(dst, z.Len())
+	dst = features.Grow(dst, z.Len())
 	p.measure()
 	blocks(&p.sims, z.X, p.Proxies.Matrix(), func(from, to int, s blas32.General) {
 		for i := from; i < to; i++ {
@@ -53,7 +53,7 @@ func (p *ProxySim) LogOdds(dst []float64, z features.Set, ref *features.Bank, ow
 // measure takes 1/‖p‖ of every proxy.
 func (p *ProxySim) measure() {
 	m := p.Proxies.Matrix()
-	p.scales = sized(p.scales, m.Rows)
+	p.scales = features.Grow(p.scales, m.Rows)
 	for r := range m.Rows {
 		v := blas32.Vector{N: m.Cols, Inc: 1, Data: features.Row(m, r)}
 		p.scales[r] = 1 / math.Max(math.Sqrt(blas32.DDot(v, v)), 1e-12)

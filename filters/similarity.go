@@ -3,7 +3,6 @@ package filters
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
@@ -19,15 +18,7 @@ func blocks(scratch *[]float32, z, ref blas32.General, do func(from, to int, s b
 	step := max(1, blockEntries/max(1, ref.Rows))
 	for from := 0; from < z.Rows; from += step {
 		to := min(z.Rows, from+step)
-		size := (to - from) * ref.Rows
-		if cap(*scratch) < size {
-			*scratch = make([]float32, size)
-		}
-		s := blas32.General{Rows: to - from, Cols: ref.Rows, Stride: ref.Rows, Data: (*scratch)[:size]}
-		part := z
-		part.Rows, part.Data = to-from, z.Data[from*z.Stride:]
-		blas32.Gemm(blas.NoTrans, blas.Trans, 1, part, ref, 0, s)
-		do(from, to, s)
+		do(from, to, features.Products(scratch, features.Part(z, from, to-from), ref))
 	}
 }
 
@@ -67,14 +58,6 @@ func probabilities(odds []float64) []float64 {
 		odds[i] = 1 / (1 + math.Exp(-o))
 	}
 	return odds
-}
-
-// sized returns dst with length n, or a new slice where it has no room.
-func sized(dst []float64, n int) []float64 {
-	if cap(dst) < n {
-		return make([]float64, n)
-	}
-	return dst[:n]
 }
 
 // known lists the classes of the denominator in rising order, into dst: those with members, or all.

@@ -20,11 +20,11 @@ import (
 // counts with the pooled κ and μ = 0.
 //
 // The paper's eq. 12 and 13 contradict each other about R (length of the sum, or of the mean) and eq. 13
-// prints D-R; both are corrected here, Kappa "printed" keeps the latter. κ_k and log C_D(κ_k) are kept per
+// prints D-R; both are corrected here, KappaPrinted keeps the latter. κ_k and log C_D(κ_k) are kept per
 // class until its members change, so a batch costs one product with the centres and a Bessel function per
 // touched class. Time O(n·C·d). Source: PRISM, eq. 10-14.
 type VMF struct {
-	Kappa  string // KappaBanerjee, KappaPrinted or KappaSra
+	Kappa  Estimator // nil: KappaBanerjee
 	Debias bool
 	All    bool
 
@@ -68,9 +68,9 @@ func (v *VMF) Score(dst []float64, z features.Set, ref *features.Bank, own bool)
 
 // LogOdds returns log(P/(1-P)) for each row of z: P rounds to 0 or 1 long before this loses its order.
 func (v *VMF) LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
-	dst = sized(dst, z.Len())
+	dst = features.Grow(dst, z.Len())
 	v.classes = known(v.classes, ref, v.All)
-	v.logits = sized(v.logits, ref.Classes())
+	v.logits = features.Grow(v.logits, ref.Classes())
 	pool, needsPool := v.refresh(ref)
 	v.pooled = pool
 	v.size(z.Len())
@@ -123,7 +123,7 @@ func (v *VMF) ownLogit(z []float32, y int, rest []float64, members int, ref *fea
 func (v *VMF) Best(z features.Set, ref *features.Bank) (classes []int, p []float64) {
 	classes, p = make([]int, z.Len()), make([]float64, z.Len())
 	v.classes = known(v.classes, ref, v.All)
-	v.logits = sized(v.logits, ref.Classes())
+	v.logits = features.Grow(v.logits, ref.Classes())
 	pool, needsPool := v.refresh(ref)
 	if pool.members == 0 {
 		for i := range classes {
@@ -197,8 +197,11 @@ func (v *VMF) fit(sum []float64, members int) fit {
 }
 
 func (v *VMF) spreadOf(dim int, meanLen float64) spread {
-	most := v.Most.orDefault()
-	kappa := math.Min(Kappa(dim, meanLen, v.Kappa, most), most.Kappa)
+	most, estimate := v.Most.orDefault(), v.Kappa
+	if estimate == nil {
+		estimate = KappaBanerjee
+	}
+	kappa := math.Min(estimate(dim, meanLen, most), most.Kappa)
 	return spread{kappa, LogNormalizer(dim, kappa)}
 }
 
@@ -230,7 +233,7 @@ func (v *VMF) ownOdds(t []float32, y int, z []float32, ref *features.Bank, p poo
 	if members == 0 {
 		return nothingKnown
 	}
-	v.rest = sized(v.rest, len(z))
+	v.rest = features.Grow(v.rest, len(z))
 	for j, x := range ref.Sum(y) {
 		v.rest[j] = x - float64(z[j])
 	}

@@ -2,13 +2,13 @@ package filters
 
 import "math"
 
-// The ways to estimate the concentration κ of a von Mises-Fisher distribution on the unit sphere of R^D
-// from R, the length of the mean of unit vectors.
-const (
-	KappaBanerjee = "banerjee" // R(D-R²)/(1-R²): Banerjee et al. 2005, what PRISM's eq. 13 means
-	KappaPrinted  = "printed"  // R(D-R)/(1-R²): PRISM's eq. 13 as printed
-	KappaSra      = "sra"      // two Newton steps from Banerjee's value towards A_D(κ) = R: Sra 2012
-)
+// Estimator estimates the concentration κ of a von Mises-Fisher distribution on the unit sphere of R^D from R in
+// [0, 1], the length of the mean of unit vectors. R and the closed forms are clamped to the limits, and Sra's steps
+// start from the clamped one; R = 0 gives 0, the uniform distribution.
+type Estimator func(dim int, meanLen float64, most Limits) float64
+
+// estimators are those that a configuration may name.
+var estimators = map[string]Estimator{"banerjee": KappaBanerjee, "sra": KappaSra}
 
 // Limits are what an estimate cannot exceed: R = 1, one vector or copies of it, would mean κ = ∞.
 type Limits struct {
@@ -26,23 +26,34 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// Kappa estimates the concentration from the mean length R in [0, 1]; method is one of the names above. R
-// and the closed forms are clamped to the limits, and Sra's steps start from the clamped one; R = 0 gives
-// 0, the uniform distribution.
-func Kappa(dim int, meanLen float64, method string, most Limits) float64 {
+// KappaBanerjee is R(D-R²)/(1-R²): Banerjee et al. 2005, what PRISM's eq. 13 means.
+func KappaBanerjee(dim int, meanLen float64, most Limits) float64 {
 	d, r := float64(dim), math.Min(meanLen, most.Length)
 	if !(r > 0) {
 		return 0
 	}
-	if method == KappaPrinted {
-		return math.Min(r*(d-r)/(1-r*r), most.Kappa)
+	return math.Min(r*(d-r*r)/(1-r*r), most.Kappa)
+}
+
+// KappaPrinted is R(D-R)/(1-R²): PRISM's eq. 13 as printed, for Env.Printed and the study of estimates.
+func KappaPrinted(dim int, meanLen float64, most Limits) float64 {
+	d, r := float64(dim), math.Min(meanLen, most.Length)
+	if !(r > 0) {
+		return 0
 	}
-	kappa := math.Min(r*(d-r*r)/(1-r*r), most.Kappa)
-	if method == KappaSra {
-		for range 2 {
-			a := meanLength(dim, kappa)
-			kappa -= (a - r) / (1 - a*a - (d-1)*a/kappa)
-		}
+	return math.Min(r*(d-r)/(1-r*r), most.Kappa)
+}
+
+// KappaSra takes two Newton steps from Banerjee's value towards A_D(κ) = R: Sra 2012.
+func KappaSra(dim int, meanLen float64, most Limits) float64 {
+	d, r := float64(dim), math.Min(meanLen, most.Length)
+	kappa := KappaBanerjee(dim, r, most)
+	if kappa == 0 {
+		return 0
+	}
+	for range 2 {
+		a := meanLength(dim, kappa)
+		kappa -= (a - r) / (1 - a*a - (d-1)*a/kappa)
 	}
 	return math.Max(0, kappa)
 }

@@ -79,7 +79,11 @@ func (w world) build(t *testing.T, name string, options func(*Config)) Scorer {
 	if options != nil {
 		options(&c)
 	}
-	f, err := New(c, w.env())
+	env := w.env()
+	if c.Kappa == "printed" {
+		c.Kappa, env.Printed = "banerjee", true
+	}
+	f, err := newEvery(c, env)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"winnow/features"
@@ -17,11 +18,13 @@ import (
 // and, turn by turn in the same run, the two bare products that no implementation can avoid: with gonum's own
 // products, and with ONNX Runtime's as the command runs it. The solver's share is measured in train.
 func BenchmarkHeadStep(b *testing.B) {
-	b.Run("gonum", benchmarkStep)
+	b.Run("gonum", func(b *testing.B) {
+		blas32.Use(gonum.Implementation{})
+		benchmarkStep(b)
+	})
 	b.Run("onnxruntime", func(b *testing.B) {
-		fast := orttest.UseBLAS(b)
-		UseBLAS(fast)
-		defer UseBLAS(gonum.Implementation{})
+		orttest.UseBLAS(b)
+		defer blas64.Use(gonum.Implementation{})
 		defer blas32.Use(gonum.Implementation{})
 		benchmarkStep(b)
 	})

@@ -1,19 +1,25 @@
 package head
 
 import (
+	"sync"
+
 	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/blas/gonum"
 	"gorgonia.org/gorgonia"
 )
 
-// BLAS is what Gorgonia asks of a matrix library. ONNX Runtime's, made by backbone/ort, is one; gonum's
-// native one is the default.
-type BLAS interface {
-	blas.Float32
-	blas.Float64
-	blas.Complex64
-	blas.Complex128
+// shareProducts makes Gorgonia, in the whole process, multiply matrices with what serves blas32 and blas64.
+var shareProducts = sync.OnceFunc(func() { gorgonia.Use(products{}) })
+
+// products is gonum's BLAS but for the products of matrices, which blas32's and blas64's current implementations compute.
+type products struct{ gonum.Implementation }
+
+func (products) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+	blas32.Implementation().Sgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 }
 
-// UseBLAS makes Gorgonia multiply with b from now on, in the whole process. Call it once, at start, beside
-// blas32.Use, which does the same for everything outside Gorgonia.
-func UseBLAS(b BLAS) { gorgonia.Use(b) }
+func (products) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+	blas64.Implementation().Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
+}

@@ -14,9 +14,6 @@ import (
 // and for the memory of hidden layers.
 const embedBlock = 1024
 
-// minNorm is the least length a vector is divided by (the ε of the usual normalize).
-const minNorm = 1e-12
-
 // Embed maps each row of x to a unit row.
 func (h *Head) Embed(x blas32.General) (blas32.General, error) {
 	dst := features.NewMatrix(x.Rows, h.cfg.Out)
@@ -55,17 +52,17 @@ func (h *Head) EmbedInto(dst, x blas32.General) error {
 	}
 	for from := 0; from < x.Rows; from += block {
 		n := min(block, x.Rows-from)
-		in := part(x, from, n)
+		in := features.Part(x, from, n)
 		for i, l := range h.layers {
-			out := part(dst, from, n)
+			out := features.Part(dst, from, n)
 			if i < len(hidden) {
-				out = part(hidden[i], 0, n)
+				out = features.Part(hidden[i], 0, n)
 			}
 			l.apply(out, in)
 			in = out
 		}
 		for i := range n {
-			if norm := unitRow(features.Row(in, i), features.Row(in, i)); !finite(norm) {
+			if norm := features.UnitRow(features.Row(in, i), features.Row(in, i)); !finite(norm) {
 				return &NotFinite{Row: from + i, Norm: norm}
 			}
 		}
@@ -92,58 +89,6 @@ func (l layer) apply(out, in blas32.General) {
 			}
 		}
 	}
-}
-
-// part is a view of n rows of m.
-func part(m blas32.General, from, n int) blas32.General {
-	if n == 0 {
-		return blas32.General{Cols: m.Cols, Stride: m.Stride}
-	}
-	return blas32.General{Rows: n, Cols: m.Cols, Stride: m.Stride, Data: m.Data[from*m.Stride : (from+n-1)*m.Stride+m.Cols]}
-}
-
-// unitRow writes y/max(‖y‖, 1e-12) to z, which may be y, and returns ‖y‖. Where that is not finite, every
-// value of z is NaN.
-func unitRow(z, y []float32) float64 {
-	norm := math.Sqrt(dot(y, y))
-	scale := float32(1 / max(norm, minNorm))
-	if !finite(norm) {
-		scale = float32(math.NaN())
-	}
-	for j, v := range y {
-		z[j] = v * scale
-	}
-	return norm
-}
-
-// unitRowGrad writes (dz - z⟨z, dz⟩)/‖y‖ to dy, or 0 where ‖y‖ ≤ 1e-12.
-func unitRowGrad(dy, y, z, dz []float32) {
-	norm := math.Sqrt(dot(y, y))
-	if norm <= minNorm {
-		clear(dy)
-		return
-	}
-	along, scale := float32(dot(z, dz)), float32(1/norm)
-	for j := range dy {
-		dy[j] = (dz[j] - z[j]*along) * scale
-	}
-}
-
-// dot sums in float64 in four fixed strands, which keeps the order and lets the processor overlap them.
-func dot(a, b []float32) float64 {
-	b = b[:len(a)]
-	var s0, s1, s2, s3 float64
-	i := 0
-	for ; i+4 <= len(a); i += 4 {
-		s0 += float64(a[i]) * float64(b[i])
-		s1 += float64(a[i+1]) * float64(b[i+1])
-		s2 += float64(a[i+2]) * float64(b[i+2])
-		s3 += float64(a[i+3]) * float64(b[i+3])
-	}
-	for ; i < len(a); i++ {
-		s0 += float64(a[i]) * float64(b[i])
-	}
-	return (s0 + s1) + (s2 + s3)
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

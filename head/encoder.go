@@ -79,7 +79,7 @@ func (e *Encoder) Forward(rows []int) (features.Set, error) {
 		return features.Set{}, err
 	}
 	e.n = len(rows)
-	out := features.Set{X: part(e.z.X, 0, e.n)}
+	out := features.Set{X: features.Part(e.z.X, 0, e.n)}
 	if e.z.Labels != nil {
 		out.Labels = e.z.Labels[:e.n]
 	}

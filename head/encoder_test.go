@@ -112,7 +112,7 @@ func (s slow) forward(x []float32) (inputs [][]float64, y, z []float64) {
 	for _, v := range in {
 		norm += v * v
 	}
-	norm = max(math.Sqrt(norm), minNorm)
+	norm = max(math.Sqrt(norm), 1e-12)
 	z = make([]float64, len(in))
 	for j, v := range in {
 		z[j] = v / norm
@@ -235,7 +235,7 @@ func TestOracleAgainstDifferences(t *testing.T) {
 		t.Run(name(cfg), func(t *testing.T) {
 			train := randomSet(source(5), 40, cfg.In)
 			s := slowOf(makeHead(t, cfg, train, 6))
-			x, dz := part(train.X, 0, 5), randomSet(source(7), 5, cfg.Out).X
+			x, dz := features.Part(train.X, 0, 5), randomSet(source(7), 5, cfg.Out).X
 			grads := s.gradient(x, dz)
 			for i, p := range s.params {
 				for j := range p {
@@ -352,7 +352,7 @@ func TestDroppedRows(t *testing.T) {
 			return list
 		}
 		dz := randomSet(source(2), 6, cfg.Out).X
-		kept := gradients([]int{5, 6, 7}, part(dz, 0, 3))
+		kept := gradients([]int{5, 6, 7}, features.Part(dz, 0, 3))
 		clear(dz.Data[3*dz.Stride:])
 		all := gradients([]int{5, 6, 7, 8, 9, 10}, dz)
 		for i := range kept {

@@ -31,6 +31,7 @@ func newGraph(h *Head, batch int, wantX, raw bool) (g *graph, err error) {
 			g, err = nil, fmt.Errorf("head: building the graph: %v", r)
 		}
 	}()
+	shareProducts()
 	b := &builder{g: gorgonia.NewGraph(), batch: batch}
 	g = &graph{params: h.Params(), z: features.NewMatrix(batch, h.cfg.Out)}
 	x := b.input("x", batch, h.cfg.In, nil)

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"hash"
 	"hash/fnv"
+	"math"
 
 	"github.com/chewxy/hm"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gorgonia.org/gorgonia"
 	"gorgonia.org/tensor"
+
+	"winnow/features"
 )
 
 // rowOp is what the operations below share: n matrices of one shape in, one of that shape out.
@@ -65,7 +68,7 @@ func (o unitOp) UsePreallocDo(out gorgonia.Value, in ...gorgonia.Value) (gorgoni
 	y, z := values(in[0]), values(out)
 	cols := in[0].Shape()[1]
 	for i := 0; i < len(y); i += cols {
-		unitRow(z[i:i+cols], y[i:i+cols])
+		features.UnitRow(z[i:i+cols], y[i:i+cols])
 	}
 	return out, nil
 }
@@ -89,7 +92,8 @@ func (o unitGradOp) UsePreallocDo(out gorgonia.Value, in ...gorgonia.Value) (gor
 	y, z, dz, dy := values(in[0]), values(in[1]), values(in[2]), values(out)
 	cols := in[0].Shape()[1]
 	for i := 0; i < len(y); i += cols {
-		unitRowGrad(dy[i:i+cols], y[i:i+cols], z[i:i+cols], dz[i:i+cols])
+		norm := math.Sqrt(features.Dot(y[i:i+cols], y[i:i+cols]))
+		features.UnitRowGrad(dy[i:i+cols], z[i:i+cols], dz[i:i+cols], norm)
 	}
 	return out, nil
 }

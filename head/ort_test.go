@@ -3,17 +3,51 @@ package head
 import (
 	"testing"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"winnow/features"
 	"winnow/internal/testing/orttest"
 )
 
+// counted counts the products that blas32 asks of it.
+type counted struct {
+	gonum.Implementation
+	n *int
+}
+
+func (c counted) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, x []float32, ldx int) {
+	*c.n++
+	c.Implementation.Sgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, x, ldx)
+}
+
+// What serves blas32 serves Gorgonia, also when it changes after the graph was built.
+func TestGorgoniaSharesProducts(t *testing.T) {
+	defer blas32.Use(blas32.Implementation())
+	blas32.Use(gonum.Implementation{})
+	train := spectrum(source(1), 30, 8, 1)
+	e := makeEncoder(t, makeHead(t, Config{In: 8, Out: 4, Activation: ReLU, Init: Random}, train, 3), train, 16)
+	forward := 0
+	blas32.Use(counted{n: &forward})
+	if _, err := e.Forward([]int{1, 2, 3}); err != nil {
+		t.Fatal(err)
+	}
+	all := forward
+	blas32.Use(counted{n: &all})
+	if err := e.Backward(randomSet(source(2), 3, 4).X); err != nil {
+		t.Fatal(err)
+	}
+	if forward != 1 || all != 2 { // x·W, then xᵀ·∂y
+		t.Errorf("blas32 computed %d products forward and %d in all, expected 1 and 2", forward, all)
+	}
+}
+
 // The encoder as the command runs it: every product by ONNX Runtime, at a size that goes there.
 func TestGradientOnONNXRuntime(t *testing.T) {
-	UseBLAS(orttest.UseBLAS(t))
-	defer UseBLAS(gonum.Implementation{})
+	orttest.UseBLAS(t)
+	defer blas64.Use(gonum.Implementation{})
 	defer blas32.Use(gonum.Implementation{})
 	for _, hidden := range [][]int{nil, {96}} {
 		cfg := Config{In: 128, Out: 48, Hidden: hidden, Bias: true, Activation: ReLU, Init: Whiten}

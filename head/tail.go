@@ -34,7 +34,7 @@ func NewTail(h *Head, batch int) (*Tail, error) {
 func (t *Tail) Params() []*features.Param { return t.head.Params() }
 
 // X is the memory that the features of the next Forward are written into: n×In, at most the batch of [NewTail].
-func (t *Tail) X(n int) blas32.General { return part(t.graph.x, 0, n) }
+func (t *Tail) X(n int) blas32.General { return features.Part(t.graph.x, 0, n) }
 
 // Forward embeds the first n rows of X. A row whose output is not finite is NaN in every value. The result is
 // overwritten by the next Forward.
@@ -48,7 +48,7 @@ func (t *Tail) Forward(n int) (blas32.General, error) {
 		return blas32.General{}, err
 	}
 	t.n = n
-	return part(t.graph.z, 0, n), nil
+	return features.Part(t.graph.z, 0, n), nil
 }
 
 // Backward overwrites the gradients of the parameters with those of the last Forward's loss, given dz = ∂L/∂z,

@@ -79,6 +79,22 @@ func whitening(x blas32.General, out int, centre bool) (whitened, error) {
 	return scaled(vectors, values[:rank], mean, out, ridge*trace/float64(x.Cols)), nil
 }
 
+// Whitening returns the linear head that whitens the rows of x (PCA) to out dimensions of unit length, with no label and
+// no training. centre takes their mean off first.
+func Whitening(x blas32.General, out int, centre bool) (*Head, error) {
+	return New(Config{In: x.Cols, Out: out, Bias: centre, Init: Whiten}, x, nil)
+}
+
+// WhitenSet returns the set with its own vectors whitened to at most most dimensions, centred and of unit length: what
+// labels are judged by where no trained head is at hand.
+func WhitenSet(set features.Set, most int) (features.Set, error) {
+	h, err := Whitening(set.X, min(most, set.Dim(), max(set.Len()-1, 1)), true)
+	if err != nil {
+		return features.Set{}, err
+	}
+	return h.EmbedSet(set)
+}
+
 // scaled divides the eigenvectors by √(λ+ε), fixes their signs and the common scale, and derives the bias.
 func scaled(vectors *mat.Dense, values, mean []float64, out int, eps float64) whitened {
 	in, rank := len(mean), len(values)
@@ -139,7 +155,7 @@ func covariance(x blas32.General, mean []float64) *mat.SymDense {
 	part32 := features.NewMatrix(d, d)
 	for from := 0; from < x.Rows; from += centred.Rows {
 		n := min(centred.Rows, x.Rows-from)
-		block := part(centred, 0, n)
+		block := features.Part(centred, 0, n)
 		for i := range n {
 			row := features.Row(block, i)
 			for j, v := range features.Row(x, from+i) {

@@ -17,8 +17,7 @@ import (
 // BenchmarkWhiten is the start of a training on the features of MobileNetV2 and ResNet-50: whitening 6,000
 // vectors whose spectrum falls like those of real features, by a power law.
 func BenchmarkWhiten(b *testing.B) {
-	fast := orttest.UseBLAS(b)
-	blas64.Use(fast)
+	orttest.UseBLAS(b)
 	defer blas64.Use(gonum.Implementation{})
 	defer blas32.Use(gonum.Implementation{})
 	for _, dim := range []int{1280, 2048} {

@@ -233,7 +233,7 @@ func TestWhiteningIgnoresRotation(t *testing.T) {
 		s := features.NewMatrix(z.Rows, z.Rows)
 		for i := range z.Rows {
 			for j := range z.Rows {
-				s.Data[i*z.Rows+j] = float32(dot(features.Row(z, i), features.Row(z, j)))
+				s.Data[i*z.Rows+j] = float32(features.Dot(features.Row(z, i), features.Row(z, j)))
 			}
 		}
 		return s

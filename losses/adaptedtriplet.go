@@ -59,13 +59,14 @@ var adaptedTripletEntry = Entry{
 		{Name: "lambda", Symbol: "λ", Default: 0.01, Min: 0, Max: 1e4, Doc: "weight of the class means (the paper: 0.001-0.5, on MNIST 2)"},
 		{Name: "reduction", Symbol: "R", Default: "mean", Choices: []string{"mean", "sum"}, Doc: "mean over the triplets, or their sum"},
 		{Name: "lambda_u", Symbol: "λ_u", Default: -1.0, Min: -1, Max: 1e4, Doc: "weight of the mean of unlabelled rows; below 0: the same as λ"},
-		{Name: "printed", Default: false, Doc: "θ by Eq. 19 as printed, with u in place of u - Φ_0"},
 		{Name: "ridge", Default: 0.0, Min: 0, Max: 1e3, Doc: "added to the diagonal when θ is solved for; a singular system gets 1e-6 of its mean diagonal anyway"},
 		{Name: "theta", Symbol: "θ", Default: "free", Choices: []string{"free", "simplex"}, Doc: "as solved; or the nearest that are shares (≥ 0)"},
 	},
+	Printed: "θ of unlabelled rows by Eq. 19, with u in place of u - Φ_0",
+	Former:  Values{"printed": false},
 	New: func(v Values, env Env) (Loss, error) {
 		settings, err := catalog.Resolve("losses: triplet", tripletEntry.Settings, map[string]any{
-			"distance": string(l2sq), "margin": v.Number("margin"), "select": "semihard", "reduction": v.Word("reduction"),
+			"distance": "l2sq", "margin": v.Number("margin"), "select": "semihard", "reduction": v.Word("reduction"),
 		})
 		if err != nil {
 			return nil, err
@@ -80,7 +81,7 @@ var adaptedTripletEntry = Entry{
 		}
 		l.selected = &selected{simLoss: l.triplets.fn, by: l2sq}
 		l.triplets.fn = l.selected
-		l.matching = matching{printed: v.Flag("printed"), ridge: v.Number("ridge"), simplex: v.Word("theta") == "simplex"}
+		l.matching = matching{printed: env.Printed, ridge: v.Number("ridge"), simplex: v.Word("theta") == "simplex"}
 		return l, nil
 	},
 }
@@ -149,7 +150,7 @@ func (l *adaptedTriplet) labelled(grad *blas32.General, z features.Set) (feature
 		return z, grad
 	}
 	n, d := len(l.rows), z.Dim()
-	l.known.X = resize(l.known.X, n, d)
+	l.known.X = features.Resize(l.known.X, n, d)
 	l.known.Labels = l.known.Labels[:0]
 	ids := l.known.IDs[:0]
 	for k, i := range l.rows {
@@ -167,7 +168,7 @@ func (l *adaptedTriplet) labelled(grad *blas32.General, z features.Set) (feature
 	if grad == nil {
 		return known, nil
 	}
-	l.knownGrad = resize(l.knownGrad, n, d)
+	l.knownGrad = features.Resize(l.knownGrad, n, d)
 	return known, &l.knownGrad
 }
 

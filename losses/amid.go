@@ -35,7 +35,7 @@ func (c *constants) pair(j, k int) float64 {
 
 // rows costs a product of len(js)·r·d. (A bank that is not finite has been seen before: chain.finite.)
 func (c *constants) rows(dst []float64, js []int32) {
-	c.picked, c.s = resize(c.picked, len(js), c.x.Cols), resize(c.s, len(js), c.x.Rows)
+	c.picked, c.s = features.Resize(c.picked, len(js), c.x.Cols), features.Resize(c.s, len(js), c.x.Rows)
 	for i, j := range js {
 		copy(features.Row(c.picked, i), features.Row(c.x, int(j)))
 	}

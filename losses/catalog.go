@@ -2,7 +2,9 @@ package losses
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 
 	"winnow/internal/catalog"
 )
@@ -21,6 +23,7 @@ const (
 // Env is what a loss is told about the run it is part of.
 type Env struct {
 	Dim, Classes int
+	Printed      bool              // build the loss as its paper prints it where that is not what we build: Entry.Printed
 	Init         *rand.Rand        // draws the initial parameters; needed by entries with Params
 	Step         func() *rand.Rand // a fresh source that is a function of (seed, "loss", step), so that a resumed run repeats its draws; needed by entries that Draw
 }
@@ -35,11 +38,13 @@ type Entry struct {
 	Formula    string
 	Settings   []Setting
 	Against    Against
-	Params     bool // New returns a Trainable; settings may leave it without parameters
-	Weighted   bool // New returns a Weighted
-	Proxied    bool // New returns a Proxied: directions that stand for the classes, which a filter may judge by
-	Draws      bool // Eval draws from Env.Step
-	Unlabelled bool // rows of z may have no label (features.Unlabelled)
+	Params     bool   // New returns a Trainable; settings may leave it without parameters
+	Weighted   bool   // New returns a Weighted
+	Proxied    bool   // New returns a Proxied: directions that stand for the classes, which a filter may judge by
+	Draws      bool   // Eval draws from Env.Step
+	Unlabelled bool   // rows of z may have no label (features.Unlabelled)
+	Printed    string // what Env.Printed changes, "" for nothing
+	Former     Values // settings of earlier versions, each with the one value that it may still be given
 	New        func(v Values, env Env) (Loss, error)
 }
 
@@ -96,7 +101,18 @@ func Resolve(name string, settings map[string]any) (Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	return catalog.Resolve("losses: "+name, entry.Settings, settings)
+	return entry.resolve(name, settings)
+}
+
+func (e Entry) resolve(name string, settings map[string]any) (Values, error) {
+	settings = maps.Clone(settings)
+	for _, key := range slices.Sorted(maps.Keys(e.Former)) {
+		if value, ok := settings[key]; ok && fmt.Sprint(value) != fmt.Sprint(e.Former[key]) {
+			return nil, fmt.Errorf("losses: %s: %s: found %v, expected %v: what the paper prints is built where paper_variant is set", name, key, value, e.Former[key])
+		}
+		delete(settings, key)
+	}
+	return catalog.Resolve("losses: "+name, e.Settings, settings)
 }
 
 // New builds a loss of the catalog. A Loss keeps scratch memory between calls: it is for one goroutine.
@@ -105,7 +121,7 @@ func New(name string, settings map[string]any, env Env) (Loss, error) {
 	if err != nil {
 		return nil, err
 	}
-	values, err := catalog.Resolve("losses: "+name, entry.Settings, settings)
+	values, err := entry.resolve(name, settings)
 	if err != nil {
 		return nil, err
 	}

@@ -71,7 +71,7 @@ const nearby = 1 - 1e-3
 // run leaves dS in c.s if grad. a is n×d, b is r×d; n, r > 0. Rows that are not finite make everything NaN.
 func (c *chain) run(a, b blas32.General, whole pairs, grad bool) (sum, terms float64) {
 	n, r := a.Rows, b.Rows
-	c.s = resize(c.s, n, r)
+	c.s = features.Resize(c.s, n, r)
 	if c.noting {
 		c.noted = grow(c.noted, n)[:n]
 		clear(c.noted)
@@ -246,20 +246,8 @@ func row(block []float64, i, r int) []float64 {
 	return block[i*r : (i+1)*r]
 }
 
-// resize makes a contiguous n×r matrix, in the memory of m where that is enough.
-func resize(m blas32.General, n, r int) blas32.General {
-	if cap(m.Data) < n*r {
-		return features.NewMatrix(n, r)
-	}
-	return blas32.General{Rows: n, Cols: r, Stride: r, Data: m.Data[:n*r]}
-}
-
-func grow[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
-}
+// grow is [features.Grow], which most losses call several times.
+func grow[T any](s []T, n int) []T { return features.Grow(s, n) }
 
 // scaleMatrix multiplies a matrix that may be a view, with vector instructions: the factor that products take, and
 // gonum's Scal, are loops over numbers.

@@ -165,7 +165,7 @@ func countsActive(l Loss) bool {
 		return true
 	case *similarity:
 		fn, ok := kernelOf(l).(*distancePairs)
-		return ok && fn.reduce == "avg_nonzero"
+		return ok && fn.reduce == meanOfActive
 	}
 	return false
 }

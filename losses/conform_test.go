@@ -74,6 +74,7 @@ var moreVariants = map[string][]map[string]any{
 		{"reduction": "mean", "neg_margin": 0.5},
 	},
 	"multi_similarity": {{"miner": false, "base": 1}, {"epsilon": 0, "alpha": 5, "beta": 10}, {"match": 3.0}},
+	"contrastive":      {{"printed": true}},
 	"circle":           {{"margin": 0.25, "gamma": 32, "form": "global"}},
 	"fastap":           {{"bins": 1}, {"bins": 33}},
 	"triplet":          tripletVariants,
@@ -84,8 +85,8 @@ var moreVariants = map[string][]map[string]any{
 	"ntxent":           {{"temperature": 0.5}},
 	"supcon":           {{"kind": "in", "reduction": "mean_all"}, {"kind": "in", "temperature": 0.5, "reduction": "avg_nonzero"}},
 	"scl_rhe": {
-		{"beta": 0.0, "beta_neg": 0.0, "tau": 0.0}, {"beta": 1.0, "beta_neg": 1.0, "sign": "printed", "tau_p": 0.05, "tau_n": 0.0},
-		{"beta": 0.3, "beta_neg": 2.0, "scale": "inv_k"}, {"beta": 1.0, "beta_neg": 0.25, "temperature": 0.5, "tau_p": 0.75, "tau_n": 0.25},
+		{"beta": 0.0, "beta_neg": 0.0, "tau": 0.0}, {"beta": 1.0, "beta_neg": 1.0, "printed": true, "tau_p": 0.05, "tau_n": 0.0}, {"sign": "printed"},
+		{"beta": 0.3, "beta_neg": 2.0, "scale": "inv_k"}, {"printed": true}, {"beta": 1.0, "beta_neg": 0.25, "temperature": 0.5, "tau_p": 0.75, "tau_n": 0.25},
 	},
 	"margin": {
 		{"learn": "class", "nu": 0.3}, {"learn": "one", "nu": 0.3}, {"select": "distance_weighted", "learn": "class", "nu": 0.1},

@@ -39,9 +39,9 @@ func tripletJumps(l Loss) bool {
 	}
 	switch fn := kernelOf(s).(type) {
 	case *triplet:
-		return fn.reduce == "avg_nonzero" && !fn.smooth || fn.choose.kind != "all" && fn.choose.kind != batchHard
+		return fn.reduce == meanOfActive && !fn.smooth || fn.choose.take != takeAll && fn.choose.take != takeHardest
 	case *rdml:
-		return fn.reduce == "avg_nonzero"
+		return fn.reduce == meanOfActive
 	}
 	return false
 }

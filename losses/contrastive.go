@@ -2,19 +2,20 @@ package losses
 
 // contrastive pulls positives together and pushes apart negatives more similar than λ.
 //
-//	spec    L = 1/n Σ_i { Σ_{j∈P(i)} (1 - s_ij) + Σ_{j∈N(i)} [s_ij - λ]₊ }
-//	eq_sum  L = Σ_i { -Σ_{j∈P(i)} s_ij + Σ_{j∈N(i)} [s_ij - λ]₊ }                     (Eq. 16 as printed, j ≠ i)
-//	code    L = 1/n Σ_i { Σ_{j∈P(i), s_ij < 1-ε} (1 - s_ij) + Σ_{j∈N(i), s_ij > λ} s_ij }   (the official code)
+//	spec     L = 1/n Σ_i { Σ_{j∈P(i)} (1 - s_ij) + Σ_{j∈N(i)} [s_ij - λ]₊ }
+//	code     L = 1/n Σ_i { Σ_{j∈P(i), s_ij < 1-ε} (1 - s_ij) + Σ_{j∈N(i), s_ij > λ} s_ij }   (the official code)
+//	printed  L = Σ_i { -Σ_{j∈P(i)} s_ij + Σ_{j∈N(i)} [s_ij - λ]₊ }                     (Eq. 16, j ≠ i; in place of spec)
 //
 // Against the batch this is Eq. 16; against a bank, with all members of the label in P(i), it is the memory
 // contrastive loss of Eq. 17. n is the number of anchors. Settings: λ ∈ [-1, 1], ε ≥ 0. An anchor without
-// pairs contributes 0. The three differ in value; spec and eq_sum have the same gradient up to 1/n, and
+// pairs contributes 0. The three differ in value; spec and printed have the same gradient up to 1/n, and
 // code too but for positives closer than ε. Time O(n·r·d), memory O(n·r).
 // Source: Liu et al., "Noise-resistant deep metric learning with probabilistic instance filtering" (PRISM,
 // 001), Eq. 16-17; the memory is that of Wang et al., "Cross-batch memory", CVPR 2020.
 type contrastive struct {
-	form        string
-	lambda, eps float64
+	one, below  float64 // a positive adds one - s if s < below
+	lambda, off float64 // a negative adds s - off if s > λ
+	summed      bool    // not divided by n
 }
 
 var contrastiveEntry = Entry{
@@ -25,25 +26,26 @@ var contrastiveEntry = Entry{
 	Formula:  "1/n Σ_i { Σ_P (1 - s) + Σ_N [s - λ]₊ }",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "form", Default: "spec", Choices: []string{"spec", "eq_sum", "code"}, Doc: "mean over anchors; the printed sums; the official code, whose value keeps λ"},
+		{Name: "form", Default: "spec", Choices: []string{"spec", "code"}, Doc: "mean over anchors; the official code, whose value keeps λ"},
 		{Name: "margin", Symbol: "λ", Default: 0.5, Min: -1, Max: 1, Doc: "similarity below which a negative is left alone"},
 		{Name: "eps", Symbol: "ε", Default: 1e-5, Min: 0, Max: 1, Doc: "form code: positives closer than this are duplicates"},
 	},
+	Printed: "form spec: sums -s and [s - λ]₊, not divided by n (Eq. 16)",
 	New: func(v Values, env Env) (Loss, error) {
-		fn := &contrastive{form: v.Word("form"), lambda: v.Number("margin"), eps: v.Number("eps")}
+		fn := &contrastive{one: 1, below: 2, lambda: v.Number("margin"), off: v.Number("margin")}
+		switch {
+		case v.Word("form") == "code":
+			fn.off, fn.below = 0, 1-v.Number("eps")
+		case env.Printed:
+			fn.one, fn.summed = 0, true
+		}
 		return &similarity{chain{fn: fn}}, nil
 	},
 }
 
 func (l *contrastive) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	r := len(p.cols)
-	one, off, below := 1.0, l.lambda, 2.0 // value of a positive one - s if s < below, of a negative s - off
-	switch l.form {
-	case "eq_sum":
-		one = 0
-	case "code":
-		off, below = 0, 1-l.eps
-	}
+	one, off, below := l.one, l.off, l.below
 	for i, y := range p.rows {
 		s, d := row(S, i, r), row(dS, i, r)
 		clear(d)
@@ -64,7 +66,7 @@ func (l *contrastive) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 			}
 		}
 	}
-	if l.form == "eq_sum" {
+	if l.summed {
 		return sum, p.plain()
 	}
 	return sum, float64(len(p.rows))

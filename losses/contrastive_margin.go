@@ -17,7 +17,7 @@ package losses
 type contrastiveMargin struct {
 	distance distance // cosine: x is the similarity itself
 	pos, neg float64
-	reduce   string
+	reduce   reduction
 
 	delta     []float64 // of one anchor
 	near, far float64   // divisors of the two groups
@@ -32,14 +32,14 @@ var contrastiveMarginEntry = Entry{
 	Formula:  "R_P [m⁺ - s]₊ + R_N [s - m⁻]₊",
 	Against:  Both,
 	Settings: []Setting{
-		{Name: "distance", Symbol: "δ", Default: string(cosine), Choices: distances, Doc: "cosine: margins are similarities; l2, l2sq: distances"},
+		{Name: "distance", Symbol: "δ", Default: "cosine", Choices: distances, Doc: "cosine: margins are similarities; l2, l2sq: distances"},
 		{Name: "pos_margin", Symbol: "m⁺", Default: 1.0, Min: -1, Max: 4, Doc: "where a positive is near enough (usual with l2: 0)"},
 		{Name: "neg_margin", Symbol: "m⁻", Default: 0.0, Min: -1, Max: 4, Doc: "where a negative is far enough (usual with l2: 1)"},
 		{Name: "reduction", Symbol: "R", Default: "avg_nonzero", Choices: []string{"avg_nonzero", "mean", "sum"}, Doc: "mean over the pairs that cost something, mean over all, or their sum; of positives and of negatives separately"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		fn := &contrastiveMargin{
-			distance: distance(v.Word("distance")), pos: v.Number("pos_margin"), neg: v.Number("neg_margin"), reduce: v.Word("reduction"),
+			distance: asDistance(v.Word("distance")), pos: v.Number("pos_margin"), neg: v.Number("neg_margin"), reduce: asReduction(v.Word("reduction")),
 		}
 		return &similarity{chain{fn: fn, exact: true}}, nil
 	},
@@ -59,13 +59,13 @@ func (l *contrastiveMargin) survey(S []float64, p *pairs) {
 	if p.first == 0 {
 		l.near, l.far = 0, 0
 	}
-	if l.reduce == "sum" {
+	if l.reduce == plainSum {
 		l.near, l.far = 1, 1
 		return
 	}
 	r := len(p.cols)
 	l.delta = grow(l.delta, r)
-	all := l.reduce == "mean"
+	all := l.reduce == meanOfAll
 	near, far := 0, 0
 	for i, y := range p.rows {
 		x, sign := l.compared(row(S, i, r))

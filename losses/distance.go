@@ -1,19 +1,26 @@
 package losses
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // distance is a falling function of a similarity of unit vectors.
 //
 //	l2  δ = √(2 - 2s), dδ/ds = -1/δ, and 0 where δ = 0      l2sq  δ = 2 - 2s      cosine  δ = 1 - s
-type distance string
+type distance uint8
 
 const (
-	l2     distance = "l2"
-	l2sq   distance = "l2sq"
-	cosine distance = "cosine"
+	noDistance distance = iota
+	l2
+	l2sq
+	cosine
 )
 
-var distances = []string{string(l2), string(l2sq), string(cosine)}
+// distances are their words, from l2 on.
+var distances = []string{"l2", "l2sq", "cosine"}
+
+func asDistance(word string) distance { return l2 + distance(slices.Index(distances, word)) }
 
 const distancesDoc = "√(2 - 2s), 2 - 2s or 1 - s"
 

@@ -78,7 +78,7 @@ func hasIdle(l listed, in exactInput) bool {
 
 func goldenAdapted(t *testing.T, c reference.Case) {
 	mapped(t, c, "lam", "margin", "reduction", "distance")
-	if d := c.Params["distance"]; d != nil && d != string(l2sq) {
+	if d := c.Params["distance"]; d != nil && d != "l2sq" {
 		t.Fatalf("%s: distance %v: the loss is defined on squared distances", c.Name, d)
 	}
 	in := goldenInput(t, c)

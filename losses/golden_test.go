@@ -5,6 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/gonum"
+
 	"winnow/internal/testing/reference"
 )
 
@@ -45,12 +48,33 @@ func compare(t *testing.T, what string, loss, wantLoss float64, grad, wantGrad [
 // its default.
 func mustNew(t testing.TB, name string, settings map[string]any, env Env) Loss {
 	t.Helper()
-	maps.DeleteFunc(settings, func(_ string, v any) bool { return v == nil })
-	l, err := New(name, settings, env)
+	l, err := newLoss(name, settings, env)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return l
+}
+
+// newLoss is New, with more that may be asked for: "printed" is Env.Printed, as is the form "eq_sum" of contrastive;
+// of scl_rhe the two things that Env.Printed changes can be had one by one.
+func newLoss(name string, settings map[string]any, env Env) (Loss, error) {
+	maps.DeleteFunc(settings, func(_ string, v any) bool { return v == nil })
+	given := maps.Clone(settings)
+	sign, scale := given["sign"] == "printed", given["scale"] == "inv_k"
+	maps.DeleteFunc(given, func(key string, v any) bool {
+		printed := key == "printed" && v == true || name == "contrastive" && v == "eq_sum"
+		env.Printed = env.Printed || printed
+		return printed || name == "scl_rhe" && (key == "sign" && sign || key == "scale" && scale)
+	})
+	l, err := New(name, given, env)
+	if err == nil && (sign || scale) {
+		fn := l.(*similarity).fn.(*sclRHE)
+		fn.share = scale
+		if sign {
+			fn.tilt = -fn.tilt
+		}
+	}
+	return l, err
 }
 
 // pairCheck compares a loss of pairs or triplets with a golden case: the function of similarities and the chain in
@@ -143,6 +167,11 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func TestMain(m *testing.M) { reference.Main(m) }
+// The tests see Go's own products, whether there is an ONNX Runtime or not: those allocate nothing, and do not depend on the
+// size of a batch. Benchmarks ask for the other.
+func TestMain(m *testing.M) {
+	blas32.Use(gonum.Implementation{})
+	reference.Main(m)
+}
 
 var contrastiveSettings = renamed(map[string]string{"lam": "margin"})

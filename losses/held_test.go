@@ -7,7 +7,7 @@ var heldTwins = map[string]func(fn simLoss) func(v slowPairs) (sum, terms float6
 	"contrastive_margin": func(fn simLoss) func(v slowPairs) (sum, terms float64) {
 		l := fn.(*contrastiveMargin)
 		return func(v slowPairs) (sum, terms float64) {
-			return slowContrastiveMargin(v, string(l.distance), l.pos, l.neg, l.reduce), 1
+			return slowContrastiveMargin(v, distances[l.distance-l2], l.pos, l.neg, reductions[l.reduce]), 1
 		}
 	},
 	"multi_similarity": func(fn simLoss) func(v slowPairs) (sum, terms float64) {

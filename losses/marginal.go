@@ -16,7 +16,7 @@ package losses
 type distancePairs struct {
 	pos, neg line
 	hinge    bool
-	reduce   string
+	reduce   reduction
 	mined    bool
 	reach    float64
 
@@ -57,7 +57,7 @@ var marginalEntry = Entry{
 		alpha, beta := v.Number("margin"), v.Number("beta")
 		fn := &distancePairs{
 			pos: line{alpha - beta, 1}, neg: line{alpha + beta, -1}, hinge: true,
-			reduce: v.Word("reduction"), mined: v.Word("select") == "random_semihard", reach: alpha,
+			reduce: asReduction(v.Word("reduction")), mined: v.Word("select") == "random_semihard", reach: alpha,
 		}
 		loss := &similarity{chain{fn: fn, exact: true}}
 		if fn.mined {

@@ -58,7 +58,7 @@ func (m *Mining) Triplets(choose string, gap float64, draw *rand.Rand) iter.Seq[
 		panic(fmt.Sprintf("losses: mining: selection is %q, expected one of %v", choose, Select1to1))
 	}
 	return func(yield func([3]int) bool) {
-		l := &triplet{distance: l2, choose: selection{choose, gap}}
+		l := &triplet{distance: l2, choose: selection{asTake(choose), gap}}
 		p := m.whole
 		p.draw = draw
 		n := m.Len()

@@ -21,7 +21,7 @@ import "math"
 type rdml struct {
 	distance    distance
 	eta, margin float64
-	reduce      string
+	reduce      reduction
 
 	delta []float64
 	rise  []float64 // 1 + Y
@@ -40,11 +40,11 @@ var rdmlEntry = Entry{
 	Settings: []Setting{
 		{Name: "eta", Symbol: "η", Default: 1.0, Min: 1e-4, Max: 100, Doc: "how soon a violated triplet is let go; towards 0 the hinge"},
 		{Name: "margin", Symbol: "m", Default: 1.0, Min: 0, Max: 4, Doc: "by how much the negative must be farther"},
-		{Name: "distance", Symbol: "D", Default: string(l2sq), Choices: distances, Doc: distancesDoc},
+		{Name: "distance", Symbol: "D", Default: "l2sq", Choices: distances, Doc: distancesDoc},
 		overTerms("triplets"),
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		fn := &rdml{distance: distance(v.Word("distance")), eta: v.Number("eta"), margin: v.Number("margin"), reduce: v.Word("reduction")}
+		fn := &rdml{distance: asDistance(v.Word("distance")), eta: v.Number("eta"), margin: v.Number("margin"), reduce: asReduction(v.Word("reduction"))}
 		return &similarity{chain{fn: fn, exact: true}}, nil
 	},
 }
@@ -78,7 +78,7 @@ func (l *rdml) tails(reach []float64) {
 }
 
 func (l *rdml) anchor(t *tally, i int, p *pairs) {
-	n := l.mates.rank(l.delta, i, p, selection{kind: "all"}, l.margin)
+	n := l.mates.rank(l.delta, i, p, selection{take: takeAll}, l.margin)
 	if n == 0 {
 		return
 	}

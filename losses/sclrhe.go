@@ -9,23 +9,23 @@ import (
 // negatives weigh more, and from both sides the share that only looks like one is subtracted.
 //
 //	iw(v, b) = Σ_j e^{(1+b)v_j} / Σ_j e^{b·v_j}                    the mean of e^v under weights tilted by e^{b·v}
-//	A   = Q/(1-τ_p) · [iw(P, ±β) - τ_p iw(N, ±β)],   A ← max(A, Q e^{-1/t}),   Q = |P(i)|
+//	A   = Q/(1-τ_p) · [iw(P, -β) - τ_p iw(N, -β)],   A ← max(A, Q e^{-1/t}),   Q = |P(i)|
 //	B   = W/(1-τ_n) · [iw(N, β') - τ_n iw(P, β')],   B ← max(B, W e^{-1/t}),   W = |N(i)|
-//	l_i = -c log A/(A + B),    L = mean of l_i over anchors with a positive and a negative
+//	l_i = -log A/(A + B),      L = mean of l_i over anchors with a positive and a negative
 //
 // iw runs over v = s_ij/t of P(i) or N(i); the tilts are differentiated too, a clamped side has no gradient. Against
-// a bank P(i) and N(i) are its members. Settings: temperature t ≥ 0.01; sign derived (-β: harder positives weigh
-// more) or printed (+β: easier ones); beta β and beta_neg β' from 0 to 5; τ_p = P(an assigned positive is false) and
+// a bank P(i) and N(i) are its members. Settings: temperature t ≥ 0.01; beta β and beta_neg β' from 0 to 5; τ_p = P(an assigned positive is false) and
 // τ_n = P(an assigned negative is false), by default from the rate τ of wrong labels and the C classes of the run,
 //
 //	τ_p = 2τ - τ² - τ²/(C-1),   τ_n = 2τ(1-τ)/(C-1) + τ²(C-2)/(C-1)²,   both 0 where C = 1;
 //
-// scale c = 1 (one) or 1/Q (inv_k); clamp false: no maxima, and an anchor with A ≤ 0 or A + B ≤ 0, for which the
+// clamp false: no maxima, and an anchor with A ≤ 0 or A + B ≤ 0, for which the
 // term is not defined, is left out. No such anchor: 0. β = β' = τ = 0 gives supcon's in less log|P|.
 //
 // Differs from the print (METHODS 2): the sign of the tilt (004-3), which is copied from a loss of negatives; two
 // rates in place of one pair (004-4); the logarithm of a negative number (004-1), the mixed-up sides (004-5), P_FP
-// and P_FN enumerated anew (004-6), the clamps of HCL (004-7). The print is sign printed, tau_p = τ⁻, tau_n = τ⁺.
+// and P_FN as enumeration gives them (004-6), the clamps of HCL (004-7). Env.Printed builds it with +β, so that
+// easier positives weigh more, and l_i/Q (Eq. 5); the print also has tau_p = τ⁻ and tau_n = τ⁺.
 // Time O(n·r·d); a pair costs one exponential and a root where β = β' = 1/2, two or three exponentials otherwise.
 // No sum needs a shift: with unit rows exponents stay within ±(1+5)/0.01, and float64 holds e^{±700}.
 // Source: Long et al., "Understanding and mitigating human-labelling errors in supervised contrastive learning",
@@ -36,7 +36,7 @@ type sclRHE struct {
 	tilt, tiltNeg    float64 // ±β, β'
 	falsePos, falseN float64 // τ_p, τ_n
 	floor            float64 // e^{-1/t}; 0: no clamp
-	share            bool    // c = 1/Q
+	share            bool    // l_i is divided by Q
 
 	e, h, f []float64 // of one anchor: e^v, e^{±βv}, e^{β'v}
 }
@@ -46,24 +46,21 @@ var sclRHEEntry = Entry{
 	Title:    "SCL-RHE, robust to human labelling errors",
 	Paper:    "SCL-RHE (004)",
 	Equation: "Eq. 14, corrected",
-	Formula:  "mean_i -c log A/(A + B), A = Q/(1-τ_p)·[iw(P, -β) - τ_p iw(N, -β)], B = W/(1-τ_n)·[iw(N, β') - τ_n iw(P, β')]",
+	Formula:  "mean_i -log A/(A + B), A = Q/(1-τ_p)·[iw(P, -β) - τ_p iw(N, -β)], B = W/(1-τ_n)·[iw(N, β') - τ_n iw(P, β')]",
 	Against:  Both,
 	Settings: []Setting{
 		{Name: "temperature", Symbol: "t", Default: 0.1, Min: 0.01, Max: 100, Doc: "divides the similarities: the smaller, the more the nearest vectors count"},
 		{Name: "beta", Symbol: "β", Default: 0.5, Min: 0, Max: 5, Doc: "how much more hard positives weigh; 0: all alike"},
 		{Name: "beta_neg", Symbol: "β'", Default: 0.5, Min: 0, Max: 5, Doc: "how much more hard negatives weigh; 0: all alike"},
-		{Name: "sign", Default: "derived", Choices: []string{"derived", "printed"}, Doc: "positives tilted by -β (harder ones up) or, as printed, by +β"},
-		{Name: "scale", Symbol: "c", Default: "one", Choices: []string{"one", "inv_k"}, Doc: "1, or 1 over the number of positives as printed"},
 		{Name: "tau", Symbol: "τ", Default: 0.033, Min: 0, Max: 1, Doc: "rate of wrong labels (CIFAR-100: 0.0585, ImageNet: 0.0583); makes tau_p and tau_n"},
 		{Name: "tau_p", Symbol: "τ_p", Default: -1.0, Min: -1, Max: 0.999, Doc: "share of false among assigned positives; -1: from tau and the classes"},
 		{Name: "tau_n", Symbol: "τ_n", Default: -1.0, Min: -1, Max: 0.999, Doc: "share of false among assigned negatives; -1: from tau and the classes"},
 		{Name: "clamp", Default: true, Doc: "keep both sides above their least value"},
 	},
+	Printed: "positives are tilted by +β (Eq. 11-13), and the term is divided by their number (Eq. 5)",
+	Former:  Values{"sign": "derived", "scale": "one"},
 	New: func(v Values, env Env) (Loss, error) {
-		fn := &sclRHE{
-			inverse: 1 / v.Number("temperature"), tilt: v.Number("beta"), tiltNeg: v.Number("beta_neg"),
-			share: v.Word("scale") == "inv_k",
-		}
+		fn := &sclRHE{inverse: 1 / v.Number("temperature"), tilt: -v.Number("beta"), tiltNeg: v.Number("beta_neg")}
 		var err error
 		pos, neg := falseRates(v.Number("tau"), env.Classes)
 		if fn.falsePos, err = rate(v, "tau_p", pos); err != nil {
@@ -72,8 +69,8 @@ var sclRHEEntry = Entry{
 		if fn.falseN, err = rate(v, "tau_n", neg); err != nil {
 			return nil, err
 		}
-		if v.Word("sign") == "derived" {
-			fn.tilt = -fn.tilt
+		if env.Printed {
+			fn.tilt, fn.share = -fn.tilt, true
 		}
 		if v.Flag("clamp") {
 			fn.floor = math.Exp(-fn.inverse)

@@ -1,6 +1,9 @@
 package losses
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // selection says which triplets of an anchor a loss works on: what the field calls a miner. For a positive at
 // distance δ_ap, the negatives n in question are those of a window:
@@ -21,13 +24,29 @@ import "math"
 // random and fixed: Eq. 28 and 29 of Le & Odobez (000); batch_hard: Hermans et al., "In defense of the triplet
 // loss", 2017; the sets are the TripletMarginMiner of pytorch-metric-learning.
 type selection struct {
-	kind string
+	take take
 	gap  float64 // g
 }
 
-const batchHard = "batch_hard"
+// take is which triplets.
+type take uint8
 
-var selections = []string{"semihard", "random_semihard", "fixed_semihard", batchHard, "all", "violating", "hard", "semihard_all", "easy"}
+const (
+	takeSemihard take = iota
+	takeRandom
+	takeFixed
+	takeHardest
+	takeAll
+	takeViolating
+	takeHard
+	takeSemihardAll
+	takeEasy
+)
+
+// selections are their words.
+var selections = []string{"semihard", "random_semihard", "fixed_semihard", "batch_hard", "all", "violating", "hard", "semihard_all", "easy"}
+
+func asTake(word string) take { return take(slices.Index(selections, word)) }
 
 // selectionDocs say what each of them takes.
 var selectionDocs = []string{
@@ -43,34 +62,28 @@ var selectionDocs = []string{
 }
 
 // every reports whether all negatives of a window are taken.
-func (s selection) every() bool {
-	switch s.kind {
-	case "all", "violating", "hard", "semihard_all", "easy":
-		return true
-	}
-	return false
-}
+func (s selection) every() bool { return s.take >= takeAll }
 
 // draws reports whether one negative of a window is drawn.
-func (s selection) draws() bool { return s.kind == "semihard" || s.kind == "random_semihard" }
+func (s selection) draws() bool { return s.take <= takeRandom }
 
 // window is low ≤ δ_an < high for a positive at distance ap; both grow with ap.
 func (s selection) window(ap float64) (low, high float64) {
 	low, high = math.Inf(-1), math.Inf(1)
-	switch s.kind {
-	case "violating":
+	switch s.take {
+	case takeViolating:
 		high = above(ap + s.gap)
-	case "hard":
+	case takeHard:
 		high = above(ap)
-	case "semihard_all":
+	case takeSemihardAll:
 		low, high = above(ap), above(ap+s.gap)
-	case "easy":
+	case takeEasy:
 		low = above(ap + s.gap)
-	case "semihard":
+	case takeSemihard:
 		low, high = ap, ap+s.gap
-	case "random_semihard":
+	case takeRandom:
 		high = ap + s.gap
-	case "fixed_semihard":
+	case takeFixed:
 		low = above(ap)
 	}
 	return low, high
@@ -93,7 +106,7 @@ func (q *positives) rank(delta []float64, i int, p *pairs, s selection, margin f
 	q.sortPositives(delta, i, p)
 	n := len(q.order)
 	q.low, q.high, q.reach = grow(q.low, n), grow(q.high, n), grow(q.reach, n)
-	q.whole = s.kind == "all"
+	q.whole = s.take == takeAll
 	for k, j := range q.order {
 		q.reach[k] = delta[j] + margin
 		if !q.whole {

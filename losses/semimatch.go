@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 )
 
 // matching compares means of what triplets were chosen from with means of what they should stand for: those of
@@ -86,7 +86,7 @@ func matchClasses[T float32 | float64](m *matching, z, grad rowsOf[T], weight fl
 		for k := c.from; k < c.to; k++ {
 			addScaled(m.shift, m.weight[k]-even, z.row(m.order[k]))
 		}
-		sum += dot(m.shift, m.shift)
+		sum += floats.Dot(m.shift, m.shift)
 		for k := c.from; k < c.to && grad.data != nil; k++ {
 			addScaled(grad.row(m.order[k]), 2*weight*(m.weight[k]-even), m.shift)
 		}
@@ -130,7 +130,7 @@ func matchUnlabelled[T float32 | float64](m *matching, z, grad rowsOf[T], others
 			addScaled(grad.row(i), -2*weight*even, r)
 		}
 	}
-	return weight * dot(r, r)
+	return weight * floats.Dot(r, r)
 }
 
 // solve fills theta.
@@ -143,9 +143,9 @@ func (m *matching) solve(d int) {
 		row := m.a[y*d : (y+1)*d]
 		copy(row, m.phi[(y+1)*d:])
 		addScaled(row, -1, first)
-		b[y] = dot(row, m.u)
+		b[y] = floats.Dot(row, m.u)
 		if !m.printed {
-			b[y] -= dot(row, first)
+			b[y] -= floats.Dot(row, first)
 		}
 	}
 	m.squares(d, n, m.ridge)
@@ -153,7 +153,7 @@ func (m *matching) solve(d int) {
 		mean := 0.0
 		for y := range n {
 			row := m.a[y*d : (y+1)*d]
-			mean += dot(row, row) / float64(n)
+			mean += floats.Dot(row, row) / float64(n)
 		}
 		// A mean of 0 are equal means: any θ is as good.
 		m.squares(d, n, m.ridge+max(1e-6*mean, 1e-300))
@@ -173,7 +173,7 @@ func (m *matching) solve(d int) {
 func (m *matching) squares(d, n int, ridge float64) {
 	for y := range n {
 		for x := range y + 1 {
-			m.normal[y*n+x] = dot(m.a[y*d:(y+1)*d], m.a[x*d:(x+1)*d])
+			m.normal[y*n+x] = floats.Dot(m.a[y*d:(y+1)*d], m.a[x*d:(x+1)*d])
 		}
 		m.normal[y*n+y] += ridge
 	}
@@ -185,7 +185,7 @@ func factor(g []float64, n int) bool {
 	for i := range n {
 		whole := g[i*n+i]
 		for j := range i + 1 {
-			rest := g[i*n+j] - dot(g[i*n:i*n+j], g[j*n:j*n+j])
+			rest := g[i*n+j] - floats.Dot(g[i*n:i*n+j], g[j*n:j*n+j])
 			if j < i {
 				g[i*n+j] = rest / g[j*n+j]
 				continue
@@ -203,7 +203,7 @@ func factor(g []float64, n int) bool {
 func substitute(l, b []float64) {
 	n := len(b)
 	for i := range n {
-		b[i] = (b[i] - dot(l[i*n:i*n+i], b[:i])) / l[i*n+i]
+		b[i] = (b[i] - floats.Dot(l[i*n:i*n+i], b[:i])) / l[i*n+i]
 	}
 	for i := n - 1; i >= 0; i-- {
 		b[i] /= l[i*n+i]
@@ -235,8 +235,4 @@ func addScaled[A, B float32 | float64](dst []A, a float64, x []B) {
 	for k, v := range x {
 		dst[k] += A(a * float64(v))
 	}
-}
-
-func dot(a, b []float64) float64 {
-	return blas64.Dot(blas64.Vector{N: len(a), Inc: 1, Data: a}, blas64.Vector{N: len(a), Inc: 1, Data: b})
 }

@@ -85,7 +85,7 @@ func (l *snr) Eval(grad *blas32.General, z features.Set, ref *features.Set) floa
 	if ref == nil {
 		factor = l.c // but backward is to have no part along (1, …, 1)
 	}
-	l.s = resize(l.s, n, other.Rows)
+	l.s = features.Resize(l.s, n, other.Rows)
 	blas32.Gemm(blas.NoTrans, blas.Trans, 1, l.c, factor, 0, l.s)
 	pos, neg, any := l.ratios(z.X, other, cols, &p)
 	if !any {
@@ -117,7 +117,7 @@ func (m *spreads) measure(x blas32.General, ones []float32) (finite bool) {
 
 // centre fills l.c.
 func (l *snr) centre(x blas32.General) {
-	l.c = resize(l.c, x.Rows, x.Cols)
+	l.c = features.Resize(l.c, x.Rows, x.Cols)
 	for i := range x.Rows {
 		c, mean := features.Row(l.c, i), float32(l.rows.mean[i])
 		for k, v := range features.Row(x, i) {

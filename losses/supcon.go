@@ -23,7 +23,8 @@ import "math"
 // temperature is not stated: 0.1 is that of the public code's runs. METHODS 3.9.
 type supcon struct {
 	inside      bool
-	reduce      string
+	everyone    bool // L is a mean over all anchors, not over those with a positive
+	active      bool // or over those with l_i ≠ 0 alone
 	temperature float64
 	scale       float64 // of every l_i
 
@@ -46,9 +47,12 @@ var supconEntry = Entry{
 		{Name: "base_temperature", Symbol: "t₀", Default: 0.07, Min: 1e-3, Max: 100, Doc: "mean_all: temperature that its factor is 1 at"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		fn := &supcon{inside: v.Word("kind") == "in", reduce: v.Word("reduction"), temperature: v.Number("temperature"), scale: 1}
-		if fn.reduce == "mean_all" {
-			fn.scale = fn.temperature / v.Number("base_temperature")
+		fn := &supcon{inside: v.Word("kind") == "in", temperature: v.Number("temperature"), scale: 1}
+		switch v.Word("reduction") {
+		case "mean_all":
+			fn.everyone, fn.scale = true, fn.temperature/v.Number("base_temperature")
+		case "avg_nonzero":
+			fn.active = true
 		}
 		return &similarity{chain{fn: fn}}, nil
 	},
@@ -67,11 +71,11 @@ func (l *supcon) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 		}
 		value := l.anchor(d, s, top)
 		sum += value
-		if l.reduce == "mean_valid" || l.reduce == "avg_nonzero" && value != 0 {
+		if !l.active || value != 0 {
 			terms++
 		}
 	}
-	if l.reduce == "mean_all" {
+	if l.everyone {
 		terms = float64(len(p.rows))
 	}
 	return sum, terms

@@ -3,6 +3,7 @@ package losses
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // triplet wants the negative n of an anchor a farther than its positive p, by a margin.
@@ -44,7 +45,7 @@ type triplet struct {
 	margin   float64
 	smooth   bool
 	swap     bool
-	reduce   string
+	reduce   reduction
 	choose   selection
 
 	matrix []float64 // δ of the block
@@ -67,7 +68,7 @@ var tripletEntry = Entry{
 	Against:  Both,
 	Draws:    true,
 	Settings: []Setting{
-		{Name: "distance", Symbol: "δ", Default: string(l2sq), Choices: distances, Doc: distancesDoc},
+		{Name: "distance", Symbol: "δ", Default: "l2sq", Choices: distances, Doc: distancesDoc},
 		{Name: "margin", Symbol: "m", Default: 0.2, Min: 0, Max: 4, Doc: "by how much the negative must be farther"},
 		{Name: "smooth", Default: false, Doc: "softplus instead of the hinge"},
 		{Name: "swap", Default: false, Doc: "the negative's distance is that to the anchor or to the positive, the smaller one"},
@@ -81,13 +82,13 @@ var tripletEntry = Entry{
 
 func newTriplet(v Values, env Env) (Loss, error) {
 	fn := &triplet{
-		distance: distance(v.Word("distance")), margin: v.Number("margin"), smooth: v.Flag("smooth"), swap: v.Flag("swap"),
-		reduce: v.Word("reduction"), choose: selection{v.Word("select"), v.Number("gap")},
+		distance: asDistance(v.Word("distance")), margin: v.Number("margin"), smooth: v.Flag("smooth"), swap: v.Flag("swap"),
+		reduce: asReduction(v.Word("reduction")), choose: selection{asTake(v.Word("select")), v.Number("gap")},
 	}
 	if fn.choose.gap < 0 {
 		fn.choose.gap = fn.margin
 	}
-	if fn.choose.kind == "easy" && fn.choose.gap >= fn.margin && !fn.smooth && !fn.swap {
+	if fn.choose.take == takeEasy && fn.choose.gap >= fn.margin && !fn.smooth && !fn.swap {
 		return nil, fmt.Errorf("losses: triplet: select: found easy with gap %g and a hinge of margin %g, whose loss is always 0: expected smooth, swap or a gap below the margin", fn.choose.gap, fn.margin)
 	}
 	loss := &similarity{chain{fn: fn, exact: true, whole: fn.swap}}
@@ -128,7 +129,7 @@ func (l *triplet) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 // anchor adds the triplets of anchor i to the tally; distances are in l.delta.
 func (l *triplet) anchor(t *tally, i int, p *pairs) {
 	switch {
-	case l.choose.kind == batchHard:
+	case l.choose.take == takeHardest:
 		if far, near := l.hardest(i, p); far >= 0 && near >= 0 {
 			l.add(t, far, near)
 		}
@@ -176,9 +177,23 @@ func (l *triplet) add(t *tally, j, k int) {
 	}
 }
 
-// overTerms is the setting of how a loss becomes one number from its terms.
+// reduction is how a loss becomes one number from its terms.
+type reduction uint8
+
+const (
+	meanOfAll    reduction = iota
+	meanOfActive           // of those above 0
+	plainSum
+)
+
+// reductions are their words.
+var reductions = []string{"mean", "avg_nonzero", "sum"}
+
+func asReduction(word string) reduction { return reduction(slices.Index(reductions, word)) }
+
+// overTerms is the setting of a reduction.
 func overTerms(what string) Setting {
-	return Setting{Name: "reduction", Symbol: "R", Default: "mean", Choices: []string{"mean", "avg_nonzero", "sum"},
+	return Setting{Name: "reduction", Symbol: "R", Default: "mean", Choices: reductions,
 		Doc: "mean over the " + what + ", mean over those that cost something, or their sum"}
 }
 
@@ -190,11 +205,11 @@ type tally struct {
 	touched       bool
 }
 
-func (t *tally) divisor(reduce string, p *pairs) float64 {
+func (t *tally) divisor(reduce reduction, p *pairs) float64 {
 	switch reduce {
-	case "avg_nonzero":
+	case meanOfActive:
 		return float64(t.active)
-	case "sum":
+	case plainSum:
 		return p.plain()
 	}
 	return float64(t.count)

@@ -25,7 +25,7 @@ var unhingedMarginalEntry = Entry{
 	},
 	New: func(v Values, env Env) (Loss, error) {
 		alpha, beta, top := v.Number("margin"), v.Number("beta"), v.Number("d_max")
-		fn := &distancePairs{pos: line{top + alpha - beta, 1}, neg: line{top + alpha + beta, -1}, reduce: "mean"}
+		fn := &distancePairs{pos: line{top + alpha - beta, 1}, neg: line{top + alpha + beta, -1}}
 		return &similarity{chain{fn: fn, exact: true}}, nil
 	},
 }
@@ -55,7 +55,7 @@ var auxiliaryPairEntry = Entry{
 		if neg < 0 {
 			neg = 1 / float64(env.Classes)
 		}
-		fn := &distancePairs{pos: line{0, pos}, neg: line{neg * v.Number("d_max"), -neg}, reduce: "mean"}
+		fn := &distancePairs{pos: line{0, pos}, neg: line{neg * v.Number("d_max"), -neg}}
 		return &similarity{chain{fn: fn, exact: true}}, nil
 	},
 }

@@ -36,7 +36,7 @@ func buildRun(cfg config.Run, data Data, sampler *train.Sampler) (train.Config, 
 	if cfg.Bank.Size > 0 {
 		tc.Bank = features.NewBank(cfg.Bank.Size, cfg.Head.Out, classes)
 	}
-	env := filters.Env{Dim: cfg.Head.Out, Classes: classes}
+	env := filters.Env{Dim: cfg.Head.Out, Classes: classes, Printed: cfg.PaperVariant}
 	for i, l := range cfg.Losses {
 		term, err := buildTerm(l, i, cfg, classes, epoch, clock)
 		if err != nil {
@@ -107,7 +107,7 @@ func buildGroups(cfg config.Run, h *head.Head, encoder train.Encoder, terms []tr
 // buildTerm builds one loss. Its parameters are named after it, as two losses may use the same names.
 func buildTerm(l config.Loss, i int, cfg config.Run, classes, epoch int, clock *train.Clock) (train.Term, error) {
 	loss, err := losses.New(l.Name, l.Settings, losses.Env{
-		Dim: cfg.Head.Out, Classes: classes,
+		Dim: cfg.Head.Out, Classes: classes, Printed: cfg.PaperVariant,
 		Init: train.Rand(cfg.Seed, "loss "+l.Term(), 0), Step: clock.Source(cfg.Seed, "loss "+l.Term()),
 	})
 	if err != nil {
@@ -132,7 +132,7 @@ func buildTerm(l config.Loss, i int, cfg config.Run, classes, epoch int, clock *
 func trainIdentity(cfg config.Run, data Data) map[string]string {
 	id := config.Flatten(cfg)
 	elsewhere := []string{"data.manifest", "data.root", "data.features", "data.model", "checkpoint", "diagnostics.every"}
-	unused := map[string]bool{"peers.": !cfg.HasPeers(), "selective.": !cfg.IsSelective(), "selfpaced.": !cfg.SelfPaced.On(), "correct.": !cfg.Correct.On(), "scores.": !cfg.Scores.Record}
+	unused := map[string]bool{"peers.": !cfg.HasPeers(), "selective.": !cfg.IsSelective(), "selfpaced.": !cfg.SelfPaced.On(), "correct.": !cfg.Correct.On(), "scores.": !cfg.Scores.Record, "paper_variant": !cfg.PaperVariant}
 	maps.DeleteFunc(id, func(key, _ string) bool {
 		for block, off := range unused {
 			if off && strings.HasPrefix(key, block) {

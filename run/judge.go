@@ -6,29 +6,9 @@ import (
 	"path/filepath"
 
 	"winnow/eval"
-	"winnow/internal/lookup"
 	"winnow/run/comparison"
-	"winnow/run/config"
 	"winnow/run/folder"
-	"winnow/run/tuning"
 )
-
-// Facts is what run.json says of the configuration and the data; what is known of the machine is left to the caller.
-func Facts(cfg config.Run, data Data, plan Plan, t *tuning.Tuning) (folder.Facts, error) {
-	f := folder.Facts{
-		Seed: cfg.Seed, Manifest: cfg.Data.Manifest, ImagesSHA256: data.Sum,
-		FeaturesSHA256: data.StoreSum, FeaturesKey: data.Key, Images: data.Train.Len(), Unlabelled: data.Unlabelled,
-		Validation: data.Validation.Len(), LeftOut: append([]lookup.LeftOut{}, data.LeftOut...), Classes: data.Classes, StepsPerEpoch: plan.Epoch, Steps: plan.Steps,
-	}
-	if t != nil {
-		f.Backbone, f.TunedWeights = t.Backbone.Name, t.Weights
-	}
-	var err error
-	if f.ManifestSHA256, err = folder.FileSum(cfg.Data.Manifest); err != nil {
-		return f, fmt.Errorf("train: %w", err)
-	}
-	return f, nil
-}
 
 // Judge is what result.json says of a run that opts kept: with a validation split, whether training was worth it.
 func (o Outcome) Judge(ctx context.Context, data Data, opts Options) (folder.Result, error) {

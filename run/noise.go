@@ -17,14 +17,7 @@ const noiseDim = 512
 
 // JudgedVectors are the training images as labels are judged by: stored features, whitened, which asks no label.
 func JudgedVectors(data Data) (features.Set, error) {
-	cfg := head.Default()
-	cfg.In = data.Train.Dim()
-	cfg.Out = min(noiseDim, cfg.In, max(data.Train.Len()-1, 1))
-	h, err := head.New(cfg, data.Train.X, train.Rand(0, "judged vectors", 0)) // draws only for directions in which nothing varies
-	if err != nil {
-		return features.Set{}, err
-	}
-	return h.EmbedSet(data.Train)
+	return head.WhitenSet(data.Train, noiseDim)
 }
 
 // ResolveRate puts an estimate where the configuration asks for one; nil: it asks for none.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"winnow/extraction"
 	"winnow/filters"
 	"winnow/head"
 	"winnow/run/config"
@@ -16,13 +17,20 @@ import (
 	"winnow/train"
 )
 
-// Options say where a run is kept and who watches it.
+// Options say where a run is kept, who watches it, and, for [Open], what computes and reports on the way.
 type Options struct {
 	Dir       string // "": nothing is kept
 	Winnow    string // its version, for what is kept
 	Resume    bool
-	Last      bool                  // the run's head is left as it ended, whatever validation says
-	Tuning    *tuning.Tuning        // the backbone that is trained too; nil: the head alone, on stored features
+	Overwrite bool           // Open: an earlier run in Dir goes when this one begins
+	Last      bool           // the run's head is left as it ended, whatever validation says
+	Tuning    *tuning.Tuning // the backbone that is trained too; nil: the head alone, on stored features; Open sets it
+
+	Host  extraction.Host                                          // Open: without Runtime products are computed in Go, and no backbone is trained
+	About folder.Facts                                             // Open: what the caller knows for run.json: device, threads, recipe
+	Note  func(format string, args ...any)                         // Open: takes what a person may want to know of data and plan; nil: nobody
+	Watch func(what string) (at func(done, total int), end func()) // Open: shows what takes long before a backbone is trained
+
 	Begun     func(plan Plan) error // everything is built and nothing written yet
 	Stepped   func(train.Step)
 	Validated func(train.Validation)
@@ -35,6 +43,7 @@ type Plan struct {
 	Config       config.Run
 	Steps, Epoch int  // of the run, of an epoch
 	Resumed      int  // steps done before
+	Labelled     int  // training images with a label
 	Validates    bool // there is a validation split
 	Rests        int  // steps in which the backbone rests
 }
@@ -58,6 +67,14 @@ type closingEncoder interface {
 // Run trains a head, and the backbone if opts say so, on data as a configuration says. It is the one way to
 // train: winnow train and winnow demo both come here.
 func Run(ctx context.Context, cfg config.Run, data Data, opts Options) (Outcome, error) {
+	out, err := run(ctx, cfg, data, opts)
+	if err != nil {
+		err = explain(err, data, opts.Dir, opts.Tuning != nil)
+	}
+	return out, err
+}
+
+func run(ctx context.Context, cfg config.Run, data Data, opts Options) (Outcome, error) {
 	if err := cfg.Validate(); err != nil {
 		return Outcome{}, err
 	}
@@ -128,7 +145,7 @@ func Run(ctx context.Context, cfg config.Run, data Data, opts Options) (Outcome,
 		}
 	}
 	if opts.Begun != nil {
-		plan := Plan{Config: cfg, Steps: tc.Steps, Epoch: sampler.Batches(), Resumed: t.Done(), Validates: tc.Validate != nil}
+		plan := Plan{Config: cfg, Steps: tc.Steps, Epoch: sampler.Batches(), Resumed: t.Done(), Labelled: data.Train.Len() - data.Unlabelled, Validates: tc.Validate != nil}
 		if opts.Tuning != nil {
 			plan.Rests = cfg.Finetune.Start.In(plan.Epoch)
 		}
@@ -160,7 +177,7 @@ func Run(ctx context.Context, cfg config.Run, data Data, opts Options) (Outcome,
 	return out, nil
 }
 
-// willTrain says what would keep a fine-tuning.Tuning from going on, as far as that is known before its encoder is there.
+// willTrain says what would keep a fine-tuning from going on, as far as that is known before its encoder is there.
 func willTrain(cfg config.Run, tc train.Config, epoch int, opts Options) error {
 	if start := cfg.Finetune.Start.In(epoch); start >= tc.Steps {
 		return fmt.Errorf("train: finetune.start: the backbone would rest for %d steps and the run has %d: it would never be trained", start, tc.Steps)

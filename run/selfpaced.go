@@ -19,7 +19,9 @@ func selfPacing(cfg config.Run, data Data, epoch int, h *head.Head, t *tuning.Tu
 		return nil, nil
 	}
 	set := data.Train.Labelled()
-	weights, err := selfpaced.New(cfg.SelfPaced.Config, set)
+	settings := cfg.SelfPaced.Config
+	settings.Printed = cfg.PaperVariant
+	weights, err := selfpaced.New(settings, set)
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func present(x blas32.General, absent []bool, from int) (blas32.General, func(in
 func merge(best []Hit, k, self int, list []eval.Neighbour, at func(int) int, x blas32.General, query []float32) []Hit {
 	for _, near := range list {
 		if at(near.Row) != self {
-			best = append(best, Hit{at(near.Row), eval.Cosine(query, features.Row(x, near.Row))})
+			best = append(best, Hit{at(near.Row), features.Dot(query, features.Row(x, near.Row))})
 		}
 	}
 	slices.SortStableFunc(best, func(a, b Hit) int { // blocks come in order: equal ones stay by row
@@ -117,7 +117,8 @@ func merge(best []Hit, k, self int, list []eval.Neighbour, at func(int) int, x b
 	return best[:min(k, len(best))]
 }
 
-// UnitRows divides rows by their length, in place. Rows of zeros stay and are told; nil says that there are none.
+// UnitRows divides rows by their length, in place. Rows of zeros stay and are told; nil says that there are none. It is
+// not [features.Normalize], which rounds otherwise: the vectors of an index that grows must have the same bits.
 func UnitRows(x blas32.General) (absent []bool) {
 	for i := range x.Rows {
 		row := features.Row(x, i)

@@ -32,7 +32,7 @@ func (t *Trainer) step() (*Step, error) {
 	t.observe(rows, known)
 	seen := t.gather(z, known.Len())
 	kept := front(seen, len(f.Kept))
-	t.dKept = sized(t.dKept, seen.Len(), z.Dim())
+	t.dKept = features.Resize(t.dKept, seen.Len(), z.Dim())
 	var active bool
 	f.Loss, active = t.objective.eval(t.dKept, seen, kept.Len(), t.Bank, f.Number)
 	if !finite(f.Loss) {
@@ -98,7 +98,7 @@ func (t *Trainer) gather(z features.Set, known int) features.Set {
 		t.kept = features.NewSet(len(t.all), z.Dim())
 	}
 	n := len(f.Kept) + z.Len() - known
-	k := features.Set{X: sized(t.kept.X, n, z.Dim()), Labels: t.kept.Labels[:n], IDs: t.kept.IDs[:n]}
+	k := features.Set{X: features.Resize(t.kept.X, n, z.Dim()), Labels: t.kept.Labels[:n], IDs: t.kept.IDs[:n]}
 	for to := range n {
 		from := t.source(to, known)
 		copy(k.Row(to), z.Row(from))
@@ -121,7 +121,7 @@ func (t *Trainer) descend(z, seen features.Set) error {
 	f := &t.fact
 	dz := t.dKept
 	if known := t.Sampler.Labelled(); len(f.Kept) != known {
-		t.dz = sized(t.dz, z.Len(), z.Dim())
+		t.dz = features.Resize(t.dz, z.Len(), z.Dim())
 		clear(t.dz.Data)
 		for place := range seen.Len() {
 			copy(features.Row(t.dz, t.source(place, known)), features.Row(t.dKept, place))
@@ -201,12 +201,4 @@ func badRows(x blas32.General, ids []int) []int {
 		}
 	}
 	return bad
-}
-
-// sized is a matrix of n×d over m's memory, which grows where it must.
-func sized(m blas32.General, n, d int) blas32.General {
-	if cap(m.Data) < n*d {
-		m.Data = make([]float32, n*d)
-	}
-	return blas32.General{Rows: n, Cols: d, Stride: max(d, 1), Data: m.Data[:n*d]}
 }

@@ -93,10 +93,7 @@ func (o *objective) forget(rows int) {
 	if !o.noting {
 		return
 	}
-	if cap(o.rows) < rows {
-		o.rows = make([]float64, rows)
-	}
-	o.rows = o.rows[:rows]
+	o.rows = features.Grow(o.rows, rows)
 	clear(o.rows)
 }
 

@@ -1,7 +1,6 @@
 package crossfit
 
 import (
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
@@ -29,10 +28,9 @@ func (e *evidence) look(h *head.Head, x, directions blas32.General) error {
 // similarities are those of the images from ≤ i < to: for each, kind by kind, with every class.
 func (e *evidence) similarities(from, to int) []float32 {
 	rows := make([]float32, (to-from)*len(e.kinds)*e.classes)
-	s := features.NewMatrix(to-from, e.classes)
+	var scratch []float32
 	for m, k := range e.kinds {
-		part := blas32.General{Rows: to - from, Cols: k.z.Cols, Stride: k.z.Stride, Data: k.z.Data[from*k.z.Stride:]}
-		blas32.Gemm(blas.NoTrans, blas.Trans, 1, part, k.directions, 0, s)
+		s := features.Products(&scratch, features.Part(k.z, from, to-from), k.directions)
 		for i := range s.Rows {
 			copy(rows[(i*len(e.kinds)+m)*e.classes:], features.Row(s, i))
 		}

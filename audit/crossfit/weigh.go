@@ -3,6 +3,8 @@ package crossfit
 import (
 	"math"
 	"slices"
+
+	"winnow/features"
 )
 
 // weighing says what an image's similarities to the classes mean:
@@ -120,16 +122,9 @@ func (w weighing) probabilities(p []float64, row []float32) {
 			p[k] += b * float64(t)
 		}
 	}
-	top, sum := math.Inf(-1), 0.0
-	for _, v := range p {
-		top = math.Max(top, v)
-	}
+	features.Softmax(p, p)
 	for k, v := range p {
-		p[k] = math.Max(math.Exp(v-top), 1e-300)
-		sum += p[k]
-	}
-	for k := range p {
-		p[k] /= sum
+		p[k] = math.Max(v, 1e-300)
 	}
 }
 

@@ -47,7 +47,7 @@ func Classes(s *leaveout.Set) []Class {
 		spread := s.Spread(k)
 		r := filters.Debiased(spread.Length, max(2, int(math.Round(spread.Count))))
 		c := Class{Class: s.Classes[k], Images: given[k], Groups: groups(s, members[k])}
-		c.Kappa = filters.Kappa(d, r, filters.KappaBanerjee, filters.DefaultLimits())
+		c.Kappa = filters.KappaBanerjee(d, r, filters.DefaultLimits())
 		list[k] = c
 	}
 	compare(s, list)

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"winnow/features"
 	"winnow/filters/leaveout"
 )
@@ -26,7 +28,7 @@ func world(seed uint64) features.Set {
 	centres := [][]float64{centre(), nil, centre(), centre(), centre(), centre()}
 	centres[1] = centres[0]
 	other := centre()
-	along := dot(other, centres[2]) / dot(centres[2], centres[2])
+	along := floats.Dot(other, centres[2]) / floats.Dot(centres[2], centres[2])
 	for j, v := range centres[2] {
 		other[j] -= along * v // as little alike as classes are in many dimensions
 	}

@@ -4,9 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"winnow/features"
 	"winnow/filters/leaveout"
 )
@@ -89,10 +86,10 @@ func best(row []float64, not, nor int) int {
 // nearestClasses lists for each column the others whose direction is nearest.
 func nearestClasses(s *leaveout.Set) [][]int {
 	centres := s.Centres()
-	near, row := make([][]int, centres.Rows), features.NewMatrix(1, centres.Rows)
+	near := make([][]int, centres.Rows)
+	var scratch []float32
 	for k := range near {
-		own := blas32.General{Rows: 1, Cols: centres.Cols, Stride: centres.Stride, Data: features.Row(centres, k)}
-		blas32.Gemm(blas.NoTrans, blas.Trans, 1, own, centres, 0, row)
+		row := features.Products(&scratch, features.Part(centres, k, 1), centres)
 		row.Data[k] = float32(math.Inf(-1))
 		for range min(rivals, centres.Rows-1) {
 			next := 0

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
+
 	"winnow/filters/detectors"
 	"winnow/filters/leaveout"
 )
@@ -47,7 +49,7 @@ func groups(s *leaveout.Set, members []int) float64 {
 		if first == nil {
 			first = line
 		}
-		turned := dot(first, line) < 0
+		turned := floats.Dot(first, line) < 0
 		for _, i := range out {
 			t := -middle
 			for j, v := range s.Z.Row(i) {
@@ -78,12 +80,12 @@ func likeness(s *leaveout.Set, sides [2][]int) float64 {
 			}
 		}
 		n := float64(len(rows))
-		within[side] = (dot(sum[side], sum[side]) - n) / (n * (n - 1)) // rows have unit length
+		within[side] = (floats.Dot(sum[side], sum[side]) - n) / (n * (n - 1)) // rows have unit length
 	}
 	if within[0] <= 0 || within[1] <= 0 {
 		return 1
 	}
-	across := dot(sum[0], sum[1]) / float64(len(sides[0])*len(sides[1]))
+	across := floats.Dot(sum[0], sum[1]) / float64(len(sides[0])*len(sides[1]))
 	return math.Max(across/math.Sqrt(within[0]*within[1]), 0)
 }
 
@@ -124,14 +126,6 @@ func line(s *leaveout.Set, members []int) (line []float64, middle float64, ok bo
 		line[j] /= square
 	}
 	return line, middle / square, true
-}
-
-func dot(a, b []float64) float64 {
-	var sum float64
-	for j, v := range a {
-		sum += v * b[j]
-	}
-	return sum
 }
 
 // axisSteps of power iteration: an axis that stands out is found in a few.

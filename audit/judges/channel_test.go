@@ -38,7 +38,7 @@ func TestChannelAgainstLoops(t *testing.T) {
 		for k := range p[i] {
 			p[i][k] = beta * float64(f.fit[i*f.m+k])
 		}
-		softmax(p[i])
+		features.Softmax(p[i], p[i])
 	}
 	rho := 0.2
 	var channel [32][32]float64
@@ -191,7 +191,7 @@ func TestFieldOfManyClasses(t *testing.T) {
 		if above != f.m-2 {
 			t.Errorf("image %d: %d classes lie above the last candidate, expected %d", i, above, f.m-2)
 		}
-		softmax(exact)
+		features.Softmax(exact, exact)
 		if got := float64(p[i*f.m]); math.Abs(got-exact[f.column[i*f.m]]) > 0.1*got {
 			t.Errorf("image %d: %v, of all classes %v", i, got, exact[f.column[i*f.m]])
 		}

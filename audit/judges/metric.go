@@ -45,7 +45,7 @@ func newMetric(s *leaveout.Set) (*metric, error) {
 	n, d := s.Z.Len(), s.Z.Dim()
 	squares, part := make([]float64, d*d), features.NewMatrix(d, d)
 	for from := 0; from < n; from += squaresBlock {
-		block := rowsOf(s.Z.X, from, min(squaresBlock, n-from))
+		block := features.Part(s.Z.X, from, min(squaresBlock, n-from))
 		blas32.Gemm(blas.Trans, blas.NoTrans, 1, block, block, 0, part)
 		for i, v := range part.Data {
 			squares[i] += float64(v)
@@ -90,11 +90,10 @@ func (m *metric) findTwins() {
 		}
 		x := z.Rows(rows).X
 		const height = 1024
-		out := features.NewMatrix(min(height, len(rows)), len(rows))
+		var scratch []float32
 		for from := 0; from < len(rows); from += height {
-			part := rowsOf(x, from, min(height, len(rows)-from))
-			cosines := rowsOf(out, 0, part.Rows)
-			blas32.Gemm(blas.NoTrans, blas.Trans, 1, part, x, 0, cosines)
+			part := features.Part(x, from, min(height, len(rows)-from))
+			cosines := features.Products(&scratch, part, x)
 			for r := range part.Rows {
 				i, best := rows[from+r], -1
 				row := features.Row(cosines, r)
@@ -107,11 +106,6 @@ func (m *metric) findTwins() {
 			}
 		}
 	}
-}
-
-// rowsOf is a view of rows of x.
-func rowsOf(x blas32.General, from, n int) blas32.General {
-	return blas32.General{Rows: n, Cols: x.Cols, Stride: x.Stride, Data: x.Data[from*x.Stride:]}
 }
 
 // each calls do for every image with its column and its similarities under λ, which do may change. twins: the nearest
@@ -132,11 +126,11 @@ func (m *metric) each(lambda float64, twins bool, do func(i, y int, row []float6
 		}
 	}
 	height := max(1, (1<<20)/c)
-	block, row := features.NewMatrix(min(height, n), c), make([]float64, c)
+	row := make([]float64, c)
+	var scratch []float32
 	for from := 0; from < n; from += height {
 		rows := min(height, n-from)
-		out := blas32.General{Rows: rows, Cols: c, Stride: c, Data: block.Data[:rows*c]}
-		blas32.Gemm(blas.NoTrans, blas.Trans, 1, rowsOf(m.along, from, rows), scaled, 0, out)
+		out := features.Products(&scratch, features.Part(m.along, from, rows), scaled)
 		for r := range rows {
 			i := from + r
 			y := m.s.Column[m.s.Z.Labels[i]]

@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"winnow/eval"
 	"winnow/features"
 )
@@ -104,41 +101,21 @@ func (b *bench) foldOut(folds []int, fold int, l2 float64, do func(i, y int, p [
 	if len(fitted.Classes) != len(b.s.Classes) {
 		return fmt.Errorf("judges: fold %d: the others hold %d classes of %d", fold, len(fitted.Classes), len(b.s.Classes))
 	}
-	w := features.NewMatrix(len(fitted.W), b.s.Z.Dim())
-	for k, row := range fitted.W {
-		for j, v := range row {
-			features.Row(w, k)[j] = float32(v)
-		}
-	}
 	const block = 1024
-	p := make([]float64, w.Rows)
+	w, p := fitted.Weights(), make([]float64, len(fitted.W))
+	var scratch []float32
 	for from := 0; from < len(out); from += block {
 		rows := out[from:min(from+block, len(out))]
-		logits := features.NewMatrix(len(rows), w.Rows)
-		blas32.Gemm(blas.NoTrans, blas.Trans, 1, b.s.Z.Rows(rows).X, w, 0, logits)
+		logits := features.Products(&scratch, b.s.Z.Rows(rows).X, w)
 		for at, i := range rows {
 			for k, v := range features.Row(logits, at) {
 				p[k] = float64(v) + fitted.Bias[k]
 			}
-			softmax(p)
+			features.Softmax(p, p)
 			do(i, b.s.Column[b.s.Z.Labels[i]], p)
 		}
 	}
 	return nil
-}
-
-func softmax(row []float64) {
-	top, sum := math.Inf(-1), 0.0
-	for _, v := range row {
-		top = math.Max(top, v)
-	}
-	for k, v := range row {
-		row[k] = math.Exp(v - top)
-		sum += row[k]
-	}
-	for k := range row {
-		row[k] /= sum
-	}
 }
 
 // selfConfidence scores a label by its probability out of sample.

@@ -27,11 +27,11 @@ func (e *Encoder) backwardChunks(dx blas32.General) error {
 	for i, at := range list[:len(list)-1] {
 		count := list[i+1] - at
 		e.restoreState()
-		if err := e.cfg.Network.Forward(rowsOf(e.scratch, 0, count), e.part(at, count), count, true); err != nil {
+		if err := e.cfg.Network.Forward(features.Part(e.scratch, 0, count), e.part(at, count), count, true); err != nil {
 			return err
 		}
 		e.addState(float64(count) / float64(dx.Rows))
-		if err := e.cfg.Network.Backward(rowsOf(dx, at, count), at > 0); err != nil {
+		if err := e.cfg.Network.Backward(features.Part(dx, at, count), at > 0); err != nil {
 			return err
 		}
 	}

@@ -147,7 +147,7 @@ func (e *Encoder) Forward(rows []int) (features.Set, error) {
 	for i, at := range list[:len(list)-1] {
 		count := list[i+1] - at
 		keep := !e.resting && count == n
-		if err := e.cfg.Network.Forward(rowsOf(x, at, count), e.part(at, count), count, keep); err != nil {
+		if err := e.cfg.Network.Forward(features.Part(x, at, count), e.part(at, count), count, keep); err != nil {
 			return features.Set{}, err
 		}
 	}
@@ -189,11 +189,6 @@ func (e *Encoder) part(from, n int) [][]float32 {
 		list[i] = e.inputs[i][from*size : (from+n)*size]
 	}
 	return list
-}
-
-// rowsOf is a view of n rows of m.
-func rowsOf(m blas32.General, from, n int) blas32.General {
-	return blas32.General{Rows: n, Cols: m.Cols, Stride: m.Stride, Data: m.Data[from*m.Stride : (from+n-1)*m.Stride+m.Cols]}
 }
 
 // Close releases the head's graph. The network is its owner's to close.

@@ -20,17 +20,18 @@ const smallest = 22 * 22 * 22
 const blasSpin = 20 * time.Microsecond
 
 // BLAS is gonum's BLAS with the matrix products of real numbers, Sgemm and Dgemm, computed by ONNX Runtime;
-// everything else, and products too small to gain, stay gonum's own. It can be given to blas32.Use,
-// blas64.Use and Gorgonia's tensor.Use, may be called from several goroutines, and repeats its results bit
-// for bit at the same number of threads. It always computes on the CPU: the matrices live in Go's memory,
-// and moving them to a device costs more than these products do.
+// everything else, and products too small to gain, stay gonum's own. It can be given to blas32.Use and
+// blas64.Use ([Open] does), may be called from several goroutines, and repeats its results bit for bit at the same number
+// of threads. It always computes on the CPU: the matrices live in Go's memory, and moving them to a device costs more than
+// these products do.
 //
 // A difference to gonum's own: 0·Inf and 0·NaN are NaN (gonum skips zeros of A). As in every BLAS, with
 // beta = 0 C is written without having been read, and with alpha = 0 A and B are not looked at.
 type BLAS struct {
 	gonum.Implementation
-	single products[float32]
-	double products[float64]
+	runtime *Runtime
+	single  products[float32]
+	double  products[float64]
 }
 
 var (
@@ -47,7 +48,7 @@ func (r *Runtime) BLAS() (*BLAS, error) {
 	if r.blas != nil {
 		return r.blas, nil
 	}
-	b := new(BLAS)
+	b := &BLAS{runtime: r}
 	if err := errors.Join(b.single.open(r, Float), b.double.open(r, Double)); err != nil {
 		return nil, errors.Join(fmt.Errorf("ort: blas: %w", err), b.close())
 	}
@@ -56,6 +57,12 @@ func (r *Runtime) BLAS() (*BLAS, error) {
 }
 
 func (b *BLAS) close() error { return errors.Join(b.single.close(), b.double.close()) }
+
+func (b *BLAS) closed() bool {
+	b.single.mu.RLock()
+	defer b.single.mu.RUnlock()
+	return b.single.sessions[0][0] == nil
+}
 
 // Sgemm is C = alpha·op(A)·op(B) + beta·C in float32.
 func (b *BLAS) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, bb []float32, ldb int, beta float32, c []float32, ldc int) {
@@ -114,7 +121,7 @@ func (p *products[T]) close() (err error) {
 // gemm computes the product, or changes nothing and says false where it is gonum's to compute: too small,
 // closed, or wrong in a way that gonum will panic about in its own words.
 func (p *products[T]) gemm(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) bool {
-	if m <= 0 || n <= 0 || k <= 0 || float64(m)*float64(n)*float64(k) < smallest || alpha == 0 {
+	if !large(m, n, k) || alpha == 0 {
 		return false
 	}
 	A := matrix[T]{a, m, k, lda}

@@ -10,6 +10,9 @@ var (
 	InMemoryOrder = inMemoryOrder
 )
 
+// Opened reports whether the process's large products are ONNX Runtime's by now.
+func Opened() bool { return fast.blas.Load() != nil }
+
 // Message is message, to build models with.
 type Message = message
 

@@ -83,7 +83,7 @@ func (h *held) view(shape []int64) error {
 	for _, d := range shape {
 		n *= d
 	}
-	h.data = grown(h.data, int(n))
+	h.data = features.Grow(h.data, int(n))
 	return h.hold(Float32s(h.data, shape...))
 }
 

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone"
+	"winnow/features"
 )
 
 // NetworkInput says what the caller will feed; it is checked against the model.
@@ -152,14 +153,14 @@ func (n *Network) Infer(dst blas32.General, pixels []float32, images int) error 
 // inferBatch runs one batch of rows images, the first dst.Rows of which are given.
 func (n *Network) inferBatch(dst blas32.General, pixels []float32, rows int) error {
 	if dst.Rows < rows {
-		n.images = grown(n.images, rows*n.pixels())
+		n.images = features.Grow(n.images, rows*n.pixels())
 		clear(n.images[copy(n.images, pixels):])
 		pixels = n.images
 	}
 	direct := dst.Rows == rows && dst.Stride == n.dim
 	vectors := dst.Data
 	if !direct {
-		n.vectors = grown(n.vectors, rows*n.dim)
+		n.vectors = features.Grow(n.vectors, rows*n.dim)
 		vectors = n.vectors
 	}
 	n.setTensors(pixels, vectors[:rows*n.dim], rows)
@@ -186,14 +187,6 @@ func (n *Network) setTensors(pixels, vectors []float32, rows int) {
 	for range n.tail {
 		y.Shape = append(y.Shape, 1)
 	}
-}
-
-// grown is s with length size, made anew only where it has no room.
-func grown(s []float32, size int) []float32 {
-	if cap(s) < size {
-		return make([]float32, size)
-	}
-	return s[:size]
 }
 
 // Close frees the model.

@@ -58,7 +58,6 @@ type costVariant struct {
 // costVariants are those of PRISM's Tables V and VI; the first of a loss is without a filter.
 var costVariants = []costVariant{
 	{"mcl", config.NoFilter, [3]float64{1679.22, 1153.18, 1149.74}},
-	{"mcl", "avgsim_direct", [3]float64{12294.76, 0, 0}},
 	{"mcl", "avgsim", [3]float64{1777.38, 1253.99, 1266.04}},
 	{"mcl", "vmf", [3]float64{0, 1604.06, 1602.64}},
 	{"soft_triple", config.NoFilter, [3]float64{1685.47, 1146.38, 1134.76}},
@@ -176,8 +175,8 @@ func costMisused(c *cli.Context) (variants []costVariant, base config.Run, err e
 	base.Filter.Config = filters.Default()
 	base.Filter.Rate, base.Filter.AvgSim = config.Rate(c.Float64("rate")), config.Span{}
 	base.Diagnostics.Every = config.Span{}
-	if base.Sampler.Classes, base.Sampler.Images, base.Sampler.Rows, err = parseBatch(c.String("batch"), base.Sampler.Variant); err != nil {
-		return nil, base, asMisuse(err)
+	if base.Sampler.Classes, base.Sampler.Images, base.Sampler.Rows, err = config.ParseBatch(c.String("batch"), base.Sampler.Variant); err != nil {
+		return nil, base, misused("--batch: %w", err)
 	}
 	for _, v := range variants {
 		cfg := v.config(c, base)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"winnow/backbone"
+	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/eval"
@@ -91,7 +93,8 @@ func (d *demo) config(which demoRun) (config.Run, error) {
 	if err := cfg.Validate(); err != nil {
 		return cfg, asMisuse(err)
 	}
-	return cfg, nil
+	_, err = backbone.ParseAugmentation(cfg.Finetune.Augment)
+	return cfg, asMisuse(err)
 }
 
 // run does one training and measures it; after the filtered one of the whole network it audits the labels.
@@ -100,30 +103,27 @@ func (d *demo) run(which demoRun) (err error) {
 	if which.clean {
 		labels = d.clean
 	}
-	at := &trainCommandRun{c: d.c, dir: filepath.Join(d.dir, filepath.FromSlash(which.dir)), features: d.store.Dir, runtime: d.rt.Version(), start: time.Now()}
-	if at.cfg, err = d.config(which); err != nil {
+	cfg, err := d.config(which)
+	if err != nil {
 		return err
-	}
-	if at.data, err = run.Join(labels, d.store); err != nil {
-		return err
-	}
-	if which.tuned {
-		if at.tuning, err = openTuning(d.c, at.cfg, labels); err != nil {
-			return err
-		}
-		at.tuning.Use(d.rt)
-		defer at.tuning.Close()
 	}
 	curves := demoCurves{name: which.name, tone: which.tone, trace: eval.NewFilterTrace(labels, nil, 0)}
-	out, err := d.watched(at, &curves)
-	if err != nil {
-		return explainTrainFailure(err, at.data, at.dir, which.tuned)
-	}
-	last, err := lastState(at)
+	progress := term.NewTrainProgress(d.c.App.ErrWriter, time.Now)
+	session, err := run.OpenWith(d.c.Context, cfg, labels, d.options(which, progress, &curves))
 	if err != nil {
 		return err
 	}
-	found, err := last.embed(d.c.Context, d.test)
+	defer session.Close()
+	out, _, err := session.Train(d.c.Context)
+	progress.End()
+	if err != nil {
+		return err
+	}
+	last, err := session.Last()
+	if err != nil {
+		return err
+	}
+	found, err := last.Embed(d.c.Context, d.test)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (d *demo) run(which demoRun) (err error) {
 	}
 	*which.pick(&d.result.demoTrio) = measured
 	d.curves = append(d.curves, curves)
-	if err := d.compare(which, at, out); err != nil {
+	if err := d.compare(which, session, out); err != nil {
 		return err
 	}
 	if which.filtered {
@@ -147,51 +147,37 @@ func (d *demo) run(which demoRun) (err error) {
 	return nil
 }
 
-// watched does the training, into a folder emptied of an earlier demo's, and leaves there what winnow train leaves.
-func (d *demo) watched(at *trainCommandRun, curves *demoCurves) (run.Outcome, error) {
-	progress := term.NewTrainProgress(d.c.App.ErrWriter, time.Now)
-	defer progress.End()
-	opts := run.Options{Dir: at.dir, Winnow: version(), Tuning: at.tuning}
-	opts.Begun = func(plan run.Plan) error {
+// options are those of a training into a folder emptied of an earlier demo's.
+func (d *demo) options(which demoRun, progress *term.TrainProgress, curves *demoCurves) run.Options {
+	p := program(d.c)
+	o := run.Options{Dir: filepath.Join(d.dir, filepath.FromSlash(which.dir)), Winnow: version(), Overwrite: true, Host: p.Host(), Watch: p.Watch}
+	o.About = folder.Facts{Device: p.Compute.Device, Threads: p.Compute.Threads}
+	o.Host.Runtime = func() (*ort.Runtime, error) { return d.rt, nil }
+	o.Begun = func(plan run.Plan) error {
 		progress.Begun(plan)
 		curves.epoch = max(plan.Epoch, 1)
-		if err := folder.Prepare(at.dir, false, true); err != nil {
-			return err
-		}
-		if err := folder.Clear(at.dir); err != nil {
-			return err
-		}
-		return at.begin(plan)
+		return nil
 	}
-	opts.Stepped = func(s train.Step) {
-		if !d.c.Bool("quiet") {
+	o.Stepped = func(s train.Step) {
+		if !p.Quiet {
 			progress.Stepped(s)
 		}
 		curves.stepped(s)
 	}
-	opts.Validated = func(v train.Validation) { curves.score.add(curves.epochs(v.Step), v.Score) }
-	out, err := run.Run(d.c.Context, at.cfg, at.data, opts)
-	if err != nil {
-		return out, err
-	}
-	result, err := out.Judge(d.c.Context, at.data, opts)
-	if err != nil {
-		return out, err
-	}
-	result.Seconds = time.Since(at.start).Seconds()
-	return out, folder.Finish(at.dir, result)
+	o.Validated = func(v train.Validation) { curves.score.add(curves.epochs(v.Step), v.Score) }
+	return o
 }
 
 // compare measures what validation chose, beside the features that nobody trained.
-func (d *demo) compare(which demoRun, at *trainCommandRun, out run.Outcome) error {
+func (d *demo) compare(which demoRun, session *run.Session, out run.Outcome) error {
 	if out.BestStep == 0 {
 		d.idle = append(d.idle, which.name)
 	}
-	now, err := at.tuning.Now(d.c.Context, d.test)
+	now, err := session.Now(d.c.Context, d.test)
 	if err != nil {
 		return err
 	}
-	all, err := comparison.Measure(d.c.Context, out.Head, at.data.Train, comparison.Asked{Query: d.test}, comparison.Asked{Query: now}, eval.RetrievalOptions{})
+	all, err := comparison.Measure(d.c.Context, out.Head, session.Data.Train, comparison.Asked{Query: d.test}, comparison.Asked{Query: now}, eval.RetrievalOptions{})
 	if err != nil {
 		return err
 	}
@@ -200,16 +186,16 @@ func (d *demo) compare(which demoRun, at *trainCommandRun, out run.Outcome) erro
 }
 
 // audit judges the given training labels by the last state of the filtered training.
-func (d *demo) audit(last state, out run.Outcome) error {
+func (d *demo) audit(last run.State, out run.Outcome) error {
 	start := time.Now()
 	set, _, err := lookup.Split(d.noisy, d.store, datasets.Train)
 	if err != nil {
 		return err
 	}
-	if set, err = last.features(d.c.Context, set); err != nil {
+	if set, err = last.Features(d.c.Context, set); err != nil {
 		return err
 	}
-	if d.audited, err = audit(d.c.Context, last.head, set, d.noisy, out.Filter, nil, 0); err != nil {
+	if d.audited, err = audit(d.c.Context, last.Head, set, d.noisy, out.Filter, nil, 0); err != nil {
 		return err
 	}
 	d.result.Detection = *d.audited.Detection

@@ -19,6 +19,7 @@ import (
 	"winnow/internal/lookup"
 	"winnow/internal/ortlib"
 	"winnow/models"
+	"winnow/papers/text"
 	"winnow/run"
 	"winnow/run/folder"
 )
@@ -47,17 +48,20 @@ func program(c *cli.Context) *term.Program {
 	return p
 }
 
-func misused(format string, args ...any) error             { return term.Misused(format, args...) }
-func asMisuse(err error) error                             { return term.AsMisuse(err) }
-func withHint(err error, format string, args ...any) error { return hint.With(err, format, args...) }
-func note(c *cli.Context, format string, args ...any)      { program(c).Note(format, args...) }
-func noter(c *cli.Context) func(string, ...any)            { return program(c).Note }
-func printJSON(w io.Writer, v any) error                   { return term.JSON(w, v) }
-func first[T any](list []T, n int) []T                     { return term.First(list, n) }
-func parseSize(text string) (int64, error)                 { return term.ParseSize(text) }
-func version() string                                      { return term.Version() }
-func noCommand(c *cli.Context) error                       { return term.NoCommand(c) }
-func noArguments(c *cli.Context) error                     { return term.NoArguments(c) }
+func misused(format string, args ...any) error                  { return term.Misused(format, args...) }
+func asMisuse(err error) error                                  { return term.AsMisuse(err) }
+func withHint(err error, format string, args ...any) error      { return hint.With(err, format, args...) }
+func note(c *cli.Context, format string, args ...any)           { program(c).Note(format, args...) }
+func noter(c *cli.Context) func(string, ...any)                 { return program(c).Note }
+func printJSON(w io.Writer, v any) error                        { return term.JSON(w, v) }
+func first[T any](list []T, n int) []T                          { return term.First(list, n) }
+func parseSize(text string) (int64, error)                      { return term.ParseSize(text) }
+func number(v float64) string                                   { return text.Number(v) }
+func numberList(c *cli.Context, flag string) ([]float64, error) { return term.Numbers(c, flag) }
+func percentOr(v *float64, otherwise string) string             { return text.PercentOr(v, otherwise) }
+func version() string                                           { return term.Version() }
+func noCommand(c *cli.Context) error                            { return term.NoCommand(c) }
+func noArguments(c *cli.Context) error                          { return term.NoArguments(c) }
 func oneArgument(c *cli.Context, what string) (string, error) {
 	return term.OneArgument(c, what)
 }

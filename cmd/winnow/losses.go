@@ -42,8 +42,9 @@ type lossEntry struct {
 	Parameters bool          `json:"parameters"`
 	Weighted   bool          `json:"weighted"` // takes a weight for every sample
 	Draws      bool          `json:"draws"`
-	Proxies    bool          `json:"proxies"`    // vectors of its own that --filter proxysim may judge by
-	Unlabelled bool          `json:"unlabelled"` // learns from images without a label, too
+	Proxies    bool          `json:"proxies"`           // vectors of its own that --filter proxysim may judge by
+	Unlabelled bool          `json:"unlabelled"`        // learns from images without a label, too
+	Printed    string        `json:"printed,omitempty"` // what --paper-variant changes
 	Settings   []lossSetting `json:"settings"`
 }
 
@@ -95,7 +96,7 @@ func showLosses(c *cli.Context) error {
 
 func jsonLoss(e losses.Entry) lossEntry {
 	out := lossEntry{Name: e.Name, Aliases: e.Aliases, Title: e.Title, Paper: e.Paper, Equation: e.Equation, Formula: e.Formula,
-		Against: string(e.Against), Parameters: e.Params, Weighted: e.Weighted, Draws: e.Draws, Proxies: e.Proxied, Unlabelled: e.Unlabelled, Settings: []lossSetting{}}
+		Against: string(e.Against), Parameters: e.Params, Weighted: e.Weighted, Draws: e.Draws, Proxies: e.Proxied, Unlabelled: e.Unlabelled, Printed: e.Printed, Settings: []lossSetting{}}
 	for _, s := range e.Settings {
 		setting := lossSetting{Name: s.Name, Symbol: s.Symbol, Default: s.Default, Range: s.Range(), Doc: s.Doc}
 		for i, doc := range s.Each {
@@ -150,6 +151,9 @@ func writeLoss(out io.Writer, e losses.Entry) error {
 	}
 	if e.Draws {
 		fmt.Fprintln(w, "draws\tat random where its settings say so, as a function of seed and step")
+	}
+	if e.Printed != "" {
+		fmt.Fprintf(w, "as printed\t%s (--paper-variant)\n", e.Printed)
 	}
 	if err := w.Flush(); err != nil || len(e.Settings) == 0 {
 		return err

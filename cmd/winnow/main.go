@@ -16,8 +16,11 @@ import (
 
 	"winnow/cmd/winnow/embed"
 	"winnow/cmd/winnow/index"
+	"winnow/cmd/winnow/pairs"
+	"winnow/cmd/winnow/recipes"
 	"winnow/cmd/winnow/search"
 	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/theory"
 )
 
 func main() {
@@ -37,7 +40,7 @@ func commands() []term.Group {
 	return []term.Group{
 		{Heading: "Data and features", Commands: []*cli.Command{dataCommand(), modelsCommand(), extractCommand(), featuresCommand(), noiseCommand()}},
 		{Heading: "Embeddings", Commands: []*cli.Command{trainCommand(), evalCommand(), auditCommand(), reviewCommand(), mapCommand(), retrieveCommand(), reportCommand(), exportCommand(), embed.Command(), index.Command(), search.Command()}},
-		{Heading: "Papers", Commands: []*cli.Command{recipesCommand(), reproduceCommand(), traceCommand(), pairsCommand(), theoryCommand(), costCommand()}},
+		{Heading: "Papers", Commands: []*cli.Command{recipes.Command(), reproduceCommand(), traceCommand(), pairs.Command(), theory.Command(), costCommand()}},
 		{Heading: "Reference", Commands: []*cli.Command{lossesCommand(), metricsCommand()}},
 		{Heading: "Setup", Commands: []*cli.Command{runtimeCommand(), doctorCommand(), demoCommand()}},
 	}

@@ -14,7 +14,7 @@ import (
 	"winnow/run/folder"
 )
 
-func pairsJSON(t *testing.T, args ...string) (r pairsResult) {
+func pairsJSON(t *testing.T, args ...string) (r pairs.Result) {
 	t.Helper()
 	code, out, errs := call(t.Context(), append([]string{"pairs", "--json"}, args...)...)
 	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil {
@@ -71,7 +71,7 @@ func TestPairsOfFeatures(t *testing.T) {
 	lines := pairLines(t, filepath.Join(dir, "bins.csv"))
 	sum := 0
 	for _, line := range lines[1:] {
-		if line[0] == asGiven && line[1] == pairs.FalsePositive.String() {
+		if line[0] == pairs.AsGiven && line[1] == pairs.FalsePositive.String() {
 			n, err := strconv.Atoi(line[4])
 			if err != nil {
 				t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	recipescmd "winnow/cmd/winnow/recipes"
 	"winnow/internal/testing/orttest"
 	"winnow/papers/recipes"
 	"winnow/run/config"
@@ -177,7 +178,7 @@ func TestRecipeComments(t *testing.T) {
 
 func TestRecipesList(t *testing.T) {
 	code, stdout, _ := call(context.Background(), "recipes", "list", "--json")
-	var list []listedRecipe
+	var list []recipescmd.Listed
 	if err := json.Unmarshal([]byte(stdout), &list); err != nil || code != 0 || len(list) != len(recipes.List()) {
 		t.Fatalf("code %d, %d recipes, %v", code, len(list), err)
 	}

@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/papers/theory/skew"
 	"winnow/run/folder"
 )
 
-func skewJSON(t *testing.T, args ...string) (r skewResult) {
+func skewJSON(t *testing.T, args ...string) (r skew.Result) {
 	t.Helper()
 	code, out, errs := call(t.Context(), append([]string{"theory", "skew", "--json"}, args...)...)
 	if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil {

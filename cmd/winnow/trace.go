@@ -119,7 +119,7 @@ func traceAction(c *cli.Context) error {
 		cfg.Filter.Scorer = name
 		run, err := traceRun(c, cfg, data, d, at)
 		if err != nil {
-			return explainTrainFailure(err, data, c.String("out"), false)
+			return err
 		}
 		result.Runs = append(result.Runs, run)
 	}

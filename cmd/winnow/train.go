@@ -1,21 +1,9 @@
 package main
 
 import (
-	"errors"
-	"os"
-	"path/filepath"
-	"strings"
-	"time"
-
 	"github.com/urfave/cli/v2"
 
-	"winnow/datasets"
-	"winnow/features"
-	"winnow/head"
-	"winnow/run"
 	"winnow/run/config"
-	"winnow/run/folder"
-	"winnow/train"
 )
 
 func trainCommand() *cli.Command {
@@ -76,6 +64,7 @@ var trainFlags = []cli.Flag{
 	&cli.IntFlag{Name: "steps", Usage: "length `N` of the training in steps"},
 	&cli.StringFlag{Name: "batch", Usage: "`PxK`: classes and images of each in a batch, for example 16x4; `N` images where the sampler draws any"},
 	&cli.Float64Flag{Name: "lr", Usage: "learning rate of the head"},
+	&cli.BoolFlag{Name: "paper-variant", Usage: "build losses, filter and sample weights as their papers print them, errata and all"},
 	&cli.Uint64Flag{Name: "seed", Usage: "seed of everything that is drawn"},
 	&cli.BoolFlag{Name: "resume", Usage: "go on where the run in --out was stopped"},
 	&cli.BoolFlag{Name: "overwrite", Usage: "throw away the run in --out"},
@@ -101,17 +90,7 @@ func runTrain(c *cli.Context) error {
 	if err := trainMisused(c, cfg); err != nil {
 		return err
 	}
-	run := trainCommandRun{c: c, dir: c.String("out"), cfg: cfg, start: time.Now()}
-	if cfg.Finetune.On() {
-		err = run.openFinetuning()
-	} else {
-		err = run.open()
-	}
-	if err != nil {
-		return err
-	}
-	defer run.tuning.Close()
-	return run.do()
+	return trainAndPrint(c, cfg)
 }
 
 // trainMisused says which flag is missing or contradicts another.
@@ -136,97 +115,4 @@ func trainMisused(c *cli.Context, cfg config.Run) error {
 		return misused("--resume and --overwrite contradict each other")
 	}
 	return nil
-}
-
-// open reads what a head on stored features is trained on, then makes the folder.
-func (r *trainCommandRun) open() (err error) {
-	d, err := datasets.Read(r.cfg.Data.Manifest, datasets.ReadOptions{})
-	if err != nil {
-		return err
-	}
-	if r.data, err = run.Load(d, r.cfg.Data.Features, true); err != nil {
-		return err
-	}
-	rt, err := openRuntime(r.c)
-	if err != nil {
-		return err
-	}
-	r.runtime = rt.Version()
-	return folder.Prepare(r.dir, r.c.Bool("resume"), r.c.Bool("overwrite"))
-}
-
-// openFinetuning is open for a backbone that is trained too: whatever can be wrong is found before the features
-// are made that the run starts from.
-func (r *trainCommandRun) openFinetuning() error {
-	d, err := datasets.Read(r.cfg.Data.Manifest, datasets.ReadOptions{})
-	if err != nil {
-		return err
-	}
-	if r.tuning, err = openTuning(r.c, r.cfg, d); err != nil {
-		return err
-	}
-	rt, err := openRuntime(r.c)
-	if err != nil {
-		return err
-	}
-	r.runtime = rt.Version()
-	r.tuning.Use(rt)
-	if err := folder.Prepare(r.dir, r.c.Bool("resume"), r.c.Bool("overwrite")); err != nil {
-		return err
-	}
-	r.features = r.cfg.Data.Features
-	if r.features == "" {
-		r.features = filepath.Join(r.dir, folder.OwnFeatures)
-		if err := r.makeFeatures(); err != nil {
-			return err
-		}
-	}
-	if r.data, err = run.Load(d, r.features, false); err == nil && len(r.data.Key.Views) > 1 {
-		note(r.c, "of the %d stored views of each image only the centre is used: fine-tuning looks at the images themselves (--augment)", len(r.data.Key.Views))
-	}
-	return err
-}
-
-// makeFeatures makes the features that the run starts from, unless they are there; those of another backbone or of
-// other images are only replaced if the run is.
-func (r *trainCommandRun) makeFeatures() error {
-	e := tuningExtraction(r.tuning, r.features)
-	if s, err := features.Open(r.features); err != nil || s.Key.Differs(e.Key()) != "" {
-		e.Overwrite = r.c.Bool("overwrite")
-		note(r.c, "making the features of the backbone as it is, into %s", r.features)
-	}
-	_, err := e.Store(r.c.Context, extractionHost(r.c))
-	return err
-}
-
-// explainTrainFailure adds what the person can do about a run in dir that stopped.
-func explainTrainFailure(err error, data run.Data, dir string, tuned bool) error {
-	advice, best := "a smaller --lr or --set clip=1 may help", folder.BestHeadFile+" is"
-	if tuned {
-		advice, best = "a smaller --backbone-lr or --lr, or --set clip=1, may help", folder.BestHeadFile+" with "+folder.BestBackboneFile+" is"
-	}
-	if _, missing := os.Stat(filepath.Join(dir, folder.BestHeadFile)); missing == nil {
-		advice = best + " the best before; " + advice
-	}
-	var bad *train.NonFinite
-	if errors.As(err, &bad) {
-		names := make([]string, 0, 3)
-		for _, id := range bad.IDs[:min(len(bad.IDs), cap(names))] {
-			names = append(names, data.Paths[id])
-		}
-		return withHint(err, "images: %s; %s", strings.Join(names, ", "), advice)
-	}
-	var lost *head.NotFinite
-	if errors.As(err, &lost) {
-		return withHint(err, "the weights left the numbers: %s", advice)
-	}
-	var broken *train.CheckpointError
-	if errors.As(err, &broken) {
-		return withHint(err, "put back a copy of it if there is one, or begin anew with --overwrite")
-	}
-	var other *train.OtherRunError
-	if errors.As(err, &other) {
-		return withHint(err, "give the settings of the run, or begin anew with --overwrite")
-	}
-	return err
 }

@@ -16,7 +16,6 @@ import (
 
 	"winnow/datasets"
 	"winnow/features"
-	"winnow/internal/hint"
 	"winnow/internal/ortlib"
 	"winnow/models"
 	"winnow/run"
@@ -483,18 +482,4 @@ func readTrainData(manifest, store string) (run.Data, error) {
 		return run.Data{}, err
 	}
 	return run.Load(d, store, false)
-}
-
-func TestExplainTrainFailure(t *testing.T) {
-	dir := t.TempDir()
-	explain := func() error {
-		return explainTrainFailure(&train.NonFinite{Step: 1, Epoch: 1, What: "loss", Value: math.NaN(), IDs: []int{1, 0}}, run.Data{Paths: []string{"a.jpg", "b.jpg"}}, dir, false)
-	}
-	if err := explain(); !strings.HasPrefix(hint.Of(err), "images: b.jpg, a.jpg;") || strings.Contains(hint.Of(err), folder.BestHeadFile) {
-		t.Errorf("%v", err)
-	}
-	write(t, filepath.Join(dir, folder.BestHeadFile), "a head")
-	if err := explain(); !strings.Contains(hint.Of(err), "head.winnow is the best before") {
-		t.Errorf("%v", err)
-	}
 }

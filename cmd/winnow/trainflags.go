@@ -15,7 +15,6 @@ import (
 	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/folder"
-	"winnow/train"
 )
 
 // trainConfig puts the settings together: defaults, recipe or file, --set, flags.
@@ -57,7 +56,8 @@ func trainConfig(c *cli.Context) (config.Run, error) {
 	if err := cfg.Validate(); err != nil {
 		return cfg, asMisuse(err)
 	}
-	return cfg, nil
+	_, err = backbone.ParseAugmentation(cfg.Finetune.Augment)
+	return cfg, asMisuse(err)
 }
 
 // trainBase is what --set and the flags change: a recipe, a file, the run's own where one goes on, or the defaults.
@@ -112,13 +112,16 @@ func applyTrainFlags(c *cli.Context, cfg *config.Run) error {
 			}
 			return nil
 		},
-		"seed":   func(string) error { cfg.Seed = c.Uint64("seed"); return nil },
-		"epochs": func(string) error { cfg.Length = config.Epochs(c.Float64("epochs")); return nil },
-		"hidden": func(v string) (err error) { cfg.Head.Hidden, err = parseWidths(v); return err },
+		"seed":          func(string) error { cfg.Seed = c.Uint64("seed"); return nil },
+		"paper-variant": func(string) error { cfg.PaperVariant = c.Bool("paper-variant"); return nil },
+		"epochs":        func(string) error { cfg.Length = config.Epochs(c.Float64("epochs")); return nil },
+		"hidden":        func(v string) (err error) { cfg.Head.Hidden, err = parseWidths(v); return err },
 		"batch": func(v string) (err error) {
 			s := &cfg.Sampler
-			s.Classes, s.Images, s.Rows, err = parseBatch(v, s.Variant)
-			return err
+			if s.Classes, s.Images, s.Rows, err = config.ParseBatch(v, s.Variant); err != nil {
+				return fmt.Errorf("--batch: %w", err)
+			}
+			return nil
 		},
 	} {
 		if c.IsSet(flag) {
@@ -188,23 +191,6 @@ func showDefaults(flags []cli.Flag, d config.Run) []cli.Flag {
 		}
 	}
 	return flags
-}
-
-// parseBatch reads PxK, or N rows where the sampler's variant draws rows.
-func parseBatch(text, variant string) (classes, images, rows int, err error) {
-	if variant == train.Shuffle {
-		if rows, err = strconv.Atoi(text); err != nil {
-			return 0, 0, 0, fmt.Errorf("--batch: found %q, expected a number of images, as the sampler is %s", text, variant)
-		}
-		return 0, 0, rows, nil
-	}
-	p, k, ok := strings.Cut(strings.ReplaceAll(text, "×", "x"), "x")
-	classes, err1 := strconv.Atoi(p)
-	images, err2 := strconv.Atoi(k)
-	if !ok || err1 != nil || err2 != nil {
-		return 0, 0, 0, fmt.Errorf("--batch: found %q, expected classes x images, for example 16x4", text)
-	}
-	return classes, images, 0, nil
 }
 
 func parseWidths(text string) ([]int, error) {

@@ -18,6 +18,7 @@ import (
 	"winnow/audit/findings"
 	"winnow/audit/judges"
 	"winnow/features"
+	"winnow/head"
 	"winnow/train"
 )
 
@@ -141,7 +142,7 @@ func (b *bench) findings(ctx context.Context) error {
 // look plants and looks.
 func (b *bench) look(ctx context.Context, s *opened, other blas32.General, rate float64, seed int) error {
 	p := plant(s, other, rate, train.Rand(uint64(seed), "findings "+s.name, int(100*rate)))
-	z, err := whiten(p.z)
+	z, err := head.WhitenSet(p.z, judgedDim)
 	if err != nil {
 		return err
 	}

@@ -18,13 +18,8 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"winnow/audit/judges"
 	"winnow/backbone/ort"
-	"winnow/head"
-	"winnow/internal/ortlib"
 )
 
 // bench is where things lie and what is wanted.
@@ -62,7 +57,7 @@ func main() {
 	case report:
 		err = b.report()
 	default:
-		if err = useRuntime(library, threads); err != nil {
+		if _, err = ort.Open(ort.Config{Library: library, Threads: threads}); err != nil {
 			break
 		}
 		if findings {
@@ -78,26 +73,6 @@ func main() {
 
 func split(list string) []string {
 	return slices.DeleteFunc(strings.Split(list, ","), func(s string) bool { return s == "" })
-}
-
-// useRuntime makes ONNX Runtime's product gonum's, as the winnow program does.
-func useRuntime(library string, threads int) error {
-	found, err := ortlib.Find(library)
-	if err != nil {
-		return err
-	}
-	rt, err := ort.Load(ort.Config{Library: found.Path, Device: "cpu", Threads: threads})
-	if err != nil {
-		return err
-	}
-	products, err := rt.BLAS()
-	if err != nil {
-		return err
-	}
-	blas32.Use(products)
-	blas64.Use(products)
-	head.UseBLAS(products)
-	return nil
 }
 
 // compare asks the judges in every cell that is not finished.

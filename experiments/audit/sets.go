@@ -108,7 +108,7 @@ func (b *bench) open(name string) (*opened, error) {
 		return nil, err
 	}
 	s.raw = x
-	if s.z, err = whiten(features.Set{X: x, Labels: labels}); err != nil {
+	if s.z, err = head.WhitenSet(features.Set{X: x, Labels: labels}, judgedDim); err != nil {
 		return nil, err
 	}
 	if s.description.reference != "" {
@@ -131,19 +131,6 @@ func (b *bench) vectors(store string, paths []string) (blas32.General, error) {
 		return blas32.General{}, fmt.Errorf("%s: %d images are missing, the first is %q", store, len(missing), missing[0])
 	}
 	return from.Read(rows)
-}
-
-// whiten is what winnow audit does before it judges.
-func whiten(z features.Set) (features.Set, error) {
-	cfg := head.Default()
-	cfg.In = z.Dim()
-	cfg.Out = min(judgedDim, cfg.In, z.Len()-1)
-	h, err := head.New(cfg, z.X, train.Rand(0, "judged vectors", 0))
-	if err != nil {
-		return z, err
-	}
-	z.X, err = h.Embed(z.X)
-	return z, err
 }
 
 // share of the images with people's labels that a seed takes, drawn anew.

@@ -18,9 +18,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"winnow/features"
 )
 
@@ -52,33 +49,3 @@ func unit(z features.Set, classes int) (features.Set, error) {
 // precision bounds how far a float32 product of two unit rows of dimension d is from the exact one, whatever the
 // order of its sum: d·2⁻²⁴, and a little for rows whose length is rounded.
 func precision(d int) float64 { return 1.01 * float64(d+4) * 0x1p-24 }
-
-// exact is the product of two rows in float64.
-func exact(a, b []float32) float64 {
-	b = b[:len(a)]
-	var s0, s1 float64
-	i := 0
-	for ; i+2 <= len(a); i += 2 {
-		s0 += float64(a[i]) * float64(b[i])
-		s1 += float64(a[i+1]) * float64(b[i+1])
-	}
-	if i < len(a) {
-		s0 += float64(a[i]) * float64(b[i])
-	}
-	return s0 + s1
-}
-
-// rows is a view of n rows of m.
-func rows(m blas32.General, from, n int) blas32.General {
-	return blas32.General{Rows: n, Cols: m.Cols, Stride: m.Stride, Data: m.Data[from*m.Stride : (from+n-1)*m.Stride+m.Cols]}
-}
-
-// products overwrites scratch with a·bᵀ.
-func products(scratch *[]float32, a, b blas32.General) blas32.General {
-	if cap(*scratch) < a.Rows*b.Rows {
-		*scratch = make([]float32, a.Rows*b.Rows)
-	}
-	s := blas32.General{Rows: a.Rows, Cols: b.Rows, Stride: b.Rows, Data: (*scratch)[:a.Rows*b.Rows]}
-	blas32.Gemm(blas.NoTrans, blas.Trans, 1, a, b, 0, s)
-	return s
-}

@@ -151,7 +151,7 @@ func goldenTCL(t *testing.T, c reference.Case) {
 				l[k] += v * wide[k][j] / cfg.Temperature
 			}
 		}
-		softmax(l)
+		features.Softmax(l, l)
 		nearAll(t, "assignment", l, want, 1e-8)
 		alone.Loss[i] = -l[labels[i]]
 	}

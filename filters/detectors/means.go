@@ -41,7 +41,7 @@ func GivenMeans(z features.Set, classes int, t float64) (Probabilities, error) {
 	}
 	logits := make([]float64, classes)
 	return func(dst blas32.General, z features.Set, from int) {
-		blas32.Gemm(blas.NoTrans, blas.Trans, 1, rows(z.X, from, dst.Rows), sums, 0, dst)
+		blas32.Gemm(blas.NoTrans, blas.Trans, 1, features.Part(z.X, from, dst.Rows), sums, 0, dst)
 		for i := range dst.Rows {
 			row := features.Row(dst, i)
 			for k, s := range row {
@@ -54,7 +54,7 @@ func GivenMeans(z features.Set, classes int, t float64) (Probabilities, error) {
 					logits[k] = along / (math.Sqrt(square) * t)
 				}
 			}
-			softmax(logits)
+			features.Softmax(logits, logits)
 			for k, p := range logits {
 				row[k] = float32(p)
 			}

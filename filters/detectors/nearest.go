@@ -44,7 +44,7 @@ func nearest(ctx context.Context, z features.Set, k int) (*Neighbours, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			s := products(&scratch, rows(z.X, from, height), rows(z.X, left, min(blockCols, n-left)))
+			s := features.Products(&scratch, features.Part(z.X, from, height), features.Part(z.X, left, min(blockCols, n-left)))
 			for i := range height {
 				lists[i].offer(features.Row(s, i), left)
 			}
@@ -130,7 +130,7 @@ func (l *shortlist) decide(dst []int32, z features.Set) {
 		if float64(s) > kth+l.slack {
 			in = append(in, l.list[i])
 		} else {
-			rest = append(rest, close{exact(z.Row(l.self), z.Row(int(l.list[i]))), l.list[i]})
+			rest = append(rest, close{features.Dot(z.Row(l.self), z.Row(int(l.list[i]))), l.list[i]})
 		}
 	}
 	slices.SortFunc(rest, func(a, b close) int {

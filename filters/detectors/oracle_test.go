@@ -66,7 +66,7 @@ func slowSelCL(z features.Set, classes int, cfg SelCL) *slowSelection {
 	for i := range n {
 		row := make([]float64, n)
 		for j := range n {
-			row[j] = exact(unit.Row(i), unit.Row(j))
+			row[j] = features.Dot(unit.Row(i), unit.Row(j))
 		}
 		o.s = append(o.s, row)
 	}
@@ -281,7 +281,7 @@ func TestNearestAcrossBlocks(t *testing.T) {
 			}
 		}
 		slices.SortStableFunc(order, func(a, b int32) int {
-			return cmp.Compare(exact(z.Row(i), z.Row(int(b))), exact(z.Row(i), z.Row(int(a))))
+			return cmp.Compare(features.Dot(z.Row(i), z.Row(int(b))), features.Dot(z.Row(i), z.Row(int(a))))
 		})
 		want := slices.Sorted(slices.Values(order[:k]))
 		if !slices.Equal(got.Of(i), want) {
@@ -366,7 +366,7 @@ func randomProbabilities(rng *rand.Rand, n, classes int) [][]float64 {
 		for k := range p[i] {
 			p[i][k] = 2 * rng.NormFloat64()
 		}
-		softmax(p[i])
+		features.Softmax(p[i], p[i])
 	}
 	return p
 }
@@ -498,7 +498,7 @@ func TestGivenMeansLeaveTheRowOut(t *testing.T) {
 					l[k] = along / math.Sqrt(square) / temperature
 				}
 			}
-			softmax(l)
+			features.Softmax(l, l)
 			for k, want := range l {
 				far = math.Max(far, math.Abs(float64(features.Row(got, i)[k])-want))
 			}

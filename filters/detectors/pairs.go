@@ -24,7 +24,7 @@ func (p *Pairs) Confident(i, j int) bool {
 	if y := p.z.Labels[i]; y < 0 || y != p.z.Labels[j] {
 		return false
 	}
-	return i == j || p.selected[i] && p.selected[j] || exact(p.z.Row(i), p.z.Row(j)) >= p.Threshold
+	return i == j || p.selected[i] && p.selected[j] || features.Dot(p.z.Row(i), p.z.Row(j)) >= p.Threshold
 }
 
 // Pairs finds the threshold: two passes over the similarities within the selected rows of each class, none of which
@@ -71,7 +71,7 @@ func (a alike) each(ctx context.Context, scratch *[]float32, do func(i, j int, s
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			s := products(scratch, rows(a.X, from, height), rows(a.X, left, min(blockCols, n-left)))
+			s := features.Products(scratch, features.Part(a.X, from, height), features.Part(a.X, left, min(blockCols, n-left)))
 			eachAbove(s, from, left, do)
 		}
 	}
@@ -167,7 +167,7 @@ func closeTo(ctx context.Context, groups []alike, scratch *[]float32, lo, hi flo
 			case v < lo:
 				below += weight
 			case v <= hi:
-				e := exact(g.Row(i), g.Row(j))
+				e := features.Dot(g.Row(i), g.Row(j))
 				for range weight {
 					list = append(list, e)
 				}

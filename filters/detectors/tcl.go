@@ -88,13 +88,13 @@ func centres(z features.Set, classes int, p Probabilities) blas32.General {
 	c := features.NewMatrix(classes, z.Dim())
 	block := features.NewMatrix(min(tallBlock(classes), z.Len()), classes)
 	for from := 0; from < z.Len(); from += block.Rows {
-		part := rows(block, 0, min(block.Rows, z.Len()-from))
+		part := features.Part(block, 0, min(block.Rows, z.Len()-from))
 		p(part, z, from)
-		blas32.Gemm(blas.Trans, blas.NoTrans, 1, part, rows(z.X, from, part.Rows), 1, c)
+		blas32.Gemm(blas.Trans, blas.NoTrans, 1, part, features.Part(z.X, from, part.Rows), 1, c)
 	}
 	for k := range classes {
 		row := features.Row(c, k)
-		if norm := math.Sqrt(exact(row, row)); norm > 1e-12 {
+		if norm := math.Sqrt(features.Dot(row, row)); norm > 1e-12 {
 			for j := range row {
 				row[j] = float32(float64(row[j]) / norm)
 			}
@@ -109,7 +109,7 @@ func (d *Detection) assign(z features.Set, temperature float64) {
 	logits := make([]float64, d.Centres.Rows)
 	step := tallBlock(d.Centres.Rows)
 	for from := 0; from < z.Len(); from += step {
-		s := products(&scratch, rows(z.X, from, min(step, z.Len()-from)), d.Centres)
+		s := features.Products(&scratch, features.Part(z.X, from, min(step, z.Len()-from)), d.Centres)
 		for i := range s.Rows {
 			y := z.Labels[from+i]
 			if y < 0 {
@@ -118,25 +118,9 @@ func (d *Detection) assign(z features.Set, temperature float64) {
 			for k, v := range features.Row(s, i) {
 				logits[k] = float64(v) / temperature
 			}
-			softmax(logits)
+			features.Softmax(logits, logits)
 			d.Loss[from+i] = -logits[y]
 		}
-	}
-}
-
-// softmax turns logits into probabilities, in place.
-func softmax(l []float64) {
-	top := math.Inf(-1)
-	for _, v := range l {
-		top = max(top, v)
-	}
-	var sum float64
-	for k, v := range l {
-		l[k] = math.Exp(v - top)
-		sum += l[k]
-	}
-	for k := range l {
-		l[k] /= sum
 	}
 }
 

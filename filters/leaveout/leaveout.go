@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
@@ -140,15 +139,11 @@ func (s *Set) Among(from, to, step int, do func(i, y int, row []float64)) {
 	c := len(s.Classes)
 	height := max(1, blockEntries/c)
 	row := make([]float64, c)
-	var block blas32.General
+	var scratch []float32
 	for ; from < to; from += height * step {
 		n := min(height, (to-from+step-1)/step)
-		if block.Data == nil {
-			block = features.NewMatrix(n, c)
-		}
 		part := blas32.General{Rows: n, Cols: s.Z.Dim(), Stride: s.Z.X.Stride * step, Data: s.Z.X.Data[from*s.Z.X.Stride:]}
-		out := blas32.General{Rows: n, Cols: c, Stride: c, Data: block.Data[:n*c]}
-		blas32.Gemm(blas.NoTrans, blas.Trans, 1, part, s.centres, 0, out)
+		out := features.Products(&scratch, part, s.centres)
 		for b := range n {
 			i := from + b*step
 			for k, v := range features.Row(out, b) {

@@ -3,6 +3,8 @@ package noiserate
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"winnow/features"
 	"winnow/filters"
 	"winnow/filters/detectors"
@@ -123,16 +125,6 @@ func confident(s *leaveout.Set) []float64 {
 
 // softmax turns similarities into probabilities, in place.
 func softmax(row []float64) {
-	top := row[0]
-	for _, t := range row {
-		top = math.Max(top, t)
-	}
-	var sum float64
-	for k, t := range row {
-		row[k] = math.Exp((t - top) / temperature)
-		sum += row[k]
-	}
-	for k := range row {
-		row[k] /= sum
-	}
+	floats.Scale(1/temperature, row)
+	features.Softmax(row, row)
 }

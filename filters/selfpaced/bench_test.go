@@ -50,7 +50,7 @@ func BenchmarkLosses(b *testing.B) {
 						first = 0
 					}
 					to = min(n, from+blockEntries/(n-first))
-					product(scratch, rows(z.X, from, to), rows(z.X, first, n))
+					features.Products(&scratch, features.Part(z.X, from, to-from), features.Part(z.X, first, n-first))
 				}
 			}
 		})
@@ -86,7 +86,7 @@ func BenchmarkVisit(b *testing.B) {
 	for name, draws := range map[string]int{"complete": 0, "sampled": 5} {
 		b.Run(name, func(b *testing.B) {
 			w := make([]float64, z.Len())
-			d := descent{problem: newProblem(g, l, 2, 3, w), step: StepScaled, rate: 0.5, classes: draws, perClass: draws}
+			d := descent{problem: newProblem(g, l, 2, 3, w), step: scaledStep, rate: 0.5, classes: draws, perClass: draws}
 			for b.Loop() {
 				d.visit(rng)
 			}

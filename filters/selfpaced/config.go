@@ -17,13 +17,16 @@
 // Robust Metric Learning", AAAI 2023: eq. 6 and 8, algorithms 1 and 3.
 package selfpaced
 
-import "fmt"
+import (
+	"fmt"
+
+	"winnow/internal/catalog"
+)
 
 // How a coordinate moves against its gradient G = ∂L/∂w.
 const (
-	StepScaled  = "scaled"  // w ← clip(w - γ·N_c·G): all of G carries 1/N_c, so that a plain γ hardly moves large classes
-	StepPrinted = "printed" // w ← clip(w - γ·G), as in Algorithm 3
-	StepExact   = "exact"   // to the minimum along the coordinate, w ← clip(w - N_c²/(2μ)·G); 0 or 1 where there is no curvature
+	StepScaled = "scaled" // w ← clip(w - γ·N_c·G): all of G carries 1/N_c, so that a plain γ hardly moves large classes
+	StepExact  = "exact"  // to the minimum along the coordinate, w ← clip(w - N_c²/(2μ)·G); 0 or 1 where there is no curvature
 )
 
 // Config is the settings of the weights. [Default] is the paper's where it says so, and METHODS' where it does not.
@@ -40,7 +43,8 @@ type Config struct {
 	Growth    float64 `yaml:"growth" json:"growth"`           // c ≥ 1, factor of λ from round to round
 	LambdaMax float64 `yaml:"lambda_max" json:"lambda_max"`   // λ∞ > 0
 
-	Step     string  `yaml:"step" json:"step"`           // scaled, printed or exact
+	Step     string  `yaml:"step" json:"step"`           // scaled or exact
+	Printed  bool    `yaml:"-" json:"-"`                 // scaled: w ← clip(w - γ·G), as Algorithm 3 prints it
 	Rate     float64 `yaml:"rate" json:"rate"`           // γ > 0; not read by exact
 	Visits   int     `yaml:"visits" json:"visits"`       // times that a round visits every sample, in random order
 	Classes  int     `yaml:"classes" json:"classes"`     // P: other classes drawn for a gradient; 0 (with PerClass 0): all samples of all
@@ -78,6 +82,9 @@ const steepest = 600
 
 // Check refuses settings out of range; each test is written so that NaN fails it.
 func (c Config) Check() error {
+	if err := catalog.Check("selfpaced: step", c.Step, StepScaled, StepExact); err != nil {
+		return err
+	}
 	base := max(c.Base, -c.Base)
 	switch {
 	case !(base <= 1):
@@ -96,8 +103,6 @@ func (c Config) Check() error {
 		return fmt.Errorf("selfpaced: growth is %v, expected 1 or more", c.Growth)
 	case !(c.LambdaMax > 0 && c.LambdaMax <= most):
 		return fmt.Errorf("selfpaced: lambda_max is %v, expected above 0", c.LambdaMax)
-	case c.Step != StepScaled && c.Step != StepPrinted && c.Step != StepExact:
-		return fmt.Errorf("selfpaced: step %q is unknown, expected %s, %s or %s", c.Step, StepScaled, StepPrinted, StepExact)
 	case !(c.Rate > 0 && c.Rate <= most):
 		return fmt.Errorf("selfpaced: rate is %v, expected above 0", c.Rate)
 	case c.Visits < 1:

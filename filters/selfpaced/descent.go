@@ -8,7 +8,7 @@ import (
 // descent is Algorithm 3: coordinate by coordinate, each against a gradient over a few samples drawn.
 type descent struct {
 	*problem
-	step     string
+	step     step
 	rate     float64
 	classes  int // P; 0: complete gradients
 	perClass int // K
@@ -65,24 +65,36 @@ func skip(v, left int) int {
 
 // move takes weight a one step against its gradient and back into [0, 1].
 func (d *descent) move(a int, g parts) {
-	n, slope := d.size(a), d.slope(g)
-	w := d.w[a]
-	switch d.step {
-	case StepScaled:
-		w -= d.rate * slope
-	case StepPrinted:
-		w -= d.rate * slope / n
-	case StepExact: // curvature 2μ/N_c²
-		switch {
-		case d.mu > 0 && len(d.members) > 1:
-			w -= n * slope / (2 * d.mu)
-		case slope > 0:
-			w = 0
-		case slope < 0:
-			w = 1
-		}
+	d.set(a, min(1, max(0, d.step(d, d.w[a], d.size(a), d.slope(g)))))
+}
+
+// step takes a weight w of a class of n, whose gradient is slope/n, one step that is not clipped yet.
+type step func(d *descent, w, n, slope float64) float64
+
+func (c Config) step() step {
+	switch {
+	case c.Step == StepExact:
+		return exactStep
+	case c.Printed:
+		return printedStep
 	}
-	d.set(a, min(1, max(0, w)))
+	return scaledStep
+}
+
+func scaledStep(d *descent, w, _, slope float64) float64  { return w - d.rate*slope }
+func printedStep(d *descent, w, n, slope float64) float64 { return w - d.rate*slope/n }
+
+// exactStep goes to the minimum: the curvature is 2μ/N_c².
+func exactStep(d *descent, w, n, slope float64) float64 {
+	switch {
+	case d.mu > 0 && len(d.members) > 1:
+		return w - n*slope/(2*d.mu)
+	case slope > 0:
+		return 0
+	case slope < 0:
+		return 1
+	}
+	return w
 }
 
 // ceilShare is ⌈share·n⌉, taking a product that is a whole number but for rounding for that number.

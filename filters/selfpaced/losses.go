@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
@@ -74,12 +73,12 @@ func (l Losses) finish(c Config) {
 func complete(c Config, z blas32.General, g grouping) Losses {
 	n := z.Rows
 	sums, k := Losses{make([]float64, n), make([]float64, n)}, newKernel(c)
-	scratch := make([]float32, min(n*n, max(n, blockEntries)))
+	var scratch []float32
 	var to int
 	for from := 0; from < n; from = to {
 		rest := n - from
 		to = min(n, from+max(1, blockEntries/rest))
-		s := product(scratch, rows(z, from, to), rows(z, from, n))
+		s := features.Products(&scratch, features.Part(z, from, to-from), features.Part(z, from, n-from))
 		for i := from; i < to; i++ {
 			mates := g.members[g.class[i]][g.place[i]+1:]
 			pairs(k, sums, i, i+1, features.Row(s, i-from)[i+1-from:], mates)
@@ -130,13 +129,13 @@ func (s *sampler) others(sums []float64, rng *rand.Rand) {
 	n := s.z.Rows
 	order, begin := s.order()
 	for from := 0; from < n; from += s.height {
-		block := rows(s.z, from, min(n, from+s.height))
+		block := features.Part(s.z, from, min(s.height, n-from))
 		places := distinct(nil, n, s.width, rng)
 		s.chosen = s.chosen[:0]
 		for _, place := range places {
 			s.chosen = append(s.chosen, order[place])
 		}
-		sims := product(s.products, block, gather(s.refs, s.z, s.chosen))
+		sims := features.Products(&s.products, block, gather(s.refs, s.z, s.chosen))
 		for a := range block.Rows {
 			own := s.class[from+a]
 			first, _ := slices.BinarySearch(places, begin[own])
@@ -158,7 +157,7 @@ func (s *sampler) mates(sums []float64, rng *rand.Rand) {
 		refs := gather(s.refs, s.z, s.chosen)
 		for from := 0; from < len(members); from += s.height {
 			part := members[from:min(len(members), from+s.height)]
-			sims := product(s.products, gather(s.anchors, s.z, part), refs)
+			sims := features.Products(&s.products, gather(s.anchors, s.z, part), refs)
 			for a, i := range part {
 				row, count := features.Row(sims, a), len(s.chosen)
 				at, itself := slices.BinarySearch(s.chosen, i)
@@ -176,18 +175,6 @@ func (s *sampler) mates(sums []float64, rng *rand.Rand) {
 // scaled is a sum over count of all terms, as all of them would make it.
 func scaled(sum float64, all, count int) float64 {
 	return sum * float64(all) / float64(max(1, count))
-}
-
-// product is a·bᵀ in scratch.
-func product(scratch []float32, a, b blas32.General) blas32.General {
-	s := blas32.General{Rows: a.Rows, Cols: b.Rows, Stride: b.Rows, Data: scratch[:a.Rows*b.Rows]}
-	blas32.Gemm(blas.NoTrans, blas.Trans, 1, a, b, 0, s)
-	return s
-}
-
-// rows is a view of rows from to to-1.
-func rows(z blas32.General, from, to int) blas32.General {
-	return blas32.General{Rows: to - from, Cols: z.Cols, Stride: z.Stride, Data: z.Data[from*z.Stride:]}
 }
 
 // gather copies the chosen rows of z to the beginning of dst.

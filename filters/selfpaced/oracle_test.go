@@ -202,7 +202,7 @@ func TestStepExact(t *testing.T) {
 		if round%2 == 0 {
 			p.mu = 0
 		}
-		d := descent{problem: p, step: StepExact}
+		d := descent{problem: p, step: exactStep}
 		for a := range p.w {
 			d.move(a, p.gradient(a))
 			best := slowObjective(labels, p.Losses, p.lambda, p.mu, p.w)
@@ -223,11 +223,11 @@ func TestStepScaled(t *testing.T) {
 	p, _ := someProblem(rand.New(rand.NewPCG(5, 5)))
 	for a, w := range p.w {
 		g := p.gradient(a)
-		scaled := descent{problem: p, step: StepScaled, rate: 0.1}
+		scaled := descent{problem: p, step: scaledStep, rate: 0.1}
 		scaled.move(a, g)
 		near(t, "scaled", p.w[a], min(1, max(0, w-0.1*p.slope(g))), 1e-12, 1e-12)
 		p.set(a, w)
-		printed := descent{problem: p, step: StepPrinted, rate: 0.1}
+		printed := descent{problem: p, step: printedStep, rate: 0.1}
 		printed.move(a, g)
 		near(t, "printed", p.w[a], min(1, max(0, w-0.1*p.slope(g)/p.size(a))), 1e-12, 1e-12)
 		p.set(a, w)

@@ -96,7 +96,7 @@ func (w *Weights) descend(l Losses, rng *rand.Rand) (before, after float64) {
 	}
 	p := newProblem(w.groups, l, w.lambda, c.Mu, w.w)
 	before = p.objective()
-	d := descent{problem: p, step: c.Step, rate: c.Rate, classes: c.Classes, perClass: c.PerClass}
+	d := descent{problem: p, step: c.step(), rate: c.Rate, classes: c.Classes, perClass: c.PerClass}
 	for range c.Visits {
 		d.visit(rng)
 	}

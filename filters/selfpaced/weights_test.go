@@ -36,7 +36,7 @@ func TestWeightsFindWrongLabels(t *testing.T) {
 		"default": {func(*Config) {}, 0.95},
 		"spms":    {func(c *Config) { c.Mu = 0 }, 0.95},
 		"exact":   {func(c *Config) { c.Step = StepExact }, 0.6},
-		"printed": {func(c *Config) { c.Step, c.Rate = StepPrinted, 5 }, 0.95},
+		"printed": {func(c *Config) { c.Printed, c.Rate = true, 5 }, 0.95},
 		"drawn":   {func(c *Config) { c.Classes, c.PerClass, c.Rate = 5, 5, 0.05 }, 0.9},
 		"hard":    {func(c *Config) { c.Hard = true }, 0.75},
 		"sampled": {func(c *Config) { c.Complete, c.References = 0, 100 }, 0.9},

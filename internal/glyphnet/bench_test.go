@@ -42,9 +42,9 @@ func BenchmarkStep(b *testing.B) {
 		{"render-ms", func() error { data.batch(pixels, classes, 0, rows); return nil }},
 		{"forward-ms", func() error { return n.live.Forward(x, [][]float32{pixels}, rows, true) }},
 		{"classify-ms", func() error {
-			n.classifier.forward(logits, x)
+			n.classifier.Forward(logits, x)
 			crossEntropy(logits, classes, 0.05)
-			n.classifier.backward(dx, x, logits)
+			n.classifier.Backward(dx, x, logits, 0)
 			return nil
 		}},
 		{"backward-ms", func() error { return n.live.Backward(dx, false) }},

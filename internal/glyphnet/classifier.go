@@ -4,49 +4,26 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
+	"winnow/head"
 )
-
-// classifier names the class of a vector: logits = X·W + b, with X n×dim, W dim×classes, b 1×classes.
-type classifier struct {
-	weight, bias *features.Param
-}
 
 // drawClassifier is the second word of the classifier's source; the stream of images with the same seed uses
 // those from 0 up and from the largest down.
 const drawClassifier = 1 << 63
 
-func newClassifier(dim, classes int, seed uint64) *classifier {
-	c := &classifier{features.NewParam("classifier.weight", dim, classes), features.NewParam("classifier.bias", 1, classes)}
-	c.bias.NoDecay = true
+// newClassifier draws the weights direction by direction of the vectors.
+func newClassifier(dim, classes int, seed uint64) head.Classifier {
+	c := head.NewClassifier("", classes, dim, 1)
 	rng := rand.New(rand.NewPCG(seed, drawClassifier))
-	for i := range c.weight.Data {
-		c.weight.Data[i] = float32(0.05 * rng.NormFloat64())
-	}
-	return c
-}
-
-// forward fills the logits of the vectors x.
-func (c *classifier) forward(logits, x blas32.General) {
-	for i := range logits.Rows {
-		copy(features.Row(logits, i), c.bias.Data)
-	}
-	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, x, c.weight.Matrix(), 1, logits)
-}
-
-// backward fills the gradients of weight and bias and dx = ∂L/∂x, from d = ∂L/∂logits.
-func (c *classifier) backward(dx, x, d blas32.General) {
-	blas32.Gemm(blas.Trans, blas.NoTrans, 1, x, d, 0, c.weight.GradMatrix())
-	clear(c.bias.Grad)
-	for i := range d.Rows {
-		for k, v := range features.Row(d, i) {
-			c.bias.Grad[k] += v
+	for i := range dim {
+		for k := range classes {
+			c.Weight.Data[k*dim+i] = float32(0.05 * rng.NormFloat64())
 		}
 	}
-	blas32.Gemm(blas.NoTrans, blas.Trans, 1, d, c.weight.Matrix(), 0, dx)
+	return c
 }
 
 // crossEntropy overwrites the logits with ∂L/∂logits and returns the mean loss and the share of right answers.

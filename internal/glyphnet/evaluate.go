@@ -2,16 +2,15 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/mat"
 
 	"winnow/datasets/glyphs"
 	"winnow/features"
+	"winnow/head"
 )
 
 // embedder turns n images, as the network sees them, into n vectors of dimension dim.
@@ -21,7 +20,7 @@ type embedder struct {
 }
 
 // heldOut is the share of right answers on n images of another stream over the same characters.
-func heldOut(e embedder, c *classifier, data *stream, n int) (float64, error) {
+func heldOut(e embedder, c head.Classifier, data *stream, n int) (float64, error) {
 	const batch = 256
 	pixels, classes := make([]float32, batch*glyphs.Size*glyphs.Size), make([]int, batch)
 	x, logits := features.NewMatrix(batch, e.dim), features.NewMatrix(batch, len(data.characters))
@@ -31,7 +30,7 @@ func heldOut(e embedder, c *classifier, data *stream, n int) (float64, error) {
 		if err := e.run(x, pixels, batch); err != nil {
 			return 0, err
 		}
-		c.forward(logits, x)
+		c.Forward(logits, x)
 		_, accuracy := crossEntropy(logits, classes, 0)
 		right += accuracy * batch
 	}
@@ -91,37 +90,6 @@ func similarities(a, b blas32.General) blas32.General {
 	s := features.NewMatrix(a.Rows, b.Rows)
 	blas32.Gemm(blas.NoTrans, blas.Trans, 1, a, b, 0, s)
 	return s
-}
-
-// whitened is x centred, turned to its d principal directions and scaled to unit variance in each.
-func whitened(x blas32.General, d int) (blas32.General, error) {
-	centred := mat.NewDense(x.Rows, x.Cols, nil)
-	for c := range x.Cols {
-		var sum float64
-		for i := range x.Rows {
-			sum += float64(x.Data[i*x.Stride+c])
-		}
-		for i := range x.Rows {
-			centred.Set(i, c, float64(x.Data[i*x.Stride+c])-sum/float64(x.Rows))
-		}
-	}
-	var cov mat.SymDense
-	cov.SymOuterK(1/float64(x.Rows), centred.T())
-	var eigen mat.EigenSym
-	if !eigen.Factorize(&cov, true) {
-		return x, fmt.Errorf("glyphnet: whitening: no eigenvalues of a %d×%d covariance", x.Cols, x.Cols)
-	}
-	var vectors, turned mat.Dense
-	eigen.VectorsTo(&vectors)
-	turned.Mul(centred, vectors.Slice(0, x.Cols, x.Cols-d, x.Cols))
-	values := eigen.Values(nil)[x.Cols-d:] // rising
-	out := features.NewMatrix(x.Rows, d)
-	for i := range x.Rows {
-		for c := range d {
-			out.Data[i*d+c] = float32(turned.At(i, c) / math.Sqrt(values[c]+1e-9))
-		}
-	}
-	return out, nil
 }
 
 // noiseAUROC replaces a share of the labels by other ones, scores each row by its similarity to the centre
@@ -191,14 +159,12 @@ func measure(e embedder, split string, seed uint64) (r report, err error) {
 	if err != nil {
 		return r, err
 	}
-	white := set
-	if white.X, err = whitened(set.X, min(whitenedDim, e.dim)); err != nil {
+	white, err := head.WhitenSet(set, whitenedDim)
+	if err != nil {
 		return r, err
 	}
-	for _, x := range []blas32.General{set.X, white.X} {
-		if err := features.Normalize(x); err != nil {
-			return r, err
-		}
+	if err := features.Normalize(set.X); err != nil {
+		return r, err
 	}
 	return report{precisionAt1(set), precisionAt1(white), noiseAUROC(set, 0.5, seed), noiseAUROC(white, 0.5, seed)}, nil
 }

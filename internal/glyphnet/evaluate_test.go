@@ -43,27 +43,3 @@ func TestPrecisionAt1AndAUROC(t *testing.T) {
 		t.Errorf("AUROC on vectors without classes is %v, expected about 0.5", a)
 	}
 }
-
-func TestWhitenedIsWhite(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	x := features.NewMatrix(500, 4)
-	for i := range x.Rows {
-		a, b := rng.NormFloat64(), rng.NormFloat64()
-		copy(features.Row(x, i), []float32{float32(5 + 3*a), float32(a + 0.1*b), float32(rng.NormFloat64()), float32(b)})
-	}
-	w, err := whitened(x, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for p := range 3 {
-		for q := range 3 {
-			var sum float64
-			for i := range w.Rows {
-				sum += float64(w.Data[i*3+p]) * float64(w.Data[i*3+q]) / float64(w.Rows)
-			}
-			if want := map[bool]float64{true: 1}[p == q]; math.Abs(sum-want) > 1e-3 {
-				t.Errorf("covariance %d,%d is %.4f, expected %v", p, q, sum, want)
-			}
-		}
-	}
-}

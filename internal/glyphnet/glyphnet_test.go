@@ -82,13 +82,13 @@ func pass(t *testing.T, n *network, pixels []float32, classes []int) (loss float
 	t.Helper()
 	rows := len(classes)
 	x, dx := features.NewMatrix(rows, n.live.Dim()), features.NewMatrix(rows, n.live.Dim())
-	logits := features.NewMatrix(rows, n.classifier.bias.Cols)
+	logits := features.NewMatrix(rows, n.classifier.Bias.Cols)
 	if err := n.live.Forward(x, [][]float32{pixels}, rows, true); err != nil {
 		t.Fatal(err)
 	}
-	n.classifier.forward(logits, x)
+	n.classifier.Forward(logits, x)
 	loss, _ = crossEntropy(logits, classes, 0.1)
-	n.classifier.backward(dx, x, logits)
+	n.classifier.Backward(dx, x, logits, 0)
 	if err := n.live.Backward(dx, false); err != nil {
 		t.Fatal(err)
 	}

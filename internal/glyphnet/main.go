@@ -21,13 +21,10 @@ import (
 	"os"
 	"os/signal"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"winnow/backbone/ort"
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
 	"winnow/internal/atomicfile"
-	"winnow/internal/ortlib"
 	"winnow/models/architecture"
 )
 
@@ -69,7 +66,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if *found {
 		s.Conditions = glyphs.Found()
 	}
-	rt, err := load(*library)
+	rt, err := ort.Open(ort.Config{Library: *library})
 	if err != nil {
 		return err
 	}
@@ -77,24 +74,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return measureFile(rt, *model, *split, stdout)
 	}
 	return trainFile(ctx, rt, *out, s, stdout, stderr)
-}
-
-// load starts ONNX Runtime and serves blas32 with it.
-func load(library string) (*ort.Runtime, error) {
-	found, err := ortlib.Find(library)
-	if err != nil {
-		return nil, err
-	}
-	rt, err := ort.Load(ort.Config{Library: found.Path})
-	if err != nil {
-		return nil, err
-	}
-	b, err := rt.BLAS()
-	if err != nil {
-		return nil, err
-	}
-	blas32.Use(b)
-	return rt, nil
 }
 
 // trainFile trains a network, writes it, and says how good the file is on fresh images and on the validation classes.

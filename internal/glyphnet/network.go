@@ -7,6 +7,7 @@ import (
 	"winnow/features"
 	"winnow/graph"
 	"winnow/graph/gradient"
+	"winnow/head"
 	"winnow/models/architecture"
 )
 
@@ -15,7 +16,7 @@ import (
 type network struct {
 	model      *graph.Model // as it was drawn
 	live       *ort.Live
-	classifier *classifier
+	classifier head.Classifier
 }
 
 // averages is the share of the running statistics that stays at a step: 60 batches reach back 95 %.
@@ -43,7 +44,7 @@ func newNetwork(rt *ort.Runtime, described *architecture.Network, classes int, s
 
 // params lists everything that a solver changes, in a fixed order.
 func (n *network) params() []*features.Param {
-	return append(n.live.Params()[:len(n.live.Params()):len(n.live.Params())], n.classifier.weight, n.classifier.bias)
+	return append(n.live.Params()[:len(n.live.Params()):len(n.live.Params())], n.classifier.Weight, n.classifier.Bias)
 }
 
 // trained is the backbone with its present weights and running statistics.

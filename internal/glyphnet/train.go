@@ -53,12 +53,12 @@ func learn(ctx context.Context, n *network, data *stream, s settings, log io.Wri
 		if err := n.live.Forward(x, [][]float32{pixels}, s.Batch, true); err != nil {
 			return err
 		}
-		n.classifier.forward(logits, x)
+		n.classifier.Forward(logits, x)
 		l, a := crossEntropy(logits, classes, s.Smooth)
 		if math.IsNaN(l) || math.IsInf(l, 0) {
 			return fmt.Errorf("glyphnet: step %d: loss is %v", step, l)
 		}
-		n.classifier.backward(dx, x, logits)
+		n.classifier.Backward(dx, x, logits, 0)
 		if err := n.live.Backward(dx, false); err != nil {
 			return err
 		}

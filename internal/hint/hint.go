@@ -31,3 +31,23 @@ func Of(err error) string {
 	}
 	return ""
 }
+
+// Misuse is an error of options that a caller gave and that cannot be: the program answers it with exit code 2.
+type Misuse struct{ Err error }
+
+// Error implements error.
+func (e Misuse) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error that says what is misused.
+func (e Misuse) Unwrap() error { return e.Err }
+
+// Misused returns a Misuse.
+func Misused(format string, args ...any) error { return Misuse{fmt.Errorf(format, args...)} }
+
+// AsMisuse returns err as a Misuse; nil stays nil.
+func AsMisuse(err error) error {
+	if err == nil {
+		return nil
+	}
+	return Misuse{err}
+}

@@ -82,7 +82,7 @@ func measure(ctx context.Context, x blas32.General, high int, labellings []Label
 			return nil, err
 		}
 		block := blas32.General{Rows: min(high, n-from), Cols: n - from, Stride: n - from, Data: s.Data}
-		blas32.Gemm(blas.NoTrans, blas.Trans, 1, below(x, from, block.Rows), below(x, from, n-from), 0, block)
+		blas32.Gemm(blas.NoTrans, blas.Trans, 1, features.Part(x, from, block.Rows), features.Part(x, from, n-from), 0, block)
 		for i := range block.Rows {
 			row := features.Row(block, i)
 			for k := range tallies {
@@ -95,11 +95,6 @@ func measure(ctx context.Context, x blas32.General, high int, labellings []Label
 		out[k] = tallies[k].cosines()
 	}
 	return out, nil
-}
-
-// below are n rows of x from one on.
-func below(x blas32.General, from, n int) blas32.General {
-	return blas32.General{Rows: n, Cols: x.Cols, Stride: x.Stride, Data: x.Data[from*x.Stride:]}
 }
 
 // add counts the pairs of row i with all rows behind it.

@@ -121,7 +121,7 @@ func TestMeasure(t *testing.T) {
 	if err != nil || differs(whole[0], all) != 0 {
 		t.Errorf("%v, off by %v", err, differs(whole[0], all))
 	}
-	if _, err := Measure(t.Context(), below(x, 0, 1), l); err == nil {
+	if _, err := Measure(t.Context(), features.Part(x, 0, 1), l); err == nil {
 		t.Error("one image has no pairs, expected an error")
 	}
 	ctx, stop := context.WithCancel(t.Context())

@@ -95,9 +95,7 @@ const (
 // features of the backbone as it was before the run, tuned those of the images as it is now, the same where it was
 // not trained.
 func Each(h *head.Head, train features.Set, stored, tuned Asked, visit func(row string, of Asked) error) error {
-	linear := h.Config()
-	linear.Hidden, linear.Init = nil, head.Whiten
-	white, err := head.New(linear, train.X, nil)
+	white, err := head.Whitening(train.X, h.Config().Out, h.Config().Bias)
 	if err != nil {
 		return err
 	}

@@ -25,10 +25,11 @@ type Run struct {
 	Losses       []Loss              `yaml:"losses"`
 	Bank         Bank                `yaml:"bank"`
 	Filter       Filter              `yaml:"filter"`
-	SelfPaced    SelfPaced           `yaml:"selfpaced"` // weights of the samples
-	Correct      Correct             `yaml:"correct"`   // labels that the filter drops for long
-	Peers        Peers               `yaml:"peers"`     // of package peers' methods; these have no losses, bank and filter
-	Selective    Selective           `yaml:"selective"` // of package selective's; neither have these
+	SelfPaced    SelfPaced           `yaml:"selfpaced"`     // weights of the samples
+	Correct      Correct             `yaml:"correct"`       // labels that the filter drops for long
+	PaperVariant bool                `yaml:"paper_variant"` // losses, filter and weights as their papers print them, errata and all
+	Peers        Peers               `yaml:"peers"`         // of package peers' methods; these have no losses, bank and filter
+	Selective    Selective           `yaml:"selective"`     // of package selective's; neither have these
 	Sampler      train.SamplerConfig `yaml:"sampler"`
 	Length       Span                `yaml:"length"`
 	Solver       train.SolverConfig  `yaml:"solver"`

@@ -46,7 +46,7 @@ func TestSelfPacedRefuses(t *testing.T) {
 		{"method: tcl\n", "selfpaced.every=9 steps", "config: selfpaced.every: found 9 steps, expected 0: tcl judges its samples itself"},
 		{"losses: [{name: wms}]\nselfpaced: {every: 1 epoch}\n", "correct.visits=3", "config: selfpaced.every: found 1 epochs, and correct.visits is 3"},
 		{"losses: [{name: wms}]\nselfpaced: {every: 1 epoch}\n", "selfpaced.rate=0", "config: selfpaced: rate is 0, expected above 0"},
-		{"losses: [{name: wms}]\nselfpaced: {every: 1 epoch}\n", "selfpaced.step=large", `config: selfpaced: step "large" is unknown, expected scaled, printed or exact`},
+		{"losses: [{name: wms}]\nselfpaced: {every: 1 epoch}\n", "selfpaced.step=large", `config: selfpaced: step "large" is unknown: known are scaled, exact`},
 	} {
 		got := parseText(t, c.text, c.setting)
 		if err := got.Validate(); err == nil || !strings.HasPrefix(err.Error(), c.want) {

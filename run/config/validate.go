@@ -17,7 +17,7 @@ import (
 // Validate checks every value and what belongs together; what depends on the data (dimensions, classes,
 // the length of an epoch) is checked where the run is built. It also completes the settings of the losses.
 func (c *Run) Validate() error {
-	for _, check := range []func() error{c.checkMethod, c.checkLosses, c.checkHead, c.checkFilter, c.checkSelfPaced, c.checkCorrect, c.checkScores, c.checkSolvers, c.Finetune.check, c.checkRest} {
+	for _, check := range []func() error{c.checkMethod, c.checkLosses, c.checkHead, c.checkFilter, c.checkSelfPaced, c.checkVariant, c.checkCorrect, c.checkScores, c.checkSolvers, c.Finetune.check, c.checkRest} {
 		if err := check(); err != nil {
 			return fmt.Errorf("config: %w", err)
 		}
@@ -161,6 +161,7 @@ func (c *Run) checkFilter() error {
 	if err != nil {
 		return err
 	}
+	c.Filter.Scorer = entry.Name // as the catalog writes it
 	if entry.NeedsBank && c.Bank.Size == 0 {
 		return fmt.Errorf("filter.scorer: %s judges by the memory bank, and bank.size is 0: expected at least 1", c.Filter.Scorer)
 	}

@@ -78,8 +78,7 @@ func TestLossDoesNotAllocate(t *testing.T) {
 // BenchmarkStep measures a step of both networks without the solver, and turn by turn the bare products that no
 // implementation can avoid: x·V, y·Wᵀ, and for the gradients xᵀ·dy, dl·W and dlᵀ·y, for each network that learns.
 func BenchmarkStep(b *testing.B) {
-	fast := orttest.UseBLAS(b)
-	head.UseBLAS(fast)
+	orttest.UseBLAS(b)
 	for _, method := range []string{CoTeaching, CoTeachingTemperature, FCorrection} {
 		for _, classes := range []int{100, 11318} {
 			b.Run(fmt.Sprintf("%s/classes=%d", method, classes), func(b *testing.B) { benchmarkStep(b, method, classes) })

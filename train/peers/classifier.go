@@ -1,13 +1,12 @@
 package peers
 
 import (
-	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
+	"winnow/head"
 )
 
 // classifier names classes from a head's rows y (n×D), W being C×D:
@@ -20,11 +19,11 @@ import (
 // Source: METHODS 5.4, 5.5; Zhai & Wu, Classification is a Strong Baseline for Deep Metric Learning, BMVC 2019,
 // equation 4 (cosine). Time: three products of n·D·C.
 type classifier struct {
-	weight, bias *features.Param // C×D; 1×C, nil for cosine
-	scale        float32         // 1/t; 0 for linear
-	y            blas32.General  // rows of the last forward
-	u, w         unitRows        // their unit rows, and W's
-	dy           blas32.General
+	head.Classifier
+	cosine bool
+	y      blas32.General // rows of the last forward, unit rows for cosine
+	u, w   unitRows       // y's unit rows, and W's
+	dy     blas32.General
 }
 
 // unitRows are the rows of a matrix divided by their norms.
@@ -34,123 +33,58 @@ type unitRows struct {
 }
 
 func newClassifier(cfg Config, prefix string, classes, dim int, rng *rand.Rand) *classifier {
-	c := &classifier{weight: features.NewParam(prefix+"classifier.weight", classes, dim)}
-	if cfg.Classifier == Cosine {
-		c.scale = float32(1 / cfg.Temperature)
-	} else {
-		c.bias = features.NewParam(prefix+"classifier.bias", 1, classes)
-		c.bias.NoDecay = true
+	c := &classifier{Classifier: head.NewClassifier(prefix, classes, dim, 1), cosine: cfg.Classifier == Cosine}
+	if c.cosine {
+		c.Scale, c.Bias = float32(1/cfg.Temperature), nil
 	}
-	bound := 1 / math.Sqrt(float64(dim))
-	for _, p := range c.params() {
-		for i := range p.Data {
-			p.Data[i] = float32(bound * (2*rng.Float64() - 1))
-		}
-	}
+	c.Draw(rng, c.Params()...)
 	return c
 }
 
-func (c *classifier) params() []*features.Param {
-	if c.bias == nil {
-		return []*features.Param{c.weight}
+// linear is the classifier of the rows that forward keeps.
+func (c *classifier) linear() head.Classifier {
+	l := c.Classifier
+	if c.cosine {
+		l.Weight = &features.Param{Rows: c.Weight.Rows, Cols: c.Weight.Cols, Data: c.w.x.Data, Grad: c.Weight.Grad}
 	}
-	return []*features.Param{c.weight, c.bias}
+	return l
 }
 
 // forward overwrites logits, n×C, and keeps y for the backward.
 func (c *classifier) forward(logits, y blas32.General) {
 	c.y = y
-	if c.scale > 0 {
+	if c.cosine {
 		c.u.set(y)
-		c.w.set(c.weight.Matrix())
-		blas32.Gemm(blas.NoTrans, blas.Trans, c.scale, c.u.x, c.w.x, 0, logits)
-		return
+		c.w.set(c.Weight.Matrix())
+		c.y = c.u.x
 	}
-	blas32.Gemm(blas.NoTrans, blas.Trans, 1, y, c.weight.Matrix(), 0, logits)
-	for i := range logits.Rows {
-		row := features.Row(logits, i)
-		for j, b := range c.bias.Data {
-			row[j] += b
-		}
-	}
+	c.linear().Forward(logits, c.y)
 }
 
 // backward overwrites the gradients of the parameters and returns ∂L/∂y, in memory that the next one overwrites.
 func (c *classifier) backward(dl blas32.General) blas32.General {
-	n, d := c.y.Rows, c.y.Cols
-	c.dy = sized(c.dy, n, d)
-	if c.scale > 0 {
-		blas32.Gemm(blas.NoTrans, blas.NoTrans, c.scale, dl, c.w.x, 0, c.dy)
-		blas32.Gemm(blas.Trans, blas.NoTrans, c.scale, dl, c.u.x, 0, c.weight.GradMatrix())
+	c.dy = features.Resize(c.dy, c.y.Rows, c.y.Cols)
+	c.linear().Backward(c.dy, c.y, dl, 0)
+	if c.cosine {
 		c.u.pull(c.dy)
-		c.w.pull(c.weight.GradMatrix())
-		return c.dy
-	}
-	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, dl, c.weight.Matrix(), 0, c.dy)
-	blas32.Gemm(blas.Trans, blas.NoTrans, 1, dl, c.y, 0, c.weight.GradMatrix())
-	clear(c.bias.Grad)
-	for i := range n {
-		for j, g := range features.Row(dl, i) {
-			c.bias.Grad[j] += g
-		}
+		c.w.pull(c.Weight.GradMatrix())
 	}
 	return c.dy
 }
 
-// minNorm is the least length a row is divided by.
-const minNorm = 1e-12
-
 // set takes the unit rows of m.
 func (u *unitRows) set(m blas32.General) {
-	u.x = sized(u.x, m.Rows, m.Cols)
+	u.x = features.Resize(u.x, m.Rows, m.Cols)
 	u.norms = u.norms[:0]
 	for i := range m.Rows {
-		from, to := features.Row(m, i), features.Row(u.x, i)
-		norm := math.Sqrt(dot(from, from))
-		u.norms = append(u.norms, norm)
-		scale := float32(1 / max(norm, minNorm))
-		for j, v := range from {
-			to[j] = v * scale
-		}
+		u.norms = append(u.norms, features.UnitRow(features.Row(u.x, i), features.Row(m, i)))
 	}
 }
 
 // pull turns a gradient of the unit rows into that of the rows they were made from.
 func (u *unitRows) pull(d blas32.General) {
 	for i := range d.Rows {
-		g, z := features.Row(d, i), features.Row(u.x, i)
-		if u.norms[i] <= minNorm {
-			clear(g)
-			continue
-		}
-		along, scale := float32(dot(g, z)), float32(1/u.norms[i])
-		for j := range g {
-			g[j] = (g[j] - z[j]*along) * scale
-		}
+		g := features.Row(d, i)
+		features.UnitRowGrad(g, features.Row(u.x, i), g, u.norms[i])
 	}
-}
-
-// dot sums in float64, in four strands that the processor overlaps.
-func dot(a, b []float32) float64 {
-	b = b[:len(a)]
-	var s [4]float64
-	i := 0
-	for ; i+4 <= len(a); i += 4 {
-		s[0] += float64(a[i]) * float64(b[i])
-		s[1] += float64(a[i+1]) * float64(b[i+1])
-		s[2] += float64(a[i+2]) * float64(b[i+2])
-		s[3] += float64(a[i+3]) * float64(b[i+3])
-	}
-	for ; i < len(a); i++ {
-		s[0] += float64(a[i]) * float64(b[i])
-	}
-	return (s[0] + s[1]) + (s[2] + s[3])
-}
-
-// sized is a matrix of n×d over m's memory, which grows where it must.
-func sized(m blas32.General, n, d int) blas32.General {
-	if cap(m.Data) < n*d {
-		m.Data = make([]float32, n*d)
-	}
-	return blas32.General{Rows: n, Cols: d, Stride: max(d, 1), Data: m.Data[:n*d]}
 }

@@ -1,6 +1,10 @@
 package peers
 
-import "math"
+import (
+	"math"
+
+	"winnow/features"
+)
 
 type number interface{ float32 | float64 }
 
@@ -20,24 +24,11 @@ func (m Matrix[T]) clear() {
 	}
 }
 
-// logSum is log Σ_c e^{l_c}, shifted by the largest.
-func logSum[T number](row []T) float64 {
-	top := float64(row[first(row)])
-	if math.IsInf(top, -1) {
-		return top // no class at all
-	}
-	var sum float64
-	for _, v := range row {
-		sum += math.Exp(float64(v) - top)
-	}
-	return top + math.Log(sum)
-}
-
 // entropies writes the cross entropy of every row, -log softmax(l)[label], and its log Σ e^l.
 func entropies[T number](losses, sums []float64, logits Matrix[T], labels []int) {
 	for i, label := range labels {
 		row := logits.Row(i)
-		sums[i] = logSum(row)
+		sums[i] = features.LogSumExp(row)
 		losses[i] = sums[i] - float64(row[label])
 	}
 }
@@ -83,8 +74,8 @@ func corrected[T number](grad, logits Matrix[T], labels []int, t *Transition, sc
 		for c, v := range row {
 			shifted[c] = float64(v) + column[c]
 		}
-		all := logSum(row)
-		given := logSum(shifted)
+		all := features.LogSumExp(row)
+		given := features.LogSumExp(shifted)
 		sum += all - given
 		if grad.Rows == 0 {
 			continue

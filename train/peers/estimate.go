@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
+	"winnow/head"
 )
 
 // Sizes of what the estimate computes at a time.
@@ -28,7 +29,7 @@ func (n *Networks) estimate() error {
 	for from := 0; from < n.rows; from += estimateRows {
 		part := net.logits(logits, y, from, min(estimateRows, n.rows-from))
 		for i := range part.Rows {
-			sums[from+i] = logSum(features.Row(part, i))
+			sums[from+i] = features.LogSumExp(features.Row(part, i))
 		}
 	}
 	given := make([]float64, n.classes)
@@ -64,20 +65,20 @@ func (net *network) rows(n, batch int) (blas32.General, error) {
 
 // logits are those of some rows of y, in dst's memory.
 func (net *network) logits(dst, y blas32.General, from, n int) blas32.General {
-	dst = sized(dst, n, net.classifier.weight.Rows)
-	net.classifier.forward(dst, blas32.General{Rows: n, Cols: y.Cols, Stride: y.Stride, Data: y.Data[from*y.Stride:]})
+	dst = features.Resize(dst, n, net.classifier.Weight.Rows)
+	net.classifier.forward(dst, features.Part(y, from, n))
 	return dst
 }
 
 // anchors finds each class's row, a block of classes at a time.
 func (net *network) anchors(y blas32.General, sums []float64, percentile float64) []int {
-	classes := net.classifier.weight.Rows
+	classes := net.classifier.Weight.Rows
 	rows := make([]int, classes)
 	column := make([]float64, y.Rows)
 	block := features.NewMatrix(y.Rows, min(estimateClasses, classes))
 	for from := 0; from < classes; from += estimateClasses {
 		some := net.classifier.some(from, min(estimateClasses, classes-from))
-		part := sized(block, y.Rows, some.weight.Rows)
+		part := features.Resize(block, y.Rows, some.Weight.Rows)
 		some.forward(part, y)
 		for c := range part.Cols {
 			for i := range column {
@@ -94,9 +95,9 @@ func (c *classifier) some(from, n int) *classifier {
 	cut := func(p *features.Param, rows, cols, at int) *features.Param {
 		return &features.Param{Name: p.Name, Rows: rows, Cols: cols, Data: p.Data[at : at+rows*cols]}
 	}
-	s := &classifier{weight: cut(c.weight, n, c.weight.Cols, from*c.weight.Cols), scale: c.scale}
-	if c.bias != nil {
-		s.bias = cut(c.bias, 1, n, from)
+	s := &classifier{cosine: c.cosine, Classifier: head.Classifier{Weight: cut(c.Weight, n, c.Weight.Cols, from*c.Weight.Cols), Scale: c.Scale}}
+	if c.Bias != nil {
+		s.Bias = cut(c.Bias, 1, n, from)
 	}
 	return s
 }

@@ -244,7 +244,7 @@ func goldenTemperature(t *testing.T, c reference.Case) {
 	cl := newClassifier(Config{Classifier: Cosine, Temperature: c.Param("temperature", 0.05)}, "", len(proxies), len(x[0]), train.Rand(1, "test", 0))
 	for i, row := range proxies {
 		for j, v := range row {
-			cl.weight.Data[i*len(row)+j] = float32(v)
+			cl.Weight.Data[i*len(row)+j] = float32(v)
 		}
 	}
 	y := features.NewMatrix(len(x), len(x[0]))

@@ -87,7 +87,7 @@ func (n *Networks) Forward(rows []int) (features.Set, error) {
 			return features.Set{}, err
 		}
 	}
-	z := sized(n.z, len(rows), n.z.Cols)
+	z := features.Resize(n.z, len(rows), n.z.Cols)
 	clear(z.Data)
 	var out features.Set
 	for i, net := range n.list {
@@ -152,7 +152,7 @@ func (n *Networks) Params() []*features.Param {
 }
 
 func (n *Networks) paramsOf(i int) []*features.Param {
-	return append(n.list[i].head.Params(), n.list[i].classifier.params()...)
+	return append(n.list[i].head.Params(), n.list[i].classifier.Params()...)
 }
 
 // State is the estimated transition matrix, if there is one.

@@ -326,7 +326,7 @@ func TestExtremes(t *testing.T) {
 
 // slowClassifier is a classifier in float64 loops.
 func slowClassifier(c *classifier, w, b []float64, y [][]float64) [][]float64 {
-	d := c.weight.Cols
+	d := c.Weight.Cols
 	norm := func(v []float64) float64 {
 		var s float64
 		for _, x := range v {
@@ -336,14 +336,14 @@ func slowClassifier(c *classifier, w, b []float64, y [][]float64) [][]float64 {
 	}
 	out := make([][]float64, len(y))
 	for i := range y {
-		for k := range c.weight.Rows {
+		for k := range c.Weight.Rows {
 			row := w[k*d : (k+1)*d]
 			var s float64
 			for j, v := range row {
 				s += v * y[i][j]
 			}
-			if c.scale > 0 {
-				s *= float64(c.scale) / norm(row) / norm(y[i])
+			if c.cosine {
+				s *= float64(c.Scale) / norm(row) / norm(y[i])
 			} else {
 				s += b[k]
 			}
@@ -374,7 +374,7 @@ func TestClassifierAgainstLoops(t *testing.T) {
 		c.forward(columns(logits, classes, classes), y)
 		dy := c.backward(half)
 		var params [][]float64
-		for _, p := range append(c.params(), features.NewParam("no bias", 1, classes))[:2] {
+		for _, p := range append(c.Params(), features.NewParam("no bias", 1, classes))[:2] {
 			var list []float64
 			for _, v := range p.Data {
 				list = append(list, float64(v))
@@ -405,7 +405,7 @@ func TestClassifierAgainstLoops(t *testing.T) {
 				t.Errorf("%s: %s %d: %v, expected %v", kind, what, at, got, w)
 			}
 		}
-		for p, param := range c.params() {
+		for p, param := range c.Params() {
 			for i := range param.Grad {
 				near(param.Name, param.Grad[i], params[p], i)
 			}
@@ -421,7 +421,7 @@ func TestClassifierAgainstLoops(t *testing.T) {
 // A row of length 0 has no direction: logits 0 and no gradient, with the cosine classifier.
 func TestCosineOfNothing(t *testing.T) {
 	c := newClassifier(Config{Classifier: Cosine, Temperature: 0.05}, "", 3, 4, train.Rand(1, "zero", 0))
-	clear(c.weight.Data[:4])
+	clear(c.Weight.Data[:4])
 	y, logits := features.NewMatrix(2, 4), features.NewMatrix(2, 3)
 	y.Data[4] = 1
 	c.forward(logits, y)
@@ -431,8 +431,8 @@ func TestCosineOfNothing(t *testing.T) {
 	}
 	dy := c.backward(dl)
 	for j := range 4 {
-		if dy.Data[j] != 0 || c.weight.Grad[j] != 0 {
-			t.Errorf("gradients %v, %v", dy.Data[:4], c.weight.Grad[:4])
+		if dy.Data[j] != 0 || c.Weight.Grad[j] != 0 {
+			t.Errorf("gradients %v, %v", dy.Data[:4], c.Weight.Grad[:4])
 		}
 	}
 	if !slices.Equal(features.Row(logits, 0), []float32{0, 0, 0}) || logits.Data[3] != 0 {
@@ -460,8 +460,8 @@ func TestEstimateAgainstLoops(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer networks.Close()
-		for i := range networks.list[1].classifier.weight.Data {
-			networks.list[1].classifier.weight.Data[i] *= 4 // surer of itself
+		for i := range networks.list[1].classifier.Weight.Data {
+			networks.list[1].classifier.Weight.Data[i] *= 4 // surer of itself
 		}
 		if err := networks.estimate(); err != nil {
 			t.Fatal(err)
@@ -485,7 +485,7 @@ func TestEstimateAgainstLoops(t *testing.T) {
 func slowProbabilities(net *network, set features.Set) [][]float64 {
 	l := net.head.Layers()[0]
 	var params [2][]float64
-	for i, p := range net.classifier.params() {
+	for i, p := range net.classifier.Params() {
 		for _, v := range p.Data {
 			params[i] = append(params[i], float64(v))
 		}
@@ -622,8 +622,8 @@ func copyNet(n *network) slowNet {
 		return list
 	}
 	c := n.head.Config()
-	return slowNet{in: c.In, out: c.Out, classes: n.classifier.weight.Rows,
-		v: wide(n.head.Layers()[0].Weight), w: wide(n.classifier.weight.Matrix()), b: wide(n.classifier.bias.Matrix())}
+	return slowNet{in: c.In, out: c.Out, classes: n.classifier.Weight.Rows,
+		v: wide(n.head.Layers()[0].Weight), w: wide(n.classifier.Weight.Matrix()), b: wide(n.classifier.Bias.Matrix())}
 }
 
 func (s *slowNet) hidden(x []float32) []float64 {

@@ -12,7 +12,7 @@ import (
 // A step of each method at a usual size (2,048 features, 100 classes, the published batch), without the judgement of
 // an epoch's start.
 func BenchmarkStep(b *testing.B) {
-	head.UseBLAS(orttest.UseBLAS(b))
+	orttest.UseBLAS(b)
 	for method, batch := range map[string]int{SelCL: 128, TCL: 256} {
 		b.Run(method, func(b *testing.B) {
 			set := features.NewSet(4000, 2048)

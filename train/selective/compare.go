@@ -24,22 +24,18 @@ func (c *comparison) rows(du, u, candidates blas32.General, both bool, t float64
 	if m == 0 {
 		return 0
 	}
-	c.exps = floats(c.exps, m)
+	c.exps = features.Grow(c.exps, m)
 	height := min(u.Rows, max(compareBlock/m, 1))
-	if cap(c.s) < height*m {
-		c.s = make([]float32, height*m)
-	}
 	var total float64
 	for from := 0; from < u.Rows; from += height {
-		some := part(u, from, min(height, u.Rows-from))
-		s := blas32.General{Rows: some.Rows, Cols: m, Stride: m, Data: c.s[:some.Rows*m]}
-		blas32.Gemm(blas.NoTrans, blas.Trans, 1, some, candidates, 0, s)
+		some := features.Part(u, from, min(height, u.Rows-from))
+		s := features.Products(&c.s, some, candidates)
 		for i := range s.Rows {
 			row := features.Row(s, i)
 			own, sides, weight := each(from+i, row)
 			total += weight * contrast(row, own, sides, t, weight, c.exps)
 		}
-		blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, s, candidates, 1, part(du, from, some.Rows))
+		blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, s, candidates, 1, features.Part(du, from, some.Rows))
 		if both {
 			blas32.Gemm(blas.Trans, blas.NoTrans, 1, s, some, 1, du)
 		}

@@ -9,13 +9,13 @@ import (
 // from them, also by a run that is resumed within the epoch.
 type judge struct {
 	head       *head.Head
-	classifier classifier
+	classifier head.Classifier
 	epoch      int // judged last; -1: none
 }
 
 func newJudge(l *Learner) (judge, error) {
 	h, err := copyHead(l.head, "judge.")
-	return judge{head: h, classifier: newClassifier("judge.", l.classes, l.head.Config().Out, nil), epoch: -1}, err
+	return judge{head: h, classifier: head.NewClassifier("judge.", l.classes, l.head.Config().Out, classifierLength), epoch: -1}, err
 }
 
 // copyHead is a head of the same weights, named otherwise.
@@ -35,7 +35,7 @@ func copyHead(h *head.Head, prefix string) (*head.Head, error) {
 }
 
 func (j *judge) params() []*features.Param {
-	return append(j.head.Params(), j.classifier.params()...)
+	return append(j.head.Params(), j.classifier.Params()...)
 }
 
 // consider judges the set where a step (from 1) is the first of its epoch, or the first of a resumed run.

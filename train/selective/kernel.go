@@ -2,8 +2,6 @@ package selective
 
 import (
 	"math"
-
-	"gonum.org/v1/gonum/blas/blas32"
 )
 
 type number interface{ float32 | float64 }
@@ -65,24 +63,7 @@ func contrast[T number](s []T, own int, sides []pull, t, weight float64, exps []
 	return shares*(top/t+math.Log(sum)) - near
 }
 
-// softmax writes the probabilities of logits to p and returns log Σ e^l.
-func softmax[T number](p []float64, l []T) float64 {
-	top := math.Inf(-1)
-	for _, v := range l {
-		top = max(top, float64(v))
-	}
-	var sum float64
-	for c, v := range l {
-		p[c] = math.Exp(float64(v) - top)
-		sum += p[c]
-	}
-	for c := range p {
-		p[c] /= sum
-	}
-	return top + math.Log(sum)
-}
-
-// crossEntropy is -Σ target_c·log softmax(l)_c for a target that adds up to 1, and adds weight times its gradient,
+// crossEntropy is -Σ target_c·log features.Softmax(l)_c for a target that adds up to 1, and adds weight times its gradient,
 // p - target, to d. p and logSum are softmax's.
 func crossEntropy[T number](d, l []T, p []float64, logSum float64, target []float64, weight float64) float64 {
 	var value float64
@@ -117,28 +98,4 @@ func entropy[T number](d, l []T, p []float64, logSum, weight float64) float64 {
 		d[c] -= T(weight * p[c] * (float64(v) - logSum + h))
 	}
 	return h
-}
-
-// sized is a matrix of n×d over m's memory, which grows where it must.
-func sized(m blas32.General, n, d int) blas32.General {
-	if cap(m.Data) < n*d {
-		m.Data = make([]float32, n*d)
-	}
-	return blas32.General{Rows: n, Cols: d, Stride: max(d, 1), Data: m.Data[:n*d]}
-}
-
-// part is a view of n rows of m.
-func part(m blas32.General, from, n int) blas32.General {
-	if n == 0 {
-		return blas32.General{Cols: m.Cols, Stride: m.Stride}
-	}
-	return blas32.General{Rows: n, Cols: m.Cols, Stride: m.Stride, Data: m.Data[from*m.Stride : (from+n-1)*m.Stride+m.Cols]}
-}
-
-// floats is n numbers over v's memory, which grows where it must.
-func floats(v []float64, n int) []float64 {
-	if cap(v) < n {
-		return make([]float64, n)
-	}
-	return v[:n]
 }

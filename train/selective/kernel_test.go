@@ -47,7 +47,7 @@ func TestKernelGradients(t *testing.T) {
 	for range 30 {
 		n := 3 + rng.IntN(8)
 		x, target := randoms(rng, n, 2), make([]float64, n)
-		softmax(target, randoms(rng, n, 1))
+		features.Softmax(target, randoms(rng, n, 1))
 		weight, tau := 0.1+rng.Float64(), 0.05+rng.Float64()
 		own := rng.IntN(n+1) - 1
 		sides := []pull{{0.7, nil}, {0.3, nil}}
@@ -74,29 +74,29 @@ func TestKernelGradients(t *testing.T) {
 			},
 			"cross entropy": {
 				func() float64 {
-					sum := softmax(p, x)
+					sum := features.Softmax(p, x)
 					return weight * crossEntropy(make([]float64, n), x, p, sum, target, weight)
 				},
 				func() []float64 {
-					d, sum := make([]float64, n), softmax(p, x)
+					d, sum := make([]float64, n), features.Softmax(p, x)
 					crossEntropy(d, x, p, sum, target, weight)
 					return d
 				},
 			},
 			"entropy": {
 				func() float64 {
-					sum := softmax(p, x)
+					sum := features.Softmax(p, x)
 					return weight * entropy(make([]float64, n), x, p, sum, weight)
 				},
 				func() []float64 {
-					d, sum := make([]float64, n), softmax(p, x)
+					d, sum := make([]float64, n), features.Softmax(p, x)
 					entropy(d, x, p, sum, weight)
 					return d
 				},
 			},
 			"softmax": {
 				func() (v float64) {
-					softmax(p, x)
+					features.Softmax(p, x)
 					for k := range p {
 						v += g[k] * p[k]
 					}
@@ -104,7 +104,7 @@ func TestKernelGradients(t *testing.T) {
 				},
 				func() []float64 {
 					d := make([]float64, n)
-					softmax(p, x)
+					features.Softmax(p, x)
 					throughSoftmax(d, p, g)
 					return d
 				},

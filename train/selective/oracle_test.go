@@ -339,7 +339,7 @@ func TestBackwardIsTheSlopeOfForward(t *testing.T) {
 				t.Fatal(err)
 			}
 			logits, wide := features.NewMatrix(z.Len(), n.classes), features.NewMatrix(n.z.Rows, n.z.Cols)
-			n.classifier.forward(logits, z.X)
+			n.classifier.Forward(logits, z.X)
 			n.pack(wide, z.X, logits)
 			for i, x := range wide.Data {
 				v += float64(x) * float64(g.Data[i])

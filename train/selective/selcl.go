@@ -128,12 +128,12 @@ func (m *selcl) fill(input blas32.General, rows []int, step int, rng *rand.Rand)
 	n, s := len(rows), &m.step
 	s.rows = append(s.rows[:0], rows...)
 	s.mixed = [2]mixture{drawMixture(m.cfg.Mixup, n, rng), drawMixture(m.cfg.Mixup, n, rng)}
-	first, second := part(input, 0, n), part(m.second, 0, n)
+	first, second := features.Part(input, 0, n), features.Part(m.second, 0, n)
 	m.views.draw(first, rows, rng)
 	m.views.draw(second, rows, rng)
-	s.mixed[0].mix(part(input, n, n), first)
-	s.mixed[1].mix(part(input, 2*n, n), second)
-	if err := m.remember(second, part(input, n, 2*n)); err != nil {
+	s.mixed[0].mix(features.Part(input, n, n), first)
+	s.mixed[1].mix(features.Part(input, 2*n, n), second)
+	if err := m.remember(second, features.Part(input, n, 2*n)); err != nil {
 		return 0, err
 	}
 	s.picked = s.picked[:0]
@@ -147,10 +147,10 @@ func (m *selcl) fill(input blas32.General, rows []int, step int, rng *rand.Rand)
 		s.picked = append(s.picked, m.selected[rng.IntN(len(m.selected))])
 	}
 	for v := range s.pickedBy {
-		plain := part(m.mixed, 0, n)
+		plain := features.Part(m.mixed, 0, n)
 		m.views.draw(plain, s.picked, rng)
 		s.pickedBy[v] = drawMixture(m.cfg.Mixup, n, rng)
-		s.pickedBy[v].mix(part(input, (3+v)*n, n), plain)
+		s.pickedBy[v].mix(features.Part(input, (3+v)*n, n), plain)
 	}
 	return 5, nil
 }
@@ -169,7 +169,7 @@ func (m *selcl) follow() {
 // remember puts keys into both queues.
 func (m *selcl) remember(second, mixed blas32.General) error {
 	n := second.Rows
-	keys, both := part(m.keys, 0, n), part(m.keys, n, 2*n)
+	keys, both := features.Part(m.keys, 0, n), features.Part(m.keys, n, 2*n)
 	if err := m.average.EmbedInto(keys, second); err != nil {
 		return err
 	}
@@ -194,7 +194,7 @@ func (m *selcl) eval(du, dl, u, l blas32.General) float64 {
 	n := len(m.step.rows)
 	everyone := func(int) bool { return true }
 	if m.step.warm {
-		return m.unsupervised(part(du, 0, n), part(u, 0, n), everyone)
+		return m.unsupervised(features.Part(du, 0, n), features.Part(u, 0, n), everyone)
 	}
 	m.pairUp()
 	inBatch, inQueue := make([]bool, n), make([]bool, n)
@@ -202,16 +202,16 @@ func (m *selcl) eval(du, dl, u, l blas32.General) float64 {
 		inBatch[i], inQueue[i] = m.partners(i)
 	}
 	alone := func(i int) bool { return !inBatch[i] && !inQueue[i] }
-	value := m.unsupervised(part(du, 0, n), part(u, 0, n), alone)
-	value += m.withinBatch(part(du, n, 2*n), part(u, n, 2*n), inBatch)
+	value := m.unsupervised(features.Part(du, 0, n), features.Part(u, 0, n), alone)
+	value += m.withinBatch(features.Part(du, n, 2*n), features.Part(u, n, 2*n), inBatch)
 	if m.step.useQueue {
-		value += m.withQueue(part(du, n, 2*n), part(u, n, 2*n), inQueue)
+		value += m.withQueue(features.Part(du, n, 2*n), features.Part(u, n, 2*n), inQueue)
 	}
 	if m.cfg.Similarity > 0 {
-		value += m.cfg.Similarity * m.similar(part(dl, n, 2*n), part(l, n, 2*n))
+		value += m.cfg.Similarity * m.similar(features.Part(dl, n, 2*n), features.Part(l, n, 2*n))
 	}
 	if len(m.step.picked) > 0 && m.cfg.Classify > 0 {
-		value += m.cfg.Classify * m.classify(part(dl, 3*n, 2*n), part(l, 3*n, 2*n))
+		value += m.cfg.Classify * m.classify(features.Part(dl, 3*n, 2*n), features.Part(l, 3*n, 2*n))
 	}
 	return value
 }
@@ -332,10 +332,10 @@ const unsure = 1e-7
 // similar is M; dl has Similarity times its gradient added.
 func (m *selcl) similar(dl, l blas32.General) float64 {
 	c, n, rows := &m.scratch, len(m.step.rows), l.Rows
-	c.p, c.g, c.dp = sized(c.p, rows, l.Cols), sized(c.g, rows, rows), sized(c.dp, rows, l.Cols)
-	c.row, c.grad = floats(c.row, l.Cols), floats(c.grad, l.Cols)
+	c.p, c.g, c.dp = features.Resize(c.p, rows, l.Cols), features.Resize(c.g, rows, rows), features.Resize(c.dp, rows, l.Cols)
+	c.row, c.grad = features.Grow(c.row, l.Cols), features.Grow(c.grad, l.Cols)
 	for r := range rows {
-		softmax(c.row, features.Row(l, r))
+		features.Softmax(c.row, features.Row(l, r))
 		for k, p := range c.row {
 			features.Row(c.p, r)[k] = float32(p)
 		}
@@ -376,7 +376,7 @@ func (m *selcl) similar(dl, l blas32.General) float64 {
 // classify is CE; dl has Classify times its gradient added.
 func (m *selcl) classify(dl, l blas32.General) float64 {
 	c, n := &m.scratch, len(m.step.picked)
-	c.row, c.target = floats(c.row, l.Cols), floats(c.target, l.Cols)
+	c.row, c.target = features.Grow(c.row, l.Cols), features.Grow(c.target, l.Cols)
 	var value float64
 	for r := range l.Rows {
 		mixed, i := m.step.pickedBy[r/n], r%n
@@ -384,7 +384,7 @@ func (m *selcl) classify(dl, l blas32.General) float64 {
 		c.target[m.set.Labels[m.step.picked[i]]] += mixed.share
 		c.target[m.set.Labels[m.step.picked[mixed.partner[i]]]] += 1 - mixed.share
 		logits := features.Row(l, r)
-		logSum := softmax(c.row, logits)
+		logSum := features.Softmax(c.row, logits)
 		value += crossEntropy(features.Row(dl, r), logits, c.row, logSum, c.target, m.cfg.Classify/float64(2*n))
 	}
 	return value / float64(2*n)

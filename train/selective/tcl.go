@@ -55,7 +55,7 @@ type blas64 struct {
 	data []float64
 }
 
-func (m *blas64) size(n, cols int) { m.cols, m.data = cols, floats(m.data, n*cols)[:n*cols] }
+func (m *blas64) size(n, cols int) { m.cols, m.data = cols, features.Grow(m.data, n*cols)[:n*cols] }
 
 func (m *blas64) row(i int) []float64 { return m.data[i*m.cols : (i+1)*m.cols] }
 
@@ -75,9 +75,9 @@ func (m *tcl) consider(j *judge, epoch int) error {
 	}
 	row := make([]float64, m.classes)
 	d, err := m.cfg.tcl().Detect(z, m.classes, func(dst blas32.General, z features.Set, from int) {
-		j.classifier.forward(dst, part(z.X, from, dst.Rows))
+		j.classifier.Forward(dst, features.Part(z.X, from, dst.Rows))
 		for i := range dst.Rows {
-			softmax(row, features.Row(dst, i))
+			features.Softmax(row, features.Row(dst, i))
 			for k, p := range row {
 				features.Row(dst, i)[k] = float32(p)
 			}
@@ -107,17 +107,17 @@ func (m *tcl) consider(j *judge, epoch int) error {
 func (m *tcl) fill(input blas32.General, rows []int, _ int, rng *rand.Rand) (int, error) {
 	n := len(rows)
 	m.rows = append(m.rows[:0], rows...)
-	m.plain = sized(m.plain, 3*n, input.Cols)
+	m.plain = features.Resize(m.plain, 3*n, input.Cols)
 	for i, row := range rows {
 		copy(features.Row(m.plain, i), m.set.Row(row))
 	}
 	for v := range 2 {
-		view := part(input, v*n, n)
+		view := features.Part(input, v*n, n)
 		m.views.draw(view, rows, rng)
-		copy(part(m.plain, (1+v)*n, n).Data, view.Data)
+		copy(features.Part(m.plain, (1+v)*n, n).Data, view.Data)
 	}
 	m.mixed = drawMixture(m.cfg.Mixup, 3*n, rng)
-	m.mixed.mix(part(input, 2*n, 3*n), m.plain)
+	m.mixed.mix(features.Part(input, 2*n, 3*n), m.plain)
 	return 5, nil
 }
 
@@ -135,12 +135,12 @@ func (m *tcl) eval(du, dl, u, l blas32.General) float64 {
 	c, n := &m.scratch, len(m.rows)
 	c.p.size(l.Rows, l.Cols)
 	c.targets.size(n, l.Cols)
-	c.logSums, c.target, c.mean = floats(c.logSums, l.Rows), floats(c.target, l.Cols), floats(c.mean, l.Cols)
-	c.grad, c.row = floats(c.grad, l.Cols), floats(c.row, l.Cols)
+	c.logSums, c.target, c.mean = features.Grow(c.logSums, l.Rows), features.Grow(c.target, l.Cols), features.Grow(c.mean, l.Cols)
+	c.grad, c.row = features.Grow(c.grad, l.Cols), features.Grow(c.row, l.Cols)
 	for r := range l.Rows {
-		c.logSums[r] = softmax(c.p.row(r), features.Row(l, r))
+		c.logSums[r] = features.Softmax(c.p.row(r), features.Row(l, r))
 	}
-	value := m.contrast(part(du, 0, 2*n), part(u, 0, 2*n))
+	value := m.contrast(features.Part(du, 0, 2*n), features.Part(u, 0, 2*n))
 	value += m.cfg.Cross * m.crossed(dl, l)
 	value += m.mixtures(du, dl, u, l)
 	return value + m.regularize(dl, l)
@@ -191,9 +191,9 @@ func (m *tcl) mixtures(du, dl, u, l blas32.General) float64 {
 		m.believed(c.targets.row(i), i, func(k int) float64 { return (first[k] + second[k]) / 2 })
 	}
 	rows := 3 * n
-	c.logits, c.dLogits = sized(c.logits, rows, l.Cols), sized(c.dLogits, rows, l.Cols)
+	c.logits, c.dLogits = features.Resize(c.logits, rows, l.Cols), features.Resize(c.dLogits, rows, l.Cols)
 	clear(c.dLogits.Data)
-	mixed := part(u, 2*n, rows)
+	mixed := features.Part(u, 2*n, rows)
 	blas32.Gemm(blas.NoTrans, blas.Trans, float32(1/m.cfg.Temperature), mixed, m.centres, 0, c.logits)
 	var cross, align float64
 	for r := range rows {
@@ -204,10 +204,10 @@ func (m *tcl) mixtures(du, dl, u, l blas32.General) float64 {
 		at := 2*n + r
 		cross += crossEntropy(features.Row(dl, at), features.Row(l, at), c.p.row(at), c.logSums[at], c.target, m.cfg.Cross/float64(rows))
 		logits := features.Row(c.logits, r)
-		logSum := softmax(c.row, logits)
+		logSum := features.Softmax(c.row, logits)
 		align += crossEntropy(features.Row(c.dLogits, r), logits, c.row, logSum, c.target, m.cfg.Align/float64(rows))
 	}
-	blas32.Gemm(blas.NoTrans, blas.NoTrans, float32(1/m.cfg.Temperature), c.dLogits, m.centres, 1, part(du, 2*n, rows))
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, float32(1/m.cfg.Temperature), c.dLogits, m.centres, 1, features.Part(du, 2*n, rows))
 	return (m.cfg.Cross*cross + m.cfg.Align*align) / float64(rows)
 }
 

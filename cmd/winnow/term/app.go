@@ -170,7 +170,7 @@ func usageFailed(c *cli.Context, err error, _ bool) error {
 			err = fmt.Errorf("%w (did you mean --%s?)", err, near)
 		}
 	}
-	return UsageError{err}
+	return UsageError{Err: err}
 }
 
 // NoCommand answers a missing or unknown command.

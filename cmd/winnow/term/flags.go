@@ -2,6 +2,7 @@ package term
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"winnow/eval"
 	"winnow/extraction"
 	"winnow/internal/lookup"
+	"winnow/papers/embedded"
 	"winnow/run/folder"
 )
 
@@ -111,3 +113,60 @@ func (p *Program) Unreadable(bad []lookup.LeftOut) {
 
 // Listed is how many of a list are printed at most where --json has them all.
 const Listed = 10
+
+// Given returns the value of a flag, nil where it is not given; value is one of the context's methods.
+func Given[T any](c *cli.Context, flag string, value func(name string) T) *T {
+	if !c.IsSet(flag) {
+		return nil
+	}
+	v := value(flag)
+	return &v
+}
+
+// Numbers reads a flag that is a list of numbers.
+func Numbers(c *cli.Context, flag string) ([]float64, error) {
+	var list []float64
+	for _, word := range strings.Split(c.String(flag), ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
+		if err != nil {
+			return nil, Misused("--%s: %q is not a number, expected numbers with commas between them", flag, word)
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+// WholeNumbers reads a flag that is a list of whole numbers.
+func WholeNumbers(c *cli.Context, flag string) ([]int, error) {
+	list, err := Numbers(c, flag)
+	whole := make([]int, len(list))
+	for i, v := range list {
+		if v != math.Trunc(v) || math.Abs(v) > math.MaxInt32 {
+			return nil, Misused("--%s: found %v, expected whole numbers", flag, v)
+		}
+		whole[i] = int(v)
+	}
+	return whole, err
+}
+
+// Embedded reads the images and the batches of a command that looks at those of a training: [RUN] or DataFlags, --batches,
+// --batch and --seed.
+func Embedded(c *cli.Context) (o embedded.Options, err error) {
+	if c.IsSet("batches") && c.Int("batches") < 1 {
+		return o, Misused("--batches: found %d, expected 1 or more", c.Int("batches"))
+	}
+	if o.Data, err = RunOptions(c); err != nil {
+		return o, err
+	}
+	o.Batch, o.Batches, o.Seed = c.String("batch"), c.Int("batches"), Given(c, "seed", c.Uint64)
+	if c.Args().Present() {
+		o.Run, err = RunArgument(c)
+		return o, err
+	}
+	for _, flag := range []string{"manifest", "features"} {
+		if !c.IsSet(flag) {
+			return o, Misused("%s: --%s is missing: expected a run folder, or --manifest and --features", commandName(c), flag)
+		}
+	}
+	return o, nil
+}

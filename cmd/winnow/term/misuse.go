@@ -7,25 +7,18 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/internal/hint"
 	"winnow/run/config"
 )
 
 // UsageError is the user's misuse of the command line: exit code 2.
-type UsageError struct{ error }
+type UsageError = hint.Misuse
 
-// Unwrap gives the error that says what is misused.
-func (e UsageError) Unwrap() error { return e.error }
+// Misused returns a UsageError.
+func Misused(format string, args ...any) error { return hint.Misused(format, args...) }
 
-// Misused makes a UsageError.
-func Misused(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
-
-// AsMisuse makes an error of a room a UsageError; nil stays nil.
-func AsMisuse(err error) error {
-	if err == nil {
-		return nil
-	}
-	return UsageError{err}
-}
+// AsMisuse returns an error of a room as a UsageError; nil stays nil.
+func AsMisuse(err error) error { return hint.AsMisuse(err) }
 
 // MisusedIf makes an error of a room a UsageError if it is, or wraps, an E.
 func MisusedIf[E error](err error) error {

@@ -7,11 +7,8 @@ import (
 	"slices"
 
 	"github.com/urfave/cli/v2"
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 
 	"winnow/backbone/ort"
-	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/internal/ortlib"
 )
@@ -42,8 +39,8 @@ func (p *Program) FindLibrary() (ortlib.Found, error) {
 	return found, nil
 }
 
-// OpenRuntime loads ONNX Runtime as the global flags say and puts its matrix product behind blas32, blas64
-// and Gorgonia. Every command that computes starts with it.
+// OpenRuntime loads ONNX Runtime as the global flags say; it then computes the process's matrix products too. Every
+// command that computes starts with it.
 func (p *Program) OpenRuntime() (*ort.Runtime, error) { return p.OpenRuntimeThreads(p.Compute.Threads) }
 
 // OpenRuntimeThreads is OpenRuntime with this many threads a product; 0 is one a core.
@@ -58,7 +55,7 @@ func (p *Program) OpenRuntimeThreads(threads int) (*ort.Runtime, error) {
 		return nil, err
 	}
 	cfg.Library = found.Path
-	rt, err := ort.Load(cfg)
+	rt, err := ort.Open(cfg)
 	if err != nil {
 		if cfg.Device != "cpu" {
 			return nil, hint.With(err, "see what is missing with: winnow doctor; or compute without a GPU: --device cpu")
@@ -68,13 +65,6 @@ func (p *Program) OpenRuntimeThreads(threads int) (*ort.Runtime, error) {
 	if rt.Fallback != "" {
 		fmt.Fprintf(p.Err, "winnow: %s\n", rt.Fallback)
 	}
-	b, err := rt.BLAS()
-	if err != nil {
-		return nil, err
-	}
-	blas32.Use(b)
-	blas64.Use(b)
-	head.UseBLAS(b)
 	return rt, nil
 }
 
@@ -121,11 +111,13 @@ func gpuMisused(c *cli.Context, cfg ort.Config) error {
 	return nil
 }
 
-// limitThreads holds every command to --threads, those that run no network too.
+// limitThreads holds every command to --threads and --ort-lib, those that run no network too.
 func limitThreads(c *cli.Context) error {
 	cfg, err := computing(c)
 	if err == nil && cfg.Threads > 0 {
 		runtime.GOMAXPROCS(cfg.Threads)
 	}
+	cfg.Library = c.String("ort-lib")
+	ort.Prefer(cfg)
 	return err
 }

@@ -16,7 +16,6 @@ type TrainProgress struct {
 	plan       run.Plan
 	loss, kept float64 // running means, as a single step says little
 	started    bool
-	Samples    int // that are weighed
 }
 
 func NewTrainProgress(w io.Writer, now func() time.Time) *TrainProgress {
@@ -59,7 +58,7 @@ func (p *TrainProgress) Validated(v train.Validation) {
 
 func (p *TrainProgress) Weighed(w train.Weighing) {
 	p.End()
-	fmt.Fprintln(p.w, DescribeRound(w, p.Samples))
+	fmt.Fprintln(p.w, DescribeRound(w, p.plan.Labelled))
 }
 
 // DescribeRound is a round of weights for people.

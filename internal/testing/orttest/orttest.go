@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
 
 	"winnow/backbone/ort"
 	"winnow/internal/ortlib"
@@ -41,8 +42,8 @@ func Runtime(t testing.TB) *ort.Runtime {
 	return rt
 }
 
-// UseBLAS serves blas32 with ONNX Runtime's products, as the command does, and returns the BLAS for whoever
-// must register it elsewhere. It stays for the rest of the process: blas32 has no way to ask what was there.
+// UseBLAS serves blas32 and blas64 with the products of ONNX Runtime, and returns their BLAS. It stays for the rest of the
+// process: a benchmark that compares puts back what was there.
 func UseBLAS(t testing.TB) *ort.BLAS {
 	t.Helper()
 	b, err := Runtime(t).BLAS()
@@ -50,5 +51,6 @@ func UseBLAS(t testing.TB) *ort.BLAS {
 		t.Fatal(err)
 	}
 	blas32.Use(b)
+	blas64.Use(b)
 	return b
 }

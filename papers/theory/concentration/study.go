@@ -38,9 +38,9 @@ var Estimators = []Estimator{
 	}},
 }
 
-func by(method string) func(dim, n int, r float64) float64 {
+func by(estimate filters.Estimator) func(dim, n int, r float64) float64 {
 	return func(dim, _ int, r float64) float64 {
-		return filters.Kappa(dim, r, method, filters.DefaultLimits())
+		return estimate(dim, r, filters.DefaultLimits())
 	}
 }
 

@@ -1,0 +1,128 @@
+package ort_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/gonum"
+
+	"winnow/backbone/ort"
+	"winnow/internal/testing/orttest"
+)
+
+// child names the variable that a test in a process of its own finds ONNX Runtime's library in.
+const child = "WINNOW_TEST_CHILD"
+
+// again runs the running test in a process where nothing has been opened yet and $WINNOW_ORT_LIB is the library, and reports
+// whether this is the process that started it. A test skips where there is no ONNX Runtime.
+func again(t *testing.T, library string) bool {
+	t.Helper()
+	if os.Getenv(child) != "" {
+		return false
+	}
+	real := orttest.Runtime(t).Library()
+	if library == "" {
+		library = real
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), child+"="+real, "WINNOW_ORT_LIB="+library)
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+		t.Errorf("%v:\n%s", err, out)
+	}
+	return true
+}
+
+// product multiplies two matrices of n×n small whole numbers, which every implementation does exactly, and compares.
+func product(t *testing.T, n int) {
+	t.Helper()
+	a, b, got, want := square(n, 5), square(n, 7), square(n, 1), square(n, 1)
+	blas32.Gemm(blas.NoTrans, blas.Trans, 1, a, b, 0, got)
+	gonum.Implementation{}.Sgemm(blas.NoTrans, blas.Trans, n, n, n, 1, a.Data, n, b.Data, n, 0, want.Data, n)
+	for i := range got.Data {
+		if got.Data[i] != want.Data[i] {
+			t.Fatalf("%d×%d: entry %d is %v, expected %v", n, n, i, got.Data[i], want.Data[i])
+		}
+	}
+}
+
+func square(n, modulus int) blas32.General {
+	x := blas32.General{Rows: n, Cols: n, Stride: n, Data: make([]float32, n*n)}
+	for i := range x.Data {
+		x.Data[i] = float32(i%modulus - 2)
+	}
+	return x
+}
+
+// A program that links the package and calls nothing multiplies with ONNX Runtime from its first large product on.
+func TestServedWithoutACall(t *testing.T) {
+	if again(t, "") {
+		return
+	}
+	product(t, 8)
+	if ort.Opened() {
+		t.Error("a small product opened ONNX Runtime")
+	}
+	product(t, 64)
+	if !ort.Opened() {
+		t.Error("a large product did not open ONNX Runtime")
+	}
+	if p := ort.Doctor(); !strings.HasPrefix(p.Product, "ONNX Runtime 1.") || p.Library != os.Getenv("WINNOW_ORT_LIB") || p.Threads < 1 || p.Why != "" {
+		t.Errorf("found %+v", p)
+	}
+}
+
+func TestPrefer(t *testing.T) {
+	if again(t, "/nowhere") {
+		return
+	}
+	library := os.Getenv(child)
+	ort.Prefer(ort.Config{Library: library, Device: "cuda:7", Threads: 1})
+	product(t, 64)
+	if p := ort.Doctor(); p.Library != library || p.Threads != 1 {
+		t.Errorf("found %+v", p)
+	}
+}
+
+func TestServedWithoutRuntime(t *testing.T) {
+	if again(t, "/nowhere") {
+		return
+	}
+	product(t, 64)
+	if p := ort.Doctor(); p.Product != "gonum" || !strings.Contains(p.String(), "/nowhere: no such file") {
+		t.Errorf("found %+v", p)
+	}
+	if _, err := ort.Open(ort.Config{}); err == nil || !strings.Contains(err.Error(), "/nowhere") {
+		t.Errorf("found %v", err)
+	}
+}
+
+func TestOpen(t *testing.T) {
+	library := orttest.Runtime(t).Library()
+	defer blas32.Use(blas32.Implementation())
+	blas32.Use(gonum.Implementation{})
+	if p := ort.Doctor(); p.Product != "gonum.Implementation" || p.Why == "" {
+		t.Errorf("with an implementation of the program's own: %+v", p)
+	}
+	for range 2 {
+		rt, err := ort.Open(ort.Config{Library: library, Threads: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		product(t, 64)
+		if p := ort.Doctor(); !strings.HasSuffix(p.String(), library+", 2 threads") {
+			t.Errorf("opened: %v", p)
+		}
+		if err := rt.Close(); err != nil {
+			t.Fatal(err)
+		}
+		product(t, 64)
+		if p := ort.Doctor(); p.Product != "gonum" || !strings.Contains(p.Why, "closed") {
+			t.Errorf("closed: %v", p)
+		}
+	}
+}

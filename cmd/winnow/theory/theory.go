@@ -1,0 +1,81 @@
+// Package theory is winnow theory: what label noise does on paper, and the numbers that only a measurement gives.
+package theory
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/papers/theory"
+)
+
+// Options are what winnow theory is asked.
+type Options struct {
+	Setting theory.Setting
+	JSON    bool
+}
+
+// Command is winnow theory.
+func Command() *cli.Command { return command(describe, skewCommand(measure), kappaCommand(study)) }
+
+func command(call term.Call[Options], more ...*cli.Command) *cli.Command {
+	return &cli.Command{
+		Name:  "theory",
+		Usage: "what a rate of label noise does to pairs and triplets, and how much of it losses withstand on paper",
+		Description: "For symmetric noise over equally frequent classes: the rates of wrong pairs, the bounds of Le & Odobez (000) for\n" +
+			"unhinged triplets, triplets and the marginal loss, the true nature of triplets, and the rates of SCL-RHE (004).\n" +
+			"Each number stands as corrected and, where the paper errs, as printed.\n\n" +
+			"   winnow theory --rate 0.3 --classes 100\n" +
+			"   winnow theory --pair-rate 0.6 --classes 10 --each 5 --eta 1.5,4 --json\n\n" +
+			"The skews η and γ of a run are measured by winnow theory skew.",
+		Flags: []cli.Flag{
+			&cli.Float64Flag{Name: "rate", Usage: "label noise `P` in [0, 1)", DefaultText: "none"},
+			&cli.Float64Flag{Name: "pair-rate", Usage: "instead of --rate: the share `Q` of truly alike pairs with different labels", DefaultText: "none"},
+			&cli.IntFlag{Name: "classes", Usage: "number `K` of classes; required", DefaultText: "none"},
+			&cli.IntFlag{Name: "each", Usage: "images `N` of each class, for the exact weights of 1-1 sampling", DefaultText: "none"},
+			&cli.StringFlag{Name: "eta", Value: "1,1.25,1.5,2,3,5,10", Usage: "skews η ≥ 1 of mining, how much too often hard negatives are taken: `LIST`"},
+			&cli.StringFlag{Name: "gamma", Value: "0.1,0.25,0.5,0.75,0.9,1", Usage: "skews γ in (0, 1] of the marginal loss's weights: `LIST`"},
+			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON, rates as fractions"},
+		},
+		Action:      term.Action(read, call),
+		Subcommands: more,
+	}
+}
+
+func read(c *cli.Context) (o Options, err error) {
+	switch {
+	case c.Args().Present():
+		return o, term.NoCommand(c)
+	case c.IsSet("rate") == c.IsSet("pair-rate"):
+		return o, term.Misused("theory: expected one of --rate and --pair-rate")
+	case !c.IsSet("classes"):
+		return o, term.Misused("theory: --classes is missing")
+	case c.IsSet("each") && c.Int("each") == 0:
+		return o, term.Misused("--each: found 0, expected 2 or more")
+	}
+	s := theory.Setting{Rate: c.Float64("rate"), Classes: c.Int("classes"), Each: c.Int("each")}
+	if s.Eta, err = term.Numbers(c, "eta"); err != nil {
+		return o, err
+	}
+	if s.Gamma, err = term.Numbers(c, "gamma"); err != nil {
+		return o, err
+	}
+	if c.IsSet("pair-rate") {
+		if s.Rate, err = theory.RateOfPairs(c.Float64("pair-rate"), s.Classes); err != nil {
+			return o, term.AsMisuse(err)
+		}
+	}
+	return Options{s, c.Bool("json")}, nil
+}
+
+func describe(_ context.Context, p *term.Program, o Options) error {
+	summary, err := theory.Describe(o.Setting)
+	switch {
+	case err != nil:
+		return term.AsMisuse(err)
+	case o.JSON:
+		return p.JSON(summary)
+	}
+	return summary.Text(p.Out)
+}

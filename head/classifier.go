@@ -1,0 +1,75 @@
+package head
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+)
+
+// Classifier is a linear layer that names classes from rows u, W being C×D:
+//
+//	l = s·u·Wᵀ + b        ∂L/∂u = s·dl·W, ∂L/∂W = s·dlᵀ·u, ∂L/∂b = Σ_i dl_i
+//
+// Time: three products of n·D·C.
+type Classifier struct {
+	Weight, Bias *features.Param // C×D; 1×C, nil for none
+	Scale        float32         // s
+}
+
+// NewClassifier makes one of zeros with a bias; prefix begins its parameters' names.
+func NewClassifier(prefix string, classes, dim int, scale float32) Classifier {
+	c := Classifier{features.NewParam(prefix+"classifier.weight", classes, dim), features.NewParam(prefix+"classifier.bias", 1, classes), scale}
+	c.Bias.NoDecay = true
+	return c
+}
+
+// Params are the weight and, if there is one, the bias.
+func (c Classifier) Params() []*features.Param {
+	if c.Bias == nil {
+		return []*features.Param{c.Weight}
+	}
+	return []*features.Param{c.Weight, c.Bias}
+}
+
+// Draw fills params, which are of the classifier, uniformly in ±1/√D, as torch's Linear starts.
+func (c Classifier) Draw(rng *rand.Rand, params ...*features.Param) {
+	bound := 1 / math.Sqrt(float64(c.Weight.Cols))
+	for _, p := range params {
+		for i := range p.Data {
+			p.Data[i] = float32(bound * (2*rng.Float64() - 1))
+		}
+	}
+}
+
+// Forward overwrites logits, n×C.
+func (c Classifier) Forward(logits, u blas32.General) {
+	blas32.Gemm(blas.NoTrans, blas.Trans, c.Scale, u, c.Weight.Matrix(), 0, logits)
+	if c.Bias == nil {
+		return
+	}
+	for i := range logits.Rows {
+		row := features.Row(logits, i)
+		for j, b := range c.Bias.Data {
+			row[j] += b
+		}
+	}
+}
+
+// Backward overwrites the gradients of the parameters and makes du keep·du + ∂L/∂u.
+func (c Classifier) Backward(du, u, dl blas32.General, keep float32) {
+	blas32.Gemm(blas.NoTrans, blas.NoTrans, c.Scale, dl, c.Weight.Matrix(), keep, du)
+	blas32.Gemm(blas.Trans, blas.NoTrans, c.Scale, dl, u, 0, c.Weight.GradMatrix())
+	if c.Bias == nil {
+		return
+	}
+	clear(c.Bias.Grad)
+	for i := range dl.Rows {
+		for j, g := range features.Row(dl, i) {
+			c.Bias.Grad[j] += g
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package rules
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"winnow/internal/testing/reference"
+)
+
+// plain are the rooms that a program without ONNX Runtime, and without a C compiler, can use.
+var plain = []string{
+	"audit/...", "losses/...", "filters/...", "eval/...", "features", "head", "train/...", "search", "datasets/...", "graph/...",
+	"models/...",
+}
+
+// heavy must not be linked by a plain room.
+var heavy = []string{"winnow/backbone/ort", "github.com/yalue/onnxruntime_go", "modernc.org/sqlite"}
+
+// Plain rooms link neither ONNX Runtime nor SQLite, and no package of ours or of others that is written with cgo. What still
+// links runtime/cgo is the standard library's own net and os/user, and these only below packages of others (Parquet's uuid): nothing of ours imports them there.
+func TestPlainRoomsWithoutCgo(t *testing.T) {
+	for _, fault := range cgoFaults(listed(t, plain...)) {
+		t.Error(fault)
+	}
+}
+
+func TestCgoIsSeen(t *testing.T) {
+	for room, want := range map[string]string{
+		"backbone/ort":     "github.com/yalue/onnxruntime_go is linked",
+		"review/decisions": "modernc.org/sqlite is linked",
+		"internal/ortlib":  "winnow/internal/ortlib imports archive/tar, which",
+	} {
+		if faults := cgoFaults(listed(t, room)); !strings.Contains(strings.Join(faults, "\n"), want) {
+			t.Errorf("%s: found %q, expected %q", room, faults, want)
+		}
+	}
+}
+
+// linked is a package that is linked into a program.
+type linked struct {
+	path     string
+	standard bool
+	cgo      bool // has files with import "C"
+	imports  []string
+}
+
+// listed lists what the rooms' packages link, each package behind those that it imports.
+func listed(t *testing.T, rooms ...string) []linked {
+	t.Helper()
+	list := exec.Command("go", "list", "-deps", "-f", "{{.ImportPath}}|{{.Standard}}|{{len .CgoFiles}}|{{join .Imports \" \"}}")
+	for _, room := range rooms {
+		list.Args = append(list.Args, "winnow/"+room)
+	}
+	list.Dir = reference.Root(t)
+	list.Env = append(os.Environ(), "CGO_ENABLED=1")
+	list.Stderr = os.Stderr
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []linked
+	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
+		f := strings.Split(lines.Text(), "|")
+		all = append(all, linked{f[0], f[1] == "true", f[2] != "0", strings.Fields(f[3])})
+	}
+	if len(all) == 0 {
+		t.Fatalf("%s: no packages", rooms)
+	}
+	return all
+}
+
+func cgoFaults(all []linked) (faults []string) {
+	cgo := map[string]bool{"runtime/cgo": true} // packages of the standard library that link it
+	for _, p := range all {
+		if slices.Contains(heavy, p.path) {
+			faults = append(faults, p.path+" is linked")
+		}
+		if !p.standard && p.cgo {
+			faults = append(faults, p.path+" is written with cgo")
+		}
+		for _, name := range p.imports {
+			switch {
+			case p.standard && (cgo[name] || name == "C"):
+				cgo[p.path] = true
+			case strings.HasPrefix(p.path, "winnow/") && cgo[name]:
+				faults = append(faults, p.path+" imports "+name+", which links runtime/cgo")
+			}
+		}
+	}
+	return faults
+}

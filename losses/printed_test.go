@@ -1,0 +1,27 @@
+package losses
+
+import (
+	"testing"
+)
+
+// Env.Printed changes those losses that say so, and no other.
+func TestPrinted(t *testing.T) {
+	for _, e := range Catalog {
+		everyday := catalogSubject(t, e, nil)
+		env := testEnv(conformDim, conformClasses, 3)
+		env.Printed = true
+		differs := false
+		for _, in := range everyday.inputs(1, 60) {
+			l, err := New(e.Name, nil, env)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, _ := public(l, in)
+			want, _ := public(everyday.build(), in)
+			differs = differs || got != want
+		}
+		if differs != (e.Printed != "") {
+			t.Errorf("%s: built otherwise: %v, and the entry says %q", e.Name, differs, e.Printed)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+// Package embedded opens labelled training images as vectors, through a run's head or as a store holds them, with the
+// batches that a training would take of them.
+package embedded
+
+import (
+	"context"
+	"fmt"
+
+	"winnow/datasets"
+	"winnow/features"
+	"winnow/internal/hint"
+	"winnow/internal/lookup"
+	"winnow/run"
+	"winnow/run/config"
+	"winnow/run/folder"
+	"winnow/train"
+)
+
+// Options name the images and the batches.
+type Options struct {
+	Run     string              // its folder; "": Data names a store and its manifest
+	Data    folder.Options      // of the run, or of the store
+	Sampler train.SamplerConfig // of a store: a run has its own
+	Batch   string              // changes the sampler's: PxK, or N where it draws rows
+	Batches int                 // how many are looked at; 0: those of one epoch
+	Seed    *uint64             // nil: the run's, or 1
+}
+
+// Origin says where vectors come from.
+type Origin struct {
+	Run  string `json:"run,omitempty"`
+	Head string `json:"head,omitempty"` // file in the run's folder; "" for frozen features
+	Step *int   `json:"step,omitempty"` // of the training, after which the head was as it is; nil where the run does not say
+	View string `json:"view,omitempty"`
+	Seed uint64 `json:"seed"`
+}
+
+// Name says what the vectors are.
+func (o Origin) Name() string {
+	if o.Run == "" {
+		return "frozen features"
+	}
+	name := o.Run + ", " + o.Head
+	if o.Step != nil {
+		name += fmt.Sprintf(" (after step %d)", *o.Step)
+	}
+	return name
+}
+
+// Training is the images of the split train.
+type Training struct {
+	Origin
+	Manifest *datasets.Dataset
+	Set      features.Set // unit rows; classes are numbered without gaps, IDs are positions in Manifest
+	Classes  int
+	Sampler  train.SamplerConfig
+	Config   config.Run // of the run; of a store config.Default
+	LeftOut  []lookup.LeftOut
+
+	batches int
+}
+
+// Open embeds the training images.
+func Open(ctx context.Context, o Options) (Training, error) {
+	open, t := folder.OpenStore, Training{Config: config.Default(), Sampler: o.Sampler, batches: o.Batches}
+	if o.Run != "" {
+		open = func(of folder.Options) (*folder.Run, error) { return folder.Open(ctx, o.Run, of) }
+	}
+	r, err := open(o.Data)
+	if err != nil {
+		return t, err
+	}
+	data, err := run.Join(r.Manifest, r.Store)
+	if err != nil {
+		return t, err
+	}
+	t.Manifest, t.Set, t.Classes, t.LeftOut, t.Seed = r.Manifest, data.Train, len(data.Classes), append([]lookup.LeftOut{}, data.LeftOut...), 1
+	if o.Run == "" {
+		err = features.Normalize(t.Set.X)
+	} else {
+		t.Origin = Origin{Run: r.Dir, Head: r.HeadFile, Step: stepOf(r), View: r.Look(), Seed: r.Config.Seed}
+		t.Config, t.Sampler = r.Config, r.Config.Sampler
+		t.Set, err = r.Head.EmbedSet(t.Set)
+	}
+	if err != nil {
+		return t, err
+	}
+	if o.Seed != nil {
+		t.Seed = *o.Seed
+	}
+	if o.Batch != "" {
+		s := &t.Sampler
+		if s.Classes, s.Images, s.Rows, err = config.ParseBatch(o.Batch, s.Variant); err != nil {
+			return t, hint.Misused("--batch: %w", err)
+		}
+	}
+	return t, nil
+}
+
+// stepOf returns the step after which a run's head was what it is, nil where the run's result does not say.
+func stepOf(r *folder.Run) *int {
+	result, err := folder.ReadResult(r.Dir)
+	if err != nil {
+		return nil
+	}
+	if r.HeadFile == folder.BestHeadFile && result.BestStep >= 0 {
+		return &result.BestStep
+	}
+	return &result.Steps
+}
+
+// Each calls visit for each batch of a set from the first epoch on, with the batch's number from 0 on and those of its
+// rows that have a label. Labels of set are numbered without gaps.
+func (t Training) Each(ctx context.Context, set features.Set, visit func(number int, rows []int)) error {
+	sampler, err := train.NewSampler(t.Sampler, set.Labels, t.Seed)
+	if err != nil {
+		return err
+	}
+	batches := t.batches
+	if batches == 0 {
+		batches = sampler.Batches()
+	}
+	for number, epoch := 0, 0; number < batches; epoch++ {
+		for _, rows := range sampler.Epoch(epoch) {
+			if number == batches {
+				break
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			visit(number, rows[:sampler.Labelled()])
+			number++
+		}
+	}
+	return nil
+}

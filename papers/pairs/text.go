@@ -1,0 +1,142 @@
+package pairs
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"winnow/internal/atomicfile"
+	"winnow/papers/text"
+	"winnow/report/chart"
+)
+
+// Text writes the result as tables.
+func (r Result) Text(out io.Writer) error {
+	fmt.Fprintf(out, "%s: pairs of %d of %d training images, %d classes\n", r.Name(), r.Compared, r.Images, r.Classes)
+	w := text.NewTable(out)
+	for _, l := range r.Labellings {
+		w.Row("\n"+l.Name+": "+text.Percent(l.Wrong)+" of the labels wrong", "pairs", "cosine: mean", "5 %", "25 %", "median", "75 %", "95 %")
+		for _, d := range l.Cosines.Kinds {
+			cells := []string{d.Kind.String(), strconv.Itoa(d.Pairs)}
+			for _, v := range []float64{d.Mean, d.P5, d.Q1, d.Median, d.Q3, d.P95} {
+				cells = append(cells, cosineText(v, d.Pairs))
+			}
+			w.Row(cells...)
+		}
+	}
+	w.Row("\ncosines of false positives", "overlap with true positives", "with true negatives", "nearer than a true positive", "than a true negative")
+	for _, l := range r.Labellings {
+		c := l.Cosines
+		w.Row(l.Name, text.Percent(c.Overlap), text.Percent(c.OverlapNegatives), text.Percent(c.Nearer), text.Percent(c.NearerThanNegatives))
+	}
+	w.Row("\nwrong pairs of batches", "P_FP", "symmetric, on paper", "P_FN", "symmetric, on paper", "batches", "rows")
+	for _, l := range r.Labellings {
+		s := l.Signals
+		w.Row(l.Name, text.Percent(s.PFP), text.Percent(l.Formula.PFP), text.Percent(s.PFN), text.Percent(l.Formula.PFN), strconv.Itoa(s.Batches), strconv.Itoa(s.Rows/max(s.Batches, 1)))
+	}
+	w.Row("\nof what is wrong, false positives are", "by rate, P_FP/(P_FP+P_FN)", "symmetric, on paper", "by number of pairs")
+	for _, l := range r.Labellings {
+		w.Row(l.Name, text.Percent(l.Signals.OfRates), text.Percent(l.Formula.OfRates), text.Percent(l.Signals.OfPairs))
+	}
+	for k := range r.losses() {
+		w.Row("\nby |∂L/∂s| of "+r.Labellings[0].Signals.Losses[k].Name, "false positives of what is wrong", "wrong of all", "weight of a false positive over a true one's")
+		for _, l := range r.Labellings {
+			j := l.Signals.Losses[k]
+			w.Row(l.Name, text.Percent(j.OfWrong), text.Percent(j.Shares[FalsePositive]+j.Shares[FalseNegative]), text.Number(j.Weight))
+		}
+	}
+	if r.losses() == 0 {
+		w.Row("\nnone of the run's losses is a function of the pairs of a batch: --loss names some")
+	}
+	return w.Flush()
+}
+
+func (r Result) losses() int { return len(r.Labellings[0].Signals.Losses) }
+
+// cosineText is a cosine, – where there is no pair.
+func cosineText(v float64, pairs int) string {
+	if pairs == 0 {
+		return "–"
+	}
+	return strconv.FormatFloat(v, 'f', 3, 64)
+}
+
+// Write writes pairs.json, bins.csv and the drawings into a folder.
+func (r Result) Write(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("pairs: %w", err)
+	}
+	type file struct {
+		name string
+		to   func(io.Writer) error
+	}
+	files := []file{{"pairs.json", r.JSON}, {"bins.csv", r.bins}}
+	for _, l := range r.Labellings {
+		files = append(files, file{"cosines-" + strings.ReplaceAll(l.Name, " ", "-") + ".svg", r.chart(l).WriteSVG})
+	}
+	for _, f := range files {
+		if err := atomicfile.Write(filepath.Join(dir, f.name), f.to); err != nil {
+			return fmt.Errorf("pairs: %s: %w", f.name, err)
+		}
+	}
+	return nil
+}
+
+// bins writes a line for each labelling, kind and bin.
+func (r Result) bins(out io.Writer) error {
+	w := csv.NewWriter(out)
+	w.Write([]string{"labels", "kind", "from", "to", "pairs"}) // errors stay until Error
+	edges := binEdges()
+	for _, l := range r.Labellings {
+		for _, d := range l.Cosines.Kinds {
+			for b, n := range d.Counts {
+				w.Write([]string{l.Name, d.Kind.String(), text.Number(edges[b]), text.Number(edges[b+1]), strconv.Itoa(n)})
+			}
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+func binEdges() []float64 {
+	edges := make([]float64, Bins+1)
+	for b := range edges {
+		edges[b] = float64(2*b-Bins) / Bins
+	}
+	return edges
+}
+
+// chart draws SCL-RHE's Fig. 2: shares of each kind of pairs on a logarithmic axis, false negatives left out as there,
+// over the cosines that any labelling has.
+func (r Result) chart(l Labelling) chart.Histogram {
+	h := chart.Histogram{Frame: chart.Frame{
+		Title: fmt.Sprintf("Cosines of pairs, labels %s (%s wrong)", l.Name, text.Percent(l.Wrong)), Titled: true,
+		X: "cosine", Y: "share of the pairs of a kind", LogY: true,
+	}}
+	from, to := r.usedBins()
+	for i, kind := range []Kind{TruePositive, TrueNegative, FalsePositive} {
+		tone := []int{0, 2, 1}[i] // false positives stand out
+		d := l.Cosines.Kinds[kind]
+		h.Bars = append(h.Bars, chart.Bars{Name: kind.String(), Edges: binEdges()[from : to+1], Heights: d.Shares()[from:to], Tone: tone})
+	}
+	return h
+}
+
+// usedBins are from the first to behind the last bin with a pair.
+func (r Result) usedBins() (from, to int) {
+	from = Bins
+	for _, l := range r.Labellings {
+		for _, d := range l.Cosines.Kinds {
+			for b, n := range d.Counts {
+				if n > 0 {
+					from, to = min(from, b), max(to, b+1)
+				}
+			}
+		}
+	}
+	return from, to
+}

@@ -1,0 +1,70 @@
+package skew
+
+import (
+	"context"
+
+	"winnow/datasets"
+	"winnow/internal/hint"
+	"winnow/internal/lookup"
+	"winnow/losses"
+	"winnow/papers/embedded"
+	"winnow/run/config"
+	"winnow/train"
+)
+
+// Options say what the skew is measured on.
+type Options struct {
+	embedded.Options
+	Margin, Beta *float64 // nil: those of the run's losses, or of [Default]
+}
+
+// Result is what was measured on the batches of a run, or of stored features.
+type Result struct {
+	embedded.Origin
+	Report
+	LeftOut []lookup.LeftOut `json:"left_out"`
+}
+
+// Run takes the batches of a training from its first epoch on, embedded by its head as it is now, or stored features in
+// batches of 12 classes of 5.
+func Run(ctx context.Context, o Options) (Result, error) {
+	o.Data.Splits, o.Sampler = []string{datasets.Train, datasets.Validation}, train.SamplerConfig{Variant: train.Groups, Classes: 12, Images: 5}
+	t, err := embedded.Open(ctx, o.Options)
+	if err != nil {
+		return Result{}, err
+	}
+	if t.Step != nil && *t.Step == 0 {
+		o.Data.Host.Note("%s is the state before the first step, which validation found best: --last takes the one after the training", t.Head)
+	}
+	s := Default(t.Classes)
+	if o.Run != "" {
+		s.takeOver(t.Config.Losses)
+	}
+	if o.Margin != nil {
+		s.Margin = *o.Margin
+	}
+	if o.Beta != nil {
+		s.Beta = *o.Beta
+	}
+	meter, err := NewMeter(s)
+	if err != nil {
+		return Result{}, hint.AsMisuse(err)
+	}
+	err = t.Each(ctx, t.Set, func(number int, rows []int) { meter.Add(t.Set.Rows(rows), train.Rand(t.Seed, "skew", number)) })
+	return Result{Origin: t.Origin, Report: meter.Report(), LeftOut: t.LeftOut}, err
+}
+
+// takeOver takes α and β from a run's marginal loss, and α from its triplet loss if that compares the same distances:
+// those of others, such as their squares, say nothing here.
+func (s *Settings) takeOver(list []config.Loss) {
+	for _, l := range list {
+		values, err := losses.Resolve(l.Name, l.Settings)
+		switch {
+		case err != nil:
+		case l.Name == "marginal":
+			s.Margin, s.Beta = values["margin"].(float64), values["beta"].(float64)
+		case l.Name == "triplet" && values["distance"] == "l2":
+			s.Margin = values["margin"].(float64)
+		}
+	}
+}

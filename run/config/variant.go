@@ -1,0 +1,28 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"winnow/filters"
+	"winnow/filters/selfpaced"
+	"winnow/losses"
+)
+
+func printed(e losses.Entry) bool { return e.Printed != "" }
+
+// checkVariant refuses the papers' variants for a run in which nothing has one.
+func (c *Run) checkVariant() error {
+	scorer, err := filters.Find(c.Filter.Scorer)
+	switch {
+	case !c.PaperVariant:
+	case c.SelfPaced.On() && c.SelfPaced.Step == selfpaced.StepScaled && !c.SelfPaced.Hard:
+	case c.Method == Metric && err == nil && scorer.Printed != "":
+	case c.Method == Metric && slices.ContainsFunc(c.Losses, func(l Loss) bool { return slices.Contains(lossesThat(printed), l.Name) }):
+	default:
+		return fmt.Errorf("paper_variant: found true, and nothing of the run differs from its paper's print: expected one of the losses %s, the filter vmf or scaled steps of selfpaced, or false",
+			strings.Join(lossesThat(printed), ", "))
+	}
+	return nil
+}

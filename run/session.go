@@ -1,0 +1,249 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"winnow/datasets"
+	"winnow/features"
+	"winnow/graph"
+	"winnow/head"
+	"winnow/internal/hint"
+	"winnow/internal/lookup"
+	"winnow/models"
+	"winnow/run/config"
+	"winnow/run/folder"
+	"winnow/run/tuning"
+)
+
+// Train turns a configuration and the data that it names into a trained folder, which [folder.Open] opens again.
+func Train(ctx context.Context, cfg config.Run, o Options) (folder.Result, error) {
+	s, err := Open(ctx, cfg, o)
+	if err != nil {
+		return folder.Result{}, err
+	}
+	defer s.Close()
+	_, result, err := s.Train(ctx)
+	return result, err
+}
+
+// Session is a training that is about to begin: its data are read, its backbone is found, its folder is there.
+type Session struct {
+	Config config.Run
+	Data   Data
+
+	options Options
+	tuning  *tuning.Tuning    // nil: the head alone is trained
+	noise   *folder.NoiseRate // where the rate was to be estimated
+	start   time.Time
+}
+
+// Open reads what a configuration names and makes the folder. The caller closes the session.
+func Open(ctx context.Context, cfg config.Run, o Options) (*Session, error) {
+	d, err := datasets.Read(cfg.Data.Manifest, datasets.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return OpenWith(ctx, cfg, d, o)
+}
+
+// OpenWith is Open with a manifest that is read already.
+func OpenWith(ctx context.Context, cfg config.Run, d *datasets.Dataset, o Options) (*Session, error) {
+	s := &Session{Config: cfg, options: o, start: time.Now()}
+	if s.options.Note == nil {
+		s.options.Note = func(string, ...any) {}
+	}
+	open := s.openHead
+	if cfg.Finetune.On() {
+		open = s.openBackbone
+	}
+	if err := open(ctx, d); err != nil {
+		return nil, err
+	}
+	s.options.About.Features = s.Config.Data.Features
+	if s.options.About.Features == "" {
+		s.options.About.Features = s.ownFeatures()
+	}
+	return s, nil
+}
+
+// openHead reads what a head on stored features is trained on, then makes the folder.
+func (s *Session) openHead(_ context.Context, d *datasets.Dataset) (err error) {
+	if s.Data, err = Load(d, s.Config.Data.Features, true); err != nil {
+		return err
+	}
+	if s.options.Host.Runtime != nil { // else products are computed in Go
+		rt, err := s.options.Host.Runtime()
+		if err != nil {
+			return err
+		}
+		s.options.About.ORT = rt.Version()
+	}
+	return s.prepare()
+}
+
+// openBackbone is openHead for a backbone that is trained too: whatever can be wrong is found before the features are made
+// that the run starts from.
+func (s *Session) openBackbone(ctx context.Context, d *datasets.Dataset) (err error) {
+	host := s.options.Host
+	if s.tuning, err = tuning.Open(s.Config, d.Paths(), tuning.Config{Note: host.Note, Watch: s.options.Watch}); err != nil {
+		return err
+	}
+	rt, err := host.Runtime()
+	if err != nil {
+		return err
+	}
+	s.options.About.ORT = rt.Version()
+	s.tuning.Use(rt)
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	store := s.Config.Data.Features
+	if store == "" {
+		store = s.ownFeatures()
+		if err := s.makeFeatures(ctx, store); err != nil {
+			return err
+		}
+	}
+	if s.Data, err = Load(d, store, false); err == nil && len(s.Data.Key.Views) > 1 {
+		s.options.Note("of the %d stored views of each image only the centre is used: fine-tuning looks at the images themselves (--augment)", len(s.Data.Key.Views))
+	}
+	return err
+}
+
+func (s *Session) ownFeatures() string { return filepath.Join(s.options.Dir, folder.OwnFeatures) }
+
+func (s *Session) prepare() error {
+	return folder.Prepare(s.options.Dir, s.options.Resume, s.options.Overwrite)
+}
+
+// makeFeatures makes the features that the run starts from, unless they are there; those of another backbone or of
+// other images are only replaced if the run is.
+func (s *Session) makeFeatures(ctx context.Context, store string) error {
+	e := s.tuning.Extraction(store)
+	if old, err := features.Open(store); err != nil || old.Key.Differs(e.Key()) != "" {
+		e.Overwrite = s.options.Overwrite
+		s.options.Note("making the features of the backbone as it is, into %s", store)
+	}
+	_, err := e.Store(ctx, s.options.Host)
+	return err
+}
+
+// Close frees the memory of the networks.
+func (s *Session) Close() error { return s.tuning.Close() }
+
+// Train trains and leaves in the folder everything that a run leaves, its measurement too.
+func (s *Session) Train(ctx context.Context) (Outcome, folder.Result, error) {
+	var none folder.Result
+	s.tellData()
+	var err error
+	if s.noise, err = ResolveRate(&s.Config, s.Data); err != nil {
+		return Outcome{}, none, err
+	}
+	if s.noise != nil {
+		s.options.Note("estimated from the features: about %s of the labels are wrong", s.noise)
+	}
+	o := s.options
+	o.Tuning = s.tuning
+	o.Begun = func(plan Plan) error {
+		if s.options.Begun != nil {
+			if err := s.options.Begun(plan); err != nil {
+				return err
+			}
+		}
+		s.tellPlan(plan)
+		return s.begin(plan)
+	}
+	out, err := Run(ctx, s.Config, s.Data, o)
+	if err != nil {
+		return out, none, err
+	}
+	result, err := out.Judge(ctx, s.Data, o)
+	if err != nil {
+		return out, none, err
+	}
+	result.Seconds = time.Since(s.start).Seconds()
+	return out, result, folder.Finish(o.Dir, result)
+}
+
+// begin throws away the run that is to be overwritten, and writes config.yaml and run.json. A run that goes on keeps what
+// it wrote when it began.
+func (s *Session) begin(plan Plan) error {
+	if s.options.Overwrite {
+		if err := folder.Clear(s.options.Dir); err != nil {
+			return err
+		}
+	}
+	if plan.Resumed > 0 && folder.Begun(s.options.Dir) {
+		return nil
+	}
+	facts, err := s.facts(plan)
+	if err != nil {
+		return err
+	}
+	return folder.Begin(s.options.Dir, s.Config, facts)
+}
+
+// facts is run.json: what the caller knows of the machine, completed with configuration and data.
+func (s *Session) facts(plan Plan) (folder.Facts, error) {
+	f, data := s.options.About, s.Data
+	f.Winnow, f.Go, f.Started, f.NoiseRate = s.options.Winnow, runtime.Version(), s.start.UTC(), s.noise
+	f.Seed, f.Manifest, f.ImagesSHA256, f.FeaturesSHA256, f.FeaturesKey = s.Config.Seed, s.Config.Data.Manifest, data.Sum, data.StoreSum, data.Key
+	f.Images, f.Unlabelled, f.Validation, f.Classes = data.Train.Len(), data.Unlabelled, data.Validation.Len(), data.Classes
+	f.LeftOut, f.StepsPerEpoch, f.Steps = append([]lookup.LeftOut{}, data.LeftOut...), plan.Epoch, plan.Steps
+	if s.tuning != nil {
+		f.Backbone, f.TunedWeights = s.tuning.Backbone.Name, s.tuning.Weights
+	}
+	var err error
+	if f.ManifestSHA256, err = folder.FileSum(f.Manifest); err != nil {
+		return f, fmt.Errorf("train: %w", err)
+	}
+	return f, nil
+}
+
+// Now returns a set of images with the features that the backbone gives of them now: those stored where it is not trained.
+func (s *Session) Now(ctx context.Context, set features.Set) (features.Set, error) {
+	return s.tuning.Now(ctx, set)
+}
+
+// State is a head on the backbone that it belongs to, as a training left them.
+type State struct {
+	Head   *head.Head
+	tuning *tuning.Tuning
+	model  *graph.Model // of the backbone, where it was trained
+}
+
+// Last reads the state that the training ended with, which need not be the one that validation chose.
+func (s *Session) Last() (last State, err error) {
+	if last.Head, _, err = models.ReadHead(filepath.Join(s.options.Dir, folder.LastHeadFile)); err != nil || s.tuning == nil {
+		return last, err
+	}
+	last.tuning = s.tuning
+	data, err := os.ReadFile(filepath.Join(s.options.Dir, folder.LastBackboneFile))
+	if err != nil {
+		return last, hint.With(err, "the training is not finished")
+	}
+	last.model, err = graph.Read(data)
+	return last, err
+}
+
+// Features returns a set of images, stored features, as the state's backbone sees them.
+func (s State) Features(ctx context.Context, set features.Set) (features.Set, error) {
+	if s.tuning == nil {
+		return set, nil
+	}
+	return s.tuning.FeaturesOf(ctx, s.model, set)
+}
+
+// Embed returns a set of images as the state embeds them.
+func (s State) Embed(ctx context.Context, set features.Set) (features.Set, error) {
+	set, err := s.Features(ctx, set)
+	if err != nil {
+		return set, err
+	}
+	return s.Head.EmbedSet(set)
+}

@@ -1,0 +1,120 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"winnow/filters"
+	"winnow/head"
+	"winnow/internal/hint"
+	"winnow/run/config"
+	"winnow/run/folder"
+	"winnow/train"
+)
+
+// tellData notes what is trained on and what is not.
+func (s *Session) tellData() {
+	d, note := s.Data, s.options.Note
+	note("%d images of %d classes to train on, %d for validation", d.Train.Len(), len(d.Classes), d.Validation.Len())
+	if v := d.Views(); v > 1 {
+		note("%d views of each training image: every visit shows one of them, drawn; the head's start and validation look at the centre", v)
+	}
+	if d.Unlabelled > 0 {
+		use := "are only used for whitening (sampler.unlabelled puts some into every batch, for losses that learn from them)"
+		if n := s.Config.Sampler.Unlabelled; n > 0 {
+			use = fmt.Sprintf("are in the batches, %d in each", min(n, d.Unlabelled))
+		}
+		note("%d images of the train split have no label and %s", d.Unlabelled, use)
+	}
+	if d.Unjudged > 0 {
+		note("%d images of the validation split have no label and are left out", d.Unjudged)
+	}
+	if n := len(d.LeftOut); n > 0 {
+		note("%d unreadable images are left out (all are in run.json), the first is %s: %s", n, d.LeftOut[0].Path, d.LeftOut[0].Reason)
+	}
+	if d.Validation.Len() == 0 {
+		note("no validation split: the last state is kept, and nothing says when to stop")
+	} else if s.Config.Validation.Measure == config.MeasureP1 && oneClass(d.Validation.Labels) {
+		note("warning: the validation split has one class: whatever is found there is right, so that validation chooses nothing; give it two classes or more, as winnow data import --split does with a larger share")
+	}
+}
+
+// oneClass reports whether all labels are of one class.
+func oneClass(labels []int) bool {
+	return !slices.ContainsFunc(labels, func(y int) bool { return y != labels[0] })
+}
+
+// tellPlan notes what of the configuration the data change, and what a person may not have meant.
+func (s *Session) tellPlan(plan Plan) {
+	cfg, note := s.Config, s.options.Note
+	filtered, tuned := cfg.Filter.Scorer != config.NoFilter, s.tuning != nil
+	if plan.Config.Head.Out != cfg.Head.Out {
+		note("dimension %d is more than the %d of the features: using %d", cfg.Head.Out, plan.Config.Head.In, plan.Config.Head.Out)
+	}
+	if cfg.Sampler.Variant != train.Shuffle && cfg.Sampler.Classes > len(s.Data.Classes) {
+		note("batches of %d classes: %d are asked for, and there are no more", len(s.Data.Classes), cfg.Sampler.Classes)
+	}
+	if cfg.Method != config.Metric {
+		note("%s", DescribeMethod(cfg, s.Data.Views()))
+	}
+	if m := cfg.Schedule.In(plan.Epoch).Milestones; len(m) > 0 && m[0] >= plan.Steps {
+		note("the learning rate falls first after %s, which is not within this run of %d steps: schedule.milestones sets it", cfg.Schedule.Milestones[0], plan.Steps)
+	}
+	if filtered && cfg.Filter.Threshold != filters.ThresholdFixed {
+		note("the filter %s drops about %.0f %% of the labels (set by --noise-rate)", cfg.Filter.Scorer, 100*float64(cfg.Filter.Rate))
+	}
+	if tuned && filtered && cfg.Filter.WarmUp == (config.Span{}) {
+		note("the filter judges from the first step on, when the bank knows few classes: where it keeps too little, try --set filter.warm_up=\"1 epoch\"")
+	}
+	if cfg.SelfPaced.On() && filtered {
+		note("samples are weighed, and the filter drops some besides: --filter none leaves it to the weights")
+	}
+	if cfg.Validation.Patience > 0 && !plan.Validates {
+		note("validation.patience is set without a validation split: the run will not stop early")
+	}
+	if tuned && cfg.BackboneSolver.LR == 0 {
+		note("--backbone-lr is 0: the backbone's weights will not change")
+	}
+	if plan.Rests > 0 {
+		note("the backbone rests for the first %d of %d steps, while the head warms up", plan.Rests, plan.Steps)
+	}
+	if plan.Resumed > 0 {
+		note("going on after step %d of %d", plan.Resumed, plan.Steps)
+	}
+}
+
+// explain adds what a person can do about a run that stopped.
+func explain(err error, data Data, dir string, tuned bool) error {
+	advice, best := "a smaller --lr or --set clip=1 may help", folder.BestHeadFile+" is"
+	if tuned {
+		advice, best = "a smaller --backbone-lr or --lr, or --set clip=1, may help", folder.BestHeadFile+" with "+folder.BestBackboneFile+" is"
+	}
+	if _, missing := os.Stat(filepath.Join(dir, folder.BestHeadFile)); dir != "" && missing == nil {
+		advice = best + " the best before; " + advice
+	}
+	var bad *train.NonFinite
+	if errors.As(err, &bad) {
+		names := make([]string, 0, 3)
+		for _, id := range bad.IDs[:min(len(bad.IDs), cap(names))] {
+			names = append(names, data.Paths[id])
+		}
+		return hint.With(err, "images: %s; %s", strings.Join(names, ", "), advice)
+	}
+	var lost *head.NotFinite
+	if errors.As(err, &lost) {
+		return hint.With(err, "the weights left the numbers: %s", advice)
+	}
+	var broken *train.CheckpointError
+	if errors.As(err, &broken) {
+		return hint.With(err, "put back a copy of it if there is one, or begin anew with --overwrite")
+	}
+	var other *train.OtherRunError
+	if errors.As(err, &other) {
+		return hint.With(err, "give the settings of the run, or begin anew with --overwrite")
+	}
+	return err
+}

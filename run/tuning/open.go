@@ -1,0 +1,83 @@
+package tuning
+
+import (
+	"errors"
+	"slices"
+
+	"winnow/backbone"
+	"winnow/datasets/imageroot"
+	"winnow/extraction"
+	"winnow/features"
+	"winnow/internal/hint"
+	"winnow/models"
+	"winnow/run/config"
+)
+
+// Open finds the backbone and the images that a configuration names, and everything about them that can be wrong before a
+// network runs. paths are those of the whole manifest, by position; cfg says to whom facts and progress go.
+func Open(run config.Run, paths []string, cfg Config) (*Tuning, error) {
+	cfg.Settings, cfg.Paths, cfg.Batch = run.Finetune, paths, extraction.UsualBatch
+	var err error
+	if cfg.Augment, err = backbone.ParseAugmentation(run.Finetune.Augment); err != nil {
+		return nil, err
+	}
+	cfg.RootName = imageroot.Of(run.Data.Root, run.Data.Manifest)
+	if cfg.Root, err = imageroot.Open(cfg.RootName); err != nil {
+		return nil, hint.With(err, "fine-tuning looks at the images: name their folder with --root")
+	}
+	if err := cfg.findBackbone(run.Data); err != nil {
+		return nil, err
+	}
+	return New(cfg)
+}
+
+// findBackbone finds the network: the one that made the features, if there are any, or the one named.
+func (c *Config) findBackbone(from config.Data) (err error) {
+	output := ""
+	if from.Features != "" {
+		store, err := features.Open(from.Features)
+		if err != nil {
+			return hint.With(err, "leave --features away to have them made in the run's folder, or make them: winnow extract")
+		}
+		if c.Backbone, err = extraction.BackboneOf(store, from.Model); err != nil {
+			return err
+		}
+		output = store.Key.Output
+		c.compareDecoder(store)
+	} else {
+		registry, err := models.OpenDefault()
+		if err != nil {
+			return err
+		}
+		if c.Backbone, err = registry.Resolve(from.Model, models.Settings{}); errors.Is(err, models.ErrUnprepared) {
+			return hint.With(err, "how a network wants its images is said once: to winnow models add, or to winnow extract, whose store --features names")
+		} else if err != nil {
+			return err
+		}
+	}
+	if c.Cut, err = models.Prepare(c.Backbone.Entry, c.Backbone.Data, output); err != nil {
+		return err
+	}
+	for _, line := range slices.Concat(c.Backbone.Warnings, c.Cut.Warnings) {
+		c.Note("%s", line)
+	}
+	if c.Backbone.Guessed && from.Features == "" {
+		c.Note("these are flags of winnow models add, and of winnow extract, whose store --features names")
+	}
+	return nil
+}
+
+// compareDecoder notes that the images will be decoded differently from those that the features are of.
+func (c *Config) compareDecoder(store *features.Store) {
+	if now := c.Backbone.Preprocessing.DecoderVersion(); store.Key.Decoder != now {
+		c.Note("the features %s are of images that an earlier winnow decoded, now they are read with decoder %q: pixels may differ by a grey value or two; winnow extract --overwrite makes them anew", store.Dir, now)
+	}
+}
+
+// Extraction is how the features of the backbone as it was are made into a store.
+func (t *Tuning) Extraction(dir string) *extraction.Extraction {
+	return &extraction.Extraction{
+		Out: dir, Root: t.Root, Paths: extraction.Distinct(slices.Clone(t.Paths)), Model: t.Backbone, Cut: t.Cut,
+		Config: backbone.ExtractConfig{Preprocessing: t.Backbone.Preprocessing, Batch: t.Batch},
+	}
+}
