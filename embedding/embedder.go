@@ -48,11 +48,6 @@ type Embedder struct {
 	Files    []string   // it reads: nothing must be written over them
 }
 
-// UnusedBackbone says why a run's backbone that was named is of no use.
-type UnusedBackbone string
-
-func (e UnusedBackbone) Error() string { return string(e) }
-
 // Open opens a run folder, an ONNX file, or a backbone by its name. file is the backbone of a run where it is not found by
 // its sha256, "" otherwise. What a person should know of the model is noted.
 func Open(model, file string, note func(format string, args ...any)) (*Embedder, error) {
@@ -60,7 +55,7 @@ func Open(model, file string, note func(format string, args ...any)) (*Embedder,
 		return OpenRun(model, file)
 	}
 	if file != "" {
-		return nil, UnusedBackbone(fmt.Sprintf("--backbone names the backbone of a run folder; %s is none", model))
+		return nil, hint.Misused("--backbone names the backbone of a run folder; %s is none", model)
 	}
 	registry, err := models.OpenDefault()
 	if err != nil {
@@ -110,7 +105,7 @@ func OpenRun(dir, file string) (*Embedder, error) {
 	} else if file == "" {
 		e.Backbone, err = r.TunedBackbone(r.HeadFile, r.Meta)
 	} else {
-		err = UnusedBackbone("--backbone: the backbone of this run was fine-tuned and lies in it")
+		err = hint.Misused("--backbone: the backbone of this run was fine-tuned and lies in it")
 	}
 	if err != nil {
 		return nil, err

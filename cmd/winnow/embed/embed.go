@@ -73,7 +73,7 @@ func read(c *cli.Context) (Options, error) {
 func run(ctx context.Context, p *term.Program, o Options) error {
 	e, err := embedding.Open(o.Model, o.Backbone, p.Note)
 	if err != nil {
-		return term.MisusedIf[embedding.UnusedBackbone](err)
+		return err
 	}
 	list, err := imagelist.Open(o.Images, o.Root, o.Stdin)
 	if err != nil {

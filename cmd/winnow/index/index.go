@@ -74,7 +74,7 @@ func run(ctx context.Context, p *term.Program, o Options) (err error) {
 		r, err = embedding.CreateIndex(ctx, p.Host(), o.Out, o.DType, o.Images, o.Options)
 	}
 	if err != nil {
-		return term.MisusedIf[embedding.UnusedBackbone](err)
+		return err
 	}
 	if o.JSON {
 		return p.JSON(r)

@@ -114,7 +114,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		return embedding.Queries(ctx, p.Host(), g, list, list.Paths(), o.Options)
 	})
 	if err != nil {
-		return term.MisusedIf[embedding.UnusedBackbone](err)
+		return err
 	}
 	if len(queries) >= manyQueries {
 		if rt, err := p.OpenRuntime(); err == nil { // without, the same is found more slowly

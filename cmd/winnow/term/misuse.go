@@ -1,7 +1,6 @@
 package term
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -19,14 +18,6 @@ func Misused(format string, args ...any) error { return hint.Misused(format, arg
 
 // AsMisuse returns an error of a room as a UsageError; nil stays nil.
 func AsMisuse(err error) error { return hint.AsMisuse(err) }
-
-// MisusedIf makes an error of a room a UsageError if it is, or wraps, an E.
-func MisusedIf[E error](err error) error {
-	if e := *new(E); errors.As(err, &e) {
-		return UsageError{err}
-	}
-	return err
-}
 
 // commandName is the command as the user wrote it, without the program's name: "data import".
 func commandName(c *cli.Context) string {
