@@ -88,7 +88,7 @@ func cleanPath(p, strip string) (string, error) {
 // splits are the names of each split, the one it goes by first.
 var splits = [][]string{{Train}, {Validation, "val", "valid"}, {Test}, {Query}, {Gallery}}
 
-// ParseSplit returns the split that a person means by a name: "val" and "valid" are validation.
+// ParseSplit returns the split that a name means: "val" and "valid" are validation.
 func ParseSplit(name string) (string, error) {
 	names, err := catalog.Find("split", name, splits, func(names []string) []string { return names })
 	if err != nil {
@@ -97,7 +97,7 @@ func ParseSplit(name string) (string, error) {
 	return names[0], nil
 }
 
-// Merge joins datasets into one, in order; class names keep their meaning, ids are made anew.
+// Merge joins datasets into one, in order; class names keep their meaning, ids are assigned again.
 func Merge(parts ...*Dataset) *Dataset {
 	var columns []string
 	for _, p := range parts {
@@ -128,7 +128,7 @@ func Merge(parts ...*Dataset) *Dataset {
 	return build(rows, columns)
 }
 
-// className is the name of a class id, "" for Unlabelled.
+// className returns the name of a class id, "" for Unlabelled.
 func (d *Dataset) className(id int) string {
 	if id == Unlabelled {
 		return ""

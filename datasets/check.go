@@ -23,10 +23,10 @@ type Duplicates struct {
 	Labels     []string `json:"labels"`      // the given label of each
 	Splits     []string `json:"splits"`      // the split of each
 	LabelsVary bool     `json:"labels_vary"` // at least one of the given labels is wrong
-	Leak       bool     `json:"leak"`        // the same picture stands in two splits
+	Leak       bool     `json:"leak"`        // the same picture is in two splits
 }
 
-// SplitCount says what a split holds.
+// SplitCount counts the images and classes of a split.
 type SplitCount struct {
 	Split      string         `json:"split"`
 	Samples    int            `json:"samples"`
@@ -44,14 +44,14 @@ type CheckReport struct {
 	Splits     []SplitCount `json:"splits"`
 	Unreadable []Problem    `json:"unreadable"`
 	Duplicates []Duplicates `json:"duplicates"`
-	// Shared counts the classes that stand both in train and in another split; in the papers' protocol none does.
+	// Shared counts the classes that are both in train and in another split; in the papers' protocol none does.
 	Shared map[string]int `json:"classes_shared_with_train"`
 	Noise  *NoiseReport   `json:"train_noise,omitempty"` // where true_label is known
 }
 
-// Check reads every file below fsys once and reports what stands in the way of training on d. probe says
-// whether bytes are a picture (it decodes; this room does not); progress, if not nil, is told how many files
-// are done.
+// Check reads every file below fsys once and reports the obstacles to training on d. probe says
+// whether bytes are a picture (it decodes; this room does not); progress, if not nil, is called with the number of files
+// done.
 func Check(ctx context.Context, fsys fs.FS, d *Dataset, probe func(data []byte) error, progress func(done, total int)) (*CheckReport, error) {
 	sums := make([][sha256.Size]byte, len(d.Samples))
 	reasons := make([]string, len(d.Samples))
@@ -119,7 +119,7 @@ func readAll(ctx context.Context, fsys fs.FS, d *Dataset, probe func([]byte) err
 	return err
 }
 
-// maxFile bounds a file that is read whole: what is larger is no picture, whatever its name.
+// maxFile bounds a file that is read whole: larger files are no pictures.
 const maxFile = 1 << 30
 
 // readBounded reads a file; its errors leave the path to the report.
@@ -152,7 +152,7 @@ func (d *Dataset) duplicates(rows []int) Duplicates {
 	return dup
 }
 
-// Count says what each split holds, in the order train, validation, test, query, gallery; empty ones are
+// Count returns what each split holds, in the order train, validation, test, query, gallery; empty ones are
 // left out.
 func (d *Dataset) Count() []SplitCount {
 	var counts []SplitCount
@@ -215,7 +215,7 @@ func (d *Dataset) shared() map[string]int {
 	return counts
 }
 
-// SplitNames lists the splits that have samples, for people.
+// SplitNames lists the splits that have samples, for messages.
 func (d *Dataset) SplitNames() string {
 	text := ""
 	for i, s := range d.Count() {

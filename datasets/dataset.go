@@ -5,7 +5,7 @@ package datasets
 
 import "slices"
 
-// Unlabelled marks a sample without a given label (or, in True, one whose truth is not known).
+// Unlabelled marks a sample without a given label (or, in True, without a known true label).
 const Unlabelled = -1
 
 // Names of the splits winnow knows. Retrieval evaluation uses test (queries = gallery, self excluded), or
@@ -18,7 +18,7 @@ const (
 	Gallery    = "gallery"
 )
 
-// Sample is one image: where it lies, what it is said to be, and what it is.
+// Sample is one image: its path, its given label and its true one.
 type Sample struct {
 	Path  string   // slash-separated, relative to the dataset's root
 	Label int      // given class id, or Unlabelled
@@ -77,7 +77,7 @@ func (d *Dataset) HasTruth(split string) bool {
 	return any
 }
 
-// TrueLabels is the dataset with the given labels of a split replaced by the true ones, where these are known.
+// TrueLabels returns the dataset with the given labels of a split replaced by the true ones, where these are known.
 func (d *Dataset) TrueLabels(split string) *Dataset {
 	out := &Dataset{Classes: d.Classes, Columns: d.Columns, Samples: slices.Clone(d.Samples)}
 	for i := range out.Samples {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// imageNames are the endings a folder import takes for images; what they hold is told by content later.
+// imageNames are the endings of files that a folder import takes for images; their content is checked later.
 var imageNames = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".jpe", ".jfif"}
 
 // ReadFolders reads a folder per class. Where the top folders are named after splits (train, val, test, …)

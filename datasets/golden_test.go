@@ -133,7 +133,7 @@ func goldenLists(t *testing.T, c reference.Case) {
 		}
 		kind := map[string]string{"sym": "noised", "small": "smallclusternoised"}[name[1]]
 		d := twoLists(t, archive, name[0]+"_train.csv", fmt.Sprintf("%s_%s%s_train.csv", name[0], name[2], kind))
-		if name[1] == "small" { // the lists number their classes anew: a class is dissolved if its images part
+		if name[1] == "small" { // the lists number their classes again: a class is dissolved if its images part
 			intact(d)
 		}
 		r := d.Noise(Train)

@@ -80,7 +80,7 @@ func readJSONL(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 	return build(rows, columns), nil
 }
 
-// text is a JSON string's value, "" for null, and any other value's JSON text.
+// text returns a JSON string's value, "" for null, and any other value's JSON text.
 func text(raw json.RawMessage) (string, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return "", nil

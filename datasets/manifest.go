@@ -93,9 +93,9 @@ func ReadManifest(r io.Reader, name string, opts ReadOptions) (*Dataset, error) 
 	return d, nil
 }
 
-// guess tells the format by the first line.
+// guess returns the format by the first line.
 func guess(in *bufio.Reader) Format {
-	head, _ := in.Peek(4096) // what there is
+	head, _ := in.Peek(4096) // as much as there is
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	line = bytes.TrimSpace(line)
 	if bytes.HasPrefix(line, []byte("{")) {
@@ -112,7 +112,7 @@ func guess(in *bufio.Reader) Format {
 	return CSV
 }
 
-// readCSV reads the manifest proper.
+// readCSV reads a CSV manifest.
 func readCSV(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 	in := csv.NewReader(r)
 	in.FieldsPerRecord = -1 // told in our words below
@@ -130,11 +130,11 @@ func readCSV(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 		key := strings.ToLower(strings.TrimSpace(h))
 		if was, ok := at[key]; !ok {
 			if slices.Contains(columns, h) {
-				return nil, fmt.Errorf("datasets: %s:1: column %q stands twice in the header", name, h)
+				return nil, fmt.Errorf("datasets: %s:1: column %q appears twice in the header", name, h)
 			}
 			columns, extra = append(columns, h), append(extra, i)
 		} else if was >= 0 {
-			return nil, fmt.Errorf("datasets: %s:1: column %q stands twice in the header", name, key)
+			return nil, fmt.Errorf("datasets: %s:1: column %q appears twice in the header", name, key)
 		} else {
 			at[key] = i
 		}

@@ -23,7 +23,7 @@ type Mended struct {
 }
 
 // Mend copies a manifest with some samples left out and some labels replaced. d is what Read made of source, with paths
-// as they stand there or with a prefix stripped; decisions are by positions in d.Samples, and a sample without one stays.
+// as they stand there or with a prefix stripped; decisions are by positions in d.Samples; samples without one are copied.
 //
 // The copy has the form of the source: of CSV, JSON lines and PRISM's lists every byte stays, of a header, of other
 // columns, of quotes and line ends, but for the rows left out and the labels replaced; in JSON a label that was a number
@@ -51,7 +51,7 @@ func Mend(w io.Writer, source string, d *Dataset, decisions map[int]Decision) (M
 	return did, nil
 }
 
-// FormOf tells the form of a source, and so of what Mend makes of it: CSV for a folder.
+// FormOf returns the format of a source and of its mended copy: CSV for a folder.
 func FormOf(source string) (Format, error) {
 	if info, err := os.Stat(source); err != nil {
 		return "", fmt.Errorf("datasets: %w", err)
@@ -99,7 +99,7 @@ func (m *mender) check() error {
 	return nil
 }
 
-// decide counts the next sample and says what becomes of it; path and label are as the source has them.
+// decide counts the next sample and returns what becomes of it; path and label are those in the source.
 func (m *mender) decide(path, label string) (Decision, error) {
 	i := m.next
 	m.next++
@@ -126,7 +126,7 @@ func sameFile(path, clean string) bool {
 	return err == nil && p == clean
 }
 
-// folder writes what is left of a folder of images as a manifest.
+// folder writes the remaining images of a folder as a manifest.
 func (m *mender) folder(w io.Writer) (Mended, error) {
 	var kept []row
 	for i := range m.d.Samples {

@@ -108,7 +108,7 @@ func (m *mender) prism(text []byte) ([]byte, error) {
 func (m *mender) jsonl(line []byte) ([]byte, error) {
 	var sample struct {
 		path, label string
-		at          [][2]int // the value of label, wherever it is told
+		at          [][2]int // the values of the key label
 	}
 	in := json.NewDecoder(bytes.NewReader(line))
 	_, err := in.Token()
@@ -151,7 +151,7 @@ func (m *mender) jsonl(line []byte) ([]byte, error) {
 	return append(out, line[from:]...), nil
 }
 
-// quoted is a string in JSON.
+// quoted returns a string in JSON.
 func quoted(s string) []byte {
 	var out bytes.Buffer
 	to := json.NewEncoder(&out)
@@ -223,7 +223,7 @@ func (m *mender) record(in *csv.Reader, record []string, path, label int, text [
 	return err
 }
 
-// span is where the field lies that begins at a column of a line of the record, both from 0.
+// span returns where the field lies that begins at a column of a line of the record, both from 0.
 func span(text []byte, line, column int) (from, to int) {
 	for range line {
 		from += bytes.IndexByte(text[from:], '\n') + 1
@@ -247,7 +247,7 @@ func span(text []byte, line, column int) (from, to int) {
 	return from, len(text)
 }
 
-// field is a field of CSV, quoted if it must be.
+// field returns a field of CSV, quoted if it must be.
 func field(s string) string {
 	var out strings.Builder
 	to := csv.NewWriter(&out)

@@ -8,7 +8,7 @@ import (
 )
 
 // Noise is a model of wrong labels. Corrupt returns new labels for samples whose labels are 0 ≤ label <
-// len(classes), the classes' names; labels stays as it is.
+// len(classes), the classes' names; labels is not changed.
 type Noise interface {
 	Corrupt(labels []int, classes []string, rng *rand.Rand) ([]int, error)
 }
@@ -99,7 +99,7 @@ func (s Stratified) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]i
 	return out, nil
 }
 
-// Flips is how many labels of a class of n samples are changed.
+// Flips returns how many labels of a class of n samples are changed.
 func (s Stratified) Flips(n int) int {
 	if n < 2 || s.Rate == 0 {
 		return 0
@@ -148,7 +148,7 @@ func NewNoise(name string, rate float64) (Noise, error) {
 	return nil, fmt.Errorf("datasets: noise %q is unknown, expected symmetric, pair, bspml, cifar10 or cifar100", name)
 }
 
-// CheckRate refuses what is no share of labels to change.
+// CheckRate refuses rates outside 0 ≤ rate < 1.
 func CheckRate(rate float64) error {
 	if !(rate >= 0 && rate < 1) {
 		return fmt.Errorf("datasets: noise rate is %v, expected 0 ≤ rate < 1", rate)

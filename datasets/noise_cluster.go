@@ -84,7 +84,7 @@ func (s SmallCluster) part(rows []int, rng *rand.Rand) ([]int, error) {
 	return clusters, err
 }
 
-// Dissolved is how many classes of the order small cluster noise dissolves: as few as hold the share rate of all
+// Dissolved returns how many classes of the order small cluster noise dissolves: as few as hold the share rate of all
 // samples, and never the last one.
 func Dissolved(sizes, order []int, rate float64) int {
 	all, moved := 0, 0
@@ -100,7 +100,7 @@ func Dissolved(sizes, order []int, rate float64) int {
 	return len(order)
 }
 
-// Clusters is the number of clusters that a class of n images falls into: ⌊n/2 + 1/2⌋, at least 2. A lone image is
+// Clusters returns the number of clusters that a class of n images falls into: ⌊n/2 + 1/2⌋, at least 2. A lone image is
 // its own.
 func Clusters(n int) int { return max(2, halfUp(float64(n)/2)) }
 

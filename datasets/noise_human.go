@@ -86,7 +86,7 @@ func (h HumanLike) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]in
 	return out, nil
 }
 
-// confusion is the candidates of a class, nearest first, and their probabilities, which sum to 1.
+// confusion returns the candidates of a class, nearest first, and their probabilities, which sum to 1.
 func (h HumanLike) confusion(class int, cosines []float64) (candidates []int, chances []float64) {
 	others := slices.Clone(cosines)
 	others[class] = math.Inf(-1)
@@ -103,14 +103,14 @@ func (h HumanLike) confusion(class int, cosines []float64) (candidates []int, ch
 	return candidates, chances
 }
 
-// ambiguity is how much nearer z is to another class's mean than to its own.
+// ambiguity returns how much nearer z is to another class's mean than to its own.
 func ambiguity(z, own, other []float64) float64 { return dot(z, other) - dot(z, own) }
 
 // gumbel draws from the standard Gumbel distribution: the n largest of log weight + gumbel are n items drawn
 // without replacement with these weights.
 func gumbel(rng *rand.Rand) float64 { return -math.Log(rng.ExpFloat64()) }
 
-// largest is the positions of the n largest values, largest first, ties by position.
+// largest returns the positions of the n largest values, largest first, ties by position.
 func largest(values []float64, n int) []int {
 	at := make([]int, len(values))
 	for i := range at {
@@ -128,7 +128,7 @@ func largest(values []float64, n int) []int {
 	return at[:n]
 }
 
-// drawn is a position drawn with these probabilities.
+// drawn returns a position drawn with these probabilities.
 func drawn(chances []float64, rng *rand.Rand) int {
 	u := rng.Float64()
 	for j, p := range chances {
@@ -139,7 +139,7 @@ func drawn(chances []float64, rng *rand.Rand) int {
 	return len(chances) - 1
 }
 
-// unitRows is the rows of x in float64, scaled to length 1.
+// unitRows returns the rows of x in float64, scaled to length 1.
 func unitRows(x blas32.General) ([][]float64, error) {
 	rows := make([][]float64, x.Rows)
 	for i := range rows {
@@ -154,7 +154,7 @@ func unitRows(x blas32.General) ([][]float64, error) {
 	return rows, nil
 }
 
-// classMeans is the mean vector of every class, scaled to length 1.
+// classMeans returns the mean vector of every class, scaled to length 1.
 func classMeans(z [][]float64, labels []int, classes int) ([][]float64, error) {
 	means := make([][]float64, classes)
 	for c := range means {

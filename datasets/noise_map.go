@@ -41,14 +41,14 @@ func (r Renaming) Corrupt(labels []int, classes []string, rng *rand.Rand) ([]int
 	return out, nil
 }
 
-// CIFAR10 is the asymmetric noise usual for CIFAR-10: truck → automobile, bird → airplane, cat ↔ dog, deer →
+// CIFAR10 returns the asymmetric noise usual for CIFAR-10: truck → automobile, bird → airplane, cat ↔ dog, deer →
 // horse. Classes go by their names or by their numbers, 0 to 9.
 func CIFAR10() map[string]string {
 	names := []string{"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"}
 	return withNumbers(names, map[string]string{"truck": "automobile", "bird": "airplane", "cat": "dog", "dog": "cat", "deer": "horse"})
 }
 
-// CIFAR100 is the asymmetric noise usual for CIFAR-100: every class becomes the next of the five of its
+// CIFAR100 returns the asymmetric noise usual for CIFAR-100: every class becomes the next of the five of its
 // superclass, the last the first. Classes go by their names or by their numbers, 0 to 99.
 func CIFAR100() map[string]string {
 	to := make(map[string]string)

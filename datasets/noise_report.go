@@ -14,7 +14,7 @@ type NoiseReport struct {
 	Labels    int     `json:"labels"`    // given classes, fewer where whole classes were dissolved
 	ClassMin  float64 `json:"class_min"` // smallest and largest rate of a true class
 	ClassMax  float64 `json:"class_max"`
-	// Standard deviation of the true classes' rates, and what independent flips lead one to expect.
+	// Standard deviation of the true classes' rates, and the one expected of independent flips.
 	ClassDeviation    float64 `json:"class_deviation"`
 	BinomialDeviation float64 `json:"binomial_deviation"`
 	// Shares of wrong pairs: q₊ of the pairs said to be alike, q₋ of those said to differ, beside what
@@ -86,7 +86,7 @@ func (r *NoiseReport) perClass(size, bad map[int]int) {
 	r.ClassDeviation = math.Sqrt(r.ClassDeviation)
 }
 
-// BinomialDeviation is the standard deviation of the rate within a class of mean size, if samples are flipped
+// BinomialDeviation returns the standard deviation of the rate within a class of mean size, if samples are flipped
 // independently: √(p(1-p)·classes/samples).
 func BinomialDeviation(rate float64, samples, classes int) float64 {
 	return math.Sqrt(rate * (1 - rate) * float64(classes) / float64(samples))

@@ -9,15 +9,15 @@ import (
 // toplineLeast is how many images a class keeps, if it has them: one alone makes no pair.
 const toplineLeast = 2
 
-// Topline is what could be learned at a label noise p if every wrong label were known and thrown away: of each true
+// Topline returns the data left at a label noise p if every wrong label were known and thrown away: of each true
 // class of n images of the split
 //
 //	max(2, ⌊(1-p)·n + 1/2⌋)
 //
 // drawn by rng, all with their true labels; a class of one image keeps it. The same source keeps, at a higher rate, a
 // part of what it keeps at a lower one. Where the split has true labels every labelled image needs one; where it has
-// none, the given ones are taken for true. Images without a given label and other splits stay as they are, and so
-// does the order.
+// none, the given ones are taken for true. Images without a given label, other splits and the order are
+// unchanged.
 // Source: 000 section 6.1, "only 1-p clean random data samples"; which ones it does not say, METHODS 000-13.
 func (d *Dataset) Topline(split string, rate float64, rng *rand.Rand) (*Dataset, ToplineReport, error) {
 	r := ToplineReport{Split: split, Rate: rate}
@@ -68,7 +68,7 @@ type ToplineReport struct {
 	Lone      []string `json:"lone"`   // classes of one image: nothing is like it
 }
 
-// trueLabels are the class ids of the rows as they should be.
+// trueLabels returns the true class ids of the rows.
 func (d *Dataset) trueLabels(split string, rows []int, r *ToplineReport) ([]int, error) {
 	labels := make([]int, len(rows))
 	unknown := 0

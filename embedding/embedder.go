@@ -43,9 +43,9 @@ type Embedder struct {
 
 	Backbone *models.Backbone
 	cut      *models.Prepared
-	head     *head.Head // nil: what the model gives is the vector
-	Unit     bool       // the vectors have length 1 as they are
-	Files    []string   // it reads: nothing must be written over them
+	head     *head.Head // nil: the model's output is the vector
+	Unit     bool       // the vectors have length 1
+	Files    []string   // that it reads: nothing must be written over them
 }
 
 // Open opens a run folder, an ONNX file, or a backbone by its name. file is the backbone of a run where it is not found by
@@ -176,8 +176,8 @@ func reopen(dir string, was search.Embedder, o Options, note func(format string,
 	return e, nil
 }
 
-// exportedOutput is the tensor of the embedding where winnow export wrote the file. Of other models models.Prepare finds
-// the feature.
+// exportedOutput returns the tensor of the embedding if winnow export wrote the file. models.Prepare finds the feature of other
+// models.
 func exportedOutput(b *models.Backbone) (string, bool, error) {
 	m, err := graph.ReadNamed(b.File, b.Data)
 	if err != nil {
@@ -191,10 +191,10 @@ func exportedOutput(b *models.Backbone) (string, bool, error) {
 	return "", false, nil
 }
 
-// HeadSumKey is the metadata by which a model tells that it ends in a head, and in which.
+// HeadSumKey is the metadata of a model that ends in a head: the head file's sha256.
 const HeadSumKey = "winnow.head_sha256"
 
-// prepare cuts the model and fills in the identity.
+// prepare cuts the model and fills in the embedder's identity.
 func (e *Embedder) prepare(output string) (err error) {
 	if e.cut, err = models.Prepare(e.Backbone.Entry, e.Backbone.Data, output); err != nil {
 		return err

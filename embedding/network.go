@@ -20,15 +20,15 @@ type Network struct {
 	host    Host
 	runtime *ort.Runtime
 	net     *ort.Network
-	fill    int  // above 0: batches have so many pictures always, see Infer
+	fill    int  // above 0: the size of every batch, see Infer
 	unit    bool // divide by the length
 
 	pixels []float32
 	x      []float32
 }
 
-// Load loads the network onto the host's runtime. fill above 0: it always computes batches of so many. unit: vectors are
-// divided by their length.
+// Load loads the network onto the host's runtime. With fill above 0 it always computes batches of that size; with unit it
+// divides vectors by their length.
 func (e *Embedder) Load(h Host, fill int, unit bool) (*Network, error) {
 	rt, err := h.Runtime()
 	if err != nil {
@@ -51,8 +51,8 @@ func (n *Network) Dim() int {
 }
 
 // Infer implements backbone.Network. With fill, a batch of fewer pictures is filled up with black ones: an image's last
-// bits depend on how many come with it (one alone and the same one among 46 differed, after MobileNetV2 and a head of
-// 256), and an index made in steps is to be that of one.
+// bits depend on the size of its batch (one alone and the same one among 46 differed, after MobileNetV2 and a head of
+// 256), and an index made in steps must equal one made at once.
 func (n *Network) Infer(dst blas32.General, pixels []float32, count int) error {
 	run, size := count, n.Backbone.Preprocessing.Size()
 	if count < n.fill {

@@ -64,7 +64,7 @@ type Opinion struct {
 	SuggestedScore []float64
 }
 
-// Suspects is Audit for labels that have been judged already, each image left out.
+// Suspects does what Audit does for labels that have been judged already, each image left out.
 func Suspects(ctx context.Context, z features.Set, o Opinion, opts AuditOptions) ([]Suspect, error) {
 	if opts.Support == 0 {
 		opts.Support = 3
@@ -152,13 +152,13 @@ func suggest(ctx context.Context, judge judge, z features.Set, bank *features.Ba
 	return nil
 }
 
-// withoutRow is the log-odds of another class c once the row has been taken out of the class y it was given, where its
+// withoutRow returns the log-odds of another class c once the row has been taken out of the class y it was given, where its
 // own vector would speak for y and against c. other are the log-odds of c and with those of y while the row is a member
 // of y, without those of y when it is not. With P_k = e^{l_k}/Σ e^{l} and s(x) = log(1+e^x),
 //
 //	log P_c = -s(-other) + s(with) - s(without),   for l_c does not depend on the row and s = log Σ e^l - log Σ_{k≠y} e^l
 //
-// Log-odds beyond 36 are 36, where P rounds to 1. What classes too small for a concentration pool with y is left as it is.
+// Log-odds beyond 36 are 36, where P rounds to 1. What classes too small for a concentration pool with y stays unchanged.
 func withoutRow(other, with, without float64) float64 {
 	if math.IsInf(with, 0) || math.IsInf(without, 0) {
 		return other // nothing is known of y without the row
@@ -171,7 +171,7 @@ func withoutRow(other, with, without float64) float64 {
 	return min(most, logP-math.Log(-math.Expm1(logP)))
 }
 
-// softplus is log(1+e^x).
+// softplus returns log(1+e^x).
 func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
 
 // nearestClasses ranks, for every row, the classes other than the given one by mean similarity.

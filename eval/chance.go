@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// expectedInformation is E[I] where clusters of the given sizes are drawn at random (Vinh, Epps and Bailey, JMLR
+// expectedInformation returns E[I] where clusters of the given sizes are drawn at random (Vinh, Epps and Bailey, JMLR
 // 2010, eq. 24a):
 //
 //	E[I] = Σ_ij Σ_m m/n · log(n·m/(a_i·b_j)) · P(m), P(m) = C(a_i, m)·C(n-a_i, b_j-m)/C(n, b_j)

@@ -138,7 +138,7 @@ func TestClassMeanDecidesInFloat64(t *testing.T) {
 	}
 }
 
-// slowProbe is what a probe minimises and its gradient, in float64 by loops.
+// slowProbe returns what a probe minimises and its gradient, in float64 by loops.
 func slowProbe(train features.Set, classes []int, w [][]float64, bias []float64, l2 float64) (loss float64, gw [][]float64, gb []float64) {
 	gb = make([]float64, len(w))
 	for k := range w {

@@ -86,7 +86,7 @@ func squaredDistance(x []float32, mean []float64) float64 {
 	return sum
 }
 
-// ClassifierOptions say what to do about classes nobody was fitted on, and bound the memory.
+// ClassifierOptions say what to do about classes without fitted rows, and bound the memory.
 type ClassifierOptions struct {
 	CountUnseen bool  // a row of a class that train has not counts as wrong
 	MaxMem      int64 // bytes of products held at once; default DefaultMaxMem

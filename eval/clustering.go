@@ -189,7 +189,7 @@ func Cluster(ctx context.Context, z features.Set, k int, opts KMeansOptions) (Cl
 	return Clustering{a, c.Inertia, c.Iterations, c.Converged}, err
 }
 
-// labelled is the rows of z that have a label.
+// labelled returns the rows of z that have a label.
 func labelled(z features.Set) features.Set {
 	var rows []int
 	for i, label := range z.Labels {

@@ -55,7 +55,7 @@ func slowAgree(labels, clusters []int) map[string]float64 {
 	return out
 }
 
-// slowInformation is Σ p(a,b) log(p(a,b)/(p(a)p(b))): with itself, the entropy.
+// slowInformation returns Σ p(a,b) log(p(a,b)/(p(a)p(b))): with itself, the entropy.
 func slowInformation(a, b []int) float64 {
 	share := func(is func(i int) bool) float64 {
 		count := 0.0

@@ -22,7 +22,7 @@ type subject struct {
 	measure func(in Input) (Result, error)
 }
 
-// subjects are the metrics of the catalog with their defaults, but that a probe is fitted to more digits than its
+// subjects returns the metrics of the catalog with their defaults, but that a probe is fitted to more digits than its
 // accuracy needs: where it stops depends on the roundings.
 func subjects(t testing.TB) []subject {
 	var list []subject
@@ -74,7 +74,7 @@ const (
 	conformClasses = 7
 )
 
-// conformInput is rows of separate clusters, in turn, a share of which have the label of another: of those to judge,
+// conformInput returns rows of separate clusters, in turn, a share of which have the label of another: of those to judge,
 // and of those to fit on.
 func conformInput(seed uint64, n int, wrong, fitWrong float64) Input {
 	rng := rand.New(rand.NewPCG(seed, 31))
@@ -99,7 +99,7 @@ func conformInput(seed uint64, n int, wrong, fitWrong float64) Input {
 	return Input{Test: test, Train: &train, Seed: seed}
 }
 
-// changed is a copy of in with every set through f.
+// changed returns a copy of in with every set through f.
 func changed(in Input, f func(features.Set) features.Set) Input {
 	in.Test = f(in.Test)
 	for _, set := range []**features.Set{&in.Gallery, &in.Train} {

@@ -113,10 +113,10 @@ func (c *FilterScores) add(right []rightness, ids []int, scores []float64, judge
 	}
 }
 
-// Steps are all that were noted.
+// Steps returns all that were noted.
 func (t *FilterTrace) Steps() []FilterStep { return t.steps }
 
-// Scores are the counts at the steps asked for that the run came to.
+// Scores returns the counts at the steps asked for that the run came to.
 func (t *FilterTrace) Scores() []FilterScores {
 	var list []FilterScores
 	for _, c := range t.counts {
@@ -127,18 +127,18 @@ func (t *FilterTrace) Scores() []FilterScores {
 	return list
 }
 
-// Accuracy is the filter accuracy of PRISM's Fig. 2, the share of right labels among the kept, over the steps that
+// Accuracy returns the filter accuracy of PRISM's Fig. 2, the share of right labels among the kept, over the steps that
 // kept any, smoothed by e_t = weight·e_{t-1} + (1-weight)·x_t (the paper's weight is 0.7; 0: not at all).
 func (t *FilterTrace) Accuracy(weight float64) (steps, share []float64) {
 	return t.shares(weight, func(s FilterStep) (int, int) { return s.Clean, s.Kept })
 }
 
-// Recall is the share of the right labels that were kept, smoothed in the same way.
+// Recall returns the share of the right labels that were kept, smoothed in the same way.
 func (t *FilterTrace) Recall(weight float64) (steps, share []float64) {
 	return t.shares(weight, func(s FilterStep) (int, int) { return s.Clean, s.Right })
 }
 
-// Precision is the share of wrong labels among the dropped, smoothed in the same way.
+// Precision returns the share of wrong labels among the dropped, smoothed in the same way.
 func (t *FilterTrace) Precision(weight float64) (steps, share []float64) {
 	return t.shares(weight, func(s FilterStep) (int, int) {
 		return s.Wrong - (s.Kept - s.Clean), s.Right + s.Wrong - s.Kept
@@ -162,7 +162,7 @@ type FilterTotal struct {
 	NoiseRate *float64 `json:"noise_rate"` // in the batches
 }
 
-// Total is what the steps after a given one came to together.
+// Total returns what the steps after a given one came to together.
 func (t *FilterTrace) Total(after int) FilterTotal {
 	var s FilterStep
 	for _, x := range t.steps {

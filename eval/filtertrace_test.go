@@ -9,7 +9,7 @@ import (
 	"winnow/datasets"
 )
 
-// Eight samples: the even ones are right, the odd ones wrong, the last two are known to nobody.
+// Eight samples: the even ones are right, the odd ones wrong, the truth of the last two is unknown.
 func traced(at ...int) *FilterTrace {
 	d := &datasets.Dataset{Classes: []string{"a", "b"}}
 	for i := range 8 {

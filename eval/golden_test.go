@@ -41,7 +41,7 @@ func goldenNear(t *testing.T, c reference.Case, key string, got float64) {
 	}
 }
 
-// asGiven is rows and labels without any normalisation.
+// asGiven returns rows and labels without any normalisation.
 func asGiven(rows [][]float64, labels []int) features.Set {
 	s := features.NewSet(len(rows), len(rows[0]))
 	copy(s.Labels, labels)
@@ -157,7 +157,7 @@ func goldenProbe(t *testing.T, c reference.Case) {
 	goldenNear(t, c, "train_accuracy", float64(right)/float64(train.Len()))
 }
 
-// slowInertia is the sum of squared distances from the means of a partition.
+// slowInertia returns the sum of squared distances from the means of a partition.
 func slowInertia(rows [][]float64, of []int) float64 {
 	sum, count := map[int][]float64{}, map[int]float64{}
 	for i, c := range of {

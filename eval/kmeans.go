@@ -100,7 +100,7 @@ func (p *points) lloyd(ctx context.Context, centres blas32.General, limit int) (
 	return out, nil
 }
 
-// assign finds the nearest centre of every row and how far it is, squared, and says whether any row moved.
+// assign finds the nearest centre of every row and how far it is, squared, and reports whether any row moved.
 func (p *points) assign(ctx context.Context, c Clusters, far []float64) (bool, error) {
 	half := make([]float32, c.Centres.Rows) // |μ|²/2: the nearest centre has the greatest x·μ - |μ|²/2
 	for k := range half {
@@ -127,7 +127,7 @@ func (p *points) assign(ctx context.Context, c Clusters, far []float64) (bool, e
 	return slices.Contains(moved, true), err
 }
 
-// means moves every centre to the mean of its rows; each is summed in the order of the rows, whoever does it.
+// means moves every centre to the mean of its rows; each is summed in the order of the rows, on any core.
 func (p *points) means(g groups, centres blas32.General) {
 	workers := runtime.GOMAXPROCS(0)
 	var group errgroup.Group
@@ -161,7 +161,7 @@ func (p *points) mean64(dst []float64, rows []int32) {
 	}
 }
 
-// inertia is the sum of squared distances from the means, in float64 throughout.
+// inertia returns the sum of squared distances from the means, in float64 throughout.
 func (p *points) inertia(g *groups, of []int, k int) float64 {
 	g.sort(of, k)
 	total, mean := 0.0, make([]float64, p.x.Cols)

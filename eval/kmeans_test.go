@@ -235,7 +235,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// copies is rows of which only some are distinct, so long that their products are rounded.
+// copies returns rows of which only some are distinct, so long that their products are rounded.
 func copies(distinct, n, d int) features.Set {
 	rng := rand.New(rand.NewPCG(8, 8))
 	s := features.NewSet(n, d)

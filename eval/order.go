@@ -33,7 +33,7 @@ func (o *order) next(s, query []float32, gallery blas32.General) {
 	o.turn++
 }
 
-// compare is below 0 if row a stands before row b.
+// compare returns a number below 0 if row a stands before row b.
 func (o *order) compare(a, b int) int {
 	d := o.s[a] - o.s[b]
 	if d > o.slack {

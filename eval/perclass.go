@@ -70,7 +70,7 @@ func RetrieveClasses(ctx context.Context, query features.Set, gallery *features.
 	return whole, classes, nil
 }
 
-// mostFrequent is the label with the highest count, the lowest of several, and the count.
+// mostFrequent returns the label with the highest count, the lowest of several, and the count.
 func mostFrequent(counts map[int]int) (label, times int) {
 	label = features.Unlabelled
 	for l, n := range counts {
@@ -81,7 +81,7 @@ func mostFrequent(counts map[int]int) (label, times int) {
 	return label, times
 }
 
-// of is the answers to some of the queries.
+// of returns the answers to some of the queries.
 func (a answers) of(rows []int) answers {
 	var b answers
 	for _, i := range rows {

@@ -18,7 +18,7 @@ func TestRetrieveClasses(t *testing.T) {
 	ctx, opts := context.Background(), RetrievalOptions{K: []int{1, 3}}
 	for round := range 20 {
 		query, gallery := randomSet(rng, 60, 4, 7, round%2 == 1), (*features.Set)(nil)
-		query.Labels[3], query.Labels[4] = 50, features.Unlabelled // 50: has nobody to find
+		query.Labels[3], query.Labels[4] = 50, features.Unlabelled // 50: has none to find
 		whole := query
 		if round%3 == 2 {
 			g := randomSet(rng, 40, 4, 6, false)

@@ -66,7 +66,7 @@ func (r *ranker) sort(positives []int32, own int) {
 	}
 }
 
-// beaten is the first of the left best positives that row j with similarity v comes before: it and all after it move
+// beaten returns the first of the left best positives that row j with similarity v comes before: it and all after it move
 // down by one. It is left where there is none.
 func (r *ranker) beaten(v float32, j, left int) int {
 	slack := r.order.slack
@@ -82,7 +82,7 @@ func (r *ranker) beaten(v float32, j, left int) int {
 	return at
 }
 
-// atLeast is the first place whose number is not below the bar, len(s) where all are. Eight comparisons at a time,
+// atLeast returns the first place whose number is not below the bar, len(s) where all are. Eight comparisons at a time,
 // each a branch that is hardly ever taken, run at about the speed at which memory gives the numbers.
 func atLeast(s []float32, bar float32) int {
 	i := 0

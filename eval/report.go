@@ -93,7 +93,7 @@ type QueryCard struct {
 	Nearest []Picture
 }
 
-// Hits is how many of the nearest are.
+// Hits counts those of the nearest that are.
 func (q QueryCard) Hits() (n int) {
 	for _, p := range q.Nearest {
 		if p.Good {
@@ -139,7 +139,7 @@ func (r Report) Contents() []Heading {
 // Section names a section for links.
 func (r Report) Section(i int) string { return fmt.Sprintf("section-%d", i+1) }
 
-// Detected says whether there is any detection to show.
+// Detected reports whether there is any detection to show.
 func (r Report) Detected() bool {
 	return slices.ContainsFunc(r.Rows, func(row ReportRow) bool { return row.Detection != nil })
 }
@@ -193,13 +193,13 @@ func measured(format string, v float64) string {
 	return fmt.Sprintf(format, v)
 }
 
-// tail is a file's name and its folder's.
+// tail returns the names of a file and its folder.
 func tail(file string) string {
 	parts := strings.Split(file, "/")
 	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
-// breakable is a name that may go on in a new line behind the signs that part file names.
+// breakable returns a name that may go on in a new line behind the signs that part file names.
 func breakable(name string) template.HTML {
 	return template.HTML(breaks.Replace(template.HTMLEscapeString(name)))
 }

@@ -204,7 +204,7 @@ func eachRow(ctx context.Context, q, g blas32.General, maxMem int64, visit func(
 	return nil
 }
 
-// blockRows is how many queries are compared with the gallery at once.
+// blockRows returns how many queries are compared with the gallery at once.
 func blockRows(queries, gallery int, maxMem int64) (int, error) {
 	if maxMem <= 0 {
 		maxMem = DefaultMaxMem

@@ -66,7 +66,7 @@ func BenchmarkRetrieveSOP(b *testing.B) {
 	b.ReportMetric(all.Seconds()/bare.Seconds(), "×products")
 }
 
-// bareProducts is the time of the matrix products that Retrieve computes, in its blocks.
+// bareProducts returns the time of the matrix products that Retrieve computes, in its blocks.
 func bareProducts(q, g blas32.General) time.Duration {
 	from := time.Now()
 	block, err := blockRows(q.Rows, g.Rows, 0)

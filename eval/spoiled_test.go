@@ -17,7 +17,7 @@ type altered struct {
 
 func (a altered) Shown() []Value { return a.Values }
 
-// MarshalJSON is that of the result.
+// MarshalJSON writes the result as JSON.
 func (a altered) MarshalJSON() ([]byte, error) { return json.Marshal(a.Result) }
 
 // after changes what a metric says.
@@ -96,7 +96,7 @@ func TestSpoiledMetricsAreSeen(t *testing.T) {
 				return v
 			})
 		}, checkDegenerate},
-		"drawn anew": {func(s subject) subject {
+		"drawn again": {func(s subject) subject {
 			measure, call := s.measure, 0
 			s.measure = func(in Input) (Result, error) {
 				call++ // the state that a random source of its own would have

@@ -11,8 +11,8 @@ import (
 	"winnow/models"
 )
 
-// BackboneOf finds the model that made a store: the one named, which must have its sha256, or one that has it. It
-// is described by what the store says, whatever the registry says today.
+// BackboneOf finds the model that made a store: the one named, which must have its sha256, or one that has it. The
+// store's description of it counts, not the registry's.
 func BackboneOf(store *features.Store, name string) (*models.Backbone, error) {
 	return BackboneBy(store.Key.Model, store.Key.Preprocessing, "features "+store.Dir, name, store.ModelFile)
 }

@@ -8,7 +8,7 @@ import (
 	"winnow/run/config"
 )
 
-// UsualBatch is how many images go through a network that is not trained at once, unless the user says otherwise or
+// UsualBatch is how many images go through a network at once that is not trained, unless the user says otherwise or
 // memory is short. On a CPU larger batches bring nothing: MobileNetV2, SqueezeNet and GoogLeNet take the same processor
 // time an image, within a tenth, at 8, 32 and 128, and four times the memory at 128.
 const UsualBatch = 32
@@ -20,7 +20,7 @@ const gpuBatch = 256
 // others, and the runtime, which took 1.1 (MobileNetV2), 1.2 (SqueezeNet) and 2.3 times (GoogLeNet) what is counted.
 const memoryShare = 4
 
-// settleBatch turns auto into a number, and says which. A store that was begun goes on as it began.
+// settleBatch turns auto into a number, and notes which. A store that was begun keeps its batch.
 func (e *Extraction) settleBatch(h Host, rt *ort.Runtime) {
 	if e.Config.Batch > 0 {
 		return
@@ -41,17 +41,17 @@ func (e *Extraction) settleBatch(h Host, rt *ort.Runtime) {
 	h.Note("batch auto: %d images a run, %s", e.Config.Batch, why)
 }
 
-// batchFor is the batch that fits into its share of the memory, and why it is that.
+// batchFor returns the batch that fits into its share of the memory, and the reason.
 func (e *Extraction) batchFor(memory int64, known bool, most int, where string) (int, string) {
 	if fixed := e.Cut.Batch; fixed > 0 {
 		return UsualBatch, fmt.Sprintf("of which the model takes %d at a time", fixed)
 	}
 	if !known {
-		return UsualBatch, "as usual: how much memory there is does not say itself (name --gpu-memory, or --batch)"
+		return UsualBatch, "as usual: the available memory is not known (name --gpu-memory, or --batch)"
 	}
 	activations, err := e.Cut.Activations(e.Config.Preprocessing)
 	if err != nil {
-		return UsualBatch, fmt.Sprintf("as usual: what one takes is not known (%v)", err)
+		return UsualBatch, fmt.Sprintf("as usual: the memory of one is not known (%v)", err)
 	}
 	n := e.Config.BatchWithin(memory/memoryShare, activations, most)
 	return n, fmt.Sprintf("about %s; there are %s %s", config.Bytes(e.Config.BatchBytes(n, activations)).Approx(), config.Bytes(memory).Approx(), where)

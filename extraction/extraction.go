@@ -1,5 +1,5 @@
-// Package extraction turns a list of images into a feature store: with which network, which views and how many at once,
-// made anew, gone on with where it stopped, or left as it is.
+// Package extraction turns a list of images into a feature store: it makes a store, continues one that was begun, or keeps a
+// finished one.
 package extraction
 
 import (
@@ -18,7 +18,7 @@ import (
 	"winnow/models"
 )
 
-// Extraction is a store that is asked for: everything is found and checked.
+// Extraction says which store to make; its parts are found and checked.
 type Extraction struct {
 	Out       string
 	Overwrite bool
@@ -40,7 +40,7 @@ type Host struct {
 	Winnow    string                                               // its version, for the store
 }
 
-// Result is what came of it, as `winnow extract --json` prints it.
+// Result is an extraction's outcome, as `winnow extract --json` prints it.
 type Result struct {
 	Store     string         `json:"store"`
 	Rows      int            `json:"rows"`
@@ -52,21 +52,21 @@ type Result struct {
 	Device    string         `json:"device"`
 	Batch     int            `json:"batch"`             // images a run of the network
 	Shard     string         `json:"shard,omitempty"`   // i/n
-	Complete  bool           `json:"complete"`          // it was there already: nothing was done
+	Complete  bool           `json:"complete"`          // it existed already: nothing was done
 	Resumed   int            `json:"resumed"`           // rows of an earlier run
 	Seconds   float64        `json:"seconds"`           // of this run
 	PerSecond float64        `json:"images_per_second"` // of this run
 	Bad       []features.Bad `json:"unreadable"`        // their rows hold zeros
 }
 
-// Key says which features are asked for.
+// Key returns the key of the features asked for.
 func (e *Extraction) Key() features.Key {
 	return features.Key{Model: e.Model.SHA256, Output: e.Cut.Cut, Preprocessing: e.Config.Preprocessing.Key(),
 		Decoder: e.Config.Preprocessing.DecoderVersion(), Views: e.Config.ViewNames(), Images: features.HashPaths(e.Paths), DType: e.DType}
 }
 
-// Store is the finished store that is asked for, made first where it is not there or not finished. It is the way
-// for commands that need features of a network of their own.
+// Store returns the finished store, and makes or finishes it first if necessary. It is for commands that need features of a
+// network of their own.
 func (e *Extraction) Store(ctx context.Context, h Host) (*features.Store, error) {
 	if _, err := e.Run(ctx, h); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (e *Extraction) Store(ctx context.Context, h Host) (*features.Store, error)
 	return features.Open(e.Out)
 }
 
-// Run makes the store, unless it is there.
+// Run makes the store, unless it exists.
 func (e *Extraction) Run(ctx context.Context, h Host) (Result, error) {
 	if !e.Overwrite {
 		if r, done, err := e.standing(); done || err != nil {
@@ -102,7 +102,7 @@ func (e *Extraction) Run(ctx context.Context, h Host) (Result, error) {
 	return e.fill(ctx, h, w, net)
 }
 
-// standing looks at a finished store in the folder before anything is loaded.
+// standing returns the result of a finished store in the folder, before anything is loaded.
 func (e *Extraction) standing() (Result, bool, error) {
 	s, err := features.Open(e.Out)
 	if err != nil {
@@ -122,7 +122,7 @@ func (e *Extraction) standing() (Result, bool, error) {
 	return r, true, nil
 }
 
-// strictly refuses the unreadable images of an earlier run where this one is asked to.
+// strictly refuses the unreadable images of an earlier run if this one is strict.
 func (e *Extraction) strictly(bad []features.Bad) error {
 	if !e.Config.Strict || len(bad) == 0 {
 		return nil
@@ -130,7 +130,7 @@ func (e *Extraction) strictly(bad []features.Bad) error {
 	return fmt.Errorf("extract: %s: %s (found by an earlier run)", bad[0].Path, bad[0].Reason)
 }
 
-// storeHint adds what to do where the folder holds something else, or nothing that can be read.
+// storeHint adds what to do if the folder holds something else, or a damaged store.
 func (e *Extraction) storeHint(err error) error {
 	var other *features.KeyError
 	if errors.As(err, &other) {
@@ -138,7 +138,7 @@ func (e *Extraction) storeHint(err error) error {
 	}
 	var damaged *features.DamageError
 	if errors.As(err, &damaged) {
-		return hint.With(err, "--overwrite makes it anew")
+		return hint.With(err, "--overwrite replaces it")
 	}
 	return err
 }
@@ -180,7 +180,7 @@ func (e *Extraction) result(s *features.Store) Result {
 	return r
 }
 
-// Absolute is a path that other commands, in other folders, can follow; "" stays.
+// Absolute returns a path that other commands, in other folders, can follow; "" stays.
 func Absolute(path string) string {
 	if full, err := filepath.Abs(path); err == nil && path != "" {
 		return full
@@ -188,7 +188,7 @@ func Absolute(path string) string {
 	return path
 }
 
-// Distinct is the list without repetitions: an image under two rows of a manifest is computed once.
+// Distinct returns the list without repetitions: an image under two rows of a manifest is computed once.
 func Distinct(paths []string) []string {
 	seen := make(map[string]bool, len(paths))
 	return slices.DeleteFunc(paths, func(p string) bool {

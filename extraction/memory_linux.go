@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// availableMemory is how many bytes a program may still take: what the system has left without swapping
+// availableMemory returns how many bytes a program may still take: what the system has left without swapping
 // (MemAvailable), or what is left of the limit of the control group this process runs in, if that is less.
 func availableMemory() (int64, bool) {
 	data, err := os.ReadFile("/proc/meminfo")
@@ -29,8 +29,8 @@ func availableMemory() (int64, bool) {
 	return max(left, 0), true
 }
 
-// groupRoom is what a control group, a line of /proc/self/cgroup, leaves: its limit without what is used, where the
-// files that the system has read and could forget again count as free. A container sees its own group as the root.
+// groupRoom returns the memory that a control group, a line of /proc/self/cgroup, leaves: its limit without what is used, where
+// cached files count as free. A container sees its own group as the root.
 func groupRoom(read func(string) ([]byte, error), line string) (int64, bool) {
 	_, rest, _ := strings.Cut(line, ":")
 	controllers, group, ok := strings.Cut(rest, ":")
@@ -54,7 +54,7 @@ func groupRoom(read func(string) ([]byte, error), line string) (int64, bool) {
 	return 0, false
 }
 
-// wholeNumber reads a file that holds a number; "max", no limit, is none.
+// wholeNumber reads a file that holds a number; "max", no limit, is not one.
 func wholeNumber(read func(string) ([]byte, error), name string) (int64, bool) {
 	data, err := read(name)
 	if err != nil {
@@ -64,7 +64,7 @@ func wholeNumber(read func(string) ([]byte, error), name string) (int64, bool) {
 	return n, err == nil
 }
 
-// memoryField is the number behind a name at the beginning of a line.
+// memoryField returns the number after a name at the beginning of a line.
 func memoryField(data []byte, name string) (int64, bool) {
 	for line := range strings.Lines(string(data)) {
 		if fields := strings.Fields(line); len(fields) > 1 && fields[0] == name {

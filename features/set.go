@@ -6,6 +6,8 @@
 package features
 
 import (
+	"fmt"
+
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
@@ -27,6 +29,22 @@ func NewSet(n, d int) Set {
 		s.IDs[i] = i
 	}
 	return s
+}
+
+// FromRows copies vectors, all equally long, and their labels into a set, with the ids 0 … n-1.
+func FromRows(rows [][]float32, labels []int) (Set, error) {
+	if len(rows) == 0 || len(labels) != len(rows) {
+		return Set{}, fmt.Errorf("features: found %d vectors and %d labels, expected as many, and at least one", len(rows), len(labels))
+	}
+	s := NewSet(len(rows), len(rows[0]))
+	copy(s.Labels, labels)
+	for i, row := range rows {
+		if len(row) != s.Dim() {
+			return Set{}, fmt.Errorf("features: row %d: found %d values, expected %d as in row 0", i, len(row), s.Dim())
+		}
+		copy(s.Row(i), row)
+	}
+	return s, nil
 }
 
 // Len is the number of vectors.

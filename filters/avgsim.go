@@ -49,13 +49,13 @@ func (a *AvgSim) LogOdds(dst []float64, z features.Set, ref *features.Bank, own 
 	return dst
 }
 
-// ownLogit is the mean similarity of z to members vectors that add up to rest.
+// ownLogit returns the mean similarity of z to members vectors that add up to rest.
 func (a *AvgSim) ownLogit(z []float32, _ int, rest []float64, members int, _ *features.Bank) float64 {
 	sz, _ := dots(rest, z)
 	return sz / float64(members)
 }
 
-// withoutSelf is the mean similarity of z to its class and the number of its members, z itself left out.
+// withoutSelf returns the mean similarity of z to its class and the number of its members, z itself left out.
 func withoutSelf(sum []float64, members int, z []float32) (float64, int) {
 	if members < 2 {
 		return 0, 0
@@ -64,7 +64,7 @@ func withoutSelf(sum []float64, members int, z []float32) (float64, int) {
 	return (sz - zz) / float64(members-1), members - 1
 }
 
-// avgOdds is the log odds of class y, which has members of mean similarity ty, against the other classes
+// avgOdds returns the log odds of class y, which has members of mean similarity ty, against the other classes
 // named, with mean similarities t. Similarities lie in [-1, 1], so the sum needs no shift.
 func avgOdds(t []float32, classes []int, y int, ty float64, members int) float64 {
 	if members == 0 {
@@ -79,7 +79,7 @@ func avgOdds(t []float32, classes []int, y int, ty float64, members int) float64
 	return ty - math.Log(rivals)
 }
 
-// expUnit is e^x for |x| ≤ 1.1, to 1e-13: the Taylor polynomial of e^{x/4}, to the fourth power. It takes
+// expUnit returns e^x for |x| ≤ 1.1, to 1e-13: the Taylor polynomial of e^{x/4}, to the fourth power. It takes
 // half the time of math.Exp, which is what a batch against thousands of classes otherwise waits for.
 func expUnit(x float64) float64 {
 	x *= 0.25

@@ -82,7 +82,7 @@ func BenchmarkLogNormalizer(b *testing.B) {
 	}
 }
 
-// benchData is a full bank and batches of 16 classes × 4 around class directions.
+// benchData returns a full bank and batches of 16 classes × 4 around class directions.
 func benchData(r *rand.Rand) (*features.Bank, []features.Set) {
 	centres := features.NewMatrix(benchClasses, benchDim)
 	for i := range centres.Data {

@@ -38,7 +38,7 @@ type Config struct {
 	Denominator string  `yaml:"denominator" json:"denominator,omitempty"`   // members or all
 }
 
-// Default is vMF-Sim with the settings of the authors' code: rate 0.5 and a window of 30; the 1,500
+// Default returns vMF-Sim with the settings of the authors' code: rate 0.5 and a window of 30; the 1,500
 // iterations of AvgSim are those of the paper's Fig. 2 and too many for a short training.
 func Default() Config {
 	return Config{
@@ -133,7 +133,7 @@ func (c Config) cutoff() Cutoff {
 	return &TopR{Rate: c.Rate, Size: c.Window}
 }
 
-// check says whether a scorer can work in this training.
+// check reports whether a scorer can work in this training.
 func (e Env) check(entry Entry) error {
 	switch {
 	case e.Dim < max(1, entry.LeastDim) || e.Classes < 1:

@@ -12,10 +12,10 @@ type Fixed struct{ M float64 }
 // Keep returns the rows with score > M.
 func (c *Fixed) Keep(scores []float64) []int { return above(scores, c.M) }
 
-// Threshold is M.
+// Threshold returns M, whatever was kept.
 func (c *Fixed) Threshold() float64 { return c.M }
 
-// Window is empty: a fixed bar remembers nothing.
+// Window returns nothing: a fixed bar has no memory.
 func (c *Fixed) Window() []float64 { return nil }
 
 // SetWindow does nothing.
@@ -64,11 +64,11 @@ func (c *TopR) Keep(scores []float64) []int {
 	return dropRanks(scores, lowest)
 }
 
-// Threshold is the bar of the last Keep. Where ranks were dropped because nothing was above the bar, it is
+// Threshold returns the bar of the last Keep. Where ranks were dropped because nothing was above the bar, it is
 // the window's remaining value.
 func (c *TopR) Threshold() float64 { return c.threshold }
 
-// Window is a copy of the remembered values of Q, oldest first.
+// Window returns a copy of the remembered values of Q, oldest first.
 func (c *TopR) Window() []float64 { return slices.Clone(c.window) }
 
 // SetWindow replaces the remembered values of Q.

@@ -117,7 +117,7 @@ func (f *Filter) setWindow(window []float64) {
 	}
 }
 
-// meet stands in for the bank where there is none: it notes the labels, says whether they are the first
+// meet stands in for the bank where there is none: it notes the labels, reports whether they are the first
 // ones, and gives ProxySim's scores of classes never met before the value 1.
 func (f *Filter) meet(labels []int, scores []float64) (first bool) {
 	first = !slices.Contains(f.seen, true)
@@ -135,13 +135,13 @@ func (f *Filter) meet(labels []int, scores []float64) (first bool) {
 // NeedsBank says that Keep must be given a bank.
 func (f *Filter) NeedsBank() bool { return f.entry.NeedsBank }
 
-// Scorer is the scorer that an audit uses: the one named in the configuration, warm-up or not.
+// Scorer returns the scorer that an audit uses: the one named in the configuration, warm-up or not.
 func (f *Filter) Scorer() Scorer { return f.scorer }
 
-// Config is the resolved configuration.
+// Config returns the resolved configuration.
 func (f *Filter) Config() Config { return f.config }
 
-// Threshold is the bar of the last Keep; -Inf if it kept everything without one.
+// Threshold returns the bar of the last Keep; -Inf if it kept everything without one.
 func (f *Filter) Threshold() float64 { return f.threshold }
 
 // State is what a filter carries from batch to batch, for a checkpoint.
@@ -195,7 +195,7 @@ func (f *Filter) SetState(s State) error {
 	return nil
 }
 
-// all is 0 … n-1.
+// all returns 0 … n-1.
 func all(n int) []int {
 	rows := make([]int, n)
 	for i := range rows {

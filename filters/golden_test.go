@@ -50,7 +50,7 @@ func table(t *testing.T, c reference.Case, columns ...string) [][]float64 {
 	return c.Matrix(t, "rows")
 }
 
-// limits are the case's, or the default.
+// limits returns the limits of a case, or the default.
 func limits(c reference.Case) Limits {
 	most := DefaultLimits()
 	return Limits{Length: c.Param("r_max", most.Length), Kappa: c.Param("kappa_max", most.Kappa)}
@@ -216,7 +216,7 @@ func goldenEMA(t *testing.T, c reference.Case) {
 	nearAll(t, "ema", Smooth(c.Param("weight", 0.7), c.Floats(t, "x")), c.Floats(t, "y"), 1e-12, 0)
 }
 
-// part is a sub-object of a case.
+// part returns a sub-object of a case.
 func part(t *testing.T, c reference.Case, key string) reference.Case {
 	t.Helper()
 	sub := reference.Case{Topic: c.Topic, Name: c.Name + "/" + key}
@@ -224,7 +224,7 @@ func part(t *testing.T, c reference.Case, key string) reference.Case {
 	return sub
 }
 
-// steps are the sub-objects of a case with a history.
+// steps returns the sub-objects of a case with a history.
 func steps(t *testing.T, c reference.Case) []reference.Case {
 	t.Helper()
 	var fields []map[string]json.RawMessage

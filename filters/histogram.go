@@ -47,7 +47,7 @@ func SaysNothing(scorer string, score float64) bool {
 	return err == nil && !entry.FixedBar
 }
 
-// bin is the bin of a score, counted from 0.
+// bin returns the bin of a score, counted from 0.
 func (h *Histogram) bin(v float64) int {
 	if v == 1 {
 		v = math.Nextafter(1, 0)
@@ -57,7 +57,7 @@ func (h *Histogram) bin(v float64) int {
 	return int(max(-far, min(far, math.Floor(v*scale))))
 }
 
-// fits says whether bins from low to high lie within maxBins together with those that count.
+// fits reports whether bins from low to high lie within maxBins together with those that count.
 func (h *Histogram) fits(low, high int) bool {
 	if len(h.Counts) > 0 {
 		low, high = min(low, h.First), max(high, h.First+len(h.Counts)-1)
@@ -119,7 +119,7 @@ func (h *Histogram) Merge(o Histogram) {
 	}
 }
 
-// Total is the number of scores counted.
+// Total returns the number of scores counted.
 func (h *Histogram) Total() int {
 	n := 0
 	for _, c := range h.Counts {
@@ -128,7 +128,7 @@ func (h *Histogram) Total() int {
 	return n
 }
 
-// Edges are the bins' edges, one more than counts.
+// Edges returns the bins' edges, one more than counts.
 func (h *Histogram) Edges() []float64 {
 	if len(h.Counts) == 0 {
 		return nil
@@ -140,7 +140,7 @@ func (h *Histogram) Edges() []float64 {
 	return edges
 }
 
-// AtLeast is a copy whose bins are 2^exponent wide or wider, so that histograms can be compared.
+// AtLeast returns a copy whose bins are 2^exponent wide or wider, so that histograms can be compared.
 func (h *Histogram) AtLeast(exponent int) Histogram {
 	c := Histogram{h.Exponent, h.First, append([]int(nil), h.Counts...)}
 	for c.Exponent < exponent {

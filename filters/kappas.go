@@ -20,7 +20,7 @@ func (f *Filter) Kappas(dst []ClassKappa, bank *features.Bank) []ClassKappa {
 	return v.Kappas(dst, bank)
 }
 
-// Kappas are those of [Filter.Kappas].
+// Kappas lists the concentrations as [Filter.Kappas] does.
 func (v *VMF) Kappas(dst []ClassKappa, bank *features.Bank) []ClassKappa {
 	v.refresh(bank)
 	dst = dst[:0]

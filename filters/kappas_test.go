@@ -10,7 +10,7 @@ import (
 	"winnow/features"
 )
 
-// The concentrations are those of the members, class by class, counted anew.
+// The concentrations are those of the members, class by class, counted again.
 func TestKappasAreOfTheMembers(t *testing.T) {
 	s := newStream(8, 16, 7, 0.8)
 	f := mustNew(t, s.world, func(c *Config) { c.MinMembers = 3 })

@@ -16,7 +16,7 @@ type Verdict struct {
 // Known reports whether there was anything to judge by.
 func (v Verdict) Known() bool { return v.Best >= 0 }
 
-// P is the probability of the given label.
+// P returns the probability of the given label.
 func (v Verdict) P() float64 { return 1 / (1 + math.Exp(-v.Odds)) }
 
 // note is what a scorer remembers of a row that it judged, so that the row's own class can be judged again.

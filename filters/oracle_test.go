@@ -11,7 +11,7 @@ import (
 // The scorers as slow loops over the members in float64, straight from the formulas, sharing nothing with
 // the package: similarities pair by pair, and the vMF normaliser as an integral.
 
-// cosines is z·v for every member v.
+// cosines returns z·v for every member v.
 func cosines(z []float32, members features.Set) []float64 {
 	out := make([]float64, members.Len())
 	for m := range out {
@@ -22,7 +22,7 @@ func cosines(z []float32, members features.Set) []float64 {
 	return out
 }
 
-// slowMeans is the mean similarity to, and the size of, every class.
+// slowMeans returns the mean similarity to, and the size of, every class.
 func slowMeans(z []float32, w world) (means []float64, counts []int) {
 	means, counts = make([]float64, w.classes), make([]int, w.classes)
 	for m, s := range cosines(z, w.members) {
@@ -37,7 +37,7 @@ func slowMeans(z []float32, w world) (means []float64, counts []int) {
 	return means, counts
 }
 
-// slowSoftmax is e^{l_y}/Σ e^{l_k} over the classes for which counted holds.
+// slowSoftmax returns e^{l_y}/Σ e^{l_k} over the classes for which counted holds.
 func slowSoftmax(l []float64, y int, counted func(k int) bool) float64 {
 	var sum float64
 	for k := range l {
@@ -197,7 +197,7 @@ func slowKappa(d, r float64, method string) float64 {
 	return math.Min(1e5, r*(d-r*r)/(1-r*r))
 }
 
-// slowLogNormalizer is -log of the integral of e^{κ cos θ} over the unit sphere of R^d:
+// slowLogNormalizer returns -log of the integral of e^{κ cos θ} over the unit sphere of R^d:
 //
 //	|S^{d-2}| ∫_0^π e^{κ cos θ} sin^{d-2} θ dθ,  |S^{d-2}| = 2 π^{(d-1)/2} / Γ((d-1)/2)
 func slowLogNormalizer(d int, kappa float64) float64 {
@@ -211,7 +211,7 @@ func slowMeanLength(d int, kappa float64) float64 {
 	return integral(d, kappa, math.Cos) / integral(d, kappa, func(float64) float64 { return 1 })
 }
 
-// integral is ∫_0^π f(θ) e^{κ(cos θ - 1)} sin^{d-2} θ dθ by the trapezoid rule, which for this periodic
+// integral returns ∫_0^π f(θ) e^{κ(cos θ - 1)} sin^{d-2} θ dθ by the trapezoid rule, which for this periodic
 // integrand converges faster than any power of the step (d even) or as its power d-1 (d odd).
 func integral(d int, kappa float64, f func(float64) float64) float64 {
 	const steps = 2000
@@ -257,7 +257,7 @@ func TestScorersAgreeWithLoops(t *testing.T) {
 		t.Run(c.scorer+"/"+c.name, func(t *testing.T) {
 			for seed, members := range []int{60, 9, 3, 40, 7} {
 				w, _ := newWorld(rand.New(rand.NewPCG(6, uint64(seed))), 12, 6, 20, members, 0.6, 0.4)
-				if seed == 3 { // a class that nobody has seen
+				if seed == 3 { // a class that was never seen
 					for i, k := range w.members.Labels {
 						w.members.Labels[i] = min(k, 4)
 					}

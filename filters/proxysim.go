@@ -12,7 +12,7 @@ import (
 //
 //	S_k = max_h cos(p_k^h, z),  P = e^{S_y} / Σ_k e^{S_k} over all classes
 //
-// Proxies is (C·H)×d with the H = PerClass proxies of a class one after another, raw; they are read anew at
+// Proxies is (C·H)×d with the H = PerClass proxies of a class one after another, raw; they are read again at
 // every call, as training moves them. A zero proxy has cosine 0. The bank, if there is one, only says which
 // classes have been seen: a label without members has P = 1 (Algorithm 1 applied here, too), and so has an
 // own row that is its class's only member. Without a bank the formula stands alone, and [Filter] remembers

@@ -22,7 +22,7 @@ func blocks(scratch *[]float32, z, ref blas32.General, do func(from, to int, s b
 	}
 }
 
-// logOdds is log(P/(1-P)) of class y under the softmax of l, restricted to the classes named:
+// logOdds returns log(P/(1-P)) of class y under the softmax of l, restricted to the classes named:
 //
 //	l_y - log Σ_{k≠y} e^{l_k}
 //

@@ -1,6 +1,6 @@
 package filters
 
-// Smooth is the exponential moving average in which the paper shows the share of clean rows among those
+// Smooth returns the exponential moving average in which the paper shows the share of clean rows among those
 // kept: e_0 = x_0, e_t = weight·e_{t-1} + (1-weight)·x_t. Source: PRISM, Fig. 2 (weight 0.7).
 func Smooth(weight float64, x []float64) []float64 {
 	out := make([]float64, len(x))

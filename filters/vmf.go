@@ -99,7 +99,7 @@ func (v *VMF) LogOdds(dst []float64, z features.Set, ref *features.Bank, own boo
 	return dst
 }
 
-// ownLogit is log f_y(z) of class y fitted to members vectors that add up to rest; where no class has a spread, the
+// ownLogit returns log f_y(z) of class y fitted to members vectors that add up to rest; where no class has a spread, the
 // mean similarity.
 func (v *VMF) ownLogit(z []float32, y int, rest []float64, members int, ref *features.Bank) float64 {
 	sz, _ := dots(rest, z)
@@ -118,7 +118,7 @@ func (v *VMF) ownLogit(z []float32, y int, rest []float64, members int, ref *fea
 	return f.spread.logC + f.slope*mean
 }
 
-// Best is the likeliest class of each row, whatever its label, among those with members (ties: the lower), and its
+// Best returns the likeliest class of each row, whatever its label, among those with members (ties: the lower), and its
 // probability; -1 and 0 where no class has a spread to judge by.
 func (v *VMF) Best(z features.Set, ref *features.Bank) (classes []int, p []float64) {
 	classes, p = make([]int, z.Len()), make([]float64, z.Len())
@@ -150,8 +150,8 @@ func (v *VMF) Best(z features.Set, ref *features.Bank) (classes []int, p []float
 	return classes, probabilities(p)
 }
 
-// refresh fits the classes that changed since the last call, adds up the pool, and says whether a class of
-// the denominator lives from it.
+// refresh fits the classes that changed since the last call, adds up the pool, and reports whether a class of
+// the denominator needs it.
 func (v *VMF) refresh(ref *features.Bank) (p pool, needed bool) {
 	if v.bank != ref || len(v.fits) != ref.Classes() {
 		v.bank, v.fits = ref, make([]fit, ref.Classes()) // a class of version 0 never had a member
@@ -205,7 +205,7 @@ func (v *VMF) spreadOf(dim int, meanLen float64) spread {
 	return spread{kappa, LogNormalizer(dim, kappa)}
 }
 
-// slope is κ/length, or 0 where the direction is undefined.
+// slope returns κ/length, or 0 where the direction is undefined.
 func slope(kappa, length float64) float64 {
 	if length == 0 {
 		return 0
@@ -260,10 +260,10 @@ func (v *VMF) ownOdds(t []float32, y int, z []float32, ref *features.Bank, p poo
 	return logOdds(v.logits, v.classes, y)
 }
 
-// least is the number of members from which a class has a spread of its own.
+// least returns the number of members from which a class has a spread of its own.
 func (v *VMF) least() int { return max(v.MinMembers, 2) }
 
-// hasSpread says whether some class has so many members that vMF-Sim can judge.
+// hasSpread reports whether some class has so many members that vMF-Sim can judge.
 func hasSpread(bank *features.Bank, least int) bool {
 	for k := range bank.Classes() {
 		if bank.Count(k) >= least {

@@ -2,7 +2,7 @@ package filters
 
 import "math"
 
-// LogBesselI is log I_ν(x), the modified Bessel function of the first kind, for ν ≥ 0 and x ≥ 0, computed
+// LogBesselI returns log I_ν(x), the modified Bessel function of the first kind, for ν ≥ 0 and x ≥ 0, computed
 // without I or e^x: neither overflows at any ν and x.
 //
 //	x ≤ 60:  ν log(x/2) - log Γ(ν+1) + log Σ_m (x²/4)^m / (m! (ν+1)_m)
@@ -25,7 +25,7 @@ func LogBesselI(nu, x float64) float64 {
 	return r + nu*math.Log(x/(nu+r)) - 0.5*math.Log(2*math.Pi*r) + math.Log1p(debyeSum(nu/r, r))
 }
 
-// besselSeries is Σ_m (x²/4)^m / (m! (ν+1)_m); all terms are positive.
+// besselSeries returns Σ_m (x²/4)^m / (m! (ν+1)_m); all terms are positive.
 func besselSeries(nu, x float64) float64 {
 	q := x * x / 4
 	sum, term := 1.0, 1.0
@@ -36,7 +36,7 @@ func besselSeries(nu, x float64) float64 {
 	return sum
 }
 
-// debyeSum is Σ_{j=1..8} p_j(t²)/r^j.
+// debyeSum returns Σ_{j=1..8} p_j(t²)/r^j.
 func debyeSum(t, r float64) float64 {
 	var sum float64
 	for j := debyeOrder; j >= 1; j-- {
@@ -67,7 +67,7 @@ var debye = func() (u [debyeOrder + 1][debyeOrder + 1]float64) {
 	return u
 }()
 
-// LogNormalizer is log C_D(κ), the normaliser of the von Mises-Fisher density C_D(κ) e^{κ μ·z} on the unit
+// LogNormalizer returns log C_D(κ), the normaliser of the von Mises-Fisher density C_D(κ) e^{κ μ·z} on the unit
 // sphere of R^D, D ≥ 2 (PRISM, eq. 11).
 //
 //	log C_D(κ) = (D/2-1) log κ - (D/2) log 2π - log I_{D/2-1}(κ),  log C_D(0) = log Γ(D/2) - log 2 - (D/2) log π
@@ -84,7 +84,7 @@ func LogNormalizer(dim int, kappa float64) float64 {
 	return nu*math.Log(kappa) - half*math.Log(2*math.Pi) - LogBesselI(nu, kappa)
 }
 
-// meanLength is A_D(κ) = I_{D/2}(κ)/I_{D/2-1}(κ), the expected length of the mean of vMF vectors. The two
+// meanLength returns A_D(κ) = I_{D/2}(κ)/I_{D/2-1}(κ), the expected length of the mean of vMF vectors. The two
 // logarithms are subtracted term by term: as wholes, at κ = 1e5, they would lose five digits.
 func meanLength(dim int, kappa float64) float64 {
 	if kappa == 0 {

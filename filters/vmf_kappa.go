@@ -16,7 +16,7 @@ type Limits struct {
 	Kappa  float64 // largest κ of the closed forms
 }
 
-// DefaultLimits are those of the golden set.
+// DefaultLimits returns the limits of the golden set.
 func DefaultLimits() Limits { return Limits{Length: 1 - 1e-6, Kappa: 1e5} }
 
 func (l Limits) orDefault() Limits {
@@ -26,7 +26,7 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// KappaBanerjee is R(D-R²)/(1-R²): Banerjee et al. 2005, what PRISM's eq. 13 means.
+// KappaBanerjee returns R(D-R²)/(1-R²): Banerjee et al. 2005, what PRISM's eq. 13 means.
 func KappaBanerjee(dim int, meanLen float64, most Limits) float64 {
 	d, r := float64(dim), math.Min(meanLen, most.Length)
 	if !(r > 0) {
@@ -35,7 +35,7 @@ func KappaBanerjee(dim int, meanLen float64, most Limits) float64 {
 	return math.Min(r*(d-r*r)/(1-r*r), most.Kappa)
 }
 
-// KappaPrinted is R(D-R)/(1-R²): PRISM's eq. 13 as printed, for Env.Printed and the study of estimates.
+// KappaPrinted returns R(D-R)/(1-R²): PRISM's eq. 13 as printed, for Env.Printed and the study of estimates.
 func KappaPrinted(dim int, meanLen float64, most Limits) float64 {
 	d, r := float64(dim), math.Min(meanLen, most.Length)
 	if !(r > 0) {

@@ -139,7 +139,7 @@ func (w world) rotated(r *rand.Rand) world {
 	return out
 }
 
-// without is the world whose bank never held member i, asked about that member.
+// without returns the world whose bank never held member i, asked about that member.
 func (w world) without(i int) world {
 	rest := slices.Delete(all(w.members.Len()), i, i+1)
 	out := w
@@ -147,7 +147,7 @@ func (w world) without(i int) world {
 	return out
 }
 
-// auroc is the share of (right, wrong) pairs in which the right one scores higher, ties counting half.
+// auroc returns the share of (right, wrong) pairs in which the right one scores higher, ties counting half.
 func auroc(scores []float64, right []bool) float64 {
 	var wins, pairs float64
 	for i := range scores {

@@ -144,7 +144,7 @@ func (l *adaptedTriplet) split(labels []int) {
 	}
 }
 
-// labelled is the batch without its unlabelled rows, and where its gradient goes.
+// labelled returns the batch without its unlabelled rows, and where its gradient goes.
 func (l *adaptedTriplet) labelled(grad *blas32.General, z features.Set) (features.Set, *blas32.General) {
 	if len(l.others) == 0 {
 		return z, grad

@@ -7,8 +7,8 @@ import (
 	"winnow/features"
 )
 
-// amid tells the similarities of the columns with each other where they are a bank, whose own matrix no one
-// needs but a loss with the distance from positive to negative. In a batch against itself they stand in S.
+// amid gives the similarities of the columns with each other where they are a bank, whose own matrix only a loss
+// with the distance from positive to negative needs. In a batch against itself they stand in S.
 type amid interface {
 	pair(j, k int) float64
 	rows(dst []float64, js []int32) // fills a len(js)×len(cols) matrix
@@ -20,7 +20,7 @@ type constants struct {
 	picked, s blas32.General // of rows
 }
 
-// pair is one similarity; of vectors that are near each other from their differences.
+// pair returns one similarity; of vectors that are near each other from their differences.
 func (c *constants) pair(j, k int) float64 {
 	u, v := features.Row(c.x, j), features.Row(c.x, k)
 	var dot float64

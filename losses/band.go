@@ -114,7 +114,7 @@ func (b *band) sortBucket(part []int32) {
 	}
 }
 
-// between is the stretch of order with low ≤ δ < high, both within the range sorted.
+// between returns the stretch of order with low ≤ δ < high, both within the range sorted.
 func (b *band) between(low, high float64) (from, to int) {
 	return b.below(low), b.below(high)
 }

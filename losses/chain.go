@@ -24,14 +24,14 @@ type simLoss interface {
 }
 
 // surveyor is a simLoss that counts or sums something over all rows before it can say anything of one: survey
-// sees every block, in order and without gradients, before eval sees the first. A block with first == 0 starts
-// anew. Cheaper than chain.whole where the rows need of each other no more than a few numbers.
+// sees every block, in order and without gradients, before eval sees the first. A block with first == 0 is the
+// first of a new pass. Cheaper than chain.whole where the rows need of each other no more than a few numbers.
 type surveyor interface {
 	simLoss
 	survey(S []float64, p *pairs)
 }
 
-// plain is the divisor of a loss that is a plain sum: 1 over all blocks together.
+// plain returns the divisor of a loss that is a plain sum: 1 over all blocks together.
 func (p *pairs) plain() float64 {
 	if p.first == 0 && p.left == 0 {
 		return 1
@@ -122,7 +122,7 @@ func (c *chain) cut(a, b blas32.General, whole pairs, first, high, left, wide in
 	return s
 }
 
-// blockShape is how many rows and columns make a block.
+// blockShape returns how many rows and columns make a block.
 func (c *chain) blockShape(n, r int) (high, wide int) {
 	switch {
 	case c.whole:
@@ -186,7 +186,7 @@ func (c *chain) widen(s []float64, a, b blas32.General, p *pairs) {
 	}
 }
 
-// blockRow is row i of a block of c.s.
+// blockRow returns row i of a block of c.s.
 func (c *chain) blockRow(i int, p *pairs) []float32 {
 	return features.Row(c.s, p.first+i)[p.left : p.left+len(p.cols)]
 }
@@ -211,7 +211,7 @@ func (c *chain) narrow(dS, s []float64, p *pairs) {
 	}
 }
 
-// squaredDistance is ‖u - v‖² from the differences: exact 0 for equal vectors.
+// squaredDistance returns ‖u - v‖² from the differences: exact 0 for equal vectors.
 func squaredDistance(u, v []float32) float64 {
 	var sum float64
 	v = v[:len(u)]
@@ -238,7 +238,7 @@ func addTransposed(w blas32.General) {
 	}
 }
 
-// row is row i of a block with r columns, nil if there is none.
+// row returns row i of a block with r columns, nil if there is none.
 func row(block []float64, i, r int) []float64 {
 	if block == nil {
 		return nil

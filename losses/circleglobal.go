@@ -42,7 +42,7 @@ func (l *circleGlobal) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return value * p.plain(), p.plain()
 }
 
-// once is the first column at which anchor i makes pairs that no anchor before it has made.
+// once returns the first column at which anchor i makes pairs that no anchor before it has made.
 func (p *pairs) once(i int) int {
 	if p.self {
 		return p.first + i + 1

@@ -18,7 +18,7 @@ var exactTwins = map[string]func(l Loss, in exactInput) (loss float64, grad [][]
 	"cross_entropy":   exactCrossEntropy,
 }
 
-// exactEval is the float64 twin of public for whatever the loss is built on.
+// exactEval returns the float64 twin of public for whatever the loss is built on.
 func exactEval(l Loss, name string, in exactInput) (loss float64, grad [][]float64, params [][][]float64) {
 	if twin, ok := exactTwins[name]; ok {
 		return twin(l, in)
@@ -157,7 +157,7 @@ func kernel(l Loss, in exactInput) (fn simLoss, draw *rand.Rand, p *pairs, S []f
 	return nil, nil, nil, nil
 }
 
-// countsActive are the losses that divide by how many terms are above 0: that number is a constant in the gradient,
+// countsActive reports whether a loss divides by how many terms are above 0: that number is a constant in the gradient,
 // and the value jumps where it changes.
 func countsActive(l Loss) bool {
 	switch l := unmatched(l).(type) {
@@ -187,7 +187,7 @@ func replaceKernel(l Loss, fn simLoss) {
 var shortSteps = map[string]float64{"scl_rhe": 1e-4}
 
 // checkDirection walks a little way along the sphere and compares the public value with the public gradient.
-// Where negatives are drawn anew at every value there is no such slope: the choice carries no gradient.
+// Where negatives are drawn again at every value there is no such slope: the choice carries no gradient.
 func checkDirection(s subject) error {
 	h := 1e-3
 	if shorter, ok := shortSteps[s.entry.Name]; ok {

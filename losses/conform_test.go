@@ -23,7 +23,7 @@ const (
 	conformClasses = 9
 )
 
-// conformInput is an ordinary batch of PK shape, drawn around class centres, with n·n above blockSize.
+// conformInput returns an ordinary batch of PK shape, drawn around class centres, with n·n above blockSize.
 func conformInput(seed uint64, n int) exactInput {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	in := exactInput{normalize: true}
@@ -51,7 +51,7 @@ func gauss(rng *rand.Rand, d int) []float64 {
 	return row
 }
 
-// settingVariants are the defaults, then every other choice and flag, one at a time.
+// settingVariants returns the defaults, then every other choice and flag, one at a time.
 func settingVariants(e Entry) []map[string]any {
 	out := []map[string]any{nil}
 	for _, s := range e.Settings {
@@ -156,7 +156,7 @@ var conformChecks = []struct {
 	{"not a number", checkNaN},
 }
 
-// inputs are the comparisons the entry allows: against itself, and against a bank.
+// inputs returns the comparisons the entry allows: against itself, and against a bank.
 func (s subject) inputs(seed uint64, n int) []exactInput {
 	in := conformInput(seed, n)
 	if s.entry.Unlabelled {
@@ -175,7 +175,7 @@ func (s subject) inputs(seed uint64, n int) []exactInput {
 	return []exactInput{in, with}
 }
 
-// takesBank says whether the loss, as it is set, may be compared with a bank.
+// takesBank reports whether the loss, as it is set, may be compared with a bank.
 func (s subject) takesBank() bool {
 	_, matched := s.given["match"]
 	return s.entry.Against == Both && !matched

@@ -45,7 +45,7 @@ var contrastiveMarginEntry = Entry{
 	},
 }
 
-// compared is what the margins are compared with, and the sign that makes it grow when closer.
+// compared returns what the margins are compared with, and the sign that makes it grow when closer.
 func (l *contrastiveMargin) compared(s []float64) (x []float64, sign float64) {
 	if l.distance == cosine {
 		return s, 1
@@ -82,7 +82,7 @@ func (l *contrastiveMargin) survey(S []float64, p *pairs) {
 	l.far += float64(far)
 }
 
-// oneIf is 1 for true, without a branch: whether a negative is active is often as good as random.
+// oneIf returns 1 for true, without a branch: whether a negative is active is often as good as random.
 func oneIf(is bool) int {
 	n := 0
 	if is {

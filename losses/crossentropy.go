@@ -140,7 +140,7 @@ func (l *linearSoftmax) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, float64(len(p.rows))
 }
 
-// softmaxLoss is -log softmax(scale·s)[y] of one row; d, which may be s, becomes its derivative by s.
+// softmaxLoss returns -log softmax(scale·s)[y] of one row; d, which may be s, becomes its derivative by s.
 func softmaxLoss(d, s []float64, scale float64, y int) float64 {
 	own, top := s[y], largest(s)
 	weight := expSlice(d, s, scale, -scale*top)
@@ -152,7 +152,7 @@ func softmaxLoss(d, s []float64, scale float64, y int) float64 {
 	return math.Log(weight) + scale*(top-own)
 }
 
-// largest is the largest of s, -Inf where there is none; what is no number may or may not be passed over.
+// largest returns the largest of s, -Inf where there is none; NaN may or may not be passed over.
 func largest(s []float64) float64 {
 	top := math.Inf(-1)
 	for _, v := range s {

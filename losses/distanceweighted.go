@@ -76,7 +76,7 @@ func (w *distanceWeighted) weigh() {
 	}
 }
 
-// draw is the column of a negative of the anchor last prepared.
+// draw returns the column of a negative of the anchor last prepared.
 func (w *distanceWeighted) draw(rng *rand.Rand) int {
 	if w.total == 0 {
 		return int(w.band.order[rng.IntN(len(w.band.order))])

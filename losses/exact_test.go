@@ -129,7 +129,7 @@ func exactPairs(l *similarity, in exactInput) (loss float64, grad [][]float64) {
 	return sum / terms, grad
 }
 
-// pairs are those of the whole input, in one block.
+// pairs returns those of the whole input, in one block.
 func (in exactInput) pairs() *pairs {
 	if in.ref != nil {
 		return &pairs{rows: in.labels, cols: in.refIDs, amid: amidOf(in.ref), anchors: in.ids, members: in.bankIDs}
@@ -243,7 +243,7 @@ func widen64(data []float32, cols int) [][]float64 {
 	return out
 }
 
-// worst is the largest difference of two matrices, in units of the largest entry of want.
+// worst returns the largest difference of two matrices, in units of the largest entry of want.
 func worst(got, want [][]float64) (relative, absolute float64) {
 	var top float64
 	for i := range want {

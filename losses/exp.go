@@ -2,7 +2,7 @@ package losses
 
 import "math"
 
-// expShifted is e^x for one shifted exponent of a softmax, x ≤ 0, by the table of expSlice and as near to it: for
+// expShifted returns e^x for one shifted exponent of a softmax, x ≤ 0, by the table of expSlice and as near to it: for
 // losses that take the exponentials of chosen pairs only. Less than half of the time of [math.Exp] (BenchmarkExp).
 func expShifted(x float64) float64 {
 	if !(x >= -700) { // NaN too

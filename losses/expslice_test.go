@@ -32,7 +32,7 @@ func BenchmarkExpSlice(b *testing.B) {
 	})
 }
 
-// exactExp is e^v in 200 bits, from its power series.
+// exactExp returns e^v in 200 bits, from its power series.
 func exactExp(v float64) *big.Float {
 	const prec = 200
 	x := new(big.Float).SetPrec(prec).SetFloat64(v)
@@ -49,7 +49,7 @@ func exactExp(v float64) *big.Float {
 	return sum
 }
 
-// expError is the largest relative error over numbers of all sizes.
+// expError returns the largest relative error over numbers of all sizes.
 func expError(exp func(dst, x []float64, scale, shift float64) float64) (worst, at float64) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	x, dst := make([]float64, 6000), make([]float64, 6000)

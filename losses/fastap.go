@@ -63,7 +63,7 @@ func (l *fastAP) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, terms
 }
 
-// place is where D = 2 - 2s falls: past centre k by a share of Δ in [0, 1).
+// place returns where D = 2 - 2s falls: past centre k by a share of Δ in [0, 1).
 func (l *fastAP) place(s float64) (k int, past float64) {
 	x := min(max(1-s, 0), 2) * (0.5 * float64(l.bins))
 	k = int(x)

@@ -9,7 +9,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// exactAdapted is the float64 twin of the adapted triplet loss: its triplets by exactPairs, its means by the loss's
+// exactAdapted returns the float64 twin of the adapted triplet loss: its triplets by exactPairs, its means by the loss's
 // own functions on float64 rows.
 func exactAdapted(l *adaptedTriplet, in exactInput) (loss float64, grad [][]float64) {
 	z, norms := in.z, []float64(nil)

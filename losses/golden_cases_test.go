@@ -59,7 +59,7 @@ func TestGoldenCasesOfEquallyHardRows(t *testing.T) {
 	}
 }
 
-// oddBatch is four rows of three classes in five dimensions, two of each class equal.
+// oddBatch returns four rows of three classes in five dimensions, two of each class equal.
 func oddBatch(seed uint64) exactInput {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	in := exactInput{z: zeros64(12, 5), labels: make([]int, 12), normalize: true}

@@ -8,7 +8,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// exactParametric is the float64 twin of a loss with a parameter, at the value that the loss holds.
+// exactParametric returns the float64 twin of a loss with a parameter, at the value that the loss holds.
 func exactParametric(l *parametric, in exactInput) (loss float64, grad [][]float64, params [][][]float64) {
 	l.own.load(l.p, in.labels)
 	loss, grad, own := exactMargin(l, in)
@@ -139,6 +139,6 @@ func goldenDistanceWeighted(t *testing.T, c reference.Case) {
 	}
 }
 
-// sameNames are the settings of a loss whose names are those of the golden parameters; one that it does not have
+// sameNames returns the settings of a loss whose names are those of the golden parameters; one that it does not have
 // is refused by New.
 func sameNames(c reference.Case) map[string]any { return maps.Clone(c.Params) }

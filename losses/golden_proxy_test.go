@@ -70,7 +70,7 @@ func column64(values []float64) [][]float64 {
 	return out
 }
 
-// exactCrossEntropy is the float64 twin of crossEntropy.
+// exactCrossEntropy returns the float64 twin of crossEntropy.
 func exactCrossEntropy(l Loss, in exactInput) (loss float64, grad [][]float64, params [][][]float64) {
 	ce := l.(*crossEntropy)
 	if ce.b == nil {

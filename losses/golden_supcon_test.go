@@ -37,7 +37,7 @@ var (
 	}
 )
 
-// exactSNR is the float64 twin of snr: METHODS 3.7 by loops, the derivatives pair by pair.
+// exactSNR returns the float64 twin of snr: METHODS 3.7 by loops, the derivatives pair by pair.
 func exactSNR(l Loss, in exactInput) (loss float64, grad [][]float64, params [][][]float64) {
 	fn := l.(*snr)
 	z, norms := in.z, []float64(nil)
@@ -80,7 +80,7 @@ func exactSNR(l Loss, in exactInput) (loss float64, grad [][]float64, params [][
 	return loss, grad, nil
 }
 
-// exactGroup is the mean over the active positives (kind 1) or negatives (-1), its gradient, and how many pairs there
+// exactGroup returns the mean over the active positives (kind 1) or negatives (-1), its gradient, and how many pairs there
 // are at all.
 func (l *snr) exactGroup(in exactInput, z, other [][]float64, kind int) (value float64, grad [][]float64, seen int) {
 	grad = zeros64(len(z), len(z[0]))
@@ -149,7 +149,7 @@ func TestUnknownGoldenParametersAreRefused(t *testing.T) {
 	} {
 		c := reference.Case{Params: map[string]any{"something_new": 1.0}}
 		if _, err := New(name, settings(c), testEnv(8, 4, 1)); err == nil {
-			t.Errorf("%s: a parameter that nobody knows is passed over", name)
+			t.Errorf("%s: an unknown parameter is passed over", name)
 		}
 	}
 	for _, sign := range []any{0.0, 2.0, "up"} {

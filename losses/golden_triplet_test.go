@@ -97,7 +97,7 @@ func goldenTripletIndices(t *testing.T, c reference.Case) {
 
 const batchHard = "batch_hard"
 
-// mined is a triplet loss and the distances it selects by.
+// mined returns a triplet loss and the distances it selects by.
 func mined(t *testing.T, c reference.Case, kind string, names map[string]string) (l *triplet, in exactInput, matrix []float64) {
 	settings := caseSettings(t, c, map[string]any{"select": kind, "smooth": true}, names)
 	l = mustNew(t, "triplet", settings, goldenEnv(t, c)).(*similarity).fn.(*triplet)

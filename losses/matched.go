@@ -121,7 +121,7 @@ func (l *selected) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, terms
 }
 
-// times is how often a pair with derivative w at similarity s stands in the sum.
+// times returns how often a pair with derivative w at similarity s stands in the sum.
 func (l *selected) times(w, s float64) float64 {
 	switch l.by {
 	case l2:

@@ -8,7 +8,7 @@ import (
 	"winnow/features"
 )
 
-// unmatched is the loss beside which the term stands.
+// unmatched returns the loss beside which the term stands.
 func unmatched(l Loss) Loss {
 	switch l := l.(type) {
 	case *matched:
@@ -19,7 +19,7 @@ func unmatched(l Loss) Loss {
 	return l
 }
 
-// kernelOf is a loss's function of similarities, counted or not.
+// kernelOf returns a loss's function of similarities, counted or not.
 func kernelOf(l *similarity) simLoss {
 	if s, ok := l.fn.(*selected); ok {
 		return s.simLoss
@@ -27,7 +27,7 @@ func kernelOf(l *similarity) simLoss {
 	return l.fn
 }
 
-// exactMatched is the float64 twin: the loss by its own twin, the means by the loss's functions on float64 rows.
+// exactMatched returns the float64 twin: the loss by its own twin, the means by the loss's functions on float64 rows.
 func exactMatched(l *matched, name string, in exactInput) (loss float64, grad [][]float64, params [][][]float64) {
 	z, norms := in.z, []float64(nil)
 	if in.normalize {
@@ -66,7 +66,7 @@ func countsJump(s subject) bool {
 	return isMatched && !isHeld
 }
 
-// slowMatch is the term from counts, by its formula, and its gradient.
+// slowMatch returns the term from counts, by its formula, and its gradient.
 func slowMatch(in exactInput, count []float64, lambda float64) (sum float64, grad [][]float64) {
 	grad = zeros64(len(in.z), conformDim)
 	for y := range conformClasses {

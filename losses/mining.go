@@ -38,10 +38,10 @@ func (m *Mining) eval(_, S []float64, p *pairs) (sum, terms float64) {
 	return 0, 0
 }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (m *Mining) Len() int { return len(m.labels) }
 
-// Distance is d of rows i and j.
+// Distance returns d of rows i and j.
 func (m *Mining) Distance(i, j int) float64 { return m.matrix[i*m.Len()+j] }
 
 // Positive reports whether j ∈ P(i): of one label, and not the same image.

@@ -8,7 +8,7 @@ import (
 	"winnow/features"
 )
 
-// miningBatch is n random unit rows of three classes, two of them of one image.
+// miningBatch returns n random unit rows of three classes, two of them of one image.
 func miningBatch(t *testing.T, rng *rand.Rand, n int) features.Set {
 	t.Helper()
 	z := features.NewSet(n, 5)

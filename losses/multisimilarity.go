@@ -40,7 +40,7 @@ var multiSimilarityEntry = Entry{
 	},
 }
 
-// msSettings are those of both forms.
+// msSettings lists the settings of both forms.
 func msSettings(base float64) []Setting {
 	return []Setting{
 		{Name: "alpha", Symbol: "α", Default: 2.0, Min: 1e-3, Max: 1e4, Doc: "how sharply the least similar positive is taken"},
@@ -70,7 +70,7 @@ func (l *multiSimilarity) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 // logTerm is one of an anchor's two terms, and what its exponentials are multiplied by to become derivatives.
 type logTerm struct{ value, slope float64 }
 
-// anchor is the two terms of anchor i. d, unless nil, becomes the exponentials of the chosen pairs, shifted by the
+// anchor returns the two terms of anchor i. d, unless nil, becomes the exponentials of the chosen pairs, shifted by the
 // largest of their side, those of positives negated.
 func (l *multiSimilarity) anchor(d, s []float64, i int, p *pairs, w window, absent []bool) (pull, push logTerm) {
 	var near, far float64
@@ -99,7 +99,7 @@ func (l *multiSimilarity) anchor(d, s []float64, i int, p *pairs, w window, abse
 	return pull, push
 }
 
-// logOnePlus is log(1 + eᵘ·sum) and eᵘ / (1 + eᵘ·sum), without overflow; both are 0 where nothing was summed.
+// logOnePlus returns log(1 + eᵘ·sum) and eᵘ / (1 + eᵘ·sum), without overflow; both are 0 where nothing was summed.
 func logOnePlus(u, sum float64) (value, slope float64) {
 	switch {
 	case sum == 0:

@@ -23,7 +23,7 @@ type nodes struct {
 
 const nodeError = 1e-14
 
-// nodeCount is K for an interval of that length.
+// nodeCount returns K for an interval of that length.
 func nodeCount(length float64) int {
 	h := 6 / max(length, 1e-3)
 	rho := h + math.Sqrt(h*h+1)
@@ -75,7 +75,7 @@ func (q *nodes) interpolate(values []float64) []float64 {
 	return q.out
 }
 
-// sum is 1/K [c_0 + 2 Σ_j c_j T_j(x)] at every x.
+// sum returns 1/K [c_0 + 2 Σ_j c_j T_j(x)] at every x.
 func (q *nodes) sum(dst, x, coef []float64) {
 	k := float64(len(coef))
 	clear(dst)

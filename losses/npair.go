@@ -101,7 +101,7 @@ func (l *nPair) choose(p *pairs) {
 	l.anchors, l.positives = l.anchors[:m], l.positives[:m]
 }
 
-// lengths is the penalty: ‖z_i‖² is the similarity of row i with itself.
+// lengths returns the penalty: ‖z_i‖² is the similarity of row i with itself.
 func (l *nPair) lengths(dS, S []float64, r int) float64 {
 	var sum float64
 	for _, rows := range [2][]int32{l.anchors, l.positives} {

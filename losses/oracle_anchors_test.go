@@ -33,7 +33,7 @@ func (in exactInput) slow() slowPairs {
 	return v
 }
 
-// of are the columns of the kind for row i.
+// of returns the columns of the kind for row i.
 func (v slowPairs) of(i, kind int) (list []int) {
 	for j := range v.cols {
 		if v.kind(i, j) == kind {
@@ -79,7 +79,7 @@ func slowContrastiveMargin(v slowPairs, dist string, pos, neg float64, reduce st
 	return loss
 }
 
-// slowMined are the pairs of row i that the miner chooses.
+// slowMined returns the pairs of row i that the miner chooses.
 func slowMined(v slowPairs, i int, epsilon float64, without func(j int) bool) (pos, neg []int) {
 	p, n := slices.DeleteFunc(v.of(i, 1), without), slices.DeleteFunc(v.of(i, -1), without)
 	for _, j := range p {

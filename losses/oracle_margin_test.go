@@ -17,7 +17,7 @@ func (in exactInput) distance(i, j int) float64 {
 	return math.Sqrt(math.Max(2-2*in.similarity(i, j), 0))
 }
 
-// partners are the positives and negatives of an anchor, nearest first.
+// partners returns the positives and negatives of an anchor, nearest first.
 func (in exactInput) partners(a int) (pos, neg []int) {
 	for j := range in.columns() {
 		switch in.kind(a, j) {
@@ -49,7 +49,7 @@ type marginCase struct {
 	fixed, scalar bool
 }
 
-// slowNegative is the negative that the loss draws from the source third; -1 for none.
+// slowNegative returns the negative that the loss draws from the source third; -1 for none.
 func (m marginCase) slowNegative(in exactInput, a int, neg []int) int {
 	var weights []float64
 	var total float64

@@ -93,7 +93,7 @@ func slowCrossEntropy(in exactInput, weights, bias [][]float64) float64 {
 	return loss
 }
 
-// classInputs are those of oracleInputs that a loss of classes can tell apart. Rows hold conformClasses or fewer.
+// classInputs returns those of oracleInputs that a loss of classes can tell apart. Rows hold conformClasses or fewer.
 func classInputs() map[string]exactInput {
 	all := oracleInputs()
 	delete(all, "bank")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// slowSNR is the SNR contrastive loss from the raw rows on, by the definition of the unbiased variance.
+// slowSNR returns the SNR contrastive loss from the raw rows on, by the definition of the unbiased variance.
 func slowSNR(in exactInput, posMargin, negMargin, reg float64) float64 {
 	variance := func(x []float64) float64 {
 		var mean, sum float64

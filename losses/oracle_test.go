@@ -23,7 +23,7 @@ func (in exactInput) similarity(i, j int) float64 {
 	return xy / math.Sqrt(xx*yy)
 }
 
-// kind is +1 for a positive pair, -1 for a negative one, 0 for none.
+// kind returns +1 for a positive pair, -1 for a negative one, 0 for none.
 func (in exactInput) kind(i, j int) int {
 	switch {
 	case in.ref != nil && in.labels[i] == in.refIDs[j]:
@@ -104,7 +104,7 @@ func slowSoftTriple(in exactInput, proxies [][]float64, perClass int, la, gamma,
 	return loss
 }
 
-// differences is the gradient of f with respect to rows, at every eighth coordinate; the others are taken
+// differences returns the gradient of f with respect to rows, at every eighth coordinate; the others are taken
 // from grad, to save time.
 func differences(rows, grad [][]float64, f func() float64) [][]float64 {
 	const h = 1e-6
@@ -123,7 +123,7 @@ func differences(rows, grad [][]float64, f func() float64) [][]float64 {
 	return out
 }
 
-// oracleInputs are raw rows of several norms: plain, with one image twice, one class, all distinct, a bank.
+// oracleInputs returns raw rows of several norms: plain, with one image twice, one class, all distinct, a bank.
 func oracleInputs() map[string]exactInput {
 	raw := func(seed uint64, n int) exactInput {
 		in := conformInput(seed, n)

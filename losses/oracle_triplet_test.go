@@ -114,7 +114,7 @@ func slowTriplet(in exactInput, s slowSettings) float64 {
 	return reduced(terms, s.reduce)
 }
 
-// reduced is mean, avg_nonzero or sum of terms, 0 of none.
+// reduced returns mean, avg_nonzero or sum of terms, 0 of none.
 func reduced(terms []float64, reduce string) float64 {
 	var sum, active float64
 	for _, v := range terms {
@@ -242,7 +242,7 @@ func slowAllTriplets(in exactInput, dist, reduce string, term func(dp, dn float6
 	return reduced(terms, reduce)
 }
 
-// crowd is a block of similarities with few classes, so that anchors have many positives, and many equal
+// crowd returns a block of similarities with few classes, so that anchors have many positives, and many equal
 // distances; against itself or a bank.
 func crowd(seed uint64, n, r, classes int, self bool) (*pairs, []float64) {
 	rng := rand.New(rand.NewPCG(seed, 3))
@@ -273,7 +273,7 @@ func crowd(seed uint64, n, r, classes int, self bool) (*pairs, []float64) {
 	return p, S
 }
 
-// tripletByTriplet is the sum over a set selection with its slopes, one triplet at a time.
+// tripletByTriplet returns the sum over a set selection with its slopes, one triplet at a time.
 func tripletByTriplet(s slowSettings, p *pairs, S []float64) (sum float64, count int, dS []float64) {
 	r := len(p.cols)
 	dS = make([]float64, len(S))

@@ -6,7 +6,7 @@ import (
 	"winnow/features"
 )
 
-// parametric is a [similarity] whose function has a parameter of its own, which is no vector to compare with:
+// parametric is a [similarity] whose function has a parameter of its own that is not a vector to compare with:
 // the thresholds β of the margin loss. p is nil where the settings fix that parameter.
 type parametric struct {
 	similarity

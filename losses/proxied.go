@@ -85,7 +85,7 @@ func (l *proxied) Eval(grad *blas32.General, z features.Set, ref *features.Set) 
 	return value
 }
 
-// nothing is the answer where there is nothing to work on.
+// nothing returns the answer where there is nothing to work on.
 func (l *proxied) nothing(grad *blas32.General) float64 {
 	if grad != nil {
 		clear(l.p.Grad)
@@ -124,7 +124,7 @@ func (l *proxied) project(j int, share, along float64) {
 	}
 }
 
-// inside is the term of the proxies among themselves; it adds to their gradient if grad.
+// inside returns the term of the proxies among themselves; it adds to their gradient if grad.
 func (l *proxied) inside(grad bool) float64 {
 	var sum float64
 	for a := range l.p.Rows {
@@ -176,15 +176,14 @@ const proxyDrawsDoc = "N(0, 1) or uniform in ±1/√d, every coordinate"
 // drawProxies fills the proxies: "normal" N(0, 1) in every coordinate, "uniform" in ±1/√d, "kaiming" N(0, 2/C)
 // with one proxy a class.
 func drawProxies(p *features.Param, kind string, rng *rand.Rand) {
-	bound, deviation := 1/math.Sqrt(float64(p.Cols)), 1.0
-	if kind == "kaiming" {
-		deviation = math.Sqrt(2 / float64(p.Rows))
+	scale, draw := 1.0, rng.NormFloat64
+	switch kind {
+	case "kaiming":
+		scale = math.Sqrt(2 / float64(p.Rows))
+	case "uniform":
+		scale, draw = 1/math.Sqrt(float64(p.Cols)), func() float64 { return 2*rng.Float64() - 1 }
 	}
 	for i := range p.Data {
-		if kind == "uniform" {
-			p.Data[i] = float32(bound * (2*rng.Float64() - 1))
-		} else {
-			p.Data[i] = float32(deviation * rng.NormFloat64())
-		}
+		p.Data[i] = float32(scale * draw())
 	}
 }

@@ -108,7 +108,7 @@ func (l *proxyAnchor) spread(e []float64, p *pairs) {
 	}
 }
 
-// count is the number of classes in the batch.
+// count returns the number of classes in the batch.
 func (l *proxyAnchor) count(labels []int) int {
 	l.calls++
 	n := 0

@@ -63,7 +63,7 @@ func (l *proxyNCA) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, float64(len(p.rows))
 }
 
-// others is the loss of one row with its own class left out of the sum; d becomes the derivative.
+// others returns the loss of one row with its own class left out of the sum; d becomes the derivative.
 func (l *proxyNCA) others(d, s []float64, y int) float64 {
 	top := max(largest(s[:y]), largest(s[y+1:]))
 	shift := -l.scale * top

@@ -160,7 +160,7 @@ func (l *quadruplet) quadruplets() (count float64) {
 	return count
 }
 
-// triplets is the first mean; share is 1/triplets.
+// triplets returns the first mean; share is 1/triplets.
 func (l *quadruplet) triplets(dS, S []float64, p *pairs, share float64) (sum float64) {
 	n := len(p.rows)
 	for i, y := range p.rows {
@@ -209,7 +209,7 @@ func (l *quadruplet) triplets(dS, S []float64, p *pairs, share float64) (sum flo
 	return sum * share
 }
 
-// pairsOfOthers is the second mean; share is 1/quadruplets. Unordered pairs stand above the diagonal.
+// pairsOfOthers returns the second mean; share is 1/quadruplets. Unordered pairs stand above the diagonal.
 func (l *quadruplet) pairsOfOthers(dS, S []float64, share float64) float64 {
 	n := len(l.order)
 	l.raise()

@@ -12,7 +12,7 @@ import (
 // jointLosses are the losses of the catalog that say, as they are set by default, that they have no terms of rows.
 var jointLosses = []string{"adapted_triplet", "n_pair", "proxy_anchor", "quadruplet", "snr_contrastive"}
 
-// noting is a loss that notes its terms, or nil.
+// noting returns a loss that notes its terms, or nil.
 func noting(l Loss) RowWise {
 	if r, ok := l.(RowWise); ok && r.NoteTerms() {
 		return r

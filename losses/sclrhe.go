@@ -79,7 +79,7 @@ var sclRHEEntry = Entry{
 	},
 }
 
-// falseRates are the probabilities that two samples of one label, and of two labels, are a false pair, where a share
+// falseRates returns the probabilities that two samples of one label, and of two labels, are a false pair, where a share
 // tau of the labels is wrong and every other of the classes is as likely.
 func falseRates(tau float64, classes int) (positive, negative float64) {
 	if classes < 2 {
@@ -89,7 +89,7 @@ func falseRates(tau float64, classes int) (positive, negative float64) {
 	return 2*tau - tau*tau - tau*tau/others, 2*tau*(1-tau)/others + tau*tau*(others-1)/(others*others)
 }
 
-// rate is a setting that is a rate or -1, which stands for otherwise.
+// rate returns a setting that is a rate or -1, which stands for otherwise.
 func rate(v Values, name string, otherwise float64) (float64, error) {
 	given := v.Number(name)
 	if given == -1 {
@@ -128,7 +128,7 @@ func (l *sclRHE) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 // side is the derivative of l_i with respect to the two estimates iw that one of A and B is made of.
 type side struct{ pos, neg float64 }
 
-// anchor is l_i, and its derivatives with respect to iw(P, ±β), iw(N, ±β) of A and iw(P, β'), iw(N, β') of B. Not ok
+// anchor returns l_i, and its derivatives with respect to iw(P, ±β), iw(N, ±β) of A and iw(P, β'), iw(N, β') of B. Not ok
 // where l_i is not defined.
 func (l *sclRHE) anchor(pos, neg *tilted) (value float64, da, db side, ok bool) {
 	ka, kb := pos.count/(1-l.falsePos), neg.count/(1-l.falseN)

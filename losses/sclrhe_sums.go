@@ -62,7 +62,7 @@ func (l *sclRHE) collect(i int, p *pairs) (pos, neg tilted) {
 	return pos, tilted{float64(count), sumEH, sumH, sumEF, sumF}
 }
 
-// pull is how a similarity of one group moves l_i: ∂l_i/∂s_j = h_j (k₀ e_j + k₁) + f_j (k₂ e_j + k₃), from
+// pull returns how a similarity of one group moves l_i: ∂l_i/∂s_j = h_j (k₀ e_j + k₁) + f_j (k₂ e_j + k₃), from
 // ∂iw(v, b)/∂v_j = e^{bv_j} [(1+b) e^{v_j} - b·iw] / Σ e^{bv}.
 func (l *sclRHE) pull(g *tilted, byTilt, byTiltNeg float64) [4]float64 {
 	u, w := byTilt*l.inverse/g.h, byTiltNeg*l.inverse/g.f

@@ -67,7 +67,7 @@ func (s selection) every() bool { return s.take >= takeAll }
 // draws reports whether one negative of a window is drawn.
 func (s selection) draws() bool { return s.take <= takeRandom }
 
-// window is low ≤ δ_an < high for a positive at distance ap; both grow with ap.
+// window returns the bounds low ≤ δ_an < high for a positive at distance ap; both grow with ap.
 func (s selection) window(ap float64) (low, high float64) {
 	low, high = math.Inf(-1), math.Inf(1)
 	switch s.take {
@@ -89,7 +89,7 @@ func (s selection) window(ap float64) (low, high float64) {
 	return low, high
 }
 
-// above is the next number: d ≤ x where d < above(x).
+// above returns the next number: d ≤ x where d < above(x).
 func above(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
 
 // positives are P(i) of one anchor in rising distance, each with the window of its negatives and its reach
@@ -116,7 +116,7 @@ func (q *positives) rank(delta []float64, i int, p *pairs, s selection, margin f
 	return n
 }
 
-// choosing is the stretch of positives whose window holds a negative at distance an.
+// choosing returns the stretch of positives whose window holds a negative at distance an.
 func (q *positives) choosing(an float64) (from, to int) {
 	if q.whole {
 		return 0, len(q.order)

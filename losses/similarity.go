@@ -56,7 +56,7 @@ func sides(z features.Set, ref *features.Set) (pairs, blas32.General) {
 	return pairs{rows: z.Labels, cols: ref.Labels, anchors: z.IDs, members: ref.IDs}, ref.X
 }
 
-// nothing is the answer where there is nothing to work on.
+// nothing returns the answer where there is nothing to work on.
 func nothing(grad *blas32.General) float64 {
 	if grad != nil {
 		clearMatrix(*grad)
@@ -64,7 +64,7 @@ func nothing(grad *blas32.General) float64 {
 	return 0
 }
 
-// notANumber is the answer to a row that is not finite.
+// notANumber returns the answer to a row that is not finite.
 func notANumber(grad *blas32.General) float64 {
 	nan := math.NaN()
 	if grad != nil {

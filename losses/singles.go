@@ -35,7 +35,7 @@ func (l *triplet) gather(i int, p *pairs) bool {
 	return true
 }
 
-// candidates are the negatives in the window of a positive, nearest first.
+// candidates returns the negatives in the window of a positive, nearest first.
 func (l *triplet) candidates(j int32) []int32 {
 	from, to := l.near.between(l.choose.window(l.delta[j]))
 	return l.near.order[from:max(from, to)]
@@ -71,7 +71,7 @@ func (l *triplet) nearest(i int, p *pairs) (mates, negatives []int32) {
 	return l.mates.order, l.first
 }
 
-// hardest is the farthest positive and the nearest negative of anchor i, -1 where it has none.
+// hardest returns the farthest positive and the nearest negative of anchor i, -1 where it has none.
 func (l *triplet) hardest(i int, p *pairs) (far, near int) {
 	far, near = -1, -1
 	for j, y := range p.cols {

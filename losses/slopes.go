@@ -6,7 +6,7 @@ import (
 	"winnow/features"
 )
 
-// Slopes are ∂L/∂s_ij of a batch with itself, n×n: row i holds those of anchor i, 0 where there is no pair, so that a
+// Slopes returns ∂L/∂s_ij of a batch with itself, n×n: row i holds those of anchor i, 0 where there is no pair, so that a
 // pair stands there twice. Below 0 the loss draws i and j together, above 0 it pushes them apart. Not ok for a loss
 // that is no function of the similarities within a batch: of proxies, or with memory of its own.
 // The matrix is the loss's own and lasts until it is used again.

@@ -131,7 +131,7 @@ type group struct{ sum, active float64 }
 
 func (g group) mean() float64 { return g.each(g.sum) }
 
-// each is the part of the mean of one active pair with value v.
+// each returns the part of the mean of one active pair with value v.
 func (g group) each(v float64) float64 {
 	if g.active == 0 {
 		return 0
@@ -175,7 +175,7 @@ func (l *snr) ratios(x, other blas32.General, cols *spreads, p *pairs) (pos, neg
 	return pos, neg, any
 }
 
-// fromDifferences is q_i·v_ij: exact 0 for equal vectors.
+// fromDifferences returns q_i·v_ij: exact 0 for equal vectors.
 func (l *snr) fromDifferences(x, other blas32.General, i, j int, mean float64) float64 {
 	var sum float64
 	b, off := features.Row(other, j), l.rows.mean[i]-mean

@@ -69,7 +69,7 @@ func (l *snr) weigh(s []float32, i int, cols *spreads, p *pairs, pos, neg float6
 	l.shift[i] = shift
 }
 
-// balance is the last term; it adds its gradient.
+// balance returns the last term; it adds its gradient.
 func (l *snr) balance(grad *blas32.General) float64 {
 	if l.reg == 0 {
 		return 0

@@ -83,7 +83,7 @@ func (s *softSums) flush() {
 	s.since = 0
 }
 
-// total is the weighted sum of all terms.
+// total returns the weighted sum of all terms.
 func (s *softSums) total() (sum float64) {
 	s.flush()
 	for k, v := range s.value {

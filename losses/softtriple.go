@@ -100,7 +100,7 @@ func (l *softTriple) classes(d, s []float64) {
 	}
 }
 
-// together is the second term for one pair of centres of a class with cosine s, and its derivative.
+// together returns the second term for one pair of centres of a class with cosine s, and its derivative.
 func together(s float64) (value, slope float64) {
 	value = math.Sqrt(max(0, 2-2*s) + 1e-5)
 	return value, -1 / value

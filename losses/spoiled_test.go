@@ -125,7 +125,7 @@ var spoiledLosses = map[string]struct {
 	}, []string{"renaming and rotation"}},
 }
 
-// lastMoved is the last row that is not 0: some losses look at few rows only.
+// lastMoved returns the last row that is not 0: some losses look at few rows only.
 func lastMoved(grad blas32.General) int {
 	for i := grad.Rows - 1; i > 0; i-- {
 		if slices.ContainsFunc(features.Row(grad, i), func(v float32) bool { return v != 0 }) {

@@ -81,7 +81,7 @@ func (l *supcon) eval(dS, S []float64, p *pairs) (sum, terms float64) {
 	return sum, terms
 }
 
-// anchor is the term of the anchor with similarities s, whose negatives are in l.e with maximum top; d, unless
+// anchor returns the term of the anchor with similarities s, whose negatives are in l.e with maximum top; d, unless
 // nil, becomes its derivative.
 func (l *supcon) anchor(d, s []float64, top float64) float64 {
 	inverse, count := 1/l.temperature, float64(len(l.positives))

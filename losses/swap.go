@@ -29,7 +29,7 @@ func (x *exchange) take(l *triplet, dS []float64, p *pairs) {
 	}
 }
 
-// between is δ of two columns.
+// between returns δ of two columns.
 func (x *exchange) between(j, k int) float64 {
 	if x.delta != nil {
 		return x.delta[j*x.width+k]

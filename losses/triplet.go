@@ -191,7 +191,7 @@ var reductions = []string{"mean", "avg_nonzero", "sum"}
 
 func asReduction(word string) reduction { return reduction(slices.Index(reductions, word)) }
 
-// overTerms is the setting of a reduction.
+// overTerms returns the setting of a reduction.
 func overTerms(what string) Setting {
 	return Setting{Name: "reduction", Symbol: "R", Default: "mean", Choices: reductions,
 		Doc: "mean over the " + what + ", mean over those that cost something, or their sum"}
@@ -215,7 +215,7 @@ func (t *tally) divisor(reduce reduction, p *pairs) float64 {
 	return float64(t.count)
 }
 
-// softplus is log(1 + eᵛ) and its derivative, without overflow.
+// softplus returns log(1 + eᵛ) and its derivative, without overflow.
 func softplus(v float64) (value, slope float64) {
 	e := math.Exp(-math.Abs(v))
 	value = max(v, 0) + math.Log1p(e)

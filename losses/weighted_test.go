@@ -12,7 +12,7 @@ import (
 	"winnow/features"
 )
 
-// weightedSubject is the entry's loss with weights that are not all alike, some of them 0.
+// weightedSubject returns the entry's loss with weights that are not all alike, some of them 0.
 func weightedSubject(t *testing.T, e Entry, settings map[string]any) subject {
 	s := catalogSubject(t, e, settings)
 	plain := s.build

@@ -96,7 +96,7 @@ func (l *weightedMS) members(ids []int, r int) {
 	}
 }
 
-// weight is that of row i of those with the ids.
+// weight returns that of row i of those with the ids.
 func (l *weightedMS) weight(ids []int, i int) float64 {
 	if i >= len(ids) || ids[i] < 0 || ids[i] >= len(l.w) {
 		panic(fmt.Sprintf("losses: weighted_multi_similarity: row %d has no ID with a weight: found %d ids and %d weights", i, len(ids), len(l.w)))
@@ -104,7 +104,7 @@ func (l *weightedMS) weight(ids []int, i int) float64 {
 	return l.w[ids[i]]
 }
 
-// means are the mean weights of the chosen pairs of anchor i, 0 where there are none.
+// means returns the mean weights of the chosen pairs of anchor i, 0 where there are none.
 func (l *weightedMS) means(s []float64, i int, p *pairs, w window) (near, far float64) {
 	var nears, fars int
 	y, cols, of := p.rows[i], p.cols[:len(s)], l.of[:len(s)]

@@ -17,7 +17,7 @@ import (
 // mostJSON bounds the body of a request in bytes.
 const mostJSON = 1 << 20
 
-// problem is an error with the status that it is answered with.
+// problem is an error with its HTTP status.
 type problem struct {
 	status int
 	text   string
@@ -29,7 +29,7 @@ func refuse(status int, format string, args ...any) error {
 	return &problem{status, fmt.Sprintf(format, args...)}
 }
 
-// get answers with what find finds.
+// get answers with the result of find as JSON.
 func get(find func(*http.Request, url.Values) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		values, err := url.ParseQuery(req.URL.RawQuery)
@@ -46,7 +46,7 @@ func get(find func(*http.Request, url.Values) (any, error)) http.HandlerFunc {
 	}
 }
 
-// post answers a change: body is made by the request's JSON.
+// post answers a change: do is given the request's JSON and returns status and answer.
 func post[T any](do func(body T) (int, any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		var body T
@@ -67,7 +67,7 @@ func post[T any](do func(body T) (int, any, error)) http.HandlerFunc {
 	}
 }
 
-// readJSON takes one object and nothing else.
+// readJSON reads one JSON object and refuses anything after it.
 func readJSON(r io.Reader, to any) error {
 	in := json.NewDecoder(r)
 	in.DisallowUnknownFields()
@@ -77,7 +77,7 @@ func readJSON(r io.Reader, to any) error {
 			return nil
 		}
 		if err == nil {
-			err = errors.New("something stands behind the object")
+			err = errors.New("there is more after the object")
 		}
 	}
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
@@ -89,7 +89,7 @@ func readJSON(r io.Reader, to any) error {
 func answer(w http.ResponseWriter, status int, v any) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // it is no HTML, and says so
+	e.SetEscapeHTML(false) // the content type says JSON
 	if err := e.Encode(v); err != nil {
 		status = http.StatusInternalServerError
 		b.Reset()
@@ -99,7 +99,7 @@ func answer(w http.ResponseWriter, status int, v any) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // whoever asked may be gone
+	_, _ = w.Write(b.Bytes()) // the client may be gone
 }
 
 func answerError(w http.ResponseWriter, err error) {
@@ -110,7 +110,7 @@ func answerError(w http.ResponseWriter, err error) {
 	answer(w, status, map[string]string{"error": err.Error()})
 }
 
-// bad makes a request's mistakes answers.
+// bad returns an error as one of the request, with status 400.
 func bad(err error) error {
 	if err == nil {
 		return nil
@@ -177,7 +177,7 @@ func (r *Reviewer) getChanges(_ *http.Request, values url.Values) (any, error) {
 	}, nil
 }
 
-// historyEntry is a decision of the history, as it is sent.
+// historyEntry is a decision of the history as JSON.
 type historyEntry struct {
 	N            int64            `json:"n"`
 	At           time.Time        `json:"at"`

@@ -90,7 +90,7 @@ func TestRow(t *testing.T) {
 	}
 }
 
-// other is a class that is not the given one.
+// other returns a class that is not the given one.
 func other(given string) string {
 	if given == "class a" {
 		return "class b"
@@ -127,7 +127,7 @@ func TestDecideRefuses(t *testing.T) {
 	many := strings.Repeat(`{"id":1,"action":"keep","version":0},`, 501)
 	for body, want := range map[string]string{
 		``:     "EOF",
-		`null`: "expected the name of a tab", `[]`: "cannot unmarshal", `{`: "unexpected", `{} {}`: "behind the object", `{"x":1}`: "unknown field",
+		`null`: "expected the name of a tab", `[]`: "cannot unmarshal", `{`: "unexpected", `{} {}`: "more after the object", `{"x":1}`: "unknown field",
 		`{"tab":"t"}`: "found 0, expected 1 to 500", `{"tab":"t","decisions":[` + many[:len(many)-1] + `]}`: "found 501",
 		`{"tab":"","decisions":[{"id":1,"action":"keep","version":0}]}`:                                       "name of a tab",
 		`{"tab":"` + strings.Repeat("x", 101) + `","decisions":[{"id":1,"action":"keep","version":0}]}`:       "name of a tab",

@@ -33,7 +33,7 @@ type classProgress struct {
 	Decided int32  `json:"decided"`
 }
 
-// changes are the decisions checked, as the store takes them.
+// changes checks the decisions and returns them in the store's form.
 func (r *Reviewer) changes(list []asked) ([]decisions.Change, error) {
 	if len(list) == 0 || len(list) > mostDecisions {
 		return nil, fmt.Errorf("decisions: found %d, expected 1 to %d", len(list), mostDecisions)
@@ -48,11 +48,11 @@ func (r *Reviewer) changes(list []asked) ([]decisions.Change, error) {
 		case a.ID == nil || *a.ID < 0 || int(*a.ID) >= len(t.image):
 			return nil, fmt.Errorf("decision %d: its id is not that of an image, 0 to %d", i, len(t.image)-1)
 		case seen[*a.ID]:
-			return nil, fmt.Errorf("decision %d: image %d stands there twice", i, *a.ID)
+			return nil, fmt.Errorf("decision %d: image %d appears twice", i, *a.ID)
 		case !a.Action.Known():
 			return nil, fmt.Errorf("decision %d: action is %.40q, expected keep, drop, relabel or undecided", i, a.Action)
 		case a.Version == nil || *a.Version < 0:
-			return nil, fmt.Errorf("decision %d: its version is missing: that of the image as it was seen", i)
+			return nil, fmt.Errorf("decision %d: version is missing, expected the one at which the image was seen", i)
 		case a.Action != decisions.Relabel && a.Label != "":
 			return nil, fmt.Errorf("decision %d: %s takes no label", i, a.Action)
 		}
@@ -71,12 +71,12 @@ func (r *Reviewer) changes(list []asked) ([]decisions.Change, error) {
 	return out, nil
 }
 
-// change makes a change in the store and, when it is on the disk, in memory. A conflict is told with how the images
-// stand.
-func (r *Reviewer) change(make func() ([]decisions.Image, error)) (states []state, a applied, err error) {
+// change makes a change in the store and, when it is on the disk, in memory. With a conflict it returns the present states
+// of the images.
+func (r *Reviewer) change(apply func() ([]decisions.Image, error)) (states []state, a applied, err error) {
 	r.deciding.Lock()
 	defer r.deciding.Unlock()
-	images, err := make()
+	images, err := apply()
 	var conflict *decisions.Conflict
 	if errors.As(err, &conflict) {
 		images = conflict.Images
@@ -100,7 +100,7 @@ func (r *Reviewer) change(make func() ([]decisions.Image, error)) (states []stat
 	return d.states(at), d.progress(at), err
 }
 
-// progress is how far the review is after a change of images.
+// progress returns how far the review is after a change of images.
 func (d *decided) progress(images []int32) applied {
 	p := d.precision()
 	a := applied{Counts: d.countsByName(), Precision: p, Hint: d.hint(p), Classes: []classProgress{}}

@@ -9,7 +9,7 @@ import (
 	"winnow/review/decisions"
 )
 
-// The actions as they lie in memory.
+// The actions as numbers, in memory.
 const (
 	undecided uint8 = iota
 	keep
@@ -20,7 +20,7 @@ const (
 
 var actionNames = [actions]decisions.Action{decisions.Undecided, decisions.Keep, decisions.Drop, decisions.Relabel}
 
-// decided is what is decided about the images of a manifest, and the counts that follow from it.
+// decided holds the decisions about the images of a manifest, and the counts that follow from them.
 type decided struct {
 	table   *table
 	action  []uint8 // of each image of the manifest
@@ -36,7 +36,7 @@ type decided struct {
 	pairs   []tally // of each confusion
 }
 
-// changed is that an image changed with a version of the store.
+// changed records that an image changed with a version of the store.
 type changed struct {
 	version int64
 	image   int32
@@ -67,12 +67,12 @@ func newDecided(t *table, s *decisions.Store) (*decided, error) {
 		return nil
 	})
 	if err == nil && strangers > known {
-		err = fmt.Errorf("review: %s: holds decisions about %d images of which %d are not in the manifest, as %q: it is about other images; name another file with --decisions", s.Path, strangers+known, strangers, example)
+		err = fmt.Errorf("review: %s: holds decisions about %d images of which %d are not in the manifest, such as %q: it is about other images; name another file with --decisions", s.Path, strangers+known, strangers, example)
 	}
 	return d, err
 }
 
-// set takes what the store says of an image.
+// set takes over an image's decision from the store.
 func (d *decided) set(image int32, i decisions.Image) {
 	action := uint8(slices.Index(actionNames[:], i.Action))
 	label := int32(none)
@@ -88,8 +88,8 @@ func (d *decided) set(image int32, i decisions.Image) {
 	d.changes = append(d.changes, changed{i.Change, image})
 }
 
-// asItStands is a decision about an image whose label may have changed since, as in a mended manifest: what was given the
-// label that it has now is right, and that another label was right says nothing of this one.
+// asItStands returns a decision about an image whose label may have changed since, as in a mended manifest: an image relabelled
+// with the label that it has now is kept; that another label was kept says nothing about this one.
 func (t *table) asItStands(action uint8, label int32, then, now string) (uint8, int32) {
 	switch {
 	case then == now:
@@ -101,7 +101,7 @@ func (t *table) asItStands(action uint8, label int32, then, now string) (uint8, 
 	return action, label
 }
 
-// count adds or takes away an image of the audit as it is decided now.
+// count adds an image of the audit with its present decision to the counts, or subtracts it.
 func (d *decided) count(id int32, by int) {
 	t := d.table
 	action := d.action[t.image[id]]
@@ -122,7 +122,7 @@ func (d *decided) count(id int32, by int) {
 	}
 }
 
-// decision is an image's as it is sent; nil where it is undecided.
+// decision returns an image's decision as JSON; nil if it is undecided.
 func (d *decided) decision(image int32) *decision {
 	if d.action[image] == undecided {
 		return nil
@@ -134,8 +134,8 @@ func (d *decided) decision(image int32) *decision {
 	return out
 }
 
-// since lists the images that changed after a version of the store, each once, and the version up to which that is all:
-// of many changes only the first some.
+// since returns the images that changed after a version of the store, each once, and the version up to which the list is
+// complete: it covers at most so many changes.
 func (d *decided) since(version int64, most int) (upTo int64, images []int32) {
 	from := sort.Search(len(d.changes), func(i int) bool { return d.changes[i].version > version })
 	seen := map[int32]bool{}

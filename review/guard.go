@@ -13,15 +13,15 @@ import (
 	"strings"
 )
 
-// Guard says who may ask what: by the host that he thinks he talks to (a page elsewhere may have its own name point here),
-// by the page that sends him, and by a token.
+// Guard decides which requests are answered: by the host that they name (another page's name may point here), by the page that
+// they come from, and by a token.
 type Guard struct {
 	Token  string
 	cookie string
 	hosts  map[string]bool
 }
 
-// tokenBytes are those of a token made here.
+// tokenBytes is the length of a token made here.
 const tokenBytes = 16
 
 // NewToken makes a token of 128 random bits.
@@ -31,7 +31,7 @@ func NewToken() string {
 	return hex.EncodeToString(b)
 }
 
-// CheckToken refuses a token that does not fit an address or a cookie, or that is soon guessed.
+// CheckToken refuses a token that does not fit an address or a cookie, or that is easily guessed.
 func CheckToken(token string) error {
 	const least, most = 16, 200
 	if len(token) < least || len(token) > most {
@@ -70,7 +70,7 @@ func NewGuard(token string, at net.Addr, allowed []string) *Guard {
 	return g
 }
 
-// ownNames are what this machine is called in its networks.
+// ownNames returns this machine's names and addresses in its networks.
 func ownNames() (names []string) {
 	if name, err := os.Hostname(); err == nil {
 		names = append(names, name)
@@ -84,7 +84,7 @@ func ownNames() (names []string) {
 	return names
 }
 
-// headers are on every answer: nothing from elsewhere is loaded, nothing runs in line, nobody frames the page.
+// headers are on every answer: nothing from elsewhere is loaded, no inline script runs, no other page may frame this one.
 var headers = map[string]string{
 	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -96,7 +96,7 @@ var headers = map[string]string{
 	"Permissions-Policy":           "camera=(), microphone=(), geolocation=()",
 }
 
-// Protect lets through who may come in.
+// Protect passes on the requests that are allowed.
 func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		for name, value := range headers {
@@ -122,7 +122,7 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	})
 }
 
-// known refuses other hosts' names, and requests that other pages make.
+// known refuses requests to other hosts' names, and those that other pages make.
 func (g *Guard) known(req *http.Request) error {
 	if !g.hosts[strings.ToLower(req.Host)] {
 		return refuse(http.StatusForbidden, "host %.100q is not one of this server's: see --allow-host", req.Host)
@@ -136,7 +136,7 @@ func (g *Guard) known(req *http.Request) error {
 	return nil
 }
 
-// same compares in a time that tells nothing.
+// same compares a token in constant time.
 func (g *Guard) same(token string) bool {
 	a, b := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(g.Token))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
@@ -154,7 +154,7 @@ func (g *Guard) enter(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// admitted asks for the token, in the cookie or as a bearer's.
+// admitted checks the token, in the cookie or as a bearer token.
 func (g *Guard) admitted(req *http.Request) (bearer bool, err error) {
 	if token, ok := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer "); ok {
 		if g.same(token) {
@@ -168,7 +168,7 @@ func (g *Guard) admitted(req *http.Request) (bearer bool, err error) {
 	return false, refuse(http.StatusUnauthorized, "a token is missing: open the address that winnow review printed")
 }
 
-// own refuses changes that another origin asks for. Whoever sends the token itself is no page that was tricked.
+// own refuses changes that another origin asks for. A request with the bearer token cannot come from a page that was tricked.
 func (g *Guard) own(req *http.Request, bearer bool) error {
 	origin := req.Header.Get("Origin")
 	if origin == "" && bearer {

@@ -37,12 +37,12 @@ type world struct {
 
 const testToken = "0123456789abcdef-test"
 
-// labelOf is the label that the image i of a made manifest has.
+// labelOf returns the label that the image i of a made manifest has.
 func labelOf(i int) string { return "class " + string(rune('a'+i%4)) }
 
 func pathOf(i int) string { return fmt.Sprintf("images/%02d/Photo %04d.png", i%4, i) }
 
-// made is a manifest of n images of four classes, the last tenth of them for testing, and an audit of the others in an
+// made returns a manifest of n images of four classes, the last tenth of them for testing, and an audit of the others in an
 // order by chance.
 func made(n int, rng *rand.Rand) (manifest string, list []suspects.Entry) {
 	var text strings.Builder
@@ -112,7 +112,7 @@ func pngOf(width, height int) []byte {
 	return b.Bytes()
 }
 
-// joined is an audit of a list in memory.
+// joined returns an audit of a list in memory.
 func joined(d *datasets.Dataset, list []suspects.Entry) (*Audit, error) {
 	t, err := newTable(d, each(list), "suspects.csv", "m.csv")
 	return &Audit{t}, err
@@ -129,7 +129,7 @@ func each(list []suspects.Entry) func(func(suspects.Entry) error) error {
 	}
 }
 
-// config is what is served.
+// config returns what is served.
 func (w *world) config() (Config, error) {
 	d, err := datasets.Read(w.manifest, datasets.ReadOptions{})
 	if err != nil {

@@ -15,16 +15,16 @@ import (
 	"winnow/review/pictures"
 )
 
-// mostUpload bounds an image that is searched for in bytes.
+// mostUpload is the largest uploaded image, in bytes.
 const mostUpload = 32 << 20
 
-// uploads is how many images that are searched for lie in memory at the same time; more wait.
+// uploads is how many uploaded images are in memory at the same time; more wait.
 const uploads = 4
 
-// smallSide is the side of a small picture where none is asked for, in pixels.
+// smallSide is the default side of a small picture in pixels.
 const smallSide = 160
 
-// imageAt is the image of the manifest that the end of an address names.
+// imageAt returns the image of the manifest that the end of an address names.
 func (r *Reviewer) imageAt(req *http.Request, prefix string) (int32, error) {
 	key := strings.TrimPrefix(req.URL.Path, prefix)
 	image := r.table.imageOf(key)
@@ -34,8 +34,8 @@ func (r *Reviewer) imageAt(req *http.Request, prefix string) (int32, error) {
 	return image, nil
 }
 
-// getThumb sends a small picture. The browser may keep it but asks whether it is still the same: under the same address
-// another server may have shown another one.
+// getThumb sends a small picture. The browser may keep it but must revalidate it: another server may have shown another picture
+// under the same address.
 func (r *Reviewer) getThumb(w http.ResponseWriter, req *http.Request) {
 	p := &parameters{values: req.URL.Query()}
 	size := p.number("size", smallSide, 1, pictures.MostSide)
@@ -62,7 +62,7 @@ func (r *Reviewer) getThumb(w http.ResponseWriter, req *http.Request) {
 	}
 	h.Set("Content-Type", "image/jpeg")
 	h.Set("Content-Length", strconv.Itoa(len(data)))
-	_, _ = w.Write(data) // whoever asked may be gone
+	_, _ = w.Write(data) // the client may be gone
 }
 
 // getImage sends the file itself.
@@ -86,7 +86,7 @@ func (r *Reviewer) getImage(w http.ResponseWriter, req *http.Request) {
 	_, _ = io.Copy(w, io.LimitReader(f, f.Size))
 }
 
-// unreadable says why a picture is not shown.
+// unreadable returns why a picture is not shown.
 func (r *Reviewer) unreadable(image int32, err error) error {
 	if errors.As(err, new(*pictures.Unreadable)) {
 		return refuse(http.StatusNotFound, "%s: %v", r.table.path(image), err)
@@ -101,10 +101,10 @@ type similar struct {
 	ID         *int32  `json:"id"` // null: not in the audit
 }
 
-// ErrNoVector is that a Finder has no vector of an image.
+// ErrNoVector says that a Finder has no vector of an image.
 var ErrNoVector = errors.New("there is no vector of this image")
 
-// ErrNotImage is that what was sent to be searched for cannot be read.
+// ErrNotImage says that an uploaded file cannot be read.
 var ErrNotImage = errors.New("the file cannot be read as an image")
 
 func (r *Reviewer) getSimilar(req *http.Request, values url.Values) (any, error) {
@@ -123,7 +123,7 @@ func (r *Reviewer) getSimilar(req *http.Request, values url.Values) (any, error)
 	return r.found(req.Context(), func() ([]Found, error) { return r.Finder.Similar(req.Context(), r.table.path(image), n) })
 }
 
-// postSearch searches for an image that is sent.
+// postSearch searches for an uploaded image.
 func (r *Reviewer) postSearch(w http.ResponseWriter, req *http.Request) {
 	v, err := r.search(w, req)
 	if err != nil {
@@ -161,7 +161,7 @@ func (r *Reviewer) search(w http.ResponseWriter, req *http.Request) (any, error)
 	return r.found(req.Context(), func() ([]Found, error) { return r.Finder.Search(req.Context(), data, n) })
 }
 
-// found names what a search found; one searches at a time.
+// found returns the results of a search; searches run one at a time.
 func (r *Reviewer) found(ctx context.Context, look func() ([]Found, error)) (any, error) {
 	select {
 	case r.searching <- struct{}{}:

@@ -9,7 +9,7 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// Exported is what became of the images of a manifest.
+// Exported counts the images of a mended manifest by their decisions.
 type Exported struct {
 	Path       string `json:"path"`
 	Rows       int    `json:"rows"` // written
@@ -19,7 +19,7 @@ type Exported struct {
 	Undecided  int    `json:"undecided"` // of the audit, or without one of the manifest
 }
 
-// mending is what is to be done to the manifest, all of it at one moment.
+// mending returns the decisions to carry out in the manifest, all of one moment.
 func (r *Reviewer) mending() (map[int]datasets.Decision, Exported) {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
@@ -45,15 +45,15 @@ func (r *Reviewer) mending() (map[int]datasets.Decision, Exported) {
 	return do, e
 }
 
-// WriteMended writes the manifest as it is decided: what is dropped left out, what is relabelled with its new label, all
-// else to the byte as it was.
+// WriteMended writes the mended manifest: dropped images are left out, relabelled ones have their new label, everything else
+// is unchanged to the byte.
 func (r *Reviewer) WriteMended(w io.Writer) (Exported, error) {
 	do, e := r.mending()
 	_, err := datasets.Mend(w, r.ManifestFile, r.Manifest, do)
 	return e, err
 }
 
-// Export writes the mended manifest to Out, whole or not at all.
+// Export writes the mended manifest to Out, completely or not at all.
 func (r *Reviewer) Export() (e Exported, err error) {
 	if r.Out == "" {
 		return e, refuse(http.StatusNotFound, "the server was started without --out: download the manifest instead")
@@ -76,11 +76,11 @@ func (r *Reviewer) postExport(struct{}) (int, any, error) {
 	return http.StatusOK, e, err
 }
 
-// Endings are those that a manifest may have by its form.
+// Endings are the file endings of each format of manifests.
 var Endings = map[datasets.Format][]string{datasets.CSV: {".csv"}, datasets.JSONL: {".jsonl"}, datasets.PRISM: {".csv", ".txt"}}
 
-// getExport sends the mended manifest. An error before the first byte is told; a later one breaks the answer off, so that
-// nobody takes half a manifest for a whole one.
+// getExport sends the mended manifest. An error before the first byte is answered; a later one breaks the answer off, so that
+// half a manifest is not mistaken for a whole one.
 func (r *Reviewer) getExport(w http.ResponseWriter, _ *http.Request) {
 	form, err := datasets.FormOf(r.ManifestFile)
 	if err != nil {
@@ -104,7 +104,7 @@ func (r *Reviewer) getExport(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// lateType says what it sends when it begins to.
+// lateType sets the content type with the first byte.
 type lateType struct {
 	http.ResponseWriter
 	kind  string

@@ -16,7 +16,7 @@ import (
 	"winnow/review/decisions"
 )
 
-// million is a reviewer of a million images of a thousand classes.
+// million returns a reviewer of a million images of a thousand classes.
 func million(b *testing.B) (*Reviewer, http.Handler) {
 	b.Helper()
 	const n, classes = 1_000_000, 1000

@@ -20,13 +20,13 @@ type precision struct {
 	Recent share `json:"recent"`
 }
 
-// shareOf estimates a share p from w of n with the interval of Wilson (Probable inference, the law of succession, and
+// newShare estimates a share p from w of n with the interval of Wilson (Probable inference, the law of succession, and
 // statistical inference, JASA 22, 1927):
 //
 //	(p̂ + z²/2n ± z·√(p̂(1-p̂)/n + z²/4n²)) / (1 + z²/n),  p̂ = w/n, z = 1.96
 //
-// Of nothing the interval is all there is, 0 to 1.
-func shareOf(w, n int) share {
+// If n is 0, the interval is 0 to 1.
+func newShare(w, n int) share {
 	if n == 0 {
 		return share{High: 1}
 	}
@@ -40,11 +40,11 @@ func shareOf(w, n int) share {
 // recentMost is how many of the last ranks tell whether to go on.
 const recentMost = 50
 
-// worthwhile is the share of wrong labels below which looking on is no longer worth the while: one image in five.
+// worthwhile is the share of wrong labels below which going on is not worth it: one image in five.
 const worthwhile = 0.2
 
-// precision is that of the suspects decided so far. The recent ones are the last 50 by rank of all images decided, whether
-// called wrong or not; who was decided for being an outlier or a copy alone says nothing of the ranks around it.
+// precision returns the precision of the suspects decided so far. The recent ones are the last 50 by rank of all images decided,
+// whether called wrong or not; an image decided only as an outlier or a copy says nothing about the ranks around it.
 func (d *decided) precision() precision {
 	wrong, judged := 0, 0
 	t := d.table
@@ -60,10 +60,10 @@ func (d *decided) precision() precision {
 			}
 		}
 	}
-	return precision{shareOf(d.wrong, d.judged), shareOf(wrong, judged)}
+	return precision{newShare(d.wrong, d.judged), newShare(wrong, judged)}
 }
 
-// hint says when stopping is sensible, and why; "" otherwise. It is when all suspects are decided, or when of the last 50
+// hint returns why stopping is sensible; "" if it is not. It is when all suspects are decided, or when of the last 50
 // by rank so few were wrong that, with 95 % confidence, fewer than one in five is: of 50 at most 4.
 func (d *decided) hint(p precision) string {
 	switch {

@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// TestShareOf against Wilson's interval by its definition: the shares p at which w of n lie z standard errors from n·p.
+// TestNewShare against Wilson's interval by its definition: the shares p at which w of n lie z standard errors from n·p.
 // The values beside it are those of Brown, Cai and DasGupta's formula, computed by hand for two cases.
-func TestShareOf(t *testing.T) {
+func TestNewShare(t *testing.T) {
 	for _, n := range []int{1, 2, 10, 50, 1000} {
 		for w := 0; w <= n; w += max(n/7, 1) {
-			got, p := shareOf(w, n), float64(w)/float64(n)
+			got, p := newShare(w, n), float64(w)/float64(n)
 			if got.Wrong != w || got.Judged != n || got.Estimate != p || got.Low > p || got.High < p || got.Low < 0 || got.High > 1 {
 				t.Errorf("%d of %d: %+v", w, n, got)
 			}
@@ -25,13 +25,13 @@ func TestShareOf(t *testing.T) {
 			}
 		}
 	}
-	if s := shareOf(5, 10); math.Abs(s.Low-0.236593) > 1e-6 || math.Abs(s.High-0.763407) > 1e-6 {
+	if s := newShare(5, 10); math.Abs(s.Low-0.236593) > 1e-6 || math.Abs(s.High-0.763407) > 1e-6 {
 		t.Errorf("5 of 10: %+v", s)
 	}
-	if s := shareOf(0, 10); s.Low != 0 || math.Abs(s.High-0.277533) > 1e-6 {
+	if s := newShare(0, 10); s.Low != 0 || math.Abs(s.High-0.277533) > 1e-6 {
 		t.Errorf("0 of 10: %+v", s)
 	}
-	if s := shareOf(0, 0); s != (share{0, 0, 0, 0, 1}) {
+	if s := newShare(0, 0); s != (share{0, 0, 0, 0, 1}) {
 		t.Errorf("of nothing: %+v", s)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"winnow/review/decisions"
 )
 
-// bounds of what one request may ask for.
+// Bounds of one request.
 const (
 	mostRows      = 200
 	mostTypical   = 64
@@ -59,7 +59,7 @@ func (p *parameters) fail(format string, args ...any) {
 	}
 }
 
-// number is a whole number from least to most.
+// number returns a whole number from least to most.
 func (p *parameters) number(name string, otherwise, least, most int) int {
 	text := p.get(name)
 	if text == "" {
@@ -72,7 +72,7 @@ func (p *parameters) number(name string, otherwise, least, most int) int {
 	return v
 }
 
-// score is a bound of the score.
+// score returns a bound of the score.
 func (p *parameters) score(name string, otherwise float64) float64 {
 	text := p.get(name)
 	if text == "" {
@@ -85,7 +85,7 @@ func (p *parameters) score(name string, otherwise float64) float64 {
 	return v
 }
 
-// class is a label by its name.
+// class returns a label by its name.
 func (p *parameters) class(name string, t *table) int32 {
 	text := p.get(name)
 	if text == "" {
@@ -98,7 +98,7 @@ func (p *parameters) class(name string, t *table) int32 {
 	return c
 }
 
-// done is the first error, or that of a parameter nobody asked for.
+// done returns the first error, or one for a parameter that was not read.
 func (p *parameters) done() error {
 	for name := range p.values {
 		if !slices.Contains(p.known, name) {
@@ -143,7 +143,7 @@ func parseQuery(values url.Values, t *table) (query, error) {
 	return q, p.done()
 }
 
-// find lists the ids of a page of the query's images, and how many there are in all.
+// find returns the ids of a page of the query's images, and how many there are in all.
 func (d *decided) find(q query, texts *textIndex) (total int, page []int32) {
 	t := d.table
 	var holds []bool
@@ -176,7 +176,7 @@ func (d *decided) find(q query, texts *textIndex) (total int, page []int32) {
 	return total, page
 }
 
-// of are the ids of a given class, most suspect first; those of a label that nobody is given are none.
+// of returns the ids of a given class, most suspect first; none of a label that no image is given.
 func (t *table) of(class int32) []int32 {
 	if int(class) >= len(t.at) {
 		return nil

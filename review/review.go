@@ -18,12 +18,12 @@ import (
 	"winnow/review/pictures"
 )
 
-// Config is what is reviewed and with what.
+// Config says what is reviewed and with what.
 type Config struct {
 	Title        string // "": the name of the audit's file
 	AuditFile    string
 	ManifestFile string
-	Audit        *Audit // of AuditFile; nil: the decisions can only be carried out
+	Audit        *Audit // of AuditFile; nil: decisions can only be carried out
 	Manifest     *datasets.Dataset
 	Decisions    *decisions.Store
 	Pictures     *pictures.Pictures
@@ -31,7 +31,7 @@ type Config struct {
 	Out          string // where the mended manifest is written; "": it can only be downloaded
 }
 
-// Finder finds the images of the manifest that are like another. It is asked by one goroutine at a time.
+// Finder finds the images of the manifest that are like another. One goroutine at a time calls it.
 type Finder interface {
 	// Similar finds n images most like one of the manifest, best first, itself left out. ErrNoVector: it has none.
 	Similar(ctx context.Context, path string, n int) ([]Found, error)
@@ -47,7 +47,7 @@ type Found struct {
 	Similarity float64
 }
 
-// Reviewer is an audit with what is decided about it.
+// Reviewer is an audit and the decisions about it.
 type Reviewer struct {
 	Config
 	Others int // audits that were looked at with the same decisions before
@@ -63,7 +63,7 @@ type Reviewer struct {
 	decided   *decided
 }
 
-// New joins what belongs together, or says what does not.
+// New joins audit, manifest and decisions; an error says what does not fit.
 func New(c Config) (*Reviewer, error) {
 	if c.Title == "" {
 		c.Title = filepath.Base(c.AuditFile)
@@ -88,14 +88,14 @@ func New(c Config) (*Reviewer, error) {
 	return r, err
 }
 
-// Decided says how many images of the audit are decided.
+// Decided returns how many images of the audit are decided.
 func (r *Reviewer) Decided() int {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	return len(r.table.image) - r.decided.counts[undecided]
 }
 
-// Summary says in a line what came of the review.
+// Summary returns the state of the review in one line.
 func (r *Reviewer) Summary() string {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()

@@ -8,7 +8,7 @@ import (
 	"winnow/review/decisions"
 )
 
-// decision is what was decided of an image, as it is sent.
+// decision is an image's decision as JSON.
 type decision struct {
 	Action  decisions.Action `json:"action"`
 	Label   string           `json:"label"`
@@ -16,7 +16,7 @@ type decision struct {
 	Version int64            `json:"version"`
 }
 
-// pic is an image to be shown.
+// pic is an image to show.
 type pic struct {
 	Key   string `json:"key"`
 	Path  string `json:"path"`
@@ -42,17 +42,17 @@ type row struct {
 	Version        int64     `json:"version"`
 }
 
-// state is an image's decision, as it is sent after a change.
+// state is an image's decision after a change, as JSON.
 type state struct {
 	ID       int32     `json:"id"`
 	Decision *decision `json:"decision"`
 	Version  int64     `json:"version"`
 }
 
-// keyOf names an image of the manifest in addresses.
+// keyOf returns an image's name in addresses.
 func keyOf(image int32) string { return strconv.Itoa(int(image)) }
 
-// image is the image of a key, or none.
+// imageOf returns the image of a key, or none.
 func (t *table) imageOf(key string) int32 {
 	v, err := strconv.ParseUint(key, 10, 31)
 	if err != nil || v >= uint64(len(t.manifest.Samples)) || keyOf(int32(v)) != key {
@@ -71,7 +71,7 @@ func (t *table) pics(images []int32) []pic {
 	return list
 }
 
-// row is what there is to say of an id.
+// row returns the row of an id.
 func (d *decided) row(id int32) row {
 	t := d.table
 	image := t.image[id]
@@ -90,7 +90,7 @@ func (d *decided) row(id int32) row {
 	return r
 }
 
-// number is nil where there is none: JSON knows no NaN.
+// number returns a pointer to v, nil for NaN, which JSON lacks.
 func number(v float64) *float64 {
 	if math.IsNaN(v) {
 		return nil
@@ -98,7 +98,7 @@ func number(v float64) *float64 {
 	return &v
 }
 
-// states are those of images of the audit; of others there is nothing to tell.
+// states returns the states of those images that are in the audit.
 func (d *decided) states(images []int32) []state {
 	list := []state{}
 	for _, image := range images {
@@ -109,8 +109,8 @@ func (d *decided) states(images []int32) []state {
 	return list
 }
 
-// typical are images of a class that look like it: the least suspect of the audit without its suspects, then those that the
-// audit does not list, for some lists hold suspects only, and suspects last. What was found wrong is none of them.
+// typical returns images of a class that look like it: the least suspect of the audit that are no suspects, then those that the
+// audit does not list (some lists hold suspects only), and suspects last. Images found wrong are left out.
 func (d *decided) typical(class int32, n int) []pic {
 	t, list, ids := d.table, []pic{}, d.table.of(class)
 	take := func(image int32) {

@@ -22,12 +22,12 @@ type part struct {
 	data []byte
 }
 
-// kinds of the page's files by their ending.
+// kinds are the content types of the page's files by their ending.
 var kinds = map[string]string{
 	".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 }
 
-// pageParts are the files of the page by their addresses.
+// pageParts returns the files of the page by their addresses.
 func pageParts() map[string]part {
 	parts := map[string]part{}
 	entries, _ := embedded.ReadDir("page") // embedded: it is there
@@ -44,7 +44,7 @@ func pageParts() map[string]part {
 // atOnce bounds the requests that are answered at the same time; more wait.
 const atOnce = 64
 
-// Handler answers all requests. It is to stand behind a [Guard].
+// Handler answers all requests. Put it behind a [Guard].
 func (r *Reviewer) Handler() http.Handler {
 	gets := map[string]http.HandlerFunc{
 		"/api/session": get(r.getSession), "/api/rows": get(r.getRows), "/api/typical": get(r.getTypical), "/api/confusions": get(r.getConfusions),
@@ -90,7 +90,7 @@ func (r *Reviewer) Handler() http.Handler {
 func (p part) get(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", p.kind)
 	w.Header().Set("Cache-Control", "no-cache")
-	_, _ = w.Write(p.data) // whoever asked may be gone
+	_, _ = w.Write(p.data) // the client may be gone
 }
 
 // grace is how long requests under way may take when the server ends, and again how long those that are broken off then
@@ -125,13 +125,13 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, errorLog *log.Lo
 	return err
 }
 
-// underWay are requests, each a reader: what they read is closed when none is left.
+// underWay counts requests as readers: the store is closed when none is left.
 type underWay struct{ mutex sync.RWMutex }
 
 func (u *underWay) counted(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if !u.mutex.TryRLock() {
-			answerError(w, refuse(http.StatusServiceUnavailable, "the server ends"))
+			answerError(w, refuse(http.StatusServiceUnavailable, "the server is shutting down"))
 			return
 		}
 		defer u.mutex.RUnlock()
@@ -139,7 +139,7 @@ func (u *underWay) counted(h http.Handler) http.Handler {
 	})
 }
 
-// end waits until none is left, but not forever.
+// end waits until none is left, but at most so long.
 func (u *underWay) end(most time.Duration) {
 	none := make(chan struct{})
 	go func() {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// session is what the page asks first.
+// session is the answer to the page's first request.
 type session struct {
 	Title     string         `json:"title"`
 	Audit     string         `json:"audit"`
@@ -20,7 +20,7 @@ type session struct {
 	Similar   bool           `json:"similar"`
 	Upload    bool           `json:"upload"`
 	Version   int64          `json:"version"`
-	HasTruth  bool           `json:"has_truth"` // never: whoever decides does not see it
+	HasTruth  bool           `json:"has_truth"` // always false: people decide without seeing it
 }
 
 // sessionClass is a class of the manifest.
@@ -54,7 +54,7 @@ func (r *Reviewer) session() session {
 	return s
 }
 
-// confused is a pair of labels that are taken for each other, as it is sent.
+// confused is a pair of labels that are mistaken for each other, as JSON.
 type confused struct {
 	Given     string `json:"given"`
 	Suggested string `json:"suggested"`
@@ -63,7 +63,7 @@ type confused struct {
 	Accepted  int32  `json:"accepted"`
 }
 
-// confusions are the pairs of given and suggested label that most suspects have.
+// confusions returns the pairs of given and suggested label that most suspects have.
 func (r *Reviewer) confusions(most int) []confused {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()

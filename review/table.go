@@ -50,7 +50,7 @@ type table struct {
 	kinds     []kind
 	near      []int32  // images: for the given label, for the suggested one, copies, of id after id
 	ends      []uint32 // where in near each of these three lists of an id ends
-	pair      []int32  // of given and suggested label, in pairs; none for who is no suspect
+	pair      []int32  // of given and suggested label, in pairs; none if it is no suspect
 
 	id      []int32     // of each image of the manifest; none: not in the audit
 	at      [][]int32   // ids of each given class, most suspect first
@@ -69,7 +69,7 @@ type confusion struct {
 // Audit is the list of an audit, joined to the manifest that it judged.
 type Audit struct{ table *table }
 
-// ReadAudit joins an audit's file to the manifest that it judged, row after row: the list is never in memory as a whole.
+// ReadAudit joins an audit's file to the manifest that it judged, row by row: the list is never in memory as a whole.
 func ReadAudit(auditFile, manifestFile string, d *datasets.Dataset) (*Audit, error) {
 	t, err := newTable(d, func(yield func(suspects.Entry) error) error { return suspects.Each(auditFile, yield) }, auditFile, manifestFile)
 	if err != nil {
@@ -78,7 +78,7 @@ func ReadAudit(auditFile, manifestFile string, d *datasets.Dataset) (*Audit, err
 	return &Audit{t}, nil
 }
 
-// First are the paths of the n most suspect images, or of all.
+// First returns the paths of the n most suspect images, or of all.
 func (a *Audit) First(n int) []string {
 	paths := make([]string, min(n, len(a.table.image)))
 	for id := range paths {
@@ -87,12 +87,12 @@ func (a *Audit) First(n int) []string {
 	return paths
 }
 
-// newTable joins an audit to the manifest that it judged. Both are the user's files: what does not fit is an error.
+// newTable joins an audit to the manifest that it judged. Both are the user's files: a mismatch is an error.
 func newTable(d *datasets.Dataset, each func(yield func(suspects.Entry) error) error, auditFile, manifestFile string) (*table, error) {
 	row := make(map[string]int32, len(d.Samples))
 	for i := range d.Samples {
 		if was, twice := row[d.Samples[i].Path]; twice {
-			return nil, fmt.Errorf("review: %s: image %q stands there twice, in rows %d and %d: decisions are kept by path", manifestFile, d.Samples[i].Path, was+1, i+1)
+			return nil, fmt.Errorf("review: %s: image %q appears twice, in rows %d and %d: decisions are kept by path", manifestFile, d.Samples[i].Path, was+1, i+1)
 		}
 		row[d.Samples[i].Path] = int32(i)
 	}
@@ -117,8 +117,7 @@ func newTable(d *datasets.Dataset, each func(yield func(suspects.Entry) error) e
 	return t, nil
 }
 
-// sort brings the images into the order of their ranks or, where none are told, of their scores, which then give the
-// ranks.
+// sort orders the images by their ranks or, if there are none, by their scores, which then give the ranks.
 func (t *table) sort() {
 	order := make([]int32, len(t.image))
 	for i := range order {
@@ -156,7 +155,7 @@ func (t *table) sort() {
 	}
 }
 
-// inOrder is a column in another order.
+// inOrder returns a column in another order.
 func inOrder[T any](column []T, order []int32) []T {
 	out := make([]T, len(order))
 	for to, from := range order {
@@ -165,7 +164,7 @@ func inOrder[T any](column []T, order []int32) []T {
 	return out
 }
 
-// sumOf tells audits apart: by paths and labels in their order.
+// sumOf returns a hash of the paths and labels in their order, which distinguishes audits.
 func (t *table) sumOf() string {
 	h, line := sha256.New(), []byte(nil)
 	for id, image := range t.image {
@@ -178,17 +177,17 @@ func (t *table) sumOf() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// mostNear is how many neighbours of a kind an image is shown with: of a thousand black pictures each is a copy of all.
+// mostNear is how many neighbours of a kind an image is shown with: each of a thousand black pictures is a copy of all others.
 const mostNear = 64
 
-// add takes an entry. Neighbours that the manifest does not have cannot be shown and are left out.
+// add adds an entry. Neighbours that the manifest does not have cannot be shown and are left out.
 func (t *table) add(e *suspects.Entry) error {
 	image, ok := t.row[e.Path]
 	if !ok {
 		return fmt.Errorf("is not in")
 	}
 	if t.id[image] != none {
-		return fmt.Errorf("stands twice in the audit of")
+		return fmt.Errorf("appears twice in the audit of")
 	}
 	if given := t.manifest.Samples[image].Label; given == datasets.Unlabelled || t.classes[given] != e.Given {
 		return fmt.Errorf("was given %q when it was audited, which is not its label in", e.Given)
@@ -231,7 +230,7 @@ func (t *table) addNear(path string) {
 	}
 }
 
-// class is the number of a label, a new one where it is new.
+// class returns the number of a label, a new number for a new label.
 func (t *table) class(name string) int32 {
 	if c, ok := t.classOf[name]; ok {
 		return c
@@ -249,8 +248,8 @@ func orNaN(v *float64) float64 {
 	return *v
 }
 
-// markSuspects decides who is a suspect where the audit calls nobody wrong, as lists of other tools: all whose suggested
-// label is another, or else everyone.
+// markSuspects decides who is a suspect where the audit calls no label wrong, as lists of other tools may: all images with
+// another suggested label or, if there are none, all images.
 func (t *table) markSuspects() {
 	if slices.ContainsFunc(t.kinds, func(k kind) bool { return k&suspect != 0 }) {
 		return
@@ -306,7 +305,7 @@ func (t *table) index() {
 	}
 }
 
-// lists are an image's neighbours: for the given label, for the suggested one, copies with other labels.
+// lists returns an image's neighbours: for the given label, for the suggested one, copies with other labels.
 func (t *table) lists(id int) (given, suggested, copies []int32) {
 	from := uint32(0)
 	if id > 0 {
@@ -315,13 +314,13 @@ func (t *table) lists(id int) (given, suggested, copies []int32) {
 	return t.near[from:t.ends[3*id]], t.near[t.ends[3*id]:t.ends[3*id+1]], t.near[t.ends[3*id+1]:t.ends[3*id+2]]
 }
 
-// find is the image of a path.
+// find returns the image of a path.
 func (t *table) find(path string) (int32, bool) {
 	image, ok := t.row[path]
 	return image, ok
 }
 
-// path and label are those of an image of the manifest.
+// path and label return those of an image of the manifest.
 func (t *table) path(image int32) string { return t.manifest.Samples[image].Path }
 
 func (t *table) label(image int32) string {

@@ -28,11 +28,11 @@ func TestDoor(t *testing.T) {
 		list     []suspects.Entry
 		want     string
 	}{
-		{"x.png,a\ny.png,b\nx.png,b\n", nil, `m.csv: image "x.png" stands there twice, in rows 1 and 3`},
+		{"x.png,a\ny.png,b\nx.png,b\n", nil, `m.csv: image "x.png" appears twice, in rows 1 and 3`},
 		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("x.png", "a"), entry("z.png", "a")}, `a.csv: image "z.png": is not in m.csv`},
 		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("y.png", "a")}, `image "y.png": was given "a" when it was audited, which is not its label in m.csv`},
 		{"x.png,a\ny.png,\n", []suspects.Entry{entry("y.png", "a")}, `image "y.png": was given "a"`},
-		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("x.png", "a"), entry("x.png", "a")}, "stands twice in the audit"},
+		{"x.png,a\ny.png,b\n", []suspects.Entry{entry("x.png", "a"), entry("x.png", "a")}, "appears twice in the audit"},
 	} {
 		if _, err := newTable(read(c.manifest), each(c.list), "a.csv", "m.csv"); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, expected %q", err, c.want)
@@ -50,7 +50,7 @@ func TestDoor(t *testing.T) {
 	}
 }
 
-// TestSuspectsOfOthers: lists of other tools call nobody wrong; then those are suspects for whom another label is
+// TestSuspectsOfOthers: lists of other tools call no label wrong; then those are suspects for whom another label is
 // suggested.
 func TestSuspectsOfOthers(t *testing.T) {
 	w := newWorld(t, 100)
@@ -269,8 +269,8 @@ func TestTypicalOfSuspects(t *testing.T) {
 	}
 }
 
-// TestNewLabelWhileSearching: undo may bring back a label that neither the manifest nor the audit knows; whoever searches
-// at that moment reads the list of labels. It tells something under -race only.
+// TestNewLabelWhileSearching: undo may bring back a label that neither the manifest nor the audit knows; a search at that
+// moment reads the list of labels. It shows faults under -race only.
 func TestNewLabelWhileSearching(t *testing.T) {
 	w := newWorld(t, 100)
 	w.list[0].Suggested = "extra"

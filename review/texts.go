@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// textIndex finds the paths that hold a text. All paths lie behind each other in lower case, so that one search goes
-// through them (a million in some hundredths of a second); whose path holds the texts asked for last is remembered, for the
-// pages of a filter follow each other.
+// textIndex finds the paths that contain a text. All paths lie behind each other in lower case, so that one search goes
+// through them (a million in some hundredths of a second); the results for the last texts are kept, for the pages of a filter
+// follow each other.
 type textIndex struct {
 	mutex sync.Mutex
 	paths []byte   // of id after id, each followed by a 0; nil: they are too many bytes
@@ -26,7 +26,7 @@ type heldText struct {
 // mostTexts are remembered.
 const mostTexts = 8
 
-// holds says of each id whether its path holds the text, which is in lower case; capitals are no difference.
+// holds reports for each id whether its path contains the text, which is in lower case; upper case makes no difference.
 func (x *textIndex) holds(t *table, text string) []bool {
 	x.mutex.Lock()
 	defer x.mutex.Unlock()
@@ -46,7 +46,7 @@ func (x *textIndex) holds(t *table, text string) []bool {
 	return holds
 }
 
-// search marks the ids whose path holds the text.
+// search marks the ids whose path contains the text.
 func (x *textIndex) search(t *table, text string, holds []bool) {
 	if x.paths == nil {
 		for id, image := range t.image {
@@ -70,7 +70,7 @@ func (x *textIndex) search(t *table, text string, holds []bool) {
 	}
 }
 
-// fill lays the paths behind each other, unless they are too many bytes for that.
+// fill lays the paths behind each other, unless that takes too many bytes.
 func (x *textIndex) fill(t *table) {
 	size := 0
 	for _, image := range t.image {

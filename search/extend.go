@@ -17,20 +17,20 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// ErrExists is what Create returns where an index stands already.
+// ErrExists says that there is an index already.
 var ErrExists = errors.New("there is an index already")
 
-// OtherEmbedder is an index whose vectors another embedder made than the one that is to extend it.
+// OtherEmbedder says that another embedder made the vectors of an index than the one asked to extend it.
 type OtherEmbedder struct{ Dir, Why string }
 
 func (e *OtherEmbedder) Error() string { return fmt.Sprintf("search: %s: %s", e.Dir, e.Why) }
 
-// syncRows is how many rows a sudden death may cost: a few seconds of work.
+// syncRows is how many rows a crash may cost: a few seconds of work.
 const syncRows = 256
 
 // Extension puts the vectors of new images behind those of an index. It takes batches in order, as backbone.Extract
-// gives them: every image of New has a row in them, of which unreadable ones and zeros are left out. What Flush has
-// returned for survives any death of the process.
+// gives them: every image of New has a row in them, of which unreadable ones and zeros are left out. Rows flushed
+// survive a crash.
 type Extension struct {
 	New     []string // the images to embed: those given that the index does not have, each once
 	Skipped int      // given images that it had
@@ -59,7 +59,7 @@ func Create(dir string, e Embedder, dim int, dtype string, paths []string) (*Ext
 	})
 }
 
-// Extend goes on with an index. The embedder must be the one that made it, else the error is an [OtherEmbedder].
+// Extend continues an index. If another embedder made it, the error is an [OtherEmbedder].
 func Extend(dir string, e Embedder, dim int, paths []string) (*Extension, error) {
 	return begin(dir, paths, func() (Info, map[string]int, error) {
 		ix, err := Open(dir)
@@ -78,7 +78,7 @@ func Extend(dir string, e Embedder, dim int, paths []string) (*Extension, error)
 	})
 }
 
-// begin opens the files behind the rows that are there, which state tells under the lock.
+// begin opens the files behind the present rows, which state reads under the lock.
 func begin(dir string, paths []string, state func() (Info, map[string]int, error)) (_ *Extension, err error) {
 	x := &Extension{dir: dir}
 	if x.lock, err = features.Lock(dir); err != nil {
@@ -109,7 +109,7 @@ func begin(dir string, paths []string, state func() (Info, map[string]int, error
 	return x, err
 }
 
-// missing are the paths without a row, each once.
+// missing returns the paths without a row, each once.
 func missing(paths []string, rows map[string]int) ([]string, error) {
 	var list []string
 	seen := map[string]bool{}
@@ -126,7 +126,7 @@ func missing(paths []string, rows map[string]int) ([]string, error) {
 	return list, nil
 }
 
-// openAt opens a file to write from end on, and cuts off what stands behind: rows that nobody was told of.
+// openAt opens a file to write from end on, and cuts off what lies behind: rows that were never counted.
 func openAt(name string, end int64) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -141,19 +141,19 @@ func openAt(name string, end int64) (*os.File, error) {
 	return f, nil
 }
 
-// Rows is how many of New have been taken.
+// Rows returns how many of New have been taken.
 func (x *Extension) Rows() int { return x.done }
 
-// Added is how many of them are in the index by now.
+// Added returns how many of them are in the index by now.
 func (x *Extension) Added() int { return x.done - len(x.bad) }
 
-// Total is the number of rows of the index.
+// Total returns the number of rows of the index.
 func (x *Extension) Total() int { return x.info.Rows }
 
-// DType is the type of its numbers.
+// DType returns the type of its numbers.
 func (x *Extension) DType() string { return x.info.DType }
 
-// Bad lists those that were left out.
+// Bad returns the images that were left out.
 func (x *Extension) Bad() []features.Bad { return x.bad }
 
 // Append takes the next images' vectors, which it normalises, and the unreadable ones among them.
@@ -192,7 +192,7 @@ func (x *Extension) Append(rows blas32.General, bad []features.Bad) error {
 	return nil
 }
 
-// write puts rows and names behind those that are there.
+// write appends rows and names.
 func (x *Extension) write(rows blas32.General, names []byte) error {
 	var data bytes.Buffer
 	if err := features.EncodeRows(&data, x.info.DType, rows); err != nil {
@@ -211,7 +211,7 @@ func (x *Extension) write(rows blas32.General, names []byte) error {
 	return nil
 }
 
-// Flush brings the rows so far to the disk and then counts them, in this order.
+// Flush syncs the rows so far to the disk and then counts them, in this order.
 func (x *Extension) Flush() error {
 	if err := errors.Join(x.vectors.Sync(), x.paths.Sync()); err != nil {
 		return fmt.Errorf("search: %w", err)
@@ -227,7 +227,7 @@ func (x *Extension) Flush() error {
 	return nil
 }
 
-// Close lets the folder go. Rows since the last Flush are lost.
+// Close releases the folder. Rows since the last Flush are lost.
 func (x *Extension) Close() error {
 	var err error
 	for _, f := range []*os.File{x.vectors, x.paths} {

@@ -1,8 +1,7 @@
 // Package search finds the nearest of many stored vectors: exactly, in blocks, without holding them all in memory.
 //
-// An [Index] is a folder of unit vectors that only grows; [Extend] puts images behind those that are there. [Nearest]
-// looks in an index or in a feature store ([Stored]). The package knows vectors and names; who makes a vector of an image
-// is the caller's business.
+// An [Index] is a folder of unit vectors that only grows; [Extend] appends images. [Nearest] searches an index or a feature
+// store ([Stored]). The package knows vectors and names; the caller makes the vectors of images.
 package search
 
 import (
@@ -21,8 +20,8 @@ import (
 	"winnow/features"
 )
 
-// Files of an index. What index.json does not count is not there: it is written last, and what stands behind its rows
-// is cut off by the next extension.
+// Files of an index. Rows that index.json does not count do not exist: it is written last, and the next extension cuts off
+// what lies behind its rows.
 const (
 	vectorsFile = "vectors.bin" // rows×dim numbers, little endian, row-major, nothing else
 	pathsFile   = "paths.txt"   // line i is the image of row i
@@ -32,20 +31,20 @@ const (
 // indexVersion is that of the format.
 const indexVersion = 1
 
-// castagnoli is the checksum of the two files: unlike a sha256 it can go on where it stopped.
+// castagnoli is the checksum of the two files: unlike a sha256 it can continue where it stopped.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Embedder is who makes the vectors of an index. Two embedders that agree in all but Source make the same vectors.
+// Embedder identifies what makes the vectors of an index. Two embedders that agree in all but Source make the same vectors.
 type Embedder struct {
 	Model         string `json:"model"`          // sha256 of the ONNX file
-	Output        string `json:"output"`         // its tensor that is taken
+	Output        string `json:"output"`         // the tensor taken
 	Head          string `json:"head,omitempty"` // sha256 of the head file behind it; "" where there is none
 	Preprocessing string `json:"preprocessing"`  // canonical text
 	Decoder       string `json:"decoder"`        // what reads the pictures, and its version
-	Source        string `json:"source"`         // where it was: a hint, no part of the identity
+	Source        string `json:"source"`         // where it was found: a hint, not part of the identity
 }
 
-// Differs says in words in what an embedder is not the one asked for, or "".
+// Differs returns how an embedder differs from the one asked for, in words, or "".
 func (e Embedder) Differs(asked Embedder) string {
 	if e.Head != asked.Head {
 		return fmt.Sprintf("made with head %s, asked for %s", brief(e.Head), brief(asked.Head))
@@ -56,7 +55,7 @@ func (e Embedder) Differs(asked Embedder) string {
 	return key(e).Differs(key(asked))
 }
 
-// brief is a sha256 for people.
+// brief returns a shortened sha256.
 func brief(sum string) string {
 	if sum == "" {
 		return "none"
@@ -64,7 +63,7 @@ func brief(sum string) string {
 	return sum[:min(12, len(sum))] + "…"
 }
 
-// Info is what index.json says.
+// Info is the content of index.json.
 type Info struct {
 	Version  int      `json:"version"`
 	Rows     int      `json:"rows"`
@@ -76,7 +75,7 @@ type Info struct {
 	Paths    uint32   `json:"paths_crc32c"`
 }
 
-// Index is a finished state of a folder of unit vectors with names. Whoever extends the folder does not disturb it.
+// Index is a finished state of a folder of unit vectors with names. It stays valid while the folder is extended.
 type Index struct {
 	Info
 	Dir   string
@@ -107,18 +106,18 @@ func Open(dir string) (*Index, error) {
 	return ix, nil
 }
 
-// Here says whether a folder holds an index.
+// Here reports whether a folder holds an index.
 func Here(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, indexFile))
 	return err == nil
 }
 
-// Files are the files of the index.
+// Files returns the files of the index.
 func (ix *Index) Files() []string {
 	return []string{filepath.Join(ix.Dir, vectorsFile), filepath.Join(ix.Dir, pathsFile), filepath.Join(ix.Dir, indexFile)}
 }
 
-// Close lets the vectors go.
+// Close releases the vectors.
 func (ix *Index) Close() error {
 	var err error
 	if ix.free != nil {
@@ -128,7 +127,7 @@ func (ix *Index) Close() error {
 	return errors.Join(err, ix.file.Close())
 }
 
-// Lookup is the row of an image.
+// Lookup returns the row of an image.
 func (ix *Index) Lookup(path string) (int, bool) {
 	row, ok := ix.rows[path]
 	return row, ok
@@ -164,10 +163,10 @@ func (info Info) check(name string) error {
 	return nil
 }
 
-// width is the bytes of a row.
+// width returns the bytes of a row.
 func (info Info) width() int64 { return int64(info.Dim) * int64(features.ElementSize(info.DType)) }
 
-// bytes are those of all vectors.
+// bytes returns the bytes of all vectors.
 func (info Info) bytes() int64 { return int64(info.Rows) * info.width() }
 
 // readPaths reads the counted part of paths.txt.
@@ -199,7 +198,7 @@ func (ix *Index) readPaths() error {
 	ix.rows = make(map[string]int, len(ix.Paths))
 	for i, p := range ix.Paths {
 		if _, twice := ix.rows[p]; twice {
-			return fmt.Errorf("search: %s: %q stands there twice", name, p)
+			return fmt.Errorf("search: %s: %q appears twice", name, p)
 		}
 		ix.rows[p] = i
 	}

@@ -12,12 +12,12 @@ import (
 	"winnow/features"
 )
 
-// Vectors are unit rows to look in.
+// Vectors are unit rows to search.
 type Vectors interface {
 	Len() int
 	Width() int
 	// Block is the rows from, …, from+n-1, to be read only, until the next call. Rows that are absent, where absent
-	// is not nil, hold zeros and are nobody's neighbour.
+	// is not nil, hold zeros and are never found.
 	Block(from, n int) (x blas32.General, absent []bool, err error)
 }
 
@@ -27,7 +27,7 @@ type Hit struct {
 	Similarity float64
 }
 
-// blockBytes is how much of the vectors is looked at together: enough for a fast product, little beside the vectors.
+// blockBytes is how much of the vectors is searched at once: enough for a fast product, little beside the vectors.
 const blockBytes = 32 << 20
 
 // blockRows bounds a block of short vectors.
@@ -84,7 +84,7 @@ func Nearest(ctx context.Context, v Vectors, queries blas32.General, k int, own 
 	return best, nil
 }
 
-// present leaves the rows that are not absent, and says which rows they are.
+// present returns the rows that are not absent, and their numbers.
 func present(x blas32.General, absent []bool, from int) (blas32.General, func(int) int) {
 	if absent == nil {
 		return x, func(i int) int { return from + i }
@@ -117,7 +117,7 @@ func merge(best []Hit, k, self int, list []eval.Neighbour, at func(int) int, x b
 	return best[:min(k, len(best))]
 }
 
-// UnitRows divides rows by their length, in place. Rows of zeros stay and are told; nil says that there are none. It is
+// UnitRows divides rows by their length, in place. It returns which rows are all zeros; nil: none. It is
 // not [features.Normalize], which rounds otherwise: the vectors of an index that grows must have the same bits.
 func UnitRows(x blas32.General) (absent []bool) {
 	for i := range x.Rows {

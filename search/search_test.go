@@ -124,7 +124,7 @@ func content(t testing.TB, dir string) map[string]string {
 	return files
 }
 
-// slow is the definition: all cosines in float64, sorted.
+// slow returns the definition: all cosines in float64, sorted.
 func slow(x blas32.General, query []float32, k, own int, absent map[int]bool) (list []Hit) {
 	for i := range x.Rows {
 		var dot float64

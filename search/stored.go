@@ -6,8 +6,8 @@ import (
 	"winnow/features"
 )
 
-// Stored is a feature store to look in: its vectors, each divided by its length as it is read. Unreadable images and
-// rows of zeros are nobody's neighbour.
+// Stored is a feature store to search: its vectors, each divided by its length when read. Unreadable images and rows of zeros
+// are never found.
 type Stored struct{ *features.Store }
 
 // Len and Width implement [Vectors].

@@ -63,7 +63,7 @@ func SpreadOf(kappas []filters.ClassKappa) *KappaSpread {
 	for i, k := range kappas {
 		values[i] = k.Kappa
 	}
-	s.Spread = spread.Of(values)
+	s.Spread = spread.New(values)
 	if len(kappas) <= maxListed {
 		s.Values = values
 		for _, k := range kappas {

@@ -25,11 +25,39 @@ type weightUpdate struct {
 	lr    float64
 	decay float64 // λ
 	steps int     // t
+	rule  rule
+
+	decoupled bool // adamw: λ shrinks the weight, not the gradient
+}
+
+// rule is which of the updates it is.
+type rule uint8
+
+const (
+	plainSGD rule = iota
+	momentumSGD
+	rmsprop
+	adam
+	amsgrad
+)
+
+func (c SolverConfig) rule() rule {
+	switch {
+	case c.Name == "sgd" && c.Momentum == 0:
+		return plainSGD
+	case c.Name == "sgd":
+		return momentumSGD
+	case c.Name == "rmsprop":
+		return rmsprop
+	case c.AMSGrad:
+		return amsgrad
+	}
+	return adam
 }
 
 // update prepares step t (from 1) at rate lr.
 func (c SolverConfig) update(lr float64, t int, noDecay bool) weightUpdate {
-	u := weightUpdate{cfg: c, lr: lr, decay: c.WeightDecay, steps: t}
+	u := weightUpdate{cfg: c, lr: lr, decay: c.WeightDecay, steps: t, rule: c.rule(), decoupled: c.Name == "adamw"}
 	if noDecay {
 		u.decay = 0
 	}
@@ -38,15 +66,14 @@ func (c SolverConfig) update(lr float64, t int, noDecay bool) weightUpdate {
 
 // applyUpdate moves x along g; buf is in the order of SolverConfig.Buffers.
 func applyUpdate[T realNumber](u weightUpdate, x, g []T, buf [][]T) {
-	c := u.cfg
-	switch {
-	case c.Name == "sgd" && c.Momentum == 0:
+	switch u.rule {
+	case plainSGD:
 		sgdPlain(u, x, g)
-	case c.Name == "sgd":
+	case momentumSGD:
 		sgdMomentum(u, x, g, buf[0])
-	case c.Name == "rmsprop":
+	case rmsprop:
 		rmspropStep(u, x, g, buf)
-	case c.AMSGrad:
+	case amsgrad:
 		amsgradStep(u, x, g, buf[0], buf[1], buf[2])
 	default:
 		adamStep(u, x, g, buf[0], buf[1])
@@ -84,7 +111,7 @@ func sgdMomentum[T realNumber](u weightUpdate, x, g, v []T) {
 func adamNumbers[T realNumber](u weightUpdate) (l2, shrink, b1, b2, step, scale, eps T) {
 	c, t := u.cfg, float64(u.steps)
 	l2, shrink = T(u.decay), 1
-	if c.Name == "adamw" {
+	if u.decoupled {
 		l2, shrink = 0, T(1-u.lr*u.decay)
 	}
 	step = T(u.lr / (1 - math.Pow(c.Beta1, t)))

@@ -16,10 +16,10 @@ func (c SolverConfig) vectorised() bool {
 	if !vek32.Info().Acceleration || c.Eps < 1e-12 { // a smaller ε would show the subnormal numbers
 		return false
 	}
-	switch c.Name {
-	case "adam", "adamw":
-		return !c.AMSGrad
-	case "rmsprop":
+	switch c.rule() {
+	case adam:
+		return true
+	case rmsprop:
 		return !c.Centered && c.Momentum == 0
 	}
 	return false
@@ -31,7 +31,7 @@ func fastUpdate(u weightUpdate, x, g []float32, buf [][]float32) {
 	for lo := 0; lo < len(x); lo += blockWeights {
 		hi := min(lo+blockWeights, len(x))
 		n := hi - lo
-		if u.cfg.Name == "rmsprop" {
+		if u.rule == rmsprop {
 			rmspropBlock(u, x[lo:hi], g[lo:hi], buf[0][lo:hi], t[:n], s[:n])
 		} else {
 			adamBlock(u, x[lo:hi], g[lo:hi], buf[0][lo:hi], buf[1][lo:hi], t[:n], s[:n])

@@ -137,7 +137,7 @@ func costAction(c *cli.Context) error {
 	}
 	for i, v := range variants {
 		rows[i].Loss, rows[i].Filter = v.loss, v.filter
-		rows[i].StepMillis, rows[i].Ratios, rows[i].Paper = spread.Of(times[i]), spread.Of(ratios[i]), v.paperCosts()
+		rows[i].StepMillis, rows[i].Ratios, rows[i].Paper = spread.New(times[i]), spread.New(ratios[i]), v.paperCosts()
 		bare := rows[v.base(variants)].StepMillis.Least // stands before
 		rows[i].Ratio, rows[i].Added = rows[i].StepMillis.Least/bare, rows[i].StepMillis.Least-bare
 	}
@@ -253,7 +253,7 @@ func costRun(c *cli.Context, v costVariant, base config.Run, data run.Data, row 
 	}}
 	_, err := run.Run(c.Context, cfg, data, opts)
 	row.Kept = float64(kept) / float64(max(rows, 1))
-	return spread.Of(seconds).Q1, err
+	return spread.New(seconds).Q1, err
 }
 
 // paperSets are the datasets of PRISM's Tables V and VI.

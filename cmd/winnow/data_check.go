@@ -34,7 +34,7 @@ func dataCheck(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	root, err := imageroot.Open(imageroot.Of(c.String("root"), c.Args().First()))
+	root, err := imageroot.Open(imageroot.Resolve(c.String("root"), c.Args().First()))
 	if err != nil {
 		return err
 	}

@@ -123,7 +123,7 @@ func newExtraction(c *cli.Context) (*extraction.Extraction, error) {
 			return nil, err
 		}
 	}
-	if e.Root, err = imageroot.Open(imageroot.Of(c.String("root"), c.String("manifest"))); err != nil {
+	if e.Root, err = imageroot.Open(imageroot.Resolve(c.String("root"), c.String("manifest"))); err != nil {
 		return nil, err
 	}
 	if e.Model, e.Cut, err = openBackbone(c); err != nil {

@@ -304,7 +304,7 @@ func TestExtractDamaged(t *testing.T) {
 		}
 		before := readFile(t, a.out, name)
 		_, errs, code := a.extract(t, t.Context())
-		if code != 1 || !strings.Contains(errs, name+": ") || !strings.HasSuffix(errs, "winnow: --overwrite makes it anew\n") {
+		if code != 1 || !strings.Contains(errs, name+": ") || !strings.HasSuffix(errs, "winnow: --overwrite replaces it\n") {
 			t.Errorf("%s: exit code %d: %s, want 1 and the way out", name, code, errs)
 		}
 		if diff := cmp.Diff(before, readFile(t, a.out, name)); diff != "" {

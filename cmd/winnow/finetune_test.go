@@ -18,6 +18,7 @@ import (
 	"winnow/graph"
 	"winnow/internal/testing/orttest"
 	"winnow/models"
+	"winnow/run/evaluation"
 	"winnow/run/folder"
 	"winnow/train"
 )
@@ -145,7 +146,7 @@ func glyphnet(t *testing.T) *models.Backbone {
 func exportTuned(t *testing.T, run string) {
 	t.Helper()
 	out, stderr := mustCall(t, "eval", run, "--last", "--json")
-	var result evalResult
+	var result evaluation.Result
 	if err := json.Unmarshal([]byte(out), &result); err != nil {
 		t.Fatal(err)
 	}
@@ -435,7 +436,7 @@ func TestFinetunedLostImages(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, _ = mustCall(t, "eval", "run", "--json")
-	var result evalResult
+	var result evaluation.Result
 	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 		t.Fatal(err)
 	}
@@ -458,7 +459,7 @@ func TestFinetunedMendedImage(t *testing.T) {
 	mustCall(t, tuneArgs("run", "all", "--steps", "2")...)
 	write(t, mended, whole)
 	stdout, _ := mustCall(t, "eval", "run", "--json")
-	var result evalResult
+	var result evaluation.Result
 	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 		t.Fatal(err)
 	}

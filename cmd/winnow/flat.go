@@ -12,7 +12,6 @@ import (
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
-	"winnow/eval"
 	"winnow/extraction"
 	"winnow/features"
 	"winnow/internal/hint"
@@ -60,7 +59,6 @@ func number(v float64) string                                   { return text.Nu
 func numberList(c *cli.Context, flag string) ([]float64, error) { return term.Numbers(c, flag) }
 func percentOr(v *float64, otherwise string) string             { return text.PercentOr(v, otherwise) }
 func version() string                                           { return term.Version() }
-func noCommand(c *cli.Context) error                            { return term.NoCommand(c) }
 func noArguments(c *cli.Context) error                          { return term.NoArguments(c) }
 func oneArgument(c *cli.Context, what string) (string, error) {
 	return term.OneArgument(c, what)
@@ -79,7 +77,6 @@ func named(f []cli.Flag, name, second string) []cli.Flag { return term.Renamed(f
 func checkTargets(files []exportFile, inputs []string) error {
 	return term.CheckTargets(files, inputs)
 }
-func retrievalOptions(c *cli.Context) (eval.RetrievalOptions, error) { return term.RetrievalOptions(c) }
 func newProgressLine(w io.Writer, unit string, now func() time.Time) *progressLine {
 	return term.NewProgress(w, unit, now)
 }

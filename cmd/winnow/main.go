@@ -12,15 +12,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/urfave/cli/v2"
-
-	"winnow/cmd/winnow/embed"
-	"winnow/cmd/winnow/index"
-	"winnow/cmd/winnow/pairs"
-	"winnow/cmd/winnow/recipes"
-	"winnow/cmd/winnow/search"
 	"winnow/cmd/winnow/term"
-	"winnow/cmd/winnow/theory"
 )
 
 func main() {
@@ -33,15 +25,4 @@ func main() {
 // execute is the whole program as a function: a test calls it with buffers.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return term.Execute(ctx, commands(), args, stdout, stderr)
-}
-
-// commands lists every command under what it is for, in the order of the work.
-func commands() []term.Group {
-	return []term.Group{
-		{Heading: "Data and features", Commands: []*cli.Command{dataCommand(), modelsCommand(), extractCommand(), featuresCommand(), noiseCommand()}},
-		{Heading: "Embeddings", Commands: []*cli.Command{trainCommand(), evalCommand(), auditCommand(), reviewCommand(), mapCommand(), retrieveCommand(), reportCommand(), exportCommand(), embed.Command(), index.Command(), search.Command()}},
-		{Heading: "Papers", Commands: []*cli.Command{recipes.Command(), reproduceCommand(), traceCommand(), pairs.Command(), theory.Command(), costCommand()}},
-		{Heading: "Reference", Commands: []*cli.Command{lossesCommand(), metricsCommand()}},
-		{Heading: "Setup", Commands: []*cli.Command{runtimeCommand(), doctorCommand(), demoCommand()}},
-	}
 }

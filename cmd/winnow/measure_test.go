@@ -16,6 +16,7 @@ import (
 	"winnow/features"
 	"winnow/internal/testing/orttest"
 	"winnow/models"
+	"winnow/run/evaluation"
 	"winnow/train"
 )
 
@@ -39,7 +40,7 @@ var drawnFiles fixture
 
 func TestEvalAndAudit(t *testing.T) {
 	drawnRun(t)
-	var result evalResult
+	var result evaluation.Result
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow eval run --json --k 1,4")), &result); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func TestEvalAndAudit(t *testing.T) {
 		t.Errorf("eval: %+v, expected 160 queries of the test split and the recalls asked for", result)
 	}
 	small := mustRun(t, "winnow eval run --json --k 1,4 --max-mem 2KiB")
-	var blocked evalResult
+	var blocked evaluation.Result
 	if err := json.Unmarshal([]byte(small), &blocked); err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +166,7 @@ func TestEvalQueryGallery(t *testing.T) {
 	if err := os.WriteFile("parted.csv", []byte(strings.Join(lines, "\n")), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	var r evalResult
+	var r evaluation.Result
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow eval run --manifest parted.csv --json")), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +191,7 @@ func TestEvalLeavesOutUnlabelled(t *testing.T) {
 		}
 		without, blank = without+line, blank+line
 	}
-	measure := func(name, list string) (r evalResult) {
+	measure := func(name, list string) (r evaluation.Result) {
 		if err := os.WriteFile(name, []byte(list), 0o644); err != nil {
 			t.Fatal(err)
 		}

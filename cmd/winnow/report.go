@@ -12,8 +12,8 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/internal/atomicfile"
-	"winnow/internal/lookup"
 	"winnow/report"
+	"winnow/run/evaluation"
 )
 
 func reportCommand() *cli.Command {
@@ -128,13 +128,12 @@ func measuredRun(c *cli.Context, dir string, mem int64) (*reported, error) {
 	if r.page, err = report.Open(run.Run, version()); err != nil {
 		return nil, err
 	}
-	result := evalResult{Split: reportSplit(c, r.Manifest), View: r.Look(), LeftOut: []lookup.LeftOut{}}
-	data, err := readEvalData(c, run, &result, false)
+	found, err := evaluation.Read(run.Run, evaluation.Options{Split: reportSplit(c, r.Manifest)})
 	if err != nil {
 		return nil, err
 	}
-	r.split = result.Split
-	images := report.Images{Split: result.Split, Train: data.train, Was: data.was, Now: data.now, LeftOut: result.LeftOut}
+	r.split = found.Split
+	images := report.Images{Split: found.Split, Train: found.Train, Was: found.Was, Now: found.Now, LeftOut: found.LeftOut}
 	if err := r.page.Measure(c.Context, images, mem); err != nil {
 		return nil, err
 	}

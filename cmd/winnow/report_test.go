@@ -17,6 +17,7 @@ import (
 	"winnow/eval"
 	"winnow/report"
 	"winnow/report/atlas"
+	"winnow/run/evaluation"
 	"winnow/run/folder"
 )
 
@@ -28,7 +29,7 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := readFile(t, "r.html")
-	var evaluated evalResult
+	var evaluated evaluation.Result
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow -q eval run --json")), &evaluated); err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/internal/lookup"
 	"winnow/run/comparison"
+	"winnow/run/evaluation"
 )
 
 func retrieveCommand() *cli.Command {
@@ -131,13 +132,12 @@ func retrieveRun(c *cli.Context) error {
 
 // find embeds the images, chooses the queries and finds their neighbours.
 func (r *retrieveResult) find(c *cli.Context, run *openedRun, n int, mem int64) error {
-	about := evalResult{Split: c.String("split"), LeftOut: []lookup.LeftOut{}}
-	stored, err := readAsked(run, &about)
+	images, err := evaluation.Asked(run.Run, c.String("split"))
 	if err != nil {
 		return err
 	}
-	r.Split, r.LeftOut = about.Split, about.LeftOut
-	if r.of, err = stored.Embedded(run.embedSet); err != nil {
+	r.Split, r.LeftOut = images.Split, images.LeftOut
+	if r.of, err = images.Now.Embedded(run.embedSet); err != nil {
 		return err
 	}
 	return r.ask(c, run, n, mem)

@@ -192,7 +192,7 @@ func openReview(c *cli.Context) (r *review.Reviewer, closeAll func(), err error)
 	if conf.Audit, err = review.ReadAudit(conf.AuditFile, manifest, conf.Manifest); err != nil {
 		return nil, nil, withHint(err, "make it: winnow audit --manifest %s --features DIR --out suspects.csv", manifest)
 	}
-	where := imageroot.Of(c.String("root"), manifest)
+	where := imageroot.Resolve(c.String("root"), manifest)
 	root, err := imageroot.OpenClosed(where)
 	if err != nil {
 		return nil, nil, err

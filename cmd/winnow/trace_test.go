@@ -133,7 +133,7 @@ func TestCost(t *testing.T) {
 			t.Errorf("%s with %s has a bank of %d", row.Loss, row.Filter, row.Bank)
 		}
 	}
-	if got := result.Rows[1].Paper["SOP"]; got.Ratio < 7.3 || got.Ratio > 7.4 || got.Added < 2100 || got.Added > 2150 {
+	if got := result.Rows[1].Paper["SOP"]; got.Ratio < 1.05 || got.Ratio > 1.06 || got.Added < 19 || got.Added > 20 {
 		t.Errorf("the paper's %+v", got)
 	}
 	for more, want := range map[string]string{"--losses nix": `found "nix"`, "--steps 0": "--steps: found 0", "--rate 1": "rate", "--batch 3": "batch", "extra": "extra"} {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"winnow/run/evaluation"
 	"winnow/train"
 )
 
@@ -35,7 +36,7 @@ func TestTrainWithMarginAndItsKin(t *testing.T) {
 				t.Errorf("%s: %d of %d thresholds have moved", c.name, moved, p.Rows)
 			}
 		}
-		var result evalResult
+		var result evaluation.Result
 		if err := json.Unmarshal([]byte(mustRun(t, "winnow eval "+c.name+" --json")), &result); err != nil || result.PrecisionAt1 < 0.7 {
 			t.Errorf("%s: P@1 %v (%v)", c.name, result.PrecisionAt1, err)
 		}

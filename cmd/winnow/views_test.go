@@ -14,6 +14,7 @@ import (
 	"winnow/datasets"
 	"winnow/extraction"
 	"winnow/features"
+	"winnow/run/evaluation"
 	"winnow/run/folder"
 	"winnow/train"
 )
@@ -177,7 +178,7 @@ func TestTrainOnViews(t *testing.T) {
 	var scores []float64
 	for _, view := range []string{"center", "mean"} {
 		code, out, stderr := call(t.Context(), "eval", whole, "--split", "validation", "--view", view, "--json")
-		var r evalResult
+		var r evaluation.Result
 		if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil || r.View != view {
 			t.Fatalf("exit code %d, %v, view %q: %s", code, err, r.View, stderr)
 		}

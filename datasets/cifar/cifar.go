@@ -54,7 +54,7 @@ func hundred() layout {
 // Here reports whether a folder holds one of the two datasets.
 func Here(fsys fs.FS) bool { return ten().here(fsys) || hundred().here(fsys) }
 
-// here tells by the names of the files. CIFAR-100's say little: their sizes must fit as well.
+// here reports whether a folder holds the dataset's files. CIFAR-100's names are common ones: their sizes must fit as well.
 func (l layout) here(fsys fs.FS) bool {
 	for _, name := range []string{l.train[0], l.test[0]} {
 		info, err := fs.Stat(fsys, name)
@@ -105,7 +105,7 @@ func (l layout) read(fsys fs.FS, split string, files []string) (*part, error) {
 	return p, nil
 }
 
-// both reads the splits that are there.
+// both reads the splits that exist.
 func (l layout) both(fsys fs.FS) ([]*part, error) {
 	var list []*part
 	for _, s := range []struct {
@@ -174,7 +174,7 @@ func (l layout) dataset(fsys fs.FS) (*datasets.Dataset, error) {
 	return d, nil
 }
 
-// classNames is the classes' names: those of the file if it has one for each class, their numbers otherwise.
+// classNames returns the classes' names: those of the file if it has one for each class, their numbers otherwise.
 func (l layout) classNames(fsys fs.FS) []string {
 	var names []string
 	text, err := fs.ReadFile(fsys, l.names)

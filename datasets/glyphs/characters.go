@@ -18,11 +18,11 @@ type Character struct {
 	Name  string // cyrillic_capital_letter_zhe
 }
 
-// Class is the name of the character's class, which is also its folder: U+0416_cyrillic_capital_letter_zhe.
+// Class returns the name of the character's class, which is also its folder: U+0416_cyrillic_capital_letter_zhe.
 func (c Character) Class() string { return fmt.Sprintf("U+%04X_%s", c.Char, c.Name) }
 
-// Readable makes a class of the glyphs readable: "U+00AE_registered_sign" becomes "® registered sign". Other names stay
-// as they are, those too that could be numbers of characters: 5, face, 0041_x.
+// Readable makes a class of the glyphs readable: "U+00AE_registered_sign" becomes "® registered sign". Other names are
+// unchanged, even those that could be numbers of characters: 5, face, 0041_x.
 func Readable(class string) string {
 	text, ours := strings.CutPrefix(class, "U+")
 	code, name, _ := strings.Cut(text, "_")

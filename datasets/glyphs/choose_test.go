@@ -24,7 +24,7 @@ import (
 	"winnow/datasets"
 )
 
-var update = flag.Bool("update", false, "choose the characters anew and write characters.txt")
+var update = flag.Bool("update", false, "choose the characters again and write characters.txt")
 
 // What two characters of the table may look like at most, as the cosine of their blurred pictures, both
 // fitted to the same box. E and F are at 0.96, B and 8 at 0.95, P and p at 0.96; È and É, c and C, З and 3
@@ -145,7 +145,7 @@ func eligible(c rune) bool {
 	return unicode.IsLetter(c) || unicode.IsDigit(c) || unicode.IsSymbol(c) || strings.ContainsRune("!?&@#%§¶†‡*", c)
 }
 
-// family is what must not straddle two splits: a letter, its other case and all its accented forms.
+// family returns what must not straddle two splits: a letter, its other case and all its accented forms.
 func family(c rune) rune {
 	base := []rune(norm.NFD.String(string(c)))[0]
 	return unicode.ToLower(base)

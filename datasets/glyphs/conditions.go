@@ -13,7 +13,7 @@ type Conditions struct {
 	Grain                int    // amplitude of the noise, at most, in grey levels
 }
 
-// Found is a character as it is found outdoors: the conditions of the dataset.
+// Found returns the conditions of characters found outdoors: those of the dataset.
 func Found() Conditions {
 	return Conditions{
 		Turn: 16500, Shear: 13000, Stretch: 11000, Side: [2]int{32, 54}, Shift: 7, Contrast: [2]int{38, 165},
@@ -21,9 +21,9 @@ func Found() Conditions {
 	}
 }
 
-// Printed is a character as it comes from a scanner: nearly upright, on almost empty paper. A backbone that
+// Printed returns the conditions of scanned characters: nearly upright, on almost empty paper. A backbone that
 // learned from such pictures meets the dataset as real backbones meet their users' photographs: new
-// classes, and harder conditions than it has seen.
+// classes under harder conditions.
 func Printed() Conditions {
 	return Conditions{
 		Turn: 11000, Shear: 9000, Stretch: 9000, Side: [2]int{36, 54}, Shift: 5, Contrast: [2]int{70, 190},

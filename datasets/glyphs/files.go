@@ -58,7 +58,7 @@ func (m *images) ReadFile(name string) ([]byte, error) {
 	return encodePNG(pixels[:]), nil
 }
 
-// Source is the random source of one image of the dataset: a function of seed, character and number.
+// Source returns the random source of one image of the dataset: a function of seed, character and number.
 func Source(seed uint64, c rune, number int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, uint64(c)<<32|uint64(number)))
 }

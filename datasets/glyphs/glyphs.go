@@ -20,7 +20,7 @@ import (
 	"winnow/datasets"
 )
 
-// Config says how much of the dataset is wanted.
+// Config says which part of the dataset to make.
 type Config struct {
 	Classes int    // over all splits, in the proportion 3 : 1 : 2; 0: all 240
 	Images  int    // of each class; 0: DefaultImages
@@ -34,7 +34,7 @@ const (
 	MinClasses    = 12 // two validation classes: fewer cannot be told apart
 )
 
-// New is the dataset and the file system that holds its images, at split/class/number.png. Label and True
+// New returns the dataset and the file system that holds its images, at split/class/number.png. Label and True
 // of every sample are its character.
 func New(cfg Config) (*datasets.Dataset, fs.FS, error) {
 	characters, err := cfg.characters()

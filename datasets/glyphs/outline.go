@@ -119,7 +119,7 @@ func (o outline) draw(z *vector.Rasterizer, m affine) {
 	}
 }
 
-// place is the transformation that turns by angle (radians, 2^-16), shears x by shear·y and scales so that
+// place returns the transformation that turns by angle (radians, 2^-16), shears x by shear·y and scales so that
 // the longer side becomes size/stretch-adjusted subpixels, centred on (dx, dy) subpixels.
 // shear and stretch are in 2^-16; stretch widens x against y.
 func place(size, angle, shear, stretch, dx, dy int64) affine {
@@ -134,7 +134,7 @@ func place(size, angle, shear, stretch, dx, dy int64) affine {
 	}
 }
 
-// turn is the sine and cosine of a small angle by their series, all in 2^-16: a library sine may differ in
+// turn returns the sine and cosine of a small angle by their series, all in 2^-16: a library sine may differ in
 // its last bit from one processor to another. The error is below 2^-15 for |angle| ≤ 0.6 radians.
 func turn(angle int64) (sin, cos int64) {
 	a2 := angle * angle >> 16

@@ -15,8 +15,8 @@ import (
 	"winnow/datasets/imageroot"
 )
 
-// List is images from anywhere, in the order they were named: files, folders, zip files, manifests. It is an fs.FS
-// in which each has the name that the user knows it by.
+// List is a list of images from files, folders, zip files and manifests, in the order they were named. It is an fs.FS
+// in which each image has the name that the user gave.
 type List struct {
 	Images []Image
 	at     map[string]place
@@ -32,8 +32,8 @@ type place struct{ root, inner string }
 // manifestEndings are those of files that list images.
 var manifestEndings = []string{".csv", ".jsonl", ".txt"}
 
-// Open finds the images that arguments name; "-" is paths on standard input, a line each. root is what the paths
-// of manifests and of standard input start from, "" for the manifest's folder and the working folder.
+// Open finds the images that arguments name; "-" is paths on standard input, a line each. The paths of
+// manifests and of standard input are relative to root; "" means the manifest's folder and the working folder.
 func Open(args []string, root string, stdin io.Reader) (*List, error) {
 	l := &List{at: map[string]place{}, roots: map[string]fs.FS{}}
 	for _, arg := range args {
@@ -113,7 +113,7 @@ func (l *List) takeManifest(file, root string) error {
 	if err != nil {
 		return err
 	}
-	root = imageroot.Of(root, file)
+	root = imageroot.Resolve(root, file)
 	if _, err := l.root(root); err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (l *List) add(n Image, at place) error {
 	return nil
 }
 
-// Paths are the names in order.
+// Paths returns the names in order.
 func (l *List) Paths() []string {
 	list := make([]string, len(l.Images))
 	for i, n := range l.Images {
@@ -197,7 +197,7 @@ func (l *List) Open(name string) (fs.File, error) {
 	return l.roots[at.root].Open(at.inner)
 }
 
-// Files are the files that the images are read from, folders and manifests left out.
+// Files returns the files that the images are read from, folders and manifests left out.
 func (l *List) Files() (files []string) {
 	for root := range l.roots {
 		files = append(files, root)

@@ -1,4 +1,4 @@
-// Package imageroot opens what the paths of a manifest start from: a folder, a .zip file of it, or a folder with a
+// Package imageroot opens the root that the paths of a manifest are relative to: a folder, a .zip file of it, or a folder with a
 // published dataset's own packed files.
 package imageroot
 
@@ -15,14 +15,14 @@ import (
 	"winnow/datasets/mnist"
 )
 
-// Open opens what the paths of a manifest start from: a folder, or a .zip file, which is read in place. The
+// Open opens the root of a manifest's paths: a folder, or a .zip file, which is read in place. The
 // images of a folder that holds MNIST's or CIFAR's own files are served as train/00000.bmp and so on, beside the
 // files that lie there. A zip file stays open until the program ends.
 func Open(path string) (fs.FS, error) {
 	return openIn(path, func(path string) (fs.FS, error) { return os.DirFS(path), nil })
 }
 
-// OpenClosed is [Open] for what is served to others: a symbolic link that leads out of the folder is not followed.
+// OpenClosed is [Open] for roots that are served to others: symbolic links that lead out of the folder are not followed.
 func OpenClosed(path string) (fs.FS, error) {
 	return openIn(path, func(path string) (fs.FS, error) {
 		root, err := os.OpenRoot(path)
@@ -33,7 +33,7 @@ func OpenClosed(path string) (fs.FS, error) {
 	})
 }
 
-// openIn opens a folder as it is told.
+// openIn opens a root; open opens folders.
 func openIn(path string, open func(string) (fs.FS, error)) (fs.FS, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -59,8 +59,8 @@ func openIn(path string, open func(string) (fs.FS, error)) (fs.FS, error) {
 	return folder, nil
 }
 
-// Of is the root that is named, or else where the manifest lies; a folder that is read as a manifest is its own root.
-func Of(root, manifest string) string {
+// Resolve returns the root that is named, or else the manifest's folder; a folder that is read as a manifest is its own root.
+func Resolve(root, manifest string) string {
 	if root != "" {
 		return root
 	}
@@ -82,10 +82,10 @@ func OpenZip(path string) (fs.FS, error) {
 	return r, nil
 }
 
-// IsZip says by its name whether a path is a zip file.
+// IsZip reports whether a path has the name of a zip file.
 func IsZip(path string) bool { return strings.EqualFold(filepath.Ext(path), ".zip") }
 
-// overlay looks for a file in one tree after the other.
+// overlay looks for a file in the first tree, then in the second.
 type overlay [2]fs.FS
 
 // Open implements fs.FS.
@@ -97,7 +97,7 @@ func (o overlay) Open(name string) (fs.File, error) {
 	return f, err
 }
 
-// Stat implements fs.StatFS: nothing is opened for it.
+// Stat implements fs.StatFS without opening the file.
 func (o overlay) Stat(name string) (fs.FileInfo, error) {
 	info, err := fs.Stat(o[0], name)
 	if errors.Is(err, fs.ErrNotExist) || name == "." {

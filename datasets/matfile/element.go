@@ -102,7 +102,7 @@ func (p *parser) inflate(e element) (element, error) {
 	return element{kind, data}, nil
 }
 
-// width is the size of a type's numbers, 0 for types that hold none.
+// width returns the size of a type's numbers, 0 for types that hold none.
 func width(kind uint32) int {
 	switch kind {
 	case miInt8, miUint8:

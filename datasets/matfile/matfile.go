@@ -4,9 +4,9 @@
 //
 // An array's elements stand in MATLAB's order, the first index running fastest. Numbers become float64, which is
 // exact but for 64-bit integers beyond 2⁵³. Arrays of other classes (sparse, objects, function handles) are passed
-// over: only their class is told. Level 4 files and 7.3 files (HDF5) are refused by name.
+// over: only their class is known. Level 4 files and 7.3 files (HDF5) are refused by name.
 //
-// No size that a file states is believed before it is compared with the bytes that are there; a compressed variable
+// Every size that a file states is compared with the bytes present before it is used; a compressed variable
 // may be at most 1032 times its size, which is as far as deflate goes.
 //
 // It imports nothing of winnow.
@@ -62,7 +62,7 @@ type Array struct {
 	Cells   []*Array  // elements of a cell array; of a struct, the fields of its first element, of the second, …
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (a *Array) Len() int {
 	n := 1
 	for _, d := range a.Dims {
@@ -71,7 +71,7 @@ func (a *Array) Len() int {
 	return n
 }
 
-// Field is a field of a struct's element, nil where there is none of that name.
+// Field returns a field of a struct's element, nil where there is none of that name.
 func (a *Array) Field(element int, name string) *Array {
 	for f, field := range a.Fields {
 		if field == name {
@@ -101,7 +101,7 @@ func ReadFile(fsys fs.FS, name string) ([]*Array, error) {
 	return list, nil
 }
 
-// Find is the variable of a name, nil where there is none.
+// Find returns the variable of a name, nil where there is none.
 func Find(list []*Array, name string) *Array {
 	for _, a := range list {
 		if a.Name == name {
@@ -138,7 +138,7 @@ func Parse(data []byte) ([]*Array, error) {
 // headerSize is 116 bytes of text, 8 of subsystem offset, version and byte order.
 const headerSize = 128
 
-// header checks a file's beginning and tells its byte order.
+// header checks a file's beginning and returns its byte order.
 func header(data []byte) (binary.ByteOrder, error) {
 	if len(data) < headerSize {
 		return nil, fmt.Errorf("found %d bytes, expected a MAT-file with its header of %d", len(data), headerSize)
@@ -150,7 +150,7 @@ func header(data []byte) (binary.ByteOrder, error) {
 	case "MI":
 		order = binary.BigEndian
 	default:
-		return nil, fmt.Errorf("byte order mark is %q, expected \"IM\" or \"MI\" of a level 5 MAT-file (level 4 files must be saved anew with -v7)", data[126:128])
+		return nil, fmt.Errorf("byte order mark is %q, expected \"IM\" or \"MI\" of a level 5 MAT-file (level 4 files must be saved again with -v7)", data[126:128])
 	}
 	switch v := order.Uint16(data[124:]); v {
 	case 0x0100:

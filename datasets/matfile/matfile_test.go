@@ -58,14 +58,14 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// element is one data element in a little-endian file.
+// element returns one data element in a little-endian file.
 func element(kind int, data ...byte) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, uint32(kind))
 	b = append(binary.LittleEndian.AppendUint32(b, uint32(len(data))), data...)
 	return append(b, make([]byte, -len(b)&7)...)
 }
 
-// matrix is an array of one row whose data are given.
+// matrix returns an array of one row whose data are given.
 func matrix(class byte, n int, data ...byte) []byte {
 	dims := binary.LittleEndian.AppendUint32([]byte{1, 0, 0, 0}, uint32(n))
 	body := append(element(6, class, 0, 0, 0, 0, 0, 0, 0), element(5, dims...)...)

@@ -46,7 +46,7 @@ func (p *parser) text(a *Array, in []byte) error {
 	return nil
 }
 
-// units are the characters of an element; of 16-bit ones, the halves of surrogate pairs.
+// units returns the characters of an element; of 16-bit ones, the halves of surrogate pairs.
 func (p *parser) units(e element) ([]rune, error) {
 	w := 1
 	switch e.kind {

@@ -27,7 +27,7 @@ type array struct {
 //
 //	0 0 8 (unsigned bytes) dimensions, each size in 4 bytes with the highest first, the elements row by row
 //
-// The sizes are checked before anything is asked for, and memory grows with what the file really holds.
+// The sizes are checked before memory is allocated, and memory grows with the file's content.
 // Source: LeCun, Cortes and Burges, "The MNIST database of handwritten digits", "the IDX file format".
 func readIdx(r io.Reader, dimensions int) (*array, error) {
 	in := bufio.NewReaderSize(r, 1<<16)
@@ -73,7 +73,7 @@ func readIdx(r io.Reader, dimensions int) (*array, error) {
 	return a, nil
 }
 
-// cut says in words that a file ends early.
+// cut returns a plain error for a file that ends early.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("is cut short")

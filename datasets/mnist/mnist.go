@@ -20,7 +20,7 @@ import (
 // parts are the official splits and the beginnings of their files' names.
 var parts = [2]struct{ split, name string }{{datasets.Train, "train"}, {datasets.Test, "t10k"}}
 
-// spellings are the names of a file of images or labels after its part: as published, and as some unpackers
+// spellings returns the names of a file of images or labels after its part: as published, and as some unpackers
 // leave it; each may end in .gz.
 func spellings(part, what string, dimensions int) []string {
 	var list []string
@@ -41,7 +41,7 @@ func Here(fsys fs.FS) bool {
 	return false
 }
 
-// find is the first of the names that is there, or "".
+// find returns the first of the names that is there, or "".
 func find(fsys fs.FS, names []string) string {
 	for _, name := range names {
 		if info, err := fs.Stat(fsys, name); err == nil && info.Mode().IsRegular() {
@@ -105,7 +105,7 @@ func Read(fsys fs.FS) (*datasets.Dataset, error) {
 	return d, nil
 }
 
-// images is one part's images, nil where there are none.
+// images returns one part's images, nil where there are none.
 func images(fsys fs.FS, split, part string) (*packed.Images, error) {
 	a, err := read(fsys, part, "images", 3)
 	if a == nil || err != nil {

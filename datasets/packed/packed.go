@@ -1,5 +1,5 @@
 // Package packed serves images that a dataset keeps as bare pixels in one array as a tree of image files, so
-// that whatever reads images from files reads these too. The files are made when they are opened: uncompressed
+// that readers of image files read these too. The files are made when they are opened: uncompressed
 // BMP of 24 bits a pixel, which costs next to nothing to write and to decode and loses nothing.
 //
 // It imports nothing of winnow.
@@ -30,10 +30,10 @@ type Images struct {
 
 const extension = ".bmp"
 
-// Path is where image i lies.
+// Path returns the path of image i.
 func (m Images) Path(i int) string { return fmt.Sprintf("%s/%05d%s", m.Folder, i, extension) }
 
-// number is the inverse of Path for the last element.
+// number returns the inverse of Path for the last element.
 func (m Images) number(base string) (int, bool) {
 	digits, ok := strings.CutSuffix(base, extension)
 	i, err := strconv.Atoi(digits)
@@ -46,7 +46,7 @@ func (m Images) number(base string) (int, bool) {
 // header is the length of a BMP file's two headers.
 const header = 14 + 40
 
-// stride is the bytes of a row, a multiple of 4.
+// stride returns the bytes of a row, a multiple of 4.
 func (m Images) stride() int { return (3*m.Width + 3) &^ 3 }
 
 func (m Images) fileSize() int { return header + m.stride()*m.Height }
@@ -84,7 +84,7 @@ func FS(folders ...Images) fs.FS { return tree(folders) }
 
 type tree []Images
 
-// find is the folder and the number of a file's path.
+// find returns the folder and the number of a file's path.
 func (t tree) find(name string) (*Images, int) {
 	folder, base, _ := strings.Cut(name, "/")
 	for k := range t {

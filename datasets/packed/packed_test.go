@@ -10,7 +10,7 @@ import (
 	"golang.org/x/image/bmp"
 )
 
-// drawn is a folder whose pixels are a function of everything.
+// drawn returns a folder whose pixels are a function of everything.
 func drawn(folder string, w, h, channels, count int) Images {
 	return Images{Folder: folder, Width: w, Height: h, Channels: channels, Count: count, Pixels: func(i int) []byte {
 		p := make([]byte, w*h*channels)

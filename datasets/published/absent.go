@@ -8,7 +8,7 @@ import (
 	"winnow/datasets"
 )
 
-// absent says how many images of a dataset are not there, "" if all are. Each folder is listed once.
+// absent returns how many images of a dataset are missing, in words, "" if all are. Each folder is listed once.
 func absent(fsys fs.FS, p Preset, d *datasets.Dataset) string {
 	if p.Packed {
 		return ""

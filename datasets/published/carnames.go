@@ -41,7 +41,7 @@ func carClasses(file string, a *matfile.Array) (carNames, error) {
 	return c, nil
 }
 
-// sample is an annotation as a Sample.
+// sample returns an annotation as a Sample.
 func (c carNames) sample(annos *matfile.Array, i int, folder, file, split string) (Sample, error) {
 	name := annos.Field(i, file)
 	if name.Class != matfile.Char || !fs.ValidPath(path.Join(folder, name.Text)) || name.Text == "" {
@@ -74,7 +74,7 @@ func carStruct(file string, a *matfile.Array, fields ...string) (*matfile.Array,
 	return a, nil
 }
 
-// integer is the one number of an array, an integer from low to high.
+// integer returns the one number of an array, an integer from low to high.
 func integer(a *matfile.Array, low, high int) (int, error) {
 	if len(a.Numbers) != 1 {
 		return 0, fmt.Errorf("found %d numbers, expected one", len(a.Numbers))

@@ -15,7 +15,7 @@ import (
 // as the root has these folders: /data/cars_noise/img_v3/0/x.jpg is the first that is there of
 // data/cars_noise/img_v3/0/x.jpg, cars_noise/img_v3/0/x.jpg, img_v3/0/x.jpg and 0/x.jpg.
 //
-// Which labels are wrong nobody has published.
+// Which labels are wrong has not been published.
 // Source: Liu et al., "Noise-resistant Deep Metric Learning with Ranking-based Instance Selection", CVPR 2021.
 var cars98N = Preset{
 	Name: "cars98n", Title: "CARS-98N with PRISM's lists (Liu et al. 2021)", Files: []string{"datalist/" + carsNTrain, "datalist/" + carsNTest},
@@ -83,7 +83,7 @@ func readPrismList(fsys fs.FS, split string, names ...string) ([]Sample, error) 
 	return samples, nil
 }
 
-// foldersAbove is how many folders at the front of the paths lie above the root, by the first file that is there;
+// foldersAbove returns how many folders at the front of the paths lie above the root, by the first file that is there;
 // 1 (PRISM's /data) where none is.
 func foldersAbove(fsys fs.FS, samples []Sample) int {
 	for _, s := range samples {

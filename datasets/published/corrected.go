@@ -60,7 +60,7 @@ func correct(samples []Sample, file File, opts Options) error {
 	return nil
 }
 
-// suspect is a test image whose label a model doubted, and what people said.
+// suspect is a test image whose label a model doubted, with the votes of people.
 type suspect struct {
 	ID      *int           `json:"id"`
 	Given   *int           `json:"given_original_label"`
@@ -68,7 +68,7 @@ type suspect struct {
 	Votes   map[string]int `json:"mturk"`
 }
 
-// right is the label that more than half of the votes are for, or noLabel. Where the guess is the given label
+// right returns the label that more than half of the votes are for, or noLabel. Where the guess is the given label
 // (MNIST has such), votes for either are for the same.
 func (s suspect) right() int {
 	given, guessed, total := s.Votes["given"], s.Votes["guessed"], 0
@@ -87,7 +87,7 @@ func (s suspect) right() int {
 	return noLabel
 }
 
-// check says why a suspect cannot be one of a test set with these labels.
+// check returns why a suspect cannot be one of a test set with these labels.
 func (s suspect) check(published []int) error {
 	switch {
 	case s.ID == nil || s.Given == nil || s.Guessed == nil || len(s.Votes) == 0:
@@ -118,7 +118,7 @@ func readVotes(data []byte, published []int) (map[int]int, string, error) {
 			return nil, "", fmt.Errorf("element %d: %w", i, err)
 		}
 		if _, twice := right[*s.ID]; twice {
-			return nil, "", fmt.Errorf("element %d: image %d stands there twice", i, *s.ID)
+			return nil, "", fmt.Errorf("element %d: image %d appears twice", i, *s.ID)
 		}
 		label := s.right()
 		right[*s.ID] = label

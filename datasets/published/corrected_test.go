@@ -12,7 +12,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// voted is one suspect of the label-errors project.
+// voted returns one suspect of the label-errors project.
 func voted(id, given, guessed int, votes string) string {
 	return fmt.Sprintf(`{"id": %d, "given_original_label": %d, "our_guessed_label": %d, "mturk": {%s}}`, id, given, guessed, votes)
 }
@@ -54,7 +54,7 @@ func TestCorrectedRefuses(t *testing.T) {
 		"c: element 0: expected id, given_original_label, our_guessed_label and mturk":        `[{"id": 1}]`,
 		"element 0: id 10, expected 0 to 9: the test set has 10 images":                       "[" + voted(10, 1, 2, `"given": 5`) + "]",
 		"element 0: image 1 has the label 1 here, the file says 2: it is of another dataset":  "[" + voted(1, 2, 3, `"given": 5`) + "]",
-		"element 1: image 1 stands there twice":                                               "[" + voted(1, 1, 3, `"given": 5`) + "," + voted(1, 1, 3, `"given": 5`) + "]",
+		"element 1: image 1 appears twice":                                                    "[" + voted(1, 1, 3, `"given": 5`) + "," + voted(1, 1, 3, `"given": 5`) + "]",
 		`element 0: image 1 has -5 votes for "given"`:                                         "[" + voted(1, 1, 3, `"given": -5`) + "]",
 		"c: image 1: label 77 is none of the test set's":                                      "[" + voted(1, 1, 77, `"guessed": 5`) + "]",
 		"c: found 2 labels, expected 10: one for each test image":                             npyFile("|u1", "2,", "\x00\x01"),

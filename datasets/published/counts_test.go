@@ -25,7 +25,7 @@ func eachPrism(t *testing.T, lists *zip.ReadCloser, name string, do func(p, labe
 	}
 }
 
-// unlike is the warnings about counts, not about images that are not there.
+// unlike returns the warnings about counts, not about images that are not there.
 func unlike(r *Result) string {
 	var list []string
 	for _, w := range r.Warnings {
@@ -36,7 +36,7 @@ func unlike(r *Result) string {
 	return strings.Join(list, "; ")
 }
 
-// TestCountsSOP writes the publisher's lists anew from PRISM's, which hold all 120,053 images: every protocol has the
+// TestCountsSOP rebuilds the publisher's lists from PRISM's, which hold all 120,053 images: every protocol has the
 // published counts, and one image less is told.
 func TestCountsSOP(t *testing.T) {
 	lists := prismLists(t)

@@ -34,7 +34,7 @@ var cifar100 = Preset{
 	Protocols: sixtyThousand(50000, 100), Default: Official, Packed: true, Corrects: true, Columns: []string{"coarse"}, Read: whole(cifar.Read100),
 }
 
-// sixtyThousand is the official split of the sets with 10,000 test images.
+// sixtyThousand returns the official split of the sets with 10,000 test images.
 func sixtyThousand(train, classes int) map[string]Protocol {
 	return map[string]Protocol{Official: {
 		Note:   "training and test images of the same classes",
@@ -42,7 +42,7 @@ func sixtyThousand(train, classes int) map[string]Protocol {
 	}}
 }
 
-// whole is the reader of a dataset that has a room of its own, which splits it officially.
+// whole returns the reader of a dataset that has a room of its own, which splits it officially.
 func whole(read func(fs.FS) (*datasets.Dataset, error)) func(fs.FS, Options) ([]Sample, error) {
 	return func(fsys fs.FS, _ Options) ([]Sample, error) {
 		d, err := read(fsys)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// shown is how many names of a folder a message tells.
+// shown is how many names of a folder a message lists.
 const shown = 8
 
 // here reports whether a folder has any of the preset's files.

@@ -15,7 +15,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// tree is a folder of files by their texts.
+// tree returns a folder of files by their texts.
 func tree(files map[string]string) fstest.MapFS {
 	fsys := make(fstest.MapFS)
 	for name, text := range files {
@@ -24,7 +24,7 @@ func tree(files map[string]string) fstest.MapFS {
 	return fsys
 }
 
-// birds is a CUB-200-2011 folder with two images of each of a few classes.
+// birds returns a CUB-200-2011 folder with two images of each of a few classes.
 func birds() fstest.MapFS {
 	files := map[string]string{}
 	id := 0
@@ -45,7 +45,7 @@ func birds() fstest.MapFS {
 // cars are the devkit's names in its order (the third has a slash, the fourth comes before the second in folders).
 var cars = []string{firstCar, "Acura RL Sedan 2012", "Ram C/V Cargo Van Minivan 2012", "Acura Integra Type R 2001"}
 
-// car is an annotation: class by the devkit's number, file, and further fields.
+// car returns an annotation: class by the devkit's number, file, and further fields.
 func car(class int, file string, more ...*matfile.Array) []*matfile.Array {
 	return append([]*matfile.Array{mattest.Numbers("", float64(class)), mattest.Text(file)}, more...)
 }
@@ -62,7 +62,7 @@ func mat(list ...*matfile.Array) *fstest.MapFile {
 	return &fstest.MapFile{Data: mattest.File(mattest.Options{Compress: true}, list...)}
 }
 
-// carForms are the same four images in the three forms of Stanford Cars.
+// carForms returns the same four images in the three forms of Stanford Cars.
 func carForms() map[string]fstest.MapFS {
 	names := mattest.Texts("class_names", cars...)
 	zero, one, x := mattest.Numbers("", 0), mattest.Numbers("", 1), mattest.Numbers("", 30)
@@ -113,7 +113,7 @@ func show(d *datasets.Dataset) string {
 	return b.String()
 }
 
-// official is a folder of the real metadata.
+// official returns a folder of the real metadata.
 func official(t testing.TB, folder string) fs.FS {
 	t.Helper()
 	z, err := zip.OpenReader(reference.Asset(t, "data/official-metadata.zip"))
@@ -128,7 +128,7 @@ func official(t testing.TB, folder string) fs.FS {
 	return sub
 }
 
-// released is one of PRISM's lists.
+// released returns one of PRISM's lists.
 func released(t testing.TB, name string) *datasets.Dataset {
 	t.Helper()
 	z, err := zip.OpenReader(reference.Asset(t, "data/prism-lists.zip"))

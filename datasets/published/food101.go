@@ -47,14 +47,14 @@ func readFood101(fsys fs.FS) ([]Sample, error) {
 	return samples, nil
 }
 
-// foodSample is the image of a key as apple_pie/1005649, the class before the slash.
+// foodSample returns the image of a key as apple_pie/1005649, the class before the slash.
 func foodSample(names map[string]int, key string) (Sample, error) {
 	class, _, ok := strings.Cut(key, "/")
 	if !ok {
 		return Sample{}, fmt.Errorf("%.80q is not of the form class/image", key)
 	}
 	if names[class] == 0 {
-		return Sample{}, fmt.Errorf("class %.80q does not stand in meta/classes.txt", class)
+		return Sample{}, fmt.Errorf("class %.80q is not in meta/classes.txt", class)
 	}
 	p := "images/" + key
 	if err := inRoot(p); err != nil {
@@ -79,7 +79,7 @@ func readClasses(fsys fs.FS, list string) (map[string]int, error) {
 	names := make(map[string]int, len(order))
 	for i, name := range order {
 		if names[name] != 0 {
-			return nil, fmt.Errorf("%s: class %.80q stands there twice", list, name)
+			return nil, fmt.Errorf("%s: class %.80q appears twice", list, name)
 		}
 		names[name] = i + 1
 	}

@@ -81,7 +81,7 @@ func readLabelCSV(text []byte) (labelTable, error) {
 	}
 }
 
-// set is the labels of a set by its short name: worse is worse_label, random1 is random_label1.
+// set returns the labels of a set by its short name: worse is worse_label, random1 is random_label1.
 func (t labelTable) set(name string) ([]int, error) {
 	if labels, ok := t[""]; ok {
 		return labels, nil
@@ -95,7 +95,7 @@ func (t labelTable) set(name string) ([]int, error) {
 	return labels, nil
 }
 
-// findLabels is the file of human labels that was named, or the first of these in the folder.
+// findLabels returns the file of human labels that was named, or the first of these in the folder.
 func findLabels(fsys fs.FS, opts Options, names ...string) (File, error) {
 	if opts.Labels != nil {
 		return *opts.Labels, nil

@@ -16,7 +16,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-// twentyLabels is what the files of testdata hold: the classes 0 to 9 twice, aggre wrong in every fifth place, worse
+// twentyLabels returns what the files of testdata hold: the classes 0 to 9 twice, aggre wrong in every fifth place, worse
 // in every second. They were made by numpy 1.x and PyTorch 1.13: torch.save(d, "human.pt"), the same with
 // _use_new_zipfile_serialization=False as human-old.pt, numpy.save("human.npy", d), numpy.save("worse.npy",
 // d["worse_label"].astype(numpy.uint16)) and torch.save of a tensor.
@@ -101,7 +101,7 @@ func TestReadLabelTableRefuses(t *testing.T) {
 		data := testFile(t, name)
 		for _, n := range []int{len(data) / 4, len(data) / 2, len(data) - 1} {
 			table, err := readLabelTable(data[:n])
-			if err == nil && (name != "human-old.pt" || len(table) != 6) { // its last bytes are the end of a list nobody needs
+			if err == nil && (name != "human-old.pt" || len(table) != 6) { // its last bytes are the end of a list that is not used
 				t.Errorf("%s cut to %d of %d bytes was read", name, n, len(data))
 			}
 		}
@@ -152,7 +152,7 @@ func imported(t *testing.T, preset string, fsys fs.FS, opts Options) *Result {
 	return r
 }
 
-// names are a sample's path, given and true label, split and further columns.
+// names returns a sample's path, given and true label, split and further columns.
 func names(d *datasets.Dataset, i int) string {
 	name := func(id int) string {
 		if id == datasets.Unlabelled {

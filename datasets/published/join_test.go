@@ -78,7 +78,7 @@ func TestJoinPrism(t *testing.T) {
 	}
 }
 
-// manifest is a dataset of lines path,label,split.
+// manifest returns a dataset of lines path,label,split.
 func manifest(t *testing.T, text string) *datasets.Dataset {
 	t.Helper()
 	d, err := datasets.ReadManifest(strings.NewReader("path,label,split,true_label\n"+text), "m.csv", datasets.ReadOptions{})

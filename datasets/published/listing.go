@@ -84,7 +84,7 @@ func isFolder(fsys fs.FS, name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// folderWith is the folder that holds a file of this name: the root, or one right below it; "" if none does.
+// folderWith returns the folder that holds a file of this name: the root, or one right below it; "" if none does.
 func folderWith(fsys fs.FS, name string, fits func(folder string) bool) string {
 	holds := func(folder string) bool {
 		info, err := fs.Stat(fsys, path.Join(folder, name))

@@ -37,7 +37,7 @@ type joined struct {
 // their folder and file name, since the lists' paths begin differently on every machine. Training samples that
 // the list does not hold are left out: the "cleaned" lists are shorter.
 //
-// Lists of symmetric noise use the publisher's numbers, from 1. Those of small-cluster noise number from 0 anew, since
+// Lists of symmetric noise use the publisher's numbers, from 1. Those of small-cluster noise number from 0 again, since
 // whole classes were dissolved: see intact.
 func join(samples []Sample, list *datasets.Dataset) (*joined, error) {
 	given, err := listed(list)
@@ -90,7 +90,7 @@ func join(samples []Sample, list *datasets.Dataset) (*joined, error) {
 	return j, nil
 }
 
-// listed is a list's labels by folder and file name.
+// listed returns a list's labels by folder and file name.
 func listed(list *datasets.Dataset) (map[string]int, error) {
 	given := make(map[string]int, len(list.Samples))
 	for _, s := range list.Samples {
@@ -107,7 +107,7 @@ func listed(list *datasets.Dataset) (map[string]int, error) {
 	return given, nil
 }
 
-// known is the folder and file name an image is known by.
+// known returns the folder and file name that identify an image.
 func known(path, name string) string {
 	if name != "" {
 		return name

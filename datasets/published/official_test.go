@@ -14,7 +14,7 @@ import (
 	"winnow/internal/testing/mattest"
 )
 
-// warned are the warnings about counts.
+// warned returns the warnings about counts.
 func warned(r *Result) []string {
 	var list []string
 	for _, w := range r.Warnings {
@@ -70,7 +70,7 @@ func TestCUBIsPRISM(t *testing.T) {
 	}
 }
 
-// prismCars is the folder PRISM's lists speak of: a folder per class.
+// prismCars returns the folder PRISM's lists speak of: a folder per class.
 func prismCars(t *testing.T) fstest.MapFS {
 	fsys := fstest.MapFS{}
 	for _, file := range []string{"CARS_train.csv", "CARS_test.csv"} {
@@ -81,7 +81,7 @@ func prismCars(t *testing.T) fstest.MapFS {
 	return fsys
 }
 
-// prismDevkit is the devkit with its real training annotations and class names. The published test labels are not at
+// prismDevkit returns the devkit with its real training annotations and class names. The published test labels are not at
 // hand: the test annotations are those images of PRISM's folders that are not training images.
 func prismDevkit(t *testing.T) fstest.MapFS {
 	real := official(t, "cars196")

@@ -17,7 +17,7 @@ type pickle struct {
 	stack []any
 	marks []int
 	memo  map[int]any
-	spent int // bytes made anew, which no input may drive beyond maxLabelFile
+	spent int // bytes allocated, at most maxLabelFile
 }
 
 // Values of a pickle besides nil, bool, int, string and []byte.
@@ -135,7 +135,7 @@ func (p *pickle) popN(n int) ([]any, error) {
 	return items, nil
 }
 
-// top is the value on top, which stays.
+// top returns the value on top, which stays.
 func (p *pickle) top() (any, error) {
 	v, err := p.pop()
 	if err == nil {
@@ -164,7 +164,7 @@ func (p *pickle) keep(key int, err error) error {
 	return err
 }
 
-// spend counts bytes made anew.
+// spend counts allocated bytes.
 func (p *pickle) spend(n int) error {
 	if p.spent += n; p.spent > maxLabelFile {
 		return fmt.Errorf("pickle makes more than %d bytes", maxLabelFile)

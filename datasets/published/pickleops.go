@@ -61,7 +61,7 @@ func (p *pickle) integer(op byte) error {
 		if err != nil {
 			return err
 		}
-		if n > 8 { // only PyTorch's magic number, which nobody looks at
+		if n > 8 { // only PyTorch's magic number, which is not used
 			_, err = p.take(n)
 			p.push(0)
 			return err

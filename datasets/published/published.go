@@ -1,5 +1,4 @@
-// Package published reads datasets in the files in which their makers publish them, as they lie on disk once
-// unpacked, and gives their samples the splits of the papers: one file per dataset, one line each in Catalog.
+// Package published reads datasets in the files in which their makers publish them, unpacked, and gives their samples the splits of the papers: one file per dataset, one line each in Catalog.
 //
 // A Preset reads every labelled image there is; a Protocol says which of them stand in which split and how many
 // there should be. Classes are numbered as the publisher numbers them, which is what the papers' "classes 1-100"
@@ -62,7 +61,7 @@ type File struct {
 	Data []byte
 }
 
-// note puts on record what a reader noticed and went on with.
+// note records something harmless that a reader noticed.
 func (o Options) note(format string, args ...any) {
 	if o.notes != nil {
 		*o.notes = append(*o.notes, fmt.Sprintf(format, args...))
@@ -99,7 +98,7 @@ type Count struct {
 	Images, Classes int
 }
 
-// Find returns the preset of a name.
+// Find returns the preset with a name.
 func Find(name string) (Preset, error) {
 	return catalog.Find("published: data set", name, Catalog(), func(p Preset) []string { return []string{p.Name} })
 }
@@ -114,7 +113,7 @@ type Result struct {
 	LeftOut  int // images that stand in no split of the protocol
 	// NotListed counts the training images that Options.Given does not hold; they are left out too.
 	NotListed int
-	Notes     []string // what was noticed and is no reason to worry
+	Notes     []string // what was noticed and is harmless
 	Warnings  []string // what differs from what is published, with the numbers that were
 }
 
@@ -164,7 +163,7 @@ func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
 	return r, nil
 }
 
-// split gives the samples their splits and leaves out those that have none.
+// split assigns the samples to their splits and leaves out those that have none.
 func (p Protocol) split(samples []Sample) []Sample {
 	kept := make([]Sample, 0, len(samples))
 	for _, s := range samples {
@@ -183,7 +182,7 @@ func (p Protocol) split(samples []Sample) []Sample {
 	return kept
 }
 
-// compare says where the splits are not as large as published.
+// compare returns where the splits are not as large as published.
 func (p Protocol) compare(d *datasets.Dataset) []string {
 	found := make(map[string]datasets.SplitCount)
 	for _, c := range d.Count() {

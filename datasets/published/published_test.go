@@ -218,7 +218,7 @@ func TestDamaged(t *testing.T) {
 		{cub200, tree(map[string]string{"images.txt": strings.Repeat("x", 60000)}), `images.txt:1: found "` + strings.Repeat("x", 80) + `", expected`},
 		{sop, tree(map[string]string{"Ebay_train.txt": sopHeader + "\n", "Ebay_test.txt": "\n"}), "found 0 images"},
 		{sop, tree(map[string]string{"Ebay_train.txt": "", "Ebay_test.txt": ""}), "Ebay_train.txt: is empty"},
-		{cub200, spoil("images.txt", "2 001", "1 001"), "images.txt:2: number 1 stands there twice"},
+		{cub200, spoil("images.txt", "2 001", "1 001"), "images.txt:2: number 1 appears twice"},
 		{cub200, spoil("images.txt", "001.Bird/", "../../"), "expected one below images/"},
 		{cub200, spoil("image_class_labels.txt", "1 1\n", ""), "image_class_labels.txt: found no line for number 1"},
 		{cub200, spoil("image_class_labels.txt", "1 1\n", "1 x\n"), `number 1 has "x", expected an integer`},

@@ -24,7 +24,7 @@ func readTable(fsys fs.FS, name string, n int) (*table, error) {
 			return fmt.Errorf("found %.80q, expected a number and %d value(s)", text, n)
 		}
 		if _, twice := t.rows[id]; twice {
-			return fmt.Errorf("number %d stands there twice", id)
+			return fmt.Errorf("number %d appears twice", id)
 		}
 		t.ids = append(t.ids, id)
 		t.rows[id] = fields[1:]
@@ -36,7 +36,7 @@ func readTable(fsys fs.FS, name string, n int) (*table, error) {
 	return t, nil
 }
 
-// text is the first value of an id.
+// text returns the first value of an id.
 func (t *table) text(id int) (string, error) {
 	row, ok := t.rows[id]
 	if !ok {
@@ -45,7 +45,7 @@ func (t *table) text(id int) (string, error) {
 	return row[0], nil
 }
 
-// number is the first value of an id, an integer from low to high.
+// number returns the first value of an id, an integer from low to high.
 func (t *table) number(id, low, high int) (int, error) {
 	text, err := t.text(id)
 	if err != nil {

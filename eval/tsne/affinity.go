@@ -65,7 +65,7 @@ func merged(row []entry) []entry {
 	return out
 }
 
-// conditional is p_·|i of squared distances d: β is found by halving, so that the entropy is log(perplexity). Where
+// conditional returns p_·|i of squared distances d: β is found by halving, so that the entropy is log(perplexity). Where
 // more than so many are equally near no β will do, and these share everything. It overwrites d.
 func conditional(d []float64, perplexity float64) []float64 {
 	nearest := slices.Min(d)

@@ -94,7 +94,7 @@ func gainOf(gain, grad, move float64) float64 {
 	return max(0.8*gain, 0.01)
 }
 
-// kl is KL(P‖Q) at the present places; Z is by the tree, as everywhere.
+// kl returns KL(P‖Q) at the present places; Z is by the tree, as everywhere.
 func (d *descent) kl() float64 {
 	z := d.repel()
 	parts := make([]float64, len(d.y))

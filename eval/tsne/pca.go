@@ -75,7 +75,7 @@ func PCA(x blas32.General) (Components, error) {
 // block is how many vectors are iterated at once: the more, the sooner the first two are right.
 const block = 16
 
-// leading is the two eigenvectors of a covariance with the greatest eigenvalues: subspace iteration with Rayleigh-Ritz,
+// leading returns the two eigenvectors of a covariance with the greatest eigenvalues: subspace iteration with Rayleigh-Ritz,
 // until both satisfy |C·v - λ·v| ≤ 1e-9·λ₁. Small matrices are solved at once.
 func leading(c *mat.SymDense) (axes [2][]float64, values [2]float64) {
 	d := c.SymmetricDim()

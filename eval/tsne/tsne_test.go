@@ -47,7 +47,7 @@ func cloud(n int, seed uint64) []Point {
 	return y
 }
 
-// slowP is P by loops over all pairs, its zeros included.
+// slowP returns P by loops over all pairs, its zeros included.
 func slowP(t *testing.T, x blas32.General, k int, perplexity float64) [][]float64 {
 	t.Helper()
 	n := x.Rows
@@ -107,7 +107,7 @@ func slowP(t *testing.T, x blas32.General, k int, perplexity float64) [][]float6
 	return p
 }
 
-// slowKL is the divergence by loops over all pairs, slowGradient its derivative.
+// slowKL returns the divergence by loops over all pairs, slowGradient its derivative.
 func slowKL(p [][]float64, y []Point) (kl, z float64) {
 	for i := range y {
 		for j := range y {
@@ -149,7 +149,7 @@ func affinitiesOf(t *testing.T, x blas32.General, k int, perplexity float64) aff
 	return affinities(near, perplexity)
 }
 
-// farthest is the greatest difference of two matrices, relative to the greatest entry.
+// farthest returns the greatest difference of two matrices, relative to the greatest entry.
 func farthest(a, b [][]float64) float64 {
 	worst, most := 0.0, 0.0
 	for i := range a {
@@ -318,7 +318,7 @@ func TestEmbed(t *testing.T) {
 	}
 }
 
-// sameNearest is the share of points whose nearest other is of the same cluster.
+// sameNearest returns the share of points whose nearest other is of the same cluster.
 func sameNearest(y []Point, classes int) float64 {
 	same := 0.0
 	for i := range y {

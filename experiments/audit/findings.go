@@ -88,7 +88,7 @@ func numbers(n int) []int {
 	return list
 }
 
-// counted is how often a finding was made where it should be and where not.
+// counted counts findings made where they should be and where not.
 type counted struct{ should, found, others, wrongly int }
 
 func (c *counted) add(should, found bool) {

@@ -1,7 +1,7 @@
 // Command audit measures how well every judge of audit/judges finds wrong labels, and audit/findings what else is odd
 // about a set, where the truth is known: experiments/audit/README.md. All judges of a cell see the same vectors and
 // labels in the same run. Each number is appended to results.csv at once, so that it can be stopped and started again;
-// what is finished is not repeated.
+// finished cells are not repeated.
 //
 //	go run ./experiments/audit -runtime libonnxruntime.so.1 -data PREPARED -features STORES
 //	go run ./experiments/audit -report
@@ -22,7 +22,7 @@ import (
 	"winnow/backbone/ort"
 )
 
-// bench is where things lie and what is wanted.
+// bench holds the folders and what to measure.
 type bench struct {
 	data, features, here string
 	sets, noises, judges []string

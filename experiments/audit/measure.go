@@ -48,7 +48,7 @@ func (b *bench) cell(ctx context.Context, s *opened, n noise, seed int) error {
 	})
 }
 
-// measure compares a verdict with the truth. Rows that are alone with their label are judged by nobody and left out.
+// measure compares a verdict with the truth. Rows that are alone with their label are not judged and left out.
 func measure(z features.Set, truth []int, j judges.Judge, v judges.Verdict) (map[string]float64, error) {
 	var order, score []float64
 	var wrong, mended []bool

@@ -45,7 +45,7 @@ func (b *bench) places() (list [][2]string) {
 	return list
 }
 
-// values are a judge's of a place by seed.
+// values returns a judge's values in a place by seed.
 func (b *bench) values(place [2]string, judge, measure string) map[int]float64 {
 	list := map[int]float64{}
 	for _, r := range b.rows {
@@ -56,7 +56,7 @@ func (b *bench) values(place [2]string, judge, measure string) map[int]float64 {
 	return list
 }
 
-// asked are the judges of the results, in the catalog's order.
+// asked returns the judges of the results, in the catalog's order.
 func (b *bench) asked() (names []string) {
 	for _, name := range judges.Names() {
 		if slices.ContainsFunc(b.rows, func(r row) bool { return r.Judge == name }) {
@@ -89,7 +89,7 @@ func (b *bench) writeMeasure(out *bytes.Buffer, measure, title string) {
 	}
 }
 
-// within says whether v is not apart from the best: by half a point, or by the standard error of their difference.
+// within reports whether v is as good as the best up to half a point, or to the standard error of their difference.
 func within(best, v map[int]float64) bool {
 	var differences []float64
 	for _, seed := range sortedSeeds(best) {
@@ -214,7 +214,7 @@ func mean(v map[int]float64) float64 {
 	return m
 }
 
-// spread is the mean and the standard deviation, 0 of one.
+// spread returns the mean and the standard deviation, 0 of one.
 func spread(x []float64) (mean, deviation float64) {
 	for _, v := range x {
 		mean += v / float64(len(x))

@@ -11,12 +11,12 @@ import (
 
 const resultsFile = "results.csv"
 
-// row is what one judge made of one cell.
+// row holds the measures of one judge in one cell.
 type row struct {
 	Set, Noise string
 	Seed       int
 	Judge      string
-	Values     map[string]float64 // by column, NaN where it says nothing
+	Values     map[string]float64 // by column, NaN where it has none
 }
 
 // measures are the columns of numbers:

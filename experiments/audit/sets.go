@@ -16,7 +16,7 @@ import (
 	"winnow/train"
 )
 
-// description is a set as it lies on disk: the training images of a manifest and a store of their features.
+// description is a set on disk: the training images of a manifest and a store of their features.
 type description struct {
 	name, manifest, store string
 	reference             string // store that human-like and small-cluster noise look at; "": the same
@@ -120,7 +120,7 @@ func (b *bench) open(name string) (*opened, error) {
 	return s, features.Normalize(s.reference)
 }
 
-// vectors are the stored features of the images.
+// vectors returns the stored features of the images.
 func (b *bench) vectors(store string, paths []string) (blas32.General, error) {
 	from, err := features.Open(filepath.Join(b.features, store))
 	if err != nil {
@@ -133,10 +133,10 @@ func (b *bench) vectors(store string, paths []string) (blas32.General, error) {
 	return from.Read(rows)
 }
 
-// share of the images with people's labels that a seed takes, drawn anew.
+// peopleShare is the share of the images with people's labels that each seed draws.
 const peopleShare = 0.8
 
-// corrupt gives the set wrong labels: the given labels and, of the same rows, the true ones.
+// corrupt gives the set wrong labels and returns it with the true ones of the same rows.
 func (b *bench) corrupt(ctx context.Context, s *opened, n noise, seed int) (z features.Set, truth []int, err error) {
 	rng := train.Rand(uint64(seed), "audit "+s.name+" "+n.String(), 0)
 	if n.rate == 0 {

@@ -1,4 +1,4 @@
-// Package bench is what the experiments share: it calls the winnow program as a user would, and keeps what it prints in a
+// Package bench calls the winnow program as a user would, for all experiments, and keeps what it prints in a
 // table that grows, so that an experiment can be stopped and started again.
 package bench
 
@@ -34,7 +34,7 @@ type Score struct {
 	MAP float64 `json:"map_at_r"`
 }
 
-// Measured is the last state of a run, beside features that nobody trained.
+// Measured is the last state of a run, beside untrained features.
 type Measured struct {
 	Score
 	Frozen   Score `json:"frozen"`

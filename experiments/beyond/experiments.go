@@ -23,13 +23,13 @@ type noise struct {
 	once     bool    // nothing is drawn: one seed is enough
 }
 
-// variant is one way, by its flags.
+// variant is one way to train, by its flags.
 type variant struct {
 	name  string
 	flags []string
 }
 
-// sets are the manifests and stores; glyphs are drawn anew for each seed.
+// sets are the manifests and stores; glyphs are drawn for each seed.
 var sets = map[string]struct{ manifest, store string }{
 	"cub":     {"cub.csv", "cub-mobilenetv2"},
 	"cifar10": {"cifar10/clean.csv", "cifar10-mobilenetv2"},
@@ -97,7 +97,7 @@ var experiments = map[string]experiment{
 	},
 }
 
-// loss are the flags of a loss with settings.
+// loss returns the flags of a loss with settings.
 func loss(name string, settings ...string) []string {
 	flags := []string{"--loss", name}
 	for _, s := range settings {

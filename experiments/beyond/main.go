@@ -1,7 +1,7 @@
 // Command beyond runs the measurements of experiments/beyond/README.md: the noise rate estimated from the data, label
 // correction, 003's matching beside other losses, and losses that the papers leave for later. It only calls the
 // winnow program, as a user would, and appends what it prints to results.csv at once, so that it can be stopped and
-// started again; what is finished is not repeated.
+// started again; finished cells are not repeated.
 //
 //	go run ./experiments/beyond -winnow bin/winnow -data PREPARED -features STORES -work SCRATCH -run rate,correct
 //	go run ./experiments/beyond -report
@@ -53,7 +53,7 @@ func main() {
 	}
 }
 
-// trial is where things lie.
+// trial holds the folders and the program.
 type trial struct {
 	bench.Program
 

@@ -46,7 +46,7 @@ func untrained(rows []row) []row {
 	return rows
 }
 
-// baseline is the variant that another is compared with, seed by seed; "": none.
+// baseline returns the variant that another is compared with, seed by seed; "": none.
 func baseline(r row) string {
 	switch {
 	case strings.HasSuffix(r.Variant, ", match"):
@@ -140,7 +140,7 @@ func writeRates(out *bytes.Buffer, rows []row) {
 	}
 }
 
-// writeTable has a line for each set and noise and a column for each of what the rows are told apart by.
+// writeTable has a line for each set and noise and a column for each value of by.
 func writeTable(out *bytes.Buffer, title string, rows []row, by func(row) string) {
 	columns := unique(rows, by)
 	fmt.Fprintf(out, "\n## %s\n\n| set | noise | seeds | %s |\n|---|---|---:|%s\n", title, strings.Join(columns, " | "), strings.Repeat("---:|", len(columns)))
@@ -160,7 +160,7 @@ func writeTable(out *bytes.Buffer, title string, rows []row, by func(row) string
 	}
 }
 
-// percent is the mean ± standard deviation of shares.
+// percent returns the mean ± standard deviation of shares.
 func percent(x []float64) string {
 	if len(x) == 0 {
 		return "–"
@@ -183,7 +183,7 @@ func only(rows []row, keep func(row) bool) []row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return !keep(r) })
 }
 
-// unique lists what the rows have, in the order of its first place.
+// unique returns the distinct values of the rows, in the order of their first places.
 func unique(rows []row, of func(row) string) []string {
 	var list []string
 	for _, r := range rows {

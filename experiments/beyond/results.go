@@ -21,7 +21,7 @@ type row struct {
 
 var columns = []string{"experiment", "set", "noise", "seed", "variant", "measure", "value"}
 
-// key is that of the cell the number belongs to.
+// key returns the key of the cell that the number belongs to.
 func (r row) key() string {
 	return fmt.Sprintf("%s, %s, %s, seed %d, %s", r.Experiment, r.Set, r.Noise, r.Seed, r.Variant)
 }

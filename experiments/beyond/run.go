@@ -27,7 +27,7 @@ func (c cell) key() string {
 	return fmt.Sprintf("%s, %s, %s, seed %d, %s", c.experiment, c.set, c.noise.name, c.seed, c.variant.name)
 }
 
-// cell measures one unless that is done.
+// cell measures one cell unless that is done.
 func (b *trial) cell(ctx context.Context, e experiment, c cell) error {
 	for _, r := range b.rows {
 		if r.key() == c.key() {
@@ -60,7 +60,7 @@ func (b *trial) cell(ctx context.Context, e experiment, c cell) error {
 	return nil
 }
 
-// dataOf is the manifest with the cell's labels, and the features of its images.
+// dataOf returns the manifest with the cell's labels, and the features of its images.
 func (b *trial) dataOf(ctx context.Context, c cell) (manifest, store string, err error) {
 	folder := filepath.Join(b.work, c.set, "seed"+strconv.Itoa(c.seed))
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -100,7 +100,7 @@ type value struct {
 	value float64
 }
 
-// rate estimates the share of wrong labels in every way.
+// rate estimates the share of wrong labels by every method.
 func (b *trial) rate(ctx context.Context, _ experiment, _ cell, manifest, store string) ([]value, error) {
 	text, err := b.Call(ctx, "noise", manifest, "--features", store, "--method", "all", "--json")
 	if err != nil {
@@ -168,7 +168,7 @@ func corrections(path, manifest string) ([]value, error) {
 	}
 	final := map[string]map[string]string{}
 	for _, r := range list {
-		final[r["path"]] = r // the last word on an image
+		final[r["path"]] = r // the last correction of an image counts
 	}
 	var right, spoiled int
 	for path, r := range final {

@@ -50,7 +50,7 @@ func main() {
 	}
 }
 
-// trial is where things lie.
+// trial holds the folders and the program.
 type trial struct {
 	bench.Program
 

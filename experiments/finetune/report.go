@@ -68,7 +68,7 @@ func table(w *bytes.Buffer, name string, rows []row, score func(row) [3]float64)
 	}
 }
 
-// firsts is one row of each seed: what no training changes is the same in all of them.
+// firsts returns one row of each seed, for values that training does not change.
 func firsts(rows []row) []row {
 	var list []row
 	for _, r := range rows {
@@ -129,7 +129,7 @@ func curves(set, noise string, rows []row) string {
 	return svg.String()
 }
 
-// noisesOf are the noises that rows are of, in the order of the set.
+// noisesOf returns the noises that rows are of, in the order of the set.
 func noisesOf(set string, rows []row) (list []string) {
 	for _, n := range sets[set].noises {
 		if slices.ContainsFunc(rows, func(r row) bool { return r.Noise == n.name }) {
@@ -139,7 +139,7 @@ func noisesOf(set string, rows []row) (list []string) {
 	return list
 }
 
-// modesOf are the modes that rows are of, in the order of the story.
+// modesOf returns the modes that rows are of, in the order of the story.
 func modesOf(rows []row) []string {
 	return slices.DeleteFunc([]string{"head", "last stage", "all"}, func(m string) bool {
 		return !slices.ContainsFunc(rows, func(r row) bool { return r.Mode == m })

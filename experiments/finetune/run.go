@@ -97,7 +97,7 @@ func (b *trial) one(ctx context.Context, r row, run string, data, args []string)
 	return os.RemoveAll(run) // large, and everything worth keeping is in the row
 }
 
-// model is what --model is given: a file, or a network made from its description for this seed.
+// model returns what --model is given: a file, or a network made from its description for this seed.
 func (b *trial) model(ctx context.Context, name string, s set, seed int) (string, error) {
 	if s.arch == "" {
 		if path := filepath.Join(b.models, s.model); strings.HasSuffix(s.model, ".onnx") {
@@ -113,7 +113,7 @@ func (b *trial) model(ctx context.Context, name string, s set, seed int) (string
 	return model, err
 }
 
-// curve is the validation score after each validation, from a run's metrics.
+// curve returns the validation score after each validation, from a run's metrics.
 func curve(path string) ([]float64, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 type set struct {
 	root   string // below -data
 	model  string // a name of the registry, or a file below -models
-	arch   string // made anew from this description for every seed, instead of model
+	arch   string // description from which a network is drawn for every seed, instead of model
 	size   int    // side of the images where it is not the model's own
 	noises []noise
 	modes  []mode
@@ -30,7 +30,7 @@ type mode struct {
 	flags []string
 }
 
-// sets are what is compared, sized for two cores. Settings were chosen on clean labels of seed 1 and validation
+// sets are the sets compared, sized for two cores. Settings were chosen on clean labels of seed 1 and validation
 // classes, and are the same for every noise and filter.
 var sets = map[string]set{
 	"cub": {
@@ -66,7 +66,7 @@ var sets = map[string]set{
 	},
 }
 
-// scratch are the settings of networks that begin with drawn weights: where all of one is trained, its batch
+// scratch returns the settings of networks that begin with drawn weights: where all of one is trained, its batch
 // normalisation learns too. Where only the last stage is, it stays: the head starts from the whitening of features
 // under the stored statistics, and so little of a network does not recover from other ones.
 func scratch() []string {

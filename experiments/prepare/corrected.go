@@ -8,8 +8,8 @@ import (
 	"winnow/datasets"
 )
 
-// readVotes reads what people said of suspects among the test images: by an image's number, the label that more than
-// half of them saw, or datasets.Unlabelled where there is none. winnow data import does the same for whole test sets.
+// readVotes reads the votes of people on suspects among the test images: by an image's number, the label that more than
+// half of them chose, or datasets.Unlabelled if there is none. winnow data import does the same for whole test sets.
 func readVotes(path string) (map[int]int, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

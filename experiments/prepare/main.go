@@ -1,4 +1,4 @@
-// Command prepare turns files that datasets come in here or there into what winnow reads: a manifest, and images
+// Command prepare turns files that datasets are passed on in into what winnow reads: a manifest, and images
 // where winnow does not read the given ones itself. It is for experiments; README.md says how to call it.
 package main
 
@@ -38,14 +38,14 @@ func run(args []string, stdout, stderr io.Writer) error {
 	return commands[args[0]](args[1:], stdout, stderr)
 }
 
-// newFlags is a command's flags; -out is every command's.
+// newFlags returns a command's flags; -out is every command's.
 func newFlags(name string, stderr io.Writer) (*flag.FlagSet, *string) {
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
 	f.SetOutput(stderr)
 	return f, f.String("out", "", "where to write")
 }
 
-// writeManifest writes a dataset and says what is in it.
+// writeManifest writes a dataset and prints what is in it.
 func writeManifest(path string, d *datasets.Dataset, stdout io.Writer) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

@@ -1,7 +1,7 @@
 // Command samples measures how well what a training saw of its samples finds wrong labels, beside judges of the
-// embedding that it ended with and of the untrained features: experiments/samples/README.md. It runs the winnow
-// that it is given as a person would, and appends every number to results.csv at once, so that it can be stopped and
-// started again; what is finished is not repeated.
+// embedding that it ended with and of the untrained features: experiments/samples/README.md. It runs the given winnow
+// program as a user would, and appends every number to results.csv at once, so that it can be stopped and
+// started again; finished cells are not repeated.
 //
 //	go run ./experiments/samples -winnow bin/winnow -sets cub=cub.csv:cub-features,glyphs=glyphs.csv:glyphs-features -work DIR
 //	go run ./experiments/samples -report

@@ -127,7 +127,7 @@ func (b *bench) report() error {
 	return atomicfile.WriteBytes(filepath.Join(b.here, "tables.md"), []byte(out.String()))
 }
 
-// deviation is the sample standard deviation of the AUROC, a dash of one seed.
+// deviation returns the sample standard deviation of the AUROC, a dash of one seed.
 func deviation(of []row, mean float64) string {
 	if len(of) < 2 {
 		return "–"

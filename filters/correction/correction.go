@@ -7,9 +7,9 @@
 //
 //	P(k | z) = f_k(z)/Σ_j f_j(z) ≥ Confidence
 //
-// A visit that keeps the image, or votes for nobody, begins the count anew; one for another class begins the count
+// A visit that keeps the image, or votes for no class, starts the count again; one for another class begins the count
 // of that. After Visits votes in a row, and not before the step After, the image's label becomes k. The filter then
-// judges it by that label as it judges all others; whoever is dropped again can be corrected again, back too. A class
+// judges it by that label as it judges all others; an image that is dropped again can be corrected again, back too. A class
 // is never left with fewer than [Least] images.
 //
 // The package sees given labels only, keeps what it has seen of every image, and imports only features and filters.
@@ -54,11 +54,11 @@ type Correction struct {
 	Confidence float64
 }
 
-// Corrector holds the labels of a training set as they are now.
+// Corrector holds the present labels of a training set.
 type Corrector struct {
 	config Config
 	given  []int // of each row; negative: none
-	labels []int // as they are now
+	labels []int // the present ones
 	sizes  []int // of the classes, by labels
 	vote   []int // class of the running votes of a row
 	votes  []int // in a row
@@ -87,13 +87,13 @@ func New(c Config, labels []int, classes int) (*Corrector, error) {
 	return r, nil
 }
 
-// Label is the label of a row as it is now.
+// Label returns the present label of a row.
 func (r *Corrector) Label(row int) int { return r.labels[row] }
 
-// Given is the label that a row was given at first.
+// Given returns the label that a row was given at first.
 func (r *Corrector) Given(row int) int { return r.given[row] }
 
-// LabelsAfter are all labels as they were after a step.
+// LabelsAfter returns all labels as they were after a step.
 func (r *Corrector) LabelsAfter(step int) []int {
 	labels := append([]int(nil), r.given...)
 	for _, c := range r.list {
@@ -107,7 +107,7 @@ func (r *Corrector) LabelsAfter(step int) []int {
 // Corrections lists what was changed, in its order.
 func (r *Corrector) Corrections() []Correction { return r.list }
 
-// Observe takes note of a batch: rows of the training set, embedded with their labels as they are now, the
+// Observe takes note of a batch: rows of the training set, embedded with their present labels, the
 // positions that the filter kept, in rising order, and the bank that it judged by. What it corrects holds from the
 // next step on.
 func (r *Corrector) Observe(step int, rows []int, z features.Set, kept []int, bank *features.Bank) {

@@ -129,7 +129,7 @@ func TestVotesMustBeInARow(t *testing.T) {
 	keep(r, 2)
 	s.visit(r, 3, row)
 	if len(r.Corrections()) > 0 {
-		t.Fatal("a visit that kept the row did not begin the count anew")
+		t.Fatal("a visit that kept the row did not start the count again")
 	}
 	s.visit(r, 3, row, row) // the same step: no visit
 	s.visit(r, 4, row, row) // twice in a batch: one visit

@@ -4,11 +4,11 @@
 //
 // Both say P(clean) of every given label ([SelCL.Clean], [TCL.Clean]), which an audit can use, and what their
 // training needs besides: selected rows, confident pairs, class centres. Rows are divided by their lengths at the
-// door; similarities are cosines. The products are float32, everything that is decided is float64: whoever lies
-// closer to a cut than float32 can tell is computed anew ([precision]), so that copies of one vector are equal and
+// door; similarities are cosines. The products are float32, everything that is decided is float64: what lies
+// closer to a cut than float32 can tell is computed again ([precision]), so that copies of one vector are equal and
 // no choice depends on how a product was blocked.
 //
-// A negative label is none: such a row is judged by nobody and selected by nobody, but has neighbours, a pseudo
+// A negative label is none: such a row is neither judged nor selected, but has neighbours, a pseudo
 // label and a share in the centres. The package sees given labels only, keeps nothing between calls, and imports
 // only features.
 package detectors

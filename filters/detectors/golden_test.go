@@ -28,7 +28,7 @@ func onlyParams(t *testing.T, c reference.Case, known ...string) {
 	}
 }
 
-// goldenSet is the case's rows in float32, with its given labels.
+// goldenSet returns the case's rows in float32, with its given labels.
 func goldenSet(t *testing.T, c reference.Case) features.Set {
 	t.Helper()
 	x := c.Matrix(t, "embeddings")

@@ -14,7 +14,7 @@ import (
 	"winnow/features"
 )
 
-// auc is the probability that a rightly labelled row scores above a wrongly labelled one.
+// auc returns the probability that a rightly labelled row scores above a wrongly labelled one.
 func auc(scores []float64, right []bool) float64 {
 	var wins, pairs float64
 	for i := range scores {

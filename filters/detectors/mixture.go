@@ -59,13 +59,13 @@ func FitMixture(x []float64) (m Mixture, ok bool) {
 	return m, true
 }
 
-// Lower is the probability that x belongs to the component of lower mean.
+// Lower returns the probability that x belongs to the component of lower mean.
 func (m Mixture) Lower(x float64) float64 {
 	p, _ := m.posterior(x)
 	return p
 }
 
-// posterior is the share of the first component in the density of x, and the density's logarithm.
+// posterior returns the share of the first component in the density of x, and the density's logarithm.
 func (m Mixture) posterior(x float64) (first, logDensity float64) {
 	var l [2]float64
 	for k := range l {

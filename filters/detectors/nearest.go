@@ -20,7 +20,7 @@ type Neighbours struct {
 	rows []int32 // n×K, each K rising
 }
 
-// Of is a view of the neighbours of row i, in rising order of their rows.
+// Of returns a view of the neighbours of row i, in rising order of their rows.
 func (n *Neighbours) Of(i int) []int32 { return n.rows[i*n.K : (i+1)*n.K : (i+1)*n.K] }
 
 // nearest finds the k nearest other rows of each of n unit rows; of equally near ones, those of lower row. Fewer
@@ -114,7 +114,7 @@ func (l *shortlist) cut() float64 {
 	return kth
 }
 
-// decide writes the k nearest: whoever is ahead of the k-th by more than slack is in, the others by float64.
+// decide writes the k nearest: a row that is ahead of the k-th by more than slack is in, the others by float64.
 func (l *shortlist) decide(dst []int32, z features.Set) {
 	if len(dst) == 0 {
 		return
@@ -148,7 +148,7 @@ func (l *shortlist) decide(dst []int32, z features.Set) {
 	slices.Sort(dst)
 }
 
-// kthLargest is the k-th largest value, k from 1; it reorders v.
+// kthLargest returns the k-th largest value, k from 1; it reorders v.
 func kthLargest(v []float32, k int) float32 {
 	lo, hi := 0, len(v)-1
 	for lo < hi {

@@ -290,7 +290,7 @@ func TestNearestAcrossBlocks(t *testing.T) {
 	}
 }
 
-// slowTCL is the detection from its definition, in float64, without the mixture.
+// slowTCL returns the detection from its definition, in float64, without the mixture.
 func slowTCL(z features.Set, classes int, temperature float64, p [][]float64) (centres [][]float64, loss []float64) {
 	n, d := z.Len(), z.Dim()
 	unit := make([][]float64, n)

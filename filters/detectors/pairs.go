@@ -19,7 +19,7 @@ type Pairs struct {
 	z        features.Set // unit rows
 }
 
-// Confident says whether two rows are a pair to trust. A row with a label is one with itself.
+// Confident reports whether two rows are a pair to trust. A row with a label is one with itself.
 func (p *Pairs) Confident(i, j int) bool {
 	if y := p.z.Labels[i]; y < 0 || y != p.z.Labels[j] {
 		return false
@@ -40,7 +40,7 @@ func (s *Selection) Pairs(ctx context.Context) (*Pairs, error) {
 	return p, err
 }
 
-// groups are the selected rows of each class that has any.
+// groups returns the selected rows of each class that has any.
 func (s *Selection) groups() [][]int {
 	byClass := map[int][]int{}
 	var order []int
@@ -110,7 +110,7 @@ func binOf(s float32) int {
 // alike, as in an embedding that has collapsed; then their bin, 3·10⁻⁵ wide, is the answer.
 const mostClose = 1 << 23
 
-// similarityQuantile is the q-quantile, linear between two, of the similarities of ordered pairs within groups, each
+// similarityQuantile returns the q-quantile, linear between two, of the similarities of ordered pairs within groups, each
 // row with itself included; +Inf without any.
 func similarityQuantile(ctx context.Context, groups []alike, q float64) (float64, error) {
 	var scratch []float32
@@ -147,7 +147,7 @@ func similarityQuantile(ctx context.Context, groups []alike, q float64) (float64
 	return spread.Between(list[lower-below], list[upper-below], at-float64(lower)), nil
 }
 
-// binWith is the bin of the value of a rank, from 0.
+// binWith returns the bin of the value of a rank, from 0.
 func binWith(counts []int, rank int) int {
 	for b, n := range counts {
 		if rank < n {

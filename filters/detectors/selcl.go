@@ -34,7 +34,7 @@ type SelCL struct {
 	Beta  float64 `yaml:"beta"`  // 0 … 1, quantile of similarities that other pairs must reach
 }
 
-// DefaultSelCL is the paper's settings.
+// DefaultSelCL returns the paper's settings.
 func DefaultSelCL() SelCL { return SelCL{Alpha: 0.5, Beta: 0.5} }
 
 // Bounds of the share in a discrepancy.
@@ -70,7 +70,7 @@ type Selection struct {
 	beta float64
 }
 
-// Clean is P(clean) of each row: the share of its neighbours whose pseudo label is its given label. 0 without a label.
+// Clean returns P(clean) of each row: the share of its neighbours whose pseudo label is its given label. 0 without a label.
 func (c SelCL) Clean(ctx context.Context, z features.Set, classes int) ([]float64, error) {
 	s, err := c.Select(ctx, z, classes)
 	if err != nil {
@@ -102,7 +102,7 @@ func (c SelCL) Select(ctx context.Context, z features.Set, classes int) (*Select
 	return s, nil
 }
 
-// neighbours is how many vote.
+// neighbours returns how many vote.
 func (c SelCL) neighbours(labels []int) int {
 	if c.K > 0 {
 		return c.K

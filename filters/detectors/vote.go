@@ -36,7 +36,7 @@ func (p *poll) take(n *Neighbours, i int, labels []int) {
 	}
 }
 
-// winner is the class with most votes, the lowest of equals; -1 where nobody voted.
+// winner returns the class with most votes, the lowest of equals; -1 without votes.
 func (p *poll) winner() int {
 	best := -1
 	for _, c := range p.voted {

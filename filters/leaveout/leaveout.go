@@ -20,7 +20,7 @@ import (
 	"winnow/features"
 )
 
-// Set is the judged images and the classes as they are now.
+// Set holds the judged images and the present classes.
 type Set struct {
 	Z       features.Set // judged images, unit rows; labels are those given
 	Rows    []int        // of the images in the set that was given
@@ -114,10 +114,10 @@ func (s *Set) Share(parts [][]Part) {
 	}
 }
 
-// Parts is what image i has a share in.
+// Parts returns what image i has a share in.
 func (s *Set) Parts(i int) []Part { return s.parts[i] }
 
-// inverse is 1/x, or 0 for a length of 0: images that cancel out point nowhere.
+// inverse returns 1/x, or 0 for a length of 0: images that cancel out point nowhere.
 func inverse(x float64) float64 {
 	if x < 1e-9 {
 		return 0
@@ -134,7 +134,7 @@ func (s *Set) Each(do func(i, y int, row []float64)) {
 	s.Among(0, s.Z.Len(), 1, do)
 }
 
-// Among is Each for the images from, from+step, … below to.
+// Among does what Each does for the images from, from+step, … below to.
 func (s *Set) Among(from, to, step int, do func(i, y int, row []float64)) {
 	c := len(s.Classes)
 	height := max(1, blockEntries/c)
@@ -157,7 +157,7 @@ func (s *Set) Among(from, to, step int, do func(i, y int, row []float64)) {
 	}
 }
 
-// without is the similarity of image i to a class without it.
+// without returns the similarity of image i to a class without it.
 func (s *Set) without(i int, p Part) float64 {
 	d := s.Z.Dim()
 	sum := s.sums[p.Column*d:][:d]
@@ -174,7 +174,7 @@ func (s *Set) without(i int, p Part) float64 {
 // share, and how many images of equal share would tell as much.
 type Spread struct{ Length, Count float64 }
 
-// Spread is that of a column, all images counted; no share at all: zero.
+// Spread returns the spread of a column, all images counted; zero without any share.
 func (s *Set) Spread(column int) Spread {
 	d := s.Z.Dim()
 	var norm float64
@@ -191,5 +191,5 @@ func spread(length, weight, squares float64) Spread {
 	return Spread{math.Min(length/weight, 1), weight * weight / squares}
 }
 
-// Centres is a view of the classes' directions, unit rows.
+// Centres returns a view of the classes' directions, unit rows.
 func (s *Set) Centres() blas32.General { return s.centres }

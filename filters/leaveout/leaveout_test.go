@@ -31,7 +31,7 @@ func mixedParts(s *Set, rng *rand.Rand) [][]Part {
 	return parts
 }
 
-// slow is the similarity of image i to class k in loops; self counts it in.
+// slow returns the similarity of image i to class k in loops; self counts it in.
 func slow(s *Set, i, k int, self bool) float64 {
 	d := s.Z.Dim()
 	sum := make([]float64, d)

@@ -90,7 +90,7 @@ func mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// interval is the middle 95 % of the means of resampled amounts.
+// interval returns the middle 95 % of the means of resampled amounts.
 func interval(amounts []float64, rng *rand.Rand) (low, high float64) {
 	means := make([]float64, resamples)
 	for r := range means {
@@ -104,7 +104,7 @@ func interval(amounts []float64, rng *rand.Rand) (low, high float64) {
 	return means[resamples/40], means[resamples-1-resamples/40]
 }
 
-// byClass is the mean amount of each class, kept in [0, 1].
+// byClass returns the mean amount of each class, kept in [0, 1].
 func byClass(amounts []float64, labels []int, classes int) []float64 {
 	rates, n := make([]float64, classes), make([]float64, classes)
 	for i, y := range labels {
@@ -120,7 +120,7 @@ func byClass(amounts []float64, labels []int, classes int) []float64 {
 	return rates
 }
 
-// classIntervals are Wilson's intervals of 95 % for the rates of classes: a class of few images may have none that
+// classIntervals returns Wilson's intervals of 95 % for the rates of classes: a class of few images may have none that
 // looks wrong and yet some that are. An amount counts as a share of the largest, at least 1.
 //
 //	(p + z²/2n ± z √(p(1-p)/n + z²/4n²))/(1 + z²/n),   z = 1.96

@@ -78,7 +78,7 @@ func TestMethodsRiseWithTheRate(t *testing.T) {
 	}
 }
 
-// slowRows is every row's similarity to every class, in loops, the row itself left out of its own.
+// slowRows returns every row's similarity to every class, in loops, the row itself left out of its own.
 func slowRows(z features.Set, classes int, leaveOut bool) [][]float64 {
 	unit := make([][]float64, z.Len())
 	for i := range unit {
@@ -205,7 +205,7 @@ func TestWhoIsJudged(t *testing.T) {
 		copy(more.Row(z.Len()+i), z.Row(i))
 	}
 	more.Labels[z.Len()], more.Labels[z.Len()+1] = features.Unlabelled, 6 // the only one of its class
-	e := estimate(t, more, 8, Ranks)                                      // class 7 has nobody
+	e := estimate(t, more, 8, Ranks)                                      // class 7 is empty
 	if e.Rate != whole.Rate || e.Judged != z.Len() || !slices.Equal(e.Classes[:6], whole.Classes) || !math.IsNaN(e.Classes[6]) || !math.IsNaN(e.Classes[7]) {
 		t.Errorf("%+v, without the two rows %+v", e, whole)
 	}

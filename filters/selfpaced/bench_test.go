@@ -8,7 +8,7 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
-// cloud is n unit vectors in classes around random directions.
+// cloud returns n unit vectors in classes around random directions.
 func cloud(n, dim, classes int, noise float64, rng *rand.Rand) features.Set {
 	centres := features.NewMatrix(classes, dim)
 	for i := range centres.Data {

@@ -1,6 +1,6 @@
 // Package selfpaced gives every training sample a weight in [0, 1]: near 1 while its losses are small, 0 where it
 // is so far from its class, or so near to others, that its label is better not believed. It is the weights' half
-// of BSPML, balanced self-paced metric learning; the other half is a weighted loss, and whoever trains alternates
+// of BSPML, balanced self-paced metric learning; the other half is a weighted loss, and training alternates
 // between them. It imports features only: the truth about a label cannot reach it.
 //
 // Symbols: sample i has the given label c of C classes with N_c members; w_i its weight, ζ_c = Σ_{i∈c} w_i and
@@ -51,7 +51,7 @@ type Config struct {
 	PerClass int     `yaml:"per_class" json:"per_class"` // K: samples drawn of each class
 
 	Complete   int `yaml:"complete" json:"complete"`     // up to so many samples ξ is a sum over all of them
-	References int `yaml:"references" json:"references"` // beyond: over so many, drawn anew for each block of samples
+	References int `yaml:"references" json:"references"` // beyond: over so many, drawn for each block of samples
 }
 
 // Default has the paper's settings where it states them; λ∞ = μ = 3 stands in the middle of its range [1, 5].
@@ -61,7 +61,7 @@ type Config struct {
 // differences between samples: on 8 clusters of 50 with 30 % wrong labels the weights then tell wrong labels from
 // right ones with an AUROC of 0.52 to 0.55, with these defaults 0.99 (drawn, with γ = 0.05 and 20 visits: 0.98).
 //
-// On real features two settings want a look. λ∞ decides how much is believed: G_p+G_n grows with the weights, which
+// On real features two settings deserve attention. λ∞ decides how much is believed: G_p+G_n grows with the weights, which
 // therefore settle where it meets λ; where λ∞ exceeds what it is at weights of 1, all become 1 and nothing is left of the
 // method. And the first samples visited move the farthest, as the weights' common level is then the farthest from its
 // place: smaller steps and more visits cost little and rank better. One round on 2,990 photographs of 100 kinds of
@@ -117,5 +117,5 @@ func (c Config) Check() error {
 	return nil
 }
 
-// most is where a setting stops to be a number that anybody meant.
+// most bounds settings: a larger number is a mistake.
 const most = 1e12

@@ -97,7 +97,7 @@ func exactStep(d *descent, w, n, slope float64) float64 {
 	return w
 }
 
-// ceilShare is ⌈share·n⌉, taking a product that is a whole number but for rounding for that number.
+// ceilShare returns ⌈share·n⌉, taking a product that is a whole number but for rounding for that number.
 func ceilShare(share float64, n int) int {
 	return int(math.Ceil(share*float64(n) - 1e-9))
 }

@@ -31,7 +31,7 @@ func newPowers() *powers {
 	return &p
 }
 
-// newExponential is e^{slope·(s - base)}.
+// newExponential returns e^{slope·(s - base)}.
 func newExponential(slope, base float64) exponential {
 	return exponential{scale: slope / unit, shift: -slope * base / unit}
 }
@@ -52,7 +52,7 @@ func spread[T float32 | float64](e exponential, p *powers, sums []float64, row [
 	return total
 }
 
-// at is the value at one similarity.
+// at returns the value at one similarity.
 func (e exponential) at(p *powers, s float64) float64 {
 	var sum [1]float64
 	return spread(e, p, sum[:], []float64{s})

@@ -87,7 +87,7 @@ func goldenObjective(t *testing.T, c reference.Case) {
 	nearScaled(t, "∂L/∂x", slope, wantSlope, 1e-6)
 }
 
-// lossesOf is ξ of raw vectors by the package's kernel, on similarities in float64.
+// lossesOf returns ξ of raw vectors by the package's kernel, on similarities in float64.
 func lossesOf(c Config, similar func(a, b []float64) float64, x [][]float64, g grouping) Losses {
 	n := len(x)
 	sums, k := Losses{make([]float64, n), make([]float64, n)}, newKernel(c)
@@ -164,7 +164,7 @@ func goldenHard(t *testing.T, c reference.Case) {
 	nearAll(t, "weights", got, c.Floats(t, "weights"), 0, 0)
 }
 
-// unitSet is the set of the rows, normalised, all of class 0.
+// unitSet returns the set of the rows, normalised, all of class 0.
 func unitSet(t *testing.T, x [][]float64) features.Set {
 	t.Helper()
 	z := features.NewSet(len(x), len(x[0]))

@@ -25,10 +25,10 @@ func group(labels []int) grouping {
 	return g
 }
 
-// size is N_c of the class of sample i.
+// size returns N_c of the class of sample i.
 func (g grouping) size(i int) float64 { return float64(len(g.members[g.class[i]])) }
 
-// order is the samples class by class, and at which place each class begins.
+// order returns the samples class by class, and at which place each class begins.
 func (g grouping) order() (order, begin []int) {
 	for _, members := range g.members {
 		begin = append(begin, len(order))

@@ -19,7 +19,7 @@ import (
 // Source: BSPML eq. 3, with sums over the whole training set as eq. 6 means them.
 type Losses struct{ Pos, Neg []float64 }
 
-// LossesOf are the losses of a training set, as [Weights.Update] sees them: complete, or sampled where there are more
+// LossesOf returns the losses of a training set, as [Weights.Update] sees them: complete, or sampled where there are more
 // samples than c says, which is what rng is for.
 func LossesOf(c Config, z features.Set, rng *rand.Rand) Losses {
 	return group(z.Labels).losses(c, z, rng)
@@ -172,7 +172,7 @@ func (s *sampler) mates(sums []float64, rng *rand.Rand) {
 	}
 }
 
-// scaled is a sum over count of all terms, as all of them would make it.
+// scaled returns a sum over count of all terms, as all of them would make it.
 func scaled(sum float64, all, count int) float64 {
 	return sum * float64(all) / float64(max(1, count))
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Spread is MAW and SDAW: the mean over classes of their mean weight, and its population standard deviation.
+// Spread returns MAW and SDAW: the mean over classes of their mean weight, and its population standard deviation.
 // Classes are the labels that occur. Source: BSPML eq. 14.
 func Spread(labels []int, w []float64) (mean, deviation float64) {
 	means := ClassMeans(group(labels).members, w)
@@ -21,7 +21,7 @@ func Spread(labels []int, w []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(deviation / n)
 }
 
-// ClassMeans is the mean weight of each class, given its members.
+// ClassMeans returns the mean weight of each class, given its members.
 func ClassMeans(members [][]int, w []float64) []float64 {
 	means := make([]float64, len(members))
 	for c, rows := range members {
@@ -44,7 +44,7 @@ func HardWeights(dst []float64, l Losses, lambda float64) {
 	}
 }
 
-// hardObjective is what HardWeights minimise: Σ w(ξ⁺+ξ⁻-λ).
+// hardObjective returns what HardWeights minimise: Σ w(ξ⁺+ξ⁻-λ).
 func hardObjective(w []float64, l Losses, lambda float64) float64 {
 	sum := 0.0
 	for i, v := range w {
@@ -53,10 +53,10 @@ func hardObjective(w []float64, l Losses, lambda float64) float64 {
 	return sum
 }
 
-// Next is λ of the next round, min(c·λ, λ∞). Source: BSPML algorithm 1, line 5.
+// Next returns λ of the next round, min(c·λ, λ∞). Source: BSPML algorithm 1, line 5.
 func Next(lambda, growth, most float64) float64 { return min(growth*lambda, most) }
 
-// Ranking is the place of every sample among all, 0 the most suspect: a lower weight comes first, and among equal
+// Ranking returns the place of every sample among all, 0 the most suspect: a lower weight comes first, and among equal
 // weights, as many are 0 or 1, one whose ξ⁺+ξ⁻ is higher above the mean of its class: losses of different classes do
 // not compare. Samples that are equal in both share a place.
 func Ranking(labels []int, w []float64, l Losses) []float64 {

@@ -35,7 +35,7 @@ func slowLosses(c Config, z features.Set) Losses {
 	return l
 }
 
-// slowObjective is eq. 6, pair by pair and class by class.
+// slowObjective returns eq. 6, pair by pair and class by class.
 func slowObjective(labels []int, l Losses, lambda, mu float64, w []float64) float64 {
 	size, mean := map[int]float64{}, map[int]float64{}
 	for i, c := range labels {
@@ -68,7 +68,7 @@ func slowObjective(labels []int, l Losses, lambda, mu float64, w []float64) floa
 	return total
 }
 
-// someProblem is a random subproblem: 20 samples in at most 5 classes, some of them lone.
+// someProblem returns a random subproblem: 20 samples in at most 5 classes, some of them lone.
 func someProblem(rng *rand.Rand) (*problem, []int) {
 	labels := make([]int, 20)
 	for i := range labels {
@@ -104,7 +104,7 @@ func TestObjectiveAndGradient(t *testing.T) {
 	}
 }
 
-// gradientError is the largest difference from central differences of the slow objective.
+// gradientError returns the largest difference from central differences of the slow objective.
 func gradientError(p *problem, labels []int, gradient func(a int) parts) (off float64) {
 	const h = 1e-4
 	for a, w := range p.w {

@@ -26,7 +26,7 @@ func newProblem(g grouping, l Losses, lambda, mu float64, w []float64) *problem 
 	return p
 }
 
-// add sums anew: what set adds and takes away leaves rounding behind.
+// add sums again from the start: what set adds and takes away leaves rounding behind.
 func (p *problem) add() {
 	p.mean, p.meanwNeg = 0, 0
 	for c, members := range p.members {
@@ -52,7 +52,7 @@ func (p *problem) set(a int, w float64) {
 	p.meanwNeg += d * p.Neg[a] / n
 }
 
-// objective is L(w), BSPML eq. 6 (METHODS 002-1).
+// objective returns L(w), BSPML eq. 6 (METHODS 002-1).
 func (p *problem) objective() float64 {
 	others := float64(len(p.members) - 1)
 	total, spread := 0.0, 0.0
@@ -82,7 +82,7 @@ func (p *problem) objective() float64 {
 // parts are the terms of ∂L/∂w_a = (positive + negative + balance - λ)/N_c, eq. 8.
 type parts struct{ positive, negative, balance float64 }
 
-// slope is N_c·∂L/∂w_a.
+// slope returns N_c·∂L/∂w_a.
 func (p *problem) slope(g parts) float64 { return g.positive + g.negative + g.balance - p.lambda }
 
 // gradient is eq. 8 over complete sets: exactly the derivative of the objective.
@@ -117,7 +117,7 @@ func (p *problem) gradientOf(a int, same []int, others [][]int) parts {
 	return g
 }
 
-// balance is 2μ(w̄_c - the mean of the others' w̄).
+// balance returns 2μ(w̄_c - the mean of the others' w̄).
 func (p *problem) balance(c int) float64 {
 	others := float64(len(p.members) - 1)
 	if others == 0 {
@@ -127,7 +127,7 @@ func (p *problem) balance(c int) float64 {
 	return 2 * p.mu * (own - (p.mean-own)/others)
 }
 
-// start is λ of the first round: the smallest bar that the given share of the samples is not above, with G_p+G_n
+// start returns λ of the first round: the smallest bar that the given share of the samples is not above, with G_p+G_n
 // at w = 1; hard: with ξ⁺+ξ⁻. w must be 1.
 func (p *problem) start(share float64, hard bool) float64 {
 	bars := make([]float64, len(p.w))

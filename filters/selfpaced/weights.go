@@ -147,7 +147,7 @@ func (w *Weights) Of(dst []float64, ids []int) []float64 {
 	return dst
 }
 
-// ByID is the weights by ID: dst[id] is that of the sample with the ID, 1 where no sample has it; as long as the
+// ByID returns the weights by ID: dst[id] is that of the sample with the ID, 1 where no sample has it; as long as the
 // largest ID asks for. It is what losses take.
 func (w *Weights) ByID(dst []float64) []float64 {
 	last := 0
@@ -164,13 +164,13 @@ func (w *Weights) ByID(dst []float64) []float64 {
 	return dst
 }
 
-// All is the weights of all samples, in order; it is the caller's to keep.
+// All returns the weights of all samples, in order; it is the caller's to keep.
 func (w *Weights) All() []float64 { return slices.Clone(w.w) }
 
-// Lambda is λ of the next round; 0 before the first one unless it was given.
+// Lambda returns λ of the next round; 0 before the first one unless it was given.
 func (w *Weights) Lambda() float64 { return w.lambda }
 
-// Config is the configuration.
+// Config returns the configuration.
 func (w *Weights) Config() Config { return w.config }
 
 // State is what the weights carry from round to round, for a checkpoint.

@@ -12,7 +12,7 @@ import (
 	"winnow/features"
 )
 
-// mislabelled is a cloud of classes of which a share of the labels is changed; bad says which.
+// mislabelled returns a cloud of classes of which a share of the labels is changed; bad says which.
 func mislabelled(share, noise float64, rng *rand.Rand) (z features.Set, bad []bool) {
 	const classes = 8
 	z = cloud(400, 16, classes, noise, rng)
@@ -285,7 +285,7 @@ func TestRanking(t *testing.T) {
 	}
 }
 
-// TestLossesOf: what an update sees of a set is what anybody can ask for.
+// TestLossesOf: what an update sees of a set is what any caller can ask for.
 func TestLossesOf(t *testing.T) {
 	z, _ := mislabelled(0.2, 0.6, rand.New(rand.NewPCG(3, 9)))
 	c := Default()

@@ -1,4 +1,4 @@
-// Package atomicfile writes files that are either the old one or the new one, never half of either.
+// Package atomicfile replaces files atomically: a path holds either the old content or the new one, never a part.
 package atomicfile
 
 import (
@@ -48,7 +48,7 @@ func Write(path string, write func(io.Writer) error) (err error) {
 	return syncDir(filepath.Dir(path))
 }
 
-// inWordsOf tells an error of the temporary file, whose name nobody knows, as one of the file to be written.
+// inWordsOf turns an error about the temporary file, whose name means nothing to users, into one about the file at path.
 func inWordsOf(path string, err error) error {
 	switch e := err.(type) {
 	case *fs.PathError:
@@ -59,7 +59,7 @@ func inWordsOf(path string, err error) error {
 	return err
 }
 
-// WriteBytes is Write of a slice.
+// WriteBytes writes data as [Write] does.
 func WriteBytes(path string, data []byte) error {
 	return Write(path, func(w io.Writer) error { _, err := w.Write(data); return err })
 }

@@ -12,7 +12,7 @@ const (
 	std  = 0.25
 )
 
-// stream draws characters for ever: no image is shown twice.
+// stream draws characters endlessly: no image is shown twice.
 type stream struct {
 	renderer   *glyphs.Renderer
 	characters []glyphs.Character
@@ -35,7 +35,7 @@ func (s *stream) draw(x []float32, number int, order []int) int {
 	return class
 }
 
-// fresh is a stream of the same characters and conditions whose images this one never shows.
+// fresh returns a stream of the same characters and conditions whose images this one never shows.
 func (s *stream) fresh() *stream {
 	return &stream{s.renderer, s.characters, s.conditions, ^s.seed}
 }

@@ -19,7 +19,7 @@ type embedder struct {
 	run func(dst blas32.General, x []float32, n int) error
 }
 
-// heldOut is the share of right answers on n images of another stream over the same characters.
+// heldOut returns the share of right answers on n images of another stream over the same characters.
 func heldOut(e embedder, c head.Classifier, data *stream, n int) (float64, error) {
 	const batch = 256
 	pixels, classes := make([]float32, batch*glyphs.Size*glyphs.Size), make([]int, batch)
@@ -66,7 +66,7 @@ func extract(e embedder, split string, seed uint64) (features.Set, error) {
 	return set, nil
 }
 
-// precisionAt1 is the share of rows whose nearest other row has their label. Rows are unit vectors.
+// precisionAt1 returns the share of rows whose nearest other row has their label. Rows are unit vectors.
 func precisionAt1(s features.Set) float64 {
 	sims := similarities(s.X, s.X)
 	right := 0
@@ -93,7 +93,7 @@ func similarities(a, b blas32.General) blas32.General {
 }
 
 // noiseAUROC replaces a share of the labels by other ones, scores each row by its similarity to the centre
-// of the rows that share its given label, itself left out, and says how well that separates right from wrong.
+// of the rows that share its given label, itself left out, and returns how well that separates right from wrong.
 func noiseAUROC(s features.Set, share float64, seed uint64) float64 {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	classes := slices.Max(s.Labels) + 1
@@ -141,11 +141,11 @@ func vector(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Inc: 1,
 
 // report is what models/glyphnet.md says about a network.
 type report struct {
-	Frozen, Whitened     float64 // P@1 on a split of the dataset, of the features as they are and whitened
+	Frozen, Whitened     float64 // P@1 on a split of the dataset, of the features, frozen and whitened
 	AUROC, WhitenedAUROC float64 // of finding 50 % wrong labels in that split
 }
 
-// String is the report as people read it.
+// String returns the report as a line of text.
 func (r report) String() string {
 	return fmt.Sprintf("P@1 %.4f, whitened %.4f; AUROC of 50 %% wrong labels %.4f, whitened %.4f", r.Frozen, r.Whitened, r.AUROC, r.WhitenedAUROC)
 }

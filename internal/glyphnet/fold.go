@@ -10,7 +10,7 @@ import (
 )
 
 // fold takes the BatchNormalization nodes out of a model, each into the convolution that it alone follows, with
-// the running statistics as they are:
+// the present running statistics:
 //
 //	W'_o = f_o·W_o,  b'_o = f_o·(b_o - μ_o) + β_o,  f_o = γ_o/√(σ²_o + ε)
 //
@@ -49,7 +49,7 @@ func fold(m *graph.Model) (*graph.Model, error) {
 	return b.Model(), nil
 }
 
-// folded is the weight and bias of a convolution that does the normalisation after it too.
+// folded returns the weight and bias of a convolution that does the normalisation after it too.
 func folded(g *graph.Graph, conv, norm *graph.Node) (weight, bias *graph.Tensor, err error) {
 	read := func(name string) (values []float32) {
 		t := g.Initializer(name)

@@ -51,7 +51,7 @@ func liveVectors(t *testing.T, n *network, pixels []float32, rows int) []float32
 	return x.Data
 }
 
-// distance is the largest difference relative to the largest value.
+// distance returns the largest difference relative to the largest value.
 func distance(a, b []float32) float64 {
 	var most, largest float64
 	for i := range a {

@@ -77,7 +77,7 @@ func drawn(seed uint64, n int) []float32 {
 	return x
 }
 
-// pass is one forward and backward pass of backbone and classifier together.
+// pass returns one forward and backward pass of backbone and classifier together.
 func pass(t *testing.T, n *network, pixels []float32, classes []int) (loss float64) {
 	t.Helper()
 	rows := len(classes)
@@ -111,7 +111,7 @@ func slope(loss func() float64, v *float32) float64 {
 	return slopes[1]
 }
 
-// off is how far a gradient is from central differences, relative to their norm.
+// off returns how far a gradient is from central differences, relative to their norm.
 func off(slopes []float64, grad []float32) float64 {
 	var norm, distance float64
 	for i, g := range slopes {
@@ -276,7 +276,7 @@ func TestShippedModel(t *testing.T) {
 	}
 }
 
-// outline is what a model is made of, numbers aside.
+// outline returns what a model is made of, numbers aside.
 func outline(m *graph.Model) (parts []string) {
 	for _, n := range m.Graph.Nodes {
 		parts = append(parts, fmt.Sprint(n.Op, n.Ints("kernel_shape"), n.Ints("pads"), n.Ints("strides"), n.Int("axis", 0)))

@@ -76,7 +76,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return trainFile(ctx, rt, *out, s, stdout, stderr)
 }
 
-// trainFile trains a network, writes it, and says how good the file is on fresh images and on the validation classes.
+// trainFile trains a network, writes it, and prints how good the file is on fresh images and on the validation classes.
 func trainFile(ctx context.Context, rt *ort.Runtime, path string, s settings, stdout, stderr io.Writer) error {
 	described, err := architecture.Embedded("glyphnet")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // network is what is trained: the backbone, run and differentiated by ONNX Runtime, and a linear classifier on its
 // features that only training needs.
 type network struct {
-	model      *graph.Model // as it was drawn
+	model      *graph.Model // as drawn from the seed
 	live       *ort.Live
 	classifier head.Classifier
 }
@@ -47,5 +47,5 @@ func (n *network) params() []*features.Param {
 	return append(n.live.Params()[:len(n.live.Params()):len(n.live.Params())], n.classifier.Weight, n.classifier.Bias)
 }
 
-// trained is the backbone with its present weights and running statistics.
+// trained returns the backbone with its present weights and running statistics.
 func (n *network) trained() (*graph.Model, error) { return graph.WithValues(n.model, n.live.Values()) }

@@ -17,7 +17,7 @@ const (
 // maxBytes bounds the shipped file.
 const maxBytes = 2 << 20
 
-// file is the shipped form of the network: normalisations folded, weights called blockN.weight and blockN.bias.
+// file returns the shipped form of the network: normalisations folded, weights called blockN.weight and blockN.bias.
 func (n *network) file() ([]byte, error) {
 	m, err := n.trained()
 	if err != nil {

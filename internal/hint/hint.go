@@ -1,5 +1,5 @@
 // Package hint lets an error carry what its reader can do about it: a command, a flag, a place to look at. Commands
-// print the hint on a line of its own. Only what wires rooms together gives hints; rooms that compute know no commands.
+// print the hint on a line of its own. Only rooms that wire others together give hints; rooms that compute know no commands.
 package hint
 
 import (
@@ -16,7 +16,7 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return e.Err.Error() }
 
-// Unwrap gives the error that the hint is for.
+// Unwrap returns the error that the hint is for.
 func (e *Error) Unwrap() error { return e.Err }
 
 // With adds what to do to an error.
@@ -24,7 +24,7 @@ func With(err error, format string, args ...any) error {
 	return &Error{err, fmt.Sprintf(format, args...)}
 }
 
-// Of is the hint of an error, "" where it has none. Of several it is the one added last, which knows most.
+// Of returns the hint of an error, "" if it has none; of several the one added last, which knows most.
 func Of(err error) string {
 	if e := new(Error); errors.As(err, &e) {
 		return e.Hint

@@ -24,7 +24,7 @@ func Unreadable(bad []features.Bad) []LeftOut {
 	return left
 }
 
-// Split joins one split of a manifest with the features of its images, as they are stored. Labels are the
+// Split joins one split of a manifest with the stored features of its images. Labels are the
 // dataset's class ids, IDs positions in it. Unreadable images are left out and reported.
 func Split(d *datasets.Dataset, s *features.Store, split string) (set features.Set, left []LeftOut, err error) {
 	rows, ids, left, err := Rows(d, s, d.Select(split), split+" ")

@@ -48,10 +48,10 @@ func (e *NotFound) Error() string {
 	return fmt.Sprintf("ortlib: ONNX Runtime: found no %s in %s", FileNames(e.OS)[0], strings.Join(e.Tried, ", "))
 }
 
-// Find looks for the library of this machine. explicit is the user's own word for it, or "".
+// Find looks for the library of this machine. explicit is the path that the user gave, or "".
 func Find(explicit string) (Found, error) { return Here(explicit).Find() }
 
-// Here is the search of this machine.
+// Here returns the search of this machine.
 func Here(explicit string) Search {
 	s := Search{OS: runtime.GOOS, Given: explicit, System: systemFolders(runtime.GOOS, "/etc/ld.so.conf")}
 	if exe, err := os.Executable(); err == nil {
@@ -66,7 +66,7 @@ func Here(explicit string) Search {
 	return s
 }
 
-// CacheFolder is where Install puts this version's library.
+// CacheFolder returns where Install puts this version's library.
 func CacheFolder() (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -133,7 +133,7 @@ func absolute(path, source string) (Found, error) {
 	return Found{Path: path, Source: source}, nil
 }
 
-// FileNames are the names the library goes by, the usual one first; a name may be a pattern.
+// FileNames returns the names the library goes by, the usual one first; a name may be a pattern.
 func FileNames(goos string) []string {
 	switch goos {
 	case "windows":
@@ -144,7 +144,7 @@ func FileNames(goos string) []string {
 	return []string{"libonnxruntime.so.1", "libonnxruntime.so", "libonnxruntime.so.1.*"}
 }
 
-// libraryIn is the library's file in a folder; of several that fit a pattern, the last in order of name.
+// libraryIn returns the library's file in a folder; of several that fit a pattern, the last in order of name.
 func libraryIn(goos, folder string) (string, bool) {
 	for _, name := range FileNames(goos) {
 		matches, err := filepath.Glob(filepath.Join(escape(folder), name))
@@ -160,7 +160,7 @@ func libraryIn(goos, folder string) (string, bool) {
 	return "", false
 }
 
-// escape keeps a folder's own name from being read as a pattern. Windows has no escaping; there the folder
+// escape quotes a folder's name so that it is not read as a pattern. Windows has no escaping; there the folder
 // names that matter hold no brackets.
 func escape(folder string) string {
 	if runtime.GOOS == "windows" {

@@ -15,17 +15,17 @@ import (
 type InstallOptions struct {
 	From   string            // archive (.tgz, .tar.gz, .zip), folder or library file; "": npm
 	CUDA   bool              // the CUDA provider's libraries too (linux/amd64)
-	Force  bool              // install again what is there and intact
+	Force  bool              // install intact files again
 	Folder string            // where to; "": CacheFolder
-	Note   func(fact string) // hears what happens, a line each; may be nil
+	Note   func(fact string) // called with what happens, a line each; may be nil
 
 	platform         platform // zero: this machine's
 	mainPkg, cudaPkg npmPackage
 }
 
 // Install puts ONNX Runtime's library, and with CUDA the provider's, into the cache folder and returns the
-// library's path. What is there and intact is left alone without a download. Each file is written aside,
-// checked and renamed: whatever goes wrong, an earlier file stays whole and no half one appears.
+// library's path. Intact files are kept without a download. Each file is written aside,
+// checked and renamed: on any error an earlier file stays whole and no partial one appears.
 func Install(ctx context.Context, o InstallOptions) (string, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -55,7 +55,7 @@ func Install(ctx context.Context, o InstallOptions) (string, error) {
 	return path, o.download(ctx, missing)
 }
 
-// complete fills in the defaults and refuses what cannot be.
+// complete fills in the defaults and refuses impossible options.
 func (o InstallOptions) complete() (InstallOptions, error) {
 	if o.platform == (platform{}) {
 		o.platform = platform{runtime.GOOS, runtime.GOARCH}
@@ -108,13 +108,13 @@ func (o InstallOptions) download(ctx context.Context, missing []string) error {
 	return nil
 }
 
-// sweep removes what killed installs have left, unless it is young enough to belong to one still running.
+// sweep removes the leftovers of killed installs, unless they are young enough to belong to one still running.
 func sweep(folder string, before time.Time) {
 	for _, pattern := range []string{".*.tmp-*", ".fetch-*"} {
 		leftovers, _ := filepath.Glob(filepath.Join(escape(folder), pattern))
 		for _, path := range leftovers {
 			if info, err := os.Stat(path); err == nil && info.ModTime().Before(before) {
-				_ = os.RemoveAll(path) // not ours to fail over
+				_ = os.RemoveAll(path) // failing to clean up is no error
 			}
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// library is the head of a shared library for a platform, and a body that tells it from others.
+// library returns the head of a shared library for a platform, and a body that tells it from others.
 func library(p platform, body string) string {
 	head := make([]byte, 200)
 	switch p.OS {
@@ -353,7 +353,7 @@ func TestNPMFails(t *testing.T) {
 		t.Errorf("an npm that writes nothing: found error %v", err)
 	}
 	t.Setenv("PATH", t.TempDir())
-	if _, err := Install(context.Background(), o); err == nil || !strings.Contains(err.Error(), "npm client is not there") || !strings.Contains(err.Error(), "--from") {
+	if _, err := Install(context.Background(), o); err == nil || !strings.Contains(err.Error(), "npm client is missing") || !strings.Contains(err.Error(), "--from") {
 		t.Errorf("no npm: found error %v", err)
 	}
 }

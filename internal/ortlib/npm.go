@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// NPM is the npm client, or an error that says how to do without.
+// NPM returns the path of the npm client, or an error that says how to do without it.
 func NPM() (string, error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		return "", fmt.Errorf("ortlib: the npm client is not there (%w); install it, or give a local archive or folder with --from", err)
+		return "", fmt.Errorf("ortlib: the npm client is missing (%w); install it, or give a local archive or folder with --from", err)
 	}
 	return npm, nil
 }
 
 // fetch downloads a package's tarball into a folder through the npm client, which knows the user's registry
-// and proxy. Nothing of the tarball is believed yet.
+// and proxy. The tarball is not yet checked.
 func fetch(ctx context.Context, p npmPackage, folder string) (string, error) {
 	npm, err := NPM()
 	if err != nil {
@@ -45,7 +45,7 @@ func fetch(ctx context.Context, p npmPackage, folder string) (string, error) {
 	return tarball, nil
 }
 
-// check holds a tarball against the pin.
+// check compares a tarball with its pinned sha256.
 func (p npmPackage) check(path string) error {
 	sum, err := sha256File(path)
 	if err != nil {
@@ -57,7 +57,7 @@ func (p npmPackage) check(path string) error {
 	return nil
 }
 
-// firstLine is what a program complained about, in one line; npm's warnings about its settings are not it.
+// firstLine returns what a program complained about, in one line; npm's warnings about its settings are not it.
 func firstLine(text string) string {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "npm warn") {

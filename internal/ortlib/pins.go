@@ -3,7 +3,7 @@ package ortlib
 // npmPackage is a package of the npm registry that holds libraries, with its tarball's sha256.
 type npmPackage struct{ Name, Version, SHA256 string }
 
-// tarball is the file name that `npm pack` gives.
+// tarball returns the file name that `npm pack` gives.
 func (p npmPackage) tarball() string { return p.Name + "-" + p.Version + ".tgz" }
 
 // mainPackage is Microsoft's own, with the library for five platforms (107 MiB).
@@ -18,8 +18,8 @@ var cudaPackage = npmPackage{
 	"2b459e0c17f340c92970c10ed86de4f37a3009f93c14053e6ad4334cbb6be412",
 }
 
-// knownFiles are the sha256 of the libraries in those packages. A library from elsewhere is let in with a
-// note; one that calls itself by a package's name and differs is not.
+// knownFiles are the sha256 of the libraries in those packages. A library from elsewhere is accepted with a
+// note; one that has a package's name and differs is refused.
 var knownFiles = map[string]string{
 	"89688f5cf51c7e31befbb7b9101bc027799009b18d1baa9a5b1146a72e69538d": "linux/amd64",
 	"a27d21126db312aa8f02f3d5eaebe466e991f51f469882e6d0407d5a8b64afda": "linux/arm64",

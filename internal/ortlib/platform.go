@@ -6,7 +6,7 @@ import (
 	"regexp"
 )
 
-// platform is an operating system and a processor, by Go's names. A library's file says both in its head.
+// platform is an operating system and a processor, by Go's names. The head of a library's file says both.
 type platform struct{ OS, Arch string }
 
 func (p platform) String() string { return p.OS + "/" + p.Arch }
@@ -31,9 +31,8 @@ func platformOf(head []byte) (platform, bool) {
 	return platform{}, false
 }
 
-// whole reports whether a library of this size can be all there: an ELF file names the place of its last
-// table. The other formats, and a lone file that was cut short, are found out by archives' own sums or when
-// they are loaded.
+// whole reports whether a library of this size can be complete: an ELF file names the place of its last
+// table. Truncated files of other formats are found by their archives' sums or when they are loaded.
 func whole(head []byte, size int64) bool {
 	if len(head) < 64 || string(head[:4]) != "\x7fELF" {
 		return true
@@ -58,7 +57,7 @@ var libraryName = map[string]*regexp.Regexp{
 	"windows": regexp.MustCompile(`^onnxruntime\.dll$`),
 }
 
-// target is the name under which a file of an archive is installed, or "" for a file that is not wanted.
+// target returns the name under which a file of an archive is installed, or "" for a file that is not wanted.
 func (p platform) target(member string) string {
 	base := path.Base(member)
 	if re := libraryName[p.OS]; re != nil && re.MatchString(base) {

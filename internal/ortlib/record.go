@@ -14,9 +14,9 @@ import (
 // recordName is the file beside the installed libraries that says what they should be.
 const recordName = "installed.json"
 
-// record is what has been installed: a file counts as intact while its bytes still have this sha256.
+// record lists the installed files: a file is intact while it has this sha256.
 type record struct {
-	Version string            `json:"version"` // of winnow's pin, whatever the library says of itself
+	Version string            `json:"version"` // that winnow pins, not the library's own
 	Files   map[string]string `json:"files"`   // name: sha256
 	Sources map[string]string `json:"sources"` // name: package or path it came from
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// systemFolders are the folders of the system's loader. Windows has none here: the onnxruntime.dll in its
+// systemFolders returns the folders of the system's loader. Windows has none here: the onnxruntime.dll in its
 // system folder belongs to Windows itself and is years old.
 func systemFolders(goos, ldconf string) []string {
 	switch goos {

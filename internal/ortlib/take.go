@@ -15,13 +15,13 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// taking is one source on its way into the folder.
+// taking is the state of installing from one source.
 type taking struct {
 	InstallOptions
 	ctx    context.Context
 	name   string   // of the source, for the record
-	left   []string // wanted files that have not come by yet
-	passed []string // libraries that came by and were not for this platform, or not whole
+	left   []string // wanted files not found yet
+	passed []string // libraries that were not for this platform, or not complete
 	have   record
 }
 
@@ -55,7 +55,7 @@ func (o InstallOptions) take(ctx context.Context, source, name string, wanted []
 	return nil
 }
 
-// archive holds an archive that bears a pinned package's name against the pin: a damaged or forged copy is
+// archive checks an archive with a pinned package's name against the pin: a damaged or forged copy is
 // found before it is unpacked.
 func (t *taking) archive(path string) (sound bool, err error) {
 	for _, p := range []npmPackage{t.mainPkg, t.cudaPkg} {
@@ -107,7 +107,7 @@ func (t *taking) file(member string, size int64, content io.Reader) error {
 	return nil
 }
 
-// put writes one file into the folder, whole or not at all, and returns its sha256.
+// put writes one file into the folder, completely or not at all, and returns its sha256.
 func (t *taking) put(target string, size int64, content io.Reader) (string, error) {
 	h := sha256.New()
 	err := atomicfile.Write(filepath.Join(t.Folder, target), func(w io.Writer) error {

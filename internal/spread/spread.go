@@ -1,4 +1,4 @@
-// Package spread says in a few numbers how values are spread: what a box plot shows.
+// Package spread summarises values as a box plot does.
 package spread
 
 import (
@@ -18,9 +18,8 @@ type Spread struct {
 	Most   float64 `json:"most"`
 }
 
-// Of is the spread of values, which are left as they are; values that are not finite do not count. Of none it is
-// NaN everywhere. Source: Tukey, Exploratory Data Analysis, 1977, with quartiles as in [Quantile].
-func Of(values []float64) Spread {
+// New returns the spread of the finite ones among values; all its fields are NaN if there are none. values is not changed. Source: Tukey, Exploratory Data Analysis, 1977, with quartiles as in [Quantile].
+func New(values []float64) Spread {
 	list := slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v-v != 0 })
 	slices.Sort(list)
 	s := Spread{N: len(list), Least: Quantile(list, 0), Q1: Quantile(list, 0.25), Median: Quantile(list, 0.5), Q3: Quantile(list, 0.75), Most: Quantile(list, 1)}
@@ -34,7 +33,7 @@ func Of(values []float64) Spread {
 	return s
 }
 
-// Quantile is the value below which the share p of a rising list lies, between neighbours by linear interpolation
+// Quantile returns the value below which the share p of a rising list lies, between neighbours by linear interpolation
 // at (n-1)p (Hyndman and Fan 1996, type 7, as in numpy and R). It is NaN of an empty list.
 func Quantile(rising []float64, p float64) float64 {
 	if len(rising) == 0 {
@@ -48,7 +47,7 @@ func Quantile(rising []float64, p float64) float64 {
 	return Between(rising[i], rising[i+1], at-float64(i))
 }
 
-// Between is the point a share of the way from a to b, exact at both ends, as numpy computes it.
+// Between returns the point a share of the way from a to b, exact at both ends, as numpy computes it.
 func Between(a, b, share float64) float64 {
 	if share >= 0.5 {
 		return b - (b-a)*(1-share)

@@ -8,20 +8,20 @@ import (
 )
 
 // numpy.percentile gives the same quartiles; the whiskers are by hand.
-func TestOf(t *testing.T) {
+func TestNew(t *testing.T) {
 	values := []float64{9, 1, 2, math.NaN(), 3, 4, 100, math.Inf(1), -50}
 	want := Spread{N: 7, Least: -50, Low: 1, Q1: 1.5, Median: 3, Q3: 6.5, High: 9, Most: 100}
-	if diff := cmp.Diff(want, Of(values)); diff != "" {
+	if diff := cmp.Diff(want, New(values)); diff != "" {
 		t.Error(diff)
 	}
 	if !math.IsNaN(values[3]) || values[0] != 9 {
 		t.Error("the values were changed")
 	}
 	one := Spread{N: 1, Least: 5, Low: 5, Q1: 5, Median: 5, Q3: 5, High: 5, Most: 5}
-	if diff := cmp.Diff(one, Of([]float64{5})); diff != "" {
+	if diff := cmp.Diff(one, New([]float64{5})); diff != "" {
 		t.Error(diff)
 	}
-	if s := Of(nil); s.N != 0 || !math.IsNaN(s.Median) {
+	if s := New(nil); s.N != 0 || !math.IsNaN(s.Median) {
 		t.Errorf("of nothing: %+v", s)
 	}
 }

@@ -19,10 +19,10 @@ type Row struct {
 	Embedding []float32 `parquet:"embedding,list" json:"embedding"`
 }
 
-// Writer takes rows as they come and needs no memory for those it has.
+// Writer writes rows one batch after another and keeps none.
 type Writer interface {
 	Write(rows []Row) error
-	Close() error // ends the file; what it is written to stays open
+	Close() error // ends the file; the underlying writer stays open
 }
 
 // WriteCSV writes all rows by [NewCSV].
@@ -37,7 +37,7 @@ func WriteCSV(w io.Writer, dim int, rows []Row) error {
 // WriteParquet writes all rows by [NewParquet].
 func WriteParquet(w io.Writer, rows []Row) error { return all(NewParquet(w), rows) }
 
-// group rows are written to Parquet at a time.
+// group is how many rows are written at a time.
 const group = 4096
 
 func all(out Writer, rows []Row) error {

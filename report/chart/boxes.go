@@ -82,7 +82,7 @@ func (c *canvas) box(b Box, place string, x, wide float64) {
 // BoxOf is the box of values: quartiles by linear interpolation, whiskers to the outermost values within 1.5 of the
 // box's height from it. Without values its numbers are NaN, and it is not drawn.
 func BoxOf(name string, values []float64, tone int) Box {
-	s := spread.Of(values)
+	s := spread.New(values)
 	b := Box{Name: name, Tone: tone, Low: s.Low, Q1: s.Q1, Median: s.Median, Q3: s.Q3, High: s.High}
 	for _, v := range values {
 		if v < s.Low || v > s.High {

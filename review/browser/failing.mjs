@@ -8,7 +8,7 @@ import { winnow } from "./server.mjs";
 import { go, stand, stamp, action } from "./deciding.mjs";
 
 const refused = [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE/];
-// free finds n images next to each other that nobody has decided.
+// free finds n undecided images next to each other.
 async function free(server, n) {
   const { rows } = await server.ask("/api/rows?state=undecided&limit=200");
   const at = rows.findIndex((r, i) => rows[i + n - 1]?.id === r.id + n - 1);

@@ -11,8 +11,8 @@ import (
 const (
 	done = iota
 	undone
-	settled     // done, and not to be undone
-	settledBack // undone, and not to be redone
+	settled     // done, cannot be undone
+	settledBack // undone, cannot be redone
 )
 
 // Change is a decision to be made about an image, by someone who saw its Version.
@@ -30,16 +30,16 @@ func (c *Conflict) Error() string {
 	return fmt.Sprintf("review: %d images were decided elsewhere in the meantime", len(c.Images))
 }
 
-// ErrNothing is that there is nothing to undo or redo.
+// ErrNothing says that there is nothing to undo or redo.
 var ErrNothing = errors.New("review: nothing to undo or redo")
 
-// stored is an image as the table has it.
+// stored is an image's row in the table.
 type stored struct {
 	Image
 	batch int64
 }
 
-// current is what stands in the table of an image; the zero value with Undecided where nothing does.
+// current returns an image's row; the zero value with Undecided if it has none.
 func current(tx *sql.Tx, path string) (stored, error) {
 	i := stored{Image: Image{Path: path, Action: Undecided}}
 	var at int64
@@ -87,7 +87,7 @@ func (s *Store) within(do func(tx *sql.Tx, change int64) ([]Image, error)) ([]Im
 }
 
 // Decide makes a batch of decisions, all or none: if an image has another version than its Change says, the error is a
-// [*Conflict] of those images. What the tab has undone can then no longer be redone. The paths are distinct.
+// [*Conflict] of those images. The tab can then not redo what it had undone. The paths are distinct.
 func (s *Store) Decide(tab string, changes []Change) ([]Image, error) {
 	return s.within(func(tx *sql.Tx, change int64) ([]Image, error) {
 		before := make([]stored, len(changes))
@@ -104,7 +104,7 @@ func (s *Store) Decide(tab string, changes []Change) ([]Image, error) {
 		if len(conflict.Images) > 0 {
 			return nil, &conflict
 		}
-		now := time.UnixMilli(s.now().UnixMilli()) // as it is stored
+		now := time.UnixMilli(s.now().UnixMilli()) // rounded as stored
 		if _, err := tx.Exec("UPDATE batches SET state = ? WHERE tab = ? AND state = ?", settledBack, tab, undone); err != nil {
 			return nil, err
 		}
@@ -128,7 +128,7 @@ func (s *Store) Decide(tab string, changes []Change) ([]Image, error) {
 	})
 }
 
-// record writes a decision and what was there before.
+// record writes a decision and the state before it.
 func record(tx *sql.Tx, before, after stored) error {
 	_, err := tx.Exec(`INSERT INTO history (batch, path, given, action, label, at, before_given, before_action, before_label, before_at, before_batch)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, after.batch, after.Path, after.Given, after.Action, after.Label, after.At.UnixMilli(),
@@ -139,7 +139,7 @@ func record(tx *sql.Tx, before, after stored) error {
 	return put(tx, after)
 }
 
-// Undo takes back the newest batch of the tab that is not taken back, as a whole. If another tab has decided one of its
+// Undo takes back the tab's newest batch that has not been undone, as a whole. If another tab has decided one of its
 // images since, the error is a [*Conflict], nothing changes, and the tab's next Undo passes this batch over.
 func (s *Store) Undo(tab string) ([]Image, error) { return s.step(tab, done) }
 
@@ -180,8 +180,7 @@ func (s *Store) step(tab string, from int) ([]Image, error) {
 	return list, err
 }
 
-// turn gives the images of a batch what they had before it, or again what it gave them. Each must be as the batch left
-// it, or found it.
+// turn restores the states of a batch's images before it, or after it. Each image must be in the other of the two.
 func turn(tx *sql.Tx, batch int64, back bool, change int64) ([]Image, error) {
 	now, then, err := sides(tx, batch)
 	if err != nil {
@@ -214,7 +213,7 @@ func turn(tx *sql.Tx, batch int64, back bool, change int64) ([]Image, error) {
 	return list, nil
 }
 
-// sides are the images of a batch as it left them and as it found them.
+// sides returns the images of a batch after it and before it.
 func sides(tx *sql.Tx, batch int64) (after, before []stored, err error) {
 	rows, err := tx.Query(`SELECT path, given, action, label, at, before_given, before_action, before_label, before_at, before_batch
 		FROM history WHERE batch = ? ORDER BY n`, batch)

@@ -2,8 +2,8 @@
 //
 // It is one SQLite file (write-ahead log, every commit synced: what was acknowledged survives a killed process and a
 // power failure). Images are known by their path in the manifest, so that the decisions outlive the audit they were made
-// on. Each change of an image raises its version; whoever decides says the version that he saw and is refused if it is
-// no longer the last. The decisions made together are a batch of the tab that made it; a tab undoes and redoes its own.
+// on. Each change of an image raises its version; a decision names the version that was seen and is refused if that is
+// not the last one. The decisions made together are a batch of the tab that made it; a tab undoes and redoes its own.
 // One process holds the file: a second one is refused.
 package decisions
 
@@ -21,21 +21,21 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Action is what is to become of an image.
+// Action says what becomes of an image.
 type Action string
 
 // The actions. Undecided takes a decision back.
 const (
 	Undecided Action = "undecided"
 	Keep      Action = "keep"    // the given label is right
-	Drop      Action = "drop"    // the image is to go
-	Relabel   Action = "relabel" // it is to have another label
+	Drop      Action = "drop"    // the image is removed
+	Relabel   Action = "relabel" // it gets another label
 )
 
 // Known reports whether a is one of the actions.
 func (a Action) Known() bool { return a == Undecided || a == Keep || a == Drop || a == Relabel }
 
-// Image is what was decided last about an image.
+// Image is the last decision about an image.
 type Image struct {
 	Path    string
 	Given   string // the label it had then
@@ -66,11 +66,11 @@ const schema = `
 CREATE TABLE images (
 	path TEXT PRIMARY KEY, given TEXT NOT NULL, action TEXT NOT NULL, label TEXT NOT NULL, at INTEGER NOT NULL,
 	version INTEGER NOT NULL, change INTEGER NOT NULL,
-	batch INTEGER NOT NULL -- whose decision it is: 0 nobody's
+	batch INTEGER NOT NULL -- that made the decision; 0: none
 ) WITHOUT ROWID;
 CREATE TABLE batches (
 	batch INTEGER PRIMARY KEY, tab TEXT NOT NULL, at INTEGER NOT NULL,
-	state INTEGER NOT NULL -- 0 done, 1 undone, 2 no longer to be undone or redone (done), 3 the same (undone)
+	state INTEGER NOT NULL -- 0 done, 1 undone, 2 done for good, 3 undone for good
 );
 CREATE INDEX batches_of_tab ON batches (tab, state, batch);
 CREATE TABLE history (
@@ -112,7 +112,7 @@ func Open(path string) (*Store, error) {
 	return s, nil
 }
 
-// creatable says in plain words why no file can be there: SQLite's own are "unable to open database file".
+// creatable returns why no file can be made there; SQLite only says "unable to open database file".
 func creatable(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -121,7 +121,7 @@ func creatable(path string) error {
 	return f.Close()
 }
 
-// prepare checks the file, or makes its tables.
+// prepare checks the file's tables, or makes them.
 func (s *Store) prepare() error {
 	tx, err := s.db.Begin()
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *Store) prepare() error {
 	return tx.Commit()
 }
 
-// inWords says what SQLite found in words of the file.
+// inWords turns an error of SQLite into one about the file.
 func inWords(path string, err error) error {
 	var e *sqlite.Error
 	if errors.As(err, &e) {
@@ -160,20 +160,20 @@ func inWords(path string, err error) error {
 		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 			return fmt.Errorf("review: %s: another winnow review has it open: stop that one, or name another file with --decisions", path)
 		case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
-			return fmt.Errorf("review: %s: is no file of decisions, or a damaged one: %w", path, err)
+			return fmt.Errorf("review: %s: is no file of decisions, or is damaged: %w", path, err)
 		}
 	}
 	return fmt.Errorf("review: %s: %w", path, err)
 }
 
-// Close lets the file go.
+// Close closes the file.
 func (s *Store) Close() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return s.db.Close()
 }
 
-// Version counts the changes: each batch made, undone or redone is one.
+// Version returns the number of changes: each batch made, undone or redone is one.
 func (s *Store) Version() int64 {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -203,13 +203,13 @@ func (s *Store) Images(yield func(Image) error) error {
 	return rows.Err()
 }
 
-// Audit is an audit whose suspects are decided: the sum tells it from others.
+// Audit is an audit whose suspects are decided; its sum distinguishes it from others.
 type Audit struct {
 	Sum, Name string
 	Images    int
 }
 
-// Opened notes that an audit is looked at, and returns how many others were before.
+// Opened records that an audit is reviewed, and returns how many others were before.
 func (s *Store) Opened(a Audit) (others int, err error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -29,7 +29,7 @@ func open(t testing.TB, path string) *Store {
 
 func fresh(t testing.TB) *Store { return open(t, filepath.Join(t.TempDir(), "d.db")) }
 
-// all is what stands in the store, by path.
+// all returns what stands in the store, by path.
 func all(t testing.TB, s *Store) map[string]string {
 	t.Helper()
 	m := map[string]string{}
@@ -56,7 +56,7 @@ func must(t testing.TB, list []Image, err error) []Image {
 	return list
 }
 
-// conflictOf are the paths of a conflict.
+// conflictOf returns the paths of a conflict.
 func conflictOf(t testing.TB, err error) (paths []string) {
 	t.Helper()
 	var c *Conflict

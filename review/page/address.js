@@ -13,13 +13,13 @@ export function read() {
   return place;
 }
 
-// write puts place into the address; anew makes a step that Back undoes.
-export function write(place, anew) {
+// write puts place into the address; push adds a step to the history, which Back undoes.
+export function write(place, push) {
   const said = new URLSearchParams();
   for (const [key, value] of Object.entries(start)) if (place[key] !== value && place[key] !== "") said.set(key, place[key]);
   const hash = said.toString();
   if (hash === location.hash.slice(1)) return;
-  history[anew ? "pushState" : "replaceState"](null, "", hash ? `#${hash}` : location.pathname);
+  history[push ? "pushState" : "replaceState"](null, "", hash ? `#${hash}` : location.pathname);
 }
 
 export const filtered = (place) => filters.some((key) => place[key] !== "");

@@ -33,7 +33,7 @@ async function call(path, options, wait = patience) {
     throw new Failure(connection.lost, 0);
   }
   if (response.status === 401 || response.status === 403) {
-    hear("winnow was started anew and asks for its token: open the address it printed.");
+    hear("winnow was restarted and asks for its token: open the address it printed.");
     throw new Failure(connection.lost, response.status, body);
   }
   hear("");

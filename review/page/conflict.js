@@ -6,7 +6,7 @@ import { done, many, file, count } from "./words.js";
 const shown = 6;
 
 // settle asks about conflicts [{id, path, decision (theirs), mine}] and answers "mine", "theirs" or "cancel".
-// others is how many images of the same step nobody else touched.
+// others is how many images of the same step no other tab changed.
 export function settle(conflicts, others) {
   const dialog = get("conflict"), back = document.activeElement;
   const decided = (d) => done(d?.action === "undecided" ? null : d);

@@ -15,7 +15,7 @@ function show() {
   const write = el("button", { type: "button", class: "primary", onclick: () => run(write, answer) }, "Write the file");
   write.hidden = !store.session.out; // nowhere to write to: it can still be downloaded
   dialog.replaceChildren(head("exported-name", "Export the mended manifest"),
-    el("p", {}, `All rows of the manifest, without the ${many(counts.drop, "dropped image")} and with the new label of ${many(counts.relabel, "relabelled one")}. What is not decided stays as it is. `, el("code", {}, "winnow train --manifest"), " takes the file."),
+    el("p", {}, `All rows of the manifest, without the ${many(counts.drop, "dropped image")} and with the new label of ${many(counts.relabel, "relabelled one")}. Undecided images are unchanged. `, el("code", {}, "winnow train --manifest"), " takes the file."),
     store.pending.size ? el("p", { class: "warn" }, `${many(store.pending.size, "decision")} not saved yet will be missing.`) : "",
     el("div", { class: "row" }, write, el("a", { href: "/api/export.csv", download: "mended.csv", class: "button" }, "Download as CSV")), answer);
   open(dialog);

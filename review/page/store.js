@@ -25,10 +25,10 @@ class Store extends EventTarget {
   index(id) { return this.rows.findIndex((r) => r.id === id); }
 
   // go changes the place (filters, state, offset, view) and loads it.
-  async go(changes, anew = true) {
+  async go(changes, push = true) {
     const offset = "offset" in changes ? changes.offset : 0;
     this.place = { ...this.place, id: "", ...changes, offset: Math.max(0, offset) };
-    write(this.place, anew);
+    write(this.place, push);
     await this.load();
   }
 

@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// disk keeps pictures as files in 256 folders, each of which holds its part of the bytes: the oldest go first. Whatever
-// fails there is as if nothing were kept. A nil disk keeps nothing.
+// disk keeps pictures as files in 256 folders, each of which holds its part of the bytes: the oldest go first. A file
+// that cannot be read or written counts as not kept. A nil disk keeps nothing.
 type disk struct {
 	folder string
 	most   int64 // bytes of one of the folders
@@ -74,7 +74,7 @@ func (d *disk) put(k key, data []byte) {
 	p.bytes += int64(len(data))
 }
 
-// shrink removes the oldest files until at most so many bytes are left, and returns how many.
+// shrink removes the oldest files until at most so many bytes are left, and returns how many are.
 func shrink(folder string, most int64) (left int64) {
 	files := filesOf(folder)
 	slices.SortFunc(files, func(a, b fs.FileInfo) int { // the newest first
@@ -93,7 +93,7 @@ func shrink(folder string, most int64) (left int64) {
 }
 
 func filesOf(folder string) (list []fs.FileInfo) {
-	entries, _ := os.ReadDir(folder) // one that is not there is empty
+	entries, _ := os.ReadDir(folder) // a missing folder is empty
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
 			list = append(list, info)

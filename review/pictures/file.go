@@ -10,7 +10,7 @@ import (
 	"winnow/backbone"
 )
 
-// File is an image file as it lies there.
+// File is an open image file.
 type File struct {
 	Type string // of the media: image/jpeg, …
 	Size int64
@@ -18,7 +18,7 @@ type File struct {
 	io.Closer
 }
 
-// Open opens an image file as it is. What begins as no image that winnow reads is [*Unreadable], whatever its name.
+// Open opens an image file. A file that does not begin like an image that winnow reads is [*Unreadable], whatever its name.
 func (p *Pictures) Open(path string) (*File, error) {
 	info, err := fs.Stat(p.fsys, path)
 	if err == nil {
@@ -38,10 +38,10 @@ func (p *Pictures) Open(path string) (*File, error) {
 	return file, nil
 }
 
-// isFile refuses what is no file before it is opened: to open a named pipe is to wait for whoever writes into it.
+// isFile refuses anything but regular files before they are opened: opening a named pipe waits for its writer.
 func isFile(info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
-		return errors.New("is no file, expected an image")
+		return errors.New("not a file, expected an image")
 	}
 	return nil
 }

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// flight lets one make what several wait for.
+// flight makes a picture once for all who wait for it.
 type flight struct {
 	mutex sync.Mutex
 	on    map[key]*call
@@ -13,13 +13,13 @@ type flight struct {
 
 type call struct {
 	waiting int
-	stop    context.CancelFunc // nobody waits any more
+	stop    context.CancelFunc // nothing waits for it
 	done    chan struct{}
 	data    []byte
 	err     error
 }
 
-// do returns what produce gives. Its context ends when all who asked have gone.
+// do returns the result of produce, whose context ends when all callers have gone.
 func (f *flight) do(ctx context.Context, k key, produce func(context.Context) ([]byte, error)) ([]byte, error) {
 	f.mutex.Lock()
 	c, ok := f.on[k]
@@ -38,7 +38,7 @@ func (f *flight) do(ctx context.Context, k key, produce func(context.Context) ([
 	if c.waiting--; c.waiting == 0 {
 		c.stop()
 		if f.on[k] == c {
-			delete(f.on, k) // whoever asks from now on starts anew
+			delete(f.on, k) // later callers start again
 		}
 	}
 	return nil, ctx.Err()

@@ -8,17 +8,17 @@ import (
 	"sync"
 )
 
-// key tells small pictures apart: another file under the same name is another picture.
+// key identifies a small picture: another file under the same name is another picture.
 type key [sha256.Size]byte
 
-// making counts the ways in which small pictures were made: whoever changes a pixel raises it.
+// making is the version of how small pictures are made: raise it with any change of a pixel.
 const making = 1
 
 func keyOf(path string, side int, info fs.FileInfo) key {
 	return sha256.Sum256(fmt.Appendf(nil, "%d %d %d %d %s", making, side, info.Size(), info.ModTime().UnixNano(), path))
 }
 
-// memory keeps the pictures that were asked for last, up to a number of bytes.
+// memory keeps the pictures that were used last, up to a number of bytes.
 type memory struct {
 	mutex sync.Mutex
 	most  int64

@@ -1,4 +1,4 @@
-// Package pictures makes small pictures when they are asked for, and keeps them: the last ones in memory, more on disk.
+// Package pictures makes small pictures on demand and keeps them: the last ones in memory, more on disk.
 // A picture is made once however many ask for it, at most two are made at a time, and everything is bounded: the size of
 // what is decoded, the bytes in memory, the bytes on disk. It reads through the fs.FS that it is given and nothing else.
 package pictures
@@ -28,7 +28,7 @@ const atOnce = 2
 // Options bound what is kept.
 type Options struct {
 	Memory int64  // bytes of small pictures in memory; 0: 64 MiB
-	Folder string // keeps them on disk, "" does not
+	Folder string // on disk; "": none
 	Disk   int64  // bytes there; 0: 1 GiB
 }
 
@@ -41,7 +41,7 @@ type Pictures struct {
 	slots  chan struct{}
 }
 
-// Unreadable is a picture that cannot be shown, and why.
+// Unreadable says why a picture cannot be shown.
 type Unreadable struct{ Reason error }
 
 func (e *Unreadable) Error() string { return e.Reason.Error() }
@@ -62,8 +62,8 @@ func New(fsys fs.FS, o Options) *Pictures {
 	return p
 }
 
-// Small is a picture as a JPEG file of at most side×side pixels, proportions kept, turned as EXIF says, on white where it
-// lets light through. side is bounded by LeastSide and MostSide. The error is [*Unreadable], or that of ctx.
+// Small returns a picture as a JPEG file of at most side×side pixels, proportions kept, turned as EXIF says, on white where it
+// is transparent. side is bounded by LeastSide and MostSide. The error is [*Unreadable], or that of ctx.
 func (p *Pictures) Small(ctx context.Context, path string, side int) ([]byte, error) {
 	side = min(max(side, LeastSide), MostSide)
 	info, err := fs.Stat(p.fsys, path)
@@ -88,7 +88,7 @@ func (p *Pictures) Small(ctx context.Context, path string, side int) ([]byte, er
 			return nil, ctx.Err()
 		}
 		defer func() { <-p.slots }()
-		data, err := p.make(path, side)
+		data, err := p.produce(path, side)
 		if err != nil {
 			return nil, &Unreadable{err}
 		}
@@ -98,8 +98,8 @@ func (p *Pictures) Small(ctx context.Context, path string, side int) ([]byte, er
 	})
 }
 
-// make decodes a picture and encodes it small.
-func (p *Pictures) make(path string, side int) ([]byte, error) {
+// produce decodes a picture and encodes it small.
+func (p *Pictures) produce(path string, side int) ([]byte, error) {
 	t := backbone.ReadThumbnail(p.fsys, path, side)
 	if t.Err != nil {
 		return nil, t.Err

@@ -191,7 +191,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestGone: whoever goes away does not wait, and what nobody waits for is not begun.
+// TestGone: a caller that goes away does not wait, and a picture that nothing waits for is not begun.
 func TestGone(t *testing.T) {
 	s := &slowFS{FS: fstest.MapFS{"a.png": {Data: pngFile(30, 30, red)}, "b.png": {Data: pngFile(30, 30, red)}}, held: make(chan struct{})}
 	p := New(s, Options{})
@@ -222,7 +222,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// waiting is how many wait for a picture.
+// waiting returns how many wait for a picture.
 func (p *Pictures) waiting(path string, side int) int {
 	info, err := fs.Stat(p.fsys, path)
 	if err != nil {
@@ -347,13 +347,13 @@ func BenchmarkSmall(b *testing.B) {
 	}
 	p := New(fstest.MapFS{"a.jpg": {Data: file.Bytes()}}, Options{})
 	for b.Loop() {
-		if _, err := p.make("a.jpg", 160); err != nil {
+		if _, err := p.produce("a.jpg", 160); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
-// TestPipe: a named pipe among the images is told, and nobody waits for whoever might write into it.
+// TestPipe: a named pipe among the images is an error, and nothing waits for its writer.
 func TestPipe(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.jpg"), 0o600); err != nil {
@@ -368,7 +368,7 @@ func TestPipe(t *testing.T) {
 	_, small := p.Small(t.Context(), "pipe.jpg", 100)
 	_, file := p.Open("pipe.jpg")
 	for _, err := range []error{small, file} {
-		if !errors.As(err, new(*Unreadable)) || !strings.Contains(err.Error(), "is no file") {
+		if !errors.As(err, new(*Unreadable)) || !strings.Contains(err.Error(), "not a file") {
 			t.Errorf("got %v", err)
 		}
 	}

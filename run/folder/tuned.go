@@ -172,7 +172,7 @@ func (r *Run) ImageRoot() string {
 	if root == "" {
 		root = r.Config.Data.Root
 	}
-	return imageroot.Of(root, r.ManifestFile)
+	return imageroot.Resolve(root, r.ManifestFile)
 }
 
 // FrozenStore is the features of the backbone as it was before the run: what training is compared with.

@@ -21,7 +21,7 @@ func Open(run config.Run, paths []string, cfg Config) (*Tuning, error) {
 	if cfg.Augment, err = backbone.ParseAugmentation(run.Finetune.Augment); err != nil {
 		return nil, err
 	}
-	cfg.RootName = imageroot.Of(run.Data.Root, run.Data.Manifest)
+	cfg.RootName = imageroot.Resolve(run.Data.Root, run.Data.Manifest)
 	if cfg.Root, err = imageroot.Open(cfg.RootName); err != nil {
 		return nil, hint.With(err, "fine-tuning looks at the images: name their folder with --root")
 	}

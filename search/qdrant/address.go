@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// gRPC and REST ports of a Qdrant server as it is shipped.
+// Default ports of a Qdrant server.
 const (
 	grpcPort = 6334
 	RESTPort = 6333 // speaks no gRPC
@@ -20,8 +20,8 @@ type Address struct {
 	TLS  bool
 }
 
-// ParseAddress reads http://host:port or https://host:port; without a port it is 6334. What is in the way of that is
-// told without the text, which may hold a password.
+// ParseAddress reads http://host:port or https://host:port; without a port it is 6334. Errors do not
+// quote the whole text, which may hold a password.
 func ParseAddress(text string) (Address, error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -34,7 +34,7 @@ func ParseAddress(text string) (Address, error) {
 	case u.User != nil:
 		return Address{}, fmt.Errorf("qdrant: address %q holds a user, expected none: the key of the API is given apart from it", shown)
 	case u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "":
-		return Address{}, fmt.Errorf("qdrant: address %q has something behind the port, expected nothing: gRPC knows no paths", shown)
+		return Address{}, fmt.Errorf("qdrant: address %q has something after the port, expected nothing: gRPC has no paths", shown)
 	}
 	a := Address{Host: u.Hostname(), Port: grpcPort, TLS: u.Scheme == "https"}
 	if p := u.Port(); p != "" {
@@ -53,7 +53,7 @@ func (a Address) String() string {
 	return scheme + "://" + net.JoinHostPort(a.Host, strconv.Itoa(a.Port))
 }
 
-// Loopback says whether the server is on this machine, as far as its name tells.
+// Loopback reports whether the server is on this machine, as far as its name tells.
 func (a Address) Loopback() bool {
 	ip := net.ParseIP(a.Host)
 	return a.Host == "localhost" || ip != nil && ip.IsLoopback()

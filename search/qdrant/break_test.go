@@ -148,7 +148,7 @@ func TestUploadRefuses(t *testing.T) {
 		o := birds
 		o.Recreate = true
 		if _, err := Upload(context.Background(), s, source(10, 4), o); err != nil || len(f.Collections["birds"].Points) != 10 {
-			t.Errorf("made anew: %v", err)
+			t.Errorf("made again: %v", err)
 		}
 	}
 	f := qdranttest.New(t)
@@ -165,7 +165,7 @@ func TestUploadRefuses(t *testing.T) {
 		"birds/ä 0004.jpg: 3 values, expected 4":                     func(d *drawn) { d.points[4].Vector = d.points[4].Vector[:3] },
 		"birds/ä 0004.jpg: value 2 is NaN, expected a finite number": func(d *drawn) { d.points[4].Vector[2] = float32(math.NaN()) },
 		"birds/ä 0004.jpg: the vector is all zeros":                  func(d *drawn) { clear(d.points[4].Vector) },
-		"birds/ä 0004.jpg: stands there twice":                       func(d *drawn) { d.points[9].Path = d.points[4].Path },
+		"birds/ä 0004.jpg: appears twice":                            func(d *drawn) { d.points[9].Path = d.points[4].Path },
 		`birds/ä 0004.jpg: a field of its payload is named "digest"`: func(d *drawn) { d.points[4].Payload["digest"] = "x" },
 		`"birds/\xff.jpg": the path is no UTF-8`:                     func(d *drawn) { d.points[4].Path = "birds/\xff.jpg" },
 		`field "label" of its payload, "\xff", is no UTF-8`:          func(d *drawn) { d.points[4].Payload["label"] = "\xff" },

@@ -21,7 +21,7 @@ const (
 // edges is Qdrant's default m, the edges of a node of its graph; 0 defers the graph.
 const edges = 16
 
-// collection is the state of things before the first point is sent.
+// collection is what is known of the collection before the first point is sent.
 type collection struct {
 	created  bool
 	empty    bool // it held nothing: there is nothing to ask for
@@ -29,13 +29,13 @@ type collection struct {
 	limit    float64
 }
 
-// How far a number of a vector read back may lie from what was sent, both of length 1.
+// How much a number of a vector read back may differ from what was sent, both of length 1.
 const (
 	floatLimit = 1e-5
 	halfLimit  = 2e-3
 )
 
-// open makes the collection, or finds it as it must be.
+// open makes the collection, or checks the one that exists.
 func (u *upload) open(ctx context.Context) error {
 	name := u.o.Collection
 	var there bool
@@ -87,7 +87,7 @@ func (u *upload) create(ctx context.Context) error {
 	return u.index(ctx, nil)
 }
 
-// index makes the indexes of fields that are not there yet.
+// index makes the missing indexes of fields.
 func (u *upload) index(ctx context.Context, there map[string]*client.PayloadSchemaInfo) error {
 	name := u.o.Collection
 	for _, field := range u.o.Indexed {
@@ -105,7 +105,7 @@ func (u *upload) index(ctx context.Context, there map[string]*client.PayloadSche
 	return nil
 }
 
-// take checks that a collection that is there can hold the points.
+// take checks that an existing collection can hold the points.
 func (u *upload) take(ctx context.Context) error {
 	var info *client.CollectionInfo
 	err := u.try(ctx, "reading the settings of collection "+u.o.Collection, pointsTime, func(ctx context.Context) (err error) {
@@ -126,10 +126,10 @@ func (u *upload) take(ctx context.Context) error {
 	if err := u.sameModel(ctx); err != nil || !u.c.deferred {
 		return err
 	}
-	return u.index(ctx, info.GetPayloadSchema()) // whoever made the collection may have died before that
+	return u.index(ctx, info.GetPayloadSchema()) // the upload that made the collection may have died before that
 }
 
-// fits compares the settings of a collection with what is to be put there, and says how exact its numbers are.
+// fits compares the settings of a collection with the points to upload, and returns how exact its numbers are.
 func (u *upload) fits(c *client.CollectionConfig) (limit float64, err error) {
 	differs := func(found, expected string, args ...any) (float64, error) {
 		return 0, &OtherCollection{Server: u.s.address.String(), Collection: u.o.Collection, Why: fmt.Sprintf("found "+found+", expected "+expected, args...)}
@@ -153,7 +153,7 @@ func (u *upload) fits(c *client.CollectionConfig) (limit float64, err error) {
 	return floatLimit, nil
 }
 
-// sameModel looks at one point: a collection is of one model.
+// sameModel checks one point: a collection holds vectors of one model.
 func (u *upload) sameModel(ctx context.Context) error {
 	var some []*client.RetrievedPoint
 	err := u.try(ctx, "looking into collection "+u.o.Collection, pointsTime, func(ctx context.Context) (err error) {
@@ -176,7 +176,7 @@ func (u *upload) sameModel(ctx context.Context) error {
 	return nil
 }
 
-// finish turns indexing on where this upload, or the one that it goes on with, had put it off.
+// finish turns indexing on if this upload, or the one that it continues, had deferred it.
 func (u *upload) finish(ctx context.Context) error {
 	if !u.c.deferred {
 		return nil
@@ -190,7 +190,7 @@ func (u *upload) finish(ctx context.Context) error {
 	})
 }
 
-// OtherCollection is a collection that cannot hold what is to be put there.
+// OtherCollection says why a collection cannot hold the points.
 type OtherCollection struct{ Server, Collection, Why string }
 
 func (e *OtherCollection) Error() string {

@@ -17,7 +17,7 @@ import (
 // urls is the namespace of URLs (RFC 9562, appendix A).
 var urls = [16]byte{0x6b, 0xa7, 0xb8, 0x11, 0x9d, 0xad, 0x11, 0xd1, 0x80, 0xb4, 0x00, 0xc0, 0x4f, 0xd4, 0x30, 0xc8}
 
-// uuid is the version 5 UUID of a path (RFC 9562, section 5.5).
+// uuid returns the version 5 UUID of a path (RFC 9562, section 5.5).
 func uuid(path string) (id [16]byte) {
 	sum := sha1.Sum(append(urls[:], path...))
 	copy(id[:], sum[:])
@@ -26,13 +26,13 @@ func uuid(path string) (id [16]byte) {
 	return id
 }
 
-// ID is the text of a point's id.
+// ID returns the text of a point's id.
 func ID(path string) string {
 	id := uuid(path)
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
-// digest tells whether two points are the same in all that is stored: the first half of a sha256, in hex.
+// digest returns a digest of all that is stored of a point: the first half of a sha256, in hex.
 func digest(p Point, model string) string {
 	h := sha256.New()
 	text := func(s string) {
@@ -53,10 +53,10 @@ func digest(p Point, model string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// check refuses what the server would refuse, or would take and never find.
+// check refuses points that the server would refuse, or would store and never find.
 func (p Point) check(dim int) error {
 	if p.Path == "" {
-		return fmt.Errorf("qdrant: a point without a path, expected one: it is what a point is known by")
+		return fmt.Errorf("qdrant: a point without a path, expected one: it identifies the point")
 	}
 	if !utf8.ValidString(p.Path) {
 		return fmt.Errorf("qdrant: %q: the path is no UTF-8, expected text: a payload holds nothing else", p.Path)
@@ -85,7 +85,7 @@ func (p Point) check(dim int) error {
 	return nil
 }
 
-// payload is all that is stored beside the vector.
+// payload returns all that is stored beside the vector.
 func (p Point) payload(model string) map[string]*client.Value {
 	fields := map[string]*client.Value{
 		PathField:   client.NewValueString(p.Path),
@@ -98,7 +98,7 @@ func (p Point) payload(model string) map[string]*client.Value {
 	return fields
 }
 
-// wire is the point as it is sent.
+// wire returns the point in the client's form.
 func (p Point) wire(model string) *client.PointStruct {
 	return &client.PointStruct{Id: client.NewIDUUID(ID(p.Path)), Vectors: client.NewVectorsDense(p.Vector), Payload: p.payload(model)}
 }

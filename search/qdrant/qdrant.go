@@ -2,31 +2,31 @@
 //
 // # What is stored
 //
-// One point an image. Its id is the UUID (version 5) of the image's path in the namespace of URLs, so that
+// One point per image. Its id is the UUID (version 5) of the image's path in the namespace of URLs, so that
 //
 //	uuid.uuid5(uuid.NAMESPACE_URL, path)
 //
 // finds it from any language, an image that is sent again overwrites itself, and images that come later move no other.
 // The vector is one unnamed vector of float32 under cosine distance, which the server divides by its length. The payload
-// is text: the path, what the source tells of the image (label, split, …), the sha256 of the model that made the vector,
+// is text: the path, what the source knows of the image (label, split, …), the sha256 of the model that made the vector,
 // and a digest of all that.
 //
-// # Going on after a break
+// # Resuming after a break
 //
-// The server is asked what it has; no file on this side is believed. Of a collection that held points before, the digests
-// of each batch's ids are read first, and only what is missing or different is sent. An upload that died at any moment, on
-// either side, goes on with the same call; one of what is there already sends nothing; one of a longer list sends what is
-// new. At the end the points are counted, and a sample of them is read back and compared, vectors and all.
+// The server is asked what it has; no local file is trusted. Of a collection that held points before, the digests
+// of each batch's ids are read first, and only missing or different points are sent. The same call resumes an upload that died
+// at any moment, on either side; one of present points sends nothing; one of a longer list sends the new
+// points. At the end the points are counted, and a sample of them is read back and compared, vectors and all.
 //
 // # Indexing
 //
 // As Qdrant's page on bulk uploads recommends, a collection made here has its graph deferred (hnsw m = 0) until all points
 // are in, then m = 16, the server's default; the collection's metadata say which of the two it is, so that the call that
-// finishes an interrupted upload turns indexing on. A collection that somebody else made keeps its settings.
+// finishes an interrupted upload turns indexing on. A collection made elsewhere keeps its settings.
 //
 // # What this was tested against
 //
-// No Qdrant server could be had where this was written: no package, no image, no binary in the registries at hand. The
+// No Qdrant server was available where this was written. The
 // tests speak Qdrant's wire format (the client's generated gRPC services) with a server in memory, internal/testing/qdranttest,
 // which follows the documented behaviour and fails on purpose in the ways that matter.
 package qdrant
@@ -38,14 +38,14 @@ import (
 	client "github.com/qdrant/go-client/qdrant"
 )
 
-// Fields of the payload that are this package's own.
+// This package's own fields of the payload.
 const (
 	PathField   = "path"
 	ModelField  = "model"
 	DigestField = "digest"
 )
 
-// Point is an image's vector and what is known of it. Payload holds neither of the package's own fields.
+// Point is an image's vector and what is known of it. Payload holds none of the package's own fields.
 type Point struct {
 	Path    string
 	Vector  []float32
@@ -63,7 +63,7 @@ type Source interface {
 // Options of an upload.
 type Options struct {
 	Collection string
-	Model      string   // who made the vectors, a sha256: vectors of two models are not mixed
+	Model      string   // sha256 of what made the vectors: vectors of two models are not mixed
 	Batch      int      // points a request, at most; Qdrant recommends 64 to 256
 	Recreate   bool     // delete the collection first
 	OnDisk     bool     // a new collection reads vectors from its disk and does not hold them in memory
@@ -105,7 +105,7 @@ func Dial(a Address, key string) (*Server, error) {
 	return &Server{address: a, client: c, wait: patience}, nil
 }
 
-// Address is where the server listens.
+// Address returns where the server listens.
 func (s *Server) Address() Address { return s.address }
 
 // Close ends the connection.

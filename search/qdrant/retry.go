@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// waiting is how long a server that does not answer is waited for.
+// waiting says how long to wait for a server that does not answer.
 type waiting struct {
 	first, longest time.Duration // the pause doubles from the first to the longest
 	tries          int           // of one request
@@ -22,7 +22,7 @@ type waiting struct {
 // strangerTries are those of the first request: a wrong address should not cost minutes.
 const strangerTries = 4
 
-// patience outlasts a server that starts anew: 14 pauses, about two minutes.
+// patience outlasts a server that restarts: 14 pauses, about two minutes.
 var patience = waiting{first: 200 * time.Millisecond, longest: 15 * time.Second, tries: 15, sleep: sleep}
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -61,19 +61,19 @@ func (e *RequestError) Error() string {
 	return message
 }
 
-// Unwrap returns what the client said.
+// Unwrap returns the client's error.
 func (e *RequestError) Unwrap() error { return e.Err }
 
-// Refused says that the server wants another key.
+// Refused reports whether the server wants another key.
 func (e *RequestError) Refused() bool {
 	return e.Code == codes.Unauthenticated || e.Code == codes.PermissionDenied
 }
 
-// NoAnswer says that the server could not be reached.
+// NoAnswer reports whether the server could not be reached.
 func (e *RequestError) NoAnswer() bool { return transient(e.Code) }
 
-// transient codes may be gone when the request is repeated. All requests of this package may be repeated: they say what
-// is to be, not what is to be added.
+// transient reports whether an error may be gone when the request is repeated. All requests of this package may be repeated:
+// they say what the state should be, not what to add.
 func transient(c codes.Code) bool {
 	switch c {
 	case codes.Unavailable, codes.ResourceExhausted, codes.DeadlineExceeded, codes.Aborted:
@@ -82,10 +82,10 @@ func transient(c codes.Code) bool {
 	return false
 }
 
-// told is the failure of one request after which the user hears that it is being repeated.
+// told is how many failures of one request pass before the user hears that it is being repeated.
 const told = 4
 
-// try makes a request, again where it may help, each time within limit.
+// try makes a request, repeatedly if that may help, each time within limit.
 func (u *upload) try(ctx context.Context, what string, limit time.Duration, request func(context.Context) error) error {
 	wait := u.s.wait
 	pause := wait.first
@@ -116,7 +116,7 @@ func (u *upload) try(ctx context.Context, what string, limit time.Duration, requ
 	}
 }
 
-// reason is the code of an error, and the least time that the server wants to be left alone.
+// reason returns the code of an error, and the least time that the server wants to be left alone.
 func reason(err error) (codes.Code, time.Duration) {
 	var busy *client.QdrantResourceExhaustedError
 	if errors.As(err, &busy) {

@@ -35,7 +35,7 @@ type upload struct {
 	late       bool // the server has taken points that it had not stored yet when it answered
 }
 
-// Upload brings the points of src into a collection and makes sure that they are there.
+// Upload writes the points of src into a collection and checks that they are there.
 func Upload(ctx context.Context, s *Server, src Source, o Options) (Result, error) {
 	if err := o.check(src); err != nil {
 		return Result{}, err
@@ -112,7 +112,7 @@ func (u *upload) all(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// read cuts what the source gives into batches.
+// read cuts the source's points into batches.
 func (u *upload) read(ctx context.Context, batches chan<- []Point) error {
 	every := max(u.src.Len()/sampleSize, 1)
 	rows := 0
@@ -127,7 +127,7 @@ func (u *upload) read(ctx context.Context, batches chan<- []Point) error {
 			}
 			id := uuid(p.Path)
 			if _, twice := u.seen[id]; twice {
-				return fmt.Errorf("qdrant: %s: stands there twice, expected once: a point is known by its path", p.Path)
+				return fmt.Errorf("qdrant: %s: appears twice, expected once: its path identifies a point", p.Path)
 			}
 			u.seen[id] = struct{}{}
 			if rows%every == every/2 {
@@ -153,7 +153,7 @@ func (u *upload) read(ctx context.Context, batches chan<- []Point) error {
 	return nil
 }
 
-// bring sends what the server does not have of a batch.
+// bring sends the points of a batch that the server does not have.
 func (u *upload) bring(ctx context.Context, b []Point) error {
 	what := fmt.Sprintf("collection %s: %d points from %s", u.o.Collection, len(b), b[0].Path)
 	missing, err := u.missing(ctx, what, b)
@@ -193,7 +193,7 @@ func (u *upload) bring(ctx context.Context, b []Point) error {
 	return nil
 }
 
-// missing are the points of a batch that the server does not have, or has otherwise.
+// missing returns the points of a batch that the server does not have, or has with other content.
 func (u *upload) missing(ctx context.Context, what string, b []Point) ([]Point, error) {
 	if u.c.empty {
 		return b, nil

@@ -62,7 +62,7 @@ func (d *drawn) Next() ([]Point, error) {
 	return d.points[d.at-n : d.at], nil
 }
 
-// dialled is a connection that does not wait between tries, and what it would have waited.
+// dialled returns a connection that does not wait between tries, and what it would have waited.
 func dialled(t testing.TB, f *qdranttest.Server, key string) (*Server, *[]time.Duration) {
 	t.Helper()
 	a, err := ParseAddress(f.URL())

@@ -10,13 +10,13 @@ import (
 	client "github.com/qdrant/go-client/qdrant"
 )
 
-// sampleSize points, spread over the whole, are read back.
+// sampleSize is how many points, spread over the whole, are read back.
 const sampleSize = 100
 
 // answerBytes bounds an answer with vectors: gRPC takes 4 MiB.
 const answerBytes = 2 << 20
 
-// latePauses is how often the end is looked at again where the server had put off storing points.
+// latePauses is how often the count is repeated if the server deferred storing points.
 const latePauses = 6
 
 // verify counts the points and compares a sample of them with what was sent.
@@ -33,12 +33,12 @@ func (u *upload) verify(ctx context.Context) (points int, err error) {
 		}
 	}
 	if err == nil && points > u.rows {
-		u.note("collection %s holds %d points that are not of this export: images that are no longer in it, or of another export; --recreate makes it anew", u.o.Collection, points-u.rows)
+		u.note("collection %s holds %d points that are not of this export: images no longer in it, or of another export; --recreate replaces it", u.o.Collection, points-u.rows)
 	}
 	return points, err
 }
 
-// count is the exact number of points in the collection; fewer than there must be are an error.
+// count returns the exact number of points in the collection; fewer than there must be are an error.
 func (u *upload) count(ctx context.Context) (int, error) {
 	var n uint64
 	err := u.try(ctx, "counting the points of collection "+u.o.Collection, collectionTime, func(ctx context.Context) (err error) {
@@ -72,7 +72,7 @@ func (u *upload) compare(ctx context.Context) error {
 	return nil
 }
 
-// differs says in what a stored point is not the one that was sent, or "".
+// differs returns how a stored point differs from the one that was sent, or "".
 func (u *upload) differs(p Point, got *client.RetrievedPoint) string {
 	if got == nil {
 		return "found none"

@@ -27,7 +27,7 @@ const (
 // Source: METHODS 12.5; Patrini et al., CVPR 2017, section 2.
 type Transition struct {
 	classes         int
-	kind            string
+	pair            bool
 	same, other     float64         // T_ii; T_ij, or T_i,i+1 of pair
 	logSame, logOff float64         // their logarithms
 	dense           *features.Param // of estimated: T transposed, a row for each given label
@@ -41,7 +41,7 @@ func NewTransition(kind string, classes int, p float64) (*Transition, error) {
 	if !(p >= 0 && p <= 1) {
 		return nil, fmt.Errorf("peers: transition: rate is %v, expected a share from 0 to 1", p)
 	}
-	t := &Transition{classes: classes, kind: kind}
+	t := &Transition{classes: classes, pair: kind == Pair}
 	switch n := float64(classes); kind {
 	case Symmetric:
 		t.same, t.other = 1-p, p/(n-1)
@@ -65,7 +65,7 @@ func (t *Transition) At(truth, given int) float64 {
 		return float64(t.dense.Data[given*t.classes+truth])
 	case truth == given:
 		return t.same
-	case t.kind == Pair && given != (truth+1)%t.classes:
+	case t.pair && given != (truth+1)%t.classes:
 		return 0
 	}
 	return t.other
@@ -79,7 +79,7 @@ func (t *Transition) logColumn(dst []float64, given int) {
 			dst[c] = math.Log(float64(v))
 		}
 		return
-	case t.kind == Pair:
+	case t.pair:
 		for c := range dst {
 			dst[c] = math.Inf(-1)
 		}

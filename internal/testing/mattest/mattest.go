@@ -22,7 +22,7 @@ type Options struct {
 	Compress bool
 }
 
-// File is a file with the variables given. Numbers are written as doubles, text as 16-bit characters.
+// File returns a file with the variables given. Numbers are written as doubles, text as 16-bit characters.
 func File(o Options, list ...*matfile.Array) []byte {
 	if o.Order == nil {
 		o.Order = binary.LittleEndian
@@ -47,17 +47,17 @@ func File(o Options, list ...*matfile.Array) []byte {
 	return out
 }
 
-// Numbers is a row of numbers.
+// Numbers returns a row of numbers.
 func Numbers(name string, list ...float64) *matfile.Array {
 	return &matfile.Array{Name: name, Class: matfile.Double, Dims: []int{1, len(list)}, Numbers: list}
 }
 
-// Text is a char array of one row.
+// Text returns a char array of one row.
 func Text(text string) *matfile.Array {
 	return &matfile.Array{Class: matfile.Char, Dims: []int{1, len([]rune(text))}, Text: text}
 }
 
-// Texts is a cell row of texts.
+// Texts returns a cell row of texts.
 func Texts(name string, list ...string) *matfile.Array {
 	a := &matfile.Array{Name: name, Class: matfile.Cell, Dims: []int{1, len(list)}, Cells: []*matfile.Array{}}
 	for _, text := range list {
@@ -66,7 +66,7 @@ func Texts(name string, list ...string) *matfile.Array {
 	return a
 }
 
-// Struct is a row of elements, each with a value for each field.
+// Struct returns a row of elements, each with a value for each field.
 func Struct(name string, fields []string, elements ...[]*matfile.Array) *matfile.Array {
 	a := &matfile.Array{Name: name, Class: matfile.Struct, Dims: []int{1, len(elements)}, Fields: fields, Cells: []*matfile.Array{}}
 	for _, e := range elements {
@@ -79,7 +79,7 @@ func (o Options) tag(kind, size int) []byte {
 	return o.Order.AppendUint32(o.Order.AppendUint32(nil, uint32(kind)), uint32(size))
 }
 
-// element is a padded element; short data goes into the tag.
+// element returns a padded element; short data goes into the tag.
 func (o Options) element(kind int, data []byte) []byte {
 	if n := len(data); n > 0 && n <= 4 {
 		return append(o.Order.AppendUint32(nil, uint32(n<<16|kind)), append(data, make([]byte, 4-n)...)...)

@@ -100,7 +100,7 @@ func (m million) writeImages(w io.Writer) error {
 	return out.Close()
 }
 
-// bitmap is a 2×2 picture, as BMP of 24 bits, whose colours tell the number.
+// bitmap returns a 2×2 picture, as BMP of 24 bits, whose colours encode the number.
 func bitmap(i uint32) []byte {
 	b := make([]byte, 70)
 	copy(b, "BM")
@@ -135,7 +135,7 @@ func (m million) writeStore() error {
 	return err
 }
 
-// vectors gives the vectors of the images in order, so many at a time.
+// vectors returns a function that gives the next n images' vectors.
 func (m million) vectors() func(n int) blas32.General {
 	rng := rand.New(rand.NewPCG(1, 0x6d696c6c)) // "mill"
 	centres := features.NewMatrix(m.classes, m.d)

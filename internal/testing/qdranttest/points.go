@@ -42,7 +42,7 @@ func (p points) Upsert(_ context.Context, r *client.UpsertPoints) (*client.Point
 	return &client.PointsOperationResponse{Result: &client.UpdateResult{Status: state}}, nil
 }
 
-// dense is the vector of a point.
+// dense returns the vector of a point.
 func dense(p *client.PointStruct) []float32 { return p.GetVectors().GetVector().GetDense().GetData() }
 
 // Get implements the service.
@@ -76,7 +76,7 @@ func (p points) Scroll(_ context.Context, r *client.ScrollPoints) (*client.Scrol
 	return answer, nil
 }
 
-// shown is a point with what was asked for of it.
+// shown returns a point with what was asked for of it.
 func shown(p *client.RetrievedPoint, payload *client.WithPayloadSelector, vectors *client.WithVectorsSelector) *client.RetrievedPoint {
 	out := &client.RetrievedPoint{Id: p.GetId(), Payload: map[string]*client.Value{}}
 	for name, value := range p.GetPayload() {

@@ -76,7 +76,7 @@ func (s *Server) Start(t testing.TB, address string) {
 // Stop breaks all connections off and waits for the calls that had begun.
 func (s *Server) Stop() { s.grpc.Stop() }
 
-// Holds is the number of points in a collection, now.
+// Holds returns the number of points in a collection, now.
 func (s *Server) Holds(collection string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +89,7 @@ func (s *Server) Holds(collection string) int {
 // Address is host and port.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
-// URL is the address as users write it.
+// URL returns the address as users write it.
 func (s *Server) URL() string { return "http://" + s.Address() }
 
 // intercept counts calls, asks for the key, and lets them fail.

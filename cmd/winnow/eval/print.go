@@ -1,4 +1,4 @@
-package main
+package eval
 
 import (
 	"fmt"
@@ -6,17 +6,21 @@ import (
 
 	"winnow/eval"
 	"winnow/run/comparison"
+	"winnow/run/evaluation"
 )
 
-// print writes a table for each metric, and below it what its numbers are of.
-func (m chosenMetrics) print(w io.Writer, r evalResult) {
-	for i, e := range m.list {
+// retrievalMetric is the one the verdict is about.
+const retrievalMetric = "retrieval"
+
+// printResult writes a table for each metric, and below it what its numbers are of.
+func printResult(w io.Writer, metrics []evaluation.Metric, r evaluation.Result) {
+	for i, e := range metrics {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
 		if e.Name == retrievalMetric {
 			printRows(w, r.Split, *r.Frozen, *r.Whitened, *r.Retrieval)
-			r.printQueries(w)
+			printQueries(w, r)
 			continue
 		}
 		if why := r.Skipped[e.Name]; why != "" {
@@ -25,7 +29,7 @@ func (m chosenMetrics) print(w io.Writer, r evalResult) {
 		}
 		got := r.Metrics[e.Name]
 		printRows(w, e.Name, got.Frozen, got.Whitened, got.Trained)
-		got.printFacts(w)
+		printFacts(w, got)
 	}
 }
 
@@ -48,7 +52,7 @@ func printRows(w io.Writer, title string, frozen, whitened, trained eval.Result)
 }
 
 // printQueries says who took part in retrieval, and what it comes to.
-func (r evalResult) printQueries(w io.Writer) {
+func printQueries(w io.Writer, r evaluation.Result) {
 	fmt.Fprintf(w, "%d queries", r.N)
 	if r.DrawnFrom > 0 {
 		fmt.Fprintf(w, " drawn from %d images", r.DrawnFrom)
@@ -66,14 +70,14 @@ func (r evalResult) printQueries(w io.Writer) {
 }
 
 // printFacts says in a line what a metric was measured on.
-func (m measured) printFacts(w io.Writer) {
+func printFacts(w io.Writer, m evaluation.Measured) {
 	switch of := m.Trained.(type) {
 	case eval.Clustering:
 		fmt.Fprintf(w, "%d images of %d classes; clusters: %d; seed %d\n", of.Samples, of.Classes, of.Clusters, *m.Seed)
 	case eval.Accuracy:
-		m.printFitted(w, of)
+		printFitted(w, m, of)
 	case eval.Probed:
-		m.printFitted(w, of.Accuracy)
+		printFitted(w, m, of.Accuracy)
 		for _, row := range []struct {
 			name string
 			of   eval.Result
@@ -85,7 +89,7 @@ func (m measured) printFacts(w io.Writer) {
 	}
 }
 
-func (m measured) printFitted(w io.Writer, a eval.Accuracy) {
+func printFitted(w io.Writer, m evaluation.Measured, a eval.Accuracy) {
 	fmt.Fprintf(w, "%d images, fitted on %d of %s in %d classes", a.N, a.Fitted, m.FittedOn, a.Classes)
 	if a.Unseen > 0 {
 		what := "left out"

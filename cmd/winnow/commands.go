@@ -1,0 +1,25 @@
+package main
+
+import (
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/embed"
+	"winnow/cmd/winnow/eval"
+	"winnow/cmd/winnow/index"
+	"winnow/cmd/winnow/pairs"
+	"winnow/cmd/winnow/recipes"
+	"winnow/cmd/winnow/search"
+	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/theory"
+)
+
+// commands lists every command under what it is for, in the order of the work.
+func commands() []term.Group {
+	return []term.Group{
+		{Heading: "Data and features", Commands: []*cli.Command{dataCommand(), modelsCommand(), extractCommand(), featuresCommand(), noiseCommand()}},
+		{Heading: "Embeddings", Commands: []*cli.Command{trainCommand(), eval.Command(), auditCommand(), reviewCommand(), mapCommand(), retrieveCommand(), reportCommand(), exportCommand(), embed.Command(), index.Command(), search.Command()}},
+		{Heading: "Papers", Commands: []*cli.Command{recipes.Command(), reproduceCommand(), traceCommand(), pairs.Command(), theory.Command(), costCommand()}},
+		{Heading: "Reference", Commands: []*cli.Command{lossesCommand(), metricsCommand()}},
+		{Heading: "Setup", Commands: []*cli.Command{runtimeCommand(), doctorCommand(), demoCommand()}},
+	}
+}

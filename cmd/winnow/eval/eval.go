@@ -1,0 +1,82 @@
+// Package eval is winnow eval: what a trained head is worth, beside frozen and whitened features.
+package eval
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/run/evaluation"
+	"winnow/run/folder"
+)
+
+// Options are what the command is asked for.
+type Options struct {
+	Dir  string
+	Run  folder.Options
+	Eval evaluation.Options
+	JSON bool
+}
+
+func Command() *cli.Command { return command(run) }
+
+func command(call term.Call[Options]) *cli.Command {
+	return &cli.Command{
+		Name:      "eval",
+		Usage:     "measure a trained head, beside frozen and whitened features",
+		ArgsUsage: "RUN",
+		Description: "Every image of the split asks for its nearest neighbours among the others; where the manifest has the\n" +
+			"splits query and gallery (and no test), queries ask the gallery. Recall@K, P@1, R-Precision and MAP@R as in\n" +
+			"Musgrave et al., A Metric Learning Reality Check (2020); queries without a positive are left out.\n" +
+			"--metrics adds others (winnow metrics lists them): clustering parts the images of the split by k-means and\n" +
+			"compares the clusters with their labels; nearest-class-mean and linear-probe learn the classes of the --fit\n" +
+			"split from its given labels and name those of the split's images.",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery", Usage: "the `SPLIT` to measure on"},
+			&cli.StringFlag{Name: "metrics", Value: "retrieval", Usage: "`NAME,...` of winnow metrics, or all"},
+			&cli.StringFlag{Name: "fit", DefaultText: "train, or gallery for queries", Usage: "the `SPLIT` that nearest-class-mean and linear-probe are fitted on"},
+			&cli.StringFlag{Name: "k", Value: "1,2,4,8,16,32", Usage: "`K,...` of Recall@K"},
+			&cli.IntFlag{Name: "queries", DefaultText: "all", Usage: "let only `N` images, drawn by --seed, ask for their neighbours among all"},
+			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most memory for similarities, `SIZE`: 512MiB, 2GiB"},
+			&cli.BoolFlag{Name: "count-lonely", Usage: "a query without any positive counts as a miss, an image of a class not fitted as wrong"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that k-means draws its starts by, and --queries"},
+			&cli.StringSliceFlag{Name: "set", Usage: "`METRIC.SETTING=VALUE`, as winnow metrics METRIC lists them; may be repeated"},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+		}, term.DataFlags...),
+		Action: term.Action(read, call),
+	}
+}
+
+// garbage is how much garbage, in percent of what is in use, waits for the collector while vectors are compared. Nearly
+// all memory is vectors and similarities, which it does not look into: with a million images the usual 100 would take
+// another two gigabytes to save it a second of work.
+const garbage = 20
+
+func run(ctx context.Context, p *term.Program, o Options) error {
+	defer debug.SetGCPercent(debug.SetGCPercent(garbage))
+	o.Run.Host, o.Eval.Note = p.Host(), p.Note
+	r, err := folder.Open(ctx, o.Dir, o.Run)
+	if err != nil {
+		return err
+	}
+	rt, err := p.OpenRuntime()
+	if err != nil {
+		return err
+	}
+	defer rt.Close()
+	result, err := evaluation.Run(ctx, r, o.Eval)
+	if errors.Is(err, evaluation.ErrFitSplit) {
+		return term.AsMisuse(err)
+	}
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return p.JSON(result)
+	}
+	printResult(p.Out, o.Eval.Metrics, result)
+	return nil
+}

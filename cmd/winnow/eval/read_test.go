@@ -1,0 +1,68 @@
+package eval
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/datasets"
+)
+
+// asked runs the command with a call that only keeps its options.
+func asked(t *testing.T, args ...string) (got Options, err error) {
+	t.Helper()
+	app := term.NewApp([]term.Group{{Commands: []*cli.Command{command(func(_ context.Context, _ *term.Program, o Options) error {
+		got = o
+		return nil
+	})}}}, io.Discard, io.Discard)
+	return got, app.RunContext(t.Context(), term.FlagsFirst(app, append([]string{"winnow", "eval"}, args...)))
+}
+
+func TestOptions(t *testing.T) {
+	o, err := asked(t, "run", "--metrics", "linear-probe,retrieval", "--k", "1,4", "--queries", "50", "--set", "linear-probe.iterations=7", "--max-mem", "2MB", "--last", "--json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, m := range o.Eval.Metrics {
+		names = append(names, m.Name)
+	}
+	if o.Dir != "run" || !o.JSON || !o.Run.Last || o.Eval.MaxMem != 2e6 || o.Eval.Seed != 1 || o.Eval.Skip || !slices.Equal(names, []string{"retrieval", "linear-probe"}) {
+		t.Errorf("%+v", o)
+	}
+	if of := o.Eval.Metrics; of[0].Values["queries"] != 50 || of[1].Values["iterations"] != 7 {
+		t.Errorf("settings: %v, %v", of[0].Values, of[1].Values)
+	}
+	if want := []string{datasets.Test, datasets.Query, datasets.Gallery, datasets.Train}; !slices.Equal(o.Run.Splits, want) {
+		t.Errorf("splits %v, expected %v: the probe is fitted", o.Run.Splits, want)
+	}
+	if o, err = asked(t, "run", "--metrics", "all", "--split", "query", "--fit", "gallery"); err != nil || !o.Eval.Skip || len(o.Eval.Metrics) < 4 || !slices.Equal(o.Run.Splits, []string{"query", "gallery"}) {
+		t.Errorf("%v: %+v", err, o)
+	}
+}
+
+func TestMisuse(t *testing.T) {
+	for want, args := range map[string]string{
+		"takes one run folder":                   "",
+		"is not a number of neighbours":          "run --k none",
+		"--max-mem":                              "run --max-mem none",
+		"--metrics: ":                            "run --metrics none",
+		"noise-detection is measured by winnow ": "run --metrics noise-detection",
+		"is not among the --metrics":             "run --set clustering.k=3",
+		"expected METRIC.SETTING=VALUE":          "run --set clustering",
+		"both give the K":                        "run --k 1 --set retrieval.k=2",
+		"--queries: found -1":                    "run --queries -1",
+		"--view: found \"left\", expected":       "run --view left",
+		"--set: ":                                "run --metrics clustering --set clustering.seeds=x",
+		"flag provided but not defined: -split":  "run --splits test",
+	} {
+		if _, err := asked(t, strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, expected %q", args, err, want)
+		}
+	}
+}
