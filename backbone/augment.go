@@ -2,7 +2,7 @@ package backbone
 
 import "fmt"
 
-// Augmentation says how a training view of a picture differs from the evaluation view, which is what
+// Augmentation describes how a training view of a picture differs from the evaluation view, which is what
 // [Preprocessor.Into] shows. The zero value is the evaluation view.
 //
 // A view is made in this order: crop and resize (one resampling, PIL's filters and roundings), rotation, zoom
@@ -42,7 +42,7 @@ const (
 	cropResized = "resized"
 )
 
-// Validate says what is wrong with a, or nil.
+// Validate returns an error that names what is wrong with a.
 func (a Augmentation) Validate() error {
 	if err := a.validateCrop(); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (a Augmentation) validateCrop() error {
 	return nil
 }
 
-// bounds are Scale and Ratio with torchvision's defaults where nothing is said.
+// bounds returns Scale and Ratio with torchvision's defaults where nothing is said.
 func (a Augmentation) bounds() (scale, ratio [2]float64) {
 	scale, ratio = a.Scale, a.Ratio
 	if scale == [2]float64{} {
@@ -102,7 +102,7 @@ func (a Augmentation) bounds() (scale, ratio [2]float64) {
 	return scale, ratio
 }
 
-// resize is p with the resize that views cropped at random are cut from.
+// resize returns p with the resize that views cropped at random are cut from.
 func (a Augmentation) resize(p Preprocessing) Preprocessing {
 	switch {
 	case a.Crop != cropRandom:

@@ -43,7 +43,7 @@ func (a Augmentation) planColour(d *draws) colourChange {
 	return c
 }
 
-// permutation is one of the 24 orders of 0 … 3.
+// permutation returns one of the 24 orders of 0 … 3.
 func permutation(n int) [4]uint8 {
 	p := [4]uint8{0, 1, 2, 3}
 	for i := 3; i > 0; i-- {
@@ -88,7 +88,7 @@ func luma(r, g, b byte) byte {
 	return uint8((19595*uint32(r) + 38470*uint32(g) + 7471*uint32(b) + 1<<15) >> 16)
 }
 
-// meanLuma is the mean luma of a view, rounded half up.
+// meanLuma returns the mean luma of a view, rounded half up.
 func meanLuma(pix []byte, planes int) byte {
 	var sum uint64
 	if planes == 1 {
@@ -105,7 +105,7 @@ func meanLuma(pix []byte, planes int) byte {
 	return uint8(float64(sum)/float64(n) + 0.5)
 }
 
-// blend is from + factor·(to - from) as PIL computes it, in float32.
+// blend returns from + factor·(to - from) as PIL computes it, in float32.
 func blend(from, to byte, factor float32) byte {
 	v := float32(from) + float32(factor*float32(int(to)-int(from)))
 	return clip8(int32(v))

@@ -37,7 +37,7 @@ func drawFrom(rng *rand.Rand) *draws {
 // between carries u from [0, 1) to [lo, hi).
 func between(u, lo, hi float64) float64 { return lo + u*(hi-lo) }
 
-// strip says how one axis of a picture becomes one axis of a view: the samples from … from+n-1 are resized to
+// strip describes how one axis of a picture becomes one axis of a view: the samples from … from+n-1 are resized to
 // out, which lie at before in a row of total samples, black elsewhere, of which the crop takes the view's side
 // from start on.
 type strip struct{ from, n, out, before, total, start int }
@@ -74,7 +74,7 @@ func (a Augmentation) plan(p Preprocessing, w, h int, d *draws) view {
 	return v
 }
 
-// padded is an axis of n samples resized to out, with pad black ones on each side and more where the crop is
+// padded returns an axis of n samples resized to out, with pad black ones on each side and more where the crop is
 // still larger, the smaller half first.
 func padded(n, out, crop, pad int) strip {
 	total := max(out+2*pad, crop)
@@ -84,7 +84,7 @@ func padded(n, out, crop, pad int) strip {
 // index carries u to 0 … last, each as often.
 func index(u float64, last int) int { return min(int(u*float64(last+1)), last) }
 
-// part is the rectangle of a "resized" crop: its area a uniform share of the picture's, its aspect uniform in
+// part returns the rectangle of a "resized" crop: its area a uniform share of the picture's, its aspect uniform in
 // the logarithm, drawn until it fits; after ten tries the centre, as much as the aspects allow. Sizes are
 // rounded half to even. Source: torchvision, RandomResizedCrop.get_params.
 func (a Augmentation) part(w, h int, d *draws) (x, y, bw, bh int) {

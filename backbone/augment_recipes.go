@@ -11,7 +11,7 @@ type Recipe struct {
 	Augmentation Augmentation
 }
 
-// Recipes are the named augmentations. Sizes follow the network: where a paper resizes to 256 and crops 224, a
+// Recipes returns the named augmentations. Sizes follow the network: where a paper resizes to 256 and crops 224, a
 // network of 112 gets 128 and 112.
 //
 // Sources: prism: Liu, Yu, Li, Shen, Gao, Ren, Xie, Cui, PRISM (the released configuration for CARS-98N); adapted_triplet: Yu,

@@ -9,7 +9,7 @@ type form struct {
 	interpolation string
 }
 
-// form is the resize that all views of v begin with; none where each view resizes another part.
+// form returns the resize that all views of v begin with; none where each view resizes another part.
 func (v *Viewer) form() form {
 	r := v.a.resize(v.q.p)
 	if v.a.Crop == cropResized || r.Resize == 0 {
@@ -18,7 +18,7 @@ func (v *Viewer) form() form {
 	return form{r.Resize, r.Exact, r.Channels == "L", r.Interpolation}
 }
 
-// reducedBytes is the memory of img as Reduced makes it.
+// reducedBytes returns the memory of img as Reduced makes it.
 func (v *Viewer) reducedBytes(img image.Image) int64 {
 	b, e := img.Bounds(), extentOf(img)
 	f := v.form()
@@ -36,7 +36,7 @@ func (v *Viewer) reducedBytes(img image.Image) int64 {
 	return min(n+imageHeader, bytesOf(img))
 }
 
-// Reduced is a picture of which v makes the same views as of img, bit for bit, in less memory and time: img
+// Reduced returns a picture of which v makes the same views as of img, bit for bit, in less memory and time: img
 // resized to the size that views are cut from. Where that is no smaller, or where a view may show img at any
 // scale, it is img itself. Other viewers, and the evaluation view of another size, would see it differently.
 func (v *Viewer) Reduced(img image.Image) image.Image {

@@ -81,7 +81,7 @@ func (v *Viewer) render(dst []float32, img image.Image, w view) {
 // area is a rectangle of the resized and padded picture.
 type area struct{ x, y, w, h int }
 
-// take says which of the resized samples a stretch of size samples from first on of the padded axis shows,
+// take returns which of the resized samples a stretch of size samples from first on of the padded axis shows,
 // lo ≤ i < hi, and where in it they begin.
 func (s strip) take(first, size int) (lo, hi, at int) {
 	lo, hi = max(first-s.before, 0), min(first+size-s.before, s.out)

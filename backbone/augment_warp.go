@@ -27,7 +27,7 @@ func (a Augmentation) planWarp(d *draws) warp {
 
 func (w warp) on() bool { return w.zoom != 0 }
 
-// inverse says where a view's sample comes from: sample (x, y) from (ax·x + bx·y + cx, ay·x + by·y + cy), both
+// inverse maps a view's sample to where it comes from: sample (x, y) from (ax·x + bx·y + cx, ay·x + by·y + cy), both
 // counted from the centre of the view's first sample.
 func (w warp) inverse(side int) (ax, bx, cx, ay, by, cy float64) {
 	sin, cos := math.Sincos(w.angle)
@@ -38,7 +38,7 @@ func (w warp) inverse(side int) (ax, bx, cx, ay, by, cy float64) {
 	return ax, bx, ax*x + bx*y + middle, ay, by, ay*x + by*y + middle
 }
 
-// needs is the area that the samples of a view come from, within a picture of width × height; frame is where
+// needs returns the area that the samples of a view come from, within a picture of width × height; frame is where
 // the view would lie without the warp.
 func (w warp) needs(side int, frame area, width, height int) area {
 	ax, bx, cx, ay, by, cy := w.inverse(side)

@@ -2,8 +2,8 @@ package backbone
 
 import "fmt"
 
-// BatchWithin is how many images to run through a network at once so that what they take fits into budget bytes: the
-// largest power of two, at least 1 and at most most.
+// BatchWithin returns how many images to run through a network at once so that what they take fits into budget bytes:
+// the largest power of two, at least 1 and at most most.
 //
 //	images · (activations + slots · 4 · views · pixels) ≤ budget
 //
@@ -21,7 +21,7 @@ func (cfg ExtractConfig) BatchWithin(budget, activations int64, most int) int {
 	return n
 }
 
-// BatchBytes is what n images at once take, by the same count.
+// BatchBytes returns what n images at once take, by the same count.
 func (cfg ExtractConfig) BatchBytes(n int, activations int64) int64 {
 	return int64(n) * cfg.imageBytes(activations)
 }

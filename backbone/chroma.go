@@ -65,7 +65,7 @@ func (p *planes) row(dst []byte, y, x0, x1 int) {
 	toRGB(dst, p.img.Y[y*p.img.YStride+x0:][:len(uv)], uv)
 }
 
-// rows are the chroma row that covers row y of a picture with half as many, and its next nearest.
+// rows returns the chroma row that covers row y of a picture with half as many, and its next nearest.
 func (p *planes) rows(y int) (near, far int) {
 	near = y / 2
 	if y&1 == 0 {
@@ -174,5 +174,5 @@ func toRGB(dst, luma []byte, uv []uint32) {
 	}
 }
 
-// clip8 is v within 0 … 255.
+// clip8 returns v within 0 … 255.
 func clip8(v int32) uint8 { return uint8(min(max(v, 0), 255)) }

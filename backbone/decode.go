@@ -23,7 +23,7 @@ type DecodeOptions struct {
 	MaxPixels int  // largest width × height of the file's picture; 0: DefaultMaxPixels
 	EXIF      bool // turn the picture as its EXIF orientation says
 
-	// Enough says how large a picture of w×h pixels must be at least; photographs may then come out reduced, never
+	// Enough reports how large a picture of w×h pixels must be at least; photographs may then come out reduced, never
 	// smaller than that. nil: every picture is whole. It does not know of turning and treats both sides alike.
 	Enough func(w, h int) (leastW, leastH int)
 }
@@ -60,7 +60,7 @@ func formats() [5]format {
 	}
 }
 
-// whole is a decoder that cannot reduce.
+// whole returns a decoder that cannot reduce.
 func whole(decode func([]byte) (image.Image, error)) func([]byte, int) (image.Image, error) {
 	return func(data []byte, _ int) (image.Image, error) { return decode(data) }
 }
@@ -116,7 +116,7 @@ func decodeAs(f format, data []byte, o DecodeOptions) (img image.Image, err erro
 	return asReduced(img, config.Width, config.Height, by), nil
 }
 
-// decodeError says which decoder stopped and why, in words where its own are short.
+// decodeError names which decoder stopped and why, in words where its own are short.
 func decodeError(name string, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return fmt.Errorf("%s: the file is cut short", name)

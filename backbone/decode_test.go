@@ -203,7 +203,7 @@ func TestCutFiles(t *testing.T) {
 	}
 }
 
-// hugePNG is a valid header of a picture nobody has.
+// hugePNG is a valid header of a picture that does not exist.
 func hugePNG(w, h uint32) []byte {
 	data := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
 	data = binary.BigEndian.AppendUint32(data, w)

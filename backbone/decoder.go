@@ -9,13 +9,13 @@ const (
 )
 
 // Versions of the decoders. A store's key has them, so that vectors of pictures that were read in two ways never stand in
-// one store: whoever changes a pixel raises the number. Stores without one are of before decoders were told apart.
+// one store: a change of any pixel raises the number. Stores without one are of before decoders were told apart.
 const (
 	exactVersion = 2
 	fastVersion  = 1
 )
 
-// ParseDecoder is the Decoder of a Preprocessing by the name that a user knows.
+// ParseDecoder returns the Decoder of a Preprocessing by the name that a user knows.
 func ParseDecoder(name string) (string, error) {
 	switch name {
 	case ExactDecoder:
@@ -26,7 +26,7 @@ func ParseDecoder(name string) (string, error) {
 	return "", fmt.Errorf("backbone: decoder is %q, expected %s or %s", name, ExactDecoder, FastDecoder)
 }
 
-// DecoderName is what p's decoder is called.
+// DecoderName returns what p's decoder is called.
 func (p Preprocessing) DecoderName() string {
 	if p.Decoder == "" {
 		return ExactDecoder
@@ -43,8 +43,8 @@ func (p Preprocessing) DecoderVersion() string {
 	return fmt.Sprintf("%s %d", p.DecoderName(), version)
 }
 
-// DecodeOptions are how a picture is decoded of which views are made as p and the augmentations say; none of these: the
-// centre alone.
+// DecodeOptions returns how a picture is decoded of which views are made as p and the augmentations say; none of these:
+// the centre alone.
 func (p Preprocessing) DecodeOptions(views ...Augmentation) DecodeOptions {
 	o := DecodeOptions{EXIF: p.EXIF}
 	if p.Decoder != FastDecoder {

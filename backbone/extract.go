@@ -13,7 +13,7 @@ import (
 	"winnow/features"
 )
 
-// ExtractConfig says how images become vectors.
+// ExtractConfig describes how images become vectors.
 type ExtractConfig struct {
 	Preprocessing Preprocessing
 	Batch         int  // images a run of the network, always the same ones together
@@ -25,7 +25,7 @@ type ExtractConfig struct {
 	Views []View
 }
 
-// views are those that are made.
+// views returns those that are made.
 func (cfg ExtractConfig) views() []View {
 	if len(cfg.Views) == 0 {
 		return []View{Center()}
@@ -210,7 +210,7 @@ func (e *extraction) infer(ctx context.Context) error {
 	for b := range e.order {
 		b.left.Wait()
 		if ctx.Err() != nil {
-			return nil // run says why
+			return nil // run reports why
 		}
 		var bad []features.Bad
 		for i, reason := range b.reasons[:b.n] {
@@ -294,7 +294,7 @@ func newReaders(cfg ExtractConfig, fsys fs.FS) ([]*reader, error) {
 	return readers, nil
 }
 
-// decodeOptions are those that serve all views.
+// decodeOptions returns those that serve all views.
 func (cfg ExtractConfig) decodeOptions() DecodeOptions {
 	var augmentations []Augmentation
 	for _, v := range cfg.views() {

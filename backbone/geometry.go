@@ -5,7 +5,7 @@ import "fmt"
 // maxSide bounds sizes in a Preprocessing: a typing error, not a network, asks for more.
 const maxSide = 1 << 14
 
-// Validate says what is wrong with p, or nil.
+// Validate returns an error that names what is wrong with p.
 func (p Preprocessing) Validate() error {
 	_, known := kernelOf(p.Interpolation)
 	switch {
@@ -33,10 +33,10 @@ func (p Preprocessing) Validate() error {
 	return nil
 }
 
-// Size is the number of float32 values of one picture: Planes × Crop × Crop.
+// Size returns the number of float32 values of one picture: Planes × Crop × Crop.
 func (p Preprocessing) Size() int { return p.Planes() * p.Crop * p.Crop }
 
-// target is the size of a picture after the resize, as torchvision's Resize makes it: the shorter side
+// target returns the size of a picture after the resize, as torchvision's Resize makes it: the shorter side
 // exactly, the longer one rounded down.
 func (p Preprocessing) target(w, h int) (int, int) {
 	switch {
@@ -50,7 +50,7 @@ func (p Preprocessing) target(w, h int) (int, int) {
 	return max(int(int64(p.Resize)*int64(w)/int64(h)), 1), p.Resize
 }
 
-// centre is what a centre crop takes of an axis of n samples: the samples lo ≤ i < hi land at pad. As in
+// centre returns what a centre crop takes of an axis of n samples: the samples lo ≤ i < hi land at pad. As in
 // torchvision the start is (n-crop)/2 rounded half to even, and a crop wider than the axis is padded with
 // zeros, the smaller half first.
 func centre(n, crop int) (lo, hi, pad int) {

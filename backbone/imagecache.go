@@ -10,7 +10,7 @@ import (
 // ImageCache is an image list for training, where every picture is wanted once an epoch: pictures are kept as
 // they come out of the decoder (a JPEG's half-resolution colours take half the bytes of RGB), or resized where
 // all views begin with the same resize, as long as their sum stays within a limit. Nothing is ever thrown out,
-// because every picture is wanted equally often; those that do not fit are decoded anew each time. Safe for
+// because every picture is wanted equally often; those that do not fit are decoded again each time. Safe for
 // several goroutines.
 type ImageCache struct {
 	fsys    fs.FS
@@ -38,16 +38,16 @@ func NewImageCache(fsys fs.FS, paths []string, limit int64, o DecodeOptions) *Im
 	return c
 }
 
-// Len is the number of pictures in the list.
+// Len returns the number of pictures in the list.
 func (c *ImageCache) Len() int { return len(c.paths) }
 
-// Image is the picture of a row as the decoder gives it. It is shared: nobody may change it. Errors name the
+// Image returns the picture of a row as the decoder gives it. It is shared: it must not be changed. Errors name the
 // path and are not kept.
 func (c *ImageCache) Image(row int) (image.Image, error) { return c.image(row, nil) }
 
-// ImageFor is a picture of which v makes the same views as of the row's picture, bit for bit: the picture
+// ImageFor returns a picture of which v makes the same views as of the row's picture, bit for bit: the picture
 // itself or [Viewer.Reduced]. A cache serves other viewers and Image as well, but what was kept for one is
-// decoded anew for one that resizes otherwise.
+// decoded again for one that resizes otherwise.
 func (c *ImageCache) ImageFor(row int, v *Viewer) (image.Image, error) { return c.image(row, v) }
 
 func (c *ImageCache) image(row int, v *Viewer) (image.Image, error) {
@@ -81,7 +81,7 @@ func (c *ImageCache) image(row int, v *Viewer) (image.Image, error) {
 	return got.img, nil
 }
 
-// fits says whether there is room for n bytes: where there is none, resizing a picture as a whole is waste.
+// fits reports whether there is room for n bytes: where there is none, resizing a picture as a whole is waste.
 func (c *ImageCache) fits(n int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,14 +100,14 @@ func (c *ImageCache) keep(row int, k keptImage) {
 	}
 }
 
-// Kept is how many pictures are in memory, and their bytes.
+// Kept returns how many pictures are in memory, and their bytes.
 func (c *ImageCache) Kept() (pictures int, bytes int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.pictures, c.size
 }
 
-// shortened is a file buffer for the next file, without the memory of an uncommonly large one.
+// shortened returns a file buffer for the next file, without the memory of an uncommonly large one.
 func shortened(data []byte) []byte {
 	const usual = 16 << 20
 	if cap(data) > usual {
@@ -119,7 +119,7 @@ func shortened(data []byte) []byte {
 // imageHeader is about what a picture takes beside its samples.
 const imageHeader = 128
 
-// bytesOf is the memory of a picture.
+// bytesOf returns the memory of a picture.
 func bytesOf(img image.Image) int64 {
 	n := 0
 	switch m := samplesOf(img).(type) {

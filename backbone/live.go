@@ -19,7 +19,7 @@ type LiveNetwork interface {
 	// Dim is the length of a vector.
 	Dim() int
 
-	// Inputs says how many floats an image takes in each input.
+	// Inputs returns how many floats an image takes in each input.
 	Inputs() []int
 
 	// Forward computes the vectors of n images, dst n×Dim, from one slice for each input, image after image.

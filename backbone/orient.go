@@ -9,7 +9,7 @@ import (
 	"github.com/disintegration/imaging"
 )
 
-// orientation is the EXIF orientation 1 … 8 of the file; 1, upright, where there is none or none that can
+// orientation returns the EXIF orientation 1 … 8 of the file; 1, upright, where there is none or none that can
 // be read: a broken EXIF block does not make a picture unreadable.
 func orientation(format string, data []byte) int {
 	kinds := map[string]imagemeta.ImageFormat{"jpeg": imagemeta.JPEG, "png": imagemeta.PNG, "webp": imagemeta.TIFF}
@@ -43,7 +43,7 @@ func orientation(format string, data []byte) int {
 	return found
 }
 
-// webpChunk is the content of the first chunk of a kind, or nil. Chunks of odd length are padded to even.
+// webpChunk returns the content of the first chunk of a kind, or nil. Chunks of odd length are padded to even.
 func webpChunk(data []byte, kind string) []byte {
 	const header = 12 // RIFF, size, WEBP
 	for rest := data[min(len(data), header):]; len(rest) >= 8; {
@@ -76,7 +76,7 @@ func orient(img image.Image, orientation int) image.Image {
 	return turn[orientation](coloursOf(img))
 }
 
-// coloursOf is a picture in the colours that the network would see, so that a turned one has exactly those of
+// coloursOf returns a picture in the colours that the network would see, so that a turned one has exactly those of
 // the upright one. It is whole in memory because imaging reads it from several goroutines.
 func coloursOf(img image.Image) *image.NRGBA {
 	s := sourceOf(img)

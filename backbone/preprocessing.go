@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Preprocessing says what a network expects to see. The zero value is not valid; models has one an entry.
+// Preprocessing describes what a network expects to see. The zero value is not valid; models has one an entry.
 type Preprocessing struct {
 	Resize        int        `json:"resize" yaml:"resize"`               // target of the resize, pixels; 0: no resize
 	Exact         bool       `json:"exact" yaml:"exact"`                 // true: Resize×Resize whatever the aspect; false: the shorter side
@@ -24,7 +24,7 @@ type Preprocessing struct {
 	Decoder       string     `json:"decoder,omitempty" yaml:"decoder"`   // FastDecoder, or "" for ExactDecoder
 }
 
-// Key is a canonical text of p: two runs with equal keys show the network the same numbers.
+// Key returns a canonical text of p: two runs with equal keys show the network the same numbers.
 func (p Preprocessing) Key() string {
 	b, err := json.Marshal(p)
 	if err != nil {
@@ -50,7 +50,7 @@ func ParsePreprocessing(key string) (Preprocessing, error) {
 	return p, nil
 }
 
-// Planes is the number of channels the network sees.
+// Planes returns the number of channels the network sees.
 func (p Preprocessing) Planes() int {
 	if p.Channels == "L" {
 		return 1

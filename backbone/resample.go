@@ -23,7 +23,7 @@ func kernelOf(interpolation string) (kernel, bool) {
 
 func triangleKernel(x float64) float64 { return max(0, 1-math.Abs(x)) }
 
-// cubicKernel is Keys' cubic convolution with a = -1/2, as PIL has it.
+// cubicKernel returns Keys' cubic convolution with a = -1/2, as PIL has it.
 // Source: Keys, Cubic convolution interpolation for digital image processing, IEEE TASSP 1981, eq. 15.
 func cubicKernel(x float64) float64 {
 	const a = -0.5
@@ -107,7 +107,7 @@ func (t *taps) compute(in int, cover float64, out, lo, hi int, k kernel) {
 	}
 }
 
-// resized is s with n elements, of its own memory if it has enough.
+// resized returns s with n elements, of its own memory if it has enough.
 func resized[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -115,7 +115,7 @@ func resized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// span is the range of input samples that the outputs need.
+// span returns the range of input samples that the outputs need.
 func (t *taps) span() (first, end int) {
 	return t.start[0], t.start[len(t.start)-1] + t.width
 }

@@ -94,7 +94,7 @@ func inkToRGB(dst, src []byte) {
 	}
 }
 
-// paletteRGB is the table of a palette; indices beyond it are black.
+// paletteRGB returns the table of a palette; indices beyond it are black.
 func paletteRGB(p color.Palette) *[256][3]byte {
 	var table [256][3]byte
 	for i, c := range p {

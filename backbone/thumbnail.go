@@ -47,8 +47,8 @@ func Thumbnails(ctx context.Context, fsys fs.FS, paths []string, side int, done 
 	return out, group.Wait()
 }
 
-// ReadThumbnail is one picture as [Thumbnails] makes it, but for the last bits of large photographs, which it reduces
-// while it decodes them: many times faster, to be made while somebody waits.
+// ReadThumbnail returns one picture as [Thumbnails] makes it, but for the last bits of large photographs, which it
+// reduces while it decodes them: many times faster, to be made while somebody waits.
 func ReadThumbnail(fsys fs.FS, path string, side int) (t Thumbnail) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -66,7 +66,7 @@ func ReadThumbnail(fsys fs.FS, path string, side int) (t Thumbnail) {
 	return Thumbnail{Image: imaging.Fit(samplesOf(img), side, side, imaging.Linear)}
 }
 
-// FileType is the media type of an image file that Decode reads, by its first bytes; "" of anything else.
+// FileType returns the media type of an image file that Decode reads, by its first bytes; "" of anything else.
 func FileType(head []byte) string {
 	for _, f := range formats() {
 		if f.is(head) {

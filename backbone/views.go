@@ -22,7 +22,7 @@ type View struct {
 // CenterName names the view that evaluation looks at.
 const CenterName = "center"
 
-// Center is the evaluation view, the first of all views.
+// Center returns the evaluation view, the first of all views.
 func Center() View { return View{Name: CenterName} }
 
 // ParseViews reads what views are asked for: parts with + between them, each "center", "flip" (the centre, mirrored) or
@@ -81,7 +81,7 @@ func parseViews(part string, seed uint64) ([]View, error) {
 	return list, nil
 }
 
-// ViewNames are the names of cfg's views as a store's key has them.
+// ViewNames returns the names of cfg's views as a store's key has them.
 func (cfg ExtractConfig) ViewNames() []string {
 	views := cfg.views()
 	names := make([]string, len(views))
@@ -91,8 +91,8 @@ func (cfg ExtractConfig) ViewNames() []string {
 	return names
 }
 
-// draw is the random source of the view of one image, nil where nothing is drawn: PCG seeded by a hash of the view's
-// name, which holds the seed, and the image's path.
+// draw returns the random source of the view of one image, nil where nothing is drawn: PCG seeded by a hash of the
+// view's name, which holds the seed, and the image's path.
 func (v View) draw(path string) *rand.Rand {
 	if v.Augmentation == (Augmentation{}) {
 		return nil

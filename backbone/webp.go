@@ -54,7 +54,7 @@ func videoToRGB(m *image.YCbCr) *image.NRGBA {
 	return out
 }
 
-// diamond is (9·near + 3·(beside + above) + diagonal)/16 in two steps, each rounded down after adding half.
+// diamond returns (9·near + 3·(beside + above) + diagonal)/16 in two steps, each rounded down after adding half.
 func diamond(near, beside, above, diagonal uint8) int32 {
 	a, b, c, d := int32(near), int32(beside), int32(above), int32(diagonal)
 	return ((a+b+c+d+8+2*(b+c))>>3 + a) >> 1

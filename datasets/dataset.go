@@ -65,16 +65,16 @@ func (d *Dataset) Labels() []int {
 
 // HasTruth reports whether the true label of every sample of the split is known.
 func (d *Dataset) HasTruth(split string) bool {
-	any := false
+	found := false
 	for i := range d.Samples {
 		if d.Samples[i].Split == split {
 			if d.Samples[i].True == Unlabelled {
 				return false
 			}
-			any = true
+			found = true
 		}
 	}
-	return any
+	return found
 }
 
 // TrueLabels returns the dataset with the given labels of a split replaced by the true ones, where these are known.

@@ -42,3 +42,35 @@ func BackboneBy(sum, preprocessing, whose, name string, places ...string) (*mode
 	}
 	return b, nil
 }
+
+// OpenBackbone finds a model by name or file and cuts it at its features. Both may bring warnings.
+func OpenBackbone(name string, settings models.Settings) (*models.Backbone, *models.Prepared, error) {
+	registry, err := models.OpenDefault()
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := registry.Resolve(name, settings)
+	if err != nil {
+		return nil, nil, err
+	}
+	cut, err := models.Prepare(b.Entry, b.Data, settings.Output)
+	return b, cut, err
+}
+
+// TakeShard leaves the images of one shard, I/N. A batch of 0 becomes the usual one: machines with different memory must
+// agree on it.
+func (e *Extraction) TakeShard(text string) error {
+	if e.Config.Batch == 0 {
+		e.Config.Batch = UsualBatch
+	}
+	index, of, err := features.ParseShard(text)
+	if err != nil {
+		return err
+	}
+	shard, paths, err := features.ShardOf(e.Paths, index, of, e.Config.Batch)
+	if err != nil {
+		return err
+	}
+	e.Shard, e.Paths = &shard, paths
+	return nil
+}

@@ -13,7 +13,7 @@ import (
 //	M_k = number of members of class k,  Sum(k) = Σ v,  row k of Centres() = Sum(k)/M_k (zero if M_k = 0)
 //
 // Vectors are float32, sums float64 and kept current vector by vector: a push costs O(d), whatever the
-// capacity. A class is summed anew from its members after every [refreshAfter] changes, which stops
+// capacity. A class is recomputed from its members after every [refreshAfter] changes, which stops
 // rounding from drifting and depends on nothing but the pushes. Only Push, SetState and their kin write:
 // between them any number of goroutines may read.
 type Bank struct {
@@ -22,7 +22,7 @@ type Bank struct {
 	filled   int            // members, ≤ capacity
 	sums     []float64      // classes×dim
 	counts   []int          // classes
-	changes  []int          // classes: pushes and evictions since the class was last summed anew
+	changes  []int          // classes: pushes and evictions since the class was last recomputed
 	versions []uint64       // classes: grows with every change
 	centres  blas32.General // classes×dim
 	touched  []int          // scratch: classes changed by the running Push
@@ -40,7 +40,7 @@ func NewBank(capacity, dim, classes int) *Bank {
 	return newBank(NewSet(capacity, dim), classes)
 }
 
-// BankOf is a full bank that holds every vector of z, for judging a whole set against itself. It shares
+// BankOf returns a full bank that holds every vector of z, for judging a whole set against itself. It shares
 // the vectors of z, which must not change while the bank is used; a Push would overwrite them.
 func BankOf(z Set, classes int) *Bank {
 	if z.Len() < 1 || z.Dim() < 1 || classes < 1 || z.X.Stride != z.X.Cols || len(z.Labels) != z.Len() {
@@ -71,28 +71,28 @@ func newBank(ring Set, classes int) *Bank {
 	}
 }
 
-// Len is the number of members.
+// Len returns the number of members.
 func (b *Bank) Len() int { return b.filled }
 
-// Cap is the number of members the bank can hold.
+// Cap returns the number of members the bank can hold.
 func (b *Bank) Cap() int { return b.set.Len() }
 
-// Dim is the dimension of the vectors.
+// Dim returns the dimension of the vectors.
 func (b *Bank) Dim() int { return b.set.Dim() }
 
-// Classes is the number of class ids; classes without members count.
+// Classes returns the number of class ids; classes without members count.
 func (b *Bank) Classes() int { return len(b.counts) }
 
-// Count is M_k, the number of members of class k.
+// Count returns M_k, the number of members of class k.
 func (b *Bank) Count(k int) int { return b.counts[k] }
 
-// Sum is a view of the sum of the members of class k; exactly zero if there are none.
+// Sum returns a view of the sum of the members of class k; exactly zero if there are none.
 func (b *Bank) Sum(k int) []float64 {
 	d := b.Dim()
 	return b.sums[k*d : (k+1)*d : (k+1)*d]
 }
 
-// Centres is a view of the classes×dim matrix of class means (not renormalised), zero rows for classes
+// Centres returns a view of the classes×dim matrix of class means (not renormalised), zero rows for classes
 // without members. One product Z·Centresᵀ is the mean similarity of every row of Z to every class.
 func (b *Bank) Centres() blas32.General { return b.centres }
 
@@ -100,7 +100,7 @@ func (b *Bank) Centres() blas32.General { return b.centres }
 // Count(k) can be kept until then.
 func (b *Bank) Version(k int) uint64 { return b.versions[k] }
 
-// Set is a view of the members, in ring order (not the order of arrival); valid until the next Push.
+// Set returns a view of the members, in ring order (not the order of arrival); valid until the next Push.
 func (b *Bank) Set() Set {
 	s := Set{Labels: b.set.Labels[:b.filled], IDs: b.set.IDs[:b.filled]}
 	s.X = blas32.General{Rows: b.filled, Cols: b.set.X.Cols, Stride: b.set.X.Stride, Data: b.set.X.Data[:b.filled*b.set.X.Stride]}

@@ -14,7 +14,7 @@ type BankState struct {
 	Labels, IDs            []int     // of the members, in ring order
 	X                      []float32 // members×Dim, in ring order
 	Sums                   []float64 // Classes×Dim: kept, as sums built step by step carry their own rounding
-	Changes                []int     // Classes: changes since each was last summed anew
+	Changes                []int     // Classes: changes since each was last recomputed
 }
 
 // State copies the bank into plain data.

@@ -129,7 +129,7 @@ func TestDriftIsStopped(t *testing.T) {
 		}
 	}
 	push(10)
-	b.Sum(0)[1] += 0.5 // as much drift as nobody has seen
+	b.Sum(0)[1] += 0.5 // more drift than ever seen
 	push(1)
 	if compare(b, want) == "" {
 		t.Fatal("the drift was not there")

@@ -11,7 +11,7 @@ const (
 // maxHalf is the largest float16.
 const maxHalf = 65504
 
-// half is the value of an IEEE 754 binary16 number.
+// half returns the value of an IEEE 754 binary16 number.
 func half(b uint16) float32 {
 	sign := uint32(b>>15) << 31
 	exp, frac := uint32(b>>10&31), uint32(b&1023)
@@ -25,8 +25,8 @@ func half(b uint16) float32 {
 	return math.Float32frombits(sign | (exp+112)<<23 | frac<<13)
 }
 
-// toHalf is the nearest binary16 number, of two as near the even one, as IEEE 754 and numpy round. What is nearer to
-// 2¹⁶ than to the largest is infinite; not a number stays so.
+// toHalf returns the nearest binary16 number, of two as near the even one, as IEEE 754 and numpy round. What is nearer
+// to 2¹⁶ than to the largest is infinite; not a number stays so.
 func toHalf(v float32) uint16 {
 	b := math.Float32bits(v)
 	sign, b := uint16(b>>16)&0x8000, b&0x7fffffff

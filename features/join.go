@@ -142,7 +142,7 @@ func fits(ordered []*Store, s *Store) error {
 	return nil
 }
 
-// joinedInfo is store.json of the whole, but for the sum. What several machines made is said of all of them.
+// joinedInfo returns store.json of the whole, but for the sum. What several machines made is said of all of them.
 func joinedInfo(shards []*Store) Info {
 	info := shards[0].Info
 	info.Key.Images, info.Shard = info.Shard.Images, nil

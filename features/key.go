@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Key says which features a store holds. Two stores with equal keys hold the same numbers (on the same
+// Key describes which features a store holds. Two stores with equal keys hold the same numbers (on the same
 // machine, to the bit); labels are no part of it, so every noise level of a dataset shares one store.
 type Key struct {
 	Model         string   `json:"model"`         // sha256 of the ONNX file, hexadecimal
@@ -33,13 +33,13 @@ type Key struct {
 // MaxViews bounds the views of an image: more is a mistake.
 const MaxViews = 256
 
-// views is the number of views, of which a store has at least one.
+// views returns the number of views, of which a store has at least one.
 func (k Key) views() int { return max(len(k.Views), 1) }
 
-// plain says whether the matrix is n×d of float32, which every winnow reads.
+// plain reports whether the matrix is n×d of float32, which every winnow reads.
 func (k Key) plain() bool { return k.views() == 1 && k.DType == "" }
 
-// Element is the type of the stored numbers.
+// Element returns the type of the stored numbers.
 func (k Key) Element() string {
 	if k.DType == "" {
 		return Float32
@@ -47,7 +47,7 @@ func (k Key) Element() string {
 	return k.DType
 }
 
-// descr is numpy's name of that type.
+// descr returns numpy's name of that type.
 func (k Key) descr() string {
 	if k.DType == Float16 {
 		return "<f2"
@@ -55,8 +55,8 @@ func (k Key) descr() string {
 	return "<f4"
 }
 
-// shape is that of the matrix: n×d, or n×views×d, so that all views of an image lie together: they are made together,
-// shards follow each other, and whoever wants one view reads whole vectors.
+// shape returns that of the matrix: n×d, or n×views×d, so that all views of an image lie together: they are made
+// together, shards follow each other, and a reader of one view reads whole vectors.
 func (k Key) shape(rows, dim int) []int {
 	if k.views() == 1 {
 		return []int{rows, dim}
@@ -75,7 +75,7 @@ func (k Key) check() error {
 	return nil
 }
 
-// Differs says in words which part of other is not that of k, or "" where the keys are equal.
+// Differs describes which part of other is not that of k, or "" where the keys are equal.
 func (k Key) Differs(other Key) string {
 	switch {
 	case k.Model != other.Model:
@@ -97,7 +97,7 @@ func (k Key) Differs(other Key) string {
 	return ""
 }
 
-// decoderText is a key's Decoder for people.
+// decoderText returns a key's Decoder for people.
 func decoderText(decoder string) string {
 	if decoder == "" {
 		return "a decoder of an earlier winnow, which did not write it down"
@@ -124,7 +124,7 @@ func settingsApart(a, b string) (string, string) {
 	return strings.Join(left, ", "), strings.Join(right, ", ")
 }
 
-// short is the beginning of a hash, enough to tell two apart by eye.
+// short returns the beginning of a hash, enough to tell two apart by eye.
 func short(hash string) string {
 	if len(hash) <= 12 {
 		return hash
@@ -147,7 +147,7 @@ func (e *DamageError) Error() string { return e.Err.Error() }
 
 func (e *DamageError) Unwrap() error { return e.Err }
 
-// HashPaths is the sha256 of an image list as paths.txt holds it: one path a line.
+// HashPaths returns the sha256 of an image list as paths.txt holds it: one path a line.
 func HashPaths(paths []string) string {
 	h := sha256.New()
 	for _, p := range paths {

@@ -10,12 +10,12 @@ func NewMatrix(n, d int) blas32.General {
 	return blas32.General{Rows: n, Cols: d, Stride: max(d, 1), Data: make([]float32, n*d)}
 }
 
-// Row is a view of row i of m.
+// Row returns a view of row i of m.
 func Row(m blas32.General, i int) []float32 {
 	return m.Data[i*m.Stride : i*m.Stride+m.Cols : i*m.Stride+m.Cols]
 }
 
-// Part is a view of n rows of m, the first of which is from.
+// Part returns a view of n rows of m, the first of which is from.
 func Part(m blas32.General, from, n int) blas32.General {
 	if n == 0 {
 		return blas32.General{Cols: m.Cols, Stride: m.Stride}

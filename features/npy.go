@@ -17,7 +17,7 @@ func WriteNPY(w io.Writer, x blas32.General) error {
 	return writeRows(w, "<f4", x)
 }
 
-// NPYHeader is what stands before the rows of a float32 array n×d in C order.
+// NPYHeader returns what stands before the rows of a float32 array n×d in C order.
 func NPYHeader(rows, cols int) []byte { return encodeNPYHeader("<f4", rows, cols) }
 
 // EncodeRows writes the values of x as a type of numbers ([Float32] or [Float16]), little endian, without a header.
@@ -30,7 +30,7 @@ func DecodeRows(dst []float32, dtype string, b []byte) {
 	Array{Floats: dst}.decode(0, Key{DType: dtype}.descr(), b)
 }
 
-// ElementSize is the bytes of a number of a type, [Float32] or [Float16].
+// ElementSize returns the bytes of a number of a type, [Float32] or [Float16].
 func ElementSize(dtype string) int { return elementSize[Key{DType: dtype}.descr()] }
 
 // writeRows writes the values of x as <f4 or <f2, without a header.

@@ -121,7 +121,7 @@ func TestNPYRoundTrip(t *testing.T) {
 
 func TestReadNPYRefuses(t *testing.T) {
 	good := string(unpack(t, "float32"))
-	change := func(old, new string) string { return strings.Replace(good, old, new, 1) }
+	change := func(from, to string) string { return strings.Replace(good, from, to, 1) }
 	for name, c := range map[string]struct{ data, want string }{
 		"empty":      {"", "found 0 bytes"},
 		"text":       {"path,label\n1.jpg,3\n", "not a npy file"},

@@ -22,7 +22,7 @@ type npyHeader struct {
 	size  int64  // bytes of the header itself: where the data begins
 }
 
-// elements is the product of the shape, or an error where it does not fit an int.
+// elements returns the product of the shape, or an error where it does not fit an int.
 func (h npyHeader) elements() (int, error) {
 	n := 1
 	for _, d := range h.shape {

@@ -16,12 +16,12 @@ func NewParam(name string, rows, cols int) *Param {
 	return &Param{Name: name, Rows: rows, Cols: cols, Data: make([]float32, rows*cols), Grad: make([]float32, rows*cols)}
 }
 
-// Matrix is a view of the values.
+// Matrix returns a view of the values.
 func (p *Param) Matrix() blas32.General {
 	return blas32.General{Rows: p.Rows, Cols: p.Cols, Stride: max(p.Cols, 1), Data: p.Data}
 }
 
-// GradMatrix is a view of the gradient.
+// GradMatrix returns a view of the gradient.
 func (p *Param) GradMatrix() blas32.General {
 	return blas32.General{Rows: p.Rows, Cols: p.Cols, Stride: max(p.Cols, 1), Data: p.Grad}
 }

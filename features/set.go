@@ -47,13 +47,13 @@ func FromRows(rows [][]float32, labels []int) (Set, error) {
 	return s, nil
 }
 
-// Len is the number of vectors.
+// Len returns the number of vectors.
 func (s Set) Len() int { return s.X.Rows }
 
-// Dim is the dimension of the vectors.
+// Dim returns the dimension of the vectors.
 func (s Set) Dim() int { return s.X.Cols }
 
-// Row is a view of vector i.
+// Row returns a view of vector i.
 func (s Set) Row(i int) []float32 { return Row(s.X, i) }
 
 // Rows copies the named rows, in the order given, into a new set.
@@ -77,7 +77,7 @@ func (s Set) Rows(rows []int) Set {
 	return out
 }
 
-// Labelled is the set without the rows that have no given label.
+// Labelled returns the set without the rows that have no given label.
 func (s Set) Labelled() Set {
 	var rows []int
 	for i, label := range s.Labels {

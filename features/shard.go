@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Shard says which part of an image list a store holds: one of several that are made apart, perhaps on several
+// Shard describes which part of an image list a store holds: one of several that are made apart, perhaps on several
 // machines, and put together by [Join].
 type Shard struct {
 	Index  int    `json:"index"`  // 1 … Of
@@ -16,7 +16,7 @@ type Shard struct {
 	Images string `json:"images"` // HashPaths of the whole list
 }
 
-// String is the shard as a user writes it.
+// String returns the shard as a user writes it.
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 
 // ParseShard reads i/n with 1 ≤ i ≤ n.
@@ -43,7 +43,7 @@ func ShardOf(paths []string, index, of, batch int) (Shard, []string, error) {
 	return s, paths[s.First:border(index)], nil
 }
 
-// shardDiffers says in words how a store's shard is another one than was asked for, or "". nil is a whole list.
+// shardDiffers describes how a store's shard is another one than was asked for, or "". nil is a whole list.
 func shardDiffers(made, asked *Shard) string {
 	switch {
 	case made == nil && asked == nil || made != nil && asked != nil && *made == *asked:
@@ -56,7 +56,7 @@ func shardDiffers(made, asked *Shard) string {
 	return fmt.Sprintf("made as shard %v of the image list %s, asked for %v of %s", *made, short(made.Images), *asked, short(asked.Images))
 }
 
-// Differs says in words in what the store is not what was asked for, or "".
+// Differs describes in what the store is not what was asked for, or "".
 func (info Info) Differs(key Key, shard *Shard) string {
 	if why := info.Key.Differs(key); why != "" {
 		return why

@@ -34,7 +34,7 @@ const (
 	storeVersion = 2 // several views, or float16
 )
 
-// storeVersion is the version of a store with this key.
+// storeVersion returns the version of a store with this key.
 func (k Key) storeVersion() int {
 	if k.plain() {
 		return plainVersion
@@ -108,7 +108,7 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
-// Files are the files of the store.
+// Files returns the files of the store.
 func (s *Store) Files() []string {
 	return []string{filepath.Join(s.Dir, featuresFile), filepath.Join(s.Dir, pathsFile), filepath.Join(s.Dir, storeFile)}
 }
@@ -238,7 +238,7 @@ func hashFile(name string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// marshalLines is indented JSON with a line end: these files are read by people too.
+// marshalLines returns indented JSON with a line end: these files are read by people too.
 func marshalLines(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -11,11 +11,11 @@ import (
 // readBlock is how many bytes are read at once at most, whole vectors always.
 const readBlock = 1 << 16
 
-// Views is the number of vectors of each image. The first is that of the centre.
+// Views returns the number of vectors of each image. The first is that of the centre.
 func (s *Store) Views() int { return s.Key.views() }
 
-// Averaged is the same store, whose Read gives the mean of an image's views instead of the first: of the vectors as
-// they are stored, before any head, in float64, rounded once.
+// Averaged returns the same store, whose Read gives the mean of an image's views instead of the first: of the vectors
+// as they are stored, before any head, in float64, rounded once.
 func (s *Store) Averaged() *Store {
 	mean := *s
 	mean.mean = s.Views() > 1

@@ -30,7 +30,7 @@ type Plan struct {
 	ModelFile string // where the model is: a hint for people and for winnow export, no part of the key
 }
 
-// record is the numbers of a row: all views of an image.
+// record returns the numbers of a row: all views of an image.
 func (p Plan) record() int { return p.Key.views() * p.Dim }
 
 // progress is what progress.json says: Rows rows of the part are on disk for certain.
@@ -157,7 +157,7 @@ func (w *Writer) begin(overwrite bool) error {
 	return w.Flush()
 }
 
-// differs says why the rows of a begun store cannot stand beside those of the plan, or "".
+// differs returns why the rows of a begun store cannot stand beside those of the plan, or "".
 func (w *Writer) differs(p progress) string {
 	switch why := p.Key.Differs(w.plan.Key); {
 	case why != "":
@@ -208,7 +208,7 @@ func (w *Writer) forget() {
 	w.part, w.rows, w.synced, w.bad = nil, 0, 0, nil
 }
 
-// Rows is the number of rows that are there: the next Append continues with the image of this number.
+// Rows returns the number of rows that are there: the next Append continues with the image of this number.
 func (w *Writer) Rows() int { return w.rows }
 
 // Bad lists the unreadable images so far.
@@ -357,8 +357,8 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// BegunBatch is the batch of the extraction that was begun in dir and keeps some rows, if there is one: who goes on with it
-// needs the same.
+// BegunBatch returns the batch of the extraction that was begun in dir and keeps some rows, if there is one: who goes
+// on with it needs the same.
 func BegunBatch(dir string) (int, bool) {
 	p, err := readProgress(filepath.Join(dir, progressFile))
 	return p.Batch, err == nil && p.Rows > 0

@@ -1,6 +1,6 @@
 package graph
 
-// AttributeKind says which field of an attribute counts; the numbers are ONNX's.
+// AttributeKind names which field of an attribute counts; the numbers are ONNX's.
 type AttributeKind int32
 
 // The kinds this package reads. Others (sparse tensors, types) are kept as they are.
@@ -59,7 +59,7 @@ func TensorValue(name string, t *Tensor) *Attribute {
 	return &Attribute{Name: name, Kind: KindTensor, Tensor: t}
 }
 
-// Attribute is the attribute of that name, or nil.
+// Attribute returns the attribute of that name, or nil.
 func (n *Node) Attribute(name string) *Attribute {
 	for _, a := range n.Attributes {
 		if a.Name == name {
@@ -69,7 +69,7 @@ func (n *Node) Attribute(name string) *Attribute {
 	return nil
 }
 
-// Int is an integer attribute's value, or otherwise where the node does not have it.
+// Int returns an integer attribute's value, or otherwise where the node does not have it.
 func (n *Node) Int(name string, otherwise int64) int64 {
 	if a := n.Attribute(name); a != nil && a.Kind == KindInt {
 		return a.Int
@@ -77,7 +77,7 @@ func (n *Node) Int(name string, otherwise int64) int64 {
 	return otherwise
 }
 
-// Float is a float attribute's value, or otherwise where the node does not have it.
+// Float returns a float attribute's value, or otherwise where the node does not have it.
 func (n *Node) Float(name string, otherwise float32) float32 {
 	if a := n.Attribute(name); a != nil && a.Kind == KindFloat {
 		return a.Float
@@ -85,7 +85,7 @@ func (n *Node) Float(name string, otherwise float32) float32 {
 	return otherwise
 }
 
-// Text is a text attribute's value, or otherwise where the node does not have it.
+// Text returns a text attribute's value, or otherwise where the node does not have it.
 func (n *Node) Text(name, otherwise string) string {
 	if a := n.Attribute(name); a != nil && a.Kind == KindString {
 		return a.String
@@ -93,7 +93,7 @@ func (n *Node) Text(name, otherwise string) string {
 	return otherwise
 }
 
-// Ints is an attribute's list of integers, nil where the node does not have it.
+// Ints returns an attribute's list of integers, nil where the node does not have it.
 func (n *Node) Ints(name string) []int64 {
 	if a := n.Attribute(name); a != nil && a.Kind == KindInts {
 		return a.Ints
@@ -101,7 +101,7 @@ func (n *Node) Ints(name string) []int64 {
 	return nil
 }
 
-// Subgraphs are the graphs inside the node's attributes: branches of If, bodies of Loop and Scan.
+// Subgraphs returns the graphs inside the node's attributes: branches of If, bodies of Loop and Scan.
 func (n *Node) Subgraphs() []*Graph {
 	var list []*Graph
 	for _, a := range n.Attributes {

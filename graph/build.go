@@ -12,7 +12,7 @@ type Builder struct {
 	taken map[string]bool // names of tensors and of nodes
 }
 
-// irFor is the oldest file format version that knows an operator set; older readers then understand the file.
+// irFor returns the oldest file format version that knows an operator set; older readers then understand the file.
 func irFor(opset int64) int64 {
 	switch {
 	case opset <= 8:
@@ -80,10 +80,10 @@ func (b *Builder) takeAll(g *Graph) {
 	}
 }
 
-// Model is what has been built so far; the builder is not to be used afterwards.
+// Model returns what has been built so far; the builder is not to be used afterwards.
 func (b *Builder) Model() *Model { return b.m }
 
-// Opset is the version of ONNX's operator set the nodes must fit.
+// Opset returns the version of ONNX's operator set the nodes must fit.
 func (b *Builder) Opset() int64 { return b.m.Opset() }
 
 // Fresh takes a name that nothing has yet: the one asked for, or that with a number.

@@ -11,8 +11,8 @@ import (
 // newestOpset is the newest version of ONNX's operator set whose changes this package was written against.
 const newestOpset = 25
 
-// Check says what is wrong with the graph, if anything: a tensor used before it is made or never made, two
-// makers of one name, an output nobody makes, an operator set that is not imported or not known, values that
+// Check returns an error that names what is wrong with the graph: a tensor used before it is made or never made, two
+// makers of one name, an output that no node makes, an operator set that is not imported or not known, values that
 // are in another file. It does not know each operator's own rules; the runtime does.
 func (m *Model) Check() error {
 	if err := m.check(); err != nil {
@@ -106,7 +106,7 @@ func (n *Node) check(versions map[string]int64, names *scope) error {
 	return nil
 }
 
-// sources are the names a graph starts with: its inputs and initializers.
+// sources returns the names a graph starts with: its inputs and initializers.
 func (g *Graph) sources() (map[string]bool, error) {
 	names := map[string]bool{}
 	for _, in := range g.Inputs {

@@ -27,7 +27,7 @@ func Cut(m *Model, tensor string) (*Model, error) {
 	return &c, nil
 }
 
-// behind are the nodes that some tensors need, in their order, and the names of all that these read.
+// behind returns the nodes that some tensors need, in their order, and the names of all that these read.
 func (g *Graph) behind(tensors ...string) (nodes []*Node, needed map[string]bool) {
 	needed = map[string]bool{}
 	for _, name := range tensors {
@@ -46,7 +46,7 @@ func (g *Graph) behind(tensors ...string) (nodes []*Node, needed map[string]bool
 	return nodes, needed
 }
 
-// describe says what is known of a tensor; without a known type it is called float32, as features are.
+// describe returns what is known of a tensor; without a known type it is called float32, as features are.
 func describe(facts map[string]*ValueInfo, tensor string) *ValueInfo {
 	v := facts[tensor]
 	if v == nil {

@@ -46,7 +46,7 @@ var kinds = map[DataType]struct {
 	Uint4: {"uint4", 4}, Int4: {"int4", 4}, Float4E2M1: {"float4e2m1", 4}, Float8E8M0: {"float8e8m0", 8},
 }
 
-// String is the type's name, as in Go where Go has it.
+// String returns the type's name, as in Go where Go has it.
 func (t DataType) String() string {
 	if k, ok := kinds[t]; ok {
 		return k.name
@@ -62,7 +62,7 @@ func (t DataType) Floating() bool {
 	return t == Float32 || t == Float64 || t == Float16 || t == BFloat16
 }
 
-// bytes is the room that n elements of the type take in raw form: two of 4 bits share a byte.
+// bytes returns the room that n elements of the type take in raw form: two of 4 bits share a byte.
 func (t DataType) bytes(n int64) int64 {
 	bits := kinds[t].bits
 	if bits < 8 {

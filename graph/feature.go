@@ -143,7 +143,7 @@ func (w *walk) constant(name string) bool {
 	return false
 }
 
-// input is a node's input before dropout, which does nothing in a trained model.
+// input returns a node's input before dropout, which does nothing in a trained model.
 func (w *walk) input(n *Node, i int) string {
 	name := n.input(i)
 	for range len(w.makers) {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Footprint is how many bytes the tensors between the nodes take for each image of a batch, at the worst moment of a
-// run: a tensor is there from the node that makes it to the last one that reads it, and each node needs its inputs
+// Footprint returns how many bytes the tensors between the nodes take for each image of a batch, at the worst moment of
+// a run: a tensor is there from the node that makes it to the last one that reads it, and each node needs its inputs
 // and its outputs at the same time.
 //
 //	max over nodes k of Σ_{t made at or before k, read at or after k} bytes(t)
@@ -24,7 +24,7 @@ func Footprint(m *Model, input string, planes, side int) (int64, error) {
 	return max(two-one, 0), err
 }
 
-// footprint is the bytes at the worst moment of a run over n images.
+// footprint returns the bytes at the worst moment of a run over n images.
 func footprint(m *Model, input string, n, planes, side int) (int64, error) {
 	c := Sized(m, input, planes, side)
 	g := c.Graph
@@ -64,7 +64,7 @@ func footprint(m *Model, input string, n, planes, side int) (int64, error) {
 		}
 		for _, name := range node.Outputs {
 			if _, read := last[name]; !read {
-				continue // an output that nobody reads: dropout's mask, an old batch normalisation's statistics
+				continue // an output that is not read: dropout's mask, an old batch normalisation's statistics
 			}
 			if err := enter(name); err != nil {
 				return 0, err
@@ -80,7 +80,8 @@ func footprint(m *Model, input string, n, planes, side int) (int64, error) {
 	return most, nil
 }
 
-// lastReads is the number of the last node that reads each tensor; outputs of the graph are read after all of them.
+// lastReads returns the number of the last node that reads each tensor; outputs of the graph are read after all of
+// them.
 func lastReads(g *Graph) map[string]int {
 	last := map[string]int{}
 	for k, node := range g.Nodes {
@@ -97,7 +98,7 @@ func lastReads(g *Graph) map[string]int {
 // maxFootprint bounds a tensor that is counted: 1 TiB.
 const maxFootprint = 1 << 40
 
-// bytes is the size of a tensor whose shape is wholly known.
+// bytes returns the size of a tensor whose shape is wholly known.
 func (f fact) bytes() (int64, error) {
 	if kinds[f.typ].bits == 0 || f.shape == nil {
 		return 0, errors.New("type or shape does not follow from the graph")

@@ -4,7 +4,7 @@
 // Conventions: a [Model] read from bytes keeps pointing into them (tensors are not copied), so they must not
 // change afterwards. Functions that change a model return a new one that shares nodes and tensors with the
 // old; neither is altered. Names of tensors are the edges of the graph; "" is an optional input left out or
-// an output nobody wants. Fields this package does not know are kept and written again.
+// an unused output. Fields this package does not know are kept and written again.
 //
 // Field and type numbers are those of the ONNX intermediate representation (onnx.proto, IR version 3 to 13).
 package graph
@@ -63,7 +63,7 @@ type Node struct {
 	rest []byte
 }
 
-// Opset is the version of ONNX's own operator set, 0 where the model imports none.
+// Opset returns the version of ONNX's own operator set, 0 where the model imports none.
 func (m *Model) Opset() int64 {
 	for _, o := range m.Opsets {
 		if IsONNX(o.Domain) {
@@ -89,7 +89,7 @@ func (n *Node) is(ops ...string) bool {
 	return false
 }
 
-// input is the name of the i-th input, "" where it is left out.
+// input returns the name of the i-th input, "" where it is left out.
 func (n *Node) input(i int) string {
 	if i >= len(n.Inputs) {
 		return ""
@@ -110,7 +110,7 @@ func (g *Graph) Producers() map[string]*Node {
 	return by
 }
 
-// Initializer is the constant of that name, or nil.
+// Initializer returns the constant of that name, or nil.
 func (g *Graph) Initializer(name string) *Tensor {
 	for _, t := range g.Initializers {
 		if t.Name == name {
@@ -129,7 +129,7 @@ func (g *Graph) constants() map[string]*Tensor {
 	return by
 }
 
-// DataInputs are the inputs that the caller must feed: those that are not also initializers.
+// DataInputs returns the inputs that the caller must feed: those that are not also initializers.
 func (g *Graph) DataInputs() []*ValueInfo {
 	constant := g.constants()
 	var list []*ValueInfo
@@ -141,7 +141,7 @@ func (g *Graph) DataInputs() []*ValueInfo {
 	return list
 }
 
-// Parameters is the number of values in all floating-point initializers: weights, not shapes.
+// Parameters returns the number of values in all floating-point initializers: weights, not shapes.
 func (g *Graph) Parameters() int64 {
 	var sum int64
 	for _, t := range g.Initializers {

@@ -43,7 +43,7 @@ func numberOf(d Dim) number {
 	return number{name: d.Name}
 }
 
-// dim is the size that the number stands for.
+// dim returns the size that the number stands for.
 func (n number) dim() Dim {
 	if n.known {
 		return sized(n.value)
@@ -54,7 +54,7 @@ func (n number) dim() Dim {
 // maxRank bounds the number of axes that are followed; a hostile file could double it with every node.
 const maxRank = 64
 
-// bounded is the shape, or nothing known where it has too many axes.
+// bounded returns the shape, or nothing known where it has too many axes.
 func (s Shape) bounded() Shape {
 	if len(s) > maxRank {
 		return nil
@@ -73,7 +73,7 @@ type call struct {
 	out   []fact
 }
 
-// arg is what is known of the i-th input: nothing for one left out.
+// arg returns what is known of the i-th input: nothing for one left out.
 func (c *call) arg(i int) fact {
 	if i < len(c.in) {
 		return c.in[i]
@@ -126,7 +126,7 @@ func infer(m *Model) map[string]fact {
 	return facts
 }
 
-// factOf is what is known of a constant: everything, but values are followed for few integers only.
+// factOf returns what is known of a constant: everything, but values are followed for few integers only.
 func factOf(t *Tensor) fact {
 	f := fact{typ: t.Type, shape: ShapeOf(t.Dims...).bounded()}
 	if n, err := t.Size(); err != nil || n > followed || len(t.Dims) > 1 || (t.Type != Int64 && t.Type != Int32) {
@@ -167,7 +167,7 @@ func (f fact) with(v *ValueInfo) fact {
 	return f
 }
 
-// sized is a size computed from known ones, free where the sum went wrong.
+// sized returns a size computed from known ones, free where the sum went wrong.
 func sized(n int64) Dim {
 	if n < 0 || n > math.MaxInt32*int64(math.MaxInt32) {
 		return Free("")
@@ -175,7 +175,7 @@ func sized(n int64) Dim {
 	return Fixed(n)
 }
 
-// times is the product of two sizes.
+// times returns the product of two sizes.
 func times(a, b Dim) Dim {
 	switch {
 	case a == Fixed(1):
@@ -200,7 +200,7 @@ func axis(a int64, rank int) (int, bool) {
 	return int(a), a >= 0 && a < int64(rank)
 }
 
-// known are the values of a list of integers, if all are known.
+// known returns the values of a list of integers, if all are known.
 func known(list []number) ([]int64, bool) {
 	if list == nil {
 		return nil, false
@@ -215,7 +215,7 @@ func known(list []number) ([]int64, bool) {
 	return out, true
 }
 
-// listArg is a list that newer operator sets give as the i-th input and older ones as an attribute. ok is
+// listArg returns a list that newer operator sets give as the i-th input and older ones as an attribute. ok is
 // false where it is given and not known; nil with ok where it is left out.
 func (c *call) listArg(i int, attribute string) (list []int64, ok bool) {
 	if c.input(i) != "" {

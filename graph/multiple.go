@@ -20,7 +20,7 @@ func multiple(name string) (factor int64, base string) {
 	return 1, name
 }
 
-// scaled is a free size times a known number, without a name where it has none to begin with.
+// scaled returns a free size times a known number, without a name where it has none to begin with.
 func scaled(name string, by int64) Dim {
 	k, base := multiple(name)
 	switch {
@@ -32,7 +32,7 @@ func scaled(name string, by int64) Dim {
 	return Free(strconv.FormatInt(k*by, 10) + "*" + base)
 }
 
-// divided is a free size divided by a known number, without a name where that leaves a remainder.
+// divided returns a free size divided by a known number, without a name where that leaves a remainder.
 func divided(name string, by int64) Dim {
 	k, base := multiple(name)
 	if by < 1 || k%by != 0 {

@@ -76,7 +76,7 @@ func (t *Tensor) read(f *field) error {
 func packIntegers(list []int64, t DataType) []byte {
 	width := max(int(kinds[t].bits)/8, 1)
 	if width > 8 {
-		return nil // check says what is missing
+		return nil // check reports what is missing
 	}
 	raw := make([]byte, 0, width*len(list))
 	for _, v := range list {

@@ -43,7 +43,7 @@ var rules = map[string]rule{
 	"Size": func(c *call) { c.set(0, Int64, Shape{}) },
 }
 
-// key is the name of a node's operator among the rules: those of other domains carry theirs.
+// key returns the name of a node's operator among the rules: those of other domains carry theirs.
 func (n *Node) key() string {
 	if IsONNX(n.Domain) {
 		return n.Op

@@ -43,7 +43,7 @@ func reshape(c *call) {
 	}
 }
 
-// unknown is a shape of free sizes.
+// unknown returns a shape of free sizes.
 func unknown(rank int) Shape {
 	s := make(Shape, rank)
 	for i := range s {
@@ -52,7 +52,7 @@ func unknown(rank int) Shape {
 	return s
 }
 
-// quotient is the size by which out must be multiplied to hold as many elements as in. Free sizes of one
+// quotient returns the size by which out must be multiplied to hold as many elements as in. Free sizes of one
 // name cancel.
 func quotient(in, out Shape) Dim {
 	if in == nil {

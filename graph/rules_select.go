@@ -51,7 +51,7 @@ func slice(c *call) {
 // progression is the places start, start+step, …, count of them.
 type progression struct{ start, step, count int64 }
 
-// taken is what a slice takes of an axis of known size, with ends beyond the axis brought onto it.
+// taken returns what a slice takes of an axis of known size, with ends beyond the axis brought onto it.
 func taken(d Dim, start, end, step int64) (progression, bool) {
 	if !d.Known() || step == 0 {
 		return progression{}, false
@@ -74,7 +74,7 @@ func taken(d Dim, start, end, step int64) (progression, bool) {
 	return progression{start, step, max(0, (start-end-1)/-step+1) * sign(start-end)}, true
 }
 
-// sign is 1 for a positive number and 0 otherwise.
+// sign returns 1 for a positive number and 0 otherwise.
 func sign(v int64) int64 {
 	if v > 0 {
 		return 1

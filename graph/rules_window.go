@@ -59,7 +59,7 @@ func pool(c *call) {
 	c.set(1, Int64, out)
 }
 
-// sizes are the known sizes of a shape, -1 for free ones.
+// sizes returns the known sizes of a shape, -1 for free ones.
 func sizes(s Shape) []int64 {
 	out := make([]int64, len(s))
 	for i, d := range s {
@@ -68,7 +68,7 @@ func sizes(s Shape) []int64 {
 	return out
 }
 
-// windows is how many windows fit along each axis:
+// windows returns how many windows fit along each axis:
 //
 //	⌊(size + padding before + after - dilation·(kernel-1) - 1) / stride⌋ + 1
 //
@@ -105,7 +105,7 @@ func (c *call) windows(in Shape, kernel []int64) Shape {
 	return out
 }
 
-// spatial is an attribute with one number an axis, or the default for each; nil where its length is wrong.
+// spatial returns an attribute with one number an axis, or the default for each; nil where its length is wrong.
 func (c *call) spatial(name string, n int, otherwise int64) []int64 {
 	list := c.Ints(name)
 	if list == nil {
@@ -151,7 +151,7 @@ func argReduce(c *call) {
 	c.set(0, Int64, reduced(c.arg(0).shape, []int64{c.Int("axis", 0)}, c.Int("keepdims", 1) != 0))
 }
 
-// reduced is the shape after a reduction over the axes (all where none are named).
+// reduced returns the shape after a reduction over the axes (all where none are named).
 func reduced(in Shape, axes []int64, keep bool) Shape {
 	if in == nil {
 		return nil

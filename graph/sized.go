@@ -2,8 +2,8 @@ package graph
 
 import "slices"
 
-// Sized is a model whose image input takes pictures of another size. What the file says of the shapes of other
-// tensors followed from the old one and is left out; inference finds it anew. Whether the network then computes
+// Sized returns a model whose image input takes pictures of another size. What the file says of the shapes of other
+// tensors followed from the old one and is left out; inference derives it again. Whether the network then computes
 // anything sensible is for the caller to see: one that averages over all places does, one that multiplies each
 // place by weights of its own does not.
 func Sized(m *Model, input string, planes, side int) *Model {

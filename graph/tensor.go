@@ -23,7 +23,7 @@ type Tensor struct {
 // maxElements bounds the number of elements of one tensor, far above what a file can hold.
 const maxElements = 1 << 40
 
-// Size is the number of elements.
+// Size returns the number of elements.
 func (t *Tensor) Size() (int64, error) {
 	n := int64(1)
 	for _, d := range t.Dims {
@@ -35,7 +35,7 @@ func (t *Tensor) Size() (int64, error) {
 	return n, nil
 }
 
-// External says in which file the tensor's values lie, "" where they are here.
+// External returns in which file the tensor's values lie, "" where they are here.
 func (t *Tensor) External() string {
 	if t.external == nil {
 		return ""
@@ -48,10 +48,10 @@ func (t *Tensor) External() string {
 	return "(unnamed)"
 }
 
-// Raw is the elements as bytes, not to be changed.
+// Raw returns the elements as bytes, not to be changed.
 func (t *Tensor) Raw() []byte { return t.raw }
 
-// Texts is the elements of a Text tensor.
+// Texts returns the elements of a Text tensor.
 func (t *Tensor) Texts() []string { return t.texts }
 
 // check compares the data with type and dims.
@@ -78,7 +78,7 @@ func (t *Tensor) check() error {
 	return nil
 }
 
-// here says why the values cannot be read, if they cannot.
+// here returns why the values cannot be read, if they cannot.
 func (t *Tensor) here() error {
 	if file := t.External(); file != "" {
 		return fmt.Errorf("tensor %q: its values are in another file, %q, expected them in the model: "+
@@ -87,13 +87,13 @@ func (t *Tensor) here() error {
 	return nil
 }
 
-// Float64s is a copy of the elements as float64, for every type that is a real number.
+// Float64s returns a copy of the elements as float64, for every type that is a real number.
 func (t *Tensor) Float64s() ([]float64, error) { return decode[float64](t) }
 
-// Float32s is a copy of the elements as float32, for every type that is a real number.
+// Float32s returns a copy of the elements as float32, for every type that is a real number.
 func (t *Tensor) Float32s() ([]float32, error) { return decode[float32](t) }
 
-// Int64s is a copy of the elements of an integer or bool tensor.
+// Int64s returns a copy of the elements of an integer or bool tensor.
 func (t *Tensor) Int64s() ([]int64, error) {
 	if t.Type.Floating() {
 		return nil, fmt.Errorf("graph: tensor %q: found %v, expected integers", t.Name, t.Type)
@@ -152,7 +152,7 @@ func element[T float32 | float64 | int64](t DataType) (get func([]byte) T, width
 	return nil, 0
 }
 
-// half is the value of an IEEE 754 binary16 number: 1 bit sign, 5 exponent (bias 15), 10 fraction.
+// half returns the value of an IEEE 754 binary16 number: 1 bit sign, 5 exponent (bias 15), 10 fraction.
 func half(h uint16) float32 {
 	sign := float32(1)
 	if h&0x8000 != 0 {

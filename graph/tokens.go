@@ -60,7 +60,7 @@ func IsChoice(m *Model, name string) bool {
 	return slices.Contains(tokenNames, name) && m.Graph.Producers()[name] == nil
 }
 
-// chosen is the tensor that a feature by name is made of.
+// chosen returns the tensor that a feature by name is made of.
 func chosen(m *Model, name string) (string, error) {
 	facts := infer(m)
 	if name == PooledTokens {
@@ -74,7 +74,7 @@ func chosen(m *Model, name string) (string, error) {
 	return at, nil
 }
 
-// pooledTensor is the vector that the network makes itself.
+// pooledTensor returns the vector that the network makes itself.
 func pooledTensor(m *Model, facts map[string]fact) (string, error) {
 	if out, ok := pooledOutput(m, facts); ok {
 		return out, nil
@@ -87,7 +87,7 @@ func pooledTensor(m *Model, facts map[string]fact) (string, error) {
 		PooledTokens, names(m.Graph.Outputs), m.Graph.suggest(""))
 }
 
-// pooledOutput is the output that says of itself that it is a vector.
+// pooledOutput returns the output that says of itself that it is a vector.
 func pooledOutput(m *Model, facts map[string]fact) (string, bool) {
 	for _, out := range m.Graph.Outputs {
 		if strings.HasPrefix(strings.ToLower(out.Name), "pool") && len(facts[out.Name].shape) == 2 && m.Graph.Producers()[out.Name] != nil {
@@ -134,7 +134,8 @@ func tokens(m *Model, facts map[string]fact) (string, bool) {
 	return "", false
 }
 
-// patches is how many patches the first convolution cuts a picture into: its windows lie side by side. 0: not known.
+// patches returns how many patches the first convolution cuts a picture into: its windows lie side by side. 0: not
+// known.
 func patches(m *Model, facts map[string]fact) int64 {
 	at := slices.IndexFunc(m.Graph.Nodes, func(n *Node) bool { return n.is("Conv") })
 	if at < 0 {

@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// Known are the elements of the small integer tensors whose values follow from the model alone, shapes and axes
+// Known returns the elements of the small integer tensors whose values follow from the model alone, shapes and axes
 // for the most part.
 func Known(m *Model) map[string][]int64 {
 	values := map[string][]int64{}
@@ -19,7 +19,7 @@ func Known(m *Model) map[string][]int64 {
 // Reserve takes every name of another graph, so that both can be told apart by names alone.
 func (b *Builder) Reserve(g *Graph) { b.takeAll(g) }
 
-// Import says that the model uses an operator set of another domain.
+// Import makes the model use an operator set of another domain.
 func (b *Builder) Import(domain string, version int64) {
 	for _, o := range b.m.Opsets {
 		if o.Domain == domain {
@@ -37,7 +37,7 @@ func (b *Builder) Prune(tensors []string) {
 	g.Initializers = filter(g.Initializers, func(t *Tensor) bool { return needed[t.Name] })
 }
 
-// ConstantValue is the tensor that a Constant node makes, named as its output; nil for other nodes, and for
+// ConstantValue returns the tensor that a Constant node makes, named as its output; nil for other nodes, and for
 // constants that are text or sparse.
 func (n *Node) ConstantValue() *Tensor {
 	if !n.is("Constant") || len(n.Outputs) != 1 || len(n.Attributes) != 1 {

@@ -14,10 +14,10 @@ type Dim struct {
 	rest string
 }
 
-// Fixed is a known size.
+// Fixed returns a known size.
 func Fixed(n int64) Dim { return Dim{Size: n} }
 
-// Free is a size that is only known when the model runs; name may be "".
+// Free returns a size that is only known when the model runs; name may be "".
 func Free(name string) Dim { return Dim{Size: -1, Name: name} }
 
 // Known reports whether the size is fixed.
@@ -28,7 +28,7 @@ func (d Dim) same(e Dim) bool {
 	return d.Known() && d.Size == e.Size || !d.Known() && !e.Known() && d.Name != "" && d.Name == e.Name
 }
 
-// String is the size, the name of a free one, or "?".
+// String returns the size, the name of a free one, or "?".
 func (d Dim) String() string {
 	switch {
 	case d.Known():
@@ -51,7 +51,7 @@ func ShapeOf(sizes ...int64) Shape {
 	return s
 }
 
-// String is the shape as people write it: [N,3,224,224], or "?" where nothing is known.
+// String returns the shape as people write it: [N,3,224,224], or "?" where nothing is known.
 func (s Shape) String() string {
 	if s == nil {
 		return "?"
@@ -74,12 +74,12 @@ type ValueInfo struct {
 	rest, typeRest, tensorRest, shapeRest []byte
 }
 
-// String is name, type and shape: "data" float32 [N,3,224,224].
+// String returns name, type and shape: "data" float32 [N,3,224,224].
 func (v *ValueInfo) String() string {
 	return strconv.Quote(v.Name) + " " + v.Type.String() + " " + v.Shape.String()
 }
 
-// find is the value info of that name, or nil.
+// find returns the value info of that name, or nil.
 func find(list []*ValueInfo, name string) *ValueInfo {
 	for _, v := range list {
 		if v.Name == name {

@@ -183,7 +183,7 @@ func (f *field) fixed(dst *gathered, width int) error {
 	return nil
 }
 
-// keep adds a field nobody knows to the rest.
+// keep adds an unknown field to the rest.
 func (f *field) keep(rest *[]byte) error {
 	*rest = append(*rest, f.whole...)
 	return nil

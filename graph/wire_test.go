@@ -32,7 +32,7 @@ func file(graph msg) []byte {
 	return msg{}.num(1, 8).bytes(7, graph).bytes(8, msg{}.num(2, 17))
 }
 
-// TestUnknownFields: a field nobody knows, at any level, is still there after reading and writing.
+// TestUnknownFields: an unknown field, at any level, is still there after reading and writing.
 func TestUnknownFields(t *testing.T) {
 	mark := func(m msg, text string) msg { return m.text(900, text) }
 	dim := mark(msg{}.text(2, "N"), "in dim")

@@ -27,7 +27,7 @@ func NewClassifier(prefix string, classes, dim int, scale float32) Classifier {
 	return c
 }
 
-// Params are the weight and, if there is one, the bias.
+// Params returns the weight and, if there is one, the bias.
 func (c Classifier) Params() []*features.Param {
 	if c.Bias == nil {
 		return []*features.Param{c.Weight}

@@ -11,7 +11,7 @@ const (
 // ReLU is the one activation: max(x, 0).
 const ReLU = "relu"
 
-// Config says what a head is. Without Hidden it is one linear layer.
+// Config describes what a head is. Without Hidden it is one linear layer.
 type Config struct {
 	In         int    `yaml:"in" json:"in"`                 // dimension of the features; 0: filled from the store
 	Out        int    `yaml:"out" json:"out"`               // dimension of the embedding
@@ -21,7 +21,7 @@ type Config struct {
 	Init       string `yaml:"init" json:"init"`             // whiten or random
 }
 
-// Default is the head that a person gets who asks for none: linear with bias, whitened, 512 dimensions.
+// Default returns the head that a person gets who asks for none: linear with bias, whitened, 512 dimensions.
 func Default() Config {
 	return Config{Out: 512, Bias: true, Activation: ReLU, Init: Whiten}
 }
@@ -69,7 +69,7 @@ type Shape struct {
 	Cols int    `json:"cols"`
 }
 
-// widths is In, Hidden..., Out.
+// widths returns In, Hidden..., Out.
 func (c Config) widths() []int {
 	return append(append([]int{c.In}, c.Hidden...), c.Out)
 }

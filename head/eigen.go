@@ -91,7 +91,7 @@ func subspaceEigen(c *mat.SymDense, k, wide int) ([]float64, *mat.Dense) {
 	return values, y
 }
 
-// ritz is qᵀ·c·q.
+// ritz returns qᵀ·c·q.
 func ritz(c, q *mat.Dense) *mat.SymDense {
 	var cq, small mat.Dense
 	cq.Mul(c, q)
@@ -106,7 +106,7 @@ func ritz(c, q *mat.Dense) *mat.SymDense {
 	return out
 }
 
-// chebyshev is T_m(2c/edge - I)·q by the recurrence T_m = 2x·T_{m-1} - T_{m-2}. q is kept.
+// chebyshev returns T_m(2c/edge - I)·q by the recurrence T_m = 2x·T_{m-1} - T_{m-2}. q is kept.
 func chebyshev(c, q *mat.Dense, edge float64, degree int) *mat.Dense {
 	step := func(y *mat.Dense, factor float64) *mat.Dense { // factor·(2c/edge - I)·y
 		var out mat.Dense
@@ -164,7 +164,7 @@ func inverseFactor(out, gram *mat.Dense) {
 	}
 }
 
-// orthonormal is an orthonormal basis of the columns of q, by Householder reflections in its memory.
+// orthonormal returns an orthonormal basis of the columns of q, by Householder reflections in its memory.
 func orthonormal(q *mat.Dense) *mat.Dense {
 	raw := q.RawMatrix()
 	tau, work := make([]float64, raw.Cols), make([]float64, 64*raw.Cols)

@@ -20,7 +20,7 @@ func (h *Head) Embed(x blas32.General) (blas32.General, error) {
 	return dst, h.EmbedInto(dst, x)
 }
 
-// EmbedSet is set with each vector embedded.
+// EmbedSet returns set with each vector embedded.
 func (h *Head) EmbedSet(set features.Set) (features.Set, error) {
 	x, err := h.Embed(set.X)
 	return features.Set{X: x, Labels: set.Labels, IDs: set.IDs}, err

@@ -51,7 +51,7 @@ func newEncoder(h *Head, train features.Set, batch int, raw bool) (*Encoder, err
 	return e, nil
 }
 
-// Params are the head's.
+// Params returns the head's.
 func (e *Encoder) Params() []*features.Param { return e.head.Params() }
 
 // Forward embeds the named rows of the training set: at most the batch size given to [NewEncoder], at least

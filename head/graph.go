@@ -130,7 +130,7 @@ func (b *builder) must(n *gorgonia.Node, err error) *gorgonia.Node {
 	return n
 }
 
-// input is a matrix whose values live in data, or in new memory if data is nil.
+// input returns a matrix whose values live in data, or in new memory if data is nil.
 func (b *builder) input(name string, rows, cols int, data []float32) *gorgonia.Node {
 	if data == nil {
 		data = make([]float32, rows*cols)
@@ -147,7 +147,7 @@ func (b *builder) weight(p *features.Param) *gorgonia.Node {
 	return n
 }
 
-// layer is relu(x·W + 1·b): the bias as a product with a column of ones, because Gorgonia's broadcasts
+// layer returns relu(x·W + 1·b): the bias as a product with a column of ones, because Gorgonia's broadcasts
 // copy element by element.
 func (b *builder) layer(i int, l layer, x *gorgonia.Node) *gorgonia.Node {
 	if b.err != nil {
@@ -171,7 +171,7 @@ func (b *builder) layer(i int, l layer, x *gorgonia.Node) *gorgonia.Node {
 	return y
 }
 
-// matrixOf is a view of a node's value.
+// matrixOf returns a view of a node's value.
 func matrixOf(n *gorgonia.Node) blas32.General {
 	s := n.Shape()
 	return blas32.General{Rows: s[0], Cols: s[1], Stride: s[1], Data: values(n.Value())}

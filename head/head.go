@@ -85,7 +85,7 @@ func Restore(cfg Config, values [][]float32) (*Head, error) {
 	return h, nil
 }
 
-// blank is a head of zeros.
+// blank returns a head of zeros.
 func blank(cfg Config) *Head {
 	h := skeleton(cfg)
 	for _, p := range h.Params() {
@@ -95,7 +95,7 @@ func blank(cfg Config) *Head {
 	return h
 }
 
-// skeleton is a head whose parameters have names and sizes but no memory yet.
+// skeleton returns a head whose parameters have names and sizes but no memory yet.
 func skeleton(cfg Config) *Head {
 	h := &Head{cfg: cfg, rank: cfg.Out}
 	shapes := cfg.Shapes()
@@ -115,15 +115,15 @@ func skeleton(cfg Config) *Head {
 	return h
 }
 
-// Config is what the head was made from.
+// Config returns what the head was made from.
 func (h *Head) Config() Config { return h.cfg }
 
-// Rank is how many output dimensions the initial whitening could fill: the training features vary in no
+// Rank returns how many output dimensions the initial whitening could fill: the training features vary in no
 // more directions, or a hidden layer passes no more. The other dimensions start at zero and may be learned.
 // It is Out for a random or restored head.
 func (h *Head) Rank() int { return h.rank }
 
-// Params are the weights and biases, first layer first: head.0.weight (in×out), head.0.bias (1×out), ….
+// Params returns the weights and biases, first layer first: head.0.weight (in×out), head.0.bias (1×out), ….
 func (h *Head) Params() []*features.Param {
 	var list []*features.Param
 	for _, l := range h.layers {
@@ -143,7 +143,7 @@ type Layer struct {
 	Activation string         // "relu" or ""
 }
 
-// Layers is a view of the head's current weights, first layer first.
+// Layers returns a view of the head's current weights, first layer first.
 func (h *Head) Layers() []Layer {
 	var list []Layer
 	for _, l := range h.layers {

@@ -112,7 +112,7 @@ type gateOp struct {
 	reached bool           // z is known
 }
 
-// DiffWRT says that nothing flows back through the gate: G is a constant.
+// DiffWRT reports that nothing flows back through the gate: G is a constant.
 func (o *gateOp) DiffWRT(int) []bool { return []bool{false} }
 
 // SymDiff is never asked for.
@@ -129,7 +129,7 @@ func (o *gateOp) Do(in ...gorgonia.Value) (gorgonia.Value, error) {
 	return o.dz, nil
 }
 
-// like is a new matrix of v's shape.
+// like returns a new matrix of v's shape.
 func like(v gorgonia.Value) gorgonia.Value {
 	return tensor.New(tensor.Of(tensor.Float32), tensor.WithShape(v.Shape().Clone()...))
 }

@@ -103,7 +103,7 @@ func passPairs(l layer, r int) {
 	}
 }
 
-// columns is a view of the first n columns of m.
+// columns returns a view of the first n columns of m.
 func columns(m blas32.General, n int) blas32.General {
 	m.Cols = n
 	return m

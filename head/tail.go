@@ -30,10 +30,10 @@ func NewTail(h *Head, batch int) (*Tail, error) {
 	return &Tail{head: h, graph: g}, nil
 }
 
-// Params are the head's.
+// Params returns the head's.
 func (t *Tail) Params() []*features.Param { return t.head.Params() }
 
-// X is the memory that the features of the next Forward are written into: n×In, at most the batch of [NewTail].
+// X returns the memory that the features of the next Forward are written into: n×In, at most the batch of [NewTail].
 func (t *Tail) X(n int) blas32.General { return features.Part(t.graph.x, 0, n) }
 
 // Forward embeds the first n rows of X. A row whose output is not finite is NaN in every value. The result is

@@ -130,7 +130,7 @@ func scaled(vectors *mat.Dense, values, mean []float64, out int, eps float64) wh
 	return w
 }
 
-// columnMeans is the mean of the rows; a value that is not finite is an error that names its row.
+// columnMeans returns the mean of the rows; a value that is not finite is an error that names its row.
 func columnMeans(x blas32.General) ([]float64, error) {
 	mean := make([]float64, x.Cols)
 	for i := range x.Rows {
@@ -147,7 +147,7 @@ func columnMeans(x blas32.General) ([]float64, error) {
 	return mean, nil
 }
 
-// covariance is 1/n Σ (x-μ)(x-μ)ᵀ: products of blocks in float32, their sum in float64. Time 2·n·d².
+// covariance returns 1/n Σ (x-μ)(x-μ)ᵀ: products of blocks in float32, their sum in float64. Time 2·n·d².
 func covariance(x blas32.General, mean []float64) *mat.SymDense {
 	d := x.Cols
 	sum := make([]float64, d*d)

@@ -36,7 +36,7 @@ func (r *Registry) AddNew(e Entry, data []byte, path string) (*Backbone, *Prepar
 	return b, p, r.Add(e)
 }
 
-// free says whether Add would take the entry's name, before a file is written.
+// free reports whether Add would take the entry's name, before a file is written.
 func (r *Registry) free(e Entry) error {
 	if err := checkName(e.Name); err != nil {
 		return err

@@ -33,16 +33,16 @@ type Backbone struct {
 	Path     string   // where the file was read; "" for one compiled in
 	Data     []byte   // the file
 	Warnings []string // what the user should know, a line each
-	Guessed  bool     // nobody said how it wants its images: ImageNet's way is assumed
+	Guessed  bool     // it is not known how it wants its images: ImageNet's way is assumed
 }
 
-// Sum is the sha256 of a file's bytes in hex, as entries hold it.
+// Sum returns the sha256 of a file's bytes in hex, as entries hold it.
 func Sum(data []byte) string {
 	s := sha256.Sum256(data)
 	return hex.EncodeToString(s[:])
 }
 
-// checkName says what is wrong with a name for an entry.
+// checkName returns an error that names what is wrong with a name for an entry.
 func checkName(name string) error {
 	if name == "" || strings.ContainsAny(name, "/\\ \t\n\"'") || strings.HasSuffix(name, ".onnx") {
 		return fmt.Errorf("models: name %q: expected a word without spaces, slashes and quotes that does not end in .onnx", name)

@@ -27,7 +27,7 @@ var exports = []Entry{
 	dinov2("dinov2-base-registers", "ViT-B/14 with four registers", "facebook/dinov2-with-registers-base"),
 }
 
-// torchvision is a model of torchvision with its first ImageNet weights, those the papers used.
+// torchvision returns a model of torchvision with its first ImageNet weights, those the papers used.
 func torchvision(name, function, title, weights string) Entry {
 	return Entry{
 		Name: name, File: name + ".onnx", Preprocessing: presets["imagenet"],
@@ -37,8 +37,8 @@ func torchvision(name, function, title, weights string) Entry {
 	}
 }
 
-// dinov2 is a DINOv2 of the Python package transformers. Its class token is the feature, as in its paper's retrieval;
-// --output mean and --output pooled ask for others.
+// dinov2 returns a DINOv2 of the Python package transformers. Its class token is the feature, as in its paper's
+// retrieval; --output mean and --output pooled ask for others.
 func dinov2(name, title, weights string) Entry {
 	class := "Dinov2Model"
 	if strings.Contains(weights, "registers") {
@@ -53,7 +53,7 @@ func dinov2(name, title, weights string) Entry {
 	}
 }
 
-// export is the command line (PyTorch 2.5 or newer) that writes a model with a free batch into one file.
+// export returns the command line (PyTorch 2.5 or newer) that writes a model with a free batch into one file.
 func export(model, file string, outputs ...string) string {
 	var free strings.Builder
 	for _, name := range outputs {

@@ -30,7 +30,7 @@ const (
 	maxHeader   = 1 << 20            // bytes
 )
 
-// HeadMeta says where a trained head comes from, so that it is not put on features of another kind.
+// HeadMeta describes where a trained head comes from, so that it is not put on features of another kind.
 type HeadMeta struct {
 	ModelSHA256   string `json:"model_sha256"`  // of the backbone file
 	Output        string `json:"output"`        // the backbone's tensor that is the feature

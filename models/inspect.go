@@ -5,7 +5,7 @@ import (
 	"winnow/graph/gradient"
 )
 
-// Report is all there is to say about a backbone without running it.
+// Report is what is known about a backbone without running it.
 type Report struct {
 	Entry
 	Path       string          `json:"path"`      // where the file is; "" if it is compiled in or missing
@@ -33,7 +33,7 @@ type Structure struct {
 	Outputs    []TensorSummary `json:"outputs"`
 }
 
-// FeatureReport says which tensor an extraction would store.
+// FeatureReport describes which tensor an extraction would store.
 type FeatureReport struct {
 	Tensor string `json:"tensor"`
 	Dim    int    `json:"dim"`

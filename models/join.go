@@ -47,7 +47,7 @@ func Join(p *Prepared, h *head.Head, about map[string]string) (*Joined, error) {
 	return j, nil
 }
 
-// layersOf is a head as graph takes it; both keep weights in×out.
+// layersOf returns a head as graph takes it; both keep weights in×out.
 func layersOf(h *head.Head) []graph.Layer {
 	var list []graph.Layer
 	for _, l := range h.Layers() {
@@ -58,7 +58,7 @@ func layersOf(h *head.Head) []graph.Layer {
 	return list
 }
 
-// withProperties is a list of properties with some set, in text order of their keys.
+// withProperties returns a list of properties with some set, in text order of their keys.
 func withProperties(list []graph.Property, about map[string]string) []graph.Property {
 	list = slices.DeleteFunc(slices.Clone(list), func(p graph.Property) bool { _, again := about[p.Key]; return again })
 	for _, key := range slices.Sorted(maps.Keys(about)) {

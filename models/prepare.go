@@ -74,7 +74,7 @@ func prepare(e Entry, m *graph.Model, output string) (*Prepared, error) {
 	return p, nil
 }
 
-// sizedForTokens is the model at the size its pictures will have, if its input leaves that open: only then the
+// sizedForTokens returns the model at the size its pictures will have, if its input leaves that open: only then the
 // number of patches is known.
 func sizedForTokens(m *graph.Model, p backbone.Preprocessing) *graph.Model {
 	if in, err := imageInput(m); err == nil && in.side == 0 && p.Crop > 0 {
@@ -83,10 +83,10 @@ func sizedForTokens(m *graph.Model, p backbone.Preprocessing) *graph.Model {
 	return m
 }
 
-// otherSize is the network for pictures of another size than its input states, cut at the same tensor, if that is then
-// a vector of the same length, one for each image, and no tensor before it loses its size (as where the picture is
-// smaller than a window). So it is where the network averages over all places, and not where every place has
-// weights of its own.
+// otherSize returns the network for pictures of another size than its input states, cut at the same tensor, if that is
+// then a vector of the same length, one for each image, and no tensor before it loses its size (as where the picture is
+// smaller than a window). So it is where the network averages over all places, and not where every place has weights of
+// its own.
 func otherSize(m *graph.Model, in image, cutAt string, planes, side, dim int) (*graph.Model, bool) {
 	cut, _, d, err := graph.Vector(graph.Sized(m, in.name, planes, side), cutAt)
 	if err != nil || d != dim || dim == 0 || cut.Graph.Outputs[0].Shape[0] != cut.Graph.DataInputs()[0].Shape[0] {
@@ -111,7 +111,8 @@ func unknownSizes(s graph.Shape) (n int) {
 	return n
 }
 
-// Activations is how many bytes the network's tensors take for each image, prepared as pre says (see [graph.Footprint]).
+// Activations returns how many bytes the network's tensors take for each image, prepared as pre says (see
+// [graph.Footprint]).
 func (p *Prepared) Activations(pre backbone.Preprocessing) (int64, error) {
 	m, err := graph.Read(p.Model)
 	if err != nil {

@@ -81,10 +81,10 @@ func parseRegistry(data []byte) ([]Entry, error) {
 	return file.Models, nil
 }
 
-// Path is where the user's registry is.
+// Path returns where the user's registry is.
 func (r *Registry) Path() string { return r.path }
 
-// Entries are all entries: the known ones, each replaced by the user's of the same name, then the user's others.
+// Entries returns all entries: the known ones, each replaced by the user's of the same name, then the user's others.
 func (r *Registry) Entries() []Entry {
 	all := slices.Clone(known)
 	for _, e := range r.user {
@@ -97,7 +97,7 @@ func (r *Registry) Entries() []Entry {
 	return all
 }
 
-// Entry is the entry of that name.
+// Entry returns the entry of that name.
 func (r *Registry) Entry(name string) (Entry, bool) {
 	for _, e := range r.Entries() {
 		if e.Name == name {
@@ -125,7 +125,7 @@ func (r *Registry) Locate(e Entry) (path string, ok bool) {
 	return "", false
 }
 
-// places are the paths at which an entry's file may be.
+// places returns the paths at which an entry's file may be.
 func (r *Registry) places(e Entry) []string {
 	if filepath.IsAbs(e.File) {
 		return []string{e.File}

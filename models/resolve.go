@@ -115,8 +115,8 @@ func (b *Backbone) settle(s Settings) (err error) {
 // canonical form of a [backbone.Preprocessing].
 const PreprocessingKey = "winnow.preprocessing"
 
-// metadataPreprocessing is what a file written by winnow says of its images; told is false, and p ImageNet's, where
-// it says nothing.
+// metadataPreprocessing returns what a file written by winnow says of its images; told is false, and p ImageNet's,
+// where it says nothing.
 func metadataPreprocessing(m *graph.Model) (p backbone.Preprocessing, told bool, err error) {
 	for _, about := range m.Metadata {
 		if about.Key == PreprocessingKey {
@@ -130,7 +130,7 @@ func metadataPreprocessing(m *graph.Model) (p backbone.Preprocessing, told bool,
 // ErrUnprepared is a model whose preprocessing can be found neither in the registry nor in the file.
 var ErrUnprepared = errors.New("nothing says how images are prepared")
 
-// guess finds preprocessing for a file nobody knows.
+// guess finds preprocessing for an unknown file.
 func (b *Backbone) guess(m *graph.Model, s Settings) error {
 	in, err := imageInput(m)
 	if err != nil {
@@ -171,7 +171,7 @@ type image struct {
 	batch        int // 0: free
 }
 
-// imageInput is the model's input if it takes images.
+// imageInput returns the model's input if it takes images.
 func imageInput(m *graph.Model) (image, error) {
 	inputs := m.Graph.DataInputs()
 	if len(inputs) != 1 {

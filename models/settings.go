@@ -29,10 +29,10 @@ type Settings struct {
 // settingsHelp names the flags that say how images are prepared.
 const settingsHelp = "say how it wants its images: --preset %s, or --channels, --resize, --crop, --scale, --mean and --std"
 
-// Presets are the names of the presets, in text order.
+// Presets returns the names of the presets, in text order.
 func Presets() []string { return slices.Sorted(maps.Keys(presets)) }
 
-// Preprocessing is p, or the preset if one is named, with the further wishes applied.
+// Preprocessing returns p, or the preset if one is named, with the further wishes applied.
 func (s Settings) Preprocessing(p backbone.Preprocessing) (backbone.Preprocessing, error) {
 	if s.Preset != "" {
 		if err := catalog.Check("models: preset", s.Preset, Presets()...); err != nil {

@@ -21,7 +21,7 @@ var zoo = []Entry{
 		"37ed4aa93f817fd0d1cc19bda045ebd70f18d0887a5f51e66ecd0ed8fd5a65c2", "caffe", "MIT"),
 }
 
-// ofZoo is a file of a folder of the zoo's vision/classification.
+// ofZoo returns a file of a folder of the zoo's vision/classification.
 func ofZoo(name, title, folder, sum, preset, licence string) Entry {
 	return Entry{
 		Name: name, File: name + ".onnx", SHA256: sum, Preprocessing: presets[preset],

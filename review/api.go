@@ -263,8 +263,8 @@ func (r *Reviewer) postRedo(body ofTab) (int, any, error) {
 		func(a *applied, list []state) { a.Redone = list })
 }
 
-func (r *Reviewer) postChange(make func() ([]decisions.Image, error), put func(*applied, []state)) (int, any, error) {
-	states, a, err := r.change(make)
+func (r *Reviewer) postChange(apply func() ([]decisions.Image, error), put func(*applied, []state)) (int, any, error) {
+	states, a, err := r.change(apply)
 	var conflict *decisions.Conflict
 	switch {
 	case errors.As(err, &conflict):

@@ -122,7 +122,7 @@ func TestCarriedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := r.decided; d.counts != [actions]int{1, 2, 0, 0} {
-		t.Errorf("the mended manifest: %v, expected one undecided and two that stand as they are", d.counts)
+		t.Errorf("the mended manifest: %v, expected one undecided and two kept", d.counts)
 	}
 	if do, e := r.mending(); len(do) != 0 || e.Rows != 99 {
 		t.Errorf("mended again: %v, %+v", do, e)

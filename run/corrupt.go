@@ -19,6 +19,27 @@ const (
 	HumanLike    = "human-like"
 )
 
+// NoiseModels are the names of all models of noise.
+func NoiseModels() []string {
+	return []string{"symmetric", "pair", "bspml", "cifar10", "cifar100", SmallCluster, HumanLike}
+}
+
+// Corrupt returns d with wrong labels in one split, the truth kept beside them. store is the feature store of the images, opened
+// for the models that need it.
+func Corrupt(ctx context.Context, d *datasets.Dataset, split string, spec NoiseSpec, store string, seed uint64) (*datasets.Dataset, error) {
+	noise, err := NewNoise(ctx, spec, func() (blas32.General, error) {
+		s, err := features.Open(store)
+		if err != nil {
+			return blas32.General{}, err
+		}
+		return VectorsIn(s, d, split)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return d.Corrupt(split, noise, NoiseRand(seed))
+}
+
 // NoiseSpec is a model of noise by name; what a model does not read is not looked at.
 type NoiseSpec struct {
 	Model   string

@@ -42,12 +42,12 @@ type groupState struct {
 	Solver SolverState `json:"solver"`
 }
 
-// sameGroup says whether the same parameters are stepped together, in the same steps.
+// sameGroup reports whether the same parameters are stepped together, in the same steps.
 func (g groupState) sameGroup(o groupState) bool {
 	return g.Name == o.Name && g.Start == o.Start && g.Stop == o.Stop && slices.Equal(g.Params, o.Params)
 }
 
-// describe is a group without its solver's memory.
+// describe returns a group without its solver's memory.
 func (g *group) describe() groupState {
 	s := groupState{Name: g.Name, Start: g.Start, Stop: g.Stop}
 	for _, p := range g.Params {
@@ -145,7 +145,7 @@ func detach(name string, s SolverState, arrays []array) (SolverState, []array) {
 	return s, arrays
 }
 
-// attach is detach undone.
+// attach returns detach undone.
 func attach(name string, s SolverState, arrays map[string]array) SolverState {
 	for i := range s.Params {
 		for j := 0; ; j++ {

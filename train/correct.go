@@ -2,7 +2,8 @@ package train
 
 import "winnow/features"
 
-// corrected are the labels of a batch's rows as they are now. What the sampler draws by changes with the next epoch.
+// corrected returns the labels of a batch's rows as they are now. What the sampler draws by changes with the next
+// epoch.
 func (t *Trainer) corrected(rows, labels []int) []int {
 	if t.Corrector == nil {
 		return labels

@@ -78,7 +78,7 @@ func SpreadOf(kappas []filters.ClassKappa) *KappaSpread {
 	return s
 }
 
-// diagnoses says whether the run looks into its filter.
+// diagnoses reports whether the run looks into its filter.
 func (t *Trainer) diagnoses() bool {
 	return t.Filter != nil && t.DiagnoseEvery > 0 && (t.Dir != "" || t.Diagnosed != nil)
 }

@@ -35,7 +35,7 @@ type group struct {
 	moved   []*features.Param // by the last step that was not skipped
 }
 
-// runs says whether a step (from 1) moves the group.
+// runs reports whether a step (from 1) moves the group.
 func (g *group) runs(step int) bool { return step >= g.Start && (g.Stop == 0 || step <= g.Stop) }
 
 // step moves the group's parameters in a step (from 1) in which it runs: with idle all of them, otherwise those that
@@ -62,7 +62,7 @@ func (g *group) step(step int, idle bool) {
 
 func pulled(p *features.Param) bool { return !allZero(p.Grad) }
 
-// rate is the learning rate of a step (from 1), 0 while the group rests.
+// rate returns the learning rate of a step (from 1), 0 while the group rests.
 func (g *group) rate(step int) float64 {
 	if !g.runs(step) {
 		return 0

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 )
 
-// Rand is the random source of one purpose at one moment: a PCG seeded by a hash of (seed, purpose, n),
+// Rand returns the random source of one purpose at one moment: a PCG seeded by a hash of (seed, purpose, n),
 // where n is an epoch or a step. Nothing random has a state that outlives its moment, so a resumed run
 // draws what the uninterrupted one drew, and a new consumer of randomness moves no other's draws.
 func Rand(seed uint64, purpose string, n int) *rand.Rand {

@@ -103,7 +103,7 @@ func (t *Trainer) Run(ctx context.Context) (result Result, err error) {
 	return t.result(), t.save(m, diagnostics)
 }
 
-// finished says whether nothing is left to do.
+// finished reports whether nothing is left to do.
 func (t *Trainer) finished() bool {
 	return !t.roundDue() && !t.validationDue() && (t.progress.Step >= t.Steps || t.lostPatience())
 }
@@ -146,7 +146,7 @@ func (t *Trainer) validate(ctx context.Context, m *metrics) error {
 	return m.validated(v)
 }
 
-// epochOf is the number of the epoch a step belongs to; step 0 belongs to none.
+// epochOf returns the number of the epoch a step belongs to; step 0 belongs to none.
 func (t *Trainer) epochOf(step int) int {
 	n := t.Sampler.Batches()
 	return (step + n - 1) / n
@@ -162,7 +162,7 @@ func (t *Trainer) keepBest() {
 	}
 }
 
-// numbers are the encoder's: its parameters, then its state.
+// numbers returns the encoder's: its parameters, then its state.
 func (t *Trainer) numbers() []*features.Param { return slices.Concat(t.params, t.state) }
 
 // UseBest puts the best state by validation into the encoder; without validation that is the last one.
@@ -205,5 +205,5 @@ func (t *Trainer) result() Result {
 	return Result{Progress: t.progress, Epochs: t.epochOf(t.progress.Step), Stopped: t.lostPatience() && t.progress.Step < t.Steps}
 }
 
-// Done is the number of steps done so far.
+// Done returns the number of steps done so far.
 func (t *Trainer) Done() int { return t.progress.Step }

@@ -13,7 +13,7 @@ const (
 	Shuffle = "shuffle"
 )
 
-// SamplerConfig says how batches are put together: P classes with K images each, or any rows.
+// SamplerConfig describes how batches are put together: P classes with K images each, or any rows.
 type SamplerConfig struct {
 	Variant string `yaml:"variant"` // groups, uniform or shuffle
 	Classes int    `yaml:"classes"` // groups, uniform: P ≥ 1; more than there are: all of them
@@ -23,7 +23,7 @@ type SamplerConfig struct {
 	Unlabelled int `yaml:"unlabelled"` // rows without a label that every batch gets besides, ≥ 0; more than there are: all of them
 }
 
-// DefaultSampler is a variant with its usual size; an unknown one is left for [NewSampler] to complain about.
+// DefaultSampler returns a variant with its usual size; an unknown one is left for [NewSampler] to complain about.
 func DefaultSampler(variant string) SamplerConfig {
 	if variant == Shuffle {
 		return SamplerConfig{Variant: variant, Rows: 128}
@@ -138,7 +138,7 @@ func rowsByClass(labels []int) [][]int {
 	return rows
 }
 
-// count is the length of an epoch. Groups need ⌈all/P⌉ batches, or as many as the largest class has
+// count returns the length of an epoch. Groups need ⌈all/P⌉ batches, or as many as the largest class has
 // groups, for a class is in a batch once.
 func (s *Sampler) count() int {
 	total, largest, all := 0, 0, 0
@@ -188,13 +188,13 @@ func (s *Sampler) fit(left *weights, queues [][]int) {
 	}
 }
 
-// Batches is the number of batches of any epoch.
+// Batches returns the number of batches of any epoch.
 func (s *Sampler) Batches() int { return s.batches }
 
-// Size is the number of rows of any batch.
+// Size returns the number of rows of any batch.
 func (s *Sampler) Size() int { return s.Labelled() + s.u }
 
-// Labelled is how many rows of any batch have a label: its first ones.
+// Labelled returns how many rows of any batch have a label: its first ones.
 func (s *Sampler) Labelled() int { return s.p * s.k }
 
 // Epoch lists the batches of epoch e, each the positions of its rows.
@@ -218,7 +218,7 @@ func (s *Sampler) Epoch(e int) [][]int {
 	return batches
 }
 
-// labelled are the labelled rows of an epoch's batches.
+// labelled returns the labelled rows of an epoch's batches.
 func (s *Sampler) labelled(e int) [][]int {
 	rng := Rand(s.seed, "sampler", e)
 	switch s.variant {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// checkEpoch says what is wrong with an epoch of PK batches, or "".
+// checkEpoch returns what is wrong with an epoch of PK batches, or "".
 func checkEpoch(epoch [][]int, labels []int, p, k, batches int, visitsAll bool) string {
 	if len(epoch) != batches {
 		return fmt.Sprintf("%d batches, expected %d", len(epoch), batches)

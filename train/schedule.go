@@ -92,7 +92,7 @@ func (s Schedule) validate() error {
 	return nil
 }
 
-// At is the learning rate of a step.
+// At returns the learning rate of a step.
 func (s Schedule) At(step int) float64 {
 	if step >= s.Warmup {
 		if s.Name == "supcon" {
@@ -110,7 +110,7 @@ func (s Schedule) At(step int) float64 {
 	return from + (top-from)*float64(step)/float64(s.Warmup)
 }
 
-// plain is the schedule without its warm-up.
+// plain returns the schedule without its warm-up.
 func (s Schedule) plain(step int) float64 {
 	switch s.Name {
 	case "cosine":
@@ -141,7 +141,7 @@ func (s Schedule) falling(step int) (e, from, all int) {
 	return min(step/s.Epoch, all), int(math.Round(s.Hold * float64(all))), all
 }
 
-// Beta1At is the β₁ that a step wants of the solver; 0: the solver's own.
+// Beta1At returns the β₁ that a step wants of the solver; 0: the solver's own.
 func (s Schedule) Beta1At(step int) float64 {
 	if s.Beta1 == 0 || step < s.Warmup {
 		return 0
@@ -152,7 +152,7 @@ func (s Schedule) Beta1At(step int) float64 {
 	return s.Beta1
 }
 
-// floor is where the supcon schedule ends.
+// floor returns where the supcon schedule ends.
 func (s Schedule) floor() float64 { return s.LR * s.Gamma * s.Gamma * s.Gamma }
 
 // cosineRate falls from lr at 0 to lo at 1 and stays there.

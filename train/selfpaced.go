@@ -10,7 +10,7 @@ import (
 )
 
 // SelfPaced is the weights' half of self-paced metric learning. A run alternates: Every steps on losses that weigh
-// their samples, then one round, in which the training set is embedded once and the weights are found anew. The
+// their samples, then one round, in which the training set is embedded once and the weights are computed again. The
 // first steps weigh every sample 1, and the last step, early or not, is followed by a round whatever Every says, so that
 // the weights in the end are those of the embedding in the end.
 //

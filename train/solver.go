@@ -74,7 +74,7 @@ func (s *solver) Step(params []*features.Param, lr float64) {
 // counts all steps with the new β₁.
 func (s *solver) setBeta1(beta1 float64) { s.cfg.Beta1 = beta1 }
 
-// hasBeta1 says whether a solver has a β₁ to change.
+// hasBeta1 reports whether a solver has a β₁ to change.
 func hasBeta1(s Solver) bool {
 	own, ok := s.(*solver)
 	return ok && own.cfg.HasBeta1()

@@ -36,7 +36,7 @@ var solvers = map[string][]string{
 	"rmsprop": {"alpha", "momentum", "centered", "eps"},
 }
 
-// DefaultSolver is torch's defaults; an unknown name is left for Validate to complain about. (torch has no
+// DefaultSolver returns torch's defaults; an unknown name is left for Validate to complain about. (torch has no
 // default rate for sgd: 0.01 here.)
 func DefaultSolver(name string) SolverConfig {
 	c := SolverConfig{Name: name, LR: 1e-3, Beta1: 0.9, Beta2: 0.999, Alpha: 0.99, Eps: 1e-8}
@@ -49,10 +49,10 @@ func DefaultSolver(name string) SolverConfig {
 	return c
 }
 
-// HasBeta1 says whether the solver named has a β₁.
+// HasBeta1 reports whether the solver named has a β₁.
 func (c SolverConfig) HasBeta1() bool { return slices.Contains(solvers[c.Name], "beta1") }
 
-// Validate says what is wrong, in one line.
+// Validate returns an error that names the first wrong setting in one line.
 func (c SolverConfig) Validate() error {
 	if err := catalog.Check("train: solver", c.Name, slices.Sorted(maps.Keys(solvers))...); err != nil {
 		return err

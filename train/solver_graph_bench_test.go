@@ -21,9 +21,9 @@ func adamGraph(n int64) *graph.Model {
 	m, v := b.Input("m", graph.Float32, shape), b.Input("v", graph.Float32, shape)
 	step, scale := b.Input("step", graph.Float32, graph.Shape{}), b.Input("scale", graph.Float32, graph.Shape{})
 	number := func(name string, value float32) string { return b.Constant(graph.NewTensor(name, []float32{value})) }
-	blend := func(out string, keep float32, old, new string) string {
-		left := b.Node("Mul", []string{old, number(out+"_keep", keep)})
-		return b.NodeTo(b.Fresh(out), "Add", []string{left, b.Node("Mul", []string{new, number(out+"_new", 1-keep)})})
+	blend := func(out string, keep float32, before, next string) string {
+		left := b.Node("Mul", []string{before, number(out+"_keep", keep)})
+		return b.NodeTo(b.Fresh(out), "Add", []string{left, b.Node("Mul", []string{next, number(out+"_new", 1-keep)})})
 	}
 	m1 := blend("m1", 0.9, m, g)
 	v1 := blend("v1", 0.999, v, b.Node("Mul", []string{g, g}))

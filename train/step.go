@@ -62,7 +62,7 @@ func (t *Trainer) step() (*Step, error) {
 	return f, nil
 }
 
-// next is the batch of the next step.
+// next returns the batch of the next step.
 func (t *Trainer) next() []int {
 	n := t.Sampler.Batches()
 	if e := t.progress.Step / n; e != t.epoch {
@@ -107,7 +107,7 @@ func (t *Trainer) gather(z features.Set, known int) features.Set {
 	return k
 }
 
-// source is the row of the batch that gather put at a place.
+// source returns the row of the batch that gather put at a place.
 func (t *Trainer) source(place, known int) int {
 	if kept := t.fact.Kept; place < len(kept) {
 		return kept[place]
@@ -147,7 +147,7 @@ func (t *Trainer) descend(z, seen features.Set) error {
 	return nil
 }
 
-// movedAt is the learning rate that the running step moved a group at, 0 where there is none or it rested.
+// movedAt returns the learning rate that the running step moved a group at, 0 where there is none or it rested.
 func (t *Trainer) movedAt(name string) float64 {
 	for i := range t.groups {
 		if g := &t.groups[i]; g.Name == name && len(g.moved) > 0 {
@@ -157,7 +157,7 @@ func (t *Trainer) movedAt(name string) float64 {
 	return 0
 }
 
-// rateOf is the learning rate of the running step in a group, 0 where there is none or it rests.
+// rateOf returns the learning rate of the running step in a group, 0 where there is none or it rests.
 func (t *Trainer) rateOf(name string) float64 {
 	for i := range t.groups {
 		if t.groups[i].Name == name {
@@ -171,7 +171,7 @@ func (t *Trainer) nonFinite(what string, value float64, ids []int) error {
 	return &NonFinite{Step: t.fact.Number, Epoch: t.fact.Epoch, What: what, Value: value, IDs: append([]int(nil), ids...)}
 }
 
-// encoderNorm is the common norm of the gradients of the encoder's parameters that a step moves.
+// encoderNorm returns the common norm of the gradients of the encoder's parameters that a step moves.
 func encoderNorm(groups []group, step int) float64 {
 	var sum float64
 	for i := range groups {

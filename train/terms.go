@@ -85,7 +85,7 @@ func (o *objective) eval(grad blas32.General, z features.Set, labelled int, bank
 	return value, active || !allZero(grad.Data[:grad.Rows*grad.Cols])
 }
 
-// front is a view of the first n rows.
+// front returns a view of the first n rows.
 func front(z features.Set, n int) features.Set {
 	if n == z.Len() {
 		return z
@@ -94,7 +94,7 @@ func front(z features.Set, n int) features.Set {
 	return z
 }
 
-// reference is what the term compares with at a step, and whether there is anything to compare with.
+// reference returns what the term compares with at a step, and whether there is anything to compare with.
 func (t Term) reference(bank *features.Bank, step int) (*features.Set, bool) {
 	if step < t.Start {
 		return nil, false
@@ -129,7 +129,7 @@ func allZero(x []float32) bool {
 	return true
 }
 
-// squares is Σ x², in float32 over short pieces and float64 over these: fast, in a fixed order, and not
+// squares returns Σ x², in float32 over short pieces and float64 over these: fast, in a fixed order, and not
 // finite if any x is not. gonum's product begins where memory is aligned to 16 bytes, so that its order depends on
 // where x lies; Go aligns all but the shortest slices, and these go through a loop.
 func squares(x []float32) float64 {

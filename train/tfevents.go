@@ -97,7 +97,7 @@ func (e *events) write(step int, body func([]byte) []byte) error {
 
 func (e *events) close() error { return e.w.Close() }
 
-// maskedCRC is CRC-32C rotated and shifted, so that a checksum stored among the data it covers stays useful.
+// maskedCRC returns CRC-32C rotated and shifted, so that a checksum stored among the data it covers stays useful.
 func maskedCRC(b []byte) uint32 {
 	sum := crc32.Checksum(b, castagnoli)
 	return (sum>>15 | sum<<17) + 0xa282ead8

@@ -56,7 +56,7 @@ type Config struct {
 	Weighed   func(Weighing)
 }
 
-// Step says what happened in one training step.
+// Step describes what happened in one training step.
 type Step struct {
 	Epoch, Number int       // counted from 1
 	Loss          float64   // Σ weight·term
@@ -77,7 +77,7 @@ type Step struct {
 	Skipped       bool      // no term was active and the solver did not step
 }
 
-// KeptShare is the share of the batch that was kept.
+// KeptShare returns the share of the batch that was kept.
 func (s *Step) KeptShare() float64 { return float64(len(s.Kept)) / float64(max(len(s.IDs), 1)) }
 
 // Validation is the score of the state after a step.
@@ -110,10 +110,10 @@ func (e *NonFinite) Error() string {
 	return fmt.Sprintf("train: step %d (epoch %d): %s is %v; samples %s%s", e.Step, e.Epoch, e.What, e.Value, text, more)
 }
 
-// Clock tells the step that runs to whoever draws in it.
+// Clock tells the step that runs to those who draw in it.
 type Clock struct{ step int }
 
-// Step is the running step, from 1; 0 before the first.
+// Step returns the running step, from 1; 0 before the first.
 func (c *Clock) Step() int { return c.step }
 
 // Source gives, at each call, a fresh random source that is a function of (seed, purpose, running step).

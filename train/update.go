@@ -107,7 +107,7 @@ func sgdMomentum[T realNumber](u weightUpdate, x, g, v []T) {
 	}
 }
 
-// adamNumbers are the factors shared by adam and amsgrad.
+// adamNumbers returns the factors shared by adam and amsgrad.
 func adamNumbers[T realNumber](u weightUpdate) (l2, shrink, b1, b2, step, scale, eps T) {
 	c, t := u.cfg, float64(u.steps)
 	l2, shrink = T(u.decay), 1

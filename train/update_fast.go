@@ -69,7 +69,7 @@ func rmspropBlock(u weightUpdate, x, g, v, t, s []float32) {
 	vek32.Sub_Inplace(x, t)
 }
 
-// withDecay is g + l2·x, in s, or g itself where there is nothing to add.
+// withDecay returns g + l2·x, in s, or g itself where there is nothing to add.
 func withDecay(s, g, x []float32, l2 float32) []float32 {
 	if l2 == 0 {
 		return g

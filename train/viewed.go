@@ -36,10 +36,10 @@ func (e *Viewed) Forward(rows []int) (features.Set, error) {
 // Backward is the encoder's.
 func (e *Viewed) Backward(dz blas32.General) error { return e.Encoder.Backward(dz) }
 
-// Params are the encoder's.
+// Params returns the encoder's.
 func (e *Viewed) Params() []*features.Param { return e.Encoder.Params() }
 
-// State is the encoder's, if it has one.
+// State returns the encoder's, if it has one.
 func (e *Viewed) State() []*features.Param {
 	if s, ok := e.Encoder.(Stateful); ok {
 		return s.State()

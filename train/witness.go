@@ -10,13 +10,13 @@ import (
 // witness is what a trainer needs to tell [samples.Record] what a step saw. It changes nothing of the training: the
 // filter's decisions are those of a run that keeps no record.
 type witness struct {
-	judge    *filters.Filter // whose verdicts are kept; nil: nobody's
+	judge    *filters.Filter // whose verdicts are kept; nil: none are kept
 	verdicts []filters.Verdict
 	own      []int // members of the bank of one row
 	pushed   []int // training rows of what the bank is given
 }
 
-// openSamples finds out what there is to see.
+// openSamples finds out what can be recorded.
 func (t *Trainer) openSamples() error {
 	if t.Samples == nil {
 		return nil

@@ -155,7 +155,7 @@ func slowOdds(judge string, z features.Set, i, id int, memory []pushed, spoil bo
 	return odds, best
 }
 
-// differs compares the counts and scores of a record with those of loops. Scores begin anew when vMF-Sim takes over,
+// differs compares the counts and scores of a record with those of loops. Scores begin again when vMF-Sim takes over,
 // which is before the last half.
 func (s slowRecord) differs(list []samples.Sample) error {
 	for row, got := range list {

@@ -70,7 +70,7 @@ func eight(x0, x1, x2, x3, x4, x5, x6, x7, half int32) (y0, y1, y2, y3, y4, y5, 
 	return e0 + o0, e1 + o1, e2 + o2, e3 + o3, e3 - o3, e2 - o2, e1 - o1, e0 - o0
 }
 
-// sample is a number as a byte.
+// sample returns a number as a byte.
 func sample(v int32) byte {
 	if v += 128; uint32(v) > 255 {
 		v = ^(v >> 31) & 255

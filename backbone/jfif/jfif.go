@@ -202,10 +202,10 @@ func (d *decoder) allocate() {
 	}
 }
 
-// over is a/b rounded up.
+// over returns a/b rounded up.
 func over(a, b int) int { return (a + b - 1) / b }
 
-// ratio is the resolution of the chroma in the file, as package image names it.
+// ratio returns the resolution of the chroma in the file, as package image names it.
 func (d *decoder) ratio() (image.YCbCrSubsampleRatio, bool) {
 	switch [2]byte{d.comps[0].h, d.comps[0].v} {
 	case [2]byte{1, 1}:
@@ -222,7 +222,7 @@ func (d *decoder) ratio() (image.YCbCrSubsampleRatio, bool) {
 	return 0, false
 }
 
-// picture is what has been decoded, once all planes have.
+// picture returns what has been decoded, once all planes have.
 func (d *decoder) picture() (image.Image, error) {
 	for i := range d.comps {
 		if !d.comps[i].scanned || !d.quantKnown[d.comps[i].quant] {

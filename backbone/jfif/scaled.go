@@ -17,8 +17,8 @@ func DecodeScaled(data []byte, denominator int) (image.Image, error) {
 	panic("jfif: pictures are reduced by 1, 2, 4 or 8")
 }
 
-// sideOf is how many samples across a block of c is decoded to: as many as luma, doubled as long as the plane does not
-// become larger than luma's.
+// sideOf returns how many samples across a block of c is decoded to: as many as luma, doubled as long as the plane does
+// not become larger than luma's.
 func (d *decoder) sideOf(c *component) int {
 	side := d.side
 	for side < 8 && d.hmax*d.side%(2*side*int(c.h)) == 0 && d.vmax*d.side%(2*side*int(c.v)) == 0 {

@@ -6,7 +6,7 @@ import (
 	"winnow/features"
 )
 
-// bounds are where the chunks of n rows begin, and n: as few chunks as Chunk allows, their sizes differing by one
+// bounds returns where the chunks of n rows begin, and n: as few chunks as Chunk allows, their sizes differing by one
 // at most. With full chunks and a rest, the rest could be a single image, which has nothing to be normalised by.
 func (e *Encoder) bounds(n int) []int {
 	count := (n + e.cfg.Chunk - 1) / e.cfg.Chunk

@@ -41,7 +41,7 @@ type Config struct {
 	Chunk int
 
 	// Resting is asked at every step: true while the network is not trained, only the head (its warm-up). The
-	// network then computes vectors and nothing more, its statistics stay, and its gradients are zero: whoever
+	// network then computes vectors and nothing more, its statistics stay, and its gradients are zero: those who
 	// steps the weights must leave them alone, for weight decay and momentum move them without a gradient.
 	// nil: never.
 	Resting func() bool
@@ -118,10 +118,10 @@ func matches(found, expected []int) error {
 	return nil
 }
 
-// Params are the network's, then the head's.
+// Params returns the network's, then the head's.
 func (e *Encoder) Params() []*features.Param { return e.params }
 
-// State is what a checkpoint must hold beside the parameters: the network's running statistics.
+// State returns what a checkpoint must hold beside the parameters: the network's running statistics.
 func (e *Encoder) State() []*features.Param { return e.cfg.Network.State() }
 
 // Forward embeds the named rows, at most Batch, at least one. A row whose output is not finite is NaN in every
@@ -182,7 +182,7 @@ func (e *Encoder) Backward(dz blas32.General) error {
 	return e.backwardChunks(dx)
 }
 
-// part are n images of the last batch, from one on.
+// part returns n images of the last batch, from one on.
 func (e *Encoder) part(from, n int) [][]float32 {
 	list := make([][]float32, len(e.inputs))
 	for i, size := range e.sizes {

@@ -16,7 +16,7 @@ type Pictures interface {
 	ImageFor(row int, v *backbone.Viewer) (image.Image, error)
 }
 
-// PixelsConfig says how pictures become what a network is fed.
+// PixelsConfig describes how pictures become what a network is fed.
 type PixelsConfig struct {
 	Pictures      Pictures
 	Preprocessing backbone.Preprocessing
@@ -28,9 +28,9 @@ type PixelsConfig struct {
 	Workers int // goroutines; 0: one a core
 }
 
-// Pixels are Inputs made of pictures: decoded, augmented and preprocessed on a few goroutines that end with the
-// call. The view of the i-th row of a batch is a function of Source and i, whoever makes it. A row named twice
-// is shown in two views.
+// Pixels are Inputs made of pictures: decoded, augmented and preprocessed on a few goroutines that end with the call.
+// The view of the i-th row of a batch is a function of Source and i, whichever goroutine makes it. A row named twice is
+// shown in two views.
 //
 // Nothing is decoded ahead: on the CPU the network leaves no core idle to do it.
 type Pixels struct {
@@ -59,7 +59,7 @@ func NewPixels(cfg PixelsConfig) (*Pixels, error) {
 	return p, nil
 }
 
-// Sizes is the one input: planes × height × width.
+// Sizes returns the one input: planes × height × width.
 func (p *Pixels) Sizes() []int { return []int{p.size} }
 
 // Load fills dst[0] with the rows' views. A row that cannot be read is an error that names its path; of several

@@ -24,7 +24,7 @@ func NewPrefixed(prefix backbone.Prefix, images Inputs, chunk int) (*Prefixed, e
 	return &Prefixed{prefix: prefix, images: images, chunk: chunk}, nil
 }
 
-// Sizes are the prefix's outputs.
+// Sizes returns the prefix's outputs.
 func (p *Prefixed) Sizes() []int { return p.prefix.Outputs() }
 
 // Load computes the activations of rows.
@@ -57,7 +57,7 @@ func (p *Prefixed) Load(dst [][]float32, rows []int) error {
 	return nil
 }
 
-// slices are n images of each input, from one on.
+// slices returns n images of each input, from one on.
 func slices(list [][]float32, sizes []int, from, n int) [][]float32 {
 	part := make([][]float32, len(list))
 	for i, size := range sizes {
@@ -66,7 +66,7 @@ func slices(list [][]float32, sizes []int, from, n int) [][]float32 {
 	return part
 }
 
-// TooLarge says that activations do not fit into the memory allowed for them. The caller may allow more, or run
+// TooLarge is the error of activations that do not fit into the memory allowed for them. The caller may allow more, or run
 // the frozen part on each batch ([Prefixed]).
 type TooLarge struct {
 	Rows        int
@@ -85,8 +85,8 @@ type Cached struct {
 	rows  int
 }
 
-// NewCached computes the activations of rows 0 … rows-1, batch images at a time, and keeps them. More than limit
-// bytes is a [TooLarge] error before anything is computed. progress is told the rows done; nil: nobody.
+// NewCached computes the activations of rows 0 … rows-1, batch images at a time, and keeps them. More than limit bytes
+// is a [TooLarge] error before anything is computed. progress is told the rows done; nil: no progress is reported.
 func NewCached(ctx context.Context, from *Prefixed, rows, batch int, limit int64, progress func(done, total int)) (*Cached, error) {
 	c := &Cached{sizes: from.Sizes(), rows: rows}
 	if rows < 1 || batch < 1 {
@@ -122,10 +122,10 @@ func NewCached(ctx context.Context, from *Prefixed, rows, batch int, limit int64
 	return c, nil
 }
 
-// Sizes are the prefix's outputs.
+// Sizes returns the prefix's outputs.
 func (c *Cached) Sizes() []int { return c.sizes }
 
-// Bytes is the memory that the activations take.
+// Bytes returns the memory that the activations take.
 func (c *Cached) Bytes() int64 {
 	var sum int64
 	for _, d := range c.data {

@@ -41,7 +41,7 @@ var (
 	_ blas.Complex128 = (*BLAS)(nil)
 )
 
-// BLAS is the runtime's one BLAS; it works until Close, after which it computes in Go.
+// BLAS returns the runtime's one BLAS; it works until Close, after which it computes in Go.
 func (r *Runtime) BLAS() (*BLAS, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -148,7 +148,7 @@ func (p *products[T]) gemm(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, l
 	return true
 }
 
-// product is out = op(A)·op(B), contiguous.
+// product returns out = op(A)·op(B), contiguous.
 func (p *products[T]) product(transA, transB int, A, B matrix[T], out []T, m, n int) bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -175,7 +175,7 @@ func (p *products[T]) product(transA, transB int, A, B matrix[T], out []T, m, n 
 	return session.Run(values[:2], values[2:]) == nil
 }
 
-// borrow is a scratch slice of a length, its contents whatever they were.
+// borrow returns a scratch slice of a length, its contents whatever they were.
 func (p *products[T]) borrow(size int) *[]T {
 	buffer, ok := p.scratch.Get().(*[]T)
 	if !ok {

@@ -20,7 +20,7 @@ type Device struct {
 	Auto  bool // CUDA where it works, else the CPU; only in what was asked for
 }
 
-// String is the device as a user writes it.
+// String returns the device as a user writes it.
 func (d Device) String() string {
 	switch {
 	case d.Auto:

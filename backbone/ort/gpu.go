@@ -42,7 +42,7 @@ const (
 	SearchDefault ConvSearch = "default"
 )
 
-// ConvSearches are the ways there are, the usual one first.
+// ConvSearches returns the ways there are, the usual one first.
 func ConvSearches() []ConvSearch {
 	return []ConvSearch{SearchHeuristic, SearchExhaustive, SearchDefault}
 }
@@ -50,7 +50,7 @@ func ConvSearches() []ConvSearch {
 // leastMemory is less than any network can do with: a smaller number is a forgotten unit.
 const leastMemory = 16 << 20
 
-// Check says what cannot be asked for.
+// Check returns an error where the options contradict each other.
 func (g GPU) Check() error {
 	if g.Memory < 0 || g.Memory > 0 && g.Memory < leastMemory {
 		return fmt.Errorf("ort: gpu memory: found %d bytes, expected at least %d, or 0 for no limit", g.Memory, leastMemory)
@@ -61,7 +61,7 @@ func (g GPU) Check() error {
 	return nil
 }
 
-// search is the way with its default.
+// search returns the way with its default.
 func (g GPU) search() ConvSearch {
 	if g.Search == "" {
 		return SearchHeuristic
@@ -69,8 +69,8 @@ func (g GPU) search() ConvSearch {
 	return g.Search
 }
 
-// options are the CUDA provider's, by ONNX Runtime's names. With a limit its arena takes what is asked for instead of
-// the next power of two, which would meet the limit at half of it.
+// options returns the CUDA provider's, by ONNX Runtime's names. With a limit its arena takes what is asked for instead
+// of the next power of two, which would meet the limit at half of it.
 func (g GPU) options(index int) map[string]string {
 	o := map[string]string{
 		"device_id":              strconv.Itoa(index),
@@ -87,7 +87,7 @@ func (g GPU) options(index int) map[string]string {
 	return o
 }
 
-// marks is what of the options can change a result, to be written behind the device: "+tf32".
+// marks returns what of the options can change a result, to be written behind the device: "+tf32".
 func (g GPU) marks() string {
 	text := ""
 	if g.TF32 {

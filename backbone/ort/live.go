@@ -12,7 +12,7 @@ import (
 	"winnow/graph/gradient"
 )
 
-// LiveOptions say how a live network runs.
+// LiveOptions describe how a live network runs.
 type LiveOptions struct {
 	Model   *graph.Model // as it was before differentiation: it holds the weights' first values
 	Threads int          // 0: the runtime's
@@ -130,22 +130,22 @@ func NewLive(rt *Runtime, d *gradient.Derivative, o LiveOptions) (_ *Live, err e
 
 func newPass() pass { return pass{inputs: map[string]*slot{}, params: map[string]*slot{}} }
 
-// Params are the trained weights, in the order in which the derivative was asked for.
+// Params returns the trained weights, in the order in which the derivative was asked for.
 func (l *Live) Params() []*features.Param { return l.params }
 
-// State are the running statistics of training BatchNorm; none where it is frozen.
+// State returns the running statistics of training BatchNorm; none where it is frozen.
 func (l *Live) State() []*features.Param { return l.state }
 
-// Dim is the length of a vector.
+// Dim returns the length of a vector.
 func (l *Live) Dim() int { return l.dim }
 
-// Inputs says how many floats an image takes in each input.
+// Inputs returns how many floats an image takes in each input.
 func (l *Live) Inputs() []int { return l.sizes }
 
-// InputNames are the tensors that the inputs feed.
+// InputNames returns the tensors that the inputs feed.
 func (l *Live) InputNames() []string { return l.data }
 
-// Values are the present weights and running statistics by the names of their initializers, for
+// Values returns the present weights and running statistics by the names of their initializers, for
 // [graph.WithValues]. The slices are the parameters' own.
 func (l *Live) Values() map[string][]float32 {
 	values := map[string][]float32{}

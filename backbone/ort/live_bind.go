@@ -28,7 +28,7 @@ func (l *Live) checkForward(dst blas32.General, inputs [][]float32, n int) error
 	return nil
 }
 
-// outputShape is the shape of the vectors of n images.
+// outputShape returns the shape of the vectors of n images.
 func (l *Live) outputShape(n int) []int64 {
 	return append([]int64{int64(n), int64(l.dim)}, l.tail...)
 }
@@ -82,7 +82,7 @@ func (l *Live) holdKept(p *pass, n int) error {
 	return nil
 }
 
-// keptShapes are the shapes of what is kept of n images. Where inference cannot tell, the runtime is asked once for
+// keptShapes returns the shapes of what is kept of n images. Where inference cannot tell, the runtime is asked once for
 // each n: it runs the network for the shapes alone.
 func (l *Live) keptShapes(p *pass, n int) (map[string][]int64, error) {
 	shapes, err := l.shapes.of(n)

@@ -59,7 +59,7 @@ const (
 	arenaAllocator  = 1
 )
 
-// newMemory is the memory of a device. A device's allocator is the one of a session that runs there and must
+// newMemory returns the memory of a device. A device's allocator is the one of a session that runs there and must
 // not outlive it; the computer's is the process's and gives memory back at once.
 func newMemory(library string, device Device, run *ortgo.DynamicAdvancedSession) (*memory, error) {
 	table, err := apiTable(library)
@@ -125,10 +125,10 @@ type block struct {
 	typ   ElementType
 }
 
-// GetInternals is what the wrapper asks of a value to run with.
+// GetInternals returns what the wrapper asks of a value to run with.
 func (b *block) GetInternals() *ortgo.ValueInternalData { return b.internals }
 
-// hold makes the block a tensor of a shape. The memory is made anew only where it has no room.
+// hold makes the block a tensor of a shape. The memory is allocated again only where it has no room.
 func (b *block) hold(m *memory, t ElementType, shape []int64) error {
 	if b.value != nil && b.typ == t && slices.Equal(b.shape, shape) {
 		return nil
@@ -206,7 +206,7 @@ func internalsOf(value unsafe.Pointer) *ortgo.ValueInternalData {
 	return in
 }
 
-// sessionOf is the library's session inside the wrapper's.
+// sessionOf returns the library's session inside the wrapper's.
 func sessionOf(run *ortgo.DynamicAdvancedSession) unsafe.Pointer {
 	return reflect.ValueOf(run).Elem().FieldByName("s").Elem().FieldByName("ortSession").UnsafePointer()
 }

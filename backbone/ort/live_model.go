@@ -53,7 +53,7 @@ func (l *Live) readModel(original *graph.Model) error {
 	return l.readShapes(fed)
 }
 
-// constantsOf are the initializers of a model and what its Constant nodes make.
+// constantsOf returns the initializers of a model and what its Constant nodes make.
 func constantsOf(m *graph.Model) map[string]*graph.Tensor {
 	list := map[string]*graph.Tensor{}
 	for _, t := range m.Graph.Initializers {
@@ -129,7 +129,7 @@ type batchShapes struct {
 	by     map[int]map[string][]int64
 }
 
-// of is what is known for n images; tensors with sizes that inference cannot tell are left out.
+// of returns what is known for n images; tensors with sizes that inference cannot tell are left out.
 func (s *batchShapes) of(n int) (map[string][]int64, error) {
 	if known := s.by[n]; known != nil {
 		return known, nil

@@ -59,7 +59,7 @@ func NewPrefix(rt *Runtime, frozen *graph.Model, outputs []string) (*Prefix, err
 	return p, nil
 }
 
-// perImage are the sizes after the images of a tensor that holds one row an image, and their product.
+// perImage returns the sizes after the images of a tensor that holds one row an image, and their product.
 func perImage(facts map[string]*graph.ValueInfo, name string) ([]int64, int, error) {
 	v := facts[name]
 	if v == nil || v.Type != graph.Float32 || len(v.Shape) < 1 || v.Shape[0].Known() {
@@ -76,10 +76,10 @@ func perImage(facts map[string]*graph.ValueInfo, name string) ([]int64, int, err
 	return dims, size, nil
 }
 
-// Inputs says how many floats an image takes in each input.
+// Inputs returns how many floats an image takes in each input.
 func (p *Prefix) Inputs() []int { return p.sizes }
 
-// Outputs says how many floats an image takes in each output.
+// Outputs returns how many floats an image takes in each output.
 func (p *Prefix) Outputs() []int { return p.outputs }
 
 // Infer computes the outputs of n images.

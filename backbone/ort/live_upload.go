@@ -57,7 +57,7 @@ func (u *upload) refresh(p *pass) error {
 	})
 }
 
-// find is the weight on the device, nil where there is none.
+// find returns the weight on the device, nil where there is none.
 func (u *upload) find(name string) ortgo.Value {
 	if u == nil || u.blocks[name] == nil {
 		return nil

@@ -16,7 +16,7 @@ func (m message) bytes(field int, b []byte) message {
 
 func (m message) text(field int, s string) message { return m.bytes(field, []byte(s)) }
 
-// gemmModel is an ONNX model of one node, Y = op(A)·op(B) with op the identity or the transpose. All sizes
+// gemmModel returns an ONNX model of one node, Y = op(A)·op(B) with op the identity or the transpose. All sizes
 // are free, so one session serves every product of its kind. Field numbers are those of onnx.proto.
 func gemmModel(t ElementType, transA, transB bool) []byte {
 	node := message{}.text(1, "A").text(1, "B").text(2, "Y").text(4, "Gemm")

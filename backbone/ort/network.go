@@ -11,7 +11,7 @@ import (
 	"winnow/features"
 )
 
-// NetworkInput says what the caller will feed; it is checked against the model.
+// NetworkInput describes what the caller will feed; it is checked against the model.
 type NetworkInput struct {
 	Name                    string // "": the model's only input
 	Channels, Height, Width int
@@ -116,17 +116,17 @@ func (n *Network) setDim(name string, shape []int64) error {
 	return nil
 }
 
-// pixels is the number of floats of one image.
+// pixels returns the number of floats of one image.
 func (n *Network) pixels() int { return n.input.Channels * n.input.Height * n.input.Width }
 
 func (n *Network) inputShape(rows int) []int64 {
 	return []int64{int64(rows), int64(n.input.Channels), int64(n.input.Height), int64(n.input.Width)}
 }
 
-// Dim is the length of a vector.
+// Dim returns the length of a vector.
 func (n *Network) Dim() int { return n.dim }
 
-// Batch is the number of images the model insists on, 0 where any number will do.
+// Batch returns the number of images the model insists on, 0 where any number will do.
 func (n *Network) Batch() int { return n.batch }
 
 // Infer computes the vectors of n images: pixels is n×channels×height×width, dst n×Dim. A model with a fixed

@@ -35,7 +35,7 @@ var fast struct {
 	err     error // why the first large product could not open ONNX Runtime
 }
 
-// Prefer says how the first large product opens ONNX Runtime where [Open] has not been called before it. Without
+// Prefer sets how the first large product opens ONNX Runtime where [Open] has not been called before it. Without
 // Prefer that is Config{}.
 func Prefer(cfg Config) {
 	fast.mu.Lock()
@@ -126,7 +126,7 @@ func large(m, n, k int) bool {
 	return m > 0 && n > 0 && k > 0 && float64(m)*float64(n)*float64(k) >= smallest
 }
 
-// Products says what computes the large matrix products of this process.
+// Products describes what computes the large matrix products of this process.
 type Products struct {
 	Product string // "ONNX Runtime 1.29.0", "gonum", or the type of an implementation that the program gave blas32
 	Library string // path of ONNX Runtime's library, if it is that
@@ -151,7 +151,7 @@ func Doctor() Products {
 	return Products{Product: "ONNX Runtime " + b.runtime.version, Library: b.runtime.library, Threads: b.runtime.threads}
 }
 
-// String is one line for people.
+// String returns one line for people.
 func (p Products) String() string {
 	if p.Why != "" {
 		return p.Product + " (" + p.Why + ")"

@@ -18,7 +18,7 @@ import (
 	ortgo "github.com/yalue/onnxruntime_go"
 )
 
-// Config says which library to load and where its models run.
+// Config describes which library to load and where its models run.
 type Config struct {
 	Library string // path of the shared library
 	Device  string // cpu, cuda, cuda:N or auto ("" is cpu)
@@ -114,21 +114,21 @@ func loadLibrary(path string) (version string, err error) {
 	return version, nil
 }
 
-// Library is the path of the shared library.
+// Library returns the path of the shared library.
 func (r *Runtime) Library() string { return r.library }
 
-// Version is the library's version, such as "1.29.0".
+// Version returns the library's version, such as "1.29.0".
 func (r *Runtime) Version() string { return r.version }
 
 // Providers lists the execution providers compiled into the library, by ONNX Runtime's names. A compiled
 // provider may still lack the libraries it loads on use.
 func (r *Runtime) Providers() []string { return r.providers }
 
-// Device is where sessions really run.
+// Device returns where sessions really run.
 func (r *Runtime) Device() Device { return r.device }
 
-// Where is the device with those of its options that can change a result, such as "cuda:0+tf32": what is written into
-// files that must only be continued in the same way.
+// Where returns the device with those of its options that can change a result, such as "cuda:0+tf32": what is written
+// into files that must only be continued in the same way.
 func (r *Runtime) Where() string {
 	if !r.device.CUDA {
 		return r.device.String()
@@ -136,7 +136,7 @@ func (r *Runtime) Where() string {
 	return r.device.String() + r.gpu.marks()
 }
 
-// Threads is the number of threads a session computes with on the CPU.
+// Threads returns the number of threads a session computes with on the CPU.
 func (r *Runtime) Threads() int { return r.threads }
 
 // Close ends the BLAS (which then computes in Go); open sessions stay valid and are closed by their owners.
@@ -183,7 +183,7 @@ func (r *Runtime) options(o SessionOptions) (_ *ortgo.SessionOptions, err error)
 	return opts, err
 }
 
-// where is the device that a session with these options runs on.
+// where returns the device that a session with these options runs on.
 func (r *Runtime) where(o SessionOptions) Device {
 	switch {
 	case o.CPU:
@@ -194,7 +194,7 @@ func (r *Runtime) where(o SessionOptions) Device {
 	return r.device
 }
 
-// setSpin says how long idle worker threads wait awake: not at all, or for a time.
+// setSpin sets how long idle worker threads wait awake: not at all, or for a time.
 func setSpin(opts *ortgo.SessionOptions, d time.Duration) error {
 	if d <= 0 {
 		return opts.AddSessionConfigEntry("session.intra_op.allow_spinning", "0")

@@ -105,7 +105,7 @@ func readInfo(value []byte) (Info, bool) {
 	return info, ok && ranked && info.Type != 0
 }
 
-// readDim is a dimension's fixed size, or -1.
+// readDim returns a dimension's fixed size, or -1.
 func readDim(dim []byte) int64 {
 	size := int64(-1)
 	walk(dim, func(number int, v []byte) bool {
@@ -119,7 +119,7 @@ func readDim(dim []byte) int64 {
 	return size
 }
 
-// field is the last value of a field, as protobuf has it.
+// field returns the last value of a field, as protobuf has it.
 func field(m []byte, number int) (value []byte, found bool) {
 	ok := walk(m, func(n int, v []byte) bool {
 		if n == number {

@@ -18,7 +18,7 @@ const (
 	Double ElementType = 11
 )
 
-// String is the name used in messages.
+// String returns the name used in messages.
 func (t ElementType) String() string {
 	switch t {
 	case 0:
@@ -51,7 +51,7 @@ func Float64s(data []float64, shape ...int64) Tensor { return Tensor{Shape: shap
 // Int64s makes a tensor over data; nothing is copied.
 func Int64s(data []int64, shape ...int64) Tensor { return Tensor{Shape: shape, I64: data} }
 
-// Type is the element type, 0 where no slice is set.
+// Type returns the element type, 0 where no slice is set.
 func (t Tensor) Type() ElementType {
 	switch {
 	case t.F32 != nil:
@@ -65,7 +65,7 @@ func (t Tensor) Type() ElementType {
 }
 
 // slot is the library's view of one input or output, kept from run to run: as long as the same memory comes
-// with the same shape, nothing is made anew. The view keeps its slice alive, so an address in it cannot
+// with the same shape, nothing is allocated again. The view keeps its slice alive, so an address in it cannot
 // come to mean other memory.
 type slot struct {
 	value  ortgo.Value

@@ -3,11 +3,19 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/data"
+	"winnow/cmd/winnow/doctor"
 	"winnow/cmd/winnow/embed"
 	"winnow/cmd/winnow/eval"
+	"winnow/cmd/winnow/extract"
+	"winnow/cmd/winnow/features"
 	"winnow/cmd/winnow/index"
+	"winnow/cmd/winnow/losses"
+	"winnow/cmd/winnow/metrics"
+	"winnow/cmd/winnow/models"
 	"winnow/cmd/winnow/pairs"
 	"winnow/cmd/winnow/recipes"
+	"winnow/cmd/winnow/runtime"
 	"winnow/cmd/winnow/search"
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/theory"
@@ -16,10 +24,42 @@ import (
 // commands lists every command under what it is for, in the order of the work.
 func commands() []term.Group {
 	return []term.Group{
-		{Heading: "Data and features", Commands: []*cli.Command{dataCommand(), modelsCommand(), extractCommand(), featuresCommand(), noiseCommand()}},
-		{Heading: "Embeddings", Commands: []*cli.Command{trainCommand(), eval.Command(), auditCommand(), reviewCommand(), mapCommand(), retrieveCommand(), reportCommand(), exportCommand(), embed.Command(), index.Command(), search.Command()}},
-		{Heading: "Papers", Commands: []*cli.Command{recipes.Command(), reproduceCommand(), traceCommand(), pairs.Command(), theory.Command(), costCommand()}},
-		{Heading: "Reference", Commands: []*cli.Command{lossesCommand(), metricsCommand()}},
-		{Heading: "Setup", Commands: []*cli.Command{runtimeCommand(), doctorCommand(), demoCommand()}},
+		{Heading: "Data and features", Commands: []*cli.Command{
+			data.Command(),
+			models.Command(),
+			extract.Command(),
+			features.Command(),
+			noiseCommand(),
+		}},
+		{Heading: "Embeddings", Commands: []*cli.Command{
+			trainCommand(),
+			eval.Command(),
+			auditCommand(),
+			reviewCommand(),
+			mapCommand(),
+			retrieveCommand(),
+			reportCommand(),
+			exportCommand(),
+			embed.Command(),
+			index.Command(),
+			search.Command(),
+		}},
+		{Heading: "Papers", Commands: []*cli.Command{
+			recipes.Command(),
+			reproduceCommand(),
+			traceCommand(),
+			pairs.Command(),
+			theory.Command(),
+			costCommand(),
+		}},
+		{Heading: "Reference", Commands: []*cli.Command{
+			losses.Command(),
+			metrics.Command(),
+		}},
+		{Heading: "Setup", Commands: []*cli.Command{
+			runtime.Command(),
+			doctor.Command(),
+			demoCommand(),
+		}},
 	}
 }

@@ -8,11 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/data"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/glyphs"
 	"winnow/internal/hint"
@@ -22,8 +24,8 @@ import (
 func runGlyphs(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	app := term.NewApp([]term.Group{{Commands: []*cli.Command{glyphsCommand()}}}, &stdout, &stderr)
-	err := app.RunContext(t.Context(), append([]string{"winnow", "glyphs"}, args...))
+	app := term.NewApp([]term.Group{{Commands: []*cli.Command{data.Command()}}}, &stdout, &stderr)
+	err := app.RunContext(t.Context(), append([]string{"winnow", "data", "glyphs"}, args...))
 	return stdout.String(), err
 }
 
@@ -72,7 +74,7 @@ func TestImportGlyphs(t *testing.T) {
 		t.Skip("draws 12,000 images")
 	}
 	defaults := glyphs.Config{}
-	for _, f := range glyphsCommand().Flags {
+	for _, f := range subcommand(data.Command(), "glyphs").Flags {
 		switch f := f.(type) {
 		case *cli.IntFlag:
 			if f.Name == "images" {
@@ -87,7 +89,7 @@ func TestImportGlyphs(t *testing.T) {
 		t.Fatal(err)
 	}
 	var manifest bytes.Buffer
-	if err := writeGlyphsManifest(&manifest, want); err != nil {
+	if err := glyphs.WriteManifest(&manifest, want); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
@@ -137,4 +139,9 @@ func TestDataGlyphsMisuse(t *testing.T) {
 			t.Errorf("%q: error %v is not misuse", args, err)
 		}
 	}
+}
+
+// subcommand is the command of that name below c.
+func subcommand(c *cli.Command, name string) *cli.Command {
+	return c.Subcommands[slices.IndexFunc(c.Subcommands, func(s *cli.Command) bool { return s.Name == name })]
 }

@@ -83,7 +83,7 @@ func (r *openedRun) aboutModel(b *models.Backbone) (map[string]string, error) {
 	}
 	return map[string]string{
 		"winnow.version":            version(),
-		"winnow.images":             "float32 [N,C,H,W]; " + describePreprocessing(b.Preprocessing),
+		"winnow.images":             "float32 [N,C,H,W]; " + b.Preprocessing.Describe(),
 		models.PreprocessingKey:     b.Preprocessing.Key(),
 		"winnow.backbone":           b.Name,
 		"winnow.backbone_sha256":    b.SHA256,

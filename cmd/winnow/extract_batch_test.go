@@ -69,7 +69,7 @@ func TestBatchAutoGoesOn(t *testing.T) {
 	if err := errors.Join(w.Append(rows, nil), w.Flush(), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	_, errs, code := a.extract(t, t.Context(), "--batch", autoBatch)
+	_, errs, code := a.extract(t, t.Context(), "--batch", "auto")
 	if code != 0 || !strings.Contains(errs, "batch auto: 2 images, as the store was begun") {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}

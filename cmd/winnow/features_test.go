@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	featurescmd "winnow/cmd/winnow/features"
 )
 
 // winnow runs a command in this process.
@@ -51,11 +52,11 @@ func TestExtractShardsAndJoin(t *testing.T) {
 		t.Errorf("one missing: exit code %d: %s", code, errs)
 	}
 	out, errs, code := winnow(t, "features", "join", dirs[2], dirs[0], dirs[1], "--out", joined, "--json")
-	var got joinedStore
+	var got featurescmd.JoinedStore
 	if err := json.Unmarshal([]byte(out), &got); err != nil || code != 0 {
 		t.Fatalf("exit code %d, %v: %s", code, err, errs)
 	}
-	if want := (joinedStore{Store: joined, Shards: 3, Rows: 13, Dim: 7, Device: "cpu", Bad: 2}); got != want {
+	if want := (featurescmd.JoinedStore{Store: joined, Shards: 3, Rows: 13, Dim: 7, Device: "cpu", Bad: 2}); got != want {
 		t.Errorf("found %+v, expected %+v", got, want)
 	}
 	a.out = joined

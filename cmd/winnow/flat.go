@@ -12,11 +12,11 @@ import (
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
+	"winnow/datasets/glyphs"
 	"winnow/extraction"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
-	"winnow/internal/ortlib"
 	"winnow/models"
 	"winnow/papers/text"
 	"winnow/run"
@@ -33,13 +33,17 @@ type (
 )
 
 const (
-	installHint = term.InstallHint
-	everySplit  = datasets.EverySplit
-	listed      = term.Listed
+	everySplit = datasets.EverySplit
+	listed     = term.Listed
 )
 
 var (
 	dataFlags = term.DataFlags
+
+	glyphsSeed    = uint64(glyphs.DemoSeed)
+	toplineRand   = datasets.ToplineRand
+	writeManifest = datasets.WriteFile
+	noiseModels   = run.NoiseModels
 )
 
 func program(c *cli.Context) *term.Program {
@@ -55,24 +59,16 @@ func noter(c *cli.Context) func(string, ...any)                 { return program
 func printJSON(w io.Writer, v any) error                        { return term.JSON(w, v) }
 func first[T any](list []T, n int) []T                          { return term.First(list, n) }
 func parseSize(text string) (int64, error)                      { return term.ParseSize(text) }
-func number(v float64) string                                   { return text.Number(v) }
 func numberList(c *cli.Context, flag string) ([]float64, error) { return term.Numbers(c, flag) }
 func percentOr(v *float64, otherwise string) string             { return text.PercentOr(v, otherwise) }
 func version() string                                           { return term.Version() }
 func noArguments(c *cli.Context) error                          { return term.NoArguments(c) }
-func oneArgument(c *cli.Context, what string) (string, error) {
-	return term.OneArgument(c, what)
-}
-func openRuntime(c *cli.Context) (*ort.Runtime, error) { return program(c).OpenRuntime() }
+func openRuntime(c *cli.Context) (*ort.Runtime, error)          { return program(c).OpenRuntime() }
 func openRuntimeThreads(c *cli.Context, threads int) (*ort.Runtime, error) {
 	return program(c).OpenRuntimeThreads(threads)
 }
-func findLibrary(c *cli.Context) (ortlib.Found, error)   { return program(c).FindLibrary() }
-func libraryHint(c *cli.Context) string                  { return program(c).LibraryHint() }
-func runtimeConfig(c *cli.Context) (ort.Config, error)   { return program(c).Compute, nil }
 func extractionHost(c *cli.Context) extraction.Host      { return program(c).Host() }
 func openRegistry() (*models.Registry, error)            { return models.OpenDefault() }
-func keepInput(c *cli.Context, inputs ...string) error   { return term.KeepInput(c, inputs...) }
 func named(f []cli.Flag, name, second string) []cli.Flag { return term.Renamed(f, name, second) }
 func checkTargets(files []exportFile, inputs []string) error {
 	return term.CheckTargets(files, inputs)
@@ -144,4 +140,12 @@ func openEmbedding(c *cli.Context, splits ...string) (*openedRun, error) {
 	o.Host = extractionHost(c)
 	r, err := folder.OpenStore(o)
 	return &openedRun{r}, err
+}
+
+func readManifestArg(c *cli.Context) (*datasets.Dataset, error) {
+	name, err := term.OneArgument(c, "one manifest")
+	if err != nil {
+		return nil, err
+	}
+	return datasets.Read(name, datasets.ReadOptions{})
 }

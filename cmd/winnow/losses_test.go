@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/internal/manual"
 	"winnow/internal/testing/reference"
 	"winnow/losses"
 )
@@ -49,7 +50,7 @@ func TestLossesCommand(t *testing.T) {
 			t.Errorf("winnow losses %s does not tell the formula", e.Name)
 		}
 	}
-	var list []lossEntry
+	var list []manual.Loss
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow losses --json")), &list); err != nil || len(list) != len(losses.Catalog) {
 		t.Errorf("%d entries as JSON (%v), expected %d", len(list), err, len(losses.Catalog))
 	}

@@ -16,12 +16,13 @@ import (
 	"winnow/eval"
 	"winnow/features"
 	"winnow/internal/lookup"
+	"winnow/internal/manual"
 	"winnow/run/comparison"
 )
 
 func TestMetricsList(t *testing.T) {
 	table := mustRun(t, "winnow metrics")
-	var list []listedMetric
+	var list []manual.Metric
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow metrics --json")), &list); err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +40,7 @@ func TestMetricsList(t *testing.T) {
 			}
 		}
 		for _, s := range m.Settings {
-			if !strings.Contains(text, s.Name+" = "+settingText(s.Default)+": ") {
+			if !strings.Contains(text, s.Name+" = "+manual.SettingText(s.Default)+": ") {
 				t.Errorf("winnow metrics %s does not say that %s is %v:\n%s", m.Name, s.Name, s.Default, text)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	modelscmd "winnow/cmd/winnow/models"
 	"winnow/models"
 )
 
@@ -76,7 +77,7 @@ func TestModelsArchitectures(t *testing.T) {
 		}
 	}
 	out, _, code = modelsRun(t, "architectures", "--json")
-	var list []listedArchitecture
+	var list []modelscmd.Architecture
 	if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 || len(list) != 6 || list[0].Dim != 64 || list[0].Parameters == 0 {
 		t.Errorf("code %d, %v, found %+v", code, err, list)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
+	"winnow/internal/diagnosis"
 	"winnow/internal/hint"
 	"winnow/internal/ortlib"
 	"winnow/internal/testing/orttest"
@@ -102,7 +103,7 @@ func TestRuntimeInstallAndShow(t *testing.T) {
 		t.Fatalf("install: code %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 	stdout, stderr, code = winnowAlone(t, cache, nil, "runtime", "show", "--json")
-	var facts runtimeFacts
+	var facts diagnosis.Library
 	if err := json.Unmarshal([]byte(stdout), &facts); err != nil || code != 0 {
 		t.Fatalf("show: code %d, %v, %s", code, err, stderr)
 	}
@@ -186,7 +187,7 @@ func TestGPUFlags(t *testing.T) {
 	} {
 		var out, errs bytes.Buffer
 		code := execute(t.Context(), append([]string{"winnow", "--ort-lib", lib, "doctor", "--json"}, flags...), &out, &errs)
-		var d diagnosis
+		var d diagnosis.Diagnosis
 		if err := json.Unmarshal(out.Bytes(), &d); err != nil || code != 0 {
 			t.Fatalf("code %d, %v: %s", code, err, errs.String())
 		}
@@ -264,11 +265,11 @@ func TestDoctor(t *testing.T) {
 	library := realLibrary(t)
 	cache := t.TempDir()
 	stdout, stderr, code := winnowAlone(t, cache, []string{"WINNOW_ORT_LIB=" + library}, "doctor", "--json")
-	var d diagnosis
+	var d diagnosis.Diagnosis
 	if err := json.Unmarshal([]byte(stdout), &d); err != nil || code != 0 {
 		t.Fatalf("code %d, %v, %s", code, err, stderr)
 	}
-	checks := map[string]doctorCheck{}
+	checks := map[string]diagnosis.Check{}
 	for _, c := range d.Checks {
 		checks[c.Name] = c
 		if !c.OK && c.Fix == "" {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"testing"
+
+	"winnow/internal/diagnosis"
 )
 
 // TestMain keeps the tests' files in memory where Linux has room for them and TMPDIR names no other place: commands sync
@@ -21,7 +23,7 @@ func TestMain(m *testing.M) {
 const room = 2 << 30
 
 func inMemory(folder string, m *testing.M) (int, error) {
-	if free, known := freeDisk(folder); !known || free < room || os.Getenv("TMPDIR") != "" {
+	if free, known := diagnosis.FreeDisk(folder); !known || free < room || os.Getenv("TMPDIR") != "" {
 		return m.Run(), nil
 	}
 	dir, err := os.MkdirTemp(folder, "winnow-test-")

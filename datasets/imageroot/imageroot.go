@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"winnow/datasets"
 	"winnow/datasets/cifar"
 	"winnow/datasets/mnist"
 )
@@ -80,6 +81,33 @@ func OpenZip(path string) (fs.FS, error) {
 		return nil, fmt.Errorf("root: %s: %w", path, err)
 	}
 	return r, nil
+}
+
+// OpenPublished opens the files of a published dataset: their folder, or a .zip file of it.
+func OpenPublished(name string) (fs.FS, error) {
+	if IsZip(name) {
+		return OpenZip(name)
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fmt.Errorf("root: %s: is a file, expected the folder with the dataset's files, or a .zip file of it", name)
+	}
+	return os.DirFS(name), nil
+}
+
+// ReadDataset reads a manifest, an image folder, or a .zip file of one.
+func ReadDataset(source string, opts datasets.ReadOptions) (*datasets.Dataset, error) {
+	if !IsZip(source) {
+		return datasets.Read(source, opts)
+	}
+	root, err := OpenZip(source)
+	if err != nil {
+		return nil, err
+	}
+	return datasets.ReadFolders(root, source, opts)
 }
 
 // IsZip reports whether a path has the name of a zip file.

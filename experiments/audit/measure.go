@@ -91,13 +91,13 @@ func reliability(values map[string]float64, order, score []float64, wrong []bool
 	}
 	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(order[a], order[b]) })
 	const aim = 0.9
-	var expected, real, chosen, right float64
+	var expected, bad, chosen, right float64
 	for k, i := range at {
 		if expected += 1 - score[i]; wrong[i] {
-			real++
+			bad++
 		}
 		if expected >= aim*float64(k+1) {
-			chosen, right = float64(k+1), real
+			chosen, right = float64(k+1), bad
 		}
 	}
 	n := float64(len(order))

@@ -137,7 +137,7 @@ func (w *writer) check(x *graph.ValueInfo) error {
 	return nil
 }
 
-// otherReader is a node that reads a tensor otherwise than as that input of a BatchNormalization; nil if there is
+// otherReader returns a node that reads a tensor otherwise than as that input of a BatchNormalization; nil if there is
 // none. Exporters merge constants that happen to be equal: zeros are a mean here and a bias there.
 func otherReader(nodes []*graph.Node, name string, input int) *graph.Node {
 	for _, n := range nodes {
@@ -150,10 +150,10 @@ func otherReader(nodes []*graph.Node, name string, input int) *graph.Node {
 	return nil
 }
 
-// others are all axes but the channels'.
+// others returns all axes but the channels'.
 func (w *writer) others() []int64 { return append([]int64{0}, places(w.rank)...) }
 
-// places are the axes after the channels'.
+// places returns the axes after the channels'.
 func places(rank int) (axes []int64) {
 	for a := 2; a < rank; a++ {
 		axes = append(axes, int64(a))
@@ -169,7 +169,7 @@ func (w *writer) mean(t string, axes []int64) string {
 	return w.b.Node("ReduceMean", []string{t, w.b.Constant(graph.NewTensor("axes", axes, int64(len(axes))))})
 }
 
-// vector is a tensor with only the channels' axis.
+// vector returns a tensor with only the channels' axis.
 func (w *writer) vector(t string) string {
 	return w.b.Node("Reshape", []string{t, w.b.Constant(graph.NewTensor("channels", []int64{w.size}, 1))})
 }
@@ -186,7 +186,7 @@ func (w *writer) constant(name string, v float64, n int64) string {
 	return w.b.Constant(numbers(w.typ, name, list, dims...))
 }
 
-// numbers is a tensor of float64, or of float32 for every other type.
+// numbers returns a tensor of float64, or of float32 for every other type.
 func numbers(t graph.DataType, name string, list []float64, dims ...int64) *graph.Tensor {
 	if t == graph.Float64 {
 		return graph.NewTensor(name, list, dims...)

@@ -20,7 +20,7 @@ type call struct {
 	need []bool   // whether each input's gradient is wanted
 }
 
-// in is the i-th input, "" where it is left out.
+// in returns the i-th input, "" where it is left out.
 func (c *call) in(i int) string {
 	if i < len(c.Inputs) {
 		return c.Inputs[i]
@@ -81,7 +81,7 @@ func (c *call) before(op string, inputs []string, attributes ...*graph.Attribute
 	return name
 }
 
-// output is the i-th output of the forward node, which it gets if it leaves it out. The node is shared with the
+// output returns the i-th output of the forward node, which it gets if it leaves it out. The node is shared with the
 // caller's model, so a copy takes its place in the forward model.
 func (c *call) output(i int) string {
 	if i < len(c.Outputs) && c.Outputs[i] != "" {
@@ -100,7 +100,7 @@ func (c *call) output(i int) string {
 	return name
 }
 
-// shape is the shape of a forward tensor as far as it is known; nil where not even its rank is.
+// shape returns the shape of a forward tensor as far as it is known; nil where not even its rank is.
 func (c *call) shape(tensor string) graph.Shape {
 	if v := c.r.info(tensor); v != nil {
 		return v.Shape
@@ -108,7 +108,7 @@ func (c *call) shape(tensor string) graph.Shape {
 	return nil
 }
 
-// dtype is the element type of a forward tensor.
+// dtype returns the element type of a forward tensor.
 func (c *call) dtype(tensor string) graph.DataType {
 	if v := c.r.info(tensor); v != nil && v.Type != 0 {
 		return v.Type
@@ -116,20 +116,20 @@ func (c *call) dtype(tensor string) graph.DataType {
 	return graph.Float32
 }
 
-// known are the elements of a small integer tensor, where they are known.
+// known returns the elements of a small integer tensor, where they are known.
 func (c *call) known(tensor string) ([]int64, bool) {
 	v, ok := c.r.f.known[tensor]
 	return v, ok
 }
 
-// ints is a constant list of integers.
+// ints returns a constant list of integers.
 func (c *call) ints(v ...int64) string {
 	return c.constant(fmt.Sprint("i", v), func(name string) *graph.Tensor {
 		return graph.NewTensor(name, v, int64(len(v)))
 	})
 }
 
-// scalar is a constant of rank 0 with the element type of a forward tensor.
+// scalar returns a constant of rank 0 with the element type of a forward tensor.
 func (c *call) scalar(like string, v float64) string {
 	t := c.dtype(like)
 	return c.constant(fmt.Sprint("s", t, math.Float64bits(v)), func(name string) *graph.Tensor {
@@ -140,12 +140,12 @@ func (c *call) scalar(like string, v float64) string {
 	})
 }
 
-// constant is an initializer of the backward model, made once for each key.
-func (c *call) constant(key string, make func(name string) *graph.Tensor) string {
+// constant returns the name of an initializer of the backward model, which build makes once for each key.
+func (c *call) constant(key string, build func(name string) *graph.Tensor) string {
 	if name := c.r.fixed[key]; name != "" {
 		return name
 	}
-	name := c.r.b.Constant(make("const"))
+	name := c.r.b.Constant(build("const"))
 	c.r.fixed[key] = name
 	return name
 }
@@ -159,7 +159,7 @@ func (c *call) like(grad, tensor string) string {
 	return c.op("Reshape", []string{grad, c.before("Shape", []string{tensor})})
 }
 
-// fixedShape is a shape as Reshape takes it: -1 for the one free size. ok is false with more of them, or with a
+// fixedShape returns a shape as Reshape takes it: -1 for the one free size. ok is false with more of them, or with a
 // size of 0 beside it.
 func fixedShape(s graph.Shape) (to []int64, ok bool) {
 	if s == nil {

@@ -92,5 +92,5 @@ func weightsToInputs(m *graph.Model, weights []string, state []State) error {
 	return nil
 }
 
-// opset is the operator set version that the forward model is written for.
+// opset returns the operator set version that the forward model is written for.
 func (f *forward) opset() int64 { return f.b.Opset() }

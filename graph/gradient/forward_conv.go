@@ -32,7 +32,7 @@ func (r *reverse) hasten() {
 	}
 }
 
-// slowConv is a convolution that is faster as one product over the batch; nil where it is not, or no convolution.
+// slowConv returns a convolution that is faster as one product over the batch; nil where it is not, or no convolution.
 func (r *reverse) slowConv(n *graph.Node) *convolution {
 	if key(n) != "Conv" || len(n.Inputs) < 2 || r.f.consts[n.Inputs[1]] != nil {
 		return nil

@@ -100,7 +100,7 @@ func (s *speller) gelu(erf *graph.Node) (x string, parts []*graph.Node) {
 	return x, parts
 }
 
-// only is the one node that reads a node's output, nil where there are more or none.
+// only returns the one node that reads a node's output, nil where there are more or none.
 func (s *speller) only(n *graph.Node) *graph.Node {
 	if n == nil || n.Outputs[0] == s.output || len(s.uses[n.Outputs[0]]) != 1 {
 		return nil

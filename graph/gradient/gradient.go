@@ -23,7 +23,7 @@ import (
 // Opset is the operator set version of backward models.
 const Opset = 17
 
-// Options say what to differentiate.
+// Options describe what to differentiate.
 type Options struct {
 	Output    string   // the tensor whose gradient will be fed; "": the model's only output
 	Weights   []string // initializers to differentiate by
@@ -31,7 +31,7 @@ type Options struct {
 	BatchNorm BatchNorm
 }
 
-// BatchNorm says what happens to the statistics of BatchNormalization nodes.
+// BatchNorm describes what happens to the statistics of BatchNormalization nodes.
 type BatchNorm struct {
 	Train    bool    // normalise by the batch, and move the running statistics
 	Momentum float64 // share of the old running statistics that stays; 0: as each node says (ONNX's default: 0.9)

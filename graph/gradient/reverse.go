@@ -102,7 +102,7 @@ func (r *reverse) run() error {
 	return nil
 }
 
-// readInside is a tensor that depends on a weight and that a graph inside the node (a branch of If, the body of a
+// readInside returns a tensor that depends on a weight and that a graph inside the node (a branch of If, the body of a
 // Loop) reads from outside without it being an input of the node; "" if there is none.
 func (r *reverse) readInside(n *graph.Node) string {
 	if len(n.Subgraphs()) == 0 {
@@ -133,7 +133,7 @@ func (r *reverse) apply(c *call) error {
 	return rule(c)
 }
 
-// key is the name of an operator in the table of rules: com.microsoft's carry their domain.
+// key returns the name of an operator in the table of rules: com.microsoft's carry their domain.
 func key(n *graph.Node) string {
 	if graph.IsONNX(n.Domain) {
 		return n.Op
@@ -141,7 +141,7 @@ func key(n *graph.Node) string {
 	return n.Domain + "." + n.Op
 }
 
-// sum is the gradient of a tensor all of whose uses have been seen, "" if none gave one.
+// sum returns the gradient of a tensor all of whose uses have been seen, "" if none gave one.
 func (r *reverse) sum(tensor string) string {
 	list := r.flows[tensor]
 	switch len(list) {
@@ -252,7 +252,7 @@ func (r *reverse) feeds(d *Derivative) error {
 	return nil
 }
 
-// info is type and shape of a forward tensor, those added during the walk among them.
+// info returns type and shape of a forward tensor, those added during the walk among them.
 func (r *reverse) info(tensor string) *graph.ValueInfo {
 	if v := r.f.facts[tensor]; v != nil {
 		return v

@@ -8,12 +8,12 @@ import (
 // choose is Where with the gradient's zero.
 func (c *call) choose(when, yes, no string) string { return c.op("Where", []string{when, yes, no}) }
 
-// above is t > v.
+// above returns t > v.
 func (c *call) above(t string, v float64) string {
 	return c.op("Greater", []string{t, c.scalar(c.Outputs[0], v)})
 }
 
-// below is t < v.
+// below returns t < v.
 func (c *call) below(t string, v float64) string {
 	return c.op("Less", []string{t, c.scalar(c.Outputs[0], v)})
 }

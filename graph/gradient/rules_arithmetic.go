@@ -13,7 +13,7 @@ func (c *call) plus(a, b string) string  { return c.op("Add", []string{a, b}) }
 func (c *call) minus(a, b string) string { return c.op("Sub", []string{a, b}) }
 func (c *call) minusOf(a string) string  { return c.op("Neg", []string{a}) }
 
-// scaled is a·v.
+// scaled returns a·v.
 func (c *call) scaled(a string, v float64) string {
 	if v == 1 {
 		return a
@@ -107,7 +107,7 @@ func pow(c *call) error {
 	})
 }
 
-// powSlope is v·a^(v-1), where y = a^v is at hand.
+// powSlope returns v·a^(v-1), where y = a^v is at hand.
 func (c *call) powSlope(a, y string, v float64) string {
 	switch v {
 	case 0:
@@ -122,7 +122,7 @@ func (c *call) powSlope(a, y string, v float64) string {
 	return c.scaled(c.op("Pow", []string{a, c.scalar(a, v-1)}), v)
 }
 
-// constantValue is the value of a constant that has the same one everywhere.
+// constantValue returns the value of a constant that has the same one everywhere.
 func (c *call) constantValue(name string) (float64, bool) {
 	t := c.r.f.consts[name]
 	if t == nil {

@@ -81,7 +81,7 @@ func (c *call) columns(t string, channels, places int64, index []int32, taps int
 	return c.op("Gather", []string{last, c.indices(index, taps)}, graph.Int("axis", 1))
 }
 
-// indices is a constant [rows, cols] of places.
+// indices returns a constant [rows, cols] of places.
 func (c *call) indices(index []int32, cols int64) string {
 	key := "places" + string(bytesOf(index))
 	return c.constant(key, func(name string) *graph.Tensor {
@@ -122,7 +122,7 @@ func within(at, size int64) int64 {
 	return at
 }
 
-// table is the row-major index into target of at(axis, place, tap) for all places and taps, -1 where one axis
+// table returns the row-major index into target of at(axis, place, tap) for all places and taps, -1 where one axis
 // says -1.
 func (w *window) table(places []int64, at func(axis int, place, tap int64) int64, target []int64) []int32 {
 	index := []int32{0}
@@ -148,7 +148,7 @@ func (w *window) table(places []int64, at func(axis int, place, tap int64) int64
 	return index
 }
 
-// matMulT is A·Bᵀ over the last two of the axes.
+// matMulT returns A·Bᵀ over the last two of the axes.
 func (c *call) matMulT(a, b string, rank int) string {
 	if c.isFloat32(c.in(0)) {
 		return c.contrib("FusedMatMul", []string{a, b}, graph.Int("transB", 1))
@@ -156,7 +156,7 @@ func (c *call) matMulT(a, b string, rank int) string {
 	return c.op("MatMul", []string{a, c.swapped(b, rank)})
 }
 
-// tMatMul is Aᵀ·B over the last two of the axes, A having rank axes.
+// tMatMul returns Aᵀ·B over the last two of the axes, A having rank axes.
 func (c *call) tMatMul(a, b string, rank int) string {
 	if c.isFloat32(c.in(0)) {
 		return c.contrib("FusedMatMul", []string{a, b}, graph.Int("transA", 1))
@@ -164,7 +164,7 @@ func (c *call) tMatMul(a, b string, rank int) string {
 	return c.op("MatMul", []string{c.swapped(a, rank), b})
 }
 
-// swapped is the transpose of the last two axes.
+// swapped returns the transpose of the last two axes.
 func (c *call) swapped(t string, rank int) string {
 	perm := make([]int64, rank)
 	for i := range perm {

@@ -10,7 +10,7 @@ import (
 // convolution, which multiplies image by image: 14×14 and below.
 const few = 256
 
-// input is ∂L/∂X. In order of preference:
+// input returns ∂L/∂X. In order of preference:
 //   - 1×1: Wᵀ·∂L/∂Y, or for few places (∂L/∂Y)ᵀ·W over the whole batch
 //   - stride 1, few places: the columns of ∂L/∂Y times W, one product over the whole batch
 //   - stride 1: Conv of ∂L/∂Y with the filters turned round and their channels swapped
@@ -29,7 +29,7 @@ func (v *convolution) input() string {
 	return v.transposedConv(v.window, v.dy, v.call.in(1), v.groups)
 }
 
-// inputByColumns is [N·in, taps·O]·[taps·O, C], channels last.
+// inputByColumns returns [N·in, taps·O]·[taps·O, C], channels last.
 func (v *convolution) inputByColumns() string {
 	taps, places := v.taps(), product(v.window.in)
 	filters, columns := v.call.in(1), ""

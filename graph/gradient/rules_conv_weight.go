@@ -6,7 +6,7 @@ import (
 	"winnow/graph"
 )
 
-// weights is ∂L/∂W: what the windows read of X, times ∂L/∂Y, summed over windows and batch. In order of
+// weights returns ∂L/∂W: what the windows read of X, times ∂L/∂Y, summed over windows and batch. In order of
 // preference:
 //   - depthwise: for each tap a product element by element, summed
 //   - 1×1: ∂L/∂Y·Xᵀ, image by image or, where that leaves much to sum, over the whole batch at once
@@ -28,7 +28,7 @@ func (v *convolution) weights() string {
 	return v.weightsByColumns()
 }
 
-// product is ∂L/∂Y·Xᵀ [O, C] of a pointwise convolution. Over the whole batch at once both must be copied,
+// product returns ∂L/∂Y·Xᵀ [O, C] of a pointwise convolution. Over the whole batch at once both must be copied,
 // image by image [N, O, C] must be summed: the smaller wins, and short rows multiply badly.
 func (v *convolution) product(x string) string {
 	places := v.places()
@@ -46,7 +46,7 @@ func (v *convolution) batchInside(t string, channels int64) string {
 	return v.op("Reshape", []string{t, v.ints(channels, -1)})
 }
 
-// weightsByColumns is [g, O/g, N·out]·[g, N·out, taps·C/g].
+// weightsByColumns returns [g, O/g, N·out]·[g, N·out, taps·C/g].
 func (v *convolution) weightsByColumns() string {
 	g, taps, places := v.groups, v.taps(), v.places()
 	columns := v.columns(v.call.in(0), v.from, product(v.window.in), v.reads(), taps)
@@ -67,7 +67,7 @@ func (v *convolution) weightsByColumns() string {
 }
 
 // channelsFirst makes the gradient [O, C/g, kernel…] of [O, taps·C/g]. Its last node moves the numbers, as one that only
-// names them anew would copy them once more into the memory they are wanted in.
+// renames them would copy them once more into the memory they are wanted in.
 func (v *convolution) channelsFirst(sum string) string {
 	sum = v.op("Reshape", []string{sum, v.ints(slices.Concat([]int64{v.to}, v.kernel, []int64{v.from / v.groups})...)})
 	perm := []int64{0, int64(len(v.kernel)) + 1}
@@ -83,7 +83,7 @@ func (v *convolution) crosswise() bool {
 	return len(v.kernel) == 2 && v.kernel[0] > 1 && v.groups == 1 && v.dense() && v.to <= 128 && v.places() > few
 }
 
-// weightsCrosswise is Σ_N [O·kh, h·ow]·[h·ow, kw·C] for images of h rows: on the right what each tap of a
+// weightsCrosswise returns Σ_N [O·kh, h·ow]·[h·ow, kw·C] for images of h rows: on the right what each tap of a
 // window's row reads, on the left the gradients of the windows that read the row with each of their rows. It
 // makes kw + kh copies instead of kw·kh, and the product is nearer to a square.
 func (v *convolution) weightsCrosswise() string {
@@ -121,7 +121,7 @@ func (v *convolution) weightsCrosswise() string {
 	return v.channelsFirst(sum)
 }
 
-// weightsByRows is Σ_N [N, kw·C·kh, out]·[N, O, out]ᵀ: a slice for each place along the width, then whole rows
+// weightsByRows returns Σ_N [N, kw·C·kh, out]·[N, O, out]ᵀ: a slice for each place along the width, then whole rows
 // are gathered.
 func (v *convolution) weightsByRows() string {
 	kh, kw := v.kernel[0], v.kernel[1]
@@ -149,7 +149,7 @@ func (v *convolution) weightsByRows() string {
 	return sum
 }
 
-// weightsByTap is Σ_{n,p} ∂L/∂Y[n,c,p]·X[n,c,…] for each tap of a depthwise convolution.
+// weightsByTap returns Σ_{n,p} ∂L/∂Y[n,c,p]·X[n,c,…] for each tap of a depthwise convolution.
 func (v *convolution) weightsByTap() string {
 	axes, tap := []int64{0}, v.taken(v.call.in(0))
 	for i := range v.kernel {
@@ -167,7 +167,7 @@ func (v *convolution) weightsByTap() string {
 	return v.like(v.op("Concat", parts, graph.Int("axis", 1)), v.call.in(1))
 }
 
-// taken says how each tap of the windows is taken from x. Slice with a step copies number by number; with the
+// taken returns how each tap of the windows is taken from x. Slice with a step copies number by number; with the
 // same stride s along both of two axes the image is dealt into s·s smaller ones first, in which steps are 1.
 func (v *convolution) taken(x string) func(at []int64) string {
 	s := v.stride[0]

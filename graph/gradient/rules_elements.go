@@ -7,7 +7,7 @@ import (
 	"winnow/graph"
 )
 
-// unary is the rule of y = f(x), element by element, from the gradient it makes of x, y and ∂L/∂y. Where both
+// unary returns the rule of y = f(x), element by element, from the gradient it makes of x, y and ∂L/∂y. Where both
 // serve, the output is read: the node after it needs that one anyway.
 func unary(f func(c *call, x, y, dy string) string) rule {
 	return func(c *call) error {
@@ -27,8 +27,8 @@ func relu(c *call) error {
 	return nil
 }
 
-// where is dy where y, which is never negative, is positive, and 0 elsewhere. [y > 0] is y as a truth value (with Where
-// and Greater it takes twice as long), or in float32, in one pass instead of two, min(1, 2¹²⁷·y).
+// where returns dy where y, which is never negative, is positive, and 0 elsewhere. [y > 0] is y as a truth value (with
+// Where and Greater it takes twice as long), or in float32, in one pass instead of two, min(1, 2¹²⁷·y).
 func (c *call) where(dy, y string) string {
 	if c.isFloat32(y) {
 		return c.op("Mul", []string{dy, c.op("HardSigmoid", []string{y}, graph.Float("alpha", 0x1p127), graph.Float("beta", 0))})

@@ -30,7 +30,7 @@ func gemm(c *call) error {
 	return c.pass(2, func() string { return c.scaled(dy, float64(c.Float("beta", 1))) })
 }
 
-// gemm is α·a·b of two matrices, each transposed first if asked.
+// gemm returns α·a·b of two matrices, each transposed first if asked.
 func (c *call) gemm(a string, transA bool, b string, transB bool, alpha float64) string {
 	return c.op("Gemm", []string{a, b}, append(transposed(transA, transB), graph.Float("alpha", float32(alpha)))...)
 }
@@ -125,7 +125,7 @@ func (c *call) byMatrix(a, b, dy string, rank int) {
 	}
 }
 
-// product is a·b over the last two axes, each transposed first if asked. FusedMatMul, which spares the
+// product returns a·b over the last two axes, each transposed first if asked. FusedMatMul, which spares the
 // transposed copy, has a kernel for float32 everywhere.
 func (c *call) product(a string, rankA int, transA bool, b string, rankB int, transB bool) string {
 	if c.dtype(c.Outputs[0]) == graph.Float32 {

@@ -30,7 +30,7 @@ func (c *call) reduction() (reduction, error) {
 	return reduction{x: x, axes: axes, kept: c.Int("keepdims", 1) != 0}, err
 }
 
-// axes is a list of axes, none negative: nil where it is left out.
+// axes returns a list of axes, none negative: nil where it is left out.
 func (c *call) axes(i int, attribute string, rank int) ([]int64, error) {
 	axes, err := c.list(i, attribute)
 	list := slices.Clone(axes)
@@ -45,7 +45,7 @@ func (c *call) axes(i int, attribute string, rank int) ([]int64, error) {
 	return list, err
 }
 
-// all are the axes of a rank.
+// all returns the axes of a rank.
 func all(rank int) []int64 {
 	axes := make([]int64, rank)
 	for a := range axes {
@@ -54,7 +54,7 @@ func all(rank int) []int64 {
 	return axes
 }
 
-// list is a list of integers that newer operator sets give as the i-th input and older ones as an attribute,
+// list returns a list of integers that newer operator sets give as the i-th input and older ones as an attribute,
 // nil where it is left out.
 func (c *call) list(i int, attribute string) ([]int64, error) {
 	if c.in(i) == "" {
@@ -94,7 +94,7 @@ func (c *call) spread(t string, r reduction) string {
 	return c.op("Expand", []string{t, c.ints(to...)})
 }
 
-// count is how many elements each sum is over: a constant where the sizes are known.
+// count returns how many elements each sum is over: a constant where the sizes are known.
 func (c *call) count(r reduction) string {
 	shape, n := c.shape(r.x), 1.0
 	for _, a := range r.axes {
@@ -107,7 +107,7 @@ func (c *call) count(r reduction) string {
 	return c.scalar(r.x, n)
 }
 
-// over is the rule of y = f(x) that sums over axes: f makes of the standing ∂L/∂y what belongs to each element
+// over returns the rule of y = f(x) that sums over axes: f makes of the standing ∂L/∂y what belongs to each element
 // of x, whole or still to be spread.
 func over(f func(c *call, r reduction, y, dy string) (grad string, whole bool)) rule {
 	return func(c *call) error {

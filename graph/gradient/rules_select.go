@@ -85,7 +85,7 @@ func slice(c *call) error {
 	return nil
 }
 
-// of are the places taken of n, ends beyond the axis brought onto it.
+// of returns the places taken of n, ends beyond the axis brought onto it.
 func (s cut) of(n int64) (places []int64) {
 	clamp := func(v, low, high int64) int64 {
 		if v < 0 {

@@ -35,7 +35,7 @@ func transpose(c *call) error {
 // expand sums over what was repeated.
 func expand(c *call) error { return c.pass(0, func() string { return c.grad[0] }) }
 
-// axis is the axis attribute as a place in a shape of known rank, and the shape.
+// axis returns the axis attribute as a place in a shape of known rank, and the shape.
 func (c *call) axis(tensor string, otherwise int64) (int64, graph.Shape, error) {
 	shape := c.shape(tensor)
 	a := c.Int("axis", otherwise)
@@ -48,7 +48,7 @@ func (c *call) axis(tensor string, otherwise int64) (int64, graph.Shape, error) 
 	return a, shape, nil
 }
 
-// size is how many places a forward tensor has along an axis, as a list of one.
+// size returns how many places a forward tensor has along an axis, as a list of one.
 func (c *call) size(tensor string, axis int64) string {
 	if d := c.shape(tensor)[axis]; d.Known() {
 		return c.ints(d.Size)

@@ -2,7 +2,7 @@ package gradient
 
 import "winnow/graph"
 
-// softmaxAxes are the axes a softmax sums over: the one named, the last by default; before set 13 all from the
+// softmaxAxes returns the axes a softmax sums over: the one named, the last by default; before set 13 all from the
 // one named on, the second by default.
 func (c *call) softmaxAxes() ([]int64, error) {
 	rank := int64(len(c.shape(c.in(0))))

@@ -58,7 +58,8 @@ func (c *call) window(kernel []int64) (*window, error) {
 	return w, nil
 }
 
-// spatial is a copy of an attribute with one number an axis, or the default for each; nil where its length is wrong.
+// spatial returns a copy of an attribute with one number an axis, or the default for each; nil where its length is
+// wrong.
 func (c *call) spatial(name string, n int, otherwise int64) []int64 {
 	list := make([]int64, n)
 	given := c.Ints(name)
@@ -74,10 +75,10 @@ func (c *call) spatial(name string, n int, otherwise int64) []int64 {
 	return list
 }
 
-// taps is the number of places in a window.
+// taps returns the number of places in a window.
 func (w *window) taps() int64 { return product(w.kernel) }
 
-// places is the number of windows.
+// places returns the number of windows.
 func (w *window) places() int64 { return product(w.out) }
 
 func product(list []int64) int64 {
@@ -138,7 +139,7 @@ func (c *call) tap(padded string, w *window, at []int64) string {
 	return c.op("Slice", []string{padded, c.ints(starts...), c.ints(ends...), c.ints(axes...), c.ints(steps...)})
 }
 
-// channels is the known size of axis 1.
+// channels returns the known size of axis 1.
 func (c *call) channels(tensor string) (int64, error) {
 	if s := c.shape(tensor); len(s) > 1 && s[1].Known() {
 		return s[1].Size, nil
@@ -146,7 +147,7 @@ func (c *call) channels(tensor string) (int64, error) {
 	return 0, fmt.Errorf("found %q of shape %v, expected a known number of channels", tensor, c.shape(tensor))
 }
 
-// fixedSizes is the shape of a weight, all sizes known.
+// fixedSizes returns the shape of a weight, all sizes known.
 func (c *call) fixedSizes(tensor string) ([]int64, error) {
 	s := c.shape(tensor)
 	out := make([]int64, len(s))

@@ -52,7 +52,7 @@ func (r *reverse) reluBefore(n *graph.Node) bool {
 	return relu && readers == 1 && x != r.o.Output
 }
 
-// zero is a tensor of one zero with the element type of a forward tensor.
+// zero returns a tensor of one zero with the element type of a forward tensor.
 func (c *call) zero(like string) *graph.Tensor {
 	if c.dtype(like) == graph.Float64 {
 		return graph.NewTensor("zero", []float64{0}, 1)

@@ -34,7 +34,7 @@ func averagePool(c *call) error {
 	return nil
 }
 
-// shares is a constant [out…] of 1/(places that each window averages): all of them with count_include_pad, as far
+// shares returns a constant [out…] of 1/(places that each window averages): all of them with count_include_pad, as far
 // as the declared padding goes, else those inside the input.
 func (c *call) shares(w *window) string {
 	include := c.Int("count_include_pad", 0) != 0
@@ -62,7 +62,7 @@ func (c *call) shares(w *window) string {
 	return c.numbers(fmt.Sprint("shares", include, *w), c.in(0), counts, w.out, func(v float64) float64 { return 1 / max(v, 1) })
 }
 
-// numbers is a constant with the element type of a forward tensor, f of each value.
+// numbers returns a constant with the element type of a forward tensor, f of each value.
 func (c *call) numbers(key, like string, values []float64, dims []int64, f func(float64) float64) string {
 	t := c.dtype(like)
 	return c.constant(fmt.Sprint(key, t), func(name string) *graph.Tensor {

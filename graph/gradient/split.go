@@ -134,7 +134,7 @@ func (s *parting) mark(output string, weights []string) error {
 	return nil
 }
 
-// want says that the live model reads a tensor: it crosses, is an image, or is computed there too.
+// want notes that the live model reads a tensor: it crosses, is an image, or is computed there too.
 func (s *parting) want(tensor string) {
 	n := s.makers[tensor]
 	switch {
@@ -187,7 +187,7 @@ func reads(n *graph.Node) []string {
 	names := slices.DeleteFunc(slices.Clone(n.Inputs), func(name string) bool { return name == "" })
 	for _, sub := range n.Subgraphs() {
 		for _, inner := range sub.Nodes {
-			names = append(names, reads(inner)...) // also what the inner graph makes itself: nobody makes that outside
+			names = append(names, reads(inner)...) // also what the inner graph makes itself: no node outside makes it
 		}
 		for _, out := range sub.Outputs {
 			names = append(names, out.Name)

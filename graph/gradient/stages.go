@@ -49,7 +49,7 @@ func Stages(m *graph.Model, output string) []Stage {
 	return list
 }
 
-// byName is each weight's stage by its name, nil where names do not tell.
+// byName returns each weight's stage by its name, nil where names do not tell.
 func byName(weights []Weight) []string {
 	paths, depth := make([][]string, len(weights)), make([]int, len(weights))
 	named, last := 0, []string(nil)
@@ -96,7 +96,7 @@ var (
 	flat      = regexp.MustCompile(`^((?:stage|layer|block|group|fire|mixed)_?[0-9]+[a-z]?)_`)
 )
 
-// path is the modules a weight is in, outermost first: from its own name, or from that of its node; nil where
+// path returns the modules a weight is in, outermost first: from its own name, or from that of its node; nil where
 // neither has one.
 func path(w Weight) []string {
 	name := w.Name
@@ -126,7 +126,7 @@ func path(w Weight) []string {
 	return parts
 }
 
-// byResolution is each weight's stage by how often the maps have become smaller before its node or in it.
+// byResolution returns each weight's stage by how often the maps have become smaller before its node or in it.
 func byResolution(m *graph.Model, weights []Weight, facts map[string]*graph.ValueInfo) []string {
 	shrunk := map[string]int{} // tensor → how often, on the way that shrank most
 	times := make([]int, len(m.Graph.Nodes))
@@ -157,7 +157,7 @@ func byResolution(m *graph.Model, weights []Weight, facts map[string]*graph.Valu
 // windows are the operators that lower the resolution; averages over all of it are none.
 var windows = map[string]bool{"Conv": true, "MaxPool": true, "AveragePool": true, "LpPool": true}
 
-// area is height times width of a map, 0 where it is not known.
+// area returns height times width of a map, 0 where it is not known.
 func area(v *graph.ValueInfo) int64 {
 	if v == nil || len(v.Shape) != 4 || !v.Shape[2].Known() || !v.Shape[3].Known() {
 		return 0

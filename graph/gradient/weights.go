@@ -17,7 +17,7 @@ type Weight struct {
 	Depth int // index of that node among the model's
 }
 
-// Size is the number of elements.
+// Size returns the number of elements.
 func (w Weight) Size() int64 {
 	n := int64(1)
 	for _, d := range w.Dims {
@@ -62,7 +62,7 @@ func Weights(m *graph.Model, output string) []Weight {
 	return slices.DeleteFunc(w.list, func(found Weight) bool { return w.state[found.Name] })
 }
 
-// constants are the initializers and the values of Constant nodes, by name.
+// constants returns the initializers and the values of Constant nodes, by name.
 func constants(m *graph.Model) map[string]*graph.Tensor {
 	all := map[string]*graph.Tensor{}
 	for _, t := range m.Graph.Initializers {
@@ -147,7 +147,7 @@ func (w *weighing) follow(n *graph.Node, layer bool) {
 	}
 }
 
-// from is the floating-point constant that the i-th input carries, "" if none.
+// from returns the floating-point constant that the i-th input carries, "" if none.
 func (w *weighing) from(inputs []string, i int) string {
 	if i >= len(inputs) || inputs[i] == "" {
 		return ""

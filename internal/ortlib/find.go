@@ -55,8 +55,8 @@ func Find(explicit string) (Found, error) { return Here(explicit).Find() }
 func Here(explicit string) Search {
 	s := Search{OS: runtime.GOOS, Given: explicit, System: systemFolders(runtime.GOOS, "/etc/ld.so.conf")}
 	if exe, err := os.Executable(); err == nil {
-		if real, err := filepath.EvalSymlinks(exe); err == nil {
-			exe = real
+		if target, err := filepath.EvalSymlinks(exe); err == nil {
+			exe = target
 		}
 		s.Executable = filepath.Dir(exe)
 	}

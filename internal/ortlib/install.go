@@ -10,6 +10,9 @@ import (
 	"time"
 )
 
+// InstallHint is what to do where ONNX Runtime is missing.
+const InstallHint = "run: winnow runtime install"
+
 // InstallOptions say what to install and from where; the zero value installs this machine's library from npm
 // into the cache folder.
 type InstallOptions struct {

@@ -26,7 +26,7 @@ func Names() []string {
 	return names
 }
 
-// Text is the description of an embedded network.
+// Text returns the description of an embedded network.
 func Text(name string) ([]byte, error) {
 	if err := catalog.Check("architecture: network", name, Names()...); err != nil {
 		return nil, fmt.Errorf("%w, or a .yaml file", err)
@@ -34,7 +34,7 @@ func Text(name string) ([]byte, error) {
 	return files.ReadFile("networks/" + name + ".yaml")
 }
 
-// Embedded is an embedded network.
+// Embedded returns an embedded network.
 func Embedded(name string) (*Network, error) {
 	text, err := Text(name)
 	if err != nil {

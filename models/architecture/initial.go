@@ -40,7 +40,7 @@ func initializers() map[string]initializer {
 	}
 }
 
-// readInit is the initialiser that the key init names.
+// readInit returns the initialiser that the key init names.
 func readInit(s section, otherwise initializer) (initializer, error) {
 	name, err := s.text("init", "")
 	if err != nil || name == "" {

@@ -11,7 +11,7 @@ type layer interface {
 	build(p *plan, in value) (value, error)
 }
 
-// kinds are the layers by name. Adding one is a line here. (A function: lists of layers stand in layers.)
+// kinds returns the layers by name. Adding one is a line here. (A function: lists of layers stand in layers.)
 func kinds() map[string]func(s part, depth int) (layer, error) {
 	return map[string]func(part, int) (layer, error){
 		"conv": readConv, "linear": readLinear, "batch_norm": readNorm,
@@ -73,7 +73,7 @@ func (s section) window(usual int) (kernel, stride, pad int, err error) {
 	return
 }
 
-// ownInit is a layer's own initialiser, nil for the network's.
+// ownInit returns a layer's own initialiser, nil for the network's.
 func ownInit(s section) (*initializer, error) {
 	if _, ok := s.of["init"]; !ok {
 		return nil, nil
@@ -110,7 +110,7 @@ func (c *conv) chosen(p *plan) initializer {
 	return p.init
 }
 
-// windows is how many windows fit along a side: ⌊(side + 2·pad - kernel)/stride⌋ + 1.
+// windows returns how many windows fit along a side: ⌊(side + 2·pad - kernel)/stride⌋ + 1.
 func windows(in value, kernel, stride, pad int) (int, error) {
 	if in.flat {
 		return 0, fmt.Errorf("found %v, expected maps", in)

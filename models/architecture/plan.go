@@ -33,7 +33,7 @@ type plan struct {
 	dim        int
 }
 
-// next is the name of the next layer of a kind: conv1, stage2.block1.conv2.
+// next returns the name of the next layer of a kind: conv1, stage2.block1.conv2.
 func (p *plan) next(kind string) string {
 	kind = p.prefix + kind
 	p.numbers[kind]++

@@ -65,7 +65,7 @@ func (p part) errorf(format string, args ...any) error {
 	return failure(p.file, first(p.node), message)
 }
 
-// first is the token a node begins with; that of a mapping is otherwise a colon.
+// first returns the token a node begins with; that of a mapping is otherwise a colon.
 func first(n ast.Node) *token.Token {
 	switch n := n.(type) {
 	case *ast.MappingValueNode:
@@ -149,7 +149,7 @@ func (s section) section(key string, known ...string) (section, error) {
 	return p.keys(known...)
 }
 
-// scalar is the text of one value, and whether it stands in quotes.
+// scalar returns the text of one value, and whether it stands in quotes.
 func (p part) scalar(expected string) (text string, quoted bool, err error) {
 	n, ok := p.node.(ast.ScalarNode)
 	if t := p.node.Type(); !ok || t == ast.NullType || t == ast.AnchorType || t == ast.AliasType || t == ast.TagType || t == ast.LiteralType {
@@ -159,7 +159,7 @@ func (p part) scalar(expected string) (text string, quoted bool, err error) {
 	return t.Value, t.Type == token.SingleQuoteType || t.Type == token.DoubleQuoteType, nil
 }
 
-// word is a name that must be there.
+// word returns a name that must be there.
 func (s section) word(key string) (string, error) {
 	p, ok := s.of[key]
 	if !ok {
@@ -176,7 +176,7 @@ func (s section) word(key string) (string, error) {
 	return text, err
 }
 
-// text is one line.
+// text returns one line.
 func (s section) text(key, otherwise string) (string, error) {
 	p, ok := s.of[key]
 	if !ok {
@@ -189,7 +189,7 @@ func (s section) text(key, otherwise string) (string, error) {
 	return text, err
 }
 
-// whole is an integer between the bounds; a default below the least means that it must be there.
+// whole returns an integer between the bounds; a default below the least means that it must be there.
 func (s section) whole(key string, otherwise, least, most int) (int, error) {
 	p, ok := s.of[key]
 	if !ok {
@@ -223,7 +223,7 @@ func (s section) yes(key string, otherwise bool) (bool, error) {
 	return text == "true", err
 }
 
-// number is a finite number, also written as a fraction (1/255).
+// number returns a finite number, also written as a fraction (1/255).
 func (s section) number(key string, otherwise float64) (float64, error) {
 	p, ok := s.of[key]
 	if !ok {
@@ -251,7 +251,7 @@ func (p part) number() (float64, error) {
 	return v, nil
 }
 
-// numbers is three numbers, or one for all channels.
+// numbers returns three numbers, or one for all channels.
 func (s section) numbers(key string, otherwise float64) (v [3]float32, err error) {
 	p, ok := s.of[key]
 	list, several := p.node.(*ast.SequenceNode)

@@ -20,7 +20,7 @@ type ForgetPlan struct {
 	Gradual  int     // T_k, epochs
 }
 
-// At is R(e), e counted from 0.
+// At returns R(e), e counted from 0.
 func (p ForgetPlan) At(epoch int) float64 {
 	if epoch >= p.Gradual {
 		return p.Rate
@@ -69,7 +69,7 @@ func Disagreement[T number](dst []int, a, b Matrix[T]) []int {
 	return dst
 }
 
-// first is the position of the largest value, the first of equals.
+// first returns the position of the largest value, the first of equals.
 func first[T number](row []T) int {
 	best := 0
 	for c, v := range row {

@@ -41,7 +41,7 @@ func newClassifier(cfg Config, prefix string, classes, dim int, rng *rand.Rand) 
 	return c
 }
 
-// linear is the classifier of the rows that forward keeps.
+// linear returns the classifier of the rows that forward keeps.
 func (c *classifier) linear() head.Classifier {
 	l := c.Classifier
 	if c.cosine {

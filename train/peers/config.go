@@ -44,7 +44,7 @@ const (
 	Cosine = "cosine"
 )
 
-// Config says what learns and how. Lengths are filled in once an epoch's is known.
+// Config describes what learns and how. Lengths are filled in once an epoch's is known.
 type Config struct {
 	Method      string  `yaml:"method"`
 	Classifier  string  `yaml:"classifier"`  // linear or cosine
@@ -59,7 +59,7 @@ type Config struct {
 	Epoch       int     `yaml:"epoch"`       // steps in an epoch
 }
 
-// Default is a method's published settings (METHODS 12), for a rate of one half and epochs of one step. Where the
+// Default returns a method's published settings (METHODS 12), for a rate of one half and epochs of one step. Where the
 // estimate's first stage ends is not published as a length: ten epochs. The warm-up of Co-teaching+ is that of
 // CIFAR-100, the one with most classes among those published.
 func Default(method string) Config {
@@ -70,20 +70,20 @@ func Default(method string) Config {
 	return c
 }
 
-// exchanges says whether two networks choose rows for each other.
+// exchanges reports whether two networks choose rows for each other.
 func (c Config) exchanges() bool {
 	return c.Method == CoTeaching || c.Method == CoTeachingPlus || c.Method == CoTeachingTemperature
 }
 
-// estimates says whether a first network is trained to estimate the transition matrix.
+// estimates reports whether a first network is trained to estimate the transition matrix.
 func (c Config) estimates() bool { return c.Method == FCorrection && c.Transition == Estimated }
 
-// plan is R(e).
+// plan returns R(e).
 func (c Config) plan() ForgetPlan {
 	return ForgetPlan{Rate: c.Rate, Exponent: c.Exponent, Gradual: c.Gradual}
 }
 
-// networks is how many there are.
+// networks returns how many there are.
 func (c Config) networks() int {
 	if c.exchanges() || c.estimates() {
 		return 2
@@ -91,7 +91,8 @@ func (c Config) networks() int {
 	return 1
 }
 
-// Validate says what is wrong, in one line. A setting that the method does not have must keep its default.
+// Validate returns an error that names the first wrong setting in one line. A setting that the method does not have
+// must keep its default.
 func (c Config) Validate() error {
 	if err := catalog.Check("peers: method", c.Method, Methods()...); err != nil {
 		return err

@@ -14,7 +14,7 @@ type Matrix[T number] struct {
 	Data               []T
 }
 
-// Row is a view.
+// Row returns a view.
 func (m Matrix[T]) Row(i int) []T { return m.Data[i*m.Stride : i*m.Stride+m.Cols] }
 
 // clear writes zeros.
@@ -33,8 +33,8 @@ func entropies[T number](losses, sums []float64, logits Matrix[T], labels []int)
 	}
 }
 
-// meanEntropy is the mean of the losses of the rows chosen, and overwrites grad, if it has rows, with its gradient:
-// (softmax(l) - onehot)/k in a row chosen, 0 in the others. No row chosen is 0.
+// meanEntropy returns the mean of the losses of the rows chosen, and overwrites grad, if it has rows, with its
+// gradient: (softmax(l) - onehot)/k in a row chosen, 0 in the others. No row chosen is 0.
 func meanEntropy[T number](grad, logits Matrix[T], labels, chosen []int, losses, sums []float64) float64 {
 	if grad.Rows > 0 {
 		grad.clear()
@@ -54,7 +54,8 @@ func meanEntropy[T number](grad, logits Matrix[T], labels, chosen []int, losses,
 	return sum / float64(max(len(chosen), 1))
 }
 
-// corrected is the mean of -log Σ_j softmax_j(l)·T[j][label], and overwrites grad, if it has rows, with its gradient.
+// corrected returns the mean of -log Σ_j softmax_j(l)·T[j][label], and overwrites grad, if it has rows, with its
+// gradient.
 //
 //	L_i = log Σ_c e^{l_c} - log Σ_c e^{l_c}·T[c][y]      ∂L_i/∂l_c = p_c - p_c·T[c][y]/Σ_j p_j·T[j][y]
 //

@@ -43,7 +43,7 @@ func (n *Networks) estimate() error {
 	return nil
 }
 
-// rows are the head's rows of the whole training set.
+// rows returns the head's rows of the whole training set.
 func (net *network) rows(n, batch int) (blas32.General, error) {
 	y := features.NewMatrix(n, net.head.Config().Out)
 	list := make([]int, 0, batch)
@@ -63,7 +63,7 @@ func (net *network) rows(n, batch int) (blas32.General, error) {
 	return y, nil
 }
 
-// logits are those of some rows of y, in dst's memory.
+// logits returns those of some rows of y, in dst's memory.
 func (net *network) logits(dst, y blas32.General, from, n int) blas32.General {
 	dst = features.Resize(dst, n, net.classifier.Weight.Rows)
 	net.classifier.forward(dst, features.Part(y, from, n))
@@ -90,7 +90,7 @@ func (net *network) anchors(y blas32.General, sums []float64, percentile float64
 	return rows
 }
 
-// some is the classifier of n classes only.
+// some returns the classifier of n classes only.
 func (c *classifier) some(from, n int) *classifier {
 	cut := func(p *features.Param, rows, cols, at int) *features.Param {
 		return &features.Param{Name: p.Name, Rows: rows, Cols: cols, Data: p.Data[at : at+rows*cols]}

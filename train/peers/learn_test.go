@@ -195,7 +195,7 @@ func TestTeachingEachOther(t *testing.T) {
 	}
 }
 
-// cleaner says whether a choice beats chance by far.
+// cleaner reports whether a choice beats chance by far.
 func cleaner(clean, chance float64) bool { return clean > chance+0.2 }
 
 // Co-teaching+ learns from rows that the networks disagree on, and these have wrong labels more often than others:
@@ -264,7 +264,7 @@ func TestForwardCorrectionLearnsThroughTheNoise(t *testing.T) {
 	}
 }
 
-// checkEstimate says how far an estimate is from the matrix that the labels were made with.
+// checkEstimate tests how far an estimate is from the matrix that the labels were made with.
 func checkEstimate(t *testing.T, got *Transition, classes int, rate float64) {
 	t.Helper()
 	want, err := NewTransition(Pair, classes, rate)

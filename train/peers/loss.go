@@ -45,15 +45,15 @@ func newLoss(cfg Config, classes int, clock *train.Clock) (*Loss, error) {
 	return l, err
 }
 
-// Chosen are the rows that the first network learned from, which the second chose; all where there is no choice.
+// Chosen returns the rows that the first network learned from, which the second chose; all where there is no choice.
 func (l *Loss) Chosen() []int { return l.chosen }
 
 // NoteTerms implements losses.RowWise. F-correction has none: its loss is no cross entropy of the given label, but of
 // what the labels would have become.
 func (l *Loss) NoteTerms() bool { return l.cfg.Method != FCorrection }
 
-// Terms are the cross entropies of all rows of the last Eval, before any were chosen, the mean of both networks' where
-// two learn: what Co-teaching calls the loss of a sample.
+// Terms returns the cross entropies of all rows of the last Eval, before any were chosen, the mean of both networks'
+// where two learn: what Co-teaching calls the loss of a sample.
 func (l *Loss) Terms() []float64 { return l.terms }
 
 // note keeps the terms of n rows.
@@ -101,16 +101,16 @@ func (l *Loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float
 	return meanEntropy(g, logits, z.Labels, l.chosen, e.losses[0], e.sums[0])
 }
 
-// epoch is the running one, counted from 0.
+// epoch returns the running one, counted from 0.
 func (l *Loss) epoch() int { return max(l.clock.Step()-1, 0) / l.cfg.Epoch }
 
-// forget is R(e) of the running epoch.
+// forget returns R(e) of the running epoch.
 func (l *Loss) forget() float64 { return l.cfg.plan().At(l.epoch()) }
 
-// disagrees says whether only rows count that the networks disagree on.
+// disagrees reports whether only rows count that the networks disagree on.
 func (l *Loss) disagrees() bool { return l.cfg.Method == CoTeachingPlus && l.epoch() >= l.cfg.WarmUp }
 
-// part is the view of one network's logits.
+// part returns the view of one network's logits.
 func (l *Loss) part(m blas32.General, i int) Matrix[float32] {
 	if m.Rows == 0 {
 		return Matrix[float32]{}
@@ -135,8 +135,8 @@ func (e *exchange) size(n int) {
 	}
 }
 
-// teach is the loss of each of two networks on the rows that the other chose, and overwrites d1 and d2, if they have
-// rows, with the gradients.
+// teach returns the loss of each of two networks on the rows that the other chose, and overwrites d1 and d2, if they
+// have rows, with the gradients.
 func teach[T number](e *exchange, d1, d2, l1, l2 Matrix[T], labels []int, forget float64, disagreeing bool) (float64, float64) {
 	n := len(labels)
 	e.size(n)

@@ -118,18 +118,18 @@ func (n *Networks) Backward(dz blas32.General) error {
 	return nil
 }
 
-// part is the view of one network's logits.
+// part returns the view of one network's logits.
 func (n *Networks) part(z blas32.General, i int) blas32.General {
 	return columns(z, i*n.classes, n.classes)
 }
 
-// columns is a view of n columns.
+// columns returns a view of n columns.
 func columns(m blas32.General, from, n int) blas32.General {
 	m.Data, m.Cols = m.Data[from:], n
 	return m
 }
 
-// learns says whether a network learns in the running step: both do, but where the second is trained first and for
+// learns reports whether a network learns in the running step: both do, but where the second is trained first and for
 // the estimate alone.
 func (n *Networks) learns(i int) bool {
 	return !n.cfg.estimates() || (i == 1) == n.firstStage()
@@ -137,12 +137,12 @@ func (n *Networks) learns(i int) bool {
 
 func (n *Networks) firstStage() bool { return n.cfg.estimates() && n.clock.Step() <= n.cfg.FirstStage }
 
-// estimating says whether the running step is the first that needs the estimate.
+// estimating reports whether the running step is the first that needs the estimate.
 func (n *Networks) estimating() bool {
 	return n.cfg.estimates() && n.clock.Step() == n.cfg.FirstStage+1
 }
 
-// Params are the parameters of all networks: head, then classifier, of each.
+// Params returns the parameters of all networks: head, then classifier, of each.
 func (n *Networks) Params() []*features.Param {
 	var list []*features.Param
 	for i := range n.list {
@@ -155,7 +155,7 @@ func (n *Networks) paramsOf(i int) []*features.Param {
 	return append(n.list[i].head.Params(), n.list[i].classifier.Params()...)
 }
 
-// State is the estimated transition matrix, if there is one.
+// State returns the estimated transition matrix, if there is one.
 func (n *Networks) State() []*features.Param {
 	if n.cfg.estimates() {
 		return []*features.Param{n.loss.transition.dense}
@@ -163,7 +163,7 @@ func (n *Networks) State() []*features.Param {
 	return nil
 }
 
-// Term is the method as the trainer's loss.
+// Term returns the method as the trainer's loss.
 func (n *Networks) Term() train.Term {
 	return train.Term{Name: n.cfg.Method, Loss: n.loss, Weight: 1}
 }

@@ -65,7 +65,7 @@ func bytesOf(p *features.Param) []byte {
 	return out
 }
 
-// same says whether two runs ended alike.
+// same reports whether two runs ended alike.
 func same(a, b [][]byte) bool { return slices.EqualFunc(a, b, slices.Equal[[]byte]) }
 
 // Stopped after any of its steps and resumed, a run leaves the same bits as one that was not: weights of both

@@ -11,7 +11,7 @@ import (
 // Models of the noise.
 const (
 	Symmetric = "symmetric" // a wrong label is any other class, each as likely
-	Inclusive = "inclusive" // with probability p the label is drawn anew from all classes, the own among them
+	Inclusive = "inclusive" // with probability p the label is drawn again from all classes, the own among them
 	Pair      = "pair"      // a wrong label is the next class, the last one's the first
 	Estimated = "estimated" // from the predictions of a network trained on the given labels
 )
@@ -58,7 +58,7 @@ func NewTransition(kind string, classes int, p float64) (*Transition, error) {
 	return t, nil
 }
 
-// At is P(given | true).
+// At returns P(given | true).
 func (t *Transition) At(truth, given int) float64 {
 	switch {
 	case t.dense != nil:
@@ -92,7 +92,7 @@ func (t *Transition) logColumn(dst []float64, given int) {
 	dst[given] = t.logSame
 }
 
-// setRow says what labels a class is given: the estimate's row.
+// setRow sets what labels a class is given: the estimate's row.
 func (t *Transition) setRow(truth int, given []float64) {
 	for j, p := range given {
 		t.dense.Data[j*t.classes+truth] = float32(p)

@@ -65,7 +65,7 @@ func (r *Record) Follow(bank *features.Bank) error {
 	return nil
 }
 
-// Pushed says that the bank took these training rows in, in this order.
+// Pushed notes that the bank took these training rows in, in this order.
 func (r *Record) Pushed(rows []int) { r.members.push(rows) }
 
 // Members appends the positions in the bank's set of the vectors of a training row.

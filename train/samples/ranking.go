@@ -62,7 +62,7 @@ func rankByLoss(list []Sample, scores, orders []float64, ok []bool) {
 	}
 }
 
-// orLeast is v, or -Inf for no number.
+// orLeast returns v, or -Inf for no number.
 func orLeast(v float64) float64 {
 	if math.IsNaN(v) {
 		return math.Inf(-1)

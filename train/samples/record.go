@@ -17,7 +17,7 @@ import (
 	"winnow/filters"
 )
 
-// Config says what there is to see.
+// Config describes what can be recorded.
 type Config struct {
 	IDs    []int // of the training rows, as their sets name them
 	Labels []int // of the training rows as they are given; negative: none, and then nothing is kept of the row
@@ -64,7 +64,7 @@ type Visit struct {
 	Step     int
 	Rows     []int             // of the training set
 	Labels   []int             // as the step learned them; another than the given one: the run has corrected it
-	Judge    string            // who gave the verdicts; "": nobody
+	Judge    string            // who gave the verdicts; "": none
 	Verdicts []filters.Verdict // of all rows, their own vectors left out; empty without a judge
 	Kept     []int             // positions in Rows of those that the step learned from
 	Losses   []float64         // each row's own term; NaN: it had none; empty: the loss has no terms

@@ -30,7 +30,7 @@ func listed(r *Record) []Sample { return slices.Collect(r.All(names)) }
 func verdict(odds float64, best int) filters.Verdict { return filters.Verdict{Odds: odds, Best: best} }
 
 // The places of a row's vectors, whatever is pushed, are where the bank holds its ID; and so they are after the index
-// is made anew from the bank.
+// is allocated again from the bank.
 func TestMembersAreWhereTheBankHasThem(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		const rows = 9

@@ -53,7 +53,7 @@ func (r *Record) SetState(s State) error {
 	return nil
 }
 
-// CountNames are the lists of uint32 of every state.
+// CountNames returns the lists of uint32 of every state.
 func CountNames() (names []string) {
 	for _, list := range new(Record).counts() {
 		names = append(names, list.name)
@@ -61,7 +61,7 @@ func CountNames() (names []string) {
 	return names
 }
 
-// SumNames are those of float64.
+// SumNames returns those of float64.
 func SumNames() (names []string) {
 	for _, list := range new(Record).sums() {
 		names = append(names, list.name)

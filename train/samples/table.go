@@ -29,7 +29,7 @@ type Names struct {
 	Class func(label int) string
 }
 
-// All is the record of all labelled rows, in their order.
+// All returns the record of all labelled rows, in their order.
 func (r *Record) All(names Names) iter.Seq[Sample] {
 	return func(yield func(Sample) bool) {
 		for row, label := range r.cfg.Labels {

@@ -37,12 +37,12 @@ const (
 // Methods lists them.
 func Methods() []string { return []string{SelCL, TCL} }
 
-// Title is a method's name in full.
+// Title returns a method's name in full.
 func Title(method string) string {
 	return map[string]string{SelCL: "Sel-CL on frozen features", TCL: "TCL on frozen features"}[method]
 }
 
-// Config says what learns and how. Lengths are in epochs; Epoch is filled in once an epoch's is known.
+// Config describes what learns and how. Lengths are in epochs; Epoch is filled in once an epoch's is known.
 type Config struct {
 	Method      string  `yaml:"method"`
 	Temperature float64 `yaml:"temperature"` // of contrast, and of TCL's assignments
@@ -70,7 +70,7 @@ type Config struct {
 	Epoch int `yaml:"epoch"` // steps in an epoch
 }
 
-// Default is a method's published settings (METHODS 13), for epochs of one step. The view is ours.
+// Default returns a method's published settings (METHODS 13), for epochs of one step. The view is ours.
 func Default(method string) Config {
 	c := Config{Method: method, Mixup: 1, View: View{Noise: 0.1, Dropout: 0.1}, Epoch: 1}
 	switch method {
@@ -96,7 +96,8 @@ func (c Config) tcl() detectors.TCL {
 // maxQueue bounds a queue: positions in it are kept as float32.
 const maxQueue = 1 << 24
 
-// Validate says what is wrong, in one line. A setting that the method does not have must be left out.
+// Validate returns an error that names the first wrong setting in one line. A setting that the method does not have
+// must be left out.
 func (c Config) Validate() error {
 	if err := catalog.Check("selective: method", c.Method, Methods()...); err != nil {
 		return err

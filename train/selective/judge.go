@@ -18,7 +18,7 @@ func newJudge(l *Learner) (judge, error) {
 	return judge{head: h, classifier: head.NewClassifier("judge.", l.classes, l.head.Config().Out, classifierLength), epoch: -1}, err
 }
 
-// copyHead is a head of the same weights, named otherwise.
+// copyHead returns a head of the same weights, named otherwise.
 func copyHead(h *head.Head, prefix string) (*head.Head, error) {
 	var values [][]float32
 	for _, p := range h.Params() {
@@ -54,7 +54,7 @@ func (j *judge) consider(l *Learner, step int) error {
 	return l.method.consider(j, epoch)
 }
 
-// embed is the judge's view of a set: unit rows and given labels.
+// embed returns the judge's view of a set: unit rows and given labels.
 func (j *judge) embed(set features.Set) (features.Set, error) {
 	z, err := j.head.Embed(set.X)
 	return features.Set{X: z, Labels: set.Labels, IDs: set.IDs}, err

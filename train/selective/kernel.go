@@ -12,7 +12,7 @@ type pull struct {
 	positives []int
 }
 
-// contrast is the loss of one row over its similarities to m candidates, SupCon with the logarithm inside:
+// contrast returns the loss of one row over its similarities to m candidates, SupCon with the logarithm inside:
 //
 //	l = Σ_sides share·{ LSE_A(s/t) - 1/|P| Σ_{p∈P} s_p/t }
 //	∂l/∂s_j = 1/t·{ (Σ share)·softmax_A(s/t)_j - Σ_sides share/|P|·[j ∈ P] }
@@ -63,8 +63,8 @@ func contrast[T number](s []T, own int, sides []pull, t, weight float64, exps []
 	return shares*(top/t+math.Log(sum)) - near
 }
 
-// crossEntropy is -Σ target_c·log features.Softmax(l)_c for a target that adds up to 1, and adds weight times its gradient,
-// p - target, to d. p and logSum are softmax's.
+// crossEntropy returns -Σ target_c·log softmax(l)_c for a target that adds up to 1, and adds weight times its
+// gradient, p - target, to d. p and logSum are softmax's.
 func crossEntropy[T number](d, l []T, p []float64, logSum float64, target []float64, weight float64) float64 {
 	var value float64
 	for c, v := range target {
@@ -88,7 +88,7 @@ func throughSoftmax[T number](d []T, p, g []float64) {
 	}
 }
 
-// entropy is -Σ p log p, and adds weight times its gradient in the logits, -p_c(log p_c + H), to d.
+// entropy returns -Σ p log p, and adds weight times its gradient in the logits, -p_c(log p_c + H), to d.
 func entropy[T number](d, l []T, p []float64, logSum, weight float64) float64 {
 	var h float64
 	for c, v := range l {

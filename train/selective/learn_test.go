@@ -79,5 +79,5 @@ func TestLearnFromWrongLabels(t *testing.T) {
 	}
 }
 
-// cleaner says whether a choice beats chance by far.
+// cleaner reports whether a choice beats chance by far.
 func cleaner(clean, chance float64) bool { return clean > chance+0.2 }

@@ -32,7 +32,7 @@ type Learner struct {
 	head       *head.Head
 	encoder    *head.Encoder
 	classifier head.Classifier
-	input      features.Set   // what the head sees: blocks·batch rows, written anew for each step
+	input      features.Set   // what the head sees: blocks·batch rows, rewritten for each step
 	all        []int          // 0 … blocks·batch-1
 	set        features.Set   // stored features
 	stored     blas32.General // of all their views
@@ -146,7 +146,7 @@ func (l *Learner) Forward(rows []int) (features.Set, error) {
 	return out, nil
 }
 
-// width is that of a block in a row of the encoder: embedding, then logits.
+// width returns that of a block in a row of the encoder: embedding, then logits.
 func (l *Learner) width() int { return l.head.Config().Out + l.classes }
 
 // pack writes blocks below each other into one wide row an image.
@@ -180,20 +180,20 @@ func (l *Learner) Backward(dz blas32.General) error {
 	return l.encoder.Backward(l.du)
 }
 
-// Params are the head's parameters, then the classifier's.
+// Params returns the head's parameters, then the classifier's.
 func (l *Learner) Params() []*features.Param {
 	return append(l.head.Params(), l.classifier.Params()...)
 }
 
-// State is what an epoch began with, and what the method keeps.
+// State returns what an epoch began with, and what the method keeps.
 func (l *Learner) State() []*features.Param {
 	return slices.Concat(l.judge.params(), l.method.state())
 }
 
-// Term is the method as the trainer's loss.
+// Term returns the method as the trainer's loss.
 func (l *Learner) Term() train.Term { return train.Term{Name: l.cfg.Method, Loss: l.loss, Weight: 1} }
 
-// Group is all that learns, stepped by one solver.
+// Group returns all that learns, stepped by one solver.
 func (l *Learner) Group(solver train.Solver, schedule train.Schedule) train.Group {
 	return train.Group{Name: train.HeadGroup, Params: l.Params(), Solver: solver, Schedule: schedule, Start: 1}
 }
@@ -229,5 +229,5 @@ func (l *Loss) Eval(grad *blas32.General, z features.Set, _ *features.Set) float
 	return value
 }
 
-// Chosen are the rows of the batch whose labels are believed.
+// Chosen returns the rows of the batch whose labels are believed.
 func (l *Loss) Chosen() []int { return l.kept }

@@ -26,10 +26,10 @@ func (q *queue) size() int { return q.data.Rows }
 func (q *queue) next() int { return int(q.place.Data[0]) }
 func (q *queue) len() int  { return int(q.place.Data[1]) }
 
-// row is the training row of the vector at a place.
+// row returns the training row of the vector at a place.
 func (q *queue) row(at int) int { return int(q.rows.Data[at]) }
 
-// vectors is a view of all there are.
+// vectors returns a view of all there are.
 func (q *queue) vectors() blas32.General {
 	return blas32.General{Rows: q.len(), Cols: q.data.Cols, Stride: max(q.data.Cols, 1), Data: q.data.Data}
 }
@@ -46,5 +46,5 @@ func (q *queue) push(x blas32.General, rows []int) {
 	q.fresh = x.Rows
 }
 
-// at is the place of the i-th vector of the last push.
+// at returns the place of the i-th vector of the last push.
 func (q *queue) at(i int) int { return (q.next() - q.fresh + i + q.size()) % q.size() }

@@ -250,7 +250,7 @@ func (m *selcl) pairUp() {
 	}
 }
 
-// partners says whether image i has any in the batch, and in the queue.
+// partners reports whether image i has any in the batch, and in the queue.
 func (m *selcl) partners(i int) (batch, queue bool) {
 	n, rows := len(m.step.rows), m.step.rows
 	for j := range n {

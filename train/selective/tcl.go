@@ -121,7 +121,7 @@ func (m *tcl) fill(input blas32.General, rows []int, _ int, rng *rand.Rand) (int
 	return 5, nil
 }
 
-// chosen are rows whose label is more likely right than wrong.
+// chosen returns rows whose label is more likely right than wrong.
 func (m *tcl) chosen(dst []int) []int {
 	for i, row := range m.rows {
 		if m.warm || m.clean[row] > 0.5 {
@@ -172,7 +172,7 @@ func (m *tcl) believed(dst []float64, i int, p func(k int) float64) {
 	dst[m.set.Labels[row]] += share
 }
 
-// crossed is the cross entropy of each view with what the other says.
+// crossed returns the cross entropy of each view with what the other says.
 func (m *tcl) crossed(dl, l blas32.General) (value float64) {
 	c, n := &m.scratch, len(m.rows)
 	for r := range 2 * n {
@@ -183,7 +183,7 @@ func (m *tcl) crossed(dl, l blas32.General) (value float64) {
 	return value / float64(n)
 }
 
-// mixtures is the weighted cross entropy of mixtures, of their logits and of their alignment with the centres.
+// mixtures returns the weighted cross entropy of mixtures, of their logits and of their alignment with the centres.
 func (m *tcl) mixtures(du, dl, u, l blas32.General) float64 {
 	c, n := &m.scratch, len(m.rows)
 	for i := range n {
@@ -211,7 +211,7 @@ func (m *tcl) mixtures(du, dl, u, l blas32.General) float64 {
 	return (m.cfg.Cross*cross + m.cfg.Align*align) / float64(rows)
 }
 
-// regularize is the entropy of predictions and the negative entropy of their mean, weighted. A class whose mean
+// regularize returns the entropy of predictions and the negative entropy of their mean, weighted. A class whose mean
 // probability underflows is left where it is.
 func (m *tcl) regularize(dl, l blas32.General) float64 {
 	c := &m.scratch

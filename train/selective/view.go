@@ -9,7 +9,7 @@ import (
 	"winnow/features"
 )
 
-// View says how a view of an image is drawn, where the published methods take a random crop of it: of its stored
+// View describes how a view of an image is drawn, where the published methods take a random crop of it: of its stored
 // feature, or of one of its stored views, each as likely,
 //
 //	x' = m∘(x + Noise·σ∘ε)/(1 - Dropout)      σ_j the standard deviation of feature j over the training set

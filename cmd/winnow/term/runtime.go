@@ -13,15 +13,12 @@ import (
 	"winnow/internal/ortlib"
 )
 
-// InstallHint is what to do where ONNX Runtime is missing.
-const InstallHint = "run: winnow runtime install"
-
 // LibraryHint is what to do about a library that is missing or does not load.
 func (p *Program) LibraryHint() string {
 	if p.Library != "" {
-		return "correct --ort-lib or WINNOW_ORT_LIB, or unset it and " + InstallHint
+		return "correct --ort-lib or WINNOW_ORT_LIB, or unset it and " + ortlib.InstallHint
 	}
-	return InstallHint
+	return ortlib.InstallHint
 }
 
 // FindLibrary finds ONNX Runtime's library by --ort-lib or WINNOW_ORT_LIB, else where it usually lies.

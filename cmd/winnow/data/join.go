@@ -1,15 +1,17 @@
-package main
+package data
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/published"
 )
 
-func dataJoinCommand() *cli.Command {
+func joinCommand(call term.Call[JoinOptions]) *cli.Command {
 	return &cli.Command{
 		Name:      "join",
 		Usage:     "give a clean manifest the labels of one of PRISM's noisy lists, the truth kept as true_label",
@@ -26,50 +28,58 @@ func dataJoinCommand() *cli.Command {
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
 			&cli.BoolFlag{Name: "json", Usage: "print the summary as JSON"},
 		},
-		Action: dataJoin,
+		Action: term.Action(readJoin, call),
 	}
 }
 
-// joinResult is what winnow data join --json prints.
-type joinResult struct {
+// JoinOptions name a clean manifest and a list of noisy labels.
+type JoinOptions struct {
+	Manifest, List, Out string
+	JSON                bool
+}
+
+// JoinResult is what winnow data join --json prints.
+type JoinResult struct {
 	LeftOut  int                  `json:"left_out"` // training images that the list does not have
 	Noise    datasets.NoiseReport `json:"train_noise"`
 	Warnings []string             `json:"warnings"`
 }
 
-func dataJoin(c *cli.Context) error {
+func readJoin(c *cli.Context) (JoinOptions, error) {
 	if c.NArg() != 2 {
-		return misused("winnow data join: found %d arguments, expected two: a clean manifest and a list of noisy labels", c.NArg())
+		return JoinOptions{}, term.Misused("winnow data join: found %d arguments, expected two: a clean manifest and a list of noisy labels", c.NArg())
 	}
-	if err := keepInput(c, c.Args().Slice()...); err != nil {
-		return err
-	}
-	clean, err := datasets.Read(c.Args().Get(0), datasets.ReadOptions{})
+	o := JoinOptions{Manifest: c.Args().Get(0), List: c.Args().Get(1), Out: c.String("out"), JSON: c.Bool("json")}
+	return o, term.KeepInput(c, o.Manifest, o.List)
+}
+
+func runJoin(_ context.Context, p *term.Program, o JoinOptions) error {
+	clean, err := datasets.Read(o.Manifest, datasets.ReadOptions{})
 	if err != nil {
 		return err
 	}
-	list, err := givenList(c.Args().Get(1))
+	list, err := published.ReadListFile(o.List)
 	if err != nil {
 		return err
 	}
 	r, err := published.Join(clean, list)
 	if err != nil {
-		return fmt.Errorf("join: %s: %w", c.Args().Get(1), err)
+		return fmt.Errorf("join: %s: %w", o.List, err)
 	}
-	if err := writeManifest(c.String("out"), r.Dataset); err != nil {
+	if err := datasets.WriteFile(o.Out, r.Dataset); err != nil {
 		return err
 	}
 	noise := r.Dataset.Noise(datasets.Train)
-	if c.Bool("json") {
-		return printJSON(c.App.Writer, joinResult{r.NotListed, noise, append([]string{}, r.Warnings...)})
+	if o.JSON {
+		return p.JSON(JoinResult{r.NotListed, noise, append([]string{}, r.Warnings...)})
 	}
-	printCounts(c.App.Writer, r.Dataset)
+	printCounts(p.Out, r.Dataset)
 	if r.NotListed > 0 {
-		fmt.Fprintf(c.App.Writer, "%-10s %7d training images, which the list does not have\n", "left out", r.NotListed)
+		fmt.Fprintf(p.Out, "%-10s %7d training images, which the list does not have\n", "left out", r.NotListed)
 	}
-	printNoise(c.App.Writer, datasets.Train, noise)
+	printNoise(p.Out, datasets.Train, noise)
 	for _, text := range r.Warnings {
-		fmt.Fprintf(c.App.ErrWriter, "winnow: warning: %s\n", text)
+		fmt.Fprintf(p.Err, "winnow: warning: %s\n", text)
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
-package main
+// Package extract is winnow extract: it turns the images of a manifest into feature vectors.
+package extract
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
+	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
 	"winnow/extraction"
@@ -18,7 +21,19 @@ import (
 	"winnow/models"
 )
 
-func extractCommand() *cli.Command {
+// Options say what is extracted from which images, and how.
+type Options struct {
+	Manifest, Root, Model string
+	Settings              models.Settings
+	Out, DType, Shard     string
+	Extract               backbone.ExtractConfig // Preprocessing is the model's
+	Overwrite, JSON       bool
+}
+
+// Command is winnow extract.
+func Command() *cli.Command { return command(run) }
+
+func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:  "extract",
 		Usage: "turn the images of a manifest into feature vectors, once for every label they may get",
@@ -49,8 +64,8 @@ func extractCommand() *cli.Command {
 			&cli.BoolFlag{Name: "strict", Usage: "stop at the first unreadable image"},
 			&cli.BoolFlag{Name: "overwrite", Usage: "replace a store of another model, preprocessing or image list"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
-		}, preprocessingFlags()...),
-		Action: extract,
+		}, term.PreprocessingFlags()...),
+		Action: term.Action(read, call),
 	}
 }
 
@@ -70,118 +85,92 @@ const decoderUsage = "read JPEG photographs by `NAME`: exact, every pixel as lib
 	"or more while decoding, as PIL's draft mode: on 11 photographs of 768×576 to 4032×2268 the pixels for a network of 224 are off by 1.4 of 255 on average " +
 	"(2.9 in the worst), MobileNetV2's features by a cosine of 0.996 (0.991), for 1.7 to 2.6 times the images/s of reading; smaller ones are the same"
 
-func extract(c *cli.Context) error {
-	e, err := newExtraction(c)
-	if err != nil {
-		return err
+func read(c *cli.Context) (o Options, err error) {
+	o = Options{
+		Manifest: c.String("manifest"), Root: c.String("root"), Model: c.String("model"), Settings: term.ModelSettings(c),
+		Out: c.String("out"), DType: c.String("dtype"), Shard: c.String("shard"), Overwrite: c.Bool("overwrite"), JSON: c.Bool("json"),
+		Extract: backbone.ExtractConfig{Workers: c.Int("workers"), MaxPixels: c.Int("max-pixels"), Strict: c.Bool("strict")},
 	}
-	result, err := e.Run(c.Context, extractionHost(c))
-	if err != nil {
-		return err
-	}
-	if c.Bool("json") {
-		return printJSON(c.App.Writer, result)
-	}
-	writeExtracted(result, c.App.Writer)
-	return nil
-}
-
-// newExtraction reads manifest and model and checks the flags.
-func newExtraction(c *cli.Context) (*extraction.Extraction, error) {
 	if c.NArg() > 0 {
-		return nil, misused("extract: %q is too much: everything is given by flags", c.Args().First())
+		return o, term.Misused("extract: %q is too much: everything is given by flags", c.Args().First())
 	}
-	for name, least := range map[string]int{"workers": 0, "max-pixels": 1} {
-		if c.Int(name) < least {
-			return nil, misused("--%s: found %d, expected at least %d", name, c.Int(name), least)
+	if o.Extract.Workers < 0 {
+		return o, term.Misused("--workers: found %d, expected at least 0", o.Extract.Workers)
+	}
+	if o.Extract.MaxPixels < 1 {
+		return o, term.Misused("--max-pixels: found %d, expected at least 1", o.Extract.MaxPixels)
+	}
+	if text := c.String("batch"); text != autoBatch {
+		if o.Extract.Batch, err = strconv.Atoi(text); err != nil || o.Extract.Batch < 1 {
+			return o, term.Misused("--batch: found %q, expected a number of at least 1, or auto", text)
 		}
 	}
-	batch, err := imagesARun(c.String("batch"))
-	if err != nil {
-		return nil, err
+	if o.Extract.Views, err = backbone.ParseViews(c.String("views"), c.Uint64("seed")); err != nil {
+		return o, term.Misused("--views: %w", err)
 	}
-	views, err := backbone.ParseViews(c.String("views"), c.Uint64("seed"))
-	if err != nil {
-		return nil, asMisuse(fmt.Errorf("--views: %w", err))
+	if o.DType != features.Float32 && o.DType != features.Float16 {
+		return o, term.Misused("--dtype: found %q, expected %s or %s", o.DType, features.Float32, features.Float16)
 	}
-	dtype := c.String("dtype")
-	switch dtype {
-	case features.Float32:
-		dtype = ""
-	case features.Float16:
-	default:
-		return nil, misused("--dtype: found %q, expected %s or %s", dtype, features.Float32, features.Float16)
-	}
-	d, err := datasets.Read(c.String("manifest"), datasets.ReadOptions{})
-	if err != nil {
-		return nil, err
-	}
-	e := &extraction.Extraction{DType: dtype, Out: c.String("out"), Overwrite: c.Bool("overwrite"), Paths: extraction.Distinct(d.Paths())}
-	if c.IsSet("shard") {
-		batch = shardBatch(batch)
-		if err := takeShard(e, c.String("shard"), batch); err != nil {
-			return nil, err
-		}
-	}
-	if e.Root, err = imageroot.Open(imageroot.Resolve(c.String("root"), c.String("manifest"))); err != nil {
-		return nil, err
-	}
-	if e.Model, e.Cut, err = openBackbone(c); err != nil {
-		return nil, err
-	}
-	e.Config = backbone.ExtractConfig{Preprocessing: e.Model.Preprocessing, Batch: batch, Workers: c.Int("workers"),
-		MaxPixels: c.Int("max-pixels"), Strict: c.Bool("strict"), Views: views}
-	return e, nil
-}
-
-// takeShard leaves the images of one shard.
-func takeShard(e *extraction.Extraction, text string, batch int) error {
-	index, of, err := features.ParseShard(text)
-	if err != nil {
-		return misused("--shard: %v", err)
-	}
-	shard, paths, err := features.ShardOf(e.Paths, index, of, batch)
-	if err != nil {
-		return misused("--shard: %v", err)
-	}
-	e.Shard, e.Paths = &shard, paths
-	return nil
-}
-
-// openBackbone finds the model of --model and cuts it at its features; warnings go to standard error.
-func openBackbone(c *cli.Context) (*models.Backbone, *models.Prepared, error) {
-	registry, err := openRegistry()
-	if err != nil {
-		return nil, nil, err
-	}
-	settings := modelSettings(c)
 	if c.Bool("exif") {
 		yes := true
-		settings.EXIF = &yes
+		o.Settings.EXIF = &yes
 	}
 	if c.IsSet("decoder") {
 		decoder, err := backbone.ParseDecoder(c.String("decoder"))
 		if err != nil {
-			return nil, nil, misused("--decoder: found %q, expected %s or %s", c.String("decoder"), backbone.ExactDecoder, backbone.FastDecoder)
+			return o, term.Misused("--decoder: found %q, expected %s or %s", c.String("decoder"), backbone.ExactDecoder, backbone.FastDecoder)
 		}
-		settings.Decoder = &decoder
+		o.Settings.Decoder = &decoder
 	}
-	b, err := registry.Resolve(c.String("model"), settings)
-	if err != nil {
-		return nil, nil, err
-	}
-	cut, err := models.Prepare(b.Entry, b.Data, settings.Output)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, line := range slices.Concat(b.Warnings, cut.Warnings) {
-		note(c, "%s", line)
-	}
-	return b, cut, nil
+	return o, nil
 }
 
-// writeExtracted prints the result for people.
-func writeExtracted(r extraction.Result, w io.Writer) {
+func run(ctx context.Context, p *term.Program, o Options) error {
+	e, err := o.extraction(p)
+	if err != nil {
+		return err
+	}
+	result, err := e.Run(ctx, p.Host())
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return p.JSON(result)
+	}
+	printResult(p.Out, result)
+	return nil
+}
+
+// extraction reads manifest and model.
+func (o Options) extraction(p *term.Program) (*extraction.Extraction, error) {
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	e := &extraction.Extraction{Out: o.Out, Overwrite: o.Overwrite, Paths: extraction.Distinct(d.Paths()), Config: o.Extract}
+	if o.DType != features.Float32 {
+		e.DType = o.DType
+	}
+	if o.Shard != "" {
+		if err := e.TakeShard(o.Shard); err != nil {
+			return nil, term.Misused("--shard: %w", err)
+		}
+	}
+	if e.Root, err = imageroot.Open(imageroot.Resolve(o.Root, o.Manifest)); err != nil {
+		return nil, err
+	}
+	if e.Model, e.Cut, err = extraction.OpenBackbone(o.Model, o.Settings); err != nil {
+		return nil, err
+	}
+	for _, line := range slices.Concat(e.Model.Warnings, e.Cut.Warnings) {
+		p.Note("%s", line)
+	}
+	e.Config.Preprocessing = e.Model.Preprocessing
+	return e, nil
+}
+
+// printResult prints the result for people.
+func printResult(w io.Writer, r extraction.Result) {
 	fmt.Fprintf(w, "%s: %d images × ", r.Store, r.Rows)
 	if len(r.Views) > 1 {
 		fmt.Fprintf(w, "%d views × ", len(r.Views))
@@ -203,10 +192,10 @@ func writeExtracted(r extraction.Result, w io.Writer) {
 		return
 	}
 	fmt.Fprintf(w, "%d unreadable, left out of training and evaluation:\n", len(r.Bad))
-	for _, b := range first(r.Bad, listed) {
+	for _, b := range term.First(r.Bad, term.Listed) {
 		fmt.Fprintf(w, "  %s: %s\n", b.Path, b.Reason)
 	}
-	if len(r.Bad) > listed {
+	if len(r.Bad) > term.Listed {
 		fmt.Fprintf(w, "  … all of them are in %s\n", filepath.Join(r.Store, "store.json"))
 	}
 	if r.Complete {
@@ -216,23 +205,3 @@ func writeExtracted(r extraction.Result, w io.Writer) {
 
 // autoBatch is --batch where memory is to decide.
 const autoBatch = "auto"
-
-// imagesARun reads --batch: 0 stands for auto.
-func imagesARun(text string) (int, error) {
-	if text == autoBatch {
-		return 0, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return 0, misused("--batch: found %q, expected a number of at least 1, or auto", text)
-	}
-	return n, nil
-}
-
-// shardBatch is the batch of a shard: machines with different memory must agree on it, so auto is the usual one.
-func shardBatch(batch int) int {
-	if batch == 0 {
-		return extraction.UsualBatch
-	}
-	return batch
-}

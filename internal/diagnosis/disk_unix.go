@@ -1,11 +1,11 @@
 //go:build unix
 
-package main
+package diagnosis
 
 import "syscall"
 
-// freeDisk is the number of bytes this user may still write on the folder's disk.
-func freeDisk(folder string) (uint64, bool) {
+// FreeDisk is the number of bytes this user may still write on the folder's disk.
+func FreeDisk(folder string) (uint64, bool) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(folder, &s); err != nil {
 		return 0, false

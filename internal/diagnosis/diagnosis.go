@@ -1,4 +1,5 @@
-package main
+// Package diagnosis says what winnow has to work with on this machine, and the command that mends what is missing.
+package diagnosis
 
 import (
 	"errors"
@@ -9,38 +10,26 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"winnow/backbone/ort"
 	"winnow/internal/ortlib"
+	"winnow/run/config"
 )
 
-func doctorCommand() *cli.Command {
-	return &cli.Command{
-		Name:  "doctor",
-		Usage: "say what winnow has to work with, and the command that mends what is missing",
-		Description: "Exit code 0: networks run on this machine's CPU, so the main job can be done. Everything else that\n" +
-			"is missing is listed with the command that mends it.",
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
-		Action: doctor,
-	}
+// Diagnosis is the doctor's whole finding.
+type Diagnosis struct {
+	Winnow  string  `json:"winnow"`
+	Go      string  `json:"go"`
+	System  string  `json:"system"` // OS/processor
+	Cores   int     `json:"cores"`
+	Threads int     `json:"threads"` // that winnow would compute with
+	OK      bool    `json:"ok"`      // the main job can run
+	Checks  []Check `json:"checks"`
+
+	Runtime *Library `json:"runtime"` // null where none is found
 }
 
-// diagnosis is the doctor's whole finding.
-type diagnosis struct {
-	Winnow  string        `json:"winnow"`
-	Go      string        `json:"go"`
-	System  string        `json:"system"` // OS/processor
-	Cores   int           `json:"cores"`
-	Threads int           `json:"threads"` // that winnow would compute with
-	OK      bool          `json:"ok"`      // the main job can run
-	Checks  []doctorCheck `json:"checks"`
-
-	Runtime *runtimeFacts `json:"runtime"` // null where none is found
-}
-
-// doctorCheck is one thing looked at.
-type doctorCheck struct {
+// Check is one thing looked at.
+type Check struct {
 	Name     string   `json:"name"`
 	OK       bool     `json:"ok"`
 	Required bool     `json:"required"` // without it the main job cannot run
@@ -49,52 +38,38 @@ type doctorCheck struct {
 	Fix      string   `json:"fix,omitempty"` // what mends it
 }
 
-func doctor(c *cli.Context) error {
-	if err := noArguments(c); err != nil {
-		return err
-	}
-	d, err := diagnose(c)
-	if err != nil {
-		return err
-	}
-	if c.Bool("json") {
-		err = printJSON(c.App.Writer, d)
-	} else {
-		err = d.write(c.App.Writer)
-	}
-	if err != nil {
-		return err
-	}
-	if d.OK {
-		return nil
-	}
-	for _, check := range d.Checks {
-		if check.Required && !check.OK {
-			return withHint(fmt.Errorf("doctor: the main job cannot run: see %s", check.Name), "%s", check.Fix)
-		}
-	}
-	return nil
+// Library is the ONNX Runtime that is used and where it was found.
+type Library struct {
+	Path      string   `json:"path"`
+	Source    string   `json:"source"`
+	Version   string   `json:"version"`
+	Providers []string `json:"providers"`
 }
 
-func diagnose(c *cli.Context) (*diagnosis, error) {
-	cfg, err := runtimeConfig(c)
-	if err != nil {
-		return nil, err
-	}
-	d := &diagnosis{
-		Winnow: version(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
-		Cores: runtime.NumCPU(), Threads: cfg.Threads,
+// Options are what a diagnosis looks with.
+type Options struct {
+	Winnow      string // its version
+	Compute     ort.Config
+	Find        func() (ortlib.Found, error)
+	LibraryHint string // what to do where the library is missing or does not load
+}
+
+// Make looks at everything that winnow needs of a machine. Its error is a device that cannot be.
+func Make(o Options) (*Diagnosis, error) {
+	d := &Diagnosis{
+		Winnow: o.Winnow, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
+		Cores: runtime.NumCPU(), Threads: o.Compute.Threads,
 	}
 	if d.Threads == 0 {
 		d.Threads = runtime.GOMAXPROCS(0)
 	}
-	asked, err := ort.ParseDevice(cfg.Device)
+	asked, err := ort.ParseDevice(o.Compute.Device)
 	if err != nil {
 		return nil, err
 	}
-	rt := d.library(c, cfg)
+	rt := d.library(o)
 	d.cuda(rt, asked.Index)
-	d.add(doctorCheck{Name: "cuda options", OK: true, Found: gpuText(cfg.GPU)})
+	d.add(Check{Name: "cuda options", OK: true, Found: gpuText(o.Compute.GPU)})
 	d.npm()
 	d.cache()
 	d.OK = true
@@ -104,29 +79,40 @@ func diagnose(c *cli.Context) (*diagnosis, error) {
 	return d, nil
 }
 
-func (d *diagnosis) add(c doctorCheck) { d.Checks = append(d.Checks, c) }
+// Missing is the first check that failed and without which the main job cannot run; nil where it can.
+func (d *Diagnosis) Missing() *Check {
+	for i, c := range d.Checks {
+		if c.Required && !c.OK {
+			return &d.Checks[i]
+		}
+	}
+	return nil
+}
+
+func (d *Diagnosis) add(c Check) { d.Checks = append(d.Checks, c) }
 
 // library finds and loads ONNX Runtime and multiplies with it; nil where that fails.
-func (d *diagnosis) library(c *cli.Context, cfg ort.Config) *ort.Runtime {
-	look := doctorCheck{Name: "onnx runtime", Required: true}
-	found, err := findLibrary(c)
+func (d *Diagnosis) library(o Options) *ort.Runtime {
+	look := Check{Name: "onnx runtime", Required: true}
+	found, err := o.Find()
 	var rt *ort.Runtime
 	if err == nil {
+		cfg := o.Compute
 		cfg.Library, cfg.Device = found.Path, "cpu"
 		rt, err = ort.Load(cfg)
 	}
 	if err != nil {
-		look.Found, look.Fix = err.Error(), libraryHint(c)
+		look.Found, look.Fix = err.Error(), o.LibraryHint
 		d.add(look)
 		return nil
 	}
-	d.Runtime = &runtimeFacts{found.Path, found.Source, rt.Version(), rt.Providers()}
+	d.Runtime = &Library{found.Path, found.Source, rt.Version(), rt.Providers()}
 	look.OK, look.Found = true, fmt.Sprintf("%s at %s (%s)", rt.Version(), found.Path, found.Source)
 	d.add(look)
 
-	run := doctorCheck{Name: "cpu", Required: true, OK: true, Found: "a matrix product ran"}
+	run := Check{Name: "cpu", Required: true, OK: true, Found: "a matrix product ran"}
 	if err := rt.Check(); err != nil {
-		run.OK, run.Found, run.Fix = false, err.Error(), installHint+" --force"
+		run.OK, run.Found, run.Fix = false, err.Error(), ortlib.InstallHint+" --force"
 	}
 	d.add(run)
 	if !run.OK {
@@ -136,10 +122,10 @@ func (d *diagnosis) library(c *cli.Context, cfg ort.Config) *ort.Runtime {
 }
 
 // cuda says whether networks can run on a GPU of that number, and if not, which libraries are missing.
-func (d *diagnosis) cuda(rt *ort.Runtime, index int) {
-	look := doctorCheck{Name: "cuda"}
+func (d *Diagnosis) cuda(rt *ort.Runtime, index int) {
+	look := Check{Name: "cuda"}
 	if rt == nil {
-		look.Found, look.Fix = "not looked at without ONNX Runtime", installHint
+		look.Found, look.Fix = "not looked at without ONNX Runtime", ortlib.InstallHint
 		d.add(look)
 		return
 	}
@@ -170,11 +156,11 @@ func cudaFix(missing []string) string {
 		case strings.HasPrefix(name, "lib"):
 			toolkit = true
 		default:
-			return "this ONNX Runtime was built without CUDA; " + installHint + " --force --cuda"
+			return "this ONNX Runtime was built without CUDA; " + ortlib.InstallHint + " --force --cuda"
 		}
 	}
 	if ours {
-		fixes = append(fixes, installHint+" --cuda")
+		fixes = append(fixes, ortlib.InstallHint+" --cuda")
 	}
 	if driver {
 		fixes = append(fixes, "install NVIDIA's driver (only needed for --device cuda)")
@@ -186,13 +172,13 @@ func cudaFix(missing []string) string {
 }
 
 // npm is needed only to install.
-func (d *diagnosis) npm() {
+func (d *Diagnosis) npm() {
 	path, err := ortlib.NPM()
 	if err != nil {
-		d.add(doctorCheck{Name: "npm", Found: "not there", Fix: "install Node.js with npm, or run: winnow runtime install --from ARCHIVE"})
+		d.add(Check{Name: "npm", Found: "not there", Fix: "install Node.js with npm, or run: winnow runtime install --from ARCHIVE"})
 		return
 	}
-	d.add(doctorCheck{Name: "npm", OK: true, Found: path})
+	d.add(Check{Name: "npm", OK: true, Found: path})
 }
 
 // tightDisk is the free space under which the doctor speaks up: the runtime with its download takes 160 MB,
@@ -200,8 +186,8 @@ func (d *diagnosis) npm() {
 const tightDisk = 1 << 30
 
 // cache looks at the folder that installs go to: writable, with room.
-func (d *diagnosis) cache() {
-	look := doctorCheck{Name: "cache folder"}
+func (d *Diagnosis) cache() {
+	look := Check{Name: "cache folder"}
 	folder, err := ortlib.CacheFolder()
 	if err == nil {
 		err = tryWriting(folder)
@@ -213,8 +199,8 @@ func (d *diagnosis) cache() {
 	}
 	look.OK, look.Found = true, folder
 	d.add(look)
-	if free, ok := freeDisk(nearestFolder(folder)); ok {
-		disk := doctorCheck{Name: "free disk", OK: free >= tightDisk, Found: fmt.Sprintf("%.1f GB", float64(free)/1e9)}
+	if free, ok := FreeDisk(nearestFolder(folder)); ok {
+		disk := Check{Name: "free disk", OK: free >= tightDisk, Found: fmt.Sprintf("%.1f GB", float64(free)/1e9)}
 		if !disk.OK {
 			disk.Fix = "free some space: 1 GB is comfortable"
 		}
@@ -241,7 +227,8 @@ func nearestFolder(folder string) string {
 	}
 }
 
-func (d *diagnosis) write(w io.Writer) error {
+// Write prints the finding for people.
+func (d *Diagnosis) Write(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "winnow %s, %s, %s, %d cores, %d threads\n", d.Winnow, d.Go, d.System, d.Cores, d.Threads)
 	for _, c := range d.Checks {
@@ -267,4 +254,16 @@ func (d *diagnosis) write(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// gpuText says in words how a GPU would compute.
+func gpuText(g ort.GPU) string {
+	memory, tf32 := "memory without limit", "off"
+	if g.Memory > 0 {
+		memory = "at most " + config.Bytes(g.Memory).Approx() + " of memory a network"
+	}
+	if g.TF32 {
+		tf32 = "on"
+	}
+	return fmt.Sprintf("%s, TF32 %s, cuDNN search %s", memory, tf32, g.Search)
 }

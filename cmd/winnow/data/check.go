@@ -1,21 +1,22 @@
-package main
+package data
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
+	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
 )
 
-func dataCheckCommand() *cli.Command {
+func checkCommand(call term.Call[CheckOptions]) *cli.Command {
 	return &cli.Command{
 		Name:      "check",
 		Usage:     "report unreadable images, duplicates, leaks between splits, classes with one sample, label counts",
@@ -25,50 +26,48 @@ func dataCheckCommand() *cli.Command {
 			&cli.BoolFlag{Name: "strict", Usage: "exit with 1 if an image cannot be read or a picture stands in two splits"},
 			&cli.BoolFlag{Name: "json", Usage: "print the whole report as JSON"},
 		},
-		Action: dataCheck,
+		Action: term.Action(readCheck, call),
 	}
 }
 
-func dataCheck(c *cli.Context) error {
-	d, err := readManifestArg(c)
+// CheckOptions say which manifest is checked.
+type CheckOptions struct {
+	Manifest, Root string
+	Strict, JSON   bool
+}
+
+func readCheck(c *cli.Context) (CheckOptions, error) {
+	manifest, err := term.OneArgument(c, "one manifest")
+	return CheckOptions{Manifest: manifest, Root: c.String("root"), Strict: c.Bool("strict"), JSON: c.Bool("json")}, err
+}
+
+func runCheck(ctx context.Context, p *term.Program, o CheckOptions) error {
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{})
 	if err != nil {
 		return err
 	}
-	root, err := imageroot.Open(imageroot.Resolve(c.String("root"), c.Args().First()))
+	root, err := imageroot.Open(imageroot.Resolve(o.Root, o.Manifest))
 	if err != nil {
 		return err
 	}
-	var progress func(done, total int)
-	if !c.Bool("quiet") {
-		line := newProgressLine(c.App.ErrWriter, "images", time.Now)
-		defer line.End()
-		progress = func(done, total int) { line.At(done, total, 0, "") }
-	}
-	report, err := datasets.Check(c.Context, root, d, func(data []byte) error {
+	progress, end := p.Watch("images")
+	defer end()
+	report, err := datasets.Check(ctx, root, d, func(data []byte) error {
 		_, err := backbone.Decode(data, backbone.DecodeOptions{})
 		return err
 	}, progress)
 	if err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		err = printJSON(c.App.Writer, report)
+	if o.JSON {
+		err = p.JSON(report)
 	} else {
-		printCheck(c.App.Writer, d, report)
+		printCheck(p.Out, d, report)
 	}
-	if err != nil || !c.Bool("strict") {
-		return err
+	if err == nil && o.Strict && len(report.Unreadable)+report.Leaks() > 0 {
+		err = fmt.Errorf("data check: %d unreadable images and %d pictures in two splits, expected none", len(report.Unreadable), report.Leaks())
 	}
-	leaks := 0
-	for _, dup := range report.Duplicates {
-		if dup.Leak {
-			leaks++
-		}
-	}
-	if len(report.Unreadable) > 0 || leaks > 0 {
-		return fmt.Errorf("data check: %d unreadable images and %d pictures in two splits, expected none", len(report.Unreadable), leaks)
-	}
-	return nil
+	return err
 }
 
 func printCheck(w io.Writer, d *datasets.Dataset, r *datasets.CheckReport) {
@@ -83,25 +82,22 @@ func printCheck(w io.Writer, d *datasets.Dataset, r *datasets.CheckReport) {
 	}
 	for _, s := range r.Splits {
 		if len(s.Singletons) > 0 {
-			fmt.Fprintf(w, "%s: %d classes have one image and so no positive pair: %s\n", s.Split, len(s.Singletons), strings.Join(first(s.Singletons, listed), ", "))
+			fmt.Fprintf(w, "%s: %d classes have one image and so no positive pair: %s\n", s.Split, len(s.Singletons), strings.Join(term.First(s.Singletons, term.Listed), ", "))
 		}
 	}
 	fmt.Fprintf(w, "unreadable: %d\n", len(r.Unreadable))
-	for _, p := range first(r.Unreadable, listed) {
+	for _, p := range term.First(r.Unreadable, term.Listed) {
 		fmt.Fprintf(w, "  %s: %s\n", p.Path, p.Reason)
 	}
 	writeMore(w, len(r.Unreadable))
-	leaks, vary := 0, 0
+	vary := 0
 	for _, dup := range r.Duplicates {
-		if dup.Leak {
-			leaks++
-		}
 		if dup.LabelsVary {
 			vary++
 		}
 	}
-	fmt.Fprintf(w, "the same bytes under several paths: %d groups, %d with different labels, %d in two splits\n", len(r.Duplicates), vary, leaks)
-	for _, dup := range first(r.Duplicates, listed) {
+	fmt.Fprintf(w, "the same bytes under several paths: %d groups, %d with different labels, %d in two splits\n", len(r.Duplicates), vary, r.Leaks())
+	for _, dup := range term.First(r.Duplicates, term.Listed) {
 		fmt.Fprint(w, " ")
 		for i, p := range dup.Paths {
 			fmt.Fprintf(w, " %s (%s, %s)", p, dup.Labels[i], dup.Splits[i])
@@ -113,7 +109,7 @@ func printCheck(w io.Writer, d *datasets.Dataset, r *datasets.CheckReport) {
 
 // writeMore says where the rest of a list is that was cut off.
 func writeMore(w io.Writer, n int) {
-	if n > listed {
-		fmt.Fprintf(w, "  … %d more: --json lists all\n", n-listed)
+	if n > term.Listed {
+		fmt.Fprintf(w, "  … %d more: --json lists all\n", n-term.Listed)
 	}
 }

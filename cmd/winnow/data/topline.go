@@ -1,17 +1,18 @@
-package main
+package data
 
 import (
+	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 )
 
-func dataToplineCommand() *cli.Command {
+func toplineCommand(call term.Call[ToplineOptions]) *cli.Command {
 	return &cli.Command{
 		Name:      "topline",
 		Usage:     "write a manifest with a share 1-p of each class and only true labels: what noise p leaves to learn from",
@@ -28,45 +29,52 @@ func dataToplineCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the draw; with the same one a higher rate keeps a part of what a lower one keeps"},
 			&cli.BoolFlag{Name: "json", Usage: "print the summary as JSON"},
 		},
-		Action: dataTopline,
+		Action: term.Action(readTopline, call),
 	}
 }
 
-func dataTopline(c *cli.Context) error {
-	split, err := datasets.ParseSplit(c.String("split"))
-	if err != nil {
-		return misused("--split: %w", err)
+// ToplineOptions say which share of a split is left out.
+type ToplineOptions struct {
+	Manifest, Out, Split string
+	Rate                 float64
+	Seed                 uint64
+	JSON                 bool
+}
+
+func readTopline(c *cli.Context) (o ToplineOptions, err error) {
+	o = ToplineOptions{Out: c.String("out"), Rate: c.Float64("rate"), Seed: c.Uint64("seed"), JSON: c.Bool("json")}
+	if o.Split, err = datasets.ParseSplit(c.String("split")); err != nil {
+		return o, term.Misused("--split: %w", err)
 	}
-	if err := datasets.CheckRate(c.Float64("rate")); err != nil {
-		return asMisuse(err)
+	if err := datasets.CheckRate(o.Rate); err != nil {
+		return o, term.AsMisuse(err)
 	}
-	d, err := readManifestArg(c)
+	if o.Manifest, err = term.OneArgument(c, "one manifest"); err != nil {
+		return o, err
+	}
+	return o, term.KeepInput(c, o.Manifest)
+}
+
+func runTopline(_ context.Context, p *term.Program, o ToplineOptions) error {
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{})
 	if err != nil {
 		return err
 	}
-	if err := keepInput(c, c.Args().First()); err != nil {
-		return err
-	}
-	topline, report, err := d.Topline(split, c.Float64("rate"), toplineRand(c.Uint64("seed")))
+	topline, report, err := d.Topline(o.Split, o.Rate, datasets.ToplineRand(o.Seed))
 	if err != nil {
 		return err
 	}
-	if err := writeManifest(c.String("out"), topline); err != nil {
+	if err := datasets.WriteFile(o.Out, topline); err != nil {
 		return err
 	}
 	if !report.Truth {
-		note(c, "the manifest has no true labels of %s: the given ones are taken for true", split)
+		p.Note("the manifest has no true labels of %s: the given ones are taken for true", o.Split)
 	}
-	if c.Bool("json") {
-		return printJSON(c.App.Writer, report)
+	if o.JSON {
+		return p.JSON(report)
 	}
-	printTopline(c.App.Writer, report)
+	printTopline(p.Out, report)
 	return nil
-}
-
-// toplineRand is the random source of a topline for a seed.
-func toplineRand(seed uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(seed, 0x746f706c696e65)) // "topline"
 }
 
 func printTopline(w io.Writer, r datasets.ToplineReport) {
@@ -76,6 +84,6 @@ func printTopline(w io.Writer, r datasets.ToplineReport) {
 		fmt.Fprintf(w, "%d class(es) keep more than their share, to have two images\n", r.Raised)
 	}
 	if n := len(r.Lone); n > 0 {
-		fmt.Fprintf(w, "%d class(es) have one image, and no pair of two: %s\n", n, strings.Join(first(r.Lone, 5), ", "))
+		fmt.Fprintf(w, "%d class(es) have one image, and no pair of two: %s\n", n, strings.Join(term.First(r.Lone, 5), ", "))
 	}
 }

@@ -1,0 +1,20 @@
+package backbone
+
+import "fmt"
+
+// Describe says in words what happens to an image.
+func (p Preprocessing) Describe() string {
+	resize := "no resize"
+	switch {
+	case p.Resize > 0 && p.Exact:
+		resize = fmt.Sprintf("resize to %d×%d (%s)", p.Resize, p.Resize, p.Interpolation)
+	case p.Resize > 0:
+		resize = fmt.Sprintf("resize the shorter side to %d (%s)", p.Resize, p.Interpolation)
+	}
+	n := p.Planes()
+	text := fmt.Sprintf("%s, crop %d×%d, %s × %.6g, mean %v, std %v", resize, p.Crop, p.Crop, p.Channels, p.Scale, p.Mean[:n], p.Std[:n])
+	if p.Decoder != "" {
+		text += ", decoder " + p.Decoder
+	}
+	return text
+}

@@ -1,0 +1,121 @@
+package data
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/datasets"
+	"winnow/internal/catalog"
+	"winnow/run"
+)
+
+func corruptCommand(call term.Call[CorruptOptions]) *cli.Command {
+	return &cli.Command{
+		Name:      "corrupt",
+		Usage:     "write a manifest with wrong labels in one split, the truth kept as true_label",
+		ArgsUsage: "MANIFEST",
+		Description: "Models of noise:\n\n" +
+			"   symmetric      to any other class; --count and --own vary it\n" +
+			"   pair           to the next class, the last to the first\n" +
+			"   bspml          as symmetric, in every class a share of its labels and at least one\n" +
+			"   cifar10        truck to automobile, bird to airplane, cat to dog and back, deer to horse\n" +
+			"   cifar100       to the next class of the same superclass\n" +
+			"   small-cluster  whole classes fall into clusters of about two images, each of which joins another class\n" +
+			"   human-like     images between their class and a similar one, to a similar class\n\n" +
+			"The last two look at the images, through features that were extracted from all of them before:\n\n" +
+			"   winnow data corrupt clean.csv --model human-like --rate 0.05 --features features --out noisy.csv",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
+			&cli.StringFlag{Name: "model", Aliases: []string{"noise"}, Value: "symmetric", Usage: strings.Join(run.NoiseModels(), ", ")},
+			&cli.Float64Flag{Name: "rate", Required: true, Usage: "share of labels to change, `P` in [0, 1)"},
+			&cli.StringFlag{Name: "split", Value: datasets.Train, Usage: "the split to corrupt"},
+			&cli.StringFlag{Name: "count", Value: datasets.Independent, Usage: "symmetric: each label by chance (independent), a share of all (exact) or of each class (per-class)"},
+			&cli.BoolFlag{Name: "own", Usage: "symmetric: draw from all classes, the label's own one too"},
+			&cli.StringFlag{Name: "features", Usage: "small-cluster, human-like: `DIR` with the features of the images"},
+			&cli.BoolFlag{Name: "one-shot", Usage: "small-cluster: clusters join only classes that stay"},
+			&cli.IntFlag{Name: "similar", Value: 3, Usage: "human-like: `M` most similar classes that a label may become"},
+			&cli.BoolFlag{Name: "nearest", Usage: "human-like: the label becomes the class most similar to the image, instead of one drawn"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the noise"},
+			&cli.BoolFlag{Name: "json", Usage: "print the summary as JSON"},
+		},
+		Action: term.Action(readCorrupt, call),
+	}
+}
+
+// CorruptOptions say which labels become wrong, and how.
+type CorruptOptions struct {
+	Manifest, Out, Split string
+	Noise                run.NoiseSpec
+	Features             string // store that models of noise look at
+	Seed                 uint64
+	JSON                 bool
+}
+
+// noiseFlags are the flags that only some models read.
+var noiseFlags = []struct {
+	flag   string
+	models []string
+}{
+	{"count", []string{"symmetric"}}, {"own", []string{"symmetric"}},
+	{"features", []string{run.SmallCluster, run.HumanLike}}, {"one-shot", []string{run.SmallCluster}},
+	{"similar", []string{run.HumanLike}}, {"nearest", []string{run.HumanLike}},
+}
+
+func readCorrupt(c *cli.Context) (o CorruptOptions, err error) {
+	o = CorruptOptions{Out: c.String("out"), Features: c.String("features"), Seed: c.Uint64("seed"), JSON: c.Bool("json"), Noise: run.NoiseSpec{
+		Model: c.String("model"), Rate: c.Float64("rate"), Count: c.String("count"), Own: c.Bool("own"),
+		OneShot: c.Bool("one-shot"), Similar: c.Int("similar"), Nearest: c.Bool("nearest"),
+	}}
+	if o.Split, err = datasets.ParseSplit(c.String("split")); err != nil {
+		return o, term.Misused("--split: %w", err)
+	}
+	if !slices.Contains(run.NoiseModels(), o.Noise.Model) {
+		return o, term.Misused("data corrupt: --model: %q is unknown%s, expected %s", o.Noise.Model, catalog.Ask(o.Noise.Model, run.NoiseModels()), strings.Join(run.NoiseModels(), ", "))
+	}
+	for _, f := range noiseFlags {
+		reads := slices.Contains(f.models, o.Noise.Model)
+		if c.IsSet(f.flag) && !reads {
+			return o, term.Misused("data corrupt: --%s does not go with --model %s, only with %s", f.flag, o.Noise.Model, strings.Join(f.models, " and "))
+		}
+		if f.flag == "features" && reads && !c.IsSet("features") {
+			return o, term.Misused("data corrupt: --model %s needs --features, a folder that winnow extract made", o.Noise.Model)
+		}
+	}
+	if count := o.Noise.Count; !slices.Contains([]string{datasets.Independent, datasets.Exact, datasets.PerClass}, count) {
+		return o, term.Misused("--count: %q is unknown, expected %s, %s or %s", count, datasets.Independent, datasets.Exact, datasets.PerClass)
+	}
+	if o.Noise.Similar < 1 {
+		return o, term.Misused("--similar: found %d, expected 1 or more", o.Noise.Similar)
+	}
+	if err := datasets.CheckRate(o.Noise.Rate); err != nil {
+		return o, term.AsMisuse(err)
+	}
+	if o.Manifest, err = term.OneArgument(c, "one manifest"); err != nil {
+		return o, err
+	}
+	return o, term.KeepInput(c, o.Manifest)
+}
+
+func runCorrupt(ctx context.Context, p *term.Program, o CorruptOptions) error {
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	noisy, err := run.Corrupt(ctx, d, o.Split, o.Noise, o.Features, o.Seed)
+	if err != nil {
+		return err
+	}
+	if err := datasets.WriteFile(o.Out, noisy); err != nil {
+		return err
+	}
+	report := noisy.Noise(o.Split)
+	if o.JSON {
+		return p.JSON(report)
+	}
+	printNoise(p.Out, o.Split, report)
+	return nil
+}

@@ -1,0 +1,56 @@
+package data
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/datasets/glyphs"
+	"winnow/internal/hint"
+)
+
+func glyphsCommand(call term.Call[GlyphsOptions]) *cli.Command {
+	return &cli.Command{
+		Name:  "glyphs",
+		Usage: "write the embedded dataset of characters as image folders with a manifest.csv",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Usage: "`DIR` to write to; made if missing, must be empty", Required: true},
+			&cli.IntFlag{Name: "classes", Usage: "`N` classes over all splits, 12 … 240", DefaultText: "240"},
+			&cli.IntFlag{Name: "images", Usage: "`N` images of each class, 2 … 1000", Value: glyphs.DefaultImages},
+			&cli.Uint64Flag{Name: "seed", Usage: "`SEED` of the images; 1 draws those of winnow demo", Value: glyphs.DemoSeed},
+		},
+		Action: term.Action(readGlyphs, call),
+	}
+}
+
+// GlyphsOptions say which images are drawn into which folder.
+type GlyphsOptions struct {
+	Out string
+	glyphs.Config
+}
+
+func readGlyphs(c *cli.Context) (GlyphsOptions, error) {
+	return GlyphsOptions{Out: c.String("out"), Config: glyphs.Config{Classes: c.Int("classes"), Images: c.Int("images"), Seed: c.Uint64("seed")}}, term.NoArguments(c)
+}
+
+func runGlyphs(ctx context.Context, p *term.Program, o GlyphsOptions) error {
+	return writeGlyphs(ctx, p, o.Config, o.Out, filepath.Join(o.Out, "manifest.csv"))
+}
+
+func writeGlyphs(ctx context.Context, p *term.Program, cfg glyphs.Config, dir, manifest string) error {
+	dataset, files, err := glyphs.New(cfg)
+	if err != nil {
+		return term.AsMisuse(err)
+	}
+	if err := glyphs.Write(ctx, dataset, files, dir, manifest); errors.Is(err, glyphs.ErrNotEmpty) {
+		return hint.With(fmt.Errorf("%s: %w", p.Command, err), "name another folder, or remove this one first")
+	} else if err != nil {
+		return fmt.Errorf("%s: %w", p.Command, err)
+	}
+	_, err = fmt.Fprintf(p.Out, "%d images of %d classes in %s, listed in %s\n", len(dataset.Samples), len(dataset.Classes), dir, manifest)
+	return err
+}

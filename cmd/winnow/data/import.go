@@ -1,0 +1,289 @@
+package data
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/datasets"
+	"winnow/datasets/glyphs"
+	"winnow/datasets/imageroot"
+	"winnow/datasets/published"
+	"winnow/internal/catalog"
+)
+
+func importCommand(call term.Call[ImportOptions]) *cli.Command {
+	return &cli.Command{
+		Name:      "import",
+		Usage:     "write a manifest from image folders (one per class), CSV, JSONL, PRISM's lists or a known dataset's files",
+		ArgsUsage: "SOURCE[=SPLIT]...",
+		Description: "A SOURCE is a folder of class folders (perhaps below train/, val/, test/), or a file. =SPLIT names the\n" +
+			"split of rows that say none. With --split the images are dealt out anew, whole classes by default:\n\n" +
+			"   winnow data import photos --split train=0.6,validation=0.2,test=0.2 --out manifest.csv\n" +
+			"   winnow data import --format prism --strip-prefix /data/ CUB_train.csv=train CUB_test.csv=test --out cub.csv\n\n" +
+			"A source may be a .zip file with such folders. --preset reads the files in which a dataset is published, in the\n" +
+			"folder --root, split as --protocol says: official, half (half the classes train, the others test) or prism (training,\n" +
+			"validation and test classes); what differs from the published counts is told. Other commands find the images with\n" +
+			"the same --root:\n\n" +
+			"   winnow data import --preset mnist --root mnist/ --validation 0.1 --out mnist.csv\n" +
+			"   winnow data import --preset cub200 --root CUB_200_2011/ --protocol half --out cub.csv\n" +
+			"   winnow data import --preset cub200 --root CUB_200_2011/ --protocol prism --given CUB_0.2noised_train.csv --out noisy.csv\n\n" +
+			"In-Shop's test images are the splits query and gallery. cifar10n and cifar100n are CIFAR's binary version with the\n" +
+			"human labels beside it, CIFAR's own becoming the true ones. --corrected-labels gives test images the label that most\n" +
+			"people saw, and none where they agreed on no single one; the published label stays in a column. glyphs, winnow's own\n" +
+			"dataset, is drawn into --root (or beside the manifest), as winnow data glyphs does it.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
+			&cli.StringFlag{Name: "format", Value: "auto", Usage: "auto, folders, csv, jsonl, prism"},
+			&cli.StringFlag{Name: "strip-prefix", Usage: "`TEXT` removed from the front of every path of a file"},
+			&cli.StringFlag{Name: "split", Usage: "deal the images out: `SPLIT=SHARE,...` with shares that sum to 1"},
+			&cli.StringFlag{Name: "by", Value: "class", Usage: "deal out whole classes (class) or images of each class (image)"},
+			&cli.StringFlag{Name: "preset", Usage: "`DATASET` in --root: " + strings.Join(presetNames(), ", ")},
+			&cli.StringFlag{Name: "root", Usage: "`DIR` with the files of --preset, for glyphs the new one that they are drawn into"},
+			&cli.StringFlag{Name: "protocol", Usage: "`SPLIT` of --preset: official, half or prism, as the dataset has them"},
+			&cli.StringFlag{Name: "human", Usage: "`SET` of human labels of cifar10n: aggre (the default), worse, random1, random2 or random3"},
+			&cli.StringFlag{Name: "human-labels", DefaultText: "looked for in --root", Usage: "`FILE` with the human labels of cifar10n or cifar100n: .pt as published, CSV, .npy"},
+			&cli.StringFlag{Name: "corrected-labels", Usage: "`FILE` of the label-errors project, JSON or .npy, for mnist's and CIFAR's test images"},
+			&cli.StringFlag{Name: "given", Usage: "with --preset: PRISM's released training list `FILE`, whose noisy labels become the given ones, beside true_label"},
+			&cli.Float64Flag{Name: "validation", Usage: "with --preset: `SHARE` of each class of train that becomes validation"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the deal, and of the drawing of glyphs"},
+		},
+		Action: term.Action(readImport, call),
+	}
+}
+
+// ImportOptions say what is read, how it is split, and where the manifest goes.
+type ImportOptions struct {
+	Out  string
+	Seed uint64
+
+	Sources []Source         // without a preset
+	Shares  []datasets.Share // nil: the sources' own splits
+	ByImage bool             // deal out images of each class instead of whole classes
+
+	Preset     string // name of a known dataset, "" for none
+	Root       string
+	Protocol   string
+	Human      string
+	Labels     string // file of human labels
+	Corrected  string // file of corrected test labels
+	Given      string // list of noisy labels
+	Validation float64
+}
+
+// Source is a folder or file to read.
+type Source struct {
+	Path string
+	Read datasets.ReadOptions
+}
+
+// glyphsPreset is the embedded dataset's name among the presets.
+const glyphsPreset = "glyphs"
+
+// presetNames are the datasets that data import knows: those of the catalog, and the embedded one.
+func presetNames() []string {
+	names := []string{glyphsPreset}
+	for _, p := range published.Catalog() {
+		names = append(names, p.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Flags of data import that go with --preset, and those that do not.
+var (
+	presetFlags    = []string{"root", "protocol", "validation", "human", "human-labels", "corrected-labels", "given"}
+	notWithPresets = []string{"format", "strip-prefix", "split", "by"}
+)
+
+func readImport(c *cli.Context) (o ImportOptions, err error) {
+	o = ImportOptions{
+		Out: c.String("out"), Seed: c.Uint64("seed"), ByImage: c.String("by") == "image",
+		Preset: c.String("preset"), Root: c.String("root"), Protocol: c.String("protocol"), Human: c.String("human"),
+		Labels: c.String("human-labels"), Corrected: c.String("corrected-labels"), Given: c.String("given"), Validation: c.Float64("validation"),
+	}
+	if c.IsSet("preset") {
+		return o, readPreset(c, o)
+	}
+	for _, name := range presetFlags {
+		if c.IsSet(name) {
+			return o, term.Misused("data import: --%s goes with --preset", name)
+		}
+	}
+	if !c.Args().Present() {
+		return o, term.Misused("a source is missing: winnow data import SOURCE... --out FILE")
+	}
+	if by := c.String("by"); by != "class" && by != "image" {
+		return o, term.Misused("--by: %q is unknown, expected class or image", by)
+	}
+	for _, arg := range c.Args().Slice() {
+		source, split := sourceAndSplit(arg)
+		o.Sources = append(o.Sources, Source{source, datasets.ReadOptions{Format: datasets.Format(c.String("format")), Split: split, StripPrefix: c.String("strip-prefix")}})
+	}
+	if text := c.String("split"); text != "" {
+		if o.Shares, err = datasets.ParseShares(text); err != nil {
+			return o, term.Misused("--split: %w", err)
+		}
+	}
+	return o, nil
+}
+
+// sourceAndSplit takes SOURCE=SPLIT apart; what is there under its whole name is a source with a = in it.
+func sourceAndSplit(arg string) (source, split string) {
+	i := strings.LastIndexByte(arg, '=')
+	if _, err := os.Stat(arg); err == nil || i <= 0 {
+		return arg, ""
+	}
+	return arg[:i], arg[i+1:]
+}
+
+// readPreset refuses flags that the preset does not go with.
+func readPreset(c *cli.Context, o ImportOptions) error {
+	if err := term.NoArguments(c); err != nil {
+		return err
+	}
+	if o.Preset == glyphsPreset {
+		for _, name := range append(presetFlags, notWithPresets...) {
+			if name != "root" && name != "protocol" && c.IsSet(name) {
+				return term.Misused("data import: --%s does not go with %s, whose splits are made with it", name, glyphsPreset)
+			}
+		}
+		if o.Protocol != "" && o.Protocol != published.Official {
+			return term.Misused("--protocol: %s has no %q, expected %s", glyphsPreset, o.Protocol, published.Official)
+		}
+		return nil
+	}
+	for _, name := range notWithPresets {
+		if c.IsSet(name) {
+			return term.Misused("data import: --%s does not go with --preset, which has splits of its own (--protocol)", name)
+		}
+	}
+	if c.IsSet("given") && c.IsSet("validation") {
+		return term.Misused("data import: --validation does not go with --given, whose labels are noisy")
+	}
+	preset, unknown := published.Find(o.Preset)
+	_, known := preset.Protocols[o.Protocol]
+	switch {
+	case unknown != nil:
+		return term.Misused("--preset: %q is unknown%s, expected one of %s", o.Preset, catalog.Ask(o.Preset, presetNames()), strings.Join(presetNames(), ", "))
+	case o.Protocol != "" && !known:
+		return term.Misused("--protocol: %s has no %q%s, expected one of %s", preset.Name, o.Protocol, catalog.Ask(o.Protocol, preset.ProtocolNames()), strings.Join(preset.ProtocolNames(), ", "))
+	case c.IsSet("human") && !slices.Contains(preset.Human, o.Human):
+		return term.Misused("--human: %s has no label set %q, expected one of: %s", preset.Name, o.Human, orNone(preset.Human))
+	case c.IsSet("human-labels") && preset.Human == nil:
+		return term.Misused("data import: --human-labels does not go with %s, only with cifar10n and cifar100n", preset.Name)
+	case c.IsSet("corrected-labels") && !preset.Corrects:
+		return term.Misused("data import: --corrected-labels does not go with %s, only with mnist and CIFAR", preset.Name)
+	case o.Root == "":
+		return term.Misused("data import: --preset needs --root, the folder with the dataset's files")
+	case o.Validation < 0 || o.Validation >= 1:
+		return term.Misused("--validation: found %v, expected a share from 0 to below 1", o.Validation)
+	}
+	return nil
+}
+
+// orNone lists words, or says that there are none.
+func orNone(words []string) string {
+	if len(words) == 0 {
+		return "none"
+	}
+	return strings.Join(words, ", ")
+}
+
+func runImport(ctx context.Context, p *term.Program, o ImportOptions) error {
+	switch o.Preset {
+	case "":
+		return importSources(p, o)
+	case glyphsPreset:
+		if o.Root == "" {
+			o.Root = filepath.Dir(o.Out)
+		}
+		return writeGlyphs(ctx, p, glyphs.Config{Images: glyphs.DefaultImages, Seed: o.Seed}, o.Root, o.Out)
+	}
+	return importPreset(p, o)
+}
+
+func importSources(p *term.Program, o ImportOptions) error {
+	var parts []*datasets.Dataset
+	for _, s := range o.Sources {
+		d, err := imageroot.ReadDataset(s.Path, s.Read)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, d)
+	}
+	d := datasets.Merge(parts...)
+	if o.Shares != nil {
+		if err := d.Deal(o.Shares, o.ByImage, o.Seed); err != nil {
+			return err
+		}
+	}
+	if err := datasets.WriteFile(o.Out, d); err != nil {
+		return err
+	}
+	printCounts(p.Out, d)
+	return nil
+}
+
+// importPreset writes the manifest of a known dataset, split by one of its protocols, and tells what differs from what
+// was published.
+func importPreset(p *term.Program, o ImportOptions) error {
+	preset, err := published.Find(o.Preset)
+	if err != nil {
+		return err
+	}
+	root, err := imageroot.OpenPublished(o.Root)
+	if err != nil {
+		return err
+	}
+	opts := published.Options{Root: o.Root, Protocol: o.Protocol, Human: o.Human}
+	if opts.Labels, err = published.ReadFile(o.Labels); err != nil {
+		return err
+	}
+	if opts.Corrected, err = published.ReadFile(o.Corrected); err != nil {
+		return err
+	}
+	if opts.Given, err = published.ReadListFile(o.Given); err != nil {
+		return err
+	}
+	r, err := preset.Dataset(root, opts)
+	if err != nil {
+		return err
+	}
+	if o.Validation > 0 {
+		if err := r.Dataset.HoldOut(o.Validation, o.Seed); err != nil {
+			return err
+		}
+	}
+	if err := datasets.WriteFile(o.Out, r.Dataset); err != nil {
+		return err
+	}
+	printPreset(p, preset, r, o.Given)
+	return nil
+}
+
+func printPreset(p *term.Program, preset published.Preset, r *published.Result, given string) {
+	fmt.Fprintf(p.Out, "%s, protocol %s: %s\n", preset.Title, r.Protocol, preset.Protocols[r.Protocol].Note)
+	printCounts(p.Out, r.Dataset)
+	if r.LeftOut > 0 {
+		fmt.Fprintf(p.Out, "%-10s %7d images, which stand in no split of the protocol\n", "left out", r.LeftOut)
+	}
+	if r.NotListed > 0 {
+		fmt.Fprintf(p.Out, "%-10s %7d training images, which %s does not list\n", "left out", r.NotListed, given)
+	}
+	if r.Dataset.HasTruth(datasets.Train) {
+		printNoise(p.Out, datasets.Train, r.Dataset.Noise(datasets.Train))
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintln(p.Out, note)
+	}
+	for _, text := range r.Warnings {
+		fmt.Fprintf(p.Err, "winnow: warning: %s, %s: %s\n", preset.Name, r.Protocol, text)
+	}
+}

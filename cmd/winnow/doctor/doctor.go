@@ -1,0 +1,48 @@
+// Package doctor is winnow doctor: it says what winnow has to work with.
+package doctor
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/internal/diagnosis"
+	"winnow/internal/hint"
+)
+
+// Options say how the finding is printed.
+type Options struct{ JSON bool }
+
+// Command is winnow doctor.
+func Command() *cli.Command { return command(run) }
+
+func command(call term.Call[Options]) *cli.Command {
+	return &cli.Command{
+		Name:  "doctor",
+		Usage: "say what winnow has to work with, and the command that mends what is missing",
+		Description: "Exit code 0: networks run on this machine's CPU, so the main job can be done. Everything else that\n" +
+			"is missing is listed with the command that mends it.",
+		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
+		Action: term.Action(read, call),
+	}
+}
+
+func read(c *cli.Context) (Options, error) { return Options{c.Bool("json")}, term.NoArguments(c) }
+
+func run(_ context.Context, p *term.Program, o Options) error {
+	d, err := diagnosis.Make(diagnosis.Options{Winnow: term.Version(), Compute: p.Compute, Find: p.FindLibrary, LibraryHint: p.LibraryHint()})
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		err = p.JSON(d)
+	} else {
+		err = d.Write(p.Out)
+	}
+	if missing := d.Missing(); err == nil && missing != nil {
+		err = hint.With(fmt.Errorf("doctor: the main job cannot run: see %s", missing.Name), "%s", missing.Fix)
+	}
+	return err
+}

@@ -1,0 +1,126 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/internal/hint"
+	"winnow/models"
+	"winnow/models/architecture"
+)
+
+func newCommand(call term.Call[NewOptions]) *cli.Command {
+	return &cli.Command{
+		Name:      "new",
+		Usage:     "make an untrained network from a description, its weights drawn from a seed",
+		ArgsUsage: "NAME",
+		Description: "Writes an ONNX file and records it under NAME. --arch names a network of winnow models architectures or\n" +
+			"a YAML file like those it prints. The same description and seed give the same file.\n\n" +
+			"   winnow models new digits --arch lenet --seed 1\n" +
+			"   winnow train --model digits --finetune all ...",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "arch", Required: true, Usage: "`NETWORK`: a name, or a file that ends in .yaml or .yml"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`SEED` of the weights"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "NAME.onnx beside the registry", Usage: "ONNX `FILE` to write"},
+			&cli.BoolFlag{Name: "json", Usage: "print the entry as JSON"},
+		},
+		Action: term.Action(readNew, call),
+	}
+}
+
+func architecturesCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "architectures",
+		Usage:     "list the networks that models new knows, or print the description of one",
+		ArgsUsage: "[NAME]",
+		Flags:     []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
+		Action:    term.Action(readArchitectures, architectures),
+	}
+}
+
+// NewOptions describe an untrained network.
+type NewOptions struct {
+	Name, Architecture, Out string
+	Seed                    uint64
+	JSON                    bool
+}
+
+func readNew(c *cli.Context) (NewOptions, error) {
+	name, err := term.OneArgument(c, "one name")
+	return NewOptions{Name: name, Architecture: c.String("arch"), Out: c.String("out"), Seed: c.Uint64("seed"), JSON: c.Bool("json")}, err
+}
+
+func makeNew(_ context.Context, p *term.Program, o NewOptions) error {
+	net, err := architecture.Open(o.Architecture)
+	if err != nil {
+		return hint.With(err, "winnow models architectures lists them")
+	}
+	r, err := models.OpenDefault()
+	if err != nil {
+		return err
+	}
+	e := models.Entry{
+		Name: o.Name, Input: architecture.Input, Output: architecture.Output, Preprocessing: net.Preprocessing,
+		Source: fmt.Sprintf("made by winnow, not trained: %s, weights drawn with seed %d", net.Name, o.Seed),
+		Recipe: fmt.Sprintf("winnow models new %s --arch %s --seed %d", o.Name, o.Architecture, o.Seed),
+	}
+	b, cut, err := r.AddNew(e, net.Model(o.Seed).Marshal(), o.Out)
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return p.JSON(b.Entry)
+	}
+	_, err = fmt.Fprintf(p.Out, "made %s: %s, %d parameters drawn with seed %d, feature %s of %s numbers, %s\n",
+		b.Name, b.Path, net.Parameters, o.Seed, cut.Cut, models.Numbers(cut.Dim), b.Preprocessing.Describe())
+	return err
+}
+
+// Architecture is one line of the list.
+type Architecture struct {
+	Name       string `json:"name"`
+	Channels   int    `json:"channels"`
+	Side       int    `json:"side"`
+	Dim        int    `json:"dim"`
+	Parameters int64  `json:"parameters"`
+	About      string `json:"about"`
+}
+
+func readArchitectures(c *cli.Context) (o Options, err error) {
+	o.JSON = c.Bool("json")
+	if c.NArg() > 0 {
+		o.Argument, err = term.OneArgument(c, "one name")
+	}
+	return o, err
+}
+
+func architectures(_ context.Context, p *term.Program, o Options) error {
+	if o.Argument != "" {
+		text, err := architecture.Text(o.Argument)
+		if err == nil {
+			_, err = p.Out.Write(text)
+		}
+		return err
+	}
+	var list []Architecture
+	for _, name := range architecture.Names() {
+		n, err := architecture.Embedded(name)
+		if err != nil {
+			return err
+		}
+		list = append(list, Architecture{n.Name, n.Channels, n.Side, n.Dim, n.Parameters, n.About})
+	}
+	if o.JSON {
+		return p.JSON(list)
+	}
+	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tIMAGES\tFEATURES\tPARAMETERS\tWHAT")
+	for _, a := range list {
+		fmt.Fprintf(w, "%s\t%d×%d×%d\t%d\t%d\t%s\n", a.Name, a.Channels, a.Side, a.Side, a.Dim, a.Parameters, a.About)
+	}
+	return w.Flush()
+}

@@ -1,0 +1,83 @@
+// Package runtime is winnow runtime: it installs and shows ONNX Runtime.
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/backbone/ort"
+	"winnow/cmd/winnow/term"
+	"winnow/internal/diagnosis"
+	"winnow/internal/hint"
+	"winnow/internal/ortlib"
+)
+
+// Command is winnow runtime.
+func Command() *cli.Command { return command(install) }
+
+func command(install term.Call[ortlib.InstallOptions]) *cli.Command {
+	return &cli.Command{
+		Name:  "runtime",
+		Usage: "install and show ONNX Runtime, the library that runs the networks",
+		Subcommands: []*cli.Command{
+			{
+				Name:  "install",
+				Usage: "put ONNX Runtime " + ortlib.Version + " into the user's cache folder",
+				Description: "Downloads the npm package onnxruntime-node through the npm client (not with --from), checks its\n" +
+					"sha256 and unpacks this machine's library. What is already there and intact is left alone. Nothing\n" +
+					"else of winnow ever downloads anything. Prints the library's path.",
+				Flags: []cli.Flag{
+					&cli.StringFlag{Name: "from", Usage: "take the library from `PATH` instead of npm: an npm tarball, one of Microsoft's release archives (.tgz, .zip), a folder, or the library itself"},
+					&cli.BoolFlag{Name: "cuda", Usage: "the libraries of the CUDA provider too (linux/amd64; CUDA 13 and cuDNN 9 are the system's)"},
+					&cli.BoolFlag{Name: "force", Usage: "install again what is already there"},
+				},
+				Action: term.Action(readInstall, install),
+			},
+			{
+				Name:   "show",
+				Usage:  "say which ONNX Runtime is used, and where it was found",
+				Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "as JSON"}},
+				Action: term.Action(readShow, show),
+			},
+		},
+	}
+}
+
+func readInstall(c *cli.Context) (ortlib.InstallOptions, error) {
+	if c.NArg() > 0 {
+		return ortlib.InstallOptions{}, term.Misused("runtime install: %q is too much: the path belongs after --from", c.Args().First())
+	}
+	return ortlib.InstallOptions{From: c.String("from"), CUDA: c.Bool("cuda"), Force: c.Bool("force")}, nil
+}
+
+func install(ctx context.Context, p *term.Program, o ortlib.InstallOptions) error {
+	o.Note = func(fact string) { p.Note("%s", fact) }
+	path, err := ortlib.Install(ctx, o)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.Out, path)
+	return err
+}
+
+func readShow(c *cli.Context) (asJSON bool, err error) { return c.Bool("json"), term.NoArguments(c) }
+
+func show(_ context.Context, p *term.Program, asJSON bool) error {
+	found, err := p.FindLibrary()
+	if err != nil {
+		return err
+	}
+	rt, err := ort.Load(ort.Config{Library: found.Path})
+	if err != nil {
+		return hint.With(err, "%s", p.LibraryHint())
+	}
+	l := diagnosis.Library{Path: found.Path, Source: found.Source, Version: rt.Version(), Providers: rt.Providers()}
+	if asJSON {
+		return p.JSON(l)
+	}
+	_, err = fmt.Fprintf(p.Out, "path       %s\nsource     %s\nversion    %s\nproviders  %s\n", l.Path, l.Source, l.Version, strings.Join(l.Providers, ", "))
+	return err
+}

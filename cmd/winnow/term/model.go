@@ -1,0 +1,85 @@
+package term
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/models"
+)
+
+// PreprocessingFlags say how a backbone wants its images and which tensor is the feature.
+func PreprocessingFlags() []cli.Flag {
+	const theModels = "the model's or the preset's" // nothing given is not zero
+	return []cli.Flag{
+		&cli.StringFlag{Name: "preset", Usage: "prepare images as for `NAME`: " + strings.Join(models.Presets(), ", ")},
+		&cli.StringFlag{Name: "output", Usage: "`TENSOR` that is the feature, or cls, mean or pooled of a vision transformer (default: found in the graph)"},
+		&cli.IntFlag{Name: "resize", DefaultText: theModels, Usage: "shorter side before the crop, `PIXELS` (0: no resize)"},
+		&cli.BoolFlag{Name: "exact", DefaultText: theModels, Usage: "resize to a square, whatever the aspect"},
+		&cli.IntFlag{Name: "crop", DefaultText: theModels, Usage: "side of the network's input, `PIXELS`"},
+		&cli.StringFlag{Name: "interpolation", Usage: "bilinear, bicubic or lanczos"},
+		&cli.StringFlag{Name: "channels", Usage: "RGB, BGR or L (grey)"},
+		&cli.Float64Flag{Name: "scale", DefaultText: theModels, Usage: "a byte is multiplied by `X` first (1, or 0.00392157 for 1/255)"},
+		&cli.GenericFlag{Name: "mean", Value: new(numbers), Usage: "`R,G,B` subtracted after the scale, in the network's channel order"},
+		&cli.GenericFlag{Name: "std", Value: new(numbers), Usage: "`R,G,B` divided by afterwards"},
+	}
+}
+
+// ModelSettings reads the flags of PreprocessingFlags; what is not given stays open.
+func ModelSettings(c *cli.Context) models.Settings {
+	s := models.Settings{
+		Preset: c.String("preset"), Output: c.String("output"),
+		Interpolation: c.String("interpolation"), Channels: c.String("channels"),
+	}
+	if c.IsSet("resize") {
+		v := c.Int("resize")
+		s.Resize = &v
+	}
+	if c.IsSet("exact") {
+		v := c.Bool("exact")
+		s.Exact = &v
+	}
+	if c.IsSet("crop") {
+		v := c.Int("crop")
+		s.Crop = &v
+	}
+	if c.IsSet("scale") {
+		v := c.Float64("scale")
+		s.Scale = &v
+	}
+	if c.IsSet("mean") {
+		s.Mean = *c.Generic("mean").(*numbers)
+	}
+	if c.IsSet("std") {
+		s.Std = *c.Generic("std").(*numbers)
+	}
+	return s
+}
+
+// numbers is the value of a flag that takes numbers with commas between.
+type numbers []float64
+
+// Set implements cli.Generic.
+func (n *numbers) Set(text string) error {
+	*n = nil
+	for _, part := range strings.Split(text, ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil {
+			return fmt.Errorf("%q is not a number, expected for example 0.485,0.456,0.406", part)
+		}
+		*n = append(*n, v)
+	}
+	return nil
+}
+
+func (n *numbers) String() string { return "" } // no default to show
+
+// Shortened is a text of at most n characters.
+func Shortened(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,6 @@
+//go:build !unix
+
+package diagnosis
+
+// FreeDisk is not known here.
+func FreeDisk(string) (uint64, bool) { return 0, false }

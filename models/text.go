@@ -1,0 +1,115 @@
+package models
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+// Listed is a backbone as a list of all shows it.
+type Listed struct {
+	Entry
+	Own   bool   `json:"own"`   // the user added it
+	Found bool   `json:"found"` // its file is there
+	Path  string `json:"path"`  // where; "" if it is part of the program
+}
+
+// List returns all backbones with where their files are.
+func (r *Registry) List() []Listed {
+	var list []Listed
+	for _, e := range r.Entries() {
+		path, found := r.Locate(e)
+		list = append(list, Listed{e, r.Own(e.Name), found, path})
+	}
+	return list
+}
+
+// Place says where the file is.
+func (m Listed) Place() string {
+	switch {
+	case !m.Found:
+		return "not here"
+	case m.Path == "":
+		return "part of winnow"
+	}
+	return m.Path
+}
+
+// Write writes a backbone's report for people.
+func (r *Report) Write(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	line := func(key, format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); text != "" {
+			fmt.Fprintf(w, "%s\t%s\n", key, text)
+		}
+	}
+	line("name", "%s", r.Name)
+	switch {
+	case r.Compiled:
+		line("file", "part of winnow")
+	case r.Found:
+		line("file", "%s", r.Path)
+	default:
+		line("file", "not here")
+	}
+	line("sha256", "%s", r.SHA256)
+	if s := r.Structure; s != nil {
+		line("format", "ONNX opset %d, IR %d%s", s.Opset, s.IRVersion, writtenBy(s.Producer))
+		line("size", "%d bytes, %d nodes, %d parameters", s.Bytes, s.Nodes, s.Parameters)
+		tensorLines(w, "input", s.Inputs)
+		tensorLines(w, "output", s.Outputs)
+	}
+	if f := r.Feature; f != nil {
+		line("feature", "%s, %s numbers (%s)", f.Tensor, Numbers(f.Dim), f.Why)
+	}
+	for i, c := range r.Choices {
+		key := ""
+		if i == 0 {
+			key = "--output"
+		}
+		fmt.Fprintf(w, "%s\t%s: %s numbers, of %s\n", key, c.Name, Numbers(c.Dim), c.Tensor)
+	}
+	tensorLines(w, "candidates", r.Candidates)
+	for i, s := range r.Stages {
+		key := ""
+		if i == 0 {
+			key = "stages"
+		}
+		fmt.Fprintf(w, "%s\t%s: %d weights in %d tensors, %s\n", key, s.Name, s.Parameters, s.Tensors, s.Shape)
+	}
+	if r.Recorded || len(r.Problems) == 0 {
+		line("images", "%s", r.Preprocessing.Describe())
+	}
+	line("source", "%s", r.Source)
+	line("licence", "%s", r.Licence)
+	line("recipe", "%s", r.Recipe)
+	for _, p := range r.Problems {
+		line("problem", "%s", p)
+	}
+	return w.Flush()
+}
+
+func writtenBy(producer string) string {
+	if producer == "" {
+		return ""
+	}
+	return ", written by " + producer
+}
+
+// Numbers is how many numbers a vector has, ? where that is not known.
+func Numbers(dim int) string {
+	if dim == 0 {
+		return "?"
+	}
+	return fmt.Sprint(dim)
+}
+
+// tensorLines lists tensors under one key.
+func tensorLines(w io.Writer, key string, list []TensorSummary) {
+	for i, t := range list {
+		if i > 0 {
+			key = ""
+		}
+		fmt.Fprintf(w, "%s\t%s %s %s\n", key, t.Name, t.Type, t.Shape)
+	}
+}
