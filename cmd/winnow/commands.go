@@ -15,6 +15,7 @@ import (
 	"winnow/cmd/winnow/models"
 	"winnow/cmd/winnow/pairs"
 	"winnow/cmd/winnow/recipes"
+	"winnow/cmd/winnow/reproduce"
 	"winnow/cmd/winnow/runtime"
 	"winnow/cmd/winnow/search"
 	"winnow/cmd/winnow/term"
@@ -46,7 +47,7 @@ func commands() []term.Group {
 		}},
 		{Heading: "Papers", Commands: []*cli.Command{
 			recipes.Command(),
-			reproduceCommand(),
+			reproduce.Command(),
 			traceCommand(),
 			pairs.Command(),
 			theory.Command(),

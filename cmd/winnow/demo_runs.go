@@ -12,6 +12,7 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/internal/lookup"
+	"winnow/papers/watch"
 	"winnow/run"
 	"winnow/run/comparison"
 	"winnow/run/config"
@@ -107,7 +108,7 @@ func (d *demo) run(which demoRun) (err error) {
 	if err != nil {
 		return err
 	}
-	curves := demoCurves{name: which.name, tone: which.tone, trace: eval.NewFilterTrace(labels, nil, 0)}
+	curves := demoCurves{name: which.name, tone: which.tone, trace: watch.NewFilter(labels, nil, 0)}
 	progress := term.NewTrainProgress(d.c.App.ErrWriter, time.Now)
 	session, err := run.OpenWith(d.c.Context, cfg, labels, d.options(which, progress, &curves))
 	if err != nil {

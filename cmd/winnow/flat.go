@@ -41,9 +41,7 @@ var (
 	dataFlags = term.DataFlags
 
 	glyphsSeed    = uint64(glyphs.DemoSeed)
-	toplineRand   = datasets.ToplineRand
 	writeManifest = datasets.WriteFile
-	noiseModels   = run.NoiseModels
 )
 
 func program(c *cli.Context) *term.Program {

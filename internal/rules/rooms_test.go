@@ -13,6 +13,9 @@ const openToAll = "internal/atomicfile internal/catalog"
 // rooms are all rooms, in the order in which data flows. ARCHITECTURE.md prints this table:
 // go test ./internal/rules -update writes it there.
 var rooms = []Room{
+	{".", "holds no code: the library's first page, and examples",
+		""},
+
 	{"datasets", "says which samples there are, how they are labelled and how they should be; models of label noise",
 		""},
 	{"datasets/glyphs", "draws the embedded data set: characters of open fonts",
@@ -128,6 +131,10 @@ var rooms = []Room{
 		""},
 	{"papers/studies", "holds the papers' tables and figures as data, tests their claims and draws the pages",
 		"report/chart"},
+	{"papers/watch", "follows filters during a training, with the truth beside it",
+		"datasets eval filters internal/hint papers/text report report/chart run run/config train"},
+	{"papers/runner", "runs the cells of studies: trains, measures, keeps, writes",
+		"backbone backbone/ort datasets datasets/glyphs eval extraction features filters internal/hint internal/lookup models papers/recipes papers/studies papers/watch run run/config train"},
 	{"papers/embedded", "opens labelled training images as vectors, with the batches of a training",
 		"datasets features internal/hint internal/lookup run run/config run/folder train"},
 	{"papers/theory", "computes what label noise does to pairs, triplets and bounds",

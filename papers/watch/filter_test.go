@@ -1,4 +1,4 @@
-package eval
+package watch
 
 import (
 	"math"
@@ -10,17 +10,17 @@ import (
 )
 
 // Eight samples: the even ones are right, the odd ones wrong, the truth of the last two is unknown.
-func traced(at ...int) *FilterTrace {
+func traced(at ...int) *Filter {
 	d := &datasets.Dataset{Classes: []string{"a", "b"}}
 	for i := range 8 {
 		d.Samples = append(d.Samples, datasets.Sample{Label: 0, True: i % 2})
 	}
 	d.Samples[6].True = datasets.Unlabelled
 	d.Samples[7].Label = datasets.Unlabelled
-	return NewFilterTrace(d, at, 2)
+	return NewFilter(d, at, 2)
 }
 
-func TestFilterTraceByHand(t *testing.T) {
+func TestFilterByHand(t *testing.T) {
 	tr := traced(3, 9, 3)
 	tr.Step(1, []int{0, 1, 2, 3, 6}, []int{0, 1, 2, 4}, []float64{0.2, 0.2, 0.2, 0.2, 0.2}, "avgsim")
 	tr.Step(2, []int{1, 3, 5, 7}, []int{3}, []float64{0.25, 1, 0.3, 0.5}, "avgsim") // nothing that counts is kept
@@ -45,7 +45,7 @@ func TestFilterTraceByHand(t *testing.T) {
 	near("precision", x, y, []float64{1, 2, 3}, []float64{1, 1, 1})
 
 	one := func(v float64) *float64 { return &v }
-	want := FilterTotal{Accuracy: one(1), Recall: one(1), Precision: one(1), NoiseRate: one(4. / 9)}
+	want := Total{Accuracy: one(1), Recall: one(1), Precision: one(1), NoiseRate: one(4. / 9)}
 	if diff := cmp.Diff(want, tr.Total(1)); diff != "" {
 		t.Error(diff)
 	}

@@ -1,4 +1,7 @@
-package eval
+// Package watch follows filters during a training, with the truth beside it that the training does not know: what they
+// keep, how they score right and wrong labels, and how the concentrations of the classes are spread. PRISM's (001) Figures
+// 2, 3 and 5 on any data, for winnow trace and for the studies of these figures.
+package watch
 
 import (
 	"slices"
@@ -7,14 +10,14 @@ import (
 	"winnow/filters"
 )
 
-// FilterTrace compares, step by step, what a filter keeps with the truth that it does not know. It is fed from
+// Filter compares, step by step, what a filter keeps with the truth that it does not know. It is fed from
 // outside the training, by an observer. Rows whose true or given label is unknown do not count.
-type FilterTrace struct {
-	steps  []FilterStep
+type Filter struct {
+	steps  []Step
 	right  []rightness // by position in the dataset
 	at     []int       // steps around which scores are counted, rising
 	window int
-	counts []FilterScores
+	counts []Scores
 }
 
 // rightness is what is known of a given label.
@@ -26,8 +29,8 @@ const (
 	wrongLabel
 )
 
-// FilterStep is what one step's filtering came to, in rows of the batch.
-type FilterStep struct {
+// Step is what one step's filtering came to, in rows of the batch.
+type Step struct {
 	Step  int `json:"step"`
 	Right int `json:"right"` // rows with a right label
 	Wrong int `json:"wrong"`
@@ -35,8 +38,8 @@ type FilterStep struct {
 	Clean int `json:"kept_right"` // right ones among the kept
 }
 
-// FilterScores are the scores of right and of wrong labels in the steps From to Step.
-type FilterScores struct {
+// Scores are the scores of right and of wrong labels in the steps From to Step.
+type Scores struct {
 	Step    int               `json:"step"`
 	From    int               `json:"from"`
 	Judge   string            `json:"judge"` // the scorer of the last of them; what another said before is not counted
@@ -45,10 +48,10 @@ type FilterScores struct {
 	Unknown int               `json:"nothing_known"` // of classes without members: see filters.SaysNothing
 }
 
-// NewFilterTrace makes a trace of a run on d. Scores are counted in the window steps up to each step of at (one step
+// NewFilter makes a trace of a run on d. Scores are counted in the window steps up to each step of at (one step
 // holds a batch only).
-func NewFilterTrace(d *datasets.Dataset, at []int, window int) *FilterTrace {
-	t := &FilterTrace{right: make([]rightness, len(d.Samples)), at: slices.Sorted(slices.Values(at)), window: max(window, 1)}
+func NewFilter(d *datasets.Dataset, at []int, window int) *Filter {
+	t := &Filter{right: make([]rightness, len(d.Samples)), at: slices.Sorted(slices.Values(at)), window: max(window, 1)}
 	for i, s := range d.Samples {
 		switch {
 		case s.True == datasets.Unlabelled || s.Label == datasets.Unlabelled:
@@ -59,15 +62,15 @@ func NewFilterTrace(d *datasets.Dataset, at []int, window int) *FilterTrace {
 		}
 	}
 	for _, step := range slices.Compact(t.at) {
-		t.counts = append(t.counts, FilterScores{Step: step, From: max(1, step-t.window+1)})
+		t.counts = append(t.counts, Scores{Step: step, From: max(1, step-t.window+1)})
 	}
 	return t
 }
 
 // Step notes a step: the rows of the batch by their positions in the dataset, which of them were kept (by their
 // place in the batch), their scores (nil without a filter) and who judged.
-func (t *FilterTrace) Step(number int, ids, kept []int, scores []float64, judge string) {
-	s := FilterStep{Step: number}
+func (t *Filter) Step(number int, ids, kept []int, scores []float64, judge string) {
+	s := Step{Step: number}
 	for _, id := range ids {
 		switch t.right[id] {
 		case rightLabel:
@@ -93,9 +96,9 @@ func (t *FilterTrace) Step(number int, ids, kept []int, scores []float64, judge 
 	}
 }
 
-func (c *FilterScores) add(right []rightness, ids []int, scores []float64, judge string) {
+func (c *Scores) add(right []rightness, ids []int, scores []float64, judge string) {
 	if c.Judge != judge {
-		*c = FilterScores{Step: c.Step, From: c.From, Judge: judge}
+		*c = Scores{Step: c.Step, From: c.From, Judge: judge}
 	}
 	for i, v := range scores {
 		of := &c.Right
@@ -114,11 +117,11 @@ func (c *FilterScores) add(right []rightness, ids []int, scores []float64, judge
 }
 
 // Steps returns all that were noted.
-func (t *FilterTrace) Steps() []FilterStep { return t.steps }
+func (t *Filter) Steps() []Step { return t.steps }
 
 // Scores returns the counts at the steps asked for that the run came to.
-func (t *FilterTrace) Scores() []FilterScores {
-	var list []FilterScores
+func (t *Filter) Scores() []Scores {
+	var list []Scores
 	for _, c := range t.counts {
 		if c.Right.Total()+c.Wrong.Total()+c.Unknown > 0 {
 			list = append(list, c)
@@ -129,23 +132,23 @@ func (t *FilterTrace) Scores() []FilterScores {
 
 // Accuracy returns the filter accuracy of PRISM's Fig. 2, the share of right labels among the kept, over the steps that
 // kept any, smoothed by e_t = weight·e_{t-1} + (1-weight)·x_t (the paper's weight is 0.7; 0: not at all).
-func (t *FilterTrace) Accuracy(weight float64) (steps, share []float64) {
-	return t.shares(weight, func(s FilterStep) (int, int) { return s.Clean, s.Kept })
+func (t *Filter) Accuracy(weight float64) (steps, share []float64) {
+	return t.shares(weight, func(s Step) (int, int) { return s.Clean, s.Kept })
 }
 
 // Recall returns the share of the right labels that were kept, smoothed in the same way.
-func (t *FilterTrace) Recall(weight float64) (steps, share []float64) {
-	return t.shares(weight, func(s FilterStep) (int, int) { return s.Clean, s.Right })
+func (t *Filter) Recall(weight float64) (steps, share []float64) {
+	return t.shares(weight, func(s Step) (int, int) { return s.Clean, s.Right })
 }
 
 // Precision returns the share of wrong labels among the dropped, smoothed in the same way.
-func (t *FilterTrace) Precision(weight float64) (steps, share []float64) {
-	return t.shares(weight, func(s FilterStep) (int, int) {
+func (t *Filter) Precision(weight float64) (steps, share []float64) {
+	return t.shares(weight, func(s Step) (int, int) {
 		return s.Wrong - (s.Kept - s.Clean), s.Right + s.Wrong - s.Kept
 	})
 }
 
-func (t *FilterTrace) shares(weight float64, of func(FilterStep) (part, whole int)) (steps, share []float64) {
+func (t *Filter) shares(weight float64, of func(Step) (part, whole int)) (steps, share []float64) {
 	for _, s := range t.steps {
 		if part, whole := of(s); whole > 0 {
 			steps, share = append(steps, float64(s.Step)), append(share, float64(part)/float64(whole))
@@ -154,8 +157,8 @@ func (t *FilterTrace) shares(weight float64, of func(FilterStep) (part, whole in
 	return steps, filters.Smooth(weight, share)
 }
 
-// FilterTotal are rows summed over steps.
-type FilterTotal struct {
+// Total are rows summed over steps.
+type Total struct {
 	Accuracy  *float64 `json:"filter_accuracy"` // null where nothing was kept, and so on
 	Recall    *float64 `json:"recall_of_right"`
 	Precision *float64 `json:"precision_of_dropped"`
@@ -163,8 +166,8 @@ type FilterTotal struct {
 }
 
 // Total returns what the steps after a given one came to together.
-func (t *FilterTrace) Total(after int) FilterTotal {
-	var s FilterStep
+func (t *Filter) Total(after int) Total {
+	var s Step
 	for _, x := range t.steps {
 		if x.Step > after {
 			s.Right, s.Wrong, s.Kept, s.Clean = s.Right+x.Right, s.Wrong+x.Wrong, s.Kept+x.Kept, s.Clean+x.Clean
@@ -178,5 +181,5 @@ func (t *FilterTrace) Total(after int) FilterTotal {
 		return &v
 	}
 	rows := s.Right + s.Wrong
-	return FilterTotal{share(s.Clean, s.Kept), share(s.Clean, s.Right), share(s.Wrong-(s.Kept-s.Clean), rows-s.Kept), share(s.Wrong, rows)}
+	return Total{share(s.Clean, s.Kept), share(s.Clean, s.Right), share(s.Wrong-(s.Kept-s.Clean), rows-s.Kept), share(s.Wrong, rows)}
 }

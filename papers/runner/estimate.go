@@ -1,4 +1,4 @@
-package main
+package runner
 
 import (
 	"context"
@@ -20,26 +20,31 @@ const (
 	drySteps  = 30
 )
 
-// printPlan lists what would be run, and how long it takes as far as a few steps of each row tell.
-func (r *reproduction) printPlan() error {
-	_, threads := r.jobs()
-	rt, err := openRuntimeThreads(r.c, threads)
+// Estimate lists what [Run] would do, and how long it takes as far as a few steps of each row tell.
+func Estimate(ctx context.Context, o Options) (Plan, error) {
+	r, err := open(ctx, o)
 	if err != nil {
-		return err
+		return Plan{}, err
+	}
+	jobs, threads := r.share()
+	plan := Plan{Study: r.Study.Name, Jobs: jobs}
+	rt, err := r.Runtime(threads)
+	if err != nil {
+		return plan, err
 	}
 	defer rt.Close()
 	type line struct {
 		cells, done int
 		each        time.Duration
 	}
-	rows := make([]line, len(r.study.Rows))
+	rows := make([]line, len(r.Study.Rows))
 	first := map[int]studies.Cell{}
 	for _, cell := range r.cells {
 		at := &rows[cell.Row]
 		at.cells++
 		o, done, err := r.kept(cell)
 		if err != nil {
-			return err
+			return plan, err
 		}
 		if done {
 			at.done++
@@ -48,18 +53,16 @@ func (r *reproduction) printPlan() error {
 			first[cell.Row] = cell
 		}
 	}
-	jobs, _ := r.jobs()
-	plan := planned{Study: r.study.Name, Jobs: jobs}
-	for i, row := range r.study.Rows {
+	for i, row := range r.Study.Rows {
 		at := rows[i]
 		if at.cells == 0 {
 			continue
 		}
-		p := plannedRow{Row: row.Name, Cells: at.cells, Done: at.done}
+		p := PlannedRow{Row: row.Name, Cells: at.cells, Done: at.done}
 		if cell, ok := first[i]; ok {
-			note(r.c, "timing %d steps of %s", drySteps, row.Name)
-			if p.Steps, at.each, err = r.estimate(cell); err != nil {
-				return fmt.Errorf("%s: %w", r.describe(cell), err)
+			r.Host.Note("timing %d steps of %s", drySteps, row.Name)
+			if p.Steps, at.each, err = r.estimate(ctx, cell); err != nil {
+				return plan, fmt.Errorf("%s: %w", r.describe(cell), err)
 			}
 		}
 		p.Each = at.each.Seconds()
@@ -67,23 +70,21 @@ func (r *reproduction) printPlan() error {
 		plan.Cells, plan.Left = plan.Cells+p.Cells, plan.Left+p.Cells-p.Done
 		plan.Seconds += p.Each * float64(p.Cells-p.Done) / float64(jobs)
 	}
-	if r.c.Bool("json") {
-		return printJSON(r.c.App.Writer, plan)
-	}
-	return plan.write(r.c.App.Writer)
+	return plan, nil
 }
 
-// planned is what a dry run finds out.
-type planned struct {
+// Plan is what a dry run finds out.
+type Plan struct {
 	Study   string       `json:"study"`
 	Jobs    int          `json:"jobs"` // cells at once
 	Cells   int          `json:"cells"`
 	Left    int          `json:"left"`    // cells that are not done
 	Seconds float64      `json:"seconds"` // that these will take
-	Rows    []plannedRow `json:"rows"`
+	Rows    []PlannedRow `json:"rows"`
 }
 
-type plannedRow struct {
+// PlannedRow is what it would do for a row.
+type PlannedRow struct {
 	Row   string  `json:"row"`
 	Cells int     `json:"cells"`
 	Done  int     `json:"done"`
@@ -91,8 +92,8 @@ type plannedRow struct {
 	Each  float64 `json:"seconds_each"`
 }
 
-// write prints the plan for people.
-func (p planned) write(to io.Writer) error {
+// Text writes the plan as a table.
+func (p Plan) Text(to io.Writer) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "cells\tdone\tsteps\teach\tleft\t  row\n")
 	for _, row := range p.Rows {
@@ -116,28 +117,17 @@ var errEnough = errors.New("timed")
 
 // estimate is the length of a cell's training and the time of the whole cell, from a few steps of it and one
 // measurement.
-func (r *reproduction) estimate(cell studies.Cell) (steps int, each time.Duration, err error) {
-	row, column := r.study.Rows[cell.Row], r.study.Columns[cell.Column]
-	data := r.data.of(column)
-	cfg, err := r.config(cell)
+func (r *reproduction) estimate(ctx context.Context, cell studies.Cell) (steps int, each time.Duration, err error) {
+	t, err := r.prepare(ctx, cell)
 	if err != nil {
 		return 0, 0, err
 	}
-	labels, err := data.as(r.c.Context, row.Labels, column, cell.Seed)
-	if err != nil {
-		return 0, 0, err
-	}
-	joined, err := run.Join(labels.data, data.store)
-	if err != nil {
-		return 0, 0, err
-	}
-	joined.Validation = features.Set{}
-	fitBank(&cfg, joined)
-	ctx, stop := context.WithCancelCause(r.c.Context)
+	t.data.Validation = features.Set{}
+	timed, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var start, end time.Time
 	n := 0
-	out, err := run.Run(ctx, cfg, joined, run.Options{
+	out, err := run.Run(timed, t.cfg, t.data, run.Options{
 		Begun: func(p run.Plan) error { steps = p.Steps; return nil },
 		Stepped: func(train.Step) {
 			if n++; n == dryWarmUp {
@@ -148,13 +138,13 @@ func (r *reproduction) estimate(cell studies.Cell) (steps int, each time.Duratio
 			}
 		},
 	})
-	if err != nil && context.Cause(ctx) != errEnough {
+	if err != nil && context.Cause(timed) != errEnough {
 		return 0, 0, err
 	}
 	each = end.Sub(start) / time.Duration(max(n-dryWarmUp, 1)) * time.Duration(steps)
 	start = time.Now()
 	o := studies.Outcome{Measures: map[string]float64{}, Seed: cell.Seed}
-	if err := r.measure(r.c.Context, &o, out, labels.data, data.store); err != nil {
+	if err := r.measure(ctx, &o, out, t); err != nil {
 		return 0, 0, err
 	}
 	return steps, each + time.Since(start), nil

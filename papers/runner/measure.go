@@ -1,4 +1,4 @@
-package main
+package runner
 
 import (
 	"context"
@@ -35,9 +35,9 @@ var studyMeasures = map[string]studyMeasure{
 
 // Measures of a run that are no metric of vectors.
 const (
-	measureSeconds  = "seconds"         // of training
-	measureAccuracy = "filter-accuracy" // share of right labels among what the filter kept, smoothed, at the end
-	measureAUROC    = "auroc"           // of the audit of the training labels
+	seconds        = "seconds"         // of training
+	filterAccuracy = "filter-accuracy" // share of right labels among what the filter kept, smoothed, at the end
+	auroc          = "auroc"           // of the audit of the training labels
 )
 
 // recallOf reads r@K.
@@ -54,12 +54,13 @@ func recallOf(name string) (k int, ok bool) {
 func knownMeasure(name string) bool {
 	_, recall := recallOf(name)
 	_, known := studyMeasures[name]
-	return recall || known || slices.Contains([]string{measureSeconds, measureAccuracy, measureAUROC}, name)
+	return recall || known || slices.Contains([]string{seconds, filterAccuracy, auroc}, name)
 }
 
 // measure fills in what the study asks for: of the test split, or of queries against the gallery. What is fitted is
 // fitted on the training labels as they were given.
-func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, out run.Outcome, d *datasets.Dataset, s *features.Store) error {
+func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, out run.Outcome, t training) error {
+	d, s := t.labels.data, t.from.store
 	test, gallery, err := testOf(d, s)
 	if err != nil {
 		return err
@@ -113,7 +114,7 @@ func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, out run.
 			}
 		}
 	}
-	if slices.Contains(r.study.Measures, measureAUROC) {
+	if slices.Contains(r.Study.Measures, auroc) {
 		return auditOutcome(ctx, o, out, d, s)
 	}
 	return nil
@@ -138,7 +139,7 @@ func (r *reproduction) metrics() []studyMetric {
 		return &all[i]
 	}
 	recalls := []string{"1"}
-	for _, name := range r.study.Measures {
+	for _, name := range r.Study.Measures {
 		if k, ok := recallOf(name); ok {
 			key := fmt.Sprintf("recall@%d", k)
 			if k == 1 {
@@ -182,17 +183,33 @@ func testOf(d *datasets.Dataset, s *features.Store) (test features.Set, gallery 
 // auditOutcome judges the given training labels in the embedding that was reached, by the run's scorer or, where that
 // cannot, by vMF-Sim, and compares with the truth.
 func auditOutcome(ctx context.Context, o *studies.Outcome, out run.Outcome, d *datasets.Dataset, s *features.Store) error {
-	f := out.Filter
-	if entry, err := filters.Find(f.Scorer); f.Scorer == config.NoFilter || err != nil || !entry.NeedsBank {
-		f = filters.Default()
+	cfg := out.Filter
+	if entry, err := filters.Find(cfg.Scorer); cfg.Scorer == config.NoFilter || err != nil || !entry.NeedsBank {
+		cfg = filters.Default()
 	}
 	set, _, err := lookup.Split(d, s, datasets.Train)
+	if err != nil || !d.HasTruth(datasets.Train) {
+		return err
+	}
+	if set, err = out.Head.EmbedSet(set.Labelled()); err != nil {
+		return err
+	}
+	f, err := filters.New(cfg, filters.Env{Dim: set.Dim(), Classes: len(d.Classes)})
 	if err != nil {
 		return err
 	}
-	found, err := audit(ctx, out.Head, set, d, f, nil, eval.DefaultMaxMem/4)
-	if err == nil && found.Detection != nil {
-		o.Measures[measureAUROC] = found.Detection.AUROC
+	suspects, err := eval.Audit(ctx, f.Scorer(), set, len(d.Classes), eval.AuditOptions{MaxMem: eval.DefaultMaxMem / 4})
+	if err != nil {
+		return err
+	}
+	orders, wrong := make([]float64, len(suspects)), make([]bool, len(suspects))
+	for i, suspect := range suspects {
+		sample := d.Samples[set.IDs[suspect.Row]]
+		orders[i], wrong[i] = suspect.Order, sample.Label != sample.True
+	}
+	found, err := eval.Detect(orders, wrong, eval.KeepShare(orders, cfg.Rate))
+	if err == nil {
+		o.Measures[auroc] = found.AUROC
 	}
 	return err
 }
