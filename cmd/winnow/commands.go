@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/audit"
 	"winnow/cmd/winnow/data"
 	"winnow/cmd/winnow/doctor"
 	"winnow/cmd/winnow/embed"
@@ -37,7 +38,7 @@ func commands() []term.Group {
 		{Heading: "Embeddings", Commands: []*cli.Command{
 			train.Command(),
 			eval.Command(),
-			auditCommand(),
+			audit.Command(),
 			reviewCommand(),
 			mapCommand(),
 			retrieveCommand(),

@@ -89,6 +89,8 @@ var rooms = []Room{
 	{"eval/tsne", "draws vectors as points of a plane: t-SNE by Barnes and Hut's tree, principal components",
 		"eval features"},
 
+	{"audit", "finds which given labels of a whole set are wrong, and which of them to drop or replace",
+		"audit/crossfit audit/findings audit/judges audit/suspects eval features filters filters/leaveout filters/noiserate head train"},
 	{"audit/crossfit", "judges labels with heads trained on the spot, none of which has seen what it judges",
 		"features filters/leaveout head losses train"},
 	{"audit/judges", "is the catalog of ways to judge the labels of a whole set at once",
@@ -117,6 +119,8 @@ var rooms = []Room{
 		"backbone datasets datasets/imageroot extraction features filters/noiserate head internal/hint internal/lookup models run/comparison run/config train train/samples"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
 		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint internal/size models run/config run/folder"},
+	{"run/auditing", "audits the labels of a manifest by stored features or by a run, and writes the mended manifest",
+		"audit audit/judges audit/suspects datasets eval features filters filters/selfpaced head internal/hint internal/lookup losses run run/config run/folder train train/samples"},
 
 	{"report", "draws the page of one run or several",
 		"audit/suspects datasets datasets/glyphs eval features filters internal/lookup report/chart run/comparison run/config run/folder train"},
@@ -134,7 +138,7 @@ var rooms = []Room{
 	{"papers/watch", "follows filters during a training, with the truth beside it",
 		"datasets eval filters internal/hint papers/text report report/chart run run/config train"},
 	{"papers/runner", "runs the cells of studies: trains, measures, keeps, writes",
-		"backbone backbone/ort datasets datasets/glyphs eval extraction features filters internal/hint internal/lookup models papers/recipes papers/studies papers/watch run run/config train"},
+		"backbone backbone/ort datasets datasets/glyphs eval extraction features filters internal/hint internal/lookup models papers/recipes papers/studies papers/watch run run/auditing run/config train"},
 	{"papers/embedded", "opens labelled training images as vectors, with the batches of a training",
 		"datasets features internal/hint internal/lookup run run/config run/folder train"},
 	{"papers/theory", "computes what label noise does to pairs, triplets and bounds",
