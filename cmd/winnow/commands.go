@@ -3,20 +3,26 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/audit"
 	"winnow/cmd/winnow/data"
 	"winnow/cmd/winnow/doctor"
+	"winnow/cmd/winnow/embed"
 	"winnow/cmd/winnow/eval"
 	"winnow/cmd/winnow/extract"
 	"winnow/cmd/winnow/features"
+	"winnow/cmd/winnow/index"
 	"winnow/cmd/winnow/losses"
 	"winnow/cmd/winnow/metrics"
 	"winnow/cmd/winnow/models"
+	"winnow/cmd/winnow/noise"
 	"winnow/cmd/winnow/pairs"
 	"winnow/cmd/winnow/recipes"
 	"winnow/cmd/winnow/reproduce"
 	"winnow/cmd/winnow/runtime"
+	"winnow/cmd/winnow/search"
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/theory"
+	"winnow/cmd/winnow/train"
 )
 
 // commands lists every command under what it is for, in the order of the work.
@@ -27,20 +33,20 @@ func commands() []term.Group {
 			models.Command(),
 			extract.Command(),
 			features.Command(),
-			noiseCommand(),
+			noise.Command(),
 		}},
 		{Heading: "Embeddings", Commands: []*cli.Command{
-			trainCommand(),
+			train.Command(),
 			eval.Command(),
-			auditCommand(),
+			audit.Command(),
 			reviewCommand(),
 			mapCommand(),
 			retrieveCommand(),
 			reportCommand(),
 			exportCommand(),
-			embedCommand(),
-			indexCommand(),
-			searchCommand(),
+			embed.Command(),
+			index.Command(),
+			search.Command(),
 		}},
 		{Heading: "Papers", Commands: []*cli.Command{
 			recipes.Command(),
