@@ -31,13 +31,28 @@ type Extraction struct {
 	DType     string // of the store's numbers; "": float32
 }
 
-// Host is what an extraction needs of the program around it.
+// Host is what an extraction needs of the program around it; the zero value opens the ONNX Runtime that is found and says
+// nothing.
 type Host struct {
 	Runtime   func() (*ort.Runtime, error)                         // as the user wants it; only asked where something is computed
 	Note      func(format string, args ...any)                     // takes a fact for the user
 	Images    func() (observe func(backbone.Progress), end func()) // shows how far it is
 	GPUMemory int64                                                // most of a GPU's memory, 0: no limit
 	Winnow    string                                               // its version, for the store
+}
+
+// Complete returns the host with functions for those that are nil.
+func (h Host) Complete() Host {
+	if h.Runtime == nil {
+		h.Runtime = func() (*ort.Runtime, error) { return ort.Open(ort.Config{}) }
+	}
+	if h.Note == nil {
+		h.Note = func(string, ...any) {}
+	}
+	if h.Images == nil {
+		h.Images = func() (func(backbone.Progress), func()) { return nil, func() {} }
+	}
+	return h
 }
 
 // Result is an extraction's outcome, as `winnow extract --json` prints it.
@@ -81,6 +96,7 @@ func (e *Extraction) Run(ctx context.Context, h Host) (Result, error) {
 			return r, err
 		}
 	}
+	h = h.Complete()
 	rt, err := h.Runtime()
 	if err != nil {
 		return Result{}, err

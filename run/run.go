@@ -26,7 +26,7 @@ type Options struct {
 	Last      bool           // the run's head is left as it ended, whatever validation says
 	Tuning    *tuning.Tuning // the backbone that is trained too; nil: the head alone, on stored features; Open sets it
 
-	Host  extraction.Host                                          // Open: without Runtime products are computed in Go, and no backbone is trained
+	Host  extraction.Host                                          // Open: without Runtime the one that is found trains a backbone
 	About folder.Facts                                             // Open: what the caller knows for run.json: device, threads, recipe
 	Note  func(format string, args ...any)                         // Open: takes what a person may want to know of data and plan; nil: nobody
 	Watch func(what string) (at func(done, total int), end func()) // Open: shows what takes long before a backbone is trained

@@ -89,7 +89,7 @@ func (s *Session) openHead(_ context.Context, d *datasets.Dataset) (err error) {
 // openBackbone is openHead for a backbone that is trained too: whatever can be wrong is found before the features are made
 // that the run starts from.
 func (s *Session) openBackbone(ctx context.Context, d *datasets.Dataset) (err error) {
-	host := s.options.Host
+	host := s.options.Host.Complete()
 	if s.tuning, err = tuning.Open(s.Config, d.Paths(), tuning.Config{Note: host.Note, Watch: s.options.Watch}); err != nil {
 		return err
 	}

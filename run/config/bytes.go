@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"winnow/internal/size"
 )
 
 // Bytes is a size of memory or disk: "2 GiB", "512 MiB", "200 MB", "4096", or "0".
@@ -52,16 +54,5 @@ func (b Bytes) String() string {
 // MarshalText writes a size.
 func (b Bytes) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
-// Approx is the size for people, rounded to a tenth of its unit.
-func (b Bytes) Approx() string {
-	switch n := float64(b); {
-	case b >= 1<<30:
-		return fmt.Sprintf("%.1f GiB", n/(1<<30))
-	case b >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", n/(1<<20))
-	case b < 1<<10:
-		return fmt.Sprintf("%d bytes", int64(b))
-	default:
-		return fmt.Sprintf("%.1f KiB", n/(1<<10))
-	}
-}
+// Approx returns the size for people, rounded to a tenth of its unit.
+func (b Bytes) Approx() string { return size.Approx(int64(b)) }

@@ -16,6 +16,7 @@ import (
 // OpenStore opens a feature store with a manifest as a run without a Head: it embeds images as they are stored. Options
 // name both.
 func OpenStore(o Options) (*Run, error) {
+	o.Host = o.Host.Complete()
 	r := &Run{Options: o, Dir: o.Features, ManifestFile: o.Manifest}
 	var err error
 	if r.Manifest, err = datasets.Read(r.ManifestFile, datasets.ReadOptions{}); err != nil {

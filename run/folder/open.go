@@ -51,6 +51,7 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Host = o.Host.Complete()
 	r.Options = o
 	if r.ManifestFile = o.Manifest; o.Manifest == "" {
 		r.ManifestFile = r.Config.Data.Manifest

@@ -16,7 +16,7 @@ import (
 	"winnow/graph/gradient"
 	"winnow/head"
 	"winnow/internal/hint"
-	"winnow/run/config"
+	"winnow/internal/size"
 	"winnow/run/folder"
 )
 
@@ -96,7 +96,7 @@ func (t *Tuning) inputs(ctx context.Context, set features.Set, batch int, source
 			}
 			return cached, err
 		} else {
-			t.Note("what the frozen part gives of %d images takes %s, more than the cache limit of %s: it is computed again for every batch", tooLarge.Rows, config.Bytes(tooLarge.Need).Approx(), config.Bytes(tooLarge.Limit).Approx())
+			t.Note("what the frozen part gives of %d images takes %s, more than the cache limit of %s: it is computed again for every batch", tooLarge.Rows, size.Approx(tooLarge.Need), size.Approx(tooLarge.Limit))
 		}
 		if pixels, err = keep(limit); err != nil {
 			return nil, err
@@ -123,7 +123,7 @@ func (t *Tuning) cache(ctx context.Context, pixels *live.Pixels, rows int, limit
 	if err != nil {
 		return nil, err
 	}
-	t.Note("the frozen part was run once over %d images: %s are kept", rows, config.Bytes(cached.Bytes()).Approx())
+	t.Note("the frozen part was run once over %d images: %s are kept", rows, size.Approx(cached.Bytes()))
 	return cached, nil
 }
 

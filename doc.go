@@ -1,0 +1,37 @@
+// Package winnow trains image embeddings on labels that cannot be trusted, and finds wrong labels. It holds no code: this
+// page says which package does what, in the order in which an image passes through them, and its examples run as tests.
+//
+//	winnow/datasets     which images, how labelled; noise models; readers of published datasets and of other tools' formats
+//	winnow/backbone     an image file becomes a vector; backbone/ort runs the network with ONNX Runtime, the only cgo
+//	winnow/features     labelled vectors: the [winnow/features.Set] that everything passes on, and stores of them on disk
+//	winnow/losses       a number and its gradient by each vector
+//	winnow/filters      which labels of a batch look right, while training
+//	winnow/head         vectors become embeddings on the unit sphere
+//	winnow/train        the training loop; train/peers and train/selective: other ways to learn from wrong labels
+//	winnow/run          a configuration (run/config) and data become a trained head, kept in a folder (run/folder)
+//	winnow/eval         retrieval, clusters, classifiers on embeddings
+//	winnow/audit        which labels of a whole set are wrong; audit/suspects: the list on disk
+//	winnow/review       the page on which people decide about suspects
+//	winnow/search       the nearest of many stored vectors
+//	winnow/models       known networks, heads on disk, backbone and head as one ONNX file; models/architecture: new networks
+//	winnow/graph        ONNX models as data; graph/gradient: a network's derivative as another network
+//	winnow/papers       the settings, tables and bounds of five papers
+//	winnow/report       charts and pages
+//
+// The shortest ways:
+//
+//	wrong labels        audit.Run(ctx, set, audit.Options{Whiten: true})
+//	a trained head      run.Run(ctx, config.Default(), data, run.Options{}) with data of run.NewData(set, validation)
+//	the network too     run.Train(ctx, cfg, run.Options{Dir: "run"}) with cfg.Finetune.Weights = "all"
+//	how good it is      eval.Retrieve(ctx, embedded, nil, eval.RetrievalOptions{})
+//	one loss            losses.New("multi_similarity", nil, losses.Env{Dim: 512, Classes: 100})
+//	neighbours          search.Nearest(ctx, index, queries, 10, nil)
+//	one ONNX file       models.Join(backbone, head, nil)
+//
+// Matrix products are gonum's in plain Go unless a program links ONNX Runtime, by training a network or by
+//
+//	import _ "winnow/backbone/ort"
+//
+// and finds its library (winnow runtime install, or $WINNOW_ORT_LIB); then they are some ten times as fast, without a call.
+// ort.Doctor says which computes and why. Packages from datasets to search need no cgo otherwise.
+package winnow
