@@ -151,11 +151,11 @@ var rooms = []Room{
 		"datasets features internal/hint internal/lookup losses papers/embedded papers/text papers/theory report/chart run run/config train"},
 
 	{"search", "finds the nearest of many stored vectors, exactly; an index on disk that grows",
-		"eval features"},
+		"eval features internal/hint"},
 	{"search/qdrant", "writes vectors into a collection of a Qdrant server, and resumes after a break",
 		""},
-	{"embedding", "makes vectors of images with a run, an exported model or a backbone alone",
-		"backbone backbone/ort extraction features graph head models run/folder search"},
+	{"embedding", "makes vectors of images with a run, an exported model or a backbone alone; writes, indexes and searches by them",
+		"backbone backbone/ort datasets/imagelist extraction features graph head internal/hint internal/lookup internal/vectorfile models run/folder search"},
 
 	{"cmd/...", "wires: flags to plain options, one call, print",
 		"*"},
