@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/cost"
 	"winnow/cmd/winnow/data"
 	"winnow/cmd/winnow/doctor"
 	"winnow/cmd/winnow/eval"
@@ -48,7 +49,7 @@ func commands() []term.Group {
 			traceCommand(),
 			pairs.Command(),
 			theory.Command(),
-			costCommand(),
+			cost.Command(),
 		}},
 		{Heading: "Reference", Commands: []*cli.Command{
 			losses.Command(),
