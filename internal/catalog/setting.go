@@ -73,7 +73,7 @@ func Resolve(where string, list []Setting, given map[string]any) (Values, error)
 	return nil, fmt.Errorf("%s: setting %q is unknown%s: known are %s", where, unknown, Ask(unknown, names), strings.Join(known, ", "))
 }
 
-// ResolveTexts is Resolve for values written as text, as flags have them.
+// ResolveTexts resolves values written as text, as flags have them.
 func ResolveTexts(where string, list []Setting, texts map[string]string) (Values, error) {
 	given := make(map[string]any, len(texts))
 	for name, text := range texts {
@@ -148,7 +148,7 @@ func (s Setting) Check(value any) (any, error) {
 	return nil, fmt.Errorf("found %s, expected %s", found, s.Range())
 }
 
-// number is x as the setting's type, float64 or int; not ok where it is out of range.
+// number returns x as the setting's type, float64 or int; not ok if it is out of range.
 func (s Setting) number(x float64) (any, bool) {
 	if math.IsNaN(x) || math.IsInf(x, 0) || s.bounded() && (x < s.Min || x > s.Max) {
 		return nil, false

@@ -164,7 +164,7 @@ var rooms = []Room{
 		""},
 	{"internal/glyphnet", "trains the embedded backbone and holds its weights",
 		"backbone/ort datasets datasets/glyphs features graph graph/gradient head models/architecture train"},
-	{"internal/diagnosis", "says what winnow has to work with on a machine, and what mends what is missing",
+	{"internal/diagnosis", "checks what winnow needs of a machine, and names what mends the rest",
 		"backbone/ort internal/ortlib run/config"},
 	{"internal/manual", "prints the catalogs of losses and metrics: JSON, a page an entry, README's tables",
 		"eval losses"},
