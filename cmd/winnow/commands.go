@@ -12,12 +12,14 @@ import (
 	"winnow/cmd/winnow/losses"
 	"winnow/cmd/winnow/metrics"
 	"winnow/cmd/winnow/models"
+	"winnow/cmd/winnow/noise"
 	"winnow/cmd/winnow/pairs"
 	"winnow/cmd/winnow/recipes"
 	"winnow/cmd/winnow/reproduce"
 	"winnow/cmd/winnow/runtime"
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/theory"
+	"winnow/cmd/winnow/train"
 )
 
 // commands lists every command under what it is for, in the order of the work.
@@ -28,10 +30,10 @@ func commands() []term.Group {
 			models.Command(),
 			extract.Command(),
 			features.Command(),
-			noiseCommand(),
+			noise.Command(),
 		}},
 		{Heading: "Embeddings", Commands: []*cli.Command{
-			trainCommand(),
+			train.Command(),
 			eval.Command(),
 			auditCommand(),
 			reviewCommand(),

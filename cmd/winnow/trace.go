@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"winnow/filters"
 	"winnow/papers/watch"
 	"winnow/run"
-	"winnow/run/config"
 )
 
 // traceOptions are what winnow trace is asked.
@@ -31,11 +29,7 @@ func traceCommand() *cli.Command {
 		&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`DIR` for trace.json, trace.html and the drawings; required"},
 		&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 	}
-	for _, f := range trainFlags {
-		if slices.Contains([]string{"manifest", "features", "config", "set", "loss", "noise-rate", "dim", "hidden", "init", "epochs", "steps", "batch", "lr", "seed"}, f.Names()[0]) {
-			own = append(own, f)
-		}
-	}
+	own = append(own, term.RunFlags("manifest", "features", "config", "set", "loss", "noise-rate", "dim", "hidden", "init", "epochs", "steps", "batch", "lr", "seed")...)
 	return &cli.Command{
 		Name:  "trace",
 		Usage: "watch filters during training beside the truth: what they keep, P_clean of right and wrong labels, κ",
@@ -45,7 +39,7 @@ func traceCommand() *cli.Command {
 			"classes), as numbers and drawings. Nothing of it reaches a run of winnow train.\n\n" +
 			"   winnow trace --manifest noisy.csv --features birds.features --noise-rate 0.5 --out birds.trace\n" +
 			"   winnow trace --manifest noisy.csv --features birds.features --loss soft_triple --filters vmf,avgsim,proxysim --out birds.trace",
-		Flags:  showDefaults(own, config.Default()),
+		Flags:  own,
 		Action: term.Action(readTrace, trace),
 	}
 }
@@ -55,7 +49,7 @@ func readTrace(c *cli.Context) (o traceOptions, err error) {
 		return o, err
 	}
 	o = traceOptions{Out: c.String("out"), JSON: c.Bool("json")}
-	if o.Config, err = trainConfig(c); err != nil {
+	if o.Config, err = term.ReadRun(c); err != nil {
 		return o, err
 	}
 	for _, name := range strings.Split(c.String("filters"), ",") {

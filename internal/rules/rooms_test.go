@@ -112,7 +112,7 @@ var rooms = []Room{
 	{"run/comparison", "measures a trained head beside what needs no training",
 		"eval features head"},
 	{"run/evaluation", "measures an opened run by the metrics asked for, beside frozen and whitened features",
-		"datasets eval features internal/hint internal/lookup run/comparison run/folder"},
+		"datasets eval features filters/noiserate internal/hint internal/lookup run run/comparison run/folder train"},
 	{"run/folder", "knows the files that a training leaves, and opens them again",
 		"backbone datasets datasets/imageroot extraction features filters/noiserate head internal/hint internal/lookup models run/comparison run/config train train/samples"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
