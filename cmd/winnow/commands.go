@@ -3,12 +3,15 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/audit"
 	"winnow/cmd/winnow/cost"
 	"winnow/cmd/winnow/data"
 	"winnow/cmd/winnow/doctor"
+	"winnow/cmd/winnow/embed"
 	"winnow/cmd/winnow/eval"
 	"winnow/cmd/winnow/extract"
 	"winnow/cmd/winnow/features"
+	"winnow/cmd/winnow/index"
 	"winnow/cmd/winnow/losses"
 	"winnow/cmd/winnow/metrics"
 	"winnow/cmd/winnow/models"
@@ -17,8 +20,10 @@ import (
 	"winnow/cmd/winnow/recipes"
 	"winnow/cmd/winnow/reproduce"
 	"winnow/cmd/winnow/runtime"
+	"winnow/cmd/winnow/search"
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/theory"
+	"winnow/cmd/winnow/trace"
 	"winnow/cmd/winnow/train"
 )
 
@@ -35,20 +40,20 @@ func commands() []term.Group {
 		{Heading: "Embeddings", Commands: []*cli.Command{
 			train.Command(),
 			eval.Command(),
-			auditCommand(),
+			audit.Command(),
 			reviewCommand(),
 			mapCommand(),
 			retrieveCommand(),
 			reportCommand(),
 			exportCommand(),
-			embedCommand(),
-			indexCommand(),
-			searchCommand(),
+			embed.Command(),
+			index.Command(),
+			search.Command(),
 		}},
 		{Heading: "Papers", Commands: []*cli.Command{
 			recipes.Command(),
 			reproduce.Command(),
-			traceCommand(),
+			trace.Command(),
 			pairs.Command(),
 			theory.Command(),
 			cost.Command(),

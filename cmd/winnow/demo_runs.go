@@ -14,6 +14,7 @@ import (
 	"winnow/internal/lookup"
 	"winnow/papers/watch"
 	"winnow/run"
+	"winnow/run/auditing"
 	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/run/folder"
@@ -196,7 +197,7 @@ func (d *demo) audit(last run.State, out run.Outcome) error {
 	if set, err = last.Features(d.c.Context, set); err != nil {
 		return err
 	}
-	if d.audited, err = audit(d.c.Context, last.Head, set, d.noisy, out.Filter, nil, 0); err != nil {
+	if d.audited, err = auditing.Embedding(d.c.Context, last.Head, set, d.noisy, out.Filter, 0); err != nil {
 		return err
 	}
 	d.result.Detection = *d.audited.Detection

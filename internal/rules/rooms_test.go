@@ -89,6 +89,8 @@ var rooms = []Room{
 	{"eval/tsne", "draws vectors as points of a plane: t-SNE by Barnes and Hut's tree, principal components",
 		"eval features"},
 
+	{"audit", "finds which given labels of a whole set are wrong, and which of them to drop or replace",
+		"audit/crossfit audit/findings audit/judges audit/suspects eval features filters filters/leaveout filters/noiserate head train"},
 	{"audit/crossfit", "judges labels with heads trained on the spot, none of which has seen what it judges",
 		"features filters/leaveout head losses train"},
 	{"audit/judges", "is the catalog of ways to judge the labels of a whole set at once",
@@ -117,6 +119,8 @@ var rooms = []Room{
 		"backbone datasets datasets/imageroot extraction features filters/noiserate head internal/hint internal/lookup models run/comparison run/config train train/samples"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
 		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint internal/size models run/config run/folder"},
+	{"run/auditing", "audits the labels of a manifest by stored features or by a run, and writes the mended manifest",
+		"audit audit/judges audit/suspects datasets eval features filters filters/selfpaced head internal/hint internal/lookup losses run run/config run/folder train train/samples"},
 
 	{"report", "draws the page of one run or several",
 		"audit/suspects datasets datasets/glyphs eval features filters internal/lookup report/chart run/comparison run/config run/folder train"},
@@ -136,7 +140,7 @@ var rooms = []Room{
 	{"papers/cost", "times the steps of trainings: what filters add to them",
 		"features filters internal/hint internal/spread papers/text run run/config train"},
 	{"papers/runner", "runs the cells of studies: trains, measures, keeps, writes",
-		"backbone backbone/ort datasets datasets/glyphs eval extraction features filters internal/hint internal/lookup models papers/cost papers/recipes papers/studies papers/watch run run/config train"},
+		"backbone backbone/ort datasets datasets/glyphs eval extraction features filters internal/hint internal/lookup models papers/cost papers/recipes papers/studies papers/watch run run/auditing run/config train"},
 	{"papers/embedded", "opens labelled training images as vectors, with the batches of a training",
 		"datasets features internal/hint internal/lookup run run/config run/folder train"},
 	{"papers/theory", "computes what label noise does to pairs, triplets and bounds",
@@ -149,11 +153,11 @@ var rooms = []Room{
 		"datasets features internal/hint internal/lookup losses papers/embedded papers/text papers/theory report/chart run run/config train"},
 
 	{"search", "finds the nearest of many stored vectors, exactly; an index on disk that grows",
-		"eval features"},
+		"eval features internal/hint"},
 	{"search/qdrant", "writes vectors into a collection of a Qdrant server, and resumes after a break",
 		""},
-	{"embedding", "makes vectors of images with a run, an exported model or a backbone alone",
-		"backbone backbone/ort extraction features graph head models run/folder search"},
+	{"embedding", "makes vectors of images with a run, an exported model or a backbone alone; writes, indexes and searches by them",
+		"backbone backbone/ort datasets/imagelist extraction features graph head internal/hint internal/lookup internal/vectorfile models run/folder search"},
 
 	{"cmd/...", "wires: flags to plain options, one call, print",
 		"*"},

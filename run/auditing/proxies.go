@@ -1,10 +1,9 @@
-package main
+package auditing
 
 import (
+	"context"
 	"fmt"
 	"slices"
-
-	"github.com/urfave/cli/v2"
 
 	"winnow/features"
 	"winnow/filters"
@@ -33,28 +32,26 @@ func (p *runProxies) number(labels []int) []int {
 	return out
 }
 
-// proxiesToAuditBy is nil where the run's filter judges by something else, where --scorer names another, and, with a
-// note, where the proxies do not fit what is audited; an error where --scorer asks for them.
-func proxiesToAuditBy(c *cli.Context, r *openedRun) (*runProxies, error) {
+// proxiesToJudgeBy is nil where the run's filter judges by something else, where another scorer is asked for, and, with a
+// note, where the proxies do not fit what is audited; an error where they are asked for.
+func proxiesToJudgeBy(ctx context.Context, r *folder.Run, o Options) (*runProxies, error) {
 	entry, err := filters.Find(r.Config.Filter.Scorer)
-	own := err == nil && entry.NeedsProxy
-	asked := own && c.String("scorer") == entry.Name
-	if !own || c.IsSet("scorer") && !asked {
+	if err != nil || !entry.NeedsProxy || o.Scorer != "" && o.Scorer != entry.Name {
 		return nil, nil
 	}
-	p, err := r.proxies(c)
+	p, err := readProxies(ctx, r)
+	if err != nil && o.Scorer != "" {
+		return nil, fmt.Errorf("audit: --scorer %s: the proxies of %s cannot be used: %w", entry.Name, r.Dir, err)
+	}
 	if err != nil {
-		if asked {
-			return nil, fmt.Errorf("audit: --scorer %s: the proxies of %s cannot be used: %w", entry.Name, r.Dir, err)
-		}
-		note(c, "the proxies of the run cannot be used: %v", err)
+		o.Note("the proxies of the run cannot be used: %v", err)
 		return nil, nil
 	}
 	return p, nil
 }
 
-// proxies reads them from the checkpoint, if the training images still have the classes that were trained.
-func (r *openedRun) proxies(c *cli.Context) (*runProxies, error) {
+// readProxies reads them from the checkpoint, if the training images still have the classes that were trained.
+func readProxies(ctx context.Context, r *folder.Run) (*runProxies, error) {
 	data, err := run.Join(r.Manifest, r.Store)
 	if err != nil {
 		return nil, err
@@ -90,6 +87,6 @@ func (r *openedRun) proxies(c *cli.Context) (*runProxies, error) {
 	if p.param == nil {
 		return nil, fmt.Errorf("no loss of the run has any")
 	}
-	p.head, p.store, err = r.LastState(c.Context)
+	p.head, p.store, err = r.LastState(ctx)
 	return p, err
 }

@@ -1,11 +1,14 @@
-package eval
+package audit
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"winnow/eval"
 	"winnow/features"
 	"winnow/filters"
 )
@@ -41,7 +44,7 @@ func TestAuditFindsWrongLabels(t *testing.T) {
 	for _, scorer := range []filters.Scorer{&filters.VMF{Kappa: filters.KappaBanerjee}, &filters.AvgSim{}, filters.MemoryPositive{}} {
 		for seed := range uint64(3) {
 			z, truth := mislabelled(seed, 12, 30, 24, 0.4)
-			list, err := Audit(context.Background(), scorer, z, 12, AuditOptions{MaxMem: 4 * 360 * 7})
+			list, err := audited(scorer, z, 12, 4*360*7)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +60,7 @@ func TestAuditFindsWrongLabels(t *testing.T) {
 					}
 				}
 			}
-			d, err := Detect(order, wrong, KeepShare(order, float64(suggested)/float64(z.Len())))
+			d, err := eval.Detect(order, wrong, eval.KeepShare(order, float64(suggested)/float64(z.Len())))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,6 +72,17 @@ func TestAuditFindsWrongLabels(t *testing.T) {
 			}
 		}
 	}
+}
+
+// audited judges z by a scorer against itself, and ranks the suspects.
+func audited(scorer filters.Scorer, z features.Set, classes int, maxMem int64) ([]Suspect, error) {
+	ctx := context.Background()
+	list, err := byBank(ctx, scorer, z, classes, maxMem)
+	if err == nil {
+		err = support(ctx, z, list, maxMem)
+	}
+	slices.SortStableFunc(list, func(a, b Suspect) int { return cmp.Compare(a.Order, b.Order) })
+	return list, err
 }
 
 // checkAudit looks at what must hold of any audit.
@@ -108,7 +122,7 @@ func TestAuditSmall(t *testing.T) {
 		if classes == 1 {
 			clear(z.Labels)
 		}
-		list, err := Audit(context.Background(), &filters.VMF{Kappa: filters.KappaBanerjee}, z, max(classes, 2), AuditOptions{})
+		list, err := audited(&filters.VMF{Kappa: filters.KappaBanerjee}, z, max(classes, 2), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,22 +130,30 @@ func TestAuditSmall(t *testing.T) {
 	}
 }
 
-func TestKeepShare(t *testing.T) {
-	kept := KeepShare([]float64{0.5, 0.1, 0.1, 0.9}, 0.5)
-	for i, want := range []bool{true, false, false, true} {
-		if kept[i] != want {
-			t.Fatalf("kept %v", kept)
-		}
+// Scores from elsewhere replace a scorer's, by row, and order the list; suggestions stay with their rows, and rows
+// without a label are not judged.
+func TestGiven(t *testing.T) {
+	z := features.NewSet(5, 3)
+	copy(z.Labels, []int{0, 0, features.Unlabelled, 1, 1})
+	for i := range z.Len() {
+		copy(z.Row(i), []float32{float32(i), 1, float32(i % 2)})
 	}
-}
-
-// Other scores replace a scorer's, by row, and order the list; suggestions stay with their rows.
-func TestRejudge(t *testing.T) {
-	list := []Suspect{{Row: 2, Score: 0.1, Order: -2, Suggested: 7}, {Row: 0, Score: 0.5, Order: 0, Suggested: 5}, {Row: 1, Score: 0.9, Order: 2, Suggested: 6}}
-	Rejudge(list, []float64{0, 1, 0}, []float64{1, 4, 1})
-	for i, want := range []Suspect{{Row: 0, Score: 0, Order: 1, Suggested: 5}, {Row: 2, Score: 0, Order: 1, Suggested: 7}, {Row: 1, Score: 1, Order: 4, Suggested: 6}} {
-		if got := list[i]; got.Row != want.Row || got.Score != want.Score || got.Order != want.Order || got.Suggested != want.Suggested {
-			t.Errorf("place %d: %+v, expected %+v", i, got, want)
+	plain, err := Run(context.Background(), z, Options{Scorer: "avgsim", JustRank: true, Rate: new(float64)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	suggested := map[int]int{}
+	for _, s := range plain.Suspects {
+		suggested[s.Row] = s.Suggested
+	}
+	given := &Given{Name: "elsewhere", Scores: []float64{0, 1, 7, 0, 0.5}, Orders: []float64{1, 4, 7, 1, 2}, Wrong: []bool{true, false, true, true, false}}
+	r, err := Run(context.Background(), z, Options{Scorer: "avgsim", JustRank: true, Given: given})
+	if err != nil || r.Scorer != "elsewhere" || r.Suggests != "avgsim" || r.Rate != 0.5 || len(r.Suspects) != 4 {
+		t.Fatalf("%v: %+v", err, r)
+	}
+	for i, want := range []Suspect{{Row: 0, Order: 1, Wrong: true}, {Row: 3, Order: 1, Wrong: true}, {Row: 4, Score: 0.5, Order: 2}, {Row: 1, Score: 1, Order: 4}} {
+		if got := r.Suspects[i]; got.Row != want.Row || got.Score != want.Score || got.Order != want.Order || got.Suggested != suggested[want.Row] || got.Wrong != want.Wrong {
+			t.Errorf("place %d: %+v, expected %+v with label %d suggested", i, got, want, suggested[want.Row])
 		}
 	}
 }
@@ -142,7 +164,7 @@ func TestRejudge(t *testing.T) {
 func TestAuditSuggestsWithoutTheRow(t *testing.T) {
 	for _, scorer := range []filters.Scorer{&filters.VMF{Kappa: filters.KappaBanerjee}, &filters.AvgSim{}} {
 		z, truth := mislabelled(3, 6, 9, 60, 0.2)
-		list, err := Audit(context.Background(), scorer, z, 6, AuditOptions{})
+		list, err := audited(scorer, z, 6, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package main
+package audit
 
 import (
 	"cmp"
@@ -9,8 +9,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"winnow/audit"
 	"winnow/audit/suspects"
+	"winnow/cmd/winnow/term"
 	"winnow/filters"
+	"winnow/run/auditing"
 	"winnow/train/samples"
 )
 
@@ -20,9 +23,9 @@ const (
 	shownImages  = 3
 )
 
-// printAudit is an audit for people: the most suspect images, then what there is to say of all.
-func printAudit(w io.Writer, a audited, top int) {
-	a.printSuspects(w, first(a.Images, top))
+// printReport is an audit for people: the most suspect images, then what there is to say of all.
+func printReport(w io.Writer, a *auditing.Report, top int) {
+	printSuspects(w, a, term.First(a.Images, top))
 	called := 0
 	for _, e := range a.Images {
 		if e.Dropped {
@@ -53,16 +56,16 @@ func printAudit(w io.Writer, a audited, top int) {
 		fmt.Fprintf(w, "of those called wrong %.1f %% are (precision), of all wrong ones %.1f %% are called so (recall), F1 %.3f; %.1f %% of the labels kept are right\n",
 			100*d.Precision, 100*d.Recall, d.F1, 100*d.FilterAccuracy)
 	}
-	a.printClasses(w)
-	a.printOddities(w)
+	printClasses(w, a)
+	printOddities(w, a)
 }
 
 // printSuspects is a table of images.
-func (a *audited) printSuspects(w io.Writer, list []suspects.Entry) {
+func printSuspects(w io.Writer, a *auditing.Report, list []suspects.Entry) {
 	if len(list) == 0 {
 		return
 	}
-	certain, suggestsCertain := isProbability(a.Scorer), a.suggestsProbably()
+	certain, suggestsCertain := audit.Probability(a.Scorer), audit.Probability(cmp.Or(a.Suggests, a.Scorer))
 	rows := [][]string{{"rank", "given", "score", "suggested", "score", "image"}}
 	if certain {
 		rows[0][2] = "right"
@@ -128,16 +131,16 @@ func printTable(w io.Writer, rows [][]string, right ...int) {
 }
 
 // printClasses names the classes with the most wrong labels, and what is suggested there most often.
-func (a *audited) printClasses(w io.Writer) {
+func printClasses(w io.Writer, a *auditing.Report) {
 	list := slices.Clone(a.Classes)
-	slices.SortStableFunc(list, func(x, y auditedClass) int { return cmp.Compare(x.Purity, y.Purity) })
-	list = slices.DeleteFunc(list, func(k auditedClass) bool { return math.IsNaN(k.Purity) || k.Purity >= 1 })
+	slices.SortStableFunc(list, func(x, y auditing.Class) int { return cmp.Compare(x.Purity, y.Purity) })
+	list = slices.DeleteFunc(list, func(k auditing.Class) bool { return math.IsNaN(k.Purity) || k.Purity >= 1 })
 	if len(list) == 0 {
 		return
 	}
-	instead := a.mostSuggested()
+	instead := mostSuggested(a.Images)
 	rows := [][]string{{"class", "images", "wrong", "95 %", "called wrong", "most often suggested there"}}
-	for _, k := range first(list, shownClasses) {
+	for _, k := range term.First(list, shownClasses) {
 		s := instead[k.Class]
 		row := []string{shorten(k.Class), fmt.Sprint(k.Images), fmt.Sprintf("%.0f %%", 100*(1-k.Purity)), fmt.Sprintf("%.0f to %.0f %%", 100*(1-k.High), 100*(1-k.Low)), fmt.Sprint(s.called), ""}
 		if s.times > 0 {
@@ -157,9 +160,9 @@ type suggestedMost struct {
 }
 
 // mostSuggested is that of every class, of equal labels the first in text.
-func (a *audited) mostSuggested() map[string]suggestedMost {
+func mostSuggested(images []suspects.Entry) map[string]suggestedMost {
 	pairs, out := map[[2]string]int{}, map[string]suggestedMost{}
-	for _, e := range a.Images {
+	for _, e := range images {
 		if !e.Dropped {
 			continue
 		}
@@ -178,7 +181,7 @@ func (a *audited) mostSuggested() map[string]suggestedMost {
 }
 
 // printOddities names what there is besides suspects, and says where there is nothing.
-func (a *audited) printOddities(w io.Writer) {
+func printOddities(w io.Writer, a *auditing.Report) {
 	if a.Noise == nil {
 		return
 	}
@@ -225,9 +228,12 @@ func counted(n int, list []string) string {
 	if n == 0 {
 		return "none"
 	}
-	text := fmt.Sprintf("%d: %s", n, strings.Join(first(list, shownImages), ", "))
+	text := fmt.Sprintf("%d: %s", n, strings.Join(term.First(list, shownImages), ", "))
 	if len(list) > shownImages {
 		text += ", …"
 	}
 	return text
 }
+
+// shorten cuts a label that would spoil the table.
+func shorten(label string) string { return term.Shorten(label, 32) }
