@@ -129,6 +129,8 @@ var rooms = []Room{
 	{"report/chart", "draws lines, histograms and box plots as SVG",
 		"internal/spread"},
 
+	{"papers/demo", "runs the whole path on drawn characters with half of the labels wrong",
+		"backbone backbone/ort datasets datasets/glyphs eval extraction features filters internal/lookup models papers/watch report report/chart run run/auditing run/comparison run/config run/folder train"},
 	{"papers/recipes", "holds the papers' settings as data, one file each",
 		""},
 	{"papers/text", "prints the papers' numbers and tables for people",
