@@ -10,7 +10,7 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// ParseShares reads SPLIT=SHARE,... as train=0.6,test=0.4; that the shares sum to 1 is checked where they are dealt out.
+// ParseShares reads SPLIT=SHARE,... such as train=0.6,test=0.4. Deal checks that the shares sum to 1.
 func ParseShares(text string) ([]Share, error) {
 	var shares []Share
 	for _, part := range strings.Split(text, ",") {
@@ -24,7 +24,7 @@ func ParseShares(text string) ([]Share, error) {
 	return shares, nil
 }
 
-// Deal splits d afresh, by whole classes or by images of each class, as the seed draws.
+// Deal splits d, by whole classes or by images of each class, with draws from the seed.
 func (d *Dataset) Deal(shares []Share, byImage bool, seed uint64) error {
 	rng := rand.New(rand.NewPCG(seed, 0x73706c6974)) // "split"
 	if byImage {
@@ -50,17 +50,17 @@ func (d *Dataset) HoldOut(share float64, seed uint64) error {
 	return nil
 }
 
-// ToplineRand is the random source of a topline for a seed.
+// ToplineRand returns the random source of a topline for a seed.
 func ToplineRand(seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0x746f706c696e65)) // "topline"
 }
 
-// WriteFile writes d as a CSV manifest, whole or not at all.
+// WriteFile writes d as a CSV manifest, completely or not at all.
 func WriteFile(path string, d *Dataset) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return WriteCSV(w, d) })
 }
 
-// Leaks is how many pictures stand in two splits.
+// Leaks returns how many pictures are in two splits.
 func (r *CheckReport) Leaks() (n int) {
 	for _, dup := range r.Duplicates {
 		if dup.Leak {

@@ -104,7 +104,7 @@ func Dissolved(sizes, order []int, rate float64) int {
 // its own.
 func Clusters(n int) int { return max(2, halfUp(float64(n)/2)) }
 
-// checkVectors is the door of the models that look at samples.
+// checkVectors checks the vectors of the models that look at samples.
 func checkVectors(x blas32.General, samples int) error {
 	if x.Rows != samples || x.Cols < 1 {
 		return fmt.Errorf("datasets: %d vectors of dimension %d, expected one for each of the %d labelled samples", x.Rows, x.Cols, samples)

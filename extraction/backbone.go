@@ -57,7 +57,7 @@ func OpenBackbone(name string, settings models.Settings) (*models.Backbone, *mod
 	return b, cut, err
 }
 
-// TakeShard leaves the images of one shard, I/N. A batch of 0 becomes the usual one: machines with different memory must
+// TakeShard keeps the images of one shard, I/N. A batch of 0 becomes the usual one: machines with different memory must
 // agree on it.
 func (e *Extraction) TakeShard(text string) error {
 	if e.Config.Batch == 0 {

@@ -2,5 +2,5 @@
 
 package extraction
 
-// availableMemory is not known here.
+// availableMemory reports that the memory is not known here.
 func availableMemory() (int64, bool) { return 0, false }

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/audit"
 	"winnow/cmd/winnow/data"
 	"winnow/cmd/winnow/doctor"
 	"winnow/cmd/winnow/eval"
@@ -11,11 +12,14 @@ import (
 	"winnow/cmd/winnow/losses"
 	"winnow/cmd/winnow/metrics"
 	"winnow/cmd/winnow/models"
+	"winnow/cmd/winnow/noise"
 	"winnow/cmd/winnow/pairs"
 	"winnow/cmd/winnow/recipes"
+	"winnow/cmd/winnow/reproduce"
 	"winnow/cmd/winnow/runtime"
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/theory"
+	"winnow/cmd/winnow/train"
 )
 
 // commands lists every command under what it is for, in the order of the work.
@@ -26,12 +30,12 @@ func commands() []term.Group {
 			models.Command(),
 			extract.Command(),
 			features.Command(),
-			noiseCommand(),
+			noise.Command(),
 		}},
 		{Heading: "Embeddings", Commands: []*cli.Command{
-			trainCommand(),
+			train.Command(),
 			eval.Command(),
-			auditCommand(),
+			audit.Command(),
 			reviewCommand(),
 			mapCommand(),
 			retrieveCommand(),
@@ -43,7 +47,7 @@ func commands() []term.Group {
 		}},
 		{Heading: "Papers", Commands: []*cli.Command{
 			recipes.Command(),
-			reproduceCommand(),
+			reproduce.Command(),
 			traceCommand(),
 			pairs.Command(),
 			theory.Command(),

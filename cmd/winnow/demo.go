@@ -17,6 +17,7 @@ import (
 	"winnow/features"
 	"winnow/internal/lookup"
 	"winnow/models"
+	"winnow/run/auditing"
 )
 
 func demoCommand() *cli.Command {
@@ -65,7 +66,7 @@ type demo struct {
 	curves  []demoCurves    // of the fine-tuned trainings
 	idle    []string        // trainings that never beat the untrained head on validation
 	found   features.Set    // the test images as the filtered training's last state embeds them
-	audited audited
+	audited *auditing.Report
 	result  demoResult
 }
 

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"winnow/eval"
+	"winnow/papers/watch"
 	"winnow/train"
 )
 
@@ -11,7 +11,7 @@ type demoCurves struct {
 	tone  int
 	epoch int       // steps of one
 	loss  demoCurve // of every step
-	trace *eval.FilterTrace
+	trace *watch.Filter
 	score demoCurve // P@1 on validation
 }
 

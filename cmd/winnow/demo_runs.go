@@ -12,7 +12,9 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/internal/lookup"
+	"winnow/papers/watch"
 	"winnow/run"
+	"winnow/run/auditing"
 	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/run/folder"
@@ -107,7 +109,7 @@ func (d *demo) run(which demoRun) (err error) {
 	if err != nil {
 		return err
 	}
-	curves := demoCurves{name: which.name, tone: which.tone, trace: eval.NewFilterTrace(labels, nil, 0)}
+	curves := demoCurves{name: which.name, tone: which.tone, trace: watch.NewFilter(labels, nil, 0)}
 	progress := term.NewTrainProgress(d.c.App.ErrWriter, time.Now)
 	session, err := run.OpenWith(d.c.Context, cfg, labels, d.options(which, progress, &curves))
 	if err != nil {
@@ -195,7 +197,7 @@ func (d *demo) audit(last run.State, out run.Outcome) error {
 	if set, err = last.Features(d.c.Context, set); err != nil {
 		return err
 	}
-	if d.audited, err = audit(d.c.Context, last.Head, set, d.noisy, out.Filter, nil, 0); err != nil {
+	if d.audited, err = auditing.Embedding(d.c.Context, last.Head, set, d.noisy, out.Filter, 0); err != nil {
 		return err
 	}
 	d.result.Detection = *d.audited.Detection

@@ -43,9 +43,7 @@ var (
 	embedFlags = term.EmbedFlags
 
 	glyphsSeed    = uint64(glyphs.DemoSeed)
-	toplineRand   = datasets.ToplineRand
 	writeManifest = datasets.WriteFile
-	noiseModels   = run.NoiseModels
 )
 
 func program(c *cli.Context) *term.Program {

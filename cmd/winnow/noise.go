@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/filters/noiserate"
@@ -145,6 +146,6 @@ func (r noiseReport) print(w io.Writer, top int) {
 		fmt.Fprintf(w, "the manifest knows: %.1f %% are wrong\n", 100**r.True)
 	}
 	for _, k := range first(r.Classes, top) {
-		fmt.Fprintf(w, "  %5.1f %%  %s (%d images)\n", 100*k.Rate, shorten(k.Class), k.Images)
+		fmt.Fprintf(w, "  %5.1f %%  %s (%d images)\n", 100*k.Rate, term.Shorten(k.Class, 32), k.Images)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"winnow/filters/noiserate"
 	"winnow/run/config"
+	"winnow/run/evaluation"
 	"winnow/run/folder"
 )
 
@@ -44,7 +45,7 @@ func TestNoiseCommand(t *testing.T) {
 		if code != 0 {
 			t.Fatal(stderr)
 		}
-		var r noiseReport
+		var r evaluation.NoiseReport
 		if err := json.Unmarshal([]byte(stdout), &r); err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +63,7 @@ func TestNoiseCommand(t *testing.T) {
 			t.Errorf("exit %d; a manifest without true labels seems to know them:\n%s", code, stdout)
 		}
 	}
-	if code, _, stderr := call(context.Background(), "noise", "list.csv", "--features", "store", "--method", "guess"); code == 0 || !strings.Contains(stderr, "list.csv") {
+	if code, _, stderr := call(context.Background(), "noise", "list.csv", "--features", "store"); code == 0 || !strings.Contains(stderr, "list.csv") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

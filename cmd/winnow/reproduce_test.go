@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"flag"
 	"maps"
 	"os"
 	"path/filepath"
@@ -10,11 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/urfave/cli/v2"
 
-	"winnow/datasets"
+	"winnow/papers/runner"
 	"winnow/papers/studies"
-	"winnow/run"
 )
 
 // TestReproduce runs two rows of a study on a few drawn characters, one at a time and several at once: the numbers are
@@ -51,7 +48,7 @@ func TestReproduce(t *testing.T) {
 	if diff := cmp.Diff(cells, outcomes(t, other)); diff != "" {
 		t.Errorf("several at once give other numbers: %s", diff)
 	}
-	var plan planned
+	var plan runner.Plan
 	if code, text, stderr := call(t.Context(), args(at, "--dry-run", "--json")...); code != 0 || json.Unmarshal([]byte(text), &plan) != nil || plan.Cells != 6 || plan.Left != 0 || len(plan.Rows) != 3 {
 		t.Errorf("%d %+v %s", code, plan, stderr)
 	}
@@ -85,7 +82,7 @@ func outcomes(t *testing.T, dir string) map[string]studies.Outcome {
 			t.Fatal(err)
 		}
 		o.Seconds = 0
-		maps.DeleteFunc(o.Measures, func(name string, _ float64) bool { return name == measureSeconds })
+		maps.DeleteFunc(o.Measures, func(name string, _ float64) bool { return name == "seconds" })
 		all[strings.TrimSuffix(filepath.Base(f), ".json")] = o
 	}
 	return all
@@ -124,71 +121,5 @@ func TestReproduceRefuses(t *testing.T) {
 	stop[len(stop)-1] = file
 	if code, _, stderr := call(t.Context(), stop...); code != 1 || strings.Contains(stderr, "p@1") {
 		t.Errorf("%d %s", code, stderr)
-	}
-}
-
-// TestSettingsOf: --set is for all rows, or for those whose name it has before a colon.
-func TestSettingsOf(t *testing.T) {
-	flags := flag.NewFlagSet("reproduce", flag.ContinueOnError)
-	if err := (&cli.StringSliceFlag{Name: "set"}).Apply(flags); err != nil {
-		t.Fatal(err)
-	}
-	if err := flags.Parse([]string{"--set", "length=3 epochs", "--set", "tcl:selective.warm_up=1 epochs", "--set", "data.root=a:b"}); err != nil {
-		t.Fatal(err)
-	}
-	r := reproduction{c: cli.NewContext(nil, flags, nil)}
-	for name, want := range map[string][]string{
-		"SupCon": {"length=3 epochs", "data.root=a:b"}, "TCL on frozen features": {"length=3 epochs", "selective.warm_up=1 epochs", "data.root=a:b"},
-	} {
-		if diff := cmp.Diff(want, r.settingsOf(studies.Row{Name: name})); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
-	}
-}
-
-// TestStudiesResolve: every study's recipes and settings are there and valid, and every measure can be measured.
-func TestStudiesResolve(t *testing.T) {
-	all, err := studies.List()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range all {
-		r := reproduction{study: s}
-		for _, m := range s.Measures {
-			if !knownMeasure(m) {
-				t.Errorf("%s: measure %q is unknown", s.Name, m)
-			}
-		}
-		for i, row := range s.Rows {
-			for j, column := range s.Columns {
-				if row.Recipe == "" {
-					continue
-				}
-				if _, err := r.config(studies.Cell{Row: i, Column: j, Seed: 1}); err != nil {
-					t.Errorf("%s: %s, %s: %v", s.Name, row.Name, column.Name, err)
-				}
-				known := map[string]bool{"": true, trueLabels: true, givenLabels: true}
-				for _, m := range noiseModels() {
-					known[m] = true
-				}
-				if !known[column.Noise] {
-					t.Errorf("%s: %s: noise %q is unknown", s.Name, column.Name, column.Noise)
-				}
-			}
-		}
-	}
-}
-
-// Corrected labels are not what a study compares with the truth.
-func TestRecorderRefusesCorrectedLabels(t *testing.T) {
-	plan := run.Plan{Steps: 10}
-	plan.Config.Correct.Visits = 3
-	watch := recorder{data: &datasets.Dataset{}, wanted: true}
-	if err := watch.begun(plan); err == nil || !strings.Contains(err.Error(), "correct.visits: found 3 beside the filter's accuracy") {
-		t.Error(err)
-	}
-	other := recorder{data: &datasets.Dataset{}}
-	if err := other.begun(plan); err != nil {
-		t.Error(err)
 	}
 }

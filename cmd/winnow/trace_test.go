@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/papers/watch"
 	"winnow/train"
 )
 
@@ -49,8 +50,8 @@ func TestTrace(t *testing.T) {
 	if _, err := os.Stat(old); err == nil {
 		t.Error("a drawing of another trace lies beside this one's")
 	}
-	var result traceResult
-	data, err := os.ReadFile(filepath.Join(out, traceJSON))
+	var result watch.Result
+	data, err := os.ReadFile(filepath.Join(out, watch.File))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func TestTrace(t *testing.T) {
 			t.Errorf("%s: concentrations %v", name, run.Diagnoses[5].Kappa)
 		}
 	}
-	for _, name := range []string{tracePage, "accuracy.svg", "kappa.svg", "scores-vmf-10.svg", "scores-avgsim-20.svg"} {
+	for _, name := range []string{watch.Page, "accuracy.svg", "kappa.svg", "scores-vmf-10.svg", "scores-avgsim-20.svg"} {
 		if data, err := os.ReadFile(filepath.Join(out, name)); err != nil || !strings.Contains(string(data), "<svg") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -78,7 +79,7 @@ func TestTrace(t *testing.T) {
 	if code, _, errs := call(t.Context(), "trace", "--manifest", manifest, "--features", store, "--epochs", "6", "--noise-rate", "0.4", "--dim", "24", "--out", again, "--set", "filter.avgsim=1 epoch", "--filters", "vmf,avgsim", "--at", "10,20,9999", "--quiet"); code != 0 {
 		t.Fatal(errs)
 	}
-	if second, err := os.ReadFile(filepath.Join(again, traceJSON)); err != nil || string(second) != string(data) {
+	if second, err := os.ReadFile(filepath.Join(again, watch.File)); err != nil || string(second) != string(data) {
 		t.Errorf("the same seed, another trace: %v", err)
 	}
 

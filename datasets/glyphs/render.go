@@ -194,7 +194,7 @@ func (s *scene) develop(dst []byte) {
 	}
 }
 
-// blur is one pass of the 3×3 binomial kernel, edges repeated.
+// blur applies one pass of the 3×3 binomial kernel, edges repeated.
 func (s *scene) blur() {
 	var rows [Size * Size]int32
 	for y := range Size {

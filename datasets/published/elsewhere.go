@@ -46,7 +46,7 @@ func (p Preset) elsewhere(fsys fs.FS, err error) error {
 	return fmt.Errorf("%w, expected the folder of %s, which has %s; there is %s", err, p.Title, strings.Join(p.Files, ", "), there)
 }
 
-// missing is the error of a file that is looked for and not there.
+// missing returns the error for a file that is not there.
 func missing(names ...string) error { return notThere(strings.Join(names, " or ")) }
 
 type notThere string

@@ -205,7 +205,7 @@ func listed(v map[int]float64) (list []float64) {
 	return list
 }
 
-// mean is -Inf of nothing.
+// mean returns -Inf for no values.
 func mean(v map[int]float64) float64 {
 	if len(v) == 0 {
 		return math.Inf(-1)

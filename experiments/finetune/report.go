@@ -79,7 +79,7 @@ func firsts(rows []row) []row {
 	return list
 }
 
-// spread is mean ± sample standard deviation, and how many where they are not three.
+// spread returns mean ± sample standard deviation, and how many values if they are not three.
 func spread(rows []row, score func(row) float64) string {
 	if len(rows) == 0 {
 		return "–"

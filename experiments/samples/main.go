@@ -90,7 +90,7 @@ func (b *bench) all(sets, rates string) error {
 	return nil
 }
 
-// cell is one noisy set: the judge of its features, then every training with all its scorers.
+// cell measures one noisy set: the judge of its features, then every training with all its scorers.
 func (b *bench) cell(s set, rate string, seed int) error {
 	noisy := filepath.Join(b.work, fmt.Sprintf("%s-%s-%d.csv", s.name, rate, seed))
 	if err := b.call(nil, "data", "corrupt", s.manifest, "--rate", rate, "--seed", fmt.Sprint(seed), "--out", noisy); err != nil {

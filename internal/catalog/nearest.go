@@ -47,7 +47,7 @@ func Ask(name string, known []string) string {
 	return ""
 }
 
-// letters are the letters and digits of a name, in lower case.
+// letters returns the letters and digits of a name, in lower case.
 func letters(name string) []rune {
 	return []rune(strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
@@ -57,7 +57,7 @@ func letters(name string) []rune {
 	}, name))
 }
 
-// distances are those from a to the whole of b, and the least to a beginning of b.
+// distances returns those from a to the whole of b, and the least to a beginning of b.
 func distances(a, b []rune) (whole, beginning int) {
 	// Row i holds the distances from the first i letters of a to every beginning of b; two rows before are kept.
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)

@@ -3,6 +3,7 @@ package catalog
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,25 +22,15 @@ type Setting struct {
 	Each    []string // what each of them does, where Doc does not say it
 }
 
-// Values are the settings of one entry, complete and checked, by name.
+// Values are the settings of one entry, complete and checked, by name. The accessors trust: a name or type that the
+// entry does not list is our bug, and panics.
 type Values map[string]any
 
-// The accessors trust: a name or type that the entry does not list is our bug, and panics.
-
-// Number returns the value of a float64 setting.
 func (v Values) Number(name string) float64 { return v[name].(float64) }
-
-// Count returns the value of an int setting.
-func (v Values) Count(name string) int { return v[name].(int) }
-
-// Flag returns the value of a bool setting.
-func (v Values) Flag(name string) bool { return v[name].(bool) }
-
-// Word returns the value of a string setting.
-func (v Values) Word(name string) string { return v[name].(string) }
-
-// Counts returns the value of a []int setting.
-func (v Values) Counts(name string) []int { return v[name].([]int) }
+func (v Values) Count(name string) int      { return v[name].(int) }
+func (v Values) Flag(name string) bool      { return v[name].(bool) }
+func (v Values) Word(name string) string    { return v[name].(string) }
+func (v Values) Counts(name string) []int   { return v[name].([]int) }
 
 // Resolve checks what a person gave against the list and fills in the defaults. Errors begin with where.
 func Resolve(where string, list []Setting, given map[string]any) (Values, error) {
@@ -73,7 +64,7 @@ func Resolve(where string, list []Setting, given map[string]any) (Values, error)
 	return nil, fmt.Errorf("%s: setting %q is unknown%s: known are %s", where, unknown, Ask(unknown, names), strings.Join(known, ", "))
 }
 
-// ResolveTexts is Resolve for values written as text, as flags have them.
+// ResolveTexts resolves values written as text, as flags have them.
 func ResolveTexts(where string, list []Setting, texts map[string]string) (Values, error) {
 	given := make(map[string]any, len(texts))
 	for name, text := range texts {
@@ -148,7 +139,7 @@ func (s Setting) Check(value any) (any, error) {
 	return nil, fmt.Errorf("found %s, expected %s", found, s.Range())
 }
 
-// number is x as the setting's type, float64 or int; not ok where it is out of range.
+// number returns x as the setting's type, float64 or int; not ok if it is out of range.
 func (s Setting) number(x float64) (any, bool) {
 	if math.IsNaN(x) || math.IsInf(x, 0) || s.bounded() && (x < s.Min || x > s.Max) {
 		return nil, false
@@ -185,17 +176,13 @@ func (s Setting) Range() string {
 
 // asFloat accepts the number types that decoders produce.
 func asFloat(value any) (float64, bool) {
-	switch x := value.(type) {
-	case float64:
-		return x, true
-	case float32:
-		return float64(x), true
-	case int:
-		return float64(x), true
-	case int64:
-		return float64(x), true
-	case uint64:
-		return float64(x), true
+	switch v := reflect.ValueOf(value); {
+	case v.CanFloat():
+		return v.Float(), true
+	case v.CanInt():
+		return float64(v.Int()), true
+	case v.CanUint():
+		return float64(v.Uint()), true
 	}
 	return 0, false
 }

@@ -1,4 +1,4 @@
-// Package diagnosis says what winnow has to work with on this machine, and the command that mends what is missing.
+// Package diagnosis checks what winnow needs of this machine, and names the command that mends what is missing.
 package diagnosis
 
 import (
@@ -15,7 +15,7 @@ import (
 	"winnow/run/config"
 )
 
-// Diagnosis is the doctor's whole finding.
+// Diagnosis is the result of all checks.
 type Diagnosis struct {
 	Winnow  string  `json:"winnow"`
 	Go      string  `json:"go"`
@@ -28,14 +28,14 @@ type Diagnosis struct {
 	Runtime *Library `json:"runtime"` // null where none is found
 }
 
-// Check is one thing looked at.
+// Check is the result for one thing.
 type Check struct {
 	Name     string   `json:"name"`
 	OK       bool     `json:"ok"`
 	Required bool     `json:"required"` // without it the main job cannot run
 	Found    string   `json:"found"`
 	Missing  []string `json:"missing,omitempty"`
-	Fix      string   `json:"fix,omitempty"` // what mends it
+	Fix      string   `json:"fix,omitempty"` // the command that mends it
 }
 
 // Library is the ONNX Runtime that is used and where it was found.
@@ -46,7 +46,7 @@ type Library struct {
 	Providers []string `json:"providers"`
 }
 
-// Options are what a diagnosis looks with.
+// Options say what to check.
 type Options struct {
 	Winnow      string // its version
 	Compute     ort.Config
@@ -54,7 +54,7 @@ type Options struct {
 	LibraryHint string // what to do where the library is missing or does not load
 }
 
-// Make looks at everything that winnow needs of a machine. Its error is a device that cannot be.
+// Make checks everything that winnow needs of a machine. Its error is an impossible device.
 func Make(o Options) (*Diagnosis, error) {
 	d := &Diagnosis{
 		Winnow: o.Winnow, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
@@ -79,7 +79,7 @@ func Make(o Options) (*Diagnosis, error) {
 	return d, nil
 }
 
-// Missing is the first check that failed and without which the main job cannot run; nil where it can.
+// Missing returns the first failed check without which the main job cannot run; nil if it can.
 func (d *Diagnosis) Missing() *Check {
 	for i, c := range d.Checks {
 		if c.Required && !c.OK {
@@ -121,7 +121,7 @@ func (d *Diagnosis) library(o Options) *ort.Runtime {
 	return rt
 }
 
-// cuda says whether networks can run on a GPU of that number, and if not, which libraries are missing.
+// cuda checks whether networks can run on a GPU of that number, and lists the missing libraries if not.
 func (d *Diagnosis) cuda(rt *ort.Runtime, index int) {
 	look := Check{Name: "cuda"}
 	if rt == nil {
@@ -143,7 +143,7 @@ func (d *Diagnosis) cuda(rt *ort.Runtime, index int) {
 	d.add(look)
 }
 
-// cudaFix is the way to the missing libraries: ONNX Runtime's own come from winnow, the others from NVIDIA.
+// cudaFix says how to get the missing libraries: ONNX Runtime's own come from winnow, the others from NVIDIA.
 func cudaFix(missing []string) string {
 	var fixes []string
 	ours, driver, toolkit := false, false, false
@@ -171,7 +171,7 @@ func cudaFix(missing []string) string {
 	return strings.Join(fixes, "; ")
 }
 
-// npm is needed only to install.
+// npm checks the npm client, which only installing needs.
 func (d *Diagnosis) npm() {
 	path, err := ortlib.NPM()
 	if err != nil {
@@ -181,11 +181,11 @@ func (d *Diagnosis) npm() {
 	d.add(Check{Name: "npm", OK: true, Found: path})
 }
 
-// tightDisk is the free space under which the doctor speaks up: the runtime with its download takes 160 MB,
+// tightDisk is the least free space that is not reported as tight: the runtime with its download takes 160 MB,
 // and the features of 60,000 images 0.5 GB.
 const tightDisk = 1 << 30
 
-// cache looks at the folder that installs go to: writable, with room.
+// cache checks the folder that installs go to: writable, with room.
 func (d *Diagnosis) cache() {
 	look := Check{Name: "cache folder"}
 	folder, err := ortlib.CacheFolder()
@@ -217,7 +217,7 @@ func tryWriting(folder string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// nearestFolder is the folder itself, or the nearest one above that is there.
+// nearestFolder returns the folder itself, or the nearest existing one above.
 func nearestFolder(folder string) string {
 	for {
 		if info, err := os.Stat(folder); err == nil && info.IsDir() || filepath.Dir(folder) == folder {
@@ -227,7 +227,7 @@ func nearestFolder(folder string) string {
 	}
 }
 
-// Write prints the finding for people.
+// Write prints the diagnosis as text.
 func (d *Diagnosis) Write(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "winnow %s, %s, %s, %d cores, %d threads\n", d.Winnow, d.Go, d.System, d.Cores, d.Threads)
@@ -256,7 +256,7 @@ func (d *Diagnosis) Write(w io.Writer) error {
 	return err
 }
 
-// gpuText says in words how a GPU would compute.
+// gpuText returns how a GPU would compute, in words.
 func gpuText(g ort.GPU) string {
 	memory, tf32 := "memory without limit", "off"
 	if g.Memory > 0 {

@@ -4,7 +4,7 @@ package diagnosis
 
 import "syscall"
 
-// FreeDisk is the number of bytes this user may still write on the folder's disk.
+// FreeDisk returns the number of bytes this user may still write on the folder's disk.
 func FreeDisk(folder string) (uint64, bool) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(folder, &s); err != nil {

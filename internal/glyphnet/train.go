@@ -21,7 +21,7 @@ type settings struct {
 	Conditions   glyphs.Conditions
 }
 
-// solver is AdamW with a rate that rises linearly over 200 steps (a tenth of a shorter run) and falls by half a cosine.
+// solver returns AdamW with a rate that rises linearly over 200 steps (a tenth of a shorter run) and falls by half a cosine.
 func (s settings) solver() (train.Solver, train.Schedule, error) {
 	c := train.DefaultSolver("adamw")
 	c.LR, c.WeightDecay = s.Rate, s.Decay

@@ -56,7 +56,7 @@ func NewLoss(e losses.Entry) Loss {
 	return out
 }
 
-// Against says in words what a loss compares a batch with.
+// Against returns what a loss compares a batch with, in words.
 func Against(e losses.Entry) string {
 	switch e.Against {
 	case losses.Both:
@@ -67,7 +67,7 @@ func Against(e losses.Entry) string {
 	return "batch"
 }
 
-// Source names papers and what in them; there may be nothing to name.
+// Source returns papers and the equation in them, or "".
 func Source(paper, equation string) string {
 	if equation == "" {
 		return paper
@@ -75,7 +75,7 @@ func Source(paper, equation string) string {
 	return paper + ": " + equation
 }
 
-// WriteLoss says all about one loss.
+// WriteLoss writes the page of one loss.
 func WriteLoss(out io.Writer, e losses.Entry) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "name\t%s\n", e.Name)
@@ -124,7 +124,7 @@ func WriteLoss(out io.Writer, e losses.Entry) error {
 	return w.Flush()
 }
 
-// LossTable is the table of the README.
+// LossTable returns the table of the README.
 func LossTable(list []losses.Entry) string {
 	var b strings.Builder
 	b.WriteString("| `--loss` | loss | compares with | source | settings and defaults |\n|---|---|---|---|---|\n")

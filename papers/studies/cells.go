@@ -59,6 +59,14 @@ type Outcome struct {
 	Version            string
 }
 
+// Spread notes how values lie after a step.
+func (o *Outcome) Spread(name string, s Spread) {
+	if o.Spreads == nil {
+		o.Spreads = map[string][]Spread{}
+	}
+	o.Spreads[name] = append(o.Spreads[name], s)
+}
+
 // Store is a folder with one file a cell. A file is there whole or not at all, so that a killed program loses the
 // cells that were running and no others.
 type Store struct{ Dir string }

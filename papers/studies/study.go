@@ -276,3 +276,13 @@ func (s *Study) ColumnNames() (names []string) {
 	}
 	return names
 }
+
+// Cells is the number of cells of one seed.
+func (s *Study) Cells() (n int) {
+	for _, row := range s.Rows {
+		if row.Recipe != "" {
+			n += len(s.Columns) - len(row.Skip)
+		}
+	}
+	return n
+}

@@ -24,7 +24,7 @@ func TestRead(t *testing.T) {
 	if got.Synthetic != nil || got.Seed != nil || got.Losses != nil || got.Run != "" || got.Data.Features != "f" || got.Data.Manifest != "m.csv" || got.Most != 50_000_000 || got.Out != "o" || got.JSON {
 		t.Errorf("found %+v", got)
 	}
-	if err := app.Run([]string{"winnow", "pairs", "runs/a", "--synthetic", "0.2", "--seed", "3", "--loss", "supcon, ntxent", "--batch", "64", "--pairs", "10", "--json"}); err != nil {
+	if err := app.Run([]string{"winnow", "pairs", "--synthetic", "0.2", "--seed", "3", "--loss", "supcon, ntxent", "--batch", "64", "--pairs", "10", "--json", "runs/a"}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(pairs.Named("supcon", "ntxent"), got.Losses); diff != "" || *got.Synthetic != 0.2 || *got.Seed != 3 || got.Run != "runs/a" || got.Batch != "64" || got.Most != 10 || !got.JSON {

@@ -86,7 +86,7 @@ func (s *Server) Holds(collection string) int {
 	return 0
 }
 
-// Address is host and port.
+// Address returns host and port.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
 // URL returns the address as users write it.

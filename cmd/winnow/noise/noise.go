@@ -1,0 +1,98 @@
+// Package noise is winnow noise: how many labels are wrong, estimated before any training.
+package noise
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/datasets"
+	"winnow/filters/noiserate"
+	"winnow/internal/catalog"
+	"winnow/run/evaluation"
+)
+
+// Options are what the command is asked for.
+type Options struct {
+	Manifest, Features string
+	Methods            []string
+	Top                int // classes to print
+	Seed               uint64
+	JSON               bool
+}
+
+func Command() *cli.Command { return command(run) }
+
+func command(call term.Call[Options]) *cli.Command {
+	return &cli.Command{
+		Name:      "noise",
+		Usage:     "estimate how many training labels are wrong, before any training",
+		ArgsUsage: "MANIFEST",
+		Description: "Looks at the stored features of the labelled training images, whitened, and at the labels as given. Each image is\n" +
+			"left out of its own judgement. The interval says how far the choice of images may have moved the estimate, not how\n" +
+			"far the method is off: where mistakes go to similar classes ranks finds too few of them. Where the manifest knows\n" +
+			"true labels the true share is printed beside.\n\n" +
+			"winnow train --noise-rate auto takes the estimate of the method ranks.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "features", Required: true, Usage: "feature store `DIR` of winnow extract"},
+			&cli.StringFlag{Name: "method", Value: noiserate.Auto, Usage: "how to estimate, by `NAME`: " + strings.Join(noiserate.Methods(), ", ") + ", or all"},
+			&cli.IntFlag{Name: "top", Value: 5, Usage: "print the `N` classes with the most wrong labels"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the resampling behind the interval"},
+			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
+		},
+		Action: term.Action(read, call),
+	}
+}
+
+func read(c *cli.Context) (o Options, err error) {
+	o = Options{Features: c.String("features"), Methods: []string{c.String("method")}, Top: c.Int("top"), Seed: c.Uint64("seed"), JSON: c.Bool("json")}
+	if o.Manifest, err = term.OneArgument(c, "one manifest"); err != nil {
+		return o, err
+	}
+	if o.Methods[0] == "all" {
+		o.Methods = noiserate.Methods()
+	}
+	if m := o.Methods[0]; !slices.Contains(noiserate.Methods(), m) {
+		return o, term.Misused("--method: found %q%s, expected %s or all", m, catalog.Ask(m, noiserate.Methods()), strings.Join(noiserate.Methods(), ", "))
+	}
+	return o, nil
+}
+
+func run(_ context.Context, p *term.Program, o Options) error {
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	rt, err := p.OpenRuntime()
+	if err != nil {
+		return err
+	}
+	defer rt.Close()
+	report, err := evaluation.Noise(d, o.Features, o.Methods, o.Seed)
+	if err != nil {
+		return err
+	}
+	report.Manifest = o.Manifest
+	if o.JSON {
+		return p.JSON(report)
+	}
+	write(p.Out, report, o.Top)
+	return nil
+}
+
+func write(w io.Writer, r evaluation.NoiseReport, top int) {
+	for _, e := range r.Estimates {
+		fmt.Fprintf(w, "wrong labels: about %s, %d images judged\n", e, e.Judged)
+	}
+	if r.True != nil {
+		fmt.Fprintf(w, "the manifest knows: %.1f %% are wrong\n", 100**r.True)
+	}
+	for _, k := range term.First(r.Classes, top) {
+		fmt.Fprintf(w, "  %5.1f %%  %s (%d images)\n", 100*k.Rate, term.Shorten(k.Class, 32), k.Images)
+	}
+}

@@ -1,0 +1,39 @@
+package noise
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/filters/noiserate"
+)
+
+func TestOptions(t *testing.T) {
+	var got Options
+	app := term.NewApp([]term.Group{{Commands: []*cli.Command{command(func(_ context.Context, _ *term.Program, o Options) error {
+		got = o
+		return nil
+	})}}}, io.Discard, io.Discard)
+	asked := func(args string) error {
+		return app.RunContext(t.Context(), term.FlagsFirst(app, append([]string{"winnow", "noise"}, strings.Fields(args)...)))
+	}
+	if err := asked("m.csv --features f --top 2 --seed 3 --json"); err != nil {
+		t.Fatal(err)
+	}
+	if got.Manifest != "m.csv" || got.Features != "f" || got.Top != 2 || got.Seed != 3 || !got.JSON || !slices.Equal(got.Methods, []string{noiserate.Auto}) {
+		t.Errorf("%+v", got)
+	}
+	if err := asked("m.csv --features f --method all"); err != nil || !slices.Equal(got.Methods, noiserate.Methods()) {
+		t.Errorf("%v: %+v", err, got)
+	}
+	for args, want := range map[string]string{"--features f": "expected one manifest", "m.csv": "--features missing", "m.csv --features f --method guess": `--method: found "guess", expected`} {
+		if err := asked(args); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, expected %q", args, err, want)
+		}
+	}
+}

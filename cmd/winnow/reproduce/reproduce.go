@@ -1,0 +1,114 @@
+// Package reproduce is winnow reproduce.
+package reproduce
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/backbone/ort"
+	"winnow/cmd/winnow/term"
+	"winnow/papers/runner"
+	"winnow/papers/studies"
+	"winnow/papers/text"
+)
+
+// Options are what winnow reproduce is asked. Without a study the studies are listed.
+type Options struct {
+	runner.Options
+	List, DryRun, JSON bool
+}
+
+// Command is winnow reproduce.
+func Command() *cli.Command { return command(run) }
+
+func command(call term.Call[Options]) *cli.Command {
+	return &cli.Command{
+		Name:      "reproduce",
+		Usage:     "run a table or figure of a paper, and put our numbers beside its own",
+		ArgsUsage: "STUDY",
+		Description: "A study is a table of rows (recipes) and columns (datasets with label noise); a cell is one training of a head\n" +
+			"on stored features, for one seed. Cells that are done are kept in --out/cells and not run again, by no study: a\n" +
+			"killed run goes on where it was. Below the table stands which of the paper's claims hold in our numbers, by a\n" +
+			"paired t-test over the seeds. Without a STUDY the studies are listed.\n\n" +
+			"--data says what to run on. NAME=MANIFEST,FEATURES is the paper's dataset of that name (with the paper's splits:\n" +
+			"winnow data import --protocol), and its numbers are shown beside ours; columns of other datasets are left out.\n" +
+			"MANIFEST,FEATURES stands in for every dataset of the study, and glyphs is the dataset that is part of winnow;\n" +
+			"then the claims are tested and the paper's numbers are not shown.\n\n" +
+			"   winnow reproduce prism-table1 --data cars196=cars.csv,cars.features --seeds 5\n" +
+			"   winnow reproduce prism-table1 --data glyphs --dry-run",
+		Flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "data", Usage: "`[NAME=]MANIFEST,FEATURES`, or glyphs; may be repeated"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "reproduced", Usage: "`DIR` for the cells and the results"},
+			&cli.StringFlag{Name: "seeds", DefaultText: "the study's", Usage: "`N` repetitions, seeds 1 to N, or a list as 1,3,7-9"},
+			&cli.StringSliceFlag{Name: "rows", Usage: "only rows whose name has `TEXT` in it; may be repeated"},
+			&cli.StringSliceFlag{Name: "columns", Usage: "only columns whose name has `TEXT` in it; may be repeated"},
+			&cli.StringSliceFlag{Name: "set", Usage: "one setting of every training, `[ROW:]KEY=VALUE` as of winnow train, or of the rows whose name has ROW in it; may be repeated"},
+			&cli.IntFlag{Name: "jobs", DefaultText: "one a thread", Usage: "`N` cells at once, each with its share of --threads"},
+			&cli.IntFlag{Name: "classes", DefaultText: "240", Usage: "--data glyphs: draw `N` characters"},
+			&cli.IntFlag{Name: "images", DefaultText: "50", Usage: "--data glyphs: draw `N` images of each"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "list the cells and how long they will take, and stop"},
+			&cli.BoolFlag{Name: "json", Usage: "print as JSON"},
+		},
+		Action: term.Action(read, call),
+	}
+}
+
+func run(ctx context.Context, p *term.Program, o Options) error {
+	if o.List {
+		return list(p, o.JSON)
+	}
+	o.Threads, o.Winnow, o.Host = p.Compute.Threads, term.Version(), p.Host()
+	o.Runtime = func(threads int) (*ort.Runtime, error) { return p.OpenRuntimeThreads(threads) }
+	if o.DryRun {
+		plan, err := runner.Estimate(ctx, o.Options)
+		switch {
+		case err != nil:
+			return err
+		case o.JSON:
+			return p.JSON(plan)
+		}
+		return plan.Text(p.Out)
+	}
+	results, err := runner.Run(ctx, o.Options)
+	switch {
+	case err != nil:
+		return err
+	case o.JSON:
+		return results.JSON(p.Out)
+	}
+	return results.Text(p.Out)
+}
+
+// list prints what can be reproduced.
+func list(p *term.Program, asJSON bool) error {
+	all, err := studies.List()
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		type line struct {
+			Name     string   `json:"name"`
+			Title    string   `json:"title"`
+			Paper    string   `json:"paper"`
+			Source   string   `json:"source"`
+			Datasets []string `json:"datasets"`
+			Rows     int      `json:"rows"`
+			Columns  int      `json:"columns"`
+			Claims   int      `json:"claims"`
+		}
+		lines := []line{}
+		for _, s := range all {
+			lines = append(lines, line{s.Name, s.Title, s.Paper, s.Source, s.Datasets(), len(s.Rows), len(s.Columns), len(s.Claims)})
+		}
+		return p.JSON(lines)
+	}
+	w := text.NewTable(p.Out)
+	w.Row("study", "what", "source", "data", "cells a seed")
+	for _, s := range all {
+		w.Row(s.Name, s.Title, s.Paper+", "+s.Source, strings.Join(s.Datasets(), " "), fmt.Sprint(s.Cells()))
+	}
+	return w.Flush()
+}

@@ -1,0 +1,144 @@
+// Package train is winnow train: a head, or a whole backbone, is trained on labels that may be wrong.
+package train
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/backbone/ort"
+	"winnow/cmd/winnow/term"
+	"winnow/papers/recipes"
+	"winnow/run"
+	"winnow/run/config"
+	"winnow/run/folder"
+)
+
+// Options are what the command is asked for.
+type Options struct {
+	Config            config.Run
+	Recipe            string // that Config began with
+	Out               string
+	Resume, Overwrite bool
+	Defaults          bool // print Config, and stop
+	JSON              bool
+}
+
+func Command() *cli.Command { return command(train) }
+
+func command(call term.Call[Options]) *cli.Command {
+	return &cli.Command{
+		Name:  "train",
+		Usage: "train a head on stored features, or a whole backbone, on labels that may be wrong",
+		Description: "Trains on the manifest's split train; the split validation, if there is one, chooses the best state. Images\n" +
+			"and features are joined by path. Everything goes into the run's folder: head.winnow (the best head),\n" +
+			"last.winnow, config.yaml (every setting as it was used), run.json, result.json, metrics.jsonl,\n" +
+			"diagnostics.jsonl (what the filter saw of itself), samples.csv (what training saw of each image: winnow audit\n" +
+			"ranks by it; settings under scores), TensorBoard events, and checkpoint.winnow, from which\n" +
+			"--resume goes on to the same bits as a run never stopped.\n\n" +
+			"--method names another way to train than by losses and a filter: two classifiers that teach each other, or one\n" +
+			"that reckons with the noise (settings under peers), or Sel-CL and TCL on frozen features, which judge all labels\n" +
+			"at the start of each epoch (settings under selective; each brings its published length, batch and solver).\n\n" +
+			"--set selfpaced.every=\"1 epoch\" with --loss weighted_multi_similarity finds a weight from 0 to 1 for every training\n" +
+			"image after each epoch (BSPML); the last ones go into weights.csv, and winnow audit ranks by them.\n\n" +
+			"With --finetune the backbone is trained together with the head: all of it, from a stage on (winnow models show\n" +
+			"lists them), or the weights that a pattern names. It then looks at the images below --root; the features of the\n" +
+			"backbone as it is, which the head starts from, are made in the run's folder unless --features names them, which\n" +
+			"also sets how the images are prepared. Beside head.winnow stands backbone.onnx, beside last.winnow last.onnx.\n\n" +
+			"--noise-rate auto estimates the share of wrong labels from the features before the first step (winnow noise prints it).\n" +
+			"--set correct.visits=3 gives images that the filter has dropped three visits in a row, while the memory bank agreed on\n" +
+			"another class, that class's label; the run's corrections.csv lists them.\n\n" +
+			"Settings: defaults, then --recipe (a paper's: winnow recipes list) or --config, then --set, then the other flags;\n" +
+			"--set losses.N… is about the losses that --loss names. 'winnow train --defaults' prints them.\n\n" +
+			"   winnow train --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds\n" +
+			"   winnow train --recipe prism/soft-triple-vmf --manifest birds.csv --features birds.features --noise-rate 0.3 --out runs/birds5\n" +
+			"   winnow train --manifest birds.csv --features birds.features --loss soft_triple --filter proxysim --out runs/birds2\n" +
+			"   winnow train --manifest birds.csv --features birds.features --method co-teaching --noise-rate 0.3 --out runs/birds4\n" +
+			"   winnow train --manifest birds.csv --root birds/ --model mobilenetv2 --finetune all --out runs/birds3",
+		Flags: append(slices.Insert(term.RunFlags(), 3, cli.Flag(&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "run folder `DIR`"})),
+			&cli.BoolFlag{Name: "resume", Usage: "go on where the run in --out was stopped"},
+			&cli.BoolFlag{Name: "overwrite", Usage: "throw away the run in --out"},
+			&cli.BoolFlag{Name: "defaults", Usage: "print the settings that would be used, and stop"},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+		),
+		Action: term.Action(read, call),
+	}
+}
+
+func read(c *cli.Context) (Options, error) {
+	o := Options{Recipe: c.String("recipe"), Out: c.String("out"), Resume: c.Bool("resume"), Overwrite: c.Bool("overwrite"), Defaults: c.Bool("defaults"), JSON: c.Bool("json")}
+	if c.Args().Present() {
+		return o, term.Misused("winnow train takes flags only, found %q", c.Args().First())
+	}
+	var err error
+	if o.Config, err = term.ReadRun(c); err != nil || o.Defaults {
+		return o, err
+	}
+	needed := [][2]string{{"manifest", o.Config.Data.Manifest}, {"features", o.Config.Data.Features}, {"out", o.Out}}
+	if o.Config.Finetune.On() {
+		needed[1] = [2]string{"model (or --features, made with it)", o.Config.Data.Model + o.Config.Data.Features}
+	} else {
+		for _, flag := range []string{"backbone-lr", "augment", "cache-limit", "model"} {
+			if c.IsSet(flag) {
+				return o, term.Misused("--%s is about a backbone that is trained: add --finetune all, or a stage", flag)
+			}
+		}
+	}
+	for _, n := range needed {
+		if n[1] == "" {
+			return o, term.Misused("--%s is missing", n[0])
+		}
+	}
+	if o.Resume && o.Overwrite {
+		return o, term.Misused("--resume and --overwrite contradict each other")
+	}
+	return o, nil
+}
+
+func train(ctx context.Context, p *term.Program, o Options) error {
+	if o.Defaults {
+		text, err := config.Marshal(o.Config)
+		if err == nil {
+			_, err = p.Out.Write(text)
+		}
+		return err
+	}
+	asked := run.Options{Dir: o.Out, Winnow: term.Version(), Resume: o.Resume, Overwrite: o.Overwrite, Host: p.Host(), Note: p.Note, Watch: p.Watch}
+	asked.About = folder.Facts{Device: p.Compute.Device, Threads: p.Compute.Threads}
+	if o.Recipe != "" {
+		recipe, err := recipes.Find(o.Recipe)
+		if err != nil {
+			return err
+		}
+		asked.About.Recipe, asked.About.RecipeSHA256 = recipe.Name, recipe.SHA256()
+	}
+	var rt *ort.Runtime // opened when the data are read, once
+	asked.Host.Runtime = func() (_ *ort.Runtime, err error) {
+		if rt == nil {
+			rt, err = p.OpenRuntime()
+		}
+		return rt, err
+	}
+	defer func() {
+		if rt != nil {
+			rt.Close()
+		}
+	}()
+	progress := term.NewTrainProgress(p.Err, time.Now)
+	asked.Begun = func(plan run.Plan) error { progress.Begun(plan); return nil }
+	if !p.Quiet {
+		asked.Stepped, asked.Validated, asked.Weighed = progress.Stepped, progress.Validated, progress.Weighed
+	}
+	result, err := run.Train(ctx, o.Config, asked)
+	progress.End()
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return p.JSON(result)
+	}
+	writeResult(p.Out, result, o.Config.Validation.Patience)
+	return nil
+}

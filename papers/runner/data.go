@@ -1,0 +1,233 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/backbone"
+	"winnow/datasets"
+	"winnow/datasets/glyphs"
+	"winnow/eval"
+	"winnow/extraction"
+	"winnow/features"
+	"winnow/internal/hint"
+	"winnow/internal/lookup"
+	"winnow/models"
+	"winnow/papers/studies"
+	"winnow/run"
+)
+
+// Source is a dataset with its features.
+type Source struct {
+	Name               string // the paper's; "" stands in for every dataset of the study, and is alone
+	Manifest, Features string
+}
+
+// Glyphs is how much of the embedded dataset is drawn to stand in for every dataset; 0: all classes, the usual images.
+type Glyphs struct{ Classes, Images int }
+
+// data is a dataset with its features, read.
+type data struct {
+	name  string // in words
+	clean *datasets.Dataset
+	store *features.Store
+
+	mu     sync.Mutex
+	labels map[string]*labelled // by noise, rate, seed and protocol
+}
+
+// labelled is a dataset as a training sees it.
+type labelled struct {
+	once sync.Once
+	data *datasets.Dataset
+	rate float64 // realised share of wrong labels
+	err  error
+}
+
+// openData reads everything that the columns are trained on.
+func (r *reproduction) openData(ctx context.Context) (err error) {
+	r.data = map[string]*data{}
+	if r.Glyphs != nil {
+		if r.standIn, err = r.openGlyphs(ctx); err != nil {
+			return err
+		}
+	}
+	for _, s := range r.Data {
+		d, err := openSource(s)
+		if err != nil {
+			return err
+		}
+		if s.Name == "" {
+			r.standIn = d
+		} else {
+			r.data[s.Name] = d
+		}
+	}
+	return r.checkData()
+}
+
+// checkData says before anything is trained what would end a cell after its training.
+func (r *reproduction) checkData() error {
+	checked := map[*data]bool{}
+	for _, column := range r.Study.Columns {
+		d := r.of(column)
+		if d == nil || checked[d] {
+			continue
+		}
+		checked[d] = true
+		if err := r.checkOne(d); err != nil {
+			return err
+		}
+		if r.Study.State == studies.Best && len(d.clean.Select(datasets.Validation)) == 0 {
+			r.Host.Note("%s: has no validation split to choose the best state by: the last one is measured", d.name)
+		}
+	}
+	return nil
+}
+
+func (r *reproduction) checkOne(data *data) error {
+	rows, _, _, err := lookup.Rows(data.clean, data.store, data.clean.Select(datasets.Train), "train ")
+	if err != nil {
+		return err
+	}
+	if len(rows) == 0 {
+		return fmt.Errorf("reproduce: %s: has no image in the split train; it has %s", data.name, data.clean.SplitNames())
+	}
+	test, _, err := testOf(data.clean, data.store)
+	if err != nil {
+		return fmt.Errorf("reproduce: %s: %w", data.name, err)
+	}
+	var labels []int
+	for _, i := range data.clean.Select(datasets.Train) {
+		labels = append(labels, data.clean.Samples[i].Label)
+	}
+	for _, metric := range r.metrics() {
+		entry, err := eval.Find(metric.name)
+		if err != nil {
+			return err
+		}
+		if entry.Train && !features.ShareLabel(labels, test.Labels) {
+			return hint.With(fmt.Errorf("reproduce: %s: no test image has a class of the split train, and %s measures %s by classes that are trained", data.name, r.Study.Name, metric.name),
+				"make a manifest whose splits share their classes: winnow data import --protocol official; or choose a study of retrieval")
+		}
+	}
+	return nil
+}
+
+// openSource reads a manifest and its features.
+func openSource(s Source) (*data, error) {
+	d, err := datasets.Read(s.Manifest, datasets.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	store, err := features.Open(s.Features)
+	if err != nil {
+		return nil, hint.With(err, "make the features first: winnow extract")
+	}
+	if err := store.Verify(); err != nil {
+		return nil, hint.With(err, "make the features again: winnow extract --overwrite")
+	}
+	return newData(fmt.Sprintf("%s (%s)", filepath.Base(s.Manifest), filepath.Base(s.Features)), d, store), nil
+}
+
+func newData(name string, d *datasets.Dataset, s *features.Store) *data {
+	return &data{name: name, clean: d, store: s, labels: map[string]*labelled{}}
+}
+
+// openGlyphs draws the embedded dataset and makes its features below Dir, or takes those that are there.
+func (r *reproduction) openGlyphs(ctx context.Context) (*data, error) {
+	cfg := glyphs.Config{Classes: r.Glyphs.Classes, Images: r.Glyphs.Images, Seed: 1} // as winnow demo draws them
+	if cfg.Images == 0 {
+		cfg.Images = glyphs.DefaultImages
+	}
+	d, images, err := glyphs.New(cfg)
+	if err != nil {
+		return nil, hint.AsMisuse(err)
+	}
+	registry, err := models.OpenDefault()
+	if err != nil {
+		return nil, err
+	}
+	b, err := registry.Resolve("glyphnet", models.Settings{})
+	if err != nil {
+		return nil, err
+	}
+	cut, err := models.Prepare(b.Entry, b.Data, "")
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(r.Dir, "data", fmt.Sprintf("glyphs-%d-%d", len(d.Classes), cfg.Images))
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return nil, fmt.Errorf("reproduce: %w", err)
+	}
+	e := extraction.Extraction{Out: dir, Overwrite: true, Root: images, Paths: d.Paths(), Model: b, Cut: cut,
+		Config: backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: extraction.UsualBatch, Strict: true}}
+	s, err := features.Open(dir)
+	if err != nil || s.Key.Differs(e.Key()) != "" || s.Verify() != nil {
+		r.Host.Note("drawing %d characters and making their features, into %s", len(d.Classes), dir)
+		if s, err = e.Store(ctx, r.Host); err != nil {
+			return nil, err
+		}
+	}
+	return newData(fmt.Sprintf("%d drawn characters (glyphs)", len(d.Classes)), d, s), nil
+}
+
+// of returns what a column is trained on; nil where there is no such data.
+func (r *reproduction) of(column studies.Column) *data {
+	if r.standIn != nil {
+		return r.standIn
+	}
+	return r.data[column.Data]
+}
+
+// The noise of a column besides the models of winnow data corrupt.
+const (
+	trueLabels  = "none"  // the true labels, where they are known
+	givenLabels = "given" // as the manifest has them
+)
+
+// as is the dataset as a row's training sees it on a column, for a seed; made once.
+func (d *data) as(ctx context.Context, labels string, column studies.Column, seed uint64) (*labelled, error) {
+	noise, rate := column.Noise, column.Rate
+	if labels == studies.True {
+		noise, rate = trueLabels, 0
+	}
+	key := fmt.Sprintf("%s %g %s %d", noise, rate, labels, seed)
+	d.mu.Lock()
+	l := d.labels[key]
+	if l == nil {
+		l = new(labelled)
+		d.labels[key] = l
+	}
+	d.mu.Unlock()
+	l.once.Do(func() { l.make(ctx, d, labels, noise, rate, seed) })
+	return l, l.err
+}
+
+func (l *labelled) make(ctx context.Context, d *data, labels, noise string, rate float64, seed uint64) {
+	if l.data = d.clean; noise == givenLabels {
+		l.rate = l.data.Noise(datasets.Train).Rate
+		return
+	}
+	if l.data = d.clean.TrueLabels(datasets.Train); noise == trueLabels || noise == "" {
+		return
+	}
+	if labels == studies.Topline {
+		l.data, _, l.err = l.data.Topline(datasets.Train, rate, datasets.ToplineRand(seed))
+		return
+	}
+	model, err := run.NewNoise(ctx, run.NoiseSpec{Model: noise, Rate: rate, Similar: 3, Count: datasets.Independent}, func() (blas32.General, error) {
+		return run.VectorsIn(d.store, l.data, datasets.Train)
+	})
+	if err == nil {
+		l.data, err = l.data.Corrupt(datasets.Train, model, run.NoiseRand(seed))
+	}
+	if l.err = err; err == nil {
+		l.rate = l.data.Noise(datasets.Train).Rate
+	}
+}

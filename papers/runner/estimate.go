@@ -1,0 +1,151 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"winnow/features"
+	"winnow/papers/studies"
+	"winnow/run"
+	"winnow/train"
+)
+
+// Steps of a training that a dry run makes: the first ones warm up, the others are timed.
+const (
+	dryWarmUp = 5
+	drySteps  = 30
+)
+
+// Estimate lists what [Run] would do, and how long it takes as far as a few steps of each row tell.
+func Estimate(ctx context.Context, o Options) (Plan, error) {
+	r, err := open(ctx, o)
+	if err != nil {
+		return Plan{}, err
+	}
+	jobs, threads := r.share()
+	plan := Plan{Study: r.Study.Name, Jobs: jobs}
+	rt, err := r.Runtime(threads)
+	if err != nil {
+		return plan, err
+	}
+	defer rt.Close()
+	type line struct {
+		cells, done int
+		each        time.Duration
+	}
+	rows := make([]line, len(r.Study.Rows))
+	first := map[int]studies.Cell{}
+	for _, cell := range r.cells {
+		at := &rows[cell.Row]
+		at.cells++
+		o, done, err := r.kept(cell)
+		if err != nil {
+			return plan, err
+		}
+		if done {
+			at.done++
+			at.each = time.Duration(o.Seconds * float64(time.Second))
+		} else if _, there := first[cell.Row]; !there {
+			first[cell.Row] = cell
+		}
+	}
+	for i, row := range r.Study.Rows {
+		at := rows[i]
+		if at.cells == 0 {
+			continue
+		}
+		p := PlannedRow{Row: row.Name, Cells: at.cells, Done: at.done}
+		if cell, ok := first[i]; ok {
+			r.Host.Note("timing %d steps of %s", drySteps, row.Name)
+			if p.Steps, at.each, err = r.estimate(ctx, cell); err != nil {
+				return plan, fmt.Errorf("%s: %w", r.describe(cell), err)
+			}
+		}
+		p.Each = at.each.Seconds()
+		plan.Rows = append(plan.Rows, p)
+		plan.Cells, plan.Left = plan.Cells+p.Cells, plan.Left+p.Cells-p.Done
+		plan.Seconds += p.Each * float64(p.Cells-p.Done) / float64(jobs)
+	}
+	return plan, nil
+}
+
+// Plan is what a dry run finds out.
+type Plan struct {
+	Study   string       `json:"study"`
+	Jobs    int          `json:"jobs"` // cells at once
+	Cells   int          `json:"cells"`
+	Left    int          `json:"left"`    // cells that are not done
+	Seconds float64      `json:"seconds"` // that these will take
+	Rows    []PlannedRow `json:"rows"`
+}
+
+// PlannedRow is what it would do for a row.
+type PlannedRow struct {
+	Row   string  `json:"row"`
+	Cells int     `json:"cells"`
+	Done  int     `json:"done"`
+	Steps int     `json:"steps,omitempty"` // of a training; none where all are done
+	Each  float64 `json:"seconds_each"`
+}
+
+// Text writes the plan as a table.
+func (p Plan) Text(to io.Writer) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "cells\tdone\tsteps\teach\tleft\t  row\n")
+	for _, row := range p.Rows {
+		steps, each := "–", time.Duration(row.Each*float64(time.Second))
+		if row.Steps > 0 {
+			steps = fmt.Sprint(row.Steps)
+		}
+		rest := each * time.Duration(row.Cells-row.Done)
+		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t  %s\n", row.Cells, row.Done, steps, each.Round(100*time.Millisecond), rest.Round(time.Second), row.Row)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	all := time.Duration(p.Seconds * float64(time.Second)).Round(time.Second)
+	_, err := fmt.Fprintf(to, "%d of %d cells left to run: about %s, %d at once\n", p.Left, p.Cells, all, p.Jobs)
+	return err
+}
+
+// errEnough stops a training that was only timed.
+var errEnough = errors.New("timed")
+
+// estimate is the length of a cell's training and the time of the whole cell, from a few steps of it and one
+// measurement.
+func (r *reproduction) estimate(ctx context.Context, cell studies.Cell) (steps int, each time.Duration, err error) {
+	t, err := r.prepare(ctx, cell)
+	if err != nil {
+		return 0, 0, err
+	}
+	t.data.Validation = features.Set{}
+	timed, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var start, end time.Time
+	n := 0
+	out, err := run.Run(timed, t.cfg, t.data, run.Options{
+		Begun: func(p run.Plan) error { steps = p.Steps; return nil },
+		Stepped: func(train.Step) {
+			if n++; n == dryWarmUp {
+				start = time.Now()
+			}
+			if end = time.Now(); n == dryWarmUp+drySteps {
+				stop(errEnough)
+			}
+		},
+	})
+	if err != nil && context.Cause(timed) != errEnough {
+		return 0, 0, err
+	}
+	each = end.Sub(start) / time.Duration(max(n-dryWarmUp, 1)) * time.Duration(steps)
+	start = time.Now()
+	o := studies.Outcome{Measures: map[string]float64{}, Seed: cell.Seed}
+	if err := r.measure(ctx, &o, out, t); err != nil {
+		return 0, 0, err
+	}
+	return steps, each + time.Since(start), nil
+}

@@ -1,0 +1,200 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"winnow/datasets"
+	"winnow/eval"
+	"winnow/features"
+	"winnow/filters"
+	"winnow/internal/lookup"
+	"winnow/papers/studies"
+	"winnow/run"
+	"winnow/run/auditing"
+	"winnow/run/config"
+)
+
+// studyMeasure is a measure as a study names it: a number of a metric of the catalog.
+type studyMeasure struct{ metric, key string }
+
+// studyMeasures are those of one number; recalls are r@K for any K.
+var studyMeasures = map[string]studyMeasure{
+	"p@1":         {"retrieval", "precision_at_1"},
+	"r-precision": {"retrieval", "r_precision"},
+	"map@r":       {"retrieval", "map_at_r"},
+	"nmi":         {"clustering", "nmi_arithmetic"},
+	"nmi-geo":     {"clustering", "nmi_geometric"},
+	"ami":         {"clustering", "ami"},
+	"f1":          {"clustering", "f1"},
+	"ncm":         {"nearest-class-mean", "accuracy"},
+	"probe":       {"linear-probe", "accuracy"},
+}
+
+// Measures of a run that are no metric of vectors.
+const (
+	seconds        = "seconds"         // of training
+	filterAccuracy = "filter-accuracy" // share of right labels among what the filter kept, smoothed, at the end
+	auroc          = "auroc"           // of the audit of the training labels
+)
+
+// recallOf reads r@K.
+func recallOf(name string) (k int, ok bool) {
+	text, ok := strings.CutPrefix(name, "r@")
+	if !ok {
+		return 0, false
+	}
+	k, err := strconv.Atoi(text)
+	return k, err == nil && k > 0
+}
+
+// knownMeasure says whether a study's measure can be measured here.
+func knownMeasure(name string) bool {
+	_, recall := recallOf(name)
+	_, known := studyMeasures[name]
+	return recall || known || slices.Contains([]string{seconds, filterAccuracy, auroc}, name)
+}
+
+// measure fills in what the study asks for: of the test split, or of queries against the gallery. What is fitted is
+// fitted on the training labels as they were given.
+func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, out run.Outcome, t training) error {
+	d, s := t.labels.data, t.from.store
+	test, gallery, err := testOf(d, s)
+	if err != nil {
+		return err
+	}
+	if test, err = out.Head.EmbedSet(test); err != nil {
+		return err
+	}
+	in := eval.Input{Test: test, Seed: o.Seed, MaxMem: eval.DefaultMaxMem / 4}
+	if gallery != nil {
+		g, err := out.Head.EmbedSet(*gallery)
+		if err != nil {
+			return err
+		}
+		in.Gallery = &g
+	}
+	var fit *features.Set
+	fitted := func() (*features.Set, error) {
+		if fit == nil {
+			set, _, err := lookup.Split(d, s, datasets.Train)
+			if err != nil {
+				return nil, err
+			}
+			if set, err = out.Head.EmbedSet(set.Labelled()); err != nil {
+				return nil, err
+			}
+			fit = &set
+		}
+		return fit, nil
+	}
+	for _, metric := range r.metrics() {
+		entry, err := eval.Find(metric.name)
+		if err != nil {
+			return err
+		}
+		values, err := entry.Resolve(metric.settings)
+		if err != nil {
+			return err
+		}
+		if entry.Train {
+			if in.Train, err = fitted(); err != nil {
+				return err
+			}
+		}
+		found, err := entry.Measure(ctx, in, values)
+		if err != nil {
+			return fmt.Errorf("%s: %w", metric.name, err)
+		}
+		for _, v := range found.Shown() {
+			for _, name := range metric.names[v.Key] {
+				o.Measures[name] = v.Value
+			}
+		}
+	}
+	if slices.Contains(r.Study.Measures, auroc) {
+		return auditOutcome(ctx, o, out, d, s)
+	}
+	return nil
+}
+
+// studyMetric is a metric with the numbers of it that a study wants.
+type studyMetric struct {
+	name     string
+	settings map[string]string
+	names    map[string][]string // by key of the metric's result: the study's measures
+}
+
+// metrics are what the study's measures need, each once.
+func (r *reproduction) metrics() []studyMetric {
+	var all []studyMetric
+	add := func(metric, key, name string) *studyMetric {
+		i := slices.IndexFunc(all, func(m studyMetric) bool { return m.name == metric })
+		if i < 0 {
+			all, i = append(all, studyMetric{name: metric, settings: map[string]string{}, names: map[string][]string{}}), len(all)
+		}
+		all[i].names[key] = append(all[i].names[key], name)
+		return &all[i]
+	}
+	recalls := []string{"1"}
+	for _, name := range r.Study.Measures {
+		if k, ok := recallOf(name); ok {
+			key := fmt.Sprintf("recall@%d", k)
+			if k == 1 {
+				key = studyMeasures["p@1"].key
+			} else {
+				recalls = append(recalls, strconv.Itoa(k))
+			}
+			add("retrieval", key, name)
+		} else if m, ok := studyMeasures[name]; ok {
+			add(m.metric, m.key, name)
+		}
+	}
+	for i := range all {
+		if all[i].name == "retrieval" {
+			all[i].settings["k"] = strings.Join(recalls, ",")
+		}
+	}
+	return all
+}
+
+// testOf is what is measured on: the test split, or queries with their gallery.
+func testOf(d *datasets.Dataset, s *features.Store) (test features.Set, gallery *features.Set, err error) {
+	if len(d.Select(datasets.Test)) == 0 && len(d.Select(datasets.Query)) > 0 {
+		g, _, err := lookup.Split(d, s, datasets.Gallery)
+		if err != nil {
+			return test, nil, err
+		}
+		g = g.Labelled()
+		test, _, err = lookup.Split(d, s, datasets.Query)
+		return test.Labelled(), &g, err
+	}
+	if test, _, err = lookup.Split(d, s, datasets.Test); err != nil {
+		return test, nil, err
+	}
+	if test = test.Labelled(); test.Len() == 0 {
+		err = fmt.Errorf("the manifest has no labelled image in the split test (or query) to measure on; it has %s", d.SplitNames())
+	}
+	return test, nil, err
+}
+
+// auditOutcome judges the given training labels in the embedding that was reached, by the run's scorer or, where that
+// cannot, by vMF-Sim, and compares with the truth.
+func auditOutcome(ctx context.Context, o *studies.Outcome, out run.Outcome, d *datasets.Dataset, s *features.Store) error {
+	cfg := out.Filter
+	if entry, err := filters.Find(cfg.Scorer); cfg.Scorer == config.NoFilter || err != nil || !entry.NeedsBank {
+		cfg = filters.Default()
+	}
+	set, _, err := lookup.Split(d, s, datasets.Train)
+	if err != nil {
+		return err
+	}
+	found, err := auditing.Embedding(ctx, out.Head, set, d, cfg, eval.DefaultMaxMem/4)
+	if err == nil && found.Detection != nil {
+		o.Measures[auroc] = found.Detection.AUROC
+	}
+	return err
+}

@@ -1,0 +1,197 @@
+package runner
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"winnow/datasets"
+	"winnow/internal/hint"
+	"winnow/papers/recipes"
+	"winnow/papers/studies"
+	"winnow/run/config"
+)
+
+// cellVersion is raised when what a cell computes changes, so that old cells are not taken for new ones.
+const cellVersion = 1
+
+// plan lists the cells, seed by seed, so that a run that is stopped early has all cells with few seeds.
+func (r *reproduction) plan() error {
+	if err := r.checkSettings(); err != nil {
+		return err
+	}
+	r.results = studies.NewResults(&r.Study, r.words(), r.standIn != nil)
+	var columns []int
+	var left []string
+	seen := map[string]bool{}
+	for j, c := range r.Study.Columns {
+		data := r.of(c)
+		if data == nil {
+			left = append(left, c.Name)
+			continue
+		}
+		same := fmt.Sprintf("%s %g %v", c.Noise, c.Rate, c.Set) // columns that differ in the dataset alone are one on a stand-in
+		if !matches(c.Name, r.Columns) || r.standIn != nil && seen[same] {
+			continue
+		}
+		seen[same] = true
+		columns = append(columns, j)
+	}
+	if len(left) > 0 {
+		r.Host.Note("no --data for the columns %s: they are left out", strings.Join(left, ", "))
+	}
+	for _, seed := range r.seeds() {
+		for _, j := range columns {
+			for i, row := range r.Study.Rows {
+				if row.Recipe == "" || slices.Contains(row.Skip, r.Study.Columns[j].Name) || !r.wanted(row) {
+					continue
+				}
+				cell := studies.Cell{Row: i, Column: j, Seed: seed}
+				var err error
+				if cell.Key, err = r.key(cell); err != nil {
+					return hint.AsMisuse(err) // studies are valid: it is --set
+				}
+				r.cells = append(r.cells, cell)
+			}
+		}
+	}
+	if len(r.cells) == 0 {
+		return hint.Misused("reproduce: no cell of %s has --rows and --columns in the names of its row and column; rows: %s; columns: %s", r.Study.Name, strings.Join(r.Study.RowNames(), ", "), strings.Join(r.Study.ColumnNames(), ", "))
+	}
+	return nil
+}
+
+// wanted says whether --rows asks for a row, or for a ratio that needs it.
+func (r *reproduction) wanted(row studies.Row) bool {
+	texts := r.Rows
+	if matches(row.Name, texts) {
+		return true
+	}
+	return slices.ContainsFunc(r.Study.Rows, func(other studies.Row) bool {
+		return other.Ratio != nil && matches(other.Name, texts) && (other.Ratio.Of == row.Name || other.Ratio.To == row.Name)
+	})
+}
+
+// seeds returns those of the repetitions.
+func (r *reproduction) seeds() []uint64 {
+	seeds := r.Seeds
+	for s := 1; len(r.Seeds) == 0 && s <= r.Study.Seeds; s++ {
+		seeds = append(seeds, uint64(s))
+	}
+	return seeds
+}
+
+// words names the data.
+func (r *reproduction) words() string {
+	if r.standIn != nil {
+		return r.standIn.name
+	}
+	var names []string
+	for _, name := range r.Study.Datasets() {
+		if data := r.data[name]; data != nil {
+			names = append(names, name+": "+data.name)
+		}
+	}
+	return strings.Join(names, "; ")
+}
+
+// config is the resolved configuration of a cell.
+func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
+	row, column := r.Study.Rows[cell.Row], r.Study.Columns[cell.Column]
+	recipe, err := recipes.Find(row.Recipe)
+	if err != nil {
+		return config.Run{}, err
+	}
+	settings := slices.Concat(r.Study.Set, column.Set, row.Set)
+	settings = append(settings, r.settingsOf(row)...)
+	cfg, err := config.Parse(recipe.Name, []byte(recipe.Text), settings)
+	if err != nil {
+		return cfg, err
+	}
+	rate := column.Rate
+	if column.Says != nil {
+		rate = *column.Says
+	}
+	if row.Labels == studies.True || row.Labels == studies.Topline || column.Noise == trueLabels || column.Noise == "" {
+		rate = 0
+	}
+	if !slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, "filter.rate=") }) {
+		cfg.Filter.Rate = config.Rate(rate)
+	}
+	if cfg.HasPeers() {
+		cfg.Peers.Rate = cfg.Filter.Rate
+	}
+	cfg.Seed, cfg.Checkpoint = cell.Seed, config.Span{}
+	return cfg, cfg.Validate()
+}
+
+// settingsOf are the settings of --set for a row: those of all, and those that name it.
+func (r *reproduction) settingsOf(row studies.Row) (settings []string) {
+	for _, s := range r.Set {
+		key, value, _ := strings.Cut(s, "=")
+		name, own, named := strings.Cut(key, ":")
+		switch {
+		case !named:
+			settings = append(settings, s)
+		case matches(row.Name, []string{name}):
+			settings = append(settings, own+"="+value)
+		}
+	}
+	return settings
+}
+
+// checkSettings refuses a --set for rows that there are not: it would change nothing.
+func (r *reproduction) checkSettings() error {
+	for _, s := range r.Set {
+		key, _, _ := strings.Cut(s, "=")
+		name, _, named := strings.Cut(key, ":")
+		if named && !slices.ContainsFunc(r.Study.RowNames(), func(row string) bool { return matches(row, []string{name}) }) {
+			return hint.Misused("--set %s: no row of %s has %q in its name; rows: %s", s, r.Study.Name, name, strings.Join(r.Study.RowNames(), ", "))
+		}
+	}
+	return nil
+}
+
+// key tells a cell from every other: its settings, data, noise and measures.
+func (r *reproduction) key(cell studies.Cell) (string, error) {
+	cfg, err := r.config(cell)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", r.describe(cell), err)
+	}
+	column, row := r.Study.Columns[cell.Column], r.Study.Rows[cell.Row]
+	data := r.of(column)
+	h := sha256.New()
+	fmt.Fprintf(h, "%d\n%s\n%s\n%s\n", cellVersion, data.store.Sum, data.store.Key.Images, manifestSum(data.clean))
+	fmt.Fprintf(h, "%s %g %s %d %s\n", column.Noise, column.Rate, row.Labels, cell.Seed, r.Study.State)
+	fmt.Fprintf(h, "%v %v\n", r.Study.Measures, r.traces())
+	flat := config.Flatten(cfg)
+	for _, key := range slices.Sorted(maps.Keys(flat)) {
+		fmt.Fprintf(h, "%s=%s\n", key, flat[key])
+	}
+	return hex.EncodeToString(h.Sum(nil))[:24], nil
+}
+
+// manifestSum is a hash of everything in a manifest that a training or a measurement sees.
+func manifestSum(d *datasets.Dataset) string {
+	h := sha256.New()
+	for _, s := range d.Samples {
+		fmt.Fprintf(h, "%q %d %d %s\n", s.Path, s.Label, s.True, s.Split)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// traces are the names of what is recorded while cells train.
+func (r *reproduction) traces() []string {
+	if r.Study.Chart == nil || r.Study.Chart.Trace == "" {
+		return nil
+	}
+	return []string{r.Study.Chart.Trace, fmt.Sprint(r.Study.Chart.At)}
+}
+
+// matches reports whether a name has one of the texts in it; no texts match everything.
+func matches(name string, texts []string) bool {
+	return len(texts) == 0 || slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(strings.ToLower(name), strings.ToLower(t)) })
+}

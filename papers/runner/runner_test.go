@@ -1,0 +1,55 @@
+package runner
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/papers/studies"
+	"winnow/run"
+)
+
+// TestSettingsOf: --set is for all rows, or for those whose name it has before a colon.
+func TestSettingsOf(t *testing.T) {
+	r := reproduction{Options: Options{Set: []string{"length=3 epochs", "tcl:selective.warm_up=1 epochs", "data.root=a:b"}}}
+	for name, want := range map[string][]string{
+		"SupCon": {"length=3 epochs", "data.root=a:b"}, "TCL on frozen features": {"length=3 epochs", "selective.warm_up=1 epochs", "data.root=a:b"},
+	} {
+		if diff := cmp.Diff(want, r.settingsOf(studies.Row{Name: name})); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// TestStudiesResolve: every study's recipes and settings are there and valid, and every measure can be measured.
+func TestStudiesResolve(t *testing.T) {
+	all, err := studies.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all {
+		r := reproduction{Options: Options{Study: s}}
+		for _, m := range s.Measures {
+			if !knownMeasure(m) {
+				t.Errorf("%s: measure %q is unknown", s.Name, m)
+			}
+		}
+		for i, row := range s.Rows {
+			for j, column := range s.Columns {
+				if row.Recipe == "" {
+					continue
+				}
+				if _, err := r.config(studies.Cell{Row: i, Column: j, Seed: 1}); err != nil {
+					t.Errorf("%s: %s, %s: %v", s.Name, row.Name, column.Name, err)
+				}
+				known := map[string]bool{"": true, trueLabels: true, givenLabels: true}
+				for _, m := range run.NoiseModels() {
+					known[m] = true
+				}
+				if !known[column.Noise] {
+					t.Errorf("%s: %s: noise %q is unknown", s.Name, column.Name, column.Noise)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,185 @@
+// Package watch follows filters during a training, with the truth beside it that the training does not know: what they
+// keep, how they score right and wrong labels, and how the concentrations of the classes are spread. PRISM's (001) Figures
+// 2, 3 and 5 on any data, for winnow trace and for the studies of these figures.
+package watch
+
+import (
+	"slices"
+
+	"winnow/datasets"
+	"winnow/filters"
+)
+
+// Filter compares, step by step, what a filter keeps with the truth that it does not know. It is fed from
+// outside the training, by an observer. Rows whose true or given label is unknown do not count.
+type Filter struct {
+	steps  []Step
+	right  []rightness // by position in the dataset
+	at     []int       // steps around which scores are counted, rising
+	window int
+	counts []Scores
+}
+
+// rightness is what is known of a given label.
+type rightness int8
+
+const (
+	unknownLabel rightness = iota
+	rightLabel
+	wrongLabel
+)
+
+// Step is what one step's filtering came to, in rows of the batch.
+type Step struct {
+	Step  int `json:"step"`
+	Right int `json:"right"` // rows with a right label
+	Wrong int `json:"wrong"`
+	Kept  int `json:"kept"`       // of both
+	Clean int `json:"kept_right"` // right ones among the kept
+}
+
+// Scores are the scores of right and of wrong labels in the steps From to Step.
+type Scores struct {
+	Step    int               `json:"step"`
+	From    int               `json:"from"`
+	Judge   string            `json:"judge"` // the scorer of the last of them; what another said before is not counted
+	Right   filters.Histogram `json:"right"`
+	Wrong   filters.Histogram `json:"wrong"`
+	Unknown int               `json:"nothing_known"` // of classes without members: see filters.SaysNothing
+}
+
+// NewFilter makes a trace of a run on d. Scores are counted in the window steps up to each step of at (one step
+// holds a batch only).
+func NewFilter(d *datasets.Dataset, at []int, window int) *Filter {
+	t := &Filter{right: make([]rightness, len(d.Samples)), at: slices.Sorted(slices.Values(at)), window: max(window, 1)}
+	for i, s := range d.Samples {
+		switch {
+		case s.True == datasets.Unlabelled || s.Label == datasets.Unlabelled:
+		case s.True == s.Label:
+			t.right[i] = rightLabel
+		default:
+			t.right[i] = wrongLabel
+		}
+	}
+	for _, step := range slices.Compact(t.at) {
+		t.counts = append(t.counts, Scores{Step: step, From: max(1, step-t.window+1)})
+	}
+	return t
+}
+
+// Step notes a step: the rows of the batch by their positions in the dataset, which of them were kept (by their
+// place in the batch), their scores (nil without a filter) and who judged.
+func (t *Filter) Step(number int, ids, kept []int, scores []float64, judge string) {
+	s := Step{Step: number}
+	for _, id := range ids {
+		switch t.right[id] {
+		case rightLabel:
+			s.Right++
+		case wrongLabel:
+			s.Wrong++
+		}
+	}
+	for _, row := range kept {
+		switch t.right[ids[row]] {
+		case rightLabel:
+			s.Clean++
+			s.Kept++
+		case wrongLabel:
+			s.Kept++
+		}
+	}
+	t.steps = append(t.steps, s)
+	for i := range t.counts {
+		if c := &t.counts[i]; number >= c.From && number <= c.Step {
+			c.add(t.right, ids, scores, judge)
+		}
+	}
+}
+
+func (c *Scores) add(right []rightness, ids []int, scores []float64, judge string) {
+	if c.Judge != judge {
+		*c = Scores{Step: c.Step, From: c.From, Judge: judge}
+	}
+	for i, v := range scores {
+		of := &c.Right
+		switch right[ids[i]] {
+		case unknownLabel:
+			continue
+		case wrongLabel:
+			of = &c.Wrong
+		}
+		if filters.SaysNothing(judge, v) {
+			c.Unknown++
+			continue
+		}
+		of.Add(v)
+	}
+}
+
+// Steps returns all that were noted.
+func (t *Filter) Steps() []Step { return t.steps }
+
+// Scores returns the counts at the steps asked for that the run came to.
+func (t *Filter) Scores() []Scores {
+	var list []Scores
+	for _, c := range t.counts {
+		if c.Right.Total()+c.Wrong.Total()+c.Unknown > 0 {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// Accuracy returns the filter accuracy of PRISM's Fig. 2, the share of right labels among the kept, over the steps that
+// kept any, smoothed by e_t = weight·e_{t-1} + (1-weight)·x_t (the paper's weight is 0.7; 0: not at all).
+func (t *Filter) Accuracy(weight float64) (steps, share []float64) {
+	return t.shares(weight, func(s Step) (int, int) { return s.Clean, s.Kept })
+}
+
+// Recall returns the share of the right labels that were kept, smoothed in the same way.
+func (t *Filter) Recall(weight float64) (steps, share []float64) {
+	return t.shares(weight, func(s Step) (int, int) { return s.Clean, s.Right })
+}
+
+// Precision returns the share of wrong labels among the dropped, smoothed in the same way.
+func (t *Filter) Precision(weight float64) (steps, share []float64) {
+	return t.shares(weight, func(s Step) (int, int) {
+		return s.Wrong - (s.Kept - s.Clean), s.Right + s.Wrong - s.Kept
+	})
+}
+
+func (t *Filter) shares(weight float64, of func(Step) (part, whole int)) (steps, share []float64) {
+	for _, s := range t.steps {
+		if part, whole := of(s); whole > 0 {
+			steps, share = append(steps, float64(s.Step)), append(share, float64(part)/float64(whole))
+		}
+	}
+	return steps, filters.Smooth(weight, share)
+}
+
+// Total are rows summed over steps.
+type Total struct {
+	Accuracy  *float64 `json:"filter_accuracy"` // null where nothing was kept, and so on
+	Recall    *float64 `json:"recall_of_right"`
+	Precision *float64 `json:"precision_of_dropped"`
+	NoiseRate *float64 `json:"noise_rate"` // in the batches
+}
+
+// Total returns what the steps after a given one came to together.
+func (t *Filter) Total(after int) Total {
+	var s Step
+	for _, x := range t.steps {
+		if x.Step > after {
+			s.Right, s.Wrong, s.Kept, s.Clean = s.Right+x.Right, s.Wrong+x.Wrong, s.Kept+x.Kept, s.Clean+x.Clean
+		}
+	}
+	share := func(part, whole int) *float64 {
+		if whole == 0 {
+			return nil
+		}
+		v := float64(part) / float64(whole)
+		return &v
+	}
+	rows := s.Right + s.Wrong
+	return Total{share(s.Clean, s.Kept), share(s.Clean, s.Right), share(s.Wrong-(s.Kept-s.Clean), rows-s.Kept), share(s.Wrong, rows)}
+}

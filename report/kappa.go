@@ -1,0 +1,52 @@
+package report
+
+import (
+	"strconv"
+
+	"winnow/report/chart"
+	"winnow/train"
+)
+
+// NamedDiagnoses is what a run saw of its filter, under the name it has in a drawing.
+type NamedDiagnoses struct {
+	Name string
+	List []train.Diagnosis
+}
+
+// mostBoxes is the number of boxes side by side that can still be read.
+const mostBoxes = 24
+
+// KappaBoxes is PRISM's Fig. 5: how the concentrations of the classes are spread over training, at most 24 boxes of
+// each run. Places are those of the first run; the others have a box where they looked at the same step.
+func KappaBoxes(title string, runs ...NamedDiagnoses) chart.Boxes {
+	drawing := chart.Boxes{Frame: chart.Frame{Title: title, X: "iteration", Y: "κ of the classes"}}
+	if len(runs) == 0 {
+		return drawing
+	}
+	var steps []int
+	for _, d := range runs[0].List {
+		if d.Kappa != nil {
+			steps = append(steps, d.Step)
+		}
+	}
+	every := (len(steps) + mostBoxes - 1) / mostBoxes
+	for i := len(steps) % max(every, 1); i < len(steps); i += every {
+		place := chart.Place{Name: strconv.Itoa(steps[i])}
+		for tone, run := range runs {
+			for _, d := range run.List {
+				if d.Step == steps[i] && d.Kappa != nil {
+					place.Boxes = append(place.Boxes, kappaBox(run.Name, d.Kappa, tone))
+				}
+			}
+		}
+		drawing.Places = append(drawing.Places, place)
+	}
+	return drawing
+}
+
+func kappaBox(name string, k *train.KappaSpread, tone int) chart.Box {
+	if len(k.Values) > 0 {
+		return chart.BoxOf(name, k.Values, tone)
+	}
+	return chart.Box{Name: name, Low: k.Low, Q1: k.Q1, Median: k.Median, Q3: k.Q3, High: k.High, Tone: tone}
+}
