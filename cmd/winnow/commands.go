@@ -5,10 +5,13 @@ import (
 
 	"winnow/cmd/winnow/audit"
 	"winnow/cmd/winnow/data"
+	"winnow/cmd/winnow/demo"
 	"winnow/cmd/winnow/doctor"
+	"winnow/cmd/winnow/embed"
 	"winnow/cmd/winnow/eval"
 	"winnow/cmd/winnow/extract"
 	"winnow/cmd/winnow/features"
+	"winnow/cmd/winnow/index"
 	"winnow/cmd/winnow/losses"
 	"winnow/cmd/winnow/metrics"
 	"winnow/cmd/winnow/models"
@@ -17,6 +20,7 @@ import (
 	"winnow/cmd/winnow/recipes"
 	"winnow/cmd/winnow/reproduce"
 	"winnow/cmd/winnow/runtime"
+	"winnow/cmd/winnow/search"
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/theory"
 	"winnow/cmd/winnow/train"
@@ -41,9 +45,9 @@ func commands() []term.Group {
 			retrieveCommand(),
 			reportCommand(),
 			exportCommand(),
-			embedCommand(),
-			indexCommand(),
-			searchCommand(),
+			embed.Command(),
+			index.Command(),
+			search.Command(),
 		}},
 		{Heading: "Papers", Commands: []*cli.Command{
 			recipes.Command(),
@@ -60,7 +64,7 @@ func commands() []term.Group {
 		{Heading: "Setup", Commands: []*cli.Command{
 			runtime.Command(),
 			doctor.Command(),
-			demoCommand(),
+			demo.Command(),
 		}},
 	}
 }

@@ -129,6 +129,8 @@ var rooms = []Room{
 	{"report/chart", "draws lines, histograms and box plots as SVG",
 		"internal/spread"},
 
+	{"papers/demo", "runs the whole path on drawn characters with half of the labels wrong",
+		"backbone backbone/ort datasets datasets/glyphs eval extraction features filters internal/lookup models papers/watch report report/chart run run/auditing run/comparison run/config run/folder train"},
 	{"papers/recipes", "holds the papers' settings as data, one file each",
 		""},
 	{"papers/text", "prints the papers' numbers and tables for people",
@@ -151,11 +153,11 @@ var rooms = []Room{
 		"datasets features internal/hint internal/lookup losses papers/embedded papers/text papers/theory report/chart run run/config train"},
 
 	{"search", "finds the nearest of many stored vectors, exactly; an index on disk that grows",
-		"eval features"},
+		"eval features internal/hint"},
 	{"search/qdrant", "writes vectors into a collection of a Qdrant server, and resumes after a break",
 		""},
-	{"embedding", "makes vectors of images with a run, an exported model or a backbone alone",
-		"backbone backbone/ort extraction features graph head models run/folder search"},
+	{"embedding", "makes vectors of images with a run, an exported model or a backbone alone; writes, indexes and searches by them",
+		"backbone backbone/ort datasets/imagelist extraction features graph head internal/hint internal/lookup internal/vectorfile models run/folder search"},
 
 	{"cmd/...", "wires: flags to plain options, one call, print",
 		"*"},
