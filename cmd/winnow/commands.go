@@ -4,7 +4,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/audit"
+	"winnow/cmd/winnow/cost"
 	"winnow/cmd/winnow/data"
+	"winnow/cmd/winnow/demo"
 	"winnow/cmd/winnow/doctor"
 	"winnow/cmd/winnow/embed"
 	"winnow/cmd/winnow/eval"
@@ -22,6 +24,7 @@ import (
 	"winnow/cmd/winnow/search"
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/theory"
+	"winnow/cmd/winnow/trace"
 	"winnow/cmd/winnow/train"
 )
 
@@ -51,10 +54,10 @@ func commands() []term.Group {
 		{Heading: "Papers", Commands: []*cli.Command{
 			recipes.Command(),
 			reproduce.Command(),
-			traceCommand(),
+			trace.Command(),
 			pairs.Command(),
 			theory.Command(),
-			costCommand(),
+			cost.Command(),
 		}},
 		{Heading: "Reference", Commands: []*cli.Command{
 			losses.Command(),
@@ -63,7 +66,7 @@ func commands() []term.Group {
 		{Heading: "Setup", Commands: []*cli.Command{
 			runtime.Command(),
 			doctor.Command(),
-			demoCommand(),
+			demo.Command(),
 		}},
 	}
 }
