@@ -4,6 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/audit"
+	"winnow/cmd/winnow/cost"
 	"winnow/cmd/winnow/data"
 	"winnow/cmd/winnow/demo"
 	"winnow/cmd/winnow/doctor"
@@ -23,6 +24,7 @@ import (
 	"winnow/cmd/winnow/search"
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/theory"
+	"winnow/cmd/winnow/trace"
 	"winnow/cmd/winnow/train"
 )
 
@@ -52,10 +54,10 @@ func commands() []term.Group {
 		{Heading: "Papers", Commands: []*cli.Command{
 			recipes.Command(),
 			reproduce.Command(),
-			traceCommand(),
+			trace.Command(),
 			pairs.Command(),
 			theory.Command(),
-			costCommand(),
+			cost.Command(),
 		}},
 		{Heading: "Reference", Commands: []*cli.Command{
 			losses.Command(),

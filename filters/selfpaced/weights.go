@@ -167,12 +167,6 @@ func (w *Weights) ByID(dst []float64) []float64 {
 // All returns the weights of all samples, in order; it is the caller's to keep.
 func (w *Weights) All() []float64 { return slices.Clone(w.w) }
 
-// Lambda returns λ of the next round; 0 before the first one unless it was given.
-func (w *Weights) Lambda() float64 { return w.lambda }
-
-// Config returns the configuration.
-func (w *Weights) Config() Config { return w.config }
-
 // State is what the weights carry from round to round, for a checkpoint.
 type State struct {
 	Weights []float64 `json:"weights,omitempty"`
