@@ -7,6 +7,7 @@ package features
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 )
@@ -97,10 +98,5 @@ func ShareLabel(a, b []int) bool {
 	for _, label := range a {
 		there[label] = label != Unlabelled
 	}
-	for _, label := range b {
-		if there[label] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b, func(label int) bool { return there[label] })
 }

@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 )
@@ -126,14 +127,9 @@ func rowsByClass(labels []int) [][]int {
 			byClass[label] = append(byClass[label], row)
 		}
 	}
-	classes := make([]int, 0, len(byClass))
-	for c := range byClass {
-		classes = append(classes, c)
-	}
-	slices.Sort(classes)
-	rows := make([][]int, len(classes))
-	for i, c := range classes {
-		rows[i] = byClass[c]
+	rows := make([][]int, 0, len(byClass))
+	for _, c := range slices.Sorted(maps.Keys(byClass)) {
+		rows = append(rows, byClass[c])
 	}
 	return rows
 }
