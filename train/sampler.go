@@ -5,6 +5,8 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+
+	"winnow/features"
 )
 
 // Names of the sampler's variants.
@@ -227,7 +229,7 @@ func (s *Sampler) labelled(e int) [][]int {
 }
 
 func (s *Sampler) uniform(rng *rand.Rand) [][]int {
-	order := identity(len(s.rows))
+	order := features.AllRows(len(s.rows))
 	epoch := make([][]int, s.batches)
 	for b := range epoch {
 		batch := make([]int, 0, s.Size())
@@ -262,7 +264,7 @@ func (s *Sampler) groups(rng *rand.Rand) [][]int {
 	s.fit(left, queues)
 	epoch := make([][]int, s.batches)
 	chosen := make([]int, 0, s.p)
-	rest := identity(len(s.rows))
+	rest := features.AllRows(len(s.rows))
 	taken := make([]bool, len(s.rows))
 	for b := range epoch {
 		chosen = s.choose(chosen[:0], left, s.batches-b, rng)
@@ -345,14 +347,6 @@ func (s *Sampler) fill(batch, rows []int, n int, rng *rand.Rand) []int {
 		n -= len(some)
 	}
 	return batch
-}
-
-func identity(n int) []int {
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
-	}
-	return list
 }
 
 func shuffle(list []int, rng *rand.Rand) {

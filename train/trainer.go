@@ -143,7 +143,7 @@ type Trainer struct {
 
 // New checks what a Config must hold together.
 func New(cfg Config) (*Trainer, error) {
-	t := &Trainer{Config: cfg, params: cfg.Encoder.Params(), objective: newObjective(cfg.Terms), epoch: -1, all: identity(cfg.Sampler.Size())}
+	t := &Trainer{Config: cfg, params: cfg.Encoder.Params(), objective: newObjective(cfg.Terms), epoch: -1, all: features.AllRows(cfg.Sampler.Size())}
 	if s, ok := cfg.Encoder.(Stateful); ok {
 		t.state = s.State()
 	}

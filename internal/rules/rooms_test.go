@@ -169,7 +169,7 @@ var rooms = []Room{
 	{"internal/catalog", "checks the settings of a catalog's entries and finds entries by name, or the nearest name",
 		""},
 	{"internal/glyphnet", "trains the embedded backbone and holds its weights",
-		"backbone/ort datasets datasets/glyphs features graph graph/gradient head models/architecture train"},
+		"backbone/ort datasets datasets/glyphs eval features graph graph/gradient head models/architecture train"},
 	{"internal/diagnosis", "checks what winnow needs of a machine, and names what mends the rest",
 		"backbone/ort internal/ortlib run/config"},
 	{"internal/manual", "prints the catalogs of losses and metrics: JSON, a page an entry, README's tables",
