@@ -123,7 +123,7 @@ func (r *training) prepare() (err error) {
 	if r.head, err = head.New(r.cfg.Head, r.data.Train.X, train.Rand(r.cfg.Seed, "head", 0)); err != nil {
 		return err
 	}
-	if r.sampler, err = train.NewSampler(r.cfg.Sampler, r.data.Train.Labels, r.cfg.Seed); err != nil {
+	if r.sampler, err = r.cfg.Sampler.New(r.data.Train.Labels, r.cfg.Seed); err != nil {
 		return err
 	}
 	r.epoch, r.clock = r.sampler.Batches(), new(train.Clock)

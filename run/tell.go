@@ -55,7 +55,7 @@ func (s *Session) tellPlan(plan Plan) {
 	if plan.Config.Head.Out != cfg.Head.Out {
 		note("dimension %d is more than the %d of the features: using %d", cfg.Head.Out, plan.Config.Head.In, plan.Config.Head.Out)
 	}
-	if cfg.Sampler.Variant != train.Shuffle && cfg.Sampler.Classes > len(s.Data.Classes) {
+	if cfg.Sampler.Variant != config.Shuffle && cfg.Sampler.Classes > len(s.Data.Classes) {
 		note("batches of %d classes: %d are asked for, and there are no more", len(s.Data.Classes), cfg.Sampler.Classes)
 	}
 	if cfg.Method != config.Metric {

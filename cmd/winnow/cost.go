@@ -175,7 +175,7 @@ func costMisused(c *cli.Context) (variants []costVariant, base config.Run, err e
 	base.Filter.Config = filters.Default()
 	base.Filter.Rate, base.Filter.AvgSim = config.Rate(c.Float64("rate")), config.Span{}
 	base.Diagnostics.Every = config.Span{}
-	if base.Sampler.Classes, base.Sampler.Images, base.Sampler.Rows, err = config.ParseBatch(c.String("batch"), base.Sampler.Variant); err != nil {
+	if err = base.Sampler.SetBatch(c.String("batch")); err != nil {
 		return nil, base, misused("--batch: %w", err)
 	}
 	for _, v := range variants {

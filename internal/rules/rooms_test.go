@@ -116,7 +116,7 @@ var rooms = []Room{
 	{"run/folder", "knows the files that a training leaves, and opens them again",
 		"backbone datasets datasets/imageroot extraction features filters/noiserate head internal/hint internal/lookup models run/comparison run/config train train/samples"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
-		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint internal/size models run/config run/folder"},
+		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint internal/size models run/config run/folder train"},
 
 	{"report", "draws the page of one run or several",
 		"audit/suspects datasets datasets/glyphs eval features filters internal/lookup report/chart run/comparison run/config run/folder train"},
