@@ -1,26 +1,43 @@
 // Package embedding makes vectors of images: by a run's backbone and head, a model that winnow export wrote, or a backbone
-// alone.
+// alone. It writes them to files ([Network.WriteFile]), puts them into an index ([CreateIndex], [ExtendIndex]) and searches
+// by them ([Queries]).
 package embedding
 
 import (
+	"cmp"
+	"context"
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
-	"winnow/backbone/ort"
+	"winnow/backbone"
 	"winnow/extraction"
 	"winnow/features"
 	"winnow/graph"
 	"winnow/head"
+	"winnow/internal/hint"
 	"winnow/models"
 	"winnow/run/folder"
 	"winnow/search"
 )
 
-// Embedder makes vectors of images: a run's backbone and head, a model that winnow export wrote, or a backbone alone.
+// Options say by what images are embedded, where they are, and how many at a time.
+type Options struct {
+	Model    string    // a run folder, an ONNX file or a known backbone; "" where there are vectors: what made them
+	Backbone string    // of a run folder, where it is not found by its sha256
+	Root     string    // that the paths of manifests and of standard input start from
+	Stdin    io.Reader // names images where one is called "-"
+	Batch    int       // images a run of the network
+	Workers  int       // images decoded at the same time; 0: one a core
+}
+
+// Host is what embedding needs of the program around it.
+type Host = extraction.Host
+
+// Embedder makes vectors of images.
 type Embedder struct {
 	search.Embedder // its identity
 
@@ -31,48 +48,64 @@ type Embedder struct {
 	Files    []string   // that it reads: nothing must be written over them
 }
 
-// New returns the embedder of a backbone alone, or of a model that winnow export wrote. source is the name it was asked for by.
-func New(b *models.Backbone, source string) (*Embedder, error) {
+// Open opens a run folder, an ONNX file, or a backbone by its name. file is the backbone of a run where it is not found by
+// its sha256, "" otherwise. What a person should know of the model is noted.
+func Open(model, file string, note func(format string, args ...any)) (*Embedder, error) {
+	if info, err := os.Stat(model); err == nil && info.IsDir() {
+		return OpenRun(model, file)
+	}
+	if file != "" {
+		return nil, hint.Misused("--backbone names the backbone of a run folder; %s is none", model)
+	}
+	registry, err := models.OpenDefault()
+	if err != nil {
+		return nil, err
+	}
+	b, err := registry.Resolve(model, models.Settings{})
+	if err != nil {
+		return nil, err
+	}
 	e := &Embedder{Backbone: b}
 	output, joined, err := exportedOutput(b)
 	if err != nil {
 		return nil, err
 	}
-	e.Unit, e.Source = joined, source
+	e.Unit, e.Source = joined, model
 	if b.Path != "" {
 		e.Files = []string{b.Path}
-		if _, err := os.Stat(source); err == nil {
-			e.Source = extraction.Absolute(source)
+		if _, err := os.Stat(model); err == nil {
+			e.Source = extraction.Absolute(model)
 		}
 	}
-	return e, e.prepare(output)
+	if err := e.prepare(output); err != nil {
+		return nil, err
+	}
+	for _, list := range [][]string{b.Warnings, e.cut.Warnings} {
+		for _, warning := range list {
+			note("%s", warning)
+		}
+	}
+	return e, nil
 }
 
-// NewFromStore returns the embedder of the backbone that made a store.
-func NewFromStore(b *models.Backbone, s *features.Store) (*Embedder, error) {
-	e := &Embedder{Backbone: b}
-	e.Source = b.Path
-	return e, e.prepare(s.Key.Output)
-}
-
-// NewFromRun returns the embedder of a run's network and head; it needs neither the run's manifest nor its features. find finds a
-// backbone by its sha256 if the run did not train its own: whose says in errors what was made with it, places are where it
-// may lie.
-func NewFromRun(r *folder.Run, find func(sum, preprocessing, whose string, places ...string) (*models.Backbone, error)) (*Embedder, error) {
+// OpenRun opens the network and the head of a run, which need neither its manifest nor its features. file is the backbone
+// where it is not found by its sha256.
+func OpenRun(dir, file string) (*Embedder, error) {
+	r, err := folder.Read(dir, false)
+	if err != nil {
+		return nil, err
+	}
 	e := &Embedder{head: r.Head, Unit: true}
 	e.Source = extraction.Absolute(r.Dir)
-	var err error
 	if e.Head, err = folder.FileSum(filepath.Join(r.Dir, r.HeadFile)); err != nil {
 		return nil, err
 	}
-	if r.Config.Finetune.On() {
+	if !r.Config.Finetune.On() {
+		e.Backbone, err = frozenBackbone(r, file)
+	} else if file == "" {
 		e.Backbone, err = r.TunedBackbone(r.HeadFile, r.Meta)
 	} else {
-		places := []string{r.Config.Data.Model}
-		if s, err := features.Open(r.OriginalStore()); err == nil {
-			places = append(places, s.ModelFile)
-		}
-		e.Backbone, err = find(r.Meta.ModelSHA256, r.Meta.Preprocessing, "run "+r.Dir, places...)
+		err = hint.Misused("--backbone: the backbone of this run was fine-tuned and lies in it")
 	}
 	if err != nil {
 		return nil, err
@@ -81,6 +114,66 @@ func NewFromRun(r *folder.Run, find func(sum, preprocessing, whose string, place
 		e.Files = append(e.Files, filepath.Join(r.Dir, name))
 	}
 	return e, e.prepare(r.Meta.Output)
+}
+
+// frozenBackbone finds the backbone that made the features of a run.
+func frozenBackbone(r *folder.Run, file string) (*models.Backbone, error) {
+	places := []string{r.Config.Data.Model}
+	if s, err := features.Open(r.OriginalStore()); err == nil {
+		places = append(places, s.ModelFile)
+	}
+	b, err := extraction.BackboneBy(r.Meta.ModelSHA256, r.Meta.Preprocessing, "run "+r.Dir, file, places...)
+	var hinted *hint.Error
+	if errors.As(err, &hinted) {
+		err = hint.With(hinted.Err, "name the model's file with --backbone FILE, or record it: winnow models add FILE")
+	}
+	return b, err
+}
+
+// OpenMaker opens what made the vectors of a gallery, where it was or as o names it. Another version of the decoder reads
+// nearly the same pictures: that is noted, not refused.
+func OpenMaker(g *search.Gallery, o Options, note func(format string, args ...any)) (*Embedder, error) {
+	if g.Index != nil {
+		was := g.Index.Embedder
+		was.Decoder = decoderNow(g.Index.Dir, was.Preprocessing, was.Decoder, note)
+		return reopen(g.Index.Dir, was, o, note)
+	}
+	b, err := extraction.BackboneOf(g.Store, o.Model)
+	if err != nil {
+		return nil, err
+	}
+	decoderNow(g.Store.Dir, g.Store.Key.Preprocessing, g.Store.Key.Decoder, note)
+	e := &Embedder{Backbone: b}
+	e.Source = b.Path
+	return e, e.prepare(g.Store.Key.Output)
+}
+
+// decoderNow returns what reads pictures today as a preprocessing says, and notes where it was another version.
+func decoderNow(dir, preprocessing, was string, note func(format string, args ...any)) string {
+	p, err := backbone.ParsePreprocessing(preprocessing)
+	if err != nil {
+		return was // the embedders are compared later, which says what differs
+	}
+	now := p.DecoderVersion()
+	if now != was {
+		note("%s: another version of the decoder read its images (%q, today %q): similarities are a little off", dir, was, now)
+	}
+	return now
+}
+
+// reopen opens the embedder that made an index, where it was or as o names it, and refuses another.
+func reopen(dir string, was search.Embedder, o Options, note func(format string, args ...any)) (*Embedder, error) {
+	e, err := Open(cmp.Or(o.Model, was.Source), o.Backbone, note)
+	if err != nil {
+		if o.Model == "" && hint.Of(err) == "" {
+			err = hint.With(err, "the index %s was made by %s: if it moved, name it with --model", dir, was.Source)
+		}
+		return nil, err
+	}
+	if why := was.Differs(e.Embedder); why != "" {
+		return nil, hint.With(&search.OtherEmbedder{Dir: dir, Why: why}, "vectors of two embedders cannot be compared: name the one that made the index with --model, or make a new index")
+	}
+	return e, nil
 }
 
 // exportedOutput returns the tensor of the embedding if winnow export wrote the file. models.Prepare finds the feature of other
@@ -111,75 +204,19 @@ func (e *Embedder) prepare(output string) (err error) {
 	return nil
 }
 
-// Warnings returns what the user should know of the model.
-func (e *Embedder) Warnings() []string { return slices.Concat(e.Backbone.Warnings, e.cut.Warnings) }
-
-// Load loads the network onto a runtime, which [Network.Close] closes too. With fill above 0 it always computes batches of that
-// size; with unit it divides vectors by their length.
-func (e *Embedder) Load(rt *ort.Runtime, fill int, unit bool) (*Network, error) {
-	p := e.Backbone.Preprocessing
-	net, err := ort.NewNetwork(rt, e.cut.Model, e.cut.Tensor, ort.NetworkInput{Name: e.cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
+// Queries embeds images by what made the vectors of a gallery. It also returns those that have no vector.
+func Queries(ctx context.Context, h Host, g *search.Gallery, images fs.FS, paths []string, o Options) ([]search.Query, []features.Bad, error) {
+	e, err := OpenMaker(g, o, h.Note)
 	if err != nil {
-		return nil, errors.Join(err, rt.Close())
+		return nil, nil, err
 	}
-	return &Network{runtime: rt, net: net, head: e.head, size: p.Size(), unit: unit, fill: fill}, nil
+	net, err := e.Load(h, 0, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer net.Close()
+	if net.Dim() != g.Width() {
+		return nil, nil, fmt.Errorf("search: %s embeds into %d values, expected %d", e.Source, net.Dim(), g.Width())
+	}
+	return net.Queries(ctx, images, paths, o)
 }
-
-// Network is a network with its head and normalisation.
-type Network struct {
-	runtime *ort.Runtime
-	net     *ort.Network
-	head    *head.Head // nil: none
-	size    int        // numbers per picture
-	fill    int        // above 0: the size of every batch, see Infer
-	unit    bool       // divide by the length
-
-	pixels []float32
-	x      []float32
-}
-
-// Dim implements backbone.Network.
-func (n *Network) Dim() int {
-	if n.head != nil {
-		return n.head.Config().Out
-	}
-	return n.net.Dim()
-}
-
-// Infer implements backbone.Network. With fill, a batch of fewer pictures is filled up with black ones: an image's last
-// bits depend on the size of its batch (one alone and the same one among 46 differed, after MobileNetV2 and a head of
-// 256), and an index made in steps must equal one made at once.
-func (n *Network) Infer(dst blas32.General, pixels []float32, count int) error {
-	run := count
-	if count < n.fill {
-		if n.pixels == nil {
-			n.pixels = make([]float32, n.fill*n.size)
-		}
-		copy(n.pixels, pixels[:count*n.size])
-		clear(n.pixels[count*n.size:])
-		pixels, run = n.pixels, n.fill
-	}
-	if need := run * n.net.Dim(); len(n.x) < need {
-		n.x = make([]float32, need)
-	}
-	x := blas32.General{Rows: run, Cols: n.net.Dim(), Stride: n.net.Dim(), Data: n.x[:run*n.net.Dim()]}
-	if err := n.net.Infer(x, pixels, run); err != nil {
-		return err
-	}
-	if n.head != nil {
-		var err error
-		if x, err = n.head.Embed(x); err != nil {
-			return err
-		}
-	}
-	if n.unit {
-		search.UnitRows(x)
-	}
-	for i := range count {
-		copy(features.Row(dst, i), features.Row(x, i))
-	}
-	return nil
-}
-
-// Close frees network and runtime.
-func (n *Network) Close() error { return errors.Join(n.net.Close(), n.runtime.Close()) }

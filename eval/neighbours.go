@@ -3,6 +3,8 @@ package eval
 import (
 	"context"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"winnow/features"
 )
 
@@ -39,13 +41,19 @@ func Nearest(ctx context.Context, query features.Set, gallery *features.Set, k i
 	return out, err
 }
 
-// insert puts n into a list of the nearest, best first, whose capacity is the most it may hold; among equals
+// EachRow calls visit with every row of the similarities q·gᵀ, on all cores, a block of queries of at most maxMem bytes
+// at a time.
+func EachRow(ctx context.Context, q, g blas32.General, maxMem int64, visit func(i int, s []float32)) error {
+	return eachRow(ctx, q, g, maxMem, func(i int, s []float32, _ *ranker) { visit(i, s) })
+}
+
+// Insert puts n into a list of the nearest, best first, whose capacity is the most it may hold; among equals
 // the earlier one stays in front.
-func insert(best []Neighbour, n Neighbour) []Neighbour {
+func Insert(best []Neighbour, n Neighbour) []Neighbour {
 	return insertBy(best, n, func(a, b Neighbour) bool { return a.Similarity > b.Similarity })
 }
 
-// insertBy is insert by another order.
+// insertBy is Insert by another order.
 func insertBy(best []Neighbour, n Neighbour, nearer func(a, b Neighbour) bool) []Neighbour {
 	if len(best) == cap(best) {
 		if len(best) == 0 || !nearer(n, best[len(best)-1]) {

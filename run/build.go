@@ -33,7 +33,7 @@ func (r *training) buildConfig() error {
 	if cfg.Bank.Size > 0 {
 		r.config.Bank = features.NewBank(cfg.Bank.Size, cfg.Head.Out, classes)
 	}
-	env := filters.Env{Dim: cfg.Head.Out, Classes: classes, Printed: cfg.PaperVariant}
+	env := filters.Env{Dim: cfg.Head.Out, Classes: classes}
 	for i, l := range cfg.Losses {
 		term, err := r.buildTerm(l, i)
 		if err != nil {

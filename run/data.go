@@ -73,15 +73,21 @@ func Load(d *datasets.Dataset, dir string, views bool) (Data, error) {
 	return data, data.readViews(store)
 }
 
+// TrainPaths lists the images of Train, row by row.
+func (d *Data) TrainPaths() []string {
+	paths := make([]string, d.Train.Len())
+	for i, id := range d.Train.IDs {
+		paths[i] = d.Paths[id]
+	}
+	return paths
+}
+
 // Views is the number of views of each training image.
 func (d *Data) Views() int { return d.Stored.Len() / max(d.Train.Len(), 1) }
 
 // readViews adds the other views of the training images.
 func (d *Data) readViews(s *features.Store) error {
-	paths := make([]string, d.Train.Len())
-	for i, id := range d.Train.IDs {
-		paths[i] = d.Paths[id]
-	}
+	paths := d.TrainPaths()
 	rows, _ := s.Lookup(paths) // all of them are there: the first view has been read
 	x, err := s.ReadViews(rows)
 	if err != nil {

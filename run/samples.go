@@ -24,7 +24,7 @@ func (r *training) recordSamples() error {
 	if tc.Bank == nil {
 		tc.Bank = features.NewBank(cfg.Scores.Bank, cfg.Head.Out, len(data.Classes))
 	}
-	tc.Watch, err = filters.New(watch, filters.Env{Dim: cfg.Head.Out, Classes: len(data.Classes), Printed: cfg.PaperVariant})
+	tc.Watch, err = filters.New(watch, filters.Env{Dim: cfg.Head.Out, Classes: len(data.Classes)})
 	return err
 }
 

@@ -16,9 +16,7 @@ func (r *training) selfPacing() (*train.SelfPaced, error) {
 		return nil, nil
 	}
 	set := r.data.Train.Labelled()
-	settings := r.cfg.SelfPaced.Config
-	settings.Printed = r.cfg.PaperVariant
-	weights, err := selfpaced.New(settings, set)
+	weights, err := selfpaced.New(r.cfg.SelfPaced.Config, set)
 	if err != nil {
 		return nil, err
 	}

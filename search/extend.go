@@ -150,6 +150,9 @@ func (x *Extension) Added() int { return x.done - len(x.bad) }
 // Total returns the number of rows of the index.
 func (x *Extension) Total() int { return x.info.Rows }
 
+// DType returns the type of its numbers.
+func (x *Extension) DType() string { return x.info.DType }
+
 // Bad returns the images that were left out.
 func (x *Extension) Bad() []features.Bad { return x.bad }
 
@@ -166,11 +169,11 @@ func (x *Extension) Append(rows blas32.General, bad []features.Bad) error {
 	keep.Rows = 0
 	var names bytes.Buffer
 	for i := range rows.Rows {
-		one := blas32.General{Rows: 1, Cols: rows.Cols, Stride: rows.Cols, Data: keep.Data[keep.Rows*keep.Cols:]}
+		one := oneRow(keep.Data[keep.Rows*keep.Cols:][:keep.Cols])
 		copy(one.Data, features.Row(rows, i))
 		reason, unreadable := why[i]
 		if !unreadable && UnitRows(one) != nil {
-			reason, unreadable = "its vector is all zeros: it is near nothing", true
+			reason, unreadable = NoDirection, true
 		}
 		if unreadable {
 			x.bad = append(x.bad, features.Bad{Row: x.done + i, Path: x.New[x.done+i], Reason: reason})

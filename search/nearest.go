@@ -140,3 +140,8 @@ func UnitRows(x blas32.General) (absent []bool) {
 	}
 	return absent
 }
+
+// oneRow views a vector as a matrix.
+func oneRow(v []float32) blas32.General {
+	return blas32.General{Rows: 1, Cols: len(v), Stride: len(v), Data: v}
+}

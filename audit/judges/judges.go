@@ -17,7 +17,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"winnow/eval"
 	"winnow/features"
 	"winnow/filters/leaveout"
 	"winnow/internal/catalog"
@@ -94,11 +93,19 @@ type Options struct {
 	Rand       *rand.Rand // parts the images into folds
 }
 
+// Opinion is what is said of the labels of a set, an entry for each row.
+type Opinion struct {
+	Order          []float64 // the lowest is most suspect; as Score, without ties where a probability rounds to 0 or 1 (its log odds)
+	Score          []float64 // of the given label, the image left out; higher: cleaner
+	Suggested      []int     // the class that scores best; the given one if none beats it
+	SuggestedScore []float64
+}
+
 // Verdict is what a judge says, an entry for each row of the set. A row without a label, or whose label no other
 // shares, is judged by nobody: Score 1, Order +Inf, Suggested its own.
 type Verdict struct {
-	eval.Opinion               // the lowest Order is most suspect; scores are probabilities, or as the judge's help says
-	Classes      *leaveout.Set // the classes as the judge left them
+	Opinion               // the lowest Order is most suspect; scores are probabilities, or as the judge's help says
+	Classes *leaveout.Set // the classes as the judge left them
 }
 
 // Of asks the judge of a name about z, whose labels are 0 … classes-1 or negative for none. Rows need no unit length.
@@ -129,7 +136,7 @@ func Each(ctx context.Context, z features.Set, classes int, names []string, opts
 		if err != nil {
 			return fmt.Errorf("judges: %w", err)
 		}
-		b := &bench{ctx: ctx, s: s, opts: opts, once: &once, v: Verdict{Classes: s, Opinion: eval.Opinion{
+		b := &bench{ctx: ctx, s: s, opts: opts, once: &once, v: Verdict{Classes: s, Opinion: Opinion{
 			Order: make([]float64, z.Len()), Score: make([]float64, z.Len()),
 			Suggested: slices.Clone(z.Labels), SuggestedScore: make([]float64, z.Len()),
 		}}}

@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"winnow/audit"
+	"winnow/run/auditing"
 )
 
 func TestAuditCrossfit(t *testing.T) {
@@ -14,11 +17,11 @@ func TestAuditCrossfit(t *testing.T) {
 	w := newWorld(t, 3, 0.3)
 	manifest, _ := w.withTruth(t)
 	out := filepath.Join(w.dir, "clean.csv")
-	audit := func(more ...string) (audited, string) {
+	audit := func(more ...string) (auditing.Report, string) {
 		t.Helper()
-		args := []string{"audit", "--manifest", manifest, "--features", w.store, "--scorer", crossfitScorer, "--json"}
+		args := []string{"audit", "--manifest", manifest, "--features", w.store, "--scorer", audit.Crossfit, "--json"}
 		code, stdout, stderr := call(context.Background(), append(args, more...)...)
-		var a audited
+		var a auditing.Report
 		if err := json.Unmarshal([]byte(stdout), &a); code != 0 || err != nil {
 			t.Fatalf("%d: %v\n%s", code, err, stderr)
 		}
@@ -60,7 +63,7 @@ func TestAuditCrossfitStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	out := filepath.Join(w.dir, "suspects.csv")
-	code, _, stderr := call(ctx, "audit", "--manifest", w.manifest, "--features", w.store, "--scorer", crossfitScorer, "--out", out)
+	code, _, stderr := call(ctx, "audit", "--manifest", w.manifest, "--features", w.store, "--scorer", audit.Crossfit, "--out", out)
 	if code != 130 || fileThere(out) {
 		t.Errorf("%d, %q written: %v\n%s", code, out, fileThere(out), stderr)
 	}

@@ -15,8 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"winnow/audit"
 	"winnow/audit/judges"
 	"winnow/audit/suspects"
+	"winnow/run/auditing"
 )
 
 // noted adds a column to a manifest, quoted and not.
@@ -47,9 +49,9 @@ func TestAuditStore(t *testing.T) {
 	w := newWorld(t, 1, 0.3)
 	manifest, _ := w.withTruth(t)
 	classes, list := filepath.Join(w.dir, "classes.csv"), filepath.Join(w.dir, "suspects.csv")
-	for _, scorer := range storeScorers() {
+	for _, scorer := range audit.Scorers() {
 		code, stdout, stderr := call(context.Background(), "audit", "--manifest", manifest, "--features", w.store, "--scorer", scorer, "--json", "--classes", classes, "--out", list)
-		var a audited
+		var a auditing.Report
 		if err := json.Unmarshal([]byte(stdout), &a); code != 0 || err != nil {
 			t.Fatalf("%s: %d: %v\n%s", scorer, code, err, stderr)
 		}
@@ -67,7 +69,7 @@ func TestAuditStore(t *testing.T) {
 		if err != nil || len(read) != 320 || read[0].Path != a.Images[0].Path || len(read[0].SupportGiven) != 3 || a.Images[0].Fit == nil {
 			t.Errorf("%s: %v, %+v", scorer, err, first(read, 1))
 		}
-		if told := a.Images[0].SuggestedProbability != nil; told != isProbability(scorer) || told != (read[0].SuggestedProbability != nil) {
+		if told := a.Images[0].SuggestedProbability != nil; told != audit.Probability(scorer) || told != (read[0].SuggestedProbability != nil) {
 			t.Errorf("%s: a probability is told: %v", scorer, told)
 		}
 	}
@@ -79,7 +81,7 @@ func TestAuditForms(t *testing.T) {
 	w := newWorld(t, 1, 0.3)
 	args := []string{"audit", "--labels", w.manifest, "--features", w.store, "--json"}
 	code, printed, stderr := call(context.Background(), args...)
-	var a audited
+	var a auditing.Report
 	if err := json.Unmarshal([]byte(printed), &a); code != 0 || err != nil {
 		t.Fatal(err, stderr)
 	}
@@ -229,7 +231,7 @@ func TestAuditBadInput(t *testing.T) {
 	write(t, filepath.Join(w.dir, "lonely"), strings.ReplaceAll(readFile(t, w.manifest), "c00/00.jpg,class00", "c00/00.jpg,nobody"))
 	for _, scorer := range []string{"centres", "vmf"} {
 		_, stdout, stderr := call(context.Background(), "audit", "--labels", filepath.Join(w.dir, "lonely"), "--features", w.store, "--scorer", scorer, "--json")
-		var a audited
+		var a auditing.Report
 		if err := json.Unmarshal([]byte(stdout), &a); err != nil {
 			t.Fatal(err, stderr)
 		}
@@ -267,8 +269,8 @@ func TestAuditCleansRun(t *testing.T) {
 			t.Errorf("%s, with the other splits: %v; %s", scorer, n, stderr)
 		}
 	}
-	var run, store audited
-	for args, to := range map[string]*audited{"audit run --json": &run, "audit run --scorer centres --json": &run, "audit --labels noisy.csv --features features --json": &store} {
+	var run, store auditing.Report
+	for args, to := range map[string]*auditing.Report{"audit run --json": &run, "audit run --scorer centres --json": &run, "audit --labels noisy.csv --features features --json": &store} {
 		if err := json.Unmarshal([]byte(mustRun(t, "winnow "+args)), to); err != nil {
 			t.Fatal(err)
 		}

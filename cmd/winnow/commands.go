@@ -3,11 +3,16 @@ package main
 import (
 	"github.com/urfave/cli/v2"
 
+	"winnow/cmd/winnow/audit"
+	"winnow/cmd/winnow/cost"
 	"winnow/cmd/winnow/data"
+	"winnow/cmd/winnow/demo"
 	"winnow/cmd/winnow/doctor"
+	"winnow/cmd/winnow/embed"
 	"winnow/cmd/winnow/eval"
 	"winnow/cmd/winnow/extract"
 	"winnow/cmd/winnow/features"
+	"winnow/cmd/winnow/index"
 	"winnow/cmd/winnow/losses"
 	"winnow/cmd/winnow/metrics"
 	"winnow/cmd/winnow/models"
@@ -16,8 +21,10 @@ import (
 	"winnow/cmd/winnow/recipes"
 	"winnow/cmd/winnow/reproduce"
 	"winnow/cmd/winnow/runtime"
+	"winnow/cmd/winnow/search"
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/theory"
+	"winnow/cmd/winnow/trace"
 	"winnow/cmd/winnow/train"
 )
 
@@ -34,23 +41,23 @@ func commands() []term.Group {
 		{Heading: "Embeddings", Commands: []*cli.Command{
 			train.Command(),
 			eval.Command(),
-			auditCommand(),
+			audit.Command(),
 			reviewCommand(),
 			mapCommand(),
 			retrieveCommand(),
 			reportCommand(),
 			exportCommand(),
-			embedCommand(),
-			indexCommand(),
-			searchCommand(),
+			embed.Command(),
+			index.Command(),
+			search.Command(),
 		}},
 		{Heading: "Papers", Commands: []*cli.Command{
 			recipes.Command(),
 			reproduce.Command(),
-			traceCommand(),
+			trace.Command(),
 			pairs.Command(),
 			theory.Command(),
-			costCommand(),
+			cost.Command(),
 		}},
 		{Heading: "Reference", Commands: []*cli.Command{
 			losses.Command(),
@@ -59,7 +66,7 @@ func commands() []term.Group {
 		{Heading: "Setup", Commands: []*cli.Command{
 			runtime.Command(),
 			doctor.Command(),
-			demoCommand(),
+			demo.Command(),
 		}},
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
+	"winnow/embedding"
 	"winnow/internal/vectorfile"
 )
 
@@ -103,7 +104,7 @@ func TestEmbedIsExport(t *testing.T) {
 	}
 	for _, form := range []string{"csv", "parquet", "jsonl"} {
 		text, _ := s.call(t, "embed", "--model", s.run, s.manifest, "--root", s.images, "--out", at("got."+form), "--batch", "7", "--json")
-		var result embedResult
+		var result embedding.Written
 		if err := json.Unmarshal([]byte(text), &result); err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +249,7 @@ func TestEmbedRefuses(t *testing.T) {
 		t.Error("the manifest was changed")
 	}
 	// Cut off, the file that was there stays and nothing lies beside it.
-	for _, form := range embedForms {
+	for _, form := range embedding.Endings {
 		out := filepath.Join(t.TempDir(), "e"+form)
 		write(t, out, "older")
 		ctx, cancel := context.WithCancel(context.Background())

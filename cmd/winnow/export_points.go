@@ -9,6 +9,7 @@ import (
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/internal/lookup"
+	"winnow/search"
 	"winnow/search/qdrant"
 )
 
@@ -82,7 +83,7 @@ func payloadOf(d *datasets.Dataset, id int, columns []string) map[string]string 
 
 // indexPoints are the vectors of an index or of a feature store, as they lie there.
 type indexPoints struct {
-	*searched
+	*search.Gallery
 	manifest *datasets.Dataset // nil: none
 	columns  []string
 	samples  map[string]int // where a path stands in the manifest
@@ -113,7 +114,7 @@ func (p *indexPoints) Next() ([]qdrant.Point, error) {
 	own := features.NewMatrix(n, p.Width()) // what Block gives is its own until the next call only
 	list := make([]qdrant.Point, 0, n)
 	for i := range n {
-		path := p.paths[p.at+i]
+		path := p.Paths[p.at+i]
 		if absent != nil && absent[i] {
 			p.left = append(p.left, lookup.LeftOut{Path: path, Reason: p.why(p.at + i)})
 			continue
@@ -131,8 +132,8 @@ func (p *indexPoints) Next() ([]qdrant.Point, error) {
 
 // why is the reason that a row has no direction.
 func (p *indexPoints) why(row int) string {
-	if p.store != nil {
-		if reason, bad := p.store.BadRows()[row]; bad {
+	if p.Store != nil {
+		if reason, bad := p.Store.BadRows()[row]; bad {
 			return reason
 		}
 	}

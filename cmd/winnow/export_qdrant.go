@@ -15,6 +15,7 @@ import (
 	"winnow/extraction"
 	"winnow/internal/lookup"
 	"winnow/run/folder"
+	"winnow/search"
 	"winnow/search/qdrant"
 )
 
@@ -132,21 +133,12 @@ func exportIndex(c *cli.Context, server *qdrant.Server, dir string, files []expo
 			return misused("--%s: %s is no run folder", name, dir)
 		}
 	}
-	s, err := openSearched(dir)
+	s, err := search.OpenGallery(dir)
 	if err != nil {
 		return withHint(fmt.Errorf("export: %s: neither a run folder, nor an index, nor a feature store: %w", dir, err), "winnow train makes a run, winnow index an index")
 	}
-	defer s.close()
-	source := &indexPoints{searched: s}
-	model := ""
-	switch {
-	case s.index != nil && s.index.Embedder.Head != "":
-		model = s.index.Embedder.Head
-	case s.index != nil:
-		model = s.index.Embedder.Model
-	default:
-		model = s.store.Key.Model
-	}
+	defer s.Close()
+	source := &indexPoints{Gallery: s}
 	var columns []string
 	if file := c.String("manifest"); file != "" {
 		if source.manifest, err = datasets.Read(file, datasets.ReadOptions{}); err != nil {
@@ -159,7 +151,7 @@ func exportIndex(c *cli.Context, server *qdrant.Server, dir string, files []expo
 	} else if c.IsSet("payload") {
 		return misused("--payload names columns of a manifest: name that with --manifest")
 	}
-	q, err := upload(c, server, dir, model, columns, source)
+	q, err := upload(c, server, dir, s.Model(), columns, source)
 	if err != nil {
 		return err
 	}

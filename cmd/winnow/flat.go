@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
@@ -39,8 +38,7 @@ const (
 )
 
 var (
-	dataFlags  = term.DataFlags
-	embedFlags = term.EmbedFlags
+	dataFlags = term.DataFlags
 
 	glyphsSeed    = uint64(glyphs.DemoSeed)
 	writeManifest = datasets.WriteFile
@@ -69,8 +67,6 @@ func openRuntimeThreads(c *cli.Context, threads int) (*ort.Runtime, error) {
 }
 func extractionHost(c *cli.Context) extraction.Host      { return program(c).Host() }
 func openRegistry() (*models.Registry, error)            { return models.OpenDefault() }
-func checkEmbedFlags(c *cli.Context) error               { return term.CheckEmbedFlags(c) }
-func unreadable(c *cli.Context, bad []features.Bad)      { program(c).Unreadable(bad) }
 func named(f []cli.Flag, name, second string) []cli.Flag { return term.Renamed(f, name, second) }
 func checkTargets(files []exportFile, inputs []string) error {
 	return term.CheckTargets(files, inputs)
@@ -78,17 +74,13 @@ func checkTargets(files []exportFile, inputs []string) error {
 func newProgressLine(w io.Writer, unit string, now func() time.Time) *progressLine {
 	return term.NewProgress(w, unit, now)
 }
-func imageProgress(c *cli.Context) (func(backbone.Progress), func()) { return program(c).Images() }
-func chooseSplits(d *datasets.Dataset, text string) ([]int, error)   { return d.Choose(text) }
+func chooseSplits(d *datasets.Dataset, text string) ([]int, error) { return d.Choose(text) }
 func drawSome(list []int, n int, seed uint64, purpose string) []int {
 	return folder.Draw(list, n, seed, purpose)
 }
 func usualSplits(d *datasets.Dataset) (string, error) { return folder.UsualSplits(d) }
 func backboneOf(s *features.Store, name string) (*models.Backbone, error) {
 	return extraction.BackboneOf(s, name)
-}
-func backboneBy(sum, preprocessing, whose, name string, places ...string) (*models.Backbone, error) {
-	return extraction.BackboneBy(sum, preprocessing, whose, name, places...)
 }
 func noiseRand(seed uint64) *rand.Rand { return run.NoiseRand(seed) }
 func vectorsIn(s *features.Store, d *datasets.Dataset, split string) (blas32.General, error) {

@@ -16,6 +16,7 @@ import (
 	"winnow/features"
 	"winnow/internal/testing/orttest"
 	"winnow/models"
+	"winnow/run/auditing"
 	"winnow/run/evaluation"
 	"winnow/train"
 )
@@ -55,7 +56,7 @@ func TestEvalAndAudit(t *testing.T) {
 	if blocked.MAPAtR != result.MAPAtR || blocked.PrecisionAt1 != result.PrecisionAt1 {
 		t.Errorf("with little memory P@1 %v and MAP@R %v, expected %v and %v", blocked.PrecisionAt1, blocked.MAPAtR, result.PrecisionAt1, result.MAPAtR)
 	}
-	var a audited
+	var a auditing.Report
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow audit run --json --out suspects.csv")), &a); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func TestEvalAndAudit(t *testing.T) {
 func TestAuditByProxies(t *testing.T) {
 	drawnRun(t)
 	mustRun(t, "winnow train --manifest noisy.csv --root drawn --features features --noise-rate 0.33 --epochs 5 --loss soft_triple --set losses.0.settings.centers=2 --filter proxysim --out soft")
-	var a audited
+	var a auditing.Report
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow audit soft --json")), &a); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func TestAuditByProxies(t *testing.T) {
 	if page := mustRun(t, "winnow audit soft --top 1"); !strings.Contains(page, "by the run's proxies, which have learnt from this image too") {
 		t.Errorf("nothing says what the proxies know:\n%s", page)
 	}
-	var asked audited
+	var asked auditing.Report
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow audit soft --scorer proxysim --json")), &asked); err != nil || asked.Scorer != "proxysim" || asked.Images[7].Score != a.Images[7].Score {
 		t.Errorf("asked for, the proxies judge otherwise: %s, %v", asked.Scorer, err)
 	}

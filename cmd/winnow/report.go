@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -8,11 +9,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/audit"
 	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/internal/atomicfile"
 	"winnow/report"
+	"winnow/run/auditing"
 	"winnow/run/evaluation"
 )
 
@@ -29,7 +32,7 @@ func reportCommand() *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "write the page to `FILE`.html"},
 			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation", Usage: "the `SPLIT` to measure, show and draw"},
-			&cli.StringFlag{Name: "scorer", DefaultText: "the run's", Usage: "rank the suspects by `NAME`: " + strings.Join(runScorers(), ", ")},
+			&cli.StringFlag{Name: "scorer", DefaultText: "the run's", Usage: "rank the suspects by `NAME`: " + strings.Join(auditing.RunScorers(), ", ")},
 			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images on the map"},
 			&cli.BoolFlag{Name: "no-pictures", Usage: "no pictures on the page"},
 			&cli.BoolFlag{Name: "no-map", Usage: "no map"},
@@ -65,8 +68,8 @@ func reportRun(c *cli.Context) error {
 		return misused("winnow report takes one run folder or several: found none")
 	case filepath.Ext(c.String("out")) != ".html":
 		return misused("--out: %q does not end in .html", c.String("out"))
-	case c.IsSet("scorer") && !slices.Contains(runScorers(), c.String("scorer")):
-		return misused("--scorer: found %q, expected one of %s", c.String("scorer"), strings.Join(runScorers(), ", "))
+	case c.IsSet("scorer") && !slices.Contains(auditing.RunScorers(), c.String("scorer")):
+		return misused("--scorer: found %q, expected one of %s", c.String("scorer"), strings.Join(auditing.RunScorers(), ", "))
 	case c.Int("max") < 5:
 		return misused("--max: found %d images, expected at least 5", c.Int("max"))
 	}
@@ -137,13 +140,17 @@ func measuredRun(c *cli.Context, dir string, mem int64) (*reported, error) {
 	if err := r.page.Measure(c.Context, images, mem); err != nil {
 		return nil, err
 	}
-	a, err := run.audit(c, mem)
+	a, err := auditing.Run(c.Context, run.Run, auditing.Options{Note: noter(c), Options: audit.Options{Scorer: c.String("scorer"), MaxMem: mem, JustRank: true}})
+	var unfit auditing.ScorerError
+	if errors.As(err, &unfit) {
+		return nil, asMisuse(err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	r.judged = a.Images
 	r.page.Judge(report.Judged{Scorer: a.Scorer, Suggests: a.Suggests, Rate: a.Rate, Images: a.Images, Detection: a.Detection,
-		Weights: a.Scorer == selfPacedScorer, Record: trainingScores[a.Scorer]})
+		Weights: a.Scorer == auditing.SelfPaced, Record: auditing.Meanings[a.Scorer]})
 	return r, nil
 }
 

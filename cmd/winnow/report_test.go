@@ -17,6 +17,7 @@ import (
 	"winnow/eval"
 	"winnow/report"
 	"winnow/report/atlas"
+	"winnow/run/auditing"
 	"winnow/run/evaluation"
 	"winnow/run/folder"
 )
@@ -33,7 +34,7 @@ func TestReport(t *testing.T) {
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow -q eval run --json")), &evaluated); err != nil {
 		t.Fatal(err)
 	}
-	var judged audited
+	var judged auditing.Report
 	if err := json.Unmarshal([]byte(mustRun(t, "winnow -q audit run --json")), &judged); err != nil {
 		t.Fatal(err)
 	}

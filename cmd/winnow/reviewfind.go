@@ -9,19 +9,17 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
-	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone"
-	"winnow/datasets/imagelist"
 	"winnow/embedding"
-	"winnow/features"
+	"winnow/extraction"
 	"winnow/review"
 	"winnow/search"
 )
 
 // reviewFinder finds images alike for the page. One goroutine at a time asks it.
 type reviewFinder struct {
-	in  *searched
+	in  *search.Gallery
 	by  *embedding.Embedder // of images that are sent; nil: none can be
 	net *embedding.Network  // loaded when the first one is sent
 	c   *cli.Context
@@ -30,12 +28,12 @@ type reviewFinder struct {
 // openReviewFinder looks in a feature store or an index. Where who made it is not found again, images that are sent cannot
 // be searched for: that is told.
 func openReviewFinder(c *cli.Context) (*reviewFinder, error) {
-	in, err := openSearched(c.String("features"))
+	in, err := search.OpenGallery(c.String("features"))
 	if err != nil {
 		return nil, err
 	}
 	f := &reviewFinder{in: in, c: c}
-	if f.by, err = in.embedder(c); err != nil {
+	if f.by, err = embedding.OpenMaker(in, embedding.Options{Model: c.String("model")}, noter(c)); err != nil {
 		if c.IsSet("model") {
 			return nil, errors.Join(err, f.Close())
 		}
@@ -50,11 +48,10 @@ func (f *reviewFinder) Close() error {
 	if f == nil {
 		return nil
 	}
-	f.in.close()
 	if f.net == nil {
-		return nil
+		return f.in.Close()
 	}
-	return f.net.Close()
+	return errors.Join(f.in.Close(), f.net.Close())
 }
 
 // Uploads implements review.Finder.
@@ -62,24 +59,24 @@ func (f *reviewFinder) Uploads() bool { return f.by != nil }
 
 // Similar implements review.Finder.
 func (f *reviewFinder) Similar(ctx context.Context, path string, n int) ([]review.Found, error) {
-	row, ok := f.in.lookup(path)
+	row, ok := f.in.Lookup(path)
 	if !ok {
 		return nil, fmt.Errorf("%w: %s", review.ErrNoVector, path)
 	}
-	x, absent, err := f.in.Block(row, 1)
+	vector, err := f.in.Vector(row)
 	if err != nil {
 		return nil, err
 	}
-	if absent != nil && absent[0] {
+	if vector == nil {
 		return nil, fmt.Errorf("%w that is not all zeros: %s", review.ErrNoVector, path)
 	}
-	return f.nearest(ctx, append([]float32(nil), features.Row(x, 0)...), n, row)
+	return f.nearest(ctx, search.Query{Vector: vector, Row: row}, n)
 }
 
 // Search implements review.Finder.
 func (f *reviewFinder) Search(ctx context.Context, file []byte, n int) ([]review.Found, error) {
 	if f.net == nil {
-		net, err := openNetwork(f.c, f.by, false, true)
+		net, err := f.by.Load(extraction.Host{Runtime: program(f.c).OpenRuntime}, 0, true)
 		if err != nil {
 			return nil, err
 		}
@@ -89,9 +86,7 @@ func (f *reviewFinder) Search(ctx context.Context, file []byte, n int) ([]review
 		f.net = net
 	}
 	const name = "image"
-	sink := &querySink{images: []imagelist.Image{{Path: name}}}
-	cfg := backbone.ExtractConfig{Preprocessing: f.by.Backbone.Preprocessing, Batch: 1, Workers: 1}
-	err := backbone.Extract(ctx, cfg, f.net, sentFile{file}, []string{name}, sink, nil)
+	list, bad, err := f.net.Queries(ctx, sentFile{file}, []string{name}, embedding.Options{Batch: 1, Workers: 1})
 	var none *backbone.NoneReadable
 	if errors.As(err, &none) {
 		return nil, fmt.Errorf("%w: %w", review.ErrNotImage, none.Reason)
@@ -99,21 +94,20 @@ func (f *reviewFinder) Search(ctx context.Context, file []byte, n int) ([]review
 	if err != nil {
 		return nil, err
 	}
-	if len(sink.list) == 0 {
-		return nil, fmt.Errorf("%w: %s", review.ErrNotImage, sink.bad[0].Reason)
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%w: %s", review.ErrNotImage, bad[0].Reason)
 	}
-	return f.nearest(ctx, sink.list[0].vector, n, -1)
+	return f.nearest(ctx, list[0], n)
 }
 
-func (f *reviewFinder) nearest(ctx context.Context, vector []float32, n, own int) ([]review.Found, error) {
-	query := blas32.General{Rows: 1, Cols: len(vector), Stride: len(vector), Data: vector}
-	lists, err := search.Nearest(ctx, f.in, query, n, []int{own})
+func (f *reviewFinder) nearest(ctx context.Context, q search.Query, n int) ([]review.Found, error) {
+	lists, err := f.in.Nearest(ctx, []search.Query{q}, n)
 	if err != nil {
 		return nil, err
 	}
 	found := make([]review.Found, len(lists[0]))
 	for i, hit := range lists[0] {
-		found[i] = review.Found{Path: f.in.paths[hit.Row], Similarity: hit.Similarity}
+		found[i] = review.Found{Path: f.in.Paths[hit.Row], Similarity: hit.Similarity}
 	}
 	return found, nil
 }

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone"
+	"winnow/embedding"
 	"winnow/features"
 	"winnow/run/folder"
 	"winnow/search"
@@ -31,8 +32,8 @@ func openRunFinder(c *cli.Context) (*reviewFinder, error) {
 	if err = errors.Join(err, rt.Close()); err != nil {
 		return nil, err
 	}
-	f := &reviewFinder{in: searchedStore(r.Store, vectors), c: c}
-	if f.by, err = openRunEmbedder(c.String("run"), ""); err != nil {
+	f := &reviewFinder{in: search.StoreGallery(r.Store, vectors), c: c}
+	if f.by, err = embedding.OpenRun(c.String("run"), ""); err != nil {
 		note(c, "images that are sent to the page cannot be searched for: %v", err)
 		f.by = nil
 	}

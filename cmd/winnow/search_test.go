@@ -14,7 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"winnow/embedding"
 	"winnow/features"
+	"winnow/internal/lookup"
 	"winnow/search"
 )
 
@@ -26,6 +28,24 @@ func indexFiles(t *testing.T, dir string) map[string]string {
 	}
 	return files
 }
+
+// What winnow search --json prints.
+type (
+	searchResult struct {
+		Rows    int
+		Queries []searchQuery
+		LeftOut []lookup.LeftOut `json:"left_out"`
+	}
+	searchQuery struct {
+		Query, Label string
+		Nearest      []searchHit
+	}
+	searchHit struct {
+		Rank, Row   int
+		Path, Label string
+		Similarity  float64
+	}
+)
 
 func (s studio) search(t *testing.T, args ...string) (r searchResult) {
 	t.Helper()
@@ -82,7 +102,7 @@ func TestIndexInStepsIsThatOfOne(t *testing.T) {
 		s.call(t, append([]string{"index", some, "--out", steps}, by...)...)
 		s.call(t, "index", more, "--out", steps, "--root", s.images, "--add")
 		text, _ = s.call(t, "index", s.manifest, "--out", steps, "--root", s.images, "--add", "--model", s.run, "--json")
-		var r indexResult
+		var r embedding.Indexed
 		if err := json.Unmarshal([]byte(text), &r); err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,15 @@ type LeftOut struct {
 	Reason string `json:"reason"`
 }
 
+// Unreadable returns the images that could not be read, never nil.
+func Unreadable(bad []features.Bad) []LeftOut {
+	left := make([]LeftOut, len(bad))
+	for i, b := range bad {
+		left[i] = LeftOut{b.Path, b.Reason}
+	}
+	return left
+}
+
 // Split joins one split of a manifest with the stored features of its images. Labels are the
 // dataset's class ids, IDs positions in it. Unreadable images are left out and reported.
 func Split(d *datasets.Dataset, s *features.Store, split string) (set features.Set, left []LeftOut, err error) {

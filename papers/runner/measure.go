@@ -14,6 +14,7 @@ import (
 	"winnow/internal/lookup"
 	"winnow/papers/studies"
 	"winnow/run"
+	"winnow/run/auditing"
 	"winnow/run/config"
 )
 
@@ -188,28 +189,12 @@ func auditOutcome(ctx context.Context, o *studies.Outcome, out run.Outcome, d *d
 		cfg = filters.Default()
 	}
 	set, _, err := lookup.Split(d, s, datasets.Train)
-	if err != nil || !d.HasTruth(datasets.Train) {
-		return err
-	}
-	if set, err = out.Head.EmbedSet(set.Labelled()); err != nil {
-		return err
-	}
-	f, err := filters.New(cfg, filters.Env{Dim: set.Dim(), Classes: len(d.Classes)})
 	if err != nil {
 		return err
 	}
-	suspects, err := eval.Audit(ctx, f.Scorer(), set, len(d.Classes), eval.AuditOptions{MaxMem: eval.DefaultMaxMem / 4})
-	if err != nil {
-		return err
-	}
-	orders, wrong := make([]float64, len(suspects)), make([]bool, len(suspects))
-	for i, suspect := range suspects {
-		sample := d.Samples[set.IDs[suspect.Row]]
-		orders[i], wrong[i] = suspect.Order, sample.Label != sample.True
-	}
-	found, err := eval.Detect(orders, wrong, eval.KeepShare(orders, cfg.Rate))
-	if err == nil {
-		o.Measures[auroc] = found.AUROC
+	found, err := auditing.Embedding(ctx, out.Head, set, d, cfg, eval.DefaultMaxMem/4)
+	if err == nil && found.Detection != nil {
+		o.Measures[auroc] = found.Detection.AUROC
 	}
 	return err
 }

@@ -13,6 +13,15 @@ import (
 // Target is a file to write and the flag that asked for it.
 type Target struct{ Flag, Path string }
 
+// Targets are files that one flag asks for.
+func Targets(flag string, paths ...string) []Target {
+	list := make([]Target, len(paths))
+	for i, path := range paths {
+		list[i] = Target{flag, path}
+	}
+	return list
+}
+
 // CheckTargets says before any work what would fail or destroy something at its end.
 func CheckTargets(files []Target, inputs []string) error {
 	for i, f := range files {

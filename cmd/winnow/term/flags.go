@@ -10,9 +10,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone"
+	"winnow/embedding"
 	"winnow/eval"
 	"winnow/extraction"
-	"winnow/features"
+	"winnow/internal/lookup"
 	"winnow/papers/embedded"
 	"winnow/run/folder"
 )
@@ -85,18 +86,19 @@ var EmbedFlags = []cli.Flag{
 	&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 }
 
-// CheckEmbedFlags refuses numbers that cannot be.
-func CheckEmbedFlags(c *cli.Context) error {
+// EmbedOptions reads EmbedFlags and --model, and refuses numbers that cannot be.
+func EmbedOptions(c *cli.Context) (embedding.Options, error) {
 	for name, least := range map[string]int{"batch": 1, "workers": 0} {
 		if c.Int(name) < least {
-			return Misused("--%s: found %d, expected at least %d", name, c.Int(name), least)
+			return embedding.Options{}, Misused("--%s: found %d, expected at least %d", name, c.Int(name), least)
 		}
 	}
-	return nil
+	return embedding.Options{Model: c.String("model"), Backbone: c.String("backbone"), Root: c.String("root"), Stdin: c.App.Reader,
+		Batch: c.Int("batch"), Workers: c.Int("workers")}, nil
 }
 
 // Unreadable says in a line or more what was left out.
-func (p *Program) Unreadable(bad []features.Bad) {
+func (p *Program) Unreadable(bad []lookup.LeftOut) {
 	if len(bad) == 0 {
 		return
 	}

@@ -1,0 +1,123 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"winnow/audit/crossfit"
+	"winnow/audit/judges"
+	"winnow/features"
+	"winnow/filters"
+	"winnow/filters/leaveout"
+	"winnow/internal/catalog"
+	"winnow/train"
+)
+
+// Crossfit as a scorer judges vectors by heads that are trained on the spot.
+const Crossfit = "crossfit"
+
+// Scorers lists the scorers that judge a set by the set alone.
+func Scorers() []string { return append(append(judges.Names(), Crossfit), BankScorers()...) }
+
+// BankScorers lists those of them that are a filter's, with the set as its memory bank.
+func BankScorers() []string {
+	var names []string
+	for _, e := range filters.Catalog {
+		if e.NeedsBank {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+// Probability reports whether the scores of a scorer are probabilities that a label is right, fit to be added up.
+func Probability(scorer string) bool {
+	if scorer == Crossfit {
+		return true
+	}
+	if j, err := judges.Find(scorer); err == nil {
+		return j.Probability
+	}
+	e, err := filters.Find(scorer)
+	return err == nil && e.Probability
+}
+
+// ask asks the scorer about z, unit rows, all labelled, whose vectors as they were stored are those of stored. It
+// returns a suspect for each row, in their order, and the classes as the scorer left them, nil if it left none.
+func ask(ctx context.Context, z, stored features.Set, o Options) (list []Suspect, left *leaveout.Set, err error) {
+	if o.Scorer == Crossfit {
+		v, err := crossfit.Judge(ctx, stored, o.Classes, crossfit.Options{Folds: o.Folds, Seed: o.Seed, Told: o.Told})
+		if err != nil {
+			return nil, nil, err
+		}
+		left, err := sharedBy(z, o.Classes, v)
+		return bySuspects(z, judges.Opinion(v)), left, err
+	}
+	if _, err := judges.Find(o.Scorer); err == nil {
+		v, err := judges.Of(ctx, z, o.Classes, o.Scorer, judges.Options{
+			Neighbours: o.Neighbours, Folds: o.Folds, MaxMem: o.MaxMem, Rand: train.Rand(o.Seed, "judges", 0),
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		return bySuspects(z, v.Opinion), v.Classes, nil
+	}
+	scorer, err := filterScorer(z.Dim(), o)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err = byBank(ctx, scorer, z, o.Classes, o.MaxMem)
+	return list, nil, err
+}
+
+// filterScorer builds the scorer of a filter.
+func filterScorer(dim int, o Options) (filters.Scorer, error) {
+	entry, err := filters.Find(o.Scorer)
+	if err != nil || !entry.NeedsBank && !(entry.NeedsProxy && o.Proxies != nil) {
+		return nil, fmt.Errorf("audit: scorer %q cannot judge a set%s, expected one of %v", o.Scorer, catalog.Ask(o.Scorer, Scorers()), Scorers())
+	}
+	cfg := filters.Default()
+	cfg.Threshold = filters.ThresholdSTRM
+	if o.Filter != nil {
+		cfg = *o.Filter
+	}
+	cfg.Scorer = o.Scorer
+	env := filters.Env{Dim: dim, Classes: o.Classes}
+	if o.Proxies != nil {
+		env.Proxies, env.PerClass = o.Proxies, o.Proxies.Rows/o.Classes
+	}
+	f, err := filters.New(cfg, env)
+	if err != nil {
+		return nil, err
+	}
+	return f.Scorer(), nil
+}
+
+// bySuspects lists what is said of each row of z.
+func bySuspects(z features.Set, o judges.Opinion) []Suspect {
+	list := make([]Suspect, z.Len())
+	for i := range list {
+		list[i] = Suspect{Row: i, Given: z.Labels[i], Score: o.Score[i], Order: o.Order[i], Suggested: o.Suggested[i], SuggestedScore: o.SuggestedScore[i], Fit: math.NaN()}
+	}
+	return list
+}
+
+// sharedBy returns the classes of z as verdicts have them: an image counts for the given label and the suggested one, each
+// as much as it is probable.
+func sharedBy(z features.Set, classes int, v crossfit.Verdict) (*leaveout.Set, error) {
+	s, err := leaveout.New(z, classes)
+	if err != nil {
+		return nil, err
+	}
+	parts := make([][]leaveout.Part, len(s.Rows))
+	for i, row := range s.Rows {
+		given, suggested := s.Column[z.Labels[row]], s.Column[v.Suggested[row]]
+		parts[i] = []leaveout.Part{{Column: given, Weight: v.Score[row]}}
+		if suggested != given {
+			parts[i] = append(parts[i], leaveout.Part{Column: suggested, Weight: v.SuggestedScore[row]})
+		}
+	}
+	s.Share(parts)
+	return s, nil
+}

@@ -1,0 +1,154 @@
+// Package audit is the command winnow audit.
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/audit"
+	"winnow/audit/findings"
+	"winnow/audit/judges"
+	"winnow/cmd/winnow/term"
+	"winnow/datasets"
+	"winnow/run/auditing"
+	"winnow/run/folder"
+)
+
+// Command is winnow audit.
+func Command() *cli.Command { return command(run) }
+
+func command(call term.Call[Options]) *cli.Command {
+	return &cli.Command{
+		Name:        "audit",
+		Usage:       "rank every training image by how wrong its label looks, with a suggested label",
+		ArgsUsage:   "[RUN]",
+		Description: description(),
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write all images, most suspect first, to `FILE`.csv, .jsonl, .parquet, or all that is found to .json"},
+			&cli.StringFlag{Name: "scorer", DefaultText: "the run's", Usage: "judge by the scorer `NAME`: " + strings.Join(auditing.Scorers(), ", ")},
+			&cli.Float64Flag{Name: "noise-rate", Aliases: []string{"rate"}, DefaultText: "the run's", Usage: "share `P` of the labels to call wrong"},
+			&cli.IntFlag{Name: "top", Value: 20, Usage: "print the `N` most suspect"},
+			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most memory for similarities, `SIZE`: 512MiB, 2GiB"},
+			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
+			&cli.StringFlag{Name: "classes", Usage: "write what is known of each class to `FILE`.csv"},
+			&cli.Float64Flag{Name: "copies", Value: findings.CopyBound, Usage: "cosine `S` from which two images are near copies"},
+			&cli.IntFlag{Name: "neighbours", Value: 10, Usage: "scorer knn: `K` images that vote"},
+			&cli.IntFlag{Name: "folds", Value: 5, Usage: "scorers probe, confident and crossfit: `K` parts of which one is judged by the others"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the folds and of the resampling behind the interval"},
+			&cli.StringFlag{Name: "clean", Usage: "write a mended manifest to `FILE`, by default of the images called wrong"},
+			&cli.BoolFlag{Name: "drop", Usage: "--clean: leave them out"},
+			&cli.BoolFlag{Name: "relabel", Usage: "--clean: give them the suggested label"},
+			&cli.Float64Flag{Name: "share", Usage: "--clean: the most suspect share `P` of the judged images"},
+			&cli.Float64Flag{Name: "below", Usage: "--clean: images with a score below `SCORE`"},
+			&cli.Float64Flag{Name: "precision", Usage: "--clean: as many as keep the expected share of wrong labels among them at `P`, by the scores"},
+			&cli.BoolFlag{Name: "include-eval", Usage: "--clean: judge and clean validation and test images too"},
+		}, term.Renamed(term.DataFlags, "manifest", "labels")...),
+		Action: term.Action(read, call),
+	}
+}
+
+func run(ctx context.Context, p *term.Program, o Options) error {
+	o.Audit.Note = p.Note
+	end := func() {}
+	if !p.Quiet {
+		line := term.NewProgress(p.Err, "steps", time.Now)
+		o.Audit.Told = func(fold, step, steps int) {
+			line.At(fold*steps+step, o.Audit.Folds*steps, 0, fmt.Sprintf("  fold %d of %d", fold+1, o.Audit.Folds))
+		}
+		end = line.End
+	}
+	a, err := judge(ctx, p, o)
+	end()
+	var unfit auditing.ScorerError
+	if errors.As(err, &unfit) {
+		return term.AsMisuse(err)
+	}
+	if err != nil {
+		return err
+	}
+	return give(p, o, a)
+}
+
+// judge audits a store or a run.
+func judge(ctx context.Context, p *term.Program, o Options) (*auditing.Report, error) {
+	var r *folder.Run
+	manifest := o.Stored.Manifest
+	if o.Run != "" {
+		var err error
+		o.Open.Host = p.Host()
+		if r, err = folder.Open(ctx, o.Run, o.Open); err != nil {
+			return nil, err
+		}
+		manifest = r.ManifestFile
+	}
+	if err := o.checkFiles(manifest); err != nil {
+		return nil, err
+	}
+	rt, err := p.OpenRuntime()
+	if err != nil {
+		return nil, err
+	}
+	defer rt.Close()
+	if r != nil {
+		return auditing.Run(ctx, r, o.Audit)
+	}
+	return auditing.Store(ctx, o.Stored, o.Audit)
+}
+
+// give writes and prints an audit.
+func give(p *term.Program, o Options, a *auditing.Report) error {
+	if o.Cut.By == audit.Precision && !audit.Probability(a.Scorer) {
+		return term.Misused("--precision: scores of %s are no probabilities: take --share or --below, or --scorer %s", a.Scorer, judges.Default)
+	}
+	if o.Classes != "" {
+		if err := a.WriteClasses(o.Classes); err != nil {
+			return fmt.Errorf("audit: %s: %w", o.Classes, err)
+		}
+	}
+	if o.Clean != "" {
+		did, err := a.Mend(o.Clean, o.Cut, o.Relabel)
+		if err != nil {
+			return err
+		}
+		tellMended(p, o, len(a.Images), did)
+	}
+	if o.Out != "" {
+		if err := a.Write(o.Out); err != nil {
+			return fmt.Errorf("audit: %s: %w", o.Out, err)
+		}
+	}
+	if o.JSON {
+		return a.WriteJSON(p.Out)
+	}
+	printReport(p.Out, a, o.Top)
+	return nil
+}
+
+// tellMended says what a mended manifest holds, and what --include-eval has done to what is measured from now on.
+func tellMended(p *term.Program, o Options, judged int, did datasets.Mended) {
+	what := "dropped"
+	if o.Relabel {
+		what = "relabelled"
+	}
+	p.Note("%s: %d of %d judged images %s, %d rows", o.Clean, did.Dropped+did.Relabelled, judged, what, did.Rows)
+	if !o.Audit.IncludeEval {
+		return
+	}
+	n, parts := 0, []string{}
+	for _, split := range []string{datasets.Validation, datasets.Test, datasets.Query, datasets.Gallery} {
+		if k := did.Changed[split]; k > 0 {
+			n += k
+			parts = append(parts, fmt.Sprintf("%s %d", split, k))
+		}
+	}
+	if n == 0 {
+		p.Note("--include-eval: no image that measures are taken of was changed")
+		return
+	}
+	p.Note("warning: %d of the images changed are not for training (%s): measures on this manifest are not comparable with those on the labels as they were, and flatter what judges as the audit did", n, strings.Join(parts, ", "))
+}

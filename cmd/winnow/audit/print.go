@@ -1,0 +1,239 @@
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"winnow/audit"
+	"winnow/audit/suspects"
+	"winnow/cmd/winnow/term"
+	"winnow/filters"
+	"winnow/run/auditing"
+	"winnow/train/samples"
+)
+
+// How much of a kind the page names.
+const (
+	shownClasses = 5
+	shownImages  = 3
+)
+
+// printReport is an audit for people: the most suspect images, then what there is to say of all.
+func printReport(w io.Writer, a *auditing.Report, top int) {
+	printSuspects(w, a, term.First(a.Images, top))
+	called := 0
+	for _, e := range a.Images {
+		if e.Dropped {
+			called++
+		}
+	}
+	fmt.Fprintf(w, "%d images judged by %s", len(a.Images), a.Scorer)
+	if a.Suggests != "" {
+		fmt.Fprintf(w, ", labels suggested by %s", a.Suggests)
+	}
+	fmt.Fprintf(w, ": the %d most suspect are called wrong", called)
+	if n := len(a.LeftOut); n > 0 {
+		why := "unreadable"
+		if slices.Contains(samples.Rankings, a.Scorer) {
+			why = "unreadable or not seen by the training's last part"
+		}
+		fmt.Fprintf(w, "; %d left out: %s", n, why)
+	}
+	if a.Unjudged > 0 {
+		fmt.Fprintf(w, "; %d are alone in their class and judged by nobody", a.Unjudged)
+	}
+	fmt.Fprintln(w)
+	if a.Noise != nil {
+		fmt.Fprintf(w, "wrong labels: about %s\n", a.Noise)
+	}
+	if d := a.Detection; d != nil {
+		fmt.Fprintf(w, "the manifest knows: %d of %d labels are wrong; AUROC %.4f, AP %.4f\n", d.Wrong, d.Samples, d.AUROC, d.AP)
+		fmt.Fprintf(w, "of those called wrong %.1f %% are (precision), of all wrong ones %.1f %% are called so (recall), F1 %.3f; %.1f %% of the labels kept are right\n",
+			100*d.Precision, 100*d.Recall, d.F1, 100*d.FilterAccuracy)
+	}
+	printClasses(w, a)
+	printOddities(w, a)
+}
+
+// printSuspects is a table of images.
+func printSuspects(w io.Writer, a *auditing.Report, list []suspects.Entry) {
+	if len(list) == 0 {
+		return
+	}
+	certain, suggestsCertain := audit.Probability(a.Scorer), audit.Probability(cmp.Or(a.Suggests, a.Scorer))
+	rows := [][]string{{"rank", "given", "score", "suggested", "score", "image"}}
+	if certain {
+		rows[0][2] = "right"
+	}
+	if suggestsCertain {
+		rows[0][4] = "right"
+	}
+	for _, e := range list {
+		row := []string{fmt.Sprint(e.Rank), shorten(e.Given), scoreText(e.Score, certain), "–", "", e.Path} // –: none scores better
+		if e.Suggested != e.Given {
+			row[3], row[4] = shorten(e.Suggested), scoreText(*e.SuggestedScore, suggestsCertain)
+		}
+		rows = append(rows, row)
+	}
+	printTable(w, rows, 0, 2, 4)
+	if !certain {
+		fmt.Fprintf(w, "scores of %s rank labels, the lowest most suspect; they are no probabilities\n", a.Scorer)
+	}
+	if certain || suggestsCertain {
+		by := "the other images"
+		if e, err := filters.Find(a.Scorer); err == nil && e.NeedsProxy {
+			by = "the run's proxies, which have learnt from this image too"
+		}
+		fmt.Fprintf(w, "right: the probability that the label before it is right, by %s\n", by)
+	}
+	fmt.Fprintln(w)
+}
+
+// scoreText is a score; a probability in percent.
+func scoreText(v float64, probability bool) string {
+	switch {
+	case !probability:
+		return fmt.Sprintf("%.3g", v)
+	case v < 0.001:
+		return "<0.1 %"
+	case v > 0.999:
+		return ">99.9 %"
+	}
+	return fmt.Sprintf("%.1f %%", 100*v)
+}
+
+// printTable aligns columns, those named to the right; the last is as long as it is.
+func printTable(w io.Writer, rows [][]string, right ...int) {
+	wide := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, s := range row {
+			wide[i] = max(wide[i], utf8.RuneCountInString(s))
+		}
+	}
+	var line strings.Builder
+	for _, row := range rows {
+		line.Reset()
+		for i, s := range row {
+			pad := strings.Repeat(" ", wide[i]-utf8.RuneCountInString(s))
+			if slices.Contains(right, i) {
+				line.WriteString(pad + s + "  ")
+			} else {
+				line.WriteString(s + pad + "  ")
+			}
+		}
+		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+	}
+}
+
+// printClasses names the classes with the most wrong labels, and what is suggested there most often.
+func printClasses(w io.Writer, a *auditing.Report) {
+	list := slices.Clone(a.Classes)
+	slices.SortStableFunc(list, func(x, y auditing.Class) int { return cmp.Compare(x.Purity, y.Purity) })
+	list = slices.DeleteFunc(list, func(k auditing.Class) bool { return math.IsNaN(k.Purity) || k.Purity >= 1 })
+	if len(list) == 0 {
+		return
+	}
+	instead := mostSuggested(a.Images)
+	rows := [][]string{{"class", "images", "wrong", "95 %", "called wrong", "most often suggested there"}}
+	for _, k := range term.First(list, shownClasses) {
+		s := instead[k.Class]
+		row := []string{shorten(k.Class), fmt.Sprint(k.Images), fmt.Sprintf("%.0f %%", 100*(1-k.Purity)), fmt.Sprintf("%.0f to %.0f %%", 100*(1-k.High), 100*(1-k.Low)), fmt.Sprint(s.called), ""}
+		if s.times > 0 {
+			row[5] = fmt.Sprintf("%s (%d)", shorten(s.label), s.times)
+		}
+		rows = append(rows, row)
+	}
+	fmt.Fprintf(w, "\nclasses with the most wrong labels, by the estimate; all: --classes FILE.csv\n")
+	printTable(w, rows, 1, 2, 3, 4)
+}
+
+// suggestedMost is what is suggested in a class for the images called wrong.
+type suggestedMost struct {
+	called int // images
+	label  string
+	times  int
+}
+
+// mostSuggested is that of every class, of equal labels the first in text.
+func mostSuggested(images []suspects.Entry) map[string]suggestedMost {
+	pairs, out := map[[2]string]int{}, map[string]suggestedMost{}
+	for _, e := range images {
+		if !e.Dropped {
+			continue
+		}
+		s := out[e.Given]
+		s.called++
+		if e.Suggested != e.Given {
+			pair := [2]string{e.Given, e.Suggested}
+			pairs[pair]++
+			if n := pairs[pair]; n > s.times || n == s.times && e.Suggested < s.label {
+				s.label, s.times = e.Suggested, n
+			}
+		}
+		out[e.Given] = s
+	}
+	return out
+}
+
+// printOddities names what there is besides suspects, and says where there is nothing.
+func printOddities(w io.Writer, a *auditing.Report) {
+	if a.Noise == nil {
+		return
+	}
+	var outliers, copied, same, two []string
+	copies, told := 0, map[[2]string]bool{} // pairs, either way round
+	for _, e := range a.Images {
+		if e.Outlier {
+			outliers = append(outliers, e.Path)
+		}
+		if len(e.Copies) == 0 {
+			continue
+		}
+		copies++
+		if pair := [2]string{e.Path, e.Copies[0].Path}; !told[pair] {
+			told[pair], told[[2]string{pair[1], pair[0]}] = true, true
+			copied = append(copied, fmt.Sprintf("%s (%s) and %s (%s)", e.Path, shorten(e.Given), e.Copies[0].Path, shorten(e.Copies[0].Label)))
+		}
+	}
+	for _, k := range a.Classes {
+		if k.Same {
+			same = append(same, fmt.Sprintf("%s as %s", shorten(k.Class), shorten(k.Like)))
+		}
+		if k.Two {
+			two = append(two, shorten(k.Class))
+		}
+	}
+	fmt.Fprintln(w)
+	for _, odd := range []struct {
+		what string
+		n    int
+		list []string
+	}{
+		{"images that fit no class", len(outliers), outliers},
+		{"images with near copies of another label", copies, copied},
+		{"classes that look the same as another", len(same), same},
+		{"classes that look like two", len(two), two},
+	} {
+		fmt.Fprintf(w, "%s: %s\n", odd.what, counted(odd.n, odd.list))
+	}
+}
+
+// counted says how many of something there are, n, and names the first that list tells of.
+func counted(n int, list []string) string {
+	if n == 0 {
+		return "none"
+	}
+	text := fmt.Sprintf("%d: %s", n, strings.Join(term.First(list, shownImages), ", "))
+	if len(list) > shownImages {
+		text += ", …"
+	}
+	return text
+}
+
+// shorten cuts a label that would spoil the table.
+func shorten(label string) string { return term.Shorten(label, 32) }

@@ -1,0 +1,168 @@
+package audit
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/audit"
+	"winnow/audit/judges"
+	"winnow/audit/suspects"
+	"winnow/cmd/winnow/term"
+	"winnow/datasets"
+	"winnow/features"
+	"winnow/internal/catalog"
+	"winnow/run/auditing"
+	"winnow/run/folder"
+)
+
+// Options are what winnow audit is asked for.
+type Options struct {
+	Run    string          // folder; "": Stored is judged
+	Open   folder.Options  // of the run
+	Stored auditing.Stored // of a store and a manifest
+	Audit  auditing.Options
+
+	Out, Classes, Clean string // files to write; "": none
+	Cut                 audit.Cut
+	Relabel             bool // Clean: instead of dropping
+	Top                 int  // suspects to print
+	JSON                bool
+}
+
+// read turns the flags into options, and refuses what means nothing.
+func read(c *cli.Context) (o Options, err error) {
+	o = Options{Out: c.String("out"), Classes: c.String("classes"), Clean: c.String("clean"), Relabel: c.Bool("relabel"), Top: c.Int("top"), JSON: c.Bool("json")}
+	o.Audit = auditing.Options{IncludeEval: c.Bool("include-eval"), Options: audit.Options{
+		Scorer: c.String("scorer"), Neighbours: c.Int("neighbours"), Folds: c.Int("folds"), Copies: c.Float64("copies"), Seed: c.Uint64("seed"),
+	}}
+	if p := c.Float64("noise-rate"); c.IsSet("noise-rate") {
+		o.Audit.Rate = &p
+	}
+	if err := o.check(); err != nil {
+		return o, err
+	}
+	if o.Cut, err = readCut(c); err != nil {
+		return o, err
+	}
+	splits := []string{datasets.Train, datasets.Validation}
+	if o.Audit.IncludeEval {
+		splits = nil // all
+	}
+	stored := c.NArg() == 0 && c.IsSet("manifest") && c.IsSet("features")
+	switch {
+	case stored:
+		o.Stored = auditing.Stored{Manifest: c.String("manifest"), Features: c.String("features"), View: c.String("view")}
+	case c.NArg() == 0:
+		return o, term.Misused("winnow audit takes one run folder, or --labels FILE and --features DIR")
+	case o.Audit.Scorer == audit.Crossfit:
+		return o, term.Misused("--scorer: %s trains for itself and judges stored features: give --labels and --features, and no run", audit.Crossfit)
+	default:
+		if o.Run, err = term.RunArgument(c); err != nil {
+			return o, err
+		}
+	}
+	if o.Audit.MaxMem, err = term.Size(c, "max-mem"); err != nil {
+		return o, err
+	}
+	if o.Out != "" {
+		if _, err := suspects.FormatOf(o.Out); err != nil {
+			return o, term.Misused("--out: %w", err)
+		}
+	}
+	if o.Open, err = term.RunOptions(c, splits...); err != nil || !stored {
+		return o, err
+	}
+	o.Open = folder.Options{}
+	for _, flag := range []string{"last", "root"} {
+		if c.IsSet(flag) {
+			return o, term.Misused("--%s is about runs: name one, or leave it out", flag)
+		}
+	}
+	if o.Audit.Scorer == "" {
+		o.Audit.Scorer = judges.Default
+	}
+	if name, all := o.Audit.Scorer, audit.Scorers(); !slices.Contains(all, name) {
+		return o, term.Misused("--scorer: %q cannot judge stored features%s, expected one of %s", name, catalog.Ask(name, all), strings.Join(all, ", "))
+	}
+	return o, nil
+}
+
+// check refuses numbers that cannot be.
+func (o Options) check() error {
+	if s := o.Audit.Copies; !(s > 0 && s <= 1) {
+		return term.Misused("--copies: found %v, expected a cosine above 0, at most 1", s)
+	}
+	if n := o.Audit.Neighbours; n < 1 {
+		return term.Misused("--neighbours: found %d, expected 1 or more", n)
+	}
+	if n := o.Audit.Folds; n < 2 {
+		return term.Misused("--folds: found %d, expected 2 or more", n)
+	}
+	if o.Top < 0 {
+		return term.Misused("--top: found %d, expected 0 or more", o.Top)
+	}
+	if p := o.Audit.Rate; p != nil && !(*p >= 0 && *p < 1) {
+		return term.Misused("--noise-rate: found %v, expected a share from 0 to below 1", *p)
+	}
+	return nil
+}
+
+// readCut reads which images are cleaned, and refuses flags that do not go together.
+func readCut(c *cli.Context) (cut audit.Cut, err error) {
+	ways := 0
+	for flag, by := range map[string]audit.By{"share": audit.Share, "below": audit.Below, "precision": audit.Precision} {
+		if c.IsSet(flag) {
+			ways++
+			cut = audit.Cut{By: by, At: c.Float64(flag)}
+		}
+	}
+	if !c.IsSet("clean") {
+		if ways > 0 || c.Bool("drop") || c.Bool("relabel") || c.Bool("include-eval") {
+			return cut, term.Misused("--drop, --relabel, --share, --below, --precision and --include-eval are about --clean FILE")
+		}
+		return cut, nil
+	}
+	if c.Bool("drop") == c.Bool("relabel") {
+		return cut, term.Misused("--clean: expected either --drop or --relabel")
+	}
+	if ways > 1 {
+		return cut, term.Misused("--clean: expected one of --share, --below and --precision, found %d", ways)
+	}
+	for _, flag := range []string{"share", "precision"} {
+		if p := c.Float64(flag); c.IsSet(flag) && !(p >= 0 && p <= 1) {
+			return cut, term.Misused("--%s: found %v, expected 0 to 1", flag, p)
+		}
+	}
+	return cut, nil
+}
+
+// checkFiles refuses, before anything is read for minutes, a feature store given as the manifest, a name for the mended
+// manifest that promises another form than its source has, to write two things to one file, and anything over the
+// manifest that is judged: the labels as they were would be lost.
+func (o Options) checkFiles(manifest string) error {
+	if o.Run == "" {
+		if _, err := features.Open(manifest); err == nil { // it would be read as a folder of images
+			return term.Misused("--labels: %s is a feature store, expected a manifest: --features %s --labels FILE", manifest, manifest)
+		}
+	}
+	if o.Clean != "" {
+		form, err := datasets.FormOf(manifest)
+		if err != nil {
+			return err
+		}
+		ending := strings.ToLower(filepath.Ext(o.Clean))
+		if lines := ending == ".jsonl" || ending == ".ndjson"; lines != (form == datasets.JSONL) && (lines || ending == ".csv") {
+			return term.Misused("--clean: %s is %s and so is its cleaned copy, found the ending %s", manifest, form, ending)
+		}
+	}
+	var to []term.Target
+	for _, f := range []term.Target{{Flag: "out", Path: o.Out}, {Flag: "classes", Path: o.Classes}, {Flag: "clean", Path: o.Clean}} {
+		if f.Path != "" {
+			to = append(to, f)
+		}
+	}
+	return term.CheckTargets(to, []string{manifest})
+}

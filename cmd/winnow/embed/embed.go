@@ -1,0 +1,105 @@
+// Package embed is winnow embed.
+package embed
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/datasets/imagelist"
+	"winnow/embedding"
+)
+
+// Command is winnow embed.
+func Command() *cli.Command { return command(run) }
+
+func command(call term.Call[Options]) *cli.Command {
+	return &cli.Command{
+		Name:      "embed",
+		Usage:     "turn images into the vectors of a run or of an exported model",
+		ArgsUsage: "[RUN] IMAGES...",
+		Description: "IMAGES are image files, folders with all below them, .zip files, manifests (.csv, .jsonl, .txt), or - for paths on\n" +
+			"standard input, in the order given. RUN is a run folder; --model takes an ONNX file of winnow export instead, or a\n" +
+			"backbone alone. The numbers are those of winnow export. Memory does not grow with the number of images, but for\n" +
+			"their names. --out is written whole or not at all; FILE.npy has FILE.ids.csv beside it, which says what each row is.\n" +
+			"Unreadable images have no row and are told with their reason.\n\n" +
+			"   winnow embed runs/birds photos/ --out birds.parquet\n" +
+			"   find photos -name '*.jpg' | winnow embed --model birds.onnx - --json",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "model", Usage: "embed by an ONNX `FILE` that winnow export wrote, a run folder, or a backbone of winnow models list"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write `FILE`.npy, .csv, .parquet or .jsonl"},
+			&cli.BoolFlag{Name: "l2", Usage: "divide the vectors of a backbone by their length (those of runs and exports have length 1)"},
+		}, term.EmbedFlags...),
+		Action: term.Action(read, call),
+	}
+}
+
+// Options of winnow embed.
+type Options struct {
+	embedding.Options
+	Images []string
+	Out    string // "": lines of JSON on standard output
+	Unit   bool   // divide by the length
+	JSON   bool
+}
+
+func read(c *cli.Context) (Options, error) {
+	by, err := term.EmbedOptions(c)
+	if err != nil {
+		return Options{}, err
+	}
+	o := Options{by, c.Args().Slice(), c.String("out"), c.Bool("l2"), c.Bool("json")}
+	if o.Model == "" && len(o.Images) > 0 {
+		o.Model, o.Images = o.Images[0], o.Images[1:]
+	}
+	switch {
+	case o.Model == "":
+		return o, term.Misused("winnow embed takes a run folder, or --model FILE, and images: found neither")
+	case len(o.Images) == 0:
+		return o, term.Misused("winnow embed: found %s and no images: name files, folders, .zip files, manifests, or - for paths on standard input", o.Model)
+	case o.Out == "" && !o.JSON:
+		return o, term.Misused("winnow embed: name a file to write with --out, or print lines of JSON with --json")
+	case o.Out != "" && !slices.Contains(embedding.Endings, strings.ToLower(filepath.Ext(o.Out))):
+		return o, term.Misused("--out: %q does not end in %s", o.Out, strings.Join(embedding.Endings, ", "))
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, p *term.Program, o Options) error {
+	e, err := embedding.Open(o.Model, o.Backbone, p.Note)
+	if err != nil {
+		return err
+	}
+	list, err := imagelist.Open(o.Images, o.Root, o.Stdin)
+	if err != nil {
+		return err
+	}
+	if o.Out != "" {
+		if err := term.CheckTargets(term.Targets("out", embedding.Files(o.Out)...), append(e.Files, list.Files()...)); err != nil {
+			return err
+		}
+	}
+	net, err := e.Load(p.Host(), 0, o.Unit && !e.Unit)
+	if err != nil {
+		return err
+	}
+	defer net.Close()
+	if o.Out == "" {
+		return net.WriteLines(ctx, p.Out, list, o.Options)
+	}
+	r, err := net.WriteFile(ctx, o.Out, list, o.Options)
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return p.JSON(r)
+	}
+	p.Unreadable(r.LeftOut)
+	fmt.Fprintf(p.Out, "%s: %d images × %d values\n", strings.Join(r.Files, ", "), r.Rows, r.Dim)
+	return nil
+}

@@ -1,0 +1,90 @@
+package embedding
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"winnow/backbone"
+	"winnow/datasets/imagelist"
+	"winnow/features"
+	"winnow/internal/hint"
+	"winnow/internal/lookup"
+	"winnow/search"
+)
+
+// Indexed is what an index came to, as winnow index --json prints it.
+type Indexed struct {
+	Index   string           `json:"index"`
+	Rows    int              `json:"rows"`
+	Dim     int              `json:"dim"`
+	DType   string           `json:"dtype"`
+	Model   string           `json:"model"`
+	Added   int              `json:"added"`
+	Skipped int              `json:"skipped"` // had been there, or named twice
+	LeftOut []lookup.LeftOut `json:"left_out"`
+}
+
+// CreateIndex puts images into a new index.
+func CreateIndex(ctx context.Context, h Host, dir, dtype string, images []string, o Options) (Indexed, error) {
+	if search.Here(dir) {
+		return Indexed{}, hint.With(fmt.Errorf("index: %s: %w", dir, search.ErrExists), "--add puts images behind those it has; a new one needs another --out")
+	}
+	e, err := Open(o.Model, o.Backbone, h.Note)
+	if err != nil {
+		return Indexed{}, err
+	}
+	return e.fill(ctx, h, dir, images, o, func(dim int, paths []string) (*search.Extension, error) {
+		return search.Create(dir, e.Embedder, dim, dtype, paths)
+	})
+}
+
+// ExtendIndex puts images that an index does not have behind those that it has, by the same embedder.
+func ExtendIndex(ctx context.Context, h Host, dir string, images []string, o Options) (Indexed, error) {
+	ix, err := search.Open(dir)
+	if err != nil {
+		return Indexed{}, hint.With(err, "make one: winnow index --model RUN IMAGES --out %s", dir)
+	}
+	if err := ix.Close(); err != nil {
+		return Indexed{}, err
+	}
+	e, err := reopen(dir, ix.Embedder, o, h.Note)
+	if err != nil {
+		return Indexed{}, err
+	}
+	return e.fill(ctx, h, dir, images, o, func(dim int, paths []string) (*search.Extension, error) {
+		return search.Extend(dir, e.Embedder, dim, paths)
+	})
+}
+
+// fill embeds images into an index that open opens.
+func (e *Embedder) fill(ctx context.Context, h Host, dir string, images []string, o Options, open func(dim int, paths []string) (*search.Extension, error)) (r Indexed, err error) {
+	list, err := imagelist.Open(images, o.Root, o.Stdin)
+	if err != nil {
+		return r, err
+	}
+	net, err := e.Load(h, o.Batch, false)
+	if err != nil {
+		return r, err
+	}
+	defer net.Close()
+	x, err := open(net.Dim(), list.Paths())
+	if err != nil {
+		return r, err
+	}
+	defer x.Close()
+	if len(x.New) > 0 {
+		err = net.embed(ctx, list, x.New, x, o)
+	}
+	bad := x.Bad()
+	var none *backbone.NoneReadable
+	if errors.As(err, &none) && none.Tried == len(x.New) && x.Total() > 0 { // the index stays as it is
+		h.Note("none of the %d images that are new can be read", none.Tried)
+		bad, err = []features.Bad{{Path: none.Path, Reason: none.Reason.Error()}}, nil
+	}
+	r = Indexed{Index: dir, Rows: x.Total(), Dim: net.Dim(), DType: x.DType(), Model: e.Backbone.Name, Added: x.Added(), Skipped: x.Skipped, LeftOut: lookup.Unreadable(bad)}
+	if err != nil {
+		return r, err
+	}
+	return r, x.Close()
+}

@@ -1,0 +1,154 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"runtime"
+
+	"winnow/datasets/glyphs"
+	"winnow/eval"
+	"winnow/features"
+	"winnow/filters"
+	"winnow/internal/atomicfile"
+	"winnow/report"
+	"winnow/report/chart"
+)
+
+// Write prints the table and the verdict.
+func (r *Result) Write(w io.Writer) {
+	fmt.Fprintf(w, "%-15s %8s %8s %8s %8s   %s\n", "", "P@1", "R@8", "R-Prec", "MAP@R", "")
+	for _, row := range r.rows() {
+		fmt.Fprintf(w, "%-15s %8.4f %8.4f %8.4f %8.4f   %s\n", row.Name, row.Retrieval.PrecisionAt1, row.Retrieval.Recall[8], row.Retrieval.RPrecision, row.Retrieval.MAPAtR, row.Note)
+	}
+	for _, s := range r.Verdict {
+		fmt.Fprintln(w, s)
+	}
+	fmt.Fprintf(w, "%.1f s; the report: %s\n", r.Seconds["total"], filepath.Join(r.dir, "report.html"))
+}
+
+// write puts result.json and report.html in place.
+func (d *demo) write(ctx context.Context) error {
+	page, err := d.report(ctx)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(filepath.Join(d.o.Dir, "report.html"), page.WriteHTML); err != nil {
+		return fmt.Errorf("demo: report.html: %w", err)
+	}
+	text, err := json.MarshalIndent(d.result, "", "  ")
+	if err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	if err := atomicfile.WriteBytes(filepath.Join(d.o.Dir, "result.json"), append(text, '\n')); err != nil {
+		return fmt.Errorf("demo: result.json: %w", err)
+	}
+	return nil
+}
+
+func (d *demo) report(ctx context.Context) (eval.Report, error) {
+	r := eval.Report{
+		Title:   fmt.Sprintf("winnow: an embedding from labels of which %.0f %% are wrong", 100*d.result.NoiseRate),
+		Verdict: d.result.Verdict, RowsTitle: "Retrieval on classes never seen in training", Rows: d.result.rows(), K: []int{2, 4, 8}, Charts: d.charts(),
+		Facts: []eval.Fact{
+			{Name: "data", Value: fmt.Sprintf("glyphs: %d drawn characters, %d images; train, validation and test hold different characters", len(d.clean.Classes), len(d.clean.Samples))},
+			{Name: "noise", Value: fmt.Sprintf("symmetric, rate %g: %d of %d training labels wrong", d.result.NoiseRate, d.result.Detection.Wrong, d.result.Detection.Samples)},
+			{Name: "backbone", Value: Backbone + ", " + d.store.Key.Model[:12] + "…"},
+			{Name: "training", Value: "topline, unfiltered and PRISM: the whole network and a head; head …: a head on the stored features. The settings of each run are in config.yaml of its folder; among the runs of a kind only labels and filter differ"},
+			{Name: "seed", Value: fmt.Sprint(d.o.Seed)},
+			{Name: "seconds", Value: fmt.Sprintf("%.1f on %d cores", d.result.Seconds["total"], runtime.GOMAXPROCS(0))},
+			{Name: "winnow", Value: d.o.Host.Winnow},
+		},
+	}
+	var err error
+	if r.Suspects, err = d.suspects(24); err != nil {
+		return r, err
+	}
+	r.Queries, err = d.queries(ctx, 8, 8)
+	return r, err
+}
+
+func (d *demo) charts() []chart.Drawing {
+	loss := chart.Lines{Frame: chart.Frame{Title: "Training loss (smoothed; rises while the memory bank fills)", X: "epoch", Y: "loss"}}
+	score := chart.Lines{Frame: chart.Frame{Title: "P@1 on validation classes", X: "epoch", Y: "P@1", Percent: true}}
+	purity := chart.Lines{Frame: chart.Frame{Title: "Share of right labels among the kept (smoothed)", X: "epoch", Y: "right labels", Percent: true}}
+	for _, c := range d.curves {
+		series := func(x, y []float64) chart.Line { return chart.Line{Name: c.name, Tone: c.tone, X: x, Y: y} }
+		const weight = 0.95 // of the past
+		loss.Series = append(loss.Series, series(c.loss.x, filters.Smooth(weight, c.loss.y)))
+		score.Series = append(score.Series, series(c.score.x, c.score.y))
+		if c.name != "topline" {
+			x, y := c.trace.Accuracy(weight)
+			for i := range x {
+				x[i] /= float64(c.epoch)
+			}
+			purity.Series = append(purity.Series, series(x, y))
+		}
+	}
+	return []chart.Drawing{score, purity, loss, report.LabelScores(d.audited.Images)}
+}
+
+// suspects shows the most suspect labels, and then some from where right and wrong meet.
+func (d *demo) suspects(n int) ([]eval.SuspectCard, error) {
+	at := make([]int, 0, n)
+	for i := range min(n*2/3, len(d.audited.Images)) {
+		at = append(at, i)
+	}
+	edge := int(d.result.NoiseRate * float64(len(d.audited.Images)))
+	for i := max(edge-(n-len(at)), len(at)); i < edge; i++ {
+		at = append(at, i)
+	}
+	return report.SuspectCards(d.audited.Images, at, d.picture)
+}
+
+func (d *demo) picture(path, caption string) (eval.Picture, error) {
+	data, err := fs.ReadFile(d.images, path)
+	return eval.Picture{Data: data, Caption: caption}, err
+}
+
+// queries shows test images spread over the test classes and their k nearest by the filtered network.
+func (d *demo) queries(ctx context.Context, n, k int) ([]eval.QueryCard, error) {
+	z := d.found
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = (2*i + 1) * z.Len() / (2 * n)
+	}
+	lists, err := eval.Nearest(ctx, z.Rows(rows), &z, k+1, 0) // the query itself comes along
+	if err != nil {
+		return nil, err
+	}
+	var cards []eval.QueryCard
+	for i, list := range lists {
+		card, err := d.queryCard(z, rows[i], list, k)
+		if err != nil {
+			return nil, err
+		}
+		cards = append(cards, card)
+	}
+	return cards, nil
+}
+
+func (d *demo) queryCard(z features.Set, row int, list []eval.Neighbour, k int) (eval.QueryCard, error) {
+	sample := d.clean.Samples[z.IDs[row]]
+	var card eval.QueryCard
+	var err error
+	if card.Query, err = d.picture(sample.Path, glyphs.Readable(d.clean.Classes[sample.Label])); err != nil {
+		return card, err
+	}
+	for _, near := range list {
+		if near.Row == row || len(card.Nearest) == k {
+			continue
+		}
+		other := d.clean.Samples[z.IDs[near.Row]]
+		pic, err := d.picture(other.Path, glyphs.Readable(d.clean.Classes[other.Label]))
+		if err != nil {
+			return card, err
+		}
+		pic.Good = other.Label == sample.Label
+		card.Nearest = append(card.Nearest, pic)
+	}
+	return card, nil
+}

@@ -1,0 +1,56 @@
+package demo
+
+import (
+	"fmt"
+
+	"winnow/eval"
+)
+
+// Result is result.json. Topline, Unfiltered and PRISM are the fine-tuned networks' last states, after equal
+// budgets: who has wrong labels seldom has a validation split with true ones to choose a state by.
+type Result struct {
+	Seed      uint64             `json:"seed"`
+	NoiseRate float64            `json:"noise_rate"`
+	Frozen    eval.Retrieval     `json:"frozen"`
+	Whitened  eval.Retrieval     `json:"whitened"`
+	Trio                         // of the fine-tuned network
+	Detection eval.Detection     `json:"detection"`
+	Chosen    Trio               `json:"chosen_by_validation"` // the same trainings where such a split chooses the state
+	HeadOnly  Trio               `json:"frozen_features"`      // a head on features that stay as they are, last states
+	Verdict   []string           `json:"verdict"`
+	Seconds   map[string]float64 `json:"seconds"`
+
+	dir string
+}
+
+// Trio is what the noise cost and how much of that the filter got back, among three trainings of one kind.
+type Trio struct {
+	Topline    eval.Retrieval `json:"topline"`
+	Unfiltered eval.Retrieval `json:"unfiltered"`
+	PRISM      eval.Retrieval `json:"prism"`
+	Cost       float64        `json:"noise_cost"`      // P@1 of topline less that of unfiltered
+	Recovered  *float64       `json:"recovered_share"` // of that, by PRISM; null where the noise cost nothing
+}
+
+// judge computes cost and share.
+func (t *Trio) judge() {
+	if t.Cost = t.Topline.PrecisionAt1 - t.Unfiltered.PrecisionAt1; t.Cost > 0 {
+		share := (t.PRISM.PrecisionAt1 - t.Unfiltered.PrecisionAt1) / t.Cost
+		t.Recovered = &share
+	}
+}
+
+// rows are the embeddings compared, in order.
+func (r *Result) rows() []eval.ReportRow {
+	wrong := fmt.Sprintf("labels of which %.0f %% are wrong", 100*r.NoiseRate)
+	return []eval.ReportRow{
+		{Name: "frozen", Note: "the backbone's features, no training", Retrieval: r.Frozen},
+		{Name: "whitened", Note: "PCA whitening, no labels", Retrieval: r.Whitened},
+		{Name: "head topline", Note: "a head alone, on the true labels", Retrieval: r.HeadOnly.Topline},
+		{Name: "head unfiltered", Note: "a head alone, on " + wrong, Retrieval: r.HeadOnly.Unfiltered},
+		{Name: "head PRISM", Note: "the same labels, filtered while training", Retrieval: r.HeadOnly.PRISM},
+		{Name: "topline", Note: "the whole network, on the true labels", Retrieval: r.Topline},
+		{Name: "unfiltered", Note: "the whole network, on " + wrong, Retrieval: r.Unfiltered},
+		{Name: "PRISM vMF-Sim", Note: "the same labels, filtered while training", Retrieval: r.PRISM, Detection: &r.Detection, Strong: true},
+	}
+}

@@ -1,0 +1,31 @@
+package demo
+
+import (
+	"archive/zip"
+	"io"
+	"io/fs"
+
+	"winnow/internal/atomicfile"
+)
+
+// writeZip writes files of a tree into a zip file, as they are: pictures are compressed already. The same files
+// give the same bytes.
+func writeZip(path string, from fs.FS, names []string) error {
+	return atomicfile.Write(path, func(w io.Writer) error {
+		archive := zip.NewWriter(w)
+		for _, name := range names {
+			data, err := fs.ReadFile(from, name)
+			if err != nil {
+				return err
+			}
+			file, err := archive.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+			if err != nil {
+				return err
+			}
+			if _, err := file.Write(data); err != nil {
+				return err
+			}
+		}
+		return archive.Close()
+	})
+}

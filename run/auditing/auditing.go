@@ -1,0 +1,222 @@
+// Package auditing audits the training labels of a manifest: by the stored features of its images, or by what a run made
+// of them. It opens and joins what package audit is given as plain vectors and scores, calls images and classes by their
+// names, compares with the truth where the manifest knows it, and writes the mended manifest.
+//
+// A run is judged in its embedding by a judge of whole sets or a filter's scorer, by the proxies of its last state, by the
+// weights that it gave its samples, or by what the training saw of them. Noise rate, classes, outliers and copies are
+// found in the stored features, whitened, which have not learnt the labels.
+package auditing
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"winnow/audit"
+	"winnow/audit/suspects"
+	"winnow/datasets"
+	"winnow/eval"
+	"winnow/features"
+	"winnow/filters"
+	"winnow/head"
+	"winnow/internal/hint"
+	"winnow/internal/lookup"
+	"winnow/run"
+	"winnow/run/folder"
+)
+
+// Options say how labels are judged. Classes, Whiten and Findings, Filter, Proxies and Given are found out here.
+type Options struct {
+	audit.Options      // Scorer "": the run's; without a run the default
+	IncludeEval   bool // judges the images of all splits together
+	Note          func(format string, args ...any)
+}
+
+// ScorerError says that the scorer asked for cannot judge a run.
+type ScorerError struct{ error }
+
+func unfit(format string, args ...any) error { return ScorerError{fmt.Errorf(format, args...)} }
+
+// Report is an audit with names, as it is written.
+type Report struct {
+	Scorer    string            `json:"scorer"`
+	Suggests  string            `json:"suggested_by,omitempty"` // the scorer of the suggested labels, where that is another
+	Rate      float64           `json:"rate"`
+	Backbone  string            `json:"backbone,omitempty"` // file of the fine-tuned network that saw the images
+	View      string            `json:"view,omitempty"`     // center or mean, where the store has several views of each image
+	Detection *eval.Detection   `json:"detection"`          // null where true labels are not known
+	Images    []suspects.Entry  `json:"images"`
+	Unjudged  int               `json:"unjudged"` // images alone in their class: nothing is known of them, and their score is 1
+	LeftOut   []lookup.LeftOut  `json:"left_out"`
+	Noise     *folder.NoiseRate `json:"estimated_noise"` // null where there is nothing to estimate from
+	Classes   []Class           `json:"classes"`
+
+	result audit.Result
+	ids    []int // position in the manifest of each row of the result
+	source *datasets.Dataset
+	from   string // the file that source was read from
+}
+
+// Class is what an audit says of a class.
+type Class struct {
+	Class  string  `json:"class"`
+	Images int     `json:"images"`
+	Kappa  float64 `json:"kappa"`
+	Purity float64 `json:"purity"` // estimated share of right labels, and its interval of 95 %
+	Low    float64 `json:"purity_low"`
+	High   float64 `json:"purity_high"`
+	Like   string  `json:"most_like"`
+	Alike  float64 `json:"likeness"`
+	Same   bool    `json:"looks_like_the_same"` // as most_like: one class under two names
+	Groups float64 `json:"sides_alike"`
+	Two    bool    `json:"looks_like_two"` // two classes under one name
+}
+
+// Stored names what is judged without a run: a manifest (file or folder), a feature store, and the view that is looked at
+// of a store with several.
+type Stored struct{ Manifest, Features, View string }
+
+// Store judges the training labels of a manifest by the stored features of its images, whitened.
+func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
+	whole, err := datasets.Read(in.Manifest, datasets.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	d := o.asJudged(whole)
+	store, err := features.Open(in.Features)
+	if err != nil {
+		return nil, hint.With(err, "make the features first: winnow extract")
+	}
+	if err := store.Verify(); err != nil {
+		return nil, hint.With(err, "make the features again: winnow extract --overwrite")
+	}
+	if store, err = folder.LookAt(store, in.View, o.Note); err != nil {
+		return nil, err
+	}
+	data, err := run.Join(d, store)
+	if err != nil {
+		return nil, err
+	}
+	if data.Unlabelled > 0 {
+		o.Note("%d training images have no label and are not judged", data.Unlabelled)
+	}
+	if slices.Contains(audit.BankScorers(), o.Scorer) {
+		if err := checkPairs(data.Train.Labels, len(data.Classes)); err != nil {
+			return nil, err
+		}
+	}
+	o.Classes, o.Whiten = len(data.Classes), true
+	result, err := audit.Run(ctx, data.Train, o.Options)
+	if err != nil {
+		return nil, err
+	}
+	a := Report{LeftOut: data.LeftOut, from: in.Manifest, source: whole}
+	if store.Views() > 1 {
+		a.View = in.View
+	}
+	return &a, a.name(result, data.Train.IDs, d, data.Classes, o.Note)
+}
+
+// checkPairs refuses labels of which the scorer of a filter would say nothing.
+func checkPairs(labels []int, classes int) error {
+	count, pairs := make([]int, classes), 0
+	for _, y := range labels {
+		if y >= 0 {
+			if count[y]++; count[y] == 2 {
+				pairs++
+			}
+		}
+	}
+	if pairs < 2 {
+		return fmt.Errorf("audit: %d classes have two images or more, expected at least two", pairs)
+	}
+	return nil
+}
+
+// Embedding judges the labelled rows of set, whose IDs are positions in d, by a filter's scorer in the embedding of a
+// head. It looks for nothing else.
+func Embedding(ctx context.Context, h *head.Head, set features.Set, d *datasets.Dataset, filter filters.Config, maxMem int64) (*Report, error) {
+	j := judged{set: set.Labelled(), d: d, classes: d.Classes, head: h}
+	j.opts = audit.Options{Scorer: filter.Scorer, Filter: &filter, Rate: &filter.Rate, MaxMem: maxMem, JustRank: true}
+	return j.report(ctx, func(string, ...any) {})
+}
+
+// asJudged returns the dataset as it is judged: its training images, or all.
+func (o Options) asJudged(d *datasets.Dataset) *datasets.Dataset {
+	if !o.IncludeEval {
+		return d
+	}
+	o.Note("--include-eval: images of the other splits are judged together with the training images, and cleaned: what is measured on them from now on is not independent of these scores")
+	all := *d
+	all.Samples = slices.Clone(d.Samples)
+	for i := range all.Samples {
+		all.Samples[i].Split = datasets.Train
+	}
+	return &all
+}
+
+// judged is a set of images that is to be judged in an embedding.
+type judged struct {
+	set     features.Set // features that head embeds; IDs are positions in d
+	d       *datasets.Dataset
+	classes []string // of the set's labels
+	head    *head.Head
+	opts    audit.Options
+	left    []lookup.LeftOut
+
+	backbone string // file of the network that made the features, where a run trained it
+}
+
+// embed puts the set through the head.
+func (j *judged) embed() (features.Set, error) {
+	if j.set.Len() < 2 {
+		return features.Set{}, fmt.Errorf("audit: %d labelled, readable training images, expected at least 2", j.set.Len())
+	}
+	return j.head.EmbedSet(j.set)
+}
+
+// report judges the set and names what is found.
+func (j *judged) report(ctx context.Context, note func(string, ...any)) (*Report, error) {
+	z, err := j.embed()
+	if err != nil {
+		return nil, err
+	}
+	return j.reportOn(ctx, z, note)
+}
+
+// reportOn is report for a set that is embedded already.
+func (j *judged) reportOn(ctx context.Context, z features.Set, note func(string, ...any)) (*Report, error) {
+	j.opts.Classes = len(j.classes)
+	result, err := audit.Run(ctx, z, j.opts)
+	if err != nil {
+		return nil, err
+	}
+	a := Report{LeftOut: j.left, Backbone: j.backbone}
+	return &a, a.name(result, j.set.IDs, j.d, j.classes, note)
+}
+
+// name fills in what was found: ids are the positions in d of the result's rows, classes the names of its labels.
+func (a *Report) name(result audit.Result, ids []int, d *datasets.Dataset, classes []string, note func(string, ...any)) error {
+	a.result, a.ids = result, ids
+	a.Scorer, a.Suggests, a.Rate, a.Unjudged = result.Scorer, result.Suggests, result.Rate, result.Unjudged
+	a.LeftOut = append([]lookup.LeftOut{}, a.LeftOut...)
+	paths := make([]string, len(ids))
+	for row, id := range ids {
+		paths[row] = d.Samples[id].Path
+	}
+	a.Images = result.Entries(paths, classes)
+	if result.NoFindings != nil {
+		note("no class statistics: %v", result.NoFindings)
+	}
+	if result.Noise != nil {
+		w := folder.WrittenRate(*result.Noise)
+		a.Noise, a.Classes = &w, make([]Class, len(result.Classes))
+	}
+	for i, k := range result.Classes {
+		a.Classes[i] = Class{
+			Class: classes[k.Class.Class], Images: k.Images, Kappa: k.Kappa, Purity: k.Purity, Low: k.Low, High: k.High,
+			Like: classes[k.Like], Alike: k.Alike, Same: k.SameAsLike(), Groups: k.Groups, Two: k.LooksLikeTwo(),
+		}
+	}
+	return a.measure(d)
+}

@@ -1,0 +1,211 @@
+package auditing
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"winnow/audit"
+	"winnow/audit/judges"
+	"winnow/datasets"
+	"winnow/features"
+	"winnow/filters"
+	"winnow/internal/catalog"
+	"winnow/internal/lookup"
+	"winnow/run"
+	"winnow/run/config"
+	"winnow/run/folder"
+	"winnow/train/samples"
+)
+
+// SelfPaced as a scorer is the final weights of a run that weighed its samples.
+const SelfPaced = "selfpaced"
+
+// RunScorers lists the scorers that are about runs.
+func RunScorers() []string {
+	return slices.Concat(audit.BankScorers(), []string{SelfPaced}, samples.Rankings)
+}
+
+// Scorers lists the scorers that judge without the proxies of a loss.
+func Scorers() []string { return slices.Concat(RunScorers(), judges.Names(), []string{audit.Crossfit}) }
+
+// Run judges the training labels of a run by what the run itself judges by, or by the scorer asked for.
+func Run(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
+	var a *Report
+	var err error
+	switch by := o.Scorer; {
+	case by == audit.Crossfit:
+		return nil, unfit("--scorer: %s trains for itself and judges stored features: give --labels and --features, and no run", by)
+	case slices.Contains(judges.Names(), by):
+		a, err = byJudge(ctx, r, o)
+	case slices.Contains(samples.Rankings, by):
+		a, err = byTraining(ctx, r, o)
+	case by == SelfPaced, by == "" && r.Config.SelfPaced.On():
+		a, err = byWeights(ctx, r, o)
+	default:
+		a, err = byFilter(ctx, r, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.View, a.from, a.source = r.Look(), r.ManifestFile, r.Manifest
+	return a, nil
+}
+
+// open joins the training images with a store of a network's features.
+func open(d *datasets.Dataset, store *features.Store, opts audit.Options) (judged, error) {
+	set, left, err := lookup.Split(d, store, datasets.Train)
+	return judged{set: set.Labelled(), left: left, d: d, classes: d.Classes, opts: opts}, err
+}
+
+// byJudge judges the embedding of a run by a judge of the catalog.
+func byJudge(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
+	j, err := open(o.asJudged(r.Manifest), r.Store, o.Options)
+	if err != nil {
+		return nil, err
+	}
+	j.head, j.backbone = r.Head, r.TunedFile()
+	if err := j.findIn(r, r.Store); err != nil {
+		return nil, err
+	}
+	return j.report(ctx, o.Note)
+}
+
+// byFilter judges the embedding of a run by the scorer of its filter or another, or by the run's proxies.
+func byFilter(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
+	own, err := proxiesToJudgeBy(ctx, r, o)
+	if err != nil {
+		return nil, err
+	}
+	if own != nil && o.IncludeEval {
+		return nil, unfit("--include-eval: the proxies of %s are of the classes it was trained on: name another --scorer", r.Dir)
+	}
+	d := o.asJudged(r.Manifest)
+	filter, h, store, backbone := r.Config.Filter.In(1), r.Head, r.Store, r.TunedFile()
+	if own != nil {
+		h, store = own.head, own.store
+		if o.Rate != nil {
+			filter.Rate = *o.Rate
+		}
+		backbone = lastBackbone(r)
+	} else if filter, err = filterFor(r.Config, o); err != nil {
+		return nil, err
+	}
+	o.Scorer, o.Filter, o.Rate = filter.Scorer, &filter, &filter.Rate
+	j, err := open(d, store, o.Options)
+	if err != nil {
+		return nil, err
+	}
+	j.head, j.backbone = h, backbone
+	if own != nil {
+		j.classes, j.opts.Proxies = own.classes, own.param
+		j.set.Labels = own.number(j.set.Labels)
+	}
+	if err := j.findIn(r, store); err != nil {
+		return nil, err
+	}
+	return j.report(ctx, o.Note)
+}
+
+// filterFor returns the run's filter, or vMF-Sim where that cannot judge a whole set by the set alone.
+func filterFor(cfg config.Run, o Options) (filters.Config, error) {
+	f := cfg.Filter.In(1)
+	f.Rate = ownRate(cfg)
+	entry, err := filters.Find(f.Scorer)
+	if err != nil || !entry.NeedsBank {
+		if o.Scorer == "" && cfg.Method != config.Metric {
+			o.Note("the run's method, %s, has no filter: judging its embedding with vmf", run.MethodTitle(cfg.Method))
+		} else if o.Scorer == "" {
+			o.Note("the run's filter is %s, which cannot judge this set: judging with vmf", f.Scorer)
+		}
+		f.Scorer, f.Threshold = filters.Default().Scorer, filters.Default().Threshold
+	}
+	if o.Scorer != "" {
+		f.Scorer = o.Scorer
+		if entry, err = filters.Find(f.Scorer); err == nil && entry.NeedsProxy {
+			return f, unfit("--scorer: %s judges by the proxies of a run that was trained with --filter %s, and this one was not: expected one of %s", f.Scorer, f.Scorer, strings.Join(Scorers(), ", "))
+		} else if err != nil || !entry.NeedsBank {
+			return f, unfit("--scorer: %q cannot audit%s, expected one of %s", f.Scorer, catalog.Ask(f.Scorer, Scorers()), strings.Join(Scorers(), ", "))
+		}
+		f.Threshold = filters.ThresholdSTRM
+	}
+	if o.Rate != nil {
+		f.Rate = *o.Rate
+	}
+	return f, f.Validate()
+}
+
+// ownRate is the share of wrong labels that a run was told.
+func ownRate(cfg config.Run) float64 {
+	if cfg.HasPeers() {
+		return float64(cfg.Peers.Rate)
+	}
+	return cfg.Filter.In(1).Rate
+}
+
+// findIn makes the noise rate, classes, outliers and copies those of stored features of the judged images instead of the
+// embedding that a run learnt with their labels: that one has drawn wrong labels to their classes and classes to each
+// other, so that too few labels look wrong and too many classes alike. For the same reason they are those of the backbone
+// as it was before the run, where these are there; else those of store.
+func (j *judged) findIn(r *folder.Run, store *features.Store) error {
+	if j.opts.JustRank {
+		return nil
+	}
+	stores := []*features.Store{store}
+	if r.Tuned != nil {
+		if frozen, err := r.FrozenStore(); err == nil {
+			stores = []*features.Store{frozen, store}
+		}
+	}
+	for _, s := range stores {
+		rows, _, _, err := lookup.Rows(j.d, s, j.set.IDs, "")
+		if err != nil || len(rows) != j.set.Len() {
+			continue
+		}
+		x, err := s.Read(rows)
+		if err != nil {
+			return err
+		}
+		j.opts.Findings = &features.Set{X: x}
+		return nil
+	}
+	return nil
+}
+
+// openLast joins the training images with the state that the training ended with.
+func openLast(ctx context.Context, r *folder.Run, opts audit.Options) (judged, error) {
+	h, store, err := r.LastState(ctx)
+	if err != nil {
+		return judged{}, err
+	}
+	j, err := open(r.Manifest, store, opts)
+	j.head = h
+	j.backbone = lastBackbone(r)
+	return j, err
+}
+
+// lastBackbone is the file of the network that a fine-tuning ended with, "" where there was none.
+func lastBackbone(r *folder.Run) string {
+	if r.Tuned == nil {
+		return ""
+	}
+	return filepath.Join(r.Dir, folder.LastBackboneFile)
+}
+
+// sameImages refuses what a training kept of other images or labels than those of set: n entries, each with the path and
+// the label that at returns. what names them in an error.
+func sameImages(set features.Set, d *datasets.Dataset, n int, what string, at func(i int) (path, label string)) error {
+	if n != set.Len() {
+		return fmt.Errorf("found %s%d images, expected the %d labelled, readable training images", what, n, set.Len())
+	}
+	for i, id := range set.IDs {
+		sample := d.Samples[id]
+		path, label := at(i)
+		if given := d.Classes[sample.Label]; path != sample.Path || label != given {
+			return fmt.Errorf("entry %d: found %q with the label %q, expected %q with %q", i+1, path, label, sample.Path, given)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package auditing
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"strconv"
+
+	"winnow/audit/suspects"
+	"winnow/internal/atomicfile"
+)
+
+// Write writes the images to a file in the form that its name ends in (suspects.FormatOf); as JSON the whole audit.
+func (a *Report) Write(path string) error {
+	format, err := suspects.FormatOf(path)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(path, func(w io.Writer) error {
+		if format == suspects.JSON {
+			return a.WriteJSON(w)
+		}
+		return suspects.Write(w, format, a.Images)
+	})
+}
+
+// WriteJSON writes the audit as indented JSON, an image at a time: of a million the text would not fit twice in memory.
+func (a *Report) WriteJSON(w io.Writer) error {
+	images, without := a.Images, *a
+	without.Images = []suspects.Entry{}
+	var frame bytes.Buffer
+	whole := json.NewEncoder(&frame)
+	whole.SetIndent("", "  ")
+	whole.SetEscapeHTML(false)
+	if err := whole.Encode(&without); err != nil {
+		return err
+	}
+	const none = "\n  \"images\": []"
+	before, after, found := bytes.Cut(frame.Bytes(), []byte(none))
+	if !found || len(images) == 0 {
+		_, err := w.Write(frame.Bytes())
+		return err
+	}
+	out := bufio.NewWriter(w)
+	_, _ = out.Write(before) // told by Flush, here and below
+	var text bytes.Buffer
+	to := json.NewEncoder(&text)
+	to.SetIndent("    ", "  ")
+	to.SetEscapeHTML(false)
+	lead := none[:len(none)-1]
+	for i := range images {
+		text.Reset()
+		if err := to.Encode(&images[i]); err != nil {
+			return err
+		}
+		_, _ = out.WriteString(lead + "\n    ")
+		_, _ = out.Write(bytes.TrimRight(text.Bytes(), "\n"))
+		lead = ","
+	}
+	_, _ = out.WriteString("\n  ]")
+	_, _ = out.Write(after)
+	return out.Flush()
+}
+
+// WriteClasses writes a table of the classes to a CSV file.
+func (a *Report) WriteClasses(path string) error { return atomicfile.Write(path, a.writeClasses) }
+
+func (a *Report) writeClasses(w io.Writer) error {
+	out := csv.NewWriter(w)
+	header := []string{"class", "images", "kappa", "purity", "purity_low", "purity_high", "most_like", "likeness", "looks_like_the_same", "sides_alike", "looks_like_two"}
+	if err := out.Write(header); err != nil {
+		return err
+	}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+	for _, k := range a.Classes {
+		err := out.Write([]string{
+			k.Class, strconv.Itoa(k.Images), number(k.Kappa), number(k.Purity), number(k.Low), number(k.High),
+			k.Like, number(k.Alike), strconv.FormatBool(k.Same), number(k.Groups), strconv.FormatBool(k.Two),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}

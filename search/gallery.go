@@ -1,0 +1,191 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"winnow/features"
+	"winnow/internal/hint"
+)
+
+// NoDirection is why an image has no vector to search for or to find.
+const NoDirection = "its vector is all zeros: it is near nothing"
+
+// Gallery is what is searched: the named vectors of an index or of a feature store.
+type Gallery struct {
+	Vectors
+	Paths []string        // image of each row
+	Index *Index          // nil: a store
+	Store *features.Store // nil: an index
+
+	bad map[int]string // why rows of the store have no vector
+}
+
+// OpenGallery opens the folder of an index or of a feature store.
+func OpenGallery(dir string) (*Gallery, error) {
+	if !Here(dir) {
+		store, err := features.Open(dir)
+		if err != nil {
+			return nil, hint.With(err, "expected a folder that winnow index or winnow extract wrote")
+		}
+		return StoreGallery(store, Stored{store}), nil
+	}
+	ix, err := Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	if ix.Rows == 0 {
+		return nil, hint.With(fmt.Errorf("search: %s: the index holds no image", dir), "add some: winnow index IMAGES --out %s --add", dir)
+	}
+	return &Gallery{Vectors: ix, Paths: ix.Paths, Index: ix}, nil
+}
+
+// StoreGallery searches among vectors made of the rows of a store.
+func StoreGallery(store *features.Store, v Vectors) *Gallery {
+	return &Gallery{Vectors: v, Paths: store.Paths, Store: store, bad: store.BadRows()}
+}
+
+// Close closes the index.
+func (g *Gallery) Close() error {
+	if g.Index == nil {
+		return nil
+	}
+	return g.Index.Close()
+}
+
+// Model returns the sha256 of what made the vectors: of the head where there is one, else of the network.
+func (g *Gallery) Model() string {
+	switch {
+	case g.Index == nil:
+		return g.Store.Key.Model
+	case g.Index.Embedder.Head != "":
+		return g.Index.Embedder.Head
+	}
+	return g.Index.Embedder.Model
+}
+
+// Lookup returns the row of an image. Images that could not be read have none.
+func (g *Gallery) Lookup(path string) (row int, ok bool) {
+	if g.Index != nil {
+		return g.Index.Lookup(path)
+	}
+	rows, _ := g.Store.Lookup([]string{path})
+	_, bad := g.bad[rows[0]]
+	return rows[0], rows[0] >= 0 && !bad
+}
+
+// Vector returns a copy of a row, nil if it is all zeros.
+func (g *Gallery) Vector(row int) ([]float32, error) {
+	x, absent, err := g.Block(row, 1)
+	if err != nil || absent != nil && absent[0] {
+		return nil, err
+	}
+	return slices.Clone(features.Row(x, 0)), nil
+}
+
+// Query is a unit vector to search for.
+type Query struct {
+	Name   string
+	Vector []float32
+	Row    int // its own in the gallery, which it does not find; -1: none
+}
+
+// NewQuery divides a vector by its length, in place. It reports false for one of zeros.
+func NewQuery(name string, vector []float32) (Query, bool) {
+	return Query{Name: name, Vector: vector, Row: -1}, UnitRows(oneRow(vector)) == nil
+}
+
+// Queries reads what is searched for, in the order of the arguments: paths of the gallery, .npy files of vectors, and
+// images, of which embed is given those that stand together. It also returns the images that could not be read.
+func (g *Gallery) Queries(args []string, embed func(images []string) ([]Query, []features.Bad, error)) (list []Query, left []features.Bad, err error) {
+	for i := 0; i < len(args); i++ {
+		more, bad, from := []Query(nil), []features.Bad(nil), i
+		switch row, here := g.Lookup(args[i]); {
+		case here:
+			more, err = g.own(args[i], row)
+		case isNPY(args[i]):
+			more, err = readQueries(args[i], g.Width())
+		default:
+			for i+1 < len(args) && g.isImage(args[i+1]) {
+				i++
+			}
+			more, bad, err = embed(args[from : i+1])
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		list, left = append(list, more...), append(left, bad...)
+	}
+	return list, left, nil
+}
+
+// Nearest finds the k vectors most similar to each query, as [Nearest] does.
+func (g *Gallery) Nearest(ctx context.Context, queries []Query, k int) ([][]Hit, error) {
+	x, own := features.NewMatrix(len(queries), g.Width()), make([]int, len(queries))
+	for i, q := range queries {
+		copy(features.Row(x, i), q.Vector)
+		own[i] = q.Row
+	}
+	return Nearest(ctx, g, x, k, own)
+}
+
+// own is the query of an image of the gallery.
+func (g *Gallery) own(path string, row int) ([]Query, error) {
+	vector, err := g.Vector(row)
+	if err == nil && vector == nil {
+		err = fmt.Errorf("search: %s: %s", path, NoDirection)
+	}
+	return []Query{{Name: path, Vector: vector, Row: row}}, err
+}
+
+func isNPY(name string) bool { return strings.EqualFold(filepath.Ext(name), ".npy") }
+
+func (g *Gallery) isImage(arg string) bool {
+	_, here := g.Lookup(arg)
+	return !here && !isNPY(arg)
+}
+
+// readQueries reads the rows of a .npy file: one vector, or one a row.
+func readQueries(file string, dim int) ([]Query, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("search: %w", err)
+	}
+	a, err := features.ReadNPY(f, info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("search: %s: %w", file, err)
+	}
+	if len(a.Shape) == 1 {
+		a.Shape = []int{1, a.Shape[0]}
+	}
+	x, err := a.Matrix()
+	if err != nil {
+		return nil, fmt.Errorf("search: %s: %w", file, err)
+	}
+	if x.Cols != dim {
+		return nil, fmt.Errorf("search: %s: vectors of %d values, expected %d", file, x.Cols, dim)
+	}
+	for i, v := range x.Data {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return nil, fmt.Errorf("search: %s: row %d: value %d is %v, expected a finite number", file, i/x.Cols, i%x.Cols, v)
+		}
+	}
+	list := make([]Query, x.Rows)
+	for i := range list {
+		var ok bool
+		if list[i], ok = NewQuery(fmt.Sprintf("%s[%d]", file, i), features.Row(x, i)); !ok {
+			return nil, fmt.Errorf("search: %s: row %d is all zeros: it is near nothing", file, i)
+		}
+	}
+	return list, nil
+}
