@@ -19,7 +19,7 @@ var rooms = []Room{
 	{"datasets", "says which samples there are, how they are labelled and how they should be; models of label noise",
 		""},
 	{"datasets/glyphs", "draws the embedded data set: characters of open fonts",
-		"datasets"},
+		"datasets datasets/packed"},
 	{"datasets/packed", "serves images stored as bare pixels in one array as image files",
 		""},
 	{"datasets/mnist", "reads MNIST and the data sets published in its format",
