@@ -2,8 +2,8 @@ package graph_test
 
 import (
 	"bytes"
-	"strings"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
