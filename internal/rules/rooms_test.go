@@ -158,8 +158,8 @@ var rooms = []Room{
 		"eval features internal/hint"},
 	{"search/qdrant", "writes vectors into a collection of a Qdrant server, and resumes after a break",
 		""},
-	{"embedding", "makes vectors of images with a run, an exported model or a backbone alone; writes, indexes and searches by them",
-		"backbone backbone/ort datasets/imagelist extraction features graph head internal/hint internal/lookup internal/vectorfile models run/folder search"},
+	{"embedding", "makes vectors of images with a run, an exported model or a backbone alone; writes, indexes and searches by them; exports a run",
+		"backbone backbone/ort datasets datasets/imagelist datasets/imageroot extraction features graph head internal/hint internal/lookup internal/vectorfile models run/folder search search/qdrant"},
 
 	{"cmd/...", "wires: flags to plain options, one call, print",
 		"*"},
