@@ -36,6 +36,7 @@ type Config struct {
 	MaxLength   float64 `yaml:"max_length" json:"max_length,omitempty"`     // vmf: largest mean length, in (0, 1)
 	MaxKappa    float64 `yaml:"max_kappa" json:"max_kappa,omitempty"`       // vmf: largest κ, above 0
 	Denominator string  `yaml:"denominator" json:"denominator,omitempty"`   // members or all
+	Printed     bool    `yaml:"-" json:"printed,omitempty"`                 // build the scorer as its paper prints it where that differs: Entry.Printed
 }
 
 // Default returns vMF-Sim with the settings of the authors' code: rate 0.5 and a window of 30; the 1,500
@@ -51,7 +52,6 @@ func Default() Config {
 // Env is what a filter must know of the training it serves.
 type Env struct {
 	Dim, Classes int
-	Printed      bool            // build the scorer as its paper prints it where that is not what we build: Entry.Printed
 	Proxies      *features.Param // of the loss, (Classes·PerClass)×Dim; nil if it has none
 	PerClass     int
 }

@@ -1,6 +1,7 @@
 package selfpaced
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -297,4 +298,17 @@ func TestLossesOf(t *testing.T) {
 	if diff := cmp.Diff(sampled(c, z.X, group(z.Labels), rng()), LossesOf(c, z, rng())); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// Of looks up the weights of samples by their IDs; an unknown one is a bug of the caller.
+func (w *Weights) Of(dst []float64, ids []int) []float64 {
+	dst = slices.Grow(dst[:0], len(ids))
+	for _, id := range ids {
+		row, ok := w.rowOf[id]
+		if !ok {
+			panic(fmt.Sprintf("selfpaced: id %d is not in the training set", id))
+		}
+		dst = append(dst, w.w[row])
+	}
+	return dst
 }
