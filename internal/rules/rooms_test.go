@@ -172,6 +172,8 @@ var rooms = []Room{
 		"backbone/ort datasets datasets/glyphs features graph graph/gradient head models/architecture train"},
 	{"internal/diagnosis", "checks what winnow needs of a machine, and names what mends the rest",
 		"backbone/ort internal/ortlib run/config"},
+	{"internal/progress", "shows on a terminal, or in lines, how far some work is and how a training goes",
+		"run run/config train"},
 	{"internal/manual", "prints the catalogs of losses and metrics: JSON, a page an entry, README's tables",
 		"eval losses"},
 	{"internal/hint", "lets an error carry what its reader can do about it",
