@@ -85,7 +85,7 @@ var rooms = []Room{
 		"backbone backbone/ort features internal/hint internal/size models"},
 
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
-		"datasets features filters report/chart"},
+		"datasets features filters"},
 	{"eval/tsne", "draws vectors as points of a plane: t-SNE by Barnes and Hut's tree, principal components",
 		"eval features"},
 
@@ -123,14 +123,16 @@ var rooms = []Room{
 		"audit audit/judges audit/suspects datasets eval features filters filters/selfpaced head internal/hint internal/lookup losses run run/config run/folder train train/samples"},
 
 	{"report", "draws the page of one run or several",
-		"audit/suspects datasets datasets/glyphs eval features filters internal/lookup report/chart run/comparison run/config run/folder train"},
+		"audit/suspects datasets datasets/glyphs eval features filters internal/lookup report/chart report/page run/comparison run/config run/folder train"},
 	{"report/atlas", "draws points of a plane that stand for images: page, SVG, table, TensorBoard's projector",
 		""},
+	{"report/page", "writes a report as one page that needs nothing else",
+		"eval report/chart"},
 	{"report/chart", "draws lines, histograms and box plots as SVG",
 		"internal/spread"},
 
 	{"papers/demo", "runs the whole path on drawn characters with half of the labels wrong",
-		"backbone backbone/ort datasets datasets/glyphs eval extraction features filters internal/lookup models papers/watch report report/chart run run/auditing run/comparison run/config run/folder train"},
+		"backbone backbone/ort datasets datasets/glyphs eval extraction features filters internal/lookup models papers/watch report report/chart report/page run run/auditing run/comparison run/config run/folder train"},
 	{"papers/recipes", "holds the papers' settings as data, one file each",
 		""},
 	{"papers/text", "prints the papers' numbers and tables for people",
@@ -138,7 +140,7 @@ var rooms = []Room{
 	{"papers/studies", "holds the papers' tables and figures as data, tests their claims and draws the pages",
 		"report/chart"},
 	{"papers/watch", "follows filters during a training, with the truth beside it",
-		"datasets eval filters internal/hint papers/text report report/chart run run/config train"},
+		"datasets eval filters internal/hint papers/text report report/chart report/page run run/config train"},
 	{"papers/cost", "times the steps of trainings: what filters add to them",
 		"features filters internal/hint internal/spread papers/text run run/config train"},
 	{"papers/runner", "runs the cells of studies: trains, measures, keeps, writes",
