@@ -101,7 +101,9 @@ var rooms = []Room{
 		""},
 
 	{"review", "serves the page on which people decide about suspects, and writes the mended manifest",
-		"audit/suspects datasets review/decisions review/pictures"},
+		"audit/suspects datasets datasets/imageroot internal/hint review/decisions review/pictures"},
+	{"review/finder", "finds the images that are like another, for the page of a review",
+		"backbone embedding features review run/folder search"},
 	{"review/decisions", "keeps decisions and their history durably; holds SQLite",
 		""},
 	{"review/pictures", "makes and keeps small pictures",

@@ -1,30 +1,30 @@
-package main
+// Package review is winnow review.
+package review
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log"
 	"net"
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
-	"runtime/debug"
-	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"winnow/datasets"
-	"winnow/datasets/imageroot"
+	"winnow/backbone"
+	"winnow/cmd/winnow/term"
 	"winnow/review"
-	"winnow/review/decisions"
-	"winnow/review/pictures"
+	"winnow/review/finder"
+	"winnow/run/folder"
 )
 
-func reviewCommand() *cli.Command {
+// Command is winnow review.
+func Command() *cli.Command { return command(run) }
+
+func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:  "review",
 		Usage: "decide about the suspects of an audit by eye, on a page in the browser, and write the mended manifest",
@@ -55,206 +55,105 @@ func reviewCommand() *cli.Command {
 			&cli.BoolFlag{Name: "open", Usage: "open the page in the browser"},
 			&cli.BoolFlag{Name: "json", Usage: "--export: print the result as JSON"},
 		},
-		Action: reviewRun,
+		Action: term.Action(read, call),
 	}
 }
 
-func reviewRun(c *cli.Context) error {
-	if err := checkReview(c); err != nil {
-		return err
+func run(ctx context.Context, p *term.Program, o Options) error {
+	if o.Out != "" {
+		if err := checkOut(o.Files); err != nil {
+			return err
+		}
 	}
-	if err := checkReviewOut(c); err != nil {
-		return err
+	if o.Export {
+		return export(p, o)
 	}
-	if c.Bool("export") {
-		return reviewExport(c)
-	}
-	r, closeAll, err := openReview(c)
+	var found *finder.Finder
+	r, closeDecisions, err := review.Open(o.Files, func() (_ review.Finder, err error) {
+		if found, err = openFinder(ctx, p, o); found == nil {
+			return nil, err
+		}
+		return found, err
+	})
 	if err != nil {
-		return err
+		return errors.Join(err, closeFinder(found))
 	}
-	defer closeAll()
-	l, err := net.Listen("tcp", c.String("listen"))
+	defer func() {
+		if err := errors.Join(closeFinder(found), closeDecisions()); err != nil {
+			p.Note("%v", err)
+		}
+	}()
+	return serve(ctx, p, o, r)
+}
+
+// serve shows the page until ctx is done.
+func serve(ctx context.Context, p *term.Program, o Options, r *review.Reviewer) error {
+	l, err := net.Listen("tcp", o.Listen)
 	if err != nil {
 		return fmt.Errorf("review: %w", err)
 	}
-	token := c.String("token")
+	token := o.Token
 	if token == "" {
 		token = review.NewToken()
 	}
-	if ip := l.Addr().(*net.TCPAddr).IP; !ip.IsLoopback() {
-		note(c, "review: listening on %s: whoever reads this network's traffic sees images, labels and the token", l.Addr())
+	at := l.Addr().(*net.TCPAddr)
+	if !at.IP.IsLoopback() {
+		p.Note("review: listening on %s: whoever reads this network's traffic sees images, labels and the token", at)
 	}
 	if r.Others > 0 && r.Decided() > 0 {
-		note(c, "%s: decisions made on another audit of this manifest are kept", r.Decisions.Path)
+		p.Note("%s: decisions made on another audit of this manifest are kept", r.Decisions.Path)
 	}
-	note(c, "%s", r.Summary())
-	address := reviewAddress(l.Addr().(*net.TCPAddr), token)
-	fmt.Fprintln(c.App.Writer, address)
-	if c.Bool("open") {
+	p.Note("%s", r.Summary())
+	address := addressAt(at, token)
+	fmt.Fprintln(p.Out, address)
+	if o.OpenPage {
 		if err := openBrowser(address); err != nil {
-			note(c, "the browser cannot be opened: %v", err)
+			p.Note("the browser cannot be opened: %v", err)
 		}
 	}
-	guard := review.NewGuard(token, l.Addr(), c.StringSlice("allow-host"))
-	if err := review.Serve(c.Context, l, guard.Protect(r.Handler()), log.New(c.App.ErrWriter, "winnow: review: ", 0)); err != nil {
+	guard := review.NewGuard(token, at, o.Hosts)
+	if err := review.Serve(ctx, l, guard.Protect(r.Handler()), log.New(p.Err, "winnow: review: ", 0)); err != nil {
 		return fmt.Errorf("review: %w", err)
 	}
-	note(c, "%s, kept in %s", r.Summary(), r.Decisions.Path)
+	p.Note("%s, kept in %s", r.Summary(), r.Decisions.Path)
 	return nil
 }
 
-// checkReview refuses flags that do not go together.
-func checkReview(c *cli.Context) error {
+// export carries out what was decided.
+func export(p *term.Program, o Options) error {
+	e, err := review.Export(o.Files)
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return p.JSON(e)
+	}
+	fmt.Fprintf(p.Out, "%s: %d rows; %d images dropped, %d relabelled, %d kept as they were, %d undecided\n", e.Path, e.Rows, e.Dropped, e.Relabelled, e.Kept, e.Undecided)
+	return nil
+}
+
+// openFinder opens what finds images alike, nil where nothing was named.
+func openFinder(ctx context.Context, p *term.Program, o Options) (*finder.Finder, error) {
 	switch {
-	case c.NArg() > 0:
-		return misused("winnow review takes no arguments, found %q: name the audit with --audit", c.Args().First())
-	case c.Bool("export") && c.String("out") == "":
-		return misused("--export: name the file to write with --out")
-	case !c.Bool("export") && c.String("audit") == "":
-		return misused("--audit is missing: name the suspects that winnow audit --out wrote")
-	case c.Bool("json") && !c.Bool("export"):
-		return misused("--json goes with --export")
-	case c.IsSet("model") && (!c.IsSet("features") || c.IsSet("run")):
-		return misused("--model goes with --features, without --run")
+	case o.Run != "":
+		return finder.OpenRun(ctx, o.Run, folder.Options{
+			Manifest: o.Manifest, Features: o.Features, Root: o.Root, View: backbone.CenterName, For: p.Command, Host: p.Host(),
+		})
+	case o.Features != "":
+		return finder.Open(o.Features, o.Model, p.Host())
 	}
-	if c.String("token") != "" {
-		if err := review.CheckToken(c.String("token")); err != nil {
-			return misused("--token: %v", err)
-		}
-	}
-	if host, _, err := net.SplitHostPort(c.String("listen")); err != nil {
-		return misused("--listen: found %q, expected HOST:PORT, as 127.0.0.1:8080", c.String("listen"))
-	} else if host == "" {
-		return misused("--listen: found %q, which is every network of this machine: if that is meant, write 0.0.0.0%s", c.String("listen"), c.String("listen"))
-	}
-	return nil
+	return nil, nil
 }
 
-// checkReviewOut wants the mended manifest in the form of the manifest, and not over a file that is read.
-func checkReviewOut(c *cli.Context) error {
-	out, manifest := c.String("out"), c.String("manifest")
-	if out == "" {
+func closeFinder(f *finder.Finder) error {
+	if f == nil {
 		return nil
 	}
-	form, err := datasets.FormOf(manifest)
-	if err != nil {
-		return err
-	}
-	endings := review.Endings[form]
-	if !slices.Contains(endings, strings.ToLower(filepath.Ext(out))) {
-		return misused("--out: %q does not end in %s: the mended manifest has the form of %s", out, strings.Join(endings, " or "), manifest)
-	}
-	return checkTargets([]exportFile{{Flag: "out", Path: out}}, []string{manifest, c.String("audit"), decisionsFile(c)})
+	return f.Close()
 }
 
-// reviewExport is winnow review --export: what was decided is carried out.
-func reviewExport(c *cli.Context) error {
-	file := decisionsFile(c)
-	if _, err := os.Stat(file); err != nil {
-		return withHint(fmt.Errorf("review: decisions: %w", err), "if they are elsewhere, name the file with --decisions")
-	}
-	d, err := datasets.Read(c.String("manifest"), datasets.ReadOptions{})
-	if err != nil {
-		return err
-	}
-	made, err := decisions.Open(file)
-	if err != nil {
-		return err
-	}
-	defer made.Close()
-	r, err := review.New(review.Config{ManifestFile: c.String("manifest"), Manifest: d, Decisions: made, Out: c.String("out")})
-	if err != nil {
-		return err
-	}
-	e, err := r.Export()
-	if err != nil {
-		return err
-	}
-	if c.Bool("json") {
-		return printJSON(c.App.Writer, e)
-	}
-	fmt.Fprintf(c.App.Writer, "%s: %d rows; %d images dropped, %d relabelled, %d kept as they were, %d undecided\n", e.Path, e.Rows, e.Dropped, e.Relabelled, e.Kept, e.Undecided)
-	return nil
-}
-
-// openReview opens what is reviewed. What it returns as a function closes it again.
-func openReview(c *cli.Context) (r *review.Reviewer, closeAll func(), err error) {
-	// A million judged images take some hundred megabytes while they are read and a third of that afterwards: the
-	// collector is to be frugal meanwhile, and to give back what was only needed for that.
-	defer debug.FreeOSMemory()
-	defer debug.SetGCPercent(debug.SetGCPercent(30))
-	manifest := c.String("manifest")
-	conf := review.Config{AuditFile: c.String("audit"), ManifestFile: manifest, Out: c.String("out")}
-	if conf.Manifest, err = datasets.Read(manifest, datasets.ReadOptions{}); err != nil {
-		return nil, nil, err
-	}
-	if conf.Audit, err = review.ReadAudit(conf.AuditFile, manifest, conf.Manifest); err != nil {
-		return nil, nil, withHint(err, "make it: winnow audit --manifest %s --features DIR --out suspects.csv", manifest)
-	}
-	where := imageroot.Resolve(c.String("root"), manifest)
-	root, err := imageroot.OpenClosed(where)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := someImage(root, conf.Audit, where); err != nil {
-		return nil, nil, err
-	}
-	file := decisionsFile(c)
-	conf.Pictures = pictures.New(root, pictures.Options{Folder: strings.TrimSuffix(file, filepath.Ext(file)) + ".thumbs"})
-	var finder *reviewFinder
-	open := openReviewFinder
-	if c.IsSet("run") {
-		open = openRunFinder
-	}
-	if c.IsSet("features") || c.IsSet("run") {
-		if finder, err = open(c); err != nil {
-			return nil, nil, err
-		}
-		conf.Finder = finder
-	}
-	if conf.Decisions, err = decisions.Open(file); err != nil {
-		return nil, nil, errors.Join(err, finder.Close())
-	}
-	if r, err = review.New(conf); err != nil {
-		return nil, nil, errors.Join(err, finder.Close(), conf.Decisions.Close())
-	}
-	made := conf.Decisions // the rest of conf, a table of a million images, is not to be kept for this
-	return r, func() {
-		if err := errors.Join(finder.Close(), made.Close()); err != nil {
-			note(c, "%v", err)
-		}
-	}, nil
-}
-
-// someImage looks whether any of the first suspects' files is there: where none is, the folder is the wrong one.
-func someImage(root fs.FS, audit *review.Audit, where string) error {
-	const tried = 20
-	var first error
-	paths := audit.First(tried)
-	for _, path := range paths {
-		_, err := fs.Stat(root, path)
-		if err == nil {
-			return nil
-		}
-		if first == nil {
-			first = err
-		}
-	}
-	return withHint(fmt.Errorf("review: none of the first %d images is below %s: %w", len(paths), where, first), "name the folder of the images, or a .zip file of it, with --root")
-}
-
-// decisionsFile is where the decisions are kept.
-func decisionsFile(c *cli.Context) string {
-	if file := c.String("decisions"); file != "" {
-		return file
-	}
-	manifest := c.String("manifest")
-	return strings.TrimSuffix(manifest, filepath.Ext(manifest)) + ".decisions.db"
-}
-
-// reviewAddress is what is opened in the browser.
-func reviewAddress(at *net.TCPAddr, token string) string {
+// addressAt returns what is opened in the browser.
+func addressAt(at *net.TCPAddr, token string) string {
 	host := at.IP.String()
 	if at.IP.IsUnspecified() {
 		host = "127.0.0.1"
