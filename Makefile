@@ -2,8 +2,9 @@
 GO ?= go
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 3s
+CONSUMER = internal/testing/consumer
 
-.PHONY: build demo test check fmt vet lint race browser fuzz bench runtime clean golden
+.PHONY: build demo test consumer check fmt vet lint race browser fuzz bench runtime clean golden
 
 build:
 	$(GO) build -o bin/winnow ./cmd/winnow
@@ -14,19 +15,25 @@ runtime: build
 demo: runtime
 	bin/winnow demo --out demo
 
-test: runtime
+test: runtime consumer
 	$(GO) test ./...
 
-check: fmt vet lint race browser fuzz
+# A program of another module, which ./... does not see.
+consumer:
+	cd $(CONSUMER) && $(GO) test ./...
+
+check: fmt vet lint race consumer browser fuzz
 
 fmt:
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$bad" ]; then echo "gofmt would change: $$bad"; exit 1; fi
 
 vet:
 	$(GO) vet ./...
+	cd $(CONSUMER) && $(GO) vet ./...
 
 lint:
 	$(GO) run $(STATICCHECK) ./...
+	cd $(CONSUMER) && $(GO) run $(STATICCHECK) ./...
 
 race: runtime
 	$(GO) test -race -timeout 20m ./...

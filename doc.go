@@ -32,6 +32,6 @@
 //
 //	import _ "winnow/backbone/ort"
 //
-// and finds its library (winnow runtime install, or $WINNOW_ORT_LIB); then they are some ten times as fast, without a call.
+// and finds its library (winnow runtime install, or $WINNOW_ORT_LIB); then they are ten to twenty times as fast, without a call.
 // ort.Doctor says which computes and why. Packages from datasets to search need no cgo otherwise.
 package winnow

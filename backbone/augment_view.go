@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"image"
 	"math/rand/v2"
+
+	"winnow/features"
 )
 
 // Viewer makes training views of pictures. It keeps scratch memory: one goroutine at a time, one Viewer a
@@ -65,10 +67,10 @@ func (v *Viewer) render(dst []float32, img image.Image, w view) {
 		v.direct(dst, img, w, frame)
 		return
 	}
-	v.pix = resized(v.pix, v.q.p.Size())
+	v.pix = features.Grow(v.pix, v.q.p.Size())
 	if w.warp.on() {
 		from := w.warp.needs(side, frame, w.across.total, w.down.total)
-		v.canvas = resized(v.canvas, v.q.p.Planes()*from.w*from.h)
+		v.canvas = features.Grow(v.canvas, v.q.p.Planes()*from.w*from.h)
 		v.paint(v.canvas, img, w, from)
 		w.warp.apply(v.pix, side, v.canvas, from, frame, v.q.p.Planes())
 	} else {

@@ -3,6 +3,8 @@ package backbone
 import (
 	"fmt"
 	"image"
+
+	"winnow/features"
 )
 
 // Preprocessor turns pictures into what a network expects to see. It keeps scratch memory: one goroutine
@@ -119,10 +121,10 @@ func (q *Preprocessor) reserve(cols int) {
 		q.ring = append(q.ring, nil)
 	}
 	for i := range q.ring {
-		q.ring[i] = resized(q.ring[i], cols)
+		q.ring[i] = features.Grow(q.ring[i], cols)
 	}
-	q.sum = resized(q.sum, cols)
-	q.line = resized(q.line, 3*q.across.in)
+	q.sum = features.Grow(q.sum, cols)
+	q.line = features.Grow(q.line, 3*q.across.in)
 }
 
 // horizontal reads columns from … end of row y and filters them into dst.

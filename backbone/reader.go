@@ -6,6 +6,8 @@ import (
 	"image"
 	"io"
 	"io/fs"
+
+	"winnow/features"
 )
 
 // maxFile bounds an image file: what is larger is something else with the wrong name.
@@ -89,7 +91,7 @@ func (r *reader) load(path string) error {
 	if stat.Size() > maxFile {
 		return fmt.Errorf("file of %d bytes, expected at most %d", stat.Size(), maxFile)
 	}
-	r.data = resized(r.data, int(stat.Size()))
+	r.data = features.Grow(r.data, int(stat.Size()))
 	n, err := io.ReadFull(f, r.data)
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		err = nil // it has shrunk since, or says no size: the decoder judges what there is

@@ -1,6 +1,10 @@
 package backbone
 
-import "math"
+import (
+	"math"
+
+	"winnow/features"
+)
 
 // kernel is an interpolation filter: its value at a distance from the centre, zero from support on.
 type kernel struct {
@@ -86,8 +90,8 @@ func (t *taps) compute(in int, cover float64, out, lo, hi int, k kernel) {
 		support = 0.5
 	}
 	t.width = min((int(math.Ceil(2*support))+group)/group*group, in)
-	t.start = resized(t.start, hi-lo)
-	t.weights = resized(t.weights, (hi-lo)*t.width)
+	t.start = features.Grow(t.start, hi-lo)
+	t.weights = features.Grow(t.weights, (hi-lo)*t.width)
 	clear(t.weights)
 	real := make([]float64, t.width+2)
 	for i := range t.start {
@@ -105,14 +109,6 @@ func (t *taps) compute(in int, cover float64, out, lo, hi int, k kernel) {
 			ws[j] = int32(math.Round(w / sum * (1 << weightBits)))
 		}
 	}
-}
-
-// resized returns s with n elements, of its own memory if it has enough.
-func resized[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
 }
 
 // span returns the range of input samples that the outputs need.

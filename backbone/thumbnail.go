@@ -19,7 +19,7 @@ type Thumbnail struct {
 }
 
 // Thumbnails reads pictures and makes each small enough for side×side pixels, proportions kept and turned as EXIF says;
-// what is smaller stays as it is. The result is in the order of paths; only a context that is done is an error. done
+// what is smaller stays unchanged. The result is in the order of paths; only a context that is done is an error. done
 // is called after each, from several goroutines, and may be nil.
 func Thumbnails(ctx context.Context, fsys fs.FS, paths []string, side int, done func()) ([]Thumbnail, error) {
 	out := make([]Thumbnail, len(paths))

@@ -16,7 +16,7 @@ type Entry struct {
 	Probability bool   // scores are P_clean in [0, 1]; otherwise similarities in [-1, 1], or 1 where nothing is known
 	FixedBar    bool   // a fixed threshold makes sense
 	LeastDim    int    // dimensions needed, if more than 1
-	Printed     string // what Env.Printed changes, "" for nothing
+	Printed     string // what Config.Printed changes, "" for nothing
 
 	build func(Config, Env) Scorer
 }
@@ -53,9 +53,9 @@ var Catalog = []Entry{
 			{Name: "max_kappa", Default: DefaultLimits().Kappa, Doc: "largest concentration"},
 			denominator,
 		},
-		build: func(c Config, e Env) Scorer {
+		build: func(c Config, _ Env) Scorer {
 			kappa := estimators[c.Kappa]
-			if e.Printed && c.Kappa == "banerjee" {
+			if c.Printed && c.Kappa == "banerjee" {
 				kappa = KappaPrinted
 			}
 			return &VMF{Kappa: kappa, Debias: c.Debias, All: c.Denominator == DenominatorAll,

@@ -36,6 +36,7 @@ type Config struct {
 	MaxLength   float64 `yaml:"max_length" json:"max_length,omitempty"`     // vmf: largest mean length, in (0, 1)
 	MaxKappa    float64 `yaml:"max_kappa" json:"max_kappa,omitempty"`       // vmf: largest κ, above 0
 	Denominator string  `yaml:"denominator" json:"denominator,omitempty"`   // members or all
+	Printed     bool    `yaml:"-" json:"printed,omitempty"`                 // build the scorer as its paper prints it where that differs: Entry.Printed
 }
 
 // Default returns vMF-Sim with the settings of the authors' code: rate 0.5 and a window of 30; the 1,500
@@ -51,7 +52,6 @@ func Default() Config {
 // Env is what a filter must know of the training it serves.
 type Env struct {
 	Dim, Classes int
-	Printed      bool            // build the scorer as its paper prints it where that is not what we build: Entry.Printed
 	Proxies      *features.Param // of the loss, (Classes·PerClass)×Dim; nil if it has none
 	PerClass     int
 }
@@ -74,28 +74,20 @@ func (c Config) Validate() error {
 			return err
 		}
 	}
-	switch {
-	case math.IsNaN(c.Rate) || c.Rate < 0 || c.Rate >= 1:
-		return fmt.Errorf("filters: rate is %v, expected a share from 0 to below 1", c.Rate)
-	case math.IsNaN(c.Fixed) || c.Fixed < 0 || c.Fixed >= 1:
-		return fmt.Errorf("filters: fixed is %v, expected a probability from 0 to below 1", c.Fixed)
-	case c.Window < 1:
-		return fmt.Errorf("filters: window is %d, expected 1 or more batches", c.Window)
-	case c.WarmUp < 0:
-		return fmt.Errorf("filters: warm_up is %d, expected 0 or more iterations", c.WarmUp)
-	case c.AvgSimSteps < 0:
-		return fmt.Errorf("filters: avgsim_steps is %d, expected 0 or more iterations", c.AvgSimSteps)
-	case c.MinMembers < 2:
-		return fmt.Errorf("filters: min_members is %d, expected 2 or more", c.MinMembers)
-	case !(c.MaxLength > 0 && c.MaxLength < 1):
-		return fmt.Errorf("filters: max_length is %v, expected a length above 0 and below 1", c.MaxLength)
-	case !(c.MaxKappa > 0) || math.IsInf(c.MaxKappa, 0):
-		return fmt.Errorf("filters: max_kappa is %v, expected a finite number above 0", c.MaxKappa)
-	case c.Threshold == ThresholdFixed && !entry.FixedBar:
+	check := catalog.Checker{Where: "filters"}
+	check.That(c.Rate >= 0 && c.Rate < 1, "rate", c.Rate, "a share from 0 to below 1")
+	check.That(c.Fixed >= 0 && c.Fixed < 1, "fixed", c.Fixed, "a probability from 0 to below 1")
+	check.That(c.Window >= 1, "window", c.Window, "1 or more batches")
+	check.That(c.WarmUp >= 0, "warm_up", c.WarmUp, "0 or more iterations")
+	check.That(c.AvgSimSteps >= 0, "avgsim_steps", c.AvgSimSteps, "0 or more iterations")
+	check.That(c.MinMembers >= 2, "min_members", c.MinMembers, "2 or more")
+	check.That(c.MaxLength > 0 && c.MaxLength < 1, "max_length", c.MaxLength, "a length above 0 and below 1")
+	check.That(c.MaxKappa > 0 && !math.IsInf(c.MaxKappa, 0), "max_kappa", c.MaxKappa, "a finite number above 0")
+	if check.Err == nil && c.Threshold == ThresholdFixed && !entry.FixedBar {
 		return fmt.Errorf("filters: threshold %q with scorer %q: its scores have no fixed scale, expected %s or %s",
 			c.Threshold, c.Scorer, ThresholdSTRM, ThresholdTRM)
 	}
-	return nil
+	return check.Err
 }
 
 // New builds the filter that c names. Under a fixed threshold vMF-Sim's first iterations, which AvgSim

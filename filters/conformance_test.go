@@ -202,7 +202,7 @@ func degenerate() map[string]world {
 // options are the variants of the scorers under which every promise must hold as well.
 var options = map[string]map[string]func(*Config){
 	"vmf": {
-		"printed": func(c *Config) { c.Kappa = "printed" },
+		"printed": func(c *Config) { c.Printed = true },
 		"sra":     func(c *Config) { c.Kappa = "sra" },
 		"debias":  func(c *Config) { c.Debias = true },
 		"pooled":  func(c *Config) { c.MinMembers = 5 },

@@ -95,30 +95,6 @@ func (h *Histogram) double() {
 
 func floorHalf(i int) int { return i >> 1 }
 
-// Merge adds the counts of another histogram.
-func (h *Histogram) Merge(o Histogram) {
-	if len(o.Counts) == 0 {
-		return
-	}
-	if len(h.Counts) == 0 {
-		h.Exponent = o.Exponent
-	}
-	o.Counts = append([]int(nil), o.Counts...)
-	for h.Exponent < o.Exponent {
-		h.double()
-	}
-	for o.Exponent < h.Exponent || !h.fits(o.First, o.First+len(o.Counts)-1) {
-		if o.Exponent == h.Exponent {
-			h.double()
-		}
-		o.double()
-	}
-	h.reach(o.First, o.First+len(o.Counts)-1)
-	for i, n := range o.Counts {
-		h.Counts[o.First+i-h.First] += n
-	}
-}
-
 // Total returns the number of scores counted.
 func (h *Histogram) Total() int {
 	n := 0

@@ -246,7 +246,7 @@ func TestScorersAgreeWithLoops(t *testing.T) {
 		{"memory_positive", "", nil, slowMemoryPositive},
 		{"vmf", "banerjee", nil, func(w world) []float64 { return slowVMF(w, "banerjee", false, false) }},
 		{"vmf", "all", all, func(w world) []float64 { return slowVMF(w, "banerjee", false, true) }},
-		{"vmf", "printed", func(c *Config) { c.Kappa = "printed" }, func(w world) []float64 { return slowVMF(w, "printed", false, false) }},
+		{"vmf", "printed", func(c *Config) { c.Printed = true }, func(w world) []float64 { return slowVMF(w, "printed", false, false) }},
 		{"vmf", "debias", func(c *Config) { c.Debias = true }, func(w world) []float64 { return slowVMF(w, "banerjee", true, false) }},
 		{"vmf", "min_members", func(c *Config) { c.MinMembers = 4 }, func(w world) []float64 { return slowLimitedVMF(w, "banerjee", false, false, 4, 1-1e-6, 1e5) }},
 		{"vmf", "min_members all", func(c *Config) { c.MinMembers, c.Denominator = 6, DenominatorAll }, func(w world) []float64 { return slowLimitedVMF(w, "banerjee", false, true, 6, 1-1e-6, 1e5) }},

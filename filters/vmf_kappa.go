@@ -35,7 +35,7 @@ func KappaBanerjee(dim int, meanLen float64, most Limits) float64 {
 	return math.Min(r*(d-r*r)/(1-r*r), most.Kappa)
 }
 
-// KappaPrinted returns R(D-R)/(1-R²): PRISM's eq. 13 as printed, for Env.Printed and the study of estimates.
+// KappaPrinted returns R(D-R)/(1-R²): PRISM's eq. 13 as printed, for Config.Printed and the study of estimates.
 func KappaPrinted(dim int, meanLen float64, most Limits) float64 {
 	d, r := float64(dim), math.Min(meanLen, most.Length)
 	if !(r > 0) {

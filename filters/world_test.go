@@ -79,11 +79,7 @@ func (w world) build(t *testing.T, name string, options func(*Config)) Scorer {
 	if options != nil {
 		options(&c)
 	}
-	env := w.env()
-	if c.Kappa == "printed" {
-		c.Kappa, env.Printed = "banerjee", true
-	}
-	f, err := newEvery(c, env)
+	f, err := newEvery(c, w.env())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -126,7 +126,7 @@ func (b *Builder) NodeTo(output, op string, inputs []string, attributes ...*Attr
 	return output
 }
 
-// Add adds a node as it is.
+// Add adds a node unchanged.
 func (b *Builder) Add(n *Node) {
 	for _, out := range n.Outputs {
 		b.taken[out] = true

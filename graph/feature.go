@@ -31,7 +31,7 @@ func FeatureTensor(m *Model) (Feature, error) {
 		return Feature{"features", `output "features"`}, nil
 	}
 	facts := infer(m)
-	w := walk{makers: g.Producers(), constants: g.constants(), facts: facts}
+	w := walk{makers: g.Producers(), constants: g.Constants(), facts: facts}
 	for _, out := range g.Outputs {
 		if f, ok := w.back(out.Name); ok {
 			return f, nil
@@ -164,7 +164,7 @@ func (w *walk) input(n *Node, i int) string {
 //	[N,T,C]      the first of T tokens, the class token of a vision transformer
 //
 // A name of [Choices] stands for the tensor and for what is made of it. It returns the cut model, the name of its only output, and the vector's length, 0 where it is not known
-// before running. A tensor of unknown shape is left as it is.
+// before running. A tensor of unknown shape is left unchanged.
 func Vector(m *Model, tensor string) (cut *Model, output string, dim int, err error) {
 	if IsChoice(m, tensor) {
 		cut, tensor, err = tokenVector(m, tensor)

@@ -121,7 +121,7 @@ func (g *Graph) Initializer(name string) *Tensor {
 }
 
 // constants maps the names of the initializers to them.
-func (g *Graph) constants() map[string]*Tensor {
+func (g *Graph) Constants() map[string]*Tensor {
 	by := make(map[string]*Tensor, len(g.Initializers))
 	for _, t := range g.Initializers {
 		by[t.Name] = t
@@ -131,7 +131,7 @@ func (g *Graph) constants() map[string]*Tensor {
 
 // DataInputs returns the inputs that the caller must feed: those that are not also initializers.
 func (g *Graph) DataInputs() []*ValueInfo {
-	constant := g.constants()
+	constant := g.Constants()
 	var list []*ValueInfo
 	for _, in := range g.Inputs {
 		if constant[in.Name] == nil {

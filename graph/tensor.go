@@ -51,9 +51,6 @@ func (t *Tensor) External() string {
 // Raw returns the elements as bytes, not to be changed.
 func (t *Tensor) Raw() []byte { return t.raw }
 
-// Texts returns the elements of a Text tensor.
-func (t *Tensor) Texts() []string { return t.texts }
-
 // check compares the data with type and dims.
 func (t *Tensor) check() error {
 	n, err := t.Size()

@@ -25,3 +25,14 @@ func TestPrinted(t *testing.T) {
 		}
 	}
 }
+
+// Of scl_rhe it is both things that the golden cases ask for one by one.
+func TestPrintedSCLRHE(t *testing.T) {
+	in := conformInput(1, 60)
+	env := testEnv(conformDim, conformClasses, 3)
+	want, _ := public(mustNew(t, "scl_rhe", map[string]any{"sign": "printed", "scale": "inv_k"}, env), in)
+	env.Printed = true
+	if got, _ := public(mustNew(t, "scl_rhe", nil, env), in); got != want {
+		t.Errorf("found %v, expected %v", got, want)
+	}
+}

@@ -36,7 +36,7 @@ func buildRun(cfg config.Run, data Data, sampler *train.Sampler) (train.Config, 
 	if cfg.Bank.Size > 0 {
 		tc.Bank = features.NewBank(cfg.Bank.Size, cfg.Head.Out, classes)
 	}
-	env := filters.Env{Dim: cfg.Head.Out, Classes: classes, Printed: cfg.PaperVariant}
+	env := filters.Env{Dim: cfg.Head.Out, Classes: classes}
 	for i, l := range cfg.Losses {
 		term, err := buildTerm(l, i, cfg, classes, epoch, clock)
 		if err != nil {

@@ -73,15 +73,21 @@ func Load(d *datasets.Dataset, dir string, views bool) (Data, error) {
 	return data, data.readViews(store)
 }
 
+// TrainPaths are the images of Train, row by row.
+func (t *Data) TrainPaths() []string {
+	paths := make([]string, t.Train.Len())
+	for i, id := range t.Train.IDs {
+		paths[i] = t.Paths[id]
+	}
+	return paths
+}
+
 // Views is the number of views of each training image.
 func (t *Data) Views() int { return t.Stored.Len() / max(t.Train.Len(), 1) }
 
 // readViews adds the other views of the training images.
 func (t *Data) readViews(s *features.Store) error {
-	paths := make([]string, t.Train.Len())
-	for i, id := range t.Train.IDs {
-		paths[i] = t.Paths[id]
-	}
+	paths := t.TrainPaths()
 	rows, _ := s.Lookup(paths) // all of them are there: the first view has been read
 	x, err := s.ReadViews(rows)
 	if err != nil {

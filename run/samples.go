@@ -25,7 +25,7 @@ func recordSamples(tc *train.Config, cfg config.Run, data Data, epoch int) error
 	if tc.Bank == nil {
 		tc.Bank = features.NewBank(cfg.Scores.Bank, cfg.Head.Out, len(data.Classes))
 	}
-	tc.Watch, err = filters.New(watch, filters.Env{Dim: cfg.Head.Out, Classes: len(data.Classes), Printed: cfg.PaperVariant})
+	tc.Watch, err = filters.New(watch, filters.Env{Dim: cfg.Head.Out, Classes: len(data.Classes)})
 	return err
 }
 

@@ -19,9 +19,7 @@ func selfPacing(cfg config.Run, data Data, epoch int, h *head.Head, t *tuning.Tu
 		return nil, nil
 	}
 	set := data.Train.Labelled()
-	settings := cfg.SelfPaced.Config
-	settings.Printed = cfg.PaperVariant
-	weights, err := selfpaced.New(settings, set)
+	weights, err := selfpaced.New(cfg.SelfPaced.Config, set)
 	if err != nil {
 		return nil, err
 	}

@@ -112,11 +112,6 @@ func Here(dir string) bool {
 	return err == nil
 }
 
-// Files returns the files of the index.
-func (ix *Index) Files() []string {
-	return []string{filepath.Join(ix.Dir, vectorsFile), filepath.Join(ix.Dir, pathsFile), filepath.Join(ix.Dir, indexFile)}
-}
-
 // Close releases the vectors.
 func (ix *Index) Close() error {
 	var err error

@@ -50,46 +50,27 @@ func NewSchedule(cfg ScheduleConfig, lr float64, total, epoch int) (Schedule, er
 }
 
 func (s Schedule) validate() error {
-	wrong := func(what string, found any, expected string) error {
-		return fmt.Errorf("train: schedule %s: %s: found %v, expected %s", s.Name, what, found, expected)
-	}
 	falls := s.Name == "multistep" || s.Name == "supcon"
 	if err := catalog.Check("train: schedule", s.Name, "constant", "cosine", "linear", "multistep", "supcon"); err != nil {
 		return err
 	}
-	switch {
-	case !(s.LR >= 0) || math.IsInf(s.LR, 0):
-		return wrong("lr", s.LR, "a finite number from 0")
-	case s.Total < 1:
-		return wrong("total steps", s.Total, "at least 1")
-	case s.Epoch < 1:
-		return wrong("steps in an epoch", s.Epoch, "at least 1")
-	case s.Warmup < 0 || s.Warmup >= s.Total && s.Warmup > 0:
-		return wrong("warmup", s.Warmup, fmt.Sprintf("fewer than the %d steps of the run", s.Total))
-	case !(s.WarmupFrom >= 0 && s.WarmupFrom <= s.LR):
-		return wrong("warmup_from", s.WarmupFrom, fmt.Sprintf("a number from 0 to the lr %v", s.LR))
-	case s.Name == "cosine" && !(s.Min >= 0 && s.Min <= s.LR):
-		return wrong("lr_min", s.Min, fmt.Sprintf("a number from 0 to the lr %v", s.LR))
-	case s.Name != "cosine" && s.Min != 0:
-		return wrong("lr_min", s.Min, "none: it belongs to cosine")
-	case falls && !(s.Gamma > 0 && s.Gamma <= 1):
-		return wrong("gamma", s.Gamma, "a number above 0, at most 1")
-	case !falls && s.Gamma != 0:
-		return wrong("gamma", s.Gamma, "none: it belongs to multistep and supcon")
-	case !(s.Hold >= 0 && s.Hold <= 1):
-		return wrong("hold", s.Hold, "a share from 0 to 1")
-	case !(s.Beta1 >= 0 && s.Beta1 < 1):
-		return wrong("beta1", s.Beta1, "a number from 0 to below 1")
-	case s.Name != "linear" && s.Hold != 0:
-		return wrong("hold", s.Hold, "none: it belongs to linear")
-	case s.Name != "linear" && s.Beta1 != 0:
-		return wrong("beta1", s.Beta1, "none: it belongs to linear")
-	case s.Name != "multistep" && len(s.Milestones) > 0:
-		return wrong("milestones", s.Milestones, "none: they belong to multistep")
-	case !slices.IsSorted(s.Milestones):
-		return wrong("milestones", s.Milestones, "rising steps")
-	}
-	return nil
+	check := catalog.Checker{Where: "train: schedule " + s.Name}
+	check.That(s.LR >= 0 && !math.IsInf(s.LR, 0), "lr", s.LR, "a finite number from 0")
+	check.That(s.Total >= 1, "total steps", s.Total, "at least 1")
+	check.That(s.Epoch >= 1, "steps in an epoch", s.Epoch, "at least 1")
+	check.That(s.Warmup == 0 || s.Warmup > 0 && s.Warmup < s.Total, "warmup", s.Warmup, fmt.Sprintf("fewer than the %d steps of the run", s.Total))
+	check.That(s.WarmupFrom >= 0 && s.WarmupFrom <= s.LR, "warmup_from", s.WarmupFrom, fmt.Sprintf("a number from 0 to the lr %v", s.LR))
+	check.That(s.Name != "cosine" || s.Min >= 0 && s.Min <= s.LR, "lr_min", s.Min, fmt.Sprintf("a number from 0 to the lr %v", s.LR))
+	check.That(s.Name == "cosine" || s.Min == 0, "lr_min", s.Min, "none: it belongs to cosine")
+	check.That(!falls || s.Gamma > 0 && s.Gamma <= 1, "gamma", s.Gamma, "a number above 0, at most 1")
+	check.That(falls || s.Gamma == 0, "gamma", s.Gamma, "none: it belongs to multistep and supcon")
+	check.That(s.Hold >= 0 && s.Hold <= 1, "hold", s.Hold, "a share from 0 to 1")
+	check.That(s.Beta1 >= 0 && s.Beta1 < 1, "beta1", s.Beta1, "a number from 0 to below 1")
+	check.That(s.Name == "linear" || s.Hold == 0, "hold", s.Hold, "none: it belongs to linear")
+	check.That(s.Name == "linear" || s.Beta1 == 0, "beta1", s.Beta1, "none: it belongs to linear")
+	check.That(s.Name == "multistep" || len(s.Milestones) == 0, "milestones", s.Milestones, "none: they belong to multistep")
+	check.That(slices.IsSorted(s.Milestones), "milestones", s.Milestones, "rising steps")
+	return check.Err
 }
 
 // At returns the learning rate of a step.

@@ -26,6 +26,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"winnow/internal/atomicfile"
 )
 
 // Entry is one judged image.
@@ -95,6 +97,15 @@ func Write(w io.Writer, format Format, list []Entry) error {
 		return writeParquet(w, list)
 	}
 	return fmt.Errorf("suspects: format %q is unknown, expected %s, %s, %s or %s", format, CSV, JSONL, JSON, Parquet)
+}
+
+// WriteFile writes a list in the form that the file's name ends in, whole or not at all.
+func WriteFile(path string, list []Entry) error {
+	format, err := FormatOf(path)
+	if err != nil {
+		return fmt.Errorf("suspects: %w", err)
+	}
+	return atomicfile.Write(path, func(w io.Writer) error { return Write(w, format, list) })
 }
 
 // Read reads a list of the form that the file's name ends in, most suspect first.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"winnow/backbone"
+	"winnow/features"
 )
 
 // Prefixed are Inputs that run the frozen part of the network on each batch: for augmented views, which never come
@@ -36,10 +37,8 @@ func (p *Prefixed) Load(dst [][]float32, rows []int) error {
 	}
 	all := make([][]float32, len(sizes))
 	for i, size := range sizes {
-		if cap(p.pixels[i]) < n*size {
-			p.pixels[i] = make([]float32, n*size)
-		}
-		all[i] = p.pixels[i][:n*size]
+		p.pixels[i] = features.Grow(p.pixels[i], n*size)
+		all[i] = p.pixels[i]
 	}
 	if err := p.images.Load(all, rows); err != nil {
 		return err

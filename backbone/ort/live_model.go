@@ -18,7 +18,7 @@ func (l *Live) readModel(original *graph.Model) error {
 	for _, in := range l.d.Forward.Graph.DataInputs() {
 		fed[in.Name] = in
 	}
-	values := constantsOf(original)
+	values := original.Graph.Constants()
 	read := func(name string) (*features.Param, error) {
 		in, t := fed[name], values[name]
 		if in == nil || t == nil {
@@ -51,20 +51,6 @@ func (l *Live) readModel(original *graph.Model) error {
 		l.state = append(l.state, p)
 	}
 	return l.readShapes(fed)
-}
-
-// constantsOf returns the initializers of a model and what its Constant nodes make.
-func constantsOf(m *graph.Model) map[string]*graph.Tensor {
-	list := map[string]*graph.Tensor{}
-	for _, t := range m.Graph.Initializers {
-		list[t.Name] = t
-	}
-	for _, n := range m.Graph.Nodes {
-		if t := n.ConstantValue(); t != nil {
-			list[t.Name] = t
-		}
-	}
-	return list
 }
 
 // paramOf gives a weight its rows and columns: O × the rest, a vector 1 × O. What has at most one size above 1

@@ -126,9 +126,6 @@ func (n *Network) inputShape(rows int) []int64 {
 // Dim returns the length of a vector.
 func (n *Network) Dim() int { return n.dim }
 
-// Batch returns the number of images the model insists on, 0 where any number will do.
-func (n *Network) Batch() int { return n.batch }
-
 // Infer computes the vectors of n images: pixels is n×channels×height×width, dst n×Dim. A model with a fixed
 // batch is run as often as it takes, its last batch padded with black.
 func (n *Network) Infer(dst blas32.General, pixels []float32, images int) error {

@@ -4,7 +4,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/audit"
+	"winnow/cmd/winnow/cost"
 	"winnow/cmd/winnow/data"
+	"winnow/cmd/winnow/demo"
 	"winnow/cmd/winnow/doctor"
 	"winnow/cmd/winnow/embed"
 	"winnow/cmd/winnow/eval"
@@ -23,6 +25,7 @@ import (
 	"winnow/cmd/winnow/search"
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/theory"
+	"winnow/cmd/winnow/trace"
 	"winnow/cmd/winnow/train"
 )
 
@@ -52,10 +55,10 @@ func commands() []term.Group {
 		{Heading: "Papers", Commands: []*cli.Command{
 			recipes.Command(),
 			reproduce.Command(),
-			traceCommand(),
+			trace.Command(),
 			pairs.Command(),
 			theory.Command(),
-			costCommand(),
+			cost.Command(),
 		}},
 		{Heading: "Reference", Commands: []*cli.Command{
 			losses.Command(),
@@ -64,7 +67,7 @@ func commands() []term.Group {
 		{Heading: "Setup", Commands: []*cli.Command{
 			runtime.Command(),
 			doctor.Command(),
-			demoCommand(),
+			demo.Command(),
 		}},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/papers/cost"
 	"winnow/papers/watch"
 	"winnow/train"
 )
@@ -121,8 +122,8 @@ func TestCost(t *testing.T) {
 	if code != 0 {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
-	var result costResult
-	if err := json.Unmarshal([]byte(text), &result); err != nil || len(result.Rows) != len(costVariants) {
+	var result cost.Result
+	if err := json.Unmarshal([]byte(text), &result); err != nil || len(result.Rows) != len(cost.Variants) {
 		t.Fatal(err, text)
 	}
 	for _, row := range result.Rows {

@@ -320,7 +320,7 @@ func TestTrainMisuse(t *testing.T) {
 		{w.args(out, "--loss", "triplet", "--set", "losses.1.weight=2"), 2, `losses has 1 entries: found "1"`},
 		{w.args(out, "--loss", "softmax"), 2, `losses.0.name: losses: loss "softmax" is unknown`},
 		{w.args(out, "--filter", "prism"), 2, `filters: scorer "prism" is unknown`},
-		{w.args(out, "--noise-rate", "1.5"), 2, "rate is 1.5, expected a share from 0 to below 1"},
+		{w.args(out, "--noise-rate", "1.5"), 2, "rate: found 1.5, expected a share from 0 to below 1"},
 		{[]string{"train", "--manifest", w.manifest, "--features", w.dir, "--out", out}, 1, "no feature store"},
 		{[]string{"train", "--manifest", w.dir + "/none.csv", "--features", w.store, "--out", out}, 1, "none.csv"},
 		{[]string{"train", "--manifest", half, "--features", w.store, "--out", out}, 1, `the train split has one class, "a": expected at least two`},

@@ -14,6 +14,7 @@ import (
 	"winnow/datasets"
 	"winnow/extraction"
 	"winnow/features"
+	"winnow/papers/demo"
 	"winnow/run/evaluation"
 	"winnow/run/folder"
 	"winnow/train"
@@ -270,7 +271,7 @@ func TestMethodsOnViews(t *testing.T) {
 func TestFinetuneOnViews(t *testing.T) {
 	atelier(t)
 	for out, views := range map[string]string{"one": "center", "three": "center+flip+1*digits"} {
-		mustCall(t, "extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", demoBackbone, "--out", out, "--views", views)
+		mustCall(t, "extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", demo.Backbone, "--out", out, "--views", views)
 	}
 	for _, run := range []string{"one", "three"} {
 		_, stderr := mustCall(t, tuneArgs("tuned-"+run, "block5*", "--features", run)...)

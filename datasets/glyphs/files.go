@@ -1,14 +1,13 @@
 package glyphs
 
 import (
-	"bytes"
 	"cmp"
-	"io"
 	"io/fs"
 	"math/rand/v2"
 	"path"
 	"slices"
-	"time"
+
+	"winnow/datasets/packed"
 )
 
 // picture names one image: the number'th of a character.
@@ -21,29 +20,29 @@ type picture struct {
 type images struct {
 	renderer *Renderer
 	seed     uint64
-	pictures map[string]picture       // of each file
-	folders  map[string][]fs.DirEntry // of each folder, by name
+	pictures map[string]picture        // of each file
+	folders  map[string][]packed.Entry // of each folder, by name
 }
 
 func newImages(r *Renderer, seed uint64) *images {
-	return &images{renderer: r, seed: seed, pictures: map[string]picture{}, folders: map[string][]fs.DirEntry{".": nil}}
+	return &images{renderer: r, seed: seed, pictures: map[string]picture{}, folders: map[string][]packed.Entry{".": nil}}
 }
 
 // add puts a file into the tree and makes its folders. Files of one folder are added in the order of their names.
 func (m *images) add(name string, p picture) {
 	m.pictures[name] = p
-	var entry fs.DirEntry = info{path.Base(name), false}
+	entry := imageAt(name)
 	for name != "." {
 		name = path.Dir(name)
 		entries, known := m.folders[name]
-		at, found := slices.BinarySearchFunc(entries, entry, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+		at, found := slices.BinarySearchFunc(entries, entry, func(a, b packed.Entry) int { return cmp.Compare(a.Base, b.Base) })
 		if !found {
 			m.folders[name] = slices.Insert(entries, at, entry)
 		}
 		if known {
 			return
 		}
-		entry = info{path.Base(name), true}
+		entry = folderAt(name)
 	}
 }
 
@@ -66,22 +65,22 @@ func Source(seed uint64, c rune, number int) *rand.Rand {
 // Open draws an image, or lists a folder.
 func (m *images) Open(name string) (fs.File, error) {
 	if entries, ok := m.folders[name]; ok {
-		return &openFolder{info: info{path.Base(name), true}, entries: entries}, nil
+		return folderAt(name).List(len(entries), func(i int) packed.Entry { return entries[i] }), nil
 	}
 	data, err := m.ReadFile(name)
 	if err != nil {
 		return nil, m.missing("open", name)
 	}
-	return &openImage{info: info{path.Base(name), false}, Reader: bytes.NewReader(data)}, nil
+	return imageAt(name).File(data), nil
 }
 
 // Stat needs no drawing: all images are of one size.
 func (m *images) Stat(name string) (fs.FileInfo, error) {
 	if _, ok := m.folders[name]; ok {
-		return info{path.Base(name), true}, nil
+		return folderAt(name), nil
 	}
 	if _, ok := m.pictures[name]; ok {
-		return info{path.Base(name), false}, nil
+		return imageAt(name), nil
 	}
 	return nil, m.missing("stat", name)
 }
@@ -94,67 +93,6 @@ func (m *images) missing(op, name string) error {
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }
 
-// info describes a file or a folder.
-type info struct {
-	name   string
-	folder bool
-}
+func folderAt(name string) packed.Entry { return packed.Entry{Base: path.Base(name), Folder: true} }
 
-func (i info) Name() string               { return i.name }
-func (i info) IsDir() bool                { return i.folder }
-func (i info) ModTime() time.Time         { return time.Time{} }
-func (i info) Sys() any                   { return nil }
-func (i info) Type() fs.FileMode          { return i.Mode().Type() }
-func (i info) Info() (fs.FileInfo, error) { return i, nil }
-func (i info) String() string             { return fs.FormatFileInfo(i) }
-
-func (i info) Size() int64 {
-	if i.folder {
-		return 0
-	}
-	return pngBytes
-}
-
-func (i info) Mode() fs.FileMode {
-	if i.folder {
-		return fs.ModeDir | 0o555
-	}
-	return 0o444
-}
-
-// openImage is a drawn image.
-type openImage struct {
-	info
-	*bytes.Reader
-}
-
-func (f *openImage) Stat() (fs.FileInfo, error) { return f.info, nil }
-func (f *openImage) Size() int64                { return f.info.Size() }
-func (f *openImage) Close() error               { return nil }
-
-// openFolder is a folder and how far it has been read.
-type openFolder struct {
-	info
-	entries []fs.DirEntry
-	next    int
-}
-
-func (f *openFolder) Stat() (fs.FileInfo, error) { return f.info, nil }
-func (f *openFolder) Close() error               { return nil }
-
-func (f *openFolder) Read([]byte) (int, error) {
-	return 0, &fs.PathError{Op: "read", Path: f.name, Err: fs.ErrInvalid}
-}
-
-// ReadDir follows [fs.ReadDirFile].
-func (f *openFolder) ReadDir(n int) ([]fs.DirEntry, error) {
-	left := f.entries[f.next:]
-	if n > 0 {
-		if len(left) == 0 {
-			return nil, io.EOF
-		}
-		left = left[:min(n, len(left))]
-	}
-	f.next += len(left)
-	return slices.Clone(left), nil
-}
+func imageAt(name string) packed.Entry { return packed.Entry{Base: path.Base(name), Bytes: pngBytes} }

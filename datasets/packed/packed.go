@@ -6,14 +6,11 @@
 package packed
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"io/fs"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Images is one folder of images of one size.
@@ -105,80 +102,18 @@ func (t tree) Open(name string) (fs.File, error) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
 	}
 	if name == "." {
-		return &folder{info: info{name: ".", folder: true}, count: len(t), entry: func(i int) info { return info{name: t[i].Folder, folder: true} }}, nil
+		return Entry{Base: ".", Folder: true}.List(len(t), func(i int) Entry { return Entry{Base: t[i].Folder, Folder: true} }), nil
 	}
 	m, i := t.find(name)
 	switch {
 	case m != nil && name == m.Folder:
-		return &folder{info: info{name: name, folder: true}, count: m.Count, entry: m.info}, nil
+		return Entry{Base: name, Folder: true}.List(m.Count, m.info), nil
 	case i < 0:
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	return &file{info: m.info(i), Reader: bytes.NewReader(m.encode(i))}, nil
+	return m.info(i).File(m.encode(i)), nil
 }
 
-func (m Images) info(i int) info {
-	return info{name: fmt.Sprintf("%05d%s", i, extension), size: int64(m.fileSize())}
-}
-
-// info describes a file or a folder.
-type info struct {
-	name   string
-	folder bool
-	size   int64
-}
-
-func (i info) Name() string               { return i.name }
-func (i info) IsDir() bool                { return i.folder }
-func (i info) Size() int64                { return i.size }
-func (i info) ModTime() time.Time         { return time.Time{} }
-func (i info) Sys() any                   { return nil }
-func (i info) Type() fs.FileMode          { return i.Mode().Type() }
-func (i info) Info() (fs.FileInfo, error) { return i, nil }
-
-func (i info) Mode() fs.FileMode {
-	if i.folder {
-		return fs.ModeDir | 0o555
-	}
-	return 0o444
-}
-
-type file struct {
-	info
-	*bytes.Reader
-}
-
-func (f *file) Stat() (fs.FileInfo, error) { return f.info, nil }
-func (f *file) Size() int64                { return f.info.size }
-func (f *file) Close() error               { return nil }
-
-// folder is a folder and how far it has been listed.
-type folder struct {
-	info
-	count, next int
-	entry       func(i int) info
-}
-
-func (f *folder) Stat() (fs.FileInfo, error) { return f.info, nil }
-func (f *folder) Close() error               { return nil }
-
-func (f *folder) Read([]byte) (int, error) {
-	return 0, &fs.PathError{Op: "read", Path: f.name, Err: fs.ErrInvalid}
-}
-
-// ReadDir follows [fs.ReadDirFile].
-func (f *folder) ReadDir(n int) ([]fs.DirEntry, error) {
-	left := f.count - f.next
-	if n > 0 {
-		if left == 0 {
-			return nil, io.EOF
-		}
-		left = min(n, left)
-	}
-	list := make([]fs.DirEntry, left)
-	for i := range list {
-		list[i] = f.entry(f.next + i)
-	}
-	f.next += left
-	return list, nil
+func (m Images) info(i int) Entry {
+	return Entry{Base: fmt.Sprintf("%05d%s", i, extension), Bytes: int64(m.fileSize())}
 }

@@ -70,15 +70,6 @@ type Selection struct {
 	beta float64
 }
 
-// Clean returns P(clean) of each row: the share of its neighbours whose pseudo label is its given label. 0 without a label.
-func (c SelCL) Clean(ctx context.Context, z features.Set, classes int) ([]float64, error) {
-	s, err := c.Select(ctx, z, classes)
-	if err != nil {
-		return nil, err
-	}
-	return s.Share, nil
-}
-
 // Select judges every row of z, with labels 0 … classes-1 or negative for none.
 func (c SelCL) Select(ctx context.Context, z features.Set, classes int) (*Selection, error) {
 	if err := c.Validate(); err != nil {

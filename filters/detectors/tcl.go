@@ -51,19 +51,6 @@ type Detection struct {
 	Mixtures []Mixture      // the one of all rows, or those of the classes in order; the zero Mixture where none fits
 }
 
-// Clean is P(clean) of each row, with [GivenMeans] in the classifier's place. 0 without a label.
-func (c TCL) Clean(z features.Set, classes int) ([]float64, error) {
-	p, err := GivenMeans(z, classes, c.Temperature)
-	if err != nil {
-		return nil, err
-	}
-	d, err := c.Detect(z, classes, p)
-	if err != nil {
-		return nil, err
-	}
-	return d.Clean, nil
-}
-
 // Detect judges every row of z, with labels 0 … classes-1 or negative for none.
 func (c TCL) Detect(z features.Set, classes int, p Probabilities) (*Detection, error) {
 	if err := c.Validate(); err != nil {

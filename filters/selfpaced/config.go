@@ -86,35 +86,23 @@ func (c Config) Check() error {
 		return err
 	}
 	base := max(c.Base, -c.Base)
-	switch {
-	case !(base <= 1):
-		return fmt.Errorf("selfpaced: base is %v, expected -1 to 1", c.Base)
-	case !(c.Alpha > 0 && c.Alpha*(1+base) <= steepest):
-		return fmt.Errorf("selfpaced: alpha is %v, expected above 0 and at most %.4g", c.Alpha, steepest/(1+base))
-	case !(c.Beta > 0 && c.Beta*(1+base) <= steepest):
-		return fmt.Errorf("selfpaced: beta is %v, expected above 0 and at most %.4g", c.Beta, steepest/(1+base))
-	case !(c.Mu >= 0 && c.Mu <= most):
-		return fmt.Errorf("selfpaced: mu is %v, expected 0 or more", c.Mu)
-	case !(c.Lambda >= 0 && c.Lambda <= most):
-		return fmt.Errorf("selfpaced: lambda is %v, expected above 0, or 0 to begin with a share of the samples", c.Lambda)
-	case !(c.Start > 0 && c.Start <= 1):
-		return fmt.Errorf("selfpaced: start is %v, expected a share above 0, at most 1", c.Start)
-	case !(c.Growth >= 1 && c.Growth <= most):
-		return fmt.Errorf("selfpaced: growth is %v, expected 1 or more", c.Growth)
-	case !(c.LambdaMax > 0 && c.LambdaMax <= most):
-		return fmt.Errorf("selfpaced: lambda_max is %v, expected above 0", c.LambdaMax)
-	case !(c.Rate > 0 && c.Rate <= most):
-		return fmt.Errorf("selfpaced: rate is %v, expected above 0", c.Rate)
-	case c.Visits < 1:
-		return fmt.Errorf("selfpaced: visits is %d, expected 1 or more", c.Visits)
-	case c.Classes < 0 || c.PerClass < 0 || (c.Classes == 0) != (c.PerClass == 0):
-		return fmt.Errorf("selfpaced: classes is %d and per_class %d, expected both above 0, or both 0 for complete gradients", c.Classes, c.PerClass)
-	case c.Complete < 0:
-		return fmt.Errorf("selfpaced: complete is %d, expected 0 or more", c.Complete)
-	case c.References < 1:
-		return fmt.Errorf("selfpaced: references is %d, expected 1 or more", c.References)
-	}
-	return nil
+	limit := fmt.Sprintf("above 0 and at most %.4g", steepest/(1+base))
+	check := catalog.Checker{Where: "selfpaced"}
+	check.That(base <= 1, "base", c.Base, "-1 to 1")
+	check.That(c.Alpha > 0 && c.Alpha*(1+base) <= steepest, "alpha", c.Alpha, limit)
+	check.That(c.Beta > 0 && c.Beta*(1+base) <= steepest, "beta", c.Beta, limit)
+	check.That(c.Mu >= 0 && c.Mu <= most, "mu", c.Mu, "0 or more")
+	check.That(c.Lambda >= 0 && c.Lambda <= most, "lambda", c.Lambda, "above 0, or 0 to begin with a share of the samples")
+	check.That(c.Start > 0 && c.Start <= 1, "start", c.Start, "a share above 0, at most 1")
+	check.That(c.Growth >= 1 && c.Growth <= most, "growth", c.Growth, "1 or more")
+	check.That(c.LambdaMax > 0 && c.LambdaMax <= most, "lambda_max", c.LambdaMax, "above 0")
+	check.That(c.Rate > 0 && c.Rate <= most, "rate", c.Rate, "above 0")
+	check.That(c.Visits >= 1, "visits", c.Visits, "1 or more")
+	check.That(c.Classes >= 0 && c.PerClass >= 0 && (c.Classes == 0) == (c.PerClass == 0), "classes, per_class",
+		[]int{c.Classes, c.PerClass}, "both above 0, or both 0 for complete gradients")
+	check.That(c.Complete >= 0, "complete", c.Complete, "0 or more")
+	check.That(c.References >= 1, "references", c.References, "1 or more")
+	return check.Err
 }
 
 // most bounds settings: a larger number is a mistake.

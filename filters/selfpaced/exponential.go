@@ -51,9 +51,3 @@ func spread[T float32 | float64](e exponential, p *powers, sums []float64, row [
 	}
 	return total
 }
-
-// at returns the value at one similarity.
-func (e exponential) at(p *powers, s float64) float64 {
-	var sum [1]float64
-	return spread(e, p, sum[:], []float64{s})
-}

@@ -82,3 +82,9 @@ func TestExponential(t *testing.T) {
 		}
 	}
 }
+
+// at returns the value at one similarity.
+func (e exponential) at(p *powers, s float64) float64 {
+	var sum [1]float64
+	return spread(e, p, sum[:], []float64{s})
+}

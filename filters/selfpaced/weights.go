@@ -134,19 +134,6 @@ func (w *Weights) check(z features.Set) error {
 	return nil
 }
 
-// Of looks up the weights of samples by their IDs; an unknown one is a bug of the caller.
-func (w *Weights) Of(dst []float64, ids []int) []float64 {
-	dst = slices.Grow(dst[:0], len(ids))
-	for _, id := range ids {
-		row, ok := w.rowOf[id]
-		if !ok {
-			panic(fmt.Sprintf("selfpaced: id %d is not in the training set", id))
-		}
-		dst = append(dst, w.w[row])
-	}
-	return dst
-}
-
 // ByID returns the weights by ID: dst[id] is that of the sample with the ID, 1 where no sample has it; as long as the
 // largest ID asks for. It is what losses take.
 func (w *Weights) ByID(dst []float64) []float64 {
@@ -166,12 +153,6 @@ func (w *Weights) ByID(dst []float64) []float64 {
 
 // All returns the weights of all samples, in order; it is the caller's to keep.
 func (w *Weights) All() []float64 { return slices.Clone(w.w) }
-
-// Lambda returns λ of the next round; 0 before the first one unless it was given.
-func (w *Weights) Lambda() float64 { return w.lambda }
-
-// Config returns the configuration.
-func (w *Weights) Config() Config { return w.config }
 
 // State is what the weights carry from round to round, for a checkpoint.
 type State struct {

@@ -1,6 +1,7 @@
 package selfpaced
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -211,21 +212,21 @@ func TestDoors(t *testing.T) {
 	z := cloud(6, 3, 2, 1, rand.New(rand.NewPCG(1, 1)))
 	nan := math.NaN()
 	for want, change := range map[string]func(*Config){
-		"base is 2":  func(c *Config) { c.Base = 2 },
-		"alpha is 0": func(c *Config) { c.Alpha = 0 },
-		"beta is 301, expected above 0 and at most 300": func(c *Config) { c.Beta = 301 },
-		"beta is NaN":                  func(c *Config) { c.Beta = nan },
-		"mu is -1":                     func(c *Config) { c.Mu = -1 },
-		"lambda is -1":                 func(c *Config) { c.Lambda = -1 },
-		"start is 0":                   func(c *Config) { c.Start = 0 },
-		"growth is 0.9":                func(c *Config) { c.Growth = 0.9 },
-		"lambda_max is +Inf":           func(c *Config) { c.LambdaMax = math.Inf(1) },
-		`step "big" is unknown`:        func(c *Config) { c.Step = "big" },
-		"rate is 0":                    func(c *Config) { c.Rate = 0 },
-		"visits is 0":                  func(c *Config) { c.Visits = 0 },
-		"classes is 0 and per_class 5": func(c *Config) { c.PerClass = 5 },
-		"complete is -1":               func(c *Config) { c.Complete = -1 },
-		"references is 0":              func(c *Config) { c.References = 0 },
+		"base: found 2":  func(c *Config) { c.Base = 2 },
+		"alpha: found 0": func(c *Config) { c.Alpha = 0 },
+		"beta: found 301, expected above 0 and at most 300": func(c *Config) { c.Beta = 301 },
+		"beta: found NaN":                 func(c *Config) { c.Beta = nan },
+		"mu: found -1":                    func(c *Config) { c.Mu = -1 },
+		"lambda: found -1":                func(c *Config) { c.Lambda = -1 },
+		"start: found 0":                  func(c *Config) { c.Start = 0 },
+		"growth: found 0.9":               func(c *Config) { c.Growth = 0.9 },
+		"lambda_max: found +Inf":          func(c *Config) { c.LambdaMax = math.Inf(1) },
+		`step "big" is unknown`:           func(c *Config) { c.Step = "big" },
+		"rate: found 0":                   func(c *Config) { c.Rate = 0 },
+		"visits: found 0":                 func(c *Config) { c.Visits = 0 },
+		"classes, per_class: found [0 5]": func(c *Config) { c.PerClass = 5 },
+		"complete: found -1":              func(c *Config) { c.Complete = -1 },
+		"references: found 0":             func(c *Config) { c.References = 0 },
 	} {
 		c := Default()
 		change(&c)
@@ -297,4 +298,17 @@ func TestLossesOf(t *testing.T) {
 	if diff := cmp.Diff(sampled(c, z.X, group(z.Labels), rng()), LossesOf(c, z, rng())); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// Of looks up the weights of samples by their IDs; an unknown one is a bug of the caller.
+func (w *Weights) Of(dst []float64, ids []int) []float64 {
+	dst = slices.Grow(dst[:0], len(ids))
+	for _, id := range ids {
+		row, ok := w.rowOf[id]
+		if !ok {
+			panic(fmt.Sprintf("selfpaced: id %d is not in the training set", id))
+		}
+		dst = append(dst, w.w[row])
+	}
+	return dst
 }

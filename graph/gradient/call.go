@@ -100,7 +100,7 @@ func (c *call) output(i int) string {
 	return name
 }
 
-// shape returns the shape of a forward tensor as far as it is known; nil where not even its rank is.
+// shape returns the shape of a forward tensor as far as known; nil where not even its rank is.
 func (c *call) shape(tensor string) graph.Shape {
 	if v := c.r.info(tensor); v != nil {
 		return v.Shape

@@ -54,26 +54,12 @@ var carriers = map[string]bool{
 // A weight may reach its node through operators that rearrange or repeat it. A constant that is also the mean or
 // the variance of a BatchNormalization, as exporters share equal constants, is left out: see [Untie].
 func Weights(m *graph.Model, output string) []Weight {
-	w := &weighing{m: m, constant: constants(m), origin: map[string]string{}, behind: map[string]bool{}, found: map[string]bool{}}
+	w := &weighing{m: m, constant: m.Graph.Constants(), origin: map[string]string{}, behind: map[string]bool{}, found: map[string]bool{}}
 	w.reach(output)
 	for i, n := range m.Graph.Nodes {
 		w.visit(i, n)
 	}
 	return slices.DeleteFunc(w.list, func(found Weight) bool { return w.state[found.Name] })
-}
-
-// constants returns the initializers and the values of Constant nodes, by name.
-func constants(m *graph.Model) map[string]*graph.Tensor {
-	all := map[string]*graph.Tensor{}
-	for _, t := range m.Graph.Initializers {
-		all[t.Name] = t
-	}
-	for _, n := range m.Graph.Nodes {
-		if t := n.ConstantValue(); t != nil {
-			all[t.Name] = t
-		}
-	}
-	return all
 }
 
 // weighing is one walk over a model.

@@ -103,3 +103,16 @@ func TestResolveSaysWhatIsWrong(t *testing.T) {
 		}
 	}
 }
+
+func TestChecker(t *testing.T) {
+	check := Checker{Where: "test"}
+	check.That(true, "rate", 0.5, "a share")
+	if check.Err != nil {
+		t.Error(check.Err)
+	}
+	check.That(false, "rate", 1.5, "a share")
+	check.That(false, "window", 0, "1 or more")
+	if check.Err == nil || check.Err.Error() != "test: rate: found 1.5, expected a share" {
+		t.Errorf("found %v", check.Err)
+	}
+}

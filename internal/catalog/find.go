@@ -45,3 +45,16 @@ func alike(a, b string) bool {
 	x := letters(a)
 	return len(x) > 0 && slices.Equal(x, letters(b))
 }
+
+// Checker holds what is wrong with a configuration: the first of its rules that does not hold.
+type Checker struct {
+	Where string
+	Err   error
+}
+
+// That notes a setting that is not as expected: "where: name: found value, expected what".
+func (c *Checker) That(holds bool, name string, found any, expected string) {
+	if c.Err == nil && !holds {
+		c.Err = fmt.Errorf("%s: %s: found %v, expected %s", c.Where, name, found, expected)
+	}
+}

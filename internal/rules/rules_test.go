@@ -137,8 +137,8 @@ func TestRooms(t *testing.T) {
 		seen[i] = true
 	})
 	for i, room := range rooms {
-		// This package consists of tests alone.
-		if !seen[i] && room.Path != "internal/rules" {
+		// These two consist of tests alone.
+		if !seen[i] && room.Path != "internal/rules" && room.Path != "internal/testing/million" {
 			t.Errorf("the table's room %s has no Go files", room.Path)
 		}
 		for _, other := range strings.Fields(room.Imports) {

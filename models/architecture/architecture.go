@@ -76,36 +76,20 @@ func Parse(file string, text []byte) (*Network, error) {
 }
 
 // read fills the network from the document.
-func (n *Network) read(root part) error {
-	n.init = initializers()[defaultInit]
-	keys, err := root.keys("name", "about", "input", "init", "layers", "preprocessing")
-	if err != nil {
+func (n *Network) read(root part) (err error) {
+	k := root.keys("name", "about", "input", "init", "layers", "preprocessing")
+	n.Name, n.About = k.word("name"), k.text("about", "")
+	n.init = readInit(k, initializers()[defaultInit])
+	in := k.section("input", "channels", "side")
+	n.Channels, n.Side = in.whole("channels", 0, 1, maxChannels), in.whole("side", 0, 1, maxSide)
+	if k.fail(in.err); k.err != nil {
+		return k.err
+	}
+	if n.Preprocessing, err = readPreprocessing(k, n.Channels, n.Side); err != nil {
 		return err
 	}
-	if n.Name, err = keys.word("name"); err != nil {
-		return err
-	}
-	if n.About, err = keys.text("about", ""); err != nil {
-		return err
-	}
-	if n.init, err = readInit(keys, n.init); err != nil {
-		return err
-	}
-	in, err := keys.section("input", "channels", "side")
-	if err != nil {
-		return err
-	}
-	if n.Channels, err = in.whole("channels", 0, 1, maxChannels); err != nil {
-		return err
-	}
-	if n.Side, err = in.whole("side", 0, 1, maxSide); err != nil {
-		return err
-	}
-	if n.Preprocessing, err = readPreprocessing(keys, n.Channels, n.Side); err != nil {
-		return err
-	}
-	n.layers, err = readList(keys, "layers", 0)
-	return err
+	n.layers = readList(k, "layers", 0)
+	return k.err
 }
 
 // plan lays the layers out.

@@ -17,28 +17,30 @@ type list struct {
 }
 
 // readList reads the list of layers below a key.
-func readList(s section, key string, depth int) (list, error) {
+func readList(s *section, key string, depth int) list {
 	at, ok := s.of[key]
-	if !ok {
-		return list{}, s.errorf("%s is missing: expected a list of layers", key)
-	}
 	l := list{at: at}
-	sequence, ok := at.node.(*ast.SequenceNode)
-	if !ok || len(sequence.Values) == 0 {
-		return l, at.mismatch("a list of layers")
+	if !ok {
+		s.fail(s.errorf("%s is missing: expected a list of layers", key))
+		return l
 	}
-	if depth > maxDepth {
-		return l, at.errorf("layers stand in layers more than %d deep", maxDepth)
+	sequence, ok := at.node.(*ast.SequenceNode)
+	switch {
+	case !ok || len(sequence.Values) == 0:
+		s.fail(at.mismatch("a list of layers"))
+		return l
+	case depth > maxDepth:
+		s.fail(at.errorf("layers stand in layers more than %d deep", maxDepth))
+		return l
 	}
 	for i, item := range sequence.Values {
-		place := at.below(fmt.Sprint(i), item)
-		made, place, err := readLayer(place, depth)
-		if err != nil {
-			return l, err
+		read, place, err := readLayer(at.below(fmt.Sprint(i), item), depth)
+		if s.fail(err); s.err != nil {
+			break
 		}
-		l.layers, l.places = append(l.layers, made), append(l.places, place)
+		l.layers, l.places = append(l.layers, read), append(l.places, place)
 	}
-	return l, nil
+	return l
 }
 
 // readLayer reads "relu" or "conv: {...}" and returns the place with the layer's kind.
@@ -72,7 +74,7 @@ func (l list) build(p *plan, in value) (value, error) {
 		if p.layers++; p.layers > maxLayers {
 			return in, l.places[i].errorf("more than %d layers", maxLayers)
 		}
-		out, err := layer.build(p, in)
+		out, err := layer(p, in)
 		if err != nil {
 			if _, placed := err.(placedError); !placed {
 				err = placedError{l.places[i].errorf("%v", err)}
@@ -97,92 +99,54 @@ func (p *plan) inside(prefix string, l list, in value) (value, error) {
 }
 
 // residual adds what its layers make of the input to the input, or to what the shortcut makes of it.
-type residual struct{ layers, shortcut list }
-
-func readResidual(s part, depth int) (layer, error) {
-	k, err := s.keys("layers", "shortcut")
-	if err != nil {
-		return nil, err
-	}
-	r := &residual{}
-	if r.layers, err = readList(k, "layers", depth); err != nil {
-		return nil, err
-	}
+func residual(s part, depth int) (layer, error) {
+	k := s.keys("layers", "shortcut")
+	layers, shortcut := readList(k, "layers", depth), list{}
 	if _, ok := k.of["shortcut"]; ok {
-		r.shortcut, err = readList(k, "shortcut", depth)
+		shortcut = readList(k, "shortcut", depth)
 	}
-	return r, err
-}
-
-func (r *residual) build(p *plan, in value) (value, error) {
-	outer := p.prefix
-	name := p.next("block")
-	block := strings.TrimPrefix(name, outer)
-	out, err := p.inside(block, r.layers, in)
-	if err != nil {
-		return in, err
-	}
-	way, err := p.inside(block+".shortcut", r.shortcut, in)
-	if err != nil {
-		return in, err
-	}
-	if out.channels != way.channels || out.side != way.side || out.flat != way.flat {
-		return in, fmt.Errorf("the layers give %v and the shortcut %v, expected the same: a shortcut may hold a conv with kernel 1", out, way)
-	}
-	out.tensor = p.node(name+".sum", "Add", []string{out.tensor, way.tensor})
-	return out, nil
+	return func(p *plan, in value) (value, error) {
+		outer := p.prefix
+		name := p.next("block")
+		block := strings.TrimPrefix(name, outer)
+		out, err := p.inside(block, layers, in)
+		if err != nil {
+			return in, err
+		}
+		way, err := p.inside(block+".shortcut", shortcut, in)
+		if err != nil {
+			return in, err
+		}
+		if out.channels != way.channels || out.side != way.side || out.flat != way.flat {
+			return in, fmt.Errorf("the layers give %v and the shortcut %v, expected the same: a shortcut may hold a conv with kernel 1", out, way)
+		}
+		out.tensor = p.node(name+".sum", "Add", []string{out.tensor, way.tensor})
+		return out, nil
+	}, k.err
 }
 
 // repeat lays its layers out several times.
-type repeat struct {
-	times  int
-	layers list
-}
-
-func readRepeat(s part, depth int) (layer, error) {
-	k, err := s.keys("times", "layers")
-	if err != nil {
-		return nil, err
-	}
-	r := &repeat{}
-	if r.times, err = k.whole("times", 0, 1, maxLayers); err != nil {
-		return nil, err
-	}
-	r.layers, err = readList(k, "layers", depth)
-	return r, err
-}
-
-func (r *repeat) build(p *plan, in value) (out value, err error) {
-	for range r.times {
-		if in, err = r.layers.build(p, in); err != nil {
-			return in, err
+func repeat(s part, depth int) (layer, error) {
+	k := s.keys("times", "layers")
+	times, layers := k.whole("times", 0, 1, maxLayers), readList(k, "layers", depth)
+	return func(p *plan, in value) (_ value, err error) {
+		for range times {
+			if in, err = layers.build(p, in); err != nil {
+				return in, err
+			}
 		}
-	}
-	return in, nil
+		return in, nil
+	}, k.err
 }
 
 // stage puts its name before the names of its layers: a stretch of the network that training can start from.
-type stage struct {
-	name   string
-	layers list
-}
-
-func readStage(s part, depth int) (layer, error) {
-	k, err := s.keys("name", "layers")
-	if err != nil {
-		return nil, err
-	}
-	t := &stage{}
-	if t.name, err = k.word("name"); err != nil {
-		return nil, err
-	}
-	t.layers, err = readList(k, "layers", depth)
-	return t, err
-}
-
-func (t *stage) build(p *plan, in value) (value, error) {
-	if p.numbers[p.prefix+t.name]++; p.numbers[p.prefix+t.name] > 1 {
-		return in, fmt.Errorf("the stage %q is there twice: names must differ", t.name)
-	}
-	return p.inside(t.name, t.layers, in)
+func stage(s part, depth int) (layer, error) {
+	k := s.keys("name", "layers")
+	name, layers := k.word("name"), readList(k, "layers", depth)
+	return func(p *plan, in value) (value, error) {
+		if p.numbers[p.prefix+name]++; p.numbers[p.prefix+name] > 1 {
+			return in, fmt.Errorf("the stage %q is there twice: names must differ", name)
+		}
+		return p.inside(name, layers, in)
+	}, k.err
 }

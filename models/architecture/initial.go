@@ -41,17 +41,26 @@ func initializers() map[string]initializer {
 }
 
 // readInit returns the initialiser that the key init names.
-func readInit(s section, otherwise initializer) (initializer, error) {
-	name, err := s.text("init", "")
-	if err != nil || name == "" {
-		return otherwise, err
+func readInit(s *section, otherwise initializer) initializer {
+	name := s.text("init", "")
+	if name == "" {
+		return otherwise
 	}
 	all := initializers()
 	chosen, ok := all[name]
 	if !ok {
-		return chosen, s.of["init"].mismatch("one of " + strings.Join(slices.Sorted(maps.Keys(all)), ", "))
+		s.fail(s.of["init"].mismatch("one of " + strings.Join(slices.Sorted(maps.Keys(all)), ", ")))
 	}
-	return chosen, nil
+	return chosen
+}
+
+// ownInit returns a layer's own initialiser, nil for the network's.
+func ownInit(s *section) *initializer {
+	if _, ok := s.of["init"]; !ok {
+		return nil
+	}
+	own := readInit(s, initializer{})
+	return &own
 }
 
 // weight is a tensor to be drawn: constant, or around 0 with a standard deviation.

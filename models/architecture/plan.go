@@ -60,8 +60,13 @@ func (p *plan) weight(w weight) (string, error) {
 	return w.name, nil
 }
 
-// product adds the weight and bias of a convolution or linear layer: out rows of so many inputs each.
-func (p *plan) product(name string, init initializer, in, out float64, bias bool, dims ...int64) ([]string, error) {
+// product adds the weight and bias of a convolution or linear layer: out rows of so many inputs each, drawn as own says,
+// or as the network's layers are where that is nil.
+func (p *plan) product(name string, own *initializer, in, out float64, bias bool, dims ...int64) ([]string, error) {
+	init := p.init
+	if own != nil {
+		init = *own
+	}
 	deviation := init.deviation(in, out)
 	w, err := p.weight(weight{name: name + ".weight", dims: dims, deviation: deviation, normal: init.normal})
 	if err != nil || !bias {

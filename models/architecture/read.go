@@ -114,130 +114,128 @@ func (p part) pairs() ([]*ast.MappingValueNode, error) {
 	return nil, p.mismatch("keys and values")
 }
 
-// section is a mapping whose keys are known.
+// section is a mapping whose keys are known. err is the first error in reading it; what is read after that means nothing.
 type section struct {
 	part
-	of map[string]part
+	of  map[string]part
+	err error
+}
+
+func (s *section) fail(err error) {
+	if s.err == nil {
+		s.err = err
+	}
 }
 
 // keys reads a mapping that may have the known keys only.
-func (p part) keys(known ...string) (section, error) {
-	s := section{p, map[string]part{}}
+func (p part) keys(known ...string) *section {
+	s := &section{part: p, of: map[string]part{}}
 	pairs, err := p.pairs()
-	if err != nil {
-		return s, err
-	}
+	s.fail(err)
 	for _, pair := range pairs {
 		key := pair.Key.GetToken().Value
 		if !slices.Contains(known, key) {
 			slices.Sort(known)
-			return s, failure(p.file, pair.Key.GetToken(), fmt.Sprintf("unknown key %s%s: known here are %s", p.below(key, nil).path, catalog.Ask(key, known), strings.Join(known, ", ")))
+			s.fail(failure(p.file, pair.Key.GetToken(), fmt.Sprintf("unknown key %s%s: known here are %s", p.below(key, nil).path, catalog.Ask(key, known), strings.Join(known, ", "))))
 		}
 		if pair.Value.Type() != ast.NullType { // "key:" alone says nothing
 			s.of[key] = p.below(key, pair.Value)
 		}
 	}
-	return s, nil
+	return s
 }
 
 // section reads the mapping below a key, which must be there.
-func (s section) section(key string, known ...string) (section, error) {
+func (s *section) section(key string, known ...string) *section {
 	p, ok := s.of[key]
 	if !ok {
-		return section{}, s.errorf("%s is missing", key)
+		s.fail(s.errorf("%s is missing", key))
+		return &section{part: s.part}
 	}
 	return p.keys(known...)
 }
 
-// scalar returns the text of one value, and whether it stands in quotes.
-func (p part) scalar(expected string) (text string, quoted bool, err error) {
+// scalar returns the text of one value, and whether it stands in quotes; ok is false where something else stands there.
+func (p part) scalar() (text string, quoted, ok bool) {
 	n, ok := p.node.(ast.ScalarNode)
 	if t := p.node.Type(); !ok || t == ast.NullType || t == ast.AnchorType || t == ast.AliasType || t == ast.TagType || t == ast.LiteralType {
-		return "", false, p.mismatch(expected)
+		return "", false, false
 	}
 	t := n.GetToken()
-	return t.Value, t.Type == token.SingleQuoteType || t.Type == token.DoubleQuoteType, nil
+	return t.Value, t.Type == token.SingleQuoteType || t.Type == token.DoubleQuoteType, true
 }
 
 // word returns a name that must be there.
-func (s section) word(key string) (string, error) {
+func (s *section) word(key string) string {
 	p, ok := s.of[key]
 	if !ok {
-		return "", s.errorf("%s is missing", key)
+		s.fail(s.errorf("%s is missing", key))
+		return ""
 	}
-	const expected = "a word of letters, digits, - and _"
-	text, _, err := p.scalar(expected)
+	text, _, _ := p.scalar()
 	other := func(r rune) bool {
 		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'
 	}
-	if err == nil && (text == "" || strings.ContainsFunc(text, other)) {
-		err = p.mismatch(expected)
+	if text == "" || strings.ContainsFunc(text, other) {
+		s.fail(p.mismatch("a word of letters, digits, - and _"))
 	}
-	return text, err
+	return text
 }
 
 // text returns one line.
-func (s section) text(key, otherwise string) (string, error) {
+func (s *section) text(key, otherwise string) string {
 	p, ok := s.of[key]
 	if !ok {
-		return otherwise, nil
+		return otherwise
 	}
-	text, _, err := p.scalar("a text")
-	if err == nil && text == "" {
-		err = p.mismatch("a text")
+	text, _, _ := p.scalar()
+	if text == "" {
+		s.fail(p.mismatch("a text"))
 	}
-	return text, err
+	return text
 }
 
 // whole returns an integer between the bounds; a default below the least means that it must be there.
-func (s section) whole(key string, otherwise, least, most int) (int, error) {
+func (s *section) whole(key string, otherwise, least, most int) int {
 	p, ok := s.of[key]
 	if !ok {
 		if otherwise < least {
-			return 0, s.errorf("%s is missing: expected an integer from %d to %d", key, least, most)
+			s.fail(s.errorf("%s is missing: expected an integer from %d to %d", key, least, most))
 		}
-		return otherwise, nil
+		return otherwise
 	}
-	expected := fmt.Sprintf("an integer from %d to %d", least, most)
-	text, quoted, err := p.scalar(expected)
-	if err != nil {
-		return 0, err
-	}
+	text, quoted, _ := p.scalar()
 	v, err := strconv.Atoi(text)
 	if err != nil || quoted || v < least || v > most {
-		return 0, p.mismatch(expected)
+		s.fail(p.mismatch(fmt.Sprintf("an integer from %d to %d", least, most)))
 	}
-	return v, nil
+	return v
 }
 
 // yes is true or false.
-func (s section) yes(key string, otherwise bool) (bool, error) {
+func (s *section) yes(key string, otherwise bool) bool {
 	p, ok := s.of[key]
 	if !ok {
-		return otherwise, nil
+		return otherwise
 	}
-	text, quoted, err := p.scalar("true or false")
-	if err == nil && (quoted || text != "true" && text != "false") {
-		err = p.mismatch("true or false")
+	text, quoted, _ := p.scalar()
+	if quoted || text != "true" && text != "false" {
+		s.fail(p.mismatch("true or false"))
 	}
-	return text == "true", err
+	return text == "true"
 }
 
 // number returns a finite number, also written as a fraction (1/255).
-func (s section) number(key string, otherwise float64) (float64, error) {
-	p, ok := s.of[key]
-	if !ok {
-		return otherwise, nil
+func (s *section) number(key string, otherwise float64) float64 {
+	if p, ok := s.of[key]; ok {
+		return s.read(p)
 	}
-	return p.number()
+	return otherwise
 }
 
-func (p part) number() (float64, error) {
-	const expected = "a number, or a fraction as 1/255"
-	text, quoted, err := p.scalar(expected)
-	if err != nil {
-		return 0, err
-	}
+// read returns the number that stands at a place.
+func (s *section) read(p part) float64 {
+	text, quoted, _ := p.scalar()
 	above, below, fraction := strings.Cut(text, "/")
 	v, err := strconv.ParseFloat(strings.TrimSpace(above), 64)
 	if fraction && err == nil {
@@ -246,34 +244,27 @@ func (p part) number() (float64, error) {
 		v /= d
 	}
 	if err != nil || quoted || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, p.mismatch(expected)
+		s.fail(p.mismatch("a number, or a fraction as 1/255"))
 	}
-	return v, nil
+	return v
 }
 
 // numbers returns three numbers, or one for all channels.
-func (s section) numbers(key string, otherwise float64) (v [3]float32, err error) {
-	p, ok := s.of[key]
+func (s *section) numbers(key string, otherwise float64) (v [3]float32) {
+	p := s.of[key]
 	list, several := p.node.(*ast.SequenceNode)
-	if ok && several && len(list.Values) == 3 {
-		for i, item := range list.Values {
-			x, err := p.below(strconv.Itoa(i), item).number()
-			if err != nil {
-				return v, err
-			}
-			v[i] = float32(x)
-		}
-		return v, nil
+	if !several {
+		x := float32(s.number(key, otherwise))
+		return [3]float32{x, x, x}
 	}
-	if ok && several && len(list.Values) != 1 {
-		return v, p.errorf("found %d numbers, expected 3 (or 1 for all channels)", len(list.Values))
+	n := len(list.Values)
+	if n != 1 && n != 3 {
+		s.fail(p.errorf("found %d numbers, expected 3 (or 1 for all channels)", n))
+		return v
 	}
-	x := otherwise
-	switch {
-	case ok && several:
-		x, err = p.below("0", list.Values[0]).number()
-	case ok:
-		x, err = p.number()
+	for i := range v {
+		at := i % n
+		v[i] = float32(s.read(p.below(strconv.Itoa(at), list.Values[at])))
 	}
-	return [3]float32{float32(x), float32(x), float32(x)}, err
+	return v
 }

@@ -215,7 +215,7 @@ func (c *comparison) signals(ctx context.Context, labels Labels) (Signals, error
 func (c *comparison) judges(classes int, step *int) (judges []Judge, err error) {
 	for _, l := range c.losses {
 		loss, err := losses.New(l.Name, l.Settings, losses.Env{
-			Dim: c.Set.Dim(), Classes: classes, Init: train.Rand(c.Seed, "loss "+l.Term(), 0),
+			Dim: c.Set.Dim(), Classes: classes, Printed: c.Config.PaperVariant, Init: train.Rand(c.Seed, "loss "+l.Term(), 0),
 			Step: func() *rand.Rand { return train.Rand(c.Seed, "pairs "+l.Term(), *step) },
 		})
 		if err != nil {

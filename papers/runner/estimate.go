@@ -2,16 +2,14 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
 	"time"
 
 	"winnow/features"
+	"winnow/papers/cost"
 	"winnow/papers/studies"
-	"winnow/run"
-	"winnow/train"
 )
 
 // Steps of a training that a dry run makes: the first ones warm up, the others are timed.
@@ -112,9 +110,6 @@ func (p Plan) Text(to io.Writer) error {
 	return err
 }
 
-// errEnough stops a training that was only timed.
-var errEnough = errors.New("timed")
-
 // estimate is the length of a cell's training and the time of the whole cell, from a few steps of it and one
 // measurement.
 func (r *reproduction) estimate(ctx context.Context, cell studies.Cell) (steps int, each time.Duration, err error) {
@@ -123,29 +118,19 @@ func (r *reproduction) estimate(ctx context.Context, cell studies.Cell) (steps i
 		return 0, 0, err
 	}
 	t.data.Validation = features.Set{}
-	timed, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var start, end time.Time
-	n := 0
-	out, err := run.Run(timed, t.cfg, t.data, run.Options{
-		Begun: func(p run.Plan) error { steps = p.Steps; return nil },
-		Stepped: func(train.Step) {
-			if n++; n == dryWarmUp {
-				start = time.Now()
-			}
-			if end = time.Now(); n == dryWarmUp+drySteps {
-				stop(errEnough)
-			}
-		},
-	})
-	if err != nil && context.Cause(timed) != errEnough {
+	timed, err := cost.Time(ctx, t.cfg, t.data, dryWarmUp, drySteps)
+	if err != nil {
 		return 0, 0, err
 	}
-	each = end.Sub(start) / time.Duration(max(n-dryWarmUp, 1)) * time.Duration(steps)
-	start = time.Now()
+	sum := 0.0
+	for _, v := range timed.Seconds {
+		sum += v
+	}
+	each = time.Duration(sum / float64(max(len(timed.Seconds), 1)) * float64(timed.Steps) * float64(time.Second))
+	start := time.Now()
 	o := studies.Outcome{Measures: map[string]float64{}, Seed: cell.Seed}
-	if err := r.measure(ctx, &o, out, t); err != nil {
+	if err := r.measure(ctx, &o, timed.Outcome, t); err != nil {
 		return 0, 0, err
 	}
-	return steps, each + time.Since(start), nil
+	return timed.Steps, each + time.Since(start), nil
 }

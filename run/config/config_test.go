@@ -176,7 +176,7 @@ func TestValidateNamesTheKey(t *testing.T) {
 		{"head.init=zero", `config: head: init: found "zero"`},
 		{"filter.scorer=prism", `config: filters: scorer "prism" is unknown: known are vmf`},
 		{"filter.scorer=proxysim", "config: filter.scorer: proxysim judges by the proxies of a loss: expected one of "},
-		{"filter.rate=1", "config: filters: rate is 1, expected a share from 0 to below 1"},
+		{"filter.rate=1", "config: filters: rate: found 1, expected a share from 0 to below 1"},
 		{"solver.name=lion", "config: solver: train: "},
 		{"schedule.name=line", "config: the schedule of solver: train: "},
 		{"sampler.variant=pk", "config: train: sampler: variant"},

@@ -84,7 +84,7 @@ func TestCorrectRefuses(t *testing.T) {
 
 // What an audit reads of a run without a filter is checked when the run begins.
 func TestSettingsBesideNoFilterAreChecked(t *testing.T) {
-	for setting, want := range map[string]string{"filter.rate=5": "rate is 5", "filter.threshold=bar": `"bar"`, "filter.window=-1": "-1"} {
+	for setting, want := range map[string]string{"filter.rate=5": "rate: found 5", "filter.threshold=bar": `"bar"`, "filter.window=-1": "-1"} {
 		c := parseText(t, "filter: {scorer: none}\n", setting)
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", setting, err)

@@ -12,8 +12,9 @@ import (
 
 func printed(e losses.Entry) bool { return e.Printed != "" }
 
-// checkVariant refuses the papers' variants for a run in which nothing has one.
+// checkVariant hands the choice of the papers' variants down, and refuses it for a run in which nothing has one.
 func (c *Run) checkVariant() error {
+	c.Filter.Printed, c.SelfPaced.Printed = c.PaperVariant, c.PaperVariant && c.SelfPaced.On()
 	scorer, err := filters.Find(c.Filter.Scorer)
 	switch {
 	case !c.PaperVariant:

@@ -25,7 +25,7 @@ func TestPaperVariant(t *testing.T) {
 		strings.Replace(none, "triplet", "wms", 1) + "selfpaced: {every: 1 epoch}\n",
 	} {
 		c, err := parsed(text)
-		if err != nil || !c.PaperVariant || Flatten(c)["paper_variant"] != "true" {
+		if err != nil || !c.PaperVariant || !c.Filter.Printed || c.SelfPaced.Printed != c.SelfPaced.On() || Flatten(c)["paper_variant"] != "true" {
 			t.Errorf("%s: found %v, %v", text, c.PaperVariant, err)
 		}
 	}

@@ -17,7 +17,7 @@
 package peers
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -97,52 +97,29 @@ func (c Config) Validate() error {
 	if err := catalog.Check("peers: method", c.Method, Methods()...); err != nil {
 		return err
 	}
-	wrong := func(what string, found any, expected string) error {
-		return fmt.Errorf("peers: %s: %s: found %v, expected %s", c.Method, what, found, expected)
-	}
-	switch {
-	case c.Classifier != Linear && c.Classifier != Cosine:
-		return wrong("classifier", c.Classifier, Linear+" or "+Cosine)
-	case c.Method == CoTeachingTemperature && c.Classifier != Cosine:
-		return wrong("classifier", c.Classifier, Cosine+", or the method "+CoTeaching)
-	case !(c.Temperature > 0 && c.Temperature <= 1e6):
-		return wrong("temperature", c.Temperature, "a number above 0")
-	case !(c.Rate >= 0 && c.Rate < 1):
-		return wrong("rate", c.Rate, "a share from 0 to below 1")
-	case !(c.Exponent > 0 && c.Exponent <= 1e3):
-		return wrong("exponent", c.Exponent, "a number above 0")
-	case c.Gradual < 0:
-		return wrong("gradual", c.Gradual, "0 or more epochs")
-	case c.WarmUp < 0:
-		return wrong("warm_up", c.WarmUp, "0 or more epochs")
-	case c.Epoch < 1:
-		return wrong("epoch", c.Epoch, "at least 1 step")
-	case !slices.Contains([]string{Symmetric, Inclusive, Pair, Estimated}, c.Transition):
-		return wrong("transition", c.Transition, strings.Join([]string{Symmetric, Inclusive, Pair, Estimated}, ", "))
-	case c.estimates() && c.FirstStage < 1:
-		return wrong("first_stage", c.FirstStage, "at least 1 step, as the matrix is estimated by it")
-	case !(c.Percentile >= 0 && c.Percentile <= 100):
-		return wrong("percentile", c.Percentile, "a number from 0 to 100")
-	}
-	return c.checkOthers()
+	check := catalog.Checker{Where: "peers: " + c.Method}
+	check.That(c.Classifier == Linear || c.Classifier == Cosine, "classifier", c.Classifier, Linear+" or "+Cosine)
+	check.That(c.Method != CoTeachingTemperature || c.Classifier == Cosine, "classifier", c.Classifier, Cosine+", or the method "+CoTeaching)
+	check.That(c.Temperature > 0 && c.Temperature <= 1e6, "temperature", c.Temperature, "a number above 0")
+	check.That(c.Rate >= 0 && c.Rate < 1, "rate", c.Rate, "a share from 0 to below 1")
+	check.That(c.Exponent > 0 && c.Exponent <= 1e3, "exponent", c.Exponent, "a number above 0")
+	check.That(c.Gradual >= 0, "gradual", c.Gradual, "0 or more epochs")
+	check.That(c.WarmUp >= 0, "warm_up", c.WarmUp, "0 or more epochs")
+	check.That(c.Epoch >= 1, "epoch", c.Epoch, "at least 1 step")
+	kinds := []string{Symmetric, Inclusive, Pair, Estimated}
+	check.That(slices.Contains(kinds, c.Transition), "transition", c.Transition, strings.Join(kinds, ", "))
+	check.That(!c.estimates() || c.FirstStage >= 1, "first_stage", c.FirstStage, "at least 1 step, as the matrix is estimated by it")
+	check.That(c.Percentile >= 0 && c.Percentile <= 100, "percentile", c.Percentile, "a number from 0 to 100")
+	return cmp.Or(check.Err, c.checkOthers())
 }
 
 // checkOthers refuses settings of other methods.
 func (c Config) checkOthers() error {
-	d := Default(c.Method)
-	for _, s := range []struct {
-		name         string
-		found, usual any
-		has          bool
-	}{
-		{"temperature", c.Temperature, d.Temperature, c.Classifier == Cosine},
-		{"exponent", c.Exponent, d.Exponent, c.exchanges()},
-		{"transition", c.Transition, d.Transition, c.Method == FCorrection},
-		{"percentile", c.Percentile, d.Percentile, c.estimates()},
-	} {
-		if !s.has && s.found != s.usual {
-			return fmt.Errorf("peers: %s: %s: found %v, expected none: it has no such setting here", c.Method, s.name, s.found)
-		}
-	}
-	return nil
+	d, check := Default(c.Method), catalog.Checker{Where: "peers: " + c.Method}
+	const none = "none: it has no such setting here"
+	check.That(c.Classifier == Cosine || c.Temperature == d.Temperature, "temperature", c.Temperature, none)
+	check.That(c.exchanges() || c.Exponent == d.Exponent, "exponent", c.Exponent, none)
+	check.That(c.Method == FCorrection || c.Transition == d.Transition, "transition", c.Transition, none)
+	check.That(c.estimates() || c.Percentile == d.Percentile, "percentile", c.Percentile, none)
+	return check.Err
 }

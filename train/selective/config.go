@@ -22,6 +22,7 @@
 package selective
 
 import (
+	"cmp"
 	"fmt"
 
 	"winnow/filters/detectors"
@@ -102,33 +103,18 @@ func (c Config) Validate() error {
 	if err := catalog.Check("selective: method", c.Method, Methods()...); err != nil {
 		return err
 	}
-	wrong := func(what string, found any, expected string) error {
-		return fmt.Errorf("selective: %s: %s: found %v, expected %s", c.Method, what, found, expected)
-	}
-	switch {
-	case !(c.Temperature > 0 && c.Temperature <= 1e6):
-		return wrong("temperature", c.Temperature, "a number above 0")
-	case c.WarmUp < 0:
-		return wrong("warm_up", c.WarmUp, "0 or more epochs")
-	case !(c.Mixup >= 0 && c.Mixup <= 1e6):
-		return wrong("mixup", c.Mixup, "a number above 0, or 0 for none")
-	case !(c.View.Noise >= 0 && c.View.Noise <= 1e3):
-		return wrong("view.noise", c.View.Noise, "0 or more standard deviations")
-	case !(c.View.Dropout >= 0 && c.View.Dropout < 1):
-		return wrong("view.dropout", c.View.Dropout, "a share from 0 to below 1")
-	case c.Negatives < 0 || c.Negatives > maxQueue:
-		return wrong("negatives", c.Negatives, fmt.Sprintf("0 to %d vectors", maxQueue))
-	case c.Queue < 0 || c.Queue > maxQueue:
-		return wrong("queue", c.Queue, fmt.Sprintf("0 to %d vectors of each view for each class", maxQueue))
-	case c.QueueStart < 0:
-		return wrong("queue_start", c.QueueStart, "0 or more epochs")
-	case !(c.Average >= 0 && c.Average < 1):
-		return wrong("average", c.Average, "a share from 0 to below 1")
-	case !(c.Trust >= 0 && c.Trust <= 1):
-		return wrong("trust", c.Trust, "a share up to 1, or 0 for that of labels found clean")
-	case c.Epoch < 1:
-		return wrong("epoch", c.Epoch, "at least 1 step")
-	}
+	check := catalog.Checker{Where: "selective: " + c.Method}
+	check.That(c.Temperature > 0 && c.Temperature <= 1e6, "temperature", c.Temperature, "a number above 0")
+	check.That(c.WarmUp >= 0, "warm_up", c.WarmUp, "0 or more epochs")
+	check.That(c.Mixup >= 0 && c.Mixup <= 1e6, "mixup", c.Mixup, "a number above 0, or 0 for none")
+	check.That(c.View.Noise >= 0 && c.View.Noise <= 1e3, "view.noise", c.View.Noise, "0 or more standard deviations")
+	check.That(c.View.Dropout >= 0 && c.View.Dropout < 1, "view.dropout", c.View.Dropout, "a share from 0 to below 1")
+	check.That(c.Negatives >= 0 && c.Negatives <= maxQueue, "negatives", c.Negatives, fmt.Sprintf("0 to %d vectors", maxQueue))
+	check.That(c.Queue >= 0 && c.Queue <= maxQueue, "queue", c.Queue, fmt.Sprintf("0 to %d vectors of each view for each class", maxQueue))
+	check.That(c.QueueStart >= 0, "queue_start", c.QueueStart, "0 or more epochs")
+	check.That(c.Average >= 0 && c.Average < 1, "average", c.Average, "a share from 0 to below 1")
+	check.That(c.Trust >= 0 && c.Trust <= 1, "trust", c.Trust, "a share up to 1, or 0 for that of labels found clean")
+	check.That(c.Epoch >= 1, "epoch", c.Epoch, "at least 1 step")
 	for _, w := range []struct {
 		name  string
 		value float64
@@ -136,22 +122,18 @@ func (c Config) Validate() error {
 		{"class_weight", c.Classify}, {"similarity_weight", c.Similarity}, {"cross_weight", c.Cross},
 		{"entropy_weight", c.Entropy}, {"balance_weight", c.Balance}, {"align_weight", c.Align},
 	} {
-		if !(w.value >= 0 && w.value <= 1e6) {
-			return wrong(w.name, w.value, "0 or more")
-		}
+		check.That(w.value >= 0 && w.value <= 1e6, w.name, w.value, "0 or more")
 	}
-	if err := c.checkOthers(); err != nil {
-		return err
-	}
-	if c.Method == SelCL {
+	err := cmp.Or(check.Err, c.checkOthers())
+	if err == nil && c.Method == SelCL {
 		return c.selcl().Validate()
 	}
-	return nil
+	return err
 }
 
 // checkOthers refuses settings of the other method.
 func (c Config) checkOthers() error {
-	var zero Config
+	zero, check := Config{}, catalog.Checker{Where: "selective: " + c.Method}
 	for _, s := range []struct {
 		name        string
 		found, none any
@@ -164,9 +146,7 @@ func (c Config) checkOthers() error {
 		{"per_class", c.PerClass, zero.PerClass, TCL}, {"trust", c.Trust, zero.Trust, TCL}, {"cross_weight", c.Cross, zero.Cross, TCL},
 		{"entropy_weight", c.Entropy, zero.Entropy, TCL}, {"balance_weight", c.Balance, zero.Balance, TCL}, {"align_weight", c.Align, zero.Align, TCL},
 	} {
-		if s.of != c.Method && s.found != s.none {
-			return fmt.Errorf("selective: %s: %s: found %v, expected none: it belongs to %s", c.Method, s.name, s.found, s.of)
-		}
+		check.That(s.of == c.Method || s.found == s.none, s.name, s.found, "none: it belongs to "+s.of)
 	}
-	return nil
+	return check.Err
 }

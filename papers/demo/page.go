@@ -1,6 +1,8 @@
-package main
+package demo
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -16,54 +18,56 @@ import (
 	"winnow/report/chart"
 )
 
-func (d *demo) print(w io.Writer) {
+// Write prints the table and the verdict.
+func (r *Result) Write(w io.Writer) {
 	fmt.Fprintf(w, "%-15s %8s %8s %8s %8s   %s\n", "", "P@1", "R@8", "R-Prec", "MAP@R", "")
-	for _, row := range d.rows() {
-		r := row.Retrieval
-		fmt.Fprintf(w, "%-15s %8.4f %8.4f %8.4f %8.4f   %s\n", row.Name, r.PrecisionAt1, r.Recall[8], r.RPrecision, r.MAPAtR, row.Note)
+	for _, row := range r.rows() {
+		fmt.Fprintf(w, "%-15s %8.4f %8.4f %8.4f %8.4f   %s\n", row.Name, row.Retrieval.PrecisionAt1, row.Retrieval.Recall[8], row.Retrieval.RPrecision, row.Retrieval.MAPAtR, row.Note)
 	}
-	for _, s := range d.result.Verdict {
+	for _, s := range r.Verdict {
 		fmt.Fprintln(w, s)
 	}
-	fmt.Fprintf(w, "%.1f s; the report: %s\n", d.result.Seconds["total"], filepath.Join(d.dir, "report.html"))
+	fmt.Fprintf(w, "%.1f s; the report: %s\n", r.Seconds["total"], filepath.Join(r.dir, "report.html"))
 }
 
 // write puts result.json and report.html in place.
-func (d *demo) write() error {
-	report, err := d.report()
+func (d *demo) write(ctx context.Context) error {
+	page, err := d.report(ctx)
 	if err != nil {
 		return err
 	}
-	for name, write := range map[string]func(io.Writer) error{
-		"report.html": report.WriteHTML,
-		"result.json": func(w io.Writer) error { return printJSON(w, d.result) },
-	} {
-		if err := atomicfile.Write(filepath.Join(d.dir, name), write); err != nil {
-			return fmt.Errorf("demo: %s: %w", name, err)
-		}
+	if err := atomicfile.Write(filepath.Join(d.o.Dir, "report.html"), page.WriteHTML); err != nil {
+		return fmt.Errorf("demo: report.html: %w", err)
+	}
+	text, err := json.MarshalIndent(d.result, "", "  ")
+	if err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	if err := atomicfile.WriteBytes(filepath.Join(d.o.Dir, "result.json"), append(text, '\n')); err != nil {
+		return fmt.Errorf("demo: result.json: %w", err)
 	}
 	return nil
 }
 
-func (d *demo) report() (eval.Report, error) {
+func (d *demo) report(ctx context.Context) (eval.Report, error) {
 	r := eval.Report{
 		Title:   fmt.Sprintf("winnow: an embedding from labels of which %.0f %% are wrong", 100*d.result.NoiseRate),
-		Verdict: d.result.Verdict, RowsTitle: "Retrieval on classes never seen in training", Rows: d.rows(), K: []int{2, 4, 8}, Charts: d.charts(),
+		Verdict: d.result.Verdict, RowsTitle: "Retrieval on classes never seen in training", Rows: d.result.rows(), K: []int{2, 4, 8}, Charts: d.charts(),
 		Facts: []eval.Fact{
 			{Name: "data", Value: fmt.Sprintf("glyphs: %d drawn characters, %d images; train, validation and test hold different characters", len(d.clean.Classes), len(d.clean.Samples))},
 			{Name: "noise", Value: fmt.Sprintf("symmetric, rate %g: %d of %d training labels wrong", d.result.NoiseRate, d.result.Detection.Wrong, d.result.Detection.Samples)},
-			{Name: "backbone", Value: demoBackbone + ", " + d.store.Key.Model[:12] + "…"},
+			{Name: "backbone", Value: Backbone + ", " + d.store.Key.Model[:12] + "…"},
 			{Name: "training", Value: "topline, unfiltered and PRISM: the whole network and a head; head …: a head on the stored features. The settings of each run are in config.yaml of its folder; among the runs of a kind only labels and filter differ"},
-			{Name: "seed", Value: fmt.Sprint(d.seed)},
+			{Name: "seed", Value: fmt.Sprint(d.o.Seed)},
 			{Name: "seconds", Value: fmt.Sprintf("%.1f on %d cores", d.result.Seconds["total"], runtime.GOMAXPROCS(0))},
-			{Name: "winnow", Value: version()},
+			{Name: "winnow", Value: d.o.Host.Winnow},
 		},
 	}
 	var err error
 	if r.Suspects, err = d.suspects(24); err != nil {
 		return r, err
 	}
-	r.Queries, err = d.queries(8, 8)
+	r.Queries, err = d.queries(ctx, 8, 8)
 	return r, err
 }
 
@@ -106,13 +110,13 @@ func (d *demo) picture(path, caption string) (eval.Picture, error) {
 }
 
 // queries shows test images spread over the test classes and their k nearest by the filtered network.
-func (d *demo) queries(n, k int) ([]eval.QueryCard, error) {
+func (d *demo) queries(ctx context.Context, n, k int) ([]eval.QueryCard, error) {
 	z := d.found
 	rows := make([]int, n)
 	for i := range rows {
 		rows[i] = (2*i + 1) * z.Len() / (2 * n)
 	}
-	lists, err := eval.Nearest(d.c.Context, z.Rows(rows), &z, k+1, 0) // the query itself comes along
+	lists, err := eval.Nearest(ctx, z.Rows(rows), &z, k+1, 0) // the query itself comes along
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,5 @@
-package main
+// Package trace is winnow trace.
+package trace
 
 import (
 	"context"
@@ -13,14 +14,17 @@ import (
 	"winnow/run"
 )
 
-// traceOptions are what winnow trace is asked.
-type traceOptions struct {
+// Options are what winnow trace is asked.
+type Options struct {
 	watch.Options
 	Out  string // folder
 	JSON bool
 }
 
-func traceCommand() *cli.Command {
+// Command is winnow trace.
+func Command() *cli.Command { return command(trace) }
+
+func command(call term.Call[Options]) *cli.Command {
 	own := []cli.Flag{
 		&cli.StringFlag{Name: "filters", Value: "vmf,avgsim", Usage: "scorers to compare, each in a training of its own, `LIST` of: " + strings.Join(filters.Names(), ", ")},
 		&cli.StringFlag{Name: "at", DefaultText: "four times, the last at the end", Usage: "iterations at which scores are counted, `N,...`"},
@@ -40,15 +44,15 @@ func traceCommand() *cli.Command {
 			"   winnow trace --manifest noisy.csv --features birds.features --noise-rate 0.5 --out birds.trace\n" +
 			"   winnow trace --manifest noisy.csv --features birds.features --loss soft_triple --filters vmf,avgsim,proxysim --out birds.trace",
 		Flags:  own,
-		Action: term.Action(readTrace, trace),
+		Action: term.Action(read, call),
 	}
 }
 
-func readTrace(c *cli.Context) (o traceOptions, err error) {
+func read(c *cli.Context) (o Options, err error) {
 	if err := term.NoArguments(c); err != nil {
 		return o, err
 	}
-	o = traceOptions{Out: c.String("out"), JSON: c.Bool("json")}
+	o = Options{Out: c.String("out"), JSON: c.Bool("json")}
 	if o.Config, err = term.ReadRun(c); err != nil {
 		return o, err
 	}
@@ -72,7 +76,7 @@ func readTrace(c *cli.Context) (o traceOptions, err error) {
 	return o, nil
 }
 
-func trace(ctx context.Context, p *term.Program, o traceOptions) error {
+func trace(ctx context.Context, p *term.Program, o Options) error {
 	rt, err := p.OpenRuntime()
 	if err != nil {
 		return err

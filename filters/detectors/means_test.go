@@ -1,6 +1,7 @@
 package detectors
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -60,4 +61,26 @@ func GivenMeans(z features.Set, classes int, t float64) (Probabilities, error) {
 			}
 		}
 	}, nil
+}
+
+// Clean is P(clean) of each row, with [GivenMeans] in the classifier's place. 0 without a label.
+func (c TCL) Clean(z features.Set, classes int) ([]float64, error) {
+	p, err := GivenMeans(z, classes, c.Temperature)
+	if err != nil {
+		return nil, err
+	}
+	d, err := c.Detect(z, classes, p)
+	if err != nil {
+		return nil, err
+	}
+	return d.Clean, nil
+}
+
+// Clean returns P(clean) of each row: the share of its neighbours whose pseudo label is its given label. 0 without a label.
+func (c SelCL) Clean(ctx context.Context, z features.Set, classes int) ([]float64, error) {
+	s, err := c.Select(ctx, z, classes)
+	if err != nil {
+		return nil, err
+	}
+	return s.Share, nil
 }

@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"fmt"
@@ -8,13 +8,13 @@ import (
 // judge says in plain words what came out, whatever it is.
 func (d *demo) judge() {
 	r := &d.result
-	for _, trio := range []*demoTrio{&r.demoTrio, &r.Chosen, &r.HeadOnly} {
+	for _, trio := range []*Trio{&r.Trio, &r.Chosen, &r.HeadOnly} {
 		trio.judge()
 	}
 	say := func(format string, args ...any) { r.Verdict = append(r.Verdict, fmt.Sprintf(format, args...)) }
 	say("Of %d training labels %d are wrong; winnow's scores tell wrong from right with an AUROC of %.3f (average precision %.3f).",
 		r.Detection.Samples, r.Detection.Wrong, r.Detection.AUROC, r.Detection.AP)
-	if t := r.demoTrio; t.Recovered != nil {
+	if t := r.Trio; t.Recovered != nil {
 		say("Fine-tuned on them, the network loses %.1f points of P@1 on unseen classes (%.1f %% with true labels, %.1f %% without a filter); with PRISM it is %.1f %%: %.0f %% of the loss is recovered.",
 			100*t.Cost, 100*t.Topline.PrecisionAt1, 100*t.Unfiltered.PrecisionAt1, 100*t.PRISM.PrecisionAt1, 100**t.Recovered)
 	} else {
@@ -30,11 +30,11 @@ func (d *demo) judge() {
 	}
 	h := r.HeadOnly
 	say("Where only a head is trained, on features that stay as they are, P@1 is %.1f %% (true labels), %.1f %% (no filter) and %.1f %% (PRISM): fine-tuning the whole network %s.",
-		100*h.Topline.PrecisionAt1, 100*h.Unfiltered.PrecisionAt1, 100*h.PRISM.PrecisionAt1, tunedAgainstHead(r.demoTrio, h))
+		100*h.Topline.PrecisionAt1, 100*h.Unfiltered.PrecisionAt1, 100*h.PRISM.PrecisionAt1, tunedAgainstHead(r.Trio, h))
 }
 
 // tunedAgainstHead says what training the whole network adds to training a head, in each of the three.
-func tunedAgainstHead(tuned, head demoTrio) string {
+func tunedAgainstHead(tuned, head Trio) string {
 	return fmt.Sprintf("changes that by %+.1f, %+.1f and %+.1f points", 100*(tuned.Topline.PrecisionAt1-head.Topline.PrecisionAt1),
 		100*(tuned.Unfiltered.PrecisionAt1-head.Unfiltered.PrecisionAt1), 100*(tuned.PRISM.PrecisionAt1-head.PRISM.PrecisionAt1))
 }

@@ -1,4 +1,4 @@
-package main
+package million
 
 import (
 	"archive/zip"

@@ -1,16 +1,17 @@
-// Million writes a large manifest, its pictures and a feature store of made-up vectors to measure winnow on; docs/log
-// has the numbers.
+// Package million writes a large manifest, its pictures and a feature store of made-up vectors to measure winnow on;
+// docs/log has the numbers.
 //
-//	go run ./internal/testing/million -n 1000000 -d 128 -out million
+//	go test ./internal/testing/million -run Make -n 1000000 -d 128 -out /tmp/million
 //
 // It writes list.csv (path,label,split; one class in a hundred is for validation, the others are for training),
-// images.zip (a picture of 2×2 pixels each, no two the same) and features/ (class centres with noise).
+// images.zip (a picture of 2×2 pixels each, no two the same) and features/ (class centres with noise). A relative -out
+// is relative to this folder.
 //
 // With -index it writes index/ instead, the same vectors for winnow search, and the queries one.npy and hundred.npy:
 //
-//	go run ./internal/testing/million -n 1000000 -d 512 -index -out million
-//	winnow search --index million/index million/hundred.npy --json
-package main
+//	go test ./internal/testing/million -run Make -n 1000000 -d 512 -index -out /tmp/million
+//	winnow search --index /tmp/million/index /tmp/million/hundred.npy --json
+package million
 
 import (
 	"archive/zip"
@@ -22,6 +23,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -30,21 +32,26 @@ import (
 	"winnow/search"
 )
 
-func main() {
-	m := million{}
-	flag.IntVar(&m.n, "n", 1_000_000, "images")
-	flag.IntVar(&m.d, "d", 128, "numbers of a vector")
-	flag.IntVar(&m.classes, "classes", 20_000, "classes")
-	flag.StringVar(&m.out, "out", "million", "folder to write")
-	index := flag.Bool("index", false, "write index/ and queries, and nothing else")
-	flag.Parse()
+var (
+	images  = flag.Int("n", 1_000_000, "images")
+	width   = flag.Int("d", 128, "numbers of a vector")
+	classes = flag.Int("classes", 20_000, "classes")
+	out     = flag.String("out", "", "folder to write")
+	index   = flag.Bool("index", false, "write index/ and queries, and nothing else")
+)
+
+// TestMake writes what the flags ask for.
+func TestMake(t *testing.T) {
+	if *out == "" {
+		t.Skip("million: without -out nothing is written")
+	}
+	m := million{*images, *width, *classes, *out}
 	write := m.write
 	if *index {
 		write = m.writeIndex
 	}
 	if err := write(); err != nil {
-		fmt.Fprintln(os.Stderr, "million:", err)
-		os.Exit(1)
+		t.Fatal(err)
 	}
 }
 

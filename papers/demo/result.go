@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"fmt"
@@ -6,23 +6,25 @@ import (
 	"winnow/eval"
 )
 
-// demoResult is result.json. Topline, Unfiltered and PRISM are the fine-tuned networks' last states, after equal
+// Result is result.json. Topline, Unfiltered and PRISM are the fine-tuned networks' last states, after equal
 // budgets: who has wrong labels seldom has a validation split with true ones to choose a state by.
-type demoResult struct {
+type Result struct {
 	Seed      uint64             `json:"seed"`
 	NoiseRate float64            `json:"noise_rate"`
 	Frozen    eval.Retrieval     `json:"frozen"`
 	Whitened  eval.Retrieval     `json:"whitened"`
-	demoTrio                     // of the fine-tuned network
+	Trio                         // of the fine-tuned network
 	Detection eval.Detection     `json:"detection"`
-	Chosen    demoTrio           `json:"chosen_by_validation"` // the same trainings where such a split chooses the state
-	HeadOnly  demoTrio           `json:"frozen_features"`      // a head on features that stay as they are, last states
+	Chosen    Trio               `json:"chosen_by_validation"` // the same trainings where such a split chooses the state
+	HeadOnly  Trio               `json:"frozen_features"`      // a head on features that stay as they are, last states
 	Verdict   []string           `json:"verdict"`
 	Seconds   map[string]float64 `json:"seconds"`
+
+	dir string
 }
 
-// demoTrio is what the noise cost and how much of that the filter got back, among three trainings of one kind.
-type demoTrio struct {
+// Trio is what the noise cost and how much of that the filter got back, among three trainings of one kind.
+type Trio struct {
 	Topline    eval.Retrieval `json:"topline"`
 	Unfiltered eval.Retrieval `json:"unfiltered"`
 	PRISM      eval.Retrieval `json:"prism"`
@@ -31,7 +33,7 @@ type demoTrio struct {
 }
 
 // judge computes cost and share.
-func (t *demoTrio) judge() {
+func (t *Trio) judge() {
 	if t.Cost = t.Topline.PrecisionAt1 - t.Unfiltered.PrecisionAt1; t.Cost > 0 {
 		share := (t.PRISM.PrecisionAt1 - t.Unfiltered.PrecisionAt1) / t.Cost
 		t.Recovered = &share
@@ -39,8 +41,7 @@ func (t *demoTrio) judge() {
 }
 
 // rows are the embeddings compared, in order.
-func (d *demo) rows() []eval.ReportRow {
-	r := &d.result
+func (r *Result) rows() []eval.ReportRow {
 	wrong := fmt.Sprintf("labels of which %.0f %% are wrong", 100*r.NoiseRate)
 	return []eval.ReportRow{
 		{Name: "frozen", Note: "the backbone's features, no training", Retrieval: r.Frozen},

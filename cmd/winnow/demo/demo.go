@@ -1,0 +1,81 @@
+// Package demo is winnow demo: the whole path on drawn characters with half of the labels wrong.
+package demo
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/datasets/glyphs"
+	"winnow/papers/demo"
+	"winnow/run"
+	"winnow/run/folder"
+	"winnow/train"
+)
+
+// Options are the demo's, and how its result is printed.
+type Options struct {
+	demo.Options
+	JSON bool
+}
+
+// Command is winnow demo.
+func Command() *cli.Command { return command(call) }
+
+func command(call term.Call[Options]) *cli.Command {
+	return &cli.Command{
+		Name:  "demo",
+		Usage: "run the whole path on drawn characters with half of the labels wrong, and write a report",
+		Description: "Draws the embedded dataset, extracts features with the embedded backbone, gives the training images wrong\n" +
+			"labels, and fine-tunes the backbone with a head on it three times, with the same seed and budget: on the true\n" +
+			"labels, on the wrong ones without a filter, and on the wrong ones with PRISM (vMF-Sim). Then the same three\n" +
+			"times a head alone, on features that stay as they are. Writes result.json, report.html and the files of every\n" +
+			"stage; the folders of the trainings are runs like any other.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "demo", Usage: "`DIR` to write"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`SEED` of noise and training"},
+			&cli.Float64Flag{Name: "rate", Value: 0.5, Usage: "share `P` of the training labels made wrong"},
+			&cli.IntFlag{Name: "classes", DefaultText: "all 240", Usage: "draw `N` characters only, 12 … 240"},
+			&cli.IntFlag{Name: "images", Value: glyphs.DefaultImages, Usage: "draw `N` images of each, 2 … 1000"},
+			&cli.StringSliceFlag{Name: "set", Usage: "one setting of the trainings, `KEY=VALUE` as of winnow train; may be repeated"},
+			&cli.BoolFlag{Name: "json", Usage: "print result.json instead of the table"},
+		},
+		Action: term.Action(read, call),
+	}
+}
+
+func read(c *cli.Context) (Options, error) {
+	return Options{JSON: c.Bool("json"), Options: demo.Options{
+		Dir: c.String("out"), Seed: c.Uint64("seed"), Rate: c.Float64("rate"), Classes: c.Int("classes"), Images: c.Int("images"), Settings: c.StringSlice("set"),
+	}}, term.NoArguments(c)
+}
+
+func call(ctx context.Context, p *term.Program, o Options) error {
+	o.Host, o.Watch, o.About = p.Host(), p.Watch, folder.Facts{Device: p.Compute.Device, Threads: p.Compute.Threads}
+	o.Training = func() demo.Watcher { return watcher(p) }
+	r, err := demo.Run(ctx, o.Options)
+	var misuse demo.Misuse
+	switch {
+	case errors.As(err, &misuse):
+		return term.AsMisuse(err)
+	case err != nil:
+		return err
+	case o.JSON:
+		return p.JSON(r)
+	}
+	r.Write(p.Out)
+	return nil
+}
+
+// watcher shows a training on a line.
+func watcher(p *term.Program) demo.Watcher {
+	line := term.NewTrainProgress(p.Err, time.Now)
+	stepped := line.Stepped
+	if p.Quiet {
+		stepped = func(train.Step) {}
+	}
+	return demo.Watcher{Begun: func(plan run.Plan) { line.Begun(plan) }, Stepped: stepped, End: line.End}
+}

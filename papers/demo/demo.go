@@ -1,0 +1,172 @@
+// Package demo runs winnow's whole path on drawn characters with many labels made wrong: images, features, six trainings
+// with the same seed and budget, an audit of the labels, and a page about it. Its folders are runs like any other.
+package demo
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"winnow/backbone"
+	"winnow/backbone/ort"
+	"winnow/datasets"
+	"winnow/datasets/glyphs"
+	"winnow/extraction"
+	"winnow/features"
+	"winnow/internal/lookup"
+	"winnow/models"
+	"winnow/run"
+	"winnow/run/auditing"
+	"winnow/run/config"
+	"winnow/run/folder"
+	"winnow/train"
+)
+
+// Options say what is drawn, how wrong the labels are made and how the trainings go.
+type Options struct {
+	Dir      string // to write
+	Seed     uint64 // of noise and training
+	Rate     float64
+	Classes  int      // 0: all
+	Images   int      // of each class
+	Settings []string // KEY=VALUE of the trainings
+
+	Host     extraction.Host
+	About    folder.Facts // of the program, for the runs
+	Watch    func(what string) (at func(done, total int), end func())
+	Training func() Watcher // shows one training
+}
+
+// Watcher shows how a training goes.
+type Watcher struct {
+	Begun   func(run.Plan)
+	Stepped func(train.Step)
+	End     func()
+}
+
+// Misuse is an option that cannot be.
+type Misuse struct{ error }
+
+// Unwrap gives the error that says what is wrong.
+func (m Misuse) Unwrap() error { return m.error }
+
+// The files and folders of a demo, beside the runs. The manifests are as the trainings on wrong labels see them,
+// and as the topline does.
+const (
+	imagesFile     = "images.zip"
+	featuresFolder = "features"
+	noisyManifest  = "manifest.csv"
+	trueManifest   = "true.csv"
+)
+
+// demo is one run of the demo; its stages are timed.
+type demo struct {
+	o       Options
+	configs []config.Run // of the trainings
+	clean   *datasets.Dataset
+	noisy   *datasets.Dataset
+	images  fs.FS
+	rt      *ort.Runtime
+	store   *features.Store // of the backbone as it is
+	test    features.Set    // its features of the test images
+	curves  []curves        // of the fine-tuned trainings
+	idle    []string        // trainings that never beat the untrained head on validation
+	found   features.Set    // the test images as the filtered training's last state embeds them
+	audited *auditing.Report
+	result  Result
+}
+
+// Run runs the demo and writes result.json, report.html and the files of every stage into its folder. Options that cannot
+// be are a [Misuse], found before anything is written.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	d := &demo{o: o, result: Result{Seed: o.Seed, NoiseRate: o.Rate, Seconds: map[string]float64{}, dir: o.Dir}}
+	if err := d.prepare(ctx); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("demo: %w", err)
+	}
+	var err error
+	if d.rt, err = o.Host.Runtime(); err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	if err := d.timed("images", d.writeImages); err != nil {
+		return nil, err
+	}
+	if err := d.timed("extract", func() error { return d.extract(ctx) }); err != nil {
+		return nil, err
+	}
+	for i, t := range trainings {
+		if err := d.timed(t.dir, func() error { return d.train(ctx, t, d.configs[i]) }); err != nil {
+			return nil, err
+		}
+	}
+	d.judge()
+	d.result.Seconds["total"] = time.Since(start).Seconds()
+	return &d.result, d.write(ctx)
+}
+
+// prepare looks at all that can be misused and draws images and labels.
+func (d *demo) prepare(ctx context.Context) error {
+	noise, err := datasets.NewNoise("symmetric", d.o.Rate)
+	if err != nil {
+		return Misuse{err}
+	}
+	if d.clean, d.images, err = glyphs.New(glyphs.Config{Classes: d.o.Classes, Images: d.o.Images, Seed: glyphs.DemoSeed}); err != nil {
+		return Misuse{err}
+	}
+	for _, t := range trainings {
+		cfg, err := d.o.config(t)
+		if err != nil {
+			return Misuse{err}
+		}
+		d.configs = append(d.configs, cfg)
+	}
+	d.noisy, err = d.clean.Corrupt(datasets.Train, noise, run.NoiseRand(d.o.Seed))
+	return err
+}
+
+// timed runs a stage and notes how long it took.
+func (d *demo) timed(name string, stage func() error) error {
+	d.o.Host.Note("%s …", name)
+	start := time.Now()
+	err := stage()
+	d.result.Seconds[name] = time.Since(start).Seconds()
+	return err
+}
+
+// writeImages writes the pictures into one file, which fine-tuning and the commands that look at a fine-tuned run
+// read, and the two manifests.
+func (d *demo) writeImages() error {
+	if err := writeZip(filepath.Join(d.o.Dir, imagesFile), d.images, d.clean.Paths()); err != nil {
+		return fmt.Errorf("demo: %s: %w", imagesFile, err)
+	}
+	if err := datasets.WriteFile(filepath.Join(d.o.Dir, noisyManifest), d.noisy); err != nil {
+		return fmt.Errorf("demo: %s: %w", noisyManifest, err)
+	}
+	if err := datasets.WriteFile(filepath.Join(d.o.Dir, trueManifest), d.clean); err != nil {
+		return fmt.Errorf("demo: %s: %w", trueManifest, err)
+	}
+	return nil
+}
+
+// extract makes the features of every image afresh: it takes seconds.
+func (d *demo) extract(ctx context.Context) error {
+	b, cut, err := extraction.OpenBackbone(Backbone, models.Settings{})
+	if err != nil {
+		return err
+	}
+	e := extraction.Extraction{
+		Out: filepath.Join(d.o.Dir, featuresFolder), Overwrite: true, Root: d.images, Paths: d.clean.Paths(), Model: b, Cut: cut,
+		Config: backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: extraction.UsualBatch, Strict: true},
+	}
+	if d.store, err = e.Store(ctx, d.o.Host); err != nil {
+		return err
+	}
+	d.test, _, err = lookup.Split(d.clean, d.store, datasets.Test)
+	return err
+}

@@ -1,0 +1,197 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"winnow/backbone"
+	"winnow/backbone/ort"
+	"winnow/datasets"
+	"winnow/eval"
+	"winnow/internal/lookup"
+	"winnow/papers/watch"
+	"winnow/run"
+	"winnow/run/auditing"
+	"winnow/run/comparison"
+	"winnow/run/config"
+	"winnow/train"
+)
+
+// Backbone is the network that is part of the program.
+const Backbone = "glyphnet"
+
+// training is one training of the demo. Runs of one kind differ in labels and filter only.
+type training struct {
+	dir      string // in the demo's folder
+	name     string
+	tone     int  // colour of its curves
+	tuned    bool // the backbone is trained too
+	clean    bool // on the true labels
+	filtered bool
+	pick     func(*Trio) *eval.Retrieval
+}
+
+var trainings = []training{
+	{"topline", "topline", 3, true, true, false, topline},
+	{"unfiltered", "unfiltered", 2, true, false, false, unfiltered},
+	{"prism", "prism", 1, true, false, true, filtered},
+	{"heads/topline", "topline", 3, false, true, false, topline},
+	{"heads/unfiltered", "unfiltered", 2, false, false, false, unfiltered},
+	{"heads/prism", "prism", 1, false, false, true, filtered},
+}
+
+func topline(t *Trio) *eval.Retrieval    { return &t.Topline }
+func unfiltered(t *Trio) *eval.Retrieval { return &t.Unfiltered }
+func filtered(t *Trio) *eval.Retrieval   { return &t.PRISM }
+
+// tunedSettings are those of the fine-tuned trainings. docs/log/2026-11.md says how they were chosen.
+var tunedSettings = []string{
+	"length=4.8 epochs", "bank.size=4096", "solver.lr=1e-3", "backbone_solver.lr=7e-4", "finetune.weights=all", "finetune.start=1.5 epochs",
+	"filter.warm_up=0.4 epochs", "filter.avgsim=0", "validation.every=1 epoch", "checkpoint=0",
+}
+
+// headSettings are those of the trainings of a head alone.
+var headSettings = []string{"length=10 epochs", "checkpoint=0"}
+
+// config is the setting of one training.
+func (o Options) config(t training) (config.Run, error) {
+	// Nothing here asks what the runs saw of their samples.
+	settings := append([]string{fmt.Sprintf("filter.rate=%g", o.Rate), "scores.record=false"}, headSettings...)
+	if t.tuned {
+		settings = append(settings[:2], tunedSettings...)
+	}
+	for _, setting := range o.Settings {
+		key, _, _ := strings.Cut(setting, "=")
+		if key == "seed" || strings.HasPrefix(key, "data.") {
+			return config.Run{}, fmt.Errorf("demo: --set %s: the demo decides this itself, by --seed and --out", key)
+		}
+		if t.tuned || !strings.HasPrefix(key, "finetune.") {
+			settings = append(settings, setting)
+		}
+	}
+	cfg, err := config.Load("", settings)
+	if err != nil {
+		return cfg, err
+	}
+	if t.tuned && !cfg.Finetune.On() {
+		return cfg, fmt.Errorf("demo: --set finetune.weights=%s: the demo trains the backbone: expected all, a stage or a pattern", config.NoWeights)
+	}
+	manifest := noisyManifest
+	if t.clean {
+		manifest = trueManifest
+	}
+	cfg.Seed = o.Seed
+	cfg.Data = config.Data{Manifest: filepath.Join(o.Dir, manifest), Features: filepath.Join(o.Dir, featuresFolder)}
+	if t.tuned {
+		cfg.Data.Root, cfg.Data.Model = filepath.Join(o.Dir, imagesFile), Backbone
+	}
+	if !t.filtered {
+		cfg.Filter.Scorer = config.NoFilter
+	}
+	if err := cfg.Validate(); err != nil {
+		return cfg, err
+	}
+	_, err = backbone.ParseAugmentation(cfg.Finetune.Augment)
+	return cfg, err
+}
+
+// train does one training and measures it; after the filtered one of the whole network it audits the labels.
+func (d *demo) train(ctx context.Context, t training, cfg config.Run) (err error) {
+	labels := d.noisy
+	if t.clean {
+		labels = d.clean
+	}
+	seen := curves{name: t.name, tone: t.tone, trace: watch.NewFilter(labels, nil, 0)}
+	watcher := d.o.Training()
+	session, err := run.OpenWith(ctx, cfg, labels, d.options(t, watcher, &seen))
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	out, _, err := session.Train(ctx)
+	watcher.End()
+	if err != nil {
+		return err
+	}
+	last, err := session.Last()
+	if err != nil {
+		return err
+	}
+	found, err := last.Embed(ctx, d.test)
+	if err != nil {
+		return err
+	}
+	measured, err := eval.Retrieve(ctx, found, nil, eval.RetrievalOptions{})
+	if err != nil {
+		return err
+	}
+	if !t.tuned {
+		*t.pick(&d.result.HeadOnly) = measured
+		return nil
+	}
+	*t.pick(&d.result.Trio) = measured
+	d.curves = append(d.curves, seen)
+	if err := d.compare(ctx, t, session, out); err != nil {
+		return err
+	}
+	if t.filtered {
+		d.found = found
+		return d.audit(ctx, last, out)
+	}
+	return nil
+}
+
+// options are those of a training into a folder emptied of an earlier demo's.
+func (d *demo) options(t training, watcher Watcher, seen *curves) run.Options {
+	o := run.Options{Dir: filepath.Join(d.o.Dir, filepath.FromSlash(t.dir)), Winnow: d.o.Host.Winnow, Overwrite: true, Host: d.o.Host, Watch: d.o.Watch, About: d.o.About}
+	o.Host.Runtime = func() (*ort.Runtime, error) { return d.rt, nil }
+	o.Begun = func(plan run.Plan) error {
+		watcher.Begun(plan)
+		seen.epoch = max(plan.Epoch, 1)
+		return nil
+	}
+	o.Stepped = func(s train.Step) {
+		watcher.Stepped(s)
+		seen.stepped(s)
+	}
+	o.Validated = func(v train.Validation) { seen.score.add(seen.epochs(v.Step), v.Score) }
+	return o
+}
+
+// compare measures what validation chose, beside the features that nobody trained.
+func (d *demo) compare(ctx context.Context, t training, session *run.Session, out run.Outcome) error {
+	if out.BestStep == 0 {
+		d.idle = append(d.idle, t.name)
+	}
+	now, err := session.Now(ctx, d.test)
+	if err != nil {
+		return err
+	}
+	all, err := comparison.Measure(ctx, out.Head, session.Data.Train, comparison.Asked{Query: d.test}, comparison.Asked{Query: now}, eval.RetrievalOptions{})
+	if err != nil {
+		return err
+	}
+	*t.pick(&d.result.Chosen), d.result.Frozen, d.result.Whitened = all.Trained, all.Frozen, all.Whitened
+	return nil
+}
+
+// audit judges the given training labels by the last state of the filtered training.
+func (d *demo) audit(ctx context.Context, last run.State, out run.Outcome) error {
+	start := time.Now()
+	set, _, err := lookup.Split(d.noisy, d.store, datasets.Train)
+	if err != nil {
+		return err
+	}
+	if set, err = last.Features(ctx, set); err != nil {
+		return err
+	}
+	if d.audited, err = auditing.Embedding(ctx, last.Head, set, d.noisy, out.Filter, 0); err != nil {
+		return err
+	}
+	d.result.Detection = *d.audited.Detection
+	d.result.Seconds["audit"] = time.Since(start).Seconds()
+	return nil
+}
