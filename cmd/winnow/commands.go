@@ -10,6 +10,7 @@ import (
 	"winnow/cmd/winnow/doctor"
 	"winnow/cmd/winnow/embed"
 	"winnow/cmd/winnow/eval"
+	"winnow/cmd/winnow/export"
 	"winnow/cmd/winnow/extract"
 	"winnow/cmd/winnow/features"
 	"winnow/cmd/winnow/index"
@@ -47,7 +48,7 @@ func commands() []term.Group {
 			mapCommand(),
 			retrieveCommand(),
 			reportCommand(),
-			exportCommand(),
+			export.Command(),
 			embed.Command(),
 			index.Command(),
 			search.Command(),

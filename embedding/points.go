@@ -1,26 +1,45 @@
-package main
+package embedding
 
 import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/internal/lookup"
+	"winnow/run/folder"
 	"winnow/search"
 	"winnow/search/qdrant"
 )
 
+// Points are vectors on their way into a database, with what it left out so far.
+type Points interface {
+	qdrant.Source
+	LeftOut() []lookup.LeftOut
+}
+
 // runPoints are the embeddings of a run's images, made block by block as they are sent.
 type runPoints struct {
 	ctx       context.Context
-	run       *openedRun
+	run       *folder.Run
 	rows, ids []int // of the store, and in the manifest
 	columns   []string
 	left      []lookup.LeftOut
 	at        int
+}
+
+// RunPoints returns the embeddings of the images of some splits, with columns of the manifest beside each, and the sha256
+// of the head that makes them. ctx ends their making.
+func RunPoints(ctx context.Context, r *folder.Run, splits string, columns []string) (Points, string, error) {
+	rows, ids, left, err := readable(r, splits)
+	if err != nil {
+		return nil, "", err
+	}
+	model, err := folder.FileSum(filepath.Join(r.Dir, r.HeadFile))
+	return &runPoints{ctx: ctx, run: r, rows: rows, ids: ids, columns: columns, left: left}, model, err
 }
 
 // Len implements qdrant.Source.
@@ -29,7 +48,8 @@ func (p *runPoints) Len() int { return len(p.rows) }
 // Width implements qdrant.Source.
 func (p *runPoints) Width() int { return p.run.Head.Config().Out }
 
-func (p *runPoints) leftOut() []lookup.LeftOut { return p.left }
+// LeftOut implements Points.
+func (p *runPoints) LeftOut() []lookup.LeftOut { return p.left }
 
 // Next implements qdrant.Source. The blocks are those of exports to files, and so are the numbers.
 func (p *runPoints) Next() ([]qdrant.Point, error) {
@@ -47,7 +67,7 @@ func (p *runPoints) Next() ([]qdrant.Point, error) {
 		path := p.run.Manifest.Samples[id].Path
 		v := features.Row(x, i)
 		if zeros(v) {
-			p.left = append(p.left, lookup.LeftOut{Path: path, Reason: "its vector is all zeros: it is near nothing"})
+			p.left = append(p.left, lookup.LeftOut{Path: path, Reason: search.NoDirection})
 			continue
 		}
 		list = append(list, qdrant.Point{Path: path, Vector: v, Payload: payloadOf(p.run.Manifest, id, p.columns)})
@@ -81,8 +101,8 @@ func payloadOf(d *datasets.Dataset, id int, columns []string) map[string]string 
 	return fields
 }
 
-// indexPoints are the vectors of an index or of a feature store, as they lie there.
-type indexPoints struct {
+// galleryPoints are the vectors of an index or of a feature store.
+type galleryPoints struct {
 	*search.Gallery
 	manifest *datasets.Dataset // nil: none
 	columns  []string
@@ -91,18 +111,23 @@ type indexPoints struct {
 	at       int
 }
 
-// named makes ready to say what the manifest says.
-func (p *indexPoints) named(columns []string) {
-	p.columns, p.samples = columns, map[string]int{}
-	for i := range p.manifest.Samples {
-		p.samples[p.manifest.Samples[i].Path] = i
+// GalleryPoints returns the vectors of an index or of a feature store, with columns of a manifest, which may be nil,
+// beside each.
+func GalleryPoints(g *search.Gallery, manifest *datasets.Dataset, columns []string) Points {
+	p := &galleryPoints{Gallery: g, manifest: manifest, columns: columns, samples: map[string]int{}}
+	if manifest != nil {
+		for i, sample := range manifest.Samples {
+			p.samples[sample.Path] = i
+		}
 	}
+	return p
 }
 
-func (p *indexPoints) leftOut() []lookup.LeftOut { return p.left }
+// LeftOut implements Points.
+func (p *galleryPoints) LeftOut() []lookup.LeftOut { return p.left }
 
 // Next implements qdrant.Source.
-func (p *indexPoints) Next() ([]qdrant.Point, error) {
+func (p *galleryPoints) Next() ([]qdrant.Point, error) {
 	n := min(embeddedBlock, p.Len()-p.at)
 	if n == 0 {
 		return nil, io.EOF
@@ -131,11 +156,11 @@ func (p *indexPoints) Next() ([]qdrant.Point, error) {
 }
 
 // why is the reason that a row has no direction.
-func (p *indexPoints) why(row int) string {
+func (p *galleryPoints) why(row int) string {
 	if p.Store != nil {
 		if reason, bad := p.Store.BadRows()[row]; bad {
 			return reason
 		}
 	}
-	return "its vector is all zeros: it is near nothing"
+	return search.NoDirection
 }

@@ -1,4 +1,4 @@
-package main
+package embedding
 
 import (
 	"errors"
@@ -29,15 +29,15 @@ type verifier struct {
 	ours    []float32
 }
 
-func openVerifier(rt *ort.Runtime, j junction, h *head.Head) (*verifier, error) {
-	p := j.backbone.Preprocessing
+func openVerifier(rt *ort.Runtime, j Joined) (*verifier, error) {
+	p := j.Backbone.Preprocessing
 	in := ort.NetworkInput{Name: j.cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop}
-	v := &verifier{head: h, size: p.Size(), pixels: make([]float32, verifiedBatch*p.Size())}
+	v := &verifier{head: j.run.Head, size: p.Size(), pixels: make([]float32, verifiedBatch*p.Size())}
 	var err error
 	if v.backbone, err = ort.NewNetwork(rt, j.cut.Model, j.cut.Tensor, in); err != nil {
 		return nil, err
 	}
-	if v.joined, err = ort.NewNetwork(rt, j.joined.Model, j.joined.Output, in); err != nil {
+	if v.joined, err = ort.NewNetwork(rt, j.Model, j.Output, in); err != nil {
 		return nil, errors.Join(err, v.backbone.Close())
 	}
 	return v, nil

@@ -1,4 +1,4 @@
-package main
+package embedding
 
 import (
 	"errors"
@@ -7,13 +7,13 @@ import (
 	"io/fs"
 	"math/rand/v2"
 
-	"github.com/urfave/cli/v2"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/datasets/imageroot"
 	"winnow/features"
+	"winnow/internal/hint"
 )
 
 // How far numbers of unit vectors may lie apart.
@@ -25,12 +25,12 @@ const (
 
 // What the check of a joined model runs on.
 const (
-	onImages = "images"
-	onNoise  = "random pixels"
+	OnImages = "images"
+	OnNoise  = "random pixels"
 )
 
-// exportCheck is how the joined model fared beside winnow's own way.
-type exportCheck struct {
+// Check is how the joined model fared beside winnow's own way.
+type Check struct {
 	Images  int      `json:"images"`
 	Pixels  string   `json:"pixels"`             // images or random pixels
 	Largest float64  `json:"largest_difference"` // of any number of the unit vectors
@@ -38,9 +38,9 @@ type exportCheck struct {
 	Stored  *float64 `json:"stored_difference"` // of winnow's own from those of the stored features; null without images
 }
 
-func (e exportCheck) String() string {
+func (e Check) String() string {
 	text := fmt.Sprintf("agrees with winnow's own on %d images: largest difference %.2g, at most %.0g allowed", e.Images, e.Largest, e.Limit)
-	if e.Pixels == onNoise {
+	if e.Pixels == OnNoise {
 		text = fmt.Sprintf("agrees with winnow's own on %d pictures of random pixels, as no image could be read (give --root): largest difference %.2g, at most %.0g allowed", e.Images, e.Largest, e.Limit)
 	}
 	if e.Stored != nil {
@@ -49,24 +49,24 @@ func (e exportCheck) String() string {
 	return text
 }
 
-// checkModel runs the joined model on images of the manifest, spread over it, beside backbone and head as
-// winnow runs them; where no image can be read, on random pixels.
-func (r *openedRun) checkModel(c *cli.Context, rt *ort.Runtime, j junction) (exportCheck, error) {
-	result := exportCheck{Limit: exportLimit, Pixels: onImages}
-	p := j.backbone.Preprocessing
+// Check runs the model on at most n images of the manifest, spread over it, beside backbone and head as winnow runs them,
+// or, if no image can be read, on random pixels. Facts for the user are noted.
+func (j Joined) Check(rt *ort.Runtime, n int, note func(format string, args ...any)) (Check, error) {
+	result := Check{Limit: exportLimit, Pixels: OnImages}
+	p := j.Backbone.Preprocessing
 	q, err := backbone.NewPreprocessor(p)
 	if err != nil {
 		return result, err
 	}
-	v, err := openVerifier(rt, j, r.Head)
+	v, err := openVerifier(rt, j)
 	if err != nil {
 		return result, err
 	}
 	defer v.Close()
-	rows, err := r.checkOnImages(c, v, p, q)
+	rows, err := j.checkOnImages(v, n, q, note)
 	if err == nil && len(rows) == 0 {
-		result.Pixels = onNoise
-		err = checkOnNoise(v, c.Int("check"), p, q)
+		result.Pixels = OnNoise
+		err = checkOnNoise(v, n, p, q)
 	}
 	if err != nil {
 		return result, err
@@ -74,15 +74,16 @@ func (r *openedRun) checkModel(c *cli.Context, rt *ort.Runtime, j junction) (exp
 	if result.Images, result.Largest = v.count, v.largest; !(v.largest <= exportLimit) {
 		return result, fmt.Errorf("its vectors differ from winnow's own by up to %.3g on %d %s, expected at most %.0g", v.largest, v.count, result.Pixels, exportLimit)
 	}
-	if result.Pixels == onNoise {
+	if result.Pixels == OnNoise {
 		return result, nil
 	}
-	return result, r.compareStored(c, rt, rows, p, v.own(), &result)
+	return result, j.compareStored(rt, rows, v.own(), &result, note)
 }
 
 // compareStored holds today's embeddings of images against those of their stored features. Other batches and
 // another processor explain some of it; other images or another model do not.
-func (r *openedRun) compareStored(c *cli.Context, rt *ort.Runtime, rows []int, p backbone.Preprocessing, today blas32.General, result *exportCheck) error {
+func (j Joined) compareStored(rt *ort.Runtime, rows []int, today blas32.General, result *Check, note func(format string, args ...any)) error {
+	r := j.run
 	x, err := r.Store.ReadView(rows, 0) // the ONNX file sees the centre, whatever --view says
 	if err != nil {
 		return err
@@ -100,31 +101,31 @@ func (r *openedRun) compareStored(c *cli.Context, rt *ort.Runtime, rows []int, p
 	if d <= limit {
 		return nil
 	}
-	if now := p.DecoderVersion(); now != r.Store.Key.Decoder {
-		note(c, "embeddings differ by up to %.3g from those of the stored features: an earlier winnow decoded their images, winnow extract --overwrite makes them anew", d)
+	if now := j.Backbone.Preprocessing.DecoderVersion(); now != r.Store.Key.Decoder {
+		note("embeddings differ by up to %.3g from those of the stored features: an earlier winnow decoded their images, winnow extract --overwrite makes them anew", d)
 		return nil
 	}
 	if device := rt.Where(); device != r.Store.Device {
-		note(c, "embeddings on %s differ by up to %.3g from those of the stored features, which were made on %s", device, d, r.Store.Device)
+		note("embeddings on %s differ by up to %.3g from those of the stored features, which were made on %s", device, d, r.Store.Device)
 		return nil
 	}
-	return withHint(fmt.Errorf("embeddings of the images differ by up to %.3g from those of their stored features, expected at most %.0g", d, limit),
+	return hint.With(fmt.Errorf("embeddings of the images differ by up to %.3g from those of their stored features, expected at most %.0g", d, limit),
 		"the images have changed or --root names others: extract again, or name the right folder")
 }
 
-// checkOnImages shows --check images, taken evenly from the manifest, and returns their rows of the store. No
-// rows mean that no image is at hand; in a folder that the user names that is an error.
-func (r *openedRun) checkOnImages(c *cli.Context, v *verifier, p backbone.Preprocessing, q *backbone.Preprocessor) (rows []int, err error) {
-	root := r.ImageRoot()
-	paths, stored := r.readable()
+// checkOnImages shows at most n images, taken evenly from the manifest, and returns their rows of the store. No rows mean
+// that no image is at hand; in a folder that the user names that is an error.
+func (j Joined) checkOnImages(v *verifier, n int, q *backbone.Preprocessor, note func(format string, args ...any)) (rows []int, err error) {
+	root := j.run.ImageRoot()
+	paths, stored := j.readable()
 	fsys, failed := imageroot.Open(root)
 	if len(paths) == 0 {
 		failed = errors.New("the store has a readable one for none of the manifest's")
 	}
-	n := min(c.Int("check"), len(paths))
+	n = min(n, len(paths))
 	for i := 0; i < n && fsys != nil; i++ {
 		at := i * len(paths) / n
-		if err := readImage(v.next(), fsys, paths[at], p, q); err != nil {
+		if err := readImage(v.next(), fsys, paths[at], j.Backbone.Preprocessing, q); err != nil {
 			if failed == nil {
 				failed = err
 			}
@@ -138,15 +139,16 @@ func (r *openedRun) checkOnImages(c *cli.Context, v *verifier, p backbone.Prepro
 	switch {
 	case len(rows) > 0:
 		return rows, v.flush()
-	case c.IsSet("root"):
+	case j.run.Root != "":
 		return nil, fmt.Errorf("--root %s: none of the images to check on can be read: %w", root, failed)
 	}
-	note(c, "no image can be read below %s (%v): checking on random pixels; --root names the folder of the images", root, failed)
+	note("no image can be read below %s (%v): checking on random pixels; --root names the folder of the images", root, failed)
 	return nil, nil
 }
 
 // readable lists the images of the manifest that the store has vectors of, and their rows there.
-func (r *openedRun) readable() (paths []string, rows []int) {
+func (j Joined) readable() (paths []string, rows []int) {
+	r := j.run
 	all := r.Manifest.Paths()
 	found, _ := r.Store.Lookup(all)
 	bad := r.Store.BadRows()
