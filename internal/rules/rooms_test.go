@@ -85,7 +85,7 @@ var rooms = []Room{
 		"backbone backbone/ort features internal/hint internal/size models"},
 
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
-		"datasets features filters report/chart"},
+		"datasets features filters"},
 	{"eval/tsne", "draws vectors as points of a plane: t-SNE by Barnes and Hut's tree, principal components",
 		"eval features"},
 
@@ -99,13 +99,6 @@ var rooms = []Room{
 		"eval features filters filters/detectors filters/leaveout"},
 	{"audit/suspects", "reads and writes the table of judged images: CSV, JSON, JSON lines, Parquet",
 		""},
-
-	{"review", "serves the page on which people decide about suspects, and writes the mended manifest",
-		"audit/suspects datasets review/decisions review/pictures"},
-	{"review/decisions", "keeps decisions and their history durably; holds SQLite",
-		""},
-	{"review/pictures", "makes and keeps small pictures",
-		"backbone"},
 
 	{"run", "turns a configuration and data into a training run and its folder",
 		"datasets eval extraction features filters filters/correction filters/noiserate filters/selfpaced graph head internal/hint internal/lookup losses models run/comparison run/config run/folder run/tuning train train/peers train/samples train/selective"},
@@ -123,14 +116,16 @@ var rooms = []Room{
 		"audit audit/judges audit/suspects datasets eval features filters filters/selfpaced head internal/hint internal/lookup losses run run/config run/folder train train/samples"},
 
 	{"report", "draws the page of one run or several",
-		"audit/suspects datasets datasets/glyphs eval features filters internal/lookup report/chart run/comparison run/config run/folder train"},
+		"audit/suspects datasets datasets/glyphs eval features filters internal/lookup report/chart report/page run/comparison run/config run/folder train"},
 	{"report/atlas", "draws points of a plane that stand for images: page, SVG, table, TensorBoard's projector",
 		""},
+	{"report/page", "writes a report as one page that needs nothing else",
+		"eval report/chart"},
 	{"report/chart", "draws lines, histograms and box plots as SVG",
 		"internal/spread"},
 
 	{"papers/demo", "runs the whole path on drawn characters with half of the labels wrong",
-		"backbone backbone/ort datasets datasets/glyphs eval extraction features filters internal/lookup models papers/watch report report/chart run run/auditing run/comparison run/config run/folder train"},
+		"backbone backbone/ort datasets datasets/glyphs eval extraction features filters internal/lookup models papers/watch report report/chart report/page run run/auditing run/comparison run/config run/folder train"},
 	{"papers/recipes", "holds the papers' settings as data, one file each",
 		""},
 	{"papers/text", "prints the papers' numbers and tables for people",
@@ -138,11 +133,11 @@ var rooms = []Room{
 	{"papers/studies", "holds the papers' tables and figures as data, tests their claims and draws the pages",
 		"report/chart"},
 	{"papers/watch", "follows filters during a training, with the truth beside it",
-		"datasets eval filters internal/hint papers/text report report/chart run run/config train"},
+		"datasets eval filters internal/hint papers/text report report/chart report/page run run/config train"},
 	{"papers/cost", "times the steps of trainings: what filters add to them",
 		"features filters internal/hint internal/spread papers/text run run/config train"},
-	{"papers/runner", "runs the cells of studies: trains, measures, keeps, writes",
-		"backbone backbone/ort datasets datasets/glyphs eval extraction features filters internal/hint internal/lookup models papers/cost papers/recipes papers/studies papers/watch run run/auditing run/config train"},
+	{"papers/runner", "runs the cells of studies: trains, judges, estimates, measures, keeps, writes",
+		"audit backbone backbone/ort datasets datasets/glyphs eval extraction features filters filters/noiserate head internal/hint internal/lookup models papers/cost papers/recipes papers/studies papers/watch run run/auditing run/comparison run/config run/folder train train/samples"},
 	{"papers/embedded", "opens labelled training images as vectors, with the batches of a training",
 		"datasets features internal/hint internal/lookup run run/config run/folder train"},
 	{"papers/theory", "computes what label noise does to pairs, triplets and bounds",
@@ -160,6 +155,15 @@ var rooms = []Room{
 		""},
 	{"embedding", "makes vectors of images with a run, an exported model or a backbone alone; writes, indexes and searches by them; exports a run",
 		"backbone backbone/ort datasets datasets/imagelist datasets/imageroot extraction features graph head internal/hint internal/lookup internal/vectorfile models run/folder search search/qdrant"},
+
+	{"review", "serves the page on which people decide about suspects, and writes the mended manifest",
+		"audit/suspects datasets datasets/imageroot internal/hint review/decisions review/pictures"},
+	{"review/finder", "finds the images that are like another, for the page of a review",
+		"backbone embedding features review run/folder search"},
+	{"review/decisions", "keeps decisions and their history durably; holds SQLite",
+		""},
+	{"review/pictures", "makes and keeps small pictures",
+		"backbone"},
 
 	{"cmd/...", "wires: flags to plain options, one call, print",
 		"*"},
@@ -201,18 +205,14 @@ var rooms = []Room{
 	{"internal/testing/reference", "holds the golden values for tests; finds models and images beside the repository",
 		""},
 
-	{"experiments/audit", "compares judges of labels where the truth is known",
-		"audit/crossfit audit/findings audit/judges backbone/ort datasets eval features head train"},
+	{"experiments/audit", "plants oddities into a set and counts which are found",
+		"audit/findings audit/judges datasets features head run train"},
 	{"experiments/bench", "calls winnow as a user would and keeps what it prints",
 		""},
-	{"experiments/beyond", "measures four methods beyond the papers",
-		"experiments/bench"},
 	{"experiments/finetune", "compares fine-tuned networks under noise",
 		"eval experiments/bench report/chart"},
 	{"experiments/prepare", "prepares published data sets",
 		"datasets"},
-	{"experiments/samples", "measures how well what a training saw of its samples finds wrong labels",
-		""},
 }
 
 // only says which rooms alone (parted by spaces) may import a thing of the outside, with all that lies below it.
