@@ -85,7 +85,7 @@ var rooms = []Room{
 		"backbone backbone/ort features internal/hint internal/size models"},
 
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
-		"datasets features filters report/chart"},
+		"datasets features filters"},
 	{"eval/tsne", "draws vectors as points of a plane: t-SNE by Barnes and Hut's tree, principal components",
 		"eval features"},
 
@@ -99,13 +99,6 @@ var rooms = []Room{
 		"eval features filters filters/detectors filters/leaveout"},
 	{"audit/suspects", "reads and writes the table of judged images: CSV, JSON, JSON lines, Parquet",
 		""},
-
-	{"review", "serves the page on which people decide about suspects, and writes the mended manifest",
-		"audit/suspects datasets review/decisions review/pictures"},
-	{"review/decisions", "keeps decisions and their history durably; holds SQLite",
-		""},
-	{"review/pictures", "makes and keeps small pictures",
-		"backbone"},
 
 	{"run", "turns a configuration and data into a training run and its folder",
 		"datasets eval extraction features filters filters/correction filters/noiserate filters/selfpaced graph head internal/hint internal/lookup losses models run/comparison run/config run/folder run/tuning train train/peers train/samples train/selective"},
@@ -123,14 +116,16 @@ var rooms = []Room{
 		"audit audit/judges audit/suspects datasets eval features filters filters/selfpaced head internal/hint internal/lookup losses run run/config run/folder train train/samples"},
 
 	{"report", "draws the page of one run or several",
-		"audit/suspects datasets datasets/glyphs eval features filters internal/lookup report/chart run/comparison run/config run/folder train"},
+		"audit/suspects datasets datasets/glyphs eval features filters internal/lookup report/chart report/page run/comparison run/config run/folder train"},
 	{"report/atlas", "draws points of a plane that stand for images: page, SVG, table, TensorBoard's projector",
 		""},
+	{"report/page", "writes a report as one page that needs nothing else",
+		"eval report/chart"},
 	{"report/chart", "draws lines, histograms and box plots as SVG",
 		"internal/spread"},
 
 	{"papers/demo", "runs the whole path on drawn characters with half of the labels wrong",
-		"backbone backbone/ort datasets datasets/glyphs eval extraction features filters internal/lookup models papers/watch report report/chart run run/auditing run/comparison run/config run/folder train"},
+		"backbone backbone/ort datasets datasets/glyphs eval extraction features filters internal/lookup models papers/watch report report/chart report/page run run/auditing run/comparison run/config run/folder train"},
 	{"papers/recipes", "holds the papers' settings as data, one file each",
 		""},
 	{"papers/text", "prints the papers' numbers and tables for people",
@@ -138,7 +133,7 @@ var rooms = []Room{
 	{"papers/studies", "holds the papers' tables and figures as data, tests their claims and draws the pages",
 		"report/chart"},
 	{"papers/watch", "follows filters during a training, with the truth beside it",
-		"datasets eval filters internal/hint papers/text report report/chart run run/config train"},
+		"datasets eval filters internal/hint papers/text report report/chart report/page run run/config train"},
 	{"papers/cost", "times the steps of trainings: what filters add to them",
 		"features filters internal/hint internal/spread papers/text run run/config train"},
 	{"papers/runner", "runs the cells of studies: trains, judges, estimates, measures, keeps, writes",
@@ -161,6 +156,15 @@ var rooms = []Room{
 	{"embedding", "makes vectors of images with a run, an exported model or a backbone alone; writes, indexes and searches by them; exports a run",
 		"backbone backbone/ort datasets datasets/imagelist datasets/imageroot extraction features graph head internal/hint internal/lookup internal/vectorfile models run/folder search search/qdrant"},
 
+	{"review", "serves the page on which people decide about suspects, and writes the mended manifest",
+		"audit/suspects datasets datasets/imageroot internal/hint review/decisions review/pictures"},
+	{"review/finder", "finds the images that are like another, for the page of a review",
+		"backbone embedding features review run/folder search"},
+	{"review/decisions", "keeps decisions and their history durably; holds SQLite",
+		""},
+	{"review/pictures", "makes and keeps small pictures",
+		"backbone"},
+
 	{"cmd/...", "wires: flags to plain options, one call, print",
 		"*"},
 
@@ -172,6 +176,8 @@ var rooms = []Room{
 		"backbone/ort datasets datasets/glyphs features graph graph/gradient head models/architecture train"},
 	{"internal/diagnosis", "checks what winnow needs of a machine, and names what mends the rest",
 		"backbone/ort internal/ortlib run/config"},
+	{"internal/progress", "shows on a terminal, or in lines, how far some work is and how a training goes",
+		"run run/config train"},
 	{"internal/manual", "prints the catalogs of losses and metrics: JSON, a page an entry, README's tables",
 		"eval losses"},
 	{"internal/hint", "lets an error carry what its reader can do about it",
