@@ -25,10 +25,18 @@ var Endings = []string{".npy", ".csv", ".parquet", ".jsonl"}
 
 // Files returns what is written for a file of vectors: itself, and beside FILE.npy the list of what its rows are.
 func Files(out string) []string {
-	if ending := filepath.Ext(out); strings.EqualFold(ending, ".npy") {
-		return []string{out, strings.TrimSuffix(out, ending) + ".ids.csv"}
+	if strings.EqualFold(filepath.Ext(out), ".npy") {
+		return []string{out, IDsFile(out)}
 	}
 	return []string{out}
+}
+
+// IDsFile returns the list of what the rows of a .npy file are: emb.npy has emb.ids.csv beside it. "" stays.
+func IDsFile(npy string) string {
+	if npy == "" {
+		return ""
+	}
+	return strings.TrimSuffix(npy, filepath.Ext(npy)) + ".ids.csv"
 }
 
 // Written is what a file of vectors came to, as winnow embed --json prints it.
@@ -149,7 +157,7 @@ func writeNPY(out string, dim int, fill func(vectorfile.Writer) error) error {
 		return err
 	})
 	if err == nil {
-		err = atomicfile.Write(Files(out)[1], func(w io.Writer) error { return writeIDs(w, spool.rows) })
+		err = atomicfile.Write(IDsFile(out), func(w io.Writer) error { return writeIDs(w, spool.rows) })
 	}
 	if err != nil {
 		return fmt.Errorf("embed: %w", err)

@@ -33,7 +33,7 @@ func FeatureTensor(m *Model) (Feature, error) {
 		return Feature{"features", `output "features"`}, nil
 	}
 	facts := infer(m)
-	w := walk{makers: g.Producers(), constants: g.Constants(), facts: facts}
+	w := walk{makers: g.Producers(), constants: g.byName(), facts: facts}
 	for _, out := range g.Outputs {
 		if f, ok := w.back(out.Name); ok {
 			return f, nil

@@ -41,7 +41,7 @@ func footprint(m *Model, input string, n, planes, side int) (int64, error) {
 		v.Shape = nil
 		g.Outputs[i] = &v
 	}
-	facts, last, constant := infer(c), lastReads(g), g.Constants()
+	facts, last, constant := infer(c), lastReads(g), g.byName()
 	var now, most int64
 	sizes := map[string]int64{}
 	enter := func(name string) error {

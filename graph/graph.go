@@ -114,8 +114,8 @@ func (g *Graph) Initializer(name string) *Tensor {
 	return nil
 }
 
-// constants maps the names of the initializers to them.
-func (g *Graph) Constants() map[string]*Tensor {
+// byName maps the names of the initializers to them.
+func (g *Graph) byName() map[string]*Tensor {
 	by := make(map[string]*Tensor, len(g.Initializers))
 	for _, t := range g.Initializers {
 		by[t.Name] = t
@@ -123,9 +123,20 @@ func (g *Graph) Constants() map[string]*Tensor {
 	return by
 }
 
+// Constants returns the initializers and the values of Constant nodes, by name.
+func (g *Graph) Constants() map[string]*Tensor {
+	by := g.byName()
+	for _, n := range g.Nodes {
+		if t := n.ConstantValue(); t != nil {
+			by[t.Name] = t
+		}
+	}
+	return by
+}
+
 // DataInputs returns the inputs that the caller must feed: those that are not also initializers.
 func (g *Graph) DataInputs() []*ValueInfo {
-	constant := g.Constants()
+	constant := g.byName()
 	var list []*ValueInfo
 	for _, in := range g.Inputs {
 		if constant[in.Name] == nil {

@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,15 @@ func TestWithValues(t *testing.T) {
 	}
 	w := read.Graph.Initializer("w")
 	found["w"], _ = w.Float32s()
+	constants := read.Graph.Constants() // initializers and Constant nodes
+	if len(constants) != 4 || constants["i"] == nil {
+		t.Errorf("found %d constants, expected w, i, c and f", len(constants))
+	}
+	for name, want := range found {
+		if got, _ := constants[name].Float32s(); !slices.Equal(got, want) {
+			t.Errorf("constant %s is %v, expected %v", name, got, want)
+		}
+	}
 	if diff := cmp.Diff(map[string][]float32{"w": {4, 3, 2, 1}, "c": {-1, -2}, "f": {9}}, found); diff != "" {
 		t.Error(diff)
 	}

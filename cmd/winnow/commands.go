@@ -10,6 +10,7 @@ import (
 	"winnow/cmd/winnow/doctor"
 	"winnow/cmd/winnow/embed"
 	"winnow/cmd/winnow/eval"
+	"winnow/cmd/winnow/export"
 	"winnow/cmd/winnow/extract"
 	"winnow/cmd/winnow/features"
 	"winnow/cmd/winnow/index"
@@ -20,6 +21,7 @@ import (
 	"winnow/cmd/winnow/pairs"
 	"winnow/cmd/winnow/recipes"
 	"winnow/cmd/winnow/reproduce"
+	"winnow/cmd/winnow/review"
 	"winnow/cmd/winnow/runtime"
 	"winnow/cmd/winnow/search"
 	"winnow/cmd/winnow/term"
@@ -42,11 +44,11 @@ func commands() []term.Group {
 			train.Command(),
 			eval.Command(),
 			audit.Command(),
-			reviewCommand(),
+			review.Command(),
 			mapCommand(),
 			retrieveCommand(),
 			reportCommand(),
-			exportCommand(),
+			export.Command(),
 			embed.Command(),
 			index.Command(),
 			search.Command(),

@@ -1,18 +1,17 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
-	"winnow/cmd/winnow/term"
+	"winnow/backbone"
+	"winnow/embedding"
+	"winnow/extraction"
 	"winnow/graph"
 	"winnow/internal/testing/orttest"
+	"winnow/run/folder"
 )
 
 // A joined model with anything wrong in it must be found out, and nothing written.
@@ -78,24 +77,21 @@ func TestExportRefusesSpoiledModels(t *testing.T) {
 // checkSpoiled joins as the command does, spoils the model and runs the command's own check on it.
 func (s studio) checkSpoiled(t *testing.T, spoil func(*graph.Model)) error {
 	t.Helper()
-	app := term.NewApp(commands(), new(bytes.Buffer), new(bytes.Buffer))
-	app.Command("export").Action = func(c *cli.Context) error {
-		r, err := openRunArg(c)
-		if err != nil {
-			return err
-		}
-		j, err := r.join("")
-		if err != nil {
-			return err
-		}
-		m, err := graph.Read(j.joined.Model)
-		if err != nil {
-			return err
-		}
-		spoil(m)
-		j.joined.Model = m.Marshal()
-		_, err = r.checkModel(c, orttest.Runtime(t), j)
+	quiet := func(string, ...any) {}
+	r, err := folder.Open(t.Context(), s.run, folder.Options{View: backbone.CenterName, Host: extraction.Host{Note: quiet}})
+	if err != nil {
 		return err
 	}
-	return app.RunContext(context.Background(), []string{"winnow", "export", "--onnx", "e.onnx", s.run})
+	j, err := embedding.Join(r, "", "test")
+	if err != nil {
+		return err
+	}
+	m, err := graph.Read(j.Model)
+	if err != nil {
+		return err
+	}
+	spoil(m)
+	j.Model = m.Marshal()
+	_, err = j.Check(orttest.Runtime(t), 16, quiet)
+	return err
 }

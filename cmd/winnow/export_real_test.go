@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"winnow/embedding"
 	"winnow/internal/testing/reference"
 )
 
@@ -38,7 +39,7 @@ func TestExportRealBackbones(t *testing.T) {
 			}
 			c := result.Model.Check
 			t.Logf("%s: joined and own differ by %.2g, own and stored by %.2g", result.Model.Input, c.Largest, *c.Stored)
-			if c.Images != 30 || c.Pixels != onImages || !(c.Largest <= exportLimit) || !(*c.Stored <= 1e-5) || readNPY(t, npy).Rows != 30 {
+			if c.Images != 30 || c.Pixels != embedding.OnImages || !(c.Largest <= 1e-5) || !(*c.Stored <= 1e-5) || readNPY(t, npy).Rows != 30 {
 				t.Errorf("result %+v", result.Model)
 			}
 		})

@@ -19,12 +19,15 @@ import (
 	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/datasets"
+	"winnow/embedding"
 	"winnow/features"
 	"winnow/graph"
+	"winnow/internal/lookup"
 	"winnow/internal/testing/orttest"
 	"winnow/internal/vectorfile"
 	"winnow/models"
 	"winnow/run/folder"
+	"winnow/search/qdrant"
 )
 
 // slowEmbed is the head in float64 loops.
@@ -77,6 +80,20 @@ func readNPY(t testing.TB, path string) blas32.General {
 	return x
 }
 
+// largestDifference returns that of the numbers of two matrices; NaN if one is.
+func largestDifference(a, b blas32.General) float64 {
+	if a.Rows != b.Rows || a.Cols != b.Cols {
+		return math.Inf(1)
+	}
+	largest := 0.0
+	for i := range a.Rows {
+		for j, v := range features.Row(a, i) {
+			largest = max(largest, math.Abs(float64(v)-float64(features.Row(b, i)[j])))
+		}
+	}
+	return largest
+}
+
 func readCSVFile(t testing.TB, path string) [][]string {
 	t.Helper()
 	records, err := csv.NewReader(strings.NewReader(readFile(t, path))).ReadAll()
@@ -84,6 +101,17 @@ func readCSVFile(t testing.TB, path string) [][]string {
 		t.Fatal(err)
 	}
 	return records
+}
+
+// exportResult is what winnow export --json prints.
+type exportResult struct {
+	Vectors *embedding.RunVectors `json:"embeddings"`
+	Model   *embedding.Model
+	Qdrant  *struct {
+		URL string
+		qdrant.Result
+		LeftOut []lookup.LeftOut `json:"left_out"`
+	}
 }
 
 func TestExport(t *testing.T) {
@@ -115,7 +143,7 @@ func TestExport(t *testing.T) {
 }
 
 // checkVectors reads the three forms back and holds them against a slow head on the stored features.
-func (s studio) checkVectors(t *testing.T, base string, result vectorExport) {
+func (s studio) checkVectors(t *testing.T, base string, result embedding.RunVectors) {
 	t.Helper()
 	if diff := cmp.Diff([]string{base + ".npy", base + ".ids.csv", base + ".csv", base + ".parquet"}, result.Files); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
@@ -175,7 +203,7 @@ func (s studio) checkVectors(t *testing.T, base string, result vectorExport) {
 }
 
 // checkONNX runs the exported model on images, one and three at a time, with nothing but its own metadata.
-func (s studio) checkONNX(t *testing.T, base string, result modelExport) {
+func (s studio) checkONNX(t *testing.T, base string, result embedding.Model) {
 	t.Helper()
 	data := []byte(readFile(t, base+".onnx"))
 	m, err := graph.Read(data)
@@ -202,7 +230,7 @@ func (s studio) checkONNX(t *testing.T, base string, result modelExport) {
 	if m.Opset() != 13 || result.Opset != 13 || result.Output != "embedding_2" || result.SHA256 != models.Sum(data) || result.Bytes != len(data) || result.Dim != 6 {
 		t.Errorf("opset %d, result %+v", m.Opset(), result)
 	}
-	if c := result.Check; c.Images != 16 || c.Pixels != onImages || !(c.Largest <= 1e-5) || c.Stored == nil || *c.Stored > 1e-4 {
+	if c := result.Check; c.Images != 16 || c.Pixels != embedding.OnImages || !(c.Largest <= 1e-5) || c.Stored == nil || *c.Stored > 1e-4 {
 		t.Errorf("check: %+v", c)
 	}
 	p, err := backbone.ParsePreprocessing(about["winnow.preprocessing"])

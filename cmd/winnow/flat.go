@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"io"
-	"math/rand/v2"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -12,13 +10,12 @@ import (
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
-	"winnow/datasets/glyphs"
 	"winnow/extraction"
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
+	"winnow/internal/progress"
 	"winnow/models"
-	"winnow/papers/text"
 	"winnow/run"
 	"winnow/run/folder"
 )
@@ -27,9 +24,8 @@ import (
 // their own yet. This file goes with the last of them.
 
 type (
-	progressLine = term.Progress
+	progressLine = progress.Line
 	exportFile   = term.Target
-	noiseSpec    = run.NoiseSpec
 )
 
 const (
@@ -39,9 +35,6 @@ const (
 
 var (
 	dataFlags = term.DataFlags
-
-	glyphsSeed    = uint64(glyphs.DemoSeed)
-	writeManifest = datasets.WriteFile
 )
 
 func program(c *cli.Context) *term.Program {
@@ -49,48 +42,32 @@ func program(c *cli.Context) *term.Program {
 	return p
 }
 
-func misused(format string, args ...any) error                  { return term.Misused(format, args...) }
-func asMisuse(err error) error                                  { return term.AsMisuse(err) }
-func withHint(err error, format string, args ...any) error      { return hint.With(err, format, args...) }
-func note(c *cli.Context, format string, args ...any)           { program(c).Note(format, args...) }
-func noter(c *cli.Context) func(string, ...any)                 { return program(c).Note }
-func printJSON(w io.Writer, v any) error                        { return term.JSON(w, v) }
-func first[T any](list []T, n int) []T                          { return term.First(list, n) }
-func parseSize(text string) (int64, error)                      { return term.ParseSize(text) }
-func numberList(c *cli.Context, flag string) ([]float64, error) { return term.Numbers(c, flag) }
-func percentOr(v *float64, otherwise string) string             { return text.PercentOr(v, otherwise) }
-func version() string                                           { return term.Version() }
-func noArguments(c *cli.Context) error                          { return term.NoArguments(c) }
-func openRuntime(c *cli.Context) (*ort.Runtime, error)          { return program(c).OpenRuntime() }
-func openRuntimeThreads(c *cli.Context, threads int) (*ort.Runtime, error) {
-	return program(c).OpenRuntimeThreads(threads)
-}
-func extractionHost(c *cli.Context) extraction.Host      { return program(c).Host() }
-func openRegistry() (*models.Registry, error)            { return models.OpenDefault() }
-func named(f []cli.Flag, name, second string) []cli.Flag { return term.Renamed(f, name, second) }
+func misused(format string, args ...any) error             { return term.Misused(format, args...) }
+func asMisuse(err error) error                             { return term.AsMisuse(err) }
+func withHint(err error, format string, args ...any) error { return hint.With(err, format, args...) }
+func note(c *cli.Context, format string, args ...any)      { program(c).Note(format, args...) }
+func noter(c *cli.Context) func(string, ...any)            { return program(c).Note }
+func printJSON(w io.Writer, v any) error                   { return term.JSON(w, v) }
+func first[T any](list []T, n int) []T                     { return term.First(list, n) }
+func parseSize(text string) (int64, error)                 { return term.ParseSize(text) }
+func version() string                                      { return term.Version() }
+func openRuntime(c *cli.Context) (*ort.Runtime, error)     { return program(c).OpenRuntime() }
+func extractionHost(c *cli.Context) extraction.Host        { return program(c).Host() }
+func openRegistry() (*models.Registry, error)              { return models.OpenDefault() }
+func named(f []cli.Flag, name, second string) []cli.Flag   { return term.Renamed(f, name, second) }
 func checkTargets(files []exportFile, inputs []string) error {
 	return term.CheckTargets(files, inputs)
 }
 func newProgressLine(w io.Writer, unit string, now func() time.Time) *progressLine {
-	return term.NewProgress(w, unit, now)
+	return progress.New(w, unit, now)
 }
 func chooseSplits(d *datasets.Dataset, text string) ([]int, error) { return d.Choose(text) }
 func drawSome(list []int, n int, seed uint64, purpose string) []int {
 	return folder.Draw(list, n, seed, purpose)
 }
 func usualSplits(d *datasets.Dataset) (string, error) { return folder.UsualSplits(d) }
-func backboneOf(s *features.Store, name string) (*models.Backbone, error) {
-	return extraction.BackboneOf(s, name)
-}
-func noiseRand(seed uint64) *rand.Rand { return run.NoiseRand(seed) }
 func vectorsIn(s *features.Store, d *datasets.Dataset, split string) (blas32.General, error) {
 	return run.VectorsIn(s, d, split)
-}
-func newNoise(ctx context.Context, spec noiseSpec, vectors func() (blas32.General, error)) (datasets.Noise, error) {
-	if err := datasets.CheckRate(spec.Rate); err != nil {
-		return nil, term.AsMisuse(err)
-	}
-	return run.NewNoise(ctx, spec, vectors)
 }
 
 // openedRun is a run folder as commands look at it.
@@ -100,14 +77,6 @@ func (r *openedRun) embedSet(set features.Set) (features.Set, error) { return r.
 func (r *openedRun) inputs() []string                                { return r.Inputs() }
 func (r *openedRun) samplesAt(at []int) (features.Set, []lookup.LeftOut, error) {
 	return r.Samples(at)
-}
-
-func openRunArg(c *cli.Context, splits ...string) (*openedRun, error) {
-	dir, err := term.RunArgument(c)
-	if err != nil {
-		return nil, err
-	}
-	return openRun(c, dir, splits...)
 }
 
 func openRun(c *cli.Context, dir string, splits ...string) (*openedRun, error) {
@@ -138,12 +107,4 @@ func openEmbedding(c *cli.Context, splits ...string) (*openedRun, error) {
 	o.Host = extractionHost(c)
 	r, err := folder.OpenStore(o)
 	return &openedRun{r}, err
-}
-
-func readManifestArg(c *cli.Context) (*datasets.Dataset, error) {
-	name, err := term.OneArgument(c, "one manifest")
-	if err != nil {
-		return nil, err
-	}
-	return datasets.Read(name, datasets.ReadOptions{})
 }

@@ -1,97 +1,224 @@
-// Command audit measures how well every judge of audit/judges finds wrong labels, and audit/findings what else is odd
-// about a set, where the truth is known: experiments/audit/README.md. All judges of a cell see the same vectors and
-// labels in the same run. Each number is appended to results.csv at once, so that it can be stopped and started again;
-// finished cells are not repeated.
+// Command audit measures how often audit/findings is right about what is odd in a set, where the oddities are planted:
+// experiments/audit/README.md. The judges of labels are a study: winnow reproduce audit-judges. A line of findings.csv is
+// written for each kind of finding at once; what is finished is not repeated.
 //
-//	go run ./experiments/audit -runtime libonnxruntime.so.1 -data PREPARED -features STORES
-//	go run ./experiments/audit -report
+//	go run ./experiments/audit -name cub -manifest cub.csv -features cub.features -foreign cifar10.features
 package main
 
 import (
 	"context"
+	"encoding/csv"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"log"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strings"
+	"strconv"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/audit/findings"
 	"winnow/audit/judges"
-	"winnow/backbone/ort"
+	"winnow/datasets"
+	"winnow/features"
+	"winnow/head"
+	"winnow/run"
+	"winnow/train"
 )
-
-// bench holds the folders and what to measure.
-type bench struct {
-	data, features, here string
-	sets, noises, judges []string
-	seeds                int
-	rows                 []row
-}
 
 func main() {
 	log.SetFlags(0)
-	var b bench
-	var library, sets, noises, names string
-	var threads int
-	var report, findings bool
-	flag.StringVar(&library, "runtime", os.Getenv("WINNOW_ORT_LIB"), "ONNX Runtime's library")
-	flag.IntVar(&threads, "threads", 1, "threads of a matrix product")
-	flag.StringVar(&b.data, "data", "", "folder of the manifests")
-	flag.StringVar(&b.features, "features", "", "folder of the feature stores")
-	flag.StringVar(&b.here, "here", "experiments/audit", "folder of results.csv, findings.csv and tables.md")
-	flag.StringVar(&sets, "sets", strings.Join(setNames(), ","), "sets to take")
-	flag.StringVar(&noises, "noises", "", "kinds of noise to take, such as symmetric (default: all of the set)")
-	flag.StringVar(&names, "judges", strings.Join(judges.Names(), ","), "judges to ask")
-	flag.IntVar(&b.seeds, "seeds", 3, "the last seed")
-	flag.BoolVar(&findings, "findings", false, "measure the findings instead of the judges")
-	flag.BoolVar(&report, "report", false, "write tables.md and stop")
+	name := flag.String("name", "", "the set's name in findings.csv")
+	manifest := flag.String("manifest", "", "its manifest, with right labels")
+	store := flag.String("features", "", "the features of its images")
+	foreign := flag.String("foreign", "", "features, of the same network, of images that are of no class of it")
+	seeds := flag.Int("seeds", 3, "the last seed")
+	here := flag.String("here", "experiments/audit", "folder of findings.csv")
 	flag.Parse()
-	b.sets, b.noises, b.judges = split(sets), split(noises), split(names)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	var err error
-	switch b.rows, err = readRows(filepath.Join(b.here, resultsFile)); {
-	case err != nil:
-	case report:
-		err = b.report()
-	default:
-		if _, err = ort.Open(ort.Config{Library: library, Threads: threads}); err != nil {
-			break
-		}
-		if findings {
-			err = b.findings(ctx)
-		} else {
-			err = b.compare(ctx)
-		}
-	}
-	if err != nil {
+	if err := measure(ctx, *name, *manifest, *store, *foreign, *seeds, filepath.Join(*here, "findings.csv")); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func split(list string) []string {
-	return slices.DeleteFunc(strings.Split(list, ","), func(s string) bool { return s == "" })
-}
-
-// compare asks the judges in every cell that is not finished.
-func (b *bench) compare(ctx context.Context) error {
-	for seed := 1; seed <= b.seeds; seed++ {
-		for _, name := range b.sets {
-			s, err := b.open(name)
-			if err != nil {
-				return err
+// measure plants and looks in every cell that is not finished.
+func measure(ctx context.Context, name, manifest, store, foreign string, seeds int, to string) error {
+	done, err := read(to)
+	if err != nil {
+		return err
+	}
+	d, err := datasets.Read(manifest, datasets.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	data, err := run.Load(d, store, false)
+	if err != nil {
+		return err
+	}
+	var other blas32.General
+	if foreign != "" {
+		s, err := features.Open(foreign)
+		if err != nil {
+			return err
+		}
+		if other, err = s.Read(numbers(s.Rows)); err != nil {
+			return err
+		}
+	}
+	set := data.Train.Labelled()
+	for seed := 1; seed <= seeds; seed++ {
+		for _, rate := range []float64{0, 0.2, 0.5} {
+			cell := []string{name, fmt.Sprint(rate), strconv.Itoa(seed)}
+			if slices.ContainsFunc(done, func(line []string) bool { return slices.Equal(line[:3], cell) }) {
+				continue
 			}
-			for _, n := range s.noises {
-				if len(b.noises) > 0 && !slices.Contains(b.noises, n.kind) {
-					continue
-				}
-				if err := b.cell(ctx, s, n, seed); err != nil {
-					return fmt.Errorf("%s, %v, seed %d: %w", name, n, seed, err)
-				}
+			p := plant(set, len(data.Classes), other, rate, train.Rand(uint64(seed), "findings "+name, int(100*rate)))
+			if err := look(ctx, p, seed, func(kind string, c counted) error {
+				log.Printf("%s: %s: %d of %d found, %d of %d others", cell, kind, c.found, c.should, c.wrongly, c.others)
+				return write(to, append(slices.Clone(cell), kind, strconv.Itoa(c.should), strconv.Itoa(c.found), strconv.Itoa(c.others), strconv.Itoa(c.wrongly)))
+			}); err != nil {
+				return fmt.Errorf("%s: %w", cell, err)
 			}
 		}
 	}
 	return nil
+}
+
+// A tenth of the classes, at least one, are split into two names; as many are merged with another; the images of as
+// many are foreign: they get labels of the other classes at random and fit none.
+const tampered = 10
+
+// planted is a set with known oddities.
+type planted struct {
+	z          features.Set
+	classes    int
+	split, two []bool // by class: it shares its images with another name; it holds two classes
+	foreign    []bool // by row
+	far        []bool // by row: of another set
+}
+
+// plant tampers with the true labels of n classes and gives a share of them another label.
+func plant(set features.Set, n int, other blas32.General, rate float64, rng *rand.Rand) planted {
+	order, count := rng.Perm(n), max(1, n/tampered)
+	split, first, second, gone := order[:count], order[count:2*count], order[2*count:3*count], order[3*count:4*count]
+	p := planted{classes: n + count, foreign: make([]bool, set.Len()), far: make([]bool, set.Len())}
+	p.split, p.two = make([]bool, p.classes), make([]bool, p.classes)
+	p.z = set.Rows(numbers(set.Len()))
+	var left []int // classes that images may be given
+	for k := range p.classes {
+		if !slices.Contains(second, k) && !slices.Contains(gone, k) {
+			left = append(left, k)
+		}
+	}
+	for i, y := range p.z.Labels {
+		to := y
+		if at := slices.Index(split, y); at >= 0 && rng.IntN(2) == 0 {
+			to = n + at
+		}
+		if at := slices.Index(second, y); at >= 0 {
+			to = first[at]
+		}
+		if p.foreign[i] = slices.Contains(gone, y); p.foreign[i] {
+			to = left[rng.IntN(len(left))]
+			if p.far[i] = other.Rows > 0 && i%2 == 0; p.far[i] {
+				copy(p.z.Row(i), features.Row(other, rng.IntN(other.Rows)))
+			}
+		} else if rng.Float64() < rate {
+			for old := to; to == old; {
+				to = left[rng.IntN(len(left))]
+			}
+		}
+		p.z.Labels[i] = to
+	}
+	for at, k := range split {
+		p.split[k], p.split[n+at] = true, true
+	}
+	for _, k := range first {
+		p.two[k] = true
+	}
+	return p
+}
+
+func numbers(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+// counted counts findings made where they should be and where not.
+type counted struct{ should, found, others, wrongly int }
+
+func (c *counted) add(should, found bool) {
+	switch {
+	case should && found:
+		c.found++
+		fallthrough
+	case should:
+		c.should++
+	case found:
+		c.wrongly++
+		fallthrough
+	default:
+		c.others++
+	}
+}
+
+// look asks the default judge and counts what is found.
+func look(ctx context.Context, p planted, seed int, tell func(kind string, c counted) error) error {
+	z, err := head.WhitenSet(p.z, 512) // as winnow audit
+	if err != nil {
+		return err
+	}
+	v, err := judges.Of(ctx, z, p.classes, judges.Default, judges.Options{Rand: train.Rand(uint64(seed), "judges", 0)})
+	if err != nil {
+		return err
+	}
+	var same, two, outlier, far counted
+	for _, c := range findings.Classes(v.Classes) {
+		same.add(p.split[c.Class], c.SameAsLike())
+		two.add(p.two[c.Class], c.LooksLikeTwo())
+	}
+	for i, fit := range findings.Fit(v.Classes) {
+		row := v.Classes.Rows[i]
+		if found := fit < findings.Outlying; p.far[row] {
+			far.add(true, found)
+		} else if outlier.add(p.foreign[row], found); !p.foreign[row] {
+			far.add(false, found)
+		}
+	}
+	return errors.Join(tell("same", same), tell("two", two), tell("held-out class", outlier), tell("other set", far))
+}
+
+func read(path string) ([][]string, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return csv.NewReader(f).ReadAll()
+}
+
+func write(path string, record []string) error {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	w := csv.NewWriter(f)
+	if info, err := f.Stat(); err == nil && info.Size() == 0 {
+		w.Write([]string{"set", "rate", "seed", "finding", "should", "found", "others", "wrongly"}) // the error is told by Error
+	}
+	w.Write(record)
+	w.Flush()
+	return errors.Join(w.Error(), f.Close())
 }

@@ -3,17 +3,24 @@ package runner
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"os"
 	"slices"
 	"time"
 
+	"winnow/audit"
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/filters"
+	"winnow/head"
 	"winnow/papers/studies"
 	"winnow/papers/watch"
 	"winnow/run"
+	"winnow/run/comparison"
 	"winnow/run/config"
+	"winnow/run/folder"
 	"winnow/train"
+	"winnow/train/samples"
 )
 
 // training is a cell that can be trained.
@@ -41,7 +48,10 @@ func (r *reproduction) prepare(ctx context.Context, cell studies.Cell) (t traini
 	return t, nil
 }
 
-// cell trains and measures one.
+// embedder gives vectors for the features of images.
+type embedder func(features.Set) (features.Set, error)
+
+// cell makes one: by a training, or by what needs none.
 func (r *reproduction) cell(ctx context.Context, cell studies.Cell) (studies.Outcome, error) {
 	row, column := r.Study.Rows[cell.Row], r.Study.Columns[cell.Column]
 	o := studies.Outcome{Study: r.Study.Name, Row: row.Name, Column: column.Name, Seed: cell.Seed, Data: r.of(column).name, Version: r.Winnow, Measures: map[string]float64{}}
@@ -50,26 +60,91 @@ func (r *reproduction) cell(ctx context.Context, cell studies.Cell) (studies.Out
 		return o, err
 	}
 	o.NoiseRate = t.labels.rate
+	o.Inputs = map[string]string{"features": t.data.StoreSum, "images": t.data.Sum}
+	start := time.Now()
+	switch {
+	case row.Recipe != "":
+		err = r.train(ctx, &o, t, row)
+	case row.Estimate != "":
+		err = estimateRate(&o, t, row.Estimate)
+	case row.Untrained != "":
+		var embed embedder
+		if embed, err = untrained(row.Untrained, t); err == nil {
+			err = r.measure(ctx, &o, embed, t)
+		}
+	default:
+		err = r.judge(ctx, &o, t, t.data.Train, audit.Options{Scorer: row.Judge, Whiten: true})
+	}
+	o.Seconds = time.Since(start).Seconds()
+	if row.Recipe == "" {
+		o.Measures[seconds] = o.Seconds
+	}
+	return o, err
+}
+
+// untrained returns the features as they are, or whitened to the dimension that a head would have.
+func untrained(how string, t training) (embedder, error) {
+	if how == studies.Frozen {
+		return comparison.Frozen, nil
+	}
+	white, err := head.Whitening(t.data.Train.X, min(t.cfg.Head.Out, t.data.Train.Dim()), t.cfg.Head.Bias)
+	if err != nil {
+		return nil, err
+	}
+	return white.EmbedSet, nil
+}
+
+// train trains and measures a cell.
+func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training, row studies.Row) error {
 	opts := run.Options{Last: r.Study.State == studies.Last}
 	seen := r.follow(&opts, t.labels.data)
 	if opts.Last && seen.trace != validation {
 		t.data.Validation = features.Set{} // nothing depends on it
 	}
+	ranks := row.Judge == samples.SmallLoss || row.Judge == samples.Ensemble || row.Judge == samples.Forgetting
+	if corrects := t.cfg.Correct.On() && slices.ContainsFunc(r.Study.Measures, isCorrection); ranks || corrects {
+		var err error // what a training leaves in its folder is measured, and goes
+		if opts.Dir, err = os.MkdirTemp(r.Dir, ".cell-"); err != nil {
+			return fmt.Errorf("reproduce: %w", err)
+		}
+		defer os.RemoveAll(opts.Dir)
+	}
 	start := time.Now()
 	out, err := run.Run(ctx, t.cfg, t.data, opts)
 	if err != nil {
-		return o, err
+		return err
 	}
 	o.Measures[seconds] = time.Since(start).Seconds()
 	o.Untrained = r.Study.State == studies.Best && out.BestStep == 0
 	o.Steps, o.Settings = out.Step, config.Flatten(out.Config)
-	o.Inputs = map[string]string{"features": t.data.StoreSum, "images": t.data.Sum}
-	seen.end(&o)
-	if err := r.measure(ctx, &o, out, t); err != nil {
-		return o, err
+	seen.end(o)
+	if err := r.measure(ctx, o, out.Head.EmbedSet, t); err != nil {
+		return err
 	}
-	o.Seconds = time.Since(start).Seconds()
-	return o, nil
+	if t.cfg.Correct.On() && opts.Dir != "" {
+		if err := corrections(o, opts.Dir, t); err != nil {
+			return err
+		}
+	}
+	switch {
+	case row.Judge == "" && slices.Contains(r.Study.Measures, auroc):
+		return auditOutcome(ctx, o, out, t.labels.data, t.from.store)
+	case row.Judge == "":
+		return nil
+	}
+	z, err := out.Head.EmbedSet(t.data.Train)
+	if err != nil {
+		return err
+	}
+	asked := audit.Options{Scorer: row.Judge}
+	if ranks {
+		list, err := folder.ReadSamples(opts.Dir)
+		if err != nil {
+			return err
+		}
+		return r.judgeBySamples(ctx, o, t, z, list, row.Judge)
+	}
+	return r.judge(ctx, o, t, z, asked)
 }
 
 // What a study's chart may follow over the steps of a training.

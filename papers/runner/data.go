@@ -98,6 +98,9 @@ func (r *reproduction) checkOne(data *data) error {
 	if len(rows) == 0 {
 		return fmt.Errorf("reproduce: %s: has no image in the split train; it has %s", data.name, data.clean.SplitNames())
 	}
+	if len(r.metrics()) == 0 {
+		return nil
+	}
 	test, _, err := testOf(data.clean, data.store)
 	if err != nil {
 		return fmt.Errorf("reproduce: %s: %w", data.name, err)

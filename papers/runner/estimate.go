@@ -113,6 +113,10 @@ func (p Plan) Text(to io.Writer) error {
 // estimate is the length of a cell's training and the time of the whole cell, from a few steps of it and one
 // measurement.
 func (r *reproduction) estimate(ctx context.Context, cell studies.Cell) (steps int, each time.Duration, err error) {
+	if r.Study.Rows[cell.Row].Recipe == "" {
+		o, err := r.cell(ctx, cell)
+		return 0, time.Duration(o.Seconds * float64(time.Second)), err
+	}
 	t, err := r.prepare(ctx, cell)
 	if err != nil {
 		return 0, 0, err
@@ -129,7 +133,7 @@ func (r *reproduction) estimate(ctx context.Context, cell studies.Cell) (steps i
 	each = time.Duration(sum / float64(max(len(timed.Seconds), 1)) * float64(timed.Steps) * float64(time.Second))
 	start := time.Now()
 	o := studies.Outcome{Measures: map[string]float64{}, Seed: cell.Seed}
-	if err := r.measure(ctx, &o, timed.Outcome, t); err != nil {
+	if err := r.measure(ctx, &o, timed.Outcome.Head.EmbedSet, t); err != nil {
 		return 0, 0, err
 	}
 	return timed.Steps, each + time.Since(start), nil

@@ -51,27 +51,30 @@ func recallOf(name string) (k int, ok bool) {
 	return k, err == nil && k > 0
 }
 
-// knownMeasure says whether a study's measure can be measured here.
+// knownMeasure reports whether a study's measure can be measured here.
 func knownMeasure(name string) bool {
 	_, recall := recallOf(name)
 	_, known := studyMeasures[name]
-	return recall || known || slices.Contains([]string{seconds, filterAccuracy, auroc}, name)
+	return recall || known || isCorrection(name) || slices.Contains(judgements, name) || slices.Contains(estimates, name) || slices.Contains([]string{seconds, filterAccuracy}, name)
 }
 
 // measure fills in what the study asks for: of the test split, or of queries against the gallery. What is fitted is
 // fitted on the training labels as they were given.
-func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, out run.Outcome, t training) error {
+func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, embed embedder, t training) error {
+	if len(r.metrics()) == 0 {
+		return nil
+	}
 	d, s := t.labels.data, t.from.store
 	test, gallery, err := testOf(d, s)
 	if err != nil {
 		return err
 	}
-	if test, err = out.Head.EmbedSet(test); err != nil {
+	if test, err = embed(test); err != nil {
 		return err
 	}
 	in := eval.Input{Test: test, Seed: o.Seed, MaxMem: eval.DefaultMaxMem / 4}
 	if gallery != nil {
-		g, err := out.Head.EmbedSet(*gallery)
+		g, err := embed(*gallery)
 		if err != nil {
 			return err
 		}
@@ -84,7 +87,7 @@ func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, out run.
 			if err != nil {
 				return nil, err
 			}
-			if set, err = out.Head.EmbedSet(set.Labelled()); err != nil {
+			if set, err = embed(set.Labelled()); err != nil {
 				return nil, err
 			}
 			fit = &set
@@ -114,9 +117,6 @@ func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, out run.
 				o.Measures[name] = v.Value
 			}
 		}
-	}
-	if slices.Contains(r.Study.Measures, auroc) {
-		return auditOutcome(ctx, o, out, d, s)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func (r *reproduction) plan() error {
 	for _, seed := range r.seeds() {
 		for _, j := range columns {
 			for i, row := range r.Study.Rows {
-				if row.Recipe == "" || slices.Contains(row.Skip, r.Study.Columns[j].Name) || !r.wanted(row) {
+				if !row.Runs() || slices.Contains(row.Skip, r.Study.Columns[j].Name) || !r.wanted(row) {
 					continue
 				}
 				cell := studies.Cell{Row: i, Column: j, Seed: seed}
@@ -101,9 +101,12 @@ func (r *reproduction) words() string {
 // config is the resolved configuration of a cell.
 func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	row, column := r.Study.Rows[cell.Row], r.Study.Columns[cell.Column]
-	recipe, err := recipes.Find(row.Recipe)
-	if err != nil {
-		return config.Run{}, err
+	recipe := recipes.Recipe{Name: "default"}
+	if row.Recipe != "" && row.Recipe != recipe.Name {
+		var err error
+		if recipe, err = recipes.Find(row.Recipe); err != nil {
+			return config.Run{}, err
+		}
 	}
 	settings := slices.Concat(r.Study.Set, column.Set, row.Set)
 	settings = append(settings, r.settingsOf(row)...)
@@ -167,6 +170,9 @@ func (r *reproduction) key(cell studies.Cell) (string, error) {
 	fmt.Fprintf(h, "%d\n%s\n%s\n%s\n", cellVersion, data.store.Sum, data.store.Key.Images, manifestSum(data.clean))
 	fmt.Fprintf(h, "%s %g %s %d %s\n", column.Noise, column.Rate, row.Labels, cell.Seed, r.Study.State)
 	fmt.Fprintf(h, "%v %v\n", r.Study.Measures, r.traces())
+	if row.Judge+row.Untrained+row.Estimate != "" {
+		fmt.Fprintf(h, "%s %s %s\n", row.Judge, row.Untrained, row.Estimate)
+	}
 	flat := config.Flatten(cfg)
 	for _, key := range slices.Sorted(maps.Keys(flat)) {
 		fmt.Fprintf(h, "%s=%s\n", key, flat[key])

@@ -61,12 +61,38 @@ const (
 // Row is a method.
 type Row struct {
 	Name   string   `yaml:"name"`
-	Recipe string   `yaml:"recipe"`
+	Recipe string   `yaml:"recipe"` // of papers/recipes, or default: winnow's own settings
 	Set    []string `yaml:"set"`
 	Labels string   `yaml:"labels"` // Noisy (also ""), True or Topline
 	Ratio  *Ratio   `yaml:"ratio"`  // the row is computed from two others, seed by seed
-	Skip   []string `yaml:"skip"`   // columns that the method is not made for
-	Paper  []Number `yaml:"paper"`  // one a column, or none
+
+	// Judge is the scorer of winnow audit that judges the training labels: in the embedding that the recipe reached, by what its
+	// training saw of them, or, without a recipe, of the stored features.
+	Judge     string `yaml:"judge"`
+	Untrained string `yaml:"untrained"` // instead of a recipe: the features as stored (frozen), or whitened
+	Estimate  string `yaml:"estimate"`  // instead of a recipe: a method of winnow noise
+
+	Skip  []string `yaml:"skip"`  // columns that the method is not made for
+	Paper []Number `yaml:"paper"` // one a column, or none
+}
+
+// The rows that are measured without a training.
+const (
+	Frozen   = "frozen"
+	Whitened = "whitened"
+)
+
+// Runs reports whether a row has cells, and is not computed from others.
+func (r Row) Runs() bool { return r.Ratio == nil }
+
+// kinds is how many ways to make its cells a row has.
+func (r Row) kinds() (n int) {
+	for _, is := range []bool{r.Recipe != "", r.Ratio != nil, r.Untrained != "", r.Estimate != "", r.Judge != "" && r.Recipe == ""} {
+		if is {
+			n++
+		}
+	}
+	return n
 }
 
 // Ratio is one row divided by another.
@@ -186,11 +212,14 @@ func (s *Study) checkRow(i int, r Row) error {
 	if r.Name == "" || s.row(r.Name) != i {
 		return fmt.Errorf("row %d is named %q, expected a name of its own", i+1, r.Name)
 	}
-	if (r.Recipe == "") == (r.Ratio == nil) {
-		return fmt.Errorf("row %q: expected either a recipe or a ratio", r.Name)
+	if r.kinds() != 1 {
+		return fmt.Errorf("row %q: expected one of recipe, ratio, judge, untrained and estimate", r.Name)
+	}
+	if !slices.Contains([]string{"", Frozen, Whitened}, r.Untrained) {
+		return fmt.Errorf("row %q: untrained is %q, expected %s or %s", r.Name, r.Untrained, Frozen, Whitened)
 	}
 	if r.Ratio != nil && (!s.trained(r.Ratio.Of) || !s.trained(r.Ratio.To)) {
-		return fmt.Errorf("row %q: ratio of %q to %q, expected two rows with recipes", r.Name, r.Ratio.Of, r.Ratio.To)
+		return fmt.Errorf("row %q: ratio of %q to %q, expected two rows that are run", r.Name, r.Ratio.Of, r.Ratio.To)
 	}
 	if !slices.Contains([]string{"", Noisy, True, Topline}, r.Labels) {
 		return fmt.Errorf("row %q: labels are %q, expected %s, %s or %s", r.Name, r.Labels, Noisy, True, Topline)
@@ -206,10 +235,10 @@ func (s *Study) checkRow(i int, r Row) error {
 	return s.checkColumns(r.Skip)
 }
 
-// trained says whether a row of this name is run.
+// trained reports whether a row of this name is run.
 func (s *Study) trained(name string) bool {
 	i := s.row(name)
-	return i >= 0 && s.Rows[i].Recipe != ""
+	return i >= 0 && s.Rows[i].Runs()
 }
 
 func (s *Study) checkColumns(names []string) error {
@@ -280,7 +309,7 @@ func (s *Study) ColumnNames() (names []string) {
 // Cells is the number of cells of one seed.
 func (s *Study) Cells() (n int) {
 	for _, row := range s.Rows {
-		if row.Recipe != "" {
+		if row.Runs() {
 			n += len(s.Columns) - len(row.Skip)
 		}
 	}

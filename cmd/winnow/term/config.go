@@ -52,6 +52,7 @@ func RunFlags(names ...string) []cli.Flag {
 		&cli.IntFlag{Name: "steps", DefaultText: "as many as the epochs have", Usage: "length `N` of the training in steps"},
 		&cli.StringFlag{Name: "batch", DefaultText: fmt.Sprintf("%dx%d", d.Sampler.Classes, d.Sampler.Images), Usage: "`PxK`: classes and images of each in a batch, for example 16x4; `N` images where the sampler draws any"},
 		&cli.Float64Flag{Name: "lr", DefaultText: text(d.Solver.LR), Usage: "learning rate of the head"},
+		&cli.BoolFlag{Name: "paper-variant", Usage: "build losses, filter and sample weights as their papers print them, errata and all"},
 		&cli.Uint64Flag{Name: "seed", DefaultText: text(d.Seed), Usage: "seed of everything that is drawn"},
 	}
 	return slices.DeleteFunc(all, func(f cli.Flag) bool { return len(names) > 0 && !slices.Contains(names, f.Names()[0]) })
@@ -139,6 +140,9 @@ func readFlags(c *cli.Context, cfg *config.Run) (err error) {
 	if c.IsSet("dim") {
 		cfg.Head.Out = c.Int("dim")
 	}
+	if c.IsSet("paper-variant") {
+		cfg.PaperVariant = c.Bool("paper-variant")
+	}
 	if c.IsSet("seed") {
 		cfg.Seed = c.Uint64("seed")
 	}
@@ -169,8 +173,7 @@ func readFlags(c *cli.Context, cfg *config.Run) (err error) {
 		}
 	}
 	if c.IsSet("batch") {
-		s := &cfg.Sampler
-		if s.Classes, s.Images, s.Rows, err = config.ParseBatch(c.String("batch"), s.Variant); err != nil {
+		if err := cfg.Sampler.SetBatch(c.String("batch")); err != nil {
 			return fmt.Errorf("--batch: %w", err)
 		}
 	}

@@ -50,6 +50,9 @@ func TestOptions(t *testing.T) {
 	if o, err = asked(t, strings.Fields("--method co-teaching --noise-rate 0.3 --batch 50 --defaults")...); err != nil || !o.Defaults || o.Config.Peers.Rate != 0.3 || o.Config.Sampler.Rows != 50 {
 		t.Errorf("%v: %+v", err, o)
 	}
+	if o, err = asked(t, strings.Fields("--loss scl_rhe --paper-variant --defaults")...); err != nil || !o.Config.PaperVariant {
+		t.Errorf("%v: %+v", err, o)
+	}
 	if o, err = asked(t, strings.Fields("--recipe prism --defaults")...); err != nil || o.Recipe != "prism" || o.Config.Filter.Scorer != "vmf" {
 		t.Errorf("%v: %+v", err, o)
 	}

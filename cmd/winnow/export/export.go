@@ -1,0 +1,204 @@
+// Package export is winnow export.
+package export
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/datasets"
+	"winnow/embedding"
+	"winnow/run/folder"
+)
+
+// Command is winnow export.
+func Command() *cli.Command { return command(run) }
+
+func command(call term.Call[Options]) *cli.Command {
+	return &cli.Command{
+		Name:      "export",
+		Usage:     "write embeddings as npy, CSV or Parquet or into Qdrant, and backbone with head as one ONNX file",
+		ArgsUsage: "RUN",
+		Description: "Embeddings are unit rows of the run's best head, in the order of the manifest; unreadable images are left\n" +
+			"out and reported. Beside FILE.npy stands FILE.ids.csv, which says what each row is.\n\n" +
+			"The ONNX file takes images prepared as its metadata say and gives the unit vectors. Before it is written\n" +
+			"it runs on real images beside winnow's own way and must agree to 1e-5.\n\n" +
+			"   winnow export runs/birds --npy birds.npy --parquet birds.parquet --split test\n" +
+			"--qdrant sends the embeddings to a collection of a Qdrant server, over gRPC: one point an image, its id the UUID of\n" +
+			"its path (Python: uuid.uuid5(uuid.NAMESPACE_URL, path)), cosine distance, and as payload path, label, split, the\n" +
+			"model's sha256 and a digest of it all. The server is asked what it has, and what is missing or different is sent: the\n" +
+			"same command goes on after a break, mends what changed and adds what is new. A collection made here is indexed when\n" +
+			"all is in; at the end the points are counted and 100 and more of them are read back. Instead of a run it also takes the folder of\n" +
+			"winnow index or winnow extract (with --manifest for labels). The server's key comes from WINNOW_QDRANT_API_KEY.\n\n" +
+			"   winnow export runs/birds --onnx birds.onnx\n" +
+			"   winnow export runs/birds --qdrant http://localhost:6334 --collection birds\n" +
+			"   winnow export birds.index --qdrant https://qdrant.example:6334 --collection birds --on-disk",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "npy", Usage: "embeddings to `FILE`, float32, one a row, and what the rows are beside it"},
+			&cli.StringFlag{Name: "csv", Usage: "embeddings to `FILE` as path,label,split,e0,e1,…"},
+			&cli.StringFlag{Name: "parquet", Usage: "embeddings to `FILE` with the columns path, label, split, embedding"},
+			&cli.StringFlag{Name: "onnx", Usage: "backbone, head and normalisation to `FILE` as one model"},
+			&cli.StringFlag{Name: "split", Value: datasets.EverySplit, Usage: "the splits to embed, `SPLIT,...`, or all"},
+			&cli.StringFlag{Name: "model", DefaultText: "found by its sha256", Usage: "the backbone that made the features: `NAME` of winnow models list, or an ONNX file"},
+			&cli.IntFlag{Name: "check", Value: 16, Usage: "run the ONNX file on `N` images before it is written"},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+		}, qdrantFlags, term.DataFlags),
+		Action: term.Action(read, call),
+	}
+}
+
+// Options of winnow export.
+type Options struct {
+	Dir    string // of a run, or, with Qdrant, of an index or a feature store
+	Run    folder.Options
+	Files  embedding.RunFiles
+	ONNX   string
+	Splits string
+	Model  string // the backbone; "": found by its sha256
+	Check  int    // images that the ONNX file is run on
+	Qdrant Qdrant
+	JSON   bool
+
+	given []string // flags that say nothing of an index or a feature store
+}
+
+func read(c *cli.Context) (o Options, err error) {
+	o = Options{
+		Files: embedding.RunFiles{NPY: c.String("npy"), CSV: c.String("csv"), Parquet: c.String("parquet")}, ONNX: c.String("onnx"),
+		Splits: c.String("split"), Model: c.String("model"), Check: c.Int("check"), JSON: c.Bool("json"),
+	}
+	if len(o.targets()) == 0 && c.String("qdrant") == "" {
+		return o, term.Misused("winnow export writes what is asked for: name at least one of --npy, --csv, --parquet, --onnx FILE, --qdrant URL")
+	}
+	if o.Qdrant, err = readQdrant(c); err != nil {
+		return o, err
+	}
+	for _, name := range []string{"split", "model", "check", "last", "features", "view", "root"} {
+		if c.IsSet(name) {
+			o.given = append(o.given, name)
+		}
+	}
+	if o.Check < 1 {
+		return o, term.Misused("--check: found %d, expected 1 image or more", o.Check)
+	}
+	if o.Dir, err = term.RunArgument(c); err != nil {
+		return o, err
+	}
+	o.Run, err = term.RunOptions(c)
+	return o, err
+}
+
+// targets lists what will be written.
+func (o Options) targets() (files []term.Target) {
+	for _, f := range []term.Target{{Flag: "npy", Path: o.Files.NPY}, {Flag: "npy", Path: embedding.IDsFile(o.Files.NPY)}, {Flag: "csv", Path: o.Files.CSV},
+		{Flag: "parquet", Path: o.Files.Parquet}, {Flag: "onnx", Path: o.ONNX}} {
+		if f.Path != "" {
+			files = append(files, f)
+		}
+	}
+	return files
+}
+
+// result is what winnow export --json prints. What was not asked for is left out.
+type result struct {
+	Run     string                `json:"run"`
+	Vectors *embedding.RunVectors `json:"embeddings,omitempty"`
+	Model   *embedding.Model      `json:"model,omitempty"`
+	Qdrant  *uploaded             `json:"qdrant,omitempty"`
+}
+
+// isRun reports whether a folder is a run's and not that of an index or a feature store.
+func isRun(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, folder.ConfigFile))
+	return err == nil
+}
+
+func run(ctx context.Context, p *term.Program, o Options) error {
+	if o.Qdrant.URL != "" && !isRun(o.Dir) {
+		return o.sendGallery(ctx, p)
+	}
+	o.Run.Host = p.Host()
+	server, err := o.Qdrant.dial(p)
+	if err != nil {
+		return err
+	}
+	if server != nil {
+		defer server.Close()
+	}
+	r, err := folder.Open(ctx, o.Dir, o.Run)
+	if err != nil {
+		return err
+	}
+	if err := term.CheckTargets(o.targets(), r.Inputs()); err != nil {
+		return err
+	}
+	rt, err := p.OpenRuntime()
+	if err != nil {
+		return err
+	}
+	defer rt.Close()
+	done := result{Run: r.Dir}
+	var model embedding.Joined
+	if o.ONNX != "" {
+		if model, err = embedding.Join(r, o.Model, term.Version()); err != nil {
+			return err
+		}
+		if path := model.Backbone.Path; path != "" {
+			if err := term.CheckTargets(o.targets(), []string{path}); err != nil {
+				return err
+			}
+		}
+		check, err := model.Check(rt, o.Check, p.Note)
+		if err != nil {
+			return fmt.Errorf("export: %s is not written: %w", o.ONNX, err)
+		}
+		done.Model = model.Describe(o.ONNX, check)
+	}
+	if o.Files != (embedding.RunFiles{}) {
+		if done.Vectors, err = embedding.WriteRun(ctx, r, o.Splits, o.Files); err != nil {
+			return err
+		}
+		if left := done.Vectors.LeftOut; len(left) > 0 {
+			p.Note("%d unreadable images are left out, the first is %s: %s", len(left), left[0].Path, left[0].Reason)
+		}
+	}
+	if o.ONNX != "" {
+		if err := embedding.WriteWhole(o.ONNX, func(w io.Writer) error { _, err := w.Write(model.Model); return err }); err != nil {
+			return err
+		}
+	}
+	if server != nil {
+		if done.Qdrant, err = o.Qdrant.sendRun(ctx, p, server, r, o.Splits); err != nil {
+			return err
+		}
+	}
+	return done.print(p, o.JSON)
+}
+
+func (r result) print(p *term.Program, asJSON bool) error {
+	if asJSON {
+		return p.JSON(r)
+	}
+	if v := r.Vectors; v != nil {
+		fmt.Fprintf(p.Out, "embeddings  %d × %d", v.Rows, v.Dim)
+		if n := len(v.LeftOut); n > 0 {
+			fmt.Fprintf(p.Out, ", %d unreadable images left out", n)
+		}
+		fmt.Fprintf(p.Out, "\n            %s\n", strings.Join(v.Files, ", "))
+	}
+	if m := r.Model; m != nil {
+		fmt.Fprintf(p.Out, "model       %s: %s → %s [N,%d], opset %d, %.1f MB\n", m.File, m.Input, m.Output, m.Dim, m.Opset, float64(m.Bytes)/1e6)
+		fmt.Fprintf(p.Out, "            %s\n", m.Check)
+	}
+	if q := r.Qdrant; q != nil {
+		fmt.Fprintf(p.Out, "qdrant      %s\n", q)
+	}
+	return nil
+}

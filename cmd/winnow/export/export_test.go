@@ -1,0 +1,41 @@
+package export
+
+import (
+	"context"
+	"io"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/embedding"
+	"winnow/run/folder"
+	"winnow/search/qdrant"
+)
+
+func TestFlagsBecomeOptions(t *testing.T) {
+	t.Setenv(qdrantKey, " secret\n")
+	var got Options
+	fake := func(_ context.Context, _ *term.Program, o Options) error { got = o; return nil }
+	app := term.NewApp([]term.Group{{Commands: []*cli.Command{command(fake)}}}, io.Discard, io.Discard)
+	for _, c := range []struct {
+		args []string
+		want Options
+	}{
+		{[]string{"--npy", "e.npy", "--csv", "e.csv", "--parquet", "e.pq", "--onnx", "e.onnx", "--split", "test", "--model", "m", "--check", "3", "--json", "--last", "run"},
+			Options{Dir: "run", Run: folder.Options{Last: true, View: "center", For: "export"}, Files: embedding.RunFiles{NPY: "e.npy", CSV: "e.csv", Parquet: "e.pq"}, ONNX: "e.onnx",
+				Splits: "test", Model: "m", Check: 3, JSON: true, Qdrant: Qdrant{Payload: "label,split", Batch: 256}}},
+		{[]string{"--qdrant", "http://db:6334", "--collection", "c", "--payload", "label", "--batch", "9", "--recreate", "--on-disk", "ix"},
+			Options{Dir: "ix", Run: folder.Options{View: "center", For: "export"}, Splits: "all", Check: 16,
+				Qdrant: Qdrant{URL: "http://db:6334", Address: qdrant.Address{Host: "db", Port: 6334}, Key: "secret", Collection: "c", Payload: "label", Chosen: true, Batch: 9, Recreate: true, OnDisk: true}}},
+	} {
+		if err := app.RunContext(t.Context(), append([]string{"winnow", "export"}, c.args...)); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, got, cmpopts.IgnoreUnexported(Options{}), cmpopts.IgnoreFields(folder.Options{}, "Host")); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", c.args, diff)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package embedding
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/datasets"
+	"winnow/features"
+	"winnow/internal/atomicfile"
+	"winnow/internal/lookup"
+	"winnow/internal/vectorfile"
+	"winnow/run/folder"
+)
+
+// RunFiles are the files that the embeddings of a run are written to; "" for none.
+type RunFiles struct {
+	NPY     string // float32, one image a row; what the rows are is written beside it
+	CSV     string // path,label,split,e0,e1,…
+	Parquet string // the columns path, label, split, embedding
+}
+
+// RunVectors is what was written of a run's embeddings, as winnow export --json prints it.
+type RunVectors struct {
+	Files   []string         `json:"files"`
+	Rows    int              `json:"rows"`
+	Dim     int              `json:"dim"`
+	View    string           `json:"view,omitempty"` // center or mean, where the store has several views of each image
+	LeftOut []lookup.LeftOut `json:"left_out"`       // unreadable images
+}
+
+// WriteRun embeds the images of some splits and writes them to every file asked for.
+func WriteRun(ctx context.Context, r *folder.Run, splits string, to RunFiles) (*RunVectors, error) {
+	rows, ids, left, err := readable(r, splits)
+	if err != nil {
+		return nil, err
+	}
+	x := features.NewMatrix(len(rows), r.Head.Config().Out)
+	for from := 0; from < len(rows); from += embeddedBlock {
+		n := min(embeddedBlock, len(rows)-from)
+		dst := blas32.General{Rows: n, Cols: x.Cols, Stride: x.Stride, Data: x.Data[from*x.Stride:]}
+		if err := embedBlock(ctx, r, dst, rows[from:from+n], ids[from:from+n]); err != nil {
+			return nil, err
+		}
+	}
+	named := make([]vectorfile.Row, len(ids))
+	for i, id := range ids {
+		sample := r.Manifest.Samples[id]
+		named[i] = vectorfile.Row{Path: sample.Path, Split: sample.Split, Embedding: features.Row(x, i)}
+		if sample.Label != datasets.Unlabelled {
+			named[i].Label = r.Manifest.Classes[sample.Label]
+		}
+	}
+	out := &RunVectors{Rows: x.Rows, Dim: x.Cols, View: r.Look(), LeftOut: append([]lookup.LeftOut{}, left...)}
+	for _, f := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{
+		{to.NPY, func(w io.Writer) error { return features.WriteNPY(w, x) }},
+		{IDsFile(to.NPY), func(w io.Writer) error { return writeIDs(w, named) }},
+		{to.CSV, func(w io.Writer) error { return vectorfile.WriteCSV(w, x.Cols, named) }},
+		{to.Parquet, func(w io.Writer) error { return vectorfile.WriteParquet(w, named) }},
+	} {
+		if f.path == "" {
+			continue
+		}
+		if err := WriteWhole(f.path, f.write); err != nil {
+			return nil, err
+		}
+		out.Files = append(out.Files, f.path)
+	}
+	return out, nil
+}
+
+// readable returns the images of some splits that have features: their rows in the store and places in the manifest. It
+// refuses a choice of none.
+func readable(r *folder.Run, splits string) (rows, ids []int, left []lookup.LeftOut, err error) {
+	at, err := r.Manifest.Choose(splits)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	rows, ids, left, err = lookup.Rows(r.Manifest, r.Store, at, "")
+	if err == nil && len(rows) == 0 {
+		err = fmt.Errorf("export: none of the %d images of split %s could be read, the first is %q: %s", len(at), splits, left[0].Path, left[0].Reason)
+	}
+	return rows, ids, left, err
+}
+
+// embeddedBlock rows are read and embedded at a time: features are larger than embeddings and need not all be
+// in memory. A multiple of the head's own block, so that the products are the same as in one go.
+const embeddedBlock = 8192
+
+// embedBlock fills dst with the embeddings of rows of the store, which are those samples of the manifest.
+func embedBlock(ctx context.Context, r *folder.Run, dst blas32.General, rows, ids []int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	x, err := r.Store.Read(rows)
+	if err != nil {
+		return err
+	}
+	if err := r.Head.EmbedInto(dst, x); err != nil {
+		return fmt.Errorf("export: rows from %d (%s): %w", ids[0], r.Manifest.Samples[ids[0]].Path, err)
+	}
+	return nil
+}
+
+// WriteWhole writes one file whole or not at all. Its errors name the file and not the temporary one.
+func WriteWhole(path string, write func(io.Writer) error) error {
+	err := atomicfile.Write(path, write)
+	if err == nil {
+		return nil
+	}
+	var inPath *os.PathError
+	if errors.As(err, &inPath) {
+		err = inPath.Err
+	}
+	return fmt.Errorf("export: writing %s: %w", path, err)
+}

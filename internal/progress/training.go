@@ -1,0 +1,73 @@
+package progress
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"winnow/run"
+	"winnow/run/config"
+	"winnow/train"
+)
+
+// Training shows how a run goes: the running means on a line that moves, validations on lines that stay.
+type Training struct {
+	*Line
+	plan       run.Plan
+	loss, kept float64 // running means, as a single step says little
+	started    bool
+}
+
+// NewTraining begins a line on w; now is the clock.
+func NewTraining(w io.Writer, now func() time.Time) *Training {
+	return &Training{Line: New(w, "steps", now)}
+}
+
+// Begun takes the plan.
+func (p *Training) Begun(plan run.Plan) {
+	p.plan, p.start = plan, p.now()
+	p.last = p.start
+}
+
+// memory is the weight of the past in the running means.
+const memory = 0.95
+
+// Stepped shows a step.
+func (p *Training) Stepped(s train.Step) {
+	if !p.started {
+		p.loss, p.kept, p.started = s.Loss, s.KeptShare(), true
+	}
+	p.loss = memory*p.loss + (1-memory)*s.Loss
+	p.kept = memory*p.kept + (1-memory)*s.KeptShare()
+	p.At(s.Number, p.plan.Steps, p.plan.Resumed, fmt.Sprintf("  epoch %d  loss %.4f  kept %.0f %%", s.Epoch, p.loss, 100*p.kept))
+}
+
+// Validated shows what the validation split says.
+func (p *Training) Validated(v train.Validation) {
+	p.End()
+	best := ""
+	if v.Best {
+		best = "  best so far"
+	}
+	measure := "P@1"
+	if p.plan.Config.Validation.Measure == config.MeasureClassMean {
+		measure = "accuracy by nearest class mean"
+	}
+	if v.Step == 0 {
+		fmt.Fprintf(p.w, "untrained head: validation %s %.4f\n", measure, v.Score)
+		return
+	}
+	fmt.Fprintf(p.w, "epoch %d (step %d): validation %s %.4f%s\n", v.Epoch, v.Step, measure, v.Score, best)
+}
+
+// Weighed shows a round of weights.
+func (p *Training) Weighed(w train.Weighing) {
+	p.End()
+	fmt.Fprintln(p.w, DescribeRound(w, p.plan.Labelled))
+}
+
+// DescribeRound is a round of weights for people.
+func DescribeRound(w train.Weighing, samples int) string {
+	return fmt.Sprintf("epoch %d (step %d): weights, round %d: λ %.4g, mean weight of a class %.3f ± %.3f; of %d samples %d at 0, %d at 1; objective %.5g → %.5g",
+		w.Epoch, w.Step, w.Number, w.Lambda, w.Mean, w.Deviation, samples, w.Excluded, w.Full, w.Before, w.Objective)
+}

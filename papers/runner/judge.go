@@ -1,0 +1,182 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"winnow/audit"
+	"winnow/datasets"
+	"winnow/eval"
+	"winnow/features"
+	"winnow/filters"
+	"winnow/filters/noiserate"
+	"winnow/papers/studies"
+	"winnow/run"
+	"winnow/run/folder"
+	"winnow/train"
+	"winnow/train/samples"
+)
+
+// judgements are the measures of how well wrong labels are found. Those behind mended are of scores that are probabilities.
+//
+//	auroc, ap  of the order
+//	found      share of wrong labels among as many most suspect ones as labels are wrong: precision, recall and F1 in one
+//	mended     share of the wrong labels whose suggestion is the true label
+//	expected   mean of 1 - score: the share of wrong labels that the scores add up to
+//	error      mean |score - share right| over ten bins of equal size
+//	chosen     share of the images that --precision 0.9 takes
+//	precision  how many of these are wrong
+var judgements = []string{auroc, "ap", "found", "mended", "expected", "error", "chosen", "precision"}
+
+// judge asks a scorer about the training labels and compares with the truth. Images alone with their label are left out.
+func (r *reproduction) judge(ctx context.Context, o *studies.Outcome, t training, z features.Set, asked audit.Options) error {
+	d := t.labels.data
+	truth := func(row int) (given, true int) { s := d.Samples[z.IDs[row]]; return s.Label, s.True }
+	wrong, n := make([]bool, z.Len()), 0
+	for row := range wrong {
+		given, true := truth(row)
+		if wrong[row] = given != true; wrong[row] {
+			n++
+		}
+	}
+	rate := min((float64(n)+0.5)/float64(z.Len()), 0.99) // calls as many labels wrong as are
+	asked.Classes, asked.Seed, asked.Rate, asked.JustRank, asked.MaxMem = len(t.data.Classes), o.Seed, &rate, true, eval.DefaultMaxMem/4
+	if f := filters.Default(); slices.Contains(audit.BankScorers(), asked.Scorer) {
+		f.Scorer, asked.Filter = asked.Scorer, &f
+	}
+	result, err := audit.Run(ctx, z, asked)
+	if err != nil {
+		return err
+	}
+	result.Suspects = slices.DeleteFunc(result.Suspects, func(s audit.Suspect) bool { return s.Alone })
+	found, err := result.Measure(wrong)
+	if err != nil {
+		return err
+	}
+	mended := 0.0
+	for _, s := range result.Suspects {
+		if _, true := truth(s.Row); wrong[s.Row] && t.data.ClassIDs[s.Suggested] == true {
+			mended++
+		}
+	}
+	o.Measures[auroc], o.Measures["ap"], o.Measures["found"], o.Measures["mended"] = found.AUROC, found.AP, found.Precision, mended/max(float64(n), 1)
+	if asked.Given == nil && audit.Probability(asked.Scorer) {
+		reliability(o.Measures, result.Suspects, wrong)
+	}
+	return nil
+}
+
+// judgeBySamples ranks by what the training saw; vMF-Sim on the embedding that it ended with suggests labels.
+func (r *reproduction) judgeBySamples(ctx context.Context, o *studies.Outcome, t training, z features.Set, list []samples.Sample, by string) error {
+	scores, orders, ok := samples.Rank(list, by)
+	given, rows := &audit.Given{Name: by}, []int(nil)
+	for i := range list {
+		if ok[i] {
+			rows = append(rows, i)
+			given.Scores, given.Orders = append(given.Scores, scores[i]), append(given.Orders, orders[i])
+		}
+	}
+	return r.judge(ctx, o, t, z.Rows(rows), audit.Options{Scorer: filters.Default().Scorer, Given: given})
+}
+
+// reliability compares probabilities with what came true.
+func reliability(to map[string]float64, list []audit.Suspect, wrong []bool) {
+	list = slices.Clone(list) // most suspect first
+	const aim, bins = 0.9, 10
+	var expected, real, chosen, right, off float64
+	for k, s := range list {
+		if expected += 1 - s.Score; wrong[s.Row] {
+			real++
+		}
+		if expected >= aim*float64(k+1) {
+			chosen, right = float64(k+1), real
+		}
+	}
+	n := float64(len(list))
+	to["expected"], to["chosen"] = expected/n, chosen/n
+	if chosen > 0 {
+		to["precision"] = right / chosen
+	}
+	slices.SortStableFunc(list, func(a, b audit.Suspect) int { return cmp.Compare(a.Score, b.Score) })
+	for k := range bins {
+		var sum float64
+		for _, s := range list[k*len(list)/bins : (k+1)*len(list)/bins] {
+			if sum += s.Score; !wrong[s.Row] {
+				sum--
+			}
+		}
+		off += math.Abs(sum) / n
+	}
+	to["error"] = off
+}
+
+// estimates are the measures of an estimated noise rate: itself, how far it is off, and whether its interval holds the true one.
+var estimates = []string{"rate", "rate-error", "rate-inside"}
+
+func estimateRate(o *studies.Outcome, t training, method string) error {
+	z, err := run.JudgedVectors(t.data)
+	if err != nil {
+		return err
+	}
+	e, err := noiserate.Of(z, len(t.data.Classes), method, train.Rand(o.Seed, "noise rate", 0))
+	if err != nil {
+		return err
+	}
+	o.Measures["rate"], o.Measures["rate-error"], o.Measures["rate-inside"] = e.Rate, math.Abs(e.Rate-o.NoiseRate), 0
+	if e.Low <= o.NoiseRate && o.NoiseRate <= e.High {
+		o.Measures["rate-inside"] = 1
+	}
+	return nil
+}
+
+// isCorrection reports whether a measure is about corrected labels: the share of the images that were corrected; of these those
+// that got, and those that had, their true label; and the share of the wrong labels that were mended.
+func isCorrection(name string) bool {
+	return slices.Contains([]string{"corrected", "correction-precision", "correction-spoiled", "correction-mended"}, name)
+}
+
+// corrections compares what a run corrected with the truth; the last word on an image counts.
+func corrections(o *studies.Outcome, dir string, t training) error {
+	f, err := os.Open(filepath.Join(dir, folder.CorrectionsFile))
+	if err != nil {
+		return fmt.Errorf("reproduce: %w", err)
+	}
+	defer f.Close()
+	from := csv.NewReader(f)
+	final := map[string][]string{} // path: given, corrected
+	for line, err := from.Read(); err != io.EOF; line, err = from.Read() {
+		if err != nil {
+			return fmt.Errorf("reproduce: %w", err)
+		}
+		final[line[0]] = line[1:]
+	}
+	delete(final, "path") // the head
+	d := t.labels.data
+	var images, wrong, right, spoiled float64
+	for _, i := range d.Select(datasets.Train) {
+		s := d.Samples[i]
+		images++
+		if s.Label != s.True {
+			wrong++
+		}
+		if words, ok := final[s.Path]; ok && s.True != datasets.Unlabelled {
+			if words[1] == d.Classes[s.True] {
+				right++
+			}
+			if words[0] == d.Classes[s.True] {
+				spoiled++
+			}
+		}
+	}
+	n := float64(len(final))
+	o.Measures["corrected"], o.Measures["correction-precision"] = n/images, right/max(n, 1)
+	o.Measures["correction-spoiled"], o.Measures["correction-mended"] = spoiled/max(n, 1), right/max(wrong, 1)
+	return nil
+}

@@ -1,0 +1,221 @@
+// Package page writes a report as one self-contained HTML page: a comparison, charts, tables, pictures, a map. It computes
+// nothing and decodes no picture.
+package page
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"winnow/eval"
+	"winnow/report/chart"
+)
+
+// Report is everything that a page shows, in its order. Pictures are encoded files (PNG, JPEG …) made small by
+// the caller. Empty parts are left out of the page.
+type Report struct {
+	Title       string
+	Verdict     []string // plain sentences, the most important first
+	Warnings    []string
+	RowsTitle   string
+	Rows        []Row // the comparison, in order
+	K           []int // the recalls shown
+	Charts      []chart.Drawing
+	Sections    []Section
+	Suspects    []SuspectCard
+	Queries     []QueryCard
+	Map         func(io.Writer) error // writes a drawing of the embedding as a part of the page, with its own style and script
+	Facts       []Fact
+	Definitions []Fact // of the numbers on the page
+}
+
+// Section is a part of the page under a heading of its own.
+type Section struct {
+	Title  string
+	Notes  []string
+	Facts  []Fact
+	Charts []chart.Drawing
+	Tables []Table
+}
+
+// Table has a line of headings; the first cell of a row names it.
+type Table struct {
+	Caption string
+	Head    []string
+	Rows    [][]string
+	Words   bool // cells hold words, not numbers
+	Folded  bool // only shown when asked for, and not printed
+}
+
+// Heading is a part of the page that can be gone to.
+type Heading struct{ ID, Title string }
+
+// Fact is a line of the page's small print: what was run, on what.
+type Fact struct{ Name, Value string }
+
+// Row is one line of the comparison.
+type Row struct {
+	Name, Note string
+	Retrieval  eval.Retrieval
+	Detection  *eval.Detection // nil where nothing was detected
+	Strong     bool            // the row the page is about
+}
+
+// Picture is an encoded image with a caption.
+type Picture struct {
+	Data    []byte // nil: it could not be read
+	Caption string
+	Note    string // small, below the caption
+	File    string // where it lies; smaller, and cut where it is long
+	Good    bool   // marked as a hit (or support) rather than a miss
+}
+
+// SuspectCard shows one suspect label.
+type SuspectCard struct {
+	Picture          Picture
+	Given, Suggested string
+	True             string // "" where it is not known
+	Score            float64
+	ForGiven         []Picture // nearest images with the given label
+	ForSuggested     []Picture // nearest images with the suggested label
+}
+
+// Right reports whether the suspicion was right, where the truth is known.
+func (s SuspectCard) Right() bool { return s.True != "" && s.True != s.Given }
+
+// QueryCard shows one query and its nearest images, of which the Good ones are hits.
+type QueryCard struct {
+	Query   Picture
+	Nearest []Picture
+}
+
+// Hits counts those of the nearest that are.
+func (q QueryCard) Hits() (n int) {
+	for _, p := range q.Nearest {
+		if p.Good {
+			n++
+		}
+	}
+	return n
+}
+
+// Headings of the page's parts, where there is no better one.
+const (
+	retrievalTitle   = "Retrieval"
+	suspectsTitle    = "The most suspect labels"
+	queriesTitle     = "Retrieval examples"
+	mapTitle         = "Map of the embedding"
+	factsTitle       = "What was run"
+	definitionsTitle = "What the numbers mean"
+)
+
+// Contents lists the parts of a long page; none of a short one.
+func (r Report) Contents() []Heading {
+	var list []Heading
+	add := func(there bool, id, title string) {
+		if there {
+			list = append(list, Heading{id, title})
+		}
+	}
+	add(len(r.Rows) > 0, "retrieval", cmp.Or(r.RowsTitle, retrievalTitle))
+	for i, s := range r.Sections {
+		add(true, r.Section(i), s.Title)
+	}
+	add(len(r.Suspects) > 0, "suspects", suspectsTitle)
+	add(len(r.Queries) > 0, "queries", queriesTitle)
+	add(r.Map != nil, "embedding", mapTitle)
+	add(len(r.Facts) > 0, "run", factsTitle)
+	add(len(r.Definitions) > 0, "definitions", definitionsTitle)
+	if len(r.Sections) == 0 {
+		return nil
+	}
+	return list
+}
+
+// Section names a section for links.
+func (r Report) Section(i int) string { return fmt.Sprintf("section-%d", i+1) }
+
+// Detected reports whether there is any detection to show.
+func (r Report) Detected() bool {
+	return slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Detection != nil })
+}
+
+//go:embed page.html.tmpl
+var reportPage string
+
+// WriteHTML writes the report as one self-contained page: no font, no address outside it, and no script but the map's.
+func (r Report) WriteHTML(w io.Writer) error {
+	page, err := template.New("report").Funcs(template.FuncMap{
+		"uri":     dataURI,
+		"breaks":  breakable,
+		"tail":    tail,
+		"percent": func(v float64) string { return measured("%.1f", 100*v) },
+		"number":  func(v float64) string { return measured("%.3f", v) },
+		"short":   func(v float64) string { return measured("%.2g", v) },
+		"recall": func(r eval.Retrieval, k int) float64 {
+			if v, ok := r.Recall[k]; ok {
+				return v
+			}
+			return math.NaN()
+		},
+		"bar": func(v float64) template.CSS {
+			if !(v >= 0) {
+				v = 0
+			}
+			return template.CSS(fmt.Sprintf("width:%.1f%%", 100*math.Min(1, v)))
+		},
+		"title": func(id string) string {
+			return map[string]string{"retrieval": cmp.Or(r.RowsTitle, retrievalTitle), "suspects": suspectsTitle, "queries": queriesTitle,
+				"embedding": mapTitle, "run": factsTitle, "definitions": definitionsTitle}[id]
+		},
+		"part": func(write func(io.Writer) error) (template.HTML, error) {
+			var b strings.Builder
+			err := write(&b)
+			return template.HTML(b.String()), err
+		},
+		"svg": func(d chart.Drawing) template.HTML { return template.HTML(chart.Inline(d)) }, // made of numbers and escaped text
+	}).Parse(reportPage)
+	if err != nil {
+		return err
+	}
+	return page.Execute(w, r)
+}
+
+// measured writes a number, or a dash where there is none.
+func measured(format string, v float64) string {
+	if !finite(v) {
+		return "–"
+	}
+	return fmt.Sprintf(format, v)
+}
+
+// tail returns the names of a file and its folder.
+func tail(file string) string {
+	parts := strings.Split(file, "/")
+	return strings.Join(parts[max(0, len(parts)-2):], "/")
+}
+
+// breakable returns a name that may go on in a new line behind the signs that part file names.
+func breakable(name string) template.HTML {
+	return template.HTML(breaks.Replace(template.HTMLEscapeString(name)))
+}
+
+var breaks = strings.NewReplacer("/", "/<wbr>", "_", "_<wbr>", ".", ".<wbr>", "-", "-<wbr>")
+
+// dataURI puts a JPEG or PNG into the page. net/http would know more kinds, and link cgo to every program that measures.
+func dataURI(data []byte) template.URL {
+	kind := "image/jpeg"
+	if bytes.HasPrefix(data, []byte("\x89PNG")) {
+		kind = "image/png"
+	}
+	return template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data))
+}
+
+func finite(v float64) bool { return v-v == 0 }
