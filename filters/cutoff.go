@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -97,15 +98,7 @@ func smallest(scores []float64, m int) float64 {
 // dropRanks returns the positions of all but the m lowest scores; of equal scores the first go first.
 func dropRanks(scores []float64, m int) []int {
 	order := features.AllRows(len(scores))
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case scores[a] < scores[b]:
-			return -1
-		case scores[a] > scores[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })
 	kept := order[m:]
 	slices.Sort(kept)
 	return kept
