@@ -111,7 +111,7 @@ var rooms = []Room{
 	{"run/folder", "knows the files that a training leaves, and opens them again",
 		"backbone datasets datasets/imageroot extraction features filters/noiserate head internal/hint internal/lookup models run/comparison run/config train train/samples"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
-		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint internal/size models run/config run/folder"},
+		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint internal/size models run/config run/folder train"},
 	{"run/auditing", "audits the labels of a manifest by stored features or by a run, and writes the mended manifest",
 		"audit audit/judges audit/suspects datasets eval features filters filters/selfpaced head internal/hint internal/lookup losses run run/config run/folder train train/samples"},
 
