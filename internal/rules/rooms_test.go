@@ -91,10 +91,10 @@ var rooms = []Room{
 
 	{"audit", "finds which given labels of a whole set are wrong, and which of them to drop or replace",
 		"audit/crossfit audit/findings audit/judges audit/suspects eval features filters filters/leaveout filters/noiserate head train"},
-	{"audit/crossfit", "judges labels with heads trained on the spot, none of which has seen what it judges",
-		"features filters/leaveout head losses train"},
 	{"audit/judges", "is the catalog of ways to judge the labels of a whole set at once",
 		"eval features filters/leaveout"},
+	{"audit/crossfit", "judges labels with heads trained on the spot, none of which has seen what it judges",
+		"audit/judges features filters/leaveout head losses train"},
 	{"audit/findings", "finds outliers, copies with other labels, and classes that look like one or like two",
 		"eval features filters filters/detectors filters/leaveout"},
 	{"audit/suspects", "reads and writes the table of judged images: CSV, JSON, JSON lines, Parquet",
