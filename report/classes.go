@@ -11,6 +11,7 @@ import (
 	"winnow/eval"
 	"winnow/filters"
 	"winnow/report/chart"
+	"winnow/report/page"
 )
 
 // worstClasses are shown, allClasses at most in the folded table of all.
@@ -20,20 +21,20 @@ const (
 )
 
 // classTables are the first of a sorted list of classes, and all of them where there are more.
-func classTables(worst, all string, head []string, rows [][]string) []eval.Table {
-	tables := []eval.Table{{Caption: worst, Head: head, Rows: rows[:min(len(rows), worstClasses)]}}
+func classTables(worst, all string, head []string, rows [][]string) []page.Table {
+	tables := []page.Table{{Caption: worst, Head: head, Rows: rows[:min(len(rows), worstClasses)]}}
 	if len(rows) > worstClasses {
 		if len(rows) > allClasses {
 			all = fmt.Sprintf("%s (the first %d of %d)", all, allClasses, len(rows))
 		}
-		tables = append(tables, eval.Table{Caption: all, Head: head, Rows: rows[:min(len(rows), allClasses)], Folded: true})
+		tables = append(tables, page.Table{Caption: all, Head: head, Rows: rows[:min(len(rows), allClasses)], Folded: true})
 	}
 	return tables
 }
 
 // classes is how well each class finds its own.
-func (r *Run) classes() eval.Section {
-	s := eval.Section{Title: "Classes"}
+func (r *Run) classes() page.Section {
+	s := page.Section{Title: "Classes"}
 	list := slices.DeleteFunc(slices.Clone(r.measured.Classes), func(c eval.ClassRetrieval) bool { return c.Retrieval.N == 0 })
 	if len(list) == 0 {
 		s.Notes = []string{"No class has two images to find each other."}
@@ -61,19 +62,19 @@ func (r *Run) classes() eval.Section {
 }
 
 // labels is what the audit says of the training labels.
-func (r *Run) labels() eval.Section {
+func (r *Run) labels() page.Section {
 	a := r.audited
-	s := eval.Section{Title: "The training labels", Charts: []chart.Drawing{namedScores(LabelScores(a.Images), a)}}
-	s.Facts = append(s.Facts, eval.Fact{Name: "judged by", Value: a.Scorer})
+	s := page.Section{Title: "The training labels", Charts: []chart.Drawing{namedScores(LabelScores(a.Images), a)}}
+	s.Facts = append(s.Facts, page.Fact{Name: "judged by", Value: a.Scorer})
 	if a.Suggests != "" {
-		s.Facts = append(s.Facts, eval.Fact{Name: "suggested by", Value: a.Suggests})
+		s.Facts = append(s.Facts, page.Fact{Name: "suggested by", Value: a.Suggests})
 	}
-	s.Facts = append(s.Facts, eval.Fact{Name: "images judged", Value: fmt.Sprintf("%d; the lowest %.1f %% are called wrong", len(a.Images), 100*a.Rate)})
+	s.Facts = append(s.Facts, page.Fact{Name: "images judged", Value: fmt.Sprintf("%d; the lowest %.1f %% are called wrong", len(a.Images), 100*a.Rate)})
 	if d := a.Detection; d != nil {
 		s.Facts = append(s.Facts,
-			eval.Fact{Name: "truly wrong", Value: fmt.Sprintf("%d of %d (%.1f %%), as the manifest knows", d.Wrong, d.Samples, 100*float64(d.Wrong)/float64(max(d.Samples, 1)))},
-			eval.Fact{Name: "ranking", Value: fmt.Sprintf("AUROC %.4f, AP %.4f", d.AUROC, d.AP)},
-			eval.Fact{Name: "those called wrong", Value: fmt.Sprintf("precision %.3f, recall %.3f, F1 %.3f; %.1f %% of the labels kept are right", d.Precision, d.Recall, d.F1, 100*d.FilterAccuracy)})
+			page.Fact{Name: "truly wrong", Value: fmt.Sprintf("%d of %d (%.1f %%), as the manifest knows", d.Wrong, d.Samples, 100*float64(d.Wrong)/float64(max(d.Samples, 1)))},
+			page.Fact{Name: "ranking", Value: fmt.Sprintf("AUROC %.4f, AP %.4f", d.AUROC, d.AP)},
+			page.Fact{Name: "those called wrong", Value: fmt.Sprintf("precision %.3f, recall %.3f, F1 %.3f; %.1f %% of the labels kept are right", d.Precision, d.Recall, d.F1, 100*d.FilterAccuracy)})
 	}
 	rows := r.labelRows()
 	s.Tables = classTables("The classes with the largest share of labels called wrong", fmt.Sprintf("All %d training classes", len(rows)),
@@ -140,36 +141,36 @@ func (r *Run) labelRows() [][]string {
 }
 
 // definitions are of the numbers on the page.
-func (r *Run) definitions() []eval.Fact {
+func (r *Run) definitions() []page.Fact {
 	list := append(retrievalDefinitions(),
-		eval.Fact{Name: "found instead", Value: "of a class's queries whose nearest image is of another class: which class that is most often, and how often"},
-		eval.Fact{Name: "validation", Value: measureText(r.Config.Validation.Measure) + " on the validation split, by the labels given there"},
-		eval.Fact{Name: "smoothed", Value: fmt.Sprintf("exponential moving average, weight of the past %g: e₀ = x₀, eₜ = %[1]g·eₜ₋₁ + %.2g·xₜ, over the steps logged", smoothing, 1-smoothing)},
-		eval.Fact{Name: "score, P_clean", Value: "what the judge says of the given label, the higher the more right. " + r.audited.sentence()},
-		eval.Fact{Name: "called wrong", Value: "among the share of labels with the lowest scores that the noise rate of the run says are wrong"},
-		eval.Fact{Name: "suggested label", Value: "the class that the same judge scores best for the image, among the given one and the three nearest by mean similarity"},
+		page.Fact{Name: "found instead", Value: "of a class's queries whose nearest image is of another class: which class that is most often, and how often"},
+		page.Fact{Name: "validation", Value: measureText(r.Config.Validation.Measure) + " on the validation split, by the labels given there"},
+		page.Fact{Name: "smoothed", Value: fmt.Sprintf("exponential moving average, weight of the past %g: e₀ = x₀, eₜ = %[1]g·eₜ₋₁ + %.2g·xₜ, over the steps logged", smoothing, 1-smoothing)},
+		page.Fact{Name: "score, P_clean", Value: "what the judge says of the given label, the higher the more right. " + r.audited.sentence()},
+		page.Fact{Name: "called wrong", Value: "among the share of labels with the lowest scores that the noise rate of the run says are wrong"},
+		page.Fact{Name: "suggested label", Value: "the class that the same judge scores best for the image, among the given one and the three nearest by mean similarity"},
 	)
 	if r.audited.Detection != nil {
 		list = append(list,
-			eval.Fact{Name: "AUROC", Value: "chance that a wrong label, drawn at random, has a lower score than a right one; ties count half"},
-			eval.Fact{Name: "AP", Value: "average precision of the ranking from the lowest score on, wrong labels being what is sought"},
-			eval.Fact{Name: "precision, recall, F1", Value: "of the labels called wrong: the share that is; of the wrong ones: the share called so; their harmonic mean"})
+			page.Fact{Name: "AUROC", Value: "chance that a wrong label, drawn at random, has a lower score than a right one; ties count half"},
+			page.Fact{Name: "AP", Value: "average precision of the ranking from the lowest score on, wrong labels being what is sought"},
+			page.Fact{Name: "precision, recall, F1", Value: "of the labels called wrong: the share that is; of the wrong ones: the share called so; their harmonic mean"})
 	}
 	if len(r.diagnoses) > 0 {
 		list = append(list,
-			eval.Fact{Name: "κ", Value: "concentration of a class's unit vectors in the memory bank (von Mises–Fisher): the larger, the closer together. Boxes: quartiles and median over classes, whiskers to the outermost within 1.5 of the box's height"},
-			eval.Fact{Name: "share kept, threshold", Value: "of the labels of a batch: those whose score is at or above the threshold that the filter set for it"},
-			eval.Fact{Name: "P_clean to step N", Value: "scores that the filter gave in the batches since the diagnosis before; classes that it knew nothing of are left out"})
+			page.Fact{Name: "κ", Value: "concentration of a class's unit vectors in the memory bank (von Mises–Fisher): the larger, the closer together. Boxes: quartiles and median over classes, whiskers to the outermost within 1.5 of the box's height"},
+			page.Fact{Name: "share kept, threshold", Value: "of the labels of a batch: those whose score is at or above the threshold that the filter set for it"},
+			page.Fact{Name: "P_clean to step N", Value: "scores that the filter gave in the batches since the diagnosis before; classes that it knew nothing of are left out"})
 	}
 	if r.Config.SelfPaced.On() {
-		list = append(list, eval.Fact{Name: "weight, λ", Value: "how much a sample counts, 0 to 1, and the loss up to which samples count fully in that round; mean weight: the mean over classes of their mean weights"})
+		list = append(list, page.Fact{Name: "weight, λ", Value: "how much a sample counts, 0 to 1, and the loss up to which samples count fully in that round; mean weight: the mean over classes of their mean weights"})
 	}
-	return append(list, eval.Fact{Name: "split", Value: r.SplitText() + map[bool]string{true: "; no class of it has a training image", false: ""}[r.unseen() && r.split != datasets.Train]})
+	return append(list, page.Fact{Name: "split", Value: r.SplitText() + map[bool]string{true: "; no class of it has a training image", false: ""}[r.unseen() && r.split != datasets.Train]})
 }
 
 // retrievalDefinitions are of what Retrieve measures.
-func retrievalDefinitions() []eval.Fact {
-	return []eval.Fact{
+func retrievalDefinitions() []page.Fact {
+	return []page.Fact{
 		{Name: "query", Value: "an image that asks for the others of its class, ranked by cosine, itself left out; one without any to find does not count"},
 		{Name: "P@1, R@K", Value: "share of the queries of which the nearest, or one of the K nearest, is of their class"},
 		{Name: "R-Prec", Value: "of the R nearest, R being the number of others of the class, the share that is; mean over queries"},

@@ -10,6 +10,7 @@ import (
 
 	"winnow/eval"
 	"winnow/report/chart"
+	"winnow/report/page"
 	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/train"
@@ -39,9 +40,9 @@ func bestOf(runs []*Run, best *Run) string {
 
 // Compared is the report of several runs: where their settings differ, their numbers, and their curves over each
 // other. Pictures are for the report of one.
-func Compared(runs []*Run) eval.Report {
+func Compared(runs []*Run) page.Report {
 	distinctNames(runs)
-	report := eval.Report{Title: fmt.Sprintf("%d runs compared", len(runs)), RowsTitle: runs[0].rowsTitle(), K: []int{1, 2, 4, 8}}
+	report := page.Report{Title: fmt.Sprintf("%d runs compared", len(runs)), RowsTitle: runs[0].rowsTitle(), K: []int{1, 2, 4, 8}}
 	best := slices.MaxFunc(runs, func(a, b *Run) int {
 		return cmp.Compare(a.measured.Trained.PrecisionAt1, b.measured.Trained.PrecisionAt1)
 	})
@@ -55,18 +56,18 @@ func Compared(runs []*Run) eval.Report {
 		report.Rows = append(report.Rows, untrainedRows(runs[:i], r)...)
 	}
 	for _, r := range runs {
-		report.Rows = append(report.Rows, eval.ReportRow{Name: r.name, Note: r.HeadFile, Retrieval: r.measured.Trained, Detection: r.measured.Detection, Strong: r == best && len(asGood(runs, best)) == 1})
+		report.Rows = append(report.Rows, page.Row{Name: r.name, Note: r.HeadFile, Retrieval: r.measured.Trained, Detection: r.measured.Detection, Strong: r == best && len(asGood(runs, best)) == 1})
 	}
 	report.Verdict = []string{bestOf(runs, best)}
-	report.Sections = []eval.Section{differences(runs), {Title: "Their training", Charts: overEachOther(runs)}, filtersOf(runs)}
-	report.Sections = slices.DeleteFunc(report.Sections, func(s eval.Section) bool { return len(s.Tables)+len(s.Charts)+len(s.Notes) == 0 })
+	report.Sections = []page.Section{differences(runs), {Title: "Their training", Charts: overEachOther(runs)}, filtersOf(runs)}
+	report.Sections = slices.DeleteFunc(report.Sections, func(s page.Section) bool { return len(s.Tables)+len(s.Charts)+len(s.Notes) == 0 })
 	report.Definitions = append(retrievalDefinitions(),
-		eval.Fact{Name: "score, P_clean", Value: "what a filter says of a given label, the higher the more right; of each run by its own scorer, so that thresholds of two are not on one scale"},
-		eval.Fact{Name: "kept, threshold", Value: "of the labels of a batch: those whose score is at or above the threshold that the filter set for it"},
-		eval.Fact{Name: "validation", Value: "the measure that the run was told to keep the best of, on its validation split, by the labels given there"},
-		eval.Fact{Name: "AUROC", Value: "of the training labels' scores where the manifest knows the truth: chance that a wrong label has a lower score than a right one"},
-		eval.Fact{Name: "smoothed", Value: fmt.Sprintf("exponential moving average over the steps logged, weight of the past %g", smoothing)},
-		eval.Fact{Name: "κ", Value: "concentration of a class's unit vectors in the memory bank (von Mises–Fisher); boxes: quartiles and median over classes, whiskers to the outermost within 1.5 of the box's height"})
+		page.Fact{Name: "score, P_clean", Value: "what a filter says of a given label, the higher the more right; of each run by its own scorer, so that thresholds of two are not on one scale"},
+		page.Fact{Name: "kept, threshold", Value: "of the labels of a batch: those whose score is at or above the threshold that the filter set for it"},
+		page.Fact{Name: "validation", Value: "the measure that the run was told to keep the best of, on its validation split, by the labels given there"},
+		page.Fact{Name: "AUROC", Value: "of the training labels' scores where the manifest knows the truth: chance that a wrong label has a lower score than a right one"},
+		page.Fact{Name: "smoothed", Value: fmt.Sprintf("exponential moving average over the steps logged, weight of the past %g", smoothing)},
+		page.Fact{Name: "κ", Value: "concentration of a class's unit vectors in the memory bank (von Mises–Fisher); boxes: quartiles and median over classes, whiskers to the outermost within 1.5 of the box's height"})
 	return report
 }
 
@@ -84,7 +85,7 @@ func distinctNames(runs []*Run) {
 }
 
 // untrainedRows are those of a run's frozen and whitened features, unless an earlier run has the same.
-func untrainedRows(earlier []*Run, r *Run) (rows []eval.ReportRow) {
+func untrainedRows(earlier []*Run, r *Run) (rows []page.Row) {
 	of := ""
 	if len(earlier) > 0 {
 		of = " of " + r.name
@@ -92,7 +93,7 @@ func untrainedRows(earlier []*Run, r *Run) (rows []eval.ReportRow) {
 	add := func(name, note string, pick func(*Run) eval.Retrieval) {
 		same := func(e *Run) bool { return sameRetrieval(pick(e), pick(r)) }
 		if !slices.ContainsFunc(earlier, same) {
-			rows = append(rows, eval.ReportRow{Name: name + of, Note: note, Retrieval: pick(r)})
+			rows = append(rows, page.Row{Name: name + of, Note: note, Retrieval: pick(r)})
 		}
 	}
 	add(comparison.FrozenRow, "the backbone's features, no training", func(e *Run) eval.Retrieval { return e.measured.Frozen })
@@ -105,13 +106,13 @@ func sameRetrieval(a, b eval.Retrieval) bool {
 }
 
 // differences are the settings and facts that are not the same in all runs.
-func differences(runs []*Run) eval.Section {
-	s := eval.Section{Title: "Where they differ"}
+func differences(runs []*Run) page.Section {
+	s := page.Section{Title: "Where they differ"}
 	head := []string{"setting"}
 	for _, r := range runs {
 		head = append(head, r.name)
 	}
-	settings := eval.Table{Caption: "Settings", Head: head, Words: true}
+	settings := page.Table{Caption: "Settings", Head: head, Words: true}
 	flat := flattened(runs)
 	for _, key := range settingKeys(runs...) {
 		row, same := []string{key}, true
@@ -127,7 +128,7 @@ func differences(runs []*Run) eval.Section {
 	} else {
 		s.Notes = append(s.Notes, "Their settings are the same.")
 	}
-	facts := eval.Table{Caption: "What went in, and what came of it", Head: slices.Clone(head), Words: true}
+	facts := page.Table{Caption: "What went in, and what came of it", Head: slices.Clone(head), Words: true}
 	facts.Head[0] = "run"
 	for _, f := range []struct {
 		name string
@@ -218,8 +219,8 @@ func overEachOther(runs []*Run) (list []chart.Drawing) {
 }
 
 // filtersOf is how the concentrations of the classes are spread in those runs that have a filter.
-func filtersOf(runs []*Run) eval.Section {
-	s := eval.Section{Title: "Their filters"}
+func filtersOf(runs []*Run) page.Section {
+	s := page.Section{Title: "Their filters"}
 	var with []NamedDiagnoses
 	for _, r := range runs {
 		if r.Config.Filter.Scorer != config.NoFilter && len(r.diagnoses) > 0 {

@@ -8,6 +8,7 @@ import (
 
 	"winnow/eval"
 	"winnow/report/chart"
+	"winnow/report/page"
 )
 
 // A few classes far above all others do not press their boxes flat; where there are none, or a number that has no
@@ -58,7 +59,7 @@ func TestNamedScores(t *testing.T) {
 // What a page holds besides the map is taken from the map's room.
 func TestReportGivesTheMapWhatIsLeft(t *testing.T) {
 	for _, rest := range []int{1000, 6 << 20} {
-		report := eval.Report{Title: "x", Sections: []eval.Section{{Title: "long", Notes: []string{strings.Repeat("word ", rest/5)}}}}
+		report := page.Report{Title: "x", Sections: []page.Section{{Title: "long", Notes: []string{strings.Repeat("word ", rest/5)}}}}
 		given := 0
 		page, err := Write(report, func(w io.Writer, most int) error {
 			given = most

@@ -20,25 +20,26 @@ import (
 	"winnow/eval"
 	"winnow/filters"
 	"winnow/report/chart"
+	"winnow/report/page"
 	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/run/folder"
 )
 
 // Page is the report of one run, but for suspects, queries and a map, which need its images.
-func (r *Run) Page() eval.Report {
-	report := eval.Report{
+func (r *Run) Page() page.Report {
+	report := page.Report{
 		Title: "Run “" + r.name + "”", Verdict: r.verdict(), Warnings: r.measured.Warnings, RowsTitle: r.rowsTitle(), K: []int{1, 2, 4, 8},
-		Rows: []eval.ReportRow{
+		Rows: []page.Row{
 			{Name: comparison.FrozenRow, Note: "the backbone's features, no training", Retrieval: r.measured.Frozen},
 			{Name: comparison.WhitenedRow, Note: "PCA whitening, no labels", Retrieval: r.measured.Whitened},
 			{Name: comparison.TrainedRow, Note: r.HeadFile, Retrieval: r.measured.Trained, Detection: r.measured.Detection, Strong: true},
 		},
-		Sections:    []eval.Section{r.trainedOn(), r.course()},
+		Sections:    []page.Section{r.trainedOn(), r.course()},
 		Definitions: r.definitions(),
 	}
 	if r.Config.Filter.Scorer != config.NoFilter {
-		report.Sections = append(report.Sections, eval.Section{Title: "The filter", Charts: r.filterCurves(), Notes: r.filterNotes()})
+		report.Sections = append(report.Sections, page.Section{Title: "The filter", Charts: r.filterCurves(), Notes: r.filterNotes()})
 	}
 	if s := r.rounds(); len(s.Tables) > 0 {
 		report.Sections = append(report.Sections, s)
@@ -58,14 +59,14 @@ func (r *Run) verdict() []string {
 }
 
 // trainedOn says what was trained: the data, where the settings differ from the defaults, and what made it.
-func (r *Run) trainedOn() eval.Section {
-	s := eval.Section{Title: "What was trained", Facts: r.trainedFacts()}
-	data := eval.Table{Caption: "The images, by split", Head: []string{"split", "images", "classes", "smallest class", "largest class", "without label"}}
+func (r *Run) trainedOn() page.Section {
+	s := page.Section{Title: "What was trained", Facts: r.trainedFacts()}
+	data := page.Table{Caption: "The images, by split", Head: []string{"split", "images", "classes", "smallest class", "largest class", "without label"}}
 	for _, n := range r.Manifest.Count() {
 		data.Rows = append(data.Rows, []string{n.Split, strconv.Itoa(n.Samples), strconv.Itoa(n.Classes), strconv.Itoa(n.Smallest), strconv.Itoa(n.Largest), strconv.Itoa(n.Unlabelled)})
 	}
 	s.Tables = append(s.Tables, data)
-	settings := eval.Table{Caption: "Settings that differ from the defaults", Head: []string{"setting", "this run", "default"}, Words: true}
+	settings := page.Table{Caption: "Settings that differ from the defaults", Head: []string{"setting", "this run", "default"}, Words: true}
 	usual := usualSettings(r.Config)
 	for _, key := range settingKeys(r) {
 		if was, is := usual[key], config.Flatten(r.Config)[key]; was != is {
@@ -121,11 +122,11 @@ func flattened(runs []*Run) (list []map[string]string) {
 }
 
 // trainedFacts are what identifies a run.
-func (r *Run) trainedFacts() []eval.Fact {
+func (r *Run) trainedFacts() []page.Fact {
 	f := r.facts
-	var facts []eval.Fact
+	var facts []page.Fact
 	add := func(name, format string, args ...any) {
-		facts = append(facts, eval.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
+		facts = append(facts, page.Fact{Name: name, Value: fmt.Sprintf(format, args...)})
 	}
 	add("run", "%s, started %s", r.Dir, f.Started.UTC().Format("2006-01-02 15:04 MST"))
 	if f.Recipe != "" {
@@ -193,11 +194,11 @@ func hiddenText(hidden []int) string {
 }
 
 // course is how the training went.
-func (r *Run) course() eval.Section {
-	s := eval.Section{Title: "How it went", Charts: r.curves()}
+func (r *Run) course() page.Section {
+	s := page.Section{Title: "How it went", Charts: r.curves()}
 	if r.result != nil && r.result.Validation != nil && r.split != datasets.Validation {
 		v := r.result.Validation
-		table := eval.Table{Caption: "On the validation split, with the state that was kept", Head: []string{"embedding", "P@1 %", "R-Prec %", "MAP@R %", "queries"}}
+		table := page.Table{Caption: "On the validation split, with the state that was kept", Head: []string{"embedding", "P@1 %", "R-Prec %", "MAP@R %", "queries"}}
 		for _, row := range []struct {
 			name string
 			r    eval.Retrieval
@@ -230,9 +231,9 @@ func (r *Run) filterNotes() []string {
 }
 
 // rounds are those of self-paced weights.
-func (r *Run) rounds() eval.Section {
-	s := eval.Section{Title: "Self-paced rounds"}
-	table := eval.Table{Caption: "Every round finds all samples' weights anew", Head: []string{"round", "epoch", "λ", "mean weight", "± over classes", "at 0", "at 1", "objective before", "after"}}
+func (r *Run) rounds() page.Section {
+	s := page.Section{Title: "Self-paced rounds"}
+	table := page.Table{Caption: "Every round finds all samples' weights anew", Head: []string{"round", "epoch", "λ", "mean weight", "± over classes", "at 0", "at 1", "objective before", "after"}}
 	mean := chart.Line{Name: "mean weight of a class", Dots: true}
 	for _, m := range r.metrics {
 		if w := m.Weights; w != nil {
@@ -243,7 +244,7 @@ func (r *Run) rounds() eval.Section {
 		}
 	}
 	if len(table.Rows) > 0 {
-		s.Tables = []eval.Table{table}
+		s.Tables = []page.Table{table}
 		s.Charts = drawnIfAny(chart.Frame{Title: "Mean weight of a class, ± its standard deviation over classes", Y: "weight"}, mean)
 	}
 	return s

@@ -6,23 +6,23 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/datasets/glyphs"
-	"winnow/eval"
 	"winnow/report/chart"
+	"winnow/report/page"
 )
 
 // SuspectCards shows audited images, those at some ranks, with the nearest that support either label.
-func SuspectCards(images []suspects.Entry, at []int, picture func(path, caption string) (eval.Picture, error)) ([]eval.SuspectCard, error) {
-	var cards []eval.SuspectCard
+func SuspectCards(images []suspects.Entry, at []int, picture func(path, caption string) (page.Picture, error)) ([]page.SuspectCard, error) {
+	var cards []page.SuspectCard
 	for _, i := range at {
 		e := images[i]
-		card := eval.SuspectCard{Given: glyphs.Readable(e.Given), Suggested: glyphs.Readable(e.Suggested), True: glyphs.Readable(e.True), Score: e.Score}
+		card := page.SuspectCard{Given: glyphs.Readable(e.Given), Suggested: glyphs.Readable(e.Suggested), True: glyphs.Readable(e.True), Score: e.Score}
 		var err error
 		if card.Picture, err = picture(e.Path, fmt.Sprintf("rank %d", e.Rank)); err != nil {
 			return nil, err
 		}
 		for _, side := range []struct {
 			near []suspects.Near
-			to   *[]eval.Picture
+			to   *[]page.Picture
 		}{{e.SupportGiven, &card.ForGiven}, {e.SupportSuggested, &card.ForSuggested}} {
 			for _, n := range side.near {
 				pic, err := picture(n.Path, n.Path)

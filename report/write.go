@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"io"
 
-	"winnow/eval"
+	"winnow/report/page"
 )
 
 // Limit is the most bytes that a page should have, MapLimit of them those of the map.
@@ -18,7 +18,7 @@ const mapHeading = 4 << 10
 
 // Write makes the page, with a map where drawMap is not nil. The map, whose pictures can be made smaller, gets what
 // everything else leaves of the limit: at most so many bytes.
-func Write(report eval.Report, drawMap func(w io.Writer, most int) error) ([]byte, error) {
+func Write(report page.Report, drawMap func(w io.Writer, most int) error) ([]byte, error) {
 	var page bytes.Buffer
 	if drawMap != nil {
 		if err := report.WriteHTML(&page); err != nil {

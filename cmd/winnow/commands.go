@@ -21,6 +21,7 @@ import (
 	"winnow/cmd/winnow/pairs"
 	"winnow/cmd/winnow/recipes"
 	"winnow/cmd/winnow/reproduce"
+	"winnow/cmd/winnow/review"
 	"winnow/cmd/winnow/runtime"
 	"winnow/cmd/winnow/search"
 	"winnow/cmd/winnow/term"
@@ -43,7 +44,7 @@ func commands() []term.Group {
 			train.Command(),
 			eval.Command(),
 			audit.Command(),
-			reviewCommand(),
+			review.Command(),
 			mapCommand(),
 			retrieveCommand(),
 			reportCommand(),

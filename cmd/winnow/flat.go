@@ -14,6 +14,7 @@ import (
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
+	"winnow/internal/progress"
 	"winnow/models"
 	"winnow/run"
 	"winnow/run/folder"
@@ -23,7 +24,7 @@ import (
 // their own yet. This file goes with the last of them.
 
 type (
-	progressLine = term.Progress
+	progressLine = progress.Line
 	exportFile   = term.Target
 )
 
@@ -58,7 +59,7 @@ func checkTargets(files []exportFile, inputs []string) error {
 	return term.CheckTargets(files, inputs)
 }
 func newProgressLine(w io.Writer, unit string, now func() time.Time) *progressLine {
-	return term.NewProgress(w, unit, now)
+	return progress.New(w, unit, now)
 }
 func chooseSplits(d *datasets.Dataset, text string) ([]int, error) { return d.Choose(text) }
 func drawSome(list []int, n int, seed uint64, purpose string) []int {

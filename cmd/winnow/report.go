@@ -12,9 +12,9 @@ import (
 	"winnow/audit"
 	"winnow/audit/suspects"
 	"winnow/datasets"
-	"winnow/eval"
 	"winnow/internal/atomicfile"
 	"winnow/report"
+	"winnow/report/page"
 	"winnow/run/auditing"
 	"winnow/run/evaluation"
 )
@@ -155,7 +155,7 @@ func measuredRun(c *cli.Context, dir string, mem int64) (*reported, error) {
 }
 
 // reportPage is the page of one run with its pictures and map, or of several beside each other.
-func reportPage(c *cli.Context, runs []*reported, mem int64) (eval.Report, mapDrawer, error) {
+func reportPage(c *cli.Context, runs []*reported, mem int64) (page.Report, mapDrawer, error) {
 	if len(runs) > 1 {
 		var pages []*report.Run
 		for _, r := range runs {

@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"winnow/datasets/glyphs"
-	"winnow/eval"
 	"winnow/report"
 	"winnow/report/atlas"
+	"winnow/report/page"
 	"winnow/run/auditing"
 	"winnow/run/evaluation"
 	"winnow/run/folder"
@@ -187,19 +187,19 @@ func TestReportLimit(t *testing.T) {
 		m.Points = append(m.Points, atlas.Point{X: draw.NormFloat64(), Y: draw.NormFloat64(), Group: i % 2, Path: fmt.Sprintf("a folder/of some depth/with an image %d.jpg", i), Label: m.Groups[i%2]})
 		pictures[i] = noise(atlas.ThumbnailSide(len(pictures)))
 	}
-	picture := func() eval.Picture {
+	picture := func() page.Picture {
 		data, err := encodePicture(noise(reportSide))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return eval.Picture{Data: data, Caption: "a class with a long name", File: "a folder/of some depth/with an image.jpg"}
+		return page.Picture{Data: data, Caption: "a class with a long name", File: "a folder/of some depth/with an image.jpg"}
 	}
-	content := eval.Report{Map: func(w io.Writer) error { return m.WritePart(w, pictures, report.MapLimit) }}
+	content := page.Report{Map: func(w io.Writer) error { return m.WritePart(w, pictures, report.MapLimit) }}
 	for range reportSuspects {
-		content.Suspects = append(content.Suspects, eval.SuspectCard{Picture: picture(), Given: "a", Suggested: "b", ForGiven: []eval.Picture{picture(), picture(), picture()}, ForSuggested: []eval.Picture{picture(), picture(), picture()}})
+		content.Suspects = append(content.Suspects, page.SuspectCard{Picture: picture(), Given: "a", Suggested: "b", ForGiven: []page.Picture{picture(), picture(), picture()}, ForSuggested: []page.Picture{picture(), picture(), picture()}})
 	}
 	for range reportQueries {
-		card := eval.QueryCard{Query: picture()}
+		card := page.QueryCard{Query: picture()}
 		for range reportNearest {
 			card.Nearest = append(card.Nearest, picture())
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/datasets"
-	"winnow/eval"
 	"winnow/eval/tsne"
 	"winnow/report"
+	"winnow/report/page"
 )
 
 // How much is shown in pictures.
@@ -26,7 +26,7 @@ const (
 type mapDrawer = func(w io.Writer, most int) error
 
 // illustrate adds suspects and queries, and says how to draw the map.
-func (r *reported) illustrate(c *cli.Context, content *eval.Report, mem int64) (mapDrawer, error) {
+func (r *reported) illustrate(c *cli.Context, content *page.Report, mem int64) (mapDrawer, error) {
 	asking := retrieveResult{Choice: chooseRandom, Seed: reportSeed, Split: r.split, k: reportNearest, of: r.page.Embedded()}
 	if len(notLonely(asking.of)) > 0 {
 		if err := asking.ask(c, r.openedRun, reportQueries, mem); err != nil {
@@ -49,8 +49,8 @@ func (r *reported) illustrate(c *cli.Context, content *eval.Report, mem int64) (
 		}
 	}
 	content.Queries = asking.cards(files)
-	picture := func(path, caption string) (eval.Picture, error) {
-		return eval.Picture{Data: files[path], Caption: caption, File: path}, nil
+	picture := func(path, caption string) (page.Picture, error) {
+		return page.Picture{Data: files[path], Caption: caption, File: path}, nil
 	}
 	var err error
 	if content.Suspects, err = report.SuspectCards(suspects, allRows(len(suspects)), picture); err != nil || c.Bool("no-map") {

@@ -16,6 +16,7 @@ import (
 	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/internal/lookup"
+	"winnow/report/page"
 	"winnow/run/comparison"
 	"winnow/run/evaluation"
 )
@@ -243,23 +244,23 @@ func (r retrieveResult) summary() string {
 }
 
 // report is the page.
-func (r retrieveResult) report(c *cli.Context, run *openedRun) (eval.Report, error) {
+func (r retrieveResult) report(c *cli.Context, run *openedRun) (page.Report, error) {
 	what := "the features of " + filepath.Base(run.Dir)
 	if run.Head != nil {
 		what = "the run " + filepath.Base(run.Dir)
 	}
-	report := eval.Report{Title: "What images find in " + what, Verdict: []string{strings.ToUpper(r.summary()[:1]) + r.summary()[1:] + "."}, Facts: []eval.Fact{
+	report := page.Report{Title: "What images find in " + what, Verdict: []string{strings.ToUpper(r.summary()[:1]) + r.summary()[1:] + "."}, Facts: []page.Fact{
 		{Name: "queries", Value: fmt.Sprintf("images of %s with another of their label to find; %d images are asked, the query itself left out", r.Split, r.Gallery)},
 		{Name: "hit", Value: "has the query's label as the manifest gives it"},
 		{Name: "similarity", Value: "cosine of the two vectors"},
 	}}
 	if r.Choice == chooseWorst {
-		report.Facts = append(report.Facts, eval.Fact{Name: "worst", Value: fmt.Sprintf("fewest hits among the %d nearest; of those with equally many the ones whose nearest miss is most similar", r.k)})
+		report.Facts = append(report.Facts, page.Fact{Name: "worst", Value: fmt.Sprintf("fewest hits among the %d nearest; of those with equally many the ones whose nearest miss is most similar", r.k)})
 	}
 	if run.Head != nil {
-		report.Facts = append(report.Facts, eval.Fact{Name: "head", Value: filepath.Join(run.Dir, run.HeadFile)})
+		report.Facts = append(report.Facts, page.Fact{Name: "head", Value: filepath.Join(run.Dir, run.HeadFile)})
 	}
-	report.Facts = append(report.Facts, eval.Fact{Name: "features", Value: run.Store.Dir}, eval.Fact{Name: "manifest", Value: run.ManifestFile}, eval.Fact{Name: "winnow", Value: version()})
+	report.Facts = append(report.Facts, page.Fact{Name: "features", Value: run.Store.Dir}, page.Fact{Name: "manifest", Value: run.ManifestFile}, page.Fact{Name: "winnow", Value: version()})
 	files, err := pictureFiles(c, run, r.paths(), pictureSide)
 	report.Queries = r.cards(files)
 	return report, err
@@ -277,11 +278,11 @@ func (r retrieveResult) paths() (list []string) {
 }
 
 // cards show the queries with pictures by path.
-func (r retrieveResult) cards(files map[string][]byte) (list []eval.QueryCard) {
+func (r retrieveResult) cards(files map[string][]byte) (list []page.QueryCard) {
 	for _, q := range r.Queries {
-		card := eval.QueryCard{Query: eval.Picture{Data: files[q.Path], Caption: glyphs.Readable(q.Label), File: q.Path}}
+		card := page.QueryCard{Query: page.Picture{Data: files[q.Path], Caption: glyphs.Readable(q.Label), File: q.Path}}
 		for _, n := range q.Nearest {
-			card.Nearest = append(card.Nearest, eval.Picture{Data: files[n.Path], Caption: glyphs.Readable(n.Label), Note: fmt.Sprintf("similarity %.3f", n.Similarity), File: n.Path, Good: n.Hit})
+			card.Nearest = append(card.Nearest, page.Picture{Data: files[n.Path], Caption: glyphs.Readable(n.Label), Note: fmt.Sprintf("similarity %.3f", n.Similarity), File: n.Path, Good: n.Hit})
 		}
 		list = append(list, card)
 	}

@@ -151,7 +151,7 @@ func TestRooms(t *testing.T) {
 
 // arrowsUp is how many arrows may run against the order of the table, from one top-level room to a later one. internal's
 // tools come last and serve all, so they are not counted. The number may only shrink.
-const arrowsUp = 1
+const arrowsUp = 0
 
 func TestArrowsUp(t *testing.T) {
 	var up []string

@@ -10,7 +10,7 @@ import (
 // Lines of Go, tests aside, that the command line may have: the goal and what is allowed until it is reached. The
 // allowance may only shrink.
 const (
-	cmdGoal, cmdAllowed   = 5_500, 7_713
+	cmdGoal, cmdAllowed   = 5_500, 7_492
 	mainGoal, mainAllowed = 60, 60
 )
 

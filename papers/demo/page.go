@@ -16,6 +16,7 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/report"
 	"winnow/report/chart"
+	"winnow/report/page"
 )
 
 // Write prints the table and the verdict.
@@ -49,11 +50,11 @@ func (d *demo) write(ctx context.Context) error {
 	return nil
 }
 
-func (d *demo) report(ctx context.Context) (eval.Report, error) {
-	r := eval.Report{
+func (d *demo) report(ctx context.Context) (page.Report, error) {
+	r := page.Report{
 		Title:   fmt.Sprintf("winnow: an embedding from labels of which %.0f %% are wrong", 100*d.result.NoiseRate),
 		Verdict: d.result.Verdict, RowsTitle: "Retrieval on classes never seen in training", Rows: d.result.rows(), K: []int{2, 4, 8}, Charts: d.charts(),
-		Facts: []eval.Fact{
+		Facts: []page.Fact{
 			{Name: "data", Value: fmt.Sprintf("glyphs: %d drawn characters, %d images; train, validation and test hold different characters", len(d.clean.Classes), len(d.clean.Samples))},
 			{Name: "noise", Value: fmt.Sprintf("symmetric, rate %g: %d of %d training labels wrong", d.result.NoiseRate, d.result.Detection.Wrong, d.result.Detection.Samples)},
 			{Name: "backbone", Value: Backbone + ", " + d.store.Key.Model[:12] + "…"},
@@ -92,7 +93,7 @@ func (d *demo) charts() []chart.Drawing {
 }
 
 // suspects shows the most suspect labels, and then some from where right and wrong meet.
-func (d *demo) suspects(n int) ([]eval.SuspectCard, error) {
+func (d *demo) suspects(n int) ([]page.SuspectCard, error) {
 	at := make([]int, 0, n)
 	for i := range min(n*2/3, len(d.audited.Images)) {
 		at = append(at, i)
@@ -104,13 +105,13 @@ func (d *demo) suspects(n int) ([]eval.SuspectCard, error) {
 	return report.SuspectCards(d.audited.Images, at, d.picture)
 }
 
-func (d *demo) picture(path, caption string) (eval.Picture, error) {
+func (d *demo) picture(path, caption string) (page.Picture, error) {
 	data, err := fs.ReadFile(d.images, path)
-	return eval.Picture{Data: data, Caption: caption}, err
+	return page.Picture{Data: data, Caption: caption}, err
 }
 
 // queries shows test images spread over the test classes and their k nearest by the filtered network.
-func (d *demo) queries(ctx context.Context, n, k int) ([]eval.QueryCard, error) {
+func (d *demo) queries(ctx context.Context, n, k int) ([]page.QueryCard, error) {
 	z := d.found
 	rows := make([]int, n)
 	for i := range rows {
@@ -120,7 +121,7 @@ func (d *demo) queries(ctx context.Context, n, k int) ([]eval.QueryCard, error) 
 	if err != nil {
 		return nil, err
 	}
-	var cards []eval.QueryCard
+	var cards []page.QueryCard
 	for i, list := range lists {
 		card, err := d.queryCard(z, rows[i], list, k)
 		if err != nil {
@@ -131,9 +132,9 @@ func (d *demo) queries(ctx context.Context, n, k int) ([]eval.QueryCard, error) 
 	return cards, nil
 }
 
-func (d *demo) queryCard(z features.Set, row int, list []eval.Neighbour, k int) (eval.QueryCard, error) {
+func (d *demo) queryCard(z features.Set, row int, list []eval.Neighbour, k int) (page.QueryCard, error) {
 	sample := d.clean.Samples[z.IDs[row]]
-	var card eval.QueryCard
+	var card page.QueryCard
 	var err error
 	if card.Query, err = d.picture(sample.Path, glyphs.Readable(d.clean.Classes[sample.Label])); err != nil {
 		return card, err

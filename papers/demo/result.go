@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"winnow/eval"
+	"winnow/report/page"
 )
 
 // Result is result.json. Topline, Unfiltered and PRISM are the fine-tuned networks' last states, after equal
@@ -41,9 +42,9 @@ func (t *Trio) judge() {
 }
 
 // rows are the embeddings compared, in order.
-func (r *Result) rows() []eval.ReportRow {
+func (r *Result) rows() []page.Row {
 	wrong := fmt.Sprintf("labels of which %.0f %% are wrong", 100*r.NoiseRate)
-	return []eval.ReportRow{
+	return []page.Row{
 		{Name: "frozen", Note: "the backbone's features, no training", Retrieval: r.Frozen},
 		{Name: "whitened", Note: "PCA whitening, no labels", Retrieval: r.Whitened},
 		{Name: "head topline", Note: "a head alone, on the true labels", Retrieval: r.HeadOnly.Topline},

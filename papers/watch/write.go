@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 	"slices"
 
-	"winnow/eval"
 	"winnow/internal/atomicfile"
 	"winnow/papers/text"
 	"winnow/report"
 	"winnow/report/chart"
+	"winnow/report/page"
 	"winnow/run/config"
 	"winnow/train"
 )
@@ -35,9 +35,9 @@ func (r Result) Write(dir string) error {
 		to   func(io.Writer) error
 	}
 	files := []file{{File, r.JSON}}
-	page := eval.Report{
+	page := page.Report{
 		Title: "What the filters kept, beside the truth",
-		Facts: []eval.Fact{
+		Facts: []page.Fact{
 			{Name: "manifest", Value: r.Config["data.manifest"]}, {Name: "features", Value: r.Config["data.features"]},
 			{Name: "losses", Value: config.LossList(r.Config)}, {Name: "filter.rate", Value: r.Config["filter.rate"]},
 			{Name: "seed", Value: r.Config["seed"]}, {Name: "winnow", Value: r.Winnow},

@@ -236,4 +236,4 @@ func counted(n int, list []string) string {
 }
 
 // shorten cuts a label that would spoil the table.
-func shorten(label string) string { return term.Shorten(label, 32) }
+func shorten(label string) string { return term.Shortened(label, 32) }

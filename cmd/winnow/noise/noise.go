@@ -93,6 +93,6 @@ func write(w io.Writer, r evaluation.NoiseReport, top int) {
 		fmt.Fprintf(w, "the manifest knows: %.1f %% are wrong\n", 100**r.True)
 	}
 	for _, k := range term.First(r.Classes, top) {
-		fmt.Fprintf(w, "  %5.1f %%  %s (%d images)\n", 100*k.Rate, term.Shorten(k.Class, 32), k.Images)
+		fmt.Fprintf(w, "  %5.1f %%  %s (%d images)\n", 100*k.Rate, term.Shortened(k.Class, 32), k.Images)
 	}
 }

@@ -15,11 +15,3 @@ func JSON(w io.Writer, v any) error {
 
 // First is at most n of a list.
 func First[T any](list []T, n int) []T { return list[:min(max(n, 0), len(list))] }
-
-// Shorten is text of at most n characters.
-func Shorten(text string, n int) string {
-	if runes := []rune(text); len(runes) > n {
-		return string(runes[:n-1]) + "…"
-	}
-	return text
-}

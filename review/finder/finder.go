@@ -1,4 +1,6 @@
-package main
+// Package finder finds the images that are like another for the page of a review: among the vectors of a feature store, an
+// index, or what a run makes of its features; another image is embedded by the model that made them, where it is found.
+package finder
 
 import (
 	"bytes"
@@ -8,46 +10,47 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
 	"winnow/backbone"
 	"winnow/embedding"
-	"winnow/extraction"
 	"winnow/review"
 	"winnow/search"
 )
 
-// reviewFinder finds images alike for the page. One goroutine at a time asks it.
-type reviewFinder struct {
-	in  *search.Gallery
-	by  *embedding.Embedder // of images that are sent; nil: none can be
-	net *embedding.Network  // loaded when the first one is sent
-	c   *cli.Context
+// Finder implements [review.Finder].
+type Finder struct {
+	in   *search.Gallery
+	by   *embedding.Embedder // of images that are sent; nil: none can be
+	net  *embedding.Network  // loaded when the first one is sent
+	host embedding.Host
 }
 
-// openReviewFinder looks in a feature store or an index. Where who made it is not found again, images that are sent cannot
-// be searched for: that is told.
-func openReviewFinder(c *cli.Context) (*reviewFinder, error) {
-	in, err := search.OpenGallery(c.String("features"))
+// Open looks in a feature store or an index; images that are sent are embedded by a model, a run folder or an ONNX file,
+// "" for the one that made the vectors. Where that is not found, images that are sent cannot be searched for: the host is
+// told.
+func Open(dir, model string, host embedding.Host) (*Finder, error) {
+	host = host.Complete()
+	in, err := search.OpenGallery(dir)
 	if err != nil {
 		return nil, err
 	}
-	f := &reviewFinder{in: in, c: c}
-	if f.by, err = embedding.OpenMaker(in, embedding.Options{Model: c.String("model")}, noter(c)); err != nil {
-		if c.IsSet("model") {
+	f := &Finder{in: in, host: host}
+	if f.by, err = embedding.OpenMaker(in, embedding.Options{Model: model}, host.Note); err != nil {
+		if model != "" {
 			return nil, errors.Join(err, f.Close())
 		}
-		note(c, "images that are sent to the page cannot be searched for: %v", err)
-		f.by = nil
+		f.noUploads(err)
 	}
 	return f, nil
 }
 
-// Close lets everything go. A nil finder has nothing.
-func (f *reviewFinder) Close() error {
-	if f == nil {
-		return nil
-	}
+// noUploads tells that images that are sent cannot be searched for.
+func (f *Finder) noUploads(why error) {
+	f.host.Note("images that are sent to the page cannot be searched for: %v", why)
+	f.by = nil
+}
+
+// Close closes what the finder opened.
+func (f *Finder) Close() error {
 	if f.net == nil {
 		return f.in.Close()
 	}
@@ -55,10 +58,10 @@ func (f *reviewFinder) Close() error {
 }
 
 // Uploads implements review.Finder.
-func (f *reviewFinder) Uploads() bool { return f.by != nil }
+func (f *Finder) Uploads() bool { return f.by != nil }
 
 // Similar implements review.Finder.
-func (f *reviewFinder) Similar(ctx context.Context, path string, n int) ([]review.Found, error) {
+func (f *Finder) Similar(ctx context.Context, path string, n int) ([]review.Found, error) {
 	row, ok := f.in.Lookup(path)
 	if !ok {
 		return nil, fmt.Errorf("%w: %s", review.ErrNoVector, path)
@@ -74,9 +77,9 @@ func (f *reviewFinder) Similar(ctx context.Context, path string, n int) ([]revie
 }
 
 // Search implements review.Finder.
-func (f *reviewFinder) Search(ctx context.Context, file []byte, n int) ([]review.Found, error) {
+func (f *Finder) Search(ctx context.Context, file []byte, n int) ([]review.Found, error) {
 	if f.net == nil {
-		net, err := f.by.Load(extraction.Host{Runtime: program(f.c).OpenRuntime}, 0, true)
+		net, err := f.by.Load(f.host, 0, true)
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +103,7 @@ func (f *reviewFinder) Search(ctx context.Context, file []byte, n int) ([]review
 	return f.nearest(ctx, list[0], n)
 }
 
-func (f *reviewFinder) nearest(ctx context.Context, q search.Query, n int) ([]review.Found, error) {
+func (f *Finder) nearest(ctx context.Context, q search.Query, n int) ([]review.Found, error) {
 	lists, err := f.in.Nearest(ctx, []search.Query{q}, n)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package eval
+package page
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/eval"
 	"winnow/report/chart"
 )
 
@@ -23,9 +24,9 @@ func sampleReport() Report {
 		Sections: []Section{{Title: "Part & one", Notes: []string{"a <note>"}, Tables: []Table{{Caption: "T", Head: []string{"class", "n"}, Rows: [][]string{{"<c>", "3"}}}, {Caption: "All", Head: []string{"class"}, Rows: [][]string{{"x"}}, Folded: true}}}},
 		Title:    "A <b>report</b>", Verdict: []string{"It & that."}, K: []int{1, 2, 4},
 		Facts: []Fact{{"seed", "1"}},
-		Rows: []ReportRow{
-			{Name: "frozen", Retrieval: Retrieval{N: 10, PrecisionAt1: 0.5, Recall: map[int]float64{1: 0.5, 2: 0.61, 4: 0.7}}},
-			{Name: "prism", Strong: true, Retrieval: Retrieval{N: 10, PrecisionAt1: 0.875, Recall: map[int]float64{1: 0.875, 2: 0.9, 4: 1}}, Detection: &Detection{AUROC: 0.987}},
+		Rows: []Row{
+			{Name: "frozen", Retrieval: eval.Retrieval{N: 10, PrecisionAt1: 0.5, Recall: map[int]float64{1: 0.5, 2: 0.61, 4: 0.7}}},
+			{Name: "prism", Strong: true, Retrieval: eval.Retrieval{N: 10, PrecisionAt1: 0.875, Recall: map[int]float64{1: 0.875, 2: 0.9, 4: 1}}, Detection: &eval.Detection{AUROC: 0.987}},
 		},
 		Charts: []chart.Drawing{
 			chart.Lines{Frame: chart.Frame{Title: "<loss>"}, Series: []chart.Line{{Name: "a", X: []float64{0, 1, 2}, Y: []float64{3, math.NaN(), 1}}}},
@@ -76,7 +77,7 @@ func TestReportOfOddParts(t *testing.T) {
 	long := strings.Repeat("überlang-", 60)
 	for name, r := range map[string]Report{
 		"empty":  {},
-		"tiny":   {Title: "t", Rows: []ReportRow{{Name: "frozen"}}, K: []int{8}},
+		"tiny":   {Title: "t", Rows: []Row{{Name: "frozen"}}, K: []int{8}},
 		"same":   {Suspects: []SuspectCard{{Given: "a", Suggested: "a", ForSuggested: []Picture{{Data: dot}}}}},
 		"labels": {Suspects: []SuspectCard{{Given: long, Suggested: "<犬>", Score: math.NaN()}}, Queries: []QueryCard{{Query: Picture{Caption: long}}}},
 	} {

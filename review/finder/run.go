@@ -1,12 +1,11 @@
-package main
+package finder
 
 import (
+	"context"
 	"errors"
 
-	"github.com/urfave/cli/v2"
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"winnow/backbone"
 	"winnow/embedding"
 	"winnow/features"
 	"winnow/run/folder"
@@ -16,15 +15,14 @@ import (
 // runBlock is how many stored vectors are embedded at once.
 const runBlock = 4096
 
-// openRunFinder looks among the vectors that a run makes of its features; they lie in memory.
-func openRunFinder(c *cli.Context) (*reviewFinder, error) {
-	r, err := folder.Open(c.Context, c.String("run"), folder.Options{
-		Manifest: c.String("manifest"), Features: c.String("features"), Root: c.String("root"), View: backbone.CenterName, For: c.Command.Name, Host: extractionHost(c),
-	})
+// OpenRun looks among the vectors that a run makes of its features; they lie in memory.
+func OpenRun(ctx context.Context, dir string, o folder.Options) (*Finder, error) {
+	o.Host = o.Host.Complete()
+	r, err := folder.Open(ctx, dir, o)
 	if err != nil {
 		return nil, err
 	}
-	rt, err := openRuntime(c)
+	rt, err := o.Host.Runtime()
 	if err != nil {
 		return nil, err
 	}
@@ -32,15 +30,14 @@ func openRunFinder(c *cli.Context) (*reviewFinder, error) {
 	if err = errors.Join(err, rt.Close()); err != nil {
 		return nil, err
 	}
-	f := &reviewFinder{in: search.StoreGallery(r.Store, vectors), c: c}
-	if f.by, err = embedding.OpenRun(c.String("run"), ""); err != nil {
-		note(c, "images that are sent to the page cannot be searched for: %v", err)
-		f.by = nil
+	f := &Finder{in: search.StoreGallery(r.Store, vectors), host: o.Host}
+	if f.by, err = embedding.OpenRun(dir, ""); err != nil {
+		f.noUploads(err)
 	}
 	return f, nil
 }
 
-// embeddedRows are the vectors of a run's store, embedded.
+// embeddedRows returns the vectors of a run's store, embedded.
 func embeddedRows(r *folder.Run) (*heldVectors, error) {
 	store := search.Stored{Store: r.Store}
 	held := &heldVectors{x: features.NewMatrix(store.Rows, r.Head.Config().Out), absent: make([]bool, store.Rows)}

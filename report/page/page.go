@@ -1,4 +1,6 @@
-package eval
+// Package page writes a report as one self-contained HTML page: a comparison, charts, tables, pictures, a map. It computes
+// nothing and decodes no picture.
+package page
 
 import (
 	"bytes"
@@ -12,18 +14,19 @@ import (
 	"slices"
 	"strings"
 
+	"winnow/eval"
 	"winnow/report/chart"
 )
 
-// Report is everything report.html shows, in the page's order. Pictures are encoded files (PNG, JPEG …) made small by
-// the caller: this room does not decode. Empty parts are left out of the page.
+// Report is everything that a page shows, in its order. Pictures are encoded files (PNG, JPEG …) made small by
+// the caller. Empty parts are left out of the page.
 type Report struct {
 	Title       string
 	Verdict     []string // plain sentences, the most important first
 	Warnings    []string
 	RowsTitle   string
-	Rows        []ReportRow // the comparison, in order
-	K           []int       // the recalls shown
+	Rows        []Row // the comparison, in order
+	K           []int // the recalls shown
 	Charts      []chart.Drawing
 	Sections    []Section
 	Suspects    []SuspectCard
@@ -57,12 +60,12 @@ type Heading struct{ ID, Title string }
 // Fact is a line of the page's small print: what was run, on what.
 type Fact struct{ Name, Value string }
 
-// ReportRow is one line of the comparison.
-type ReportRow struct {
+// Row is one line of the comparison.
+type Row struct {
 	Name, Note string
-	Retrieval  Retrieval
-	Detection  *Detection // nil where nothing was detected
-	Strong     bool       // the row the page is about
+	Retrieval  eval.Retrieval
+	Detection  *eval.Detection // nil where nothing was detected
+	Strong     bool            // the row the page is about
 }
 
 // Picture is an encoded image with a caption.
@@ -141,10 +144,10 @@ func (r Report) Section(i int) string { return fmt.Sprintf("section-%d", i+1) }
 
 // Detected reports whether there is any detection to show.
 func (r Report) Detected() bool {
-	return slices.ContainsFunc(r.Rows, func(row ReportRow) bool { return row.Detection != nil })
+	return slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Detection != nil })
 }
 
-//go:embed report.html.tmpl
+//go:embed page.html.tmpl
 var reportPage string
 
 // WriteHTML writes the report as one self-contained page: no font, no address outside it, and no script but the map's.
@@ -156,7 +159,7 @@ func (r Report) WriteHTML(w io.Writer) error {
 		"percent": func(v float64) string { return measured("%.1f", 100*v) },
 		"number":  func(v float64) string { return measured("%.3f", v) },
 		"short":   func(v float64) string { return measured("%.2g", v) },
-		"recall": func(r Retrieval, k int) float64 {
+		"recall": func(r eval.Retrieval, k int) float64 {
 			if v, ok := r.Recall[k]; ok {
 				return v
 			}

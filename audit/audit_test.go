@@ -1,0 +1,144 @@
+package audit
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/features"
+)
+
+// The zero options judge vectors as they are given: every scorer of the catalog finds the wrong labels, whatever the rows'
+// lengths, and the estimate is near the share of them.
+func TestRun(t *testing.T) {
+	z, truth := mislabelled(5, 10, 24, 20, 0.25)
+	wrong := make([]bool, z.Len())
+	for i, y := range truth {
+		wrong[i] = z.Labels[i] != y
+	}
+	long := z.Rows(labelled(z.Labels))
+	for i := range long.Len() {
+		for j := range long.Row(i) {
+			long.Row(i)[j] *= float32(1 + i%3)
+		}
+	}
+	for _, scorer := range append([]string{""}, Scorers()...) {
+		if scorer == Crossfit {
+			continue // its own tests
+		}
+		r, err := Run(context.Background(), long, Options{Scorer: scorer})
+		if err != nil {
+			t.Fatalf("%s: %v", scorer, err)
+		}
+		d, err := r.Measure(wrong)
+		if err != nil || d.AUROC < 0.75 || d.Removed != int(r.Rate*float64(z.Len())) {
+			t.Errorf("%s: AUROC %v, %d called wrong, %v", scorer, d.AUROC, d.Removed, err)
+		}
+		if scorer == "" && (r.Scorer != "fitted" || math.Abs(r.Noise.Rate-0.25) > 0.1 || len(r.Classes) != 10 || r.NoFindings != nil) {
+			t.Errorf("%s: %+v, %d classes", r.Scorer, r.Noise, len(r.Classes))
+		}
+	}
+	if long.Row(1)[0] == z.Row(1)[0] {
+		t.Error("the set itself was normalised")
+	}
+}
+
+// Rows without a label are not judged, and whitening uses them.
+func TestRunUnlabelled(t *testing.T) {
+	z, _ := mislabelled(6, 6, 20, 12, 0.2)
+	for i := 0; i < z.Len(); i += 7 {
+		z.Labels[i] = features.Unlabelled
+	}
+	r, err := Run(context.Background(), z, Options{Whiten: true, Scorer: "centres"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := len(labelled(z.Labels)); len(r.Suspects) != want {
+		t.Errorf("%d suspects, expected %d", len(r.Suspects), want)
+	}
+	for _, s := range r.Suspects {
+		if s.Row%7 == 0 || s.Given != z.Labels[s.Row] {
+			t.Fatalf("%+v of label %d", s, z.Labels[s.Row])
+		}
+		for _, n := range s.SupportGiven {
+			if z.Labels[n.Row] != s.Given {
+				t.Fatalf("row %d of label %d is supported by row %d of label %d", s.Row, s.Given, n.Row, z.Labels[n.Row])
+			}
+		}
+	}
+}
+
+func TestRunRefuses(t *testing.T) {
+	z, _ := mislabelled(7, 3, 4, 5, 0)
+	nan := math.NaN()
+	for what, run := range map[string]func() (Result, error){
+		"scorer": func() (Result, error) { return Run(context.Background(), z, Options{Scorer: "guess"}) },
+		"label":  func() (Result, error) { return Run(context.Background(), z, Options{Classes: 2}) },
+		"rate":   func() (Result, error) { return Run(context.Background(), z, Options{Rate: &nan}) },
+		"one":    func() (Result, error) { return Run(context.Background(), z.Rows([]int{0}), Options{}) },
+		"labels": func() (Result, error) { return Run(context.Background(), features.Set{X: z.X}, Options{}) },
+		"given":  func() (Result, error) { return Run(context.Background(), z, Options{Given: &Given{Name: "x"}}) },
+		"zero": func() (Result, error) {
+			return Run(context.Background(), features.Set{X: features.NewMatrix(4, 3), Labels: []int{0, 0, 1, 1}}, Options{})
+		},
+	} {
+		if _, err := run(); err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+}
+
+func TestChanges(t *testing.T) {
+	r := Result{Scorer: "centres", Suspects: []Suspect{
+		{Row: 7, Given: 0, Suggested: 1, Score: 0.1, Wrong: true}, {Row: 3, Given: 2, Suggested: 2, Score: 0.2, Wrong: true},
+		{Row: 5, Given: 1, Suggested: 0, Score: 0.7}, {Row: 1, Given: 0, Suggested: 0, Score: 0.9}, {Row: 0, Given: 0, Suggested: 0, Score: 1},
+	}}
+	for _, c := range []struct {
+		cut     Cut
+		relabel bool
+		want    []Change
+	}{
+		{Cut{}, false, []Change{{7, Dropped}, {3, Dropped}}},
+		{Cut{}, true, []Change{{7, 1}}}, // nothing beats the label of row 3
+		{Cut{Share, 0.7}, true, []Change{{7, 1}, {5, 0}}},
+		{Cut{Share, 0}, false, nil},
+		{Cut{Below, 0.2}, false, []Change{{7, Dropped}}},
+		{Cut{Precision, 0.85}, false, []Change{{7, Dropped}, {3, Dropped}}}, // (0.9 + 0.8)/2
+		{Cut{Precision, 0.6}, false, []Change{{7, Dropped}, {3, Dropped}, {5, Dropped}}},
+		{Cut{Precision, 0.95}, false, nil},
+	} {
+		got, err := r.Changes(c.cut, c.relabel)
+		if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
+			t.Errorf("%+v: %v (-want +got):\n%s", c, err, diff)
+		}
+	}
+	r.Scorer = "knn"
+	if _, err := r.Changes(Cut{Precision, 0.5}, false); err == nil {
+		t.Error("scores of knn are taken for probabilities")
+	}
+}
+
+// The list on disk names rows and labels; probabilities stand only where they are some.
+func TestEntries(t *testing.T) {
+	z, _ := mislabelled(8, 3, 8, 10, 0.2)
+	paths, classes := make([]string, z.Len()), []string{"a", "b", "c"}
+	for i := range paths {
+		paths[i] = string(rune('A' + i))
+	}
+	for scorer, probable := range map[string]bool{"centres": true, "knn": false} {
+		r, err := Run(context.Background(), z, Options{Scorer: scorer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, e := range r.Entries(paths, classes) {
+			s := r.Suspects[i]
+			if e.Rank != i+1 || e.Path != paths[s.Row] || e.Given != classes[z.Labels[s.Row]] || e.Suggested != classes[s.Suggested] || e.Score != s.Score ||
+				e.Dropped != s.Wrong || (e.SuggestedProbability != nil) != probable || *e.Fit != s.Fit || len(e.SupportGiven) != supporting || !slices.Contains(paths, e.SupportGiven[0].Path) {
+				t.Fatalf("%s, place %d: %+v of %+v", scorer, i, e, s)
+			}
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package audit
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v2"
+
+	"winnow/audit"
+	"winnow/cmd/winnow/term"
+	"winnow/run/auditing"
+	"winnow/run/folder"
+)
+
+// asked returns what a command line asks for.
+func asked(t *testing.T, line string) (got Options, err error) {
+	t.Helper()
+	fake := func(_ context.Context, _ *term.Program, o Options) error { got = o; return nil }
+	app := term.NewApp([]term.Group{{Commands: []*cli.Command{command(fake)}}}, io.Discard, io.Discard)
+	err = app.RunContext(t.Context(), term.FlagsFirst(app, strings.Fields("winnow audit "+line)))
+	return got, err
+}
+
+func TestFlagsBecomeOptions(t *testing.T) {
+	rate, none := 0.25, 0.0
+	usual := auditing.Options{Options: audit.Options{Neighbours: 10, Folds: 5, Copies: 0.8, Seed: 1, MaxMem: 1 << 30}}
+	stored := usual
+	stored.Scorer = "fitted"
+	precise := usual
+	precise.Scorer, precise.Rate, precise.IncludeEval, precise.Seed = "vmf", &rate, true, 3
+	few := usual
+	few.Rate, few.MaxMem, few.Folds, few.Neighbours, few.Copies, few.Scorer = &none, 1<<20, 3, 4, 0.5, "crossfit"
+	for line, want := range map[string]Options{
+		"--labels m.csv --features f": {Audit: stored, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center"}, Top: 20},
+		"run":                         {Audit: usual, Run: "run", Top: 20, Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
+		"run --last --root r --manifest m --clean c.csv --drop --precision 0.9 --include-eval --scorer vmf --rate 0.25 --seed 3 --json": {
+			Audit: precise, Run: "run", Top: 20, JSON: true, Clean: "c.csv", Cut: audit.Cut{By: audit.Precision, At: 0.9},
+			Open: folder.Options{Last: true, Root: "r", Manifest: "m", View: "center", For: "audit"}},
+		"--manifest m --features f --view mean --scorer crossfit --noise-rate 0 --max-mem 1MiB --folds 3 --neighbours 4 --copies 0.5 -o s.csv --classes k.csv --top 0 --clean c.csv --relabel --below -2": {
+			Audit: few, Stored: auditing.Stored{Manifest: "m", Features: "f", View: "mean"}, Out: "s.csv", Classes: "k.csv", Clean: "c.csv", Relabel: true,
+			Cut: audit.Cut{By: audit.Below, At: -2}},
+		"run --clean c.csv --drop": {Audit: usual, Run: "run", Top: 20, Clean: "c.csv", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
+	} {
+		got, err := asked(t, line)
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		if diff := cmp.Diff(want, got, cmp.FilterPath(func(p cmp.Path) bool {
+			name := p.Last().String()
+			return name == ".Host" || name == ".Note" || name == ".Told"
+		}, cmp.Ignore())); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", line, diff)
+		}
+	}
+}
+
+func TestMisuse(t *testing.T) {
+	for line, want := range map[string]string{
+		"":                                   "one run folder, or --labels FILE and --features DIR",
+		"a b":                                "takes one run folder, found 2 arguments",
+		"run --view x":                       `--view: found "x"`,
+		"run --scorer crossfit":              "judges stored features",
+		"run --share 0.2":                    "are about --clean FILE",
+		"run --include-eval":                 "are about --clean FILE",
+		"run --clean c.csv":                  "expected either --drop or --relabel",
+		"run --clean c.csv --drop --relabel": "expected either --drop or --relabel",
+		"run --clean c.csv --drop --share 0.1 --below 2": "found 2",
+		"run --clean c.csv --drop --share 1.5":           "--share: found 1.5, expected 0 to 1",
+		"run --out x.foo":                                "--out: ",
+		"run --max-mem 0":                                "--max-mem: ",
+		"run --rate 1":                                   "--noise-rate: found 1",
+		"--labels m --features f --last":                 "--last is about runs",
+		"--labels m --features f --scorer proxysim":      `"proxysim" cannot judge stored features`,
+	} {
+		_, err := asked(t, line)
+		if _, misuse := err.(term.UsageError); !misuse || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, expected %q", line, err, want)
+		}
+	}
+}

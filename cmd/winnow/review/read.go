@@ -1,0 +1,70 @@
+package review
+
+import (
+	"net"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/datasets"
+	"winnow/review"
+)
+
+// Options are what winnow review is asked for.
+type Options struct {
+	review.Files
+	Run, Features, Model string   // what images alike are found by; "": not named
+	Export, JSON         bool     // write the mended manifest and serve nothing
+	Listen               string   // HOST:PORT
+	Hosts                []string // names that are answered to beside the address
+	Token                string   // "": a new one
+	OpenPage             bool     // in the browser
+}
+
+// read turns the flags into options, and refuses those that do not go together.
+func read(c *cli.Context) (Options, error) {
+	o := Options{
+		Files: review.Files{Audit: c.String("audit"), Manifest: c.String("manifest"), Root: c.String("root"), Decisions: c.String("decisions"), Out: c.String("out")},
+		Run:   c.String("run"), Features: c.String("features"), Model: c.String("model"), Export: c.Bool("export"), JSON: c.Bool("json"),
+		Listen: c.String("listen"), Hosts: c.StringSlice("allow-host"), Token: c.String("token"), OpenPage: c.Bool("open"),
+	}
+	switch {
+	case c.NArg() > 0:
+		return o, term.Misused("winnow review takes no arguments, found %q: name the audit with --audit", c.Args().First())
+	case o.Export && o.Out == "":
+		return o, term.Misused("--export: name the file to write with --out")
+	case !o.Export && o.Audit == "":
+		return o, term.Misused("--audit is missing: name the suspects that winnow audit --out wrote")
+	case o.JSON && !o.Export:
+		return o, term.Misused("--json goes with --export")
+	case o.Model != "" && (o.Features == "" || o.Run != ""):
+		return o, term.Misused("--model goes with --features, without --run")
+	}
+	if o.Token != "" {
+		if err := review.CheckToken(o.Token); err != nil {
+			return o, term.Misused("--token: %v", err)
+		}
+	}
+	if host, _, err := net.SplitHostPort(o.Listen); err != nil {
+		return o, term.Misused("--listen: found %q, expected HOST:PORT, as 127.0.0.1:8080", o.Listen)
+	} else if host == "" {
+		return o, term.Misused("--listen: found %q, which is every network of this machine: if that is meant, write 0.0.0.0%s", o.Listen, o.Listen)
+	}
+	return o, nil
+}
+
+// checkOut wants the mended manifest in the form of the manifest, and not over a file that is read.
+func checkOut(f review.Files) error {
+	form, err := datasets.FormOf(f.Manifest)
+	if err != nil {
+		return err
+	}
+	endings := review.Endings[form]
+	if !slices.Contains(endings, strings.ToLower(filepath.Ext(f.Out))) {
+		return term.Misused("--out: %q does not end in %s: the mended manifest has the form of %s", f.Out, strings.Join(endings, " or "), f.Manifest)
+	}
+	return term.CheckTargets([]term.Target{{Flag: "out", Path: f.Out}}, []string{f.Manifest, f.Audit, f.DecisionsFile()})
+}

@@ -1,0 +1,60 @@
+package review
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/review"
+)
+
+// asked returns what a command line asks for.
+func asked(t *testing.T, line string) (got Options, err error) {
+	t.Helper()
+	fake := func(_ context.Context, _ *term.Program, o Options) error { got = o; return nil }
+	app := term.NewApp([]term.Group{{Commands: []*cli.Command{command(fake)}}}, io.Discard, io.Discard)
+	err = app.RunContext(t.Context(), strings.Fields("winnow review "+line))
+	return got, err
+}
+
+func TestFlagsBecomeOptions(t *testing.T) {
+	t.Setenv("WINNOW_REVIEW_TOKEN", "")
+	for line, want := range map[string]Options{
+		"--audit s.csv --manifest m.csv": {Files: review.Files{Audit: "s.csv", Manifest: "m.csv"}, Listen: "127.0.0.1:0"},
+		"--audit s.csv --manifest m.csv --root r --decisions d.db -o o.csv --features f --model x.onnx --listen [::1]:80 --open --allow-host a --allow-host b --token 0123456789abcdef": {
+			Files: review.Files{Audit: "s.csv", Manifest: "m.csv", Root: "r", Decisions: "d.db", Out: "o.csv"}, Features: "f", Model: "x.onnx", Listen: "[::1]:80",
+			OpenPage: true, Hosts: []string{"a", "b"}, Token: "0123456789abcdef"},
+		"--manifest m.csv --export --out o.csv --json": {Files: review.Files{Manifest: "m.csv", Out: "o.csv"}, Export: true, JSON: true, Listen: "127.0.0.1:0"},
+	} {
+		got, err := asked(t, line)
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", line, diff)
+		}
+	}
+}
+
+func TestMisuse(t *testing.T) {
+	for line, want := range map[string]string{
+		"--manifest m.csv --audit s.csv x":               "takes no arguments",
+		"--manifest m.csv":                               "--audit is missing",
+		"--manifest m.csv --export":                      "name the file to write with --out",
+		"--manifest m.csv --audit s --json":              "--json goes with --export",
+		"--manifest m.csv --audit s --model x":           "--model goes with --features",
+		"--manifest m.csv --audit s --token short":       "--token: ",
+		"--manifest m.csv --audit s --listen :80":        "write 0.0.0.0:80",
+		"--manifest m.csv --audit s --listen everywhere": "expected HOST:PORT",
+	} {
+		_, err := asked(t, line)
+		if _, misuse := err.(term.UsageError); !misuse || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, expected %q", line, err, want)
+		}
+	}
+}

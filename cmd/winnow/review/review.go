@@ -1,0 +1,183 @@
+// Package review is winnow review.
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"runtime"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/backbone"
+	"winnow/cmd/winnow/term"
+	"winnow/review"
+	"winnow/review/finder"
+	"winnow/run/folder"
+)
+
+// Command is winnow review.
+func Command() *cli.Command { return command(run) }
+
+func command(call term.Call[Options]) *cli.Command {
+	return &cli.Command{
+		Name:  "review",
+		Usage: "decide about the suspects of an audit by eye, on a page in the browser, and write the mended manifest",
+		Description: "Serves a page that shows the suspects of winnow audit --out with typical images of both labels and the nearest\n" +
+			"neighbours, and prints its address. A decision is on the disk before it is answered: in a file beside the manifest,\n" +
+			"keyed by the images' paths, so that a later audit of the same manifest keeps it. One server at a time holds the file.\n" +
+			"Images are found like those of other commands; a link that leads out of their folder is not followed. With a feature\n" +
+			"store, an index or a run the page finds images that are alike. Ctrl-C ends the server.\n\n" +
+			"   winnow audit --manifest noisy.csv --features features --out suspects.csv\n" +
+			"   winnow review --audit suspects.csv --manifest noisy.csv --features features --out mended.csv\n" +
+			"   winnow review --manifest noisy.csv --export --out mended.csv\n\n" +
+			"It listens on this machine only, and to whoever has the address with the token in it. To reach it from elsewhere,\n" +
+			"forward a port (ssh -L 8080:127.0.0.1:8080 HOST with --listen 127.0.0.1:8080), or name an address of the network with\n" +
+			"--listen: the token is then sent unencrypted.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "audit", Usage: "suspects as winnow audit --out wrote them, `FILE`.csv, .jsonl, .json or .parquet"},
+			&cli.StringFlag{Name: "manifest", Required: true, Usage: "the manifest `FILE` that was audited"},
+			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder", Usage: "`DIR` (or .zip file) that the manifest's paths start from"},
+			&cli.StringFlag{Name: "features", Usage: "find images alike by the feature store or index `DIR`"},
+			&cli.StringFlag{Name: "run", Usage: "find images alike by the embedding of the run folder `RUN`; its features are found again, or named with --features"},
+			&cli.StringFlag{Name: "model", DefaultText: "the one that made the features", Usage: "embed images that are searched for by a run folder or an ONNX `FILE`, where it moved"},
+			&cli.StringFlag{Name: "decisions", DefaultText: "beside the manifest", Usage: "keep decisions in `FILE`"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "the mended manifest is written to `FILE`, in the form of --manifest"},
+			&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the mended manifest to --out"},
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0", Usage: "serve at `HOST:PORT`; port 0 is any that is free"},
+			&cli.StringSliceFlag{Name: "allow-host", Usage: "answer to the name `HOST` too, as behind a proxy (repeatable)"},
+			&cli.StringFlag{Name: "token", DefaultText: "a new one each time", Usage: "ask for the token `TEXT`, 16 letters or more", EnvVars: []string{"WINNOW_REVIEW_TOKEN"}},
+			&cli.BoolFlag{Name: "open", Usage: "open the page in the browser"},
+			&cli.BoolFlag{Name: "json", Usage: "--export: print the result as JSON"},
+		},
+		Action: term.Action(read, call),
+	}
+}
+
+func run(ctx context.Context, p *term.Program, o Options) error {
+	if o.Out != "" {
+		if err := checkOut(o.Files); err != nil {
+			return err
+		}
+	}
+	if o.Export {
+		return export(p, o)
+	}
+	var found *finder.Finder
+	r, closeDecisions, err := review.Open(o.Files, func() (_ review.Finder, err error) {
+		if found, err = openFinder(ctx, p, o); found == nil {
+			return nil, err
+		}
+		return found, err
+	})
+	if err != nil {
+		return errors.Join(err, closeFinder(found))
+	}
+	defer func() {
+		if err := errors.Join(closeFinder(found), closeDecisions()); err != nil {
+			p.Note("%v", err)
+		}
+	}()
+	return serve(ctx, p, o, r)
+}
+
+// serve shows the page until ctx is done.
+func serve(ctx context.Context, p *term.Program, o Options, r *review.Reviewer) error {
+	l, err := net.Listen("tcp", o.Listen)
+	if err != nil {
+		return fmt.Errorf("review: %w", err)
+	}
+	token := o.Token
+	if token == "" {
+		token = review.NewToken()
+	}
+	at := l.Addr().(*net.TCPAddr)
+	if !at.IP.IsLoopback() {
+		p.Note("review: listening on %s: whoever reads this network's traffic sees images, labels and the token", at)
+	}
+	if r.Others > 0 && r.Decided() > 0 {
+		p.Note("%s: decisions made on another audit of this manifest are kept", r.Decisions.Path)
+	}
+	p.Note("%s", r.Summary())
+	address := addressAt(at, token)
+	fmt.Fprintln(p.Out, address)
+	if o.OpenPage {
+		if err := openBrowser(address); err != nil {
+			p.Note("the browser cannot be opened: %v", err)
+		}
+	}
+	guard := review.NewGuard(token, at, o.Hosts)
+	if err := review.Serve(ctx, l, guard.Protect(r.Handler()), log.New(p.Err, "winnow: review: ", 0)); err != nil {
+		return fmt.Errorf("review: %w", err)
+	}
+	p.Note("%s, kept in %s", r.Summary(), r.Decisions.Path)
+	return nil
+}
+
+// export carries out what was decided.
+func export(p *term.Program, o Options) error {
+	e, err := review.Export(o.Files)
+	if err != nil {
+		return err
+	}
+	if o.JSON {
+		return p.JSON(e)
+	}
+	fmt.Fprintf(p.Out, "%s: %d rows; %d images dropped, %d relabelled, %d kept as they were, %d undecided\n", e.Path, e.Rows, e.Dropped, e.Relabelled, e.Kept, e.Undecided)
+	return nil
+}
+
+// openFinder opens what finds images alike, nil where nothing was named.
+func openFinder(ctx context.Context, p *term.Program, o Options) (*finder.Finder, error) {
+	switch {
+	case o.Run != "":
+		return finder.OpenRun(ctx, o.Run, folder.Options{
+			Manifest: o.Manifest, Features: o.Features, Root: o.Root, View: backbone.CenterName, For: p.Command, Host: p.Host(),
+		})
+	case o.Features != "":
+		return finder.Open(o.Features, o.Model, p.Host())
+	}
+	return nil, nil
+}
+
+func closeFinder(f *finder.Finder) error {
+	if f == nil {
+		return nil
+	}
+	return f.Close()
+}
+
+// addressAt returns what is opened in the browser.
+func addressAt(at *net.TCPAddr, token string) string {
+	host := at.IP.String()
+	if at.IP.IsUnspecified() {
+		host = "127.0.0.1"
+		if name, err := os.Hostname(); err == nil {
+			host = name
+		}
+	}
+	u := url.URL{Scheme: "http", Host: net.JoinHostPort(host, fmt.Sprint(at.Port)), Path: "/", RawQuery: url.Values{"token": {token}}.Encode()}
+	return u.String()
+}
+
+// openBrowser asks the system to show an address.
+func openBrowser(address string) error {
+	command := []string{"xdg-open"}
+	switch runtime.GOOS {
+	case "darwin":
+		command = []string{"open"}
+	case "windows":
+		command = []string{"rundll32", "url.dll,FileProtocolHandler"}
+	}
+	shown := exec.Command(command[0], append(command[1:], address)...)
+	if err := shown.Start(); err != nil {
+		return err
+	}
+	go func() { _ = shown.Wait() }() // it is the browser's life from here on
+	return nil
+}

@@ -1,0 +1,111 @@
+package review
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"winnow/datasets"
+	"winnow/datasets/imageroot"
+	"winnow/internal/hint"
+	"winnow/review/decisions"
+	"winnow/review/pictures"
+)
+
+// Files names what is reviewed.
+type Files struct {
+	Audit     string // suspects as winnow audit wrote them
+	Manifest  string // that was audited
+	Root      string // folder or .zip file that its paths start from; "": its own folder
+	Decisions string // "": beside the manifest
+	Out       string // the mended manifest; "": none
+}
+
+// DecisionsFile returns where the decisions are kept.
+func (f Files) DecisionsFile() string {
+	if f.Decisions != "" {
+		return f.Decisions
+	}
+	return strings.TrimSuffix(f.Manifest, filepath.Ext(f.Manifest)) + ".decisions.db"
+}
+
+// Open opens what is reviewed, with the finder that find opens once the images are there; it may return nil. The function
+// returned closes the decisions; the finder is the caller's to close.
+func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions func() error, err error) {
+	// A million judged images take some hundred megabytes while they are read and a third of that afterwards: the
+	// collector is to be frugal meanwhile, and to give back what was only needed for that.
+	defer debug.FreeOSMemory()
+	defer debug.SetGCPercent(debug.SetGCPercent(30))
+	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out}
+	if conf.Manifest, err = datasets.Read(f.Manifest, datasets.ReadOptions{}); err != nil {
+		return nil, nil, err
+	}
+	if conf.Audit, err = ReadAudit(f.Audit, f.Manifest, conf.Manifest); err != nil {
+		return nil, nil, hint.With(err, "make it: winnow audit --manifest %s --features DIR --out suspects.csv", f.Manifest)
+	}
+	where := imageroot.Resolve(f.Root, f.Manifest)
+	root, err := imageroot.OpenClosed(where)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := someImage(root, conf.Audit, where); err != nil {
+		return nil, nil, err
+	}
+	file := f.DecisionsFile()
+	conf.Pictures = pictures.New(root, pictures.Options{Folder: strings.TrimSuffix(file, filepath.Ext(file)) + ".thumbs"})
+	if conf.Finder, err = find(); err != nil {
+		return nil, nil, err
+	}
+	made, err := decisions.Open(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	conf.Decisions = made
+	if r, err = New(conf); err != nil {
+		return nil, nil, errors.Join(err, made.Close())
+	}
+	return r, made.Close, nil // the rest of conf, a table of a million images, is not to be kept for this
+}
+
+// someImage looks whether any of the first suspects' files is there: where none is, the folder is the wrong one.
+func someImage(root fs.FS, audit *Audit, where string) error {
+	const tried = 20
+	var first error
+	paths := audit.First(tried)
+	for _, path := range paths {
+		_, err := fs.Stat(root, path)
+		if err == nil {
+			return nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return hint.With(fmt.Errorf("review: none of the first %d images is below %s: %w", len(paths), where, first), "name the folder of the images, or a .zip file of it, with --root")
+}
+
+// Export carries out what was decided, without a server: it writes Out.
+func Export(f Files) (Exported, error) {
+	file := f.DecisionsFile()
+	if _, err := os.Stat(file); err != nil {
+		return Exported{}, hint.With(fmt.Errorf("review: decisions: %w", err), "if they are elsewhere, name the file with --decisions")
+	}
+	d, err := datasets.Read(f.Manifest, datasets.ReadOptions{})
+	if err != nil {
+		return Exported{}, err
+	}
+	made, err := decisions.Open(file)
+	if err != nil {
+		return Exported{}, err
+	}
+	defer made.Close()
+	r, err := New(Config{ManifestFile: f.Manifest, Manifest: d, Decisions: made, Out: f.Out})
+	if err != nil {
+		return Exported{}, err
+	}
+	return r.Export()
+}
