@@ -90,19 +90,9 @@ func list(p *term.Program, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		type line struct {
-			Name     string   `json:"name"`
-			Title    string   `json:"title"`
-			Paper    string   `json:"paper"`
-			Source   string   `json:"source"`
-			Datasets []string `json:"datasets"`
-			Rows     int      `json:"rows"`
-			Columns  int      `json:"columns"`
-			Claims   int      `json:"claims"`
-		}
-		lines := []line{}
+		lines := []studies.Listed{}
 		for _, s := range all {
-			lines = append(lines, line{s.Name, s.Title, s.Paper, s.Source, s.Datasets(), len(s.Rows), len(s.Columns), len(s.Claims)})
+			lines = append(lines, s.Listed())
 		}
 		return p.JSON(lines)
 	}
