@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/cmd/winnow/term"
 	"winnow/filters/selfpaced"
 	"winnow/internal/progress"
 	"winnow/run/auditing"
