@@ -135,7 +135,7 @@ var rooms = []Room{
 	{"papers/watch", "follows filters during a training, with the truth beside it",
 		"datasets eval filters internal/hint papers/text report report/chart report/page run run/config train"},
 	{"papers/cost", "times the steps of trainings: what filters add to them",
-		"features filters internal/hint internal/spread papers/text run run/config train"},
+		"features filters internal/hint internal/spread papers/text run run/config run/tuning train"},
 	{"papers/runner", "runs the cells of studies: trains, judges, estimates, measures, keeps, writes",
 		"audit backbone backbone/ort datasets datasets/glyphs eval extraction features filters filters/noiserate head internal/hint internal/lookup models papers/cost papers/recipes papers/studies papers/watch run run/auditing run/comparison run/config run/folder run/tuning train train/samples"},
 	{"papers/embedded", "opens labelled training images as vectors, with the batches of a training",

@@ -8,6 +8,7 @@ import (
 
 	"winnow/run"
 	"winnow/run/config"
+	"winnow/run/tuning"
 	"winnow/train"
 )
 
@@ -23,12 +24,12 @@ type Timing struct {
 var errEnough = errors.New("timed")
 
 // Time trains, and times the steps after the first skip; at most most of them, and then it stops. most 0: to the end.
-// o holds no observers.
-func Time(ctx context.Context, cfg config.Run, data run.Data, o run.Options, skip, most int) (t Timing, err error) {
+func Time(ctx context.Context, on tuning.Backbone, cfg config.Run, data run.Data, skip, most int) (t Timing, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var last time.Time
 	var rows, kept int
+	var o run.Options
 	o.Begun = func(p run.Plan) error { t.Steps = p.Steps; return nil }
 	o.Stepped = func(s train.Step) {
 		now := time.Now()
@@ -41,7 +42,7 @@ func Time(ctx context.Context, cfg config.Run, data run.Data, o run.Options, ski
 			stop(errEnough)
 		}
 	}
-	t.Outcome, err = run.Run(ctx, cfg, data, o)
+	t.Outcome, err = run.RunOn(ctx, on, cfg, data, o)
 	t.Kept = float64(kept) / float64(max(rows, 1))
 	if context.Cause(ctx) == errEnough {
 		err = nil

@@ -30,13 +30,13 @@ type training struct {
 	labels *labelled
 	data   run.Data
 	from   *data
-	tuning *tuning.Tuning // nil: a head on stored features
+	on     tuning.Backbone // as stored, or trained with the head
 }
 
 // prepare joins a cell's labels with their features.
 func (r *reproduction) prepare(ctx context.Context, cell studies.Cell) (t training, err error) {
 	row, column := r.Study.Rows[cell.Row], r.Study.Columns[cell.Column]
-	t.from = r.of(column, cell.Seed)
+	t.from, t.on = r.of(column, cell.Seed), tuning.Stored{}
 	if t.cfg, err = r.config(cell); err != nil {
 		return t, err
 	}
@@ -50,20 +50,14 @@ func (r *reproduction) prepare(ctx context.Context, cell studies.Cell) (t traini
 	if t.cfg.Finetune.On() {
 		t.cfg.Data = config.Data{Manifest: t.from.from.Manifest, Features: t.from.store.Dir, Root: t.from.from.Root}
 		watch := func(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
-		if t.tuning, err = tuning.Open(t.cfg, t.labels.data.Paths(), tuning.Config{Note: r.Host.Note, Watch: watch}); err != nil {
+		live, err := tuning.Open(t.cfg, t.labels.data.Paths(), tuning.Config{Note: r.Host.Note, Watch: watch})
+		if err != nil {
 			return t, err
 		}
-		t.tuning.Use(r.rt)
+		live.Use(r.rt)
+		t.on = live
 	}
 	return t, nil
-}
-
-// close frees the memory of a network.
-func (t training) close() error {
-	if t.tuning == nil {
-		return nil
-	}
-	return t.tuning.Close()
 }
 
 // embedder gives vectors for the features of images.
@@ -77,7 +71,7 @@ func (r *reproduction) cell(ctx context.Context, cell studies.Cell) (studies.Out
 	if err != nil {
 		return o, err
 	}
-	defer t.close()
+	defer t.on.Close()
 	o.NoiseRate = t.labels.rate
 	o.Inputs = map[string]string{"features": t.data.StoreSum, "images": t.data.Sum}
 	start := time.Now()
@@ -116,19 +110,17 @@ func untrained(how string, t training) (embedder, error) {
 // trained returns what the head makes of images, on the network as it is now.
 func (t training) trained(ctx context.Context, h *head.Head) embedder {
 	return func(set features.Set) (features.Set, error) {
-		if t.tuning != nil {
-			var err error
-			if set, err = t.tuning.Now(ctx, set); err != nil {
-				return set, err
-			}
+		now, err := t.on.Now(ctx, set)
+		if err != nil {
+			return now, err
 		}
-		return h.EmbedSet(set)
+		return h.EmbedSet(now)
 	}
 }
 
 // train trains and measures a cell.
 func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training, row studies.Row) error {
-	opts := run.Options{Last: r.Study.State == studies.Last, Tuning: t.tuning}
+	opts := run.Options{Last: r.Study.State == studies.Last}
 	seen := r.follow(&opts, t.labels.data)
 	if opts.Last && seen.trace != validation {
 		t.data.Validation = features.Set{} // nothing depends on it
@@ -142,7 +134,7 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 		defer os.RemoveAll(opts.Dir)
 	}
 	start := time.Now()
-	out, err := run.Run(ctx, t.cfg, t.data, opts)
+	out, err := run.RunOn(ctx, t.on, t.cfg, t.data, opts)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"winnow/features"
 	"winnow/papers/cost"
 	"winnow/papers/studies"
-	"winnow/run"
 )
 
 // Steps of a training that a dry run makes: the first ones warm up, the others are timed.
@@ -123,9 +122,9 @@ func (r *reproduction) estimate(ctx context.Context, cell studies.Cell) (steps i
 	if err != nil {
 		return 0, 0, err
 	}
-	defer t.close()
+	defer t.on.Close()
 	t.data.Validation = features.Set{}
-	timed, err := cost.Time(ctx, t.cfg, t.data, run.Options{Tuning: t.tuning}, dryWarmUp, drySteps)
+	timed, err := cost.Time(ctx, t.on, t.cfg, t.data, dryWarmUp, drySteps)
 	if err != nil {
 		return 0, 0, err
 	}
