@@ -3,7 +3,6 @@ package extract
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
