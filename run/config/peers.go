@@ -6,9 +6,6 @@ import (
 	"winnow/train/peers"
 )
 
-// Metric is the method that learns a metric by losses and a filter.
-const Metric = "metric"
-
 // Peers is [peers.Config] with its lengths as spans.
 type Peers struct {
 	peers.Config `yaml:",inline" hide:"method epoch rate gradual warm_up first_stage"`

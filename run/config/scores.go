@@ -53,8 +53,6 @@ func (c *Run) checkScores() error {
 		return nil
 	case !slices.Contains(watches, s.Watch):
 		return fmt.Errorf("scores.watch: found %q, expected %s or %s", s.Watch, NoFilter, strings.Join(watches, ", "))
-	case c.Method != Metric:
-		return fmt.Errorf("scores.watch: found %q, expected %s: %s trains logits, which are no embedding", s.Watch, NoFilter, c.Method)
 	case c.Judged():
 		return fmt.Errorf("scores.watch: found %q, expected %s: the filter %s gives the scores already", s.Watch, NoFilter, c.Filter.Scorer)
 	}

@@ -31,8 +31,6 @@ func (c *Run) checkSelfPaced() error {
 		return fmt.Errorf("selfpaced: found settings, and selfpaced.every is 0: expected for example \"1 epoch\", which turns it on")
 	case !s.On():
 		return nil
-	case c.Method != Metric:
-		return fmt.Errorf("selfpaced.every: found %s, expected 0: %s judges its samples itself", s.Every, c.Method)
 	case c.Correct.On():
 		return fmt.Errorf("selfpaced.every: found %s, and correct.visits is %d: weights are of the labels as they are given: expected 0 of one of the two", s.Every, c.Correct.Visits)
 	case !slices.ContainsFunc(c.Losses, func(l Loss) bool { return slices.Contains(lossesThat(weighted), l.Name) }):
