@@ -60,11 +60,11 @@ type Outcome struct {
 
 // Run trains a head alone, on stored features, as a configuration says. A backbone is trained by [Train] or a [Session].
 func Run(ctx context.Context, cfg config.Run, data Data, opts Options) (Outcome, error) {
-	return runOn(ctx, tuning.Stored{}, cfg, data, opts)
+	return RunOn(ctx, tuning.Stored{}, cfg, data, opts)
 }
 
-// runOn trains a head on a backbone. Its errors say what a person can do about them.
-func runOn(ctx context.Context, backbone tuning.Backbone, cfg config.Run, data Data, opts Options) (Outcome, error) {
+// RunOn trains a head on a backbone, which the caller closes. Its errors say what a person can do about them.
+func RunOn(ctx context.Context, backbone tuning.Backbone, cfg config.Run, data Data, opts Options) (Outcome, error) {
 	r := &training{backbone: backbone, cfg: cfg, data: data, opts: opts}
 	out, err := r.run(ctx)
 	if err != nil {

@@ -159,7 +159,7 @@ func (s *Session) Train(ctx context.Context) (Outcome, folder.Result, error) {
 		s.tellPlan(plan)
 		return s.begin(plan)
 	}
-	out, err := runOn(ctx, s.backbone, s.Config, s.Data, o)
+	out, err := RunOn(ctx, s.backbone, s.Config, s.Data, o)
 	if err != nil {
 		return out, none, err
 	}
