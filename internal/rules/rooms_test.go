@@ -135,9 +135,9 @@ var rooms = []Room{
 	{"papers/watch", "follows filters during a training, with the truth beside it",
 		"datasets eval filters internal/hint papers/text report report/chart report/page run run/config train"},
 	{"papers/cost", "times the steps of trainings: what filters add to them",
-		"features filters internal/hint internal/spread papers/text run run/config train"},
+		"features filters internal/hint internal/spread papers/text run run/config run/tuning train"},
 	{"papers/runner", "runs the cells of studies: trains, judges, estimates, measures, keeps, writes",
-		"audit backbone backbone/ort datasets datasets/glyphs eval extraction features filters filters/noiserate head internal/hint internal/lookup models papers/cost papers/recipes papers/studies papers/watch run run/auditing run/comparison run/config run/folder train train/samples"},
+		"audit backbone backbone/ort datasets datasets/glyphs eval extraction features filters filters/noiserate head internal/hint internal/lookup models papers/cost papers/recipes papers/studies papers/watch run run/auditing run/comparison run/config run/folder run/tuning train train/samples"},
 	{"papers/embedded", "opens labelled training images as vectors, with the batches of a training",
 		"datasets features internal/hint internal/lookup run run/config run/folder train"},
 	{"papers/theory", "computes what label noise does to pairs, triplets and bounds",
@@ -207,10 +207,6 @@ var rooms = []Room{
 
 	{"experiments/audit", "plants oddities into a set and counts which are found",
 		"audit/findings audit/judges datasets features head run train"},
-	{"experiments/bench", "calls winnow as a user would and keeps what it prints",
-		""},
-	{"experiments/finetune", "compares fine-tuned networks under noise",
-		"eval experiments/bench report/chart"},
 	{"experiments/prepare", "prepares published data sets",
 		"datasets"},
 }
