@@ -19,6 +19,7 @@ import (
 
 	"winnow/backbone"
 	"winnow/backbone/ort"
+	"winnow/cmd/winnow/term"
 	"winnow/extraction"
 	"winnow/features"
 	"winnow/graph"
@@ -272,7 +273,7 @@ func TestExtractRefuses(t *testing.T) {
 func TestProgressLine(t *testing.T) {
 	var out bytes.Buffer
 	now := time.Unix(0, 0)
-	p := newProgressLine(&out, "images", func() time.Time { return now })
+	p := term.NewProgress(&out, "images", func() time.Time { return now })
 	p.At(32, 1000, 0, "")
 	now = now.Add(2 * time.Second)
 	p.At(120, 1000, 100, "")
