@@ -12,63 +12,61 @@ import (
 	"winnow/features"
 	"winnow/filters"
 	"winnow/filters/correction"
-	"winnow/head"
 	"winnow/losses"
 	"winnow/models"
 	"winnow/run/config"
 	"winnow/train"
 )
 
-// buildRun builds everything of a run but its encoder, its groups and its watchers.
-func buildRun(cfg config.Run, data Data, sampler *train.Sampler) (train.Config, error) {
-	epoch := sampler.Batches()
-	clock := new(train.Clock)
-	tc := train.Config{
-		Sampler: sampler, Steps: cfg.Length.In(epoch), Clip: cfg.Clip, StepIdle: cfg.StepIdle,
+// buildConfig builds all that the trainer is given but its encoder, its groups and its watchers.
+func (r *training) buildConfig() error {
+	cfg, epoch, classes := r.cfg, r.epoch, len(r.data.Classes)
+	r.config = train.Config{
+		Sampler: r.sampler, Steps: cfg.Length.In(epoch), Clip: cfg.Clip, StepIdle: cfg.StepIdle,
 		ValidateEvery: max(cfg.Validation.Every.In(epoch), 1), CheckpointEvery: cfg.Checkpoint.In(epoch), LogEvery: cfg.LogEvery,
 		DiagnoseEvery: cfg.Diagnostics.Every.In(epoch),
-		Identity:      trainIdentity(cfg, data), Clock: clock, Now: time.Now,
+		Identity:      r.identity(), Clock: r.clock, Now: time.Now,
 	}
-	if data.Validation.Len() > 0 {
-		tc.Patience = cfg.Validation.Patience
+	if r.data.Validation.Len() > 0 {
+		r.config.Patience = cfg.Validation.Patience
 	}
-	classes := len(data.Classes)
 	if cfg.Bank.Size > 0 {
-		tc.Bank = features.NewBank(cfg.Bank.Size, cfg.Head.Out, classes)
+		r.config.Bank = features.NewBank(cfg.Bank.Size, cfg.Head.Out, classes)
 	}
 	env := filters.Env{Dim: cfg.Head.Out, Classes: classes}
 	for i, l := range cfg.Losses {
-		term, err := buildTerm(l, i, cfg, classes, epoch, clock)
+		term, err := r.buildTerm(l, i)
 		if err != nil {
-			return tc, err
+			return err
 		}
 		if proxied, ok := term.Loss.(losses.Proxied); ok && env.Proxies == nil {
 			env.Proxies, env.PerClass = proxied.Proxies()
 		}
-		tc.Terms = append(tc.Terms, term)
+		r.config.Terms = append(r.config.Terms, term)
 	}
 	if cfg.Filter.Scorer != config.NoFilter {
 		filter, err := filters.New(cfg.Filter.In(epoch), env)
 		if err != nil {
-			return tc, err
+			return err
 		}
-		tc.Filter = filter
+		r.config.Filter = filter
 	}
 	if cfg.Correct.On() {
-		corrector, err := correction.New(cfg.Correct.In(epoch), data.Train.Labels, classes)
+		corrector, err := correction.New(cfg.Correct.In(epoch), r.data.Train.Labels, classes)
 		if err != nil {
-			return tc, err
+			return err
 		}
-		tc.Corrector = corrector
+		r.config.Corrector = corrector
 	}
-	return tc, nil
+	return nil
 }
 
 // buildGroups gives head, losses and backbone each their solver. What an encoder trains beside the head is its
 // backbone.
-func buildGroups(cfg config.Run, h *head.Head, encoder train.Encoder, terms []train.Term, steps, epoch int) ([]train.Group, error) {
+func (r *training) buildGroups(encoder train.Encoder) ([]train.Group, error) {
+	cfg, h, epoch := r.cfg, r.head, r.epoch
 	var ofLosses, ofBackbone []*features.Param
-	for _, term := range terms {
+	for _, term := range r.config.Terms {
 		ofLosses = append(ofLosses, term.Params...)
 	}
 	for _, p := range encoder.Params() {
@@ -95,7 +93,7 @@ func buildGroups(cfg config.Run, h *head.Head, encoder train.Encoder, terms []tr
 		if err != nil {
 			return nil, err
 		}
-		plan, err := train.NewSchedule(g.schedule.In(epoch), g.solver.LR, steps-g.start+1, epoch)
+		plan, err := train.NewSchedule(g.schedule.In(epoch), g.solver.LR, r.config.Steps-g.start+1, epoch)
 		if err != nil {
 			return nil, err
 		}
@@ -105,10 +103,10 @@ func buildGroups(cfg config.Run, h *head.Head, encoder train.Encoder, terms []tr
 }
 
 // buildTerm builds one loss. Its parameters are named after it, as two losses may use the same names.
-func buildTerm(l config.Loss, i int, cfg config.Run, classes, epoch int, clock *train.Clock) (train.Term, error) {
+func (r *training) buildTerm(l config.Loss, i int) (train.Term, error) {
 	loss, err := losses.New(l.Name, l.Settings, losses.Env{
-		Dim: cfg.Head.Out, Classes: classes, Printed: cfg.PaperVariant,
-		Init: train.Rand(cfg.Seed, "loss "+l.Term(), 0), Step: clock.Source(cfg.Seed, "loss "+l.Term()),
+		Dim: r.cfg.Head.Out, Classes: len(r.data.Classes), Printed: r.cfg.PaperVariant,
+		Init: train.Rand(r.cfg.Seed, "loss "+l.Term(), 0), Step: r.clock.Source(r.cfg.Seed, "loss "+l.Term()),
 	})
 	if err != nil {
 		return train.Term{}, err
@@ -117,7 +115,7 @@ func buildTerm(l config.Loss, i int, cfg config.Run, classes, epoch int, clock *
 	if err != nil {
 		return train.Term{}, err
 	}
-	term := train.Term{Name: l.Term(), Loss: loss, Weight: l.Weight, Bank: l.Against == config.AgainstBank, Start: l.Start.In(epoch) + 1, Unlabelled: entry.Unlabelled}
+	term := train.Term{Name: l.Term(), Loss: loss, Weight: l.Weight, Bank: l.Against == config.AgainstBank, Start: l.Start.In(r.epoch) + 1, Unlabelled: entry.Unlabelled}
 	if owner, ok := loss.(losses.Trainable); ok {
 		term.Params = owner.Params()
 		for _, p := range term.Params {
@@ -127,9 +125,10 @@ func buildTerm(l config.Loss, i int, cfg config.Run, classes, epoch int, clock *
 	return term, nil
 }
 
-// trainIdentity is what a resumed run must share with the one that was stopped: every setting that changes
+// identity returns what a resumed run must share with the one that was stopped: every setting that changes
 // a result, and the data by content instead of by where they lie.
-func trainIdentity(cfg config.Run, data Data) map[string]string {
+func (r *training) identity() map[string]string {
+	cfg, data := r.cfg, r.data
 	id := config.Flatten(cfg)
 	elsewhere := []string{"data.manifest", "data.root", "data.features", "data.model", "checkpoint", "diagnostics.every"}
 	unused := map[string]bool{"peers.": !cfg.HasPeers(), "selective.": !cfg.IsSelective(), "selfpaced.": !cfg.SelfPaced.On(), "correct.": !cfg.Correct.On(), "scores.": !cfg.Scores.Record, "paper_variant": !cfg.PaperVariant}
@@ -149,14 +148,15 @@ func trainIdentity(cfg config.Run, data Data) map[string]string {
 }
 
 // headMeta ties a head to the backbone whose features it was trained on.
-func headMeta(cfg config.Run, data Data, winnow string) models.HeadMeta {
-	text, err := config.Marshal(cfg)
+func (r *training) headMeta() models.HeadMeta {
+	key := r.data.Key
+	text, err := config.Marshal(r.cfg)
 	if err != nil {
 		panic("train: " + err.Error()) // a configuration that was read can be written
 	}
 	sum := sha256.Sum256(text)
 	return models.HeadMeta{
-		ModelSHA256: data.Key.Model, Output: data.Key.Output, Preprocessing: data.Key.Preprocessing,
-		ConfigSHA256: hex.EncodeToString(sum[:]), Winnow: winnow, Seed: cfg.Seed,
+		ModelSHA256: key.Model, Output: key.Output, Preprocessing: key.Preprocessing,
+		ConfigSHA256: hex.EncodeToString(sum[:]), Winnow: r.opts.Winnow, Seed: r.cfg.Seed,
 	}
 }

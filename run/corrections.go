@@ -7,17 +7,17 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"winnow/filters/correction"
 	"winnow/internal/atomicfile"
 	"winnow/run/folder"
 )
 
-// writeCorrections replaces the list, in the run's folder, of the labels that the run has corrected; c may be nil, and then there is none.
-func writeCorrections(dir string, c *correction.Corrector, data Data) error {
+// writeCorrections replaces the list, in the run's folder, of the labels that the run has corrected, if it corrects any.
+func (r *training) writeCorrections() error {
+	c, data := r.config.Corrector, r.data
 	if c == nil {
 		return nil
 	}
-	path := filepath.Join(dir, folder.CorrectionsFile)
+	path := filepath.Join(r.opts.Dir, folder.CorrectionsFile)
 	err := atomicfile.Write(path, func(w io.Writer) error {
 		out := csv.NewWriter(w)
 		out.Write([]string{"path", "given", "corrected", "step", "confidence"}) // the error is told by Error

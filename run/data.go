@@ -73,31 +73,31 @@ func Load(d *datasets.Dataset, dir string, views bool) (Data, error) {
 	return data, data.readViews(store)
 }
 
-// TrainPaths are the images of Train, row by row.
-func (t *Data) TrainPaths() []string {
-	paths := make([]string, t.Train.Len())
-	for i, id := range t.Train.IDs {
-		paths[i] = t.Paths[id]
+// TrainPaths lists the images of Train, row by row.
+func (d *Data) TrainPaths() []string {
+	paths := make([]string, d.Train.Len())
+	for i, id := range d.Train.IDs {
+		paths[i] = d.Paths[id]
 	}
 	return paths
 }
 
 // Views is the number of views of each training image.
-func (t *Data) Views() int { return t.Stored.Len() / max(t.Train.Len(), 1) }
+func (d *Data) Views() int { return d.Stored.Len() / max(d.Train.Len(), 1) }
 
 // readViews adds the other views of the training images.
-func (t *Data) readViews(s *features.Store) error {
-	paths := t.TrainPaths()
+func (d *Data) readViews(s *features.Store) error {
+	paths := d.TrainPaths()
 	rows, _ := s.Lookup(paths) // all of them are there: the first view has been read
 	x, err := s.ReadViews(rows)
 	if err != nil {
 		return err
 	}
-	n := t.Train.Len()
-	t.Train.X = blas32.General{Rows: n, Cols: x.Cols, Stride: x.Stride, Data: x.Data[:n*x.Stride]}
-	t.Stored = features.Set{X: x}
+	n := d.Train.Len()
+	d.Train.X = blas32.General{Rows: n, Cols: x.Cols, Stride: x.Stride, Data: x.Data[:n*x.Stride]}
+	d.Stored = features.Set{X: x}
 	for range s.Views() {
-		t.Stored.Labels, t.Stored.IDs = append(t.Stored.Labels, t.Train.Labels...), append(t.Stored.IDs, t.Train.IDs...)
+		d.Stored.Labels, d.Stored.IDs = append(d.Stored.Labels, d.Train.Labels...), append(d.Stored.IDs, d.Train.IDs...)
 	}
 	if i, ok := nonFiniteRow(x); ok {
 		return fmt.Errorf("train: %s: its features are not finite numbers: extract them again", paths[i%n])
@@ -106,54 +106,54 @@ func (t *Data) readViews(s *features.Store) error {
 }
 
 // number gives the classes of the train split ids without gaps, in the order of the dataset's ids.
-func (t *Data) number(names []string) {
-	present := slices.Clone(t.Train.Labels)
+func (d *Data) number(names []string) {
+	present := slices.Clone(d.Train.Labels)
 	slices.Sort(present)
 	ids := map[int]int{}
 	for _, label := range slices.Compact(present) {
 		if label != datasets.Unlabelled {
-			ids[label] = len(t.Classes)
-			t.Classes, t.ClassIDs = append(t.Classes, names[label]), append(t.ClassIDs, label)
+			ids[label] = len(d.Classes)
+			d.Classes, d.ClassIDs = append(d.Classes, names[label]), append(d.ClassIDs, label)
 		}
 	}
-	for i, label := range t.Train.Labels {
+	for i, label := range d.Train.Labels {
 		if label == datasets.Unlabelled {
-			t.Train.Labels[i] = features.Unlabelled
-			t.Unlabelled++
+			d.Train.Labels[i] = features.Unlabelled
+			d.Unlabelled++
 			continue
 		}
-		t.Train.Labels[i] = ids[label]
+		d.Train.Labels[i] = ids[label]
 	}
 }
 
 // datasetLabels are the labels of Train as the dataset's class ids, which those of Validation are.
-func (t *Data) datasetLabels() []int {
-	ids := make([]int, t.Train.Len())
-	for i, label := range t.Train.Labels {
+func (d *Data) datasetLabels() []int {
+	ids := make([]int, d.Train.Len())
+	for i, label := range d.Train.Labels {
 		if ids[i] = label; label != features.Unlabelled {
-			ids[i] = t.ClassIDs[label]
+			ids[i] = d.ClassIDs[label]
 		}
 	}
 	return ids
 }
 
 // check refuses data that nothing can be learned from.
-func (t *Data) check() error {
-	switch n := t.Train.Len(); {
-	case n == 0 && len(t.LeftOut) > 0:
-		return fmt.Errorf("train: none of the images of the train split could be read, the first is %q: %s", t.LeftOut[0].Path, t.LeftOut[0].Reason)
+func (d *Data) check() error {
+	switch n := d.Train.Len(); {
+	case n == 0 && len(d.LeftOut) > 0:
+		return fmt.Errorf("train: none of the images of the train split could be read, the first is %q: %s", d.LeftOut[0].Path, d.LeftOut[0].Reason)
 	case n == 0:
 		return fmt.Errorf("train: the manifest has no images in the split %q", datasets.Train)
-	case len(t.Classes) == 0:
+	case len(d.Classes) == 0:
 		return fmt.Errorf("train: none of the %d images of the train split has a label", n)
-	case len(t.Classes) == 1:
-		return fmt.Errorf("train: the train split has one class, %q: expected at least two, as there is nothing to tell apart", t.Classes[0])
+	case len(d.Classes) == 1:
+		return fmt.Errorf("train: the train split has one class, %q: expected at least two, as there is nothing to tell apart", d.Classes[0])
 	}
-	if i, ok := nonFiniteRow(t.Train.X); ok {
-		return fmt.Errorf("train: %s: its features are not finite numbers: extract them again", t.Paths[t.Train.IDs[i]])
+	if i, ok := nonFiniteRow(d.Train.X); ok {
+		return fmt.Errorf("train: %s: its features are not finite numbers: extract them again", d.Paths[d.Train.IDs[i]])
 	}
-	if i, ok := nonFiniteRow(t.Validation.X); ok {
-		return fmt.Errorf("train: %s: its features are not finite numbers: extract them again", t.Paths[t.Validation.IDs[i]])
+	if i, ok := nonFiniteRow(d.Validation.X); ok {
+		return fmt.Errorf("train: %s: its features are not finite numbers: extract them again", d.Paths[d.Validation.IDs[i]])
 	}
 	return nil
 }

@@ -10,24 +10,24 @@ import (
 	"winnow/run/folder"
 )
 
-// Judge is what result.json says of a run that opts kept: with a validation split, whether training was worth it.
-func (o Outcome) Judge(ctx context.Context, data Data, opts Options) (folder.Result, error) {
+// judge returns what result.json says of a run that was kept: with a validation split, whether training was worth it.
+func (s *Session) judge(ctx context.Context, o Outcome) (folder.Result, error) {
+	dir, data, share := s.options.Dir, s.Data, s.backbone.Share()
 	r := folder.Result{
-		Run: opts.Dir, Head: filepath.Join(opts.Dir, folder.BestHeadFile), Seed: o.Config.Seed, Steps: o.Step, Epochs: o.Epochs,
+		Run: dir, Head: filepath.Join(dir, folder.BestHeadFile), FineTuned: share, Seed: o.Config.Seed, Steps: o.Step, Epochs: o.Epochs,
 		BestStep: o.BestStep, Stopped: o.Stopped, Idle: o.Idle,
 		Verdict: "there is no validation split: whether training was worth it was not measured",
 	}
 	if o.Config.Correct.On() {
 		r.Corrected = &o.Corrections
 	}
-	if opts.Tuning != nil {
-		share := opts.Tuning.Share()
-		r.Backbone, r.FineTuned = filepath.Join(opts.Dir, folder.BestBackboneFile), &share
+	if share != nil {
+		r.Backbone = filepath.Join(dir, folder.BestBackboneFile)
 	}
 	if data.Validation.Len() == 0 {
 		return r, nil
 	}
-	now, err := opts.Tuning.Now(ctx, data.Validation)
+	now, err := s.backbone.Now(ctx, data.Validation)
 	if err != nil {
 		return r, err
 	}
@@ -35,7 +35,7 @@ func (o Outcome) Judge(ctx context.Context, data Data, opts Options) (folder.Res
 	if err != nil {
 		return r, err
 	}
-	c.FineTuned = opts.Tuning != nil
+	c.FineTuned = share != nil
 	better, verdict := c.Better(), c.Verdict()
 	if o.BestStep == 0 { // whatever its start scores, training added nothing
 		better = false

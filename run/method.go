@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"winnow/head"
 	"winnow/run/config"
+	"winnow/run/tuning"
 	"winnow/train"
 	"winnow/train/peers"
 	"winnow/train/selective"
@@ -19,30 +19,17 @@ func MethodTitle(method string) string {
 	return method
 }
 
-// openMethod builds what a method other than metric trains, and puts its loss and groups into the run.
-func openMethod(tc *train.Config, h *head.Head, cfg config.Run, data Data) (closingEncoder, error) {
-	if cfg.IsSelective() {
-		return openSelective(tc, h, cfg, data)
-	}
-	return openPeers(tc, h, cfg, data)
-}
-
-// openPeers builds the networks of a method of package peers, and puts their loss and groups into the run. h is the
-// first network's head.
-func openPeers(tc *train.Config, h *head.Head, cfg config.Run, data Data) (closingEncoder, error) {
-	epoch := tc.Sampler.Batches()
-	networks, err := peers.New(cfg.Peers.In(cfg.Method, epoch), peers.Input{
-		Head: h, Train: data.Train, Stored: data.Stored, Classes: len(data.Classes), Batch: tc.Sampler.Size(), Clock: tc.Clock, Seed: cfg.Seed,
+// openPeers builds the networks of a method of package peers, and puts their loss and groups into the run. The run's head is
+// that of the first network.
+func (r *training) openPeers() (tuning.Encoder, error) {
+	networks, err := peers.New(r.cfg.Peers.In(r.cfg.Method, r.epoch), peers.Input{
+		Head: r.head, Train: r.data.Train, Stored: r.data.Stored, Classes: len(r.data.Classes), Batch: r.sampler.Size(), Clock: r.clock, Seed: r.cfg.Seed,
 	})
 	if err != nil {
 		return nil, err
 	}
-	tc.Terms = []train.Term{networks.Term()}
-	tc.Groups, err = networks.Groups(tc.Steps,
-		func() (train.Solver, error) { return train.NewSolver(cfg.Solver) },
-		func(steps int) (train.Schedule, error) {
-			return train.NewSchedule(cfg.Schedule.In(epoch), cfg.Solver.LR, steps, epoch)
-		})
+	r.config.Terms = []train.Term{networks.Term()}
+	r.config.Groups, err = networks.Groups(r.config.Steps, func() (train.Solver, error) { return train.NewSolver(r.cfg.Solver) }, r.schedule)
 	if err != nil {
 		return nil, errors.Join(err, networks.Close())
 	}
@@ -64,4 +51,44 @@ func DescribeMethod(cfg config.Run, stored int) string {
 		return fmt.Sprintf("f-correction takes %.0f %% of the labels to be wrong, %s (set by --noise-rate and peers.transition)", 100*p.Rate, p.Transition)
 	}
 	return fmt.Sprintf("%s: each of two networks leaves out what the other finds hardest, in the end %.0f %% of the labels (set by --noise-rate)", cfg.Method, 100*p.Rate)
+}
+
+// openSelective builds the learner of a method of package selective, and puts its loss and group into the run.
+func (r *training) openSelective() (tuning.Encoder, error) {
+	learner, err := selective.New(r.cfg.Selective.In(r.cfg.Method, r.epoch), selective.Input{
+		Head: r.head, Train: r.data.Train, Stored: r.data.Stored, Classes: len(r.data.Classes), Batch: r.sampler.Size(), Clock: r.clock, Seed: r.cfg.Seed,
+	})
+	if err != nil {
+		return nil, err
+	}
+	solver, err := train.NewSolver(r.cfg.Solver)
+	if err != nil {
+		return nil, errors.Join(err, learner.Close())
+	}
+	schedule, err := r.schedule(r.config.Steps)
+	if err != nil {
+		return nil, errors.Join(err, learner.Close())
+	}
+	r.config.Terms = []train.Term{learner.Term()}
+	r.config.Groups = []train.Group{learner.Group(solver, schedule)}
+	return learner, nil
+}
+
+// schedule builds the schedule of the head's solver for so many steps.
+func (r *training) schedule(steps int) (train.Schedule, error) {
+	return train.NewSchedule(r.cfg.Schedule.In(r.epoch), r.cfg.Solver.LR, steps, r.epoch)
+}
+
+// describeSelective says in a line what a method of package selective does with labels that look wrong.
+func describeSelective(cfg config.Run, stored int) string {
+	s := cfg.Selective
+	of := "features"
+	if stored > 1 {
+		of = fmt.Sprintf("one of the %d stored views, drawn,", stored)
+	}
+	views := fmt.Sprintf("views are %s under noise of %v deviations and dropout of %v", of, s.View.Noise, s.View.Dropout)
+	if cfg.Method == selective.SelCL {
+		return fmt.Sprintf("%s: after %s without labels each epoch selects, of every class, the rows whose neighbours agree with their label; %s", selective.Title(cfg.Method), s.WarmUp, views)
+	}
+	return fmt.Sprintf("%s: after %s each epoch believes a label as far as it fits the classes' centres, and the network's own prediction for the rest; %s", selective.Title(cfg.Method), s.WarmUp, views)
 }

@@ -1,6 +1,7 @@
-// Package run turns a resolved configuration and data into a training run: it builds the head, the backbone where
-// that is trained too, sampler, losses, filter and solvers that the configuration names, hands them to package train, and
-// leaves a run's folder. Every command that trains comes here. True labels are not in what it makes of a dataset.
+// Package run trains: it builds the head, the backbone where that is trained too, sampler, losses, filter and solvers that a
+// configuration names, hands them to package train, and leaves a run's folder. [Train] does so from the files that the
+// configuration names, [Run] on data in memory; a [Session] is for callers that want the data and the last state, too. True
+// labels are in nothing that a training is given.
 package run
 
 import (
@@ -22,9 +23,8 @@ type Options struct {
 	Dir       string // "": nothing is kept
 	Winnow    string // its version, for what is kept
 	Resume    bool
-	Overwrite bool           // Open: an earlier run in Dir goes when this one begins
-	Last      bool           // the run's head is left as it ended, whatever validation says
-	Tuning    *tuning.Tuning // the backbone that is trained too; nil: the head alone, on stored features; Open sets it
+	Overwrite bool // Open: an earlier run in Dir goes when this one begins
+	Last      bool // the run's head is left as it ended, whatever validation says
 
 	Host  extraction.Host                                          // Open: without Runtime the one that is found trains a backbone
 	About folder.Facts                                             // Open: what the caller knows for run.json: device, threads, recipe
@@ -58,166 +58,219 @@ type Outcome struct {
 	Corrections int // labels changed; an image counts as often as its label was
 }
 
-// closingEncoder is an encoder that holds memory outside Go.
-type closingEncoder interface {
-	train.Encoder
-	Close() error
+// Run trains a head alone, on stored features, as a configuration says. A backbone is trained by [Train] or a [Session].
+func Run(ctx context.Context, cfg config.Run, data Data, opts Options) (Outcome, error) {
+	return runOn(ctx, tuning.Stored{}, cfg, data, opts)
 }
 
-// Run trains a head, and the backbone if opts say so, on data as a configuration says. It is the one way to
-// train: winnow train and winnow demo both come here.
-func Run(ctx context.Context, cfg config.Run, data Data, opts Options) (Outcome, error) {
-	out, err := run(ctx, cfg, data, opts)
+// runOn trains a head on a backbone. Its errors say what a person can do about them.
+func runOn(ctx context.Context, backbone tuning.Backbone, cfg config.Run, data Data, opts Options) (Outcome, error) {
+	r := &training{backbone: backbone, cfg: cfg, data: data, opts: opts}
+	out, err := r.run(ctx)
 	if err != nil {
-		err = explain(err, data, opts.Dir, opts.Tuning != nil)
+		err = explain(err, data, opts.Dir, r.tuned())
 	}
 	return out, err
 }
 
-func run(ctx context.Context, cfg config.Run, data Data, opts Options) (Outcome, error) {
-	if err := cfg.Validate(); err != nil {
+// training is a run on its way: it is prepared and built, its loop runs, and it is finished.
+type training struct {
+	backbone tuning.Backbone
+	cfg      config.Run
+	data     Data
+	opts     Options
+
+	head    *head.Head
+	sampler *train.Sampler
+	epoch   int // steps
+	clock   *train.Clock
+	encoder tuning.Encoder
+	config  train.Config
+	trainer *train.Trainer
+}
+
+func (r *training) run(ctx context.Context) (Outcome, error) {
+	if err := r.prepare(); err != nil {
 		return Outcome{}, err
 	}
-	if _, err := ResolveRate(&cfg, data); err != nil {
+	if err := r.build(ctx); err != nil {
 		return Outcome{}, err
 	}
-	cfg.Head.In = data.Train.Dim()
-	cfg.Head.Out = min(cfg.Head.Out, cfg.Head.In) // more dimensions than the features have would stay empty
-	h, err := head.New(cfg.Head, data.Train.X, train.Rand(cfg.Seed, "head", 0))
+	defer r.encoder.Close()
+	if err := r.begin(); err != nil {
+		return Outcome{}, err
+	}
+	result, err := r.trainer.Run(ctx)
 	if err != nil {
-		return Outcome{}, err
+		return Outcome{Result: result, Config: r.cfg, Head: r.head}, err
 	}
-	sampler, err := train.NewSampler(cfg.Sampler, data.Train.Labels, cfg.Seed)
-	if err != nil {
-		return Outcome{}, err
+	return r.finish(result)
+}
+
+// tuned reports whether the backbone is trained too.
+func (r *training) tuned() bool { return len(r.backbone.Weights()) > 0 }
+
+// prepare completes the configuration with what the data decide, and makes the head and the sampler.
+func (r *training) prepare() (err error) {
+	if err := r.cfg.Validate(); err != nil {
+		return err
 	}
-	tc, err := buildRun(cfg, data, sampler)
-	if err != nil {
-		return Outcome{}, err
+	if _, err := ResolveRate(&r.cfg, r.data); err != nil {
+		return err
 	}
-	if tc.Validate, err = validator(cfg, data, h, opts.Tuning); err != nil {
-		return Outcome{}, err
+	r.cfg.Head.In = r.data.Train.Dim()
+	r.cfg.Head.Out = min(r.cfg.Head.Out, r.cfg.Head.In) // more dimensions than the features have would stay empty
+	if r.head, err = head.New(r.cfg.Head, r.data.Train.X, train.Rand(r.cfg.Seed, "head", 0)); err != nil {
+		return err
 	}
-	if opts.Tuning != nil { // the encoder may take minutes to be ready
-		if err := willTrain(cfg, tc, sampler.Batches(), opts); err != nil {
-			return Outcome{}, err
+	if r.sampler, err = r.cfg.Sampler.New(r.data.Train.Labels, r.cfg.Seed); err != nil {
+		return err
+	}
+	r.epoch, r.clock = r.sampler.Batches(), new(train.Clock)
+	return nil
+}
+
+// build builds everything that the trainer is given. Where it fails nothing is left open.
+func (r *training) build(ctx context.Context) (err error) {
+	if err := r.buildConfig(); err != nil {
+		return err
+	}
+	if r.config.Validate, err = r.validator(); err != nil {
+		return err
+	}
+	if r.tuned() { // the encoder may take minutes to be ready
+		if err := r.willTrain(); err != nil {
+			return err
 		}
 	}
-	encoder, err := openLearner(ctx, &tc, h, cfg, data, opts.Tuning)
-	if err != nil {
-		return Outcome{}, err
+	if r.encoder, err = r.openEncoder(ctx); err != nil {
+		return err
 	}
-	defer encoder.Close()
-	tc.Encoder = visited(encoder, cfg, data, tc.Clock)
-	if tc.SelfPaced, err = selfPacing(cfg, data, sampler.Batches(), h, opts.Tuning); err != nil {
-		return Outcome{}, err
+	if err := r.buildTrainer(); err != nil {
+		return errors.Join(err, r.encoder.Close())
 	}
-	tc.Dir, tc.Stepped, tc.Validated, tc.Diagnosed, tc.Weighed = opts.Dir, opts.Stepped, opts.Validated, opts.Diagnosed, opts.Weighed
-	if opts.Dir != "" {
-		if err := recordSamples(&tc, cfg, data, sampler.Batches()); err != nil {
-			return Outcome{}, err
+	return nil
+}
+
+// buildTrainer gives the encoder a trainer, with what it keeps and who watches.
+func (r *training) buildTrainer() (err error) {
+	r.config.Encoder = r.visited()
+	if r.config.SelfPaced, err = r.selfPacing(); err != nil {
+		return err
+	}
+	o := r.opts
+	r.config.Dir, r.config.Stepped, r.config.Validated, r.config.Diagnosed, r.config.Weighed = o.Dir, o.Stepped, o.Validated, o.Diagnosed, o.Weighed
+	if o.Dir != "" {
+		if err := r.recordSamples(); err != nil {
+			return err
 		}
 	}
-	t, err := train.New(tc)
-	if err != nil {
-		return Outcome{}, err
+	if r.trainer, err = train.New(r.config); err != nil {
+		return err
 	}
-	if opts.Dir != "" {
-		t.SaveHead = func(best bool) error {
-			name := folder.LastHeadFile
-			if best {
-				name = folder.BestHeadFile
+	if o.Dir != "" {
+		r.trainer.SaveHead = r.save
+	}
+	return nil
+}
+
+// begin goes on where the run was stopped, if it is to be resumed, and tells what will be done.
+func (r *training) begin() error {
+	if r.opts.Resume {
+		if _, err := r.trainer.Resume(); err != nil {
+			return err
+		}
+	}
+	if r.opts.Begun == nil {
+		return nil
+	}
+	plan := Plan{
+		Config: r.cfg, Steps: r.config.Steps, Epoch: r.epoch, Resumed: r.trainer.Done(),
+		Labelled: r.data.Train.Len() - r.data.Unlabelled, Validates: r.config.Validate != nil,
+	}
+	if r.tuned() {
+		plan.Rests = r.cfg.Finetune.Start.In(r.epoch)
+	}
+	return r.opts.Begun(plan)
+}
+
+// save writes the state that validation chose, or the last one, which goes with the checkpoint.
+func (r *training) save(best bool) error {
+	name := folder.BestHeadFile
+	if !best {
+		name = folder.LastHeadFile
+		if err := r.writeSamples(); err != nil {
+			return err
+		}
+	}
+	if err := r.writeCorrections(); err != nil {
+		return err
+	}
+	return r.backbone.Save(r.opts.Dir, name, r.head, r.headMeta())
+}
+
+// finish takes the state that validation chose and completes the folder.
+func (r *training) finish(result train.Result) (Outcome, error) {
+	if !r.opts.Last {
+		r.trainer.UseBest()
+	}
+	if dir := r.opts.Dir; dir != "" {
+		if r.config.SelfPaced != nil {
+			if err := folder.WriteWeights(dir, finalWeights(r.data, r.config.SelfPaced.Weights)); err != nil {
+				return Outcome{}, err
 			}
-			if !best { // it goes with the checkpoint
-				if err := writeSamples(opts.Dir, tc.Samples, data); err != nil {
-					return err
-				}
+		}
+		if !r.backbone.Matches(dir, folder.BestHeadFile) { // an earlier run was cut off between the two
+			if err := r.save(true); err != nil {
+				return Outcome{}, err
 			}
-			if err := writeCorrections(opts.Dir, tc.Corrector, data); err != nil {
-				return err
-			}
-			return opts.Tuning.Save(opts.Dir, name, h, headMeta(cfg, data, opts.Winnow))
 		}
 	}
-	if opts.Resume {
-		if _, err := t.Resume(); err != nil {
-			return Outcome{}, err
-		}
-	}
-	if opts.Begun != nil {
-		plan := Plan{Config: cfg, Steps: tc.Steps, Epoch: sampler.Batches(), Resumed: t.Done(), Labelled: data.Train.Len() - data.Unlabelled, Validates: tc.Validate != nil}
-		if opts.Tuning != nil {
-			plan.Rests = cfg.Finetune.Start.In(plan.Epoch)
-		}
-		if err := opts.Begun(plan); err != nil {
-			return Outcome{}, err
-		}
-	}
-	result, err := t.Run(ctx)
-	if err != nil {
-		return Outcome{Result: result, Config: cfg, Head: h}, err
-	}
-	if !opts.Last {
-		t.UseBest()
-	}
-	if tc.SelfPaced != nil && opts.Dir != "" {
-		if err := folder.WriteWeights(opts.Dir, finalWeights(data, tc.SelfPaced.Weights)); err != nil {
-			return Outcome{}, err
-		}
-	}
-	if opts.Tuning != nil && opts.Dir != "" && !opts.Tuning.Matches(opts.Dir, folder.BestHeadFile) { // an earlier run was cut off between the two
-		if err := t.SaveHead(true); err != nil {
-			return Outcome{}, err
-		}
-	}
-	out := Outcome{Result: result, Config: cfg, Head: h, Filter: cfg.Filter.In(sampler.Batches())}
-	if tc.Corrector != nil {
-		out.Corrections = len(tc.Corrector.Corrections())
+	out := Outcome{Result: result, Config: r.cfg, Head: r.head, Filter: r.cfg.Filter.In(r.epoch)}
+	if r.config.Corrector != nil {
+		out.Corrections = len(r.config.Corrector.Corrections())
 	}
 	return out, nil
 }
 
 // willTrain says what would keep a fine-tuning from going on, as far as that is known before its encoder is there.
-func willTrain(cfg config.Run, tc train.Config, epoch int, opts Options) error {
-	if start := cfg.Finetune.Start.In(epoch); start >= tc.Steps {
-		return fmt.Errorf("train: finetune.start: the backbone would rest for %d steps and the run has %d: it would never be trained", start, tc.Steps)
+func (r *training) willTrain() error {
+	if start := r.cfg.Finetune.Start.In(r.epoch); start >= r.config.Steps {
+		return fmt.Errorf("train: finetune.start: the backbone would rest for %d steps and the run has %d: it would never be trained", start, r.config.Steps)
 	}
-	if opts.Resume && opts.Dir != "" {
-		return train.SameRun(opts.Dir, tc.Identity)
+	if r.opts.Resume && r.opts.Dir != "" {
+		return train.SameRun(r.opts.Dir, r.config.Identity)
 	}
 	return nil
 }
 
-// openLearner gives a run what it trains and who steps it: networks that are its method, with their loss, or an
-// encoder under the losses that it has.
-func openLearner(ctx context.Context, tc *train.Config, h *head.Head, cfg config.Run, data Data, t *tuning.Tuning) (closingEncoder, error) {
-	if cfg.Method != config.Metric {
-		return openMethod(tc, h, cfg, data)
+// openEncoder makes what is trained, with its loss where the method has one of its own, and who steps it.
+func (r *training) openEncoder(ctx context.Context) (encoder tuning.Encoder, err error) {
+	switch {
+	case r.cfg.IsSelective():
+		return r.openSelective()
+	case r.cfg.HasPeers():
+		return r.openPeers()
 	}
-	encoder, err := openEncoder(ctx, h, cfg, data, tc.Sampler, tc.Clock, t)
+	rests := r.cfg.Finetune.Start.In(r.epoch)
+	encoder, err = r.backbone.Encoder(ctx, r.head, tuning.Input{
+		Train: r.data.Train, Stored: r.data.Stored, Batch: r.sampler.Size(),
+		Resting: func() bool { return r.clock.Step() <= rests }, Source: r.clock.Source(r.cfg.Seed, "augment"),
+	})
 	if err != nil {
 		return nil, err
 	}
-	if tc.Groups, err = buildGroups(cfg, h, encoder, tc.Terms, tc.Steps, tc.Sampler.Batches()); err != nil {
+	if r.config.Groups, err = r.buildGroups(encoder); err != nil {
 		return nil, errors.Join(err, encoder.Close())
 	}
 	return encoder, nil
 }
 
-// visited is an encoder of all stored views as one of the training rows, which draws a view at each visit. The
+// visited returns the encoder of all stored views as one of the training rows, which draws a view at each visit. The
 // methods of package selective draw theirs themselves.
-func visited(e closingEncoder, cfg config.Run, data Data, clock *train.Clock) train.Encoder {
-	if data.Views() == 1 || cfg.IsSelective() {
-		return e
+func (r *training) visited() train.Encoder {
+	if r.data.Views() == 1 || r.cfg.IsSelective() {
+		return r.encoder
 	}
-	return &train.Viewed{Encoder: e, Rows: data.Train.Len(), Views: data.Views(), Source: clock.Source(cfg.Seed, "stored view")}
-}
-
-// openEncoder is what a run trains: a head on stored features, or a head on a live backbone.
-func openEncoder(ctx context.Context, h *head.Head, cfg config.Run, data Data, sampler *train.Sampler, clock *train.Clock, t *tuning.Tuning) (closingEncoder, error) {
-	if t == nil {
-		return head.NewEncoder(h, data.Stored, sampler.Size())
-	}
-	rests := cfg.Finetune.Start.In(sampler.Batches())
-	return t.Encoder(ctx, h, data.Train, sampler.Size(), func() bool { return clock.Step() <= rests }, clock.Source(cfg.Seed, "augment"))
+	return &train.Viewed{Encoder: r.encoder, Rows: r.data.Train.Len(), Views: r.data.Views(), Source: r.clock.Source(r.cfg.Seed, "stored view")}
 }

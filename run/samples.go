@@ -3,14 +3,13 @@ package run
 import (
 	"winnow/features"
 	"winnow/filters"
-	"winnow/run/config"
 	"winnow/run/folder"
-	"winnow/train"
 	"winnow/train/samples"
 )
 
 // recordSamples makes a run keep what it sees of its samples, as the configuration says.
-func recordSamples(tc *train.Config, cfg config.Run, data Data, epoch int) error {
+func (r *training) recordSamples() error {
+	tc, cfg, data := &r.config, r.cfg, r.data
 	if !cfg.Scores.Record {
 		return nil
 	}
@@ -18,7 +17,7 @@ func recordSamples(tc *train.Config, cfg config.Run, data Data, epoch int) error
 	if tc.Samples, err = samples.New(samples.Config{IDs: data.Train.IDs, Labels: data.Train.Labels, From: cfg.Scores.From(tc.Steps)}); err != nil {
 		return err
 	}
-	watch, ok := cfg.Watch(epoch)
+	watch, ok := cfg.Watch(r.epoch)
 	if !ok {
 		return nil
 	}
@@ -29,12 +28,13 @@ func recordSamples(tc *train.Config, cfg config.Run, data Data, epoch int) error
 	return err
 }
 
-// writeSamples replaces the file, in the run's folder, of what training saw; r may be nil, and then there is none.
-func writeSamples(dir string, r *samples.Record, data Data) error {
-	if r == nil {
+// writeSamples replaces the file, in the run's folder, of what training saw, if it is recorded.
+func (r *training) writeSamples() error {
+	if r.config.Samples == nil {
 		return nil
 	}
-	return folder.WriteSamples(dir, r.All(samples.Names{
+	data := r.data
+	return folder.WriteSamples(r.opts.Dir, r.config.Samples.All(samples.Names{
 		Path:  func(row int) string { return data.Paths[data.Train.IDs[row]] },
 		Class: func(label int) string { return data.Classes[label] },
 	}))

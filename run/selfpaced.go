@@ -5,26 +5,23 @@ import (
 
 	"winnow/features"
 	"winnow/filters/selfpaced"
-	"winnow/head"
-	"winnow/run/config"
 	"winnow/run/folder"
-	"winnow/run/tuning"
 	"winnow/train"
 )
 
 // selfPacing gives a run its weights, if its configuration wants any. Every round looks at the stored features, or at
 // those that the backbone gives today, in the centre view.
-func selfPacing(cfg config.Run, data Data, epoch int, h *head.Head, t *tuning.Tuning) (*train.SelfPaced, error) {
-	if !cfg.SelfPaced.On() {
+func (r *training) selfPacing() (*train.SelfPaced, error) {
+	if !r.cfg.SelfPaced.On() {
 		return nil, nil
 	}
-	set := data.Train.Labelled()
-	weights, err := selfpaced.New(cfg.SelfPaced.Config, set)
+	set := r.data.Train.Labelled()
+	weights, err := selfpaced.New(r.cfg.SelfPaced.Config, set)
 	if err != nil {
 		return nil, err
 	}
-	embedded := func(ctx context.Context) (features.Set, error) { return data.embedNow(ctx, h, t, set) }
-	return &train.SelfPaced{Weights: weights, Every: cfg.SelfPaced.Every.In(epoch), Seed: cfg.Seed, Embed: embedded}, nil
+	embedded := func(ctx context.Context) (features.Set, error) { return r.embedNow(ctx, set) }
+	return &train.SelfPaced{Weights: weights, Every: r.cfg.SelfPaced.Every.In(r.epoch), Seed: r.cfg.Seed, Embed: embedded}, nil
 }
 
 // finalWeights are those of the labelled training images, in the manifest's order.

@@ -3,16 +3,14 @@ package run
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"time"
 
 	"winnow/datasets"
+	"winnow/extraction"
 	"winnow/features"
-	"winnow/graph"
 	"winnow/head"
-	"winnow/internal/hint"
 	"winnow/internal/lookup"
 	"winnow/models"
 	"winnow/run/config"
@@ -36,10 +34,10 @@ type Session struct {
 	Config config.Run
 	Data   Data
 
-	options Options
-	tuning  *tuning.Tuning    // nil: the head alone is trained
-	noise   *folder.NoiseRate // where the rate was to be estimated
-	start   time.Time
+	options  Options
+	backbone tuning.Backbone
+	noise    *folder.NoiseRate // where the rate was to be estimated
+	start    time.Time
 }
 
 // Open reads what a configuration names and makes the folder. The caller closes the session.
@@ -53,9 +51,12 @@ func Open(ctx context.Context, cfg config.Run, o Options) (*Session, error) {
 
 // OpenWith is Open with a manifest that is read already.
 func OpenWith(ctx context.Context, cfg config.Run, d *datasets.Dataset, o Options) (*Session, error) {
-	s := &Session{Config: cfg, options: o, start: time.Now()}
+	s := &Session{Config: cfg, options: o, backbone: tuning.Stored{}, start: time.Now()}
 	if s.options.Note == nil {
 		s.options.Note = func(string, ...any) {}
+	}
+	if s.options.Watch == nil {
+		s.options.Watch = func(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
 	}
 	open := s.openHead
 	if cfg.Finetune.On() {
@@ -90,22 +91,24 @@ func (s *Session) openHead(_ context.Context, d *datasets.Dataset) (err error) {
 // that the run starts from.
 func (s *Session) openBackbone(ctx context.Context, d *datasets.Dataset) (err error) {
 	host := s.options.Host.Complete()
-	if s.tuning, err = tuning.Open(s.Config, d.Paths(), tuning.Config{Note: host.Note, Watch: s.options.Watch}); err != nil {
+	tuned, err := tuning.Open(s.Config, d.Paths(), tuning.Config{Note: host.Note, Watch: s.options.Watch})
+	if err != nil {
 		return err
 	}
+	s.backbone = tuned
 	rt, err := host.Runtime()
 	if err != nil {
 		return err
 	}
 	s.options.About.ORT = rt.Version()
-	s.tuning.Use(rt)
+	tuned.Use(rt)
 	if err := s.prepare(); err != nil {
 		return err
 	}
 	store := s.Config.Data.Features
 	if store == "" {
 		store = s.ownFeatures()
-		if err := s.makeFeatures(ctx, store); err != nil {
+		if err := s.makeFeatures(ctx, tuned.Extraction(store)); err != nil {
 			return err
 		}
 	}
@@ -123,18 +126,17 @@ func (s *Session) prepare() error {
 
 // makeFeatures makes the features that the run starts from, unless they are there; those of another backbone or of
 // other images are only replaced if the run is.
-func (s *Session) makeFeatures(ctx context.Context, store string) error {
-	e := s.tuning.Extraction(store)
-	if old, err := features.Open(store); err != nil || old.Key.Differs(e.Key()) != "" {
+func (s *Session) makeFeatures(ctx context.Context, e *extraction.Extraction) error {
+	if old, err := features.Open(e.Out); err != nil || old.Key.Differs(e.Key()) != "" {
 		e.Overwrite = s.options.Overwrite
-		s.options.Note("making the features of the backbone as it is, into %s", store)
+		s.options.Note("making the features of the backbone as it is, into %s", e.Out)
 	}
 	_, err := e.Store(ctx, s.options.Host)
 	return err
 }
 
 // Close frees the memory of the networks.
-func (s *Session) Close() error { return s.tuning.Close() }
+func (s *Session) Close() error { return s.backbone.Close() }
 
 // Train trains and leaves in the folder everything that a run leaves, its measurement too.
 func (s *Session) Train(ctx context.Context) (Outcome, folder.Result, error) {
@@ -148,7 +150,6 @@ func (s *Session) Train(ctx context.Context) (Outcome, folder.Result, error) {
 		s.options.Note("estimated from the features: about %s of the labels are wrong", s.noise)
 	}
 	o := s.options
-	o.Tuning = s.tuning
 	o.Begun = func(plan Plan) error {
 		if s.options.Begun != nil {
 			if err := s.options.Begun(plan); err != nil {
@@ -158,11 +159,11 @@ func (s *Session) Train(ctx context.Context) (Outcome, folder.Result, error) {
 		s.tellPlan(plan)
 		return s.begin(plan)
 	}
-	out, err := Run(ctx, s.Config, s.Data, o)
+	out, err := runOn(ctx, s.backbone, s.Config, s.Data, o)
 	if err != nil {
 		return out, none, err
 	}
-	result, err := out.Judge(ctx, s.Data, o)
+	result, err := s.judge(ctx, out)
 	if err != nil {
 		return out, none, err
 	}
@@ -195,8 +196,8 @@ func (s *Session) facts(plan Plan) (folder.Facts, error) {
 	f.Seed, f.Manifest, f.ImagesSHA256, f.FeaturesSHA256, f.FeaturesKey = s.Config.Seed, s.Config.Data.Manifest, data.Sum, data.StoreSum, data.Key
 	f.Images, f.Unlabelled, f.Validation, f.Classes = data.Train.Len(), data.Unlabelled, data.Validation.Len(), data.Classes
 	f.LeftOut, f.StepsPerEpoch, f.Steps = append([]lookup.LeftOut{}, data.LeftOut...), plan.Epoch, plan.Steps
-	if s.tuning != nil {
-		f.Backbone, f.TunedWeights = s.tuning.Backbone.Name, s.tuning.Weights
+	if share := s.backbone.Share(); share != nil {
+		f.Backbone, f.TunedWeights = share.From, s.backbone.Weights()
 	}
 	var err error
 	if f.ManifestSHA256, err = folder.FileSum(f.Manifest); err != nil {
@@ -207,41 +208,32 @@ func (s *Session) facts(plan Plan) (folder.Facts, error) {
 
 // Now returns a set of images with the features that the backbone gives of them now: those stored where it is not trained.
 func (s *Session) Now(ctx context.Context, set features.Set) (features.Set, error) {
-	return s.tuning.Now(ctx, set)
+	return s.backbone.Now(ctx, set)
 }
 
 // State is a head on the backbone that it belongs to, as a training left them.
 type State struct {
-	Head   *head.Head
-	tuning *tuning.Tuning
-	model  *graph.Model // of the backbone, where it was trained
+	Head     *head.Head
+	features func(ctx context.Context, set features.Set) (features.Set, error)
 }
 
 // Last reads the state that the training ended with, which need not be the one that validation chose.
 func (s *Session) Last() (last State, err error) {
-	if last.Head, _, err = models.ReadHead(filepath.Join(s.options.Dir, folder.LastHeadFile)); err != nil || s.tuning == nil {
+	if last.Head, _, err = models.ReadHead(filepath.Join(s.options.Dir, folder.LastHeadFile)); err != nil {
 		return last, err
 	}
-	last.tuning = s.tuning
-	data, err := os.ReadFile(filepath.Join(s.options.Dir, folder.LastBackboneFile))
-	if err != nil {
-		return last, hint.With(err, "the training is not finished")
-	}
-	last.model, err = graph.Read(data)
+	last.features, err = s.backbone.Saved(filepath.Join(s.options.Dir, folder.LastBackboneFile))
 	return last, err
 }
 
 // Features returns a set of images, stored features, as the state's backbone sees them.
 func (s State) Features(ctx context.Context, set features.Set) (features.Set, error) {
-	if s.tuning == nil {
-		return set, nil
-	}
-	return s.tuning.FeaturesOf(ctx, s.model, set)
+	return s.features(ctx, set)
 }
 
 // Embed returns a set of images as the state embeds them.
 func (s State) Embed(ctx context.Context, set features.Set) (features.Set, error) {
-	set, err := s.Features(ctx, set)
+	set, err := s.features(ctx, set)
 	if err != nil {
 		return set, err
 	}

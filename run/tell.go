@@ -51,11 +51,11 @@ func oneClass(labels []int) bool {
 // tellPlan notes what of the configuration the data change, and what a person may not have meant.
 func (s *Session) tellPlan(plan Plan) {
 	cfg, note := s.Config, s.options.Note
-	filtered, tuned := cfg.Filter.Scorer != config.NoFilter, s.tuning != nil
+	filtered, tuned := cfg.Filter.Scorer != config.NoFilter, s.Config.Finetune.On()
 	if plan.Config.Head.Out != cfg.Head.Out {
 		note("dimension %d is more than the %d of the features: using %d", cfg.Head.Out, plan.Config.Head.In, plan.Config.Head.Out)
 	}
-	if cfg.Sampler.Variant != train.Shuffle && cfg.Sampler.Classes > len(s.Data.Classes) {
+	if cfg.Sampler.Variant != config.Shuffle && cfg.Sampler.Classes > len(s.Data.Classes) {
 		note("batches of %d classes: %d are asked for, and there are no more", len(s.Data.Classes), cfg.Sampler.Classes)
 	}
 	if cfg.Method != config.Metric {

@@ -10,17 +10,17 @@ import (
 	"winnow/head"
 	"winnow/internal/hint"
 	"winnow/run/config"
-	"winnow/run/tuning"
 )
 
-// validator scores the present state of a run on its validation split, as validation.measure says; nil where there is
+// validator returns what scores the present state of a run on its validation split, as validation.measure says; nil where there is
 // no such split.
-func validator(cfg config.Run, data Data, h *head.Head, t *tuning.Tuning) (func(context.Context) (float64, error), error) {
+func (r *training) validator() (func(context.Context) (float64, error), error) {
+	data := r.data
 	if data.Validation.Len() == 0 {
 		return nil, nil
 	}
 	var fit *features.Set // the train split, under the dataset's class ids, which validation has
-	if cfg.Validation.Measure == config.MeasureClassMean {
+	if r.cfg.Validation.Measure == config.MeasureClassMean {
 		set := data.Train
 		set.Labels = data.datasetLabels()
 		if fit = &set; !features.ShareLabel(set.Labels, data.Validation.Labels) {
@@ -29,14 +29,14 @@ func validator(cfg config.Run, data Data, h *head.Head, t *tuning.Tuning) (func(
 		}
 	}
 	return func(ctx context.Context) (float64, error) {
-		now, err := data.embedNow(ctx, h, t, data.Validation)
+		now, err := r.embedNow(ctx, data.Validation)
 		if err != nil {
 			return 0, err
 		}
 		if fit == nil {
 			return precisionAt1(ctx, now)
 		}
-		trained, err := data.embedNow(ctx, h, t, *fit)
+		trained, err := r.embedNow(ctx, *fit)
 		if err != nil {
 			return 0, err
 		}
@@ -45,15 +45,15 @@ func validator(cfg config.Run, data Data, h *head.Head, t *tuning.Tuning) (func(
 	}, nil
 }
 
-// embedNow is set as the run embeds it now. An error names the image.
-func (t *Data) embedNow(ctx context.Context, h *head.Head, tuned *tuning.Tuning, set features.Set) (features.Set, error) {
-	now, err := tuned.Now(ctx, set)
+// embedNow embeds a set as the run does now. An error names the image.
+func (r *training) embedNow(ctx context.Context, set features.Set) (features.Set, error) {
+	now, err := r.backbone.Now(ctx, set)
 	if err != nil {
 		return now, err
 	}
-	z, err := h.EmbedSet(now)
+	z, err := r.head.EmbedSet(now)
 	if bad := new(head.NotFinite); errors.As(err, &bad) {
-		err = fmt.Errorf("%s: %w", t.Paths[set.IDs[bad.Row]], err)
+		err = fmt.Errorf("%s: %w", r.data.Paths[set.IDs[bad.Row]], err)
 	}
 	return z, err
 }

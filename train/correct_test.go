@@ -134,8 +134,8 @@ func TestRelabelledSampler(t *testing.T) {
 		}
 		labels = append(labels, -1)
 		p, k := rapid.IntRange(1, 6).Draw(t, "P"), rapid.IntRange(1, 5).Draw(t, "K")
-		variant := rapid.SampledFrom([]string{Groups, Uniform}).Draw(t, "variant")
-		s := must(NewSampler(SamplerConfig{Variant: variant, Classes: p, Images: k}, labels, 7))
+		grouped := rapid.Bool().Draw(t, "groups")
+		s := must(NewSampler(byClass(grouped, p, k), labels, 7))
 		batches, size, before := s.Batches(), s.Size(), s.Epoch(3)
 		after, first := slices.Clone(labels), 0
 		for _, n := range sizes {
@@ -160,7 +160,7 @@ func TestRelabelledSampler(t *testing.T) {
 			most = max(most, (n+k-1)/k)
 		}
 		fits := groups <= min(p, len(sizes))*batches && most <= batches
-		if wrong := checkEpoch(s.Epoch(3), after, p, k, batches, variant == Groups && fits); wrong != "" || s.Batches() != batches || s.Size() != size {
+		if wrong := checkEpoch(s.Epoch(3), after, p, k, batches, grouped && fits); wrong != "" || s.Batches() != batches || s.Size() != size {
 			t.Fatalf("relabelled: %s; %d batches of %d, before %d of %d", wrong, s.Batches(), s.Size(), batches, size)
 		}
 		s.Relabel(labels)

@@ -172,7 +172,7 @@ func newBed(t testing.TB, dir string, change func(*Config)) *bed {
 		}
 		return term
 	}
-	sampler, err := NewSampler(SamplerConfig{Variant: Groups, Classes: 6, Images: 4}, set.Labels, 1)
+	sampler, err := NewSampler(Groups{Classes: 6, Images: 4}, set.Labels, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func learn(t *testing.T, seed uint64, filtered bool) (before, after, clean float
 	const classes, dim, corrupt = 20, 16, 0.4
 	set, truth := clusters(seed, classes, 30, 24, corrupt)
 	e := newLinear(set, dim, seed)
-	sampler := must(NewSampler(SamplerConfig{Variant: Groups, Classes: 10, Images: 4}, set.Labels, seed))
+	sampler := must(NewSampler(Groups{Classes: 10, Images: 4}, set.Labels, seed))
 	steps := 12 * sampler.Batches()
 	contrastive := func() losses.Loss {
 		return must(losses.New("contrastive", nil, losses.Env{Dim: dim, Classes: classes}))
@@ -102,7 +102,7 @@ func stillTrainer(t testing.TB, filtered bool) *Trainer {
 	}
 	encoder := &still{z, features.NewParam("w", 1, 1)}
 	cfg := Config{
-		Encoder: encoder, Sampler: must(NewSampler(SamplerConfig{Variant: Groups, Classes: 16, Images: 4}, labels, 1)), Steps: 1 << 40,
+		Encoder: encoder, Sampler: must(NewSampler(Groups{Classes: 16, Images: 4}, labels, 1)), Steps: 1 << 40,
 		Terms: []Term{{Name: "ones", Weight: 1, Loss: fakeLoss(func(g *blas32.General, z features.Set, _ *features.Set) float64 {
 			for i := range g.Data[:g.Rows*g.Cols] {
 				g.Data[i] = 1

@@ -6,29 +6,32 @@ import (
 	"slices"
 )
 
-// Names of the sampler's variants.
-const (
-	Groups  = "groups"
-	Uniform = "uniform"
-	Shuffle = "shuffle"
-)
-
-// SamplerConfig describes how batches are put together: P classes with K images each, or any rows.
-type SamplerConfig struct {
-	Variant string `yaml:"variant"` // groups, uniform or shuffle
-	Classes int    `yaml:"classes"` // groups, uniform: P ≥ 1; more than there are: all of them
-	Images  int    `yaml:"images"`  // groups, uniform: K ≥ 1
-	Rows    int    `yaml:"rows"`    // shuffle: of a batch, ≥ 1; more than there are: all of them
-
-	Unlabelled int `yaml:"unlabelled"` // rows without a label that every batch gets besides, ≥ 0; more than there are: all of them
+// Sampling is how batches are put together: [Groups], [Uniform] or [Shuffle]. Each may ask for rows without a label in
+// every batch besides: 0 or more; more than there are: all of them.
+type Sampling interface {
+	check() error
+	build(s *Sampler) // s knows its rows
+	unlabelled() int
 }
 
-// DefaultSampler returns a variant with its usual size; an unknown one is left for [NewSampler] to complain about.
-func DefaultSampler(variant string) SamplerConfig {
-	if variant == Shuffle {
-		return SamplerConfig{Variant: variant, Rows: 128}
-	}
-	return SamplerConfig{Variant: variant, Classes: 16, Images: 4}
+// Groups draws P classes with K rows each, every row in every epoch.
+type Groups struct {
+	Classes    int // P ≥ 1; more than there are: all of them
+	Images     int // K ≥ 1
+	Unlabelled int
+}
+
+// Uniform draws P classes with K rows each, every class as likely as any other.
+type Uniform struct {
+	Classes    int // P ≥ 1; more than there are: all of them
+	Images     int // K ≥ 1
+	Unlabelled int
+}
+
+// Shuffle draws any rows.
+type Shuffle struct {
+	Rows       int // of a batch, ≥ 1; more than there are: all of them
+	Unlabelled int
 }
 
 // Sampler draws batches. An epoch is a pure function of (seed, number of the epoch) and always has the same number
@@ -57,8 +60,9 @@ func DefaultSampler(variant string) SamplerConfig {
 // pytorch-metric-learning with the epoch's length fixed.
 type Sampler struct {
 	rows    [][]int // of each class that has any, ascending; shuffle: of all as one
+	classes bool    // rows are by class
 	p, k    int
-	variant string
+	draw    func(rng *rand.Rand) [][]int // the labelled rows of an epoch's batches
 	seed    uint64
 	batches int
 	free    []int // rows without a label, if any are drawn
@@ -66,45 +70,73 @@ type Sampler struct {
 }
 
 // NewSampler prepares the draws from the rows 0 … len(labels)-1.
-func NewSampler(cfg SamplerConfig, labels []int, seed uint64) (*Sampler, error) {
-	if err := cfg.check(); err != nil {
+func NewSampler(how Sampling, labels []int, seed uint64) (*Sampler, error) {
+	if err := how.check(); err != nil {
 		return nil, err
 	}
 	rows := rowsByClass(labels)
 	if len(rows) == 0 {
 		return nil, fmt.Errorf("train: sampler: none of %d rows has a label", len(labels))
 	}
-	s := &Sampler{rows: rows, p: min(cfg.Classes, len(rows)), k: cfg.Images, variant: cfg.Variant, seed: seed}
-	if cfg.Variant == Shuffle {
-		all := slices.Sorted(slices.Values(slices.Concat(rows...)))
-		s.rows, s.p, s.k = [][]int{all}, 1, min(cfg.Rows, len(all))
-	}
-	s.batches = s.count()
-	if cfg.Unlabelled > 0 {
+	s := &Sampler{rows: rows, classes: true, seed: seed}
+	how.build(s)
+	if n := how.unlabelled(); n > 0 {
 		if s.free = rowsWithout(labels); len(s.free) == 0 {
-			return nil, fmt.Errorf("train: sampler: unlabelled: found %d for a batch, and every row has a label: expected 0", cfg.Unlabelled)
+			return nil, fmt.Errorf("train: sampler: unlabelled: found %d for a batch, and every row has a label: expected 0", n)
 		}
-		s.u = min(cfg.Unlabelled, len(s.free))
+		s.u = min(n, len(s.free))
 	}
 	return s, nil
 }
 
-func (cfg SamplerConfig) check() error {
-	switch {
-	case cfg.Unlabelled < 0:
-		return fmt.Errorf("train: sampler: %d rows without a label, expected 0 or more", cfg.Unlabelled)
-	case !slices.Contains([]string{Groups, Uniform, Shuffle}, cfg.Variant):
-		return fmt.Errorf("train: sampler: variant is %q, expected %s, %s or %s", cfg.Variant, Groups, Uniform, Shuffle)
-	case cfg.Variant == Shuffle && (cfg.Classes != 0 || cfg.Images != 0):
-		return fmt.Errorf("train: sampler: %d classes of %d images, and %s draws rows: expected only how many rows", cfg.Classes, cfg.Images, Shuffle)
-	case cfg.Variant == Shuffle && cfg.Rows < 1:
-		return fmt.Errorf("train: sampler: batches of %d rows, expected at least 1", cfg.Rows)
-	case cfg.Variant != Shuffle && cfg.Rows != 0:
-		return fmt.Errorf("train: sampler: batches of %d rows, and %s draws classes: expected how many, and images of each", cfg.Rows, cfg.Variant)
-	case cfg.Variant != Shuffle && (cfg.Classes < 1 || cfg.Images < 1):
-		return fmt.Errorf("train: sampler: %d classes of %d images, expected at least 1 of 1", cfg.Classes, cfg.Images)
+func (g Groups) unlabelled() int  { return g.Unlabelled }
+func (u Uniform) unlabelled() int { return u.Unlabelled }
+func (h Shuffle) unlabelled() int { return h.Unlabelled }
+
+func (g Groups) check() error  { return checkClasses(g.Classes, g.Images, g.Unlabelled) }
+func (u Uniform) check() error { return checkClasses(u.Classes, u.Images, u.Unlabelled) }
+
+func (h Shuffle) check() error {
+	if h.Rows < 1 {
+		return fmt.Errorf("train: sampler: batches of %d rows, expected at least 1", h.Rows)
+	}
+	return checkUnlabelled(h.Unlabelled)
+}
+
+func checkClasses(classes, images, unlabelled int) error {
+	if classes < 1 || images < 1 {
+		return fmt.Errorf("train: sampler: %d classes of %d images, expected at least 1 of 1", classes, images)
+	}
+	return checkUnlabelled(unlabelled)
+}
+
+func checkUnlabelled(n int) error {
+	if n < 0 {
+		return fmt.Errorf("train: sampler: %d rows without a label, expected 0 or more", n)
 	}
 	return nil
+}
+
+// build gives an epoch ⌈groups/P⌉ batches, or as many as the largest class has groups, for a class is in a batch once.
+func (g Groups) build(s *Sampler) {
+	s.p, s.k, s.draw = min(g.Classes, len(s.rows)), g.Images, s.groups
+	total, largest := 0, 0
+	for _, rows := range s.rows {
+		n := (len(rows) + s.k - 1) / s.k
+		total, largest = total+n, max(largest, n)
+	}
+	s.batches = max((total+s.p-1)/s.p, largest)
+}
+
+func (u Uniform) build(s *Sampler) {
+	s.p, s.k, s.draw = min(u.Classes, len(s.rows)), u.Images, s.uniform
+	s.batches = (len(slices.Concat(s.rows...)) + s.p*s.k - 1) / (s.p * s.k)
+}
+
+func (h Shuffle) build(s *Sampler) {
+	all := slices.Sorted(slices.Values(slices.Concat(s.rows...)))
+	s.rows, s.classes, s.p, s.k, s.draw = [][]int{all}, false, 1, min(h.Rows, len(all)), s.shuffled
+	s.batches = len(all) / s.k
 }
 
 // rowsWithout lists the rows that have no label.
@@ -138,33 +170,14 @@ func rowsByClass(labels []int) [][]int {
 	return rows
 }
 
-// count returns the length of an epoch. Groups need ⌈all/P⌉ batches, or as many as the largest class has
-// groups, for a class is in a batch once.
-func (s *Sampler) count() int {
-	total, largest, all := 0, 0, 0
-	for _, rows := range s.rows {
-		n := (len(rows) + s.k - 1) / s.k
-		total += n
-		largest = max(largest, n)
-		all += len(rows)
-	}
-	switch s.variant {
-	case Uniform:
-		return (all + s.p*s.k - 1) / (s.p * s.k)
-	case Shuffle:
-		return all / s.k
-	}
-	return max((total+s.p-1)/s.p, largest)
-}
-
 // Relabel makes the epochs that are asked for from now on draw by other labels, which have all classes of the first
 // ones and the same rows without any. The number of batches stays: groups for which it has no place are left out
 // of the epoch, the last ones of the largest classes first.
 func (s *Sampler) Relabel(labels []int) {
-	rows := rowsByClass(labels)
-	if s.variant == Shuffle {
-		return // knows nothing of classes
+	if !s.classes {
+		return
 	}
+	rows := rowsByClass(labels)
 	if len(rows) != len(s.rows) {
 		panic(fmt.Sprintf("train: sampler: relabelled to %d classes, expected %d as before", len(rows), len(s.rows)))
 	}
@@ -199,7 +212,7 @@ func (s *Sampler) Labelled() int { return s.p * s.k }
 
 // Epoch lists the batches of epoch e, each the positions of its rows.
 func (s *Sampler) Epoch(e int) [][]int {
-	batches := s.labelled(e)
+	batches := s.draw(Rand(s.seed, "sampler", e))
 	if s.u == 0 {
 		return batches
 	}
@@ -218,25 +231,13 @@ func (s *Sampler) Epoch(e int) [][]int {
 	return batches
 }
 
-// labelled returns the labelled rows of an epoch's batches.
-func (s *Sampler) labelled(e int) [][]int {
-	rng := Rand(s.seed, "sampler", e)
-	switch s.variant {
-	case Uniform:
-		return s.uniform(rng)
-	case Shuffle:
-		return s.shuffled(rng)
-	}
-	return s.groups(rng)
-}
-
 func (s *Sampler) uniform(rng *rand.Rand) [][]int {
 	order := identity(len(s.rows))
 	epoch := make([][]int, s.batches)
 	for b := range epoch {
 		batch := make([]int, 0, s.Size())
 		for _, c := range chooseFirst(order, s.p, rng) {
-			batch = s.draw(batch, c, rng)
+			batch = s.some(batch, c, rng)
 		}
 		epoch[b] = batch
 	}
@@ -281,7 +282,7 @@ func (s *Sampler) groups(rng *rand.Rand) [][]int {
 			j := i + rng.IntN(len(rest)-i)
 			rest[i], rest[j] = rest[j], rest[i]
 			if !taken[rest[i]] {
-				batch = s.draw(batch, rest[i], rng)
+				batch = s.some(batch, rest[i], rng)
 			}
 		}
 		for _, c := range chosen {
@@ -335,8 +336,8 @@ func (s *Sampler) cut(class int, rng *rand.Rand) []int {
 	return append(rows, chooseFirst(others, s.k-rest, rng)...)
 }
 
-// draw appends K rows of a class.
-func (s *Sampler) draw(batch []int, class int, rng *rand.Rand) []int {
+// some appends K rows of a class.
+func (s *Sampler) some(batch []int, class int, rng *rand.Rand) []int {
 	return s.fill(batch, s.rows[class], s.k, rng)
 }
 

@@ -86,14 +86,14 @@ func TestSamplerProperties(t *testing.T) {
 		labels = append(labels, 1, -1, -1)
 		Rand(rapid.Uint64().Draw(t, "order"), "test", 0).Shuffle(len(labels), func(i, j int) { labels[i], labels[j] = labels[j], labels[i] })
 		p, k := rapid.IntRange(1, 8).Draw(t, "P"), rapid.IntRange(1, 6).Draw(t, "K")
-		variant := rapid.SampledFrom([]string{Groups, Uniform}).Draw(t, "variant")
+		grouped := rapid.Bool().Draw(t, "groups")
 		seed, e := rapid.Uint64().Draw(t, "seed"), rapid.IntRange(0, 50).Draw(t, "epoch")
-		s, err := NewSampler(SamplerConfig{Variant: variant, Classes: p, Images: k}, labels, seed)
+		s, err := NewSampler(byClass(grouped, p, k), labels, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
 		epoch := s.Epoch(e)
-		if wrong := checkEpoch(epoch, labels, p, k, s.Batches(), variant == Groups); wrong != "" {
+		if wrong := checkEpoch(epoch, labels, p, k, s.Batches(), grouped); wrong != "" {
 			t.Fatalf("%s: %v", wrong, epoch)
 		}
 		for _, batch := range epoch {
@@ -101,7 +101,7 @@ func TestSamplerProperties(t *testing.T) {
 				t.Fatalf("batch of %d, Size says %d", len(batch), s.Size())
 			}
 		}
-		again, _ := NewSampler(SamplerConfig{Variant: variant, Classes: p, Images: k}, labels, seed)
+		again, _ := NewSampler(byClass(grouped, p, k), labels, seed)
 		again.Epoch(e + 1) // an epoch does not depend on those drawn before
 		if !cmp.Equal(again.Epoch(e), epoch) {
 			t.Fatal("the same epoch drawn again differs")
@@ -112,7 +112,7 @@ func TestSamplerProperties(t *testing.T) {
 // A check that cannot fail proves nothing: each way of spoiling an epoch is seen.
 func TestCheckEpochSeesFaults(t *testing.T) {
 	labels := []int{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, -1}
-	s, err := NewSampler(SamplerConfig{Variant: Groups, Classes: 2, Images: 2}, labels, 7)
+	s, err := NewSampler(Groups{Classes: 2, Images: 2}, labels, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,14 +146,14 @@ func TestSamplerDrawsDiffer(t *testing.T) {
 	for i := range labels {
 		labels[i] = i % 20
 	}
-	for _, variant := range []string{Groups, Uniform, Shuffle} {
-		s, _ := NewSampler(DefaultSampler(variant), labels, 1)
-		other, _ := NewSampler(DefaultSampler(variant), labels, 2)
+	for _, how := range []Sampling{Groups{Classes: 16, Images: 4}, Uniform{Classes: 16, Images: 4}, Shuffle{Rows: 128}} {
+		s, _ := NewSampler(how, labels, 1)
+		other, _ := NewSampler(how, labels, 2)
 		if cmp.Equal(s.Epoch(0), s.Epoch(1)) {
-			t.Errorf("%s: epochs 0 and 1 are the same", variant)
+			t.Errorf("%T: epochs 0 and 1 are the same", how)
 		}
 		if cmp.Equal(s.Epoch(0), other.Epoch(0)) {
-			t.Errorf("%s: seeds 1 and 2 are the same", variant)
+			t.Errorf("%T: seeds 1 and 2 are the same", how)
 		}
 	}
 }
@@ -166,7 +166,7 @@ func TestUniformIgnoresClassSize(t *testing.T) {
 			labels = append(labels, class)
 		}
 	}
-	s, _ := NewSampler(SamplerConfig{Variant: Uniform, Classes: 2, Images: 2}, labels, 3)
+	s, _ := NewSampler(Uniform{Classes: 2, Images: 2}, labels, 3)
 	counts, all := make([]float64, 4), 0.0
 	for e := range 60 {
 		for _, batch := range s.Epoch(e) {
@@ -188,7 +188,7 @@ func TestShuffledRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		labels := rapid.SliceOfN(rapid.IntRange(-1, 5), 1, 60).Draw(t, "labels")
 		rows := rapid.IntRange(1, 70).Draw(t, "rows")
-		s, err := NewSampler(SamplerConfig{Variant: Shuffle, Rows: rows}, labels, 9)
+		s, err := NewSampler(Shuffle{Rows: rows}, labels, 9)
 		labelled := len(labels)
 		for _, l := range labels {
 			if l < 0 {
@@ -233,21 +233,28 @@ func TestShuffledRows(t *testing.T) {
 	})
 }
 
+// byClass is one of the two samplings that draw classes.
+func byClass(grouped bool, classes, images int) Sampling {
+	if grouped {
+		return Groups{Classes: classes, Images: images}
+	}
+	return Uniform{Classes: classes, Images: images}
+}
+
 func TestSamplerRefuses(t *testing.T) {
 	for _, c := range []struct {
-		cfg    SamplerConfig
+		how    Sampling
 		labels []int
 		want   string
 	}{
-		{SamplerConfig{Variant: "random", Classes: 2, Images: 2}, []int{0}, `train: sampler: variant is "random", expected groups, uniform or shuffle`},
-		{SamplerConfig{Variant: Groups, Classes: 0, Images: 2}, []int{0}, "train: sampler: 0 classes of 2 images, expected at least 1 of 1"},
-		{SamplerConfig{Variant: Groups, Classes: 2, Images: 2}, []int{-1, -1}, "train: sampler: none of 2 rows has a label"},
-		{SamplerConfig{Variant: Shuffle, Classes: 2, Images: 2, Rows: 4}, []int{0}, "train: sampler: 2 classes of 2 images, and shuffle draws rows: expected only how many rows"},
-		{SamplerConfig{Variant: Shuffle}, []int{0}, "train: sampler: batches of 0 rows, expected at least 1"},
-		{SamplerConfig{Variant: Uniform, Classes: 2, Images: 2, Rows: 4}, []int{0}, "train: sampler: batches of 4 rows, and uniform draws classes: expected how many, and images of each"},
+		{Groups{Classes: 0, Images: 2}, []int{0}, "train: sampler: 0 classes of 2 images, expected at least 1 of 1"},
+		{Groups{Classes: 2, Images: 2}, []int{-1, -1}, "train: sampler: none of 2 rows has a label"},
+		{Uniform{Classes: 2}, []int{0}, "train: sampler: 2 classes of 0 images, expected at least 1 of 1"},
+		{Groups{Classes: 2, Images: 2, Unlabelled: -1}, []int{0}, "train: sampler: -1 rows without a label, expected 0 or more"},
+		{Shuffle{}, []int{0}, "train: sampler: batches of 0 rows, expected at least 1"},
 	} {
-		if _, err := NewSampler(c.cfg, c.labels, 0); err == nil || err.Error() != c.want {
-			t.Errorf("%v: %v, expected %s", c.cfg, err, c.want)
+		if _, err := NewSampler(c.how, c.labels, 0); err == nil || err.Error() != c.want {
+			t.Errorf("%v: %v, expected %s", c.how, err, c.want)
 		}
 	}
 }
@@ -290,7 +297,7 @@ func BenchmarkSamplerEpoch(b *testing.B) {
 	for i := range labels {
 		labels[i] = rng.IntN(11318)
 	}
-	s, err := NewSampler(SamplerConfig{Variant: Groups, Classes: 16, Images: 4}, labels, 1)
+	s, err := NewSampler(Groups{Classes: 16, Images: 4}, labels, 1)
 	if err != nil {
 		b.Fatal(err)
 	}

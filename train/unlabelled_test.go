@@ -16,14 +16,13 @@ import (
 // are those of a sampler that asks for none.
 func TestSamplerAddsUnlabelledRows(t *testing.T) {
 	labels := []int{0, -1, 0, 1, 1, -1, 0, 1, -1, 2, 2, -1, 2, -1}
-	for _, variant := range []string{Groups, Uniform, Shuffle} {
-		cfg := SamplerConfig{Variant: variant, Classes: 2, Images: 2}
-		if variant == Shuffle {
-			cfg = SamplerConfig{Variant: variant, Rows: 4}
-		}
-		plain := must(NewSampler(cfg, labels, 5))
-		cfg.Unlabelled = 3
-		s := must(NewSampler(cfg, labels, 5))
+	for variant, how := range map[string][2]Sampling{
+		"groups":  {Groups{Classes: 2, Images: 2}, Groups{Classes: 2, Images: 2, Unlabelled: 3}},
+		"uniform": {Uniform{Classes: 2, Images: 2}, Uniform{Classes: 2, Images: 2, Unlabelled: 3}},
+		"shuffle": {Shuffle{Rows: 4}, Shuffle{Rows: 4, Unlabelled: 3}},
+	} {
+		plain := must(NewSampler(how[0], labels, 5))
+		s := must(NewSampler(how[1], labels, 5))
 		if s.Labelled() != plain.Size() || s.Size() != plain.Size()+3 || s.Batches() != plain.Batches() {
 			t.Errorf("%s: %d rows, %d of them labelled, %d batches", variant, s.Size(), s.Labelled(), s.Batches())
 		}
@@ -46,10 +45,10 @@ func TestSamplerAddsUnlabelledRows(t *testing.T) {
 			}
 		}
 	}
-	if _, err := NewSampler(SamplerConfig{Variant: Groups, Classes: 2, Images: 2, Unlabelled: 1}, []int{0, 0, 1, 1}, 1); err == nil {
+	if _, err := NewSampler(Groups{Classes: 2, Images: 2, Unlabelled: 1}, []int{0, 0, 1, 1}, 1); err == nil {
 		t.Error("rows without a label were promised where there are none")
 	}
-	if s := must(NewSampler(SamplerConfig{Variant: Groups, Classes: 2, Images: 2, Unlabelled: 9}, labels, 1)); s.Size() != 9 {
+	if s := must(NewSampler(Groups{Classes: 2, Images: 2, Unlabelled: 9}, labels, 1)); s.Size() != 9 {
 		t.Errorf("%d rows, expected 4 and the 5 there are", s.Size())
 	}
 }
@@ -101,7 +100,7 @@ func TestUnlabelledRowsInAStep(t *testing.T) {
 	}
 	takes, leaves := &spy{}, &spy{}
 	e := &echo{set: set, w: features.NewParam("w", 1, 1)}
-	sampler := must(NewSampler(SamplerConfig{Variant: Groups, Classes: 4, Images: 3, Unlabelled: 5}, set.Labels, 1))
+	sampler := must(NewSampler(Groups{Classes: 4, Images: 3, Unlabelled: 5}, set.Labels, 1))
 	fc := filters.Default()
 	fc.Rate, fc.AvgSimSteps = 0.4, 1
 	dropped := 0

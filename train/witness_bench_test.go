@@ -81,7 +81,7 @@ func newTurn(b *testing.B, name string, record bool) turn {
 	cfg := filters.Default()
 	cfg.Scorer, cfg.Rate, cfg.AvgSimSteps = scorer, 0, 0 // dropped rows would make the loss cheaper
 	filter := or(filters.New(cfg, filters.Env{Dim: claimOut, Classes: claimClasses}))(b)
-	sampler := or(train.NewSampler(train.SamplerConfig{Variant: train.Shuffle, Rows: claimBatch}, c.set.Labels, 1))(b)
+	sampler := or(train.NewSampler(train.Shuffle{Rows: claimBatch}, c.set.Labels, 1))(b)
 	schedule := or(train.NewSchedule(train.ScheduleConfig{}, 1e-6, recordSteps, sampler.Batches()))(b)
 	tc := train.Config{
 		Encoder: c.encoder, Sampler: sampler, Steps: recordSteps, Bank: features.NewBank(claimBank, claimOut, claimClasses),

@@ -180,7 +180,7 @@ func fewClasses(c *Config) {
 	for i := range set.Labels {
 		set.Labels[i] %= 4
 	}
-	c.Sampler = must(NewSampler(SamplerConfig{Variant: Groups, Classes: 4, Images: 6}, set.Labels, 1))
+	c.Sampler = must(NewSampler(Groups{Classes: 4, Images: 6}, set.Labels, 1))
 	c.Bank = features.NewBank(110, testDim, 12)
 }
 

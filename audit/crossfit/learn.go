@@ -63,7 +63,7 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 
 // fit trains h on the rows of set that have a label, by the cosines to a proxy for each class, which begins at start.
 func fit(ctx context.Context, h *head.Head, set features.Set, start blas32.General, fold int, opts Options) error {
-	sampler, err := train.NewSampler(train.SamplerConfig{Variant: train.Shuffle, Rows: batch}, set.Labels, train.Rand(opts.Seed, "crossfit batches", fold).Uint64())
+	sampler, err := train.NewSampler(train.Shuffle{Rows: batch}, set.Labels, train.Rand(opts.Seed, "crossfit batches", fold).Uint64())
 	if err != nil {
 		return err
 	}

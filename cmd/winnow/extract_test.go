@@ -13,13 +13,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/backbone"
 	"winnow/backbone/ort"
-	"winnow/cmd/winnow/term"
 	"winnow/extraction"
 	"winnow/features"
 	"winnow/graph"
@@ -267,23 +265,6 @@ func TestExtractRefuses(t *testing.T) {
 	}
 	if _, err := features.Open(a.out); err == nil {
 		t.Error("a refused extraction left a store")
-	}
-}
-
-func TestProgressLine(t *testing.T) {
-	var out bytes.Buffer
-	now := time.Unix(0, 0)
-	p := term.NewProgress(&out, "images", func() time.Time { return now })
-	p.At(32, 1000, 0, "")
-	now = now.Add(2 * time.Second)
-	p.At(120, 1000, 100, "")
-	now = now.Add(8 * time.Second)
-	p.At(200, 1000, 100, "  3 unreadable")
-	now = now.Add(4 * time.Second)
-	p.At(240, 1000, 100, "")
-	p.End()
-	if want := "200/1000 images  10.0 images/s  1m20s left  3 unreadable\n"; out.String() != want {
-		t.Errorf("%q, expected %q", out.String(), want)
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"winnow/cmd/winnow/term"
 	"winnow/filters/selfpaced"
+	"winnow/internal/progress"
 	"winnow/run/auditing"
 	"winnow/run/folder"
 	"winnow/train"
@@ -147,7 +147,7 @@ func TestSelfPacedMisuse(t *testing.T) {
 
 // A round reads as a person expects.
 func TestDescribeRound(t *testing.T) {
-	got := term.DescribeRound(train.Weighing{Epoch: 3, Step: 12, Round: selfpaced.Round{Number: 2, Lambda: 3, Mean: 0.8125, Deviation: 0.25, Before: -1.5, Objective: -2, Excluded: 4, Full: 7}}, 20)
+	got := progress.DescribeRound(train.Weighing{Epoch: 3, Step: 12, Round: selfpaced.Round{Number: 2, Lambda: 3, Mean: 0.8125, Deviation: 0.25, Before: -1.5, Objective: -2, Excluded: 4, Full: 7}}, 20)
 	if want := "epoch 3 (step 12): weights, round 2: λ 3, mean weight of a class 0.812 ± 0.250; of 20 samples 4 at 0, 7 at 1; objective -1.5 → -2"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

@@ -111,7 +111,7 @@ var rooms = []Room{
 	{"run/folder", "knows the files that a training leaves, and opens them again",
 		"backbone datasets datasets/imageroot extraction features filters/noiserate head internal/hint internal/lookup models run/comparison run/config train train/samples"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
-		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint internal/size models run/config run/folder"},
+		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint internal/size models run/config run/folder train"},
 	{"run/auditing", "audits the labels of a manifest by stored features or by a run, and writes the mended manifest",
 		"audit audit/judges audit/suspects datasets eval features filters filters/selfpaced head internal/hint internal/lookup losses run run/config run/folder train train/samples"},
 
@@ -176,6 +176,8 @@ var rooms = []Room{
 		"backbone/ort datasets datasets/glyphs features graph graph/gradient head models/architecture train"},
 	{"internal/diagnosis", "checks what winnow needs of a machine, and names what mends the rest",
 		"backbone/ort internal/ortlib run/config"},
+	{"internal/progress", "shows on a terminal, or in lines, how far some work is and how a training goes",
+		"run run/config train"},
 	{"internal/manual", "prints the catalogs of losses and metrics: JSON, a page an entry, README's tables",
 		"eval losses"},
 	{"internal/hint", "lets an error carry what its reader can do about it",

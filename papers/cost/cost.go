@@ -153,7 +153,7 @@ func (o Options) plan() (variants []Variant, configs []config.Run, err error) {
 	base.Filter.Rate, base.Filter.AvgSim = config.Rate(o.Rate), config.Span{}
 	base.Diagnostics.Every = config.Span{}
 	s := &base.Sampler
-	if s.Classes, s.Images, s.Rows, err = config.ParseBatch(o.Batch, s.Variant); err != nil {
+	if err = s.SetBatch(o.Batch); err != nil {
 		return nil, nil, hint.Misused("--batch: %w", err)
 	}
 	for _, v := range variants {

@@ -13,17 +13,16 @@ import (
 	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/folder"
-	"winnow/train"
 )
 
 // Options name the images and the batches.
 type Options struct {
-	Run     string              // its folder; "": Data names a store and its manifest
-	Data    folder.Options      // of the run, or of the store
-	Sampler train.SamplerConfig // of a store: a run has its own
-	Batch   string              // changes the sampler's: PxK, or N where it draws rows
-	Batches int                 // how many are looked at; 0: those of one epoch
-	Seed    *uint64             // nil: the run's, or 1
+	Run     string         // its folder; "": Data names a store and its manifest
+	Data    folder.Options // of the run, or of the store
+	Sampler config.Sampler // of a store: a run has its own
+	Batch   string         // changes the sampler's: PxK, or N where it draws rows
+	Batches int            // how many are looked at; 0: those of one epoch
+	Seed    *uint64        // nil: the run's, or 1
 }
 
 // Origin says where vectors come from.
@@ -53,7 +52,7 @@ type Training struct {
 	Manifest *datasets.Dataset
 	Set      features.Set // unit rows; classes are numbered without gaps, IDs are positions in Manifest
 	Classes  int
-	Sampler  train.SamplerConfig
+	Sampler  config.Sampler
 	Config   config.Run // of the run; of a store config.Default
 	LeftOut  []lookup.LeftOut
 
@@ -89,8 +88,7 @@ func Open(ctx context.Context, o Options) (Training, error) {
 		t.Seed = *o.Seed
 	}
 	if o.Batch != "" {
-		s := &t.Sampler
-		if s.Classes, s.Images, s.Rows, err = config.ParseBatch(o.Batch, s.Variant); err != nil {
+		if err := t.Sampler.SetBatch(o.Batch); err != nil {
 			return t, hint.Misused("--batch: %w", err)
 		}
 	}
@@ -112,7 +110,7 @@ func stepOf(r *folder.Run) *int {
 // Each calls visit for each batch of a set from the first epoch on, with the batch's number from 0 on and those of its
 // rows that have a label. Labels of set are numbered without gaps.
 func (t Training) Each(ctx context.Context, set features.Set, visit func(number int, rows []int)) error {
-	sampler, err := train.NewSampler(t.Sampler, set.Labels, t.Seed)
+	sampler, err := t.Sampler.New(set.Labels, t.Seed)
 	if err != nil {
 		return err
 	}

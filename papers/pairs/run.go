@@ -76,7 +76,7 @@ func (r Result) JSON(w io.Writer) error {
 // Run compares the pairs of the training images of a run, or of a store in batches of 512 with SCL-RHE's losses, under the
 // given labels and under symmetric noise.
 func Run(ctx context.Context, o Options) (Result, error) {
-	o.Data.Splits, o.Sampler = []string{datasets.Train, datasets.Validation}, train.SamplerConfig{Variant: train.Shuffle, Rows: 512}
+	o.Data.Splits, o.Sampler = []string{datasets.Train, datasets.Validation}, config.Sampler{Variant: config.Shuffle, Rows: 512}
 	t, err := embedded.Open(ctx, o.Options)
 	if err != nil {
 		return Result{}, err

@@ -18,24 +18,24 @@ import (
 
 // Run is everything that can be set about a training run.
 type Run struct {
-	Seed         uint64              `yaml:"seed"`
-	Method       string              `yaml:"method"` // metric: losses and a filter; or one of the packages peers and selective
-	Data         Data                `yaml:"data"`
-	Head         head.Config         `yaml:"head"` // in is taken from the features
-	Losses       []Loss              `yaml:"losses"`
-	Bank         Bank                `yaml:"bank"`
-	Filter       Filter              `yaml:"filter"`
-	SelfPaced    SelfPaced           `yaml:"selfpaced"`     // weights of the samples
-	Correct      Correct             `yaml:"correct"`       // labels that the filter drops for long
-	PaperVariant bool                `yaml:"paper_variant"` // losses, filter and weights as their papers print them, errata and all
-	Peers        Peers               `yaml:"peers"`         // of package peers' methods; these have no losses, bank and filter
-	Selective    Selective           `yaml:"selective"`     // of package selective's; neither have these
-	Sampler      train.SamplerConfig `yaml:"sampler"`
-	Length       Span                `yaml:"length"`
-	Solver       train.SolverConfig  `yaml:"solver"`
-	Schedule     Schedule            `yaml:"schedule"`
-	LossSolver   train.SolverConfig  `yaml:"loss_solver"`   // of a loss's own parameters
-	LossSchedule Schedule            `yaml:"loss_schedule"` // of a loss's own parameters
+	Seed         uint64             `yaml:"seed"`
+	Method       string             `yaml:"method"` // metric: losses and a filter; or one of the packages peers and selective
+	Data         Data               `yaml:"data"`
+	Head         head.Config        `yaml:"head"` // in is taken from the features
+	Losses       []Loss             `yaml:"losses"`
+	Bank         Bank               `yaml:"bank"`
+	Filter       Filter             `yaml:"filter"`
+	SelfPaced    SelfPaced          `yaml:"selfpaced"`     // weights of the samples
+	Correct      Correct            `yaml:"correct"`       // labels that the filter drops for long
+	PaperVariant bool               `yaml:"paper_variant"` // losses, filter and weights as their papers print them, errata and all
+	Peers        Peers              `yaml:"peers"`         // of package peers' methods; these have no losses, bank and filter
+	Selective    Selective          `yaml:"selective"`     // of package selective's; neither have these
+	Sampler      Sampler            `yaml:"sampler"`
+	Length       Span               `yaml:"length"`
+	Solver       train.SolverConfig `yaml:"solver"`
+	Schedule     Schedule           `yaml:"schedule"`
+	LossSolver   train.SolverConfig `yaml:"loss_solver"`   // of a loss's own parameters
+	LossSchedule Schedule           `yaml:"loss_schedule"` // of a loss's own parameters
 
 	Finetune         Finetune           `yaml:"finetune"`
 	BackboneSolver   train.SolverConfig `yaml:"backbone_solver"`   // of the backbone's trained weights
@@ -164,7 +164,7 @@ func Default() Run {
 		SelfPaced:  defaultSelfPaced(),
 		Correct:    defaultCorrect(),
 		Peers:      defaultPeers(Metric),
-		Sampler:    train.DefaultSampler(train.Groups),
+		Sampler:    DefaultSampler(Groups),
 		Length:     Epochs(20),
 		Solver:     train.DefaultSolver("adam"),
 		LossSolver: train.DefaultSolver("adam"),

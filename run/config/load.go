@@ -63,7 +63,7 @@ func (c *Run) choose(root ast.Node, settings []string) {
 		c.setMethod(name)
 	}
 	if name := named("sampler", "variant"); name != "" && name != c.Sampler.Variant {
-		c.Sampler = train.DefaultSampler(name)
+		c.Sampler = DefaultSampler(name)
 	}
 	if name := named("schedule", "name"); name != "" && name != c.Schedule.Name {
 		c.Schedule = Schedule{}

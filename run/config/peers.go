@@ -41,7 +41,7 @@ func defaultPeers(method string) Peers {
 func (c *Run) setMethod(method string) {
 	c.Method, c.Selective = method, defaultSelective(method)
 	c.Losses, c.Bank.Size, c.Filter.Scorer = nil, 0, NoFilter
-	c.Sampler = train.DefaultSampler(train.Shuffle)
+	c.Sampler = DefaultSampler(Shuffle)
 	if c.IsSelective() {
 		c.setSelective(method)
 		return

@@ -228,7 +228,7 @@ func (c *Run) checkSolvers() error {
 const maxBank = 1 << 26
 
 func (c *Run) checkRest() error {
-	if _, err := train.NewSampler(c.Sampler, []int{0, -1}, 0); err != nil {
+	if _, err := c.Sampler.New([]int{0, -1}, 0); err != nil {
 		return err
 	}
 	if n := c.Sampler.Unlabelled; n > 0 && !c.usesUnlabelled() {

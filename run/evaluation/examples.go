@@ -178,5 +178,5 @@ func (e Examples) Summary() string {
 	if e.Choice == ChooseWorst {
 		how = fmt.Sprintf("the %d worst of %d queries of %s", len(e.Queries), e.Of, e.Split)
 	}
-	return fmt.Sprintf("%s; %.1f %% of their %d nearest are hits", how, 100*e.Precision, e.K)
+	return fmt.Sprintf("%s; %.1f %% of their %d nearest are hits", how, 100*e.Precision, e.K)
 }

@@ -3,6 +3,7 @@ package tuning
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,22 +21,26 @@ import (
 )
 
 // current is the network with the weights and statistics as they are now, cut to its feature.
-func (t *Tuning) current() (*graph.Model, error) {
+func (t *Live) current() (*graph.Model, error) {
 	return graph.WithValues(t.model, t.net.Values())
 }
 
-// Now is a set of images as the backbone sees them today. Without a trained backbone, and while it is still as it
-// was (at the start, and as long as it rests), that is as they are stored.
-func (t *Tuning) Now(ctx context.Context, set features.Set) (features.Set, error) {
-	if t == nil || t.untouched() {
+// Now returns a set of images with the features that the network gives of them now: those stored while it is still as it
+// was, at the start and as long as it rests.
+func (t *Live) Now(ctx context.Context, set features.Set) (features.Set, error) {
+	if t.untouched() {
 		return set, nil
 	}
-	return t.features(ctx, set)
+	m, err := t.current()
+	if err != nil {
+		return set, err
+	}
+	return t.featuresBy(ctx, m, set)
 }
 
-// untouched says whether every trained number is still that of the file. A number that a Constant node holds counts
+// untouched reports whether every trained number is still that of the file. A number that a Constant node holds counts
 // as touched: then features are computed that were there.
-func (t *Tuning) untouched() bool {
+func (t *Live) untouched() bool {
 	for name, values := range t.net.Values() {
 		was := t.model.Graph.Initializer(name)
 		if was == nil {
@@ -48,18 +53,22 @@ func (t *Tuning) untouched() bool {
 	return true
 }
 
-// features are the rows of set with the features that the network gives today of their images.
-func (t *Tuning) features(ctx context.Context, set features.Set) (features.Set, error) {
-	m, err := t.current()
+// Saved reads a network that was saved.
+func (t *Live) Saved(file string) (Features, error) {
+	data, err := os.ReadFile(file)
 	if err != nil {
-		return set, err
+		return nil, err
 	}
-	return t.FeaturesOf(ctx, m, set)
+	m, err := graph.Read(data)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, set features.Set) (features.Set, error) { return t.featuresBy(ctx, m, set) }, nil
 }
 
-// FeaturesOf are the rows of set with the features that m, a state of the network, gives of their images, in the
-// view of extraction. It is what winnow extract would compute with m as a file.
-func (t *Tuning) FeaturesOf(ctx context.Context, m *graph.Model, set features.Set) (features.Set, error) {
+// featuresBy returns the rows of set with the features that m, a state of the network, gives of their images, in the view
+// of extraction. It is what winnow extract would compute with m as a file.
+func (t *Live) featuresBy(ctx context.Context, m *graph.Model, set features.Set) (features.Set, error) {
 	p := t.Backbone.Preprocessing
 	net, err := ort.NewNetwork(t.rt, m.Marshal(), t.Cut.Tensor, ort.NetworkInput{Name: t.Cut.Input, Channels: p.Planes(), Height: p.Crop, Width: p.Crop})
 	if err != nil {
@@ -96,12 +105,9 @@ func (m *inMemory) Append(x blas32.General, _ []features.Bad) error {
 	return nil
 }
 
-// Save writes a head and, where it was trained too, the network it belongs to. The head names the network by its
+// Save writes a head and the network it belongs to. The head names the network by its
 // sha256, so that halves of two states are seen for what they are.
-func (t *Tuning) Save(dir, headFile string, h *head.Head, meta models.HeadMeta) error {
-	if t == nil {
-		return models.WriteHead(filepath.Join(dir, headFile), h, meta)
-	}
+func (t *Live) Save(dir, headFile string, h *head.Head, meta models.HeadMeta) error {
 	m, err := t.current()
 	if err != nil {
 		return err
@@ -117,7 +123,7 @@ func (t *Tuning) Save(dir, headFile string, h *head.Head, meta models.HeadMeta) 
 
 // describe adds to a network's metadata where it comes from, in place of what an earlier run said of it: a key
 // stands once in an ONNX file.
-func (t *Tuning) describe(m *graph.Model, winnow string) *graph.Model {
+func (t *Live) describe(m *graph.Model, winnow string) *graph.Model {
 	about := *m
 	about.Metadata = append(slices.DeleteFunc(slices.Clone(m.Metadata), func(p graph.Property) bool { return strings.HasPrefix(p.Key, "winnow.") }),
 		graph.Property{Key: "winnow.version", Value: winnow},
@@ -128,8 +134,8 @@ func (t *Tuning) describe(m *graph.Model, winnow string) *graph.Model {
 	return &about
 }
 
-// Matches says whether a saved head belongs to the network saved beside it.
-func (t *Tuning) Matches(dir, headFile string) bool {
+// Matches reports whether a saved head belongs to the network saved beside it.
+func (t *Live) Matches(dir, headFile string) bool {
 	_, meta, err := models.ReadHead(filepath.Join(dir, headFile))
 	if err != nil {
 		return false

@@ -22,21 +22,21 @@ import (
 
 // choose picks the weights to train and differentiates the network by them: what has no derivative is known before
 // anything runs.
-func (t *Tuning) choose() (err error) {
+func (t *Live) choose() (err error) {
 	m := t.sized()
-	if t.Weights, err = gradient.Choose(m, t.Cut.Tensor, t.Settings.Weights); err != nil {
+	if t.weights, err = gradient.Choose(m, t.Cut.Tensor, t.Settings.Weights); err != nil {
 		return hint.With(err, "winnow models show %s says how large the stages are", t.Backbone.Name)
 	}
-	if t.frozen, t.live, _, err = gradient.Split(m, t.Cut.Tensor, t.Weights); err != nil {
+	if t.frozen, t.live, _, err = gradient.Split(m, t.Cut.Tensor, t.weights); err != nil {
 		return err
 	}
-	t.derivative, err = gradient.Differentiate(t.live, gradient.Options{Output: t.Cut.Tensor, Weights: t.Weights, BatchNorm: t.batchNorm()})
+	t.derivative, err = gradient.Differentiate(t.live, gradient.Options{Output: t.Cut.Tensor, Weights: t.weights, BatchNorm: t.batchNorm()})
 	return err
 }
 
 // sized is the network with the size of its images written into its input: derivatives want to know it. What is
 // saved keeps its free sizes.
-func (t *Tuning) sized() *graph.Model {
+func (t *Live) sized() *graph.Model {
 	p := t.Backbone.Preprocessing
 	for _, d := range t.model.Graph.DataInputs()[0].Shape[1:] {
 		if !d.Known() {
@@ -46,25 +46,24 @@ func (t *Tuning) sized() *graph.Model {
 	return t.model
 }
 
-// Encoder loads the network for training, with a head on it. set is the training images, resting says whether the
-// network rests in the running step, source gives the random numbers of one batch's views.
-func (t *Tuning) Encoder(ctx context.Context, h *head.Head, set features.Set, batch int, resting func() bool, source func() *rand.Rand) (*live.Encoder, error) {
+// Encoder loads the network for training, with a head on it.
+func (t *Live) Encoder(ctx context.Context, h *head.Head, in Input) (Encoder, error) {
 	var err error
 	if t.net, err = ort.NewLive(t.rt, t.derivative, ort.LiveOptions{Model: t.live}); err != nil {
 		return nil, fmt.Errorf("finetune: %s: %w", t.Backbone.Name, err)
 	}
-	t.tellWeights()
-	inputs, err := t.inputs(ctx, set, batch, source)
+	t.noteWeights()
+	inputs, err := t.inputs(ctx, in.Train, in.Batch, in.Source)
 	if err != nil {
 		return nil, err
 	}
 	return live.New(live.Config{
-		Network: t.net, Inputs: inputs, Head: h, Labels: set.Labels, IDs: set.IDs, Batch: batch, Chunk: t.Settings.Chunk, Resting: resting,
+		Network: t.net, Inputs: inputs, Head: h, Labels: in.Train.Labels, IDs: in.Train.IDs, Batch: in.Batch, Chunk: t.Settings.Chunk, Resting: in.Resting,
 	})
 }
 
 // inputs is what the live part is fed: pixels, or the activations of the frozen part, kept if they may be.
-func (t *Tuning) inputs(ctx context.Context, set features.Set, batch int, source func() *rand.Rand) (live.Inputs, error) {
+func (t *Live) inputs(ctx context.Context, set features.Set, batch int, source func() *rand.Rand) (live.Inputs, error) {
 	paths := make([]string, set.Len())
 	for i, id := range set.IDs {
 		paths[i] = t.Paths[id]
@@ -112,7 +111,7 @@ func (t *Tuning) inputs(ctx context.Context, set features.Set, batch int, source
 }
 
 // cache runs the frozen part over all training images, once.
-func (t *Tuning) cache(ctx context.Context, pixels *live.Pixels, rows int, limit int64) (live.Inputs, error) {
+func (t *Live) cache(ctx context.Context, pixels *live.Pixels, rows int, limit int64) (live.Inputs, error) {
 	from, err := live.NewPrefixed(t.prefix, pixels, 0)
 	if err != nil {
 		return nil, err
@@ -135,20 +134,23 @@ func readOne(cache interface {
 	return err
 }
 
+// Weights names the initializers that are trained.
+func (t *Live) Weights() []string { return t.weights }
+
 // Share counts what is trained.
-func (t *Tuning) Share() folder.Share {
-	s := folder.Share{From: t.Backbone.Name, SHA256: t.Backbone.SHA256, Tensors: len(t.Weights)}
+func (t *Live) Share() *folder.Share {
+	s := &folder.Share{From: t.Backbone.Name, SHA256: t.Backbone.SHA256, Tensors: len(t.weights)}
 	for _, w := range gradient.Weights(t.model, t.Cut.Tensor) {
 		s.Of += w.Size()
-		if slices.Contains(t.Weights, w.Name) {
+		if slices.Contains(t.weights, w.Name) {
 			s.Trained += w.Size()
 		}
 	}
 	return s
 }
 
-// tellWeights says what is trained.
-func (t *Tuning) tellWeights() {
+// noteWeights notes what is trained.
+func (t *Live) noteWeights() {
 	s := t.Share()
 	t.Note("fine-tuning %s: %d of its %d weights (%s), in %d tensors, batch normalization %s", s.From, s.Trained, s.Of, s.Percent(), s.Tensors, t.Settings.BatchNorm)
 	if t.frozen != nil {
@@ -156,11 +158,8 @@ func (t *Tuning) tellWeights() {
 	}
 }
 
-// Close gives the network's memory back. A nil Tuning has none.
-func (t *Tuning) Close() error {
-	if t == nil {
-		return nil
-	}
+// Close frees the network's memory.
+func (t *Live) Close() error {
 	var err error
 	if t.net != nil {
 		err = t.net.Close()

@@ -15,7 +15,7 @@ import (
 
 // Open finds the backbone and the images that a configuration names, and everything about them that can be wrong before a
 // network runs. paths are those of the whole manifest, by position; cfg says to whom facts and progress go.
-func Open(run config.Run, paths []string, cfg Config) (*Tuning, error) {
+func Open(run config.Run, paths []string, cfg Config) (*Live, error) {
 	cfg.Settings, cfg.Paths, cfg.Batch = run.Finetune, paths, extraction.UsualBatch
 	var err error
 	if cfg.Augment, err = backbone.ParseAugmentation(run.Finetune.Augment); err != nil {
@@ -75,7 +75,7 @@ func (c *Config) compareDecoder(store *features.Store) {
 }
 
 // Extraction is how the features of the backbone as it was are made into a store.
-func (t *Tuning) Extraction(dir string) *extraction.Extraction {
+func (t *Live) Extraction(dir string) *extraction.Extraction {
 	return &extraction.Extraction{
 		Out: dir, Root: t.Root, Paths: extraction.Distinct(slices.Clone(t.Paths)), Model: t.Backbone, Cut: t.Cut,
 		Config: backbone.ExtractConfig{Preprocessing: t.Backbone.Preprocessing, Batch: t.Batch},

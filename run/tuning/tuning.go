@@ -1,6 +1,5 @@
 // Package tuning trains a backbone together with the head on it: which of its weights move, what images it sees, how
-// its state is asked for features while it trains, and how it is saved. Without one a head is trained on stored
-// features; a nil [Tuning] is that case, and its methods leave what is stored as it is.
+// its state is asked for features while it trains, and how it is saved.
 package tuning
 
 import (
@@ -31,12 +30,11 @@ type Config struct {
 	Watch func(what string) (at func(done, total int), end func()) // shows what takes long
 }
 
-// Tuning is a backbone that a run trains together with its head: what it was, which of its weights move, and the
+// Live is a backbone that a run trains together with its head: what it was, which of its weights move, and the
 // images it sees.
-type Tuning struct {
+type Live struct {
 	Config
-	Weights []string // initializers that are trained
-
+	weights      []string             // initializers that are trained
 	model        *graph.Model         // the backbone, read: the weights' first values
 	frozen, live *graph.Model         // before and behind where training begins; frozen is nil where all is trained
 	derivative   *gradient.Derivative // of live
@@ -46,8 +44,8 @@ type Tuning struct {
 }
 
 // New finds everything about a backbone's training that can be wrong before a network runs.
-func New(cfg Config) (*Tuning, error) {
-	t := &Tuning{Config: cfg}
+func New(cfg Config) (*Live, error) {
+	t := &Live{Config: cfg}
 	if t.Cut.Batch > 0 {
 		return nil, fmt.Errorf("finetune: %s takes batches of exactly %d images, expected a network whose batch is free", t.Backbone.Name, t.Cut.Batch)
 	}
@@ -60,10 +58,10 @@ func New(cfg Config) (*Tuning, error) {
 }
 
 // Use gives it the runtime that its networks run on.
-func (t *Tuning) Use(rt *ort.Runtime) { t.rt = rt }
+func (t *Live) Use(rt *ort.Runtime) { t.rt = rt }
 
 // batchNorm is what happens to batch normalization.
-func (t *Tuning) batchNorm() gradient.BatchNorm {
+func (t *Live) batchNorm() gradient.BatchNorm {
 	if t.Settings.BatchNorm == config.TrainNorm {
 		return gradient.BatchNorm{Train: true, Momentum: t.Settings.Momentum}
 	}

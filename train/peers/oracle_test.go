@@ -544,7 +544,7 @@ func TestTrainingAgainstLoops(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sampler, err := train.NewSampler(train.SamplerConfig{Variant: train.Shuffle, Rows: batch}, set.Labels, 1)
+		sampler, err := train.NewSampler(train.Shuffle{Rows: batch}, set.Labels, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,7 +52,7 @@ type bed struct {
 
 func newBed(t testing.TB, cfg Config, set features.Set, truth []int, classes, epochs int, seed uint64) *bed {
 	t.Helper()
-	sampler, err := train.NewSampler(train.SamplerConfig{Variant: train.Shuffle, Rows: 60}, set.Labels, seed)
+	sampler, err := train.NewSampler(train.Shuffle{Rows: 60}, set.Labels, seed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 // crossEntropyRun is P@1 of a head trained to name the given labels, all of them, for as long.
 func crossEntropyRun(t *testing.T, set features.Set, truth []int, classes, epochs int, seed uint64) float64 {
 	t.Helper()
-	sampler, err := train.NewSampler(train.SamplerConfig{Variant: train.Shuffle, Rows: 60}, set.Labels, seed)
+	sampler, err := train.NewSampler(train.Shuffle{Rows: 60}, set.Labels, seed)
 	if err != nil {
 		t.Fatal(err)
 	}

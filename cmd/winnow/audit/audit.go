@@ -15,6 +15,7 @@ import (
 	"winnow/audit/judges"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
+	"winnow/internal/progress"
 	"winnow/run/auditing"
 	"winnow/run/folder"
 )
@@ -56,7 +57,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	o.Audit.Note = p.Note
 	end := func() {}
 	if !p.Quiet {
-		line := term.NewProgress(p.Err, "steps", time.Now)
+		line := progress.New(p.Err, "steps", time.Now)
 		o.Audit.Told = func(fold, step, steps int) {
 			line.At(fold*steps+step, o.Audit.Folds*steps, 0, fmt.Sprintf("  fold %d of %d", fold+1, o.Audit.Folds))
 		}

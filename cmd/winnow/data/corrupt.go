@@ -116,6 +116,6 @@ func runCorrupt(ctx context.Context, p *term.Program, o CorruptOptions) error {
 	if o.JSON {
 		return p.JSON(report)
 	}
-	printNoise(p.Out, o.Split, report)
+	report.Write(p.Out, o.Split)
 	return nil
 }

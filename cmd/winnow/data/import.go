@@ -227,7 +227,7 @@ func importSources(p *term.Program, o ImportOptions) error {
 	if err := datasets.WriteFile(o.Out, d); err != nil {
 		return err
 	}
-	printCounts(p.Out, d)
+	d.WriteCounts(p.Out)
 	return nil
 }
 
@@ -270,7 +270,7 @@ func importPreset(p *term.Program, o ImportOptions) error {
 
 func printPreset(p *term.Program, preset published.Preset, r *published.Result, given string) {
 	fmt.Fprintf(p.Out, "%s, protocol %s: %s\n", preset.Title, r.Protocol, preset.Protocols[r.Protocol].Note)
-	printCounts(p.Out, r.Dataset)
+	r.Dataset.WriteCounts(p.Out)
 	if r.LeftOut > 0 {
 		fmt.Fprintf(p.Out, "%-10s %7d images, which stand in no split of the protocol\n", "left out", r.LeftOut)
 	}
@@ -278,7 +278,7 @@ func printPreset(p *term.Program, preset published.Preset, r *published.Result, 
 		fmt.Fprintf(p.Out, "%-10s %7d training images, which %s does not list\n", "left out", r.NotListed, given)
 	}
 	if r.Dataset.HasTruth(datasets.Train) {
-		printNoise(p.Out, datasets.Train, r.Dataset.Noise(datasets.Train))
+		r.Dataset.Noise(datasets.Train).Write(p.Out, datasets.Train)
 	}
 	for _, note := range r.Notes {
 		fmt.Fprintln(p.Out, note)

@@ -73,11 +73,11 @@ func runJoin(_ context.Context, p *term.Program, o JoinOptions) error {
 	if o.JSON {
 		return p.JSON(JoinResult{r.NotListed, noise, append([]string{}, r.Warnings...)})
 	}
-	printCounts(p.Out, r.Dataset)
+	r.Dataset.WriteCounts(p.Out)
 	if r.NotListed > 0 {
 		fmt.Fprintf(p.Out, "%-10s %7d training images, which the list does not have\n", "left out", r.NotListed)
 	}
-	printNoise(p.Out, datasets.Train, noise)
+	noise.Write(p.Out, datasets.Train)
 	for _, text := range r.Warnings {
 		fmt.Fprintf(p.Err, "winnow: warning: %s\n", text)
 	}

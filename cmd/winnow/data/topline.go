@@ -2,9 +2,6 @@ package data
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -73,17 +70,6 @@ func runTopline(_ context.Context, p *term.Program, o ToplineOptions) error {
 	if o.JSON {
 		return p.JSON(report)
 	}
-	printTopline(p.Out, report)
+	report.Write(p.Out)
 	return nil
-}
-
-func printTopline(w io.Writer, r datasets.ToplineReport) {
-	fmt.Fprintf(w, "%s: %d of %d images kept (%.2f %%), in %d classes of %d to %d; of all %d labels %d were wrong\n",
-		r.Split, r.Kept, r.Images, 100*float64(r.Kept)/float64(r.Images), r.Classes, r.Smallest, r.Largest, r.Images, r.Relabeled)
-	if r.Raised > 0 {
-		fmt.Fprintf(w, "%d class(es) keep more than their share, to have two images\n", r.Raised)
-	}
-	if n := len(r.Lone); n > 0 {
-		fmt.Fprintf(w, "%d class(es) have one image, and no pair of two: %s\n", n, strings.Join(term.First(r.Lone, 5), ", "))
-	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/datasets/glyphs"
+	"winnow/internal/progress"
 	"winnow/papers/demo"
 	"winnow/run"
 	"winnow/run/folder"
@@ -72,7 +73,7 @@ func call(ctx context.Context, p *term.Program, o Options) error {
 
 // watcher shows a training on a line.
 func watcher(p *term.Program) demo.Watcher {
-	line := term.NewTrainProgress(p.Err, time.Now)
+	line := progress.NewTraining(p.Err, time.Now)
 	stepped := line.Stepped
 	if p.Quiet {
 		stepped = func(train.Step) {}

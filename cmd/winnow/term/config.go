@@ -173,8 +173,7 @@ func readFlags(c *cli.Context, cfg *config.Run) (err error) {
 		}
 	}
 	if c.IsSet("batch") {
-		s := &cfg.Sampler
-		if s.Classes, s.Images, s.Rows, err = config.ParseBatch(c.String("batch"), s.Variant); err != nil {
+		if err := cfg.Sampler.SetBatch(c.String("batch")); err != nil {
 			return fmt.Errorf("--batch: %w", err)
 		}
 	}

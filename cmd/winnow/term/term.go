@@ -16,6 +16,7 @@ import (
 	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/extraction"
+	"winnow/internal/progress"
 	"winnow/run/folder"
 )
 
@@ -75,7 +76,7 @@ func (p *Program) Watch(what string) (at func(done, total int), end func()) {
 	if p.Quiet {
 		return func(int, int) {}, func() {}
 	}
-	line := NewProgress(p.Err, what, time.Now)
+	line := progress.New(p.Err, what, time.Now)
 	return func(done, total int) { line.At(done, total, 0, "") }, line.End
 }
 
@@ -84,7 +85,7 @@ func (p *Program) Images() (observe func(backbone.Progress), end func()) {
 	if p.Quiet {
 		return nil, func() {}
 	}
-	line := NewProgress(p.Err, "images", time.Now)
+	line := progress.New(p.Err, "images", time.Now)
 	return func(at backbone.Progress) {
 		more := ""
 		if at.Bad > 0 {

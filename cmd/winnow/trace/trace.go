@@ -10,6 +10,7 @@ import (
 
 	"winnow/cmd/winnow/term"
 	"winnow/filters"
+	"winnow/internal/progress"
 	"winnow/papers/watch"
 	"winnow/run"
 )
@@ -84,7 +85,7 @@ func trace(ctx context.Context, p *term.Program, o Options) error {
 	defer rt.Close()
 	o.Winnow, o.Note = term.Version(), p.Note
 	o.Progress = func() (run.Options, func()) {
-		line := term.NewTrainProgress(p.Err, time.Now)
+		line := progress.NewTraining(p.Err, time.Now)
 		watched := run.Options{Begun: func(plan run.Plan) error { line.Begun(plan); return nil }}
 		if !p.Quiet {
 			watched.Stepped = line.Stepped

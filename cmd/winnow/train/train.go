@@ -10,6 +10,7 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
+	"winnow/internal/progress"
 	"winnow/papers/recipes"
 	"winnow/run"
 	"winnow/run/config"
@@ -126,13 +127,13 @@ func train(ctx context.Context, p *term.Program, o Options) error {
 			rt.Close()
 		}
 	}()
-	progress := term.NewTrainProgress(p.Err, time.Now)
-	asked.Begun = func(plan run.Plan) error { progress.Begun(plan); return nil }
+	line := progress.NewTraining(p.Err, time.Now)
+	asked.Begun = func(plan run.Plan) error { line.Begun(plan); return nil }
 	if !p.Quiet {
-		asked.Stepped, asked.Validated, asked.Weighed = progress.Stepped, progress.Validated, progress.Weighed
+		asked.Stepped, asked.Validated, asked.Weighed = line.Stepped, line.Validated, line.Weighed
 	}
 	result, err := run.Train(ctx, o.Config, asked)
-	progress.End()
+	line.End()
 	if err != nil {
 		return err
 	}

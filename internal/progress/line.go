@@ -1,4 +1,5 @@
-package term
+// Package progress shows on a terminal, or in lines, how far some work is and how a training goes.
+package progress
 
 import (
 	"fmt"
@@ -10,9 +11,9 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress shows how far a long piece of work is, with its rate and the time left: on a terminal one
+// Line shows how far a long piece of work is, with its rate and the time left: on a terminal one
 // line that is written over, otherwise a line every few seconds.
-type Progress struct {
+type Line struct {
 	w        io.Writer
 	now      func() time.Time
 	terminal bool
@@ -23,9 +24,9 @@ type Progress struct {
 	width       int // of the line on the terminal
 }
 
-// NewProgress begins a line on w; unit is what is counted, now the clock.
-func NewProgress(w io.Writer, unit string, now func() time.Time) *Progress {
-	p := &Progress{w: w, now: now, every: 5 * time.Second, unit: unit, start: now()}
+// New begins a line on w; unit is what is counted, now the clock.
+func New(w io.Writer, unit string, now func() time.Time) *Line {
+	p := &Line{w: w, now: now, every: 5 * time.Second, unit: unit, start: now()}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.terminal, p.every = true, 100*time.Millisecond
 	}
@@ -34,7 +35,7 @@ func NewProgress(w io.Writer, unit string, now func() time.Time) *Progress {
 }
 
 // At tells that done of total are there, the first of them from an earlier run; more is added to the line.
-func (p *Progress) At(done, total, earlier int, more string) {
+func (p *Line) At(done, total, earlier int, more string) {
 	now := p.now()
 	if now.Sub(p.last) < p.every {
 		return
@@ -55,7 +56,7 @@ func (p *Progress) At(done, total, earlier int, more string) {
 }
 
 // End clears the line on a terminal.
-func (p *Progress) End() {
+func (p *Line) End() {
 	if p.width > 0 {
 		fmt.Fprintf(p.w, "\r%s\r", strings.Repeat(" ", p.width))
 		p.width = 0

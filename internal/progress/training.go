@@ -1,4 +1,4 @@
-package term
+package progress
 
 import (
 	"fmt"
@@ -10,19 +10,21 @@ import (
 	"winnow/train"
 )
 
-// TrainProgress shows how a run goes: the running means on a line that moves, validations on lines that stay.
-type TrainProgress struct {
-	*Progress
+// Training shows how a run goes: the running means on a line that moves, validations on lines that stay.
+type Training struct {
+	*Line
 	plan       run.Plan
 	loss, kept float64 // running means, as a single step says little
 	started    bool
 }
 
-func NewTrainProgress(w io.Writer, now func() time.Time) *TrainProgress {
-	return &TrainProgress{Progress: NewProgress(w, "steps", now)}
+// NewTraining begins a line on w; now is the clock.
+func NewTraining(w io.Writer, now func() time.Time) *Training {
+	return &Training{Line: New(w, "steps", now)}
 }
 
-func (p *TrainProgress) Begun(plan run.Plan) {
+// Begun takes the plan.
+func (p *Training) Begun(plan run.Plan) {
 	p.plan, p.start = plan, p.now()
 	p.last = p.start
 }
@@ -30,7 +32,8 @@ func (p *TrainProgress) Begun(plan run.Plan) {
 // memory is the weight of the past in the running means.
 const memory = 0.95
 
-func (p *TrainProgress) Stepped(s train.Step) {
+// Stepped shows a step.
+func (p *Training) Stepped(s train.Step) {
 	if !p.started {
 		p.loss, p.kept, p.started = s.Loss, s.KeptShare(), true
 	}
@@ -39,7 +42,8 @@ func (p *TrainProgress) Stepped(s train.Step) {
 	p.At(s.Number, p.plan.Steps, p.plan.Resumed, fmt.Sprintf("  epoch %d  loss %.4f  kept %.0f %%", s.Epoch, p.loss, 100*p.kept))
 }
 
-func (p *TrainProgress) Validated(v train.Validation) {
+// Validated shows what the validation split says.
+func (p *Training) Validated(v train.Validation) {
 	p.End()
 	best := ""
 	if v.Best {
@@ -56,7 +60,8 @@ func (p *TrainProgress) Validated(v train.Validation) {
 	fmt.Fprintf(p.w, "epoch %d (step %d): validation %s %.4f%s\n", v.Epoch, v.Step, measure, v.Score, best)
 }
 
-func (p *TrainProgress) Weighed(w train.Weighing) {
+// Weighed shows a round of weights.
+func (p *Training) Weighed(w train.Weighing) {
 	p.End()
 	fmt.Fprintln(p.w, DescribeRound(w, p.plan.Labelled))
 }
