@@ -183,7 +183,7 @@ func (o Options) filled(set features.Set) (Options, error) {
 // widest is the largest dimension that features are whitened to.
 const widest = 512
 
-// judgedVectors are the labelled rows of set on the unit sphere, if whiten is set whitened by all its rows.
+// judgedVectors returns the labelled rows of set on the unit sphere, if whiten is set whitened by all its rows.
 func judgedVectors(set features.Set, whiten bool) (features.Set, error) {
 	z := set
 	if whiten {
@@ -218,7 +218,7 @@ func unitRows(z features.Set) bool {
 	return true
 }
 
-// labelled are the positions of the rows that have a label.
+// labelled returns the positions of the rows that have a label.
 func labelled(labels []int) []int {
 	var rows []int
 	for i, y := range labels {

@@ -8,7 +8,7 @@ import (
 	"winnow/eval"
 )
 
-// Entries are the suspects as lines of the list on disk, most suspect first. paths are by row of the set, classes by label.
+// Entries returns the suspects as lines of the list on disk, most suspect first. paths are by row of the set, classes by label.
 func (r *Result) Entries(paths, classes []string) []suspects.Entry {
 	list := make([]suspects.Entry, len(r.Suspects))
 	probable := Probability(cmp.Or(r.Suggests, r.Scorer))
@@ -40,5 +40,5 @@ func (r *Result) Entries(paths, classes []string) []suspects.Entry {
 	return list
 }
 
-// cosine is a similarity with the digits that a float32 has.
+// cosine returns a similarity with the digits that a float32 has.
 func cosine(v float32) float64 { return math.Round(float64(v)*1e6) / 1e6 }

@@ -52,10 +52,10 @@ func ask(ctx context.Context, z, stored features.Set, o Options) (list []Suspect
 			return nil, nil, err
 		}
 		left, err := sharedBy(z, o.Classes, v)
-		return bySuspects(z, judges.Opinion(v)), left, err
+		return bySuspects(z, v), left, err
 	}
 	if _, err := judges.Find(o.Scorer); err == nil {
-		v, err := judges.Of(ctx, z, o.Classes, o.Scorer, judges.Options{
+		v, err := judges.Ask(ctx, z, o.Classes, o.Scorer, judges.Options{
 			Neighbours: o.Neighbours, Folds: o.Folds, MaxMem: o.MaxMem, Rand: train.Rand(o.Seed, "judges", 0),
 		})
 		if err != nil {
@@ -105,7 +105,7 @@ func bySuspects(z features.Set, o judges.Opinion) []Suspect {
 
 // sharedBy returns the classes of z as verdicts have them: an image counts for the given label and the suggested one, each
 // as much as it is probable.
-func sharedBy(z features.Set, classes int, v crossfit.Verdict) (*leaveout.Set, error) {
+func sharedBy(z features.Set, classes int, v judges.Opinion) (*leaveout.Set, error) {
 	s, err := leaveout.New(z, classes)
 	if err != nil {
 		return nil, err

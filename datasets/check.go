@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -217,12 +218,9 @@ func (d *Dataset) shared() map[string]int {
 
 // SplitNames lists the splits that have samples, for messages.
 func (d *Dataset) SplitNames() string {
-	text := ""
-	for i, s := range d.Count() {
-		if i > 0 {
-			text += ", "
-		}
-		text += s.Split
+	var names []string
+	for _, s := range d.Count() {
+		names = append(names, s.Split)
 	}
-	return text
+	return strings.Join(names, ", ")
 }

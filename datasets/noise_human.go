@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -116,15 +117,7 @@ func largest(values []float64, n int) []int {
 	for i := range at {
 		at[i] = i
 	}
-	slices.SortStableFunc(at, func(a, b int) int {
-		switch {
-		case values[a] > values[b]:
-			return -1
-		case values[a] < values[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(values[b], values[a]) })
 	return at[:n]
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"winnow/features"
 )
 
 // Detection is how well scores of cleanness find the wrong labels. The positive class is "the given label is
@@ -70,10 +72,7 @@ func share(part float64, whole int) float64 {
 
 // curves walks the samples from most to least suspect, a group of equal scores at a time.
 func curves(scores []float64, wrong []bool, total int) (auroc, ap float64) {
-	order := make([]int, len(scores))
-	for i := range order {
-		order[i] = i
-	}
+	order := features.AllRows(len(scores))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })
 	var found, passed float64 // wrong and clean ones so far
 	for from := 0; from < len(order); {
@@ -95,11 +94,7 @@ func curves(scores []float64, wrong []bool, total int) (auroc, ap float64) {
 
 // KeepShare marks as dropped the ⌊rate·n⌋ lowest scores (ties: lower position first) and keeps the rest.
 func KeepShare(scores []float64, rate float64) []bool {
-	order := make([]int, len(scores))
-	kept := make([]bool, len(scores))
-	for i := range order {
-		order[i], kept[i] = i, true
-	}
+	order, kept := features.AllRows(len(scores)), slices.Repeat([]bool{true}, len(scores))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })
 	for _, i := range order[:int(rate*float64(len(scores)))] {
 		kept[i] = false

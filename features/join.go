@@ -12,8 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"winnow/internal/atomicfile"
 )
 
 // MissingShards is a list of shards with gaps.
@@ -225,17 +223,7 @@ func (j *joiner) write() error {
 	if err := os.Rename(j.path(partFile), j.path(featuresFile)); err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
-	data, err := marshalLines(j.info)
-	if err != nil {
-		return fmt.Errorf("features: %w", err)
-	}
-	if err := atomicfile.WriteBytes(j.path(pathsFile), []byte(strings.Join(j.paths, "\n")+"\n")); err != nil {
-		return fmt.Errorf("features: %w", err)
-	}
-	if err := atomicfile.WriteBytes(j.path(storeFile), data); err != nil {
-		return fmt.Errorf("features: %w", err)
-	}
-	return nil
+	return writeInfo(j.dir, j.info, j.paths)
 }
 
 // writeMatrix copies the rows of all shards behind one header and notes the sum of the whole.

@@ -7,6 +7,7 @@ package features
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 )
@@ -24,11 +25,7 @@ type Set struct {
 // NewSet allocates n zero vectors of dimension d, all of class 0, with the ids 0 … n-1: equal ids would say that
 // they are copies of one image.
 func NewSet(n, d int) Set {
-	s := Set{X: NewMatrix(n, d), Labels: make([]int, n), IDs: make([]int, n)}
-	for i := range s.IDs {
-		s.IDs[i] = i
-	}
-	return s
+	return Set{X: NewMatrix(n, d), Labels: make([]int, n), IDs: AllRows(n)}
 }
 
 // FromRows copies vectors, all equally long, and their labels into a set, with the ids 0 … n-1.
@@ -91,16 +88,20 @@ func (s Set) Labelled() Set {
 	return s.Rows(rows)
 }
 
+// AllRows returns 0 … n-1.
+func AllRows(n int) []int {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}
+
 // ShareLabel reports whether a label is on both sides.
 func ShareLabel(a, b []int) bool {
 	there := map[int]bool{}
 	for _, label := range a {
 		there[label] = label != Unlabelled
 	}
-	for _, label := range b {
-		if there[label] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b, func(label int) bool { return there[label] })
 }

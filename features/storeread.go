@@ -98,10 +98,7 @@ func mean(dst, all []float32) {
 // named checks a list of rows; nil becomes all.
 func (s *Store) named(rows []int) ([]int, error) {
 	if rows == nil {
-		rows = make([]int, s.Rows)
-		for i := range rows {
-			rows[i] = i
-		}
+		rows = AllRows(s.Rows)
 	}
 	for i, r := range rows {
 		if r < 0 || r >= s.Rows {

@@ -297,21 +297,28 @@ func (w *Writer) Finish() (*Store, error) {
 	if info.Bad == nil {
 		info.Bad = []Bad{}
 	}
-	data, err := marshalLines(info)
-	if err != nil {
-		return nil, fmt.Errorf("features: %w", err)
-	}
-	lines := []byte(strings.Join(w.plan.Paths, "\n") + "\n")
-	if err := atomicfile.WriteBytes(w.path(pathsFile), lines); err != nil {
-		return nil, fmt.Errorf("features: %w", err)
-	}
-	if err := atomicfile.WriteBytes(w.path(storeFile), data); err != nil {
-		return nil, fmt.Errorf("features: %w", err)
+	if err := writeInfo(w.dir, info, w.plan.Paths); err != nil {
+		return nil, err
 	}
 	if err := os.Remove(w.path(progressFile)); err != nil {
 		return nil, fmt.Errorf("features: %w", err)
 	}
 	return Open(w.dir)
+}
+
+// writeInfo writes the images of a store's rows, then the file that makes the store whole.
+func writeInfo(dir string, info Info, paths []string) error {
+	data, err := marshalLines(info)
+	if err == nil {
+		err = atomicfile.WriteBytes(filepath.Join(dir, pathsFile), []byte(strings.Join(paths, "\n")+"\n"))
+	}
+	if err == nil {
+		err = atomicfile.WriteBytes(filepath.Join(dir, storeFile), data)
+	}
+	if err != nil {
+		return fmt.Errorf("features: %w", err)
+	}
+	return nil
 }
 
 // replaceMatrix puts the part in the place of features.npy. The old store.json goes first: it must never

@@ -1,8 +1,11 @@
 package filters
 
 import (
+	"cmp"
 	"math"
 	"slices"
+
+	"winnow/features"
 )
 
 // Fixed keeps a row iff its score is above M. Only vMF-Sim has scores on a scale that makes a fixed bar
@@ -45,7 +48,7 @@ func (c *TopR) Keep(scores []float64) []int {
 	c.threshold = math.Inf(-1)
 	lowest := int(c.Rate * float64(len(scores)))
 	if lowest == 0 {
-		return all(len(scores))
+		return features.AllRows(len(scores))
 	}
 	if q := smallest(scores, lowest); q != 1 && !math.IsNaN(q) {
 		c.window = append(c.window, q)
@@ -94,16 +97,8 @@ func smallest(scores []float64, m int) float64 {
 
 // dropRanks returns the positions of all but the m lowest scores; of equal scores the first go first.
 func dropRanks(scores []float64, m int) []int {
-	order := all(len(scores))
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case scores[a] < scores[b]:
-			return -1
-		case scores[a] > scores[b]:
-			return 1
-		}
-		return 0
-	})
+	order := features.AllRows(len(scores))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })
 	kept := order[m:]
 	slices.Sort(kept)
 	return kept

@@ -86,7 +86,7 @@ func (f *Filter) Keep(z features.Set, bank *features.Bank) (kept []int, scores [
 		first = f.meet(z.Labels, scores)
 	}
 	if first || iteration < f.config.WarmUp {
-		return all(z.Len()), scores
+		return features.AllRows(z.Len()), scores
 	}
 	kept = cutoff.Keep(scores)
 	f.threshold = cutoff.Threshold()
@@ -193,13 +193,4 @@ func (f *Filter) SetState(s State) error {
 	f.iteration, f.isEarly, f.seen = s.Iteration, s.Early, seen
 	f.setWindow(s.Window)
 	return nil
-}
-
-// all returns 0 … n-1.
-func all(n int) []int {
-	rows := make([]int, n)
-	for i := range rows {
-		rows[i] = i
-	}
-	return rows
 }

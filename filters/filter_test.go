@@ -61,7 +61,7 @@ func TestNothingSeenYetKeepsAll(t *testing.T) {
 		}
 		z, _ := s.batch(16, 0.4)
 		kept, scores := f.Keep(z, bank)
-		equal(t, 0, entry.Name+" keeps", kept, all(16))
+		equal(t, 0, entry.Name+" keeps", kept, features.AllRows(16))
 		if len(scores) != 16 || len(f.State().Window) != 0 || !math.IsInf(f.Threshold(), -1) {
 			t.Errorf("%s: %d scores, window %v, threshold %v", entry.Name, len(scores), f.State().Window, f.Threshold())
 		}

@@ -59,7 +59,7 @@ func (p *ProxySim) measure() {
 		p.scales[r] = 1 / math.Max(math.Sqrt(blas32.DDot(v, v)), 1e-12)
 	}
 	if classes := m.Rows / p.PerClass; len(p.classes) != classes {
-		p.classes, p.best = all(classes), make([]float64, classes)
+		p.classes, p.best = features.AllRows(classes), make([]float64, classes)
 	}
 }
 

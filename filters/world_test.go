@@ -110,7 +110,7 @@ func relabelled(z features.Set, to []int) features.Set {
 // rotated reflects every vector in three random planes.
 func (w world) rotated(r *rand.Rand) world {
 	out := w
-	out.z, out.members = w.z.Rows(all(w.z.Len())), w.members.Rows(all(w.members.Len()))
+	out.z, out.members = w.z.Rows(features.AllRows(w.z.Len())), w.members.Rows(features.AllRows(w.members.Len()))
 	out.proxies = features.NewParam("proxies", w.proxies.Rows, w.proxies.Cols)
 	copy(out.proxies.Data, w.proxies.Data)
 	for range 3 {
@@ -137,7 +137,7 @@ func (w world) rotated(r *rand.Rand) world {
 
 // without returns the world whose bank never held member i, asked about that member.
 func (w world) without(i int) world {
-	rest := slices.Delete(all(w.members.Len()), i, i+1)
+	rest := slices.Delete(features.AllRows(w.members.Len()), i, i+1)
 	out := w
 	out.z, out.members = w.members.Rows([]int{i}), w.members.Rows(rest)
 	return out

@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // Feature is where a model's feature vector is.
@@ -55,14 +57,11 @@ func FeatureTensor(m *Model) (Feature, error) {
 }
 
 func names(list []*ValueInfo) string {
-	text := ""
+	quoted := make([]string, len(list))
 	for i, v := range list {
-		if i > 0 {
-			text += ", "
-		}
-		text += fmt.Sprintf("%q", v.Name)
+		quoted[i] = strconv.Quote(v.Name)
 	}
-	return text
+	return strings.Join(quoted, ", ")
 }
 
 // walk is the way back from an output.

@@ -9,6 +9,8 @@
 // Field and type numbers are those of the ONNX intermediate representation (onnx.proto, IR version 3 to 13).
 package graph
 
+import "slices"
+
 // Model is a whole ONNX file.
 type Model struct {
 	IRVersion       int64
@@ -78,15 +80,7 @@ func IsONNX(domain string) bool { return domain == "" || domain == "ai.onnx" }
 
 // is reports whether the node is one of ONNX's own operators of these names.
 func (n *Node) is(ops ...string) bool {
-	if !IsONNX(n.Domain) {
-		return false
-	}
-	for _, op := range ops {
-		if n.Op == op {
-			return true
-		}
-	}
-	return false
+	return IsONNX(n.Domain) && slices.Contains(ops, n.Op)
 }
 
 // input returns the name of the i-th input, "" where it is left out.

@@ -45,11 +45,7 @@ func reshape(c *call) {
 
 // unknown returns a shape of free sizes.
 func unknown(rank int) Shape {
-	s := make(Shape, rank)
-	for i := range s {
-		s[i] = Free("")
-	}
-	return s
+	return slices.Repeat(Shape{Free("")}, rank)
 }
 
 // quotient returns the size by which out must be multiplied to hold as many elements as in. Free sizes of one

@@ -180,10 +180,6 @@ func constantOfShape(c *call) {
 	}
 	c.set(0, value.typ, out)
 	if len(value.ints) == 1 && len(out) == 1 && out[0].Known() && out[0].Size <= followed {
-		list := make([]number, out[0].Size)
-		for i := range list {
-			list[i] = value.ints[0]
-		}
-		c.setInts(list)
+		c.setInts(slices.Repeat(value.ints, int(out[0].Size)))
 	}
 }

@@ -1,5 +1,7 @@
 package graph
 
+import "slices"
+
 // gemm: A (M×K, or its transpose) times B (K×N, or its transpose).
 func gemm(c *call) {
 	a, b := c.arg(0), c.arg(1)
@@ -109,10 +111,7 @@ func (c *call) windows(in Shape, kernel []int64) Shape {
 func (c *call) spatial(name string, n int, otherwise int64) []int64 {
 	list := c.Ints(name)
 	if list == nil {
-		list = make([]int64, n)
-		for i := range list {
-			list[i] = otherwise
-		}
+		list = slices.Repeat([]int64{otherwise}, n)
 	}
 	if len(list) != n {
 		return nil
@@ -126,11 +125,7 @@ func globalPool(c *call) {
 	if len(x.shape) < 3 {
 		return
 	}
-	out := Shape{x.shape[0], x.shape[1]}
-	for range x.shape[2:] {
-		out = append(out, Fixed(1))
-	}
-	c.set(0, x.typ, out)
+	c.set(0, x.typ, append(Shape{x.shape[0], x.shape[1]}, slices.Repeat(Shape{Fixed(1)}, len(x.shape)-2)...))
 }
 
 // reduce: the axes become 1, or go. They are an attribute, and an input from set 18 on (ReduceSum: 13).

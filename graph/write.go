@@ -101,6 +101,14 @@ func (w *message) message(n protowire.Number, e *message) {
 	w.small = append(w.small, e.small...)
 }
 
+// nest writes a field for each of a list's elements.
+func nest[T interface{ message() message }](w *message, n protowire.Number, list []T) {
+	for _, v := range list {
+		e := v.message()
+		w.message(n, &e)
+	}
+}
+
 // ints writes packed integers.
 func (w *message) ints(n protowire.Number, list []int64) {
 	if len(list) == 0 {
@@ -135,19 +143,13 @@ func (w *message) assemble() []byte {
 
 func (g *Graph) message() message {
 	var w message
-	for _, n := range g.Nodes {
-		e := n.message()
-		w.message(1, &e)
-	}
+	nest(&w, 1, g.Nodes)
 	w.text(2, g.Name)
-	for _, t := range g.Initializers {
-		e := t.message()
-		w.message(5, &e)
-	}
+	nest(&w, 5, g.Initializers)
 	w.text(10, g.Doc)
-	w.infos(11, g.Inputs)
-	w.infos(12, g.Outputs)
-	w.infos(13, g.ValueInfo)
+	nest(&w, 11, g.Inputs)
+	nest(&w, 12, g.Outputs)
+	nest(&w, 13, g.ValueInfo)
 	w.small = append(w.small, g.rest...)
 	return w
 }
@@ -158,10 +160,7 @@ func (n *Node) message() message {
 	w.texts(2, n.Outputs...)
 	w.text(3, n.Name)
 	w.text(4, n.Op)
-	for _, a := range n.Attributes {
-		e := a.message()
-		w.message(5, &e)
-	}
+	nest(&w, 5, n.Attributes)
 	w.text(6, n.Doc)
 	w.text(7, n.Domain)
 	w.small = append(w.small, n.rest...)
@@ -182,10 +181,10 @@ func (a *Attribute) message() message {
 		w.texts(4, a.String)
 	}
 	if a.Tensor != nil {
-		w.tensors(5, a.Tensor)
+		nest(&w, 5, []*Tensor{a.Tensor})
 	}
 	if a.Graph != nil {
-		w.graphs(6, a.Graph)
+		nest(&w, 6, []*Graph{a.Graph})
 	}
 	if len(a.Floats) > 0 {
 		var packed []byte
@@ -196,26 +195,12 @@ func (a *Attribute) message() message {
 	}
 	w.ints(8, a.Ints)
 	w.texts(9, a.Strings...)
-	w.tensors(10, a.Tensors...)
-	w.graphs(11, a.Graphs...)
+	nest(&w, 10, a.Tensors)
+	nest(&w, 11, a.Graphs)
 	w.text(13, a.Doc)
 	w.num(20, int64(a.Kind))
 	w.small = append(w.small, a.rest...)
 	return w
-}
-
-func (w *message) tensors(n protowire.Number, list ...*Tensor) {
-	for _, t := range list {
-		e := t.message()
-		w.message(n, &e)
-	}
-}
-
-func (w *message) graphs(n protowire.Number, list ...*Graph) {
-	for _, g := range list {
-		e := g.message()
-		w.message(n, &e)
-	}
 }
 
 func (t *Tensor) message() message {
@@ -236,13 +221,6 @@ func (t *Tensor) message() message {
 	}
 	w.small = append(w.small, t.rest...)
 	return w
-}
-
-func (w *message) infos(n protowire.Number, list []*ValueInfo) {
-	for _, v := range list {
-		e := v.message()
-		w.message(n, &e)
-	}
 }
 
 func (v *ValueInfo) message() message {

@@ -2,6 +2,7 @@ package head
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gorgonia.org/gorgonia"
@@ -156,11 +157,7 @@ func (b *builder) layer(i int, l layer, x *gorgonia.Node) *gorgonia.Node {
 	y := b.must(gorgonia.Mul(x, b.weight(l.weight)))
 	if l.bias != nil {
 		if b.ones == nil {
-			column := make([]float32, b.batch)
-			for i := range column {
-				column[i] = 1
-			}
-			b.ones = b.input("ones", b.batch, 1, column)
+			b.ones = b.input("ones", b.batch, 1, slices.Repeat([]float32{1}, b.batch))
 		}
 		shift := b.must(gorgonia.Mul(b.ones, b.weight(l.bias)))
 		y = b.must(gorgonia.Add(y, shift))

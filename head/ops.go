@@ -6,6 +6,7 @@ import (
 	"hash"
 	"hash/fnv"
 	"math"
+	"slices"
 
 	"github.com/chewxy/hm"
 	"gonum.org/v1/gonum/blas/blas32"
@@ -24,12 +25,7 @@ type rowOp struct {
 func (o rowOp) Arity() int { return o.arity }
 
 func (o rowOp) Type() hm.Type {
-	a := hm.TypeVariable('a')
-	list := make([]hm.Type, o.arity+1)
-	for i := range list {
-		list[i] = a
-	}
-	return hm.NewFnType(list...)
+	return hm.NewFnType(slices.Repeat([]hm.Type{hm.TypeVariable('a')}, o.arity+1)...)
 }
 
 func (o rowOp) InferShape(in ...gorgonia.DimSizer) (tensor.Shape, error) {

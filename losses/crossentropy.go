@@ -41,11 +41,8 @@ var crossEntropyEntry = Entry{
 		{Name: "bias", Symbol: "b", Default: true, Doc: "a number for each class besides the weights"},
 	},
 	New: func(v Values, env Env) (Loss, error) {
-		l := &crossEntropy{linear: new(linearSoftmax), cols: make([]int, env.Classes)}
+		l := &crossEntropy{linear: new(linearSoftmax), cols: features.AllRows(env.Classes)}
 		l.fn = l.linear
-		for c := range l.cols {
-			l.cols[c] = c
-		}
 		l.w = features.NewParam("weights", env.Classes, env.Dim)
 		drawProxies(l.w, "uniform", env.Init)
 		if v.Flag("bias") {

@@ -225,46 +225,33 @@ type ofTab struct {
 // mostTab bounds the name of a tab.
 const mostTab = 100
 
-func checkTab(tab string) error {
-	if tab == "" || len(tab) > mostTab {
-		return refuse(http.StatusBadRequest, "tab: found %d bytes, expected the name of a tab, 1 to %d bytes", len(tab), mostTab)
-	}
-	return nil
-}
-
 func (r *Reviewer) postDecide(body struct {
 	Decisions []asked `json:"decisions"`
 	Tab       string  `json:"tab"`
 }) (int, any, error) {
-	if err := checkTab(body.Tab); err != nil {
-		return 0, nil, err
+	decide := func(tab string) ([]decisions.Image, error) {
+		changes, err := r.changes(body.Decisions)
+		if err != nil {
+			return nil, bad(err)
+		}
+		return r.Decisions.Decide(tab, changes)
 	}
-	changes, err := r.changes(body.Decisions)
-	if err != nil {
-		return 0, nil, bad(err)
-	}
-	return r.postChange(func() ([]decisions.Image, error) { return r.Decisions.Decide(body.Tab, changes) },
-		func(a *applied, list []state) { a.Applied = list })
+	return r.postChange(body.Tab, decide, func(a *applied, list []state) { a.Applied = list })
 }
 
 func (r *Reviewer) postUndo(body ofTab) (int, any, error) {
-	if err := checkTab(body.Tab); err != nil {
-		return 0, nil, err
-	}
-	return r.postChange(func() ([]decisions.Image, error) { return r.Decisions.Undo(body.Tab) },
-		func(a *applied, list []state) { a.Undone = list })
+	return r.postChange(body.Tab, r.Decisions.Undo, func(a *applied, list []state) { a.Undone = list })
 }
 
 func (r *Reviewer) postRedo(body ofTab) (int, any, error) {
-	if err := checkTab(body.Tab); err != nil {
-		return 0, nil, err
-	}
-	return r.postChange(func() ([]decisions.Image, error) { return r.Decisions.Redo(body.Tab) },
-		func(a *applied, list []state) { a.Redone = list })
+	return r.postChange(body.Tab, r.Decisions.Redo, func(a *applied, list []state) { a.Redone = list })
 }
 
-func (r *Reviewer) postChange(apply func() ([]decisions.Image, error), put func(*applied, []state)) (int, any, error) {
-	states, a, err := r.change(apply)
+func (r *Reviewer) postChange(tab string, apply func(tab string) ([]decisions.Image, error), put func(*applied, []state)) (int, any, error) {
+	if tab == "" || len(tab) > mostTab {
+		return 0, nil, refuse(http.StatusBadRequest, "tab: found %d bytes, expected the name of a tab, 1 to %d bytes", len(tab), mostTab)
+	}
+	states, a, err := r.change(func() ([]decisions.Image, error) { return apply(tab) })
 	var conflict *decisions.Conflict
 	switch {
 	case errors.As(err, &conflict):

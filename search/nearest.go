@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -105,15 +106,8 @@ func merge(best []Hit, k, self int, list []eval.Neighbour, at func(int) int, x b
 			best = append(best, Hit{at(near.Row), features.Dot(query, features.Row(x, near.Row))})
 		}
 	}
-	slices.SortStableFunc(best, func(a, b Hit) int { // blocks come in order: equal ones stay by row
-		switch {
-		case a.Similarity > b.Similarity:
-			return -1
-		case a.Similarity < b.Similarity:
-			return 1
-		}
-		return 0
-	})
+	// Blocks come in order: equal ones stay by row.
+	slices.SortStableFunc(best, func(a, b Hit) int { return cmp.Compare(b.Similarity, a.Similarity) })
 	return best[:min(k, len(best))]
 }
 

@@ -16,7 +16,7 @@ func BenchmarkDiagnosis(b *testing.B) {
 	c := filters.Default()
 	filter := must(filters.New(c, filters.Env{Dim: dim, Classes: classes}))
 	tr := &Trainer{Config: Config{Filter: filter, Sampler: &Sampler{batches: 1}, DiagnoseEvery: 1, Diagnosed: func(Diagnosis) {}}}
-	s := Step{Judge: "vmf", Scores: make([]float64, 64), Kept: identity(32), HasThreshold: true, Threshold: 0.5}
+	s := Step{Judge: "vmf", Scores: make([]float64, 64), Kept: features.AllRows(32), HasThreshold: true, Threshold: 0.5}
 	for i := range s.Scores {
 		s.Scores[i] = rng.Float64()
 	}
@@ -37,7 +37,7 @@ func BenchmarkDiagnosis(b *testing.B) {
 	}
 	tr.Bank = features.NewBank(z.Len(), dim, classes)
 	tr.Bank.Push(z)
-	one := z.Rows(identity(classes))
+	one := z.Rows(features.AllRows(classes))
 	b.Run("diagnosis", func(b *testing.B) {
 		tr.Diagnosed = func(d Diagnosis) {
 			if _, err := json.Marshal(d); err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,37 +16,33 @@ import (
 // Resume takes over the checkpoint in Dir and reports whether there is one. A checkpoint of other settings
 // is refused, naming the first that differs.
 func (t *Trainer) Resume() (found bool, err error) {
-	path := filepath.Join(t.Dir, CheckpointFile)
-	s, arrays, err := readCheckpoint(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
+	s, arrays, found, err := ownCheckpoint(t.Dir, t.Identity)
+	if err != nil || !found {
 		return false, err
 	}
-	if why := identityDiffers(s.Identity, t.Identity); why != "" {
-		return false, &OtherRunError{Path: path, Why: why}
-	}
 	if err := t.restore(s, arrays); err != nil {
-		return false, &CheckpointError{Path: path, Err: err}
+		return false, &CheckpointError{Path: filepath.Join(t.Dir, CheckpointFile), Err: err}
 	}
 	return true, nil
 }
 
 // SameRun refuses the checkpoint in dir if it is of a run with another identity, as Resume would; there may be none.
 func SameRun(dir string, identity map[string]string) error {
+	_, _, _, err := ownCheckpoint(dir, identity)
+	return err
+}
+
+// ownCheckpoint reads the checkpoint in dir, if there is one; one of a run with another identity is an error.
+func ownCheckpoint(dir string, identity map[string]string) (s state, arrays map[string]array, found bool, err error) {
 	path := filepath.Join(dir, CheckpointFile)
-	s, _, err := readCheckpoint(path)
+	s, arrays, err = readCheckpoint(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return s, nil, false, nil
 	}
-	if err != nil {
-		return err
+	if why := identityDiffers(s.Identity, identity); err == nil && why != "" {
+		err = &OtherRunError{Path: path, Why: why}
 	}
-	if why := identityDiffers(s.Identity, identity); why != "" {
-		return &OtherRunError{Path: path, Why: why}
-	}
-	return nil
+	return s, arrays, err == nil, err
 }
 
 // readCheckpoint reads a checkpoint's file.
@@ -107,19 +104,10 @@ func (e *OtherRunError) Error() string { return fmt.Sprintf("train: %s: %s", e.P
 // identityDiffers names the first setting, in the order of the alphabet, that two runs do not share; "" if
 // they share all.
 func identityDiffers(made, asked map[string]string) string {
-	keys := map[string]bool{}
-	for k := range made {
-		keys[k] = true
-	}
-	for k := range asked {
-		keys[k] = true
-	}
-	sorted := make([]string, 0, len(keys))
-	for k := range keys {
-		sorted = append(sorted, k)
-	}
-	slices.Sort(sorted)
-	for _, k := range sorted {
+	both := map[string]string{}
+	maps.Copy(both, made)
+	maps.Copy(both, asked)
+	for _, k := range slices.Sorted(maps.Keys(both)) {
 		was, hadIt := made[k]
 		is, hasIt := asked[k]
 		switch {

@@ -253,7 +253,7 @@ func TestNonFiniteStops(t *testing.T) {
 }
 
 func TestNonFiniteNamesFewSamples(t *testing.T) {
-	err := &NonFinite{Step: 412, Epoch: 3, What: "loss", Value: math.NaN(), IDs: identity(40)}
+	err := &NonFinite{Step: 412, Epoch: 3, What: "loss", Value: math.NaN(), IDs: features.AllRows(40)}
 	if want := "train: step 412 (epoch 3): loss is NaN; samples 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, … (40 in all)"; err.Error() != want {
 		t.Errorf("%v, expected %s", err, want)
 	}

@@ -2,8 +2,11 @@ package train
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
+
+	"winnow/features"
 )
 
 // Sampling is how batches are put together: [Groups], [Uniform] or [Shuffle]. Each may ask for rows without a label in
@@ -158,14 +161,9 @@ func rowsByClass(labels []int) [][]int {
 			byClass[label] = append(byClass[label], row)
 		}
 	}
-	classes := make([]int, 0, len(byClass))
-	for c := range byClass {
-		classes = append(classes, c)
-	}
-	slices.Sort(classes)
-	rows := make([][]int, len(classes))
-	for i, c := range classes {
-		rows[i] = byClass[c]
+	rows := make([][]int, 0, len(byClass))
+	for _, c := range slices.Sorted(maps.Keys(byClass)) {
+		rows = append(rows, byClass[c])
 	}
 	return rows
 }
@@ -232,7 +230,7 @@ func (s *Sampler) Epoch(e int) [][]int {
 }
 
 func (s *Sampler) uniform(rng *rand.Rand) [][]int {
-	order := identity(len(s.rows))
+	order := features.AllRows(len(s.rows))
 	epoch := make([][]int, s.batches)
 	for b := range epoch {
 		batch := make([]int, 0, s.Size())
@@ -267,7 +265,7 @@ func (s *Sampler) groups(rng *rand.Rand) [][]int {
 	s.fit(left, queues)
 	epoch := make([][]int, s.batches)
 	chosen := make([]int, 0, s.p)
-	rest := identity(len(s.rows))
+	rest := features.AllRows(len(s.rows))
 	taken := make([]bool, len(s.rows))
 	for b := range epoch {
 		chosen = s.choose(chosen[:0], left, s.batches-b, rng)
@@ -350,14 +348,6 @@ func (s *Sampler) fill(batch, rows []int, n int, rng *rand.Rand) []int {
 		n -= len(some)
 	}
 	return batch
-}
-
-func identity(n int) []int {
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
-	}
-	return list
 }
 
 func shuffle(list []int, rng *rand.Rand) {

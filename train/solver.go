@@ -3,7 +3,7 @@ package train
 import (
 	"fmt"
 	"slices"
-	"sort"
+	"strings"
 
 	"winnow/features"
 )
@@ -93,7 +93,7 @@ func (s *solver) State() SolverState {
 	for name, mem := range s.slots {
 		out.Params = append(out.Params, ParamState{Name: name, Steps: mem.steps, Buffers: slices.Clone(mem.buffers)})
 	}
-	sort.Slice(out.Params, func(i, j int) bool { return out.Params[i].Name < out.Params[j].Name })
+	slices.SortFunc(out.Params, func(a, b ParamState) int { return strings.Compare(a.Name, b.Name) })
 	return out
 }
 

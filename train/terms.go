@@ -2,6 +2,7 @@ package train
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -121,12 +122,7 @@ func scale(a float64, x []float32) {
 
 // allZero stops at the first number that is not, which as a rule is among the first.
 func allZero(x []float32) bool {
-	for _, v := range x {
-		if v != 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(x, func(v float32) bool { return v != 0 })
 }
 
 // squares returns Σ x², in float32 over short pieces and float64 over these: fast, in a fixed order, and not

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -100,13 +101,7 @@ func (e *NonFinite) Error() string {
 	if len(list) > 16 {
 		list, more = list[:16], fmt.Sprintf(", … (%d in all)", len(e.IDs))
 	}
-	text := ""
-	for i, id := range list {
-		if i > 0 {
-			text += ", "
-		}
-		text += fmt.Sprint(id)
-	}
+	text := strings.ReplaceAll(strings.Trim(fmt.Sprint(list), "[]"), " ", ", ")
 	return fmt.Sprintf("train: step %d (epoch %d): %s is %v; samples %s%s", e.Step, e.Epoch, e.What, e.Value, text, more)
 }
 
@@ -148,7 +143,7 @@ type Trainer struct {
 
 // New checks what a Config must hold together.
 func New(cfg Config) (*Trainer, error) {
-	t := &Trainer{Config: cfg, params: cfg.Encoder.Params(), objective: newObjective(cfg.Terms), epoch: -1, all: identity(cfg.Sampler.Size())}
+	t := &Trainer{Config: cfg, params: cfg.Encoder.Params(), objective: newObjective(cfg.Terms), epoch: -1, all: features.AllRows(cfg.Sampler.Size())}
 	if s, ok := cfg.Encoder.(Stateful); ok {
 		t.state = s.State()
 	}

@@ -14,16 +14,15 @@
 // other mean. So the probabilities of the classes of an image depend on its vector and on vectors and labels of
 // others; its own label enters where they are compared with it, and in which images make its fold.
 //
-// The package sees given labels only. It imports features, head, losses, train and filters/leaveout, and neither
-// package eval nor a dataset.
+// The package sees given labels only. It imports audit/judges for what is said of labels, features, head, losses, train and
+// filters/leaveout, and no dataset.
 package crossfit
 
 import (
 	"context"
 	"fmt"
-	"math"
-	"math/rand/v2"
 
+	"winnow/audit/judges"
 	"winnow/features"
 	"winnow/train"
 )
@@ -35,22 +34,14 @@ type Options struct {
 	Told  func(fold, step, steps int) // how far it is, fold from 0; may be nil
 }
 
-// Verdict is what is said of a set's labels, an entry for each row. A row without a label, or whose label no other
-// row shares, is judged by nobody: Score 1, Order +Inf, Suggested its own.
-type Verdict struct {
-	Order          []float64 // log odds that the given label is right: the lowest is most suspect
-	Score          []float64 // the probability of that
-	Suggested      []int     // the likeliest class; the given one if none is likelier
-	SuggestedScore []float64 // its probability
-}
-
-// Judge judges the labels of set, stored features as they are; labels are 0 … classes-1 or negative for none. A class
+// Judge judges the labels of set, features as they were stored; labels are 0 … classes-1 or negative for none. Orders are
+// log odds, scores probabilities. A class
 // that has fewer images than there are folds is absent from the learning of some, by one image; those with a single
 // image take no part.
 //
 // Time about Folds·60·n·d·512 operations for n rows of dimension d; memory, beside the set, about as much again and
 // 4 kB for a row.
-func Judge(ctx context.Context, set features.Set, classes int, opts Options) (Verdict, error) {
+func Judge(ctx context.Context, set features.Set, classes int, opts Options) (judges.Opinion, error) {
 	if opts.Folds == 0 {
 		opts.Folds = 5
 	}
@@ -59,37 +50,27 @@ func Judge(ctx context.Context, set features.Set, classes int, opts Options) (Ve
 	}
 	switch {
 	case opts.Folds < 2:
-		return Verdict{}, fmt.Errorf("crossfit: %d folds, expected 2 or more", opts.Folds)
+		return judges.Opinion{}, fmt.Errorf("crossfit: %d folds, expected 2 or more", opts.Folds)
 	case len(set.Labels) != set.Len():
-		return Verdict{}, fmt.Errorf("crossfit: %d labels, expected one for each of %d rows", len(set.Labels), set.Len())
+		return judges.Opinion{}, fmt.Errorf("crossfit: %d labels, expected one for each of %d rows", len(set.Labels), set.Len())
 	}
 	c, err := columns(set.Labels, classes)
 	if err != nil {
-		return Verdict{}, err
+		return judges.Opinion{}, err
 	}
-	v := undecided(set.Labels)
-	folds := part(c.of, len(c.classes), opts.Folds, train.Rand(opts.Seed, "crossfit folds", 0))
+	v := judges.Undecided(set.Labels)
+	folds := judges.Part(c.of, len(c.classes), opts.Folds, train.Rand(opts.Seed, "crossfit folds", 0))
 	for f := range opts.Folds {
 		if err := ctx.Err(); err != nil {
-			return Verdict{}, fmt.Errorf("crossfit: stopped before fold %d of %d: %w", f+1, opts.Folds, err)
+			return judges.Opinion{}, fmt.Errorf("crossfit: stopped before fold %d of %d: %w", f+1, opts.Folds, err)
 		}
 		e, err := learn(ctx, set, c, folds, f, opts)
 		if err != nil {
-			return Verdict{}, fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
+			return judges.Opinion{}, fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
 		}
 		e.judge(&v, c)
 	}
 	return v, nil
-}
-
-// undecided is the verdict that nothing is known.
-func undecided(labels []int) Verdict {
-	n := len(labels)
-	v := Verdict{Order: make([]float64, n), Score: make([]float64, n), Suggested: make([]int, n), SuggestedScore: make([]float64, n)}
-	for i, y := range labels {
-		v.Order[i], v.Score[i], v.Suggested[i], v.SuggestedScore[i] = math.Inf(1), 1, y, 1
-	}
-	return v
 }
 
 // columned numbers the classes that two images or more share.
@@ -127,25 +108,4 @@ func columns(labels []int, classes int) (columned, error) {
 		}
 	}
 	return c, nil
-}
-
-// part gives every row with a column a fold, -1 to the others. The rows of a column go to the folds in turn, so that
-// no two folds differ by more than one row of it, and a column of two rows or more is never in one fold alone.
-func part(column []int, columns, folds int, rng *rand.Rand) []int {
-	members, fold := make([][]int, columns), make([]int, len(column))
-	for i, k := range column {
-		fold[i] = -1
-		if k >= 0 {
-			members[k] = append(members[k], i)
-		}
-	}
-	next := 0
-	for _, list := range members {
-		rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-		for _, i := range list {
-			fold[i] = next % folds
-			next++
-		}
-	}
-	return fold
 }

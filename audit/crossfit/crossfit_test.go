@@ -69,7 +69,7 @@ func whitened(t testing.TB, z features.Set) features.Set {
 	return z
 }
 
-func judged(t testing.TB, z features.Set, classes int, opts Options) Verdict {
+func judged(t testing.TB, z features.Set, classes int, opts Options) judges.Opinion {
 	t.Helper()
 	v, err := Judge(context.Background(), z, classes, opts)
 	if err != nil {
@@ -109,7 +109,7 @@ func TestNoImageJudgesItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folds := part(c.of, 32, 5, rand.New(rand.NewPCG(4, 4)))
+	folds := judges.Part(c.of, 32, 5, rand.New(rand.NewPCG(4, 4)))
 	e, ws := learned(t, z, c, folds, 2)
 	probabilities := func(e *evidence, ws [halves]weighing, i int) []float64 {
 		p := make([]float64, e.classes)
@@ -170,7 +170,7 @@ func TestNothingIsFlattered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		folds := part(c.of, 32, 5, rng)
+		folds := judges.Part(c.of, 32, 5, rng)
 		seen := folds
 		for i := range seen { // copies of what is learned from, judged as if it were not
 			if i%5 == 0 {
@@ -229,7 +229,7 @@ func TestFindsWrongLabels(t *testing.T) {
 			v := judged(t, z, 32, Options{Seed: seed})
 			mine += auroc(t, v.Order, z, truth) / seeds
 			for name, mean := range map[string]*float64{"centres": &centres, "probe": &probe} {
-				o, err := judges.Of(context.Background(), whitened(t, z), 32, name, judges.Options{Rand: rand.New(rand.NewPCG(seed, 2))})
+				o, err := judges.Ask(context.Background(), whitened(t, z), 32, name, judges.Options{Rand: rand.New(rand.NewPCG(seed, 2))})
 				if err != nil {
 					t.Fatal(err)
 				}

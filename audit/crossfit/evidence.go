@@ -3,6 +3,7 @@ package crossfit
 import (
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"winnow/audit/judges"
 	"winnow/features"
 	"winnow/head"
 )
@@ -25,7 +26,7 @@ func (e *evidence) look(h *head.Head, x, directions blas32.General) error {
 	return err
 }
 
-// similarities are those of the images from ≤ i < to: for each, kind by kind, with every class.
+// similarities returns those of the images from ≤ i < to: for each, kind by kind, with every class.
 func (e *evidence) similarities(from, to int) []float32 {
 	rows := make([]float32, (to-from)*len(e.kinds)*e.classes)
 	var scratch []float32
@@ -57,7 +58,7 @@ func (e *evidence) each(step int, do func(i int, row []float32)) {
 }
 
 // judge notes the verdicts on the images, each by what the labels of the other half say of similarities.
-func (e *evidence) judge(v *Verdict, c columned) {
+func (e *evidence) judge(v *judges.Opinion, c columned) {
 	ws := e.weighings(c.of)
 	p, r := make([]float64, e.classes), make([]float64, e.classes)
 	e.each(1, func(i int, row []float32) {
@@ -75,7 +76,7 @@ func (e *evidence) judge(v *Verdict, c columned) {
 	})
 }
 
-// weighings are those by which each half is judged: as its other half's labels have it, of so many images that their
+// weighings returns those by which each half is judged: as its other half's labels have it, of so many images that their
 // similarities are about as many as asked.
 func (e *evidence) weighings(column []int) (ws [halves]weighing) {
 	expected := weighing{rho: e.first.rho}

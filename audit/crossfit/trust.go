@@ -60,7 +60,7 @@ func trust(z features.Set, classes int) ([]int, weighing, error) {
 // blind is what is expected of similarities before any label is seen.
 var blind = weighing{[]float64{20}, 0.2}
 
-// comparable says whether two classes have two rows or more; where they have not, nothing can be said of labels.
+// comparable reports whether two classes have two rows or more; where they have not, nothing can be said of labels.
 func comparable(labels []int, classes int) bool {
 	count, several := make([]int, classes), 0
 	for _, y := range labels {
@@ -71,7 +71,7 @@ func comparable(labels []int, classes int) bool {
 	return several >= 2
 }
 
-// weighingOf is what the labels of s say of similarities to centres, of so many images as asked.
+// weighingOf returns what the labels of s say of similarities to centres, of so many images as asked.
 func weighingOf(s *leaveout.Set) weighing {
 	n, c := s.Z.Len(), len(s.Classes)
 	step := max(1, n*c/asked)

@@ -76,7 +76,7 @@ func weigh(rows []float32, labels []int, classes int, expected weighing, worth f
 	return w
 }
 
-// step moves β by Newton's rule, drawn to where it is expected with a share of the curvature, and says whether it
+// step moves β by Newton's rule, drawn to where it is expected with a share of the curvature, and reports whether it
 // hardly moved. hess is the upper half of -∂²Q/∂β².
 func (w *weighing) step(grad, hess, expected []float64, share float64) bool {
 	kinds := len(w.beta)
@@ -145,7 +145,7 @@ func (w weighing) posterior(r, p []float64, y int) float64 {
 	return r[y]
 }
 
-// odds are the log odds that y is right.
+// odds returns the log odds that y is right.
 func (w weighing) odds(p []float64, y int) float64 {
 	var rest float64
 	for k, v := range p {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"winnow/audit/judges"
 )
 
 // drawn are rows of similarities of two kinds, the second without any meaning, and labels of which a share is wrong.
@@ -102,7 +104,7 @@ func TestPart(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		column := rapid.SliceOf(rapid.IntRange(-1, 5)).Draw(t, "columns")
 		folds := rapid.IntRange(2, 7).Draw(t, "folds")
-		fold := part(column, 6, folds, rand.New(rand.NewPCG(1, 1)))
+		fold := judges.Part(column, 6, folds, rand.New(rand.NewPCG(1, 1)))
 		count := make([][]int, 6)
 		for k := range count {
 			count[k] = make([]int, folds)

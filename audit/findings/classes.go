@@ -26,10 +26,10 @@ const (
 	Two = 0.15
 )
 
-// SameAsLike says whether the class and Like look like one.
+// SameAsLike reports whether the class and Like look like one.
 func (c Class) SameAsLike() bool { return c.Compared >= fewest && c.Alike >= Same }
 
-// LooksLikeTwo says whether the class looks like two groups.
+// LooksLikeTwo reports whether the class looks like two groups.
 func (c Class) LooksLikeTwo() bool { return c.Groups <= Two }
 
 // Classes describes the classes of a set, in the order of its columns. Time O(C²·d + n·C·d).

@@ -71,7 +71,7 @@ func Fit(s *leaveout.Set) []float64 {
 // fewer (experiments/audit).
 const Outlying = -2
 
-// member is the column of an image's largest share; y where it has none.
+// member returns the column of an image's largest share; y where it has none.
 func member(s *leaveout.Set, i, y int) int {
 	most := 0.0
 	for _, p := range s.Parts(i) {

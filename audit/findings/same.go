@@ -72,7 +72,7 @@ func compare(s *leaveout.Set, list []Class) {
 	}
 }
 
-// best is the column of the largest entry but two; -1: there is none.
+// best returns the column of the largest entry but two; -1: there is none.
 func best(row []float64, not, nor int) int {
 	at := -1
 	for k, v := range row {

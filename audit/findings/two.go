@@ -89,7 +89,7 @@ func likeness(s *leaveout.Set, sides [2][]int) float64 {
 	return math.Max(across/math.Sqrt(within[0]*within[1]), 0)
 }
 
-// line is the direction from one group of the members to the other, scaled so that they are 1 apart, and the position
+// line returns the direction from one group of the members to the other, scaled so that they are 1 apart, and the position
 // of the middle between them.
 func line(s *leaveout.Set, members []int) (line []float64, middle float64, ok bool) {
 	along := longestAxis(s, members)
@@ -131,7 +131,7 @@ func line(s *leaveout.Set, members []int) (line []float64, middle float64, ok bo
 // axisSteps of power iteration: an axis that stands out is found in a few.
 const axisSteps = 40
 
-// longestAxis is the members' positions along their axis of greatest variance.
+// longestAxis returns the members' positions along their axis of greatest variance.
 func longestAxis(s *leaveout.Set, members []int) []float64 {
 	d := s.Z.Dim()
 	mean, axis, next := make([]float64, d), make([]float64, d), make([]float64, d)

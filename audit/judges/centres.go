@@ -24,7 +24,7 @@ func (b *bench) centres() error {
 	return b.ctx.Err()
 }
 
-// shares are the largest entries of a row that count, in the order of the columns.
+// shares returns the largest entries of a row that count, in the order of the columns.
 func shares(row []float64) []leaveout.Part {
 	var list []leaveout.Part
 	for k, v := range row {

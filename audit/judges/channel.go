@@ -155,7 +155,7 @@ func (c channel) share(l *learner, i int, r []float64) (rest float64) {
 	return float64(l.rest[i]) * other * c.prior / (float64(f.n)/float64(f.classes) + c.prior)
 }
 
-// likelihood is the mean log probability of the given labels, each fold's by the channel of the others.
+// likelihood returns the mean log probability of the given labels, each fold's by the channel of the others.
 func (l *learner) likelihood(set setting) float64 {
 	var sum float64
 	l.posteriors(set, func(i int, r []float64, rest float64) {
@@ -177,7 +177,7 @@ func (l *learner) posteriors(set setting, do func(i int, r []float64, rest float
 	}
 }
 
-// sharpest finds β where mistakes go to all classes alike. That ρ is of all images, one number, flatters nobody.
+// sharpest finds β where mistakes go to all classes alike. That ρ is of all images, one number, flatters none.
 func (l *learner) sharpest() (set setting, likelihood float64) {
 	own := make([]float64, l.f.n)
 	logBeta, v := highest(math.Log(2), math.Log(300), 0.1, func(x float64) float64 {

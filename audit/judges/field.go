@@ -28,7 +28,7 @@ const (
 	leastWidth   = 16
 )
 
-// newField is an empty one for the images of s.
+// newField returns an empty one for the images of s.
 func newField(s *leaveout.Set) *field {
 	f := &field{n: s.Z.Len(), classes: len(s.Classes)}
 	f.m = min(f.classes, mostOf, max(leastWidth, fieldEntries/f.n))

@@ -61,7 +61,7 @@ var strengths = []float64{100, 10, 3, 1, 0.3, 0.1}
 
 const step = 0.002
 
-// whitened is the field of the λ that is best.
+// whitened returns the field of the λ that is best.
 func (b *bench) whitened() (*field, error) {
 	m, err := newMetric(b.s)
 	if err != nil {
@@ -81,7 +81,7 @@ func (b *bench) whitened() (*field, error) {
 	return b.compare(m, strengths[at], true), nil
 }
 
-// compare is the field of a metric.
+// compare returns the field of a metric.
 func (b *bench) compare(m *metric, lambda float64, twins bool) *field {
 	f, order := newField(b.s), make([]int32, len(b.s.Classes))
 	m.each(lambda, twins, func(i, y int, row []float64) { f.set(i, y, row, order) })

@@ -101,15 +101,46 @@ type Opinion struct {
 	SuggestedScore []float64
 }
 
+// Undecided returns the opinion of labels of which nothing is known.
+func Undecided(labels []int) Opinion {
+	n := len(labels)
+	o := Opinion{Order: make([]float64, n), Score: make([]float64, n), Suggested: slices.Clone(labels), SuggestedScore: make([]float64, n)}
+	for i := range n {
+		o.Order[i], o.Score[i], o.SuggestedScore[i] = math.Inf(1), 1, 1
+	}
+	return o
+}
+
+// Part gives every row with a column a fold, -1 to the others. The rows of a column go to the folds in turn, so that
+// no two folds differ by more than one row of it, and a column of two rows or more is never in one fold alone.
+func Part(column []int, columns, folds int, rng *rand.Rand) []int {
+	members, fold := make([][]int, columns), make([]int, len(column))
+	for i, k := range column {
+		fold[i] = -1
+		if k >= 0 {
+			members[k] = append(members[k], i)
+		}
+	}
+	next := 0
+	for _, list := range members {
+		rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		for _, i := range list {
+			fold[i] = next % folds
+			next++
+		}
+	}
+	return fold
+}
+
 // Verdict is what a judge says, an entry for each row of the set. A row without a label, or whose label no other
-// shares, is judged by nobody: Score 1, Order +Inf, Suggested its own.
+// shares, is not judged: Score 1, Order +Inf, Suggested its own.
 type Verdict struct {
 	Opinion               // the lowest Order is most suspect; scores are probabilities, or as the judge's help says
 	Classes *leaveout.Set // the classes as the judge left them
 }
 
-// Of asks the judge of a name about z, whose labels are 0 … classes-1 or negative for none. Rows need no unit length.
-func Of(ctx context.Context, z features.Set, classes int, name string, opts Options) (Verdict, error) {
+// Ask asks the judge of a name about z, whose labels are 0 … classes-1 or negative for none. Rows need no unit length.
+func Ask(ctx context.Context, z features.Set, classes int, name string, opts Options) (Verdict, error) {
 	var verdict Verdict
 	err := Each(ctx, z, classes, []string{name}, opts, func(_ Judge, v Verdict) error {
 		verdict = v
@@ -136,13 +167,7 @@ func Each(ctx context.Context, z features.Set, classes int, names []string, opts
 		if err != nil {
 			return fmt.Errorf("judges: %w", err)
 		}
-		b := &bench{ctx: ctx, s: s, opts: opts, once: &once, v: Verdict{Classes: s, Opinion: Opinion{
-			Order: make([]float64, z.Len()), Score: make([]float64, z.Len()),
-			Suggested: slices.Clone(z.Labels), SuggestedScore: make([]float64, z.Len()),
-		}}}
-		for i := range z.Len() {
-			b.v.Order[i], b.v.Score[i], b.v.SuggestedScore[i] = math.Inf(1), 1, 1
-		}
+		b := &bench{ctx: ctx, s: s, opts: opts, once: &once, v: Verdict{Classes: s, Opinion: Undecided(z.Labels)}}
 		if err := j.judge(b); err != nil {
 			return err
 		}
@@ -162,7 +187,7 @@ type bench struct {
 	v    Verdict
 }
 
-// shared is what several judges look at; nil: nobody has yet.
+// shared is what several judges look at; nil: none has yet.
 type shared struct {
 	folds  []int
 	probed []float32 // probabilities of the probe out of sample, a row of columns for each image

@@ -164,7 +164,7 @@ func (m *metric) each(lambda float64, twins bool, do func(i, y int, row []float6
 	}
 }
 
-// inverse is 1/x, 0 for next to nothing.
+// inverse returns 1/x, 0 for next to nothing.
 func inverse(x float64) float64 {
 	if x < 1e-12 {
 		return 0

@@ -58,25 +58,17 @@ func (b *bench) probe(probed []float32) error {
 	return nil
 }
 
-// folds is the fold of each image.
+// folds returns the fold of each image.
 func (b *bench) folds() []int {
 	if b.once.folds != nil {
 		return b.once.folds
 	}
-	members := make([][]int, len(b.s.Classes))
+	column := make([]int, b.s.Z.Len())
 	for i, y := range b.s.Z.Labels {
-		members[b.s.Column[y]] = append(members[b.s.Column[y]], i)
+		column[i] = b.s.Column[y]
 	}
-	fold, next := make([]int, b.s.Z.Len()), 0
-	for _, list := range members {
-		b.opts.Rand.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-		for _, i := range list {
-			fold[i] = next % b.opts.Folds
-			next++
-		}
-	}
-	b.once.folds = fold
-	return fold
+	b.once.folds = Part(column, len(b.s.Classes), b.opts.Folds, b.opts.Rand)
+	return b.once.folds
 }
 
 // foldOut fits on the images outside a fold and calls do for those in it.
@@ -123,7 +115,7 @@ func (b *bench) selfConfidence() error {
 	return b.outOfSample(func(i, y int, p []float64) { b.sayRow(i, y, p[y], p) })
 }
 
-// confident is confident learning. An image belongs with confidence to the likeliest class k whose probability
+// confident judges by confident learning. An image belongs with confidence to the likeliest class k whose probability
 // reaches t_k, the mean self-confidence of the images given k, if there is one; those that so belong to another class
 // than the given one, the off-diagonal of the confident joint, are the mistakes it finds, and that class is suggested.
 // The order is that of the normalised margin p_y - max_{k≠y} p_k, the score (1 + margin)/2. Putting the mistakes found

@@ -74,7 +74,7 @@ var scores = column{name: "score", others: []string{"label_quality", "label_scor
 	set: func(_ *rows, e *Entry, values []string) (err error) { e.Score, err = number(values[0]); return err },
 }
 
-// one is a column of one value a row.
+// one returns a column of one value a row.
 func one(name string, get func(e *Entry) string, set func(r *rows, e *Entry, s string) error) column {
 	return column{name: name,
 		put: func(e *Entry, put func(string)) { put(get(e)) },
@@ -82,7 +82,7 @@ func one(name string, get func(e *Entry) string, set func(r *rows, e *Entry, s s
 	}
 }
 
-// text is a column that must be there and not be empty.
+// text returns a column that must be there and not be empty.
 func text(name string, at func(e *Entry) *string, others ...string) column {
 	c := one(name, func(e *Entry) string { return *at(e) }, func(r *rows, e *Entry, s string) error {
 		if s == "" {
@@ -95,7 +95,7 @@ func text(name string, at func(e *Entry) *string, others ...string) column {
 	return c
 }
 
-// maybe is a number that need not be there: empty, or NaN as tables of other tools write it.
+// maybe returns a number that need not be there: empty, or NaN as tables of other tools write it.
 func maybe(name string, at func(e *Entry) **float64) column {
 	get := func(e *Entry) string {
 		if v := *at(e); v != nil {
@@ -127,7 +127,7 @@ func flag(name string, at func(e *Entry) *bool, others ...string) column {
 	return c
 }
 
-// several is a list.
+// several returns a column that is a list.
 func several(name string, n func(e *Entry) int, get func(e *Entry, i int) string, set func(r *rows, e *Entry, values []string) error) column {
 	return column{name: name, list: true, set: set, put: func(e *Entry, put func(string)) {
 		for i := range n(e) {
@@ -177,7 +177,7 @@ func number(s string) (float64, error) {
 	return v, nil
 }
 
-// digits is a number for people: six digits tell scores apart as far as they mean anything.
+// digits returns a number for people: six digits tell scores apart as far as they mean anything.
 func digits(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
 // place finds the columns among the names of a file's, -1 where one is missing. A column's own name goes before those
@@ -203,7 +203,7 @@ func place(names []string) ([]int, error) {
 	return at, nil
 }
 
-// known is a column's names for a message.
+// known returns a column's names for a message.
 func (c column) known() string {
 	if len(c.others) == 0 {
 		return c.name

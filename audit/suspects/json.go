@@ -231,7 +231,7 @@ func (r *rows) near(value json.RawMessage, to *[]Near) error {
 	return nil
 }
 
-// plain is a string's value, "" for null, and any other value's own text.
+// plain returns a string's value, "" for null, and any other value's own text.
 func plain(raw json.RawMessage) (string, error) {
 	switch {
 	case string(raw) == "null":

@@ -106,7 +106,7 @@ func (r *rows) leaves(schema *parquet.Schema) ([]leaf, error) {
 	return leaves, nil
 }
 
-// parts are the leaves of lists.
+// parts returns the leaves of lists.
 func (r *rows) parts() map[string]func(e *Entry, k int, v string) error {
 	parts := map[string]func(e *Entry, k int, v string) error{
 		copies + ".path":       func(e *Entry, k int, v string) error { at(&e.Copies, k).Path = r.same(v); return nil },
@@ -123,7 +123,7 @@ func (r *rows) parts() map[string]func(e *Entry, k int, v string) error {
 	return parts
 }
 
-// at is the k-th of a list that grows as it is filled.
+// at returns the k-th of a list that grows as it is filled.
 func at[T any](list *[]T, k int) *T {
 	for len(*list) <= k {
 		var zero T
@@ -189,7 +189,7 @@ func (l leaf) take(e *Entry, k int, v parquet.Value) error {
 	return l.set(e, k, shown(v))
 }
 
-// shown is a value as text.
+// shown returns a value as text.
 func shown(v parquet.Value) string {
 	switch {
 	case v.IsNull():

@@ -118,8 +118,8 @@ func Read(path string) (list []Entry, err error) {
 }
 
 // Each gives the rows of a list one after the other, in the file's order and never all at once; Rank is 0 where the file
-// tells none. An error of yield ends the reading and is returned as it is. Texts of one row may be parts of a longer one:
-// whoever keeps a few of many clones them.
+// tells none. An error of yield ends the reading and is returned unchanged. Texts of one row may be parts of a longer one:
+// a caller that keeps a few of many clones them.
 func Each(path string, yield func(Entry) error) error {
 	into := &rows{give: yield}
 	err := opened(path, func(src io.ReaderAt, size int64, format Format) error { return into.readAll(src, size, format) })
@@ -184,7 +184,7 @@ type rows struct {
 	group []Entry // of a Parquet file, which has columns
 }
 
-// same is the text that was read first among equals.
+// same returns the text that was read first among equals.
 func (r *rows) same(s string) string {
 	if r.names == nil {
 		return s

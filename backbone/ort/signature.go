@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	ortgo "github.com/yalue/onnxruntime_go"
 )
@@ -171,16 +172,11 @@ func (i Info) String() string { return fmt.Sprintf("%q %v %s", i.Name, i.Type, s
 
 // shapeText writes a shape with ? for a free size.
 func shapeText(shape []int64) string {
-	text := "["
+	sizes := make([]string, len(shape))
 	for i, d := range shape {
-		if i > 0 {
-			text += ","
-		}
-		if d < 0 {
-			text += "?"
-		} else {
-			text += fmt.Sprint(d)
+		if sizes[i] = "?"; d >= 0 {
+			sizes[i] = fmt.Sprint(d)
 		}
 	}
-	return text + "]"
+	return "[" + strings.Join(sizes, ",") + "]"
 }

@@ -1,6 +1,7 @@
 package detectors
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -133,15 +134,7 @@ func (l *shortlist) decide(dst []int32, z features.Set) {
 			rest = append(rest, close{features.Dot(z.Row(l.self), z.Row(int(l.list[i]))), l.list[i]})
 		}
 	}
-	slices.SortFunc(rest, func(a, b close) int {
-		if a.s != b.s {
-			if a.s > b.s {
-				return -1
-			}
-			return 1
-		}
-		return int(a.row - b.row)
-	})
+	slices.SortFunc(rest, func(a, b close) int { return cmp.Or(cmp.Compare(b.s, a.s), cmp.Compare(a.row, b.row)) })
 	for _, c := range rest[:l.k-len(in)] {
 		in = append(in, c.row)
 	}

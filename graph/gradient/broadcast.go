@@ -2,6 +2,7 @@ package gradient
 
 import (
 	"fmt"
+	"slices"
 
 	"winnow/graph"
 )
@@ -61,11 +62,7 @@ func (c *call) reducedLate(grad, in string, lead int) string {
 	shape := c.before("Shape", []string{in})
 	target := shape
 	if lead > 0 {
-		ones := make([]int64, lead)
-		for i := range ones {
-			ones[i] = 1
-		}
-		target = c.op("Concat", []string{c.ints(ones...), shape}, graph.Int("axis", 0))
+		target = c.op("Concat", []string{c.ints(slices.Repeat([]int64{1}, lead)...), shape}, graph.Int("axis", 0))
 	}
 	differ := c.op("Not", []string{c.op("Equal", []string{target, c.op("Shape", []string{grad})})})
 	axes := c.op("Reshape", []string{c.op("NonZero", []string{differ}), c.ints(-1)})

@@ -81,10 +81,7 @@ func (c *call) spread(t string, r reduction) string {
 		return t
 	}
 	shape := c.shape(r.x)
-	to := make([]int64, len(shape))
-	for i := range to {
-		to[i] = 1
-	}
+	to := slices.Repeat([]int64{1}, len(shape))
 	for _, a := range r.axes {
 		if !shape[a].Known() {
 			return c.op("Expand", []string{t, c.before("Shape", []string{r.x})})

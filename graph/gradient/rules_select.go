@@ -110,10 +110,7 @@ func (s cut) of(n int64) (places []int64) {
 // putBack spreads a gradient over n places along an axis, zeros where none of its own goes: each place
 // gathers its own of the gradient with a zero at its end. The places must differ.
 func (c *call) putBack(grad string, axis, n int64, places []int64) string {
-	from := make([]int64, n)
-	for i := range from {
-		from[i] = int64(len(places))
-	}
+	from := slices.Repeat([]int64{int64(len(places))}, int(n))
 	for i, p := range places {
 		from[p] = int64(i)
 	}
@@ -187,10 +184,7 @@ func (c *call) scatter(axis int64, shape graph.Shape, rank int) string {
 		parts = append(parts, c.op("Slice", []string{whole, c.ints(axis + 1), c.ints(math.MaxInt64)}))
 	}
 	rows := c.op("Reshape", []string{c.grad[0], c.op("Concat", parts, graph.Int("axis", 0))})
-	column := make([]int64, len(shape))
-	for i := range column {
-		column[i] = 1
-	}
+	column := slices.Repeat([]int64{1}, len(shape))
 	column[axis] = -1
 	at := c.op("Reshape", []string{c.op("Cast", []string{c.in(1)}, graph.Int("to", int64(graph.Int64))), c.ints(column...)})
 	at = c.op("Expand", []string{at, c.op("Shape", []string{rows})})

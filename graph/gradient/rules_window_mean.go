@@ -2,6 +2,7 @@ package gradient
 
 import (
 	"fmt"
+	"slices"
 
 	"winnow/graph"
 )
@@ -23,11 +24,7 @@ func averagePool(c *call) error {
 	dy := c.op("Mul", []string{c.grad[0], c.shares(w)})
 	one := append([]int64{-1, 1}, w.out...)
 	ones := c.constant(fmt.Sprint("ones", c.dtype(c.in(0)), w.kernel), func(name string) *graph.Tensor {
-		data := make([]float32, w.taps())
-		for i := range data {
-			data[i] = 1
-		}
-		return graph.NewTensor(name, data, append([]int64{1, 1}, w.kernel...)...)
+		return graph.NewTensor(name, slices.Repeat([]float32{1}, int(w.taps())), append([]int64{1, 1}, w.kernel...)...)
 	})
 	spread := c.transposedConv(w, c.op("Reshape", []string{dy, c.ints(one...)}), ones, 1)
 	c.give(0, c.op("Reshape", []string{spread, c.ints(append([]int64{-1, channels}, w.in...)...)}))

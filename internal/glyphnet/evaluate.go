@@ -1,14 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/datasets/glyphs"
+	"winnow/eval"
 	"winnow/features"
 	"winnow/head"
 )
@@ -67,34 +68,23 @@ func extract(e embedder, split string, seed uint64) (features.Set, error) {
 }
 
 // precisionAt1 returns the share of rows whose nearest other row has their label. Rows are unit vectors.
-func precisionAt1(s features.Set) float64 {
-	sims := similarities(s.X, s.X)
+func precisionAt1(s features.Set) (float64, error) {
+	near, err := eval.Nearest(context.Background(), s, nil, 1, 0)
+	if err != nil {
+		return 0, err
+	}
 	right := 0
-	for i := range s.Len() {
-		row := features.Row(sims, i)
-		row[i] = -2
-		best := 0
-		for j, v := range row {
-			if v > row[best] {
-				best = j
-			}
-		}
-		if s.Labels[best] == s.Labels[i] {
+	for i, list := range near {
+		if s.Labels[list[0].Row] == s.Labels[i] {
 			right++
 		}
 	}
-	return float64(right) / float64(s.Len())
-}
-
-func similarities(a, b blas32.General) blas32.General {
-	s := features.NewMatrix(a.Rows, b.Rows)
-	blas32.Gemm(blas.NoTrans, blas.Trans, 1, a, b, 0, s)
-	return s
+	return float64(right) / float64(s.Len()), nil
 }
 
 // noiseAUROC replaces a share of the labels by other ones, scores each row by its similarity to the centre
 // of the rows that share its given label, itself left out, and returns how well that separates right from wrong.
-func noiseAUROC(s features.Set, share float64, seed uint64) float64 {
+func noiseAUROC(s features.Set, share float64, seed uint64) (float64, error) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	classes := slices.Max(s.Labels) + 1
 	given := slices.Clone(s.Labels)
@@ -106,35 +96,15 @@ func noiseAUROC(s features.Set, share float64, seed uint64) float64 {
 	for i, k := range given {
 		blas32.Axpy(1, vector(s.Row(i)), vector(features.Row(sums, k)))
 	}
-	type scored struct {
-		score float64
-		clean bool
-	}
-	list := make([]scored, s.Len())
+	scores, bad := make([]float64, s.Len()), make([]bool, s.Len())
 	for i, k := range given {
 		centre := slices.Clone(features.Row(sums, k))
 		blas32.Axpy(-1, vector(s.Row(i)), vector(centre))
 		dot, norm := blas32.Dot(vector(centre), vector(s.Row(i))), blas32.Nrm2(vector(centre))
-		list[i] = scored{float64(dot / norm), k == s.Labels[i]}
+		scores[i], bad[i] = float64(dot/norm), k != s.Labels[i]
 	}
-	slices.SortFunc(list, func(a, b scored) int {
-		switch {
-		case a.score < b.score:
-			return -1
-		case a.score > b.score:
-			return 1
-		}
-		return 0
-	})
-	var ranks, clean float64
-	for rank, v := range list {
-		if v.clean {
-			ranks += float64(rank + 1)
-			clean++
-		}
-	}
-	n := float64(len(list))
-	return (ranks - clean*(clean+1)/2) / (clean * (n - clean))
+	d, err := eval.Detect(scores, bad, make([]bool, s.Len()))
+	return d.AUROC, err
 }
 
 func vector(x []float32) blas32.Vector { return blas32.Vector{N: len(x), Inc: 1, Data: x} }
@@ -166,5 +136,16 @@ func measure(e embedder, split string, seed uint64) (r report, err error) {
 	if err := features.Normalize(set.X); err != nil {
 		return r, err
 	}
-	return report{precisionAt1(set), precisionAt1(white), noiseAUROC(set, 0.5, seed), noiseAUROC(white, 0.5, seed)}, nil
+	for _, m := range []struct {
+		set              features.Set
+		precision, auroc *float64
+	}{{set, &r.Frozen, &r.AUROC}, {white, &r.Whitened, &r.WhitenedAUROC}} {
+		if *m.precision, err = precisionAt1(m.set); err != nil {
+			return r, err
+		}
+		if *m.auroc, err = noiseAUROC(m.set, 0.5, seed); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
 }

@@ -15,8 +15,8 @@ func TestPrecisionAt1AndAUROC(t *testing.T) {
 		s.X.Data[2*i], s.X.Data[2*i+1] = float32(math.Cos(angle)), float32(math.Sin(angle))
 	}
 	s.Labels = []int{0, 0, 0, 1, 1, 1}
-	if p := precisionAt1(s); p != 0.5 {
-		t.Errorf("P@1 is %v, expected 3 of 6: the straggler takes two neighbours with it", p)
+	if p, err := precisionAt1(s); err != nil || p != 0.5 {
+		t.Errorf("%v: P@1 is %v, expected 3 of 6: the straggler takes two neighbours with it", err, p)
 	}
 	tight := features.NewSet(400, 8)
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -30,8 +30,8 @@ func TestPrecisionAt1AndAUROC(t *testing.T) {
 	if err := features.Normalize(tight.X); err != nil {
 		t.Fatal(err)
 	}
-	if a := noiseAUROC(tight, 0.5, 1); a < 0.999 {
-		t.Errorf("AUROC on separate classes is %v", a)
+	if a, err := noiseAUROC(tight, 0.5, 1); err != nil || a < 0.999 {
+		t.Errorf("%v: AUROC on separate classes is %v", err, a)
 	}
 	for i := range tight.X.Data {
 		tight.X.Data[i] = float32(rng.NormFloat64())
@@ -39,7 +39,7 @@ func TestPrecisionAt1AndAUROC(t *testing.T) {
 	if err := features.Normalize(tight.X); err != nil {
 		t.Fatal(err)
 	}
-	if a := noiseAUROC(tight, 0.5, 1); a < 0.4 || a > 0.6 {
-		t.Errorf("AUROC on vectors without classes is %v, expected about 0.5", a)
+	if a, err := noiseAUROC(tight, 0.5, 1); err != nil || a < 0.4 || a > 0.6 {
+		t.Errorf("%v: AUROC on vectors without classes is %v, expected about 0.5", err, a)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"winnow/papers/text"
 	"winnow/run"
 	"winnow/run/config"
+	"winnow/run/tuning"
 	"winnow/train"
 )
 
@@ -96,7 +97,7 @@ func Run(ctx context.Context, o Options, note func(format string, args ...any)) 
 		note("repetition %d of %d", rep+1, o.Repeat)
 		for turn := range variants {
 			i := (turn + rep) % len(variants) // none is always first
-			t, err := Time(ctx, configs[i], data, o.fill(configs[i]), 0)
+			t, err := Time(ctx, tuning.Stored{}, configs[i], data, o.fill(configs[i]), 0)
 			if err != nil {
 				return r, err
 			}

@@ -8,6 +8,7 @@ import (
 
 	"winnow/run"
 	"winnow/run/config"
+	"winnow/run/tuning"
 	"winnow/train"
 )
 
@@ -23,25 +24,25 @@ type Timing struct {
 var errEnough = errors.New("timed")
 
 // Time trains, and times the steps after the first skip; at most most of them, and then it stops. most 0: to the end.
-func Time(ctx context.Context, cfg config.Run, data run.Data, skip, most int) (t Timing, err error) {
+func Time(ctx context.Context, on tuning.Backbone, cfg config.Run, data run.Data, skip, most int) (t Timing, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var last time.Time
 	var rows, kept int
-	t.Outcome, err = run.Run(ctx, cfg, data, run.Options{
-		Begun: func(p run.Plan) error { t.Steps = p.Steps; return nil },
-		Stepped: func(s train.Step) {
-			now := time.Now()
-			if s.Number > skip {
-				t.Seconds = append(t.Seconds, now.Sub(last).Seconds())
-				rows, kept = rows+len(s.IDs), kept+len(s.Kept)
-			}
-			last, t.Bank = now, s.Bank
-			if most > 0 && len(t.Seconds) == most {
-				stop(errEnough)
-			}
-		},
-	})
+	var o run.Options
+	o.Begun = func(p run.Plan) error { t.Steps = p.Steps; return nil }
+	o.Stepped = func(s train.Step) {
+		now := time.Now()
+		if s.Number > skip {
+			t.Seconds = append(t.Seconds, now.Sub(last).Seconds())
+			rows, kept = rows+len(s.IDs), kept+len(s.Kept)
+		}
+		last, t.Bank = now, s.Bank
+		if most > 0 && len(t.Seconds) == most {
+			stop(errEnough)
+		}
+	}
+	t.Outcome, err = run.RunOn(ctx, on, cfg, data, o)
 	t.Kept = float64(kept) / float64(max(rows, 1))
 	if context.Cause(ctx) == errEnough {
 		err = nil

@@ -19,6 +19,7 @@ import (
 	"winnow/run/comparison"
 	"winnow/run/config"
 	"winnow/run/folder"
+	"winnow/run/tuning"
 	"winnow/train"
 	"winnow/train/samples"
 )
@@ -29,12 +30,13 @@ type training struct {
 	labels *labelled
 	data   run.Data
 	from   *data
+	on     tuning.Backbone // as stored, or trained with the head
 }
 
 // prepare joins a cell's labels with their features.
 func (r *reproduction) prepare(ctx context.Context, cell studies.Cell) (t training, err error) {
 	row, column := r.Study.Rows[cell.Row], r.Study.Columns[cell.Column]
-	t.from = r.of(column)
+	t.from, t.on = r.of(column, cell.Seed), tuning.Stored{}
 	if t.cfg, err = r.config(cell); err != nil {
 		return t, err
 	}
@@ -45,6 +47,16 @@ func (r *reproduction) prepare(ctx context.Context, cell studies.Cell) (t traini
 		return t, err
 	}
 	t.cfg.Bank.Size = min(t.cfg.Bank.Size, t.data.Train.Len()) // recipes name the papers' sizes: no image is in the bank several times over
+	if t.cfg.Finetune.On() {
+		t.cfg.Data = config.Data{Manifest: t.from.from.Manifest, Features: t.from.store.Dir, Root: t.from.from.Root}
+		watch := func(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
+		live, err := tuning.Open(t.cfg, t.labels.data.Paths(), tuning.Config{Note: r.Host.Note, Watch: watch})
+		if err != nil {
+			return t, err
+		}
+		live.Use(r.rt)
+		t.on = live
+	}
 	return t, nil
 }
 
@@ -54,11 +66,12 @@ type embedder func(features.Set) (features.Set, error)
 // cell makes one: by a training, or by what needs none.
 func (r *reproduction) cell(ctx context.Context, cell studies.Cell) (studies.Outcome, error) {
 	row, column := r.Study.Rows[cell.Row], r.Study.Columns[cell.Column]
-	o := studies.Outcome{Study: r.Study.Name, Row: row.Name, Column: column.Name, Seed: cell.Seed, Data: r.of(column).name, Version: r.Winnow, Measures: map[string]float64{}}
+	o := studies.Outcome{Study: r.Study.Name, Row: row.Name, Column: column.Name, Seed: cell.Seed, Data: r.of(column, cell.Seed).name, Version: r.Winnow, Measures: map[string]float64{}}
 	t, err := r.prepare(ctx, cell)
 	if err != nil {
 		return o, err
 	}
+	defer t.on.Close()
 	o.NoiseRate = t.labels.rate
 	o.Inputs = map[string]string{"features": t.data.StoreSum, "images": t.data.Sum}
 	start := time.Now()
@@ -94,6 +107,17 @@ func untrained(how string, t training) (embedder, error) {
 	return white.EmbedSet, nil
 }
 
+// trained returns what the head makes of images, on the network as it is now.
+func (t training) trained(ctx context.Context, h *head.Head) embedder {
+	return func(set features.Set) (features.Set, error) {
+		now, err := t.on.Now(ctx, set)
+		if err != nil {
+			return now, err
+		}
+		return h.EmbedSet(now)
+	}
+}
+
 // train trains and measures a cell.
 func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training, row studies.Row) error {
 	opts := run.Options{Last: r.Study.State == studies.Last}
@@ -110,7 +134,7 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 		defer os.RemoveAll(opts.Dir)
 	}
 	start := time.Now()
-	out, err := run.Run(ctx, t.cfg, t.data, opts)
+	out, err := run.RunOn(ctx, t.on, t.cfg, t.data, opts)
 	if err != nil {
 		return err
 	}
@@ -118,7 +142,7 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 	o.Untrained = r.Study.State == studies.Best && out.BestStep == 0
 	o.Steps, o.Settings = out.Step, config.Flatten(out.Config)
 	seen.end(o)
-	if err := r.measure(ctx, o, out.Head.EmbedSet, t); err != nil {
+	if err := r.measure(ctx, o, t.trained(ctx, out.Head), t); err != nil {
 		return err
 	}
 	if t.cfg.Correct.On() && opts.Dir != "" {
@@ -132,7 +156,7 @@ func (r *reproduction) train(ctx context.Context, o *studies.Outcome, t training
 	case row.Judge == "":
 		return nil
 	}
-	z, err := out.Head.EmbedSet(t.data.Train)
+	z, err := t.trained(ctx, out.Head)(t.data.Train)
 	if err != nil {
 		return err
 	}

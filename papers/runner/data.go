@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -24,8 +25,10 @@ import (
 
 // Source is a dataset with its features.
 type Source struct {
-	Name               string // the paper's; "" stands in for every dataset of the study, and is alone
-	Manifest, Features string
+	Name     string // the paper's; "" stands in for every dataset of the study, and is alone
+	Manifest string
+	Features string // {seed} in it stands for the seed, where each has a network of its own
+	Root     string // of the images, for rows that train the network too; "": the manifest's folder
 }
 
 // Glyphs is how much of the embedded dataset is drawn to stand in for every dataset; 0: all classes, the usual images.
@@ -34,6 +37,7 @@ type Glyphs struct{ Classes, Images int }
 // data is a dataset with its features, read.
 type data struct {
 	name  string // in words
+	from  Source
 	clean *datasets.Dataset
 	store *features.Store
 
@@ -58,25 +62,36 @@ func (r *reproduction) openData(ctx context.Context) (err error) {
 		}
 	}
 	for _, s := range r.Data {
-		d, err := openSource(s)
-		if err != nil {
-			return err
+		for _, seed := range r.seeds() {
+			d := r.data[s.Name]
+			if of := s.at(seed); d == nil || d.from != of {
+				if d, err = openSource(of); err != nil {
+					return err
+				}
+			}
+			r.data[s.Name], r.data[seeded(s.Name, seed)] = d, d
 		}
 		if s.Name == "" {
-			r.standIn = d
-		} else {
-			r.data[s.Name] = d
+			r.standIn = r.data[""]
 		}
 	}
 	return r.checkData()
 }
 
+// at returns the source for a seed.
+func (s Source) at(seed uint64) Source {
+	s.Features = strings.ReplaceAll(s.Features, "{seed}", fmt.Sprint(seed))
+	return s
+}
+
+// seeded is the key of a dataset's features for a seed.
+func seeded(name string, seed uint64) string { return fmt.Sprintf("%s {%d}", name, seed) }
+
 // checkData says before anything is trained what would end a cell after its training.
 func (r *reproduction) checkData() error {
 	checked := map[*data]bool{}
-	for _, column := range r.Study.Columns {
-		d := r.of(column)
-		if d == nil || checked[d] {
+	for _, d := range r.used() {
+		if checked[d] {
 			continue
 		}
 		checked[d] = true
@@ -135,7 +150,9 @@ func openSource(s Source) (*data, error) {
 	if err := store.Verify(); err != nil {
 		return nil, hint.With(err, "make the features again: winnow extract --overwrite")
 	}
-	return newData(fmt.Sprintf("%s (%s)", filepath.Base(s.Manifest), filepath.Base(s.Features)), d, store), nil
+	made := newData(fmt.Sprintf("%s (%s)", filepath.Base(s.Manifest), filepath.Base(s.Features)), d, store)
+	made.from = s
+	return made, nil
 }
 
 func newData(name string, d *datasets.Dataset, s *features.Store) *data {
@@ -180,12 +197,28 @@ func (r *reproduction) openGlyphs(ctx context.Context) (*data, error) {
 	return newData(fmt.Sprintf("%d drawn characters (glyphs)", len(d.Classes)), d, s), nil
 }
 
-// of returns what a column is trained on; nil where there is no such data.
-func (r *reproduction) of(column studies.Column) *data {
+// of returns what a column is trained on for a seed; nil where there is no such data.
+func (r *reproduction) of(column studies.Column, seed uint64) *data {
+	name := column.Data
 	if r.standIn != nil {
-		return r.standIn
+		name = ""
 	}
-	return r.data[column.Data]
+	if d := r.data[seeded(name, seed)]; d != nil {
+		return d
+	}
+	return r.standIn
+}
+
+// used returns all that columns are trained on.
+func (r *reproduction) used() (list []*data) {
+	for _, column := range r.Study.Columns {
+		for _, seed := range r.seeds() {
+			if d := r.of(column, seed); d != nil {
+				list = append(list, d)
+			}
+		}
+	}
+	return list
 }
 
 // The noise of a column besides the models of winnow data corrupt.

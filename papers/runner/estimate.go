@@ -31,6 +31,7 @@ func Estimate(ctx context.Context, o Options) (Plan, error) {
 		return plan, err
 	}
 	defer rt.Close()
+	r.rt = rt
 	type line struct {
 		cells, done int
 		each        time.Duration
@@ -121,8 +122,9 @@ func (r *reproduction) estimate(ctx context.Context, cell studies.Cell) (steps i
 	if err != nil {
 		return 0, 0, err
 	}
+	defer t.on.Close()
 	t.data.Validation = features.Set{}
-	timed, err := cost.Time(ctx, t.cfg, t.data, dryWarmUp, drySteps)
+	timed, err := cost.Time(ctx, t.on, t.cfg, t.data, dryWarmUp, drySteps)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -133,7 +135,7 @@ func (r *reproduction) estimate(ctx context.Context, cell studies.Cell) (steps i
 	each = time.Duration(sum / float64(max(len(timed.Seconds), 1)) * float64(timed.Steps) * float64(time.Second))
 	start := time.Now()
 	o := studies.Outcome{Measures: map[string]float64{}, Seed: cell.Seed}
-	if err := r.measure(ctx, &o, timed.Outcome.Head.EmbedSet, t); err != nil {
+	if err := r.measure(ctx, &o, t.trained(ctx, timed.Outcome.Head), t); err != nil {
 		return 0, 0, err
 	}
 	return timed.Steps, each + time.Since(start), nil

@@ -28,8 +28,7 @@ func (r *reproduction) plan() error {
 	var left []string
 	seen := map[string]bool{}
 	for j, c := range r.Study.Columns {
-		data := r.of(c)
-		if data == nil {
+		if r.of(c, r.seeds()[0]) == nil {
 			left = append(left, c.Name)
 			continue
 		}
@@ -165,7 +164,7 @@ func (r *reproduction) key(cell studies.Cell) (string, error) {
 		return "", fmt.Errorf("%s: %w", r.describe(cell), err)
 	}
 	column, row := r.Study.Columns[cell.Column], r.Study.Rows[cell.Row]
-	data := r.of(column)
+	data := r.of(column, cell.Seed)
 	h := sha256.New()
 	fmt.Fprintf(h, "%d\n%s\n%s\n%s\n", cellVersion, data.store.Sum, data.store.Key.Images, manifestSum(data.clean))
 	fmt.Fprintf(h, "%s %g %s %d %s\n", column.Noise, column.Rate, row.Labels, cell.Seed, r.Study.State)

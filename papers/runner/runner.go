@@ -53,11 +53,12 @@ func (o Options) share() (jobs, threads int) {
 // reproduction is one run of a study.
 type reproduction struct {
 	Options
-	data    map[string]*data // by the paper's name
+	data    map[string]*data // by the paper's name, and by name and seed
 	standIn *data            // for every name; nil where they are given by name
 	store   studies.Store
 	cells   []studies.Cell // all that are wanted, in the order they are run
 	results *studies.Results
+	rt      *ort.Runtime
 }
 
 // open reads the data and lists the cells.
@@ -92,6 +93,7 @@ func (r *reproduction) run(ctx context.Context) error {
 		return err
 	}
 	defer rt.Close()
+	r.rt = rt
 	var rest []studies.Cell
 	for _, cell := range r.cells {
 		o, done, err := r.kept(cell)

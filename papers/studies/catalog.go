@@ -42,3 +42,20 @@ func Find(name string) (Study, error) {
 	}
 	return catalog.Find("reproduce: study", name, all, func(s Study) []string { return []string{s.Name} })
 }
+
+// Listed is a study as a list of them shows it.
+type Listed struct {
+	Name     string   `json:"name"`
+	Title    string   `json:"title"`
+	Paper    string   `json:"paper"`
+	Source   string   `json:"source"`
+	Datasets []string `json:"datasets"`
+	Rows     int      `json:"rows"`
+	Columns  int      `json:"columns"`
+	Claims   int      `json:"claims"`
+}
+
+// Listed sums the study up.
+func (s *Study) Listed() Listed {
+	return Listed{s.Name, s.Title, s.Paper, s.Source, s.Datasets(), len(s.Rows), len(s.Columns), len(s.Claims)}
+}

@@ -23,7 +23,7 @@ type runProxies struct {
 	numbers map[int]int     // the dataset's class ids → numbers of the training
 }
 
-// number is labels as the training counts them.
+// number returns labels as the training counts them.
 func (p *runProxies) number(labels []int) []int {
 	out := make([]int, len(labels))
 	for i, label := range labels {
@@ -32,7 +32,7 @@ func (p *runProxies) number(labels []int) []int {
 	return out
 }
 
-// proxiesToJudgeBy is nil where the run's filter judges by something else, where another scorer is asked for, and, with a
+// proxiesToJudgeBy returns nil where the run's filter judges by something else, where another scorer is asked for, and, with a
 // note, where the proxies do not fit what is audited; an error where they are asked for.
 func proxiesToJudgeBy(ctx context.Context, r *folder.Run, o Options) (*runProxies, error) {
 	entry, err := filters.Find(r.Config.Filter.Scorer)

@@ -137,7 +137,7 @@ func filterFor(cfg config.Run, o Options) (filters.Config, error) {
 	return f, f.Validate()
 }
 
-// ownRate is the share of wrong labels that a run was told.
+// ownRate returns the share of wrong labels that a run was told.
 func ownRate(cfg config.Run) float64 {
 	if cfg.HasPeers() {
 		return float64(cfg.Peers.Rate)
@@ -186,7 +186,7 @@ func openLast(ctx context.Context, r *folder.Run, opts audit.Options) (judged, e
 	return j, err
 }
 
-// lastBackbone is the file of the network that a fine-tuning ended with, "" where there was none.
+// lastBackbone returns the file of the network that a fine-tuning ended with, "" where there was none.
 func lastBackbone(r *folder.Run) string {
 	if r.Tuned == nil {
 		return ""

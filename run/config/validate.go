@@ -2,13 +2,10 @@ package config
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
-	"winnow/filters"
 	"winnow/internal/catalog"
-	"winnow/losses"
 	"winnow/train"
 	"winnow/train/peers"
 	"winnow/train/selective"
@@ -38,21 +35,14 @@ func (c *Run) checkMethod() error {
 	case c.Method == Metric:
 		return nil
 	}
-	own := c.Method + " has its own loss and its own way to choose rows"
-	switch {
-	case len(c.Losses) > 0:
-		return fmt.Errorf("losses: found %d, expected none: %s", len(c.Losses), own)
-	case c.Bank.Size != 0:
-		return fmt.Errorf("bank.size: found %d, expected 0: %s", c.Bank.Size, own)
-	case c.Filter.Scorer != NoFilter:
-		return fmt.Errorf("filter.scorer: found %q, expected %s: %s", c.Filter.Scorer, NoFilter, own)
-	case c.Finetune.On():
-		return fmt.Errorf("finetune.weights: found %q, expected %s: %s trains heads on stored features", c.Finetune.Weights, NoWeights, c.Method)
-	case c.Validation.Patience > 0 && c.Method == peers.FCorrection && c.Peers.Transition == peers.Estimated:
-		return fmt.Errorf("validation.patience: found %d, expected 0: the first stage of %s leaves the head that is validated alone", c.Validation.Patience, c.Method)
+	if err := c.refuseMetric(); err != nil {
+		return err
 	}
 	if c.IsSelective() {
 		return c.Selective.In(c.Method, 1).Validate()
+	}
+	if c.Validation.Patience > 0 && c.Method == peers.FCorrection && c.Peers.Transition == peers.Estimated {
+		return fmt.Errorf("validation.patience: found %d, expected 0: the first stage of %s leaves the head that is validated alone", c.Validation.Patience, c.Method)
 	}
 	return c.checkPeers()
 }
@@ -86,121 +76,12 @@ func (c *Run) checkPeers() error {
 	return p.In(c.Method, 1).Validate()
 }
 
-func (c *Run) checkLosses() error {
-	if c.Method != Metric {
-		return nil
-	}
-	if len(c.Losses) == 0 {
-		return fmt.Errorf("losses: none is given, expected at least one")
-	}
-	terms := map[string]bool{}
-	for i := range c.Losses {
-		l := &c.Losses[i]
-		entry, err := losses.Find(l.Name)
-		if err != nil {
-			return fmt.Errorf("losses.%d.name: %w", i, err)
-		}
-		l.Name = entry.Name // as the catalog writes it
-		switch {
-		case l.Against != AgainstBatch && l.Against != AgainstBank:
-			return fmt.Errorf("losses.%d.against: found %q, expected %s or %s", i, l.Against, AgainstBatch, AgainstBank)
-		case l.Against == AgainstBank && entry.Against != losses.Both:
-			return fmt.Errorf("losses.%d.against: loss %s cannot be compared with the bank: expected %s", i, l.Name, AgainstBatch)
-		case l.Against == AgainstBank && c.Bank.Size == 0:
-			return fmt.Errorf("losses.%d.against: bank, and bank.size is 0: expected at least 1", i)
-		case !(l.Weight > 0) || l.Weight > maxWeight:
-			return fmt.Errorf("losses.%d.weight: found %v, expected a number above 0 and up to %g", i, l.Weight, float64(maxWeight))
-		case terms[l.Term()]:
-			return fmt.Errorf("losses.%d: %s against %s is there twice", i, l.Name, l.Against)
-		}
-		terms[l.Term()] = true
-		values, err := losses.Resolve(l.Name, l.Settings)
-		if err != nil {
-			return fmt.Errorf("losses.%d.settings: %w", i, err)
-		}
-		if match, _ := values["match"].(float64); match > 0 && l.Against == AgainstBank {
-			return fmt.Errorf("losses.%d.settings.match: found %v against the bank, expected 0: what is matched are the classes of the batch", i, match)
-		}
-		l.Settings = values
-		if _, err := losses.New(l.Name, values, smallest()); err != nil { // settings that contradict each other
-			return fmt.Errorf("losses.%d.settings: %w", i, err)
-		}
-	}
-	return nil
-}
-
-// maxWeight bounds the weight of a loss; far more is more than a float32 gradient holds.
-const maxWeight = 1e9
-
-// smallest is a run to try settings on.
-func smallest() losses.Env {
-	source := func() *rand.Rand { return rand.New(rand.NewPCG(0, 0)) }
-	return losses.Env{Dim: 1, Classes: 2, Init: source(), Step: source}
-}
-
 func (c *Run) checkHead() error {
 	h := c.Head
 	if h.In == 0 {
 		h.In = 1 // known with the features
 	}
 	return h.Validate()
-}
-
-func (c *Run) checkFilter() error {
-	f := c.Filter.In(1)
-	if c.Filter.Rate == AutoRate {
-		f.Rate = 0 // known with the data
-	}
-	if c.Filter.Scorer == NoFilter { // an audit of the run reads the rest
-		f.Scorer = filters.Default().Scorer
-	}
-	if err := f.Validate(); err != nil || c.Filter.Scorer == NoFilter {
-		return err
-	}
-	entry, err := filters.Find(c.Filter.Scorer)
-	if err != nil {
-		return err
-	}
-	c.Filter.Scorer = entry.Name // as the catalog writes it
-	if entry.NeedsBank && c.Bank.Size == 0 {
-		return fmt.Errorf("filter.scorer: %s judges by the memory bank, and bank.size is 0: expected at least 1", c.Filter.Scorer)
-	}
-	if entry.NeedsProxy && len(c.proxied()) == 0 {
-		return fmt.Errorf("filter.scorer: %s judges by the proxies of a loss: expected one of %s among the losses", c.Filter.Scorer, strings.Join(lossesThat(hasProxies), ", "))
-	}
-	return nil
-}
-
-// proxied lists the losses of the run that have proxies.
-func (c *Run) proxied() []string {
-	var names []string
-	for _, l := range c.Losses {
-		if slices.Contains(lossesThat(hasProxies), l.Name) {
-			names = append(names, l.Name)
-		}
-	}
-	return names
-}
-
-// lossesThat lists the catalog's names.
-func lossesThat(can func(e losses.Entry) bool) []string {
-	var names []string
-	for _, e := range losses.Catalog {
-		if can(e) {
-			names = append(names, e.Name)
-		}
-	}
-	return names
-}
-
-func hasProxies(e losses.Entry) bool { return e.Proxied }
-func unlabelled(e losses.Entry) bool { return e.Unlabelled }
-
-// usesUnlabelled reports whether one of the run's losses learns from rows without a label.
-func (c *Run) usesUnlabelled() bool {
-	return slices.ContainsFunc(c.Losses, func(l Loss) bool {
-		return slices.Contains(lossesThat(unlabelled), l.Name)
-	})
 }
 
 func (c *Run) checkSolvers() error {

@@ -20,7 +20,7 @@ import (
 	"winnow/run/folder"
 )
 
-// Command is winnow audit.
+// Command returns winnow audit.
 func Command() *cli.Command { return command(run) }
 
 func command(call term.Call[Options]) *cli.Command {

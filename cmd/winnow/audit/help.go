@@ -11,7 +11,7 @@ import (
 	"winnow/train/samples"
 )
 
-// description is the command's long help.
+// description returns the command's long help.
 func description() string {
 	return "Without a run, --labels (or --manifest) and --features name what is judged: the stored features of the training images,\n" +
 		"whitened, by --scorer " + judges.Default + ". Every score leaves its own image out. Beside the suspects it looks for images that\n" +

@@ -23,7 +23,7 @@ const (
 	shownImages  = 3
 )
 
-// printReport is an audit for people: the most suspect images, then what there is to say of all.
+// printReport is an audit for people: the most suspect images, then what holds for all.
 func printReport(w io.Writer, a *auditing.Report, top int) {
 	printSuspects(w, a, term.First(a.Images, top))
 	called := 0
@@ -94,7 +94,7 @@ func printSuspects(w io.Writer, a *auditing.Report, list []suspects.Entry) {
 	fmt.Fprintln(w)
 }
 
-// scoreText is a score; a probability in percent.
+// scoreText returns a score; a probability in percent.
 func scoreText(v float64, probability bool) string {
 	switch {
 	case !probability:
@@ -159,7 +159,7 @@ type suggestedMost struct {
 	times  int
 }
 
-// mostSuggested is that of every class, of equal labels the first in text.
+// mostSuggested returns what is suggested most in every class, of equal labels the first in text.
 func mostSuggested(images []suspects.Entry) map[string]suggestedMost {
 	pairs, out := map[[2]string]int{}, map[string]suggestedMost{}
 	for _, e := range images {

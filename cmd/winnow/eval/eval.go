@@ -21,6 +21,7 @@ type Options struct {
 	JSON bool
 }
 
+// Command is winnow eval.
 func Command() *cli.Command { return command(run) }
 
 func command(call term.Call[Options]) *cli.Command {
@@ -77,6 +78,6 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	if o.JSON {
 		return p.JSON(result)
 	}
-	printResult(p.Out, o.Eval.Metrics, result)
+	result.Write(p.Out, o.Eval.Metrics)
 	return nil
 }

@@ -3,9 +3,6 @@ package extract
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -137,7 +134,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	if o.JSON {
 		return p.JSON(result)
 	}
-	printResult(p.Out, result)
+	result.Write(p.Out, term.Listed)
 	return nil
 }
 
@@ -167,40 +164,6 @@ func (o Options) extraction(p *term.Program) (*extraction.Extraction, error) {
 	}
 	e.Config.Preprocessing = e.Model.Preprocessing
 	return e, nil
-}
-
-// printResult prints the result for people.
-func printResult(w io.Writer, r extraction.Result) {
-	fmt.Fprintf(w, "%s: %d images × ", r.Store, r.Rows)
-	if len(r.Views) > 1 {
-		fmt.Fprintf(w, "%d views × ", len(r.Views))
-	}
-	fmt.Fprintf(w, "%d values of %s, tensor %q", r.Dim, r.Model, r.Output)
-	if r.DType != features.Float32 {
-		fmt.Fprintf(w, ", as %s", r.DType)
-	}
-	fmt.Fprintln(w)
-	if r.Shard != "" {
-		fmt.Fprintf(w, "shard %s: winnow features join puts all of them together\n", r.Shard)
-	}
-	if r.Complete {
-		fmt.Fprintln(w, "it was complete: nothing to do")
-	} else {
-		fmt.Fprintf(w, "%d images in %.1f s: %.1f images/s on %s\n", r.Rows-r.Resumed, r.Seconds, r.PerSecond, r.Device)
-	}
-	if len(r.Bad) == 0 {
-		return
-	}
-	fmt.Fprintf(w, "%d unreadable, left out of training and evaluation:\n", len(r.Bad))
-	for _, b := range term.First(r.Bad, term.Listed) {
-		fmt.Fprintf(w, "  %s: %s\n", b.Path, b.Reason)
-	}
-	if len(r.Bad) > term.Listed {
-		fmt.Fprintf(w, "  … all of them are in %s\n", filepath.Join(r.Store, "store.json"))
-	}
-	if r.Complete {
-		fmt.Fprintln(w, "they were not tried again: --overwrite reads all images anew")
-	}
 }
 
 // autoBatch is --batch where memory is to decide.

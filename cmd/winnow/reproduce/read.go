@@ -87,6 +87,7 @@ func readData(c *cli.Context, o *Options) error {
 			name, files = "", text
 		}
 		manifest, store, both := strings.Cut(files, ",")
+		store, root, _ := strings.Cut(store, ",")
 		switch {
 		case !byName && len(given) > 1:
 			return term.Misused("--data %s stands in for every dataset: expected no other --data beside it", text)
@@ -97,9 +98,9 @@ func readData(c *cli.Context, o *Options) error {
 		case byName && !slices.Contains(known, name):
 			return term.Misused("--data: %s has no dataset %q, it has %s", o.Study.Name, name, strings.Join(known, ", "))
 		case !both || manifest == "" || store == "":
-			return term.Misused("--data: found %q, expected MANIFEST,FEATURES", files)
+			return term.Misused("--data: found %q, expected MANIFEST,FEATURES or MANIFEST,FEATURES,ROOT", files)
 		}
-		o.Data = append(o.Data, runner.Source{Name: name, Manifest: manifest, Features: store})
+		o.Data = append(o.Data, runner.Source{Name: name, Manifest: manifest, Features: store, Root: root})
 	}
 	return nil
 }

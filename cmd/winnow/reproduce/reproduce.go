@@ -36,11 +36,12 @@ func command(call term.Call[Options]) *cli.Command {
 			"--data says what to run on. NAME=MANIFEST,FEATURES is the paper's dataset of that name (with the paper's splits:\n" +
 			"winnow data import --protocol), and its numbers are shown beside ours; columns of other datasets are left out.\n" +
 			"MANIFEST,FEATURES stands in for every dataset of the study, and glyphs is the dataset that is part of winnow;\n" +
-			"then the claims are tested and the paper's numbers are not shown.\n\n" +
+			"then the claims are tested and the paper's numbers are not shown. Studies that fine-tune look at the images below\n" +
+			"the manifest's folder, or MANIFEST,FEATURES,ROOT; {seed} in FEATURES stands for the seed.\n\n" +
 			"   winnow reproduce prism-table1 --data cars196=cars.csv,cars.features --seeds 5\n" +
 			"   winnow reproduce prism-table1 --data glyphs --dry-run",
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "data", Usage: "`[NAME=]MANIFEST,FEATURES`, or glyphs; may be repeated"},
+			&cli.StringSliceFlag{Name: "data", Usage: "`[NAME=]MANIFEST,FEATURES[,ROOT]`, or glyphs; may be repeated"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "reproduced", Usage: "`DIR` for the cells and the results"},
 			&cli.StringFlag{Name: "seeds", DefaultText: "the study's", Usage: "`N` repetitions, seeds 1 to N, or a list as 1,3,7-9"},
 			&cli.StringSliceFlag{Name: "rows", Usage: "only rows whose name has `TEXT` in it; may be repeated"},
@@ -89,19 +90,9 @@ func list(p *term.Program, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		type line struct {
-			Name     string   `json:"name"`
-			Title    string   `json:"title"`
-			Paper    string   `json:"paper"`
-			Source   string   `json:"source"`
-			Datasets []string `json:"datasets"`
-			Rows     int      `json:"rows"`
-			Columns  int      `json:"columns"`
-			Claims   int      `json:"claims"`
-		}
-		lines := []line{}
+		lines := []studies.Listed{}
 		for _, s := range all {
-			lines = append(lines, line{s.Name, s.Title, s.Paper, s.Source, s.Datasets(), len(s.Rows), len(s.Columns), len(s.Claims)})
+			lines = append(lines, s.Listed())
 		}
 		return p.JSON(lines)
 	}

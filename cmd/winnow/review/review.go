@@ -21,7 +21,7 @@ import (
 	"winnow/run/folder"
 )
 
-// Command is winnow review.
+// Command returns winnow review.
 func Command() *cli.Command { return command(run) }
 
 func command(call term.Call[Options]) *cli.Command {
@@ -152,7 +152,7 @@ func closeFinder(f *finder.Finder) error {
 	return f.Close()
 }
 
-// addressAt returns what is opened in the browser.
+// addressAt returns the address that is opened in the browser.
 func addressAt(at *net.TCPAddr, token string) string {
 	host := at.IP.String()
 	if at.IP.IsUnspecified() {

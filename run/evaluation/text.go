@@ -1,4 +1,4 @@
-package eval
+package evaluation
 
 import (
 	"fmt"
@@ -6,14 +6,13 @@ import (
 
 	"winnow/eval"
 	"winnow/run/comparison"
-	"winnow/run/evaluation"
 )
 
 // retrievalMetric is the one the verdict is about.
 const retrievalMetric = "retrieval"
 
-// printResult writes a table for each metric, and below it what its numbers are of.
-func printResult(w io.Writer, metrics []evaluation.Metric, r evaluation.Result) {
+// Write writes a table for each of the metrics, and below it what its numbers are of.
+func (r Result) Write(w io.Writer, metrics []Metric) {
 	for i, e := range metrics {
 		if i > 0 {
 			fmt.Fprintln(w)
@@ -52,7 +51,7 @@ func printRows(w io.Writer, title string, frozen, whitened, trained eval.Result)
 }
 
 // printQueries says who took part in retrieval, and what it comes to.
-func printQueries(w io.Writer, r evaluation.Result) {
+func printQueries(w io.Writer, r Result) {
 	fmt.Fprintf(w, "%d queries", r.N)
 	if r.DrawnFrom > 0 {
 		fmt.Fprintf(w, " drawn from %d images", r.DrawnFrom)
@@ -70,7 +69,7 @@ func printQueries(w io.Writer, r evaluation.Result) {
 }
 
 // printFacts says in a line what a metric was measured on.
-func printFacts(w io.Writer, m evaluation.Measured) {
+func printFacts(w io.Writer, m Measured) {
 	switch of := m.Trained.(type) {
 	case eval.Clustering:
 		fmt.Fprintf(w, "%d images of %d classes; clusters: %d; seed %d\n", of.Samples, of.Classes, of.Clusters, *m.Seed)
@@ -89,7 +88,7 @@ func printFacts(w io.Writer, m evaluation.Measured) {
 	}
 }
 
-func printFitted(w io.Writer, m evaluation.Measured, a eval.Accuracy) {
+func printFitted(w io.Writer, m Measured, a eval.Accuracy) {
 	fmt.Fprintf(w, "%d images, fitted on %d of %s in %d classes", a.N, a.Fitted, m.FittedOn, a.Classes)
 	if a.Unseen > 0 {
 		what := "left out"

@@ -1,0 +1,241 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"winnow/filters"
+	"winnow/losses"
+)
+
+// Metric is the method that learns a metric by losses and a filter.
+const Metric = "metric"
+
+// MetricLearning is what the method [Metric] has to itself.
+type MetricLearning struct {
+	Losses       []Loss    `yaml:"losses"`
+	Bank         Bank      `yaml:"bank"`
+	Filter       Filter    `yaml:"filter"`
+	SelfPaced    SelfPaced `yaml:"selfpaced"`     // weights of the samples
+	Correct      Correct   `yaml:"correct"`       // labels that the filter drops for long
+	PaperVariant bool      `yaml:"paper_variant"` // losses, filter and weights as their papers print them, errata and all
+}
+
+// defaultMetric returns PRISM: memory contrastive loss and vMF-Sim.
+func defaultMetric() MetricLearning {
+	return MetricLearning{
+		Losses: []Loss{
+			{Name: "contrastive", Weight: 1, Against: AgainstBatch},
+			{Name: "contrastive", Weight: 1, Against: AgainstBank},
+		},
+		Bank:      Bank{Size: 8192},
+		Filter:    Filter{Config: filters.Default(), Rate: Rate(filters.Default().Rate), AvgSim: Epochs(2)},
+		SelfPaced: defaultSelfPaced(),
+		Correct:   defaultCorrect(),
+	}
+}
+
+// refuseMetric refuses, for another method, what the method metric has to itself.
+func (c *Run) refuseMetric() error {
+	own := c.Method + " has its own loss and its own way to choose rows"
+	switch {
+	case len(c.Losses) > 0:
+		return fmt.Errorf("losses: found %d, expected none: %s", len(c.Losses), own)
+	case c.Bank.Size != 0:
+		return fmt.Errorf("bank.size: found %d, expected 0: %s", c.Bank.Size, own)
+	case c.Filter.Scorer != NoFilter:
+		return fmt.Errorf("filter.scorer: found %q, expected %s: %s", c.Filter.Scorer, NoFilter, own)
+	case c.SelfPaced.On():
+		return fmt.Errorf("selfpaced.every: found %s, expected 0: %s judges its samples itself", c.SelfPaced.Every, c.Method)
+	case c.Finetune.On():
+		return fmt.Errorf("finetune.weights: found %q, expected %s: %s trains heads on stored features", c.Finetune.Weights, NoWeights, c.Method)
+	case c.Scores.Record && c.Scores.Watch != NoFilter && slices.Contains(watches, c.Scores.Watch):
+		return fmt.Errorf("scores.watch: found %q, expected %s: %s trains logits, which are no embedding", c.Scores.Watch, NoFilter, c.Method)
+	}
+	return nil
+}
+
+// Loss is one term of what is minimised.
+type Loss struct {
+	Name     string         `yaml:"name"`
+	Weight   float64        `yaml:"weight"`
+	Against  string         `yaml:"against"` // batch or bank
+	Start    Span           `yaml:"start"`   // the term is 0 before
+	Settings map[string]any `yaml:"settings"`
+}
+
+// What a loss compares a batch with.
+const (
+	AgainstBatch = "batch"
+	AgainstBank  = "bank"
+)
+
+func (l *Loss) setDefaults() { *l = Loss{Weight: 1, Against: AgainstBatch} }
+
+// Term returns the loss's name in the metrics.
+func (l Loss) Term() string {
+	if l.Against == AgainstBank {
+		return l.Name + ":bank"
+	}
+	return l.Name
+}
+
+// Bank is the memory of embeddings.
+type Bank struct {
+	Size int `yaml:"size"` // vectors; 0: none
+}
+
+// NoFilter as a scorer keeps every row.
+const NoFilter = "none"
+
+// Filter is [filters.Config] with its lengths as spans.
+type Filter struct {
+	filters.Config `yaml:",inline" hide:"rate warm_up avgsim_steps"`
+
+	Rate   Rate `yaml:"rate"`    // share to drop: the estimated noise rate
+	WarmUp Span `yaml:"warm_up"` // keep everything so long
+	AvgSim Span `yaml:"avgsim"`  // vmf: AvgSim judges so long
+}
+
+// In returns the filter's own configuration for epochs of so many steps. A rate that is still to be estimated is none.
+func (f Filter) In(stepsPerEpoch int) filters.Config {
+	c := f.Config
+	c.Rate, c.WarmUp, c.AvgSimSteps = float64(f.Rate), f.WarmUp.In(stepsPerEpoch), f.AvgSim.In(stepsPerEpoch)
+	return c
+}
+
+// ParseLoss reads a loss as a flag gives it: NAME, NAME:bank for against the memory bank, NAME:0.5 or NAME:bank:0.5
+// with a weight.
+func ParseLoss(text string) (Loss, error) {
+	var l Loss
+	l.setDefaults()
+	parts := strings.Split(text, ":")
+	l.Name, parts = parts[0], parts[1:]
+	if l.Name == "" {
+		return l, fmt.Errorf("config: loss %q: found no name, expected NAME, NAME:bank, NAME:WEIGHT or NAME:bank:WEIGHT", text)
+	}
+	if len(parts) > 0 && (parts[0] == AgainstBank || parts[0] == AgainstBatch) {
+		l.Against, parts = parts[0], parts[1:]
+	}
+	if len(parts) > 0 {
+		w, err := strconv.ParseFloat(parts[0], 64)
+		if err != nil || !(w > 0) || math.IsInf(w, 0) || len(parts) > 1 {
+			return l, fmt.Errorf("config: loss %q: found %q behind the name, expected %s, a weight above 0, or %[3]s:WEIGHT", text, strings.Join(parts, ":"), AgainstBank)
+		}
+		l.Weight = w
+	}
+	return l, nil
+}
+
+func (c *Run) checkLosses() error {
+	if c.Method != Metric {
+		return nil
+	}
+	if len(c.Losses) == 0 {
+		return fmt.Errorf("losses: none is given, expected at least one")
+	}
+	terms := map[string]bool{}
+	for i := range c.Losses {
+		l := &c.Losses[i]
+		entry, err := losses.Find(l.Name)
+		if err != nil {
+			return fmt.Errorf("losses.%d.name: %w", i, err)
+		}
+		l.Name = entry.Name // as the catalog writes it
+		switch {
+		case l.Against != AgainstBatch && l.Against != AgainstBank:
+			return fmt.Errorf("losses.%d.against: found %q, expected %s or %s", i, l.Against, AgainstBatch, AgainstBank)
+		case l.Against == AgainstBank && entry.Against != losses.Both:
+			return fmt.Errorf("losses.%d.against: loss %s cannot be compared with the bank: expected %s", i, l.Name, AgainstBatch)
+		case l.Against == AgainstBank && c.Bank.Size == 0:
+			return fmt.Errorf("losses.%d.against: bank, and bank.size is 0: expected at least 1", i)
+		case !(l.Weight > 0) || l.Weight > maxWeight:
+			return fmt.Errorf("losses.%d.weight: found %v, expected a number above 0 and up to %g", i, l.Weight, float64(maxWeight))
+		case terms[l.Term()]:
+			return fmt.Errorf("losses.%d: %s against %s is there twice", i, l.Name, l.Against)
+		}
+		terms[l.Term()] = true
+		values, err := losses.Resolve(l.Name, l.Settings)
+		if err != nil {
+			return fmt.Errorf("losses.%d.settings: %w", i, err)
+		}
+		if match, _ := values["match"].(float64); match > 0 && l.Against == AgainstBank {
+			return fmt.Errorf("losses.%d.settings.match: found %v against the bank, expected 0: what is matched are the classes of the batch", i, match)
+		}
+		l.Settings = values
+		if _, err := losses.New(l.Name, values, smallest()); err != nil { // settings that contradict each other
+			return fmt.Errorf("losses.%d.settings: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// maxWeight bounds the weight of a loss; far more is more than a float32 gradient holds.
+const maxWeight = 1e9
+
+// smallest returns the smallest run to try settings on.
+func smallest() losses.Env {
+	source := func() *rand.Rand { return rand.New(rand.NewPCG(0, 0)) }
+	return losses.Env{Dim: 1, Classes: 2, Init: source(), Step: source}
+}
+
+func (c *Run) checkFilter() error {
+	f := c.Filter.In(1)
+	if c.Filter.Rate == AutoRate {
+		f.Rate = 0 // known with the data
+	}
+	if c.Filter.Scorer == NoFilter { // an audit of the run reads the rest
+		f.Scorer = filters.Default().Scorer
+	}
+	if err := f.Validate(); err != nil || c.Filter.Scorer == NoFilter {
+		return err
+	}
+	entry, err := filters.Find(c.Filter.Scorer)
+	if err != nil {
+		return err
+	}
+	c.Filter.Scorer = entry.Name // as the catalog writes it
+	if entry.NeedsBank && c.Bank.Size == 0 {
+		return fmt.Errorf("filter.scorer: %s judges by the memory bank, and bank.size is 0: expected at least 1", c.Filter.Scorer)
+	}
+	if entry.NeedsProxy && len(c.proxied()) == 0 {
+		return fmt.Errorf("filter.scorer: %s judges by the proxies of a loss: expected one of %s among the losses", c.Filter.Scorer, strings.Join(lossesThat(hasProxies), ", "))
+	}
+	return nil
+}
+
+// proxied lists the losses of the run that have proxies.
+func (c *Run) proxied() []string {
+	var names []string
+	for _, l := range c.Losses {
+		if slices.Contains(lossesThat(hasProxies), l.Name) {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}
+
+// lossesThat lists the catalog's names.
+func lossesThat(can func(e losses.Entry) bool) []string {
+	var names []string
+	for _, e := range losses.Catalog {
+		if can(e) {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+func hasProxies(e losses.Entry) bool { return e.Proxied }
+func unlabelled(e losses.Entry) bool { return e.Unlabelled }
+
+// usesUnlabelled reports whether one of the run's losses learns from rows without a label.
+func (c *Run) usesUnlabelled() bool {
+	return slices.ContainsFunc(c.Losses, func(l Loss) bool {
+		return slices.Contains(lossesThat(unlabelled), l.Name)
+	})
+}
