@@ -55,7 +55,7 @@ func ask(ctx context.Context, z, stored features.Set, o Options) (list []Suspect
 		return bySuspects(z, v), left, err
 	}
 	if _, err := judges.Find(o.Scorer); err == nil {
-		v, err := judges.Of(ctx, z, o.Classes, o.Scorer, judges.Options{
+		v, err := judges.Ask(ctx, z, o.Classes, o.Scorer, judges.Options{
 			Neighbours: o.Neighbours, Folds: o.Folds, MaxMem: o.MaxMem, Rand: train.Rand(o.Seed, "judges", 0),
 		})
 		if err != nil {

@@ -19,7 +19,7 @@ const (
 	HumanLike    = "human-like"
 )
 
-// NoiseModels are the names of all models of noise.
+// NoiseModels lists the names of all models of noise.
 func NoiseModels() []string {
 	return []string{"symmetric", "pair", "bspml", "cifar10", "cifar100", SmallCluster, HumanLike}
 }
@@ -80,7 +80,7 @@ func NewNoise(ctx context.Context, spec NoiseSpec, vectors func() (blas32.Genera
 	}
 }
 
-// clusterOnce is k-means from a single start: a model of noise needs no best clusters.
+// clusterOnce returns k-means from a single start: a model of noise needs no best clusters.
 func clusterOnce(ctx context.Context) func(x blas32.General, k int, rng *rand.Rand) ([]int, error) {
 	return func(x blas32.General, k int, rng *rand.Rand) ([]int, error) {
 		clusters, err := eval.KMeans(ctx, x, k, eval.KMeansOptions{Starts: 1, Seed: rng.Uint64()})
@@ -100,7 +100,7 @@ func VectorsIn(store *features.Store, d *datasets.Dataset, split string) (x blas
 	return store.Read(rows)
 }
 
-// NoiseRand is the random source of label noise for a seed.
+// NoiseRand returns the random source of label noise for a seed.
 func NoiseRand(seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0x6e6f697365)) // "noise"
 }

@@ -24,7 +24,7 @@ type Data struct {
 	Paths      []string         // of the whole dataset, by position
 	LeftOut    []lookup.LeftOut // images of the two splits that could not be read
 	Unlabelled int              // rows of Train without a label: whitening uses them, training does not
-	Unjudged   int              // images for validation without a label: nobody knows what they should find
+	Unjudged   int              // images for validation without a label: what they should find is unknown
 	Sum        string           // sha256 of which images and labels these are
 	Key        features.Key     // of the store
 	StoreSum   string           // sha256 of the features
@@ -82,7 +82,7 @@ func (d *Data) TrainPaths() []string {
 	return paths
 }
 
-// Views is the number of views of each training image.
+// Views returns the number of views of each training image.
 func (d *Data) Views() int { return d.Stored.Len() / max(d.Train.Len(), 1) }
 
 // readViews adds the other views of the training images.
@@ -126,7 +126,7 @@ func (d *Data) number(names []string) {
 	}
 }
 
-// datasetLabels are the labels of Train as the dataset's class ids, which those of Validation are.
+// datasetLabels returns the labels of Train as the dataset's class ids, which those of Validation are.
 func (d *Data) datasetLabels() []int {
 	ids := make([]int, d.Train.Len())
 	for i, label := range d.Train.Labels {

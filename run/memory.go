@@ -7,7 +7,7 @@ import (
 	"winnow/features"
 )
 
-// NewData is the data of a program that has its vectors in memory: a set to train on, with labels 0 … C-1 or
+// NewData returns the data of a program that has its vectors in memory: a set to train on, with labels 0 … C-1 or
 // [features.Unlabelled], and a set to choose the best state by, which may have no rows. Images and classes are called by
 // their numbers.
 func NewData(training, validation features.Set) (Data, error) {
@@ -39,7 +39,7 @@ func NewData(training, validation features.Set) (Data, error) {
 	return data, nil
 }
 
-// numbers is from, from+1, … of the length n.
+// numbers returns from, from+1, …, n of them.
 func numbers(from, n int) []int {
 	list := make([]int, n)
 	for i := range list {

@@ -79,7 +79,7 @@ func (r *training) schedule(steps int) (train.Schedule, error) {
 	return train.NewSchedule(r.cfg.Schedule.In(r.epoch), r.cfg.Solver.LR, steps, r.epoch)
 }
 
-// describeSelective says in a line what a method of package selective does with labels that look wrong.
+// describeSelective describes in a line what a method of package selective does with labels that look wrong.
 func describeSelective(cfg config.Run, stored int) string {
 	s := cfg.Selective
 	of := "features"

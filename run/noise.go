@@ -15,7 +15,8 @@ import (
 // noiseDim is the dimension that features are whitened to before labels are judged.
 const noiseDim = 512
 
-// JudgedVectors are the training images as labels are judged by: stored features, whitened, which asks no label.
+// JudgedVectors returns the vectors of the training images that labels are judged by: stored features, whitened, which
+// needs no label.
 func JudgedVectors(data Data) (features.Set, error) {
 	return head.WhitenSet(data.Train, noiseDim)
 }

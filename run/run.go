@@ -28,7 +28,7 @@ type Options struct {
 
 	Host  extraction.Host                                          // Open: without Runtime the one that is found trains a backbone
 	About folder.Facts                                             // Open: what the caller knows for run.json: device, threads, recipe
-	Note  func(format string, args ...any)                         // Open: takes what a person may want to know of data and plan; nil: nobody
+	Note  func(format string, args ...any)                         // Open: takes what a person may want to know of data and plan; may be nil
 	Watch func(what string) (at func(done, total int), end func()) // Open: shows what takes long before a backbone is trained
 
 	Begun     func(plan Plan) error // everything is built and nothing written yet
@@ -233,7 +233,7 @@ func (r *training) finish(result train.Result) (Outcome, error) {
 	return out, nil
 }
 
-// willTrain says what would keep a fine-tuning from going on, as far as that is known before its encoder is there.
+// willTrain returns an error where a fine-tuning could not go on, as far as that is known before its encoder is there.
 func (r *training) willTrain() error {
 	if start := r.cfg.Finetune.Start.In(r.epoch); start >= r.config.Steps {
 		return fmt.Errorf("train: finetune.start: the backbone would rest for %d steps and the run has %d: it would never be trained", start, r.config.Steps)

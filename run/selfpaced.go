@@ -24,7 +24,7 @@ func (r *training) selfPacing() (*train.SelfPaced, error) {
 	return &train.SelfPaced{Weights: weights, Every: r.cfg.SelfPaced.Every.In(r.epoch), Seed: r.cfg.Seed, Embed: embedded}, nil
 }
 
-// finalWeights are those of the labelled training images, in the manifest's order.
+// finalWeights returns the weights of the labelled training images, in the manifest's order.
 func finalWeights(data Data, w *selfpaced.Weights) []folder.Weight {
 	set := data.Train.Labelled()
 	list := make([]folder.Weight, set.Len())

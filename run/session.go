@@ -49,7 +49,7 @@ func Open(ctx context.Context, cfg config.Run, o Options) (*Session, error) {
 	return OpenWith(ctx, cfg, d, o)
 }
 
-// OpenWith is Open with a manifest that is read already.
+// OpenWith does what Open does, with a manifest that is read already.
 func OpenWith(ctx context.Context, cfg config.Run, d *datasets.Dataset, o Options) (*Session, error) {
 	s := &Session{Config: cfg, options: o, backbone: tuning.Stored{}, start: time.Now()}
 	if s.options.Note == nil {
@@ -189,7 +189,7 @@ func (s *Session) begin(plan Plan) error {
 	return folder.Begin(s.options.Dir, s.Config, facts)
 }
 
-// facts is run.json: what the caller knows of the machine, completed with configuration and data.
+// facts returns what run.json holds: what the caller knows of the machine, completed with configuration and data.
 func (s *Session) facts(plan Plan) (folder.Facts, error) {
 	f, data := s.options.About, s.Data
 	f.Winnow, f.Go, f.Started, f.NoiseRate = s.options.Winnow, runtime.Version(), s.start.UTC(), s.noise

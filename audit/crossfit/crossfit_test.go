@@ -229,7 +229,7 @@ func TestFindsWrongLabels(t *testing.T) {
 			v := judged(t, z, 32, Options{Seed: seed})
 			mine += auroc(t, v.Order, z, truth) / seeds
 			for name, mean := range map[string]*float64{"centres": &centres, "probe": &probe} {
-				o, err := judges.Of(context.Background(), whitened(t, z), 32, name, judges.Options{Rand: rand.New(rand.NewPCG(seed, 2))})
+				o, err := judges.Ask(context.Background(), whitened(t, z), 32, name, judges.Options{Rand: rand.New(rand.NewPCG(seed, 2))})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -28,7 +28,7 @@ func BenchmarkDefault(b *testing.B) {
 	}
 	b.ResetTimer()
 	for b.Loop() {
-		if _, err := Of(context.Background(), z, classes, Default, Options{Rand: rand.New(rand.NewPCG(1, 2))}); err != nil {
+		if _, err := Ask(context.Background(), z, classes, Default, Options{Rand: rand.New(rand.NewPCG(1, 2))}); err != nil {
 			b.Fatal(err)
 		}
 	}

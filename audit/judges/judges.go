@@ -139,8 +139,8 @@ type Verdict struct {
 	Classes *leaveout.Set // the classes as the judge left them
 }
 
-// Of asks the judge of a name about z, whose labels are 0 … classes-1 or negative for none. Rows need no unit length.
-func Of(ctx context.Context, z features.Set, classes int, name string, opts Options) (Verdict, error) {
+// Ask asks the judge of a name about z, whose labels are 0 … classes-1 or negative for none. Rows need no unit length.
+func Ask(ctx context.Context, z features.Set, classes int, name string, opts Options) (Verdict, error) {
 	var verdict Verdict
 	err := Each(ctx, z, classes, []string{name}, opts, func(_ Judge, v Verdict) error {
 		verdict = v

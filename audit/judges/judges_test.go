@@ -45,7 +45,7 @@ func fine(seed uint64, rate float64) (z features.Set, truth []int) {
 
 func judged(t testing.TB, z features.Set, name string) Verdict {
 	t.Helper()
-	v, err := Of(context.Background(), z, 32, name, Options{Rand: rand.New(rand.NewPCG(1, 2))})
+	v, err := Ask(context.Background(), z, 32, name, Options{Rand: rand.New(rand.NewPCG(1, 2))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestWhoIsJudged(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Of(context.Background(), z, 32, "guess", Options{}); err == nil {
+	if _, err := Ask(context.Background(), z, 32, "guess", Options{}); err == nil {
 		t.Error("an unknown judge judged")
 	}
 	if !slices.Contains(Names(), Default) {
@@ -231,7 +231,7 @@ func TestConfidentAgainstLoops(t *testing.T) {
 	z, _ := fine(2, 0.3)
 	v := judged(t, z, "confident")
 	p := make([][]float64, z.Len())
-	c, err := Of(context.Background(), z, 32, "probe", Options{Rand: rand.New(rand.NewPCG(1, 2))})
+	c, err := Ask(context.Background(), z, 32, "probe", Options{Rand: rand.New(rand.NewPCG(1, 2))})
 	if err != nil {
 		t.Fatal(err)
 	}

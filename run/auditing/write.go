@@ -14,16 +14,10 @@ import (
 
 // Write writes the images to a file in the form that its name ends in (suspects.FormatOf); as JSON the whole audit.
 func (a *Report) Write(path string) error {
-	format, err := suspects.FormatOf(path)
-	if err != nil {
-		return err
+	if format, err := suspects.FormatOf(path); err != nil || format != suspects.JSON {
+		return suspects.WriteFile(path, a.Images)
 	}
-	return atomicfile.Write(path, func(w io.Writer) error {
-		if format == suspects.JSON {
-			return a.WriteJSON(w)
-		}
-		return suspects.Write(w, format, a.Images)
-	})
+	return atomicfile.Write(path, a.WriteJSON)
 }
 
 // WriteJSON writes the audit as indented JSON, an image at a time: of a million the text would not fit twice in memory.

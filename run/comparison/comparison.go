@@ -40,7 +40,7 @@ func (c Comparison) Verdict() string {
 	return fmt.Sprintf("%s is NOT better than features nobody trained (P@1 %.4f, frozen %.4f, whitened %.4f)", what, trained, frozen, white)
 }
 
-// Better says whether the trained head beats both.
+// Better reports whether the trained head beats both.
 func (c Comparison) Better() bool {
 	return c.Trained.PrecisionAt1 > max(c.Whitened.PrecisionAt1, c.Frozen.PrecisionAt1)
 }
@@ -63,7 +63,7 @@ type Asked struct {
 	Fit     *features.Set
 }
 
-// Embedded is asked with every set through an embedding.
+// Embedded returns the same images with every set embedded.
 func (a Asked) Embedded(by func(features.Set) (features.Set, error)) (Asked, error) {
 	out := Asked{}
 	for _, part := range []struct {
@@ -130,8 +130,8 @@ func Measure(ctx context.Context, h *head.Head, train features.Set, stored, tune
 	return c, err
 }
 
-// Frozen is the stored features as they are, on the unit sphere. A row of zeros, as a network may give for a blank
-// image, has no direction and stays as it is, like nothing else: [head.Head.Embed] leaves one so, too.
+// Frozen returns the stored features as they are, on the unit sphere. A row of zeros, as a network may give for a blank
+// image, has no direction and is not changed: [head.Head.Embed] leaves one so, too.
 func Frozen(set features.Set) (features.Set, error) {
 	rows := make([]int, set.Len())
 	for i := range rows {

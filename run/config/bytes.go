@@ -37,7 +37,7 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 	return fmt.Errorf("found %q, expected for example \"2 GiB\" or \"512 MiB\", or 0", text)
 }
 
-// String is the size as it is written.
+// String returns the size as it stands in a file.
 func (b Bytes) String() string {
 	if b == 0 {
 		return "0"

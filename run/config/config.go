@@ -56,7 +56,7 @@ type Schedule struct {
 	Milestones []Span `yaml:"milestones"`
 }
 
-// In is the schedule's own configuration for epochs of so many steps.
+// In returns the schedule's own configuration for epochs of so many steps.
 func (s Schedule) In(stepsPerEpoch int) train.ScheduleConfig {
 	c := s.ScheduleConfig
 	c.Warmup, c.Milestones = s.WarmUp.In(stepsPerEpoch), nil
@@ -84,7 +84,7 @@ const (
 	MeasureClassMean = "nearest-class-mean" // the nearest mean of the train split's classes is its own: these must be validation's
 )
 
-// Default is a linear head, started from whitening, trained with PRISM: memory contrastive loss and
+// Default returns a linear head, started from whitening, trained with PRISM: memory contrastive loss and
 // vMF-Sim at a noise rate of one half. The learning rate is small on purpose: a whitened start is
 // worth more than what a careless rate leaves of it. On made-up clusters with half the labels wrong (100
 // steps, mean P@1 of unseen classes over 3 seeds; whitened 0.616) Adam gave 0.619 at 1e-5, 0.627 at 3e-4,

@@ -14,10 +14,10 @@ type Correct struct {
 	Confidence float64 `yaml:"confidence"` // posterior that the other class needs at each of them
 }
 
-// On says whether labels are corrected.
+// On reports whether labels are corrected.
 func (c Correct) On() bool { return c.Visits > 0 }
 
-// In is the configuration for epochs of so many steps.
+// In returns the configuration for epochs of so many steps.
 func (c Correct) In(stepsPerEpoch int) correction.Config {
 	return correction.Config{After: c.After.In(stepsPerEpoch), Visits: c.Visits, Confidence: c.Confidence}
 }

@@ -50,7 +50,7 @@ func parse(name string, text []byte) (ast.Node, error) {
 	return root, nil
 }
 
-// at is an error at a place of a file.
+// at returns an error at a place of a file.
 func at(name string, t *token.Token, format string, args ...any) error {
 	message := fmt.Sprintf(format, args...)
 	if t == nil || t.Position == nil {
@@ -131,7 +131,7 @@ func (d decoder) putSlice(v reflect.Value, n ast.Node, path string) error {
 	return nil
 }
 
-// putMap fills a map of free settings; whoever they belong to checks them.
+// putMap fills a map of free settings; the loss that they belong to checks them.
 func (d decoder) putMap(v reflect.Value, n ast.Node, path string) error {
 	pairs, ok := mapping(n)
 	if !ok {
@@ -150,7 +150,7 @@ func (d decoder) putMap(v reflect.Value, n ast.Node, path string) error {
 	return nil
 }
 
-// free is a scalar of the type it looks like.
+// free returns a scalar of the type that it looks like.
 func (d decoder) free(n ast.Node, path string) (any, error) {
 	scalar, ok := n.(ast.ScalarNode)
 	if !ok || n.Type() == ast.NullType || n.Type() == ast.LiteralType {
@@ -245,7 +245,7 @@ func mapping(n ast.Node) ([]*ast.MappingValueNode, bool) {
 	return nil, false
 }
 
-// unknownKey says which keys there are.
+// unknownKey names the keys there are.
 func unknownKey(path string, v reflect.Value) string {
 	var known []string
 	eachField(v, func(key string, _ reflect.Value) { known = append(known, key) })

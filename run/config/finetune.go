@@ -17,7 +17,7 @@ const (
 	TrainNorm  = "train"  // those of the batch do (of a chunk, where there are several), and the running ones follow
 )
 
-// NoAugmentation shows the network every image as it is for extraction.
+// NoAugmentation shows the network every image as extraction does.
 const NoAugmentation = "none"
 
 // Finetune says how the backbone itself is trained.
@@ -35,10 +35,10 @@ func defaultFinetune() Finetune {
 	return Finetune{Weights: NoWeights, BatchNorm: FrozenNorm, Momentum: 0.9, CacheLimit: 2 << 30, Augment: NoAugmentation}
 }
 
-// On says whether the backbone is trained at all.
+// On reports whether the backbone is trained at all.
 func (f Finetune) On() bool { return f.Weights != NoWeights }
 
-// check looks at what can be known without the backbone.
+// check checks what can be known without the backbone.
 func (f Finetune) check() error {
 	switch {
 	case f.Weights == "" || strings.ContainsAny(f.Weights, " \t\n"):

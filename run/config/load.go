@@ -26,7 +26,7 @@ func Load(path string, settings []string) (Run, error) {
 	return Parse(path, text, settings)
 }
 
-// Parse is Load of a text; name stands in the errors.
+// Parse does for a text what Load does for a file; name stands in the errors.
 func Parse(name string, text []byte, settings []string) (Run, error) {
 	c := Default()
 	root, err := parse(name, text)

@@ -16,7 +16,7 @@ func Marshal(c Run) ([]byte, error) {
 	return yaml.Marshal(tree(reflect.ValueOf(c)))
 }
 
-// tree is a value as the YAML package wants it, in the order of the fields.
+// tree returns a value in the form that the YAML package takes, in the order of the fields.
 func tree(v reflect.Value) any {
 	if text, ok := v.Interface().(encoding.TextMarshaler); ok {
 		b, err := text.MarshalText()
@@ -118,7 +118,7 @@ func eachField(v reflect.Value, do func(key string, field reflect.Value)) {
 	}
 }
 
-// fieldOf is the field of a struct that a key names.
+// fieldOf returns the field of a struct that a key names.
 func fieldOf(v reflect.Value, key string) (found reflect.Value, ok bool) {
 	eachField(v, func(name string, field reflect.Value) {
 		if name == key {

@@ -25,7 +25,7 @@ type MetricLearning struct {
 	PaperVariant bool      `yaml:"paper_variant"` // losses, filter and weights as their papers print them, errata and all
 }
 
-// defaultMetric is PRISM: memory contrastive loss and vMF-Sim.
+// defaultMetric returns PRISM: memory contrastive loss and vMF-Sim.
 func defaultMetric() MetricLearning {
 	return MetricLearning{
 		Losses: []Loss{
@@ -76,7 +76,7 @@ const (
 
 func (l *Loss) setDefaults() { *l = Loss{Weight: 1, Against: AgainstBatch} }
 
-// Term is the loss's name in the metrics.
+// Term returns the loss's name in the metrics.
 func (l Loss) Term() string {
 	if l.Against == AgainstBank {
 		return l.Name + ":bank"
@@ -101,7 +101,7 @@ type Filter struct {
 	AvgSim Span `yaml:"avgsim"`  // vmf: AvgSim judges so long
 }
 
-// In is the filter's own configuration for epochs of so many steps. A rate that is still to be estimated is none.
+// In returns the filter's own configuration for epochs of so many steps. A rate that is still to be estimated is none.
 func (f Filter) In(stepsPerEpoch int) filters.Config {
 	c := f.Config
 	c.Rate, c.WarmUp, c.AvgSimSteps = float64(f.Rate), f.WarmUp.In(stepsPerEpoch), f.AvgSim.In(stepsPerEpoch)
@@ -177,7 +177,7 @@ func (c *Run) checkLosses() error {
 // maxWeight bounds the weight of a loss; far more is more than a float32 gradient holds.
 const maxWeight = 1e9
 
-// smallest is a run to try settings on.
+// smallest returns the smallest run to try settings on.
 func smallest() losses.Env {
 	source := func() *rand.Rand { return rand.New(rand.NewPCG(0, 0)) }
 	return losses.Env{Dim: 1, Classes: 2, Init: source(), Step: source}

@@ -16,7 +16,7 @@ type Peers struct {
 	FirstStage Span `yaml:"first_stage"` // f-correction, estimated: cross entropy so long
 }
 
-// In is the configuration of a method for epochs of so many steps.
+// In returns the configuration of a method for epochs of so many steps.
 func (p Peers) In(method string, stepsPerEpoch int) peers.Config {
 	c := p.Config
 	whole := func(s Span) int { return (s.In(stepsPerEpoch) + stepsPerEpoch - 1) / stepsPerEpoch }
@@ -25,7 +25,7 @@ func (p Peers) In(method string, stepsPerEpoch int) peers.Config {
 	return c
 }
 
-// defaultPeers are a method's own, with the noise rate that the default filter has.
+// defaultPeers returns a method's own, with the noise rate that the default filter has.
 func defaultPeers(method string) Peers {
 	c := peers.Default(method)
 	p := Peers{Config: c, Rate: Rate(filters.Default().Rate), Gradual: Epochs(float64(c.Gradual)), WarmUp: Epochs(float64(c.WarmUp)), FirstStage: Epochs(float64(c.FirstStage))}

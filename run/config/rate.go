@@ -10,7 +10,7 @@ import (
 type Rate float64
 
 // AutoRate is a rate that is estimated from the data when the run begins; what is run and written down is the
-// estimate. No filter takes it as it is.
+// estimate. No filter takes it itself.
 const AutoRate Rate = -1
 
 // autoWord is how AutoRate is written.
@@ -30,7 +30,7 @@ func (r *Rate) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// String is the rate as it is written.
+// String returns the rate as it stands in a file.
 func (r Rate) String() string {
 	if r == AutoRate {
 		return autoWord
@@ -38,7 +38,7 @@ func (r Rate) String() string {
 	return strconv.FormatFloat(float64(r), 'g', -1, 64)
 }
 
-// NeedsRate says whether the run has a rate to estimate. A run without a filter, too: an audit of it reads the filter's.
+// NeedsRate reports whether the run has a rate to estimate. A run without a filter, too: an audit of it reads the filter's.
 func (c *Run) NeedsRate() bool {
 	return c.Filter.Rate == AutoRate || c.Peers.Rate == AutoRate && c.HasPeers()
 }

@@ -22,13 +22,13 @@ var watches = []string{"vmf", "avgsim"}
 
 func defaultScores() Scores { return Scores{Record: true, Window: 0.5, Watch: NoFilter, Bank: 8192} }
 
-// From is the first step that is averaged, of a run of so many.
+// From returns the first step that is averaged, of a run of so many.
 func (s Scores) From(steps int) int { return steps - int(s.Window*float64(steps)) + 1 }
 
-// Judged says whether the run's own filter gives scores that leave the image out.
+// Judged reports whether the run's own filter gives scores that leave the image out.
 func (c *Run) Judged() bool { return slices.Contains(watches, c.Filter.Scorer) }
 
-// Watch is the filter that only watches, for epochs of so many steps; ok is false where there is none.
+// Watch returns the filter that only watches, for epochs of so many steps; ok is false where there is none.
 func (c *Run) Watch(stepsPerEpoch int) (f filters.Config, ok bool) {
 	if c.Scores.Watch == NoFilter || !c.Scores.Record {
 		return f, false

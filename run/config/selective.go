@@ -15,7 +15,7 @@ type Selective struct {
 	QueueStart Span `yaml:"queue_start"` // sel-cl: the queue of mixed rows is only filled so long; whole epochs
 }
 
-// In is the configuration of a method for epochs of so many steps.
+// In returns the configuration of a method for epochs of so many steps.
 func (s Selective) In(method string, stepsPerEpoch int) selective.Config {
 	c := s.Config
 	whole := func(s Span) int { return (s.In(stepsPerEpoch) + stepsPerEpoch - 1) / stepsPerEpoch }
@@ -23,13 +23,13 @@ func (s Selective) In(method string, stepsPerEpoch int) selective.Config {
 	return c
 }
 
-// HasPeers says whether the method is one of package peers.
+// HasPeers reports whether the method is one of package peers.
 func (c *Run) HasPeers() bool { return c.Method != Metric && !c.IsSelective() }
 
-// IsSelective says whether the method is one of package selective.
+// IsSelective reports whether the method is one of package selective.
 func (c *Run) IsSelective() bool { return slices.Contains(selective.Methods(), c.Method) }
 
-// defaultSelective are a method's own; none where it is not of the package.
+// defaultSelective returns a method's own; none where it is not of the package.
 func defaultSelective(method string) Selective {
 	if !slices.Contains(selective.Methods(), method) {
 		return Selective{}

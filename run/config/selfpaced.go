@@ -9,7 +9,7 @@ import (
 	"winnow/losses"
 )
 
-// SelfPaced says how often every sample's weight is found anew, and how. The weights are those of the run's weighted
+// SelfPaced says how often every sample's weight is recomputed, and how. The weights are those of the run's weighted
 // losses.
 type SelfPaced struct {
 	Every            Span `yaml:"every"` // between two rounds; 0: all weights are 1
@@ -18,12 +18,12 @@ type SelfPaced struct {
 
 func defaultSelfPaced() SelfPaced { return SelfPaced{Config: selfpaced.Default()} }
 
-// On says whether samples are weighed at all.
+// On reports whether samples are weighed at all.
 func (s SelfPaced) On() bool { return s.Every.N > 0 }
 
 func weighted(e losses.Entry) bool { return e.Weighted }
 
-// checkSelfPaced refuses weights that nobody reads, and settings of weights that there are none of.
+// checkSelfPaced refuses weights that no loss reads, and settings of weights that are off.
 func (c *Run) checkSelfPaced() error {
 	s := c.SelfPaced
 	switch {

@@ -14,13 +14,13 @@ type Span struct {
 	Epochs bool
 }
 
-// Epochs is a span of n epochs.
+// Epochs returns a span of n epochs.
 func Epochs(n float64) Span { return Span{n, true} }
 
-// Steps is a span of n steps.
+// Steps returns a span of n steps.
 func Steps(n int) Span { return Span{float64(n), false} }
 
-// In is the span in steps; a part of a step counts whole.
+// In returns the span in steps; a part of a step counts whole.
 func (s Span) In(stepsPerEpoch int) int {
 	if s.Epochs {
 		return int(math.Ceil(s.N * float64(stepsPerEpoch)))
@@ -44,7 +44,7 @@ func (s *Span) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// String is the span as it is written.
+// String returns the span as it stands in a file.
 func (s Span) String() string {
 	switch {
 	case s.N == 0:

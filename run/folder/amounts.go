@@ -19,12 +19,12 @@ type NoiseRate struct {
 	Judged int     `json:"judged"` // images
 }
 
-// WrittenRate is an estimate to be written.
+// WrittenRate returns an estimate in the form that is written.
 func WrittenRate(e noiserate.Estimate) NoiseRate {
 	return NoiseRate{Method: e.Method, Rate: e.Rate, Low: e.Low, High: e.High, Judged: e.Judged}
 }
 
-// String is the estimate for people.
+// String returns the estimate for people.
 func (e NoiseRate) String() string {
 	return fmt.Sprintf("%.1f %% (95 %%: %.1f to %.1f %%, by %s)", 100*e.Rate, 100*e.Low, 100*e.High, e.Method)
 }
@@ -38,7 +38,7 @@ type Share struct {
 	Tensors int    `json:"trained_tensors"`
 }
 
-// Percent is the share for people; only nothing is 0, only all of it 100.
+// Percent returns the share for people; only nothing is 0, only all of it 100.
 func (s Share) Percent() string {
 	p := 100 * float64(s.Trained) / float64(max(s.Of, 1))
 	switch {
@@ -50,7 +50,7 @@ func (s Share) Percent() string {
 	return fmt.Sprintf("%.0f %%", p)
 }
 
-// FileSum is the sha256 of a file, "" for a folder.
+// FileSum returns the sha256 of a file, "" for a folder.
 func FileSum(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -71,7 +71,7 @@ func (r *Run) Samples(at []int) (features.Set, []lookup.LeftOut, error) {
 	return set, left, nil
 }
 
-// Inputs are the files that the run is read from: nothing may be written over them.
+// Inputs lists the files that the run is read from: nothing may be written over them.
 func (r *Run) Inputs() []string {
 	list := []string{r.ManifestFile}
 	for _, name := range []string{ConfigFile, BestHeadFile, LastHeadFile, BestBackboneFile, LastBackboneFile, FactsFile, ResultFile} {
@@ -93,7 +93,7 @@ func Draw(list []int, n int, seed uint64, purpose string) []int {
 	return drawn
 }
 
-// UsualSplits are those to look at where none is named: test, or query and gallery.
+// UsualSplits returns the splits to look at where none is named: test, or query and gallery.
 func UsualSplits(d *datasets.Dataset) (string, error) {
 	if len(d.Select(datasets.Test)) > 0 {
 		return datasets.Test, nil

@@ -63,7 +63,7 @@ type Result struct {
 	Seconds    float64                `json:"seconds"`
 }
 
-// IdleTooOften says whether a person should know. The first step against an empty bank is always idle.
+// IdleTooOften reports whether a person should know of the idle steps. The first step against an empty bank is always idle.
 func (r Result) IdleTooOften() bool { return 10*r.Idle >= r.Steps && r.Idle > 1 }
 
 // Begin writes what a run starts with: config.yaml and run.json.
@@ -78,7 +78,7 @@ func Begin(dir string, cfg config.Run, facts Facts) error {
 	return writeJSON(dir, FactsFile, facts)
 }
 
-// Begun says whether a run wrote what it starts with.
+// Begun reports whether a run wrote what it starts with.
 func Begun(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, FactsFile))
 	return err == nil

@@ -27,7 +27,7 @@ const (
 	CorrectionsFile  = "corrections.csv" // the labels that the run has corrected, in the order of the steps
 )
 
-// BackboneFile is the network that belongs to a head, by the file of the head.
+// BackboneFile returns the network that belongs to a head, by the file of the head.
 func BackboneFile(headFile string) string {
 	if headFile == LastHeadFile {
 		return LastBackboneFile
@@ -35,7 +35,7 @@ func BackboneFile(headFile string) string {
 	return BestBackboneFile
 }
 
-// Files are the names of all that a run may write; event files carry a time in theirs.
+// Files lists the names of all that a run may write; event files carry a time in theirs.
 func Files() []string {
 	return []string{ConfigFile, FactsFile, ResultFile, BestHeadFile, LastHeadFile, BestBackboneFile, LastBackboneFile, WeightsFile, SamplesFile, CorrectionsFile,
 		train.MetricsFile, train.DiagnosticsFile, train.CheckpointFile}

@@ -106,7 +106,7 @@ func Read(dir string, last bool) (*Run, error) {
 	return r, nil
 }
 
-// Look is what is looked at of each image, "" where the store has nothing to choose from.
+// Look returns the view that is looked at of each image, "" where the store has nothing to choose from.
 func (r *Run) Look() string {
 	if r.Store.Views() == 1 {
 		return ""
@@ -117,7 +117,7 @@ func (r *Run) Look() string {
 // MeanView as a view is the mean of all.
 const MeanView = "mean"
 
-// LookAt is a store as a view, the centre or [MeanView], asks for it.
+// LookAt returns a store that shows a view, the centre or [MeanView].
 func LookAt(s *features.Store, view string, note func(format string, args ...any)) (*features.Store, error) {
 	if view != MeanView {
 		if s.Views() > 1 {
@@ -150,7 +150,7 @@ func (r *Run) matches() error {
 	return nil
 }
 
-// decoderOf is the decoder that a preprocessing names.
+// decoderOf returns the decoder that a preprocessing names.
 func decoderOf(preprocessing string) string {
 	p, err := backbone.ParsePreprocessing(preprocessing)
 	if err != nil {

@@ -31,7 +31,7 @@ func removeTunedStores(dir string) error {
 	return nil
 }
 
-// removeStore removes a store's files, and its folder, in which nobody else should have written.
+// removeStore removes a store's files, and its folder, which should hold nothing else.
 func removeStore(s *features.Store) error {
 	for _, file := range append(s.Files(), filepath.Join(s.Dir, ".lock")) {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {

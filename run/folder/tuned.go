@@ -23,7 +23,7 @@ import (
 // OwnFeatures is the store that winnow train makes in a run's folder where it is given none.
 const OwnFeatures = "features"
 
-// OriginalStore is where the features of the backbone as it was before the run should be.
+// OriginalStore returns where the features of the backbone before the run should be.
 func (r *Run) OriginalStore() string {
 	if dir := r.Config.Data.Features; dir != "" {
 		return dir
@@ -72,7 +72,7 @@ func (r *Run) TunedBackbone(headFile string, meta models.HeadMeta) (*models.Back
 	return b, err
 }
 
-// TunedFile is where the network lies that the run trained, "" where it trained none.
+// TunedFile returns the file of the network that the run trained, "" where it trained none.
 func (r *Run) TunedFile() string {
 	if r.Tuned == nil {
 		return ""
@@ -80,7 +80,7 @@ func (r *Run) TunedFile() string {
 	return r.Tuned.Path
 }
 
-// tunedName is what the network is called in messages and metadata.
+// tunedName returns what the network is called in messages and metadata.
 func (r *Run) tunedName() string {
 	if name := r.Config.Data.Model; name != "" {
 		return filepath.Base(name) + ", fine-tuned"
@@ -88,7 +88,7 @@ func (r *Run) tunedName() string {
 	return "fine-tuned backbone"
 }
 
-// tunedStore is the store of a fine-tuned network's features of the manifest's images, in the run's folder. Its name
+// tunedStore returns the store of a fine-tuned network's features of the manifest's images, in the run's folder. Its name
 // tells the network and the images: another manifest, or another choice of splits, gets one of its own, unless there
 // is one that holds all of them.
 func (r *Run) tunedStore(ctx context.Context, b *models.Backbone, meta models.HeadMeta, splits []string) (*features.Store, error) {
@@ -136,7 +136,7 @@ func (r *Run) tunedStore(ctx context.Context, b *models.Backbone, meta models.He
 func (r *Run) refuseLost(s *features.Store, root string) error {
 	was, err := features.Open(r.OriginalStore())
 	if err != nil {
-		return nil // nobody knows
+		return nil // there is nothing to compare with
 	}
 	before := was.BadRows()
 	var lost []features.Bad
@@ -155,7 +155,7 @@ func (r *Run) refuseLost(s *features.Store, root string) error {
 		"put them back, name their folder with --root, or take them out of the manifest and name it with --manifest")
 }
 
-// pathsOf are the images of some splits, or of all.
+// pathsOf lists the images of some splits, or of all.
 func (r *Run) pathsOf(splits []string) []string {
 	var paths []string
 	for _, s := range r.Manifest.Samples {
@@ -166,7 +166,7 @@ func (r *Run) pathsOf(splits []string) []string {
 	return paths
 }
 
-// ImageRoot is where the images are now: the root that is named, or else that of the training, or where the manifest lies.
+// ImageRoot returns where the images are now: the root that is named, or else that of the training, or where the manifest lies.
 func (r *Run) ImageRoot() string {
 	root := r.Root
 	if root == "" {
@@ -175,7 +175,7 @@ func (r *Run) ImageRoot() string {
 	return imageroot.Resolve(root, r.ManifestFile)
 }
 
-// FrozenStore is the features of the backbone as it was before the run: what training is compared with.
+// FrozenStore returns the features of the backbone as it was before the run: what training is compared with.
 func (r *Run) FrozenStore() (*features.Store, error) {
 	if r.Tuned == nil {
 		return r.Store, nil
@@ -205,7 +205,7 @@ func (r *Run) FrozenStore() (*features.Store, error) {
 	return s, nil
 }
 
-// LastState is the head that the training ended with, and a store of the network that it belongs to.
+// LastState returns the head that the training ended with, and a store of the network that it belongs to.
 func (r *Run) LastState(ctx context.Context) (*head.Head, *features.Store, error) {
 	h, meta, err := models.ReadHead(filepath.Join(r.Dir, LastHeadFile))
 	if err != nil || r.Tuned == nil {

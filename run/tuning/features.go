@@ -20,7 +20,7 @@ import (
 	"winnow/run/folder"
 )
 
-// current is the network with the weights and statistics as they are now, cut to its feature.
+// current returns the network with the weights and statistics as they are now, cut to its feature.
 func (t *Live) current() (*graph.Model, error) {
 	return graph.WithValues(t.model, t.net.Values())
 }
@@ -87,7 +87,7 @@ func (t *Live) featuresBy(ctx context.Context, m *graph.Model, set features.Set)
 	return features.Set{X: into.x, Labels: set.Labels, IDs: set.IDs}, nil
 }
 
-// inMemory takes the rows of an extraction that nobody keeps.
+// inMemory takes the rows of an extraction that is not kept.
 type inMemory struct {
 	x    blas32.General
 	rows int

@@ -34,7 +34,7 @@ func (t *Live) choose() (err error) {
 	return err
 }
 
-// sized is the network with the size of its images written into its input: derivatives want to know it. What is
+// sized returns the network with the size of its images written into its input: derivatives want to know it. What is
 // saved keeps its free sizes.
 func (t *Live) sized() *graph.Model {
 	p := t.Backbone.Preprocessing
@@ -62,7 +62,7 @@ func (t *Live) Encoder(ctx context.Context, h *head.Head, in Input) (Encoder, er
 	})
 }
 
-// inputs is what the live part is fed: pixels, or the activations of the frozen part, kept if they may be.
+// inputs returns what the live part is fed: pixels, or the activations of the frozen part, kept if they may be.
 func (t *Live) inputs(ctx context.Context, set features.Set, batch int, source func() *rand.Rand) (live.Inputs, error) {
 	paths := make([]string, set.Len())
 	for i, id := range set.IDs {
@@ -126,7 +126,7 @@ func (t *Live) cache(ctx context.Context, pixels *live.Pixels, rows int, limit i
 	return cached, nil
 }
 
-// readOne looks whether the pictures are there, before the first step misses one.
+// readOne checks that the pictures are there, before the first step misses one.
 func readOne(cache interface {
 	Image(int) (image.Image, error)
 }) error {

@@ -74,7 +74,7 @@ func (c *Config) compareDecoder(store *features.Store) {
 	}
 }
 
-// Extraction is how the features of the backbone as it was are made into a store.
+// Extraction returns how the features of the backbone before the run are made into a store.
 func (t *Live) Extraction(dir string) *extraction.Extraction {
 	return &extraction.Extraction{
 		Out: dir, Root: t.Root, Paths: extraction.Distinct(slices.Clone(t.Paths)), Model: t.Backbone, Cut: t.Cut,

@@ -60,7 +60,7 @@ func New(cfg Config) (*Live, error) {
 // Use gives it the runtime that its networks run on.
 func (t *Live) Use(rt *ort.Runtime) { t.rt = rt }
 
-// batchNorm is what happens to batch normalization.
+// batchNorm returns what happens to batch normalization.
 func (t *Live) batchNorm() gradient.BatchNorm {
 	if t.Settings.BatchNorm == config.TrainNorm {
 		return gradient.BatchNorm{Train: true, Momentum: t.Settings.Momentum}
