@@ -9,6 +9,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"slices"
 	"strings"
 
 	"golang.org/x/image/bmp"
@@ -40,12 +41,7 @@ type format struct {
 func formats() [5]format {
 	prefix := func(magic ...string) func([]byte) bool {
 		return func(head []byte) bool {
-			for _, m := range magic {
-				if bytes.HasPrefix(head, []byte(m)) {
-					return true
-				}
-			}
-			return false
+			return slices.ContainsFunc(magic, func(m string) bool { return bytes.HasPrefix(head, []byte(m)) })
 		}
 	}
 	isWebP := func(head []byte) bool {

@@ -15,12 +15,15 @@ import (
 	"winnow/cmd/winnow/features"
 	"winnow/cmd/winnow/index"
 	"winnow/cmd/winnow/losses"
+	"winnow/cmd/winnow/mapping"
 	"winnow/cmd/winnow/metrics"
 	"winnow/cmd/winnow/models"
 	"winnow/cmd/winnow/noise"
 	"winnow/cmd/winnow/pairs"
 	"winnow/cmd/winnow/recipes"
+	"winnow/cmd/winnow/report"
 	"winnow/cmd/winnow/reproduce"
+	"winnow/cmd/winnow/retrieve"
 	"winnow/cmd/winnow/review"
 	"winnow/cmd/winnow/runtime"
 	"winnow/cmd/winnow/search"
@@ -45,9 +48,9 @@ func commands() []term.Group {
 			eval.Command(),
 			audit.Command(),
 			review.Command(),
-			mapCommand(),
-			retrieveCommand(),
-			reportCommand(),
+			mapping.Command(),
+			retrieve.Command(),
+			report.Command(),
 			export.Command(),
 			embed.Command(),
 			index.Command(),

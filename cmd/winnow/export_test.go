@@ -18,6 +18,7 @@ import (
 
 	"winnow/backbone"
 	"winnow/backbone/ort"
+	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/embedding"
 	"winnow/features"
@@ -221,7 +222,7 @@ func (s studio) checkONNX(t *testing.T, base string, result embedding.Model) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]string{"author": "test", "winnow.version": version(), "winnow.head_sha256": models.Sum(head),
+	for key, want := range map[string]string{"author": "test", "winnow.version": term.Version(), "winnow.head_sha256": models.Sum(head),
 		"winnow.backbone_sha256": models.Sum(tinyNetwork()), "winnow.backbone_feature": "embedding"} {
 		if about[key] != want {
 			t.Errorf("metadata: %s is %q, expected %q", key, about[key], want)

@@ -131,7 +131,7 @@ func readModel(t *testing.T, file string) *graph.Model {
 
 func glyphnet(t *testing.T) *models.Backbone {
 	t.Helper()
-	r, err := openRegistry()
+	r, err := models.OpenDefault()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,11 +8,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"winnow/report"
+	"winnow/run/evaluation"
 )
 
 func TestMap(t *testing.T) {
 	drawnRun(t)
-	var result mapResult
+	var result report.Map
 	draw := "winnow -q map run --iterations 600 --perplexity 10 --json --out "
 	if err := json.Unmarshal([]byte(mustRun(t, draw+"m.html --out m.svg --out m.csv --projector vectors")), &result); err != nil {
 		t.Fatal(err)
@@ -118,7 +121,7 @@ func TestMapMisuse(t *testing.T) {
 // One neighbour of every image is a hit as often as P@1 says; the worst queries come in order; no query finds itself.
 func TestRetrieve(t *testing.T) {
 	drawnRun(t)
-	read := func(line string) (r retrieveResult) {
+	read := func(line string) (r evaluation.Examples) {
 		t.Helper()
 		if err := json.Unmarshal([]byte(mustRun(t, "winnow -q retrieve run --json "+line)), &r); err != nil {
 			t.Fatal(err)

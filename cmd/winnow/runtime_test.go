@@ -203,13 +203,17 @@ func TestGPUFlags(t *testing.T) {
 	}
 }
 
-// withRuntime runs winnow with one more command, whose action is given what openRuntime returns.
+// withRuntime runs winnow with one more command, whose action is given what the program's OpenRuntime returns.
 func withRuntime(t *testing.T, args []string, action func(*cli.Context, *ort.Runtime) error) (stderr string, code int) {
 	t.Helper()
 	var errs bytes.Buffer
 	app := term.NewApp(commands(), io.Discard, &errs)
 	app.Commands = append(app.Commands, &cli.Command{Name: "compute", Action: func(c *cli.Context) error {
-		rt, err := openRuntime(c)
+		p, err := term.NewProgram(c)
+		if err != nil {
+			return err
+		}
+		rt, err := p.OpenRuntime()
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"winnow/extraction"
 	"winnow/features"
 	"winnow/papers/demo"
+	"winnow/run"
 	"winnow/run/evaluation"
 	"winnow/run/folder"
 	"winnow/train"
@@ -232,7 +233,7 @@ func TestOneViewHasNoMean(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := vectorsIn(store, d, datasets.Train)
+	x, err := run.VectorsIn(store, d, datasets.Train)
 	if err != nil || x.Rows != 320 || x.Cols != worldDim {
 		t.Errorf("%d×%d: %v", x.Rows, x.Cols, err)
 	}

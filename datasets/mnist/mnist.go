@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 
 	"winnow/datasets"
@@ -33,12 +34,9 @@ func spellings(part, what string, dimensions int) []string {
 
 // Here reports whether a folder holds images in MNIST's files.
 func Here(fsys fs.FS) bool {
-	for _, p := range parts {
-		if find(fsys, spellings(p.name, "images", 3)) != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(parts[:], func(p struct{ split, name string }) bool {
+		return find(fsys, spellings(p.name, "images", 3)) != ""
+	})
 }
 
 // find returns the first of the names that is there, or "".

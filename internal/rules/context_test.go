@@ -10,24 +10,15 @@ import (
 	"testing"
 )
 
-// flatFiles is how many files beside main.go may lie flat in cmd/winnow, where *cli.Context still goes anywhere. The
-// number may only shrink; at 0 this allowance can be deleted with the two lines below that mention flat.
-const flatFiles = 8
-
 // hooks are the fields of a command or an application that take a function of *cli.Context.
 var hooks = []string{"Action", "Before", "After", "OnUsageError", "ExitErrHandler", "CommandNotFound"}
 
 // *cli.Context goes no further than the flags: outside cmd/winnow/term only a hook of a command, an argument of one of
 // term's functions, and a function called read or readX may have it as a parameter, and nothing keeps it.
 func TestContexts(t *testing.T) {
-	flat := 0
 	folders := make(map[string][]*ast.File)
 	fset := token.NewFileSet()
 	sources(t, func(name string, content []byte) {
-		if path.Dir(name) == "cmd/winnow" && name != "cmd/winnow/main.go" {
-			flat++
-			return
-		}
 		if !strings.Contains(string(content), "urfave/cli") {
 			return
 		}
@@ -37,9 +28,6 @@ func TestContexts(t *testing.T) {
 		}
 		folders[path.Dir(name)] = append(folders[path.Dir(name)], file)
 	})
-	if flat > flatFiles {
-		t.Errorf("%d files lie flat in cmd/winnow beside main.go, expected at most %d", flat, flatFiles)
-	}
 	for folder, files := range folders {
 		for _, at := range misplaced(files, folder == "cmd/winnow/term") {
 			t.Errorf("%s: *cli.Context goes beyond an Action and a function that reads flags", fset.Position(at))

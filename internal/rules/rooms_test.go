@@ -115,8 +115,8 @@ var rooms = []Room{
 	{"run/auditing", "audits the labels of a manifest by stored features or by a run, and writes the mended manifest",
 		"audit audit/judges audit/suspects datasets eval features filters filters/selfpaced head internal/hint internal/lookup losses run run/config run/folder train train/samples"},
 
-	{"report", "draws the page of one run or several",
-		"audit/suspects datasets datasets/glyphs eval features filters internal/lookup report/chart report/page run/comparison run/config run/folder train"},
+	{"report", "draws the pages of runs: one or several, what images find, maps",
+		"audit/suspects backbone datasets datasets/glyphs datasets/imageroot eval eval/tsne extraction features filters internal/hint internal/lookup report/atlas report/chart report/page run/comparison run/config run/evaluation run/folder train"},
 	{"report/atlas", "draws points of a plane that stand for images: page, SVG, table, TensorBoard's projector",
 		""},
 	{"report/page", "writes a report as one page that needs nothing else",

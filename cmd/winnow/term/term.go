@@ -17,6 +17,7 @@ import (
 	"winnow/backbone/ort"
 	"winnow/extraction"
 	"winnow/internal/progress"
+	"winnow/run/folder"
 )
 
 // Program is what a command's call needs of the program around it: its streams and the global flags, as plain values.
@@ -97,4 +98,13 @@ func (p *Program) Images() (observe func(backbone.Progress), end func()) {
 // Host is the program as an extraction sees it.
 func (p *Program) Host() extraction.Host {
 	return extraction.Host{Runtime: p.OpenRuntime, Note: p.Note, Images: p.Images, GPUMemory: p.Compute.GPU.Memory, Winnow: Version()}
+}
+
+// OpenEmbedding opens a run folder, or without one the store and the manifest that o names.
+func (p *Program) OpenEmbedding(ctx context.Context, dir string, o folder.Options) (*folder.Run, error) {
+	o.Host = p.Host()
+	if dir == "" {
+		return folder.OpenStore(o)
+	}
+	return folder.Open(ctx, dir, o)
 }

@@ -1,0 +1,175 @@
+// Package mapping is winnow map.
+package mapping
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/datasets"
+	"winnow/eval/tsne"
+	"winnow/internal/catalog"
+	"winnow/internal/hint"
+	"winnow/report"
+	"winnow/run/folder"
+)
+
+// Command is winnow map.
+func Command() *cli.Command { return command(run) }
+
+func command(call term.Call[Options]) *cli.Command {
+	return &cli.Command{
+		Name:      "map",
+		Usage:     "draw an embedding in the plane by t-SNE: a page to explore, SVG, a table",
+		ArgsUsage: "[RUN]",
+		Description: "Images that the run embeds near each other lie near each other on the map (t-SNE, van der Maaten 2014, started\n" +
+			"from the principal components). Without a run it draws the features of a store as they are: --features DIR\n" +
+			"--manifest FILE. The page names each image under the pointer and shows a small picture of it, which --root says\n" +
+			"where to find. --color score takes the scores of winnow audit: --scores suspects.csv.\n\n" +
+			"   winnow map run --out map.html --out map.svg --out map.csv",
+		Flags: append([]cli.Flag{
+			&cli.StringSliceFlag{Name: "out", Aliases: []string{"o"}, Usage: "write `FILE`.html (a page to explore), .svg (a drawing), .csv or .tsv (coordinates); may be repeated"},
+			&cli.StringFlag{Name: "projector", Usage: "write the vectors to `DIR` as TensorBoard's projector reads them: tensors.tsv, metadata.tsv"},
+			&cli.StringFlag{Name: "split", DefaultText: "test, or query and gallery", Usage: "`SPLIT,...` to draw, or all"},
+			&cli.StringFlag{Name: "color", Value: report.ColourLabel, Usage: "what colours show, `WHAT`: " + strings.Join(colourings, ", ")},
+			&cli.StringFlag{Name: "scores", Usage: "`FILE`.csv of winnow audit, for --color score and the page"},
+			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images, chosen by --seed"},
+			&cli.StringFlag{Name: "method", Value: report.MethodTSNE, Usage: "`METHOD`: tsne, or pca, the two first principal components"},
+			&cli.Float64Flag{Name: "perplexity", Value: 30, Usage: "how many neighbours an image has, softly, `P`"},
+			&cli.IntFlag{Name: "iterations", Value: 1000, Usage: "`N` steps"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that images and the start are drawn by"},
+			&cli.BoolFlag{Name: "no-pictures", Usage: "no pictures on the page"},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+		}, term.DataFlags...),
+		Action: term.Action(read, call),
+	}
+}
+
+var colourings = []string{report.ColourLabel, report.ColourTrue, report.ColourSplit, report.ColourScore}
+
+// Options of winnow map.
+type Options struct {
+	Dir       string // of a run; "": the store of Run
+	Run       folder.Options
+	Out       []string
+	Projector string
+	Draw      report.MapOptions
+	JSON      bool
+}
+
+func read(c *cli.Context) (o Options, err error) {
+	o = Options{Out: c.StringSlice("out"), Projector: c.String("projector"), JSON: c.Bool("json"), Draw: report.MapOptions{
+		Split: c.String("split"), Colour: c.String("color"), ScoresFile: c.String("scores"), Max: c.Int("max"), Method: c.String("method"),
+		TSNE: tsne.Options{Perplexity: c.Float64("perplexity"), Iterations: c.Int("iterations"), Seed: c.Uint64("seed")},
+	}}
+	if err := o.check(); err != nil {
+		return o, err
+	}
+	o.Draw.Pictures = !c.Bool("no-pictures") && slices.ContainsFunc(o.Out, func(path string) bool { return filepath.Ext(path) == ".html" })
+	if o.Draw.Scores, err = report.ReadScores(o.Draw.ScoresFile); err != nil {
+		return o, err
+	}
+	if o.Dir, err = term.RunOrStore(c); err != nil {
+		return o, err
+	}
+	o.Run, err = term.RunOptions(c, splitsToLookAt(o.Draw.Split)...)
+	return o, err
+}
+
+// check refuses what has no meaning before anything is read.
+func (o Options) check() error {
+	if len(o.Out) == 0 && o.Projector == "" {
+		return term.Misused("winnow map: found neither --out nor --projector, expected a file to write: --out map.html")
+	}
+	for _, path := range o.Out {
+		if !slices.Contains([]string{".html", ".svg", ".csv", ".tsv"}, filepath.Ext(path)) {
+			return term.Misused("--out: %q ends in none of .html, .svg, .csv, .tsv", path)
+		}
+	}
+	d := o.Draw
+	switch {
+	case !slices.Contains(colourings, d.Colour):
+		return term.Misused("--color: found %q%s, expected one of %s", d.Colour, catalog.Ask(d.Colour, colourings), strings.Join(colourings, ", "))
+	case d.Colour == report.ColourScore && d.ScoresFile == "":
+		return hint.With(term.Misused("--color score: found no --scores, expected the file of an audit"), "make it: winnow audit RUN --out suspects.csv")
+	case d.Method != report.MethodTSNE && d.Method != report.MethodPCA:
+		return term.Misused("--method: found %q, expected %s or %s", d.Method, report.MethodTSNE, report.MethodPCA)
+	case d.Max < 5:
+		return term.Misused("--max: found %d images, expected at least 5", d.Max)
+	case d.TSNE.Iterations < 1:
+		return term.Misused("--iterations: found %d, expected at least 1", d.TSNE.Iterations)
+	case !(d.TSNE.Perplexity >= 1) || math.IsInf(d.TSNE.Perplexity, 0):
+		return term.Misused("--perplexity: found %v, expected at least 1", d.TSNE.Perplexity)
+	}
+	return nil
+}
+
+// splitsToLookAt returns those whose features are needed; none where all are.
+func splitsToLookAt(split string) []string {
+	if split == "" {
+		return []string{datasets.Test, datasets.Query, datasets.Gallery}
+	}
+	names := strings.Split(split, ",")
+	for i := range names {
+		names[i] = strings.TrimSpace(names[i])
+	}
+	if slices.Contains(names, datasets.EverySplit) {
+		return nil
+	}
+	return names
+}
+
+func run(ctx context.Context, p *term.Program, o Options) error {
+	start := time.Now()
+	r, err := p.OpenEmbedding(ctx, o.Dir, o.Run)
+	if err != nil {
+		return err
+	}
+	if err := term.CheckTargets(term.Targets("out", o.Out...), append(r.Inputs(), o.Draw.ScoresFile)); err != nil {
+		return err
+	}
+	rt, err := p.OpenRuntime()
+	if err != nil {
+		return err
+	}
+	defer rt.Close()
+	m, err := report.DrawMap(ctx, report.Host{Note: p.Note, Watch: p.Watch, Winnow: term.Version()}, r, o.Draw)
+	if err != nil {
+		return err
+	}
+	for _, path := range o.Out {
+		if err := m.Write(path); err != nil {
+			return err
+		}
+	}
+	if o.Projector != "" {
+		if err := m.WriteProjector(o.Projector); err != nil {
+			return err
+		}
+	}
+	m.Seconds = time.Since(start).Seconds()
+	if o.JSON {
+		return p.JSON(m)
+	}
+	printMap(p.Out, m)
+	return nil
+}
+
+func printMap(w io.Writer, m *report.Map) {
+	fmt.Fprintf(w, "%d of %d images of %s", m.Points, m.Of, m.Split)
+	if t := m.TSNE; t != nil {
+		fmt.Fprintf(w, ", t-SNE: perplexity %.3g, %d iterations, KL %.3f, %.1f s", t.Perplexity, t.Iterations, t.KL, m.Took.Seconds())
+	}
+	if s := m.Shares; s != nil {
+		fmt.Fprintf(w, ", principal components: %.1f %% and %.1f %% of the variance", 100*s[0], 100*s[1])
+	}
+	fmt.Fprintf(w, "\n%s\n", strings.Join(m.Files, ", "))
+}

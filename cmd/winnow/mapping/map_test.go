@@ -1,0 +1,47 @@
+package mapping
+
+import (
+	"context"
+	"io"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/eval/tsne"
+	"winnow/report"
+	"winnow/run/folder"
+)
+
+func TestFlagsBecomeOptions(t *testing.T) {
+	var got Options
+	fake := func(_ context.Context, _ *term.Program, o Options) error { got = o; return nil }
+	app := term.NewApp([]term.Group{{Commands: []*cli.Command{command(fake)}}}, io.Discard, io.Discard)
+	for _, c := range []struct {
+		args []string
+		want Options
+	}{
+		{[]string{"--out", "m.html", "--out", "m.csv", "--projector", "v", "--max", "9", "--perplexity", "4", "--iterations", "7", "--seed", "3", "--root", "photos", "run"},
+			Options{Dir: "run", Run: folder.Options{Root: "photos", View: "center", Splits: []string{"test", "query", "gallery"}, For: "map"}, Out: []string{"m.html", "m.csv"}, Projector: "v",
+				Draw: report.MapOptions{Colour: report.ColourLabel, Max: 9, Method: report.MethodTSNE, TSNE: tsne.Options{Perplexity: 4, Iterations: 7, Seed: 3}, Pictures: true}}},
+		{[]string{"--out", "m.svg", "--features", "f", "--manifest", "m.csv", "--split", "train, test", "--color", "true", "--method", "pca", "--json"},
+			Options{Run: folder.Options{Features: "f", Manifest: "m.csv", View: "center", Splits: []string{"train", "test"}, For: "map"}, Out: []string{"m.svg"}, JSON: true,
+				Draw: report.MapOptions{Split: "train, test", Colour: report.ColourTrue, Max: 10_000, Method: report.MethodPCA, TSNE: tsne.Options{Perplexity: 30, Iterations: 1000, Seed: 1}}}},
+	} {
+		if err := app.RunContext(t.Context(), append([]string{"winnow", "map"}, c.args...)); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, got, cmpopts.IgnoreFields(folder.Options{}, "Host"), cmpopts.IgnoreFields(tsne.Options{}, "Stepped")); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", c.args, diff)
+		}
+	}
+}
+
+// Features are looked at of the splits that are drawn; of all where all are.
+func TestSplitsToLookAt(t *testing.T) {
+	if got := splitsToLookAt("train,all"); got != nil {
+		t.Errorf("of all splits: %v", got)
+	}
+}

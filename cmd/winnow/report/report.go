@@ -1,0 +1,190 @@
+// Package report is winnow report.
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/audit"
+	"winnow/cmd/winnow/term"
+	"winnow/datasets"
+	"winnow/internal/atomicfile"
+	"winnow/report"
+	"winnow/report/page"
+	"winnow/run/auditing"
+	"winnow/run/evaluation"
+	"winnow/run/folder"
+)
+
+// Command is winnow report.
+func Command() *cli.Command { return command(run) }
+
+func command(call term.Call[Options]) *cli.Command {
+	return &cli.Command{
+		Name:      "report",
+		Usage:     "put all that is known of a run, or of several beside each other, on one page",
+		ArgsUsage: "RUN [RUN ...]",
+		Description: "What was trained, how it went, what the filter did, retrieval beside frozen and whitened features, classes, the most\n" +
+			"suspect labels, retrieval examples, a map (t-SNE), warnings, and what every number means: one file that needs\n" +
+			"nothing else, to read offline and to print. Of several runs it holds their settings where they differ, their\n" +
+			"numbers, and their curves over each other. Pictures come from --root; the page stays below 10 MB.\n\n" +
+			"   winnow report run --out report.html     winnow report run-a run-b --out compared.html",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "write the page to `FILE`.html"},
+			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery, or validation", Usage: "the `SPLIT` to measure, show and draw"},
+			&cli.StringFlag{Name: "scorer", DefaultText: "the run's", Usage: "rank the suspects by `NAME`: " + strings.Join(auditing.RunScorers(), ", ")},
+			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images on the map"},
+			&cli.BoolFlag{Name: "no-pictures", Usage: "no pictures on the page"},
+			&cli.BoolFlag{Name: "no-map", Usage: "no map"},
+			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most memory for similarities, `SIZE`: 512MiB, 2GiB"},
+			&cli.BoolFlag{Name: "json", Usage: "print what was measured as JSON"},
+		}, term.DataFlags...),
+		Action: term.Action(read, call),
+	}
+}
+
+// Options of winnow report.
+type Options struct {
+	Dirs   []string // of runs
+	Run    folder.Options
+	Out    string
+	Split  string // "": the usual one of each run
+	Scorer string // "": each run's own
+	Show   report.Illustration
+	JSON   bool
+}
+
+func read(c *cli.Context) (o Options, err error) {
+	o = Options{Dirs: c.Args().Slice(), Out: c.String("out"), Split: c.String("split"), Scorer: c.String("scorer"), JSON: c.Bool("json"),
+		Show: report.Illustration{Pictures: !c.Bool("no-pictures"), Map: !c.Bool("no-map"), MaxMap: c.Int("max")}}
+	if o.Show.MaxMem, err = term.Size(c, "max-mem"); err != nil {
+		return o, err
+	}
+	switch scorers := auditing.RunScorers(); {
+	case len(o.Dirs) == 0:
+		return o, term.Misused("winnow report takes one run folder or several: found none")
+	case filepath.Ext(o.Out) != ".html":
+		return o, term.Misused("--out: %q does not end in .html", o.Out)
+	case c.IsSet("scorer") && !slices.Contains(scorers, o.Scorer):
+		return o, term.Misused("--scorer: found %q, expected one of %s", o.Scorer, strings.Join(scorers, ", "))
+	case o.Show.MaxMap < 5:
+		return o, term.Misused("--max: found %d images, expected at least 5", o.Show.MaxMap)
+	}
+	for i, dir := range o.Dirs {
+		if slices.Contains(o.Dirs[:i], dir) {
+			return o, term.Misused("winnow report: %s is named twice", dir)
+		}
+	}
+	o.Run, err = term.RunOptions(c)
+	return o, err
+}
+
+// result is what winnow report --json prints.
+type result struct {
+	File  string            `json:"file"`
+	Bytes int               `json:"bytes"`
+	Split string            `json:"split"`
+	Runs  []report.Measured `json:"runs"`
+}
+
+func run(ctx context.Context, p *term.Program, o Options) error {
+	o.Run.Host = p.Host()
+	rt, err := p.OpenRuntime()
+	if err != nil {
+		return err
+	}
+	defer rt.Close()
+	done := result{File: o.Out}
+	var runs []*report.Run
+	for _, dir := range o.Dirs {
+		r, err := o.measure(ctx, p, dir, &done)
+		if err != nil {
+			return err
+		}
+		runs = append(runs, r)
+	}
+	var content page.Report
+	var drawMap func(w io.Writer, most int) error
+	if len(runs) > 1 {
+		content = report.Compared(runs)
+	} else {
+		content = runs[0].Page()
+		if drawMap, err = runs[0].Illustrate(ctx, report.Host{Note: p.Note, Watch: p.Watch, Winnow: term.Version()}, &content, o.Show); err != nil {
+			return err
+		}
+	}
+	file, err := report.Write(content, drawMap)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	if err := atomicfile.WriteBytes(o.Out, file); err != nil {
+		return fmt.Errorf("report: %s: %w", o.Out, err)
+	}
+	if done.Bytes = len(file); done.Bytes > report.Limit {
+		p.Note("the page has %.1f MB, more than %.0f: there is less on it with --max N, --no-map or --no-pictures", float64(done.Bytes)/1e6, report.Limit/1e6)
+	}
+	if o.JSON {
+		return p.JSON(done)
+	}
+	fmt.Fprintf(p.Out, "%s: %.1f MB; measured on %s\n", o.Out, float64(done.Bytes)/1e6, runs[0].SplitText())
+	for _, r := range done.Runs {
+		fmt.Fprintf(p.Out, "%s: P@1 %.4f (frozen %.4f, whitened %.4f), %d warnings\n", r.Run, r.Trained.PrecisionAt1, r.Frozen.PrecisionAt1, r.Whitened.PrecisionAt1, len(r.Warnings))
+	}
+	return nil
+}
+
+// measure opens a run, measures it, and audits its training labels.
+func (o Options) measure(ctx context.Context, p *term.Program, dir string, done *result) (*report.Run, error) {
+	opened, err := folder.Open(ctx, dir, o.Run)
+	if err != nil {
+		return nil, err
+	}
+	r, err := report.Open(opened, term.Version())
+	if err != nil {
+		return nil, err
+	}
+	split := o.Split
+	if split == "" {
+		split = usualSplit(r.Manifest)
+	}
+	found, err := evaluation.Read(opened, evaluation.Options{Split: split})
+	if err != nil {
+		return nil, err
+	}
+	images := report.Images{Split: found.Split, Train: found.Train, Was: found.Was, Now: found.Now, LeftOut: found.LeftOut}
+	if err := r.Measure(ctx, images, o.Show.MaxMem); err != nil {
+		return nil, err
+	}
+	a, err := auditing.Run(ctx, opened, auditing.Options{Note: p.Note, Options: audit.Options{Scorer: o.Scorer, MaxMem: o.Show.MaxMem, JustRank: true}})
+	if errors.As(err, new(auditing.ScorerError)) {
+		return nil, term.AsMisuse(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Judge(report.Judged{Scorer: a.Scorer, Suggests: a.Suggests, Rate: a.Rate, Images: a.Images, Detection: a.Detection,
+		Weights: a.Scorer == auditing.SelfPaced, Record: auditing.Meanings[a.Scorer]})
+	done.Split, done.Runs = found.Split, append(done.Runs, r.Measured())
+	return r, nil
+}
+
+// usualSplit returns the split that a report looks at: test, or query against gallery (""), or what there is to see of
+// images that the run was not trained on, else of those it was.
+func usualSplit(d *datasets.Dataset) string {
+	for _, split := range []string{datasets.Test, datasets.Query, datasets.Validation} {
+		if len(d.Select(split)) > 0 {
+			if split == datasets.Validation {
+				return split
+			}
+			return ""
+		}
+	}
+	return datasets.Train
+}

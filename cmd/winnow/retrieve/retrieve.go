@@ -1,0 +1,115 @@
+// Package retrieve is winnow retrieve.
+package retrieve
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/datasets"
+	"winnow/internal/atomicfile"
+	"winnow/report"
+	"winnow/run/evaluation"
+	"winnow/run/folder"
+)
+
+// Command is winnow retrieve.
+func Command() *cli.Command { return command(run) }
+
+func command(call term.Call[Options]) *cli.Command {
+	return &cli.Command{
+		Name:      "retrieve",
+		Usage:     "show images and their nearest neighbours, hits and misses marked, on a page",
+		ArgsUsage: "[RUN]",
+		Description: "Images of the split (or of query, which ask gallery) with the images that the run embeds nearest to them. A hit has\n" +
+			"the query's label. Without a run it looks at the features of a store as they are: --features DIR --manifest FILE.\n" +
+			"Queries without any other image of their label are not chosen.\n\n" +
+			"   winnow retrieve run --queries 12 --k 8 --out retrieval.html",
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "write the page to `FILE`.html"},
+			&cli.StringFlag{Name: "split", DefaultText: "test, or query against gallery", Usage: "the `SPLIT` to look at"},
+			&cli.IntFlag{Name: "queries", Value: 12, Usage: "`N` images that ask"},
+			&cli.IntFlag{Name: "k", Value: 8, Usage: "`K` nearest of each"},
+			&cli.StringFlag{Name: "choose", Value: evaluation.ChooseRandom, Usage: "which ask, `WHICH`: random (by --seed), or worst: fewest hits among the K nearest, of those the nearest misses first"},
+			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that queries are drawn by"},
+			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most memory for similarities, `SIZE`: 512MiB, 2GiB"},
+			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
+		}, term.DataFlags...),
+		Action: term.Action(read, call),
+	}
+}
+
+// mostShown bounds a page: N queries of K neighbours.
+const mostShown = 5000
+
+// Options of winnow retrieve.
+type Options struct {
+	Dir   string // of a run; "": the store of Run
+	Run   folder.Options
+	Out   string
+	Split string
+	Find  evaluation.ExampleOptions
+	JSON  bool
+}
+
+func read(c *cli.Context) (o Options, err error) {
+	n, k := c.Int("queries"), c.Int("k")
+	o = Options{Out: c.String("out"), Split: c.String("split"), JSON: c.Bool("json"), Find: evaluation.ExampleOptions{Choice: c.String("choose"), Queries: n, K: k, Seed: c.Uint64("seed")}}
+	if o.Find.MaxMem, err = term.Size(c, "max-mem"); err != nil {
+		return o, err
+	}
+	switch {
+	case n < 1 || k < 1 || n > mostShown || k > mostShown || n*k > mostShown:
+		return o, term.Misused("--queries %d --k %d: expected at least one of each and at most %d pictures", n, k, mostShown)
+	case o.Find.Choice != evaluation.ChooseRandom && o.Find.Choice != evaluation.ChooseWorst:
+		return o, term.Misused("--choose: found %q, expected %s or %s", o.Find.Choice, evaluation.ChooseRandom, evaluation.ChooseWorst)
+	case filepath.Ext(o.Out) != ".html":
+		return o, term.Misused("--out: %q does not end in .html", o.Out)
+	}
+	splits := []string{datasets.Test, datasets.Query, datasets.Gallery}
+	if c.IsSet("split") {
+		splits = []string{o.Split}
+	}
+	if o.Dir, err = term.RunOrStore(c); err != nil {
+		return o, err
+	}
+	o.Run, err = term.RunOptions(c, splits...)
+	return o, err
+}
+
+// result is what winnow retrieve --json prints.
+type result struct {
+	File string `json:"file"`
+	evaluation.Examples
+}
+
+func run(ctx context.Context, p *term.Program, o Options) error {
+	r, err := p.OpenEmbedding(ctx, o.Dir, o.Run)
+	if err != nil {
+		return err
+	}
+	rt, err := p.OpenRuntime()
+	if err != nil {
+		return err
+	}
+	defer rt.Close()
+	found, err := evaluation.FindExamples(ctx, r, o.Split, o.Find)
+	if err != nil {
+		return err
+	}
+	content, err := report.Retrieval(ctx, report.Host{Note: p.Note, Watch: p.Watch, Winnow: term.Version()}, r, found)
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(o.Out, content.WriteHTML); err != nil {
+		return fmt.Errorf("retrieve: %s: %w", o.Out, err)
+	}
+	if o.JSON {
+		return p.JSON(result{o.Out, found})
+	}
+	fmt.Fprintf(p.Out, "%s: %s\n", o.Out, found.Summary())
+	return nil
+}

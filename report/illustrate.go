@@ -1,0 +1,101 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"winnow/audit/suspects"
+	"winnow/datasets"
+	"winnow/eval/tsne"
+	"winnow/internal/hint"
+	"winnow/report/page"
+	"winnow/run/evaluation"
+)
+
+// How much is shown in pictures.
+const (
+	shownSuspects = 24
+	shownQueries  = 8
+	shownNearest  = 8
+	shownSide     = 96 // pixels
+	shownSeed     = 1  // of what is drawn: queries, images of the map
+)
+
+// Illustration says what of a run's images is shown on its page.
+type Illustration struct {
+	Pictures bool
+	Map      bool
+	MaxMap   int   // images on the map
+	MaxMem   int64 // for similarities, bytes
+}
+
+// Illustrate adds suspects and queries to the page of a run, and returns what draws its map, nil for none: in so many bytes
+// at most.
+func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Illustration) (drawMap func(w io.Writer, most int) error, err error) {
+	var examples evaluation.Examples
+	if len(evaluation.Askers(r.now)) > 0 {
+		examples, err = evaluation.ExamplesAmong(ctx, r.Run, r.split, r.now, evaluation.ExampleOptions{Choice: evaluation.ChooseRandom, Queries: shownQueries, K: shownNearest, Seed: shownSeed, MaxMem: o.MaxMem})
+		if err != nil {
+			return nil, err
+		}
+	}
+	list := r.audited.Images[:min(shownSuspects, len(r.audited.Images))]
+	files := map[string][]byte{}
+	if o.Pictures {
+		if files, err = pictureFiles(ctx, h, r.Run, append(examples.Paths(), suspectPaths(list)...), shownSide); err != nil {
+			return nil, hint.With(err, "name the folder of the images, or a .zip file of it, with --root; or leave them out: --no-pictures")
+		}
+	}
+	content.Queries = queryCards(examples, files)
+	all := make([]int, len(list))
+	for i := range all {
+		all[i] = i
+	}
+	content.Suspects, err = SuspectCards(list, all, func(path, caption string) (page.Picture, error) {
+		return page.Picture{Data: files[path], Caption: caption, File: path}, nil
+	})
+	if err != nil || !o.Map {
+		return nil, err
+	}
+	return r.drawMap(ctx, h, o)
+}
+
+// suspectPaths are the images that suspects are shown with.
+func suspectPaths(list []suspects.Entry) (paths []string) {
+	for _, e := range list {
+		paths = append(paths, e.Path)
+		for _, n := range slices.Concat(e.SupportGiven, e.SupportSuggested) {
+			paths = append(paths, n.Path)
+		}
+	}
+	return paths
+}
+
+// drawMap brings the images measured into the plane; nil where there are too few.
+func (r *Run) drawMap(ctx context.Context, h Host, o Illustration) (func(w io.Writer, most int) error, error) {
+	splits := r.split
+	if r.now.Gallery != nil {
+		splits = datasets.Query + "," + datasets.Gallery
+	}
+	scores := make(map[string]float64, len(r.audited.Images))
+	for _, e := range r.audited.Images {
+		scores[e.Path] = e.Score
+	}
+	asked := MapOptions{Split: splits, Colour: ColourLabel, Scores: scores, Max: o.MaxMap, Method: MethodTSNE, Pictures: o.Pictures,
+		TSNE: tsne.Options{Perplexity: 30, Iterations: 1000, Seed: shownSeed}}
+	m, err := chooseMap(r.Run, asked)
+	if err != nil {
+		return nil, err
+	}
+	if m.set.Len() < 5 {
+		return nil, nil
+	}
+	if err := m.draw(ctx, h, r.Run, asked); err != nil {
+		return nil, err
+	}
+	drawn := readable(m.drawn)
+	drawn.Notes = []string{fmt.Sprintf("%d of %d images of %s by t-SNE, coloured by their given labels.", m.Points, m.Of, r.SplitText())}
+	return func(w io.Writer, most int) error { return drawn.WritePart(w, m.pictures, most) }, nil
+}

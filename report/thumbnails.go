@@ -1,0 +1,97 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/jpeg"
+	"sync"
+
+	"winnow/backbone"
+	"winnow/datasets/imageroot"
+	"winnow/extraction"
+	"winnow/internal/hint"
+	"winnow/internal/lookup"
+	"winnow/run/folder"
+)
+
+// Host is what drawing needs of the program around it.
+type Host struct {
+	Note   func(format string, args ...any)                         // takes a fact for the user
+	Watch  func(what string) (at func(done, total int), end func()) // shows how far some work is
+	Winnow string                                                   // its version, for the page
+}
+
+// Thumbnails reads images of a run small, at most side pixels wide and high. One that cannot be read is nil, and noted;
+// that none can is an error.
+func Thumbnails(ctx context.Context, h Host, run *folder.Run, paths []string, side int) ([]image.Image, error) {
+	advice := "name the folder of the images, or a .zip file of it, with --root"
+	if run.For == "map" {
+		advice += "; --no-pictures leaves them out"
+	}
+	where := run.ImageRoot()
+	root, err := imageroot.Open(where)
+	if err != nil {
+		return nil, hint.With(err, "%s", advice)
+	}
+	at, end := h.Watch("pictures")
+	defer end()
+	var mutex sync.Mutex
+	n := 0
+	small, err := backbone.Thumbnails(ctx, root, paths, side, func() {
+		mutex.Lock()
+		defer mutex.Unlock()
+		n++
+		at(n, len(paths))
+	})
+	if err != nil {
+		return nil, err
+	}
+	out, bad := make([]image.Image, len(paths)), []lookup.LeftOut{}
+	for i, s := range small {
+		if s.Err != nil {
+			bad = append(bad, lookup.LeftOut{Path: paths[i], Reason: s.Err.Error()})
+			continue
+		}
+		out[i] = s.Image
+	}
+	if len(bad) > 0 && len(bad) == len(paths) {
+		return nil, hint.With(fmt.Errorf("%s: none of %d pictures below %s can be read, the first is %s: %s", run.For, len(paths), where, bad[0].Path, bad[0].Reason), "%s", advice)
+	}
+	if len(bad) > 0 {
+		h.Note("%d of %d pictures cannot be shown, the first is %s: %s", len(bad), len(paths), bad[0].Path, bad[0].Reason)
+	}
+	return out, nil
+}
+
+// pictureFiles returns the pictures by path as files, each once; those that cannot be read are missing.
+func pictureFiles(ctx context.Context, h Host, run *folder.Run, paths []string, side int) (map[string][]byte, error) {
+	paths = extraction.Distinct(paths)
+	small, err := Thumbnails(ctx, h, run, paths, side)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for i, img := range small {
+		if img == nil {
+			continue
+		}
+		if files[paths[i]], err = encodePicture(img); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", run.For, paths[i], err)
+		}
+	}
+	return files, nil
+}
+
+// encodePicture returns a small picture as a JPEG file, on white where it lets light through.
+func encodePicture(img image.Image) ([]byte, error) {
+	flat := image.NewRGBA(img.Bounds())
+	draw.Draw(flat, flat.Rect, image.NewUniform(color.White), image.Point{}, draw.Src)
+	draw.Draw(flat, flat.Rect, img, img.Bounds().Min, draw.Over)
+	var b bytes.Buffer
+	err := jpeg.Encode(&b, flat, &jpeg.Options{Quality: 85})
+	return b.Bytes(), err
+}
