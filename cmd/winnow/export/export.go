@@ -63,7 +63,7 @@ type Options struct {
 	Splits string
 	Model  string // the backbone; "": found by its sha256
 	Check  int    // images that the ONNX file is run on
-	Qdrant Qdrant
+	Qdrant embedding.Upload
 	JSON   bool
 
 	given []string // flags that say nothing of an index or a feature store
@@ -111,7 +111,7 @@ type result struct {
 	Run     string                `json:"run"`
 	Vectors *embedding.RunVectors `json:"embeddings,omitempty"`
 	Model   *embedding.Model      `json:"model,omitempty"`
-	Qdrant  *uploaded             `json:"qdrant,omitempty"`
+	Qdrant  *embedding.Uploaded   `json:"qdrant,omitempty"`
 }
 
 // isRun reports whether a folder is a run's and not that of an index or a feature store.
@@ -121,11 +121,12 @@ func isRun(dir string) bool {
 }
 
 func run(ctx context.Context, p *term.Program, o Options) error {
+	o.Qdrant.Note, o.Qdrant.Watch = p.Note, p.Watch
 	if o.Qdrant.URL != "" && !isRun(o.Dir) {
 		return o.sendGallery(ctx, p)
 	}
 	o.Run.Host = p.Host()
-	server, err := o.Qdrant.dial(p)
+	server, err := o.Qdrant.Dial()
 	if err != nil {
 		return err
 	}
@@ -175,8 +176,8 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 		}
 	}
 	if server != nil {
-		if done.Qdrant, err = o.Qdrant.sendRun(ctx, p, server, r, o.Splits); err != nil {
-			return err
+		if done.Qdrant, err = o.Qdrant.Run(ctx, server, r, o.Splits); err != nil {
+			return misuse(err)
 		}
 	}
 	return done.print(p, o.JSON)

@@ -16,7 +16,7 @@ import (
 )
 
 func TestFlagsBecomeOptions(t *testing.T) {
-	t.Setenv(qdrantKey, " secret\n")
+	t.Setenv(embedding.KeyVariable, " secret\n")
 	var got Options
 	fake := func(_ context.Context, _ *term.Program, o Options) error { got = o; return nil }
 	app := term.NewApp([]term.Group{{Commands: []*cli.Command{command(fake)}}}, io.Discard, io.Discard)
@@ -26,10 +26,10 @@ func TestFlagsBecomeOptions(t *testing.T) {
 	}{
 		{[]string{"--npy", "e.npy", "--csv", "e.csv", "--parquet", "e.pq", "--onnx", "e.onnx", "--split", "test", "--model", "m", "--check", "3", "--json", "--last", "run"},
 			Options{Dir: "run", Run: folder.Options{Last: true, View: "center", For: "export"}, Files: embedding.RunFiles{NPY: "e.npy", CSV: "e.csv", Parquet: "e.pq"}, ONNX: "e.onnx",
-				Splits: "test", Model: "m", Check: 3, JSON: true, Qdrant: Qdrant{Payload: "label,split", Batch: 256}}},
+				Splits: "test", Model: "m", Check: 3, JSON: true, Qdrant: embedding.Upload{Payload: "label,split", Batch: 256}}},
 		{[]string{"--qdrant", "http://db:6334", "--collection", "c", "--payload", "label", "--batch", "9", "--recreate", "--on-disk", "ix"},
 			Options{Dir: "ix", Run: folder.Options{View: "center", For: "export"}, Splits: "all", Check: 16,
-				Qdrant: Qdrant{URL: "http://db:6334", Address: qdrant.Address{Host: "db", Port: 6334}, Key: "secret", Collection: "c", Payload: "label", Chosen: true, Batch: 9, Recreate: true, OnDisk: true}}},
+				Qdrant: embedding.Upload{URL: "http://db:6334", Address: qdrant.Address{Host: "db", Port: 6334}, Key: "secret", Collection: "c", Payload: "label", Chosen: true, Batch: 9, Recreate: true, OnDisk: true}}},
 	} {
 		if err := app.RunContext(t.Context(), append([]string{"winnow", "export"}, c.args...)); err != nil {
 			t.Fatal(err)

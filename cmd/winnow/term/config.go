@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -168,8 +167,8 @@ func readFlags(c *cli.Context, cfg *config.Run) (err error) {
 		cfg.Peers.Rate = cfg.Filter.Rate
 	}
 	if c.IsSet("hidden") {
-		if cfg.Head.Hidden, err = widths(c.String("hidden")); err != nil {
-			return err
+		if cfg.Head.Hidden, err = config.ParseWidths(c.String("hidden")); err != nil {
+			return fmt.Errorf("--hidden: %w", err)
 		}
 	}
 	if c.IsSet("batch") {
@@ -188,19 +187,4 @@ func readFlags(c *cli.Context, cfg *config.Run) (err error) {
 		cfg.Losses = append(cfg.Losses, l)
 	}
 	return nil
-}
-
-// widths reads "512,256", or "none".
-func widths(text string) (list []int, err error) {
-	if text == "none" {
-		return nil, nil
-	}
-	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' }) {
-		n, err := strconv.Atoi(strings.TrimSpace(part))
-		if err != nil {
-			return nil, fmt.Errorf("--hidden: found %q, expected widths, for example 512,256, or none", text)
-		}
-		list = append(list, n)
-	}
-	return list, nil
 }

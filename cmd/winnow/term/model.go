@@ -33,22 +33,7 @@ func ModelSettings(c *cli.Context) models.Settings {
 		Preset: c.String("preset"), Output: c.String("output"),
 		Interpolation: c.String("interpolation"), Channels: c.String("channels"),
 	}
-	if c.IsSet("resize") {
-		v := c.Int("resize")
-		s.Resize = &v
-	}
-	if c.IsSet("exact") {
-		v := c.Bool("exact")
-		s.Exact = &v
-	}
-	if c.IsSet("crop") {
-		v := c.Int("crop")
-		s.Crop = &v
-	}
-	if c.IsSet("scale") {
-		v := c.Float64("scale")
-		s.Scale = &v
-	}
+	s.Resize, s.Exact, s.Crop, s.Scale = given(c, "resize", c.Int), given(c, "exact", c.Bool), given(c, "crop", c.Int), given(c, "scale", c.Float64)
 	if c.IsSet("mean") {
 		s.Mean = *c.Generic("mean").(*numbers)
 	}
@@ -56,6 +41,15 @@ func ModelSettings(c *cli.Context) models.Settings {
 		s.Std = *c.Generic("std").(*numbers)
 	}
 	return s
+}
+
+// given returns what a flag was set to; nil where it was not.
+func given[T any](c *cli.Context, flag string, read func(string) T) *T {
+	if !c.IsSet(flag) {
+		return nil
+	}
+	v := read(flag)
+	return &v
 }
 
 // numbers is the value of a flag that takes numbers with commas between.

@@ -27,6 +27,7 @@ type Options struct {
 	JSON              bool
 }
 
+// Command is winnow train.
 func Command() *cli.Command { return command(train) }
 
 func command(call term.Call[Options]) *cli.Command {
@@ -140,6 +141,6 @@ func train(ctx context.Context, p *term.Program, o Options) error {
 	if o.JSON {
 		return p.JSON(result)
 	}
-	writeResult(p.Out, result, o.Config.Validation.Patience)
+	result.Write(p.Out, o.Config.Validation.Patience)
 	return nil
 }

@@ -1,15 +1,13 @@
-package train
+package folder
 
 import (
 	"fmt"
 	"io"
 	"path/filepath"
-
-	"winnow/run/folder"
 )
 
-// writeResult writes the result for people; patience is that of the run.
-func writeResult(w io.Writer, result folder.Result, patience int) {
+// Write writes the result for people; patience is that of the run.
+func (result Result) Write(w io.Writer, patience int) {
 	if result.Validation != nil {
 		result.Validation.Print(w)
 	}
@@ -18,7 +16,7 @@ func writeResult(w io.Writer, result folder.Result, patience int) {
 		fmt.Fprintf(w, "stopped early after step %d, as the last %d validations were no better\n", result.Steps, patience)
 	}
 	if n := result.Corrected; n != nil {
-		fmt.Fprintf(w, "%d corrections of labels: %s\n", *n, filepath.Join(result.Run, folder.CorrectionsFile))
+		fmt.Fprintf(w, "%d corrections of labels: %s\n", *n, filepath.Join(result.Run, CorrectionsFile))
 	}
 	if result.IdleTooOften() {
 		fmt.Fprintf(w, "in %d of %d steps no loss had anything to learn from: no pairs in the batch, none that costs anything, or no label that the filter keeps; --batch PxK wants two images of a class and two classes\n", result.Idle, result.Steps)
