@@ -58,7 +58,7 @@ var Variants = []Variant{
 	{"soft_triple", "vmf", [3]float64{0, 1636.11, 1641.63}},
 }
 
-// base is the place of the variant of the same loss without a filter.
+// base returns the place of the variant of the same loss without a filter.
 func (v Variant) base(among []Variant) int {
 	return slices.IndexFunc(among, func(o Variant) bool { return o.Loss == v.Loss })
 }
@@ -167,7 +167,7 @@ func (o Options) plan() (variants []Variant, configs []config.Run, err error) {
 	return variants, configs, nil
 }
 
-// config is the training of a variant.
+// config returns the training of a variant.
 func (o Options) config(v Variant, base config.Run) config.Run {
 	base.Filter.Scorer = v.Filter
 	if v.Loss == "soft_triple" {
@@ -182,7 +182,7 @@ func (o Options) config(v Variant, base config.Run) config.Run {
 	return base
 }
 
-// fill is the number of steps that fill the bank when the filter drops its share, the same for all variants, so that all
+// fill returns the number of steps that fill the bank when the filter drops its share, the same for all variants, so that all
 // time the same batches.
 func (o Options) fill(cfg config.Run) int {
 	kept := float64(cfg.Sampler.Classes*cfg.Sampler.Images) * (1 - o.Rate)

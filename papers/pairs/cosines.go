@@ -48,7 +48,7 @@ type Distribution struct {
 	Counts []int   `json:"bins"` // of [Bins] equal bins over -1 … 1
 }
 
-// Shares are the counts as shares of all pairs of the kind.
+// Shares returns the counts as shares of all pairs of the kind.
 func (d Distribution) Shares() []float64 {
 	shares := make([]float64, len(d.Counts))
 	for b, n := range d.Counts {
@@ -140,7 +140,7 @@ func (t *tally) distribution(kind Kind) Distribution {
 	return d
 }
 
-// quantile is the middle of the cell in which the first ⌈p·total⌉ cosines end.
+// quantile returns the middle of the cell in which the first ⌈p·total⌉ cosines end.
 func quantile(of *[cells]int, p float64, total int) float64 {
 	need, sum := int(math.Ceil(p*float64(total))), 0
 	for cell, n := range of {
@@ -151,7 +151,7 @@ func quantile(of *[cells]int, p float64, total int) float64 {
 	return 1
 }
 
-// overlap is 0 where a kind has no pair.
+// overlap returns 0 where a kind has no pair.
 func overlap(a, b Distribution) (sum float64) {
 	if a.Pairs == 0 || b.Pairs == 0 {
 		return 0
@@ -163,7 +163,7 @@ func overlap(a, b Distribution) (sum float64) {
 	return sum
 }
 
-// nearer is P(a > b) + P(a = b)/2 of one cosine of each, 0 where there is none.
+// nearer returns P(a > b) + P(a = b)/2 of one cosine of each, 0 where there is none.
 func nearer(a, b *[cells]int) float64 {
 	below, total, wins := 0, 0, 0.0
 	for cell, n := range a {

@@ -30,7 +30,7 @@ const (
 // Kinds lists all.
 func Kinds() []Kind { return []Kind{TruePositive, FalsePositive, TrueNegative, FalseNegative} }
 
-// String is the kind in words.
+// String returns the kind in words.
 func (k Kind) String() string {
 	return [kinds]string{"true positives", "false positives", "true negatives", "false negatives"}[k]
 }
@@ -52,7 +52,7 @@ func (k *Kind) UnmarshalText(text []byte) error {
 // Labels are the two labels of each of some rows, all ≥ 0 and numbered alike.
 type Labels struct{ Given, True []int }
 
-// Wrong is the share of rows whose given label is not the true one.
+// Wrong returns the share of rows whose given label is not the true one.
 func (l Labels) Wrong() float64 {
 	wrong := 0
 	for i, given := range l.Given {
@@ -63,7 +63,7 @@ func (l Labels) Wrong() float64 {
 	return float64(wrong) / float64(max(len(l.Given), 1))
 }
 
-// Rows are the labels of some rows.
+// Rows returns the labels of some rows.
 func (l Labels) Rows(rows []int) Labels {
 	var out Labels
 	for _, i := range rows {
@@ -72,7 +72,7 @@ func (l Labels) Rows(rows []int) Labels {
 	return out
 }
 
-// Kind is what rows i and j are.
+// Kind returns what rows i and j are.
 func (l Labels) Kind(i, j int) Kind {
 	same := l.True[i] == l.True[j]
 	switch {

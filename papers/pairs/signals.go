@@ -105,7 +105,7 @@ func (m *Meter) Signals() Signals {
 	return s
 }
 
-// part is a/(a + b).
+// part returns a/(a + b).
 func part(a, b float64) float64 {
 	if a+b == 0 {
 		return 0

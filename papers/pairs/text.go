@@ -57,7 +57,7 @@ func (r Result) Text(out io.Writer) error {
 
 func (r Result) losses() int { return len(r.Labellings[0].Signals.Losses) }
 
-// cosineText is a cosine, – where there is no pair.
+// cosineText returns a cosine, – where there is no pair.
 func cosineText(v float64, pairs int) string {
 	if pairs == 0 {
 		return "–"
@@ -126,7 +126,7 @@ func (r Result) chart(l Labelling) chart.Histogram {
 	return h
 }
 
-// usedBins are from the first to behind the last bin with a pair.
+// usedBins returns from the first to behind the last bin with a pair.
 func (r Result) usedBins() (from, to int) {
 	from = Bins
 	for _, l := range r.Labellings {

@@ -47,16 +47,16 @@ type Recipe struct {
 	Text   string // the file as it is
 }
 
-// SHA256 is the sum of the file, in hexadecimal digits.
+// SHA256 returns the sum of the file, in hexadecimal digits.
 func (r Recipe) SHA256() string {
 	sum := sha256.Sum256([]byte(r.Text))
 	return hex.EncodeToString(sum[:])
 }
 
-// Main says whether the paper's folder stands for this recipe.
+// Main reports whether the paper's folder stands for this recipe.
 func (r Recipe) Main() bool { return mains[r.Paper] == r.Name }
 
-// List is every recipe, by name.
+// List returns every recipe, by name.
 func List() []Recipe {
 	var list []Recipe
 	names, err := fs.Glob(files, "*/*.yaml")
@@ -130,7 +130,7 @@ func Find(name string) (Recipe, error) {
 	return Recipe{}, fmt.Errorf("recipes: %q is unknown, and like none of the %d recipes of %s", name, len(list), strings.Join(papers, ", "))
 }
 
-// alike says whether a person may have meant a recipe: every part of what was written is in its name, whatever the
+// alike reports whether a person may have meant a recipe: every part of what was written is in its name, whatever the
 // order.
 func alike(r Recipe, name string) bool {
 	parts := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9') })

@@ -263,7 +263,7 @@ func thinned(x, y []float64) (t studies.Trace) {
 	return t
 }
 
-// counts is a histogram in bins as wide as those of the other, so that the two can be drawn over each other.
+// counts returns a histogram in bins as wide as those of the other, so that the two can be drawn over each other.
 func counts(h, other filters.Histogram) (c studies.Counts) {
 	if h.Total() == 0 {
 		return c

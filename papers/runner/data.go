@@ -84,7 +84,7 @@ func (s Source) at(seed uint64) Source {
 	return s
 }
 
-// seeded is the key of a dataset's features for a seed.
+// seeded returns the key of a dataset's features for a seed.
 func seeded(name string, seed uint64) string { return fmt.Sprintf("%s {%d}", name, seed) }
 
 // checkData says before anything is trained what would end a cell after its training.
@@ -227,7 +227,7 @@ const (
 	givenLabels = "given" // as the manifest has them
 )
 
-// as is the dataset as a row's training sees it on a column, for a seed; made once.
+// as returns the dataset as a row's training sees it on a column, for a seed; made once.
 func (d *data) as(ctx context.Context, labels string, column studies.Column, seed uint64) (*labelled, error) {
 	noise, rate := column.Noise, column.Rate
 	if labels == studies.True {

@@ -111,7 +111,7 @@ func (p Plan) Text(to io.Writer) error {
 	return err
 }
 
-// estimate is the length of a cell's training and the time of the whole cell, from a few steps of it and one
+// estimate returns the length of a cell's training and the time of the whole cell, from a few steps of it and one
 // measurement.
 func (r *reproduction) estimate(ctx context.Context, cell studies.Cell) (steps int, each time.Duration, err error) {
 	if r.Study.Rows[cell.Row].Recipe == "" {

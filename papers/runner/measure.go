@@ -128,7 +128,7 @@ type studyMetric struct {
 	names    map[string][]string // by key of the metric's result: the study's measures
 }
 
-// metrics are what the study's measures need, each once.
+// metrics returns what the study's measures need, each once.
 func (r *reproduction) metrics() []studyMetric {
 	var all []studyMetric
 	add := func(metric, key, name string) *studyMetric {
@@ -161,7 +161,7 @@ func (r *reproduction) metrics() []studyMetric {
 	return all
 }
 
-// testOf is what is measured on: the test split, or queries with their gallery.
+// testOf returns what is measured on: the test split, or queries with their gallery.
 func testOf(d *datasets.Dataset, s *features.Store) (test features.Set, gallery *features.Set, err error) {
 	if len(d.Select(datasets.Test)) == 0 && len(d.Select(datasets.Query)) > 0 {
 		g, _, err := lookup.Split(d, s, datasets.Gallery)

@@ -63,7 +63,7 @@ func (r *reproduction) plan() error {
 	return nil
 }
 
-// wanted says whether --rows asks for a row, or for a ratio that needs it.
+// wanted reports whether --rows asks for a row, or for a ratio that needs it.
 func (r *reproduction) wanted(row studies.Row) bool {
 	texts := r.Rows
 	if matches(row.Name, texts) {
@@ -97,7 +97,7 @@ func (r *reproduction) words() string {
 	return strings.Join(names, "; ")
 }
 
-// config is the resolved configuration of a cell.
+// config returns the resolved configuration of a cell.
 func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	row, column := r.Study.Rows[cell.Row], r.Study.Columns[cell.Column]
 	recipe := recipes.Recipe{Name: "default"}
@@ -130,7 +130,7 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 	return cfg, cfg.Validate()
 }
 
-// settingsOf are the settings of --set for a row: those of all, and those that name it.
+// settingsOf returns the settings of --set for a row: those of all, and those that name it.
 func (r *reproduction) settingsOf(row studies.Row) (settings []string) {
 	for _, s := range r.Set {
 		key, value, _ := strings.Cut(s, "=")
@@ -163,6 +163,9 @@ func (r *reproduction) key(cell studies.Cell) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", r.describe(cell), err)
 	}
+	if cfg.Finetune.On() && r.Glyphs != nil {
+		return "", fmt.Errorf("reproduce: %s trains the network too, and --data glyphs has no image files: write them with winnow data glyphs", r.describe(cell))
+	}
 	column, row := r.Study.Columns[cell.Column], r.Study.Rows[cell.Row]
 	data := r.of(column, cell.Seed)
 	h := sha256.New()
@@ -179,7 +182,7 @@ func (r *reproduction) key(cell studies.Cell) (string, error) {
 	return hex.EncodeToString(h.Sum(nil))[:24], nil
 }
 
-// manifestSum is a hash of everything in a manifest that a training or a measurement sees.
+// manifestSum returns a hash of everything in a manifest that a training or a measurement sees.
 func manifestSum(d *datasets.Dataset) string {
 	h := sha256.New()
 	for _, s := range d.Samples {
@@ -188,7 +191,7 @@ func manifestSum(d *datasets.Dataset) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// traces are the names of what is recorded while cells train.
+// traces returns the names of what is recorded while cells train.
 func (r *reproduction) traces() []string {
 	if r.Study.Chart == nil || r.Study.Chart.Trace == "" {
 		return nil

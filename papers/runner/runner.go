@@ -157,7 +157,7 @@ func (r *reproduction) kept(cell studies.Cell) (studies.Outcome, bool, error) {
 	return o, done, err
 }
 
-// headline is a cell's first measure.
+// headline returns a cell's first measure.
 func (r *reproduction) headline(o studies.Outcome) string {
 	m := r.Study.Measures[0]
 	return fmt.Sprintf("%s %.4f", m, o.Measures[m])

@@ -76,7 +76,7 @@ func (s Store) path(key string) string { return filepath.Join(s.Dir, key+".json"
 // ErrDamaged is what Get answers of a file that holds no outcome: the cell can be run again, and Put replaces it.
 var ErrDamaged = errors.New("holds no outcome of a cell")
 
-// Get is the outcome under a key, if there is one.
+// Get returns the outcome under a key, if there is one.
 func (s Store) Get(key string) (Outcome, bool, error) {
 	var o Outcome
 	text, err := os.ReadFile(s.path(key))
@@ -139,10 +139,10 @@ func (r *Results) Add(c Cell, o Outcome) {
 	r.outcomes[at][int(c.Seed)] = o
 }
 
-// Of is the outcomes of a row on a column by seed.
+// Of returns the outcomes of a row on a column by seed.
 func (r *Results) Of(row, column int) map[int]Outcome { return r.outcomes[[2]int{row, column}] }
 
-// Len is the number of outcomes.
+// Len returns the number of outcomes.
 func (r *Results) Len() int {
 	n := 0
 	for _, all := range r.outcomes {
@@ -151,7 +151,7 @@ func (r *Results) Len() int {
 	return n
 }
 
-// values is a measure of a row on a column by seed; of a ratio's row that of one row over the other's.
+// values returns a measure of a row on a column by seed; of a ratio's row that of one row over the other's.
 func (r *Results) values(row, column int, measure string) map[int]float64 {
 	out := map[int]float64{}
 	if ratio := r.Study.Rows[row].Ratio; ratio != nil {
@@ -174,7 +174,7 @@ func (r *Results) values(row, column int, measure string) map[int]float64 {
 // sortedSeeds are the seeds of values in order.
 func sortedSeeds[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }
 
-// Seconds is the mean time of a row's cells; false where none was run.
+// Seconds returns the mean time of a row's cells; false where none was run.
 func (r *Results) Seconds(row int) (float64, bool) {
 	sum, n := 0.0, 0
 	for at, all := range r.outcomes {
@@ -187,7 +187,7 @@ func (r *Results) Seconds(row int) (float64, bool) {
 	return sum / float64(max(n, 1)), n > 0
 }
 
-// scale is what turns a measure into what is printed.
+// scale returns what turns a measure into what is printed.
 func (s *Study) scale(measure string) float64 {
 	if s.Unit == "percent" && !slices.Contains(notShares, measure) {
 		return 100

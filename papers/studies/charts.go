@@ -131,7 +131,7 @@ func sortedFloats(m map[float64][]float64) []float64 {
 	return list
 }
 
-// first is the outcome of the lowest seed.
+// first returns the outcome of the lowest seed.
 func (r *Results) first(row, column int) (Outcome, bool) {
 	all := r.Of(row, column)
 	for _, seed := range sortedSeeds(all) {

@@ -196,7 +196,7 @@ func (r *Results) describe(s side, c Claim) string {
 	return r.Study.Rows[s.row].Name + ", " + r.Study.Columns[s.column].Name
 }
 
-// paperValue is a value of the paper's in the measure's own scale.
+// paperValue returns a value of the paper's in the measure's own scale.
 func (r *Results) paperValue(s side, measure string) (float64, bool) {
 	row := r.Study.Rows[s.row]
 	at := slices.Index(r.Study.Measures, measure)
@@ -209,7 +209,7 @@ func (r *Results) paperValue(s side, measure string) (float64, bool) {
 // rounding is how far sums of equal shares may be apart: differences below it are none.
 const rounding = 1e-12
 
-// pairedT is the one-sided p-value of a mean above 0 (Student 1908); NaN with fewer than two values. Values all alike
+// pairedT returns the one-sided p-value of a mean above 0 (Student 1908); NaN with fewer than two values. Values all alike
 // have no spread for t to go by, and say no more than their signs: 2^-n above 0 (sign test), 1 otherwise.
 func pairedT(d []float64) float64 {
 	if len(d) < 2 {

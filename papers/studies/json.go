@@ -80,7 +80,7 @@ func (r *Results) JSON(w io.Writer) error {
 	return e.Encode(out)
 }
 
-// known is a number that JSON can hold, or none.
+// known returns a number that JSON can hold, or none.
 func known(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil

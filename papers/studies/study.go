@@ -2,8 +2,8 @@
 //
 // A [Study] is one table or figure: rows are recipes, columns are datasets with noise, and a cell is one training of a
 // row on a column for a seed. The package plans cells, keeps what came of them in one file each, sums them up over
-// seeds, tests the paper's claims on them and writes text, Markdown, CSV and HTML. It trains nothing: whoever runs the
-// cells gives it their [Outcome]s. Measures are shares in [0, 1] unless a measure is said to be something else; percent
+// seeds, tests the paper's claims on them and writes text, Markdown, CSV and HTML. It trains nothing: package
+// runner gives it the [Outcome]s of the cells. Measures are shares in [0, 1] unless a measure is said to be something else; percent
 // exists in what is printed alone.
 package studies
 
@@ -85,7 +85,7 @@ const (
 // Runs reports whether a row has cells, and is not computed from others.
 func (r Row) Runs() bool { return r.Ratio == nil }
 
-// kinds is how many ways to make its cells a row has.
+// kinds counts the ways in which a row is made: exactly one is right.
 func (r Row) kinds() (n int) {
 	for _, is := range []bool{r.Recipe != "", r.Ratio != nil, r.Untrained != "", r.Estimate != "", r.Judge != "" && r.Recipe == ""} {
 		if is {
@@ -269,17 +269,17 @@ func (s *Study) checkChart() error {
 	return nil
 }
 
-// row is the index of a row, or -1.
+// row returns the index of a row, or -1.
 func (s *Study) row(name string) int {
 	return slices.IndexFunc(s.Rows, func(r Row) bool { return r.Name == name })
 }
 
-// column is the index of a column, or -1.
+// column returns the index of a column, or -1.
 func (s *Study) column(name string) int {
 	return slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == name })
 }
 
-// Datasets are the names of the datasets, in the order of the columns.
+// Datasets returns the names of the datasets, in the order of the columns.
 func (s *Study) Datasets() []string {
 	var names []string
 	for _, c := range s.Columns {
@@ -290,7 +290,7 @@ func (s *Study) Datasets() []string {
 	return names
 }
 
-// RowNames are the names of all rows, in the table's order.
+// RowNames returns the names of all rows, in the table's order.
 func (s *Study) RowNames() (names []string) {
 	for _, row := range s.Rows {
 		names = append(names, row.Name)
@@ -298,7 +298,7 @@ func (s *Study) RowNames() (names []string) {
 	return names
 }
 
-// ColumnNames are the names of all columns, in the table's order.
+// ColumnNames returns the names of all columns, in the table's order.
 func (s *Study) ColumnNames() (names []string) {
 	for _, column := range s.Columns {
 		names = append(names, column.Name)
@@ -306,7 +306,7 @@ func (s *Study) ColumnNames() (names []string) {
 	return names
 }
 
-// Cells is the number of cells of one seed.
+// Cells returns the number of cells of one seed.
 func (s *Study) Cells() (n int) {
 	for _, row := range s.Rows {
 		if row.Runs() {

@@ -41,7 +41,7 @@ func (r *Results) Summary(row, column int, measure string) Summary {
 	return s
 }
 
-// printed is what turns a value of a row into what is printed: ratios are no shares.
+// printed returns what turns a value of a row into what is printed: ratios are no shares.
 func (r *Results) printed(row int, measure string) float64 {
 	if r.Study.Rows[row].Ratio != nil {
 		return 1
@@ -60,7 +60,7 @@ func (s *Study) digits(measure string) int {
 	return 4
 }
 
-// cellText is a summary in words: "83.60 ±0.41 (83.30 +0.30)". In brackets stand the paper's number and how far ours is
+// cellText returns a summary in words: "83.60 ±0.41 (83.30 +0.30)". In brackets stand the paper's number and how far ours is
 // above it; n where fewer seeds are there than in other cells.
 func (r *Results) cellText(row, column int, measure string) string {
 	s := r.Summary(row, column, measure)
@@ -94,7 +94,7 @@ func (r *Results) cellText(row, column int, measure string) string {
 	return text + ")"
 }
 
-// most is the number of seeds of the cells that have the most.
+// most returns the number of seeds of the cells that have the most.
 func (r *Results) most() (n int) {
 	for _, all := range r.outcomes {
 		n = max(n, len(all))
@@ -102,7 +102,7 @@ func (r *Results) most() (n int) {
 	return n
 }
 
-// grid is the table of a measure: a head, then a line a row. Rows and columns of which nothing is known are left out.
+// grid returns the table of a measure: a head, then a line a row. Rows and columns of which nothing is known are left out.
 func (r *Results) grid(measure string) (lines [][]string) {
 	var columns []int
 	for j := range r.Study.Columns {

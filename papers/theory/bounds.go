@@ -2,7 +2,7 @@ package theory
 
 import "math"
 
-// Margin is Q, by which the risk of a weighted pair loss under noise still follows the clean risk; the
+// Margin returns Q, by which the risk of a weighted pair loss under noise still follows the clean risk; the
 // minimiser of the clean risk minimises the noisy one as long as Q ≥ 0.
 //
 //	Q = min( 1 - q₊ - q₊·w₋/w₊,  1 - q₋ - q₋·w₊/w₋ )
@@ -12,7 +12,7 @@ func Margin(q PairNoise, ratio float64) float64 {
 	return min(1-q.Positive-q.Positive/ratio, 1-q.Negative-q.Negative*ratio)
 }
 
-// bound is the label noise at which Q falls to level, w₊/w₋ = ratio > K-2:
+// bound returns the label noise at which Q falls to level, w₊/w₋ = ratio > K-2:
 //
 //	p = (K-1)/K · (1 - √(1 - (1-level)·K/(1+ratio)))
 //
@@ -22,34 +22,34 @@ func bound(classes int, ratio, level float64) float64 {
 	return LabelNoiseOf((1-level)*float64(classes-1)/(1+ratio), classes)
 }
 
-// UnhingedBound is the label noise up to which the unhinged triplet loss keeps its minimiser under 1-1
+// UnhingedBound returns the label noise up to which the unhinged triplet loss keeps its minimiser under 1-1
 // sampling: w₊/w₋ = K. It tends to 1 for many classes; 000 gives the limit only (eq. 24, 25).
 func UnhingedBound(classes int) float64 { return bound(classes, float64(classes), 0) }
 
-// TripletBound is the label noise up to which Q ≥ 0 where mining takes the hardest negative pairs η ≥ 1 times
+// TripletBound returns the label noise up to which Q ≥ 0 where mining takes the hardest negative pairs η ≥ 1 times
 // as often as it should, and the easiest 1/η times: w₋ between 1/(ηK) and η/K (000 eq. 26, corrected to
 // 1 - (2p-p²)η ≥ 0, at K classes).
 func TripletBound(classes int, eta float64) float64 { return bound(classes, eta*float64(classes), 0) }
 
-// TripletBoundLimit is [TripletBound] for many classes: 1 - √(1 - 1/η), 000 eq. 27.
+// TripletBoundLimit returns [TripletBound] for many classes: 1 - √(1 - 1/η), 000 eq. 27.
 func TripletBoundLimit(eta float64) float64 { return LabelNoise(1 / eta) }
 
-// TripletBoundPrinted is what 000 eq. 26 as printed, 1 - (2p+q²)η ≥ 0 with q read as p, would allow:
+// TripletBoundPrinted returns what 000 eq. 26 as printed, 1 - (2p+q²)η ≥ 0 with q read as p, would allow:
 // √(1 + 1/η) - 1. The paper's own next line, eq. 27, does not follow from it.
 func TripletBoundPrinted(eta float64) float64 { return math.Sqrt(1+1/eta) - 1 }
 
-// MarginalBound is the label noise at which Q falls to level for the marginal loss with weights η₊ of positive
+// MarginalBound returns the label noise at which Q falls to level for the marginal loss with weights η₊ of positive
 // and η₋/K of negative pairs, γ = min η₋ / max η₊ in (0, 1]. level is 0, or 1/2 as the paper's text asks
 // (000 section 5.3 and eq. 45, at K classes).
 func MarginalBound(classes int, gamma, level float64) float64 {
 	return bound(classes, float64(classes)/gamma, level)
 }
 
-// MarginalBoundLimit is [MarginalBound] for many classes: 1 - √(1 - (1-level)γ). With level 0 it is 000 eq. 37,
+// MarginalBoundLimit returns [MarginalBound] for many classes: 1 - √(1 - (1-level)γ). With level 0 it is 000 eq. 37,
 // which the paper derives for Q ≥ 1/2 and which is the solution of Q ≥ 0.
 func MarginalBoundLimit(gamma, level float64) float64 { return LabelNoise((1 - level) * gamma) }
 
-// NoisyPerClean is z of 000 A.2: the residual of the marginal loss stays negative, with high probability, while
+// NoisyPerClean returns z of 000 A.2: the residual of the marginal loss stays negative, with high probability, while
 // there are at most z pairs with a weight under noise alone for each with a weight under clean labels alone:
 // 1/(1/γ - 1), infinite at γ = 1.
 func NoisyPerClean(gamma float64) float64 { return 1 / (1/gamma - 1) }

@@ -9,7 +9,7 @@ type Latent struct {
 	Other        float64 `json:"other"`         // positive = negative ≠ anchor
 }
 
-// LatentTriplet is the distribution of the true configuration under label noise p over K classes.
+// LatentTriplet returns the distribution of the true configuration under label noise p over K classes.
 //
 // Given its label y a sample is y with probability c = 1-p and any other class with e = p/(K-1), independently
 // of the others; the rest is counting over classes. 000 section 4 lists all same, all different and inverted
@@ -29,22 +29,22 @@ func LatentTriplet(p float64, classes int) Latent {
 	}
 }
 
-// FalsePositive is P_FP of 004 section 4.2, the share of the assigned positive pairs that truly differ:
+// FalsePositive returns P_FP of 004 section 4.2, the share of the assigned positive pairs that truly differ:
 // 1 - (1-τ)² - τ²/(C-1). With equally frequent classes it is also q₊, the share of the truly alike pairs that
 // are taken for negatives. The print has τ²/(C-1)².
 func FalsePositive(tau float64, classes int) float64 { return Pairs(tau, classes).Positive }
 
-// FalsePositivePrinted is P_FP as 004 prints it.
+// FalsePositivePrinted returns P_FP as 004 prints it.
 func FalsePositivePrinted(tau float64, classes int) float64 {
 	others := float64(classes - 1)
 	return 1 - (1-tau)*(1-tau) - tau*tau/(others*others)
 }
 
-// FalseNegative is P_FN of 004 section 4.2, the share of the assigned negative pairs that are truly alike:
+// FalseNegative returns P_FN of 004 section 4.2, the share of the assigned negative pairs that are truly alike:
 // 2τ(1-τ)/(C-1) + τ²(C-2)/(C-1)², which is q₋. The print has τ²/(C-2)².
 func FalseNegative(tau float64, classes int) float64 { return Pairs(tau, classes).Negative }
 
-// FalseNegativePrinted is P_FN as 004 prints it; it is not defined for two classes (NaN or infinite).
+// FalseNegativePrinted returns P_FN as 004 prints it; it is not defined for two classes (NaN or infinite).
 func FalseNegativePrinted(tau float64, classes int) float64 {
 	c := float64(classes)
 	return 2*tau*(1-tau)/(c-1) + tau*tau/((c-2)*(c-2))

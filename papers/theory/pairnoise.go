@@ -21,7 +21,7 @@ type PairNoise struct {
 	Negative float64 `json:"negative"`
 }
 
-// Pairs is the pair noise of a label noise p over K classes.
+// Pairs returns the pair noise of a label noise p over K classes.
 //
 //	q₊ = 2p(1-p) + p²(K-2)/(K-1)      q₋ = 2p(1-p)/(K-1) + p²(K-2)/(K-1)² = q₊/(K-1)
 //
@@ -33,20 +33,20 @@ func Pairs(p float64, classes int) PairNoise {
 	return PairNoise{Positive: q, Negative: q / others}
 }
 
-// PairsPrinted is [Pairs] with 000 eq. 8 as printed, which falls below 0 for two classes and p > 2/3.
+// PairsPrinted returns [Pairs] with 000 eq. 8 as printed, which falls below 0 for two classes and p > 2/3.
 func PairsPrinted(p float64, classes int) PairNoise {
 	others := float64(classes - 1)
 	return PairNoise{Positive: 2*p*(1-p) + p*p*(1-2/others), Negative: Pairs(p, classes).Negative}
 }
 
-// LargeK is the limit of q₊, and of K·q₋, for many classes: 2p - p² (000 eq. 25).
+// LargeK returns the limit of q₊, and of K·q₋, for many classes: 2p - p² (000 eq. 25).
 func LargeK(p float64) float64 { return p * (2 - p) }
 
-// LabelNoise is the label noise that leads to the pair noise q₊ = q in [0, 1] for many classes, the inverse of
+// LabelNoise returns the label noise that leads to the pair noise q₊ = q in [0, 1] for many classes, the inverse of
 // [LargeK]: p = 1 - √(1-q).
 func LabelNoise(q float64) float64 { return q / (1 + math.Sqrt(1-q)) }
 
-// LabelNoiseOf is the smallest label noise that leads to the pair noise q₊ = q for K classes:
+// LabelNoiseOf returns the smallest label noise that leads to the pair noise q₊ = q for K classes:
 //
 //	p = (K-1)/K · (1 - √(1 - qK/(K-1)))
 //

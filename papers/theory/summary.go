@@ -109,12 +109,12 @@ func Describe(s Setting) (Summary, error) {
 	return out, nil
 }
 
-// TripletLimitOf is every bound of one skew η ≥ 1; no rate being asked about, it holds at 0.
+// TripletLimitOf returns every bound of one skew η ≥ 1; no rate being asked about, it holds at 0.
 func TripletLimitOf(classes int, eta float64) TripletLimit {
 	return TripletLimit{Eta: eta, Bound: TripletBound(classes, eta), LargeK: TripletBoundLimit(eta), Printed: TripletBoundPrinted(eta), Holds: true}
 }
 
-// MarginLimitOf is every bound of one skew γ in (0, 1]; no rate being asked about, it holds at 0.
+// MarginLimitOf returns every bound of one skew γ in (0, 1]; no rate being asked about, it holds at 0.
 func MarginLimitOf(classes int, gamma float64) MarginLimit {
 	m := MarginLimit{
 		Gamma: gamma,
@@ -129,7 +129,7 @@ func MarginLimitOf(classes int, gamma float64) MarginLimit {
 	return m
 }
 
-// check is the door; each test is written so that NaN fails it.
+// check refuses settings out of range; each test is written so that NaN fails it.
 func (s Setting) check() error {
 	switch {
 	case !(s.Rate >= 0 && s.Rate < 1):
@@ -155,7 +155,7 @@ func (s Setting) check() error {
 // maxCount keeps the counts of triplets, which grow with its cube, within 64 bits.
 const maxCount = 1_000_000
 
-// RateOfPairs is [LabelNoiseOf] with its arguments checked.
+// RateOfPairs returns [LabelNoiseOf] with its arguments checked.
 func RateOfPairs(q float64, classes int) (float64, error) {
 	if classes < 2 {
 		return 0, fmt.Errorf("theory: %d classes, expected 2 or more", classes)

@@ -16,7 +16,7 @@ type Named struct {
 	Filter *Filter
 }
 
-// AccuracyChart is PRISM's Fig. 2: the share of right labels among the kept, a line for each run.
+// AccuracyChart returns PRISM's Fig. 2: the share of right labels among the kept, a line for each run.
 func AccuracyChart(title string, weight float64, filters ...Named) chart.Lines {
 	drawing := chart.Lines{Frame: chart.Frame{Title: title, X: "iteration", Y: "right labels among the kept", Percent: true}}
 	for i, t := range filters {
@@ -26,7 +26,7 @@ func AccuracyChart(title string, weight float64, filters ...Named) chart.Lines {
 	return drawing
 }
 
-// ScoresChart is PRISM's Fig. 3: the scores of right and of wrong labels around an iteration, with the threshold if
+// ScoresChart returns PRISM's Fig. 3: the scores of right and of wrong labels around an iteration, with the threshold if
 // one is given. Heights are shares of all the labels counted, so that the two sets can be compared.
 func ScoresChart(s Scores, threshold *float64) chart.Histogram {
 	drawing := chart.Histogram{Frame: chart.Frame{

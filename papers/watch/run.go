@@ -131,7 +131,7 @@ func (o Options) train(ctx context.Context, cfg config.Run, data run.Data, d *da
 		Steps: seen.Filter.Steps(), Scores: seen.Filter.Scores(), Diagnoses: seen.Diagnoses, seen: seen}, nil
 }
 
-// rest is 1 - v, nil where v is unknown.
+// rest returns 1 - v, nil where v is unknown.
 func rest(v *float64) *float64 {
 	if v == nil {
 		return nil

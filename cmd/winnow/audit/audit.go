@@ -53,6 +53,27 @@ func command(call term.Call[Options]) *cli.Command {
 	}
 }
 
+// description returns the command's long help.
+func description() string {
+	return "Without a run, --labels (or --manifest) and --features name what is judged: the stored features of the training images,\n" +
+		"whitened, by --scorer " + judges.Default + ". Every score leaves its own image out. Beside the suspects it looks for images that\n" +
+		"fit no class, near copies with different labels, and classes that look like one or like two, and --clean writes a\n" +
+		"manifest without the suspects or with the labels suggested; rows that are not for training stay as they are.\n\n" +
+		"   winnow audit --features features --labels noisy.csv --out suspects.csv --classes classes.csv\n" +
+		"   winnow audit --features features --labels noisy.csv --clean clean.csv --drop --precision 0.9\n" +
+		"   winnow audit --features features --labels noisy.csv --scorer crossfit\n\n" +
+		"The cleaned manifest is the one that was read, in its own form, with all its columns: rows are left out and labels\n" +
+		"replaced, nothing else. Of a folder of images a CSV manifest is made.\n\n" +
+		"Scorers:\n\n" + auditing.ScorerHelp() + "\n\n" +
+		"Of a run, scores are those of the run's filter (P_clean: 0 surely wrong, 1 surely right), each image left out of its\n" +
+		"own judgement; ProxySim judges by the run's last state, whose proxies are in its checkpoint. Of a run that weighed\n" +
+		"its samples (selfpaced) the scores are the final weights, 0 to 1; images of equal weight, as many are 0 or 1, are\n" +
+		"ranked by how far their losses ξ⁺+ξ⁻ lie above the mean of their class; those of weight 0 are called\n" +
+		"wrong unless --noise-rate says how many; labels are then suggested by vmf. Where the manifest knows true labels, the\n" +
+		"detection is measured too. The noise rate, the classes, outliers and copies are those of the stored features, whitened,\n" +
+		"which have not learnt the labels.\n\n" + auditing.ProbabilityHelp() + "\n\n" + auditing.ColumnHelp
+}
+
 func run(ctx context.Context, p *term.Program, o Options) error {
 	o.Audit.Note = p.Note
 	end := func() {}
@@ -126,7 +147,7 @@ func give(p *term.Program, o Options, a *auditing.Report) error {
 	if o.JSON {
 		return a.WriteJSON(p.Out)
 	}
-	printReport(p.Out, a, o.Top)
+	a.WriteText(p.Out, o.Top)
 	return nil
 }
 

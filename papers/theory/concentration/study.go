@@ -17,7 +17,7 @@ type Setting struct {
 	Seed    uint64  `json:"seed"`
 }
 
-// PaperSetting is that of PRISM's Fig. 4.
+// PaperSetting returns that of PRISM's Fig. 4.
 func PaperSetting() Setting {
 	return Setting{Kappa: 537, Dim: 128, Trials: 200, Samples: []int{5, 10, 15, 20, 25, 30, 34, 50, 100, 200}, Seed: 1}
 }

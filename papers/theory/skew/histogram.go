@@ -23,7 +23,7 @@ func (h *histogram) in(from, to int) int {
 	return sum
 }
 
-// quantiles are the cells at which the bins of equally many of h begin, and the end: bin b is from edges[b] to, but
+// quantiles returns the cells at which the bins of equally many of h begin, and the end: bin b is from edges[b] to, but
 // without, edges[b+1]. A cell is in one bin alone, and no bin is empty.
 func (h *histogram) quantiles(bins int) []int {
 	edges, sum, next := []int{0}, 0, 1 // a bin ends where sum reaches next/bins of the total
@@ -38,5 +38,5 @@ func (h *histogram) quantiles(bins int) []int {
 	return edges
 }
 
-// distanceAt is where a cell begins.
+// distanceAt returns where a cell begins.
 func distanceAt(cell int) float64 { return float64(cell) / (cells / 2) }

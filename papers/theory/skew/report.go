@@ -95,7 +95,7 @@ func (m *Meter) Report() Report {
 	return r
 }
 
-// taken is r_b of every bin, and its extremes.
+// taken returns r_b of every bin, and its extremes.
 func taken(some, all *histogram, edges []int) (Taken, []float64) {
 	t, rates := Taken{Pairs: some.total}, make([]float64, len(edges)-1)
 	if some.total == 0 {

@@ -51,7 +51,7 @@ func (r Result) Text(out io.Writer) error {
 	return nil
 }
 
-// most is the largest rate.
+// most returns the largest rate.
 func most(t Taken, name string) string {
 	if t.Pairs == 0 {
 		return "–"
@@ -59,7 +59,7 @@ func most(t Taken, name string) string {
 	return text.Number(t.Most) + name
 }
 
-// least is the smallest rate, marked where few pairs say it.
+// least returns the smallest rate, marked where few pairs say it.
 func least(t Taken, name string) string {
 	switch {
 	case t.Pairs == 0:

@@ -1,4 +1,4 @@
-package audit
+package auditing
 
 import (
 	"bytes"
@@ -9,19 +9,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/audit/suspects"
-	"winnow/run/auditing"
 	"winnow/run/folder"
 )
 
 func TestPrintAudit(t *testing.T) {
 	half, sure := 0.5, 0.9996
-	a := &auditing.Report{Scorer: "centres", Noise: &folder.NoiseRate{Method: "ranks", Rate: 0.25, Low: 0.1, High: 0.4}, Images: []suspects.Entry{
+	a := &Report{Scorer: "centres", Noise: &folder.NoiseRate{Method: "ranks", Rate: 0.25, Low: 0.1, High: 0.4}, Images: []suspects.Entry{
 		{Rank: 1, Path: "long/b.jpg", Given: "dög", Suggested: "cat", Score: 0.0001, SuggestedScore: &sure, Dropped: true, Outlier: true},
 		{Rank: 2, Path: "a.jpg", Given: "dög", Suggested: "an_owl", Score: 0.25, SuggestedScore: &half, Dropped: true,
 			Copies: []suspects.Copy{{Path: "x.jpg", Label: "cat", Similarity: 0.99}}},
 		{Rank: 3, Path: "c.jpg", Given: "cat", Suggested: "cat", Score: 0.5, SuggestedScore: &half},
 		{Rank: 4, Path: "d.jpg", Given: "cat", Suggested: "cat", Score: 1, SuggestedScore: &sure},
-	}, Classes: []auditing.Class{
+	}, Classes: []Class{
 		{Class: "cat", Images: 2, Purity: 1, Low: 0.6, High: 1}, {Class: "dög", Images: 12, Purity: 0.5, Low: 0.25, High: 0.75, Like: "cat", Same: true, Two: true},
 	}}
 	want := `rank  given   right  suggested    right  image
@@ -48,17 +47,17 @@ classes that look like two: 1: dög
 	twins.Images = append(slices.Clone(a.Images), suspects.Entry{Rank: 5, Path: "x.jpg", Given: "cat", Suggested: "cat", Score: 1, SuggestedScore: &sure,
 		Copies: []suspects.Copy{{Path: "a.jpg", Label: "dög", Similarity: 0.99}}})
 	var both bytes.Buffer
-	if printReport(&both, twins, 0); !strings.Contains(both.String(), "of another label: 2: a.jpg (dög) and x.jpg (cat)\n") {
+	if twins.WriteText(&both, 0); !strings.Contains(both.String(), "of another label: 2: a.jpg (dög) and x.jpg (cat)\n") {
 		t.Errorf("the pair is not told once:\n%s", both.String())
 	}
 	var out bytes.Buffer
-	printReport(&out, a, 3)
+	a.WriteText(&out, 3)
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	out.Reset()
 	a.Scorer, a.Noise, a.Classes = "knn", nil, nil
-	printReport(&out, a, 1)
+	a.WriteText(&out, 1)
 	want = `rank  given   score  suggested  score  image
    1  dög    0.0001  cat            1  long/b.jpg
 scores of knn rank labels, the lowest most suspect; they are no probabilities

@@ -1,4 +1,4 @@
-package audit
+package auditing
 
 import (
 	"cmp"
@@ -11,9 +11,7 @@ import (
 
 	"winnow/audit"
 	"winnow/audit/suspects"
-	"winnow/cmd/winnow/term"
 	"winnow/filters"
-	"winnow/run/auditing"
 	"winnow/train/samples"
 )
 
@@ -23,9 +21,9 @@ const (
 	shownImages  = 3
 )
 
-// printReport is an audit for people: the most suspect images, then what holds for all.
-func printReport(w io.Writer, a *auditing.Report, top int) {
-	printSuspects(w, a, term.First(a.Images, top))
+// WriteText writes the audit for people: the top most suspect images, then what holds for all.
+func (a *Report) WriteText(w io.Writer, top int) {
+	printSuspects(w, a, first(a.Images, top))
 	called := 0
 	for _, e := range a.Images {
 		if e.Dropped {
@@ -61,7 +59,7 @@ func printReport(w io.Writer, a *auditing.Report, top int) {
 }
 
 // printSuspects is a table of images.
-func printSuspects(w io.Writer, a *auditing.Report, list []suspects.Entry) {
+func printSuspects(w io.Writer, a *Report, list []suspects.Entry) {
 	if len(list) == 0 {
 		return
 	}
@@ -131,16 +129,16 @@ func printTable(w io.Writer, rows [][]string, right ...int) {
 }
 
 // printClasses names the classes with the most wrong labels, and what is suggested there most often.
-func printClasses(w io.Writer, a *auditing.Report) {
+func printClasses(w io.Writer, a *Report) {
 	list := slices.Clone(a.Classes)
-	slices.SortStableFunc(list, func(x, y auditing.Class) int { return cmp.Compare(x.Purity, y.Purity) })
-	list = slices.DeleteFunc(list, func(k auditing.Class) bool { return math.IsNaN(k.Purity) || k.Purity >= 1 })
+	slices.SortStableFunc(list, func(x, y Class) int { return cmp.Compare(x.Purity, y.Purity) })
+	list = slices.DeleteFunc(list, func(k Class) bool { return math.IsNaN(k.Purity) || k.Purity >= 1 })
 	if len(list) == 0 {
 		return
 	}
 	instead := mostSuggested(a.Images)
 	rows := [][]string{{"class", "images", "wrong", "95 %", "called wrong", "most often suggested there"}}
-	for _, k := range term.First(list, shownClasses) {
+	for _, k := range first(list, shownClasses) {
 		s := instead[k.Class]
 		row := []string{shorten(k.Class), fmt.Sprint(k.Images), fmt.Sprintf("%.0f %%", 100*(1-k.Purity)), fmt.Sprintf("%.0f to %.0f %%", 100*(1-k.High), 100*(1-k.Low)), fmt.Sprint(s.called), ""}
 		if s.times > 0 {
@@ -181,7 +179,7 @@ func mostSuggested(images []suspects.Entry) map[string]suggestedMost {
 }
 
 // printOddities names what there is besides suspects, and says where there is nothing.
-func printOddities(w io.Writer, a *auditing.Report) {
+func printOddities(w io.Writer, a *Report) {
 	if a.Noise == nil {
 		return
 	}
@@ -228,7 +226,7 @@ func counted(n int, list []string) string {
 	if n == 0 {
 		return "none"
 	}
-	text := fmt.Sprintf("%d: %s", n, strings.Join(term.First(list, shownImages), ", "))
+	text := fmt.Sprintf("%d: %s", n, strings.Join(first(list, shownImages), ", "))
 	if len(list) > shownImages {
 		text += ", …"
 	}
@@ -236,4 +234,12 @@ func counted(n int, list []string) string {
 }
 
 // shorten cuts a label that would spoil the table.
-func shorten(label string) string { return term.Shortened(label, 32) }
+func shorten(label string) string {
+	if r := []rune(label); len(r) > 32 {
+		return string(r[:31]) + "…"
+	}
+	return label
+}
+
+// first is at most n of a list.
+func first[T any](list []T, n int) []T { return list[:min(max(n, 0), len(list))] }

@@ -1,0 +1,65 @@
+package auditing
+
+import (
+	"fmt"
+	"strings"
+
+	"winnow/audit"
+	"winnow/audit/judges"
+	"winnow/filters"
+	"winnow/train/samples"
+)
+
+const crossfitHelp = "heads trained on the spot, each on the other folds' labels that look right; no run, minutes"
+
+// ScorerHelp lists the scorers for a command's help.
+func ScorerHelp() string {
+	var out strings.Builder
+	for _, j := range judges.Catalog {
+		fmt.Fprintf(&out, "   %-13s  %s\n", j.Name, j.Help)
+	}
+	fmt.Fprintf(&out, "   %-13s  %s\n", audit.Crossfit, crossfitHelp)
+	for _, e := range filters.Catalog {
+		if e.NeedsBank {
+			fmt.Fprintf(&out, "   %-13s  %s of %s, eq. %s\n", e.Name, e.Title, e.Paper, e.Equation)
+		}
+	}
+	fmt.Fprintf(&out, "   %-13s  the final weights of a run that weighed its samples\n", SelfPaced)
+	out.WriteString(trainingHelp())
+	return out.String()
+}
+
+// ProbabilityHelp says for a command's help which scores mean a probability.
+func ProbabilityHelp() string {
+	var yes, no []string
+	for _, name := range Scorers() {
+		if audit.Probability(name) {
+			yes = append(yes, name)
+		} else {
+			no = append(no, name)
+		}
+	}
+	return "Scores of " + strings.Join(yes, ", ") + "\nare probabilities that a label is right. Those of " +
+		strings.Join(no, ", ") + "\nonly rank labels: --precision does not take them, and suggested_probability stays empty unless another scorer\nsuggests the labels, as vmf does for selfpaced and for what a training saw."
+}
+
+// ColumnHelp says what stands in the file of --out; the names are those of winnow/audit/suspects.
+const ColumnHelp = "Columns of --out: rank, path, given_label, suggested_label (the given one where none fits better), score (of the given\n" +
+	"label), suggested_score (of that label), suggested_probability (where the scorer gives probabilities), dropped\n" +
+	"(called wrong), true_label (where known), nearest_with_given_label, nearest_with_suggested_label (images that speak for\n" +
+	"either, nearest first), fit (to the best class, in deviations from other images'), outlier, copies_with_other_labels;\n" +
+	"lists of paths are joined by |, a | in a path is written \\|, and what belongs to them (_similarity, _label) stands in\n" +
+	"columns behind.\n\n" +
+	"Columns of --classes: class, images, kappa (concentration, corrected for the number of images), purity (estimated share\n" +
+	"of right labels, with its interval of 95 %), most_like (the class hardest to tell from it), likeness (0: apart, 1: a\n" +
+	"coin could tell no worse), looks_like_the_same (one class under two names), sides_alike (how like each other its two\n" +
+	"sides are, 1: one group), looks_like_two (two classes under one name)."
+
+// trainingHelp lists them for a command's help.
+func trainingHelp() string {
+	var lines []string
+	for _, name := range samples.Rankings {
+		lines = append(lines, fmt.Sprintf("   %-13s  %s", name, Meanings[name]))
+	}
+	return strings.Join(lines, "\n")
+}
