@@ -78,7 +78,7 @@ func (e *Embedder) fill(ctx context.Context, h Host, dir string, images []string
 	}
 	bad := x.Bad()
 	var none *backbone.NoneReadable
-	if errors.As(err, &none) && none.Tried == len(x.New) && x.Total() > 0 { // the index stays as it is
+	if errors.As(err, &none) && none.Tried == len(x.New) && x.Total() > 0 { // the index does not change
 		h.Note("none of the %d images that are new can be read", none.Tried)
 		bad, err = []features.Bad{{Path: none.Path, Reason: none.Reason.Error()}}, nil
 	}

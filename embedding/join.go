@@ -54,7 +54,7 @@ func Join(r *folder.Run, model, winnow string) (j Joined, err error) {
 	return j, err
 }
 
-// Describe returns what there is in the file of the model.
+// Describe returns the facts about the model, written as file.
 func (j Joined) Describe(file string, check Check) *Model {
 	return &Model{File: file, Bytes: len(j.Model), SHA256: models.Sum(j.Model), Input: j.Input.String(), Output: j.Output, Dim: j.Dim, Opset: j.Opset, Check: check}
 }

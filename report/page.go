@@ -1,11 +1,10 @@
 // Package report is a run, or several, as one page: what was trained, how it went, what the filter did, retrieval
 // beside untrained features, classes, the training labels, warnings, and what every number means.
 //
-// A run is opened ([Open]), measured ([Run.Measure]) and judged ([Run.Judge]); [Run.Page] or [Compared] is then the page
-// as data, and [Write] the file that needs nothing else. Who calls adds what needs images: suspects, queries, a map.
-// Drawings that other pages have too are exported: of given labels' scores, of suspects, of filters beside the truth.
-//
-// It reads run folders and may import what measures; it knows no flags and makes no pictures.
+// A run is opened ([Open]), measured ([Run.Measure]) and judged ([Run.Judge]); [Run.Page] or [Compared] then returns the page
+// as data, [Run.Illustrate] adds what needs images, and [Write] returns the file. [DrawMap] and [Retrieval] make the pages of
+// winnow map and winnow retrieve. Drawings that other pages share are exported: of given labels' scores, of suspects, of
+// filters beside the truth. The kit of all pages is winnow/report/page.
 package report
 
 import (

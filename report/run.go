@@ -72,7 +72,7 @@ func (r *Run) Measure(ctx context.Context, images Images, maxMem int64) error {
 	})
 }
 
-// Judge takes what an audit says, and finds what there is to warn of.
+// Judge takes the result of an audit and collects the warnings.
 func (r *Run) Judge(a Judged) {
 	r.audited = a
 	r.measured.Detection, r.measured.Warnings = a.Detection, append([]string{}, r.warnings()...)

@@ -37,7 +37,7 @@ func SuspectCards(images []suspects.Entry, at []int, picture func(path, caption 
 	return cards, nil
 }
 
-// LabelScores draws the scores of the given labels: of right and of wrong ones, or of all where nobody knows which are.
+// LabelScores draws the scores of the given labels: right and wrong ones apart where the truth is known.
 // The axis ends at 1, or at the highest score where all are small, as those of a scorer that shares 1 among many
 // classes; it begins at 0, or at -1 where scores are similarities below 0.
 func LabelScores(images []suspects.Entry) chart.Histogram {

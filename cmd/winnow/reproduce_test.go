@@ -64,6 +64,50 @@ func TestReproduce(t *testing.T) {
 	}
 }
 
+// TestReproduceWinnowsOwn runs a cell of each kind of row besides a training's that is measured by retrieval: judges of the
+// features and of what a training saw, an estimate, the untrained features, and corrected labels.
+func TestReproduceWinnowsOwn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains for seconds")
+	}
+	at := t.TempDir()
+	for _, tt := range []struct {
+		args []string
+		want map[string][]string // row: measures above 0
+	}{
+		{[]string{"audit-judges", "--columns", "glyphs, symmetric 20", "--rows", "fitted"}, map[string][]string{"fitted": {"auroc", "ap", "found", "mended", "expected"}}},
+		{[]string{"audit-samples", "--columns", "glyphs, 20", "--rows", "prism, ensemble", "--rows", "prism, vmf", "--set", "length=2 epochs"},
+			map[string][]string{"prism, ensemble": {"auroc", "ap", "found"}, "prism, vmf": {"auroc", "ap", "found"}}},
+		{[]string{"beyond-rate", "--columns", "glyphs, 30", "--rows", "ranks"}, map[string][]string{"ranks": {"rate"}}},
+		{[]string{"beyond-correct", "--columns", "glyphs, 50", "--rows", "untrained", "--rows", "3 visits", "--set", "length=60 steps"},
+			map[string][]string{"untrained": {"p@1", "map@r"}, "3 visits, 0.99": {"p@1", "corrected"}}},
+	} {
+		code, out, stderr := call(t.Context(), append([]string{"--quiet", "reproduce", "--data", "glyphs", "--classes", "24", "--images", "12", "--seeds", "1", "--out", at}, tt.args...)...)
+		if code != 0 || out == "" {
+			t.Fatal(tt.args, code, stderr)
+		}
+		for row, measures := range tt.want {
+			found := false
+			for _, o := range outcomes(t, at) {
+				if found = found || o.Row == row && o.Study == tt.args[0]; o.Row != row || o.Study != tt.args[0] {
+					continue
+				}
+				for _, m := range measures {
+					if !(o.Measures[m] > 0) || o.NoiseRate == 0 {
+						t.Errorf("%s, %s: %s is %v at a noise of %v", o.Study, row, m, o.Measures[m], o.NoiseRate)
+					}
+				}
+			}
+			if !found {
+				t.Errorf("%s: no outcome of %s", tt.args[0], row)
+			}
+		}
+	}
+	if code, _, stderr := call(t.Context(), "reproduce", "--data", "glyphs", "--classes", "24", "--images", "12", "--out", at, "--rows", "all", "finetune-mnist"); code != 2 || !strings.Contains(stderr, "no image files") {
+		t.Errorf("%d %s", code, stderr)
+	}
+}
+
 // outcomes are the cells of a folder by key, without their times.
 func outcomes(t *testing.T, dir string) map[string]studies.Outcome {
 	t.Helper()

@@ -163,6 +163,9 @@ func (r *reproduction) key(cell studies.Cell) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", r.describe(cell), err)
 	}
+	if cfg.Finetune.On() && r.Glyphs != nil {
+		return "", fmt.Errorf("reproduce: %s trains the network too, and --data glyphs has no image files: write them with winnow data glyphs", r.describe(cell))
+	}
 	column, row := r.Study.Columns[cell.Column], r.Study.Rows[cell.Row]
 	data := r.of(column, cell.Seed)
 	h := sha256.New()

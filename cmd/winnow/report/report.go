@@ -175,8 +175,8 @@ func (o Options) measure(ctx context.Context, p *term.Program, dir string, done 
 	return r, nil
 }
 
-// usualSplit returns the split that a report looks at: test, or query against gallery (""), or what there is to see of
-// images that the run was not trained on, else of those it was.
+// usualSplit returns the split that a report looks at: test, or query against gallery (""), or validation, or, where the
+// run was trained on all images, train.
 func usualSplit(d *datasets.Dataset) string {
 	for _, split := range []string{datasets.Test, datasets.Query, datasets.Validation} {
 		if len(d.Select(split)) > 0 {
