@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	modelscmd "winnow/cmd/winnow/models"
 	"winnow/models"
+	"winnow/models/architecture"
 )
 
 // TestModelsNew makes networks, finds them by name, and gets the same bytes from the same seed.
@@ -77,7 +77,7 @@ func TestModelsArchitectures(t *testing.T) {
 		}
 	}
 	out, _, code = modelsRun(t, "architectures", "--json")
-	var list []modelscmd.Architecture
+	var list []architecture.Listed
 	if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 || len(list) != 6 || list[0].Dim != 64 || list[0].Parameters == 0 {
 		t.Errorf("code %d, %v, found %+v", code, err, list)
 	}

@@ -42,3 +42,25 @@ func Embedded(name string) (*Network, error) {
 	}
 	return Parse(name+".yaml", text)
 }
+
+// Listed is one line of the list.
+type Listed struct {
+	Name       string `json:"name"`
+	Channels   int    `json:"channels"`
+	Side       int    `json:"side"`
+	Dim        int    `json:"dim"`
+	Parameters int64  `json:"parameters"`
+	About      string `json:"about"`
+}
+
+// List returns the networks that are part of the program.
+func List() (list []Listed, err error) {
+	for _, name := range Names() {
+		n, err := Embedded(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Listed{n.Name, n.Channels, n.Side, n.Dim, n.Parameters, n.About})
+	}
+	return list, nil
+}

@@ -99,3 +99,24 @@ func printFitted(w io.Writer, m Measured, a eval.Accuracy) {
 	}
 	fmt.Fprintln(w)
 }
+
+// Write writes the estimates, and the top classes with the most wrong labels.
+func (r NoiseReport) Write(w io.Writer, top int) {
+	for _, e := range r.Estimates {
+		fmt.Fprintf(w, "wrong labels: about %s, %d images judged\n", e, e.Judged)
+	}
+	if r.True != nil {
+		fmt.Fprintf(w, "the manifest knows: %.1f %% are wrong\n", 100**r.True)
+	}
+	for _, k := range r.Classes[:min(max(top, 0), len(r.Classes))] {
+		fmt.Fprintf(w, "  %5.1f %%  %s (%d images)\n", 100*k.Rate, shortened(k.Class), k.Images)
+	}
+}
+
+// shortened cuts a class's name that would spoil a line.
+func shortened(name string) string {
+	if r := []rune(name); len(r) > 32 {
+		return string(r[:31]) + "…"
+	}
+	return name
+}

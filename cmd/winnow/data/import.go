@@ -2,7 +2,6 @@ package data
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -264,26 +263,6 @@ func importPreset(p *term.Program, o ImportOptions) error {
 	if err := datasets.WriteFile(o.Out, r.Dataset); err != nil {
 		return err
 	}
-	printPreset(p, preset, r, o.Given)
+	r.Write(p.Out, p.Err, preset, o.Given)
 	return nil
-}
-
-func printPreset(p *term.Program, preset published.Preset, r *published.Result, given string) {
-	fmt.Fprintf(p.Out, "%s, protocol %s: %s\n", preset.Title, r.Protocol, preset.Protocols[r.Protocol].Note)
-	r.Dataset.WriteCounts(p.Out)
-	if r.LeftOut > 0 {
-		fmt.Fprintf(p.Out, "%-10s %7d images, which stand in no split of the protocol\n", "left out", r.LeftOut)
-	}
-	if r.NotListed > 0 {
-		fmt.Fprintf(p.Out, "%-10s %7d training images, which %s does not list\n", "left out", r.NotListed, given)
-	}
-	if r.Dataset.HasTruth(datasets.Train) {
-		r.Dataset.Noise(datasets.Train).Write(p.Out, datasets.Train)
-	}
-	for _, note := range r.Notes {
-		fmt.Fprintln(p.Out, note)
-	}
-	for _, text := range r.Warnings {
-		fmt.Fprintf(p.Err, "winnow: warning: %s, %s: %s\n", preset.Name, r.Protocol, text)
-	}
 }

@@ -3,9 +3,6 @@ package losses
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,10 +12,7 @@ import (
 )
 
 // Options choose an entry and the form it is printed in.
-type Options struct {
-	Name           string // "" for all
-	JSON, Markdown bool
-}
+type Options struct{ manual.Options }
 
 // Command is winnow losses.
 func Command() *cli.Command { return command(run) }
@@ -43,7 +37,7 @@ func command(call term.Call[Options]) *cli.Command {
 }
 
 func read(c *cli.Context) (Options, error) {
-	o := Options{Name: c.Args().First(), JSON: c.Bool("json"), Markdown: c.Bool("markdown")}
+	o := Options{manual.Options{Name: c.Args().First(), JSON: c.Bool("json"), Markdown: c.Bool("markdown")}}
 	if c.NArg() > 1 {
 		return o, term.Misused("winnow losses: found %d arguments, expected at most one name", c.NArg())
 	}
@@ -53,35 +47,4 @@ func read(c *cli.Context) (Options, error) {
 	return o, nil
 }
 
-func run(_ context.Context, p *term.Program, o Options) error {
-	list := losses.Catalog
-	if o.Name != "" {
-		e, err := losses.Find(o.Name)
-		if err != nil {
-			return err
-		}
-		list = []losses.Entry{e}
-	}
-	switch {
-	case o.JSON:
-		out := make([]manual.Loss, len(list))
-		for i, e := range list {
-			out[i] = manual.NewLoss(e)
-		}
-		if o.Name != "" {
-			return p.JSON(out[0])
-		}
-		return p.JSON(out)
-	case o.Markdown:
-		_, err := io.WriteString(p.Out, manual.LossTable(list))
-		return err
-	case o.Name != "":
-		return manual.WriteLoss(p.Out, list[0])
-	}
-	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tLOSS\tCOMPARES WITH\tSOURCE")
-	for _, e := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.Name, e.Title, manual.Against(e), term.Shortened(manual.Source(e.Paper, e.Equation), 70))
-	}
-	return w.Flush()
-}
+func run(_ context.Context, p *term.Program, o Options) error { return manual.Losses(p.Out, o.Options) }

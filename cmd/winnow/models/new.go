@@ -80,16 +80,6 @@ func makeNew(_ context.Context, p *term.Program, o NewOptions) error {
 	return err
 }
 
-// Architecture is one line of the list.
-type Architecture struct {
-	Name       string `json:"name"`
-	Channels   int    `json:"channels"`
-	Side       int    `json:"side"`
-	Dim        int    `json:"dim"`
-	Parameters int64  `json:"parameters"`
-	About      string `json:"about"`
-}
-
 func readArchitectures(c *cli.Context) (o Options, err error) {
 	o.JSON = c.Bool("json")
 	if c.NArg() > 0 {
@@ -106,13 +96,9 @@ func architectures(_ context.Context, p *term.Program, o Options) error {
 		}
 		return err
 	}
-	var list []Architecture
-	for _, name := range architecture.Names() {
-		n, err := architecture.Embedded(name)
-		if err != nil {
-			return err
-		}
-		list = append(list, Architecture{n.Name, n.Channels, n.Side, n.Dim, n.Parameters, n.About})
+	list, err := architecture.List()
+	if err != nil {
+		return err
 	}
 	if o.JSON {
 		return p.JSON(list)

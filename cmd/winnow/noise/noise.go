@@ -3,8 +3,6 @@ package noise
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -81,18 +79,6 @@ func run(_ context.Context, p *term.Program, o Options) error {
 	if o.JSON {
 		return p.JSON(report)
 	}
-	write(p.Out, report, o.Top)
+	report.Write(p.Out, o.Top)
 	return nil
-}
-
-func write(w io.Writer, r evaluation.NoiseReport, top int) {
-	for _, e := range r.Estimates {
-		fmt.Fprintf(w, "wrong labels: about %s, %d images judged\n", e, e.Judged)
-	}
-	if r.True != nil {
-		fmt.Fprintf(w, "the manifest knows: %.1f %% are wrong\n", 100**r.True)
-	}
-	for _, k := range term.First(r.Classes, top) {
-		fmt.Fprintf(w, "  %5.1f %%  %s (%d images)\n", 100*k.Rate, term.Shortened(k.Class, 32), k.Images)
-	}
 }

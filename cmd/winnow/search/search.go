@@ -3,19 +3,13 @@ package search
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
-	"winnow/datasets"
 	"winnow/datasets/imagelist"
 	"winnow/embedding"
 	"winnow/features"
-	"winnow/internal/lookup"
 	"winnow/search"
 )
 
@@ -70,34 +64,11 @@ func read(c *cli.Context) (Options, error) {
 	return o, nil
 }
 
-// result is what winnow search --json prints.
-type result struct {
-	Index   string           `json:"index"`
-	Rows    int              `json:"rows"`
-	Dim     int              `json:"dim"`
-	Queries []query          `json:"queries"`
-	LeftOut []lookup.LeftOut `json:"left_out"` // queries that could not be read
-}
-
-type query struct {
-	Query   string `json:"query"`
-	Label   string `json:"label,omitempty"`
-	Nearest []hit  `json:"nearest"`
-}
-
-type hit struct {
-	Rank       int     `json:"rank"` // from 1
-	Row        int     `json:"row"`  // from 0
-	Path       string  `json:"path"`
-	Label      string  `json:"label,omitempty"`
-	Similarity float64 `json:"similarity"`
-}
-
 // manyQueries are worth loading ONNX Runtime for, whose products are several times as fast.
 const manyQueries = 8
 
 func run(ctx context.Context, p *term.Program, o Options) error {
-	labels, err := labelsOf(o.Manifest)
+	labels, err := embedding.LabelsOf(o.Manifest)
 	if err != nil {
 		return err
 	}
@@ -125,56 +96,12 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	if err != nil {
 		return err
 	}
-	r := result{Index: o.Index, Rows: g.Len(), Dim: g.Width(), Queries: make([]query, len(found)), LeftOut: lookup.Unreadable(left)}
-	for i, list := range found {
-		q := query{queries[i].Name, labels[queries[i].Name], []hit{}}
-		for j, h := range list {
-			path := g.Paths[h.Row]
-			q.Nearest = append(q.Nearest, hit{j + 1, h.Row, path, labels[path], h.Similarity})
-		}
-		r.Queries[i] = q
-	}
+	r := embedding.NewAnswers(o.Index, g, queries, found, labels, left)
 	for _, l := range r.LeftOut {
 		p.Note("%s: %s", l.Path, l.Reason)
 	}
 	if o.JSON {
 		return p.JSON(r)
 	}
-	return r.print(p.Out)
-}
-
-// labelsOf returns the labels of a manifest by path; "" has none.
-func labelsOf(manifest string) (map[string]string, error) {
-	if manifest == "" {
-		return nil, nil
-	}
-	d, err := datasets.Read(manifest, datasets.ReadOptions{})
-	if err != nil {
-		return nil, err
-	}
-	labels := make(map[string]string, len(d.Samples))
-	for _, s := range d.Samples {
-		if s.Label != datasets.Unlabelled {
-			labels[s.Path] = d.Classes[s.Label]
-		}
-	}
-	return labels, nil
-}
-
-// print writes the result for people.
-func (r result) print(w io.Writer) error {
-	for i, q := range r.Queries {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		fmt.Fprintln(w, strings.TrimSpace(q.Query+"  "+q.Label))
-		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		for _, h := range q.Nearest {
-			fmt.Fprintln(table, strings.TrimRight(fmt.Sprintf("%4d\t%.4f\t%s\t%s", h.Rank, h.Similarity, h.Path, h.Label), "\t"))
-		}
-		if err := table.Flush(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.Write(p.Out)
 }

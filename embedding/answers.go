@@ -1,0 +1,88 @@
+package embedding
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"winnow/datasets"
+	"winnow/features"
+	"winnow/internal/lookup"
+	"winnow/search"
+)
+
+// Answers are what was found for some queries.
+type Answers struct {
+	Index   string           `json:"index"`
+	Rows    int              `json:"rows"`
+	Dim     int              `json:"dim"`
+	Queries []Answer         `json:"queries"`
+	LeftOut []lookup.LeftOut `json:"left_out"` // queries that could not be read
+}
+
+// Answer is what was found for one query.
+type Answer struct {
+	Query   string `json:"query"`
+	Label   string `json:"label,omitempty"`
+	Nearest []Hit  `json:"nearest"`
+}
+
+// Hit is an image found.
+type Hit struct {
+	Rank       int     `json:"rank"` // from 1
+	Row        int     `json:"row"`  // from 0
+	Path       string  `json:"path"`
+	Label      string  `json:"label,omitempty"`
+	Similarity float64 `json:"similarity"`
+}
+
+// NewAnswers puts labels to what a gallery found for queries; left are those that could not be read.
+func NewAnswers(index string, g *search.Gallery, queries []search.Query, found [][]search.Hit, labels map[string]string, left []features.Bad) Answers {
+	r := Answers{Index: index, Rows: g.Len(), Dim: g.Width(), Queries: make([]Answer, len(found)), LeftOut: lookup.Unreadable(left)}
+	for i, list := range found {
+		q := Answer{queries[i].Name, labels[queries[i].Name], []Hit{}}
+		for j, h := range list {
+			path := g.Paths[h.Row]
+			q.Nearest = append(q.Nearest, Hit{j + 1, h.Row, path, labels[path], h.Similarity})
+		}
+		r.Queries[i] = q
+	}
+	return r
+}
+
+// LabelsOf returns the labels of a manifest by path; "" has none.
+func LabelsOf(manifest string) (map[string]string, error) {
+	if manifest == "" {
+		return nil, nil
+	}
+	d, err := datasets.Read(manifest, datasets.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	labels := make(map[string]string, len(d.Samples))
+	for _, s := range d.Samples {
+		if s.Label != datasets.Unlabelled {
+			labels[s.Path] = d.Classes[s.Label]
+		}
+	}
+	return labels, nil
+}
+
+// Write writes the result for people.
+func (r Answers) Write(w io.Writer) error {
+	for i, q := range r.Queries {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w, strings.TrimSpace(q.Query+"  "+q.Label))
+		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, h := range q.Nearest {
+			fmt.Fprintln(table, strings.TrimRight(fmt.Sprintf("%4d\t%.4f\t%s\t%s", h.Rank, h.Similarity, h.Path, h.Label), "\t"))
+		}
+		if err := table.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
