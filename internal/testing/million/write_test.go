@@ -1,7 +1,7 @@
 // Package million writes a large manifest, its pictures and a feature store of made-up vectors to measure winnow on;
 // docs/log has the numbers.
 //
-//	go test ./internal/testing/million -run Make -n 1000000 -d 128 -out /tmp/million
+//	go test ./internal/testing/million -run Make -n 1000000 -d 128 -out $PWD/million
 //
 // It writes list.csv (path,label,split; one class in a hundred is for validation, the others are for training),
 // images.zip (a picture of 2×2 pixels each, no two the same) and features/ (class centres with noise). A relative -out
@@ -9,8 +9,8 @@
 //
 // With -index it writes index/ instead, the same vectors for winnow search, and the queries one.npy and hundred.npy:
 //
-//	go test ./internal/testing/million -run Make -n 1000000 -d 512 -index -out /tmp/million
-//	winnow search --index /tmp/million/index /tmp/million/hundred.npy --json
+//	go test ./internal/testing/million -run Make -n 1000000 -d 512 -index -out $PWD/million
+//	winnow search --index million/index million/hundred.npy --json
 package million
 
 import (
