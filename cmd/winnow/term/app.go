@@ -7,12 +7,14 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"winnow/backbone/ort"
 	"winnow/internal/catalog"
 	"winnow/internal/hint"
+	"winnow/internal/interrupt"
 )
 
 // Group is a heading in the list of all commands and the commands under it.
@@ -22,7 +24,7 @@ type Group struct {
 }
 
 // Execute is the whole program as a function of its arguments and streams: it runs the command that args name and returns
-// the exit code. 0: done; 1: failed; 2: misused; 130: interrupted.
+// the exit code. 0: done; 1: failed; 2: misused; 130: interrupted; 143: terminated.
 func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr io.Writer) int {
 	app := NewApp(groups, stdout, stderr)
 	err := app.RunContext(ctx, FlagsFirst(app, args))
@@ -30,10 +32,13 @@ func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr 
 		return 0
 	}
 	if errors.Is(err, context.Canceled) {
-		fmt.Fprintln(stderr, "winnow: interrupted"+whatIsSaved(args))
-		return 130
+		Interrupted(stderr, args)
+		return interrupt.Code(ctx)
 	}
 	fmt.Fprintf(stderr, "winnow: %v\n", err)
+	if ctx.Err() != nil { // what was cut short may say so in its own words
+		return interrupt.Code(ctx)
+	}
 	if advice := hint.Of(err); advice != "" {
 		fmt.Fprintf(stderr, "winnow: %s\n", advice)
 	}
@@ -42,6 +47,17 @@ func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr 
 		return 2
 	}
 	return 1
+}
+
+// Interrupted says that a command was, and what it left behind.
+func Interrupted(w io.Writer, args []string) { fmt.Fprintln(w, "winnow: interrupted"+whatIsSaved(args)) }
+
+// Patience is how long a command may take to end: as long as it needs where it saves what is done.
+func Patience(args []string) time.Duration {
+	if whatIsSaved(args) != "" {
+		return 0
+	}
+	return interrupt.Patience
 }
 
 // whatIsSaved says what an interrupted command left behind, for those that can go on.
