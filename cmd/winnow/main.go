@@ -15,7 +15,7 @@ import (
 )
 
 func main() {
-	ctx, stop := interrupt.Listen(context.Background(), term.Patience(os.Args), func() { term.Interrupted(os.Stderr, os.Args) })
+	ctx, stop := interrupt.Listen(context.Background(), interrupt.Patience(os.Args), func() { term.Interrupted(os.Stderr, os.Args) })
 	code := execute(ctx, os.Args, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)

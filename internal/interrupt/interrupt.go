@@ -17,11 +17,6 @@ const (
 	codeTerminated  = 143 // SIGTERM
 )
 
-// Patience is how long work that keeps nothing of what it has done may take to end after the first signal. A system call
-// or one large product can last longer than anybody waits; files are written beside their place, so that ending the
-// process leaves them whole.
-const Patience = 1500 * time.Millisecond
-
 // signalled is why the context ended.
 type signalled struct{ code int }
 

@@ -182,6 +182,7 @@ var rooms = []Room{
 		"eval losses"},
 	{"internal/hint", "lets an error carry what its reader can do about it",
 		""},
+	{"internal/interrupt", "ends the program by signals: a first one its work, a second one the process", ""},
 	{"internal/lookup", "finds the images of a manifest in a feature store",
 		"datasets features internal/hint"},
 	{"internal/ortlib", "finds and installs ONNX Runtime's shared library",

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -50,29 +49,8 @@ func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr 
 }
 
 // Interrupted says that a command was, and what it left behind.
-func Interrupted(w io.Writer, args []string) { fmt.Fprintln(w, "winnow: interrupted"+whatIsSaved(args)) }
-
-// Patience is how long a command may take to end: as long as it needs where it saves what is done.
-func Patience(args []string) time.Duration {
-	if whatIsSaved(args) != "" {
-		return 0
-	}
-	return interrupt.Patience
-}
-
-// whatIsSaved says what an interrupted command left behind, for those that can go on.
-func whatIsSaved(args []string) string {
-	switch {
-	case slices.Contains(args, "train"):
-		return "; the work so far is saved: --resume goes on with it"
-	case slices.Contains(args, "extract"), slices.Contains(args, "reproduce"):
-		return "; the work so far is saved: the same command goes on with it"
-	case slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(strings.TrimPrefix(a, "-"), "-qdrant") }):
-		return "; the points so far are in the collection: the same command goes on with it"
-	case slices.Contains(args, "index"):
-		return "; the images so far are in the index: --add goes on with it"
-	}
-	return ""
+func Interrupted(w io.Writer, args []string) {
+	fmt.Fprintln(w, "winnow: interrupted"+interrupt.Saved(args))
 }
 
 // NewApp is the program with these commands, strict about misuse.
