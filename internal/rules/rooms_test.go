@@ -8,7 +8,7 @@ type Room struct {
 }
 
 // openToAll may be imported by every room.
-const openToAll = "internal/atomicfile internal/catalog"
+const openToAll = "internal/atomicfile internal/catalog internal/lock"
 
 // rooms are all rooms, in the order in which data flows. ARCHITECTURE.md prints this table:
 // go test ./internal/rules -update writes it there.
@@ -184,6 +184,8 @@ var rooms = []Room{
 		""},
 	{"internal/lookup", "finds the images of a manifest in a feature store",
 		"datasets features internal/hint"},
+	{"internal/lock", "holds a folder or a file for one writer, for as long as its process lives",
+		""},
 	{"internal/ortlib", "finds and installs ONNX Runtime's shared library",
 		""},
 	{"internal/rules", "holds this table and tests it",
