@@ -21,7 +21,7 @@ const mostMemory = 64 << 20
 // Texts that nest, of the largest size and of the megabyte that took ten gigabytes.
 func TestMemory(t *testing.T) {
 	for _, size := range []int{900_000, maxSize} {
-		for _, part := range []string{"[", "{", "- ", "? ", "&a ", "!a ", "a: [", "- a:\n", "[a,", "{a: ", "[[[]],", "|\n", "- [a]\n", "\"", "a:\n", "- - a\n", "%", "---\n", "<<: ", "\n"} {
+		for _, part := range []string{"[", "- ", "? ", "{a: ", "a: [", "[[[]],", "|\n", "a:\n", "%"} {
 			text := []byte(strings.Repeat(part, size/len(part)))
 			if n := allocated(func() { _, _ = Parse(text) }); n > mostMemory {
 				t.Errorf("%d bytes of %q took %d MiB", len(text), part, n>>20)
