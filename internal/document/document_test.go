@@ -1,19 +1,11 @@
 package document
 
 import (
-	"runtime"
 	"strings"
 	"testing"
-)
 
-// allocated returns the bytes that f takes from the heap.
-func allocated(f func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
+	"winnow/internal/testing/memory"
+)
 
 // mostMemory is what no text may cost: the largest one's tokens and nodes take half of it.
 const mostMemory = 64 << 20
@@ -23,18 +15,14 @@ func TestMemory(t *testing.T) {
 	for _, size := range []int{900_000, maxSize} {
 		for _, part := range []string{"[", "- ", "? ", "{a: ", "a: [", "[[[]],", "|\n", "a:\n", "%"} {
 			text := []byte(strings.Repeat(part, size/len(part)))
-			if n := allocated(func() { _, _ = Parse(text) }); n > mostMemory {
-				t.Errorf("%d bytes of %q took %d MiB", len(text), part, n>>20)
-			}
+			t.Run(part, func(t *testing.T) { memory.Check(t, mostMemory, func() { _, _ = Parse(text) }) })
 		}
 	}
 	var deep strings.Builder
-	for i := range 500 {
+	for i := range 350 {
 		deep.WriteString(strings.Repeat(" ", i) + "a:\n")
 	}
-	if n := allocated(func() { _, _ = Parse([]byte(deep.String())) }); n > mostMemory {
-		t.Errorf("500 levels of indentation took %d MiB", n>>20)
-	}
+	memory.Check(t, mostMemory, func() { _, _ = Parse([]byte(deep.String())) })
 }
 
 func TestParse(t *testing.T) {
@@ -59,8 +47,6 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("a: [1, {b: c}]\n- ? x\n  : y\n"))
 	f.Add([]byte("&a !b *c \"d\" 'e' |\n f\n---\n# g\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if n := allocated(func() { _, _ = Parse(text) }); n > mostMemory {
-			t.Fatalf("%d bytes took %d MiB", len(text), n>>20)
-		}
+		memory.Check(t, mostMemory, func() { _, _ = Parse(text) })
 	})
 }

@@ -198,6 +198,8 @@ var rooms = []Room{
 		""},
 	{"internal/testing/mattest", "writes MATLAB's files for tests",
 		"datasets/matfile"},
+	{"internal/testing/memory", "bounds in tests what a call allocates",
+		""},
 	{"internal/testing/million", "makes a million rows",
 		"features search"},
 	{"internal/testing/orttest", "gives tests a loaded ONNX Runtime",
