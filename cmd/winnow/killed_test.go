@@ -20,6 +20,9 @@ import (
 	"winnow/internal/testing/orttest"
 )
 
+// reviewKills is how often TestReviewKilled kills its server.
+const reviewKills = 10
+
 // TestCommandChild is not a test: command runs it in a process of its own, as main does.
 func TestCommandChild(t *testing.T) {
 	args, ok := os.LookupEnv("WINNOW_TEST_COMMAND")
