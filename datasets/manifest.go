@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"winnow/internal/regular"
 )
 
 // Format names a way to write down a dataset.
@@ -45,9 +47,9 @@ func Read(source string, opts ReadOptions) (*Dataset, error) {
 		if opts.Format != Auto && opts.Format != Folders {
 			return nil, fmt.Errorf("datasets: %s: is a folder, expected a %s file", source, opts.Format)
 		}
-		return ReadFolders(os.DirFS(source), source, opts)
+		return ReadFolders(regular.Dir(source), source, opts)
 	}
-	f, err := os.Open(source)
+	f, err := regular.Open(source)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %w", err)
 	}

@@ -8,7 +8,7 @@ type Room struct {
 }
 
 // openToAll may be imported by every room.
-const openToAll = "internal/atomicfile internal/catalog"
+const openToAll = "internal/atomicfile internal/catalog internal/regular"
 
 // rooms are all rooms, in the order in which data flows. ARCHITECTURE.md prints this table:
 // go test ./internal/rules -update writes it there.
@@ -187,6 +187,8 @@ var rooms = []Room{
 	{"internal/lookup", "finds the images of a manifest in a feature store",
 		"datasets features internal/hint"},
 	{"internal/ortlib", "finds and installs ONNX Runtime's shared library",
+		""},
+	{"internal/regular", "opens regular files only, so that pipes and devices hold nothing up",
 		""},
 	{"internal/rules", "holds this table and tests it",
 		""},
