@@ -21,6 +21,7 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
+	"winnow/internal/regular"
 	"winnow/report/atlas"
 	"winnow/run/folder"
 )
@@ -222,7 +223,7 @@ func ReadScores(path string) (map[string]float64, error) {
 	if path == "" {
 		return nil, nil
 	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("--scores: %w", err)
 	}

@@ -22,12 +22,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"winnow/internal/atomicfile"
+	"winnow/internal/regular"
 )
 
 // Entry is one judged image.
@@ -135,7 +135,7 @@ func opened(path string, read func(src io.ReaderAt, size int64, format Format) e
 	if err != nil {
 		return fmt.Errorf("suspects: %w", err)
 	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return fmt.Errorf("suspects: %w", err)
 	}
