@@ -8,7 +8,7 @@ type Room struct {
 }
 
 // openToAll may be imported by every room.
-const openToAll = "internal/atomicfile internal/catalog internal/lock internal/regular"
+const openToAll = "internal/atomicfile internal/catalog internal/interrupt internal/lock internal/regular"
 
 // rooms are all rooms, in the order in which data flows. ARCHITECTURE.md prints this table:
 // go test ./internal/rules -update writes it there.

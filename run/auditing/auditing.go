@@ -87,7 +87,7 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 	if err != nil {
 		return nil, hint.With(err, "make the features first: winnow extract")
 	}
-	if err := store.Verify(); err != nil {
+	if err := store.Verify(ctx); err != nil {
 		return nil, hint.With(err, "make the features again: winnow extract --overwrite")
 	}
 	if store, err = folder.LookAt(store, in.View, o.Note); err != nil {

@@ -93,7 +93,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	if err != nil {
 		return err
 	}
-	return give(p, o, a)
+	return give(ctx, p, o, a)
 }
 
 // judge audits a store or a run.
@@ -123,7 +123,7 @@ func judge(ctx context.Context, p *term.Program, o Options) (*auditing.Report, e
 }
 
 // give writes and prints an audit.
-func give(p *term.Program, o Options, a *auditing.Report) error {
+func give(ctx context.Context, p *term.Program, o Options, a *auditing.Report) error {
 	if o.Cut.By == audit.Precision && !audit.Probability(a.Scorer) {
 		return term.Misused("--precision: scores of %s are no probabilities: take --share or --below, or --scorer %s", a.Scorer, judges.Default)
 	}
@@ -133,14 +133,14 @@ func give(p *term.Program, o Options, a *auditing.Report) error {
 		}
 	}
 	if o.Clean != "" {
-		did, err := a.Mend(o.Clean, o.Cut, o.Relabel)
+		did, err := a.Mend(ctx, o.Clean, o.Cut, o.Relabel)
 		if err != nil {
 			return err
 		}
 		tellMended(p, o, len(a.Images), did)
 	}
 	if o.Out != "" {
-		if err := a.Write(o.Out); err != nil {
+		if err := a.Write(ctx, o.Out); err != nil {
 			return fmt.Errorf("audit: %s: %w", o.Out, err)
 		}
 	}
