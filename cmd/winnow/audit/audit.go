@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -34,7 +35,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "scorer", DefaultText: "the run's", Usage: "judge by the scorer `NAME`: " + strings.Join(auditing.Scorers(), ", ")},
 			&cli.Float64Flag{Name: "noise-rate", Aliases: []string{"rate"}, DefaultText: "the run's", Usage: "share `P` of the labels to call wrong"},
 			&cli.IntFlag{Name: "top", Value: 20, Usage: "print the `N` most suspect"},
-			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most memory for similarities, `SIZE`: 512MiB, 2GiB"},
+			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most memory for all of the audit, `SIZE`: 512MiB, 2GiB"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
 			&cli.StringFlag{Name: "classes", Usage: "write what is known of each class to `FILE`.csv"},
 			&cli.Float64Flag{Name: "copies", Value: findings.CopyBound, Usage: "cosine `S` from which two images are near copies"},
@@ -75,6 +76,7 @@ func description() string {
 }
 
 func run(ctx context.Context, p *term.Program, o Options) error {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(auditing.Collected(o.Audit.MaxMem)))
 	o.Audit.Note = p.Note
 	end := func() {}
 	if !p.Quiet {
