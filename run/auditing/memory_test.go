@@ -24,7 +24,7 @@ func TestSimilarities(t *testing.T) {
 		scorer                          string
 		fits                            int64
 	}{
-		{1_000_000, 128, 128, 1000, "fitted", 2 * gib},
+		{1_000_000, 128, 128, 1000, "fitted", 3 * gib},
 		{100_000, 2048, 512, 1000, "fitted", 2 * gib},
 		{300_000, 128, 128, 10, audit.Crossfit, 2 * gib},
 		{300_000, 128, 128, 1000, "probe", 3 * gib},
