@@ -118,11 +118,7 @@ func OpenRun(dir, file string) (*Embedder, error) {
 
 // frozenBackbone finds the backbone that made the features of a run.
 func frozenBackbone(r *folder.Run, file string) (*models.Backbone, error) {
-	places := []string{r.Config.Data.Model}
-	if s, err := features.Open(r.OriginalStore()); err == nil {
-		places = append(places, s.ModelFile)
-	}
-	b, err := extraction.BackboneBy(r.Meta.ModelSHA256, r.Meta.Preprocessing, "run "+r.Dir, file, places...)
+	b, err := extraction.BackboneBy(r.Meta.ModelSHA256, r.Meta.Preprocessing, "run "+r.Dir, file, r.BackboneFiles()...)
 	var hinted *hint.Error
 	if errors.As(err, &hinted) {
 		err = hint.With(hinted.Err, "name the model's file with --backbone FILE, or record it: winnow models add FILE")
