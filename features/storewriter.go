@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -310,7 +309,7 @@ func (w *Writer) Finish() (*Store, error) {
 func writeInfo(dir string, info Info, paths []string) error {
 	data, err := marshalLines(info)
 	if err == nil {
-		err = atomicfile.WriteBytes(filepath.Join(dir, pathsFile), []byte(strings.Join(paths, "\n")+"\n"))
+		err = atomicfile.WriteBytes(filepath.Join(dir, pathsFile), []byte(EncodePaths(paths)))
 	}
 	if err == nil {
 		err = atomicfile.WriteBytes(filepath.Join(dir, storeFile), data)
