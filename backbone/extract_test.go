@@ -346,19 +346,19 @@ func TestExtractRefuses(t *testing.T) {
 		net   Network
 		files fs.FS
 		paths []string
-		store *memory
+		store *counting
 		want  string
 	}{
-		"strict":     {strict, newSums(), files, paths, &memory{}, "backbone: class/003.jpg: not an image"},
-		"batch":      {noBatch, newSums(), files, paths, &memory{}, "batch 0"},
-		"crop":       {noCrop, newSums(), files, paths, &memory{}, "crop is 0"},
-		"wrong root": {good, newSums(), fstest.MapFS{}, paths, &memory{}, "none of the first 23 images can be read; class/000.jpg: file does not exist"},
-		"no images":  {good, newSums(), files, nil, &memory{}, "the image list is empty"},
-		"network":    {good, failing, files, paths, &memory{}, "images 0 to 3: out of memory"},
-		"nan":        {strict, nan, files, paths[4:], &memory{}, "class/006.jpg: value 1 of its features is NaN, expected a finite number"},
-		"all nan":    {good, none, files, paths, &memory{}, "value 1 of its features is NaN, expected a finite number"},
-		"disk full":  {good, newSums(), files, paths, &memory{full: 8}, "no space left"},
-		"odd rows":   {good, newSums(), files, paths, &memory{rows: 3}, "3 of 23 rows are there"},
+		"strict":     {strict, newSums(), files, paths, &counting{}, "backbone: class/003.jpg: not an image"},
+		"batch":      {noBatch, newSums(), files, paths, &counting{}, "batch 0"},
+		"crop":       {noCrop, newSums(), files, paths, &counting{}, "crop is 0"},
+		"wrong root": {good, newSums(), fstest.MapFS{}, paths, &counting{}, "none of the first 23 images can be read; class/000.jpg: file does not exist"},
+		"no images":  {good, newSums(), files, nil, &counting{}, "the image list is empty"},
+		"network":    {good, failing, files, paths, &counting{}, "images 0 to 3: out of memory"},
+		"nan":        {strict, nan, files, paths[4:], &counting{}, "class/006.jpg: value 1 of its features is NaN, expected a finite number"},
+		"all nan":    {good, none, files, paths, &counting{}, "value 1 of its features is NaN, expected a finite number"},
+		"disk full":  {good, newSums(), files, paths, &counting{full: 8}, "no space left"},
+		"odd rows":   {good, newSums(), files, paths, &counting{rows: 3}, "3 of 23 rows are there"},
 	} {
 		err := Extract(t.Context(), c.cfg, c.net, c.files, c.paths, c.store, nil)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Count(err.Error(), "\n") > 0 {
@@ -416,18 +416,18 @@ func TestNotFinite(t *testing.T) {
 	}
 }
 
-// memory is a store that keeps nothing and may be full.
-type memory struct{ rows, full int }
+// counting is a store that keeps nothing and may be full.
+type counting struct{ rows, full int }
 
-func (m *memory) Rows() int           { return m.rows }
-func (m *memory) Bad() []features.Bad { return nil }
-func (m *memory) Flush() error {
+func (m *counting) Rows() int           { return m.rows }
+func (m *counting) Bad() []features.Bad { return nil }
+func (m *counting) Flush() error {
 	if m.full > 0 && m.rows >= m.full {
 		return errors.New("no space left on device")
 	}
 	return nil
 }
-func (m *memory) Append(x blas32.General, _ []features.Bad) error {
+func (m *counting) Append(x blas32.General, _ []features.Bad) error {
 	if m.full > 0 && m.rows+x.Rows > m.full {
 		return errors.New("no space left on device")
 	}
