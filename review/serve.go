@@ -49,6 +49,7 @@ func (r *Reviewer) Handler() http.Handler {
 	gets := map[string]http.HandlerFunc{
 		"/api/session": get(r.getSession), "/api/rows": get(r.getRows), "/api/typical": get(r.getTypical), "/api/confusions": get(r.getConfusions),
 		"/api/changes": get(r.getChanges), "/api/history": get(r.getHistory), "/api/similar": get(r.getSimilar), "/api/export.csv": r.getExport,
+		savingAt: r.getDecisions,
 	}
 	for path, part := range pageParts() {
 		gets[path] = part.get

@@ -116,7 +116,7 @@ async function turn(step) {
 // next goes on to the page after this one, once everything decided on this one has arrived.
 export const next = () => turn(async () => {
   await drain();
-  if (store.pending.size > 0) return store.say("Waiting for the connection: this page has decisions that are not saved yet");
+  if (store.pending.size > 0) return store.say("This page has decisions that are not saved yet: they come first");
   const { place, rows, total } = store, ended = place.offset + rows.length >= total;
   if (ended && (place.state !== "undecided" || store.after() > place.offset)) return store.say("This is the end of the list");
   const offset = ended ? 0 : store.after(); // at the end of what is to decide: back to what was passed over
