@@ -145,7 +145,7 @@ func give(p *term.Program, o Options, a *auditing.Report) error {
 		}
 	}
 	if o.JSON {
-		return a.WriteJSON(p.Out)
+		return a.WriteJSON(p.Data)
 	}
 	a.WriteText(p.Out, o.Top)
 	return nil
