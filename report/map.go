@@ -76,7 +76,7 @@ type Map struct {
 
 // DrawMap brings images of a run, or of a store, into the plane.
 func DrawMap(ctx context.Context, h Host, run *folder.Run, o MapOptions) (*Map, error) {
-	m, err := chooseMap(run, o)
+	m, err := chooseMap(ctx, run, o)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func DrawMap(ctx context.Context, h Host, run *folder.Run, o MapOptions) (*Map, 
 }
 
 // chooseMap embeds the images of a map.
-func chooseMap(run *folder.Run, o MapOptions) (m *Map, err error) {
+func chooseMap(ctx context.Context, run *folder.Run, o MapOptions) (m *Map, err error) {
 	m = &Map{Split: o.Split, Method: o.Method, View: run.Look(), Seed: o.TSNE.Seed, LeftOut: []lookup.LeftOut{}, Files: []string{}}
 	if m.Split == "" {
 		if m.Split, err = folder.UsualSplits(run.Manifest); err != nil {
@@ -99,7 +99,7 @@ func chooseMap(run *folder.Run, o MapOptions) (m *Map, err error) {
 		return nil, err
 	}
 	var left []lookup.LeftOut
-	if m.set, left, err = run.Samples(folder.Draw(at, o.Max, m.Seed, "map")); err != nil {
+	if m.set, left, err = run.Samples(ctx, folder.Draw(at, o.Max, m.Seed, "map")); err != nil {
 		return nil, err
 	}
 	m.Of, m.Points, m.LeftOut = len(at), m.set.Len(), append(m.LeftOut, left...)

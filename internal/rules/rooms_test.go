@@ -8,7 +8,7 @@ type Room struct {
 }
 
 // openToAll may be imported by every room.
-const openToAll = "internal/atomicfile internal/catalog internal/regular"
+const openToAll = "internal/atomicfile internal/catalog internal/lock internal/regular"
 
 // rooms are all rooms, in the order in which data flows. ARCHITECTURE.md prints this table:
 // go test ./internal/rules -update writes it there.
@@ -184,8 +184,11 @@ var rooms = []Room{
 		""},
 	{"internal/hint", "lets an error carry what its reader can do about it",
 		""},
+	{"internal/interrupt", "ends the program by signals: a first one its work, a second one the process", ""},
 	{"internal/lookup", "finds the images of a manifest in a feature store",
 		"datasets features internal/hint"},
+	{"internal/lock", "holds a folder or a file for one writer, for as long as its process lives",
+		""},
 	{"internal/ortlib", "finds and installs ONNX Runtime's shared library",
 		""},
 	{"internal/regular", "opens regular files only, so that pipes and devices hold nothing up",
