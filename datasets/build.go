@@ -66,7 +66,7 @@ func cleanPath(p, strip string) (string, error) {
 	if strip != "" {
 		rest, ok := strings.CutPrefix(p, strip)
 		if !ok {
-			return "", fmt.Errorf("path %q does not begin with the prefix to strip, %q", p, strip)
+			return "", fmt.Errorf("path %.200q does not begin with the prefix to strip, %q", p, strip)
 		}
 		p = strings.TrimLeft(rest, "/")
 	}
@@ -75,11 +75,11 @@ func cleanPath(p, strip string) (string, error) {
 	case p == "":
 		return "", fmt.Errorf("path is empty")
 	case path.IsAbs(p):
-		return "", fmt.Errorf("path %q is absolute, expected one relative to the root (a prefix can be stripped)", p)
+		return "", fmt.Errorf("path %.200q is absolute, expected one relative to the root (a prefix can be stripped)", p)
 	case !fs.ValidPath(p):
 		p = path.Clean(p)
 		if !fs.ValidPath(p) {
-			return "", fmt.Errorf("path %q leaves the root", p)
+			return "", fmt.Errorf("path %.200q leaves the root", p)
 		}
 	}
 	return p, nil

@@ -22,7 +22,6 @@ const (
 	storeFile    = "store.json"        // written last: where it stands, the store is whole
 	partFile     = "features.npy.part" // grows by whole batches
 	progressFile = "progress.json"     // how much of the part is known to be on disk
-	lockFile     = ".lock"             // held while somebody writes
 )
 
 // maxShards bounds what a damaged file may make us count to.

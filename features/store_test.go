@@ -360,7 +360,7 @@ func TestOverwriteKeepsTheOldStore(t *testing.T) {
 func TestLock(t *testing.T) {
 	dir := t.TempDir()
 	w := mustCreate(t, dir, testPlan(10), false)
-	if _, err := Create(dir, testPlan(10), false); err == nil || !strings.Contains(err.Error(), "another winnow is writing") {
+	if _, err := Create(dir, testPlan(10), false); err == nil || !strings.Contains(err.Error(), "another winnow (process ") {
 		t.Errorf("second writer: %v", err)
 	}
 	w.Close()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/internal/atomicfile"
+	"winnow/internal/lock"
 )
 
 // ErrComplete is what Create returns where a finished store with the same key stands already.
@@ -52,7 +54,7 @@ type Writer struct {
 	dir    string
 	plan   Plan
 	part   *os.File
-	lock   *os.File
+	lock   io.Closer
 	rows   int // appended
 	synced int // of them known to be on disk
 	bad    []Bad
@@ -84,8 +86,8 @@ func Create(dir string, plan Plan, overwrite bool) (_ *Writer, err error) {
 		return nil, fmt.Errorf("features: %w", err)
 	}
 	w := &Writer{dir: dir, plan: plan}
-	if w.lock, err = lockFolder(filepath.Join(dir, lockFile)); err != nil {
-		return nil, fmt.Errorf("features: %s: %w", dir, err)
+	if w.lock, err = lock.Folder(dir); err != nil {
+		return nil, fmt.Errorf("features: %w", err)
 	}
 	defer func() {
 		if err != nil {
@@ -358,7 +360,7 @@ func (w *Writer) Close() error {
 		w.part = nil
 	}
 	if w.lock != nil {
-		unlockFolder(w.lock)
+		err = errors.Join(err, w.lock.Close())
 		w.lock = nil
 	}
 	return err

@@ -15,6 +15,7 @@ import (
 
 	"winnow/features"
 	"winnow/internal/atomicfile"
+	"winnow/internal/lock"
 )
 
 // ErrExists says that there is an index already.
@@ -81,8 +82,8 @@ func Extend(dir string, e Embedder, dim int, paths []string) (*Extension, error)
 // begin opens the files behind the present rows, which state reads under the lock.
 func begin(dir string, paths []string, state func() (Info, map[string]int, error)) (_ *Extension, err error) {
 	x := &Extension{dir: dir}
-	if x.lock, err = features.Lock(dir); err != nil {
-		return nil, fmt.Errorf("search: %s: %w", dir, err)
+	if x.lock, err = lock.Folder(dir); err != nil {
+		return nil, fmt.Errorf("search: %w", err)
 	}
 	defer func() {
 		if err != nil {

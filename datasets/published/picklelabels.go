@@ -27,7 +27,7 @@ func readTorch(data []byte) (labelTable, error) {
 		if err != nil {
 			return nil, err
 		}
-		return tableOf(v)
+		return p.table(v)
 	}
 	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -54,16 +54,17 @@ func readTorch(data []byte) (labelTable, error) {
 
 // loadTable reads one pickle.
 func loadTable(text []byte) (labelTable, error) {
-	v, err := (&pickle{data: text}).load()
+	p := &pickle{data: text}
+	v, err := p.load()
 	if err != nil {
 		return nil, err
 	}
-	return tableOf(v)
+	return p.table(v)
 }
 
-// tableOf takes the arrays of labels out of a dictionary, or out of an array that holds one as its only object, as
+// table takes the arrays of labels out of a dictionary, or out of an array that holds one as its only object, as
 // numpy.save writes a dictionary.
-func tableOf(v any) (labelTable, error) {
+func (p *pickle) table(v any) (labelTable, error) {
 	if a, ok := v.(*pickleArray); ok && len(a.items) == 1 {
 		v = a.items[0]
 	}
@@ -78,9 +79,12 @@ func tableOf(v any) (labelTable, error) {
 		if !isText || !isArray || len(a.shape) != 1 || a.data == nil {
 			continue // no set of labels; which are there is told where one is missing
 		}
+		if err := p.spend(8 * min(a.shape[0], len(a.data))); err != nil { // an array may stand under many names
+			return nil, err
+		}
 		labels, err := decodeInts(a.kind, a.data, a.shape[0])
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%.80s: %w", name, err)
 		}
 		table[name] = labels
 	}
