@@ -99,7 +99,7 @@ type training struct {
 }
 
 func (r *training) run(ctx context.Context) (Outcome, error) {
-	if err := r.prepare(); err != nil {
+	if err := r.prepare(ctx); err != nil {
 		return Outcome{}, err
 	}
 	if err := r.build(ctx); err != nil {
@@ -120,16 +120,16 @@ func (r *training) run(ctx context.Context) (Outcome, error) {
 func (r *training) tuned() bool { return len(r.backbone.Weights()) > 0 }
 
 // prepare completes the configuration with what the data decide, and makes the head and the sampler.
-func (r *training) prepare() (err error) {
+func (r *training) prepare(ctx context.Context) (err error) {
 	if err := r.cfg.Validate(); err != nil {
 		return err
 	}
-	if _, err := ResolveRate(&r.cfg, r.data); err != nil {
+	if _, err := ResolveRate(ctx, &r.cfg, r.data); err != nil {
 		return err
 	}
 	r.cfg.Head.In = r.data.Train.Dim()
 	r.cfg.Head.Out = min(r.cfg.Head.Out, r.cfg.Head.In) // more dimensions than the features have would stay empty
-	if r.head, err = head.New(r.cfg.Head, r.data.Train.X, train.Rand(r.cfg.Seed, "head", 0)); err != nil {
+	if r.head, err = head.New(ctx, r.cfg.Head, r.data.Train.X, train.Rand(r.cfg.Seed, "head", 0)); err != nil {
 		return err
 	}
 	if r.sampler, err = r.cfg.Sampler.New(r.data.Train.Labels, r.cfg.Seed); err != nil {
@@ -259,7 +259,7 @@ func (r *training) openEncoder(ctx context.Context) (encoder tuning.Encoder, err
 	case r.cfg.IsSelective():
 		return r.openSelective()
 	case r.cfg.HasPeers():
-		return r.openPeers()
+		return r.openPeers(ctx)
 	}
 	rests := r.cfg.Finetune.Start.In(r.epoch)
 	encoder, err = r.backbone.Encoder(ctx, r.head, tuning.Input{

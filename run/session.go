@@ -153,7 +153,7 @@ func (s *Session) Train(ctx context.Context) (Outcome, folder.Result, error) {
 	var none folder.Result
 	s.tellData()
 	var err error
-	if s.noise, err = ResolveRate(&s.Config, s.Data); err != nil {
+	if s.noise, err = ResolveRate(ctx, &s.Config, s.Data); err != nil {
 		return Outcome{}, none, err
 	}
 	if s.noise != nil {
@@ -248,5 +248,5 @@ func (s State) Embed(ctx context.Context, set features.Set) (features.Set, error
 	if err != nil {
 		return set, err
 	}
-	return s.Head.EmbedSet(set)
+	return s.Head.EmbedSet(ctx, set)
 }
