@@ -439,7 +439,7 @@ func TestPipe(t *testing.T) {
 	_, small := p.Small(t.Context(), "pipe.jpg", 100)
 	_, file := p.Open("pipe.jpg")
 	for _, err := range []error{small, file} {
-		if !errors.As(err, new(*Unreadable)) || !strings.Contains(err.Error(), "not a file") {
+		if !errors.As(err, new(*Unreadable)) || !strings.Contains(err.Error(), "is a named pipe") {
 			t.Errorf("got %v", err)
 		}
 	}
