@@ -9,13 +9,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/internal/lock"
+	"winnow/internal/place"
 )
 
 // ErrExists says that there is an index already.
@@ -54,6 +54,9 @@ func Create(dir string, e Embedder, dim int, dtype string, paths []string) (*Ext
 	return begin(dir, paths, func() (Info, map[string]int, error) {
 		if Here(dir) {
 			return Info{}, nil, fmt.Errorf("search: %s: %w", dir, ErrExists)
+		}
+		if filepath.IsAbs(e.Source) {
+			e.Place = place.New(dir, e.Source)
 		}
 		info := Info{Version: indexVersion, Dim: dim, DType: dtype, Embedder: e}
 		return info, nil, info.check(dir)
@@ -115,8 +118,8 @@ func missing(paths []string, rows map[string]int) ([]string, error) {
 	var list []string
 	seen := map[string]bool{}
 	for _, p := range paths {
-		if p == "" || strings.ContainsAny(p, "\r\n") {
-			return nil, fmt.Errorf("search: path %q, expected one line of text", p)
+		if p == "" {
+			return nil, errors.New("search: found an empty path")
 		}
 		if _, there := rows[p]; there || seen[p] {
 			continue
@@ -180,7 +183,7 @@ func (x *Extension) Append(rows blas32.General, bad []features.Bad) error {
 			x.bad = append(x.bad, features.Bad{Row: x.done + i, Path: x.New[x.done+i], Reason: reason})
 			continue
 		}
-		names.WriteString(x.New[x.done+i] + "\n")
+		names.WriteString(features.EncodePaths(x.New[x.done+i : x.done+i+1]))
 		keep.Rows++
 	}
 	if err := x.write(keep, names.Bytes()); err != nil {

@@ -40,3 +40,6 @@ func (w *Writer) Write(p []byte) (int, error) {
 
 // Refused reports whether something was to be written after the end.
 func (w *Writer) Refused() bool { return w.refused }
+
+// Under returns the writer that bytes are handed to.
+func (w *Writer) Under() io.Writer { return w.w }

@@ -8,7 +8,7 @@ type Room struct {
 }
 
 // openToAll may be imported by every room.
-const openToAll = "internal/atomicfile internal/catalog internal/interrupt internal/lock internal/regular"
+const openToAll = "internal/atomicfile internal/catalog internal/interrupt internal/lock internal/place internal/regular"
 
 // rooms are all rooms, in the order in which data flows. ARCHITECTURE.md prints this table:
 // go test ./internal/rules -update writes it there.
@@ -113,7 +113,7 @@ var rooms = []Room{
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
 		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint internal/size models run/config run/folder train"},
 	{"run/auditing", "audits the labels of a manifest by stored features or by a run, and writes the mended manifest",
-		"audit audit/judges audit/suspects datasets eval features filters filters/selfpaced head internal/hint internal/lookup losses run run/config run/folder train train/samples"},
+		"audit audit/judges audit/suspects datasets eval features filters filters/selfpaced head internal/hint internal/lookup internal/size losses run run/config run/folder train train/samples"},
 
 	{"report", "draws the pages of runs: one or several, what images find, maps",
 		"audit/suspects backbone datasets datasets/glyphs datasets/imageroot eval eval/tsne extraction features filters internal/hint internal/lookup report/atlas report/chart report/page run/comparison run/config run/evaluation run/folder train"},
@@ -177,7 +177,7 @@ var rooms = []Room{
 	{"internal/diagnosis", "checks what winnow needs of a machine, and names what mends the rest",
 		"backbone/ort internal/ortlib run/config"},
 	{"internal/progress", "shows on a terminal, or in lines, how far some work is and how a training goes",
-		"run run/config train"},
+		"internal/printable run run/config train"},
 	{"internal/manual", "prints the catalogs of losses and metrics: JSON, a page an entry, README's tables",
 		"eval losses"},
 	{"internal/document", "parses YAML of bounded size and depth",
@@ -191,9 +191,13 @@ var rooms = []Room{
 		""},
 	{"internal/ortlib", "finds and installs ONNX Runtime's shared library",
 		""},
+	{"internal/place", "notes where something lies, to find it again when it moved",
+		""},
 	{"internal/regular", "opens regular files only, so that pipes and devices hold nothing up",
 		""},
 	{"internal/rules", "holds this table and tests it",
+		""},
+	{"internal/printable", "lets no control character of a label, a path or an error reach a terminal",
 		""},
 	{"internal/size", "writes sizes of memory and files for people",
 		""},

@@ -14,6 +14,7 @@ import (
 	"winnow/internal/catalog"
 	"winnow/internal/hint"
 	"winnow/internal/interrupt"
+	"winnow/internal/printable"
 )
 
 // Group is a heading in the list of all commands and the commands under it.
@@ -26,7 +27,8 @@ type Group struct {
 // the exit code. 0: done; 1: failed; 2: misused; 130: interrupted; 143: terminated.
 func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr io.Writer) int {
 	out := interrupt.NewWriter(ctx, stdout)
-	app := NewApp(groups, out, stderr)
+	stdout, stderr = printable.To(out), printable.To(stderr)
+	app := NewApp(groups, stdout, stderr)
 	err := app.RunContext(ctx, FlagsFirst(app, args))
 	if err == nil && out.Refused() { // not all that prints looks at errors
 		err = ctx.Err()
