@@ -233,7 +233,11 @@ const mostTab = 100
 func (r *Reviewer) postDecide(body struct {
 	Decisions []asked `json:"decisions"`
 	Tab       string  `json:"tab"`
+	Audit     string  `json:"audit"` // the session's sum; "": any
 }) (int, any, error) {
+	if body.Audit != "" && body.Audit != r.table.sum {
+		return 0, nil, refuse(http.StatusPreconditionFailed, "winnow reviews another audit here now: reload the page")
+	}
 	decide := func(tab string) ([]decisions.Image, error) {
 		changes, err := r.changes(body.Decisions)
 		if err != nil {

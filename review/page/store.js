@@ -6,6 +6,7 @@ import { read, write, query, start } from "./address.js";
 
 class Store extends EventTarget {
   session = null;
+  sum = null; // of the audit that this page shows: decisions about its images are not for another one
   place = read();
   rows = [];
   total = 0;
@@ -126,7 +127,10 @@ class Store extends EventTarget {
   }
   async refresh() {
     this.session = await ask("/api/session");
+    this.sum ??= this.session.sum;
+    if (this.sum !== this.session.sum && this.pending.size === 0) return location.reload();
     this.tell("session");
+    return undefined;
   }
 }
 
