@@ -177,7 +177,7 @@ func (r *Reviewer) getChanges(_ *http.Request, values url.Values) (any, error) {
 	version, images := r.decided.since(int64(since), mostChanges)
 	now := r.decided.progress(images)
 	return map[string]any{
-		"version": version, "changed": r.decided.states(images), "more": version < now.Version,
+		"audit": r.table.sum, "version": version, "changed": r.decided.states(images), "more": version < now.Version,
 		"counts": now.Counts, "precision": now.Precision, "hint": now.Hint, "classes": now.Classes,
 	}, nil
 }

@@ -147,7 +147,7 @@ export const advancing = Object.entries({ grid: "", compact: "&view=compact", la
   }],
   ["keys typed while the page turns decide nothing, and turn it once", async ({ page, server }) => {
     await go(page, "");
-    const before = await page.evaluate(() => [...document.querySelectorAll(".card")].map((c) => Number(c.dataset.id)));
+    const progress = await page.locator("#progress").textContent(), before = await page.evaluate(() => [...document.querySelectorAll(".card")].map((c) => Number(c.dataset.id)));
     let hold = () => {};
     const held = new Promise((free) => { hold = free; });
     for (const id of before.slice(1)) { await stand(page, id); await page.keyboard.press("k"); await settled(page); }
@@ -164,5 +164,7 @@ export const advancing = Object.entries({ grid: "", compact: "&view=compact", la
     const after = await page.evaluate(() => [...document.querySelectorAll(".card")].map((c) => Number(c.dataset.id)));
     assert.equal(after[0], Math.max(...before) + 1, "a page was passed over");
     for (const id of after) assert.equal(await action(server, id), "undecided", `number ${id + 1} was never looked at`);
+    for (const _ of before) await page.keyboard.press("u");
+    await page.waitForFunction((words) => document.getElementById("progress").textContent === words, progress);
   }],
 ]);

@@ -8,10 +8,10 @@ import { winnow } from "./server.mjs";
 import { go, stand, stamp, action } from "./deciding.mjs";
 
 const refused = [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE/];
-// free finds n undecided images next to each other.
+// free finds n undecided images next to each other, for which there are better suggestions.
 async function free(server, n) {
   const { rows } = await server.ask("/api/rows?state=undecided&limit=200");
-  const at = rows.findIndex((r, i) => rows[i + n - 1]?.id === r.id + n - 1);
+  const at = rows.findIndex((r, i) => rows[i + n - 1]?.id === r.id + n - 1 && rows.slice(i, i + n).every((b) => n > 3 || b.suggested !== b.given));
   assert.ok(at >= 0, `no ${n} undecided images are left`);
   return rows.slice(at, at + n).map((r) => r.id);
 }

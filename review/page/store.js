@@ -126,9 +126,10 @@ class Store extends EventTarget {
     this.tell("session");
   }
   async refresh() {
-    this.session = await ask("/api/session");
-    this.sum ??= this.session.sum;
-    if (this.sum !== this.session.sum && this.pending.size === 0) return location.reload();
+    const session = await ask("/api/session");
+    this.sum ??= session.sum;
+    if (this.sum !== session.sum) return this.pending.size === 0 ? location.reload() : undefined; // what waits is not for that one
+    this.session = session;
     this.tell("session");
     return undefined;
   }
