@@ -123,8 +123,7 @@ func frozenBackbone(r *folder.Run, file string) (*models.Backbone, error) {
 		places = append(places, s.ModelFile)
 	}
 	b, err := extraction.BackboneBy(r.Meta.ModelSHA256, r.Meta.Preprocessing, "run "+r.Dir, file, places...)
-	var hinted *hint.Error
-	if errors.As(err, &hinted) {
+	if hinted, ok := errors.AsType[*hint.Error](err); ok {
 		err = hint.With(hinted.Err, "name the model's file with --backbone FILE, or record it: winnow models add FILE")
 	}
 	return b, err

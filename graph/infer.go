@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -148,9 +149,7 @@ func (f fact) with(v *ValueInfo) fact {
 	if v == nil {
 		return f
 	}
-	if f.typ == 0 {
-		f.typ = v.Type
-	}
+	f.typ = cmp.Or(f.typ, v.Type)
 	if f.shape == nil {
 		f.shape = v.Shape.bounded()
 		return f

@@ -35,6 +35,5 @@ func ResolveRate(cfg *config.Run, data Data) (*folder.NoiseRate, error) {
 		return nil, hint.With(err, "give the share of wrong labels: --noise-rate P")
 	}
 	cfg.SetRate(math.Round(1e4*e.Rate) / 1e4)
-	w := folder.WrittenRate(e)
-	return &w, nil
+	return new(folder.WrittenRate(e)), nil
 }

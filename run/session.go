@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -65,10 +66,7 @@ func OpenWith(ctx context.Context, cfg config.Run, d *datasets.Dataset, o Option
 	if err := open(ctx, d); err != nil {
 		return nil, err
 	}
-	s.options.About.Features = s.Config.Data.Features
-	if s.options.About.Features == "" {
-		s.options.About.Features = s.ownFeatures()
-	}
+	s.options.About.Features = cmp.Or(s.Config.Data.Features, s.ownFeatures())
 	return s, nil
 }
 

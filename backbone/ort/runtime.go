@@ -7,6 +7,7 @@
 package ort
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -70,9 +71,7 @@ func Load(cfg Config) (*Runtime, error) {
 		return nil, err
 	}
 	r := &Runtime{library: cfg.Library, version: version, threads: cfg.Threads, gpu: cfg.GPU}
-	if r.threads == 0 {
-		r.threads = runtime.GOMAXPROCS(0)
-	}
+	r.threads = cmp.Or(r.threads, runtime.GOMAXPROCS(0))
 	if r.providers, err = libraryProviders(cfg.Library); err != nil {
 		return nil, err
 	}
@@ -160,10 +159,7 @@ func (r *Runtime) options(o SessionOptions) (_ *ortgo.SessionOptions, err error)
 			err = errors.Join(err, opts.Destroy())
 		}
 	}()
-	threads := o.Threads
-	if threads == 0 {
-		threads = r.threads
-	}
+	threads := cmp.Or(o.Threads, r.threads)
 	if err := opts.SetIntraOpNumThreads(threads); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package gradient
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -201,10 +202,7 @@ func numbers(t graph.DataType, name string, list []float64, dims ...int64) *grap
 // move replaces the running statistic of an input by its next value, and names that after the node's output
 // for it, if it has one. Nodes that share a statistic move it one after the other.
 func (w *writer) move(input, output int, batch string) {
-	m := w.o.BatchNorm.Momentum
-	if m == 0 {
-		m = float64(w.Float("momentum", 0.9))
-	}
+	m := cmp.Or(w.o.BatchNorm.Momentum, float64(w.Float("momentum", 0.9)))
 	name := w.Inputs[input]
 	old := w.latest[name]
 	if old == "" {

@@ -194,8 +194,7 @@ func (r *reverse) gradients(d *Derivative) error {
 		d.Grads = append(d.Grads, out)
 	}
 	v := func(name string) *graph.ValueInfo {
-		info := *r.f.facts[name]
-		return &info
+		return new(*r.f.facts[name])
 	}
 	for i, name := range slices.Concat(r.o.Weights, r.o.Inputs) {
 		info := v(name)

@@ -28,8 +28,7 @@ func parse(file string, text []byte) (part, error) {
 	root := part{file: file}
 	parsed, err := parser.ParseBytes(text, 0)
 	if err != nil {
-		var syntax yaml.Error
-		if errors.As(err, &syntax) && syntax.GetToken() != nil {
+		if syntax, ok := errors.AsType[yaml.Error](err); ok && syntax.GetToken() != nil {
 			return root, failure(file, syntax.GetToken(), syntax.GetMessage())
 		}
 		return root, fmt.Errorf("architecture: %s: %w", file, err)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
@@ -31,8 +32,7 @@ func parse(name string, text []byte) (ast.Node, error) {
 	}
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {
-		var syntax yaml.Error
-		if errors.As(err, &syntax) && syntax.GetToken() != nil {
+		if syntax, ok := errors.AsType[yaml.Error](err); ok && syntax.GetToken() != nil {
 			return nil, at(name, syntax.GetToken(), "%s", syntax.GetMessage())
 		}
 		return nil, fmt.Errorf("config: %s: %w", name, err)
@@ -223,9 +223,7 @@ func (d decoder) mismatch(n ast.Node, path, expected string) error {
 	case ast.ScalarNode:
 		found = strconv.Quote(n.GetToken().Value)
 	}
-	if path == "" {
-		path = "the document"
-	}
+	path = cmp.Or(path, "the document")
 	return at(d.name, n.GetToken(), "%s: found %s, expected %s", path, found, expected)
 }
 

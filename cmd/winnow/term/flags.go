@@ -119,8 +119,7 @@ func Given[T any](c *cli.Context, flag string, value func(name string) T) *T {
 	if !c.IsSet(flag) {
 		return nil
 	}
-	v := value(flag)
-	return &v
+	return new(value(flag))
 }
 
 // Numbers reads a flag that is a list of numbers.

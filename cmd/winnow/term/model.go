@@ -48,8 +48,7 @@ func given[T any](c *cli.Context, flag string, read func(string) T) *T {
 	if !c.IsSet(flag) {
 		return nil
 	}
-	v := read(flag)
-	return &v
+	return new(read(flag))
 }
 
 // numbers is the value of a flag that takes numbers with commas between.
