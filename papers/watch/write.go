@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,7 @@ import (
 	"slices"
 
 	"winnow/internal/atomicfile"
-	"winnow/papers/text"
+	"winnow/internal/text"
 	"winnow/report"
 	"winnow/report/chart"
 	"winnow/report/page"
@@ -73,12 +72,7 @@ func (r Result) Write(dir string) error {
 }
 
 // JSON writes the result.
-func (r Result) JSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(r)
-}
+func (r Result) JSON(w io.Writer) error { return text.JSON(w, r) }
 
 // drawing is a chart with the name of its file.
 type drawing struct {

@@ -86,7 +86,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	}
 	a, err := judge(ctx, p, o)
 	end()
-	if unfit, ok := errors.AsType[auditing.ScorerError](err); ok {
+	if _, ok := errors.AsType[auditing.ScorerError](err); ok {
 		return term.AsMisuse(err)
 	}
 	if err != nil {

@@ -68,11 +68,3 @@ func (n *numbers) Set(text string) error {
 }
 
 func (n *numbers) String() string { return "" } // no default to show
-
-// Shortened is a text of at most n characters.
-func Shortened(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
-}

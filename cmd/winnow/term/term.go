@@ -17,6 +17,7 @@ import (
 	"winnow/backbone/ort"
 	"winnow/extraction"
 	"winnow/internal/progress"
+	"winnow/internal/text"
 	"winnow/run/folder"
 )
 
@@ -69,7 +70,7 @@ func (p *Program) Note(format string, args ...any) {
 }
 
 // JSON prints v as indented JSON.
-func (p *Program) JSON(v any) error { return JSON(p.Out, v) }
+func (p *Program) JSON(v any) error { return text.JSON(p.Out, v) }
 
 // Watch shows how far some work is, counted in what ("pictures"), unless the user wants quiet; end clears the line.
 func (p *Program) Watch(what string) (at func(done, total int), end func()) {
