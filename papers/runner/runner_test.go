@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -52,4 +53,11 @@ func TestStudiesResolve(t *testing.T) {
 			}
 		}
 	}
+}
+
+// knownMeasure reports whether a study's measure can be measured here.
+func knownMeasure(name string) bool {
+	_, recall := recallOf(name)
+	_, known := studyMeasures[name]
+	return recall || known || isCorrection(name) || slices.Contains(judgements, name) || slices.Contains(estimates, name) || slices.Contains([]string{seconds, filterAccuracy}, name)
 }

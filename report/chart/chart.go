@@ -12,6 +12,7 @@ import (
 	"html"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"winnow/internal/text"
@@ -77,7 +78,7 @@ func newCanvas(f Frame, x, y axis, legend []legendItem) *canvas {
 	if f.Titled && f.Title != "" {
 		c.top += 24
 	}
-	if marked(f.Marks) {
+	if slices.ContainsFunc(f.Marks, func(m Mark) bool { return m.Name != "" }) {
 		c.top += 14
 	}
 	c.plotW = width - c.left - right
@@ -96,15 +97,6 @@ func newCanvas(f Frame, x, y axis, legend []legendItem) *canvas {
 	c.axes()
 	c.marks()
 	return c
-}
-
-func marked(marks []Mark) bool {
-	for _, m := range marks {
-		if m.Name != "" {
-			return true
-		}
-	}
-	return false
 }
 
 func (c *canvas) px(v float64) float64 { return c.left + c.x.place(v)*c.plotW }
