@@ -4,7 +4,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 3s
 CONSUMER = internal/testing/consumer
 
-.PHONY: build demo test consumer check fmt vet lint race browser fuzz bench runtime clean golden
+.PHONY: build demo test consumer check fmt vet lint race browser faults fuzz bench runtime clean golden
 
 build:
 	$(GO) build -o bin/winnow ./cmd/winnow
@@ -22,13 +22,14 @@ test: runtime consumer
 consumer:
 	cd $(CONSUMER) && $(GO) test ./...
 
-check: fmt vet lint race consumer browser fuzz
+check: fmt vet lint race consumer browser faults fuzz
 
 fmt:
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$bad" ]; then echo "gofmt would change: $$bad"; exit 1; fi
 
 vet:
 	$(GO) vet ./...
+	$(GO) vet -tags faults ./cmd/winnow ./backbone
 	cd $(CONSUMER) && $(GO) vet ./...
 
 lint:
@@ -56,6 +57,10 @@ golden:
 	grep -E '^(--- FAIL|    --- FAIL|FAIL|panic)|has no check|is not known' $$out; \
 	awk '/^golden cases/ {on = 1; next} /^all  / {on = 0; next} on {n += $$2; print} END {printf "golden cases in all: %d\n", n}' $$out; \
 	rm -f $$out; exit $$code
+
+# kill -9 at 50 random points of extract, train, fine-tuning, index and review; thousands of damaged images.
+faults: runtime
+	$(GO) test -count=1 -tags faults -run 'Killed|Damaged' ./cmd/winnow ./backbone
 
 # Every fuzz target for a few seconds.
 fuzz: runtime

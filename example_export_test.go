@@ -27,7 +27,7 @@ func Example_export() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	drawn, err := head.New(head.Config{In: described.Dim, Out: 8, Bias: true, Init: head.Random}, blas32.General{}, rand.New(rand.NewPCG(1, 2)))
+	drawn, err := head.New(context.Background(), head.Config{In: described.Dim, Out: 8, Bias: true, Init: head.Random}, blas32.General{}, rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
 		log.Fatal(err)
 	}

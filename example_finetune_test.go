@@ -83,7 +83,7 @@ func Example_finetune() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	embedded, _, err := trained.Samples(trained.Manifest.Select(datasets.Test))
+	embedded, _, err := trained.Samples(context.Background(), trained.Manifest.Select(datasets.Test))
 	if err != nil {
 		log.Fatal(err)
 	}

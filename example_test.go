@@ -56,7 +56,7 @@ func Example_train() {
 	}
 
 	unseen, _ := drawn(2, 20, 30, 0)
-	embedded, err := trained.Head.EmbedSet(unseen)
+	embedded, err := trained.Head.EmbedSet(context.Background(), unseen)
 	if err != nil {
 		log.Fatal(err)
 	}

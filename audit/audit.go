@@ -112,7 +112,7 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	z, err := judgedVectors(set, o.Whiten)
+	z, err := judgedVectors(ctx, set, o.Whiten)
 	if err != nil {
 		return Result{}, err
 	}
@@ -131,7 +131,7 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 	}
 	if !o.JustRank {
 		if o.Findings != nil { // the classes as the scorer left them are those of other vectors
-			if z, err = judgedVectors(features.Set{X: o.Findings.X, Labels: set.Labels}, true); err != nil {
+			if z, err = judgedVectors(ctx, features.Set{X: o.Findings.X, Labels: set.Labels}, true); err != nil {
 				return Result{}, err
 			}
 			left = nil
@@ -180,15 +180,12 @@ func (o Options) filled(set features.Set) (Options, error) {
 	return o, nil
 }
 
-// widest is the largest dimension that features are whitened to.
-const widest = 512
-
 // judgedVectors returns the labelled rows of set on the unit sphere, if whiten is set whitened by all its rows.
-func judgedVectors(set features.Set, whiten bool) (features.Set, error) {
+func judgedVectors(ctx context.Context, set features.Set, whiten bool) (features.Set, error) {
 	z := set
 	if whiten {
 		var err error
-		if z, err = head.WhitenSet(set, widest); err != nil {
+		if z, err = head.WhitenSet(ctx, set, head.Widest); err != nil {
 			return z, err
 		}
 	}
@@ -245,15 +242,23 @@ func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, o
 			return nil
 		}
 	}
-	e, err := noiserate.Of(z, o.Classes, noiserate.Auto, train.Rand(o.Seed, "noise rate", 0))
+	e, err := noiserate.FromSet(ctx, left.Plain(), noiserate.Auto, train.Rand(o.Seed, "noise rate", 0))
 	if err != nil {
 		return err
 	}
 	r.Noise = &e
-	for _, k := range findings.Classes(left) {
+	classes, err := findings.Classes(ctx, left)
+	if err != nil {
+		return err
+	}
+	for _, k := range classes {
 		r.Classes = append(r.Classes, Class{Class: k, Purity: 1 - e.Classes[k.Class], Low: 1 - e.ClassHigh[k.Class], High: 1 - e.ClassLow[k.Class]})
 	}
-	for i, v := range findings.Fit(left) {
+	fit, err := findings.Fit(ctx, left)
+	if err != nil {
+		return err
+	}
+	for i, v := range fit {
 		r.Suspects[left.Rows[i]].Fit = v
 	}
 	copies, err := findings.Copies(ctx, z, o.Copies, o.MaxMem)

@@ -20,7 +20,11 @@ func byBank(ctx context.Context, scorer filters.Scorer, z features.Set, classes 
 	bank := features.BankOf(z, classes)
 	list := make([]Suspect, z.Len())
 	judge := judgeBy(scorer)
-	for i, order := range judge.all(z, bank, true) {
+	orders, err := judge.all(ctx, z, bank, true)
+	if err != nil {
+		return nil, err
+	}
+	for i, order := range orders {
 		score := judge.score(order)
 		list[i] = Suspect{Row: i, Given: z.Labels[i], Score: score, Order: order, Suggested: z.Labels[i], SuggestedScore: score, Fit: math.NaN(), suggestedOrder: order}
 	}
@@ -43,11 +47,14 @@ func judgeBy(scorer filters.Scorer) judge {
 }
 
 // all judges z a block at a time, so that no rows×classes matrix of the whole set is held.
-func (j judge) all(z features.Set, bank *features.Bank, own bool) []float64 {
+func (j judge) all(ctx context.Context, z features.Set, bank *features.Bank, own bool) ([]float64, error) {
 	const block = 1024
 	scores := make([]float64, 0, z.Len())
 	var part []float64
 	for from := 0; from < z.Len(); from += block {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		to := min(from+block, z.Len())
 		rows := features.Set{Labels: z.Labels[from:to], X: z.X}
 		rows.X.Rows, rows.X.Data = to-from, z.X.Data[from*z.X.Stride:to*z.X.Stride]
@@ -57,7 +64,7 @@ func (j judge) all(z features.Set, bank *features.Bank, own bool) []float64 {
 		part = j.order(part, rows, bank, own)
 		scores = append(scores, part...)
 	}
-	return scores
+	return scores, nil
 }
 
 // suggest fills in the class that scores best among the candidates and the given one.
@@ -68,7 +75,9 @@ func suggest(ctx context.Context, judge judge, z features.Set, bank *features.Ba
 	}
 	var with []float64 // orders of the given labels, each row a member of its class
 	if judge.probability {
-		with = judge.all(z, bank, false)
+		if with, err = judge.all(ctx, z, bank, false); err != nil {
+			return err
+		}
 	}
 	other := features.Set{X: z.X, IDs: z.IDs, Labels: make([]int, z.Len())}
 	for c := range candidates {
@@ -78,7 +87,11 @@ func suggest(ctx context.Context, judge judge, z features.Set, bank *features.Ba
 				other.Labels[i] = near[i][c].Row
 			}
 		}
-		for i, order := range judge.all(other, bank, false) {
+		orders, err := judge.all(ctx, other, bank, false)
+		if err != nil {
+			return err
+		}
+		for i, order := range orders {
 			if with != nil {
 				order = withoutRow(order, with[i], list[i].Order)
 			}

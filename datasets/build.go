@@ -66,7 +66,7 @@ func cleanPath(p, strip string) (string, error) {
 	if strip != "" {
 		rest, ok := strings.CutPrefix(p, strip)
 		if !ok {
-			return "", fmt.Errorf("path %q does not begin with the prefix to strip, %q", p, strip)
+			return "", fmt.Errorf("path %.200q does not begin with the prefix to strip, %q", p, strip)
 		}
 		p = strings.TrimLeft(rest, "/")
 	}
@@ -75,15 +75,18 @@ func cleanPath(p, strip string) (string, error) {
 	case p == "":
 		return "", fmt.Errorf("path is empty")
 	case path.IsAbs(p):
-		return "", fmt.Errorf("path %q is absolute, expected one relative to the root (a prefix can be stripped)", p)
-	case !fs.ValidPath(p):
+		return "", fmt.Errorf("path %.200q is absolute, expected one relative to the root (a prefix can be stripped)", p)
+	case !validPath(p):
 		p = path.Clean(p)
-		if !fs.ValidPath(p) {
-			return "", fmt.Errorf("path %q leaves the root", p)
+		if !validPath(p) {
+			return "", fmt.Errorf("path %.200q leaves the root", p)
 		}
 	}
 	return p, nil
 }
+
+// validPath is [fs.ValidPath] for names of any bytes: one that is no UTF-8 spoils its own image, not the manifest.
+func validPath(p string) bool { return fs.ValidPath(strings.ToValidUTF8(p, "?")) }
 
 // splits are the names of each split, the one it goes by first.
 var splits = [][]string{{Train}, {Validation, "val", "valid"}, {Test}, {Query}, {Gallery}}

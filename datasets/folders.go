@@ -12,8 +12,8 @@ import (
 var imageNames = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".jpe", ".jfif"}
 
 // ReadFolders reads a folder per class. Where the top folders are named after splits (train, val, test, …)
-// the classes are looked for below them. Files that do not end like an image and names that begin with a
-// dot are passed over; nested folders belong to the class folder they lie in.
+// the classes are looked for below them. Files that do not end like an image, names that begin with a
+// dot, and pipes and devices are passed over; nested folders belong to the class folder they lie in.
 func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if opts.StripPrefix != "" {
 		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths are relative to the folder", name, opts.StripPrefix)
@@ -108,9 +108,18 @@ func walkImages(fsys fs.FS, dir string, visit func(p string)) error {
 			}
 			return nil
 		}
-		if !hidden && slices.Contains(imageNames, strings.ToLower(path.Ext(p))) {
+		if !hidden && slices.Contains(imageNames, strings.ToLower(path.Ext(p))) && isFile(fsys, p, entry) {
 			visit(p)
 		}
 		return nil
 	})
+}
+
+// isFile reports whether an entry is a file, or a link to one; a link that leads nowhere stays, for its reader to report.
+func isFile(fsys fs.FS, p string, entry fs.DirEntry) bool {
+	if entry.Type()&fs.ModeSymlink == 0 {
+		return entry.Type().IsRegular()
+	}
+	info, err := fs.Stat(fsys, p)
+	return err != nil || info.Mode().IsRegular()
 }

@@ -10,6 +10,10 @@ import (
 	"strings"
 )
 
+// leastCells is how many values of further columns any manifest may have in its rows, empty ones too; a longer one may
+// have one for each of its bytes.
+const leastCells = 1 << 20
+
 // readJSONL reads one object a line; keys beside path, label, split and true_label become columns, a value
 // that is not a string keeps its JSON text.
 func readJSONL(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
@@ -18,7 +22,8 @@ func readJSONL(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 	var rows []row
 	var columns []string
 	index := make(map[string]int)
-	for line := 1; in.Scan(); line++ {
+	for line, size := 1, 0; in.Scan(); line++ {
+		size += len(in.Bytes())
 		if len(bytes.TrimSpace(in.Bytes())) == 0 {
 			continue
 		}
@@ -52,6 +57,9 @@ func readJSONL(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 		for _, key := range fresh {
 			index[key] = len(columns)
 			columns = append(columns, key)
+		}
+		if n := (len(rows) + 1) * len(columns); n > max(leastCells, size) {
+			return nil, fmt.Errorf("datasets: %s:%d: %d rows with %d different keys make a table of %d values, expected keys that rows share", name, line, len(rows)+1, len(columns), n)
 		}
 		if len(columns) > 0 {
 			r.extra = make([]string, len(columns))

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"winnow/internal/regular"
 )
 
 // Format names a way to write down a dataset.
@@ -45,9 +47,9 @@ func Read(source string, opts ReadOptions) (*Dataset, error) {
 		if opts.Format != Auto && opts.Format != Folders {
 			return nil, fmt.Errorf("datasets: %s: is a folder, expected a %s file", source, opts.Format)
 		}
-		return ReadFolders(os.DirFS(source), source, opts)
+		return ReadFolders(regular.Dir(source), source, opts)
 	}
-	f, err := os.Open(source)
+	f, err := regular.Open(source)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %w", err)
 	}
@@ -60,6 +62,10 @@ func ReadManifest(r io.Reader, name string, opts ReadOptions) (*Dataset, error) 
 	in := bufio.NewReaderSize(r, 1<<16)
 	if bom, _ := in.Peek(3); string(bom) == "\ufeff" {
 		_, _ = in.Discard(3) // just peeked
+	}
+	head, _ := in.Peek(4096) // as much as there is
+	if err := foreign(head); err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	format := opts.Format
 	if format == Auto || format == "" {
@@ -130,7 +136,7 @@ func readCSV(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 		key := strings.ToLower(strings.TrimSpace(h))
 		if was, ok := at[key]; !ok {
 			if slices.Contains(columns, h) {
-				return nil, fmt.Errorf("datasets: %s:1: column %q appears twice in the header", name, h)
+				return nil, fmt.Errorf("datasets: %s:1: column %.80q appears twice in the header", name, h)
 			}
 			columns, extra = append(columns, h), append(extra, i)
 		} else if was >= 0 {
@@ -140,7 +146,7 @@ func readCSV(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 		}
 	}
 	if at["path"] < 0 || at["label"] < 0 {
-		return nil, fmt.Errorf("datasets: %s:1: header is %q, expected the columns path and label", name, strings.Join(header, ","))
+		return nil, fmt.Errorf("datasets: %s:1: header is %.200q, expected the columns path and label", name, strings.Join(header, ","))
 	}
 	var rows []row
 	for {
@@ -183,11 +189,11 @@ func readPRISM(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 		}
 		comma := strings.LastIndexByte(text, ',')
 		if comma < 0 {
-			return nil, fmt.Errorf("datasets: %s:%d: %q holds no comma, expected path,label", name, line, text)
+			return nil, fmt.Errorf("datasets: %s:%d: %.200q holds no comma, expected path,label", name, line, text)
 		}
 		label := strings.TrimSpace(text[comma+1:])
 		if _, err := strconv.Atoi(label); err != nil {
-			return nil, fmt.Errorf("datasets: %s:%d: label %q is not an integer", name, line, label)
+			return nil, fmt.Errorf("datasets: %s:%d: label %.80q is not an integer", name, line, label)
 		}
 		var err error
 		if rows, err = appendRow(rows, row{path: text[:comma], label: label}, opts); err != nil {

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"winnow/internal/regular"
 )
 
 // Decision is what becomes of a sample: it is left out, or given another label.
@@ -39,7 +41,7 @@ func Mend(w io.Writer, source string, d *Dataset, decisions map[int]Decision) (M
 	} else if info.IsDir() {
 		return m.folder(w)
 	}
-	f, err := os.Open(source)
+	f, err := regular.Open(source)
 	if err != nil {
 		return Mended{}, fmt.Errorf("datasets: %w", err)
 	}
@@ -58,7 +60,7 @@ func FormOf(source string) (Format, error) {
 	} else if info.IsDir() {
 		return CSV, nil
 	}
-	f, err := os.Open(source)
+	f, err := regular.Open(source)
 	if err != nil {
 		return "", fmt.Errorf("datasets: %w", err)
 	}

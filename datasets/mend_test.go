@@ -155,6 +155,9 @@ func FuzzMend(f *testing.F) {
 	f.Add("{\"path\":\"a.jpg\",\"label\":3,\"k\":[1]}\n{\"path\":\"b.jpg\",\"label\":\"x\",\"l\":{}}", 0)
 	f.Add("/data/a b,c.jpg,7\nb,8", 1)
 	f.Add("\ufeffpath,label\r\n\"a\"\"b\",c\r\n\r\nb,d", 1)
+	f.Add("pAth,lABel\r\n\"\"\"\",0\r0", 0) // a \r that ends no line
+	f.Add("label,path\n0\r0\r,a\n", 0)
+	f.Add("path,label\na,0\r", 0)
 	f.Fuzz(func(t *testing.T, text string, which int) {
 		d, err := ReadManifest(strings.NewReader(text), "m", ReadOptions{})
 		if err != nil || which < 0 || which >= len(d.Samples) {

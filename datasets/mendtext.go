@@ -88,7 +88,7 @@ func (m *mender) lines(in *bufio.Reader, sample func(text []byte) ([]byte, error
 func (m *mender) prism(text []byte) ([]byte, error) {
 	comma := bytes.LastIndexByte(text, ',')
 	if comma < 0 {
-		return nil, fmt.Errorf(":%d: %q holds no comma, expected path,label", m.line, text)
+		return nil, fmt.Errorf(":%d: %.200q holds no comma, expected path,label", m.line, text)
 	}
 	was := string(bytes.TrimSpace(text[comma+1:]))
 	what, err := m.decide(string(text[:comma]), was)
@@ -187,7 +187,7 @@ func (m *mender) csv(raw io.Reader) error {
 				}
 			}
 			if path < 0 || label < 0 {
-				return fmt.Errorf(":1: header is %q, expected the columns path and label", strings.Join(record, ","))
+				return fmt.Errorf(":1: header is %.200q, expected the columns path and label", strings.Join(record, ","))
 			}
 			_, _ = m.out.Write(text)
 			m.line += bytes.Count(text, []byte("\n"))
@@ -241,10 +241,11 @@ func span(text []byte, line, column int) (from, to int) {
 		}
 		return from, to
 	}
-	if n := bytes.IndexAny(text[from:], ",\r\n"); n >= 0 {
-		return from, from + n
+	rest := text[from:]
+	if n := bytes.IndexAny(rest, ",\n"); n >= 0 {
+		rest = rest[:n]
 	}
-	return from, len(text)
+	return from, from + len(bytes.TrimSuffix(rest, []byte("\r"))) // of \r\n; any other \r is part of the field, as the reader has it
 }
 
 // field returns a field of CSV, quoted if it must be.

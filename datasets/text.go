@@ -32,6 +32,9 @@ func (r NoiseReport) Write(w io.Writer, split string) {
 		r.Classes, r.Labels, 100*r.ClassDeviation, 100*r.BinomialDeviation)
 }
 
+// listedCopies is how many paths of a group of duplicates are written.
+const listedCopies = 5
+
 // Write writes the report in words; lists show at most that many entries.
 func (r *CheckReport) Write(w io.Writer, d *Dataset, listed int) {
 	d.WriteCounts(w)
@@ -62,8 +65,11 @@ func (r *CheckReport) Write(w io.Writer, d *Dataset, listed int) {
 	fmt.Fprintf(w, "the same bytes under several paths: %d groups, %d with different labels, %d in two splits\n", len(r.Duplicates), vary, r.Leaks())
 	for _, dup := range first(r.Duplicates, listed) {
 		fmt.Fprint(w, " ")
-		for i, p := range dup.Paths {
+		for i, p := range first(dup.Paths, listedCopies) {
 			fmt.Fprintf(w, " %s (%s, %s)", p, dup.Labels[i], dup.Splits[i])
+		}
+		if n := len(dup.Paths) - listedCopies; n > 0 {
+			fmt.Fprintf(w, " … and %d more", n)
 		}
 		fmt.Fprintln(w)
 	}

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"winnow/internal/lock"
 )
 
 // MissingShards is a list of shards with gaps.
@@ -53,11 +55,11 @@ func Join(dirs []string, dir string, overwrite bool) (*Store, error) {
 	if err := j.apart(); err != nil {
 		return nil, err
 	}
-	lock, err := lockFolder(j.path(lockFile))
+	held, err := lock.Folder(dir)
 	if err != nil {
-		return nil, fmt.Errorf("features: %s: %w", dir, err)
+		return nil, fmt.Errorf("features: %w", err)
 	}
-	defer unlockFolder(lock)
+	defer held.Close()
 	if !overwrite {
 		if err := j.checkStanding(); err != nil {
 			return nil, err
@@ -217,8 +219,8 @@ func (j *joiner) write() error {
 	if err := j.writeMatrix(); err != nil {
 		return errors.Join(err, os.Remove(j.path(partFile)))
 	}
-	if err := os.Remove(j.path(storeFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("features: %w", err)
+	if err := removeInfo(j.dir); err != nil {
+		return err
 	}
 	if err := os.Rename(j.path(partFile), j.path(featuresFile)); err != nil {
 		return fmt.Errorf("features: %w", err)

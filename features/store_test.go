@@ -360,7 +360,7 @@ func TestOverwriteKeepsTheOldStore(t *testing.T) {
 func TestLock(t *testing.T) {
 	dir := t.TempDir()
 	w := mustCreate(t, dir, testPlan(10), false)
-	if _, err := Create(dir, testPlan(10), false); err == nil || !strings.Contains(err.Error(), "another winnow is writing") {
+	if _, err := Create(dir, testPlan(10), false); err == nil || !strings.Contains(err.Error(), "another winnow (process ") {
 		t.Errorf("second writer: %v", err)
 	}
 	w.Close()
@@ -439,7 +439,6 @@ func TestUnfinishedIsSaid(t *testing.T) {
 func TestCreateRefuses(t *testing.T) {
 	for name, change := range map[string]func(*Plan){
 		"no images":  func(p *Plan) { p.Paths = nil },
-		"line break": func(p *Plan) { p.Paths[3] = "a\nb.jpg" },
 		"empty path": func(p *Plan) { p.Paths[3] = "" },
 		"no values":  func(p *Plan) { p.Dim = 0 },
 		"no batch":   func(p *Plan) { p.Batch = 0 },

@@ -34,7 +34,7 @@ func benchmarkStep(b *testing.B) {
 	const batch, in, out = 64, 2048, 512
 	rng := rand.New(rand.NewPCG(1, 1))
 	train := randomSet(rng, 1000, in)
-	h, err := New(Config{In: in, Out: out, Bias: true, Activation: ReLU, Init: Random}, train.X, rng)
+	h, err := New(b.Context(), Config{In: in, Out: out, Bias: true, Activation: ReLU, Init: Random}, train.X, rng)
 	if err != nil {
 		b.Fatal(err)
 	}

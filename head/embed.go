@@ -1,6 +1,7 @@
 package head
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -20,10 +21,10 @@ func (h *Head) Embed(x blas32.General) (blas32.General, error) {
 	return dst, h.EmbedInto(dst, x)
 }
 
-// EmbedSet returns set with each vector embedded.
-func (h *Head) EmbedSet(set features.Set) (features.Set, error) {
-	x, err := h.Embed(set.X)
-	return features.Set{X: x, Labels: set.Labels, IDs: set.IDs}, err
+// EmbedSet returns set with each vector embedded, unless ctx ends before.
+func (h *Head) EmbedSet(ctx context.Context, set features.Set) (features.Set, error) {
+	x := features.NewMatrix(set.Len(), h.cfg.Out)
+	return features.Set{X: x, Labels: set.Labels, IDs: set.IDs}, h.embed(ctx, x, set.X)
 }
 
 // NotFinite is a row whose embedding is no vector: the features or the weights are not finite, or overflow.
@@ -38,7 +39,10 @@ func (e *NotFinite) Error() string {
 
 // EmbedInto overwrites dst, x.Rows×Out, with the unit embeddings of the rows of x. A row whose output is
 // zero stays zero; one that is not finite is a [NotFinite] error.
-func (h *Head) EmbedInto(dst, x blas32.General) error {
+func (h *Head) EmbedInto(dst, x blas32.General) error { return h.embed(context.Background(), dst, x) }
+
+// embed is EmbedInto that ends with ctx.
+func (h *Head) embed(ctx context.Context, dst, x blas32.General) error {
 	if x.Cols != h.cfg.In {
 		return fmt.Errorf("head: features: found dimension %d, expected %d", x.Cols, h.cfg.In)
 	}
@@ -51,6 +55,9 @@ func (h *Head) EmbedInto(dst, x blas32.General) error {
 		hidden = append(hidden, features.NewMatrix(block, l.weight.Cols))
 	}
 	for from := 0; from < x.Rows; from += block {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		n := min(block, x.Rows-from)
 		in := features.Part(x, from, n)
 		for i, l := range h.layers {

@@ -32,7 +32,7 @@ func name(c Config) string { return fmt.Sprintf("%v bias=%v %s", c.Hidden, c.Bia
 
 func makeHead(t testing.TB, cfg Config, train features.Set, seed uint64) *Head {
 	t.Helper()
-	h, err := New(cfg, train.X, source(seed))
+	h, err := New(t.Context(), cfg, train.X, source(seed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +298,7 @@ func TestForwardEqualsEmbed(t *testing.T) {
 			Init:       rapid.SampledFrom([]string{Whiten, Random}).Draw(t, "init"),
 		}
 		train := randomSet(source(rapid.Uint64().Draw(t, "seed")), 30, cfg.In)
-		h, err := New(cfg, train.X, source(1))
+		h, err := New(t.Context(), cfg, train.X, source(1))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@
 package head
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -36,8 +37,8 @@ type layer struct {
 }
 
 // New makes a head with initial weights. train are the stored training features; only whitening reads
-// them, and with Init random they may be empty. rng decides every random weight.
-func New(cfg Config, train blas32.General, rng *rand.Rand) (*Head, error) {
+// them, until ctx ends, and with Init random they may be empty. rng decides every random weight.
+func New(ctx context.Context, cfg Config, train blas32.General, rng *rand.Rand) (*Head, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func New(cfg Config, train blas32.General, rng *rand.Rand) (*Head, error) {
 	if train.Cols != cfg.In {
 		return nil, fmt.Errorf("head: training features: found dimension %d, expected %d as in the settings", train.Cols, cfg.In)
 	}
-	w, err := whitening(train, cfg.Out, cfg.Bias)
+	w, err := whitening(ctx, train, cfg.Out, cfg.Bias)
 	if err != nil {
 		return nil, err
 	}

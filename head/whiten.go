@@ -1,6 +1,7 @@
 package head
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -48,7 +49,7 @@ type whitened struct {
 //
 // The sign of an eigenvector is fixed by making its component of largest magnitude positive.
 // Source: Kessy, Lewin & Strimmer, The American Statistician 2018, section 2 (PCA whitening).
-func whitening(x blas32.General, out int, centre bool) (whitened, error) {
+func whitening(ctx context.Context, x blas32.General, out int, centre bool) (whitened, error) {
 	if x.Rows < 2 {
 		return whitened{}, fmt.Errorf("head: whitening: found %d training rows, expected at least 2 (or init %q)", x.Rows, Random)
 	}
@@ -59,7 +60,10 @@ func whitening(x blas32.General, out int, centre bool) (whitened, error) {
 	if !centre {
 		clear(mean)
 	}
-	cov := covariance(x, mean)
+	cov, err := covariance(ctx, x, mean)
+	if err != nil {
+		return whitened{}, err
+	}
 	trace := mat.Trace(cov)
 	if !finite(trace) {
 		return whitened{}, fmt.Errorf("head: whitening: the variance of the training rows overflows float32, expected features of a moderate size")
@@ -81,18 +85,21 @@ func whitening(x blas32.General, out int, centre bool) (whitened, error) {
 
 // Whitening returns the linear head that whitens the rows of x (PCA) to out dimensions of unit length, with no label and
 // no training. centre takes their mean off first.
-func Whitening(x blas32.General, out int, centre bool) (*Head, error) {
-	return New(Config{In: x.Cols, Out: out, Bias: centre, Init: Whiten}, x, nil)
+func Whitening(ctx context.Context, x blas32.General, out int, centre bool) (*Head, error) {
+	return New(ctx, Config{In: x.Cols, Out: out, Bias: centre, Init: Whiten}, x, nil)
 }
+
+// Widest is the largest dimension that features are whitened to before labels are judged by them.
+const Widest = 512
 
 // WhitenSet returns the set with its own vectors whitened to at most most dimensions, centred and of unit length: what
 // labels are judged by where no trained head is at hand.
-func WhitenSet(set features.Set, most int) (features.Set, error) {
-	h, err := Whitening(set.X, min(most, set.Dim(), max(set.Len()-1, 1)), true)
+func WhitenSet(ctx context.Context, set features.Set, most int) (features.Set, error) {
+	h, err := Whitening(ctx, set.X, min(most, set.Dim(), max(set.Len()-1, 1)), true)
 	if err != nil {
 		return features.Set{}, err
 	}
-	return h.EmbedSet(set)
+	return h.EmbedSet(ctx, set)
 }
 
 // scaled divides the eigenvectors by √(λ+ε), fixes their signs and the common scale, and derives the bias.
@@ -148,12 +155,15 @@ func columnMeans(x blas32.General) ([]float64, error) {
 }
 
 // covariance returns 1/n Σ (x-μ)(x-μ)ᵀ: products of blocks in float32, their sum in float64. Time 2·n·d².
-func covariance(x blas32.General, mean []float64) *mat.SymDense {
+func covariance(ctx context.Context, x blas32.General, mean []float64) (*mat.SymDense, error) {
 	d := x.Cols
 	sum := make([]float64, d*d)
 	centred := features.NewMatrix(min(covarianceBlock, x.Rows), d)
 	part32 := features.NewMatrix(d, d)
 	for from := 0; from < x.Rows; from += centred.Rows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		n := min(centred.Rows, x.Rows-from)
 		block := features.Part(centred, 0, n)
 		for i := range n {
@@ -173,5 +183,5 @@ func covariance(x blas32.General, mean []float64) *mat.SymDense {
 			cov.SetSym(i, j, (sum[i*d+j]+sum[j*d+i])/(2*float64(x.Rows)))
 		}
 	}
-	return cov
+	return cov, nil
 }

@@ -109,7 +109,7 @@ func TestWhitenedCovariance(t *testing.T) {
 			cfg := Config{In: 24, Out: 16, Hidden: hidden, Bias: bias, Activation: ReLU, Init: Whiten}
 			t.Run(name(cfg), func(t *testing.T) {
 				train := spectrum(source(1), 400, cfg.In, 1)
-				h, err := New(cfg, train.X, source(2))
+				h, err := New(t.Context(), cfg, train.X, source(2))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -139,7 +139,7 @@ func TestWhitenedCovariance(t *testing.T) {
 // A perceptron wide enough starts as the linear whitened head.
 func TestPerceptronStartsLinear(t *testing.T) {
 	train := spectrum(source(1), 400, 24, 1)
-	linear, err := New(Config{In: 24, Out: 8, Bias: true, Init: Whiten}, train.X, source(2))
+	linear, err := New(t.Context(), Config{In: 24, Out: 8, Bias: true, Init: Whiten}, train.X, source(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestPerceptronStartsLinear(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, hidden := range [][]int{{16}, {40}, {17, 30, 16}} {
-		h, err := New(Config{In: 24, Out: 8, Hidden: hidden, Bias: true, Activation: ReLU, Init: Whiten}, train.X, source(2))
+		h, err := New(t.Context(), Config{In: 24, Out: 8, Hidden: hidden, Bias: true, Activation: ReLU, Init: Whiten}, train.X, source(2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestRank(t *testing.T) {
 		if c.hidden > 0 {
 			cfg.Hidden = []int{c.hidden}
 		}
-		h, err := New(cfg, train.X, source(2))
+		h, err := New(t.Context(), cfg, train.X, source(2))
 		if err != nil {
 			t.Fatalf("%s: %v", c.what, err)
 		}
@@ -222,7 +222,7 @@ func TestWhiteningIgnoresRotation(t *testing.T) {
 		turned.X.Data[i] *= 37
 	}
 	cosines := func(x blas32.General) blas32.General {
-		h, err := New(Config{In: d, Out: 12, Bias: true, Init: Whiten}, x, source(2))
+		h, err := New(t.Context(), Config{In: d, Out: 12, Bias: true, Init: Whiten}, x, source(2))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -257,7 +257,7 @@ func TestWhitenRefuses(t *testing.T) {
 	for what, x := range map[string]blas32.General{
 		"one row": features.NewMatrix(1, 5), "equal rows": constant, "another dimension": features.NewMatrix(10, 6), "NaN": nan,
 	} {
-		if _, err := New(cfg, x, source(1)); err == nil {
+		if _, err := New(t.Context(), cfg, x, source(1)); err == nil {
 			t.Errorf("%s: was accepted", what)
 		} else if what == "NaN" && !strings.Contains(err.Error(), "row 3, feature 2") {
 			t.Errorf("%s: %v does not name the place", what, err)
@@ -271,7 +271,10 @@ func TestSubspaceAgainstWhole(t *testing.T) {
 	const d, k = 160, 40
 	for _, power := range []float64{0.5, 1, 2} {
 		train := spectrum(source(4), 900, d, power)
-		cov := covariance(train.X, mustMean(t, train.X))
+		cov, err := covariance(t.Context(), train.X, mustMean(t, train.X))
+		if err != nil {
+			t.Fatal(err)
+		}
 		wantValues, wantVectors := wholeEigen(cov, k)
 		values, vectors := subspaceEigen(cov, k, k+32)
 		var got, want float64
@@ -312,7 +315,10 @@ func TestSubspaceAgainstWhole(t *testing.T) {
 // Fewer rows than the iteration's width: most of the block has nothing to converge to.
 func TestSubspaceWithoutRank(t *testing.T) {
 	train := randomSet(source(4), 20, 120)
-	cov := covariance(train.X, mustMean(t, train.X))
+	cov, err := covariance(t.Context(), train.X, mustMean(t, train.X))
+	if err != nil {
+		t.Fatal(err)
+	}
 	values, _ := subspaceEigen(cov, 40, 72)
 	want, _ := wholeEigen(cov, 40)
 	for j, v := range values {
@@ -337,7 +343,7 @@ func fingerprint(t testing.TB) string {
 	var out strings.Builder
 	for _, cfg := range shapes() {
 		train := spectrum(source(1), 60, cfg.In, 1)
-		h, err := New(cfg, train.X, source(2))
+		h, err := New(t.Context(), cfg, train.X, source(2))
 		if err != nil {
 			t.Fatal(err)
 		}

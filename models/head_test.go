@@ -24,7 +24,7 @@ var sampleMeta = HeadMeta{ModelSHA256: "ab12", Output: "pool", Preprocessing: `{
 func sampleHead(t testing.TB, hidden []int) *head.Head {
 	t.Helper()
 	cfg := head.Config{In: 5, Out: 3, Hidden: hidden, Bias: true, Activation: head.ReLU, Init: head.Random}
-	h, err := head.New(cfg, blas32.General{}, rand.New(rand.NewPCG(1, 2)))
+	h, err := head.New(t.Context(), cfg, blas32.General{}, rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func tinyEntry() Entry {
 }
 
 func TestJoin(t *testing.T) {
-	h, err := head.New(head.Config{In: 3, Out: 2, Hidden: []int{4}, Bias: true, Activation: head.ReLU, Init: head.Random}, features.NewMatrix(0, 3), rand.New(rand.NewPCG(1, 1)))
+	h, err := head.New(t.Context(), head.Config{In: 3, Out: 2, Hidden: []int{4}, Bias: true, Activation: head.ReLU, Init: head.Random}, features.NewMatrix(0, 3), rand.New(rand.NewPCG(1, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestJoin(t *testing.T) {
 			t.Errorf("nodes:%s", ops)
 		}
 	}
-	wide, err := head.New(head.Config{In: 5, Out: 2, Init: head.Random}, features.NewMatrix(0, 5), rand.New(rand.NewPCG(1, 1)))
+	wide, err := head.New(t.Context(), head.Config{In: 5, Out: 2, Init: head.Random}, features.NewMatrix(0, 5), rand.New(rand.NewPCG(1, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}

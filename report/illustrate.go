@@ -82,7 +82,7 @@ func (r *Run) drawMap(ctx context.Context, h Host, o Illustration) (func(w io.Wr
 	}
 	asked := MapOptions{Split: splits, Colour: ColourLabel, Scores: scores, Max: o.MaxMap, Method: MethodTSNE, Pictures: o.Pictures,
 		TSNE: tsne.Options{Perplexity: 30, Iterations: 1000, Seed: shownSeed}}
-	m, err := chooseMap(r.Run, asked)
+	m, err := chooseMap(ctx, r.Run, asked)
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
 	"winnow/eval/tsne"
@@ -21,6 +23,7 @@ import (
 	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
+	"winnow/internal/regular"
 	"winnow/report/atlas"
 	"winnow/run/folder"
 )
@@ -73,7 +76,7 @@ type Map struct {
 
 // DrawMap brings images of a run, or of a store, into the plane.
 func DrawMap(ctx context.Context, h Host, run *folder.Run, o MapOptions) (*Map, error) {
-	m, err := chooseMap(run, o)
+	m, err := chooseMap(ctx, run, o)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +87,7 @@ func DrawMap(ctx context.Context, h Host, run *folder.Run, o MapOptions) (*Map, 
 }
 
 // chooseMap embeds the images of a map.
-func chooseMap(run *folder.Run, o MapOptions) (m *Map, err error) {
+func chooseMap(ctx context.Context, run *folder.Run, o MapOptions) (m *Map, err error) {
 	m = &Map{Split: o.Split, Method: o.Method, View: run.Look(), Seed: o.TSNE.Seed, LeftOut: []lookup.LeftOut{}, Files: []string{}}
 	if m.Split == "" {
 		if m.Split, err = folder.UsualSplits(run.Manifest); err != nil {
@@ -96,7 +99,7 @@ func chooseMap(run *folder.Run, o MapOptions) (m *Map, err error) {
 		return nil, err
 	}
 	var left []lookup.LeftOut
-	if m.set, left, err = run.Samples(folder.Draw(at, o.Max, m.Seed, "map")); err != nil {
+	if m.set, left, err = run.Samples(ctx, folder.Draw(at, o.Max, m.Seed, "map")); err != nil {
 		return nil, err
 	}
 	m.Of, m.Points, m.LeftOut = len(at), m.set.Len(), append(m.LeftOut, left...)
@@ -222,7 +225,7 @@ func ReadScores(path string) (map[string]float64, error) {
 	if path == "" {
 		return nil, nil
 	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("--scores: %w", err)
 	}
@@ -234,7 +237,7 @@ func ReadScores(path string) (map[string]float64, error) {
 	}
 	at, score := slices.Index(header, "path"), slices.Index(header, "score")
 	if at < 0 || score < 0 {
-		return nil, hint.With(fmt.Errorf("--scores: %s: found the columns %q, expected path and score among them", path, header), "make the file: winnow audit RUN --out suspects.csv")
+		return nil, hint.With(fmt.Errorf("--scores: %s: found the columns %.200q, expected path and score among them", path, strings.Join(header, ",")), "make the file: winnow audit RUN --out suspects.csv")
 	}
 	scores := map[string]float64{}
 	for {
@@ -250,7 +253,7 @@ func ReadScores(path string) (map[string]float64, error) {
 			line, _ := in.FieldPos(score)
 			return nil, fmt.Errorf("--scores: %s:%d: score %q is not a number", path, line, record[score])
 		}
-		scores[record[at]] = v
+		scores[suspects.Unquoted(header, record, at)] = v
 	}
 }
 

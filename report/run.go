@@ -59,7 +59,7 @@ func (r *Run) Measure(ctx context.Context, images Images, maxMem int64) error {
 	m := &r.measured
 	m.Run, m.LeftOut = r.Dir, append(append([]lookup.LeftOut{}, images.LeftOut...), r.facts.LeftOut...)
 	opts := eval.RetrievalOptions{MaxMem: maxMem}
-	return comparison.Each(r.Head, images.Train, images.Was, images.Now, func(row string, of comparison.Asked) (err error) {
+	return comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, func(row string, of comparison.Asked) (err error) {
 		switch row {
 		case comparison.FrozenRow:
 			m.Frozen, err = eval.Retrieve(ctx, of.Query, of.Gallery, opts)

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -21,8 +22,8 @@ func MethodTitle(method string) string {
 
 // openPeers builds the networks of a method of package peers, and puts their loss and groups into the run. The run's head is
 // that of the first network.
-func (r *training) openPeers() (tuning.Encoder, error) {
-	networks, err := peers.New(r.cfg.Peers.In(r.cfg.Method, r.epoch), peers.Input{
+func (r *training) openPeers(ctx context.Context) (tuning.Encoder, error) {
+	networks, err := peers.New(ctx, r.cfg.Peers.In(r.cfg.Method, r.epoch), peers.Input{
 		Head: r.head, Train: r.data.Train, Stored: r.data.Stored, Classes: len(r.data.Classes), Batch: r.sampler.Size(), Clock: r.clock, Seed: r.cfg.Seed,
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"math"
 
 	"winnow/features"
@@ -12,25 +13,22 @@ import (
 	"winnow/train"
 )
 
-// noiseDim is the dimension that features are whitened to before labels are judged.
-const noiseDim = 512
-
 // JudgedVectors returns the vectors of the training images that labels are judged by: stored features, whitened, which
 // needs no label.
-func JudgedVectors(data Data) (features.Set, error) {
-	return head.WhitenSet(data.Train, noiseDim)
+func JudgedVectors(ctx context.Context, data Data) (features.Set, error) {
+	return head.WhitenSet(ctx, data.Train, head.Widest)
 }
 
 // ResolveRate puts an estimate where the configuration asks for one; nil: it asks for none.
-func ResolveRate(cfg *config.Run, data Data) (*folder.NoiseRate, error) {
+func ResolveRate(ctx context.Context, cfg *config.Run, data Data) (*folder.NoiseRate, error) {
 	if !cfg.NeedsRate() {
 		return nil, nil
 	}
-	z, err := JudgedVectors(data)
+	z, err := JudgedVectors(ctx, data)
 	if err != nil {
 		return nil, err
 	}
-	e, err := noiserate.Of(z, len(data.Classes), noiserate.Auto, train.Rand(cfg.Seed, "noise rate", 0))
+	e, err := noiserate.NewEstimate(ctx, z, len(data.Classes), noiserate.Auto, train.Rand(cfg.Seed, "noise rate", 0))
 	if err != nil {
 		return nil, hint.With(err, "give the share of wrong labels: --noise-rate P")
 	}

@@ -12,6 +12,7 @@ import (
 	"winnow/extraction"
 	"winnow/filters"
 	"winnow/head"
+	"winnow/internal/lock"
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/run/tuning"
@@ -41,11 +42,12 @@ type Options struct {
 // Plan is what a run will do, as far as the data decide it.
 type Plan struct {
 	Config       config.Run
-	Steps, Epoch int  // of the run, of an epoch
-	Resumed      int  // steps done before
-	Labelled     int  // training images with a label
-	Validates    bool // there is a validation split
-	Rests        int  // steps in which the backbone rests
+	Steps, Epoch int    // of the run, of an epoch
+	Resumed      int    // steps done before
+	Labelled     int    // training images with a label
+	Validates    bool   // there is a validation split
+	Rests        int    // steps in which the backbone rests
+	Sum          string // sha256 of the settings and data that make the run what it is
 }
 
 // Outcome is what a run came to.
@@ -60,6 +62,13 @@ type Outcome struct {
 
 // Run trains a head alone, on stored features, as a configuration says. A backbone is trained by [Train] or a [Session].
 func Run(ctx context.Context, cfg config.Run, data Data, opts Options) (Outcome, error) {
+	if opts.Dir != "" {
+		held, err := lock.Folder(opts.Dir)
+		if err != nil {
+			return Outcome{}, fmt.Errorf("train: %w", err)
+		}
+		defer held.Close()
+	}
 	return RunOn(ctx, tuning.Stored{}, cfg, data, opts)
 }
 
@@ -90,7 +99,7 @@ type training struct {
 }
 
 func (r *training) run(ctx context.Context) (Outcome, error) {
-	if err := r.prepare(); err != nil {
+	if err := r.prepare(ctx); err != nil {
 		return Outcome{}, err
 	}
 	if err := r.build(ctx); err != nil {
@@ -111,16 +120,16 @@ func (r *training) run(ctx context.Context) (Outcome, error) {
 func (r *training) tuned() bool { return len(r.backbone.Weights()) > 0 }
 
 // prepare completes the configuration with what the data decide, and makes the head and the sampler.
-func (r *training) prepare() (err error) {
+func (r *training) prepare(ctx context.Context) (err error) {
 	if err := r.cfg.Validate(); err != nil {
 		return err
 	}
-	if _, err := ResolveRate(&r.cfg, r.data); err != nil {
+	if _, err := ResolveRate(ctx, &r.cfg, r.data); err != nil {
 		return err
 	}
 	r.cfg.Head.In = r.data.Train.Dim()
 	r.cfg.Head.Out = min(r.cfg.Head.Out, r.cfg.Head.In) // more dimensions than the features have would stay empty
-	if r.head, err = head.New(r.cfg.Head, r.data.Train.X, train.Rand(r.cfg.Seed, "head", 0)); err != nil {
+	if r.head, err = head.New(ctx, r.cfg.Head, r.data.Train.X, train.Rand(r.cfg.Seed, "head", 0)); err != nil {
 		return err
 	}
 	if r.sampler, err = r.cfg.Sampler.New(r.data.Train.Labels, r.cfg.Seed); err != nil {
@@ -186,7 +195,7 @@ func (r *training) begin() error {
 	}
 	plan := Plan{
 		Config: r.cfg, Steps: r.config.Steps, Epoch: r.epoch, Resumed: r.trainer.Done(),
-		Labelled: r.data.Train.Len() - r.data.Unlabelled, Validates: r.config.Validate != nil,
+		Labelled: r.data.Train.Len() - r.data.Unlabelled, Validates: r.config.Validate != nil, Sum: r.sum(),
 	}
 	if r.tuned() {
 		plan.Rests = r.cfg.Finetune.Start.In(r.epoch)
@@ -250,7 +259,7 @@ func (r *training) openEncoder(ctx context.Context) (encoder tuning.Encoder, err
 	case r.cfg.IsSelective():
 		return r.openSelective()
 	case r.cfg.HasPeers():
-		return r.openPeers()
+		return r.openPeers(ctx)
 	}
 	rests := r.cfg.Finetune.Start.In(r.epoch)
 	encoder, err = r.backbone.Encoder(ctx, r.head, tuning.Input{

@@ -51,7 +51,7 @@ func (r *training) embedNow(ctx context.Context, set features.Set) (features.Set
 	if err != nil {
 		return now, err
 	}
-	z, err := r.head.EmbedSet(now)
+	z, err := r.head.EmbedSet(ctx, now)
 	if bad := new(head.NotFinite); errors.As(err, &bad) {
 		err = fmt.Errorf("%s: %w", r.data.Paths[set.IDs[bad.Row]], err)
 	}

@@ -9,12 +9,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
 	"winnow/internal/atomicfile"
+	"winnow/internal/lock"
+	"winnow/internal/place"
 )
 
 // ErrExists says that there is an index already.
@@ -54,6 +55,9 @@ func Create(dir string, e Embedder, dim int, dtype string, paths []string) (*Ext
 		if Here(dir) {
 			return Info{}, nil, fmt.Errorf("search: %s: %w", dir, ErrExists)
 		}
+		if filepath.IsAbs(e.Source) {
+			e.Place = place.New(dir, e.Source)
+		}
 		info := Info{Version: indexVersion, Dim: dim, DType: dtype, Embedder: e}
 		return info, nil, info.check(dir)
 	})
@@ -81,8 +85,8 @@ func Extend(dir string, e Embedder, dim int, paths []string) (*Extension, error)
 // begin opens the files behind the present rows, which state reads under the lock.
 func begin(dir string, paths []string, state func() (Info, map[string]int, error)) (_ *Extension, err error) {
 	x := &Extension{dir: dir}
-	if x.lock, err = features.Lock(dir); err != nil {
-		return nil, fmt.Errorf("search: %s: %w", dir, err)
+	if x.lock, err = lock.Folder(dir); err != nil {
+		return nil, fmt.Errorf("search: %w", err)
 	}
 	defer func() {
 		if err != nil {
@@ -114,8 +118,8 @@ func missing(paths []string, rows map[string]int) ([]string, error) {
 	var list []string
 	seen := map[string]bool{}
 	for _, p := range paths {
-		if p == "" || strings.ContainsAny(p, "\r\n") {
-			return nil, fmt.Errorf("search: path %q, expected one line of text", p)
+		if p == "" {
+			return nil, errors.New("search: found an empty path")
 		}
 		if _, there := rows[p]; there || seen[p] {
 			continue
@@ -179,7 +183,7 @@ func (x *Extension) Append(rows blas32.General, bad []features.Bad) error {
 			x.bad = append(x.bad, features.Bad{Row: x.done + i, Path: x.New[x.done+i], Reason: reason})
 			continue
 		}
-		names.WriteString(x.New[x.done+i] + "\n")
+		names.WriteString(features.EncodePaths(x.New[x.done+i : x.done+i+1]))
 		keep.Rows++
 	}
 	if err := x.write(keep, names.Bytes()); err != nil {

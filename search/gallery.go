@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"winnow/features"
 	"winnow/internal/hint"
+	"winnow/internal/regular"
 )
 
 // NoDirection is why an image has no vector to search for or to find.
@@ -152,7 +152,7 @@ func (g *Gallery) isImage(arg string) bool {
 
 // readQueries reads the rows of a .npy file: one vector, or one a row.
 func readQueries(file string, dim int) ([]Query, error) {
-	f, err := os.Open(file)
+	f, err := regular.Open(file)
 	if err != nil {
 		return nil, fmt.Errorf("search: %w", err)
 	}

@@ -36,7 +36,7 @@ func newClaim(b *testing.B) *claim {
 	orttest.UseBLAS(b)
 	rng := rand.New(rand.NewPCG(1, 1))
 	c := &claim{set: claimSet(rng, 2000, claimIn), rng: rng, rows: make([]int, claimBatch)}
-	h, err := head.New(head.Config{In: claimIn, Out: claimOut, Bias: true, Activation: head.ReLU, Init: head.Random}, c.set.X, rng)
+	h, err := head.New(b.Context(), head.Config{In: claimIn, Out: claimOut, Bias: true, Activation: head.ReLU, Init: head.Random}, c.set.X, rng)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -68,7 +68,9 @@ func Judge(ctx context.Context, set features.Set, classes int, opts Options) (ju
 		if err != nil {
 			return judges.Opinion{}, fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
 		}
-		e.judge(&v, c)
+		if err := e.judge(ctx, &v, c); err != nil {
+			return judges.Opinion{}, fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
+		}
 	}
 	return v, nil
 }

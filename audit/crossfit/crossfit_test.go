@@ -58,7 +58,7 @@ func whitened(t testing.TB, z features.Set) features.Set {
 	t.Helper()
 	cfg := head.Default()
 	cfg.In, cfg.Out = z.Dim(), z.Dim()
-	h, err := head.New(cfg, z.X, rand.New(rand.NewPCG(1, 1)))
+	h, err := head.New(t.Context(), cfg, z.X, rand.New(rand.NewPCG(1, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,11 @@ func learned(t testing.TB, z features.Set, c columned, folds []int, fold int) (*
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e, e.weighings(c.of)
+	ws, err := e.weighings(t.Context(), c.of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, ws
 }
 
 // The probabilities of an image's classes are to the bit the same whatever its own label says, and its vector changes

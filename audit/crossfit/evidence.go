@@ -1,6 +1,8 @@
 package crossfit
 
 import (
+	"context"
+
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/audit/judges"
@@ -47,21 +49,28 @@ const (
 )
 
 // each calls do with the similarities of every step-th image of the fold.
-func (e *evidence) each(step int, do func(i int, row []float32)) {
+func (e *evidence) each(ctx context.Context, step int, do func(i int, row []float32)) error {
 	width := len(e.kinds) * e.classes
 	for from := 0; from < len(e.rows); from += block {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		rows := e.similarities(from, min(from+block, len(e.rows)))
 		for i := (step - from%step) % step; i*width < len(rows); i += step {
 			do(from+i, rows[i*width:][:width])
 		}
 	}
+	return nil
 }
 
 // judge notes the verdicts on the images, each by what the labels of the other half say of similarities.
-func (e *evidence) judge(v *judges.Opinion, c columned) {
-	ws := e.weighings(c.of)
+func (e *evidence) judge(ctx context.Context, v *judges.Opinion, c columned) error {
+	ws, err := e.weighings(ctx, c.of)
+	if err != nil {
+		return err
+	}
 	p, r := make([]float64, e.classes), make([]float64, e.classes)
-	e.each(1, func(i int, row []float32) {
+	return e.each(ctx, 1, func(i int, row []float32) {
 		w, at := ws[i%halves], e.rows[i]
 		y := c.of[at]
 		w.probabilities(p, row)
@@ -78,7 +87,7 @@ func (e *evidence) judge(v *judges.Opinion, c columned) {
 
 // weighings returns those by which each half is judged: as its other half's labels have it, of so many images that their
 // similarities are about as many as asked.
-func (e *evidence) weighings(column []int) (ws [halves]weighing) {
+func (e *evidence) weighings(ctx context.Context, column []int) (ws [halves]weighing, err error) {
 	expected := weighing{rho: e.first.rho}
 	for range e.kinds {
 		expected.beta = append(expected.beta, e.first.beta[0]/float64(len(e.kinds)))
@@ -86,12 +95,14 @@ func (e *evidence) weighings(column []int) (ws [halves]weighing) {
 	var rows [halves][]float32
 	var labels [halves][]int
 	step := max(1, len(e.rows)*e.classes*len(e.kinds)/asked) | 1 // odd: it meets both halves
-	e.each(step, func(i int, row []float32) {
+	err = e.each(ctx, step, func(i int, row []float32) {
 		judges := 1 - i%halves
 		rows[judges], labels[judges] = append(rows[judges], row...), append(labels[judges], column[e.rows[i]])
 	})
 	for half := range ws {
-		ws[half] = weigh(rows[half], labels[half], e.classes, expected, worth)
+		if err == nil {
+			ws[half], err = weigh(ctx, rows[half], labels[half], e.classes, expected, worth)
+		}
 	}
-	return ws
+	return ws, err
 }

@@ -38,7 +38,7 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 	others, judged := features.Set{X: set.X, Labels: c.of}.Rows(in), features.Set{X: set.X}.Rows(out)
 	cfg := head.Default()
 	cfg.In, cfg.Out = set.Dim(), min(width, set.Dim(), max(len(in)-1, 1))
-	h, err := head.New(cfg, others.X, train.Rand(opts.Seed, "crossfit head", fold))
+	h, err := head.New(ctx, cfg, others.X, train.Rand(opts.Seed, "crossfit head", fold))
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 	if err := e.look(h, judged.X, centres(z, others.Labels, e.classes)); err != nil {
 		return nil, err
 	}
-	if others.Labels, e.first, err = trust(features.Set{X: z, Labels: others.Labels}, e.classes); err != nil {
+	if others.Labels, e.first, err = trust(ctx, features.Set{X: z, Labels: others.Labels}, e.classes); err != nil {
 		return nil, err
 	}
 	if err := fit(ctx, h, others, centres(z, others.Labels, e.classes), fold, opts); err != nil {

@@ -1,6 +1,8 @@
 package crossfit
 
 import (
+	"context"
+
 	"winnow/features"
 	"winnow/filters/leaveout"
 )
@@ -13,7 +15,7 @@ const (
 // trust says what is to be learned of each row of z, unit rows: its label, another, or nothing (-1), by the centres of
 // the given labels, each row left out of its own, and the weighing that it went by. Of each class the most probable
 // row keeps its label, and so does a class's single one.
-func trust(z features.Set, classes int) ([]int, weighing, error) {
+func trust(ctx context.Context, z features.Set, classes int) ([]int, weighing, error) {
 	labels := append([]int(nil), z.Labels...)
 	if !comparable(labels, classes) {
 		return labels, blind, nil
@@ -22,13 +24,16 @@ func trust(z features.Set, classes int) ([]int, weighing, error) {
 	if err != nil {
 		return nil, blind, err
 	}
-	w := weighingOf(s)
+	w, err := weighingOf(ctx, s)
+	if err != nil {
+		return nil, blind, err
+	}
 	n := len(s.Classes)
 	row32, p, r := make([]float32, n), make([]float64, n), make([]float64, n)
 	best := make([]int, classes) // most probable row of each class
 	most := make([]float64, classes)
 	kept := make([]int, classes)
-	s.Each(func(i, y int, row []float64) {
+	err = s.Each(ctx, func(i, y int, row []float64) {
 		for k, v := range row {
 			row32[k] = float32(v)
 		}
@@ -49,6 +54,9 @@ func trust(z features.Set, classes int) ([]int, weighing, error) {
 			}
 		}
 	})
+	if err != nil {
+		return nil, blind, err
+	}
 	for _, k := range s.Classes {
 		if kept[k] == 0 {
 			labels[best[k]] = k
@@ -72,16 +80,19 @@ func comparable(labels []int, classes int) bool {
 }
 
 // weighingOf returns what the labels of s say of similarities to centres, of so many images as asked.
-func weighingOf(s *leaveout.Set) weighing {
+func weighingOf(ctx context.Context, s *leaveout.Set) (weighing, error) {
 	n, c := s.Z.Len(), len(s.Classes)
 	step := max(1, n*c/asked)
 	var rows []float32
 	var labels []int
-	s.Among(0, n, step, func(_, y int, row []float64) {
+	err := s.Among(ctx, 0, n, step, func(_, y int, row []float64) {
 		for _, v := range row {
 			rows = append(rows, float32(v))
 		}
 		labels = append(labels, y)
 	})
-	return weigh(rows, labels, c, blind, 5)
+	if err != nil {
+		return blind, err
+	}
+	return weigh(ctx, rows, labels, c, blind, 5)
 }

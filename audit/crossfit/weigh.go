@@ -1,6 +1,7 @@
 package crossfit
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -30,17 +31,20 @@ const (
 // is expected counts as much as so many labels: few labels hardly move it, many forget it.
 //
 //	Q(β) - ½ (worth/n) (β-β₀)ᵀ H (β-β₀),   H = -∂²Q/∂β²
-func weigh(rows []float32, labels []int, classes int, expected weighing, worth float64) weighing {
+func weigh(ctx context.Context, rows []float32, labels []int, classes int, expected weighing, worth float64) (weighing, error) {
 	kinds := len(expected.beta)
 	w := weighing{slices.Clone(expected.beta), expected.rho}
 	if len(labels) == 0 {
-		return w
+		return w, nil
 	}
 	n := float64(len(labels))
 	grad, hess := make([]float64, kinds), make([]float64, kinds*kinds)
 	p, r := make([]float64, classes), make([]float64, classes)
 	mean, belief := make([]float64, kinds), make([]float64, kinds)
 	for range mostTurn {
+		if err := ctx.Err(); err != nil {
+			return w, err
+		}
 		clear(grad)
 		clear(hess)
 		var wrong float64
@@ -73,7 +77,7 @@ func weigh(rows []float32, labels []int, classes int, expected weighing, worth f
 			break
 		}
 	}
-	return w
+	return w, nil
 }
 
 // step moves β by Newton's rule, drawn to where it is expected with a share of the curvature, and reports whether it

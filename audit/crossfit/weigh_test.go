@@ -58,7 +58,10 @@ func likelihood(rows []float32, labels []int, classes int, beta []float64, rho f
 func TestWeigh(t *testing.T) {
 	for seed := range uint64(3) {
 		rows, labels := drawn(seed, 15, 0.3, 4000, 8)
-		w := weigh(rows, labels, 8, weighing{[]float64{5, 5}, 0.2}, 0)
+		w, err := weigh(t.Context(), rows, labels, 8, weighing{[]float64{5, 5}, 0.2}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if math.Abs(w.beta[0]-15) > 1.5 || w.beta[1] > 1 || math.Abs(w.rho-0.3) > 0.03 {
 			t.Errorf("seed %d: β %v, ρ %v, expected 15, 0 and 0.3", seed, w.beta, w.rho)
 		}

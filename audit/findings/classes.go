@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"context"
 	"math"
 
 	"winnow/filters"
@@ -33,7 +34,7 @@ func (c Class) SameAsLike() bool { return c.Compared >= fewest && c.Alike >= Sam
 func (c Class) LooksLikeTwo() bool { return c.Groups <= Two }
 
 // Classes describes the classes of a set, in the order of its columns. Time O(C²·d + n·C·d).
-func Classes(s *leaveout.Set) []Class {
+func Classes(ctx context.Context, s *leaveout.Set) ([]Class, error) {
 	d := s.Z.Dim()
 	list := make([]Class, len(s.Classes))
 	given, members := make([]int, len(s.Classes)), make([][]int, len(s.Classes))
@@ -44,12 +45,14 @@ func Classes(s *leaveout.Set) []Class {
 		members[k] = append(members[k], i)
 	}
 	for k := range list {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		spread := s.Spread(k)
 		r := filters.Debiased(spread.Length, max(2, int(math.Round(spread.Count))))
 		c := Class{Class: s.Classes[k], Images: given[k], Groups: groups(s, members[k])}
 		c.Kappa = filters.KappaBanerjee(d, r, filters.DefaultLimits())
 		list[k] = c
 	}
-	compare(s, list)
-	return list
+	return list, compare(ctx, s.Plain(), list)
 }

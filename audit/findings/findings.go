@@ -8,6 +8,7 @@
 package findings
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -23,14 +24,17 @@ import (
 // it of those below. Of many classes one is near by chance, and the more they are the nearer; so an image is compared
 // with what others reach. Below [Outlying] it fits no class. Classes without a member count with the median of all
 // members. Entries are as the set counts images.
-func Fit(s *leaveout.Set) []float64 {
+func Fit(ctx context.Context, s *leaveout.Set) ([]float64, error) {
 	c := len(s.Classes)
 	own := make([]float64, s.Z.Len()) // similarity to the class of the largest share
 	column := make([]int, s.Z.Len())
-	s.Each(func(i, y int, row []float64) {
+	err := s.Each(ctx, func(i, y int, row []float64) {
 		column[i] = member(s, i, y)
 		own[i] = row[column[i]]
 	})
+	if err != nil {
+		return nil, err
+	}
 	of := make([][]float64, c)
 	for i, k := range column {
 		of[k] = append(of[k], own[i])
@@ -43,7 +47,7 @@ func Fit(s *leaveout.Set) []float64 {
 		}
 	}
 	fit := make([]float64, s.Z.Len())
-	s.Each(func(i, _ int, row []float64) {
+	err = s.Each(ctx, func(i, _ int, row []float64) {
 		best := math.Inf(-1)
 		for k, v := range row {
 			best = math.Max(best, v-middle[k])
@@ -64,7 +68,7 @@ func Fit(s *leaveout.Set) []float64 {
 	for i := range fit {
 		fit[i] = (fit[i] - centre) / spread
 	}
-	return fit
+	return fit, err
 }
 
 // Outlying is the fit below which an image fits no class. Of normally distributed fits 2 % lie below, of those measured

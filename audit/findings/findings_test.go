@@ -64,7 +64,11 @@ func set(t *testing.T, seed uint64) *leaveout.Set {
 
 func TestClasses(t *testing.T) {
 	for seed := range uint64(5) {
-		for k, c := range Classes(set(t, seed)) {
+		list, err := Classes(t.Context(), set(t, seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, c := range list {
 			same, two := k < 2, k == 2
 			if c.Class != k || c.SameAsLike() != same || same && c.Like != 1-k || c.LooksLikeTwo() != two {
 				t.Errorf("seed %d: %+v", seed, c)
@@ -78,7 +82,11 @@ func TestClasses(t *testing.T) {
 
 func TestFit(t *testing.T) {
 	for seed := range uint64(5) {
-		fit, called := Fit(set(t, seed)), 0
+		fit, err := Fit(t.Context(), set(t, seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		called := 0
 		for i, v := range fit[:6*each] {
 			if v < Outlying && i%6 != 2 { // the groups of class 2 both lie far from its centre
 				called++

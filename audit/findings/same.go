@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -20,12 +21,11 @@ type pair struct{ images, own int }
 // An image counts only if it lies nearer to one of the two than to all other classes: wrong labels from elsewhere would
 // hide the difference, and to leave them out favours neither. The classes are those of the given labels, not those that
 // a judge left: it has moved images between classes that are alike.
-func compare(s *leaveout.Set, list []Class) {
-	plain, err := leaveout.New(s.Z, len(s.Column))
+func compare(ctx context.Context, plain *leaveout.Set, list []Class) error {
+	near, err := nearestClasses(ctx, plain)
 	if err != nil {
-		return // the set had two classes of two images, so this one has
+		return err
 	}
-	near := nearestClasses(plain)
 	counts := map[[2]int]*pair{}
 	for k, of := range near {
 		for _, j := range of {
@@ -37,7 +37,7 @@ func compare(s *leaveout.Set, list []Class) {
 		partners[key[0]] = append(partners[key[0]], key[1])
 		partners[key[1]] = append(partners[key[1]], key[0])
 	}
-	plain.Each(func(_, y int, row []float64) {
+	err = plain.Each(ctx, func(_, y int, row []float64) {
 		first, second := best(row, y, -1), 0.0
 		top := best(row, y, first)
 		for _, j := range partners[y] {
@@ -57,19 +57,23 @@ func compare(s *leaveout.Set, list []Class) {
 			}
 		}
 	})
+	if err != nil {
+		return err
+	}
 	for k := range list {
 		slices.Sort(partners[k])
 		lowest := math.Inf(1)
-		list[k].Like = s.Classes[near[k][0]]
+		list[k].Like = plain.Classes[near[k][0]]
 		for _, j := range partners[k] {
 			p := counts[[2]int{min(j, k), max(j, k)}]
 			n := float64(p.images)
 			if z := (float64(p.own) - n/2) / math.Sqrt(n/4); p.images >= fewest && z < lowest {
 				lowest = z
-				list[k].Like, list[k].Compared, list[k].Alike = s.Classes[j], p.images, 2*(1-float64(p.own)/n)
+				list[k].Like, list[k].Compared, list[k].Alike = plain.Classes[j], p.images, 2*(1-float64(p.own)/n)
 			}
 		}
 	}
+	return nil
 }
 
 // best returns the column of the largest entry but two; -1: there is none.
@@ -84,11 +88,14 @@ func best(row []float64, not, nor int) int {
 }
 
 // nearestClasses lists for each column the others whose direction is nearest.
-func nearestClasses(s *leaveout.Set) [][]int {
+func nearestClasses(ctx context.Context, s *leaveout.Set) ([][]int, error) {
 	centres := s.Centres()
 	near := make([][]int, centres.Rows)
 	var scratch []float32
 	for k := range near {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		row := features.Products(&scratch, features.Part(centres, k, 1), centres)
 		row.Data[k] = float32(math.Inf(-1))
 		for range min(rivals, centres.Rows-1) {
@@ -101,5 +108,5 @@ func nearestClasses(s *leaveout.Set) [][]int {
 			near[k], row.Data[next] = append(near[k], next), float32(math.Inf(-1))
 		}
 	}
-	return near
+	return near, nil
 }

@@ -1,6 +1,7 @@
 package judges
 
 import (
+	"context"
 	"math"
 
 	"winnow/filters/leaveout"
@@ -22,17 +23,20 @@ const (
 //
 // by a golden section over log β, with ρ by expectation maximisation for each. Where images are many, every so many
 // of them are asked.
-func calibrate(s *leaveout.Set) calibration {
+func calibrate(ctx context.Context, s *leaveout.Set) (calibration, error) {
 	n, c := s.Z.Len(), len(s.Classes)
 	step := max(1, n*c/sampleEntries)
 	var rows []float32
 	var labels []int
-	s.Among(0, n, step, func(_, y int, row []float64) {
+	err := s.Among(ctx, 0, n, step, func(_, y int, row []float64) {
 		for _, t := range row {
 			rows = append(rows, float32(t-row[y]))
 		}
 		labels = append(labels, y)
 	})
+	if err != nil {
+		return calibration{}, err
+	}
 	p := make([]float64, len(labels))
 	at := func(logBeta float64) (likelihood, rho float64) {
 		beta := math.Exp(logBeta)
@@ -48,11 +52,14 @@ func calibrate(s *leaveout.Set) calibration {
 		return mixed(p, c)
 	}
 	logBeta, _ := highest(math.Log(1), math.Log(1000), 0.02, func(x float64) float64 {
+		if ctx.Err() != nil {
+			return 0
+		}
 		v, _ := at(x)
 		return v
 	})
 	_, rho := at(logBeta)
-	return calibration{math.Exp(logBeta), rho}
+	return calibration{math.Exp(logBeta), rho}, ctx.Err()
 }
 
 // highest finds where f, which rises and then falls between low and high, is highest, by a golden section down to an

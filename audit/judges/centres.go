@@ -15,13 +15,18 @@ const (
 // all classes alike; the order is its log odds. The classes are left as the verdicts have them.
 func (b *bench) centres() error {
 	final := make([][]leaveout.Part, b.s.Z.Len())
-	c := calibrate(b.s)
-	b.s.Each(func(i, y int, row []float64) {
+	c, err := calibrate(b.ctx, b.s)
+	if err != nil {
+		return err
+	}
+	if err := b.s.Each(b.ctx, func(i, y int, row []float64) {
 		b.sayRow(i, y, c.posterior(row, y), row)
 		final[i] = shares(row)
-	})
+	}); err != nil {
+		return err
+	}
 	b.s.Share(final)
-	return b.ctx.Err()
+	return nil
 }
 
 // shares returns the largest entries of a row that count, in the order of the columns.

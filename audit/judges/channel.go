@@ -1,6 +1,9 @@
 package judges
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // channel is how labels go wrong, P(y|k) for the label y that an image of class k is given, and how sharply fits tell
 // classes apart:
@@ -50,8 +53,9 @@ func (f *field) slots() slots {
 // turns of expectation maximisation.
 const turns = 8
 
-// learner finds channels for a field, a fold left out at a time.
+// learner finds channels for a field, a fold left out at a time. What it finds after ctx has ended means nothing.
 type learner struct {
+	ctx   context.Context
 	f     *field
 	slots slots
 	folds []int
@@ -61,13 +65,13 @@ type learner struct {
 	beta  float64 // p and rest are for this
 }
 
-func newLearner(f *field, folds []int, count int) *learner {
-	return &learner{f: f, folds: folds, count: count, p: make([]float32, f.n*f.m), rest: make([]float32, f.n)}
+func newLearner(ctx context.Context, f *field, folds []int, count int) *learner {
+	return &learner{ctx: ctx, f: f, folds: folds, count: count, p: make([]float32, f.n*f.m), rest: make([]float32, f.n)}
 }
 
 // sharpen makes p those of β.
 func (l *learner) sharpen(beta float64) {
-	if l.beta != beta {
+	if l.beta != beta && l.ctx.Err() == nil {
 		l.f.soften(beta, l.p, l.rest)
 		l.beta = beta
 	}
@@ -75,6 +79,9 @@ func (l *learner) sharpen(beta float64) {
 
 // each calls do with the images of a fold, or with those of the others.
 func (l *learner) each(fold int, others bool, do func(i int)) {
+	if l.ctx.Err() != nil {
+		return
+	}
 	for i, f := range l.folds {
 		if (f == fold) != others {
 			do(i)

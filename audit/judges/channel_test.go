@@ -17,7 +17,7 @@ func fieldOf(t *testing.T, z features.Set, classes int) (*field, []int) {
 		t.Fatal(err)
 	}
 	f, order := newField(s), make([]int32, classes)
-	s.Each(func(i, y int, row []float64) { f.set(i, y, row, order) })
+	s.Each(t.Context(), func(i, y int, row []float64) { f.set(i, y, row, order) })
 	rng, folds := rand.New(rand.NewPCG(4, 4)), make([]int, f.n)
 	for i := range folds {
 		folds[i] = rng.IntN(3)
@@ -29,7 +29,7 @@ func fieldOf(t *testing.T, z features.Set, classes int) (*field, []int) {
 func TestChannelAgainstLoops(t *testing.T) {
 	z, _ := fine(5, 0.3)
 	f, folds := fieldOf(t, z, 32)
-	l := newLearner(f, folds, 3)
+	l := newLearner(t.Context(), f, folds, 3)
 	const prior, beta = 7, 11
 	c := l.without(1, setting{beta, prior})
 	p := make([][]float64, f.n)
@@ -101,13 +101,13 @@ func TestChannelLeavesFoldsOut(t *testing.T) {
 	z, _ := fine(6, 0.3)
 	f, folds := fieldOf(t, z, 32)
 	set := setting{15, 5}
-	before := newLearner(f, folds, 3).without(2, set)
+	before := newLearner(t.Context(), f, folds, 3).without(2, set)
 	for i := range f.n {
 		if folds[i] == 2 {
 			f.given[i] = (f.given[i] + 1) % 32
 		}
 	}
-	l := newLearner(f, folds, 3)
+	l := newLearner(t.Context(), f, folds, 3)
 	if after := l.without(2, set); after.rho != before.rho {
 		t.Errorf("ρ was %v, with other labels in the fold %v", before.rho, after.rho)
 	}
@@ -116,7 +116,7 @@ func TestChannelLeavesFoldsOut(t *testing.T) {
 			f.given[i] = (f.given[i] + 1) % 32
 		}
 	}
-	if after := newLearner(f, folds, 3).without(2, set); after.rho == before.rho {
+	if after := newLearner(t.Context(), f, folds, 3).without(2, set); after.rho == before.rho {
 		t.Error("labels of the other folds change nothing: the check would not see it")
 	}
 }
@@ -157,7 +157,7 @@ func TestFieldOfManyClasses(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, order, rows := newField(s), make([]int32, classes), [][]float64{}
-	s.Each(func(i, y int, row []float64) {
+	s.Each(t.Context(), func(i, y int, row []float64) {
 		f.set(i, y, row, order)
 		rows = append(rows, append([]float64{}, row...))
 	})

@@ -28,7 +28,7 @@ func (b *bench) fitted() error {
 	if err != nil {
 		return err
 	}
-	l := newLearner(f, b.folds(), b.opts.Folds)
+	l := newLearner(b.ctx, f, b.folds(), b.opts.Folds)
 	plain, without := l.sharpest()
 	learned, with := l.choose(plain, without)
 	pooled, rest := make([]float32, f.n*f.m), make([]float32, f.n)
@@ -47,8 +47,11 @@ func (b *bench) fitted() error {
 			rest[i] += float32(part.weight * math.Log(math.Max(others, 1e-300)))
 		})
 	}
+	if err := b.ctx.Err(); err != nil { // what was learned is cut short
+		return err
+	}
 	b.concludeField(f, pooled, rest)
-	return b.ctx.Err()
+	return nil
 }
 
 // believed is the gain at which a channel counts half, in nats an image. At 0.1 small-cluster noise, where the channel
@@ -63,29 +66,29 @@ const step = 0.002
 
 // whitened returns the field of the λ that is best.
 func (b *bench) whitened() (*field, error) {
-	m, err := newMetric(b.s)
+	m, err := newMetric(b.ctx, b.s)
 	if err != nil {
 		return nil, err
 	}
 	at, most := 0, math.Inf(-1)
 	for try, lambda := range strengths {
-		if err := b.ctx.Err(); err != nil {
+		f, err := b.compare(m, lambda, false)
+		if err != nil {
 			return nil, err
 		}
-		_, v := newLearner(b.compare(m, lambda, false), nil, 0).sharpest()
+		_, v := newLearner(b.ctx, f, nil, 0).sharpest()
 		if v < most+step {
 			break
 		}
 		at, most = try, v
 	}
-	return b.compare(m, strengths[at], true), nil
+	return b.compare(m, strengths[at], true)
 }
 
 // compare returns the field of a metric.
-func (b *bench) compare(m *metric, lambda float64, twins bool) *field {
+func (b *bench) compare(m *metric, lambda float64, twins bool) (*field, error) {
 	f, order := newField(b.s), make([]int32, len(b.s.Classes))
-	m.each(lambda, twins, func(i, y int, row []float64) { f.set(i, y, row, order) })
-	return f
+	return f, m.each(b.ctx, lambda, twins, func(i, y int, row []float64) { f.set(i, y, row, order) })
 }
 
 // concludeField notes the verdicts that log probabilities of the candidates, and of all others, lead to, and leaves

@@ -166,13 +166,13 @@ func TestNothingJudgesItself(t *testing.T) {
 				}
 			}
 		}
-		s.Each(best("centres"))
-		m, err := newMetric(s)
+		s.Each(t.Context(), best("centres"))
+		m, err := newMetric(t.Context(), s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.each(0.1, true, best("fitted"))
-		m.each(0.1, false, best("fitted, twins left out"))
+		m.each(t.Context(), 0.1, true, best("fitted"))
+		m.each(t.Context(), 0.1, false, best("fitted, twins left out"))
 		for i, y := range z.Labels { // the spoiled twin: centres that hold the image
 			row := make([]float64, 32)
 			for k := range row {

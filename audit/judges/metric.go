@@ -1,6 +1,7 @@
 package judges
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -41,10 +42,13 @@ type metric struct {
 // squaresBlock rows are multiplied in float32 before they join the float64 sum.
 const squaresBlock = 2048
 
-func newMetric(s *leaveout.Set) (*metric, error) {
+func newMetric(ctx context.Context, s *leaveout.Set) (*metric, error) {
 	n, d := s.Z.Len(), s.Z.Dim()
 	squares, part := make([]float64, d*d), features.NewMatrix(d, d)
 	for from := 0; from < n; from += squaresBlock {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		block := features.Part(s.Z.X, from, min(squaresBlock, n-from))
 		blas32.Gemm(blas.Trans, blas.NoTrans, 1, block, block, 0, part)
 		for i, v := range part.Data {
@@ -66,19 +70,24 @@ func newMetric(s *leaveout.Set) (*metric, error) {
 	for i := range turn.Data {
 		turn.Data[i] = float32(vectors.At(i/d, i%d))
 	}
-	blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, s.Z.X, turn, 0, m.along)
+	for from := 0; from < n; from += squaresBlock {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		rows := min(squaresBlock, n-from)
+		blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, features.Part(s.Z.X, from, rows), turn, 0, features.Part(m.along, from, rows))
+	}
 	for i, y := range s.Z.Labels {
 		sum := m.sums[s.Column[y]*d:][:d]
 		for j, v := range features.Row(m.along, i) {
 			sum[j] += float64(v)
 		}
 	}
-	m.findTwins()
-	return m, nil
+	return m, m.findTwins(ctx)
 }
 
 // findTwins compares the images of each class. Time Σ n_k²·d.
-func (m *metric) findTwins() {
+func (m *metric) findTwins(ctx context.Context) error {
 	z := m.s.Z
 	m.twin = make([]int, z.Len())
 	for k := range m.s.Classes {
@@ -92,6 +101,9 @@ func (m *metric) findTwins() {
 		const height = 1024
 		var scratch []float32
 		for from := 0; from < len(rows); from += height {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			part := features.Part(x, from, min(height, len(rows)-from))
 			cosines := features.Products(&scratch, part, x)
 			for r := range part.Rows {
@@ -106,11 +118,12 @@ func (m *metric) findTwins() {
 			}
 		}
 	}
+	return nil
 }
 
 // each calls do for every image with its column and its similarities under λ, which do may change. twins: the nearest
 // image of its label counts.
-func (m *metric) each(lambda float64, twins bool, do func(i, y int, row []float64)) {
+func (m *metric) each(ctx context.Context, lambda float64, twins bool, do func(i, y int, row []float64)) error {
 	n, d, c := m.along.Rows, m.along.Cols, len(m.s.Classes)
 	scale := make([]float64, d)
 	for j, v := range m.value {
@@ -129,6 +142,9 @@ func (m *metric) each(lambda float64, twins bool, do func(i, y int, row []float6
 	row := make([]float64, c)
 	var scratch []float32
 	for from := 0; from < n; from += height {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		rows := min(height, n-from)
 		out := features.Products(&scratch, features.Part(m.along, from, rows), scaled)
 		for r := range rows {
@@ -162,6 +178,7 @@ func (m *metric) each(lambda float64, twins bool, do func(i, y int, row []float6
 			do(i, y, row)
 		}
 	}
+	return nil
 }
 
 // inverse returns 1/x, 0 for next to nothing.

@@ -17,7 +17,7 @@ func metricOf(t *testing.T, z features.Set, classes int) *metric {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := newMetric(s)
+	m, err := newMetric(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestMetricAgainstLoops(t *testing.T) {
 	for _, lambda := range []float64{0.3, 10} {
 		for _, twins := range []bool{true, false} {
 			spoiled := 0.0
-			m.each(lambda, twins, func(i, y int, row []float64) {
+			m.each(t.Context(), lambda, twins, func(i, y int, row []float64) {
 				if i%29 != 0 {
 					return
 				}
@@ -111,8 +111,8 @@ func TestMetricOfCentres(t *testing.T) {
 	z, _ := fine(4, 0.2)
 	m := metricOf(t, z, 32)
 	var plain []float64
-	m.s.Each(func(_, _ int, row []float64) { plain = append(plain, row...) })
-	m.each(1e7, true, func(i, _ int, row []float64) {
+	m.s.Each(t.Context(), func(_, _ int, row []float64) { plain = append(plain, row...) })
+	m.each(t.Context(), 1e7, true, func(i, _ int, row []float64) {
 		for k, v := range row {
 			if math.Abs(v-plain[i*len(row)+k]) > 1e-4 {
 				t.Fatalf("image %d, class %d: %v, centres %v", i, k, v, plain[i*len(row)+k])

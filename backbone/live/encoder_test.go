@@ -298,7 +298,7 @@ func TestRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	narrow, err := head.New(head.Config{In: width - 1, Out: 8, Init: head.Random}, blas32.General{}, rand.New(rand.NewPCG(1, 1)))
+	narrow, err := head.New(t.Context(), head.Config{In: width - 1, Out: 8, Init: head.Random}, blas32.General{}, rand.New(rand.NewPCG(1, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -116,7 +116,7 @@ func open(t testing.TB, m *graph.Model, weights []string, bn gradient.BatchNorm)
 
 func newHead(t testing.TB, seed uint64) *head.Head {
 	t.Helper()
-	h, err := head.New(head.Config{In: width, Out: 8, Bias: true, Init: head.Random}, matrix(nil, 0, width), rand.New(rand.NewPCG(seed, 3)))
+	h, err := head.New(t.Context(), head.Config{In: width, Out: 8, Bias: true, Init: head.Random}, matrix(nil, 0, width), rand.New(rand.NewPCG(seed, 3)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func TestExportMisuse(t *testing.T) {
 	s.refused(t, 2, "both write", "--npy", here("a.npy"), "--csv", here("a.ids.csv"))
 	s.refused(t, 2, "winnow export takes one run folder, found 2 arguments", "more", "--csv", here("a"))
 	s.refused(t, 1, "there is no folder "+here("none"), "--csv", here("none/a.csv"))
-	s.refused(t, 1, "is a folder, expected a file to write", "--csv", s.images)
+	s.refused(t, 1, "is a folder, expected a file", "--csv", s.images)
 	manifest, matrix := readFile(t, s.manifest), readFile(t, s.store, "features.npy")
 	s.refused(t, 1, "is read here", "--csv", s.manifest)
 	s.refused(t, 1, "is read here", "--npy", filepath.Join(s.store, "features.npy"))

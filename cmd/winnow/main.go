@@ -2,21 +2,20 @@
 //
 // Each command is a folder beside this file: flags become plain options, one call of a room does the work, the result is
 // printed. Data goes to standard output; messages and progress go to standard error. Exit code 0: done; 1: failed;
-// 2: misused; 130: interrupted.
+// 2: misused; 130: interrupted; 143: terminated.
 package main
 
 import (
 	"context"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"winnow/cmd/winnow/term"
+	"winnow/internal/interrupt"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Listen(context.Background(), interrupt.Patience(os.Args), func() { term.Interrupted(os.Stderr, os.Args) })
 	code := execute(ctx, os.Args, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)

@@ -13,6 +13,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
+	"winnow/internal/regular"
 )
 
 // List is a list of images from files, folders, zip files and manifests, in the order they were named. It is an fs.FS
@@ -70,7 +71,7 @@ func (l *List) take(arg, root string, stdin io.Reader) error {
 
 // takeFolder takes every image below a folder.
 func (l *List) takeFolder(dir string) error {
-	found, err := datasets.Images(os.DirFS(dir), ".")
+	found, err := datasets.Images(regular.Dir(dir), ".")
 	if err != nil {
 		return fmt.Errorf("images: %s: %w", dir, err)
 	}
@@ -192,7 +193,7 @@ func (l *List) Open(name string) (fs.File, error) {
 	case !ok:
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	case at.root == "":
-		return os.Open(at.inner)
+		return regular.Open(at.inner)
 	}
 	return l.roots[at.root].Open(at.inner)
 }

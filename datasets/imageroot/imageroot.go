@@ -14,13 +14,14 @@ import (
 	"winnow/datasets"
 	"winnow/datasets/cifar"
 	"winnow/datasets/mnist"
+	"winnow/internal/regular"
 )
 
 // Open opens the root of a manifest's paths: a folder, or a .zip file, which is read in place. The
 // images of a folder that holds MNIST's or CIFAR's own files are served as train/00000.bmp and so on, beside the
 // files that lie there. A zip file stays open until the program ends.
 func Open(path string) (fs.FS, error) {
-	return openIn(path, func(path string) (fs.FS, error) { return os.DirFS(path), nil })
+	return openIn(path, func(path string) (fs.FS, error) { return regular.Dir(path), nil })
 }
 
 // OpenClosed is [Open] for roots that are served to others: symbolic links that lead out of the folder are not followed.
@@ -30,7 +31,7 @@ func OpenClosed(path string) (fs.FS, error) {
 		if err != nil {
 			return nil, fmt.Errorf("root: %w", err)
 		}
-		return root.FS(), nil
+		return regular.Root(root), nil
 	})
 }
 
@@ -95,7 +96,7 @@ func OpenPublished(name string) (fs.FS, error) {
 	if !info.IsDir() {
 		return nil, fmt.Errorf("root: %s: is a file, expected the folder with the dataset's files, or a .zip file of it", name)
 	}
-	return os.DirFS(name), nil
+	return regular.Dir(name), nil
 }
 
 // ReadDataset reads a manifest, an image folder, or a .zip file of one.

@@ -8,6 +8,7 @@ import (
 const (
 	maxDepth    = 64      // of arrays in arrays
 	maxElements = 1 << 31 // of an array, whatever it costs
+	arraySize   = 200     // bytes of an Array and the pointer to it
 	complexFlag = 0x0800
 )
 
@@ -29,6 +30,9 @@ func (p *parser) array(e element, depth int) (*Array, error) {
 	}
 	if depth > maxDepth {
 		return nil, fmt.Errorf("arrays in arrays more than %d deep", maxDepth)
+	}
+	if err := p.hold(arraySize); err != nil {
+		return nil, err
 	}
 	if len(e.data) == 0 {
 		return &Array{Class: Double, Dims: []int{0, 0}}, nil // an empty element of a cell or a struct
@@ -60,7 +64,7 @@ func (p *parser) array(e element, depth int) (*Array, error) {
 		err = p.values(a, in, word&complexFlag != 0)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s array %q: %w", a.Class, a.Name, err)
+		return nil, fmt.Errorf("%s array %.80q: %w", a.Class, a.Name, err)
 	}
 	return a, nil
 }
@@ -73,6 +77,9 @@ func (p *parser) shape(a *Array, in []byte) ([]byte, error) {
 	}
 	if e.kind != miInt32 || len(e.data) < 8 || len(e.data)%4 != 0 {
 		return nil, fmt.Errorf("dimensions: found type %d with %d bytes, expected %d with 8 or more", e.kind, len(e.data), miInt32)
+	}
+	if err := p.hold(4 * len(e.data)); err != nil { // of 8 bytes each, in a list that grows
+		return nil, err
 	}
 	total := int64(1)
 	for b := e.data; len(b) > 0; b = b[4:] {
@@ -92,7 +99,7 @@ func (p *parser) shape(a *Array, in []byte) ([]byte, error) {
 		return nil, fmt.Errorf("name: found type %d, expected %d", e.kind, miInt8)
 	}
 	a.Name = string(e.data)
-	return in, nil
+	return in, p.hold(len(a.Name))
 }
 
 // values reads the numbers of a numeric array.
@@ -118,6 +125,10 @@ func (p *parser) cells(a *Array, in []byte, n, depth int) error {
 	if n > len(in)/8 { // each has at least its tag
 		return fmt.Errorf("states %d elements, %d bytes are left", n, len(in))
 	}
+	if err := p.hold(n * arraySize); err != nil { // told early; array counts them again, one by one
+		return err
+	}
+	p.budget += n * arraySize
 	a.Cells = make([]*Array, n)
 	for i := range a.Cells {
 		e, rest, err := p.element(in)
@@ -147,6 +158,9 @@ func (p *parser) fields(a *Array, in []byte, depth int) error {
 	}
 	if e.kind != miInt8 || size <= 0 || len(e.data)%size != 0 {
 		return fmt.Errorf("field names: found type %d with %d bytes, expected %d with a multiple of %d", e.kind, len(e.data), miInt8, size)
+	}
+	if err := p.hold(len(e.data) + len(e.data)/size*32); err != nil { // names and their list, which grows
+		return err
 	}
 	for b := e.data; len(b) > 0; b = b[size:] {
 		name, _, _ := strings.Cut(string(b[:size]), "\x00")

@@ -40,7 +40,16 @@ type element struct {
 // parser knows what holds for the whole file.
 type parser struct {
 	order  binary.ByteOrder
-	budget int // bytes that may still be inflated
+	budget int // bytes that may still be allocated
+}
+
+// hold takes n bytes of the budget.
+func (p *parser) hold(n int) error {
+	if n > p.budget {
+		return fmt.Errorf("holds more than the %d MiB that a file's arrays may take", maxBytes>>20)
+	}
+	p.budget -= n
+	return nil
 }
 
 // element takes the first data element off in. Data of up to four bytes may stand in the tag itself; all others but
@@ -83,10 +92,12 @@ func (p *parser) inflate(e element) (element, error) {
 	if kind != miMatrix {
 		return element{}, fmt.Errorf("compressed: found an element of type %d, expected an array (%d)", kind, miMatrix)
 	}
-	if size > maxRatio*int64(len(e.data)) || size > int64(p.budget) {
-		return element{}, fmt.Errorf("compressed: array states %d bytes, more than %d compressed ones can hold or than the %d that are left to this file", size, len(e.data), p.budget)
+	if size > maxRatio*int64(len(e.data)) {
+		return element{}, fmt.Errorf("compressed: array states %d bytes, more than %d compressed ones can hold", size, len(e.data))
 	}
-	p.budget -= int(size)
+	if err := p.hold(int(size)); err != nil {
+		return element{}, fmt.Errorf("compressed: %w", err)
+	}
 	data := make([]byte, size)
 	if _, err := io.ReadFull(z, data); err != nil {
 		return element{}, fmt.Errorf("compressed: array of %d bytes: %w", size, err)
@@ -125,6 +136,9 @@ func (p *parser) numbers(e element, n int) ([]float64, error) {
 	}
 	if len(e.data) != n*w {
 		return nil, fmt.Errorf("found %d bytes, expected %d numbers of %d", len(e.data), n, w)
+	}
+	if err := p.hold(8 * n); err != nil {
+		return nil, err
 	}
 	list := make([]float64, n)
 	for i := range list {

@@ -6,8 +6,8 @@
 // exact but for 64-bit integers beyond 2⁵³. Arrays of other classes (sparse, objects, function handles) are passed
 // over: only their class is known. Level 4 files and 7.3 files (HDF5) are refused by name.
 //
-// Every size that a file states is compared with the bytes present before it is used; a compressed variable
-// may be at most 1032 times its size, which is as far as deflate goes.
+// Every size that a file states is compared with the bytes present before it is used, and what a file unpacks to and what
+// its arrays hold is counted before it is allocated: compressed zeros make numbers of eight thousand times their size.
 //
 // It imports nothing of winnow.
 //
@@ -20,8 +20,9 @@ import (
 	"io/fs"
 )
 
-// maxBytes bounds a file, and what its compressed variables may add up to.
-const maxBytes = 1 << 29
+// maxBytes bounds a file, and what its unpacked variables and their arrays may add up to in memory. Of the known data
+// sets Stanford Cars needs most, 26 MB.
+const maxBytes = 1 << 26
 
 // Class is a MATLAB array type.
 type Class uint8

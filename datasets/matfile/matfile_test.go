@@ -6,6 +6,7 @@ import (
 	"compress/zlib"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -14,6 +15,7 @@ import (
 
 	"winnow/datasets/matfile"
 	"winnow/internal/testing/mattest"
+	"winnow/internal/testing/memory"
 	"winnow/internal/testing/reference"
 )
 
@@ -268,12 +270,39 @@ func TestReal(t *testing.T) {
 	}
 }
 
+// mostMemory is what no file may make the reader allocate.
+const mostMemory = 3 << 26
+
+// TestBombs: what unpacks, or is spread out, to more than the budget is refused before it is made.
+func TestBombs(t *testing.T) {
+	zeros := func(class matfile.Class, n int) *matfile.Array {
+		return &matfile.Array{Name: "x", Class: class, Dims: []int{1, n}, Numbers: make([]float64, n)}
+	}
+	packed := mattest.Options{Compress: true}
+	for name, file := range map[string][]byte{
+		"bytes as numbers": mattest.File(packed, zeros(matfile.Uint64, 9<<20)),
+		"two variables":    mattest.File(packed, zeros(matfile.Double, 3<<20), zeros(matfile.Double, 3<<20)),
+		"cells":            mattest.File(packed, &matfile.Array{Name: "c", Class: matfile.Cell, Dims: []int{1, 350_000}, Cells: slices.Repeat([]*matfile.Array{zeros(matfile.Double, 0)}, 350_000)}),
+		"characters":       mattest.File(packed, mattest.Text(strings.Repeat("a", 6<<20))),
+	} {
+		t.Run(name, func(t *testing.T) {
+			memory.Check(t, mostMemory, func() {
+				if _, err := matfile.Parse(file); err == nil || !strings.Contains(err.Error(), "holds more than the 64 MiB") {
+					t.Errorf("%d bytes: %v", len(file), err)
+				}
+			})
+		})
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, form := range forms {
 		f.Add(mattest.File(form, zoo()...))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		list, err := matfile.Parse(data)
+		var list []*matfile.Array
+		var err error
+		memory.Check(t, mostMemory, func() { list, err = matfile.Parse(data) })
 		if err != nil {
 			return
 		}

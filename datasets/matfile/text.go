@@ -10,6 +10,9 @@ import (
 // text reads the characters of a char array.
 func (p *parser) text(a *Array, in []byte) error {
 	e, _, err := p.element(in)
+	if err == nil {
+		err = p.hold(12 * len(e.data)) // characters in 4 bytes each, two times, and as text
+	}
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,8 @@
 package published
 
 import (
-	"os"
-
 	"winnow/datasets"
+	"winnow/internal/regular"
 )
 
 // ReadListFile reads one of PRISM's lists, nil for no name.
@@ -11,7 +10,7 @@ func ReadListFile(name string) (*datasets.Dataset, error) {
 	if name == "" {
 		return nil, nil
 	}
-	f, err := os.Open(name)
+	f, err := regular.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +23,7 @@ func ReadFile(name string) (*File, error) {
 	if name == "" {
 		return nil, nil
 	}
-	data, err := os.ReadFile(name)
+	data, err := regular.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}

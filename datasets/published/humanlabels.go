@@ -14,8 +14,11 @@ import (
 	"strings"
 )
 
-// maxLabelFile bounds a file of labels once unpacked: real ones have a few megabytes.
-const maxLabelFile = 64 << 20
+// maxLabelFile bounds a file of labels once unpacked, and what a pickle makes: the largest known, CIFAR-10N's, has 3 MB.
+const maxLabelFile = 8 << 20
+
+// maxLabelSets bounds the columns of a table.
+const maxLabelSets = 1000
 
 // labelTable is sets of labels of the same images by the sets' names. A file that holds a single set without a name
 // gives it the name "".
@@ -56,6 +59,9 @@ func readLabels(r io.Reader, what string) ([]byte, error) {
 
 // readLabelCSV reads columns of numbers below a header.
 func readLabelCSV(text []byte) (labelTable, error) {
+	if first, _, _ := bytes.Cut(text, []byte("\n")); bytes.Count(first, []byte(",")) >= maxLabelSets {
+		return nil, fmt.Errorf("header has more than %d columns", maxLabelSets)
+	}
 	in := csv.NewReader(bytes.NewReader(text))
 	in.ReuseRecord = true
 	header, err := in.Read()
@@ -78,7 +84,7 @@ func readLabelCSV(text []byte) (labelTable, error) {
 		for k, text := range record {
 			v, err := strconv.Atoi(strings.TrimSpace(text))
 			if err != nil {
-				return nil, fmt.Errorf("row %d: %s %q is not an integer", row, header[k], text)
+				return nil, fmt.Errorf("row %d: %.80s %.80q is not an integer", row, header[k], text)
 			}
 			table[header[k]] = append(table[header[k]], v)
 		}
@@ -94,7 +100,7 @@ func (t labelTable) set(name string) ([]int, error) {
 	column := strings.TrimSuffix(name, digits) + "_label" + digits
 	labels, ok := t[column]
 	if !ok {
-		return nil, fmt.Errorf("found the label sets %s, expected %s among them", strings.Join(slices.Sorted(maps.Keys(t)), ", "), column)
+		return nil, fmt.Errorf("found the label sets %.200s, expected %s among them", strings.Join(slices.Sorted(maps.Keys(t)), ", "), column)
 	}
 	return labels, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/datasets"
+	"winnow/internal/testing/memory"
 	"winnow/internal/testing/reference"
 )
 
@@ -240,6 +241,33 @@ func TestHumanLabelsReal(t *testing.T) {
 	}
 }
 
+// mostMemory is what no table of labels may make its reader allocate.
+const mostMemory = 256 << 20
+
+// TestPickleBombs: small pickles that would make a long error, many copies or much of nothing.
+func TestPickleBombs(t *testing.T) {
+	laughs := "\x80\x02X\x01\x00\x00\x00aq\x00"
+	for i := range byte(24) { // a tuple of what was kept before, twice
+		laughs += string([]byte{'h', i, 'h', i, 0x86, 'q', i + 1})
+	}
+	for name, text := range map[string]string{
+		"calls what is no function": laughs + ")R.",
+		"a function's name":         "\x80\x02" + "X\x00\x00\x10\x00" + strings.Repeat("a", 1<<20) + "q\x00" + strings.Repeat("h\x00h\x00\x930", 1<<16) + ".",
+		"dictionaries":              "\x80\x02" + strings.Repeat("}", 1<<20) + ".",
+	} {
+		t.Run(name, func(t *testing.T) {
+			memory.Check(t, 40<<20, func() {
+				if _, err := (&pickle{data: []byte(text)}).table(); err == nil || len(err.Error()) > 400 {
+					t.Errorf("%.400v", err)
+				}
+			})
+		})
+	}
+	if _, err := readLabelCSV([]byte(strings.Repeat("a,", 2000) + "a\n")); err == nil || !strings.Contains(err.Error(), "more than 1000 columns") {
+		t.Error(err)
+	}
+}
+
 // FuzzLabelTable: whatever the file, an answer or an error, and no more labels than bytes.
 func FuzzLabelTable(f *testing.F) {
 	for _, name := range []string{"human.pt", "human-old.pt", "human.npy", "worse.npy", "tensors.pt"} {
@@ -247,7 +275,9 @@ func FuzzLabelTable(f *testing.F) {
 	}
 	f.Add([]byte("a,b\n1,2\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		table, err := readLabelTable(data)
+		var table labelTable
+		var err error
+		memory.Check(t, mostMemory, func() { table, err = readLabelTable(data) })
 		if err != nil {
 			return
 		}
@@ -263,5 +293,7 @@ func FuzzLabelTable(f *testing.F) {
 func FuzzPickle(f *testing.F) {
 	f.Add(testFile(f, "human.npy")[128:])
 	f.Add(testFile(f, "human-old.pt"))
-	f.Fuzz(func(t *testing.T, data []byte) { _, _ = (&pickle{data: data}).table() })
+	f.Fuzz(func(t *testing.T, data []byte) {
+		memory.Check(t, mostMemory, func() { _, _ = (&pickle{data: data}).table() })
+	})
 }

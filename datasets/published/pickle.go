@@ -36,6 +36,9 @@ type (
 
 var errPickleCut = errors.New("pickle is cut short")
 
+// opSize is what an operation may allocate beside texts: a value, its places on the stack, in a container, in the memo.
+const opSize = 64
+
 // load runs the pickle that begins at p.at, to its end, and returns what it made.
 func (p *pickle) load() (v any, err error) {
 	p.stack, p.marks, p.memo = nil, nil, make(map[int]any)
@@ -46,6 +49,9 @@ func (p *pickle) load() (v any, err error) {
 		}
 		if op[0] == '.' {
 			return p.pop()
+		}
+		if err := p.spend(opSize); err != nil {
+			return nil, err
 		}
 		if err := p.step(op[0]); err != nil {
 			return nil, err
@@ -161,7 +167,7 @@ func (p *pickle) keep(key int, err error) error {
 	return err
 }
 
-// spend counts allocated bytes.
+// spend counts bytes to be allocated.
 func (p *pickle) spend(n int) error {
 	if p.spent += n; p.spent > maxLabelFile {
 		return fmt.Errorf("pickle makes more than %d bytes", maxLabelFile)

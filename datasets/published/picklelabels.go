@@ -44,7 +44,7 @@ func readTorch(data []byte) (labelTable, error) {
 	return (&pickle{data: text}).table()
 }
 
-// table runs the pickle and takes the arrays of labels out of the dictionary that it makes, or out of an array that holds
+// table loads a pickle and takes the arrays of labels out of the dictionary that it makes, or out of an array that holds
 // one as its only object, as numpy.save writes a dictionary.
 func (p *pickle) table() (labelTable, error) {
 	v, err := p.load()
@@ -65,9 +65,12 @@ func (p *pickle) table() (labelTable, error) {
 		if !isText || !isArray || len(a.shape) != 1 || a.data == nil {
 			continue // no set of labels; which are there is told where one is missing
 		}
+		if err := p.spend(8 * min(a.shape[0], len(a.data))); err != nil { // an array may stand under many names
+			return nil, err
+		}
 		labels, err := decodeInts(a.kind, a.data, a.shape[0])
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, fmt.Errorf("%.80s: %w", name, err)
 		}
 		table[name] = labels
 	}

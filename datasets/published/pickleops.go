@@ -151,8 +151,10 @@ func (p *pickle) global(op byte) error {
 			return err
 		}
 		name, err := p.line()
-		p.push(pickleGlobal(module + "." + name))
-		return err
+		if err != nil {
+			return err
+		}
+		return p.named(module, name)
 	}
 	words, err := p.popN(2)
 	if err != nil {
@@ -162,6 +164,14 @@ func (p *pickle) global(op byte) error {
 	name, also := words[1].(string)
 	if !isText || !also {
 		return fmt.Errorf("pickle names a function by %T", words[0])
+	}
+	return p.named(module, name)
+}
+
+// named pushes the name of a function or class.
+func (p *pickle) named(module, name string) error {
+	if len(module)+len(name) > 200 {
+		return fmt.Errorf("pickle names a function by %d characters", len(module)+len(name))
 	}
 	p.push(pickleGlobal(module + "." + name))
 	return nil
@@ -191,7 +201,10 @@ func (p *pickle) call() error {
 			return p.latin1(text)
 		}
 	}
-	return fmt.Errorf("pickle calls %v, expected only numpy's arrays", pair[0])
+	if name, ok := pair[0].(pickleGlobal); ok {
+		return fmt.Errorf("pickle calls %s, expected only numpy's arrays", name)
+	}
+	return fmt.Errorf("pickle calls a %T, expected only numpy's arrays", pair[0])
 }
 
 // latin1 pushes the bytes that protocol 2 writes as text, a character each.
@@ -243,7 +256,7 @@ func (p *pickle) array(v *pickleArray, shape pickleTuple, kind *pickleDType, ele
 	for _, n := range shape {
 		size, ok := n.(int)
 		if !ok || size < 0 {
-			return fmt.Errorf("pickle gives an array the size %v", n)
+			return fmt.Errorf("pickle gives an array a size that is a %T, expected numbers from 0", n)
 		}
 		v.shape = append(v.shape, size)
 	}

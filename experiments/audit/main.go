@@ -165,7 +165,7 @@ func (c *counted) add(should, found bool) {
 
 // look asks the default judge and counts what is found.
 func look(ctx context.Context, p planted, seed int, tell func(kind string, c counted) error) error {
-	z, err := head.WhitenSet(p.z, 512) // as winnow audit
+	z, err := head.WhitenSet(ctx, p.z, head.Widest)
 	if err != nil {
 		return err
 	}
@@ -174,11 +174,19 @@ func look(ctx context.Context, p planted, seed int, tell func(kind string, c cou
 		return err
 	}
 	var same, two, outlier, far counted
-	for _, c := range findings.Classes(v.Classes) {
+	classes, err := findings.Classes(ctx, v.Classes)
+	if err != nil {
+		return err
+	}
+	fits, err := findings.Fit(ctx, v.Classes)
+	if err != nil {
+		return err
+	}
+	for _, c := range classes {
 		same.add(p.split[c.Class], c.SameAsLike())
 		two.add(p.two[c.Class], c.LooksLikeTwo())
 	}
-	for i, fit := range findings.Fit(v.Classes) {
+	for i, fit := range fits {
 		row := v.Classes.Rows[i]
 		if found := fit < findings.Outlying; p.far[row] {
 			far.add(true, found)

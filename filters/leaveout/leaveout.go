@@ -12,6 +12,7 @@
 package leaveout
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -74,6 +75,12 @@ func New(z features.Set, classes int) (*Set, error) {
 	if err := features.Normalize(s.Z.X); err != nil {
 		return nil, err
 	}
+	s.shareAsGiven()
+	return s, nil
+}
+
+// shareAsGiven gives every image all of its given class.
+func (s *Set) shareAsGiven() {
 	parts := make([][]Part, s.Z.Len())
 	own := make([]Part, s.Z.Len())
 	for i, y := range s.Z.Labels {
@@ -81,7 +88,6 @@ func New(z features.Set, classes int) (*Set, error) {
 		parts[i] = own[i : i+1]
 	}
 	s.Share(parts)
-	return s, nil
 }
 
 // Share gives every image its parts in the classes, the columns of an image all different, and computes the classes'
@@ -114,6 +120,13 @@ func (s *Set) Share(parts [][]Part) {
 	}
 }
 
+// Plain returns a set of the same images whose shares are those of the given labels.
+func (s *Set) Plain() *Set {
+	plain := *s
+	plain.shareAsGiven()
+	return &plain
+}
+
 // Parts returns what image i has a share in.
 func (s *Set) Parts(i int) []Part { return s.parts[i] }
 
@@ -129,18 +142,21 @@ func inverse(x float64) float64 {
 const blockEntries = 1 << 20
 
 // Each calls do with every image's column of its given class and its similarities, one for each column, which do may
-// change. Time O(n·C·d).
-func (s *Set) Each(do func(i, y int, row []float64)) {
-	s.Among(0, s.Z.Len(), 1, do)
+// change. An error is that of ctx. Time O(n·C·d).
+func (s *Set) Each(ctx context.Context, do func(i, y int, row []float64)) error {
+	return s.Among(ctx, 0, s.Z.Len(), 1, do)
 }
 
 // Among does what Each does for the images from, from+step, … below to.
-func (s *Set) Among(from, to, step int, do func(i, y int, row []float64)) {
+func (s *Set) Among(ctx context.Context, from, to, step int, do func(i, y int, row []float64)) error {
 	c := len(s.Classes)
 	height := max(1, blockEntries/c)
 	row := make([]float64, c)
 	var scratch []float32
 	for ; from < to; from += height * step {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		n := min(height, (to-from+step-1)/step)
 		part := blas32.General{Rows: n, Cols: s.Z.Dim(), Stride: s.Z.X.Stride * step, Data: s.Z.X.Data[from*s.Z.X.Stride:]}
 		out := features.Products(&scratch, part, s.centres)
@@ -155,6 +171,7 @@ func (s *Set) Among(from, to, step int, do func(i, y int, row []float64)) {
 			do(i, s.Column[s.Z.Labels[i]], row)
 		}
 	}
+	return nil
 }
 
 // without returns the similarity of image i to a class without it.

@@ -63,7 +63,7 @@ func TestAgainstLoops(t *testing.T) {
 				s.Share(mixedParts(s, rand.New(rand.NewPCG(seed, 1))))
 			}
 			spoiled := 0.0
-			s.Each(func(i, y int, row []float64) {
+			s.Each(t.Context(), func(i, y int, row []float64) {
 				for k, v := range row {
 					if want := slow(s, i, k, false); math.Abs(v-want) > 2e-6 {
 						t.Errorf("image %d, class %d: %v, by loops %v", i, k, v, want)
@@ -87,7 +87,7 @@ func TestOwnVectorDoesNotCount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Among(0, 1, 1, func(_, _ int, row []float64) { first = append(first, row...) })
+		s.Among(t.Context(), 0, 1, 1, func(_, _ int, row []float64) { first = append(first, row...) })
 		return first
 	}
 	before := rows(z)
@@ -107,9 +107,9 @@ func TestAmongSkips(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := map[int]float64{}
-	s.Each(func(i, y int, row []float64) { whole[i] = row[0] })
+	s.Each(t.Context(), func(i, y int, row []float64) { whole[i] = row[0] })
 	seen := 0
-	s.Among(1, 29, 4, func(i, y int, row []float64) {
+	s.Among(t.Context(), 1, 29, 4, func(i, y int, row []float64) {
 		if want := 1 + 4*seen; i != want || math.Abs(row[0]-whole[i]) > 1e-6 || y != s.Z.Labels[i] {
 			t.Errorf("image %d of class %d: %v, expected image %d: %v", i, y, row[0], want, whole[i])
 		}

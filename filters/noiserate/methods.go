@@ -1,6 +1,7 @@
 package noiserate
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -24,12 +25,12 @@ import (
 // Where mistakes go to similar classes, which rank high, it finds too few of them; where so many labels are wrong
 // that the centres blur, too many. Source: ours; Storey, "A direct approach to false discovery rates", JRSS B 2002,
 // section 3, for the estimate.
-func ranks(s *leaveout.Set) []float64 {
+func ranks(ctx context.Context, s *leaveout.Set) ([]float64, error) {
 	c := len(s.Classes)
 	half := (c + 1) / 2
 	weight := float64(c-1) / float64(c-half)
 	v := make([]float64, s.Z.Len())
-	s.Each(func(i, y int, row []float64) {
+	err := s.Each(ctx, func(i, y int, row []float64) {
 		above := 0
 		for _, t := range row {
 			if t > row[y] {
@@ -40,26 +41,26 @@ func ranks(s *leaveout.Set) []float64 {
 			v[i] = weight
 		}
 	})
-	return v
+	return v, err
 }
 
 // posterior is what vMF-Sim says: the mean of 1 - P_clean over the set, each image left out (PRISM, eq. 10-14).
 // High-dimensional densities make P nearly 0 or 1, so that a hard image counts as a wrong label.
-func posterior(s *leaveout.Set) []float64 {
+func posterior(_ context.Context, s *leaveout.Set) ([]float64, error) {
 	bank := features.BankOf(s.Z, len(s.Column))
 	p := (&filters.VMF{Kappa: filters.KappaBanerjee}).Score(nil, s.Z, bank, true)
 	for i := range p {
 		p[i] = 1 - p[i]
 	}
-	return p
+	return p, nil
 }
 
 // mixture fits two normal distributions to the margins s_iy - max_{k≠y} s_ik; the weight of the lower is the rate.
 // Without wrong labels there is no second distribution, and it halves what is one. Margins that are all the same
 // fit none: 0.
-func mixture(s *leaveout.Set) []float64 {
+func mixture(ctx context.Context, s *leaveout.Set) ([]float64, error) {
 	v := make([]float64, s.Z.Len())
-	s.Each(func(i, y int, row []float64) {
+	err := s.Each(ctx, func(i, y int, row []float64) {
 		rival := math.Inf(-1)
 		for k, t := range row {
 			if k != y {
@@ -68,6 +69,9 @@ func mixture(s *leaveout.Set) []float64 {
 		}
 		v[i] = row[y] - rival
 	})
+	if err != nil {
+		return nil, err
+	}
 	fit, ok := detectors.FitMixture(v)
 	for i := range v {
 		if ok {
@@ -76,7 +80,7 @@ func mixture(s *leaveout.Set) []float64 {
 			v[i] = 0
 		}
 	}
-	return v
+	return v, nil
 }
 
 // temperature of the similarities in confident's probabilities.
@@ -86,20 +90,23 @@ const temperature = 0.05
 // confidence to the likeliest class k with p_ik ≥ t_k, the mean p_jk of the images given k, if there is one; the rate
 // of a given class is the share of its images so placed that lie in another.
 // Source: Northcutt, Jiang & Chuang, "Confident learning", JAIR 2021, section 3.
-func confident(s *leaveout.Set) []float64 {
+func confident(ctx context.Context, s *leaveout.Set) ([]float64, error) {
 	c := len(s.Classes)
 	bar, count := make([]float64, c), make([]float64, c)
-	s.Each(func(i, y int, row []float64) {
+	err := s.Each(ctx, func(i, y int, row []float64) {
 		softmax(row)
 		bar[y] += row[y]
 		count[y]++
 	})
+	if err != nil {
+		return nil, err
+	}
 	for k := range bar {
 		bar[k] /= count[k]
 	}
 	v, column := make([]float64, s.Z.Len()), make([]int, s.Z.Len())
 	placed := make([]float64, c)
-	s.Each(func(i, y int, row []float64) {
+	err = s.Each(ctx, func(i, y int, row []float64) {
 		softmax(row)
 		best := -1
 		for k, p := range row {
@@ -120,7 +127,7 @@ func confident(s *leaveout.Set) []float64 {
 			v[i] = count[column[i]] / placed[column[i]]
 		}
 	}
-	return v
+	return v, err
 }
 
 // softmax turns similarities into probabilities, in place.

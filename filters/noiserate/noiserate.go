@@ -13,6 +13,7 @@
 package noiserate
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -55,29 +56,39 @@ type Estimate struct {
 // resamples of the images, for the interval.
 const resamples = 400
 
-// Of estimates the rate of wrong labels of z, whose rows with a negative label have none and are left out. Rows
+// NewEstimate estimates the rate of wrong labels of z, whose rows with a negative label have none and are left out. Rows
 // need no unit length; whitened features serve best (the directions of raw ones are nearly all the same). rng draws
 // the resampling. Time O(n·C·d).
-func Of(z features.Set, classes int, method string, rng *rand.Rand) (Estimate, error) {
+func NewEstimate(ctx context.Context, z features.Set, classes int, method string, rng *rand.Rand) (Estimate, error) {
+	s, err := leaveout.New(z, classes)
+	if err != nil {
+		return Estimate{Method: method}, fmt.Errorf("noise rate: %w", err)
+	}
+	return FromSet(ctx, s, method, rng)
+}
+
+// FromSet is [NewEstimate] for images that are compared with classes already, each with all of its given one.
+func FromSet(ctx context.Context, s *leaveout.Set, method string, rng *rand.Rand) (Estimate, error) {
 	e := Estimate{Method: method}
 	if err := catalog.Check("noise rate: method", method, Methods()...); err != nil {
 		return e, err
 	}
-	s, err := leaveout.New(z, classes)
+	amounts, err := ways[method](ctx, s)
 	if err != nil {
 		return e, fmt.Errorf("noise rate: %w", err)
 	}
-	amounts := ways[method](s)
 	e.Judged = len(amounts)
 	e.Rate = clamp(mean(amounts))
-	e.Low, e.High = interval(amounts, rng)
-	e.Classes = byClass(amounts, s.Z.Labels, classes)
+	if e.Low, e.High, err = interval(ctx, amounts, rng); err != nil {
+		return e, err
+	}
+	e.Classes = byClass(amounts, s.Z.Labels, len(s.Column))
 	e.ClassLow, e.ClassHigh = classIntervals(e.Classes, amounts, s.Z.Labels)
 	return e, nil
 }
 
 // ways give each judged image its amount.
-var ways = map[string]func(*leaveout.Set) []float64{Ranks: ranks, Posterior: posterior, Mixture: mixture, Confident: confident}
+var ways = map[string]func(context.Context, *leaveout.Set) ([]float64, error){Ranks: ranks, Posterior: posterior, Mixture: mixture, Confident: confident}
 
 // clamp keeps a rate between 0 and Most.
 func clamp(rate float64) float64 { return math.Min(math.Max(rate, 0), Most) }
@@ -91,9 +102,12 @@ func mean(x []float64) float64 {
 }
 
 // interval returns the middle 95 % of the means of resampled amounts.
-func interval(amounts []float64, rng *rand.Rand) (low, high float64) {
+func interval(ctx context.Context, amounts []float64, rng *rand.Rand) (low, high float64, err error) {
 	means := make([]float64, resamples)
 	for r := range means {
+		if err := ctx.Err(); err != nil {
+			return 0, 0, err
+		}
 		var sum float64
 		for range amounts {
 			sum += amounts[rng.IntN(len(amounts))]
@@ -101,7 +115,7 @@ func interval(amounts []float64, rng *rand.Rand) (low, high float64) {
 		means[r] = clamp(sum / float64(len(amounts)))
 	}
 	slices.Sort(means)
-	return means[resamples/40], means[resamples-1-resamples/40]
+	return means[resamples/40], means[resamples-1-resamples/40], nil
 }
 
 // byClass returns the mean amount of each class, kept in [0, 1].

@@ -39,7 +39,7 @@ func clusters(seed uint64, classes, each, dim int, rate float64, next bool) (z f
 
 func estimate(t testing.TB, z features.Set, classes int, method string) Estimate {
 	t.Helper()
-	e, err := Of(z, classes, method, source(1))
+	e, err := NewEstimate(t.Context(), z, classes, method, source(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,7 +265,7 @@ func TestRefused(t *testing.T) {
 		"noise rate: 3 labels, expected one for each of 12 vectors":                             {short, Ranks, 3},
 		"noise rate: features: row 1: squared norm is 0, expected a positive finite number":     {zero, Ranks, 3},
 	} {
-		if _, err := Of(c.z, c.n, c.method, source(1)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewEstimate(t.Context(), c.z, c.n, c.method, source(1)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %s", err, want)
 		}
 	}

@@ -1,4 +1,6 @@
-// Package atomicfile replaces files atomically: a path holds either the old content or the new one, never a part.
+// Package atomicfile replaces files atomically: a path holds either the old content or the new one, never a part. Links are
+// followed, a file that is replaced keeps its mode and its owner, and what a killed process left beside a file is removed
+// when that file is next written. Pipes and terminals have no old content and are written to as they are.
 package atomicfile
 
 import (
@@ -12,8 +14,21 @@ import (
 
 // Write calls write with a buffered temporary file beside path, syncs it and renames it to path. On any
 // error path keeps what it held before and the temporary file is removed.
-func Write(path string, write func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*")
+func Write(path string, write func(io.Writer) error) error {
+	to, err := find(path)
+	switch {
+	case err != nil:
+		return inWordsOf(path, err)
+	case to.stream():
+		return inWordsOf(path, to.pour(write))
+	}
+	sweep(to.name)
+	return to.replace(path, write)
+}
+
+// replace writes the file whole beside the old one and puts it in its place.
+func (t target) replace(path string, write func(io.Writer) error) (err error) {
+	f, err := temporary(t.name, t.mode())
 	if err != nil {
 		return inWordsOf(path, err)
 	}
@@ -26,26 +41,31 @@ func Write(path string, write func(io.Writer) error) (err error) {
 			}
 		}
 	}()
-	w := bufio.NewWriterSize(f, 1<<16)
-	if err = write(w); err != nil {
+	if err = filled(f, write); err != nil {
 		return err
 	}
-	if err = w.Flush(); err != nil {
-		return err
-	}
-	if err = f.Chmod(0o644); err != nil {
-		return err
+	if t.old != nil {
+		keepOwner(f, t.old)
+		if err = f.Chmod(t.mode()); err != nil {
+			return err
+		}
 	}
 	if err = f.Sync(); err != nil {
 		return err
 	}
-	if err = f.Close(); err != nil {
+	if err = put(f, t.name); err != nil {
 		return err
 	}
-	if err = os.Rename(f.Name(), path); err != nil {
+	return SyncDir(filepath.Dir(t.name))
+}
+
+// filled writes to f through a buffer.
+func filled(f *os.File, write func(io.Writer) error) error {
+	w := bufio.NewWriterSize(f, 1<<16)
+	if err := write(w); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return w.Flush()
 }
 
 // inWordsOf turns an error about the temporary file, whose name means nothing to users, into one about the file at path.
@@ -64,8 +84,8 @@ func WriteBytes(path string, data []byte) error {
 	return Write(path, func(w io.Writer) error { _, err := w.Write(data); return err })
 }
 
-// syncDir makes the rename itself durable where the system allows syncing a directory.
-func syncDir(dir string) error {
+// SyncDir makes renames and removals in a directory durable where the system allows syncing a directory.
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

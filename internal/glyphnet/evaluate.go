@@ -129,7 +129,7 @@ func measure(e embedder, split string, seed uint64) (r report, err error) {
 	if err != nil {
 		return r, err
 	}
-	white, err := head.WhitenSet(set, whitenedDim)
+	white, err := head.WhitenSet(context.Background(), set, whitenedDim)
 	if err != nil {
 		return r, err
 	}

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -12,9 +11,6 @@ import (
 
 // builtins are the functions and types of Go that a parameter must not hide.
 const builtins = "any append cap clear close complex copy delete error imag len make max min new panic print println real recover string"
-
-// oldNames lists the rooms that still have a constructor called Of. It may only shrink.
-const oldNames = "audit/judges filters/noiserate"
 
 // TestNames: no parameter is named like a builtin, and no constructor is called Of.
 func TestNames(t *testing.T) {
@@ -25,9 +21,7 @@ func TestNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, id := range misnamed(file) {
-			if id.Name != "Of" || !slices.Contains(strings.Fields(oldNames), path.Dir(name)) {
-				t.Errorf("%s: the name %s", fset.Position(id.Pos()), id.Name)
-			}
+			t.Errorf("%s: the name %s", fset.Position(id.Pos()), id.Name)
 		}
 	})
 }

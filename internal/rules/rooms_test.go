@@ -8,7 +8,7 @@ type Room struct {
 }
 
 // openToAll may be imported by every room.
-const openToAll = "internal/atomicfile internal/catalog internal/text"
+const openToAll = "internal/atomicfile internal/catalog internal/lock internal/place internal/regular internal/text"
 
 // rooms are all rooms, in the order in which data flows. ARCHITECTURE.md prints this table:
 // go test ./internal/rules -update writes it there.
@@ -80,7 +80,7 @@ var rooms = []Room{
 	{"models", "knows backbones, fetches and checks them, keeps trained heads on disk",
 		"backbone graph graph/gradient head internal/hint"}, // backbone: an entry holds its preprocessing
 	{"models/architecture", "builds untrained networks from a YAML description and a seed",
-		"backbone graph"},
+		"backbone graph internal/document"},
 	{"extraction", "turns a list of images into a feature store",
 		"backbone backbone/ort features internal/hint models"},
 
@@ -103,7 +103,7 @@ var rooms = []Room{
 	{"run", "turns a configuration and data into a training run and its folder",
 		"datasets eval extraction features filters filters/correction filters/noiserate filters/selfpaced graph head internal/hint internal/lookup losses models run/comparison run/config run/folder run/tuning train train/peers train/samples train/selective"},
 	{"run/config", "is the configuration of a training run",
-		"filters filters/correction filters/selfpaced head losses train train/peers train/selective"},
+		"filters filters/correction filters/selfpaced head internal/document losses train train/peers train/selective"},
 	{"run/comparison", "measures a trained head beside what needs no training",
 		"eval features head"},
 	{"run/evaluation", "measures an opened run by the metrics asked for, beside frozen and whitened features",
@@ -175,16 +175,27 @@ var rooms = []Room{
 	{"internal/diagnosis", "checks what winnow needs of a machine, and names what mends the rest",
 		"backbone/ort internal/ortlib run/config"},
 	{"internal/progress", "shows on a terminal, or in lines, how far some work is and how a training goes",
-		"run run/config train"},
+		"internal/printable run run/config train"},
 	{"internal/manual", "prints the catalogs of losses and metrics: JSON, a page an entry, README's tables",
 		"eval losses"},
+	{"internal/document", "parses YAML of bounded size and depth",
+		""},
 	{"internal/hint", "lets an error carry what its reader can do about it",
 		""},
+	{"internal/interrupt", "ends the program by signals: a first one its work, a second one the process", ""},
 	{"internal/lookup", "finds the images of a manifest in a feature store",
 		"datasets features internal/hint"},
+	{"internal/lock", "holds a folder or a file for one writer, for as long as its process lives",
+		""},
 	{"internal/ortlib", "finds and installs ONNX Runtime's shared library",
 		""},
+	{"internal/place", "notes where something lies, to find it again when it moved",
+		""},
+	{"internal/regular", "opens regular files only, so that pipes and devices hold nothing up",
+		""},
 	{"internal/rules", "holds this table and tests it",
+		""},
+	{"internal/printable", "lets no control character of a label, a path or an error reach a terminal",
 		""},
 	{"internal/text", "writes numbers, sizes, names and tables for people, and JSON",
 		""},
@@ -194,6 +205,8 @@ var rooms = []Room{
 		""},
 	{"internal/testing/mattest", "writes MATLAB's files for tests",
 		"datasets/matfile"},
+	{"internal/testing/memory", "bounds in tests what a call allocates",
+		""},
 	{"internal/testing/million", "makes a million rows",
 		"features search"},
 	{"internal/testing/orttest", "gives tests a loaded ONNX Runtime",

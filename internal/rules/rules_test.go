@@ -216,6 +216,6 @@ func table() string {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", strings.TrimSuffix(room.Path, "/..."), room.Job, imports)
 	}
-	fmt.Fprintf(&b, "\nEvery room may import %s.\n", strings.Join(strings.Fields(openToAll), " and "))
+	fmt.Fprintf(&b, "\nEvery room may import %s.\n", strings.Join(strings.Fields(openToAll), ", "))
 	return b.String()
 }

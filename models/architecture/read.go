@@ -1,7 +1,6 @@
 package architecture
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -10,10 +9,9 @@ import (
 	"unicode"
 
 	"winnow/internal/catalog"
+	"winnow/internal/document"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 )
 
@@ -26,21 +24,9 @@ type part struct {
 // parse returns the document of a description.
 func parse(file string, text []byte) (part, error) {
 	root := part{file: file}
-	parsed, err := parser.ParseBytes(text, 0)
-	if err != nil {
-		if syntax, ok := errors.AsType[yaml.Error](err); ok && syntax.GetToken() != nil {
-			return root, failure(file, syntax.GetToken(), syntax.GetMessage())
-		}
-		return root, fmt.Errorf("architecture: %s: %w", file, err)
-	}
-	for _, doc := range parsed.Docs {
-		if doc.Body == nil || doc.Body.Type() == ast.CommentType {
-			continue
-		}
-		if root.node != nil {
-			return root, failure(file, doc.Body.GetToken(), "a second document, expected one")
-		}
-		root.node = doc.Body
+	var err error
+	if root.node, err = document.Parse(text); err != nil {
+		return root, fmt.Errorf("architecture: %s%w", file, err)
 	}
 	if root.node == nil {
 		return root, fmt.Errorf("architecture: %s: is empty, expected a description with name, input and layers", file)

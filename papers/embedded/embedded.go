@@ -80,7 +80,7 @@ func Open(ctx context.Context, o Options) (Training, error) {
 	} else {
 		t.Origin = Origin{Run: r.Dir, Head: r.HeadFile, Step: stepOf(r), View: r.Look(), Seed: r.Config.Seed}
 		t.Config, t.Sampler = r.Config, r.Config.Sampler
-		t.Set, err = r.Head.EmbedSet(t.Set)
+		t.Set, err = r.Head.EmbedSet(ctx, t.Set)
 	}
 	if err != nil {
 		return t, err

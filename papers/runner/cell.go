@@ -79,10 +79,10 @@ func (r *reproduction) cell(ctx context.Context, cell studies.Cell) (studies.Out
 	case row.Recipe != "":
 		err = r.train(ctx, &o, t, row)
 	case row.Estimate != "":
-		err = estimateRate(&o, t, row.Estimate)
+		err = estimateRate(ctx, &o, t, row.Estimate)
 	case row.Untrained != "":
 		var embed embedder
-		if embed, err = untrained(row.Untrained, t); err == nil {
+		if embed, err = untrained(ctx, row.Untrained, t); err == nil {
 			err = r.measure(ctx, &o, embed, t)
 		}
 	default:
@@ -96,15 +96,15 @@ func (r *reproduction) cell(ctx context.Context, cell studies.Cell) (studies.Out
 }
 
 // untrained returns the features as they are, or whitened to the dimension that a head would have.
-func untrained(how string, t training) (embedder, error) {
+func untrained(ctx context.Context, how string, t training) (embedder, error) {
 	if how == studies.Frozen {
 		return comparison.Frozen, nil
 	}
-	white, err := head.Whitening(t.data.Train.X, min(t.cfg.Head.Out, t.data.Train.Dim()), t.cfg.Head.Bias)
+	white, err := head.Whitening(ctx, t.data.Train.X, min(t.cfg.Head.Out, t.data.Train.Dim()), t.cfg.Head.Bias)
 	if err != nil {
 		return nil, err
 	}
-	return white.EmbedSet, nil
+	return func(set features.Set) (features.Set, error) { return white.EmbedSet(ctx, set) }, nil
 }
 
 // trained returns what the head makes of images, on the network as it is now.
@@ -114,7 +114,7 @@ func (t training) trained(ctx context.Context, h *head.Head) embedder {
 		if err != nil {
 			return now, err
 		}
-		return h.EmbedSet(now)
+		return h.EmbedSet(ctx, now)
 	}
 }
 

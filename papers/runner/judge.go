@@ -120,12 +120,12 @@ func reliability(to map[string]float64, list []audit.Suspect, wrong []bool) {
 // estimates are the measures of an estimated noise rate: itself, how far it is off, and whether its interval holds the true one.
 var estimates = []string{"rate", "rate-error", "rate-inside"}
 
-func estimateRate(o *studies.Outcome, t training, method string) error {
-	z, err := run.JudgedVectors(t.data)
+func estimateRate(ctx context.Context, o *studies.Outcome, t training, method string) error {
+	z, err := run.JudgedVectors(ctx, t.data)
 	if err != nil {
 		return err
 	}
-	e, err := noiserate.Of(z, len(t.data.Classes), method, train.Rand(o.Seed, "noise rate", 0))
+	e, err := noiserate.NewEstimate(ctx, z, len(t.data.Classes), method, train.Rand(o.Seed, "noise rate", 0))
 	if err != nil {
 		return err
 	}

@@ -168,16 +168,16 @@ type judged struct {
 }
 
 // embed puts the set through the head.
-func (j *judged) embed() (features.Set, error) {
+func (j *judged) embed(ctx context.Context) (features.Set, error) {
 	if j.set.Len() < 2 {
 		return features.Set{}, fmt.Errorf("audit: %d labelled, readable training images, expected at least 2", j.set.Len())
 	}
-	return j.head.EmbedSet(j.set)
+	return j.head.EmbedSet(ctx, j.set)
 }
 
 // report judges the set and names what is found.
 func (j *judged) report(ctx context.Context, note func(string, ...any)) (*Report, error) {
-	z, err := j.embed()
+	z, err := j.embed(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -94,8 +94,8 @@ const (
 // Each calls visit with the frozen, whitened and trained embeddings of the same images: stored and train are
 // features of the backbone as it was before the run, tuned those of the images as it is now, the same where it was
 // not trained.
-func Each(h *head.Head, train features.Set, stored, tuned Asked, visit func(row string, of Asked) error) error {
-	white, err := head.Whitening(train.X, h.Config().Out, h.Config().Bias)
+func Each(ctx context.Context, h *head.Head, train features.Set, stored, tuned Asked, visit func(row string, of Asked) error) error {
+	white, err := head.Whitening(ctx, train.X, h.Config().Out, h.Config().Bias)
 	if err != nil {
 		return err
 	}
@@ -105,8 +105,8 @@ func Each(h *head.Head, train features.Set, stored, tuned Asked, visit func(row 
 		of    Asked
 	}{
 		{FrozenRow, Frozen, stored},
-		{WhitenedRow, func(s features.Set) (features.Set, error) { return white.EmbedSet(s) }, stored},
-		{TrainedRow, func(s features.Set) (features.Set, error) { return h.EmbedSet(s) }, tuned},
+		{WhitenedRow, func(s features.Set) (features.Set, error) { return white.EmbedSet(ctx, s) }, stored},
+		{TrainedRow, func(s features.Set) (features.Set, error) { return h.EmbedSet(ctx, s) }, tuned},
 	} {
 		of, err := row.of.Embedded(row.embed)
 		if err != nil {
@@ -123,7 +123,7 @@ func Each(h *head.Head, train features.Set, stored, tuned Asked, visit func(row 
 func Measure(ctx context.Context, h *head.Head, train features.Set, stored, tuned Asked, opts eval.RetrievalOptions) (Comparison, error) {
 	var c Comparison
 	to := map[string]*eval.Retrieval{FrozenRow: &c.Frozen, WhitenedRow: &c.Whitened, TrainedRow: &c.Trained}
-	err := Each(h, train, stored, tuned, func(row string, of Asked) (err error) {
+	err := Each(ctx, h, train, stored, tuned, func(row string, of Asked) (err error) {
 		*to[row], err = eval.Retrieve(ctx, of.Query, of.Gallery, opts)
 		return err
 	})

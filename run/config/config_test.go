@@ -261,7 +261,7 @@ func TestLoad(t *testing.T) {
 	if _, err := Load(path+"x", nil); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Error(err)
 	}
-	if _, err := Parse("big.yaml", make([]byte, maxFile+1), nil); err == nil || err.Error() != "config: big.yaml: 1048577 bytes, expected at most 1048576" {
+	if _, err := Parse("big.yaml", make([]byte, 1<<16+1), nil); err == nil || err.Error() != "config: big.yaml: 65537 bytes, expected at most 65536" {
 		t.Error(err)
 	}
 }

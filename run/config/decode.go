@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"encoding"
-	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -12,40 +11,20 @@ import (
 	"strings"
 
 	"winnow/internal/catalog"
+	"winnow/internal/document"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 )
 
-// The YAML is parsed by goccy/go-yaml and put into the structs here, because its own decoder cuts 1.5 to 1
+// The YAML is parsed by package document and put into the structs here, because goccy/go-yaml's own decoder cuts 1.5 to 1
 // where an integer is expected, and reads 1e-3 as a word.
-
-// maxFile bounds what is parsed: a configuration has a few kilobytes.
-const maxFile = 1 << 20
 
 // parse returns the root of a document; nil if it is empty.
 func parse(name string, text []byte) (ast.Node, error) {
-	if len(text) > maxFile {
-		return nil, fmt.Errorf("config: %s: %d bytes, expected at most %d", name, len(text), maxFile)
-	}
-	file, err := parser.ParseBytes(text, 0)
+	root, err := document.Parse(text)
 	if err != nil {
-		if syntax, ok := errors.AsType[yaml.Error](err); ok && syntax.GetToken() != nil {
-			return nil, at(name, syntax.GetToken(), "%s", syntax.GetMessage())
-		}
-		return nil, fmt.Errorf("config: %s: %w", name, err)
-	}
-	var root ast.Node
-	for _, doc := range file.Docs {
-		if doc.Body == nil || doc.Body.Type() == ast.CommentType {
-			continue
-		}
-		if root != nil {
-			return nil, at(name, doc.Body.GetToken(), "a second document, expected one")
-		}
-		root = doc.Body
+		return nil, fmt.Errorf("config: %s%w", name, err)
 	}
 	return root, nil
 }

@@ -66,7 +66,7 @@ func FindExamples(ctx context.Context, r *folder.Run, split string, o ExampleOpt
 	if err != nil {
 		return Examples{}, err
 	}
-	of, err := images.Now.Embedded(r.Embed)
+	of, err := images.Now.Embedded(func(set features.Set) (features.Set, error) { return r.Embed(ctx, set) })
 	if err != nil {
 		return Examples{}, err
 	}

@@ -2,6 +2,7 @@ package evaluation
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 
@@ -30,18 +31,18 @@ type ClassNoise struct {
 }
 
 // Noise estimates how many labels of the train split are wrong, by each of the methods, from the features in a store.
-func Noise(d *datasets.Dataset, store string, methods []string, seed uint64) (NoiseReport, error) {
+func Noise(ctx context.Context, d *datasets.Dataset, store string, methods []string, seed uint64) (NoiseReport, error) {
 	data, err := run.Load(d, store, false)
 	if err != nil {
 		return NoiseReport{}, err
 	}
 	r := NoiseReport{Images: data.Train.Len() - data.Unlabelled, True: trueRate(d, data)}
-	z, err := run.JudgedVectors(data)
+	z, err := run.JudgedVectors(ctx, data)
 	if err != nil {
 		return r, err
 	}
 	for i, m := range methods {
-		e, err := noiserate.Of(z, len(data.Classes), m, train.Rand(seed, "noise rate", 0))
+		e, err := noiserate.NewEstimate(ctx, z, len(data.Classes), m, train.Rand(seed, "noise rate", 0))
 		if err != nil {
 			return r, err
 		}

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -30,16 +31,16 @@ func OpenStore(o Options) (*Run, error) {
 }
 
 // Embed returns set on the unit sphere: through the run's head, or as it is stored.
-func (r *Run) Embed(set features.Set) (features.Set, error) {
+func (r *Run) Embed(ctx context.Context, set features.Set) (features.Set, error) {
 	if r.Head == nil {
 		return comparison.Frozen(set)
 	}
-	return r.Head.EmbedSet(set)
+	return r.Head.EmbedSet(ctx, set)
 }
 
 // Samples embeds images at positions of the manifest. What cannot be read, or is all zeros and has no direction, is
 // left out and reported.
-func (r *Run) Samples(at []int) (features.Set, []lookup.LeftOut, error) {
+func (r *Run) Samples(ctx context.Context, at []int) (features.Set, []lookup.LeftOut, error) {
 	rows, ids, left, err := lookup.Rows(r.Manifest, r.Store, at, "")
 	if err != nil {
 		return features.Set{}, nil, err
@@ -54,7 +55,7 @@ func (r *Run) Samples(at []int) (features.Set, []lookup.LeftOut, error) {
 	if set.X, err = r.Store.Read(rows); err != nil {
 		return set, left, err
 	}
-	if set, err = r.Embed(set); err != nil {
+	if set, err = r.Embed(ctx, set); err != nil {
 		return set, left, err
 	}
 	var with []int

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"winnow/features"
+	"winnow/internal/lock"
 )
 
 // TunedStorePrefix begins the names of these stores.
@@ -33,7 +34,7 @@ func removeTunedStores(dir string) error {
 
 // removeStore removes a store's files, and its folder, which should hold nothing else.
 func removeStore(s *features.Store) error {
-	for _, file := range append(s.Files(), filepath.Join(s.Dir, ".lock")) {
+	for _, file := range append(s.Files(), filepath.Join(s.Dir, lock.Name)) {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("features: %w", err)
 		}

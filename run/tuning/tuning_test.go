@@ -124,7 +124,7 @@ func TestFeaturesFollowTheWeights(t *testing.T) {
 	for i := range set.X.Data {
 		set.X.Data[i] = float32(i % 5)
 	}
-	h, err := head.New(head.Config{In: dim, Out: 4, Init: "random"}, set.X, rand.New(rand.NewPCG(1, 2)))
+	h, err := head.New(t.Context(), head.Config{In: dim, Out: 4, Init: "random"}, set.X, rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestStored(t *testing.T) {
 	for i := range set.X.Data {
 		set.X.Data[i] = float32(i)
 	}
-	h, err := head.New(head.Config{In: 3, Out: 2, Init: "random"}, set.X, rand.New(rand.NewPCG(1, 2)))
+	h, err := head.New(t.Context(), head.Config{In: 3, Out: 2, Init: "random"}, set.X, rand.New(rand.NewPCG(1, 2)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,13 +26,13 @@ func wide(t testing.TB, method string, classes int) (*Networks, []int) {
 	for i := range n {
 		set.Labels[i], set.IDs[i] = rng.IntN(classes), i
 	}
-	h, err := head.New(head.Config{In: in, Out: out, Bias: true, Init: head.Random}, set.X, rng)
+	h, err := head.New(t.Context(), head.Config{In: in, Out: out, Bias: true, Init: head.Random}, set.X, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := Default(method)
 	cfg.Gradual = 0
-	networks, err := New(cfg, Input{Head: h, Train: set, Classes: classes, Batch: batch, Clock: new(train.Clock), Seed: 1})
+	networks, err := New(t.Context(), cfg, Input{Head: h, Train: set, Classes: classes, Batch: batch, Clock: new(train.Clock), Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

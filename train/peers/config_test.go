@@ -93,11 +93,11 @@ func TestSmallLossAtItsEdges(t *testing.T) {
 func TestNetworksStartApart(t *testing.T) {
 	set, _ := clusters(1, 4, 20, nextOne(4, 0))
 	for _, start := range []string{head.Random, head.Whiten} {
-		h, err := head.New(head.Config{In: set.Dim(), Out: 5, Bias: true, Init: start}, set.X, train.Rand(1, "head", 0))
+		h, err := head.New(t.Context(), head.Config{In: set.Dim(), Out: 5, Bias: true, Init: start}, set.X, train.Rand(1, "head", 0))
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, err := New(Default(CoTeaching), Input{Head: h, Train: set, Classes: 4, Batch: 8, Clock: new(train.Clock), Seed: 1})
+		n, err := New(t.Context(), Default(CoTeaching), Input{Head: h, Train: set, Classes: 4, Batch: 8, Clock: new(train.Clock), Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestNetworksStartApart(t *testing.T) {
 			t.Errorf("%s: heads equal: %v, classifiers equal: %v", start, slices.Equal(a[0].Data, b[0].Data), slices.Equal(a[2].Data, b[2].Data))
 		}
 	}
-	if _, err := New(Default(CoTeaching), Input{Classes: 1}); err == nil || !strings.Contains(err.Error(), "1 classes, expected at least 2") {
+	if _, err := New(t.Context(), Default(CoTeaching), Input{Classes: 1}); err == nil || !strings.Contains(err.Error(), "1 classes, expected at least 2") {
 		t.Error(err)
 	}
 }

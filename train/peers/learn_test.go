@@ -79,11 +79,11 @@ func newBed(t testing.TB, cfg Config, set features.Set, truth []int, classes int
 	for i, id := range set.IDs {
 		b.right[id] = truth[i] == set.Labels[i]
 	}
-	if b.head, err = head.New(head.Config{In: set.Dim(), Out: 12, Bias: true, Init: head.Random}, set.X, train.Rand(seed, "head", 0)); err != nil {
+	if b.head, err = head.New(t.Context(), head.Config{In: set.Dim(), Out: 12, Bias: true, Init: head.Random}, set.X, train.Rand(seed, "head", 0)); err != nil {
 		t.Fatal(err)
 	}
 	clock := new(train.Clock)
-	if b.networks, err = New(cfg, Input{Head: b.head, Train: set, Classes: classes, Batch: sampler.Size(), Clock: clock, Seed: seed}); err != nil {
+	if b.networks, err = New(t.Context(), cfg, Input{Head: b.head, Train: set, Classes: classes, Batch: sampler.Size(), Clock: clock, Seed: seed}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.networks.Close() })

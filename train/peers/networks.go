@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -44,7 +45,7 @@ type Input struct {
 // New builds the networks of a method. The second head is drawn as the first was, from a source of its own: random
 // heads differ; whitened ones start alike, as two copies of a pretrained network do, and only their classifiers
 // differ.
-func New(cfg Config, in Input) (*Networks, error) {
+func New(ctx context.Context, cfg Config, in Input) (*Networks, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func New(cfg Config, in Input) (*Networks, error) {
 		if i > 0 {
 			prefix = "peer."
 			var err error
-			if h, err = head.New(in.Head.Config(), in.Train.X, train.Rand(in.Seed, "peer head", 0)); err != nil {
+			if h, err = head.New(ctx, in.Head.Config(), in.Train.X, train.Rand(in.Seed, "peer head", 0)); err != nil {
 				return nil, err
 			}
 			for _, p := range h.Params() {

@@ -451,11 +451,11 @@ func TestEstimateAgainstLoops(t *testing.T) {
 	for _, cfg := range []Config{{Classifier: Linear}, {Classifier: Cosine, Percentile: 90}} {
 		full := Default(FCorrection)
 		full.Transition, full.Classifier, full.Percentile = Estimated, cfg.Classifier, cfg.Percentile
-		h, err := head.New(head.Config{In: dim, Out: 4, Bias: true, Init: head.Random}, set.X, rng)
+		h, err := head.New(t.Context(), head.Config{In: dim, Out: 4, Bias: true, Init: head.Random}, set.X, rng)
 		if err != nil {
 			t.Fatal(err)
 		}
-		networks, err := New(full, Input{Head: h, Train: set, Classes: classes, Batch: 30, Clock: new(train.Clock), Seed: 1})
+		networks, err := New(t.Context(), full, Input{Head: h, Train: set, Classes: classes, Batch: 30, Clock: new(train.Clock), Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -540,7 +540,7 @@ func TestTrainingAgainstLoops(t *testing.T) {
 	for _, method := range []string{CoTeaching, CoTeachingPlus} {
 		cfg := Default(method)
 		cfg.Rate, cfg.Gradual, cfg.WarmUp, cfg.Epoch = 0.3, 2, 1, 5
-		h, err := head.New(head.Config{In: dim, Out: out, Init: head.Random}, set.X, train.Rand(1, "head", 0))
+		h, err := head.New(t.Context(), head.Config{In: dim, Out: out, Init: head.Random}, set.X, train.Rand(1, "head", 0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -549,7 +549,7 @@ func TestTrainingAgainstLoops(t *testing.T) {
 			t.Fatal(err)
 		}
 		clock := new(train.Clock)
-		networks, err := New(cfg, Input{Head: h, Train: set, Classes: classes, Batch: batch, Clock: clock, Seed: 1})
+		networks, err := New(t.Context(), cfg, Input{Head: h, Train: set, Classes: classes, Batch: batch, Clock: clock, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

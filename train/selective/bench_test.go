@@ -23,7 +23,7 @@ func BenchmarkStep(b *testing.B) {
 			for i := range set.Labels {
 				set.Labels[i] = i % 100
 			}
-			h, err := head.New(head.Config{In: 2048, Out: 128, Bias: true, Init: head.Random}, set.X, rng)
+			h, err := head.New(b.Context(), head.Config{In: 2048, Out: 128, Bias: true, Init: head.Random}, set.X, rng)
 			if err != nil {
 				b.Fatal(err)
 			}

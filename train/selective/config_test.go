@@ -59,7 +59,7 @@ func TestValidateNamesTheSetting(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	set := features.NewSet(6, 3)
-	h, err := head.New(head.Config{In: 3, Out: 2, Init: head.Random}, set.X, train.Rand(1, "head", 0))
+	h, err := head.New(t.Context(), head.Config{In: 3, Out: 2, Init: head.Random}, set.X, train.Rand(1, "head", 0))
 	if err != nil {
 		t.Fatal(err)
 	}

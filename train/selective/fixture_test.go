@@ -62,7 +62,7 @@ func newBed(t testing.TB, cfg Config, set features.Set, truth []int, classes, ep
 	for i, id := range set.IDs {
 		b.right[id] = truth[i] == set.Labels[i]
 	}
-	if b.head, err = head.New(head.Config{In: set.Dim(), Out: 12, Bias: true, Init: head.Random}, set.X, train.Rand(seed, "head", 0)); err != nil {
+	if b.head, err = head.New(t.Context(), head.Config{In: set.Dim(), Out: 12, Bias: true, Init: head.Random}, set.X, train.Rand(seed, "head", 0)); err != nil {
 		t.Fatal(err)
 	}
 	clock := new(train.Clock)

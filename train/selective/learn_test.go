@@ -17,12 +17,12 @@ func crossEntropyRun(t *testing.T, set features.Set, truth []int, classes, epoch
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := head.New(head.Config{In: set.Dim(), Out: 12, Bias: true, Init: head.Random}, set.X, train.Rand(seed, "head", 0))
+	h, err := head.New(t.Context(), head.Config{In: set.Dim(), Out: 12, Bias: true, Init: head.Random}, set.X, train.Rand(seed, "head", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	clock := new(train.Clock)
-	n, err := peers.New(peers.Default(peers.CrossEntropy), peers.Input{Head: h, Train: set, Classes: classes, Batch: sampler.Size(), Clock: clock, Seed: seed})
+	n, err := peers.New(t.Context(), peers.Default(peers.CrossEntropy), peers.Input{Head: h, Train: set, Classes: classes, Batch: sampler.Size(), Clock: clock, Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}

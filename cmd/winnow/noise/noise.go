@@ -61,7 +61,7 @@ func read(c *cli.Context) (o Options, err error) {
 	return o, nil
 }
 
-func run(_ context.Context, p *term.Program, o Options) error {
+func run(ctx context.Context, p *term.Program, o Options) error {
 	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{})
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func run(_ context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	defer rt.Close()
-	report, err := evaluation.Noise(d, o.Features, o.Methods, o.Seed)
+	report, err := evaluation.Noise(ctx, d, o.Features, o.Methods, o.Seed)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,8 @@ import (
 	"winnow/backbone/ort"
 	"winnow/internal/catalog"
 	"winnow/internal/hint"
+	"winnow/internal/interrupt"
+	"winnow/internal/printable"
 )
 
 // Group is a heading in the list of all commands and the commands under it.
@@ -22,18 +24,22 @@ type Group struct {
 }
 
 // Execute is the whole program as a function of its arguments and streams: it runs the command that args name and returns
-// the exit code. 0: done; 1: failed; 2: misused; 130: interrupted.
+// the exit code. 0: done; 1: failed; 2: misused; 130: interrupted; 143: terminated.
 func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr io.Writer) int {
+	stdout, stderr = printable.To(stdout), printable.To(stderr)
 	app := NewApp(groups, stdout, stderr)
 	err := app.RunContext(ctx, FlagsFirst(app, args))
 	if err == nil {
 		return 0
 	}
 	if errors.Is(err, context.Canceled) {
-		fmt.Fprintln(stderr, "winnow: interrupted"+whatIsSaved(args))
-		return 130
+		Interrupted(stderr, args)
+		return interrupt.Code(ctx)
 	}
 	fmt.Fprintf(stderr, "winnow: %v\n", err)
+	if ctx.Err() != nil { // what was cut short may say so in its own words
+		return interrupt.Code(ctx)
+	}
 	if advice := hint.Of(err); advice != "" {
 		fmt.Fprintf(stderr, "winnow: %s\n", advice)
 	}
@@ -43,19 +49,9 @@ func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr 
 	return 1
 }
 
-// whatIsSaved says what an interrupted command left behind, for those that can go on.
-func whatIsSaved(args []string) string {
-	switch {
-	case slices.Contains(args, "train"):
-		return "; the work so far is saved: --resume goes on with it"
-	case slices.Contains(args, "extract"), slices.Contains(args, "reproduce"):
-		return "; the work so far is saved: the same command goes on with it"
-	case slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(strings.TrimPrefix(a, "-"), "-qdrant") }):
-		return "; the points so far are in the collection: the same command goes on with it"
-	case slices.Contains(args, "index"):
-		return "; the images so far are in the index: --add goes on with it"
-	}
-	return ""
+// Interrupted says that a command was, and what it left behind.
+func Interrupted(w io.Writer, args []string) {
+	fmt.Fprintln(w, "winnow: interrupted"+interrupt.Saved(args))
 }
 
 // NewApp is the program with these commands, strict about misuse.

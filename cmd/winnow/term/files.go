@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
 )
 
@@ -34,15 +35,12 @@ func CheckTargets(files []Target, inputs []string) error {
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 			return hint.With(fmt.Errorf("--%s %s: there is no folder %s", f.Flag, f.Path, dir), "make it first: mkdir -p %s", dir)
 		}
-		old, err := os.Stat(f.Path)
-		if err != nil {
-			continue
+		if err := atomicfile.Check(f.Path); err != nil {
+			return fmt.Errorf("--%s: %w", f.Flag, err)
 		}
-		if old.IsDir() {
-			return fmt.Errorf("--%s %s: is a folder, expected a file to write", f.Flag, f.Path)
-		}
+		old, none := os.Stat(f.Path)
 		for _, in := range inputs {
-			if info, err := os.Stat(in); err == nil && os.SameFile(info, old) {
+			if info, err := os.Stat(in); err == nil && none == nil && os.SameFile(info, old) {
 				return fmt.Errorf("--%s %s: is read here, expected another file to write", f.Flag, f.Path)
 			}
 		}

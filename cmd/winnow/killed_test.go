@@ -1,0 +1,169 @@
+//go:build faults
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/internal/testing/orttest"
+)
+
+// reviewKills is how often TestReviewKilled kills its server.
+const reviewKills = 10
+
+// TestCommandChild is not a test: command runs it in a process of its own, as main does.
+func TestCommandChild(t *testing.T) {
+	args, ok := os.LookupEnv("WINNOW_TEST_COMMAND")
+	if !ok {
+		t.Skip("only run by other tests")
+	}
+	os.Exit(execute(context.Background(), append([]string{"winnow", "--threads", "1", "-q"}, strings.Split(args, "\x1f")...), os.Stdout, os.Stderr))
+}
+
+// command returns winnow with args, not yet started, and what it will write to standard error.
+func command(args []string) (*exec.Cmd, *bytes.Buffer) {
+	c := exec.Command(os.Args[0], "-test.run=^TestCommandChild$")
+	c.Env = append(os.Environ(), "WINNOW_TEST_COMMAND="+strings.Join(args, "\x1f"))
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	return c, &stderr
+}
+
+// finish runs winnow to its end.
+func finish(t *testing.T, args []string) {
+	t.Helper()
+	c, stderr := command(args)
+	if err := c.Run(); err != nil {
+		t.Fatalf("winnow %s: %v\n%s", strings.Join(args, " "), err, stderr)
+	}
+}
+
+// goOn does what a user does after a kill: starts the command again, and with flag where it is asked for by name.
+func goOn(t *testing.T, args []string, flag string) {
+	t.Helper()
+	c, stderr := command(args)
+	if err := c.Run(); err == nil {
+		return
+	}
+	if flag == "" || !strings.Contains(stderr.String(), flag) {
+		t.Fatalf("winnow %s: %s", strings.Join(args, " "), stderr)
+	}
+	finish(t, append(slices.Clone(args), flag))
+}
+
+// killedAt starts winnow, kills it after a while as kill -9 does, and reports whether it was still at work.
+func killedAt(t *testing.T, args []string, after time.Duration) bool {
+	t.Helper()
+	c, stderr := command(args)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Fatalf("winnow %s: %v\n%s", strings.Join(args, " "), err, stderr)
+		}
+		return false
+	case <-time.After(after):
+		_ = c.Process.Kill()
+		return <-ended != nil
+	}
+}
+
+// TestKilled kills commands at random points, starts them again as their help says, and compares what they leave, bit by
+// bit, with that of a run that was left alone. winnow review is killed by TestReviewKilled.
+func TestKilled(t *testing.T) {
+	orttest.Runtime(t)
+	const kills = 10
+	here := t.TempDir()
+	t.Chdir(here)
+	finish(t, []string{"data", "glyphs", "--out", "glyphs", "--classes", "30", "--images", "30"})
+	finish(t, []string{"extract", "--manifest", "glyphs", "--model", "glyphnet", "--out", "features"})
+	trained := []string{"head.winnow", "last.winnow", "metrics.jsonl", "diagnostics.jsonl", "samples.csv", "result.json"}
+	small := []string{"--batch", "8x4", "--dim", "32", "--noise-rate", "0.3", "--manifest", "glyphs/manifest.csv"}
+	for _, victim := range []struct {
+		name  string
+		args  []string
+		flag  string // with which a start after a kill goes on
+		files []string
+	}{
+		{"extract", []string{"extract", "--manifest", "glyphs", "--model", "glyphnet", "--batch", "4"}, "", []string{"features.npy", "paths.txt", "store.json"}},
+		{"train", append([]string{"train", "--features", "features", "--epochs", "4", "--set", "checkpoint=5 steps"}, small...), "--resume", trained},
+		{"fine-tune", append([]string{"train", "--root", "glyphs", "--model", "glyphnet", "--finetune", "all", "--steps", "9", "--set", "checkpoint=2 steps"}, small...), "--resume",
+			append([]string{"backbone.onnx", "last.onnx"}, trained...)},
+		{"index", []string{"index", "glyphs", "--model", "glyphnet", "--batch", "4"}, "--add", []string{"vectors.bin", "paths.txt", "index.json"}},
+	} {
+		t.Run(victim.name, func(t *testing.T) {
+			calm := victim.name + "-calm"
+			start := time.Now()
+			finish(t, append(slices.Clone(victim.args), "--out", calm))
+			whole := time.Since(start)
+			want := left(t, calm, victim.files)
+			hit := 0
+			for kill := 0; hit < kills && kill < 4*kills; kill++ {
+				rng := rand.New(rand.NewPCG(15, uint64(kill)))
+				out := "killed" // one name for all: it stands in some of the files
+				if err := os.RemoveAll(out); err != nil {
+					t.Fatal(err)
+				}
+				args := append(slices.Clone(victim.args), "--out", out)
+				start := time.Now()
+				if !killedAt(t, args, time.Duration(rng.Float64()*float64(whole))) {
+					whole = min(whole, time.Since(start)) // the machine was busier when it was measured
+					continue
+				}
+				hit++
+				goOn(t, args, victim.flag)
+				if diff := cmp.Diff(want, left(t, out, victim.files)); diff != "" {
+					t.Fatalf("kill %d: what the killed one left in the end differs (-calm +killed):\n%.2000s", kill, diff)
+				}
+				if forgotten, _ := filepath.Glob(filepath.Join(out, ".*.tmp-*")); forgotten != nil {
+					t.Errorf("kill %d: %v is left", kill, forgotten)
+				}
+			}
+			if hit < kills {
+				t.Errorf("only %d kills of %d came before the end", hit, kills)
+			}
+		})
+	}
+}
+
+// left returns the files of a folder; what JSON says of times and of the folder's own name is left out.
+func left(t *testing.T, dir string, files []string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, name := range files {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Ext(name) == ".json" {
+			var facts map[string]any
+			if err := json.Unmarshal(data, &facts); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			for _, key := range []string{"run", "head", "backbone", "seconds", "started"} {
+				delete(facts, key)
+			}
+			if data, err = json.Marshal(facts); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all[name] = string(data)
+	}
+	return all
+}

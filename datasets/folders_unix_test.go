@@ -1,0 +1,44 @@
+//go:build unix
+
+package datasets_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+
+	"winnow/datasets"
+)
+
+// TestFoldersWithPipes: what is named like an image and is a pipe or a device is no sample; links to files are, and so are
+// links that lead nowhere, which their reader reports. A manifest that is a pipe is refused, not waited for.
+func TestFoldersWithPipes(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, "birds", name) }
+	for _, err := range []error{
+		os.Mkdir(filepath.Join(dir, "birds"), 0o700),
+		os.WriteFile(at("a.png"), nil, 0o600),
+		os.Symlink("a.png", at("link.png")),
+		os.Symlink("none.png", at("lost.png")),
+		os.Symlink("/dev/zero", at("zero.png")),
+		syscall.Mkfifo(at("pipe.png"), 0o600),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := datasets.Read(dir, datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := d.Paths(), []string{"birds/a.png", "birds/link.png", "birds/lost.png"}; !slices.Equal(got, want) {
+		t.Errorf("%q, expected %q", got, want)
+	}
+	for _, name := range []string{at("pipe.png"), at("zero.png")} {
+		if _, err := datasets.Read(name, datasets.ReadOptions{}); err == nil {
+			t.Errorf("%s was read as a manifest", name)
+		}
+	}
+}

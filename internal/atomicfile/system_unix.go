@@ -1,0 +1,24 @@
+//go:build unix
+
+package atomicfile
+
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// keepOwner gives f the owner and the group of old, as far as this process may.
+func keepOwner(f *os.File, old fs.FileInfo) {
+	if s, ok := old.Sys().(*syscall.Stat_t); ok {
+		_ = f.Chown(int(s.Uid), int(s.Gid))
+	}
+}
+
+// put gives f, which is still held, the name that it was written for.
+func put(f *os.File, name string) error {
+	if err := os.Rename(f.Name(), name); err != nil {
+		return err
+	}
+	return f.Close()
+}

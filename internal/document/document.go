@@ -1,0 +1,87 @@
+// Package document parses YAML that may come from anywhere: it bounds a text's size and nesting before the parser, whose
+// memory grows with the square of the depth, sees it. It imports nothing of winnow.
+package document
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// A description of a run or a network has a few kilobytes and is five levels deep.
+const (
+	maxSize  = 1 << 16
+	maxDepth = 64
+)
+
+// Fault is what is wrong with a text, and where.
+type Fault struct {
+	Token   *token.Token // nil where no place is known
+	Message string
+}
+
+// Error returns the message with its place in front: ":LINE:COLUMN: message", or ": message".
+func (f *Fault) Error() string {
+	if f.Token == nil || f.Token.Position == nil {
+		return ": " + f.Message
+	}
+	return fmt.Sprintf(":%d:%d: %s", f.Token.Position.Line, f.Token.Position.Column, f.Message)
+}
+
+// Parse returns the root of a text of one document, nil if it is empty. Its errors are Faults.
+func Parse(text []byte) (ast.Node, error) {
+	if len(text) > maxSize {
+		return nil, &Fault{Message: fmt.Sprintf("%d bytes, expected at most %d", len(text), maxSize)}
+	}
+	tokens := lexer.Tokenize(string(text))
+	if err := checkDepth(tokens); err != nil {
+		return nil, err
+	}
+	file, err := parser.Parse(tokens, 0)
+	if err != nil {
+		var syntax yaml.Error
+		if errors.As(err, &syntax) {
+			return nil, &Fault{syntax.GetToken(), syntax.GetMessage()}
+		}
+		return nil, &Fault{Message: err.Error()}
+	}
+	var root ast.Node
+	for _, doc := range file.Docs {
+		if doc.Body == nil || doc.Body.Type() == ast.CommentType {
+			continue
+		}
+		if root != nil {
+			return nil, &Fault{doc.Body.GetToken(), "a second document, expected one"}
+		}
+		root = doc.Body
+	}
+	return root, nil
+}
+
+// checkDepth bounds the brackets that are open at a time, and what a line can nest with "- - -", "? ? ?" and the like. What
+// nests by indentation alone needs text that grows with the square of its depth: the size bounds it.
+func checkDepth(tokens token.Tokens) error {
+	open, marks, line := 0, 0, 0
+	for _, t := range tokens {
+		if t.Position.Line != line {
+			line, marks = t.Position.Line, 0
+		}
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			open++
+		case token.SequenceEndType, token.MappingEndType:
+			open--
+		case token.SequenceEntryType, token.MappingKeyType, token.AnchorType, token.TagType:
+			marks++
+		}
+		if max(open, marks) > maxDepth {
+			return &Fault{t, fmt.Sprintf("nested more than %d deep", maxDepth)}
+		}
+	}
+	return nil
+}

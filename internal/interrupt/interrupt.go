@@ -1,0 +1,67 @@
+// Package interrupt is the door through which signals end the program: the first ends a context, so that work stops at the
+// next good place and says what is saved; a second one ends the process at once. It imports nothing of winnow.
+package interrupt
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// Exit codes are 128 and the signal's number.
+const (
+	codeInterrupted = 130 // SIGINT
+	codeTerminated  = 143 // SIGTERM
+)
+
+// signalled is why the context ended.
+type signalled struct{ code int }
+
+func (signalled) Error() string { return "interrupted" }
+
+// Listen returns a context that the first SIGINT or SIGTERM ends. A second one exits at once with 130 or 143. Where
+// patience is not 0, so does the process when it has not ended so long after the first; last is called before. stop takes
+// the signals off again.
+func Listen(parent context.Context, patience time.Duration, last func()) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		code := codeOf(<-signals)
+		cancel(signalled{code})
+		var late <-chan time.Time
+		if patience > 0 {
+			late = time.After(patience)
+		}
+		select {
+		case second := <-signals:
+			os.Exit(codeOf(second))
+		case <-late:
+			last()
+			os.Exit(code)
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		cancel(nil)
+	}
+}
+
+func codeOf(s os.Signal) int {
+	if s == syscall.SIGTERM {
+		return codeTerminated
+	}
+	return codeInterrupted
+}
+
+// Code returns the exit code of a program whose context has ended: 143 after SIGTERM, else 130.
+func Code(ctx context.Context) int {
+	var by signalled
+	if errors.As(context.Cause(ctx), &by) {
+		return by.code
+	}
+	return codeInterrupted
+}

@@ -1,0 +1,87 @@
+package interrupt
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestMain is the program under test where the environment says so: it listens, says when it does and when the first signal
+// came, and then works on without looking at its context.
+func TestMain(m *testing.M) {
+	how := os.Getenv("INTERRUPT_TEST")
+	if how == "" {
+		os.Exit(m.Run())
+	}
+	patience := time.Duration(0)
+	if how == "late" {
+		patience = time.Millisecond
+	}
+	ctx, stop := Listen(context.Background(), patience, func() { fmt.Println("last words") })
+	fmt.Println("listening")
+	<-ctx.Done()
+	fmt.Println("told")
+	if how == "obeys" {
+		stop()
+		os.Exit(Code(ctx))
+	}
+	select {}
+}
+
+func TestSignals(t *testing.T) {
+	for _, c := range []struct {
+		how     string
+		signals []os.Signal
+		code    int
+		last    bool
+	}{
+		{"obeys", []os.Signal{os.Interrupt}, 130, false},
+		{"obeys", []os.Signal{syscall.SIGTERM}, 143, false},
+		{"deaf", []os.Signal{os.Interrupt, os.Interrupt}, 130, false},
+		{"deaf", []os.Signal{os.Interrupt, syscall.SIGTERM}, 143, false},
+		{"deaf", []os.Signal{syscall.SIGTERM, os.Interrupt}, 130, false},
+		{"late", []os.Signal{os.Interrupt}, 130, true},
+		{"late", []os.Signal{syscall.SIGTERM}, 143, true},
+	} {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // against hanging
+		cmd := exec.CommandContext(ctx, os.Args[0])
+		cmd.Env = append(os.Environ(), "INTERRUPT_TEST="+c.how)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		words := bufio.NewScanner(out)
+		for _, s := range c.signals {
+			words.Scan() // "listening", "told"
+			if err := cmd.Process.Signal(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		last := false
+		for words.Scan() {
+			last = last || words.Text() == "last words"
+		}
+		var exit *exec.ExitError
+		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != c.code || last != c.last {
+			t.Errorf("%s, %v: %v, last words %v, expected exit status %d, %v", c.how, c.signals, err, last, c.code, c.last)
+		}
+		cancel()
+	}
+}
+
+func TestCode(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if got := Code(ctx); got != 130 {
+		t.Errorf("a context that no signal ended: %d, expected 130", got)
+	}
+}

@@ -1,0 +1,35 @@
+package interrupt
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// patience is how long a command that keeps nothing of what it has done may take to end after the first signal. A system
+// call or one large product can last longer than people wait; files are written beside their place, so that ending the
+// process leaves them whole.
+const patience = 1500 * time.Millisecond
+
+// Patience returns how long the command that args name may take to end: as long as it needs, 0, where it saves what is done.
+func Patience(args []string) time.Duration {
+	if Saved(args) != "" {
+		return 0
+	}
+	return patience
+}
+
+// Saved says what the command that args name leaves behind when it is interrupted, for those that can go on.
+func Saved(args []string) string {
+	switch {
+	case slices.Contains(args, "train"):
+		return "; the work so far is saved: --resume goes on with it"
+	case slices.Contains(args, "extract"), slices.Contains(args, "reproduce"):
+		return "; the work so far is saved: the same command goes on with it"
+	case slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(strings.TrimPrefix(a, "-"), "-qdrant") }):
+		return "; the points so far are in the collection: the same command goes on with it"
+	case slices.Contains(args, "index"):
+		return "; the images so far are in the index: --add goes on with it"
+	}
+	return ""
+}

@@ -1,0 +1,31 @@
+//go:build !unix
+
+package lock
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// File reports false: these systems have no lock that ends with its process, and nothing is known of a file's writer.
+func File(*os.File) (bool, error) { return false, errors.ErrUnsupported }
+
+// holdFolder creates a file that must not be there. A killed process leaves it behind, and the message says so.
+func holdFolder(dir, name string) (io.Closer, error) {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, &Held{Dir: dir, Else: "; if none runs, remove " + name}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return folder{f}, nil
+}
+
+// folder is a held folder.
+type folder struct{ file *os.File }
+
+// Close lets the folder go.
+func (f folder) Close() error { return errors.Join(f.file.Close(), os.Remove(f.file.Name())) }

@@ -1,0 +1,96 @@
+package lock
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// holder is set in the child that holds a folder until it is killed.
+const holder = "WINNOW_TEST_HOLD"
+
+func TestMain(m *testing.M) {
+	dir := os.Getenv(holder)
+	if dir == "" {
+		os.Exit(m.Run())
+	}
+	if _, err := Folder(dir); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println("held")
+	os.Stdin.Read(make([]byte, 1))
+}
+
+// Another process that holds a folder is named, and a killed one holds nothing.
+func TestOtherProcess(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no lock ends with its process here")
+	}
+	dir := t.TempDir()
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), holder+"="+dir)
+	in, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said := make([]byte, 4)
+	if _, err := out.Read(said); err != nil || string(said) != "held" {
+		t.Fatalf("%v: %q", err, said)
+	}
+	_, err = Folder(dir)
+	var held *Held
+	if !errors.As(err, &held) || held.PID != child.Process.Pid || !strings.Contains(err.Error(), fmt.Sprintf("%s: another winnow (process %d) is writing here", dir, child.Process.Pid)) {
+		t.Errorf("beside process %d: %v", child.Process.Pid, err)
+	}
+	child.Process.Kill()
+	child.Wait()
+	again, err := Folder(dir)
+	if err != nil {
+		t.Fatalf("behind a killed process: %v", err)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// One process is no exception, and what was let go can be held again; the file says nothing then.
+func TestOneWriter(t *testing.T) {
+	dir := t.TempDir()
+	first, err := Folder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Folder(dir); err == nil || !strings.Contains(err.Error(), "another winnow") {
+		t.Errorf("a second writer: %v", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Error(err)
+	}
+	second, err := Folder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Close(); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, Name)); err == nil && info.Size() != 0 {
+		t.Errorf("%d bytes are left in %s", info.Size(), Name)
+	}
+	if _, err := Folder(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no folder: %v", err)
+	}
+}

@@ -1,0 +1,59 @@
+//go:build unix
+
+package lock
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// File holds an open file until that is closed, and reports false where another holds it. An error says that the file
+// system knows no locks.
+func File(f *os.File) (bool, error) {
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return false, nil
+		}
+		return err == nil, err
+	}
+}
+
+func holdFolder(dir, name string) (io.Closer, error) {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	held, err := File(f)
+	if err == nil && !held {
+		defer f.Close()
+		return nil, &Held{Dir: dir, PID: writtenBy(f)}
+	}
+	// Some network file systems know no locks: going on is better than refusing.
+	if err := f.Truncate(0); err == nil {
+		fmt.Fprintln(f, os.Getpid()) // a disk that is full loses the number, not the lock
+	}
+	return folder{f}, nil
+}
+
+// writtenBy returns the number of the process that a lock file names.
+func writtenBy(f *os.File) int {
+	text := make([]byte, 20)
+	n, _ := f.ReadAt(text, 0)
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text[:n])))
+	return pid
+}
+
+// folder is a held folder. Its file stays: were it removed, two could hold it under one name.
+type folder struct{ file *os.File }
+
+// Close lets the folder go.
+func (f folder) Close() error { return errors.Join(f.file.Truncate(0), f.file.Close()) }

@@ -1,0 +1,168 @@
+// Package regular opens regular files and nothing else: a named pipe would wait for its writer, a device may give bytes
+// for ever. What stands under a name is looked at before it is opened, and once more in the opened file.
+package regular
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"unicode/utf8"
+)
+
+// reading is how files are opened: a pipe that takes a file's place in between does not wait for its writer.
+const reading = os.O_RDONLY | syscall.O_NONBLOCK
+
+// Open opens a regular file for reading. Symbolic links are followed.
+func Open(name string) (*os.File, error) {
+	f, err := open(name, os.Stat, os.OpenFile)
+	if err == nil {
+		err = check(f, name, fs.FileMode.IsRegular)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// ReadFile reads a regular file whole.
+func ReadFile(name string) ([]byte, error) {
+	f, err := Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// From opens a regular file of any tree, and says what it is.
+func From(fsys fs.FS, name string) (fs.File, fs.FileInfo, error) {
+	if s, ok := fsys.(fs.StatFS); ok {
+		if info, err := s.Stat(name); err == nil && !info.Mode().IsRegular() {
+			return nil, nil, refusal(name, info.Mode())
+		}
+	}
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = refusal(name, info.Mode())
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, info, nil
+}
+
+// Dir is [os.DirFS] that opens regular files and folders only.
+func Dir(dir string) fs.FS {
+	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+	return tree{
+		stat: func(name string) (fs.FileInfo, error) { return os.Stat(at(name)) },
+		open: func(name string, flag int, mode fs.FileMode) (*os.File, error) {
+			return os.OpenFile(at(name), flag, mode)
+		},
+	}
+}
+
+// Root is [os.Root.FS] that opens regular files and folders only.
+func Root(root *os.Root) fs.FS { return tree{root.Stat, root.OpenFile} }
+
+type tree struct {
+	stat func(string) (fs.FileInfo, error)
+	open func(string, int, fs.FileMode) (*os.File, error)
+}
+
+// Open implements [fs.FS].
+func (t tree) Open(name string) (fs.File, error) {
+	if err := valid("open", name); err != nil {
+		return nil, err
+	}
+	f, err := open(name, t.stat, t.open)
+	if err == nil {
+		err = check(f, name, servable)
+	}
+	if err != nil {
+		return nil, named(name, err)
+	}
+	return f, nil
+}
+
+// Stat implements [fs.StatFS].
+func (t tree) Stat(name string) (fs.FileInfo, error) {
+	if err := valid("stat", name); err != nil {
+		return nil, err
+	}
+	info, err := t.stat(name)
+	return info, named(name, err)
+}
+
+func open(name string, stat func(string) (fs.FileInfo, error), openFile func(string, int, fs.FileMode) (*os.File, error)) (*os.File, error) {
+	info, err := stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !servable(info.Mode()) {
+		return nil, refusal(name, info.Mode())
+	}
+	return openFile(name, reading, 0)
+}
+
+func servable(mode fs.FileMode) bool { return mode.IsRegular() || mode.IsDir() }
+
+// check closes a file that is not what it was to be.
+func check(f *os.File, name string, fits func(fs.FileMode) bool) error {
+	info, err := f.Stat()
+	if err == nil && !fits(info.Mode()) {
+		err = refusal(name, info.Mode())
+	}
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	return nil
+}
+
+// valid is [fs.ValidPath] with a reason.
+func valid(op, name string) error {
+	switch {
+	case fs.ValidPath(name):
+		return nil
+	case !utf8.ValidString(name):
+		return &fs.PathError{Op: op, Path: name, Err: errors.New("its name is not UTF-8 text")}
+	}
+	return &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+}
+
+// named puts the name within the tree into an error, as [os.DirFS] does.
+func named(name string, err error) error {
+	var inPath *fs.PathError
+	if errors.As(err, &inPath) {
+		return &fs.PathError{Op: inPath.Op, Path: name, Err: inPath.Err}
+	}
+	return err
+}
+
+func refusal(name string, mode fs.FileMode) error {
+	return &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("is %s, expected a file", kindOf(mode))}
+}
+
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a folder"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	case mode&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	}
+	return "something else"
+}

@@ -1,0 +1,105 @@
+//go:build unix
+
+package regular_test
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/fstest"
+
+	"winnow/internal/regular"
+)
+
+// folder holds one of everything: what must open is called good….
+func folder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, err := range []error{
+		os.WriteFile(at("good"), []byte("bytes"), 0o600),
+		os.Symlink("good", at("good link")),
+		os.Symlink("/dev/zero", at("a device")),
+		os.Symlink("pipe", at("a named pipe")),
+		syscall.Mkfifo(at("pipe"), 0o600),
+		os.Mkdir(at("a folder"), 0o700),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	socket, err := net.Listen("unix", at("a socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { socket.Close() })
+	return dir
+}
+
+// TestOpen: files open, also through links; a pipe, a device, a socket and a folder are refused by name. A pipe without a
+// writer would block for ever: the test's own time-out is the check.
+func TestOpen(t *testing.T) {
+	dir := folder(t)
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	from := func(fsys fs.FS) func(string) (fs.File, error) {
+		return func(name string) (fs.File, error) {
+			f, _, err := regular.From(fsys, name)
+			return f, err
+		}
+	}
+	doors := map[string]func(name string) (fs.File, error){
+		"Open":            func(name string) (fs.File, error) { return regular.Open(filepath.Join(dir, name)) },
+		"From Dir":        from(regular.Dir(dir)),
+		"From os.DirFS":   from(os.DirFS(dir)),
+		"From Root":       from(regular.Root(root)),
+		"Dir, files only": regular.Dir(dir).Open,
+	}
+	for door, open := range doors {
+		for _, name := range []string{"good", "good link"} {
+			f, err := open(name)
+			if err != nil {
+				t.Errorf("%s %q: %v", door, name, err)
+				continue
+			}
+			if data, err := io.ReadAll(f); err != nil || string(data) != "bytes" {
+				t.Errorf("%s %q: %q, %v", door, name, data, err)
+			}
+			f.Close()
+		}
+		for _, name := range []string{"a device", "a named pipe", "a socket", "a folder"} {
+			if door == "From Root" && name == "a device" || door == "Dir, files only" && name == "a folder" {
+				continue // leads out of the root; a tree opens folders
+			}
+			if _, err := open(name); err == nil || !strings.Contains(err.Error(), "is "+name+", expected a file") {
+				t.Errorf("%s %q: %v", door, name, err)
+			}
+		}
+		if _, err := open("none"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s of nothing: %v", door, err)
+		}
+	}
+}
+
+// TestDir: the tree behaves as the standard library says a tree must, and tells a name that it cannot serve.
+func TestDir(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, fstest.MapFS{"a/b": {Data: []byte("1")}, "c": {Data: []byte("2")}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := fstest.TestFS(regular.Dir(dir), "a/b", "c"); err != nil {
+		t.Error(err)
+	}
+	if _, err := regular.Dir(dir).Open("\xff.png"); err == nil || !strings.Contains(err.Error(), "not UTF-8") {
+		t.Errorf("a name of other bytes: %v", err)
+	}
+}

@@ -1,0 +1,19 @@
+// Package memory lets tests bound what a call allocates: a small hostile file must not make a reader take gigabytes.
+package memory
+
+import (
+	"runtime"
+	"testing"
+)
+
+// Check runs f and fails the test if it allocates more than most bytes of heap, freed ones too.
+func Check(t testing.TB, most uint64, f func()) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > most {
+		t.Errorf("allocated %d bytes, expected at most %d", took, most)
+	}
+}
