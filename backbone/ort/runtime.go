@@ -66,12 +66,13 @@ func Load(cfg Config) (*Runtime, error) {
 	if err := cfg.GPU.Check(); err != nil {
 		return nil, err
 	}
-	version, err := loadLibrary(cfg.Library)
-	if err != nil {
+	r := &Runtime{library: cfg.Library, threads: cmp.Or(cfg.Threads, runtime.GOMAXPROCS(0)), gpu: cfg.GPU}
+	if err := shortOfSpace(addressSpace(), r.threads); err != nil {
 		return nil, err
 	}
-	r := &Runtime{library: cfg.Library, version: version, threads: cfg.Threads, gpu: cfg.GPU}
-	r.threads = cmp.Or(r.threads, runtime.GOMAXPROCS(0))
+	if r.version, err = loadLibrary(cfg.Library); err != nil {
+		return nil, err
+	}
 	if r.providers, err = libraryProviders(cfg.Library); err != nil {
 		return nil, err
 	}

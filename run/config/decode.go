@@ -200,7 +200,7 @@ func (d decoder) mismatch(n ast.Node, path, expected string) error {
 	case *ast.SequenceNode:
 		found = "a list"
 	case ast.ScalarNode:
-		found = strconv.Quote(n.GetToken().Value)
+		found = fmt.Sprintf("%.80q", n.GetToken().Value)
 	}
 	path = cmp.Or(path, "the document")
 	return at(d.name, n.GetToken(), "%s: found %s, expected %s", path, found, expected)
