@@ -32,6 +32,7 @@ func command(call term.Call[Options]) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write all images, most suspect first, to `FILE`.csv, .jsonl, .parquet, or all that is found to .json"},
 			&cli.StringFlag{Name: "scorer", DefaultText: "the run's", Usage: "judge by the scorer `NAME`: " + strings.Join(auditing.Scorers(), ", ")},
+			&cli.StringFlag{Name: "probs", Usage: "judge by class probabilities of any model, `FILE`.npy, .csv or .parquet: a row an image of --labels, a column a class; best out of fold"},
 			&cli.Float64Flag{Name: "noise-rate", Aliases: []string{"rate"}, DefaultText: "the run's", Usage: "share `P` of the labels to call wrong"},
 			&cli.IntFlag{Name: "top", Value: 20, Usage: "print the `N` most suspect"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most memory for similarities, `SIZE`: 512MiB, 2GiB"},
@@ -61,7 +62,12 @@ func description() string {
 		"manifest without the suspects or with the labels suggested; rows that are not for training stay as they are.\n\n" +
 		"   winnow audit --features features --labels noisy.csv --out suspects.csv --classes classes.csv\n" +
 		"   winnow audit --features features --labels noisy.csv --clean clean.csv --drop --precision 0.9\n" +
-		"   winnow audit --features features --labels noisy.csv --scorer crossfit\n\n" +
+		"   winnow audit --features features --labels noisy.csv --scorer crossfit\n" +
+		"   winnow audit --probs predicted.npy --labels noisy.csv --out suspects.csv\n\n" +
+		"--probs takes what somebody's model said of the images, alone or with --features: the label's probability against that\n" +
+		"of its strongest rival ranks, and labels with a stronger rival are called wrong. Rows are those of --labels, in its\n" +
+		"order, or named by a column path; columns are named by a header, or number the classes from 0, or are all classes in\n" +
+		"alphabetical order. Labels then need no paths: a table with a column label or given_label will do.\n\n" +
 		"The cleaned manifest is the one that was read, in its own form, with all its columns: rows are left out and labels\n" +
 		"replaced, nothing else. Of a folder of images a CSV manifest is made.\n\n" +
 		"Scorers:\n\n" + auditing.ScorerHelp() + "\n\n" +
@@ -110,6 +116,9 @@ func judge(ctx context.Context, p *term.Program, o Options) (*auditing.Report, e
 	}
 	if err := o.checkFiles(manifest); err != nil {
 		return nil, err
+	}
+	if r == nil && o.Stored.Features == "" { // nothing to multiply
+		return auditing.Store(ctx, o.Stored, o.Audit)
 	}
 	rt, err := p.OpenRuntime()
 	if err != nil {
