@@ -5,19 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"image/gif"
-	"image/jpeg"
 	"image/png"
 	"io"
 	"slices"
 	"strings"
 
 	"golang.org/x/image/bmp"
-	"golang.org/x/image/webp"
 )
 
 // DefaultMaxPixels is the largest picture decoded unless the caller says otherwise: PIL's limit.
 const DefaultMaxPixels = 178_956_970
+
+// DefaultMaxBytes is the most memory that decoding a picture may take: six bytes for each of [DefaultMaxPixels]. A larger
+// limit of pixels raises it likewise.
+const DefaultMaxBytes = 1 << 30
 
 // DecodeOptions bound and turn what Decode returns. The zero value is the default.
 type DecodeOptions struct {
@@ -34,8 +35,15 @@ type DecodeOptions struct {
 type format struct {
 	name   string
 	is     func(head []byte) bool
-	config func(io.Reader) (image.Config, error)
+	survey func(data []byte) (survey, error)
 	decode func(data []byte, by int) (image.Image, error) // reduced by so much if that is a help, whole otherwise
+}
+
+// survey is what a file says of its picture before anything is allocated. bytes returns what decoding takes at its peak
+// where the picture is reduced by so much, and what another decoder takes that is asked after the first one gave up.
+type survey struct {
+	w, h  int
+	bytes func(by int) (first, second int64, err error)
 }
 
 func formats() [5]format {
@@ -48,11 +56,11 @@ func formats() [5]format {
 		return len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP"
 	}
 	return [5]format{
-		{"jpeg", prefix("\xff\xd8\xff"), jpeg.DecodeConfig, decodeJPEG},
-		{"png", prefix("\x89PNG\r\n\x1a\n"), png.DecodeConfig, whole(stream(png.Decode))},
-		{"gif", prefix("GIF87a", "GIF89a"), gif.DecodeConfig, whole(firstFrame)},
-		{"bmp", prefix("BM"), bmp.DecodeConfig, whole(stream(bmp.Decode))},
-		{"webp", isWebP, webp.DecodeConfig, whole(decodeWebP)},
+		{"jpeg", prefix("\xff\xd8\xff"), surveyJPEG, decodeJPEG},
+		{"png", prefix("\x89PNG\r\n\x1a\n"), surveyPNG, whole(stream(png.Decode))},
+		{"gif", prefix("GIF87a", "GIF89a"), surveyGIF, whole(firstFrame)},
+		{"bmp", prefix("BM"), surveyBMP, whole(stream(bmp.Decode))},
+		{"webp", isWebP, surveyWebP, whole(decodeWebP)},
 	}
 }
 
@@ -65,51 +73,90 @@ func stream(decode func(io.Reader) (image.Image, error)) func([]byte) (image.Ima
 	return func(data []byte) (image.Image, error) { return decode(bytes.NewReader(data)) }
 }
 
-// Decode reads a JPEG, PNG, GIF (first frame), BMP or WebP file. The number of pixels is bounded from the
-// header before anything is allocated, a file that ends early is an error, and so is a panic in a decoder.
-// The error says what is wrong with the picture and leaves its path to the caller.
-func Decode(data []byte, o DecodeOptions) (img image.Image, err error) {
+// Decode reads a JPEG, PNG, GIF (first frame), BMP or WebP (first frame) file. The number of pixels and the memory that
+// they take are bounded from the header before anything is allocated, a file that ends early is an error, and so is a
+// panic in a decoder. The error says what is wrong with the picture and leaves its path to the caller.
+func Decode(data []byte, o DecodeOptions) (image.Image, error) {
+	p, err := o.plan(data)
+	if err != nil {
+		return nil, err
+	}
+	return p.decode(data)
+}
+
+// decoding is how a file is going to be decoded.
+type decoding struct {
+	format format
+	w, h   int
+	by     int   // reduction
+	turn   int   // EXIF orientation; 1: upright
+	bytes  int64 // taken by decoding
+	second int64 // and by a second decoder, after it
+}
+
+// plan looks at a file's headers, and refuses pictures that are too large.
+func (o DecodeOptions) plan(data []byte) (decoding, error) {
 	for _, f := range formats() {
 		if f.is(data) {
-			return decodeAs(f, data, o)
+			return o.planAs(f, data)
 		}
 	}
 	if len(data) == 0 {
-		return nil, errors.New("the file is empty")
+		return decoding{}, errors.New("the file is empty")
 	}
-	return nil, fmt.Errorf("not an image: starts with %.16q, expected JPEG, PNG, GIF, BMP or WebP", data)
+	return decoding{}, fmt.Errorf("not an image: starts with %.16q, expected JPEG, PNG, GIF, BMP or WebP", data)
 }
 
-func decodeAs(f format, data []byte, o DecodeOptions) (img image.Image, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			img, err = nil, fmt.Errorf("%s: the decoder panicked: %v", f.name, r)
-		}
-	}()
-	config, err := f.config(bytes.NewReader(data))
+func (o DecodeOptions) planAs(f format, data []byte) (p decoding, err error) {
+	defer caught(f.name+": the decoder", &err)
+	p = decoding{format: f, by: 1, turn: 1}
+	s, err := f.survey(data)
 	if err != nil {
-		return nil, decodeError(f.name, err)
+		return p, decodeError(f.name, err)
 	}
+	p.w, p.h = s.w, s.h
 	limit := o.MaxPixels
 	if limit <= 0 {
 		limit = DefaultMaxPixels
 	}
-	if config.Width < 1 || config.Height < 1 {
-		return nil, fmt.Errorf("%s: %d×%d pixels", f.name, config.Width, config.Height)
+	if p.w < 1 || p.h < 1 {
+		return p, fmt.Errorf("%s: %d×%d pixels", f.name, p.w, p.h)
 	}
-	if config.Width > limit/config.Height {
-		return nil, fmt.Errorf("%s: %d×%d pixels, expected at most %d", f.name, config.Width, config.Height, limit)
+	if p.w > limit/p.h {
+		return p, fmt.Errorf("%s: %d×%d pixels, expected at most %d", f.name, p.w, p.h, limit)
 	}
-	by := o.reduction(config.Width, config.Height)
-	if img, err = f.decode(data, by); err != nil {
-		return nil, decodeError(f.name, err)
+	p.by = o.reduction(p.w, p.h)
+	if p.bytes, p.second, err = s.bytes(p.by); err != nil {
+		return p, decodeError(f.name, err)
+	}
+	if most := max(DefaultMaxBytes, 6*int64(limit)); p.bytes > most {
+		return p, fmt.Errorf("%s: %d×%d pixels take %d bytes to decode, expected at most %d", f.name, p.w, p.h, p.bytes, most)
 	}
 	if o.EXIF {
-		if turn := orientation(f.name, data); turn > 1 {
-			return orient(img, turn), nil
-		}
+		p.turn = orientation(f.name, data)
 	}
-	return asReduced(img, config.Width, config.Height, by), nil
+	return p, nil
+}
+
+// decode decodes the file that the plan was made for.
+func (p decoding) decode(data []byte) (img image.Image, err error) {
+	defer caught(p.format.name+": the decoder", &err)
+	if img, err = p.format.decode(data, p.by); err != nil {
+		return nil, decodeError(p.format.name, err)
+	}
+	if p.turn > 1 {
+		return orient(img, p.turn), nil
+	}
+	return asReduced(img, p.w, p.h, p.by), nil
+}
+
+// peak returns the most bytes that decoding and turning may take.
+func (p decoding) peak() int64 {
+	n := p.bytes
+	if p.turn > 1 { // its colours, and those turned
+		n += 2 * 4 * int64(p.w/p.by+1) * int64(p.h/p.by+1)
+	}
+	return max(n, p.second)
 }
 
 // decodeError names which decoder stopped and why, in words where its own are short.

@@ -278,7 +278,8 @@ func TestDecodeRefuses(t *testing.T) {
 func TestPanicIsAnError(t *testing.T) {
 	bad := formats()[1]
 	bad.decode = func([]byte, int) (image.Image, error) { panic("index out of range") }
-	_, err := decodeAs(bad, readFile(t, "testdata/pil/png-rgb.png"), DecodeOptions{})
+	p := decoding{format: bad, by: 1}
+	_, err := p.decode(readFile(t, "testdata/pil/png-rgb.png"))
 	if err == nil || err.Error() != "png: the decoder panicked: index out of range" {
 		t.Error(err)
 	}

@@ -66,8 +66,9 @@ func (cfg ExtractConfig) slots() int {
 // Workers decode and preprocess in parallel while the network, on the calling goroutine, runs the batch
 // before, and a third side writes. Batch k is always images k·Batch … k·Batch+Batch-1, so an extraction that
 // was stopped and goes on computes the same bits as one that was not. Each view of a batch is a run of the network, so
-// that its vectors have the same bits as if it were the only one. An unreadable image keeps its row, of
-// zeros, and is listed with its reason; where none of the first images can be read nothing is begun. On
+// that its vectors have the same bits as if it were the only one. An unreadable image, or one whose vector is not finite,
+// keeps its row, of zeros, and is listed with its reason; where none of the first images can be read nothing is begun,
+// and where none of them has a finite vector it ends. On
 // cancellation the batch at work is finished and everything is flushed. observe may be nil.
 func Extract(ctx context.Context, cfg ExtractConfig, net Network, fsys fs.FS, paths []string, store RowWriter, observe func(Progress)) error {
 	if cfg.Batch < 1 || cfg.Workers < 0 {
@@ -207,35 +208,45 @@ func (e *extraction) decode(r *reader, size int) {
 // infer runs the network over the batches in order. It leaves at a border between batches.
 func (e *extraction) infer(ctx context.Context) error {
 	dim, width := e.net.Dim(), len(e.cfg.views())*e.net.Dim()
+	usable := e.store.Rows() > len(e.store.Bad())
 	for b := range e.order {
 		b.left.Wait()
 		if ctx.Err() != nil {
 			return nil // run reports why
 		}
-		var bad []features.Bad
-		for i, reason := range b.reasons[:b.n] {
-			if reason != "" {
-				bad = append(bad, features.Bad{Row: b.first + i, Path: e.paths[b.first+i], Reason: reason})
-			}
-		}
-		if e.cfg.Strict && len(bad) > 0 {
-			return fmt.Errorf("backbone: %s: %s", bad[0].Path, bad[0].Reason)
-		}
 		x := blas32.General{Rows: b.n, Cols: width, Stride: width, Data: (<-e.spare)[:b.n*width]}
+		if bad := e.bad(b); e.cfg.Strict && len(bad) > 0 { // before the network works for nothing
+			return unusable(bad[0])
+		}
 		if err := e.inferViews(x, dim, b); err != nil {
 			return fmt.Errorf("backbone: images %d to %d: %w", b.first, b.first+b.n-1, err)
 		}
+		checkFinite(x, b.reasons)
+		bad := e.bad(b)
 		for _, w := range bad {
 			clear(features.Row(x, w.Row-b.first))
 		}
-		if err := checkFinite(x, e.paths[b.first:]); err != nil {
-			return err
+		usable = usable || len(bad) < b.n
+		if e.cfg.Strict && len(bad) > 0 || !usable && b.first+b.n >= min(probed, len(e.paths)) {
+			return unusable(bad[0])
 		}
 		e.free <- b
 		e.rows <- vectors{x, bad}
 	}
 	return nil
 }
+
+// bad lists the images of a batch that have no vector.
+func (e *extraction) bad(b *batch) (bad []features.Bad) {
+	for i, reason := range b.reasons[:b.n] {
+		if reason != "" {
+			bad = append(bad, features.Bad{Row: b.first + i, Path: e.paths[b.first+i], Reason: reason})
+		}
+	}
+	return bad
+}
+
+func unusable(b features.Bad) error { return fmt.Errorf("backbone: %s: %s", b.Path, b.Reason) }
 
 // inferViews runs the network once for each view.
 func (e *extraction) inferViews(x blas32.General, dim int, b *batch) error {
@@ -264,16 +275,16 @@ func (e *extraction) write(start int) {
 	}
 }
 
-// checkFinite stops at a vector that is no vector: stored it would spoil every similarity with it.
-func checkFinite(x blas32.General, paths []string) error {
+// checkFinite gives the images a reason whose vectors hold a number that is none: stored it would spoil every similarity
+// with it.
+func checkFinite(x blas32.General, reasons []string) {
 	for i := range x.Rows {
 		for j, v := range features.Row(x, i) {
-			if v-v != 0 { // infinite or not a number
-				return fmt.Errorf("backbone: %s: value %d of the features is %v, expected a finite number", paths[i], j, v)
+			if v-v != 0 && reasons[i] == "" { // infinite or not a number
+				reasons[i] = fmt.Sprintf("value %d of its features is %v, expected a finite number", j, v)
 			}
 		}
 	}
-	return nil
 }
 
 // newReaders makes one reader for each worker.

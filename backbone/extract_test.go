@@ -339,25 +339,26 @@ func TestExtractRefuses(t *testing.T) {
 	good := ExtractConfig{Preprocessing: tiny, Batch: 4}
 	strict, noBatch, noCrop := good, good, good
 	strict.Strict, noBatch.Batch, noCrop.Preprocessing.Crop = true, 0, 0
-	failing, nan := newSums(), &spoilt{newSums()}
+	failing, nan, none := newSums(), &spoilt{newSums(), 2, 3}, &spoilt{newSums(), 0, 4}
 	failing.before = func(run int64) error { return errors.New("out of memory") }
 	for name, c := range map[string]struct {
 		cfg   ExtractConfig
 		net   Network
 		files fs.FS
 		paths []string
-		store *memory
+		store *counting
 		want  string
 	}{
-		"strict":     {strict, newSums(), files, paths, &memory{}, "backbone: class/003.jpg: not an image"},
-		"batch":      {noBatch, newSums(), files, paths, &memory{}, "batch 0"},
-		"crop":       {noCrop, newSums(), files, paths, &memory{}, "crop is 0"},
-		"wrong root": {good, newSums(), fstest.MapFS{}, paths, &memory{}, "none of the first 23 images can be read; class/000.jpg: file does not exist"},
-		"no images":  {good, newSums(), files, nil, &memory{}, "the image list is empty"},
-		"network":    {good, failing, files, paths, &memory{}, "images 0 to 3: out of memory"},
-		"nan":        {good, nan, files, paths, &memory{}, "class/002.jpg: value 1 of the features is NaN"},
-		"disk full":  {good, newSums(), files, paths, &memory{full: 8}, "no space left"},
-		"odd rows":   {good, newSums(), files, paths, &memory{rows: 3}, "3 of 23 rows are there"},
+		"strict":     {strict, newSums(), files, paths, &counting{}, "backbone: class/003.jpg: not an image"},
+		"batch":      {noBatch, newSums(), files, paths, &counting{}, "batch 0"},
+		"crop":       {noCrop, newSums(), files, paths, &counting{}, "crop is 0"},
+		"wrong root": {good, newSums(), fstest.MapFS{}, paths, &counting{}, "none of the first 23 images can be read; class/000.jpg: file does not exist"},
+		"no images":  {good, newSums(), files, nil, &counting{}, "the image list is empty"},
+		"network":    {good, failing, files, paths, &counting{}, "images 0 to 3: out of memory"},
+		"nan":        {strict, nan, files, paths[4:], &counting{}, "class/006.jpg: value 1 of its features is NaN, expected a finite number"},
+		"all nan":    {good, none, files, paths, &counting{}, "value 1 of its features is NaN, expected a finite number"},
+		"disk full":  {good, newSums(), files, paths, &counting{full: 8}, "no space left"},
+		"odd rows":   {good, newSums(), files, paths, &counting{rows: 3}, "3 of 23 rows are there"},
 	} {
 		err := Extract(t.Context(), c.cfg, c.net, c.files, c.paths, c.store, nil)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Count(err.Error(), "\n") > 0 {
@@ -366,18 +367,67 @@ func TestExtractRefuses(t *testing.T) {
 	}
 }
 
-// memory is a store that keeps nothing and may be full.
-type memory struct{ rows, full int }
+// TestNotFinite: an image whose vector is not finite keeps a row of zeros and is listed; all others have the bits that they
+// have beside a network without fault.
+func TestNotFinite(t *testing.T) {
+	files, paths := album(t, 23)
+	cfg := ExtractConfig{Preprocessing: tiny, Batch: 4}
+	read := func(net Network) (*features.Store, [][]float32) {
+		dir := t.TempDir()
+		w, err := features.Create(dir, plan(paths, 4), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		if err := Extract(t.Context(), cfg, net, files, paths, w, nil); err != nil {
+			t.Fatal(err)
+		}
+		s, err := w.Finish()
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := s.Read(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := make([][]float32, x.Rows)
+		for i := range rows {
+			rows[i] = features.Row(x, i)
+		}
+		return s, rows
+	}
+	whole, want := read(newSums())
+	spoiled, got := read(&spoilt{newSums(), 2, 3})
+	unreadable, listed := whole.BadRows(), spoiled.BadRows()
+	for i := range paths {
+		reason := unreadable[i]
+		if i%4 == 2 {
+			want[i] = make([]float32, len(want[i]))
+			if reason == "" {
+				reason = "value 1 of its features is NaN, expected a finite number"
+			}
+		}
+		if listed[i] != reason {
+			t.Errorf("image %d is listed for %q, expected %q", i, listed[i], reason)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rows differ:\n%s", diff)
+	}
+}
 
-func (m *memory) Rows() int           { return m.rows }
-func (m *memory) Bad() []features.Bad { return nil }
-func (m *memory) Flush() error {
+// counting is a store that keeps nothing and may be full.
+type counting struct{ rows, full int }
+
+func (m *counting) Rows() int           { return m.rows }
+func (m *counting) Bad() []features.Bad { return nil }
+func (m *counting) Flush() error {
 	if m.full > 0 && m.rows >= m.full {
 		return errors.New("no space left on device")
 	}
 	return nil
 }
-func (m *memory) Append(x blas32.General, _ []features.Bad) error {
+func (m *counting) Append(x blas32.General, _ []features.Bad) error {
 	if m.full > 0 && m.rows+x.Rows > m.full {
 		return errors.New("no space left on device")
 	}
@@ -385,14 +435,19 @@ func (m *memory) Append(x blas32.General, _ []features.Bad) error {
 	return nil
 }
 
-// spoilt returns one value that is not a number.
-type spoilt struct{ *sums }
+// spoilt returns a value that is not a number for some images of every batch.
+type spoilt struct {
+	*sums
+	from, end int
+}
 
 func (s *spoilt) Infer(dst blas32.General, pixels []float32, n int) error {
 	if err := s.sums.Infer(dst, pixels, n); err != nil {
 		return err
 	}
-	dst.Data[2*dst.Stride+1] = float32(math.NaN())
+	for i := s.from; i < min(s.end, dst.Rows); i++ {
+		dst.Data[i*dst.Stride+1] = float32(math.NaN())
+	}
 	return nil
 }
 

@@ -3,6 +3,7 @@ package backbone
 import (
 	"bytes"
 	"image"
+	"image/color"
 	"image/gif"
 )
 
@@ -25,7 +26,13 @@ func firstFrame(data []byte) (image.Image, error) {
 	}
 	screen := image.Rect(0, 0, config.Width, config.Height)
 	frame, ok := img.(*image.Paletted)
-	if !ok || frame.Rect == screen {
+	if !ok {
+		return img, nil
+	}
+	for len(frame.Palette) < 256 { // the transparent colour may lie beyond it
+		frame.Palette = append(frame.Palette, color.RGBA{A: 255})
+	}
+	if frame.Rect == screen {
 		return img, nil
 	}
 	canvas := image.NewPaletted(screen, frame.Palette)

@@ -65,19 +65,21 @@ func (c *ImageCache) image(row int, v *Viewer) (image.Image, error) {
 		return have.img, nil
 	}
 	r := c.readers.Get().(*reader)
-	img, err := r.decode(c.paths[row])
-	r.data = shortened(r.data)
-	c.readers.Put(r)
+	defer c.readers.Put(r)
+	got := keptImage{}
+	err := r.picture(c.paths[row], func(img image.Image) error {
+		got.img = img
+		if v != nil && c.fits(v.reducedBytes(img)) {
+			if got.img = v.Reduced(img); got.img != img {
+				got.form = wanted
+			}
+		}
+		c.keep(row, got)
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("backbone: %s: %w", c.paths[row], err)
 	}
-	got := keptImage{img: img}
-	if v != nil && c.fits(v.reducedBytes(img)) {
-		if got.img = v.Reduced(img); got.img != img {
-			got.form = wanted
-		}
-	}
-	c.keep(row, got)
 	return got.img, nil
 }
 

@@ -2,6 +2,7 @@ package backbone
 
 import (
 	"bytes"
+	"errors"
 	"image"
 	"image/jpeg"
 
@@ -13,6 +14,11 @@ import (
 func decodeJPEG(data []byte, by int) (image.Image, error) {
 	if img, err := jfif.DecodeScaled(data, by); err == nil {
 		return img, nil
+	}
+	if h, err := jfif.Inspect(data); err != nil {
+		return nil, err
+	} else if 6*h.Samples > DefaultMaxBytes && h.Progressive {
+		return nil, errors.New("the picture is damaged, and too large for the decoder that says where")
 	}
 	return jpeg.Decode(bytes.NewReader(data))
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 
 	"winnow/features"
+	"winnow/internal/regular"
 )
 
 // maxFile bounds an image file: what is larger is something else with the wrong name.
@@ -42,62 +43,81 @@ func newViewers(p Preprocessing, views []View) ([]*Viewer, error) {
 	return list, nil
 }
 
-// read fills dst with the views of one image. Whatever goes wrong, a panic included, is an error of this image; the text
-// leaves the path to the caller.
-func (r *reader) read(dst [][]float32, path string) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("reading the picture panicked: %v", p)
+// read fills dst with the views of one image; the text of an error leaves the path to the caller.
+func (r *reader) read(dst [][]float32, path string) error {
+	return r.picture(path, func(img image.Image) error {
+		for i, v := range r.viewers {
+			if err := v.Into(dst[i], img, r.views[i].draw(path)); err != nil {
+				return err
+			}
 		}
-	}()
-	img, err := r.decode(path)
-	if err != nil {
-		return err
-	}
-	for i, v := range r.viewers {
-		if err := v.Into(dst[i], img, r.views[i].draw(path)); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
-// decode reads one picture; errors leave the path to the caller.
-func (r *reader) decode(path string) (image.Image, error) {
-	if err := r.load(path); err != nil {
-		var inPath *fs.PathError
-		if errors.As(err, &inPath) {
-			err = inPath.Err
-		}
-		return nil, err
-	}
-	return Decode(r.data, r.options)
-}
-
-// load reads a file into r.data.
-func (r *reader) load(path string) error {
-	f, err := r.fsys.Open(path)
+// picture decodes one image and shows it to use, within the budgets of memory. Whatever goes wrong, a panic included, is
+// an error of this image; it leaves the path to the caller.
+func (r *reader) picture(path string, use func(image.Image) error) (err error) {
+	defer caught("reading the picture", &err)
+	f, info, err := regular.From(r.fsys, path)
 	if err != nil {
-		return err
+		return withoutPath(err)
 	}
 	defer f.Close()
-	stat, err := f.Stat()
+	if info.Size() > maxFile {
+		return fmt.Errorf("file of %d bytes, expected at most %d", info.Size(), maxFile)
+	}
+	defer fileBudget.hold(info.Size())()
+	if err := r.load(f, int(info.Size())); err != nil {
+		return withoutPath(err)
+	}
+	defer func() { r.data = shortened(r.data) }()
+	p, err := r.options.plan(r.data)
 	if err != nil {
 		return err
 	}
-	if stat.IsDir() {
-		return errors.New("is a folder, expected an image file")
+	defer pictureBudget.hold(p.peak())()
+	img, err := p.decode(r.data)
+	if err != nil {
+		return err
 	}
-	if stat.Size() > maxFile {
-		return fmt.Errorf("file of %d bytes, expected at most %d", stat.Size(), maxFile)
+	return use(img)
+}
+
+// load reads a file into r.data; of what does not begin like an image the first bytes are enough.
+func (r *reader) load(f io.Reader, size int) error {
+	var head [16]byte
+	n, err := io.ReadFull(f, head[:min(size, len(head))])
+	if FileType(head[:n]) == "" {
+		size = n
 	}
-	r.data = features.Grow(r.data, int(stat.Size()))
-	n, err := io.ReadFull(f, r.data)
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		err = nil // it has shrunk since, or says no size: the decoder judges what there is
+	r.data = features.Grow(r.data, size)
+	copy(r.data, head[:n])
+	if err == nil {
+		var more int
+		more, err = io.ReadFull(f, r.data[n:])
+		n += more
 	}
 	r.data = r.data[:n]
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return nil // it has shrunk since, or says no size: the decoder judges what there is
+	}
 	return err
+}
+
+func withoutPath(err error) error {
+	var inPath *fs.PathError
+	if errors.As(err, &inPath) {
+		return inPath.Err
+	}
+	return err
+}
+
+// caught turns a panic into an error.
+func caught(doing string, err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("%s panicked: %v", doing, p)
+	}
 }
 
 // NoneReadable is an image list of which not even one of the first images can be read.

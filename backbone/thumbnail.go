@@ -2,8 +2,8 @@ package backbone
 
 import (
 	"context"
-	"fmt"
 	"image"
+	"image/color"
 	"io/fs"
 	"math"
 	"runtime"
@@ -32,11 +32,7 @@ func Thumbnails(ctx context.Context, fsys fs.FS, paths []string, side int, done 
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				img, err := r.decode(paths[i])
-				if err == nil {
-					out[i].Image = imaging.Fit(img, side, side, imaging.Linear)
-				}
-				out[i].Err = err
+				out[i] = r.thumbnail(paths[i], side)
 				if done != nil {
 					done()
 				}
@@ -49,21 +45,50 @@ func Thumbnails(ctx context.Context, fsys fs.FS, paths []string, side int, done 
 
 // ReadThumbnail returns one picture as [Thumbnails] makes it, but for the last bits of large photographs, which it
 // reduces while it decodes them: many times faster, to be made while somebody waits.
-func ReadThumbnail(fsys fs.FS, path string, side int) (t Thumbnail) {
-	defer func() {
-		if p := recover(); p != nil {
-			t = Thumbnail{Err: fmt.Errorf("reading the picture panicked: %v", p)}
-		}
-	}()
+func ReadThumbnail(fsys fs.FS, path string, side int) Thumbnail {
 	r := reader{fsys: fsys, options: DecodeOptions{EXIF: true, Enough: func(w, h int) (int, int) {
 		scale := min(float64(side)/float64(max(w, h)), 1)
 		return int(math.Ceil(scale * float64(w))), int(math.Ceil(scale * float64(h)))
 	}}}
-	img, err := r.decode(path)
-	if err != nil {
-		return Thumbnail{Err: err}
+	return r.thumbnail(path, side)
+}
+
+func (r *reader) thumbnail(path string, side int) (t Thumbnail) {
+	t.Err = r.picture(path, func(img image.Image) error {
+		t.Image = fit(img, side)
+		return nil
+	})
+	return t
+}
+
+// fit makes a picture small. imaging works in goroutines of its own, a panic in which would end the program: it sees no
+// palette, into which an index may lead beyond the end.
+func fit(img image.Image, side int) *image.NRGBA {
+	img = samplesOf(img)
+	if p, ok := img.(*image.Paletted); ok {
+		img = lookedUp(p)
 	}
-	return Thumbnail{Image: imaging.Fit(samplesOf(img), side, side, imaging.Linear)}
+	return imaging.Fit(img, side, side, imaging.Linear)
+}
+
+// lookedUp returns the colours of a picture with a palette; those beyond it are black.
+func lookedUp(p *image.Paletted) *image.NRGBA {
+	var table [256]color.NRGBA
+	for i := range table {
+		table[i] = color.NRGBA{A: 255}
+		if i < len(p.Palette) {
+			table[i] = color.NRGBAModel.Convert(p.Palette[i]).(color.NRGBA)
+		}
+	}
+	out := image.NewNRGBA(p.Rect)
+	for y := range p.Rect.Dy() {
+		row := out.Pix[y*out.Stride:]
+		for x, v := range p.Pix[y*p.Stride:][:p.Rect.Dx()] {
+			c := table[v]
+			row[4*x], row[4*x+1], row[4*x+2], row[4*x+3] = c.R, c.G, c.B, c.A
+		}
+	}
+	return out
 }
 
 // FileType returns the media type of an image file that Decode reads, by its first bytes; "" of anything else.

@@ -247,7 +247,7 @@ func TestViewsThatDoNotFit(t *testing.T) {
 	small := tiny
 	small.Crop = 4
 	cfg := ExtractConfig{Preprocessing: small, Batch: 2, Views: mustViews(t, "1*cifar", 1)}
-	if err := Extract(t.Context(), cfg, newSums(), files, paths, &memory{}, nil); err == nil || !strings.Contains(err.Error(), "pad is 4, expected less than the network's size of 4") {
+	if err := Extract(t.Context(), cfg, newSums(), files, paths, &counting{}, nil); err == nil || !strings.Contains(err.Error(), "pad is 4, expected less than the network's size of 4") {
 		t.Error(err)
 	}
 }

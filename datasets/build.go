@@ -76,14 +76,17 @@ func cleanPath(p, strip string) (string, error) {
 		return "", fmt.Errorf("path is empty")
 	case path.IsAbs(p):
 		return "", fmt.Errorf("path %.200q is absolute, expected one relative to the root (a prefix can be stripped)", p)
-	case !fs.ValidPath(p):
+	case !validPath(p):
 		p = path.Clean(p)
-		if !fs.ValidPath(p) {
+		if !validPath(p) {
 			return "", fmt.Errorf("path %.200q leaves the root", p)
 		}
 	}
 	return p, nil
 }
+
+// validPath is [fs.ValidPath] for names of any bytes: one that is no UTF-8 spoils its own image, not the manifest.
+func validPath(p string) bool { return fs.ValidPath(strings.ToValidUTF8(p, "?")) }
 
 // splits are the names of each split, the one it goes by first.
 var splits = [][]string{{Train}, {Validation, "val", "valid"}, {Test}, {Query}, {Gallery}}

@@ -3,9 +3,6 @@ package datasets
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
-	"fmt"
-	"io/fs"
 	"runtime"
 	"strings"
 
@@ -50,13 +47,12 @@ type CheckReport struct {
 	Noise  *NoiseReport   `json:"train_noise,omitempty"` // where true_label is known
 }
 
-// Check reads every file below fsys once and reports the obstacles to training on d. probe says
-// whether bytes are a picture (it decodes; this room does not); progress, if not nil, is called with the number of files
-// done.
-func Check(ctx context.Context, fsys fs.FS, d *Dataset, probe func(data []byte) error, progress func(done, total int)) (*CheckReport, error) {
+// Check looks at every file once and reports the obstacles to training on d. look returns the sha256 of a file, or why it is
+// no picture (it decodes; this room does not); progress, if not nil, is called with the number of files done.
+func Check(ctx context.Context, d *Dataset, look func(path string) ([sha256.Size]byte, error), progress func(done, total int)) (*CheckReport, error) {
 	sums := make([][sha256.Size]byte, len(d.Samples))
 	reasons := make([]string, len(d.Samples))
-	if err := readAll(ctx, fsys, d, probe, progress, sums, reasons); err != nil {
+	if err := lookAtAll(ctx, d, look, progress, sums, reasons); err != nil {
 		return nil, err
 	}
 	r := &CheckReport{Samples: len(d.Samples), Splits: d.Count(), Shared: d.shared(), Unreadable: []Problem{}, Duplicates: []Duplicates{}}
@@ -80,8 +76,8 @@ func Check(ctx context.Context, fsys fs.FS, d *Dataset, probe func(data []byte) 
 	return r, nil
 }
 
-// readAll fills sums and reasons, a sample each, on all cores.
-func readAll(ctx context.Context, fsys fs.FS, d *Dataset, probe func([]byte) error, progress func(int, int), sums [][sha256.Size]byte, reasons []string) error {
+// lookAtAll fills sums and reasons, a sample each, on all cores.
+func lookAtAll(ctx context.Context, d *Dataset, look func(string) ([sha256.Size]byte, error), progress func(int, int), sums [][sha256.Size]byte, reasons []string) error {
 	workers := runtime.GOMAXPROCS(0)
 	group, ctx := errgroup.WithContext(ctx)
 	done := make(chan struct{}, 4*workers)
@@ -101,12 +97,8 @@ func readAll(ctx context.Context, fsys fs.FS, d *Dataset, probe func([]byte) err
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				data, err := readBounded(fsys, d.Samples[i].Path)
-				if err == nil {
-					sums[i] = sha256.Sum256(data)
-					err = probe(data)
-				}
-				if err != nil {
+				var err error
+				if sums[i], err = look(d.Samples[i].Path); err != nil {
 					reasons[i] = err.Error()
 				}
 				done <- struct{}{}
@@ -118,26 +110,6 @@ func readAll(ctx context.Context, fsys fs.FS, d *Dataset, probe func([]byte) err
 	close(done)
 	<-counted
 	return err
-}
-
-// maxFile bounds a file that is read whole: larger files are no pictures.
-const maxFile = 1 << 30
-
-// readBounded reads a file; its errors leave the path to the report.
-func readBounded(fsys fs.FS, path string) ([]byte, error) {
-	info, err := fs.Stat(fsys, path)
-	if err == nil && info.IsDir() {
-		return nil, errors.New("is a folder, expected an image file")
-	}
-	if err == nil && info.Size() > maxFile {
-		return nil, fmt.Errorf("file of %d bytes, expected at most %d", info.Size(), maxFile)
-	}
-	data, err := fs.ReadFile(fsys, path)
-	var inPath *fs.PathError
-	if errors.As(err, &inPath) {
-		err = inPath.Err
-	}
-	return data, err
 }
 
 func (d *Dataset) duplicates(rows []int) Duplicates {

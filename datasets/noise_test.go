@@ -3,9 +3,11 @@ package datasets
 import (
 	"archive/zip"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -193,14 +195,15 @@ func TestCheck(t *testing.T) {
 		{path: "c.png", label: "y", split: Test}, {path: "d.png", label: "y", split: Train},
 		{path: "e.png", label: "x", split: Test}, {path: "gone.png", label: "z", split: Test},
 	}, nil)
-	probe := func(data []byte) error {
+	look := func(path string) (sum [sha256.Size]byte, err error) {
+		data, err := fs.ReadFile(fsys, path)
 		if string(data) == "bad" {
-			return errors.New("not a picture")
+			err = errors.New("not a picture")
 		}
-		return nil
+		return sha256.Sum256(data), err
 	}
 	calls := 0
-	r, err := Check(context.Background(), fsys, d, probe, func(done, total int) { calls++ })
+	r, err := Check(context.Background(), d, look, func(done, total int) { calls++ })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +216,7 @@ func TestCheck(t *testing.T) {
 			{Split: Train, Samples: 3, Classes: 2, Smallest: 1, Largest: 2, Singletons: []string{"y"}, Labels: map[string]int{"x": 2, "y": 1}},
 			{Split: Test, Samples: 3, Classes: 3, Smallest: 1, Largest: 1, Singletons: []string{"x", "y", "z"}, Labels: map[string]int{"x": 1, "y": 1, "z": 1}},
 		},
-		Unreadable: []Problem{{"d.png", "not a picture"}, {"gone.png", "file does not exist"}},
+		Unreadable: []Problem{{"d.png", "not a picture"}, {"gone.png", "open gone.png: file does not exist"}},
 		Duplicates: []Duplicates{{Paths: []string{"a.png", "c.png"}, Labels: []string{"x", "y"}, Splits: []string{Train, Test}, LabelsVary: true, Leak: true}},
 		Shared:     map[string]int{Test: 2},
 	}
@@ -222,7 +225,7 @@ func TestCheck(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Check(ctx, fsys, d, probe, nil); !errors.Is(err, context.Canceled) {
+	if _, err := Check(ctx, d, look, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: got %v", err)
 	}
 }

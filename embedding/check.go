@@ -180,13 +180,5 @@ func checkOnNoise(v *verifier, n int, p backbone.Preprocessing, q *backbone.Prep
 
 // readImage fills dst with one image as the network sees it.
 func readImage(dst []float32, fsys fs.FS, path string, p backbone.Preprocessing, q *backbone.Preprocessor) error {
-	data, err := fs.ReadFile(fsys, path)
-	if err != nil {
-		return err
-	}
-	img, err := backbone.Decode(data, p.DecodeOptions())
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return q.Into(dst, img)
+	return backbone.ReadImage(fsys, path, p.DecodeOptions(), func(img image.Image) error { return q.Into(dst, img) })
 }

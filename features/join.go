@@ -219,8 +219,8 @@ func (j *joiner) write() error {
 	if err := j.writeMatrix(); err != nil {
 		return errors.Join(err, os.Remove(j.path(partFile)))
 	}
-	if err := os.Remove(j.path(storeFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("features: %w", err)
+	if err := removeInfo(j.dir); err != nil {
+		return err
 	}
 	if err := os.Rename(j.path(partFile), j.path(featuresFile)); err != nil {
 		return fmt.Errorf("features: %w", err)

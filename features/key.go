@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"reflect"
 	"slices"
@@ -149,23 +148,17 @@ func (e *DamageError) Unwrap() error { return e.Err }
 
 // HashPaths returns the sha256 of an image list as paths.txt holds it: one path a line.
 func HashPaths(paths []string) string {
-	h := sha256.New()
-	for _, p := range paths {
-		io.WriteString(h, p)
-		io.WriteString(h, "\n")
-	}
-	return hex.EncodeToString(h.Sum(nil))
+	sum := sha256.Sum256([]byte(EncodePaths(paths)))
+	return hex.EncodeToString(sum[:])
 }
 
-// checkPaths refuses what paths.txt cannot hold.
+// checkPaths refuses lists that no store has.
 func checkPaths(paths []string) error {
 	if len(paths) == 0 {
 		return fmt.Errorf("features: the image list is empty")
 	}
-	for i, p := range paths {
-		if p == "" || strings.ContainsAny(p, "\r\n") {
-			return fmt.Errorf("features: image %d: path %q, expected one line of text", i, p)
-		}
+	if i := slices.Index(paths, ""); i >= 0 {
+		return fmt.Errorf("features: image %d: its path is empty", i)
 	}
 	return nil
 }

@@ -12,13 +12,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // Files of a store. A finished store has the first three; a begun one has the last two.
 const (
 	featuresFile = "features.npy"      // n×d or n×views×d, float32 or float16, C order; numpy can map it
-	pathsFile    = "paths.txt"         // line i is the image of row i
+	pathsFile    = "paths.txt"         // line i is the image of row i, see EncodePaths
 	storeFile    = "store.json"        // written last: where it stands, the store is whole
 	partFile     = "features.npy.part" // grows by whole batches
 	progressFile = "progress.json"     // how much of the part is known to be on disk
@@ -146,7 +145,7 @@ func (s *Store) readPaths() error {
 		return fmt.Errorf("features: %s: sha256 %s, expected %s as %s says", name,
 			short(hex.EncodeToString(sum[:])), short(s.Key.Images), storeFile)
 	}
-	s.Paths = strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	s.Paths = DecodePaths(string(data))
 	if len(s.Paths) != s.Rows {
 		return fmt.Errorf("features: %s: %d paths, expected %d", name, len(s.Paths), s.Rows)
 	}

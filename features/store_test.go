@@ -439,7 +439,6 @@ func TestUnfinishedIsSaid(t *testing.T) {
 func TestCreateRefuses(t *testing.T) {
 	for name, change := range map[string]func(*Plan){
 		"no images":  func(p *Plan) { p.Paths = nil },
-		"line break": func(p *Plan) { p.Paths[3] = "a\nb.jpg" },
 		"empty path": func(p *Plan) { p.Paths[3] = "" },
 		"no values":  func(p *Plan) { p.Dim = 0 },
 		"no batch":   func(p *Plan) { p.Batch = 0 },

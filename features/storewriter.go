@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -55,14 +55,21 @@ type Writer struct {
 	plan   Plan
 	part   *os.File
 	lock   io.Closer
-	rows   int // appended
-	synced int // of them known to be on disk
+	rows   int       // appended
+	synced int       // of them known to be on disk
+	at     time.Time // of the last Flush
 	bad    []Bad
 	offset int64 // of the first value
 }
 
-// syncRows is how many rows may be lost by a sudden death: a few seconds of work.
-const syncRows = 256
+// syncRows and syncTime are how many rows and how much work may be lost by a sudden death, and a batch more.
+const (
+	syncRows = 256
+	syncTime = 5 * time.Second
+)
+
+// syncDir is what makes removals and renames in a folder durable, in the order in which they are made.
+var syncDir = atomicfile.SyncDir
 
 // Create begins a store in dir, or goes on with one begun with the same plan. A finished store with the same
 // key gives ErrComplete; one with another key, finished or begun, gives a *KeyError, and
@@ -176,7 +183,7 @@ func (w *Writer) differs(p progress) string {
 
 // resume opens the part and cuts off what may not have reached the disk.
 func (w *Writer) resume(p progress, header []byte) (err error) {
-	w.rows, w.synced, w.bad = p.Rows, p.Rows, p.Bad
+	w.rows, w.synced, w.bad, w.at = p.Rows, p.Rows, p.Bad, time.Now()
 	w.part, err = os.OpenFile(w.path(partFile), os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) && p.Rows == p.Total {
 		w.part = nil // Finish was cut off after the renaming: checkMatrix of Finish has the last word
@@ -234,7 +241,7 @@ func (w *Writer) Append(x blas32.General, bad []Bad) error {
 	}
 	w.rows += x.Rows
 	w.bad = append(w.bad, bad...)
-	if w.rows-w.synced >= syncRows {
+	if w.rows-w.synced >= syncRows || time.Since(w.at) >= syncTime {
 		return w.Flush()
 	}
 	return nil
@@ -277,7 +284,7 @@ func (w *Writer) Flush() error {
 	if err := atomicfile.WriteBytes(w.path(progressFile), data); err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
-	w.synced = w.rows
+	w.synced, w.at = w.rows, time.Now()
 	return nil
 }
 
@@ -312,7 +319,7 @@ func (w *Writer) Finish() (*Store, error) {
 func writeInfo(dir string, info Info, paths []string) error {
 	data, err := marshalLines(info)
 	if err == nil {
-		err = atomicfile.WriteBytes(filepath.Join(dir, pathsFile), []byte(strings.Join(paths, "\n")+"\n"))
+		err = atomicfile.WriteBytes(filepath.Join(dir, pathsFile), []byte(EncodePaths(paths)))
 	}
 	if err == nil {
 		err = atomicfile.WriteBytes(filepath.Join(dir, storeFile), data)
@@ -329,8 +336,8 @@ func (w *Writer) replaceMatrix() error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if err := os.Remove(w.path(storeFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("features: %w", err)
+	if err := removeInfo(w.dir); err != nil {
+		return err
 	}
 	if w.part != nil {
 		if err := w.part.Close(); err != nil {
@@ -348,6 +355,21 @@ func (w *Writer) replaceMatrix() error {
 	defer f.Close()
 	if _, err := checkMatrixFile(f, w.plan.Key, w.rows, w.plan.Dim); err != nil {
 		return fmt.Errorf("features: %s: %w", w.path(featuresFile), err)
+	}
+	return nil
+}
+
+// removeInfo removes store.json for certain before anything else changes: a file system may do later what was asked first.
+func removeInfo(dir string) error {
+	err := os.Remove(filepath.Join(dir, storeFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = syncDir(dir)
+	}
+	if err != nil {
+		return fmt.Errorf("features: %w", err)
 	}
 	return nil
 }

@@ -12,8 +12,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
 	"winnow/eval/tsne"
@@ -235,7 +237,7 @@ func ReadScores(path string) (map[string]float64, error) {
 	}
 	at, score := slices.Index(header, "path"), slices.Index(header, "score")
 	if at < 0 || score < 0 {
-		return nil, hint.With(fmt.Errorf("--scores: %s: found the columns %q, expected path and score among them", path, header), "make the file: winnow audit RUN --out suspects.csv")
+		return nil, hint.With(fmt.Errorf("--scores: %s: found the columns %.200q, expected path and score among them", path, strings.Join(header, ",")), "make the file: winnow audit RUN --out suspects.csv")
 	}
 	scores := map[string]float64{}
 	for {
@@ -251,7 +253,7 @@ func ReadScores(path string) (map[string]float64, error) {
 			line, _ := in.FieldPos(score)
 			return nil, fmt.Errorf("--scores: %s:%d: score %q is not a number", path, line, record[score])
 		}
-		scores[record[at]] = v
+		scores[suspects.Unquoted(header, record, at)] = v
 	}
 }
 

@@ -103,11 +103,16 @@ func answer(w http.ResponseWriter, status int, v any) {
 }
 
 func answerError(w http.ResponseWriter, err error) {
-	status := http.StatusInternalServerError
+	status, body := http.StatusInternalServerError, map[string]string{"error": err.Error()}
 	if p := (*problem)(nil); errors.As(err, &p) {
 		status = p.status
 	}
-	answer(w, status, map[string]string{"error": err.Error()})
+	if errors.As(err, new(*decisions.Gone)) {
+		status = http.StatusServiceUnavailable
+		body["error"] += ": save what was from " + savingAt + ", put it there and start winnow review again"
+		body["save"] = savingAt
+	}
+	answer(w, status, body)
 }
 
 // bad returns an error as one of the request, with status 400.

@@ -39,7 +39,7 @@ func (r *Reviewer) imageAt(req *http.Request, prefix string) (int32, error) {
 func (r *Reviewer) getThumb(w http.ResponseWriter, req *http.Request) {
 	p := &parameters{values: req.URL.Query()}
 	size := p.number("size", smallSide, 1, pictures.MostSide)
-	image, err := r.imageAt(req, "/thumb/")
+	image, err := r.imageAt(req, thumbs)
 	if err == nil {
 		err = bad(p.done())
 	}
@@ -67,7 +67,7 @@ func (r *Reviewer) getThumb(w http.ResponseWriter, req *http.Request) {
 
 // getImage sends the file itself.
 func (r *Reviewer) getImage(w http.ResponseWriter, req *http.Request) {
-	image, err := r.imageAt(req, "/image/")
+	image, err := r.imageAt(req, images)
 	if err != nil {
 		answerError(w, err)
 		return
@@ -109,7 +109,7 @@ var ErrNotImage = errors.New("the file cannot be read as an image")
 
 func (r *Reviewer) getSimilar(req *http.Request, values url.Values) (any, error) {
 	p := &parameters{values: values}
-	key, n := p.get("key"), p.number("n", 24, 1, mostSimilar)
+	key, n, tab := p.get("key"), p.number("n", 24, 1, mostSimilar), p.get("tab")
 	if err := p.done(); err != nil {
 		return nil, bad(err)
 	}
@@ -120,7 +120,12 @@ func (r *Reviewer) getSimilar(req *http.Request, values url.Values) (any, error)
 	case image == none:
 		return nil, refuse(http.StatusNotFound, "no image of the manifest has the key %.40q", key)
 	}
-	return r.found(req.Context(), func() ([]Found, error) { return r.Finder.Similar(req.Context(), r.table.path(image), n) })
+	ctx, leave, err := r.searches.enter(req.Context(), tab)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return r.found(ctx, func(ctx context.Context) ([]Found, error) { return r.Finder.Similar(ctx, r.table.path(image), n) })
 }
 
 // postSearch searches for an uploaded image.
@@ -135,7 +140,7 @@ func (r *Reviewer) postSearch(w http.ResponseWriter, req *http.Request) {
 
 func (r *Reviewer) search(w http.ResponseWriter, req *http.Request) (any, error) {
 	p := &parameters{values: req.URL.Query()}
-	n := p.number("n", 24, 1, mostSimilar)
+	n, tab := p.number("n", 24, 1, mostSimilar), p.get("tab")
 	if err := p.done(); err != nil {
 		return nil, bad(err)
 	}
@@ -145,11 +150,16 @@ func (r *Reviewer) search(w http.ResponseWriter, req *http.Request) (any, error)
 	if kind, _, err := mime.ParseMediaType(req.Header.Get("Content-Type")); err != nil || !strings.HasPrefix(kind, "image/") {
 		return nil, refuse(http.StatusUnsupportedMediaType, "content type is %.80q, expected image/jpeg or another image", req.Header.Get("Content-Type"))
 	}
+	ctx, leave, err := r.searches.enter(req.Context(), tab)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	select {
 	case r.uploading <- struct{}{}:
 		defer func() { <-r.uploading }()
-	case <-req.Context().Done():
-		return nil, refuse(http.StatusServiceUnavailable, "%v", req.Context().Err())
+	case <-ctx.Done():
+		return nil, unwanted(ctx)
 	}
 	data, err := io.ReadAll(http.MaxBytesReader(w, req.Body, mostUpload))
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
@@ -158,18 +168,12 @@ func (r *Reviewer) search(w http.ResponseWriter, req *http.Request) (any, error)
 	if err != nil {
 		return nil, bad(err)
 	}
-	return r.found(req.Context(), func() ([]Found, error) { return r.Finder.Search(req.Context(), data, n) })
+	return r.found(ctx, func(ctx context.Context) ([]Found, error) { return r.Finder.Search(ctx, data, n) })
 }
 
-// found returns the results of a search; searches run one at a time.
-func (r *Reviewer) found(ctx context.Context, look func() ([]Found, error)) (any, error) {
-	select {
-	case r.searching <- struct{}{}:
-		defer func() { <-r.searching }()
-	case <-ctx.Done():
-		return nil, refuse(http.StatusServiceUnavailable, "%v", ctx.Err())
-	}
-	list, err := look()
+// found returns the results of a search.
+func (r *Reviewer) found(ctx context.Context, look func(context.Context) ([]Found, error)) (any, error) {
+	list, err := r.searches.run(ctx, look)
 	switch {
 	case errors.Is(err, ErrNoVector):
 		return nil, refuse(http.StatusNotFound, "%v", err)

@@ -55,8 +55,8 @@ type Reviewer struct {
 	table *table
 	texts textIndex
 
+	searches  *searches
 	uploading chan struct{} // so many at a time
-	searching chan struct{} // one at a time
 	exporting sync.Mutex
 	deciding  sync.Mutex   // one change at a time, from the disk to the memory
 	mutex     sync.RWMutex // of decided
@@ -80,7 +80,7 @@ func New(c Config) (*Reviewer, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Reviewer{Config: c, table: t, decided: d, searching: make(chan struct{}, 1), uploading: make(chan struct{}, uploads)}
+	r := &Reviewer{Config: c, table: t, decided: d, searches: newSearches(), uploading: make(chan struct{}, uploads)}
 	r.texts.fill(t)
 	if len(t.image) > 0 {
 		r.Others, err = c.Decisions.Opened(decisions.Audit{Sum: t.sum, Name: c.AuditFile, Images: len(t.image)})

@@ -41,48 +41,72 @@ func pageParts() map[string]part {
 	return parts
 }
 
-// atOnce bounds the requests that are answered at the same time; more wait.
-const atOnce = 64
+// lane bounds how many requests of a kind are answered at the same time; more wait. A nil lane bounds nothing.
+type lane chan struct{}
+
+// What is answered from memory waits behind nothing that decodes pictures or writes whole files.
+const (
+	quickAtOnce = 64
+	slowAtOnce  = 32
+)
+
+// route is how requests to an address are answered.
+type route struct {
+	method string
+	lane   lane
+	handle http.HandlerFunc
+}
+
+// routes returns the addresses but those of pictures, which all are under the last two.
+func (r *Reviewer) routes() map[string]route {
+	const read, change = http.MethodGet, http.MethodPost
+	quick, slow := make(lane, quickAtOnce), make(lane, slowAtOnce)
+	routes := map[string]route{
+		"/api/session": {read, quick, get(r.getSession)}, "/api/rows": {read, quick, get(r.getRows)}, "/api/typical": {read, quick, get(r.getTypical)},
+		"/api/confusions": {read, quick, get(r.getConfusions)}, "/api/changes": {read, quick, get(r.getChanges)}, "/api/history": {read, quick, get(r.getHistory)},
+		"/api/decide": {change, quick, post(r.postDecide)}, "/api/undo": {change, quick, post(r.postUndo)}, "/api/redo": {change, quick, post(r.postRedo)},
+		"/api/similar": {read, nil, get(r.getSimilar)}, "/api/search": {change, nil, r.postSearch}, // these have a queue
+		"/api/export": {change, slow, post(r.postExport)}, "/api/export.csv": {read, slow, r.getExport}, savingAt: {read, slow, r.getDecisions},
+		thumbs: {read, slow, r.getThumb}, images: {read, slow, r.getImage},
+	}
+	for path, part := range pageParts() {
+		routes[path] = route{read, quick, part.get}
+	}
+	return routes
+}
+
+// The addresses of pictures begin with these.
+const thumbs, images = "/thumb/", "/image/"
 
 // Handler answers all requests. Put it behind a [Guard].
 func (r *Reviewer) Handler() http.Handler {
-	gets := map[string]http.HandlerFunc{
-		"/api/session": get(r.getSession), "/api/rows": get(r.getRows), "/api/typical": get(r.getTypical), "/api/confusions": get(r.getConfusions),
-		"/api/changes": get(r.getChanges), "/api/history": get(r.getHistory), "/api/similar": get(r.getSimilar), "/api/export.csv": r.getExport,
-	}
-	for path, part := range pageParts() {
-		gets[path] = part.get
-	}
-	posts := map[string]http.HandlerFunc{
-		"/api/decide": post(r.postDecide), "/api/undo": post(r.postUndo), "/api/redo": post(r.postRedo), "/api/export": post(r.postExport), "/api/search": r.postSearch,
-	}
-	slots := make(chan struct{}, atOnce)
+	routes := r.routes()
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		select {
-		case slots <- struct{}{}:
-			defer func() { <-slots }()
-		case <-req.Context().Done():
+		path := req.URL.Path
+		for _, prefix := range []string{thumbs, images} {
+			if strings.HasPrefix(path, prefix) {
+				path = prefix
+			}
+		}
+		to, ok := routes[path]
+		switch {
+		case !ok:
+			answerError(w, refuse(http.StatusNotFound, "there is nothing at %.100q", path))
+			return
+		case req.Method != to.method:
+			w.Header().Set("Allow", to.method)
+			answerError(w, refuse(http.StatusMethodNotAllowed, "method is %.20q, expected %s", req.Method, to.method))
 			return
 		}
-		path := req.URL.Path
-		handle, method := gets[path], http.MethodGet
-		switch {
-		case strings.HasPrefix(path, "/thumb/"):
-			handle = r.getThumb
-		case strings.HasPrefix(path, "/image/"):
-			handle = r.getImage
-		case posts[path] != nil:
-			handle, method = posts[path], http.MethodPost
+		if to.lane != nil {
+			select {
+			case to.lane <- struct{}{}:
+				defer func() { <-to.lane }()
+			case <-req.Context().Done():
+				return
+			}
 		}
-		switch {
-		case handle == nil:
-			answerError(w, refuse(http.StatusNotFound, "there is nothing at %.100q", path))
-		case req.Method != method:
-			w.Header().Set("Allow", method)
-			answerError(w, refuse(http.StatusMethodNotAllowed, "method is %.20q, expected %s", req.Method, method))
-		default:
-			handle(w, req)
-		}
+		to.handle(w, req)
 	})
 }
 

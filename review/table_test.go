@@ -1,6 +1,7 @@
 package review
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
@@ -295,7 +296,7 @@ func TestNewLabelWhileSearching(t *testing.T) {
 				return
 			default:
 			}
-			if _, err := w.review.found(t.Context(), func() ([]Found, error) { return w.finder.Similar(t.Context(), "", 20) }); err != nil {
+			if _, err := w.review.found(t.Context(), func(ctx context.Context) ([]Found, error) { return w.finder.Similar(ctx, "", 20) }); err != nil {
 				t.Error(err)
 			}
 		}

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -115,8 +114,8 @@ func missing(paths []string, rows map[string]int) ([]string, error) {
 	var list []string
 	seen := map[string]bool{}
 	for _, p := range paths {
-		if p == "" || strings.ContainsAny(p, "\r\n") {
-			return nil, fmt.Errorf("search: path %q, expected one line of text", p)
+		if p == "" {
+			return nil, errors.New("search: found an empty path")
 		}
 		if _, there := rows[p]; there || seen[p] {
 			continue
@@ -180,7 +179,7 @@ func (x *Extension) Append(rows blas32.General, bad []features.Bad) error {
 			x.bad = append(x.bad, features.Bad{Row: x.done + i, Path: x.New[x.done+i], Reason: reason})
 			continue
 		}
-		names.WriteString(x.New[x.done+i] + "\n")
+		names.WriteString(features.EncodePaths(x.New[x.done+i : x.done+i+1]))
 		keep.Rows++
 	}
 	if err := x.write(keep, names.Bytes()); err != nil {

@@ -13,7 +13,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -185,7 +184,7 @@ func (ix *Index) readPaths() error {
 		return fmt.Errorf("search: %s: checksum %08x, expected %08x: the file has changed since it was written", name, sum, ix.Info.Paths)
 	}
 	if ix.Rows > 0 {
-		ix.Paths = strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+		ix.Paths = features.DecodePaths(string(data))
 	}
 	if len(ix.Paths) != ix.Rows {
 		return fmt.Errorf("search: %s: %d paths, expected %d", name, len(ix.Paths), ix.Rows)

@@ -349,7 +349,7 @@ func TestExtendRefuses(t *testing.T) {
 	if _, err := Extend(dir, somebody, 5, names(12)); err == nil || !strings.Contains(err.Error(), "made of 4 values a row, asked for 5") {
 		t.Error(err)
 	}
-	if _, err := Extend(dir, somebody, 4, []string{"a\nb"}); err == nil || !strings.Contains(err.Error(), "expected one line of text") {
+	if _, err := Extend(dir, somebody, 4, []string{"a", ""}); err == nil || !strings.Contains(err.Error(), "empty path") {
 		t.Error(err)
 	}
 	moved := change(func(e *Embedder) { e.Source = "/elsewhere" })

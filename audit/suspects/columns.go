@@ -14,6 +14,7 @@ type column struct {
 	others []string // names that other tools give it
 	needed bool
 	list   bool
+	number bool // or several: nothing that a stranger wrote
 	put    func(e *Entry, put func(string))
 	set    func(r *rows, e *Entry, values []string) error // of one value where it is no list
 }
@@ -57,11 +58,11 @@ var columns = []column{
 		func(r *rows, e *Entry, values []string) error {
 			return each(values, len(e.Copies), func(i int, s string) error { e.Copies[i].Label = r.same(s); return nil })
 		}),
-	several(copies+"_similarity", func(e *Entry) int { return len(e.Copies) },
+	numeric(several(copies+"_similarity", func(e *Entry) int { return len(e.Copies) },
 		func(e *Entry, i int) string { return digits(e.Copies[i].Similarity) },
 		func(_ *rows, e *Entry, values []string) error {
 			return each(values, len(e.Copies), func(i int, s string) (err error) { e.Copies[i].Similarity, err = number(s); return err })
-		}),
+		})),
 }
 
 const (
@@ -69,7 +70,7 @@ const (
 	copies    = "copies_with_other_labels"
 )
 
-var scores = column{name: "score", others: []string{"label_quality", "label_score"}, needed: true,
+var scores = column{name: "score", others: []string{"label_quality", "label_score"}, needed: true, number: true,
 	put: func(e *Entry, put func(string)) { put(digits(e.Score)) },
 	set: func(_ *rows, e *Entry, values []string) (err error) { e.Score, err = number(values[0]); return err },
 }
@@ -103,14 +104,14 @@ func maybe(name string, at func(e *Entry) **float64) column {
 		}
 		return ""
 	}
-	return one(name, get, func(_ *rows, e *Entry, s string) error {
+	return numeric(one(name, get, func(_ *rows, e *Entry, s string) error {
 		if s == "" || strings.EqualFold(s, "nan") {
 			return nil
 		}
 		v, err := number(s)
 		*at(e) = &v
 		return err
-	})
+	}))
 }
 
 func flag(name string, at func(e *Entry) *bool, others ...string) column {
@@ -136,6 +137,8 @@ func several(name string, n func(e *Entry) int, get func(e *Entry, i int) string
 	}}
 }
 
+func numeric(c column) column { c.number = true; return c }
+
 func nearPaths(name string, of func(e *Entry) *[]Near) column {
 	return several(name, func(e *Entry) int { return len(*of(e)) }, func(e *Entry, i int) string { return (*of(e))[i].Path },
 		func(r *rows, e *Entry, values []string) error {
@@ -149,11 +152,11 @@ func nearPaths(name string, of func(e *Entry) *[]Near) column {
 }
 
 func nearSimilarities(name string, of func(e *Entry) []Near) column {
-	return several(name, func(e *Entry) int { return len(of(e)) }, func(e *Entry, i int) string { return digits(of(e)[i].Similarity) },
+	return numeric(several(name, func(e *Entry) int { return len(of(e)) }, func(e *Entry, i int) string { return digits(of(e)[i].Similarity) },
 		func(_ *rows, e *Entry, values []string) error {
 			near := of(e)
 			return each(values, len(near), func(i int, s string) (err error) { near[i].Similarity, err = number(s); return err })
-		})
+		}))
 }
 
 // each sets what belongs to the n paths of a list, if it is told.

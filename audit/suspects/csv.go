@@ -6,38 +6,47 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
-// writeCSV leaves out true_label where no row has one.
-func writeCSV(w io.Writer, entries []Entry) error {
+// writeCSV leaves out true_label where no row has one; sheet quotes what a spreadsheet would compute.
+func writeCSV(w io.Writer, entries []Entry, sheet bool) error {
 	truth := false
 	for i := range entries {
 		truth = truth || entries[i].True != ""
 	}
 	out := csv.NewWriter(w)
 	var record []string
-	write := func(cell func(c column) string) error {
+	write := func(mark string, cell func(c column) string) error {
 		record = record[:0]
 		for _, c := range columns {
 			if c.name != trueLabel || truth {
 				record = append(record, cell(c))
 			}
 		}
+		if sheet {
+			record = append(record, mark)
+		}
 		return out.Write(record)
 	}
-	if err := write(func(c column) string { return c.name }); err != nil {
+	if err := write(sheetColumn, func(c column) string { return c.name }); err != nil {
 		return err
 	}
 	var values []string
 	put := func(s string) { values = append(values, s) }
 	for i := range entries {
-		err := write(func(c column) string {
+		err := write(sheetMark, func(c column) string {
 			values = values[:0]
-			if c.put(&entries[i], put); c.list {
-				return join(values)
+			c.put(&entries[i], put)
+			cell := join(values)
+			if !c.list {
+				cell = values[0]
 			}
-			return values[0]
+			if sheet && !c.number {
+				cell = Cell(cell)
+			}
+			return cell
 		})
 		if err != nil {
 			return err
@@ -66,6 +75,7 @@ func readCSV(r io.Reader, into *rows) error {
 	if err != nil {
 		return fmt.Errorf(":1: %w", err)
 	}
+	mark := slices.Index(names, sheetColumn)
 	var values []string
 	for {
 		limit.left = mostOfRow
@@ -85,8 +95,12 @@ func readCSV(r io.Reader, into *rows) error {
 			if at[i] < 0 {
 				continue
 			}
-			if values = append(values[:0], record[at[i]]); c.list {
-				values = split(values[:0], record[at[i]])
+			cell := record[at[i]]
+			if mark >= 0 && record[mark] == sheetMark && !c.number {
+				cell = uncell(cell)
+			}
+			if values = append(values[:0], cell); c.list {
+				values = split(values[:0], cell)
 			}
 			if err := c.set(into, &e, values); err != nil {
 				return fmt.Errorf(":%d: %s: %w", line, c.name, err)

@@ -15,6 +15,9 @@
 // predicted_label) and score (or label_quality, label_score), and may have dropped (or is_label_issue); other columns are
 // passed over. Without ranks the lowest score is the most suspect.
 //
+// A CSV for spreadsheets (WriteSpreadsheet) has one more column, spreadsheet, and a ' in front of texts that begin like a
+// formula.
+//
 // The package knows no images, no vectors and no scorer. It imports nothing of winnow.
 package suspects
 
@@ -88,7 +91,7 @@ func FormatOf(path string) (Format, error) {
 func Write(w io.Writer, format Format, list []Entry) error {
 	switch format {
 	case CSV:
-		return writeCSV(w, list)
+		return writeCSV(w, list, false)
 	case JSONL:
 		return writeJSONL(w, list)
 	case JSON:

@@ -2,6 +2,7 @@ package suspects
 
 import (
 	"bytes"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"math"
@@ -88,6 +89,51 @@ func TestRoundTrip(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What a spreadsheet would compute is quoted in a file for spreadsheets, and read back as it was.
+func TestSpreadsheet(t *testing.T) {
+	dir := t.TempDir()
+	var list []Entry
+	for i, s := range []string{"=HYPERLINK(\"x\")", "+1", "-1", "@a", "'", "'=1", "''a", " =1", "\t-1", "＝1", "a=1", "7", "- 鳥"} {
+		list = append(list, Entry{Rank: i + 1, Path: s + ".jpg", Given: s, Suggested: s, True: s, Score: -0.5, SuggestedScore: ref(-1),
+			SupportGiven: []Near{{s, -0.25}, {"=2", 1}}, Copies: []Copy{{s, s, -0.5}}})
+	}
+	file := filepath.Join(dir, "x.csv")
+	if err := WriteSpreadsheet(file, list); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows[1:] {
+		for i, cell := range row {
+			if c := strings.TrimSpace(cell); c != "" && strings.ContainsRune("=+-@＝", []rune(c)[0]) && !columns[i].number {
+				t.Errorf("%s is %q", rows[0][i], cell)
+			}
+		}
+	}
+	if score := rows[1][4]; score != "-0.5" {
+		t.Errorf("a score became %q", score)
+	}
+	got, err := Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(list, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringOf(rapid.RuneFrom([]rune("'= a-"))).Draw(t, "text")
+		if uncell(Cell(s)) != s {
+			t.Fatalf("%q became %q by way of %q", s, uncell(Cell(s)), Cell(s))
+		}
+	})
 }
 
 func TestJoin(t *testing.T) {

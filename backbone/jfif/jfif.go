@@ -32,6 +32,7 @@ type component struct {
 	dcTable         *huffman
 	acTable         *huffman
 	scanned         bool
+	refinement      refinement
 }
 
 // decoder is the state of one picture.

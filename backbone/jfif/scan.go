@@ -23,7 +23,7 @@ func (d *decoder) scan(s []byte) bool {
 	if d.comps == nil || n < 1 || n > len(d.comps) || len(s) != 4+2*n {
 		return false
 	}
-	p := pass{int(s[1+2*n]), int(s[2+2*n]), s[3+2*n]>>4 > 0, int(s[3+2*n] & 15)}
+	p := passOf(s)
 	if d.progressive {
 		if p.last > 63 || p.from > p.last || p.low > 13 || p.from == 0 && p.last != 0 || p.from > 0 && n > 1 ||
 			p.refine && int(s[3+2*n]>>4) != p.low+1 {
@@ -40,6 +40,9 @@ func (d *decoder) scan(s []byte) bool {
 		}
 		c := &d.comps[at]
 		c.dcTable, c.acTable = &d.huffmans[0][s[2+2*i]>>4], &d.huffmans[1][s[2+2*i]&15]
+		if d.progressive && !c.refinement.take(p) {
+			return false
+		}
 		if p.from == 0 && !p.refine && !c.dcTable.known || p.last > 0 && !c.acTable.known ||
 			!d.progressive && (c.scanned || !d.quantKnown[c.quant]) || d.progressive && p.from > 0 && !c.scanned {
 			return false

@@ -56,7 +56,7 @@ func (t target) replace(path string, write func(io.Writer) error) (err error) {
 	if err = put(f, t.name); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(t.name))
+	return SyncDir(filepath.Dir(t.name))
 }
 
 // filled writes to f through a buffer.
@@ -84,8 +84,8 @@ func WriteBytes(path string, data []byte) error {
 	return Write(path, func(w io.Writer) error { _, err := w.Write(data); return err })
 }
 
-// syncDir makes the rename itself durable where the system allows syncing a directory.
-func syncDir(dir string) error {
+// SyncDir makes renames and removals in a directory durable where the system allows syncing a directory.
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

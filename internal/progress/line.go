@@ -4,11 +4,10 @@ package progress
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
-	"golang.org/x/term"
+	"winnow/internal/printable"
 )
 
 // Line shows how far a long piece of work is, with its rate and the time left: on a terminal one
@@ -24,10 +23,10 @@ type Line struct {
 	width       int // of the line on the terminal
 }
 
-// New begins a line on w; unit is what is counted, now the clock.
+// New begins a line on w, without the guard of a printable.Writer: it prints numbers and its own words only. unit is what is counted, now the clock.
 func New(w io.Writer, unit string, now func() time.Time) *Line {
-	p := &Line{w: w, now: now, every: 5 * time.Second, unit: unit, start: now()}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	p := &Line{w: printable.Under(w), now: now, every: 5 * time.Second, unit: unit, start: now()}
+	if printable.IsTerminal(w) {
 		p.terminal, p.every = true, 100*time.Millisecond
 	}
 	p.last = p.start

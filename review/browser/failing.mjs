@@ -1,7 +1,7 @@
 // What goes wrong: two tabs at once, a server that is killed; and what comes of it all, the exported manifest.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, renameSync } from "node:fs";
 import { join, dirname } from "node:path";
 import { ready, settled } from "./visit.mjs";
 import { winnow } from "./server.mjs";
@@ -93,6 +93,26 @@ export const failing = [
     await page.waitForFunction((i) => document.querySelector(`.card[data-id="${i}"] .stamp`).textContent === "✓ kept", id);
     assert.equal((await server.row(id)).version, version + 1);
     assert.ok(await page.locator("#conflict").isHidden());
+  }],
+  ["a file of decisions that is moved away: nothing looks saved, all can be downloaded", async ({ page, visit, server, set }) => {
+    visit.excuse(/status of 503/);
+    const ids = await free(server, 3), away = `${set.decisions}.away`, before = (await server.ask("/api/session")).counts;
+    await go(page, place(ids[0]));
+    await stand(page, ids[0]);
+    renameSync(set.decisions, away);
+    for (const key of ["k", "d"]) await page.keyboard.press(key);
+    await page.waitForSelector("#lost:not([hidden])");
+    assert.match(await page.locator("#lost").textContent(), /moved or removed.*2 steps of yours are not saved yet/);
+    for (const id of ids.slice(0, 2)) assert.equal(await stamp(page, id), "not saved yet");
+    assert.deepEqual((await server.ask("/api/session")).counts, before);
+    const [download] = await Promise.all([page.waitForEvent("download"), page.locator("#lost-save").click()]);
+    assert.ok(set.decisions.endsWith(download.suggestedFilename()), download.suggestedFilename());
+    assert.ok(readFileSync(await download.path()).subarray(0, 15).equals(Buffer.from("SQLite format 3")));
+    renameSync(away, set.decisions);
+    await page.locator("#retry").click().catch(() => {}); // it may have tried by itself
+    await page.waitForSelector("#lost", { state: "hidden" });
+    await settled(page);
+    assert.deepEqual([await action(server, ids[0]), await action(server, ids[1]), await action(server, ids[2])], ["keep", "drop", "undecided"]);
   }],
   ["export, and winnow takes it", async ({ page, server, set, binary }) => {
     const before = readFileSync(set.manifest, "utf8").trimEnd().split("\n");

@@ -69,10 +69,15 @@ func (s *Store) within(do func(tx *sql.Tx, change int64) ([]Image, error)) ([]Im
 	if err != nil {
 		return nil, inWords(s.Path, err)
 	}
+	defer s.written()
 	list, err := do(tx, s.change+1)
+	if err == nil {
+		err = s.here() // as late as can be
+	}
 	var conflict *Conflict
+	var gone *Gone
 	switch {
-	case errors.As(err, &conflict), errors.Is(err, ErrNothing):
+	case errors.As(err, &conflict), errors.As(err, &gone), errors.Is(err, ErrNothing):
 		tx.Rollback()
 		return nil, err
 	case err != nil:
@@ -173,6 +178,7 @@ func (s *Store) step(tab string, from int) ([]Image, error) {
 	if errors.As(err, &conflict) {
 		s.mutex.Lock()
 		defer s.mutex.Unlock()
+		defer s.written()
 		if _, err := s.db.Exec("UPDATE batches SET state = ? WHERE batch = ? AND state = ?", passed, batch, from); err != nil {
 			return nil, inWords(s.Path, err)
 		}

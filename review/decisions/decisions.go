@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,6 +36,15 @@ const (
 // Known reports whether a is one of the actions.
 func (a Action) Known() bool { return a == Undecided || a == Keep || a == Drop || a == Relabel }
 
+// Scan implements [sql.Scanner]: nothing but the actions is read from a file, which other programs can write.
+func (a *Action) Scan(v any) error {
+	text, _ := v.(string)
+	if *a = Action(text); !a.Known() {
+		return fmt.Errorf("%.40q is not keep, drop, relabel or undecided", fmt.Sprint(v))
+	}
+	return nil
+}
+
 // Image is the last decision about an image.
 type Image struct {
 	Path    string
@@ -52,6 +62,8 @@ type Store struct {
 
 	mutex  sync.Mutex
 	db     *sql.DB
+	place  place
+	closed bool
 	change int64
 	now    func() time.Time
 }
@@ -106,7 +118,10 @@ func Open(path string) (*Store, error) {
 	db.SetMaxOpenConns(1)
 	db.SetConnMaxIdleTime(0)
 	s := &Store{Path: path, db: db, now: time.Now}
-	if err := s.prepare(); err != nil {
+	if err = s.prepare(); err == nil {
+		s.place, err = lookAt(whole)
+	}
+	if err != nil {
 		return nil, errors.Join(inWords(path, err), db.Close())
 	}
 	return s, nil
@@ -146,10 +161,25 @@ func (s *Store) prepare() error {
 	case version != schemaVersion:
 		return fmt.Errorf("version %d, expected %d: another version of winnow wrote it", version, schemaVersion)
 	}
+	if err := sound(tx); err != nil {
+		return err
+	}
 	if err := tx.QueryRow("SELECT coalesce(max(change), 0) FROM images").Scan(&s.change); err != nil {
 		return err
 	}
 	return tx.Commit()
+}
+
+// sound checks the whole file. It is not SQLite's quick_check, which does not miss a last entry that a lost end of the file took.
+func sound(tx *sql.Tx) error {
+	var first string
+	if err := tx.QueryRow("PRAGMA integrity_check(1)").Scan(&first); err != nil {
+		return err
+	}
+	if first != "ok" {
+		return fmt.Errorf("is damaged, as by a copy that broke off: %s: take a copy that is whole", strings.Join(strings.Fields(first), " "))
+	}
+	return nil
 }
 
 // inWords turns an error of SQLite into one about the file.
@@ -166,11 +196,19 @@ func inWords(path string, err error) error {
 	return fmt.Errorf("review: %s: %w", path, err)
 }
 
-// Close closes the file.
+// Close closes the file. If it is [*Gone], a copy is written: the error says where.
 func (s *Store) Close() error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	return s.db.Close()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	err := s.here()
+	if err != nil {
+		err = s.rescue(err)
+	}
+	return errors.Join(err, s.db.Close())
 }
 
 // Version returns the number of changes: each batch made, undone or redone is one.
@@ -193,7 +231,7 @@ func (s *Store) Images(yield func(Image) error) error {
 		var i Image
 		var at int64
 		if err := rows.Scan(&i.Path, &i.Given, &i.Action, &i.Label, &at, &i.Version, &i.Change); err != nil {
-			return inWords(s.Path, err)
+			return inWords(s.Path, fmt.Errorf("image %q: %w", i.Path, err))
 		}
 		i.At = time.UnixMilli(at)
 		if err := yield(i); err != nil {
@@ -213,6 +251,10 @@ type Audit struct {
 func (s *Store) Opened(a Audit) (others int, err error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	if err := s.here(); err != nil {
+		return 0, err
+	}
+	defer s.written()
 	now := s.now().UnixMilli()
 	_, err = s.db.Exec(`INSERT INTO audits (sum, name, images, first, last) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (sum) DO UPDATE SET name = excluded.name, last = excluded.last`, a.Sum, a.Name, a.Images, now, now)

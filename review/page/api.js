@@ -47,4 +47,4 @@ export function ask(path, values = {}, signal = undefined) {
   return call(query ? `${path}?${query}` : path, { signal });
 }
 export const tell = (path, body, wait) => call(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }, wait);
-export const upload = (path, blob) => call(path, { method: "POST", headers: { "Content-Type": blob.type }, body: blob }, 120_000);
+export const upload = (path, blob, signal) => call(path, { method: "POST", headers: { "Content-Type": blob.type }, body: blob, signal }, 120_000);

@@ -11,12 +11,10 @@ let box = null, then = null;
 // choose asks for the label of rows and calls decide(name).
 export function choose(rows, decide) {
   then = decide;
-  const back = document.activeElement;
   const input = el("input", { id: "chooser-input", spellcheck: "false", "aria-label": "Label", placeholder: "type a part of its name" });
   dialog.replaceChildren(head("chooser-name", rows.length === 1 ? `Label of number ${rows[0].rank}` : `Label of ${many(rows.length, "image")}`), input,
     el("p", { class: "soft" }, el("kbd", {}, "↑"), " ", el("kbd", {}, "↓"), " move, ", el("kbd", {}, "Enter"), " takes it, ", el("kbd", {}, "Esc"), " leaves"));
   box = combobox(input, { label: "Classes", fixed: true, options: () => options(rows), pick });
-  dialog.onclose = () => { if (back?.isConnected) back.focus(); };
   open(dialog);
   box.draw();
   input.focus();

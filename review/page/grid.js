@@ -103,23 +103,33 @@ export function stretch(from, to) {
 }
 export function pick(i) { origin = i; store.select(store.rows[i].id); }
 
+// turn goes to another page. Until that is there no second one is gone to, and nothing is decided: a key would be about the
+// image that was decided last.
+let turning = false;
+export const turns = () => turning;
+async function turn(step) {
+  if (turning) return;
+  turning = true;
+  try { await step(); } finally { turning = false; }
+}
+
 // next goes on to the page after this one, once everything decided on this one has arrived.
-export async function next() {
+export const next = () => turn(async () => {
   await drain();
-  if (store.pending.size > 0) return store.say("Waiting for the connection: this page has decisions that are not saved yet");
+  if (store.pending.size > 0) return store.say("This page has decisions that are not saved yet: they come first");
   const { place, rows, total } = store, ended = place.offset + rows.length >= total;
   if (ended && (place.state !== "undecided" || store.after() > place.offset)) return store.say("This is the end of the list");
   const offset = ended ? 0 : store.after(); // at the end of what is to decide: back to what was passed over
   await store.go({ offset }, false);
   focus();
-}
-export async function previous() {
+});
+export const previous = () => turn(async () => {
   if (store.place.offset === 0) return store.say("This is the start of the list");
   await drain();
   await store.go({ offset: store.place.offset - store.size }, false);
   store.move(store.rows.length - 1);
   focus();
-}
+});
 
 // advance goes to the next image of this page that is not decided, then to the next page.
 export async function advance(from = store.current) {

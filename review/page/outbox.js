@@ -8,9 +8,10 @@ import { settle } from "./conflict.js";
 
 const queue = []; // batches: {list: [{id, action, label, version}], words}
 const most = 500; // decisions a request may carry
-let sending = null, tab = "";
+let sending = null, tab = "", refusal = null;
 
 export const waiting = () => queue.length;
+export const refused = () => refusal; // the Failure for which the first batch waits, though there was an answer
 
 // A tab keeps its name over a reload, so that it can still undo. A duplicated tab gets a name of its own.
 export async function name() {
@@ -62,14 +63,19 @@ async function send() {
     batch.out = true;
     try {
       const answer = await tell("/api/decide", { tab, decisions: batch.list.map(({ id, action, label, version }) => ({ id, action, label, version })) });
+      refusal = null;
       forget(batch);
       arrived(batch, answer.applied);
       store.standing(answer);
       store.say(sentence(batch.list));
     } catch (e) {
       if (!(e instanceof Failure)) throw e;
-      if (e.status === 409) { await disputed(batch, e.body.conflicts ?? []); continue; }
-      if (e.status === 0 || e.status === 401 || e.status === 403 || e.status >= 502) return true; // it waits
+      if (e.status === 409) { refusal = null; await disputed(batch, e.body.conflicts ?? []); continue; }
+      refusal = e.status >= 500 ? e : null; // the server's trouble, such as a full disk or a file that is gone
+      if (refusal || e.status === 0 || e.status === 401 || e.status === 403) {
+        store.tell("outbox");
+        return true; // it waits
+      }
       forget(batch);
       store.say(`Not saved: ${e.message}`);
     }
@@ -130,7 +136,7 @@ export const redo = () => turn("/api/redo", "redone", "Nothing to redo");
 
 async function turn(path, word, nothing) {
   await drain();
-  if (queue.length > 0) return store.say("Waiting for the connection: decisions are still to be saved");
+  if (queue.length > 0) return store.say("Decisions are still to be saved: they come first");
   try {
     const answer = await tell(path, { tab });
     const list = answer[word] ?? [];

@@ -37,6 +37,7 @@ function subjects() {
 }
 
 async function decide(rows, way) {
+  if (grid.turns()) return store.say("The next page is coming");
   if (rows.length === 0 || !outbox.decide(rows, way)) return;
   const many = store.selected.size > 0 && !large.shown();
   store.unselect();

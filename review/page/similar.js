@@ -3,13 +3,15 @@
 import { get, el, head, open, picture, broken } from "./dom.js";
 import { ask, upload, Failure } from "./api.js";
 import { store } from "./store.js";
+import { me } from "./outbox.js";
 import { file, many, number } from "./words.js";
 
 const dialog = get("similar"), largest = 32 << 20, wanted = 30;
-let url = "", turn = 0;
+let url = "", asked = null; // what the last search is stopped by
 
 export function similar() {
   const input = get("file"), button = get("upload");
+  dialog.addEventListener("close", () => asked?.abort());
   button.hidden = !store.session.upload;
   if (!store.session.upload) return;
   button.addEventListener("click", () => input.click());
@@ -31,7 +33,7 @@ export function similar() {
 
 // like shows what is nearest to an image of the list.
 export function like(row) {
-  return show(`Similar to number ${row.rank}`, () => picture(row.key, 320, `Number ${row.rank}`), `${row.given} · ${file(row.path)}`, () => ask("/api/similar", { key: row.key, n: wanted }), row);
+  return show(`Similar to number ${row.rank}`, () => picture(row.key, 320, `Number ${row.rank}`), `${row.given} · ${file(row.path)}`, (signal) => ask("/api/similar", { key: row.key, n: wanted, tab: me() }, signal), row);
 }
 
 function search(blob) {
@@ -40,19 +42,21 @@ function search(blob) {
   if (blob.size > largest) return store.say(`${blob.name || "The image"} is larger than 32 MiB`);
   if (url) URL.revokeObjectURL(url);
   url = URL.createObjectURL(blob);
-  return show("Search by image", () => el("img", { src: url, alt: "The image searched for" }), blob.name || "pasted image", () => upload("/api/search", blob), null);
+  return show("Search by image", () => el("img", { src: url, alt: "The image searched for" }), blob.name || "pasted image", (signal) => upload(`/api/search?${new URLSearchParams({ tab: me() })}`, blob, signal), null);
 }
 
 async function show(name, shot, words, find, row) {
-  const mine = ++turn, frame = (...rest) => dialog.replaceChildren(head("similar-name", name), el("div", { class: "query" }, el("figure", {}, shot(), el("figcaption", {}, words)), ...rest));
+  asked?.abort();
+  const { signal } = asked = new AbortController(), frame = (...rest) => dialog.replaceChildren(head("similar-name", name), el("div", { class: "query" }, el("figure", {}, shot(), el("figcaption", {}, words)), ...rest));
   frame(el("p", { class: "soft", role: "status" }, "Searching …"));
   open(dialog);
   try {
-    const { pictures } = await find();
-    if (mine === turn) frame(el("div", { class: "answers" }, summary(pictures), el("ol", { class: "hits" }, ...pictures.map((p) => hit(p, row)))));
+    const { pictures } = await find(signal);
+    if (!signal.aborted) frame(el("div", { class: "answers" }, summary(pictures), el("ol", { class: "hits" }, ...pictures.map((p) => hit(p, row)))));
   } catch (e) {
+    if (signal.aborted) return;
     if (!(e instanceof Failure)) throw e;
-    if (mine === turn) frame(el("p", { role: "alert" }, e.message));
+    frame(el("p", { role: "alert" }, e.message));
   }
 }
 

@@ -3,7 +3,7 @@
 import { get } from "./dom.js";
 import { ask, connection } from "./api.js";
 import { store } from "./store.js";
-import { drain, waiting } from "./outbox.js";
+import { drain, waiting, refused } from "./outbox.js";
 import { many, done } from "./words.js";
 import { watch as cards } from "./card.js";
 
@@ -11,7 +11,7 @@ const every = 2500, retry = 2000; // ms
 let timer = 0, busy = false, missed = false;
 
 export function watch() {
-  cards(() => connection.lost);
+  cards(trouble);
   connection.addEventListener("lost", () => { missed = true; draw(); });
   connection.addEventListener("found", () => draw());
   store.addEventListener("outbox", draw);
@@ -20,10 +20,14 @@ export function watch() {
   timer = setTimeout(look, every);
 }
 
+// trouble is why decisions cannot be saved now, "" if they can.
+const trouble = () => connection.lost || (refused() ? `Not saved: ${refused().message}.` : "");
+
 function draw() {
-  get("lost").hidden = !connection.lost;
-  const n = waiting();
-  get("lost-words").textContent = connection.lost ? `${connection.lost} ${n ? `${many(n, "step")} of yours ${n === 1 ? "is" : "are"} not saved yet and will be sent when it answers again.` : "Nothing of yours is waiting to be saved."}` : "";
+  const n = waiting(), words = trouble();
+  get("lost").hidden = !words;
+  get("lost-words").textContent = words ? `${words} ${n ? `${many(n, "step")} of yours ${n === 1 ? "is" : "are"} not saved yet and will be sent ${connection.lost ? "when it answers again" : "again"}.` : "Nothing of yours is waiting to be saved."}` : "";
+  get("lost-save").hidden = connection.lost || !refused()?.body?.save;
   for (const id of store.pending.keys()) store.tell("row", id);
 }
 
@@ -39,6 +43,7 @@ async function look() {
       await drain();
       if (store.pending.size === 0) await store.load(true);
     } else if (!document.hidden) {
+      if (waiting()) await drain();
       let answer;
       do {
         const since = store.session.version;

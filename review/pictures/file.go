@@ -8,6 +8,7 @@ import (
 	"io/fs"
 
 	"winnow/backbone"
+	"winnow/internal/regular"
 )
 
 // File is an open image file.
@@ -20,40 +21,18 @@ type File struct {
 
 // Open opens an image file. A file that does not begin like an image that winnow reads is [*Unreadable], whatever its name.
 func (p *Pictures) Open(path string) (*File, error) {
-	info, err := fs.Stat(p.fsys, path)
-	if err == nil {
-		err = isFile(info)
-	}
+	f, info, err := regular.From(p.fsys, path)
 	if err != nil {
 		return nil, &Unreadable{err}
 	}
-	f, err := p.fsys.Open(path)
-	if err != nil {
-		return nil, &Unreadable{err}
-	}
-	file, err := asImage(f)
+	file, err := asImage(f, info.Size())
 	if err != nil {
 		return nil, &Unreadable{errors.Join(err, f.Close())}
 	}
 	return file, nil
 }
 
-// isFile refuses anything but regular files before they are opened: opening a named pipe waits for its writer.
-func isFile(info fs.FileInfo) error {
-	if !info.Mode().IsRegular() {
-		return errors.New("not a file, expected an image")
-	}
-	return nil
-}
-
-func asImage(f fs.File) (*File, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if err := isFile(info); err != nil {
-		return nil, err
-	}
+func asImage(f fs.File, size int64) (*File, error) {
 	in := bufio.NewReader(f)
 	head, err := in.Peek(16)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -63,5 +42,5 @@ func asImage(f fs.File) (*File, error) {
 	if kind == "" {
 		return nil, fmt.Errorf("not an image: starts with %.16q", head)
 	}
-	return &File{Type: kind, Size: info.Size(), Reader: in, Closer: f}, nil
+	return &File{Type: kind, Size: size, Reader: in, Closer: f}, nil
 }

@@ -70,9 +70,6 @@ func (p *Pictures) Small(ctx context.Context, path string, side int) ([]byte, er
 	if err != nil {
 		return nil, &Unreadable{err}
 	}
-	if err := isFile(info); err != nil {
-		return nil, &Unreadable{err}
-	}
 	k := keyOf(path, side, info)
 	if data, ok := p.memory.get(k); ok {
 		return data, nil

@@ -306,28 +306,99 @@ func TestDiskBound(t *testing.T) {
 	for i := range 50 {
 		k := key{7, byte(i)}
 		d.put(k, []byte(strings.Repeat("x", 1000)))
-		folder, file := d.name(k)
-		if err := os.Chtimes(file, time.Unix(int64(i), 0), time.Unix(int64(i), 0)); err != nil {
+		if err := os.Chtimes(d.whole(k), time.Unix(int64(i), 0), time.Unix(int64(i), 0)); err != nil {
+			t.Fatal(err)
+		}
+		root, err := os.OpenRoot(filepath.Dir(d.whole(k)))
+		if err != nil {
 			t.Fatal(err)
 		}
 		var sum int64
-		for _, f := range filesOf(folder) {
+		for _, f := range filesOf(root) {
 			sum += f.Size()
 		}
+		root.Close()
 		if sum > d.most || sum != d.parts[7].bytes {
 			t.Fatalf("%d bytes, counted %d, expected at most %d", sum, d.parts[7].bytes, d.most)
 		}
 		if i > 0 {
-			if _, before := d.name(key{7, byte(i - 1)}); !there(before) {
+			if !there(d.whole(key{7, byte(i - 1)})) {
 				t.Errorf("the one before the %dth went", i)
 			}
 		}
 	}
 	d.put(key{7, 99}, make([]byte, 20_000))
-	if _, file := d.name(key{7, 99}); there(file) {
+	if there(d.whole(key{7, 99})) {
 		t.Error("one larger than the bound was kept")
 	}
 	newDisk(filepath.Join(string([]byte{0}), "x"), 1<<20).put(key{1}, []byte("y")) // cannot be: nothing happens
+}
+
+// whole returns the path of a picture's file.
+func (d *disk) whole(k key) string {
+	folder, file := d.name(k)
+	return filepath.Join(d.folder, folder, file)
+}
+
+// TestDiskOfOthers: what others put into the folder of pictures, which may come with a data set, leads to nothing that is
+// written, removed or waited for elsewhere.
+func TestDiskOfOthers(t *testing.T) {
+	picture := []byte("\xff\xd8" + strings.Repeat("x", 1000) + "\xff\xd9")
+	const text = "a text of mine"
+	for what, plant := range map[string]func(d *disk, k key, mine string) error{
+		"a link in place of a folder": func(d *disk, k key, mine string) error {
+			return os.Symlink(filepath.Dir(mine), filepath.Dir(d.whole(k)))
+		},
+		"a link in place of a file": func(d *disk, k key, mine string) error { return os.Symlink(mine, d.whole(k)) },
+		"a link in place of a new file": func(d *disk, k key, mine string) error {
+			return os.Symlink(mine, d.whole(k)+".new")
+		},
+		"a pipe in place of a file":   func(d *disk, k key, _ string) error { return syscall.Mkfifo(d.whole(k), 0o600) },
+		"a device in place of a file": func(d *disk, k key, _ string) error { return os.Symlink("/dev/zero", d.whole(k)) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			d, k, mine := newDisk(t.TempDir(), 256*3000), key{7}, filepath.Join(t.TempDir(), "mine.txt")
+			if err := os.WriteFile(mine, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasSuffix(what, "a folder") {
+				if err := os.Mkdir(filepath.Dir(d.whole(k)), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := plant(d, k, mine); err != nil {
+				t.Skip(err)
+			}
+			if data, ok := d.get(k); ok {
+				t.Errorf("got %.20q", data)
+			}
+			for i := range 10 {
+				d.put(key{7, byte(i)}, picture)
+			}
+			if left, err := os.ReadDir(filepath.Dir(mine)); err != nil || len(left) != 1 {
+				t.Errorf("%v beside it, %v", left, err)
+			}
+			if data, err := os.ReadFile(mine); err != nil || string(data) != text {
+				t.Errorf("a file elsewhere holds %.20q, %v", data, err)
+			}
+		})
+	}
+	// A file that is none of ours stays, however old.
+	d := newDisk(t.TempDir(), 256*3000)
+	d.put(key{7}, picture)
+	mine := filepath.Join(filepath.Dir(d.whole(key{7})), "mine.txt")
+	if err := os.WriteFile(mine, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(mine, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10 {
+		d.put(key{7, byte(i)}, picture)
+	}
+	if !there(mine) || there(d.whole(key{7})) {
+		t.Error("a file of others was removed, or none of ours")
+	}
 }
 
 func there(file string) bool {
@@ -368,7 +439,7 @@ func TestPipe(t *testing.T) {
 	_, small := p.Small(t.Context(), "pipe.jpg", 100)
 	_, file := p.Open("pipe.jpg")
 	for _, err := range []error{small, file} {
-		if !errors.As(err, new(*Unreadable)) || !strings.Contains(err.Error(), "not a file") {
+		if !errors.As(err, new(*Unreadable)) || !strings.Contains(err.Error(), "is a named pipe") {
 			t.Errorf("got %v", err)
 		}
 	}

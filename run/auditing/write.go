@@ -12,8 +12,12 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// Write writes the images to a file in the form that its name ends in (suspects.FormatOf); as JSON the whole audit.
-func (a *Report) Write(path string) error {
+// Write writes the images to a file in the form that its name ends in (suspects.FormatOf), as JSON the whole audit; with
+// sheet as CSV for spreadsheets.
+func (a *Report) Write(path string, sheet bool) error {
+	if sheet {
+		return suspects.WriteSpreadsheet(path, a.Images)
+	}
 	if format, err := suspects.FormatOf(path); err != nil || format != suspects.JSON {
 		return suspects.WriteFile(path, a.Images)
 	}
@@ -58,10 +62,16 @@ func (a *Report) WriteJSON(w io.Writer) error {
 	return out.Flush()
 }
 
-// WriteClasses writes a table of the classes to a CSV file.
-func (a *Report) WriteClasses(path string) error { return atomicfile.Write(path, a.writeClasses) }
+// WriteClasses writes a table of the classes to a CSV file, with sheet for spreadsheets.
+func (a *Report) WriteClasses(path string, sheet bool) error {
+	name := func(s string) string { return s }
+	if sheet {
+		name = suspects.Cell
+	}
+	return atomicfile.Write(path, func(w io.Writer) error { return a.writeClasses(w, name) })
+}
 
-func (a *Report) writeClasses(w io.Writer) error {
+func (a *Report) writeClasses(w io.Writer, name func(string) string) error {
 	out := csv.NewWriter(w)
 	header := []string{"class", "images", "kappa", "purity", "purity_low", "purity_high", "most_like", "likeness", "looks_like_the_same", "sides_alike", "looks_like_two"}
 	if err := out.Write(header); err != nil {
@@ -70,8 +80,8 @@ func (a *Report) writeClasses(w io.Writer) error {
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 	for _, k := range a.Classes {
 		err := out.Write([]string{
-			k.Class, strconv.Itoa(k.Images), number(k.Kappa), number(k.Purity), number(k.Low), number(k.High),
-			k.Like, number(k.Alike), strconv.FormatBool(k.Same), number(k.Groups), strconv.FormatBool(k.Two),
+			name(k.Class), strconv.Itoa(k.Images), number(k.Kappa), number(k.Purity), number(k.Low), number(k.High),
+			name(k.Like), number(k.Alike), strconv.FormatBool(k.Same), number(k.Groups), strconv.FormatBool(k.Two),
 		})
 		if err != nil {
 			return err

@@ -37,6 +37,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.IntFlag{Name: "top", Value: 20, Usage: "print the `N` most suspect"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most memory for similarities, `SIZE`: 512MiB, 2GiB"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
+			&cli.BoolFlag{Name: "spreadsheet", Usage: "--out and --classes: write labels and paths so that no spreadsheet takes one for a formula"},
 			&cli.StringFlag{Name: "classes", Usage: "write what is known of each class to `FILE`.csv"},
 			&cli.Float64Flag{Name: "copies", Value: findings.CopyBound, Usage: "cosine `S` from which two images are near copies"},
 			&cli.IntFlag{Name: "neighbours", Value: 10, Usage: "scorer knn: `K` images that vote"},
@@ -137,7 +138,7 @@ func give(p *term.Program, o Options, a *auditing.Report) error {
 		return term.Misused("--precision: scores of %s are no probabilities: take --share or --below, or --scorer %s", a.Scorer, judges.Default)
 	}
 	if o.Classes != "" {
-		if err := a.WriteClasses(o.Classes); err != nil {
+		if err := a.WriteClasses(o.Classes, o.Sheet); err != nil {
 			return fmt.Errorf("audit: %s: %w", o.Classes, err)
 		}
 	}
@@ -149,12 +150,12 @@ func give(p *term.Program, o Options, a *auditing.Report) error {
 		tellMended(p, o, len(a.Images), did)
 	}
 	if o.Out != "" {
-		if err := a.Write(o.Out); err != nil {
+		if err := a.Write(o.Out, o.Sheet); err != nil {
 			return fmt.Errorf("audit: %s: %w", o.Out, err)
 		}
 	}
 	if o.JSON {
-		return a.WriteJSON(p.Out)
+		return a.WriteJSON(p.Data)
 	}
 	a.WriteText(p.Out, o.Top)
 	return nil

@@ -30,11 +30,12 @@ type Options struct {
 	Relabel             bool // Clean: instead of dropping
 	Top                 int  // suspects to print
 	JSON                bool
+	Sheet               bool // files are for spreadsheets
 }
 
 // read turns the flags into options, and refuses what means nothing.
 func read(c *cli.Context) (o Options, err error) {
-	o = Options{Out: c.String("out"), Classes: c.String("classes"), Clean: c.String("clean"), Relabel: c.Bool("relabel"), Top: c.Int("top"), JSON: c.Bool("json")}
+	o = Options{Out: c.String("out"), Classes: c.String("classes"), Clean: c.String("clean"), Relabel: c.Bool("relabel"), Top: c.Int("top"), JSON: c.Bool("json"), Sheet: c.Bool("spreadsheet")}
 	o.Audit = auditing.Options{IncludeEval: c.Bool("include-eval"), Options: audit.Options{
 		Scorer: c.String("scorer"), Neighbours: c.Int("neighbours"), Folds: c.Int("folds"), Copies: c.Float64("copies"), Seed: c.Uint64("seed"),
 	}}
@@ -73,8 +74,10 @@ func read(c *cli.Context) (o Options, err error) {
 		return o, err
 	}
 	if o.Out != "" {
-		if _, err := suspects.FormatOf(o.Out); err != nil {
+		if format, err := suspects.FormatOf(o.Out); err != nil {
 			return o, term.Misused("--out: %w", err)
+		} else if o.Sheet && format != suspects.CSV {
+			return o, term.Misused("--spreadsheet: found --out %s, expected a name that ends in .csv", o.Out)
 		}
 	}
 	if o.Open, err = term.RunOptions(c, splits...); err != nil || !stored {

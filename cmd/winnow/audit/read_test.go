@@ -42,7 +42,8 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		"--manifest m --features f --view mean --scorer crossfit --noise-rate 0 --max-mem 1MiB --folds 3 --neighbours 4 --copies 0.5 -o s.csv --classes k.csv --top 0 --clean c.csv --relabel --below -2": {
 			Audit: few, Stored: auditing.Stored{Manifest: "m", Features: "f", View: "mean"}, Out: "s.csv", Classes: "k.csv", Clean: "c.csv", Relabel: true,
 			Cut: audit.Cut{By: audit.Below, At: -2}},
-		"run --clean c.csv --drop": {Audit: usual, Run: "run", Top: 20, Clean: "c.csv", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
+		"run --out s.csv --spreadsheet": {Audit: usual, Run: "run", Top: 20, Out: "s.csv", Sheet: true, Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
+		"run --clean c.csv --drop":      {Audit: usual, Run: "run", Top: 20, Clean: "c.csv", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
 	} {
 		got, err := asked(t, line)
 		if err != nil {
@@ -71,6 +72,7 @@ func TestMisuse(t *testing.T) {
 		"run --clean c.csv --drop --share 0.1 --below 2": "found 2",
 		"run --clean c.csv --drop --share 1.5":           "--share: found 1.5, expected 0 to 1",
 		"run --out x.foo":                                "--out: ",
+		"run --out x.json --spreadsheet":                 "--spreadsheet: found --out x.json",
 		"run --max-mem 0":                                "--max-mem: ",
 		"run --rate 1":                                   "--noise-rate: found 1",
 		"--labels m --features f --last":                 "--last is about runs",

@@ -2,6 +2,7 @@ package data
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -48,10 +49,8 @@ func runCheck(ctx context.Context, p *term.Program, o CheckOptions) error {
 	}
 	progress, end := p.Watch("images")
 	defer end()
-	report, err := datasets.Check(ctx, root, d, func(data []byte) error {
-		_, err := backbone.Decode(data, backbone.DecodeOptions{})
-		return err
-	}, progress)
+	look := func(path string) ([sha256.Size]byte, error) { return backbone.Inspect(root, path) }
+	report, err := datasets.Check(ctx, d, look, progress)
 	if err != nil {
 		return err
 	}

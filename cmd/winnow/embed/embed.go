@@ -90,7 +90,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	}
 	defer net.Close()
 	if o.Out == "" {
-		return net.WriteLines(ctx, p.Out, list, o.Options)
+		return net.WriteLines(ctx, p.Data, list, o.Options)
 	}
 	r, err := net.WriteFile(ctx, o.Out, list, o.Options)
 	if err != nil {

@@ -92,7 +92,7 @@ func architectures(_ context.Context, p *term.Program, o Options) error {
 	if o.Argument != "" {
 		text, err := architecture.Text(o.Argument)
 		if err == nil {
-			_, err = p.Out.Write(text)
+			_, err = p.Data.Write(text)
 		}
 		return err
 	}

@@ -79,7 +79,7 @@ func compare(ctx context.Context, p *term.Program, o Options) error {
 		}
 	}
 	if o.JSON {
-		return result.JSON(p.Out)
+		return result.JSON(p.Data)
 	}
 	return result.Text(p.Out)
 }

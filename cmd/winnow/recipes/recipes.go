@@ -115,6 +115,6 @@ func show(_ context.Context, p *term.Program, o ShowOptions) error {
 			return err
 		}
 	}
-	_, err = p.Out.Write(text)
+	_, err = p.Data.Write(text)
 	return err
 }

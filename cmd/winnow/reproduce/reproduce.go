@@ -78,7 +78,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	case err != nil:
 		return err
 	case o.JSON:
-		return results.JSON(p.Out)
+		return results.JSON(p.Data)
 	}
 	return results.Text(p.Out)
 }

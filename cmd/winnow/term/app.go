@@ -14,6 +14,7 @@ import (
 	"winnow/internal/catalog"
 	"winnow/internal/hint"
 	"winnow/internal/interrupt"
+	"winnow/internal/printable"
 )
 
 // Group is a heading in the list of all commands and the commands under it.
@@ -25,6 +26,7 @@ type Group struct {
 // Execute is the whole program as a function of its arguments and streams: it runs the command that args name and returns
 // the exit code. 0: done; 1: failed; 2: misused; 130: interrupted; 143: terminated.
 func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr io.Writer) int {
+	stdout, stderr = printable.To(stdout), printable.To(stderr)
 	app := NewApp(groups, stdout, stderr)
 	err := app.RunContext(ctx, FlagsFirst(app, args))
 	if err == nil {

@@ -16,16 +16,18 @@ import (
 	"winnow/backbone"
 	"winnow/backbone/ort"
 	"winnow/extraction"
+	"winnow/internal/printable"
 	"winnow/internal/progress"
 	"winnow/run/folder"
 )
 
 // Program is what a command's call needs of the program around it: its streams and the global flags, as plain values.
 type Program struct {
-	Command  string // as the user wrote it: "audit", "data import"
-	Out, Err io.Writer
-	Quiet    bool   // no notes and no progress on Err
-	Library  string // --ort-lib or WINNOW_ORT_LIB, "" where neither is given
+	Command  string    // as the user wrote it: "audit", "data import"
+	Out, Err io.Writer // for people: what could steer a terminal is escaped
+	Data     io.Writer // standard output for programs: every byte as it is, unless it is a terminal
+	Quiet    bool      // no notes and no progress on Err
+	Library  string    // --ort-lib or WINNOW_ORT_LIB, "" where neither is given
 	Compute  ort.Config
 
 	gpuMisuse error // of options of a GPU where none is asked for: refused where something computes
@@ -56,7 +58,7 @@ func NewProgram(c *cli.Context) (*Program, error) {
 		return nil, err
 	}
 	return &Program{
-		Command: commandName(c), Out: c.App.Writer, Err: c.App.ErrWriter, Quiet: c.Bool("quiet"),
+		Command: commandName(c), Out: c.App.Writer, Err: c.App.ErrWriter, Data: printable.ForData(c.App.Writer), Quiet: c.Bool("quiet"),
 		Library: c.String("ort-lib"), Compute: cfg, gpuMisuse: gpuMisused(c, cfg),
 	}, nil
 }
@@ -69,7 +71,7 @@ func (p *Program) Note(format string, args ...any) {
 }
 
 // JSON prints v as indented JSON.
-func (p *Program) JSON(v any) error { return JSON(p.Out, v) }
+func (p *Program) JSON(v any) error { return JSON(p.Data, v) }
 
 // Watch shows how far some work is, counted in what ("pictures"), unless the user wants quiet; end clears the line.
 func (p *Program) Watch(what string) (at func(done, total int), end func()) {

@@ -75,7 +75,7 @@ func study(_ context.Context, p *term.Program, o KappaOptions) error {
 	case o.JSON:
 		return p.JSON(result)
 	case o.CSV:
-		return result.CSV(p.Out)
+		return result.CSV(p.Data)
 	}
 	return result.Text(p.Out)
 }

@@ -100,7 +100,7 @@ func trace(ctx context.Context, p *term.Program, o Options) error {
 		return err
 	}
 	if o.JSON {
-		return result.JSON(p.Out)
+		return result.JSON(p.Data)
 	}
 	p.Note("written to %s: %s, %s and drawings", o.Out, watch.Page, watch.File)
 	return result.Text(p.Out)

@@ -103,7 +103,7 @@ func train(ctx context.Context, p *term.Program, o Options) error {
 	if o.Defaults {
 		text, err := config.Marshal(o.Config)
 		if err == nil {
-			_, err = p.Out.Write(text)
+			_, err = p.Data.Write(text)
 		}
 		return err
 	}

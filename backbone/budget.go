@@ -1,0 +1,38 @@
+package backbone
+
+import (
+	"context"
+	"runtime"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// budget is memory that all readers of the process share: one that is about to take some waits until there is room.
+type budget struct {
+	total int64
+	left  *semaphore.Weighted
+}
+
+func newBudget(total int64) *budget { return &budget{total, semaphore.NewWeighted(total)} }
+
+// hold waits for n bytes, at most all there are, and returns what gives them back.
+func (b *budget) hold(n int64) (release func()) {
+	n = min(n, b.total)
+	_ = b.left.Acquire(context.Background(), n) // a context that never ends is never an error
+	return func() {
+		if n >= collected {
+			runtime.GC() // or what is dead counts a second time beside the next one
+		}
+		b.left.Release(n)
+	}
+}
+
+// collected is from how many bytes on a picture is worth a collection of its own: it took seconds to decode.
+const collected = 256 << 20
+
+// Decoding holds of two budgets, always in this order, so that readers cannot wait for each other: the files' bytes, and what
+// decoding, turning and resizing them takes. Ordinary photographs of all cores fit at once.
+var (
+	fileBudget    = newBudget(maxFile)
+	pictureBudget = newBudget(max(DefaultMaxBytes, int64(runtime.GOMAXPROCS(0))*128<<20))
+)

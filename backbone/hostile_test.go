@@ -1,0 +1,261 @@
+package backbone
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"image"
+	"image/color"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/internal/testing/memory"
+)
+
+// clearBeyond is a GIF of two colours whose transparent colour is number 200, with a frame smaller than the screen.
+const clearBeyond = "GIF89a\x02\x00\x02\x00\x80\x00\x00\xff\x00\x00\x00\xff\x00!\xf9\x04\x01\x00\x00\xc8\x00" +
+	",\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"
+
+// TestColourBeyondPalette: an index that leads out of a palette is black, and panics nowhere: in a goroutine of imaging it
+// would end the program.
+func TestColourBeyondPalette(t *testing.T) {
+	files := fstest.MapFS{"a.gif": {Data: []byte(clearBeyond)}}
+	want := []byte{255, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255}
+	small, err := Thumbnails(t.Context(), files, []string{"a.gif"}, 2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, one := range map[string]Thumbnail{"among others": small[0], "alone": ReadThumbnail(files, "a.gif", 2), "smaller": ReadThumbnail(files, "a.gif", 1)} {
+		if one.Err != nil {
+			t.Errorf("%s: %v", name, one.Err)
+		} else if name != "smaller" && !bytes.Equal(one.Image.Pix, want) {
+			t.Errorf("%s: %v, expected %v", name, one.Image.Pix, want)
+		}
+	}
+	beyond := image.NewPaletted(image.Rect(0, 0, 2, 1), color.Palette{color.NRGBA{1, 2, 3, 4}})
+	beyond.Pix[1] = 9
+	if got, want := fit(beyond, 8).Pix, []byte{1, 2, 3, 4, 0, 0, 0, 255}; !bytes.Equal(got, want) {
+		t.Errorf("%v, expected %v", got, want)
+	}
+}
+
+// chunk is one of a PNG file.
+func chunk(kind string, data []byte) []byte {
+	out := append(binary.BigEndian.AppendUint32(nil, uint32(len(data))), kind...)
+	out = append(out, data...)
+	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out[4:]))
+}
+
+// pngHead is a PNG file up to its picture.
+func pngHead(w, h uint32, depth, kind, interlaced byte, more ...[]byte) []byte {
+	head := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, w), h)
+	out := append([]byte("\x89PNG\r\n\x1a\n"), chunk("IHDR", append(head, depth, kind, 0, 0, interlaced))...)
+	return append(append(out, bytes.Join(more, nil)...), chunk("IDAT", nil)...)
+}
+
+// TestBytesAreBounded: the memory that a picture takes is bounded, not its pixels alone, before any of it is allocated.
+func TestBytesAreBounded(t *testing.T) {
+	progressive := bytes.Clone(readFile(t, "testdata/scaled/444-progressive.jpg"))
+	sof := bytes.Index(progressive, []byte{0xff, 0xc2})
+	binary.BigEndian.PutUint16(progressive[sof+5:], 12000)
+	binary.BigEndian.PutUint16(progressive[sof+7:], 12000)
+	enough := append(bytes.Clone(progressive), make([]byte, 1<<20)...)
+	cmyk := bytes.Clone(readFile(t, "testdata/pil/jpeg-cmyk.jpg"))
+	sof = bytes.Index(cmyk, []byte{0xff, 0xc0})
+	binary.BigEndian.PutUint16(cmyk[sof+5:], 10000)
+	binary.BigEndian.PutUint16(cmyk[sof+7:], 10000)
+	for name, c := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"16-bit colours and alpha":  {pngHead(13000, 13000, 16, 6, 0), "png: 13000×13000 pixels take 1352000000 bytes to decode, expected at most 1073741824"},
+		"16-bit transparent grey":   {pngHead(13000, 13000, 16, 0, 0, chunk("tRNS", []byte{0, 1})), "take 1352000000 bytes"},
+		"progressive":               {enough, "jpeg: 12000×12000 pixels take 1296000000 bytes to decode"},
+		"progressive, of few bytes": {progressive, "jpeg: the file is cut short"},
+		"of four inks":              {append(cmyk, make([]byte, 1<<20)...), "jpeg: 10000×10000 pixels take 12"},
+	} {
+		memory.Check(t, 16<<20, func() {
+			if _, err := Decode(c.data, DecodeOptions{}); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, expected %q", name, err, c.want)
+			}
+		})
+	}
+	o := DecodeOptions{MaxPixels: 13000 * 13000 * 2} // who wants larger ones gets them
+	if _, err := o.plan(pngHead(13000, 13000, 16, 6, 0)); err != nil {
+		t.Error(err)
+	}
+	for name, c := range map[string]struct {
+		data []byte
+		want int64
+	}{
+		"grey":       {pngHead(1000, 1000, 8, 0, 0), 1e6},
+		"colours":    {pngHead(1000, 1000, 8, 2, 0), 4e6},
+		"interlaced": {pngHead(1000, 1000, 8, 2, 1), 6e6},
+		"16 bits":    {pngHead(1000, 1000, 16, 2, 0), 8e6},
+	} {
+		if p, err := (DecodeOptions{}).plan(c.data); err != nil || p.bytes != c.want {
+			t.Errorf("%s: %d bytes, %v, expected %d", name, p.bytes, err, c.want)
+		}
+	}
+}
+
+// TestPlannedBytes: no picture takes more than was counted before it was decoded.
+func TestPlannedBytes(t *testing.T) {
+	for _, name := range seeds(t) {
+		data := readFile(t, name)
+		p, err := DecodeOptions{EXIF: true}.plan(data)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		img, err := p.decode(data)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		const header = 16 << 10 // of small pictures, padding included
+		if n := bytesOf(img); n > p.peak()+header {
+			t.Errorf("%s: takes %d bytes, %d were counted", name, n, p.peak())
+		}
+	}
+}
+
+// TestBudget: what is held at one time never exceeds the total; a request for more than that gets all of it, alone.
+func TestBudget(t *testing.T) {
+	const total = 100
+	b := newBudget(total)
+	var held, most atomic.Int64
+	var all sync.WaitGroup
+	for i := range 200 {
+		all.Go(func() {
+			n := int64(i*7%140 + 1)
+			release := b.hold(n)
+			now := held.Add(min(n, total))
+			for m := most.Load(); now > m && !most.CompareAndSwap(m, now); m = most.Load() {
+			}
+			held.Add(-min(n, total))
+			release()
+		})
+	}
+	all.Wait()
+	if most.Load() > total {
+		t.Errorf("%d were held at once, expected at most %d", most.Load(), total)
+	}
+}
+
+// TestReadersHoldMemory: reading a picture holds its bytes until it has been used, whichever way it is read, and gives them
+// back when it fails too.
+func TestReadersHoldMemory(t *testing.T) {
+	data := readFile(t, "testdata/pil/png-rgb.png")
+	files := fstest.MapFS{"a.png": {Data: data}, "cut.png": {Data: data[:len(data)/2]}, "text.png": {Data: []byte("text")}}
+	free := func(b *budget) bool {
+		if b.left.TryAcquire(b.total) {
+			b.left.Release(b.total)
+			return true
+		}
+		return false
+	}
+	used := false
+	if err := ReadImage(files, "a.png", DecodeOptions{}, func(image.Image) error {
+		used = true
+		if free(fileBudget) || free(pictureBudget) {
+			t.Error("nothing is held while a picture is used")
+		}
+		panic("in use")
+	}); err == nil || err.Error() != "a.png: reading the picture panicked: in use" || !used {
+		t.Error(err)
+	}
+	for name := range files {
+		_, _ = Inspect(files, name)
+		_ = ReadThumbnail(files, name, 8)
+		_, _ = NewImageCache(files, []string{name}, 1, DecodeOptions{}).Image(0)
+	}
+	if !free(fileBudget) || !free(pictureBudget) {
+		t.Error("something is held after all have been read")
+	}
+}
+
+// animated wraps the picture of a WebP file as the first frame of an animation.
+func animated(still []byte, at, screen image.Point) []byte {
+	three := func(out []byte, v int) []byte { return append(out, byte(v), byte(v>>8), byte(v>>16)) }
+	riff := func(kind string, data []byte) []byte {
+		out := append(binary.LittleEndian.AppendUint32([]byte(kind), uint32(len(data))), data...)
+		return append(out, make([]byte, len(data)&1)...)
+	}
+	o := DecodeOptions{}
+	p, _ := o.plan(still)
+	frame := three(three(nil, at.X/2), at.Y/2)
+	frame = append(three(three(three(frame, p.w-1), p.h-1), 100), 0)
+	content := still[12:]
+	if string(content[:4]) == "VP8X" {
+		content = content[18:]
+	}
+	frame = append(frame, content...)
+	head := three(three([]byte{0x12, 0, 0, 0}, screen.X-1), screen.Y-1)
+	body := bytes.Join([][]byte{[]byte("WEBP"), riff("VP8X", head), riff("ANIM", make([]byte, 6)), riff("ANMF", frame), riff("ANMF", frame)}, nil)
+	return append(binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len(body))), body...)
+}
+
+// TestAnimatedWebP: of an animation the first frame is seen, at its place on a black screen.
+func TestAnimatedWebP(t *testing.T) {
+	for _, name := range []string{"webp-lossy", "webp-lossless", "webp-alpha"} {
+		still := readFile(t, "testdata/pil/"+name+".webp")
+		alone, err := Decode(still, DecodeOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := alone.Bounds().Max
+		same, err := Decode(animated(still, image.Point{}, size), DecodeOptions{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if !bytes.Equal(rgbOf(alone), rgbOf(same)) {
+			t.Errorf("%s: a frame as large as the screen is another picture", name)
+		}
+		at, screen := image.Pt(4, 6), size.Add(image.Pt(9, 7))
+		placed, err := Decode(animated(still, at, screen), DecodeOptions{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		want := make([]byte, 3*screen.X*screen.Y)
+		for y, pix := 0, rgbOf(alone); y < size.Y; y++ {
+			copy(want[3*((y+at.Y)*screen.X+at.X):], pix[3*y*size.X:][:3*size.X])
+		}
+		if diff := cmp.Diff(want, rgbOf(placed)); placed.Bounds().Max != screen || diff != "" {
+			t.Errorf("%s: of %v:\n%s", name, placed.Bounds(), diff)
+		}
+		if _, err := Decode(animated(still, at, size), DecodeOptions{}); err == nil || !strings.Contains(err.Error(), "webp: the first frame leaves the screen") {
+			t.Errorf("%s beyond the screen: %v", name, err)
+		}
+		cut := animated(still, at, screen)
+		if _, err := Decode(cut[:60], DecodeOptions{}); err == nil {
+			t.Errorf("%s: a file without a frame is a picture", name)
+		}
+	}
+}
+
+// seeds are small pictures of all kinds.
+func seeds(t testing.TB) (names []string) {
+	t.Helper()
+	for _, pattern := range []string{"testdata/pil/jpeg-*.jpg", "testdata/pil/png-*[a-z0-9].png", "testdata/pil/gif*.gif", "testdata/pil/bmp*.bmp", "testdata/pil/*.webp",
+		"testdata/pil/exif-jpg.jpg", "testdata/pil/exif-6.png", "testdata/scaled/4*.jpg"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		for _, name := range found {
+			if !strings.HasSuffix(name, ".png.png") {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}

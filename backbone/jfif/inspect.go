@@ -1,0 +1,171 @@
+package jfif
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// Header is what a file says of its picture, whichever decoder takes it.
+type Header struct {
+	Samples     int64 // of all planes, with those that complete their last units
+	Progressive bool
+	Usual       bool // of a kind that Decode takes, if it is whole
+}
+
+// maxScans is the most that a progressive picture may have: encoders make about ten, those that try hardest thirty.
+const maxScans = 100
+
+// ErrCut is a file that is too short for the picture that it announces.
+var ErrCut = errors.New("jpeg: the file is cut short")
+
+// Inspect looks at the markers of a file and decodes nothing. It refuses a progressive picture whose scans make a decoder
+// go through all blocks more often than the precision of coefficients allows: some bytes a scan would buy seconds of
+// work. It passes over what the standard library passes over, so that this finds no scan that Inspect has not seen; other
+// damage is for the decoders to tell.
+func Inspect(data []byte) (Header, error) {
+	in := inspection{size: len(data)}
+	for at := 2; ; {
+		marker, next := nextMarker(data, at)
+		if marker == 0 || marker == eoi || next+2 > len(data) {
+			return in.header, nil
+		}
+		n := int(binary.BigEndian.Uint16(data[next:]))
+		if n < 2 || next+n > len(data) {
+			return in.header, nil
+		}
+		if err := in.segment(marker, data[next+2:next+n]); err != nil || in.done {
+			return in.header, err
+		}
+		at = next + n
+	}
+}
+
+// nextMarker finds the next marker that a segment follows, or eoi, and where it ends; 0: there is none.
+func nextMarker(data []byte, at int) (marker byte, end int) {
+	for at < len(data) {
+		i := bytes.IndexByte(data[at:], 0xff)
+		if i < 0 {
+			break
+		}
+		for at += i; at < len(data) && data[at] == 0xff; at++ {
+		}
+		if at < len(data) && data[at] != 0 && data[at]&^7 != rst0 {
+			return data[at], at + 1
+		}
+	}
+	return 0, at
+}
+
+// inspection is how far Inspect has come.
+type inspection struct {
+	header     Header
+	size       int
+	otherInk   bool   // not YCbCr
+	ids        []byte // of the components; nil: no frame yet
+	scans      int
+	refinement []refinement // of each component
+	done       bool
+}
+
+func (in *inspection) segment(marker byte, s []byte) error {
+	switch {
+	case marker == app14 && len(s) >= 12 && string(s[:5]) == "Adobe" && s[11] != 1:
+		in.otherInk, in.header.Usual = true, false
+	case marker == sof0 || marker == sof1 || marker == sof2:
+		return in.frame(s, marker == sof2)
+	case marker == sos && in.ids != nil:
+		return in.scan(s)
+	}
+	return nil
+}
+
+// frame counts samples.
+func (in *inspection) frame(s []byte, progressive bool) error {
+	if in.ids != nil || len(s) < 6 || len(s) != 6+3*int(s[5]) {
+		in.done = true
+		return nil
+	}
+	h, w := int(binary.BigEndian.Uint16(s[1:])), int(binary.BigEndian.Uint16(s[3:]))
+	hmax, vmax := 1, 1
+	for c := s[6:]; len(c) > 0; c = c[3:] {
+		hmax, vmax = max(hmax, int(c[1]>>4)), max(vmax, int(c[1]&15))
+	}
+	units := int64(over(w, 8*hmax)) * int64(over(h, 8*vmax))
+	if units > 8*int64(in.size) { // each takes a bit at least
+		return ErrCut
+	}
+	for c := s[6:]; len(c) > 0; c = c[3:] {
+		blocks := int64(c[1]>>4) * int64(c[1]&15)
+		if len(s) == 9 {
+			blocks = int64(hmax * vmax)
+		}
+		in.header.Samples += 64 * units * blocks
+		in.ids = append(in.ids, c[0])
+	}
+	in.header.Usual = !in.otherInk && usual(s, in.ids)
+	in.header.Progressive, in.done = progressive, !progressive
+	in.refinement = make([]refinement, len(in.ids))
+	return nil
+}
+
+// usual reports whether a frame is one of those that decoder.frame takes.
+func usual(s, ids []byte) bool {
+	switch {
+	case s[0] != 8:
+		return false
+	case len(ids) == 1:
+		return true
+	case len(ids) != 3 || s[10] != 0x11 || s[13] != 0x11 || string(ids) == "RGB":
+		return false
+	}
+	return bytes.IndexByte([]byte{0x11, 0x21, 0x22, 0x12, 0x41}, s[7]) >= 0
+}
+
+// scan counts one and follows which bits of which coefficients it brings.
+func (in *inspection) scan(s []byte) error {
+	if in.scans++; in.scans > maxScans {
+		return fmt.Errorf("jpeg: more than %d scans", maxScans)
+	}
+	if len(s) < 4 || len(s) != 4+2*int(s[0]) {
+		in.done = true
+		return nil
+	}
+	p := passOf(s)
+	for i := range int(s[0]) {
+		at := bytes.IndexByte(in.ids, s[1+2*i])
+		if at < 0 {
+			in.done = true
+			return nil
+		}
+		if !in.refinement[at].take(p) {
+			return fmt.Errorf("jpeg: scan %d brings bits of coefficients that another has brought, or before their time", in.scans)
+		}
+	}
+	return nil
+}
+
+// passOf reads the end of a scan's header.
+func passOf(s []byte) pass {
+	s = s[len(s)-3:]
+	return pass{int(s[0]), int(s[1]), s[2]>>4 > 0, int(s[2] & 15)}
+}
+
+// refinement is how many low bits of each coefficient of a component are still to come, and one more; 0: all.
+type refinement [64]uint8
+
+// take reports whether a scan brings what comes next: the high bits, or one bit more. So no coefficient is gone through
+// more than 14 times.
+func (r *refinement) take(p pass) bool {
+	if p.last > 63 || p.low > 13 {
+		return false
+	}
+	for k := p.from; k <= p.last; k++ {
+		if p.refine && int(r[k]) != p.low+2 || !p.refine && r[k] != 0 {
+			return false
+		}
+		r[k] = uint8(p.low) + 1
+	}
+	return true
+}

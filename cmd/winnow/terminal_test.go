@@ -1,0 +1,53 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTerminal: escape sequences of labels, paths and errors are printed as text by whatever command; JSON and files keep
+// them.
+func TestTerminal(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const evil = "\x1b]0;pwned\a\u202egpj\u009b2J"
+	manifest := write("m.csv", "path,label\na"+evil+".jpg,"+evil+"\nb.jpg,2\n")
+	yaml := write("c.yaml", "lo"+evil+": 1\n")
+	for _, args := range [][]string{
+		{"data", "check", manifest},
+		{"data", "check", manifest, "--json"},
+		{"data", "check", "--" + evil, manifest},
+		{"data", "check", evil},
+		{evil},
+		{"data", "corrupt", manifest, "--noise", evil, "--rate", "0.1", "--out", filepath.Join(dir, evil)},
+		{"train", "--config", yaml, "--print-config"},
+		{"models", "show", evil},
+		{"eval", evil},
+		{"recipes", "show", evil},
+	} {
+		var out, errs bytes.Buffer
+		execute(t.Context(), append([]string{"winnow"}, args...), &out, &errs)
+		if len(args) == 4 && args[3] == "--json" {
+			var report struct {
+				Unreadable []struct{ Path string }
+			}
+			if err := json.Unmarshal(out.Bytes(), &report); err != nil || len(report.Unreadable) != 2 || report.Unreadable[0].Path != "a"+evil+".jpg" {
+				t.Errorf("%q: %v: found %q", args, err, out.String())
+			}
+			out.Reset()
+		}
+		if all := out.String() + errs.String(); strings.ContainsAny(all, "\x1b\a\u202e\u009b") {
+			t.Errorf("%q printed %q", args, all)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package features
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestFlushByTime: a slow network's work is on disk after a few seconds, however few rows it is.
+func TestFlushByTime(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		plan := testPlan(20)
+		w := mustCreate(t, dir, plan, false)
+		defer w.Close()
+		kept := func() int {
+			p, err := readProgress(filepath.Join(dir, progressFile))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p.Rows
+		}
+		for range 3 { // at 0, 2 and 4 seconds
+			if appendTo(t, w, plan, w.Rows()+1); kept() != 0 {
+				t.Fatalf("%d rows are kept before the time is up", kept())
+			}
+			time.Sleep(2 * time.Second)
+		}
+		if appendTo(t, w, plan, w.Rows()+1); kept() != 16 {
+			t.Errorf("%d rows are kept after 6 s, expected 16", kept())
+		}
+		if appendTo(t, w, plan, w.Rows()+1); kept() != 16 {
+			t.Errorf("%d rows are kept at once after that, expected 16", kept())
+		}
+	})
+}
+
+// TestOldStoreGoesFirst: that store.json is gone is certain before the new vectors take the place of the old ones.
+func TestOldStoreGoesFirst(t *testing.T) {
+	dir := t.TempDir()
+	plan := testPlan(10)
+	makeStore(t, dir, plan)
+	before, err := os.Stat(filepath.Join(dir, featuresFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	actual, syncs := syncDir, 0
+	syncDir = func(of string) error {
+		syncs++
+		if _, err := os.Stat(filepath.Join(of, storeFile)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("store.json still stands: %v", err)
+		}
+		if now, err := os.Stat(filepath.Join(of, featuresFile)); err != nil || !os.SameFile(before, now) {
+			t.Errorf("the vectors have been replaced: %v", err)
+		}
+		return actual(of)
+	}
+	defer func() { syncDir = actual }()
+	other := plan
+	other.Key.Model = "9c02"
+	w := mustCreate(t, dir, other, true)
+	defer w.Close()
+	appendTo(t, w, other, 10)
+	if _, err := w.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	if syncs != 1 {
+		t.Errorf("the folder was synced %d times before the vectors were replaced, expected once", syncs)
+	}
+}

@@ -1,0 +1,100 @@
+package decisions
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Gone says that a file of decisions is no longer the one that was opened: what is written into that one is lost with it.
+type Gone struct{ Path, How string }
+
+func (g *Gone) Error() string {
+	return fmt.Sprintf("review: %s: %s while it was open: nothing more is saved", g.Path, g.How)
+}
+
+// place is where the open files lie: the decisions, and SQLite's log of the last ones.
+type place struct {
+	path      string
+	file, log fs.FileInfo
+	size      int64 // at which we left the file: a lock keeps others of our kind from it, not cp
+}
+
+const logEnding = "-wal"
+
+// lookAt returns what lies at a path.
+func lookAt(path string) (p place, err error) {
+	p.path = path
+	if p.file, err = os.Stat(path); err == nil {
+		p.size = p.file.Size()
+		p.log, err = os.Stat(path + logEnding)
+	}
+	return p, err
+}
+
+// changed returns what happened to the files since, "" for nothing.
+func (p place) changed() string {
+	now, err := lookAt(p.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "it was moved or removed"
+	case err != nil:
+		return err.Error()
+	case !os.SameFile(now.file, p.file) || !os.SameFile(now.log, p.log):
+		return "another file was put in its place"
+	case now.size != p.size:
+		return "another program wrote into it"
+	}
+	return ""
+}
+
+// here returns a [*Gone] unless the open file is still the one at the path.
+func (s *Store) here() error {
+	if how := s.place.changed(); how != "" {
+		return &Gone{s.Path, how}
+	}
+	return nil
+}
+
+// written takes note of the size that the file has after we wrote into it.
+func (s *Store) written() {
+	if now, err := lookAt(s.place.path); err == nil && os.SameFile(now.file, s.place.file) {
+		s.place.size = now.size
+	}
+}
+
+// Copy writes what was decided, with its history, into a new file of decisions, or an empty one. It works as long as the
+// store is open, wherever its own file is.
+func (s *Store) Copy(to string) error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.copy(to)
+}
+
+func (s *Store) copy(to string) error {
+	if _, err := s.db.Exec("VACUUM INTO ?", to); err != nil {
+		return inWords(s.Path, err)
+	}
+	return nil
+}
+
+// rescue copies the decisions of a file that is gone beside where it was, or where temporary files lie.
+func (s *Store) rescue(gone error) error {
+	name := strings.TrimSuffix(filepath.Base(s.Path), filepath.Ext(s.Path)) + ".rescued-*.db"
+	for _, dir := range []string{filepath.Dir(s.place.path), os.TempDir()} {
+		f, err := os.CreateTemp(dir, name)
+		if err != nil {
+			continue
+		}
+		_ = f.Close()
+		if err := s.copy(f.Name()); err != nil {
+			_ = os.Remove(f.Name())
+			return errors.Join(gone, err)
+		}
+		return fmt.Errorf("%w; what was saved before is in %s: rename it to go on", gone, f.Name())
+	}
+	return gone
+}

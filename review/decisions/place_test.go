@@ -1,0 +1,182 @@
+package decisions
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestGone: nothing is acknowledged that would be lost with a file that is no longer where it was opened. What was
+// acknowledged before can be copied, and lies beside the place when the store is closed.
+func TestGone(t *testing.T) {
+	for what, c := range map[string]struct {
+		spoil func(path string) error
+		how   string
+	}{
+		"removed":          {os.Remove, "moved or removed"},
+		"moved":            {func(p string) error { return os.Rename(p, p+".old") }, "moved or removed"},
+		"its folder moved": {func(p string) error { return os.Rename(filepath.Dir(p), filepath.Dir(p)+".old") }, "moved or removed"},
+		"its log removed":  {func(p string) error { return os.Remove(p + "-wal") }, "moved or removed"},
+		"replaced": {func(p string) error {
+			return errors.Join(os.WriteFile(p+".new", nil, 0o600), os.Rename(p+".new", p))
+		}, "another file was put in its place"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Setenv("TMPDIR", t.TempDir())
+			dir := filepath.Join(t.TempDir(), "review")
+			path := filepath.Join(dir, "m.decisions.db")
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			s := open(t, path)
+			list, err := s.Decide("t", []Change{dog("a", 0), keepIt("b", 0)})
+			must(t, list, err)
+			before, version := all(t, s), s.Version()
+			if err := c.spoil(path); err != nil {
+				t.Fatal(err)
+			}
+			var gone *Gone
+			for name, write := range map[string]func() error{
+				"decide": func() error { _, err := s.Decide("t", []Change{dropIt("c", 0)}); return err },
+				"undo":   func() error { _, err := s.Undo("t"); return err },
+				"opened": func() error { _, err := s.Opened(Audit{"x", "a.csv", 3}); return err },
+			} {
+				if err := write(); !errors.As(err, &gone) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), c.how) {
+					t.Errorf("%s: got %v, expected %q", name, err, c.how)
+				}
+			}
+			if diff := cmp.Diff(before, all(t, s)); diff != "" || s.Version() != version {
+				t.Errorf("version %d, expected %d; a refused decision changed %s", s.Version(), version, diff)
+			}
+			saved := filepath.Join(t.TempDir(), "saved.db")
+			if err := s.Copy(saved); err != nil {
+				t.Fatal(err)
+			}
+			err = s.Close()
+			if !errors.As(err, &gone) {
+				t.Fatalf("closed with %v", err)
+			}
+			_, name, _ := strings.Cut(err.Error(), "is in ")
+			name, _, _ = strings.Cut(name, ": rename")
+			for _, file := range []string{saved, name} {
+				again := open(t, file)
+				if diff := cmp.Diff(before, all(t, again)); diff != "" {
+					t.Errorf("%s: %s", file, diff)
+				}
+				if list, err := again.Undo("t"); err != nil || len(list) != 2 {
+					t.Errorf("%s: undone %v, %v: the history is missing", file, list, err)
+				}
+			}
+		})
+	}
+}
+
+// TestBack: a file that is put back is gone no longer.
+func TestBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.db")
+	s := open(t, path)
+	for i, step := range []struct {
+		from, to string
+		fine     bool
+	}{{path, path + ".away", false}, {path + ".away", path, true}} {
+		if err := os.Rename(step.from, step.to); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Decide("t", []Change{keepIt("a", 0)}); (err == nil) != step.fine {
+			t.Errorf("step %d: got %v", i, err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWrittenInto: what another program writes into the open file is noticed before the next decision.
+func TestWrittenInto(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.db")
+	s := open(t, path)
+	list, err := s.Decide("t", []Change{keepIt("a", 0)})
+	must(t, list, err)
+	if err := os.Truncate(path, 100); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Decide("t", []Change{keepIt("b", 0)}); !errors.As(err, new(*Gone)) || !strings.Contains(err.Error(), "wrote into it") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// many returns the bytes of a file with so many decisions.
+func many(t testing.TB, n int) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "d.db")
+	s := open(t, path)
+	for i := range n {
+		list, err := s.Decide("t", []Change{keepIt(fmt.Sprint("image", i), 0)})
+		must(t, list, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestCut: a file that lost its end is refused, unless nothing of it was lost.
+func TestCut(t *testing.T) {
+	const n = 150
+	data, dir, refused := many(t, n), t.TempDir(), 0
+	for lost := 1; lost < 5000; lost += 37 {
+		path := filepath.Join(dir, fmt.Sprint(lost, ".db"))
+		if err := os.WriteFile(path, data[:len(data)-lost], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(path)
+		if err != nil {
+			if refused++; !strings.Contains(err.Error(), "damaged") {
+				t.Errorf("%d bytes lost: %v", lost, err)
+			}
+			continue
+		}
+		if total, list, err := s.History(0, 2*n); total != n || len(list) != n || err != nil || len(all(t, s)) != n {
+			t.Errorf("%d bytes lost: %d decisions of %d are served, %v", lost, len(list), n, err)
+		}
+		s.Close()
+	}
+	if refused < 50 {
+		t.Errorf("%d files were refused: the test cuts nothing", refused)
+	}
+}
+
+// TestUnknownAction: a word that is no action, written by another program, is told with its place and reaches nothing.
+func TestUnknownAction(t *testing.T) {
+	for table, use := range map[string]func(*Store) error{
+		"images":  func(s *Store) error { return s.Images(func(Image) error { return nil }) },
+		"history": func(s *Store) error { _, err := s.Undo("t"); return err },
+	} {
+		path := filepath.Join(t.TempDir(), "d.db")
+		s := open(t, path)
+		list, err := s.Decide("t", []Change{keepIt("a.png", 0)})
+		must(t, list, err)
+		s.Close()
+		db, err := sql.Open("sqlite", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec("UPDATE " + table + " SET action = 'burn'"); err != nil {
+			t.Fatal(err)
+		}
+		db.Close()
+		if err := use(open(t, path)); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), `"burn" is not keep, drop`) {
+			t.Errorf("%s: got %v", table, err)
+		}
+	}
+}

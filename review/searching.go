@@ -1,0 +1,75 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+)
+
+// mostSearches run or wait at the same time; more are refused: what comes after that many is answered too late to be of use.
+const mostSearches = 16
+
+// searches are the searches for images alike. One runs at a time, and of each tab only the last one is wanted. They have a
+// queue of their own, so that nothing else waits behind them.
+type searches struct {
+	turn   chan struct{} // one at a time
+	mutex  sync.Mutex
+	wanted []*wanted
+}
+
+// wanted is a search that runs or waits.
+type wanted struct {
+	tab  string // "": of no tab
+	stop context.CancelCauseFunc
+}
+
+func newSearches() *searches { return &searches{turn: make(chan struct{}, 1)} }
+
+// enter takes a place in the queue, that of the tab's last search if it has one, which ends. The context ends with the
+// request, or when the search is wanted no longer; leave gives the place back.
+func (s *searches) enter(ctx context.Context, tab string) (_ context.Context, leave func(), err error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if at := slices.IndexFunc(s.wanted, func(w *wanted) bool { return tab != "" && w.tab == tab }); at >= 0 {
+		s.wanted[at].stop(refuse(http.StatusConflict, "the tab has asked for another search since"))
+		s.wanted = slices.Delete(s.wanted, at, at+1)
+	}
+	if len(s.wanted) >= mostSearches {
+		return nil, nil, refuse(http.StatusServiceUnavailable, "%d other searches come first: try again in a moment", mostSearches)
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	w := &wanted{tab, stop}
+	s.wanted = append(s.wanted, w)
+	return ctx, func() {
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		stop(nil)
+		s.wanted = slices.DeleteFunc(s.wanted, func(other *wanted) bool { return other == w })
+	}, nil
+}
+
+// run makes a search when it is its turn.
+func (s *searches) run(ctx context.Context, look func(context.Context) ([]Found, error)) ([]Found, error) {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return nil, unwanted(ctx)
+	}
+	list, err := look(ctx)
+	if ctx.Err() != nil {
+		return nil, unwanted(ctx)
+	}
+	return list, err
+}
+
+// unwanted returns why a context ended.
+func unwanted(ctx context.Context) error {
+	err := context.Cause(ctx)
+	if errors.As(err, new(*problem)) {
+		return err
+	}
+	return refuse(http.StatusServiceUnavailable, "%v", err)
+}
