@@ -115,7 +115,12 @@ func (t *table) head(record []string, named bool) (paths int, use []int) {
 }
 
 // tableOfParquet reads columns of numbers, one a class, or one column of lists; a column path names the rows.
-func tableOfParquet(path string) (*table, error) {
+func tableOfParquet(path string) (t *table, err error) {
+	defer func() {
+		if p := recover(); p != nil { // broken files lead the library out of its slices
+			err = fmt.Errorf("is no sound Parquet file: %v", p)
+		}
+	}()
 	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
@@ -129,7 +134,7 @@ func tableOfParquet(path string) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &table{at: func(row int) string { return fmt.Sprintf("row %d, from 0", row) }}
+	t = &table{at: func(row int) string { return fmt.Sprintf("row %d, from 0", row) }}
 	var leaves []string
 	for _, c := range file.Schema().Columns() {
 		leaves = append(leaves, c[0])

@@ -64,11 +64,7 @@ func description() string {
 		"   winnow audit --features features --labels noisy.csv --out suspects.csv --classes classes.csv\n" +
 		"   winnow audit --features features --labels noisy.csv --clean clean.csv --drop --precision 0.9\n" +
 		"   winnow audit --features features --labels noisy.csv --scorer crossfit\n" +
-		"   winnow audit --probs predicted.npy --labels noisy.csv --out suspects.csv\n\n" +
-		"--probs takes what somebody's model said of the images, alone or with --features: the label's probability against that\n" +
-		"of its strongest rival ranks, and labels with a stronger rival are called wrong. Rows are those of --labels, in its\n" +
-		"order, or named by a column path; columns are named by a header, or number the classes from 0, or are all classes in\n" +
-		"alphabetical order. Labels then need no paths: a table with a column label or given_label will do.\n\n" +
+		"   winnow audit --probs predicted.npy --labels noisy.csv --out suspects.csv\n\n" + auditing.ProbsHelp +
 		"The cleaned manifest is the one that was read, in its own form, with all its columns: rows are left out and labels\n" +
 		"replaced, nothing else. Of a folder of images a CSV manifest is made.\n\n" +
 		"Scorers:\n\n" + auditing.ScorerHelp() + "\n\n" +
