@@ -118,11 +118,7 @@ func OpenRun(dir, file string) (*Embedder, error) {
 
 // frozenBackbone finds the backbone that made the features of a run.
 func frozenBackbone(r *folder.Run, file string) (*models.Backbone, error) {
-	places := []string{r.Config.Data.Model}
-	if s, err := features.Open(r.OriginalStore()); err == nil {
-		places = append(places, s.ModelFile)
-	}
-	b, err := extraction.BackboneBy(r.Meta.ModelSHA256, r.Meta.Preprocessing, "run "+r.Dir, file, places...)
+	b, err := extraction.BackboneBy(r.Meta.ModelSHA256, r.Meta.Preprocessing, "run "+r.Dir, file, r.BackboneFiles()...)
 	var hinted *hint.Error
 	if errors.As(err, &hinted) {
 		err = hint.With(hinted.Err, "name the model's file with --backbone FILE, or record it: winnow models add FILE")
@@ -163,7 +159,11 @@ func decoderNow(dir, preprocessing, was string, note func(format string, args ..
 
 // reopen opens the embedder that made an index, where it was or as o names it, and refuses another.
 func reopen(dir string, was search.Embedder, o Options, note func(format string, args ...any)) (*Embedder, error) {
-	e, err := Open(cmp.Or(o.Model, was.Source), o.Backbone, note)
+	from := was.Source
+	if was.Place.Absolute != "" {
+		from = was.Place.Find(dir, nil)
+	}
+	e, err := Open(cmp.Or(o.Model, from), o.Backbone, note)
 	if err != nil {
 		if o.Model == "" && hint.Of(err) == "" {
 			err = hint.With(err, "the index %s was made by %s: if it moved, name it with --model", dir, was.Source)

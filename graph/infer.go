@@ -52,7 +52,7 @@ func (n number) dim() Dim {
 }
 
 // maxRank bounds the number of axes that are followed; a hostile file could double it with every node.
-const maxRank = 64
+const maxRank = 16
 
 // bounded returns the shape, or nothing known where it has too many axes.
 func (s Shape) bounded() Shape {
@@ -62,8 +62,12 @@ func (s Shape) bounded() Shape {
 	return s
 }
 
-// followed bounds the number of elements of tensors that are followed by value.
-const followed = 1024
+// followed bounds the number of elements of tensors that are followed by value, and allFollowed that of all in a model: a
+// node of ten bytes could otherwise hold a thousand.
+const (
+	followed    = 1024
+	allFollowed = 1 << 20
+)
 
 // call is one node with what is known of its inputs; a rule fills in what follows for its outputs.
 type call struct {
@@ -108,7 +112,7 @@ func infer(m *Model) map[string]fact {
 	for _, v := range slices.Concat(g.ValueInfo, g.Outputs) {
 		stated[v.Name] = v
 	}
-	opset := m.Opset()
+	opset, left := m.Opset(), allFollowed
 	for _, n := range g.Nodes {
 		c := call{Node: n, opset: opset, in: make([]fact, len(n.Inputs)), out: make([]fact, len(n.Outputs))}
 		for i, name := range n.Inputs {
@@ -118,6 +122,9 @@ func infer(m *Model) map[string]fact {
 			rule(&c)
 		}
 		for i, name := range n.Outputs {
+			if left -= len(c.out[i].ints); left < 0 {
+				c.out[i].ints = nil
+			}
 			if name != "" {
 				facts[name] = c.out[i].with(stated[name])
 			}

@@ -11,10 +11,16 @@ import (
 // maxMultiple bounds the factor; no real size comes near.
 const maxMultiple = 1 << 40
 
+// maxName bounds the name of a size that is multiplied, as every product has a name of its own.
+const maxName = 200
+
 // multiple splits the name of a free size: "2*N" is 2 times "N", "N" once.
 func multiple(name string) (factor int64, base string) {
 	number, rest, found := strings.Cut(name, "*")
-	if k, err := strconv.ParseInt(number, 10, 64); found && err == nil && k > 0 && k <= maxMultiple && rest != "" {
+	if !found || rest == "" || len(number) > 13 { // an error of ParseInt holds a copy of what is no number
+		return 1, name
+	}
+	if k, err := strconv.ParseInt(number, 10, 64); err == nil && k > 0 && k <= maxMultiple {
 		return k, rest
 	}
 	return 1, name
@@ -24,7 +30,7 @@ func multiple(name string) (factor int64, base string) {
 func scaled(name string, by int64) Dim {
 	k, base := multiple(name)
 	switch {
-	case base == "" || by < 1 || by > maxMultiple/k:
+	case base == "" || len(base) > maxName || by < 1 || by > maxMultiple/k:
 		return Free("")
 	case k*by == 1:
 		return Free(base)

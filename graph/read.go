@@ -24,6 +24,9 @@ func ReadNamed(name string, data []byte) (*Model, error) {
 	if err == nil {
 		err = m.check()
 	}
+	if err == nil {
+		err = m.checkClaims()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("graph: %s: %w", name, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"winnow/graph"
+	"winnow/internal/testing/memory"
 )
 
 // msg writes protobuf by hand: what the reader must understand, built without the writer.
@@ -261,6 +262,11 @@ func FuzzRead(f *testing.F) {
 	f.Add(file(msg{}.bytes(5, msg{}.num(1, 2).num(2, 7).bytes(7, []byte{1, 2}))))
 	f.Add(transformer(17).Marshal())
 	f.Fuzz(func(t *testing.T, data []byte) {
+		memory.Check(t, 64<<20+1000*uint64(len(data)), func() {
+			if m, err := graph.ReadNamed("fuzz.onnx", data); err == nil {
+				graph.Infer(m)
+			}
+		})
 		if len(data) < 1<<16 { // what matters is how fields nest; big inputs only slow the search
 			walkAll(t, data, true)
 		}

@@ -35,7 +35,7 @@ type HeadMeta struct {
 	ModelSHA256   string `json:"model_sha256"`  // of the backbone file
 	Output        string `json:"output"`        // the backbone's tensor that is the feature
 	Preprocessing string `json:"preprocessing"` // canonical text of the backbone's preprocessing
-	ConfigSHA256  string `json:"config_sha256"` // of the resolved training configuration
+	ConfigSHA256  string `json:"config_sha256"` // of the training: its settings and data
 	Winnow        string `json:"winnow"`        // version that wrote the file
 	Seed          uint64 `json:"seed"`
 }

@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/head"
+	"winnow/internal/testing/memory"
 )
 
 var sampleMeta = HeadMeta{ModelSHA256: "ab12", Output: "pool", Preprocessing: `{"crop":224}`, ConfigSHA256: "cd34", Winnow: "test", Seed: 1<<63 + 7}
@@ -189,7 +190,10 @@ func FuzzReadHead(f *testing.F) {
 		f.Add(data[:len(data)-sha256.Size])
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		h, meta, err := readHead(bytes.NewReader(sealed(body)))
+		var h *head.Head
+		var meta HeadMeta
+		var err error
+		memory.Check(t, 16<<20+64*uint64(len(body)), func() { h, meta, err = readHead(bytes.NewReader(sealed(body))) })
 		if err != nil {
 			return
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"winnow/internal/testing/memory"
 )
 
 func TestKnown(t *testing.T) {
@@ -134,7 +136,9 @@ func entryText(file string) string {
 func FuzzRegistry(f *testing.F) {
 	f.Add([]byte(`{"version":1,"models":[{"name":"a","file":"b","sha256":"c","preprocessing":{"crop":1,"scale":1,"channels":"L","interpolation":"bilinear","std":[1,1,1]}}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		entries, err := parseRegistry(data)
+		var entries []Entry
+		var err error
+		memory.Check(t, 16<<20+64*uint64(len(data)), func() { entries, err = parseRegistry(data) })
 		if err != nil {
 			return
 		}

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -11,14 +12,21 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync"
 )
 
 // Guard decides which requests are answered: by the host that they name (another page's name may point here), by the page that
-// they come from, and by a token.
+// they come from, and by a token or the cookie that it is exchanged for. The cookie holds a secret that follows from the token
+// and does not tell it: other servers of this machine see the cookies of all its ports. It stays the same when a server is
+// started again with the same token, so that an open page goes on.
 type Guard struct {
-	Token  string
+	at     *net.TCPAddr
+	token  string
 	cookie string
+	secret string // in the cookie
 	hosts  map[string]bool
+	mutex  sync.Mutex
+	usable map[[sha256.Size]byte]func() // by the hash of a token that lets in once; called when it has
 }
 
 // tokenBytes is the length of a token made here.
@@ -47,9 +55,12 @@ func CheckToken(token string) error {
 
 // NewGuard guards a server that listens at an address. It answers to that address, on loopback to all names of it, on all
 // networks to the names of this machine, and to the hosts allowed, with or without a port.
-func NewGuard(token string, at net.Addr, allowed []string) *Guard {
+func NewGuard(token string, at *net.TCPAddr, allowed []string) *Guard {
 	host, port, _ := net.SplitHostPort(at.String())
-	g := &Guard{Token: token, cookie: "winnow-review-" + port, hosts: map[string]bool{}}
+	g := &Guard{at: at, token: token, cookie: "winnow-review-" + port, hosts: map[string]bool{}, usable: map[[sha256.Size]byte]func(){}}
+	follows := hmac.New(sha256.New, []byte(token))
+	_, _ = follows.Write([]byte(g.cookie)) // never fails
+	g.secret = hex.EncodeToString(follows.Sum(nil))
 	names := []string{host}
 	if ip := net.ParseIP(host); ip == nil || ip.IsLoopback() || ip.IsUnspecified() {
 		names = append(names, "127.0.0.1", "localhost", "::1")
@@ -136,33 +147,63 @@ func (g *Guard) known(req *http.Request) error {
 	return nil
 }
 
-// same compares a token in constant time.
-func (g *Guard) same(token string) bool {
-	a, b := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(g.Token))
+// same compares secrets in constant time.
+func same(given, expected string) bool {
+	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(expected))
 	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
-// enter takes the token of the address that the command prints and puts it into a cookie.
+// once makes a token that lets in once, and then calls used.
+func (g *Guard) once(used func()) string {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	token := NewToken()
+	g.usable[sha256.Sum256([]byte(token))] = used
+	return token
+}
+
+// use reports whether a token lets in once, and now has.
+func (g *Guard) use(token string) bool {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	hash := sha256.Sum256([]byte(token))
+	used, ok := g.usable[hash]
+	if ok {
+		delete(g.usable, hash)
+		used()
+	}
+	return ok
+}
+
+// enter takes the token of an address and puts the cookie's secret in its place.
 func (g *Guard) enter(w http.ResponseWriter, req *http.Request) {
-	if !g.same(req.URL.Query().Get("token")) {
-		answerError(w, refuse(http.StatusForbidden, "the token is not this server's: open the address that winnow review printed last"))
+	token := req.URL.Query().Get("token")
+	once := g.use(token)
+	if !once && !same(token, g.token) {
+		answerError(w, refuse(http.StatusForbidden, "the token is not this server's, or was used: open the address that winnow review printed last"))
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: g.cookie, Value: g.Token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Location", "/")
+	http.SetCookie(w, &http.Cookie{Name: g.cookie, Value: g.secret, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	if once || req.Header.Get("Sec-Fetch-Site") == "cross-site" { // a redirect on behalf of another page would not carry the cookie
+		h.Set("Content-Type", kinds[".html"])
+		_, _ = fmt.Fprintf(w, redirect, "/")
+		return
+	}
+	h.Set("Location", "/")
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// admitted checks the token, in the cookie or as a bearer token.
+// admitted checks the token as a bearer token, or the cookie.
 func (g *Guard) admitted(req *http.Request) (bearer bool, err error) {
 	if token, ok := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer "); ok {
-		if g.same(token) {
+		if same(token, g.token) {
 			return true, nil
 		}
 		return false, refuse(http.StatusUnauthorized, "the token is not this server's")
 	}
-	if cookie, err := req.Cookie(g.cookie); err == nil && g.same(cookie.Value) {
+	if cookie, err := req.Cookie(g.cookie); err == nil && same(cookie.Value, g.secret) {
 		return false, nil
 	}
 	return false, refuse(http.StatusUnauthorized, "a token is missing: open the address that winnow review printed")

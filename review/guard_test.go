@@ -55,7 +55,7 @@ func TestGuard(t *testing.T) {
 	w := newWorld(t, 60)
 	host := strings.TrimPrefix(w.server.URL, "http://")
 	_, port, _ := net.SplitHostPort(host)
-	cookie := map[string]string{"Cookie": "winnow-review-" + port + "=" + testToken}
+	cookie := map[string]string{"Cookie": "winnow-review-" + port + "=" + w.guard.secret}
 	bearer := map[string]string{"Authorization": "Bearer " + testToken}
 	post := with(cookie, "Content-Type", "application/json", "Origin", "http://"+host)
 	undo, nothing := `{"tab":"t"}`, 404 // let through, there is nothing to undo
@@ -76,7 +76,10 @@ func TestGuard(t *testing.T) {
 		{"an empty token", "GET", "/api/session", "", map[string]string{"Authorization": "Bearer "}, 401},
 		{"basic", "GET", "/api/session", "", map[string]string{"Authorization": "Basic " + testToken}, 401},
 		{"a wrong bearer beside the cookie", "GET", "/api/session", "", with(cookie, "Authorization", "Bearer x"), 401},
-		{"another port's cookie", "GET", "/api/session", "", map[string]string{"Cookie": "winnow-review-1=" + testToken}, 401},
+		{"another port's cookie", "GET", "/api/session", "", map[string]string{"Cookie": "winnow-review-1=" + w.guard.secret}, 401},
+		{"the token as a cookie", "GET", "/api/session", "", map[string]string{"Cookie": "winnow-review-" + port + "=" + testToken}, 401},
+		{"the cookie's secret as a token", "GET", "/api/session", "", map[string]string{"Authorization": "Bearer " + w.guard.secret}, 401},
+		{"the cookie's secret in the address", "GET", "/?token=" + w.guard.secret, "", nil, 403},
 		{"another cookie", "GET", "/api/session", "", map[string]string{"Cookie": "winnow-review-" + port + "=nix"}, 401},
 		{"a token in another address", "GET", "/api/session?token=" + testToken, "", nil, 401},
 
@@ -147,6 +150,14 @@ func TestEnter(t *testing.T) {
 	}
 	if a := w.knock("GET", "/", "", map[string]string{"Cookie": cookies[0].Name + "=" + cookies[0].Value}); a.StatusCode != 200 {
 		t.Errorf("with the cookie: %d", a.StatusCode)
+	}
+	if strings.Contains(cookies[0].Value, testToken) {
+		t.Error("the cookie tells the token")
+	}
+	again := NewGuard(testToken, w.guard.at, nil)
+	other := NewGuard(testToken, &net.TCPAddr{IP: w.guard.at.IP, Port: w.guard.at.Port + 1}, nil)
+	if again.secret != cookies[0].Value || other.secret == again.secret {
+		t.Error("the secret changes with a new start, or is that of another port")
 	}
 	for _, token := range []string{"", "x", testToken + "x"} {
 		if a := w.knock("GET", "/?token="+token, "", nil); a.StatusCode != 403 || len(a.Cookies()) > 0 {

@@ -169,7 +169,7 @@ func (w *world) open(change func(*Config)) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.guard = NewGuard(testToken, l.Addr(), nil)
+	w.guard = NewGuard(testToken, l.Addr().(*net.TCPAddr), nil)
 	w.server = httptest.NewUnstartedServer(w.guard.Protect(w.review.Handler()))
 	w.server.Listener.Close()
 	w.server.Listener = l

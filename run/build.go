@@ -147,16 +147,20 @@ func (r *training) identity() map[string]string {
 	return id
 }
 
+// sum returns the sha256 of the identity: it is in the heads of a run and in its config.yaml.
+func (r *training) sum() string {
+	h := sha256.New()
+	for _, key := range slices.Sorted(maps.Keys(r.config.Identity)) {
+		fmt.Fprintf(h, "%q: %q\n", key, r.config.Identity[key])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
 // headMeta ties a head to the backbone whose features it was trained on.
 func (r *training) headMeta() models.HeadMeta {
 	key := r.data.Key
-	text, err := config.Marshal(r.cfg)
-	if err != nil {
-		panic("train: " + err.Error()) // a configuration that was read can be written
-	}
-	sum := sha256.Sum256(text)
 	return models.HeadMeta{
 		ModelSHA256: key.Model, Output: key.Output, Preprocessing: key.Preprocessing,
-		ConfigSHA256: hex.EncodeToString(sum[:]), Winnow: r.opts.Winnow, Seed: r.cfg.Seed,
+		ConfigSHA256: r.sum(), Winnow: r.opts.Winnow, Seed: r.cfg.Seed,
 	}
 }

@@ -28,11 +28,12 @@ type Data struct {
 	Sum        string           // sha256 of which images and labels these are
 	Key        features.Key     // of the store
 	StoreSum   string           // sha256 of the features
+	ModelFile  string           // where the backbone was that made them, "" where that is not known
 }
 
 // Join finds the features of the train and validation splits by path.
 func Join(d *datasets.Dataset, s *features.Store) (Data, error) {
-	t := Data{Paths: d.Paths(), Key: s.Key, StoreSum: s.Sum}
+	t := Data{Paths: d.Paths(), Key: s.Key, StoreSum: s.Sum, ModelFile: s.ModelFile}
 	sum := sha256.New()
 	for _, part := range []struct {
 		split string

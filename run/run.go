@@ -12,6 +12,7 @@ import (
 	"winnow/extraction"
 	"winnow/filters"
 	"winnow/head"
+	"winnow/internal/lock"
 	"winnow/run/config"
 	"winnow/run/folder"
 	"winnow/run/tuning"
@@ -41,11 +42,12 @@ type Options struct {
 // Plan is what a run will do, as far as the data decide it.
 type Plan struct {
 	Config       config.Run
-	Steps, Epoch int  // of the run, of an epoch
-	Resumed      int  // steps done before
-	Labelled     int  // training images with a label
-	Validates    bool // there is a validation split
-	Rests        int  // steps in which the backbone rests
+	Steps, Epoch int    // of the run, of an epoch
+	Resumed      int    // steps done before
+	Labelled     int    // training images with a label
+	Validates    bool   // there is a validation split
+	Rests        int    // steps in which the backbone rests
+	Sum          string // sha256 of the settings and data that make the run what it is
 }
 
 // Outcome is what a run came to.
@@ -60,6 +62,13 @@ type Outcome struct {
 
 // Run trains a head alone, on stored features, as a configuration says. A backbone is trained by [Train] or a [Session].
 func Run(ctx context.Context, cfg config.Run, data Data, opts Options) (Outcome, error) {
+	if opts.Dir != "" {
+		held, err := lock.Folder(opts.Dir)
+		if err != nil {
+			return Outcome{}, fmt.Errorf("train: %w", err)
+		}
+		defer held.Close()
+	}
 	return RunOn(ctx, tuning.Stored{}, cfg, data, opts)
 }
 
@@ -186,7 +195,7 @@ func (r *training) begin() error {
 	}
 	plan := Plan{
 		Config: r.cfg, Steps: r.config.Steps, Epoch: r.epoch, Resumed: r.trainer.Done(),
-		Labelled: r.data.Train.Len() - r.data.Unlabelled, Validates: r.config.Validate != nil,
+		Labelled: r.data.Train.Len() - r.data.Unlabelled, Validates: r.config.Validate != nil, Sum: r.sum(),
 	}
 	if r.tuned() {
 		plan.Rests = r.cfg.Finetune.Start.In(r.epoch)

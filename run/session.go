@@ -2,7 +2,9 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -36,6 +38,7 @@ type Session struct {
 
 	options  Options
 	backbone tuning.Backbone
+	folder   io.Closer         // held while the session is open; nil before it is
 	noise    *folder.NoiseRate // where the rate was to be estimated
 	start    time.Time
 }
@@ -63,7 +66,7 @@ func OpenWith(ctx context.Context, cfg config.Run, d *datasets.Dataset, o Option
 		open = s.openBackbone
 	}
 	if err := open(ctx, d); err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.Close())
 	}
 	s.options.About.Features = s.Config.Data.Features
 	if s.options.About.Features == "" {
@@ -120,8 +123,9 @@ func (s *Session) openBackbone(ctx context.Context, d *datasets.Dataset) (err er
 
 func (s *Session) ownFeatures() string { return filepath.Join(s.options.Dir, folder.OwnFeatures) }
 
-func (s *Session) prepare() error {
-	return folder.Prepare(s.options.Dir, s.options.Resume, s.options.Overwrite)
+func (s *Session) prepare() (err error) {
+	s.folder, err = folder.Prepare(s.options.Dir, s.options.Resume, s.options.Overwrite)
+	return err
 }
 
 // makeFeatures makes the features that the run starts from, unless they are there; those of another backbone or of
@@ -135,8 +139,14 @@ func (s *Session) makeFeatures(ctx context.Context, e *extraction.Extraction) er
 	return err
 }
 
-// Close frees the memory of the networks.
-func (s *Session) Close() error { return s.backbone.Close() }
+// Close frees the memory of the networks and lets the folder go.
+func (s *Session) Close() error {
+	err := s.backbone.Close()
+	if s.folder != nil {
+		err = errors.Join(err, s.folder.Close())
+	}
+	return err
+}
 
 // Train trains and leaves in the folder everything that a run leaves, its measurement too.
 func (s *Session) Train(ctx context.Context) (Outcome, folder.Result, error) {
@@ -186,7 +196,7 @@ func (s *Session) begin(plan Plan) error {
 	if err != nil {
 		return err
 	}
-	return folder.Begin(s.options.Dir, s.Config, facts)
+	return folder.Begin(s.options.Dir, s.Config, plan.Sum, facts)
 }
 
 // facts returns what run.json holds: what the caller knows of the machine, completed with configuration and data.
@@ -194,6 +204,7 @@ func (s *Session) facts(plan Plan) (folder.Facts, error) {
 	f, data := s.options.About, s.Data
 	f.Winnow, f.Go, f.Started, f.NoiseRate = s.options.Winnow, runtime.Version(), s.start.UTC(), s.noise
 	f.Seed, f.Manifest, f.ImagesSHA256, f.FeaturesSHA256, f.FeaturesKey = s.Config.Seed, s.Config.Data.Manifest, data.Sum, data.StoreSum, data.Key
+	f.Places = folder.PlacesOf(s.options.Dir, s.Config.Data, data.ModelFile)
 	f.Images, f.Unlabelled, f.Validation, f.Classes = data.Train.Len(), data.Unlabelled, data.Validation.Len(), data.Classes
 	f.LeftOut, f.StepsPerEpoch, f.Steps = append([]lookup.LeftOut{}, data.LeftOut...), plan.Epoch, plan.Steps
 	if share := s.backbone.Share(); share != nil {

@@ -1,12 +1,14 @@
 package run
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"winnow/internal/lock"
 	"winnow/run/config"
 	"winnow/run/folder"
 )
@@ -49,5 +51,154 @@ func TestTrainLeavesAFolder(t *testing.T) {
 	o.Overwrite = true
 	if _, err := Train(t.Context(), cfg, o); err != nil {
 		t.Error(err)
+	}
+}
+
+// trainable returns a configuration with its data in dir, and options to train it there.
+func trainable(t *testing.T, dir string, seed uint64) (config.Run, Options) {
+	t.Helper()
+	var paths []string
+	manifest := "path,label,split\n"
+	for i := range 12 {
+		paths = append(paths, fmt.Sprintf("%d.png", i))
+		manifest += fmt.Sprintf("%d.png,class%d,%s\n", i, i%3, []string{"train", "test"}[i/9])
+	}
+	cfg := config.Default()
+	cfg.Seed, cfg.Data = seed, config.Data{Manifest: filepath.Join(dir, "m.csv"), Features: filepath.Join(dir, "store")}
+	cfg.Head.Out, cfg.Length, cfg.Bank.Size = 4, config.Steps(3), 24
+	cfg.Sampler.Classes, cfg.Sampler.Images = 3, 2
+	if _, err := os.Stat(cfg.Data.Manifest); err != nil {
+		if err := errors.Join(os.WriteFile(cfg.Data.Manifest, []byte(manifest), 0o644), os.Rename(storeOf(t, paths, nil), cfg.Data.Features)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cfg, Options{Dir: filepath.Join(dir, "runs", fmt.Sprint(seed)), Winnow: "test"}
+}
+
+// A folder that one training writes is no other's, until that ends.
+func TestOneTrainingAFolder(t *testing.T) {
+	cfg, o := trainable(t, t.TempDir(), 1)
+	var second error
+	o.Begun = func(Plan) error {
+		other := o
+		other.Begun, other.Overwrite = nil, true
+		_, second = Train(t.Context(), cfg, other)
+		return nil
+	}
+	if _, err := Train(t.Context(), cfg, o); err != nil {
+		t.Fatal(err)
+	}
+	if held := new(lock.Held); !errors.As(second, &held) || held.PID != os.Getpid() || held.Dir != o.Dir {
+		t.Errorf("a second training in the folder: %v", second)
+	}
+	if _, err := folder.Read(o.Dir, false); err != nil {
+		t.Error(err)
+	}
+}
+
+// A head beside the configuration of another run is refused; one of a run that began again and of a run that wrote no sum is not.
+func TestHeadOfAnotherRun(t *testing.T) {
+	dir := t.TempDir()
+	cfg, o := trainable(t, dir, 1)
+	other, p := trainable(t, dir, 2)
+	for range 2 {
+		for _, err := range []error{second(Train(t.Context(), cfg, o)), second(Train(t.Context(), other, p))} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		o.Overwrite, p.Resume = true, true
+	}
+	for _, last := range []bool{false, true} {
+		if _, err := folder.Read(o.Dir, last); err != nil {
+			t.Errorf("the run's own head: %v", err)
+		}
+	}
+	if err := os.Rename(filepath.Join(p.Dir, folder.BestHeadFile), filepath.Join(o.Dir, folder.BestHeadFile)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := folder.Read(o.Dir, false); err == nil || !strings.Contains(err.Error(), "head.winnow is of another run") {
+		t.Errorf("the head of another run: %v", err)
+	}
+	name := filepath.Join(o.Dir, folder.ConfigFile)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "\n")
+	if err := os.WriteFile(name, []byte(rest), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := folder.Read(o.Dir, false); err != nil {
+		t.Errorf("a run of before: %v", err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// A run opens from any folder: where it was made, moved with its data, and moved without them.
+func TestMovedRun(t *testing.T) {
+	home := t.TempDir()
+	t.Chdir(home)
+	dir := "project"
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cfg, o := trainable(t, dir, 1)
+	if _, err := Train(t.Context(), cfg, o); err != nil {
+		t.Fatal(err)
+	}
+	opens := func(what, run, data string) {
+		t.Helper()
+		r, err := folder.Open(t.Context(), run, folder.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+			return
+		}
+		for path, want := range map[string]string{r.ManifestFile: "m.csv", r.Store.Dir: "store"} {
+			got, err := os.Stat(path)
+			if expected, gone := os.Stat(filepath.Join(data, want)); err != nil || gone != nil || !os.SameFile(got, expected) {
+				t.Errorf("%s: found %s, expected %s in %s", what, path, want, data)
+			}
+		}
+	}
+	at := func(path string) string { return filepath.Join(home, path) }
+	opens("where it was made", o.Dir, at("project"))
+	elsewhere := t.TempDir()
+	t.Chdir(elsewhere)
+	opens("from another folder", at(o.Dir), at("project"))
+	if err := os.CopyFS("copy", os.DirFS(at("project"))); err != nil {
+		t.Fatal(err)
+	}
+	opens("copied with its data", "copy/runs/1", "copy")
+	if err := os.CopyFS("alone", os.DirFS(at(o.Dir))); err != nil {
+		t.Fatal(err)
+	}
+	opens("copied alone", "alone", at("project"))
+	if err := os.MkdirAll("a/b/deep", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename("alone", "a/b/run"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("a/m.csv", []byte("path,label,split\nother.png,a,train\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	opens("beside another manifest of that name", "a/b/run", at("project"))
+	if err := os.Symlink(filepath.Join(elsewhere, "copy/runs/1"), "a/b/deep/link"); err != nil {
+		t.Fatal(err)
+	}
+	opens("through a link", "a/b/deep/link", "copy")
+	if err := os.Rename(at("project"), at("moved")); err != nil {
+		t.Fatal(err)
+	}
+	opens("moved with its data", at("moved/runs/1"), at("moved"))
+	t.Chdir(at("moved/runs"))
+	opens("by a short name", "1", at("moved"))
+	if _, err := folder.Open(t.Context(), filepath.Join(elsewhere, "a/b/run"), folder.Options{}); err == nil {
+		t.Error("without any data: no error")
+	}
+	if result, err := folder.ReadResult("1"); err != nil || result.Run != "1" || result.Head != "1/head.winnow" {
+		t.Errorf("%v: %+v", err, result)
 	}
 }

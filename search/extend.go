@@ -15,6 +15,7 @@ import (
 	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/internal/lock"
+	"winnow/internal/place"
 )
 
 // ErrExists says that there is an index already.
@@ -53,6 +54,9 @@ func Create(dir string, e Embedder, dim int, dtype string, paths []string) (*Ext
 	return begin(dir, paths, func() (Info, map[string]int, error) {
 		if Here(dir) {
 			return Info{}, nil, fmt.Errorf("search: %s: %w", dir, ErrExists)
+		}
+		if filepath.IsAbs(e.Source) {
+			e.Place = place.New(dir, e.Source)
 		}
 		info := Info{Version: indexVersion, Dim: dim, DType: dtype, Embedder: e}
 		return info, nil, info.check(dir)

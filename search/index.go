@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
+	"winnow/internal/place"
 )
 
 // Files of an index. Rows that index.json does not count do not exist: it is written last, and the next extension cuts off
@@ -33,7 +34,7 @@ const indexVersion = 1
 // castagnoli is the checksum of the two files: unlike a sha256 it can continue where it stopped.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Embedder identifies what makes the vectors of an index. Two embedders that agree in all but Source make the same vectors.
+// Embedder identifies what makes the vectors of an index. Two embedders that agree in all but Source and Place make the same vectors.
 type Embedder struct {
 	Model         string `json:"model"`          // sha256 of the ONNX file
 	Output        string `json:"output"`         // the tensor taken
@@ -41,6 +42,8 @@ type Embedder struct {
 	Preprocessing string `json:"preprocessing"`  // canonical text
 	Decoder       string `json:"decoder"`        // what reads the pictures, and its version
 	Source        string `json:"source"`         // where it was found: a hint, not part of the identity
+
+	Place place.Place `json:"place,omitzero"` // of the same, where it is a file or a folder; [Create] fills it in
 }
 
 // Differs returns how an embedder differs from the one asked for, in words, or "".

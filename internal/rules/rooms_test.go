@@ -8,7 +8,7 @@ type Room struct {
 }
 
 // openToAll may be imported by every room.
-const openToAll = "internal/atomicfile internal/catalog internal/lock internal/regular"
+const openToAll = "internal/atomicfile internal/catalog internal/lock internal/place internal/regular"
 
 // rooms are all rooms, in the order in which data flows. ARCHITECTURE.md prints this table:
 // go test ./internal/rules -update writes it there.
@@ -190,6 +190,8 @@ var rooms = []Room{
 	{"internal/lock", "holds a folder or a file for one writer, for as long as its process lives",
 		""},
 	{"internal/ortlib", "finds and installs ONNX Runtime's shared library",
+		""},
+	{"internal/place", "notes where something lies, to find it again when it moved",
 		""},
 	{"internal/regular", "opens regular files only, so that pipes and devices hold nothing up",
 		""},

@@ -74,7 +74,7 @@ func (p part) mismatch(expected string) error {
 	case *ast.NullNode:
 		found = "nothing"
 	case ast.ScalarNode:
-		found = strconv.Quote(n.GetToken().Value)
+		found = fmt.Sprintf("%.80q", n.GetToken().Value)
 	}
 	return p.errorf("found %s, expected %s", found, expected)
 }
@@ -150,6 +150,9 @@ func (p part) scalar() (text string, quoted, ok bool) {
 	return t.Value, t.Type == token.SingleQuoteType || t.Type == token.DoubleQuoteType, true
 }
 
+// maxWord bounds a name: every layer inside a stage has it in front of its own.
+const maxWord = 100
+
 // word returns a name that must be there.
 func (s *section) word(key string) string {
 	p, ok := s.of[key]
@@ -161,8 +164,8 @@ func (s *section) word(key string) string {
 	other := func(r rune) bool {
 		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'
 	}
-	if text == "" || strings.ContainsFunc(text, other) {
-		s.fail(p.mismatch("a word of letters, digits, - and _"))
+	if text == "" || len(text) > maxWord || strings.ContainsFunc(text, other) {
+		s.fail(p.mismatch(fmt.Sprintf("a word of at most %d letters, digits, - and _", maxWord)))
 	}
 	return text
 }

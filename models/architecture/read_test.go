@@ -3,6 +3,8 @@ package architecture
 import (
 	"strings"
 	"testing"
+
+	"winnow/internal/testing/memory"
 )
 
 const head = "name: a\ninput: {channels: 1, side: 8}\n"
@@ -12,7 +14,7 @@ func TestErrorsSayWhereAndWhat(t *testing.T) {
 		{"", "architecture: net.yaml: is empty, expected a description with name, input and layers"},
 		{"- a\n", "architecture: net.yaml:1:1: found a list, expected keys and values"},
 		{"input: {channels: 1, side: 8}\nlayers: [flatten]\n", "net.yaml:1:1: name is missing"},
-		{"name: a b\ninput: {channels: 1, side: 8}\n", `net.yaml:1:7: name: found "a b", expected a word of letters, digits, - and _`},
+		{"name: a b\ninput: {channels: 1, side: 8}\n", `net.yaml:1:7: name: found "a b", expected a word of at most 100 letters, digits, - and _`},
 		{"name: a\nlayers: [flatten]\n", "input is missing"},
 		{"name: a\ninput: {channels: 1}\n", "net.yaml:2:8: input: side is missing: expected an integer from 1 to 4096"},
 		{"name: a\ninput: {channels: 1.5, side: 8}\n", `net.yaml:2:19: input.channels: found "1.5", expected an integer from 1 to 65536`},
@@ -86,7 +88,9 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Add([]byte(head + "layers:\n  - residual: {layers: [{conv: {out: 1, kernel: 1}}], shortcut: [relu]}\n  - flatten\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		n, err := Parse("fuzz.yaml", text)
+		var n *Network
+		var err error
+		memory.Check(t, 128<<20, func() { n, err = Parse("fuzz.yaml", text) })
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "architecture: fuzz.yaml") {
 				t.Fatalf("found %v", err)

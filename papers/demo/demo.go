@@ -16,6 +16,7 @@ import (
 	"winnow/datasets/glyphs"
 	"winnow/extraction"
 	"winnow/features"
+	"winnow/internal/lock"
 	"winnow/internal/lookup"
 	"winnow/models"
 	"winnow/run"
@@ -89,7 +90,11 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, fmt.Errorf("demo: %w", err)
 	}
-	var err error
+	held, err := lock.Folder(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("demo: %w", err)
+	}
+	defer held.Close()
 	if d.rt, err = o.Host.Runtime(); err != nil {
 		return nil, err
 	}

@@ -17,6 +17,8 @@ import (
 	"winnow/backbone/ort"
 	"winnow/extraction"
 	"winnow/internal/atomicfile"
+	"winnow/internal/hint"
+	"winnow/internal/lock"
 	"winnow/papers/studies"
 )
 
@@ -77,9 +79,11 @@ func Run(ctx context.Context, o Options) (*studies.Results, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.store.Prepare(); err != nil {
+	held, err := r.hold()
+	if err != nil {
 		return nil, err
 	}
+	defer held.Close()
 	if err := r.run(ctx); err != nil {
 		return nil, errors.Join(err, r.write()) // what is done is worth a table
 	}
@@ -167,15 +171,30 @@ func (r *reproduction) describe(cell studies.Cell) string {
 	return fmt.Sprintf("%s, %s, seed %d", r.Study.Rows[cell.Row].Name, r.Study.Columns[cell.Column].Name, cell.Seed)
 }
 
+// hold makes the folders and holds the study's: two programs would run the same cells, and write over each other's tables.
+func (r *reproduction) hold() (io.Closer, error) {
+	if err := r.store.Prepare(); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(r.folder(), 0o755); err != nil {
+		return nil, fmt.Errorf("reproduce: %w", err)
+	}
+	held, err := lock.Folder(r.folder())
+	if err != nil {
+		return nil, hint.With(fmt.Errorf("reproduce: %w", err), "wait for it: cells that are done are kept; or choose another --out")
+	}
+	return held, nil
+}
+
+// folder is where the tables of the study go. Cells are shared by studies, and each is written whole.
+func (r *reproduction) folder() string { return filepath.Join(r.Dir, r.Study.Name) }
+
 // write writes the results beside each other.
 func (r *reproduction) write() error {
 	if r.results.Len() == 0 {
 		return nil
 	}
-	dir := filepath.Join(r.Dir, r.Study.Name)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("reproduce: %w", err)
-	}
+	dir := r.folder()
 	for _, f := range []struct {
 		name string
 		to   func(io.Writer) error

@@ -1,10 +1,14 @@
 package runner
 
 import (
+	"errors"
+	"io"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/internal/lock"
 	"winnow/papers/studies"
 	"winnow/run"
 )
@@ -18,6 +22,32 @@ func TestSettingsOf(t *testing.T) {
 		if diff := cmp.Diff(want, r.settingsOf(studies.Row{Name: name})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
+	}
+}
+
+// A study's folder has one writer; another study goes on beside it.
+func TestOneWriterAStudy(t *testing.T) {
+	dir := t.TempDir()
+	hold := func(study string) (io.Closer, error) {
+		r := reproduction{Options: Options{Dir: dir, Study: studies.Study{Name: study}}, store: studies.Store{Dir: filepath.Join(dir, "cells")}}
+		return r.hold()
+	}
+	first, err := hold("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := hold("a"); !errors.As(err, new(*lock.Held)) {
+		t.Errorf("a second time: %v", err)
+	}
+	other, err := hold("b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(first.Close(), other.Close()); err != nil {
+		t.Error(err)
+	}
+	if again, err := hold("a"); err != nil || again.Close() != nil {
+		t.Errorf("afterwards: %v", err)
 	}
 }
 

@@ -62,6 +62,7 @@ type Result struct {
 	Winnow string            `json:"winnow"`
 	Config map[string]string `json:"config"` // of all runs but for filter.scorer
 	Runs   []Run             `json:"runs"`
+	Files  []string          `json:"files,omitempty"` // written beside it, by name
 
 	smooth float64
 }

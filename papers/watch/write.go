@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"winnow/internal/atomicfile"
+	"winnow/internal/lock"
 	"winnow/papers/text"
 	"winnow/report"
 	"winnow/report/chart"
@@ -25,7 +26,7 @@ const (
 	Page = "trace.html"
 )
 
-// Write writes numbers, page and drawings into a folder, and takes away what an earlier trace drew there.
+// Write writes numbers, page and drawings into a folder, and takes away what an earlier trace drew there and this one does not.
 func (r Result) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("trace: %w", err)
@@ -34,7 +35,12 @@ func (r Result) Write(dir string) error {
 		name string
 		to   func(io.Writer) error
 	}
-	files := []file{{File, r.JSON}}
+	held, err := lock.Folder(dir)
+	if err != nil {
+		return fmt.Errorf("trace: %w", err)
+	}
+	defer held.Close()
+	var files []file
 	page := page.Report{
 		Title: "What the filters kept, beside the truth",
 		Facts: []page.Fact{
@@ -52,21 +58,41 @@ func (r Result) Write(dir string) error {
 		page.Charts = append(page.Charts, drawn)
 	}
 	files = append(files, file{Page, page.WriteHTML})
-	old, err := filepath.Glob(filepath.Join(dir, "scores-*-*.svg"))
-	if err != nil {
+	r.Files = nil
+	for _, f := range files {
+		r.Files = append(r.Files, f.name)
+	}
+	if err := removeEarlier(dir, r.Files); err != nil {
 		return fmt.Errorf("trace: %w", err)
 	}
-	for _, path := range append(old, filepath.Join(dir, "kappa.svg")) {
-		if slices.ContainsFunc(files, func(f file) bool { return f.name == filepath.Base(path) }) {
-			continue
-		}
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("trace: %w", err)
-		}
-	}
-	for _, f := range files {
+	for _, f := range append([]file{{File, r.JSON}}, files...) {
 		if err := atomicfile.Write(filepath.Join(dir, f.name), f.to); err != nil {
 			return fmt.Errorf("trace: %s: %w", f.name, err)
+		}
+	}
+	return nil
+}
+
+// removeEarlier removes the drawings that an earlier trace left in a folder, as its numbers list them, but for those named. Nothing
+// else there is ours, whatever it is called.
+func removeEarlier(dir string, keep []string) error {
+	text, err := os.ReadFile(filepath.Join(dir, File))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var earlier struct{ Files []string }
+	if json.Unmarshal(text, &earlier) != nil {
+		return nil // not one of ours: it is written over, as it always was
+	}
+	for _, name := range earlier.Files {
+		if filepath.Base(name) != name || filepath.Ext(name) != ".svg" || slices.Contains(keep, name) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
 	}
 	return nil

@@ -1,8 +1,10 @@
 // Who can use it: keyboard alone, screen readers, narrow windows, either theme. And how it looks.
 
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { accessible, ready, settled, Visit } from "./visit.mjs";
+import { Server, token } from "./server.mjs";
 import { go, stand, current, action } from "./deciding.mjs";
 
 // views are the states of the page worth a look, each with how to get there from the list.
@@ -31,6 +33,29 @@ async function pictures(page) {
 }
 
 export const reaching = [
+  ["--open shows a file that lets in once", async ({ browser, binary, set }) => {
+    const dir = dirname(set.decisions), told = join(dir, "told"), program = join(dir, "xdg-open");
+    writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$@" > "$TOLD.new" && mv "$TOLD.new" "$TOLD"\n`, { mode: 0o755 });
+    const server = new Server(binary, { ...set, decisions: join(dir, "opened.db") }, ["--open"], { TOLD: told, PATH: `${dir}:${process.env.PATH}` });
+    await server.start();
+    const context = await browser.newContext(), page = await context.newPage();
+    try {
+      while (!existsSync(told)) await page.waitForTimeout(20);
+      const file = readFileSync(told, "utf8").trim(), text = readFileSync(file, "utf8");
+      assert.ok(!file.includes("token") && !text.includes(token), "the token is seen by others");
+      await page.goto(`file://${file}`);
+      await page.waitForURL(`${server.origin}/`);
+      await ready(page);
+      assert.ok(!existsSync(file), "the file stays");
+      assert.ok((await context.cookies()).every((c) => !c.value.includes(token)), "the cookie tells the token");
+      const again = await browser.newContext(), answer = await (await again.newPage()).goto(text.match(/url=([^"]+)/)[1]);
+      assert.equal(answer.status(), 403, "it lets in twice");
+      await again.close();
+    } finally {
+      await context.close();
+      await server.kill("SIGTERM");
+    }
+  }],
   ["single-key shortcuts can be turned off", async ({ page, server }) => {
     await go(page, "state=undecided");
     const id = await current(page);

@@ -37,14 +37,16 @@ export function makeSet(binary, dir) {
 
 // Server is a winnow review that keeps its address when it is started again.
 export class Server {
-  constructor(binary, set) {
+  constructor(binary, set, more = [], env = {}) {
     this.binary = binary;
     this.set = set;
+    this.more = more;
+    this.env = env;
     this.listen = "127.0.0.1:0";
   }
   async start() {
     const { set } = this;
-    this.process = spawn(this.binary, ["review", "--audit", set.audit, "--manifest", set.manifest, "--features", set.features, "--decisions", set.decisions, "--out", set.out, "--listen", this.listen, "--token", token], { stdio: ["ignore", "pipe", "pipe"] });
+    this.process = spawn(this.binary, ["review", "--audit", set.audit, "--manifest", set.manifest, "--features", set.features, "--decisions", set.decisions, "--out", set.out, "--listen", this.listen, "--token", token, ...this.more], { env: { ...process.env, ...this.env }, stdio: ["ignore", "pipe", "pipe"] });
     this.said = "";
     this.process.stderr.on("data", (text) => { this.said += text; });
     this.ended = new Promise((end) => { this.process.once("exit", end); });

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/internal/testing/memory"
 	"winnow/train"
 )
 
@@ -339,7 +340,9 @@ func FuzzConfig(f *testing.F) {
 	f.Add("finetune: {weights: 'layer*', cache_limit: 1.5 GiB, start: 2 epochs}\n", "finetune.cache_limit=17")
 	f.Add("a: &x [*x]\n", "data.root='x")
 	f.Fuzz(func(t *testing.T, text, setting string) {
-		c, err := Parse("fuzz.yaml", []byte(text), []string{setting})
+		var c Run
+		var err error
+		memory.Check(t, 128<<20, func() { c, err = Parse("fuzz.yaml", []byte(text), []string{setting}) })
 		if err != nil || c.Validate() != nil {
 			return
 		}

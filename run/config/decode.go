@@ -199,7 +199,7 @@ func (d decoder) mismatch(n ast.Node, path, expected string) error {
 	case *ast.SequenceNode:
 		found = "a list"
 	case ast.ScalarNode:
-		found = strconv.Quote(n.GetToken().Value)
+		found = fmt.Sprintf("%.80q", n.GetToken().Value)
 	}
 	if path == "" {
 		path = "the document"

@@ -30,6 +30,7 @@ type Facts struct {
 	ManifestSHA256 string           `json:"manifest_sha256,omitempty"` // of a manifest file
 	ImagesSHA256   string           `json:"images_sha256"`             // of paths, splits and labels
 	Features       string           `json:"features"`
+	Places         Places           `json:"places,omitempty"`   // where all that was, to find it again from anywhere
 	Backbone       string           `json:"backbone,omitempty"` // that was fine-tuned
 	TunedWeights   []string         `json:"tuned_weights,omitempty"`
 	FeaturesSHA256 string           `json:"features_sha256"`
@@ -66,12 +67,13 @@ type Result struct {
 // IdleTooOften reports whether a person should know of the idle steps. The first step against an empty bank is always idle.
 func (r Result) IdleTooOften() bool { return 10*r.Idle >= r.Steps && r.Idle > 1 }
 
-// Begin writes what a run starts with: config.yaml and run.json.
-func Begin(dir string, cfg config.Run, facts Facts) error {
+// Begin writes what a run starts with: config.yaml and run.json. sum is what the heads of the run will carry.
+func Begin(dir string, cfg config.Run, sum string, facts Facts) error {
 	text, err := config.Marshal(cfg)
 	if err != nil {
 		return fmt.Errorf("train: %s: %w", ConfigFile, err)
 	}
+	text = append([]byte(sumLine+sum+"\n"), text...)
 	if err := atomicfile.WriteBytes(filepath.Join(dir, ConfigFile), text); err != nil {
 		return fmt.Errorf("train: %s: %w", ConfigFile, err)
 	}
@@ -98,6 +100,12 @@ func ReadFacts(dir string) (Facts, error) {
 func ReadResult(dir string) (Result, error) {
 	var r Result
 	err := readJSON(dir, ResultFile, &r)
+	r.Run = dir // it may have moved
+	for _, path := range []*string{&r.Head, &r.Backbone} {
+		if *path != "" {
+			*path = filepath.Join(dir, filepath.Base(*path))
+		}
+	}
 	return r, err
 }
 

@@ -3,13 +3,16 @@
 package folder
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"winnow/internal/hint"
+	"winnow/internal/lock"
 	"winnow/train"
 )
 
@@ -56,16 +59,23 @@ func filesIn(dir string) ([]string, error) {
 	return names, nil
 }
 
-// Prepare makes the folder, and sees that no earlier run is lost by accident.
-func Prepare(dir string, resume, overwrite bool) error {
+// Prepare makes the folder, holds it for one training until it is closed, and sees that no earlier run is lost by accident.
+func Prepare(dir string, resume, overwrite bool) (io.Closer, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("train: %w", err)
+		return nil, fmt.Errorf("train: %w", err)
+	}
+	held, err := lock.Folder(dir)
+	if err != nil {
+		return nil, hint.With(fmt.Errorf("train: %w", err), "wait for it, stop it, or choose another --out")
 	}
 	names, err := filesIn(dir)
-	if err != nil || len(names) == 0 || resume || overwrite {
-		return err
+	if err == nil && (len(names) == 0 || resume || overwrite) {
+		return held, nil
 	}
-	return hint.With(fmt.Errorf("train: %s: there is a run in this folder already (%s)", dir, names[0]),
+	if err = errors.Join(err, held.Close()); err != nil {
+		return nil, err
+	}
+	return nil, hint.With(fmt.Errorf("train: %s: there is a run in this folder already (%s)", dir, names[0]),
 		"go on with it: --resume; throw it away: --overwrite; or choose another --out")
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/internal/hint"
+	"winnow/internal/lock"
 	"winnow/internal/lookup"
 	"winnow/run/config"
 )
@@ -19,7 +20,18 @@ import (
 // A folder with a run is kept from another by accident; clearing it takes the run's files and nothing else.
 func TestPrepareAndClear(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "run")
-	if err := Prepare(dir, false, false); err != nil {
+	prepare := func(resume, overwrite bool) error {
+		held, err := Prepare(dir, resume, overwrite)
+		if err == nil {
+			_, second := Prepare(dir, resume, overwrite)
+			if another := new(lock.Held); !errors.As(second, &another) || !strings.Contains(hint.Of(second), "--out") {
+				t.Errorf("beside a training: %v (%s)", second, hint.Of(second))
+			}
+			err = held.Close()
+		}
+		return err
+	}
+	if err := prepare(false, false); err != nil {
 		t.Fatal(err)
 	}
 	ours := append(Files(), "events.out.tfevents.123.host")
@@ -28,17 +40,17 @@ func TestPrepareAndClear(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := Prepare(dir, false, false); err == nil || !strings.Contains(err.Error(), "there is a run in this folder already") || !strings.Contains(hint.Of(err), "--resume") {
+	if err := prepare(false, false); err == nil || !strings.Contains(err.Error(), "there is a run in this folder already") || !strings.Contains(hint.Of(err), "--resume") {
 		t.Errorf("%v (%s)", err, hint.Of(err))
 	}
-	if err := errors.Join(Prepare(dir, true, false), Prepare(dir, false, true), Clear(dir)); err != nil {
+	if err := errors.Join(prepare(true, false), prepare(false, true), Clear(dir)); err != nil {
 		t.Fatal(err)
 	}
 	left, err := os.ReadDir(dir)
-	if err != nil || len(left) != 2 || left[0].Name() != "head.winnow.bak" || left[1].Name() != "notes.txt" {
+	if err != nil || len(left) != 3 || left[0].Name() != lock.Name || left[1].Name() != "head.winnow.bak" || left[2].Name() != "notes.txt" {
 		t.Errorf("left are %v, %v", left, err)
 	}
-	if err := Prepare(dir, false, false); err != nil {
+	if err := prepare(false, false); err != nil {
 		t.Error(err)
 	}
 }
@@ -50,7 +62,7 @@ func TestFactsAndResult(t *testing.T) {
 		t.Error("begun before it began")
 	}
 	facts := Facts{Winnow: "1", Seed: 7, Classes: []string{"<a & b>", "c"}, LeftOut: []lookup.LeftOut{{Path: "x", Reason: "y"}}, NoiseRate: &NoiseRate{Method: "ranks", Rate: 0.25}}
-	if err := Begin(dir, config.Default(), facts); err != nil {
+	if err := Begin(dir, config.Default(), "", facts); err != nil {
 		t.Fatal(err)
 	}
 	got, err := ReadFacts(dir)

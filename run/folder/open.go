@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"winnow/backbone"
 	"winnow/datasets"
@@ -14,6 +15,7 @@ import (
 	"winnow/features"
 	"winnow/head"
 	"winnow/internal/hint"
+	"winnow/internal/regular"
 	"winnow/models"
 	"winnow/run/config"
 )
@@ -30,6 +32,8 @@ type Run struct {
 	Manifest     *datasets.Dataset
 	Store        *features.Store  // of the network that the head belongs to
 	Tuned        *models.Backbone // that network, where the run trained it; else nil
+
+	sum string // that its heads carry; "" where an earlier winnow wrote config.yaml
 }
 
 // Options choose the state of a run, and name the data where they moved since the training, or other data. "" is the
@@ -90,20 +94,51 @@ func Read(dir string, last bool) (*Run, error) {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return nil, hint.With(fmt.Errorf("%s: is a file, expected a folder that winnow train wrote", dir), "a manifest is named with --manifest")
 	}
-	var err error
-	if r.Config, err = config.Load(filepath.Join(r.Dir, ConfigFile), nil); err != nil {
+	if err := r.readConfig(); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, hint.With(fmt.Errorf("%s: holds no %s, expected a folder that winnow train wrote", r.Dir, ConfigFile), "make one: winnow train --manifest FILE --features DIR --out %s", r.Dir)
 		}
 		return nil, err
 	}
+	var err error
 	if r.Head, r.Meta, err = models.ReadHead(filepath.Join(r.Dir, r.HeadFile)); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, hint.With(fmt.Errorf("%s: holds no %s: the training is not finished", r.Dir, r.HeadFile), "go on with it: winnow train --config %s --out %s --resume", filepath.Join(r.Dir, ConfigFile), r.Dir)
 		}
 		return nil, err
 	}
-	return r, nil
+	return r, r.owns(r.HeadFile, r.Meta)
+}
+
+// sumLine begins config.yaml, a comment; the sum that follows ties it to the heads that are trained with it. It is of the
+// settings and data that make a run what it is, and of no path: those in the file may be changed.
+const sumLine = "# config_sha256: "
+
+// readConfig reads config.yaml, and finds the data that it names.
+func (r *Run) readConfig() error {
+	name := filepath.Join(r.Dir, ConfigFile)
+	text, err := regular.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	if sum, ok := strings.CutPrefix(line, sumLine); ok {
+		r.sum = strings.TrimSpace(sum)
+	}
+	if r.Config, err = config.Parse(name, text, nil); err != nil {
+		return err
+	}
+	r.Config.Data = Locate(r.Dir, r.Config.Data)
+	return nil
+}
+
+// owns refuses a head that was trained with another configuration than the one beside it. Earlier runs do not say.
+func (r *Run) owns(headFile string, head models.HeadMeta) error {
+	if r.sum == "" || head.ConfigSHA256 == r.sum {
+		return nil
+	}
+	return hint.With(fmt.Errorf("%s: %s is of another run (%.12s…) than %s (%.12s…): expected the files of one", r.Dir, headFile, head.ConfigSHA256, ConfigFile, r.sum),
+		"put back the one that belongs to the other, or train again: winnow train --config %s --out %s --overwrite", filepath.Join(r.Dir, ConfigFile), r.Dir)
 }
 
 // Look returns the view that is looked at of each image, "" where the store has nothing to choose from.

@@ -208,6 +208,9 @@ func (r *Run) FrozenStore() (*features.Store, error) {
 // LastState returns the head that the training ended with, and a store of the network that it belongs to.
 func (r *Run) LastState(ctx context.Context) (*head.Head, *features.Store, error) {
 	h, meta, err := models.ReadHead(filepath.Join(r.Dir, LastHeadFile))
+	if err == nil {
+		err = r.owns(LastHeadFile, meta)
+	}
 	if err != nil || r.Tuned == nil {
 		return h, r.Store, err
 	}

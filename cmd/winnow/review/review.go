@@ -7,10 +7,7 @@ import (
 	"fmt"
 	"log"
 	"net"
-	"net/url"
-	"os"
-	"os/exec"
-	"runtime"
+	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -51,15 +48,15 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the mended manifest to --out"},
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0", Usage: "serve at `HOST:PORT`; port 0 is any that is free"},
 			&cli.StringSliceFlag{Name: "allow-host", Usage: "answer to the name `HOST` too, as behind a proxy (repeatable)"},
-			&cli.StringFlag{Name: "token", DefaultText: "a new one each time", Usage: "ask for the token `TEXT`, 16 letters or more", EnvVars: []string{"WINNOW_REVIEW_TOKEN"}},
-			&cli.BoolFlag{Name: "open", Usage: "open the page in the browser"},
+			&cli.StringFlag{Name: "token", DefaultText: "a new one each time", Usage: "ask for the token `TEXT`, 16 letters or more; other users of this machine see it here, not in the variable", EnvVars: []string{"WINNOW_REVIEW_TOKEN"}},
+			&cli.BoolFlag{Name: "open", Usage: "open the page in the browser, by a file that lets in once"},
 			&cli.BoolFlag{Name: "json", Usage: "--export: print the result as JSON"},
 		},
 		Action: term.Action(read, call),
 	}
 }
 
-func run(ctx context.Context, p *term.Program, o Options) error {
+func run(ctx context.Context, p *term.Program, o Options) (err error) {
 	if o.Out != "" {
 		if err := checkOut(o.Files); err != nil {
 			return err
@@ -78,11 +75,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	if err != nil {
 		return errors.Join(err, closeFinder(found))
 	}
-	defer func() {
-		if err := errors.Join(closeFinder(found), closeDecisions()); err != nil {
-			p.Note("%v", err)
-		}
-	}()
+	defer func() { err = errors.Join(err, closeFinder(found), closeDecisions()) }()
 	return serve(ctx, p, o, r)
 }
 
@@ -104,14 +97,15 @@ func serve(ctx context.Context, p *term.Program, o Options, r *review.Reviewer) 
 		p.Note("%s: decisions made on another audit of this manifest are kept", r.Decisions.Path)
 	}
 	p.Note("%s", r.Summary())
-	address := addressAt(at, token)
-	fmt.Fprintln(p.Out, address)
+	guard := review.NewGuard(token, at, o.Hosts)
+	fmt.Fprintln(p.Out, guard.Address())
 	if o.OpenPage {
-		if err := openBrowser(address); err != nil {
+		if remove, err := guard.OpenPage(filepath.Dir(r.Decisions.Path), review.Browse); err != nil {
 			p.Note("the browser cannot be opened: %v", err)
+		} else {
+			defer remove()
 		}
 	}
-	guard := review.NewGuard(token, at, o.Hosts)
 	if err := review.Serve(ctx, l, guard.Protect(r.Handler()), log.New(p.Err, "winnow: review: ", 0)); err != nil {
 		return fmt.Errorf("review: %w", err)
 	}
@@ -150,34 +144,4 @@ func closeFinder(f *finder.Finder) error {
 		return nil
 	}
 	return f.Close()
-}
-
-// addressAt returns the address that is opened in the browser.
-func addressAt(at *net.TCPAddr, token string) string {
-	host := at.IP.String()
-	if at.IP.IsUnspecified() {
-		host = "127.0.0.1"
-		if name, err := os.Hostname(); err == nil {
-			host = name
-		}
-	}
-	u := url.URL{Scheme: "http", Host: net.JoinHostPort(host, fmt.Sprint(at.Port)), Path: "/", RawQuery: url.Values{"token": {token}}.Encode()}
-	return u.String()
-}
-
-// openBrowser asks the system to show an address.
-func openBrowser(address string) error {
-	command := []string{"xdg-open"}
-	switch runtime.GOOS {
-	case "darwin":
-		command = []string{"open"}
-	case "windows":
-		command = []string{"rundll32", "url.dll,FileProtocolHandler"}
-	}
-	shown := exec.Command(command[0], append(command[1:], address)...)
-	if err := shown.Start(); err != nil {
-		return err
-	}
-	go func() { _ = shown.Wait() }() // it is the browser's life from here on
-	return nil
 }

@@ -81,6 +81,7 @@ func ReadRun(c *cli.Context) (config.Run, error) {
 	}
 	cfg, err := config.Parse(name, text, settings)
 	if err == nil {
+		cfg.Data = folder.Locate(filepath.Dir(name), cfg.Data) // of a run that may have moved
 		err = readFlags(c, &cfg)
 	}
 	for _, s := range ofLosses {

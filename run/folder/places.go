@@ -1,0 +1,81 @@
+package folder
+
+import (
+	"os"
+
+	"winnow/features"
+	"winnow/internal/place"
+	"winnow/run/config"
+)
+
+// Places are where all lay that a run was made of: by the keys of the configuration's data, as the configuration gives it.
+type Places map[string]place.Place
+
+// backboneKey is the place of the file of the backbone that made the features.
+const backboneKey = "backbone"
+
+// PlacesOf returns where the data of a run in dir lie, and the file of the backbone that made its features. What is "" has
+// no place, nor has a model that is named and not a file.
+func PlacesOf(dir string, d config.Data, backbone string) Places {
+	p := Places{}
+	for key, path := range dataPaths(&d) {
+		if *path != "" && (key != "model" || isFile(*path)) {
+			p[key] = place.New(dir, *path)
+		}
+	}
+	if backbone != "" {
+		p[backboneKey] = place.New(dir, backbone)
+	}
+	return p
+}
+
+func dataPaths(d *config.Data) map[string]*string {
+	return map[string]*string{"manifest": &d.Manifest, "root": &d.Root, "features": &d.Features, "model": &d.Model}
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Locate returns the data of a configuration that lies in the folder dir as they can be opened from here, which matters if it
+// is the folder of a run: the run may have moved, with its data or without, and paths that were given to it start from
+// where it was started. What the configuration says otherwise than when the run began, and runs that noted no places, are
+// left alone.
+func Locate(dir string, d config.Data) config.Data {
+	facts, err := ReadFacts(dir)
+	if err != nil {
+		return d
+	}
+	for key, path := range dataPaths(&d) {
+		if was, ok := facts.Places[key]; ok && was.Given == *path && was.Absolute != "" {
+			*path = was.Find(dir, facts.same(key))
+		}
+	}
+	return d
+}
+
+// same returns what recognises something of a run by what is in it; nil where only names count.
+func (f Facts) same(key string) func(path string) bool {
+	switch {
+	case key == "manifest" && f.ManifestSHA256 != "":
+		return func(path string) bool { sum, err := FileSum(path); return err == nil && sum == f.ManifestSHA256 }
+	case key == "features":
+		return func(path string) bool { s, err := features.Open(path); return err == nil && s.Sum == f.FeaturesSHA256 }
+	}
+	return nil
+}
+
+// BackboneFiles lists where the file of the backbone may be that made the features of the run.
+func (r *Run) BackboneFiles() []string {
+	list := []string{r.Config.Data.Model}
+	if facts, err := ReadFacts(r.Dir); err == nil {
+		if was, ok := facts.Places[backboneKey]; ok {
+			list = append(list, was.Candidates(r.Dir)...)
+		}
+	}
+	if s, err := features.Open(r.OriginalStore()); err == nil {
+		list = append(list, s.ModelFile)
+	}
+	return list
+}
