@@ -22,6 +22,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"winnow/audit/findings"
 	"winnow/audit/judges"
 	"winnow/eval"
@@ -126,11 +128,14 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	if o.Scorer != Crossfit {
+		set.X = blas32.General{} // what the caller keeps no more need not stay
+	}
 	var list []Suspect
 	var left *leaveout.Set
 	if g := o.Given; g != nil && g.Suggested != nil {
 		list = g.list(set.Labels)
-	} else if list, left, err = ask(ctx, z, set.Labelled(), o); err != nil {
+	} else if list, left, err = ask(ctx, z, set, o); err != nil {
 		return Result{}, err
 	}
 	if err := support(ctx, z, list, o.MaxMem); err != nil {
@@ -146,10 +151,11 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 	}
 	if !o.JustRank {
 		if o.Findings != nil { // the classes as the scorer left them are those of other vectors
-			if z, err = judgedVectors(ctx, features.Set{X: o.Findings.X, Labels: set.Labels}, true); err != nil {
+			found := features.Set{X: o.Findings.X, Labels: set.Labels}
+			z, left, o.Findings = features.Set{}, nil, nil
+			if z, err = judgedVectors(ctx, found, true); err != nil {
 				return Result{}, err
 			}
-			left = nil
 		}
 		if err := r.find(ctx, z, left, o); err != nil {
 			return Result{}, err
@@ -216,7 +222,7 @@ func judgedVectors(ctx context.Context, set features.Set, whiten bool) (features
 		}
 	}
 	z = z.Labelled()
-	if z.X.Stride == z.X.Cols && unitRows(z) {
+	if z.X.Stride == z.X.Cols && features.UnitRows(z.X) {
 		return z, nil
 	}
 	all := make([]int, z.Len())
@@ -225,20 +231,6 @@ func judgedVectors(ctx context.Context, set features.Set, whiten bool) (features
 	}
 	z = z.Rows(all)
 	return z, features.Normalize(z.X)
-}
-
-// unitRows reports whether all rows have unit length, but for the rounding of float32.
-func unitRows(z features.Set) bool {
-	for i := range z.Len() {
-		var sum float64
-		for _, v := range z.Row(i) {
-			sum += float64(v) * float64(v)
-		}
-		if !(math.Abs(sum-1) < 1e-5) {
-			return false
-		}
-	}
-	return true
 }
 
 // labelled returns the positions of the rows that have a label.

@@ -47,7 +47,7 @@ func Probability(scorer string) bool {
 // returns a suspect for each row, in their order, and the classes as the scorer left them, nil if it left none.
 func ask(ctx context.Context, z, stored features.Set, o Options) (list []Suspect, left *leaveout.Set, err error) {
 	if o.Scorer == Crossfit {
-		v, err := crossfit.Judge(ctx, stored, o.Classes, crossfit.Options{Folds: o.Folds, Seed: o.Seed, Told: o.Told})
+		v, err := crossfit.Judge(ctx, stored.Labelled(), o.Classes, crossfit.Options{Folds: o.Folds, Seed: o.Seed, Told: o.Told})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -92,7 +92,7 @@ func (e *Extraction) Store(ctx context.Context, h Host) (*features.Store, error)
 // Run makes the store, unless it exists.
 func (e *Extraction) Run(ctx context.Context, h Host) (Result, error) {
 	if !e.Overwrite {
-		if r, done, err := e.standing(); done || err != nil {
+		if r, done, err := e.standing(ctx); done || err != nil {
 			return r, err
 		}
 	}
@@ -119,7 +119,7 @@ func (e *Extraction) Run(ctx context.Context, h Host) (Result, error) {
 }
 
 // standing returns the result of a finished store in the folder, before anything is loaded.
-func (e *Extraction) standing() (Result, bool, error) {
+func (e *Extraction) standing(ctx context.Context) (Result, bool, error) {
 	s, err := features.Open(e.Out)
 	if err != nil {
 		return Result{}, false, nil // nothing, a beginning, or damage: features.Create says which
@@ -127,7 +127,7 @@ func (e *Extraction) standing() (Result, bool, error) {
 	if why := s.Differs(e.Key(), e.Shard); why != "" {
 		return Result{}, false, e.storeHint(&features.KeyError{Dir: e.Out, Why: why})
 	}
-	if err := s.Verify(); err != nil {
+	if err := s.Verify(ctx); err != nil {
 		return Result{}, false, e.storeHint(&features.DamageError{Err: err})
 	}
 	if err := e.strictly(s.Bad); err != nil {

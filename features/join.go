@@ -1,6 +1,7 @@
 package features
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -205,7 +206,7 @@ func (j *joiner) checkStanding() error {
 	if why := old.Differs(j.info.Key, nil); why != "" {
 		return &KeyError{j.dir, why}
 	}
-	if err := old.Verify(); err != nil {
+	if err := old.Verify(context.Background()); err != nil {
 		return &DamageError{Err: err}
 	}
 	return ErrComplete

@@ -71,7 +71,7 @@ func TestJoinIsTheStoreMadeInOneGo(t *testing.T) {
 		if diff := cmp.Diff(folder(t, whole), folder(t, out)); diff != "" {
 			t.Errorf("%d in %d (-one go +joined):\n%s", size.n, size.of, diff)
 		}
-		if err := s.Verify(); err != nil {
+		if err := s.Verify(t.Context()); err != nil {
 			t.Error(err)
 		}
 		if _, err := Join(dirs, out, false); !errors.Is(err, ErrComplete) {
@@ -299,7 +299,7 @@ func TestCopyRowsOfAnyType(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, featuresFile), []byte(data), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			sum, err := hashFile(filepath.Join(dir, featuresFile))
+			sum, err := hashFile(t.Context(), filepath.Join(dir, featuresFile))
 			if err != nil {
 				t.Fatal(err)
 			}

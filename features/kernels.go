@@ -47,6 +47,16 @@ func Normalize(x blas32.General) error {
 	return nil
 }
 
+// UnitRows reports whether all rows have unit length, but for the rounding of float32.
+func UnitRows(x blas32.General) bool {
+	for i := range x.Rows {
+		if row := Row(x, i); !(math.Abs(Dot(row, row)-1) < 1e-5) {
+			return false
+		}
+	}
+	return true
+}
+
 // UnitRow writes z = y/max(‖y‖, 1e-12), where z may be y, and returns ‖y‖. Where that is not finite, every value of z
 // is NaN.
 func UnitRow(z, y []float32) float64 {

@@ -2,6 +2,7 @@ package features
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"winnow/internal/interrupt"
 )
 
 // Files of a store. A finished store has the first three; a begun one has the last two.
@@ -211,8 +214,8 @@ func (s *Store) BadRows() map[int]string {
 }
 
 // Verify reads features.npy and compares its sha256 with the one in store.json.
-func (s *Store) Verify() error {
-	sum, err := hashFile(filepath.Join(s.Dir, featuresFile))
+func (s *Store) Verify(ctx context.Context) error {
+	sum, err := hashFile(ctx, filepath.Join(s.Dir, featuresFile))
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
 	}
@@ -223,14 +226,14 @@ func (s *Store) Verify() error {
 	return nil
 }
 
-func hashFile(name string) (string, error) {
+func hashFile(ctx context.Context, name string) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
 	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
+	if _, err := io.Copy(h, interrupt.NewReader(ctx, f)); err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil

@@ -129,7 +129,7 @@ func TestStoreRoundTrip(t *testing.T) {
 	if !cmp.Equal(s.BadRows(), map[int]string{5: "not an image"}) {
 		t.Errorf("bad %v", s.Bad)
 	}
-	if err := s.Verify(); err != nil {
+	if err := s.Verify(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if names := folder(t, s.Dir); len(names) != 4 { // three files and the lock
@@ -340,7 +340,7 @@ func TestOverwriteKeepsTheOldStore(t *testing.T) {
 	}
 	w.Close()
 	s, err := Open(old.Dir)
-	if err != nil || s.Key.Model != "1f3a" || s.Verify() != nil {
+	if err != nil || s.Key.Model != "1f3a" || s.Verify(t.Context()) != nil {
 		t.Fatalf("old store: %v", err)
 	}
 	if _, err := Create(old.Dir, plan, false); !errors.Is(err, ErrComplete) {
@@ -414,7 +414,7 @@ func TestOpenRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Verify(); err == nil || !strings.Contains(err.Error(), "has changed") {
+	if err := s.Verify(t.Context()); err == nil || !strings.Contains(err.Error(), "has changed") {
 		t.Errorf("flipped bit: %v", err)
 	}
 }

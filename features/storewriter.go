@@ -1,6 +1,7 @@
 package features
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -121,7 +122,7 @@ func (w *Writer) checkFinished() error {
 	if why := old.Differs(w.plan.Key, w.plan.Shard); why != "" {
 		return &KeyError{w.dir, why}
 	}
-	if err := old.Verify(); err != nil {
+	if err := old.Verify(context.Background()); err != nil {
 		return &DamageError{Err: err}
 	}
 	if p, err := readProgress(w.path(progressFile)); err == nil && p.Rows == p.Total && w.differs(p) == "" {
@@ -297,7 +298,7 @@ func (w *Writer) Finish() (*Store, error) {
 	if err := w.replaceMatrix(); err != nil {
 		return nil, err
 	}
-	sum, err := hashFile(w.path(featuresFile))
+	sum, err := hashFile(context.Background(), w.path(featuresFile))
 	if err != nil {
 		return nil, fmt.Errorf("features: %w", err)
 	}

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -59,12 +60,12 @@ func Join(d *datasets.Dataset, s *features.Store) (Data, error) {
 
 // Load reads features and joins them with a manifest; views says whether all views of the training images
 // are wanted.
-func Load(d *datasets.Dataset, dir string, views bool) (Data, error) {
+func Load(ctx context.Context, d *datasets.Dataset, dir string, views bool) (Data, error) {
 	store, err := features.Open(dir)
 	if err != nil {
 		return Data{}, hint.With(err, "make the features first: winnow extract")
 	}
-	if err := store.Verify(); err != nil {
+	if err := store.Verify(ctx); err != nil {
 		return Data{}, hint.With(err, "make the features again: winnow extract --overwrite")
 	}
 	data, err := Join(d, store)

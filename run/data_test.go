@@ -55,7 +55,7 @@ func read(t *testing.T, text string) *datasets.Dataset {
 func TestJoin(t *testing.T) {
 	store := storeOf(t, []string{"a", "b", "c", "d", "e", "f"}, []features.Bad{{Row: 1, Path: "b", Reason: "half a file"}})
 	manifest := "path,label,split,true_label\nf,z,validation,z\ne,x,train,x\nd,,train,y\nc,w,train,x\nb,y,train,y\na,x,train,x\n"
-	data, err := Load(read(t, manifest), store, false)
+	data, err := Load(t.Context(), read(t, manifest), store, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestJoin(t *testing.T) {
 	if diff := cmp.Diff([]lookup.LeftOut{{Path: "b", Reason: "half a file"}}, data.LeftOut); diff != "" {
 		t.Error(diff)
 	}
-	other, err := Load(read(t, strings.ReplaceAll(manifest, ",x\n", ",y\n")), store, false) // another truth, same labels
+	other, err := Load(t.Context(), read(t, strings.ReplaceAll(manifest, ",x\n", ",y\n")), store, false) // another truth, same labels
 	if err != nil || other.Sum != data.Sum || !cmp.Equal(other.Train, data.Train) {
 		t.Error("the true labels reach the training data", err)
 	}
@@ -92,11 +92,11 @@ func TestLoadRefuses(t *testing.T) {
 		"path,label,split\na,,train\nb,,train\n":   {"none of the 2 images of the train split has a label", ""},
 		"path,label,split\na,x,train\nz,y,train\n": {"1 of the 2 train images are not in the store, the first is \"z\"", "winnow extract"},
 	} {
-		if _, err := Load(read(t, text), store, false); err == nil || !strings.Contains(err.Error(), want[0]) || !strings.Contains(hint.Of(err), want[1]) {
+		if _, err := Load(t.Context(), read(t, text), store, false); err == nil || !strings.Contains(err.Error(), want[0]) || !strings.Contains(hint.Of(err), want[1]) {
 			t.Errorf("%q: found %v (%s), expected %q", text, err, hint.Of(err), want)
 		}
 	}
-	if _, err := Load(read(t, "path,label,split\na,x,train\n"), filepath.Join(store, "none"), false); hint.Of(err) != "make the features first: winnow extract" {
+	if _, err := Load(t.Context(), read(t, "path,label,split\na,x,train\n"), filepath.Join(store, "none"), false); hint.Of(err) != "make the features first: winnow extract" {
 		t.Errorf("no store: %v, %q", err, hint.Of(err))
 	}
 }

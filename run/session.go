@@ -76,8 +76,8 @@ func OpenWith(ctx context.Context, cfg config.Run, d *datasets.Dataset, o Option
 }
 
 // openHead reads what a head on stored features is trained on, then makes the folder.
-func (s *Session) openHead(_ context.Context, d *datasets.Dataset) (err error) {
-	if s.Data, err = Load(d, s.Config.Data.Features, true); err != nil {
+func (s *Session) openHead(ctx context.Context, d *datasets.Dataset) (err error) {
+	if s.Data, err = Load(ctx, d, s.Config.Data.Features, true); err != nil {
 		return err
 	}
 	if s.options.Host.Runtime != nil { // else products are computed in Go
@@ -115,7 +115,7 @@ func (s *Session) openBackbone(ctx context.Context, d *datasets.Dataset) (err er
 			return err
 		}
 	}
-	if s.Data, err = Load(d, store, false); err == nil && len(s.Data.Key.Views) > 1 {
+	if s.Data, err = Load(ctx, d, store, false); err == nil && len(s.Data.Key.Views) > 1 {
 		s.options.Note("of the %d stored views of each image only the centre is used: fine-tuning looks at the images themselves (--augment)", len(s.Data.Key.Views))
 	}
 	return err

@@ -65,13 +65,15 @@ func Load(cfg Config) (*Runtime, error) {
 	if err := cfg.GPU.Check(); err != nil {
 		return nil, err
 	}
-	version, err := loadLibrary(cfg.Library)
-	if err != nil {
-		return nil, err
-	}
-	r := &Runtime{library: cfg.Library, version: version, threads: cfg.Threads, gpu: cfg.GPU}
+	r := &Runtime{library: cfg.Library, threads: cfg.Threads, gpu: cfg.GPU}
 	if r.threads == 0 {
 		r.threads = runtime.GOMAXPROCS(0)
+	}
+	if err := shortOfSpace(addressSpace(), r.threads); err != nil {
+		return nil, err
+	}
+	if r.version, err = loadLibrary(cfg.Library); err != nil {
+		return nil, err
 	}
 	if r.providers, err = libraryProviders(cfg.Library); err != nil {
 		return nil, err

@@ -41,9 +41,8 @@ func TestTrace(t *testing.T) {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(old, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	write(t, old, "")
+	write(t, filepath.Join(out, watch.File), `{"files": ["scores-proxysim-7.svg"]}`)
 	code, text, errs := call(t.Context(), "trace", "--manifest", manifest, "--features", store, "--epochs", "6", "--noise-rate", "0.4", "--dim", "24", "--out", out, "--set", "filter.avgsim=1 epoch", "--filters", "vmf,avgsim", "--at", "10,20,9999")
 	if code != 0 || !strings.Contains(text, "right among kept") || !strings.Contains(errs, "9999 is behind") || !strings.Contains(errs, "written to "+out) {
 		t.Fatalf("exit code %d: %s%s", code, text, errs)

@@ -481,5 +481,5 @@ func readTrainData(manifest, store string) (run.Data, error) {
 	if err != nil {
 		return run.Data{}, err
 	}
-	return run.Load(d, store, false)
+	return run.Load(context.Background(), d, store, false)
 }

@@ -57,7 +57,7 @@ func measure(ctx context.Context, name, manifest, store, foreign string, seeds i
 	if err != nil {
 		return err
 	}
-	data, err := run.Load(d, store, false)
+	data, err := run.Load(ctx, d, store, false)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,8 @@ type Part struct {
 	Weight float64
 }
 
-// New keeps the images whose label another image shares; a negative label is none. z is copied.
+// New keeps the images whose label another image shares; a negative label is none. Where these are all rows of z and of
+// unit length, their vectors are z's, else a copy.
 func New(z features.Set, classes int) (*Set, error) {
 	if len(z.Labels) != z.Len() {
 		return nil, fmt.Errorf("%d labels, expected one for each of %d vectors", len(z.Labels), z.Len())
@@ -71,7 +72,11 @@ func New(z features.Set, classes int) (*Set, error) {
 			s.Rows = append(s.Rows, i)
 		}
 	}
-	s.Z = features.Set{X: z.X, Labels: z.Labels}.Rows(s.Rows)
+	if s.Z = (features.Set{X: z.X, Labels: z.Labels}); len(s.Rows) == z.Len() && features.UnitRows(z.X) {
+		s.shareAsGiven()
+		return s, nil
+	}
+	s.Z = s.Z.Rows(s.Rows)
 	if err := features.Normalize(s.Z.X); err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ type Options struct {
 	Winnow      string // its version
 	Compute     ort.Config
 	Find        func() (ortlib.Found, error)
-	LibraryHint string // what to do where the library is missing or does not load
+	LibraryHint func(error) string // what to do where the library is missing or, for this reason, does not load
 }
 
 // Make checks everything that winnow needs of a machine. Its error is an impossible device.
@@ -68,6 +68,9 @@ func Make(o Options) (*Diagnosis, error) {
 		return nil, err
 	}
 	rt := d.library(o)
+	if rt != nil {
+		d.add(Check{Name: "products", OK: true, Found: ort.Doctor().String()})
+	}
 	d.cuda(rt, asked.Index)
 	d.add(Check{Name: "cuda options", OK: true, Found: gpuText(o.Compute.GPU)})
 	d.npm()
@@ -102,7 +105,7 @@ func (d *Diagnosis) library(o Options) *ort.Runtime {
 		rt, err = ort.Load(cfg)
 	}
 	if err != nil {
-		look.Found, look.Fix = err.Error(), o.LibraryHint
+		look.Found, look.Fix = err.Error(), o.LibraryHint(err)
 		d.add(look)
 		return nil
 	}
@@ -113,6 +116,9 @@ func (d *Diagnosis) library(o Options) *ort.Runtime {
 	run := Check{Name: "cpu", Required: true, OK: true, Found: "a matrix product ran"}
 	if err := rt.Check(); err != nil {
 		run.OK, run.Found, run.Fix = false, err.Error(), ortlib.InstallHint+" --force"
+		if ort.Short(err) {
+			run.Fix = ort.ShortHint
+		}
 	}
 	d.add(run)
 	if !run.OK {

@@ -1,6 +1,6 @@
 // Package printable stands between what a program says and the terminal that shows it. Labels, paths and the errors about
 // them come from files of strangers: an escape sequence in one could rewrite the screen or type for the user, and a
-// character that turns the direction of text could make one name look like another. It imports nothing of winnow.
+// character that turns the direction of text could make one name look like another. Of winnow it imports internal/interrupt, whose writer may lie under it.
 package printable
 
 import (
@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"winnow/internal/interrupt"
 )
 
 // Writer passes text on with control characters but line feeds and tabs, those that turn the direction of text and bytes
@@ -73,6 +75,10 @@ func ForData(w io.Writer) io.Writer {
 
 // IsTerminal reports whether what is written to w is shown on a terminal.
 func IsTerminal(w io.Writer) bool {
-	f, ok := Under(w).(*os.File)
+	w = Under(w)
+	if ending, ok := w.(*interrupt.Writer); ok {
+		w = ending.Under()
+	}
+	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -65,7 +65,7 @@ func (r *reproduction) openData(ctx context.Context) (err error) {
 		for _, seed := range r.seeds() {
 			d := r.data[s.Name]
 			if of := s.at(seed); d == nil || d.from != of {
-				if d, err = openSource(of); err != nil {
+				if d, err = openSource(ctx, of); err != nil {
 					return err
 				}
 			}
@@ -138,7 +138,7 @@ func (r *reproduction) checkOne(data *data) error {
 }
 
 // openSource reads a manifest and its features.
-func openSource(s Source) (*data, error) {
+func openSource(ctx context.Context, s Source) (*data, error) {
 	d, err := datasets.Read(s.Manifest, datasets.ReadOptions{})
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func openSource(s Source) (*data, error) {
 	if err != nil {
 		return nil, hint.With(err, "make the features first: winnow extract")
 	}
-	if err := store.Verify(); err != nil {
+	if err := store.Verify(ctx); err != nil {
 		return nil, hint.With(err, "make the features again: winnow extract --overwrite")
 	}
 	made := newData(fmt.Sprintf("%s (%s)", filepath.Base(s.Manifest), filepath.Base(s.Features)), d, store)
@@ -188,7 +188,7 @@ func (r *reproduction) openGlyphs(ctx context.Context) (*data, error) {
 	e := extraction.Extraction{Out: dir, Overwrite: true, Root: images, Paths: d.Paths(), Model: b, Cut: cut,
 		Config: backbone.ExtractConfig{Preprocessing: b.Preprocessing, Batch: extraction.UsualBatch, Strict: true}}
 	s, err := features.Open(dir)
-	if err != nil || s.Key.Differs(e.Key()) != "" || s.Verify() != nil {
+	if err != nil || s.Key.Differs(e.Key()) != "" || s.Verify(ctx) != nil {
 		r.Host.Note("drawing %d characters and making their features, into %s", len(d.Classes), dir)
 		if s, err = e.Store(ctx, r.Host); err != nil {
 			return nil, err

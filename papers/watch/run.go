@@ -92,7 +92,7 @@ func Compare(ctx context.Context, o Options) (Result, error) {
 	if !d.HasTruth(datasets.Train) {
 		return Result{}, hint.With(fmt.Errorf("trace: %s: has no true labels to compare with", cfg.Data.Manifest), "make a manifest with known wrong labels: winnow data corrupt")
 	}
-	data, err := run.Load(d, cfg.Data.Features, true)
+	data, err := run.Load(ctx, d, cfg.Data.Features, true)
 	if err != nil {
 		return Result{}, err
 	}

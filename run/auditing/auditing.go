@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"winnow/audit"
 	"winnow/audit/suspects"
 	"winnow/datasets"
@@ -90,16 +92,19 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 	if err != nil {
 		return nil, hint.With(err, "make the features first: winnow extract")
 	}
-	if err := store.Verify(); err != nil {
+	if err := store.Verify(ctx); err != nil {
 		return nil, hint.With(err, "make the features again: winnow extract --overwrite")
 	}
 	if store, err = folder.LookAt(store, in.View, o.Note); err != nil {
 		return nil, err
 	}
+	d := o.asJudged(whole)
+	if err := o.within(d, store.Dim, min(store.Dim, head.Widest)); err != nil {
+		return nil, err
+	}
 	if in.Probs != "" {
 		return byProbabilities(ctx, in, whole, store, o)
 	}
-	d := o.asJudged(whole)
 	data, err := run.Join(d, store)
 	if err != nil {
 		return nil, err
@@ -113,7 +118,9 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 		}
 	}
 	o.Classes, o.Whiten = len(data.Classes), true
-	result, err := audit.Run(ctx, data.Train, o.Options)
+	set := data.Train
+	data.Train.X, data.Stored, data.Validation = blas32.General{}, features.Set{}, features.Set{} // the audit lets go of them when it can
+	result, err := audit.Run(ctx, set, o.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -188,6 +195,7 @@ func (j *judged) report(ctx context.Context, note func(string, ...any)) (*Report
 	if err != nil {
 		return nil, err
 	}
+	j.set.X = blas32.General{}
 	return j.reportOn(ctx, z, note)
 }
 

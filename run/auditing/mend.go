@@ -1,17 +1,19 @@
 package auditing
 
 import (
+	"context"
 	"fmt"
 	"io"
 
 	"winnow/audit"
 	"winnow/datasets"
 	"winnow/internal/atomicfile"
+	"winnow/internal/interrupt"
 )
 
 // Mend writes the manifest that was judged to a file, without the images that a cut takes or with the labels suggested
 // for them; all other rows and columns are as they were.
-func (a *Report) Mend(to string, cut audit.Cut, relabel bool) (datasets.Mended, error) {
+func (a *Report) Mend(ctx context.Context, to string, cut audit.Cut, relabel bool) (datasets.Mended, error) {
 	changes, err := a.result.Changes(cut, relabel)
 	if err != nil {
 		return datasets.Mended{}, err
@@ -33,7 +35,7 @@ func (a *Report) Mend(to string, cut audit.Cut, relabel bool) (datasets.Mended, 
 	}
 	var did datasets.Mended
 	err = atomicfile.Write(to, func(w io.Writer) (err error) {
-		did, err = datasets.Mend(w, a.from, a.source, made)
+		did, err = datasets.Mend(interrupt.NewWriter(ctx, w), a.from, a.source, made)
 		return err
 	})
 	if err != nil {

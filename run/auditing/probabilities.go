@@ -1,6 +1,7 @@
 package auditing
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"winnow/audit"
 	"winnow/datasets"
+	"winnow/eval"
 	"winnow/features"
 	"winnow/run"
 )
@@ -19,7 +21,7 @@ import (
 // byProbabilities judges the training labels of a manifest by the class probabilities that somebody's model gave for its
 // images; store finds the rest where it is not nil.
 func byProbabilities(ctx context.Context, in Stored, whole *datasets.Dataset, store *features.Store, o Options) (*Report, error) {
-	table, err := readTable(in.Probs)
+	table, err := readTable(in.Probs, cmp.Or(o.MaxMem, eval.DefaultMaxMem)/8)
 	if err != nil {
 		return nil, fmt.Errorf("audit: %s: %w", in.Probs, err)
 	}
@@ -180,13 +182,13 @@ func listed(names []string) string {
 	return text
 }
 
-// readTable reads a matrix by what the file's name ends in.
-func readTable(path string) (*table, error) {
-	read := map[string]func(string) (*table, error){".npy": tableOfNPY, ".csv": tableOfCSV, ".parquet": tableOfParquet}[strings.ToLower(filepath.Ext(path))]
+// readTable reads a matrix of at most so many values by what the file's name ends in.
+func readTable(path string, most int64) (*table, error) {
+	read := map[string]func(string, int64) (*table, error){".npy": tableOfNPY, ".csv": tableOfCSV, ".parquet": tableOfParquet}[strings.ToLower(filepath.Ext(path))]
 	if read == nil {
 		return nil, fmt.Errorf("found the ending %q, expected .npy, .csv or .parquet", filepath.Ext(path))
 	}
-	t, err := read(path)
+	t, err := read(path, most)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ var predicted = []float32{
 
 const labelled = "path,label\na.png,cat\nb.png,dog\nc.png,dog\nd.png,eel\n"
 
-func npy(t *testing.T, values []float32) string {
+func npy(t testing.TB, values []float32) string {
 	var out bytes.Buffer
 	if err := features.WriteNPY(&out, blas32.General{Rows: len(values) / 3, Cols: 3, Stride: 3, Data: values}); err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func lines(head string, order []int, before ...string) string {
 	return text
 }
 
-func columns(t *testing.T) string {
+func columns(t testing.TB) string {
 	var out bytes.Buffer
 	type row struct {
 		Path string  `parquet:"path"`
@@ -71,7 +71,7 @@ func columns(t *testing.T) string {
 	return out.String()
 }
 
-func lists(t *testing.T) string {
+func lists(t testing.TB) string {
 	var out bytes.Buffer
 	type row struct {
 		P []float32 `parquet:"probabilities,list"`
@@ -166,6 +166,38 @@ func TestProbabilitiesRefused(t *testing.T) {
 	}
 }
 
+// A table that would not fit is refused before it is held, in every form.
+func TestProbabilitiesWithinMemory(t *testing.T) {
+	for name, text := range map[string]string{"p.npy": npy(t, predicted), "p.csv": lines("", []int{0, 1, 2, 3}), "p.parquet": columns(t)} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readTable(path, 5); err == nil || !strings.Contains(err.Error(), "--max-mem") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// FuzzTable reads damaged tables: a table or an error, and no more values than asked for.
+func FuzzTable(f *testing.F) {
+	for _, text := range []string{npy(f, predicted), lines("path,cat,dog,eel\n", []int{0, 1}, "a", "b"), columns(f), lists(f)} {
+		for form := range 3 {
+			f.Add(form, text)
+		}
+	}
+	f.Fuzz(func(t *testing.T, form int, text string) {
+		path := filepath.Join(t.TempDir(), []string{"p.npy", "p.csv", "p.parquet"}[uint(form)%3])
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		x, err := readTable(path, 1<<16)
+		if err == nil && (x.x.Rows*x.x.Cols != len(x.x.Data) || x.paths != nil && len(x.paths) != x.x.Rows || x.names != nil && len(x.names) != x.x.Cols) {
+			t.Errorf("%d rows of %d, %d values, %d paths, %d names", x.x.Rows, x.x.Cols, len(x.x.Data), len(x.paths), len(x.names))
+		}
+	})
+}
+
 // On networks' predictions for people's labels the order is at least as good as the better of self-confidence and margin:
 // AUROC and average precision within .001, precision at the true number of errors within .005.
 func TestProbabilitiesOfPeople(t *testing.T) {
@@ -177,7 +209,7 @@ func TestProbabilitiesOfPeople(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x, err := readTable(probs)
+			x, err := readTable(probs, 1<<30)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -191,7 +223,7 @@ func TestProbabilitiesOfPeople(t *testing.T) {
 			for i, s := range a.result.Suspects {
 				ours[s.Row] = float64(i)
 			}
-			best, got := most(measured(t, self, wrong), measured(t, margin, wrong)), measured(t, ours, wrong)
+			best, got := betterOf(measured(t, self, wrong), measured(t, margin, wrong)), measured(t, ours, wrong)
 			for k, slack := range []float64{.001, .001, .005} {
 				if got[k] < best[k]-slack {
 					t.Errorf("%s %s: AUROC, AP and precision at n are %.4f, expected %.4f", kind, net, got, best)
@@ -223,7 +255,7 @@ func truths(t *testing.T, path string) (given []int, wrong []bool) {
 	}
 }
 
-func most(a, b [3]float64) [3]float64 {
+func betterOf(a, b [3]float64) [3]float64 {
 	return [3]float64{max(a[0], b[0]), max(a[1], b[1]), max(a[2], b[2])}
 }
 

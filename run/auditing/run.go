@@ -34,7 +34,14 @@ func Scorers() []string { return slices.Concat(RunScorers(), judges.Names(), []s
 // Run judges the training labels of a run by what the run itself judges by, or by the scorer asked for.
 func Run(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 	var a *Report
-	var err error
+	stored := r.Store.Dim
+	if !o.JustRank {
+		stored *= 2 // what findings look at
+	}
+	err := o.within(r.Manifest, stored, r.Head.Config().Out)
+	if err != nil {
+		return nil, err
+	}
 	switch by := o.Scorer; {
 	case by == audit.Crossfit:
 		return nil, unfit("--scorer: %s trains for itself and judges stored features: give --labels and --features, and no run", by)

@@ -19,7 +19,15 @@ import (
 // aside are columns of a table that hold no probabilities; one without a name numbers the rows.
 var aside = []string{"", "path", "label", "given_label", "true_label", "split"}
 
-func tableOfNPY(path string) (*table, error) {
+// full refuses more values than may be held.
+func full(values, most int64) error {
+	if values > most {
+		return fmt.Errorf("holds more than %d probabilities, expected fewer within --max-mem, which counts 8 bytes for each: raise it", most)
+	}
+	return nil
+}
+
+func tableOfNPY(path string, most int64) (*table, error) {
 	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
@@ -27,6 +35,9 @@ func tableOfNPY(path string) (*table, error) {
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
+		return nil, err
+	}
+	if err := full(info.Size()/8, most); err != nil { // as many where they are float64
 		return nil, err
 	}
 	a, err := features.ReadNPY(f, info.Size())
@@ -38,7 +49,7 @@ func tableOfNPY(path string) (*table, error) {
 }
 
 // tableOfCSV reads a line a row. A first line that holds something else than numbers names the columns.
-func tableOfCSV(path string) (*table, error) {
+func tableOfCSV(path string, most int64) (*table, error) {
 	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
@@ -76,6 +87,9 @@ func tableOfCSV(path string) (*table, error) {
 				return nil, fmt.Errorf("line %d: found %.80q, expected a number", line, record[k])
 			}
 			data = append(data, float32(v))
+		}
+		if err := full(int64(len(data)), most); err != nil {
+			return nil, err
 		}
 	}
 	t.x = blas32.General{Rows: len(lines), Cols: len(use), Stride: max(len(use), 1), Data: data}
@@ -115,7 +129,7 @@ func (t *table) head(record []string, named bool) (paths int, use []int) {
 }
 
 // tableOfParquet reads columns of numbers, one a class, or one column of lists; a column path names the rows.
-func tableOfParquet(path string) (t *table, err error) {
+func tableOfParquet(path string, most int64) (t *table, err error) {
 	defer func() {
 		if p := recover(); p != nil { // broken files lead the library out of its slices
 			err = fmt.Errorf("is no sound Parquet file: %v", p)
@@ -161,6 +175,9 @@ func tableOfParquet(path string) (t *table, err error) {
 				default:
 					return nil, fmt.Errorf("%s: column %q holds %v, expected float or double", t.at(t.x.Rows), leaves[v.Column()], v.Kind())
 				}
+			}
+			if err := full(int64(len(data)), most); err != nil {
+				return nil, err
 			}
 			if width < 0 {
 				width = len(data) - before

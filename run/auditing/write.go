@@ -3,6 +3,7 @@ package auditing
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"io"
@@ -10,18 +11,26 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/internal/atomicfile"
+	"winnow/internal/interrupt"
 )
 
 // Write writes the images to a file in the form that its name ends in (suspects.FormatOf), as JSON the whole audit; with
 // sheet as CSV for spreadsheets.
-func (a *Report) Write(path string, sheet bool) error {
+func (a *Report) Write(ctx context.Context, path string, sheet bool) error {
 	if sheet {
 		return suspects.WriteSpreadsheet(path, a.Images)
 	}
-	if format, err := suspects.FormatOf(path); err != nil || format != suspects.JSON {
-		return suspects.WriteFile(path, a.Images)
+	format, err := suspects.FormatOf(path)
+	if err != nil {
+		return err
 	}
-	return atomicfile.Write(path, a.WriteJSON)
+	return atomicfile.Write(path, func(w io.Writer) error {
+		w = interrupt.NewWriter(ctx, w)
+		if format == suspects.JSON {
+			return a.WriteJSON(w)
+		}
+		return suspects.Write(w, format, a.Images)
+	})
 }
 
 // WriteJSON writes the audit as indented JSON, an image at a time: of a million the text would not fit twice in memory.

@@ -32,7 +32,7 @@ type ClassNoise struct {
 
 // Noise estimates how many labels of the train split are wrong, by each of the methods, from the features in a store.
 func Noise(ctx context.Context, d *datasets.Dataset, store string, methods []string, seed uint64) (NoiseReport, error) {
-	data, err := run.Load(d, store, false)
+	data, err := run.Load(ctx, d, store, false)
 	if err != nil {
 		return NoiseReport{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -35,7 +36,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "probs", Usage: "judge by class probabilities of any model, `FILE`.npy, .csv or .parquet: a row an image of --labels, a column a class; best out of fold"},
 			&cli.Float64Flag{Name: "noise-rate", Aliases: []string{"rate"}, DefaultText: "the run's", Usage: "share `P` of the labels to call wrong"},
 			&cli.IntFlag{Name: "top", Value: 20, Usage: "print the `N` most suspect"},
-			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most memory for similarities, `SIZE`: 512MiB, 2GiB"},
+			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most memory for all of the audit, `SIZE`: 512MiB, 2GiB"},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
 			&cli.BoolFlag{Name: "spreadsheet", Usage: "--out and --classes: write labels and paths so that no spreadsheet takes one for a formula"},
 			&cli.StringFlag{Name: "classes", Usage: "write what is known of each class to `FILE`.csv"},
@@ -78,6 +79,7 @@ func description() string {
 }
 
 func run(ctx context.Context, p *term.Program, o Options) error {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(auditing.Collected(o.Audit.MaxMem)))
 	o.Audit.Note = p.Note
 	end := func() {}
 	if !p.Quiet {
@@ -96,7 +98,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	if err != nil {
 		return err
 	}
-	return give(p, o, a)
+	return give(ctx, p, o, a)
 }
 
 // judge audits a store or a run.
@@ -129,7 +131,7 @@ func judge(ctx context.Context, p *term.Program, o Options) (*auditing.Report, e
 }
 
 // give writes and prints an audit.
-func give(p *term.Program, o Options, a *auditing.Report) error {
+func give(ctx context.Context, p *term.Program, o Options, a *auditing.Report) error {
 	if o.Cut.By == audit.Precision && !audit.Probability(a.Scorer) {
 		return term.Misused("--precision: scores of %s are no probabilities: take --share or --below, or --scorer %s", a.Scorer, judges.Default)
 	}
@@ -139,14 +141,14 @@ func give(p *term.Program, o Options, a *auditing.Report) error {
 		}
 	}
 	if o.Clean != "" {
-		did, err := a.Mend(o.Clean, o.Cut, o.Relabel)
+		did, err := a.Mend(ctx, o.Clean, o.Cut, o.Relabel)
 		if err != nil {
 			return err
 		}
 		tellMended(p, o, len(a.Images), did)
 	}
 	if o.Out != "" {
-		if err := a.Write(o.Out, o.Sheet); err != nil {
+		if err := a.Write(ctx, o.Out, o.Sheet); err != nil {
 			return fmt.Errorf("audit: %s: %w", o.Out, err)
 		}
 	}

@@ -32,7 +32,7 @@ func command(call term.Call[Options]) *cli.Command {
 func read(c *cli.Context) (Options, error) { return Options{c.Bool("json")}, term.NoArguments(c) }
 
 func run(_ context.Context, p *term.Program, o Options) error {
-	d, err := diagnosis.Make(diagnosis.Options{Winnow: term.Version(), Compute: p.Compute, Find: p.FindLibrary, LibraryHint: p.LibraryHint()})
+	d, err := diagnosis.Make(diagnosis.Options{Winnow: term.Version(), Compute: p.Compute, Find: p.FindLibrary, LibraryHint: p.LibraryHint})
 	if err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func show(_ context.Context, p *term.Program, asJSON bool) error {
 	}
 	rt, err := ort.Load(ort.Config{Library: found.Path})
 	if err != nil {
-		return hint.With(err, "%s", p.LibraryHint())
+		return hint.With(err, "%s", p.LibraryHint(err))
 	}
 	l := diagnosis.Library{Path: found.Path, Source: found.Source, Version: rt.Version(), Providers: rt.Providers()}
 	if asJSON {

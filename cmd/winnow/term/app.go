@@ -26,9 +26,13 @@ type Group struct {
 // Execute is the whole program as a function of its arguments and streams: it runs the command that args name and returns
 // the exit code. 0: done; 1: failed; 2: misused; 130: interrupted; 143: terminated.
 func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr io.Writer) int {
-	stdout, stderr = printable.To(stdout), printable.To(stderr)
+	out := interrupt.NewWriter(ctx, stdout)
+	stdout, stderr = printable.To(out), printable.To(stderr)
 	app := NewApp(groups, stdout, stderr)
 	err := app.RunContext(ctx, FlagsFirst(app, args))
+	if err == nil && out.Refused() { // not all that prints looks at errors
+		err = ctx.Err()
+	}
 	if err == nil {
 		return 0
 	}

@@ -13,8 +13,11 @@ import (
 	"winnow/internal/ortlib"
 )
 
-// LibraryHint is what to do about a library that is missing or does not load.
-func (p *Program) LibraryHint() string {
+// LibraryHint is what to do about a library that is missing or, for this reason, does not load.
+func (p *Program) LibraryHint(err error) string {
+	if ort.Short(err) {
+		return ort.ShortHint
+	}
 	if p.Library != "" {
 		return "correct --ort-lib or WINNOW_ORT_LIB, or unset it and " + ortlib.InstallHint
 	}
@@ -25,7 +28,7 @@ func (p *Program) LibraryHint() string {
 func (p *Program) FindLibrary() (ortlib.Found, error) {
 	found, err := ortlib.Find(p.Library)
 	if err != nil {
-		return found, hint.With(err, "%s", p.LibraryHint())
+		return found, hint.With(err, "%s", p.LibraryHint(err))
 	}
 	if found.Source == ortlib.Given {
 		found.Source = "--ort-lib"
@@ -57,7 +60,7 @@ func (p *Program) OpenRuntimeThreads(threads int) (*ort.Runtime, error) {
 		if cfg.Device != "cpu" {
 			return nil, hint.With(err, "see what is missing with: winnow doctor; or compute without a GPU: --device cpu")
 		}
-		return nil, hint.With(err, "%s", p.LibraryHint())
+		return nil, hint.With(err, "%s", p.LibraryHint(err))
 	}
 	if rt.Fallback != "" {
 		fmt.Fprintf(p.Err, "winnow: %s\n", rt.Fallback)

@@ -36,9 +36,9 @@ func command(call term.Call[Options]) *cli.Command {
 		Usage: "train a head on stored features, or a whole backbone, on labels that may be wrong",
 		Description: "Trains on the manifest's split train; the split validation, if there is one, chooses the best state. Images\n" +
 			"and features are joined by path. Everything goes into the run's folder: head.winnow (the best head),\n" +
-			"last.winnow, config.yaml (every setting as it was used), run.json, result.json, metrics.jsonl,\n" +
-			"diagnostics.jsonl (what the filter saw of itself), samples.csv (what training saw of each image: winnow audit\n" +
-			"ranks by it; settings under scores), TensorBoard events, and checkpoint.winnow, from which\n" +
+			"last.winnow, config.yaml (every setting as it was used), run.json (what went in, and where it lies), result.json,\n" +
+			"metrics.jsonl, diagnostics.jsonl (what the filter saw of itself), samples.csv (what training saw of each image:\n" +
+			"winnow audit ranks by it; settings under scores), TensorBoard events, and checkpoint.winnow, from which\n" +
 			"--resume goes on to the same bits as a run never stopped.\n\n" +
 			"--method names another way to train than by losses and a filter: two classifiers that teach each other, or one\n" +
 			"that reckons with the noise (settings under peers), or Sel-CL and TCL on frozen features, which judge all labels\n" +

@@ -21,7 +21,7 @@ func main() {
 	}
 	manifest, err := datasets.Read(os.Args[1], datasets.ReadOptions{})
 	check(err)
-	data, err := run.Load(manifest, os.Args[2], false)
+	data, err := run.Load(context.Background(), manifest, os.Args[2], false)
 	check(err)
 	found, err := audit.Run(context.Background(), data.Train, audit.Options{Whiten: true})
 	check(err)

@@ -20,7 +20,7 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Verify(); err != nil || s.Rows != m.n || s.Dim != m.d {
+	if err := s.Verify(t.Context()); err != nil || s.Rows != m.n || s.Dim != m.d {
 		t.Errorf("%v: %d×%d", err, s.Rows, s.Dim)
 	}
 	list, err := os.ReadFile(filepath.Join(m.out, "list.csv"))

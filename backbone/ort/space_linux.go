@@ -1,0 +1,35 @@
+package ort
+
+/*
+#include <malloc.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+// With less address space Go's runtime may end in a dump of its stacks, even before any function of Go runs.
+enum { WINNOW_LEAST_MIB = 2048 };
+
+__attribute__((constructor)) static void winnow_space(void) {
+	struct rlimit as;
+	if (getrlimit(RLIMIT_AS, &as) != 0 || as.rlim_cur == RLIM_INFINITY) return;
+#ifdef M_ARENA_MAX
+	mallopt(M_ARENA_MAX, 2); // each thread else reserves 64 MiB and more of it
+#endif
+	if (as.rlim_cur >> 20 >= WINNOW_LEAST_MIB) return;
+	dprintf(2, "winnow: the address space is limited to %lu MiB (ulimit -v), expected %d MiB or more\n", (unsigned long)(as.rlim_cur >> 20), WINNOW_LEAST_MIB);
+	_exit(1);
+}
+*/
+import "C"
+
+import "syscall"
+
+// addressSpace returns the limit of the process's address space (ulimit -v) in bytes, 0 where there is none.
+func addressSpace() uint64 {
+	var limit syscall.Rlimit
+	const unlimited = 1 << 62
+	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &limit); err != nil || limit.Cur > unlimited {
+		return 0
+	}
+	return limit.Cur
+}

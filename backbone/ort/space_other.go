@@ -1,0 +1,5 @@
+//go:build !linux
+
+package ort
+
+func addressSpace() uint64 { return 0 }

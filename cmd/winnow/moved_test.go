@@ -1,0 +1,71 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"winnow/run/folder"
+)
+
+// Runs are used from any folder, and moved with their data, without a flag: a head on stored features, and a fine-tuned
+// network whose first weights are gone. So is an index that was made by one.
+func TestMovedRuns(t *testing.T) {
+	atelier(t)
+	mustCall(t, "models", "new", "digits", "--arch", "lenet", "--out", "net.onnx")
+	mustCall(t, "extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", "glyphnet", "--out", "store")
+	lines := strings.SplitAfter(readFile(t, "noisy.csv"), "\n")
+	write(t, "fewer.csv", strings.Join(append(lines[:5:5], lines[7:]...), ""))
+	short := []string{"--root", "drawn", "--dim", "8", "--batch", "6x3", "--steps", "3"}
+	mustCall(t, append([]string{"train", "--manifest", "noisy.csv", "--features", "store", "--out", "runs/head"}, short...)...)
+	mustCall(t, append([]string{"train", "--manifest", "fewer.csv", "--features", "store", "--out", "runs/fewer"}, short...)...)
+	mustCall(t, append([]string{"train", "--manifest", "noisy.csv", "--model", "net.onnx", "--finetune", "all", "--out", "runs/tuned"}, short...)...)
+	mustCall(t, "index", "drawn/test", "--model", "runs/tuned", "--out", "index")
+	home, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	evaluated := func(at, name string) string {
+		run := filepath.Join(at, "runs", name)
+		text, _ := mustCall(t, "eval", run, "--json")
+		return strings.ReplaceAll(text, run, name)
+	}
+	was := map[string]string{}
+	for _, name := range []string{"head", "fewer", "tuned"} {
+		was[name] = evaluated("", name)
+	}
+	if err := os.Remove("net.onnx"); err != nil {
+		t.Fatal(err)
+	}
+	uses := func(at string) {
+		t.Helper()
+		for name, before := range was {
+			if now := evaluated(at, name); now != before {
+				t.Errorf("%s: %s: found %s, expected %s", at, name, now, before)
+			}
+			mustCall(t, "embed", filepath.Join(at, "runs", name), filepath.Join(at, "drawn", "test"), "--out", filepath.Join(t.TempDir(), "e.npy"))
+		}
+		mustCall(t, "report", filepath.Join(at, "runs/head"), filepath.Join(at, "runs/fewer"), filepath.Join(at, "runs/tuned"), "--out", filepath.Join(t.TempDir(), "r.html"))
+		queries, err := filepath.Glob(filepath.Join(at, "drawn/test/*/000.png"))
+		if err != nil || len(queries) == 0 {
+			t.Fatal(queries, err)
+		}
+		mustCall(t, "search", "--index", filepath.Join(at, "index"), queries[0])
+		mustCall(t, "train", "--out", filepath.Join(at, "runs/head"), "--resume")
+	}
+	t.Chdir(t.TempDir())
+	uses(home)
+	if err := os.CopyFS("moved", os.DirFS(home)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"noisy.csv", "runs", "store", "drawn"} {
+		if err := os.RemoveAll(filepath.Join(home, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	uses("moved")
+	if _, err := os.Stat(filepath.Join("moved/runs/tuned", folder.BestBackboneFile)); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,59 @@
+package folder
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"winnow/run/config"
+)
+
+// What a run was made of is found beside it where both moved; what its configuration says otherwise by now, what is named
+// and no file, and what an earlier winnow wrote is left as it is.
+func TestLocate(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"a/m.csv", "a/net.onnx", "a/images/1.png", "a/run/none"} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir("a")
+	data := config.Data{Manifest: "m.csv", Root: "images", Model: "net.onnx"}
+	places := PlacesOf("run", data, "net.onnx")
+	if len(places) != 4 {
+		t.Errorf("places %v", places)
+	}
+	if got := PlacesOf("run", config.Data{Manifest: "m.csv", Model: "glyphnet"}, ""); len(got) != 1 {
+		t.Errorf("a name has a place: %v", got)
+	}
+	if err := Begin("run", config.Run{Data: data}, "", Facts{Places: places}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename("../a", "../b"); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir("..")
+	if got, want := Locate("b/run", data), (config.Data{Manifest: "b/m.csv", Root: "b/images", Model: "b/net.onnx"}); got != want {
+		t.Errorf("found %+v, expected %+v", got, want)
+	}
+	edited := config.Data{Manifest: "other.csv", Features: "store"}
+	if got := Locate("b/run", edited); got != edited {
+		t.Errorf("found %+v, expected %+v", got, edited)
+	}
+	r := &Run{Dir: "b/run", Config: config.Run{Data: config.Data{Model: "net.onnx"}}}
+	if files := r.BackboneFiles(); !slices.Contains(files, "b/net.onnx") {
+		t.Errorf("backbones %v", files)
+	}
+	if err := os.WriteFile("b/run/"+FactsFile, []byte(`{"manifest": "m.csv"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"b/run", "b", "none"} {
+		if got := Locate(dir, data); got != data {
+			t.Errorf("%s: found %+v, expected %+v", dir, got, data)
+		}
+	}
+}
