@@ -6,14 +6,25 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"github.com/parquet-go/parquet-go"
+
+	"winnow/internal/parquetguard"
 )
 
 // Rows are written to Parquet at a time, and lie in a group of a file.
 const (
 	batch = 4096
 	group = 1 << 16
+)
+
+// What a file may become in memory: rows and texts of so many bytes for each of its own, and of any file so many. Texts that
+// a file states once and repeats are counted each time.
+const (
+	leastRoom   = 16 << 20
+	roomPerByte = 1000
+	mostText    = 1 << 16
 )
 
 func writeParquet(w io.Writer, entries []Entry) error {
@@ -43,6 +54,9 @@ func readParquet(src io.ReaderAt, size int64, into *rows) (err error) {
 			err = fmt.Errorf(": is no sound Parquet file: %v", p)
 		}
 	}()
+	if err := parquetguard.Footer(src, size); err != nil {
+		return fmt.Errorf(": is no Parquet file: %w", err)
+	}
 	file, err := parquet.OpenFile(src, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return fmt.Errorf(": is no Parquet file: %w", err)
@@ -51,9 +65,17 @@ func readParquet(src io.ReaderAt, size int64, into *rows) (err error) {
 	if err != nil {
 		return fmt.Errorf(": %w", err)
 	}
-	for _, g := range file.RowGroups() {
+	budgets := make([]parquetguard.Budget, len(leaves))
+	for i := range budgets {
+		budgets[i] = parquetguard.BudgetOf(size)
+	}
+	into.room = leastRoom + roomPerByte*size
+	for n, g := range file.RowGroups() {
 		into.group = into.group[:0]
 		for i, l := range leaves {
+			if err := parquetguard.Column(src, file, n, l.at, &budgets[i]); err != nil {
+				return fmt.Errorf(": %s: %w", l.name, err)
+			}
 			if err := into.chunk(g.ColumnChunks()[l.at], l, i == 0); err != nil {
 				return err
 			}
@@ -157,10 +179,20 @@ func (r *rows) chunk(column parquet.ColumnChunk, l leaf, first bool) error {
 					return fmt.Errorf(": %s: begins amid a row", l.name)
 				}
 				if row == len(r.group) && first {
+					if r.room -= int64(unsafe.Sizeof(Entry{})); r.room < 0 {
+						return fmt.Errorf(": has more rows than a file of this size holds")
+					}
 					r.group = append(r.group, Entry{})
 				}
 				if row >= len(r.group) {
 					return fmt.Errorf(": %s: has more values than there are paths", l.name)
+				}
+				n := 0
+				if kind := v.Kind(); kind == parquet.ByteArray || kind == parquet.FixedLenByteArray {
+					n = len(v.ByteArray())
+				}
+				if r.room -= int64(n); n > mostText || r.room < 0 {
+					return fmt.Errorf(": row %d: %s: a text of %d bytes, expected at most %d, and fewer than %d for each byte of the file", r.given+row+1, l.name, n, mostText, roomPerByte)
 				}
 				if err := l.take(&r.group[row], k, v); err != nil {
 					return fmt.Errorf(": row %d: %s: %w", r.given+row+1, l.name, err)

@@ -185,6 +185,7 @@ type rows struct {
 	given int
 	told  int     // rows that have a rank
 	group []Entry // of a Parquet file, which has columns
+	room  int64   // bytes that rows of such a file may still take
 }
 
 // same returns the text that was read first among equals.

@@ -18,6 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
+
+	"winnow/internal/testing/memory"
 )
 
 var formats = []Format{CSV, JSONL, JSON, Parquet}
@@ -290,13 +292,44 @@ func TestBrokenParquet(t *testing.T) {
 	}
 }
 
+// A small file of the same row many times, or of one long text for every row, is refused before it fills the memory.
+func TestParquetBombs(t *testing.T) {
+	type row struct {
+		Path      string  `parquet:"path,dict"`
+		Given     string  `parquet:"given_label,dict"`
+		Suggested string  `parquet:"suggested_label,dict"`
+		Score     float64 `parquet:"score,dict"`
+	}
+	for what, rows := range map[string][]row{
+		"rows":      slices.Repeat([]row{{"a", "b", "b", 0.5}}, 1<<20),
+		"long text": slices.Repeat([]row{{strings.Repeat("a", 60_000), "b", "b", 0.5}}, 5000),
+		"a text":    {{strings.Repeat("a", 1<<17), "b", "b", 0.5}},
+	} {
+		var file bytes.Buffer
+		if err := parquet.Write(&file, rows, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(1<<30)); err != nil {
+			t.Fatal(err)
+		}
+		t.Run(what, func(t *testing.T) {
+			memory.Check(t, 200<<20, func() {
+				if _, err := read(bytes.NewReader(file.Bytes()), int64(file.Len()), Parquet); err == nil || len(err.Error()) > 300 {
+					t.Errorf("%d bytes: %v", file.Len(), err)
+				} else {
+					t.Logf("%d bytes: %v", file.Len(), err)
+				}
+			})
+		})
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	for i, format := range formats {
 		f.Add(byte(i), written(f, format, made(7)))
 	}
 	f.Fuzz(func(t *testing.T, which byte, data []byte) {
 		format := formats[int(which)%len(formats)]
-		list, err := read(bytes.NewReader(data), int64(len(data)), format)
+		var list []Entry
+		var err error
+		memory.Check(t, 256<<20+1000*uint64(len(data)), func() { list, err = read(bytes.NewReader(data), int64(len(data)), format) })
 		if err != nil {
 			return
 		}

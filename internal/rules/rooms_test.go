@@ -98,7 +98,7 @@ var rooms = []Room{
 	{"audit/findings", "finds outliers, copies with other labels, and classes that look like one or like two",
 		"eval features filters filters/detectors filters/leaveout"},
 	{"audit/suspects", "reads and writes the table of judged images: CSV, JSON, JSON lines, Parquet",
-		""},
+		"internal/parquetguard"},
 
 	{"run", "turns a configuration and data into a training run and its folder",
 		"datasets eval extraction features filters filters/correction filters/noiserate filters/selfpaced graph head internal/hint internal/lookup losses models run/comparison run/config run/folder run/tuning train train/peers train/samples train/selective"},
@@ -196,6 +196,8 @@ var rooms = []Room{
 	{"internal/regular", "opens regular files only, so that pipes and devices hold nothing up",
 		""},
 	{"internal/rules", "holds this table and tests it",
+		""},
+	{"internal/parquetguard", "bounds what a Parquet file makes its reader allocate",
 		""},
 	{"internal/printable", "lets no control character of a label, a path or an error reach a terminal",
 		""},
