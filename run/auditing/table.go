@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
+	"winnow/internal/parquetguard"
 	"winnow/internal/regular"
 )
 
@@ -144,9 +145,20 @@ func tableOfParquet(path string, most int64) (t *table, err error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := parquet.OpenFile(f, info.Size())
+	if err := parquetguard.Footer(f, info.Size()); err != nil {
+		return nil, err
+	}
+	file, err := parquet.OpenFile(f, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, err
+	}
+	for k := range file.Schema().Columns() {
+		budget := parquetguard.BudgetOf(info.Size())
+		for group := range file.RowGroups() {
+			if err := parquetguard.Column(f, file, group, k, &budget); err != nil {
+				return nil, err
+			}
+		}
 	}
 	t = &table{at: func(row int) string { return fmt.Sprintf("row %d, from 0", row) }}
 	var leaves []string
