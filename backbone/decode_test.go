@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"winnow/internal/testing/memory"
 )
 
 func readFile(t testing.TB, name string) []byte {
@@ -290,6 +292,12 @@ func FuzzDecode(f *testing.F) {
 		"webp-alpha.webp", "webp-lossless.webp"} {
 		f.Add(readFile(f, "testdata/pil/"+name))
 	}
+	progressive, lossless := readFile(f, "testdata/scaled/420-progressive.jpg"), readFile(f, "testdata/pil/webp-lossless.webp")
+	f.Add(progressive)
+	f.Add(manyScans(progressive, 101))
+	f.Add(animated(lossless, image.Pt(2, 2), image.Pt(100, 90)))
+	f.Add([]byte(clearBeyond))
+	f.Add(pngHead(200, 200, 16, 6, 1, chunk("tRNS", []byte{0, 1})))
 	q, err := NewPreprocessor(Preprocessing{Resize: 12, Crop: 9, Interpolation: "bilinear", Channels: "RGB", Scale: 1,
 		Std: [3]float32{1, 1, 1}})
 	if err != nil {
@@ -297,10 +305,13 @@ func FuzzDecode(f *testing.F) {
 	}
 	dst := make([]float32, q.p.Size())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		img, err := Decode(data, DecodeOptions{MaxPixels: 1 << 16, EXIF: true})
+		var img image.Image
+		var err error
+		memory.Check(t, 16<<20+64*uint64(len(data)), func() { img, err = Decode(data, DecodeOptions{MaxPixels: 1 << 16, EXIF: true}) })
 		if err != nil {
 			return
 		}
+		fit(img, 8)
 		if err := q.Into(dst, img); err != nil {
 			t.Fatal(err)
 		}

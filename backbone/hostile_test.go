@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"image"
 	"image/color"
+	"image/png"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -239,6 +240,25 @@ func TestAnimatedWebP(t *testing.T) {
 		if _, err := Decode(cut[:60], DecodeOptions{}); err == nil {
 			t.Errorf("%s: a file without a frame is a picture", name)
 		}
+	}
+}
+
+// TestGrey16: of 16-bit grey the upper 8 bits are seen. PIL would show all but the first pixel as 255.
+func TestGrey16(t *testing.T) {
+	deep := image.NewGray16(image.Rect(0, 0, 4, 1))
+	for x, v := range []uint16{0x0012, 0x1234, 0x80ff, 0xfffe} {
+		deep.SetGray16(x, 0, color.Gray16{Y: v})
+	}
+	var file bytes.Buffer
+	if err := png.Encode(&file, deep); err != nil {
+		t.Fatal(err)
+	}
+	img, err := Decode(file.Bytes(), DecodeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := rgbOf(img), []byte{0, 0, 0, 0x12, 0x12, 0x12, 0x80, 0x80, 0x80, 0xff, 0xff, 0xff}; !bytes.Equal(got, want) {
+		t.Errorf("%x, expected %x", got, want)
 	}
 }
 

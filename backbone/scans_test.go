@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"winnow/backbone/jfif"
+	"winnow/internal/testing/memory"
 )
 
 // lastScan is where the last scan of a JPEG file begins; it ends two bytes before the file.
@@ -84,4 +85,21 @@ func TestInspectCounts(t *testing.T) {
 			t.Errorf("%s: %+v, %v, expected %d samples", name, h, err, 64*units*want)
 		}
 	}
+}
+
+// FuzzInspect: no file of few bytes announces many samples and is let through, and Inspect itself allocates next to nothing.
+func FuzzInspect(f *testing.F) {
+	data := readFile(f, "testdata/scaled/420-progressive.jpg")
+	f.Add(data)
+	f.Add(readFile(f, "testdata/scaled/444.jpg"))
+	f.Add(manyScans(data, 101))
+	f.Add(append(bytes.Clone(data[:lastScan(data)]), "\xff\x00\xff\xd0\xff\xff"...))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var h jfif.Header
+		var err error
+		memory.Check(t, 64<<10, func() { h, err = jfif.Inspect(data) })
+		if err == nil && h.Samples > 64*4*16*8*int64(len(data)) {
+			t.Errorf("%d samples of %d bytes", h.Samples, len(data))
+		}
+	})
 }

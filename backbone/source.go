@@ -6,7 +6,8 @@ import (
 )
 
 // source gives a picture row by row as RGB bytes, three a pixel, as PIL's convert("RGB") makes them:
-// alpha is dropped (not composited), a palette looked up, of 16 bits the upper 8 are taken.
+// alpha is dropped (not composited), a palette looked up, of 16 bits the upper 8 are taken; of 16-bit grey too, which PIL
+// clips at 255, so that nearly all is white.
 // A source may keep scratch memory: one goroutine at a time.
 type source interface {
 	size() (width, height int)

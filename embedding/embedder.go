@@ -119,8 +119,7 @@ func OpenRun(dir, file string) (*Embedder, error) {
 // frozenBackbone finds the backbone that made the features of a run.
 func frozenBackbone(r *folder.Run, file string) (*models.Backbone, error) {
 	b, err := extraction.BackboneBy(r.Meta.ModelSHA256, r.Meta.Preprocessing, "run "+r.Dir, file, r.BackboneFiles()...)
-	var hinted *hint.Error
-	if errors.As(err, &hinted) {
+	if hinted, ok := errors.AsType[*hint.Error](err); ok {
 		err = hint.With(hinted.Err, "name the model's file with --backbone FILE, or record it: winnow models add FILE")
 	}
 	return b, err

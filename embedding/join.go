@@ -36,7 +36,8 @@ type Joined struct {
 func Join(r *folder.Run, model, winnow string) (j Joined, err error) {
 	j.run = r
 	if r.Tuned == nil {
-		j.Backbone, err = extraction.BackboneOf(r.Store, model)
+		k := r.Store.Key
+		j.Backbone, err = extraction.BackboneBy(k.Model, k.Preprocessing, "features "+r.Store.Dir, model, append(r.BackboneFiles(), r.Store.ModelFile)...)
 	} else if j.Backbone = r.Tuned; model != "" {
 		err = hint.Misused("--model: the backbone of this run was fine-tuned and lies in it, as %s", r.Tuned.Path)
 	}

@@ -1,6 +1,7 @@
 package embedding
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,9 +127,7 @@ func (u *Uploaded) String() string {
 
 // send sends points and says in the user's words what is in the way.
 func (q Upload) send(ctx context.Context, server *qdrant.Server, dir, model string, columns []string, points Points) (*Uploaded, error) {
-	if q.Collection == "" {
-		q.Collection = filepath.Base(extraction.Absolute(dir))
-	}
+	q.Collection = cmp.Or(q.Collection, filepath.Base(extraction.Absolute(dir)))
 	observe, end := q.Watch("points")
 	defer end()
 	r, err := qdrant.Upload(ctx, server, points, qdrant.Options{Collection: q.Collection, Model: model, Batch: q.Batch, Recreate: q.Recreate, OnDisk: q.OnDisk,

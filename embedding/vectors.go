@@ -115,8 +115,7 @@ func WriteWhole(path string, write func(io.Writer) error) error {
 	if err == nil {
 		return nil
 	}
-	var inPath *os.PathError
-	if errors.As(err, &inPath) {
+	if inPath, ok := errors.AsType[*os.PathError](err); ok {
 		err = inPath.Err
 	}
 	return fmt.Errorf("export: writing %s: %w", path, err)

@@ -5,7 +5,7 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/features"
-	"winnow/internal/size"
+	"winnow/internal/text"
 )
 
 // UsualBatch is how many images go through a network at once that is not trained, unless the user says otherwise or
@@ -54,5 +54,5 @@ func (e *Extraction) batchFor(memory int64, known bool, most int, where string) 
 		return UsualBatch, fmt.Sprintf("as usual: the memory of one is not known (%v)", err)
 	}
 	n := e.Config.BatchWithin(memory/memoryShare, activations, most)
-	return n, fmt.Sprintf("about %s; there are %s %s", size.Approx(e.Config.BatchBytes(n, activations)), size.Approx(memory), where)
+	return n, fmt.Sprintf("about %s; there are %s %s", text.Approx(e.Config.BatchBytes(n, activations)), text.Approx(memory), where)
 }

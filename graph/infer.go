@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -49,6 +50,15 @@ func (n number) dim() Dim {
 		return sized(n.value)
 	}
 	return Free(n.name)
+}
+
+// dims returns the shape that numbers stand for.
+func dims(list []number) Shape {
+	s := make(Shape, len(list))
+	for i, n := range list {
+		s[i] = n.dim()
+	}
+	return s
 }
 
 // maxRank bounds the number of axes that are followed; a hostile file could double it with every node.
@@ -140,12 +150,17 @@ func factOf(t *Tensor) fact {
 		return f
 	}
 	if list, err := t.Int64s(); err == nil {
-		f.ints = make([]number, len(list))
-		for i, v := range list {
-			f.ints[i] = whole(v)
-		}
+		f.ints = wholes(list)
 	}
 	return f
+}
+
+func wholes(list []int64) []number {
+	out := make([]number, len(list))
+	for i, v := range list {
+		out[i] = whole(v)
+	}
+	return out
 }
 
 // with adds what the file states where inference found less. A free size that inference can name is kept against a
@@ -155,9 +170,7 @@ func (f fact) with(v *ValueInfo) fact {
 	if v == nil {
 		return f
 	}
-	if f.typ == 0 {
-		f.typ = v.Type
-	}
+	f.typ = cmp.Or(f.typ, v.Type)
 	if f.shape == nil {
 		f.shape = v.Shape.bounded()
 		return f

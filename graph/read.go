@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 )
@@ -229,9 +230,7 @@ func (a *Attribute) read(f *field, depth int) error {
 		}
 		return f.keep(&a.rest)
 	})
-	if a.Kind == 0 {
-		a.Kind = seen
-	}
+	a.Kind = cmp.Or(a.Kind, seen)
 	if err == nil && (a.Kind == KindTensor && a.Tensor == nil || a.Kind == KindGraph && a.Graph == nil) {
 		return fmt.Errorf("found no value of its kind %d", a.Kind)
 	}

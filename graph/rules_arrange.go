@@ -109,11 +109,7 @@ func expand(c *call) {
 	if target == nil {
 		return
 	}
-	to := make(Shape, len(target))
-	for i, n := range target {
-		to[i] = n.dim()
-	}
-	c.set(0, c.arg(0).typ, broadcastShapes(c.arg(0).shape, to))
+	c.set(0, c.arg(0).typ, broadcastShapes(c.arg(0).shape, dims(target)))
 }
 
 // tile: every size is multiplied.
@@ -124,9 +120,9 @@ func tile(c *call) {
 		c.set(0, x.typ, nil)
 		return
 	}
-	out := make(Shape, len(repeats))
-	for i, n := range repeats {
-		out[i] = times(x.shape[i], n.dim())
+	out := dims(repeats)
+	for i, d := range out {
+		out[i] = times(x.shape[i], d)
 	}
 	c.set(0, x.typ, out)
 }

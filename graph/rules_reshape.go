@@ -8,9 +8,7 @@ func reshape(c *call) {
 	x := c.arg(0)
 	target := c.arg(1).ints
 	if c.input(1) == "" {
-		for _, v := range c.Ints("shape") {
-			target = append(target, whole(v))
-		}
+		target = append(target, wholes(c.Ints("shape"))...)
 	}
 	if target == nil {
 		if s := c.arg(1).shape; len(s) == 1 && s[0].Known() && s[0].Size <= followed {

@@ -151,11 +151,7 @@ func constant(c *call) {
 		c.setInts([]number{whole(a.Int)})
 	case "value_ints":
 		c.set(0, Int64, ShapeOf(int64(len(a.Ints))))
-		list := make([]number, len(a.Ints))
-		for i, v := range a.Ints {
-			list[i] = whole(v)
-		}
-		c.setInts(list)
+		c.setInts(wholes(a.Ints))
 	case "value_float":
 		c.set(0, Float32, Shape{})
 	case "value_floats":
@@ -174,10 +170,7 @@ func constantOfShape(c *call) {
 		c.set(0, value.typ, nil)
 		return
 	}
-	out := make(Shape, len(sizes))
-	for i, n := range sizes {
-		out[i] = n.dim()
-	}
+	out := dims(sizes)
 	c.set(0, value.typ, out)
 	if len(value.ints) == 1 && len(out) == 1 && out[0].Known() && out[0].Size <= followed {
 		c.setInts(slices.Repeat(value.ints, int(out[0].Size)))

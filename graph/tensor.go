@@ -172,30 +172,19 @@ func half(h uint16) float32 {
 // dims for a scalar.
 func NewTensor[T float32 | float64 | int64 | int32 | uint8](name string, data []T, dims ...int64) *Tensor {
 	t := &Tensor{Name: name, Dims: dims}
-	switch data := any(data).(type) {
+	switch any(data).(type) {
 	case []float32:
-		t.Type, t.raw = Float32, make([]byte, 4*len(data))
-		for i, v := range data {
-			binary.LittleEndian.PutUint32(t.raw[4*i:], math.Float32bits(v))
-		}
+		t.Type = Float32
 	case []float64:
-		t.Type, t.raw = Float64, make([]byte, 8*len(data))
-		for i, v := range data {
-			binary.LittleEndian.PutUint64(t.raw[8*i:], math.Float64bits(v))
-		}
+		t.Type = Float64
 	case []int64:
-		t.Type, t.raw = Int64, make([]byte, 8*len(data))
-		for i, v := range data {
-			binary.LittleEndian.PutUint64(t.raw[8*i:], uint64(v))
-		}
+		t.Type = Int64
 	case []int32:
-		t.Type, t.raw = Int32, make([]byte, 4*len(data))
-		for i, v := range data {
-			binary.LittleEndian.PutUint32(t.raw[4*i:], uint32(v))
-		}
+		t.Type = Int32
 	case []uint8:
-		t.Type, t.raw = Uint8, append([]byte{}, data...)
+		t.Type = Uint8
 	}
+	t.raw, _ = binary.Append([]byte{}, binary.LittleEndian, data) // numbers of a fixed size: no error
 	if err := t.check(); err != nil {
 		panic("graph: tensor " + name + ": " + err.Error()) // the caller's own sizes: our bug
 	}

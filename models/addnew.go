@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,9 +18,7 @@ func (r *Registry) AddNew(e Entry, data []byte, path string) (*Backbone, *Prepar
 	if err := r.free(e); err != nil {
 		return nil, nil, err
 	}
-	if path == "" {
-		path = filepath.Join(filepath.Dir(r.path), e.Name+".onnx")
-	}
+	path = cmp.Or(path, filepath.Join(filepath.Dir(r.path), e.Name+".onnx"))
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("models: %w", err)

@@ -9,6 +9,7 @@ import (
 	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/eval/tsne"
+	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/report/page"
 	"winnow/run/evaluation"
@@ -49,11 +50,7 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Il
 		}
 	}
 	content.Queries = queryCards(examples, files)
-	all := make([]int, len(list))
-	for i := range all {
-		all[i] = i
-	}
-	content.Suspects, err = SuspectCards(list, all, func(path, caption string) (page.Picture, error) {
+	content.Suspects, err = SuspectCards(list, features.AllRows(len(list)), func(path, caption string) (page.Picture, error) {
 		return page.Picture{Data: files[path], Caption: caption, File: path}, nil
 	})
 	if err != nil || !o.Map {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"winnow/datasets"
 	"winnow/eval"
@@ -81,9 +82,6 @@ func (r *Run) Judge(a Judged) {
 // Measured is what was measured.
 func (r *Run) Measured() Measured { return r.measured }
 
-// Embedded are the images measured, as the run embeds them.
-func (r *Run) Embedded() comparison.Asked { return r.now }
-
 // comparison is what the page's rows show.
 func (r *Run) comparison() comparison.Comparison {
 	return comparison.Comparison{FineTuned: r.Tuned != nil, Frozen: r.measured.Frozen, Whitened: r.measured.Whitened, Trained: r.measured.Trained}
@@ -106,12 +104,7 @@ func (r *Run) unseen() bool {
 	for _, i := range r.Manifest.Select(datasets.Train) {
 		trained[r.Manifest.Samples[i].Label] = true
 	}
-	for _, class := range r.measured.Classes {
-		if trained[class.Label] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.measured.Classes, func(c eval.ClassRetrieval) bool { return trained[c.Label] })
 }
 
 // rowsTitle heads the retrieval numbers.

@@ -177,7 +177,7 @@ func (r *Reviewer) getChanges(_ *http.Request, values url.Values) (any, error) {
 	version, images := r.decided.since(int64(since), mostChanges)
 	now := r.decided.progress(images)
 	return map[string]any{
-		"version": version, "changed": r.decided.states(images), "more": version < now.Version,
+		"audit": r.table.sum, "version": version, "changed": r.decided.states(images), "more": version < now.Version,
 		"counts": now.Counts, "precision": now.Precision, "hint": now.Hint, "classes": now.Classes,
 	}, nil
 }
@@ -233,7 +233,11 @@ const mostTab = 100
 func (r *Reviewer) postDecide(body struct {
 	Decisions []asked `json:"decisions"`
 	Tab       string  `json:"tab"`
+	Audit     string  `json:"audit"` // the session's sum; "": any
 }) (int, any, error) {
+	if body.Audit != "" && body.Audit != r.table.sum {
+		return 0, nil, refuse(http.StatusPreconditionFailed, "winnow reviews another audit here now: reload the page")
+	}
 	decide := func(tab string) ([]decisions.Image, error) {
 		changes, err := r.changes(body.Decisions)
 		if err != nil {

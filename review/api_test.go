@@ -536,3 +536,24 @@ func TestTwoTabs(t *testing.T) {
 		t.Errorf("%v, version %d", s.Counts, s.Version)
 	}
 }
+
+// TestOtherAudit: a page that shows another audit decides nothing here: its numbers stand for other images.
+func TestOtherAudit(t *testing.T) {
+	w := newWorld(t, 60)
+	var s session
+	w.must("GET", "/api/session", "", &s)
+	decide := func(sum string) (int, string) {
+		return w.ask("POST", "/api/decide", `{"audit":"`+sum+`","tab":"t","decisions":[{"id":0,"action":"keep","version":0}]}`, nil)
+	}
+	w.close()
+	w.list[0], w.list[1] = w.list[1], w.list[0]
+	w.list[0].Rank, w.list[1].Rank = 1, 2
+	w.open(nil)
+	if status, text := decide(s.Sum); status != http.StatusPreconditionFailed || !strings.Contains(text, "another audit") {
+		t.Errorf("%d %s", status, text)
+	}
+	w.must("GET", "/api/session", "", &s)
+	if status, text := decide(s.Sum); status != http.StatusOK {
+		t.Errorf("%d %s", status, text)
+	}
+}

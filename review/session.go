@@ -9,6 +9,7 @@ import (
 type session struct {
 	Title     string         `json:"title"`
 	Audit     string         `json:"audit"`
+	Sum       string         `json:"sum"` // distinguishes audits: goes with decisions about its images
 	Manifest  string         `json:"manifest"`
 	Out       string         `json:"out"` // "": the mended manifest can only be downloaded
 	Total     int            `json:"total"`
@@ -37,7 +38,7 @@ func (r *Reviewer) session() session {
 	t, d := r.table, r.decided
 	now := d.progress(nil)
 	s := session{
-		Title: r.Title, Audit: r.AuditFile, Manifest: r.ManifestFile, Out: r.Out, Total: len(t.image), Classes: []sessionClass{},
+		Title: r.Title, Audit: r.AuditFile, Sum: t.sum, Manifest: r.ManifestFile, Out: r.Out, Total: len(t.image), Classes: []sessionClass{},
 		Kinds: map[string]int{}, Counts: now.Counts, Precision: now.Precision, Hint: now.Hint, Version: now.Version,
 		Similar: r.Finder != nil, Upload: r.Finder != nil && r.Finder.Uploads(),
 	}

@@ -66,25 +66,17 @@ func NewNoise(ctx context.Context, spec NoiseSpec, vectors func() (blas32.Genera
 			if err := features.Normalize(x); err != nil {
 				return nil, err
 			}
-			return datasets.SmallCluster{Rate: spec.Rate, X: x, Cluster: clusterOnce(ctx), OneShot: spec.OneShot}, nil
+			once := func(x blas32.General, k int, rng *rand.Rand) ([]int, error) { // a single start: a model of noise needs no best clusters
+				clusters, err := eval.KMeans(ctx, x, k, eval.KMeansOptions{Starts: 1, Seed: rng.Uint64()})
+				return clusters.Of, err
+			}
+			return datasets.SmallCluster{Rate: spec.Rate, X: x, Cluster: once, OneShot: spec.OneShot}, nil
 		}
 		return datasets.HumanLike{Rate: spec.Rate, X: x, Similar: spec.Similar, Nearest: spec.Nearest}, nil
 	case "symmetric":
 		return datasets.Symmetric{Rate: spec.Rate, Count: spec.Count, Own: spec.Own}, nil
 	default:
-		noise, err := datasets.NewNoise(spec.Model, spec.Rate)
-		if err != nil {
-			return nil, err
-		}
-		return noise, nil
-	}
-}
-
-// clusterOnce returns k-means from a single start: a model of noise needs no best clusters.
-func clusterOnce(ctx context.Context) func(x blas32.General, k int, rng *rand.Rand) ([]int, error) {
-	return func(x blas32.General, k int, rng *rand.Rand) ([]int, error) {
-		clusters, err := eval.KMeans(ctx, x, k, eval.KMeansOptions{Starts: 1, Seed: rng.Uint64()})
-		return clusters.Of, err
+		return datasets.NewNoise(spec.Model, spec.Rate)
 	}
 }
 

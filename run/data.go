@@ -151,11 +151,10 @@ func (d *Data) check() error {
 	case len(d.Classes) == 1:
 		return fmt.Errorf("train: the train split has one class, %q: expected at least two, as there is nothing to tell apart", d.Classes[0])
 	}
-	if i, ok := nonFiniteRow(d.Train.X); ok {
-		return fmt.Errorf("train: %s: its features are not finite numbers: extract them again", d.Paths[d.Train.IDs[i]])
-	}
-	if i, ok := nonFiniteRow(d.Validation.X); ok {
-		return fmt.Errorf("train: %s: its features are not finite numbers: extract them again", d.Paths[d.Validation.IDs[i]])
+	for _, set := range []features.Set{d.Train, d.Validation} {
+		if i, ok := nonFiniteRow(set.X); ok {
+			return fmt.Errorf("train: %s: its features are not finite numbers: extract them again", d.Paths[set.IDs[i]])
+		}
 	}
 	return nil
 }

@@ -33,6 +33,5 @@ func ResolveRate(ctx context.Context, cfg *config.Run, data Data) (*folder.Noise
 		return nil, hint.With(err, "give the share of wrong labels: --noise-rate P")
 	}
 	cfg.SetRate(math.Round(1e4*e.Rate) / 1e4)
-	w := folder.WrittenRate(e)
-	return &w, nil
+	return new(folder.WrittenRate(e)), nil
 }

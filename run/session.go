@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,10 +69,7 @@ func OpenWith(ctx context.Context, cfg config.Run, d *datasets.Dataset, o Option
 	if err := open(ctx, d); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.options.About.Features = s.Config.Data.Features
-	if s.options.About.Features == "" {
-		s.options.About.Features = s.ownFeatures()
-	}
+	s.options.About.Features = cmp.Or(s.Config.Data.Features, s.ownFeatures())
 	return s, nil
 }
 

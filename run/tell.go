@@ -96,24 +96,20 @@ func explain(err error, data Data, dir string, tuned bool) error {
 	if _, missing := os.Stat(filepath.Join(dir, folder.BestHeadFile)); dir != "" && missing == nil {
 		advice = best + " the best before; " + advice
 	}
-	var bad *train.NonFinite
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*train.NonFinite](err); ok {
 		names := make([]string, 0, 3)
 		for _, id := range bad.IDs[:min(len(bad.IDs), cap(names))] {
 			names = append(names, data.Paths[id])
 		}
 		return hint.With(err, "images: %s; %s", strings.Join(names, ", "), advice)
 	}
-	var lost *head.NotFinite
-	if errors.As(err, &lost) {
+	if _, ok := errors.AsType[*head.NotFinite](err); ok {
 		return hint.With(err, "the weights left the numbers: %s", advice)
 	}
-	var broken *train.CheckpointError
-	if errors.As(err, &broken) {
+	if _, ok := errors.AsType[*train.CheckpointError](err); ok {
 		return hint.With(err, "put back a copy of it if there is one, or begin anew with --overwrite")
 	}
-	var other *train.OtherRunError
-	if errors.As(err, &other) {
+	if _, ok := errors.AsType[*train.OtherRunError](err); ok {
 		return hint.With(err, "give the settings of the run, or begin anew with --overwrite")
 	}
 	return err

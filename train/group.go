@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,9 +79,7 @@ func newGroups(list []Group, encoder, losses []*features.Param, steps int) ([]gr
 	}
 	groups := make([]group, len(list))
 	for i, g := range list {
-		if g.Start == 0 {
-			g.Start = 1
-		}
+		g.Start = cmp.Or(g.Start, 1)
 		if err := g.check(list[:i], steps); err != nil {
 			return nil, err
 		}

@@ -12,9 +12,8 @@ import (
 // Sampling is how batches are put together: [Groups], [Uniform] or [Shuffle]. Each may ask for rows without a label in
 // every batch besides: 0 or more; more than there are: all of them.
 type Sampling interface {
-	check() error
+	check() (unlabelled int, err error)
 	build(s *Sampler) // s knows its rows
-	unlabelled() int
 }
 
 // Groups draws P classes with K rows each, every row in every epoch.
@@ -74,7 +73,11 @@ type Sampler struct {
 
 // NewSampler prepares the draws from the rows 0 … len(labels)-1.
 func NewSampler(how Sampling, labels []int, seed uint64) (*Sampler, error) {
-	if err := how.check(); err != nil {
+	unlabelled, err := how.check()
+	if err == nil && unlabelled < 0 {
+		err = fmt.Errorf("train: sampler: %d rows without a label, expected 0 or more", unlabelled)
+	}
+	if err != nil {
 		return nil, err
 	}
 	rows := rowsByClass(labels)
@@ -83,41 +86,29 @@ func NewSampler(how Sampling, labels []int, seed uint64) (*Sampler, error) {
 	}
 	s := &Sampler{rows: rows, classes: true, seed: seed}
 	how.build(s)
-	if n := how.unlabelled(); n > 0 {
+	if unlabelled > 0 {
 		if s.free = rowsWithout(labels); len(s.free) == 0 {
-			return nil, fmt.Errorf("train: sampler: unlabelled: found %d for a batch, and every row has a label: expected 0", n)
+			return nil, fmt.Errorf("train: sampler: unlabelled: found %d for a batch, and every row has a label: expected 0", unlabelled)
 		}
-		s.u = min(n, len(s.free))
+		s.u = min(unlabelled, len(s.free))
 	}
 	return s, nil
 }
 
-func (g Groups) unlabelled() int  { return g.Unlabelled }
-func (u Uniform) unlabelled() int { return u.Unlabelled }
-func (h Shuffle) unlabelled() int { return h.Unlabelled }
+func (g Groups) check() (unlabelled int, err error) {
+	if g.Classes < 1 || g.Images < 1 {
+		err = fmt.Errorf("train: sampler: %d classes of %d images, expected at least 1 of 1", g.Classes, g.Images)
+	}
+	return g.Unlabelled, err
+}
 
-func (g Groups) check() error  { return checkClasses(g.Classes, g.Images, g.Unlabelled) }
-func (u Uniform) check() error { return checkClasses(u.Classes, u.Images, u.Unlabelled) }
+func (u Uniform) check() (unlabelled int, err error) { return Groups(u).check() }
 
-func (h Shuffle) check() error {
+func (h Shuffle) check() (unlabelled int, err error) {
 	if h.Rows < 1 {
-		return fmt.Errorf("train: sampler: batches of %d rows, expected at least 1", h.Rows)
+		err = fmt.Errorf("train: sampler: batches of %d rows, expected at least 1", h.Rows)
 	}
-	return checkUnlabelled(h.Unlabelled)
-}
-
-func checkClasses(classes, images, unlabelled int) error {
-	if classes < 1 || images < 1 {
-		return fmt.Errorf("train: sampler: %d classes of %d images, expected at least 1 of 1", classes, images)
-	}
-	return checkUnlabelled(unlabelled)
-}
-
-func checkUnlabelled(n int) error {
-	if n < 0 {
-		return fmt.Errorf("train: sampler: %d rows without a label, expected 0 or more", n)
-	}
-	return nil
+	return h.Unlabelled, err
 }
 
 // build gives an epoch ⌈groups/P⌉ batches, or as many as the largest class has groups, for a class is in a batch once.

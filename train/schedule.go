@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -43,9 +44,7 @@ type Schedule struct {
 // NewSchedule builds the schedule of a run of total steps in epochs of so many steps, for base rate lr.
 func NewSchedule(cfg ScheduleConfig, lr float64, total, epoch int) (Schedule, error) {
 	s := Schedule{ScheduleConfig: cfg, LR: lr, Total: total, Epoch: epoch}
-	if s.Name == "" {
-		s.Name = "constant"
-	}
+	s.Name = cmp.Or(s.Name, "constant")
 	return s, s.validate()
 }
 
@@ -85,9 +84,7 @@ func (s Schedule) At(step int) float64 {
 	if s.Name == "supcon" {
 		top = cosineRate(s.LR, s.floor(), float64(s.Warmup)/float64(s.Total))
 	}
-	if from == 0 {
-		from = top / float64(s.Warmup)
-	}
+	from = cmp.Or(from, top/float64(s.Warmup))
 	return from + (top-from)*float64(step)/float64(s.Warmup)
 }
 

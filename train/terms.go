@@ -106,8 +106,7 @@ func (t Term) reference(bank *features.Bank, step int) (*features.Set, bool) {
 	if bank == nil || bank.Len() == 0 {
 		return nil, false
 	}
-	set := bank.Set()
-	return &set, true
+	return new(bank.Set()), true
 }
 
 func axpy(a float64, x, y []float32) {

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -154,9 +155,7 @@ func New(cfg Config) (*Trainer, error) {
 			t.chooser = c
 		}
 	}
-	if t.LogEvery == 0 {
-		t.LogEvery = 1
-	}
+	t.LogEvery = cmp.Or(t.LogEvery, 1)
 	if t.Clock == nil {
 		t.Clock = new(Clock)
 	}

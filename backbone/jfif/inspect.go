@@ -83,13 +83,17 @@ func (in *inspection) segment(marker byte, s []byte) error {
 
 // frame counts samples.
 func (in *inspection) frame(s []byte, progressive bool) error {
-	if in.ids != nil || len(s) < 6 || len(s) != 6+3*int(s[5]) {
+	if in.ids != nil || len(s) < 6 || s[5] > 4 || len(s) != 6+3*int(s[5]) {
 		in.done = true
 		return nil
 	}
 	h, w := int(binary.BigEndian.Uint16(s[1:])), int(binary.BigEndian.Uint16(s[3:]))
 	hmax, vmax := 1, 1
 	for c := s[6:]; len(c) > 0; c = c[3:] {
+		if c[1]>>4 > 4 || c[1]&15 > 4 {
+			in.done = true
+			return nil
+		}
 		hmax, vmax = max(hmax, int(c[1]>>4)), max(vmax, int(c[1]&15))
 	}
 	units := int64(over(w, 8*hmax)) * int64(over(h, 8*vmax))

@@ -1,6 +1,7 @@
 package ort
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -133,10 +134,7 @@ func (n *Network) Infer(dst blas32.General, pixels []float32, images int) error 
 		return fmt.Errorf("ort: infer: found %d images in %d floats into %d×%d, expected %d floats an image into %d×%d",
 			images, len(pixels), dst.Rows, dst.Cols, n.pixels(), images, n.dim)
 	}
-	step := n.batch
-	if step == 0 {
-		step = images
-	}
+	step := cmp.Or(n.batch, images)
 	for at := 0; at < images; at += step {
 		count := min(step, images-at)
 		part := blas32.General{Rows: count, Cols: n.dim, Stride: dst.Stride, Data: dst.Data[at*dst.Stride:]}

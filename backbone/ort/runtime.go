@@ -7,6 +7,7 @@
 package ort
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -65,10 +66,7 @@ func Load(cfg Config) (*Runtime, error) {
 	if err := cfg.GPU.Check(); err != nil {
 		return nil, err
 	}
-	r := &Runtime{library: cfg.Library, threads: cfg.Threads, gpu: cfg.GPU}
-	if r.threads == 0 {
-		r.threads = runtime.GOMAXPROCS(0)
-	}
+	r := &Runtime{library: cfg.Library, threads: cmp.Or(cfg.Threads, runtime.GOMAXPROCS(0)), gpu: cfg.GPU}
 	if err := shortOfSpace(addressSpace(), r.threads); err != nil {
 		return nil, err
 	}
@@ -162,10 +160,7 @@ func (r *Runtime) options(o SessionOptions) (_ *ortgo.SessionOptions, err error)
 			err = errors.Join(err, opts.Destroy())
 		}
 	}()
-	threads := o.Threads
-	if threads == 0 {
-		threads = r.threads
-	}
+	threads := cmp.Or(o.Threads, r.threads)
 	if err := opts.SetIntraOpNumThreads(threads); err != nil {
 		return nil, err
 	}

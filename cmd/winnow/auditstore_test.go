@@ -18,7 +18,7 @@ import (
 	"winnow/audit"
 	"winnow/audit/judges"
 	"winnow/audit/suspects"
-	"winnow/cmd/winnow/term"
+	"winnow/internal/text"
 	"winnow/run/auditing"
 )
 
@@ -68,7 +68,7 @@ func TestAuditStore(t *testing.T) {
 		}
 		read, err := suspects.Read(list)
 		if err != nil || len(read) != 320 || read[0].Path != a.Images[0].Path || len(read[0].SupportGiven) != 3 || a.Images[0].Fit == nil {
-			t.Errorf("%s: %v, %+v", scorer, err, term.First(read, 1))
+			t.Errorf("%s: %v, %+v", scorer, err, text.First(read, 1))
 		}
 		if told := a.Images[0].SuggestedProbability != nil; told != audit.Probability(scorer) || told != (read[0].SuggestedProbability != nil) {
 			t.Errorf("%s: a probability is told: %v", scorer, told)
@@ -87,7 +87,7 @@ func TestAuditForms(t *testing.T) {
 		t.Fatal(err, stderr)
 	}
 	var whole bytes.Buffer
-	if err := term.JSON(&whole, a); err != nil || whole.String() != printed {
+	if err := text.JSON(&whole, a); err != nil || whole.String() != printed {
 		t.Errorf("JSON of images one by one is not that of the whole: %v", cmp.Diff(whole.String(), printed))
 	}
 	for _, ending := range []string{"jsonl", "json", "parquet"} {

@@ -4,6 +4,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/audit"
+	"winnow/cmd/winnow/catalogs"
 	"winnow/cmd/winnow/cost"
 	"winnow/cmd/winnow/data"
 	"winnow/cmd/winnow/demo"
@@ -14,9 +15,7 @@ import (
 	"winnow/cmd/winnow/extract"
 	"winnow/cmd/winnow/features"
 	"winnow/cmd/winnow/index"
-	"winnow/cmd/winnow/losses"
 	"winnow/cmd/winnow/mapping"
-	"winnow/cmd/winnow/metrics"
 	"winnow/cmd/winnow/models"
 	"winnow/cmd/winnow/noise"
 	"winnow/cmd/winnow/pairs"
@@ -65,8 +64,8 @@ func commands() []term.Group {
 			cost.Command(),
 		}},
 		{Heading: "Reference", Commands: []*cli.Command{
-			losses.Command(),
-			metrics.Command(),
+			catalogs.Losses(),
+			catalogs.Metrics(),
 		}},
 		{Heading: "Setup", Commands: []*cli.Command{
 			runtime.Command(),

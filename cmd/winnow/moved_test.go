@@ -13,14 +13,16 @@ import (
 // network whose first weights are gone. So is an index that was made by one.
 func TestMovedRuns(t *testing.T) {
 	atelier(t)
+	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
 	mustCall(t, "models", "new", "digits", "--arch", "lenet", "--out", "net.onnx")
-	mustCall(t, "extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", "glyphnet", "--out", "store")
+	mustCall(t, "models", "new", "first", "--arch", "lenet", "--seed", "2", "--out", "first.onnx")
+	mustCall(t, "extract", "--manifest", "noisy.csv", "--root", "drawn", "--model", "net.onnx", "--out", "store")
 	lines := strings.SplitAfter(readFile(t, "noisy.csv"), "\n")
 	write(t, "fewer.csv", strings.Join(append(lines[:5:5], lines[7:]...), ""))
 	short := []string{"--root", "drawn", "--dim", "8", "--batch", "6x3", "--steps", "3"}
 	mustCall(t, append([]string{"train", "--manifest", "noisy.csv", "--features", "store", "--out", "runs/head"}, short...)...)
 	mustCall(t, append([]string{"train", "--manifest", "fewer.csv", "--features", "store", "--out", "runs/fewer"}, short...)...)
-	mustCall(t, append([]string{"train", "--manifest", "noisy.csv", "--model", "net.onnx", "--finetune", "all", "--out", "runs/tuned"}, short...)...)
+	mustCall(t, append([]string{"train", "--manifest", "noisy.csv", "--model", "first.onnx", "--finetune", "all", "--out", "runs/tuned"}, short...)...)
 	mustCall(t, "index", "drawn/test", "--model", "runs/tuned", "--out", "index")
 	home, err := os.Getwd()
 	if err != nil {
@@ -35,7 +37,7 @@ func TestMovedRuns(t *testing.T) {
 	for _, name := range []string{"head", "fewer", "tuned"} {
 		was[name] = evaluated("", name)
 	}
-	if err := os.Remove("net.onnx"); err != nil {
+	if err := os.Remove("first.onnx"); err != nil {
 		t.Fatal(err)
 	}
 	uses := func(at string) {
@@ -46,6 +48,7 @@ func TestMovedRuns(t *testing.T) {
 			}
 			mustCall(t, "embed", filepath.Join(at, "runs", name), filepath.Join(at, "drawn", "test"), "--out", filepath.Join(t.TempDir(), "e.npy"))
 		}
+		mustCall(t, "export", filepath.Join(at, "runs/head"), "--onnx", filepath.Join(t.TempDir(), "e.onnx"))
 		mustCall(t, "report", filepath.Join(at, "runs/head"), filepath.Join(at, "runs/fewer"), filepath.Join(at, "runs/tuned"), "--out", filepath.Join(t.TempDir(), "r.html"))
 		queries, err := filepath.Glob(filepath.Join(at, "drawn/test/*/000.png"))
 		if err != nil || len(queries) == 0 {
@@ -59,7 +62,7 @@ func TestMovedRuns(t *testing.T) {
 	if err := os.CopyFS("moved", os.DirFS(home)); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"noisy.csv", "runs", "store", "drawn"} {
+	for _, name := range []string{"noisy.csv", "runs", "store", "drawn", "net.onnx"} {
 		if err := os.RemoveAll(filepath.Join(home, name)); err != nil {
 			t.Fatal(err)
 		}

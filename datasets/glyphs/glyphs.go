@@ -13,6 +13,7 @@
 package glyphs
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -70,12 +71,8 @@ func (cfg *Config) characters() ([]Character, error) {
 		all[i] = Characters(split)
 		total += len(all[i])
 	}
-	if cfg.Classes == 0 {
-		cfg.Classes = total
-	}
-	if cfg.Images == 0 {
-		cfg.Images = DefaultImages
-	}
+	cfg.Classes = cmp.Or(cfg.Classes, total)
+	cfg.Images = cmp.Or(cfg.Images, DefaultImages)
 	if cfg.Classes < MinClasses || cfg.Classes > total {
 		return nil, fmt.Errorf("glyphs: classes is %d, expected %d … %d", cfg.Classes, MinClasses, total)
 	}

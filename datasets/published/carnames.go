@@ -33,11 +33,7 @@ func carClasses(file string, a *matfile.Array) (carNames, error) {
 		c.names = append(c.names, cell.Text)
 		c.folders = append(c.folders, strings.ReplaceAll(cell.Text, "/", "-"))
 	}
-	sorted := slices.Sorted(slices.Values(c.folders))
-	for _, f := range c.folders {
-		k, _ := slices.BinarySearch(sorted, f)
-		c.rank = append(c.rank, k+1)
-	}
+	c.rank = ranks(c.folders)
 	return c, nil
 }
 

@@ -1,6 +1,7 @@
 package published
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 
@@ -55,7 +56,7 @@ func readCUB(fsys fs.FS, opts Options) ([]Sample, error) {
 		}
 	}
 	boxes, err := readTable(fsys, "bounding_boxes.txt", 4)
-	if err != nil && !isMissing(err) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	list := make([]Sample, 0, len(images.ids))

@@ -1,7 +1,6 @@
 package published
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -55,8 +54,6 @@ func (n notThere) Error() string { return "found no " + string(n) }
 
 // Is makes it an fs.ErrNotExist.
 func (n notThere) Is(target error) bool { return target == fs.ErrNotExist }
-
-func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 func exists(fsys fs.FS, name string) bool {
 	_, err := fs.Stat(fsys, name)

@@ -32,7 +32,7 @@ func readLabelTable(data []byte) (labelTable, error) {
 		return readTorch(data)
 	case bytes.HasPrefix(data, []byte(npyMagic)):
 		if kind, _, body, err := npyParts(data); err == nil && kind == npyObjects {
-			return loadTable(body)
+			return (&pickle{data: body}).table()
 		}
 		labels, err := readNPYLabels(data)
 		return labelTable{"": labels}, err
@@ -41,16 +41,20 @@ func readLabelTable(data []byte) (labelTable, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, err := io.ReadAll(io.LimitReader(in, maxLabelFile+1))
-		if err != nil {
+		if data, err = readLabels(in, "unpacks to "); err != nil {
 			return nil, err
 		}
-		if len(text) > maxLabelFile {
-			return nil, fmt.Errorf("unpacks to more than %d bytes", maxLabelFile)
-		}
-		return readLabelCSV(text)
 	}
 	return readLabelCSV(data)
+}
+
+// readLabels reads a file of labels whole. what stands before the size in the error of one that is too large.
+func readLabels(r io.Reader, what string) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxLabelFile+1))
+	if err == nil && len(data) > maxLabelFile {
+		err = fmt.Errorf("%smore than %d bytes", what, maxLabelFile)
+	}
+	return data, err
 }
 
 // readLabelCSV reads columns of numbers below a header.
@@ -111,9 +115,6 @@ func findLabels(fsys fs.FS, opts Options, names ...string) (File, error) {
 		return File{}, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxLabelFile+1))
-	if err == nil && len(data) > maxLabelFile {
-		err = fmt.Errorf("%s: more than %d bytes", name, maxLabelFile)
-	}
+	data, err := readLabels(f, name+": ")
 	return File{Name: name, Data: data}, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -64,17 +65,23 @@ func decodeInts(kind string, data []byte, n int) ([]int, error) {
 	}
 	labels := make([]int, n)
 	for i := range labels {
-		var v uint64
-		for k := size - 1; k >= 0; k-- {
-			v = v<<8 | uint64(data[i*size+k])
-		}
-		if kind[1] == 'i' {
-			shift := 64 - 8*size
-			v = uint64(int64(v<<shift) >> shift)
-		} else if v > math.MaxInt64 {
+		v := lowFirst(data[i*size:(i+1)*size], kind[1] == 'i')
+		if kind[1] == 'u' && v > math.MaxInt64 {
 			return nil, fmt.Errorf("element %d is %d, which is no label", i, v)
 		}
 		labels[i] = int(int64(v))
 	}
 	return labels, nil
+}
+
+// lowFirst returns the number in up to 8 bytes, the lowest first.
+func lowFirst(b []byte, signed bool) (v uint64) {
+	for _, x := range slices.Backward(b) {
+		v = v<<8 | uint64(x)
+	}
+	if signed {
+		shift := 64 - 8*len(b)
+		v = uint64(int64(v<<shift) >> shift)
+	}
+	return v
 }

@@ -2,7 +2,6 @@ package published
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 )
@@ -74,9 +73,7 @@ func (p *pickle) uint(n int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	var full [8]byte
-	copy(full[:], b)
-	v := binary.LittleEndian.Uint64(full[:])
+	v := lowFirst(b, false)
 	if v > 1<<62 {
 		return 0, fmt.Errorf("pickle: number %d is too large", v)
 	}

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 )
@@ -23,11 +22,7 @@ func readTorch(data []byte) (labelTable, error) {
 				return nil, err
 			}
 		}
-		v, err := p.load()
-		if err != nil {
-			return nil, err
-		}
-		return p.table(v)
+		return p.table()
 	}
 	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -42,29 +37,20 @@ func readTorch(data []byte) (labelTable, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxLabelFile+1))
+	text, err := readLabels(f, "")
 	if err != nil {
 		return nil, fmt.Errorf("data.pkl: %w", err)
 	}
-	if len(text) > maxLabelFile {
-		return nil, fmt.Errorf("data.pkl: more than %d bytes", maxLabelFile)
-	}
-	return loadTable(text)
+	return (&pickle{data: text}).table()
 }
 
-// loadTable reads one pickle.
-func loadTable(text []byte) (labelTable, error) {
-	p := &pickle{data: text}
+// table loads a pickle and takes the arrays of labels out of the dictionary that it makes, or out of an array that holds
+// one as its only object, as numpy.save writes a dictionary.
+func (p *pickle) table() (labelTable, error) {
 	v, err := p.load()
 	if err != nil {
 		return nil, err
 	}
-	return p.table(v)
-}
-
-// table takes the arrays of labels out of a dictionary, or out of an array that holds one as its only object, as
-// numpy.save writes a dictionary.
-func (p *pickle) table(v any) (labelTable, error) {
 	if a, ok := v.(*pickleArray); ok && len(a.items) == 1 {
 		v = a.items[0]
 	}

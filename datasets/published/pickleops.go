@@ -72,15 +72,7 @@ func (p *pickle) integer(op byte) error {
 	if err != nil {
 		return err
 	}
-	var v uint64
-	for k := size - 1; k >= 0; k-- {
-		v = v<<8 | uint64(b[k])
-	}
-	if (op == 'J' || op == 0x8a) && size > 0 {
-		shift := 64 - 8*size
-		v = uint64(int64(v<<shift) >> shift)
-	}
-	p.push(int(int64(v)))
+	p.push(int(int64(lowFirst(b, op == 'J' || op == 0x8a))))
 	return nil
 }
 

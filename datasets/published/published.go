@@ -8,6 +8,7 @@
 package published
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -119,9 +120,7 @@ type Result struct {
 
 // Dataset reads a folder and splits it by a protocol.
 func (p Preset) Dataset(fsys fs.FS, opts Options) (*Result, error) {
-	if opts.Protocol == "" {
-		opts.Protocol = p.Default
-	}
+	opts.Protocol = cmp.Or(opts.Protocol, p.Default)
 	if err := catalog.Check("published: "+p.Name+": protocol", opts.Protocol, p.ProtocolNames()...); err != nil {
 		return nil, err
 	}

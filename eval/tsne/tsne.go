@@ -9,6 +9,7 @@
 package tsne
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -122,18 +123,10 @@ func (o Options) resolved(n int) (Options, error) {
 			*v.to = v.usual
 		}
 	}
-	if o.Iterations == 0 {
-		o.Iterations = 1000
-	}
-	if o.Early == 0 {
-		o.Early = 250
-	}
-	if o.LearningRate == 0 {
-		o.LearningRate = max(float64(n)/(4*o.Exaggeration), 50)
-	}
-	if o.Start == "" {
-		o.Start = StartPCA
-	}
+	o.Iterations = cmp.Or(o.Iterations, 1000)
+	o.Early = cmp.Or(o.Early, 250)
+	o.LearningRate = cmp.Or(o.LearningRate, max(float64(n)/(4*o.Exaggeration), 50))
+	o.Start = cmp.Or(o.Start, StartPCA)
 	switch {
 	case !(o.Perplexity >= 1):
 		return o, fmt.Errorf("tsne: perplexity is %v, expected at least 1", o.Perplexity)
@@ -164,10 +157,7 @@ func (o Options) start(x blas32.General) ([]Point, error) {
 		if err != nil {
 			return nil, err
 		}
-		spread := math.Sqrt(c.Variance[0])
-		if spread == 0 {
-			spread = 1 // all rows are equal
-		}
+		spread := cmp.Or(math.Sqrt(c.Variance[0]), 1) // all rows are equal
 		for i, p := range c.Points {
 			y[i] = Point{startScale * p.X / spread, startScale * p.Y / spread}
 		}

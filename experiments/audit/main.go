@@ -67,7 +67,7 @@ func measure(ctx context.Context, name, manifest, store, foreign string, seeds i
 		if err != nil {
 			return err
 		}
-		if other, err = s.Read(numbers(s.Rows)); err != nil {
+		if other, err = s.Read(features.AllRows(s.Rows)); err != nil {
 			return err
 		}
 	}
@@ -109,7 +109,7 @@ func plant(set features.Set, n int, other blas32.General, rate float64, rng *ran
 	split, first, second, gone := order[:count], order[count:2*count], order[2*count:3*count], order[3*count:4*count]
 	p := planted{classes: n + count, foreign: make([]bool, set.Len()), far: make([]bool, set.Len())}
 	p.split, p.two = make([]bool, p.classes), make([]bool, p.classes)
-	p.z = set.Rows(numbers(set.Len()))
+	p.z = set.Rows(features.AllRows(set.Len()))
 	var left []int // classes that images may be given
 	for k := range p.classes {
 		if !slices.Contains(second, k) && !slices.Contains(gone, k) {
@@ -143,14 +143,6 @@ func plant(set features.Set, n int, other blas32.General, rate float64, rng *ran
 		p.two[k] = true
 	}
 	return p
-}
-
-func numbers(n int) []int {
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
-	}
-	return list
 }
 
 // counted counts findings made where they should be and where not.

@@ -11,6 +11,7 @@ import (
 	"image"
 	"image/png"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -124,7 +125,7 @@ func readSheets(z *zip.Reader, sheets []int, labels map[int]int) ([]byte, error)
 	var records []byte
 	for _, k := range sheets {
 		name := fmt.Sprintf("cifar10_batch_%d.png", k)
-		data, err := readZipped(z, name)
+		data, err := fs.ReadFile(z, name)
 		if err != nil {
 			return nil, err
 		}
@@ -152,18 +153,9 @@ func readSheets(z *zip.Reader, sheets []int, labels map[int]int) ([]byte, error)
 	return records, nil
 }
 
-func readZipped(z *zip.Reader, name string) ([]byte, error) {
-	f, err := z.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(f)
-}
-
 // readSheetLabels reads labels.csv: the label of each row of all sheets.
 func readSheetLabels(z *zip.Reader) (map[int]int, error) {
-	data, err := readZipped(z, "labels.csv")
+	data, err := fs.ReadFile(z, "labels.csv")
 	if err != nil {
 		return nil, err
 	}

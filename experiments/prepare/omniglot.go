@@ -9,6 +9,8 @@ import (
 	"image/color"
 	"image/png"
 	"io"
+	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path"
@@ -67,7 +69,7 @@ func readDrawings(all map[string][]byte, name string) error {
 		if !ok || path.Ext(key) != ".png" || strings.Count(key, "/") != 2 {
 			continue
 		}
-		data, err := readZipped(&z.Reader, f.Name)
+		data, err := fs.ReadFile(z, f.Name)
 		if err != nil {
 			return fmt.Errorf("prepare: %s: %w", name, err)
 		}
@@ -81,14 +83,9 @@ func readDrawings(all map[string][]byte, name string) error {
 
 // omniglotDataset deals the characters out.
 func omniglotDataset(drawings map[string][]byte, test, validation int, seed uint64) (*datasets.Dataset, error) {
-	var paths []string
 	ids := map[string]int{}
 	d := &datasets.Dataset{}
-	for p := range drawings {
-		paths = append(paths, p)
-	}
-	slices.Sort(paths)
-	for _, p := range paths {
+	for _, p := range slices.Sorted(maps.Keys(drawings)) {
 		class := path.Dir(p)
 		if _, known := ids[class]; !known {
 			ids[class] = len(ids)

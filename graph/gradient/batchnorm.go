@@ -1,6 +1,7 @@
 package gradient
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -84,7 +85,7 @@ func (w *writer) write(x *graph.ValueInfo) error {
 	if err := w.check(x); err != nil {
 		return err
 	}
-	in, axes := w.Inputs[0], w.others()
+	in, axes := w.Inputs[0], others(w.rank)
 	mean := w.mean(in, axes)
 	centred := w.b.Node("Sub", []string{in, mean})
 	variance := w.vector(w.mean(w.b.Node("Mul", []string{centred, centred}), axes))
@@ -150,15 +151,12 @@ func otherReader(nodes []*graph.Node, name string, input int) *graph.Node {
 	return nil
 }
 
-// others returns all axes but the channels'.
-func (w *writer) others() []int64 { return append([]int64{0}, places(w.rank)...) }
+// others returns all axes of a rank but the channels'.
+func others(rank int) []int64 { return slices.Delete(all(rank), 1, 2) }
 
-// places returns the axes after the channels'.
-func places(rank int) (axes []int64) {
-	for a := 2; a < rank; a++ {
-		axes = append(axes, int64(a))
-	}
-	return axes
+// overPlaces sums a tensor of a rank over all axes but the channels'.
+func (c *call) overPlaces(t string, rank int) string {
+	return c.op("ReduceSum", []string{t, c.ints(others(rank)...)}, graph.Int("keepdims", 0))
 }
 
 // mean averages over axes, which stay with size 1.
@@ -201,10 +199,7 @@ func numbers(t graph.DataType, name string, list []float64, dims ...int64) *grap
 // move replaces the running statistic of an input by its next value, and names that after the node's output
 // for it, if it has one. Nodes that share a statistic move it one after the other.
 func (w *writer) move(input, output int, batch string) {
-	m := w.o.BatchNorm.Momentum
-	if m == 0 {
-		m = float64(w.Float("momentum", 0.9))
-	}
+	m := cmp.Or(w.o.BatchNorm.Momentum, float64(w.Float("momentum", 0.9)))
 	name := w.Inputs[input]
 	old := w.latest[name]
 	if old == "" {

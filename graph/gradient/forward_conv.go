@@ -65,11 +65,7 @@ func (v *convolution) asProduct(b *graph.Builder) {
 		index := v.reads()
 		if slices.Contains(index, -1) {
 			columns = b.Node("Pad", []string{columns, list(0, 0, 0, 0, 1, 0)})
-			for i, at := range index {
-				if at < 0 {
-					index[i] = int32(places)
-				}
-			}
+			index = behind(index, places)
 		}
 		rows := b.Constant(graph.NewTensor("places", index, int64(len(index))/taps, taps))
 		columns = b.Node("Gather", []string{columns, rows}, graph.Int("axis", 1))

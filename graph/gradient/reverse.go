@@ -192,15 +192,9 @@ func (r *reverse) gradients(d *Derivative) error {
 		out := r.b.Fresh("grad_" + name)
 		r.b.NodeTo(out, "Identity", []string{g})
 		d.Grads = append(d.Grads, out)
-	}
-	v := func(name string) *graph.ValueInfo {
 		info := *r.f.facts[name]
-		return &info
-	}
-	for i, name := range slices.Concat(r.o.Weights, r.o.Inputs) {
-		info := v(name)
-		info.Name = d.Grads[i]
-		r.b.Model().Graph.Outputs = append(r.b.Model().Graph.Outputs, info)
+		info.Name = out
+		r.b.Model().Graph.Outputs = append(r.b.Model().Graph.Outputs, &info)
 	}
 	return nil
 }
@@ -219,7 +213,7 @@ func (r *reverse) feeds(d *Derivative) error {
 	}
 	dOut := *r.f.facts[r.o.Output]
 	dOut.Name = r.dOutput
-	fed := map[string]bool{"": true}
+	fed := map[string]bool{"": true, r.dOutput: true}
 	var inputs []*graph.ValueInfo
 	forwardInputs := map[string]bool{}
 	for _, in := range r.f.b.Model().Graph.Inputs {
@@ -231,9 +225,6 @@ func (r *reverse) feeds(d *Derivative) error {
 				continue
 			}
 			fed[in] = true
-			if in == r.dOutput {
-				continue
-			}
 			if t := r.f.consts[in]; t != nil {
 				g.Initializers = append(g.Initializers, t)
 				continue

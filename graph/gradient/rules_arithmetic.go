@@ -21,24 +21,15 @@ func (c *call) scaled(a string, v float64) string {
 	return c.mul(a, c.scalar(c.Outputs[0], v))
 }
 
-// add passes the gradient to both sides, summed over what was repeated.
-func add(c *call) error { return sum(c) }
-
-// sum passes the gradient to every input.
-func sum(c *call) error {
-	for i := range c.Inputs {
-		if err := c.pass(i, func() string { return c.grad[0] }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// sum passes the gradient to every input, summed over what was repeated.
+func sum(c *call) error { return c.toAll(c.grad[0]) }
 
 // mean passes an equal share of the gradient to every input.
-func mean(c *call) error {
-	share := c.scaled(c.grad[0], 1/float64(len(c.Inputs)))
+func mean(c *call) error { return c.toAll(c.scaled(c.grad[0], 1/float64(len(c.Inputs)))) }
+
+func (c *call) toAll(grad string) error {
 	for i := range c.Inputs {
-		if err := c.pass(i, func() string { return share }); err != nil {
+		if err := c.pass(i, func() string { return grad }); err != nil {
 			return err
 		}
 	}

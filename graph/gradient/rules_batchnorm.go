@@ -20,9 +20,7 @@ type trainedNorm struct {
 
 func (t trainedNorm) rule(c *call) error {
 	dy, scale := c.grad[0], c.in(1)
-	sum := func(t2 string) string {
-		return c.op("ReduceSum", []string{t2, c.ints(append([]int64{0}, places(t.rank)...)...)}, graph.Int("keepdims", 0))
-	}
+	sum := func(of string) string { return c.overPlaces(of, t.rank) }
 	d := sum(dy)
 	c.give(2, d)
 	root := c.op("Sqrt", []string{c.plus(t.variance, c.scalar(t.x, t.epsilon))})

@@ -1,6 +1,7 @@
 package gradient
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"winnow/graph"
@@ -32,11 +33,7 @@ func conv(c *call) error {
 		c.give(1, v.weights())
 	}
 	if c.wants(2) {
-		axes := []int64{0}
-		for i := range w.in {
-			axes = append(axes, int64(2+i))
-		}
-		c.give(2, c.op("ReduceSum", []string{v.dy, c.ints(axes...)}, graph.Int("keepdims", 0)))
+		c.give(2, c.overPlaces(v.dy, 2+len(w.in)))
 	}
 	return nil
 }
@@ -71,30 +68,28 @@ func (c *call) columns(t string, channels, places int64, index []int32, taps int
 	last := c.op("Transpose", []string{c.op("Reshape", []string{t, c.ints(0, channels, places)})}, graph.Ints("perm", 0, 2, 1))
 	if slices.Contains(index, -1) {
 		last = c.op("Pad", []string{last, c.ints(0, 0, 0, 0, 1, 0)})
-		index = slices.Clone(index)
-		for i, at := range index {
-			if at < 0 {
-				index[i] = int32(places)
-			}
-		}
+		index = behind(index, places)
 	}
 	return c.op("Gather", []string{last, c.indices(index, taps)}, graph.Int("axis", 1))
 }
 
-// indices returns a constant [rows, cols] of places.
-func (c *call) indices(index []int32, cols int64) string {
-	key := "places" + string(bytesOf(index))
-	return c.constant(key, func(name string) *graph.Tensor {
-		return graph.NewTensor(name, index, int64(len(index))/cols, cols)
-	})
+// behind makes -1 the place behind all others, where zeros stand.
+func behind(index []int32, places int64) []int32 {
+	index = slices.Clone(index)
+	for i, at := range index {
+		if at < 0 {
+			index[i] = int32(places)
+		}
+	}
+	return index
 }
 
-func bytesOf(index []int32) []byte {
-	b := make([]byte, 0, 4*len(index))
-	for _, v := range index {
-		b = append(b, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
-	}
-	return b
+// indices returns a constant [rows, cols] of places.
+func (c *call) indices(index []int32, cols int64) string {
+	key, _ := binary.Append([]byte("places"), binary.LittleEndian, index)
+	return c.constant(string(key), func(name string) *graph.Tensor {
+		return graph.NewTensor(name, index, int64(len(index))/cols, cols)
+	})
 }
 
 // reads lists for each window and tap which place of the input it reads, -1 outside.
@@ -146,30 +141,4 @@ func (w *window) table(places []int64, at func(axis int, place, tap int64) int64
 		index, rows, cols = next, rows*places[axis], cols*w.kernel[axis]
 	}
 	return index
-}
-
-// matMulT returns A·Bᵀ over the last two of the axes.
-func (c *call) matMulT(a, b string, rank int) string {
-	if c.isFloat32(c.in(0)) {
-		return c.contrib("FusedMatMul", []string{a, b}, graph.Int("transB", 1))
-	}
-	return c.op("MatMul", []string{a, c.swapped(b, rank)})
-}
-
-// tMatMul returns Aᵀ·B over the last two of the axes, A having rank axes.
-func (c *call) tMatMul(a, b string, rank int) string {
-	if c.isFloat32(c.in(0)) {
-		return c.contrib("FusedMatMul", []string{a, b}, graph.Int("transA", 1))
-	}
-	return c.op("MatMul", []string{c.swapped(a, rank), b})
-}
-
-// swapped returns the transpose of the last two axes.
-func (c *call) swapped(t string, rank int) string {
-	perm := make([]int64, rank)
-	for i := range perm {
-		perm[i] = int64(i)
-	}
-	perm[rank-2], perm[rank-1] = perm[rank-1], perm[rank-2]
-	return c.op("Transpose", []string{t}, graph.Ints("perm", perm...))
 }

@@ -22,7 +22,7 @@ func (v *convolution) input() string {
 		return v.inputByColumns()
 	case dense && v.pointwise():
 		filters := v.op("Reshape", []string{v.call.in(1), v.ints(v.to, v.from)})
-		return v.like(v.tMatMul(filters, v.op("Reshape", []string{v.dy, v.ints(0, v.to, v.places())}), 2), v.call.in(0))
+		return v.like(v.call.product(filters, 2, true, v.op("Reshape", []string{v.dy, v.ints(0, v.to, v.places())}), 2, false), v.call.in(0))
 	case v.dense() && v.turnable():
 		return v.inputByConv()
 	}

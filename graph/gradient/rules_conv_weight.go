@@ -35,9 +35,9 @@ func (v *convolution) product(x string) string {
 	dy := v.op("Reshape", []string{v.dy, v.ints(0, v.to, places)})
 	x = v.op("Reshape", []string{x, v.ints(0, v.from, places)})
 	if places > few && v.to*v.from < (v.to+v.from)*places {
-		return v.op("ReduceSum", []string{v.matMulT(dy, x, 3), v.ints(0)}, graph.Int("keepdims", 0))
+		return v.op("ReduceSum", []string{v.call.product(dy, 3, false, x, 3, true), v.ints(0)}, graph.Int("keepdims", 0))
 	}
-	return v.matMulT(v.batchInside(dy, v.to), v.batchInside(x, v.from), 2)
+	return v.call.product(v.batchInside(dy, v.to), 2, false, v.batchInside(x, v.from), 2, true)
 }
 
 // batchInside makes [channels, N·places] of [N, channels, places].
@@ -144,21 +144,17 @@ func (v *convolution) weightsByRows() string {
 	columns = v.op("Gather", []string{columns, v.indices(rows, v.out[0])}, graph.Int("axis", 2))
 	columns = v.op("Reshape", []string{columns, v.ints(0, kw*v.from*kh, v.places())})
 	dy := v.op("Reshape", []string{v.dy, v.ints(0, v.to, v.places())})
-	sum := v.op("ReduceSum", []string{v.matMulT(columns, dy, 3), v.ints(0)}, graph.Int("keepdims", 0))
+	sum := v.op("ReduceSum", []string{v.call.product(columns, 3, false, dy, 3, true), v.ints(0)}, graph.Int("keepdims", 0))
 	sum = v.op("Transpose", []string{v.op("Reshape", []string{sum, v.ints(kw, v.from, kh, v.to)})}, graph.Ints("perm", 3, 1, 2, 0))
 	return sum
 }
 
 // weightsByTap returns Σ_{n,p} ∂L/∂Y[n,c,p]·X[n,c,…] for each tap of a depthwise convolution.
 func (v *convolution) weightsByTap() string {
-	axes, tap := []int64{0}, v.taken(v.call.in(0))
-	for i := range v.kernel {
-		axes = append(axes, int64(2+i))
-	}
+	tap := v.taken(v.call.in(0))
 	var parts []string
 	v.each(func(at []int64) {
-		product := v.op("Mul", []string{v.dy, tap(at)})
-		sum := v.op("ReduceSum", []string{product, v.ints(axes...)}, graph.Int("keepdims", 0))
+		sum := v.overPlaces(v.mul(v.dy, tap(at)), 2+len(v.kernel))
 		parts = append(parts, v.op("Reshape", []string{sum, v.ints(v.to, 1)}))
 	})
 	if len(parts) == 1 {

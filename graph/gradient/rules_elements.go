@@ -37,44 +37,11 @@ func (c *call) where(dy, y string) string {
 	return c.op("Mul", []string{dy, c.op("Cast", []string{positive}, graph.Int("to", int64(c.dtype(y))))})
 }
 
-func neg(c *call, _, _, dy string) string { return c.minusOf(dy) }
-
-// abs: the slope is the sign, 0 at 0.
-func abs(c *call, x, _, dy string) string { return c.mul(dy, c.op("Sign", []string{x})) }
-
-// sqrt: 1/(2y).
-func sqrt(c *call, _, y, dy string) string { return c.div(c.scaled(dy, 0.5), y) }
-
-// exp: y.
-func exp(c *call, _, y, dy string) string { return c.mul(dy, y) }
-
-// log: 1/x.
-func log(c *call, x, _, dy string) string { return c.div(dy, x) }
-
-// reciprocal: -y².
-func reciprocal(c *call, _, y, dy string) string { return c.minusOf(c.mul(dy, c.mul(y, y))) }
-
 // erf: 2/√π·e^(-x²).
 func erf(c *call, x, _, dy string) string {
 	bell := c.op("Exp", []string{c.minusOf(c.mul(x, x))})
 	return c.mul(dy, c.scaled(bell, 2/math.Sqrt(math.Pi)))
 }
-
-// tanh: 1-y².
-func tanh(c *call, _, y, dy string) string {
-	return c.minus(dy, c.mul(dy, c.mul(y, y)))
-}
-
-// sigmoid: y·(1-y).
-func sigmoid(c *call, _, y, dy string) string {
-	return c.mul(dy, c.minus(y, c.mul(y, y)))
-}
-
-// softplus: 1/(1+e^-x).
-func softplus(c *call, x, _, dy string) string { return c.mul(dy, c.op("Sigmoid", []string{x})) }
-
-// cast: the gradient comes back in the input's type.
-func cast(c *call, x, _, dy string) string { return c.castLike(dy, x) }
 
 // castLike gives a tensor the element type of a forward tensor.
 func (c *call) castLike(t, like string) string {

@@ -11,11 +11,13 @@ import (
 //
 //	∂L/∂x = r·(∂L/∂x̂ - mean(∂L/∂x̂) - x̂·mean(∂L/∂x̂·x̂))
 func (c *call) normalised(grad, unit, r string, axes []int64) string {
-	mean := func(t string) string {
-		return c.op("ReduceMean", []string{t}, graph.Ints("axes", axes...), graph.Int("keepdims", 1))
-	}
-	rest := c.plus(mean(grad), c.mul(unit, mean(c.mul(grad, unit))))
+	rest := c.plus(c.mean(grad, axes), c.mul(unit, c.mean(c.mul(grad, unit), axes)))
 	return c.mul(r, c.minus(grad, rest))
+}
+
+// mean averages over axes, which stay with size 1.
+func (c *call) mean(t string, axes []int64) string {
+	return c.op("ReduceMean", []string{t}, graph.Ints("axes", axes...), graph.Int("keepdims", 1))
 }
 
 // layerNorm: y = scale·x̂ + bias, over all axes from one on. Mean and 1/√(var+ε) are kept of the forward pass.
@@ -46,11 +48,7 @@ func layerNorm(c *call) error {
 		return err
 	}
 	if c.wants(0) {
-		var axes []int64
-		for a := axis; a < int64(len(shape)); a++ {
-			axes = append(axes, a)
-		}
-		c.give(0, c.normalised(c.mul(dy, c.in(1)), unit, r, axes))
+		c.give(0, c.normalised(c.mul(dy, c.in(1)), unit, r, all(len(shape))[axis:]))
 	}
 	return nil
 }
@@ -63,24 +61,16 @@ func instanceNorm(c *call) error {
 	if len(shape) < 3 {
 		return fmt.Errorf("shape of %q: found %v, expected [N,C,…]", x, shape)
 	}
-	axes, column, others := []int64{}, []int64{-1}, []int64{0}
-	for a := 2; a < len(shape); a++ {
-		axes, column, others = append(axes, int64(a)), append(column, 1), append(others, int64(a))
-	}
-	sum := func(t string) string {
-		return c.op("ReduceSum", []string{t, c.ints(others...)}, graph.Int("keepdims", 0))
-	}
+	axes, column := all(len(shape))[2:], append([]int64{-1}, slices.Repeat([]int64{1}, len(shape)-2)...)
+	sum := func(t string) string { return c.overPlaces(t, len(shape)) }
 	if c.wants(2) {
 		c.give(2, sum(dy))
 	}
 	if !c.wants(0) && !c.wants(1) {
 		return nil
 	}
-	mean := func(t string) string {
-		return c.op("ReduceMean", []string{t}, graph.Ints("axes", axes...), graph.Int("keepdims", 1))
-	}
-	centred := c.minus(x, mean(x))
-	r := c.op("Reciprocal", []string{c.op("Sqrt", []string{c.plus(mean(c.mul(centred, centred)), c.scalar(x, float64(c.Float("epsilon", 1e-5))))})})
+	centred := c.minus(x, c.mean(x, axes))
+	r := c.op("Reciprocal", []string{c.op("Sqrt", []string{c.plus(c.mean(c.mul(centred, centred), axes), c.scalar(x, float64(c.Float("epsilon", 1e-5))))})})
 	unit := c.mul(centred, r)
 	if c.wants(1) {
 		c.give(1, sum(c.mul(dy, unit)))

@@ -2,8 +2,7 @@ package gradient
 
 import (
 	"fmt"
-
-	"winnow/graph"
+	"slices"
 )
 
 // batchNorm differentiates BatchNormalization with fixed statistics, an affine map a channel:
@@ -25,13 +24,9 @@ func batchNorm(c *call) error {
 	if err != nil {
 		return err
 	}
-	axes, column := []int64{0}, []int64{channels}
-	for i := range len(c.shape(x)) - 2 {
-		axes, column = append(axes, int64(2+i)), append(column, 1)
-	}
-	sum := func(t string) string {
-		return c.op("ReduceSum", []string{t, c.ints(axes...)}, graph.Int("keepdims", 0))
-	}
+	rank := len(c.shape(x))
+	column := append([]int64{channels}, slices.Repeat([]int64{1}, rank-2)...)
+	sum := func(t string) string { return c.overPlaces(t, rank) }
 	dy := c.grad[0]
 	root := c.op("Sqrt", []string{c.op("Add", []string{variance, c.scalar(x, float64(c.Float("epsilon", 1e-5)))})})
 	slope := c.op("Div", []string{scale, root})

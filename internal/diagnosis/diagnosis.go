@@ -2,6 +2,7 @@
 package diagnosis
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -60,9 +61,7 @@ func Make(o Options) (*Diagnosis, error) {
 		Winnow: o.Winnow, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
 		Cores: runtime.NumCPU(), Threads: o.Compute.Threads,
 	}
-	if d.Threads == 0 {
-		d.Threads = runtime.GOMAXPROCS(0)
-	}
+	d.Threads = cmp.Or(d.Threads, runtime.GOMAXPROCS(0))
 	asked, err := ort.ParseDevice(o.Compute.Device)
 	if err != nil {
 		return nil, err

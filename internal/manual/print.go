@@ -1,12 +1,12 @@
 package manual
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
 
 	"winnow/eval"
+	"winnow/internal/text"
 	"winnow/losses"
 )
 
@@ -33,9 +33,9 @@ func Losses(w io.Writer, o Options) error {
 			out[i] = NewLoss(e)
 		}
 		if o.Name != "" {
-			return writeJSON(w, out[0])
+			return text.JSON(w, out[0])
 		}
-		return writeJSON(w, out)
+		return text.JSON(w, out)
 	case o.Markdown:
 		_, err := io.WriteString(w, LossTable(list))
 		return err
@@ -45,7 +45,7 @@ func Losses(w io.Writer, o Options) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tLOSS\tCOMPARES WITH\tSOURCE")
 	for _, e := range list {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", e.Name, e.Title, Against(e), shortened(Source(e.Paper, e.Equation), 70))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", e.Name, e.Title, Against(e), text.Shortened(Source(e.Paper, e.Equation), 70))
 	}
 	return table.Flush()
 }
@@ -58,7 +58,7 @@ func Metrics(w io.Writer, o Options) error {
 			return err
 		}
 		if o.JSON {
-			return writeJSON(w, NewMetric(e))
+			return text.JSON(w, NewMetric(e))
 		}
 		return WriteMetric(w, NewMetric(e))
 	}
@@ -68,29 +68,14 @@ func Metrics(w io.Writer, o Options) error {
 	}
 	switch {
 	case o.JSON:
-		return writeJSON(w, list)
+		return text.JSON(w, list)
 	case o.Markdown:
 		return WriteMetricTable(w, list)
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tNUMBERS\tNEEDS\tCOMMAND\tSOURCE")
 	for _, m := range list {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", m.Name, m.Labels(), m.Needs, m.Command, shortened(m.Source(), 60))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", m.Name, m.Labels(), m.Needs, m.Command, text.Shortened(m.Source(), 60))
 	}
 	return table.Flush()
-}
-
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
-
-// shortened is a text of at most n characters.
-func shortened(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
 }

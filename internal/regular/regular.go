@@ -3,9 +3,9 @@
 package regular
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -35,7 +35,12 @@ func ReadFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(f)
+	var all bytes.Buffer
+	if info, err := f.Stat(); err == nil {
+		all.Grow(int(info.Size()) + bytes.MinRead) // so that it need not grow and be copied
+	}
+	_, err = all.ReadFrom(f)
+	return all.Bytes(), err
 }
 
 // From opens a regular file of any tree, and says what it is.

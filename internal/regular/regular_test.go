@@ -90,6 +90,17 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// TestReadFile reads whole files.
+func TestReadFile(t *testing.T) {
+	dir := folder(t)
+	if data, err := regular.ReadFile(filepath.Join(dir, "good")); err != nil || string(data) != "bytes" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if _, err := regular.ReadFile(filepath.Join(dir, "pipe")); err == nil {
+		t.Error("a pipe was read")
+	}
+}
+
 // TestDir: the tree behaves as the standard library says a tree must, and tells a name that it cannot serve.
 func TestDir(t *testing.T) {
 	dir := t.TempDir()

@@ -8,7 +8,7 @@ type Room struct {
 }
 
 // openToAll may be imported by every room.
-const openToAll = "internal/atomicfile internal/catalog internal/interrupt internal/lock internal/place internal/regular"
+const openToAll = "internal/atomicfile internal/catalog internal/interrupt internal/lock internal/place internal/regular internal/text"
 
 // rooms are all rooms, in the order in which data flows. ARCHITECTURE.md prints this table:
 // go test ./internal/rules -update writes it there.
@@ -82,7 +82,7 @@ var rooms = []Room{
 	{"models/architecture", "builds untrained networks from a YAML description and a seed",
 		"backbone graph internal/document"},
 	{"extraction", "turns a list of images into a feature store",
-		"backbone backbone/ort features internal/hint internal/size models"},
+		"backbone backbone/ort features internal/hint models"},
 
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
 		"datasets features filters"},
@@ -103,7 +103,7 @@ var rooms = []Room{
 	{"run", "turns a configuration and data into a training run and its folder",
 		"datasets eval extraction features filters filters/correction filters/noiserate filters/selfpaced graph head internal/hint internal/lookup losses models run/comparison run/config run/folder run/tuning train train/peers train/samples train/selective"},
 	{"run/config", "is the configuration of a training run",
-		"filters filters/correction filters/selfpaced head internal/document internal/size losses train train/peers train/selective"},
+		"filters filters/correction filters/selfpaced head internal/document losses train train/peers train/selective"},
 	{"run/comparison", "measures a trained head beside what needs no training",
 		"eval features head"},
 	{"run/evaluation", "measures an opened run by the metrics asked for, beside frozen and whitened features",
@@ -111,9 +111,9 @@ var rooms = []Room{
 	{"run/folder", "knows the files that a training leaves, and opens them again",
 		"backbone datasets datasets/imageroot extraction features filters/noiserate head internal/hint internal/lookup models run/comparison run/config train train/samples"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
-		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint internal/size models run/config run/folder train"},
+		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint models run/config run/folder train"},
 	{"run/auditing", "audits the labels of a manifest by stored features or by a run, and writes the mended manifest",
-		"audit audit/judges audit/suspects datasets eval features filters filters/selfpaced head internal/hint internal/lookup internal/parquetguard internal/size losses run run/config run/folder train train/samples"},
+		"audit audit/judges audit/suspects datasets eval features filters filters/selfpaced head internal/hint internal/lookup internal/parquetguard losses run run/config run/folder train train/samples"},
 
 	{"report", "draws the pages of runs: one or several, what images find, maps",
 		"audit/suspects backbone datasets datasets/glyphs datasets/imageroot eval eval/tsne extraction features filters internal/hint internal/lookup report/atlas report/chart report/page run/comparison run/config run/evaluation run/folder train"},
@@ -128,26 +128,24 @@ var rooms = []Room{
 		"backbone backbone/ort datasets datasets/glyphs eval extraction features filters internal/lookup models papers/watch report report/chart report/page run run/auditing run/comparison run/config run/folder train"},
 	{"papers/recipes", "holds the papers' settings as data, one file each",
 		""},
-	{"papers/text", "prints the papers' numbers and tables for people",
-		""},
 	{"papers/studies", "holds the papers' tables and figures as data, tests their claims and draws the pages",
 		"report/chart"},
 	{"papers/watch", "follows filters during a training, with the truth beside it",
-		"datasets eval filters internal/hint papers/text report report/chart report/page run run/config train"},
+		"datasets eval filters internal/hint report report/chart report/page run run/config train"},
 	{"papers/cost", "times the steps of trainings: what filters add to them",
-		"features filters internal/hint internal/spread papers/text run run/config run/tuning train"},
+		"features filters internal/hint internal/spread run run/config run/tuning train"},
 	{"papers/runner", "runs the cells of studies: trains, judges, estimates, measures, keeps, writes",
 		"audit backbone backbone/ort datasets datasets/glyphs eval extraction features filters filters/noiserate head internal/hint internal/lookup models papers/cost papers/recipes papers/studies papers/watch run run/auditing run/comparison run/config run/folder run/tuning train train/samples"},
 	{"papers/embedded", "opens labelled training images as vectors, with the batches of a training",
 		"datasets features internal/hint internal/lookup run run/config run/folder train"},
 	{"papers/theory", "computes what label noise does to pairs, triplets and bounds",
-		"papers/text"},
+		""},
 	{"papers/theory/concentration", "measures how good estimates of a class's concentration are, by drawing classes",
-		"filters papers/text report/chart"},
+		"filters report/chart"},
 	{"papers/theory/skew", "measures how unevenly mining takes the pairs of batches",
-		"datasets features internal/hint internal/lookup losses papers/embedded papers/text papers/theory run/config train"},
+		"datasets features internal/hint internal/lookup losses papers/embedded papers/theory run/config train"},
 	{"papers/pairs", "compares true and false pairs: their cosines, and what losses make of them",
-		"datasets features internal/hint internal/lookup losses papers/embedded papers/text papers/theory report/chart run run/config train"},
+		"datasets features internal/hint internal/lookup losses papers/embedded papers/theory report/chart run run/config train"},
 
 	{"search", "finds the nearest of many stored vectors, exactly; an index on disk that grows",
 		"eval features internal/hint"},
@@ -201,7 +199,7 @@ var rooms = []Room{
 		""},
 	{"internal/printable", "lets no control character of a label, a path or an error reach a terminal",
 		""},
-	{"internal/size", "writes sizes of memory and files for people",
+	{"internal/text", "writes numbers, sizes, names and tables for people, and JSON",
 		""},
 	{"internal/spread", "summarises values as a box plot does",
 		""},

@@ -1,6 +1,7 @@
 package architecture
 
 import (
+	"cmp"
 	"fmt"
 
 	"winnow/graph"
@@ -55,9 +56,7 @@ type window struct{ kernel, stride, pad int }
 // window reads kernel, stride and pad; a stride of 0 by default means the kernel's size.
 func (s *section) window(usual int) window {
 	w := window{kernel: s.whole("kernel", 0, 1, maxSide)}
-	if usual == 0 {
-		usual = w.kernel
-	}
+	usual = cmp.Or(usual, w.kernel)
 	w.stride = s.whole("stride", usual, 1, maxSide)
 	if p, ok := s.of["pad"]; ok && p.node.GetToken().Value == "same" {
 		if w.kernel%2 == 0 {

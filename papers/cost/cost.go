@@ -10,7 +10,7 @@ import (
 	"winnow/filters"
 	"winnow/internal/hint"
 	"winnow/internal/spread"
-	"winnow/papers/text"
+	"winnow/internal/text"
 	"winnow/run"
 	"winnow/run/config"
 	"winnow/run/tuning"

@@ -3,6 +3,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -114,10 +115,7 @@ func (t Training) Each(ctx context.Context, set features.Set, visit func(number 
 	if err != nil {
 		return err
 	}
-	batches := t.batches
-	if batches == 0 {
-		batches = sampler.Batches()
-	}
+	batches := cmp.Or(t.batches, sampler.Batches())
 	for number, epoch := 0, 0; number < batches; epoch++ {
 		for _, rows := range sampler.Epoch(epoch) {
 			if number == batches {

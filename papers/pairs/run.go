@@ -2,7 +2,6 @@ package pairs
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -13,6 +12,7 @@ import (
 	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
+	"winnow/internal/text"
 	"winnow/losses"
 	"winnow/papers/embedded"
 	"winnow/papers/theory"
@@ -66,12 +66,7 @@ const (
 )
 
 // JSON writes the result.
-func (r Result) JSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(r)
-}
+func (r Result) JSON(w io.Writer) error { return text.JSON(w, r) }
 
 // Run compares the pairs of the training images of a run, or of a store in batches of 512 with SCL-RHE's losses, under the
 // given labels and under symmetric noise.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"winnow/internal/atomicfile"
-	"winnow/papers/text"
+	"winnow/internal/text"
 	"winnow/report/chart"
 )
 

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -162,22 +163,12 @@ func newData(name string, d *datasets.Dataset, s *features.Store) *data {
 // openGlyphs draws the embedded dataset and makes its features below Dir, or takes those that are there.
 func (r *reproduction) openGlyphs(ctx context.Context) (*data, error) {
 	cfg := glyphs.Config{Classes: r.Glyphs.Classes, Images: r.Glyphs.Images, Seed: 1} // as winnow demo draws them
-	if cfg.Images == 0 {
-		cfg.Images = glyphs.DefaultImages
-	}
+	cfg.Images = cmp.Or(cfg.Images, glyphs.DefaultImages)
 	d, images, err := glyphs.New(cfg)
 	if err != nil {
 		return nil, hint.AsMisuse(err)
 	}
-	registry, err := models.OpenDefault()
-	if err != nil {
-		return nil, err
-	}
-	b, err := registry.Resolve("glyphnet", models.Settings{})
-	if err != nil {
-		return nil, err
-	}
-	cut, err := models.Prepare(b.Entry, b.Data, "")
+	b, cut, err := extraction.OpenBackbone("glyphnet", models.Settings{})
 	if err != nil {
 		return nil, err
 	}

@@ -51,13 +51,6 @@ func recallOf(name string) (k int, ok bool) {
 	return k, err == nil && k > 0
 }
 
-// knownMeasure reports whether a study's measure can be measured here.
-func knownMeasure(name string) bool {
-	_, recall := recallOf(name)
-	_, known := studyMeasures[name]
-	return recall || known || isCorrection(name) || slices.Contains(judgements, name) || slices.Contains(estimates, name) || slices.Contains([]string{seconds, filterAccuracy}, name)
-}
-
 // measure fills in what the study asks for: of the test split, or of queries against the gallery. What is fitted is
 // fitted on the training labels as they were given.
 func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, embed embedder, t training) error {

@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,10 +43,7 @@ type Options struct {
 
 // share returns how many cells run at once, and on how many threads each computes.
 func (o Options) share() (jobs, threads int) {
-	all := o.Threads
-	if all == 0 {
-		all = runtime.GOMAXPROCS(0)
-	}
+	all := cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
 	if jobs = o.Jobs; jobs < 1 || jobs > all {
 		jobs = all
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -82,4 +83,11 @@ func TestStudiesResolve(t *testing.T) {
 			}
 		}
 	}
+}
+
+// knownMeasure reports whether a study's measure can be measured here.
+func knownMeasure(name string) bool {
+	_, recall := recallOf(name)
+	_, known := studyMeasures[name]
+	return recall || known || isCorrection(name) || slices.Contains(judgements, name) || slices.Contains(estimates, name) || slices.Contains([]string{seconds, filterAccuracy}, name)
 }

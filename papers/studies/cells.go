@@ -1,6 +1,7 @@
 package studies
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -171,21 +172,8 @@ func (r *Results) values(row, column int, measure string) map[int]float64 {
 	return out
 }
 
-// sortedSeeds are the seeds of values in order.
-func sortedSeeds[V any](m map[int]V) []int { return slices.Sorted(maps.Keys(m)) }
-
-// Seconds returns the mean time of a row's cells; false where none was run.
-func (r *Results) Seconds(row int) (float64, bool) {
-	sum, n := 0.0, 0
-	for at, all := range r.outcomes {
-		for _, o := range all {
-			if at[0] == row {
-				sum, n = sum+o.Seconds, n+1
-			}
-		}
-	}
-	return sum / float64(max(n, 1)), n > 0
-}
+// sorted returns the keys of values, seeds or steps, in order.
+func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 // scale returns what turns a measure into what is printed.
 func (s *Study) scale(measure string) float64 {

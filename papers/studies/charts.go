@@ -1,6 +1,7 @@
 package studies
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"math"
@@ -56,10 +57,7 @@ func (r *Results) charts() []pageChart {
 // overColumns draws a measure over the columns of a dataset: the ratios alone where the study has some.
 func (r *Results) overColumns(data string) chart.Lines {
 	s, c := r.Study, r.Study.Chart
-	measure := c.Measure
-	if measure == "" {
-		measure = s.Measures[0]
-	}
+	measure := cmp.Or(c.Measure, s.Measures[0])
 	lines := chart.Lines{Frame: chart.Frame{Title: s.Title, X: c.X, Y: c.Y}}
 	if len(s.Datasets()) > 1 {
 		lines.Title += ": " + data
@@ -109,7 +107,7 @@ func (r *Results) overSteps(column int) chart.Lines {
 			continue
 		}
 		line := chart.Line{Name: row.Name, Tone: len(lines.Series)}
-		for _, x := range sortedFloats(at) {
+		for _, x := range sorted(at) {
 			mean, sd := stat.Mean(at[x], nil), 0.0
 			if len(at[x]) > 1 {
 				sd = stat.StdDev(at[x], nil)
@@ -122,19 +120,10 @@ func (r *Results) overSteps(column int) chart.Lines {
 	return lines
 }
 
-func sortedFloats(m map[float64][]float64) []float64 {
-	var list []float64
-	for x := range m {
-		list = append(list, x)
-	}
-	slices.Sort(list)
-	return list
-}
-
 // first returns the outcome of the lowest seed.
 func (r *Results) first(row, column int) (Outcome, bool) {
 	all := r.Of(row, column)
-	for _, seed := range sortedSeeds(all) {
+	for _, seed := range sorted(all) {
 		return all[seed], true
 	}
 	return Outcome{}, false

@@ -1,6 +1,7 @@
 package studies
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -100,10 +101,7 @@ func (r *Results) Verdicts() []Verdict {
 	var all []Verdict
 	for _, c := range r.Study.Claims {
 		v := Verdict{Claim: c}
-		measure := c.Measure
-		if measure == "" {
-			measure = r.Study.Measures[0]
-		}
+		measure := cmp.Or(c.Measure, r.Study.Measures[0])
 		for _, pair := range r.pairs(c) {
 			if found, ok := r.compare(c, measure, pair[0], pair[1]); ok {
 				v.Comparisons = append(v.Comparisons, found)
@@ -163,7 +161,7 @@ func (r *Results) compare(c Claim, measure string, a, b side) (Comparison, bool)
 		theirs = r.values(b.row, b.column, measure)
 	}
 	var differences []float64
-	for _, seed := range sortedSeeds(mine) {
+	for _, seed := range sorted(mine) {
 		if b.row < 0 {
 			differences = append(differences, mine[seed]-less)
 		} else if other, ok := theirs[seed]; ok {

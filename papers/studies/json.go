@@ -56,7 +56,7 @@ func (r *Results) JSON(w io.Writer) error {
 				c := cellJSON{Row: row.Name, Column: column.Name, Measure: m, N: s.N, Mean: s.Mean / scale}
 				c.SD, c.Paper = known(s.SD/scale), known(s.Paper/scale)
 				values := r.values(i, j, m)
-				for _, seed := range sortedSeeds(values) {
+				for _, seed := range sorted(values) {
 					c.Values = append(c.Values, values[seed])
 				}
 				out.Cells = append(out.Cells, c)

@@ -1,6 +1,7 @@
 package studies
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -26,7 +27,7 @@ func (r *Results) Summary(row, column int, measure string) Summary {
 	values := r.values(row, column, measure)
 	scale := r.printed(row, measure)
 	var list []float64
-	for _, seed := range sortedSeeds(values) {
+	for _, seed := range sorted(values) {
 		list = append(list, scale*values[seed])
 	}
 	if s.N = len(list); s.N > 0 {
@@ -81,9 +82,7 @@ func (r *Results) cellText(row, column int, measure string) string {
 	if math.IsNaN(s.Paper) {
 		return text
 	}
-	if text == "" {
-		text = "–"
-	}
+	text = cmp.Or(text, "–")
 	text += " (" + strconv.FormatFloat(s.Paper, 'f', d, 64)
 	if s.Doubtful {
 		text += "?"

@@ -52,7 +52,7 @@ func (r *Results) CSV(w io.Writer) error {
 	for i, row := range r.Study.Rows {
 		for j, column := range r.Study.Columns {
 			all := r.Of(i, j)
-			for _, seed := range sortedSeeds(all) {
+			for _, seed := range sorted(all) {
 				o := all[seed]
 				for _, m := range r.Study.Measures {
 					v, ok := o.Measures[m]

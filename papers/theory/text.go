@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"winnow/papers/text"
+	"winnow/internal/text"
 )
 
 // Text writes the summary as tables, rates in percent.

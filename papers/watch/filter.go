@@ -177,8 +177,7 @@ func (t *Filter) Total(after int) Total {
 		if whole == 0 {
 			return nil
 		}
-		v := float64(part) / float64(whole)
-		return &v
+		return new(float64(part) / float64(whole))
 	}
 	rows := s.Right + s.Wrong
 	return Total{share(s.Clean, s.Kept), share(s.Clean, s.Right), share(s.Wrong-(s.Kept-s.Clean), rows-s.Kept), share(s.Wrong, rows)}

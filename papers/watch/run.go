@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -120,9 +121,7 @@ func (o Options) train(ctx context.Context, cfg config.Run, data run.Data, d *da
 		} else if last := slices.Max(at); last > steps {
 			o.Note("--at: %d is behind the training's last iteration, %d: nothing is counted there", last, steps)
 		}
-		if window == 0 {
-			window = plan.Epoch
-		}
+		window = cmp.Or(window, plan.Epoch)
 		return at, window
 	})
 	if _, err := run.Run(ctx, cfg, data, observers); err != nil {
@@ -137,6 +136,5 @@ func rest(v *float64) *float64 {
 	if v == nil {
 		return nil
 	}
-	w := 1 - *v
-	return &w
+	return new(1 - *v)
 }

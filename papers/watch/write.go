@@ -12,7 +12,7 @@ import (
 
 	"winnow/internal/atomicfile"
 	"winnow/internal/lock"
-	"winnow/papers/text"
+	"winnow/internal/text"
 	"winnow/report"
 	"winnow/report/chart"
 	"winnow/report/page"
@@ -99,12 +99,7 @@ func removeEarlier(dir string, keep []string) error {
 }
 
 // JSON writes the result.
-func (r Result) JSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(r)
-}
+func (r Result) JSON(w io.Writer) error { return text.JSON(w, r) }
 
 // drawing is a chart with the name of its file.
 type drawing struct {

@@ -6,6 +6,8 @@ import (
 	"html"
 	"io"
 	"strings"
+
+	"winnow/internal/text"
 )
 
 // WriteSVG writes the drawing as a file of its own, on white, with title and legend.
@@ -25,13 +27,13 @@ func (m Map) WriteSVG(w io.Writer) error {
 	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%[1]g" height="%[2]g" font-family="Helvetica, Arial, sans-serif">`, side, top+height+foot)
 	fmt.Fprintf(b, "\n<title>%s</title>\n", html.EscapeString(m.Title))
 	fmt.Fprintf(b, `<style>%s</style><rect width="100%%" height="100%%" fill="#fff"/>`, m.style(false))
-	fmt.Fprintf(b, `<text x="%g" y="34" font-size="22" font-weight="bold" fill="#20242b">%s</text>`, margin, html.EscapeString(shortened(m.Title, 84)))
+	fmt.Fprintf(b, `<text x="%g" y="34" font-size="22" font-weight="bold" fill="#20242b">%s</text>`, margin, html.EscapeString(text.Shortened(m.Title, 84)))
 	fmt.Fprintf(b, "\n<g transform=\"translate(0 %g)\">\n", top)
 	m.drawPoints(b)
 	fmt.Fprintln(b, "</g>")
 	for i, name := range names {
 		x, y := margin+column*float64(i%5), top+height+line*float64(i/5)+12
-		fmt.Fprintf(b, `<circle class="p c%d" cx="%g" cy="%g" r="7"/><text x="%g" y="%g" font-size="15" fill="#20242b">%s</text>`, i, x+7, y, x+20, y+5, html.EscapeString(shortened(name, 20)))
+		fmt.Fprintf(b, `<circle class="p c%d" cx="%g" cy="%g" r="7"/><text x="%g" y="%g" font-size="15" fill="#20242b">%s</text>`, i, x+7, y, x+20, y+5, html.EscapeString(text.Shortened(name, 20)))
 	}
 	switch {
 	case m.Scale != nil:
@@ -80,17 +82,8 @@ func (m Map) drawPoints(w io.Writer) {
 	signs := m.signs(at)
 	for g, name := range m.Groups {
 		if p, ok := signs[g]; ok {
-			fmt.Fprintf(w, `<text class="s%d" x="%.1f" y="%.1f">%s</text>`, g, min(max(p[0], 70), side-70), p[1]+5, html.EscapeString(shortened(name, 22)))
+			fmt.Fprintf(w, `<text class="s%d" x="%.1f" y="%.1f">%s</text>`, g, min(max(p[0], 70), side-70), p[1]+5, html.EscapeString(text.Shortened(name, 22)))
 		}
 	}
 	fmt.Fprint(w, `</g>`)
-}
-
-// shortened is at most n letters of a name.
-func shortened(name string, n int) string {
-	letters := []rune(name)
-	if len(letters) <= n {
-		return name
-	}
-	return string(letters[:n-1]) + "…"
 }

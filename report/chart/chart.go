@@ -12,7 +12,10 @@ import (
 	"html"
 	"io"
 	"math"
+	"slices"
 	"strings"
+
+	"winnow/internal/text"
 )
 
 // Drawing is anything that can be drawn. WriteSVG's only errors are those of w.
@@ -75,7 +78,7 @@ func newCanvas(f Frame, x, y axis, legend []legendItem) *canvas {
 	if f.Titled && f.Title != "" {
 		c.top += 24
 	}
-	if marked(f.Marks) {
+	if slices.ContainsFunc(f.Marks, func(m Mark) bool { return m.Name != "" }) {
 		c.top += 14
 	}
 	c.plotW = width - c.left - right
@@ -89,20 +92,11 @@ func newCanvas(f Frame, x, y axis, legend []legendItem) *canvas {
 	c.WriteString(style)
 	fmt.Fprintf(c, `<rect class="wn-paper" width="100%%" height="100%%"/>`)
 	if f.Titled && f.Title != "" {
-		fmt.Fprintf(c, `<text class="wn-title" x="%s" y="22">%s</text>`, at(c.left), html.EscapeString(shortened(f.Title, int(c.plotW/7.4))))
+		fmt.Fprintf(c, `<text class="wn-title" x="%s" y="22">%s</text>`, at(c.left), html.EscapeString(text.Shortened(f.Title, int(c.plotW/7.4))))
 	}
 	c.axes()
 	c.marks()
 	return c
-}
-
-func marked(marks []Mark) bool {
-	for _, m := range marks {
-		if m.Name != "" {
-			return true
-		}
-	}
-	return false
 }
 
 func (c *canvas) px(v float64) float64 { return c.left + c.x.place(v)*c.plotW }
@@ -124,11 +118,11 @@ func (c *canvas) axes() {
 	fmt.Fprintf(c, `<path class="wn-foot" d="M%s %sH%s"/>`, at(c.left), at(base), at(c.left+c.plotW))
 	if c.frame.X != "" {
 		fmt.Fprintf(c, `<text class="wn-axis" x="%s" y="%s" text-anchor="middle">%s</text>`,
-			at(c.left+c.plotW/2), at(base+37), html.EscapeString(shortened(c.frame.X, int(c.plotW/letter))))
+			at(c.left+c.plotW/2), at(base+37), html.EscapeString(text.Shortened(c.frame.X, int(c.plotW/letter))))
 	}
 	if c.frame.Y != "" {
 		fmt.Fprintf(c, `<text class="wn-axis" transform="translate(14 %s) rotate(-90)" text-anchor="middle">%s</text>`,
-			at(c.top+plotH/2), html.EscapeString(shortened(c.frame.Y, int(math.Floor(plotH/letter)))))
+			at(c.top+plotH/2), html.EscapeString(text.Shortened(c.frame.Y, int(math.Floor(plotH/letter)))))
 	}
 }
 
@@ -180,15 +174,6 @@ func at(v float64) string {
 		return "0"
 	}
 	return text
-}
-
-// shortened is at most n letters of a name.
-func shortened(name string, n int) string {
-	letters := []rune(name)
-	if len(letters) <= n {
-		return name
-	}
-	return string(letters[:max(n-1, 0)]) + "…"
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -60,9 +61,8 @@ func (c *canvas) band(s Line) {
 			back = append(back, x+","+at(c.py(s.Low[i])))
 		}
 	}
-	for i := len(back) - 1; i >= 0; i-- {
-		there = append(there, back[i])
-	}
+	slices.Reverse(back)
+	there = append(there, back...)
 	if len(there) > 2 {
 		fmt.Fprintf(c, `<polygon class="wn-band" %s points="%s"/>`, fill(s.Tone), strings.Join(there, " "))
 	}

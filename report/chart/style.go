@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"html"
 	"strings"
+
+	"winnow/internal/text"
 )
 
 // tones are the colours of series, in their order, for light and dark paper; blue and orange first, which everybody
@@ -103,7 +105,7 @@ func (c *canvas) legend() {
 			x, y = c.left, y+rowHeight
 		}
 		fmt.Fprintf(c, `<rect %s x="%s" y="%s" width="11" height="11" rx="2.5"/><text class="wn-name" x="%s" y="%s">%s</text>`,
-			fill(it.tone), at(x), at(y-13), at(x+16), at(y-3), html.EscapeString(shortened(it.name, int((w-34)/letter+0.5))))
+			fill(it.tone), at(x), at(y-13), at(x+16), at(y-3), html.EscapeString(text.Shortened(it.name, int((w-34)/letter+0.5))))
 		x += w
 	}
 }

@@ -102,9 +102,52 @@ export const advancing = Object.entries({ grid: "", compact: "&view=compact", la
       await page.waitForFunction((n) => document.querySelector(`.card[data-id="${n}"] .stamp`).textContent === "", rows[0].id);
     }
   }],
+  ["a key that is held down and a double click decide once", async ({ page, server }) => {
+    const [one, two, three] = await run(server, 3);
+    await go(page, `state=all&offset=${one.id}&id=${one.id}`);
+    await stand(page, one.id);
+    for (let i = 0; i < 5; i++) await page.keyboard.down("k");
+    await page.keyboard.up("k");
+    await settled(page);
+    assert.deepEqual([await action(server, one.id), await action(server, two.id)], ["keep", "undecided"], "held down");
+    assert.equal(await current(page), two.id);
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("#focus[open]");
+    await page.locator("#focus [data-act=drop]").dblclick();
+    await settled(page);
+    assert.deepEqual([await action(server, two.id), await action(server, three.id)], ["drop", "undecided"], "a double click");
+    await page.keyboard.press("Escape");
+    for (const _ of [0, 1]) { await page.keyboard.press("u"); await settled(page); }
+  }],
+  ["an undo is about what was decided before it, however fast the next decision comes", async ({ page, server }) => {
+    const [one, two] = await run(server, 2);
+    await go(page, `state=all&offset=${one.id}&id=${one.id}`);
+    await stand(page, one.id);
+    let free = () => {};
+    const held = new Promise((go) => { free = go; });
+    await page.route("**/api/decide", async (route) => { await held; await route.continue(); });
+    for (const press of ["k", "u", "d"]) await page.keyboard.press(press);
+    free();
+    await page.waitForFunction((id) => document.querySelector(`.card[data-id="${id}"] .stamp`).textContent === "✕ dropped", two.id);
+    await page.unroute("**/api/decide");
+    await settled(page);
+    assert.deepEqual([await action(server, one.id), await action(server, two.id)], ["undecided", "drop"]);
+    await page.keyboard.press("u");
+    await page.waitForFunction((id) => document.querySelector(`.card[data-id="${id}"] .stamp`).textContent === "", two.id);
+    // The same image again: decided in the knowledge of the undo.
+    await stand(page, one.id);
+    await page.keyboard.press("k");
+    await settled(page);
+    await stand(page, one.id);
+    for (const press of ["u", "d"]) await page.keyboard.press(press);
+    await page.waitForFunction((id) => document.querySelector(`.card[data-id="${id}"] .stamp`).textContent === "✕ dropped", one.id);
+    assert.ok(await page.locator("#conflict").isHidden());
+    await page.keyboard.press("u");
+    await page.waitForFunction((id) => document.querySelector(`.card[data-id="${id}"] .stamp`).textContent === "", one.id);
+  }],
   ["keys typed while the page turns decide nothing, and turn it once", async ({ page, server }) => {
     await go(page, "");
-    const before = await page.evaluate(() => [...document.querySelectorAll(".card")].map((c) => Number(c.dataset.id)));
+    const progress = await page.locator("#progress").textContent(), before = await page.evaluate(() => [...document.querySelectorAll(".card")].map((c) => Number(c.dataset.id)));
     let hold = () => {};
     const held = new Promise((free) => { hold = free; });
     for (const id of before.slice(1)) { await stand(page, id); await page.keyboard.press("k"); await settled(page); }
@@ -121,5 +164,7 @@ export const advancing = Object.entries({ grid: "", compact: "&view=compact", la
     const after = await page.evaluate(() => [...document.querySelectorAll(".card")].map((c) => Number(c.dataset.id)));
     assert.equal(after[0], Math.max(...before) + 1, "a page was passed over");
     for (const id of after) assert.equal(await action(server, id), "undecided", `number ${id + 1} was never looked at`);
+    for (const _ of before) await page.keyboard.press("u");
+    await page.waitForFunction((words) => document.getElementById("progress").textContent === words, progress);
   }],
 ]);

@@ -1,17 +1,17 @@
 // What goes wrong: two tabs at once, a server that is killed; and what comes of it all, the exported manifest.
 
 import assert from "node:assert/strict";
-import { readFileSync, renameSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join, dirname } from "node:path";
 import { ready, settled } from "./visit.mjs";
 import { winnow } from "./server.mjs";
 import { go, stand, stamp, action } from "./deciding.mjs";
 
 const refused = [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE/];
-// free finds n undecided images next to each other.
+// free finds n undecided images next to each other, for which there are better suggestions.
 async function free(server, n) {
   const { rows } = await server.ask("/api/rows?state=undecided&limit=200");
-  const at = rows.findIndex((r, i) => rows[i + n - 1]?.id === r.id + n - 1);
+  const at = rows.findIndex((r, i) => rows[i + n - 1]?.id === r.id + n - 1 && rows.slice(i, i + n).every((b) => n > 3 || b.suggested !== b.given));
   assert.ok(at >= 0, `no ${n} undecided images are left`);
   return rows.slice(at, at + n).map((r) => r.id);
 }
@@ -113,6 +113,37 @@ export const failing = [
     await page.waitForSelector("#lost", { state: "hidden" });
     await settled(page);
     assert.deepEqual([await action(server, ids[0]), await action(server, ids[1]), await action(server, ids[2])], ["keep", "drop", "undecided"]);
+  }],
+  ["a server that reviews another audit is told nothing about this one's images", async ({ page, visit, server, set }) => {
+    visit.excuse(...refused, /status of 412/);
+    const [id] = await free(server, 1), other = join(dirname(set.audit), "other.csv");
+    await go(page, place(id));
+    await stand(page, id);
+    await server.kill();
+    await page.keyboard.press("k");
+    await page.waitForSelector("#lost:not([hidden])");
+    writeFileSync(other, `${readFileSync(set.audit, "utf8").trimEnd().split("\n").slice(0, -1).join("\n")}\n`);
+    server.set = { ...set, audit: other };
+    await server.start();
+    await page.waitForFunction(() => document.getElementById("lost").textContent.includes("reviews another audit"));
+    assert.equal(await action(server, id), "undecided");
+    assert.equal(await stamp(page, id), "not saved yet");
+    await server.kill();
+    server.set = set;
+    await server.start();
+    await page.waitForSelector("#lost", { state: "hidden" });
+    await settled(page);
+    assert.equal(await action(server, id), "keep");
+    // With nothing to save the page loads itself again.
+    await server.kill();
+    server.set = { ...set, audit: other };
+    await server.start();
+    await page.waitForFunction((n) => document.getElementById("progress")?.textContent.endsWith(` of ${n} decided`), set.rows - 1);
+    await server.kill();
+    server.set = set;
+    await server.start();
+    await page.waitForFunction((n) => document.getElementById("progress")?.textContent.endsWith(` of ${n} decided`), set.rows);
+    await ready(page);
   }],
   ["export, and winnow takes it", async ({ page, server, set, binary }) => {
     const before = readFileSync(set.manifest, "utf8").trimEnd().split("\n");

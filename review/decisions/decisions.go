@@ -161,6 +161,13 @@ func (s *Store) prepare() error {
 	case version != schemaVersion:
 		return fmt.Errorf("version %d, expected %d: another version of winnow wrote it", version, schemaVersion)
 	}
+	var acts string // by itself, whenever a decision is written
+	if err := tx.QueryRow("SELECT coalesce(min(name), '') FROM sqlite_schema WHERE type IN ('trigger', 'view')").Scan(&acts); err != nil {
+		return err
+	}
+	if acts != "" {
+		return fmt.Errorf("holds a trigger or a view, %.40q, which winnow does not write: another program has changed it", acts)
+	}
 	if err := sound(tx); err != nil {
 		return err
 	}

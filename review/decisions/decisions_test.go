@@ -317,6 +317,7 @@ func TestForeign(t *testing.T) {
 		"newer":   {spoil("n", run("PRAGMA user_version=2")), "version 2, expected 1"},
 		"foreign": {spoil("f", run("PRAGMA application_id=5")), "another program"},
 		"cut":     {data[:5000], "damaged"},
+		"trigger": {spoil("t", run("CREATE TRIGGER kept AFTER INSERT ON images BEGIN UPDATE images SET action = 'keep'; END")), "trigger"},
 	} {
 		file := filepath.Join(dir, name+".db")
 		if err := os.WriteFile(file, c.data, 0o600); err != nil {
@@ -338,6 +339,34 @@ func TestForeign(t *testing.T) {
 	if _, err := Open(filepath.Join(dir, "no", "d.db")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("in no folder: %v", err)
 	}
+}
+
+// TestFull: a decision for which there is no room is refused, whole; with room again the next one is made.
+func TestFull(t *testing.T) {
+	s := fresh(t)
+	list, err := s.Decide("t", []Change{keepIt("a", 0)})
+	must(t, list, err)
+	var pages int
+	if err := s.db.QueryRow("PRAGMA page_count").Scan(&pages); err != nil {
+		t.Fatal(err)
+	}
+	room := func(n int) {
+		if _, err := s.db.Exec(fmt.Sprint("PRAGMA max_page_count=", n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	room(pages)
+	before := all(t, s)
+	long := strings.Repeat("x", 20_000)
+	if _, err := s.Decide("t", []Change{keepIt("b", 0), keepIt(long, 0)}); err == nil || !strings.Contains(err.Error(), "full") {
+		t.Errorf("got %v", err)
+	}
+	if diff := cmp.Diff(before, all(t, s)); diff != "" {
+		t.Error(diff)
+	}
+	room(1 << 20)
+	list, err = s.Decide("t", []Change{keepIt("b", 0), keepIt(long, 0)})
+	must(t, list, err)
 }
 
 // BenchmarkDecide is a decision from the request to the disk.

@@ -7,9 +7,11 @@ let on = localStorage.getItem("winnow-keys") !== "off";
 // keys listens; acts has a function for every name of the table.
 export function keys(acts) {
   document.addEventListener("keydown", (e) => {
+    if (e.repeat && e.key === "Enter" && e.target.matches("button")) return e.preventDefault(); // a key held down acts once
     const name = meaning(e);
-    if (!name || !acts[name]) return;
+    if (!name || !acts[name]) return undefined;
     if (acts[name](e) !== false) e.preventDefault();
+    return undefined;
   });
   get("help").addEventListener("click", show);
 }
@@ -21,7 +23,7 @@ function meaning(e) {
   if (e.isComposing || e.defaultPrevented) return "";
   const target = e.target, types = target.matches("textarea, select, [contenteditable], input:not([type=checkbox])");
   const above = document.querySelector("dialog[open]:not(#focus)");
-  if (types || above) return "";
+  if (types || above || e.repeat && (e.key === "Enter" || !moves[e.key])) return "";
   const letter = e.key.length === 1 ? e.key.toLowerCase() : e.key;
   if ((e.ctrlKey || e.metaKey) && !e.altKey) return letter === "z" ? (e.shiftKey ? "redo" : "undo") : letter === "y" ? "redo" : "";
   if (e.altKey || e.ctrlKey || e.metaKey) return "";

@@ -8,9 +8,12 @@ import { tags } from "./card.js";
 
 const dialog = get("focus");
 let guest = null; // a row that is not of this page of the list
+let drawn = 0; // when, in ms
 
 export const shown = () => (dialog.open ? guest ?? store.row : null);
 export const visiting = () => guest !== null;
+// fresh: the image has just come, and the second click of a double click is not about it.
+export const fresh = () => dialog.open && performance.now() - drawn < 300;
 
 export function large() {
   store.addEventListener("current", () => { if (dialog.open && !guest) draw(); });
@@ -37,6 +40,7 @@ export function show(row = null) {
 function draw() {
   const row = guest ?? store.row, again = dialog.contains(document.activeElement) ? document.activeElement.dataset.act : "";
   if (!row) return;
+  drawn = performance.now();
   const act = (name, words, key, more = {}) => el("button", { type: "button", "data-act": name, onclick: (e) => store.tell("act", { name, row, event: e }), ...more }, words, key ? el("kbd", { "aria-hidden": "true" }, key) : "");
   const shot = el("figure", { class: "shot" }, whole(row), el("figcaption", {}, el("b", {}, row.given), el("span", {}, ` · ${row.path}`)));
   const first = head("focus-name", `Number ${row.rank}`, el("span", { class: "stamp", role: "status" }),

@@ -6,7 +6,8 @@ import { store } from "./store.js";
 import { many, done, file } from "./words.js";
 import { settle } from "./conflict.js";
 
-const queue = []; // batches: {list: [{id, action, label, version}], words}
+// Steps, first things first: {list: [{id, action, label, version, path}]} is a batch of decisions, {list: [], turn} an undo or redo.
+const queue = [];
 const most = 500; // decisions a request may carry
 let sending = null, tab = "", refusal = null;
 
@@ -61,17 +62,18 @@ async function send() {
   while (queue.length > 0) {
     const batch = queue[0];
     batch.out = true;
+    if (batch.turn) { await back(batch); continue; }
     try {
-      const answer = await tell("/api/decide", { tab, decisions: batch.list.map(({ id, action, label, version }) => ({ id, action, label, version })) });
+      const answer = await tell("/api/decide", { tab, audit: store.sum, decisions: batch.list.map(({ id, action, label, version }) => ({ id, action, label, version })) });
       refusal = null;
       forget(batch);
-      arrived(batch, answer.applied);
+      arrived(answer.applied);
       store.standing(answer);
       store.say(sentence(batch.list));
     } catch (e) {
       if (!(e instanceof Failure)) throw e;
       if (e.status === 409) { refusal = null; await disputed(batch, e.body.conflicts ?? []); continue; }
-      refusal = e.status >= 500 ? e : null; // the server's trouble, such as a full disk or a file that is gone
+      refusal = e.status >= 500 || e.status === 412 ? e : null; // a full disk, a file that is gone; another audit
       if (refusal || e.status === 0 || e.status === 401 || e.status === 403) {
         store.tell("outbox");
         return true; // it waits
@@ -91,12 +93,9 @@ function forget(batch) {
   }
   store.tell("outbox");
 }
-// arrived also moves on what waits behind: it was decided in the knowledge of this batch.
-function arrived(batch, applied) {
-  for (const { id, version } of applied) {
-    const from = batch.list.find((d) => d.id === id)?.version;
-    for (const later of queue) for (const d of later.list) if (d.id === id && d.version === from) d.version = version;
-  }
+// arrived also moves on what waits behind: it was decided in the knowledge of this step.
+function arrived(applied) {
+  for (const { id, version } of applied) for (const later of queue) for (const d of later.list) if (d.id === id && d.version === version - 1) d.version = version;
   store.decided(applied);
 }
 
@@ -126,25 +125,32 @@ function sentence(list) {
 // undo takes back the newest batch: one that was never sent simply stays here. Otherwise the server knows which it was.
 export async function undo() {
   const last = queue.at(-1);
-  if (last && !last.out) {
+  if (last && !last.out && !last.turn) {
     forget(last);
     return store.say("Taken back before it was sent");
   }
-  await turn("/api/undo", "undone", "Nothing to undo in this tab");
+  await turn({ path: "/api/undo", word: "undone", nothing: "Nothing to undo in this tab" });
 }
-export const redo = () => turn("/api/redo", "redone", "Nothing to redo");
+export const redo = () => turn({ path: "/api/redo", word: "redone", nothing: "Nothing to redo" });
 
-async function turn(path, word, nothing) {
+// turn puts an undo or redo in its place: behind what was decided before it, ahead of what is decided after it.
+async function turn(step) {
+  if (queue.length > 0 && !sending) return store.say("Decisions are still to be saved: they come first");
+  queue.push({ list: [], turn: step });
   await drain();
-  if (queue.length > 0) return store.say("Decisions are still to be saved: they come first");
+}
+// back carries out an undo or redo. It is not sent twice: the server may have done it although no answer came.
+async function back(step) {
+  const { path, word, nothing } = step.turn;
   try {
-    const answer = await tell(path, { tab });
-    const list = answer[word] ?? [];
-    store.decided(list);
+    const answer = await tell(path, { tab }), list = answer[word] ?? [];
+    forget(step);
+    arrived(list);
     store.standing(answer);
     store.say(`${word === "undone" ? "Undone" : "Redone"}: ${list.length === 1 ? `#${list[0].id + 1} ${done(list[0].decision?.action === "undecided" ? null : list[0].decision)}` : many(list.length, "image")}`);
     store.tell("turned", list.map((d) => d.id));
   } catch (e) {
+    forget(step);
     if (!(e instanceof Failure)) throw e;
     if (e.status === 409) store.decided(e.body.conflicts ?? [], true);
     store.say(e.status === 404 ? nothing : e.status === 409 ? `Not ${word}: another tab has decided since. ${e.message}` : `Not ${word}: ${e.message}`);

@@ -80,6 +80,7 @@ function walk(e, by, line) {
 
 // acted is a button of a card or of the large view: it is about its own image, unless that is one of those selected.
 function acted({ detail: { name, row, event } }) {
+  if (event.detail > 1 && large.fresh() && ways[name]) return undefined;
   if (name === "previous" || name === "next") return walk(event, name === "next" ? 1 : -1, false);
   const at = store.index(row.id);
   if (name === "select") {

@@ -6,6 +6,7 @@ import { read, write, query, start } from "./address.js";
 
 class Store extends EventTarget {
   session = null;
+  sum = null; // of the audit that this page shows: decisions about its images are not for another one
   place = read();
   rows = [];
   total = 0;
@@ -125,8 +126,12 @@ class Store extends EventTarget {
     this.tell("session");
   }
   async refresh() {
-    this.session = await ask("/api/session");
+    const session = await ask("/api/session");
+    this.sum ??= session.sum;
+    if (this.sum !== session.sum) return this.pending.size === 0 ? location.reload() : undefined; // what waits is not for that one
+    this.session = session;
     this.tell("session");
+    return undefined;
   }
 }
 

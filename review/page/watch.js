@@ -48,6 +48,7 @@ async function look() {
       do {
         const since = store.session.version;
         answer = await ask("/api/changes", { since });
+        if (answer.audit !== store.sum) return void await store.refresh();
         if (answer.version < since) await store.refresh();
         else if (answer.changed.length > 0) heard(answer);
         store.session.version = answer.version;

@@ -7,7 +7,7 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/internal/hint"
-	"winnow/internal/size"
+	"winnow/internal/text"
 )
 
 // What an audit holds, in bytes.
@@ -39,7 +39,7 @@ func similarities(memory int64, images, stored, judged, classes int, scorer stri
 	beside := program + n*telling // the similarities
 	need := max(program+n*reading, program+n*judging, beside+max(least, 4*n))
 	if need > memory {
-		return 0, hint.With(fmt.Errorf("audit: %d images of %d values need about %s of memory, --max-mem allows %s", images, judged, size.Approx(need), size.Approx(memory)),
+		return 0, hint.With(fmt.Errorf("audit: %d images of %d values need about %s of memory, --max-mem allows %s", images, judged, text.Approx(need), text.Approx(memory)),
 			"allow more: --max-mem %dMiB", (need>>26+1)<<6)
 	}
 	return min(memory-beside, most), nil

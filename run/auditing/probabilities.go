@@ -15,6 +15,7 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/features"
+	"winnow/internal/text"
 	"winnow/run"
 )
 
@@ -175,11 +176,11 @@ func probabilities(row []float32) error {
 
 // listed names the first of many.
 func listed(names []string) string {
-	text := strings.Join(first(names, 5), ", ")
+	list := strings.Join(text.First(names, 5), ", ")
 	if len(names) > 5 {
-		text += fmt.Sprintf(", … (%d)", len(names))
+		list += fmt.Sprintf(", … (%d)", len(names))
 	}
-	return text
+	return list
 }
 
 // readTable reads a matrix of at most so many values by what the file's name ends in.

@@ -12,6 +12,7 @@ import (
 	"winnow/audit"
 	"winnow/audit/suspects"
 	"winnow/filters"
+	"winnow/internal/text"
 	"winnow/train/samples"
 )
 
@@ -19,11 +20,12 @@ import (
 const (
 	shownClasses = 5
 	shownImages  = 3
+	nameWidth    = 32 // letters of a label: more would spoil the tables
 )
 
 // WriteText writes the audit for people: the top most suspect images, then what holds for all.
 func (a *Report) WriteText(w io.Writer, top int) {
-	printSuspects(w, a, first(a.Images, top))
+	printSuspects(w, a, text.First(a.Images, top))
 	called := 0
 	for _, e := range a.Images {
 		if e.Dropped {
@@ -72,9 +74,9 @@ func printSuspects(w io.Writer, a *Report, list []suspects.Entry) {
 		rows[0][4] = "right"
 	}
 	for _, e := range list {
-		row := []string{fmt.Sprint(e.Rank), shorten(e.Given), scoreText(e.Score, certain), "–", "", e.Path} // –: none scores better
+		row := []string{fmt.Sprint(e.Rank), text.Shortened(e.Given, nameWidth), scoreText(e.Score, certain), "–", "", e.Path} // –: none scores better
 		if e.Suggested != e.Given {
-			row[3], row[4] = shorten(e.Suggested), scoreText(*e.SuggestedScore, suggestsCertain)
+			row[3], row[4] = text.Shortened(e.Suggested, nameWidth), scoreText(*e.SuggestedScore, suggestsCertain)
 		}
 		rows = append(rows, row)
 	}
@@ -138,11 +140,11 @@ func printClasses(w io.Writer, a *Report) {
 	}
 	instead := mostSuggested(a.Images)
 	rows := [][]string{{"class", "images", "wrong", "95 %", "called wrong", "most often suggested there"}}
-	for _, k := range first(list, shownClasses) {
+	for _, k := range text.First(list, shownClasses) {
 		s := instead[k.Class]
-		row := []string{shorten(k.Class), fmt.Sprint(k.Images), fmt.Sprintf("%.0f %%", 100*(1-k.Purity)), fmt.Sprintf("%.0f to %.0f %%", 100*(1-k.High), 100*(1-k.Low)), fmt.Sprint(s.called), ""}
+		row := []string{text.Shortened(k.Class, nameWidth), fmt.Sprint(k.Images), fmt.Sprintf("%.0f %%", 100*(1-k.Purity)), fmt.Sprintf("%.0f to %.0f %%", 100*(1-k.High), 100*(1-k.Low)), fmt.Sprint(s.called), ""}
 		if s.times > 0 {
-			row[5] = fmt.Sprintf("%s (%d)", shorten(s.label), s.times)
+			row[5] = fmt.Sprintf("%s (%d)", text.Shortened(s.label, nameWidth), s.times)
 		}
 		rows = append(rows, row)
 	}
@@ -195,15 +197,15 @@ func printOddities(w io.Writer, a *Report) {
 		copies++
 		if pair := [2]string{e.Path, e.Copies[0].Path}; !told[pair] {
 			told[pair], told[[2]string{pair[1], pair[0]}] = true, true
-			copied = append(copied, fmt.Sprintf("%s (%s) and %s (%s)", e.Path, shorten(e.Given), e.Copies[0].Path, shorten(e.Copies[0].Label)))
+			copied = append(copied, fmt.Sprintf("%s (%s) and %s (%s)", e.Path, text.Shortened(e.Given, nameWidth), e.Copies[0].Path, text.Shortened(e.Copies[0].Label, nameWidth)))
 		}
 	}
 	for _, k := range a.Classes {
 		if k.Same {
-			same = append(same, fmt.Sprintf("%s as %s", shorten(k.Class), shorten(k.Like)))
+			same = append(same, fmt.Sprintf("%s as %s", text.Shortened(k.Class, nameWidth), text.Shortened(k.Like, nameWidth)))
 		}
 		if k.Two {
-			two = append(two, shorten(k.Class))
+			two = append(two, text.Shortened(k.Class, nameWidth))
 		}
 	}
 	fmt.Fprintln(w)
@@ -226,20 +228,9 @@ func counted(n int, list []string) string {
 	if n == 0 {
 		return "none"
 	}
-	text := fmt.Sprintf("%d: %s", n, strings.Join(first(list, shownImages), ", "))
+	text := fmt.Sprintf("%d: %s", n, strings.Join(text.First(list, shownImages), ", "))
 	if len(list) > shownImages {
 		text += ", …"
 	}
 	return text
 }
-
-// shorten cuts a label that would spoil the table.
-func shorten(label string) string {
-	if r := []rune(label); len(r) > 32 {
-		return string(r[:31]) + "…"
-	}
-	return label
-}
-
-// first is at most n of a list.
-func first[T any](list []T, n int) []T { return list[:min(max(n, 0), len(list))] }

@@ -133,11 +133,7 @@ func Measure(ctx context.Context, h *head.Head, train features.Set, stored, tune
 // Frozen returns the stored features as they are, on the unit sphere. A row of zeros, as a network may give for a blank
 // image, has no direction and is not changed: [head.Head.Embed] leaves one so, too.
 func Frozen(set features.Set) (features.Set, error) {
-	rows := make([]int, set.Len())
-	for i := range rows {
-		rows[i] = i
-	}
-	unit := set.Rows(rows)
+	unit := set.Rows(features.AllRows(set.Len()))
 	for i := range unit.Len() {
 		row := unit.X
 		row.Rows, row.Data = 1, unit.Row(i)

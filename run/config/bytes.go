@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"winnow/internal/size"
+	"winnow/internal/text"
 )
 
 // Bytes is a size of memory or disk: "2 GiB", "512 MiB", "200 MB", "4096", or "0".
@@ -55,4 +55,4 @@ func (b Bytes) String() string {
 func (b Bytes) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
 // Approx returns the size for people, rounded to a tenth of its unit.
-func (b Bytes) Approx() string { return size.Approx(int64(b)) }
+func (b Bytes) Approx() string { return text.Approx(int64(b)) }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding"
 	"fmt"
 	"math"
@@ -201,9 +202,7 @@ func (d decoder) mismatch(n ast.Node, path, expected string) error {
 	case ast.ScalarNode:
 		found = fmt.Sprintf("%.80q", n.GetToken().Value)
 	}
-	if path == "" {
-		path = "the document"
-	}
+	path = cmp.Or(path, "the document")
 	return at(d.name, n.GetToken(), "%s: found %s, expected %s", path, found, expected)
 }
 

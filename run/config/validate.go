@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,9 +79,7 @@ func (c *Run) checkPeers() error {
 
 func (c *Run) checkHead() error {
 	h := c.Head
-	if h.In == 0 {
-		h.In = 1 // known with the features
-	}
+	h.In = cmp.Or(h.In, 1) // known with the features
 	return h.Validate()
 }
 

@@ -1,6 +1,7 @@
 package evaluation
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -124,27 +125,19 @@ func (i *Images) fit(r *folder.Run, split string) error {
 // as returns the labelled images of a split, of the gallery if there is one and of the split to fit on if one is named, as
 // another store has them.
 func as(d *datasets.Dataset, store *features.Store, split string, gallery bool, fit string) (out comparison.Asked, err error) {
-	if out.Query, _, err = lookup.Split(d, store, split); err != nil {
-		return out, err
+	labelled := func(split string) *features.Set {
+		set, _, failed := lookup.Split(d, store, split)
+		err = cmp.Or(err, failed)
+		return new(set.Labelled())
 	}
-	out.Query = out.Query.Labelled()
+	out.Query = *labelled(split)
 	if gallery {
-		g, _, err := lookup.Split(d, store, datasets.Gallery)
-		if err != nil {
-			return out, err
-		}
-		g = g.Labelled()
-		out.Gallery = &g
+		out.Gallery = labelled(datasets.Gallery)
 	}
 	if fit != "" {
-		f, _, err := lookup.Split(d, store, fit)
-		if err != nil {
-			return out, err
-		}
-		f = f.Labelled()
-		out.Fit = &f
+		out.Fit = labelled(fit)
 	}
-	return out, nil
+	return out, err
 }
 
 // onSameImages leaves out what only one of the two could read: an image that was mended since the training.

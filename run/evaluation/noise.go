@@ -86,6 +86,5 @@ func trueRate(d *datasets.Dataset, data run.Data) *float64 {
 			}
 		}
 	}
-	rate := float64(wrong) / float64(all)
-	return &rate
+	return new(float64(wrong) / float64(all))
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"winnow/eval"
+	"winnow/internal/text"
 	"winnow/run/comparison"
 )
 
@@ -109,14 +110,6 @@ func (r NoiseReport) Write(w io.Writer, top int) {
 		fmt.Fprintf(w, "the manifest knows: %.1f %% are wrong\n", 100**r.True)
 	}
 	for _, k := range r.Classes[:min(max(top, 0), len(r.Classes))] {
-		fmt.Fprintf(w, "  %5.1f %%  %s (%d images)\n", 100*k.Rate, shortened(k.Class), k.Images)
+		fmt.Fprintf(w, "  %5.1f %%  %s (%d images)\n", 100*k.Rate, text.Shortened(k.Class, 32), k.Images)
 	}
-}
-
-// shortened cuts a class's name that would spoil a line.
-func shortened(name string) string {
-	if r := []rune(name); len(r) > 32 {
-		return string(r[:31]) + "…"
-	}
-	return name
 }

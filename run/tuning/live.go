@@ -16,7 +16,7 @@ import (
 	"winnow/graph/gradient"
 	"winnow/head"
 	"winnow/internal/hint"
-	"winnow/internal/size"
+	"winnow/internal/text"
 	"winnow/run/folder"
 )
 
@@ -95,7 +95,7 @@ func (t *Live) inputs(ctx context.Context, set features.Set, batch int, source f
 			}
 			return cached, err
 		} else {
-			t.Note("what the frozen part gives of %d images takes %s, more than the cache limit of %s: it is computed again for every batch", tooLarge.Rows, size.Approx(tooLarge.Need), size.Approx(tooLarge.Limit))
+			t.Note("what the frozen part gives of %d images takes %s, more than the cache limit of %s: it is computed again for every batch", tooLarge.Rows, text.Approx(tooLarge.Need), text.Approx(tooLarge.Limit))
 		}
 		if pixels, err = keep(limit); err != nil {
 			return nil, err
@@ -122,7 +122,7 @@ func (t *Live) cache(ctx context.Context, pixels *live.Pixels, rows int, limit i
 	if err != nil {
 		return nil, err
 	}
-	t.Note("the frozen part was run once over %d images: %s are kept", rows, size.Approx(cached.Bytes()))
+	t.Note("the frozen part was run once over %d images: %s are kept", rows, text.Approx(cached.Bytes()))
 	return cached, nil
 }
 

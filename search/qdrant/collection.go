@@ -1,6 +1,7 @@
 package qdrant
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -168,9 +169,7 @@ func (u *upload) sameModel(ctx context.Context) error {
 		return nil
 	}
 	if found := some[0].GetPayload()[ModelField].GetStringValue(); found != u.o.Model {
-		if found == "" {
-			found = "another software"
-		}
+		found = cmp.Or(found, "another software")
 		return &OtherCollection{Server: u.s.address.String(), Collection: u.o.Collection, Why: fmt.Sprintf("found vectors made by %.12s, expected by %.12s", found, u.o.Model)}
 	}
 	return nil

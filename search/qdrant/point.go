@@ -1,7 +1,6 @@
 package qdrant
 
 import (
-	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -11,26 +10,15 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/google/uuid"
 	client "github.com/qdrant/go-client/qdrant"
 )
 
-// urls is the namespace of URLs (RFC 9562, appendix A).
-var urls = [16]byte{0x6b, 0xa7, 0xb8, 0x11, 0x9d, 0xad, 0x11, 0xd1, 0x80, 0xb4, 0x00, 0xc0, 0x4f, 0xd4, 0x30, 0xc8}
-
-// uuid returns the version 5 UUID of a path (RFC 9562, section 5.5).
-func uuid(path string) (id [16]byte) {
-	sum := sha1.Sum(append(urls[:], path...))
-	copy(id[:], sum[:])
-	id[6] = id[6]&0x0f | 0x50
-	id[8] = id[8]&0x3f | 0x80
-	return id
-}
+// idOf returns the version 5 UUID of a path in the namespace of URLs (RFC 9562, section 5.5).
+func idOf(path string) uuid.UUID { return uuid.NewSHA1(uuid.NameSpaceURL, []byte(path)) }
 
 // ID returns the text of a point's id.
-func ID(path string) string {
-	id := uuid(path)
-	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
-}
+func ID(path string) string { return idOf(path).String() }
 
 // digest returns a digest of all that is stored of a point: the first half of a sha256, in hex.
 func digest(p Point, model string) string {

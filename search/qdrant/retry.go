@@ -118,8 +118,7 @@ func (u *upload) try(ctx context.Context, what string, limit time.Duration, requ
 
 // reason returns the code of an error, and the least time that the server wants to be left alone.
 func reason(err error) (codes.Code, time.Duration) {
-	var busy *client.QdrantResourceExhaustedError
-	if errors.As(err, &busy) {
+	if busy, ok := errors.AsType[*client.QdrantResourceExhaustedError](err); ok {
 		return codes.ResourceExhausted, time.Duration(min(max(busy.RetryAfterS, 0), 120)) * time.Second
 	}
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -125,7 +125,7 @@ func (u *upload) read(ctx context.Context, batches chan<- []Point) error {
 			if err := p.check(u.src.Width()); err != nil {
 				return err
 			}
-			id := uuid(p.Path)
+			id := idOf(p.Path)
 			if _, twice := u.seen[id]; twice {
 				return fmt.Errorf("qdrant: %s: appears twice, expected once: its path identifies a point", p.Path)
 			}

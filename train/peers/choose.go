@@ -48,10 +48,7 @@ func SmallLoss(dst []int, losses []float64, among []int, rate float64) []int {
 		}
 	}
 	rows := dst[start:]
-	k := int(float64(1-rate) * float64(len(rows)))
-	if k == 0 {
-		k = len(rows)
-	}
+	k := cmp.Or(int(float64(1-rate)*float64(len(rows))), len(rows))
 	slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(losses[a], losses[b]) })
 	slices.Sort(rows[:k])
 	return dst[:start+k]

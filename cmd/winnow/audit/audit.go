@@ -91,8 +91,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	}
 	a, err := judge(ctx, p, o)
 	end()
-	var unfit auditing.ScorerError
-	if errors.As(err, &unfit) {
+	if _, ok := errors.AsType[auditing.ScorerError](err); ok {
 		return term.AsMisuse(err)
 	}
 	if err != nil {

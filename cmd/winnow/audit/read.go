@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -92,9 +93,7 @@ func read(c *cli.Context) (o Options, err error) {
 	if o.Stored.Probs != "" {
 		return o, nil
 	}
-	if o.Audit.Scorer == "" {
-		o.Audit.Scorer = judges.Default
-	}
+	o.Audit.Scorer = cmp.Or(o.Audit.Scorer, judges.Default)
 	if name, all := o.Audit.Scorer, audit.Scorers(); !slices.Contains(all, name) {
 		return o, term.Misused("--scorer: %q cannot judge stored features%s, expected one of %s", name, catalog.Ask(name, all), strings.Join(all, ", "))
 	}

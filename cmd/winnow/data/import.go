@@ -1,6 +1,7 @@
 package data
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -200,9 +201,7 @@ func runImport(ctx context.Context, p *term.Program, o ImportOptions) error {
 	case "":
 		return importSources(p, o)
 	case glyphsPreset:
-		if o.Root == "" {
-			o.Root = filepath.Dir(o.Out)
-		}
+		o.Root = cmp.Or(o.Root, filepath.Dir(o.Out))
 		return writeGlyphs(ctx, p, glyphs.Config{Images: glyphs.DefaultImages, Seed: o.Seed}, o.Root, o.Out)
 	}
 	return importPreset(p, o)

@@ -54,7 +54,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "dtype", Value: features.Float32, Usage: "store numbers of `TYPE` float32 or, in half the space, float16"},
 			&cli.StringFlag{Name: "batch", Value: autoBatch, Usage: "`N` images a run of the network; auto: as many as memory allows, at most 32 (256 on a GPU)"},
 			&cli.IntFlag{Name: "workers", DefaultText: "one a core", Usage: "`N` images decoded at the same time"},
-			&cli.IntFlag{Name: "max-pixels", Value: backbone.DefaultMaxPixels, Usage: "pictures of more than `N` pixels are unreadable"},
+			&cli.IntFlag{Name: "max-pixels", Value: backbone.DefaultMaxPixels, Usage: "pictures of more than `N` pixels are unreadable, and those that take more than 6·N bytes (1 GiB at least) to decode"},
 			&cli.StringFlag{Name: "shard", Usage: "only the `I/N`-th part of the images, for several machines: winnow features join puts the parts together"},
 			&cli.StringFlag{Name: "decoder", DefaultText: backbone.ExactDecoder, Usage: decoderUsage},
 			&cli.BoolFlag{Name: "exif", Usage: "turn pictures as their EXIF orientation says"},

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
+	"winnow/internal/text"
 	"winnow/models"
 )
 
@@ -66,7 +67,7 @@ func list(_ context.Context, p *term.Program, o Options) error {
 	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tIMAGES\tFILE\tSOURCE")
 	for _, m := range r.List() {
-		fmt.Fprintf(w, "%s\t%s %d×%d\t%s\t%s\n", m.Name, m.Preprocessing.Channels, m.Preprocessing.Crop, m.Preprocessing.Crop, m.Place(), term.Shortened(m.Source, 60))
+		fmt.Fprintf(w, "%s\t%s %d×%d\t%s\t%s\n", m.Name, m.Preprocessing.Channels, m.Preprocessing.Crop, m.Preprocessing.Crop, m.Place(), text.Shortened(m.Source, 60))
 	}
 	return w.Flush()
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
+	"winnow/internal/text"
 	"winnow/papers/recipes"
-	"winnow/papers/text"
 	"winnow/run/config"
 )
 

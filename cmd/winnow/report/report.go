@@ -2,6 +2,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,10 +151,7 @@ func (o Options) measure(ctx context.Context, p *term.Program, dir string, done 
 	if err != nil {
 		return nil, err
 	}
-	split := o.Split
-	if split == "" {
-		split = usualSplit(r.Manifest)
-	}
+	split := cmp.Or(o.Split, usualSplit(r.Manifest))
 	found, err := evaluation.Read(opened, evaluation.Options{Split: split})
 	if err != nil {
 		return nil, err

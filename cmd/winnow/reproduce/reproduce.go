@@ -10,9 +10,9 @@ import (
 
 	"winnow/backbone/ort"
 	"winnow/cmd/winnow/term"
+	"winnow/internal/text"
 	"winnow/papers/runner"
 	"winnow/papers/studies"
-	"winnow/papers/text"
 )
 
 // Options are what winnow reproduce is asked. Without a study the studies are listed.

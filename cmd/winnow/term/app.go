@@ -47,8 +47,7 @@ func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr 
 	if advice := hint.Of(err); advice != "" {
 		fmt.Fprintf(stderr, "winnow: %s\n", advice)
 	}
-	var misuse UsageError
-	if errors.As(err, &misuse) {
+	if _, ok := errors.AsType[UsageError](err); ok {
 		return 2
 	}
 	return 1

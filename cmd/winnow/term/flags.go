@@ -14,6 +14,7 @@ import (
 	"winnow/eval"
 	"winnow/extraction"
 	"winnow/internal/lookup"
+	"winnow/internal/text"
 	"winnow/papers/embedded"
 	"winnow/run/folder"
 )
@@ -103,7 +104,7 @@ func (p *Program) Unreadable(bad []lookup.LeftOut) {
 		return
 	}
 	fmt.Fprintf(p.Err, "winnow: %d unreadable images are left out:\n", len(bad))
-	for _, b := range First(bad, Listed) {
+	for _, b := range text.First(bad, Listed) {
 		fmt.Fprintf(p.Err, "  %s: %s\n", b.Path, b.Reason)
 	}
 	if len(bad) > Listed {
@@ -119,8 +120,7 @@ func Given[T any](c *cli.Context, flag string, value func(name string) T) *T {
 	if !c.IsSet(flag) {
 		return nil
 	}
-	v := value(flag)
-	return &v
+	return new(value(flag))
 }
 
 // Numbers reads a flag that is a list of numbers.

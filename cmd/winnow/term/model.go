@@ -48,8 +48,7 @@ func given[T any](c *cli.Context, flag string, read func(string) T) *T {
 	if !c.IsSet(flag) {
 		return nil
 	}
-	v := read(flag)
-	return &v
+	return new(read(flag))
 }
 
 // numbers is the value of a flag that takes numbers with commas between.
@@ -69,11 +68,3 @@ func (n *numbers) Set(text string) error {
 }
 
 func (n *numbers) String() string { return "" } // no default to show
-
-// Shortened is a text of at most n characters.
-func Shortened(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
-}

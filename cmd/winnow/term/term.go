@@ -18,6 +18,7 @@ import (
 	"winnow/extraction"
 	"winnow/internal/printable"
 	"winnow/internal/progress"
+	"winnow/internal/text"
 	"winnow/run/folder"
 )
 
@@ -71,7 +72,7 @@ func (p *Program) Note(format string, args ...any) {
 }
 
 // JSON prints v as indented JSON.
-func (p *Program) JSON(v any) error { return JSON(p.Data, v) }
+func (p *Program) JSON(v any) error { return text.JSON(p.Data, v) }
 
 // Watch shows how far some work is, counted in what ("pictures"), unless the user wants quiet; end clears the line.
 func (p *Program) Watch(what string) (at func(done, total int), end func()) {

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strconv"
 
-	"winnow/papers/text"
+	"winnow/internal/text"
 	"winnow/report/chart"
 )
 

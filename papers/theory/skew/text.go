@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"winnow/papers/text"
+	"winnow/internal/text"
 )
 
 // fewPairs is how many pairs of a bin are too few to tell how often it is taken: their number is off by a tenth, as

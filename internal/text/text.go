@@ -1,7 +1,8 @@
-// Package text prints the papers' numbers and tables for people.
+// Package text writes numbers, sizes, names and tables for people, and JSON.
 package text
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -36,3 +37,36 @@ func NewTable(w io.Writer) Table { return Table{tabwriter.NewWriter(w, 0, 0, 2, 
 
 // Row adds a row. A cell that begins with a line break begins another part of the table.
 func (t Table) Row(cells ...string) { fmt.Fprintln(t, strings.Join(cells, "\t")) }
+
+// Approx returns a number of bytes as text, rounded to a tenth of its unit.
+func Approx(bytes int64) string {
+	switch n := float64(bytes); {
+	case bytes >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", n/(1<<30))
+	case bytes >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", n/(1<<20))
+	case bytes < 1<<10:
+		return fmt.Sprintf("%d bytes", bytes)
+	default:
+		return fmt.Sprintf("%.1f KiB", n/(1<<10))
+	}
+}
+
+// Shortened returns at most n letters of a name.
+func Shortened(name string, n int) string {
+	if letters := []rune(name); len(letters) > n {
+		return string(letters[:max(n-1, 0)]) + "…"
+	}
+	return name
+}
+
+// First is at most n of a list.
+func First[T any](list []T, n int) []T { return list[:min(max(n, 0), len(list))] }
+
+// JSON writes v as indented JSON.
+func JSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

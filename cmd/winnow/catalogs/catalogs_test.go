@@ -1,0 +1,44 @@
+package catalogs
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/internal/manual"
+)
+
+// The flags become options, and misuse never reaches the call.
+func TestOptions(t *testing.T) {
+	var got *manual.Options
+	ask := func(line string) int {
+		got = nil
+		call := func(_ context.Context, _ *term.Program, o manual.Options) error { got = &o; return nil }
+		all := []term.Group{{Commands: []*cli.Command{lossesCommand(call), metricsCommand(call)}}}
+		return term.Execute(t.Context(), all, strings.Fields("winnow "+line), io.Discard, io.Discard)
+	}
+	for line, want := range map[string]manual.Options{
+		"losses":                {},
+		"losses triplet --json": {Name: "triplet", JSON: true},
+		"losses --markdown":     {Markdown: true},
+		"metrics":               {},
+		"metrics retrieval":     {Name: "retrieval"},
+		"metrics --markdown":    {Markdown: true},
+	} {
+		if code := ask(line); code != 0 || got == nil {
+			t.Errorf("%s: exit code %d", line, code)
+		} else if d := cmp.Diff(want, *got); d != "" {
+			t.Errorf("%s: options (-want +got):\n%s", line, d)
+		}
+	}
+	for _, line := range []string{"losses nix", "losses triplet circle", "losses nmi", "metrics nix", "metrics triplet"} {
+		if code := ask(line); code != 2 || got != nil {
+			t.Errorf("%s: exit code %d, options %v, expected 2 and none", line, code, got)
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package text
+
+import (
+	"bytes"
+	"math"
+	"testing"
+)
+
+func TestNumbers(t *testing.T) {
+	share := 0.25
+	for _, c := range []struct{ found, want string }{
+		{Number(12.34567), "12.35"}, {Number(-1e-7), "-1e-07"},
+		{Percent(0.123456), "12.35 %"}, {Percent(0), "0.00 %"}, {Percent(0.000123456), "0.0123 %"}, {Percent(-0.0042), "-0.42 %"},
+		{PercentOr(&share, "–"), "25.00 %"}, {PercentOr(nil, "–"), "–"},
+		{Approx(0), "0 bytes"}, {Approx(1023), "1023 bytes"}, {Approx(1024), "1.0 KiB"}, {Approx(3 << 19), "1.5 MiB"}, {Approx(5 << 29), "2.5 GiB"},
+		{Shortened("Größe", 5), "Größe"}, {Shortened("Größen", 5), "Größ…"}, {Shortened("ab", 0), "…"}, {Shortened("", 0), ""},
+	} {
+		if c.found != c.want {
+			t.Errorf("found %q, expected %q", c.found, c.want)
+		}
+	}
+	if n := len(First([]int{1, 2, 3}, 2)) + len(First([]int{1, 2, 3}, 9)) + len(First([]int{1}, -1)); n != 5 {
+		t.Errorf("found %d in all, expected 2, 3 and 0", n)
+	}
+}
+
+// Columns are as wide as their widest cell in letters, not bytes; the second part of a table has widths of its own.
+func TestTable(t *testing.T) {
+	var out bytes.Buffer
+	w := NewTable(&out)
+	w.Row("κ", "n")
+	w.Row("größe", "12")
+	if out.Len() > 0 {
+		t.Errorf("written before Flush: %q", out.String())
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if want := "κ      n\ngröße  12\n"; out.String() != want {
+		t.Errorf("found %q, expected %q", out.String(), want)
+	}
+}
+
+// What people read is not escaped for a page, and what is no JSON is an error.
+func TestJSON(t *testing.T) {
+	var out bytes.Buffer
+	if err := JSON(&out, map[string]string{"a<b": "κ & λ"}); err != nil || out.String() != "{\n  \"a<b\": \"κ & λ\"\n}\n" {
+		t.Errorf("found %v: %s", err, out.String())
+	}
+	if err := JSON(&out, math.NaN()); err == nil {
+		t.Error("NaN was written")
+	}
+}

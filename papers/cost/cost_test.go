@@ -1,0 +1,97 @@
+package cost
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"winnow/features"
+	"winnow/run/config"
+	"winnow/run/tuning"
+)
+
+var few = Options{Threads: 1, Inputs: 6, Dim: 4, Batch: "3x2", Classes: 4, Images: 5, Bank: 8, Centers: 2, Rate: 0.4, Steps: 3, Repeat: 2, Losses: []string{"mcl"}, Seed: 1}
+
+// Every variant of the loss has a row, as many timings as repetitions, and is compared with the loss without a filter.
+func TestRun(t *testing.T) {
+	var notes int
+	r, err := Run(t.Context(), few, func(string, ...any) { notes++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var filters []string
+	for _, row := range r.Rows {
+		filters = append(filters, row.Filter)
+		if row.Loss != "mcl" || row.Bank != few.Bank || !(row.StepMillis.Least > 0) || row.StepMillis.N != few.Repeat || !(row.Kept > 0 && row.Kept <= 1) {
+			t.Errorf("found %+v", row)
+		}
+	}
+	if bare := r.Rows[0]; strings.Join(filters, " ") != "none avgsim vmf" || notes != 2 || bare.Ratio != 1 || bare.Added != 0 || bare.Kept != 1 || len(bare.Paper) != 0 {
+		t.Errorf("found %v, %d notes and first %+v", filters, notes, r.Rows[0])
+	}
+	if p, ok := r.Rows[2].Paper["SOP"]; ok || r.Rows[2].Paper["CUB"].Ratio < 1.39 || r.Rows[2].Paper["CUB"].Ratio > 1.4 {
+		t.Errorf("found SOP %+v (the paper has none) and %+v", p, r.Rows[2].Paper)
+	}
+	var text strings.Builder
+	if err := r.Text(&text); err != nil || !strings.Contains(text.String(), "vmf") || strings.Count(text.String(), "\n") != 6 {
+		t.Errorf("found %v:\n%s", err, text.String())
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for change, o := range map[string]func(*Options){
+		"--losses": func(o *Options) { o.Losses = []string{"mcl", "circle"} },
+		"--steps":  func(o *Options) { o.Steps = 0 },
+		"--batch":  func(o *Options) { o.Batch = "3" },
+		"make":     func(o *Options) { o.Inputs, o.Classes, o.Images = 1<<12, 1<<12, 1<<12 },
+		"rate":     func(o *Options) { o.Rate = 1 },
+	} {
+		bad := few
+		o(&bad)
+		if err := bad.Check(); err == nil || !strings.Contains(err.Error(), change) {
+			t.Errorf("%s: found %v", change, err)
+		}
+	}
+}
+
+// Timing ends a training after enough steps without an error, and tells the caller's own end from that.
+func TestTimeStops(t *testing.T) {
+	_, configs, err := few.plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, data := configs[0], few.draw()
+	cfg.Length = config.Steps(1000)
+	timed, err := Time(t.Context(), tuning.Stored{}, cfg, data, 2, 3)
+	if err != nil || len(timed.Seconds) != 3 || timed.Steps != 1000 || timed.Kept != 1 {
+		t.Errorf("found %v: %d of %d steps timed, %v kept", err, len(timed.Seconds), timed.Steps, timed.Kept)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := Time(ctx, tuning.Stored{}, cfg, data, 2, 3); !errors.Is(err, context.Canceled) {
+		t.Errorf("found %v, expected the caller's end", err)
+	}
+}
+
+// The share of wrong labels that is asked for is drawn, and the same from the same seed.
+func TestDraw(t *testing.T) {
+	o := few
+	o.Images, o.Classes = 400, 10
+	a, b := o.draw(), o.draw()
+	wrong := 0
+	for i, label := range a.Train.Labels {
+		if label != i/o.Images {
+			wrong++
+		}
+		if label != b.Train.Labels[i] || a.Train.Row(i)[0] != b.Train.Row(i)[0] {
+			t.Fatalf("row %d differs from the same seed", i)
+		}
+	}
+	if share := float64(wrong) / float64(a.Train.Len()); share < 0.3 || share > 0.42 { // a tenth of those drawn is right
+		t.Errorf("found %v wrong, expected about 0.36", share)
+	}
+	if i := a.Train.Len() - 1; a.Train.IDs[i] != i || a.Train.Labels[i] == features.Unlabelled {
+		t.Errorf("found ID %d and label %d", a.Train.IDs[i], a.Train.Labels[i])
+	}
+}

@@ -1,0 +1,199 @@
+package tuning
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/png"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"winnow/features"
+	"winnow/graph"
+	"winnow/head"
+	"winnow/internal/hint"
+	"winnow/internal/testing/orttest"
+	"winnow/models"
+	"winnow/models/architecture"
+	"winnow/run/config"
+	"winnow/run/folder"
+)
+
+// drawn writes six grey images and a network for them, and returns a configuration that trains it.
+func drawn(t *testing.T) (cfg config.Run, paths []string) {
+	t.Helper()
+	dir := t.TempDir()
+	for i := range 6 {
+		img := image.NewGray(image.Rect(0, 0, 28, 28))
+		for at := range img.Pix {
+			img.Pix[at] = byte(at * (i + 3))
+		}
+		var file bytes.Buffer
+		if err := png.Encode(&file, img); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, fmt.Sprintf("%d.png", i))
+		if err := os.WriteFile(filepath.Join(dir, paths[i]), file.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	net, err := architecture.Embedded("lenet5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := net.Model(1)
+	m.Metadata = append(m.Metadata, graph.Property{Key: models.PreprocessingKey, Value: net.Preprocessing.Key()})
+	cfg = config.Default()
+	cfg.Data = config.Data{Root: dir, Model: filepath.Join(dir, "lenet5.onnx")}
+	cfg.Finetune.Weights = config.AllWeights
+	if err := os.WriteFile(cfg.Data.Model, m.Marshal(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return cfg, paths
+}
+
+func open(t *testing.T, cfg config.Run, paths []string) (*Live, []string, error) {
+	t.Helper()
+	var notes []string
+	live, err := Open(cfg, paths, Config{
+		Note:  func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) },
+		Watch: func(string) (func(done, total int), func()) { return func(int, int) {}, func() {} },
+	})
+	return live, notes, err
+}
+
+// What is trained is chosen without a runtime: all weights, those of a stage and behind it, or those of a pattern.
+func TestWeights(t *testing.T) {
+	cfg, paths := drawn(t)
+	all, _, err := open(t, cfg, paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := all.Share(); s.Trained != s.Of || s.Of == 0 || s.Tensors != len(all.Weights()) || all.frozen != nil {
+		t.Errorf("all: %+v, %v", s, all.Weights())
+	}
+	last := all.Weights()[len(all.Weights())-2]
+	cfg.Finetune.Weights = last
+	one, _, err := open(t, cfg, paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := one.Share(); !slices.Equal(one.Weights(), []string{last}) || s.Trained >= s.Of || s.Of != all.Share().Of || one.frozen == nil {
+		t.Errorf("%s: %+v, %v", last, s, one.Weights())
+	}
+	if e := one.Extraction("store"); e.Out != "store" || !slices.Equal(e.Paths, paths) || e.Model.SHA256 != one.Backbone.SHA256 {
+		t.Errorf("extraction of %+v", e)
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	good, paths := drawn(t)
+	for name, c := range map[string]struct {
+		change       func(*config.Run)
+		want, advice string
+	}{
+		"stage":   {func(c *config.Run) { c.Finetune.Weights = "layer9" }, `weights "layer9": found no such stage`, "winnow models show"},
+		"recipe":  {func(c *config.Run) { c.Finetune.Augment = "wild" }, "wild", ""},
+		"folder":  {func(c *config.Run) { c.Data.Root += "/nowhere" }, "nowhere", "--root"},
+		"store":   {func(c *config.Run) { c.Data.Features = "nowhere" }, "nowhere", "winnow extract"},
+		"network": {func(c *config.Run) { c.Data.Model += ".old" }, "lenet5.onnx.old", ""},
+	} {
+		cfg := good
+		c.change(&cfg)
+		if _, _, err := open(t, cfg, paths); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(hint.Of(err), c.advice) {
+			t.Errorf("%s: found %v (%s), expected %s (%s)", name, err, hint.Of(err), c.want, c.advice)
+		}
+	}
+}
+
+// Features are those stored until a weight has moved; then the network gives them, and a saved one gives the same again.
+func TestFeaturesFollowTheWeights(t *testing.T) {
+	rt := orttest.Runtime(t)
+	cfg, paths := drawn(t)
+	live, notes, err := open(t, cfg, paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	live.Use(rt)
+	dim := live.Cut.Dim
+	set := features.Set{X: features.NewMatrix(len(paths), dim), Labels: []int{0, 1, 0, 1, 0, 1}, IDs: features.AllRows(len(paths))}
+	for i := range set.X.Data {
+		set.X.Data[i] = float32(i % 5)
+	}
+	h, err := head.New(t.Context(), head.Config{In: dim, Out: 4, Init: "random"}, set.X, rand.New(rand.NewPCG(1, 2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoder, err := live.Encoder(t.Context(), h, Input{Train: set, Stored: set, Batch: 4, Resting: func() bool { return false }})
+	if err != nil {
+		t.Fatal(err, notes)
+	}
+	defer live.Close()
+	if z, err := encoder.Forward([]int{0, 1, 2, 3}); err != nil || z.Len() != 4 || z.Dim() != 4 || z.Labels[1] != 1 {
+		t.Fatalf("%v: %d×%d", err, z.Len(), z.Dim())
+	}
+	if now, err := live.Now(t.Context(), set); err != nil || &now.X.Data[0] != &set.X.Data[0] {
+		t.Errorf("%v: other features than the stored ones before the first step", err)
+	}
+	for _, p := range encoder.Params() {
+		if p.Name == live.Weights()[0] {
+			p.Data[0] += 0.5
+		}
+	}
+	now, err := live.Now(t.Context(), set)
+	if err != nil || slices.Equal(now.X.Data, set.X.Data) || !slices.Equal(now.Labels, set.Labels) {
+		t.Fatalf("%v: the stored features behind a weight that moved", err)
+	}
+
+	dir := t.TempDir()
+	if err := live.Save(dir, folder.BestHeadFile, h, models.HeadMeta{Winnow: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	network := filepath.Join(dir, folder.BackboneFile(folder.BestHeadFile))
+	saved, err := live.Saved(network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := saved(t.Context(), set); err != nil || !slices.Equal(again.X.Data, now.X.Data) {
+		t.Errorf("%v: the saved network gives other features", err)
+	}
+	data, err := os.ReadFile(network)
+	if err != nil || !live.Matches(dir, folder.BestHeadFile) {
+		t.Fatalf("%v: a head that does not match its network", err)
+	}
+	if err := os.WriteFile(network, append(data, 0), 0o644); err != nil || live.Matches(dir, folder.BestHeadFile) {
+		t.Errorf("%v: a head that matches another network", err)
+	}
+}
+
+// A head on stored features has no network beside it.
+func TestStored(t *testing.T) {
+	set := features.NewSet(4, 3)
+	for i := range set.X.Data {
+		set.X.Data[i] = float32(i)
+	}
+	h, err := head.New(t.Context(), head.Config{In: 3, Out: 2, Init: "random"}, set.X, rand.New(rand.NewPCG(1, 2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	var b Backbone = Stored{}
+	if err := b.Save(dir, folder.LastHeadFile, h, models.HeadMeta{}); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 1 || files[0].Name() != folder.LastHeadFile || !b.Matches(dir, folder.LastHeadFile) || b.Share() != nil || len(b.Weights()) != 0 {
+		t.Errorf("%v: %v", err, files)
+	}
+	saved, err := b.Saved("nowhere")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := saved(t.Context(), set); err != nil || &again.X.Data[0] != &set.X.Data[0] {
+		t.Errorf("%v: other features than the stored ones", err)
+	}
+}
