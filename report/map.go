@@ -52,6 +52,7 @@ type MapOptions struct {
 	Method     string
 	TSNE       tsne.Options
 	Pictures   bool
+	Sheet      bool // tables are for spreadsheets: none of their texts is taken for a formula
 }
 
 // Map is points of a plane that stand for a run's images, as winnow map --json prints it.
@@ -71,6 +72,7 @@ type Map struct {
 
 	set      features.Set
 	drawn    atlas.Map
+	sheet    bool
 	pictures []image.Image
 }
 
@@ -88,7 +90,7 @@ func DrawMap(ctx context.Context, h Host, run *folder.Run, o MapOptions) (*Map, 
 
 // chooseMap embeds the images of a map.
 func chooseMap(ctx context.Context, run *folder.Run, o MapOptions) (m *Map, err error) {
-	m = &Map{Split: o.Split, Method: o.Method, View: run.Look(), Seed: o.TSNE.Seed, LeftOut: []lookup.LeftOut{}, Files: []string{}}
+	m = &Map{sheet: o.Sheet, Split: o.Split, Method: o.Method, View: run.Look(), Seed: o.TSNE.Seed, LeftOut: []lookup.LeftOut{}, Files: []string{}}
 	if m.Split == "" {
 		if m.Split, err = folder.UsualSplits(run.Manifest); err != nil {
 			return nil, err
@@ -294,13 +296,21 @@ func (m *Map) Write(path string) error {
 	write := readable(m.drawn).WriteSVG
 	switch filepath.Ext(path) {
 	case ".csv":
-		write = func(w io.Writer) error { return m.drawn.WriteTable(w, ',') }
+		write = func(w io.Writer) error { return m.drawn.WriteTable(w, ',', m.cell()) }
 	case ".tsv":
-		write = func(w io.Writer) error { return m.drawn.WriteTable(w, '\t') }
+		write = func(w io.Writer) error { return m.drawn.WriteTable(w, '\t', m.cell()) }
 	case ".html":
 		write = func(w io.Writer) error { return readable(m.drawn).WritePage(w, m.pictures) }
 	}
 	return m.put(path, write)
+}
+
+// cell returns how a text stands in a table.
+func (m *Map) cell() func(string) string {
+	if m.sheet {
+		return suspects.Cell
+	}
+	return func(s string) string { return s }
 }
 
 // WriteProjector writes the vectors into a folder as TensorBoard's projector reads them.

@@ -69,6 +69,9 @@ func readCSV(r io.Reader, into *rows) error {
 	}
 	names := make([]string, len(header))
 	for i := range header {
+		if strings.Contains(header[i], "\x00") {
+			return fmt.Errorf(": is no text (its first line holds the byte 0), expected CSV")
+		}
 		names[i] = strings.ToLower(strings.TrimSpace(header[i]))
 	}
 	at, err := place(names)

@@ -210,6 +210,7 @@ func TestReadErrors(t *testing.T) {
 		want   string
 	}{
 		{CSV, "", ": file is empty"},
+		{CSV, "m.csv\x00\x00\x00path", ": is no text (its first line holds the byte 0), expected CSV"},
 		{CSV, head, ": no image found"},
 		{CSV, "path,label,score\n", ":1: found the columns path,label,score, expected suggested_label (or predicted_label) among them"},
 		{CSV, "path,label,suggested_label,score,path\n", `:1: column "path" stands twice`},

@@ -51,3 +51,17 @@ func TestTerminal(t *testing.T) {
 		}
 	}
 }
+
+// TestStrictCheck: one image that cannot be read is enough for exit code 1.
+func TestStrictCheck(t *testing.T) {
+	manifest := filepath.Join(t.TempDir(), "m.csv")
+	if err := os.WriteFile(manifest, []byte("path,label\na.jpg,1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for flag, want := range map[string]int{"--strict": 1, "--strict=false": 0} {
+		var out, errs bytes.Buffer
+		if code := execute(t.Context(), []string{"winnow", "data", "check", flag, manifest}, &out, &errs); code != want || !strings.Contains(out.String(), "unreadable: 1\n") {
+			t.Errorf("%s: exit code %d: %s%s", flag, code, out.String(), errs.String())
+		}
+	}
+}

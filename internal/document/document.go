@@ -3,6 +3,7 @@
 package document
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -37,6 +38,9 @@ func (f *Fault) Error() string {
 func Parse(text []byte) (ast.Node, error) {
 	if len(text) > maxSize {
 		return nil, &Fault{Message: fmt.Sprintf("%d bytes, expected at most %d", len(text), maxSize)}
+	}
+	if i := bytes.IndexByte(text, 0); i >= 0 {
+		return nil, &Fault{Message: fmt.Sprintf("is no text (byte %d is 0), expected YAML", i+1)}
 	}
 	tokens := lexer.Tokenize(string(text))
 	if err := checkDepth(tokens); err != nil {

@@ -11,13 +11,13 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// WriteTable writes a line for every point, x and y as they were given, separated by commas or tabs.
-func (m Map) WriteTable(w io.Writer, separator rune) error {
+// WriteTable writes a line for every point, x and y as they were given, separated by commas or tabs; texts as cell has them.
+func (m Map) WriteTable(w io.Writer, separator rune, cell func(string) string) error {
 	c := csv.NewWriter(w)
 	c.Comma = separator
 	lines := [][]string{{"path", "x", "y", "label", "true_label", "split", "score"}}
 	for _, p := range m.Points {
-		lines = append(lines, []string{p.Path, number(p.X), number(p.Y), p.Label, p.True, p.Split, number(p.Score)})
+		lines = append(lines, []string{cell(p.Path), number(p.X), number(p.Y), cell(p.Label), cell(p.True), p.Split, number(p.Score)})
 	}
 	return c.WriteAll(lines)
 }

@@ -47,6 +47,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.IntFlag{Name: "iterations", Value: 1000, Usage: "`N` steps"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that images and the start are drawn by"},
 			&cli.BoolFlag{Name: "no-pictures", Usage: "no pictures on the page"},
+			&cli.BoolFlag{Name: "spreadsheet", Usage: "--out .csv, .tsv: write labels and paths so that no spreadsheet takes one for a formula"},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		}, term.DataFlags...),
 		Action: term.Action(read, call),
@@ -67,7 +68,7 @@ type Options struct {
 
 func read(c *cli.Context) (o Options, err error) {
 	o = Options{Out: c.StringSlice("out"), Projector: c.String("projector"), JSON: c.Bool("json"), Draw: report.MapOptions{
-		Split: c.String("split"), Colour: c.String("color"), ScoresFile: c.String("scores"), Max: c.Int("max"), Method: c.String("method"),
+		Split: c.String("split"), Colour: c.String("color"), ScoresFile: c.String("scores"), Max: c.Int("max"), Method: c.String("method"), Sheet: c.Bool("spreadsheet"),
 		TSNE: tsne.Options{Perplexity: c.Float64("perplexity"), Iterations: c.Int("iterations"), Seed: c.Uint64("seed")},
 	}}
 	if err := o.check(); err != nil {
