@@ -187,7 +187,7 @@ func TestDataCheck(t *testing.T) {
 	if len(report.Unreadable) != 15 || len(report.Duplicates) != 1 || !report.Duplicates[0].Leak || bytes.Contains([]byte(stdout), []byte("null")) {
 		t.Errorf("found %s, expected 15 unreadable files and one leak, and no null", stdout)
 	}
-	for i, want := range []string{"no such file or directory", "is a folder, expected an image file", "file of 3221225472 bytes, expected at most 1073741824"} {
+	for i, want := range []string{"no such file or directory", "is a folder, expected a file", "file of 3221225472 bytes, expected at most 1073741824"} {
 		if got := report.Unreadable[12+i]; got.Reason != want {
 			t.Errorf("%s: found %q, expected %q", got.Path, got.Reason, want)
 		}
