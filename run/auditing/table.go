@@ -153,7 +153,7 @@ func tableOfParquet(path string, most int64) (t *table, err error) {
 		return nil, err
 	}
 	for k := range file.Schema().Columns() {
-		budget := parquetguard.BudgetOf(info.Size())
+		budget := parquetguard.ForColumn(info.Size())
 		for group := range file.RowGroups() {
 			if err := parquetguard.Column(f, file, group, k, &budget); err != nil {
 				return nil, err
