@@ -17,7 +17,9 @@ package audit
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -62,6 +64,9 @@ type Given struct {
 	Scores []float64 // higher: cleaner
 	Orders []float64 // rank the rows, the lowest most suspect, and settle what scores leave equal
 	Wrong  []bool    // called wrong where Options.Rate is nil; nil: as many as estimated
+
+	Suggested       []int     // the class that fits best; nil: the scorer suggests
+	SuggestedScores []float64 // of that class
 }
 
 // Result is the outcome of an audit.
@@ -113,6 +118,12 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	rows := labelled(set.Labels)
+	if g := o.Given; set.Dim() == 0 && g != nil && g.Suggested != nil {
+		r := Result{Scorer: g.Name, Suspects: g.list(set.Labels), labels: set.Labels, NoFindings: errNoVectors}
+		r.finish(rows, o)
+		return r, nil
+	}
 	z, err := judgedVectors(ctx, set, o.Whiten)
 	if err != nil {
 		return Result{}, err
@@ -120,18 +131,23 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 	if o.Scorer != Crossfit {
 		set.X = blas32.General{} // what the caller keeps no more need not stay
 	}
-	list, left, err := ask(ctx, z, set, o)
-	if err != nil {
+	var list []Suspect
+	var left *leaveout.Set
+	if g := o.Given; g != nil && g.Suggested != nil {
+		list = g.list(set.Labels)
+	} else if list, left, err = ask(ctx, z, set, o); err != nil {
 		return Result{}, err
 	}
 	if err := support(ctx, z, list, o.MaxMem); err != nil {
 		return Result{}, err
 	}
 	r := Result{Scorer: o.Scorer, Suspects: list, labels: set.Labels}
-	rows := labelled(set.Labels)
-	if o.Given != nil {
-		r.Scorer, r.Suggests = o.Given.Name, o.Scorer
-		rejudge(list, rows, o.Given)
+	switch g := o.Given; {
+	case g != nil && g.Suggested != nil:
+		r.Scorer = g.Name
+	case g != nil:
+		r.Scorer, r.Suggests = g.Name, o.Scorer
+		rejudge(list, rows, g)
 	}
 	if !o.JustRank {
 		if o.Findings != nil { // the classes as the scorer left them are those of other vectors
@@ -145,10 +161,21 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 			return Result{}, err
 		}
 	}
-	r.number(rows)
-	slices.SortStableFunc(list, func(a, b Suspect) int { return cmp.Compare(a.Order, b.Order) })
-	r.call(o)
+	r.finish(rows, o)
 	return r, nil
+}
+
+// errNoVectors says why nothing is found but suspects.
+var errNoVectors = errors.New("there are no features of the images")
+
+// finish counts the suspects by the set's rows, sorts them and calls labels wrong.
+func (r *Result) finish(rows []int, o Options) {
+	r.number(rows)
+	if g := o.Given; g != nil && g.Suggested != nil {
+		r.Unjudged = 0 // nothing was asked of other images
+	}
+	slices.SortStableFunc(r.Suspects, func(a, b Suspect) int { return cmp.Compare(a.Order, b.Order) })
+	r.call(o)
 }
 
 // filled checks the options and puts the defaults in.
@@ -177,7 +204,7 @@ func (o Options) filled(set features.Set) (Options, error) {
 	if f := o.Findings; f != nil && f.Len() != set.Len() {
 		return o, fmt.Errorf("audit: findings in %d rows, expected the %d that are judged", f.Len(), set.Len())
 	}
-	if g := o.Given; g != nil && (len(g.Scores) != set.Len() || len(g.Orders) != set.Len() || g.Wrong != nil && len(g.Wrong) != set.Len()) {
+	if g := o.Given; g != nil && (len(g.Scores) != set.Len() || len(g.Orders) != set.Len() || len(g.Suggested) != len(g.SuggestedScores) || g.Suggested != nil && len(g.Suggested) != set.Len() || g.Wrong != nil && len(g.Wrong) != set.Len()) {
 		return o, fmt.Errorf("audit: %d scores by %s and %d orders, expected one for each of %d rows", len(g.Scores), g.Name, len(g.Orders), set.Len())
 	}
 	o.Scorer = cmp.Or(o.Scorer, judges.Default)
@@ -215,6 +242,18 @@ func labelled(labels []int) []int {
 		}
 	}
 	return rows
+}
+
+// list returns the labelled rows as the given scores have them, counted among themselves.
+func (g *Given) list(labels []int) []Suspect {
+	var list []Suspect
+	for row, y := range labels {
+		if y != features.Unlabelled {
+			list = append(list, Suspect{Row: len(list), Given: y, Suggested: g.Suggested[row], SuggestedScore: g.SuggestedScores[row], Fit: math.NaN()})
+		}
+	}
+	rejudge(list, labelled(labels), g)
+	return list
 }
 
 // rejudge puts scores from elsewhere in place of the scorer's; suggestions and their scores stay.

@@ -1,6 +1,7 @@
 package backbone
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -289,10 +290,7 @@ func checkFinite(x blas32.General, reasons []string) {
 
 // newReaders makes one reader for each worker.
 func newReaders(cfg ExtractConfig, fsys fs.FS) ([]*reader, error) {
-	n := cfg.Workers
-	if n == 0 {
-		n = runtime.GOMAXPROCS(0)
-	}
+	n := cmp.Or(cfg.Workers, runtime.GOMAXPROCS(0))
 	readers := make([]*reader, n)
 	options := cfg.decodeOptions()
 	for i := range readers {

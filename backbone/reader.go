@@ -106,8 +106,7 @@ func (r *reader) load(f io.Reader, size int) error {
 }
 
 func withoutPath(err error) error {
-	var inPath *fs.PathError
-	if errors.As(err, &inPath) {
+	if inPath, ok := errors.AsType[*fs.PathError](err); ok {
 		return inPath.Err
 	}
 	return err

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path"
@@ -18,9 +19,7 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if opts.StripPrefix != "" {
 		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths are relative to the folder", name, opts.StripPrefix)
 	}
-	if opts.Split == "" {
-		opts.Split = Train
-	}
+	opts.Split = cmp.Or(opts.Split, Train)
 	split, err := ParseSplit(opts.Split)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)

@@ -32,6 +32,7 @@ type ReadOptions struct {
 	Format      Format // "" means Auto
 	Split       string // split of rows that name none; "" means train
 	StripPrefix string // removed from the front of every path
+	Numbered    bool   // a table with a header and no column path is read: its images are called by their rows, from 0
 }
 
 // Read reads a dataset from a manifest file or an image folder.
@@ -112,7 +113,8 @@ func guess(in *bufio.Reader) Format {
 		fields[i] = strings.ToLower(strings.Trim(fields[i], ` "`))
 	}
 	_, notNumber := strconv.Atoi(fields[len(fields)-1])
-	if !slices.Contains(fields, "label") && (len(fields) == 2 || notNumber == nil) {
+	named := slices.Contains(fields, "label") || slices.Contains(fields, "given_label")
+	if !named && (len(fields) == 2 || notNumber == nil) {
 		return PRISM // a comma in a path does not fool it
 	}
 	return CSV
@@ -145,7 +147,11 @@ func readCSV(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 			at[key] = i
 		}
 	}
-	if at["path"] < 0 || at["label"] < 0 {
+	if k := slices.Index(columns, "given_label"); opts.Numbered && at["label"] < 0 && k >= 0 {
+		at["label"] = extra[k]
+		columns, extra = slices.Delete(columns, k, k+1), slices.Delete(extra, k, k+1)
+	}
+	if at["path"] < 0 && !opts.Numbered || at["label"] < 0 {
 		return nil, fmt.Errorf("datasets: %s:1: header is %.200q, expected the columns path and label", name, strings.Join(header, ","))
 	}
 	var rows []row
@@ -168,6 +174,9 @@ func readCSV(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 			return strings.TrimSpace(record[at[key]])
 		}
 		r := row{path: get("path"), label: get("label"), split: get("split"), truth: get("true_label")}
+		if at["path"] < 0 {
+			r.path = strconv.Itoa(len(rows))
+		}
 		for _, i := range extra {
 			r.extra = append(r.extra, record[i])
 		}

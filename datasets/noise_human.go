@@ -31,15 +31,9 @@ type HumanLike struct {
 
 // filled has the defaults in place of zeros.
 func (h HumanLike) filled() HumanLike {
-	if h.Similar == 0 {
-		h.Similar = 3
-	}
-	if h.Temperature == 0 {
-		h.Temperature = 0.1
-	}
-	if h.Sharpness == 0 {
-		h.Sharpness = 0.05
-	}
+	h.Similar = cmp.Or(h.Similar, 3)
+	h.Temperature = cmp.Or(h.Temperature, 0.1)
+	h.Sharpness = cmp.Or(h.Sharpness, 0.05)
 	return h
 }
 

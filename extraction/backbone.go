@@ -1,6 +1,7 @@
 package extraction
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -60,9 +61,7 @@ func OpenBackbone(name string, settings models.Settings) (*models.Backbone, *mod
 // TakeShard keeps the images of one shard, I/N. A batch of 0 becomes the usual one: machines with different memory must
 // agree on it.
 func (e *Extraction) TakeShard(text string) error {
-	if e.Config.Batch == 0 {
-		e.Config.Batch = UsualBatch
-	}
+	e.Config.Batch = cmp.Or(e.Config.Batch, UsualBatch)
 	index, of, err := features.ParseShard(text)
 	if err != nil {
 		return err

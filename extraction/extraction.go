@@ -148,12 +148,10 @@ func (e *Extraction) strictly(bad []features.Bad) error {
 
 // storeHint adds what to do if the folder holds something else, or a damaged store.
 func (e *Extraction) storeHint(err error) error {
-	var other *features.KeyError
-	if errors.As(err, &other) {
+	if _, ok := errors.AsType[*features.KeyError](err); ok {
 		return hint.With(err, "name another folder with --out, ask for the same again, or replace it with --overwrite")
 	}
-	var damaged *features.DamageError
-	if errors.As(err, &damaged) {
+	if _, ok := errors.AsType[*features.DamageError](err); ok {
 		return hint.With(err, "--overwrite replaces it")
 	}
 	return err
@@ -172,8 +170,7 @@ func (e *Extraction) fill(ctx context.Context, h Host, w *features.Writer, net *
 	observe, end := h.Images()
 	defer end()
 	if err := backbone.Extract(ctx, e.Config, net, e.Root, e.Paths, w, observe); err != nil {
-		var none *backbone.NoneReadable
-		if errors.As(err, &none) {
+		if _, ok := errors.AsType[*backbone.NoneReadable](err); ok {
 			err = hint.With(err, "is --root the folder that the manifest's paths are relative to?")
 		}
 		return Result{}, err

@@ -109,7 +109,7 @@ func answerError(w http.ResponseWriter, err error) {
 	}
 	if errors.As(err, new(*decisions.Gone)) {
 		status = http.StatusServiceUnavailable
-		body["error"] += ": save what was from " + savingAt + ", put it there and start winnow review again"
+		body["error"] += "; download what was (" + savingAt + "), put that file there and start winnow review again"
 		body["save"] = savingAt
 	}
 	answer(w, status, body)

@@ -7,6 +7,7 @@
 package review
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -65,9 +66,7 @@ type Reviewer struct {
 
 // New joins audit, manifest and decisions; an error says what does not fit.
 func New(c Config) (*Reviewer, error) {
-	if c.Title == "" {
-		c.Title = filepath.Base(c.AuditFile)
-	}
+	c.Title = cmp.Or(c.Title, filepath.Base(c.AuditFile))
 	if c.Audit == nil {
 		none, err := newTable(c.Manifest, func(func(suspects.Entry) error) error { return nil }, "", c.ManifestFile)
 		if err != nil {

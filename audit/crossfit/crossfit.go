@@ -19,6 +19,7 @@
 package crossfit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -42,9 +43,7 @@ type Options struct {
 // Time about Folds·60·n·d·512 operations for n rows of dimension d; memory, beside the set, about as much again and
 // 4 kB for a row.
 func Judge(ctx context.Context, set features.Set, classes int, opts Options) (judges.Opinion, error) {
-	if opts.Folds == 0 {
-		opts.Folds = 5
-	}
+	opts.Folds = cmp.Or(opts.Folds, 5)
 	if opts.Told == nil {
 		opts.Told = func(int, int, int) {}
 	}

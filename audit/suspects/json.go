@@ -248,8 +248,7 @@ func plain(raw json.RawMessage) (string, error) {
 
 // inJSON says in short what is wrong.
 func inJSON(err error) error {
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		if wrong.Field == "" {
 			return fmt.Errorf("found a %s, expected an object", wrong.Value)
 		}

@@ -67,7 +67,7 @@ func readParquet(src io.ReaderAt, size int64, into *rows) (err error) {
 	}
 	budgets := make([]parquetguard.Budget, len(leaves))
 	for i := range budgets {
-		budgets[i] = parquetguard.BudgetOf(size)
+		budgets[i] = parquetguard.ForColumn(size)
 	}
 	into.room = leastRoom + roomPerByte*size
 	for n, g := range file.RowGroups() {

@@ -98,7 +98,7 @@ func TestMapMisuse(t *testing.T) {
 		"map -o a.svg --iterations 0":                        {2, "--iterations: found 0"},
 		"map -o a.svg":                                       {2, "takes a run folder, or --features DIR with --manifest FILE"},
 		"map -o a.svg nowhere":                               {1, "nowhere: holds no config.yaml"},
-		"map -o a.svg run --scores no-scores.csv":            {1, `found the columns ["a" "b"]`},
+		"map -o a.svg run --scores no-scores.csv":            {1, `found the columns "a,b"`},
 		"map -o a.svg run --scores bad-scores.csv":           {1, `bad-scores.csv:3: score "high" is not a number`},
 		"retrieve":                                           {2, "--out missing"},
 		"retrieve -o a.svg run":                              {2, `"a.svg" does not end in .html`},

@@ -23,10 +23,10 @@ const (
 	maxSchema  = 1000
 	maxChunks  = 1 << 17 // columns × groups of rows
 	maxPage    = 256 << 20
-	freePage   = 8 << 20 // what any page may unpack to; a larger one may not be
-	maxRatio   = 256     // times as large as it is packed
+	freeBytes  = 8 << 20 // what the pages of a column may unpack to in any file; in a larger one
+	bytesEach  = 256     // so many for each byte of the file
 	freeValues = 1 << 12 // values of a column that any file may have; a larger one
-	perByte    = 16      // so many for each of its bytes
+	valuesEach = 16      // so many for each of its bytes
 )
 
 // Footer checks the list of what is in a file.
@@ -60,13 +60,15 @@ func Footer(src io.ReaderAt, size int64) error {
 	return nil
 }
 
-// Budget is how many values of a column may still be read.
-type Budget int64
+// Budget is how many values of a column may still be read, and how many bytes its pages may still unpack to.
+type Budget struct{ values, bytes int64 }
 
-// BudgetOf returns the budget of a column of a file.
-func BudgetOf(size int64) Budget { return Budget(freeValues + perByte*size) }
+// ForColumn returns the budget of a column of a file.
+func ForColumn(size int64) Budget {
+	return Budget{freeValues + valuesEach*size, freeBytes + bytesEach*size}
+}
 
-// Column checks the pages of a column in a group of rows, and takes their values from the budget.
+// Column checks the pages of a column in a group of rows, and takes what they hold from the budget.
 func Column(src io.ReaderAt, file *parquet.File, group, column int, budget *Budget) error {
 	leaf, ok := file.RowGroups()[group].ColumnChunks()[column].(*parquet.FileColumnChunk).Node().(*parquet.Column)
 	if !ok {
@@ -81,7 +83,7 @@ func Column(src io.ReaderAt, file *parquet.File, group, column int, budget *Budg
 		return fmt.Errorf("states %d bytes from byte %d, the file has %d", length, at, size)
 	}
 	for end := at + length; at < end; {
-		page, n, err := read(src, at, end)
+		page, n, err := read(src, at, end, budget)
 		if err == nil {
 			err = page.check(leaf, budget)
 		}
@@ -100,7 +102,7 @@ type page struct {
 }
 
 // read reads the page at a place and returns its length with its header.
-func read(src io.ReaderAt, at, end int64) (page, int64, error) {
+func read(src io.ReaderAt, at, end int64, budget *Budget) (page, int64, error) {
 	var p page
 	head := make([]byte, min(maxHeader, end-at))
 	if _, err := src.ReadAt(head, at); err != nil && err != io.EOF {
@@ -117,8 +119,8 @@ func read(src io.ReaderAt, at, end int64) (page, int64, error) {
 	if packed < 0 || packed > end-at-int64(n) {
 		return p, 0, fmt.Errorf("states %d bytes, %d are left", packed, end-at-int64(n))
 	}
-	if unpacked < 0 || unpacked > min(maxPage, freePage+maxRatio*packed) {
-		return p, 0, fmt.Errorf("states %d bytes unpacked from %d", unpacked, packed)
+	if budget.bytes -= unpacked; unpacked < 0 || unpacked > maxPage || budget.bytes < 0 {
+		return p, 0, fmt.Errorf("states %d bytes unpacked, more than a file of this size holds", unpacked)
 	}
 	if len(head) >= n+int(packed) {
 		p.packed = head[n : n+int(packed)]

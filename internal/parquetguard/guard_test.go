@@ -48,18 +48,28 @@ func file(t testing.TB, n int, options ...parquet.WriterOption) []byte {
 	return out.Bytes()
 }
 
+// opened opens a file; broken ones lead the library out of its slices, which readers recover from.
+func opened(src *bytes.Reader, size int64) (f *parquet.File, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
+		}
+	}()
+	return parquet.OpenFile(src, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+}
+
 // guarded checks a whole file as a reader does.
 func guarded(data []byte) error {
 	src, size := bytes.NewReader(data), int64(len(data))
 	if err := Footer(src, size); err != nil {
 		return err
 	}
-	f, err := parquet.OpenFile(src, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	f, err := opened(src, size)
 	if err != nil {
 		return err
 	}
 	for c := range f.Schema().Columns() {
-		budget := BudgetOf(size)
+		budget := ForColumn(size)
 		for g := range f.RowGroups() {
 			if err := Column(src, f, g, c, &budget); err != nil {
 				return fmt.Errorf("column %d: %w", c, err)
@@ -169,5 +179,46 @@ func TestBombs(t *testing.T) {
 	}
 	if err := guarded(single(t, format.Gzip, format.Double, plain, 80, zipped(80))); err != nil {
 		t.Errorf("a sound page: %v", err)
+	}
+}
+
+// FuzzGuard: what is let through can be read within the bounds.
+func FuzzGuard(f *testing.F) {
+	for _, codec := range []compress.Codec{&parquet.Uncompressed, &parquet.Snappy, &parquet.Gzip, &parquet.Zstd, &parquet.Lz4Raw} {
+		for _, version := range []int{1, 2} {
+			f.Add(file(f, 3, parquet.Compression(codec), parquet.DataPageVersion(version)))
+		}
+	}
+	f.Add(single(f, format.Zstd, format.Double, format.DataPageHeader{NumValues: 10, Encoding: format.Plain}, 80, zstded(80)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		memory.Check(t, 128<<20+3000*uint64(len(data)), func() {
+			if guarded(data) == nil {
+				readAll(data)
+			}
+		})
+	})
+}
+
+// readAll reads every value; broken files may end it early.
+func readAll(data []byte) {
+	defer func() { _ = recover() }() // the library leaves its slices
+	f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return
+	}
+	values := make([]parquet.Value, 100)
+	for _, g := range f.RowGroups() {
+		for _, c := range g.ColumnChunks() {
+			pages := c.Pages()
+			for page, err := pages.ReadPage(); err == nil; page, err = pages.ReadPage() {
+				for in := page.Values(); ; {
+					if n, err := in.ReadValues(values); err != nil || n == 0 {
+						break
+					}
+				}
+				parquet.Release(page)
+			}
+			_ = pages.Close()
+		}
 	}
 }

@@ -79,7 +79,7 @@ func (p page) check(column *parquet.Column, budget *Budget) error {
 
 // take counts values.
 func (b *Budget) take(n int32) error {
-	if *b -= Budget(n); n < 0 || *b < 0 {
+	if b.values -= int64(n); n < 0 || b.values < 0 {
 		return fmt.Errorf("states %d values, more than a file of this size holds", n)
 	}
 	return nil
@@ -115,7 +115,7 @@ func (p page) unpack(column *parquet.Column, packed []byte, size int) (data []by
 		}
 		return exactly(in, size)
 	case format.Zstd:
-		in, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxPage), zstd.WithDecoderMaxWindow(freePage))
+		in, err := zstd.NewReader(bytes.NewReader(packed), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxPage), zstd.WithDecoderMaxWindow(freeBytes))
 		if err != nil {
 			return nil, err
 		}

@@ -145,8 +145,7 @@ func valid(op, name string) error {
 
 // named puts the name within the tree into an error, as [os.DirFS] does.
 func named(name string, err error) error {
-	var inPath *fs.PathError
-	if errors.As(err, &inPath) {
+	if inPath, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: inPath.Op, Path: name, Err: inPath.Err}
 	}
 	return err

@@ -104,6 +104,10 @@ export const failing = [
     await page.waitForSelector("#lost:not([hidden])");
     assert.match(await page.locator("#lost").textContent(), /moved or removed.*2 steps of yours are not saved yet/);
     for (const id of ids.slice(0, 2)) assert.equal(await stamp(page, id), "not saved yet");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("#focus[open]");
+    assert.match(await page.locator("#focus [role=alert]").textContent(), /moved or removed.*2 steps/, "the large view hides it");
+    await page.keyboard.press("Escape");
     assert.deepEqual((await server.ask("/api/session")).counts, before);
     const [download] = await Promise.all([page.waitForEvent("download"), page.locator("#lost-save").click()]);
     assert.ok(set.decisions.endsWith(download.suggestedFilename()), download.suggestedFilename());

@@ -174,8 +174,7 @@ func (s *Store) step(tab string, from int) ([]Image, error) {
 		_, err = tx.Exec("UPDATE batches SET state = ? WHERE batch = ?", to, batch)
 		return list, err
 	})
-	var conflict *Conflict
-	if errors.As(err, &conflict) {
+	if _, ok := errors.AsType[*Conflict](err); ok {
 		s.mutex.Lock()
 		defer s.mutex.Unlock()
 		defer s.written()

@@ -191,8 +191,7 @@ func sound(tx *sql.Tx) error {
 
 // inWords turns an error of SQLite into one about the file.
 func inWords(path string, err error) error {
-	var e *sqlite.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		switch e.Code() & 0xff {
 		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 			return fmt.Errorf("review: %s: another winnow review has it open: stop that one, or name another file with --decisions", path)

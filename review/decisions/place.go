@@ -51,7 +51,13 @@ func (p place) changed() string {
 	return ""
 }
 
-// here returns a [*Gone] unless the open file is still the one at the path.
+// Here returns a [*Gone] unless the open file is still the one at the path.
+func (s *Store) Here() error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.here()
+}
+
 func (s *Store) here() error {
 	if how := s.place.changed(); how != "" {
 		return &Gone{s.Path, how}

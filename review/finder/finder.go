@@ -90,8 +90,7 @@ func (f *Finder) Search(ctx context.Context, file []byte, n int) ([]review.Found
 	}
 	const name = "image"
 	list, bad, err := f.net.Queries(ctx, sentFile{file}, []string{name}, embedding.Options{Batch: 1, Workers: 1})
-	var none *backbone.NoneReadable
-	if errors.As(err, &none) {
+	if none, ok := errors.AsType[*backbone.NoneReadable](err); ok {
 		return nil, fmt.Errorf("%w: %w", review.ErrNotImage, none.Reason)
 	}
 	if err != nil {

@@ -18,6 +18,7 @@ export const fresh = () => dialog.open && performance.now() - drawn < 300;
 export function large() {
   store.addEventListener("current", () => { if (dialog.open && !guest) draw(); });
   store.addEventListener("row", (e) => { if (shown()?.id === e.detail) mark(); });
+  store.addEventListener("trouble", trouble);
   store.addEventListener("rows", () => { if (dialog.open && !guest && !store.row) dialog.close(); });
   dialog.addEventListener("close", () => {
     if (guest && store.index(guest.id) < 0) store.guests.delete(guest.id);
@@ -46,7 +47,7 @@ function draw() {
   const first = head("focus-name", `Number ${row.rank}`, el("span", { class: "stamp", role: "status" }),
     act("previous", "←", "", { class: "icon", "aria-label": "Previous image", disabled: Boolean(guest) }), act("next", "→", "", { class: "icon", "aria-label": "Next image", disabled: Boolean(guest) }));
   first.firstChild.after(el("span", { class: "tags" }, ...tags(row), row.fit === null ? "" : el("span", { class: "num", title: "How well the image fits the class it fits best" }, `fit ${number(row.fit)}`)));
-  dialog.replaceChildren(first,
+  dialog.replaceChildren(first, el("p", { class: "banner", role: "alert" }),
     el("div", { class: "large" },
       el("div", { class: "shots" }, shot),
       el("div", { class: "evidence" },
@@ -93,7 +94,16 @@ function beside(button, p, what) {
   shots.append(el("figure", { class: "shot held" }, picture(p.key, 512, `${what} image labelled ${p.label}`, { class: "whole" }), el("figcaption", {}, el("b", {}, p.label), ` · ${what} · ${file(p.path)}`)));
 }
 
+// trouble is shown here too: what stands at the top of the page lies behind this view.
+function trouble() {
+  const line = dialog.querySelector(".banner");
+  if (!line) return;
+  line.hidden = !store.trouble;
+  if (line.textContent !== store.trouble) line.textContent = store.trouble;
+}
+
 function mark() {
+  trouble();
   const row = shown() ?? guest ?? store.row, waits = store.pending.get(row.id), sign = dialog.querySelector(".stamp");
   dialog.dataset.decided = waits ? "" : row.decision?.action ?? "";
   dialog.classList.toggle("pending", Boolean(waits));

@@ -12,6 +12,7 @@ class Store extends EventTarget {
   total = 0;
   current = -1; // of rows
   selected = new Set(); // ids
+  trouble = ""; // why decisions cannot be saved now
   pending = new Map(); // id → the decision that is not acknowledged yet
   guests = new Map(); // id → row that is shown but not of this page
   versions = new Map(); // id → newest version heard of

@@ -26,7 +26,9 @@ const trouble = () => connection.lost || (refused() ? `Not saved: ${refused().me
 function draw() {
   const n = waiting(), words = trouble();
   get("lost").hidden = !words;
-  get("lost-words").textContent = words ? `${words} ${n ? `${many(n, "step")} of yours ${n === 1 ? "is" : "are"} not saved yet and will be sent ${connection.lost ? "when it answers again" : "again"}.` : "Nothing of yours is waiting to be saved."}` : "";
+  store.trouble = words ? `${words} ${n ? `${many(n, "step")} of yours ${n === 1 ? "is" : "are"} not saved yet and will be sent ${connection.lost ? "when it answers again" : "again"}.` : "Nothing of yours is waiting to be saved."}` : "";
+  get("lost-words").textContent = store.trouble;
+  store.tell("trouble");
   get("lost-save").hidden = connection.lost || !refused()?.body?.save;
   for (const id of store.pending.keys()) store.tell("row", id);
 }

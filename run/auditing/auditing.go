@@ -74,17 +74,20 @@ type Class struct {
 	Two    bool    `json:"looks_like_two"` // two classes under one name
 }
 
-// Stored names what is judged without a run: a manifest (file or folder), a feature store, and the view that is looked at
-// of a store with several.
-type Stored struct{ Manifest, Features, View string }
+// Stored names what is judged without a run: a manifest (file or folder), and a feature store, with the view that is looked
+// at of one with several, a file of class probabilities, or both.
+type Stored struct{ Manifest, Features, View, Probs string }
 
-// Store judges the training labels of a manifest by the stored features of its images, whitened.
+// Store judges the training labels of a manifest by the stored features of its images, whitened, or by given
+// probabilities.
 func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
-	whole, err := datasets.Read(in.Manifest, datasets.ReadOptions{})
+	whole, err := datasets.Read(in.Manifest, datasets.ReadOptions{Numbered: in.Probs != ""})
 	if err != nil {
 		return nil, err
 	}
-	d := o.asJudged(whole)
+	if in.Features == "" {
+		return byProbabilities(ctx, in, whole, nil, o)
+	}
 	store, err := features.Open(in.Features)
 	if err != nil {
 		return nil, hint.With(err, "make the features first: winnow extract")
@@ -95,8 +98,12 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 	if store, err = folder.LookAt(store, in.View, o.Note); err != nil {
 		return nil, err
 	}
+	d := o.asJudged(whole)
 	if err := o.within(d, store.Dim, min(store.Dim, head.Widest)); err != nil {
 		return nil, err
+	}
+	if in.Probs != "" {
+		return byProbabilities(ctx, in, whole, store, o)
 	}
 	data, err := run.Join(d, store)
 	if err != nil {

@@ -43,6 +43,12 @@ func ProbabilityHelp() string {
 		strings.Join(no, ", ") + "\nonly rank labels: --precision does not take them, and suggested_probability stays empty unless another scorer\nsuggests the labels, as vmf does for selfpaced and for what a training saw."
 }
 
+// ProbsHelp says what the file of --probs may hold.
+const ProbsHelp = "--probs takes what somebody's model said of the images, alone or with --features: the label's probability against those\n" +
+	"of its rivals ranks, and labels that another class is more probable than are called wrong. Rows are those of --labels,\n" +
+	"in its order, or named by a column path; columns are named by a header, or number the classes from 0, or are all\n" +
+	"classes in alphabetical order. Labels then need no paths: a table with a column label or given_label will do.\n\n"
+
 // ColumnHelp says what stands in the file of --out; the names are those of winnow/audit/suspects.
 const ColumnHelp = "Columns of --out: rank, path, given_label, suggested_label (the given one where none fits better), score (of the given\n" +
 	"label), suggested_score (of that label), suggested_probability (where the scorer gives probabilities), dropped\n" +

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -168,10 +169,7 @@ func (r *Run) pathsOf(splits []string) []string {
 
 // ImageRoot returns where the images are now: the root that is named, or else that of the training, or where the manifest lies.
 func (r *Run) ImageRoot() string {
-	root := r.Root
-	if root == "" {
-		root = r.Config.Data.Root
-	}
+	root := cmp.Or(r.Root, r.Config.Data.Root)
 	return imageroot.Resolve(root, r.ManifestFile)
 }
 

@@ -33,6 +33,7 @@ func command(call term.Call[Options]) *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write all images, most suspect first, to `FILE`.csv, .jsonl, .parquet, or all that is found to .json"},
 			&cli.StringFlag{Name: "scorer", DefaultText: "the run's", Usage: "judge by the scorer `NAME`: " + strings.Join(auditing.Scorers(), ", ")},
+			&cli.StringFlag{Name: "probs", Usage: "judge by class probabilities of any model, `FILE`.npy, .csv or .parquet: a row an image of --labels, a column a class; best out of fold"},
 			&cli.Float64Flag{Name: "noise-rate", Aliases: []string{"rate"}, DefaultText: "the run's", Usage: "share `P` of the labels to call wrong"},
 			&cli.IntFlag{Name: "top", Value: 20, Usage: "print the `N` most suspect"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most memory for all of the audit, `SIZE`: 512MiB, 2GiB"},
@@ -63,7 +64,8 @@ func description() string {
 		"manifest without the suspects or with the labels suggested; rows that are not for training stay as they are.\n\n" +
 		"   winnow audit --features features --labels noisy.csv --out suspects.csv --classes classes.csv\n" +
 		"   winnow audit --features features --labels noisy.csv --clean clean.csv --drop --precision 0.9\n" +
-		"   winnow audit --features features --labels noisy.csv --scorer crossfit\n\n" +
+		"   winnow audit --features features --labels noisy.csv --scorer crossfit\n" +
+		"   winnow audit --probs predicted.npy --labels noisy.csv --out suspects.csv\n\n" + auditing.ProbsHelp +
 		"The cleaned manifest is the one that was read, in its own form, with all its columns: rows are left out and labels\n" +
 		"replaced, nothing else. Of a folder of images a CSV manifest is made.\n\n" +
 		"Scorers:\n\n" + auditing.ScorerHelp() + "\n\n" +
@@ -112,6 +114,9 @@ func judge(ctx context.Context, p *term.Program, o Options) (*auditing.Report, e
 	}
 	if err := o.checkFiles(manifest); err != nil {
 		return nil, err
+	}
+	if r == nil && o.Stored.Features == "" { // nothing to multiply
+		return auditing.Store(ctx, o.Stored, o.Audit)
 	}
 	rt, err := p.OpenRuntime()
 	if err != nil {

@@ -53,12 +53,17 @@ func read(c *cli.Context) (o Options, err error) {
 	if o.Audit.IncludeEval {
 		splits = nil // all
 	}
-	stored := c.NArg() == 0 && c.IsSet("manifest") && c.IsSet("features")
+	stored := c.NArg() == 0 && c.IsSet("manifest") && (c.IsSet("features") || c.IsSet("probs"))
 	switch {
 	case stored:
-		o.Stored = auditing.Stored{Manifest: c.String("manifest"), Features: c.String("features"), View: c.String("view")}
+		o.Stored = auditing.Stored{Manifest: c.String("manifest"), Features: c.String("features"), View: c.String("view"), Probs: c.String("probs")}
+		if o.Stored.Probs != "" && o.Audit.Scorer != "" {
+			return o, term.Misused("--scorer: --probs brings its scores: leave out one of them")
+		}
 	case c.NArg() == 0:
-		return o, term.Misused("winnow audit takes one run folder, or --labels FILE and --features DIR")
+		return o, term.Misused("winnow audit takes one run folder, or --labels FILE and --features DIR or --probs FILE")
+	case c.IsSet("probs"):
+		return o, term.Misused("--probs judges the labels of a manifest: give --labels FILE, and no run")
 	case o.Audit.Scorer == audit.Crossfit:
 		return o, term.Misused("--scorer: %s trains for itself and judges stored features: give --labels and --features, and no run", audit.Crossfit)
 	default:
@@ -84,6 +89,9 @@ func read(c *cli.Context) (o Options, err error) {
 		if c.IsSet(flag) {
 			return o, term.Misused("--%s is about runs: name one, or leave it out", flag)
 		}
+	}
+	if o.Stored.Probs != "" {
+		return o, nil
 	}
 	o.Audit.Scorer = cmp.Or(o.Audit.Scorer, judges.Default)
 	if name, all := o.Audit.Scorer, audit.Scorers(); !slices.Contains(all, name) {

@@ -34,8 +34,9 @@ func TestFlagsBecomeOptions(t *testing.T) {
 	few := usual
 	few.Rate, few.MaxMem, few.Folds, few.Neighbours, few.Copies, few.Scorer = &none, 1<<20, 3, 4, 0.5, "crossfit"
 	for line, want := range map[string]Options{
-		"--labels m.csv --features f": {Audit: stored, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center"}, Top: 20},
-		"run":                         {Audit: usual, Run: "run", Top: 20, Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
+		"--labels m.csv --features f":  {Audit: stored, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center"}, Top: 20},
+		"run":                          {Audit: usual, Run: "run", Top: 20, Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
+		"--labels m.csv --probs p.npy": {Audit: usual, Stored: auditing.Stored{Manifest: "m.csv", Probs: "p.npy", View: "center"}, Top: 20},
 		"run --last --root r --manifest m --clean c.csv --drop --precision 0.9 --include-eval --scorer vmf --rate 0.25 --seed 3 --json": {
 			Audit: precise, Run: "run", Top: 20, JSON: true, Clean: "c.csv", Cut: audit.Cut{By: audit.Precision, At: 0.9},
 			Open: folder.Options{Last: true, Root: "r", Manifest: "m", View: "center", For: "audit"}},
@@ -62,6 +63,8 @@ func TestFlagsBecomeOptions(t *testing.T) {
 func TestMisuse(t *testing.T) {
 	for line, want := range map[string]string{
 		"":                                   "one run folder, or --labels FILE and --features DIR",
+		"run --probs p.npy":                  "give --labels FILE, and no run",
+		"--labels m --probs p --scorer vmf":  "--probs brings its scores",
 		"a b":                                "takes one run folder, found 2 arguments",
 		"run --view x":                       `--view: found "x"`,
 		"run --scorer crossfit":              "judges stored features",

@@ -109,7 +109,9 @@ func serve(ctx context.Context, p *term.Program, o Options, r *review.Reviewer) 
 	if err := review.Serve(ctx, l, guard.Protect(r.Handler()), log.New(p.Err, "winnow: review: ", 0)); err != nil {
 		return fmt.Errorf("review: %w", err)
 	}
-	p.Note("%s, kept in %s", r.Summary(), r.Decisions.Path)
+	if r.Decisions.Here() == nil { // else the error of closing them says where they are
+		p.Note("%s, kept in %s", r.Summary(), r.Decisions.Path)
+	}
 	return nil
 }
 

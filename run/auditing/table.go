@@ -1,0 +1,214 @@
+package auditing
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"winnow/features"
+	"winnow/internal/parquetguard"
+	"winnow/internal/regular"
+)
+
+// aside are columns of a table that hold no probabilities; one without a name numbers the rows.
+var aside = []string{"", "path", "label", "given_label", "true_label", "split"}
+
+// full refuses more values than may be held.
+func full(values, most int64) error {
+	if values > most {
+		return fmt.Errorf("holds more than %d probabilities, expected fewer within --max-mem, which counts 8 bytes for each: raise it", most)
+	}
+	return nil
+}
+
+func tableOfNPY(path string, most int64) (*table, error) {
+	f, err := regular.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if err := full(info.Size()/8, most); err != nil { // as many where they are float64
+		return nil, err
+	}
+	a, err := features.ReadNPY(f, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	x, err := a.Matrix()
+	return &table{x: x, at: func(row int) string { return fmt.Sprintf("row %d, from 0", row) }}, err
+}
+
+// tableOfCSV reads a line a row. A first line that holds something else than numbers names the columns.
+func tableOfCSV(path string, most int64) (*table, error) {
+	f, err := regular.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	in := csv.NewReader(f)
+	in.ReuseRecord = true
+	var lines []int
+	t := &table{at: func(row int) string { return fmt.Sprintf("line %d", lines[row]) }}
+	var data []float32
+	paths, use := -1, []int(nil) // columns
+	for first := true; ; first = false {
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if first {
+			record[0] = strings.TrimPrefix(record[0], "\ufeff")
+			named := isHead(record)
+			if paths, use = t.head(record, named); named {
+				continue
+			}
+		}
+		line, _ := in.FieldPos(0)
+		lines = append(lines, line)
+		if paths >= 0 {
+			t.paths = append(t.paths, strings.Clone(record[paths]))
+		}
+		for _, k := range use {
+			v, err := strconv.ParseFloat(strings.TrimSpace(record[k]), 32)
+			if err != nil {
+				return nil, fmt.Errorf("line %d: found %.80q, expected a number", line, record[k])
+			}
+			data = append(data, float32(v))
+		}
+		if err := full(int64(len(data)), most); err != nil {
+			return nil, err
+		}
+	}
+	t.x = blas32.General{Rows: len(lines), Cols: len(use), Stride: max(len(use), 1), Data: data}
+	return t, nil
+}
+
+// isHead reports whether a first line names columns: not all are numbers, or they are 0, 1, 2, … as a table without names
+// is written by others.
+func isHead(record []string) bool {
+	counts := true
+	for k, s := range record {
+		if _, err := strconv.ParseFloat(strings.TrimSpace(s), 32); err != nil {
+			return true
+		}
+		counts = counts && s == strconv.Itoa(k)
+	}
+	return counts
+}
+
+// head finds the column of paths, -1 for none, and those of probabilities, and notes their names where the first line
+// has them.
+func (t *table) head(record []string, named bool) (paths int, use []int) {
+	paths = -1
+	for k, name := range record {
+		key := strings.ToLower(strings.TrimSpace(name))
+		switch {
+		case named && key == "path":
+			paths = k
+		case named && slices.Contains(aside, key):
+		default:
+			if use = append(use, k); named {
+				t.names = append(t.names, strings.TrimSpace(name))
+			}
+		}
+	}
+	return paths, use
+}
+
+// tableOfParquet reads columns of numbers, one a class, or one column of lists; a column path names the rows.
+func tableOfParquet(path string, most int64) (t *table, err error) {
+	defer func() {
+		if p := recover(); p != nil { // broken files lead the library out of its slices
+			err = fmt.Errorf("is no sound Parquet file: %v", p)
+		}
+	}()
+	f, err := regular.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if err := parquetguard.Footer(f, info.Size()); err != nil {
+		return nil, err
+	}
+	file, err := parquet.OpenFile(f, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, err
+	}
+	for k := range file.Schema().Columns() {
+		budget := parquetguard.ForColumn(info.Size())
+		for group := range file.RowGroups() {
+			if err := parquetguard.Column(f, file, group, k, &budget); err != nil {
+				return nil, err
+			}
+		}
+	}
+	t = &table{at: func(row int) string { return fmt.Sprintf("row %d, from 0", row) }}
+	var leaves []string
+	for _, c := range file.Schema().Columns() {
+		leaves = append(leaves, c[0])
+	}
+	paths, use := t.head(leaves, true)
+	in := parquet.NewReader(file)
+	defer in.Close()
+	buffer := make([]parquet.Row, 64)
+	width := -1
+	var data []float32
+	for {
+		n, err := in.ReadRows(buffer)
+		for _, row := range buffer[:n] {
+			before := len(data)
+			for _, v := range row {
+				switch {
+				case v.Column() == paths:
+					t.paths = append(t.paths, string(v.ByteArray()))
+				case !slices.Contains(use, v.Column()):
+				case v.Kind() == parquet.Double:
+					data = append(data, float32(v.Double()))
+				case v.Kind() == parquet.Float:
+					data = append(data, v.Float())
+				default:
+					return nil, fmt.Errorf("%s: column %q holds %v, expected float or double", t.at(t.x.Rows), leaves[v.Column()], v.Kind())
+				}
+			}
+			if err := full(int64(len(data)), most); err != nil {
+				return nil, err
+			}
+			if width < 0 {
+				width = len(data) - before
+			}
+			if len(data)-before != width {
+				return nil, fmt.Errorf("%s: %d probabilities, expected %d as before", t.at(t.x.Rows), len(data)-before, width)
+			}
+			t.x.Rows++
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if width = max(width, 0); width != len(t.names) {
+		t.names = nil // a column of lists
+	}
+	t.x.Cols, t.x.Stride, t.x.Data = width, max(width, 1), data
+	return t, nil
+}
