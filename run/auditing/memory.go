@@ -12,7 +12,7 @@ import (
 
 // What an audit holds, in bytes.
 const (
-	program = 96 << 20 // the program and the libraries that it loads
+	program = 128 << 20// the program and the libraries that it loads
 	named   = 250      // of an image, its names in the manifest and in the store
 	told    = 1000     // and all that is said of it
 	fitting = 1280     // and what a judge that fits its numbers to the set weighs
