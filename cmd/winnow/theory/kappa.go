@@ -60,8 +60,8 @@ func readKappa(c *cli.Context) (o KappaOptions, err error) {
 	return o, err
 }
 
-func study(_ context.Context, p *term.Program, o KappaOptions) error {
-	errors, err := concentration.Study(o.Setting)
+func study(ctx context.Context, p *term.Program, o KappaOptions) error {
+	errors, err := concentration.Study(ctx, o.Setting)
 	if err != nil {
 		return term.AsMisuse(err)
 	}

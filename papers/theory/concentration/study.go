@@ -1,6 +1,7 @@
 package concentration
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -57,7 +58,7 @@ type Errors struct {
 
 // Study draws Trials classes for each number of samples and compares what each estimator makes of them with the
 // truth. All estimators see the same draws. The paper's Fig. 4 calls its axis MSE; its numbers are RMSE.
-func Study(s Setting) ([]Errors, error) {
+func Study(ctx context.Context, s Setting) ([]Errors, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
@@ -65,6 +66,9 @@ func Study(s Setting) ([]Errors, error) {
 	for _, n := range s.Samples {
 		sums := make([]Errors, len(Estimators))
 		for trial := range s.Trials {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			r := meanLength(s, n, rand.New(rand.NewPCG(s.Seed, uint64(n)<<32|uint64(trial))))
 			for i, e := range Estimators {
 				got := e.Estimate(s.Dim, n, r)

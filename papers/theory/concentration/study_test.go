@@ -15,7 +15,7 @@ import (
 func TestFigure4(t *testing.T) {
 	s := PaperSetting()
 	s.Samples = []int{5, 34}
-	list, err := Study(s)
+	list, err := Study(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestFigure4(t *testing.T) {
 	if got["5 printed"].Mean >= got["5 banerjee"].Mean || got["5 debiased"].RMSE >= got["5 banerjee"].RMSE {
 		t.Errorf("printed %+v, debiased %+v", got["5 printed"], got["5 debiased"])
 	}
-	again, _ := Study(s)
+	again, _ := Study(t.Context(), s)
 	if diff := cmp.Diff(list, again); diff != "" {
 		t.Errorf("the same seed, another result: %s", diff)
 	}
@@ -99,7 +99,7 @@ func TestStudyRefuses(t *testing.T) {
 	} {
 		s := PaperSetting()
 		change(&s)
-		if _, err := Study(s); err == nil {
+		if _, err := Study(t.Context(), s); err == nil {
 			t.Errorf("%s: let through", name)
 		}
 	}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/datasets"
+)
+
+// looks is a context that counts how often work looks at it, and ends when it has been looked at more than most times.
+type looks struct {
+	context.Context
+	end   context.CancelFunc
+	count atomic.Int64
+	most  int64
+}
+
+func newLooks(t *testing.T, most int64) *looks {
+	l := &looks{most: most}
+	l.Context, l.end = context.WithCancel(t.Context())
+	t.Cleanup(l.end)
+	return l
+}
+
+func (l *looks) Err() error {
+	if l.count.Add(1) > l.most {
+		l.end()
+	}
+	return l.Context.Err()
+}
+
+// spoken in place of a number of looks: when the first message comes. Cells and trainings have contexts of their own, whose
+// looks are not counted.
+const spoken = -1
+
+// words takes messages, and ends the context at the first where it is to.
+type words struct {
+	strings.Builder
+	ends *looks
+}
+
+func (w *words) Write(p []byte) (int, error) {
+	if w.ends != nil {
+		w.ends.end()
+	}
+	return w.Builder.Write(p)
+}
+
+// working are command lines with work in it, for those of the table that do any; OUT is a new name each time. They are
+// done whole and count the looks at their context, then they are interrupted half way. Those with a number last for long:
+// they are only interrupted, at that look.
+var working = []struct {
+	line string
+	at   int64
+}{
+	{line: "data import drawn --out OUT.csv"},
+	{line: "data check noisy.csv --root drawn"},
+	{line: "data corrupt drawn/manifest.csv --rate 0.3 --model small-cluster --features features --out OUT.csv"},
+	{line: "data glyphs --out OUT --classes 24 --images 4"},
+	{line: "extract --manifest noisy.csv --root drawn --model glyphnet --out OUT"},
+	{line: "noise noisy.csv --features features --method all"},
+	{line: "train --manifest noisy.csv --root drawn --features features --noise-rate auto --steps 20 --out OUT"},
+	{line: "eval run --metrics all"},
+	{line: "audit run"},
+	{line: "audit --features features --labels noisy.csv --out OUT.csv"},
+	{line: "audit --features features --labels noisy.csv --scorer centres --out OUT.parquet"},
+	{line: "audit --features features --labels noisy.csv --scorer knn --out OUT.jsonl"},
+	{line: "audit --features features --labels noisy.csv --scorer probe --clean OUT.csv --drop"},
+	{line: "audit --features features --labels noisy.csv --scorer crossfit --folds 2"},
+	{line: "audit --features features --labels noisy.csv --scorer vmf --json"},
+	{line: "map run --out OUT.html"},
+	{line: "retrieve run --out OUT.html"},
+	{line: "report run --no-map --out OUT.html"},
+	{line: "export run --csv OUT.csv --parquet OUT.parquet --npy OUT.npy"},
+	{line: "embed run drawn/test --out OUT.npy"},
+	{line: "index drawn/test --model run --out OUT"},
+	{line: "search IMAGE --index features"},
+	{line: "trace --manifest noisy.csv --features features --noise-rate 0.3 --filters vmf,avgsim --steps 10 --out OUT"},
+	{line: "pairs run --out OUT"},
+	{line: "theory skew run"},
+	{line: "theory kappa --trials 20 --samples 5,20 --dim 64"},
+	{line: "cost --classes 20 --images 4 --steps 2", at: 40},
+	{line: "reproduce prism-table1 --data glyphs --classes 24 --images 10 --seeds 1 --out OUT", at: spoken},
+	{line: "demo --classes 12 --images 10 --out OUT", at: spoken},
+}
+
+// idle are the commands that are done before anybody could interrupt them, or whose work is to wait.
+var idle = strings.Split("data topline,data join,models list,models show,models add,models remove,models new,models architectures,features join,"+
+	"review,recipes,recipes list,recipes show,theory,losses,losses list,losses show,metrics,metrics list,metrics show,runtime install,runtime show,doctor", ",")
+
+// Every command that works ends with its context and exits with 130: not after all is done, as if nothing had been said.
+func TestInterrupted(t *testing.T) {
+	drawnRun(t)
+	d, err := datasets.Read("noisy.csv", datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, image := 0, d.Samples[0].Path
+	start := func(line string, most int64) (*looks, int, string) {
+		number++
+		const all = 1 << 40
+		var stdout, stderr words
+		ctx := newLooks(t, all)
+		switch {
+		case most == spoken:
+			stderr.ends = ctx
+		case most > 0:
+			ctx.most = most - 1
+		}
+		line = strings.NewReplacer("OUT", fmt.Sprintf("out%d", number), "IMAGE", image).Replace(line)
+		code := execute(ctx, append([]string{"winnow"}, strings.Fields(line)...), &stdout, &stderr)
+		return ctx, code, stderr.String()
+	}
+	for _, w := range working {
+		most := w.at
+		if most == 0 {
+			ctx, code, stderr := start(w.line, 0)
+			n := ctx.count.Load()
+			if code != 0 || n == 0 {
+				t.Errorf("%s: exit code %d after %d looks at the context, expected 0 and some:\n%s", w.line, code, n, stderr)
+				continue
+			}
+			most = (n + 1) / 2
+		}
+		if _, code, stderr := start(w.line, most); code != 130 || !strings.Contains(stderr, "winnow: interrupted") {
+			t.Errorf("%s: interrupted at look %d: exit code %d, expected 130:\n%s", w.line, most, code, stderr)
+		}
+	}
+}
+
+// A new command says here whether it works.
+func TestEveryCommandIsInterrupted(t *testing.T) {
+	known := slices.Clone(idle)
+	for _, w := range working {
+		words := strings.Fields(w.line)
+		known = append(known, words[0], words[0]+" "+words[1])
+	}
+	var check func(prefix string, list []*cli.Command)
+	check = func(prefix string, list []*cli.Command) {
+		for _, c := range list {
+			name := strings.TrimSpace(prefix + " " + c.Name)
+			if len(c.Subcommands) > 0 {
+				check(name, c.Subcommands)
+			}
+			if c.Action != nil && c.Name != "help" && len(c.Subcommands) == 0 && !slices.Contains(known, name) {
+				t.Errorf("%s is neither among those that work nor among those that do not", name)
+			}
+		}
+	}
+	check("", term.NewApp(commands(), io.Discard, io.Discard).Commands)
+}
