@@ -12,12 +12,12 @@ import (
 
 // What an audit holds, in bytes.
 const (
-	program = 128 << 20// the program and the libraries that it loads
-	named   = 250      // of an image, its names in the manifest and in the store
-	told    = 1000     // and all that is said of it
-	fitting = 1280     // and what a judge that fits its numbers to the set weighs
-	learned = 4096     // and what heads trained on the spot keep
-	least   = 8 << 20  // of similarities, which more only make faster
+	program = 128 << 20 // the program and the libraries that it loads
+	named   = 250       // of an image, its names in the manifest and in the store
+	told    = 1000      // and all that is said of it
+	fitting = 1280      // and what a judge that fits its numbers to the set weighs
+	learned = 4096      // and what heads trained on the spot keep
+	least   = 8 << 20   // of similarities, which more only make faster
 	most    = 256 << 20
 )
 
