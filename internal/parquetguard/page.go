@@ -175,6 +175,7 @@ func values(encoding format.Encoding, data []byte, n int) error {
 	switch encoding {
 	case format.Plain, format.ByteStreamSplit:
 		return nil // each value has its bytes
+	//lint:ignore SA1019 files of before still name it
 	case format.PlainDictionary, format.RLEDictionary:
 		if len(data) == 0 {
 			return nil
