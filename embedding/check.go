@@ -102,7 +102,7 @@ func (j Joined) compareStored(rt *ort.Runtime, rows []int, today blas32.General,
 		return nil
 	}
 	if now := j.Backbone.Preprocessing.DecoderVersion(); now != r.Store.Key.Decoder {
-		note("embeddings differ by up to %.3g from those of the stored features: an earlier winnow decoded their images, winnow extract --overwrite makes them anew", d)
+		note("embeddings differ by up to %.3g from those of the stored features: an earlier winnow decoded their images, winnow extract --overwrite makes them again", d)
 		return nil
 	}
 	if device := rt.Where(); device != r.Store.Device {

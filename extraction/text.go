@@ -38,6 +38,6 @@ func (r Result) Write(w io.Writer, listed int) {
 		fmt.Fprintf(w, "  … all of them are in %s\n", filepath.Join(r.Store, "store.json"))
 	}
 	if r.Complete {
-		fmt.Fprintln(w, "they were not tried again: --overwrite reads all images anew")
+		fmt.Fprintln(w, "they were not tried again: --overwrite reads all images again")
 	}
 }

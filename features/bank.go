@@ -29,7 +29,7 @@ type Bank struct {
 	stale    []bool         // classes: is in touched
 }
 
-// refreshAfter changes of a class its sum is computed anew.
+// refreshAfter changes of a class its sum is computed from its rows again.
 const refreshAfter = 1000
 
 // NewBank allocates an empty bank for capacity vectors of dimension dim with labels 0 … classes-1.

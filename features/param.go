@@ -3,7 +3,7 @@ package features
 import "gonum.org/v1/gonum/blas/blas32"
 
 // Param is a named matrix that training changes: weights of a head, proxies or thresholds of a loss.
-// Whoever owns it fills Grad; a solver reads Grad and changes Data, both row-major Rows×Cols.
+// Its owner fills Grad; a solver reads Grad and changes Data, both row-major Rows×Cols.
 type Param struct {
 	Name       string
 	Rows, Cols int

@@ -157,7 +157,7 @@ func (w *walk) input(n *Node, i int) string {
 
 // Vector cuts a model at a tensor and makes one vector an image of it, by the tensor's shape:
 //
-//	[N,D]        as it is
+//	[N,D]        unchanged
 //	[N,C,1,1]    flattened
 //	[N,C,H,W]    averaged over height and width, flattened
 //	[N,T,C]      the first of T tokens, the class token of a vision transformer

@@ -232,7 +232,7 @@ func (r *Run) filterNotes() []string {
 // rounds are those of self-paced weights.
 func (r *Run) rounds() page.Section {
 	s := page.Section{Title: "Self-paced rounds"}
-	table := page.Table{Caption: "Every round finds all samples' weights anew", Head: []string{"round", "epoch", "λ", "mean weight", "± over classes", "at 0", "at 1", "objective before", "after"}}
+	table := page.Table{Caption: "Every round finds the weights of all samples again", Head: []string{"round", "epoch", "λ", "mean weight", "± over classes", "at 0", "at 1", "objective before", "after"}}
 	mean := chart.Line{Name: "mean weight of a class", Dots: true}
 	for _, m := range r.metrics {
 		if w := m.Weights; w != nil {

@@ -131,7 +131,7 @@ func (s *Session) prepare() (err error) {
 func (s *Session) makeFeatures(ctx context.Context, e *extraction.Extraction) error {
 	if old, err := features.Open(e.Out); err != nil || old.Key.Differs(e.Key()) != "" {
 		e.Overwrite = s.options.Overwrite
-		s.options.Note("making the features of the backbone as it is, into %s", e.Out)
+		s.options.Note("making the features of the backbone before training, into %s", e.Out)
 	}
 	_, err := e.Store(ctx, s.options.Host)
 	return err

@@ -107,10 +107,10 @@ func explain(err error, data Data, dir string, tuned bool) error {
 		return hint.With(err, "the weights left the numbers: %s", advice)
 	}
 	if _, ok := errors.AsType[*train.CheckpointError](err); ok {
-		return hint.With(err, "put back a copy of it if there is one, or begin anew with --overwrite")
+		return hint.With(err, "put back a copy of it if there is one, or begin again with --overwrite")
 	}
 	if _, ok := errors.AsType[*train.OtherRunError](err); ok {
-		return hint.With(err, "give the settings of the run, or begin anew with --overwrite")
+		return hint.With(err, "give the settings of the run, or begin again with --overwrite")
 	}
 	return err
 }

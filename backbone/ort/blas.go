@@ -78,7 +78,7 @@ func (b *BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []floa
 	}
 }
 
-// products holds the four sessions of one element type: A as it is or transposed, B likewise. A session may
+// products holds the four sessions of one element type: A as given or transposed, B likewise. A session may
 // run for several goroutines at once; the lock only keeps close from pulling it away.
 type products[T float32 | float64] struct {
 	mu       sync.RWMutex

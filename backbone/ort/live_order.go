@@ -9,7 +9,7 @@ import (
 // inMemoryOrder writes a backward model so that ONNX Runtime runs it in an order that holds little.
 //
 // The runtime chooses its own order: depth first from the nodes whose outputs are not read, the last in the file first.
-// A backward model as it is written ends with the first layer's gradient, and its depth is the whole chain of
+// A backward model as written ends with the first layer's gradient, and its depth is the whole chain of
 // activations' gradients: all of them are computed and held before the first weight's gradient uses one. Here the
 // weights' gradients stand at the end of the file, the last layer's as the very last, so that each is computed as soon
 // as its activation's gradient is there, which is then given back. The runtime's own rewriting would number the nodes

@@ -16,7 +16,7 @@ type program struct {
 	first     bool          // the next run is the first on a GPU
 }
 
-// newProgram loads a model, to be run as it is written or as the runtime would rather have it. The session's worker
+// newProgram loads a model, to be run as written or as the runtime prefers. The session's worker
 // threads sleep between runs, as everywhere.
 func newProgram(rt *Runtime, m *graph.Model, o SessionOptions, asWritten bool) (*program, error) {
 	if err := m.Check(); err != nil {

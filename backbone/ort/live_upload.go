@@ -8,8 +8,8 @@ import (
 	"winnow/graph"
 )
 
-// upload keeps the weights on a device. They are refreshed at every Forward, because who steps them tells
-// nobody; Backward reads what Forward has brought. A nil upload is a network on the CPU, which reads the
+// upload keeps the weights on a device. They are refreshed at every Forward, because a solver that steps them
+// does not say so; Backward reads what Forward has brought. A nil upload is a network on the CPU, which reads the
 // parameters where they are.
 type upload struct {
 	program *program // Identity over every weight: the runtime's own way across the bus

@@ -2,7 +2,7 @@
 // of its lists, its pages, the values of a page and the runs of values inside; forty kilobytes can ask for gigabytes. The
 // guard looks at all of them first, and unpacks each page once to count.
 //
-// Whoever reads a file calls Footer, opens it, and calls Column for each part of a column before reading it. It imports
+// A reader calls Footer, opens it, and calls Column for each part of a column before reading it. It imports
 // nothing of winnow.
 package parquetguard
 

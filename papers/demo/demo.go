@@ -71,7 +71,7 @@ type demo struct {
 	noisy   *datasets.Dataset
 	images  fs.FS
 	rt      *ort.Runtime
-	store   *features.Store // of the backbone as it is
+	store   *features.Store // of the backbone before training
 	test    features.Set    // its features of the test images
 	curves  []curves        // of the fine-tuned trainings
 	idle    []string        // trainings that never beat the untrained head on validation

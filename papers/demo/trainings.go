@@ -161,7 +161,7 @@ func (d *demo) options(t training, watcher Watcher, seen *curves) run.Options {
 	return o
 }
 
-// compare measures what validation chose, beside the features that nobody trained.
+// compare measures what validation chose, beside the untrained features.
 func (d *demo) compare(ctx context.Context, t training, session *run.Session, out run.Outcome) error {
 	if out.BestStep == 0 {
 		d.idle = append(d.idle, t.name)

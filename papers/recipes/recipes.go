@@ -44,7 +44,7 @@ type Recipe struct {
 	Paper  string // the folder
 	Title  string // what it is: the first comment line
 	Source string // paper, table and row: the second
-	Text   string // the file as it is
+	Text   string // the whole file
 }
 
 // SHA256 returns the sum of the file, in hexadecimal digits.

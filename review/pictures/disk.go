@@ -40,7 +40,7 @@ const (
 	newEnding     = ".new" // of a picture that is being written
 )
 
-// part opens the folder of a picture. Links that lead out of the folder of all pictures are not followed: whoever sends a data
+// part opens the folder of a picture. Links that lead out of the folder of all pictures are not followed: who sends a data
 // set can put some beside it.
 func (d *disk) part(folder string) (*os.Root, error) {
 	all, err := os.OpenRoot(d.folder)
@@ -103,7 +103,7 @@ func (d *disk) put(k key, data []byte) {
 	}
 }
 
-// writeNew writes a file beside its place, under a name that nobody can guess, and moves it there.
+// writeNew writes a file beside its place, under a name that cannot be guessed, and moves it there.
 func writeNew(root *os.Root, name string, data []byte) error {
 	temporary := rand.Text() + newEnding
 	f, err := root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

@@ -39,7 +39,7 @@ type ScorerError struct{ error }
 
 func unfit(format string, args ...any) error { return ScorerError{fmt.Errorf(format, args...)} }
 
-// Report is an audit with names, as it is written.
+// Report is an audit with names, as written.
 type Report struct {
 	Scorer    string            `json:"scorer"`
 	Suggests  string            `json:"suggested_by,omitempty"` // the scorer of the suggested labels, where that is another

@@ -45,7 +45,7 @@ func (a *Report) WriteText(w io.Writer, top int) {
 		fmt.Fprintf(w, "; %d left out: %s", n, why)
 	}
 	if a.Unjudged > 0 {
-		fmt.Fprintf(w, "; %d are alone in their class and judged by nobody", a.Unjudged)
+		fmt.Fprintf(w, "; %d are alone in their class and not judged", a.Unjudged)
 	}
 	fmt.Fprintln(w)
 	if a.Noise != nil {

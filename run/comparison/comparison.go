@@ -37,7 +37,7 @@ func (c Comparison) Verdict() string {
 	case trained > frozen:
 		return fmt.Sprintf("%s is NOT better than whitening, which uses no labels (P@1 %.4f, whitened %.4f)", what, trained, white)
 	}
-	return fmt.Sprintf("%s is NOT better than features nobody trained (P@1 %.4f, frozen %.4f, whitened %.4f)", what, trained, frozen, white)
+	return fmt.Sprintf("%s is NOT better than untrained features (P@1 %.4f, frozen %.4f, whitened %.4f)", what, trained, frozen, white)
 }
 
 // Better reports whether the trained head beats both.

@@ -58,14 +58,14 @@ func (r *Run) TunedBackbone(headFile string, meta models.HeadMeta) (*models.Back
 	path := filepath.Join(r.Dir, BackboneFile(headFile))
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, hint.With(fmt.Errorf("%s: holds no %s, which %s was trained with", r.Dir, BackboneFile(headFile), headFile), "go on with the training, which writes it anew: winnow train --out %s --resume; or put it back", r.Dir)
+		return nil, hint.With(fmt.Errorf("%s: holds no %s, which %s was trained with", r.Dir, BackboneFile(headFile), headFile), "go on with the training, which writes it again: winnow train --out %s --resume; or put it back", r.Dir)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if sum := models.Sum(data); sum != meta.ModelSHA256 {
 		return nil, hint.With(fmt.Errorf("%s: found sha256 %.12s…, but %s was trained with the network of %.12s…", path, sum, headFile, meta.ModelSHA256),
-			"writing one of them was cut off, or they are of two runs: go on with the training, which writes both anew: winnow train --out %s --resume", r.Dir)
+			"writing one of them was cut off, or they are of two runs: go on with the training, which writes both again: winnow train --out %s --resume", r.Dir)
 	}
 	b := &models.Backbone{Path: path, Data: data}
 	b.Name, b.File, b.SHA256, b.Output = r.tunedName(), path, meta.ModelSHA256, meta.Output

@@ -70,7 +70,7 @@ func (c *Config) findBackbone(from config.Data) (err error) {
 // compareDecoder notes that the images will be decoded differently from those that the features are of.
 func (c *Config) compareDecoder(store *features.Store) {
 	if now := c.Backbone.Preprocessing.DecoderVersion(); store.Key.Decoder != now {
-		c.Note("the features %s are of images that an earlier winnow decoded, now they are read with decoder %q: pixels may differ by a grey value or two; winnow extract --overwrite makes them anew", store.Dir, now)
+		c.Note("the features %s are of images that an earlier winnow decoded, now they are read with decoder %q: pixels may differ by a grey value or two; winnow extract --overwrite makes them again", store.Dir, now)
 	}
 }
 

@@ -24,7 +24,7 @@ func importCommand(call term.Call[ImportOptions]) *cli.Command {
 		Usage:     "write a manifest from image folders (one per class), CSV, JSONL, PRISM's lists or a known dataset's files",
 		ArgsUsage: "SOURCE[=SPLIT]...",
 		Description: "A SOURCE is a folder of class folders (perhaps below train/, val/, test/), or a file. =SPLIT names the\n" +
-			"split of rows that say none. With --split the images are dealt out anew, whole classes by default:\n\n" +
+			"split of rows that say none. With --split the images are dealt out again, whole classes by default:\n\n" +
 			"   winnow data import photos --split train=0.6,validation=0.2,test=0.2 --out manifest.csv\n" +
 			"   winnow data import --format prism --strip-prefix /data/ CUB_train.csv=train CUB_test.csv=test --out cub.csv\n\n" +
 			"A source may be a .zip file with such folders. --preset reads the files in which a dataset is published, in the\n" +

@@ -23,7 +23,7 @@ func joinCommand(call term.Call[JoinOptions]) *cli.Command {
 			"   winnow data import --strip-prefix /data/ CUB_train.csv=train CUB_test.csv=test --out cub.csv\n" +
 			"   winnow data join cub.csv CUB_0.2noised_train.csv --out cub-noisy.csv\n\n" +
 			"LIST numbers the classes of MANIFEST from 1 in the order of their names, unless these are the numbers themselves; lists\n" +
-			"with small-cluster noise number from 0 anew, and each number stands for the class it holds whole.",
+			"with small-cluster noise start numbering from 0, and each number stands for the class it holds whole.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
 			&cli.BoolFlag{Name: "json", Usage: "print the summary as JSON"},

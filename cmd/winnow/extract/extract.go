@@ -36,7 +36,7 @@ func command(call term.Call[Options]) *cli.Command {
 		Usage: "turn the images of a manifest into feature vectors, once for every label they may get",
 		Description: "Writes the folder --out: features.npy (float32, one row an image), paths.txt and store.json. Labels play\n" +
 			"no part, so manifests that differ in labels only share one store. Stopped at any moment and started\n" +
-			"again with the same flags it goes on, to the same bytes; a finished store is left as it is. --shard I/N makes\n" +
+			"again with the same flags it goes on, to the same bytes; a finished store is not touched. --shard I/N makes\n" +
 			"one of N parts, each a store of its own, which winnow features join puts together to the same bytes (batch auto is\n" +
 			"then 32, whatever the memory).\n\n" +
 			"--views makes several pictures of each image and stores a vector of each: center, flip (the centre mirrored) and\n" +

@@ -33,7 +33,7 @@ func command(call term.Call[Options]) *cli.Command {
 			"   winnow audit --manifest noisy.csv --features features --out suspects.csv\n" +
 			"   winnow review --audit suspects.csv --manifest noisy.csv --features features --out mended.csv\n" +
 			"   winnow review --manifest noisy.csv --export --out mended.csv\n\n" +
-			"It listens on this machine only, and to whoever has the address with the token in it. To reach it from elsewhere,\n" +
+			"It listens on this machine only, and to those who have the address with the token in it. To reach it from elsewhere,\n" +
 			"forward a port (ssh -L 8080:127.0.0.1:8080 HOST with --listen 127.0.0.1:8080), or name an address of the network with\n" +
 			"--listen: the token is then sent unencrypted.",
 		Flags: []cli.Flag{
@@ -91,7 +91,7 @@ func serve(ctx context.Context, p *term.Program, o Options, r *review.Reviewer) 
 	}
 	at := l.Addr().(*net.TCPAddr)
 	if !at.IP.IsLoopback() {
-		p.Note("review: listening on %s: whoever reads this network's traffic sees images, labels and the token", at)
+		p.Note("review: listening on %s: those who read this network's traffic see images, labels and the token", at)
 	}
 	if r.Others > 0 && r.Decided() > 0 {
 		p.Note("%s: decisions made on another audit of this manifest are kept", r.Decisions.Path)

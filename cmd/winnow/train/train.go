@@ -47,7 +47,7 @@ func command(call term.Call[Options]) *cli.Command {
 			"image after each epoch (BSPML); the last ones go into weights.csv, and winnow audit ranks by them.\n\n" +
 			"With --finetune the backbone is trained together with the head: all of it, from a stage on (winnow models show\n" +
 			"lists them), or the weights that a pattern names. It then looks at the images below --root; the features of the\n" +
-			"backbone as it is, which the head starts from, are made in the run's folder unless --features names them, which\n" +
+			"backbone before that, which the head starts from, are made in the run's folder unless --features names them, which\n" +
 			"also sets how the images are prepared. Beside head.winnow stands backbone.onnx, beside last.winnow last.onnx.\n\n" +
 			"--noise-rate auto estimates the share of wrong labels from the features before the first step (winnow noise prints it).\n" +
 			"--set correct.visits=3 gives images that the filter has dropped three visits in a row, while the memory bank agreed on\n" +
