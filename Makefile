@@ -37,7 +37,7 @@ lint:
 	cd $(CONSUMER) && $(GO) run $(STATICCHECK) ./...
 
 race: runtime
-	$(GO) test -race -timeout 20m ./...
+	$(GO) test -race -timeout 40m ./...
 
 # winnow review in a real Chromium. Where there is none, or no npm, it says so; with CI=true that is an error.
 browser: runtime
@@ -58,9 +58,9 @@ golden:
 	awk '/^golden cases/ {on = 1; next} /^all  / {on = 0; next} on {n += $$2; print} END {printf "golden cases in all: %d\n", n}' $$out; \
 	rm -f $$out; exit $$code
 
-# kill -9 at 50 random points of extract, train, fine-tuning, index and review; thousands of damaged images.
+# kill -9 at 50 random points of extract, train, fine-tuning, index and review; every command interrupted; thousands of damaged images.
 faults: runtime
-	$(GO) test -count=1 -tags faults -run 'Killed|Damaged' ./cmd/winnow ./backbone
+	$(GO) test -count=1 -tags faults -run 'Killed|Damaged|Interrupted' ./cmd/winnow ./backbone
 
 # Every fuzz target for a few seconds.
 fuzz: runtime
