@@ -44,7 +44,8 @@ func TestUploadGoesOnAfterDeath(t *testing.T) {
 			o := birds
 			o.Note = func(text string) { notes = append(notes, text) }
 			d = source(160, 6)
-			r, err := Upload(context.Background(), s, d, o)
+			again, _ := dialled(t, f, "") // as the next call of the program does
+			r, err := Upload(context.Background(), again, d, o)
 			if err != nil || r.Kept != there || r.Sent != 160-there || r.Created {
 				t.Errorf("at %d: %v, %+v, %d were there", at, err, r, there)
 			}
