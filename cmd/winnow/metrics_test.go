@@ -92,7 +92,7 @@ func stored(t *testing.T, manifest, split string) features.Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, _, err := lookup.Split(d, s, split)
+	set, _, err := lookup.Split(t.Context(), d, s, split)
 	if err != nil {
 		t.Fatal(err)
 	}

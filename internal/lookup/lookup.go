@@ -2,6 +2,7 @@
 package lookup
 
 import (
+	"context"
 	"fmt"
 
 	"winnow/datasets"
@@ -26,7 +27,7 @@ func Unreadable(bad []features.Bad) []LeftOut {
 
 // Split joins one split of a manifest with the stored features of its images. Labels are the
 // dataset's class ids, IDs positions in it. Unreadable images are left out and reported.
-func Split(d *datasets.Dataset, s *features.Store, split string) (set features.Set, left []LeftOut, err error) {
+func Split(ctx context.Context, d *datasets.Dataset, s *features.Store, split string) (set features.Set, left []LeftOut, err error) {
 	rows, ids, left, err := Rows(d, s, d.Select(split), split+" ")
 	if err != nil {
 		return set, nil, err
@@ -36,7 +37,7 @@ func Split(d *datasets.Dataset, s *features.Store, split string) (set features.S
 		set.Labels, set.IDs = append(set.Labels, d.Samples[id].Label), append(set.IDs, id)
 	}
 	if len(rows) > 0 {
-		set.X, err = s.Read(rows)
+		set.X, err = s.Read(ctx, rows)
 	}
 	return set, left, err
 }

@@ -113,7 +113,7 @@ var rooms = []Room{
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
 		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint models run/config run/folder train"},
 	{"run/auditing", "audits the labels of a manifest by stored features or by a run, and writes the mended manifest",
-		"audit audit/judges audit/suspects datasets eval features filters filters/selfpaced head internal/hint internal/lookup internal/parquetguard losses run run/config run/folder train train/samples"},
+		"audit audit/judges audit/suspects datasets eval features filters filters/selfpaced head internal/budget internal/hint internal/lookup internal/parquetguard losses run run/config run/folder train train/samples"},
 
 	{"report", "draws the pages of runs: one or several, what images find, maps",
 		"audit/suspects backbone datasets datasets/glyphs datasets/imageroot eval eval/tsne extraction features filters internal/hint internal/lookup report/atlas report/chart report/page run/comparison run/config run/evaluation run/folder train"},
@@ -182,6 +182,8 @@ var rooms = []Room{
 		""},
 	{"internal/hint", "lets an error carry what its reader can do about it",
 		""},
+	{"internal/budget", "divides the memory that a command may take",
+		"internal/hint"},
 	{"internal/interrupt", "ends the program by signals: a first one its work, a second one the process", ""},
 	{"internal/lookup", "finds the images of a manifest in a feature store",
 		"datasets features internal/hint"},

@@ -38,7 +38,7 @@ func (r *reproduction) prepare(ctx context.Context, cell studies.Cell) (t traini
 	if t.labels, err = t.from.as(ctx, row.Labels, column, cell.Seed); err != nil {
 		return t, err
 	}
-	if t.data, err = run.Join(t.labels.data, t.from.store); err != nil {
+	if t.data, err = run.Join(ctx, t.labels.data, t.from.store); err != nil {
 		return t, err
 	}
 	t.cfg.Bank.Size = min(t.cfg.Bank.Size, t.data.Train.Len()) // recipes name the papers' sizes: no image is in the bank several times over

@@ -81,7 +81,7 @@ func (o Options) fits() bool {
 
 // Run measures a run that is opened with the splits of the options.
 func Run(ctx context.Context, r *folder.Run, o Options) (Result, error) {
-	images, err := Read(r, o)
+	images, err := Read(ctx, r, o)
 	if err != nil {
 		return Result{}, err
 	}

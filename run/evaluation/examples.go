@@ -62,7 +62,7 @@ type Found struct {
 // FindExamples embeds the images of a split, or where none is named of test, or of query with gallery, and finds what some
 // of them find.
 func FindExamples(ctx context.Context, r *folder.Run, split string, o ExampleOptions) (Examples, error) {
-	images, err := Asked(r, split)
+	images, err := Asked(ctx, r, split)
 	if err != nil {
 		return Examples{}, err
 	}

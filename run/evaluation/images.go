@@ -2,6 +2,7 @@ package evaluation
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 
@@ -27,14 +28,14 @@ var ErrFitSplit = errors.New("expected another split to fit on")
 
 // Asked finds the labelled images of a split, or where none is named those of test, or those of query with gallery. Of what
 // it returns Was, Train and Fitted are empty.
-func Asked(r *folder.Run, split string) (Images, error) {
+func Asked(ctx context.Context, r *folder.Run, split string) (Images, error) {
 	images := Images{Split: split, LeftOut: []lookup.LeftOut{}}
 	var gallery *features.Set
 	if split == "" {
 		images.Split = datasets.Test
 		if len(r.Manifest.Select(datasets.Test)) == 0 && len(r.Manifest.Select(datasets.Query)) > 0 {
 			images.Split = datasets.Query
-			g, left, err := lookup.Split(r.Manifest, r.Store, datasets.Gallery)
+			g, left, err := lookup.Split(ctx, r.Manifest, r.Store, datasets.Gallery)
 			if err != nil {
 				return images, err
 			}
@@ -49,7 +50,7 @@ func Asked(r *folder.Run, split string) (Images, error) {
 			gallery, images.LeftOut = &labelled, append(images.LeftOut, left...)
 		}
 	}
-	query, left, err := lookup.Split(r.Manifest, r.Store, images.Split)
+	query, left, err := lookup.Split(ctx, r.Manifest, r.Store, images.Split)
 	if err != nil {
 		return images, err
 	}
@@ -67,30 +68,30 @@ func Asked(r *folder.Run, split string) (Images, error) {
 }
 
 // Read finds the images to measure, before the run and now.
-func Read(r *folder.Run, o Options) (Images, error) {
+func Read(ctx context.Context, r *folder.Run, o Options) (Images, error) {
 	store, err := r.FrozenStore()
 	if err != nil {
 		return Images{}, err
 	}
-	images, err := Asked(r, o.Split)
+	images, err := Asked(ctx, r, o.Split)
 	if err != nil {
 		return images, err
 	}
 	if o.fits() {
-		if err := images.fit(r, o.Fit); err != nil {
+		if err := images.fit(ctx, r, o.Fit); err != nil {
 			return images, err
 		}
 	}
 	images.Was = images.Now
 	if store != r.Store {
-		if images.Was, err = as(r.Manifest, store, images.Split, images.Now.Gallery != nil, images.Fitted); err != nil {
+		if images.Was, err = as(ctx, r.Manifest, store, images.Split, images.Now.Gallery != nil, images.Fitted); err != nil {
 			return images, err
 		}
 		images.Was, images.Now = onSameImages(images.Was, images.Now)
 	}
 	if images.Split == datasets.Train && len(images.Was.Query.IDs) == len(r.Manifest.Select(datasets.Train)) {
 		images.Train = images.Was.Query // all of it is there already: a million vectors need not be there twice
-	} else if images.Train, _, err = lookup.Split(r.Manifest, store, datasets.Train); err != nil {
+	} else if images.Train, _, err = lookup.Split(ctx, r.Manifest, store, datasets.Train); err != nil {
 		return images, err
 	}
 	if images.Train.Len() == 0 {
@@ -100,7 +101,7 @@ func Read(r *folder.Run, o Options) (Images, error) {
 }
 
 // fit finds the images to fit on: of the split named, else of gallery if there is one, else of train.
-func (i *Images) fit(r *folder.Run, split string) error {
+func (i *Images) fit(ctx context.Context, r *folder.Run, split string) error {
 	switch {
 	case split != "":
 	case i.Now.Gallery != nil:
@@ -111,7 +112,7 @@ func (i *Images) fit(r *folder.Run, split string) error {
 	if i.Fitted = split; split == i.Split {
 		return fmt.Errorf("--fit: %s is the split to measure on: %w", split, ErrFitSplit)
 	}
-	set, _, err := lookup.Split(r.Manifest, r.Store, split)
+	set, _, err := lookup.Split(ctx, r.Manifest, r.Store, split)
 	if err != nil {
 		return err
 	}
@@ -124,9 +125,9 @@ func (i *Images) fit(r *folder.Run, split string) error {
 
 // as returns the labelled images of a split, of the gallery if there is one and of the split to fit on if one is named, as
 // another store has them.
-func as(d *datasets.Dataset, store *features.Store, split string, gallery bool, fit string) (out comparison.Asked, err error) {
+func as(ctx context.Context, d *datasets.Dataset, store *features.Store, split string, gallery bool, fit string) (out comparison.Asked, err error) {
 	labelled := func(split string) *features.Set {
-		set, _, failed := lookup.Split(d, store, split)
+		set, _, failed := lookup.Split(ctx, d, store, split)
 		err = cmp.Or(err, failed)
 		return new(set.Labelled())
 	}

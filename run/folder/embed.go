@@ -52,7 +52,7 @@ func (r *Run) Samples(ctx context.Context, at []int) (features.Set, []lookup.Lef
 	if len(rows) == 0 {
 		return set, left, nil
 	}
-	if set.X, err = r.Store.Read(rows); err != nil {
+	if set.X, err = r.Store.Read(ctx, rows); err != nil {
 		return set, left, err
 	}
 	if set, err = r.Embed(ctx, set); err != nil {
