@@ -40,11 +40,11 @@ import (
 type Options struct {
 	Scorer  string   // a name of [Scorers]; "": [judges.Default]
 	Classes int      // labels are 0 … Classes-1, or negative for none; 0: one more than the largest
-	Whiten  bool     // judge the vectors whitened, which serves features as they were stored; crossfit does so by itself
+	Whiten  bool     // judge the vectors whitened, which serves features as they were stored; crossfit does so by itself, for combined too
 	Rate    *float64 // share of the labels to call wrong, 0 ≤ Rate < 1; nil: as estimated
 
 	Neighbours int     // knn: images that vote; 0: 10
-	Folds      int     // probe, confident, crossfit: parts of which one is judged by the others; 0: 5
+	Folds      int     // probe, confident, crossfit, combined: parts of which one is judged by the others; 0: 5
 	Copies     float64 // cosine from which two images are near copies; 0: [findings.CopyBound]
 	Seed       uint64  // of the folds and of the resampling behind the estimate's interval
 	MaxMem     int64   // bytes of similarities held at once; 0: [eval.DefaultMaxMem]
@@ -55,7 +55,7 @@ type Options struct {
 	Findings *features.Set   // vectors in which noise rate, classes, outliers and copies are found, whitened first, row by row those of the set; nil: those that are judged
 	JustRank bool            // finds nothing but suspects; needs Rate or Given.Wrong
 
-	Told func(fold, step, steps int) // how far crossfit is, fold from 0; may be nil
+	Told func(fold, step, steps int) // how far the heads of crossfit and combined are, fold from 0; may be nil
 }
 
 // Given are scores of a set's labels from elsewhere, by row.
@@ -72,6 +72,7 @@ type Given struct {
 // Result is the outcome of an audit.
 type Result struct {
 	Scorer     string
+	Why        string    // what the scorer chose for this set, and why; empty: there was nothing to choose
 	Suggests   string    // the scorer of the suggested labels, where that is another
 	Rate       float64   // share of the labels that is called wrong
 	Suspects   []Suspect // all labelled rows, most suspect first, of equal ones the lower row
@@ -128,20 +129,21 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if o.Scorer != Crossfit {
+	if !Trains(o.Scorer) {
 		set.X = blas32.General{} // what the caller keeps no more need not stay
 	}
 	var list []Suspect
 	var left *leaveout.Set
+	var why string
 	if g := o.Given; g != nil && g.Suggested != nil {
 		list = g.list(set.Labels)
-	} else if list, left, err = ask(ctx, z, set, o); err != nil {
+	} else if list, left, why, err = ask(ctx, z, set, o); err != nil {
 		return Result{}, err
 	}
 	if err := support(ctx, z, list, o.MaxMem); err != nil {
 		return Result{}, err
 	}
-	r := Result{Scorer: o.Scorer, Suspects: list, labels: set.Labels}
+	r := Result{Scorer: o.Scorer, Why: why, Suspects: list, labels: set.Labels}
 	switch g := o.Given; {
 	case g != nil && g.Suggested != nil:
 		r.Scorer = g.Name

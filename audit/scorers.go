@@ -17,6 +17,9 @@ import (
 // Crossfit as a scorer judges vectors by heads that are trained on the spot.
 const Crossfit = "crossfit"
 
+// Trains reports whether a scorer trains heads, and so judges features as they were stored.
+func Trains(scorer string) bool { return scorer == Crossfit || scorer == judges.Combined }
+
 // Scorers lists the scorers that judge a set by the set alone.
 func Scorers() []string { return append(append(judges.Names(), Crossfit), BankScorers()...) }
 
@@ -44,31 +47,35 @@ func Probability(scorer string) bool {
 }
 
 // ask asks the scorer about z, unit rows, all labelled, whose vectors as they were stored are those of stored. It
-// returns a suspect for each row, in their order, and the classes as the scorer left them, nil if it left none.
-func ask(ctx context.Context, z, stored features.Set, o Options) (list []Suspect, left *leaveout.Set, err error) {
+// returns a suspect for each row, in their order, the classes as the scorer left them, nil if it left none,
+// and what it chose and why.
+func ask(ctx context.Context, z, stored features.Set, o Options) (list []Suspect, left *leaveout.Set, why string, err error) {
 	if o.Scorer == Crossfit {
 		v, err := crossfit.Judge(ctx, stored.Labelled(), o.Classes, crossfit.Options{Folds: o.Folds, Seed: o.Seed, Told: o.Told})
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, "", err
 		}
 		left, err := sharedBy(z, o.Classes, v)
-		return bySuspects(z, v), left, err
+		return bySuspects(z, v), left, "", err
 	}
 	if _, err := judges.Find(o.Scorer); err == nil {
 		v, err := judges.Ask(ctx, z, o.Classes, o.Scorer, judges.Options{
 			Neighbours: o.Neighbours, Folds: o.Folds, MaxMem: o.MaxMem, Rand: train.Rand(o.Seed, "judges", 0),
+			Heads: func(do func(row int, p []float64)) error {
+				return crossfit.Probabilities(ctx, stored.Labelled(), o.Classes, crossfit.Options{Folds: o.Folds, Seed: o.Seed, Told: o.Told}, do)
+			},
 		})
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, "", err
 		}
-		return bySuspects(z, v.Opinion), v.Classes, nil
+		return bySuspects(z, v.Opinion), v.Classes, v.Why, nil
 	}
 	scorer, err := filterScorer(z.Dim(), o)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	list, err = byBank(ctx, scorer, z, o.Classes, o.MaxMem)
-	return list, nil, err
+	return list, nil, "", err
 }
 
 // filterScorer builds the scorer of a filter.

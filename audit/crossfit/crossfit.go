@@ -43,35 +43,61 @@ type Options struct {
 // Time about Folds·60·n·d·512 operations for n rows of dimension d; memory, beside the set, about as much again and
 // 4 kB for a row.
 func Judge(ctx context.Context, set features.Set, classes int, opts Options) (judges.Opinion, error) {
+	v := judges.Undecided(set.Labels)
+	r := []float64(nil)
+	err := each(ctx, set, classes, opts, func(c columned, row int, w weighing, p []float64) {
+		if r == nil {
+			r = make([]float64, len(p))
+		}
+		y := c.of[row]
+		v.Order[row], v.Score[row] = w.odds(p, y), w.posterior(r, p, y)
+		best := y
+		for k, q := range r {
+			if q > r[best] {
+				best = k
+			}
+		}
+		v.Suggested[row], v.SuggestedScore[row] = c.classes[best], r[best]
+	})
+	return v, err
+}
+
+// Probabilities calls do for every row that is judged, fold by fold, with P(k|x) of the classes that two rows or more
+// share, rising: what heads that have seen neither the row nor its label make of it. do may keep no p.
+func Probabilities(ctx context.Context, set features.Set, classes int, opts Options, do func(row int, p []float64)) error {
+	return each(ctx, set, classes, opts, func(_ columned, row int, _ weighing, p []float64) { do(row, p) })
+}
+
+// each learns fold by fold and calls do for its rows, with the weighing that led to their probabilities.
+func each(ctx context.Context, set features.Set, classes int, opts Options, do func(c columned, row int, w weighing, p []float64)) error {
 	opts.Folds = cmp.Or(opts.Folds, 5)
 	if opts.Told == nil {
 		opts.Told = func(int, int, int) {}
 	}
 	switch {
 	case opts.Folds < 2:
-		return judges.Opinion{}, fmt.Errorf("crossfit: %d folds, expected 2 or more", opts.Folds)
+		return fmt.Errorf("crossfit: %d folds, expected 2 or more", opts.Folds)
 	case len(set.Labels) != set.Len():
-		return judges.Opinion{}, fmt.Errorf("crossfit: %d labels, expected one for each of %d rows", len(set.Labels), set.Len())
+		return fmt.Errorf("crossfit: %d labels, expected one for each of %d rows", len(set.Labels), set.Len())
 	}
 	c, err := columns(set.Labels, classes)
 	if err != nil {
-		return judges.Opinion{}, err
+		return err
 	}
-	v := judges.Undecided(set.Labels)
 	folds := judges.Part(c.of, len(c.classes), opts.Folds, train.Rand(opts.Seed, "crossfit folds", 0))
 	for f := range opts.Folds {
 		if err := ctx.Err(); err != nil {
-			return judges.Opinion{}, fmt.Errorf("crossfit: stopped before fold %d of %d: %w", f+1, opts.Folds, err)
+			return fmt.Errorf("crossfit: stopped before fold %d of %d: %w", f+1, opts.Folds, err)
 		}
 		e, err := learn(ctx, set, c, folds, f, opts)
 		if err != nil {
-			return judges.Opinion{}, fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
+			return fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
 		}
-		if err := e.judge(ctx, &v, c); err != nil {
-			return judges.Opinion{}, fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
+		if err := e.judge(ctx, c, do); err != nil {
+			return fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
 		}
 	}
-	return v, nil
+	return nil
 }
 
 // columned numbers the classes that two images or more share.

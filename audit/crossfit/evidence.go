@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"winnow/audit/judges"
 	"winnow/features"
 	"winnow/head"
 )
@@ -63,25 +62,17 @@ func (e *evidence) each(ctx context.Context, step int, do func(i int, row []floa
 	return nil
 }
 
-// judge notes the verdicts on the images, each by what the labels of the other half say of similarities.
-func (e *evidence) judge(ctx context.Context, v *judges.Opinion, c columned) error {
+// judge calls do with the probabilities of each image, as the labels of the other half have them.
+func (e *evidence) judge(ctx context.Context, c columned, do func(c columned, row int, w weighing, p []float64)) error {
 	ws, err := e.weighings(ctx, c.of)
 	if err != nil {
 		return err
 	}
-	p, r := make([]float64, e.classes), make([]float64, e.classes)
+	p := make([]float64, e.classes)
 	return e.each(ctx, 1, func(i int, row []float32) {
-		w, at := ws[i%halves], e.rows[i]
-		y := c.of[at]
+		w := ws[i%halves]
 		w.probabilities(p, row)
-		v.Order[at], v.Score[at] = w.odds(p, y), w.posterior(r, p, y)
-		best := y
-		for k, q := range r {
-			if q > r[best] {
-				best = k
-			}
-		}
-		v.Suggested[at], v.SuggestedScore[at] = c.classes[best], r[best]
+		do(c, e.rows[i], w, p)
 	})
 }
 

@@ -63,16 +63,21 @@ func (f *field) set(i, y int, row []float64, order []int32) {
 	for j := range column {
 		column[j], fit[j] = order[j], float32(row[order[j]])
 	}
-	var sum, squares, most float64
-	most = math.Inf(-1)
-	for _, k := range order[f.m:] {
+	f.tail[i] = tailOf(row, order[f.m:])
+}
+
+// tailOf sums up columns of a row.
+func tailOf(row []float64, columns []int32) tail {
+	var sum, squares float64
+	most := math.Inf(-1)
+	for _, k := range columns {
 		sum += row[k]
 		squares += row[k] * row[k]
 		most = math.Max(most, row[k])
 	}
-	rest := float64(len(row) - f.m)
-	mean := sum / rest
-	f.tail[i] = tail{float32(mean), float32(math.Max(squares/rest-mean*mean, 0)), float32(most)}
+	n := float64(len(columns))
+	mean := sum / n
+	return tail{float32(mean), float32(math.Max(squares/n-mean*mean, 0)), float32(most)}
 }
 
 // largestFirst moves the m largest of row to the front of order, by quickselect; ties by column.

@@ -28,6 +28,11 @@ func (b *bench) fitted() error {
 	if err != nil {
 		return err
 	}
+	return b.channelled(f)
+}
+
+// channelled judges by a field, with the channel that is fitted to it.
+func (b *bench) channelled(f *field) error {
 	l := newLearner(b.ctx, f, b.folds(), b.opts.Folds)
 	plain, without := l.sharpest()
 	learned, with := l.choose(plain, without)

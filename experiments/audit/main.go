@@ -169,7 +169,7 @@ func look(ctx context.Context, p planted, seed int, tell func(kind string, c cou
 	if err != nil {
 		return err
 	}
-	v, err := judges.Ask(ctx, z, p.classes, judges.Default, judges.Options{Rand: train.Rand(uint64(seed), "judges", 0)})
+	v, err := judges.Ask(ctx, z, p.classes, judges.Fitted, judges.Options{Rand: train.Rand(uint64(seed), "judges", 0)})
 	if err != nil {
 		return err
 	}

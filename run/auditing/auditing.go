@@ -42,6 +42,7 @@ func unfit(format string, args ...any) error { return ScorerError{fmt.Errorf(for
 // Report is an audit with names, as written.
 type Report struct {
 	Scorer    string            `json:"scorer"`
+	Why       string            `json:"scorer_chose,omitempty"` // what the scorer chose for this set, and why
 	Suggests  string            `json:"suggested_by,omitempty"` // the scorer of the suggested labels, where that is another
 	Rate      float64           `json:"rate"`
 	Backbone  string            `json:"backbone,omitempty"` // file of the fine-tuned network that saw the images
@@ -213,7 +214,7 @@ func (j *judged) reportOn(ctx context.Context, z features.Set, note func(string,
 // name fills in what was found: ids are the positions in d of the result's rows, classes the names of its labels.
 func (a *Report) name(result audit.Result, ids []int, d *datasets.Dataset, classes []string, note func(string, ...any)) error {
 	a.result, a.ids = result, ids
-	a.Scorer, a.Suggests, a.Rate, a.Unjudged = result.Scorer, result.Suggests, result.Rate, result.Unjudged
+	a.Scorer, a.Why, a.Suggests, a.Rate, a.Unjudged = result.Scorer, result.Why, result.Suggests, result.Rate, result.Unjudged
 	a.LeftOut = append([]lookup.LeftOut{}, a.LeftOut...)
 	paths := make([]string, len(ids))
 	for row, id := range ids {

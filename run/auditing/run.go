@@ -43,7 +43,7 @@ func Run(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 		return nil, err
 	}
 	switch by := o.Scorer; {
-	case by == audit.Crossfit:
+	case audit.Trains(by):
 		return nil, unfit("--scorer: %s trains for itself and judges stored features: give --labels and --features, and no run", by)
 	case slices.Contains(judges.Names(), by):
 		a, err = byJudge(ctx, r, o)

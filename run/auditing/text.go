@@ -48,6 +48,9 @@ func (a *Report) WriteText(w io.Writer, top int) {
 		fmt.Fprintf(w, "; %d are alone in their class and not judged", a.Unjudged)
 	}
 	fmt.Fprintln(w)
+	if a.Why != "" {
+		fmt.Fprintf(w, "%s took %s\n", a.Scorer, a.Why)
+	}
 	if a.Noise != nil {
 		fmt.Fprintf(w, "wrong labels: about %s\n", a.Noise)
 	}

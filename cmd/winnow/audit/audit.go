@@ -42,7 +42,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "classes", Usage: "write what is known of each class to `FILE`.csv"},
 			&cli.Float64Flag{Name: "copies", Value: findings.CopyBound, Usage: "cosine `S` from which two images are near copies"},
 			&cli.IntFlag{Name: "neighbours", Value: 10, Usage: "scorer knn: `K` images that vote"},
-			&cli.IntFlag{Name: "folds", Value: 5, Usage: "scorers probe, confident and crossfit: `K` parts of which one is judged by the others"},
+			&cli.IntFlag{Name: "folds", Value: 5, Usage: "scorers combined, probe, confident and crossfit: `K` parts of which one is judged by the others"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the folds and of the resampling behind the interval"},
 			&cli.StringFlag{Name: "clean", Usage: "write a mended manifest to `FILE`, by default of the images called wrong"},
 			&cli.BoolFlag{Name: "drop", Usage: "--clean: leave them out"},
@@ -64,7 +64,7 @@ func description() string {
 		"manifest without the suspects or with the labels suggested; rows that are not for training stay as they are.\n\n" +
 		"   winnow audit --features features --labels noisy.csv --out suspects.csv --classes classes.csv\n" +
 		"   winnow audit --features features --labels noisy.csv --clean clean.csv --drop --precision 0.9\n" +
-		"   winnow audit --features features --labels noisy.csv --scorer crossfit\n" +
+		"   winnow audit --features features --labels noisy.csv --scorer fitted    # seconds, without training\n" +
 		"   winnow audit --probs predicted.npy --labels noisy.csv --out suspects.csv\n\n" + auditing.ProbsHelp +
 		"The cleaned manifest is the one that was read, in its own form, with all its columns: rows are left out and labels\n" +
 		"replaced, nothing else. Of a folder of images a CSV manifest is made.\n\n" +

@@ -64,8 +64,8 @@ func read(c *cli.Context) (o Options, err error) {
 		return o, term.Misused("winnow audit takes one run folder, or --labels FILE and --features DIR or --probs FILE")
 	case c.IsSet("probs"):
 		return o, term.Misused("--probs judges the labels of a manifest: give --labels FILE, and no run")
-	case o.Audit.Scorer == audit.Crossfit:
-		return o, term.Misused("--scorer: %s trains for itself and judges stored features: give --labels and --features, and no run", audit.Crossfit)
+	case audit.Trains(o.Audit.Scorer):
+		return o, term.Misused("--scorer: %s trains for itself and judges stored features: give --labels and --features, and no run", o.Audit.Scorer)
 	default:
 		if o.Run, err = term.RunArgument(c); err != nil {
 			return o, err

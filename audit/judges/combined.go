@@ -1,0 +1,109 @@
+package judges
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// combined judges by class centres and by heads in one likelihood: with t_ik the similarities of [bench.fitted], sharp
+// at β₀, and p_ik the probabilities of heads that have seen neither the image nor its label,
+//
+//	P(k|x_i) = softmax_k(β (u t_ik + v log p_ik / β₀))
+//
+// and a channel of mistakes on top as fitted has it. The weights u and v are those of [mixtures] under which the given
+// labels are likeliest, none of which had a part in what it is compared with. Centres withstand labels that are wrong in the
+// same way over and over, heads tell alike classes apart: which a set needs most its labels say, without any truth.
+func (b *bench) combined() error {
+	if b.opts.Heads == nil {
+		return errors.New("judges: combined needs the probabilities of heads")
+	}
+	f, err := b.whitened()
+	if err != nil {
+		return err
+	}
+	setting, _ := newLearner(b.ctx, f, nil, 0).sharpest()
+	heads, err := b.heads(f, setting.beta)
+	if err != nil {
+		return err
+	}
+	mixed := *f
+	mixed.fit, mixed.tail = make([]float32, len(f.fit)), slices.Clone(f.tail)
+	best, most := 0, math.Inf(-1)
+	said := make([]float64, len(mixtures))
+	for try, m := range mixtures {
+		mixed.mix(f, heads, m)
+		_, v := newLearner(b.ctx, &mixed, nil, 0).sharpest()
+		if said[try] = math.Exp(v); v > most {
+			best, most = try, v
+		}
+	}
+	mixed.mix(f, heads, mixtures[best])
+	b.v.Why = fmt.Sprintf("%s: a label left out has probability %.3f by them, %.3f by centres alone and %.3f by heads alone",
+		mixtures[best], said[best], said[0], said[len(said)-1])
+	return b.channelled(&mixed)
+}
+
+// mixture is what centres and heads count.
+type mixture struct{ centres, heads float32 }
+
+// mixtures are tried: the first is without heads, the last without centres.
+var mixtures = []mixture{{1, 0}, {1, 0.25}, {1, 0.5}, {1, 1}, {0.5, 1}, {0.25, 1}, {0, 1}}
+
+func (m mixture) String() string {
+	switch {
+	case m.heads == 0:
+		return "centres alone"
+	case m.centres == 0:
+		return "heads alone"
+	case m.centres == m.heads:
+		return "centres and heads alike"
+	case m.centres > m.heads:
+		return fmt.Sprintf("centres with heads at %.3g", m.heads)
+	}
+	return fmt.Sprintf("heads with centres at %.3g", m.centres)
+}
+
+// mix makes f's similarities those of centres and heads, of the same candidates.
+func (f *field) mix(centres, heads *field, by mixture) {
+	for i, v := range centres.fit {
+		f.fit[i] = by.centres*v + by.heads*heads.fit[i]
+	}
+	for i := range f.tail {
+		a, b := centres.tail[i], heads.tail[i]
+		deviation := float64(by.centres)*math.Sqrt(float64(a.variance)) + float64(by.heads)*math.Sqrt(float64(b.variance))
+		f.tail[i] = tail{by.centres*a.mean + by.heads*b.mean, float32(deviation * deviation), by.centres*a.least + by.heads*b.least}
+	}
+}
+
+// heads returns log p/β of the candidates of f.
+func (b *bench) heads(f *field, beta float64) (*field, error) {
+	h := *f
+	h.fit, h.tail = make([]float32, len(f.fit)), slices.Clone(f.tail)
+	at := make([]int, len(b.v.Order)) // of rows, in s
+	for i, row := range b.s.Rows {
+		at[row] = i
+	}
+	row, candidate, others := make([]float64, f.classes), make([]bool, f.classes), []int32(nil)
+	err := b.opts.Heads(func(z int, p []float64) {
+		i := at[z]
+		for k, v := range p {
+			row[k], candidate[k] = math.Log(math.Max(v, 1e-30))/beta, false
+		}
+		for j, k := range f.column[i*f.m:][:f.m] {
+			h.fit[i*f.m+j], candidate[k] = float32(row[k]), true
+		}
+		if f.tail == nil {
+			return
+		}
+		others = others[:0]
+		for k, is := range candidate {
+			if !is {
+				others = append(others, int32(k))
+			}
+		}
+		h.tail[i] = tailOf(row, others)
+	})
+	return &h, err
+}
