@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/audit/judges"
 	"winnow/features"
 )
 
@@ -37,7 +38,7 @@ func TestRun(t *testing.T) {
 		if err != nil || d.AUROC < 0.75 || d.Removed != int(r.Rate*float64(z.Len())) {
 			t.Errorf("%s: AUROC %v, %d called wrong, %v", scorer, d.AUROC, d.Removed, err)
 		}
-		if scorer == "" && (r.Scorer != "fitted" || math.Abs(r.Noise.Rate-0.25) > 0.1 || len(r.Classes) != 10 || r.NoFindings != nil) {
+		if scorer == "" && (r.Scorer != judges.Combined || r.Why == "" || math.Abs(r.Noise.Rate-0.25) > 0.1 || len(r.Classes) != 10 || r.NoFindings != nil) {
 			t.Errorf("%s: %+v, %d classes", r.Scorer, r.Noise, len(r.Classes))
 		}
 	}

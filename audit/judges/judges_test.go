@@ -45,7 +45,7 @@ func fine(seed uint64, rate float64) (z features.Set, truth []int) {
 
 func judged(t testing.TB, z features.Set, name string) Verdict {
 	t.Helper()
-	v, err := Ask(context.Background(), z, 32, name, Options{Rand: rand.New(rand.NewPCG(1, 2))})
+	v, err := Ask(context.Background(), z, 32, name, Options{Rand: rand.New(rand.NewPCG(1, 2)), Heads: headsOf(z, 32)})
 	if err != nil {
 		t.Fatal(err)
 	}

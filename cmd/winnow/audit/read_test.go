@@ -28,7 +28,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 	rate, none := 0.25, 0.0
 	usual := auditing.Options{Options: audit.Options{Neighbours: 10, Folds: 5, Copies: 0.8, Seed: 1, MaxMem: 1 << 30}}
 	stored := usual
-	stored.Scorer = "fitted"
+	stored.Scorer = "combined"
 	precise := usual
 	precise.Scorer, precise.Rate, precise.IncludeEval, precise.Seed = "vmf", &rate, true, 3
 	few := usual
