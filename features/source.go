@@ -1,19 +1,25 @@
 package features
 
-import "gonum.org/v1/gonum/blas/blas32"
+import (
+	"context"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
 
 // Source is labelled vectors that are looked at some rows at a time: those of a [Set], or of a store, which stay there.
 type Source interface {
 	Len() int
 	Dim() int
 	// Part returns the vectors of n rows from one on, to be read only, in the memory of scratch where they are nowhere yet.
-	Part(scratch *[]float32, from, n int) (blas32.General, error)
+	Part(ctx context.Context, scratch *[]float32, from, n int) (blas32.General, error)
 	// Bare returns labels and ids without vectors.
 	Bare() Set
 }
 
 // Part returns a view of n rows, the first of which is from.
-func (s Set) Part(_ *[]float32, from, n int) (blas32.General, error) { return Part(s.X, from, n), nil }
+func (s Set) Part(_ context.Context, _ *[]float32, from, n int) (blas32.General, error) {
+	return Part(s.X, from, n), nil
+}
 
 // Bare returns labels and ids without vectors.
 func (s Set) Bare() Set { return Set{Labels: s.Labels, IDs: s.IDs} }
@@ -42,17 +48,17 @@ func (s Stored) Dim() int { return s.store.Dim }
 func (s Stored) Bare() Set { return Set{Labels: s.Labels, IDs: s.IDs} }
 
 // Part reads the vectors of n rows from one on.
-func (s Stored) Part(scratch *[]float32, from, n int) (blas32.General, error) {
+func (s Stored) Part(ctx context.Context, scratch *[]float32, from, n int) (blas32.General, error) {
 	x := Resize(blas32.General{Data: *scratch}, n, s.Dim())
 	*scratch = x.Data
-	return x, s.store.read(x, s.rows[from:from+n])
+	return x, s.store.read(ctx, x, s.rows[from:from+n])
 }
 
 // Read reads all vectors.
-func (s Stored) Read() (Set, error) {
+func (s Stored) Read(ctx context.Context) (Set, error) {
 	set := s.Bare()
 	var err error
-	set.X, err = s.Part(new([]float32), 0, s.Len())
+	set.X, err = s.Part(ctx, new([]float32), 0, s.Len())
 	return set, err
 }
 

@@ -64,7 +64,7 @@ func (h *Head) embed(ctx context.Context, dst blas32.General, of features.Source
 			return err
 		}
 		n := min(block, rows-from)
-		in, err := of.Part(&scratch, from, n)
+		in, err := of.Part(ctx, &scratch, from, n)
 		if err != nil {
 			return err
 		}

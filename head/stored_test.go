@@ -48,12 +48,12 @@ func TestStoredStay(t *testing.T) {
 	}
 	stored := all.Labelled()
 	var got features.Set
-	memory.Check(t, n*dim*4/2, func() {
+	memory.Check(t, n*dim*4*3/4, func() {
 		if got, err = head.WhitenSet(t.Context(), stored, out); err != nil {
 			t.Fatal(err)
 		}
 	})
-	held, err := stored.Read()
+	held, err := stored.Read(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -165,7 +165,7 @@ func eachBlock(ctx context.Context, x features.Source, visit func(from int, bloc
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		block, err := x.Part(&scratch, from, min(covarianceBlock, x.Len()-from))
+		block, err := x.Part(ctx, &scratch, from, min(covarianceBlock, x.Len()-from))
 		if err != nil {
 			return err
 		}

@@ -14,11 +14,13 @@ import (
 	"winnow/internal/interrupt"
 )
 
-func main() {
-	ctx, stop := interrupt.Listen(context.Background(), interrupt.Patience(os.Args), func() { term.Interrupted(os.Stderr, os.Args) })
-	code := execute(ctx, os.Args, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+func main() { os.Exit(listening(os.Args)) }
+
+// listening executes with the process's streams, until a signal.
+func listening(args []string) int {
+	ctx, stop := interrupt.Listen(context.Background(), interrupt.Patience(args), func() { term.Interrupted(os.Stderr, args) })
+	defer stop()
+	return execute(ctx, args, os.Stdout, os.Stderr)
 }
 
 // execute is the whole program as a function: a test calls it with buffers.

@@ -2,6 +2,7 @@
 package lookup
 
 import (
+	"context"
 	"fmt"
 
 	"winnow/datasets"
@@ -40,10 +41,10 @@ func Stored(d *datasets.Dataset, s *features.Store, split string) (set features.
 }
 
 // Split is Stored with the features read.
-func Split(d *datasets.Dataset, s *features.Store, split string) (set features.Set, left []LeftOut, err error) {
+func Split(ctx context.Context, d *datasets.Dataset, s *features.Store, split string) (set features.Set, left []LeftOut, err error) {
 	stored, left, err := Stored(d, s, split)
 	if err == nil {
-		set, err = stored.Read()
+		set, err = stored.Read(ctx)
 	}
 	return set, left, err
 }

@@ -43,7 +43,7 @@ func (r *reproduction) prepare(ctx context.Context, cell studies.Cell) (t traini
 	if t.labels, err = t.from.as(ctx, row.Labels, column, cell.Seed); err != nil {
 		return t, err
 	}
-	if t.data, err = run.Join(t.labels.data, t.from.store); err != nil {
+	if t.data, err = run.Join(ctx, t.labels.data, t.from.store); err != nil {
 		return t, err
 	}
 	t.cfg.Bank.Size = min(t.cfg.Bank.Size, t.data.Train.Len()) // recipes name the papers' sizes: no image is in the bank several times over
@@ -98,7 +98,7 @@ func (r *reproduction) cell(ctx context.Context, cell studies.Cell) (studies.Out
 // untrained returns the features as they are, or whitened to the dimension that a head would have.
 func untrained(ctx context.Context, how string, t training) (embedder, error) {
 	if how == studies.Frozen {
-		return func(set features.Set) (features.Set, error) { return comparison.Frozen(set) }, nil
+		return func(set features.Set) (features.Set, error) { return comparison.Frozen(ctx, set) }, nil
 	}
 	white, err := head.Whitening(ctx, t.data.Train, min(t.cfg.Head.Out, t.data.Train.Dim()), t.cfg.Head.Bias)
 	if err != nil {

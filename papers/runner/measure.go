@@ -58,7 +58,7 @@ func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, embed em
 		return nil
 	}
 	d, s := t.labels.data, t.from.store
-	test, gallery, err := testOf(d, s)
+	test, gallery, err := testOf(ctx, d, s)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, embed em
 	var fit *features.Set
 	fitted := func() (*features.Set, error) {
 		if fit == nil {
-			set, _, err := lookup.Split(d, s, datasets.Train)
+			set, _, err := lookup.Split(ctx, d, s, datasets.Train)
 			if err != nil {
 				return nil, err
 			}
@@ -155,17 +155,17 @@ func (r *reproduction) metrics() []studyMetric {
 }
 
 // testOf returns what is measured on: the test split, or queries with their gallery.
-func testOf(d *datasets.Dataset, s *features.Store) (test features.Set, gallery *features.Set, err error) {
+func testOf(ctx context.Context, d *datasets.Dataset, s *features.Store) (test features.Set, gallery *features.Set, err error) {
 	if len(d.Select(datasets.Test)) == 0 && len(d.Select(datasets.Query)) > 0 {
-		g, _, err := lookup.Split(d, s, datasets.Gallery)
+		g, _, err := lookup.Split(ctx, d, s, datasets.Gallery)
 		if err != nil {
 			return test, nil, err
 		}
 		g = g.Labelled()
-		test, _, err = lookup.Split(d, s, datasets.Query)
+		test, _, err = lookup.Split(ctx, d, s, datasets.Query)
 		return test.Labelled(), &g, err
 	}
-	if test, _, err = lookup.Split(d, s, datasets.Test); err != nil {
+	if test, _, err = lookup.Split(ctx, d, s, datasets.Test); err != nil {
 		return test, nil, err
 	}
 	if test = test.Labelled(); test.Len() == 0 {
@@ -181,7 +181,7 @@ func auditOutcome(ctx context.Context, o *studies.Outcome, out run.Outcome, d *d
 	if entry, err := filters.Find(cfg.Scorer); cfg.Scorer == config.NoFilter || err != nil || !entry.NeedsBank {
 		cfg = filters.Default()
 	}
-	set, _, err := lookup.Split(d, s, datasets.Train)
+	set, _, err := lookup.Split(ctx, d, s, datasets.Train)
 	if err != nil {
 		return err
 	}

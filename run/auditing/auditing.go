@@ -105,7 +105,7 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 	if in.Probs != "" {
 		return byProbabilities(ctx, in, whole, store, o)
 	}
-	data, err := run.Join(d, store)
+	data, err := run.Join(ctx, d, store)
 	if err != nil {
 		return nil, err
 	}

@@ -104,7 +104,7 @@ func Each[S features.Source](ctx context.Context, h *head.Head, train S, stored,
 		embed func(features.Source) (features.Set, error)
 		of    Asked[S]
 	}{
-		{FrozenRow, Frozen, stored},
+		{FrozenRow, func(s features.Source) (features.Set, error) { return Frozen(ctx, s) }, stored},
 		{WhitenedRow, func(s features.Source) (features.Set, error) { return white.EmbedSet(ctx, s) }, stored},
 		{TrainedRow, func(s features.Source) (features.Set, error) { return h.EmbedSet(ctx, s) }, tuned},
 	} {
@@ -133,10 +133,10 @@ func Measure(ctx context.Context, h *head.Head, train, stored, tuned features.Se
 
 // Frozen returns the stored features as they are, on the unit sphere. A row of zeros, as a network may give for a blank
 // image, has no direction and is not changed: [head.Head.Embed] leaves one so, too.
-func Frozen(of features.Source) (features.Set, error) {
+func Frozen(ctx context.Context, of features.Source) (features.Set, error) {
 	unit := of.Bare()
 	unit.X = features.NewMatrix(of.Len(), of.Dim())
-	x, err := of.Part(&unit.X.Data, 0, of.Len())
+	x, err := of.Part(ctx, &unit.X.Data, 0, of.Len())
 	if err != nil {
 		return unit, err
 	}

@@ -33,7 +33,7 @@ func OpenStore(o Options) (*Run, error) {
 // Embed returns set on the unit sphere: through the run's head, or as it is stored.
 func (r *Run) Embed(ctx context.Context, set features.Source) (features.Set, error) {
 	if r.Head == nil {
-		return comparison.Frozen(set)
+		return comparison.Frozen(ctx, set)
 	}
 	return r.Head.EmbedSet(ctx, set)
 }
