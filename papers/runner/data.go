@@ -114,7 +114,8 @@ func (r *reproduction) checkOne(ctx context.Context, data *data) error {
 	if len(rows) == 0 {
 		return fmt.Errorf("reproduce: %s: has no image in the split train; it has %s", data.name, data.clean.SplitNames())
 	}
-	if len(r.metrics()) == 0 {
+	metrics := r.metrics(data.clean)
+	if len(metrics) == 0 {
 		return nil
 	}
 	test, _, err := testOf(ctx, data.clean, data.store)
@@ -125,7 +126,7 @@ func (r *reproduction) checkOne(ctx context.Context, data *data) error {
 	for _, i := range data.clean.Select(datasets.Train) {
 		labels = append(labels, data.clean.Samples[i].Label)
 	}
-	for _, metric := range r.metrics() {
+	for _, metric := range metrics {
 		entry, err := eval.Find(metric.name)
 		if err != nil {
 			return err
