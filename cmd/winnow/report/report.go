@@ -152,7 +152,7 @@ func (o Options) measure(ctx context.Context, p *term.Program, dir string, done 
 		return nil, err
 	}
 	split := cmp.Or(o.Split, usualSplit(r.Manifest))
-	found, err := evaluation.Read(ctx, opened, evaluation.Options{Split: split})
+	found, err := evaluation.Read(opened, evaluation.Options{Split: split})
 	if err != nil {
 		return nil, err
 	}
