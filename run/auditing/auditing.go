@@ -99,8 +99,11 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 	if store, err = folder.LookAt(store, in.View, o.Note); err != nil {
 		return nil, err
 	}
-	d := o.asJudged(whole)
-	if err := o.within(d, store.Dim, min(store.Dim, head.Widest)); err != nil {
+	d, fit := o.asJudged(whole), o.within
+	if o.Scorer == "" && in.Probs == "" {
+		fit = o.choose
+	}
+	if err := fit(d, store.Dim, min(store.Dim, head.Widest)); err != nil {
 		return nil, err
 	}
 	if in.Probs != "" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"winnow/audit"
+	"winnow/audit/judges"
 	"winnow/datasets"
 	"winnow/internal/budget"
 )
@@ -23,12 +24,30 @@ func similarities(memory int64, images, stored, judged, classes int, scorer stri
 	switch scorer {
 	case audit.Crossfit:
 		judging = int64(8*stored) + 2*vector + budget.Named + learned
+	case judges.Combined:
+		judging = int64(8*stored) + 3*vector + budget.Named + learned + 2*fitting
 	case "probe", "confident":
 		judging = 3*vector + int64(8*classes) + budget.Named
 	}
 	use := budget.Use{What: fmt.Sprintf("audit: %d images of %d values", images, judged), Beside: n * (vector + budget.Named + told),
 		Other: n * max(reading, judging), Row: 4 * n}
 	return use.Similarities(memory)
+}
+
+// choose takes the default judge within the memory: the one of those that train nothing where no heads fit into it.
+func (o *Options) choose(d *datasets.Dataset, stored, judged int) error {
+	memory := o.MaxMem
+	o.Scorer = judges.Default
+	err := o.within(d, stored, judged)
+	if err == nil {
+		return nil
+	}
+	o.Scorer, o.MaxMem = judges.Fitted, memory
+	if o.within(d, stored, judged) != nil {
+		return err
+	}
+	o.Note("judged by %s, not by %s, which finds more: %v", judges.Fitted, judges.Default, err)
+	return nil
 }
 
 // within puts what is left for similarities in the place of the memory of the whole audit.

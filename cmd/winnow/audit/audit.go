@@ -32,7 +32,7 @@ func command(call term.Call[Options]) *cli.Command {
 		Description: description(),
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write all images, most suspect first, to `FILE`.csv, .jsonl, .parquet, or all that is found to .json"},
-			&cli.StringFlag{Name: "scorer", DefaultText: "the run's", Usage: "judge by the scorer `NAME`: " + strings.Join(auditing.Scorers(), ", ")},
+			&cli.StringFlag{Name: "scorer", DefaultText: "of features " + judges.Default + ", else the run's", Usage: "judge by the scorer `NAME`: " + strings.Join(auditing.Scorers(), ", ")},
 			&cli.StringFlag{Name: "probs", Usage: "judge by class probabilities of any model, `FILE`.npy, .csv or .parquet: a row an image of --labels, a column a class; best out of fold"},
 			&cli.Float64Flag{Name: "noise-rate", Aliases: []string{"rate"}, DefaultText: "the run's", Usage: "share `P` of the labels to call wrong"},
 			&cli.IntFlag{Name: "top", Value: 20, Usage: "print the `N` most suspect"},

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/audit"
-	"winnow/audit/judges"
 	"winnow/audit/suspects"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
@@ -93,8 +91,7 @@ func read(c *cli.Context) (o Options, err error) {
 	if o.Stored.Probs != "" {
 		return o, nil
 	}
-	o.Audit.Scorer = cmp.Or(o.Audit.Scorer, judges.Default)
-	if name, all := o.Audit.Scorer, audit.Scorers(); !slices.Contains(all, name) {
+	if name, all := o.Audit.Scorer, audit.Scorers(); name != "" && !slices.Contains(all, name) {
 		return o, term.Misused("--scorer: %q cannot judge stored features%s, expected one of %s", name, catalog.Ask(name, all), strings.Join(all, ", "))
 	}
 	return o, nil

@@ -27,14 +27,12 @@ func asked(t *testing.T, line string) (got Options, err error) {
 func TestFlagsBecomeOptions(t *testing.T) {
 	rate, none := 0.25, 0.0
 	usual := auditing.Options{Options: audit.Options{Neighbours: 10, Folds: 5, Copies: 0.8, Seed: 1, MaxMem: 1 << 30}}
-	stored := usual
-	stored.Scorer = "combined"
 	precise := usual
 	precise.Scorer, precise.Rate, precise.IncludeEval, precise.Seed = "vmf", &rate, true, 3
 	few := usual
 	few.Rate, few.MaxMem, few.Folds, few.Neighbours, few.Copies, few.Scorer = &none, 1<<20, 3, 4, 0.5, "crossfit"
 	for line, want := range map[string]Options{
-		"--labels m.csv --features f":  {Audit: stored, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center"}, Top: 20},
+		"--labels m.csv --features f":  {Audit: usual, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center"}, Top: 20},
 		"run":                          {Audit: usual, Run: "run", Top: 20, Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
 		"--labels m.csv --probs p.npy": {Audit: usual, Stored: auditing.Stored{Manifest: "m.csv", Probs: "p.npy", View: "center"}, Top: 20},
 		"run --last --root r --manifest m --clean c.csv --drop --precision 0.9 --include-eval --scorer vmf --rate 0.25 --seed 3 --json": {
