@@ -4,7 +4,7 @@
 // The images are parted into folds. For each fold, from the other folds alone:
 //
 //  1. a head is started, whitened by their vectors;
-//  2. they are judged by their class centres, each image left out of its own: labels that look wrong are not learned
+//  2. they are judged by fitted, each image left out of its own: labels that look wrong are not learned
 //     from, and where another class is nearly sure the image counts for that one (self-training);
 //  3. the head is trained on what is left, by a normalised softmax whose proxies start at the class centres;
 //  4. the fold's images are compared with the class centres before and after the training.

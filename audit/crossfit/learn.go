@@ -49,7 +49,7 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 	if err := e.look(h, judged.X, centres(z, others.Labels, e.classes)); err != nil {
 		return nil, err
 	}
-	if others.Labels, e.first, err = trust(ctx, features.Set{X: z, Labels: others.Labels}, e.classes); err != nil {
+	if others.Labels, e.first, err = trust(ctx, features.Set{X: z, Labels: others.Labels}, e.classes, train.Rand(opts.Seed, "crossfit trust", fold)); err != nil {
 		return nil, err
 	}
 	if err := fit(ctx, h, others, centres(z, others.Labels, e.classes), fold, opts); err != nil {

@@ -2,7 +2,9 @@ package crossfit
 
 import (
 	"context"
+	"math/rand/v2"
 
+	"winnow/audit/judges"
 	"winnow/features"
 	"winnow/filters/leaveout"
 )
@@ -12,10 +14,11 @@ const (
 	sure     = 0.9 // another class is learned instead that is as probable
 )
 
-// trust says what is to be learned of each row of z, unit rows: its label, another, or nothing (-1), by the centres of
-// the given labels, each row left out of its own, and the weighing that it went by. Of each class the most probable
-// row keeps its label, and so does a class's single one.
-func trust(ctx context.Context, z features.Set, classes int) ([]int, weighing, error) {
+// trust says what is to be learned of each row of z, unit rows: its label, another, or nothing (-1), by what
+// [judges.Fitted] makes of the given labels, each row left out of its own, and what these say of similarities to their
+// centres. Of each class the most probable row keeps its label, and so does a class's single one. Fitted knows classes
+// that are mistaken for each other; heads would learn these mistakes.
+func trust(ctx context.Context, z features.Set, classes int, rng *rand.Rand) ([]int, weighing, error) {
 	labels := append([]int(nil), z.Labels...)
 	if !comparable(labels, classes) {
 		return labels, blind, nil
@@ -28,34 +31,26 @@ func trust(ctx context.Context, z features.Set, classes int) ([]int, weighing, e
 	if err != nil {
 		return nil, blind, err
 	}
-	n := len(s.Classes)
-	row32, p, r := make([]float32, n), make([]float64, n), make([]float64, n)
+	v, err := judges.Ask(ctx, z, classes, judges.Fitted, judges.Options{Rand: rng})
+	if err != nil {
+		return nil, blind, err
+	}
 	best := make([]int, classes) // most probable row of each class
 	most := make([]float64, classes)
 	kept := make([]int, classes)
-	err = s.Each(ctx, func(i, y int, row []float64) {
-		for k, v := range row {
-			row32[k] = float32(v)
-		}
-		w.probabilities(p, row32)
-		at, label := s.Rows[i], s.Classes[y]
-		own := w.posterior(r, p, y)
+	for _, at := range s.Rows {
+		label, own := labels[at], v.Score[at]
 		if own >= most[label] {
 			best[label], most[label] = at, own
 		}
 		if own >= believed {
 			kept[label]++
-			return
+			continue
 		}
 		labels[at] = features.Unlabelled
-		for k, v := range r {
-			if v >= sure {
-				labels[at] = s.Classes[k]
-			}
+		if k := v.Suggested[at]; k != label && v.SuggestedScore[at] >= sure {
+			labels[at] = k
 		}
-	})
-	if err != nil {
-		return nil, blind, err
 	}
 	for _, k := range s.Classes {
 		if kept[k] == 0 {

@@ -30,18 +30,38 @@ func (b *bench) combined() error {
 	}
 	mixed := *f
 	mixed.fit, mixed.tail = make([]float32, len(f.fit)), slices.Clone(f.tail)
-	best, most := 0, math.Inf(-1)
-	said := make([]float64, len(mixtures))
-	for try, m := range mixtures {
-		mixed.mix(f, heads, m)
-		_, v := newLearner(b.ctx, &mixed, nil, 0).sharpest()
-		if said[try] = math.Exp(v); v > most+tie {
-			best, most = try, v
+	said := make([]float64, len(mixtures)) // log probability of a label left out; 0: not tried
+	var same slots                         // of all mixtures: the candidates are
+	likelihood := func(try int) float64 {
+		if said[try] == 0 {
+			mixed.mix(f, heads, mixtures[try])
+			l := newLearner(b.ctx, &mixed, b.folds(), b.opts.Folds)
+			l.slots = same
+			plain, without := l.sharpest()
+			_, said[try] = l.choose(plain, without)
+			same = l.slots
+		}
+		return said[try]
+	}
+	last := len(mixtures) - 1
+	best := 0
+	for _, from := range []int{0, last, last / 2} { // uphill from the best of three
+		if likelihood(from) > likelihood(best)+tie {
+			best = from
+		}
+	}
+	for moved := true; moved; {
+		moved = false
+		for _, next := range []int{best - 1, best + 1} {
+			if next >= 0 && next <= last && likelihood(next) > likelihood(best)+tie {
+				best, moved = next, true
+				break
+			}
 		}
 	}
 	mixed.mix(f, heads, mixtures[best])
 	b.v.Why = fmt.Sprintf("%s: a label left out has probability %.3f by them, %.3f by centres alone and %.3f by heads alone",
-		mixtures[best], said[best], said[0], said[len(said)-1])
+		mixtures[best], math.Exp(said[best]), math.Exp(said[0]), math.Exp(said[last]))
 	return b.channelled(&mixed)
 }
 
