@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 )
 
 // Number returns a number with four figures.
@@ -37,6 +39,28 @@ func NewTable(w io.Writer) Table { return Table{tabwriter.NewWriter(w, 0, 0, 2, 
 
 // Row adds a row. A cell that begins with a line break begins another part of the table.
 func (t Table) Row(cells ...string) { fmt.Fprintln(t, strings.Join(cells, "\t")) }
+
+// Aligned writes rows of equally many cells, the columns named to the left and the others to the right.
+func Aligned(w io.Writer, rows [][]string, left ...int) {
+	wide := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, s := range row {
+			wide[i] = max(wide[i], utf8.RuneCountInString(s))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, s := range row {
+			pad := strings.Repeat(" ", wide[i]-utf8.RuneCountInString(s))
+			if slices.Contains(left, i) {
+				line.WriteString(s + pad + "  ")
+			} else {
+				line.WriteString(pad + s + "  ")
+			}
+		}
+		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+	}
+}
 
 // Approx returns a number of bytes as text, rounded to a tenth of its unit.
 func Approx(bytes int64) string {
