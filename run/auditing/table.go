@@ -145,17 +145,13 @@ func tableOfParquet(path string, most int64) (t *table, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := parquetguard.Footer(f, info.Size()); err != nil {
-		return nil, err
-	}
-	file, err := parquet.OpenFile(f, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	file, check, err := parquetguard.Open(f, info.Size())
 	if err != nil {
 		return nil, err
 	}
 	for k := range file.Schema().Columns() {
-		budget := parquetguard.ForColumn(info.Size())
 		for group := range file.RowGroups() {
-			if err := parquetguard.Column(f, file, group, k, &budget); err != nil {
+			if err := check(group, k); err != nil {
 				return nil, err
 			}
 		}
