@@ -15,7 +15,8 @@ import (
 )
 
 func main() {
-	ctx, stop := interrupt.Listen(context.Background(), interrupt.Patience(os.Args), func() { term.Interrupted(os.Stderr, os.Args) })
+	args := term.FromCommand(commands(), os.Args)
+	ctx, stop := interrupt.Listen(context.Background(), interrupt.Patience(args), func() { term.Interrupted(os.Stderr, args) })
 	code := execute(ctx, os.Args, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
