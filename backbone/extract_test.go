@@ -142,7 +142,7 @@ func TestExtract(t *testing.T) {
 	if diff := cmp.Diff(want, s.Bad); diff != "" {
 		t.Errorf("unreadable (-want +got):\n%s", diff)
 	}
-	x, err := s.Read(nil)
+	x, err := s.Read(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -386,7 +386,7 @@ func TestNotFinite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := s.Read(nil)
+		x, err := s.Read(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

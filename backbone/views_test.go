@@ -178,7 +178,7 @@ func TestExtractViews(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := one.Read(nil)
+	want, err := one.Read(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,13 +192,13 @@ func TestExtractViews(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.Read(nil); err != nil || dtype == "" && !slices.Equal(got.Data, want.Data) {
+		if got, err := s.Read(t.Context(), nil); err != nil || dtype == "" && !slices.Equal(got.Data, want.Data) {
 			t.Errorf("the centre is not that of a store of one view: %v", err)
 		}
 		if len(s.Bad) != 3 {
 			t.Errorf("unreadable: %v", s.Bad)
 		}
-		x, err := s.ReadViews([]int{3, 4})
+		x, err := s.ReadViews(t.Context(), []int{3, 4})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package embedding
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"image"
@@ -84,7 +85,7 @@ func (j Joined) Check(rt *ort.Runtime, n int, note func(format string, args ...a
 // another processor explain some of it; other images or another model do not.
 func (j Joined) compareStored(rt *ort.Runtime, rows []int, today blas32.General, result *Check, note func(format string, args ...any)) error {
 	r := j.run
-	x, err := r.Store.ReadView(rows, 0) // the ONNX file sees the centre, whatever --view says
+	x, err := r.Store.ReadView(context.Background(), rows, 0) // a few rows; the ONNX file sees the centre, whatever --view says
 	if err != nil {
 		return err
 	}

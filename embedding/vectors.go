@@ -99,7 +99,7 @@ func embedBlock(ctx context.Context, r *folder.Run, dst blas32.General, rows, id
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	x, err := r.Store.Read(rows)
+	x, err := r.Store.Read(ctx, rows)
 	if err != nil {
 		return err
 	}

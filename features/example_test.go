@@ -2,6 +2,7 @@ package features_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log"
 	"os"
@@ -66,7 +67,7 @@ func ExampleCreate() {
 		log.Fatal(err)
 	}
 	rows, missing := store.Lookup([]string{"stork.jpg", "wren.jpg"})
-	x, err := store.Read(rows[:1])
+	x, err := store.Read(context.Background(), rows[:1])
 	if err != nil {
 		log.Fatal(err)
 	}

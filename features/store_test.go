@@ -2,6 +2,7 @@ package features
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -100,7 +101,7 @@ func restore(t *testing.T, files map[string]string) string {
 func TestStoreRoundTrip(t *testing.T) {
 	plan := testPlan(10)
 	s := makeStore(t, filepath.Join(t.TempDir(), "deep", "store"), plan)
-	all, err := s.Read(nil)
+	all, err := s.Read(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func TestStoreRoundTrip(t *testing.T) {
 	if !cmp.Equal(rows, []int{7, -1, 0}) || !cmp.Equal(missing, []string{"none.jpg"}) {
 		t.Errorf("Lookup: %v, missing %v", rows, missing)
 	}
-	some, err := s.Read([]int{7, 8, 9, 2, 2})
+	some, err := s.Read(t.Context(), []int{7, 8, 9, 2, 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +124,7 @@ func TestStoreRoundTrip(t *testing.T) {
 			t.Errorf("Read: row %d", r)
 		}
 	}
-	if _, err := s.Read([]int{10}); err == nil {
+	if _, err := s.Read(t.Context(), []int{10}); err == nil {
 		t.Error("row 10 of 10 was read")
 	}
 	if !cmp.Equal(s.BadRows(), map[int]string{5: "not an image"}) {
@@ -501,5 +502,17 @@ func TestWriteNPYNeedsNoCopy(t *testing.T) {
 	a, err := ReadNPY(&out, int64(out.Len()))
 	if err != nil || !cmp.Equal(a.Floats, []float32{1, 2, 3, 4}) {
 		t.Errorf("%v, %v", a.Floats, err)
+	}
+}
+
+// Reading ends between rows when its context does.
+func TestReadInterrupted(t *testing.T) {
+	s := makeStore(t, filepath.Join(t.TempDir(), "store"), testPlan(10))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, read := range map[string]func(context.Context, []int) (blas32.General, error){"Read": s.Read, "ReadViews": s.ReadViews, "averaged": s.Averaged().Read} {
+		if _, err := read(ctx, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package features
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,15 +25,25 @@ func (s *Store) Averaged() *Store {
 
 // Read loads the vectors of the rows, in their order: the first view, or of an Averaged store the mean. nil means all
 // rows.
-func (s *Store) Read(rows []int) (blas32.General, error) {
-	if s.mean {
-		return s.readMean(rows)
+func (s *Store) Read(ctx context.Context, rows []int) (blas32.General, error) {
+	rows, err := s.named(rows)
+	if err != nil {
+		return blas32.General{}, err
 	}
-	return s.ReadView(rows, 0)
+	x := NewMatrix(len(rows), s.Dim)
+	return x, s.read(ctx, x, rows)
+}
+
+// read is Read of rows that are there, into x.
+func (s *Store) read(ctx context.Context, x blas32.General, rows []int) error {
+	if s.mean {
+		return s.readMean(ctx, x, rows)
+	}
+	return s.fill(ctx, x.Data, rows, 0, s.Dim)
 }
 
 // ReadView loads one view of the rows, in their order. nil means all rows.
-func (s *Store) ReadView(rows []int, view int) (blas32.General, error) {
+func (s *Store) ReadView(ctx context.Context, rows []int, view int) (blas32.General, error) {
 	rows, err := s.named(rows)
 	if err != nil {
 		return blas32.General{}, err
@@ -41,12 +52,12 @@ func (s *Store) ReadView(rows []int, view int) (blas32.General, error) {
 		return blas32.General{}, fmt.Errorf("features: %s: view %d asked for, expected 0 to %d", s.Dir, view, s.Views()-1)
 	}
 	x := NewMatrix(len(rows), s.Dim)
-	return x, s.fill(x.Data, rows, view*s.Dim, s.Dim)
+	return x, s.fill(ctx, x.Data, rows, view*s.Dim, s.Dim)
 }
 
 // ReadViews loads all views of the rows below each other: len(rows) first views, then as many second ones, and so on.
 // The first len(rows) rows of the result are those of ReadView(rows, 0). nil means all rows.
-func (s *Store) ReadViews(rows []int) (blas32.General, error) {
+func (s *Store) ReadViews(ctx context.Context, rows []int) (blas32.General, error) {
 	rows, err := s.named(rows)
 	if err != nil {
 		return blas32.General{}, err
@@ -54,7 +65,7 @@ func (s *Store) ReadViews(rows []int) (blas32.General, error) {
 	x := NewMatrix(s.Views()*len(rows), s.Dim)
 	size := len(rows) * s.Dim
 	for v := range s.Views() {
-		if err := s.fill(x.Data[v*size:(v+1)*size], rows, v*s.Dim, s.Dim); err != nil {
+		if err := s.fill(ctx, x.Data[v*size:(v+1)*size], rows, v*s.Dim, s.Dim); err != nil {
 			return x, err
 		}
 	}
@@ -62,25 +73,20 @@ func (s *Store) ReadViews(rows []int) (blas32.General, error) {
 }
 
 // readMean loads the means of the rows' views, a few rows at a time.
-func (s *Store) readMean(rows []int) (blas32.General, error) {
-	rows, err := s.named(rows)
-	if err != nil {
-		return blas32.General{}, err
-	}
-	x := NewMatrix(len(rows), s.Dim)
+func (s *Store) readMean(ctx context.Context, x blas32.General, rows []int) error {
 	record := s.Views() * s.Dim
 	some := make([]float32, max(readBlock/record, 1)*record)
 	for at := 0; at < len(rows); {
 		n := min(len(some)/record, len(rows)-at)
-		if err := s.fill(some[:n*record], rows[at:at+n], 0, record); err != nil {
-			return x, err
+		if err := s.fill(ctx, some[:n*record], rows[at:at+n], 0, record); err != nil {
+			return err
 		}
 		for i := range n {
 			mean(Row(x, at+i), some[i*record:(i+1)*record])
 		}
 		at += n
 	}
-	return x, nil
+	return nil
 }
 
 // mean overwrites dst with the mean of the vectors that lie behind each other in all.
@@ -110,7 +116,7 @@ func (s *Store) named(rows []int) ([]int, error) {
 
 // fill reads, of each row, count values from one on, and writes them behind each other; where that is whole rows,
 // neighbours are read together.
-func (s *Store) fill(dst []float32, rows []int, from, count int) error {
+func (s *Store) fill(ctx context.Context, dst []float32, rows []int, from, count int) error {
 	f, err := os.Open(filepath.Join(s.Dir, featuresFile))
 	if err != nil {
 		return fmt.Errorf("features: %w", err)
@@ -121,6 +127,9 @@ func (s *Store) fill(dst []float32, rows []int, from, count int) error {
 	record := s.Views() * s.Dim
 	buf := make([]byte, 0, max(readBlock, width*count))
 	for at := 0; at < len(rows); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		run := 1
 		for count == record && at+run < len(rows) && rows[at+run] == rows[at]+run && (run+1)*width*count <= cap(buf) {
 			run++

@@ -36,7 +36,7 @@ func TestViews(t *testing.T) {
 		}
 		rows := []int{7, 0, 1, 2, 5, 9, 9}
 		for v := range 3 {
-			x, err := s.ReadView(rows, v)
+			x, err := s.ReadView(t.Context(), rows, v)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,15 +48,15 @@ func TestViews(t *testing.T) {
 				}
 			}
 		}
-		first, err := s.Read(rows)
+		first, err := s.Read(t.Context(), rows)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := s.ReadViews(rows)
+		all, err := s.ReadViews(t.Context(), rows)
 		if err != nil {
 			t.Fatal(err)
 		}
-		mean, err := s.Averaged().Read(rows)
+		mean, err := s.Averaged().Read(t.Context(), rows)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestMeanOfManyRows(t *testing.T) {
 		plan.Paths[i] = strings.Repeat("x", i/100+1)
 	}
 	s := makeStore(t, t.TempDir(), plan)
-	x, err := s.Averaged().Read(nil)
+	x, err := s.Averaged().Read(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestOneViewIsAsEver(t *testing.T) {
 	if head := got[featuresFile][:128]; !strings.Contains(head, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 3), }") || len(got[featuresFile]) != 128+36 {
 		t.Errorf("features.npy is %d bytes long and begins with %q", len(got[featuresFile]), head)
 	}
-	if x, err := s.Averaged().Read([]int{2}); err != nil || x.Data[1] != value(plan, 2, 0, 1) {
+	if x, err := s.Averaged().Read(t.Context(), []int{2}); err != nil || x.Data[1] != value(plan, 2, 0, 1) {
 		t.Errorf("mean of one view: %v, %v", x.Data, err)
 	}
 }
@@ -224,12 +224,12 @@ func TestViewStoresRefuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.ReadView([]int{1}, 3); err == nil || !strings.Contains(err.Error(), "view 3 asked for, expected 0 to 2") {
+	if _, err := s.ReadView(t.Context(), []int{1}, 3); err == nil || !strings.Contains(err.Error(), "view 3 asked for, expected 0 to 2") {
 		t.Error(err)
 	}
 	for _, read := range []func() error{
-		func() error { _, err := s.ReadViews([]int{10}); return err },
-		func() error { _, err := s.Averaged().Read([]int{-1}); return err },
+		func() error { _, err := s.ReadViews(t.Context(), []int{10}); return err },
+		func() error { _, err := s.Averaged().Read(t.Context(), []int{-1}); return err },
 	} {
 		if err := read(); err == nil || !strings.Contains(err.Error(), "expected 0 to 9") {
 			t.Error(err)
@@ -266,7 +266,7 @@ func TestFloat16Limits(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.Close()
-		got, err := s.ReadView([]int{2}, 1)
+		got, err := s.ReadView(t.Context(), []int{2}, 1)
 		if err != nil || float64(got.Data[1]) != slowHalf(c.value) || got.Data[1] == 0 {
 			t.Errorf("%v was read back as %v: %v", c.value, got.Data, err)
 		}
@@ -314,14 +314,14 @@ func FuzzOpen(f *testing.F) {
 		if err != nil {
 			return
 		}
-		x, err := s.ReadViews(nil)
+		x, err := s.ReadViews(t.Context(), nil)
 		if err != nil {
 			t.Fatalf("an open store cannot be read: %v", err)
 		}
 		if n := len(matrix); x.Rows != 7*s.Views() || 2*len(x.Data) > n {
 			t.Fatalf("%d×%d numbers of %d bytes", x.Rows, x.Cols, n)
 		}
-		if _, err := s.Averaged().Read([]int{6}); err != nil {
+		if _, err := s.Averaged().Read(t.Context(), []int{6}); err != nil {
 			t.Fatal(err)
 		}
 	})

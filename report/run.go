@@ -26,8 +26,8 @@ type Run struct {
 	metrics   []train.Metric
 	diagnoses []train.Diagnosis
 
-	split    string           // measured
-	now      comparison.Asked // the images measured, as the run embeds them
+	split    string                         // measured
+	now      comparison.Asked[features.Set] // the images measured, as the run embeds them
 	audited  Judged
 	measured Measured
 }
@@ -59,7 +59,7 @@ func (r *Run) Measure(ctx context.Context, images Images, maxMem int64) error {
 	m := &r.measured
 	m.Run, m.LeftOut = r.Dir, append(append([]lookup.LeftOut{}, images.LeftOut...), r.facts.LeftOut...)
 	opts := eval.RetrievalOptions{MaxMem: maxMem}
-	return comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, func(row string, of comparison.Asked) (err error) {
+	return comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, func(row string, of comparison.Asked[features.Set]) (err error) {
 		switch row {
 		case comparison.FrozenRow:
 			m.Frozen, err = eval.Retrieve(ctx, of.Query, of.Gallery, opts)

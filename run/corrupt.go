@@ -32,7 +32,7 @@ func Corrupt(ctx context.Context, d *datasets.Dataset, split string, spec NoiseS
 		if err != nil {
 			return blas32.General{}, err
 		}
-		return VectorsIn(s, d, split)
+		return VectorsIn(ctx, s, d, split)
 	})
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func NewNoise(ctx context.Context, spec NoiseSpec, vectors func() (blas32.Genera
 }
 
 // VectorsIn reads the features of the labelled images of a split.
-func VectorsIn(store *features.Store, d *datasets.Dataset, split string) (x blas32.General, err error) {
+func VectorsIn(ctx context.Context, store *features.Store, d *datasets.Dataset, split string) (x blas32.General, err error) {
 	rows, _, left, err := lookup.Rows(d, store, d.Labelled(split), split+" ")
 	if err != nil {
 		return x, err
@@ -89,7 +89,7 @@ func VectorsIn(store *features.Store, d *datasets.Dataset, split string) (x blas
 	if len(left) > 0 {
 		return x, fmt.Errorf("features %s: %d of the %s images could not be read, the first is %s (%s): expected features of all that have a label", store.Dir, len(left), split, left[0].Path, left[0].Reason)
 	}
-	return store.Read(rows)
+	return store.Read(ctx, rows)
 }
 
 // NoiseRand returns the random source of label noise for a seed.

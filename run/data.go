@@ -33,14 +33,14 @@ type Data struct {
 }
 
 // Join finds the features of the train and validation splits by path.
-func Join(d *datasets.Dataset, s *features.Store) (Data, error) {
+func Join(ctx context.Context, d *datasets.Dataset, s *features.Store) (Data, error) {
 	t := Data{Paths: d.Paths(), Key: s.Key, StoreSum: s.Sum, ModelFile: s.ModelFile}
 	sum := sha256.New()
 	for _, part := range []struct {
 		split string
 		to    *features.Set
 	}{{datasets.Train, &t.Train}, {datasets.Validation, &t.Validation}} {
-		set, left, err := lookup.Split(d, s, part.split)
+		set, left, err := lookup.Split(ctx, d, s, part.split)
 		if err != nil {
 			return t, err
 		}
@@ -68,11 +68,11 @@ func Load(ctx context.Context, d *datasets.Dataset, dir string, views bool) (Dat
 	if err := store.Verify(ctx); err != nil {
 		return Data{}, hint.With(err, "make the features again: winnow extract --overwrite")
 	}
-	data, err := Join(d, store)
+	data, err := Join(ctx, d, store)
 	if err != nil || !views || store.Views() == 1 {
 		return data, err
 	}
-	return data, data.readViews(store)
+	return data, data.readViews(ctx, store)
 }
 
 // TrainPaths lists the images of Train, row by row.
@@ -88,10 +88,10 @@ func (d *Data) TrainPaths() []string {
 func (d *Data) Views() int { return d.Stored.Len() / max(d.Train.Len(), 1) }
 
 // readViews adds the other views of the training images.
-func (d *Data) readViews(s *features.Store) error {
+func (d *Data) readViews(ctx context.Context, s *features.Store) error {
 	paths := d.TrainPaths()
 	rows, _ := s.Lookup(paths) // all of them are there: the first view has been read
-	x, err := s.ReadViews(rows)
+	x, err := s.ReadViews(ctx, rows)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package search
 
 import (
+	"context"
+
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
@@ -20,7 +22,7 @@ func (s Stored) Block(from, n int) (blas32.General, []bool, error) {
 	for i := range rows {
 		rows[i] = from + i
 	}
-	x, err := s.Read(rows)
+	x, err := s.Read(context.Background(), rows) // a block: between blocks those who search look at theirs
 	if err != nil {
 		return x, nil, err
 	}

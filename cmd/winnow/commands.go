@@ -28,7 +28,6 @@ import (
 	"winnow/cmd/winnow/search"
 	"winnow/cmd/winnow/term"
 	"winnow/cmd/winnow/theory"
-	"winnow/cmd/winnow/trace"
 	"winnow/cmd/winnow/train"
 )
 
@@ -58,7 +57,6 @@ func commands() []term.Group {
 		{Heading: "Papers", Commands: []*cli.Command{
 			recipes.Command(),
 			reproduce.Command(),
-			trace.Command(),
 			pairs.Command(),
 			theory.Command(),
 			cost.Command(),

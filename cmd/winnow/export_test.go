@@ -174,7 +174,7 @@ func (s studio) checkVectors(t *testing.T, base string, result embedding.RunVect
 		ids = append(ids, []string{strconv.Itoa(len(rows)), row.Path, row.Label, row.Split})
 		rows = append(rows, row)
 		at, _ := store.Lookup([]string{sample.Path})
-		stored, err := store.Read(at)
+		stored, err := store.Read(t.Context(), at)
 		if err != nil {
 			t.Fatal(err)
 		}

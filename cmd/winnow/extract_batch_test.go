@@ -31,7 +31,7 @@ func TestBatchAuto(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := s.Read(nil)
+		x, err := s.Read(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestBatchAutoGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := done.Read([]int{0, 1})
+	rows, err := done.Read(t.Context(), []int{0, 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func TestExtractRecognizes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := store.Read(nil)
+		x, err := store.Read(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

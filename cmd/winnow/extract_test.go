@@ -120,7 +120,7 @@ func TestExtractCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := s.Read(nil)
+	x, err := s.Read(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,6 @@ var working = []struct {
 	{line: "embed run drawn/test --out OUT.npy"},
 	{line: "index drawn/test --model run --out OUT"},
 	{line: "search IMAGE --index features"},
-	{line: "trace --manifest noisy.csv --features features --noise-rate 0.3 --filters vmf,avgsim --steps 10 --out OUT"},
 	{line: "pairs run --out OUT"},
 	{line: "theory skew run"},
 	{line: "theory kappa --trials 20 --samples 5,20 --dim 64"},

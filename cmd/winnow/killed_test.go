@@ -4,14 +4,16 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,7 +31,7 @@ func TestCommandChild(t *testing.T) {
 	if !ok {
 		t.Skip("only run by other tests")
 	}
-	os.Exit(execute(context.Background(), append([]string{"winnow", "--threads", "1", "-q"}, strings.Split(args, "\x1f")...), os.Stdout, os.Stderr))
+	os.Exit(listening(append([]string{"winnow", "--threads", "1", "-q"}, strings.Split(args, "\x1f")...)))
 }
 
 // command returns winnow with args, not yet started, and what it will write to standard error.
@@ -66,6 +68,14 @@ func goOn(t *testing.T, args []string, flag string) {
 // killedAt starts winnow, kills it after a while as kill -9 does, and reports whether it was still at work.
 func killedAt(t *testing.T, args []string, after time.Duration) bool {
 	t.Helper()
+	at, _ := signalledAt(t, args, os.Kill, after)
+	return at != nil
+}
+
+// signalledAt starts winnow, sends it a signal after a while, and returns how that ended it and what it said: nil where it
+// was done before.
+func signalledAt(t *testing.T, args []string, by os.Signal, after time.Duration) (*exec.ExitError, string) {
+	t.Helper()
 	c, stderr := command(args)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
@@ -77,10 +87,54 @@ func killedAt(t *testing.T, args []string, after time.Duration) bool {
 		if err != nil {
 			t.Fatalf("winnow %s: %v\n%s", strings.Join(args, " "), err, stderr)
 		}
-		return false
+		return nil, ""
 	case <-time.After(after):
-		_ = c.Process.Kill()
-		return <-ended != nil
+		_ = c.Process.Signal(by)
+		exit, _ := errors.AsType[*exec.ExitError](<-ended)
+		return exit, stderr.String()
+	}
+}
+
+// Commands that only read end by a signal in their middle and write nothing more. TestInterrupted looks at all commands, within
+// this process.
+func TestInterruptedProgram(t *testing.T) {
+	t.Chdir(t.TempDir())
+	finish(t, []string{"data", "glyphs", "--out", "glyphs", "--classes", "12", "--images", "2"})
+	drawn, err := filepath.Glob("glyphs/*/*/*.png")
+	if err != nil || len(drawn) == 0 {
+		t.Fatal(drawn, err)
+	}
+	for class := range 100 {
+		dir := fmt.Sprintf("many/%03d", class)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for image := range 200 {
+			if err := os.Link(drawn[0], fmt.Sprintf("%s/%03d.png", dir, image)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	finish(t, []string{"data", "import", "many", "--out", "many.csv"})
+	for _, args := range [][]string{
+		{"data", "check", "many.csv", "--root", "many"},
+		append([]string{"data", "import", "--out", "left.csv"}, slices.Repeat([]string{"many"}, 20)...),
+	} {
+		start := time.Now()
+		finish(t, args)
+		whole := time.Since(start)
+		if err := os.RemoveAll("left.csv"); err != nil {
+			t.Fatal(err)
+		}
+		for signal, code := range map[os.Signal]int{os.Interrupt: 130, syscall.SIGTERM: 143} {
+			exit, stderr := signalledAt(t, args, signal, whole/2)
+			if exit == nil || exit.ExitCode() != code || stderr != "winnow: interrupted\n" {
+				t.Errorf("%v after %v of %v: %v, expected exit status %d:\n%s", args[:2], whole/2, whole, exit, code, stderr)
+			}
+			if left, _ := filepath.Glob("*left*"); left != nil {
+				t.Errorf("%v: %v is left", args[:2], left)
+			}
+		}
 	}
 }
 

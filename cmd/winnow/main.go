@@ -14,12 +14,14 @@ import (
 	"winnow/internal/interrupt"
 )
 
-func main() {
-	args := term.FromCommand(commands(), os.Args)
-	ctx, stop := interrupt.Listen(context.Background(), interrupt.Patience(args), func() { term.Interrupted(os.Stderr, args) })
-	code := execute(ctx, os.Args, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+func main() { os.Exit(listening(os.Args)) }
+
+// listening executes with the process's streams, until a signal.
+func listening(args []string) int {
+	named := term.FromCommand(commands(), args)
+	ctx, stop := interrupt.Listen(context.Background(), interrupt.Patience(named), func() { term.Interrupted(os.Stderr, named) })
+	defer stop()
+	return execute(ctx, args, os.Stdout, os.Stderr)
 }
 
 // execute is the whole program as a function: a test calls it with buffers.

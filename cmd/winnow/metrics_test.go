@@ -92,11 +92,11 @@ func stored(t *testing.T, manifest, split string) features.Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, _, err := lookup.Split(d, s, split)
+	set, _, err := lookup.Split(t.Context(), d, s, split)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if set, err = comparison.Frozen(set.Labelled()); err != nil {
+	if set, err = comparison.Frozen(t.Context(), set.Labelled()); err != nil {
 		t.Fatal(err)
 	}
 	return set

@@ -64,7 +64,7 @@ func TestFeaturesAsPIL(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x, err := opened.Read(nil)
+		x, err := opened.Read(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 	"winnow/papers/runner"
 	"winnow/papers/studies"
+	"winnow/train"
 )
 
 // TestReproduce runs two rows of a study on a few drawn characters, one at a time and several at once: the numbers are
@@ -105,6 +108,98 @@ func TestReproduceWinnowsOwn(t *testing.T) {
 	}
 	if code, _, stderr := call(t.Context(), "reproduce", "--data", "glyphs", "--classes", "24", "--images", "12", "--out", at, "--rows", "all", "finetune-mnist"); code != 2 || !strings.Contains(stderr, "no image files") {
 		t.Errorf("%d %s", code, stderr)
+	}
+}
+
+// knownWorld is a world of which 40 % of the training labels are wrong, with a manifest that knows it.
+func knownWorld(t *testing.T) (manifest, store string) {
+	t.Helper()
+	needRuntime(t)
+	w := newWorld(t, 3, 0.4)
+	var list strings.Builder
+	for i, line := range strings.Split(strings.TrimSpace(readFile(t, w.manifest)), "\n") {
+		if i == 0 {
+			list.WriteString(line + ",true_label\n")
+			continue
+		}
+		list.WriteString(line + ",class" + line[1:3] + "\n") // the path begins with the class
+	}
+	manifest = filepath.Join(w.dir, "known.csv")
+	if err := os.WriteFile(manifest, []byte(list.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return manifest, w.store
+}
+
+// The figures of what filters do beside the truth, on a manifest whose own labels are 40 % wrong: filters keep more right ones
+// than chance, a cell holds every step's rows, the scores and the concentrations, and Figures 2 and 3 share their cells. A run of
+// winnow train on the same manifest knows nothing of the truth.
+func TestReproduceFilters(t *testing.T) {
+	manifest, store := knownWorld(t)
+	out := t.TempDir()
+	figure := func(study string, more ...string) (page string) {
+		t.Helper()
+		code, text, errs := call(t.Context(), append([]string{"reproduce", study, "--data", "own=" + manifest + "," + store, "--seeds", "1", "--out", out,
+			"--rows", "AvgSim", "--rows", "vMF", "--set", "length=6 epochs", "--set", "head.out=24", "--set", "vMF:filter.avgsim=1 epoch"}, more...)...)
+		if code != 0 || !strings.Contains(text, "as given") {
+			t.Fatalf("exit code %d: %s%s", code, text, errs)
+		}
+		return readFile(t, out, study, "report.html")
+	}
+	figure("prism-figure2")
+	cells := outcomes(t, out)
+	if page := figure("prism-figure3"); strings.Count(page, "<svg") != 6 || !strings.Contains(page, "threshold 0") || len(outcomes(t, out)) != 2 {
+		t.Errorf("%d drawings of %d cells", strings.Count(page, "<svg"), len(outcomes(t, out)))
+	}
+	for _, o := range cells {
+		if right := o.Measures["batch-right-late"]; o.Measures["kept-right-late"] < right+0.1 || math.Abs(o.NoiseRate-0.4) > 0.1 || o.Settings["filter.rate"] != fmt.Sprint(o.NoiseRate) {
+			t.Errorf("%s: %v at a noise of %v, told %s", o.Row, o.Measures, o.NoiseRate, o.Settings["filter.rate"])
+		}
+		if (len(o.Spreads["kappa"]) > 0) != (o.Row == "vMF-Sim") || len(o.Spreads["p-clean"]) != 3 {
+			t.Errorf("%s: %+v", o.Row, o.Spreads)
+		}
+		rows := 0.0
+		for _, name := range []string{"right", "wrong"} {
+			if len(o.Traces[name].Y) != o.Steps {
+				t.Fatalf("%s: %s of %d of %d steps", o.Row, name, len(o.Traces[name].Y), o.Steps)
+			}
+			rows += o.Traces[name].Y[0]
+		}
+		if kept := o.Traces["kept"].Y[0]; rows == 0 || kept > rows || o.Traces["kept-right"].Y[0] > kept {
+			t.Errorf("%s: %v of %v kept", o.Row, kept, rows)
+		}
+		if last := o.Spreads["p-clean"][2]; last.Step != o.Steps || len(last.Right.N) == 0 || len(last.Wrong.N) == 0 || (last.Judge == "vmf") != (o.Row == "vMF-Sim") {
+			t.Errorf("%s: %+v", o.Row, last)
+		}
+	}
+	if page := figure("prism-figure5", "--at", "0.5", "--at", "1"); !strings.Contains(page, "<svg") {
+		t.Error("no concentrations are drawn")
+	}
+
+	run := filepath.Join(t.TempDir(), "run")
+	if code, _, errs := call(t.Context(), "train", "--manifest", manifest, "--features", store, "--epochs", "2", "--dim", "24", "--out", run); code != 0 {
+		t.Fatal(errs)
+	}
+	text := readFile(t, run, train.DiagnosticsFile)
+	if n := strings.Count(text, "\n"); n != 2 || strings.Count(text, `"judged"`) != 2 {
+		t.Errorf("%d diagnoses, expected one of each epoch: %s", n, text)
+	}
+	if strings.Contains(text, "true") || strings.Contains(text, "right") || strings.Contains(text, "wrong") {
+		t.Errorf("a run's diagnostics speak of the truth: %s", text)
+	}
+	unknown := filepath.Join(filepath.Dir(manifest), "list.csv")
+	for _, tt := range []struct {
+		want string
+		code int
+		args []string
+	}{
+		{"no label that is known to be wrong", 1, []string{"--data", "own=" + unknown + "," + store}},
+		{"correct.visits: found 3 beside the filter's accuracy", 1, []string{"--data", "own=" + manifest + "," + store, "--rows", "vMF", "--set", "correct.visits=3"}},
+		{"at is [2]", 2, []string{"--data", "own=" + manifest + "," + store, "--at", "2"}},
+	} {
+		if code, _, errs := call(t.Context(), append([]string{"reproduce", "prism-figure2", "--out", out}, tt.args...)...); code != tt.code || !strings.Contains(errs, tt.want) {
+			t.Errorf("%v: exit code %d: %s", tt.args, code, errs)
+		}
 	}
 }
 

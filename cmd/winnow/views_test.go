@@ -49,11 +49,11 @@ func TestExtractViewsCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := s.Read(nil)
+	x, err := s.Read(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	y, err := one.Read(nil)
+	y, err := one.Read(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func (w world) withViews(t testing.TB, dtype string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := s.Read(nil)
+	x, err := s.Read(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestTrainOnViews(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := s.Read(nil)
+	x, err := s.Read(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestOneViewHasNoMean(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := run.VectorsIn(store, d, datasets.Train)
+	x, err := run.VectorsIn(t.Context(), store, d, datasets.Train)
 	if err != nil || x.Rows != 320 || x.Cols != worldDim {
 		t.Errorf("%d×%d: %v", x.Rows, x.Cols, err)
 	}

@@ -67,7 +67,7 @@ func measure(ctx context.Context, name, manifest, store, foreign string, seeds i
 		if err != nil {
 			return err
 		}
-		if other, err = s.Read(features.AllRows(s.Rows)); err != nil {
+		if other, err = s.Read(ctx, features.AllRows(s.Rows)); err != nil {
 			return err
 		}
 	}

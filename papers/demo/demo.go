@@ -172,6 +172,6 @@ func (d *demo) extract(ctx context.Context) error {
 	if d.store, err = e.Store(ctx, d.o.Host); err != nil {
 		return err
 	}
-	d.test, _, err = lookup.Split(d.clean, d.store, datasets.Test)
+	d.test, _, err = lookup.Split(ctx, d.clean, d.store, datasets.Test)
 	return err
 }

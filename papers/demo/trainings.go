@@ -170,7 +170,7 @@ func (d *demo) compare(ctx context.Context, t training, session *run.Session, ou
 	if err != nil {
 		return err
 	}
-	all, err := comparison.Measure(ctx, out.Head, session.Data.Train, comparison.Asked{Query: d.test}, comparison.Asked{Query: now}, eval.RetrievalOptions{})
+	all, err := comparison.Measure(ctx, out.Head, session.Data.Train, d.test, now, eval.RetrievalOptions{})
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (d *demo) compare(ctx context.Context, t training, session *run.Session, ou
 // audit judges the given training labels by the last state of the filtered training.
 func (d *demo) audit(ctx context.Context, last run.State, out run.Outcome) error {
 	start := time.Now()
-	set, _, err := lookup.Split(d.noisy, d.store, datasets.Train)
+	set, _, err := lookup.Split(ctx, d.noisy, d.store, datasets.Train)
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func Open(ctx context.Context, o Options) (Training, error) {
 	if err != nil {
 		return t, err
 	}
-	data, err := run.Join(r.Manifest, r.Store)
+	data, err := run.Join(ctx, r.Manifest, r.Store)
 	if err != nil {
 		return t, err
 	}

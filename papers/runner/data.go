@@ -76,7 +76,7 @@ func (r *reproduction) openData(ctx context.Context) (err error) {
 			r.standIn = r.data[""]
 		}
 	}
-	return r.checkData()
+	return r.checkData(ctx)
 }
 
 // at returns the source for a seed.
@@ -89,14 +89,14 @@ func (s Source) at(seed uint64) Source {
 func seeded(name string, seed uint64) string { return fmt.Sprintf("%s {%d}", name, seed) }
 
 // checkData says before anything is trained what would end a cell after its training.
-func (r *reproduction) checkData() error {
+func (r *reproduction) checkData(ctx context.Context) error {
 	checked := map[*data]bool{}
 	for _, d := range r.used() {
 		if checked[d] {
 			continue
 		}
 		checked[d] = true
-		if err := r.checkOne(d); err != nil {
+		if err := r.checkOne(ctx, d); err != nil {
 			return err
 		}
 		if r.Study.State == studies.Best && len(d.clean.Select(datasets.Validation)) == 0 {
@@ -106,7 +106,7 @@ func (r *reproduction) checkData() error {
 	return nil
 }
 
-func (r *reproduction) checkOne(data *data) error {
+func (r *reproduction) checkOne(ctx context.Context, data *data) error {
 	rows, _, _, err := lookup.Rows(data.clean, data.store, data.clean.Select(datasets.Train), "train ")
 	if err != nil {
 		return err
@@ -114,10 +114,11 @@ func (r *reproduction) checkOne(data *data) error {
 	if len(rows) == 0 {
 		return fmt.Errorf("reproduce: %s: has no image in the split train; it has %s", data.name, data.clean.SplitNames())
 	}
-	if len(r.metrics()) == 0 {
+	metrics := r.metrics(data.clean)
+	if len(metrics) == 0 {
 		return nil
 	}
-	test, _, err := testOf(data.clean, data.store)
+	test, _, err := testOf(ctx, data.clean, data.store)
 	if err != nil {
 		return fmt.Errorf("reproduce: %s: %w", data.name, err)
 	}
@@ -125,7 +126,7 @@ func (r *reproduction) checkOne(data *data) error {
 	for _, i := range data.clean.Select(datasets.Train) {
 		labels = append(labels, data.clean.Samples[i].Label)
 	}
-	for _, metric := range r.metrics() {
+	for _, metric := range metrics {
 		entry, err := eval.Find(metric.name)
 		if err != nil {
 			return err
@@ -249,7 +250,7 @@ func (l *labelled) make(ctx context.Context, d *data, labels, noise string, rate
 		return
 	}
 	model, err := run.NewNoise(ctx, run.NoiseSpec{Model: noise, Rate: rate, Similar: 3, Count: datasets.Independent}, func() (blas32.General, error) {
-		return run.VectorsIn(d.store, l.data, datasets.Train)
+		return run.VectorsIn(ctx, d.store, l.data, datasets.Train)
 	})
 	if err == nil {
 		l.data, err = l.data.Corrupt(datasets.Train, model, run.NoiseRand(seed))

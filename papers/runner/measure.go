@@ -54,11 +54,12 @@ func recallOf(name string) (k int, ok bool) {
 // measure fills in what the study asks for: of the test split, or of queries against the gallery. What is fitted is
 // fitted on the training labels as they were given.
 func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, embed embedder, t training) error {
-	if len(r.metrics()) == 0 {
+	d, s := t.labels.data, t.from.store
+	metrics := r.metrics(d)
+	if len(metrics) == 0 {
 		return nil
 	}
-	d, s := t.labels.data, t.from.store
-	test, gallery, err := testOf(d, s)
+	test, gallery, err := testOf(ctx, d, s)
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, embed em
 	var fit *features.Set
 	fitted := func() (*features.Set, error) {
 		if fit == nil {
-			set, _, err := lookup.Split(d, s, datasets.Train)
+			set, _, err := lookup.Split(ctx, d, s, datasets.Train)
 			if err != nil {
 				return nil, err
 			}
@@ -87,7 +88,7 @@ func (r *reproduction) measure(ctx context.Context, o *studies.Outcome, embed em
 		}
 		return fit, nil
 	}
-	for _, metric := range r.metrics() {
+	for _, metric := range metrics {
 		entry, err := eval.Find(metric.name)
 		if err != nil {
 			return err
@@ -121,9 +122,11 @@ type studyMetric struct {
 	names    map[string][]string // by key of the metric's result: the study's measures
 }
 
-// metrics returns what the study's measures need, each once.
-func (r *reproduction) metrics() []studyMetric {
-	var all []studyMetric
+// metrics returns what the study's measures need, each once: nothing where filters are watched and no image is there to test with.
+func (r *reproduction) metrics(d *datasets.Dataset) (all []studyMetric) {
+	if r.watchesFilter() && len(d.Select(datasets.Test))+len(d.Select(datasets.Query)) == 0 {
+		return nil
+	}
 	add := func(metric, key, name string) *studyMetric {
 		i := slices.IndexFunc(all, func(m studyMetric) bool { return m.name == metric })
 		if i < 0 {
@@ -155,17 +158,17 @@ func (r *reproduction) metrics() []studyMetric {
 }
 
 // testOf returns what is measured on: the test split, or queries with their gallery.
-func testOf(d *datasets.Dataset, s *features.Store) (test features.Set, gallery *features.Set, err error) {
+func testOf(ctx context.Context, d *datasets.Dataset, s *features.Store) (test features.Set, gallery *features.Set, err error) {
 	if len(d.Select(datasets.Test)) == 0 && len(d.Select(datasets.Query)) > 0 {
-		g, _, err := lookup.Split(d, s, datasets.Gallery)
+		g, _, err := lookup.Split(ctx, d, s, datasets.Gallery)
 		if err != nil {
 			return test, nil, err
 		}
 		g = g.Labelled()
-		test, _, err = lookup.Split(d, s, datasets.Query)
+		test, _, err = lookup.Split(ctx, d, s, datasets.Query)
 		return test.Labelled(), &g, err
 	}
-	if test, _, err = lookup.Split(d, s, datasets.Test); err != nil {
+	if test, _, err = lookup.Split(ctx, d, s, datasets.Test); err != nil {
 		return test, nil, err
 	}
 	if test = test.Labelled(); test.Len() == 0 {
@@ -181,7 +184,7 @@ func auditOutcome(ctx context.Context, o *studies.Outcome, out run.Outcome, d *d
 	if entry, err := filters.Find(cfg.Scorer); cfg.Scorer == config.NoFilter || err != nil || !entry.NeedsBank {
 		cfg = filters.Default()
 	}
-	set, _, err := lookup.Split(d, s, datasets.Train)
+	set, _, err := lookup.Split(ctx, d, s, datasets.Train)
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,13 @@ func (r *reproduction) plan() error {
 			continue
 		}
 		seen[same] = true
+		if of := r.of(c, r.seeds()[0]); c.Noise == givenLabels && r.watchesFilter() && of.clean.Noise(datasets.Train).Corrupted == 0 {
+			if r.standIn == nil {
+				return hint.With(fmt.Errorf("reproduce: %s: has no label that is known to be wrong, nothing to compare filters with", of.name), "make a manifest with known wrong labels: winnow data corrupt")
+			}
+			r.Host.Note("%s: has no label that is known to be wrong: the column %s is left out", of.name, c.Name)
+			continue
+		}
 		columns = append(columns, j)
 	}
 	if len(left) > 0 {
@@ -114,6 +121,9 @@ func (r *reproduction) config(cell studies.Cell) (config.Run, error) {
 		return cfg, err
 	}
 	rate := column.Rate
+	if of := r.of(column, cell.Seed); of != nil && column.Noise == givenLabels {
+		rate = of.clean.Noise(datasets.Train).Rate
+	}
 	if column.Says != nil {
 		rate = *column.Says
 	}
@@ -195,6 +205,9 @@ func manifestSum(d *datasets.Dataset) string {
 func (r *reproduction) traces() []string {
 	if r.Study.Chart == nil || r.Study.Chart.Trace == "" {
 		return nil
+	}
+	if r.watchesFilter() {
+		return []string{"filter", fmt.Sprint(r.Study.Chart.At)}
 	}
 	return []string{r.Study.Chart.Trace, fmt.Sprint(r.Study.Chart.At)}
 }

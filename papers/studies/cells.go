@@ -31,10 +31,14 @@ type Trace struct {
 
 // Spread is how values lie after a step: in the five numbers of a box plot, or in counts between edges.
 type Spread struct {
-	Step  int       `json:"step"`
-	Box   []float64 `json:"box,omitempty"`  // lower whisker, quartiles, upper whisker
-	Right Counts    `json:"right,omitzero"` // scores of right labels
-	Wrong Counts    `json:"wrong,omitzero"` // and of wrong ones
+	Step      int       `json:"step"`
+	From      int       `json:"from,omitempty"`          // the first step whose scores are counted
+	Judge     string    `json:"judge,omitempty"`         // the scorer of the last
+	Threshold *float64  `json:"threshold,omitempty"`     // and its threshold
+	Box       []float64 `json:"box,omitempty"`           // lower whisker, quartiles, upper whisker
+	Right     Counts    `json:"right,omitzero"`          // scores of right labels
+	Wrong     Counts    `json:"wrong,omitzero"`          // and of wrong ones
+	Unknown   int       `json:"nothing_known,omitempty"` // of classes of which the filter had seen nothing
 }
 
 // Counts are numbers of values in bins: N[i] between Edges[i] and Edges[i+1].

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"math"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -133,13 +134,13 @@ func (r *Results) first(row, column int) (Outcome, bool) {
 func (r *Results) boxes(column int) chart.Boxes {
 	c := r.Study.Chart
 	b := chart.Boxes{Frame: chart.Frame{Title: r.Study.Title + ": " + r.Study.Columns[column].Name, X: c.X, Y: c.Y}}
-	for k := range c.At {
+	for _, share := range c.At {
 		var place chart.Place
 		for i, row := range r.Study.Rows {
 			o, _ := r.first(i, column)
-			if all := o.Spreads[c.Trace]; k < len(all) && len(all[k].Box) == 5 {
-				place.Name = fmt.Sprint(all[k].Step)
-				box := all[k].Box
+			if s, ok := nearest(o.Spreads[c.Trace], share*float64(o.Steps)); ok {
+				place.Name = fmt.Sprint(s.Step)
+				box := s.Box
 				place.Boxes = append(place.Boxes, chart.Box{Name: row.Name, Tone: i, Low: box[0], Q1: box[1], Median: box[2], Q3: box[3], High: box[4]})
 			}
 		}
@@ -148,6 +149,16 @@ func (r *Results) boxes(column int) chart.Boxes {
 		}
 	}
 	return b
+}
+
+// nearest returns the box that was looked at nearest to a step.
+func nearest(list []Spread, step float64) (s Spread, ok bool) {
+	for _, o := range list {
+		if len(o.Box) == 5 && (!ok || math.Abs(float64(o.Step)-step) < math.Abs(float64(s.Step)-step)) {
+			s, ok = o, true
+		}
+	}
+	return s, ok
 }
 
 // histograms draws the scores of right and wrong labels after each step, of the lowest seed, as shares of all.
@@ -162,7 +173,10 @@ func (r *Results) histograms(row, column int) (all []chart.Histogram) {
 		if total == 0 {
 			continue
 		}
-		h := chart.Histogram{Frame: chart.Frame{Title: fmt.Sprintf("%s, %s, step %d", r.Study.Rows[row].Name, r.Study.Columns[column].Name, s.Step), X: c.X, Y: c.Y, Percent: true}}
+		h := chart.Histogram{Frame: chart.Frame{Title: fmt.Sprintf("%s, %s, steps %d to %d by %s", r.Study.Rows[row].Name, r.Study.Columns[column].Name, s.From, s.Step, s.Judge), X: c.X, Y: c.Y, Percent: true}}
+		if s.Threshold != nil {
+			h.Marks = []chart.Mark{{At: *s.Threshold, Name: "threshold " + strconv.FormatFloat(*s.Threshold, 'g', 3, 64)}}
+		}
 		for k, side := range []struct {
 			name string
 			of   Counts

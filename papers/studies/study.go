@@ -46,7 +46,7 @@ type Column struct {
 	Data  string   `yaml:"data"`  // the paper's dataset
 	Noise string   `yaml:"noise"` // a model of winnow data corrupt; given: labels as the manifest gives them; none: the true ones
 	Rate  float64  `yaml:"rate"`  // of noise
-	Says  *float64 `yaml:"says"`  // the rate that filters are told; nil: Rate
+	Says  *float64 `yaml:"says"`  // the rate that filters are told; nil: Rate, or the one of given labels as far as it is known
 	X     *float64 `yaml:"x"`     // place on the chart's axis; nil: Rate
 	Set   []string `yaml:"set"`
 }
@@ -106,7 +106,7 @@ type Chart struct {
 	Kind    string    `yaml:"kind"`    // OverColumns, OverSteps, Histograms or Boxes
 	Measure string    `yaml:"measure"` // of columns; the first one where it is empty
 	Trace   string    `yaml:"trace"`   // name of what was recorded
-	At      []float64 `yaml:"at"`      // of histograms and boxes: after which shares of the training
+	At      []float64 `yaml:"at"`      // after which shares of the training histograms and boxes are taken
 	X       string    `yaml:"x"`       // the axis in words, with its unit
 	Y       string    `yaml:"y"`
 }
@@ -263,10 +263,19 @@ func (s *Study) checkChart() error {
 		return fmt.Errorf("chart: kind is %q, expected %s, %s, %s or %s", c.Kind, OverColumns, OverSteps, Histograms, Boxes)
 	case c.Trace == "":
 		return fmt.Errorf("chart: %s needs the name of a trace", c.Kind)
-	case c.Kind != OverSteps && (len(c.At) == 0 || slices.Min(c.At) <= 0 || slices.Max(c.At) > 1):
+	case c.Kind != OverSteps && len(c.At) == 0 || slices.ContainsFunc(c.At, func(v float64) bool { return !(v > 0 && v <= 1) }):
 		return fmt.Errorf("chart: %s: at is %v, expected shares of the training, above 0 and up to 1", c.Kind, c.At)
 	}
 	return nil
+}
+
+// LookAt makes the study take histograms and boxes after other shares of the training than its own.
+func (s *Study) LookAt(shares []float64) error {
+	if s.Chart == nil || len(s.Chart.At) == 0 {
+		return fmt.Errorf("%s looks at no single steps: there is nothing to choose", s.Name)
+	}
+	s.Chart.At = shares
+	return s.checkChart()
 }
 
 // row returns the index of a row, or -1.

@@ -1,6 +1,5 @@
-// Package watch follows filters during a training, with the truth beside it that the training does not know: what they
-// keep, how they score right and wrong labels, and how the concentrations of the classes are spread. PRISM's (001) Figures
-// 2, 3 and 5 on any data, for winnow trace and for the studies of these figures.
+// Package watch compares a filter, step by step of a training, with the truth that the training does not know: what it
+// keeps, and how it scores right and wrong labels. PRISM's (001) Figures 2 and 3.
 package watch
 
 import (
@@ -9,6 +8,9 @@ import (
 	"winnow/datasets"
 	"winnow/filters"
 )
+
+// PaperSmoothing is the weight of the past in PRISM's Fig. 2.
+const PaperSmoothing = 0.7
 
 // Filter compares, step by step, what a filter keeps with the truth that it does not know. It is fed from
 // outside the training, by an observer. Rows whose true or given label is unknown do not count.
@@ -31,21 +33,21 @@ const (
 
 // Step is what one step's filtering came to, in rows of the batch.
 type Step struct {
-	Step  int `json:"step"`
-	Right int `json:"right"` // rows with a right label
-	Wrong int `json:"wrong"`
-	Kept  int `json:"kept"`       // of both
-	Clean int `json:"kept_right"` // right ones among the kept
+	Step  int
+	Right int // rows with a right label
+	Wrong int
+	Kept  int // of both
+	Clean int // right ones among the kept
 }
 
 // Scores are the scores of right and of wrong labels in the steps From to Step.
 type Scores struct {
-	Step    int               `json:"step"`
-	From    int               `json:"from"`
-	Judge   string            `json:"judge"` // the scorer of the last of them; what another said before is not counted
-	Right   filters.Histogram `json:"right"`
-	Wrong   filters.Histogram `json:"wrong"`
-	Unknown int               `json:"nothing_known"` // of classes without members: see filters.SaysNothing
+	Step    int
+	From    int
+	Judge   string // the scorer of the last of them; what another said before is not counted
+	Right   filters.Histogram
+	Wrong   filters.Histogram
+	Unknown int // of classes without members: see filters.SaysNothing
 }
 
 // NewFilter makes a trace of a run on d. Scores are counted in the window steps up to each step of at (one step
@@ -133,52 +135,31 @@ func (t *Filter) Scores() []Scores {
 // Accuracy returns the filter accuracy of PRISM's Fig. 2, the share of right labels among the kept, over the steps that
 // kept any, smoothed by e_t = weight·e_{t-1} + (1-weight)·x_t (the paper's weight is 0.7; 0: not at all).
 func (t *Filter) Accuracy(weight float64) (steps, share []float64) {
-	return t.shares(weight, func(s Step) (int, int) { return s.Clean, s.Kept })
-}
-
-// Recall returns the share of the right labels that were kept, smoothed in the same way.
-func (t *Filter) Recall(weight float64) (steps, share []float64) {
-	return t.shares(weight, func(s Step) (int, int) { return s.Clean, s.Right })
-}
-
-// Precision returns the share of wrong labels among the dropped, smoothed in the same way.
-func (t *Filter) Precision(weight float64) (steps, share []float64) {
-	return t.shares(weight, func(s Step) (int, int) {
-		return s.Wrong - (s.Kept - s.Clean), s.Right + s.Wrong - s.Kept
-	})
-}
-
-func (t *Filter) shares(weight float64, of func(Step) (part, whole int)) (steps, share []float64) {
 	for _, s := range t.steps {
-		if part, whole := of(s); whole > 0 {
-			steps, share = append(steps, float64(s.Step)), append(share, float64(part)/float64(whole))
+		if s.Kept > 0 {
+			steps, share = append(steps, float64(s.Step)), append(share, float64(s.Clean)/float64(s.Kept))
 		}
 	}
 	return steps, filters.Smooth(weight, share)
 }
 
-// Total are rows summed over steps.
-type Total struct {
-	Accuracy  *float64 `json:"filter_accuracy"` // null where nothing was kept, and so on
-	Recall    *float64 `json:"recall_of_right"`
-	Precision *float64 `json:"precision_of_dropped"`
-	NoiseRate *float64 `json:"noise_rate"` // in the batches
-}
+// Totals are the names of what [Filter.Total] returns, shares of rows over several steps: of the kept those with a right
+// label, of the right labels those kept, of the dropped those with a wrong label, and of all those with a right label.
+var Totals = []string{"kept-right", "right-kept", "dropped-wrong", "batch-right"}
 
-// Total returns what the steps after a given one came to together.
-func (t *Filter) Total(after int) Total {
+// Total returns what the steps after a given one came to together, by the names of [Totals]; none that is a share of nothing.
+func (t *Filter) Total(after int) map[string]float64 {
 	var s Step
 	for _, x := range t.steps {
 		if x.Step > after {
 			s.Right, s.Wrong, s.Kept, s.Clean = s.Right+x.Right, s.Wrong+x.Wrong, s.Kept+x.Kept, s.Clean+x.Clean
 		}
 	}
-	share := func(part, whole int) *float64 {
-		if whole == 0 {
-			return nil
+	rows, shares := s.Right+s.Wrong, map[string]float64{}
+	for i, of := range [][2]int{{s.Clean, s.Kept}, {s.Clean, s.Right}, {s.Wrong - (s.Kept - s.Clean), rows - s.Kept}, {s.Right, rows}} {
+		if of[1] > 0 {
+			shares[Totals[i]] = float64(of[0]) / float64(of[1])
 		}
-		return new(float64(part) / float64(whole))
 	}
-	rows := s.Right + s.Wrong
-	return Total{share(s.Clean, s.Kept), share(s.Clean, s.Right), share(s.Wrong-(s.Kept-s.Clean), rows-s.Kept), share(s.Wrong, rows)}
+	return shares
 }

@@ -26,7 +26,7 @@ func OpenRun(ctx context.Context, dir string, o folder.Options) (*Finder, error)
 	if err != nil {
 		return nil, err
 	}
-	vectors, err := embeddedRows(r)
+	vectors, err := embeddedRows(ctx, r)
 	if err = errors.Join(err, rt.Close()); err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func OpenRun(ctx context.Context, dir string, o folder.Options) (*Finder, error)
 }
 
 // embeddedRows returns the vectors of a run's store, embedded.
-func embeddedRows(r *folder.Run) (*heldVectors, error) {
+func embeddedRows(ctx context.Context, r *folder.Run) (*heldVectors, error) {
 	store := search.Stored{Store: r.Store}
 	held := &heldVectors{x: features.NewMatrix(store.Rows, r.Head.Config().Out), absent: make([]bool, store.Rows)}
 	for from := 0; from < store.Rows; from += runBlock {
@@ -46,7 +46,7 @@ func embeddedRows(r *folder.Run) (*heldVectors, error) {
 		for i := range rows {
 			rows[i] = from + i
 		}
-		x, err := r.Store.Read(rows)
+		x, err := r.Store.Read(ctx, rows)
 		if err != nil {
 			return nil, err
 		}

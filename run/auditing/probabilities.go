@@ -37,7 +37,7 @@ func byProbabilities(ctx context.Context, in Stored, whole *datasets.Dataset, st
 	a := Report{from: in.Manifest, source: whole}
 	set := features.Set{}
 	if store != nil {
-		data, err := run.Join(d, store)
+		data, err := run.Join(ctx, d, store)
 		if err != nil {
 			return nil, err
 		}

@@ -52,7 +52,7 @@ func proxiesToJudgeBy(ctx context.Context, r *folder.Run, o Options) (*runProxie
 
 // readProxies reads them from the checkpoint, if the training images still have the classes that were trained.
 func readProxies(ctx context.Context, r *folder.Run) (*runProxies, error) {
-	data, err := run.Join(r.Manifest, r.Store)
+	data, err := run.Join(ctx, r.Manifest, r.Store)
 	if err != nil {
 		return nil, err
 	}

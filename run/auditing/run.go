@@ -63,7 +63,7 @@ func Run(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 
 // open joins the training images with a store of a network's features.
 func open(d *datasets.Dataset, store *features.Store, opts audit.Options) (judged, error) {
-	set, left, err := lookup.Split(d, store, datasets.Train)
+	set, left, err := lookup.Stored(d, store, datasets.Train)
 	return judged{set: set.Labelled(), left: left, d: d, classes: d.Classes, opts: opts}, err
 }
 
@@ -171,12 +171,9 @@ func (j *judged) findIn(r *folder.Run, store *features.Store) error {
 		if err != nil || len(rows) != j.set.Len() {
 			continue
 		}
-		x, err := s.Read(rows)
-		if err != nil {
-			return err
-		}
-		j.opts.Findings = &features.Set{X: x}
-		return nil
+		stored, err := features.NewStored(s, rows, j.set.Labels, j.set.IDs)
+		j.opts.Findings = stored
+		return err
 	}
 	return nil
 }
@@ -203,7 +200,7 @@ func lastBackbone(r *folder.Run) string {
 
 // sameImages refuses what a training kept of other images or labels than those of set: n entries, each with the path and
 // the label that at returns. what names them in an error.
-func sameImages(set features.Set, d *datasets.Dataset, n int, what string, at func(i int) (path, label string)) error {
+func sameImages(set features.Stored, d *datasets.Dataset, n int, what string, at func(i int) (path, label string)) error {
 	if n != set.Len() {
 		return fmt.Errorf("found %s%d images, expected the %d labelled, readable training images", what, n, set.Len())
 	}

@@ -42,7 +42,7 @@ func byWeights(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 	if err := j.findIn(r, r.Store); err != nil {
 		return nil, err
 	}
-	z, err := j.embed(ctx)
+	z, err := j.embed(ctx, j.set)
 	if err != nil {
 		return nil, err
 	}

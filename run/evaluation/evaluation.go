@@ -10,6 +10,7 @@ import (
 
 	"winnow/datasets"
 	"winnow/eval"
+	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
 	"winnow/run/comparison"
@@ -89,7 +90,7 @@ func Run(ctx context.Context, r *folder.Run, o Options) (Result, error) {
 		Split: images.Split, View: r.Look(), FineTuned: r.Tuned != nil, Backbone: r.TunedFile(), Unlabelled: images.Unlabelled, LeftOut: images.LeftOut,
 		Metrics: map[string]Measured{}, Skipped: map[string]string{},
 	}
-	err = comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, func(row string, of comparison.Asked) error {
+	err = comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, func(row string, of comparison.Asked[features.Set]) error {
 		in := eval.Input{Test: of.Query, Gallery: of.Gallery, Train: of.Fit, Seed: o.Seed, MaxMem: o.MaxMem}
 		for _, m := range o.Metrics {
 			if m.Costly {

@@ -204,7 +204,7 @@ func TestExamples(t *testing.T) {
 
 // A query needs somebody to find: another image of its label, or one in the gallery.
 func TestAskers(t *testing.T) {
-	of := comparison.Asked{Query: features.Set{Labels: []int{0, 1, 0, 2}}}
+	of := comparison.Asked[features.Set]{Query: features.Set{Labels: []int{0, 1, 0, 2}}}
 	if rows := Askers(of); !slices.Equal(rows, []int{0, 2}) {
 		t.Errorf("among themselves: found %v", rows)
 	}

@@ -66,7 +66,7 @@ func FindExamples(ctx context.Context, r *folder.Run, split string, o ExampleOpt
 	if err != nil {
 		return Examples{}, err
 	}
-	of, err := images.Now.Embedded(func(set features.Set) (features.Set, error) { return r.Embed(ctx, set) })
+	of, err := images.Now.Embedded(func(set features.Source) (features.Set, error) { return r.Embed(ctx, set) })
 	if err != nil {
 		return Examples{}, err
 	}
@@ -76,7 +76,7 @@ func FindExamples(ctx context.Context, r *folder.Run, split string, o ExampleOpt
 }
 
 // ExamplesAmong finds what some of the embedded images of a split find.
-func ExamplesAmong(ctx context.Context, r *folder.Run, split string, of comparison.Asked, o ExampleOptions) (Examples, error) {
+func ExamplesAmong(ctx context.Context, r *folder.Run, split string, of comparison.Asked[features.Set], o ExampleOptions) (Examples, error) {
 	gallery := of.Query
 	if of.Gallery != nil {
 		gallery = *of.Gallery
@@ -118,7 +118,7 @@ func ExamplesAmong(ctx context.Context, r *folder.Run, split string, of comparis
 }
 
 // Askers returns the rows of the queries that have another image of their label to find.
-func Askers(of comparison.Asked) (rows []int) {
+func Askers(of comparison.Asked[features.Set]) (rows []int) {
 	least, labels := 1, []int(nil)
 	if of.Gallery == nil { // the query itself is one
 		least, labels = 2, of.Query.Labels

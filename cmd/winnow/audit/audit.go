@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"winnow/audit/judges"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
+	"winnow/internal/budget"
 	"winnow/internal/progress"
 	"winnow/run/auditing"
 	"winnow/run/folder"
@@ -36,7 +36,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "probs", Usage: "judge by class probabilities of any model, `FILE`.npy, .csv or .parquet: a row an image of --labels, a column a class; best out of fold"},
 			&cli.Float64Flag{Name: "noise-rate", Aliases: []string{"rate"}, DefaultText: "the run's", Usage: "share `P` of the labels to call wrong"},
 			&cli.IntFlag{Name: "top", Value: 20, Usage: "print the `N` most suspect"},
-			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most memory for all of the audit, `SIZE`: 512MiB, 2GiB"},
+			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
 			&cli.BoolFlag{Name: "spreadsheet", Usage: "--out and --classes: write labels and paths so that no spreadsheet takes one for a formula"},
 			&cli.StringFlag{Name: "classes", Usage: "write what is known of each class to `FILE`.csv"},
@@ -79,7 +79,7 @@ func description() string {
 }
 
 func run(ctx context.Context, p *term.Program, o Options) error {
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(auditing.Collected(o.Audit.MaxMem)))
+	defer budget.Collect(o.Audit.MaxMem)()
 	o.Audit.Note = p.Note
 	end := func() {}
 	if !p.Quiet {

@@ -199,15 +199,15 @@ func orNone(words []string) string {
 func runImport(ctx context.Context, p *term.Program, o ImportOptions) error {
 	switch o.Preset {
 	case "":
-		return importSources(p, o)
+		return importSources(ctx, p, o)
 	case glyphsPreset:
 		o.Root = cmp.Or(o.Root, filepath.Dir(o.Out))
 		return writeGlyphs(ctx, p, glyphs.Config{Images: glyphs.DefaultImages, Seed: o.Seed}, o.Root, o.Out)
 	}
-	return importPreset(p, o)
+	return importPreset(ctx, p, o)
 }
 
-func importSources(p *term.Program, o ImportOptions) error {
+func importSources(ctx context.Context, p *term.Program, o ImportOptions) error {
 	var parts []*datasets.Dataset
 	for _, s := range o.Sources {
 		d, err := imageroot.ReadDataset(s.Path, s.Read)
@@ -222,7 +222,7 @@ func importSources(p *term.Program, o ImportOptions) error {
 			return err
 		}
 	}
-	if err := datasets.WriteFile(o.Out, d); err != nil {
+	if err := write(ctx, o.Out, d); err != nil {
 		return err
 	}
 	d.WriteCounts(p.Out)
@@ -231,7 +231,7 @@ func importSources(p *term.Program, o ImportOptions) error {
 
 // importPreset writes the manifest of a known dataset, split by one of its protocols, and tells what differs from what
 // was published.
-func importPreset(p *term.Program, o ImportOptions) error {
+func importPreset(ctx context.Context, p *term.Program, o ImportOptions) error {
 	preset, err := published.Find(o.Preset)
 	if err != nil {
 		return err
@@ -259,9 +259,17 @@ func importPreset(p *term.Program, o ImportOptions) error {
 			return err
 		}
 	}
-	if err := datasets.WriteFile(o.Out, r.Dataset); err != nil {
+	if err := write(ctx, o.Out, r.Dataset); err != nil {
 		return err
 	}
 	r.Write(p.Out, p.Err, preset, o.Given)
 	return nil
+}
+
+// write leaves nothing where the reading was interrupted.
+func write(ctx context.Context, out string, d *datasets.Dataset) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return datasets.WriteFile(out, d)
 }

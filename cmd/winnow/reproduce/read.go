@@ -26,6 +26,11 @@ func read(c *cli.Context) (o Options, err error) {
 	if o.Study, err = studies.Find(c.Args().First()); err != nil {
 		return o, term.AsMisuse(err)
 	}
+	if at := c.Float64Slice("at"); len(at) > 0 {
+		if err = o.Study.LookAt(at); err != nil {
+			return o, term.Misused("--at: %w", err)
+		}
+	}
 	o.Dir, o.Jobs = c.String("out"), c.Int("jobs")
 	o.Rows, o.Columns, o.Set = c.StringSlice("rows"), c.StringSlice("columns"), c.StringSlice("set")
 	if o.Seeds, err = runner.ParseSeeds(c.String("seeds")); err != nil {

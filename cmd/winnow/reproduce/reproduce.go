@@ -36,10 +36,13 @@ func command(call term.Call[Options]) *cli.Command {
 			"--data says what to run on. NAME=MANIFEST,FEATURES is the paper's dataset of that name (with the paper's splits:\n" +
 			"winnow data import --protocol), and its numbers are shown beside ours; columns of other datasets are left out.\n" +
 			"MANIFEST,FEATURES stands in for every dataset of the study, and glyphs is the dataset that is part of winnow;\n" +
-			"then the claims are tested and the paper's numbers are not shown. Studies that fine-tune look at the images below\n" +
+			"then the claims are tested and the paper's numbers are not shown. own=MANIFEST,FEATURES is a manifest whose labels are\n" +
+			"taken as given, for the studies of what filters do beside the truth: prism-figure2, prism-figure3 (scores of right\n" +
+			"and wrong labels) and prism-figure5 (concentrations of the classes); cells hold each step's numbers. Studies that fine-tune look at the images below\n" +
 			"the manifest's folder, or MANIFEST,FEATURES,ROOT; {seed} in FEATURES stands for the seed.\n\n" +
 			"   winnow reproduce prism-table1 --data cars196=cars.csv,cars.features --seeds 5\n" +
-			"   winnow reproduce prism-table1 --data glyphs --dry-run",
+			"   winnow reproduce prism-table1 --data glyphs --dry-run\n" +
+			"   winnow reproduce prism-figure2 --data own=noisy.csv,birds.features --rows vMF --set filter.rate=0.4",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "data", Usage: "`[NAME=]MANIFEST,FEATURES[,ROOT]`, or glyphs; may be repeated"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Value: "reproduced", Usage: "`DIR` for the cells and the results"},
@@ -47,6 +50,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringSliceFlag{Name: "rows", Usage: "only rows whose name has `TEXT` in it; may be repeated"},
 			&cli.StringSliceFlag{Name: "columns", Usage: "only columns whose name has `TEXT` in it; may be repeated"},
 			&cli.StringSliceFlag{Name: "set", Usage: "one setting of every training, `[ROW:]KEY=VALUE` as of winnow train, or of the rows whose name has ROW in it; may be repeated"},
+			&cli.Float64SliceFlag{Name: "at", DefaultText: "the study's", Usage: "`SHARE` of the training, above 0 and up to 1, after which histograms and boxes are taken; may be repeated"},
 			&cli.IntFlag{Name: "jobs", DefaultText: "one a thread", Usage: "`N` cells at once, each with its share of --threads"},
 			&cli.IntFlag{Name: "classes", DefaultText: "240", Usage: "--data glyphs: draw `N` characters"},
 			&cli.IntFlag{Name: "images", DefaultText: "50", Usage: "--data glyphs: draw `N` images of each"},

@@ -1,0 +1,168 @@
+package runner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"winnow/datasets"
+	"winnow/filters"
+	"winnow/papers/studies"
+	"winnow/papers/watch"
+	"winnow/run"
+	"winnow/train"
+)
+
+// What a study's chart may follow over the steps of a training. Where it is one of the first three, all of these are recorded: the
+// studies of PRISM's Figures 2 and 3 draw the same trainings.
+const (
+	accuracy   = "filter-accuracy" // share of right labels among the kept of a batch, smoothed
+	scores     = "p-clean"         // P_clean of right and of wrong labels
+	kappa      = "kappa"           // concentrations of the classes
+	validation = "validation"      // what validation measures
+)
+
+// late ends the names of totals of the second half of a training's steps.
+const late = "-late"
+
+// isFilterMeasure reports whether a measure compares what a filter kept with the truth.
+func isFilterMeasure(name string) bool {
+	return name == filterAccuracy || slices.Contains(watch.Totals, strings.TrimSuffix(name, late))
+}
+
+// watchesFilter reports whether all that a filter does is recorded.
+func (r *reproduction) watchesFilter() bool {
+	return r.Study.Chart != nil && slices.Contains([]string{accuracy, scores, kappa}, r.Study.Chart.Trace)
+}
+
+// scoreWindow is how many steps' scores a histogram counts.
+const scoreWindow = 50
+
+// recorder watches a training for what the study's chart and measures need.
+type recorder struct {
+	trace       string // of the chart; "" for none
+	whole       bool   // all that the filter does is recorded
+	steps       int
+	filter      *watch.Filter // nil where it is not compared with the truth
+	thresholds  map[int]float64
+	diagnoses   []train.Diagnosis
+	validations studies.Trace
+}
+
+func (r *reproduction) follow(o *run.Options, d *datasets.Dataset) *recorder {
+	rec := &recorder{whole: r.watchesFilter(), thresholds: map[int]float64{}}
+	var shares []float64 // of the training
+	if c := r.Study.Chart; c != nil {
+		rec.trace, shares = c.Trace, c.At
+	}
+	compares := rec.whole || slices.ContainsFunc(r.Study.Measures, isFilterMeasure)
+	o.Begun = func(plan run.Plan) error {
+		rec.steps = plan.Steps
+		if !compares {
+			return nil
+		}
+		if n := plan.Config.Correct.Visits; n > 0 {
+			return fmt.Errorf("reproduce: correct.visits: found %d beside the filter's accuracy, expected 0: what is compared with the truth are the labels as given, and not corrected ones", n)
+		}
+		var at []int
+		for _, share := range shares {
+			at = append(at, max(int(share*float64(plan.Steps)+0.5), 1))
+		}
+		rec.filter = watch.NewFilter(d, at, scoreWindow)
+		return nil
+	}
+	o.Stepped = func(s train.Step) {
+		if rec.filter != nil {
+			rec.filter.Step(s.Number, s.IDs, s.Kept, s.Scores, s.Judge)
+		}
+		if s.HasThreshold {
+			rec.thresholds[s.Number] = s.Threshold
+		}
+	}
+	o.Validated = func(v train.Validation) { add(&rec.validations, v.Step, v.Score) }
+	o.Diagnosed = func(d train.Diagnosis) { rec.diagnoses = append(rec.diagnoses, d) }
+	return rec
+}
+
+// add appends a point to a trace.
+func add(t *studies.Trace, step int, y float64) {
+	t.X, t.Y = append(t.X, float64(step)), append(t.Y, y)
+}
+
+// end writes down what was seen.
+func (r *recorder) end(o *studies.Outcome) {
+	if r.trace == validation {
+		o.Traces = map[string]studies.Trace{validation: r.validations}
+	}
+	if r.filter == nil {
+		return
+	}
+	steps, share := r.filter.Accuracy(watch.PaperSmoothing)
+	if n := len(share); n > 0 {
+		o.Measures[filterAccuracy] = share[n-1]
+	}
+	for name, v := range r.filter.Total(0) {
+		o.Measures[name] = v
+	}
+	for name, v := range r.filter.Total(r.steps / 2) {
+		o.Measures[name+late] = v
+	}
+	if r.whole {
+		o.Traces = r.batches()
+		o.Traces[accuracy] = thinned(steps, share)
+		r.spread(o)
+	}
+}
+
+// batches returns what each step's filtering came to, in rows of the batch whose true label is known.
+func (r *recorder) batches() map[string]studies.Trace {
+	var right, wrong, kept, clean studies.Trace
+	for _, s := range r.filter.Steps() {
+		add(&right, s.Step, float64(s.Right))
+		add(&wrong, s.Step, float64(s.Wrong))
+		add(&kept, s.Step, float64(s.Kept))
+		add(&clean, s.Step, float64(s.Clean))
+	}
+	return map[string]studies.Trace{"right": right, "wrong": wrong, "kept": kept, "kept-right": clean}
+}
+
+// spread notes how the scores lie around the chart's steps, and the concentrations after every step at which they were looked at.
+func (r *recorder) spread(o *studies.Outcome) {
+	for _, s := range r.filter.Scores() {
+		note := studies.Spread{Step: s.Step, From: s.From, Judge: s.Judge, Right: counts(s.Right, s.Wrong), Wrong: counts(s.Wrong, s.Right), Unknown: s.Unknown}
+		if v, ok := r.thresholds[s.Step]; ok {
+			note.Threshold = &v
+		}
+		o.Spread(scores, note)
+	}
+	for _, d := range r.diagnoses {
+		if k := d.Kappa; k != nil {
+			o.Spread(kappa, studies.Spread{Step: d.Step, Box: []float64{k.Low, k.Q1, k.Median, k.Q3, k.High}})
+		}
+	}
+}
+
+// tracePoints bounds what is kept of a trace: every so many steps, so that a run has about this many points.
+const tracePoints = 400
+
+// thinned keeps the last point of each stretch.
+func thinned(x, y []float64) (t studies.Trace) {
+	every := max((len(x)+tracePoints-1)/tracePoints, 1)
+	for i := range x {
+		if (i+1)%every == 0 || i == len(x)-1 {
+			t.X, t.Y = append(t.X, x[i]), append(t.Y, y[i])
+		}
+	}
+	return t
+}
+
+// counts returns a histogram in bins as wide as those of the other, so that the two can be drawn over each other.
+func counts(h, other filters.Histogram) (c studies.Counts) {
+	if h.Total() == 0 {
+		return c
+	}
+	if other.Total() > 0 {
+		h = h.AtLeast(other.Exponent)
+	}
+	return studies.Counts{Edges: h.Edges(), N: h.Counts}
+}
