@@ -111,8 +111,9 @@ func scoreText(v float64, probability bool) string {
 func printTable(w io.Writer, rows [][]string, right ...int) {
 	wide := make([]int, len(rows[0]))
 	for _, row := range rows {
-		for i, s := range row {
-			wide[i] = max(wide[i], utf8.RuneCountInString(s))
+		for i := range row {
+			row[i] = text.Line(row[i])
+			wide[i] = max(wide[i], utf8.RuneCountInString(row[i]))
 		}
 	}
 	var line strings.Builder
@@ -228,9 +229,9 @@ func counted(n int, list []string) string {
 	if n == 0 {
 		return "none"
 	}
-	text := fmt.Sprintf("%d: %s", n, strings.Join(text.First(list, shownImages), ", "))
+	all := fmt.Sprintf("%d: %s", n, text.Line(strings.Join(text.First(list, shownImages), ", ")))
 	if len(list) > shownImages {
-		text += ", …"
+		all += ", …"
 	}
-	return text
+	return all
 }
