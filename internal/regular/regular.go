@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"unicode/utf8"
 )
@@ -26,6 +27,22 @@ func Open(name string) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// Stream opens a regular file, or a pipe that the shell has opened for the program; that can be read once.
+func Stream(name string) (*os.File, error) {
+	if name == "-" {
+		name = "/dev/stdin"
+	}
+	if info, err := os.Stat(name); err == nil && Given(name) && info.Mode()&fs.ModeNamedPipe != 0 {
+		return os.Open(name)
+	}
+	return Open(name)
+}
+
+// Given reports whether a name is that of a file which the shell has opened: standard input, or <(…).
+func Given(name string) bool {
+	return name == "-" || name == "/dev/stdin" || strings.HasPrefix(name, "/dev/fd/")
 }
 
 // ReadFile reads a regular file of at most so many bytes whole.
@@ -151,7 +168,11 @@ func named(name string, err error) error {
 }
 
 func refusal(name string, mode fs.FileMode) error {
-	return &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("is %s, expected a file", kindOf(mode))}
+	err := fmt.Errorf("is %s, expected a file", kindOf(mode))
+	if Given(name) && mode&fs.ModeNamedPipe != 0 {
+		err = fmt.Errorf("%w, since it is read more than once: write it to one first", err)
+	}
+	return &fs.PathError{Op: "open", Path: name, Err: err}
 }
 
 func kindOf(mode fs.FileMode) string {

@@ -4,6 +4,7 @@ package regular_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net"
@@ -86,6 +87,37 @@ func TestOpen(t *testing.T) {
 		}
 		if _, err := open("none"); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s of nothing: %v", door, err)
+		}
+	}
+}
+
+// TestStream: a pipe that is open already can be read by its name where once is enough; elsewhere the refusal says what to do.
+func TestStream(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	name := fmt.Sprintf("/dev/fd/%d", r.Fd())
+	if _, err := regular.Open(name); err == nil || !strings.Contains(err.Error(), "read more than once: write it to one first") {
+		t.Errorf("a pipe to read more than once: %v", err)
+	}
+	if _, err := w.WriteString("bytes"); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	f, err := regular.Stream(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if data, err := io.ReadAll(f); err != nil || string(data) != "bytes" {
+		t.Errorf("%q, %v", data, err)
+	}
+	dir := folder(t)
+	for _, name := range []string{"a named pipe", "a device", "a folder"} { // the pipe would wait for its writer
+		if _, err := regular.Stream(filepath.Join(dir, name)); err == nil || !strings.Contains(err.Error(), "is "+name+", expected a file") {
+			t.Errorf("%q: %v", name, err)
 		}
 	}
 }
