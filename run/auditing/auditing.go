@@ -29,8 +29,9 @@ import (
 
 // Options say how labels are judged. Classes, Whiten and Findings, Filter, Proxies and Given are found out here.
 type Options struct {
-	audit.Options      // Scorer "": the run's; without a run the default
-	IncludeEval   bool // judges the images of all splits together
+	audit.Options       // Scorer "": the run's; without a run the default
+	IncludeEval   bool  // judges the images of all splits together
+	Held          int64 // bytes of MaxMem, here the memory of all that is held, that the caller holds
 	Note          func(format string, args ...any)
 }
 
@@ -99,7 +100,7 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 		return nil, err
 	}
 	d := o.asJudged(whole)
-	if err := o.within(d, store.Dim, min(store.Dim, head.Widest)); err != nil {
+	if err := o.within(d, store.Dim, store.Dim, min(store.Dim, head.Widest)); err != nil {
 		return nil, err
 	}
 	if in.Probs != "" {
