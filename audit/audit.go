@@ -52,7 +52,7 @@ type Options struct {
 	Filter   *filters.Config // settings of a filter's scorer; nil: the defaults
 	Proxies  *features.Param // that proxysim judges by: the same number for each class, class after class
 	Given    *Given          // ranks the labels in place of the scorer, which then only suggests others
-	Findings *features.Set   // vectors in which noise rate, classes, outliers and copies are found, whitened first, row by row those of the set; nil: those that are judged
+	Findings features.Source // vectors in which noise rate, classes, outliers and copies are found, whitened first, row by row those of the set; nil: those that are judged
 	JustRank bool            // finds nothing but suspects; needs Rate or Given.Wrong
 
 	Told func(fold, step, steps int) // how far crossfit is, fold from 0; may be nil
@@ -151,9 +151,13 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 	}
 	if !o.JustRank {
 		if o.Findings != nil { // the classes as the scorer left them are those of other vectors
-			found := features.Set{X: o.Findings.X, Labels: set.Labels}
+			found := o.Findings
 			z, left, o.Findings = features.Set{}, nil, nil
-			if z, err = judgedVectors(ctx, found, true); err != nil {
+			if z, err = head.WhitenSet(ctx, found, head.Widest); err != nil {
+				return Result{}, err
+			}
+			z.Labels = set.Labels
+			if z, err = onSphere(z.Labelled()); err != nil {
 				return Result{}, err
 			}
 		}
@@ -201,8 +205,8 @@ func (o Options) filled(set features.Set) (Options, error) {
 	if o.Rate != nil && !(*o.Rate >= 0 && *o.Rate < 1) {
 		return o, fmt.Errorf("audit: rate %v, expected a share from 0 to below 1", *o.Rate)
 	}
-	if f := o.Findings; f != nil && f.Len() != set.Len() {
-		return o, fmt.Errorf("audit: findings in %d rows, expected the %d that are judged", f.Len(), set.Len())
+	if o.Findings != nil && o.Findings.Len() != set.Len() {
+		return o, fmt.Errorf("audit: findings in %d rows, expected the %d that are judged", o.Findings.Len(), set.Len())
 	}
 	if g := o.Given; g != nil && (len(g.Scores) != set.Len() || len(g.Orders) != set.Len() || len(g.Suggested) != len(g.SuggestedScores) || g.Suggested != nil && len(g.Suggested) != set.Len() || g.Wrong != nil && len(g.Wrong) != set.Len()) {
 		return o, fmt.Errorf("audit: %d scores by %s and %d orders, expected one for each of %d rows", len(g.Scores), g.Name, len(g.Orders), set.Len())
@@ -221,7 +225,11 @@ func judgedVectors(ctx context.Context, set features.Set, whiten bool) (features
 			return z, err
 		}
 	}
-	z = z.Labelled()
+	return onSphere(z.Labelled())
+}
+
+// onSphere returns the vectors scaled to unit length, in a copy where they are not.
+func onSphere(z features.Set) (features.Set, error) {
 	if z.X.Stride == z.X.Cols && features.UnitRows(z.X) {
 		return z, nil
 	}

@@ -34,7 +34,7 @@ func readJSONL(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 		var r row
 		var fresh []string
 		for key, raw := range object {
-			value, err := text(raw)
+			value, err := jsonText(raw)
 			if err != nil {
 				return nil, fmt.Errorf("datasets: %s:%d: %s: %w", name, line, key, err)
 			}
@@ -66,7 +66,7 @@ func readJSONL(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 		}
 		for key, raw := range object {
 			if i, ok := index[key]; ok {
-				r.extra[i], _ = text(raw) // checked above
+				r.extra[i], _ = jsonText(raw) // checked above
 			}
 		}
 		if _, ok := object["label"]; !ok {
@@ -88,8 +88,8 @@ func readJSONL(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 	return build(rows, columns), nil
 }
 
-// text returns a JSON string's value, "" for null, and any other value's JSON text.
-func text(raw json.RawMessage) (string, error) {
+// jsonText returns a JSON string's value, "" for null, and any other value's JSON text.
+func jsonText(raw json.RawMessage) (string, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return "", nil
 	}

@@ -32,25 +32,26 @@ type ReadOptions struct {
 	Format      Format // "" means Auto
 	Split       string // split of rows that name none; "" means train
 	StripPrefix string // removed from the front of every path
+	Once        bool   // the source is read this once: a pipe that the shell opened, or - for standard input, will do
 	Numbered    bool   // a table with a header and no column path is read: its images are called by their rows, from 0
 }
 
 // Read reads a dataset from a manifest file or an image folder.
 func Read(source string, opts ReadOptions) (*Dataset, error) {
-	info, err := os.Stat(source)
-	if err != nil {
-		return nil, fmt.Errorf("datasets: %w", err)
-	}
 	if opts.Format == "" {
 		opts.Format = Auto
 	}
-	if info.IsDir() {
+	if info, err := os.Stat(source); err == nil && info.IsDir() {
 		if opts.Format != Auto && opts.Format != Folders {
 			return nil, fmt.Errorf("datasets: %s: is a folder, expected a %s file", source, opts.Format)
 		}
 		return ReadFolders(regular.Dir(source), source, opts)
 	}
-	f, err := regular.Open(source)
+	open := regular.Open
+	if opts.Once {
+		open = regular.Stream
+	}
+	f, err := open(source)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %w", err)
 	}

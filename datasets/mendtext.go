@@ -123,11 +123,11 @@ func (m *mender) jsonl(line []byte) ([]byte, error) {
 		}
 		switch key {
 		case "path":
-			sample.path, err = text(raw)
+			sample.path, err = jsonText(raw)
 		case "label":
 			end := int(in.InputOffset())
 			sample.at = append(sample.at, [2]int{end - len(raw), end})
-			sample.label, err = text(raw)
+			sample.label, err = jsonText(raw)
 		}
 	}
 	if err != nil {

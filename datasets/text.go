@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"winnow/internal/text"
 )
 
 // WriteCounts writes a line for each split: images, classes, and what is odd about them.
@@ -48,12 +50,12 @@ func (r *CheckReport) Write(w io.Writer, d *Dataset, listed int) {
 	}
 	for _, s := range r.Splits {
 		if len(s.Singletons) > 0 {
-			fmt.Fprintf(w, "%s: %d classes have one image and so no positive pair: %s\n", s.Split, len(s.Singletons), strings.Join(first(s.Singletons, listed), ", "))
+			fmt.Fprintf(w, "%s: %d classes have one image and so no positive pair: %s\n", s.Split, len(s.Singletons), text.Line(strings.Join(text.First(s.Singletons, listed), ", ")))
 		}
 	}
 	fmt.Fprintf(w, "unreadable: %d\n", len(r.Unreadable))
-	for _, p := range first(r.Unreadable, listed) {
-		fmt.Fprintf(w, "  %s: %s\n", p.Path, p.Reason)
+	for _, p := range text.First(r.Unreadable, listed) {
+		fmt.Fprintf(w, "  %s: %s\n", text.Line(p.Path), text.Line(p.Reason))
 	}
 	writeMore(w, listed, len(r.Unreadable))
 	vary := 0
@@ -63,10 +65,10 @@ func (r *CheckReport) Write(w io.Writer, d *Dataset, listed int) {
 		}
 	}
 	fmt.Fprintf(w, "the same bytes under several paths: %d groups, %d with different labels, %d in two splits\n", len(r.Duplicates), vary, r.Leaks())
-	for _, dup := range first(r.Duplicates, listed) {
+	for _, dup := range text.First(r.Duplicates, listed) {
 		fmt.Fprint(w, " ")
-		for i, p := range first(dup.Paths, listedCopies) {
-			fmt.Fprintf(w, " %s (%s, %s)", p, dup.Labels[i], dup.Splits[i])
+		for i, p := range text.First(dup.Paths, listedCopies) {
+			fmt.Fprintf(w, " %s (%s, %s)", text.Line(p), text.Line(dup.Labels[i]), dup.Splits[i])
 		}
 		if n := len(dup.Paths) - listedCopies; n > 0 {
 			fmt.Fprintf(w, " … and %d more", n)
@@ -91,9 +93,6 @@ func (r ToplineReport) Write(w io.Writer) {
 		fmt.Fprintf(w, "%d class(es) keep more than their share, to have two images\n", r.Raised)
 	}
 	if n := len(r.Lone); n > 0 {
-		fmt.Fprintf(w, "%d class(es) have one image, and no pair of two: %s\n", n, strings.Join(first(r.Lone, 5), ", "))
+		fmt.Fprintf(w, "%d class(es) have one image, and no pair of two: %s\n", n, text.Line(strings.Join(text.First(r.Lone, 5), ", ")))
 	}
 }
-
-// first returns at most n of a list.
-func first[T any](list []T, n int) []T { return list[:min(n, len(list))] }

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/internal/lookup"
+	"winnow/internal/text"
 	"winnow/search"
 )
 
@@ -75,10 +75,14 @@ func (r Answers) Write(w io.Writer) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintln(w, strings.TrimSpace(q.Query+"  "+q.Label))
-		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, text.Line(strings.TrimSpace(q.Query+"  "+q.Label)))
+		table := text.NewTable(w)
 		for _, h := range q.Nearest {
-			fmt.Fprintln(table, strings.TrimRight(fmt.Sprintf("%4d\t%.4f\t%s\t%s", h.Rank, h.Similarity, h.Path, h.Label), "\t"))
+			cells := []string{fmt.Sprintf("%4d", h.Rank), fmt.Sprintf("%.4f", h.Similarity), h.Path, h.Label}
+			if h.Label == "" {
+				cells = cells[:3]
+			}
+			table.Row(cells...)
 		}
 		if err := table.Flush(); err != nil {
 			return err

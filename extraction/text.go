@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"winnow/features"
+	"winnow/internal/text"
 )
 
 // Write writes the result for people; of unreadable images at most that many are named.
@@ -31,8 +32,8 @@ func (r Result) Write(w io.Writer, listed int) {
 		return
 	}
 	fmt.Fprintf(w, "%d unreadable, left out of training and evaluation:\n", len(r.Bad))
-	for _, b := range r.Bad[:min(listed, len(r.Bad))] {
-		fmt.Fprintf(w, "  %s: %s\n", b.Path, b.Reason)
+	for _, b := range text.First(r.Bad, listed) {
+		fmt.Fprintf(w, "  %s: %s\n", text.Line(b.Path), text.Line(b.Reason))
 	}
 	if len(r.Bad) > listed {
 		fmt.Fprintf(w, "  … all of them are in %s\n", filepath.Join(r.Store, "store.json"))

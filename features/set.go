@@ -55,37 +55,42 @@ func (s Set) Row(i int) []float32 { return Row(s.X, i) }
 
 // Rows copies the named rows, in the order given, into a new set.
 func (s Set) Rows(rows []int) Set {
-	out := Set{X: NewMatrix(len(rows), s.Dim())}
-	if s.Labels != nil {
-		out.Labels = make([]int, len(rows))
-	}
-	if s.IDs != nil {
-		out.IDs = make([]int, len(rows))
-	}
+	out := Set{X: NewMatrix(len(rows), s.Dim()), Labels: picked(s.Labels, rows), IDs: picked(s.IDs, rows)}
 	for to, from := range rows {
 		copy(out.Row(to), s.Row(from))
-		if s.Labels != nil {
-			out.Labels[to] = s.Labels[from]
-		}
-		if s.IDs != nil {
-			out.IDs[to] = s.IDs[from]
-		}
+	}
+	return out
+}
+
+// picked returns the entries of a list at these places; of none nil.
+func picked(list, at []int) []int {
+	if list == nil {
+		return nil
+	}
+	out := make([]int, len(at))
+	for to, from := range at {
+		out[to] = list[from]
 	}
 	return out
 }
 
 // Labelled returns the set without the rows that have no given label.
 func (s Set) Labelled() Set {
-	var rows []int
-	for i, label := range s.Labels {
-		if label != Unlabelled {
-			rows = append(rows, i)
-		}
-	}
+	rows := labelled(s.Labels)
 	if len(rows) == s.Len() {
 		return s
 	}
 	return s.Rows(rows)
+}
+
+// labelled returns the positions of the labels that are given.
+func labelled(labels []int) (rows []int) {
+	for i, label := range labels {
+		if label != Unlabelled {
+			rows = append(rows, i)
+		}
+	}
+	return rows
 }
 
 // AllRows returns 0 … n-1.

@@ -26,10 +26,20 @@ func (s *Store) Averaged() *Store {
 // Read loads the vectors of the rows, in their order: the first view, or of an Averaged store the mean. nil means all
 // rows.
 func (s *Store) Read(ctx context.Context, rows []int) (blas32.General, error) {
-	if s.mean {
-		return s.readMean(ctx, rows)
+	rows, err := s.named(rows)
+	if err != nil {
+		return blas32.General{}, err
 	}
-	return s.ReadView(ctx, rows, 0)
+	x := NewMatrix(len(rows), s.Dim)
+	return x, s.read(ctx, x, rows)
+}
+
+// read is Read of rows that are there, into x.
+func (s *Store) read(ctx context.Context, x blas32.General, rows []int) error {
+	if s.mean {
+		return s.readMean(ctx, x, rows)
+	}
+	return s.fill(ctx, x.Data, rows, 0, s.Dim)
 }
 
 // ReadView loads one view of the rows, in their order. nil means all rows.
@@ -63,25 +73,20 @@ func (s *Store) ReadViews(ctx context.Context, rows []int) (blas32.General, erro
 }
 
 // readMean loads the means of the rows' views, a few rows at a time.
-func (s *Store) readMean(ctx context.Context, rows []int) (blas32.General, error) {
-	rows, err := s.named(rows)
-	if err != nil {
-		return blas32.General{}, err
-	}
-	x := NewMatrix(len(rows), s.Dim)
+func (s *Store) readMean(ctx context.Context, x blas32.General, rows []int) error {
 	record := s.Views() * s.Dim
 	some := make([]float32, max(readBlock/record, 1)*record)
 	for at := 0; at < len(rows); {
 		n := min(len(some)/record, len(rows)-at)
 		if err := s.fill(ctx, some[:n*record], rows[at:at+n], 0, record); err != nil {
-			return x, err
+			return err
 		}
 		for i := range n {
 			mean(Row(x, at+i), some[i*record:(i+1)*record])
 		}
 		at += n
 	}
-	return x, nil
+	return nil
 }
 
 // mean overwrites dst with the mean of the vectors that lie behind each other in all.

@@ -10,6 +10,7 @@ import (
 type Builder struct {
 	m     *Model
 	taken map[string]bool // names of tensors and of nodes
+	last  map[string]int  // the number that Fresh put behind a name last: names are not given back
 }
 
 // irFor returns the oldest file format version that knows an operator set; older readers then understand the file.
@@ -41,7 +42,7 @@ func NewBuilder(name string, opset int64) *Builder {
 			Opsets: []Opset{{Version: opset}},
 			Graph:  &Graph{Name: name},
 		},
-		taken: map[string]bool{},
+		taken: map[string]bool{}, last: map[string]int{},
 	}
 }
 
@@ -50,7 +51,7 @@ func Extend(m *Model) *Builder {
 	c := *m
 	g := *m.Graph
 	c.Graph = &g
-	b := &Builder{m: &c, taken: map[string]bool{}}
+	b := &Builder{m: &c, taken: map[string]bool{}, last: map[string]int{}}
 	g.Nodes, g.Initializers = slices.Clone(g.Nodes), slices.Clone(g.Initializers)
 	g.Inputs, g.Outputs = slices.Clone(g.Inputs), slices.Clone(g.Outputs)
 	g.ValueInfo = slices.Clone(g.ValueInfo)
@@ -89,8 +90,9 @@ func (b *Builder) Opset() int64 { return b.m.Opset() }
 // Fresh takes a name that nothing has yet: the one asked for, or that with a number.
 func (b *Builder) Fresh(name string) string {
 	try := name
-	for i := 2; try == "" || b.taken[try]; i++ {
-		try = fmt.Sprintf("%s_%d", name, i)
+	for try == "" || b.taken[try] {
+		b.last[name] = max(b.last[name], 1) + 1
+		try = fmt.Sprintf("%s_%d", name, b.last[name])
 	}
 	b.taken[try] = true
 	return try

@@ -7,6 +7,23 @@ import (
 	"winnow/graph"
 )
 
+// A name that is taken often costs no more than one that is taken once.
+func TestFreshCost(t *testing.T) {
+	b := graph.NewBuilder("many", 17)
+	for range 1000 {
+		b.Fresh("Mul")
+	}
+	if allocated := testing.AllocsPerRun(10, func() { b.Fresh("Mul") }); allocated > 10 {
+		t.Errorf("%v allocations, expected a few: all numbers are tried again", allocated)
+	}
+	if got := b.Fresh("Mul"); got != "Mul_1012" {
+		t.Errorf("found %s", got)
+	}
+	if got := b.Fresh("Mul_1012"); got != "Mul_1012_2" {
+		t.Errorf("found %s", got)
+	}
+}
+
 func TestCheck(t *testing.T) {
 	node := func(g *graph.Graph, i int) *graph.Node {
 		n := *g.Nodes[i]

@@ -21,10 +21,11 @@ func (h *Head) Embed(x blas32.General) (blas32.General, error) {
 	return dst, h.EmbedInto(dst, x)
 }
 
-// EmbedSet returns set with each vector embedded, unless ctx ends before.
-func (h *Head) EmbedSet(ctx context.Context, set features.Set) (features.Set, error) {
-	x := features.NewMatrix(set.Len(), h.cfg.Out)
-	return features.Set{X: x, Labels: set.Labels, IDs: set.IDs}, h.embed(ctx, x, set.X)
+// EmbedSet returns the vectors embedded, each with its label and id, unless ctx ends before.
+func (h *Head) EmbedSet(ctx context.Context, of features.Source) (features.Set, error) {
+	set := of.Bare()
+	set.X = features.NewMatrix(of.Len(), h.cfg.Out)
+	return set, h.embed(ctx, set.X, of)
 }
 
 // NotFinite is a row whose embedding is no vector: the features or the weights are not finite, or overflow.
@@ -39,27 +40,34 @@ func (e *NotFinite) Error() string {
 
 // EmbedInto overwrites dst, x.Rows×Out, with the unit embeddings of the rows of x. A row whose output is
 // zero stays zero; one that is not finite is a [NotFinite] error.
-func (h *Head) EmbedInto(dst, x blas32.General) error { return h.embed(context.Background(), dst, x) }
+func (h *Head) EmbedInto(dst, x blas32.General) error {
+	return h.embed(context.Background(), dst, features.Set{X: x})
+}
 
 // embed is EmbedInto that ends with ctx.
-func (h *Head) embed(ctx context.Context, dst, x blas32.General) error {
-	if x.Cols != h.cfg.In {
-		return fmt.Errorf("head: features: found dimension %d, expected %d", x.Cols, h.cfg.In)
+func (h *Head) embed(ctx context.Context, dst blas32.General, of features.Source) error {
+	rows := of.Len()
+	if of.Dim() != h.cfg.In {
+		return fmt.Errorf("head: features: found dimension %d, expected %d", of.Dim(), h.cfg.In)
 	}
-	if dst.Rows != x.Rows || dst.Cols != h.cfg.Out {
-		return fmt.Errorf("head: destination: found %d×%d, expected %d×%d", dst.Rows, dst.Cols, x.Rows, h.cfg.Out)
+	if dst.Rows != rows || dst.Cols != h.cfg.Out {
+		return fmt.Errorf("head: destination: found %d×%d, expected %d×%d", dst.Rows, dst.Cols, rows, h.cfg.Out)
 	}
-	block := min(embedBlock, x.Rows)
+	block := min(embedBlock, rows)
+	var scratch []float32
 	var hidden []blas32.General
 	for _, l := range h.layers[:len(h.layers)-1] {
 		hidden = append(hidden, features.NewMatrix(block, l.weight.Cols))
 	}
-	for from := 0; from < x.Rows; from += block {
+	for from := 0; from < rows; from += block {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n := min(block, x.Rows-from)
-		in := features.Part(x, from, n)
+		n := min(block, rows-from)
+		in, err := of.Part(ctx, &scratch, from, n)
+		if err != nil {
+			return err
+		}
 		for i, l := range h.layers {
 			out := features.Part(dst, from, n)
 			if i < len(hidden) {

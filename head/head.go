@@ -39,6 +39,11 @@ type layer struct {
 // New makes a head with initial weights. train are the stored training features; only whitening reads
 // them, until ctx ends, and with Init random they may be empty. rng decides every random weight.
 func New(ctx context.Context, cfg Config, train blas32.General, rng *rand.Rand) (*Head, error) {
+	return start(ctx, cfg, features.Set{X: train}, rng)
+}
+
+// start is New of features from anywhere.
+func start(ctx context.Context, cfg Config, train features.Source, rng *rand.Rand) (*Head, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -47,8 +52,8 @@ func New(ctx context.Context, cfg Config, train blas32.General, rng *rand.Rand) 
 		h.drawAll(rng)
 		return h, nil
 	}
-	if train.Cols != cfg.In {
-		return nil, fmt.Errorf("head: training features: found dimension %d, expected %d as in the settings", train.Cols, cfg.In)
+	if train.Dim() != cfg.In {
+		return nil, fmt.Errorf("head: training features: found dimension %d, expected %d as in the settings", train.Dim(), cfg.In)
 	}
 	w, err := whitening(ctx, train, cfg.Out, cfg.Bias)
 	if err != nil {

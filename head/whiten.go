@@ -49,11 +49,12 @@ type whitened struct {
 //
 // The sign of an eigenvector is fixed by making its component of largest magnitude positive.
 // Source: Kessy, Lewin & Strimmer, The American Statistician 2018, section 2 (PCA whitening).
-func whitening(ctx context.Context, x blas32.General, out int, centre bool) (whitened, error) {
-	if x.Rows < 2 {
-		return whitened{}, fmt.Errorf("head: whitening: found %d training rows, expected at least 2 (or init %q)", x.Rows, Random)
+func whitening(ctx context.Context, x features.Source, out int, centre bool) (whitened, error) {
+	n, d := x.Len(), x.Dim()
+	if n < 2 {
+		return whitened{}, fmt.Errorf("head: whitening: found %d training rows, expected at least 2 (or init %q)", n, Random)
 	}
-	mean, err := columnMeans(x)
+	mean, err := columnMeans(ctx, x)
 	if err != nil {
 		return whitened{}, err
 	}
@@ -69,10 +70,10 @@ func whitening(ctx context.Context, x blas32.General, out int, centre bool) (whi
 		return whitened{}, fmt.Errorf("head: whitening: the variance of the training rows overflows float32, expected features of a moderate size")
 	}
 	if trace == 0 {
-		return whitened{}, fmt.Errorf("head: whitening: the %d training rows are all equal, expected features that vary", x.Rows)
+		return whitened{}, fmt.Errorf("head: whitening: the %d training rows are all equal, expected features that vary", n)
 	}
-	values, vectors := topEigen(cov, min(out, x.Cols))
-	limit := x.Rows
+	values, vectors := topEigen(cov, min(out, d))
+	limit := n
 	if centre {
 		limit--
 	}
@@ -80,22 +81,22 @@ func whitening(ctx context.Context, x blas32.General, out int, centre bool) (whi
 	for rank < len(values) && rank < limit && values[rank] > minEigen*values[0] && values[rank] > 0 {
 		rank++
 	}
-	return scaled(vectors, values[:rank], mean, out, ridge*trace/float64(x.Cols)), nil
+	return scaled(vectors, values[:rank], mean, out, ridge*trace/float64(d)), nil
 }
 
 // Whitening returns the linear head that whitens the rows of x (PCA) to out dimensions of unit length, with no label and
 // no training. centre takes their mean off first.
-func Whitening(ctx context.Context, x blas32.General, out int, centre bool) (*Head, error) {
-	return New(ctx, Config{In: x.Cols, Out: out, Bias: centre, Init: Whiten}, x, nil)
+func Whitening(ctx context.Context, x features.Source, out int, centre bool) (*Head, error) {
+	return start(ctx, Config{In: x.Dim(), Out: out, Bias: centre, Init: Whiten}, x, nil)
 }
 
 // Widest is the largest dimension that features are whitened to before labels are judged by them.
 const Widest = 512
 
-// WhitenSet returns the set with its own vectors whitened to at most most dimensions, centred and of unit length: what
-// labels are judged by where no trained head is at hand.
-func WhitenSet(ctx context.Context, set features.Set, most int) (features.Set, error) {
-	h, err := Whitening(ctx, set.X, min(most, set.Dim(), max(set.Len()-1, 1)), true)
+// WhitenSet returns the vectors whitened by themselves to at most most dimensions, centred and of unit length: what labels
+// are judged by where no trained head is at hand.
+func WhitenSet(ctx context.Context, set features.Source, most int) (features.Set, error) {
+	h, err := Whitening(ctx, set, min(most, set.Dim(), max(set.Len()-1, 1)), true)
 	if err != nil {
 		return features.Set{}, err
 	}
@@ -138,49 +139,70 @@ func scaled(vectors *mat.Dense, values, mean []float64, out int, eps float64) wh
 }
 
 // columnMeans returns the mean of the rows; a value that is not finite is an error that names its row.
-func columnMeans(x blas32.General) ([]float64, error) {
-	mean := make([]float64, x.Cols)
-	for i := range x.Rows {
-		for j, v := range features.Row(x, i) {
-			if !finite(float64(v)) {
-				return nil, fmt.Errorf("head: whitening: training row %d, feature %d: found %v, expected a finite number", i, j, v)
+func columnMeans(ctx context.Context, x features.Source) ([]float64, error) {
+	mean := make([]float64, x.Dim())
+	err := eachBlock(ctx, x, func(from int, block blas32.General) error {
+		for i := range block.Rows {
+			for j, v := range features.Row(block, i) {
+				if !finite(float64(v)) {
+					return fmt.Errorf("head: whitening: training row %d, feature %d: found %v, expected a finite number", from+i, j, v)
+				}
+				mean[j] += float64(v)
 			}
-			mean[j] += float64(v)
+		}
+		return nil
+	})
+	for j := range mean {
+		mean[j] /= float64(x.Len())
+	}
+	return mean, err
+}
+
+// eachBlock calls visit with covarianceBlock rows at a time, of which the first is from.
+func eachBlock(ctx context.Context, x features.Source, visit func(from int, block blas32.General) error) error {
+	var scratch []float32
+	for from := 0; from < x.Len(); from += covarianceBlock {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		block, err := x.Part(ctx, &scratch, from, min(covarianceBlock, x.Len()-from))
+		if err != nil {
+			return err
+		}
+		if err := visit(from, block); err != nil {
+			return err
 		}
 	}
-	for j := range mean {
-		mean[j] /= float64(x.Rows)
-	}
-	return mean, nil
+	return nil
 }
 
 // covariance returns 1/n Σ (x-μ)(x-μ)ᵀ: products of blocks in float32, their sum in float64. Time 2·n·d².
-func covariance(ctx context.Context, x blas32.General, mean []float64) (*mat.SymDense, error) {
-	d := x.Cols
+func covariance(ctx context.Context, x features.Source, mean []float64) (*mat.SymDense, error) {
+	d := x.Dim()
 	sum := make([]float64, d*d)
-	centred := features.NewMatrix(min(covarianceBlock, x.Rows), d)
+	centred := features.NewMatrix(min(covarianceBlock, x.Len()), d)
 	part32 := features.NewMatrix(d, d)
-	for from := 0; from < x.Rows; from += centred.Rows {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		n := min(centred.Rows, x.Rows-from)
-		block := features.Part(centred, 0, n)
-		for i := range n {
-			row := features.Row(block, i)
-			for j, v := range features.Row(x, from+i) {
+	err := eachBlock(ctx, x, func(_ int, block blas32.General) error {
+		c := features.Part(centred, 0, block.Rows)
+		for i := range block.Rows {
+			row := features.Row(c, i)
+			for j, v := range features.Row(block, i) {
 				row[j] = float32(float64(v) - mean[j])
 			}
 		}
-		blas32.Gemm(blas.Trans, blas.NoTrans, 1, block, block, 0, part32)
+		blas32.Gemm(blas.Trans, blas.NoTrans, 1, c, c, 0, part32)
 		for i, v := range part32.Data {
 			sum[i] += float64(v)
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	cov := mat.NewSymDense(d, nil)
 	for i := range d {
 		for j := i; j < d; j++ {
-			cov.SetSym(i, j, (sum[i*d+j]+sum[j*d+i])/(2*float64(x.Rows)))
+			cov.SetSym(i, j, (sum[i*d+j]+sum[j*d+i])/(2*float64(x.Len())))
 		}
 	}
 	return cov, nil

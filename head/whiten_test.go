@@ -271,7 +271,7 @@ func TestSubspaceAgainstWhole(t *testing.T) {
 	const d, k = 160, 40
 	for _, power := range []float64{0.5, 1, 2} {
 		train := spectrum(source(4), 900, d, power)
-		cov, err := covariance(t.Context(), train.X, mustMean(t, train.X))
+		cov, err := covariance(t.Context(), train, mustMean(t, train.X))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -315,7 +315,7 @@ func TestSubspaceAgainstWhole(t *testing.T) {
 // Fewer rows than the iteration's width: most of the block has nothing to converge to.
 func TestSubspaceWithoutRank(t *testing.T) {
 	train := randomSet(source(4), 20, 120)
-	cov, err := covariance(t.Context(), train.X, mustMean(t, train.X))
+	cov, err := covariance(t.Context(), train, mustMean(t, train.X))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +330,7 @@ func TestSubspaceWithoutRank(t *testing.T) {
 
 func mustMean(t testing.TB, x blas32.General) []float64 {
 	t.Helper()
-	mean, err := columnMeans(x)
+	mean, err := columnMeans(t.Context(), features.Set{X: x})
 	if err != nil {
 		t.Fatal(err)
 	}

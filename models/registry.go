@@ -10,8 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"winnow/internal/atomicfile"
+	"winnow/internal/lock"
 )
 
 // Registry is the known backbones and a user's own, which live in a JSON file.
@@ -34,17 +36,22 @@ type registryFile struct {
 // names are looked for in the folders, in order.
 func Open(path string, folders ...string) (*Registry, error) {
 	r := &Registry{path: path, folders: folders}
-	data, err := os.ReadFile(path)
+	return r, r.read()
+}
+
+func (r *Registry) read() error {
+	data, err := os.ReadFile(r.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil
+		r.user = nil
+		return nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("models: %w", err)
+		return fmt.Errorf("models: %w", err)
 	}
 	if r.user, err = parseRegistry(data); err != nil {
-		return nil, fmt.Errorf("models: %s: %w", path, err)
+		return fmt.Errorf("models: %s: %w", r.path, err)
 	}
-	return r, nil
+	return nil
 }
 
 func parseRegistry(data []byte) ([]Entry, error) {
@@ -143,6 +150,11 @@ func (r *Registry) Add(e Entry) error {
 	if err := checkName(e.Name); err != nil {
 		return err
 	}
+	held, err := r.hold()
+	if err != nil {
+		return err
+	}
+	defer held.Close()
 	if r.Own(e.Name) {
 		return fmt.Errorf("models: name %q is taken: remove it first (winnow models remove %s), or choose another with --name", e.Name, e.Name)
 	}
@@ -163,6 +175,11 @@ func orNone(sum string) string {
 
 // Remove takes an entry out of the user's registry. The model's file is left alone.
 func (r *Registry) Remove(name string) error {
+	held, err := r.hold()
+	if err != nil {
+		return err
+	}
+	defer held.Close()
 	if !r.Own(name) {
 		if _, ok := r.Entry(name); ok {
 			return fmt.Errorf("models: %q is one of winnow's own entries, expected one you added", name)
@@ -172,12 +189,31 @@ func (r *Registry) Remove(name string) error {
 	return r.write(slices.DeleteFunc(slices.Clone(r.user), func(e Entry) bool { return e.Name == name }))
 }
 
+// hold keeps other writers out until it is closed, and reads what they wrote before. They take no longer than it waits.
+func (r *Registry) hold() (io.Closer, error) {
+	dir := filepath.Dir(r.path)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("models: %w", err)
+	}
+	for wait := time.Millisecond; ; wait *= 2 {
+		held, err := lock.Folder(dir)
+		if _, busy := errors.AsType[*lock.Held](err); busy && wait < 4*time.Second {
+			time.Sleep(wait)
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("models: %w", err)
+		}
+		if err := r.read(); err != nil {
+			return nil, errors.Join(err, held.Close())
+		}
+		return held, nil
+	}
+}
+
 func (r *Registry) write(user []Entry) error {
 	data, err := json.MarshalIndent(registryFile{registryVersion, user}, "", "  ")
 	if err != nil {
-		return fmt.Errorf("models: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(r.path), 0o755); err != nil {
 		return fmt.Errorf("models: %w", err)
 	}
 	if err := atomicfile.WriteBytes(r.path, append(data, '\n')); err != nil {

@@ -1,12 +1,14 @@
 package models
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 
 	"winnow/internal/testing/memory"
 )
@@ -86,6 +88,33 @@ func TestRegistryFile(t *testing.T) {
 		if err := again.Remove(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %q", err, want)
 		}
+	}
+}
+
+// Those who add at once lose nothing of each other.
+func TestRegistryShared(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "models.json")
+	const writers = 8
+	var all errgroup.Group
+	for i := range writers {
+		r := open(t, path)
+		all.Go(func() error { return r.Add(mine(fmt.Sprint("model", i))) })
+	}
+	if err := all.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	again := open(t, path)
+	for i := range writers {
+		if name := fmt.Sprint("model", i); !again.Own(name) {
+			t.Errorf("%s is lost", name)
+		}
+	}
+	stale := open(t, path)
+	if err := again.Remove("model1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := stale.Remove("model1"); err == nil || !strings.Contains(err.Error(), "no such entry") {
+		t.Errorf("what another removed is removed: %v", err)
 	}
 }
 

@@ -24,8 +24,8 @@ type Measured struct {
 // train split before it, from which the whitening is.
 type Images struct {
 	Split    string
-	Train    features.Set
-	Was, Now comparison.Asked
+	Train    features.Stored
+	Was, Now comparison.Asked[features.Stored]
 	LeftOut  []lookup.LeftOut // could not be read
 }
 

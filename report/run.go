@@ -10,6 +10,7 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/features"
+	"winnow/internal/budget"
 	"winnow/internal/lookup"
 	"winnow/run/comparison"
 	"winnow/run/folder"
@@ -26,8 +27,8 @@ type Run struct {
 	metrics   []train.Metric
 	diagnoses []train.Diagnosis
 
-	split    string           // measured
-	now      comparison.Asked // the images measured, as the run embeds them
+	split    string                         // measured
+	now      comparison.Asked[features.Set] // the images measured, as the run embeds them
 	audited  Judged
 	measured Measured
 }
@@ -59,7 +60,7 @@ func (r *Run) Measure(ctx context.Context, images Images, maxMem int64) error {
 	m := &r.measured
 	m.Run, m.LeftOut = r.Dir, append(append([]lookup.LeftOut{}, images.LeftOut...), r.facts.LeftOut...)
 	opts := eval.RetrievalOptions{MaxMem: maxMem}
-	return comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, func(row string, of comparison.Asked) (err error) {
+	return comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, func(row string, of comparison.Asked[features.Set]) (err error) {
 		switch row {
 		case comparison.FrozenRow:
 			m.Frozen, err = eval.Retrieve(ctx, of.Query, of.Gallery, opts)
@@ -71,6 +72,19 @@ func (r *Run) Measure(ctx context.Context, images Images, maxMem int64) error {
 		}
 		return err
 	})
+}
+
+// Held returns how many bytes are held of runs: the images measured, and what is said of those that are judged.
+func Held(runs []*Run) (bytes int64) {
+	for _, r := range runs {
+		for _, set := range []*features.Set{&r.now.Query, r.now.Gallery} {
+			if set != nil {
+				bytes += int64(4 * len(set.X.Data))
+			}
+		}
+		bytes += int64(len(r.audited.Images)) * budget.Told
+	}
+	return bytes
 }
 
 // Judge takes the result of an audit and collects the warnings.

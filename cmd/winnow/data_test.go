@@ -57,6 +57,31 @@ func TestDataImport(t *testing.T) {
 	}
 }
 
+// TestPiped: what the shell opens for winnow, as <(…), is read where once is enough; its paths are relative to the working folder.
+func TestPiped(t *testing.T) {
+	t.Chdir(t.TempDir())
+	classes(t, "photos", 3)
+	piped := func() string {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { r.Close() })
+		if _, err := w.WriteString("path,label\nphotos/none.png,1\nphotos/one.png,2\n"); err != nil {
+			t.Fatal(err)
+		}
+		w.Close()
+		return fmt.Sprintf("/dev/fd/%d", r.Fd())
+	}
+	if out := mustRun(t, "winnow data check "+piped()); !strings.HasPrefix(out, "train ") || !strings.Contains(out, "  photos/none.png: no such file") {
+		t.Errorf("found %s", out)
+	}
+	code, _, errs := call(t.Context(), "train", "--manifest", piped(), "--features", "features", "--out", "run")
+	if code != 1 || !strings.Contains(errs, "read more than once: write it to one first") {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+}
+
 // TestDataRefuses: every wrong word is one line, and the files from before stay as they were.
 func TestDataRefuses(t *testing.T) {
 	dir := t.TempDir()

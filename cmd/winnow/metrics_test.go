@@ -96,7 +96,7 @@ func stored(t *testing.T, manifest, split string) features.Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if set, err = comparison.Frozen(set.Labelled()); err != nil {
+	if set, err = comparison.Frozen(t.Context(), set.Labelled()); err != nil {
 		t.Fatal(err)
 	}
 	return set

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,6 +49,34 @@ func TestTerminal(t *testing.T) {
 		}
 		if all := out.String() + errs.String(); strings.ContainsAny(all, "\x1b\a\u202e\u009b") {
 			t.Errorf("%q printed %q", args, all)
+		}
+	}
+}
+
+// TestOneLine: a label or a path with line feeds and tabs stays on the line that tells of it.
+func TestOneLine(t *testing.T) {
+	const label = "two\nlines\tin three"
+	dir := t.TempDir()
+	manifest := filepath.Join(dir, "m.csv")
+	text := "path,label\n\"no\nimage.jpg\",\"" + label + "\"\n"
+	for i := range 2 {
+		name := fmt.Sprintf("%c\n.gif", 'a'+i)
+		text += fmt.Sprintf("\"%s\",\"%s %d\"\n", name, label, i)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(manifest, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found := mustRun(t, "winnow data check "+manifest)
+	for _, want := range []string{
+		`positive pair: two\nlines\tin three, two\nlines\tin three 0, two\nlines\tin three 1` + "\n",
+		"\n  no\\nimage.jpg: ",
+		`  a\n.gif (two\nlines\tin three 0, train) b\n.gif (two\nlines\tin three 1, train)` + "\n",
+	} {
+		if !strings.Contains(found, want) {
+			t.Errorf("found %s, expected %s", found, want)
 		}
 	}
 }

@@ -61,13 +61,17 @@ func openIn(path string, open func(string) (fs.FS, error)) (fs.FS, error) {
 	return folder, nil
 }
 
-// Resolve returns the root that is named, or else the manifest's folder; a folder that is read as a manifest is its own root.
+// Resolve returns the root that is named, or else the manifest's folder, of a pipe the working folder; a folder that is read as a
+// manifest is its own root.
 func Resolve(root, manifest string) string {
 	if root != "" {
 		return root
 	}
 	if info, err := os.Stat(manifest); err == nil && info.IsDir() {
 		return manifest
+	}
+	if regular.Given(manifest) {
+		return "."
 	}
 	return filepath.Dir(manifest)
 }

@@ -25,19 +25,26 @@ func Unreadable(bad []features.Bad) []LeftOut {
 	return left
 }
 
-// Split joins one split of a manifest with the stored features of its images. Labels are the
+// Stored joins one split of a manifest with the stored features of its images, which stay in the store. Labels are the
 // dataset's class ids, IDs positions in it. Unreadable images are left out and reported.
-func Split(ctx context.Context, d *datasets.Dataset, s *features.Store, split string) (set features.Set, left []LeftOut, err error) {
+func Stored(d *datasets.Dataset, s *features.Store, split string) (set features.Stored, left []LeftOut, err error) {
 	rows, ids, left, err := Rows(d, s, d.Select(split), split+" ")
 	if err != nil {
 		return set, nil, err
 	}
-	set = features.Set{Labels: []int{}, IDs: []int{}}
-	for _, id := range ids {
-		set.Labels, set.IDs = append(set.Labels, d.Samples[id].Label), append(set.IDs, id)
+	labels := make([]int, len(ids))
+	for i, id := range ids {
+		labels[i] = d.Samples[id].Label
 	}
-	if len(rows) > 0 {
-		set.X, err = s.Read(ctx, rows)
+	set, err = features.NewStored(s, rows, labels, ids)
+	return set, left, err
+}
+
+// Split is Stored with the features read.
+func Split(ctx context.Context, d *datasets.Dataset, s *features.Store, split string) (set features.Set, left []LeftOut, err error) {
+	stored, left, err := Stored(d, s, split)
+	if err == nil {
+		set, err = stored.Read(ctx)
 	}
 	return set, left, err
 }

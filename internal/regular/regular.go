@@ -3,12 +3,13 @@
 package regular
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"unicode/utf8"
 )
@@ -28,19 +29,34 @@ func Open(name string) (*os.File, error) {
 	return f, nil
 }
 
-// ReadFile reads a regular file whole.
-func ReadFile(name string) ([]byte, error) {
+// Stream opens a regular file, or a pipe that the shell has opened for the program; that can be read once.
+func Stream(name string) (*os.File, error) {
+	if name == "-" {
+		name = "/dev/stdin"
+	}
+	if info, err := os.Stat(name); err == nil && Given(name) && info.Mode()&fs.ModeNamedPipe != 0 {
+		return os.Open(name)
+	}
+	return Open(name)
+}
+
+// Given reports whether a name is that of a file which the shell has opened: standard input, or <(…).
+func Given(name string) bool {
+	return name == "-" || name == "/dev/stdin" || strings.HasPrefix(name, "/dev/fd/")
+}
+
+// ReadFile reads a regular file of at most so many bytes whole.
+func ReadFile(name string, most int64) ([]byte, error) {
 	f, err := Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	var all bytes.Buffer
-	if info, err := f.Stat(); err == nil {
-		all.Grow(int(info.Size()) + bytes.MinRead) // so that it need not grow and be copied
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("has more than %d bytes", most)}
 	}
-	_, err = all.ReadFrom(f)
-	return all.Bytes(), err
+	return data, err
 }
 
 // From opens a regular file of any tree, and says what it is.
@@ -152,7 +168,11 @@ func named(name string, err error) error {
 }
 
 func refusal(name string, mode fs.FileMode) error {
-	return &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("is %s, expected a file", kindOf(mode))}
+	err := fmt.Errorf("is %s, expected a file", kindOf(mode))
+	if Given(name) && mode&fs.ModeNamedPipe != 0 {
+		err = fmt.Errorf("%w, since it is read more than once: write it to one first", err)
+	}
+	return &fs.PathError{Op: "open", Path: name, Err: err}
 }
 
 func kindOf(mode fs.FileMode) string {

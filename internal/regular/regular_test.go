@@ -4,6 +4,7 @@ package regular_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net"
@@ -90,14 +91,52 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestReadFile reads whole files.
-func TestReadFile(t *testing.T) {
-	dir := folder(t)
-	if data, err := regular.ReadFile(filepath.Join(dir, "good")); err != nil || string(data) != "bytes" {
+// TestStream: a pipe that is open already can be read by its name where once is enough; elsewhere the refusal says what to do.
+func TestStream(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	name := fmt.Sprintf("/dev/fd/%d", r.Fd())
+	if _, err := regular.Open(name); err == nil || !strings.Contains(err.Error(), "read more than once: write it to one first") {
+		t.Errorf("a pipe to read more than once: %v", err)
+	}
+	if _, err := w.WriteString("bytes"); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	f, err := regular.Stream(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if data, err := io.ReadAll(f); err != nil || string(data) != "bytes" {
 		t.Errorf("%q, %v", data, err)
 	}
-	if _, err := regular.ReadFile(filepath.Join(dir, "pipe")); err == nil {
+	dir := folder(t)
+	for _, name := range []string{"a named pipe", "a device", "a folder"} { // the pipe would wait for its writer
+		if _, err := regular.Stream(filepath.Join(dir, name)); err == nil || !strings.Contains(err.Error(), "is "+name+", expected a file") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// TestReadFile reads whole files; one that says to be larger than memory is refused, not allocated.
+func TestReadFile(t *testing.T) {
+	dir := folder(t)
+	good := filepath.Join(dir, "good")
+	if data, err := regular.ReadFile(good, 5); err != nil || string(data) != "bytes" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if _, err := regular.ReadFile(filepath.Join(dir, "pipe"), 5); err == nil {
 		t.Error("a pipe was read")
+	}
+	if err := os.Truncate(good, 1<<40); err != nil {
+		t.Skipf("no file with holes: %v", err)
+	}
+	if _, err := regular.ReadFile(good, 5); err == nil || !strings.Contains(err.Error(), "good: has more than 5 bytes") {
+		t.Errorf("a terabyte: %v", err)
 	}
 }
 

@@ -37,15 +37,32 @@ type Table struct{ *tabwriter.Writer }
 // NewTable begins a table on w.
 func NewTable(w io.Writer) Table { return Table{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)} }
 
-// Row adds a row. A cell that begins with a line break begins another part of the table.
-func (t Table) Row(cells ...string) { fmt.Fprintln(t, strings.Join(cells, "\t")) }
+// Row adds a row. A first cell that begins with a line break begins another part of the table.
+func (t Table) Row(cells ...string) {
+	first, part := strings.CutPrefix(cells[0], "\n")
+	if part {
+		fmt.Fprintln(t)
+	}
+	fmt.Fprint(t, Line(first))
+	for _, cell := range cells[1:] {
+		fmt.Fprint(t, "\t", Line(cell))
+	}
+	fmt.Fprintln(t)
+}
+
+// Line returns a text that stays on its line and in its column: line feeds and tabs, which labels and paths may hold, as \n
+// and \t.
+func Line(s string) string { return inLine.Replace(s) }
+
+var inLine = strings.NewReplacer("\n", `\n`, "\t", `\t`)
 
 // Aligned writes rows of equally many cells, the columns named to the left and the others to the right.
 func Aligned(w io.Writer, rows [][]string, left ...int) {
 	wide := make([]int, len(rows[0]))
 	for _, row := range rows {
-		for i, s := range row {
-			wide[i] = max(wide[i], utf8.RuneCountInString(s))
+		for i := range row {
+			row[i] = Line(row[i])
+			wide[i] = max(wide[i], utf8.RuneCountInString(row[i]))
 		}
 	}
 	for _, row := range rows {

@@ -41,6 +41,21 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// Labels and paths stay in their cell whatever they hold.
+func TestLine(t *testing.T) {
+	var out bytes.Buffer
+	w := NewTable(&out)
+	w.Row("\nlabel", "image")
+	w.Row("two\nlines", "a\tb")
+	w.Row("\n\n", "b")
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\nlabel       image\ntwo\\nlines  a\\tb\n\n\\n  b\n"; out.String() != want {
+		t.Errorf("found %q, expected %q", out.String(), want)
+	}
+}
+
 // What people read is not escaped for a page, and what is no JSON is an error.
 func TestJSON(t *testing.T) {
 	var out bytes.Buffer

@@ -170,7 +170,7 @@ func (d *demo) compare(ctx context.Context, t training, session *run.Session, ou
 	if err != nil {
 		return err
 	}
-	all, err := comparison.Measure(ctx, out.Head, session.Data.Train, comparison.Asked{Query: d.test}, comparison.Asked{Query: now}, eval.RetrievalOptions{})
+	all, err := comparison.Measure(ctx, out.Head, session.Data.Train, d.test, now, eval.RetrievalOptions{})
 	if err != nil {
 		return err
 	}

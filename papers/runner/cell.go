@@ -93,9 +93,9 @@ func (r *reproduction) cell(ctx context.Context, cell studies.Cell) (studies.Out
 // untrained returns the features as they are, or whitened to the dimension that a head would have.
 func untrained(ctx context.Context, how string, t training) (embedder, error) {
 	if how == studies.Frozen {
-		return comparison.Frozen, nil
+		return func(set features.Set) (features.Set, error) { return comparison.Frozen(ctx, set) }, nil
 	}
-	white, err := head.Whitening(ctx, t.data.Train.X, min(t.cfg.Head.Out, t.data.Train.Dim()), t.cfg.Head.Bias)
+	white, err := head.Whitening(ctx, t.data.Train, min(t.cfg.Head.Out, t.data.Train.Dim()), t.cfg.Head.Bias)
 	if err != nil {
 		return nil, err
 	}

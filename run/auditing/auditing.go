@@ -29,8 +29,9 @@ import (
 
 // Options say how labels are judged. Classes, Whiten and Findings, Filter, Proxies and Given are found out here.
 type Options struct {
-	audit.Options      // Scorer "": the run's; without a run the default
-	IncludeEval   bool // judges the images of all splits together
+	audit.Options       // Scorer "": the run's; without a run the default
+	IncludeEval   bool  // judges the images of all splits together
+	Held          int64 // bytes of MaxMem, here the memory of all that is held, that the caller holds
 	Note          func(format string, args ...any)
 }
 
@@ -99,7 +100,7 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 		return nil, err
 	}
 	d := o.asJudged(whole)
-	if err := o.within(d, store.Dim, min(store.Dim, head.Widest)); err != nil {
+	if err := o.within(d, store.Dim, store.Dim, min(store.Dim, head.Widest)); err != nil {
 		return nil, err
 	}
 	if in.Probs != "" {
@@ -150,9 +151,13 @@ func checkPairs(labels []int, classes int) error {
 // Embedding judges the labelled rows of set, whose IDs are positions in d, by a filter's scorer in the embedding of a
 // head. It looks for nothing else.
 func Embedding(ctx context.Context, h *head.Head, set features.Set, d *datasets.Dataset, filter filters.Config, maxMem int64) (*Report, error) {
-	j := judged{set: set.Labelled(), d: d, classes: d.Classes, head: h}
+	j := judged{d: d, classes: d.Classes, head: h}
 	j.opts = audit.Options{Scorer: filter.Scorer, Filter: &filter, Rate: &filter.Rate, MaxMem: maxMem, JustRank: true}
-	return j.report(ctx, func(string, ...any) {})
+	z, err := j.embed(ctx, set.Labelled())
+	if err != nil {
+		return nil, err
+	}
+	return j.reportOn(ctx, z, func(string, ...any) {})
 }
 
 // asJudged returns the dataset as it is judged: its training images, or all.
@@ -171,7 +176,7 @@ func (o Options) asJudged(d *datasets.Dataset) *datasets.Dataset {
 
 // judged is a set of images that is to be judged in an embedding.
 type judged struct {
-	set     features.Set // features that head embeds; IDs are positions in d
+	set     features.Stored // features that head embeds; IDs are positions in d
 	d       *datasets.Dataset
 	classes []string // of the set's labels
 	head    *head.Head
@@ -181,21 +186,20 @@ type judged struct {
 	backbone string // file of the network that made the features, where a run trained it
 }
 
-// embed puts the set through the head.
-func (j *judged) embed(ctx context.Context) (features.Set, error) {
-	if j.set.Len() < 2 {
-		return features.Set{}, fmt.Errorf("audit: %d labelled, readable training images, expected at least 2", j.set.Len())
+// embed puts features through the head.
+func (j *judged) embed(ctx context.Context, set features.Source) (features.Set, error) {
+	if set.Len() < 2 {
+		return features.Set{}, fmt.Errorf("audit: %d labelled, readable training images, expected at least 2", set.Len())
 	}
-	return j.head.EmbedSet(ctx, j.set)
+	return j.head.EmbedSet(ctx, set)
 }
 
 // report judges the set and names what is found.
 func (j *judged) report(ctx context.Context, note func(string, ...any)) (*Report, error) {
-	z, err := j.embed(ctx)
+	z, err := j.embed(ctx, j.set)
 	if err != nil {
 		return nil, err
 	}
-	j.set.X = blas32.General{}
 	return j.reportOn(ctx, z, note)
 }
 
@@ -207,7 +211,7 @@ func (j *judged) reportOn(ctx context.Context, z features.Set, note func(string,
 		return nil, err
 	}
 	a := Report{LeftOut: j.left, Backbone: j.backbone}
-	return &a, a.name(result, j.set.IDs, j.d, j.classes, note)
+	return &a, a.name(result, z.IDs, j.d, j.classes, note)
 }
 
 // name fills in what was found: ids are the positions in d of the result's rows, classes the names of its labels.

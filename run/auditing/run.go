@@ -12,6 +12,7 @@ import (
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/filters"
+	"winnow/head"
 	"winnow/internal/catalog"
 	"winnow/internal/lookup"
 	"winnow/run"
@@ -34,11 +35,11 @@ func Scorers() []string { return slices.Concat(RunScorers(), judges.Names(), []s
 // Run judges the training labels of a run by what the run itself judges by, or by the scorer asked for.
 func Run(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 	var a *Report
-	stored := r.Store.Dim
-	if !o.JustRank {
-		stored *= 2 // what findings look at
+	whitened, judged := 0, r.Head.Config().Out
+	if !o.JustRank { // findings look at stored features
+		whitened, judged = r.Store.Dim, max(judged, min(r.Store.Dim, head.Widest))
 	}
-	err := o.within(r.Manifest, stored, r.Head.Config().Out)
+	err := o.within(r.Manifest, whitened, 0, judged)
 	if err != nil {
 		return nil, err
 	}
@@ -62,19 +63,19 @@ func Run(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 }
 
 // open joins the training images with a store of a network's features.
-func open(ctx context.Context, d *datasets.Dataset, store *features.Store, opts audit.Options) (judged, error) {
-	set, left, err := lookup.Split(ctx, d, store, datasets.Train)
+func open(d *datasets.Dataset, store *features.Store, opts audit.Options) (judged, error) {
+	set, left, err := lookup.Stored(d, store, datasets.Train)
 	return judged{set: set.Labelled(), left: left, d: d, classes: d.Classes, opts: opts}, err
 }
 
 // byJudge judges the embedding of a run by a judge of the catalog.
 func byJudge(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
-	j, err := open(ctx, o.asJudged(r.Manifest), r.Store, o.Options)
+	j, err := open(o.asJudged(r.Manifest), r.Store, o.Options)
 	if err != nil {
 		return nil, err
 	}
 	j.head, j.backbone = r.Head, r.TunedFile()
-	if err := j.findIn(ctx, r, r.Store); err != nil {
+	if err := j.findIn(r, r.Store); err != nil {
 		return nil, err
 	}
 	return j.report(ctx, o.Note)
@@ -101,7 +102,7 @@ func byFilter(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 		return nil, err
 	}
 	o.Scorer, o.Filter, o.Rate = filter.Scorer, &filter, &filter.Rate
-	j, err := open(ctx, d, store, o.Options)
+	j, err := open(d, store, o.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +111,7 @@ func byFilter(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 		j.classes, j.opts.Proxies = own.classes, own.param
 		j.set.Labels = own.number(j.set.Labels)
 	}
-	if err := j.findIn(ctx, r, store); err != nil {
+	if err := j.findIn(r, store); err != nil {
 		return nil, err
 	}
 	return j.report(ctx, o.Note)
@@ -156,7 +157,7 @@ func ownRate(cfg config.Run) float64 {
 // embedding that a run learnt with their labels: that one has drawn wrong labels to their classes and classes to each
 // other, so that too few labels look wrong and too many classes alike. For the same reason they are those of the backbone
 // as it was before the run, where these are there; else those of store.
-func (j *judged) findIn(ctx context.Context, r *folder.Run, store *features.Store) error {
+func (j *judged) findIn(r *folder.Run, store *features.Store) error {
 	if j.opts.JustRank {
 		return nil
 	}
@@ -171,12 +172,9 @@ func (j *judged) findIn(ctx context.Context, r *folder.Run, store *features.Stor
 		if err != nil || len(rows) != j.set.Len() {
 			continue
 		}
-		x, err := s.Read(ctx, rows)
-		if err != nil {
-			return err
-		}
-		j.opts.Findings = &features.Set{X: x}
-		return nil
+		stored, err := features.NewStored(s, rows, j.set.Labels, j.set.IDs)
+		j.opts.Findings = stored
+		return err
 	}
 	return nil
 }
@@ -187,7 +185,7 @@ func openLast(ctx context.Context, r *folder.Run, opts audit.Options) (judged, e
 	if err != nil {
 		return judged{}, err
 	}
-	j, err := open(ctx, r.Manifest, store, opts)
+	j, err := open(r.Manifest, store, opts)
 	j.head = h
 	j.backbone = lastBackbone(r)
 	return j, err
@@ -203,7 +201,7 @@ func lastBackbone(r *folder.Run) string {
 
 // sameImages refuses what a training kept of other images or labels than those of set: n entries, each with the path and
 // the label that at returns. what names them in an error.
-func sameImages(set features.Set, d *datasets.Dataset, n int, what string, at func(i int) (path, label string)) error {
+func sameImages(set features.Stored, d *datasets.Dataset, n int, what string, at func(i int) (path, label string)) error {
 	if n != set.Len() {
 		return fmt.Errorf("found %s%d images, expected the %d labelled, readable training images", what, n, set.Len())
 	}

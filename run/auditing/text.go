@@ -204,9 +204,9 @@ func counted(n int, list []string) string {
 	if n == 0 {
 		return "none"
 	}
-	text := fmt.Sprintf("%d: %s", n, strings.Join(text.First(list, shownImages), ", "))
+	all := fmt.Sprintf("%d: %s", n, text.Line(strings.Join(text.First(list, shownImages), ", ")))
 	if len(list) > shownImages {
-		text += ", …"
+		all += ", …"
 	}
-	return text
+	return all
 }

@@ -15,8 +15,8 @@ import (
 func TestPrintAudit(t *testing.T) {
 	half, sure := 0.5, 0.9996
 	a := &Report{Scorer: "centres", Noise: &folder.NoiseRate{Method: "ranks", Rate: 0.25, Low: 0.1, High: 0.4}, Images: []suspects.Entry{
-		{Rank: 1, Path: "long/b.jpg", Given: "dög", Suggested: "cat", Score: 0.0001, SuggestedScore: &sure, Dropped: true, Outlier: true},
-		{Rank: 2, Path: "a.jpg", Given: "dög", Suggested: "an_owl", Score: 0.25, SuggestedScore: &half, Dropped: true,
+		{Rank: 1, Path: "lon\nb.jpg", Given: "dög", Suggested: "cat", Score: 0.0001, SuggestedScore: &sure, Dropped: true, Outlier: true},
+		{Rank: 2, Path: "a.jpg", Given: "dög", Suggested: "a\nowl", Score: 0.25, SuggestedScore: &half, Dropped: true,
 			Copies: []suspects.Copy{{Path: "x.jpg", Label: "cat", Similarity: 0.99}}},
 		{Rank: 3, Path: "c.jpg", Given: "cat", Suggested: "cat", Score: 0.5, SuggestedScore: &half},
 		{Rank: 4, Path: "d.jpg", Given: "cat", Suggested: "cat", Score: 1, SuggestedScore: &sure},
@@ -24,8 +24,8 @@ func TestPrintAudit(t *testing.T) {
 		{Class: "cat", Images: 2, Purity: 1, Low: 0.6, High: 1}, {Class: "dög", Images: 12, Purity: 0.5, Low: 0.25, High: 0.75, Like: "cat", Same: true, Two: true},
 	}}
 	want := `rank  given   right  suggested    right  image
-   1  dög    <0.1 %  cat        >99.9 %  long/b.jpg
-   2  dög    25.0 %  an_owl      50.0 %  a.jpg
+   1  dög    <0.1 %  cat        >99.9 %  lon\nb.jpg
+   2  dög    25.0 %  a\nowl      50.0 %  a.jpg
    3  cat    50.0 %  –                   c.jpg
 right: the probability that the label before it is right, by the other images
 
@@ -34,9 +34,9 @@ wrong labels: about 25.0 % (95 %: 10.0 to 40.0 %, by ranks)
 
 classes with the most wrong labels, by the estimate; all: --classes FILE.csv
 class  images  wrong        95 %  called wrong  most often suggested there
-dög        12   50 %  25 to 75 %             2  an_owl (1)
+dög        12   50 %  25 to 75 %             2  a\nowl (1)
 
-images that fit no class: 1: long/b.jpg
+images that fit no class: 1: lon\nb.jpg
 images with near copies of another label: 1: a.jpg (dög) and x.jpg (cat)
 classes that look the same as another: 1: dög as cat
 classes that look like two: 1: dög
@@ -59,7 +59,7 @@ classes that look like two: 1: dög
 	a.Scorer, a.Noise, a.Classes = "knn", nil, nil
 	a.WriteText(&out, 1)
 	want = `rank  given   score  suggested  score  image
-   1  dög    0.0001  cat            1  long/b.jpg
+   1  dög    0.0001  cat            1  lon\nb.jpg
 scores of knn rank labels, the lowest most suspect; they are no probabilities
 
 4 images judged by knn: the 2 most suspect are called wrong

@@ -63,7 +63,7 @@ func byTraining(ctx context.Context, r *folder.Run, o Options) (*Report, error) 
 		given.Scores, given.Orders = append(given.Scores, scores[i]), append(given.Orders, orders[i])
 	}
 	j.set, j.opts.Given = j.set.Rows(rows), given
-	if err := j.findIn(ctx, r, r.Store); err != nil {
+	if err := j.findIn(r, r.Store); err != nil {
 		return nil, err
 	}
 	return j.report(ctx, o.Note)

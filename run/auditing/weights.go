@@ -39,10 +39,10 @@ func byWeights(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 	if err != nil {
 		return nil, hint.With(fmt.Errorf("audit: %s: %w", filepath.Join(r.Dir, folder.WeightsFile), err), "weights are of the images and labels that were trained on; --scorer %s judges others", suggest.Scorer)
 	}
-	if err := j.findIn(ctx, r, r.Store); err != nil {
+	if err := j.findIn(r, r.Store); err != nil {
 		return nil, err
 	}
-	z, err := j.embed(ctx)
+	z, err := j.embed(ctx, j.set)
 	if err != nil {
 		return nil, err
 	}

@@ -57,17 +57,17 @@ func (c Comparison) Print(w io.Writer) {
 }
 
 // Asked is who asks whom; Gallery is nil where the queries are their own, Fit where nothing is fitted.
-type Asked struct {
-	Query   features.Set
-	Gallery *features.Set
-	Fit     *features.Set
+type Asked[S features.Source] struct {
+	Query   S
+	Gallery *S
+	Fit     *S
 }
 
 // Embedded returns the same images with every set embedded.
-func (a Asked) Embedded(by func(features.Set) (features.Set, error)) (Asked, error) {
-	out := Asked{}
+func (a Asked[S]) Embedded(by func(features.Source) (features.Set, error)) (Asked[features.Set], error) {
+	out := Asked[features.Set]{}
 	for _, part := range []struct {
-		from *features.Set
+		from *S
 		to   **features.Set
 	}{{a.Gallery, &out.Gallery}, {a.Fit, &out.Fit}} {
 		if part.from == nil {
@@ -94,19 +94,19 @@ const (
 // Each calls visit with the frozen, whitened and trained embeddings of the same images: stored and train are
 // features of the backbone as it was before the run, tuned those of the images as it is now, the same where it was
 // not trained.
-func Each(ctx context.Context, h *head.Head, train features.Set, stored, tuned Asked, visit func(row string, of Asked) error) error {
-	white, err := head.Whitening(ctx, train.X, h.Config().Out, h.Config().Bias)
+func Each[S features.Source](ctx context.Context, h *head.Head, train S, stored, tuned Asked[S], visit func(row string, of Asked[features.Set]) error) error {
+	white, err := head.Whitening(ctx, train, h.Config().Out, h.Config().Bias)
 	if err != nil {
 		return err
 	}
 	for _, row := range []struct {
 		name  string
-		embed func(features.Set) (features.Set, error)
-		of    Asked
+		embed func(features.Source) (features.Set, error)
+		of    Asked[S]
 	}{
-		{FrozenRow, Frozen, stored},
-		{WhitenedRow, func(s features.Set) (features.Set, error) { return white.EmbedSet(ctx, s) }, stored},
-		{TrainedRow, func(s features.Set) (features.Set, error) { return h.EmbedSet(ctx, s) }, tuned},
+		{FrozenRow, func(s features.Source) (features.Set, error) { return Frozen(ctx, s) }, stored},
+		{WhitenedRow, func(s features.Source) (features.Set, error) { return white.EmbedSet(ctx, s) }, stored},
+		{TrainedRow, func(s features.Source) (features.Set, error) { return h.EmbedSet(ctx, s) }, tuned},
 	} {
 		of, err := row.of.Embedded(row.embed)
 		if err != nil {
@@ -119,11 +119,12 @@ func Each(ctx context.Context, h *head.Head, train features.Set, stored, tuned A
 	return nil
 }
 
-// Measure measures retrieval with each of them.
-func Measure(ctx context.Context, h *head.Head, train features.Set, stored, tuned Asked, opts eval.RetrievalOptions) (Comparison, error) {
+// Measure measures retrieval among images with each of them.
+func Measure(ctx context.Context, h *head.Head, train, stored, tuned features.Set, opts eval.RetrievalOptions) (Comparison, error) {
 	var c Comparison
 	to := map[string]*eval.Retrieval{FrozenRow: &c.Frozen, WhitenedRow: &c.Whitened, TrainedRow: &c.Trained}
-	err := Each(ctx, h, train, stored, tuned, func(row string, of Asked) (err error) {
+	was, now := Asked[features.Set]{Query: stored}, Asked[features.Set]{Query: tuned}
+	err := Each(ctx, h, train, was, now, func(row string, of Asked[features.Set]) (err error) {
 		*to[row], err = eval.Retrieve(ctx, of.Query, of.Gallery, opts)
 		return err
 	})
@@ -132,14 +133,20 @@ func Measure(ctx context.Context, h *head.Head, train features.Set, stored, tune
 
 // Frozen returns the stored features as they are, on the unit sphere. A row of zeros, as a network may give for a blank
 // image, has no direction and is not changed: [head.Head.Embed] leaves one so, too.
-func Frozen(set features.Set) (features.Set, error) {
-	unit := set.Rows(features.AllRows(set.Len()))
+func Frozen(ctx context.Context, of features.Source) (features.Set, error) {
+	unit := of.Bare()
+	unit.X = features.NewMatrix(of.Len(), of.Dim())
+	x, err := of.Part(ctx, &unit.X.Data, 0, of.Len())
+	if err != nil {
+		return unit, err
+	}
+	copy(unit.X.Data, x.Data) // of a set; those of a store are there already
 	for i := range unit.Len() {
 		row := unit.X
 		row.Rows, row.Data = 1, unit.Row(i)
 		if slices.ContainsFunc(row.Data, func(v float32) bool { return v != 0 }) {
 			if err := features.Normalize(row); err != nil {
-				return unit, fmt.Errorf("stored features of image %d: %w", set.IDs[i], err)
+				return unit, fmt.Errorf("stored features of image %d: %w", unit.IDs[i], err)
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func TestFrozenKeepsZeroRows(t *testing.T) {
 	set := features.NewSet(3, 2)
 	copy(set.X.Data, []float32{3, 4, 0, 0, 0, -2})
-	got, err := comparison.Frozen(set)
+	got, err := comparison.Frozen(t.Context(), set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func TestFrozenKeepsZeroRows(t *testing.T) {
 		t.Error(diff)
 	}
 	set.Row(1)[0] = float32(math.NaN())
-	if _, err := comparison.Frozen(set); err == nil {
+	if _, err := comparison.Frozen(t.Context(), set); err == nil {
 		t.Error("NaN was let through")
 	}
 }

@@ -26,7 +26,7 @@ type ExampleOptions struct {
 	Queries int
 	K       int // nearest of each
 	Seed    uint64
-	MaxMem  int64 // for similarities, bytes
+	MaxMem  int64 // bytes: for [FindExamples] of all that is held, for [ExamplesAmong] of similarities
 }
 
 // Examples are queries with their nearest images, as winnow retrieve --json prints them.
@@ -62,11 +62,14 @@ type Found struct {
 // FindExamples embeds the images of a split, or where none is named of test, or of query with gallery, and finds what some
 // of them find.
 func FindExamples(ctx context.Context, r *folder.Run, split string, o ExampleOptions) (Examples, error) {
-	images, err := Asked(ctx, r, split)
+	images, err := Asked(r, split)
 	if err != nil {
 		return Examples{}, err
 	}
-	of, err := images.Now.Embedded(func(set features.Set) (features.Set, error) { return r.Embed(ctx, set) })
+	if o.MaxMem, err = o.similarities(r, images.Now); err != nil {
+		return Examples{}, err
+	}
+	of, err := images.Now.Embedded(func(set features.Source) (features.Set, error) { return r.Embed(ctx, set) })
 	if err != nil {
 		return Examples{}, err
 	}
@@ -76,7 +79,7 @@ func FindExamples(ctx context.Context, r *folder.Run, split string, o ExampleOpt
 }
 
 // ExamplesAmong finds what some of the embedded images of a split find.
-func ExamplesAmong(ctx context.Context, r *folder.Run, split string, of comparison.Asked, o ExampleOptions) (Examples, error) {
+func ExamplesAmong(ctx context.Context, r *folder.Run, split string, of comparison.Asked[features.Set], o ExampleOptions) (Examples, error) {
 	gallery := of.Query
 	if of.Gallery != nil {
 		gallery = *of.Gallery
@@ -118,7 +121,7 @@ func ExamplesAmong(ctx context.Context, r *folder.Run, split string, of comparis
 }
 
 // Askers returns the rows of the queries that have another image of their label to find.
-func Askers(of comparison.Asked) (rows []int) {
+func Askers(of comparison.Asked[features.Set]) (rows []int) {
 	least, labels := 1, []int(nil)
 	if of.Gallery == nil { // the query itself is one
 		least, labels = 2, of.Query.Labels

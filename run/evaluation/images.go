@@ -2,7 +2,6 @@ package evaluation
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 
@@ -15,12 +14,12 @@ import (
 
 // Images are those that are measured, with a label, as an opened run has them.
 type Images struct {
-	Split      string           // they are of it, or of query, and then Now.Gallery holds gallery
-	Fitted     string           // split of Now.Fit
-	Train      features.Set     // the train split as the backbone saw it before the run, from which the whitening is
-	Was, Now   comparison.Asked // the same images as the backbone saw them before the run, and as it sees them now
-	Unlabelled int              // images that take no part: what they should find is unknown
-	LeftOut    []lookup.LeftOut // could not be read
+	Split      string                            // they are of it, or of query, and then Now.Gallery holds gallery
+	Fitted     string                            // split of Now.Fit
+	Train      features.Stored                   // the train split as the backbone saw it before the run, from which the whitening is
+	Was, Now   comparison.Asked[features.Stored] // the same images as the backbone saw them before the run, and as it sees them now
+	Unlabelled int                               // images that take no part: what they should find is unknown
+	LeftOut    []lookup.LeftOut                  // could not be read
 }
 
 // ErrFitSplit says that the split to fit on is the one to measure on.
@@ -28,14 +27,14 @@ var ErrFitSplit = errors.New("expected another split to fit on")
 
 // Asked finds the labelled images of a split, or where none is named those of test, or those of query with gallery. Of what
 // it returns Was, Train and Fitted are empty.
-func Asked(ctx context.Context, r *folder.Run, split string) (Images, error) {
+func Asked(r *folder.Run, split string) (Images, error) {
 	images := Images{Split: split, LeftOut: []lookup.LeftOut{}}
-	var gallery *features.Set
+	var gallery *features.Stored
 	if split == "" {
 		images.Split = datasets.Test
 		if len(r.Manifest.Select(datasets.Test)) == 0 && len(r.Manifest.Select(datasets.Query)) > 0 {
 			images.Split = datasets.Query
-			g, left, err := lookup.Split(ctx, r.Manifest, r.Store, datasets.Gallery)
+			g, left, err := lookup.Stored(r.Manifest, r.Store, datasets.Gallery)
 			if err != nil {
 				return images, err
 			}
@@ -50,7 +49,7 @@ func Asked(ctx context.Context, r *folder.Run, split string) (Images, error) {
 			gallery, images.LeftOut = &labelled, append(images.LeftOut, left...)
 		}
 	}
-	query, left, err := lookup.Split(ctx, r.Manifest, r.Store, images.Split)
+	query, left, err := lookup.Stored(r.Manifest, r.Store, images.Split)
 	if err != nil {
 		return images, err
 	}
@@ -63,35 +62,33 @@ func Asked(ctx context.Context, r *folder.Run, split string) (Images, error) {
 	}
 	images.Unlabelled -= query.Len()
 	images.LeftOut = append(images.LeftOut, left...)
-	images.Now = comparison.Asked{Query: query, Gallery: gallery}
+	images.Now = comparison.Asked[features.Stored]{Query: query, Gallery: gallery}
 	return images, nil
 }
 
 // Read finds the images to measure, before the run and now.
-func Read(ctx context.Context, r *folder.Run, o Options) (Images, error) {
+func Read(r *folder.Run, o Options) (Images, error) {
 	store, err := r.FrozenStore()
 	if err != nil {
 		return Images{}, err
 	}
-	images, err := Asked(ctx, r, o.Split)
+	images, err := Asked(r, o.Split)
 	if err != nil {
 		return images, err
 	}
 	if o.fits() {
-		if err := images.fit(ctx, r, o.Fit); err != nil {
+		if err := images.fit(r, o.Fit); err != nil {
 			return images, err
 		}
 	}
 	images.Was = images.Now
 	if store != r.Store {
-		if images.Was, err = as(ctx, r.Manifest, store, images.Split, images.Now.Gallery != nil, images.Fitted); err != nil {
+		if images.Was, err = as(r.Manifest, store, images.Split, images.Now.Gallery != nil, images.Fitted); err != nil {
 			return images, err
 		}
 		images.Was, images.Now = onSameImages(images.Was, images.Now)
 	}
-	if images.Split == datasets.Train && len(images.Was.Query.IDs) == len(r.Manifest.Select(datasets.Train)) {
-		images.Train = images.Was.Query // all of it is there already: a million vectors need not be there twice
-	} else if images.Train, _, err = lookup.Split(ctx, r.Manifest, store, datasets.Train); err != nil {
+	if images.Train, _, err = lookup.Stored(r.Manifest, store, datasets.Train); err != nil {
 		return images, err
 	}
 	if images.Train.Len() == 0 {
@@ -101,7 +98,7 @@ func Read(ctx context.Context, r *folder.Run, o Options) (Images, error) {
 }
 
 // fit finds the images to fit on: of the split named, else of gallery if there is one, else of train.
-func (i *Images) fit(ctx context.Context, r *folder.Run, split string) error {
+func (i *Images) fit(r *folder.Run, split string) error {
 	switch {
 	case split != "":
 	case i.Now.Gallery != nil:
@@ -112,7 +109,7 @@ func (i *Images) fit(ctx context.Context, r *folder.Run, split string) error {
 	if i.Fitted = split; split == i.Split {
 		return fmt.Errorf("--fit: %s is the split to measure on: %w", split, ErrFitSplit)
 	}
-	set, _, err := lookup.Split(ctx, r.Manifest, r.Store, split)
+	set, _, err := lookup.Stored(r.Manifest, r.Store, split)
 	if err != nil {
 		return err
 	}
@@ -125,9 +122,9 @@ func (i *Images) fit(ctx context.Context, r *folder.Run, split string) error {
 
 // as returns the labelled images of a split, of the gallery if there is one and of the split to fit on if one is named, as
 // another store has them.
-func as(ctx context.Context, d *datasets.Dataset, store *features.Store, split string, gallery bool, fit string) (out comparison.Asked, err error) {
-	labelled := func(split string) *features.Set {
-		set, _, failed := lookup.Split(ctx, d, store, split)
+func as(d *datasets.Dataset, store *features.Store, split string, gallery bool, fit string) (out comparison.Asked[features.Stored], err error) {
+	labelled := func(split string) *features.Stored {
+		set, _, failed := lookup.Stored(d, store, split)
 		err = cmp.Or(err, failed)
 		return new(set.Labelled())
 	}
@@ -142,15 +139,14 @@ func as(ctx context.Context, d *datasets.Dataset, store *features.Store, split s
 }
 
 // onSameImages leaves out what only one of the two could read: an image that was mended since the training.
-func onSameImages(a, b comparison.Asked) (comparison.Asked, comparison.Asked) {
-	both := func(p, q *features.Set) (*features.Set, *features.Set) {
+func onSameImages(a, b comparison.Asked[features.Stored]) (x, y comparison.Asked[features.Stored]) {
+	both := func(p, q *features.Stored) (*features.Stored, *features.Stored) {
 		if p == nil || q == nil {
 			return nil, nil
 		}
 		r, s := shared(*p, *q), shared(*q, *p)
 		return &r, &s
 	}
-	var x, y comparison.Asked
 	x.Query, y.Query = shared(a.Query, b.Query), shared(b.Query, a.Query)
 	x.Gallery, y.Gallery = both(a.Gallery, b.Gallery)
 	x.Fit, y.Fit = both(a.Fit, b.Fit)
@@ -158,7 +154,7 @@ func onSameImages(a, b comparison.Asked) (comparison.Asked, comparison.Asked) {
 }
 
 // shared returns the rows of set that are of the same images as some of other's.
-func shared(set, other features.Set) features.Set {
+func shared(set, other features.Stored) features.Stored {
 	there := make(map[int]bool, other.Len())
 	for _, id := range other.IDs {
 		there[id] = true

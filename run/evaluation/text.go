@@ -110,6 +110,6 @@ func (r NoiseReport) Write(w io.Writer, top int) {
 		fmt.Fprintf(w, "the manifest knows: %.1f %% are wrong\n", 100**r.True)
 	}
 	for _, k := range r.Classes[:min(max(top, 0), len(r.Classes))] {
-		fmt.Fprintf(w, "  %5.1f %%  %s (%d images)\n", 100*k.Rate, text.Shortened(k.Class, 32), k.Images)
+		fmt.Fprintf(w, "  %5.1f %%  %s (%d images)\n", 100*k.Rate, text.Line(text.Shortened(k.Class, 32)), k.Images)
 	}
 }

@@ -31,9 +31,9 @@ func OpenStore(o Options) (*Run, error) {
 }
 
 // Embed returns set on the unit sphere: through the run's head, or as it is stored.
-func (r *Run) Embed(ctx context.Context, set features.Set) (features.Set, error) {
+func (r *Run) Embed(ctx context.Context, set features.Source) (features.Set, error) {
 	if r.Head == nil {
-		return comparison.Frozen(set)
+		return comparison.Frozen(ctx, set)
 	}
 	return r.Head.EmbedSet(ctx, set)
 }
@@ -45,17 +45,16 @@ func (r *Run) Samples(ctx context.Context, at []int) (features.Set, []lookup.Lef
 	if err != nil {
 		return features.Set{}, nil, err
 	}
-	set := features.Set{IDs: ids, Labels: make([]int, len(ids))}
+	labels := make([]int, len(ids))
 	for i, id := range ids {
-		set.Labels[i] = r.Manifest.Samples[id].Label
+		labels[i] = r.Manifest.Samples[id].Label
 	}
-	if len(rows) == 0 {
-		return set, left, nil
+	stored, err := features.NewStored(r.Store, rows, labels, ids)
+	if err != nil {
+		return features.Set{}, left, err
 	}
-	if set.X, err = r.Store.Read(ctx, rows); err != nil {
-		return set, left, err
-	}
-	if set, err = r.Embed(ctx, set); err != nil {
+	set, err := r.Embed(ctx, stored)
+	if err != nil {
 		return set, left, err
 	}
 	var with []int

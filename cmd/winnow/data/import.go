@@ -124,7 +124,7 @@ func readImport(c *cli.Context) (o ImportOptions, err error) {
 	}
 	for _, arg := range c.Args().Slice() {
 		source, split := sourceAndSplit(arg)
-		o.Sources = append(o.Sources, Source{source, datasets.ReadOptions{Format: datasets.Format(c.String("format")), Split: split, StripPrefix: c.String("strip-prefix")}})
+		o.Sources = append(o.Sources, Source{source, datasets.ReadOptions{Format: datasets.Format(c.String("format")), Split: split, StripPrefix: c.String("strip-prefix"), Once: true}})
 	}
 	if text := c.String("split"); text != "" {
 		if o.Shares, err = datasets.ParseShares(text); err != nil {

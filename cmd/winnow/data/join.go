@@ -54,7 +54,7 @@ func readJoin(c *cli.Context) (JoinOptions, error) {
 }
 
 func runJoin(_ context.Context, p *term.Program, o JoinOptions) error {
-	clean, err := datasets.Read(o.Manifest, datasets.ReadOptions{})
+	clean, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: true})
 	if err != nil {
 		return err
 	}

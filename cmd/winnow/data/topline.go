@@ -53,7 +53,7 @@ func readTopline(c *cli.Context) (o ToplineOptions, err error) {
 }
 
 func runTopline(_ context.Context, p *term.Program, o ToplineOptions) error {
-	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{})
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: true})
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ func (p *Program) Unreadable(bad []lookup.LeftOut) {
 	}
 	fmt.Fprintf(p.Err, "winnow: %d unreadable images are left out:\n", len(bad))
 	for _, b := range text.First(bad, Listed) {
-		fmt.Fprintf(p.Err, "  %s: %s\n", b.Path, b.Reason)
+		fmt.Fprintf(p.Err, "  %s: %s\n", text.Line(b.Path), text.Line(b.Reason))
 	}
 	if len(bad) > Listed {
 		fmt.Fprintln(p.Err, "  … --json lists all of them")

@@ -67,7 +67,7 @@ func NewProgram(c *cli.Context) (*Program, error) {
 // Note tells the user a fact on standard error, unless they asked for quiet.
 func (p *Program) Note(format string, args ...any) {
 	if !p.Quiet {
-		fmt.Fprintf(p.Err, "winnow: "+format+"\n", args...)
+		fmt.Fprintln(p.Err, "winnow: "+text.Line(fmt.Sprintf(format, args...)))
 	}
 }
 

@@ -1,0 +1,77 @@
+package features
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// Source is labelled vectors that are looked at some rows at a time: those of a [Set], or of a store, which stay there.
+type Source interface {
+	Len() int
+	Dim() int
+	// Part returns the vectors of n rows from one on, to be read only, in the memory of scratch where they are nowhere yet.
+	Part(ctx context.Context, scratch *[]float32, from, n int) (blas32.General, error)
+	// Bare returns labels and ids without vectors.
+	Bare() Set
+}
+
+// Part returns a view of n rows, the first of which is from.
+func (s Set) Part(_ context.Context, _ *[]float32, from, n int) (blas32.General, error) {
+	return Part(s.X, from, n), nil
+}
+
+// Bare returns labels and ids without vectors.
+func (s Set) Bare() Set { return Set{Labels: s.Labels, IDs: s.IDs} }
+
+// Stored is a set whose vectors stay in a store until they are read.
+type Stored struct {
+	Labels, IDs []int // as of a [Set]
+
+	store *Store
+	rows  []int // of the store
+}
+
+// NewStored returns the set of the named rows of a store.
+func NewStored(s *Store, rows, labels, ids []int) (Stored, error) {
+	_, err := s.named(rows)
+	return Stored{Labels: labels, IDs: ids, store: s, rows: rows}, err
+}
+
+// Len returns the number of vectors.
+func (s Stored) Len() int { return len(s.rows) }
+
+// Dim returns the dimension of the vectors.
+func (s Stored) Dim() int { return s.store.Dim }
+
+// Bare returns labels and ids without vectors.
+func (s Stored) Bare() Set { return Set{Labels: s.Labels, IDs: s.IDs} }
+
+// Part reads the vectors of n rows from one on.
+func (s Stored) Part(ctx context.Context, scratch *[]float32, from, n int) (blas32.General, error) {
+	x := Resize(blas32.General{Data: *scratch}, n, s.Dim())
+	*scratch = x.Data
+	return x, s.store.read(ctx, x, s.rows[from:from+n])
+}
+
+// Read reads all vectors.
+func (s Stored) Read(ctx context.Context) (Set, error) {
+	set := s.Bare()
+	var err error
+	set.X, err = s.Part(ctx, new([]float32), 0, s.Len())
+	return set, err
+}
+
+// Rows returns the set of the named rows, in the order given.
+func (s Stored) Rows(rows []int) Stored {
+	return Stored{Labels: picked(s.Labels, rows), IDs: picked(s.IDs, rows), store: s.store, rows: picked(s.rows, rows)}
+}
+
+// Labelled returns the set without the rows that have no given label.
+func (s Stored) Labelled() Stored {
+	rows := labelled(s.Labels)
+	if len(rows) == s.Len() {
+		return s
+	}
+	return s.Rows(rows)
+}

@@ -1,0 +1,23 @@
+package graph_test
+
+import (
+	"fmt"
+	"testing"
+
+	"winnow/graph"
+)
+
+// BenchmarkFresh asks for one name many times, as a derivative asks for an operator's: a name's price must not grow with their number.
+func BenchmarkFresh(b *testing.B) {
+	for _, n := range []int{1000, 10000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				g := graph.NewBuilder("many", 17)
+				for range n {
+					g.Fresh("Mul")
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/name")
+		})
+	}
+}
