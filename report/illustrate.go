@@ -29,7 +29,7 @@ type Illustration struct {
 	Pictures bool
 	Map      bool
 	MaxMap   int   // images on the map
-	MaxMem   int64 // for similarities, bytes
+	MaxMem   int64 // bytes of all that is held
 }
 
 // Illustrate adds suspects and queries to the page of a run, and returns what draws its map, nil for none: in so many bytes
@@ -37,7 +37,7 @@ type Illustration struct {
 func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Illustration) (drawMap func(w io.Writer, most int) error, err error) {
 	var examples evaluation.Examples
 	if len(evaluation.Askers(r.now)) > 0 {
-		examples, err = evaluation.ExamplesAmong(ctx, r.Run, r.split, r.now, evaluation.ExampleOptions{Choice: evaluation.ChooseRandom, Queries: shownQueries, K: shownNearest, Seed: shownSeed, MaxMem: o.MaxMem})
+		examples, err = evaluation.ExamplesAmong(ctx, r.Run, r.split, r.now, evaluation.ExampleOptions{Choice: evaluation.ChooseRandom, Queries: shownQueries, K: shownNearest, Seed: shownSeed})
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +81,7 @@ func (r *Run) drawMap(ctx context.Context, h Host, o Illustration) (func(w io.Wr
 		scores[e.Path] = e.Score
 	}
 	asked := MapOptions{Split: splits, Colour: ColourLabel, Scores: scores, Max: o.MaxMap, Method: MethodTSNE, Pictures: o.Pictures,
-		TSNE: tsne.Options{Perplexity: 30, Iterations: 1000, Seed: shownSeed}}
+		TSNE: tsne.Options{Perplexity: 30, Iterations: 1000, Seed: shownSeed, MaxMem: o.MaxMem / 8}}
 	m, err := chooseMap(ctx, r.Run, asked)
 	if err != nil {
 		return nil, err

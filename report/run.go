@@ -10,6 +10,7 @@ import (
 	"winnow/datasets"
 	"winnow/eval"
 	"winnow/features"
+	"winnow/internal/budget"
 	"winnow/internal/lookup"
 	"winnow/run/comparison"
 	"winnow/run/folder"
@@ -71,6 +72,19 @@ func (r *Run) Measure(ctx context.Context, images Images, maxMem int64) error {
 		}
 		return err
 	})
+}
+
+// Held returns how many bytes are held of runs: the images measured, and what is said of those that are judged.
+func Held(runs []*Run) (bytes int64) {
+	for _, r := range runs {
+		for _, set := range []*features.Set{&r.now.Query, r.now.Gallery} {
+			if set != nil {
+				bytes += int64(4 * len(set.X.Data))
+			}
+		}
+		bytes += int64(len(r.audited.Images)) * budget.Told
+	}
+	return bytes
 }
 
 // Judge takes the result of an audit and collects the warnings.

@@ -48,7 +48,7 @@ func TestEvalAndAudit(t *testing.T) {
 	if result.N != 160 || len(result.Recall) != 2 || result.PrecisionAt1 != result.Recall[1] || result.Frozen.N != 160 {
 		t.Errorf("eval: %+v, expected 160 queries of the test split and the recalls asked for", result)
 	}
-	small := mustRun(t, "winnow eval run --json --k 1,4 --max-mem 2KiB")
+	small := mustRun(t, "winnow eval run --json --k 1,4 --max-mem 192MiB")
 	var blocked evaluation.Result
 	if err := json.Unmarshal([]byte(small), &blocked); err != nil {
 		t.Fatal(err)

@@ -22,8 +22,14 @@ const (
 	Usage = "most memory for all that the command holds, `SIZE`: 512MiB, 2GiB"
 )
 
-// Named is what an image takes by its names in the manifest and in the store, in bytes.
-const Named = 250
+// What an image takes, in bytes.
+const (
+	Named = 250  // its names in the manifest and in the store
+	Told  = 1000 // all that an audit says of it
+)
+
+// Covariance returns what whitening holds of features of so many values, in bytes.
+func Covariance(values int) int64 { return 28 * int64(values) * int64(values) }
 
 // Use is what a command holds, in bytes.
 type Use struct {
@@ -31,6 +37,12 @@ type Use struct {
 	Beside int64  // similarities
 	Other  int64  // at another time, without similarities
 	Row    int64  // similarities of one vector, below which nothing can be compared
+}
+
+// With returns the use with so many bytes more that are held all the time.
+func (u Use) With(held int64) Use {
+	u.Beside, u.Other = u.Beside+held, u.Other+held
+	return u
 }
 
 // Similarities returns how much of the memory of a whole command is left for similarities. It refuses what does not go

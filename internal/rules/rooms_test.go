@@ -107,7 +107,7 @@ var rooms = []Room{
 	{"run/comparison", "measures a trained head beside what needs no training",
 		"eval features head"},
 	{"run/evaluation", "measures an opened run by the metrics asked for, beside frozen and whitened features",
-		"datasets eval features filters/noiserate internal/hint internal/lookup run run/comparison run/folder train"},
+		"datasets eval features filters/noiserate internal/budget internal/hint internal/lookup run run/comparison run/folder train"},
 	{"run/folder", "knows the files that a training leaves, and opens them again",
 		"backbone datasets datasets/imageroot extraction features filters/noiserate head internal/hint internal/lookup models run/comparison run/config train train/samples"},
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
@@ -116,7 +116,7 @@ var rooms = []Room{
 		"audit audit/judges audit/suspects datasets eval features filters filters/selfpaced head internal/budget internal/hint internal/lookup internal/parquetguard losses run run/config run/folder train train/samples"},
 
 	{"report", "draws the pages of runs: one or several, what images find, maps",
-		"audit/suspects backbone datasets datasets/glyphs datasets/imageroot eval eval/tsne extraction features filters internal/hint internal/lookup report/atlas report/chart report/page run/comparison run/config run/evaluation run/folder train"},
+		"audit/suspects backbone datasets datasets/glyphs datasets/imageroot eval eval/tsne extraction features filters internal/budget internal/hint internal/lookup report/atlas report/chart report/page run/comparison run/config run/evaluation run/folder train"},
 	{"report/atlas", "draws points of a plane that stand for images: page, SVG, table, TensorBoard's projector",
 		""},
 	{"report/page", "writes a report as one page that needs nothing else",

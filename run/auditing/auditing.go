@@ -29,8 +29,9 @@ import (
 
 // Options say how labels are judged. Classes, Whiten and Findings, Filter, Proxies and Given are found out here.
 type Options struct {
-	audit.Options      // Scorer "": the run's; without a run the default
-	IncludeEval   bool // judges the images of all splits together
+	audit.Options       // Scorer "": the run's; without a run the default
+	IncludeEval   bool  // judges the images of all splits together
+	Held          int64 // bytes of MaxMem, here the memory of all that is held, that the caller holds
 	Note          func(format string, args ...any)
 }
 
@@ -103,7 +104,7 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 	if o.Scorer == "" && in.Probs == "" {
 		fit = o.choose
 	}
-	if err := fit(d, store.Dim, min(store.Dim, head.Widest)); err != nil {
+	if err := fit(d, store.Dim, store.Dim, min(store.Dim, head.Widest)); err != nil {
 		return nil, err
 	}
 	if in.Probs != "" {

@@ -11,14 +11,13 @@ import (
 
 // What an audit holds of an image, in bytes.
 const (
-	told    = 1000 // all that is said of it
 	fitting = 1280 // what a judge that fits its numbers to the set weighs
 	learned = 4096 // what heads trained on the spot keep
 )
 
-// similarities returns how much of all the memory that an audit may take is left for similarities: of vectors of judged
-// values, for which features of stored values are held at first.
-func similarities(memory int64, images, stored, judged, classes int, scorer string) (int64, error) {
+// use counts what an audit holds: vectors of judged values, for which features of stored values are held at first, none
+// where they stay in their store.
+func use(images, stored, judged, classes int, scorer string) budget.Use {
 	n, vector := int64(images), int64(4*judged)
 	reading, judging := int64(4*stored)+vector+budget.Named, 2*vector+budget.Named+fitting
 	switch scorer {
@@ -29,33 +28,35 @@ func similarities(memory int64, images, stored, judged, classes int, scorer stri
 	case "probe", "confident":
 		judging = 3*vector + int64(8*classes) + budget.Named
 	}
-	use := budget.Use{What: fmt.Sprintf("audit: %d images of %d values", images, judged), Beside: n * (vector + budget.Named + told),
+	return budget.Use{What: fmt.Sprintf("audit: %d images of %d values", images, judged), Beside: n * (vector + budget.Named + budget.Told),
 		Other: n * max(reading, judging), Row: 4 * n}
-	return use.Similarities(memory)
 }
 
 // choose takes the default judge within the memory: the one of those that train nothing where no heads fit into it.
-func (o *Options) choose(d *datasets.Dataset, stored, judged int) error {
+func (o *Options) choose(d *datasets.Dataset, whitened, stored, judged int) error {
 	memory := o.MaxMem
 	o.Scorer = judges.Default
-	err := o.within(d, stored, judged)
+	err := o.within(d, whitened, stored, judged)
 	if err == nil {
 		return nil
 	}
 	o.Scorer, o.MaxMem = judges.Fitted, memory
-	if o.within(d, stored, judged) != nil {
+	if o.within(d, whitened, stored, judged) != nil {
 		return err
 	}
 	o.Note("judged by %s, not by %s, which finds more: %v", judges.Fitted, judges.Default, err)
 	return nil
 }
 
-// within puts what is left for similarities in the place of the memory of the whole audit.
-func (o *Options) within(d *datasets.Dataset, stored, judged int) (err error) {
+// within puts what is left for similarities in the place of the memory of the whole audit, which whitens features of so
+// many values.
+func (o *Options) within(d *datasets.Dataset, whitened, stored, judged int) (err error) {
 	images := len(d.Samples)
 	if !o.IncludeEval {
 		images = len(d.Select(datasets.Train))
 	}
-	o.MaxMem, err = similarities(o.MaxMem, images, stored, judged, len(d.Classes), o.Scorer)
+	u := use(images, stored, judged, len(d.Classes), o.Scorer)
+	u.Other += budget.Covariance(whitened)
+	o.MaxMem, err = u.With(o.Held).Similarities(o.MaxMem)
 	return err
 }

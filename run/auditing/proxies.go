@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"slices"
 
+	"winnow/datasets"
 	"winnow/features"
 	"winnow/filters"
 	"winnow/head"
+	"winnow/internal/lookup"
 	"winnow/losses"
-	"winnow/run"
 	"winnow/run/folder"
 	"winnow/train"
 )
@@ -52,22 +53,21 @@ func proxiesToJudgeBy(ctx context.Context, r *folder.Run, o Options) (*runProxie
 
 // readProxies reads them from the checkpoint, if the training images still have the classes that were trained.
 func readProxies(ctx context.Context, r *folder.Run) (*runProxies, error) {
-	data, err := run.Join(ctx, r.Manifest, r.Store)
+	set, _, err := lookup.Stored(r.Manifest, r.Store, datasets.Train)
 	if err != nil {
 		return nil, err
+	}
+	p := &runProxies{numbers: map[int]int{}}
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(set.Labelled().Labels))) {
+		p.numbers[id] = len(p.classes)
+		p.classes = append(p.classes, r.Manifest.Classes[id])
 	}
 	facts, err := folder.ReadFacts(r.Dir)
 	if err != nil {
 		return nil, err
 	}
-	if !slices.Equal(facts.Classes, data.Classes) {
-		return nil, fmt.Errorf("the run was trained on %d classes, and the manifest's %d train classes are others", len(facts.Classes), len(data.Classes))
-	}
-	p := &runProxies{classes: data.Classes, numbers: map[int]int{}}
-	for i, id := range data.Train.IDs {
-		if number := data.Train.Labels[i]; number != features.Unlabelled {
-			p.numbers[r.Manifest.Samples[id].Label] = number
-		}
+	if !slices.Equal(facts.Classes, p.classes) {
+		return nil, fmt.Errorf("the run was trained on %d classes, and the manifest's %d train classes are others", len(facts.Classes), len(p.classes))
 	}
 	list, err := train.ReadLossParams(r.Dir)
 	if err != nil {

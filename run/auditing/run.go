@@ -12,6 +12,7 @@ import (
 	"winnow/datasets"
 	"winnow/features"
 	"winnow/filters"
+	"winnow/head"
 	"winnow/internal/catalog"
 	"winnow/internal/lookup"
 	"winnow/run"
@@ -34,11 +35,11 @@ func Scorers() []string { return slices.Concat(RunScorers(), judges.Names(), []s
 // Run judges the training labels of a run by what the run itself judges by, or by the scorer asked for.
 func Run(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
 	var a *Report
-	stored := r.Store.Dim
-	if !o.JustRank {
-		stored *= 2 // what findings look at
+	whitened, judged := 0, r.Head.Config().Out
+	if !o.JustRank { // findings look at stored features
+		whitened, judged = r.Store.Dim, max(judged, min(r.Store.Dim, head.Widest))
 	}
-	err := o.within(r.Manifest, stored, r.Head.Config().Out)
+	err := o.within(r.Manifest, whitened, 0, judged)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ type Options struct {
 	Metrics []Metric
 	Skip    bool   // metrics that cannot be measured are left out; otherwise they are an error
 	Seed    uint64 // of what is drawn
-	MaxMem  int64  // bytes of similarities held at once
+	MaxMem  int64  // bytes of all that is held; 0: [budget.Usual]
 	Note    func(format string, args ...any)
 }
 
@@ -86,12 +86,16 @@ func Run(ctx context.Context, r *folder.Run, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	left, err := images.Similarities(r, o.Metrics, o.MaxMem, 0)
+	if err != nil {
+		return Result{}, err
+	}
 	result := Result{
 		Split: images.Split, View: r.Look(), FineTuned: r.Tuned != nil, Backbone: r.TunedFile(), Unlabelled: images.Unlabelled, LeftOut: images.LeftOut,
 		Metrics: map[string]Measured{}, Skipped: map[string]string{},
 	}
 	err = comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, func(row string, of comparison.Asked[features.Set]) error {
-		in := eval.Input{Test: of.Query, Gallery: of.Gallery, Train: of.Fit, Seed: o.Seed, MaxMem: o.MaxMem}
+		in := eval.Input{Test: of.Query, Gallery: of.Gallery, Train: of.Fit, Seed: o.Seed, MaxMem: left}
 		for _, m := range o.Metrics {
 			if m.Costly {
 				o.Note("measuring %s of the %s embeddings", m.Name, row)

@@ -132,7 +132,7 @@ func TestSplits(t *testing.T) {
 }
 
 func TestRun(t *testing.T) {
-	o := Options{Metrics: chosen(t, "retrieval,nearest-class-mean"), MaxMem: 1 << 20, Note: t.Logf}
+	o := Options{Metrics: chosen(t, "retrieval,nearest-class-mean"), MaxMem: 256 << 20, Note: t.Logf}
 	r := trained(t, o)
 	got, err := Run(t.Context(), r, o)
 	if err != nil {
@@ -167,7 +167,7 @@ func TestRun(t *testing.T) {
 
 func TestExamples(t *testing.T) {
 	r := trained(t, Options{})
-	o := ExampleOptions{Choice: ChooseRandom, Queries: 4, K: 3, Seed: 1, MaxMem: 1 << 20}
+	o := ExampleOptions{Choice: ChooseRandom, Queries: 4, K: 3, Seed: 1, MaxMem: 256 << 20}
 	drawn, err := FindExamples(t.Context(), r, "", o)
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ type ExampleOptions struct {
 	Queries int
 	K       int // nearest of each
 	Seed    uint64
-	MaxMem  int64 // for similarities, bytes
+	MaxMem  int64 // bytes: for [FindExamples] of all that is held, for [ExamplesAmong] of similarities
 }
 
 // Examples are queries with their nearest images, as winnow retrieve --json prints them.
@@ -64,6 +64,9 @@ type Found struct {
 func FindExamples(ctx context.Context, r *folder.Run, split string, o ExampleOptions) (Examples, error) {
 	images, err := Asked(r, split)
 	if err != nil {
+		return Examples{}, err
+	}
+	if o.MaxMem, err = o.similarities(r, images.Now); err != nil {
 		return Examples{}, err
 	}
 	of, err := images.Now.Embedded(func(set features.Source) (features.Set, error) { return r.Embed(ctx, set) })

@@ -4,11 +4,11 @@ package eval
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 
 	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
+	"winnow/internal/budget"
 	"winnow/run/evaluation"
 	"winnow/run/folder"
 )
@@ -41,7 +41,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "fit", DefaultText: "train, or gallery for queries", Usage: "the `SPLIT` that nearest-class-mean and linear-probe are fitted on"},
 			&cli.StringFlag{Name: "k", Value: "1,2,4,8,16,32", Usage: "`K,...` of Recall@K"},
 			&cli.IntFlag{Name: "queries", DefaultText: "all", Usage: "let only `N` images, drawn by --seed, ask for their neighbours among all"},
-			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most memory for similarities, `SIZE`: 512MiB, 2GiB"},
+			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			&cli.BoolFlag{Name: "count-lonely", Usage: "a query without any positive counts as a miss, an image of a class not fitted as wrong"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that k-means draws its starts by, and --queries"},
 			&cli.StringSliceFlag{Name: "set", Usage: "`METRIC.SETTING=VALUE`, as winnow metrics METRIC lists them; may be repeated"},
@@ -51,13 +51,8 @@ func command(call term.Call[Options]) *cli.Command {
 	}
 }
 
-// garbage is how much garbage, in percent of what is in use, waits for the collector while vectors are compared. Nearly
-// all memory is vectors and similarities, which it does not look into: with a million images the usual 100 would take
-// another two gigabytes to save it a second of work.
-const garbage = 20
-
 func run(ctx context.Context, p *term.Program, o Options) error {
-	defer debug.SetGCPercent(debug.SetGCPercent(garbage))
+	defer budget.Collect(o.Eval.MaxMem)()
 	o.Run.Host, o.Eval.Note = p.Host(), p.Note
 	r, err := folder.Open(ctx, o.Dir, o.Run)
 	if err != nil {

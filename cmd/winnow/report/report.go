@@ -17,6 +17,7 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/internal/atomicfile"
+	"winnow/internal/budget"
 	"winnow/report"
 	"winnow/report/page"
 	"winnow/run/auditing"
@@ -44,7 +45,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.IntFlag{Name: "max", Value: 10_000, Usage: "draw at most `N` images on the map"},
 			&cli.BoolFlag{Name: "no-pictures", Usage: "no pictures on the page"},
 			&cli.BoolFlag{Name: "no-map", Usage: "no map"},
-			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most memory for similarities, `SIZE`: 512MiB, 2GiB"},
+			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			&cli.BoolFlag{Name: "json", Usage: "print what was measured as JSON"},
 		}, term.DataFlags...),
 		Action: term.Action(read, call),
@@ -96,6 +97,7 @@ type result struct {
 }
 
 func run(ctx context.Context, p *term.Program, o Options) error {
+	defer budget.Collect(o.Show.MaxMem)()
 	o.Run.Host = p.Host()
 	rt, err := p.OpenRuntime()
 	if err != nil {
@@ -105,7 +107,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	done := result{File: o.Out}
 	var runs []*report.Run
 	for _, dir := range o.Dirs {
-		r, err := o.measure(ctx, p, dir, &done)
+		r, err := o.measure(ctx, p, dir, &done, report.Held(runs))
 		if err != nil {
 			return err
 		}
@@ -141,8 +143,8 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	return nil
 }
 
-// measure opens a run, measures it, and audits its training labels.
-func (o Options) measure(ctx context.Context, p *term.Program, dir string, done *result) (*report.Run, error) {
+// measure opens a run, measures it, and audits its training labels, while so many bytes are held of other runs.
+func (o Options) measure(ctx context.Context, p *term.Program, dir string, done *result, held int64) (*report.Run, error) {
 	opened, err := folder.Open(ctx, dir, o.Run)
 	if err != nil {
 		return nil, err
@@ -157,10 +159,14 @@ func (o Options) measure(ctx context.Context, p *term.Program, dir string, done 
 		return nil, err
 	}
 	images := report.Images{Split: found.Split, Train: found.Train, Was: found.Was, Now: found.Now, LeftOut: found.LeftOut}
-	if err := r.Measure(ctx, images, o.Show.MaxMem); err != nil {
+	left, err := found.Similarities(opened, nil, o.Show.MaxMem, held)
+	if err != nil {
 		return nil, err
 	}
-	a, err := auditing.Run(ctx, opened, auditing.Options{Note: p.Note, Options: audit.Options{Scorer: o.Scorer, MaxMem: o.Show.MaxMem, JustRank: true}})
+	if err := r.Measure(ctx, images, left); err != nil {
+		return nil, err
+	}
+	a, err := auditing.Run(ctx, opened, auditing.Options{Note: p.Note, Held: held + report.Held([]*report.Run{r}), Options: audit.Options{Scorer: o.Scorer, MaxMem: o.Show.MaxMem, JustRank: true}})
 	if errors.As(err, new(auditing.ScorerError)) {
 		return nil, term.AsMisuse(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/internal/atomicfile"
+	"winnow/internal/budget"
 	"winnow/report"
 	"winnow/run/evaluation"
 	"winnow/run/folder"
@@ -35,7 +36,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.IntFlag{Name: "k", Value: 8, Usage: "`K` nearest of each"},
 			&cli.StringFlag{Name: "choose", Value: evaluation.ChooseRandom, Usage: "which ask, `WHICH`: random (by --seed), or worst: fewest hits among the K nearest, of those the nearest misses first"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` that queries are drawn by"},
-			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: "most memory for similarities, `SIZE`: 512MiB, 2GiB"},
+			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			&cli.BoolFlag{Name: "json", Usage: "print the result as JSON"},
 		}, term.DataFlags...),
 		Action: term.Action(read, call),
@@ -87,6 +88,7 @@ type result struct {
 }
 
 func run(ctx context.Context, p *term.Program, o Options) error {
+	defer budget.Collect(o.Find.MaxMem)()
 	r, err := p.OpenEmbedding(ctx, o.Dir, o.Run)
 	if err != nil {
 		return err
