@@ -2,7 +2,6 @@ package features
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -35,19 +34,6 @@ type Plan struct {
 
 // record returns the numbers of a row: all views of an image.
 func (p Plan) record() int { return p.Key.views() * p.Dim }
-
-// progress is what progress.json says: Rows rows of the part are on disk for certain.
-type progress struct {
-	Version int    `json:"version"`
-	Key     Key    `json:"key"`
-	Rows    int    `json:"rows"`
-	Total   int    `json:"total"`
-	Dim     int    `json:"dim"`
-	Batch   int    `json:"batch"`
-	Device  string `json:"device"`
-	Bad     []Bad  `json:"bad"`
-	Shard   *Shard `json:"shard,omitempty"`
-}
 
 // Writer makes a store. It is stopped by Close at any point, or by the death of the process, and goes on
 // after the last batch that is known to be on disk when Create is called again with the same plan.
@@ -132,91 +118,6 @@ func (w *Writer) checkFinished() error {
 }
 
 func (w *Writer) path(name string) string { return filepath.Join(w.dir, name) }
-
-// begin opens the part: at the last known batch where one was begun, else a new one.
-func (w *Writer) begin(overwrite bool) error {
-	header := encodeNPYHeader(w.plan.Key.descr(), w.plan.Key.shape(len(w.plan.Paths), w.plan.Dim)...)
-	w.offset = int64(len(header))
-	p, err := readProgress(w.path(progressFile))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err == nil && p.Rows == 0: // nothing was kept of it
-	case err != nil && !overwrite:
-		return &DamageError{Err: fmt.Errorf("features: %s: %w", w.path(progressFile), err)}
-	case err == nil:
-		why := w.differs(p)
-		if why == "" {
-			err := w.resume(p, header)
-			switch {
-			case err == nil:
-				return nil
-			case !overwrite:
-				return &DamageError{Err: err}
-			}
-			w.forget()
-		} else if !overwrite {
-			return &KeyError{w.dir, "begun store: " + why}
-		}
-	}
-	if w.part, err = os.Create(w.path(partFile)); err != nil {
-		return fmt.Errorf("features: %w", err)
-	}
-	if _, err := w.part.Write(header); err != nil {
-		return fmt.Errorf("features: %w", err)
-	}
-	return w.Flush()
-}
-
-// differs returns why the rows of a begun store cannot stand beside those of the plan, or "".
-func (w *Writer) differs(p progress) string {
-	switch why := p.Key.Differs(w.plan.Key); {
-	case why != "":
-		return why
-	case p.Total != len(w.plan.Paths) || p.Dim != w.plan.Dim:
-		return fmt.Sprintf("%d×%d values, asked for %d×%d", p.Total, p.Dim, len(w.plan.Paths), w.plan.Dim)
-	case p.Batch != w.plan.Batch:
-		return fmt.Sprintf("made in batches of %d, asked for %d", p.Batch, w.plan.Batch)
-	case p.Device != w.plan.Device:
-		return fmt.Sprintf("made on device %s, asked for %s", p.Device, w.plan.Device)
-	}
-	return shardDiffers(p.Shard, w.plan.Shard)
-}
-
-// resume opens the part and cuts off what may not have reached the disk.
-func (w *Writer) resume(p progress, header []byte) (err error) {
-	w.rows, w.synced, w.bad, w.at = p.Rows, p.Rows, p.Bad, time.Now()
-	w.part, err = os.OpenFile(w.path(partFile), os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) && p.Rows == p.Total {
-		w.part = nil // Finish was cut off after the renaming: checkMatrix of Finish has the last word
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("features: %w", err)
-	}
-	got := make([]byte, len(header))
-	if _, err := w.part.ReadAt(got, 0); err != nil || string(got) != string(header) {
-		return fmt.Errorf("features: %s: does not begin as %s says", w.part.Name(), progressFile)
-	}
-	end := w.offset + int64(p.Rows)*int64(w.plan.record()*elementSize[w.plan.Key.descr()])
-	if stat, err := w.part.Stat(); err != nil {
-		return fmt.Errorf("features: %w", err)
-	} else if stat.Size() < end {
-		return fmt.Errorf("features: %s: %d bytes, expected at least %d as %s says", w.part.Name(), stat.Size(), end, progressFile)
-	}
-	if err := w.part.Truncate(end); err != nil {
-		return fmt.Errorf("features: %w", err)
-	}
-	_, err = w.part.Seek(end, 0)
-	return err
-}
-
-// forget lets go of a part that cannot be continued.
-func (w *Writer) forget() {
-	if w.part != nil {
-		w.part.Close()
-	}
-	w.part, w.rows, w.synced, w.bad = nil, 0, 0, nil
-}
 
 // Rows returns the number of rows that are there: the next Append continues with the image of this number.
 func (w *Writer) Rows() int { return w.rows }
@@ -387,33 +288,4 @@ func (w *Writer) Close() error {
 		w.lock = nil
 	}
 	return err
-}
-
-// BegunBatch returns the batch of the extraction that was begun in dir and keeps some rows, if there is one: who goes
-// on with it needs the same.
-func BegunBatch(dir string) (int, bool) {
-	p, err := readProgress(filepath.Join(dir, progressFile))
-	return p.Batch, err == nil && p.Rows > 0
-}
-
-// readProgress reads progress.json.
-func readProgress(name string) (progress, error) {
-	var p progress
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return p, err
-	}
-	if err := json.Unmarshal(data, &p); err != nil {
-		return p, err
-	}
-	if err := p.Key.check(); err != nil {
-		return p, err
-	}
-	if expected := p.Key.storeVersion(); p.Version != expected {
-		return p, fmt.Errorf("store version %d, expected %d", p.Version, expected)
-	}
-	if p.Rows < 0 || p.Rows > p.Total || p.Dim < 1 || p.Batch < 1 || p.Rows%p.Batch != 0 && p.Rows != p.Total {
-		return p, fmt.Errorf("%d of %d rows in batches of %d cannot be", p.Rows, p.Total, p.Batch)
-	}
-	return p, nil
 }

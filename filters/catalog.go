@@ -87,12 +87,3 @@ var Catalog = []Entry{
 func Find(name string) (Entry, error) {
 	return catalog.Find("filters: scorer", name, Catalog, func(e Entry) []string { return []string{e.Name} })
 }
-
-// Names lists the catalog.
-func Names() []string {
-	names := make([]string, len(Catalog))
-	for i, e := range Catalog {
-		names[i] = e.Name
-	}
-	return names
-}

@@ -3,8 +3,8 @@
 //
 // A run is opened ([Open]), measured ([Run.Measure]) and judged ([Run.Judge]); [Run.Page] or [Compared] then returns the page
 // as data, [Run.Illustrate] adds what needs images, and [Write] returns the file. [DrawMap] and [Retrieval] make the pages of
-// winnow map and winnow retrieve. Drawings that other pages share are exported: of given labels' scores, of suspects, of
-// filters beside the truth. The kit of all pages is winnow/report/page.
+// winnow map and winnow retrieve. Drawings that other pages share are exported: of given labels' scores and of
+// suspects. The kit of all pages is winnow/report/page.
 package report
 
 import (

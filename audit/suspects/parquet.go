@@ -54,10 +54,7 @@ func readParquet(src io.ReaderAt, size int64, into *rows) (err error) {
 			err = fmt.Errorf(": is no sound Parquet file: %v", p)
 		}
 	}()
-	if err := parquetguard.Footer(src, size); err != nil {
-		return fmt.Errorf(": is no Parquet file: %w", err)
-	}
-	file, err := parquet.OpenFile(src, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	file, check, err := parquetguard.Open(src, size)
 	if err != nil {
 		return fmt.Errorf(": is no Parquet file: %w", err)
 	}
@@ -65,15 +62,11 @@ func readParquet(src io.ReaderAt, size int64, into *rows) (err error) {
 	if err != nil {
 		return fmt.Errorf(": %w", err)
 	}
-	budgets := make([]parquetguard.Budget, len(leaves))
-	for i := range budgets {
-		budgets[i] = parquetguard.ForColumn(size)
-	}
 	into.room = leastRoom + roomPerByte*size
 	for n, g := range file.RowGroups() {
 		into.group = into.group[:0]
 		for i, l := range leaves {
-			if err := parquetguard.Column(src, file, n, l.at, &budgets[i]); err != nil {
+			if err := check(n, l.at); err != nil {
 				return fmt.Errorf(": %s: %w", l.name, err)
 			}
 			if err := into.chunk(g.ColumnChunks()[l.at], l, i == 0); err != nil {

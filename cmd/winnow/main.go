@@ -18,7 +18,8 @@ func main() { os.Exit(listening(os.Args)) }
 
 // listening executes with the process's streams, until a signal.
 func listening(args []string) int {
-	ctx, stop := interrupt.Listen(context.Background(), interrupt.Patience(args), func() { term.Interrupted(os.Stderr, args) })
+	named := term.FromCommand(commands(), args)
+	ctx, stop := interrupt.Listen(context.Background(), interrupt.Patience(named), func() { term.Interrupted(os.Stderr, named) })
 	defer stop()
 	return execute(ctx, args, os.Stdout, os.Stderr)
 }

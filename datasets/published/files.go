@@ -23,7 +23,7 @@ func ReadFile(name string) (*File, error) {
 	if name == "" {
 		return nil, nil
 	}
-	data, err := regular.ReadFile(name)
+	data, err := regular.ReadFile(name, maxLabelFile)
 	if err != nil {
 		return nil, err
 	}

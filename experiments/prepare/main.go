@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 
 	"winnow/datasets"
-	"winnow/internal/atomicfile"
 )
 
 const usage = `usage: prepare cifar10n -images SHEETS.zip -labels cifar10n.csv.gz -out DIR [-validation N] [-corrected VOTES.json]
@@ -50,7 +49,7 @@ func writeManifest(path string, d *datasets.Dataset, stdout io.Writer) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	if err := atomicfile.Write(path, func(w io.Writer) error { return datasets.WriteCSV(w, d) }); err != nil {
+	if err := datasets.WriteFile(path, d); err != nil {
 		return err
 	}
 	fmt.Fprintln(stdout, path)

@@ -23,29 +23,36 @@ type signalled struct{ code int }
 func (signalled) Error() string { return "interrupted" }
 
 // Listen returns a context that the first SIGINT or SIGTERM ends. A second one exits at once with 130 or 143. Where
-// patience is not 0, so does the process when it has not ended so long after the first; last is called before. stop takes
-// the signals off again.
+// patience is not 0, so does the process when it has not ended so long after the first; last is called before. stop, which
+// is called once, gives the signals back: nothing exits here from then on.
 func Listen(parent context.Context, patience time.Duration, last func()) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
-		code := codeOf(<-signals)
+		first, listening := <-signals
+		if !listening {
+			return
+		}
+		code := codeOf(first)
 		cancel(signalled{code})
 		var late <-chan time.Time
 		if patience > 0 {
 			late = time.After(patience)
 		}
 		select {
-		case second := <-signals:
-			os.Exit(codeOf(second))
+		case second, listening := <-signals:
+			if listening {
+				os.Exit(codeOf(second))
+			}
 		case <-late:
 			last()
 			os.Exit(code)
 		}
 	}()
 	return ctx, func() {
-		signal.Stop(signals)
+		signal.Stop(signals) // nothing is sent from here on
+		close(signals)
 		cancel(nil)
 	}
 }

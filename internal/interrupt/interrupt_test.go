@@ -20,12 +20,15 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	patience := time.Duration(0)
-	if how == "late" {
+	if how == "late" || how == "stops" {
 		patience = time.Millisecond
 	}
 	ctx, stop := Listen(context.Background(), patience, func() { fmt.Println("last words") })
 	fmt.Println("listening")
 	<-ctx.Done()
+	if how == "stops" {
+		stop()
+	}
 	fmt.Println("told")
 	if how == "obeys" {
 		stop()
@@ -48,6 +51,7 @@ func TestSignals(t *testing.T) {
 		{"deaf", []os.Signal{syscall.SIGTERM, os.Interrupt}, 130, false},
 		{"late", []os.Signal{os.Interrupt}, 130, true},
 		{"late", []os.Signal{syscall.SIGTERM}, 143, true},
+		{"stops", []os.Signal{os.Interrupt, syscall.SIGTERM}, -1, false}, // killed by the signal itself
 	} {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // against hanging
 		cmd := exec.CommandContext(ctx, os.Args[0])

@@ -11,7 +11,8 @@ import (
 // process leaves them whole.
 const patience = 1500 * time.Millisecond
 
-// Patience returns how long the command that args name may take to end: as long as it needs, 0, where it saves what is done.
+// Patience returns how long a command may take to end: as long as it needs, 0, where it saves what is done. args begin with
+// its name.
 func Patience(args []string) time.Duration {
 	if Saved(args) != "" {
 		return 0
@@ -19,16 +20,17 @@ func Patience(args []string) time.Duration {
 	return patience
 }
 
-// Saved says what the command that args name leaves behind when it is interrupted, for those that can go on.
+// Saved says what a command leaves behind when it is interrupted, for those that can go on. args begin with its name.
 func Saved(args []string) string {
-	switch {
-	case slices.Contains(args, "train"):
-		return "; the work so far is saved: --resume goes on with it"
-	case slices.Contains(args, "extract"), slices.Contains(args, "reproduce"):
-		return "; the work so far is saved: the same command goes on with it"
-	case slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(strings.TrimPrefix(a, "-"), "-qdrant") }):
+	if slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(strings.TrimPrefix(a, "-"), "-qdrant") }) {
 		return "; the points so far are in the collection: the same command goes on with it"
-	case slices.Contains(args, "index"):
+	}
+	switch args[0] {
+	case "train":
+		return "; the work so far is saved: --resume goes on with it"
+	case "extract", "reproduce":
+		return "; the work so far is saved: the same command goes on with it"
+	case "index":
 		return "; the images so far are in the index: --add goes on with it"
 	}
 	return ""

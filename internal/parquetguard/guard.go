@@ -1,19 +1,19 @@
 // Package parquetguard bounds what a Parquet file makes its reader allocate. The library trusts sizes that a file states:
 // of its lists, its pages, the values of a page and the runs of values inside; forty kilobytes can ask for gigabytes. The
-// guard looks at all of them first, and unpacks each page once to count.
+// guard looks at all of them first, and unpacks each page once to count: the library has no option that bounds its memory, and
+// runs of values show only in unpacked pages.
 //
-// A reader calls Footer, opens it, and calls Column for each part of a column before reading it. It imports
-// nothing of winnow.
+// It imports nothing of winnow.
 package parquetguard
 
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -29,8 +29,27 @@ const (
 	valuesEach = 16      // so many for each of its bytes
 )
 
-// Footer checks the list of what is in a file.
-func Footer(src io.ReaderAt, size int64) error {
+// guard checks the columns of an open file.
+type guard struct {
+	file *parquet.File
+	src  io.ReaderAt
+	left map[int]budget // of each column
+}
+
+// budget is how many values of a column may still be read, and how many bytes its pages may still unpack to.
+type budget struct{ values, bytes int64 }
+
+// Open checks the list of what is in a file, and opens it. check is to be called once for each part of a column, before that
+// is read: it refuses one that holds more than a file of this size does.
+func Open(src io.ReaderAt, size int64) (file *parquet.File, check func(group, column int) error, err error) {
+	if err := footer(src, size); err != nil {
+		return nil, nil, err
+	}
+	file, err = parquet.OpenFile(src, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	return file, (&guard{file, src, map[int]budget{}}).check, err
+}
+
+func footer(src io.ReaderAt, size int64) error {
 	var tail [8]byte
 	if size < 12 {
 		return errCut
@@ -46,12 +65,8 @@ func Footer(src io.ReaderAt, size int64) error {
 	if _, err := src.ReadAt(text, size-8-length); err != nil && err != io.EOF {
 		return err
 	}
-	n, err := structure(text)
-	if err != nil {
-		return fmt.Errorf("footer: %w", err)
-	}
 	var meta format.FileMetaData
-	if err := thrift.Unmarshal(new(thrift.CompactProtocol), text[:n], &meta); err != nil {
+	if _, err := decode(text, &meta); err != nil {
 		return fmt.Errorf("footer: %w", err)
 	}
 	if len(meta.Schema) > maxSchema || len(meta.Schema)*len(meta.RowGroups) > maxChunks {
@@ -60,38 +75,35 @@ func Footer(src io.ReaderAt, size int64) error {
 	return nil
 }
 
-// Budget is how many values of a column may still be read, and how many bytes its pages may still unpack to.
-type Budget struct{ values, bytes int64 }
-
-// ForColumn returns the budget of a column of a file.
-func ForColumn(size int64) Budget {
-	return Budget{freeValues + valuesEach*size, freeBytes + bytesEach*size}
-}
-
-// Column checks the pages of a column in a group of rows, and takes what they hold from the budget.
-func Column(src io.ReaderAt, file *parquet.File, group, column int, budget *Budget) error {
-	leaf, ok := file.RowGroups()[group].ColumnChunks()[column].(*parquet.FileColumnChunk).Node().(*parquet.Column)
+// check checks the pages of a column in a group of rows, and takes what they hold from the column's budget.
+func (g *guard) check(group, column int) error {
+	leaf, ok := g.file.RowGroups()[group].ColumnChunks()[column].(*parquet.FileColumnChunk).Node().(*parquet.Column)
 	if !ok {
-		return fmt.Errorf("is no column of a file")
+		return errors.New("is no column of a file")
 	}
-	meta := &file.Metadata().RowGroups[group].Columns[column].MetaData
-	at, length, size := meta.DataPageOffset, meta.TotalCompressedSize, file.Size()
+	meta := &g.file.Metadata().RowGroups[group].Columns[column].MetaData
+	at, length, size := meta.DataPageOffset, meta.TotalCompressedSize, g.file.Size()
 	if meta.DictionaryPageOffset != 0 {
 		at = meta.DictionaryPageOffset
 	}
 	if at < 0 || length < 0 || at > size || length > size-at {
 		return fmt.Errorf("states %d bytes from byte %d, the file has %d", length, at, size)
 	}
+	left, known := g.left[column]
+	if !known {
+		left = budget{freeValues + valuesEach*size, freeBytes + bytesEach*size}
+	}
 	for end := at + length; at < end; {
-		page, n, err := read(src, at, end, budget)
+		page, n, err := read(g.src, at, end, &left)
 		if err == nil {
-			err = page.check(leaf, budget)
+			err = page.check(leaf, &left)
 		}
 		if err != nil {
 			return fmt.Errorf("page at byte %d: %w", at, err)
 		}
 		at += n
 	}
+	g.left[column] = left
 	return nil
 }
 
@@ -102,18 +114,15 @@ type page struct {
 }
 
 // read reads the page at a place and returns its length with its header.
-func read(src io.ReaderAt, at, end int64, budget *Budget) (page, int64, error) {
+func read(src io.ReaderAt, at, end int64, budget *budget) (page, int64, error) {
 	var p page
 	head := make([]byte, min(maxHeader, end-at))
 	if _, err := src.ReadAt(head, at); err != nil && err != io.EOF {
 		return p, 0, err
 	}
-	n, err := structure(head)
+	n, err := decode(head, &p.PageHeader)
 	if err != nil {
 		return p, 0, fmt.Errorf("header: %w, or has more than %d bytes", err, maxHeader)
-	}
-	if err := thrift.Unmarshal(new(thrift.CompactProtocol), head[:n], &p.PageHeader); err != nil {
-		return p, 0, fmt.Errorf("header: %w", err)
 	}
 	packed, unpacked := int64(p.CompressedPageSize), int64(p.UncompressedPageSize)
 	if packed < 0 || packed > end-at-int64(n) {

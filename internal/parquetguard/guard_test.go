@@ -48,30 +48,20 @@ func file(t testing.TB, n int, options ...parquet.WriterOption) []byte {
 	return out.Bytes()
 }
 
-// opened opens a file; broken ones lead the library out of its slices, which readers recover from.
-func opened(src *bytes.Reader, size int64) (f *parquet.File, err error) {
+// guarded checks a whole file as a reader does; broken ones lead the library out of its slices, which readers recover from.
+func guarded(data []byte) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%v", p)
 		}
 	}()
-	return parquet.OpenFile(src, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-}
-
-// guarded checks a whole file as a reader does.
-func guarded(data []byte) error {
-	src, size := bytes.NewReader(data), int64(len(data))
-	if err := Footer(src, size); err != nil {
-		return err
-	}
-	f, err := opened(src, size)
+	f, check, err := Open(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		return err
 	}
 	for c := range f.Schema().Columns() {
-		budget := ForColumn(size)
 		for g := range f.RowGroups() {
-			if err := Column(src, f, g, c, &budget); err != nil {
+			if err := check(g, c); err != nil {
 				return fmt.Errorf("column %d: %w", c, err)
 			}
 		}

@@ -16,69 +16,56 @@ import (
 )
 
 // check unpacks a page and counts its values as the library will.
-func (p page) check(column *parquet.Column, budget *Budget) error {
-	repetition, definition := column.MaxRepetitionLevel(), column.MaxDefinitionLevel()
+func (p page) check(column *parquet.Column, budget *budget) (err error) {
+	var n int32
+	encoding, data, size, packed := format.Plain, p.packed, int(p.UncompressedPageSize), true
+	highest := []int{column.MaxRepetitionLevel(), column.MaxDefinitionLevel()}
+	var lengths []int32 // of the levels in front of what is packed; nil: they are packed too and begin with their lengths
 	switch {
 	case p.Type == format.DictionaryPage && p.DictionaryPageHeader.Valid:
-		if err := budget.take(p.DictionaryPageHeader.V.NumValues); err != nil {
-			return err
-		}
-		_, err := p.unpack(column, p.packed, int(p.UncompressedPageSize))
-		return err
+		n, highest = p.DictionaryPageHeader.V.NumValues, nil
 	case p.Type == format.DataPage && p.DataPageHeader.Valid:
-		h := &p.DataPageHeader.V
-		if err := budget.take(h.NumValues); err != nil {
-			return err
-		}
-		data, err := p.unpack(column, p.packed, int(p.UncompressedPageSize))
-		if err != nil {
-			return err
-		}
-		for _, level := range []int{repetition, definition} {
-			if level == 0 {
-				continue
-			}
-			var own []byte
-			if own, data, err = cut(data); err != nil {
-				return fmt.Errorf("levels: %w", err)
-			}
-			if err := runs(own, bits.Len(uint(level)), int(h.NumValues)); err != nil {
-				return fmt.Errorf("levels: %w", err)
-			}
-		}
-		return values(h.Encoding, data, int(h.NumValues))
+		n, encoding = p.DataPageHeader.V.NumValues, p.DataPageHeader.V.Encoding
 	case p.Type == format.DataPageV2 && p.DataPageHeaderV2.Valid:
 		h := &p.DataPageHeaderV2.V
-		if err := budget.take(h.NumValues); err != nil {
+		n, encoding, packed = h.NumValues, h.Encoding, !h.IsCompressed.Valid || h.IsCompressed.V
+		lengths = []int32{h.RepetitionLevelsByteLength, h.DefinitionLevelsByteLength}
+	default:
+		return fmt.Errorf("is of type %v, expected data or a dictionary", p.Type)
+	}
+	if err := budget.take(n); err != nil {
+		return err
+	}
+	if lengths == nil {
+		if data, err = p.unpack(column, data, size); err != nil {
 			return err
 		}
-		data := p.packed
-		for _, l := range []struct{ level, length int }{{repetition, int(h.RepetitionLevelsByteLength)}, {definition, int(h.DefinitionLevelsByteLength)}} {
-			if l.length < 0 || l.length > len(data) {
-				return fmt.Errorf("states %d bytes of levels, %d are left", l.length, len(data))
-			}
-			if l.level == 0 {
-				data = data[l.length:]
-				continue
-			}
-			if err := runs(data[:l.length], bits.Len(uint(l.level)), int(h.NumValues)); err != nil {
-				return fmt.Errorf("levels: %w", err)
-			}
-			data = data[l.length:]
-		}
-		if !h.IsCompressed.Valid || h.IsCompressed.V {
-			var err error
-			if data, err = p.unpack(column, data, int(p.UncompressedPageSize)-(len(p.packed)-len(data))); err != nil {
-				return err
-			}
-		}
-		return values(h.Encoding, data, int(h.NumValues))
 	}
-	return fmt.Errorf("is of type %v, expected data or a dictionary", p.Type)
+	for i, level := range highest {
+		var own []byte
+		switch {
+		case lengths != nil:
+			own, data, err = split(data, int64(lengths[i]))
+		case level > 0:
+			own, data, err = cut(data)
+		}
+		if err == nil && level > 0 {
+			err = runs(own, bits.Len(uint(level)), int(n))
+		}
+		if err != nil {
+			return fmt.Errorf("levels: %w", err)
+		}
+	}
+	if lengths != nil && packed {
+		if data, err = p.unpack(column, data, size-(len(p.packed)-len(data))); err != nil {
+			return err
+		}
+	}
+	return values(encoding, data, int(n))
 }
 
 // take counts values.
-func (b *Budget) take(n int32) error {
+func (b *budget) take(n int32) error {
 	if b.values -= int64(n); n < 0 || b.values < 0 {
 		return fmt.Errorf("states %d values, more than a file of this size holds", n)
 	}
@@ -140,11 +127,15 @@ func cut(data []byte) (part, rest []byte, err error) {
 	if len(data) < 4 {
 		return nil, nil, errCut
 	}
-	n := binary.LittleEndian.Uint32(data)
-	if uint64(n) > uint64(len(data)-4) {
+	return split(data[4:], int64(binary.LittleEndian.Uint32(data)))
+}
+
+// split takes n bytes off.
+func split(data []byte, n int64) (part, rest []byte, err error) {
+	if n < 0 || n > int64(len(data)) {
 		return nil, nil, errCut
 	}
-	return data[4 : 4+n], data[4+n:], nil
+	return data[:n], data[n:], nil
 }
 
 // slack is how many values more than a page has the runs may make: the last of packed ones is filled up.

@@ -1,25 +1,10 @@
 package parquetguard
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-)
 
-// Types of Thrift's compact protocol.
-const (
-	boolTrue = 1
-	boolTwo  = 2
-	oneByte  = 3
-	varint16 = 4
-	varint64 = 6
-	double   = 7
-	text     = 8
-	list     = 9
-	set      = 10
-	dict     = 11
-	object   = 12
-	uuid     = 16
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
 
 // What a footer or the header of a page may hold.
@@ -31,118 +16,78 @@ const (
 
 var errCut = errors.New("is cut short")
 
-// walker passes over Thrift and allocates nothing: the library allocates what lists and texts state before it reads them.
-type walker struct {
-	in       []byte
-	elements int
+// decode decodes the object that in begins with, and returns how many bytes it takes.
+func decode(in []byte, object any) (int, error) {
+	r := &bounded{BytesReader: new(thrift.CompactProtocol).NewReaderFromBytes(in), size: len(in), open: []int{1}}
+	err := thrift.NewDecoder(r).Decode(object)
+	return r.BytesRead(), err
 }
 
-// structure returns how many bytes the structure takes that in begins with.
-func structure(in []byte) (int, error) {
-	w := walker{in: in}
-	if err := w.object(0); err != nil {
-		return 0, err
-	}
-	return len(in) - len(w.in), nil
+// bounded reads what bytes hold, and refuses lists before the library allocates as many elements as they state. Texts it
+// leaves in place.
+type bounded struct {
+	thrift.BytesReader
+	size, elements int
+	open           []int // objects that are still to end, by their depth
 }
 
-func (w *walker) take(n uint64) error {
-	if n > uint64(len(w.in)) {
-		return errCut
-	}
-	w.in = w.in[n:]
-	return nil
+// Discard passes over n bytes: the library looks for it beside the methods of a reader.
+func (r *bounded) Discard(n int) (int, error) {
+	return r.BytesReader.(interface{ Discard(int) (int, error) }).Discard(n)
 }
 
-func (w *walker) varint() (uint64, error) {
-	v, n := binary.Uvarint(w.in)
-	if n <= 0 {
-		return 0, errCut
-	}
-	w.in = w.in[n:]
-	return v, nil
-}
-
-func (w *walker) byte() (byte, error) {
-	if len(w.in) == 0 {
-		return 0, errCut
-	}
-	b := w.in[0]
-	w.in = w.in[1:]
-	return b, nil
-}
-
-func (w *walker) object(depth int) error {
-	if depth > maxDepth {
-		return fmt.Errorf("is nested more than %d deep", maxDepth)
-	}
-	for {
-		head, err := w.byte()
-		if err != nil || head == 0 {
-			return err
-		}
-		if head>>4 == 0 { // the field's number follows
-			if _, err := w.varint(); err != nil {
-				return err
-			}
-		}
-		if kind := head & 15; kind != boolTrue && kind != boolTwo { // whose value is their type
-			if err := w.value(kind, depth); err != nil {
-				return err
-			}
+func (r *bounded) ReadField() (thrift.Field, error) {
+	f, err := r.BytesReader.ReadField()
+	switch {
+	case err != nil:
+		return f, err
+	case f.Type == thrift.STRUCT:
+		return f, r.nest(1)
+	case f.Type == thrift.STOP:
+		last := len(r.open) - 1
+		if r.open[last]--; r.open[last] == 0 {
+			r.open = r.open[:last]
 		}
 	}
+	return f, nil
 }
 
-func (w *walker) value(kind byte, depth int) error {
-	switch kind {
-	case boolTrue, boolTwo, oneByte:
-		return w.take(1)
-	case varint16, varint16 + 1, varint64:
-		_, err := w.varint()
-		return err
-	case double:
-		return w.take(8)
-	case uuid:
-		return w.take(16)
-	case text:
-		n, err := w.varint()
-		if err != nil {
-			return err
-		}
-		return w.take(n)
-	case list, set:
-		return w.list(depth)
-	case object:
-		return w.object(depth + 1)
-	}
-	return fmt.Errorf("holds the type %d, which Parquet does not use", kind) // maps too
-}
-
-func (w *walker) list(depth int) error {
-	head, err := w.byte()
+func (r *bounded) ReadList() (thrift.List, error) {
+	l, err := r.BytesReader.ReadList()
 	if err != nil {
-		return err
+		return l, err
 	}
-	n, kind, least := uint64(head>>4), head&15, 1
-	if n == 15 {
-		if n, err = w.varint(); err != nil {
-			return err
-		}
-	}
-	if kind == object {
+	n, least, left := int(l.Size), 1, r.size-r.BytesRead()
+	if l.Type == thrift.STRUCT {
 		least = leastObject
 	}
-	if n > uint64(len(w.in)/least) {
-		return fmt.Errorf("states a list of %d, %d bytes are left", n, len(w.in))
+	if n > left/least {
+		return l, fmt.Errorf("states a list of %d, %d bytes are left", n, left)
 	}
-	if w.elements += int(n); w.elements > maxElements {
-		return fmt.Errorf("holds more than %d elements in lists", maxElements)
+	if r.elements += n; r.elements > maxElements {
+		return l, fmt.Errorf("holds more than %d elements in lists", maxElements)
 	}
-	for range n {
-		if err := w.value(kind, depth+1); err != nil {
-			return err
+	switch l.Type {
+	case thrift.LIST, thrift.SET, thrift.MAP:
+		return l, fmt.Errorf("holds a list of lists, which Parquet does not use")
+	case thrift.STRUCT:
+		if n > 0 {
+			err = r.nest(n)
 		}
+	}
+	return l, err
+}
+
+// nest goes down to objects within another.
+func (r *bounded) nest(n int) error {
+	if r.open = append(r.open, n); len(r.open) > maxDepth {
+		return fmt.Errorf("is nested more than %d deep", maxDepth)
 	}
 	return nil
 }
+
+// Sets and maps do not occur in Parquet.
+var errForeign = errors.New("holds a set or a map, which Parquet does not use")
+
+func (r *bounded) ReadSet() (thrift.Set, error) { return thrift.Set{}, errForeign }
+func (r *bounded) ReadMap() (thrift.Map, error) { return thrift.Map{}, errForeign }

@@ -3,9 +3,9 @@
 package regular
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -45,19 +45,18 @@ func Given(name string) bool {
 	return name == "-" || name == "/dev/stdin" || strings.HasPrefix(name, "/dev/fd/")
 }
 
-// ReadFile reads a regular file whole.
-func ReadFile(name string) ([]byte, error) {
+// ReadFile reads a regular file of at most so many bytes whole.
+func ReadFile(name string, most int64) ([]byte, error) {
 	f, err := Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	var all bytes.Buffer
-	if info, err := f.Stat(); err == nil {
-		all.Grow(int(info.Size()) + bytes.MinRead) // so that it need not grow and be copied
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("has more than %d bytes", most)}
 	}
-	_, err = all.ReadFrom(f)
-	return all.Bytes(), err
+	return data, err
 }
 
 // From opens a regular file of any tree, and says what it is.

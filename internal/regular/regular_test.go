@@ -122,14 +122,21 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestReadFile reads whole files.
+// TestReadFile reads whole files; one that says to be larger than memory is refused, not allocated.
 func TestReadFile(t *testing.T) {
 	dir := folder(t)
-	if data, err := regular.ReadFile(filepath.Join(dir, "good")); err != nil || string(data) != "bytes" {
+	good := filepath.Join(dir, "good")
+	if data, err := regular.ReadFile(good, 5); err != nil || string(data) != "bytes" {
 		t.Errorf("%q, %v", data, err)
 	}
-	if _, err := regular.ReadFile(filepath.Join(dir, "pipe")); err == nil {
+	if _, err := regular.ReadFile(filepath.Join(dir, "pipe"), 5); err == nil {
 		t.Error("a pipe was read")
+	}
+	if err := os.Truncate(good, 1<<40); err != nil {
+		t.Skipf("no file with holes: %v", err)
+	}
+	if _, err := regular.ReadFile(good, 5); err == nil || !strings.Contains(err.Error(), "good: has more than 5 bytes") {
+		t.Errorf("a terabyte: %v", err)
 	}
 }
 

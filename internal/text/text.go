@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 )
 
 // Number returns a number with four figures.
@@ -53,6 +55,29 @@ func (t Table) Row(cells ...string) {
 func Line(s string) string { return inLine.Replace(s) }
 
 var inLine = strings.NewReplacer("\n", `\n`, "\t", `\t`)
+
+// Aligned writes rows of equally many cells, the columns named to the left and the others to the right.
+func Aligned(w io.Writer, rows [][]string, left ...int) {
+	wide := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i := range row {
+			row[i] = Line(row[i])
+			wide[i] = max(wide[i], utf8.RuneCountInString(row[i]))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, s := range row {
+			pad := strings.Repeat(" ", wide[i]-utf8.RuneCountInString(s))
+			if slices.Contains(left, i) {
+				line.WriteString(s + pad + "  ")
+			} else {
+				line.WriteString(pad + s + "  ")
+			}
+		}
+		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
+	}
+}
 
 // Approx returns a number of bytes as text, rounded to a tenth of its unit.
 func Approx(bytes int64) string {

@@ -66,3 +66,12 @@ func TestJSON(t *testing.T) {
 		t.Error("NaN was written")
 	}
 }
+
+// Cells stand under each other by letters, not bytes, to the left or to the right; no line ends in spaces.
+func TestAligned(t *testing.T) {
+	var out bytes.Buffer
+	Aligned(&out, [][]string{{"κ", "n", "image"}, {"größe", "12", ""}}, 0, 2)
+	if want := "κ       n  image\ngröße  12\n"; out.String() != want {
+		t.Errorf("found %q, expected %q", out.String(), want)
+	}
+}

@@ -99,7 +99,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	start := time.Now()
-	if err := d.timed("images", d.writeImages); err != nil {
+	if err := d.timed("images", func() error { return d.writeImages(ctx) }); err != nil {
 		return nil, err
 	}
 	if err := d.timed("extract", func() error { return d.extract(ctx) }); err != nil {
@@ -146,8 +146,8 @@ func (d *demo) timed(name string, stage func() error) error {
 
 // writeImages writes the pictures into one file, which fine-tuning and the commands that look at a fine-tuned run
 // read, and the two manifests.
-func (d *demo) writeImages() error {
-	if err := writeZip(filepath.Join(d.o.Dir, imagesFile), d.images, d.clean.Paths()); err != nil {
+func (d *demo) writeImages(ctx context.Context) error {
+	if err := writeZip(ctx, filepath.Join(d.o.Dir, imagesFile), d.images, d.clean.Paths()); err != nil {
 		return fmt.Errorf("demo: %s: %w", imagesFile, err)
 	}
 	if err := datasets.WriteFile(filepath.Join(d.o.Dir, noisyManifest), d.noisy); err != nil {

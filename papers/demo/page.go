@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,6 +13,7 @@ import (
 	"winnow/features"
 	"winnow/filters"
 	"winnow/internal/atomicfile"
+	"winnow/internal/text"
 	"winnow/report"
 	"winnow/report/chart"
 	"winnow/report/page"
@@ -40,11 +40,7 @@ func (d *demo) write(ctx context.Context) error {
 	if err := atomicfile.Write(filepath.Join(d.o.Dir, "report.html"), page.WriteHTML); err != nil {
 		return fmt.Errorf("demo: report.html: %w", err)
 	}
-	text, err := json.MarshalIndent(d.result, "", "  ")
-	if err != nil {
-		return fmt.Errorf("demo: %w", err)
-	}
-	if err := atomicfile.WriteBytes(filepath.Join(d.o.Dir, "result.json"), append(text, '\n')); err != nil {
+	if err := atomicfile.Write(filepath.Join(d.o.Dir, "result.json"), func(w io.Writer) error { return text.JSON(w, d.result) }); err != nil {
 		return fmt.Errorf("demo: result.json: %w", err)
 	}
 	return nil

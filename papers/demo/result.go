@@ -36,8 +36,7 @@ type Trio struct {
 // judge computes cost and share.
 func (t *Trio) judge() {
 	if t.Cost = t.Topline.PrecisionAt1 - t.Unfiltered.PrecisionAt1; t.Cost > 0 {
-		share := (t.PRISM.PrecisionAt1 - t.Unfiltered.PrecisionAt1) / t.Cost
-		t.Recovered = &share
+		t.Recovered = new((t.PRISM.PrecisionAt1 - t.Unfiltered.PrecisionAt1) / t.Cost)
 	}
 }
 

@@ -2,17 +2,19 @@ package demo
 
 import (
 	"archive/zip"
+	"context"
 	"io"
 	"io/fs"
 
 	"winnow/internal/atomicfile"
+	"winnow/internal/interrupt"
 )
 
 // writeZip writes files of a tree into a zip file, as they are: pictures are compressed already. The same files
 // give the same bytes.
-func writeZip(path string, from fs.FS, names []string) error {
+func writeZip(ctx context.Context, path string, from fs.FS, names []string) error {
 	return atomicfile.Write(path, func(w io.Writer) error {
-		archive := zip.NewWriter(w)
+		archive := zip.NewWriter(interrupt.NewWriter(ctx, w))
 		for _, name := range names {
 			data, err := fs.ReadFile(from, name)
 			if err != nil {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"winnow/features"
+	"winnow/internal/text"
 	"winnow/papers/cost"
 	"winnow/papers/studies"
 )
@@ -93,19 +93,16 @@ type PlannedRow struct {
 
 // Text writes the plan as a table.
 func (p Plan) Text(to io.Writer) error {
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "cells\tdone\tsteps\teach\tleft\t  row\n")
+	rows := [][]string{{"cells", "done", "steps", "each", "left", "row"}}
 	for _, row := range p.Rows {
 		steps, each := "–", time.Duration(row.Each*float64(time.Second))
 		if row.Steps > 0 {
 			steps = fmt.Sprint(row.Steps)
 		}
 		rest := each * time.Duration(row.Cells-row.Done)
-		fmt.Fprintf(w, "%d\t%d\t%s\t%s\t%s\t  %s\n", row.Cells, row.Done, steps, each.Round(100*time.Millisecond), rest.Round(time.Second), row.Row)
+		rows = append(rows, []string{fmt.Sprint(row.Cells), fmt.Sprint(row.Done), steps, each.Round(100 * time.Millisecond).String(), rest.Round(time.Second).String(), row.Row})
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
+	text.Aligned(to, rows, 5)
 	all := time.Duration(p.Seconds * float64(time.Second)).Round(time.Second)
 	_, err := fmt.Fprintf(to, "%d of %d cells left to run: about %s, %d at once\n", p.Left, p.Cells, all, p.Jobs)
 	return err

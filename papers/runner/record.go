@@ -2,6 +2,7 @@ package runner
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -101,9 +102,7 @@ func (r *recorder) end(o *studies.Outcome) {
 	if n := len(share); n > 0 {
 		o.Measures[filterAccuracy] = share[n-1]
 	}
-	for name, v := range r.filter.Total(0) {
-		o.Measures[name] = v
-	}
+	maps.Copy(o.Measures, r.filter.Total(0))
 	for name, v := range r.filter.Total(r.steps / 2) {
 		o.Measures[name+late] = v
 	}

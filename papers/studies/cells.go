@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"winnow/internal/atomicfile"
+	"winnow/internal/text"
 )
 
 // Cell is one training: a row on a column for a seed. Key tells it from every other training, of any study: two with
@@ -115,11 +116,7 @@ func (s Store) Put(key string, o Outcome) error {
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
 		return fmt.Errorf("reproduce: %w", err)
 	}
-	return atomicfile.Write(s.path(key), func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetIndent("", " ")
-		return e.Encode(o)
-	})
+	return atomicfile.Write(s.path(key), func(w io.Writer) error { return text.JSON(w, o) })
 }
 
 // Results are the outcomes of a study's cells so far.

@@ -181,8 +181,7 @@ func (r *Results) compare(c Claim, measure string, a, b side) (Comparison, bool)
 		q, other = r.paperValue(b, measure)
 	}
 	if known && other {
-		holds := p-q-less > 0
-		out.Paper = &holds
+		out.Paper = new(p-q-less > 0)
 	}
 	return out, true
 }

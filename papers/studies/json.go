@@ -1,9 +1,10 @@
 package studies
 
 import (
-	"encoding/json"
 	"io"
 	"math"
+
+	"winnow/internal/text"
 )
 
 // cellJSON is a cell over its seeds, as JSON: in the measure's own scale.
@@ -75,9 +76,7 @@ func (r *Results) JSON(w io.Writer) error {
 		}
 		out.Claims = append(out.Claims, c)
 	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(out)
+	return text.JSON(w, out)
 }
 
 // known returns a number that JSON can hold, or none.

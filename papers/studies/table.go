@@ -8,9 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"gonum.org/v1/gonum/stat"
+
+	"winnow/internal/text"
 )
 
 // Summary is a cell over its seeds, in what is printed: percent where the study is in percent.
@@ -208,7 +209,7 @@ func (r *Results) Text(w io.Writer) error {
 	fmt.Fprintf(&b, "%s — %s, %s\n%s\n", s.Title, s.Paper, s.Source, r.explanation())
 	for _, m := range s.Measures {
 		b.WriteString("\n")
-		writeAligned(&b, r.grid(m))
+		text.Aligned(&b, r.grid(m), 0)
 	}
 	if verdicts := r.Verdicts(); len(verdicts) > 0 {
 		fmt.Fprintf(&b, "\nclaims (paired t-test over the seeds)\n")
@@ -224,25 +225,4 @@ func (r *Results) Text(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// writeAligned pads columns to their widest cell.
-func writeAligned(b *strings.Builder, lines [][]string) {
-	wide := make([]int, len(lines[0]))
-	for _, line := range lines {
-		for i, cell := range line {
-			wide[i] = max(wide[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for _, line := range lines {
-		for i, cell := range line {
-			pad := strings.Repeat(" ", wide[i]-utf8.RuneCountInString(cell))
-			if i == 0 {
-				b.WriteString(cell + pad)
-			} else {
-				b.WriteString("  " + pad + cell)
-			}
-		}
-		b.WriteString("\n")
-	}
 }

@@ -89,8 +89,7 @@ func Describe(s Setting) (Summary, error) {
 		Latent: LatentTriplet(p, k),
 	}
 	if k > 2 {
-		v := FalseNegativePrinted(p, k)
-		out.Contrastive.FalseNegativePrinted = &v
+		out.Contrastive.FalseNegativePrinted = new(FalseNegativePrinted(p, k))
 	}
 	for _, eta := range s.Eta {
 		b := TripletLimitOf(k, eta)
@@ -103,8 +102,7 @@ func Describe(s Setting) (Summary, error) {
 		out.Marginal = append(out.Marginal, b)
 	}
 	if s.Each > 0 {
-		counts := Sampling(k, s.Each)
-		out.OneToOne = &counts
+		out.OneToOne = new(Sampling(k, s.Each))
 	}
 	return out, nil
 }
@@ -123,8 +121,7 @@ func MarginLimitOf(classes int, gamma float64) MarginLimit {
 		Holds: true,
 	}
 	if gamma < 1 {
-		z := NoisyPerClean(gamma)
-		m.NoisyPerClean = &z
+		m.NoisyPerClean = new(NoisyPerClean(gamma))
 	}
 	return m
 }

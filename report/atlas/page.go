@@ -153,8 +153,7 @@ func (m Map) data() pageData {
 		d.Label, d.True, d.Split = append(d.Label, number(p.Label)), append(d.True, number(p.True)), append(d.Split, number(p.Split))
 		var score *float64
 		if !math.IsNaN(p.Score) {
-			rounded := math.Round(1e4*p.Score) / 1e4
-			score = &rounded
+			score = new(math.Round(1e4*p.Score) / 1e4)
 		}
 		d.Score = append(d.Score, score)
 	}

@@ -69,10 +69,9 @@ func (s *Store) within(do func(tx *sql.Tx, change int64) ([]Image, error)) ([]Im
 	if err != nil {
 		return nil, inWords(s.Path, err)
 	}
-	defer s.written()
 	list, err := do(tx, s.change+1)
-	if err == nil {
-		err = s.here() // as late as can be
+	if gone := s.here(); gone != nil { // as late as can be
+		err = gone
 	}
 	var conflict *Conflict
 	var gone *Gone
@@ -87,6 +86,7 @@ func (s *Store) within(do func(tx *sql.Tx, change int64) ([]Image, error)) ([]Im
 	if err := tx.Commit(); err != nil {
 		return nil, inWords(s.Path, err)
 	}
+	s.written()
 	s.change++
 	return list, nil
 }

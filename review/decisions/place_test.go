@@ -106,8 +106,32 @@ func TestWrittenInto(t *testing.T) {
 	if err := os.Truncate(path, 100); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Decide("t", []Change{keepIt("b", 0)}); !errors.As(err, new(*Gone)) || !strings.Contains(err.Error(), "wrote into it") {
-		t.Errorf("got %v", err)
+	for name, write := range map[string]func() error{
+		"decide": func() error { _, err := s.Decide("t", []Change{keepIt("b", 0)}); return err },
+		"again":  func() error { _, err := s.Decide("t", []Change{keepIt("b", 0)}); return err },
+		"undo":   func() error { _, err := s.Undo("t"); return err },
+	} {
+		if err := write(); !errors.As(err, new(*Gone)) || !strings.Contains(err.Error(), "wrote into it") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// TestWrittenIntoConflict: what another program writes is noticed behind a refused undo too.
+func TestWrittenIntoConflict(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.db")
+	s := open(t, path)
+	for version, tab := range []string{"a", "b"} {
+		list, err := s.Decide(tab, []Change{keepIt("x", int64(version))})
+		must(t, list, err)
+	}
+	if err := os.Truncate(path, 100); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := s.Undo("a"); !errors.As(err, new(*Gone)) {
+			t.Errorf("got %v", err)
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"winnow/eval"
 	"winnow/features"
+	"winnow/internal/testing/memory"
 	"winnow/internal/testing/reference"
 )
 
@@ -51,41 +52,29 @@ func lines(head string, order []int, before ...string) string {
 }
 
 func columns(t testing.TB) string {
-	var out bytes.Buffer
 	type row struct {
 		Path string  `parquet:"path"`
 		Cat  float64 `parquet:"cat"`
 		Dog  float64 `parquet:"dog"`
 		Eel  float64 `parquet:"eel"`
 	}
-	w := parquet.NewGenericWriter[row](&out)
+	var rows []row
 	for _, i := range []int{3, 1, 2, 0} {
 		p := predicted[3*i:]
-		if _, err := w.Write([]row{{string(rune('a'+i)) + ".png", float64(p[0]), float64(p[1]), float64(p[2])}}); err != nil {
-			t.Fatal(err)
-		}
+		rows = append(rows, row{string(rune('a'+i)) + ".png", float64(p[0]), float64(p[1]), float64(p[2])})
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
+	return written(t, rows)
 }
 
 func lists(t testing.TB) string {
-	var out bytes.Buffer
 	type row struct {
 		P []float32 `parquet:"probabilities,list"`
 	}
-	w := parquet.NewGenericWriter[row](&out)
-	for i := range 4 {
-		if _, err := w.Write([]row{{predicted[3*i : 3*i+3]}}); err != nil {
-			t.Fatal(err)
-		}
+	var rows []row
+	for p := range slices.Chunk(predicted, 3) {
+		rows = append(rows, row{p})
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
+	return written(t, rows)
 }
 
 // judgedBy audits files by their contents.
@@ -177,6 +166,51 @@ func TestProbabilitiesWithinMemory(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// A column of paths holds one text a row, however few bytes of the file they take.
+func TestPathsRefused(t *testing.T) {
+	type many struct {
+		Path []string `parquet:"path,list"`
+		A, B float32
+	}
+	type number struct {
+		Path int64 `parquet:"path"`
+		A, B float32
+	}
+	type long struct {
+		Path string `parquet:"path,dict,zstd"`
+		A, B float32
+	}
+	bomb := slices.Repeat([]long{{strings.Repeat("x", 10000), .5, .5}}, 60000)
+	for _, c := range []struct {
+		text string
+		most uint64
+		want string
+	}{
+		{written(t, []many{{[]string{"a", "b"}, .5, .5}}), 32 << 20, "row 0, from 0: 2 paths, expected one"},
+		{written(t, []number{{7, .5, .5}}), 32 << 20, `row 0, from 0: column "path" holds INT64, expected text`},
+		{written(t, bomb), 128 << 20, "--max-mem"},
+	} {
+		path := filepath.Join(t.TempDir(), "p.parquet")
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		memory.Check(t, c.most, func() {
+			if _, err := readTable(path, 1<<20); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%d bytes: %v, expected %q", len(c.text), err, c.want)
+			}
+		})
+	}
+}
+
+// written writes rows as Parquet.
+func written[T any](t testing.TB, rows []T) string {
+	var out bytes.Buffer
+	if err := parquet.Write(&out, rows); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
 }
 
 // FuzzTable reads damaged tables: a table or an error, and no more values than asked for.

@@ -20,10 +20,10 @@ import (
 // aside are columns of a table that hold no probabilities; one without a name numbers the rows.
 var aside = []string{"", "path", "label", "given_label", "true_label", "split"}
 
-// full refuses more values than may be held.
+// full refuses more values than may be held; texts count as many as they have 8 bytes.
 func full(values, most int64) error {
 	if values > most {
-		return fmt.Errorf("holds more than %d probabilities, expected fewer within --max-mem, which counts 8 bytes for each: raise it", most)
+		return fmt.Errorf("holds more than %d probabilities, or paths of as much memory, expected fewer within --max-mem, which counts 8 bytes for each: raise it", most)
 	}
 	return nil
 }
@@ -145,17 +145,13 @@ func tableOfParquet(path string, most int64) (t *table, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := parquetguard.Footer(f, info.Size()); err != nil {
-		return nil, err
-	}
-	file, err := parquet.OpenFile(f, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	file, check, err := parquetguard.Open(f, info.Size())
 	if err != nil {
 		return nil, err
 	}
 	for k := range file.Schema().Columns() {
-		budget := parquetguard.ForColumn(info.Size())
 		for group := range file.RowGroups() {
-			if err := parquetguard.Column(f, file, group, k, &budget); err != nil {
+			if err := check(group, k); err != nil {
 				return nil, err
 			}
 		}
@@ -171,6 +167,7 @@ func tableOfParquet(path string, most int64) (t *table, err error) {
 	buffer := make([]parquet.Row, 64)
 	width := -1
 	var data []float32
+	texts := int64(0) // bytes
 	for {
 		n, err := in.ReadRows(buffer)
 		for _, row := range buffer[:n] {
@@ -178,7 +175,11 @@ func tableOfParquet(path string, most int64) (t *table, err error) {
 			for _, v := range row {
 				switch {
 				case v.Column() == paths:
+					if k := v.Kind(); k != parquet.ByteArray && k != parquet.FixedLenByteArray {
+						return nil, fmt.Errorf("%s: column %q holds %v, expected text", t.at(t.x.Rows), leaves[paths], k)
+					}
 					t.paths = append(t.paths, string(v.ByteArray()))
+					texts += int64(len(v.ByteArray()))
 				case !slices.Contains(use, v.Column()):
 				case v.Kind() == parquet.Double:
 					data = append(data, float32(v.Double()))
@@ -188,7 +189,10 @@ func tableOfParquet(path string, most int64) (t *table, err error) {
 					return nil, fmt.Errorf("%s: column %q holds %v, expected float or double", t.at(t.x.Rows), leaves[v.Column()], v.Kind())
 				}
 			}
-			if err := full(int64(len(data)), most); err != nil {
+			if n := len(t.paths) - t.x.Rows; paths >= 0 && n != 1 {
+				return nil, fmt.Errorf("%s: %d paths, expected one", t.at(t.x.Rows), n)
+			}
+			if err := full(int64(len(data))+texts/8, most); err != nil {
 				return nil, err
 			}
 			if width < 0 {

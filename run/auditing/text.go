@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"winnow/audit"
 	"winnow/audit/suspects"
@@ -80,7 +79,7 @@ func printSuspects(w io.Writer, a *Report, list []suspects.Entry) {
 		}
 		rows = append(rows, row)
 	}
-	printTable(w, rows, 0, 2, 4)
+	text.Aligned(w, rows, 1, 3, 5)
 	if !certain {
 		fmt.Fprintf(w, "scores of %s rank labels, the lowest most suspect; they are no probabilities\n", a.Scorer)
 	}
@@ -107,30 +106,6 @@ func scoreText(v float64, probability bool) string {
 	return fmt.Sprintf("%.1f %%", 100*v)
 }
 
-// printTable aligns columns, those named to the right; the last is as long as it is.
-func printTable(w io.Writer, rows [][]string, right ...int) {
-	wide := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i := range row {
-			row[i] = text.Line(row[i])
-			wide[i] = max(wide[i], utf8.RuneCountInString(row[i]))
-		}
-	}
-	var line strings.Builder
-	for _, row := range rows {
-		line.Reset()
-		for i, s := range row {
-			pad := strings.Repeat(" ", wide[i]-utf8.RuneCountInString(s))
-			if slices.Contains(right, i) {
-				line.WriteString(pad + s + "  ")
-			} else {
-				line.WriteString(s + pad + "  ")
-			}
-		}
-		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
-	}
-}
-
 // printClasses names the classes with the most wrong labels, and what is suggested there most often.
 func printClasses(w io.Writer, a *Report) {
 	list := slices.Clone(a.Classes)
@@ -150,7 +125,7 @@ func printClasses(w io.Writer, a *Report) {
 		rows = append(rows, row)
 	}
 	fmt.Fprintf(w, "\nclasses with the most wrong labels, by the estimate; all: --classes FILE.csv\n")
-	printTable(w, rows, 1, 2, 3, 4)
+	text.Aligned(w, rows, 0, 5)
 }
 
 // suggestedMost is what is suggested in a class for the images called wrong.

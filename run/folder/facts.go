@@ -11,6 +11,7 @@ import (
 	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/internal/lookup"
+	"winnow/internal/text"
 	"winnow/run/comparison"
 	"winnow/run/config"
 )
@@ -122,13 +123,7 @@ func readJSON(dir, name string, v any) error {
 }
 
 func writeJSON(dir, name string, v any) error {
-	err := atomicfile.Write(filepath.Join(dir, name), func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		return e.Encode(v)
-	})
-	if err != nil {
+	if err := atomicfile.Write(filepath.Join(dir, name), func(w io.Writer) error { return text.JSON(w, v) }); err != nil {
 		return fmt.Errorf("train: %s: %w", name, err)
 	}
 	return nil

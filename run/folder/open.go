@@ -114,10 +114,13 @@ func Read(dir string, last bool) (*Run, error) {
 // settings and data that make a run what it is, and of no path: those in the file may be changed.
 const sumLine = "# config_sha256: "
 
+// maxConfig bounds config.yaml: it is parsed only where it is much smaller.
+const maxConfig = 1 << 20
+
 // readConfig reads config.yaml, and finds the data that it names.
 func (r *Run) readConfig() error {
 	name := filepath.Join(r.Dir, ConfigFile)
-	text, err := regular.ReadFile(name)
+	text, err := regular.ReadFile(name, maxConfig)
 	if err != nil {
 		return err
 	}

@@ -1,28 +1,17 @@
 package audit
 
 import (
-	"context"
-	"io"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/urfave/cli/v2"
 
 	"winnow/audit"
 	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/term/termtest"
 	"winnow/run/auditing"
 	"winnow/run/folder"
 )
-
-// asked returns what a command line asks for.
-func asked(t *testing.T, line string) (got Options, err error) {
-	t.Helper()
-	fake := func(_ context.Context, _ *term.Program, o Options) error { got = o; return nil }
-	app := term.NewApp([]term.Group{{Commands: []*cli.Command{command(fake)}}}, io.Discard, io.Discard)
-	err = app.RunContext(t.Context(), term.FlagsFirst(app, strings.Fields("winnow audit "+line)))
-	return got, err
-}
 
 func TestFlagsBecomeOptions(t *testing.T) {
 	rate, none := 0.25, 0.0
@@ -46,12 +35,12 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		"run --out s.csv --spreadsheet": {Audit: usual, Run: "run", Top: 20, Out: "s.csv", Sheet: true, Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
 		"run --clean c.csv --drop":      {Audit: usual, Run: "run", Top: 20, Clean: "c.csv", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
 	} {
-		got, err := asked(t, line)
+		got, err := termtest.Asked(t, command, strings.Fields(line)...)
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 			continue
 		}
-		if diff := cmp.Diff(want, got, cmp.FilterPath(func(p cmp.Path) bool {
+		if diff := cmp.Diff(&want, got, cmp.FilterPath(func(p cmp.Path) bool {
 			name := p.Last().String()
 			return name == ".Host" || name == ".Note" || name == ".Told"
 		}, cmp.Ignore())); diff != "" {
@@ -81,7 +70,7 @@ func TestMisuse(t *testing.T) {
 		"--labels m --features f --last":                 "--last is about runs",
 		"--labels m --features f --scorer proxysim":      `"proxysim" cannot judge stored features`,
 	} {
-		_, err := asked(t, line)
+		_, err := termtest.Asked(t, command, strings.Fields(line)...)
 		if _, misuse := err.(term.UsageError); !misuse || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, expected %q", line, err, want)
 		}

@@ -1,30 +1,16 @@
 package eval
 
 import (
-	"context"
-	"io"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
-	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/term/termtest"
 	"winnow/datasets"
 )
 
-// asked runs the command with a call that only keeps its options.
-func asked(t *testing.T, args ...string) (got Options, err error) {
-	t.Helper()
-	app := term.NewApp([]term.Group{{Commands: []*cli.Command{command(func(_ context.Context, _ *term.Program, o Options) error {
-		got = o
-		return nil
-	})}}}, io.Discard, io.Discard)
-	return got, app.RunContext(t.Context(), term.FlagsFirst(app, append([]string{"winnow", "eval"}, args...)))
-}
-
 func TestOptions(t *testing.T) {
-	o, err := asked(t, "run", "--metrics", "linear-probe,retrieval", "--k", "1,4", "--queries", "50", "--set", "linear-probe.iterations=7", "--max-mem", "2MB", "--last", "--json")
+	o, err := termtest.Asked(t, command, "run", "--metrics", "linear-probe,retrieval", "--k", "1,4", "--queries", "50", "--set", "linear-probe.iterations=7", "--max-mem", "2MB", "--last", "--json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +27,7 @@ func TestOptions(t *testing.T) {
 	if want := []string{datasets.Test, datasets.Query, datasets.Gallery, datasets.Train}; !slices.Equal(o.Run.Splits, want) {
 		t.Errorf("splits %v, expected %v: the probe is fitted", o.Run.Splits, want)
 	}
-	if o, err = asked(t, "run", "--metrics", "all", "--split", "query", "--fit", "gallery"); err != nil || !o.Eval.Skip || len(o.Eval.Metrics) < 4 || !slices.Equal(o.Run.Splits, []string{"query", "gallery"}) {
+	if o, err = termtest.Asked(t, command, "run", "--metrics", "all", "--split", "query", "--fit", "gallery"); err != nil || !o.Eval.Skip || len(o.Eval.Metrics) < 4 || !slices.Equal(o.Run.Splits, []string{"query", "gallery"}) {
 		t.Errorf("%v: %+v", err, o)
 	}
 }
@@ -61,7 +47,7 @@ func TestMisuse(t *testing.T) {
 		"--set: ":                                "run --metrics clustering --set clustering.seeds=x",
 		"flag provided but not defined: -split":  "run --splits test",
 	} {
-		if _, err := asked(t, strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := termtest.Asked(t, command, strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", args, err, want)
 		}
 	}

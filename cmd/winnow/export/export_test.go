@@ -1,15 +1,12 @@
 package export
 
 import (
-	"context"
-	"io"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/urfave/cli/v2"
 
-	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/term/termtest"
 	"winnow/embedding"
 	"winnow/run/folder"
 	"winnow/search/qdrant"
@@ -17,9 +14,6 @@ import (
 
 func TestFlagsBecomeOptions(t *testing.T) {
 	t.Setenv(embedding.KeyVariable, " secret\n")
-	var got Options
-	fake := func(_ context.Context, _ *term.Program, o Options) error { got = o; return nil }
-	app := term.NewApp([]term.Group{{Commands: []*cli.Command{command(fake)}}}, io.Discard, io.Discard)
 	for _, c := range []struct {
 		args []string
 		want Options
@@ -31,10 +25,11 @@ func TestFlagsBecomeOptions(t *testing.T) {
 			Options{Dir: "ix", Run: folder.Options{View: "center", For: "export"}, Splits: "all", Check: 16,
 				Qdrant: embedding.Upload{URL: "http://db:6334", Address: qdrant.Address{Host: "db", Port: 6334}, Key: "secret", Collection: "c", Payload: "label", Chosen: true, Batch: 9, Recreate: true, OnDisk: true}}},
 	} {
-		if err := app.RunContext(t.Context(), append([]string{"winnow", "export"}, c.args...)); err != nil {
+		got, err := termtest.Asked(t, command, c.args...)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(c.want, got, cmpopts.IgnoreUnexported(Options{}), cmpopts.IgnoreFields(folder.Options{}, "Host")); diff != "" {
+		if diff := cmp.Diff(&c.want, got, cmpopts.IgnoreUnexported(Options{}), cmpopts.IgnoreFields(folder.Options{}, "Host")); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", c.args, diff)
 		}
 	}

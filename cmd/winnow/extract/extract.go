@@ -109,8 +109,7 @@ func read(c *cli.Context) (o Options, err error) {
 		return o, term.Misused("--dtype: found %q, expected %s or %s", o.DType, features.Float32, features.Float16)
 	}
 	if c.Bool("exif") {
-		yes := true
-		o.Settings.EXIF = &yes
+		o.Settings.EXIF = new(true)
 	}
 	if c.IsSet("decoder") {
 		decoder, err := backbone.ParseDecoder(c.String("decoder"))

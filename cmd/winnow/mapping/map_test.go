@@ -1,24 +1,18 @@
 package mapping
 
 import (
-	"context"
-	"io"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/urfave/cli/v2"
 
-	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/term/termtest"
 	"winnow/eval/tsne"
 	"winnow/report"
 	"winnow/run/folder"
 )
 
 func TestFlagsBecomeOptions(t *testing.T) {
-	var got Options
-	fake := func(_ context.Context, _ *term.Program, o Options) error { got = o; return nil }
-	app := term.NewApp([]term.Group{{Commands: []*cli.Command{command(fake)}}}, io.Discard, io.Discard)
 	for _, c := range []struct {
 		args []string
 		want Options
@@ -30,10 +24,11 @@ func TestFlagsBecomeOptions(t *testing.T) {
 			Options{Run: folder.Options{Features: "f", Manifest: "m.csv", View: "center", Splits: []string{"train", "test"}, For: "map"}, Out: []string{"m.svg"}, JSON: true,
 				Draw: report.MapOptions{Split: "train, test", Colour: report.ColourTrue, Max: 10_000, Method: report.MethodPCA, Sheet: true, TSNE: tsne.Options{Perplexity: 30, Iterations: 1000, Seed: 1}}}},
 	} {
-		if err := app.RunContext(t.Context(), append([]string{"winnow", "map"}, c.args...)); err != nil {
+		got, err := termtest.Asked(t, command, c.args...)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(c.want, got, cmpopts.IgnoreFields(folder.Options{}, "Host"), cmpopts.IgnoreFields(tsne.Options{}, "Stepped")); diff != "" {
+		if diff := cmp.Diff(&c.want, got, cmpopts.IgnoreFields(folder.Options{}, "Host"), cmpopts.IgnoreFields(tsne.Options{}, "Stepped")); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", c.args, diff)
 		}
 	}

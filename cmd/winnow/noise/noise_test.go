@@ -1,26 +1,19 @@
 package noise
 
 import (
-	"context"
-	"io"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
-	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/term/termtest"
 	"winnow/filters/noiserate"
 )
 
 func TestOptions(t *testing.T) {
-	var got Options
-	app := term.NewApp([]term.Group{{Commands: []*cli.Command{command(func(_ context.Context, _ *term.Program, o Options) error {
-		got = o
-		return nil
-	})}}}, io.Discard, io.Discard)
-	asked := func(args string) error {
-		return app.RunContext(t.Context(), term.FlagsFirst(app, append([]string{"winnow", "noise"}, strings.Fields(args)...)))
+	var got *Options
+	asked := func(args string) (err error) {
+		got, err = termtest.Asked(t, command, strings.Fields(args)...)
+		return err
 	}
 	if err := asked("m.csv --features f --top 2 --seed 3 --json"); err != nil {
 		t.Fatal(err)

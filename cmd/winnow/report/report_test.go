@@ -1,31 +1,26 @@
 package report
 
 import (
-	"context"
-	"io"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/urfave/cli/v2"
 
-	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/term/termtest"
 	"winnow/datasets"
 	"winnow/report"
 	"winnow/run/folder"
 )
 
 func TestFlagsBecomeOptions(t *testing.T) {
-	var got Options
-	fake := func(_ context.Context, _ *term.Program, o Options) error { got = o; return nil }
-	app := term.NewApp([]term.Group{{Commands: []*cli.Command{command(fake)}}}, io.Discard, io.Discard)
-	args := []string{"winnow", "report", "-o", "r.html", "--split", "train", "--scorer", "avgsim", "--max", "50", "--no-map", "--max-mem", "2KiB", "--json", "a", "b"}
-	if err := app.RunContext(t.Context(), args); err != nil {
+	args := []string{"-o", "r.html", "--split", "train", "--scorer", "avgsim", "--max", "50", "--no-map", "--max-mem", "2KiB", "--json", "a", "b"}
+	got, err := termtest.Asked(t, command, args...)
+	if err != nil {
 		t.Fatal(err)
 	}
 	want := Options{Dirs: []string{"a", "b"}, Run: folder.Options{View: "center", For: "report"}, Out: "r.html", Split: "train", Scorer: "avgsim", JSON: true,
 		Show: report.Illustration{Pictures: true, MaxMap: 50, MaxMem: 2048}}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(folder.Options{}, "Host")); diff != "" {
+	if diff := cmp.Diff(&want, got, cmpopts.IgnoreFields(folder.Options{}, "Host")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -1,25 +1,20 @@
 package reproduce
 
 import (
-	"context"
-	"io"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/urfave/cli/v2"
 
-	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/term/termtest"
 	"winnow/papers/runner"
 )
 
 func TestRead(t *testing.T) {
-	var got Options
-	app := term.NewApp([]term.Group{{Commands: []*cli.Command{
-		command(func(_ context.Context, _ *term.Program, o Options) error { got = o; return nil }),
-	}}}, io.Discard, io.Discard)
+	var got *Options
 	do := func(args ...string) {
 		t.Helper()
-		if err := app.Run(append([]string{"winnow", "reproduce"}, args...)); err != nil {
+		var err error
+		if got, err = termtest.Asked(t, command, args...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -40,7 +35,7 @@ func TestRead(t *testing.T) {
 		{"prism-table1"}, {"--data", "a.csv", "prism-table1"}, {"--data", "a.csv,b", "--data", "c.csv,d", "prism-table1"},
 		{"--data", "nix=a.csv,b", "prism-table1"}, {"--data", "glyphs", "--seeds", "0", "prism-table1"}, {"--data", "cars196=a,b", "--data", "cars196=a,b", "prism-table1"},
 	} {
-		if err := app.Run(append([]string{"winnow", "reproduce"}, args...)); err == nil {
+		if _, err := termtest.Asked(t, command, args...); err == nil {
 			t.Errorf("%q was let through", args)
 		}
 	}

@@ -1,26 +1,15 @@
 package review
 
 import (
-	"context"
-	"io"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/urfave/cli/v2"
 
 	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/term/termtest"
 	"winnow/review"
 )
-
-// asked returns what a command line asks for.
-func asked(t *testing.T, line string) (got Options, err error) {
-	t.Helper()
-	fake := func(_ context.Context, _ *term.Program, o Options) error { got = o; return nil }
-	app := term.NewApp([]term.Group{{Commands: []*cli.Command{command(fake)}}}, io.Discard, io.Discard)
-	err = app.RunContext(t.Context(), strings.Fields("winnow review "+line))
-	return got, err
-}
 
 func TestFlagsBecomeOptions(t *testing.T) {
 	t.Setenv("WINNOW_REVIEW_TOKEN", "")
@@ -31,11 +20,11 @@ func TestFlagsBecomeOptions(t *testing.T) {
 			OpenPage: true, Hosts: []string{"a", "b"}, Token: "0123456789abcdef"},
 		"--manifest m.csv --export --out o.csv --json": {Files: review.Files{Manifest: "m.csv", Out: "o.csv"}, Export: true, JSON: true, Listen: "127.0.0.1:0"},
 	} {
-		got, err := asked(t, line)
+		got, err := termtest.Asked(t, command, strings.Fields(line)...)
 		if err != nil {
 			t.Errorf("%s: %v", line, err)
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(&want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", line, diff)
 		}
 	}
@@ -52,7 +41,7 @@ func TestMisuse(t *testing.T) {
 		"--manifest m.csv --audit s --listen :80":        "write 0.0.0.0:80",
 		"--manifest m.csv --audit s --listen everywhere": "expected HOST:PORT",
 	} {
-		_, err := asked(t, line)
+		_, err := termtest.Asked(t, command, strings.Fields(line)...)
 		if _, misuse := err.(term.UsageError); !misuse || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, expected %q", line, err, want)
 		}

@@ -1,40 +1,18 @@
 package runtime
 
 import (
-	"context"
-	"io"
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/urfave/cli/v2"
 
-	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/term/termtest"
 	"winnow/internal/ortlib"
 )
 
 // The flags become options, and misuse never reaches the call.
 func TestOptions(t *testing.T) {
-	var got *ortlib.InstallOptions
-	ask := func(line string) int {
-		got = nil
-		c := command(func(_ context.Context, _ *term.Program, o ortlib.InstallOptions) error { got = &o; return nil })
-		return term.Execute(t.Context(), []term.Group{{Commands: []*cli.Command{c}}}, strings.Fields("winnow "+line), io.Discard, io.Discard)
-	}
-	for line, want := range map[string]ortlib.InstallOptions{
-		"runtime install": {},
-		"runtime install --from a.tgz --cuda --force": {From: "a.tgz", CUDA: true, Force: true},
-	} {
-		if code := ask(line); code != 0 || got == nil {
-			t.Errorf("%s: exit code %d", line, code)
-		} else if d := cmp.Diff(want, *got, cmpopts.IgnoreUnexported(ortlib.InstallOptions{})); d != "" {
-			t.Errorf("%s: options (-want +got):\n%s", line, d)
-		}
-	}
-	for _, line := range []string{"runtime install a.tgz", "runtime nix"} {
-		if code := ask(line); code != 2 || got != nil {
-			t.Errorf("%s: exit code %d, options %v, expected 2 and none", line, code, got)
-		}
-	}
+	termtest.Check(t, command, map[string]ortlib.InstallOptions{
+		"install":                             {},
+		"install --from a.tgz --cuda --force": {From: "a.tgz", CUDA: true, Force: true},
+	}, []string{"install a.tgz", "nix"}, cmpopts.IgnoreUnexported(ortlib.InstallOptions{}))
 }

@@ -37,7 +37,7 @@ func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr 
 		return 0
 	}
 	if errors.Is(err, context.Canceled) {
-		Interrupted(stderr, args)
+		Interrupted(stderr, FromCommand(groups, args))
 		return interrupt.Code(ctx)
 	}
 	fmt.Fprintf(stderr, "winnow: %v\n", err)
@@ -53,7 +53,17 @@ func Execute(ctx context.Context, groups []Group, args []string, stdout, stderr 
 	return 1
 }
 
-// Interrupted says that a command was, and what it left behind.
+// FromCommand returns args from the name of the command on.
+func FromCommand(groups []Group, args []string) []string {
+	at := slices.IndexFunc(args, func(a string) bool {
+		return slices.ContainsFunc(groups, func(g Group) bool {
+			return slices.ContainsFunc(g.Commands, func(c *cli.Command) bool { return c.HasName(a) })
+		})
+	})
+	return args[max(at, 0):]
+}
+
+// Interrupted says that a command was, and what it left behind. args begin with the command's name.
 func Interrupted(w io.Writer, args []string) {
 	fmt.Fprintln(w, "winnow: interrupted"+interrupt.Saved(args))
 }

@@ -1,30 +1,16 @@
 package train
 
 import (
-	"context"
-	"io"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/urfave/cli/v2"
-
-	"winnow/cmd/winnow/term"
+	"winnow/cmd/winnow/term/termtest"
 	"winnow/run/config"
 )
 
-// asked runs the command with a call that only keeps its options.
-func asked(t *testing.T, args ...string) (got Options, err error) {
-	t.Helper()
-	app := term.NewApp([]term.Group{{Commands: []*cli.Command{command(func(_ context.Context, _ *term.Program, o Options) error {
-		got = o
-		return nil
-	})}}}, io.Discard, io.Discard)
-	return got, app.RunContext(t.Context(), term.FlagsFirst(app, append([]string{"winnow", "train"}, args...)))
-}
-
 func TestOptions(t *testing.T) {
-	o, err := asked(t, strings.Fields("--manifest m.csv --features f --out runs/a --loss triplet:0.5 --set losses.0.settings.margin=0.1 --set bank.size=0 --filter none"+
+	o, err := termtest.Asked(t, command, strings.Fields("--manifest m.csv --features f --out runs/a --loss triplet:0.5 --set losses.0.settings.margin=0.1 --set bank.size=0 --filter none"+
 		" --noise-rate auto --dim 64 --hidden 32,16 --init random --steps 9 --batch 8x2 --lr 0.5 --seed 7 --overwrite --json")...)
 	c := o.Config
 	switch {
@@ -41,19 +27,19 @@ func TestOptions(t *testing.T) {
 	case c.Length != config.Steps(9) || c.Sampler.Classes != 8 || c.Sampler.Images != 2:
 		t.Errorf("length %v, sampler %+v", c.Length, c.Sampler)
 	}
-	o, err = asked(t, strings.Fields("--manifest m.csv --root r --model mobilenetv2 --finetune layer4 --augment flip --cache-limit 1GiB --backbone-lr 1e-3 --epochs 2 --out a --resume")...)
+	o, err = termtest.Asked(t, command, strings.Fields("--manifest m.csv --root r --model mobilenetv2 --finetune layer4 --augment flip --cache-limit 1GiB --backbone-lr 1e-3 --epochs 2 --out a --resume")...)
 	c = o.Config
 	if err != nil || !o.Resume || c.Data != (config.Data{Manifest: "m.csv", Root: "r", Model: "mobilenetv2"}) || c.Finetune.Weights != "layer4" || c.Finetune.Augment != "flip" ||
 		c.Finetune.CacheLimit != 1<<30 || c.BackboneSolver.LR != 1e-3 || c.Length != config.Epochs(2) {
 		t.Errorf("%v: %+v", err, o)
 	}
-	if o, err = asked(t, strings.Fields("--method co-teaching --noise-rate 0.3 --batch 50 --defaults")...); err != nil || !o.Defaults || o.Config.Peers.Rate != 0.3 || o.Config.Sampler.Rows != 50 {
+	if o, err = termtest.Asked(t, command, strings.Fields("--method co-teaching --noise-rate 0.3 --batch 50 --defaults")...); err != nil || !o.Defaults || o.Config.Peers.Rate != 0.3 || o.Config.Sampler.Rows != 50 {
 		t.Errorf("%v: %+v", err, o)
 	}
-	if o, err = asked(t, strings.Fields("--loss scl_rhe --paper-variant --defaults")...); err != nil || !o.Config.PaperVariant {
+	if o, err = termtest.Asked(t, command, strings.Fields("--loss scl_rhe --paper-variant --defaults")...); err != nil || !o.Config.PaperVariant {
 		t.Errorf("%v: %+v", err, o)
 	}
-	if o, err = asked(t, strings.Fields("--recipe prism --defaults")...); err != nil || o.Recipe != "prism" || o.Config.Filter.Scorer != "vmf" {
+	if o, err = termtest.Asked(t, command, strings.Fields("--recipe prism --defaults")...); err != nil || o.Recipe != "prism" || o.Config.Filter.Scorer != "vmf" {
 		t.Errorf("%v: %+v", err, o)
 	}
 }
@@ -78,7 +64,7 @@ func TestMisuse(t *testing.T) {
 		"are both whole sets of settings":                  fine + "--recipe prism --config c",
 		"unknown key nix":                                  fine + "--set nix=1",
 	} {
-		if _, err := asked(t, strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := termtest.Asked(t, command, strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", args, err, want)
 		}
 	}

@@ -120,10 +120,8 @@ func (m *Mined) limit(classes int) {
 	if m.Pairs == 0 {
 		return
 	}
-	eta := max(1, m.Most, 1/m.Least)
-	m.Eta = &eta
-	l := theory.TripletLimitOf(classes, eta)
-	m.Limit = &l
+	m.Eta = new(max(1, m.Most, 1/m.Least))
+	m.Limit = new(theory.TripletLimitOf(classes, *m.Eta))
 }
 
 // limit fills in γ and what follows from it.
@@ -131,8 +129,6 @@ func (m *Marginal) limit(classes int) {
 	if m.Positive.Pairs == 0 || m.Negative.Pairs == 0 {
 		return
 	}
-	gamma := m.Negative.Least / m.Positive.Most
-	m.Gamma = &gamma
-	l := theory.MarginLimitOf(classes, min(gamma, 1))
-	m.Limit = &l
+	m.Gamma = new(m.Negative.Least / m.Positive.Most)
+	m.Limit = new(theory.MarginLimitOf(classes, min(*m.Gamma, 1)))
 }

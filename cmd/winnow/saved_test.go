@@ -1,0 +1,30 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"winnow/cmd/winnow/term"
+	"winnow/internal/interrupt"
+)
+
+// What an interrupted command leaves behind, and how long it may take to end, follow from its name, not from files that are
+// called like other commands.
+func TestSaved(t *testing.T) {
+	for line, saved := range map[string]string{
+		"winnow train --config c.yaml":                   "--resume",
+		"winnow --device cpu train --out train":          "--resume",
+		"winnow --quiet extract --manifest index":        "the same command",
+		"winnow index run":                               "--add",
+		"winnow export run --qdrant http://x":            "the points",
+		"winnow data import train --out train.csv":       "",
+		"winnow audit --labels train --features extract": "",
+		"winnow search --index index":                    "",
+		"winnow":                                         "",
+	} {
+		args := term.FromCommand(commands(), strings.Fields(line))
+		if got := interrupt.Saved(args); (got == "") != (saved == "") || !strings.Contains(got, saved) || (interrupt.Patience(args) == 0) != (saved != "") {
+			t.Errorf("%s: %q, expected %q", line, got, saved)
+		}
+	}
+}

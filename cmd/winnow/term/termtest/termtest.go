@@ -1,0 +1,40 @@
+// Package termtest lets tests of commands look at the options that reach a command's call.
+package termtest
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+)
+
+// Asked returns the options with which arguments call a command, nil if they do not.
+func Asked[O any](t testing.TB, command func(term.Call[O]) *cli.Command, args ...string) (got *O, err error) {
+	t.Helper()
+	c := command(func(_ context.Context, _ *term.Program, o O) error { got = &o; return nil })
+	app := term.NewApp([]term.Group{{Commands: []*cli.Command{c}}}, io.Discard, io.Discard)
+	err = app.RunContext(t.Context(), term.FlagsFirst(app, append([]string{"winnow", c.Name}, args...)))
+	return got, err
+}
+
+// Check checks which options lines of arguments become, and that those misused never reach the call.
+func Check[O any](t *testing.T, command func(term.Call[O]) *cli.Command, lines map[string]O, misused []string, compared ...cmp.Option) {
+	t.Helper()
+	for line, want := range lines {
+		got, err := Asked(t, command, strings.Fields(line)...)
+		if diff := cmp.Diff(&want, got, compared...); err != nil || diff != "" {
+			t.Errorf("%s: %v, options (-want +got):\n%s", line, err, diff)
+		}
+	}
+	for _, line := range misused {
+		if got, err := Asked(t, command, strings.Fields(line)...); !errors.As(err, new(term.UsageError)) || got != nil {
+			t.Errorf("%s: %v, options %v, expected misuse and none", line, err, got)
+		}
+	}
+}

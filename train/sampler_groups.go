@@ -1,0 +1,133 @@
+package train
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"winnow/features"
+)
+
+// Groups draws P classes with K rows each, every row in every epoch.
+type Groups struct {
+	Classes    int // P ≥ 1; more than there are: all of them
+	Images     int // K ≥ 1
+	Unlabelled int
+}
+
+func (g Groups) check() (unlabelled int, err error) {
+	if g.Classes < 1 || g.Images < 1 {
+		err = fmt.Errorf("train: sampler: %d classes of %d images, expected at least 1 of 1", g.Classes, g.Images)
+	}
+	return g.Unlabelled, err
+}
+
+// build gives an epoch ⌈groups/P⌉ batches, or as many as the largest class has groups, for a class is in a batch once.
+func (g Groups) build(s *Sampler) {
+	s.p, s.k, s.draw = min(g.Classes, len(s.rows)), g.Images, s.groups
+	total, largest := 0, 0
+	for _, rows := range s.rows {
+		n := (len(rows) + s.k - 1) / s.k
+		total, largest = total+n, max(largest, n)
+	}
+	s.batches = max((total+s.p-1)/s.p, largest)
+}
+
+// fit takes groups from the largest classes until all that are left have a place.
+func (s *Sampler) fit(left *weights, queues [][]int) {
+	for {
+		c := 0
+		for k, n := range left.of {
+			if n > left.of[c] {
+				c = k
+			}
+		}
+		if left.of[c] <= s.batches && left.total <= s.p*s.batches {
+			return
+		}
+		queues[c] = queues[c][:len(queues[c])-s.k]
+		left.add(c, -1)
+	}
+}
+
+// groups spreads the groups over the batches. A class with as many groups left as there are batches left
+// must be in each of them; these are at most P, because all groups left never exceed P times the
+// batches left. The other places are drawn in proportion to the groups left.
+func (s *Sampler) groups(rng *rand.Rand) [][]int {
+	queues := make([][]int, len(s.rows)) // rows of each class, K at a time
+	left := newWeights(len(s.rows))
+	for c := range s.rows {
+		queues[c] = s.cut(c, rng)
+		left.add(c, len(queues[c])/s.k)
+	}
+	s.fit(left, queues)
+	epoch := make([][]int, s.batches)
+	chosen := make([]int, 0, s.p)
+	rest := features.AllRows(len(s.rows))
+	taken := make([]bool, len(s.rows))
+	for b := range epoch {
+		chosen = s.choose(chosen[:0], left, s.batches-b, rng)
+		batch := make([]int, 0, s.Size())
+		for _, c := range chosen {
+			batch = append(batch, queues[c][:s.k]...)
+			queues[c] = queues[c][s.k:]
+			left.add(c, -1)
+			taken[c] = true
+		}
+		for i := 0; len(batch) < s.Labelled(); i++ { // fewer than P classes have groups left
+			j := i + rng.IntN(len(rest)-i)
+			rest[i], rest[j] = rest[j], rest[i]
+			if !taken[rest[i]] {
+				batch = s.some(batch, rest[i], rng)
+			}
+		}
+		for _, c := range chosen {
+			taken[c] = false
+		}
+		epoch[b] = batch
+	}
+	return epoch
+}
+
+// choose appends at most P distinct classes with groups left.
+func (s *Sampler) choose(chosen []int, left *weights, batchesLeft int, rng *rand.Rand) []int {
+	for c, n := range left.of {
+		if n == batchesLeft {
+			chosen = append(chosen, c)
+		}
+	}
+	for _, c := range chosen { // out of the draw, back at its end
+		left.add(c, -batchesLeft)
+	}
+	forced := len(chosen)
+	var held []int
+	for len(chosen) < s.p && left.total > 0 {
+		c := left.find(rng.IntN(left.total))
+		chosen = append(chosen, c)
+		held = append(held, left.of[c])
+		left.add(c, -left.of[c])
+	}
+	for i, c := range chosen {
+		if i < forced {
+			left.add(c, batchesLeft)
+		} else {
+			left.add(c, held[i-forced])
+		}
+	}
+	return chosen
+}
+
+// cut shuffles a class and pads it to a multiple of K.
+func (s *Sampler) cut(class int, rng *rand.Rand) []int {
+	rows := slices.Clone(s.rows[class])
+	shuffle(rows, rng)
+	rest := len(rows) % s.k
+	if rest == 0 {
+		return rows
+	}
+	if len(rows) < s.k {
+		return s.fill(rows, s.rows[class], s.k-rest, rng)
+	}
+	others := slices.Clone(rows[:len(rows)-rest]) // not those of the group that is filled
+	return append(rows, chooseFirst(others, s.k-rest, rng)...)
+}
