@@ -221,13 +221,13 @@ func overEachOther(runs []*Run) (list []chart.Drawing) {
 // filtersOf is how the concentrations of the classes are spread in those runs that have a filter.
 func filtersOf(runs []*Run) page.Section {
 	s := page.Section{Title: "Their filters"}
-	var with []NamedDiagnoses
+	var with []namedDiagnoses
 	for _, r := range runs {
 		if r.Config.Filter.Scorer != config.NoFilter && len(r.diagnoses) > 0 {
-			with = append(with, NamedDiagnoses{r.name, r.diagnoses})
+			with = append(with, namedDiagnoses{r.name, r.diagnoses})
 		}
 	}
-	if boxes := KappaBoxes("Concentration κ of the classes", with...); len(boxes.Places) > 0 {
+	if boxes := kappaBoxes("Concentration κ of the classes", with...); len(boxes.Places) > 0 {
 		s.Charts = append(s.Charts, readableBoxes(boxes))
 	}
 	for _, d := range with {

@@ -95,7 +95,7 @@ func (r *Run) curves() (list []chart.Drawing) {
 func (r *Run) filterCurves() (list []chart.Drawing) {
 	list = append(list, drawnIfAny(chart.Frame{Title: "Share of the labels kept (smoothed)", Y: "kept", Percent: true}, r.line("kept", 0, true, keptOf))...)
 	list = append(list, drawnIfAny(chart.Frame{Title: "Threshold of the scores", Y: "threshold"}, r.line("threshold", 0, false, thresholdOf))...)
-	boxes := KappaBoxes("Concentration κ of the classes over the training", NamedDiagnoses{"κ", r.diagnoses})
+	boxes := kappaBoxes("Concentration κ of the classes over the training", namedDiagnoses{"κ", r.diagnoses})
 	if len(boxes.Places) > 0 {
 		list = append(list, readableBoxes(boxes))
 	}

@@ -7,8 +7,8 @@ import (
 	"winnow/train"
 )
 
-// NamedDiagnoses is what a run saw of its filter, under the name it has in a drawing.
-type NamedDiagnoses struct {
+// namedDiagnoses is what a run saw of its filter, under the name it has in a drawing.
+type namedDiagnoses struct {
 	Name string
 	List []train.Diagnosis
 }
@@ -16,9 +16,9 @@ type NamedDiagnoses struct {
 // mostBoxes is the number of boxes side by side that can still be read.
 const mostBoxes = 24
 
-// KappaBoxes is PRISM's Fig. 5: how the concentrations of the classes are spread over training, at most 24 boxes of
+// kappaBoxes is PRISM's Fig. 5: how the concentrations of the classes are spread over training, at most 24 boxes of
 // each run. Places are those of the first run; the others have a box where they looked at the same step.
-func KappaBoxes(title string, runs ...NamedDiagnoses) chart.Boxes {
+func kappaBoxes(title string, runs ...namedDiagnoses) chart.Boxes {
 	drawing := chart.Boxes{Frame: chart.Frame{Title: title, X: "iteration", Y: "κ of the classes"}}
 	if len(runs) == 0 {
 		return drawing

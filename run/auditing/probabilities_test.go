@@ -204,6 +204,45 @@ func TestPathsRefused(t *testing.T) {
 	}
 }
 
+// With features beside it a table may take all of --max-mem, not what is left for similarities, and what is judged is told
+// once.
+func TestProbabilitiesWithFeatures(t *testing.T) {
+	const classes = 1 << 20
+	dir := t.TempDir()
+	in := Stored{Manifest: filepath.Join(dir, "m.csv"), Probs: filepath.Join(dir, "p.npy"), Features: filepath.Join(dir, "f"), View: "center"}
+	p := features.NewMatrix(4, classes)
+	for i := range p.Rows {
+		p.Data[i*classes+i/2] = 1
+	}
+	var table bytes.Buffer
+	if err := features.WriteNPY(&table, p); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{in.Manifest: "path,label\na,0\nb,0\nc,1\nd,1\n", in.Probs: table.String()} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	key := features.Key{Model: strings.Repeat("a", 64), Output: "pool", Preprocessing: "{}", Views: []string{"center"}}
+	w, err := features.Create(in.Features, features.Plan{Key: key, Paths: []string{"a", "b", "c", "d"}, Dim: 2, Batch: 4, Device: "cpu", Winnow: "test"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := w.Append(blas32.General{Rows: 4, Cols: 2, Stride: 2, Data: []float32{1, 2, 2, 1, 3, 1, 1, 3}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	o := Options{IncludeEval: true, Note: func(f string, _ ...any) { told += strings.Count(f, "--include-eval") }}
+	o.MaxMem, o.JustRank = 140<<20, true
+	if _, err := Store(t.Context(), in, o); err != nil || told != 1 {
+		t.Errorf("%v, told %d times", err, told)
+	}
+}
+
 // written writes rows as Parquet.
 func written[T any](t testing.TB, rows []T) string {
 	var out bytes.Buffer
