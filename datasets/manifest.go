@@ -3,6 +3,8 @@ package datasets
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -32,8 +34,10 @@ type ReadOptions struct {
 	Format      Format // "" means Auto
 	Split       string // split of rows that name none; "" means train
 	StripPrefix string // removed from the front of every path
-	Once        bool   // the source is read this once: a pipe that the shell opened, or - for standard input, will do
 	Numbered    bool   // a table with a header and no column path is read: its images are called by their rows, from 0
+	// Once, where it is given, says that the source is read this once, so that a pipe which the shell opened, or - for standard
+	// input, will do; the reading of a pipe ends with it.
+	Once context.Context
 }
 
 // Read reads a dataset from a manifest file or an image folder.
@@ -48,7 +52,7 @@ func Read(source string, opts ReadOptions) (*Dataset, error) {
 		return ReadFolders(regular.Dir(source), source, opts)
 	}
 	open := regular.Open
-	if opts.Once {
+	if opts.Once != nil {
 		open = regular.Stream
 	}
 	f, err := open(source)
@@ -56,7 +60,12 @@ func Read(source string, opts ReadOptions) (*Dataset, error) {
 		return nil, fmt.Errorf("datasets: %w", err)
 	}
 	defer f.Close()
-	return ReadManifest(f, source, opts)
+	if opts.Once == nil {
+		return ReadManifest(f, source, opts)
+	}
+	defer context.AfterFunc(opts.Once, func() { f.Close() })() // so that what waits for a writer waits no longer
+	d, err := ReadManifest(f, source, opts)
+	return d, cmp.Or(opts.Once.Err(), err)
 }
 
 // ReadManifest reads a CSV, JSONL or PRISM manifest; name stands in the errors.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"winnow/datasets"
 )
@@ -75,6 +77,17 @@ func TestPiped(t *testing.T) {
 	}
 	if out := mustRun(t, "winnow data check "+piped()); !strings.HasPrefix(out, "train ") || !strings.Contains(out, "  photos/none.png: no such file") {
 		t.Errorf("found %s", out)
+	}
+	r, w, err := os.Pipe() // its writer never writes
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if code, _, errs := call(ctx, "extract", "--manifest", fmt.Sprintf("/dev/fd/%d", r.Fd()), "--model", "glyphnet", "--out", "features"); code != 130 {
+		t.Errorf("a pipe that nothing is written to: exit code %d: %s", code, errs)
 	}
 	code, _, errs := call(t.Context(), "train", "--manifest", piped(), "--features", "features", "--out", "run")
 	if code != 1 || !strings.Contains(errs, "read more than once: write it to one first") {

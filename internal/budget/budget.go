@@ -14,6 +14,7 @@ const (
 	program = 128 << 20 // the program and the libraries that it loads
 	least   = 8 << 20   // of similarities, which more only make faster
 	most    = 256 << 20
+	part    = 8 // of memory that they take at most: they come while garbage of this size is still being collected
 )
 
 // Usual is the memory of a command that is told nothing, and Usage the help of its flag --max-mem.
@@ -56,7 +57,7 @@ func (u Use) Similarities(memory int64) (int64, error) {
 		return 0, hint.With(fmt.Errorf("%s need about %s of memory, --max-mem allows %s", u.What, text.Approx(need), text.Approx(memory)),
 			"allow more: --max-mem %dMiB", (need>>26+1)<<6)
 	}
-	return min(memory-program-u.Beside, most), nil
+	return max(min(memory-program-u.Beside, memory/part, most), u.Row), nil
 }
 
 // Collect has garbage collected at once where a command would take more than its memory, until end is called. Without,

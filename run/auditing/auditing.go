@@ -8,6 +8,7 @@
 package auditing
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -87,8 +88,9 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	d, room := o.asJudged(whole), cmp.Or(o.MaxMem, eval.DefaultMaxMem)
 	if in.Features == "" {
-		return byProbabilities(ctx, in, whole, nil, o)
+		return byProbabilities(ctx, in, whole, d, nil, room, o)
 	}
 	store, err := features.Open(in.Features)
 	if err != nil {
@@ -100,7 +102,7 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 	if store, err = folder.LookAt(store, in.View, o.Note); err != nil {
 		return nil, err
 	}
-	d, fit := o.asJudged(whole), o.within
+	fit := o.within
 	if o.Scorer == "" && in.Probs == "" {
 		fit = o.choose
 	}
@@ -108,7 +110,7 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 		return nil, err
 	}
 	if in.Probs != "" {
-		return byProbabilities(ctx, in, whole, store, o)
+		return byProbabilities(ctx, in, whole, d, store, room, o)
 	}
 	data, err := run.Join(ctx, d, store)
 	if err != nil {

@@ -17,8 +17,8 @@ func TestSimilarities(t *testing.T) {
 	if err != nil || left < 4*300_000 || left > gib/2 {
 		t.Errorf("300,000 images of 128 values in 1 GiB: %d bytes for similarities, %v", left, err)
 	}
-	if few, err := use(100, 2048, 512, 10, "").Similarities(0); err != nil || few != 256<<20 {
-		t.Errorf("100 images: %d, %v, expected %d", few, err, 256<<20)
+	if few, err := use(100, 2048, 512, 10, "").Similarities(0); err != nil || few != 128<<20 {
+		t.Errorf("100 images: %d, %v, expected %d", few, err, 128<<20)
 	}
 	for _, c := range []struct {
 		images, stored, judged, classes int

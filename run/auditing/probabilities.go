@@ -1,7 +1,6 @@
 package auditing
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -13,16 +12,15 @@ import (
 
 	"winnow/audit"
 	"winnow/datasets"
-	"winnow/eval"
 	"winnow/features"
 	"winnow/internal/text"
 	"winnow/run"
 )
 
 // byProbabilities judges the training labels of a manifest by the class probabilities that somebody's model gave for its
-// images; store finds the rest where it is not nil.
-func byProbabilities(ctx context.Context, in Stored, whole *datasets.Dataset, store *features.Store, o Options) (*Report, error) {
-	table, err := readTable(in.Probs, cmp.Or(o.MaxMem, eval.DefaultMaxMem)/8)
+// images, which may take so much room; store finds the rest where it is not nil.
+func byProbabilities(ctx context.Context, in Stored, whole, d *datasets.Dataset, store *features.Store, room int64, o Options) (*Report, error) {
+	table, err := readTable(in.Probs, room/8)
 	if err != nil {
 		return nil, fmt.Errorf("audit: %s: %w", in.Probs, err)
 	}
@@ -33,7 +31,6 @@ func byProbabilities(ctx context.Context, in Stored, whole *datasets.Dataset, st
 	if told != "" {
 		o.Note("%s: %s", in.Probs, told)
 	}
-	d := o.asJudged(whole)
 	a := Report{from: in.Manifest, source: whole}
 	set := features.Set{}
 	if store != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -204,6 +205,45 @@ func TestPathsRefused(t *testing.T) {
 	}
 }
 
+// With features beside it a table may take all of --max-mem, not what is left for similarities, and what is judged is told
+// once.
+func TestProbabilitiesWithFeatures(t *testing.T) {
+	const classes = 1 << 20
+	dir := t.TempDir()
+	in := Stored{Manifest: filepath.Join(dir, "m.csv"), Probs: filepath.Join(dir, "p.npy"), Features: filepath.Join(dir, "f"), View: "center"}
+	p := features.NewMatrix(4, classes)
+	for i := range p.Rows {
+		p.Data[i*classes+i/2] = 1
+	}
+	var table bytes.Buffer
+	if err := features.WriteNPY(&table, p); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{in.Manifest: "path,label\na,0\nb,0\nc,1\nd,1\n", in.Probs: table.String()} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	key := features.Key{Model: strings.Repeat("a", 64), Output: "pool", Preprocessing: "{}", Views: []string{"center"}}
+	w, err := features.Create(in.Features, features.Plan{Key: key, Paths: []string{"a", "b", "c", "d"}, Dim: 2, Batch: 4, Device: "cpu", Winnow: "test"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := w.Append(blas32.General{Rows: 4, Cols: 2, Stride: 2, Data: []float32{1, 2, 2, 1, 3, 1, 1, 3}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	o := Options{IncludeEval: true, Note: func(f string, _ ...any) { told += strings.Count(f, "--include-eval") }}
+	o.MaxMem, o.JustRank = 140<<20, true
+	if _, err := Store(t.Context(), in, o); err != nil || told != 1 {
+		t.Errorf("%v, told %d times", err, told)
+	}
+}
+
 // written writes rows as Parquet.
 func written[T any](t testing.TB, rows []T) string {
 	var out bytes.Buffer
@@ -258,6 +298,14 @@ func TestProbabilitiesOfPeople(t *testing.T) {
 				ours[s.Row] = float64(i)
 			}
 			best, got := betterOf(measured(t, self, wrong), measured(t, margin, wrong)), measured(t, ours, wrong)
+			t.Logf("%s %s: the better of self-confidence and margin %.4f, ours %.4f", kind, net, best, got)
+			for _, norm := range []float64{1.5, 2, 3, math.Inf(1)} {
+				order := make([]float64, len(given))
+				for i, y := range given {
+					order[i] = againstRivals(features.Row(x.x, i), y, norm)
+				}
+				t.Logf("   rivals in the norm %v: %.4f", norm, measured(t, order, wrong))
+			}
 			for k, slack := range []float64{.001, .001, .005} {
 				if got[k] < best[k]-slack {
 					t.Errorf("%s %s: AUROC, AP and precision at n are %.4f, expected %.4f", kind, net, got, best)
@@ -265,6 +313,21 @@ func TestProbabilitiesOfPeople(t *testing.T) {
 			}
 		}
 	}
+}
+
+// againstRivals returns log p_y less the logarithm of the rivals' norm.
+func againstRivals(p []float32, y int, norm float64) float64 {
+	var sum, most float64
+	for k, v := range p {
+		if k != y {
+			sum += math.Pow(float64(v), norm)
+			most = max(most, float64(v))
+		}
+	}
+	if !math.IsInf(norm, 1) {
+		most = math.Pow(sum, 1/norm)
+	}
+	return math.Log(max(float64(p[y]), 1e-7)) - math.Log(max(most, 1e-7))
 }
 
 // truths reads what was given and whether it is wrong.

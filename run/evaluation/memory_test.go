@@ -36,11 +36,11 @@ func TestMemory(t *testing.T) {
 		}
 		return n
 	}
-	fitted := left(o.Metrics, 192<<20, 0)
+	fitted := left(o.Metrics, 144<<20, 0)
 	images.Now.Fit = nil
-	all := left(nil, 192<<20, 0)
-	if all <= 60<<20 || all >= 64<<20 || left(nil, 192<<20, 10<<20) != all-10<<20 || fitted >= all || left(nil, 0, 0) != 256<<20 {
-		t.Errorf("of 192 MiB %d bytes are left, %d beside 10 MiB, %d with a probe", all, left(nil, 192<<20, 10<<20), fitted)
+	all := left(nil, 144<<20, 0)
+	if all <= 15<<20 || all >= 16<<20 || left(nil, 144<<20, 4<<20) != all-4<<20 || fitted >= all || left(nil, 0, 0) != 128<<20 {
+		t.Errorf("of 144 MiB %d bytes are left, %d beside 4 MiB, %d with a probe", all, left(nil, 144<<20, 4<<20), fitted)
 	}
 	if _, err := images.Similarities(r, nil, eval.DefaultMaxMem, eval.DefaultMaxMem); err == nil {
 		t.Error("no memory is left, and that is let through")

@@ -14,7 +14,7 @@ func TestOptions(t *testing.T) {
 	t.Chdir(t.TempDir())
 	termtest.Check(t, importCommand, map[string]ImportOptions{"a=train b --split train=0.5,test=0.5 --by image --seed 3 -o m.csv": {
 		Out: "m.csv", Seed: 3, ByImage: true,
-		Sources: []Source{{"a", datasets.ReadOptions{Format: "auto", Split: "train", Once: true}}, {"b", datasets.ReadOptions{Format: "auto", Once: true}}},
+		Sources: []Source{{"a", datasets.ReadOptions{Format: "auto", Split: "train"}}, {"b", datasets.ReadOptions{Format: "auto"}}},
 		Shares:  []datasets.Share{{Split: "train", Share: 0.5}, {Split: "test", Share: 0.5}},
 	}}, nil)
 	termtest.Check(t, importCommand, map[string]ImportOptions{"--preset mnist --root r --validation 0.1 --out m.csv": {Out: "m.csv", Seed: 1, Preset: "mnist", Root: "r", Validation: 0.1}}, nil)

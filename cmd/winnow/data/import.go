@@ -124,7 +124,7 @@ func readImport(c *cli.Context) (o ImportOptions, err error) {
 	}
 	for _, arg := range c.Args().Slice() {
 		source, split := sourceAndSplit(arg)
-		o.Sources = append(o.Sources, Source{source, datasets.ReadOptions{Format: datasets.Format(c.String("format")), Split: split, StripPrefix: c.String("strip-prefix"), Once: true}})
+		o.Sources = append(o.Sources, Source{source, datasets.ReadOptions{Format: datasets.Format(c.String("format")), Split: split, StripPrefix: c.String("strip-prefix")}})
 	}
 	if text := c.String("split"); text != "" {
 		if o.Shares, err = datasets.ParseShares(text); err != nil {
@@ -210,6 +210,7 @@ func runImport(ctx context.Context, p *term.Program, o ImportOptions) error {
 func importSources(ctx context.Context, p *term.Program, o ImportOptions) error {
 	var parts []*datasets.Dataset
 	for _, s := range o.Sources {
+		s.Read.Once = ctx
 		d, err := imageroot.ReadDataset(s.Path, s.Read)
 		if err != nil {
 			return err

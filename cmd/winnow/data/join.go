@@ -53,8 +53,8 @@ func readJoin(c *cli.Context) (JoinOptions, error) {
 	return o, term.KeepInput(c, o.Manifest, o.List)
 }
 
-func runJoin(_ context.Context, p *term.Program, o JoinOptions) error {
-	clean, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: true})
+func runJoin(ctx context.Context, p *term.Program, o JoinOptions) error {
+	clean, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx})
 	if err != nil {
 		return err
 	}

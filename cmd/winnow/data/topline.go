@@ -52,8 +52,8 @@ func readTopline(c *cli.Context) (o ToplineOptions, err error) {
 	return o, term.KeepInput(c, o.Manifest)
 }
 
-func runTopline(_ context.Context, p *term.Program, o ToplineOptions) error {
-	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: true})
+func runTopline(ctx context.Context, p *term.Program, o ToplineOptions) error {
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx})
 	if err != nil {
 		return err
 	}

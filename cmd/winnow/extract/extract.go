@@ -122,7 +122,7 @@ func read(c *cli.Context) (o Options, err error) {
 }
 
 func run(ctx context.Context, p *term.Program, o Options) error {
-	e, err := o.extraction(p)
+	e, err := o.extraction(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -138,8 +138,8 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 }
 
 // extraction reads manifest and model.
-func (o Options) extraction(p *term.Program) (*extraction.Extraction, error) {
-	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: true})
+func (o Options) extraction(ctx context.Context, p *term.Program) (*extraction.Extraction, error) {
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx})
 	if err != nil {
 		return nil, err
 	}
