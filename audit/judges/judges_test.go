@@ -69,7 +69,7 @@ func auroc(t testing.TB, v Verdict, z features.Set, truth []int) float64 {
 func TestDefaultBeatsBaselines(t *testing.T) {
 	for _, rate := range []float64{0.15, 0.35} {
 		mean := map[string]float64{}
-		const seeds = 4
+		const seeds = 2
 		for seed := range uint64(seeds) {
 			z, truth := fine(seed, rate)
 			for _, j := range Catalog {
@@ -94,7 +94,7 @@ func TestDefaultBeatsBaselines(t *testing.T) {
 // Probabilities add up to what they claim, and suggestions are right more often than the labels that they replace.
 func TestScoresAreProbabilities(t *testing.T) {
 	for _, j := range Catalog {
-		for seed := range uint64(3) {
+		for seed := range uint64(2) {
 			z, truth := fine(seed, 0.3)
 			v := judged(t, z, j.Name)
 			var expected, wrong, mended, replaced float64
@@ -144,7 +144,7 @@ func noise(seed uint64) features.Set {
 // chance has it.
 func TestNothingJudgesItself(t *testing.T) {
 	agreement := map[string]float64{}
-	const seeds = 4
+	const seeds = 2
 	for seed := range uint64(seeds) {
 		z := noise(seed)
 		for _, name := range []string{"1nn", "probe"} {
