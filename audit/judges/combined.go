@@ -15,6 +15,10 @@ import (
 // and a channel of mistakes on top as fitted has it. The weights u and v are those of [mixtures] under which the given
 // labels are likeliest, none of which had a part in what it is compared with. Centres withstand labels that are wrong in the
 // same way over and over, heads tell alike classes apart: which a set needs most its labels say, without any truth.
+//
+// Heads make likelier what they have learnt of mistakes, too. So where classes are mistaken for each other, which the channel
+// of centres alone shows by its weight w, the verdict is the logarithmic pool of both together, of weight 1, and of
+// centres alone, of weight w.
 func (b *bench) combined() error {
 	if b.opts.Heads == nil {
 		return errors.New("judges: combined needs the probabilities of heads")
@@ -59,10 +63,21 @@ func (b *bench) combined() error {
 			}
 		}
 	}
-	mixed.mix(f, heads, mixtures[best])
 	b.v.Why = fmt.Sprintf("%s: a label left out has probability %.3f by them, %.3f by centres alone and %.3f by heads alone",
 		mixtures[best], math.Exp(said[best]), math.Exp(said[0]), math.Exp(said[last]))
-	return b.channelled(&mixed)
+	alone, w := b.channelled(f)
+	if best == 0 {
+		return b.conclude(f, alone)
+	}
+	mixed.mix(f, heads, mixtures[best])
+	all, _ := b.channelled(&mixed)
+	all.add(alone, w)
+	for _, list := range [][]float32{all.candidates, all.rest} {
+		for i := range list {
+			list[i] /= float32(1 + w)
+		}
+	}
+	return b.conclude(f, all)
 }
 
 // tie is how much likelier labels must be, in nats a label: heads that say nothing leave rounding.

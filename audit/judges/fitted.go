@@ -28,15 +28,30 @@ func (b *bench) fitted() error {
 	if err != nil {
 		return err
 	}
-	return b.channelled(f)
+	v, _ := b.channelled(f)
+	return b.conclude(f, v)
 }
 
-// channelled judges by a field, with the channel that is fitted to it.
-func (b *bench) channelled(f *field) error {
+// pool is what is said of the candidates of every image, and of all other classes together: logarithms of probabilities
+// but for a summand.
+type pool struct{ candidates, rest []float32 }
+
+// add adds others, with a weight.
+func (p pool) add(others pool, weight float64) {
+	for i, v := range others.candidates {
+		p.candidates[i] += float32(weight) * v
+	}
+	for i, v := range others.rest {
+		p.rest[i] += float32(weight) * v
+	}
+}
+
+// channelled judges by a field, with the channel that is fitted to it, whose weight it returns.
+func (b *bench) channelled(f *field) (pool, float64) {
 	l := newLearner(b.ctx, f, b.folds(), b.opts.Folds)
 	plain, without := l.sharpest()
 	learned, with := l.choose(plain, without)
-	pooled, rest := make([]float32, f.n*f.m), make([]float32, f.n)
+	all := pool{make([]float32, f.n*f.m), make([]float32, f.n)}
 	w := (with - without) / (with - without + believed)
 	for _, part := range []struct {
 		setting
@@ -47,15 +62,20 @@ func (b *bench) channelled(f *field) error {
 		}
 		l.posteriors(part.setting, func(i int, r []float64, others float64) {
 			for j, v := range r {
-				pooled[i*f.m+j] += float32(part.weight * math.Log(math.Max(v, 1e-300)))
+				all.candidates[i*f.m+j] += float32(part.weight * math.Log(math.Max(v, 1e-300)))
 			}
-			rest[i] += float32(part.weight * math.Log(math.Max(others, 1e-300)))
+			all.rest[i] += float32(part.weight * math.Log(math.Max(others, 1e-300)))
 		})
 	}
+	return all, w
+}
+
+// conclude notes the verdicts of a pool.
+func (b *bench) conclude(f *field, all pool) error {
 	if err := b.ctx.Err(); err != nil { // what was learned is cut short
 		return err
 	}
-	b.concludeField(f, pooled, rest)
+	b.concludeField(f, all.candidates, all.rest)
 	return nil
 }
 
