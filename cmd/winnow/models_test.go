@@ -147,7 +147,7 @@ func TestModelsWrong(t *testing.T) {
 	if err != nil || !bytes.Equal(before, after) {
 		t.Errorf("the registry changed (%v)", err)
 	}
-	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(dir, ".*.tmp-*")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %q, %v", left, err)
 	}
 }
