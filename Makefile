@@ -58,9 +58,10 @@ golden:
 	awk '/^golden cases/ {on = 1; next} /^all  / {on = 0; next} on {n += $$2; print} END {printf "golden cases in all: %d\n", n}' $$out; \
 	rm -f $$out; exit $$code
 
-# kill -9 at 50 random points of extract, train, fine-tuning, index and review; every command interrupted; thousands of damaged images.
+# kill -9 at 50 random points of extract, train, fine-tuning, index and review; every command interrupted; thousands of damaged images; and what the race
+# detector is too slow for.
 faults: runtime
-	$(GO) test -count=1 -tags faults -run 'Killed|Damaged|Interrupted' ./cmd/winnow ./backbone
+	$(GO) test -count=1 -tags faults -run 'Killed|Damaged|Interrupted|Recognizes' ./cmd/winnow ./backbone
 
 # Every fuzz target for a few seconds. Go's fuzzing may end with "context deadline exceeded" where the time is up amid an input: tried
 # again; an input that fails is kept, and fails again.
