@@ -7,7 +7,7 @@ import { ready, settled } from "./visit.mjs";
 import { winnow } from "./server.mjs";
 import { go, stand, stamp, action } from "./deciding.mjs";
 
-const refused = [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE/];
+const refused = [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|ERR_SOCKET_NOT_CONNECTED/];
 // free finds n undecided images next to each other, for which there are better suggestions.
 async function free(server, n) {
   const { rows } = await server.ask("/api/rows?state=undecided&limit=200");
