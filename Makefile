@@ -61,7 +61,7 @@ golden:
 # kill -9 at 50 random points of extract, train, fine-tuning, index and review; every command interrupted; thousands of damaged images; and what the race
 # detector is too slow for.
 faults: runtime
-	$(GO) test -count=1 -tags faults -run 'Killed|Damaged|Interrupted|Recognizes' ./cmd/winnow ./backbone
+	$(GO) test -count=1 -tags faults -run 'Killed|Damaged|Interrupted|Recognizes|AsPIL|MovedRuns' ./cmd/winnow ./backbone
 
 # Every fuzz target for a few seconds. Go's fuzzing may end with "context deadline exceeded" where the time is up amid an input: tried
 # again; an input that fails is kept, and fails again.

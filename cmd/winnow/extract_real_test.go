@@ -19,7 +19,7 @@ import (
 func TestExtractRecognizes(t *testing.T) {
 	needRuntime(t)
 	if raced {
-		t.Skip("decoding photographs takes minutes under the race detector: make faults runs it without")
+		t.Skip("minutes under the race detector: make faults runs it without")
 	}
 	photos, err := zip.OpenReader(reference.Asset(t, "data/imagenette-val-sample.zip"))
 	if err != nil {
