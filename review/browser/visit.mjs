@@ -29,7 +29,7 @@ export class Visit {
 
   async page() {
     const page = await this.context.newPage();
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(30_000); // against hanging, on machines that are busy too
     await page.addInitScript(() => {
       window.violations = [];
       document.addEventListener("securitypolicyviolation", (e) => window.violations.push(`${e.violatedDirective} ${e.blockedURI}`));
