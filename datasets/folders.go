@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io/fs"
 	"path"
@@ -24,7 +25,11 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	tops, err := folders(fsys, ".")
+	ctx := opts.Once
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	tops, err := folders(ctx, fsys, ".")
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
@@ -37,7 +42,7 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	var rows []row
 	add := func(parent, split string, classes []string) error {
 		for _, class := range classes {
-			if rows, err = addClass(rows, fsys, path.Join(parent, class), class, split); err != nil {
+			if rows, err = addClass(ctx, rows, fsys, path.Join(parent, class), class, split); err != nil {
 				return fmt.Errorf("datasets: %s: %w", name, err)
 			}
 		}
@@ -47,7 +52,7 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 		err = add(".", split, tops)
 	} else {
 		for _, top := range tops {
-			classes, ferr := folders(fsys, top)
+			classes, ferr := folders(ctx, fsys, top)
 			if ferr != nil {
 				return nil, fmt.Errorf("datasets: %s: %w", name, ferr)
 			}
@@ -66,13 +71,16 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 }
 
 // folders lists the visible folders of dir in order.
-func folders(fsys fs.FS, dir string) ([]string, error) {
+func folders(ctx context.Context, fsys fs.FS, dir string) ([]string, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
 	var names []string
 	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
@@ -83,21 +91,21 @@ func folders(fsys fs.FS, dir string) ([]string, error) {
 	return names, nil
 }
 
-func addClass(rows []row, fsys fs.FS, dir, class, split string) ([]row, error) {
-	err := walkImages(fsys, dir, func(p string) { rows = append(rows, row{path: p, label: class, split: split}) })
+func addClass(ctx context.Context, rows []row, fsys fs.FS, dir, class, split string) ([]row, error) {
+	err := walkImages(ctx, fsys, dir, func(p string) { rows = append(rows, row{path: p, label: class, split: split}) })
 	return rows, err
 }
 
 // Images lists the images of a folder and all below it, in text order: files that end like one, names that begin with a
 // dot passed over.
 func Images(fsys fs.FS, dir string) (paths []string, err error) {
-	err = walkImages(fsys, dir, func(p string) { paths = append(paths, p) })
+	err = walkImages(context.Background(), fsys, dir, func(p string) { paths = append(paths, p) })
 	return paths, err
 }
 
-func walkImages(fsys fs.FS, dir string, visit func(p string)) error {
+func walkImages(ctx context.Context, fsys fs.FS, dir string, visit func(p string)) error {
 	return fs.WalkDir(fsys, dir, func(p string, entry fs.DirEntry, err error) error {
-		if err != nil {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
 		hidden := strings.HasPrefix(entry.Name(), ".") && p != dir

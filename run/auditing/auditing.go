@@ -86,14 +86,17 @@ type Class struct {
 }
 
 // Stored names what is judged without a run: a manifest (file or folder), and a feature store, with the view that is looked
-// at of one with several, a file of class probabilities, or both.
-type Stored struct{ Manifest, Features, View, Probs string }
+// at of one with several, a file of class probabilities, or both. Beside probabilities the manifest need not name its images but where Named says so.
+type Stored struct {
+	Manifest, Features, View, Probs string
+	Named                           bool
+}
 
 // Store judges the training labels of a manifest by the stored features of its images, whitened, or by given
 // probabilities.
 func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 	o = o.completed()
-	whole, err := datasets.Read(in.Manifest, datasets.ReadOptions{Numbered: in.Probs != ""})
+	whole, err := datasets.Read(in.Manifest, datasets.ReadOptions{Numbered: in.Probs != "" && !in.Named})
 	if err != nil {
 		return nil, err
 	}
