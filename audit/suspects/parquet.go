@@ -128,12 +128,9 @@ func (r *rows) parts() map[string]func(e *Entry, k int, v string) error {
 		copies + ".label":      func(e *Entry, k int, v string) error { at(&e.Copies, k).Label = r.same(v); return nil },
 		copies + ".similarity": func(e *Entry, k int, v string) (err error) { at(&e.Copies, k).Similarity, err = number(v); return err },
 	}
-	for name, of := range map[string]func(e *Entry) *[]Near{
-		"nearest_with_given_label":     func(e *Entry) *[]Near { return &e.SupportGiven },
-		"nearest_with_suggested_label": func(e *Entry) *[]Near { return &e.SupportSuggested },
-	} {
-		parts[name+".path"] = func(e *Entry, k int, v string) error { at(of(e), k).Path = r.same(v); return nil }
-		parts[name+".similarity"] = func(e *Entry, k int, v string) (err error) { at(of(e), k).Similarity, err = number(v); return err }
+	for _, list := range nearby {
+		parts[list.name+".path"] = func(e *Entry, k int, v string) error { at(list.of(e), k).Path = r.same(v); return nil }
+		parts[list.name+".similarity"] = func(e *Entry, k int, v string) (err error) { at(list.of(e), k).Similarity, err = number(v); return err }
 	}
 	return parts
 }
