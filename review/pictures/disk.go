@@ -54,7 +54,7 @@ func (d *disk) part(folder string) (*os.Root, error) {
 // get reads a picture. Files are not synced, so that one may be broken after a power failure: a JPEG file has a beginning
 // and an end.
 func (d *disk) get(k key) ([]byte, bool) {
-	if d == nil {
+	if d.folder == "" {
 		return nil, false
 	}
 	folder, file := d.name(k)
@@ -74,7 +74,7 @@ func (d *disk) get(k key) ([]byte, bool) {
 }
 
 func (d *disk) put(k key, data []byte) {
-	if d == nil || int64(len(data)) > d.most {
+	if d.folder == "" || int64(len(data)) > d.most {
 		return
 	}
 	p := &d.parts[k[0]]

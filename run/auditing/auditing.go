@@ -30,10 +30,18 @@ import (
 
 // Options say how labels are judged. Classes, Whiten and Findings, Filter, Proxies and Given are found out here.
 type Options struct {
-	audit.Options       // Scorer "": the run's; without a run the default
-	IncludeEval   bool  // judges the images of all splits together
-	Held          int64 // bytes of MaxMem, here the memory of all that is held, that the caller holds
-	Note          func(format string, args ...any)
+	audit.Options                                  // Scorer "": the run's; without a run the default
+	IncludeEval   bool                             // judges the images of all splits together
+	Held          int64                            // bytes of MaxMem, here the memory of all that is held, that the caller holds
+	Note          func(format string, args ...any) // takes a fact for the user; may be nil
+}
+
+// completed returns the options with a function that takes notes.
+func (o Options) completed() Options {
+	if o.Note == nil {
+		o.Note = func(string, ...any) {}
+	}
+	return o
 }
 
 // ScorerError says that the scorer asked for cannot judge a run.
@@ -87,6 +95,7 @@ type Stored struct {
 // Store judges the training labels of a manifest by the stored features of its images, whitened, or by given
 // probabilities.
 func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
+	o = o.completed()
 	whole, err := datasets.Read(in.Manifest, datasets.ReadOptions{Numbered: in.Probs != "" && !in.Named})
 	if err != nil {
 		return nil, err

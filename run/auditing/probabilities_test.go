@@ -395,3 +395,17 @@ func measured(t *testing.T, order []float64, wrong []bool) [3]float64 {
 	}
 	return [3]float64{d.AUROC, d.AP, d.Precision}
 }
+
+// A program without notes to show gives no function for them.
+func TestNotesMayGoNowhere(t *testing.T) {
+	dir := t.TempDir()
+	in := Stored{Manifest: filepath.Join(dir, "labels.csv"), Probs: filepath.Join(dir, "p.npy")}
+	for path, text := range map[string]string{in.Manifest: strings.Replace(labelled, "d.png,eel", "d.png,eel\ne.png,", 1), in.Probs: npy(t, append(predicted, .1, .2, .7))} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a, err := Store(t.Context(), in, Options{}); err != nil || a.Images[0].Path != "c.png" {
+		t.Errorf("%v, %v", a, err)
+	}
+}
