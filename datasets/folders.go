@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // imageNames are the endings of files that a folder import takes for images; their content is checked later.
@@ -15,7 +16,8 @@ var imageNames = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".jp
 
 // ReadFolders reads a folder per class. Where the top folders are named after splits (train, val, test, …)
 // the classes are looked for below them. Files that do not end like an image, names that begin with a
-// dot, and pipes and devices are passed over; nested folders belong to the class folder they lie in.
+// dot, and pipes and devices are passed over; nested folders belong to the class folder they lie in. A folder whose name is
+// not UTF-8 cannot be opened, and stands for its images.
 func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if opts.StripPrefix != "" {
 		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths are relative to the folder", name, opts.StripPrefix)
@@ -84,7 +86,8 @@ func folders(ctx context.Context, fsys fs.FS, dir string) ([]string, error) {
 		if strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
-		if info, err := fs.Stat(fsys, path.Join(dir, e.Name())); err == nil && info.IsDir() { // Stat: links count
+		info, err := fs.Stat(fsys, path.Join(dir, e.Name())) // links count
+		if err == nil && info.IsDir() || e.IsDir() && !utf8.ValidString(e.Name()) {
 			names = append(names, e.Name())
 		}
 	}
@@ -105,6 +108,10 @@ func Images(fsys fs.FS, dir string) (paths []string, err error) {
 
 func walkImages(ctx context.Context, fsys fs.FS, dir string, visit func(p string)) error {
 	return fs.WalkDir(fsys, dir, func(p string, entry fs.DirEntry, err error) error {
+		if err != nil && !utf8.ValidString(p) { // cannot be opened by its name: reading the image p reports it
+			visit(p)
+			return fs.SkipDir
+		}
 		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
