@@ -393,3 +393,13 @@ func TestEach(t *testing.T) {
 		}
 	}
 }
+
+// Of two lists that cannot be read, the same is told every time.
+func TestTheFirstBadListIsTold(t *testing.T) {
+	const list = `{"path":"a","given_label":"x","suggested_label":"y","score":1,"nearest_with_given_label":3,"nearest_with_suggested_label":4}`
+	for range 50 {
+		if _, err := read(strings.NewReader(list), int64(len(list)), JSONL); err == nil || !strings.Contains(err.Error(), "nearest_with_given_label: ") {
+			t.Fatalf("%v, expected nearest_with_given_label", err)
+		}
+	}
+}
