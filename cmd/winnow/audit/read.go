@@ -54,7 +54,7 @@ func read(c *cli.Context) (o Options, err error) {
 	stored := c.NArg() == 0 && c.IsSet("manifest") && (c.IsSet("features") || c.IsSet("probs"))
 	switch {
 	case stored:
-		o.Stored = auditing.Stored{Manifest: c.String("manifest"), Features: c.String("features"), View: c.String("view"), Probs: c.String("probs")}
+		o.Stored = auditing.Stored{Manifest: c.String("manifest"), Features: c.String("features"), View: c.String("view"), Probs: c.String("probs"), Named: o.Clean != ""}
 		if o.Stored.Probs != "" && o.Audit.Scorer != "" {
 			return o, term.Misused("--scorer: --probs brings its scores: leave out one of them")
 		}
