@@ -287,11 +287,11 @@ func TestRefused(t *testing.T) {
 		method string
 		n      int
 	}{
-		`noise rate: method "guess" is unknown: known are likelihood, ranks, confident`: {z, "guess", 3},
-		"noise rate: 1 classes have two images or more, expected at least two":                  {alone, Ranks, 3},
-		"noise rate: row 2: label 2, expected one of 2 classes":                                 {z, Ranks, 2},
-		"noise rate: 3 labels, expected one for each of 12 vectors":                             {short, Ranks, 3},
-		"noise rate: features: row 1: squared norm is 0, expected a positive finite number":     {zero, Ranks, 3},
+		`noise rate: method "guess" is unknown: known are likelihood, ranks, confident`:     {z, "guess", 3},
+		"noise rate: 1 classes have two images or more, expected at least two":              {alone, Ranks, 3},
+		"noise rate: row 2: label 2, expected one of 2 classes":                             {z, Ranks, 2},
+		"noise rate: 3 labels, expected one for each of 12 vectors":                         {short, Ranks, 3},
+		"noise rate: features: row 1: squared norm is 0, expected a positive finite number": {zero, Ranks, 3},
 	} {
 		if _, err := NewEstimate(t.Context(), c.z, c.n, c.method, source(1)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %s", err, want)
