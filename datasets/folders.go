@@ -1,19 +1,53 @@
 package datasets
 
 import (
+	"archive/zip"
 	"cmp"
 	"fmt"
 	"io/fs"
+	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"winnow/internal/regular"
 )
 
 // imageNames are the endings of files that a folder import takes for images; their content is checked later.
 var imageNames = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".jpe", ".jfif"}
 
+// IsZip reports whether a path has the name of a zip file, which is read as the folder that it holds.
+func IsZip(path string) bool { return strings.EqualFold(filepath.Ext(path), ".zip") }
+
+// isFolder reports whether a source is a folder, zipped or not.
+func isFolder(source string) bool {
+	info, err := os.Stat(source)
+	return err == nil && (info.IsDir() || IsZip(source))
+}
+
+// readZip reads the folder that a zip file holds.
+func readZip(source string, opts ReadOptions) (*Dataset, error) {
+	f, err := regular.Open(source)
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %w", err)
+	}
+	root, err := zip.NewReader(f, info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", source, err)
+	}
+	return ReadFolders(root, source, opts)
+}
+
 // ReadFolders reads a folder per class. Where the top folders are named after splits (train, val, test, …)
-// the classes are looked for below them. Files that do not end like an image, names that begin with a
+// the classes are looked for below them. A folder that holds nothing but one folder of folders, as many a zip file, only
+// wraps that one. Files that do not end like an image, names that begin with a
 // dot, and pipes and devices are passed over; nested folders belong to the class folder they lie in.
 func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if opts.StripPrefix != "" {
@@ -24,7 +58,7 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	tops, err := folders(fsys, ".")
+	at, tops, err := unwrapped(fsys)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
@@ -33,6 +67,12 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 		if s, err := ParseSplit(top); err == nil {
 			splits[top] = s
 		}
+	}
+	if len(splits) > 0 && len(splits) < len(tops) { // a feature store beside them, say, is no class
+		if tops, err = withImages(fsys, at, tops); err != nil {
+			return nil, fmt.Errorf("datasets: %s: %w", name, err)
+		}
+		maps.DeleteFunc(splits, func(top, _ string) bool { return !slices.Contains(tops, top) })
 	}
 	var rows []row
 	add := func(parent, split string, classes []string) error {
@@ -44,14 +84,14 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 		return nil
 	}
 	if len(tops) == 0 || len(splits) < len(tops) {
-		err = add(".", split, tops)
+		err = add(at, split, tops)
 	} else {
 		for _, top := range tops {
-			classes, ferr := folders(fsys, top)
+			classes, ferr := folders(fsys, path.Join(at, top))
 			if ferr != nil {
 				return nil, fmt.Errorf("datasets: %s: %w", name, ferr)
 			}
-			if err = add(top, splits[top], classes); err != nil {
+			if err = add(path.Join(at, top), splits[top], classes); err != nil {
 				break
 			}
 		}
@@ -65,7 +105,42 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	return build(rows, nil), nil
 }
 
-// folders lists the visible folders of dir in order.
+// unwrapped returns the folder that the classes or splits lie in, and them: the top one, or where that holds nothing but
+// one folder of folders, the one inside.
+func unwrapped(fsys fs.FS) (at string, tops []string, err error) {
+	for at = "."; ; at = path.Join(at, tops[0]) {
+		if tops, err = folders(fsys, at); err != nil || len(tops) != 1 {
+			return at, tops, err
+		}
+		if _, err := ParseSplit(tops[0]); err == nil {
+			return at, tops, nil
+		}
+		below, err := fs.ReadDir(fsys, path.Join(at, tops[0]))
+		if err != nil {
+			return at, nil, err
+		}
+		isImage := func(e fs.DirEntry) bool { return slices.Contains(imageNames, strings.ToLower(path.Ext(e.Name()))) }
+		if slices.ContainsFunc(below, isImage) || !slices.ContainsFunc(below, fs.DirEntry.IsDir) {
+			return at, tops, nil
+		}
+	}
+}
+
+// withImages returns those of the folders that an image lies below.
+func withImages(fsys fs.FS, at string, tops []string) (list []string, err error) {
+	for _, top := range tops {
+		images, err := Images(fsys, path.Join(at, top))
+		if err != nil {
+			return nil, err
+		}
+		if len(images) > 0 {
+			list = append(list, top)
+		}
+	}
+	return list, nil
+}
+
+// folders lists the visible folders of dir in order, without what macOS puts beside the files of a zip.
 func folders(fsys fs.FS, dir string) ([]string, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
@@ -73,7 +148,7 @@ func folders(fsys fs.FS, dir string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") {
+		if strings.HasPrefix(e.Name(), ".") || e.Name() == "__MACOSX" {
 			continue
 		}
 		if info, err := fs.Stat(fsys, path.Join(dir, e.Name())); err == nil && info.IsDir() { // Stat: links count
