@@ -28,6 +28,8 @@ func Saved(args []string) string {
 	switch args[0] {
 	case "train":
 		return "; the work so far is saved: --resume goes on with it"
+	case "audit":
+		return "; features made so far are kept: the same command goes on with them"
 	case "extract", "reproduce":
 		return "; the work so far is saved: the same command goes on with it"
 	case "index":
