@@ -71,7 +71,7 @@ func read(c *cli.Context) (o Options, err error) {
 			return o, term.Misused("--scorer: --probs brings its scores: leave out one of them")
 		}
 	case c.NArg() == 0:
-		return o, term.Misused("winnow audit takes a folder of images, a .zip file, a manifest or a run folder, or --labels FILE and --features DIR or --probs FILE")
+		return o, term.Misused("winnow audit takes images (a folder, a .zip file or a manifest) or one run folder, or --labels FILE and --features DIR or --probs FILE")
 	case c.IsSet("probs"):
 		return o, term.Misused("--probs judges the labels of a manifest: give --labels FILE, and no run")
 	case audit.Trains(o.Audit.Scorer):
@@ -192,7 +192,7 @@ func readCut(c *cli.Context) (cut audit.Cut, err error) {
 // manifest that promises another form than its source has, to write two things to one file, and anything over the
 // manifest that is judged: the labels as they were would be lost.
 func (o Options) checkFiles(manifest string) error {
-	if o.Run == "" && o.Images.Source == "" {
+	if o.Run == "" {
 		if _, err := features.Open(manifest); err == nil { // it would be read as a folder of images
 			return term.Misused("--labels: %s is a feature store, expected a manifest: --features %s --labels FILE", manifest, manifest)
 		}

@@ -69,7 +69,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 func TestMisuse(t *testing.T) {
 	hereIsARun(t)
 	for line, want := range map[string]string{
-		"":                                     "a folder of images, a .zip file, a manifest or a run folder, or --labels FILE and --features DIR",
+		"":                                     "images (a folder, a .zip file or a manifest) or one run folder, or --labels FILE and --features DIR",
 		"photos --features f":                  "--features does not go with photos",
 		"photos --labels l.csv":                "--manifest does not go with photos",
 		"photos --view mean":                   "--view does not go with photos",
