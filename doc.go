@@ -28,10 +28,10 @@
 //	neighbours          search.Nearest(ctx, index, queries, 10, nil)
 //	one ONNX file       models.Join(backbone, head, nil)
 //
-// Matrix products are gonum's in plain Go unless a program links ONNX Runtime, by training a network or by
+// Matrix products are gonum's in plain Go unless a program links ONNX Runtime, as all do that import run or report, others by
 //
 //	import _ "winnow/backbone/ort"
 //
 // and finds its library (winnow runtime install, or $WINNOW_ORT_LIB); then they are ten to twenty times as fast, without a call.
-// ort.Doctor says which computes and why. Packages from datasets to search need no cgo otherwise.
+// ort.Doctor says which computes and why. The other packages build without cgo.
 package winnow

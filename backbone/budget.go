@@ -2,6 +2,7 @@ package backbone
 
 import (
 	"context"
+	"math"
 	"runtime"
 
 	"golang.org/x/sync/semaphore"
@@ -34,5 +35,19 @@ const collected = 256 << 20
 // decoding, turning and resizing them takes. Ordinary photographs of all cores fit at once.
 var (
 	fileBudget    = newBudget(maxFile)
-	pictureBudget = newBudget(max(DefaultMaxBytes, int64(runtime.GOMAXPROCS(0))*128<<20))
+	pictureBudget = newBudget(min(max(DefaultMaxBytes, int64(runtime.GOMAXPROCS(0))*128<<20), spaceForPictures))
 )
+
+// spaceForPictures bounds what pictures take together, and each of them: Go's runtime ends the program where the address
+// space does.
+var spaceForPictures = spaceWithin(AddressSpace())
+
+// spaceWithin returns half of what the program leaves of an address space of limit bytes (0: no limit), since the place of a
+// picture that was let go is not always used again.
+func spaceWithin(limit uint64) int64 {
+	const program, least = 7 << 28, 16 << 20
+	if limit == 0 {
+		return math.MaxInt64
+	}
+	return max(least, (int64(limit)-program)/2)
+}

@@ -129,7 +129,7 @@ func (o DecodeOptions) planAs(f format, data []byte) (p decoding, err error) {
 	if p.bytes, p.second, err = s.bytes(p.by); err != nil {
 		return p, decodeError(f.name, err)
 	}
-	if most := max(DefaultMaxBytes, 6*int64(limit)); p.bytes > most {
+	if most := min(max(DefaultMaxBytes, 6*int64(limit)), spaceForPictures); p.bytes > most {
 		return p, fmt.Errorf("%s: %d×%d pixels take %d bytes to decode, expected at most %d", f.name, p.w, p.h, p.bytes, most)
 	}
 	if o.EXIF {

@@ -96,7 +96,7 @@ func extractTo(t testing.TB, ctx context.Context, dir string, net *sums, files f
 	if err := Extract(ctx, cfg, net, files, paths, flushing{w}, observe); err != nil {
 		return err
 	}
-	_, err = w.Finish()
+	_, err = w.Finish(t.Context())
 	return err
 }
 
@@ -382,7 +382,7 @@ func TestNotFinite(t *testing.T) {
 		if err := Extract(t.Context(), cfg, net, files, paths, w, nil); err != nil {
 			t.Fatal(err)
 		}
-		s, err := w.Finish()
+		s, err := w.Finish(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -162,7 +162,7 @@ func viewsTo(t testing.TB, dir string, net *sums, cfg ExtractConfig, dtype strin
 	if err := Extract(context.Background(), cfg, net, files, paths, flushing{w}, nil); err != nil {
 		return err
 	}
-	_, err = w.Finish()
+	_, err = w.Finish(t.Context())
 	return err
 }
 

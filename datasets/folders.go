@@ -3,6 +3,7 @@ package datasets
 import (
 	"archive/zip"
 	"cmp"
+	"context"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"winnow/internal/regular"
 )
@@ -47,8 +49,9 @@ func readZip(source string, opts ReadOptions) (*Dataset, error) {
 
 // ReadFolders reads a folder per class. Where the top folders are named after splits (train, val, test, …)
 // the classes are looked for below them. A folder that holds nothing but one folder of folders, as many a zip file, only
-// wraps that one. Files that do not end like an image, names that begin with a
-// dot, and pipes and devices are passed over; nested folders belong to the class folder they lie in.
+// wraps that one. Files that do not end like an image, names that begin with a dot, and pipes and devices are passed over;
+// nested folders belong to the class folder they lie in. A folder whose name is not UTF-8 cannot be opened, and stands for
+// its images.
 func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if opts.StripPrefix != "" {
 		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths are relative to the folder", name, opts.StripPrefix)
@@ -58,7 +61,11 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	at, tops, err := unwrapped(fsys)
+	ctx := opts.Once
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	at, tops, err := unwrapped(ctx, fsys)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
@@ -69,7 +76,7 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 		}
 	}
 	if len(splits) > 0 && len(splits) < len(tops) { // a feature store beside them, say, is no class
-		if tops, err = withImages(fsys, at, tops); err != nil {
+		if tops, err = withImages(ctx, fsys, at, tops); err != nil {
 			return nil, fmt.Errorf("datasets: %s: %w", name, err)
 		}
 		maps.DeleteFunc(splits, func(top, _ string) bool { return !slices.Contains(tops, top) })
@@ -77,7 +84,7 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	var rows []row
 	add := func(parent, split string, classes []string) error {
 		for _, class := range classes {
-			if rows, err = addClass(rows, fsys, path.Join(parent, class), class, split); err != nil {
+			if rows, err = addClass(ctx, rows, fsys, path.Join(parent, class), class, split); err != nil {
 				return fmt.Errorf("datasets: %s: %w", name, err)
 			}
 		}
@@ -87,7 +94,7 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 		err = add(at, split, tops)
 	} else {
 		for _, top := range tops {
-			classes, ferr := folders(fsys, path.Join(at, top))
+			classes, ferr := folders(ctx, fsys, path.Join(at, top))
 			if ferr != nil {
 				return nil, fmt.Errorf("datasets: %s: %w", name, ferr)
 			}
@@ -107,17 +114,17 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 
 // unwrapped returns the folder that the classes or splits lie in, and them: the top one, or where that holds nothing but
 // one folder of folders, the one inside.
-func unwrapped(fsys fs.FS) (at string, tops []string, err error) {
+func unwrapped(ctx context.Context, fsys fs.FS) (at string, tops []string, err error) {
 	for at = "."; ; at = path.Join(at, tops[0]) {
-		if tops, err = folders(fsys, at); err != nil || len(tops) != 1 {
+		if tops, err = folders(ctx, fsys, at); err != nil || len(tops) != 1 {
 			return at, tops, err
 		}
 		if _, err := ParseSplit(tops[0]); err == nil {
 			return at, tops, nil
 		}
 		below, err := fs.ReadDir(fsys, path.Join(at, tops[0]))
-		if err != nil {
-			return at, nil, err
+		if err != nil { // it is told where its images are looked for
+			return at, tops, nil
 		}
 		isImage := func(e fs.DirEntry) bool { return slices.Contains(imageNames, strings.ToLower(path.Ext(e.Name()))) }
 		if slices.ContainsFunc(below, isImage) || !slices.ContainsFunc(below, fs.DirEntry.IsDir) {
@@ -127,13 +134,13 @@ func unwrapped(fsys fs.FS) (at string, tops []string, err error) {
 }
 
 // withImages returns those of the folders that an image lies below.
-func withImages(fsys fs.FS, at string, tops []string) (list []string, err error) {
+func withImages(ctx context.Context, fsys fs.FS, at string, tops []string) (list []string, err error) {
 	for _, top := range tops {
-		images, err := Images(fsys, path.Join(at, top))
-		if err != nil {
+		images := 0
+		if err := walkImages(ctx, fsys, path.Join(at, top), func(string) { images++ }); err != nil {
 			return nil, err
 		}
-		if len(images) > 0 {
+		if images > 0 {
 			list = append(list, top)
 		}
 	}
@@ -141,38 +148,46 @@ func withImages(fsys fs.FS, at string, tops []string) (list []string, err error)
 }
 
 // folders lists the visible folders of dir in order, without what macOS puts beside the files of a zip.
-func folders(fsys fs.FS, dir string) ([]string, error) {
+func folders(ctx context.Context, fsys fs.FS, dir string) ([]string, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
 	var names []string
 	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if strings.HasPrefix(e.Name(), ".") || e.Name() == "__MACOSX" {
 			continue
 		}
-		if info, err := fs.Stat(fsys, path.Join(dir, e.Name())); err == nil && info.IsDir() { // Stat: links count
+		info, err := fs.Stat(fsys, path.Join(dir, e.Name())) // links count
+		if err == nil && info.IsDir() || e.IsDir() && !utf8.ValidString(e.Name()) {
 			names = append(names, e.Name())
 		}
 	}
 	return names, nil
 }
 
-func addClass(rows []row, fsys fs.FS, dir, class, split string) ([]row, error) {
-	err := walkImages(fsys, dir, func(p string) { rows = append(rows, row{path: p, label: class, split: split}) })
+func addClass(ctx context.Context, rows []row, fsys fs.FS, dir, class, split string) ([]row, error) {
+	err := walkImages(ctx, fsys, dir, func(p string) { rows = append(rows, row{path: p, label: class, split: split}) })
 	return rows, err
 }
 
 // Images lists the images of a folder and all below it, in text order: files that end like one, names that begin with a
 // dot passed over.
 func Images(fsys fs.FS, dir string) (paths []string, err error) {
-	err = walkImages(fsys, dir, func(p string) { paths = append(paths, p) })
+	err = walkImages(context.Background(), fsys, dir, func(p string) { paths = append(paths, p) })
 	return paths, err
 }
 
-func walkImages(fsys fs.FS, dir string, visit func(p string)) error {
+func walkImages(ctx context.Context, fsys fs.FS, dir string, visit func(p string)) error {
 	return fs.WalkDir(fsys, dir, func(p string, entry fs.DirEntry, err error) error {
-		if err != nil {
+		if err != nil && !utf8.ValidString(p) { // cannot be opened by its name: reading the image p reports it
+			visit(p)
+			return fs.SkipDir
+		}
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
 		hidden := strings.HasPrefix(entry.Name(), ".") && p != dir

@@ -3,6 +3,7 @@
 package datasets_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,5 +41,26 @@ func TestFoldersWithPipes(t *testing.T) {
 		if _, err := datasets.Read(name, datasets.ReadOptions{}); err == nil {
 			t.Errorf("%s was read as a manifest", name)
 		}
+	}
+}
+
+// TestFoldersNotUTF8: a folder whose name cannot be said stands in the place of its images, for their reader to report; the
+// others are read.
+func TestFoldersNotUTF8(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"birds/a.png", "birds/un\xff/b.png", "cl\xffass/c.png", "fish/d.png"} {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); errors.Is(err, syscall.EILSEQ) {
+			t.Skip("names are UTF-8 here")
+		} else if err := errors.Join(err, os.WriteFile(file, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d, err := datasets.Read(dir, datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := d.Paths(), []string{"birds/a.png", "birds/un\xff", "cl\xffass", "fish/d.png"}; !slices.Equal(got, want) {
+		t.Errorf("%q, expected %q", got, want)
 	}
 }

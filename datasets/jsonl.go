@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -20,60 +22,17 @@ func readJSONL(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 1<<16), 1<<24)
 	var rows []row
-	var columns []string
-	index := make(map[string]int)
+	t := others{at: make(map[string]int)}
 	for line, size := 1, 0; in.Scan(); line++ {
 		size += len(in.Bytes())
 		if len(bytes.TrimSpace(in.Bytes())) == 0 {
 			continue
 		}
-		var object map[string]json.RawMessage
-		if err := json.Unmarshal(in.Bytes(), &object); err != nil {
-			return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
+		row, err := t.row(in.Bytes(), len(rows)+1, size)
+		if err == nil {
+			rows, err = appendRow(rows, row, opts)
 		}
-		var r row
-		var fresh []string
-		for key, raw := range object {
-			value, err := jsonText(raw)
-			if err != nil {
-				return nil, fmt.Errorf("datasets: %s:%d: %s: %w", name, line, key, err)
-			}
-			switch key {
-			case "path":
-				r.path = value
-			case "label":
-				r.label = strings.TrimSpace(value)
-			case "split":
-				r.split = value
-			case "true_label":
-				r.truth = strings.TrimSpace(value)
-			default:
-				if _, ok := index[key]; !ok {
-					fresh = append(fresh, key)
-				}
-			}
-		}
-		slices.Sort(fresh) // a map has no order: keep the columns' order the same in every run
-		for _, key := range fresh {
-			index[key] = len(columns)
-			columns = append(columns, key)
-		}
-		if n := (len(rows) + 1) * len(columns); n > max(leastCells, size) {
-			return nil, fmt.Errorf("datasets: %s:%d: %d rows with %d different keys make a table of %d values, expected keys that rows share", name, line, len(rows)+1, len(columns), n)
-		}
-		if len(columns) > 0 {
-			r.extra = make([]string, len(columns))
-		}
-		for key, raw := range object {
-			if i, ok := index[key]; ok {
-				r.extra[i], _ = jsonText(raw) // checked above
-			}
-		}
-		if _, ok := object["label"]; !ok {
-			return nil, fmt.Errorf("datasets: %s:%d: no key \"label\", expected path and label", name, line)
-		}
-		var err error
-		if rows, err = appendRow(rows, r, opts); err != nil {
+		if err != nil {
 			return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
 		}
 	}
@@ -81,11 +40,51 @@ func readJSONL(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	for i := range rows { // columns that appeared later
-		if missing := len(columns) - len(rows[i].extra); missing > 0 {
+		if missing := len(t.columns) - len(rows[i].extra); missing > 0 {
 			rows[i].extra = append(rows[i].extra, make([]string, missing)...)
 		}
 	}
-	return build(rows, columns), nil
+	return build(rows, t.columns), nil
+}
+
+// others are the columns of a JSONL manifest that have no meaning here, in the order in which they appear.
+type others struct {
+	columns []string
+	at      map[string]int
+}
+
+// row reads a line, the last of so many rows in so many bytes.
+func (t *others) row(line []byte, rows, size int) (r row, err error) {
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(line, &object); err != nil {
+		return r, err
+	}
+	values := make(map[string]string, len(object))
+	for _, key := range slices.Sorted(maps.Keys(object)) { // a map has no order: keep the columns' the same in every run
+		if values[key], err = jsonText(object[key]); err != nil {
+			return r, fmt.Errorf("%s: %w", key, err)
+		}
+		if _, known := t.at[key]; !known && !slices.Contains([]string{"path", "label", "split", "true_label"}, key) {
+			t.at[key] = len(t.columns)
+			t.columns = append(t.columns, key)
+		}
+	}
+	if n := rows * len(t.columns); n > max(leastCells, size) {
+		return r, fmt.Errorf("%d rows with %d different keys make a table of %d values, expected keys that rows share", rows, len(t.columns), n)
+	}
+	if _, ok := object["label"]; !ok {
+		return r, errors.New("no key \"label\", expected path and label")
+	}
+	r.path, r.label, r.split, r.truth = values["path"], strings.TrimSpace(values["label"]), values["split"], strings.TrimSpace(values["true_label"])
+	if len(t.columns) > 0 {
+		r.extra = make([]string, len(t.columns))
+	}
+	for key, value := range values {
+		if i, ok := t.at[key]; ok {
+			r.extra[i] = value
+		}
+	}
+	return r, nil
 }
 
 // jsonText returns a JSON string's value, "" for null, and any other value's JSON text.

@@ -35,7 +35,7 @@ type ReadOptions struct {
 	StripPrefix string // removed from the front of every path
 	Numbered    bool   // a table with a header and no column path is read: its images are called by their rows, from 0
 	// Once, where it is given, says that the source is read this once, so that a pipe which the shell opened, or - for standard
-	// input, will do; the reading of a pipe ends with it.
+	// input, will do; the reading of a pipe or a folder ends with it.
 	Once context.Context
 }
 

@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -85,6 +86,35 @@ func TestReadFolders(t *testing.T) {
 	}
 	if _, err = ReadFolders(fstest.MapFS{"readme.txt": file}, "m", ReadOptions{}); err == nil || !strings.Contains(err.Error(), "no image found") {
 		t.Errorf("a folder without images: got %v", err)
+	}
+}
+
+// lastEntry is a folder tree that ends a context when a folder is listed.
+type lastEntry struct {
+	fstest.MapFS
+	dir    string
+	cancel func()
+}
+
+func (l lastEntry) ReadDir(name string) ([]fs.DirEntry, error) {
+	if name == l.dir {
+		l.cancel()
+	}
+	return l.MapFS.ReadDir(name)
+}
+
+// TestFoldersInterrupted: the walk of a folder ends with its context, wherever it is.
+func TestFoldersInterrupted(t *testing.T) {
+	files := fstest.MapFS{"train/a/1.png": {}, "train/a/deep/2.png": {}, "train/b/3.png": {}, "test/a/4.png": {}}
+	for _, dir := range []string{".", "train", "train/a", "train/a/deep", "train/b", "none"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		d, err := ReadFolders(lastEntry{files, dir, cancel}, "images", ReadOptions{Once: ctx})
+		if want := context.Canceled; dir != "none" && !errors.Is(err, want) {
+			t.Errorf("in %s: %v, expected %v", dir, err, want)
+		} else if dir == "none" && (err != nil || len(d.Samples) != 4) {
+			t.Errorf("not interrupted: %v", err)
+		}
+		cancel()
 	}
 }
 

@@ -79,7 +79,7 @@ func (e *Embedder) fill(ctx context.Context, h Host, dir string, images []string
 	bad := x.Bad()
 	var none *backbone.NoneReadable
 	if errors.As(err, &none) && none.Tried == len(x.New) && x.Total() > 0 { // the index does not change
-		h.Note("none of the %d images that are new can be read", none.Tried)
+		net.host.Note("none of the %d images that are new can be read", none.Tried)
 		bad, err = []features.Bad{{Path: none.Path, Reason: none.Reason.Error()}}, nil
 	}
 	r = Indexed{Index: dir, Rows: x.Total(), Dim: net.Dim(), DType: x.DType(), Model: e.Backbone.Name, Added: x.Added(), Skipped: x.Skipped, LeftOut: lookup.Unreadable(bad)}

@@ -30,6 +30,7 @@ type Network struct {
 // Load loads the network onto the host's runtime. With fill above 0 it always computes batches of that size; with unit it
 // divides vectors by their length.
 func (e *Embedder) Load(h Host, fill int, unit bool) (*Network, error) {
+	h = h.Complete()
 	rt, err := h.Runtime()
 	if err != nil {
 		return nil, err
@@ -90,12 +91,8 @@ func (n *Network) Close() error { return errors.Join(n.net.Close(), n.runtime.Cl
 
 // embed sends images through the network into rows.
 func (n *Network) embed(ctx context.Context, images fs.FS, paths []string, rows backbone.RowWriter, o Options) error {
-	var observe func(backbone.Progress)
-	if n.host.Images != nil {
-		var end func()
-		observe, end = n.host.Images()
-		defer end()
-	}
+	observe, end := n.host.Images()
+	defer end()
 	cfg := backbone.ExtractConfig{Preprocessing: n.Backbone.Preprocessing, Batch: o.Batch, Workers: o.Workers}
 	return backbone.Extract(ctx, cfg, n, images, paths, rows, observe)
 }

@@ -31,8 +31,8 @@ type Upload struct {
 	Recreate   bool
 	OnDisk     bool
 
-	Note  func(format string, args ...any)
-	Watch func(what string) (at func(done, total int), end func())
+	Note  func(format string, args ...any)                         // takes a fact for the user; may be nil
+	Watch func(what string) (at func(done, total int), end func()) // shows how far it is; may be nil
 }
 
 // PayloadError is a column that cannot be kept beside the vectors.
@@ -63,7 +63,7 @@ func (q Upload) Dial() (*qdrant.Server, error) {
 	if q.URL == "" {
 		return nil, nil
 	}
-	if q.Key != "" && !q.Address.TLS && !q.Address.Loopback() {
+	if q.Key != "" && !q.Address.TLS && !q.Address.Loopback() && q.Note != nil {
 		q.Note("the key of the Qdrant server goes to %s unencrypted: use https:// where others can listen", q.Address)
 	}
 	return qdrant.Dial(q.Address, q.Key)
@@ -128,7 +128,13 @@ func (u *Uploaded) String() string {
 // send sends points and says in the user's words what is in the way.
 func (q Upload) send(ctx context.Context, server *qdrant.Server, dir, model string, columns []string, points Points) (*Uploaded, error) {
 	q.Collection = cmp.Or(q.Collection, filepath.Base(extraction.Absolute(dir)))
-	observe, end := q.Watch("points")
+	if q.Note == nil {
+		q.Note = func(string, ...any) {}
+	}
+	observe, end := (func(done, total int))(nil), func() {}
+	if q.Watch != nil {
+		observe, end = q.Watch("points")
+	}
 	defer end()
 	r, err := qdrant.Upload(ctx, server, points, qdrant.Options{Collection: q.Collection, Model: model, Batch: q.Batch, Recreate: q.Recreate, OnDisk: q.OnDisk,
 		Indexed: columns, Note: func(text string) { q.Note("%s", text) }, Observe: observe})

@@ -63,14 +63,16 @@ func fittable(what string, train, test features.Set) (features.Set, features.Set
 		return train, test, fmt.Errorf("eval: %s: %d rows with a label to fit and %d to judge, expected at least one of each", what, train.Len(), test.Len())
 	}
 	if train.Dim() != test.Dim() {
-		return train, test, fmt.Errorf("eval: %s: rows to judge have %d dimensions, those to fit %d", what, test.Dim(), train.Dim())
+		return train, test, fmt.Errorf("eval: %s: rows to judge have %d dimensions, expected the %d of those to fit", what, test.Dim(), train.Dim())
 	}
-	for name, set := range map[string]features.Set{"fit": train, "judge": test} {
-		for i := range set.Len() {
-			if !slices.ContainsFunc(set.Row(i), notFinite) {
-				continue
+	for _, of := range []struct {
+		name string
+		features.Set
+	}{{"fit", train}, {"judge", test}} {
+		for i := range of.Len() {
+			if slices.ContainsFunc(of.Row(i), notFinite) {
+				return train, test, fmt.Errorf("eval: %s: row %d to %s holds a number that is not finite", what, i, of.name)
 			}
-			return train, test, fmt.Errorf("eval: %s: row %d to %s holds a number that is not finite", what, i, name)
 		}
 	}
 	classes, _ := classesOf(train.Labels)

@@ -136,21 +136,16 @@ func (r *regression) softmax(logits blas32.General, bias []float64, of []int, lo
 		group.Go(func() error {
 			e := make([]float64, len(bias))
 			for i := w; i < logits.Rows; i += workers {
-				row, most := features.Row(logits, i), math.Inf(-1)
+				row := features.Row(logits, i)
 				for k, v := range row {
 					e[k] = float64(v) + bias[k]
-					most = max(most, e[k])
 				}
-				own, sum := e[of[i]]-most, 0.0
+				own := e[of[i]]
+				losses[i] = (features.Softmax(e, e) - own) / n
+				e[of[i]]--
 				for k, v := range e {
-					e[k] = math.Exp(v - most)
-					sum += e[k]
+					row[k] = float32(v / n)
 				}
-				losses[i] = (math.Log(sum) - own) / n
-				for k, v := range e {
-					row[k] = float32(v / sum / n)
-				}
-				row[of[i]] = float32((e[of[i]]/sum - 1) / n)
 			}
 			return nil
 		})

@@ -176,7 +176,7 @@ func (e *Extraction) fill(ctx context.Context, h Host, w *features.Writer, net *
 		}
 		return Result{}, err
 	}
-	s, err := w.Finish()
+	s, err := w.Finish(ctx)
 	if err != nil {
 		return Result{}, err
 	}

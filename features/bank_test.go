@@ -140,7 +140,7 @@ func TestDriftIsStopped(t *testing.T) {
 	}
 	for k, n := range b.changes {
 		if n > refreshAfter {
-			t.Errorf("class %d has had %d changes since it was summed anew", k, n)
+			t.Errorf("class %d has had %d changes since it was last summed", k, n)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package features
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -65,10 +66,35 @@ func TestOldStoreGoesFirst(t *testing.T) {
 	w := mustCreate(t, dir, other, true)
 	defer w.Close()
 	appendTo(t, w, other, 10)
-	if _, err := w.Finish(); err != nil {
+	if _, err := w.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if syncs != 1 {
 		t.Errorf("the folder was synced %d times before the vectors were replaced, expected once", syncs)
+	}
+}
+
+// TestFinishInterrupted: the sum of the vectors, which takes seconds of a large store, ends with the context, and Create goes on
+// from there.
+func TestFinishInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	plan := testPlan(10)
+	w := mustCreate(t, dir, plan, false)
+	appendTo(t, w, plan, 10)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := w.Finish(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, expected %v", err, context.Canceled)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w = mustCreate(t, dir, plan, false)
+	defer w.Close()
+	if w.Rows() != 10 {
+		t.Errorf("%d rows are kept, expected 10", w.Rows())
+	}
+	if _, err := w.Finish(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

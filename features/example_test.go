@@ -62,7 +62,7 @@ func ExampleCreate() {
 	if err := w.Append(blas32.General{Rows: 2, Cols: 3, Stride: 3, Data: []float32{1, 2, 3, 4, 5, 6}}, nil); err != nil {
 		log.Fatal(err)
 	}
-	store, err := w.Finish()
+	store, err := w.Finish(context.Background())
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func makeShard(t testing.TB, dir string, plan Plan, index, of int) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := w.Finish(); err != nil {
+	if _, err := w.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -269,7 +269,7 @@ func TestShardResumes(t *testing.T) {
 		t.Errorf("%d rows, expected 8", w.Rows())
 	}
 	appendTo(t, w, plan, 20)
-	if _, err := w.Finish(); err != nil {
+	if _, err := w.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w.Close()
@@ -337,7 +337,7 @@ func BenchmarkJoin(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		if _, err := w.Finish(); err != nil {
+		if _, err := w.Finish(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 		w.Close()

@@ -63,7 +63,7 @@ func makeStore(t *testing.T, dir string, plan Plan) *Store {
 	w := mustCreate(t, dir, plan, false)
 	defer w.Close()
 	appendTo(t, w, plan, len(plan.Paths))
-	s, err := w.Finish()
+	s, err := w.Finish(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestDeathAtEveryMoment(t *testing.T) {
 		}
 		take()
 	}
-	s, err := w.Finish()
+	s, err := w.Finish(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestDeathAtEveryMoment(t *testing.T) {
 		dir := restore(t, picture)
 		w := mustCreate(t, dir, plan, false)
 		appendTo(t, w, plan, 10)
-		if _, err := w.Finish(); err != nil {
+		if _, err := w.Finish(t.Context()); err != nil {
 			t.Fatalf("picture %d: %v", i, err)
 		}
 		w.Close()
@@ -213,7 +213,7 @@ func TestFinishNotesAllRowsFirst(t *testing.T) {
 	}
 	w := mustCreate(t, dir, plan, false)
 	appendTo(t, w, plan, 10)
-	if _, err := w.Finish(); err == nil {
+	if _, err := w.Finish(t.Context()); err == nil {
 		t.Fatal("a folder named features.npy was replaced")
 	}
 	w.Close()
@@ -225,7 +225,7 @@ func TestFinishNotesAllRowsFirst(t *testing.T) {
 	if w.Rows() != 10 {
 		t.Errorf("%d rows are known, expected 10", w.Rows())
 	}
-	if _, err := w.Finish(); err != nil {
+	if _, err := w.Finish(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -244,7 +244,7 @@ func TestSpoiledResumeIsSeen(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := w.Finish(); err != nil {
+	if _, err := w.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w.Close()
@@ -294,7 +294,7 @@ func TestAnotherKeyIsRefused(t *testing.T) {
 			}
 			w := mustCreate(t, dir, other, true)
 			appendTo(t, w, other, len(other.Paths))
-			s, err := w.Finish()
+			s, err := w.Finish(t.Context())
 			if err != nil {
 				t.Fatalf("%s: overwriting: %v", name, err)
 			}
@@ -352,7 +352,7 @@ func TestOverwriteKeepsTheOldStore(t *testing.T) {
 		t.Errorf("goes on at row %d, expected 8", w.Rows())
 	}
 	appendTo(t, w, other, 10)
-	if s, err = w.Finish(); err != nil || s.Key.Model != "9c02" {
+	if s, err = w.Finish(t.Context()); err != nil || s.Key.Model != "9c02" {
 		t.Errorf("new store: %v", err)
 	}
 	w.Close()
@@ -428,7 +428,7 @@ func TestUnfinishedIsSaid(t *testing.T) {
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Finish(); err == nil {
+	if _, err := w.Finish(t.Context()); err == nil {
 		t.Error("8 of 10 rows were finished")
 	}
 	w.Close()

@@ -192,14 +192,14 @@ func (w *Writer) Flush() error {
 
 // Finish makes the store out of a part with all its rows, replacing an older one, and opens it. Whenever it
 // is cut off, either the older store or a beginning that Create goes on with is there.
-func (w *Writer) Finish() (*Store, error) {
+func (w *Writer) Finish(ctx context.Context) (*Store, error) {
 	if w.rows != len(w.plan.Paths) {
 		return nil, fmt.Errorf("features: %s: %d of %d rows", w.dir, w.rows, len(w.plan.Paths))
 	}
 	if err := w.replaceMatrix(); err != nil {
 		return nil, err
 	}
-	sum, err := hashFile(context.Background(), w.path(featuresFile))
+	sum, err := hashFile(ctx, w.path(featuresFile))
 	if err != nil {
 		return nil, fmt.Errorf("features: %w", err)
 	}

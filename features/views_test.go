@@ -166,7 +166,7 @@ func TestViewsResume(t *testing.T) {
 				t.Fatalf("%q: goes on at row %d, expected %d", dtype, w.Rows(), stop)
 			}
 			appendTo(t, w, plan, 10)
-			if _, err := w.Finish(); err != nil {
+			if _, err := w.Finish(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			w.Close()
@@ -261,7 +261,7 @@ func TestFloat16Limits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := w.Finish()
+		s, err := w.Finish(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,7 +287,7 @@ func FuzzOpen(f *testing.F) {
 					return nil, err
 				}
 			}
-			return w.Finish()
+			return w.Finish(f.Context())
 		}()
 		if err != nil {
 			f.Fatal(err)

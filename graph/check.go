@@ -48,11 +48,11 @@ func (m *Model) check() error {
 // scope is the names made so far in a graph and, for a graph inside a node, in those around it.
 type scope struct {
 	made  map[string]bool
-	outer *scope
+	outer *scope // nil: there is none around
 }
 
 func (s *scope) has(name string) bool {
-	return s != nil && (s.made[name] || s.outer.has(name))
+	return s.made[name] || s.outer != nil && s.outer.has(name)
 }
 
 // check walks the nodes in order.

@@ -32,7 +32,7 @@ func TestStoredStay(t *testing.T) {
 	if err := w.Append(x, nil); err != nil {
 		t.Fatal(err)
 	}
-	store, err := w.Finish()
+	store, err := w.Finish(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

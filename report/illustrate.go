@@ -35,6 +35,7 @@ type Illustration struct {
 // Illustrate adds suspects and queries to the page of a run, and returns what draws its map, nil for none: in so many bytes
 // at most.
 func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Illustration) (drawMap func(w io.Writer, most int) error, err error) {
+	h = h.complete()
 	var examples evaluation.Examples
 	if len(evaluation.Askers(r.now)) > 0 {
 		examples, err = evaluation.ExamplesAmong(ctx, r.Run, r.split, r.now, evaluation.ExampleOptions{Choice: evaluation.ChooseRandom, Queries: shownQueries, K: shownNearest, Seed: shownSeed})

@@ -78,6 +78,7 @@ type Map struct {
 
 // DrawMap brings images of a run, or of a store, into the plane.
 func DrawMap(ctx context.Context, h Host, run *folder.Run, o MapOptions) (*Map, error) {
+	h = h.complete()
 	m, err := chooseMap(ctx, run, o)
 	if err != nil {
 		return nil, err

@@ -18,11 +18,22 @@ import (
 	"winnow/run/folder"
 )
 
-// Host is what drawing needs of the program around it.
+// Host is what drawing needs of the program around it; functions may be nil.
 type Host struct {
 	Note   func(format string, args ...any)                         // takes a fact for the user
 	Watch  func(what string) (at func(done, total int), end func()) // shows how far some work is
 	Winnow string                                                   // its version, for the page
+}
+
+// complete returns the host with functions for those that are nil.
+func (h Host) complete() Host {
+	if h.Note == nil {
+		h.Note = func(string, ...any) {}
+	}
+	if h.Watch == nil {
+		h.Watch = func(string) (func(done, total int), func()) { return func(int, int) {}, func() {} }
+	}
+	return h
 }
 
 // Thumbnails reads images of a run small, at most side pixels wide and high. One that cannot be read is nil, and noted;
@@ -33,6 +44,7 @@ func Thumbnails(ctx context.Context, h Host, run *folder.Run, paths []string, si
 
 // thumbnailsIn is Thumbnails of the images of a folder or .zip file, for a command.
 func thumbnailsIn(ctx context.Context, h Host, where, command string, paths []string, side int) ([]image.Image, error) {
+	h = h.complete()
 	advice := "name the folder of the images, or a .zip file of it, with --root"
 	if command == "map" {
 		advice += "; --no-pictures leaves them out"

@@ -32,7 +32,7 @@ func storeOf(t *testing.T, paths []string, bad []features.Bad) string {
 	if err := w.Append(x, bad); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Finish(); err != nil {
+	if _, err := w.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -235,7 +235,7 @@ func TestStoredLeavesOutWhatHasNoDirection(t *testing.T) {
 	if err := w.Append(x, []features.Bad{{Row: 4, Path: names(40)[4], Reason: "not an image"}}); err != nil {
 		t.Fatal(err)
 	}
-	store, err := w.Finish()
+	store, err := w.Finish(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

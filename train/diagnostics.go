@@ -114,7 +114,7 @@ func (t *Trainer) note(s *Step) {
 
 // diagnose tells what was noted, where it is time to: after every DiagnoseEvery steps, and in the end, which lost
 // patience may bring.
-func (t *Trainer) diagnose(lines *lineFile) error {
+func (t *Trainer) diagnose(j journal) error {
 	step := t.progress.Step
 	if !t.diagnoses() || len(t.judged) == 0 || step%t.DiagnoseEvery != 0 && step != t.Steps && !t.lostPatience() {
 		return nil
@@ -133,14 +133,11 @@ func (t *Trainer) diagnose(lines *lineFile) error {
 	if t.Diagnosed != nil {
 		t.Diagnosed(d)
 	}
-	return lines.put(step, d)
+	return j.diagnosed(d)
 }
 
-// openDiagnostics goes on with diagnostics.jsonl; nil where there is nothing to look into.
+// openDiagnostics goes on with diagnostics.jsonl.
 func (t *Trainer) openDiagnostics() (*lineFile, error) {
-	if !t.diagnoses() || t.Dir == "" {
-		return nil, nil
-	}
 	last := t.progress.Step
 	if len(t.judged) > 0 {
 		last-- // the last step's diagnosis is still to come

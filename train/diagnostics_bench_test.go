@@ -47,7 +47,7 @@ func BenchmarkDiagnosis(b *testing.B) {
 		for b.Loop() {
 			tr.Bank.Push(one)
 			tr.note(&s)
-			if err := tr.diagnose(nil); err != nil {
+			if err := tr.diagnose(unkept{}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -14,7 +14,7 @@ import (
 	"winnow/internal/atomicfile"
 )
 
-// lineFile is a file of a run's folder with a JSON value a line, about rising steps. A nil *lineFile takes nothing.
+// lineFile is a file of a run's folder with a JSON value a line, about rising steps.
 type lineFile struct {
 	name string
 	file *os.File
@@ -70,9 +70,6 @@ func cutLines(path, name string, keep func(line []byte) (bool, error)) error {
 
 // put writes one line.
 func (l *lineFile) put(step int, v any) error {
-	if l == nil {
-		return nil
-	}
 	text, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("train: %s: step %d: %w", l.name, step, err)
@@ -86,21 +83,13 @@ func (l *lineFile) put(step int, v any) error {
 
 // sync brings the lines to the disk: a checkpoint must not be newer than they are.
 func (l *lineFile) sync() error {
-	if l == nil {
-		return nil
-	}
 	if err := l.file.Sync(); err != nil {
 		return fmt.Errorf("train: %s: %w", l.name, err)
 	}
 	return nil
 }
 
-func (l *lineFile) close() error {
-	if l == nil {
-		return nil
-	}
-	return l.file.Close()
-}
+func (l *lineFile) close() error { return l.file.Close() }
 
 // readLines reads a file in dir that openLines writes; none where there is no such file. A torn last line, of a run
 // that was killed, is left out. what names the lines in an error.

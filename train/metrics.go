@@ -37,7 +37,7 @@ type Metric struct {
 	Weights      *selfpaced.Round   `json:"selfpaced,omitempty"`
 }
 
-// metrics writes metrics.jsonl and, beside it, TensorBoard events. A nil *metrics writes nothing.
+// metrics writes metrics.jsonl and, beside it, TensorBoard events.
 type metrics struct {
 	lines  *lineFile
 	events *events
@@ -78,9 +78,6 @@ func openMetrics(dir string, at Progress, terms []string, now func() time.Time) 
 
 // step writes one training step.
 func (m *metrics) step(s *Step) error {
-	if m == nil {
-		return nil
-	}
 	kept, share := len(s.Kept), s.KeptShare()
 	l := Metric{Step: s.Number, Epoch: s.Epoch, Loss: &s.Loss, LR: &s.LR, Rows: len(s.IDs), Kept: &kept, KeptShare: &share,
 		GradientNorm: &s.GradientNorm, Bank: s.Bank, Corrected: s.Corrected, Skipped: s.Skipped}
@@ -116,9 +113,6 @@ func (m *metrics) step(s *Step) error {
 
 // validated writes one validation.
 func (m *metrics) validated(v Validation) error {
-	if m == nil {
-		return nil
-	}
 	return m.put(Metric{Step: v.Step, Epoch: v.Epoch, Validation: &v.Score, Best: &v.Best}, []scalar{{"validation", v.Score}})
 }
 
@@ -129,20 +123,7 @@ func (m *metrics) put(l Metric, values []scalar) error {
 	return m.events.scalars(l.Step, values)
 }
 
-// sync brings the lines to the disk.
-func (m *metrics) sync() error {
-	if m == nil {
-		return nil
-	}
-	return m.lines.sync()
-}
-
-func (m *metrics) close() error {
-	if m == nil {
-		return nil
-	}
-	return errors.Join(m.lines.close(), m.events.close())
-}
+func (m *metrics) close() error { return errors.Join(m.lines.close(), m.events.close()) }
 
 // ReadMetrics reads the metrics of the run in dir, in the order in which they were written; none where there are none.
 func ReadMetrics(dir string) ([]Metric, error) { return readLines[Metric](dir, MetricsFile, "metrics") }

@@ -32,75 +32,74 @@ type Result struct {
 // it saves a checkpoint and returns ctx's error. Called after [Trainer.Resume] it goes on, and what it
 // then computes and writes is bit for bit what an uninterrupted run computes and writes.
 func (t *Trainer) Run(ctx context.Context) (result Result, err error) {
-	var m *metrics
-	if t.Dir != "" {
-		names := make([]string, len(t.Terms))
-		for i := range t.Terms {
-			names[i] = t.Terms[i].Name
-		}
-		if m, err = openMetrics(t.Dir, t.progress, names, t.Now); err != nil {
-			return Result{}, err
-		}
-		defer func() { err = errors.Join(err, m.close()) }()
-	}
-	diagnostics, err := t.openDiagnostics()
+	j, err := t.openJournal()
 	if err != nil {
 		return Result{}, err
 	}
-	defer func() { err = errors.Join(err, diagnostics.close()) }()
+	defer func() { err = errors.Join(err, j.close()) }()
+	if err := t.loop(ctx, j); err != nil {
+		return t.result(), err
+	}
+	return t.result(), t.end(j)
+}
+
+// loop does what is due until nothing is.
+func (t *Trainer) loop(ctx context.Context, j journal) error {
 	saved := t.progress.Step
 	for !t.finished() {
-		if err := ctx.Err(); err != nil {
-			return t.result(), t.interrupted(m, diagnostics, err)
-		}
-		if t.roundDue() {
-			if err := t.round(ctx, m); errors.Is(err, context.Canceled) {
-				return t.result(), t.interrupted(m, diagnostics, err)
-			} else if err != nil {
-				return t.result(), err
-			}
-			continue
-		}
-		if t.validationDue() {
-			if err := t.validate(ctx, m); errors.Is(err, context.Canceled) {
-				return t.result(), t.interrupted(m, diagnostics, err)
-			} else if err != nil {
-				return t.result(), err
-			}
-			continue
-		}
-		if t.CheckpointEvery > 0 && t.progress.Step%t.CheckpointEvery == 0 && t.progress.Step > saved {
-			if err := t.save(m, diagnostics); err != nil {
-				return t.result(), err
-			}
-			saved = t.progress.Step
-		}
-		fact, err := t.step()
+		err := ctx.Err()
 		if err != nil {
-			return t.result(), err
+			return t.interrupted(j, err)
 		}
-		if t.Stepped != nil {
-			t.Stepped(*fact)
+		switch {
+		case t.roundDue():
+			err = t.round(ctx, j)
+		case t.validationDue():
+			err = t.validate(ctx, j)
+		case t.CheckpointEvery > 0 && t.progress.Step%t.CheckpointEvery == 0 && t.progress.Step > saved:
+			err, saved = t.save(j), t.progress.Step
+		default:
+			err = t.advance(j)
 		}
-		if fact.Number%t.LogEvery == 0 || fact.Number == t.Steps {
-			if err := m.step(fact); err != nil {
-				return t.result(), err
-			}
+		if errors.Is(err, context.Canceled) {
+			return t.interrupted(j, err)
 		}
-		t.note(fact)
-		if err := t.diagnose(diagnostics); err != nil {
-			return t.result(), err
+		if err != nil {
+			return err
 		}
 	}
-	if err := t.diagnose(diagnostics); err != nil { // what patience cut off
-		return t.result(), err
+	return nil
+}
+
+// advance does a step and tells of it.
+func (t *Trainer) advance(j journal) error {
+	fact, err := t.step()
+	if err != nil {
+		return err
+	}
+	if t.Stepped != nil {
+		t.Stepped(*fact)
+	}
+	if fact.Number%t.LogEvery == 0 || fact.Number == t.Steps {
+		if err := j.step(fact); err != nil {
+			return err
+		}
+	}
+	t.note(fact)
+	return t.diagnose(j)
+}
+
+// end writes what the loop left.
+func (t *Trainer) end(j journal) error {
+	if err := t.diagnose(j); err != nil { // what patience cut off
+		return err
 	}
 	if t.Validate == nil && t.SaveHead != nil {
 		if err := t.SaveHead(true); err != nil {
-			return t.result(), err
+			return err
 		}
 	}
-	return t.result(), t.save(m, diagnostics)
+	return t.save(j)
 }
 
 // finished reports whether nothing is left to do.
@@ -118,7 +117,7 @@ func (t *Trainer) validationDue() bool {
 }
 
 // validate scores the present state and keeps it if it is the best so far.
-func (t *Trainer) validate(ctx context.Context, m *metrics) error {
+func (t *Trainer) validate(ctx context.Context, j journal) error {
 	score, err := t.Validate(ctx)
 	if err != nil {
 		return fmt.Errorf("train: validation after step %d: %w", t.progress.Step, err)
@@ -143,7 +142,7 @@ func (t *Trainer) validate(ctx context.Context, m *metrics) error {
 	if t.Validated != nil {
 		t.Validated(v)
 	}
-	return m.validated(v)
+	return j.validated(v)
 }
 
 // epochOf returns the number of the epoch a step belongs to; step 0 belongs to none.
@@ -175,7 +174,7 @@ func (t *Trainer) UseBest() {
 }
 
 // save writes a checkpoint, and the head of the same state.
-func (t *Trainer) save(m *metrics, diagnostics *lineFile) error {
+func (t *Trainer) save(j journal) error {
 	if t.SaveHead != nil {
 		if err := t.SaveHead(false); err != nil {
 			return err
@@ -184,18 +183,15 @@ func (t *Trainer) save(m *metrics, diagnostics *lineFile) error {
 	if t.Dir == "" {
 		return nil
 	}
-	if err := m.sync(); err != nil {
-		return err
-	}
-	if err := diagnostics.sync(); err != nil {
+	if err := j.sync(); err != nil {
 		return err
 	}
 	return t.writeCheckpoint()
 }
 
 // interrupted saves before it gives the reason back. Only a run that is saved is called cancelled.
-func (t *Trainer) interrupted(m *metrics, diagnostics *lineFile, reason error) error {
-	if err := t.save(m, diagnostics); err != nil {
+func (t *Trainer) interrupted(j journal, reason error) error {
+	if err := t.save(j); err != nil {
 		return fmt.Errorf("train: stopped after step %d (%v) and could not save: %w", t.progress.Step, reason, err)
 	}
 	return fmt.Errorf("train: stopped after step %d: %w", t.progress.Step, reason)

@@ -62,7 +62,7 @@ func (t *Trainer) roundDue() bool {
 }
 
 // round finds new weights for the present state.
-func (t *Trainer) round(ctx context.Context, m *metrics) error {
+func (t *Trainer) round(ctx context.Context, j journal) error {
 	s, p := t.SelfPaced, &t.progress
 	z, err := s.Embed(ctx)
 	if err != nil {
@@ -78,14 +78,11 @@ func (t *Trainer) round(ctx context.Context, m *metrics) error {
 	if t.Weighed != nil {
 		t.Weighed(w)
 	}
-	return m.weighed(w)
+	return j.weighed(w)
 }
 
 // weighed writes one round.
 func (m *metrics) weighed(w Weighing) error {
-	if m == nil {
-		return nil
-	}
 	r := w.Round
 	return m.put(Metric{Step: w.Step, Epoch: w.Epoch, Weights: &r}, []scalar{
 		{"selfpaced/lambda", r.Lambda}, {"selfpaced/maw", r.Mean}, {"selfpaced/sdaw", r.Deviation},

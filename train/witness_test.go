@@ -71,7 +71,7 @@ func slowly(t *testing.T, b *bed, tr *Trainer, spoil bool) slowRecord {
 	var memory []pushed
 	for !tr.finished() {
 		if tr.validationDue() {
-			if err := tr.validate(context.Background(), nil); err != nil {
+			if err := tr.validate(context.Background(), unkept{}); err != nil {
 				t.Fatal(err)
 			}
 			continue

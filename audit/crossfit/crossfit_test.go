@@ -276,7 +276,7 @@ func TestSameSeedSameBits(t *testing.T) {
 	}
 }
 
-// Rows without a label or a partner are judged by nobody; classes smaller than the folds are judged.
+// Rows without a label or a partner are not judged; classes smaller than the folds are judged.
 func TestWhoIsJudged(t *testing.T) {
 	z, _ := fine(1, 0)
 	rows := []int{0, 32, 64, 1, 33, 2, 34, 66, 98, 130, 162, 3, 4}

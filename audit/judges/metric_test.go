@@ -24,7 +24,7 @@ func metricOf(t *testing.T, z features.Set, classes int) *metric {
 	return m
 }
 
-// slowly is the similarity of image i to class k with everything computed anew from the other images; self: image i is
+// slowly is the similarity of image i to class k with everything computed from the other images alone; self: image i is
 // left in.
 func slowly(m *metric, lambda float64, i, k int, twins, self bool) float64 {
 	z := m.s.Z

@@ -201,9 +201,9 @@ func (r *rows) foreign(raw []byte) error {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
 	}
-	for name, to := range map[string]*[]Near{"nearest_with_given_label": &e.SupportGiven, "nearest_with_suggested_label": &e.SupportSuggested} {
-		if err := r.near(object[name], to); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+	for _, list := range nearby {
+		if err := r.near(object[list.name], list.of(&e)); err != nil {
+			return fmt.Errorf("%s: %w", list.name, err)
 		}
 	}
 	if value := object[copies]; value != nil {

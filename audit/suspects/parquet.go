@@ -128,12 +128,9 @@ func (r *rows) parts() map[string]func(e *Entry, k int, v string) error {
 		copies + ".label":      func(e *Entry, k int, v string) error { at(&e.Copies, k).Label = r.same(v); return nil },
 		copies + ".similarity": func(e *Entry, k int, v string) (err error) { at(&e.Copies, k).Similarity, err = number(v); return err },
 	}
-	for name, of := range map[string]func(e *Entry) *[]Near{
-		"nearest_with_given_label":     func(e *Entry) *[]Near { return &e.SupportGiven },
-		"nearest_with_suggested_label": func(e *Entry) *[]Near { return &e.SupportSuggested },
-	} {
-		parts[name+".path"] = func(e *Entry, k int, v string) error { at(of(e), k).Path = r.same(v); return nil }
-		parts[name+".similarity"] = func(e *Entry, k int, v string) (err error) { at(of(e), k).Similarity, err = number(v); return err }
+	for _, list := range nearby {
+		parts[list.name+".path"] = func(e *Entry, k int, v string) error { at(list.of(e), k).Path = r.same(v); return nil }
+		parts[list.name+".similarity"] = func(e *Entry, k int, v string) (err error) { at(list.of(e), k).Similarity, err = number(v); return err }
 	}
 	return parts
 }
@@ -187,7 +184,7 @@ func (r *rows) chunk(column parquet.ColumnChunk, l leaf, first bool) error {
 				if r.room -= int64(n); n > mostText || r.room < 0 {
 					return fmt.Errorf(": row %d: %s: a text of %d bytes, expected at most %d, and fewer than %d for each byte of the file", r.given+row+1, l.name, n, mostText, roomPerByte)
 				}
-				if err := l.take(&r.group[row], k, v); err != nil {
+				if err := l.take(r, &r.group[row], k, v); err != nil {
 					return fmt.Errorf(": row %d: %s: %w", r.given+row+1, l.name, err)
 				}
 			}
@@ -207,15 +204,15 @@ func (r *rows) chunk(column parquet.ColumnChunk, l leaf, first bool) error {
 }
 
 // take sets a value; of a list, nothing is no value.
-func (l leaf) take(e *Entry, k int, v parquet.Value) error {
+func (l leaf) take(r *rows, e *Entry, k int, v parquet.Value) error {
 	if v.IsNull() && strings.Contains(l.name, ".") {
 		return nil
 	}
-	return l.set(e, k, shown(v))
+	return l.set(e, k, r.shown(v))
 }
 
-// shown returns a value as text.
-func shown(v parquet.Value) string {
+// shown returns a value as text; one that is known already is not made again.
+func (r *rows) shown(v parquet.Value) string {
 	switch {
 	case v.IsNull():
 		return ""
@@ -224,6 +221,9 @@ func shown(v parquet.Value) string {
 	case v.Kind() == parquet.Double:
 		return strconv.FormatFloat(v.Double(), 'g', -1, 64)
 	case v.Kind() == parquet.ByteArray:
+		if known, ok := r.names[string(v.ByteArray())]; ok {
+			return known
+		}
 		return string(v.ByteArray())
 	}
 	return v.String()

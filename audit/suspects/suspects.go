@@ -57,6 +57,15 @@ type Near struct {
 	Similarity float64 `json:"similarity" parquet:"similarity"` // cosine; 0 where a list did not tell it
 }
 
+// nearby are an entry's lists of images close to it, by their names in files.
+var nearby = []struct {
+	name string
+	of   func(e *Entry) *[]Near
+}{
+	{"nearest_with_given_label", func(e *Entry) *[]Near { return &e.SupportGiven }},
+	{"nearest_with_suggested_label", func(e *Entry) *[]Near { return &e.SupportSuggested }},
+}
+
 // Copy is a near copy of the judged image that has another label.
 type Copy struct {
 	Path       string  `json:"path" parquet:"path"`

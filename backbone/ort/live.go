@@ -49,7 +49,7 @@ type Live struct {
 	memory                   *memory
 	joined                   bool // the shared arena
 	saved                    map[string]*block
-	uploads                  *upload  // weights on a device; nil on the CPU
+	uploads                  upload   // weights on a device
 	probe                    *program // shapes of what inference cannot tell; nil until one is asked for
 	probed                   []string // the tensors that it tells the shapes of
 
@@ -270,7 +270,11 @@ func (l *Live) Close() error {
 	if l.memory != nil {
 		err = errors.Join(err, l.memory.close())
 	}
-	err = errors.Join(err, l.plain.close(), l.probe.close(), l.forward.close(), l.backward.close())
+	for _, p := range []*program{l.plain, l.probe, l.forward, l.backward} {
+		if p != nil {
+			err = errors.Join(err, p.close())
+		}
+	}
 	if l.joined {
 		l.joined = false
 		err = errors.Join(err, leaveArena(l.rt.library))

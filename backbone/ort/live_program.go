@@ -86,7 +86,7 @@ func (p *program) compute(find func(name string) ortgo.Value) (err error) {
 }
 
 func (p *program) close() error {
-	if p == nil || p.run == nil {
+	if p.run == nil {
 		return nil
 	}
 	err := p.run.Destroy()

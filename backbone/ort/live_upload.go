@@ -9,8 +9,8 @@ import (
 )
 
 // upload keeps the weights on a device. They are refreshed at every Forward, because a solver that steps them
-// does not say so; Backward reads what Forward has brought. A nil upload is a network on the CPU, which reads the
-// parameters where they are.
+// does not say so; Backward reads what Forward has brought. The zero upload is that of a network on the CPU, which
+// reads the parameters where they are.
 type upload struct {
 	program *program // Identity over every weight: the runtime's own way across the bus
 	memory  *memory  // the live network's
@@ -19,8 +19,8 @@ type upload struct {
 	dims    map[string][]int64
 }
 
-func newUpload(l *Live) (*upload, error) {
-	u := &upload{memory: l.memory, blocks: map[string]*block{}, to: map[string]string{}, dims: l.dims}
+func newUpload(l *Live) (upload, error) {
+	u := upload{memory: l.memory, blocks: map[string]*block{}, to: map[string]string{}, dims: l.dims}
 	b := graph.NewBuilder("upload", 17)
 	for _, p := range l.params {
 		if len(l.dims[p.Name]) == 0 {
@@ -32,7 +32,7 @@ func newUpload(l *Live) (*upload, error) {
 		u.to[out], u.blocks[p.Name] = p.Name, new(block)
 	}
 	if len(u.blocks) == 0 {
-		return nil, nil
+		return upload{}, nil
 	}
 	var err error
 	u.program, err = newProgram(l.rt, b.Model(), l.options, false)
@@ -41,7 +41,7 @@ func newUpload(l *Live) (*upload, error) {
 
 // refresh brings the weights' present values to the device.
 func (u *upload) refresh(p *pass) error {
-	if u == nil {
+	if u.program == nil {
 		return nil
 	}
 	for name, b := range u.blocks {
@@ -59,14 +59,14 @@ func (u *upload) refresh(p *pass) error {
 
 // find returns the weight on the device, nil where there is none.
 func (u *upload) find(name string) ortgo.Value {
-	if u == nil || u.blocks[name] == nil {
+	if u.blocks[name] == nil {
 		return nil
 	}
 	return u.blocks[name]
 }
 
 func (u *upload) close() error {
-	if u == nil {
+	if u.program == nil {
 		return nil
 	}
 	for _, b := range u.blocks {

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	ortgo "github.com/yalue/onnxruntime_go"
+
+	"winnow/backbone"
 )
 
 // Config describes which library to load and where its models run.
@@ -67,7 +69,7 @@ func Load(cfg Config) (*Runtime, error) {
 		return nil, err
 	}
 	r := &Runtime{library: cfg.Library, threads: cmp.Or(cfg.Threads, runtime.GOMAXPROCS(0)), gpu: cfg.GPU}
-	if err := shortOfSpace(addressSpace(), r.threads); err != nil {
+	if err := shortOfSpace(backbone.AddressSpace(), r.threads); err != nil {
 		return nil, err
 	}
 	if r.version, err = loadLibrary(cfg.Library); err != nil {

@@ -18,9 +18,6 @@ import (
 // are found of the first five of each class.
 func TestExtractRecognizes(t *testing.T) {
 	needRuntime(t)
-	if raced {
-		t.Skip("minutes under the race detector: make faults runs it without")
-	}
 	photos, err := zip.OpenReader(reference.Asset(t, "data/imagenette-val-sample.zip"))
 	if err != nil {
 		t.Fatal(err)

@@ -97,9 +97,6 @@ var idle = strings.Split("data topline,data join,models list,models show,models 
 
 // Every command that works ends with its context and exits with 130: not after all is done, as if nothing had been said.
 func TestInterrupted(t *testing.T) {
-	if raced {
-		t.Skip("interrupted without the race detector: make test, make faults")
-	}
 	drawnRun(t)
 	d, err := datasets.Read("noisy.csv", datasets.ReadOptions{})
 	if err != nil {

@@ -12,9 +12,6 @@ import (
 // Runs are used from any folder, and moved with their data, without a flag: a head on stored features, and a fine-tuned
 // network whose first weights are gone. So is an index that was made by one.
 func TestMovedRuns(t *testing.T) {
-	if raced {
-		t.Skip("minutes under the race detector: make faults runs it without")
-	}
 	atelier(t)
 	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
 	mustCall(t, "models", "new", "digits", "--arch", "lenet", "--out", "net.onnx")

@@ -20,9 +20,6 @@ import (
 // (backbone/testdata/photos): the cosine of each image's features is at least 0.9999. With another
 // interpolation it is not, nor for another image.
 func TestFeaturesAsPIL(t *testing.T) {
-	if raced {
-		t.Skip("minutes under the race detector: make faults runs it without")
-	}
 	needRuntime(t)
 	var seen struct {
 		Photos []struct {

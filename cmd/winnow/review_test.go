@@ -129,7 +129,7 @@ func suspectAlbum(t testing.TB, n int) (manifest, audit string) {
 }
 
 // TestReviewKilled: a server that is killed in the midst of decisions has every one that it has answered when it starts
-// again, and none that nobody made.
+// again, and no other.
 func TestReviewKilled(t *testing.T) {
 	const n, streams = 600, 4
 	const rounds = reviewKills

@@ -99,7 +99,7 @@ func (w world) makeStore(t testing.TB, paths []string, rows []float32, bad []fea
 	if err := writer.Append(x, bad); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := writer.Finish(); err != nil {
+	if _, err := writer.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := writer.Close(); err != nil {

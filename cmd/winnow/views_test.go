@@ -123,7 +123,7 @@ func (w world) withViews(t testing.TB, dtype string) {
 	if err := writer.Append(wide, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := writer.Finish(); err != nil {
+	if _, err := writer.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }

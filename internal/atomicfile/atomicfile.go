@@ -5,6 +5,7 @@ package atomicfile
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -84,9 +85,13 @@ func WriteBytes(path string, data []byte) error {
 	return Write(path, func(w io.Writer) error { _, err := w.Write(data); return err })
 }
 
-// SyncDir makes renames and removals in a directory durable where the system allows syncing a directory.
+// SyncDir makes renames and removals in a directory durable where the system allows syncing a directory, which has to be
+// opened for that: one that may be written to but not read is passed over.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

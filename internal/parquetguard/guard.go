@@ -19,7 +19,8 @@ import (
 
 const (
 	maxFooter  = 16 << 20
-	maxHeader  = 1 << 16 // of a page: a few numbers, and its least and largest value
+	firstRead  = 1 << 16 // of a page's header: a few numbers, and its least and largest value, which may be long
+	maxHeader  = 16 << 20
 	maxSchema  = 1000
 	maxChunks  = 1 << 17 // columns × groups of rows
 	maxPage    = 256 << 20
@@ -116,13 +117,18 @@ type page struct {
 // read reads the page at a place and returns its length with its header.
 func read(src io.ReaderAt, at, end int64, budget *budget) (page, int64, error) {
 	var p page
-	head := make([]byte, min(maxHeader, end-at))
-	if _, err := src.ReadAt(head, at); err != nil && err != io.EOF {
-		return p, 0, err
-	}
-	n, err := decode(head, &p.PageHeader)
-	if err != nil {
-		return p, 0, fmt.Errorf("header: %w, or has more than %d bytes", err, maxHeader)
+	var head []byte
+	n, err := 0, errCut
+	for size := int64(firstRead); err != nil; size *= 2 {
+		if int64(len(head)) == min(maxHeader, end-at) {
+			return p, 0, fmt.Errorf("header: %w, or has more than %d bytes", err, maxHeader)
+		}
+		head = make([]byte, min(size, maxHeader, end-at))
+		if _, err := src.ReadAt(head, at); err != nil && err != io.EOF {
+			return p, 0, err
+		}
+		p.PageHeader = format.PageHeader{}
+		n, err = decode(head, &p.PageHeader)
 	}
 	packed, unpacked := int64(p.CompressedPageSize), int64(p.UncompressedPageSize)
 	if packed < 0 || packed > end-at-int64(n) {

@@ -65,7 +65,7 @@ func Under(w io.Writer) io.Writer {
 	return w
 }
 
-// ForData returns the writer to which data goes, every byte as it is: what lies under w, unless that is a terminal.
+// ForData returns the writer to which data goes, every byte unchanged: what lies under w, unless that is a terminal.
 func ForData(w io.Writer) io.Writer {
 	if IsTerminal(w) {
 		return w

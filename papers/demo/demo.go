@@ -83,6 +83,7 @@ type demo struct {
 // Run runs the demo and writes result.json, report.html and the files of every stage into its folder. Options that cannot
 // be are a [Misuse], found before anything is written.
 func Run(ctx context.Context, o Options) (*Result, error) {
+	o.Host = o.Host.Complete()
 	d := &demo{o: o, result: Result{Seed: o.Seed, NoiseRate: o.Rate, Seconds: map[string]float64{}, dir: o.Dir}}
 	if err := d.prepare(ctx); err != nil {
 		return nil, err
@@ -98,6 +99,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if d.rt, err = o.Host.Runtime(); err != nil {
 		return nil, err
 	}
+	defer d.rt.Close()
 	start := time.Now()
 	if err := d.timed("images", func() error { return d.writeImages(ctx) }); err != nil {
 		return nil, err

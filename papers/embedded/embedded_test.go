@@ -42,7 +42,7 @@ func images(t *testing.T) folder.Options {
 	if err := w.Append(x, []features.Bad{{Row: 12, Path: "12.png", Reason: "torn"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Finish(); err != nil {
+	if _, err := w.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return o

@@ -71,6 +71,7 @@ func (r Result) JSON(w io.Writer) error { return text.JSON(w, r) }
 // Run compares the pairs of the training images of a run, or of a store in batches of 512 with SCL-RHE's losses, under the
 // given labels and under symmetric noise.
 func Run(ctx context.Context, o Options) (Result, error) {
+	o.Data.Host = o.Data.Host.Complete()
 	o.Data.Splits, o.Sampler = []string{datasets.Train, datasets.Validation}, config.Sampler{Variant: config.Shuffle, Rows: 512}
 	t, err := embedded.Open(ctx, o.Options)
 	if err != nil {

@@ -63,6 +63,7 @@ type reproduction struct {
 
 // open reads the data and lists the cells.
 func open(ctx context.Context, o Options) (*reproduction, error) {
+	o.Host = o.Host.Complete()
 	r := &reproduction{Options: o, store: studies.Store{Dir: filepath.Join(o.Dir, "cells")}}
 	if err := r.openData(ctx); err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -20,6 +21,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"winnow/internal/regular"
 )
 
 // Action says what becomes of an image.
@@ -127,9 +130,15 @@ func Open(path string) (*Store, error) {
 	return s, nil
 }
 
-// creatable returns why no file can be made there; SQLite only says "unable to open database file".
+// creatable returns why no file can be made there, or what is there is none; SQLite only says "unable to open database file".
 func creatable(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := regular.Open(path)
+	if err == nil {
+		err = f.Close()
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	}
 	if err != nil {
 		return fmt.Errorf("review: decisions: %w", err)
 	}

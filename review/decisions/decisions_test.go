@@ -336,6 +336,13 @@ func TestForeign(t *testing.T) {
 	if _, err := Open(dir); err == nil {
 		t.Error("a folder was opened")
 	}
+	null := filepath.Join(dir, "null.db")
+	if err := os.Symlink(os.DevNull, null); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(null); err == nil || !strings.Contains(err.Error(), "is a device, expected a file") {
+		t.Errorf("a device: %v", err)
+	}
 	if _, err := Open(filepath.Join(dir, "no", "d.db")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("in no folder: %v", err)
 	}

@@ -40,8 +40,8 @@ const (
 	newEnding     = ".new" // of a picture that is being written
 )
 
-// part opens the folder of a picture. Links that lead out of the folder of all pictures are not followed: who sends a data
-// set can put some beside it.
+// part opens the folder of a picture. Links that lead out of the folder of all pictures are not followed: a data set
+// that was sent may have some beside it.
 func (d *disk) part(folder string) (*os.Root, error) {
 	all, err := os.OpenRoot(d.folder)
 	if err != nil {
@@ -54,7 +54,7 @@ func (d *disk) part(folder string) (*os.Root, error) {
 // get reads a picture. Files are not synced, so that one may be broken after a power failure: a JPEG file has a beginning
 // and an end.
 func (d *disk) get(k key) ([]byte, bool) {
-	if d == nil {
+	if d.folder == "" {
 		return nil, false
 	}
 	folder, file := d.name(k)
@@ -74,7 +74,7 @@ func (d *disk) get(k key) ([]byte, bool) {
 }
 
 func (d *disk) put(k key, data []byte) {
-	if d == nil || int64(len(data)) > d.most {
+	if d.folder == "" || int64(len(data)) > d.most {
 		return
 	}
 	p := &d.parts[k[0]]

@@ -55,11 +55,7 @@ func New(fsys fs.FS, o Options) *Pictures {
 	if o.Disk <= 0 {
 		o.Disk = 1 << 30
 	}
-	p := &Pictures{fsys: fsys, memory: newMemory(o.Memory), slots: make(chan struct{}, atOnce)}
-	if o.Folder != "" {
-		p.disk = newDisk(o.Folder, o.Disk)
-	}
-	return p
+	return &Pictures{fsys: fsys, memory: newMemory(o.Memory), disk: newDisk(o.Folder, o.Disk), slots: make(chan struct{}, atOnce)}
 }
 
 // Small returns a picture as a JPEG file of at most side×side pixels, proportions kept, turned as EXIF says, on white where it

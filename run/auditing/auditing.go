@@ -31,15 +31,15 @@ import (
 
 // Options say how labels are judged. Classes, Whiten and Findings, Filter, Proxies and Given are found out here.
 type Options struct {
-	audit.Options       // Scorer "": the run's; without a run the default
-	IncludeEval   bool  // judges the images of all splits together
-	Held          int64 // bytes of MaxMem, here the memory of all that is held, that the caller holds
-	Note          func(format string, args ...any)
+	audit.Options                                               // Scorer "": the run's; without a run the default
+	IncludeEval   bool                                          // judges the images of all splits together
+	Held          int64                                         // bytes of MaxMem, here the memory of all that is held, that the caller holds
+	Note          func(format string, args ...any)              // takes a fact for the user; may be nil
 	Stage         func(name string, guess, after time.Duration) // tells that a stage of Photos begins, how long it may take, 0: not known, and how long those behind it; may be nil
 }
 
 // complete returns the options with functions for those that are nil.
-func (o Options) complete() Options {
+func (o Options) completed() Options {
 	if o.Note == nil {
 		o.Note = func(string, ...any) {}
 	}
@@ -94,13 +94,17 @@ type Class struct {
 }
 
 // Stored names what is judged without a run: a manifest (file or folder), and a feature store, with the view that is looked
-// at of one with several, a file of class probabilities, or both.
-type Stored struct{ Manifest, Features, View, Probs string }
+// at of one with several, a file of class probabilities, or both. Beside probabilities the manifest need not name its images but where Named says so.
+type Stored struct {
+	Manifest, Features, View, Probs string
+	Named                           bool
+}
 
 // Store judges the training labels of a manifest by the stored features of its images, whitened, or by given
 // probabilities.
 func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
-	whole, err := datasets.Read(in.Manifest, datasets.ReadOptions{Numbered: in.Probs != ""})
+	o = o.completed()
+	whole, err := datasets.Read(in.Manifest, datasets.ReadOptions{Numbered: in.Probs != "" && !in.Named})
 	if err != nil {
 		return nil, err
 	}

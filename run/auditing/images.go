@@ -39,7 +39,7 @@ const glyphnet = "glyphnet"
 // Photos judges the labels of images, whatever their split. It computes their features where the store does not hold
 // them: those of all images, so that one store serves every choice of splits.
 func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
-	in.Host, o, in.Source = in.Host.Complete(), o.complete(), filepath.Clean(in.Source)
+	in.Host, o, in.Source = in.Host.Complete(), o.completed(), filepath.Clean(in.Source)
 	if _, err := os.Stat(in.Source); err != nil {
 		return nil, fmt.Errorf("audit: %s: there is no such run folder, folder of images, .zip file or manifest", in.Source)
 	}

@@ -156,6 +156,18 @@ func TestProbabilitiesRefused(t *testing.T) {
 	}
 }
 
+// TestNamed: a manifest that is to be mended must name its images, which is told before anything is judged.
+func TestNamed(t *testing.T) {
+	manifest := filepath.Join(t.TempDir(), "m.csv")
+	if err := os.WriteFile(manifest, []byte("label,x\na,1\nb,2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in := Stored{Manifest: manifest, Probs: "none.npy", Named: true}
+	if _, err := Store(t.Context(), in, Options{}); err == nil || !strings.Contains(err.Error(), `header is "label,x", expected the columns path and label`) {
+		t.Error(err)
+	}
+}
+
 // A table that would not fit is refused before it is held, in every form.
 func TestProbabilitiesWithinMemory(t *testing.T) {
 	for name, text := range map[string]string{"p.npy": npy(t, predicted), "p.csv": lines("", []int{0, 1, 2, 3}), "p.parquet": columns(t)} {
@@ -233,7 +245,7 @@ func TestProbabilitiesWithFeatures(t *testing.T) {
 	if err := w.Append(blas32.General{Rows: 4, Cols: 2, Stride: 2, Data: []float32{1, 2, 2, 1, 3, 1, 1, 3}}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Finish(); err != nil {
+	if _, err := w.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	told := 0
@@ -382,4 +394,18 @@ func measured(t *testing.T, order []float64, wrong []bool) [3]float64 {
 		t.Fatal(err)
 	}
 	return [3]float64{d.AUROC, d.AP, d.Precision}
+}
+
+// A program without notes to show gives no function for them.
+func TestNotesMayGoNowhere(t *testing.T) {
+	dir := t.TempDir()
+	in := Stored{Manifest: filepath.Join(dir, "labels.csv"), Probs: filepath.Join(dir, "p.npy")}
+	for path, text := range map[string]string{in.Manifest: strings.Replace(labelled, "d.png,eel", "d.png,eel\ne.png,", 1), in.Probs: npy(t, append(predicted, .1, .2, .7))} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a, err := Store(t.Context(), in, Options{}); err != nil || a.Images[0].Path != "c.png" {
+		t.Errorf("%v, %v", a, err)
+	}
 }

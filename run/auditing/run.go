@@ -34,6 +34,7 @@ func Scorers() []string { return slices.Concat(RunScorers(), judges.Names(), []s
 
 // Run judges the training labels of a run by what the run itself judges by, or by the scorer asked for.
 func Run(ctx context.Context, r *folder.Run, o Options) (*Report, error) {
+	o = o.completed()
 	var a *Report
 	whitened, judged := 0, r.Head.Config().Out
 	if !o.JustRank { // findings look at stored features

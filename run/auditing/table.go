@@ -9,11 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/parquet-go/parquet-go"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/features"
-	"winnow/internal/parquetguard"
 	"winnow/internal/regular"
 )
 
@@ -127,92 +125,4 @@ func (t *table) head(record []string, named bool) (paths int, use []int) {
 		}
 	}
 	return paths, use
-}
-
-// tableOfParquet reads columns of numbers, one a class, or one column of lists; a column path names the rows.
-func tableOfParquet(path string, most int64) (t *table, err error) {
-	defer func() {
-		if p := recover(); p != nil { // broken files lead the library out of its slices
-			err = fmt.Errorf("is no sound Parquet file: %v", p)
-		}
-	}()
-	f, err := regular.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	file, check, err := parquetguard.Open(f, info.Size())
-	if err != nil {
-		return nil, err
-	}
-	for k := range file.Schema().Columns() {
-		for group := range file.RowGroups() {
-			if err := check(group, k); err != nil {
-				return nil, err
-			}
-		}
-	}
-	t = &table{at: func(row int) string { return fmt.Sprintf("row %d, from 0", row) }}
-	var leaves []string
-	for _, c := range file.Schema().Columns() {
-		leaves = append(leaves, c[0])
-	}
-	paths, use := t.head(leaves, true)
-	in := parquet.NewReader(file)
-	defer in.Close()
-	buffer := make([]parquet.Row, 64)
-	width := -1
-	var data []float32
-	texts := int64(0) // bytes
-	for {
-		n, err := in.ReadRows(buffer)
-		for _, row := range buffer[:n] {
-			before := len(data)
-			for _, v := range row {
-				switch {
-				case v.Column() == paths:
-					if k := v.Kind(); k != parquet.ByteArray && k != parquet.FixedLenByteArray {
-						return nil, fmt.Errorf("%s: column %q holds %v, expected text", t.at(t.x.Rows), leaves[paths], k)
-					}
-					t.paths = append(t.paths, string(v.ByteArray()))
-					texts += int64(len(v.ByteArray()))
-				case !slices.Contains(use, v.Column()):
-				case v.Kind() == parquet.Double:
-					data = append(data, float32(v.Double()))
-				case v.Kind() == parquet.Float:
-					data = append(data, v.Float())
-				default:
-					return nil, fmt.Errorf("%s: column %q holds %v, expected float or double", t.at(t.x.Rows), leaves[v.Column()], v.Kind())
-				}
-			}
-			if n := len(t.paths) - t.x.Rows; paths >= 0 && n != 1 {
-				return nil, fmt.Errorf("%s: %d paths, expected one", t.at(t.x.Rows), n)
-			}
-			if err := full(int64(len(data))+texts/8, most); err != nil {
-				return nil, err
-			}
-			if width < 0 {
-				width = len(data) - before
-			}
-			if len(data)-before != width {
-				return nil, fmt.Errorf("%s: %d probabilities, expected %d as before", t.at(t.x.Rows), len(data)-before, width)
-			}
-			t.x.Rows++
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	if width = max(width, 0); width != len(t.names) {
-		t.names = nil // a column of lists
-	}
-	t.x.Cols, t.x.Stride, t.x.Data = width, max(width, 1), data
-	return t, nil
 }

@@ -2,7 +2,7 @@
 // strictly from YAML and from key=value settings, checked whole, and written down resolved.
 //
 // Precedence: defaults ← file ← settings given on the command line. A key that does not exist is an error
-// that says which do. It builds nothing: cmd does that with the values found here.
+// that says which do. It builds nothing: package run does that with the values found here.
 package config
 
 import (

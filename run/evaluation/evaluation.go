@@ -22,10 +22,10 @@ type Options struct {
 	Split   string // "": test, or query against gallery
 	Fit     string // split that metrics which learn classes are fitted on; "": train, or gallery for queries
 	Metrics []Metric
-	Skip    bool   // metrics that cannot be measured are left out; otherwise they are an error
-	Seed    uint64 // of what is drawn
-	MaxMem  int64  // bytes of all that is held; 0: [budget.Usual]
-	Note    func(format string, args ...any)
+	Skip    bool                             // metrics that cannot be measured are left out; otherwise they are an error
+	Seed    uint64                           // of what is drawn
+	MaxMem  int64                            // bytes of all that is held; 0: [budget.Usual]
+	Note    func(format string, args ...any) // takes a fact for the user; may be nil
 }
 
 // Metric is a metric of the catalog with its settings, complete and checked.
@@ -97,7 +97,7 @@ func Run(ctx context.Context, r *folder.Run, o Options) (Result, error) {
 	err = comparison.Each(ctx, r.Head, images.Train, images.Was, images.Now, func(row string, of comparison.Asked[features.Set]) error {
 		in := eval.Input{Test: of.Query, Gallery: of.Gallery, Train: of.Fit, Seed: o.Seed, MaxMem: left}
 		for _, m := range o.Metrics {
-			if m.Costly {
+			if m.Costly && o.Note != nil {
 				o.Note("measuring %s of the %s embeddings", m.Name, row)
 			}
 			got, err := m.Measure(ctx, in, m.Values)

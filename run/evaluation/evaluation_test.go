@@ -68,7 +68,7 @@ func trained(t *testing.T, o Options) *folder.Run {
 	if err := w.Append(x, []features.Bad{{Row: unreadable, Path: paths[unreadable], Reason: "torn"}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Finish(); err != nil {
+	if _, err := w.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	to := filepath.Join(dir, "run")

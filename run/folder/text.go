@@ -7,27 +7,27 @@ import (
 )
 
 // Write writes the result for people; patience is that of the run.
-func (result Result) Write(w io.Writer, patience int) {
-	if result.Validation != nil {
-		result.Validation.Print(w)
+func (r Result) Write(w io.Writer, patience int) {
+	if r.Validation != nil {
+		r.Validation.Print(w)
 	}
-	fmt.Fprintln(w, result.Verdict)
-	if result.Stopped {
-		fmt.Fprintf(w, "stopped early after step %d, as the last %d validations were no better\n", result.Steps, patience)
+	fmt.Fprintln(w, r.Verdict)
+	if r.Stopped {
+		fmt.Fprintf(w, "stopped early after step %d, as the last %d validations were no better\n", r.Steps, patience)
 	}
-	if n := result.Corrected; n != nil {
-		fmt.Fprintf(w, "%d corrections of labels: %s\n", *n, filepath.Join(result.Run, CorrectionsFile))
+	if n := r.Corrected; n != nil {
+		fmt.Fprintf(w, "%d corrections of labels: %s\n", *n, filepath.Join(r.Run, CorrectionsFile))
 	}
-	if result.IdleTooOften() {
-		fmt.Fprintf(w, "in %d of %d steps no loss had anything to learn from: no pairs in the batch, none that costs anything, or no label that the filter keeps; --batch PxK wants two images of a class and two classes\n", result.Idle, result.Steps)
+	if r.IdleTooOften() {
+		fmt.Fprintf(w, "in %d of %d steps no loss had anything to learn from: no pairs in the batch, none that costs anything, or no label that the filter keeps; --batch PxK wants two images of a class and two classes\n", r.Idle, r.Steps)
 	}
-	files := result.Head
-	if result.Backbone != "" {
-		files += " on " + result.Backbone
+	files := r.Head
+	if r.Backbone != "" {
+		files += " on " + r.Backbone
 	}
-	if result.BestStep >= 0 {
-		fmt.Fprintf(w, "%s: the state after step %d of %d\n", files, result.BestStep, result.Steps)
+	if r.BestStep >= 0 {
+		fmt.Fprintf(w, "%s: the state after step %d of %d\n", files, r.BestStep, r.Steps)
 	} else {
-		fmt.Fprintf(w, "%s: the state after step %d, the last\n", files, result.Steps)
+		fmt.Fprintf(w, "%s: the state after step %d, the last\n", files, r.Steps)
 	}
 }

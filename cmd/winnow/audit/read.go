@@ -66,7 +66,7 @@ func read(c *cli.Context) (o Options, err error) {
 	case c.IsSet("model") || c.IsSet("split"):
 		return o, term.Misused("--model and --split are about images: name a folder of them, a .zip file or a manifest")
 	case stored:
-		o.Stored = auditing.Stored{Manifest: c.String("manifest"), Features: c.String("features"), View: c.String("view"), Probs: c.String("probs")}
+		o.Stored = auditing.Stored{Manifest: c.String("manifest"), Features: c.String("features"), View: c.String("view"), Probs: c.String("probs"), Named: o.Clean != ""}
 		if o.Stored.Probs != "" && o.Audit.Scorer != "" {
 			return o, term.Misused("--scorer: --probs brings its scores: leave out one of them")
 		}

@@ -29,3 +29,13 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		}
 	}
 }
+
+// Of two flags that cannot be, the same is told every time.
+func TestTheFirstMisuseIsTold(t *testing.T) {
+	for range 50 {
+		const want = "--batch: found 0, expected at least 1"
+		if _, err := termtest.Asked(t, command, "run", "photos", "-o", "e.npy", "--batch", "0", "--workers", "-1"); err == nil || err.Error() != want {
+			t.Fatalf("%v, expected %q", err, want)
+		}
+	}
+}

@@ -89,9 +89,12 @@ var EmbedFlags = []cli.Flag{
 
 // EmbedOptions reads EmbedFlags and --model, and refuses numbers that cannot be.
 func EmbedOptions(c *cli.Context) (embedding.Options, error) {
-	for name, least := range map[string]int{"batch": 1, "workers": 0} {
-		if c.Int(name) < least {
-			return embedding.Options{}, Misused("--%s: found %d, expected at least %d", name, c.Int(name), least)
+	for _, flag := range []struct {
+		name  string
+		least int
+	}{{"batch", 1}, {"workers", 0}} {
+		if n := c.Int(flag.name); n < flag.least {
+			return embedding.Options{}, Misused("--%s: found %d, expected at least %d", flag.name, n, flag.least)
 		}
 	}
 	return embedding.Options{Model: c.String("model"), Backbone: c.String("backbone"), Root: c.String("root"), Stdin: c.App.Reader,

@@ -26,7 +26,7 @@ import (
 type Program struct {
 	Command  string    // as the user wrote it: "audit", "data import"
 	Out, Err io.Writer // for people: what could steer a terminal is escaped
-	Data     io.Writer // standard output for programs: every byte as it is, unless it is a terminal
+	Data     io.Writer // standard output for programs: every byte unchanged, unless it is a terminal
 	Quiet    bool      // no notes and no progress on Err
 	Library  string    // --ort-lib or WINNOW_ORT_LIB, "" where neither is given
 	Compute  ort.Config

@@ -43,7 +43,7 @@ func write(t *testing.T, dir string) (wrong map[string]bool) {
 	if err := w.Append(set.X, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Finish(); err != nil {
+	if _, err := w.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return wrong

@@ -16,6 +16,7 @@ package million
 import (
 	"archive/zip"
 	"bufio"
+	"context"
 	"encoding/binary"
 	"flag"
 	"fmt"
@@ -138,7 +139,7 @@ func (m million) writeStore() error {
 			return err
 		}
 	}
-	_, err = w.Finish()
+	_, err = w.Finish(context.Background())
 	return err
 }
 

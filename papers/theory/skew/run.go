@@ -28,6 +28,7 @@ type Result struct {
 // Run takes the batches of a training from its first epoch on, embedded by its head as it is now, or stored features in
 // batches of 12 classes of 5.
 func Run(ctx context.Context, o Options) (Result, error) {
+	o.Data.Host = o.Data.Host.Complete()
 	o.Data.Splits, o.Sampler = []string{datasets.Train, datasets.Validation}, config.Sampler{Variant: config.Groups, Classes: 12, Images: 5}
 	t, err := embedded.Open(ctx, o.Options)
 	if err != nil {

@@ -1,0 +1,28 @@
+package report
+
+import (
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"winnow/run/folder"
+)
+
+// A program that shows nothing of the way gives no functions for it.
+func TestThumbnailsUnwatched(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, "a.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := png.Encode(f, image.NewGray(image.Rect(0, 0, 4, 4))); err != nil {
+		t.Fatal(err)
+	}
+	run := &folder.Run{Options: folder.Options{Root: dir}}
+	if list, err := Thumbnails(t.Context(), Host{}, run, []string{"a.png", "missing.png"}, 8); err != nil || list[0] == nil || list[1] != nil {
+		t.Errorf("%v, %v", list, err)
+	}
+}
