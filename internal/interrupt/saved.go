@@ -22,7 +22,10 @@ func Patience(args []string) time.Duration {
 
 // Saved says what a command leaves behind when it is interrupted, for those that can go on. args begin with its name.
 func Saved(args []string) string {
-	if slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(strings.TrimPrefix(a, "-"), "-qdrant") }) {
+	if slices.ContainsFunc(args, func(a string) bool { // one dash will do
+		name, flag := strings.CutPrefix(a, "-")
+		return flag && strings.HasPrefix(strings.TrimPrefix(name, "-"), "qdrant")
+	}) {
 		return "; the points so far are in the collection: the same command goes on with it"
 	}
 	switch args[0] {

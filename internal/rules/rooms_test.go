@@ -53,7 +53,7 @@ var rooms = []Room{
 	{"filters/leaveout", "compares every image with every class, the image itself left out of what it is compared with",
 		"features"},
 	{"filters/noiserate", "estimates how many given labels of a whole set are wrong",
-		"features filters filters/detectors filters/leaveout"},
+		"features filters/leaveout"},
 	{"filters/selfpaced", "weighs every training sample (BSPML)",
 		"features"},
 
@@ -92,7 +92,7 @@ var rooms = []Room{
 	{"audit", "finds which given labels of a whole set are wrong, and which of them to drop or replace",
 		"audit/crossfit audit/findings audit/judges audit/suspects eval features filters filters/leaveout filters/noiserate head train"},
 	{"audit/judges", "is the catalog of ways to judge the labels of a whole set at once",
-		"eval features filters/leaveout"},
+		"eval features filters/leaveout filters/noiserate"},
 	{"audit/crossfit", "judges labels with heads trained on the spot, none of which has seen what it judges",
 		"audit/judges features filters/leaveout head losses train"},
 	{"audit/findings", "finds outliers, copies with other labels, and classes that look like one or like two",
