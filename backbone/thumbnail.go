@@ -44,7 +44,7 @@ func Thumbnails(ctx context.Context, fsys fs.FS, paths []string, side int, done 
 }
 
 // ReadThumbnail returns one picture as [Thumbnails] makes it, but for the last bits of large photographs, which it
-// reduces while it decodes them: many times faster, to be made while somebody waits.
+// reduces while it decodes them: many times faster, for pages that wait for it.
 func ReadThumbnail(fsys fs.FS, path string, side int) Thumbnail {
 	r := reader{fsys: fsys, options: DecodeOptions{EXIF: true, Enough: func(w, h int) (int, int) {
 		scale := min(float64(side)/float64(max(w, h)), 1)

@@ -108,7 +108,7 @@ func (w *Writer) forget() {
 	w.part, w.rows, w.synced, w.bad = nil, 0, 0, nil
 }
 
-// BegunBatch returns the batch of the extraction that was begun in dir and keeps some rows, if there is one: who goes
+// BegunBatch returns the batch of the extraction that was begun in dir and keeps some rows, if there is one: going
 // on with it needs the same.
 func BegunBatch(dir string) (int, bool) {
 	p, err := readProgress(filepath.Join(dir, progressFile))

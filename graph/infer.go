@@ -164,7 +164,7 @@ func wholes(list []int64) []number {
 }
 
 // with adds what the file states where inference found less. A free size that inference can name is kept against a
-// stated number: who frees the batch of a file by renaming its input's first size leaves the old 1 everywhere behind
+// stated number: a file whose batch was freed by renaming its input's first size has the old 1 everywhere behind
 // it.
 func (f fact) with(v *ValueInfo) fact {
 	if v == nil {

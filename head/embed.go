@@ -28,7 +28,7 @@ func (h *Head) EmbedSet(ctx context.Context, of features.Source) (features.Set, 
 	return set, h.embed(ctx, set.X, of)
 }
 
-// NotFinite is a row whose embedding is no vector: the features or the weights are not finite, or overflow.
+// NotFinite is a row whose embedding holds numbers that are not finite: the features or the weights are not finite, or overflow.
 type NotFinite struct {
 	Row  int
 	Norm float64

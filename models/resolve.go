@@ -10,6 +10,7 @@ import (
 
 	"winnow/backbone"
 	"winnow/graph"
+	"winnow/internal/catalog"
 )
 
 // maxFile bounds a model file: protobuf cannot hold more in one message.
@@ -43,7 +44,11 @@ func (r *Registry) load(name string) (b *Backbone, recorded bool, err error) {
 	}
 	b = &Backbone{Path: name}
 	if b.Data, err = readFile(name); errors.Is(err, fs.ErrNotExist) {
-		return nil, false, fmt.Errorf("models: %q: no model has this name and there is no such file: see winnow models list", name)
+		var names []string
+		for _, e := range r.Entries() {
+			names = append(names, e.Name)
+		}
+		return nil, false, fmt.Errorf("models: %q%s: no model has this name and there is no such file: see winnow models list", name, catalog.Ask(name, names))
 	} else if err != nil {
 		return nil, false, fmt.Errorf("models: %w", err)
 	}

@@ -136,7 +136,8 @@ func TestResolveUnknown(t *testing.T) {
 	}{
 		{grey, Settings{}, "has 1 channels and nothing says how images are prepared: say how it wants its images: --preset"},
 		{grey, Settings{Preset: "imagenet"}, "takes 1 channels, preprocessing RGB gives 3"},
-		{"nothing", Settings{}, "no model has this name and there is no such file"},
+		{"nothing", Settings{}, `"nothing": no model has this name and there is no such file`},
+		{"glyphnt", Settings{}, `"glyphnt" (did you mean "glyphnet"?): no model has this name`},
 		{t.TempDir(), Settings{}, "found a folder"},
 		{"resnet34", Settings{}, `"resnet34": its file is not there`},
 		{save(t, "rows.onnx", rows()), Settings{}, "expected images [N,C,H,W]"},
@@ -150,8 +151,6 @@ func TestResolveUnknown(t *testing.T) {
 	}
 }
 
-// A network that averages over all places takes pictures of any size that its windows fit in; one with weights for
-// every place does not.
 // A file that winnow wrote says itself how its images are prepared; settings go before it.
 func TestResolveByMetadata(t *testing.T) {
 	r := &Registry{path: filepath.Join(t.TempDir(), "models.json")}

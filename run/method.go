@@ -49,9 +49,9 @@ func DescribeMethod(cfg config.Run, stored int) string {
 	case cfg.Method == peers.FCorrection && p.Transition == peers.Estimated:
 		return fmt.Sprintf("f-correction trains a network for %s to see which classes are mistaken for which, and then another", p.FirstStage)
 	case cfg.Method == peers.FCorrection:
-		return fmt.Sprintf("f-correction takes %.0f %% of the labels to be wrong, %s (set by --noise-rate and peers.transition)", 100*p.Rate, p.Transition)
+		return fmt.Sprintf("f-correction takes %.0f %% of the labels to be wrong, %s (--noise-rate and peers.transition set others)", 100*p.Rate, p.Transition)
 	}
-	return fmt.Sprintf("%s: each of two networks leaves out what the other finds hardest, in the end %.0f %% of the labels (set by --noise-rate)", cfg.Method, 100*p.Rate)
+	return fmt.Sprintf("%s: each of two networks leaves out what the other finds hardest, in the end %.0f %% of the labels (--noise-rate sets another share)", cfg.Method, 100*p.Rate)
 }
 
 // openSelective builds the learner of a method of package selective, and puts its loss and group into the run.

@@ -65,7 +65,7 @@ func (s *Session) tellPlan(plan Plan) {
 		note("the learning rate falls first after %s, which is not within this run of %d steps: schedule.milestones sets it", cfg.Schedule.Milestones[0], plan.Steps)
 	}
 	if filtered && cfg.Filter.Threshold != filters.ThresholdFixed {
-		note("the filter %s drops about %.0f %% of the labels (set by --noise-rate)", cfg.Filter.Scorer, 100*float64(cfg.Filter.Rate))
+		note("the filter %s drops about %.0f %% of the labels (--noise-rate sets another share)", cfg.Filter.Scorer, 100*float64(cfg.Filter.Rate))
 	}
 	if tuned && filtered && cfg.Filter.WarmUp == (config.Span{}) {
 		note("the filter judges from the first step on, when the bank knows few classes: where it keeps too little, try --set filter.warm_up=\"1 epoch\"")

@@ -1,6 +1,9 @@
 package judges
 
-import "winnow/filters/leaveout"
+import (
+	"winnow/filters/leaveout"
+	"winnow/filters/noiserate"
+)
 
 const (
 	mostPart = 4    // classes that an image may have a share in
@@ -11,16 +14,16 @@ const (
 //
 //	P(k|x_i) = softmax_k(β t_ik),   P(y|k) = 1 - ρ if y = k, else ρ/(C - 1)
 //
-// with β and ρ as [calibration] finds them. A label's score is P(y_i|x_i), which is a probability if mistakes go to
+// with β and ρ as [noiserate.Calibrate] finds them. A label's score is P(y_i|x_i), which is a probability if mistakes go to
 // all classes alike; the order is its log odds. The classes are left as the verdicts have them.
 func (b *bench) centres() error {
 	final := make([][]leaveout.Part, b.s.Z.Len())
-	c, err := calibrate(b.ctx, b.s)
+	c, err := noiserate.Calibrate(b.ctx, b.s)
 	if err != nil {
 		return err
 	}
 	if err := b.s.Each(b.ctx, func(i, y int, row []float64) {
-		b.sayRow(i, y, c.posterior(row, y), row)
+		b.sayRow(i, y, c.Posterior(row, y), row)
 		final[i] = shares(row)
 	}); err != nil {
 		return err

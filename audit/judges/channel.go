@@ -3,6 +3,8 @@ package judges
 import (
 	"context"
 	"math"
+
+	"winnow/filters/noiserate"
 )
 
 // channel is how labels go wrong, P(y|k) for the label y that an image of class k is given, and how sharply fits tell
@@ -50,8 +52,10 @@ func (f *field) slots() slots {
 	return s
 }
 
-// turns of expectation maximisation.
-const turns = 8
+const (
+	turns    = 8    // of expectation maximisation
+	leastRho = 1e-4 // no label is beyond doubt
+)
 
 // learner finds channels for a field, a fold left out at a time. What it finds after ctx has ended means nothing.
 type learner struct {
@@ -131,7 +135,7 @@ func (l *learner) without(fold int, set setting) channel {
 				of[l.f.column[i*l.f.m+j]] += v / total
 			}
 		})
-		c.rho = math.Min(math.Max(1-right/math.Max(images, 1), leastRho), mostRho)
+		c.rho = math.Min(math.Max(1-right/math.Max(images, 1), leastRho), noiserate.Most)
 		c.n, next = next, c.n
 		c.of, of = of, c.of
 	}
@@ -187,15 +191,14 @@ func (l *learner) posteriors(set setting, do func(i int, r []float64, rest float
 // sharpest finds β where mistakes go to all classes alike. That ρ is of all images, one number, flatters none.
 func (l *learner) sharpest() (set setting, likelihood float64) {
 	own := make([]float64, l.f.n)
-	logBeta, v := highest(math.Log(2), math.Log(300), 0.1, func(x float64) float64 {
-		l.sharpen(math.Exp(x))
+	c, v := noiserate.Fit(2, 300, 0.1, l.f.classes, func(beta float64) []float64 {
+		l.sharpen(beta)
 		for i := range own {
 			own[i] = float64(l.p[i*l.f.m+int(l.f.given[i])])
 		}
-		v, _ := mixed(own, l.f.classes)
-		return v
+		return own
 	})
-	return setting{math.Exp(logBeta), math.Inf(1)}, v / float64(l.f.n)
+	return setting{c.Beta, math.Inf(1)}, v / float64(l.f.n)
 }
 
 var (

@@ -52,7 +52,7 @@ func TestNoiseCommand(t *testing.T) {
 		if len(r.Estimates) != len(noiserate.Methods()) || r.Images != 320 || r.True == nil || math.Abs(*r.True-truth) > 1e-12 || len(r.Classes) != 20 {
 			t.Errorf("%+v, the truth is %v", r, truth)
 		}
-		if e := r.Estimates[0]; e.Method != noiserate.Ranks || math.Abs(e.Rate-truth) > 0.09 || e.Low > e.Rate || e.High < e.Rate {
+		if e := r.Estimates[0]; e.Method != noiserate.Likelihood || math.Abs(e.Rate-truth) > 0.09 || e.Low > e.Rate || e.High < e.Rate {
 			t.Errorf("estimate %+v, the truth is %v", e, truth)
 		}
 		code, stdout, _ = call(context.Background(), "noise", manifest, "--features", w.store, "--top", "2")

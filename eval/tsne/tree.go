@@ -12,7 +12,7 @@ type cell struct {
 // Its memory is kept from one build to the next.
 type tree struct {
 	cells []cell
-	order []int32 // points, those of a cell beside each other: who walks in this order meets the same cells again
+	order []int32 // points, those of a cell beside each other: a walk in this order meets the same cells again
 	spare []int32
 }
 

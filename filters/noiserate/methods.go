@@ -7,10 +7,50 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"winnow/features"
-	"winnow/filters"
-	"winnow/filters/detectors"
 	"winnow/filters/leaveout"
 )
+
+// likelihood is the share ρ of wrong labels under which the given labels are likeliest, if mistakes go to all classes alike
+// ([Calibrate]); an image's amount is its probability of being one of them. A hard image is no wrong label: it fits its
+// class as badly as β allows.
+//
+// On labels flipped at random it is the nearest; its interval is the profile of the likelihood, widened on both
+// sides by how far off [Ranks] is, which assumes other things: chance is not all that can be wrong. Where mistakes go to
+// similar classes it finds too few of them.
+func likelihood(ctx context.Context, s *leaveout.Set) (f found, err error) {
+	c, err := Calibrate(ctx, s)
+	if err != nil {
+		return found{}, err
+	}
+	n := s.Z.Len()
+	p, above := make([]float64, n), 0.0
+	classes := len(s.Classes)
+	err = s.Each(ctx, func(i, y int, row []float64) {
+		above += rankAmount(y, row)
+		var rivals float64
+		for k, t := range row {
+			if k != y {
+				rivals += math.Exp(math.Min(c.Beta*(t-row[y]), 700))
+			}
+		}
+		p[i] = 1 / (1 + rivals)
+	})
+	if err != nil {
+		return found{}, err
+	}
+	rho, _ := mixed(p, classes)
+	low, high := profile(rho, p, classes)
+	apart := math.Abs(above/float64(n) - rho)
+	low, high = math.Max(low-apart, 0), math.Min(high+apart, Most)
+	for i, v := range p {
+		wrong := rho * (1 - v) / float64(classes-1)
+		p[i] = wrong / (wrong + (1-rho)*v)
+	}
+	if rho <= leastRho {
+		rho = 0
+	}
+	return found{amounts: p, rate: rho, low: low, high: high}, nil
+}
 
 // ranks compares where the given classes rank among all with where chance would put them. Of C classes in falling
 // similarity, a right label ranks in the upper half even of a hard image, while one drawn at random from the wrong
@@ -26,61 +66,24 @@ import (
 // that the centres blur, too many. Source: ours; Storey, "A direct approach to false discovery rates", JRSS B 2002,
 // section 3, for the estimate.
 func ranks(ctx context.Context, s *leaveout.Set) ([]float64, error) {
-	c := len(s.Classes)
-	half := (c + 1) / 2
-	weight := float64(c-1) / float64(c-half)
 	v := make([]float64, s.Z.Len())
-	err := s.Each(ctx, func(i, y int, row []float64) {
-		above := 0
-		for _, t := range row {
-			if t > row[y] {
-				above++
-			}
-		}
-		if above+1 > half {
-			v[i] = weight
-		}
-	})
+	err := s.Each(ctx, func(i, y int, row []float64) { v[i] = rankAmount(y, row) })
 	return v, err
 }
 
-// posterior is what vMF-Sim says: the mean of 1 - P_clean over the set, each image left out (PRISM, eq. 10-14).
-// High-dimensional densities make P nearly 0 or 1, so that a hard image counts as a wrong label.
-func posterior(_ context.Context, s *leaveout.Set) ([]float64, error) {
-	bank := features.BankOf(s.Z, len(s.Column))
-	p := (&filters.VMF{Kappa: filters.KappaBanerjee}).Score(nil, s.Z, bank, true)
-	for i := range p {
-		p[i] = 1 - p[i]
-	}
-	return p, nil
-}
-
-// mixture fits two normal distributions to the margins s_iy - max_{k≠y} s_ik; the weight of the lower is the rate.
-// Without wrong labels there is no second distribution, and it halves what is one. Margins that are all the same
-// fit none: 0.
-func mixture(ctx context.Context, s *leaveout.Set) ([]float64, error) {
-	v := make([]float64, s.Z.Len())
-	err := s.Each(ctx, func(i, y int, row []float64) {
-		rival := math.Inf(-1)
-		for k, t := range row {
-			if k != y {
-				rival = math.Max(rival, t)
-			}
-		}
-		v[i] = row[y] - rival
-	})
-	if err != nil {
-		return nil, err
-	}
-	fit, ok := detectors.FitMixture(v)
-	for i := range v {
-		if ok {
-			v[i] = fit.Lower(v[i])
-		} else {
-			v[i] = 0
+// rankAmount returns (C-1)/(C-h) where column y ranks in the lower half of the row, else 0.
+func rankAmount(y int, row []float64) float64 {
+	c := len(row)
+	half, above := (c+1)/2, 0
+	for _, t := range row {
+		if t > row[y] {
+			above++
 		}
 	}
-	return v, nil
+	if above+1 > half {
+		return float64(c-1) / float64(c-half)
+	}
+	return 0
 }
 
 // temperature of the similarities in confident's probabilities.

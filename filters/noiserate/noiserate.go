@@ -5,11 +5,10 @@
 //
 //	s_ik = z_i·m_k,   m_k = normalise(Σ_{j≠i, y_j=k} z_j)
 //
-// Four ways lead from there to a rate ([Methods]); each gives every image an amount v_i, and the estimate is their
-// mean, so that a class's rate is the mean over the class, and a resampling of images tells how far chance alone
-// may have moved the estimate. What the interval does not hold is a method's own error: see [Ranks].
+// Three ways lead from there to a rate ([Methods]); each gives every image an amount v_i, and the estimate is their
+// mean, so that a class's rate is the mean over the class.
 //
-// The package sees given labels only and imports only features and filters. Products are float32, decisions float64.
+// The package sees given labels only and imports only features and filters/leaveout. Products are float32, decisions float64.
 package noiserate
 
 import (
@@ -24,20 +23,19 @@ import (
 	"winnow/internal/catalog"
 )
 
-// The ways to estimate. Measured on photographs and glyphs (experiments/beyond): Ranks is the nearest on labels
-// flipped at random, Confident where mistakes go to similar classes and classes are few.
+// The ways to estimate. Likelihood is the nearest on labels flipped at random, on fine-grained photographs too, where Ranks
+// finds too many; Confident serves only where mistakes go to similar classes and classes are few.
 const (
-	Ranks     = "ranks"
-	Posterior = "posterior"
-	Mixture   = "mixture"
-	Confident = "confident"
+	Likelihood = "likelihood"
+	Ranks      = "ranks"
+	Confident  = "confident"
 )
 
 // Auto is what "estimate it" means.
-const Auto = Ranks
+const Auto = Likelihood
 
 // Methods lists the ways, in the order they are shown.
-func Methods() []string { return []string{Ranks, Posterior, Mixture, Confident} }
+func Methods() []string { return []string{Likelihood, Ranks, Confident} }
 
 // Most is the largest estimate: a filter that drops more has nothing left to compare with.
 const Most = 0.95
@@ -46,7 +44,7 @@ const Most = 0.95
 type Estimate struct {
 	Method    string
 	Rate      float64   // in [0, Most]
-	Low, High float64   // the middle 95 % over resampled images
+	Low, High float64   // an interval of 95 %: Likelihood's, else the middle of resampled images
 	Judged    int       // images with a label that another image shares
 	Classes   []float64 // the rate of each class by its id, NaN where none of its images is judged; noisier by far
 	ClassLow  []float64 // and an interval of 95 % for it, NaN likewise
@@ -73,22 +71,38 @@ func FromSet(ctx context.Context, s *leaveout.Set, method string, rng *rand.Rand
 	if err := catalog.Check("noise rate: method", method, Methods()...); err != nil {
 		return e, err
 	}
-	amounts, err := ways[method](ctx, s)
+	f, err := find(ctx, s, method, rng)
 	if err != nil {
 		return e, fmt.Errorf("noise rate: %w", err)
 	}
-	e.Judged = len(amounts)
-	e.Rate = clamp(mean(amounts))
-	if e.Low, e.High, err = interval(ctx, amounts, rng); err != nil {
-		return e, err
-	}
-	e.Classes = byClass(amounts, s.Z.Labels, len(s.Column))
-	e.ClassLow, e.ClassHigh = classIntervals(e.Classes, amounts, s.Z.Labels)
+	e.Judged, e.Rate, e.Low, e.High = len(f.amounts), f.rate, f.low, f.high
+	e.Classes = byClass(f.amounts, s.Z.Labels, len(s.Column))
+	e.ClassLow, e.ClassHigh = classIntervals(e.Classes, f.amounts, s.Z.Labels)
 	return e, nil
 }
 
-// ways give each judged image its amount.
-var ways = map[string]func(context.Context, *leaveout.Set) ([]float64, error){Ranks: ranks, Posterior: posterior, Mixture: mixture, Confident: confident}
+// found is what a way finds: each judged image's amount, and the rate with its interval.
+type found struct {
+	amounts         []float64
+	rate, low, high float64
+}
+
+func find(ctx context.Context, s *leaveout.Set, method string, rng *rand.Rand) (f found, err error) {
+	switch method {
+	case Likelihood:
+		return likelihood(ctx, s)
+	case Ranks:
+		f.amounts, err = ranks(ctx, s)
+	default:
+		f.amounts, err = confident(ctx, s)
+	}
+	if err != nil {
+		return f, err
+	}
+	f.rate = clamp(mean(f.amounts))
+	f.low, f.high, err = interval(ctx, f.amounts, rng)
+	return f, err
+}
 
 // clamp keeps a rate between 0 and Most.
 func clamp(rate float64) float64 { return math.Min(math.Max(rate, 0), Most) }

@@ -63,6 +63,34 @@ func TestRanksFindTheRate(t *testing.T) {
 	}
 }
 
+// Likelihood must find it to two points where Ranks does not: fine-grained classes of few images, which are hard to tell
+// apart; and its interval must hold the truth, also of a dozen images without a wrong label.
+func TestLikelihoodFindsTheRate(t *testing.T) {
+	worse, held, cases := 0, 0, 0
+	for _, rate := range []float64{0, 0.1, 0.2, 0.5} {
+		for seed := range uint64(5) {
+			z, wrong := clusters(seed, 60, 25, 24, rate, false)
+			e, ranks := estimate(t, z, 60, Likelihood), estimate(t, z, 60, Ranks)
+			if math.Abs(e.Rate-wrong) > 0.02+1.5*math.Sqrt(wrong*(1-wrong)/1500) {
+				t.Errorf("rate %v, seed %d: found %.3f [%.3f, %.3f], %.3f are wrong", rate, seed, e.Rate, e.Low, e.High, wrong)
+			}
+			if cases++; e.Low <= wrong && wrong <= e.High {
+				held++
+			}
+			if math.Abs(ranks.Rate-wrong) > math.Abs(e.Rate-wrong) {
+				worse++
+			}
+		}
+	}
+	if held*100 < 85*cases || worse < cases*2/3 {
+		t.Errorf("the interval held the truth in %d of %d cases; ranks were farther in %d", held, cases, worse)
+	}
+	z, _ := clusters(1, 3, 4, 16, 0, false)
+	if e := estimate(t, z, 3, Likelihood); e.Rate != 0 || e.Low != 0 || e.High < 0.1 || e.High > 0.5 {
+		t.Errorf("a dozen images: %+v", e)
+	}
+}
+
 // Every method rises with the rate; that they are not equally near is the experiments' business.
 func TestMethodsRiseWithTheRate(t *testing.T) {
 	for _, method := range Methods() {
@@ -259,11 +287,11 @@ func TestRefused(t *testing.T) {
 		method string
 		n      int
 	}{
-		`noise rate: method "guess" is unknown: known are ranks, posterior, mixture, confident`: {z, "guess", 3},
-		"noise rate: 1 classes have two images or more, expected at least two":                  {alone, Ranks, 3},
-		"noise rate: row 2: label 2, expected one of 2 classes":                                 {z, Ranks, 2},
-		"noise rate: 3 labels, expected one for each of 12 vectors":                             {short, Ranks, 3},
-		"noise rate: features: row 1: squared norm is 0, expected a positive finite number":     {zero, Ranks, 3},
+		`noise rate: method "guess" is unknown: known are likelihood, ranks, confident`:     {z, "guess", 3},
+		"noise rate: 1 classes have two images or more, expected at least two":              {alone, Ranks, 3},
+		"noise rate: row 2: label 2, expected one of 2 classes":                             {z, Ranks, 2},
+		"noise rate: 3 labels, expected one for each of 12 vectors":                         {short, Ranks, 3},
+		"noise rate: features: row 1: squared norm is 0, expected a positive finite number": {zero, Ranks, 3},
 	} {
 		if _, err := NewEstimate(t.Context(), c.z, c.n, c.method, source(1)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("found %v, expected %s", err, want)

@@ -77,7 +77,7 @@ func unmade(path string) (string, error) {
 	return "", &fs.PathError{Op: "write", Path: path, Err: syscall.ELOOP}
 }
 
-// stream reports whether what is written goes on to somebody: a pipe, a terminal, /dev/null. It can only be written to, not
+// stream reports whether what is written is read at once: by a pipe, a terminal, /dev/null. It can only be written to, not
 // be replaced.
 func (t target) stream() bool {
 	return t.old != nil && t.old.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0

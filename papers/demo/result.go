@@ -8,7 +8,7 @@ import (
 )
 
 // Result is result.json. Topline, Unfiltered and PRISM are the fine-tuned networks' last states, after equal
-// budgets: who has wrong labels seldom has a validation split with true ones to choose a state by.
+// budgets: with wrong labels there is seldom a validation split with true ones to choose a state by.
 type Result struct {
 	Seed      uint64             `json:"seed"`
 	NoiseRate float64            `json:"noise_rate"`

@@ -40,8 +40,8 @@ const (
 	newEnding     = ".new" // of a picture that is being written
 )
 
-// part opens the folder of a picture. Links that lead out of the folder of all pictures are not followed: who sends a data
-// set can put some beside it.
+// part opens the folder of a picture. Links that lead out of the folder of all pictures are not followed: a data set
+// that was sent may have some beside it.
 func (d *disk) part(folder string) (*os.Root, error) {
 	all, err := os.OpenRoot(d.folder)
 	if err != nil {

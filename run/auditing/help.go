@@ -44,7 +44,7 @@ func ProbabilityHelp() string {
 }
 
 // ProbsHelp says what the file of --probs may hold.
-const ProbsHelp = "--probs takes what somebody's model said of the images, alone or with --features: the label's probability against those\n" +
+const ProbsHelp = "--probs takes what any model said of the images, alone or with --features: the label's probability against those\n" +
 	"of its rivals ranks, and labels that another class is more probable than are called wrong. Rows are those of --labels,\n" +
 	"in its order, or named by a column path; columns are named by a header, or number the classes from 0, or are all\n" +
 	"classes in alphabetical order. Labels then need no paths: a table with a column label or given_label will do.\n\n"

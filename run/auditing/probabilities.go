@@ -17,7 +17,7 @@ import (
 	"winnow/run"
 )
 
-// byProbabilities judges the training labels of a manifest by the class probabilities that somebody's model gave for its
+// byProbabilities judges the training labels of a manifest by the class probabilities that any model gave for its
 // images, which may take so much room; store finds the rest where it is not nil.
 func byProbabilities(ctx context.Context, in Stored, whole, d *datasets.Dataset, store *features.Store, room int64, o Options) (*Report, error) {
 	table, err := readTable(in.Probs, room/8)
@@ -57,7 +57,7 @@ func byProbabilities(ctx context.Context, in Stored, whole, d *datasets.Dataset,
 		}
 	}
 	if unlabelled > 0 {
-		o.Note("%d training images have no label and are not judged", unlabelled)
+		o.Note("%d images have no label and are not judged", unlabelled)
 	}
 	p, err := table.rows(whole, set.IDs)
 	if err != nil {

@@ -33,7 +33,7 @@ func defaultMetric() MetricLearning {
 			{Name: "contrastive", Weight: 1, Against: AgainstBank},
 		},
 		Bank:      Bank{Size: 8192},
-		Filter:    Filter{Config: filters.Default(), Rate: Rate(filters.Default().Rate), AvgSim: Epochs(2)},
+		Filter:    Filter{Config: filters.Default(), Rate: AutoRate, AvgSim: Epochs(2)},
 		SelfPaced: defaultSelfPaced(),
 		Correct:   defaultCorrect(),
 	}

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"winnow/filters"
 	"winnow/train"
 	"winnow/train/peers"
 )
@@ -28,7 +27,7 @@ func (p Peers) In(method string, stepsPerEpoch int) peers.Config {
 // defaultPeers returns a method's own, with the noise rate that the default filter has.
 func defaultPeers(method string) Peers {
 	c := peers.Default(method)
-	p := Peers{Config: c, Rate: Rate(filters.Default().Rate), Gradual: Epochs(float64(c.Gradual)), WarmUp: Epochs(float64(c.WarmUp)), FirstStage: Epochs(float64(c.FirstStage))}
+	p := Peers{Config: c, Rate: AutoRate, Gradual: Epochs(float64(c.Gradual)), WarmUp: Epochs(float64(c.WarmUp)), FirstStage: Epochs(float64(c.FirstStage))}
 	p.Config.Rate, p.Config.Method, p.Config.Epoch, p.Config.Gradual, p.Config.WarmUp, p.Config.FirstStage = 0, "", 0, 0, 0, 0 // known later
 	return p
 }

@@ -45,9 +45,10 @@ func (c *Run) NeedsRate() bool {
 
 // SetRate puts an estimate where one is asked for.
 func (c *Run) SetRate(estimate float64) {
-	for _, r := range []*Rate{&c.Filter.Rate, &c.Peers.Rate} {
-		if *r == AutoRate {
-			*r = Rate(estimate)
-		}
+	if c.Filter.Rate == AutoRate {
+		c.Filter.Rate = Rate(estimate)
+	}
+	if c.Peers.Rate == AutoRate && c.HasPeers() {
+		c.Peers.Rate = Rate(estimate)
 	}
 }

@@ -8,8 +8,8 @@ import (
 )
 
 func TestRate(t *testing.T) {
-	c := parseText(t, "filter: {rate: auto}\n")
-	if c.Filter.Rate != AutoRate || !c.NeedsRate() || c.Peers.Rate == AutoRate {
+	c := parseText(t, "seed: 1\n") // the default
+	if c.Filter.Rate != AutoRate || !c.NeedsRate() || c.Peers.Rate != AutoRate {
 		t.Errorf("filter %v, peers %v", c.Filter.Rate, c.Peers.Rate)
 	}
 	if err := c.Validate(); err != nil {

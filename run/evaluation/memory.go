@@ -35,8 +35,8 @@ func held(r *folder.Run, of comparison.Asked[features.Stored], width int) budget
 }
 
 // Similarities returns how much of the memory of a whole command is left for similarities where the images are embedded in
-// every way, one way after the other, and measured by metrics, of which those that are not retrieval copy vectors. beside is what else the command
-// holds.
+// every way, one way after the other, and measured by metrics, of which those that are not retrieval copy vectors. beside
+// is what else the command holds.
 func (i Images) Similarities(r *folder.Run, metrics []Metric, memory, beside int64) (int64, error) {
 	stored := i.Train.Dim()
 	width := max(stored, r.Head.Config().Out)

@@ -32,10 +32,10 @@ func command(call term.Call[Options]) *cli.Command {
 		Usage:     "estimate how many training labels are wrong, before any training",
 		ArgsUsage: "MANIFEST",
 		Description: "Looks at the stored features of the labelled training images, whitened, and at the labels as given. Each image is\n" +
-			"left out of its own judgement. The interval says how far the choice of images may have moved the estimate, not how\n" +
-			"far the method is off: where mistakes go to similar classes ranks finds too few of them. Where the manifest knows\n" +
-			"true labels the true share is printed beside.\n\n" +
-			"winnow train --noise-rate auto takes the estimate of the method ranks.",
+			"left out of its own judgement. The method likelihood is near where labels are flipped at random; where mistakes go to\n" +
+			"similar classes it finds too few of them, as ranks does. confident finds some of those where classes are few, and far\n" +
+			"too many where they are many. Where the manifest knows true labels the true share is printed beside.\n\n" +
+			"winnow train takes the estimate of the method likelihood unless --noise-rate says another.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "features", Required: true, Usage: "feature store `DIR` of winnow extract"},
 			&cli.StringFlag{Name: "method", Value: noiserate.Auto, Usage: "how to estimate, by `NAME`: " + strings.Join(noiserate.Methods(), ", ") + ", or all"},

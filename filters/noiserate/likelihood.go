@@ -1,0 +1,165 @@
+package noiserate
+
+import (
+	"context"
+	"math"
+
+	"winnow/filters/leaveout"
+)
+
+// Calibration says what similarities to classes mean if mistakes go to all classes alike: β, how sharply they tell classes
+// apart, and ρ, the share of wrong labels.
+//
+//	P(k|x_i) = softmax_k(β s_ik),   P(y|x_i) = (1-ρ) P(y|x_i) + ρ (1 - P(y|x_i))/(C-1)
+type Calibration struct{ Beta, Rho float64 }
+
+const (
+	sampleEntries = 1 << 22 // fits that β and ρ are found from
+	leastRho      = 1e-4    // no label is beyond doubt
+	mostRho       = Most
+)
+
+// Calibrate returns the calibration under which the given labels are likeliest. Where images are many, every so many of
+// them are asked.
+func Calibrate(ctx context.Context, s *leaveout.Set) (Calibration, error) {
+	n, c := s.Z.Len(), len(s.Classes)
+	step := max(1, n*c/sampleEntries)
+	var rows []float32
+	var labels []int
+	err := s.Among(ctx, 0, n, step, func(_, y int, row []float64) {
+		for _, t := range row {
+			rows = append(rows, float32(t-row[y]))
+		}
+		labels = append(labels, y)
+	})
+	if err != nil {
+		return Calibration{}, err
+	}
+	p := make([]float64, len(labels))
+	found, _ := Fit(1, 1000, 0.02, c, func(beta float64) []float64 {
+		for i := range p {
+			if ctx.Err() != nil {
+				break
+			}
+			var rivals float64
+			for k, t := range rows[i*c : (i+1)*c] {
+				if k != labels[i] {
+					rivals += math.Exp(math.Min(beta*float64(t), 700))
+				}
+			}
+			p[i] = 1 / (1 + rivals)
+		}
+		return p
+	})
+	return found, ctx.Err()
+}
+
+// Fit maximises the likelihood of labels over β, between least and most, and ρ:
+//
+//	Σ_i log[(1-ρ) p_i + ρ (1-p_i)/(C-1)],   p = at(β)
+//
+// by a golden section over log β down to width, with ρ by expectation maximisation for each. It returns the logarithm
+// of that likelihood too.
+func Fit(least, most, width float64, classes int, at func(beta float64) []float64) (c Calibration, likelihood float64) {
+	logBeta, _ := highest(math.Log(least), math.Log(most), width, func(x float64) float64 {
+		_, v := mixed(at(math.Exp(x)), classes)
+		return v
+	})
+	c.Beta = math.Exp(logBeta)
+	c.Rho, likelihood = mixed(at(c.Beta), classes)
+	return c, likelihood
+}
+
+// highest finds where f, which rises and then falls between low and high, is highest, by a golden section down to an
+// interval of width.
+func highest(low, high, width float64, f func(float64) float64) (x, most float64) {
+	const golden = 0.6180339887498949
+	a, b := high-golden*(high-low), low+golden*(high-low)
+	fa, fb := f(a), f(b)
+	for high-low > width {
+		if fa >= fb {
+			high, b, fb = b, a, fa
+			a = high - golden*(high-low)
+			fa = f(a)
+		} else {
+			low, a, fa = a, b, fb
+			b = low + golden*(high-low)
+			fb = f(b)
+		}
+	}
+	if fa >= fb {
+		return a, fa
+	}
+	return b, fb
+}
+
+// mixed finds the ρ under which labels of probability p are likeliest, and that likelihood's logarithm.
+func mixed(p []float64, classes int) (rho, likelihood float64) {
+	others := float64(classes - 1)
+	rho = 0.2
+	for range 30 {
+		var wrong float64
+		for _, v := range p {
+			a, b := (1-rho)*v, rho*(1-v)/others
+			wrong += b / (a + b)
+		}
+		rho = math.Min(math.Max(wrong/float64(len(p)), leastRho), mostRho)
+	}
+	return rho, likelihoodOf(rho, p, classes)
+}
+
+// likelihoodOf returns the logarithm of the likelihood of labels of probability p.
+func likelihoodOf(rho float64, p []float64, classes int) (sum float64) {
+	for _, v := range p {
+		sum += math.Log((1-rho)*v + rho*(1-v)/float64(classes-1))
+	}
+	return sum
+}
+
+// profile returns where the likelihood of labels of probability p, highest at rho, has fallen by 1.92: an interval of
+// 95 % that is not empty at 0, as one of resampled images would be.
+func profile(rho float64, p []float64, classes int) (low, high float64) {
+	const fall = 1.92
+	least := likelihoodOf(rho, p, classes) - fall
+	end := func(inside, outside float64) float64 {
+		if likelihoodOf(outside, p, classes) >= least {
+			return outside
+		}
+		for range 20 {
+			if middle := (inside + outside) / 2; likelihoodOf(middle, p, classes) >= least {
+				inside = middle
+			} else {
+				outside = middle
+			}
+		}
+		return inside
+	}
+	return end(rho, 0), end(rho, Most)
+}
+
+// Posterior turns a row of similarities into the probability that each class is the image's, given the label y, and returns
+// the log odds of y.
+func (c Calibration) Posterior(row []float64, y int) float64 {
+	other := math.Log(c.Rho / (1 - c.Rho) / float64(len(row)-1))
+	rival := math.Inf(-1)
+	for k := range row {
+		row[k] *= c.Beta
+		if k != y {
+			row[k] += other
+			rival = math.Max(rival, row[k])
+		}
+	}
+	var rivals float64
+	for k, l := range row {
+		if k != y {
+			rivals += math.Exp(l - rival)
+		}
+	}
+	odds := row[y] - rival - math.Log(rivals)
+	top := math.Max(row[y], rival)
+	sum := math.Exp(row[y]-top) + math.Exp(rival-top)*rivals
+	for k, l := range row {
+		row[k] = math.Exp(l-top) / sum
+	}
+	return odds
+}
