@@ -1,23 +1,57 @@
 package datasets
 
 import (
+	"archive/zip"
 	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"winnow/internal/regular"
 )
 
 // imageNames are the endings of files that a folder import takes for images; their content is checked later.
 var imageNames = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".jpe", ".jfif"}
 
+// IsZip reports whether a path has the name of a zip file, which is read as the folder that it holds.
+func IsZip(path string) bool { return strings.EqualFold(filepath.Ext(path), ".zip") }
+
+// isFolder reports whether a source is a folder, zipped or not.
+func isFolder(source string) bool {
+	info, err := os.Stat(source)
+	return err == nil && (info.IsDir() || IsZip(source))
+}
+
+// readZip reads the folder that a zip file holds.
+func readZip(source string, opts ReadOptions) (*Dataset, error) {
+	f, err := regular.Open(source)
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %w", err)
+	}
+	root, err := zip.NewReader(f, info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", source, err)
+	}
+	return ReadFolders(root, source, opts)
+}
+
 // ReadFolders reads a folder per class. Where the top folders are named after splits (train, val, test, …)
-// the classes are looked for below them. Files that do not end like an image, names that begin with a
-// dot, and pipes and devices are passed over; nested folders belong to the class folder they lie in. A folder whose name is
-// not UTF-8 cannot be opened, and stands for its images.
+// the classes are looked for below them. A folder that holds nothing but one folder of folders, as many a zip file, only
+// wraps that one. Files that do not end like an image, names that begin with a dot, and pipes and devices are passed over;
+// nested folders belong to the class folder they lie in. A folder whose name is not UTF-8 cannot be opened, and stands for
+// its images.
 func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if opts.StripPrefix != "" {
 		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths are relative to the folder", name, opts.StripPrefix)
@@ -31,7 +65,7 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	tops, err := folders(ctx, fsys, ".")
+	at, tops, err := unwrapped(ctx, fsys)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
@@ -40,6 +74,12 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 		if s, err := ParseSplit(top); err == nil {
 			splits[top] = s
 		}
+	}
+	if len(splits) > 0 && len(splits) < len(tops) { // a feature store beside them, say, is no class
+		if tops, err = withImages(ctx, fsys, at, tops); err != nil {
+			return nil, fmt.Errorf("datasets: %s: %w", name, err)
+		}
+		maps.DeleteFunc(splits, func(top, _ string) bool { return !slices.Contains(tops, top) })
 	}
 	var rows []row
 	add := func(parent, split string, classes []string) error {
@@ -51,14 +91,14 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 		return nil
 	}
 	if len(tops) == 0 || len(splits) < len(tops) {
-		err = add(".", split, tops)
+		err = add(at, split, tops)
 	} else {
 		for _, top := range tops {
-			classes, ferr := folders(ctx, fsys, top)
+			classes, ferr := folders(ctx, fsys, path.Join(at, top))
 			if ferr != nil {
 				return nil, fmt.Errorf("datasets: %s: %w", name, ferr)
 			}
-			if err = add(top, splits[top], classes); err != nil {
+			if err = add(path.Join(at, top), splits[top], classes); err != nil {
 				break
 			}
 		}
@@ -72,7 +112,42 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	return build(rows, nil), nil
 }
 
-// folders lists the visible folders of dir in order.
+// unwrapped returns the folder that the classes or splits lie in, and them: the top one, or where that holds nothing but
+// one folder of folders, the one inside.
+func unwrapped(ctx context.Context, fsys fs.FS) (at string, tops []string, err error) {
+	for at = "."; ; at = path.Join(at, tops[0]) {
+		if tops, err = folders(ctx, fsys, at); err != nil || len(tops) != 1 {
+			return at, tops, err
+		}
+		if _, err := ParseSplit(tops[0]); err == nil {
+			return at, tops, nil
+		}
+		below, err := fs.ReadDir(fsys, path.Join(at, tops[0]))
+		if err != nil { // it is told where its images are looked for
+			return at, tops, nil
+		}
+		isImage := func(e fs.DirEntry) bool { return slices.Contains(imageNames, strings.ToLower(path.Ext(e.Name()))) }
+		if slices.ContainsFunc(below, isImage) || !slices.ContainsFunc(below, fs.DirEntry.IsDir) {
+			return at, tops, nil
+		}
+	}
+}
+
+// withImages returns those of the folders that an image lies below.
+func withImages(ctx context.Context, fsys fs.FS, at string, tops []string) (list []string, err error) {
+	for _, top := range tops {
+		images := 0
+		if err := walkImages(ctx, fsys, path.Join(at, top), func(string) { images++ }); err != nil {
+			return nil, err
+		}
+		if images > 0 {
+			list = append(list, top)
+		}
+	}
+	return list, nil
+}
+
+// folders lists the visible folders of dir in order, without what macOS puts beside the files of a zip.
 func folders(ctx context.Context, fsys fs.FS, dir string) ([]string, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
@@ -83,7 +158,7 @@ func folders(ctx context.Context, fsys fs.FS, dir string) ([]string, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if strings.HasPrefix(e.Name(), ".") {
+		if strings.HasPrefix(e.Name(), ".") || e.Name() == "__MACOSX" {
 			continue
 		}
 		info, err := fs.Stat(fsys, path.Join(dir, e.Name())) // links count

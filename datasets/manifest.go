@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,14 +39,17 @@ type ReadOptions struct {
 	Once context.Context
 }
 
-// Read reads a dataset from a manifest file or an image folder.
+// Read reads a dataset from a manifest file, an image folder, or a .zip file of one.
 func Read(source string, opts ReadOptions) (*Dataset, error) {
 	if opts.Format == "" {
 		opts.Format = Auto
 	}
-	if info, err := os.Stat(source); err == nil && info.IsDir() {
+	if isFolder(source) {
 		if opts.Format != Auto && opts.Format != Folders {
 			return nil, fmt.Errorf("datasets: %s: is a folder, expected a %s file", source, opts.Format)
+		}
+		if IsZip(source) {
+			return readZip(source, opts)
 		}
 		return ReadFolders(regular.Dir(source), source, opts)
 	}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"winnow/internal/regular"
@@ -36,9 +35,7 @@ func Mend(w io.Writer, source string, d *Dataset, decisions map[int]Decision) (M
 	if err := m.check(); err != nil {
 		return Mended{}, fmt.Errorf("datasets: %s: %w", source, err)
 	}
-	if info, err := os.Stat(source); err != nil {
-		return Mended{}, fmt.Errorf("datasets: %w", err)
-	} else if info.IsDir() {
+	if isFolder(source) {
 		return m.folder(w)
 	}
 	f, err := regular.Open(source)
@@ -53,11 +50,9 @@ func Mend(w io.Writer, source string, d *Dataset, decisions map[int]Decision) (M
 	return did, nil
 }
 
-// FormOf returns the format of a source and of its mended copy: CSV for a folder.
+// FormOf returns the format of a source and of its mended copy: CSV for a folder, zipped or not.
 func FormOf(source string) (Format, error) {
-	if info, err := os.Stat(source); err != nil {
-		return "", fmt.Errorf("datasets: %w", err)
-	} else if info.IsDir() {
+	if isFolder(source) {
 		return CSV, nil
 	}
 	f, err := regular.Open(source)

@@ -31,6 +31,9 @@ func (e *Extraction) settleBatch(h Host, rt *ort.Runtime) {
 		return
 	}
 	memory, known := availableMemory()
+	if e.Memory > 0 && (!known || e.Memory < memory) {
+		memory, known = e.Memory, true
+	}
 	most, where := UsualBatch, "of memory at hand"
 	if rt.Device().CUDA {
 		most, where = gpuBatch, "of --gpu-memory"
@@ -38,7 +41,9 @@ func (e *Extraction) settleBatch(h Host, rt *ort.Runtime) {
 	}
 	var why string
 	e.Config.Batch, why = e.batchFor(memory, known, most, where)
-	h.Note("batch auto: %d images a run, %s", e.Config.Batch, why)
+	if e.Memory == 0 { // else a matter of what asks for it
+		h.Note("batch auto: %d images a run, %s", e.Config.Batch, why)
+	}
 }
 
 // batchFor returns the batch that fits into its share of the memory, and the reason.

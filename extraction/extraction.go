@@ -29,6 +29,7 @@ type Extraction struct {
 	Cut       *models.Prepared
 	Config    backbone.ExtractConfig
 	DType     string // of the store's numbers; "": float32
+	Memory    int64  // that a batch is chosen for; 0: what the machine has left
 }
 
 // Host is what an extraction needs of the program around it; the zero value opens the ONNX Runtime that is found and says

@@ -39,12 +39,16 @@ func (h Host) complete() Host {
 // Thumbnails reads images of a run small, at most side pixels wide and high. One that cannot be read is nil, and noted;
 // that none can is an error.
 func Thumbnails(ctx context.Context, h Host, run *folder.Run, paths []string, side int) ([]image.Image, error) {
+	return thumbnailsIn(ctx, h, run.ImageRoot(), run.For, paths, side)
+}
+
+// thumbnailsIn is Thumbnails of the images of a folder or .zip file, for a command.
+func thumbnailsIn(ctx context.Context, h Host, where, command string, paths []string, side int) ([]image.Image, error) {
 	h = h.complete()
 	advice := "name the folder of the images, or a .zip file of it, with --root"
-	if run.For == "map" {
+	if command == "map" {
 		advice += "; --no-pictures leaves them out"
 	}
-	where := run.ImageRoot()
 	root, err := imageroot.Open(where)
 	if err != nil {
 		return nil, hint.With(err, "%s", advice)
@@ -71,7 +75,7 @@ func Thumbnails(ctx context.Context, h Host, run *folder.Run, paths []string, si
 		out[i] = s.Image
 	}
 	if len(bad) > 0 && len(bad) == len(paths) {
-		return nil, hint.With(fmt.Errorf("%s: none of %d pictures below %s can be read, the first is %s: %s", run.For, len(paths), where, bad[0].Path, bad[0].Reason), "%s", advice)
+		return nil, hint.With(fmt.Errorf("%s: none of %d pictures below %s can be read, the first is %s: %s", command, len(paths), where, bad[0].Path, bad[0].Reason), "%s", advice)
 	}
 	if len(bad) > 0 {
 		h.Note("%d of %d pictures cannot be shown, the first is %s: %s", len(bad), len(paths), bad[0].Path, bad[0].Reason)
@@ -81,8 +85,13 @@ func Thumbnails(ctx context.Context, h Host, run *folder.Run, paths []string, si
 
 // pictureFiles returns the pictures by path as files, each once; those that cannot be read are missing.
 func pictureFiles(ctx context.Context, h Host, run *folder.Run, paths []string, side int) (map[string][]byte, error) {
+	return pictureFilesIn(ctx, h, run.ImageRoot(), run.For, paths, side)
+}
+
+// pictureFilesIn is pictureFiles of the images of a folder or .zip file, for a command.
+func pictureFilesIn(ctx context.Context, h Host, where, command string, paths []string, side int) (map[string][]byte, error) {
 	paths = extraction.Distinct(paths)
-	small, err := Thumbnails(ctx, h, run, paths, side)
+	small, err := thumbnailsIn(ctx, h, where, command, paths, side)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +101,7 @@ func pictureFiles(ctx context.Context, h Host, run *folder.Run, paths []string, 
 			continue
 		}
 		if files[paths[i]], err = encodePicture(img); err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", run.For, paths[i], err)
+			return nil, fmt.Errorf("%s: %s: %w", command, paths[i], err)
 		}
 	}
 	return files, nil

@@ -47,22 +47,7 @@ func (b *bench) combined() error {
 		}
 		return said[try]
 	}
-	last := len(mixtures) - 1
-	best := 0
-	for _, from := range []int{0, last, last / 2} { // uphill from the best of three
-		if likelihood(from) > likelihood(best)+tie {
-			best = from
-		}
-	}
-	for moved := true; moved; {
-		moved = false
-		for _, next := range []int{best - 1, best + 1} {
-			if next >= 0 && next <= last && likelihood(next) > likelihood(best)+tie {
-				best, moved = next, true
-				break
-			}
-		}
-	}
+	best, last := uphill(likelihood), len(mixtures)-1
 	b.v.Why = fmt.Sprintf("%s: a label left out has probability %.3f by them, %.3f by centres alone and %.3f by heads alone",
 		mixtures[best], math.Exp(said[best]), math.Exp(said[0]), math.Exp(said[last]))
 	alone, w := b.channelled(f)
@@ -78,6 +63,23 @@ func (b *bench) combined() error {
 		}
 	}
 	return b.conclude(f, all)
+}
+
+// uphill returns the mixture that is likeliest, climbing from the best of three.
+func uphill(likelihood func(try int) float64) int {
+	best, last := 0, len(mixtures)-1
+	climb := func(to ...int) (moved bool) {
+		for _, try := range to {
+			if try >= 0 && try <= last && likelihood(try) > likelihood(best)+tie {
+				best, moved = try, true
+			}
+		}
+		return moved
+	}
+	climb(last, last/2)
+	for climb(best-1) || climb(best+1) {
+	}
+	return best
 }
 
 // tie is how much likelier labels must be, in nats a label: heads that say nothing leave rounding.

@@ -75,7 +75,8 @@ func TestAuditSwapped(t *testing.T) {
 		want string
 	}{
 		{[]string{"audit", "--labels", w.store, "--features", w.manifest}, "--labels: " + w.store + " is a feature store, expected a manifest"},
-		{[]string{"audit", w.manifest}, w.manifest + ": is a file, expected a folder that winnow train wrote"},
+		{[]string{"audit", w.store}, w.store + " is a feature store, expected a manifest"},
+		{[]string{"audit", "nowhere"}, "nowhere: there is no such run folder, folder of images, .zip file or manifest"},
 	} {
 		if code, _, stderr := call(context.Background(), test.args...); code == 0 || !strings.Contains(stderr, test.want) {
 			t.Errorf("%v: %d: %q, expected %q", test.args, code, stderr, test.want)

@@ -43,6 +43,11 @@ func TestAuditCrossfit(t *testing.T) {
 }
 
 func TestAuditCrossfitMisused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("some-run", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, "some-run/run.json", "{}")
 	for _, c := range []struct {
 		args []string
 		want string

@@ -51,7 +51,7 @@ func TestMisuse(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		code := execute(context.Background(), strings.Fields(line), &stdout, &stderr)
 		if line == "winnow audit help" { // a folder may be called so
-			if code != 1 || !strings.Contains(stderr.String(), "help: holds no config.yaml") {
+			if code != 1 || !strings.Contains(stderr.String(), "help: there is no such run folder") {
 				t.Errorf("%s: exit code %d, %q", line, code, stderr.String())
 			}
 			continue

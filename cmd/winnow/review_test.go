@@ -370,7 +370,7 @@ func TestReviewRefuses(t *testing.T) {
 		text string
 	}{
 		"":                                                 {2, "winnow review: --manifest missing"},
-		"--manifest M":                                     {2, "--audit is missing"},
+		"--manifest M":                                     {2, "the suspects are missing"},
 		"--manifest M --audit A extra":                     {2, `takes no arguments, found "extra"`},
 		"--manifest M --export":                            {2, "name the file to write with --out"},
 		"--manifest M --audit A --json":                    {2, "--json goes with --export"},

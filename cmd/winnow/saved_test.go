@@ -17,6 +17,8 @@ func TestSaved(t *testing.T) {
 		"winnow --quiet extract --manifest index":        "the same command",
 		"winnow index run":                               "--add",
 		"winnow export run --qdrant http://x":            "the points",
+		"winnow export -qdrant=http://x run":             "the points",
+		"winnow audit --labels qdrant --features f":      "",
 		"winnow data import train --out train.csv":       "",
 		"winnow audit --labels train --features extract": "",
 		"winnow search --index index":                    "",

@@ -58,7 +58,7 @@ func (l *List) take(arg, root string, stdin io.Reader) error {
 		return fmt.Errorf("images: %w", err)
 	case info.IsDir():
 		return l.takeFolder(arg)
-	case imageroot.IsZip(arg):
+	case datasets.IsZip(arg):
 		return l.takeZip(arg)
 	}
 	for _, ending := range manifestEndings {

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"winnow/datasets"
 	"winnow/datasets/cifar"
@@ -62,12 +61,12 @@ func openIn(path string, open func(string) (fs.FS, error)) (fs.FS, error) {
 }
 
 // Resolve returns the root that is named, or else the manifest's folder, of a pipe the working folder; a folder that is read as a
-// manifest is its own root.
+// manifest, or a .zip file of one, is its own root.
 func Resolve(root, manifest string) string {
 	if root != "" {
 		return root
 	}
-	if info, err := os.Stat(manifest); err == nil && info.IsDir() {
+	if info, err := os.Stat(manifest); err == nil && (info.IsDir() || datasets.IsZip(manifest)) {
 		return manifest
 	}
 	if regular.Given(manifest) {
@@ -78,7 +77,7 @@ func Resolve(root, manifest string) string {
 
 // OpenZip opens a zip file as a folder.
 func OpenZip(path string) (fs.FS, error) {
-	if !IsZip(path) {
+	if !datasets.IsZip(path) {
 		return nil, fmt.Errorf("root: %s: is a file, expected the folder the manifest's paths are relative to, or a .zip file of it", path)
 	}
 	r, err := zip.OpenReader(path)
@@ -90,7 +89,7 @@ func OpenZip(path string) (fs.FS, error) {
 
 // OpenPublished opens the files of a published dataset: their folder, or a .zip file of it.
 func OpenPublished(name string) (fs.FS, error) {
-	if IsZip(name) {
+	if datasets.IsZip(name) {
 		return OpenZip(name)
 	}
 	info, err := os.Stat(name)
@@ -102,21 +101,6 @@ func OpenPublished(name string) (fs.FS, error) {
 	}
 	return regular.Dir(name), nil
 }
-
-// ReadDataset reads a manifest, an image folder, or a .zip file of one.
-func ReadDataset(source string, opts datasets.ReadOptions) (*datasets.Dataset, error) {
-	if !IsZip(source) {
-		return datasets.Read(source, opts)
-	}
-	root, err := OpenZip(source)
-	if err != nil {
-		return nil, err
-	}
-	return datasets.ReadFolders(root, source, opts)
-}
-
-// IsZip reports whether a path has the name of a zip file.
-func IsZip(path string) bool { return strings.EqualFold(filepath.Ext(path), ".zip") }
 
 // overlay looks for a file in the first tree, then in the second.
 type overlay [2]fs.FS

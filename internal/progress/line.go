@@ -19,8 +19,33 @@ type Line struct {
 	every    time.Duration
 	unit     string // what is counted, as "images"
 
+	stage        string        // of several, that the line begins with
+	guess, after time.Duration // that it, and the stages behind it, may take
+
 	start, last time.Time
 	width       int // of the line on the terminal
+}
+
+// Stage begins a stage of work that has several: what is counted there, how long it may take, which counts until more is
+// known, and how long those behind it may, which the time left holds too.
+func (p *Line) Stage(name, unit string, guess, after time.Duration) {
+	p.End()
+	p.stage, p.unit, p.guess, p.after, p.start = name+"  ", unit, guess, after, p.now()
+	p.last = p.start
+	if guess > 0 {
+		p.show(fmt.Sprintf("%sabout %v left", p.stage, (guess + after).Round(time.Second)))
+	}
+}
+
+// left returns how long the rest takes, by the share that took the time since the start: a guess fades out over the
+// first fifth.
+func (p *Line) left(share float64, took time.Duration) time.Duration {
+	known := 1.0
+	if p.guess > 0 {
+		known = min(1, 5*share)
+	}
+	rest := known*(1-share)/share*float64(took) + (1-known)*(1-share)*float64(p.guess)
+	return (time.Duration(rest) + p.after).Round(time.Second)
 }
 
 // New begins a line on w, without the guard of a printable.Writer: it prints numbers and its own words only. unit is what is counted, now the clock.
@@ -40,12 +65,16 @@ func (p *Line) At(done, total, earlier int, more string) {
 		return
 	}
 	p.last = now
-	text := fmt.Sprintf("%d/%d %s", done, total, p.unit)
+	text := fmt.Sprintf("%s%d/%d %s", p.stage, done, total, p.unit)
 	if rate := float64(done-earlier) / now.Sub(p.start).Seconds(); rate > 0 {
-		left := time.Duration(float64(total-done) / rate * float64(time.Second)).Round(time.Second)
+		left := p.left(float64(done-earlier)/float64(total-earlier), now.Sub(p.start))
 		text += fmt.Sprintf("  %.1f %s/s  %v left", rate, p.unit, left)
 	}
-	text += more
+	p.show(text + more)
+}
+
+// show prints a line, on a terminal over the one before.
+func (p *Line) show(text string) {
 	if !p.terminal {
 		fmt.Fprintln(p.w, text)
 		return

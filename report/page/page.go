@@ -23,6 +23,7 @@ import (
 type Report struct {
 	Title       string
 	Verdict     []string // plain sentences, the most important first
+	Command     string   // that goes on with what was found
 	Warnings    []string
 	RowsTitle   string
 	Rows        []Row // the comparison, in order
@@ -30,6 +31,7 @@ type Report struct {
 	Charts      []chart.Drawing
 	Sections    []Section
 	Suspects    []SuspectCard
+	Large       bool // suspects stand before the sections, in large pictures
 	Queries     []QueryCard
 	Map         func(io.Writer) error // writes a drawing of the embedding as a part of the page, with its own style and script
 	Facts       []Fact
@@ -83,6 +85,7 @@ type SuspectCard struct {
 	Given, Suggested string
 	True             string // "" where it is not known
 	Score            float64
+	Said             string    // what is said of the score; "": the number
 	ForGiven         []Picture // nearest images with the given label
 	ForSuggested     []Picture // nearest images with the suggested label
 }
@@ -125,10 +128,11 @@ func (r Report) Contents() []Heading {
 		}
 	}
 	add(len(r.Rows) > 0, "retrieval", cmp.Or(r.RowsTitle, retrievalTitle))
+	add(r.Large && len(r.Suspects) > 0, "suspects", suspectsTitle)
 	for i, s := range r.Sections {
 		add(true, r.Section(i), s.Title)
 	}
-	add(len(r.Suspects) > 0, "suspects", suspectsTitle)
+	add(!r.Large && len(r.Suspects) > 0, "suspects", suspectsTitle)
 	add(len(r.Queries) > 0, "queries", queriesTitle)
 	add(r.Map != nil, "embedding", mapTitle)
 	add(len(r.Facts) > 0, "run", factsTitle)

@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -30,16 +31,20 @@ import (
 
 // Options say how labels are judged. Classes, Whiten and Findings, Filter, Proxies and Given are found out here.
 type Options struct {
-	audit.Options                                  // Scorer "": the run's; without a run the default
-	IncludeEval   bool                             // judges the images of all splits together
-	Held          int64                            // bytes of MaxMem, here the memory of all that is held, that the caller holds
-	Note          func(format string, args ...any) // takes a fact for the user; may be nil
+	audit.Options                                               // Scorer "": the run's; without a run the default
+	IncludeEval   bool                                          // judges the images of all splits together
+	Held          int64                                         // bytes of MaxMem, here the memory of all that is held, that the caller holds
+	Note          func(format string, args ...any)              // takes a fact for the user; may be nil
+	Stage         func(name string, guess, after time.Duration) // tells that a stage of Photos begins, how long it may take, 0: not known, and how long those behind it; may be nil
 }
 
-// completed returns the options with a function that takes notes.
+// complete returns the options with functions for those that are nil.
 func (o Options) completed() Options {
 	if o.Note == nil {
 		o.Note = func(string, ...any) {}
+	}
+	if o.Stage == nil {
+		o.Stage = func(string, time.Duration, time.Duration) {}
 	}
 	return o
 }
@@ -56,8 +61,10 @@ type Report struct {
 	Suggests  string            `json:"suggested_by,omitempty"` // the scorer of the suggested labels, where that is another
 	Rate      float64           `json:"rate"`
 	Backbone  string            `json:"backbone,omitempty"` // file of the fine-tuned network that saw the images
-	View      string            `json:"view,omitempty"`     // center or mean, where the store has several views of each image
-	Detection *eval.Detection   `json:"detection"`          // null where true labels are not known
+	Model     string            `json:"model,omitempty"`    // backbone that images were looked at by, and the store of their features, where the audit made it
+	Store     string            `json:"store,omitempty"`
+	View      string            `json:"view,omitempty"` // center or mean, where the store has several views of each image
+	Detection *eval.Detection   `json:"detection"`      // null where true labels are not known
 	Images    []suspects.Entry  `json:"images"`
 	Unjudged  int               `json:"unjudged"` // images alone in their class: nothing is known of them, and their score is 1
 	LeftOut   []lookup.LeftOut  `json:"left_out"`
@@ -68,6 +75,7 @@ type Report struct {
 	ids    []int // position in the manifest of each row of the result
 	source *datasets.Dataset
 	from   string // the file that source was read from
+	root   string // of its images, as named
 }
 
 // Class is what an audit says of a class.
@@ -114,22 +122,42 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 	if store, err = folder.LookAt(store, in.View, o.Note); err != nil {
 		return nil, err
 	}
-	fit := o.within
-	if o.Scorer == "" && in.Probs == "" {
-		fit = o.choose
+	if in.Probs != "" {
+		if err := o.within(d, store.Dim, store.Dim, min(store.Dim, head.Widest)); err != nil {
+			return nil, err
+		}
+		return byProbabilities(ctx, in, whole, d, store, room, o)
 	}
-	if err := fit(d, store.Dim, store.Dim, min(store.Dim, head.Widest)); err != nil {
+	a, err := o.stored(ctx, d, store)
+	if err != nil {
 		return nil, err
 	}
-	if in.Probs != "" {
-		return byProbabilities(ctx, in, whole, d, store, room, o)
+	a.from, a.source = in.Manifest, whole
+	if store.Views() > 1 {
+		a.View = in.View
+	}
+	return a, nil
+}
+
+// fit makes the memory of the whole audit that which is left for similarities, and chooses the scorer where none is asked for.
+func (o *Options) fit(d *datasets.Dataset, dim int) error {
+	if o.Scorer == "" {
+		return o.choose(d, dim, dim, min(dim, head.Widest))
+	}
+	return o.within(d, dim, dim, min(dim, head.Widest))
+}
+
+// stored judges the training images of d by a store.
+func (o Options) stored(ctx context.Context, d *datasets.Dataset, store *features.Store) (*Report, error) {
+	if err := o.fit(d, store.Dim); err != nil {
+		return nil, err
 	}
 	data, err := run.Join(ctx, d, store)
 	if err != nil {
 		return nil, err
 	}
 	if data.Unlabelled > 0 {
-		o.Note("%d training images have no label and are not judged", data.Unlabelled)
+		o.Note("%d images have no label and are not judged", data.Unlabelled)
 	}
 	if slices.Contains(audit.BankScorers(), o.Scorer) {
 		if err := checkPairs(data.Train.Labels, len(data.Classes)); err != nil {
@@ -143,10 +171,7 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := Report{LeftOut: data.LeftOut, from: in.Manifest, source: whole}
-	if store.Views() > 1 {
-		a.View = in.View
-	}
+	a := Report{LeftOut: data.LeftOut}
 	return &a, a.name(result, data.Train.IDs, d, data.Classes, o.Note)
 }
 

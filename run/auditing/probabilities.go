@@ -57,7 +57,7 @@ func byProbabilities(ctx context.Context, in Stored, whole, d *datasets.Dataset,
 		}
 	}
 	if unlabelled > 0 {
-		o.Note("%d training images have no label and are not judged", unlabelled)
+		o.Note("%d images have no label and are not judged", unlabelled)
 	}
 	p, err := table.rows(whole, set.IDs)
 	if err != nil {

@@ -59,7 +59,12 @@ func (a *Report) WriteText(w io.Writer, top int) {
 			100*d.Precision, 100*d.Recall, d.F1, 100*d.FilterAccuracy)
 	}
 	printClasses(w, a)
-	printOddities(w, a)
+	if list := a.Oddities(); len(list) > 0 {
+		fmt.Fprintln(w)
+		for _, o := range list {
+			fmt.Fprintf(w, "%s: %s\n", o.What, o)
+		}
+	}
 }
 
 // printSuspects is a table of images.
@@ -102,9 +107,9 @@ func scoreText(v float64, probability bool) string {
 	case !probability:
 		return fmt.Sprintf("%.3g", v)
 	case v < 0.001:
-		return "<0.1 %"
+		return "< 0.1 %"
 	case v > 0.999:
-		return ">99.9 %"
+		return "> 99.9 %"
 	}
 	return fmt.Sprintf("%.1f %%", 100*v)
 }
@@ -159,10 +164,20 @@ func mostSuggested(images []suspects.Entry) map[string]suggestedMost {
 	return out
 }
 
-// printOddities names what there is besides suspects, and says where there is nothing.
-func printOddities(w io.Writer, a *Report) {
+// Oddity is a kind of finding besides suspects.
+type Oddity struct {
+	What  string
+	N     int
+	First []string // names
+}
+
+// String says how many there are, and names the first.
+func (o Oddity) String() string { return counted(o.N, o.First) }
+
+// Oddities lists what there is besides suspects.
+func (a *Report) Oddities() []Oddity {
 	if a.Noise == nil {
-		return
+		return nil
 	}
 	var outliers, copied, same, two []string
 	copies, told := 0, map[[2]string]bool{} // pairs, either way round
@@ -187,18 +202,11 @@ func printOddities(w io.Writer, a *Report) {
 			two = append(two, text.Shortened(k.Class, nameWidth))
 		}
 	}
-	fmt.Fprintln(w)
-	for _, odd := range []struct {
-		what string
-		n    int
-		list []string
-	}{
+	return []Oddity{
 		{"images that fit no class", len(outliers), outliers},
 		{"images with near copies of another label", copies, copied},
 		{"classes that look the same as another", len(same), same},
 		{"classes that look like two", len(two), two},
-	} {
-		fmt.Fprintf(w, "%s: %s\n", odd.what, counted(odd.n, odd.list))
 	}
 }
 

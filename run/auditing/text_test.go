@@ -23,10 +23,10 @@ func TestPrintAudit(t *testing.T) {
 	}, Classes: []Class{
 		{Class: "cat", Images: 2, Purity: 1, Low: 0.6, High: 1}, {Class: "dög", Images: 12, Purity: 0.5, Low: 0.25, High: 0.75, Like: "cat", Same: true, Two: true},
 	}}
-	want := `rank  given   right  suggested    right  image
-   1  dög    <0.1 %  cat        >99.9 %  lon\nb.jpg
-   2  dög    25.0 %  a\nowl      50.0 %  a.jpg
-   3  cat    50.0 %  –                   c.jpg
+	want := `rank  given    right  suggested     right  image
+   1  dög    < 0.1 %  cat        > 99.9 %  lon\nb.jpg
+   2  dög     25.0 %  a\nowl       50.0 %  a.jpg
+   3  cat     50.0 %  –                    c.jpg
 right: the probability that the label before it is right, by the other images
 
 4 images judged by centres: the 2 most suspect are called wrong

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"winnow/backbone"
@@ -83,6 +84,14 @@ func Open(ctx context.Context, dir string, o Options) (*Run, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// Is reports whether a folder is that of a run, by the files that only trainings write.
+func Is(dir string) bool {
+	return slices.ContainsFunc([]string{FactsFile, BestHeadFile, LastHeadFile}, func(file string) bool {
+		info, err := os.Stat(filepath.Join(dir, file))
+		return err == nil && info.Mode().IsRegular()
+	})
 }
 
 // Read reads configuration and head of a run folder: the last state of the training, or the one that validation chose.

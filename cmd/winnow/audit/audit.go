@@ -2,6 +2,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,10 +14,12 @@ import (
 	"winnow/audit"
 	"winnow/audit/findings"
 	"winnow/audit/judges"
+	"winnow/backbone"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/internal/budget"
 	"winnow/internal/progress"
+	"winnow/report"
 	"winnow/run/auditing"
 	"winnow/run/folder"
 )
@@ -27,15 +30,17 @@ func Command() *cli.Command { return command(run) }
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
 		Name:        "audit",
-		Usage:       "rank every training image by how wrong its label looks, with a suggested label",
-		ArgsUsage:   "[RUN]",
+		Usage:       "say which labels of a folder of images, or of a run, look wrong, with a suggested label",
+		ArgsUsage:   "PHOTOS | RUN",
 		Description: description(),
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write all images, most suspect first, to `FILE`.csv, .jsonl, .parquet, or all that is found to .json"},
+			&cli.StringFlag{Name: "model", DefaultText: "the best known that is installed", Usage: "look at images by the backbone `NAME` of winnow models list, or an ONNX file"},
+			&cli.StringFlag{Name: "split", DefaultText: "all", Usage: "of a folder or manifest of images judge the `SPLITS` train, validation, test, … alone"},
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, DefaultText: "of images suspects.csv", Usage: "write all images, most suspect first, to `FILE`.csv, .jsonl, .parquet, or all that is found to .json"},
 			&cli.StringFlag{Name: "scorer", DefaultText: "of features " + judges.Default + ", else the run's", Usage: "judge by the scorer `NAME`: " + strings.Join(auditing.Scorers(), ", ")},
 			&cli.StringFlag{Name: "probs", Usage: "judge by class probabilities of any model, `FILE`.npy, .csv or .parquet: a row an image of --labels, a column a class; best out of fold"},
 			&cli.Float64Flag{Name: "noise-rate", Aliases: []string{"rate"}, DefaultText: "the run's", Usage: "share `P` of the labels to call wrong"},
-			&cli.IntFlag{Name: "top", Value: 20, Usage: "print the `N` most suspect"},
+			&cli.IntFlag{Name: "top", Value: 20, DefaultText: "20, of images 10", Usage: "print the `N` most suspect"},
 			&cli.StringFlag{Name: "max-mem", Value: "1GiB", Usage: budget.Usage},
 			&cli.BoolFlag{Name: "json", Usage: "print everything as JSON"},
 			&cli.BoolFlag{Name: "spreadsheet", Usage: "--out and --classes: write labels and paths so that no spreadsheet takes one for a formula"},
@@ -58,7 +63,13 @@ func command(call term.Call[Options]) *cli.Command {
 
 // description returns the command's long help.
 func description() string {
-	return "Without a run, --labels (or --manifest) and --features name what is judged: the stored features of the training images,\n" +
+	return "   winnow audit photos        # a folder with a folder for each class, a .zip file of one, or a manifest\n\n" +
+		"looks at every image by an installed backbone, judges every label, whatever the image's split, prints what was found,\n" +
+		"and writes suspects.csv, a page to look at, suspects.html, and the images' features, suspects.features, which the next\n" +
+		"audit of the same images uses again: all beside --out. Ctrl-C in between loses nothing. The backbone is the only one\n" +
+		"installed, or the one that was added last (winnow models add), or the best known of those that lie in WINNOW_MODEL_DIRS;\n" +
+		"it is printed. Images that were added, removed or changed since have all of them looked at again. winnow review goes on.\n\n" +
+		"Without images and a run, --labels (or --manifest) and --features name what is judged: the stored features of the training images,\n" +
 		"whitened, by --scorer " + judges.Default + ". Every score leaves its own image out. Beside the suspects it looks for images that\n" +
 		"fit no class, near copies with different labels, and classes that look like one or like two, and --clean writes a\n" +
 		"manifest without the suspects or with the labels suggested; rows that are not for training stay as they are.\n\n" +
@@ -82,8 +93,19 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	defer budget.Collect(o.Audit.MaxMem)()
 	o.Audit.Note = p.Note
 	end := func() {}
+	o.Images.Host, o.watch = p.Host(), p.Watch
 	if !p.Quiet {
 		line := progress.New(p.Err, "steps", time.Now)
+		o.Audit.Stage = func(name string, guess, after time.Duration) {
+			line.Stage(name, map[string]string{"extract": "images", "judge": "steps"}[name], guess, after)
+		}
+		o.Images.Host.Images = func() (func(backbone.Progress), func()) {
+			return func(at backbone.Progress) { line.At(at.Done, at.Total, at.Resumed, "") }, line.End
+		}
+		o.watch = func(string) (func(done, total int), func()) {
+			line.Stage("write", "pictures", 0, 0)
+			return func(done, total int) { line.At(done, total, 0, "") }, line.End
+		}
 		o.Audit.Told = func(fold, step, steps int) {
 			line.At(fold*steps+step, o.Audit.Folds*steps, 0, fmt.Sprintf("  fold %d of %d", fold+1, o.Audit.Folds))
 		}
@@ -103,7 +125,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 // judge audits a store or a run.
 func judge(ctx context.Context, p *term.Program, o Options) (*auditing.Report, error) {
 	var r *folder.Run
-	manifest := o.Stored.Manifest
+	manifest := cmp.Or(o.Images.Source, o.Stored.Manifest)
 	if o.Run != "" {
 		var err error
 		o.Open.Host = p.Host()
@@ -115,7 +137,7 @@ func judge(ctx context.Context, p *term.Program, o Options) (*auditing.Report, e
 	if err := o.checkFiles(manifest); err != nil {
 		return nil, err
 	}
-	if r == nil && o.Stored.Features == "" { // nothing to multiply
+	if r == nil && o.Stored.Features == "" && o.Images.Source == "" { // nothing to multiply
 		return auditing.Store(ctx, o.Stored, o.Audit)
 	}
 	rt, err := p.OpenRuntime()
@@ -123,8 +145,11 @@ func judge(ctx context.Context, p *term.Program, o Options) (*auditing.Report, e
 		return nil, err
 	}
 	defer rt.Close()
-	if r != nil {
+	switch {
+	case r != nil:
 		return auditing.Run(ctx, r, o.Audit)
+	case o.Images.Source != "":
+		return auditing.Photos(ctx, o.Images, o.Audit)
 	}
 	return auditing.Store(ctx, o.Stored, o.Audit)
 }
@@ -151,10 +176,21 @@ func give(ctx context.Context, p *term.Program, o Options, a *auditing.Report) e
 			return fmt.Errorf("audit: %s: %w", o.Out, err)
 		}
 	}
+	if o.Page != "" {
+		h := report.Host{Note: p.Note, Watch: o.watch, Winnow: term.Version()}
+		if err := report.WriteAudited(ctx, h, a, o.Page, a.ReviewCommand(o.Out)); err != nil {
+			return fmt.Errorf("audit: %s: %w", o.Page, err)
+		}
+	}
 	if o.JSON {
 		return a.WriteJSON(p.Data)
 	}
-	a.WriteText(p.Out, o.Top)
+	if o.Page == "" {
+		a.WriteText(p.Out, o.Top)
+		return nil
+	}
+	a.WriteSummary(p.Out, o.Top)
+	fmt.Fprintf(p.Out, "\nall images, most suspect first: %s\nto look at: %s\nnext: %s\n", o.Out, o.Page, a.ReviewCommand(o.Out))
 	return nil
 }
 
@@ -165,7 +201,7 @@ func tellMended(p *term.Program, o Options, judged int, did datasets.Mended) {
 		what = "relabelled"
 	}
 	p.Note("%s: %d of %d judged images %s, %d rows", o.Clean, did.Dropped+did.Relabelled, judged, what, did.Rows)
-	if !o.Audit.IncludeEval {
+	if !o.Audit.IncludeEval && o.Images.Source == "" {
 		return
 	}
 	n, parts := 0, []string{}
@@ -176,7 +212,7 @@ func tellMended(p *term.Program, o Options, judged int, did datasets.Mended) {
 		}
 	}
 	if n == 0 {
-		p.Note("--include-eval: no image that measures are taken of was changed")
+		p.Note("no image that measures are taken of was changed")
 		return
 	}
 	p.Note("warning: %d of the images changed are not for training (%s): measures on this manifest are not comparable with those on the labels as they were, and flatter what judges as the audit did", n, strings.Join(parts, ", "))

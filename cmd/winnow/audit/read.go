@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,7 +20,9 @@ import (
 
 // Options are what winnow audit is asked for.
 type Options struct {
-	Run    string          // folder; "": Stored is judged
+	Images auditing.Images // images to look at; Source "": none
+	Page   string          // of them
+	Run    string          // folder; "": Images or Stored are judged
 	Open   folder.Options  // of the run
 	Stored auditing.Stored // of a store and a manifest
 	Audit  auditing.Options
@@ -30,6 +33,8 @@ type Options struct {
 	Top                 int  // suspects to print
 	JSON                bool
 	Sheet               bool // files are for spreadsheets
+
+	watch func(what string) (at func(done, total int), end func()) // how far pictures are
 }
 
 // read turns the flags into options, and refuses what means nothing.
@@ -52,14 +57,21 @@ func read(c *cli.Context) (o Options, err error) {
 		splits = nil // all
 	}
 	stored := c.NArg() == 0 && c.IsSet("manifest") && (c.IsSet("features") || c.IsSet("probs"))
+	images := c.NArg() == 1 && !folder.Is(c.Args().First())
 	switch {
+	case images:
+		if err := readImages(c, &o); err != nil {
+			return o, err
+		}
+	case c.IsSet("model") || c.IsSet("split"):
+		return o, term.Misused("--model and --split are about images: name a folder of them, a .zip file or a manifest")
 	case stored:
 		o.Stored = auditing.Stored{Manifest: c.String("manifest"), Features: c.String("features"), View: c.String("view"), Probs: c.String("probs"), Named: o.Clean != ""}
 		if o.Stored.Probs != "" && o.Audit.Scorer != "" {
 			return o, term.Misused("--scorer: --probs brings its scores: leave out one of them")
 		}
 	case c.NArg() == 0:
-		return o, term.Misused("winnow audit takes one run folder, or --labels FILE and --features DIR or --probs FILE")
+		return o, term.Misused("winnow audit takes images (a folder, a .zip file or a manifest) or one run folder, or --labels FILE and --features DIR or --probs FILE")
 	case c.IsSet("probs"):
 		return o, term.Misused("--probs judges the labels of a manifest: give --labels FILE, and no run")
 	case audit.Trains(o.Audit.Scorer):
@@ -79,12 +91,12 @@ func read(c *cli.Context) (o Options, err error) {
 			return o, term.Misused("--spreadsheet: found --out %s, expected a name that ends in .csv", o.Out)
 		}
 	}
-	if o.Open, err = term.RunOptions(c, splits...); err != nil || !stored {
+	if o.Open, err = term.RunOptions(c, splits...); err != nil || !stored && !images {
 		return o, err
 	}
 	o.Open = folder.Options{}
 	for _, flag := range []string{"last", "root"} {
-		if c.IsSet(flag) {
+		if c.IsSet(flag) && !(images && flag == "root") {
 			return o, term.Misused("--%s is about runs: name one, or leave it out", flag)
 		}
 	}
@@ -96,6 +108,36 @@ func read(c *cli.Context) (o Options, err error) {
 	}
 	return o, nil
 }
+
+// readImages reads what is about images, and where what is made of them lies: beside the suspects.
+func readImages(c *cli.Context, o *Options) error {
+	for _, flag := range []string{"manifest", "features", "probs", "view", "include-eval"} {
+		if c.IsSet(flag) {
+			return term.Misused("--%s does not go with %s, all images of which are looked at and judged: leave out one of them", flag, c.Args().First())
+		}
+	}
+	o.Out = cmp.Or(o.Out, "suspects.csv")
+	beside := strings.TrimSuffix(o.Out, filepath.Ext(o.Out))
+	o.Page = beside + ".html"
+	o.Images = auditing.Images{Source: c.Args().First(), Root: c.String("root"), Model: c.String("model"), Store: beside + ".features"}
+	for name := range strings.SplitSeq(c.String("split"), ",") {
+		if name == "" && !c.IsSet("split") {
+			break
+		}
+		split, err := datasets.ParseSplit(strings.TrimSpace(name))
+		if err != nil {
+			return term.Misused("--split: %w", err)
+		}
+		o.Images.Splits = append(o.Images.Splits, split)
+	}
+	if !c.IsSet("top") {
+		o.Top = examples
+	}
+	return nil
+}
+
+// examples is how many suspects a summary shows.
+const examples = 10
 
 // check refuses numbers that cannot be.
 func (o Options) check() error {
@@ -166,7 +208,7 @@ func (o Options) checkFiles(manifest string) error {
 		}
 	}
 	var to []term.Target
-	for _, f := range []term.Target{{Flag: "out", Path: o.Out}, {Flag: "classes", Path: o.Classes}, {Flag: "clean", Path: o.Clean}} {
+	for _, f := range []term.Target{{Flag: "out", Path: o.Out}, {Flag: "classes", Path: o.Classes}, {Flag: "clean", Path: o.Clean}, {Flag: "out", Path: o.Page}} {
 		if f.Path != "" {
 			to = append(to, f)
 		}

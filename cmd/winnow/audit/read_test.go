@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -13,7 +14,22 @@ import (
 	"winnow/run/folder"
 )
 
+// hereIsARun makes a run folder called run in a new working folder, and a folder of photos.
+func hereIsARun(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for _, dir := range []string{"run", "photos"} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile("run/run.json", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestFlagsBecomeOptions(t *testing.T) {
+	hereIsARun(t)
 	rate, none := 0.25, 0.0
 	usual := auditing.Options{Options: audit.Options{Neighbours: 10, Folds: 5, Copies: 0.8, Seed: 1, MaxMem: 1 << 30}}
 	precise := usual
@@ -32,6 +48,9 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		"--manifest m --features f --view mean --scorer crossfit --noise-rate 0 --max-mem 1MiB --folds 3 --neighbours 4 --copies 0.5 -o s.csv --classes k.csv --top 0 --clean c.csv --relabel --below -2": {
 			Audit: few, Stored: auditing.Stored{Manifest: "m", Features: "f", View: "mean", Named: true}, Out: "s.csv", Classes: "k.csv", Clean: "c.csv", Relabel: true,
 			Cut: audit.Cut{By: audit.Below, At: -2}},
+		"photos": {Audit: usual, Out: "suspects.csv", Page: "suspects.html", Top: 10, Images: auditing.Images{Source: "photos", Store: "suspects.features"}},
+		"list.csv --root photos --model m.onnx --split test,val -o out/s.json --top 3 --noise-rate 0 --max-mem 1MiB --folds 3 --neighbours 4 --copies 0.5 --scorer crossfit": {Audit: few, Out: "out/s.json", Page: "out/s.html", Top: 3,
+			Images: auditing.Images{Source: "list.csv", Root: "photos", Model: "m.onnx", Splits: []string{"test", "validation"}, Store: "out/s.features"}},
 		"run --out s.csv --spreadsheet": {Audit: usual, Run: "run", Top: 20, Out: "s.csv", Sheet: true, Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
 		"run --clean c.csv --drop":      {Audit: usual, Run: "run", Top: 20, Clean: "c.csv", Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
 	} {
@@ -42,7 +61,7 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		}
 		if diff := cmp.Diff(&want, got, cmp.FilterPath(func(p cmp.Path) bool {
 			name := p.Last().String()
-			return name == ".Host" || name == ".Note" || name == ".Told"
+			return name == ".Host" || name == ".watch" || name == ".Note" || name == ".Told"
 		}, cmp.Ignore())); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", line, diff)
 		}
@@ -50,17 +69,29 @@ func TestFlagsBecomeOptions(t *testing.T) {
 }
 
 func TestMisuse(t *testing.T) {
+	hereIsARun(t)
 	for line, want := range map[string]string{
-		"":                                   "one run folder, or --labels FILE and --features DIR",
-		"run --probs p.npy":                  "give --labels FILE, and no run",
-		"--labels m --probs p --scorer vmf":  "--probs brings its scores",
-		"a b":                                "takes one run folder, found 2 arguments",
-		"run --view x":                       `--view: found "x"`,
-		"run --scorer crossfit":              "judges stored features",
-		"run --share 0.2":                    "are about --clean FILE",
-		"run --include-eval":                 "are about --clean FILE",
-		"run --clean c.csv":                  "expected either --drop or --relabel",
-		"run --clean c.csv --drop --relabel": "expected either --drop or --relabel",
+		"":                                     "images (a folder, a .zip file or a manifest) or one run folder, or --labels FILE and --features DIR",
+		"photos --features f":                  "--features does not go with photos",
+		"photos --labels l.csv":                "--manifest does not go with photos",
+		"photos --view mean":                   "--view does not go with photos",
+		"photos --last":                        "--last is about runs",
+		"photos --split tset":                  "--split: ",
+		"photos --split=":                      "--split: ",
+		"photos --scorer proxysim":             "cannot judge stored features",
+		"photos more":                          "takes one run folder, found 2 arguments",
+		"photos --out s.foo":                   "--out: ",
+		"run --model m":                        "--model and --split are about images",
+		"--labels m --features f --split test": "--model and --split are about images",
+		"run --probs p.npy":                    "give --labels FILE, and no run",
+		"--labels m --probs p --scorer vmf":    "--probs brings its scores",
+		"a b":                                  "takes one run folder, found 2 arguments",
+		"run --view x":                         `--view: found "x"`,
+		"run --scorer crossfit":                "judges stored features",
+		"run --share 0.2":                      "are about --clean FILE",
+		"run --include-eval":                   "are about --clean FILE",
+		"run --clean c.csv":                    "expected either --drop or --relabel",
+		"run --clean c.csv --drop --relabel":   "expected either --drop or --relabel",
 		"run --clean c.csv --drop --share 0.1 --below 2": "found 2",
 		"run --clean c.csv --drop --share 1.5":           "--share: found 1.5, expected 0 to 1",
 		"run --out x.foo":                                "--out: ",

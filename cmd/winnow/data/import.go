@@ -211,7 +211,7 @@ func importSources(ctx context.Context, p *term.Program, o ImportOptions) error 
 	var parts []*datasets.Dataset
 	for _, s := range o.Sources {
 		s.Read.Once = ctx
-		d, err := imageroot.ReadDataset(s.Path, s.Read)
+		d, err := datasets.Read(s.Path, s.Read)
 		if err != nil {
 			return err
 		}

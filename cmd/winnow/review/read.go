@@ -31,13 +31,16 @@ func read(c *cli.Context) (Options, error) {
 		Run:   c.String("run"), Features: c.String("features"), Model: c.String("model"), Export: c.Bool("export"), JSON: c.Bool("json"),
 		Listen: c.String("listen"), Hosts: c.StringSlice("allow-host"), Token: c.String("token"), OpenPage: c.Bool("open"),
 	}
+	if c.NArg() == 1 && o.Audit == "" {
+		o.Audit = c.Args().First()
+	} else if c.NArg() > 0 {
+		return o, term.Misused("winnow review takes one argument, the suspects, which --audit names too: found %q", c.Args().Slice())
+	}
 	switch {
-	case c.NArg() > 0:
-		return o, term.Misused("winnow review takes no arguments, found %q: name the audit with --audit", c.Args().First())
 	case o.Export && o.Out == "":
 		return o, term.Misused("--export: name the file to write with --out")
 	case !o.Export && o.Audit == "":
-		return o, term.Misused("--audit is missing: name the suspects that winnow audit --out wrote")
+		return o, term.Misused("the suspects are missing: name the file that winnow audit wrote")
 	case o.JSON && !o.Export:
 		return o, term.Misused("--json goes with --export")
 	case o.Model != "" && (o.Features == "" || o.Run != ""):

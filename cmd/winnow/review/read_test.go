@@ -14,6 +14,7 @@ import (
 func TestFlagsBecomeOptions(t *testing.T) {
 	t.Setenv("WINNOW_REVIEW_TOKEN", "")
 	for line, want := range map[string]Options{
+		"s.csv --manifest m.csv":         {Files: review.Files{Audit: "s.csv", Manifest: "m.csv"}, Listen: "127.0.0.1:0"},
 		"--audit s.csv --manifest m.csv": {Files: review.Files{Audit: "s.csv", Manifest: "m.csv"}, Listen: "127.0.0.1:0"},
 		"--audit s.csv --manifest m.csv --root r --decisions d.db -o o.csv --features f --model x.onnx --listen [::1]:80 --open --allow-host a --allow-host b --token 0123456789abcdef": {
 			Files: review.Files{Audit: "s.csv", Manifest: "m.csv", Root: "r", Decisions: "d.db", Out: "o.csv"}, Features: "f", Model: "x.onnx", Listen: "[::1]:80",
@@ -32,8 +33,9 @@ func TestFlagsBecomeOptions(t *testing.T) {
 
 func TestMisuse(t *testing.T) {
 	for line, want := range map[string]string{
-		"--manifest m.csv --audit s.csv x":               "takes no arguments",
-		"--manifest m.csv":                               "--audit is missing",
+		"--manifest m.csv --audit s.csv x":               "takes one argument",
+		"a.csv b.csv --manifest m.csv":                   "takes one argument",
+		"--manifest m.csv":                               "the suspects are missing",
 		"--manifest m.csv --export":                      "name the file to write with --out",
 		"--manifest m.csv --audit s --json":              "--json goes with --export",
 		"--manifest m.csv --audit s --model x":           "--model goes with --features",

@@ -23,22 +23,23 @@ func Command() *cli.Command { return command(run) }
 
 func command(call term.Call[Options]) *cli.Command {
 	return &cli.Command{
-		Name:  "review",
-		Usage: "decide about the suspects of an audit by eye, on a page in the browser, and write the mended manifest",
+		Name:      "review",
+		Usage:     "decide about the suspects of an audit by eye, on a page in the browser, and write the mended manifest",
+		ArgsUsage: "SUSPECTS",
 		Description: "Serves a page that shows the suspects of winnow audit --out with typical images of both labels and the nearest\n" +
 			"neighbours, and prints its address. A decision is on the disk before it is answered: in a file beside the manifest,\n" +
 			"keyed by the images' paths, so that a later audit of the same manifest keeps it. One server at a time holds the file.\n" +
 			"Images are found like those of other commands; a link that leads out of their folder is not followed. With a feature\n" +
 			"store, an index or a run the page finds images that are alike. Ctrl-C ends the server.\n\n" +
-			"   winnow audit --manifest noisy.csv --features features --out suspects.csv\n" +
-			"   winnow review --audit suspects.csv --manifest noisy.csv --features features --out mended.csv\n" +
-			"   winnow review --manifest noisy.csv --export --out mended.csv\n\n" +
+			"   winnow audit photos\n" +
+			"   winnow review suspects.csv --manifest photos --features suspects.features --out mended.csv\n" +
+			"   winnow review --manifest photos --export --out mended.csv\n\n" +
 			"It listens on this machine only, and to those who have the address with the token in it. To reach it from elsewhere,\n" +
 			"forward a port (ssh -L 8080:127.0.0.1:8080 HOST with --listen 127.0.0.1:8080), or name an address of the network with\n" +
 			"--listen: the token is then sent unencrypted.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "audit", Usage: "suspects as winnow audit --out wrote them, `FILE`.csv, .jsonl, .json or .parquet"},
-			&cli.StringFlag{Name: "manifest", Required: true, Usage: "the manifest `FILE` that was audited"},
+			&cli.StringFlag{Name: "audit", DefaultText: "the argument", Usage: "suspects as winnow audit --out wrote them, `FILE`.csv, .jsonl, .json or .parquet"},
+			&cli.StringFlag{Name: "manifest", Required: true, Usage: "the manifest `FILE` that was audited, or the folder or .zip file"},
 			&cli.StringFlag{Name: "root", DefaultText: "the manifest's folder", Usage: "`DIR` (or .zip file) that the manifest's paths start from"},
 			&cli.StringFlag{Name: "features", Usage: "find images alike by the feature store or index `DIR`"},
 			&cli.StringFlag{Name: "run", Usage: "find images alike by the embedding of the run folder `RUN`; its features are found again, or named with --features"},

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"winnow/datasets/glyphs"
+)
+
+// One command judges a folder: it prints what a person wants to know, writes the suspects, their features and a page, and the
+// command that it names next works. As JSON it has the fields of every audit.
+func TestAuditPhotos(t *testing.T) {
+	needRuntime(t)
+	t.Chdir(t.TempDir())
+	d, files, err := glyphs.New(glyphs.Config{Classes: 12, Images: 8, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range d.Samples {
+		class := s.Label
+		if i%8 == 0 && class < 2 {
+			class++
+		}
+		data, err := fs.ReadFile(files, s.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := filepath.Join("my photos", d.Classes[class])
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, fmt.Sprintf("%d-%d.png", s.Label, i%8)), string(data))
+	}
+	code, out, stderr := call(context.Background(), "audit", "my photos/", "--scorer", "fitted", "--noise-rate", "0.03")
+	if code != 0 {
+		t.Fatalf("%d: %s", code, stderr)
+	}
+	const next = "winnow review suspects.csv --manifest 'my photos' --features suspects.features --out mended.csv"
+	for _, want := range []string{"2 of 96 labels are called wrong, as many as asked for", "given is right\n", "all images, most suspect first: suspects.csv\n", "to look at: suspects.html\n", "next: " + next + "\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if page := readFile(t, "suspects.html"); strings.Count(page, `class="big"`) != 2 || !strings.Contains(page, "data:image/jpeg") {
+		t.Errorf("the page does not show the two suspects: %.300s", page)
+	}
+	if code, _, stderr := call(context.Background(), "review", "suspects.csv", "--manifest", "my photos", "--features", "suspects.features", "--out", "mended.csv", "--listen", "nowhere"); code != 2 || !strings.Contains(stderr, "--listen") {
+		t.Errorf("review: %d: %s", code, stderr)
+	}
+	code, out, stderr = call(context.Background(), "audit", "my photos", "--scorer", "fitted", "--split", "train", "--json", "--clean", "clean.csv", "--drop")
+	var a struct {
+		Scorer         string
+		Rate           float64
+		Detection      *struct{ AUROC float64 }
+		EstimatedNoise *struct{ Rate, Low, High float64 } `json:"estimated_noise"`
+		Images         []struct{ Path string }
+	}
+	if err := json.Unmarshal([]byte(out), &a); err != nil || code != 0 || a.Scorer != "fitted" || a.Detection != nil || a.EstimatedNoise == nil || len(a.Images) != 96 {
+		t.Errorf("%d, %v: %s of %d images, %+v: %s", code, err, a.Scorer, len(a.Images), a.EstimatedNoise, stderr)
+	}
+	if !strings.Contains(stderr, "are reused") || !strings.Contains(stderr, "clean.csv: ") {
+		t.Errorf("%s", stderr)
+	}
+}

@@ -1,0 +1,56 @@
+package models
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// The best known backbone whose file is there is taken, before it what the user added last; never what is compiled in.
+func TestChoose(t *testing.T) {
+	dir := t.TempDir()
+	r, err := Open(filepath.Join(dir, "models.json"), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect := func(want, wantWhy string) {
+		t.Helper()
+		if name, why, ok := r.Choose(); name != want || why != wantWhy || ok != (want != "") {
+			t.Errorf("found %q (%s), %v, expected %q (%s)", name, why, ok, want, wantWhy)
+		}
+	}
+	there := func(file string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, file), []byte("x"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect("", "")
+	there("squeezenet1.1.onnx")
+	expect("squeezenet1.1", "the only backbone installed")
+	there("googlenet-bvlc.onnx")
+	there("mobilenetv2-features.onnx")
+	there("resnet50v2-stage3-features.onnx")
+	expect("mobilenetv2-features", "the best known of 4 backbones installed")
+	for _, name := range []string{"mine", "yours", "gone"} {
+		if name != "gone" {
+			there(name + ".onnx")
+		}
+		r.user = append(r.user, Entry{Name: name, File: filepath.Join(dir, name+".onnx"), SHA256: "0", Preprocessing: presets["imagenet"]})
+	}
+	expect("yours", "of 6 backbones installed the one added last")
+}
+
+// Every known backbone has its place in the order, and nothing else has.
+func TestByQuality(t *testing.T) {
+	var names []string
+	for _, e := range known {
+		if compiled()[e.File] == nil {
+			names = append(names, e.Name)
+		}
+	}
+	if got := slices.Sorted(slices.Values(byQuality)); !slices.Equal(got, slices.Sorted(slices.Values(names))) {
+		t.Errorf("found %q, expected the known %q", got, names)
+	}
+}

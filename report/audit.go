@@ -1,0 +1,164 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	"winnow/audit"
+	"winnow/datasets/glyphs"
+	"winnow/features"
+	"winnow/internal/atomicfile"
+	"winnow/report/chart"
+	"winnow/report/page"
+	"winnow/run/auditing"
+)
+
+// How much of an audit its page shows.
+const (
+	auditedSuspects   = 60
+	auditedConfusions = 12
+	auditedSide       = 160 // pixels
+)
+
+// WriteAudited writes the page of an audit of images to a file: what was found, where, and the most suspect of those called
+// wrong in pictures. next is the command that goes on.
+func WriteAudited(ctx context.Context, h Host, a *auditing.Report, file, next string) error {
+	content, err := audited(ctx, h, a, next)
+	if err != nil {
+		return err
+	}
+	data, err := Write(content, nil)
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(file, data)
+}
+
+// audited is the page of an audit of images.
+func audited(ctx context.Context, h Host, a *auditing.Report, next string) (page.Report, error) {
+	content := page.Report{
+		Title: "Labels of “" + filepath.Base(a.Source()) + "”", Verdict: a.Sentences(), Command: next,
+		Sections: []page.Section{auditedClasses(a)}, Facts: auditedFacts(h, a), Definitions: auditedDefinitions(a),
+		Large: true,
+	}
+	list := a.Called()
+	list = list[:min(auditedSuspects, len(list))]
+	files := map[string][]byte{}
+	if len(list) > 0 {
+		var err error
+		if files, err = pictureFilesIn(ctx, h, a.Root(), "audit", suspectPaths(list), auditedSide); err != nil {
+			return content, err
+		}
+	}
+	var err error
+	content.Suspects, err = SuspectCards(list, features.AllRows(len(list)), func(path, caption string) (page.Picture, error) {
+		return page.Picture{Data: files[path], Caption: caption, File: path}, nil
+	})
+	for i := range content.Suspects {
+		if said := a.ScoreText(list[i].Score); audit.Probability(a.Scorer) {
+			content.Suspects[i].Said = "chance to be right " + said
+		} else {
+			content.Suspects[i].Said = "score " + said
+		}
+	}
+	return content, err
+}
+
+// auditedClasses says where the labels called wrong are.
+func auditedClasses(a *auditing.Report) page.Section {
+	s := page.Section{Title: "Where they are", Charts: []chart.Drawing{auditedScores(a)}}
+	var rows [][]string
+	purity := map[string]auditing.Class{}
+	for _, k := range a.Classes {
+		purity[k.Class] = k
+	}
+	for _, k := range a.Worst() {
+		estimate, instead := "–", "–"
+		if p, ok := purity[k.Class]; ok {
+			estimate = fmt.Sprintf("%.0f (%.0f to %.0f)", 100*(1-p.Purity), 100*(1-p.High), 100*(1-p.Low))
+		}
+		if k.Times > 0 {
+			instead = fmt.Sprintf("%s, %d of %d", glyphs.Readable(k.Suggested), k.Times, k.Called)
+		}
+		rows = append(rows, []string{glyphs.Readable(k.Class), strconv.Itoa(k.Images), strconv.Itoa(k.Called), percentText(float64(k.Called) / float64(k.Images)), estimate, instead})
+	}
+	if len(rows) > 0 {
+		s.Tables = classTables("The classes with the most labels called wrong", fmt.Sprintf("All %d classes with any", len(rows)),
+			[]string{"class", "images", "called wrong", "share %", "estimated % (95 %)", "most often suggested"}, rows)
+	}
+	rows = nil
+	for _, c := range a.Confusions() {
+		if len(rows) == auditedConfusions || c.Times < 2 {
+			break
+		}
+		rows = append(rows, []string{glyphs.Readable(c.Given), glyphs.Readable(c.Suggested), strconv.Itoa(c.Times)})
+	}
+	if len(rows) > 0 {
+		s.Tables = append(s.Tables, page.Table{Caption: "What is most often called what", Head: []string{"labelled", "looks like", "images"}, Rows: rows})
+	}
+	rows = nil
+	for _, o := range a.Oddities() {
+		if o.N > 0 {
+			rows = append(rows, []string{o.What, o.String()})
+		}
+	}
+	if len(rows) > 0 {
+		s.Tables = append(s.Tables, page.Table{Caption: "What else was found", Head: []string{"what", "how many, the first of them"}, Rows: rows, Words: true})
+	}
+	return s
+}
+
+// auditedScores draws the scores of all labels by what they are called.
+func auditedScores(a *auditing.Report) chart.Histogram {
+	const bins = 25
+	var kept, called []float64
+	low, high := 0.0, 1.0
+	for i, e := range a.Images {
+		if i == 0 {
+			low, high = min(0, e.Score), max(1e-9, e.Score)
+		}
+		low, high = min(low, e.Score), max(high, e.Score)
+		if e.Dropped {
+			called = append(called, e.Score)
+		} else {
+			kept = append(kept, e.Score)
+		}
+	}
+	name := "score of the label by " + a.Scorer
+	if audit.Probability(a.Scorer) {
+		low, high, name = 0, 1, "probability that the label is right"
+	}
+	return chart.Histogram{Frame: chart.Frame{Title: "All labels by how right they look", X: name, Y: "share of the labels", Percent: true},
+		Bars: []chart.Bars{chart.Count("not called wrong", kept, low, high, bins, 0), chart.Count("called wrong", called, low, high, bins, 1)}}
+}
+
+// auditedFacts says what was done.
+func auditedFacts(h Host, a *auditing.Report) []page.Fact {
+	facts := []page.Fact{{Name: "images", Value: fmt.Sprintf("%d judged, of %s", len(a.Images)-a.Unjudged, a.Root())}, {Name: "looked at by", Value: a.Model}, {Name: "judged by", Value: a.Scorer}}
+	if a.Why != "" {
+		facts = append(facts, page.Fact{Name: "which took", Value: a.Why})
+	}
+	if a.Noise != nil {
+		facts = append(facts, page.Fact{Name: "estimated wrong", Value: a.Noise.String()})
+	}
+	for i, left := range a.LeftOut[:min(len(a.LeftOut), auditedConfusions)] {
+		facts = append(facts, page.Fact{Name: fmt.Sprintf("left out %d of %d", i+1, len(a.LeftOut)), Value: left.Path + ": " + left.Reason})
+	}
+	return append(facts, page.Fact{Name: "made by", Value: "winnow " + h.Winnow})
+}
+
+// auditedDefinitions are of the numbers on the page.
+func auditedDefinitions(a *auditing.Report) []page.Fact {
+	list := []page.Fact{
+		{Name: "called wrong", Value: "as many labels, those with the lowest scores, as are estimated to be wrong"},
+		{Name: "estimated", Value: "from how the images lie to each other, by no label alone; with the interval that holds 95 % of resamplings of the images"},
+		{Name: "suggested", Value: "the class that fits the image best by the same judge"},
+		{Name: "nearest", Value: "by the features of the backbone: what speaks for the given label, and what for the suggested one"},
+	}
+	if audit.Probability(a.Scorer) {
+		return append(list, page.Fact{Name: "chance to be right", Value: "the probability that the given label is right, by all other images; this image has no part in it"})
+	}
+	return append(list, page.Fact{Name: "score", Value: "ranks the labels, the lowest most suspect; it is no probability"})
+}

@@ -1,0 +1,79 @@
+package report
+
+import (
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"winnow/audit/suspects"
+	"winnow/internal/lookup"
+	"winnow/run/auditing"
+	"winnow/run/folder"
+)
+
+// The page of an audit shows what is called wrong and nothing else as suspect, names where it is, escapes what labels and
+// paths hold, and writes no more digits than mean something.
+func TestAuditedPage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"<i>a.png", "b.png"} {
+		f, err := os.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := png.Encode(f, image.NewGray(image.Rect(0, 0, 300, 200))); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+	h := Host{Note: t.Logf, Watch: func(string) (func(int, int), func()) { return func(int, int) {}, func() {} }, Winnow: "9.9"}
+	a := &auditing.Report{Scorer: "fitted", Model: "mobile", Rate: 0.5, Noise: &folder.NoiseRate{Rate: 0.5, Low: 0.2, High: 0.8},
+		Images: []suspects.Entry{
+			{Rank: 1, Path: "<i>a.png", Given: "<b>cat", Suggested: "dog", Score: 1.9e-109, Dropped: true, SupportGiven: []suspects.Near{{Path: "b.png"}}, SupportSuggested: []suspects.Near{{Path: "gone.png"}}},
+			{Rank: 2, Path: "b.png", Given: "<b>cat", Suggested: "dog", Score: 0.03, Dropped: true, Outlier: true},
+			{Rank: 3, Path: "fine.png", Given: "dog", Suggested: "dog", Score: 0.99},
+			{Rank: 4, Path: "good.png", Given: "dog", Suggested: "dog", Score: 1},
+		},
+		Classes: []auditing.Class{{Class: "<b>cat", Images: 2, Purity: 0.25, Low: 0.1, High: 0.5}},
+		LeftOut: []lookup.LeftOut{{Path: "bad.png", Reason: "not an image"}},
+	}
+	read := func() string {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), "page.html")
+		if err := WriteAudited(t.Context(), h, a, file, "winnow review '<x>'"); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	page := read()
+	for _, want := range []string{"2 of 4 labels look wrong (50.0 %, between 20.0 and 80.0 %).", "<code>winnow review &#39;&lt;x&gt;&#39;</code>", "chance to be right &lt; 0.1 %",
+		"chance to be right 3.0 %", "&lt;b&gt;cat", "75 (50 to 90)", "dog, 2 of 2", "images that fit no class", "bad.png: not an image", "winnow 9.9"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q on the page", want)
+		}
+	}
+	for _, bad := range []string{"<b>cat", "<i>a", "e-109", "AUROC", "fine.png"} {
+		if strings.Contains(page, bad) {
+			t.Errorf("%q is on the page", bad)
+		}
+	}
+	if n := strings.Count(page, "data:image/jpeg"); n != 3 { // two suspects and a neighbour
+		t.Errorf("%d pictures, expected 3", n)
+	}
+	if suspects, where := strings.Index(page, `<h2 id="suspects"`), strings.Index(page, "Where they are</h2>"); suspects < 0 || suspects > where {
+		t.Errorf("suspects at %d, what they have in common at %d, expected them first", suspects, where)
+	}
+	for i := range a.Images {
+		a.Images[i].Dropped = false
+	}
+	a.Rate, a.Noise.Rate = 0, 0
+	if page := read(); !strings.Contains(page, "None of 4 labels looks wrong") || strings.Contains(page, `id="suspects"`) || strings.Contains(page, "data:image") {
+		t.Error("labels of which none looks wrong are shown as suspects")
+	}
+}

@@ -1,0 +1,237 @@
+package auditing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"winnow/audit"
+	"winnow/backbone"
+	"winnow/datasets"
+	"winnow/datasets/glyphs"
+	"winnow/datasets/imageroot"
+	"winnow/extraction"
+	"winnow/features"
+	"winnow/internal/hint"
+	"winnow/internal/text"
+	"winnow/models"
+)
+
+// Images names images that are judged by what a backbone makes of them.
+type Images struct {
+	Source string   // a manifest, a folder with a folder for each class, or a .zip file of one
+	Root   string   // of a manifest's paths; "": its own folder
+	Model  string   // backbone, by name or file; "": one that is installed
+	Splits []string // that are judged; none: all
+	Store  string   // folder for the features, which the next audit of the same images uses again
+	Host   extraction.Host
+}
+
+// glyphnet is the backbone that is part of the program.
+const glyphnet = "glyphnet"
+
+// Photos judges the labels of images, whatever their split. It computes their features where the store does not hold
+// them: those of all images, so that one store serves every choice of splits.
+func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
+	in.Host, o, in.Source = in.Host.Complete(), o.completed(), filepath.Clean(in.Source)
+	if _, err := os.Stat(in.Source); err != nil {
+		return nil, fmt.Errorf("audit: %s: there is no such run folder, folder of images, .zip file or manifest", in.Source)
+	}
+	whole, err := datasets.Read(in.Source, datasets.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	d, err := in.judged(whole)
+	if err != nil {
+		return nil, err
+	}
+	e, why, err := in.extraction(whole)
+	if err != nil {
+		return nil, err
+	}
+	e.Memory = o.MaxMem
+	if dim := e.Cut.Dim; dim > 0 { // too little memory is told before the images are read
+		ahead := o
+		ahead.Note = func(string, ...any) {}
+		if err := ahead.fit(d, dim); err != nil {
+			return nil, err
+		}
+	}
+	o.Note("%d images in %d classes, looked at by %s, %s", len(whole.Samples), len(whole.Classes), e.Model.Name, why)
+	o.Stage("extract", 0, o.guess(len(d.Select(datasets.Train)), e.Cut.Dim))
+	store, err := in.features(ctx, e, o.Note)
+	if err != nil {
+		return nil, err
+	}
+	o.Stage("judge", o.guess(len(d.Select(datasets.Train)), store.Dim), 0)
+	a, err := o.stored(ctx, d, store)
+	if err != nil {
+		return nil, err
+	}
+	a.from, a.root, a.source, a.Model, a.Store = in.Source, in.Root, whole, e.Model.Name, in.Store
+	return a, nil
+}
+
+// judged returns the dataset with the images that are judged as its training images, and refuses what nothing can be said of.
+func (in Images) judged(whole *datasets.Dataset) (*datasets.Dataset, error) {
+	d := *whole
+	d.Samples = slices.Clone(whole.Samples)
+	there, labels, labelled := map[string]int{}, map[int]bool{}, 0
+	for i := range d.Samples {
+		s := &d.Samples[i]
+		there[s.Split]++
+		if len(in.Splits) > 0 && !slices.Contains(in.Splits, s.Split) {
+			s.Split = ""
+			continue
+		}
+		s.Split = datasets.Train
+		if s.Label != datasets.Unlabelled {
+			labels[s.Label] = true
+			labelled++
+		}
+	}
+	for _, split := range in.Splits {
+		if there[split] == 0 {
+			return nil, fmt.Errorf("audit: --split %s: %s has no such images, but %s", split, in.Source, counts(there))
+		}
+	}
+	if len(labels) < 2 {
+		return nil, hint.With(fmt.Errorf("audit: %s: found %d classes among %d labelled images, expected at least two: there is nothing to mistake a class for", in.Source, len(labels), labelled),
+			"a folder holds a folder of images for each class, a manifest the columns path and label")
+	}
+	return &d, nil
+}
+
+// counts lists splits with how many images they have.
+func counts(splits map[string]int) string {
+	var list []string
+	for split, n := range splits {
+		list = append(list, fmt.Sprintf("%s %d", split, n))
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+// extraction finds the images and the backbone; why says why it is that one.
+func (in Images) extraction(d *datasets.Dataset) (e *extraction.Extraction, why string, err error) {
+	e = &extraction.Extraction{Out: in.Store, Paths: extraction.Distinct(d.Paths())}
+	where := imageroot.Resolve(in.Root, in.Source)
+	if e.Root, err = imageroot.Open(where); err != nil {
+		return nil, "", err
+	}
+	name, why, err := in.backbone(d)
+	if err != nil {
+		return nil, "", err
+	}
+	if e.Model, e.Cut, err = extraction.OpenBackbone(name, models.Settings{EXIF: new(true)}); err != nil {
+		return nil, "", err
+	}
+	for _, line := range slices.Concat(e.Model.Warnings, e.Cut.Warnings) {
+		in.Host.Note("%s", line)
+	}
+	if e.Model.Name == "" {
+		e.Model.Name = name
+	}
+	e.Config = backbone.ExtractConfig{Preprocessing: e.Model.Preprocessing}
+	return e, why, nil
+}
+
+// backbone returns the name of the backbone that the images are looked at by: the one named, for drawn characters the one
+// made for them, else the best that is installed.
+func (in Images) backbone(d *datasets.Dataset) (name, why string, err error) {
+	if in.Model != "" {
+		return in.Model, "as asked", nil
+	}
+	if !slices.ContainsFunc(d.Classes, func(class string) bool { return glyphs.Readable(class) == class }) {
+		return glyphnet, "made for drawn characters", nil
+	}
+	registry, err := models.OpenDefault()
+	if err != nil {
+		return "", "", err
+	}
+	name, why, ok := registry.Choose()
+	if !ok {
+		return "", "", hint.With(errors.New("audit: no backbone is installed, expected a pretrained network to look at photographs with"),
+			"name an ONNX file of any image classifier or feature network with --model FILE, or install one for good: winnow models add FILE; winnow models show resnet50 says how one is made")
+	}
+	return name, why, nil
+}
+
+// features returns the store of the images' features, which is made where there is none of these images as they are now.
+func (in Images) features(ctx context.Context, e *extraction.Extraction, note func(string, ...any)) (*features.Store, error) {
+	old, err := features.Open(in.Store)
+	if err == nil {
+		changed, err := in.changed(old, e)
+		if err != nil {
+			return nil, err
+		}
+		if e.Overwrite = changed != ""; e.Overwrite {
+			note("%s: %s since its features were made: all are made again", in.Store, changed)
+		}
+	}
+	did, err := e.Run(ctx, in.Host)
+	_, other := errors.AsType[*features.KeyError](err)
+	_, damaged := errors.AsType[*features.DamageError](err)
+	if other || damaged {
+		note("%v: they are made again, for all images", err)
+		e.Overwrite = true
+		did, err = e.Run(ctx, in.Host)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if did.Complete {
+		note("%s: the features of an earlier audit are reused", in.Store)
+	} else {
+		note("%s: %d images in %s on %s", in.Store, did.Rows-did.Resumed, time.Duration(did.Seconds*float64(time.Second)).Round(time.Second/10), did.Device)
+	}
+	return features.Open(in.Store)
+}
+
+// changed says which image files are newer than their features, "" where none is.
+func (in Images) changed(old *features.Store, e *extraction.Extraction) (string, error) {
+	made, err := os.Stat(old.Files()[0])
+	if err != nil {
+		return "", fmt.Errorf("features: %w", err)
+	}
+	newer := func(info fs.FileInfo) bool {
+		return info.ModTime().After(made.ModTime()) && info.ModTime().Before(time.Now())
+	}
+	where := imageroot.Resolve(in.Root, in.Source)
+	if info, err := os.Stat(where); err != nil {
+		return "", fmt.Errorf("root: %w", err)
+	} else if !info.IsDir() {
+		if newer(info) {
+			return where + " has changed", nil
+		}
+		return "", nil
+	}
+	n, first := 0, ""
+	for _, path := range e.Paths {
+		if info, err := fs.Stat(e.Root, path); err == nil && newer(info) {
+			if n++; n == 1 {
+				first = path
+			}
+		}
+	}
+	if n == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("%d images have changed, the first is %s,", n, text.Line(first)), nil
+}
+
+// guess returns about how long so many images of dim values take to be judged, on two cores: it is part of the time left
+// before more is known. Heads take most of the time where images are few.
+func (o Options) guess(images, dim int) time.Duration {
+	took := time.Duration(images) * time.Duration(max(dim, 512)) * 4 * time.Microsecond
+	if o.Scorer == "" || audit.Trains(o.Scorer) {
+		took += min(time.Duration(images)*40*time.Millisecond, 30*time.Second)
+	}
+	return took
+}

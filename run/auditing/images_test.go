@@ -1,0 +1,357 @@
+package auditing
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"winnow/audit"
+	"winnow/audit/suspects"
+	"winnow/backbone"
+	"winnow/backbone/ort"
+	"winnow/datasets/glyphs"
+	"winnow/eval"
+	"winnow/extraction"
+	"winnow/internal/hint"
+	"winnow/internal/lookup"
+	"winnow/internal/testing/orttest"
+	"winnow/run/folder"
+)
+
+const (
+	drawnClasses = 12
+	drawnImages  = 12
+)
+
+// drawn writes glyphs as a folder of class folders, below those of splits where where says so; of each of the first
+// three classes the first image lies in the folder of the next class.
+func drawn(t *testing.T, where func(class, number int) string) (dir string, misplaced []string) {
+	t.Helper()
+	d, files, err := glyphs.New(glyphs.Config{Classes: drawnClasses, Images: drawnImages, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir()
+	for i, s := range d.Samples {
+		number, class := i%drawnImages, s.Label
+		if number == 0 && class < 3 {
+			class++
+		}
+		data, err := fs.ReadFile(files, s.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(where(s.Label, number), d.Classes[class], fmt.Sprintf("%d-%d.png", s.Label, number))
+		if class != s.Label {
+			misplaced = append(misplaced, filepath.ToSlash(path))
+		}
+		writeTo(t, filepath.Join(dir, path), data)
+	}
+	return dir, misplaced
+}
+
+func writeTo(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func flat(int, int) string { return "" }
+
+// byClass gives whole classes to splits, as the tasks of retrieval do.
+func byClass(class, _ int) string { return []string{"train", "val", "test"}[class%3] }
+
+// studio audits images; it notes what is told and counts how many were looked at.
+type studio struct {
+	Images
+	Options
+	told string
+	seen int
+}
+
+func newStudio(t *testing.T, source string) *studio {
+	rt := orttest.Runtime(t)
+	s := &studio{Images: Images{Source: source, Store: filepath.Join(t.TempDir(), "suspects.features")}}
+	s.Options = Options{Options: audit.Options{Scorer: "fitted", Folds: 2, MaxMem: 1 << 30}, Note: func(f string, args ...any) { s.told += fmt.Sprintf(f, args...) + "\n" }}
+	s.Host = extraction.Host{Runtime: func() (*ort.Runtime, error) { return rt, nil }, Note: s.Note,
+		Images: func() (func(backbone.Progress), func()) {
+			return func(p backbone.Progress) { s.seen = p.Done - p.Resumed }, func() {}
+		}}
+	return s
+}
+
+func (s *studio) audit(t *testing.T) *Report {
+	t.Helper()
+	s.told, s.seen = "", 0
+	a, err := Photos(t.Context(), s.Images, s.Options)
+	if err != nil {
+		t.Fatalf("%v (%s)\n%s", err, hint.Of(err), s.told)
+	}
+	return a
+}
+
+// paths lists the n most suspect images.
+func paths(a *Report, n int) (list []string) {
+	for _, e := range a.Images[:n] {
+		list = append(list, e.Path)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// However images are given, all of them are judged and those in wrong folders are the most suspect; what was looked at once
+// is not again.
+func TestPhotos(t *testing.T) {
+	all := drawnClasses * drawnImages
+	photos, wrong := drawn(t, flat)
+	split, wrongSplit := drawn(t, byClass)
+	packed := filepath.Join(t.TempDir(), "photos.zip")
+	f, err := os.Create(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(f)
+	if err := z.AddFS(os.DirFS(photos)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(z.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	manifest := filepath.Join(split, "list.csv")
+	var lines strings.Builder
+	lines.WriteString("path,label,split\n")
+	err = fs.WalkDir(os.DirFS(split), ".", func(p string, e fs.DirEntry, err error) error {
+		if parts := strings.Split(p, "/"); len(parts) == 3 {
+			fmt.Fprintf(&lines, "%s,%q,%s\n", p, parts[1], parts[0])
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeTo(t, manifest, []byte(lines.String()))
+	for what, c := range map[string]struct {
+		source string
+		wrong  []string
+	}{"folder": {photos, wrong}, "splits by class": {split, wrongSplit}, "zip": {packed, wrong}, "manifest": {manifest, wrongSplit}} {
+		t.Run(what, func(t *testing.T) {
+			s := newStudio(t, c.source)
+			first := s.audit(t)
+			slices.Sort(c.wrong)
+			if got := paths(first, len(c.wrong)); len(first.Images) != all || !slices.Equal(got, c.wrong) {
+				t.Errorf("%d images judged, the most suspect are %q, expected %d and %q", len(first.Images), got, all, c.wrong)
+			}
+			if s.seen != all || first.Model != "glyphnet" || first.Store != s.Store || !strings.Contains(s.told, fmt.Sprintf("%d images in %d classes, looked at by glyphnet, made for drawn characters", all, drawnClasses)) {
+				t.Errorf("%d looked at by %q into %q: %s", s.seen, first.Model, first.Store, s.told)
+			}
+			if first.Detection != nil {
+				t.Error("measured against a truth that is not known")
+			}
+			second := s.audit(t)
+			if s.seen != 0 || !strings.Contains(s.told, "are reused") || second.Images[0].Score != first.Images[0].Score {
+				t.Errorf("again %d looked at: %s", s.seen, s.told)
+			}
+			var out bytes.Buffer
+			if err := second.WriteJSON(&out); err != nil || !strings.Contains(out.String(), `"estimated_noise": {`) || !strings.Contains(out.String(), `"detection": null`) {
+				t.Errorf("%v, %.300s", err, out.String())
+			}
+		})
+	}
+}
+
+// --split narrows what is judged, and the features serve every choice of splits.
+func TestPhotosSplits(t *testing.T) {
+	dir, _ := drawn(t, byClass)
+	s := newStudio(t, dir)
+	for _, splits := range [][]string{{"test"}, {"train", "test"}, nil} {
+		s.Splits = splits
+		a := s.audit(t)
+		want := drawnClasses * drawnImages
+		if n := len(splits); n > 0 {
+			want = n * want / 3
+			for _, e := range a.Images {
+				if split, _, _ := strings.Cut(e.Path, "/"); !slices.Contains(splits, split) {
+					t.Fatalf("%q is judged for %q", e.Path, splits)
+				}
+			}
+		}
+		if len(a.Images) != want {
+			t.Errorf("%q: %d judged, expected %d", splits, len(a.Images), want)
+		}
+	}
+	if s.seen != 0 {
+		t.Errorf("%d images looked at for another choice of splits: %s", s.seen, s.told)
+	}
+	s.Splits = []string{"query"}
+	if _, err := Photos(t.Context(), s.Images, s.Options); err == nil || !strings.Contains(err.Error(), "no such images, but test 48, train 48, validation 48") {
+		t.Errorf("a split that is not there: %v", err)
+	}
+}
+
+// A broken image is passed and named; images that came, or changed, have all looked at again, which is told.
+func TestPhotosChange(t *testing.T) {
+	dir, _ := drawn(t, flat)
+	s := newStudio(t, dir)
+	s.audit(t)
+	classes, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := filepath.Join(classes[5].Name(), "broken.png")
+	writeTo(t, filepath.Join(dir, broken), []byte("no picture"))
+	alone := filepath.Join(dir, "U+00AE_registered_sign", "1.png")
+	whole, err := os.ReadFile(filepath.Join(dir, classes[4].Name(), "4-1.png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeTo(t, alone, whole)
+	a := s.audit(t)
+	if all := drawnClasses*drawnImages + 2; s.seen != all || !strings.Contains(s.told, "are made again") || len(a.LeftOut) != 1 || a.LeftOut[0].Path != broken || a.Unjudged != 1 {
+		t.Errorf("%d looked at, left out %+v, %d not judged: %s", s.seen, a.LeftOut, a.Unjudged, s.told)
+	}
+	var out bytes.Buffer
+	a.WriteSummary(&out, 3)
+	for _, want := range []string{"of 144 labels look wrong (", "Not judged: 1 image alone in a class", "Left out: 1 image could not be read; the first is " + broken + ": not an image"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+	if s.audit(t); s.seen != 0 {
+		t.Errorf("%d looked at though nothing changed: %s", s.seen, s.told)
+	}
+	made, err := os.Stat(filepath.Join(s.Store, "features.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	past := made.ModTime().Add(-2 * time.Hour) // the features are made to look old: clocks do not wait for tests
+	for _, name := range []string{"features.npy", "store.json", "paths.txt"} {
+		if err := os.Chtimes(filepath.Join(s.Store, name), past, past); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = filepath.WalkDir(dir, func(p string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Chtimes(p, past.Add(-time.Hour), past.Add(-time.Hour))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.audit(t); s.seen != 0 {
+		t.Errorf("%d looked at though all are older than their features: %s", s.seen, s.told)
+	}
+	writeTo(t, filepath.Join(dir, broken), whole)
+	if a := s.audit(t); s.seen == 0 || len(a.LeftOut) != 0 || !strings.Contains(s.told, "1 images have changed, the first is "+broken) {
+		t.Errorf("%d looked at, left out %+v: %s", s.seen, a.LeftOut, s.told)
+	}
+}
+
+// What was looked at before an interruption stays so.
+func TestPhotosInterrupted(t *testing.T) {
+	dir, _ := drawn(t, flat)
+	s := newStudio(t, dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	in := s.Images
+	in.Host.Images = func() (func(backbone.Progress), func()) {
+		return func(p backbone.Progress) {
+			if p.Done >= 32 {
+				cancel()
+			}
+		}, func() {}
+	}
+	if _, err := Photos(ctx, in, s.Options); !errors.Is(err, context.Canceled) {
+		t.Fatalf("interrupted: %v", err)
+	}
+	s.audit(t)
+	if all := drawnClasses * drawnImages; s.seen >= all || s.seen == 0 || !strings.Contains(s.told, fmt.Sprintf("going on after %d of %d images", all-s.seen, all)) {
+		t.Errorf("%d looked at after the interruption: %s", s.seen, s.told)
+	}
+}
+
+// What cannot be judged is refused in one line, before an image is read.
+func TestPhotosRefused(t *testing.T) {
+	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
+	t.Setenv("WINNOW_MODEL_DIRS", "")
+	dir, _ := drawn(t, flat)
+	photos := filepath.Join(t.TempDir(), "photos")
+	for _, name := range []string{"cat/1.jpg", "cat/2.jpg", "dog/1.jpg", "dog/2.jpg", "old/owl/1.jpg"} {
+		writeTo(t, filepath.Join(photos, name), nil)
+	}
+	for what, c := range map[string]struct {
+		in         Images
+		memory     int64
+		want, hint string
+	}{
+		"nothing":     {Images{Source: filepath.Join(dir, "nowhere")}, 1 << 30, "there is no such run folder, folder of images, .zip file or manifest", ""},
+		"one class":   {Images{Source: filepath.Join(photos, "old")}, 1 << 30, "found 1 classes among 1 labelled images, expected at least two", "a folder of images for each class"},
+		"empty":       {Images{Source: t.TempDir()}, 1 << 30, "no image found, expected one folder per class", ""},
+		"no backbone": {Images{Source: photos}, 1 << 30, "no backbone is installed", "winnow models add FILE"},
+		"model":       {Images{Source: dir, Model: "nix"}, 1 << 30, `"nix"`, ""},
+		"memory":      {Images{Source: dir}, 1 << 20, "--max-mem allows 1.0 MiB", "allow more: --max-mem"},
+	} {
+		c.in.Store = filepath.Join(t.TempDir(), "store")
+		c.in.Host.Runtime = func() (*ort.Runtime, error) { return nil, errors.New("an image was to be looked at") }
+		_, err := Photos(t.Context(), c.in, Options{Options: audit.Options{MaxMem: c.memory}})
+		if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), c.want) || !strings.Contains(hint.Of(err), c.hint) {
+			t.Errorf("%s: %v (%s), expected %q (%s)", what, err, hint.Of(err), c.want, c.hint)
+		}
+	}
+}
+
+func TestReviewCommand(t *testing.T) {
+	dir := t.TempDir()
+	list := filepath.Join(dir, "a b.jsonl")
+	writeTo(t, list, []byte(`{"path":"x.png","label":"a"}`+"\n"))
+	a := Report{from: list, root: "photos", Store: "out/it's.features"}
+	want := "winnow review out/s.csv --manifest '" + list + `' --root photos --features 'out/it'\''s.features' --out out/mended.jsonl`
+	if got := a.ReviewCommand("out/s.csv"); got != want {
+		t.Errorf("%s, expected %s", got, want)
+	}
+	a = Report{from: dir, Store: "s.features"}
+	if got, want := a.ReviewCommand("s.csv"), "winnow review s.csv --manifest "+dir+" --features s.features --out mended.csv"; got != want {
+		t.Errorf("%s, expected %s", got, want)
+	}
+}
+
+// What is said follows what is known: of no suspects nothing is sure, and of scores that only rank nothing is expected.
+func TestSentences(t *testing.T) {
+	suspect := func(score float64) suspects.Entry {
+		return suspects.Entry{Given: "cat", Suggested: "dog", Score: score, Dropped: true}
+	}
+	right := suspects.Entry{Given: "cat", Suggested: "cat", Score: 0.99}
+	some := &folder.NoiseRate{Rate: 0.5, Low: 0.25, High: 0.75}
+	for _, c := range []struct {
+		a    Report
+		want string
+	}{
+		{Report{Scorer: "fitted", Rate: 0.5, Noise: some, Images: []suspects.Entry{suspect(1.9e-109), suspect(0.4), right, right}},
+			"2 of 4 labels look wrong (50.0 %, between 25.0 and 75.0 %).|By their probabilities about 2 of these 2 are wrong (80 %); 1 are right with a chance below 1 %."},
+		{Report{Scorer: "knn", Rate: 0.5, Noise: some, Images: []suspects.Entry{suspect(0.1), right}},
+			"1 of 2 labels look wrong (50.0 %, between 25.0 and 75.0 %).|Scores of knn only rank labels, the lowest first: how many of these are wrong they do not say."},
+		{Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Unjudged: 1, Images: []suspects.Entry{right, right, right}, Detection: &eval.Detection{Samples: 3}},
+			"None of 2 labels looks wrong (0.0 %, between 0.0 and 2.0 %).|The manifest knows the true labels: none of 3 is wrong.|Not judged: 1 image alone in a class, with nothing to compare with."},
+		{Report{Scorer: "knn", Rate: 0.25, Noise: some, Images: []suspects.Entry{right}, LeftOut: []lookup.LeftOut{{Path: "a\nb", Reason: "broken"}, {}}},
+			"0 of 1 labels are called wrong, as many as asked for; estimated are 50.0 %, between 25.0 and 75.0 %.|Left out: 2 images could not be read; the first is a\\nb: broken."},
+		{Report{Scorer: "fitted", Images: []suspects.Entry{right}}, "0 of 1 labels are called wrong; nothing tells how many are."},
+	} {
+		if diff := cmp.Diff(c.want, strings.Join(c.a.Sentences(), "|")); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
