@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"runtime"
+	"runtime/debug"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -22,7 +23,7 @@ func (b *budget) hold(n int64) (release func()) {
 	_ = b.left.Acquire(context.Background(), n) // a context that never ends is never an error
 	return func() {
 		if n >= collected {
-			runtime.GC() // or what is dead counts a second time beside the next one
+			debug.FreeOSMemory() // or what is dead counts a second time beside the next one, which seldom takes its place
 		}
 		b.left.Release(n)
 	}

@@ -9,6 +9,7 @@ import (
 	"image/png"
 	"math"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -165,6 +166,18 @@ func TestBudget(t *testing.T) {
 	all.Wait()
 	if most.Load() > total {
 		t.Errorf("%d were held at once, expected at most %d", most.Load(), total)
+	}
+}
+
+// TestLargeMemoryGoesBack: what a large picture took is the system's again before the next one is decoded.
+func TestLargeMemoryGoesBack(t *testing.T) {
+	release := newBudget(2 * collected).hold(collected)
+	runtime.KeepAlive(make([]byte, collected))
+	release()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if kept := m.HeapSys - m.HeapReleased; kept > collected {
+		t.Errorf("%d bytes are kept, expected at most %d", kept, collected)
 	}
 }
 
