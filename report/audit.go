@@ -8,6 +8,7 @@ import (
 
 	"winnow/audit"
 	"winnow/datasets/glyphs"
+	"winnow/extraction"
 	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/report/chart"
@@ -39,7 +40,7 @@ func WriteAudited(ctx context.Context, h Host, a *auditing.Report, file, next st
 // audited is the page of an audit of images.
 func audited(ctx context.Context, h Host, a *auditing.Report, next string) (page.Report, error) {
 	content := page.Report{
-		Title: "Labels of “" + filepath.Base(a.Source()) + "”", Verdict: a.Sentences(), Command: next,
+		Title: "Labels of “" + filepath.Base(extraction.Absolute(a.Source())) + "”", Verdict: a.Sentences(), Command: next,
 		Sections: []page.Section{auditedClasses(a)}, Facts: auditedFacts(h, a), Definitions: auditedDefinitions(a),
 		Large: true,
 	}

@@ -45,7 +45,7 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 		return nil, nil, err
 	}
 	if conf.Audit, err = ReadAudit(f.Audit, f.Manifest, conf.Manifest); err != nil {
-		return nil, nil, hint.With(err, "make it: winnow audit --manifest %s --features DIR --out suspects.csv", f.Manifest)
+		return nil, nil, hint.With(err, "make it: winnow audit %s", f.Manifest)
 	}
 	where := imageroot.Resolve(f.Root, f.Manifest)
 	root, err := imageroot.OpenClosed(where)

@@ -32,7 +32,7 @@ func (p *Line) Stage(name, unit string, guess, after time.Duration) {
 	p.End()
 	p.stage, p.unit, p.guess, p.after, p.start = name+"  ", unit, guess, after, p.now()
 	p.last = p.start
-	if guess > 0 {
+	if guess >= time.Second {
 		p.show(fmt.Sprintf("%sabout %v left", p.stage, (guess + after).Round(time.Second)))
 	}
 }

@@ -179,7 +179,7 @@ func (in Images) features(ctx context.Context, e *extraction.Extraction, note fu
 	_, other := errors.AsType[*features.KeyError](err)
 	_, damaged := errors.AsType[*features.DamageError](err)
 	if other || damaged {
-		note("%v: they are made again, for all images", err)
+		note("%v: all are made again", err)
 		e.Overwrite = true
 		did, err = e.Run(ctx, in.Host)
 	}
@@ -208,7 +208,7 @@ func (in Images) changed(old *features.Store, e *extraction.Extraction) (string,
 		return "", fmt.Errorf("root: %w", err)
 	} else if !info.IsDir() {
 		if newer(info) {
-			return where + " has changed", nil
+			return where + " changed", nil
 		}
 		return "", nil
 	}
@@ -223,7 +223,7 @@ func (in Images) changed(old *features.Store, e *extraction.Extraction) (string,
 	if n == 0 {
 		return "", nil
 	}
-	return fmt.Sprintf("%d images have changed, the first is %s,", n, text.Line(first)), nil
+	return fmt.Sprintf("%s changed, the first is %s,", plural(n, "image"), text.Line(first)), nil
 }
 
 // guess returns about how long so many images of dim values take to be judged, on two cores: it is part of the time left

@@ -257,7 +257,7 @@ func TestPhotosChange(t *testing.T) {
 		t.Errorf("%d looked at though all are older than their features: %s", s.seen, s.told)
 	}
 	writeTo(t, filepath.Join(dir, broken), whole)
-	if a := s.audit(t); s.seen == 0 || len(a.LeftOut) != 0 || !strings.Contains(s.told, "1 images have changed, the first is "+broken) {
+	if a := s.audit(t); s.seen == 0 || len(a.LeftOut) != 0 || !strings.Contains(s.told, "1 image changed, the first is "+broken) {
 		t.Errorf("%d looked at, left out %+v: %s", s.seen, a.LeftOut, s.told)
 	}
 }

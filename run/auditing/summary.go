@@ -165,7 +165,7 @@ func (a *Report) WriteSummary(w io.Writer, top int) {
 	lead := "\n"
 	for _, o := range a.Oddities() {
 		if o.N > 0 {
-			fmt.Fprintf(w, "%s%s: %s\n", lead, o.What, o)
+			fmt.Fprintf(w, "%s%s: %d, as %s\n", lead, o.What, o.N, text.Line(o.First[0]))
 			lead = ""
 		}
 	}

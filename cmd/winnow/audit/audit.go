@@ -66,9 +66,10 @@ func description() string {
 	return "   winnow audit photos        # a folder with a folder for each class, a .zip file of one, or a manifest\n\n" +
 		"looks at every image by an installed backbone, judges every label, whatever the image's split, prints what was found,\n" +
 		"and writes suspects.csv, a page to look at, suspects.html, and the images' features, suspects.features, which the next\n" +
-		"audit of the same images uses again: all beside --out. Ctrl-C in between loses nothing. The backbone is the only one\n" +
-		"installed, or the one that was added last (winnow models add), or the best known of those that lie in WINNOW_MODEL_DIRS;\n" +
-		"it is printed. Images that were added, removed or changed since have all of them looked at again. winnow review goes on.\n\n" +
+		"audit of the same images uses again: all beside --out. Ctrl-C in between loses nothing. Without --model the backbone is\n" +
+		"the one added last under a name of its own (winnow models add), else the best known of those installed, as it is printed;\n" +
+		"drawn characters are looked at by glyphnet. Where images were added, removed or changed all are looked at again.\n" +
+		"winnow review goes on with what was found.\n\n" +
 		"Without images and a run, --labels (or --manifest) and --features name what is judged: the stored features of the training images,\n" +
 		"whitened, by --scorer " + judges.Default + ". Every score leaves its own image out. Beside the suspects it looks for images that\n" +
 		"fit no class, near copies with different labels, and classes that look like one or like two, and --clean writes a\n" +
