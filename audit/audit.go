@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -261,6 +262,16 @@ func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, o
 	}
 	for _, k := range classes {
 		r.Classes = append(r.Classes, Class{Class: k, Purity: 1 - e.Classes[k.Class], Low: 1 - e.ClassHigh[k.Class], High: 1 - e.ClassLow[k.Class]})
+	}
+	if _, err := filters.Find(r.Scorer); err == nil && Probability(r.Scorer) {
+		wrong := make([]float64, len(r.Suspects))
+		for i := range wrong {
+			wrong[i] = math.NaN()
+		}
+		for i, v := range e.Wrong {
+			wrong[left.Rows[i]] = v
+		}
+		calibrate(r.Suspects, wrong)
 	}
 	fit, err := findings.Fit(ctx, left)
 	if err != nil {
