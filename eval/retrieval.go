@@ -48,6 +48,7 @@ type Retrieval struct {
 	MAPAtR       float64         `json:"map_at_r"`
 	Lonely       int             `json:"queries_without_positive"`
 	DrawnFrom    int             `json:"queries_drawn_from,omitempty"` // where only some of the queries asked: how many there are
+	Hits         []bool          `json:"-"`                            // whether the first found is a positive, of each query that counts, in their order
 }
 
 // Retrieve ranks gallery for every query. Rows are unit vectors; a nil gallery is the queries themselves,
@@ -146,6 +147,7 @@ func summarise(a answers, opts RetrievalOptions) Retrieval {
 			}
 		}
 		r.N++
+		r.Hits = append(r.Hits, rank == 0)
 		r.RPrecision += a.rp[i]
 		r.MAPAtR += a.ap[i]
 		if rank == 0 {

@@ -146,10 +146,10 @@ func differences(runs []*Run) page.Section {
 			return r.stateText()
 		}},
 		{"better than untrained", func(r *Run) string {
-			if r.result == nil || r.result.Better == nil {
-				return ""
+			if r.result != nil && r.result.Better != nil { // whatever its start scores
+				return "no"
 			}
-			return map[bool]string{true: "yes", false: "no"}[*r.result.Better]
+			return r.comparison().Better()
 		}},
 		{"P@1 %", func(r *Run) string { return percentText(r.measured.Trained.PrecisionAt1) }},
 		{"wrong labels found, AUROC", func(r *Run) string {

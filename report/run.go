@@ -98,7 +98,7 @@ func (r *Run) Measured() Measured { return r.measured }
 
 // comparison is what the page's rows show.
 func (r *Run) comparison() comparison.Comparison {
-	return comparison.Comparison{FineTuned: r.Tuned != nil, Frozen: r.measured.Frozen, Whitened: r.measured.Whitened, Trained: r.measured.Trained}
+	return comparison.Comparison{FineTuned: r.Tuned != nil, Chose: r.split == datasets.Validation, Frozen: r.measured.Frozen, Whitened: r.measured.Whitened, Trained: r.measured.Trained}
 }
 
 // SplitText names the split measured, for people.

@@ -35,13 +35,16 @@ func (s *Session) judge(ctx context.Context, o Outcome) (folder.Result, error) {
 	if err != nil {
 		return r, err
 	}
-	c.FineTuned = share != nil
-	better, verdict := c.Better(), c.Verdict()
+	c.FineTuned, c.Chose = share != nil, true
+	worse, verdict := c.Better() == "no", c.Verdict()
 	if o.BestStep == 0 { // whatever its start scores, training added nothing
-		better = false
+		worse = true
 		verdict = fmt.Sprintf("training was NOT better than the head it started from, at any validation: the untrained head is kept (P@1 %.4f, frozen %.4f, whitened %.4f)",
 			c.Trained.PrecisionAt1, c.Frozen.PrecisionAt1, c.Whitened.PrecisionAt1)
 	}
-	r.Validation, r.Better, r.Verdict = &c, &better, verdict
+	r.Validation, r.Verdict = &c, verdict
+	if worse { // that it is better other images must say
+		r.Better = new(false)
+	}
 	return r, nil
 }

@@ -16,13 +16,15 @@ import (
 // Comparison measures the trained head beside what needs no training at all, on the same images.
 type Comparison struct {
 	FineTuned bool `json:"finetuned,omitempty"` // the row "trained" is that of a network trained with its head
+	Chose     bool `json:"-"`                   // these images chose the state that is measured
 
 	Frozen   eval.Retrieval `json:"frozen"`   // the features themselves
 	Whitened eval.Retrieval `json:"whitened"` // their PCA whitening to the head's dimension, which uses no label
 	Trained  eval.Retrieval `json:"trained"`
 }
 
-// Verdict says in plain words whether training was worth it, by P@1.
+// Verdict says in plain words whether training was worth it, by P@1: better is only what an interval of 95 % over the
+// queries calls so ([eval.Paired]), and never on the images that chose the state.
 func (c Comparison) Verdict() string {
 	what := "the trained head"
 	if c.FineTuned {
@@ -30,19 +32,41 @@ func (c Comparison) Verdict() string {
 	}
 	trained, white, frozen := c.Trained.PrecisionAt1, c.Whitened.PrecisionAt1, c.Frozen.PrecisionAt1
 	switch {
-	case trained > white && trained > frozen:
-		return fmt.Sprintf("%s is better than the frozen features (P@1 %+.4f) and than whitening (%+.4f)", what, trained-frozen, trained-white)
-	case trained > white:
-		return fmt.Sprintf("%s is NOT better than the frozen features as they are (P@1 %.4f, frozen %.4f)", what, trained, frozen)
-	case trained > frozen:
+	case trained <= white && trained <= frozen:
+		return fmt.Sprintf("%s is NOT better than untrained features (P@1 %.4f, frozen %.4f, whitened %.4f)", what, trained, frozen, white)
+	case trained <= white:
 		return fmt.Sprintf("%s is NOT better than whitening, which uses no labels (P@1 %.4f, whitened %.4f)", what, trained, white)
+	case trained <= frozen:
+		return fmt.Sprintf("%s is NOT better than the frozen features as they are (P@1 %.4f, frozen %.4f)", what, trained, frozen)
+	case c.Chose:
+		return fmt.Sprintf("%s has P@1 %.4f on the images that chose its state (frozen %.4f, whitened %.4f): how good it is others say, as winnow eval does of a test split", what, trained, frozen, white)
 	}
-	return fmt.Sprintf("%s is NOT better than untrained features (P@1 %.4f, frozen %.4f, whitened %.4f)", what, trained, frozen, white)
+	overFrozen, overWhite := eval.Paired(c.Trained.Hits, c.Frozen.Hits), eval.Paired(c.Trained.Hits, c.Whitened.Hits)
+	says := "is better than"
+	if !certain(overFrozen, overWhite) {
+		says = "is NOT shown to be better than"
+	}
+	over := func(d eval.Difference) string {
+		return fmt.Sprintf("P@1 %+.4f, 95 %%: %+.4f to %+.4f", d.Mean, d.Low, d.High)
+	}
+	return fmt.Sprintf("%s %s the frozen features (%s) and whitening, which uses no labels (%s)", what, says, over(overFrozen), over(overWhite))
 }
 
-// Better reports whether the trained head beats both.
-func (c Comparison) Better() bool {
-	return c.Trained.PrecisionAt1 > max(c.Whitened.PrecisionAt1, c.Frozen.PrecisionAt1)
+func certain(over ...eval.Difference) bool {
+	return !slices.ContainsFunc(over, func(d eval.Difference) bool { return d.Low <= 0 })
+}
+
+// Better says "yes", "no" or "not shown", as Verdict does; "" on the images that chose a state that is ahead.
+func (c Comparison) Better() string {
+	switch {
+	case c.Trained.PrecisionAt1 <= max(c.Whitened.PrecisionAt1, c.Frozen.PrecisionAt1):
+		return "no"
+	case c.Chose:
+		return ""
+	case certain(eval.Paired(c.Trained.Hits, c.Frozen.Hits), eval.Paired(c.Trained.Hits, c.Whitened.Hits)):
+		return "yes"
+	}
+	return "not shown"
 }
 
 // Print writes the rows for people.

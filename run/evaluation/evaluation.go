@@ -121,7 +121,7 @@ func Run(ctx context.Context, r *folder.Run, o Options) (Result, error) {
 	if result.N == 0 {
 		return result, fmt.Errorf("eval: no image of the split %s has another of its class to find", result.Split)
 	}
-	all := comparison.Comparison{FineTuned: result.FineTuned, Frozen: *result.Frozen, Whitened: *result.Whitened, Trained: *result.Retrieval}
+	all := comparison.Comparison{FineTuned: result.FineTuned, Chose: result.Split == datasets.Validation, Frozen: *result.Frozen, Whitened: *result.Whitened, Trained: *result.Retrieval}
 	result.Verdict = all.Verdict()
 	return result, nil
 }

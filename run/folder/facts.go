@@ -60,7 +60,7 @@ type Result struct {
 	Corrected  *int                   `json:"corrections,omitempty"` // of labels; where they are to be corrected
 	Idle       int                    `json:"idle_steps"`            // in which no loss had anything to learn from
 	Validation *comparison.Comparison `json:"validation"`            // null without a validation split
-	Better     *bool                  `json:"better_than_untrained"`
+	Better     *bool                  `json:"better_than_untrained"` // false, or null where validation, which chose the state, cannot say
 	Verdict    string                 `json:"verdict"`
 	Seconds    float64                `json:"seconds"`
 }
