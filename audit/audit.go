@@ -44,7 +44,7 @@ type Options struct {
 	Rate    *float64 // share of the labels to call wrong, 0 ≤ Rate < 1; nil: as estimated
 
 	Neighbours int     // knn: images that vote; 0: 10
-	Folds      int     // probe, confident, crossfit, combined: parts of which one is judged by the others; 0: 5
+	Folds      int     // self-confidence, margin, confident, crossfit, combined: parts of which one is judged by the others; 0: 5
 	Copies     float64 // cosine from which two images are near copies; 0: [findings.CopyBound]
 	Seed       uint64  // of the folds and of the resampling behind the estimate's interval
 	MaxMem     int64   // bytes of similarities held at once; 0: [eval.DefaultMaxMem]
@@ -202,7 +202,7 @@ func (o Options) filled(set features.Set) (Options, error) {
 	if g := o.Given; g != nil && (len(g.Scores) != set.Len() || len(g.Orders) != set.Len() || len(g.Suggested) != len(g.SuggestedScores) || g.Suggested != nil && len(g.Suggested) != set.Len() || g.Wrong != nil && len(g.Wrong) != set.Len()) {
 		return o, fmt.Errorf("audit: %d scores by %s and %d orders, expected one for each of %d rows", len(g.Scores), g.Name, len(g.Orders), set.Len())
 	}
-	o.Scorer = cmp.Or(o.Scorer, judges.Default)
+	o.Scorer = judges.Named(cmp.Or(o.Scorer, judges.Default))
 	o.Copies = cmp.Or(o.Copies, findings.CopyBound)
 	return o, nil
 }
