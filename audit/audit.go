@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -43,7 +44,7 @@ type Options struct {
 	Rate    *float64 // share of the labels to call wrong, 0 ≤ Rate < 1; nil: as estimated
 
 	Neighbours int     // knn: images that vote; 0: 10
-	Folds      int     // probe, confident, crossfit, combined: parts of which one is judged by the others; 0: 5
+	Folds      int     // self-confidence, margin, confident, crossfit, combined: parts of which one is judged by the others; 0: 5
 	Copies     float64 // cosine from which two images are near copies; 0: [findings.CopyBound]
 	Seed       uint64  // of the folds and of the resampling behind the estimate's interval
 	MaxMem     int64   // bytes of similarities held at once; 0: [eval.DefaultMaxMem]
@@ -201,7 +202,7 @@ func (o Options) filled(set features.Set) (Options, error) {
 	if g := o.Given; g != nil && (len(g.Scores) != set.Len() || len(g.Orders) != set.Len() || len(g.Suggested) != len(g.SuggestedScores) || g.Suggested != nil && len(g.Suggested) != set.Len() || g.Wrong != nil && len(g.Wrong) != set.Len()) {
 		return o, fmt.Errorf("audit: %d scores by %s and %d orders, expected one for each of %d rows", len(g.Scores), g.Name, len(g.Orders), set.Len())
 	}
-	o.Scorer = cmp.Or(o.Scorer, judges.Default)
+	o.Scorer = judges.Named(cmp.Or(o.Scorer, judges.Default))
 	o.Copies = cmp.Or(o.Copies, findings.CopyBound)
 	return o, nil
 }
@@ -261,6 +262,16 @@ func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, o
 	}
 	for _, k := range classes {
 		r.Classes = append(r.Classes, Class{Class: k, Purity: 1 - e.Classes[k.Class], Low: 1 - e.ClassHigh[k.Class], High: 1 - e.ClassLow[k.Class]})
+	}
+	if _, err := filters.Find(r.Scorer); err == nil && Probability(r.Scorer) {
+		wrong := make([]float64, len(r.Suspects))
+		for i := range wrong {
+			wrong[i] = math.NaN()
+		}
+		for i, v := range e.Wrong {
+			wrong[left.Rows[i]] = v
+		}
+		calibrate(r.Suspects, wrong)
 	}
 	fit, err := findings.Fit(ctx, left)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"winnow/backbone"
+	"winnow/internal/testing/orttest"
 	"winnow/models"
 )
 
@@ -42,6 +43,11 @@ func TestBatchFor(t *testing.T) {
 		if got, why := e.batchFor(c.memory, c.known, c.most, "of memory"); got != c.want {
 			t.Errorf("%+v: %d images: %s", c, got, why)
 		}
+	}
+	e.Out, e.Memory = t.TempDir(), 4*8*image // less than any machine has
+	told := Host{Note: func(format string, args ...any) { t.Errorf(format, args...) }}.Complete()
+	if e.settleBatch(told, orttest.Runtime(t)); e.Config.Batch != 8 {
+		t.Errorf("%d images within %d bytes, expected 8", e.Config.Batch, e.Memory)
 	}
 	cut.Batch = 8
 	if got, why := e.batchFor(1, true, 32, ""); got != UsualBatch || !strings.Contains(why, "takes 8 at a time") {

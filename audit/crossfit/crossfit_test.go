@@ -232,7 +232,7 @@ func TestFindsWrongLabels(t *testing.T) {
 			z, truth := fine(seed, rate)
 			v := judged(t, z, 32, Options{Seed: seed})
 			mine += auroc(t, v.Order, z, truth) / seeds
-			for name, mean := range map[string]*float64{"centres": &centres, "probe": &probe} {
+			for name, mean := range map[string]*float64{"centres": &centres, judges.SelfConfidence: &probe} {
 				o, err := judges.Ask(context.Background(), whitened(t, z), 32, name, judges.Options{Rand: rand.New(rand.NewPCG(seed, 2))})
 				if err != nil {
 					t.Fatal(err)

@@ -25,7 +25,8 @@ import (
 // Judge is one way, and where it comes from.
 type Judge struct {
 	Name, Title string
-	Help        string // one line
+	Aliases     []string // names it had
+	Help        string   // one line
 	Source      string
 	Baseline    bool // what others do
 	Probability bool // scores are probabilities that a label is right, fit to be added up
@@ -39,6 +40,13 @@ const (
 	Combined = "combined"
 	Fitted   = "fitted"
 	Default  = Combined
+)
+
+// The judges by a probe, whose probabilities out of sample are computed once for all of them.
+const (
+	SelfConfidence = "self-confidence"
+	Margin         = "margin"
+	Confident      = "confident"
 )
 
 // Catalog lists the judges, in the order they are shown.
@@ -69,20 +77,33 @@ var Catalog = []Judge{
 		judge: func(b *bench) error { return b.vote() },
 	},
 	{
-		Name: "probe", Title: "Self-confidence of a probe", Source: "Northcutt et al., JAIR 2021", Baseline: true,
-		Help:  "probability of the label by softmax regression fitted on the other folds",
+		Name: SelfConfidence, Aliases: []string{"probe"}, Title: "Self-confidence of a probe", Source: "Northcutt et al., JAIR 2021", Baseline: true,
+		Help:  "probability of the label by a probe: softmax regression fitted on the other folds",
 		judge: func(b *bench) error { return b.selfConfidence() },
 	},
 	{
-		Name: "confident", Title: "Confident learning", Source: "Northcutt et al., JAIR 2021, section 3", Baseline: true,
-		Help:  "the probe's margin out of sample; suggests by the confident joint",
-		judge: func(b *bench) error { return b.confident() },
+		Name: Margin, Title: "Margin of a probe", Source: "Northcutt et al., JAIR 2021", Baseline: true,
+		Help:  "the same probe's probability of the label less that of the likeliest other class",
+		judge: func(b *bench) error { return b.margin(b.likeliest) },
+	},
+	{
+		Name: Confident, Title: "Confident learning", Source: "Northcutt et al., JAIR 2021, section 3", Baseline: true,
+		Help:  "ranks exactly as margin does; suggests by the confident joint",
+		judge: func(b *bench) error { return b.margin(b.confident) },
 	},
 }
 
-// Find returns the judge of a name.
+// Find returns the judge that goes by a name, or went by it.
 func Find(name string) (Judge, error) {
-	return catalog.Find("judges: judge", name, Catalog, func(j Judge) []string { return []string{j.Name} })
+	return catalog.Find("judges: judge", name, Catalog, func(j Judge) []string { return append([]string{j.Name}, j.Aliases...) })
+}
+
+// Named returns today's name of the judge of a name; of none, the name.
+func Named(name string) string {
+	if j, err := Find(name); err == nil {
+		return j.Name
+	}
+	return name
 }
 
 // Names lists them.

@@ -147,7 +147,7 @@ func TestNothingJudgesItself(t *testing.T) {
 	const seeds = 2
 	for seed := range uint64(seeds) {
 		z := noise(seed)
-		for _, name := range []string{"1nn", "probe"} {
+		for _, name := range []string{"1nn", SelfConfidence} {
 			v := judged(t, z, name)
 			for i := range z.Len() {
 				if v.Suggested[i] == z.Labels[i] {
@@ -268,5 +268,38 @@ func TestConfidentAgainstLoops(t *testing.T) {
 	}
 	if found < 50 {
 		t.Errorf("%d found: the check compares little", found)
+	}
+}
+
+// The margin in loops over the probabilities that self-confidence goes by; confident learning ranks by it. The probe is
+// found by its old name.
+func TestMarginAgainstLoops(t *testing.T) {
+	z, _ := fine(2, 0.3)
+	own, margin, confident := judged(t, z, "probe"), judged(t, z, Margin), judged(t, z, Confident)
+	b := &bench{ctx: context.Background(), s: own.Classes, opts: Options{Folds: 5, Rand: rand.New(rand.NewPCG(1, 2))}, once: &shared{}}
+	if err := b.outOfSample(func(i, y int, p []float64) {
+		best, rival := y, math.Inf(-1)
+		for k, v := range p {
+			if v > p[best] {
+				best = k
+			}
+			if k != y {
+				rival = math.Max(rival, v)
+			}
+		}
+		if own.Order[i] != p[y] || own.Score[i] != p[y] || own.Suggested[i] != best {
+			t.Errorf("row %d: self-confidence %v, suggested %d, by loops %v and %d", i, own.Order[i], own.Suggested[i], p[y], best)
+		}
+		if want := (1 + p[y] - rival) / 2; margin.Order[i] != want || margin.Suggested[i] != best {
+			t.Errorf("row %d: margin %v, suggested %d, by loops %v and %d", i, margin.Order[i], margin.Suggested[i], want, best)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(margin.Order, confident.Order) || slices.Equal(margin.Suggested, confident.Suggested) {
+		t.Error("confident learning ranks otherwise than margin, or suggests the same")
+	}
+	if j, err := Find("probe"); err != nil || j.Name != SelfConfidence || Named("probe") != SelfConfidence || Named("vmf") != "vmf" {
+		t.Errorf("probe is %q, %v", j.Name, err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/audit"
+	"winnow/audit/judges"
 	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/eval"
@@ -46,6 +47,7 @@ func (o Options) completed() Options {
 	if o.Stage == nil {
 		o.Stage = func(string, time.Duration, time.Duration) {}
 	}
+	o.Scorer = judges.Named(o.Scorer)
 	return o
 }
 

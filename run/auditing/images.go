@@ -40,10 +40,15 @@ const glyphnet = "glyphnet"
 // them: those of all images, so that one store serves every choice of splits.
 func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
 	in.Host, o, in.Source = in.Host.Complete(), o.completed(), filepath.Clean(in.Source)
-	if _, err := os.Stat(in.Source); err != nil {
+	info, err := os.Stat(in.Source)
+	if err != nil {
 		return nil, fmt.Errorf("audit: %s: there is no such run folder, folder of images, .zip file or manifest", in.Source)
 	}
-	whole, err := datasets.Read(in.Source, datasets.ReadOptions{})
+	var opts datasets.ReadOptions
+	if info.IsDir() { // it may be large; a pipe could not be read again
+		opts.Once = ctx
+	}
+	whole, err := datasets.Read(in.Source, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +58,9 @@ func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
 	}
 	e, why, err := in.extraction(whole)
 	if err != nil {
+		return nil, err
+	}
+	if err := in.strays(e.Root, whole, o.Note); err != nil {
 		return nil, err
 	}
 	e.Memory = o.MaxMem
@@ -140,6 +148,26 @@ func (in Images) extraction(d *datasets.Dataset) (e *extraction.Extraction, why 
 	}
 	e.Config = backbone.ExtractConfig{Preprocessing: e.Model.Preprocessing}
 	return e, why, nil
+}
+
+// strays notes images of a folder that lie in none of a class, and so have no label.
+func (in Images) strays(root fs.FS, d *datasets.Dataset, note func(string, ...any)) error {
+	if info, err := os.Stat(in.Source); err != nil || !info.IsDir() && !datasets.IsZip(in.Source) {
+		return err
+	}
+	all, err := datasets.Images(root, ".")
+	if err != nil || len(all) == len(d.Samples) {
+		return err
+	}
+	known := make(map[string]bool, len(d.Samples))
+	for _, s := range d.Samples {
+		known[s.Path] = true
+	}
+	all = slices.DeleteFunc(all, func(path string) bool { return known[path] })
+	if len(all) > 0 {
+		note("%s in no folder of a class, not judged: %s", plural(len(all), "image"), text.Line(strings.Join(text.First(all, shownImages), ", ")))
+	}
+	return nil
 }
 
 // backbone returns the name of the backbone that the images are looked at by: the one named, for drawn characters the one

@@ -220,7 +220,11 @@ func TestPhotosChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeTo(t, alone, whole)
+	writeTo(t, filepath.Join(dir, "stray.png"), whole)
 	a := s.audit(t)
+	if !strings.Contains(s.told, "1 image in no folder of a class, not judged: stray.png\n") {
+		t.Errorf("nothing of an image without a label: %s", s.told)
+	}
 	if all := drawnClasses*drawnImages + 2; s.seen != all || !strings.Contains(s.told, "are made again") || len(a.LeftOut) != 1 || a.LeftOut[0].Path != broken || a.Unjudged != 1 {
 		t.Errorf("%d looked at, left out %+v, %d not judged: %s", s.seen, a.LeftOut, a.Unjudged, s.told)
 	}

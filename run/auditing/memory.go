@@ -25,7 +25,7 @@ func use(images, stored, judged, classes int, scorer string) budget.Use {
 		judging = int64(8*stored) + 2*vector + budget.Named + learned
 	case judges.Combined:
 		judging = int64(8*stored) + 3*vector + budget.Named + learned + 2*fitting
-	case "probe", "confident":
+	case judges.SelfConfidence, judges.Margin, judges.Confident:
 		judging = 3*vector + int64(8*classes) + budget.Named
 	}
 	return budget.Use{What: fmt.Sprintf("audit: %d images of %d values", images, judged), Beside: n * (vector + budget.Named + budget.Told),

@@ -28,7 +28,7 @@ func TestSimilarities(t *testing.T) {
 		{1_000_000, 128, 128, 1000, "fitted", 3 * gib},
 		{100_000, 2048, 512, 1000, "fitted", 2 * gib},
 		{300_000, 128, 128, 10, audit.Crossfit, 2 * gib},
-		{300_000, 128, 128, 1000, "probe", 3 * gib},
+		{300_000, 128, 128, 1000, "self-confidence", 3 * gib},
 	} {
 		u := use(c.images, c.stored, c.judged, c.classes, c.scorer)
 		_, err := u.Similarities(gib)

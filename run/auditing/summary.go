@@ -139,13 +139,19 @@ func (a *Report) WriteSummary(w io.Writer, top int) {
 		fmt.Fprintln(w, s)
 	}
 	if list := a.Worst(); len(list) > 0 {
+		list = text.First(list, shownClasses)
 		rows := [][]string{{"class", "images", "called wrong", "most often suggested there"}}
-		for _, k := range text.First(list, shownClasses) {
+		for _, k := range list {
 			row := []string{text.Shortened(k.Class, nameWidth), fmt.Sprint(k.Images), fmt.Sprint(k.Called), "–"}
 			if k.Times > 0 {
 				row[3] = fmt.Sprintf("%s (%d)", text.Shortened(k.Suggested, nameWidth), k.Times)
 			}
 			rows = append(rows, row)
+		}
+		if !slices.ContainsFunc(list, func(k Worst) bool { return k.Times > 0 }) {
+			for i := range rows {
+				rows[i] = rows[i][:3]
+			}
 		}
 		fmt.Fprintln(w)
 		text.Aligned(w, rows, 0, 3)

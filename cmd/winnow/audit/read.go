@@ -113,7 +113,7 @@ func read(c *cli.Context) (o Options, err error) {
 func readImages(c *cli.Context, o *Options) error {
 	for _, flag := range []string{"manifest", "features", "probs", "view", "include-eval"} {
 		if c.IsSet(flag) {
-			return term.Misused("--%s does not go with %s, all images of which are looked at and judged: leave out one of them", flag, c.Args().First())
+			return term.Misused("--%s does not go with %s, all images of which are looked at and judged; --labels FILE with --features DIR or --probs FILE goes by what is there", flag, c.Args().First())
 		}
 	}
 	o.Out = cmp.Or(o.Out, "suspects.csv")
