@@ -166,7 +166,7 @@ var errNoVectors = errors.New("there are no features of the images")
 // finish counts the suspects by the set's rows, sorts them and calls labels wrong.
 func (r *Result) finish(rows []int, o Options) {
 	r.number(rows)
-	if g := o.Given; g != nil && g.Suggested != nil {
+	if o.Given != nil {
 		r.Unjudged = 0 // nothing was asked of other images
 	}
 	slices.SortStableFunc(r.Suspects, func(a, b Suspect) int { return cmp.Compare(a.Order, b.Order) })
