@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -165,7 +166,7 @@ var errNoVectors = errors.New("there are no features of the images")
 // finish counts the suspects by the set's rows, sorts them and calls labels wrong.
 func (r *Result) finish(rows []int, o Options) {
 	r.number(rows)
-	if g := o.Given; g != nil && g.Suggested != nil {
+	if o.Given != nil {
 		r.Unjudged = 0 // nothing was asked of other images
 	}
 	slices.SortStableFunc(r.Suspects, func(a, b Suspect) int { return cmp.Compare(a.Order, b.Order) })
@@ -261,6 +262,16 @@ func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, o
 	}
 	for _, k := range classes {
 		r.Classes = append(r.Classes, Class{Class: k, Purity: 1 - e.Classes[k.Class], Low: 1 - e.ClassHigh[k.Class], High: 1 - e.ClassLow[k.Class]})
+	}
+	if _, err := filters.Find(r.Scorer); err == nil && Probability(r.Scorer) {
+		wrong := make([]float64, len(r.Suspects))
+		for i := range wrong {
+			wrong[i] = math.NaN()
+		}
+		for i, v := range e.Wrong {
+			wrong[left.Rows[i]] = v
+		}
+		calibrate(r.Suspects, wrong)
 	}
 	fit, err := findings.Fit(ctx, left)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // Entries returns the suspects as lines of the list on disk, most suspect first. paths are by row of the set, classes by label.
 func (r *Result) Entries(paths, classes []string) []suspects.Entry {
 	list := make([]suspects.Entry, len(r.Suspects))
-	probable := Probability(cmp.Or(r.Suggests, r.Scorer))
+	certain, probable := Probability(r.Scorer), Probability(cmp.Or(r.Suggests, r.Scorer))
 	near := func(list []eval.Neighbour) []suspects.Near {
 		out := make([]suspects.Near, len(list))
 		for i, n := range list {
@@ -25,6 +25,10 @@ func (r *Result) Entries(paths, classes []string) []suspects.Entry {
 			Rank: i + 1, Path: paths[s.Row], Given: classes[s.Given], Suggested: classes[s.Suggested],
 			Score: s.Score, SuggestedScore: &s.SuggestedScore, Dropped: s.Wrong,
 			SupportGiven: near(s.SupportGiven), SupportSuggested: near(s.SupportSuggested), Outlier: s.Outlier(), Copies: []suspects.Copy{},
+			Unjudged: s.Alone && r.Unjudged > 0,
+		}
+		if certain && !e.Unjudged {
+			e.GivenProbability = &s.Score
 		}
 		if probable && !s.Alone {
 			e.SuggestedProbability = e.SuggestedScore

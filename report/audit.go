@@ -57,13 +57,6 @@ func audited(ctx context.Context, h Host, a *auditing.Report, next string) (page
 	content.Suspects, err = SuspectCards(list, features.AllRows(len(list)), func(path, caption string) (page.Picture, error) {
 		return page.Picture{Data: files[path], Caption: caption, File: path}, nil
 	})
-	for i := range content.Suspects {
-		if said := a.ScoreText(list[i].Score); audit.Probability(a.Scorer) {
-			content.Suspects[i].Said = "chance to be right " + said
-		} else {
-			content.Suspects[i].Said = "score " + said
-		}
-	}
 	return content, err
 }
 
@@ -117,6 +110,9 @@ func auditedScores(a *auditing.Report) chart.Histogram {
 	var kept, called []float64
 	low, high := 0.0, 1.0
 	for i, e := range a.Images {
+		if e.Unjudged {
+			continue
+		}
 		if i == 0 {
 			low, high = min(0, e.Score), max(1e-9, e.Score)
 		}

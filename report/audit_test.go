@@ -31,8 +31,8 @@ func TestAuditedPage(t *testing.T) {
 	h := Host{Note: t.Logf, Watch: func(string) (func(int, int), func()) { return func(int, int) {}, func() {} }, Winnow: "9.9"}
 	a := &auditing.Report{Scorer: "fitted", Model: "mobile", Rate: 0.5, Noise: &folder.NoiseRate{Rate: 0.5, Low: 0.2, High: 0.8},
 		Images: []suspects.Entry{
-			{Rank: 1, Path: "<i>a.png", Given: "<b>cat", Suggested: "dog", Score: 1.9e-109, Dropped: true, SupportGiven: []suspects.Near{{Path: "b.png"}}, SupportSuggested: []suspects.Near{{Path: "gone.png"}}},
-			{Rank: 2, Path: "b.png", Given: "<b>cat", Suggested: "dog", Score: 0.03, Dropped: true, Outlier: true},
+			{Rank: 1, Path: "<i>a.png", Given: "<b>cat", Suggested: "dog", Score: 1.9e-109, GivenProbability: new(1.9e-109), Dropped: true, SupportGiven: []suspects.Near{{Path: "b.png"}}, SupportSuggested: []suspects.Near{{Path: "gone.png"}}},
+			{Rank: 2, Path: "b.png", Given: "<b>cat", Suggested: "dog", Score: 0.03, GivenProbability: new(0.03), Dropped: true, Outlier: true},
 			{Rank: 3, Path: "fine.png", Given: "dog", Suggested: "dog", Score: 0.99},
 			{Rank: 4, Path: "good.png", Given: "dog", Suggested: "dog", Score: 1},
 		},

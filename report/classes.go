@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strconv"
 
+	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/datasets/glyphs"
 	"winnow/eval"
 	"winnow/filters"
+	"winnow/internal/text"
 	"winnow/report/chart"
 	"winnow/report/page"
 )
@@ -69,8 +71,23 @@ func (r *Run) labels() page.Section {
 	if a.Suggests != "" {
 		s.Facts = append(s.Facts, page.Fact{Name: "suggested by", Value: a.Suggests})
 	}
-	s.Facts = append(s.Facts, page.Fact{Name: "images judged", Value: fmt.Sprintf("%d; the lowest %.1f %% are called wrong", len(a.Images), 100*a.Rate)})
-	if d := a.Detection; d != nil {
+	called, alone := calledWrong(a.Images), 0
+	for _, e := range a.Images {
+		if e.Unjudged {
+			alone++
+		}
+	}
+	said := fmt.Sprintf("%d; none is called wrong", len(a.Images)-alone)
+	if len(called) > 0 {
+		said = fmt.Sprintf("%d; the lowest %.1f %% are called wrong", len(a.Images)-alone, 100*a.Rate)
+	}
+	s.Facts = append(s.Facts, page.Fact{Name: "images judged", Value: said})
+	if alone > 0 {
+		s.Facts = append(s.Facts, page.Fact{Name: suspects.Unjudged, Value: fmt.Sprintf("%d, alone in their class", alone)})
+	}
+	if d := a.Detection; d != nil && d.Wrong == 0 {
+		s.Facts = append(s.Facts, page.Fact{Name: "truly wrong", Value: fmt.Sprintf("none of %d, as the manifest knows", d.Samples)})
+	} else if d != nil {
 		s.Facts = append(s.Facts,
 			page.Fact{Name: "truly wrong", Value: fmt.Sprintf("%d of %d (%.1f %%), as the manifest knows", d.Wrong, d.Samples, 100*float64(d.Wrong)/float64(max(d.Samples, 1)))},
 			page.Fact{Name: "ranking", Value: fmt.Sprintf("AUROC %.4f, AP %.4f", d.AUROC, d.AP)},
@@ -100,6 +117,7 @@ func (r *Run) labelRows() [][]string {
 	type class struct {
 		name        string
 		n, dropped  int
+		judged      int // have a score
 		score, kapp float64
 	}
 	kappas := map[string]float64{}
@@ -121,21 +139,27 @@ func (r *Run) labelRows() [][]string {
 			at[e.Given], list = k, append(list, class{name: e.Given, kapp: kappas[e.Given]})
 		}
 		list[k].n++
-		list[k].score += e.Score
+		if !e.Unjudged {
+			list[k].judged++
+			list[k].score += e.Score
+		}
 		if e.Dropped {
 			list[k].dropped++
 		}
 	}
 	slices.SortStableFunc(list, func(a, b class) int {
-		return cmp.Or(cmp.Compare(float64(b.dropped)/float64(b.n), float64(a.dropped)/float64(a.n)), cmp.Compare(a.score/float64(a.n), b.score/float64(b.n)), cmp.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(float64(b.dropped)/float64(b.n), float64(a.dropped)/float64(a.n)), cmp.Compare(b.judged, 0)-cmp.Compare(a.judged, 0), cmp.Compare(a.score/float64(a.n), b.score/float64(b.n)), cmp.Compare(a.name, b.name))
 	})
 	rows := make([][]string, len(list))
 	for i, k := range list {
-		kappa := "–"
+		kappa, mean := "–", suspects.Unjudged
+		if k.judged > 0 {
+			mean = text.Score(k.score / float64(k.judged))
+		}
 		if k.kapp > 0 {
 			kappa = fmt.Sprintf("%.3g", k.kapp)
 		}
-		rows[i] = []string{glyphs.Readable(k.name), strconv.Itoa(k.n), strconv.Itoa(k.dropped), percentText(float64(k.dropped) / float64(k.n)), fmt.Sprintf("%.3g", k.score/float64(k.n)), kappa}
+		rows[i] = []string{glyphs.Readable(k.name), strconv.Itoa(k.n), strconv.Itoa(k.dropped), percentText(float64(k.dropped) / float64(k.n)), mean, kappa}
 	}
 	return rows
 }
@@ -150,7 +174,7 @@ func (r *Run) definitions() []page.Fact {
 		page.Fact{Name: "called wrong", Value: "among the share of labels with the lowest scores that the noise rate of the run says are wrong"},
 		page.Fact{Name: "suggested label", Value: "the class that the same judge scores best for the image, among the given one and the three nearest by mean similarity"},
 	)
-	if r.audited.Detection != nil {
+	if d := r.audited.Detection; d != nil && d.Wrong > 0 {
 		list = append(list,
 			page.Fact{Name: "AUROC", Value: "chance that a wrong label, drawn at random, has a lower score than a right one; ties count half"},
 			page.Fact{Name: "AP", Value: "average precision of the ranking from the lowest score on, wrong labels being what is sought"},

@@ -61,11 +61,14 @@ func Compared(runs []*Run) page.Report {
 	report.Verdict = []string{bestOf(runs, best)}
 	report.Sections = []page.Section{differences(runs), {Title: "Their training", Charts: overEachOther(runs)}, filtersOf(runs)}
 	report.Sections = slices.DeleteFunc(report.Sections, func(s page.Section) bool { return len(s.Tables)+len(s.Charts)+len(s.Notes) == 0 })
-	report.Definitions = append(retrievalDefinitions(),
+	report.Definitions = retrievalDefinitions()
+	if report.Detected() {
+		report.Definitions = append(report.Definitions, page.Fact{Name: "AUROC", Value: "of the training labels' scores where the manifest knows the truth: chance that a wrong label has a lower score than a right one"})
+	}
+	report.Definitions = append(report.Definitions,
 		page.Fact{Name: "score, P_clean", Value: "what a filter says of a given label, the higher the more right; of each run by its own scorer, so that thresholds of two are not on one scale"},
 		page.Fact{Name: "kept, threshold", Value: "of the labels of a batch: those whose score is at or above the threshold that the filter set for it"},
 		page.Fact{Name: "validation", Value: "the measure that the run was told to keep the best of, on its validation split, by the labels given there"},
-		page.Fact{Name: "AUROC", Value: "of the training labels' scores where the manifest knows the truth: chance that a wrong label has a lower score than a right one"},
 		page.Fact{Name: "smoothed", Value: fmt.Sprintf("exponential moving average over the steps logged, weight of the past %g", smoothing)},
 		page.Fact{Name: "κ", Value: "concentration of a class's unit vectors in the memory bank (von Mises–Fisher); boxes: quartiles and median over classes, whiskers to the outermost within 1.5 of the box's height"})
 	return report

@@ -11,6 +11,7 @@ import (
 	"winnow/eval/tsne"
 	"winnow/features"
 	"winnow/internal/hint"
+	"winnow/internal/text"
 	"winnow/report/page"
 	"winnow/run/evaluation"
 )
@@ -43,7 +44,7 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Il
 			return nil, err
 		}
 	}
-	list := r.audited.Images[:min(shownSuspects, len(r.audited.Images))]
+	list := text.First(calledWrong(r.audited.Images), shownSuspects)
 	files := map[string][]byte{}
 	if o.Pictures {
 		if files, err = pictureFiles(ctx, h, r.Run, append(examples.Paths(), suspectPaths(list)...), shownSide); err != nil {

@@ -15,7 +15,12 @@ func SuspectCards(images []suspects.Entry, at []int, picture func(path, caption 
 	var cards []page.SuspectCard
 	for _, i := range at {
 		e := images[i]
-		card := page.SuspectCard{Given: glyphs.Readable(e.Given), Suggested: glyphs.Readable(e.Suggested), True: glyphs.Readable(e.True), Score: e.Score}
+		card := page.SuspectCard{Given: glyphs.Readable(e.Given), Suggested: glyphs.Readable(e.Suggested), True: glyphs.Readable(e.True), Said: e.Said()}
+		if e.GivenProbability != nil {
+			card.Said = "chance to be right " + card.Said
+		} else if !e.Unjudged {
+			card.Said = "score " + card.Said
+		}
 		var err error
 		if card.Picture, err = picture(e.Path, fmt.Sprintf("rank %d", e.Rank)); err != nil {
 			return nil, err
@@ -37,6 +42,16 @@ func SuspectCards(images []suspects.Entry, at []int, picture func(path, caption 
 	return cards, nil
 }
 
+// calledWrong are those images whose labels are called wrong.
+func calledWrong(images []suspects.Entry) (list []suspects.Entry) {
+	for _, e := range images {
+		if e.Dropped {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
 // LabelScores draws the scores of the given labels: right and wrong ones apart where the truth is known.
 // The axis ends at 1, or at the highest score where all are small, as those of a scorer that shares 1 among many
 // classes; it begins at 0, or at -1 where scores are similarities below 0.
@@ -44,6 +59,9 @@ func LabelScores(images []suspects.Entry) chart.Histogram {
 	const bins = 25
 	var all, right, wrong []float64
 	for _, e := range images {
+		if e.Unjudged {
+			continue
+		}
 		all = append(all, e.Score)
 		switch e.True {
 		case "":

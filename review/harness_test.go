@@ -118,14 +118,16 @@ func joined(d *datasets.Dataset, list []suspects.Entry) (*Audit, error) {
 	return &Audit{t}, err
 }
 
-func each(list []suspects.Entry) func(func(suspects.Entry) error) error {
-	return func(yield func(suspects.Entry) error) error {
+// each gives the images of a list that tells which labels are called wrong only where some are.
+func each(list []suspects.Entry) func(func(suspects.Entry) error) (bool, error) {
+	return func(yield func(suspects.Entry) error) (calls bool, err error) {
 		for _, e := range list {
+			calls = calls || e.Dropped
 			if err := yield(e); err != nil {
-				return err
+				return calls, err
 			}
 		}
-		return nil
+		return calls, nil
 	}
 }
 

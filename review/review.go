@@ -68,7 +68,7 @@ type Reviewer struct {
 func New(c Config) (*Reviewer, error) {
 	c.Title = cmp.Or(c.Title, filepath.Base(c.AuditFile))
 	if c.Audit == nil {
-		none, err := newTable(c.Manifest, func(func(suspects.Entry) error) error { return nil }, "", c.ManifestFile)
+		none, err := newTable(c.Manifest, func(func(suspects.Entry) error) (bool, error) { return false, nil }, "", c.ManifestFile)
 		if err != nil {
 			return nil, err
 		}

@@ -33,6 +33,9 @@ type row struct {
 	Suggested      string    `json:"suggested"`
 	Score          float64   `json:"score"`
 	SuggestedScore *float64  `json:"suggested_score"`
+	Probable       bool      `json:"score_is_probability"`
+	ProbableToo    bool      `json:"suggested_score_is_probability"`
+	Unjudged       bool      `json:"unjudged"`
 	Kinds          []string  `json:"kinds"`
 	Fit            *float64  `json:"fit"`
 	ForGiven       []pic     `json:"given_neighbours"`
@@ -78,7 +81,8 @@ func (d *decided) row(id int32) row {
 	given, suggested, copies := t.lists(int(id))
 	r := row{
 		ID: id, Key: keyOf(image), Rank: t.rank[id], Path: t.path(image), Given: t.classes[t.given[id]], Suggested: t.classes[t.suggested[id]],
-		Score: t.score[id], SuggestedScore: number(t.better[id]), Kinds: []string{}, Fit: number(t.fit[id]),
+		Score: t.score[id], SuggestedScore: number(t.better[id]),
+		Probable: t.said[id]&ofGiven != 0, ProbableToo: t.said[id]&ofSuggested != 0, Unjudged: t.said[id]&unjudged != 0, Kinds: []string{}, Fit: number(t.fit[id]),
 		ForGiven: t.pics(given), ForSuggested: t.pics(suggested), Copies: t.pics(copies),
 		Decision: d.decision(image), Version: d.version[image],
 	}

@@ -23,6 +23,15 @@ const (
 	copied                   // it has a near copy with another label
 )
 
+// saying is what an image's scores are.
+type saying uint8
+
+const (
+	ofGiven     saying = 1 << iota // that of the given label is a probability
+	ofSuggested                    // that of the suggested label is one
+	unjudged                       // the image is alone in its class: they say nothing
+)
+
 var kindNames = []struct {
 	kind kind
 	name string
@@ -48,6 +57,7 @@ type table struct {
 	better    []float64 // the suggested label's score; NaN: not told
 	fit       []float64 // NaN: not judged
 	kinds     []kind
+	said      []saying
 	near      []int32  // images: for the given label, for the suggested one, copies, of id after id
 	ends      []uint32 // where in near each of these three lists of an id ends
 	pair      []int32  // of given and suggested label, in pairs; none if it is no suspect
@@ -71,7 +81,7 @@ type Audit struct{ table *table }
 
 // ReadAudit joins an audit's file to the manifest that it judged, row by row: the list is never in memory as a whole.
 func ReadAudit(auditFile, manifestFile string, d *datasets.Dataset) (*Audit, error) {
-	t, err := newTable(d, func(yield func(suspects.Entry) error) error { return suspects.Each(auditFile, yield) }, auditFile, manifestFile)
+	t, err := newTable(d, func(yield func(suspects.Entry) error) (bool, error) { return suspects.Each(auditFile, yield) }, auditFile, manifestFile)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +98,7 @@ func (a *Audit) First(n int) []string {
 }
 
 // newTable joins an audit to the manifest that it judged. Both are the user's files: a mismatch is an error.
-func newTable(d *datasets.Dataset, each func(yield func(suspects.Entry) error) error, auditFile, manifestFile string) (*table, error) {
+func newTable(d *datasets.Dataset, each func(yield func(suspects.Entry) error) (calls bool, err error), auditFile, manifestFile string) (*table, error) {
 	row := make(map[string]int32, len(d.Samples))
 	for i := range d.Samples {
 		if was, twice := row[d.Samples[i].Path]; twice {
@@ -101,7 +111,7 @@ func newTable(d *datasets.Dataset, each func(yield func(suspects.Entry) error) e
 		t.classOf[name] = int32(i)
 	}
 	t.id = slices.Repeat([]int32{none}, len(d.Samples))
-	err := each(func(e suspects.Entry) error {
+	calls, err := each(func(e suspects.Entry) error {
 		if err := t.add(&e); err != nil {
 			return fmt.Errorf("review: %s: image %q: %w %s: audit that manifest again, or name the one that was audited", auditFile, e.Path, err, manifestFile)
 		}
@@ -112,7 +122,9 @@ func newTable(d *datasets.Dataset, each func(yield func(suspects.Entry) error) e
 	}
 	t.sort()
 	t.sum = t.sumOf()
-	t.markSuspects()
+	if !calls {
+		t.markSuspects()
+	}
 	t.index()
 	return t, nil
 }
@@ -145,7 +157,7 @@ func (t *table) sort() {
 		for _, column := range []*[]float64{&t.score, &t.better, &t.fit} {
 			*column = inOrder(*column, order)
 		}
-		t.kinds = inOrder(t.kinds, order)
+		t.kinds, t.said = inOrder(t.kinds, order), inOrder(t.said, order)
 	}
 	for id, image := range t.image {
 		t.id[image] = int32(id)
@@ -211,6 +223,17 @@ func (t *table) add(e *suspects.Entry) error {
 		k |= copied
 	}
 	t.kinds = append(t.kinds, k)
+	var s saying
+	if e.GivenProbability != nil {
+		s |= ofGiven
+	}
+	if e.SuggestedProbability != nil {
+		s |= ofSuggested
+	}
+	if e.Unjudged {
+		s |= unjudged
+	}
+	t.said = append(t.said, s)
 	for _, list := range [][]suspects.Near{e.SupportGiven, e.SupportSuggested} {
 		for _, n := range list[:min(mostNear, len(list))] {
 			t.addNear(n.Path)
@@ -248,12 +271,9 @@ func orNaN(v *float64) float64 {
 	return *v
 }
 
-// markSuspects decides who is a suspect where the audit calls no label wrong, as lists of other tools may: all images with
-// another suggested label or, if there are none, all images.
+// markSuspects decides who is a suspect where the audit does not tell which labels are called wrong, as lists of other tools
+// may not: all images with another suggested label or, if there are none, all images.
 func (t *table) markSuspects() {
-	if slices.ContainsFunc(t.kinds, func(k kind) bool { return k&suspect != 0 }) {
-		return
-	}
 	other := false
 	for i := range t.kinds {
 		if t.given[i] != t.suggested[i] {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,6 +50,28 @@ func TestDoor(t *testing.T) {
 	}
 	if given, suggested, copies := table.lists(0); len(given) != 1 || table.path(given[0]) != "y.png" || len(suggested)+len(copies) > 0 {
 		t.Errorf("neighbours %v, %v, %v", given, suggested, copies)
+	}
+}
+
+// TestNoSuspects: where the audit calls no label wrong none is a suspect.
+func TestNoSuspects(t *testing.T) {
+	w := newWorld(t, 20)
+	file := filepath.Join(w.dir, "x.csv")
+	list := slices.Clone(w.list)
+	for i := range list {
+		list[i].Dropped = false
+	}
+	list[0].Unjudged = true
+	if err := suspects.WriteFile(file, list); err != nil {
+		t.Fatal(err)
+	}
+	d, err := datasets.Read(w.manifest, datasets.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := ReadAudit(file, w.manifest, d)
+	if err != nil || a.table.byKind["suspect"] != 0 || a.table.said[0] != unjudged || a.table.said[1] != 0 {
+		t.Errorf("%v: %v, %v", err, a.table.byKind, a.table.said)
 	}
 }
 

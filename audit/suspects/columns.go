@@ -27,13 +27,13 @@ var columns = []column{
 		}
 		return nil
 	}),
-	text("path", func(e *Entry) *string { return &e.Path }),
-	text("given_label", func(e *Entry) *string { return &e.Given }, "label"),
-	text("suggested_label", func(e *Entry) *string { return &e.Suggested }, "predicted_label"),
+	required("path", func(e *Entry) *string { return &e.Path }),
+	required("given_label", func(e *Entry) *string { return &e.Given }, "label"),
+	required("suggested_label", func(e *Entry) *string { return &e.Suggested }, "predicted_label"),
 	scores,
 	maybe("suggested_score", func(e *Entry) **float64 { return &e.SuggestedScore }),
 	maybe("suggested_probability", func(e *Entry) **float64 { return &e.SuggestedProbability }),
-	flag("dropped", func(e *Entry) *bool { return &e.Dropped }, "is_label_issue"),
+	called,
 	one(trueLabel, func(e *Entry) string { return e.True }, func(r *rows, e *Entry, s string) error {
 		e.True = r.same(s)
 		return nil
@@ -63,6 +63,8 @@ var columns = []column{
 		func(_ *rows, e *Entry, values []string) error {
 			return each(values, len(e.Copies), func(i int, s string) (err error) { e.Copies[i].Similarity, err = number(s); return err })
 		})),
+	maybe("given_probability", func(e *Entry) **float64 { return &e.GivenProbability }),
+	flag("unjudged", func(e *Entry) *bool { return &e.Unjudged }),
 }
 
 const (
@@ -75,6 +77,16 @@ var scores = column{name: "score", others: []string{"label_quality", "label_scor
 	set: func(_ *rows, e *Entry, values []string) (err error) { e.Score, err = number(values[0]); return err },
 }
 
+var called = func() column {
+	c := flag("dropped", func(e *Entry) *bool { return &e.Dropped }, "is_label_issue")
+	set := c.set
+	c.set = func(r *rows, e *Entry, values []string) error {
+		r.calls = r.calls || values[0] != ""
+		return set(r, e, values)
+	}
+	return c
+}()
+
 // one returns a column of one value a row.
 func one(name string, get func(e *Entry) string, set func(r *rows, e *Entry, s string) error) column {
 	return column{name: name,
@@ -83,8 +95,8 @@ func one(name string, get func(e *Entry) string, set func(r *rows, e *Entry, s s
 	}
 }
 
-// text returns a column that must be there and not be empty.
-func text(name string, at func(e *Entry) *string, others ...string) column {
+// required returns a column that must be there and not be empty.
+func required(name string, at func(e *Entry) *string, others ...string) column {
 	c := one(name, func(e *Entry) string { return *at(e) }, func(r *rows, e *Entry, s string) error {
 		if s == "" {
 			return fmt.Errorf("is empty")

@@ -146,10 +146,11 @@ func pass(in *json.Decoder, limit *bounded) error {
 	}
 }
 
-// asWritten is an entry as Write writes it, with a score that can be seen to be missing.
+// asWritten is an entry as Write writes it, with values that can be seen to be missing.
 type asWritten struct {
 	Entry
-	Score *float64 `json:"score"`
+	Score   *float64 `json:"score"`
+	Dropped *bool    `json:"dropped"`
 }
 
 // object reads a row: as Write writes it in one go, and what others wrote value by value.
@@ -160,6 +161,9 @@ func (r *rows) object(raw []byte) error {
 	}
 	e := own.Entry
 	e.Score = *own.Score
+	if own.Dropped != nil {
+		e.Dropped, r.calls = *own.Dropped, true
+	}
 	e.Path, e.Given, e.Suggested, e.True = r.same(e.Path), r.same(e.Given), r.same(e.Suggested), r.same(e.True)
 	for _, near := range [][]Near{e.SupportGiven, e.SupportSuggested} {
 		for i := range near {

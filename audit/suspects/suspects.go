@@ -6,7 +6,9 @@
 // suggested_score (of the suggested label, on the scale of score), suggested_probability (that the suggested label is
 // right; empty where the scorer gives no probabilities), dropped (among those called wrong), true_label (where the
 // manifest knows it), nearest_with_given_label and nearest_with_suggested_label (images that speak for either, nearest
-// first, with their cosines), fit and outlier (whether the image fits any class), copies_with_other_labels.
+// first, with their cosines), fit and outlier (whether the image fits any class), copies_with_other_labels,
+// given_probability (that the given label is right; empty as suggested_probability is), unjudged (alone in its class, so
+// that score says nothing).
 //
 // In CSV a list of paths is one field, joined by |. A | that stands in a path is written \|, and a \ is written \\.
 // What belongs to the paths of a list stands in fields of its own, joined in the same way: their cosines in
@@ -31,6 +33,7 @@ import (
 
 	"winnow/internal/atomicfile"
 	"winnow/internal/regular"
+	"winnow/internal/text"
 )
 
 // Entry is one judged image.
@@ -49,7 +52,23 @@ type Entry struct {
 	Fit                  *float64 `json:"fit" parquet:"fit,optional"` // to the class that it fits best, in deviations; nil: not judged
 	Outlier              bool     `json:"outlier" parquet:"outlier"`  // fits no class
 	Copies               []Copy   `json:"copies_with_other_labels" parquet:"copies_with_other_labels,list"`
+	GivenProbability     *float64 `json:"given_probability" parquet:"given_probability,optional"` // nil: Score is no probability
+	Unjudged             bool     `json:"unjudged" parquet:"unjudged"`                            // alone in its class: Score says nothing
 }
+
+// Said says for people how right the given label looks: a probability in percent, else the score.
+func (e *Entry) Said() string {
+	switch {
+	case e.Unjudged:
+		return Unjudged
+	case e.GivenProbability != nil:
+		return text.Chance(*e.GivenProbability)
+	}
+	return text.Score(e.Score)
+}
+
+// Unjudged is said in the place of a score that says nothing.
+const Unjudged = "not judged"
 
 // Near is an image close to the judged one.
 type Near struct {
@@ -131,14 +150,14 @@ func Read(path string) (list []Entry, err error) {
 
 // Each gives the rows of a list one after the other, in the file's order and never all at once; Rank is 0 where the file
 // tells none. An error of yield ends the reading and is returned unchanged. Texts of one row may be parts of a longer one:
-// a caller that keeps a few of many clones them.
-func Each(path string, yield func(Entry) error) error {
+// a caller that keeps a few of many clones them. calls reports whether the list tells which labels are called wrong.
+func Each(path string, yield func(Entry) error) (calls bool, err error) {
 	into := &rows{give: yield}
-	err := opened(path, func(src io.ReaderAt, size int64, format Format) error { return into.readAll(src, size, format) })
+	err = opened(path, func(src io.ReaderAt, size int64, format Format) error { return into.readAll(src, size, format) })
 	if into.refused != nil {
-		return into.refused
+		err = into.refused
 	}
-	return err
+	return into.calls, err
 }
 
 // opened reads a file, and names it in errors, which begin with ":LINE: " or ": ".
@@ -193,6 +212,7 @@ type rows struct {
 	names map[string]string // every path and label once, for rows name each other and labels are few; nil: as they are read
 	given int
 	told  int     // rows that have a rank
+	calls bool    // a row tells whether its label is called wrong
 	group []Entry // of a Parquet file, which has columns
 	room  int64   // bytes that rows of such a file may still take
 }

@@ -62,7 +62,7 @@ func written(t testing.TB, format Format, list []Entry) []byte {
 func TestRoundTrip(t *testing.T) {
 	odd := []Entry{
 		{Rank: 1, Path: `a|b\c\\|.jpg`, Given: "a|b", Suggested: `\`, Score: -0.25, SuggestedScore: ref(0.5), True: "ü", Dropped: true,
-			SupportGiven: []Near{{`\|`, 1}, {"x\ny,\"z\".png", -1}}, SupportSuggested: []Near{{`|`, 0.125}}, Fit: ref(-3), Outlier: true,
+			SupportGiven: []Near{{`\|`, 1}, {"x\ny,\"z\".png", -1}}, SupportSuggested: []Near{{`|`, 0.125}}, Fit: ref(-3), Outlier: true, GivenProbability: ref(0.25), Unjudged: true,
 			Copies: []Copy{{`one\`, "l|1", 0.999}, {"", `"`, 0.5}}},
 		{Rank: 2, Path: "鳥/\t 1.jpg ", Given: " ", Suggested: "\"", Score: 1e-300, SuggestedProbability: ref(1)},
 		{Rank: 5, Path: "=1+1", Given: "null", Suggested: "NaN", Score: 1},
@@ -355,14 +355,14 @@ func TestEach(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []Entry
-		if err := Each(file, func(e Entry) error { got = append(got, e); return nil }); err != nil {
-			t.Fatalf("%s: %v", format, err)
+		if calls, err := Each(file, func(e Entry) error { got = append(got, e); return nil }); err != nil || !calls {
+			t.Fatalf("%s: %v, tells which labels are called wrong: %t", format, err, calls)
 		}
 		if diff := cmp.Diff(list, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%s (-want +got):\n%.2000s", format, diff)
 		}
 		n := 0
-		if err := Each(file, func(Entry) error {
+		if _, err := Each(file, func(Entry) error {
 			if n++; n == 3 {
 				return stop
 			}
@@ -382,7 +382,7 @@ func TestEach(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		err := Each(file, func(e Entry) error {
+		_, err := Each(file, func(e Entry) error {
 			if e.Rank > 1 {
 				t.Errorf("%q: rank %d of %s", text, e.Rank, e.Path)
 			}
@@ -400,6 +400,35 @@ func TestTheFirstBadListIsTold(t *testing.T) {
 	for range 50 {
 		if _, err := read(strings.NewReader(list), int64(len(list)), JSONL); err == nil || !strings.Contains(err.Error(), "nearest_with_given_label: ") {
 			t.Fatalf("%v, expected nearest_with_given_label", err)
+		}
+	}
+}
+
+// A score is said as what it is, with no more digits than mean something.
+func TestSaid(t *testing.T) {
+	for want, e := range map[string]Entry{
+		"not judged": {Score: 1, GivenProbability: ref(1), Unjudged: true}, "< 0.1 %": {Score: 1.9e-109, GivenProbability: ref(1.9e-109)}, "> 99.9 %": {GivenProbability: ref(0.99999)},
+		"3.0 %": {GivenProbability: ref(0.03)}, "-0.123": {Score: -0.123456}, "≈ 0": {Score: 1.9e-109}, "0": {}, "-1.23e+04": {Score: -12345},
+	} {
+		if got := e.Said(); got != want {
+			t.Errorf("%+v is said as %q, expected %q", e, got, want)
+		}
+	}
+}
+
+// A list of another tool need not tell which labels are called wrong.
+func TestEachOfOthers(t *testing.T) {
+	for name, told := range map[string]bool{
+		"path,label,predicted_label,label_quality\na.png,x,y,0.5\n": false, "path,label,predicted_label,label_quality,is_label_issue\na.png,x,y,0.5,False\n": true,
+		`[{"path":"a.png","rank":1,"given_label":"x","suggested_label":"y","score":1}]`: false, `[{"path":"a.png","rank":1,"given_label":"x","suggested_label":"y","score":1,"dropped":false}]`: true,
+		`[{"path":"a.png","label":"x","suggested_label":"y","score":1,"is_label_issue":null}]`: false,
+	} {
+		file := filepath.Join(t.TempDir(), map[bool]string{true: "x.json", false: "x.csv"}[name[0] == '['])
+		if err := os.WriteFile(file, []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if calls, err := Each(file, func(Entry) error { return nil }); err != nil || calls != told {
+			t.Errorf("%s: %t, %v, expected %t", name, calls, err, told)
 		}
 	}
 }

@@ -49,6 +49,7 @@ type Estimate struct {
 	Classes   []float64 // the rate of each class by its id, NaN where none of its images is judged; noisier by far
 	ClassLow  []float64 // and an interval of 95 % for it, NaN likewise
 	ClassHigh []float64
+	Wrong     []float64 // by Likelihood: the probability that each judged image's label is wrong
 }
 
 // resamples of the images, for the interval.
@@ -76,6 +77,9 @@ func FromSet(ctx context.Context, s *leaveout.Set, method string, rng *rand.Rand
 		return e, fmt.Errorf("noise rate: %w", err)
 	}
 	e.Judged, e.Rate, e.Low, e.High = len(f.amounts), f.rate, f.low, f.high
+	if method == Likelihood {
+		e.Wrong = f.amounts
+	}
 	e.Classes = byClass(f.amounts, s.Z.Labels, len(s.Column))
 	e.ClassLow, e.ClassHigh = classIntervals(e.Classes, f.amounts, s.Z.Labels)
 	return e, nil

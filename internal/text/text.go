@@ -23,6 +23,28 @@ func Percent(v float64) string {
 	return fmt.Sprintf("%.2f %%", 100*v)
 }
 
+// Chance returns a probability with no more digits than mean something.
+func Chance(p float64) string {
+	switch {
+	case p < 0.001:
+		return "< 0.1 %"
+	case p > 0.999:
+		return "> 99.9 %"
+	}
+	return fmt.Sprintf("%.1f %%", 100*p)
+}
+
+// Score returns a score that is no probability with three figures.
+func Score(v float64) string {
+	if v != 0 && v > -tiny && v < tiny {
+		return "≈ 0"
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
+// tiny scores differ from 0 by nothing that is worth reading.
+const tiny = 1e-6
+
 // PercentOr returns a share that may be missing.
 func PercentOr(v *float64, otherwise string) string {
 	if v == nil {

@@ -75,3 +75,17 @@ func TestAligned(t *testing.T) {
 		t.Errorf("found %q, expected %q", out.String(), want)
 	}
 }
+
+// A probability and a score have no more digits than mean something.
+func TestChanceAndScore(t *testing.T) {
+	for p, want := range map[float64]string{0: "< 0.1 %", 0.0009: "< 0.1 %", 0.001: "0.1 %", 0.5: "50.0 %", 0.999: "99.9 %", 1: "> 99.9 %"} {
+		if got := Chance(p); got != want {
+			t.Errorf("%v: %s, expected %s", p, got, want)
+		}
+	}
+	for v, want := range map[float64]string{0: "0", -1.9e-109: "≈ 0", 0.000123456: "0.000123", -3.14159: "-3.14"} {
+		if got := Score(v); got != want {
+			t.Errorf("%v: %s, expected %s", v, got, want)
+		}
+	}
+}

@@ -83,9 +83,8 @@ type Picture struct {
 type SuspectCard struct {
 	Picture          Picture
 	Given, Suggested string
-	True             string // "" where it is not known
-	Score            float64
-	Said             string    // what is said of the score; "": the number
+	True             string    // "" where it is not known
+	Said             string    // of the given label: how right it looks
 	ForGiven         []Picture // nearest images with the given label
 	ForSuggested     []Picture // nearest images with the suggested label
 }
@@ -146,9 +145,9 @@ func (r Report) Contents() []Heading {
 // Section names a section for links.
 func (r Report) Section(i int) string { return fmt.Sprintf("section-%d", i+1) }
 
-// Detected reports whether there is any detection to show.
+// Detected reports whether there is any detection to show: where no label is wrong, a ranking finds nothing.
 func (r Report) Detected() bool {
-	return slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Detection != nil })
+	return slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Detection != nil && row.Detection.Wrong > 0 })
 }
 
 //go:embed page.html.tmpl
@@ -162,7 +161,6 @@ func (r Report) WriteHTML(w io.Writer) error {
 		"tail":    tail,
 		"percent": func(v float64) string { return measured("%.1f", 100*v) },
 		"number":  func(v float64) string { return measured("%.3f", v) },
-		"short":   func(v float64) string { return measured("%.2g", v) },
 		"recall": func(r eval.Retrieval, k int) float64 {
 			if v, ok := r.Recall[k]; ok {
 				return v

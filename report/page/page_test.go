@@ -26,13 +26,13 @@ func sampleReport() Report {
 		Facts: []Fact{{"seed", "1"}},
 		Rows: []Row{
 			{Name: "frozen", Retrieval: eval.Retrieval{N: 10, PrecisionAt1: 0.5, Recall: map[int]float64{1: 0.5, 2: 0.61, 4: 0.7}}},
-			{Name: "prism", Strong: true, Retrieval: eval.Retrieval{N: 10, PrecisionAt1: 0.875, Recall: map[int]float64{1: 0.875, 2: 0.9, 4: 1}}, Detection: &eval.Detection{AUROC: 0.987}},
+			{Name: "prism", Strong: true, Retrieval: eval.Retrieval{N: 10, PrecisionAt1: 0.875, Recall: map[int]float64{1: 0.875, 2: 0.9, 4: 1}}, Detection: &eval.Detection{Wrong: 3, AUROC: 0.987}},
 		},
 		Charts: []chart.Drawing{
 			chart.Lines{Frame: chart.Frame{Title: "<loss>"}, Series: []chart.Line{{Name: "a", X: []float64{0, 1, 2}, Y: []float64{3, math.NaN(), 1}}}},
 			chart.Histogram{Frame: chart.Frame{Title: "P", Percent: true}, Bars: []chart.Bars{chart.Count("clean", values, 0, 1, 4, 0)}},
 		},
-		Suspects: []SuspectCard{{Picture: pic("x.png", false), Given: "cat", Suggested: "dog", True: "dog", Score: 0.012, ForGiven: []Picture{pic("a", false)}, ForSuggested: []Picture{pic("b", false)}}},
+		Suspects: []SuspectCard{{Picture: pic("x.png", false), Given: "cat", Suggested: "dog", True: "dog", Said: "score 0.012", ForGiven: []Picture{pic("a", false)}, ForSuggested: []Picture{pic("b", false)}}},
 		Queries:  []QueryCard{{Query: pic("cat", false), Nearest: []Picture{pic("cat", true), pic("dog", false)}}},
 	}
 }
@@ -79,7 +79,7 @@ func TestReportOfOddParts(t *testing.T) {
 		"empty":  {},
 		"tiny":   {Title: "t", Rows: []Row{{Name: "frozen"}}, K: []int{8}},
 		"same":   {Suspects: []SuspectCard{{Given: "a", Suggested: "a", ForSuggested: []Picture{{Data: dot}}}}},
-		"labels": {Suspects: []SuspectCard{{Given: long, Suggested: "<犬>", Score: math.NaN()}}, Queries: []QueryCard{{Query: Picture{Caption: long}}}},
+		"labels": {Suspects: []SuspectCard{{Given: long, Suggested: "<犬>"}}, Queries: []QueryCard{{Query: Picture{Caption: long}}}},
 	} {
 		var out bytes.Buffer
 		if err := r.WriteHTML(&out); err != nil {

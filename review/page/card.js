@@ -1,7 +1,7 @@
 // One image of the list: its picture, both labels with examples of both classes, and the buttons that decide.
 
 import { el, picture, broken } from "./dom.js";
-import { chance, number, kinds, stamp, done, better, file } from "./words.js";
+import { how, kinds, stamp, done, better, file } from "./words.js";
 import { store } from "./store.js";
 import { typical } from "./typical.js";
 
@@ -31,7 +31,7 @@ export const tags = (row) => row.kinds.map((k) => el("span", { class: `tag ${k}`
 function side(row, given) {
   const none = !given && !better(row);
   return el("div", { class: given ? "side-class given" : "side-class to" },
-    el("p", { class: "label" }, el("small", {}, given ? "given" : "suggested", el("span", { class: "num", title: given ? "Score of the given label: low is suspect" : "Probability of the suggested label" }, given ? `score ${number(row.score)}` : none ? "" : chance(row.suggested_score))),
+    el("p", { class: "label" }, el("small", {}, given ? "given" : "suggested", el("span", { class: "num", title: given ? "Score of the given label: low is suspect" : "Probability of the suggested label" }, given || !none ? how(row, given) : "")),
       el("b", { title: given ? row.given : row.suggested }, none ? "none better" : broken(given ? row.given : row.suggested))),
     none ? "" : el("div", { class: "strip", "data-class": given ? row.given : row.suggested }, ...(given ? row.given_neighbours : row.suggested_neighbours).slice(0, 3).map((p) => example(p, "nearest"))));
 }
@@ -58,7 +58,7 @@ export function mark(article, row) {
   sign.textContent = waits ? (connection() ? "not saved yet" : "saving …") : stamp(row.decision);
   sign.title = waits ? "Not acknowledged by winnow yet" : row.elsewhere && row.decision ? "Decided in another tab" : "";
   article.querySelector("input").checked = chosen;
-  article.setAttribute("aria-label", `Number ${row.rank}: given ${row.given}, ${better(row) ? `suggested ${row.suggested} ${chance(row.suggested_score)}` : "no better suggestion"}, ${waits ? "not saved yet" : done(row.decision)}${chosen ? ", selected" : ""}`);
+  article.setAttribute("aria-label", `Number ${row.rank}: given ${row.given}, ${better(row) ? `suggested ${row.suggested} ${how(row, false)}` : "no better suggestion"}, ${waits ? "not saved yet" : done(row.decision)}${chosen ? ", selected" : ""}`);
 }
 let connection = () => "";
 export const watch = (lost) => { connection = lost; };

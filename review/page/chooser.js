@@ -3,7 +3,7 @@
 import { get, el, head, open } from "./dom.js";
 import { store } from "./store.js";
 import { combobox } from "./combobox.js";
-import { chance, many, better } from "./words.js";
+import { how, many, better } from "./words.js";
 
 const dialog = get("chooser"), recent = [];
 let box = null, then = null;
@@ -33,7 +33,7 @@ function pick(name) {
 // What is likely comes first: what winnow suggests, what was chosen lately, then all classes.
 function options(rows) {
   const names = new Map();
-  if (rows.length === 1 && better(rows[0])) names.set(rows[0].suggested, `suggested, ${chance(rows[0].suggested_score)}`);
+  if (rows.length === 1 && better(rows[0])) names.set(rows[0].suggested, ["suggested", how(rows[0], false)].filter(Boolean).join(", "));
   for (const name of recent) if (!names.has(name)) names.set(name, "chosen before");
   for (const c of store.session.classes) if (!names.has(c.name)) names.set(c.name, rows.length === 1 && c.name === rows[0].given ? "given: keeps it" : many(c.images, "image"));
   return [...names].map(([name, note]) => ({ name, note }));

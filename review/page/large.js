@@ -1,7 +1,7 @@
 // One image with everything large: the picture, both classes beside it, and any example held against it.
 
 import { get, el, head, open, picture, thumb, broken } from "./dom.js";
-import { chance, number, stamp, done, better, file } from "./words.js";
+import { how, number, stamp, done, better, file } from "./words.js";
 import { store } from "./store.js";
 import { typical } from "./typical.js";
 import { tags } from "./card.js";
@@ -75,7 +75,7 @@ function panel(row, given) {
   const c = store.session.classes.find((c) => c.name === name);
   return el("section", { class: given ? "class-panel given" : "class-panel to" },
     el("h3", {}, el("small", {}, given ? "given" : "suggested"), " ", el("b", {}, broken(name)), " ",
-      el("span", { class: "num" }, given ? `score ${number(row.score)}` : `${chance(row.suggested_score)}`), c ? el("small", { class: "size" }, `${c.images} images`) : ""),
+      el("span", { class: "num" }, how(row, given)), c ? el("small", { class: "size" }, `${c.images} images`) : ""),
     el("p", { class: "what" }, "typical"), kind,
     el("p", { class: "what" }, "nearest"), strip(given ? row.given_neighbours : row.suggested_neighbours, "nearest"));
 }

@@ -1,7 +1,7 @@
 // How far the review is, how many of the decided labels were wrong, and when it is sensible to stop.
 
 import { get } from "./dom.js";
-import { count, chance } from "./words.js";
+import { count } from "./words.js";
 import { store } from "./store.js";
 
 export function standing() {
@@ -22,7 +22,7 @@ function draw() {
 }
 function said(p) {
   if (!p || p.judged === 0) return "no label judged yet";
-  const recent = p.recent && p.judged > 50 ? `; last ${p.recent.judged}: ${chance(p.recent.estimate)}` : "";
-  return `${count(p.wrong)} of ${count(p.judged)} wrong: ${chance(p.estimate)} (${bare(p.low)}–${bare(p.high)} %)${recent}`;
+  const recent = p.recent && p.judged > 50 ? `; last ${p.recent.judged}: ${bare(p.recent.estimate)} %` : "";
+  return `${count(p.wrong)} of ${count(p.judged)} wrong: ${bare(p.estimate)} % (${bare(p.low)}–${bare(p.high)} %)${recent}`;
 }
 const bare = (share) => String(Math.round(100 * share));

@@ -4,17 +4,18 @@ const whole = new Intl.NumberFormat("en");
 export const count = (n) => whole.format(n);
 export const many = (n, one, more = `${one}s`) => `${count(n)} ${n === 1 ? one : more}`;
 
-// chance says a share of 1 in percent, and what is no share as a number.
-export function chance(p) {
-  if (p === null || p === undefined || !Number.isFinite(p)) return "";
-  if (p < 0 || p > 1) return number(p);
-  if (p > 0.99 && p < 1) return "> 99 %";
-  if (p < 0.01 && p > 0) return "< 1 %";
-  return `${Math.round(100 * p)} %`;
-}
+// chance says a probability in percent, number what is none; with no more digits than mean something.
+export const chance = (p) => (p < 0.001 ? "< 0.1 %" : p > 0.999 ? "> 99.9 %" : `${(100 * p).toFixed(1)} %`);
 export function number(v) {
   if (v === null || v === undefined || !Number.isFinite(v)) return "–";
-  return String(Number(v.toPrecision(Math.abs(v) < 0.001 ? 1 : 3)));
+  return v !== 0 && Math.abs(v) < 1e-6 ? "≈ 0" : String(Number(v.toPrecision(3)));
+}
+// how says how right the given label of a row looks, or the suggested one.
+export function how(row, given) {
+  if (row.unjudged) return given ? "not judged" : "";
+  const score = given ? row.score : row.suggested_score, probable = given ? row.score_is_probability : row.suggested_score_is_probability;
+  if (score === null || score === undefined) return "";
+  return probable ? `${chance(score)} right` : `score ${number(score)}`;
 }
 export const file = (path) => path.slice(path.lastIndexOf("/") + 1);
 

@@ -53,7 +53,8 @@ const ProbsHelp = "--probs takes what any model said of the images, alone or wit
 const ColumnHelp = "Columns of --out: rank, path, given_label, suggested_label (the given one where none fits better), score (of the given\n" +
 	"label), suggested_score (of that label), suggested_probability (where the scorer gives probabilities), dropped\n" +
 	"(called wrong), true_label (where known), nearest_with_given_label, nearest_with_suggested_label (images that speak for\n" +
-	"either, nearest first), fit (to the best class, in deviations from other images'), outlier, copies_with_other_labels;\n" +
+	"either, nearest first), fit (to the best class, in deviations from other images'), outlier, copies_with_other_labels,\n" +
+	"given_probability (as suggested_probability), unjudged (alone in its class: its score says nothing);\n" +
 	"lists of paths are joined by |, a | in a path is written \\|, and what belongs to them (_similarity, _label) stands in\n" +
 	"columns behind. --spreadsheet puts a ' in front of labels and paths that begin with = + - @, which spreadsheets compute,\n" +
 	"and a column spreadsheet behind: winnow review and map read them back without it.\n\n" +

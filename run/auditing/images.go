@@ -40,10 +40,15 @@ const glyphnet = "glyphnet"
 // them: those of all images, so that one store serves every choice of splits.
 func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
 	in.Host, o, in.Source = in.Host.Complete(), o.completed(), filepath.Clean(in.Source)
-	if _, err := os.Stat(in.Source); err != nil {
+	info, err := os.Stat(in.Source)
+	if err != nil {
 		return nil, fmt.Errorf("audit: %s: there is no such run folder, folder of images, .zip file or manifest", in.Source)
 	}
-	whole, err := datasets.Read(in.Source, datasets.ReadOptions{})
+	var opts datasets.ReadOptions
+	if info.IsDir() { // it may be large; a pipe could not be read again
+		opts.Once = ctx
+	}
+	whole, err := datasets.Read(in.Source, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,9 @@ func (a *Report) WriteText(w io.Writer, top int) {
 	if a.Noise != nil {
 		fmt.Fprintf(w, "wrong labels: about %s\n", a.Noise)
 	}
-	if d := a.Detection; d != nil {
+	if d := a.Detection; d != nil && d.Wrong == 0 {
+		fmt.Fprintf(w, "the manifest knows: none of %d labels is wrong\n", d.Samples)
+	} else if d != nil {
 		fmt.Fprintf(w, "the manifest knows: %d of %d labels are wrong; AUROC %.4f, AP %.4f\n", d.Wrong, d.Samples, d.AUROC, d.AP)
 		fmt.Fprintf(w, "of those called wrong %.1f %% are (precision), of all wrong ones %.1f %% are called so (recall), F1 %.3f; %.1f %% of the labels kept are right\n",
 			100*d.Precision, 100*d.Recall, d.F1, 100*d.FilterAccuracy)
@@ -82,6 +84,9 @@ func printSuspects(w io.Writer, a *Report, list []suspects.Entry) {
 	}
 	for _, e := range list {
 		row := []string{fmt.Sprint(e.Rank), text.Shortened(e.Given, nameWidth), scoreText(e.Score, certain), "–", "", e.Path} // –: none scores better
+		if e.Unjudged {
+			row[2] = suspects.Unjudged
+		}
 		if e.Suggested != e.Given {
 			row[3], row[4] = text.Shortened(e.Suggested, nameWidth), scoreText(*e.SuggestedScore, suggestsCertain)
 		}
@@ -103,15 +108,10 @@ func printSuspects(w io.Writer, a *Report, list []suspects.Entry) {
 
 // scoreText returns a score; a probability in percent.
 func scoreText(v float64, probability bool) string {
-	switch {
-	case !probability:
-		return fmt.Sprintf("%.3g", v)
-	case v < 0.001:
-		return "< 0.1 %"
-	case v > 0.999:
-		return "> 99.9 %"
+	if probability {
+		return text.Chance(v)
 	}
-	return fmt.Sprintf("%.1f %%", 100*v)
+	return text.Score(v)
 }
 
 // printClasses names the classes with the most wrong labels, and what is suggested there most often.

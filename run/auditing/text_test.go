@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"winnow/audit/suspects"
+	"winnow/eval"
 	"winnow/run/folder"
 )
 
@@ -54,6 +55,12 @@ classes that look like two: 1: dög
 	a.WriteText(&out, 3)
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	clean := &Report{Scorer: "centres", Detection: &eval.Detection{Samples: 2, AUROC: 0.5}, Unjudged: 1, Images: []suspects.Entry{
+		{Rank: 1, Path: "c.jpg", Given: "cat", Suggested: "cat", Score: 0.5, SuggestedScore: &half}, {Rank: 2, Path: "d.jpg", Given: "dog", Suggested: "dog", Score: 1, SuggestedScore: &sure, Unjudged: true}}}
+	out.Reset()
+	if clean.WriteText(&out, 2); strings.Contains(out.String(), "AUROC") || strings.Contains(out.String(), "99.9") || !strings.Contains(out.String(), "none of 2 labels is wrong") || !strings.Contains(out.String(), "dog    not judged  –") {
+		t.Errorf("no wrong label, one alone in its class:\n%s", out.String())
 	}
 	out.Reset()
 	a.Scorer, a.Noise, a.Classes = "knn", nil, nil

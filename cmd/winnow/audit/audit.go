@@ -69,7 +69,7 @@ func description() string {
 		"audit of the same images uses again: all beside --out. Ctrl-C in between loses nothing. Without --model the backbone is\n" +
 		"the one added last under a name of its own (winnow models add), else the best known of those installed, as it is printed;\n" +
 		"drawn characters are looked at by glyphnet. Where images were added, removed or changed all are looked at again.\n" +
-		"winnow review goes on with what was found.\n\n" +
+		"winnow review goes on with what was found; --clean mends all splits, or those of --split.\n\n" +
 		"Without images and a run, --labels (or --manifest) and --features name what is judged: the stored features of the training images,\n" +
 		"whitened, by --scorer " + judges.Default + ". Every score leaves its own image out. Beside the suspects it looks for images that\n" +
 		"fit no class, near copies with different labels, and classes that look like one or like two, and --clean writes a\n" +
@@ -212,8 +212,11 @@ func tellMended(p *term.Program, o Options, judged int, did datasets.Mended) {
 			parts = append(parts, fmt.Sprintf("%s %d", split, k))
 		}
 	}
+	if n == 0 && o.Images.Source != "" {
+		return
+	}
 	if n == 0 {
-		p.Note("no image that measures are taken of was changed")
+		p.Note("--include-eval: no image that measures are taken of was changed")
 		return
 	}
 	p.Note("warning: %d of the images changed are not for training (%s): measures on this manifest are not comparable with those on the labels as they were, and flatter what judges as the audit did", n, strings.Join(parts, ", "))

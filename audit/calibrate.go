@@ -1,0 +1,61 @@
+package audit
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// calibrate makes probabilities of what a filter's scorer says. Its P saturates where classes are narrow: a network trained
+// on the labels draws each class together until every image out of its middle has P = 0, hard ones as well as wrong ones
+// (κ of 10⁴ and more). Features that have not learnt the labels know better how many are wrong, if less well which. So
+// the probability that a label is wrong falls with the scorer's order as it does, on average, by wrong: what the noise
+// rate's estimate says of each label, a row of list each, NaN where it says nothing. An isotonic regression; the order
+// stays the scorer's. What the given label leaves is the suggested one's by its share of that.
+func calibrate(list []Suspect, wrong []float64) {
+	type block struct {
+		rows       []int
+		sum, count float64
+	}
+	order := make([]int, 0, len(list))
+	total := 0.0
+	for i, v := range wrong {
+		if !math.IsNaN(v) {
+			order = append(order, i)
+			total += v
+		}
+	}
+	rate := total / float64(max(len(order), 1))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(list[a].Order, list[b].Order) })
+	var pooled []block // whose means fall
+	for _, i := range order {
+		b := block{[]int{i}, wrong[i], 1}
+		for n := len(pooled); n > 0; n-- {
+			if last := pooled[n-1]; last.sum*b.count > b.sum*last.count && list[last.rows[0]].Order != list[i].Order {
+				break
+			}
+			b = block{append(pooled[n-1].rows, b.rows...), b.sum + pooled[n-1].sum, b.count + pooled[n-1].count}
+			pooled = pooled[:n-1]
+		}
+		pooled = append(pooled, b)
+	}
+	right := 0.0
+	for _, b := range pooled {
+		right = math.Max(right, 1-(b.sum+rate)/(b.count+1)) // so many labels say no more than that
+		for _, i := range b.rows {
+			list[i].rescore(right)
+		}
+	}
+}
+
+// rescore replaces the share of the given label among the classes by the probability that it is right.
+func (s *Suspect) rescore(right float64) {
+	share := s.Score
+	s.Score = right
+	if s.Suggested != s.Given {
+		s.SuggestedScore = (1 - right) * math.Min(s.SuggestedScore/math.Max(1-share, 1e-300), 1)
+	}
+	if s.Suggested == s.Given || right >= 0.5 {
+		s.Suggested, s.SuggestedScore, s.suggestedOrder = s.Given, right, s.Order
+	}
+}

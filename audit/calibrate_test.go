@@ -1,0 +1,94 @@
+package audit
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"winnow/features"
+)
+
+// Labels of which a judge that saturates says 0 are not said to be surely wrong: as many are expected to be wrong as the
+// estimate has, in the judge's order, and none that nothing is known of.
+func TestCalibrate(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	var list []Suspect
+	var estimate []float64
+	truly, expected := 0.0, 0.0
+	for i := range 2000 {
+		bad := rng.Float64() < 0.2
+		order := 60*rng.NormFloat64() + 40
+		v := 0.05
+		if bad {
+			truly++
+			order -= 160
+			v = 0.8
+		}
+		estimate = append(estimate, v)
+		list = append(list, Suspect{Row: i, Given: 1, Score: 1 / (1 + math.Exp(-order)), Order: order, Suggested: 2, SuggestedScore: 1 / (1 + math.Exp(order)), suggestedOrder: -order})
+	}
+	estimate[7], list[7].Order, list[7].Score = math.NaN(), math.Inf(1), 1
+	list[9].Order = list[8].Order
+	raw := 0.0
+	for _, s := range list {
+		raw += 1 - s.Score
+	}
+	calibrate(list, estimate)
+	for _, s := range list {
+		expected += 1 - s.Score
+		if s.Row != 7 && (s.Suggested == 2 && (s.Score >= 0.5 || math.Abs(s.Score+s.SuggestedScore-1) > 1e-9) || s.Suggested == 1 && s.SuggestedScore != s.Score) {
+			t.Fatalf("%+v", s)
+		}
+	}
+	if list[7].Score != 1 || list[8].Score != list[9].Score {
+		t.Errorf("nothing known: %v; of one order: %v, %v", list[7].Score, list[8].Score, list[9].Score)
+	}
+	if math.Abs(expected-truly) > 0.12*truly || math.Abs(raw-truly) < 0.3*truly {
+		t.Errorf("%.0f expected to be wrong, %.0f before, %.0f are", expected, raw, truly)
+	}
+	slices.SortFunc(list, func(a, b Suspect) int { return cmp.Compare(a.Order, b.Order) })
+	if slices.ContainsFunc(list[1:], func(s Suspect) bool { return s.Score < list[0].Score-1e-12 }) || list[0].Score < 0.1 || list[0].Score > 0.3 {
+		t.Errorf("the most suspect has %v", list[0].Score)
+	}
+}
+
+// A run's filter is calibrated by the features that its noise rate is estimated from.
+func TestFilterScoresAreCalibrated(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	const classes, each, dim = 12, 30, 64
+	stored, learned := features.NewSet(classes*each, dim), features.NewSet(classes*each, dim)
+	wrong := make([]bool, stored.Len())
+	for i := range wrong {
+		k := i % classes
+		stored.Labels[i] = k
+		if rng.Float64() < 0.2 {
+			wrong[i] = true
+			stored.Labels[i] = (k + 1 + rng.IntN(classes-1)) % classes
+		}
+		learned.Labels[i] = stored.Labels[i]
+		for j := range dim {
+			noise := 0.8 * rng.NormFloat64()
+			stored.Row(i)[j], learned.Row(i)[j] = float32(noise), float32(0.1*noise) // the network has drawn the classes together
+		}
+		stored.Row(i)[k] += 5
+		learned.Row(i)[k] += 5
+	}
+	r, err := Run(t.Context(), learned, Options{Scorer: "vmf", Findings: stored})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expected, truly, surely := 0.0, 0.0, 0
+	for _, s := range r.Suspects {
+		expected += 1 - s.Score
+		if wrong[s.Row] {
+			truly++
+		} else if s.Score < 0.01 {
+			surely++
+		}
+	}
+	if math.Abs(expected-truly) > 0.15*truly || surely > 3 {
+		t.Errorf("%.1f expected to be wrong, %.0f are; %d right labels are said to be surely wrong", expected, truly, surely)
+	}
+}

@@ -1,0 +1,50 @@
+package report
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"winnow/audit/suspects"
+	"winnow/eval"
+	"winnow/report/page"
+)
+
+// Where the manifest knows no wrong label nothing is said of how they were found; where none is called wrong none is shown as
+// suspect; an image alone in its class has no score.
+func TestLabelsOfWhichNoneIsWrong(t *testing.T) {
+	images := []suspects.Entry{
+		{Path: "a.png", Given: "cat", Suggested: "cat", Score: 0.5, GivenProbability: new(0.5)}, {Path: "b.png", Given: "cat", Suggested: "cat", Score: 0.7, GivenProbability: new(0.7)},
+		{Path: "c.png", Given: "dog", Suggested: "dog", Score: 1, Unjudged: true},
+	}
+	r := &Run{name: "a", split: "test"}
+	r.audited = Judged{Scorer: "fitted", Images: images, Detection: &eval.Detection{Samples: 3, AUROC: 0.5}}
+	r.measured.Detection = r.audited.Detection
+	text := func() string {
+		var b bytes.Buffer
+		content := page.Report{Sections: []page.Section{r.labels()}, Rows: []page.Row{{Name: "trained", Detection: r.measured.Detection}}}
+		if err := content.WriteHTML(&b); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	got := text()
+	for _, want := range []string{"none of 3, as the manifest knows", "2; none is called wrong", "<dt>not judged</dt><dd>1, alone in their class</dd>", "<td>not judged</td>", "<td>0.6</td>"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the page holds no %q", want)
+		}
+	}
+	if strings.Contains(got, "AUROC") || strings.Contains(got, "precision 0.000") {
+		t.Error("detection is measured where nothing is wrong")
+	}
+	if n := len(calledWrong(images)); n != 0 {
+		t.Errorf("%d suspects, expected none", n)
+	}
+	images = slices.Clone(images)
+	images[0].Dropped, images[0].True = true, "dog"
+	r.audited.Images, r.audited.Detection.Wrong, r.audited.Rate = images, 1, 0.5
+	if got := text(); !strings.Contains(got, "AUROC") || !strings.Contains(got, "the lowest 50.0 % are called wrong") || len(calledWrong(images)) != 1 {
+		t.Error("nothing is told of a wrong label")
+	}
+}
