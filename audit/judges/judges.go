@@ -1,12 +1,12 @@
-// Package judges says of every given label of a set, at once and without any training, how right it looks, each image
-// left out of its own judgement, and which label fits better. The set's vectors are stored features, whitened, or the
+// Package judges says of every given label of a set, at once, how right it looks, each image left out of its own
+// judgement, and which label fits better. The set's vectors are stored features, whitened, or the
 // embedding of a run.
 //
 // [Catalog] lists the judges: winnow's own, and what others do with the same vectors, so that they can be compared in
 // the same run. What an image is judged by holds neither its own vector nor its own label: centres leave it out of
-// every sum it is in, neighbours are others, a probe or a channel of mistakes is learned from the other folds. Two
-// things are left: an image has had a part in the few numbers that are chosen for the whole set, and simifeat counts it
-// among its own neighbours, as its authors do.
+// every sum it is in, neighbours are others, a probe or a channel of mistakes is learned from the other folds. An
+// image has had a part in the few numbers that are chosen for the whole set. Two judges are otherwise, as their authors
+// have them: simifeat counts an image among its own neighbours, and aum watches how a head learns the label it judges.
 //
 // The package sees given labels only. It imports eval, features and filters/leaveout, and no dataset.
 package judges
@@ -102,6 +102,11 @@ var Catalog = []Judge{
 		Name: "simifeat-r", Title: "SimiFeat, ranks", Source: "Zhu et al., ICML 2022; Zhu et al., ICML 2021", Baseline: true,
 		Help:  "as simifeat-v; flags those of a class that agree least, as many as neighbours' agreement says are wrong",
 		judge: func(b *bench) error { return b.simifeat(true) },
+	},
+	{
+		Name: "aum", Title: "Area under the margin", Source: "Pleiss et al., NeurIPS 2020", Baseline: true,
+		Help:  "mean margin of the label while a linear head learns all labels; below 0.5, the bar of made-up labels: wrong",
+		judge: func(b *bench) error { return b.aum() },
 	},
 }
 

@@ -3,7 +3,6 @@ package judges
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -229,48 +228,6 @@ func TestOneRate(t *testing.T) {
 		all := .8*prior[k] + .1*(1-prior[k])
 		if want := .1 * (1 - prior[k]) / all; math.Abs(share[k]-want) > .02 || math.Abs(share[k]-v) > .04 {
 			t.Errorf("called %d: %.3f wrong, by the matrix %.3f, expected %.3f", k, share[k], v, want)
-		}
-	}
-}
-
-// What others do with neighbours and trainings says nothing that is no number where there is little to judge by, says the same
-// again, and stops when it is told to.
-func TestNamedJudgesAtTheEdges(t *testing.T) {
-	z, _ := fine(6, 0.2)
-	two := z.Rows([]int{0, 1, 32, 33, 64})
-	two.Labels = []int{0, 1, 0, 1, 1}
-	equal := z.Rows(make([]int, 12))
-	for i := range equal.Labels {
-		equal.Labels[i] = i % 3
-	}
-	single := z.Rows([]int{0, 32, 64, 1, 33, 2})
-	single.Labels = []int{0, 0, 0, 1, 1, 2}
-	for _, name := range []string{"simifeat-v", "simifeat-r"} {
-		for what, set := range map[string]features.Set{"two classes": two, "equal vectors": equal, "a class of one": single} {
-			for _, k := range []int{1, 2, 50} {
-				ask := func() Verdict {
-					v, err := Ask(t.Context(), set, 32, name, Options{Neighbours: k, Rand: rand.New(rand.NewPCG(1, 2))})
-					if err != nil {
-						t.Fatalf("%s, %s: %v", name, what, err)
-					}
-					return v
-				}
-				v := ask()
-				for i, o := range v.Order {
-					alone := what == "a class of one" && i == 5
-					if math.IsNaN(o) || math.IsInf(o, 0) != alone || math.IsNaN(v.Score[i]) || math.IsNaN(v.SuggestedScore[i]) || v.Suggested[i] < 0 || v.Suggested[i] > 2 {
-						t.Errorf("%s, %s, row %d: order %v, score %v, suggested %d (%v)", name, what, i, o, v.Score[i], v.Suggested[i], v.SuggestedScore[i])
-					}
-				}
-				if !slices.Equal(ask().Order, v.Order) {
-					t.Errorf("%s, %s: judges otherwise the second time", name, what)
-				}
-			}
-		}
-		stopped, stop := context.WithCancel(t.Context())
-		stop()
-		if _, err := Ask(stopped, z, 32, name, Options{Rand: rand.New(rand.NewPCG(1, 2))}); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s goes on when it is told to stop: %v", name, err)
 		}
 	}
 }
