@@ -43,7 +43,7 @@ type Options struct {
 	Whiten  bool     // judge the vectors whitened, which serves features as they were stored; crossfit does so by itself, for combined too
 	Rate    *float64 // share of the labels to call wrong, 0 ≤ Rate < 1; nil: as estimated
 
-	Neighbours int     // knn: images that vote; 0: 10
+	Neighbours int     // knn: images that vote, simifeat-v, simifeat-r: the image itself counted; 0: 10
 	Folds      int     // self-confidence, margin, confident, crossfit, combined: parts of which one is judged by the others; 0: 5
 	Copies     float64 // cosine from which two images are near copies; 0: [findings.CopyBound]
 	Seed       uint64  // of the folds and of the resampling behind the estimate's interval

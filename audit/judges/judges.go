@@ -1,11 +1,12 @@
-// Package judges says of every given label of a set, at once and without any training, how right it looks, each image
-// left out of its own judgement, and which label fits better. The set's vectors are stored features, whitened, or the
+// Package judges says of every given label of a set, at once, how right it looks, each image left out of its own
+// judgement, and which label fits better. The set's vectors are stored features, whitened, or the
 // embedding of a run.
 //
 // [Catalog] lists the judges: winnow's own, and what others do with the same vectors, so that they can be compared in
 // the same run. What an image is judged by holds neither its own vector nor its own label: centres leave it out of
-// every sum it is in, neighbours are others, a probe or a channel of mistakes is learned from the other folds. One
-// thing is left: an image has had a part in the few numbers that are chosen for the whole set.
+// every sum it is in, neighbours are others, a probe or a channel of mistakes is learned from the other folds. An
+// image has had a part in the few numbers that are chosen for the whole set. Two judges are otherwise, as their authors
+// have them: simifeat counts an image among its own neighbours, and aum watches how a head learns the label it judges.
 //
 // The package sees given labels only. It imports eval, features and filters/leaveout, and no dataset.
 package judges
@@ -17,6 +18,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"winnow/eval"
 	"winnow/features"
 	"winnow/filters/leaveout"
 	"winnow/internal/catalog"
@@ -91,6 +93,21 @@ var Catalog = []Judge{
 		Help:  "ranks exactly as margin does; suggests by the confident joint",
 		judge: func(b *bench) error { return b.margin(b.confident) },
 	},
+	{
+		Name: "simifeat-v", Title: "SimiFeat, votes", Source: "Zhu et al., ICML 2022", Baseline: true,
+		Help:  "how often another label has more of the nearest images, over random subsets; below 0.5: wrong",
+		judge: func(b *bench) error { return b.simifeat(false) },
+	},
+	{
+		Name: "simifeat-r", Title: "SimiFeat, ranks", Source: "Zhu et al., ICML 2022; Zhu et al., ICML 2021", Baseline: true,
+		Help:  "as simifeat-v; flags those of a class that agree least, as many as neighbours' agreement says are wrong",
+		judge: func(b *bench) error { return b.simifeat(true) },
+	},
+	{
+		Name: "aum", Title: "Area under the margin", Source: "Pleiss et al., NeurIPS 2020", Baseline: true,
+		Help:  "mean margin of the label while a linear head learns all labels; below 0.5, the bar of made-up labels: wrong",
+		judge: func(b *bench) error { return b.aum() },
+	},
 }
 
 // Find returns the judge that goes by a name, or went by it.
@@ -121,7 +138,7 @@ type Options struct {
 	// make of it: P(k|x) of the classes that two rows or more share, rising. combined needs it.
 	Heads func(do func(row int, p []float64)) error
 
-	Neighbours int        // of 1nn's and knn's vote; default 10
+	Neighbours int        // of knn's vote; of simifeat, the image itself counted; default 10
 	Folds      int        // of the probes; default 5
 	MaxMem     int64      // of similarities, bytes
 	Rand       *rand.Rand // parts the images into folds
@@ -226,6 +243,7 @@ type bench struct {
 type shared struct {
 	folds  []int
 	probed []float32 // probabilities of the probe out of sample, a row of columns for each image
+	near   [][]eval.Neighbour
 }
 
 // say notes the verdict on image i: the order and score of its label, and the column that fits best with its score.

@@ -347,7 +347,7 @@ func TestSentences(t *testing.T) {
 		{Report{Scorer: "fitted", Rate: 0.5, Noise: some, Images: []suspects.Entry{suspect(1.9e-109), suspect(0.4), right, right}},
 			"2 of 4 labels look wrong (50.0 %, between 25.0 and 75.0 %).|By their probabilities about 2 of these 2 are wrong (80 %); 1 are right with a chance below 1 %."},
 		{Report{Scorer: "knn", Rate: 0.5, Noise: some, Images: []suspects.Entry{suspect(0.1), right}},
-			"1 of 2 labels look wrong (50.0 %, between 25.0 and 75.0 %).|Scores of knn only rank labels, the lowest first: how many of these are wrong they do not say."},
+			"1 of 2 labels looks wrong (50.0 %, between 25.0 and 75.0 %).|Scores of knn only rank labels, the lowest first: how many of these are wrong they do not say."},
 		{Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Unjudged: 1, Images: []suspects.Entry{right, right, right}, Detection: &eval.Detection{Samples: 3}},
 			"None of 2 labels looks wrong (0.0 %, between 0.0 and 2.0 %).|The manifest knows the true labels: none of 3 is wrong.|Not judged: 1 image alone in a class, with nothing to compare with."},
 		{Report{Scorer: "knn", Rate: 0.25, Noise: some, Images: []suspects.Entry{right}, LeftOut: []lookup.LeftOut{{Path: "a\nb", Reason: "broken"}, {}}},

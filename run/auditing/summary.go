@@ -65,7 +65,11 @@ func (a *Report) headline(called int) string {
 	case called == 0:
 		return fmt.Sprintf("None of %d labels looks wrong (%s).", judged, interval)
 	}
-	return fmt.Sprintf("%d of %d labels look wrong (%s).", called, judged, interval)
+	looks := "look"
+	if called == 1 {
+		looks = "looks"
+	}
+	return fmt.Sprintf("%d of %d labels %s wrong (%s).", called, judged, looks, interval)
 }
 
 // howSure says how many of those called wrong are to be expected to be.
@@ -79,6 +83,9 @@ func (a *Report) howSure(called []suspects.Entry) string {
 		if e.Score < sure {
 			certain++
 		}
+	}
+	if len(called) == 1 {
+		return fmt.Sprintf("By its probability it is wrong with a chance of %.0f %%.", 100*wrong)
 	}
 	return fmt.Sprintf("By their probabilities about %.0f of these %d are wrong (%.0f %%); %d are right with a chance below 1 %%.", wrong, len(called), 100*wrong/float64(len(called)), certain)
 }

@@ -46,7 +46,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.BoolFlag{Name: "spreadsheet", Usage: "--out and --classes: write labels and paths so that no spreadsheet takes one for a formula"},
 			&cli.StringFlag{Name: "classes", Usage: "write what is known of each class to `FILE`.csv"},
 			&cli.Float64Flag{Name: "copies", Value: findings.CopyBound, Usage: "cosine `S` from which two images are near copies"},
-			&cli.IntFlag{Name: "neighbours", Value: 10, Usage: "scorer knn: `K` images that vote"},
+			&cli.IntFlag{Name: "neighbours", Value: 10, Usage: "scorers knn and, the image itself counted, simifeat-v and simifeat-r: `K` images that vote"},
 			&cli.IntFlag{Name: "folds", Value: 5, Usage: "scorers combined, self-confidence, margin, confident and crossfit: `K` parts of which one is judged by the others"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the folds and of the resampling behind the interval"},
 			&cli.StringFlag{Name: "clean", Usage: "write a mended manifest to `FILE`, by default of the images called wrong"},

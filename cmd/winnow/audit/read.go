@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"winnow/audit"
+	"winnow/audit/judges"
 	"winnow/audit/suspects"
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
@@ -103,7 +104,7 @@ func read(c *cli.Context) (o Options, err error) {
 	if o.Stored.Probs != "" {
 		return o, nil
 	}
-	if name, all := o.Audit.Scorer, audit.Scorers(); name != "" && !slices.Contains(all, name) {
+	if name, all := o.Audit.Scorer, audit.Scorers(); name != "" && !slices.Contains(all, judges.Named(name)) {
 		return o, term.Misused("--scorer: %q cannot judge stored features%s, expected one of %s", name, catalog.Ask(name, all), strings.Join(all, ", "))
 	}
 	return o, nil
