@@ -371,7 +371,7 @@ func TestReviewRefuses(t *testing.T) {
 	}{
 		"":                                                 {2, "winnow review: --manifest missing"},
 		"--manifest M":                                     {2, "the suspects are missing"},
-		"--manifest M --audit A extra":                     {2, `takes no arguments, found "extra"`},
+		"--manifest M --audit A extra":                     {2, `takes one argument, the suspects, which --audit names too: found ["extra"]`},
 		"--manifest M --export":                            {2, "name the file to write with --out"},
 		"--manifest M --audit A --json":                    {2, "--json goes with --export"},
 		"--manifest M --audit A --model x":                 {2, "--model goes with --features, without --run"},

@@ -69,6 +69,21 @@ export const finding = [
     await settled(page);
     assert.equal(await page.locator("#found").textContent(), `${set.rows} images `);
   }],
+  ["where nothing is suspect, all is shown and it says why", async ({ visit, server }) => {
+    const other = await visit.page();
+    await other.route("**/api/session", async (route) => {
+      const session = await (await route.fetch()).json();
+      await route.fulfill({ json: { ...session, kinds: { ...session.kinds, suspect: 0 } } });
+    });
+    await other.goto(server.origin);
+    await ready(other);
+    assert.match(await other.locator("#clean").textContent(), /calls no label wrong.*all images are shown/);
+    assert.ok(await other.locator("#clean").isVisible());
+    assert.ok(await other.locator("#rest").isHidden());
+    const { total } = await server.ask("/api/rows?state=undecided&limit=0");
+    assert.equal(await other.locator("#found").textContent(), `${total} images to decide`);
+    await other.close();
+  }],
   ["sorted by score, class and path", async ({ page, server }) => {
     const ids = () => page.evaluate(() => [...document.querySelectorAll(".card")].map((c) => Number(c.dataset.id)));
     await go(page, "state=all");
