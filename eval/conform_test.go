@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -263,6 +264,9 @@ func checkPerfect(s subject) error {
 			return err
 		}
 		for _, v := range got.Shown() {
+			if strings.HasSuffix(v.Key, "_percent") { // a budget of fewer than are wrong: TestRecallAtBudget
+				continue
+			}
 			if !(math.Abs(v.Value-1) < 1e-9) {
 				return fmt.Errorf("seed %d: %s is %v, expected 1", seed, v.Key, v.Value)
 			}

@@ -23,6 +23,9 @@ type Detection struct {
 	F1             float64 `json:"f1"`              // of those two
 	FilterAccuracy float64 `json:"filter_accuracy"` // clean among kept (PRISM, Fig. 2)
 	KeepRecall     float64 `json:"keep_recall"`     // kept among clean
+	Found1         float64 `json:"recall_at_1_percent"`
+	Found5         float64 `json:"recall_at_5_percent"` // of the wrong ones, those among the most suspect 5 % of the samples
+	FoundAll       float64 `json:"recall_at_wrong"`     // among as many as are wrong
 }
 
 // Detect compares scores (higher: cleaner) and the kept samples with the truth.
@@ -55,6 +58,9 @@ func Detect(scores []float64, wrong, kept []bool) (Detection, error) {
 	}
 	d.FilterAccuracy = share(clean, len(kept)-d.Removed)
 	d.KeepRecall = share(clean, d.Samples-d.Wrong)
+	if d.Wrong > 0 {
+		d.Found1, d.Found5, d.FoundAll = budget(scores, wrong, d.Samples/100), budget(scores, wrong, d.Samples/20), budget(scores, wrong, d.Wrong)
+	}
 	if d.Wrong > 0 && d.Wrong < d.Samples {
 		d.AUROC, d.AP = curves(scores, wrong, d.Wrong)
 	} else if d.Wrong > 0 {
@@ -68,6 +74,27 @@ func share(part float64, whole int) float64 {
 		return 0
 	}
 	return part / float64(whole)
+}
+
+// budget returns the share of the wrong samples among the n most suspect, at least one; what is tied there counts in part.
+func budget(scores []float64, wrong []bool, n int) float64 {
+	n = max(n, 1)
+	bar := slices.Sorted(slices.Values(scores))[n-1]
+	var below, bad, tied, badTied, all float64
+	for i, s := range scores {
+		one := 0.0
+		if wrong[i] {
+			one = 1
+		}
+		all += one
+		switch {
+		case s < bar:
+			below, bad = below+1, bad+one
+		case s == bar:
+			tied, badTied = tied+1, badTied+one
+		}
+	}
+	return (bad + badTied*(float64(n)-below)/tied) / all
 }
 
 // curves walks the samples from most to least suspect, a group of equal scores at a time.

@@ -116,6 +116,9 @@ var detectionEntry = Entry{
 		{"f1", "F1", "of those two"},
 		{"filter_accuracy", "kept right", "right labels among the kept"},
 		{"keep_recall", "right kept", "kept among the right labels"},
+		{"recall_at_1_percent", "R@1 %", "wrong labels among the most suspect 1 %"},
+		{"recall_at_5_percent", "R@5 %", "wrong labels among the most suspect 5 %"},
+		{"recall_at_wrong", "R@wrong", "wrong labels among as many as are wrong"},
 	},
 	Cost: "that of the filter, and a sort",
 }

@@ -70,6 +70,7 @@ func slowRetrieve(q features.Set, gallery *features.Set, opts RetrievalOptions) 
 			}
 		}
 		out.N++
+		out.Hits = append(out.Hits, false)
 		slices.SortStableFunc(order, func(a, b int) int {
 			switch {
 			case s[a] > s[b]:
@@ -92,6 +93,7 @@ func slowRetrieve(q features.Set, gallery *features.Set, opts RetrievalOptions) 
 				}
 				if k == 0 {
 					out.PrecisionAt1++
+					out.Hits[len(out.Hits)-1] = true
 				}
 			}
 			hits++
@@ -168,6 +170,7 @@ func TestRetrieveDrawnQueries(t *testing.T) {
 				ask = &others
 			}
 			one := slowRetrieve(q.Rows([]int{at(i)}), ask, opts)
+			want.Hits = append(want.Hits, one.Hits...)
 			want.PrecisionAt1 += one.PrecisionAt1 / 25
 			want.RPrecision += one.RPrecision / 25
 			want.MAPAtR += one.MAPAtR / 25

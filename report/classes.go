@@ -90,7 +90,7 @@ func (r *Run) labels() page.Section {
 	} else if d != nil {
 		s.Facts = append(s.Facts,
 			page.Fact{Name: "truly wrong", Value: fmt.Sprintf("%d of %d (%.1f %%), as the manifest knows", d.Wrong, d.Samples, 100*float64(d.Wrong)/float64(max(d.Samples, 1)))},
-			page.Fact{Name: "ranking", Value: fmt.Sprintf("AUROC %.4f, AP %.4f", d.AUROC, d.AP)},
+			page.Fact{Name: "ranking", Value: fmt.Sprintf("AUROC %.4f, AP %.4f; of the wrong ones %.1f %% are among the most suspect 1 %%, %.1f %% among 5 %%, %.1f %% among as many as are wrong", d.AUROC, d.AP, 100*d.Found1, 100*d.Found5, 100*d.FoundAll)},
 			page.Fact{Name: "those called wrong", Value: fmt.Sprintf("precision %.3f, recall %.3f, F1 %.3f; %.1f %% of the labels kept are right", d.Precision, d.Recall, d.F1, 100*d.FilterAccuracy)})
 	}
 	rows := r.labelRows()

@@ -2,6 +2,7 @@ package review
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"net/url"
 	"slices"
@@ -31,6 +32,7 @@ type query struct {
 	action        uint8
 	any           bool // state=all
 	text          string
+	sort          string // of sorts
 	offset, limit int
 }
 
@@ -115,6 +117,9 @@ func parseQuery(values url.Values, t *table) (query, error) {
 		class: p.class("class", t), to: p.class("to", t), below: p.score("below", math.Inf(1)), above: p.score("above", math.Inf(-1)),
 		text: strings.ToLower(p.get("text")), offset: p.number("offset", 0, 0, math.MaxInt32), limit: p.number("limit", 50, 0, mostRows),
 	}
+	if q.sort = p.get("sort"); !slices.Contains(sorts, q.sort) {
+		p.fail("sort: found %.40q, expected suspect, least, class or path", q.sort)
+	}
 	if name := p.get("kind"); name != "" {
 		at := slices.IndexFunc(kindNames, func(k struct {
 			kind kind
@@ -164,16 +169,56 @@ func (d *decided) find(q query, texts *textIndex) (total int, page []int32) {
 			total++
 		}
 	}
-	if q.class != none {
-		for _, id := range t.of(q.class) {
-			take(id)
-		}
-		return total, page
-	}
-	for id := range t.image {
-		take(int32(id))
+	for id := range t.sorted(q) {
+		take(id)
 	}
 	return total, page
+}
+
+// sorts are the orders of /api/rows: the most suspect first, the least first, by given label and by path.
+var sorts = []string{"", "suspect", "least", "class", "path"}
+
+// sorted gives the ids in the order of the query, of one class where it names one.
+func (t *table) sorted(q query) iter.Seq[int32] {
+	ids := t.ranks
+	switch {
+	case q.sort == "path":
+		ids = t.byPath()
+		if q.class != none {
+			return func(yield func(int32) bool) {
+				for _, id := range ids {
+					if t.given[id] == q.class && !yield(id) {
+						return
+					}
+				}
+			}
+		}
+	case q.class != none:
+		ids = t.of(q.class)
+	case q.sort == "class":
+		return t.eachClass
+	}
+	if q.sort != "least" {
+		return slices.Values(ids)
+	}
+	return func(yield func(int32) bool) {
+		for _, id := range slices.Backward(ids) {
+			if !yield(id) {
+				return
+			}
+		}
+	}
+}
+
+// eachClass gives the ids of class after class in the order of their names.
+func (t *table) eachClass(yield func(int32) bool) {
+	for _, class := range t.names {
+		for _, id := range t.of(class) {
+			if !yield(id) {
+				return
+			}
+		}
+	}
 }
 
 // of returns the ids of a given class, most suspect first; none of a label that no image is given.

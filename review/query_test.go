@@ -38,7 +38,8 @@ func TestFind(t *testing.T) {
 		state := choose("state", "", "all", "decided", "undecided", "keep", "drop", "relabel")
 		text := choose("text", "", "", "PHOTO", "01", "photo 001", "images/01/", "1.png", ".png", "nothing", "é", "\x00", "g\x00i", "s/0")
 		below, above := rapid.Float64Range(0, 1).Draw(r, "below"), rapid.Float64Range(0, 1).Draw(r, "above")
-		values := url.Values{"class": {class}, "to": {to}, "kind": {kind}, "state": {state}, "text": {text}}
+		sort := choose("sort", "", "suspect", "least", "class", "path")
+		values := url.Values{"sort": {sort}, "class": {class}, "to": {to}, "kind": {kind}, "state": {state}, "text": {text}}
 		bounded := rapid.Bool().Draw(r, "bounded")
 		if bounded {
 			values.Set("below", fmt.Sprint(below))
@@ -55,6 +56,14 @@ func TestFind(t *testing.T) {
 				(!bounded || e.Score < below && e.Score > above) && strings.Contains(strings.ToLower(e.Path), strings.ToLower(text)) {
 				want = append(want, int32(id))
 			}
+		}
+		switch sort {
+		case "least":
+			slices.Reverse(want)
+		case "class":
+			slices.SortStableFunc(want, func(a, b int32) int { return strings.Compare(w.list[a].Given, w.list[b].Given) })
+		case "path":
+			slices.SortFunc(want, func(a, b int32) int { return strings.Compare(w.list[a].Path, w.list[b].Path) })
 		}
 		q, err := parseQuery(values, w.review.table)
 		if err != nil {
@@ -76,7 +85,7 @@ func TestQueryRefuses(t *testing.T) {
 	w := newWorld(t, 100)
 	for query, want := range map[string]string{
 		"class=nix": "no class is called", "to=nix": "no class", "kind=x": "suspect, outlier or copy", "state=x": "undecided, decided, all",
-		"below=x": "expected a number", "above=NaN": "expected a number", "offset=-1": "whole number", "offset=99999999999": "whole number", "limit=201": "from 0 to 200",
+		"sort=x": "suspect, least, class or path", "below=x": "expected a number", "above=NaN": "expected a number", "offset=-1": "whole number", "offset=99999999999": "whole number", "limit=201": "from 0 to 200",
 		"limit=1.5": "whole number", "nix=1": "is unknown", "class=class+a&class=class+b": "2 values", "%zz": "invalid URL escape", "a;b": "semicolon",
 	} {
 		if status, text := w.ask("GET", "/api/rows?"+query, "", nil); status != 400 || !strings.Contains(text, want) {

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"winnow/audit/suspects"
 	"winnow/datasets"
@@ -62,11 +63,14 @@ type table struct {
 	ends      []uint32 // where in near each of these three lists of an id ends
 	pair      []int32  // of given and suggested label, in pairs; none if it is no suspect
 
-	id      []int32     // of each image of the manifest; none: not in the audit
-	at      [][]int32   // ids of each given class, most suspect first
-	pairs   []confusion // counted in counts
-	images  []int32     // of each class in the manifest
-	members []int32     // suspects of each class
+	id      []int32        // of each image of the manifest; none: not in the audit
+	ranks   []int32        // all ids, most suspect first
+	at      [][]int32      // ids of each given class, most suspect first
+	names   []int32        // classes in the order of their names
+	byPath  func() []int32 // all ids in the order of their paths, sorted when first asked for
+	pairs   []confusion    // counted in counts
+	images  []int32        // of each class in the manifest
+	members []int32        // suspects of each class
 	byKind  map[string]int
 }
 
@@ -290,6 +294,20 @@ func (t *table) markSuspects() {
 
 // index counts and sorts what the page asks for often.
 func (t *table) index() {
+	ascending := func(n int) []int32 {
+		list := make([]int32, n)
+		for i := range list {
+			list[i] = int32(i)
+		}
+		return list
+	}
+	t.ranks, t.names = ascending(len(t.image)), ascending(len(t.classes))
+	slices.SortFunc(t.names, func(a, b int32) int { return strings.Compare(t.classes[a], t.classes[b]) })
+	t.byPath = sync.OnceValue(func() []int32 {
+		list := slices.Clone(t.ranks)
+		slices.SortFunc(list, func(a, b int32) int { return strings.Compare(t.path(t.image[a]), t.path(t.image[b])) })
+		return list
+	})
 	t.at = make([][]int32, len(t.classes))
 	t.images, t.members = make([]int32, len(t.classes)), make([]int32, len(t.classes))
 	for i := range t.manifest.Samples {

@@ -28,12 +28,13 @@ import (
 //
 //	auroc, ap  of the order
 //	found      share of wrong labels among as many most suspect ones as labels are wrong: precision, recall and F1 in one
+//	found-1    share of them among the most suspect 1 % of the images; found-5 likewise
 //	mended     share of the wrong labels whose suggestion is the true label
 //	expected   mean of 1 - score: the share of wrong labels that the scores add up to
 //	error      mean |score - share right| over ten bins of equal size
 //	chosen     share of the images that --precision 0.9 takes
 //	precision  how many of these are wrong
-var judgements = []string{auroc, "ap", "found", "mended", "expected", "error", "chosen", "precision"}
+var judgements = []string{auroc, "ap", "found", "found-1", "found-5", "mended", "expected", "error", "chosen", "precision"}
 
 // judge asks a scorer about the training labels and compares with the truth. Images alone with their label are left out.
 func (r *reproduction) judge(ctx context.Context, o *studies.Outcome, t training, z features.Set, asked audit.Options) error {
@@ -67,6 +68,7 @@ func (r *reproduction) judge(ctx context.Context, o *studies.Outcome, t training
 		}
 	}
 	o.Measures[auroc], o.Measures["ap"], o.Measures["found"], o.Measures["mended"] = found.AUROC, found.AP, found.Precision, mended/max(float64(n), 1)
+	o.Measures["found-1"], o.Measures["found-5"] = found.Found1, found.Found5
 	if asked.Given == nil && audit.Probability(asked.Scorer) {
 		reliability(o.Measures, result.Suspects, wrong)
 	}

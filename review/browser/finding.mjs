@@ -23,10 +23,10 @@ export const finding = [
     await page.locator("#f-kind").selectOption("suspect");
     await settled(page);
     const expected = await server.ask(`/api/rows?state=all&kind=suspect&class=${encodeURIComponent(name)}`);
-    assert.equal(await page.locator("#found").textContent(), `${expected.total} image${expected.total === 1 ? "" : "s"} `);
+    assert.equal(await page.locator("#found").textContent(), `${expected.total} suspect${expected.total === 1 ? "" : "s"} `);
     await page.goBack();
     await settled(page);
-    assert.equal(await page.locator("#f-kind").inputValue(), "", "Back takes the last filter away");
+    assert.equal(await page.locator("#f-kind").inputValue(), "any", "Back takes the last filter away");
     await page.locator("#clear").click();
     await settled(page);
     assert.equal(new URL(page.url()).hash, "#state=all");
@@ -48,6 +48,48 @@ export const finding = [
     await page.getByRole("button", { name: "Decided", exact: true }).click();
     await settled(page);
     assert.equal(await page.locator('.card[data-decided=""]').count(), 0);
+  }],
+  ["suspects are shown by default, all with one click", async ({ page, server, set }) => {
+    await go(page, "");
+    const asked = async (more) => (await server.ask(`/api/rows?state=undecided&limit=0${more}`)).total;
+    const suspects = await asked("&kind=suspect"), all = await asked("");
+    assert.ok(suspects > 0 && suspects < all && all <= set.rows);
+    assert.equal(await page.locator("#found").textContent(), `${suspects} suspects to decide`);
+    assert.equal(await page.locator("#f-kind").inputValue(), "suspect");
+    assert.equal(await page.locator('.card:not([data-kind~="suspect"])').count(), 0);
+    await page.locator("#rest").click();
+    await settled(page);
+    assert.equal(await page.locator("#found").textContent(), `${all} images to decide`);
+    assert.match(page.url(), /kind=any/);
+    await page.locator("#rest").click();
+    await settled(page);
+    assert.equal(await page.locator("#found").textContent(), `${suspects} suspects to decide`);
+    assert.ok(await page.locator("#clean").isHidden());
+    await page.getByRole("button", { name: "All", exact: true }).click();
+    await settled(page);
+    assert.equal(await page.locator("#found").textContent(), `${set.rows} images `);
+  }],
+  ["sorted by score, class and path", async ({ page, server }) => {
+    const ids = () => page.evaluate(() => [...document.querySelectorAll(".card")].map((c) => Number(c.dataset.id)));
+    await go(page, "state=all");
+    for (const sort of ["least", "class", "path", ""]) {
+      await page.locator("#f-sort").selectOption(sort);
+      await settled(page);
+      const { rows } = await server.ask(`/api/rows?state=all&limit=24${sort ? `&sort=${sort}` : ""}`);
+      assert.deepEqual(await ids(), rows.map((r) => r.id), sort);
+      const key = { least: (r) => -r.rank, class: (r) => r.given, path: (r) => r.path, "": (r) => r.rank }[sort];
+      for (const [i, row] of rows.slice(1).entries()) assert.ok(key(rows[i]) <= key(row), `${sort}: ${row.path} after ${rows[i].path}`);
+      assert.equal(page.url().includes(`sort=${sort}`), sort !== "");
+    }
+  }],
+  ["every number of a card is explained", async ({ page, server }) => {
+    await go(page, "state=all");
+    const row = await server.row(0), card = page.locator('.card[data-id="0"]');
+    assert.equal(await card.locator(".path").textContent(), row.path.split("/").slice(-2).join("/"), "the folder is missing");
+    assert.match(await card.locator(".given .num").textContent(), /^([<>] )?[\d.]+ % right$/);
+    for (const number of await card.locator(".num, .pick span").all()) if (await number.textContent()) assert.ok((await number.getAttribute("title")).length > 20, await number.textContent());
+    const about = await page.locator(`#${await card.getAttribute("aria-describedby")}`).textContent();
+    assert.match(about, /Place 1 in the list.*Probability that the given label is right/);
   }],
   ["pages", async ({ page, set }) => {
     await go(page, "state=all");
@@ -87,6 +129,8 @@ export const finding = [
     await page.waitForSelector("#map .cell");
     const { pairs } = await server.ask("/api/confusions?limit=300");
     assert.equal(await page.locator("#map tbody tr").count(), pairs.length, "the table tells every pair");
+    const least = await page.evaluate(() => Math.min(...[...document.querySelectorAll("#map .heat > text")].map((t) => t.getScreenCTM() && Number.parseFloat(getComputedStyle(t).fontSize) * document.querySelector("#map .heat").getScreenCTM().a)));
+    assert.ok(least >= 10.5, `labels of ${least} pixels`);
     await page.locator("#map tbody button").first().click();
     await settled(page);
     assert.equal(await page.locator("#f-class").inputValue(), pairs[0].given);

@@ -1,6 +1,6 @@
 // Where the page is lives in its address, so that a reload, a bookmark and the browser's Back return there.
 
-export const start = { class: "", to: "", kind: "", above: "", below: "", state: "undecided", text: "", offset: 0, id: "", view: "" };
+export const start = { class: "", to: "", kind: "", above: "", below: "", state: "undecided", text: "", sort: "", offset: 0, id: "", view: "" };
 const filters = ["class", "to", "kind", "above", "below", "text"];
 
 export function read() {
@@ -10,6 +10,8 @@ export function read() {
   place.offset = Number.isSafeInteger(offset) && offset > 0 ? offset : 0;
   if (!["undecided", "decided", "all", "keep", "drop", "relabel"].includes(place.state)) place.state = start.state;
   if (!["", "compact"].includes(place.view)) place.view = "";
+  if (!["", "least", "class", "path"].includes(place.sort)) place.sort = "";
+  if (!["", "any", "suspect", "outlier", "copy"].includes(place.kind)) place.kind = "";
   return place;
 }
 
@@ -23,4 +25,4 @@ export function write(place, push) {
 }
 
 export const filtered = (place) => filters.some((key) => place[key] !== "");
-export const query = (place) => Object.fromEntries([...filters, "state"].map((key) => [key, place[key]]));
+export const query = (place) => Object.fromEntries([...filters, "state", "sort"].map((key) => [key, place[key]]));

@@ -1,7 +1,7 @@
 // One image of the list: its picture, both labels with examples of both classes, and the buttons that decide.
 
 import { el, picture, broken } from "./dom.js";
-import { how, kinds, stamp, done, better, file } from "./words.js";
+import { how, means, rank, kinds, stamp, done, better, file, tail } from "./words.js";
 import { store } from "./store.js";
 import { typical } from "./typical.js";
 
@@ -12,15 +12,16 @@ export function card(row) {
   const button = (name, words, key, more = {}) => el("button", { type: "button", tabindex: "-1", "data-act": name, onclick: (e) => act(name, row, e), ...more }, words, key ? el("kbd", { "aria-hidden": "true" }, key) : "");
   const box = el("input", { type: "checkbox", tabindex: "-1", "aria-label": `Select number ${row.rank}` });
   box.addEventListener("click", (e) => act("select", row, e));
-  const article = el("article", { class: "card", tabindex: "-1", "data-id": row.id },
-    el("div", { class: "top" }, el("label", { class: "pick" }, box, el("span", {}, `#${row.rank}`)), ...tags(row), el("span", { class: "path", title: row.path }, file(row.path)), el("span", { class: "stamp" })),
+  const article = el("article", { class: "card", tabindex: "-1", "data-id": row.id, "aria-describedby": `about-${row.id}` },
+    el("div", { class: "top" }, el("label", { class: "pick" }, box, el("span", { title: rank(row) }, `#${row.rank}`)), ...tags(row), el("span", { class: "path", title: row.path }, tail(row.path)), el("span", { class: "stamp" })),
     el("div", { class: "sides" },
       el("button", { type: "button", class: "face", tabindex: "-1", "aria-label": "Show large", onclick: (e) => act("open", row, e) }, picture(row.key, 320, `Number ${row.rank}: ${file(row.path)}`, { loading: "lazy" })),
       el("div", { class: "classes" }, side(row, true), side(row, false))),
     el("div", { class: "acts" },
       button("keep", "Keep", "K"), button("drop", "Drop", "D"),
       button("accept", "Accept", "A", { disabled: !better(row), title: better(row) ? `Relabel it ${row.suggested}` : "There is no better suggestion" }),
-      button("choose", "Label…", "L"), store.session.similar ? button("similar", "Similar", "S") : ""));
+      button("choose", "Label…", "L"), store.session.similar ? button("similar", "Similar", "S") : ""),
+    el("p", { class: "aloud", id: `about-${row.id}` }, [rank(row), `${how(row, true)}: ${means(row, true)}`, better(row) && how(row, false) ? `${how(row, false)}: ${means(row, false)}` : ""].join(" ")));
   article.dataset.kind = row.kinds.join(" ");
   mark(article, row);
   return article;
@@ -31,8 +32,8 @@ export const tags = (row) => row.kinds.map((k) => el("span", { class: `tag ${k}`
 function side(row, given) {
   const none = !given && !better(row);
   return el("div", { class: given ? "side-class given" : "side-class to" },
-    el("p", { class: "label" }, el("small", {}, given ? "given" : "suggested", el("span", { class: "num", title: given ? "Score of the given label: low is suspect" : "Probability of the suggested label" }, given || !none ? how(row, given) : "")),
-      el("b", { title: given ? row.given : row.suggested }, none ? "none better" : broken(given ? row.given : row.suggested))),
+    el("p", { class: "label" }, el("small", {}, given ? "given" : "suggested", el("span", { class: "num", title: given || !none ? means(row, given) : null }, given || !none ? how(row, given) : "")),
+      el("b", { title: given ? row.given : row.suggested }, none ? (row.unjudged ? "–" : "none better") : broken(given ? row.given : row.suggested))),
     none ? "" : el("div", { class: "strip", "data-class": given ? row.given : row.suggested }, ...(given ? row.given_neighbours : row.suggested_neighbours).slice(0, 3).map((p) => example(p, "nearest"))));
 }
 const example = (p, what) => picture(p.key, 160, `${what} ${p.label}`, { loading: "lazy", class: what, title: `${what} image labelled ${p.label}\n${p.path}` });

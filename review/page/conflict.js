@@ -1,7 +1,7 @@
 // Two people, one image: shows what the other decided, and asks again.
 
 import { get, el, open } from "./dom.js";
-import { done, many, file, count } from "./words.js";
+import { done, many, tail, count } from "./words.js";
 
 const shown = 6;
 
@@ -17,7 +17,7 @@ export function settle(conflicts, others) {
       el("h2", { id: "conflict-name" }, "Decided elsewhere meanwhile"),
       el("p", { id: "conflict-words" }, `${many(conflicts.length, "image")} ${conflicts.length === 1 ? "has" : "have"} been decided in another tab since you saw ${conflicts.length === 1 ? "it" : "them"}. Nothing of yours was saved.`),
       el("ul", { class: "disputes" }, ...conflicts.slice(0, shown).map((c) => el("li", {},
-        el("b", {}, `#${c.id + 1}`), ` ${file(c.path)}`,
+        el("b", {}, `#${c.id + 1}`), ` ${tail(c.path)}`,
         el("span", { class: "versus" }, el("span", {}, "theirs: ", el("b", {}, decided(c.decision))), el("span", {}, "yours: ", el("b", {}, decided(c.mine))))))),
       conflicts.length > shown ? el("p", {}, `and ${count(conflicts.length - shown)} more`) : "",
       el("div", { class: "row" },

@@ -5,7 +5,7 @@ import { ask } from "./api.js";
 import { store } from "./store.js";
 import { count, many } from "./words.js";
 
-const listed = 8, mapped = 28, rows = 300; // pairs beside the images, classes on the map, pairs in its table
+const listed = 8, mapped = 20, rows = 300; // pairs beside the images, classes on the map, pairs in its table
 
 export async function confusions() {
   get("map-open").addEventListener("click", show);
@@ -64,12 +64,12 @@ export function order(pairs) {
 }
 
 function drawing(pairs, names) {
-  const cell = 20, left = 190, top = 150, n = names.length, at = new Map(names.map((name, i) => [name, i])), most = Math.max(1, ...pairs.map((p) => p.suspects));
+  const cell = 24, left = 214, top = 168, middle = 17, n = names.length, at = new Map(names.map((name, i) => [name, i])), most = Math.max(1, ...pairs.map((p) => p.suspects));
   const short = (name) => (name.length > 26 ? `${name.slice(0, 25)}…` : name);
-  const out = svg("svg", { viewBox: `0 0 ${left + n * cell + 110} ${top + n * cell + 4}`, role: "img", "aria-label": `Map of the ${n} classes confused most`, class: "heat" });
+  const out = svg("svg", { viewBox: `0 0 ${left + n * cell + 124} ${top + n * cell + 4}`, role: "img", "aria-label": `Map of the ${n} classes confused most`, class: "heat" });
   names.forEach((name, i) => {
-    out.append(svg("text", { x: left - 8, y: top + i * cell + 14, "text-anchor": "end" }, short(name)),
-      svg("text", { transform: `translate(${left + i * cell + 13} ${top - 8}) rotate(-50)` }, short(name)),
+    out.append(svg("text", { x: left - 8, y: top + i * cell + middle, "text-anchor": "end" }, short(name)),
+      svg("text", { transform: `translate(${left + i * cell + 15} ${top - 8}) rotate(-50)` }, short(name)),
       svg("rect", { x: left + i * cell, y: top + i * cell, width: cell - 1, height: cell - 1, class: "same" }),
       svg("line", { x1: left, x2: left + n * cell, y1: top + (i + 1) * cell - 0.5, y2: top + (i + 1) * cell - 0.5 }));
   });
@@ -80,7 +80,7 @@ function drawing(pairs, names) {
     out.append(svg("g", { class: "cell", onclick: () => choose(p) },
       svg("title", {}, `${p.given} → ${p.suggested}: ${many(p.suspects, "suspect")}, ${p.decided} decided, ${p.accepted} accepted`),
       svg("rect", { x: left + x * cell, y: top + y * cell, width: cell - 1, height: cell - 1, rx: 3, "fill-opacity": strength.toFixed(2) }),
-      svg("text", { x: left + x * cell + (cell - 1) / 2, y: top + y * cell + 14, "text-anchor": "middle", class: `${strength > 0.6 ? "on" : ""} ${p.suspects > 99 ? "long" : ""}` }, p.suspects > 999 ? `${Math.round(p.suspects / 1000)}k` : String(p.suspects))));
+      svg("text", { x: left + x * cell + (cell - 1) / 2, y: top + y * cell + middle, "text-anchor": "middle", class: `${strength > 0.6 ? "on" : ""} ${p.suspects > 99 ? "long" : ""}` }, p.suspects > 999 ? `${Math.round(p.suspects / 1000)}k` : String(p.suspects))));
   }
   return out;
 }

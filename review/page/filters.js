@@ -16,6 +16,8 @@ export function filters() {
     if (value === "" || known) { if (store.place[key] !== value) store.go({ [key]: value }); } else e.target.value = store.place[key];
   });
   form.elements.kind.addEventListener("change", (e) => store.go({ kind: e.target.value }));
+  form.elements.sort.addEventListener("change", (e) => store.go({ sort: e.target.value }));
+  get("rest").addEventListener("click", () => store.go({ kind: store.kind ? "any" : "" }));
   for (const key of ["above", "below"]) form.elements[key].addEventListener("change", (e) => {
     const words = e.target.value.trim().replace(",", "."), fine = words === "" || Number.isFinite(Number(words));
     e.target.setAttribute("aria-invalid", String(!fine));
@@ -37,7 +39,7 @@ export function filters() {
 }
 export function reset() {
   const { class: _, ...rest } = anywhere;
-  store.go({ ...rest, class: "", state: store.place.state, view: store.place.view });
+  store.go({ ...rest, class: "", state: store.place.state, sort: store.place.sort, view: store.place.view });
 }
 const options = () => store.session.classes.map((c) => ({ name: c.name, note: c.suspects ? `${many(c.suspects, "suspect")}` : `${count(c.images)} images` }));
 
@@ -45,8 +47,14 @@ function draw() {
   const { place, session } = store;
   for (const key of ["class", "to", "above", "below", "text"]) if (document.activeElement !== form.elements[key]) form.elements[key].value = place[key];
   const kind = form.elements.kind;
-  if (kind.options.length === 0) kind.append(...Object.entries({ "": "any", ...kinds }).map(([value, words]) => el("option", { value }, value ? `${words} (${count(session.kinds[value] ?? 0)})` : words)));
-  kind.value = place.kind;
+  if (kind.options.length === 0) kind.append(...Object.entries({ any: "any", ...kinds }).map(([value, words]) => el("option", { value }, value !== "any" ? `${words} (${count(session.kinds[value] ?? 0)})` : words)));
+  kind.value = store.kind || "any";
+  form.elements.sort.value = place.sort;
+  const { suspect } = session.kinds, all = session.total, rest = get("rest");
+  rest.hidden = place.state !== "undecided" || !suspect || suspect === all || !["", "any"].includes(place.kind);
+  rest.textContent = store.kind ? "Show all images" : `Only the ${many(suspect, "suspect")}`;
+  get("clean").hidden = Boolean(suspect) || all === 0;
+  get("clean").textContent = "The audit calls no label wrong, so nothing here is a suspect: all images are shown.";
   get("clear").hidden = !filtered(place);
   const state = states[place.state] ? place.state : "decided";
   for (const b of get("states").children) b.setAttribute("aria-pressed", String(b.dataset.value === state));

@@ -2,6 +2,7 @@
 
 import { get, el, thumb } from "./dom.js";
 import { card, mark, fill } from "./card.js";
+import { filtered } from "./address.js";
 import { store } from "./store.js";
 import { count, many } from "./words.js";
 import { drain } from "./outbox.js";
@@ -46,8 +47,9 @@ function draw() {
 function found() {
   const { total, place, rows } = store, all = store.session.total;
   const what = { undecided: "to decide", decided: "decided", all: "", keep: "kept", drop: "dropped", relabel: "relabelled" }[place.state];
-  get("found").textContent = total === 0 ? (all === 0 ? "No images were audited" : `No image ${what} here`) : `${many(total, "image")} ${what}`;
-  if (total === 0) list.append(el("li", { class: "empty" }, place.state === "undecided" && all > 0 ? "Everything that these filters show is decided." : "Nothing matches these filters."));
+  const name = store.kind === "suspect" ? "suspect" : "image";
+  get("found").textContent = total === 0 ? (all === 0 ? "No images were audited" : `No ${name} ${what} here`) : `${many(total, name)} ${what}`;
+  if (total === 0) list.append(el("li", { class: "empty" }, place.state === "undecided" && all > 0 ? (store.kind === "suspect" && !filtered({ ...place, kind: "" }) ? "All suspects are decided." : "Everything that these filters show is decided.") : "Nothing matches these filters."));
   const from = place.offset + 1, to = place.offset + rows.length;
   for (const id of ["pager-top", "pager-end"]) {
     const step = (words, name, offset, off) => el("button", { type: "button", "data-page": name, "aria-label": `${name} page`, disabled: off, onclick: () => (name === "Next" ? next() : store.go({ offset })) }, words);

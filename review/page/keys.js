@@ -37,6 +37,11 @@ const table = [
   ["Enter", "show large; Esc: back"], ["X, Shift+arrows", "select several, then decide them at once"], ["N, Shift+N", "next, previous class with suspects left"],
   ["S", "similar images"], ["M", "confusion map"], ["H", "history"], ["?", "this help"]];
 
+const numbers = [
+  ["#12", "place in the list of the audit: 1 is the most suspect label"], ["3.0 % right", "probability that the label beside it is right, by the audit"],
+  ["score 0.12", "where the audit gives no probabilities: the lower that of the given label, the more suspect it is"], ["not judged", "the only image of its class"],
+  ["fit −3.2", "how well the image fits the class that it fits best, against what other images reach: the further below 0, the odder"], ["2 of 3 wrong", "of the labels decided, those dropped or relabelled; with the interval that holds 95 %"]];
+
 export function show() {
   const dialog = get("helping"), box = el("input", { type: "checkbox", id: "single" });
   box.checked = on;
@@ -44,6 +49,7 @@ export function show() {
   dialog.replaceChildren(head("helping-name", "How to review"),
     el("p", {}, "Each card shows an image with the label it was given and the one winnow suggests, and for both classes typical images (dashed) and the nearest ones. Decide what is right: every decision is saved at once, and can be undone."),
     el("dl", { class: "keys" }, ...table.flatMap(([k, words]) => [el("dt", {}, ...k.split(/( or |, )/).map((part) => (/^( or |, )$/.test(part) ? part : el("kbd", {}, part)))), el("dd", {}, words)])),
+    el("h3", {}, "What the numbers mean"), el("dl", { class: "keys" }, ...numbers.flatMap(([name, words]) => [el("dt", {}, name), el("dd", {}, words)])),
     el("label", { class: "check" }, box, " Keys of a single letter work (turn them off if you speak to your computer)"));
   open(dialog);
 }

@@ -1,7 +1,7 @@
 // One image with everything large: the picture, both classes beside it, and any example held against it.
 
 import { get, el, head, open, picture, thumb, broken } from "./dom.js";
-import { how, number, stamp, done, better, file } from "./words.js";
+import { how, means, rank, fits, many, number, stamp, done, better, file, tail } from "./words.js";
 import { store } from "./store.js";
 import { typical } from "./typical.js";
 import { tags } from "./card.js";
@@ -44,14 +44,14 @@ function draw() {
   drawn = performance.now();
   const act = (name, words, key, more = {}) => el("button", { type: "button", "data-act": name, onclick: (e) => store.tell("act", { name, row, event: e }), ...more }, words, key ? el("kbd", { "aria-hidden": "true" }, key) : "");
   const shot = el("figure", { class: "shot" }, whole(row), el("figcaption", {}, el("b", {}, row.given), el("span", {}, ` · ${row.path}`)));
-  const first = head("focus-name", `Number ${row.rank}`, el("span", { class: "stamp", role: "status" }),
+  const first = head("focus-name", el("span", { title: rank(row) }, `Number ${row.rank}`), el("span", { class: "stamp", role: "status" }),
     act("previous", "←", "", { class: "icon", "aria-label": "Previous image", disabled: Boolean(guest) }), act("next", "→", "", { class: "icon", "aria-label": "Next image", disabled: Boolean(guest) }));
-  first.firstChild.after(el("span", { class: "tags" }, ...tags(row), row.fit === null ? "" : el("span", { class: "num", title: "How well the image fits the class it fits best" }, `fit ${number(row.fit)}`)));
+  first.firstChild.after(el("span", { class: "tags" }, ...tags(row), row.fit === null ? "" : el("span", { class: "num", title: fits }, `fit ${number(row.fit)}`)));
   dialog.replaceChildren(first, el("p", { class: "banner", role: "alert" }),
     el("div", { class: "large" },
       el("div", { class: "shots" }, shot),
       el("div", { class: "evidence" },
-        panel(row, true), better(row) ? panel(row, false) : el("p", { class: "soft" }, "No other class fits this image better than the given one."),
+        panel(row, true), better(row) ? panel(row, false) : el("p", { class: "soft" }, row.unjudged ? means(row, true) : "No other class fits this image better than the given one."),
         row.copies?.length ? el("section", { class: "class-panel" }, el("h3", {}, "Copies with another label"), strip(row.copies, "copy", true)) : "")),
     el("div", { class: "acts big" },
       act("keep", "Keep", "K", { title: `The label ${row.given} is right` }), act("drop", "Drop", "D", { title: "Leave the image out" }),
@@ -75,7 +75,7 @@ function panel(row, given) {
   const c = store.session.classes.find((c) => c.name === name);
   return el("section", { class: given ? "class-panel given" : "class-panel to" },
     el("h3", {}, el("small", {}, given ? "given" : "suggested"), " ", el("b", {}, broken(name)), " ",
-      el("span", { class: "num" }, how(row, given)), c ? el("small", { class: "size" }, `${c.images} images`) : ""),
+      el("span", { class: "num", title: means(row, given) }, how(row, given)), c ? el("small", { class: "size", title: "So many images of the manifest carry this label" }, many(c.images, "image")) : ""),
     el("p", { class: "what" }, "typical"), kind,
     el("p", { class: "what" }, "nearest"), strip(given ? row.given_neighbours : row.suggested_neighbours, "nearest"));
 }
@@ -91,7 +91,7 @@ function beside(button, p, what) {
   shots.querySelector(".held")?.remove();
   if (on) return;
   button.setAttribute("aria-pressed", "true");
-  shots.append(el("figure", { class: "shot held" }, picture(p.key, 512, `${what} image labelled ${p.label}`, { class: "whole" }), el("figcaption", {}, el("b", {}, p.label), ` · ${what} · ${file(p.path)}`)));
+  shots.append(el("figure", { class: "shot held" }, picture(p.key, 512, `${what} image labelled ${p.label}`, { class: "whole" }), el("figcaption", {}, el("b", {}, p.label), ` · ${what} · ${tail(p.path)}`)));
 }
 
 // trouble is shown here too: what stands at the top of the page lies behind this view.

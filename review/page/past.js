@@ -4,7 +4,7 @@ import { get, el, head, open, picture } from "./dom.js";
 import { ask } from "./api.js";
 import { store } from "./store.js";
 import { undo, redo, me } from "./outbox.js";
-import { clock, done, file, many } from "./words.js";
+import { clock, done, tail, many } from "./words.js";
 
 const dialog = get("history"), step = 50;
 let shown = 0;
@@ -35,6 +35,6 @@ async function add(list, more) {
 function entry(e) {
   const said = (action, label) => done(action && action !== "undecided" ? { action, label } : null);
   return el("li", { class: e.undone ? "undone" : "" }, el("button", { type: "button", title: e.path, disabled: e.id === null, onclick: () => { dialog.close(); store.tell("visit", e.id); } }, e.key === null ? el("span", { class: "unreadable" }) : picture(e.key, 160, "", { loading: "lazy" }),
-    el("span", {}, el("b", {}, said(e.action, e.label)), el("small", {}, `${e.id === null ? "not in this audit:" : `#${e.id + 1}`} ${file(e.path)}`),
+    el("span", {}, el("b", {}, said(e.action, e.label)), el("small", {}, `${e.id === null ? "not in this audit:" : `#${e.id + 1}`} ${tail(e.path)}`),
       el("small", {}, [clock(e.at), e.before_action && e.before_action !== "undecided" ? `before: ${said(e.before_action, e.before_label)}` : "", e.undone ? "undone" : "", e.tab && e.tab !== me() ? "another tab" : ""].filter(Boolean).join(" · ")))));
 }

@@ -4,7 +4,7 @@ import { get, el, head, open, picture, broken } from "./dom.js";
 import { ask, upload, Failure } from "./api.js";
 import { store } from "./store.js";
 import { me } from "./outbox.js";
-import { file, many, number } from "./words.js";
+import { file, tail, many, number } from "./words.js";
 
 const dialog = get("similar"), largest = 32 << 20, wanted = 30;
 let url = "", asked = null; // what the last search is stopped by
@@ -33,7 +33,7 @@ export function similar() {
 
 // like shows what is nearest to an image of the list.
 export function like(row) {
-  return show(`Similar to number ${row.rank}`, () => picture(row.key, 320, `Number ${row.rank}`), `${row.given} · ${file(row.path)}`, (signal) => ask("/api/similar", { key: row.key, n: wanted, tab: me() }, signal), row);
+  return show(`Similar to number ${row.rank}`, () => picture(row.key, 320, `Number ${row.rank}`), `${row.given} · ${tail(row.path)}`, (signal) => ask("/api/similar", { key: row.key, n: wanted, tab: me() }, signal), row);
 }
 
 function search(blob) {

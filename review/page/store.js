@@ -22,6 +22,12 @@ class Store extends EventTarget {
   tell(name, detail) { this.dispatchEvent(new CustomEvent(name, { detail })); }
   say(words) { this.tell("said", words); }
   get size() { return this.place.view === "compact" ? 48 : 24; }
+  // kind is which images are shown: of those to decide only the suspects, if there are any, unless another kind is asked for.
+  get kind() {
+    const { kind, state } = this.place;
+    if (kind) return kind === "any" ? "" : kind;
+    return state === "undecided" && this.session?.kinds.suspect ? "suspect" : "";
+  }
   get row() { return this.rows[this.current] ?? null; }
   find(id) { return this.rows.find((r) => r.id === id) ?? this.guests.get(id) ?? null; }
   index(id) { return this.rows.findIndex((r) => r.id === id); }
@@ -61,8 +67,8 @@ class Store extends EventTarget {
     this.tell("current");
     this.tell("selection");
   }
-  #key(offset) { return JSON.stringify([query(this.place), offset, this.size]); }
-  #rows(offset, signal) { return ask("/api/rows", { ...query(this.place), offset, limit: this.size }, signal); }
+  #key(offset) { return JSON.stringify([query(this.place), this.kind, offset, this.size]); }
+  #rows(offset, signal) { return ask("/api/rows", { ...query(this.place), kind: this.kind, offset, limit: this.size }, signal); }
 
   // look asks for the next page before it is wanted. Any change of a decision makes it stale.
   look() {

@@ -17,7 +17,19 @@ export function how(row, given) {
   if (score === null || score === undefined) return "";
   return probable ? `${chance(score)} right` : `score ${number(score)}`;
 }
+// tail is a file with its folder, file its bare name.
+export const tail = (path) => path.split("/").slice(-2).join("/");
 export const file = (path) => path.slice(path.lastIndexOf("/") + 1);
+
+// means says what the number of how means, and rank what the place in the list does.
+export function means(row, given) {
+  if (row.unjudged) return "The only image of its class: there is nothing to compare it with, so its label is not judged.";
+  const probable = given ? row.score_is_probability : row.suggested_score_is_probability;
+  if (given) return probable ? "Probability that the given label is right, by the audit: the lower, the more suspect." : "Score of the given label: the lower, the more suspect. It ranks labels and is no probability.";
+  return probable ? "Probability that the suggested label is right, by the audit." : "Score of the suggested label: the higher, the better it fits. It is no probability.";
+}
+export const rank = (row) => `Place ${row.rank} in the list of the audit: 1 is the most suspect label.`;
+export const fits = "How well the image fits the class that it fits best, against what other images reach, in deviations: the further below 0, the odder it is.";
 
 export const kinds = { suspect: "suspect", outlier: "fits no class", copy: "copy with another label" };
 

@@ -59,6 +59,7 @@ func (a *Report) WriteText(w io.Writer, top int) {
 		fmt.Fprintf(w, "the manifest knows: %d of %d labels are wrong; AUROC %.4f, AP %.4f\n", d.Wrong, d.Samples, d.AUROC, d.AP)
 		fmt.Fprintf(w, "of those called wrong %.1f %% are (precision), of all wrong ones %.1f %% are called so (recall), F1 %.3f; %.1f %% of the labels kept are right\n",
 			100*d.Precision, 100*d.Recall, d.F1, 100*d.FilterAccuracy)
+		fmt.Fprintf(w, "of the wrong ones %.1f %% are among the most suspect 1 %%, %.1f %% among 5 %%, %.1f %% among as many as are wrong\n", 100*d.Found1, 100*d.Found5, 100*d.FoundAll)
 	}
 	printClasses(w, a)
 	if list := a.Oddities(); len(list) > 0 {

@@ -27,10 +27,11 @@ func command(call term.Call[Options]) *cli.Command {
 		Usage:     "decide about the suspects of an audit by eye, on a page in the browser, and write the mended manifest",
 		ArgsUsage: "SUSPECTS",
 		Description: "Serves a page that shows the suspects of winnow audit --out with typical images of both labels and the nearest\n" +
-			"neighbours, and prints its address. A decision is on the disk before it is answered: in a file beside the manifest,\n" +
-			"keyed by the images' paths, so that a later audit of the same manifest keeps it. One server at a time holds the file.\n" +
-			"Images are found like those of other commands; a link that leads out of their folder is not followed. With a feature\n" +
-			"store, an index or a run the page finds images that are alike. Ctrl-C ends the server.\n\n" +
+			"neighbours, and prints its address. Where the audit calls no label wrong, and on demand, it shows all images. A\n" +
+			"decision is on the disk before it is answered: in a file beside the manifest, keyed by the images' paths, so that a\n" +
+			"later audit of the same manifest keeps it. One server at a time holds the file. Images are found like those of other\n" +
+			"commands; a link that leads out of their folder is not followed. With a feature store, an index or a run the page\n" +
+			"finds images that are alike. Ctrl-C ends the server.\n\n" +
 			"   winnow audit photos\n" +
 			"   winnow review suspects.csv --manifest photos --features suspects.features --out mended.csv\n" +
 			"   winnow review --manifest photos --export --out mended.csv\n\n" +
