@@ -42,6 +42,9 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: %+v, %d classes", r.Scorer, r.Noise, len(r.Classes))
 		}
 	}
+	if r, err := Run(context.Background(), long, Options{Scorer: "probe"}); err != nil || r.Scorer != judges.SelfConfidence {
+		t.Errorf("by its old name the probe judges as %q, %v", r.Scorer, err)
+	}
 	if long.Row(1)[0] == z.Row(1)[0] {
 		t.Error("the set itself was normalised")
 	}

@@ -145,7 +145,8 @@ func TestDetectionByChance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]float64{"auroc": 0.5, "ap": 0.3, "precision": 0.3, "recall": 0.4, "f1": 2 * 0.3 * 0.4 / 0.7, "filter_accuracy": 0.7, "keep_recall": 0.6}
+	want := map[string]float64{"auroc": 0.5, "ap": 0.3, "precision": 0.3, "recall": 0.4, "f1": 2 * 0.3 * 0.4 / 0.7, "filter_accuracy": 0.7, "keep_recall": 0.6,
+		"recall_at_1_percent": 0.01, "recall_at_5_percent": 0.05, "recall_at_wrong": 0.3}
 	for _, v := range d.Shown() {
 		if math.Abs(v.Value-want[v.Key]) > 0.02 {
 			t.Errorf("%s is %v, expected about %v", v.Key, v.Value, want[v.Key])

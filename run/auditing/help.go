@@ -16,15 +16,15 @@ const crossfitHelp = "heads trained on the spot, each on the other folds' labels
 func ScorerHelp() string {
 	var out strings.Builder
 	for _, j := range judges.Catalog {
-		fmt.Fprintf(&out, "   %-13s  %s\n", j.Name, j.Help)
+		fmt.Fprintf(&out, "   %-15s  %s\n", j.Name, j.Help)
 	}
-	fmt.Fprintf(&out, "   %-13s  %s\n", audit.Crossfit, crossfitHelp)
+	fmt.Fprintf(&out, "   %-15s  %s\n", audit.Crossfit, crossfitHelp)
 	for _, e := range filters.Catalog {
 		if e.NeedsBank {
-			fmt.Fprintf(&out, "   %-13s  %s of %s, eq. %s\n", e.Name, e.Title, e.Paper, e.Equation)
+			fmt.Fprintf(&out, "   %-15s  %s of %s, eq. %s\n", e.Name, e.Title, e.Paper, e.Equation)
 		}
 	}
-	fmt.Fprintf(&out, "   %-13s  the final weights of a run that weighed its samples\n", SelfPaced)
+	fmt.Fprintf(&out, "   %-15s  the final weights of a run that weighed its samples\n", SelfPaced)
 	out.WriteString(trainingHelp())
 	return out.String()
 }
@@ -67,7 +67,7 @@ const ColumnHelp = "Columns of --out: rank, path, given_label, suggested_label (
 func trainingHelp() string {
 	var lines []string
 	for _, name := range samples.Rankings {
-		lines = append(lines, fmt.Sprintf("   %-13s  %s", name, Meanings[name]))
+		lines = append(lines, fmt.Sprintf("   %-15s  %s", name, Meanings[name]))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -34,10 +34,13 @@ func TestFlagsBecomeOptions(t *testing.T) {
 	usual := auditing.Options{Options: audit.Options{Neighbours: 10, Folds: 5, Copies: 0.8, Seed: 1, MaxMem: 1 << 30}}
 	precise := usual
 	precise.Scorer, precise.Rate, precise.IncludeEval, precise.Seed = "vmf", &rate, true, 3
+	old := usual
+	old.Scorer = "probe" // the name that self-confidence had
 	few := usual
 	few.Rate, few.MaxMem, few.Folds, few.Neighbours, few.Copies, few.Scorer = &none, 1<<20, 3, 4, 0.5, "crossfit"
 	for line, want := range map[string]Options{
-		"--labels m.csv --features f":  {Audit: usual, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center"}, Top: 20},
+		"--labels m.csv --features f":                {Audit: usual, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center"}, Top: 20},
+		"--labels m.csv --features f --scorer probe": {Audit: old, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center"}, Top: 20},
 		"run":                          {Audit: usual, Run: "run", Top: 20, Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
 		"--labels m.csv --probs p.npy": {Audit: usual, Stored: auditing.Stored{Manifest: "m.csv", Probs: "p.npy", View: "center"}, Top: 20},
 		"--labels m --probs p.csv --clean c.csv --drop": {Audit: usual, Stored: auditing.Stored{Manifest: "m", Probs: "p.csv", View: "center", Named: true}, Top: 20,
