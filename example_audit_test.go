@@ -50,7 +50,7 @@ func Example_audit() {
 	}
 	// Output:
 	// of 400 labels 0.2 are wrong by the estimate
-	// of those called wrong 0.9 are, and 0.9 get the right one suggested
+	// of those called wrong 1.0 are, and 0.9 get the right one suggested
 }
 
 func share(n, of int) float64 { return float64(n) / float64(of) }

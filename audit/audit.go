@@ -246,7 +246,8 @@ func labelled(labels []int) []int {
 // find estimates the noise rate and looks for odd classes, outliers and copies among z; left are the classes as the scorer
 // left them, nil if it left none.
 func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, o Options) error {
-	if left == nil {
+	judged := left != nil // by these very vectors
+	if !judged {
 		if left, r.NoFindings = leaveout.New(z, o.Classes); r.NoFindings != nil {
 			return nil
 		}
@@ -262,6 +263,9 @@ func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, o
 	}
 	for _, k := range classes {
 		r.Classes = append(r.Classes, Class{Class: k, Purity: 1 - e.Classes[k.Class], Low: 1 - e.ClassHigh[k.Class], High: 1 - e.ClassLow[k.Class]})
+	}
+	if knows := r.Scorer == judges.Combined || r.Scorer == judges.Fitted; knows && judged {
+		r.expect(&e, left)
 	}
 	if _, err := filters.Find(r.Scorer); err == nil && Probability(r.Scorer) {
 		wrong := make([]float64, len(r.Suspects))

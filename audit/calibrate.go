@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"winnow/filters/leaveout"
+	"winnow/filters/noiserate"
 )
 
 // calibrate makes probabilities of what a filter's scorer says. Its P saturates where classes are narrow: a network trained
@@ -58,4 +61,28 @@ func (s *Suspect) rescore(right float64) {
 	if s.Suggested == s.Given || right >= 0.5 {
 		s.Suggested, s.SuggestedScore, s.suggestedOrder = s.Given, right, s.Order
 	}
+}
+
+// expect makes an estimate that takes mistakes to go to all classes alike that of a judge who has learnt which classes are
+// mistaken for which: the share of wrong labels that its probabilities add up to, in the set and in every class. The
+// intervals hold both.
+func (r *Result) expect(e *noiserate.Estimate, left *leaveout.Set) {
+	total, sums, counts := 0.0, make([]float64, len(e.Classes)), make([]float64, len(e.Classes))
+	for _, row := range left.Rows {
+		s := r.Suspects[row]
+		total += 1 - s.Score
+		sums[s.Given] += 1 - s.Score
+		counts[s.Given]++
+	}
+	around := func(rate, low, high *float64, expected, most float64) {
+		*low, *high = math.Min(*low, expected-(*rate-*low)), math.Max(*high, expected+(*high-*rate))
+		*rate, *low, *high = expected, math.Max(*low, 0), math.Min(*high, most)
+	}
+	around(&e.Rate, &e.Low, &e.High, math.Min(total/float64(len(left.Rows)), noiserate.Most), noiserate.Most)
+	for k, n := range counts {
+		if n > 0 {
+			around(&e.Classes[k], &e.ClassLow[k], &e.ClassHigh[k], sums[k]/n, 1)
+		}
+	}
+	e.Method = r.Scorer
 }

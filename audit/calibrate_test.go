@@ -92,3 +92,45 @@ func TestFilterScoresAreCalibrated(t *testing.T) {
 		t.Errorf("%.1f expected to be wrong, %.0f are; %d right labels are said to be surely wrong", expected, truly, surely)
 	}
 }
+
+// Where a class is mistaken for one other, the estimate of mistakes that go to all classes finds a part of them; that of
+// the judge who learns it finds most.
+func TestExpectedRateOfConfusions(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	const classes, each, dim = 20, 60, 24
+	centres := features.NewSet(classes, dim)
+	for i := range centres.X.Data {
+		centres.X.Data[i] = float32(rng.NormFloat64())
+	}
+	z, wrong := features.NewSet(classes*each, dim), 0.0
+	for i := range z.Len() {
+		k := i % classes
+		if z.Labels[i] = k; rng.Float64() < 0.3 {
+			z.Labels[i] = (k + 1) % classes
+			wrong++
+		}
+		for j := range dim {
+			z.Row(i)[j] = centres.Row(k)[j] + 0.8*float32(rng.NormFloat64())
+		}
+	}
+	wrong /= float64(z.Len())
+	far := map[string]float64{}
+	for _, scorer := range []string{"fitted", "centres"} {
+		r, err := Run(t.Context(), z, Options{Scorer: scorer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		far[scorer] = math.Abs(r.Noise.Rate - wrong)
+		if scorer == "fitted" && (r.Noise.Low > wrong || r.Noise.High < wrong || r.Noise.Method != "fitted" || r.Rate != r.Noise.Rate) {
+			t.Errorf("%s %.3f [%.3f %.3f], %.3f are wrong", r.Noise.Method, r.Noise.Rate, r.Noise.Low, r.Noise.High, wrong)
+		}
+		for _, k := range r.Classes {
+			if !(0 <= k.Low && k.Low <= k.Purity && k.Purity <= k.High && k.High <= 1) {
+				t.Errorf("class %d: %v in %v to %v", k.Class.Class, k.Purity, k.Low, k.High)
+			}
+		}
+	}
+	if far["fitted"] > 0.04 || far["fitted"] > far["centres"]*0.7 {
+		t.Errorf("%.3f are wrong: fitted is off by %.3f, all classes alike by %.3f", wrong, far["fitted"], far["centres"])
+	}
+}
