@@ -271,7 +271,7 @@ func TestAuditCleansRun(t *testing.T) {
 		}
 	}
 	var run, store auditing.Report
-	for args, to := range map[string]*auditing.Report{"audit run --json": &run, "audit run --scorer centres --json": &run, "audit --labels noisy.csv --features features --json": &store} {
+	for args, to := range map[string]*auditing.Report{"audit run --json": &run, "audit run --scorer centres --json": &run, "audit --labels noisy.csv --features features --scorer centres --json": &store} {
 		if err := json.Unmarshal([]byte(mustRun(t, "winnow "+args)), to); err != nil {
 			t.Fatal(err)
 		}
