@@ -21,6 +21,7 @@ func TestSaved(t *testing.T) {
 		"winnow audit --labels qdrant --features f":      "",
 		"winnow data import train --out train.csv":       "",
 		"winnow audit --labels train --features extract": "",
+		"winnow audit photos --out a.csv":                "features made so far",
 		"winnow search --index index":                    "",
 		"winnow":                                         "",
 	} {

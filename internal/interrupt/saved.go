@@ -22,17 +22,23 @@ func Patience(args []string) time.Duration {
 
 // Saved says what a command leaves behind when it is interrupted, for those that can go on. args begin with its name.
 func Saved(args []string) string {
-	if slices.ContainsFunc(args, func(a string) bool { // one dash will do
-		name, flag := strings.CutPrefix(a, "-")
-		return flag && strings.HasPrefix(strings.TrimPrefix(name, "-"), "qdrant")
-	}) {
+	flagged := func(flag string) bool {
+		return slices.ContainsFunc(args, func(a string) bool { // one dash will do
+			name, is := strings.CutPrefix(a, "-")
+			return is && strings.HasPrefix(strings.TrimPrefix(name, "-"), flag)
+		})
+	}
+	if flagged("qdrant") {
 		return "; the points so far are in the collection: the same command goes on with it"
 	}
 	switch args[0] {
 	case "train":
 		return "; the work so far is saved: --resume goes on with it"
 	case "audit":
-		return "; features made so far are kept: the same command goes on with them"
+		if slices.ContainsFunc([]string{"labels", "manifest", "features", "probs"}, flagged) { // nothing is made of images
+			return ""
+		}
+		return "; any features made so far are kept: the same command goes on with them"
 	case "extract", "reproduce":
 		return "; the work so far is saved: the same command goes on with it"
 	case "index":
