@@ -114,7 +114,7 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 		r.finish(rows, o)
 		return r, nil
 	}
-	z, err := judgedVectors(ctx, set, o.Whiten)
+	z, start, err := judgedVectors(ctx, set, o.Whiten)
 	if err != nil {
 		return Result{}, err
 	}
@@ -126,7 +126,7 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 	var why string
 	if g := o.Given; g != nil && g.Suggested != nil {
 		list = g.list(set.Labels)
-	} else if list, left, why, err = ask(ctx, z, set, o); err != nil {
+	} else if list, left, why, err = ask(ctx, z, set, start, o); err != nil {
 		return Result{}, err
 	}
 	if err := support(ctx, z, list, o.MaxMem); err != nil {
@@ -207,16 +207,20 @@ func (o Options) filled(set features.Set) (Options, error) {
 	return o, nil
 }
 
-// judgedVectors returns the labelled rows of set on the unit sphere, if whiten is set whitened by all its rows.
-func judgedVectors(ctx context.Context, set features.Set, whiten bool) (features.Set, error) {
-	z := set
+// judgedVectors returns the labelled rows of set on the unit sphere, if whiten is set whitened by all its rows, with the
+// head that does so.
+func judgedVectors(ctx context.Context, set features.Set, whiten bool) (z features.Set, by *head.Head, err error) {
+	z = set
 	if whiten {
-		var err error
-		if z, err = head.WhitenSet(ctx, set, head.Widest); err != nil {
-			return z, err
+		if by, err = head.SelfWhitening(ctx, set, head.Widest); err != nil {
+			return z, nil, err
+		}
+		if z, err = by.EmbedSet(ctx, set); err != nil {
+			return z, nil, err
 		}
 	}
-	return onSphere(z.Labelled())
+	z, err = onSphere(z.Labelled())
+	return z, by, err
 }
 
 // onSphere returns the vectors scaled to unit length, in a copy where they are not.

@@ -13,7 +13,6 @@ import (
 
 // Settings of a head's training.
 const (
-	width       = 512 // of the embedding
 	batch       = 128 // images of a step
 	epochs      = 10
 	temperature = 0.3  // 0.05 learns people's mistakes: 2,000 of CIFAR-10, human labels, AUROC 0.936 for 0.945
@@ -36,12 +35,7 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 		return e, nil
 	}
 	others, judged := features.Set{X: set.X, Labels: c.of}.Rows(in), features.Set{X: set.X}.Rows(out)
-	cfg := head.Default()
-	cfg.In, cfg.Out = set.Dim(), min(width, set.Dim(), max(len(in)-1, 1))
-	h, err := head.New(ctx, cfg, others.X, train.Rand(opts.Seed, "crossfit head", fold))
-	if err != nil {
-		return nil, err
-	}
+	h := opts.Start.Clone()
 	z, err := h.Embed(others.X)
 	if err != nil {
 		return nil, err
