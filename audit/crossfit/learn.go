@@ -81,6 +81,13 @@ func some(rows []int, c columned, rng *rand.Rand) []int {
 	return drawn
 }
 
+// Held returns what a fold of n images of so many values holds, in bytes: of those learned from their features, as they are
+// embedded, and what trust says of them; of those judged their features and two embeddings.
+func Held(n, values, classes int) int64 {
+	learned, judged := min(n, max(mostLearned, mostOfClass*classes)), (n+4)/5
+	return int64(learned)*int64(4*values+2*4*head.Widest) + judges.Fitting(learned, classes) + int64(judged)*int64(4*values+2*4*head.Widest)
+}
+
 // fit trains h on the rows of set that have a label, by the cosines to a proxy for each class, which begins at start.
 func fit(ctx context.Context, h *head.Head, set features.Set, start blas32.General, fold int, opts Options) error {
 	sampler, err := train.NewSampler(train.Shuffle{Rows: batch}, set.Labels, train.Rand(opts.Seed, "crossfit batches", fold).Uint64())

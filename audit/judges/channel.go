@@ -3,6 +3,7 @@ package judges
 import (
 	"context"
 	"math"
+	"sync"
 
 	"winnow/filters/noiserate"
 )
@@ -54,6 +55,7 @@ func (f *field) slots() slots {
 
 const (
 	turns    = 8    // of expectation maximisation
+	atOnce   = 2    // folds that are learned from at the same time: each counts all slots
 	leastRho = 1e-4 // no label is beyond doubt
 )
 
@@ -96,14 +98,11 @@ func (l *learner) each(fold int, others bool, do func(i int)) {
 // setting is what is chosen by likelihood: β and a.
 type setting struct{ beta, prior float64 }
 
-// without learns the channel from the images of the other folds, by expectation maximisation.
+// without learns the channel from the images of the other folds, by expectation maximisation, once prepare has been
+// called.
 func (l *learner) without(fold int, set setting) channel {
-	l.sharpen(set.beta)
 	c := channel{setting: set, rho: 0.2}
 	if !math.IsInf(set.prior, 1) {
-		if l.slots.of == nil {
-			l.slots = l.f.slots()
-		}
 		c.n, c.of = make([]float64, l.slots.count), make([]float64, l.f.classes)
 	}
 	next, of := make([]float64, len(c.n)), make([]float64, len(c.of))
@@ -181,10 +180,26 @@ func (l *learner) likelihood(set setting) float64 {
 // posteriors calls do for every image with P(k|x_i) P(y_i|k) of each candidate k and of all other classes, by the
 // channel of the other folds.
 func (l *learner) posteriors(set setting, do func(i int, r []float64, rest float64)) {
+	l.prepare(set)
 	r := make([]float64, l.f.m)
-	for fold := range l.count {
-		c := l.without(fold, set)
-		l.each(fold, false, func(i int) { do(i, r, c.share(l, i, r)) })
+	for from := 0; from < l.count; from += atOnce {
+		channels := make([]channel, min(atOnce, l.count-from))
+		var all sync.WaitGroup
+		for at := range channels {
+			all.Go(func() { channels[at] = l.without(from+at, set) })
+		}
+		all.Wait()
+		for at, c := range channels {
+			l.each(from+at, false, func(i int) { do(i, r, c.share(l, i, r)) })
+		}
+	}
+}
+
+// prepare makes what without looks at.
+func (l *learner) prepare(set setting) {
+	l.sharpen(set.beta)
+	if l.slots.of == nil && !math.IsInf(set.prior, 1) {
+		l.slots = l.f.slots()
 	}
 }
 

@@ -31,6 +31,7 @@ func TestChannelAgainstLoops(t *testing.T) {
 	f, folds := fieldOf(t, z, 32)
 	l := newLearner(t.Context(), f, folds, 3)
 	const prior, beta = 7, 11
+	l.prepare(setting{beta, prior})
 	c := l.without(1, setting{beta, prior})
 	p := make([][]float64, f.n)
 	for i := range p {
@@ -101,14 +102,18 @@ func TestChannelLeavesFoldsOut(t *testing.T) {
 	z, _ := fine(6, 0.3)
 	f, folds := fieldOf(t, z, 32)
 	set := setting{15, 5}
-	before := newLearner(t.Context(), f, folds, 3).without(2, set)
+	without := func(l *learner) channel {
+		l.prepare(set)
+		return l.without(2, set)
+	}
+	before := without(newLearner(t.Context(), f, folds, 3))
 	for i := range f.n {
 		if folds[i] == 2 {
 			f.given[i] = (f.given[i] + 1) % 32
 		}
 	}
 	l := newLearner(t.Context(), f, folds, 3)
-	if after := l.without(2, set); after.rho != before.rho {
+	if after := without(l); after.rho != before.rho {
 		t.Errorf("ρ was %v, with other labels in the fold %v", before.rho, after.rho)
 	}
 	for i := range f.n {
@@ -116,7 +121,7 @@ func TestChannelLeavesFoldsOut(t *testing.T) {
 			f.given[i] = (f.given[i] + 1) % 32
 		}
 	}
-	if after := newLearner(t.Context(), f, folds, 3).without(2, set); after.rho == before.rho {
+	if after := without(newLearner(t.Context(), f, folds, 3)); after.rho == before.rho {
 		t.Error("labels of the other folds change nothing: the check would not see it")
 	}
 }

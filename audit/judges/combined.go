@@ -8,7 +8,7 @@ import (
 )
 
 // combined judges by class centres and by heads in one likelihood: with t_ik the similarities of [bench.fitted], sharp
-// at β₀, and p_ik the probabilities of heads that have seen neither the image nor its label,
+// at β₀, and p_ik the probabilities of heads that were trained on neither the image nor its label,
 //
 //	P(k|x_i) = softmax_k(β (u t_ik + v log p_ik / β₀))
 //

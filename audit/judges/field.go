@@ -3,7 +3,9 @@ package judges
 import (
 	"cmp"
 	"math"
+	"runtime"
 	"slices"
+	"sync"
 )
 
 // field is how well each image fits the classes that it fits best, and that of its given label always: candidates of
@@ -21,15 +23,21 @@ type field struct {
 type tail struct{ mean, variance, least float32 }
 
 const (
-	fieldEntries = 1 << 25 // candidates of all images together
+	fieldEntries = 1 << 24 // candidates of all images together
 	mostOf       = 64      // candidates of an image
 	leastWidth   = 16
 )
 
+// candidates returns how many each of n images has.
+func candidates(n, classes int) int { return min(classes, mostOf, max(leastWidth, fieldEntries/n)) }
+
+// Fitting returns what fitted holds of n images beside their vectors, in bytes: five numbers for each candidate, shares and
+// verdicts.
+func Fitting(n, classes int) int64 { return int64(n) * int64(20*candidates(max(n, 1), classes)+250) }
+
 // newField returns an empty one for n images.
 func newField(n, classes int) *field {
-	f := &field{n: n, classes: classes}
-	f.m = min(f.classes, mostOf, max(leastWidth, fieldEntries/f.n))
+	f := &field{n: n, m: candidates(n, classes), classes: classes}
 	f.column, f.fit, f.given = make([]int32, f.n*f.m), make([]float32, f.n*f.m), make([]int32, f.n)
 	if f.m < f.classes {
 		f.tail = make([]tail, f.n)
@@ -113,7 +121,17 @@ func largestFirst(order []int32, row []float64, m int) {
 // other classes together: their sum of exponentials is that of a normal distribution, but no more than if all were as
 // similar as the nearest.
 func (f *field) soften(beta float64, p []float32, rest []float32) {
-	for i := range f.n {
+	parts := runtime.GOMAXPROCS(0)
+	var all sync.WaitGroup
+	for part := range parts {
+		all.Go(func() { f.softenSome(beta, p, rest, part*f.n/parts, (part+1)*f.n/parts) })
+	}
+	all.Wait()
+}
+
+// softenSome does so for the images from ≤ i < to.
+func (f *field) softenSome(beta float64, p []float32, rest []float32, from, to int) {
+	for i := from; i < to; i++ {
 		fit, out := f.fit[i*f.m:][:f.m], p[i*f.m:][:f.m]
 		top := fit[0]
 		for _, v := range fit {

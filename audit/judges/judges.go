@@ -134,7 +134,7 @@ func Names() []string {
 
 // Options are a judge's settings; the zero value takes the defaults but for Rand, which the probes need.
 type Options struct {
-	// Heads calls do with every row that is judged, in any order, and what heads that have seen neither the row nor its label
+	// Heads calls do with every row that is judged, in any order, and what heads trained on neither the row nor its label
 	// make of it: P(k|x) of the classes that two rows or more share, rising. combined needs it.
 	Heads func(do func(row int, p []float64)) error
 

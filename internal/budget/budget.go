@@ -25,8 +25,8 @@ const (
 
 // What an image takes, in bytes.
 const (
-	Named = 250  // its names in the manifest and in the store
-	Told  = 1000 // all that an audit says of it
+	Named = 250 // its names in the manifest and in the store
+	Told  = 600 // all that an audit says of it
 )
 
 // Covariance returns what whitening holds of features of so many values, in bytes.

@@ -93,7 +93,7 @@ var rooms = []Room{
 		"audit/crossfit audit/findings audit/judges audit/suspects eval features filters filters/leaveout filters/noiserate head train"},
 	{"audit/judges", "is the catalog of ways to judge the labels of a whole set at once",
 		"eval features filters/leaveout filters/noiserate"},
-	{"audit/crossfit", "judges labels with heads trained on the spot, none of which has seen what it judges",
+	{"audit/crossfit", "judges labels with heads trained on the spot, none of them on what it judges",
 		"audit/judges features filters/leaveout head losses train"},
 	{"audit/findings", "finds outliers, copies with other labels, and classes that look like one or like two",
 		"eval features filters filters/detectors filters/leaveout"},

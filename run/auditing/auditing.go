@@ -270,6 +270,10 @@ func (a *Report) name(result audit.Result, ids []int, d *datasets.Dataset, class
 		paths[row] = d.Samples[id].Path
 	}
 	a.Images = result.Entries(paths, classes)
+	for i := range result.Suspects { // the entries have copies, by name
+		s := &result.Suspects[i]
+		s.SupportGiven, s.SupportSuggested, s.Copies = nil, nil, nil
+	}
 	if result.NoFindings != nil {
 		note("no class statistics: %v", result.NoFindings)
 	}

@@ -4,32 +4,36 @@ import (
 	"fmt"
 
 	"winnow/audit"
+	"winnow/audit/crossfit"
 	"winnow/audit/judges"
 	"winnow/datasets"
+	"winnow/features"
 	"winnow/internal/budget"
 )
 
-// What an audit holds of an image, in bytes.
-const (
-	fitting = 1280 // what a judge that fits its numbers to the set weighs
-	learned = 4096 // what heads trained on the spot keep
-)
-
-// use counts what an audit holds: vectors of judged values, for which features of stored values are held at first, none
-// where they stay in their store.
+// use counts what an audit holds: vectors of judged values, made of features of stored values, which stay in their store
+// as large matrices stay in their files ([features.Spill]); 0: vectors of a run, in memory.
 func use(images, stored, judged, classes int, scorer string) budget.Use {
-	n, vector := int64(images), int64(4*judged)
-	reading, judging := int64(4*stored)+vector+budget.Named, 2*vector+budget.Named+fitting
-	switch scorer {
-	case audit.Crossfit:
-		judging = int64(8*stored) + 2*vector + budget.Named + learned
-	case judges.Combined:
-		judging = int64(8*stored) + 3*vector + budget.Named + learned + 2*fitting
-	case judges.SelfConfidence, judges.Margin, judges.Confident:
-		judging = 3*vector + int64(8*classes) + budget.Named
+	n, vectors := int64(images), int64(images)*int64(4*judged)
+	again := vectors // of a judge that turns them
+	if vectors >= features.SpillFrom {
+		if again = 0; stored > 0 {
+			vectors = 0
+		}
 	}
-	return budget.Use{What: fmt.Sprintf("audit: %d images of %d values", images, judged), Beside: n * (vector + budget.Named + budget.Told),
-		Other: n * max(reading, judging), Row: 4 * n}
+	judging := vectors + n*budget.Named
+	switch fitting := again + judges.Fitting(images, classes); scorer {
+	case audit.Crossfit:
+		judging += crossfit.Held(images, max(stored, judged), classes)
+	case judges.Combined:
+		judging += 2*fitting + crossfit.Held(images, max(stored, judged), classes)
+	case judges.SelfConfidence, judges.Margin, judges.Confident:
+		judging += 2*int64(images)*int64(4*judged) + n*int64(8*classes)
+	default:
+		judging += fitting
+	}
+	return budget.Use{What: fmt.Sprintf("audit: %d images of %d values", images, judged), Beside: vectors + n*(budget.Named+budget.Told),
+		Other: judging, Row: 4 * n}
 }
 
 // choose takes the default judge within the memory: the one of those that train nothing where no heads fit into it.

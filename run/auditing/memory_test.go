@@ -25,9 +25,9 @@ func TestSimilarities(t *testing.T) {
 		scorer                          string
 		fits                            int64
 	}{
-		{1_000_000, 128, 128, 1000, "fitted", 3 * gib},
-		{100_000, 2048, 512, 1000, "fitted", 2 * gib},
-		{300_000, 128, 128, 10, audit.Crossfit, 2 * gib},
+		{2_000_000, 128, 128, 1000, "fitted", 3 * gib},
+		{1_000_000, 512, 512, 1000, "combined", 4 * gib},
+		{1_000_000, 128, 128, 10, audit.Crossfit, 3 * gib},
 		{300_000, 128, 128, 1000, "self-confidence", 3 * gib},
 	} {
 		u := use(c.images, c.stored, c.judged, c.classes, c.scorer)
@@ -37,6 +37,12 @@ func TestSimilarities(t *testing.T) {
 		}
 		if _, err := u.Similarities(c.fits); err != nil {
 			t.Errorf("%+v in %d: %v", c, c.fits, err)
+		}
+	}
+	for _, fits := range []budget.Use{use(50_000, 1280, 512, 100, "combined"), use(1_000_000, 512, 512, 1000, "fitted")} {
+		fits.Other += budget.Covariance(1280)
+		if _, err := fits.Similarities(gib); err != nil {
+			t.Error(err)
 		}
 	}
 	run := use(100_000, 0, 512, 1000, "vmf") // its features, of 2048 values, stay in their store

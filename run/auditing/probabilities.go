@@ -34,7 +34,8 @@ func byProbabilities(ctx context.Context, in Stored, whole, d *datasets.Dataset,
 	a := Report{from: in.Manifest, source: whole}
 	set := features.Set{}
 	if store != nil {
-		data, err := run.Join(ctx, d, store)
+		data, free, err := run.JoinTrain(ctx, d, store)
+		defer func() { free() }()
 		if err != nil {
 			return nil, err
 		}
