@@ -101,8 +101,9 @@ type Class struct {
 	Low, High float64 // its interval of 95 %
 }
 
-// Run judges the labels of set. Rows that are not of unit length are scaled to it in a copy. Time is the scorer's and
-// O(n²·d) for neighbours and copies; memory O(n·d) beside Options.MaxMem.
+// Run judges the labels of set. Rows that are not of unit length are scaled to it in a copy. Time is the scorer's, which
+// for those of package judges that are ours and for crossfit is O(n·(C+d)·d), and as much for the rest; whitened vectors are where
+// [features.Spill] has them.
 func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 	o, err := o.filled(set)
 	if err != nil {

@@ -42,8 +42,8 @@ type Options struct {
 // that has fewer images than there are folds is absent from the learning of some, by one image; those with a single
 // image take no part.
 //
-// Time about Folds·60·n·d·512 operations for n rows of dimension d; memory, beside the set, about as much again and
-// 4 kB for a row.
+// Time about Folds·40·m·d·512 operations for n rows of dimension d, of which a head learns from m, all but a fold or mostLearned;
+// memory, beside the set, that of m rows and 4 kB for each of a fold.
 func Judge(ctx context.Context, set features.Set, classes int, opts Options) (judges.Opinion, error) {
 	v := judges.Undecided(set.Labels)
 	r := []float64(nil)
