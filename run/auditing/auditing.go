@@ -154,7 +154,8 @@ func (o Options) stored(ctx context.Context, d *datasets.Dataset, store *feature
 	if err := o.fit(d, store.Dim); err != nil {
 		return nil, err
 	}
-	data, err := run.Join(ctx, d, store)
+	data, free, err := run.JoinTrain(ctx, d, store)
+	defer func() { free() }()
 	if err != nil {
 		return nil, err
 	}
