@@ -30,6 +30,7 @@ type Config struct {
 	Pictures     *pictures.Pictures
 	Finder       Finder // nil: no search by image
 	Out          string // where the mended manifest is written; "": it can only be downloaded
+	Reviewer     string // the name that the page proposes
 }
 
 // Finder finds the images of the manifest that are like another. One goroutine at a time calls it.
@@ -99,5 +100,9 @@ func (r *Reviewer) Summary() string {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	c := r.decided.counts
-	return fmt.Sprintf("%d of %d images decided: %d kept, %d dropped, %d relabelled", len(r.table.image)-c[undecided], len(r.table.image), c[keep], c[drop], c[relabel])
+	text := fmt.Sprintf("%d of %d images decided: %d kept, %d dropped, %d relabelled", len(r.table.image)-c[undecided], len(r.table.image), c[keep], c[drop], c[relabel])
+	if c[unsure]+c[disagreed] > 0 {
+		text += fmt.Sprintf(", %d unsure, %d without a majority", c[unsure], c[disagreed])
+	}
+	return text
 }

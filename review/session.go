@@ -21,6 +21,8 @@ type session struct {
 	Similar   bool           `json:"similar"`
 	Upload    bool           `json:"upload"`
 	Version   int64          `json:"version"`
+	Reviewer  string         `json:"reviewer"` // the name that the page proposes
+	Reviewers []progressOf   `json:"reviewers"`
 	HasTruth  bool           `json:"has_truth"` // always false: people decide without seeing it
 }
 
@@ -40,6 +42,7 @@ func (r *Reviewer) session() session {
 	s := session{
 		Title: r.Title, Audit: r.AuditFile, Sum: t.sum, Manifest: r.ManifestFile, Out: r.Out, Total: len(t.image), Classes: []sessionClass{},
 		Kinds: map[string]int{}, Counts: now.Counts, Precision: now.Precision, Hint: now.Hint, Version: now.Version,
+		Reviewer: r.Reviewer, Reviewers: now.Reviewers,
 		Similar: r.Finder != nil, Upload: r.Finder != nil && r.Finder.Uploads(),
 	}
 	for _, k := range kindNames {
