@@ -38,7 +38,7 @@ func TestSession(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"suspect": 33, "outlier": outliers, "copy": copies}, s.Kinds); diff != "" {
 		t.Error(diff)
 	}
-	if s.Classes[0] != (sessionClass{"class a", 25, s.Classes[0].Suspects, 0}) || s.Classes[0].Suspects+s.Classes[1].Suspects+s.Classes[2].Suspects+s.Classes[3].Suspects != 33 {
+	if s.Classes[0] != (sessionClass{Name: "class a", Images: 25, Suspects: s.Classes[0].Suspects}) || s.Classes[0].Suspects+s.Classes[1].Suspects+s.Classes[2].Suspects+s.Classes[3].Suspects != 33 {
 		t.Errorf("classes %+v", s.Classes)
 	}
 	w.decide("t", 200, on(0, "drop", "", 0), on(1, "keep", "", 0), on(80, "keep", "", 0))

@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"winnow/audit/suspects"
 )
 
 // WriteList writes what each reviewer decided as CSV, a row for each decision or note, in the order of the manifest and of
-// the reviewers' names; outcome is what all decisions about the image come to.
+// the reviewers' names; outcome is what all decisions about the image come to. Spreadsheets take no name or note for a formula.
 func (r *Reviewer) WriteList(w io.Writer) error {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
@@ -28,7 +30,7 @@ func (r *Reviewer) WriteList(w io.Writer) error {
 			}
 			err := out.Write([]string{
 				t.path(image), t.label(image), string(actionNames[d.action[image]]), d.labelName(d.label[image]),
-				d.reviewers[v.reviewer], string(actionNames[v.action]), d.labelName(v.label), v.note, time.UnixMilli(v.at).UTC().Format(time.RFC3339),
+				suspects.Cell(d.reviewers[v.reviewer]), string(actionNames[v.action]), d.labelName(v.label), suspects.Cell(v.note), time.UnixMilli(v.at).UTC().Format(time.RFC3339),
 			})
 			if err != nil {
 				return err

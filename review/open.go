@@ -25,6 +25,7 @@ type Files struct {
 	Decisions string // "": beside the manifest
 	Out       string // the mended manifest; "": none
 	List      string // what each reviewer decided, as Export writes it; "": none
+	Names     string // of classes; "": a column of the manifest, if it has one
 	Reviewer  string // the name that the page proposes
 }
 
@@ -49,6 +50,14 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	}
 	if conf.Audit, err = ReadAudit(f.Audit, f.Manifest, conf.Manifest); err != nil {
 		return nil, nil, hint.With(err, "make it: winnow audit %s", f.Manifest)
+	}
+	if f.Names != "" {
+		conf.Names, err = readNames(f.Names, conf.Audit.table)
+	} else {
+		conf.Names, conf.Notice = manifestNames(conf.Manifest)
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	where := imageroot.Resolve(f.Root, f.Manifest)
 	root, err := imageroot.OpenClosed(where)

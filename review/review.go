@@ -28,9 +28,11 @@ type Config struct {
 	Manifest     *datasets.Dataset
 	Decisions    *decisions.Store
 	Pictures     *pictures.Pictures
-	Finder       Finder // nil: no search by image
-	Out          string // where the mended manifest is written; "": it can only be downloaded
-	Reviewer     string // the name that the page proposes
+	Finder       Finder            // nil: no search by image
+	Out          string            // where the mended manifest is written; "": it can only be downloaded
+	Names        map[string]string // of classes, by label; labels without one are shown as they are
+	Notice       string            // said when the page opens
+	Reviewer     string            // the name that the page proposes
 }
 
 // Finder finds the images of the manifest that are like another. One goroutine at a time calls it.

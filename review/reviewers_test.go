@@ -126,7 +126,7 @@ func TestReviewers(t *testing.T) {
 	w := newWorld(t, 100)
 	label := func(id int) string { return other(w.list[id].Given) }
 	w.as("Ann", 200, on(0, "drop", "", 0), on(1, "keep", "", 0), on(2, "relabel", label(2), 0), on(3, "unsure", "", 0), on(4, "keep", "", 0))
-	w.as("Ben", 200, on(0, "drop", "", 0), withNote(on(1, "drop", "", 0), "blurred"), on(2, "relabel", label(2), 0), on(3, "drop", "", 0))
+	w.as("Ben", 200, on(0, "drop", "", 0), withNote(on(1, "drop", "", 0), "blurred"), on(2, "relabel", label(2), 0), withNote(on(3, "drop", "", 0), "=1+1"))
 	a := w.as("Cyd", 200, on(1, "drop", "", 0), on(2, "keep", "", 0))
 	if diff := cmp.Diff([]progressOf{{"Ann", 5}, {"Ben", 4}, {"Cyd", 2}}, a.Reviewers); diff != "" {
 		t.Error(diff)
@@ -150,7 +150,7 @@ func TestReviewers(t *testing.T) {
 	}
 	for query, want := range map[string][]int32{
 		"state=decided&reviewer=Cyd": {1, 2}, "state=decided&reviewer=Dan": nil, "state=decided&reviewer=Dan&by=*": {0, 1, 2, 3, 4}, "state=keep&reviewer=Dan&by=%3DAnn": {1, 4}, "state=differ": {1, 2, 4}, "state=disagreed&by=*": {4},
-		"state=drop&by=*": {0, 1, 3}, "state=noted": {1}, "state=drop&by=%3DDan": nil,
+		"state=drop&by=*": {0, 1, 3}, "state=noted": {1, 3}, "state=drop&by=%3DDan": nil,
 	} {
 		if got := w.found(query); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, expected %v", query, got, want)
@@ -173,6 +173,9 @@ func TestReviewers(t *testing.T) {
 		if line[0] == w.list[1].Path && line[4] == "Ben" && (line[1] != w.list[1].Given || line[2] != "drop" || line[5] != "drop" || line[7] != "blurred" || line[8] == "") {
 			t.Errorf("got %q", line)
 		}
+	}
+	if !strings.Contains(text, ",drop,,'=1+1,") {
+		t.Errorf("a note is a formula: %s", text)
 	}
 	// The server started again says the same, and each undoes their own.
 	before := w.found("state=differ")

@@ -1,10 +1,10 @@
 // Several people: who decides, unsure, notes, and what becomes of an image on which they differ.
 
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
 import { ready, settled, Visit } from "./visit.mjs";
-import { reviewer } from "./server.mjs";
+import { quote, reviewer, Server } from "./server.mjs";
 import { at, go, stand, stamp } from "./deciding.mjs";
 
 // undecided finds n images that nobody has decided, next to each other.
@@ -56,6 +56,10 @@ export const reviewing = [
     await page.locator("#f-state").selectOption("unsure");
     await settled(page);
     assert.equal(Number(await page.locator(".card").first().getAttribute("data-id")), one);
+    await page.locator(".card").first().focus();
+    await page.keyboard.press("c"); // leaves it to the next steps
+    await settled(page);
+    assert.ok(!(await server.row(one)).decision);
     await go(page, "state=all");
   }],
   ["the name is asked for once, and kept by the browser", async ({ browser, server }) => {
@@ -127,7 +131,68 @@ export const reviewing = [
     const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "List of decisions" }).click()]);
     assert.match(readFileSync(await download.path(), "utf8"), /disagreed,,Ben,drop[^]*disagreed,,Tess,keep/);
     await page.keyboard.press("Escape");
+    for (const id of [one, two]) await act(page, id, "c"); // leaves them to the next steps
     assert.deepEqual(await visit.found(other), []);
     await context.close();
+  }],
+  ["classes by their names, found by either, decided by label", async ({ browser, binary, server, set, shots }) => {
+    const dir = dirname(set.decisions), file = join(dir, "classes.csv"), { classes } = await server.ask("/api/session");
+    const name = (label) => `Bird ${classes.findIndex((c) => c.name === label) + 1} of the woods`;
+    writeFileSync(file, `class,name\n${classes.map((c) => `${quote(c.name)},${name(c.name)}`).join("\n")}\n`);
+    const named = new Server(binary, { ...set, decisions: join(dir, "named.db"), out: join(dir, "named.csv") }, ["--names", file, "--reviewer", "Zoë"]);
+    await named.start();
+    const context = await browser.newContext({ viewport: { width: 1280, height: 720 } });
+    try {
+      const visit = new Visit(context, named.origin), page = await visit.page();
+      await page.goto(named.address);
+      await ready(page);
+      const row = await named.row(0), other = classes.find((c) => ![row.given, row.suggested].includes(c.name) && c.name.startsWith("U+")).name, card = at(page, 0);
+      assert.equal(await card.locator(".given .label b").textContent(), name(row.given));
+      assert.ok((await card.locator(".given .label b").getAttribute("title")).includes(row.given), "the label is nowhere");
+      assert.ok((await page.locator("#pairs button").first().textContent()).includes("of the woods"));
+      for (const typed of [name(other), other]) {
+        await stand(page, 0);
+        await page.keyboard.press("l");
+        await page.keyboard.type(typed);
+        assert.ok((await page.locator("#chooser [role=option]").first().textContent()).startsWith(name(other)), typed);
+        await page.keyboard.press("Enter");
+        await settled(page);
+        assert.equal((await named.row(0)).decision.label, other);
+        await page.keyboard.press("u");
+        await page.waitForFunction(() => document.querySelector('.card[data-id="0"] .stamp').textContent === "");
+      }
+      await page.locator("#f-class").click();
+      await page.locator("#f-class").fill(name(row.given));
+      await page.keyboard.press("Enter");
+      await settled(page);
+      assert.equal(new URLSearchParams(new URL(page.url()).hash.slice(1)).get("class"), row.given, "the address names the label");
+      assert.equal(await page.locator("#f-class").inputValue(), name(row.given));
+      await page.locator("#clear").click();
+      await settled(page);
+      await page.keyboard.press("m");
+      await page.waitForSelector("#map .cell");
+      assert.ok((await page.locator("#map .heat > text").allTextContents()).every((t) => t.startsWith("Bird ")));
+      await page.screenshot({ path: join(shots, "1280x720-light-names-map.png") });
+      await page.keyboard.press("Escape");
+      await stand(page, 0);
+      await page.keyboard.press("a");
+      await settled(page);
+      assert.equal(await stamp(page, 0), `→ ${name(row.suggested)}`);
+      await page.screenshot({ path: join(shots, "1280x720-light-names.png") });
+      await page.locator("#export").click();
+      await page.getByRole("button", { name: "Write the file" }).click();
+      await page.waitForSelector("#exported dl");
+      assert.ok(!readFileSync(join(dir, "named.csv"), "utf8").includes("of the woods"), "a name is written");
+      assert.deepEqual(await visit.found(page), []);
+      const fresh = await (await browser.newContext()).newPage();
+      await fresh.goto(named.address);
+      await fresh.waitForSelector("#reviewer[open]");
+      assert.equal(await fresh.locator("#reviewer-input").inputValue(), "Zoë", "--reviewer proposes nothing");
+      await fresh.screenshot({ path: join(shots, "1280x720-light-who.png") });
+      await fresh.context().close();
+    } finally {
+      await context.close();
+      await named.kill("SIGTERM");
+    }
   }],
 ];

@@ -4,6 +4,7 @@ import { el, picture, broken } from "./dom.js";
 import { how, means, rank, kinds, stamp, done, better, file, tail } from "./words.js";
 import { store } from "./store.js";
 import { typical } from "./typical.js";
+import { called, full } from "./names.js";
 import { remarks } from "./notes.js";
 
 // act sends what a button of a card asks for to page.js.
@@ -23,7 +24,7 @@ export function card(row) {
     el("div", { class: "remarks" }),
     el("div", { class: "acts" },
       button("keep", "Keep", "K"), button("drop", "Drop", "D"),
-      button("accept", "Accept", "A", { disabled: !better(row), title: better(row) ? `Relabel it ${row.suggested}` : "There is no better suggestion" }),
+      button("accept", "Accept", "A", { disabled: !better(row), title: better(row) ? `Relabel it ${full(row.suggested)}` : "There is no better suggestion" }),
       button("choose", "Label…", "L"), button("unsure", "Unsure", "Q", { title: "Looked at; the label stays as given" })),
     el("p", { class: "aloud", id: `about-${row.id}` }, [rank(row), `${how(row, true)}: ${means(row, true)}`, better(row) && how(row, false) ? `${how(row, false)}: ${means(row, false)}` : ""].join(" ")));
   article.dataset.kind = row.kinds.join(" ");
@@ -37,10 +38,10 @@ function side(row, given) {
   const none = !given && !better(row);
   return el("div", { class: given ? "side-class given" : "side-class to" },
     el("p", { class: "label" }, el("small", {}, given ? "given" : "suggested", el("span", { class: "num", title: given || !none ? means(row, given) : null }, given || !none ? how(row, given) : "")),
-      el("b", { title: given ? row.given : row.suggested }, none ? (row.unjudged ? "–" : "none better") : broken(given ? row.given : row.suggested))),
+      el("b", { title: full(given ? row.given : row.suggested) }, none ? (row.unjudged ? "–" : "none better") : broken(called(given ? row.given : row.suggested)))),
     none ? "" : el("div", { class: "strip", "data-class": given ? row.given : row.suggested }, ...(given ? row.given_neighbours : row.suggested_neighbours).slice(0, 3).map((p) => example(p, "nearest"))));
 }
-const example = (p, what) => picture(p.key, 160, `${what} ${p.label}`, { loading: "lazy", class: what, title: `${what} image labelled ${p.label}\n${p.path}` });
+const example = (p, what) => picture(p.key, 160, `${what} ${called(p.label)}`, { loading: "lazy", class: what, title: `${what} image labelled ${full(p.label)}\n${p.path}` });
 
 // fill adds typical images to a card that is seen, before its nearest ones.
 export function fill(article) {
@@ -65,7 +66,7 @@ export function mark(article, row) {
   article.querySelector(".remarks").replaceChildren(...remarks(row).filter(Boolean));
   sign.title = waits ? "Not acknowledged by winnow yet" : row.elsewhere && row.decision ? "Decided in another tab" : "";
   article.querySelector("input").checked = chosen;
-  article.setAttribute("aria-label", `Number ${row.rank}: given ${row.given}, ${better(row) ? `suggested ${row.suggested} ${how(row, false)}` : "no better suggestion"}, ${waits ? "not saved yet" : done(row.decision)}${row.note ? ", with a note" : ""}${row.differ ? ", reviewers differ" : ""}${chosen ? ", selected" : ""}`);
+  article.setAttribute("aria-label", `Number ${row.rank}: given ${called(row.given)}, ${better(row) ? `suggested ${called(row.suggested)} ${how(row, false)}` : "no better suggestion"}, ${waits ? "not saved yet" : done(row.decision)}${row.note ? ", with a note" : ""}${row.differ ? ", reviewers differ" : ""}${chosen ? ", selected" : ""}`);
 }
 let connection = () => "";
 export const watch = (lost) => { connection = lost; };

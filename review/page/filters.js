@@ -5,6 +5,7 @@ import { store, anywhere } from "./store.js";
 import { filtered } from "./address.js";
 import { combobox } from "./combobox.js";
 import { kinds, many, count, who } from "./words.js";
+import { called } from "./names.js";
 import { me } from "./reviewer.js";
 
 const form = get("filters");
@@ -14,8 +15,8 @@ const outcomes = { all: "any", keep: "kept", drop: "dropped", relabel: "relabell
 export function filters() {
   for (const key of ["class", "to"]) combobox(form.elements[key], { label: key === "class" ? "Given labels" : "Suggested labels", options, pick: (name) => store.go({ [key]: name }) });
   for (const key of ["class", "to"]) form.elements[key].addEventListener("change", (e) => {
-    const value = e.target.value.trim(), known = store.session.classes.some((c) => c.name === value);
-    if (value === "" || known) { if (store.place[key] !== value) store.go({ [key]: value }); } else e.target.value = store.place[key];
+    const typed = e.target.value.trim(), value = store.session.classes.find((c) => c.name === typed || c.called === typed)?.name ?? "";
+    if (typed === "" || value) { if (store.place[key] !== value) store.go({ [key]: value }); } else e.target.value = called(store.place[key]);
   });
   form.elements.kind.addEventListener("change", (e) => store.go({ kind: e.target.value }));
   for (const key of ["state", "by"]) form.elements[key].addEventListener("change", (e) => store.go({ [key]: e.target.value }));
@@ -45,11 +46,11 @@ export function reset() {
   const { class: _, ...rest } = anywhere;
   store.go({ ...rest, class: "", state: store.place.state, sort: store.place.sort, view: store.place.view });
 }
-const options = () => store.session.classes.map((c) => ({ name: c.name, note: c.suspects ? `${many(c.suspects, "suspect")}` : `${count(c.images)} images` }));
+const options = () => store.session.classes.map((c) => ({ name: c.name, text: called(c.name), note: c.suspects ? `${many(c.suspects, "suspect")}` : `${count(c.images)} images` }));
 
 function draw() {
   const { place, session } = store;
-  for (const key of ["class", "to", "above", "below", "text"]) if (document.activeElement !== form.elements[key]) form.elements[key].value = place[key];
+  for (const key of ["class", "to", "above", "below", "text"]) if (document.activeElement !== form.elements[key]) form.elements[key].value = key === "class" || key === "to" ? called(place[key]) : place[key];
   const kind = form.elements.kind;
   if (kind.options.length === 0) kind.append(...Object.entries({ any: "any", ...kinds }).map(([value, words]) => el("option", { value }, value !== "any" ? `${words} (${count(session.kinds[value] ?? 0)})` : words)));
   kind.value = store.kind || "any";
@@ -84,7 +85,7 @@ export function another(by) {
   for (let i = 1; i <= n; i++) {
     const c = list[(((at < 0 && by < 0 ? 0 : at) + by * i) % n + n) % n];
     if (c.decided < c.suspects) {
-      store.say(`${c.name}: ${many(c.suspects, "suspect")}, ${count(c.decided)} decided`);
+      store.say(`${called(c.name)}: ${many(c.suspects, "suspect")}, ${count(c.decided)} decided`);
       return store.go({ class: c.name });
     }
   }

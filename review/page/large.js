@@ -5,6 +5,7 @@ import { how, means, rank, fits, many, number, stamp, done, better, file, tail }
 import { store } from "./store.js";
 import { typical } from "./typical.js";
 import { tags } from "./card.js";
+import { called, full } from "./names.js";
 import { voices } from "./notes.js";
 import { zoom } from "./zoom.js";
 
@@ -45,7 +46,7 @@ function draw() {
   if (!row) return;
   drawn = performance.now();
   const act = (name, words, key, more = {}) => el("button", { type: "button", "data-act": name, onclick: (e) => store.tell("act", { name, row, event: e }), ...more }, words, key ? el("kbd", { "aria-hidden": "true" }, key) : "");
-  const shot = el("figure", { class: "shot" }, zoomable(row, whole(row)), el("figcaption", {}, el("b", {}, row.given), el("span", {}, ` · ${row.path}`)));
+  const shot = el("figure", { class: "shot" }, zoomable(row, whole(row)), el("figcaption", {}, el("b", {}, called(row.given)), el("span", {}, ` · ${row.path}`)));
   const first = head("focus-name", el("span", { title: rank(row) }, `Number ${row.rank}`), el("span", { class: "stamp", role: "status" }),
     act("previous", "←", "", { class: "icon", "aria-label": "Previous image", disabled: Boolean(guest) }), act("next", "→", "", { class: "icon", "aria-label": "Next image", disabled: Boolean(guest) }));
   first.firstChild.after(el("span", { class: "tags" }, ...tags(row), row.fit === null ? "" : el("span", { class: "num", title: fits }, `fit ${number(row.fit)}`)));
@@ -56,8 +57,8 @@ function draw() {
         panel(row, true), better(row) ? panel(row, false) : el("p", { class: "soft" }, row.unjudged ? means(row, true) : "No other class fits this image better than the given one."),
         row.copies?.length ? el("section", { class: "class-panel" }, el("h3", {}, "Copies with another label"), strip(row.copies, "copy", true)) : "")),
     el("div", { class: "acts big" },
-      act("keep", "Keep", "K", { title: `The label ${row.given} is right` }), act("drop", "Drop", "D", { title: "Leave the image out" }),
-      act("accept", better(row) ? `Accept: ${short(row.suggested)}` : "Accept", "A", { class: "accept", disabled: !better(row), title: better(row) ? `Relabel it ${row.suggested}` : null }), act("choose", "Label…", "L"), act("unsure", "Unsure", "Q", { title: "Looked at; the label stays as given" }),
+      act("keep", "Keep", "K", { title: `The label ${full(row.given)} is right` }), act("drop", "Drop", "D", { title: "Leave the image out" }),
+      act("accept", better(row) ? `Accept: ${short(called(row.suggested))}` : "Accept", "A", { class: "accept", disabled: !better(row), title: better(row) ? `Relabel it ${full(row.suggested)}` : null }), act("choose", "Label…", "L"), act("unsure", "Unsure", "Q", { title: "Looked at; the label stays as given" }),
       el("span", { class: "gap" }), act("note", "Note…", "W"), store.session.similar ? act("similar", "Similar", "S") : "", act("reset", "Not decided", "C"), act("undo", "Undo", "U")));
   mark();
   if (again) (dialog.querySelector(`[data-act="${again}"]:not(:disabled)`) ?? dialog.querySelector(".acts button:not(:disabled)"))?.focus();
@@ -80,14 +81,14 @@ function panel(row, given) {
   typical(name).then((list) => kind.replaceChildren(...strip(list.filter((p) => p.key !== row.key), "typical").childNodes), () => kind.replaceChildren("–"));
   const c = store.session.classes.find((c) => c.name === name);
   return el("section", { class: given ? "class-panel given" : "class-panel to" },
-    el("h3", {}, el("small", {}, given ? "given" : "suggested"), " ", el("b", {}, broken(name)), " ",
+    el("h3", {}, el("small", {}, given ? "given" : "suggested"), " ", el("b", { title: full(name) }, broken(called(name))), called(name) === name ? "" : el("small", { class: "size" }, name), " ",
       el("span", { class: "num", title: means(row, given) }, how(row, given)), c ? el("small", { class: "size", title: "So many images of the manifest carry this label" }, many(c.images, "image")) : ""),
     el("p", { class: "what" }, "typical"), kind,
     el("p", { class: "what" }, "nearest"), strip(given ? row.given_neighbours : row.suggested_neighbours, "nearest"));
 }
 function strip(list, what, labelled) {
-  return el("div", { class: "strip" }, ...list.map((p) => el("button", { type: "button", class: `example ${what}`, "aria-pressed": "false", title: `${p.label}\n${p.path}`, "aria-label": `Compare with ${what} image labelled ${p.label}: ${file(p.path)}`, onclick: (e) => beside(e.currentTarget, p, what) },
-    picture(p.key, 160, ""), labelled ? el("small", {}, p.label) : "")));
+  return el("div", { class: "strip" }, ...list.map((p) => el("button", { type: "button", class: `example ${what}`, "aria-pressed": "false", title: `${full(p.label)}\n${p.path}`, "aria-label": `Compare with ${what} image labelled ${called(p.label)}: ${file(p.path)}`, onclick: (e) => beside(e.currentTarget, p, what) },
+    picture(p.key, 160, ""), labelled ? el("small", {}, called(p.label)) : "")));
 }
 
 // beside holds an example against the image, or takes it away again.
@@ -97,7 +98,7 @@ function beside(button, p, what) {
   shots.querySelector(".held")?.remove();
   if (on) return;
   button.setAttribute("aria-pressed", "true");
-  shots.append(el("figure", { class: "shot held" }, zoomable(p, picture(p.key, 512, `${what} image labelled ${p.label}`, { class: "whole" })), el("figcaption", {}, el("b", {}, p.label), ` · ${what} · ${tail(p.path)}`)));
+  shots.append(el("figure", { class: "shot held" }, zoomable(p, picture(p.key, 512, `${what} image labelled ${called(p.label)}`, { class: "whole" })), el("figcaption", {}, el("b", {}, called(p.label)), ` · ${what} · ${tail(p.path)}`)));
 }
 
 // trouble is shown here too: what stands at the top of the page lies behind this view.

@@ -182,6 +182,7 @@ async function run() {
   document.documentElement.dataset.ready = "yes";
   reviewer.reviewer(renamed);
   if (!named) reviewer.question(renamed);
+  if (store.session.notice) store.say(store.session.notice);
 }
 
 // An answer that says no is said; anything else is a fault of the page and belongs to the console as well.

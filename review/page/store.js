@@ -4,6 +4,7 @@
 import { ask } from "./api.js";
 import { read, write, query, start } from "./address.js";
 import { me } from "./reviewer.js";
+import { learn } from "./names.js";
 
 class Store extends EventTarget {
   session = null;
@@ -138,6 +139,7 @@ class Store extends EventTarget {
     this.sum ??= session.sum;
     if (this.sum !== session.sum) return this.pending.size === 0 ? location.reload() : undefined; // what waits is not for that one
     this.session = session;
+    learn(session.classes);
     this.tell("session");
     return undefined;
   }

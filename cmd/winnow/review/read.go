@@ -28,7 +28,7 @@ type Options struct {
 // read turns the flags into options, and refuses those that do not go together.
 func read(c *cli.Context) (Options, error) {
 	o := Options{
-		Files: review.Files{Audit: c.String("audit"), Manifest: c.String("manifest"), Root: c.String("root"), Decisions: c.String("decisions"), Out: c.String("out"), List: c.String("decided"), Reviewer: strings.TrimSpace(c.String("reviewer"))},
+		Files: review.Files{Audit: c.String("audit"), Manifest: c.String("manifest"), Root: c.String("root"), Decisions: c.String("decisions"), Out: c.String("out"), List: c.String("decided"), Names: c.String("names"), Reviewer: strings.TrimSpace(c.String("reviewer"))},
 		Run:   c.String("run"), Features: c.String("features"), Model: c.String("model"), Export: c.Bool("export"), JSON: c.Bool("json"),
 		Listen: c.String("listen"), Hosts: c.StringSlice("allow-host"), Token: c.String("token"), OpenPage: c.Bool("open"),
 	}

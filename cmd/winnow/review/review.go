@@ -49,6 +49,7 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "model", DefaultText: "the one that made the features", Usage: "embed images that are searched for by a run folder or an ONNX `FILE`, where it moved"},
 			&cli.StringFlag{Name: "decisions", DefaultText: "beside the manifest", Usage: "keep decisions in `FILE`"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "the mended manifest is written to `FILE`, in the form of --manifest"},
+			&cli.StringFlag{Name: "names", DefaultText: "the manifest's column class_name", Usage: "show classes by the names in `FILE`.csv, columns class and name; labels are written as they are"},
 			&cli.StringFlag{Name: "reviewer", Usage: "the `NAME` that the page proposes to keep decisions by"},
 			&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the mended manifest to --out"},
 			&cli.StringFlag{Name: "decided", Usage: "--export: list every decision and note, by whom and when, in `FILE`.csv"},
