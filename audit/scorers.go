@@ -50,25 +50,27 @@ func Probability(scorer string) bool {
 // returns a suspect for each row, in their order, the classes as the scorer left them, nil if it left none,
 // and what it chose and why.
 func ask(ctx context.Context, z, stored features.Set, o Options) (list []Suspect, left *leaveout.Set, why string, err error) {
+	var by networks
+	heads := crossfit.Options{Folds: o.Folds, Rounds: o.Rounds, Parts: o.Parts, Seed: o.Seed, Told: o.Told, Tune: o.Tune, Chose: by.chose}
 	if o.Scorer == Crossfit {
-		v, err := crossfit.Judge(ctx, stored.Labelled(), o.Classes, crossfit.Options{Folds: o.Folds, Seed: o.Seed, Told: o.Told})
+		v, err := crossfit.Judge(ctx, stored.Labelled(), o.Classes, heads)
 		if err != nil {
 			return nil, nil, "", err
 		}
 		left, err := sharedBy(z, o.Classes, v)
-		return bySuspects(z, v), left, "", err
+		return bySuspects(z, v), left, by.why(""), err
 	}
 	if _, err := judges.Find(o.Scorer); err == nil {
 		v, err := judges.Ask(ctx, z, o.Classes, o.Scorer, judges.Options{
 			Neighbours: o.Neighbours, Folds: o.Folds, MaxMem: o.MaxMem, Rand: train.Rand(o.Seed, "judges", 0),
 			Heads: func(do func(row int, p []float64)) error {
-				return crossfit.Probabilities(ctx, stored.Labelled(), o.Classes, crossfit.Options{Folds: o.Folds, Seed: o.Seed, Told: o.Told}, do)
+				return crossfit.Probabilities(ctx, stored.Labelled(), o.Classes, heads, do)
 			},
 		})
 		if err != nil {
 			return nil, nil, "", err
 		}
-		return bySuspects(z, v.Opinion), v.Classes, v.Why, nil
+		return bySuspects(z, v.Opinion), v.Classes, by.why(v.Why), nil
 	}
 	scorer, err := filterScorer(z.Dim(), o)
 	if err != nil {
@@ -76,6 +78,33 @@ func ask(ctx context.Context, z, stored features.Set, o Options) (list []Suspect
 	}
 	list, err = byBank(ctx, scorer, z, o.Classes, o.MaxMem)
 	return list, nil, "", err
+}
+
+// networks sums up what crossfit makes of fine-tuned networks, fold by fold.
+type networks struct {
+	folds, taken  int
+	with, without float64
+}
+
+func (n *networks) chose(with, without float64) {
+	n.folds, n.with, n.without = n.folds+1, n.with+with, n.without+without
+	if with > without {
+		n.taken++
+	}
+}
+
+// why adds to what the scorer says.
+func (n *networks) why(scorer string) string {
+	if n.folds == 0 {
+		return scorer
+	}
+	folds := float64(n.folds)
+	said := fmt.Sprintf("fine-tuned networks in %d of %d folds: a label left out has probability %.3f with them, %.3f with heads on the stored features alone",
+		n.taken, n.folds, math.Exp(n.with/folds), math.Exp(n.without/folds))
+	if scorer != "" {
+		said = scorer + "; " + said
+	}
+	return said
 }
 
 // filterScorer builds the scorer of a filter.
