@@ -118,10 +118,11 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 		r.finish(rows, o)
 		return r, nil
 	}
-	z, err := judgedVectors(ctx, set, o.Whiten)
+	z, start, free, err := judgedVectors(ctx, set, o.Whiten)
 	if err != nil {
 		return Result{}, err
 	}
+	defer func() { free() }()
 	if !Trains(o.Scorer) {
 		set.X = blas32.General{} // what the caller keeps no more need not stay
 	}
@@ -130,7 +131,7 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 	var why string
 	if g := o.Given; g != nil && g.Suggested != nil {
 		list = g.list(set.Labels)
-	} else if list, left, why, err = ask(ctx, z, set, o); err != nil {
+	} else if list, left, why, err = ask(ctx, z, set, start, o); err != nil {
 		return Result{}, err
 	}
 	if err := support(ctx, z, list, o.MaxMem); err != nil {
@@ -148,11 +149,10 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 		if o.Findings != nil { // the classes as the scorer left them are those of other vectors
 			found := o.Findings
 			z, left, o.Findings = features.Set{}, nil, nil
-			if z, err = head.WhitenSet(ctx, found, head.Widest); err != nil {
+			if err := free(); err != nil {
 				return Result{}, err
 			}
-			z.Labels = set.Labels
-			if z, err = onSphere(z.Labelled()); err != nil {
+			if z, _, free, err = judgedVectors(ctx, relabelled{found, set.Labels}, true); err != nil {
 				return Result{}, err
 			}
 		}
@@ -211,16 +211,36 @@ func (o Options) filled(set features.Set) (Options, error) {
 	return o, nil
 }
 
-// judgedVectors returns the labelled rows of set on the unit sphere, if whiten is set whitened by all its rows.
-func judgedVectors(ctx context.Context, set features.Set, whiten bool) (features.Set, error) {
-	z := set
-	if whiten {
-		var err error
-		if z, err = head.WhitenSet(ctx, set, head.Widest); err != nil {
-			return z, err
-		}
+// judgedVectors returns the labelled rows of set on the unit sphere, if whiten is set whitened by all its rows, with the
+// head that does so. They are looked at until free is called, which is never nil.
+func judgedVectors(ctx context.Context, set features.Source, whiten bool) (z features.Set, by *head.Head, free func() error, err error) {
+	free = func() error { return nil }
+	if !whiten {
+		z, err = onSphere(set.(features.Set).Labelled())
+		return z, nil, free, err
 	}
-	return onSphere(z.Labelled())
+	if by, err = head.SelfWhitening(ctx, set, head.Widest); err != nil {
+		return z, nil, free, err
+	}
+	whole, let, err := by.EmbedSpilled(ctx, set)
+	if err != nil {
+		return z, nil, free, err
+	}
+	z, err = onSphere(whole.Labelled())
+	return z, by, let, err
+}
+
+// relabelled is a source with other labels.
+type relabelled struct {
+	features.Source
+	labels []int
+}
+
+// Bare returns labels and ids without vectors.
+func (r relabelled) Bare() features.Set {
+	set := r.Source.Bare()
+	set.Labels = r.labels
+	return set
 }
 
 // onSphere returns the vectors scaled to unit length, in a copy where they are not.

@@ -10,6 +10,7 @@ import (
 	"winnow/features"
 	"winnow/filters"
 	"winnow/filters/leaveout"
+	"winnow/head"
 	"winnow/internal/catalog"
 	"winnow/train"
 )
@@ -46,12 +47,13 @@ func Probability(scorer string) bool {
 	return err == nil && e.Probability
 }
 
-// ask asks the scorer about z, unit rows, all labelled, whose vectors as they were stored are those of stored. It
+// ask asks the scorer about z, unit rows, all labelled, whose vectors as they were stored are those of stored, which start
+// whitens, if it is not nil. It
 // returns a suspect for each row, in their order, the classes as the scorer left them, nil if it left none,
 // and what it chose and why.
-func ask(ctx context.Context, z, stored features.Set, o Options) (list []Suspect, left *leaveout.Set, why string, err error) {
+func ask(ctx context.Context, z, stored features.Set, start *head.Head, o Options) (list []Suspect, left *leaveout.Set, why string, err error) {
 	var by networks
-	heads := crossfit.Options{Folds: o.Folds, Rounds: o.Rounds, Parts: o.Parts, Seed: o.Seed, Told: o.Told, Tune: o.Tune, Chose: by.chose}
+	heads := crossfit.Options{Folds: o.Folds, Rounds: o.Rounds, Parts: o.Parts, Seed: o.Seed, Told: o.Told, Tune: o.Tune, Chose: by.chose, Start: start}
 	if o.Scorer == Crossfit {
 		v, err := crossfit.Judge(ctx, stored.Labelled(), o.Classes, heads)
 		if err != nil {

@@ -1,13 +1,13 @@
 // Package crossfit judges the given labels of a set by heads that it trains on the spot, and no image is judged by a
-// head that has seen its label or its vector.
+// head that was trained on it or has seen its label.
 //
-// The images are parted into folds. For each fold, from the other folds alone:
+// All heads start as the whitening of all vectors, which knows no labels: it is computed once. Then the images are parted
+// into folds. For each fold, from the other folds alone:
 //
-//  1. a head is started, whitened by their vectors;
-//  2. they are judged by fitted, each image left out of its own: labels that look wrong are not learned
+//  1. they are judged by fitted, each image left out of its own: labels that look wrong are not learned
 //     from, and where another class is nearly sure the image counts for that one (self-training);
-//  3. the head is trained on what is left, by a normalised softmax whose proxies start at the class centres;
-//  4. the fold's images are compared with the class centres before and after the training.
+//  2. a head is trained on what is left, by a normalised softmax whose proxies start at the class centres;
+//  3. the fold's images are compared with the class centres before and after the training.
 //
 // What an image's similarities to the classes mean is then found by the given labels of the same fold, which no part
 // of the above has seen; a fold is halved for that, so that the labels of one half say what the similarities of the
@@ -25,6 +25,7 @@ import (
 
 	"winnow/audit/judges"
 	"winnow/features"
+	"winnow/head"
 	"winnow/train"
 )
 
@@ -33,6 +34,7 @@ type Options struct {
 	Folds  int                                       // default 5
 	Rounds int                                       // partings into folds, each with a seed of its own, whose mean log probabilities judge; default 1
 	Parts  []int                                     // values of each backbone, whose vectors stand side by side in a row: each has heads of its own, weighed by the likelihood of left-out labels; nil: one backbone
+	Start  *head.Head                                // a copy of which is trained for each fold; nil: the whitening of all rows. That of several backbones is not asked
 	Seed   uint64                                    // of the first round
 	Told   func(done, total, kept int, where string) // how many steps are done, kept of them by an earlier audit; may be nil
 
@@ -44,7 +46,8 @@ type Options struct {
 	Chose func(with, without float64)
 
 	round, part int
-	kept        *int // lessons that were learned earlier
+	starts      []*head.Head // of the parts
+	kept        *int         // lessons that were learned earlier
 }
 
 // Judge judges the labels of set, features as they were stored; labels are 0 … classes-1 or negative for none. Orders are
@@ -78,8 +81,7 @@ func Judge(ctx context.Context, set features.Set, classes int, opts Options) (ju
 }
 
 // Probabilities calls do for every row that is judged, fold by fold, with P(k|x) of the classes that two rows or more
-// share, rising: what heads that have seen neither the row nor its label make of it. It does so in every round. do may keep
-// no p.
+// share, rising: what heads that were not trained on the row make of it. It does so in every round. do may keep no p.
 func Probabilities(ctx context.Context, set features.Set, classes int, opts Options, do func(row int, p []float64)) error {
 	return rounds(ctx, set, classes, opts, func(_ columned, row int, _ weighing, p []float64) { do(row, p) })
 }

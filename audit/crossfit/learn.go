@@ -2,10 +2,12 @@ package crossfit
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"winnow/audit/judges"
 	"winnow/features"
 	"winnow/head"
 	"winnow/losses"
@@ -13,9 +15,10 @@ import (
 )
 
 const (
-	width       = 512  // of the embedding
-	temperature = 0.3  // 0.05 learns people's mistakes: 2,000 of CIFAR-10, human labels, AUROC 0.936 for 0.945
-	rate        = 1e-3 // of Adam, falling to 0 as a cosine
+	mostLearned = 1 << 16 // images that a head learns from, or mostOfClass of each class if that is more
+	mostOfClass = 64      // on average
+	temperature = 0.3     // 0.05 learns people's mistakes: 2,000 of CIFAR-10, human labels, AUROC 0.936 for 0.945
+	rate        = 1e-3    // of Adam, falling to 0 as a cosine
 )
 
 // plan says how long something is trained.
@@ -47,13 +50,9 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 	if opts.Tune == nil {
 		set.IDs = nil
 	}
+	in = some(in, c, train.Rand(opts.Seed, "crossfit sample", fold))
 	others, judged := features.Set{X: set.X, Labels: c.of, IDs: set.IDs}.Rows(in), features.Set{X: set.X, IDs: set.IDs}.Rows(out)
-	cfg := head.Default()
-	cfg.In, cfg.Out = set.Dim(), min(width, set.Dim(), max(len(in)-1, 1))
-	h, err := head.New(ctx, cfg, others.X, train.Rand(opts.Seed, "crossfit head", fold))
-	if err != nil {
-		return nil, err
-	}
+	h := opts.Start.Clone()
 	z, err := h.Embed(others.X)
 	if err != nil {
 		return nil, err
@@ -85,6 +84,27 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 		e.kinds[i].first = first
 	}
 	return e, err
+}
+
+// some returns the rows that a head learns from: all, or of each class about the same share, drawn at random, so that
+// what a head costs does not grow without end.
+func some(rows []int, c columned, rng *rand.Rand) []int {
+	const parts = 64
+	keep := max(1, parts*max(mostLearned, mostOfClass*len(c.classes))/len(rows))
+	if keep >= parts {
+		return rows
+	}
+	column := make([]int, len(rows))
+	for i, row := range rows {
+		column[i] = c.of[row]
+	}
+	var drawn []int
+	for i, part := range judges.Part(column, len(c.classes), parts, rng) {
+		if part < keep {
+			drawn = append(drawn, rows[i])
+		}
+	}
+	return drawn
 }
 
 // fit trains what open returns, h or a network under it, on the rows of set that have a label, by the cosines to a proxy

@@ -63,7 +63,7 @@ func TestNetworksJudge(t *testing.T) {
 	for _, c := range []struct {
 		blind bool
 		least float64
-	}{{false, 0.9}, {true, 0}} {
+	}{{false, 0.8}, {true, 0}} {
 		names, chosen := map[string]bool{}, 0
 		v := judged(t, z, 8, Options{Seed: 1, Rounds: 2,
 			Tune: func(ctx context.Context, l *Lesson) (Tuned, error) {

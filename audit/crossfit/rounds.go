@@ -2,12 +2,14 @@ package crossfit
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"winnow/audit/judges"
 	"winnow/features"
+	"winnow/head"
 )
 
 // rounds is each for every round.
@@ -15,6 +17,18 @@ func rounds(ctx context.Context, set features.Set, classes int, opts Options, do
 	opts.Rounds, opts.kept = max(opts.Rounds, 1), new(int)
 	if len(opts.Parts) == 0 {
 		opts.Parts = []int{set.Dim()}
+	}
+	if len(opts.Parts) > 1 || opts.Start == nil {
+		err := opts.eachPart(set, func(part int, set features.Set) (err error) {
+			start, err := head.SelfWhitening(ctx, set, head.Widest)
+			opts.starts = append(opts.starts, start)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("crossfit: %w", err)
+		}
+	} else {
+		opts.starts = []*head.Head{opts.Start}
 	}
 	for opts.round = range opts.Rounds {
 		one := opts
@@ -29,20 +43,32 @@ func rounds(ctx context.Context, set features.Set, classes int, opts Options, do
 // learnAll has the images of a fold looked at by every backbone.
 func learnAll(ctx context.Context, set features.Set, c columned, folds []int, fold int, opts Options) (*evidence, error) {
 	var e *evidence
-	whole, from := set.X, 0
-	for part, values := range opts.Parts {
-		opts.part = part
-		set.X = blas32.General{Rows: whole.Rows, Cols: values, Stride: whole.Stride, Data: whole.Data[from:]}
+	err := opts.eachPart(set, func(part int, set features.Set) error {
+		opts.part, opts.Start = part, opts.starts[part]
 		one, err := learn(ctx, set, c, folds, fold, opts)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if e != nil {
 			one.kinds = append(e.kinds, one.kinds...)
 		}
-		e, from = one, from+values
+		e = one
+		return nil
+	})
+	return e, err
+}
+
+// eachPart calls do with the vectors of every backbone.
+func (o *Options) eachPart(set features.Set, do func(part int, set features.Set) error) error {
+	whole, from := set.X, 0
+	for part, values := range o.Parts {
+		set.X = blas32.General{Rows: whole.Rows, Cols: values, Stride: whole.Stride, Data: whole.Data[from:]}
+		if err := do(part, set); err != nil {
+			return err
+		}
+		from += values
 	}
-	return e, nil
+	return nil
 }
 
 // pool judges by the mean log probabilities of several rounds. Memory, beside that of a round: 4 bytes for each row and

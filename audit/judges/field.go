@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"winnow/filters/leaveout"
 )
 
 // field is how well each image fits the classes that it fits best, and that of its given label always: candidates of
@@ -28,9 +26,9 @@ const (
 	leastWidth   = 16
 )
 
-// newField returns an empty one for the images of s.
-func newField(s *leaveout.Set) *field {
-	f := &field{n: s.Z.Len(), classes: len(s.Classes)}
+// newField returns an empty one for n images.
+func newField(n, classes int) *field {
+	f := &field{n: n, classes: classes}
 	f.m = min(f.classes, mostOf, max(leastWidth, fieldEntries/f.n))
 	f.column, f.fit, f.given = make([]int32, f.n*f.m), make([]float32, f.n*f.m), make([]int32, f.n)
 	if f.m < f.classes {

@@ -89,15 +89,19 @@ var strengths = []float64{100, 10, 3, 1, 0.3, 0.1}
 
 const step = 0.002
 
+// triedOn is how many images the λ is chosen by, or fewer than twice as many.
+const triedOn = 1 << 16
+
 // whitened returns the field of the λ that is best.
 func (b *bench) whitened() (*field, error) {
 	m, err := newMetric(b.ctx, b.s)
 	if err != nil {
 		return nil, err
 	}
+	defer m.free()
 	at, most := 0, math.Inf(-1)
 	for try, lambda := range strengths {
-		f, err := b.compare(m, lambda, false)
+		f, err := b.compare(m, lambda, false, max(1, b.s.Z.Len()/triedOn)|1)
 		if err != nil {
 			return nil, err
 		}
@@ -107,13 +111,13 @@ func (b *bench) whitened() (*field, error) {
 		}
 		at, most = try, v
 	}
-	return b.compare(m, strengths[at], true)
+	return b.compare(m, strengths[at], true, 1)
 }
 
-// compare returns the field of a metric.
-func (b *bench) compare(m *metric, lambda float64, twins bool) (*field, error) {
-	f, order := newField(b.s), make([]int32, len(b.s.Classes))
-	return f, m.each(b.ctx, lambda, twins, func(i, y int, row []float64) { f.set(i, y, row, order) })
+// compare returns the field of a metric, of every step-th image.
+func (b *bench) compare(m *metric, lambda float64, twins bool, step int) (*field, error) {
+	f, order := newField((b.s.Z.Len()+step-1)/step, len(b.s.Classes)), make([]int32, len(b.s.Classes))
+	return f, m.each(b.ctx, lambda, twins, step, func(i, y int, row []float64) { f.set(i/step, y, row, order) })
 }
 
 // concludeField notes the verdicts that log probabilities of the candidates, and of all others, lead to, and leaves

@@ -10,6 +10,7 @@ package auditing
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -111,6 +112,9 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 	if err := o.untuned(); err != nil {
 		return nil, err
 	}
+	if in.Probs != "" && (o.Tuning.Weights != "" || o.Rounds > 1) {
+		return nil, errors.New("audit: --probs brings its scores: leave --finetune and --seeds out, or --probs")
+	}
 	whole, err := datasets.Read(in.Manifest, datasets.ReadOptions{Numbered: in.Probs != "" && !in.Named})
 	if err != nil {
 		return nil, err
@@ -168,7 +172,8 @@ func (o Options) stored(ctx context.Context, d *datasets.Dataset, store *feature
 	if err := o.fit(d, store.Dim); err != nil {
 		return nil, err
 	}
-	data, err := run.Join(ctx, d, store)
+	data, free, err := run.JoinTrain(ctx, d, store)
+	defer func() { free() }()
 	if err != nil {
 		return nil, err
 	}

@@ -69,8 +69,7 @@ func TestFinetunedFoldsAreKept(t *testing.T) {
 		"cut file":   func(*studio) { resize(t, files[0], -1) },
 		"wrong file": func(*studio) { resize(t, files[0], 0) },
 	} {
-		s, steps := tuned(t, photos, kept), 0
-		s.Told = func(done, _, earlier int, _ string) { steps = max(steps, done-earlier) }
+		s := tuned(t, photos, kept)
 		s.Images.Store = again.Images.Store
 		change(s)
 		ctx, cancel := context.WithCancel(t.Context())

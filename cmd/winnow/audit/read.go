@@ -71,6 +71,8 @@ func read(c *cli.Context) (o Options, err error) {
 		if o.Stored.Probs != "" && o.Audit.Scorer != "" {
 			return o, term.Misused("--scorer: --probs brings its scores: leave out one of them")
 		}
+	case c.IsSet("finetune") || c.IsSet("augment") || c.IsSet("seeds"):
+		return o, term.Misused("--finetune, --augment and --seeds are about images: name them, or --labels FILE and --features DIR, and no run")
 	case c.NArg() == 0:
 		return o, term.Misused("winnow audit takes images (a folder, a .zip file or a manifest) or one run folder, or --labels FILE and --features DIR or --probs FILE")
 	case c.IsSet("probs"):
@@ -101,7 +103,7 @@ func read(c *cli.Context) (o Options, err error) {
 			return o, term.Misused("--%s is about runs: name one, or leave it out", flag)
 		}
 	}
-	if o.Out != "" {
+	if o.Out != "" && c.IsSet("finetune") {
 		o.Audit.Tuning.Kept = strings.TrimSuffix(o.Out, filepath.Ext(o.Out)) + ".finetune"
 	}
 	if o.Stored.Probs != "" {
@@ -150,6 +152,9 @@ func (o Options) check() error {
 	}
 	if n := o.Audit.Neighbours; n < 1 {
 		return term.Misused("--neighbours: found %d, expected 1 or more", n)
+	}
+	if n := o.Audit.Rounds; n < 1 {
+		return term.Misused("--seeds: found %d, expected 1 or more", n)
 	}
 	if n := o.Audit.Folds; n < 2 {
 		return term.Misused("--folds: found %d, expected 2 or more", n)
