@@ -190,6 +190,7 @@ type Verdict struct {
 	Opinion               // the lowest Order is most suspect; scores are probabilities, or as the judge's help says
 	Classes *leaveout.Set // the classes as the judge left them
 	Why     string        // what the judge chose, and why; empty: there was nothing to choose
+	Blind   bool          // fitted and combined foretell labels left out no better than by chance: every score is 0.5
 }
 
 // Ask asks the judge of a name about z, whose labels are 0 … classes-1 or negative for none. Rows need no unit length.
@@ -238,6 +239,7 @@ type bench struct {
 	opts Options
 	once *shared
 	v    Verdict
+	gain float64 // of the best field over chance, in nats of all labels together
 }
 
 // shared is what several judges look at; nil: none has yet.

@@ -61,6 +61,7 @@ func unfit(format string, args ...any) error { return ScorerError{fmt.Errorf(for
 // Report is an audit with names, as written.
 type Report struct {
 	Scorer    string            `json:"scorer"`
+	Blind     bool              `json:"blind,omitempty"`        // labels left out are foretold no better than by chance: nothing is said of them
 	Why       string            `json:"scorer_chose,omitempty"` // what the scorer chose for this set, and why
 	Suggests  string            `json:"suggested_by,omitempty"` // the scorer of the suggested labels, where that is another
 	Rate      float64           `json:"rate"`
@@ -281,7 +282,7 @@ func (j *judged) reportOn(ctx context.Context, z features.Set, note func(string,
 // name fills in what was found: ids are the positions in d of the result's rows, classes the names of its labels.
 func (a *Report) name(result audit.Result, ids []int, d *datasets.Dataset, classes []string, note func(string, ...any)) error {
 	a.result, a.ids = result, ids
-	a.Scorer, a.Why, a.Suggests, a.Rate, a.Unjudged = result.Scorer, result.Why, result.Suggests, result.Rate, result.Unjudged
+	a.Scorer, a.Why, a.Blind, a.Suggests, a.Rate, a.Unjudged = result.Scorer, result.Why, result.Blind, result.Suggests, result.Rate, result.Unjudged
 	a.LeftOut = append([]lookup.LeftOut{}, a.LeftOut...)
 	paths := make([]string, len(ids))
 	for row, id := range ids {
