@@ -24,6 +24,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"winnow/audit/crossfit"
 	"winnow/audit/findings"
 	"winnow/audit/judges"
 	"winnow/eval"
@@ -55,7 +56,10 @@ type Options struct {
 	Findings features.Source // vectors in which noise rate, classes, outliers and copies are found, whitened first, row by row those of the set; nil: those that are judged
 	JustRank bool            // finds nothing but suspects; needs Rate or Given.Wrong
 
-	Told func(fold, step, steps int) // how far the heads of crossfit and combined are, fold from 0; may be nil
+	Parts  []int                                                           // values of each backbone, where vectors of several stand side by side: crossfit and combined have heads for each; nil: one
+	Rounds int                                                             // crossfit, combined: partings into folds, whose mean log probabilities judge; 0: 1
+	Tune   func(context.Context, *crossfit.Lesson) (crossfit.Tuned, error) // crossfit, combined: fine-tunes a network for a fold; nil: heads on the vectors are all
+	Told   func(done, total, kept int, where string)                       // how many steps the heads or networks of crossfit and combined have done, kept of them by an earlier audit; may be nil
 }
 
 // Result is the outcome of an audit.

@@ -135,7 +135,8 @@ func Names() []string {
 // Options are a judge's settings; the zero value takes the defaults but for Rand, which the probes need.
 type Options struct {
 	// Heads calls do with every row that is judged, in any order, and what heads that have seen neither the row nor its label
-	// make of it: P(k|x) of the classes that two rows or more share, rising. combined needs it.
+	// make of it: P(k|x) of the classes that two rows or more share, rising. Of heads trained on several partings it does so for
+	// each, every row as often: their mean log probability counts. combined needs it.
 	Heads func(do func(row int, p []float64)) error
 
 	Neighbours int        // of knn's vote; of simifeat, the image itself counted; default 10
