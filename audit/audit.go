@@ -24,6 +24,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"winnow/audit/crossfit"
 	"winnow/audit/findings"
 	"winnow/audit/judges"
 	"winnow/eval"
@@ -55,13 +56,17 @@ type Options struct {
 	Findings features.Source // vectors in which noise rate, classes, outliers and copies are found, whitened first, row by row those of the set; nil: those that are judged
 	JustRank bool            // finds nothing but suspects; needs Rate or Given.Wrong
 
-	Told func(fold, step, steps int) // how far the heads of crossfit and combined are, fold from 0; may be nil
+	Parts  []int                                                           // values of each backbone, where vectors of several stand side by side: crossfit and combined have heads for each; nil: one
+	Rounds int                                                             // crossfit, combined: partings into folds, whose mean log probabilities judge; 0: 1
+	Tune   func(context.Context, *crossfit.Lesson) (crossfit.Tuned, error) // crossfit, combined: fine-tunes a network for a fold; nil: heads on the vectors are all
+	Told   func(done, total, kept int, where string)                       // how many steps the heads or networks of crossfit and combined have done, kept of them by an earlier audit; may be nil
 }
 
 // Result is the outcome of an audit.
 type Result struct {
 	Scorer     string
 	Why        string    // what the scorer chose for this set, and why; empty: there was nothing to choose
+	Blind      bool      // labels left out are foretold no better than by chance: none is called wrong, and nothing is known of the rate
 	Suggests   string    // the scorer of the suggested labels, where that is another
 	Rate       float64   // share of the labels that is called wrong
 	Suspects   []Suspect // all labelled rows, most suspect first, of equal ones the lower row
@@ -124,17 +129,18 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 		set.X = blas32.General{} // what the caller keeps no more need not stay
 	}
 	var list []Suspect
-	var left *leaveout.Set
-	var why string
+	var verdict judges.Verdict
 	if g := o.Given; g != nil && g.Suggested != nil {
 		list = g.list(set.Labels)
-	} else if list, left, why, err = ask(ctx, z, set, start, o); err != nil {
+	} else if list, verdict, err = ask(ctx, z, set, start, o); err != nil {
 		return Result{}, err
 	}
 	if err := support(ctx, z, list, o.MaxMem); err != nil {
 		return Result{}, err
 	}
-	r := Result{Scorer: o.Scorer, Why: why, Suspects: list, labels: set.Labels}
+	r := Result{Scorer: o.Scorer, Why: verdict.Why, Blind: verdict.Blind, Suspects: list, labels: set.Labels}
+	left := verdict.Classes
+	verdict = judges.Verdict{}
 	switch g := o.Given; {
 	case g != nil && g.Suggested != nil:
 		r.Scorer = g.Name
@@ -285,7 +291,10 @@ func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, o
 	for _, k := range classes {
 		r.Classes = append(r.Classes, Class{Class: k, Purity: 1 - e.Classes[k.Class], Low: 1 - e.ClassHigh[k.Class], High: 1 - e.ClassLow[k.Class]})
 	}
-	if knows := r.Scorer == judges.Combined || r.Scorer == judges.Fitted; knows && judged {
+	switch knows := r.Scorer == judges.Combined || r.Scorer == judges.Fitted; {
+	case r.Blind:
+		e.Rate, e.Low, e.High = 0, 0, noiserate.MostOf(len(left.Classes))
+	case knows && judged:
 		r.expect(&e, left)
 	}
 	if _, err := filters.Find(r.Scorer); err == nil && Probability(r.Scorer) {

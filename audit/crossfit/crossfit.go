@@ -31,10 +31,23 @@ import (
 
 // Options are the settings of [Judge]; the zero value takes the defaults.
 type Options struct {
-	Folds int // default 5
-	Seed  uint64
-	Told  func(fold, step, steps int) // how far it is, fold from 0; may be nil
-	Start *head.Head                  // a copy of which is trained for each fold; nil: the whitening of all rows
+	Folds  int                                       // default 5
+	Rounds int                                       // partings into folds, each with a seed of its own, whose mean log probabilities judge; default 1
+	Parts  []int                                     // values of each backbone, whose vectors stand side by side in a row: each has heads of its own, weighed by the likelihood of left-out labels; nil: one backbone
+	Start  *head.Head                                // a copy of which is trained for each fold; nil: the whitening of all rows. That of several backbones is not asked
+	Seed   uint64                                    // of the first round
+	Told   func(done, total, kept int, where string) // how many steps are done, kept of them by an earlier audit; may be nil
+
+	// Tune gives a lesson to a network, by [Lesson.Fit]; what it makes of the judged images counts beside what heads make of
+	// them. nil: there are no networks.
+	Tune func(context.Context, *Lesson) (Tuned, error)
+	// Chose is told how probable labels of a fold are that are left out, in nats, with networks and without. Networks that
+	// make them no likelier do not judge. May be nil.
+	Chose func(with, without float64)
+
+	round, part int
+	starts      []*head.Head // of the parts
+	kept        *int         // lessons that were learned earlier
 }
 
 // Judge judges the labels of set, features as they were stored; labels are 0 … classes-1 or negative for none. Orders are
@@ -46,8 +59,11 @@ type Options struct {
 // memory, beside the set, that of m rows and 4 kB for each of a fold.
 func Judge(ctx context.Context, set features.Set, classes int, opts Options) (judges.Opinion, error) {
 	v := judges.Undecided(set.Labels)
+	if opts.Rounds > 1 {
+		return v, pool(ctx, set, classes, opts, v)
+	}
 	r := []float64(nil)
-	err := each(ctx, set, classes, opts, func(c columned, row int, w weighing, p []float64) {
+	err := rounds(ctx, set, classes, opts, func(c columned, row int, w weighing, p []float64) {
 		if r == nil {
 			r = make([]float64, len(p))
 		}
@@ -65,16 +81,16 @@ func Judge(ctx context.Context, set features.Set, classes int, opts Options) (ju
 }
 
 // Probabilities calls do for every row that is judged, fold by fold, with P(k|x) of the classes that two rows or more
-// share, rising: what heads that were not trained on the row make of it. do may keep no p.
+// share, rising: what heads that were not trained on the row make of it. It does so in every round. do may keep no p.
 func Probabilities(ctx context.Context, set features.Set, classes int, opts Options, do func(row int, p []float64)) error {
-	return each(ctx, set, classes, opts, func(_ columned, row int, _ weighing, p []float64) { do(row, p) })
+	return rounds(ctx, set, classes, opts, func(_ columned, row int, _ weighing, p []float64) { do(row, p) })
 }
 
 // each learns fold by fold and calls do for its rows, with the weighing that led to their probabilities.
 func each(ctx context.Context, set features.Set, classes int, opts Options, do func(c columned, row int, w weighing, p []float64)) error {
 	opts.Folds = cmp.Or(opts.Folds, 5)
 	if opts.Told == nil {
-		opts.Told = func(int, int, int) {}
+		opts.Told = func(int, int, int, string) {}
 	}
 	switch {
 	case opts.Folds < 2:
@@ -86,18 +102,16 @@ func each(ctx context.Context, set features.Set, classes int, opts Options, do f
 	if err != nil {
 		return err
 	}
-	if opts.Start == nil {
-		if opts.Start, err = head.SelfWhitening(ctx, set, head.Widest); err != nil {
-			return fmt.Errorf("crossfit: %w", err)
-		}
-	}
 	folds := judges.Part(c.of, len(c.classes), opts.Folds, train.Rand(opts.Seed, "crossfit folds", 0))
 	for f := range opts.Folds {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("crossfit: stopped before fold %d of %d: %w", f+1, opts.Folds, err)
 		}
-		e, err := learn(ctx, set, c, folds, f, opts)
+		e, err := learnAll(ctx, set, c, folds, f, opts)
 		if err != nil {
+			return fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
+		}
+		if err := e.choose(ctx, c.of, opts); err != nil {
 			return fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
 		}
 		if err := e.judge(ctx, c, do); err != nil {
@@ -105,6 +119,19 @@ func each(ctx context.Context, set features.Set, classes int, opts Options, do f
 		}
 	}
 	return nil
+}
+
+// tell tells of a step of a fold.
+func (o Options) tell(fold, step, steps int) {
+	where, parts, rounds := fmt.Sprintf("fold %d of %d", fold+1, o.Folds), max(len(o.Parts), 1), max(o.Rounds, 1)
+	if parts > 1 {
+		where += fmt.Sprintf(", backbone %d of %d", o.part+1, parts)
+	}
+	if rounds > 1 {
+		where += fmt.Sprintf(", seed %d of %d", o.round+1, rounds)
+	}
+	before := (o.round*o.Folds+fold)*parts + o.part
+	o.Told(before*steps+step, rounds*o.Folds*parts*steps, *o.kept*steps, where)
 }
 
 // columned numbers the classes that two images or more share.

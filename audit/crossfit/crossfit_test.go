@@ -98,11 +98,11 @@ func auroc(t testing.TB, order []float64, z features.Set, truth []int) float64 {
 // learned is what the tests look at: evidence and weighings of one fold, the folds as they are.
 func learned(t testing.TB, z features.Set, start *head.Head, c columned, folds []int, fold int) (*evidence, [halves]weighing) {
 	t.Helper()
-	e, err := learn(context.Background(), z, c, folds, fold, Options{Seed: 1, Told: func(int, int, int) {}, Start: start})
+	e, err := learn(context.Background(), z, c, folds, fold, Options{Seed: 1, Told: func(int, int, int, string) {}, kept: new(int), Start: start})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ws, err := e.weighings(t.Context(), c.of)
+	ws, _, err := e.weighings(t.Context(), c.of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -328,11 +328,11 @@ func TestStops(t *testing.T) {
 	z, _ := fine(1, 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	steps, whole := 0, 0
-	_, err := Judge(ctx, z, 32, Options{Told: func(fold, step, of int) {
-		if fold == 0 {
-			whole = of
+	_, err := Judge(ctx, z, 32, Options{Told: func(done, total, _ int, where string) {
+		if strings.Contains(where, "fold 1") {
+			whole = total / 5
 		}
-		if steps++; fold == 1 && step == 3 {
+		if steps++; strings.Contains(where, "fold 2") && done == whole+3 {
 			cancel()
 		}
 	}})

@@ -86,6 +86,20 @@ func tailOf(row []float64, columns []int32) tail {
 	return tail{float32(mean), float32(math.Max(squares/n-mean*mean, 0)), float32(most)}
 }
 
+// chance is the mean log probability of the given labels by how many images have each.
+func (f *field) chance() (v float64) {
+	images := make([]float64, f.classes)
+	for i, at := range f.given {
+		images[f.column[i*f.m+int(at)]]++
+	}
+	for _, n := range images {
+		if n > 0 {
+			v += n / float64(f.n) * math.Log(n/float64(f.n))
+		}
+	}
+	return v
+}
+
 // largestFirst moves the m largest of row to the front of order, by quickselect; ties by column.
 func largestFirst(order []int32, row []float64, m int) {
 	before := func(a, b int32) bool { return row[a] > row[b] || row[a] == row[b] && a < b }

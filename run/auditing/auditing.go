@@ -10,6 +10,7 @@ package auditing
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -35,6 +36,7 @@ type Options struct {
 	audit.Options                                               // Scorer "": the run's; without a run the default
 	IncludeEval   bool                                          // judges the images of all splits together
 	Held          int64                                         // bytes of MaxMem, here the memory of all that is held, that the caller holds
+	Tuning        Tuning                                        // of networks that judge beside heads
 	Note          func(format string, args ...any)              // takes a fact for the user; may be nil
 	Stage         func(name string, guess, after time.Duration) // tells that a stage of Photos begins, how long it may take, 0: not known, and how long those behind it; may be nil
 }
@@ -59,6 +61,7 @@ func unfit(format string, args ...any) error { return ScorerError{fmt.Errorf(for
 // Report is an audit with names, as written.
 type Report struct {
 	Scorer    string            `json:"scorer"`
+	Blind     bool              `json:"blind,omitempty"`        // labels left out are foretold no better than by chance: nothing is said of them
 	Why       string            `json:"scorer_chose,omitempty"` // what the scorer chose for this set, and why
 	Suggests  string            `json:"suggested_by,omitempty"` // the scorer of the suggested labels, where that is another
 	Rate      float64           `json:"rate"`
@@ -99,6 +102,7 @@ type Class struct {
 // at of one with several, a file of class probabilities, or both. Beside probabilities the manifest need not name its images but where Named says so.
 type Stored struct {
 	Manifest, Features, View, Probs string
+	Root, Model                     string // fine-tuning looks at images and needs the backbone; "": found by the manifest and the store
 	Named                           bool
 }
 
@@ -106,6 +110,12 @@ type Stored struct {
 // probabilities.
 func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 	o = o.completed()
+	if err := o.untuned(); err != nil {
+		return nil, err
+	}
+	if in.Probs != "" && (o.Tuning.Weights != "" || o.Rounds > 1) {
+		return nil, errors.New("audit: --probs brings its scores: leave --finetune and --seeds out, or --probs")
+	}
 	whole, err := datasets.Read(in.Manifest, datasets.ReadOptions{Numbered: in.Probs != "" && !in.Named})
 	if err != nil {
 		return nil, err
@@ -129,6 +139,15 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 			return nil, err
 		}
 		return byProbabilities(ctx, in, whole, d, store, room, o)
+	}
+	if o.Tuning.Weights != "" {
+		first, err := o.storedImages(in, whole)
+		if err != nil {
+			return nil, err
+		}
+		if err := o.tune(first, whole); err != nil {
+			return nil, err
+		}
 	}
 	a, err := o.stored(ctx, d, store)
 	if err != nil {
@@ -263,7 +282,7 @@ func (j *judged) reportOn(ctx context.Context, z features.Set, note func(string,
 // name fills in what was found: ids are the positions in d of the result's rows, classes the names of its labels.
 func (a *Report) name(result audit.Result, ids []int, d *datasets.Dataset, classes []string, note func(string, ...any)) error {
 	a.result, a.ids = result, ids
-	a.Scorer, a.Why, a.Suggests, a.Rate, a.Unjudged = result.Scorer, result.Why, result.Suggests, result.Rate, result.Unjudged
+	a.Scorer, a.Why, a.Blind, a.Suggests, a.Rate, a.Unjudged = result.Scorer, result.Why, result.Blind, result.Suggests, result.Rate, result.Unjudged
 	a.LeftOut = append([]lookup.LeftOut{}, a.LeftOut...)
 	paths := make([]string, len(ids))
 	for row, id := range ids {
