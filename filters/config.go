@@ -12,9 +12,9 @@ import (
 
 // Names of a configuration.
 const (
-	ThresholdSTRM  = "strm"  // mean over the last Window batches of the Rate-quantile, in log odds: [Quantile]
+	ThresholdSTRM  = "strm"  // median over the last Window batches of the Rate-quantile, in log odds: [Quantile]
 	ThresholdTRM   = "trm"   // the Rate-quantile of the batch
-	ThresholdPaper = "paper" // strm as published, in probabilities (eq. 15): [TopR]; with Window 1, TRM
+	ThresholdPaper = "paper" // the mean, of probabilities, as published (eq. 15): [TopR]; with Window 1, TRM
 	ThresholdFixed = "fixed" // the number Fixed
 
 	DenominatorMembers = "members"
@@ -42,7 +42,7 @@ type Config struct {
 	Printed     bool    `yaml:"-" json:"printed,omitempty"`                 // build the scorer as its paper prints it where that differs: Entry.Printed
 }
 
-// Default returns vMF-Sim with the settings of the authors' code: rate 0.5 and a window of 30 (averaged in log odds, which
+// Default returns vMF-Sim with the settings of the authors' code: rate 0.5 and a window of 30 (of log odds, which
 // is ours); the 1,500 iterations of AvgSim are those of the paper's Fig. 2 and too many for a short training.
 func Default() Config {
 	return Config{

@@ -219,8 +219,8 @@ func (f *Filter) SetState(s State) error {
 		return fmt.Errorf("filters: state: window holds %d thresholds, expected at most %d", len(s.Window), f.config.Window)
 	}
 	if s.ByOdds != f.byOdds && len(s.Window) > 0 {
-		return fmt.Errorf("filters: state: window holds thresholds of %s, expected those of %s: threshold %q averages another scale than where the run began, and the form that PRISM publishes is %q now",
-			scale(s.ByOdds), scale(f.byOdds), f.config.Threshold, ThresholdPaper)
+		return fmt.Errorf("filters: state: window holds thresholds of %s, expected those of %s: it is of a version of the program whose threshold %q was another",
+			scale(s.ByOdds), scale(f.byOdds), f.config.Threshold)
 	}
 	for i, q := range s.Window {
 		if math.IsNaN(q) || math.IsInf(q, 0) {

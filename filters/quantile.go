@@ -8,10 +8,13 @@ import (
 )
 
 // Quantile drops the share Rate of the rows that can be judged, by a threshold averaged over the last Size batches:
-// sTRM of PRISM on log odds (or similarities), which have no ends at which thresholds pile up; with Size 1, TRM.
+// sTRM of PRISM on log odds (or similarities), which have no ends at which scores pile up; with Size 1, TRM.
 //
 //	h = Rate·n + ½ of the n rows judged,  Q = s_⌊h⌋ + (h-⌊h⌋)(s_⌊h⌋₊₁ - s_⌊h⌋) of their ascending scores s
-//	threshold = mean of the last Size values of Q,  keep iff score > threshold
+//	threshold = median of the last Size values of Q,  keep iff score > threshold
+//
+// The median is above the Q of half of the batches and below that of the others on whatever scale. A mean follows the
+// longer tail: of probabilities upwards, so that more is dropped, of log odds downwards, so that less is.
 //
 // A score of [Unjudged] is that of a row of which nothing is known, such as the first ones of a class: it is kept, and
 // neither n nor Q knows of it, so that the others do not pay its share. Between two scores, half a rank up, lies the
@@ -50,7 +53,7 @@ func (c *Quantile) Keep(scores []float64) []int {
 	if len(c.window) == 0 {
 		return features.AllRows(len(scores))
 	}
-	c.threshold = mean(c.window)
+	c.threshold = median(c.window)
 	kept := above(scores, c.threshold)
 	if len(kept) > len(scores)-len(judged) || len(judged) == 0 {
 		return kept
@@ -59,4 +62,11 @@ func (c *Quantile) Keep(scores []float64) []int {
 		c.shrink()
 	}
 	return dropRanks(scores, min(lowest, len(judged)-1))
+}
+
+// median returns the middle one of some values, or the mean of the two in the middle.
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return (sorted[n/2] + sorted[(n-1)/2]) / 2
 }
