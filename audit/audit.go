@@ -24,6 +24,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"winnow/audit/crossfit"
 	"winnow/audit/findings"
 	"winnow/audit/judges"
 	"winnow/eval"
@@ -55,13 +56,17 @@ type Options struct {
 	Findings features.Source // vectors in which noise rate, classes, outliers and copies are found, whitened first, row by row those of the set; nil: those that are judged
 	JustRank bool            // finds nothing but suspects; needs Rate or Given.Wrong
 
-	Told func(fold, step, steps int) // how far the heads of crossfit and combined are, fold from 0; may be nil
+	Parts  []int                                                           // values of each backbone, where vectors of several stand side by side: crossfit and combined have heads for each; nil: one
+	Rounds int                                                             // crossfit, combined: partings into folds, whose mean log probabilities judge; 0: 1
+	Tune   func(context.Context, *crossfit.Lesson) (crossfit.Tuned, error) // crossfit, combined: fine-tunes a network for a fold; nil: heads on the vectors are all
+	Told   func(done, total, kept int, where string)                       // how many steps the heads or networks of crossfit and combined have done, kept of them by an earlier audit; may be nil
 }
 
 // Result is the outcome of an audit.
 type Result struct {
 	Scorer     string
 	Why        string    // what the scorer chose for this set, and why; empty: there was nothing to choose
+	Blind      bool      // labels left out are foretold no better than by chance: none is called wrong, and nothing is known of the rate
 	Suggests   string    // the scorer of the suggested labels, where that is another
 	Rate       float64   // share of the labels that is called wrong
 	Suspects   []Suspect // all labelled rows, most suspect first, of equal ones the lower row
@@ -114,25 +119,27 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 		r.finish(rows, o)
 		return r, nil
 	}
-	z, err := judgedVectors(ctx, set, o.Whiten)
+	z, start, free, err := judgedVectors(ctx, set, o.Whiten)
 	if err != nil {
 		return Result{}, err
 	}
+	defer func() { free() }()
 	if !Trains(o.Scorer) {
 		set.X = blas32.General{} // what the caller keeps no more need not stay
 	}
 	var list []Suspect
-	var left *leaveout.Set
-	var why string
+	var verdict judges.Verdict
 	if g := o.Given; g != nil && g.Suggested != nil {
 		list = g.list(set.Labels)
-	} else if list, left, why, err = ask(ctx, z, set, o); err != nil {
+	} else if list, verdict, err = ask(ctx, z, set, start, o); err != nil {
 		return Result{}, err
 	}
 	if err := support(ctx, z, list, o.MaxMem); err != nil {
 		return Result{}, err
 	}
-	r := Result{Scorer: o.Scorer, Why: why, Suspects: list, labels: set.Labels}
+	r := Result{Scorer: o.Scorer, Why: verdict.Why, Blind: verdict.Blind, Suspects: list, labels: set.Labels}
+	left := verdict.Classes
+	verdict = judges.Verdict{}
 	switch g := o.Given; {
 	case g != nil && g.Suggested != nil:
 		r.Scorer = g.Name
@@ -144,11 +151,10 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 		if o.Findings != nil { // the classes as the scorer left them are those of other vectors
 			found := o.Findings
 			z, left, o.Findings = features.Set{}, nil, nil
-			if z, err = head.WhitenSet(ctx, found, head.Widest); err != nil {
+			if err := free(); err != nil {
 				return Result{}, err
 			}
-			z.Labels = set.Labels
-			if z, err = onSphere(z.Labelled()); err != nil {
+			if z, _, free, err = judgedVectors(ctx, relabelled{found, set.Labels}, true); err != nil {
 				return Result{}, err
 			}
 		}
@@ -207,16 +213,36 @@ func (o Options) filled(set features.Set) (Options, error) {
 	return o, nil
 }
 
-// judgedVectors returns the labelled rows of set on the unit sphere, if whiten is set whitened by all its rows.
-func judgedVectors(ctx context.Context, set features.Set, whiten bool) (features.Set, error) {
-	z := set
-	if whiten {
-		var err error
-		if z, err = head.WhitenSet(ctx, set, head.Widest); err != nil {
-			return z, err
-		}
+// judgedVectors returns the labelled rows of set on the unit sphere, if whiten is set whitened by all its rows, with the
+// head that does so. They are looked at until free is called, which is never nil.
+func judgedVectors(ctx context.Context, set features.Source, whiten bool) (z features.Set, by *head.Head, free func() error, err error) {
+	free = func() error { return nil }
+	if !whiten {
+		z, err = onSphere(set.(features.Set).Labelled())
+		return z, nil, free, err
 	}
-	return onSphere(z.Labelled())
+	if by, err = head.SelfWhitening(ctx, set, head.Widest); err != nil {
+		return z, nil, free, err
+	}
+	whole, let, err := by.EmbedSpilled(ctx, set)
+	if err != nil {
+		return z, nil, free, err
+	}
+	z, err = onSphere(whole.Labelled())
+	return z, by, let, err
+}
+
+// relabelled is a source with other labels.
+type relabelled struct {
+	features.Source
+	labels []int
+}
+
+// Bare returns labels and ids without vectors.
+func (r relabelled) Bare() features.Set {
+	set := r.Source.Bare()
+	set.Labels = r.labels
+	return set
 }
 
 // onSphere returns the vectors scaled to unit length, in a copy where they are not.
@@ -264,7 +290,10 @@ func (r *Result) find(ctx context.Context, z features.Set, left *leaveout.Set, o
 	for _, k := range classes {
 		r.Classes = append(r.Classes, Class{Class: k, Purity: 1 - e.Classes[k.Class], Low: 1 - e.ClassHigh[k.Class], High: 1 - e.ClassLow[k.Class]})
 	}
-	if knows := r.Scorer == judges.Combined || r.Scorer == judges.Fitted; knows && judged {
+	switch knows := r.Scorer == judges.Combined || r.Scorer == judges.Fitted; {
+	case r.Blind:
+		e.Rate, e.Low, e.High = 0, 0, noiserate.MostOf(len(left.Classes))
+	case knows && judged:
 		r.expect(&e, left)
 	}
 	if _, err := filters.Find(r.Scorer); err == nil && Probability(r.Scorer) {

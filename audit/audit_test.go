@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -47,6 +48,33 @@ func TestRun(t *testing.T) {
 	}
 	if long.Row(1)[0] == z.Row(1)[0] {
 		t.Error("the set itself was normalised")
+	}
+}
+
+// Labels drawn at random say nothing of the images: none is called wrong, no rate is estimated, and the ranking stays.
+func TestRunBlind(t *testing.T) {
+	for _, scorer := range []string{judges.Fitted, judges.Combined} {
+		z, _ := mislabelled(7, 6, 60, 12, 0)
+		told, err := Run(t.Context(), z, Options{Scorer: scorer})
+		if err != nil || told.Blind || told.Suspects[len(told.Suspects)-1].Score < 0.9 {
+			t.Errorf("%s, right labels: blind %v, %v", scorer, told.Blind, err)
+		}
+		rng := rand.New(rand.NewPCG(7, 7))
+		for i := range z.Labels {
+			z.Labels[i] = rng.IntN(6)
+		}
+		r, err := Run(t.Context(), z, Options{Scorer: scorer})
+		if err != nil || !r.Blind || r.Rate != 0 || r.Noise.Low != 0 || r.Noise.High < 0.8 {
+			t.Fatalf("%s: blind %v, rate %v, %+v, %v", scorer, r.Blind, r.Rate, r.Noise, err)
+		}
+		for _, s := range r.Suspects {
+			if s.Score != 0.5 || s.Suggested != s.Given || s.Wrong {
+				t.Fatalf("%s: %+v", scorer, s)
+			}
+		}
+		if r.Suspects[0].Order >= r.Suspects[len(r.Suspects)-1].Order {
+			t.Errorf("%s: no ranking is left", scorer)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"winnow/features"
 	"winnow/filters"
 	"winnow/filters/leaveout"
+	"winnow/head"
 	"winnow/internal/catalog"
 	"winnow/train"
 )
@@ -46,36 +47,65 @@ func Probability(scorer string) bool {
 	return err == nil && e.Probability
 }
 
-// ask asks the scorer about z, unit rows, all labelled, whose vectors as they were stored are those of stored. It
-// returns a suspect for each row, in their order, the classes as the scorer left them, nil if it left none,
-// and what it chose and why.
-func ask(ctx context.Context, z, stored features.Set, o Options) (list []Suspect, left *leaveout.Set, why string, err error) {
+// ask asks the scorer about z, unit rows, all labelled, whose vectors as they were stored are those of stored, which start
+// whitens, if it is not nil. It returns a suspect for each row, in their order, and the verdict: the classes as the scorer
+// left them, nil if it left none, and what it chose and why.
+func ask(ctx context.Context, z, stored features.Set, start *head.Head, o Options) (list []Suspect, verdict judges.Verdict, err error) {
+	var by networks
+	defer func() { verdict.Why = by.why(verdict.Why) }()
+	heads := crossfit.Options{Folds: o.Folds, Rounds: o.Rounds, Parts: o.Parts, Seed: o.Seed, Told: o.Told, Tune: o.Tune, Chose: by.chose, Start: start}
 	if o.Scorer == Crossfit {
-		v, err := crossfit.Judge(ctx, stored.Labelled(), o.Classes, crossfit.Options{Folds: o.Folds, Seed: o.Seed, Told: o.Told})
-		if err != nil {
-			return nil, nil, "", err
+		if verdict.Opinion, err = crossfit.Judge(ctx, stored.Labelled(), o.Classes, heads); err != nil {
+			return nil, verdict, err
 		}
-		left, err := sharedBy(z, o.Classes, v)
-		return bySuspects(z, v), left, "", err
+		verdict.Classes, err = sharedBy(z, o.Classes, verdict.Opinion)
+		return bySuspects(z, verdict.Opinion), verdict, err
 	}
 	if _, err := judges.Find(o.Scorer); err == nil {
-		v, err := judges.Ask(ctx, z, o.Classes, o.Scorer, judges.Options{
+		verdict, err = judges.Ask(ctx, z, o.Classes, o.Scorer, judges.Options{
 			Neighbours: o.Neighbours, Folds: o.Folds, MaxMem: o.MaxMem, Rand: train.Rand(o.Seed, "judges", 0),
 			Heads: func(do func(row int, p []float64)) error {
-				return crossfit.Probabilities(ctx, stored.Labelled(), o.Classes, crossfit.Options{Folds: o.Folds, Seed: o.Seed, Told: o.Told}, do)
+				return crossfit.Probabilities(ctx, stored.Labelled(), o.Classes, heads, do)
 			},
 		})
 		if err != nil {
-			return nil, nil, "", err
+			return nil, verdict, err
 		}
-		return bySuspects(z, v.Opinion), v.Classes, v.Why, nil
+		return bySuspects(z, verdict.Opinion), verdict, nil
 	}
 	scorer, err := filterScorer(z.Dim(), o)
 	if err != nil {
-		return nil, nil, "", err
+		return nil, verdict, err
 	}
 	list, err = byBank(ctx, scorer, z, o.Classes, o.MaxMem)
-	return list, nil, "", err
+	return list, verdict, err
+}
+
+// networks sums up what crossfit makes of fine-tuned networks, fold by fold.
+type networks struct {
+	folds, taken  int
+	with, without float64
+}
+
+func (n *networks) chose(with, without float64) {
+	n.folds, n.with, n.without = n.folds+1, n.with+with, n.without+without
+	if with > without {
+		n.taken++
+	}
+}
+
+// why adds to what the scorer says.
+func (n *networks) why(scorer string) string {
+	if n.folds == 0 {
+		return scorer
+	}
+	folds := float64(n.folds)
+	said := fmt.Sprintf("fine-tuned networks in %d of %d folds: a label left out has probability %.3f with them, %.3f with heads on the stored features alone",
+		n.taken, n.folds, math.Exp(n.with/folds), math.Exp(n.without/folds))
+	if scorer != "" {
+		said = scorer + "; " + said
+	}
+	return said
 }
 
 // filterScorer builds the scorer of a filter.

@@ -7,29 +7,53 @@ import (
 	"winnow/features"
 )
 
-// supporting is how many images speak for a label.
-const supporting = 3
+const (
+	supporting   = 3       // images that speak for a label
+	mostCompared = 1 << 12 // images of a label that are looked at, spread over all where it has more
+	askedAtOnce  = 1 << 13 // images that they are compared with at a time
+)
 
-// support finds the nearest images that carry the given and the suggested label.
+// support finds the nearest images that carry the given and the suggested label. Only images of a label are compared, and
+// of a large class no more than mostCompared of it, so that time is O(n·mostCompared·d) at most.
 func support(ctx context.Context, z features.Set, list []Suspect, maxMem int64) error {
-	members := make(map[int][]int)
+	members, suggested := make(map[int][]int), make(map[int][]int)
 	for i, label := range z.Labels {
 		members[label] = append(members[label], i)
-	}
-	return eval.EachRow(ctx, z.X, z.X, maxMem, func(i int, s []float32) {
-		list[i].SupportGiven = nearestOf(s, members[z.Labels[i]], i, supporting)
-		if list[i].Suggested != z.Labels[i] {
-			list[i].SupportSuggested = nearestOf(s, members[list[i].Suggested], i, supporting)
+		if s := list[i].Suggested; s != label {
+			suggested[s] = append(suggested[s], i)
 		}
-	})
+	}
+	for label, all := range members {
+		rows := features.Thinned(all, mostCompared)
+		x := z.Rows(rows).X
+		ask := func(by []int, note func(i int, near []eval.Neighbour)) error {
+			for ; len(by) > 0; by = by[min(askedAtOnce, len(by)):] {
+				asked := by[:min(askedAtOnce, len(by))]
+				err := eval.EachRow(ctx, z.Rows(asked).X, x, maxMem, func(i int, s []float32) {
+					note(asked[i], nearestOf(s, rows, asked[i], supporting))
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if err := ask(all, func(i int, near []eval.Neighbour) { list[i].SupportGiven = near }); err != nil {
+			return err
+		}
+		if err := ask(suggested[label], func(i int, near []eval.Neighbour) { list[i].SupportSuggested = near }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// nearestOf picks the k members most similar by s, own left out.
-func nearestOf(s []float32, members []int, own, k int) []eval.Neighbour {
+// nearestOf picks the k rows most similar by s, an entry for each, own left out.
+func nearestOf(s []float32, rows []int, own, k int) []eval.Neighbour {
 	best := make([]eval.Neighbour, 0, k)
-	for _, j := range members {
+	for at, j := range rows {
 		if j != own {
-			best = eval.Insert(best, eval.Neighbour{Row: j, Similarity: s[j]})
+			best = eval.Insert(best, eval.Neighbour{Row: j, Similarity: s[at]})
 		}
 	}
 	return best

@@ -110,3 +110,15 @@ func ShareLabel(a, b []int) bool {
 	}
 	return slices.ContainsFunc(b, func(label int) bool { return there[label] })
 }
+
+// Thinned returns rows, or where they are more than most as many of them, spread over all.
+func Thinned(rows []int, most int) []int {
+	if len(rows) <= most {
+		return rows
+	}
+	out := make([]int, most)
+	for i := range out {
+		out[i] = rows[i*len(rows)/most]
+	}
+	return out
+}

@@ -2,6 +2,8 @@ package features
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 
 	"gonum.org/v1/gonum/blas/blas32"
 )
@@ -60,6 +62,41 @@ func (s Stored) Read(ctx context.Context) (Set, error) {
 	var err error
 	set.X, err = s.Part(ctx, new([]float32), 0, s.Len())
 	return set, err
+}
+
+// View returns the set with its vectors, which are not to be written and not looked at after free: where the store has
+// them behind each other as float32 they stay there, mapped, else they are read, as [Spill] does.
+func (s Stored) View(ctx context.Context) (set Set, free func() error, err error) {
+	set = s.Bare()
+	if set.X, free = s.mapped(); free == nil {
+		set.X, free, err = Spill(s.Len(), s.Dim(), func(from int, x blas32.General) error {
+			return s.store.read(ctx, x, s.rows[from:from+x.Rows])
+		})
+	}
+	return set, free, err
+}
+
+// mapped returns the vectors in the store's file; without free they cannot be looked at there.
+func (s Stored) mapped() (x blas32.General, free func() error) {
+	if s.store.Views() > 1 || s.store.Key.Element() != Float32 || s.store.offset%4 != 0 || s.Len() == 0 {
+		return x, nil
+	}
+	for i, row := range s.rows {
+		if row != s.rows[0]+i {
+			return x, nil
+		}
+	}
+	f, err := os.Open(filepath.Join(s.store.Dir, featuresFile))
+	if err != nil {
+		return x, nil
+	}
+	defer f.Close()
+	d := s.Dim()
+	data, free := MapFloats(f, s.store.offset+4*int64(s.store.Rows)*int64(d))
+	if data == nil {
+		return x, nil
+	}
+	return blas32.General{Rows: s.Len(), Cols: d, Stride: d, Data: data[s.store.offset/4:][s.rows[0]*d:][:s.Len()*d]}, free
 }
 
 // Rows returns the set of the named rows, in the order given.

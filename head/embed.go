@@ -2,6 +2,7 @@ package head
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -26,6 +27,27 @@ func (h *Head) EmbedSet(ctx context.Context, of features.Source) (features.Set, 
 	set := of.Bare()
 	set.X = features.NewMatrix(of.Len(), h.cfg.Out)
 	return set, h.embed(ctx, set.X, of)
+}
+
+// EmbedSpilled is EmbedSet whose vectors are where [features.Spill] has them, not to be written, until free is called.
+func (h *Head) EmbedSpilled(ctx context.Context, of features.Source) (set features.Set, free func() error, err error) {
+	set = of.Bare()
+	var scratch []float32
+	set.X, free, err = features.Spill(of.Len(), h.cfg.Out, func(from int, x blas32.General) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		in, err := of.Part(ctx, &scratch, from, x.Rows)
+		if err != nil {
+			return err
+		}
+		err = h.embed(ctx, x, features.Set{X: in})
+		if bad, ok := errors.AsType[*NotFinite](err); ok {
+			bad.Row += from
+		}
+		return err
+	})
+	return set, free, err
 }
 
 // NotFinite is a row whose embedding holds numbers that are not finite: the features or the weights are not finite, or overflow.

@@ -121,6 +121,16 @@ func skeleton(cfg Config) *Head {
 	return h
 }
 
+// Clone returns a head of the same weights that is trained apart.
+func (h *Head) Clone() *Head {
+	c := blank(h.cfg)
+	c.rank = h.rank
+	for i, p := range c.Params() {
+		copy(p.Data, h.Params()[i].Data)
+	}
+	return c
+}
+
 // Config returns what the head was made from.
 func (h *Head) Config() Config { return h.cfg }
 

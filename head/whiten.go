@@ -96,11 +96,16 @@ const Widest = 512
 // WhitenSet returns the vectors whitened by themselves to at most most dimensions, centred and of unit length: what labels
 // are judged by where no trained head is at hand.
 func WhitenSet(ctx context.Context, set features.Source, most int) (features.Set, error) {
-	h, err := Whitening(ctx, set, min(most, set.Dim(), max(set.Len()-1, 1)), true)
+	h, err := SelfWhitening(ctx, set, most)
 	if err != nil {
 		return features.Set{}, err
 	}
 	return h.EmbedSet(ctx, set)
+}
+
+// SelfWhitening returns the head that WhitenSet embeds by.
+func SelfWhitening(ctx context.Context, set features.Source, most int) (*Head, error) {
+	return Whitening(ctx, set, min(most, set.Dim(), max(set.Len()-1, 1)), true)
 }
 
 // scaled divides the eigenvectors by √(λ+ε), fixes their signs and the common scale, and derives the bias.

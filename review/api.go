@@ -131,14 +131,14 @@ func (r *Reviewer) getSession(_ *http.Request, values url.Values) (any, error) {
 func (r *Reviewer) getRows(_ *http.Request, values url.Values) (any, error) {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
-	q, err := parseQuery(values, r.table)
+	q, err := parseQuery(values, r.decided)
 	if err != nil {
 		return nil, bad(err)
 	}
 	total, page := r.decided.find(q, &r.texts)
 	rows := make([]row, len(page))
 	for i, id := range page {
-		rows[i] = r.decided.row(id)
+		rows[i] = r.decided.row(id, q.eyes)
 	}
 	return map[string]any{"total": total, "offset": q.offset, "rows": rows}, nil
 }
@@ -168,7 +168,7 @@ func (r *Reviewer) getConfusions(_ *http.Request, values url.Values) (any, error
 
 func (r *Reviewer) getChanges(_ *http.Request, values url.Values) (any, error) {
 	p := &parameters{values: values}
-	since := p.number("since", 0, 0, 1<<62)
+	since, reviewer := p.number("since", 0, 0, 1<<62), p.reviewer()
 	if err := p.done(); err != nil {
 		return nil, bad(err)
 	}
@@ -177,8 +177,8 @@ func (r *Reviewer) getChanges(_ *http.Request, values url.Values) (any, error) {
 	version, images := r.decided.since(int64(since), mostChanges)
 	now := r.decided.progress(images)
 	return map[string]any{
-		"audit": r.table.sum, "version": version, "changed": r.decided.states(images), "more": version < now.Version,
-		"counts": now.Counts, "precision": now.Precision, "hint": now.Hint, "classes": now.Classes,
+		"audit": r.table.sum, "version": version, "changed": r.decided.states(images, r.decided.numberOf(reviewer)), "more": version < now.Version,
+		"counts": now.Counts, "precision": now.Precision, "hint": now.Hint, "classes": now.Classes, "reviewers": now.Reviewers,
 	}, nil
 }
 
@@ -187,10 +187,13 @@ type historyEntry struct {
 	N            int64            `json:"n"`
 	At           time.Time        `json:"at"`
 	Tab          string           `json:"tab"`
+	Reviewer     string           `json:"reviewer"`
 	Action       decisions.Action `json:"action"`
 	Label        string           `json:"label"`
+	Note         string           `json:"note"`
 	BeforeAction decisions.Action `json:"before_action"`
 	BeforeLabel  string           `json:"before_label"`
+	BeforeNote   string           `json:"before_note"`
 	ID           *int32           `json:"id"`  // null: not in this audit
 	Key          *string          `json:"key"` // null: not in this manifest
 	Path         string           `json:"path"`
@@ -209,8 +212,8 @@ func (r *Reviewer) getHistory(_ *http.Request, values url.Values) (any, error) {
 	}
 	entries := make([]historyEntry, len(list))
 	for i, e := range list {
-		entries[i] = historyEntry{N: e.N, At: e.At.UTC(), Tab: e.Tab, Action: e.Action, Label: e.Label,
-			BeforeAction: e.BeforeAction, BeforeLabel: e.BeforeLabel, Path: e.Path, Undone: e.Undone}
+		entries[i] = historyEntry{N: e.N, At: e.At.UTC(), Tab: e.Tab, Reviewer: e.Reviewer, Action: e.Action, Label: e.Label, Note: e.Note,
+			BeforeAction: e.BeforeAction, BeforeLabel: e.BeforeLabel, BeforeNote: e.BeforeNote, Path: e.Path, Undone: e.Undone}
 		if image, ok := r.table.find(e.Path); ok {
 			key := keyOf(image)
 			entries[i].Key = &key
@@ -222,45 +225,49 @@ func (r *Reviewer) getHistory(_ *http.Request, values url.Values) (any, error) {
 	return map[string]any{"total": total, "entries": entries}, nil
 }
 
-// ofTab is the body of undo and redo.
-type ofTab struct {
-	Tab string `json:"tab"`
+// author is who asks for a change, and the body of undo and redo.
+type author struct {
+	Tab      string `json:"tab"`
+	Reviewer string `json:"reviewer"`
 }
 
 // mostTab bounds the name of a tab.
 const mostTab = 100
 
 func (r *Reviewer) postDecide(body struct {
+	author
 	Decisions []asked `json:"decisions"`
-	Tab       string  `json:"tab"`
 	Audit     string  `json:"audit"` // the session's sum; "": any
 }) (int, any, error) {
 	if body.Audit != "" && body.Audit != r.table.sum {
 		return 0, nil, refuse(http.StatusPreconditionFailed, "winnow reviews another audit here now: reload the page")
 	}
-	decide := func(tab string) ([]decisions.Image, error) {
-		changes, err := r.changes(body.Decisions)
+	decide := func(by decisions.Author) ([]decisions.Image, error) {
+		changes, err := r.changes(body.Decisions, by.Reviewer)
 		if err != nil {
 			return nil, bad(err)
 		}
-		return r.Decisions.Decide(tab, changes)
+		return r.Decisions.Decide(by, changes)
 	}
-	return r.postChange(body.Tab, decide, func(a *applied, list []state) { a.Applied = list })
+	return r.postChange(body.author, decide, func(a *applied, list []state) { a.Applied = list })
 }
 
-func (r *Reviewer) postUndo(body ofTab) (int, any, error) {
-	return r.postChange(body.Tab, r.Decisions.Undo, func(a *applied, list []state) { a.Undone = list })
+func (r *Reviewer) postUndo(body author) (int, any, error) {
+	return r.postChange(body, r.Decisions.Undo, func(a *applied, list []state) { a.Undone = list })
 }
 
-func (r *Reviewer) postRedo(body ofTab) (int, any, error) {
-	return r.postChange(body.Tab, r.Decisions.Redo, func(a *applied, list []state) { a.Redone = list })
+func (r *Reviewer) postRedo(body author) (int, any, error) {
+	return r.postChange(body, r.Decisions.Redo, func(a *applied, list []state) { a.Redone = list })
 }
 
-func (r *Reviewer) postChange(tab string, apply func(tab string) ([]decisions.Image, error), put func(*applied, []state)) (int, any, error) {
-	if tab == "" || len(tab) > mostTab {
-		return 0, nil, refuse(http.StatusBadRequest, "tab: found %d bytes, expected the name of a tab, 1 to %d bytes", len(tab), mostTab)
+func (r *Reviewer) postChange(by author, apply func(decisions.Author) ([]decisions.Image, error), put func(*applied, []state)) (int, any, error) {
+	if by.Tab == "" || len(by.Tab) > mostTab {
+		return 0, nil, refuse(http.StatusBadRequest, "tab: found %d bytes, expected the name of a tab, 1 to %d bytes", len(by.Tab), mostTab)
 	}
-	states, a, err := r.change(func() ([]decisions.Image, error) { return apply(tab) })
+	if err := decisions.CheckReviewer(by.Reviewer); err != nil {
+		return 0, nil, bad(err)
+	}
+	states, a, err := r.change(by.Reviewer, func() ([]decisions.Image, error) { return apply(decisions.Author(by)) })
 	var conflict *decisions.Conflict
 	switch {
 	case errors.As(err, &conflict):

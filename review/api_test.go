@@ -38,7 +38,7 @@ func TestSession(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"suspect": 33, "outlier": outliers, "copy": copies}, s.Kinds); diff != "" {
 		t.Error(diff)
 	}
-	if s.Classes[0] != (sessionClass{"class a", 25, s.Classes[0].Suspects, 0}) || s.Classes[0].Suspects+s.Classes[1].Suspects+s.Classes[2].Suspects+s.Classes[3].Suspects != 33 {
+	if s.Classes[0] != (sessionClass{Name: "class a", Images: 25, Suspects: s.Classes[0].Suspects}) || s.Classes[0].Suspects+s.Classes[1].Suspects+s.Classes[2].Suspects+s.Classes[3].Suspects != 33 {
 		t.Errorf("classes %+v", s.Classes)
 	}
 	w.decide("t", 200, on(0, "drop", "", 0), on(1, "keep", "", 0), on(80, "keep", "", 0))
@@ -47,7 +47,7 @@ func TestSession(t *testing.T) {
 	for _, c := range s.Classes {
 		decided += int(c.Decided)
 	}
-	if diff := cmp.Diff(map[string]int{"keep": 2, "drop": 1, "relabel": 0, "undecided": 87}, s.Counts); diff != "" || decided != 2 || s.Version != 1 {
+	if diff := cmp.Diff(map[string]int{"keep": 2, "drop": 1, "relabel": 0, "unsure": 0, "disagreed": 0, "undecided": 87}, s.Counts); diff != "" || decided != 2 || s.Version != 1 {
 		t.Errorf("%s %d suspects decided, version %d", diff, decided, s.Version)
 	}
 	if s.Precision.Wrong != 1 || s.Precision.Judged != 2 {
@@ -336,7 +336,7 @@ func TestExport(t *testing.T) {
 	w.decide("t", 200, on(0, "drop", "", 0), on(1, "keep", "", 0), on(2, "relabel", other(given), 0))
 	var e Exported
 	w.must("POST", "/api/export", "{}", &e)
-	if e != (Exported{w.review.Out, 99, 1, 1, 1, 87}) {
+	if e != (Exported{Path: w.review.Out, Rows: 99, Kept: 1, Dropped: 1, Relabelled: 1, Undecided: 87}) {
 		t.Errorf("got %+v", e)
 	}
 	data, err := os.ReadFile(w.review.Out)

@@ -12,6 +12,7 @@ type asked struct {
 	ID      *int32           `json:"id"`
 	Action  decisions.Action `json:"action"`
 	Label   string           `json:"label"`
+	Note    *string          `json:"note"` // null: as it was
 	Version *int64           `json:"version"`
 }
 
@@ -25,6 +26,7 @@ type applied struct {
 	Hint      string          `json:"hint"`
 	Version   int64           `json:"version"`
 	Classes   []classProgress `json:"classes"` // those that the change touched
+	Reviewers []progressOf    `json:"reviewers"`
 }
 
 // classProgress is how far a class is decided.
@@ -33,14 +35,20 @@ type classProgress struct {
 	Decided int32  `json:"decided"`
 }
 
-// changes checks the decisions and returns them in the store's form.
-func (r *Reviewer) changes(list []asked) ([]decisions.Change, error) {
+// mostReviewers may decide about the images of a manifest.
+const mostReviewers = 100
+
+// changes checks the decisions of a reviewer and returns them in the store's form.
+func (r *Reviewer) changes(list []asked, reviewer string) ([]decisions.Change, error) {
 	if len(list) == 0 || len(list) > mostDecisions {
 		return nil, fmt.Errorf("decisions: found %d, expected 1 to %d", len(list), mostDecisions)
 	}
 	r.mutex.RLock() // of the names of classes
 	defer r.mutex.RUnlock()
-	t := r.table
+	t, who := r.table, r.decided.numberOf(reviewer)
+	if who == newcomer && len(r.decided.reviewers) >= mostReviewers {
+		return nil, fmt.Errorf("reviewer: %q is not one of the %d who decided before, and more there cannot be", reviewer, mostReviewers)
+	}
 	out := make([]decisions.Change, len(list))
 	seen := map[int32]bool{}
 	for i, a := range list {
@@ -50,7 +58,7 @@ func (r *Reviewer) changes(list []asked) ([]decisions.Change, error) {
 		case seen[*a.ID]:
 			return nil, fmt.Errorf("decision %d: image %d appears twice", i, *a.ID)
 		case !a.Action.Known():
-			return nil, fmt.Errorf("decision %d: action is %.40q, expected keep, drop, relabel or undecided", i, a.Action)
+			return nil, fmt.Errorf("decision %d: action is %.40q, expected keep, drop, relabel, unsure or undecided", i, a.Action)
 		case a.Version == nil || *a.Version < 0:
 			return nil, fmt.Errorf("decision %d: version is missing, expected the one at which the image was seen", i)
 		case a.Action != decisions.Relabel && a.Label != "":
@@ -65,15 +73,23 @@ func (r *Reviewer) changes(list []asked) ([]decisions.Change, error) {
 				return nil, fmt.Errorf("decision %d: %.80q is the given label: keep it", i, a.Label)
 			}
 		}
+		image := t.image[*a.ID]
+		note := r.decided.vote(image, who).note
+		if a.Note != nil {
+			note = *a.Note
+		}
+		if err := decisions.CheckNote(note); err != nil {
+			return nil, fmt.Errorf("decision %d: %w", i, err)
+		}
 		seen[*a.ID] = true
-		out[i] = decisions.Change{Path: t.path(t.image[*a.ID]), Given: given, Action: a.Action, Label: a.Label, Version: *a.Version}
+		out[i] = decisions.Change{Path: t.path(image), Given: given, Action: a.Action, Label: a.Label, Note: note, Version: *a.Version}
 	}
 	return out, nil
 }
 
-// change makes a change in the store and, when it is on the disk, in memory. With a conflict it returns the present states
-// of the images.
-func (r *Reviewer) change(apply func() ([]decisions.Image, error)) (states []state, a applied, err error) {
+// change makes a reviewer's change in the store and, when it is on the disk, in memory. With a conflict it returns the present
+// states of the images.
+func (r *Reviewer) change(reviewer string, apply func() ([]decisions.Image, error)) (states []state, a applied, err error) {
 	r.deciding.Lock()
 	defer r.deciding.Unlock()
 	images, err := apply()
@@ -97,13 +113,13 @@ func (r *Reviewer) change(apply func() ([]decisions.Image, error)) (states []sta
 			d.set(image, i)
 		}
 	}
-	return d.states(at), d.progress(at), err
+	return d.states(at, d.numberOf(reviewer)), d.progress(at), err
 }
 
 // progress returns how far the review is after a change of images.
 func (d *decided) progress(images []int32) applied {
 	p := d.precision()
-	a := applied{Counts: d.countsByName(), Precision: p, Hint: d.hint(p), Classes: []classProgress{}}
+	a := applied{Counts: d.countsByName(), Precision: p, Hint: d.hint(p), Classes: []classProgress{}, Reviewers: d.eachReviewer()}
 	if n := len(d.changes); n > 0 {
 		a.Version = d.changes[n-1].version
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"time"
 
 	"winnow/review/decisions"
 )
@@ -15,22 +14,27 @@ const (
 	keep
 	drop
 	relabel
+	unsure
+	disagreed // only as an outcome: the reviewers want different things, none of which has a majority
 	actions
 )
 
-var actionNames = [actions]decisions.Action{decisions.Undecided, decisions.Keep, decisions.Drop, decisions.Relabel}
+var actionNames = [actions]decisions.Action{decisions.Undecided, decisions.Keep, decisions.Drop, decisions.Relabel, decisions.Unsure, "disagreed"}
 
-// decided holds the decisions about the images of a manifest, and the counts that follow from them.
+// decided holds the decisions about the images of a manifest, what they come to, and the counts that follow from that.
 type decided struct {
-	table   *table
-	action  []uint8 // of each image of the manifest
-	label   []int32 // of relabel
-	at      []int64 // milliseconds
-	version []int64
+	table     *table
+	reviewers []string // in the order in which they first decided
+	number    map[string]int32
+	votes     [][]vote // of each image of the manifest
+	action    []uint8  // what they come to
+	label     []int32  // of relabel
 
 	changes []changed // in order
 	counts  [actions]int
-	judged  int // suspects decided, and wrong ones among them
+	each    [][actions]int // images of the audit that each reviewer decided
+	done    int            // suspects of which something was decided
+	judged  int            // those of them that are settled, and the wrong ones
 	wrong   int
 	classes []int32 // suspects decided of each given class
 	pairs   []tally // of each confusion
@@ -49,7 +53,7 @@ type tally struct{ decided, accepted int32 }
 func newDecided(t *table, s *decisions.Store) (*decided, error) {
 	n := len(t.manifest.Samples)
 	d := &decided{
-		table: t, action: make([]uint8, n), label: slices.Repeat([]int32{none}, n), at: make([]int64, n), version: make([]int64, n),
+		table: t, number: map[string]int32{}, votes: make([][]vote, n), action: make([]uint8, n), label: slices.Repeat([]int32{none}, n),
 		classes: make([]int32, len(t.classes)), pairs: make([]tally, len(t.pairs)),
 	}
 	d.counts[undecided] = len(t.image)
@@ -60,7 +64,7 @@ func newDecided(t *table, s *decisions.Store) (*decided, error) {
 		case ok:
 			known++
 			d.set(image, i)
-		case i.Action == decisions.Keep || i.Action == decisions.Relabel: // dropped images may be gone
+		case i.Action != decisions.Drop && i.Action != decisions.Undecided: // dropped images may be gone
 			strangers++
 			example = i.Path
 		}
@@ -72,30 +76,35 @@ func newDecided(t *table, s *decisions.Store) (*decided, error) {
 	return d, err
 }
 
-// set takes over an image's decision from the store.
+// set takes over a reviewer's decision about an image from the store.
 func (d *decided) set(image int32, i decisions.Image) {
-	action := uint8(slices.Index(actionNames[:], i.Action))
-	label := int32(none)
+	v := vote{reviewer: d.reviewer(i.Reviewer), action: uint8(slices.Index(actionNames[:], i.Action)), label: none, note: i.Note, at: i.At.UnixMilli(), version: i.Version}
 	if i.Action == decisions.Relabel {
-		label = d.table.class(i.Label)
+		v.label = d.table.class(i.Label)
 	}
-	action, label = d.table.asItStands(action, label, i.Given, d.table.label(image))
+	v.action, v.label = d.table.asItStands(v.action, v.label, i.Given, d.table.label(image))
 	if id := d.table.id[image]; id != none {
 		d.count(id, -1)
 		defer d.count(id, +1)
 	}
-	d.action[image], d.label[image], d.at[image], d.version[image] = action, label, i.At.UnixMilli(), i.Version
+	votes := d.votes[image]
+	if at := slices.IndexFunc(votes, func(old vote) bool { return old.reviewer == v.reviewer }); at >= 0 {
+		votes[at] = v
+	} else {
+		d.votes[image] = append(votes, v)
+	}
+	d.action[image], d.label[image] = outcome(d.votes[image])
 	d.changes = append(d.changes, changed{i.Change, image})
 }
 
 // asItStands returns a decision about an image whose label may have changed since, as in a mended manifest: an image relabelled
-// with the label that it has now is kept; that another label was kept says nothing about this one.
+// with the label that it has now is kept; what was thought of another label, unless it was replaced, says nothing about this one.
 func (t *table) asItStands(action uint8, label int32, then, now string) (uint8, int32) {
 	switch {
 	case then == now:
 	case action == relabel && t.classes[label] == now:
 		return keep, none
-	case action == keep:
+	case action == keep || action == unsure:
 		return undecided, none
 	}
 	return action, label
@@ -106,12 +115,18 @@ func (d *decided) count(id int32, by int) {
 	t := d.table
 	action := d.action[t.image[id]]
 	d.counts[action] += by
+	for _, v := range d.votes[t.image[id]] {
+		d.each[v.reviewer][v.action] += by
+	}
 	if t.kinds[id]&suspect == 0 || action == undecided {
 		return
 	}
-	d.judged += by
+	d.done += by
 	d.classes[t.given[id]] += int32(by)
-	if action != keep {
+	if settled(action) {
+		d.judged += by
+	}
+	if action == drop || action == relabel {
 		d.wrong += by
 	}
 	if p := t.pair[id]; p != none {
@@ -120,18 +135,6 @@ func (d *decided) count(id int32, by int) {
 			d.pairs[p].accepted += int32(by)
 		}
 	}
-}
-
-// decision returns an image's decision as JSON; nil if it is undecided.
-func (d *decided) decision(image int32) *decision {
-	if d.action[image] == undecided {
-		return nil
-	}
-	out := &decision{Action: actionNames[d.action[image]], At: time.UnixMilli(d.at[image]).UTC(), Version: d.version[image]}
-	if d.action[image] == relabel {
-		out.Label = d.table.classes[d.label[image]]
-	}
-	return out
 }
 
 // since returns the images that changed after a version of the store, each once, and the version up to which the list is

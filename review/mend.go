@@ -16,7 +16,17 @@ type Exported struct {
 	Kept       int    `json:"kept"` // looked at and found right
 	Dropped    int    `json:"dropped"`
 	Relabelled int    `json:"relabelled"`
+	Unsure     int    `json:"unsure"`    // left as given
+	Disagreed  int    `json:"disagreed"` // left as given: no decision has a majority of the reviewers
 	Undecided  int    `json:"undecided"` // of the audit, or without one of the manifest
+}
+
+// Left returns a line on the images that were decided and left as given all the same; "" for none.
+func (e Exported) Left() string {
+	if e.Unsure+e.Disagreed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("left as given: %d unsure, %d on which no decision has a majority of the reviewers\n", e.Unsure, e.Disagreed)
 }
 
 // mending returns the decisions to carry out in the manifest, all of one moment.
@@ -35,11 +45,15 @@ func (r *Reviewer) mending() (map[int]datasets.Decision, Exported) {
 			e.Relabelled++
 		case keep:
 			e.Kept++
+		case unsure:
+			e.Unsure++
+		case disagreed:
+			e.Disagreed++
 		}
 	}
 	e.Undecided = d.counts[undecided]
 	if len(r.table.image) == 0 {
-		e.Undecided = len(d.action) - e.Kept - e.Dropped - e.Relabelled
+		e.Undecided = len(d.action) - e.Kept - e.Dropped - e.Relabelled - e.Unsure - e.Disagreed
 	}
 	e.Rows = len(d.action) - e.Dropped
 	return do, e

@@ -11,18 +11,22 @@ import (
 
 	"winnow/datasets"
 	"winnow/datasets/imageroot"
+	"winnow/internal/atomicfile"
 	"winnow/internal/hint"
 	"winnow/review/decisions"
 	"winnow/review/pictures"
 )
 
-// Files names what is reviewed.
+// Files names what is reviewed and by whom.
 type Files struct {
 	Audit     string // suspects as winnow audit wrote them
 	Manifest  string // that was audited
 	Root      string // folder or .zip file that its paths start from; "": its own folder
 	Decisions string // "": beside the manifest
 	Out       string // the mended manifest; "": none
+	List      string // what each reviewer decided, as Export writes it; "": none
+	Names     string // of classes; "": a column of the manifest, if it has one
+	Reviewer  string // the name that the page proposes
 }
 
 // DecisionsFile returns where the decisions are kept.
@@ -40,12 +44,20 @@ func Open(f Files, find func() (Finder, error)) (r *Reviewer, closeDecisions fun
 	// collector is to be frugal meanwhile, and to give back what was only needed for that.
 	defer debug.FreeOSMemory()
 	defer debug.SetGCPercent(debug.SetGCPercent(30))
-	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out}
+	conf := Config{AuditFile: f.Audit, ManifestFile: f.Manifest, Out: f.Out, Reviewer: f.Reviewer}
 	if conf.Manifest, err = datasets.Read(f.Manifest, datasets.ReadOptions{}); err != nil {
 		return nil, nil, err
 	}
 	if conf.Audit, err = ReadAudit(f.Audit, f.Manifest, conf.Manifest); err != nil {
 		return nil, nil, hint.With(err, "make it: winnow audit %s", f.Manifest)
+	}
+	if f.Names != "" {
+		conf.Names, err = readNames(f.Names, conf.Audit.table)
+	} else {
+		conf.Names, conf.Notice = manifestNames(conf.Manifest)
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	where := imageroot.Resolve(f.Root, f.Manifest)
 	root, err := imageroot.OpenClosed(where)
@@ -88,7 +100,7 @@ func someImage(root fs.FS, audit *Audit, where string) error {
 	return hint.With(fmt.Errorf("review: none of the first %d images is below %s: %w", len(paths), where, first), "name the folder of the images, or a .zip file of it, with --root")
 }
 
-// Export carries out what was decided, without a server: it writes Out.
+// Export carries out what was decided, without a server: it writes Out, and List.
 func Export(f Files) (Exported, error) {
 	file := f.DecisionsFile()
 	if _, err := os.Stat(file); err != nil {
@@ -106,6 +118,11 @@ func Export(f Files) (Exported, error) {
 	r, err := New(Config{ManifestFile: f.Manifest, Manifest: d, Decisions: made, Out: f.Out})
 	if err != nil {
 		return Exported{}, err
+	}
+	if f.List != "" {
+		if err := atomicfile.Write(f.List, r.WriteList); err != nil {
+			return Exported{}, fmt.Errorf("review: %w", err)
+		}
 	}
 	return r.Export()
 }

@@ -51,7 +51,7 @@ func (d *decided) precision() precision {
 	if d.counts[undecided] < len(t.image) {
 		for id := len(t.image) - 1; id >= 0 && judged < recentMost; id-- {
 			action := d.action[t.image[id]]
-			if action == undecided || t.kinds[id]&suspect == 0 && t.kinds[id] != 0 {
+			if !settled(action) || t.kinds[id]&suspect == 0 && t.kinds[id] != 0 {
 				continue
 			}
 			judged++
@@ -67,8 +67,8 @@ func (d *decided) precision() precision {
 // by rank so few were wrong that, with 95 % confidence, fewer than one in five is: of 50 at most 4.
 func (d *decided) hint(p precision) string {
 	switch {
-	case d.table.byKind["suspect"] > 0 && d.judged == d.table.byKind["suspect"]:
-		return fmt.Sprintf("All %d suspects are decided.", d.judged)
+	case d.table.byKind["suspect"] > 0 && d.done == d.table.byKind["suspect"]:
+		return fmt.Sprintf("All %d suspects are decided.", d.done)
 	case p.Recent.Judged == recentMost && p.Recent.High < worthwhile:
 		return fmt.Sprintf("Of the %d lowest-ranked images decided so far %d were wrong (with 95 %% confidence fewer than %.0f %%): further down most labels are right, and this is a good place to stop.",
 			p.Recent.Judged, p.Recent.Wrong, math.Ceil(100*p.Recent.High))

@@ -28,9 +28,12 @@ type query struct {
 	class, to     int32 // none: any
 	kind          kind  // 0: any
 	below, above  float64
-	decided       bool // state=decided: any action
+	eyes          int32 // the reviewer who asks
+	by            int32 // whose decisions state is about; none: what all of them come to
+	decided       bool  // state=decided: any action
 	action        uint8
 	any           bool // state=all
+	differ, noted bool
 	text          string
 	sort          string // of sorts
 	offset, limit int
@@ -100,6 +103,15 @@ func (p *parameters) class(name string, t *table) int32 {
 	return c
 }
 
+// reviewer returns the name of who asks.
+func (p *parameters) reviewer() string {
+	name := p.get("reviewer")
+	if err := decisions.CheckReviewer(name); err != nil {
+		p.fail("reviewer: %v", err)
+	}
+	return name
+}
+
 // done returns the first error, or one for a parameter that was not read.
 func (p *parameters) done() error {
 	for name := range p.values {
@@ -111,8 +123,8 @@ func (p *parameters) done() error {
 }
 
 // parseQuery reads the filter of /api/rows.
-func parseQuery(values url.Values, t *table) (query, error) {
-	p := &parameters{values: values}
+func parseQuery(values url.Values, d *decided) (query, error) {
+	p, t := &parameters{values: values}, d.table
 	q := query{
 		class: p.class("class", t), to: p.class("to", t), below: p.score("below", math.Inf(1)), above: p.score("above", math.Inf(-1)),
 		text: strings.ToLower(p.get("text")), offset: p.number("offset", 0, 0, math.MaxInt32), limit: p.number("limit", 50, 0, mostRows),
@@ -133,15 +145,30 @@ func parseQuery(values url.Values, t *table) (query, error) {
 			q.kind = kindNames[at].kind
 		}
 	}
+	q.eyes = d.numberOf(p.reviewer())
+	switch by := p.get("by"); {
+	case by == "":
+		q.by = q.eyes
+	case by == "*":
+		q.by = none
+	case by[0] == '=':
+		q.by = d.numberOf(by[1:])
+	default:
+		p.fail("by: found %.40q, expected * for all reviewers, or = and the name of one", by)
+	}
 	switch name := p.get("state"); name {
 	case "", "all":
 		q.any = true
+	case "differ":
+		q.any, q.differ = true, true
+	case "noted":
+		q.any, q.noted = true, true
 	case "decided":
 		q.decided = true
 	default:
 		at := slices.Index(actionNames[:], decisions.Action(name))
 		if at < 0 {
-			p.fail("state: found %.40q, expected undecided, decided, all, keep, drop or relabel", name)
+			p.fail("state: found %.40q, expected undecided, decided, all, keep, drop, relabel, unsure, disagreed, differ or noted", name)
 		}
 		q.action = uint8(max(at, 0))
 	}
@@ -156,11 +183,16 @@ func (d *decided) find(q query, texts *textIndex) (total int, page []int32) {
 		holds = texts.holds(t, q.text)
 	}
 	take := func(id int32) {
-		action := d.action[t.image[id]]
+		image := t.image[id]
+		action := d.action[image]
+		if q.by != none {
+			action = d.vote(image, q.by).action
+		}
 		switch {
 		case q.to != none && t.suggested[id] != q.to, q.kind != 0 && t.kinds[id]&q.kind == 0:
 		case !(t.score[id] < q.below), !(t.score[id] > q.above):
 		case q.decided && action == undecided, !q.any && !q.decided && action != q.action:
+		case q.differ && !differ(d.votes[image]), q.noted && !noted(d.votes[image]):
 		case holds != nil && !holds[id]:
 		default:
 			if total >= q.offset && len(page) < q.limit {

@@ -65,7 +65,7 @@ func TestFind(t *testing.T) {
 		case "path":
 			slices.SortFunc(want, func(a, b int32) int { return strings.Compare(w.list[a].Path, w.list[b].Path) })
 		}
-		q, err := parseQuery(values, w.review.table)
+		q, err := parseQuery(values, w.review.decided)
 		if err != nil {
 			r.Fatal(err)
 		}

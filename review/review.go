@@ -28,8 +28,11 @@ type Config struct {
 	Manifest     *datasets.Dataset
 	Decisions    *decisions.Store
 	Pictures     *pictures.Pictures
-	Finder       Finder // nil: no search by image
-	Out          string // where the mended manifest is written; "": it can only be downloaded
+	Finder       Finder            // nil: no search by image
+	Out          string            // where the mended manifest is written; "": it can only be downloaded
+	Names        map[string]string // of classes, by label; labels without one are shown as they are
+	Notice       string            // said when the page opens
+	Reviewer     string            // the name that the page proposes
 }
 
 // Finder finds the images of the manifest that are like another. One goroutine at a time calls it.
@@ -99,5 +102,9 @@ func (r *Reviewer) Summary() string {
 	r.mutex.RLock()
 	defer r.mutex.RUnlock()
 	c := r.decided.counts
-	return fmt.Sprintf("%d of %d images decided: %d kept, %d dropped, %d relabelled", len(r.table.image)-c[undecided], len(r.table.image), c[keep], c[drop], c[relabel])
+	text := fmt.Sprintf("%d of %d images decided: %d kept, %d dropped, %d relabelled", len(r.table.image)-c[undecided], len(r.table.image), c[keep], c[drop], c[relabel])
+	if c[unsure]+c[disagreed] > 0 {
+		text += fmt.Sprintf(", %d unsure, %d without a majority", c[unsure], c[disagreed])
+	}
+	return text
 }

@@ -3,18 +3,7 @@ package review
 import (
 	"math"
 	"strconv"
-	"time"
-
-	"winnow/review/decisions"
 )
-
-// decision is an image's decision as JSON.
-type decision struct {
-	Action  decisions.Action `json:"action"`
-	Label   string           `json:"label"`
-	At      time.Time        `json:"at"`
-	Version int64            `json:"version"`
-}
 
 // pic is an image to show.
 type pic struct {
@@ -25,31 +14,29 @@ type pic struct {
 
 // row is an image of the audit.
 type row struct {
-	ID             int32     `json:"id"`
-	Key            string    `json:"key"`
-	Rank           int32     `json:"rank"`
-	Path           string    `json:"path"`
-	Given          string    `json:"given"`
-	Suggested      string    `json:"suggested"`
-	Score          float64   `json:"score"`
-	SuggestedScore *float64  `json:"suggested_score"`
-	Probable       bool      `json:"score_is_probability"`
-	ProbableToo    bool      `json:"suggested_score_is_probability"`
-	Unjudged       bool      `json:"unjudged"`
-	Kinds          []string  `json:"kinds"`
-	Fit            *float64  `json:"fit"`
-	ForGiven       []pic     `json:"given_neighbours"`
-	ForSuggested   []pic     `json:"suggested_neighbours"`
-	Copies         []pic     `json:"copies"`
-	Decision       *decision `json:"decision"`
-	Version        int64     `json:"version"`
+	ID             int32    `json:"id"`
+	Key            string   `json:"key"`
+	Rank           int32    `json:"rank"`
+	Path           string   `json:"path"`
+	Given          string   `json:"given"`
+	Suggested      string   `json:"suggested"`
+	Score          float64  `json:"score"`
+	SuggestedScore *float64 `json:"suggested_score"`
+	Probable       bool     `json:"score_is_probability"`
+	ProbableToo    bool     `json:"suggested_score_is_probability"`
+	Unjudged       bool     `json:"unjudged"`
+	Kinds          []string `json:"kinds"`
+	Fit            *float64 `json:"fit"`
+	ForGiven       []pic    `json:"given_neighbours"`
+	ForSuggested   []pic    `json:"suggested_neighbours"`
+	Copies         []pic    `json:"copies"`
+	seen
 }
 
-// state is an image's decision after a change, as JSON.
+// state is an image's decisions after a change, as JSON.
 type state struct {
-	ID       int32     `json:"id"`
-	Decision *decision `json:"decision"`
-	Version  int64     `json:"version"`
+	ID int32 `json:"id"`
+	seen
 }
 
 // keyOf returns an image's name in addresses.
@@ -74,8 +61,8 @@ func (t *table) pics(images []int32) []pic {
 	return list
 }
 
-// row returns the row of an id.
-func (d *decided) row(id int32) row {
+// row returns the row of an id in the eyes of a reviewer.
+func (d *decided) row(id, reviewer int32) row {
 	t := d.table
 	image := t.image[id]
 	given, suggested, copies := t.lists(int(id))
@@ -84,7 +71,7 @@ func (d *decided) row(id int32) row {
 		Score: t.score[id], SuggestedScore: number(t.better[id]),
 		Probable: t.said[id]&ofGiven != 0, ProbableToo: t.said[id]&ofSuggested != 0, Unjudged: t.said[id]&unjudged != 0, Kinds: []string{}, Fit: number(t.fit[id]),
 		ForGiven: t.pics(given), ForSuggested: t.pics(suggested), Copies: t.pics(copies),
-		Decision: d.decision(image), Version: d.version[image],
+		seen: d.seen(image, reviewer),
 	}
 	for _, k := range kindNames {
 		if t.kinds[id]&k.kind != 0 {
@@ -102,12 +89,12 @@ func number(v float64) *float64 {
 	return &v
 }
 
-// states returns the states of those images that are in the audit.
-func (d *decided) states(images []int32) []state {
+// states returns the states of those images that are in the audit, in the eyes of a reviewer.
+func (d *decided) states(images []int32, reviewer int32) []state {
 	list := []state{}
 	for _, image := range images {
 		if id := d.table.id[image]; id != none {
-			list = append(list, state{id, d.decision(image), d.version[image]})
+			list = append(list, state{id, d.seen(image, reviewer)})
 		}
 	}
 	return list

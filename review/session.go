@@ -21,12 +21,16 @@ type session struct {
 	Similar   bool           `json:"similar"`
 	Upload    bool           `json:"upload"`
 	Version   int64          `json:"version"`
+	Reviewer  string         `json:"reviewer"` // the name that the page proposes
+	Reviewers []progressOf   `json:"reviewers"`
+	Notice    string         `json:"notice"`
 	HasTruth  bool           `json:"has_truth"` // always false: people decide without seeing it
 }
 
 // sessionClass is a class of the manifest.
 type sessionClass struct {
 	Name     string `json:"name"`
+	Called   string `json:"called"` // what people are shown for it; "": the name
 	Images   int32  `json:"images"`
 	Suspects int32  `json:"suspects"`
 	Decided  int32  `json:"decided"` // of the suspects
@@ -40,13 +44,14 @@ func (r *Reviewer) session() session {
 	s := session{
 		Title: r.Title, Audit: r.AuditFile, Sum: t.sum, Manifest: r.ManifestFile, Out: r.Out, Total: len(t.image), Classes: []sessionClass{},
 		Kinds: map[string]int{}, Counts: now.Counts, Precision: now.Precision, Hint: now.Hint, Version: now.Version,
+		Reviewer: r.Reviewer, Notice: r.Notice, Reviewers: now.Reviewers,
 		Similar: r.Finder != nil, Upload: r.Finder != nil && r.Finder.Uploads(),
 	}
 	for _, k := range kindNames {
 		s.Kinds[k.name] = t.byKind[k.name]
 	}
 	for class, name := range t.classes {
-		c := sessionClass{Name: name}
+		c := sessionClass{Name: name, Called: r.Names[name]}
 		if class < len(t.images) {
 			c.Images, c.Suspects, c.Decided = t.images[class], t.members[class], d.classes[class]
 		}

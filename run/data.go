@@ -34,19 +34,39 @@ type Data struct {
 
 // Join finds the features of the train and validation splits by path.
 func Join(ctx context.Context, d *datasets.Dataset, s *features.Store) (Data, error) {
+	return join(d, s, []string{datasets.Train, datasets.Validation}, func(set features.Stored) (features.Set, error) { return set.Read(ctx) })
+}
+
+// JoinTrain is Join of the train split alone, whose features are to be looked at only until free is called: they are no
+// memory of the program's own where they are many (features.Stored.View).
+func JoinTrain(ctx context.Context, d *datasets.Dataset, s *features.Store) (t Data, free func() error, err error) {
+	free = func() error { return nil }
+	t, err = join(d, s, []string{datasets.Train}, func(stored features.Stored) (set features.Set, err error) {
+		set, free, err = stored.View(ctx)
+		return set, err
+	})
+	return t, free, err
+}
+
+func join(d *datasets.Dataset, s *features.Store, splits []string, read func(features.Stored) (features.Set, error)) (Data, error) {
 	t := Data{Paths: d.Paths(), Key: s.Key, StoreSum: s.Sum, ModelFile: s.ModelFile}
 	sum := sha256.New()
-	for _, part := range []struct {
-		split string
-		to    *features.Set
-	}{{datasets.Train, &t.Train}, {datasets.Validation, &t.Validation}} {
-		set, left, err := lookup.Split(ctx, d, s, part.split)
+	for _, split := range splits {
+		stored, left, err := lookup.Stored(d, s, split)
 		if err != nil {
 			return t, err
 		}
-		*part.to, t.LeftOut = set, append(t.LeftOut, left...)
+		set, err := read(stored)
+		if err != nil {
+			return t, err
+		}
+		to := &t.Train
+		if split == datasets.Validation {
+			to = &t.Validation
+		}
+		*to, t.LeftOut = set, append(t.LeftOut, left...)
 		for i, id := range set.IDs {
-			fmt.Fprintf(sum, "%s\t%q\t%d\n", part.split, d.Samples[id].Path, set.Labels[i])
+			fmt.Fprintf(sum, "%s\t%q\t%d\n", split, d.Samples[id].Path, set.Labels[i])
 		}
 	}
 	t.Sum = hex.EncodeToString(sum.Sum(nil))

@@ -212,7 +212,7 @@ func (ix *Index) openVectors() error {
 		return fmt.Errorf("search: %s: %d bytes, expected at least %d for %d rows of %d values", ix.file.Name(), stat.Size(), ix.bytes(), ix.Rows, ix.Dim)
 	}
 	if ix.DType == features.Float32 && ix.Rows > 0 {
-		ix.view, ix.free = mapFloats(ix.file, ix.bytes())
+		ix.view, ix.free = features.MapFloats(ix.file, ix.bytes())
 	}
 	return nil
 }

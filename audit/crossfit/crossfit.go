@@ -1,13 +1,13 @@
 // Package crossfit judges the given labels of a set by heads that it trains on the spot, and no image is judged by a
-// head that has seen its label or its vector.
+// head that was trained on it or has seen its label.
 //
-// The images are parted into folds. For each fold, from the other folds alone:
+// All heads start as the whitening of all vectors, which knows no labels: it is computed once. Then the images are parted
+// into folds. For each fold, from the other folds alone:
 //
-//  1. a head is started, whitened by their vectors;
-//  2. they are judged by fitted, each image left out of its own: labels that look wrong are not learned
+//  1. they are judged by fitted, each image left out of its own: labels that look wrong are not learned
 //     from, and where another class is nearly sure the image counts for that one (self-training);
-//  3. the head is trained on what is left, by a normalised softmax whose proxies start at the class centres;
-//  4. the fold's images are compared with the class centres before and after the training.
+//  2. a head is trained on what is left, by a normalised softmax whose proxies start at the class centres;
+//  3. the fold's images are compared with the class centres before and after the training.
 //
 // What an image's similarities to the classes mean is then found by the given labels of the same fold, which no part
 // of the above has seen; a fold is halved for that, so that the labels of one half say what the similarities of the
@@ -25,14 +25,29 @@ import (
 
 	"winnow/audit/judges"
 	"winnow/features"
+	"winnow/head"
 	"winnow/train"
 )
 
 // Options are the settings of [Judge]; the zero value takes the defaults.
 type Options struct {
-	Folds int // default 5
-	Seed  uint64
-	Told  func(fold, step, steps int) // how far it is, fold from 0; may be nil
+	Folds  int                                       // default 5
+	Rounds int                                       // partings into folds, each with a seed of its own, whose mean log probabilities judge; default 1
+	Parts  []int                                     // values of each backbone, whose vectors stand side by side in a row: each has heads of its own, weighed by the likelihood of left-out labels; nil: one backbone
+	Start  *head.Head                                // a copy of which is trained for each fold; nil: the whitening of all rows. That of several backbones is not asked
+	Seed   uint64                                    // of the first round
+	Told   func(done, total, kept int, where string) // how many steps are done, kept of them by an earlier audit; may be nil
+
+	// Tune gives a lesson to a network, by [Lesson.Fit]; what it makes of the judged images counts beside what heads make of
+	// them. nil: there are no networks.
+	Tune func(context.Context, *Lesson) (Tuned, error)
+	// Chose is told how probable labels of a fold are that are left out, in nats, with networks and without. Networks that
+	// make them no likelier do not judge. May be nil.
+	Chose func(with, without float64)
+
+	round, part int
+	starts      []*head.Head // of the parts
+	kept        *int         // lessons that were learned earlier
 }
 
 // Judge judges the labels of set, features as they were stored; labels are 0 … classes-1 or negative for none. Orders are
@@ -44,8 +59,11 @@ type Options struct {
 // 4 kB for a row.
 func Judge(ctx context.Context, set features.Set, classes int, opts Options) (judges.Opinion, error) {
 	v := judges.Undecided(set.Labels)
+	if opts.Rounds > 1 {
+		return v, pool(ctx, set, classes, opts, v)
+	}
 	r := []float64(nil)
-	err := each(ctx, set, classes, opts, func(c columned, row int, w weighing, p []float64) {
+	err := rounds(ctx, set, classes, opts, func(c columned, row int, w weighing, p []float64) {
 		if r == nil {
 			r = make([]float64, len(p))
 		}
@@ -63,16 +81,16 @@ func Judge(ctx context.Context, set features.Set, classes int, opts Options) (ju
 }
 
 // Probabilities calls do for every row that is judged, fold by fold, with P(k|x) of the classes that two rows or more
-// share, rising: what heads that have seen neither the row nor its label make of it. do may keep no p.
+// share, rising: what heads that were not trained on the row make of it. It does so in every round. do may keep no p.
 func Probabilities(ctx context.Context, set features.Set, classes int, opts Options, do func(row int, p []float64)) error {
-	return each(ctx, set, classes, opts, func(_ columned, row int, _ weighing, p []float64) { do(row, p) })
+	return rounds(ctx, set, classes, opts, func(_ columned, row int, _ weighing, p []float64) { do(row, p) })
 }
 
 // each learns fold by fold and calls do for its rows, with the weighing that led to their probabilities.
 func each(ctx context.Context, set features.Set, classes int, opts Options, do func(c columned, row int, w weighing, p []float64)) error {
 	opts.Folds = cmp.Or(opts.Folds, 5)
 	if opts.Told == nil {
-		opts.Told = func(int, int, int) {}
+		opts.Told = func(int, int, int, string) {}
 	}
 	switch {
 	case opts.Folds < 2:
@@ -89,8 +107,11 @@ func each(ctx context.Context, set features.Set, classes int, opts Options, do f
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("crossfit: stopped before fold %d of %d: %w", f+1, opts.Folds, err)
 		}
-		e, err := learn(ctx, set, c, folds, f, opts)
+		e, err := learnAll(ctx, set, c, folds, f, opts)
 		if err != nil {
+			return fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
+		}
+		if err := e.choose(ctx, c.of, opts); err != nil {
 			return fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
 		}
 		if err := e.judge(ctx, c, do); err != nil {
@@ -98,6 +119,19 @@ func each(ctx context.Context, set features.Set, classes int, opts Options, do f
 		}
 	}
 	return nil
+}
+
+// tell tells of a step of a fold.
+func (o Options) tell(fold, step, steps int) {
+	where, parts, rounds := fmt.Sprintf("fold %d of %d", fold+1, o.Folds), max(len(o.Parts), 1), max(o.Rounds, 1)
+	if parts > 1 {
+		where += fmt.Sprintf(", backbone %d of %d", o.part+1, parts)
+	}
+	if rounds > 1 {
+		where += fmt.Sprintf(", seed %d of %d", o.round+1, rounds)
+	}
+	before := (o.round*o.Folds+fold)*parts + o.part
+	o.Told(before*steps+step, rounds*o.Folds*parts*steps, *o.kept*steps, where)
 }
 
 // columned numbers the classes that two images or more share.

@@ -56,17 +56,21 @@ func spread(j int) float64 { return []float64{1, 2, 4}[j%3] }
 // whitened is z as winnow audit has it judged by centres.
 func whitened(t testing.TB, z features.Set) features.Set {
 	t.Helper()
-	cfg := head.Default()
-	cfg.In, cfg.Out = z.Dim(), z.Dim()
-	h, err := head.New(t.Context(), cfg, z.X, rand.New(rand.NewPCG(1, 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	z.X, err = h.Embed(z.X)
-	if err != nil {
+	var err error
+	if z.X, err = whitening(t, z).Embed(z.X); err != nil {
 		t.Fatal(err)
 	}
 	return z
+}
+
+// whitening is what heads start as.
+func whitening(t testing.TB, z features.Set) *head.Head {
+	t.Helper()
+	h, err := head.SelfWhitening(t.Context(), z, z.Dim())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
 }
 
 func judged(t testing.TB, z features.Set, classes int, opts Options) judges.Opinion {
@@ -92,13 +96,13 @@ func auroc(t testing.TB, order []float64, z features.Set, truth []int) float64 {
 }
 
 // learned is what the tests look at: evidence and weighings of one fold, the folds as they are.
-func learned(t testing.TB, z features.Set, c columned, folds []int, fold int) (*evidence, [halves]weighing) {
+func learned(t testing.TB, z features.Set, start *head.Head, c columned, folds []int, fold int) (*evidence, [halves]weighing) {
 	t.Helper()
-	e, err := learn(context.Background(), z, c, folds, fold, Options{Seed: 1, Told: func(int, int, int) {}})
+	e, err := learn(context.Background(), z, c, folds, fold, Options{Seed: 1, Told: func(int, int, int, string) {}, kept: new(int), Start: start})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ws, err := e.weighings(t.Context(), c.of)
+	ws, _, err := e.weighings(t.Context(), c.of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +110,7 @@ func learned(t testing.TB, z features.Set, c columned, folds []int, fold int) (*
 }
 
 // The probabilities of an image's classes are to the bit the same whatever its own label says, and its vector changes
-// nothing that it is compared with.
+// nothing that it is compared with but the whitening that heads start as.
 func TestNoImageJudgesItself(t *testing.T) {
 	z, _ := fine(3, 0.3)
 	c, err := columns(z.Labels, 32)
@@ -114,7 +118,8 @@ func TestNoImageJudgesItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	folds := judges.Part(c.of, 32, 5, rand.New(rand.NewPCG(4, 4)))
-	e, ws := learned(t, z, c, folds, 2)
+	start := whitening(t, z)
+	e, ws := learned(t, z, start, c, folds, 2)
 	probabilities := func(e *evidence, ws [halves]weighing, i int) []float64 {
 		p := make([]float64, e.classes)
 		ws[i%halves].probabilities(p, e.similarities(i, i+1))
@@ -124,7 +129,7 @@ func TestNoImageJudgesItself(t *testing.T) {
 		other := c
 		other.of = slices.Clone(c.of)
 		other.of[e.rows[i]] = (c.of[e.rows[i]] + 5) % 32
-		f, us := learned(t, z, other, folds, 2)
+		f, us := learned(t, z, start, other, folds, 2)
 		if diff := cmp.Diff(probabilities(e, ws, i), probabilities(f, us, i)); diff != "" {
 			t.Errorf("image %d of the fold: its label changes its classes' probabilities:\n%s", i, diff)
 		}
@@ -135,14 +140,14 @@ func TestNoImageJudgesItself(t *testing.T) {
 		for j := range z.Dim() {
 			moved.Row(e.rows[i])[j] = float32(5 - j)
 		}
-		f, _ = learned(t, moved, c, folds, 2)
+		f, _ = learned(t, moved, start, c, folds, 2)
 		for m := range e.kinds {
 			if !cmp.Equal(e.kinds[m].directions.Data, f.kinds[m].directions.Data) {
 				t.Errorf("image %d of the fold: its vector moves the classes it is compared with", i)
 			}
 		}
-		f, _ = learned(t, moved, c, folds, 3)
-		g, _ := learned(t, z, c, folds, 3)
+		f, _ = learned(t, moved, start, c, folds, 3)
+		g, _ := learned(t, z, start, c, folds, 3)
 		if cmp.Equal(f.kinds[0].directions.Data, g.kinds[0].directions.Data) {
 			t.Errorf("image %d moves no class of another fold: the check would see nothing", i)
 		}
@@ -183,7 +188,7 @@ func TestNothingIsFlattered(t *testing.T) {
 			}
 		}
 		for _, fold := range []int{0, 1, 9} {
-			e, _ := learned(t, z, c, folds, fold)
+			e, _ := learned(t, z, whitening(t, z), c, folds, fold)
 			last := e.kinds[len(e.kinds)-1]
 			s := features.NewMatrix(last.z.Rows, 32)
 			blas32.Gemm(blas.NoTrans, blas.Trans, 1, last.z, last.directions, 0, s)
@@ -323,11 +328,11 @@ func TestStops(t *testing.T) {
 	z, _ := fine(1, 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	steps, whole := 0, 0
-	_, err := Judge(ctx, z, 32, Options{Told: func(fold, step, of int) {
-		if fold == 0 {
-			whole = of
+	_, err := Judge(ctx, z, 32, Options{Told: func(done, total, _ int, where string) {
+		if strings.Contains(where, "fold 1") {
+			whole = total / 5
 		}
-		if steps++; fold == 1 && step == 3 {
+		if steps++; strings.Contains(where, "fold 2") && done == whole+3 {
 			cancel()
 		}
 	}})

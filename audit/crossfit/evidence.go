@@ -15,15 +15,18 @@ type evidence struct {
 	rows    []int // of the images
 	classes int
 	kinds   []kind
-	first   weighing // of the first kind, among the images of the other folds
 }
 
-type kind struct{ z, directions blas32.General } // unit rows
+type kind struct {
+	z, directions blas32.General // unit rows
+	first         weighing       // of the backbone's first kind, among the images of the other folds
+	network       bool           // a fine-tuned one sees the images
+}
 
 // look adds x, the images of the fold, as h embeds them, beside directions of the classes there.
 func (e *evidence) look(h *head.Head, x, directions blas32.General) error {
 	z, err := h.Embed(x)
-	e.kinds = append(e.kinds, kind{z, directions})
+	e.kinds = append(e.kinds, kind{z: z, directions: directions})
 	return err
 }
 
@@ -64,7 +67,7 @@ func (e *evidence) each(ctx context.Context, step int, do func(i int, row []floa
 
 // judge calls do with the probabilities of each image, as the labels of the other half have them.
 func (e *evidence) judge(ctx context.Context, c columned, do func(c columned, row int, w weighing, p []float64)) error {
-	ws, err := e.weighings(ctx, c.of)
+	ws, _, err := e.weighings(ctx, c.of)
 	if err != nil {
 		return err
 	}
@@ -77,11 +80,12 @@ func (e *evidence) judge(ctx context.Context, c columned, do func(c columned, ro
 }
 
 // weighings returns those by which each half is judged: as its other half's labels have it, of so many images that their
-// similarities are about as many as asked.
-func (e *evidence) weighings(ctx context.Context, column []int) (ws [halves]weighing, err error) {
-	expected := weighing{rho: e.first.rho}
-	for range e.kinds {
-		expected.beta = append(expected.beta, e.first.beta[0]/float64(len(e.kinds)))
+// similarities are about as many as asked; and said, the mean log probability of a label by what the other half's labels say.
+func (e *evidence) weighings(ctx context.Context, column []int) (ws [halves]weighing, said float64, err error) {
+	expected := weighing{rho: mostRho}
+	for _, k := range e.kinds {
+		expected.rho = min(expected.rho, k.first.rho) // a backbone that sees little takes right labels for wrong ones
+		expected.beta = append(expected.beta, k.first.beta[0]/float64(len(e.kinds)))
 	}
 	var rows [halves][]float32
 	var labels [halves][]int
@@ -95,5 +99,11 @@ func (e *evidence) weighings(ctx context.Context, column []int) (ws [halves]weig
 			ws[half], err = weigh(ctx, rows[half], labels[half], e.classes, expected, worth)
 		}
 	}
-	return ws, err
+	n := 0
+	for half, w := range ws {
+		others := 1 - half
+		said += w.likelihood(rows[others], labels[others], e.classes)
+		n += len(labels[others])
+	}
+	return ws, said / float64(max(n, 1)), err
 }

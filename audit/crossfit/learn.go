@@ -2,23 +2,35 @@ package crossfit
 
 import (
 	"context"
+	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"winnow/audit/judges"
 	"winnow/features"
 	"winnow/head"
 	"winnow/losses"
 	"winnow/train"
 )
 
-// Settings of a head's training.
 const (
-	width       = 512 // of the embedding
-	batch       = 128 // images of a step
-	epochs      = 10
-	temperature = 0.3  // 0.05 learns people's mistakes: 2,000 of CIFAR-10, human labels, AUROC 0.936 for 0.945
-	rate        = 1e-3 // of Adam, falling to 0 as a cosine
+	mostLearned = 1 << 16 // images that a head learns from, or mostOfClass of each class if that is more
+	mostOfClass = 64      // on average
+	temperature = 0.3     // 0.05 learns people's mistakes: 2,000 of CIFAR-10, human labels, AUROC 0.936 for 0.945
+	rate        = 1e-3    // of Adam, falling to 0 as a cosine
 )
+
+// plan says how long something is trained.
+type plan struct {
+	batch, epochs int
+	least         int     // steps, where epochs are short
+	proxies       float64 // rate of Adam, falling to 0 as a cosine
+	network       float64 // of what is not the head's
+}
+
+// alone is how a head is trained on stored features.
+var alone = plan{batch: 128, epochs: 10, proxies: rate}
 
 // learn makes what judges the images of a fold from those of the others.
 func learn(ctx context.Context, set features.Set, c columned, folds []int, fold int, opts Options) (*evidence, error) {
@@ -31,17 +43,16 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 			in = append(in, i)
 		}
 	}
-	e := &evidence{rows: out, classes: len(c.classes), first: blind}
+	e := &evidence{rows: out, classes: len(c.classes)}
 	if len(out) == 0 {
 		return e, nil
 	}
-	others, judged := features.Set{X: set.X, Labels: c.of}.Rows(in), features.Set{X: set.X}.Rows(out)
-	cfg := head.Default()
-	cfg.In, cfg.Out = set.Dim(), min(width, set.Dim(), max(len(in)-1, 1))
-	h, err := head.New(ctx, cfg, others.X, train.Rand(opts.Seed, "crossfit head", fold))
-	if err != nil {
-		return nil, err
+	if opts.Tune == nil {
+		set.IDs = nil
 	}
+	in = some(in, c, train.Rand(opts.Seed, "crossfit sample", fold))
+	others, judged := features.Set{X: set.X, Labels: c.of, IDs: set.IDs}.Rows(in), features.Set{X: set.X, IDs: set.IDs}.Rows(out)
+	h := opts.Start.Clone()
 	z, err := h.Embed(others.X)
 	if err != nil {
 		return nil, err
@@ -49,63 +60,108 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 	if err := e.look(h, judged.X, centres(z, others.Labels, e.classes)); err != nil {
 		return nil, err
 	}
-	if others.Labels, e.first, err = trust(ctx, features.Set{X: z, Labels: others.Labels}, e.classes, train.Rand(opts.Seed, "crossfit trust", fold)); err != nil {
+	first, given := blind, others.Labels
+	if others.Labels, first, err = trust(ctx, features.Set{X: z, Labels: others.Labels}, e.classes, train.Rand(opts.Seed, "crossfit trust", fold)); err != nil {
 		return nil, err
 	}
-	if err := fit(ctx, h, others, centres(z, others.Labels, e.classes), fold, opts); err != nil {
+	proxies, err := fit(ctx, h, others, centres(z, others.Labels, e.classes), fold, opts, alone, new(train.Clock), func(batch int) (Encoder, error) {
+		return head.NewEncoder(h, others, batch)
+	})
+	if err != nil {
 		return nil, err
 	}
 	if err := h.EmbedInto(z, others.X); err != nil {
 		return nil, err
 	}
-	return e, e.look(h, judged.X, centres(z, others.Labels, e.classes))
+	if err := e.look(h, judged.X, centres(z, others.Labels, e.classes)); err != nil {
+		return nil, err
+	}
+	if opts.Tune != nil {
+		others.Labels, first = taught(given, others.Labels, first)
+		err = e.tune(ctx, &Lesson{Learned: others, Judged: judged, Head: h, proxies: proxies, fold: fold, opts: opts})
+	}
+	for i := range e.kinds {
+		e.kinds[i].first = first
+	}
+	return e, err
 }
 
-// fit trains h on the rows of set that have a label, by the cosines to a proxy for each class, which begins at start.
-func fit(ctx context.Context, h *head.Head, set features.Set, start blas32.General, fold int, opts Options) error {
-	sampler, err := train.NewSampler(train.Shuffle{Rows: batch}, set.Labels, train.Rand(opts.Seed, "crossfit batches", fold).Uint64())
-	if err != nil {
-		return err
+// some returns the rows that a head learns from: all, or of each class about the same share, drawn at random, so that
+// what a head costs does not grow without end.
+func some(rows []int, c columned, rng *rand.Rand) []int {
+	const parts = 64
+	keep := max(1, parts*max(mostLearned, mostOfClass*len(c.classes))/len(rows))
+	if keep >= parts {
+		return rows
 	}
-	encoder, err := head.NewEncoder(h, set, sampler.Size())
-	if err != nil {
-		return err
+	column := make([]int, len(rows))
+	for i, row := range rows {
+		column[i] = c.of[row]
 	}
-	defer encoder.Close()
+	var drawn []int
+	for i, part := range judges.Part(column, len(c.classes), parts, rng) {
+		if part < keep {
+			drawn = append(drawn, rows[i])
+		}
+	}
+	return drawn
+}
+
+// fit trains what open returns, h or a network under it, on the rows of set that have a label, by the cosines to a proxy
+// for each class. Proxies begin at start, and are returned.
+func fit(ctx context.Context, h *head.Head, set features.Set, start blas32.General, fold int, opts Options, p plan, clock *train.Clock, open func(batch int) (Encoder, error)) (blas32.General, error) {
+	sampler, err := train.NewSampler(train.Shuffle{Rows: p.batch}, set.Labels, train.Rand(opts.Seed, "crossfit batches", fold).Uint64())
+	if err != nil {
+		return start, err
+	}
 	loss, err := losses.New("norm_softmax", map[string]any{"temperature": temperature}, losses.Env{
 		Dim: start.Cols, Classes: start.Rows, Init: train.Rand(opts.Seed, "crossfit proxies", fold),
 	})
 	if err != nil {
-		return err
+		return start, err
 	}
 	proxies, _ := loss.(losses.Proxied).Proxies()
 	copy(proxies.Data, start.Data)
-	steps := epochs * sampler.Batches()
-	cfg := train.Config{
-		Encoder: encoder, Sampler: sampler, Steps: steps,
-		Terms:   []train.Term{{Name: "norm_softmax", Loss: loss, Params: []*features.Param{proxies}, Weight: 1}},
-		Stepped: func(s train.Step) { opts.Told(fold, s.Number, steps) },
+	e, err := open(sampler.Size())
+	if err != nil {
+		return start, err
 	}
+	defer e.Close()
+	steps := max(p.epochs*sampler.Batches(), p.least)
+	cfg := train.Config{
+		Encoder: e, Sampler: sampler, Steps: steps, Clock: clock,
+		Terms: []train.Term{{Name: "norm_softmax", Loss: loss, Params: []*features.Param{proxies}, Weight: 1}},
+		Stepped: func(s train.Step) {
+			if p.network > 0 || opts.Tune == nil { // heads take seconds where networks take minutes
+				opts.tell(fold, s.Number, steps)
+			}
+		},
+	}
+	network := slices.DeleteFunc(slices.Clone(e.Params()), func(p *features.Param) bool { return slices.Contains(h.Params(), p) })
 	for _, of := range []struct {
 		name   string
 		params []*features.Param
-	}{{train.HeadGroup, h.Params()}, {train.LossGroup, cfg.Terms[0].Params}} {
-		g, err := group(of.name, of.params, steps, sampler.Batches())
+		rate   float64
+	}{{train.HeadGroup, h.Params(), rate}, {train.LossGroup, cfg.Terms[0].Params, p.proxies}, {train.BackboneGroup, network, p.network}} {
+		if len(of.params) == 0 {
+			continue
+		}
+		g, err := group(of.name, of.params, of.rate, steps, sampler.Batches())
 		if err != nil {
-			return err
+			return start, err
 		}
 		cfg.Groups = append(cfg.Groups, g)
 	}
 	t, err := train.New(cfg)
 	if err != nil {
-		return err
+		return start, err
 	}
 	_, err = t.Run(ctx)
-	return err
+	return blas32.General{Rows: start.Rows, Cols: start.Cols, Stride: start.Cols, Data: proxies.Data}, err
 }
 
 // group gives parameters their solver.
-func group(name string, params []*features.Param, steps, epoch int) (train.Group, error) {
+func group(name string, params []*features.Param, rate float64, steps, epoch int) (train.Group, error) {
 	solver, err := train.NewSolver(train.DefaultSolver("adam"))
 	if err != nil {
 		return train.Group{}, err

@@ -132,6 +132,16 @@ func (w weighing) probabilities(p []float64, row []float32) {
 	}
 }
 
+// likelihood returns the log probability of labels, with rows as [weigh] has them.
+func (w weighing) likelihood(rows []float32, labels []int, classes int) (sum float64) {
+	p := make([]float64, classes)
+	for i, y := range labels {
+		w.probabilities(p, rows[i*len(w.beta)*classes:(i+1)*len(w.beta)*classes])
+		sum += math.Log((1-w.rho)*p[y] + w.rho/float64(classes-1)*(1-p[y]))
+	}
+	return sum
+}
+
 // posterior fills r with the probabilities of the classes given the label y too, and returns that of y.
 func (w weighing) posterior(r, p []float64, y int) float64 {
 	other := w.rho / (1 - w.rho) / float64(len(p)-1)

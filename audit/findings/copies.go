@@ -11,24 +11,38 @@ import (
 // and cropped photographs and their originals it is 0.6 to 0.95 (experiments/audit).
 const CopyBound = 0.8
 
-// nearestLooked is how many of an image's nearest others are looked at.
-const nearestLooked = 10
+const (
+	copiesListed = 10     // of an image
+	allCompared  = 10_000 // rows of which all are compared with each other
+)
 
-// Copies lists for each row of z its near copies with another label: those of its ten nearest other rows whose cosine
-// is at least bound, nearest first. z has unit rows, all labelled. Time O(n²·d).
+// Copies lists for each row of z its near copies with another label: the ten nearest of those whose cosine is at least
+// bound, nearest first. z has unit rows, all labelled. Up to allCompared rows all are compared; of more only those
+// whose sketches agree ([sketched]), which misses a few: time O(n²·d), then O(n·d).
 func Copies(ctx context.Context, z features.Set, bound float64, maxMem int64) ([][]eval.Neighbour, error) {
-	near, err := eval.Nearest(ctx, z, nil, nearestLooked, maxMem)
-	if err != nil {
-		return nil, err
+	list := make([][]eval.Neighbour, z.Len())
+	if z.Len() > allCompared {
+		return list, sketched(ctx, z, bound, list)
 	}
-	for i, list := range near {
-		kept := list[:0]
-		for _, n := range list {
-			if float64(n.Similarity) >= bound && z.Labels[n.Row] != z.Labels[i] {
-				kept = append(kept, n)
+	err := eval.EachRow(ctx, z.X, z.X, maxMem, func(i int, s []float32) {
+		for j, v := range s {
+			if float64(v) >= bound && z.Labels[j] != z.Labels[i] {
+				note(&list[i], eval.Neighbour{Row: j, Similarity: v})
 			}
 		}
-		near[i] = kept
+	})
+	return list, err
+}
+
+// note puts a copy into a list of the nearest, in which it may be already.
+func note(list *[]eval.Neighbour, n eval.Neighbour) {
+	for _, known := range *list {
+		if known.Row == n.Row {
+			return
+		}
 	}
-	return near, nil
+	if *list == nil {
+		*list = make([]eval.Neighbour, 0, copiesListed)
+	}
+	*list = eval.Insert(*list, n)
 }

@@ -135,7 +135,7 @@ func (l *learner) without(fold int, set setting) channel {
 				of[l.f.column[i*l.f.m+j]] += v / total
 			}
 		})
-		c.rho = math.Min(math.Max(1-right/math.Max(images, 1), leastRho), noiserate.Most)
+		c.rho = math.Min(math.Max(1-right/math.Max(images, 1), leastRho), noiserate.MostOf(l.f.classes))
 		c.n, next = next, c.n
 		c.of, of = of, c.of
 	}

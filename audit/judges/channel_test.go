@@ -16,7 +16,7 @@ func fieldOf(t *testing.T, z features.Set, classes int) (*field, []int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, order := newField(s), make([]int32, classes)
+	f, order := newField(s.Z.Len(), len(s.Classes)), make([]int32, classes)
 	s.Each(t.Context(), func(i, y int, row []float64) { f.set(i, y, row, order) })
 	rng, folds := rand.New(rand.NewPCG(4, 4)), make([]int, f.n)
 	for i := range folds {
@@ -156,7 +156,7 @@ func TestFieldOfManyClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, order, rows := newField(s), make([]int32, classes), [][]float64{}
+	f, order, rows := newField(s.Z.Len(), len(s.Classes)), make([]int32, classes), [][]float64{}
 	s.Each(t.Context(), func(i, y int, row []float64) {
 		f.set(i, y, row, order)
 		rows = append(rows, append([]float64{}, row...))

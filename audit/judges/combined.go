@@ -111,10 +111,14 @@ func (f *field) mix(centres, heads *field, by mixture) {
 		f.fit[i] = by.centres*v + by.heads*heads.fit[i]
 	}
 	for i := range f.tail {
-		a, b := centres.tail[i], heads.tail[i]
-		deviation := float64(by.centres)*math.Sqrt(float64(a.variance)) + float64(by.heads)*math.Sqrt(float64(b.variance))
-		f.tail[i] = tail{by.centres*a.mean + by.heads*b.mean, float32(deviation * deviation), by.centres*a.least + by.heads*b.least}
+		f.tail[i] = centres.tail[i].mix(by.centres, heads.tail[i], by.heads)
 	}
+}
+
+// mix returns that of sums of similarities, weighed, that rise and fall together.
+func (t tail) mix(weight float32, with tail, of float32) tail {
+	deviation := float64(weight)*math.Sqrt(float64(t.variance)) + float64(of)*math.Sqrt(float64(with.variance))
+	return tail{weight*t.mean + of*with.mean, float32(deviation * deviation), weight*t.least + of*with.least}
 }
 
 // heads returns log p/β of the candidates of f.
@@ -126,13 +130,16 @@ func (b *bench) heads(f *field, beta float64) (*field, error) {
 		at[row] = i
 	}
 	row, candidate, others := make([]float64, f.classes), make([]bool, f.classes), []int32(nil)
+	said := make([]float32, f.n) // how often of each image
 	err := b.opts.Heads(func(z int, p []float64) {
 		i := at[z]
+		said[i]++
 		for k, v := range p {
 			row[k], candidate[k] = math.Log(math.Max(v, 1e-30))/beta, false
 		}
 		for j, k := range f.column[i*f.m:][:f.m] {
-			h.fit[i*f.m+j], candidate[k] = float32(row[k]), true
+			h.fit[i*f.m+j] += (float32(row[k]) - h.fit[i*f.m+j]) / said[i]
+			candidate[k] = true
 		}
 		if f.tail == nil {
 			return
@@ -143,7 +150,10 @@ func (b *bench) heads(f *field, beta float64) (*field, error) {
 				others = append(others, int32(k))
 			}
 		}
-		h.tail[i] = tailOf(row, others)
+		if said[i] == 1 {
+			h.tail[i] = tail{}
+		}
+		h.tail[i] = h.tail[i].mix(1-1/said[i], tailOf(row, others), 1/said[i])
 	})
 	return &h, err
 }

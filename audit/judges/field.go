@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"winnow/filters/leaveout"
 )
 
 // field is how well each image fits the classes that it fits best, and that of its given label always: candidates of
@@ -28,9 +26,9 @@ const (
 	leastWidth   = 16
 )
 
-// newField returns an empty one for the images of s.
-func newField(s *leaveout.Set) *field {
-	f := &field{n: s.Z.Len(), classes: len(s.Classes)}
+// newField returns an empty one for n images.
+func newField(n, classes int) *field {
+	f := &field{n: n, classes: classes}
 	f.m = min(f.classes, mostOf, max(leastWidth, fieldEntries/f.n))
 	f.column, f.fit, f.given = make([]int32, f.n*f.m), make([]float32, f.n*f.m), make([]int32, f.n)
 	if f.m < f.classes {
@@ -78,6 +76,20 @@ func tailOf(row []float64, columns []int32) tail {
 	n := float64(len(columns))
 	mean := sum / n
 	return tail{float32(mean), float32(math.Max(squares/n-mean*mean, 0)), float32(most)}
+}
+
+// chance is the mean log probability of the given labels by how many images have each.
+func (f *field) chance() (v float64) {
+	images := make([]float64, f.classes)
+	for i, at := range f.given {
+		images[f.column[i*f.m+int(at)]]++
+	}
+	for _, n := range images {
+		if n > 0 {
+			v += n / float64(f.n) * math.Log(n/float64(f.n))
+		}
+	}
+	return v
 }
 
 // largestFirst moves the m largest of row to the front of order, by quickselect; ties by column.

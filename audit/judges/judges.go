@@ -135,7 +135,8 @@ func Names() []string {
 // Options are a judge's settings; the zero value takes the defaults but for Rand, which the probes need.
 type Options struct {
 	// Heads calls do with every row that is judged, in any order, and what heads that have seen neither the row nor its label
-	// make of it: P(k|x) of the classes that two rows or more share, rising. combined needs it.
+	// make of it: P(k|x) of the classes that two rows or more share, rising. Of heads trained on several partings it does so for
+	// each, every row as often: their mean log probability counts. combined needs it.
 	Heads func(do func(row int, p []float64)) error
 
 	Neighbours int        // of knn's vote; of simifeat, the image itself counted; default 10
@@ -189,6 +190,7 @@ type Verdict struct {
 	Opinion               // the lowest Order is most suspect; scores are probabilities, or as the judge's help says
 	Classes *leaveout.Set // the classes as the judge left them
 	Why     string        // what the judge chose, and why; empty: there was nothing to choose
+	Blind   bool          // fitted and combined foretell labels left out no better than by chance: every score is 0.5
 }
 
 // Ask asks the judge of a name about z, whose labels are 0 … classes-1 or negative for none. Rows need no unit length.
@@ -237,6 +239,7 @@ type bench struct {
 	opts Options
 	once *shared
 	v    Verdict
+	gain float64 // of the best field over chance, in nats of all labels together
 }
 
 // shared is what several judges look at; nil: none has yet.

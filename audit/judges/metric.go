@@ -37,6 +37,8 @@ type metric struct {
 	value []float64      // d eigenvalues
 	mean  float64        // τ
 	twin  []int          // of each image, the nearest other of its label; -1: none
+
+	free func() error // ends along
 }
 
 // squaresBlock rows are multiplied in float32 before they join the float64 sum.
@@ -59,7 +61,7 @@ func newMetric(ctx context.Context, s *leaveout.Set) (*metric, error) {
 	if !eigen.Factorize(mat.NewSymDense(d, squares), true) {
 		return nil, fmt.Errorf("judges: eigenvectors of the vectors' second moments did not converge")
 	}
-	m := &metric{s: s, value: eigen.Values(nil), along: features.NewMatrix(n, d), sums: make([]float64, len(s.Classes)*d)}
+	m := &metric{s: s, value: eigen.Values(nil), sums: make([]float64, len(s.Classes)*d)}
 	for j, v := range m.value {
 		m.value[j] = math.Max(v, 0)
 		m.mean += m.value[j] / float64(d)
@@ -70,12 +72,13 @@ func newMetric(ctx context.Context, s *leaveout.Set) (*metric, error) {
 	for i := range turn.Data {
 		turn.Data[i] = float32(vectors.At(i/d, i%d))
 	}
-	for from := 0; from < n; from += squaresBlock {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		rows := min(squaresBlock, n-from)
-		blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, features.Part(s.Z.X, from, rows), turn, 0, features.Part(m.along, from, rows))
+	var err error
+	m.along, m.free, err = features.Spill(n, d, func(from int, x blas32.General) error {
+		blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, features.Part(s.Z.X, from, x.Rows), turn, 0, x)
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, err
 	}
 	for i, y := range s.Z.Labels {
 		sum := m.sums[s.Column[y]*d:][:d]
@@ -86,44 +89,47 @@ func newMetric(ctx context.Context, s *leaveout.Set) (*metric, error) {
 	return m, m.findTwins(ctx)
 }
 
-// findTwins compares the images of each class. Time Σ n_k²·d.
+// twinsAmong is how many images of a class are compared with each of it, spread over all where it has more: of so many, one
+// hardly moves the sum.
+const twinsAmong = 1 << 12
+
+// findTwins compares the images of each class. Time O(n·twinsAmong·d) at most.
 func (m *metric) findTwins(ctx context.Context) error {
 	z := m.s.Z
 	m.twin = make([]int, z.Len())
-	for k := range m.s.Classes {
-		var rows []int
-		for i, y := range z.Labels {
-			if m.s.Column[y] == k {
-				rows = append(rows, i)
-			}
-		}
-		x := z.Rows(rows).X
+	members := make([][]int, len(m.s.Classes))
+	for i, y := range z.Labels {
+		members[m.s.Column[y]] = append(members[m.s.Column[y]], i)
+	}
+	for _, rows := range members {
 		const height = 1024
+		others := features.Thinned(rows, twinsAmong)
+		x := z.Rows(others).X
 		var scratch []float32
 		for from := 0; from < len(rows); from += height {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			part := features.Part(x, from, min(height, len(rows)-from))
-			cosines := features.Products(&scratch, part, x)
-			for r := range part.Rows {
-				i, best := rows[from+r], -1
+			asked := rows[from:min(from+height, len(rows))]
+			cosines := features.Products(&scratch, z.Rows(asked).X, x)
+			for r, i := range asked {
+				best := -1
 				row := features.Row(cosines, r)
 				for j, v := range row {
-					if j != from+r && (best < 0 || v > row[best]) {
+					if others[j] != i && (best < 0 || v > row[best]) {
 						best = j
 					}
 				}
-				m.twin[i] = rows[best]
+				m.twin[i] = others[best]
 			}
 		}
 	}
 	return nil
 }
 
-// each calls do for every image with its column and its similarities under λ, which do may change. twins: the nearest
-// image of its label counts.
-func (m *metric) each(ctx context.Context, lambda float64, twins bool, do func(i, y int, row []float64)) error {
+// each calls do for every step-th image with its column and its similarities under λ, which do may change. twins: the
+// nearest image of its label counts.
+func (m *metric) each(ctx context.Context, lambda float64, twins bool, step int, do func(i, y int, row []float64)) error {
 	n, d, c := m.along.Rows, m.along.Cols, len(m.s.Classes)
 	scale := make([]float64, d)
 	for j, v := range m.value {
@@ -141,14 +147,14 @@ func (m *metric) each(ctx context.Context, lambda float64, twins bool, do func(i
 	height := max(1, (1<<20)/c)
 	row := make([]float64, c)
 	var scratch []float32
-	for from := 0; from < n; from += height {
+	for from := 0; from < n; from += height * step {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		rows := min(height, n-from)
-		out := features.Products(&scratch, features.Part(m.along, from, rows), scaled)
-		for r := range rows {
-			i := from + r
+		part := blas32.General{Rows: min(height, (n-from+step-1)/step), Cols: d, Stride: m.along.Stride * step, Data: m.along.Data[from*m.along.Stride:]}
+		out := features.Products(&scratch, part, scaled)
+		for r := range part.Rows {
+			i := from + r*step
 			y := m.s.Column[m.s.Z.Labels[i]]
 			h, own := 0.0, 0.0
 			for j, v := range features.Row(m.along, i) {

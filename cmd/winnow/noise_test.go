@@ -55,6 +55,12 @@ func TestNoiseCommand(t *testing.T) {
 		if e := r.Estimates[0]; e.Method != noiserate.Likelihood || math.Abs(e.Rate-truth) > 0.09 || e.Low > e.Rate || e.High < e.Rate {
 			t.Errorf("estimate %+v, the truth is %v", e, truth)
 		}
+		for _, method := range noiserate.Methods() {
+			code, stdout, _ = call(context.Background(), "noise", manifest, "--features", w.store, "--method", method)
+			if worse := method != noiserate.Likelihood; code != 0 || strings.Contains(stdout, "too many where classes are") != worse {
+				t.Errorf("%s, exit %d:\n%s", method, code, stdout)
+			}
+		}
 		code, stdout, _ = call(context.Background(), "noise", manifest, "--features", w.store, "--top", "2")
 		if code != 0 || !strings.HasPrefix(stdout, "wrong labels: about ") || !strings.Contains(stdout, "the manifest knows: ") || strings.Count(stdout, "\n") != 4 {
 			t.Errorf("exit %d\n%s", code, stdout)

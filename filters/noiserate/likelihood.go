@@ -16,8 +16,11 @@ type Calibration struct{ Beta, Rho float64 }
 const (
 	sampleEntries = 1 << 22 // fits that β and ρ are found from
 	leastRho      = 1e-4    // no label is beyond doubt
-	mostRho       = Most
 )
+
+// MostOf is the largest share of wrong labels that mistakes to all of so many classes alike can explain: with more of them
+// labels would say what an image is not.
+func MostOf(classes int) float64 { return math.Min(Most, 1-1/float64(max(classes, 2))) }
 
 // Calibrate returns the calibration under which the given labels are likeliest. Where images are many, every so many of
 // them are asked.
@@ -103,7 +106,7 @@ func mixed(p []float64, classes int) (rho, likelihood float64) {
 			a, b := (1-rho)*v, rho*(1-v)/others
 			wrong += b / (a + b)
 		}
-		rho = math.Min(math.Max(wrong/float64(len(p)), leastRho), mostRho)
+		rho = math.Min(math.Max(wrong/float64(len(p)), leastRho), MostOf(classes))
 	}
 	return rho, likelihoodOf(rho, p, classes)
 }
@@ -134,7 +137,7 @@ func profile(rho float64, p []float64, classes int) (low, high float64) {
 		}
 		return inside
 	}
-	return end(rho, 0), end(rho, Most)
+	return end(rho, 0), end(rho, MostOf(classes))
 }
 
 // Posterior turns a row of similarities into the probability that each class is the image's, given the label y, and returns

@@ -37,6 +37,17 @@ const Auto = Likelihood
 // Methods lists the ways, in the order they are shown.
 func Methods() []string { return []string{Likelihood, Ranks, Confident} }
 
+// Caution says what an estimate by a method is worth beside that of [Likelihood], to be printed behind it; "" of Likelihood.
+func Caution(method string) string {
+	switch method {
+	case Ranks:
+		return "; too many where classes are hard to tell apart"
+	case Confident:
+		return "; far too many where classes are many or hard to tell apart"
+	}
+	return ""
+}
+
 // Most is the largest estimate: a filter that drops more has nothing left to compare with.
 const Most = 0.95
 

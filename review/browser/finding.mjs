@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ready, settled } from "./visit.mjs";
+import { ready, settled, Visit } from "./visit.mjs";
 import { go, stand, current } from "./deciding.mjs";
 
 const texts = (page, selector) => page.locator(selector).allTextContents();
@@ -195,6 +195,61 @@ export const finding = [
     await line.waitFor();
     assert.ok((await line.textContent()).length > 10);
     await page.keyboard.press("Escape");
+  }],
+  ["zoom and pan of the file itself", async ({ page, browser, server, shots }) => {
+    await go(page, "state=all");
+    await stand(page, 4);
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("#focus[open]");
+    await page.locator("#focus .zoomable").first().click();
+    const said = page.locator("#zoom [role=status]"), percent = async () => Number((await said.textContent()).match(/([\d,]+) %$/)[1].replaceAll(",", ""));
+    const place = () => page.evaluate(() => { const m = new DOMMatrix(getComputedStyle(document.querySelector("#zoom img")).transform); return [m.e, m.f]; });
+    await page.waitForFunction(() => / pixels, /.test(document.querySelector("#zoom [role=status]").textContent));
+    const size = await page.evaluate(async (key) => { const i = new Image(); i.src = `/image/${key}`; await i.decode(); return `${i.naturalWidth} × ${i.naturalHeight} pixels`; }, (await server.row(4)).key);
+    assert.ok((await said.textContent()).startsWith(size), "it is not the original");
+    const before = (await server.row(4)).decision, fits = await percent(), middle = await page.locator("#zoom .stage").boundingBox().then((b) => [b.x + b.width / 2, b.y + b.height / 2]);
+    await page.keyboard.press("+");
+    assert.equal(await percent(), Math.round(fits * 1.25));
+    await page.mouse.move(...middle);
+    await page.mouse.wheel(0, -600);
+    await page.waitForFunction((was) => Number.parseInt(document.querySelector("#zoom [role=status]").textContent.match(/([\d,]+) %$/)[1].replaceAll(",", "")) > 2 * was, fits);
+    const [x, y] = await place();
+    await page.mouse.down();
+    await page.mouse.move(middle[0] + 60, middle[1] - 40);
+    await page.mouse.up();
+    assert.deepEqual((await place()).map(Math.round), [Math.round(x + 60), Math.round(y - 40)], "it does not follow the mouse");
+    await page.screenshot({ path: join(shots, "1280x720-light-zoom.png") });
+    await page.keyboard.press("ArrowRight");
+    assert.equal(Math.round((await place())[0]), Math.round(x - 20));
+    for (let i = 0; i < 40; i++) await page.keyboard.press("ArrowLeft");
+    assert.equal((await place())[0], 0, "it leaves the window");
+    await page.mouse.dblclick(...middle);
+    assert.equal(await percent(), fits, "a double click fits it again");
+    await page.keyboard.press("1");
+    assert.equal(await percent(), 100);
+    await page.keyboard.press("k");
+    assert.deepEqual((await server.row(4)).decision, before, "a letter decides while the file is looked at");
+    await page.keyboard.press("0");
+    assert.equal(await percent(), fits);
+    await page.keyboard.press("Escape");
+    assert.ok(await page.locator("#zoom").isHidden() && await page.locator("#focus").isVisible(), "Escape leaves only the zoom");
+    await page.keyboard.press("Escape");
+    const context = await browser.newContext({ viewport: { width: 375, height: 700 }, hasTouch: true }), phone = await new Visit(context, server.origin).page();
+    await phone.goto(server.address);
+    await ready(phone);
+    await phone.locator(".card .face").first().tap();
+    await phone.locator("#focus .zoomable").first().tap();
+    await phone.waitForFunction(() => / pixels, /.test(document.querySelector("#zoom [role=status]").textContent));
+    await phone.evaluate(() => {
+      const stage = document.querySelector("#zoom .stage"), finger = (type, id, x) => stage.dispatchEvent(new PointerEvent(type, { pointerId: id, clientX: x, clientY: 300, bubbles: true, pointerType: "touch" }));
+      stage.setPointerCapture = () => {}; // of pointers that are made here there is none to capture
+      finger("pointerdown", 11, 150); finger("pointerdown", 12, 200); finger("pointermove", 12, 300);
+    });
+    const pinched = await phone.locator("#zoom [role=status]").textContent();
+    await phone.keyboard.press("0");
+    assert.notEqual(await phone.locator("#zoom [role=status]").textContent(), pinched, "two fingers do not zoom");
+    await phone.screenshot({ path: join(shots, "375x700-light-zoom.png") });
+    await context.close();
   }],
   ["history", async ({ page, server }) => {
     await page.keyboard.press("h");

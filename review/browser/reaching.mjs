@@ -104,9 +104,9 @@ export const reaching = [
       assert.ok(on.inside, `${on.name}: it has the focus outside of the window`);
       reached.add(on.name);
     }
-    for (const name of ["skip", "undo", "export", "theme", "help", "history-open", "f-class", "f-to", "f-kind", "f-above", "f-below", "f-text", "upload", "map-open", "undecided", "Next", "compact", "card", "keep", "drop", "accept", "choose", "similar"]) assert.ok(reached.has(name), `the Tab key does not reach ${name}: ${[...reached].join(" ")}`);
+    for (const name of ["skip", "undo", "export", "theme", "help", "history-open", "f-class", "f-to", "f-kind", "f-above", "f-below", "f-text", "upload", "map-open", "undecided", "Next", "compact", "card", "keep", "drop", "accept", "choose", "unsure", "note", "similar", "f-state", "who"]) assert.ok(reached.has(name), `the Tab key does not reach ${name}: ${[...reached].join(" ")}`);
     const stops = await page.locator('.card button:not([tabindex="-1"]), .card input:not([tabindex="-1"])').count();
-    assert.ok(stops <= 8, `${stops} stops within the cards: only the current one has any`);
+    assert.ok(stops <= 9, `${stops} stops within the cards: only the current one has any`);
   }],
   ["the theme can be chosen", async ({ page }) => {
     const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);

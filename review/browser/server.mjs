@@ -4,6 +4,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+export const reviewer = "Tess";
 export const token = "0123456789abcdef0123456789abcdef";
 // What a label or a path may hold when somebody means harm, or only likes punctuation.
 export const hostile = `<img src=x onerror="window.harmed=1">, "sign" & co.`;
@@ -67,8 +68,9 @@ export class Server {
     this.process.kill(signal);
     await this.ended;
   }
-  // ask reads the API past the page: what the server really has.
+  // ask reads the API past the page: what the server really has, rows in the eyes of the reviewer of these steps.
   async ask(path) {
+    if (path.startsWith("/api/rows")) path += `&reviewer=${reviewer}`;
     const response = await fetch(this.origin + path, { headers: { Authorization: `Bearer ${token}` } });
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return response.json();

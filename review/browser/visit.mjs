@@ -5,6 +5,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
+import { reviewer as tess } from "./server.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -21,13 +22,15 @@ export class Visit {
   requests = 0;
   #excused = []; // what the console may say during a step
 
-  constructor(context, origin) {
+  constructor(context, origin, reviewer = tess) {
+    this.reviewer = reviewer;
     this.context = context;
     this.origin = origin;
   }
   excuse(...patterns) { this.#excused = patterns; }
 
   async page() {
+    await this.context.addCookies([{ name: "winnow-reviewer", value: this.reviewer, url: this.origin }]);
     const page = await this.context.newPage();
     page.setDefaultTimeout(30_000); // against hanging, on machines that are busy too
     await page.addInitScript(() => {

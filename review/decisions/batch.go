@@ -15,15 +15,19 @@ const (
 	settledBack // undone, cannot be redone
 )
 
+// Author is who makes decisions, and in which tab of the browser.
+type Author struct{ Tab, Reviewer string }
+
 // Change is a decision to be made about an image, by someone who saw its Version.
 type Change struct {
 	Path, Given string
 	Action      Action
 	Label       string
+	Note        string
 	Version     int64
 }
 
-// Conflict is a batch that was refused, because others have changed these images since.
+// Conflict is a batch that was refused, because other tabs have changed these images since.
 type Conflict struct{ Images []Image }
 
 func (c *Conflict) Error() string {
@@ -39,12 +43,12 @@ type stored struct {
 	batch int64
 }
 
-// current returns an image's row; the zero value with Undecided if it has none.
-func current(tx *sql.Tx, path string) (stored, error) {
-	i := stored{Image: Image{Path: path, Action: Undecided}}
+// current returns a reviewer's row of an image; the zero value with Undecided if there is none.
+func current(tx *sql.Tx, path, reviewer string) (stored, error) {
+	i := stored{Image: Image{Path: path, Reviewer: reviewer, Action: Undecided}}
 	var at int64
-	err := tx.QueryRow("SELECT given, action, label, at, version, change, batch FROM images WHERE path = ?", path).
-		Scan(&i.Given, &i.Action, &i.Label, &at, &i.Version, &i.Change, &i.batch)
+	err := tx.QueryRow("SELECT given, action, label, note, at, version, change, batch FROM images WHERE path = ? AND reviewer = ?", path, reviewer).
+		Scan(&i.Given, &i.Action, &i.Label, checked{&i.Note, CheckNote}, &at, &i.Version, &i.Change, &i.batch)
 	if errors.Is(err, sql.ErrNoRows) {
 		return i, nil
 	}
@@ -54,10 +58,10 @@ func current(tx *sql.Tx, path string) (stored, error) {
 
 // put writes an image.
 func put(tx *sql.Tx, i stored) error {
-	_, err := tx.Exec(`INSERT INTO images (path, given, action, label, at, version, change, batch) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (path) DO UPDATE SET given = excluded.given, action = excluded.action, label = excluded.label, at = excluded.at,
-		version = excluded.version, change = excluded.change, batch = excluded.batch`,
-		i.Path, i.Given, i.Action, i.Label, i.At.UnixMilli(), i.Version, i.Change, i.batch)
+	_, err := tx.Exec(`INSERT INTO images (path, reviewer, given, action, label, note, at, version, change, batch) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (path, reviewer) DO UPDATE SET given = excluded.given, action = excluded.action, label = excluded.label, note = excluded.note,
+		at = excluded.at, version = excluded.version, change = excluded.change, batch = excluded.batch`,
+		i.Path, i.Reviewer, i.Given, i.Action, i.Label, i.Note, i.At.UnixMilli(), i.Version, i.Change, i.batch)
 	return err
 }
 
@@ -92,14 +96,15 @@ func (s *Store) within(do func(tx *sql.Tx, change int64) ([]Image, error)) ([]Im
 }
 
 // Decide makes a batch of decisions, all or none: if an image has another version than its Change says, the error is a
-// [*Conflict] of those images. The tab can then not redo what it had undone. The paths are distinct.
-func (s *Store) Decide(tab string, changes []Change) ([]Image, error) {
+// [*Conflict] of those images. The author can then not redo what was undone. The paths are distinct, names and notes pass
+// [CheckReviewer] and [CheckNote].
+func (s *Store) Decide(by Author, changes []Change) ([]Image, error) {
 	return s.within(func(tx *sql.Tx, change int64) ([]Image, error) {
 		before := make([]stored, len(changes))
 		var conflict Conflict
 		for i, c := range changes {
 			var err error
-			if before[i], err = current(tx, c.Path); err != nil {
+			if before[i], err = current(tx, c.Path, by.Reviewer); err != nil {
 				return nil, err
 			}
 			if before[i].Version != c.Version {
@@ -110,10 +115,10 @@ func (s *Store) Decide(tab string, changes []Change) ([]Image, error) {
 			return nil, &conflict
 		}
 		now := time.UnixMilli(s.now().UnixMilli()) // rounded as stored
-		if _, err := tx.Exec("UPDATE batches SET state = ? WHERE tab = ? AND state = ?", settledBack, tab, undone); err != nil {
+		if _, err := tx.Exec("UPDATE batches SET state = ? WHERE tab = ? AND reviewer = ? AND state = ?", settledBack, by.Tab, by.Reviewer, undone); err != nil {
 			return nil, err
 		}
-		made, err := tx.Exec("INSERT INTO batches (tab, at, state) VALUES (?, ?, ?)", tab, now.UnixMilli(), done)
+		made, err := tx.Exec("INSERT INTO batches (tab, reviewer, at, state) VALUES (?, ?, ?, ?)", by.Tab, by.Reviewer, now.UnixMilli(), done)
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +128,7 @@ func (s *Store) Decide(tab string, changes []Change) ([]Image, error) {
 		}
 		list := make([]Image, len(changes))
 		for i, c := range changes {
-			after := stored{Image{c.Path, c.Given, c.Action, c.Label, now, c.Version + 1, change}, batch}
+			after := stored{Image{c.Path, by.Reviewer, c.Given, c.Action, c.Label, c.Note, now, c.Version + 1, change}, batch}
 			if err := record(tx, before[i], after); err != nil {
 				return nil, err
 			}
@@ -135,39 +140,39 @@ func (s *Store) Decide(tab string, changes []Change) ([]Image, error) {
 
 // record writes a decision and the state before it.
 func record(tx *sql.Tx, before, after stored) error {
-	_, err := tx.Exec(`INSERT INTO history (batch, path, given, action, label, at, before_given, before_action, before_label, before_at, before_batch)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, after.batch, after.Path, after.Given, after.Action, after.Label, after.At.UnixMilli(),
-		before.Given, before.Action, before.Label, before.At.UnixMilli(), before.batch)
+	_, err := tx.Exec(`INSERT INTO history (batch, path, given, action, label, note, at, before_given, before_action, before_label, before_note, before_at, before_batch)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, after.batch, after.Path, after.Given, after.Action, after.Label, after.Note, after.At.UnixMilli(),
+		before.Given, before.Action, before.Label, before.Note, before.At.UnixMilli(), before.batch)
 	if err != nil {
 		return err
 	}
 	return put(tx, after)
 }
 
-// Undo takes back the tab's newest batch that has not been undone, as a whole. If another tab has decided one of its
-// images since, the error is a [*Conflict], nothing changes, and the tab's next Undo passes this batch over.
-func (s *Store) Undo(tab string) ([]Image, error) { return s.step(tab, done) }
+// Undo takes back the author's newest batch that has not been undone, as a whole. If another tab of the reviewer has decided
+// one of its images since, the error is a [*Conflict], nothing changes, and the next Undo passes this batch over.
+func (s *Store) Undo(by Author) ([]Image, error) { return s.step(by, done) }
 
-// Redo makes again what the tab undid last, unless it has decided something since: then there is nothing to redo. An
+// Redo makes again what the author undid last, unless something was decided since: then there is nothing to redo. An
 // image that another tab decided meanwhile is a [*Conflict], as in Undo.
-func (s *Store) Redo(tab string) ([]Image, error) { return s.step(tab, undone) }
+func (s *Store) Redo(by Author) ([]Image, error) { return s.step(by, undone) }
 
 // step moves a batch from one state to the other.
-func (s *Store) step(tab string, from int) ([]Image, error) {
+func (s *Store) step(by Author, from int) ([]Image, error) {
 	order, to, passed := "DESC", undone, settled
 	if from == undone {
 		order, to, passed = "ASC", done, settledBack // the last one undone is the first one made
 	}
 	var batch int64
 	list, err := s.within(func(tx *sql.Tx, change int64) ([]Image, error) {
-		err := tx.QueryRow("SELECT batch FROM batches WHERE tab = ? AND state = ? ORDER BY batch "+order+" LIMIT 1", tab, from).Scan(&batch)
+		err := tx.QueryRow("SELECT batch FROM batches WHERE tab = ? AND reviewer = ? AND state = ? ORDER BY batch "+order+" LIMIT 1", by.Tab, by.Reviewer, from).Scan(&batch)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil, ErrNothing
 		}
 		if err != nil {
 			return nil, err
 		}
-		list, err := turn(tx, batch, from == done, change)
+		list, err := turn(tx, batch, by.Reviewer, from == done, change)
 		if err != nil {
 			return nil, err
 		}
@@ -186,7 +191,7 @@ func (s *Store) step(tab string, from int) ([]Image, error) {
 }
 
 // turn restores the states of a batch's images before it, or after it. Each image must be in the other of the two.
-func turn(tx *sql.Tx, batch int64, back bool, change int64) ([]Image, error) {
+func turn(tx *sql.Tx, batch int64, reviewer string, back bool, change int64) ([]Image, error) {
 	now, then, err := sides(tx, batch)
 	if err != nil {
 		return nil, err
@@ -197,7 +202,7 @@ func turn(tx *sql.Tx, batch int64, back bool, change int64) ([]Image, error) {
 	var list []Image
 	var conflict Conflict
 	for i := range now {
-		is, err := current(tx, now[i].Path)
+		is, err := current(tx, now[i].Path, reviewer)
 		if err != nil {
 			return nil, err
 		}
@@ -206,7 +211,7 @@ func turn(tx *sql.Tx, batch int64, back bool, change int64) ([]Image, error) {
 			continue
 		}
 		next := then[i]
-		next.Version, next.Change = is.Version+1, change
+		next.Reviewer, next.Version, next.Change = reviewer, is.Version+1, change
 		if err := put(tx, next); err != nil {
 			return nil, err
 		}
@@ -220,7 +225,7 @@ func turn(tx *sql.Tx, batch int64, back bool, change int64) ([]Image, error) {
 
 // sides returns the images of a batch after it and before it.
 func sides(tx *sql.Tx, batch int64) (after, before []stored, err error) {
-	rows, err := tx.Query(`SELECT path, given, action, label, at, before_given, before_action, before_label, before_at, before_batch
+	rows, err := tx.Query(`SELECT path, given, action, label, note, at, before_given, before_action, before_label, before_note, before_at, before_batch
 		FROM history WHERE batch = ? ORDER BY n`, batch)
 	if err != nil {
 		return nil, nil, err
@@ -229,7 +234,7 @@ func sides(tx *sql.Tx, batch int64) (after, before []stored, err error) {
 	for rows.Next() {
 		a, b := stored{batch: batch}, stored{}
 		var at, was int64
-		if err := rows.Scan(&a.Path, &a.Given, &a.Action, &a.Label, &at, &b.Given, &b.Action, &b.Label, &was, &b.batch); err != nil {
+		if err := rows.Scan(&a.Path, &a.Given, &a.Action, &a.Label, checked{&a.Note, CheckNote}, &at, &b.Given, &b.Action, &b.Label, checked{&b.Note, CheckNote}, &was, &b.batch); err != nil {
 			return nil, nil, err
 		}
 		b.Path, a.At, b.At = a.Path, time.UnixMilli(at), time.UnixMilli(was)

@@ -2,8 +2,9 @@
 //
 // It is one SQLite file (write-ahead log, every commit synced: what was acknowledged survives a killed process and a
 // power failure). Images are known by their path in the manifest, so that the decisions outlive the audit they were made
-// on. Each change of an image raises its version; a decision names the version that was seen and is refused if that is
-// not the last one. The decisions made together are a batch of the tab that made it; a tab undoes and redoes its own.
+// on. Each reviewer has a decision and a note of their own about an image; each change of it raises its version; a decision
+// names the version that was seen and is refused if that is not the last one. The decisions made together are a batch of the
+// tab and the reviewer that made it; a tab undoes and redoes its own.
 // One process holds the file: a second one is refused.
 package decisions
 
@@ -34,29 +35,34 @@ const (
 	Keep      Action = "keep"    // the given label is right
 	Drop      Action = "drop"    // the image is removed
 	Relabel   Action = "relabel" // it gets another label
+	Unsure    Action = "unsure"  // looked at, and left as given
 )
 
 // Known reports whether a is one of the actions.
-func (a Action) Known() bool { return a == Undecided || a == Keep || a == Drop || a == Relabel }
+func (a Action) Known() bool {
+	return a == Undecided || a == Keep || a == Drop || a == Relabel || a == Unsure
+}
 
 // Scan implements [sql.Scanner]: nothing but the actions is read from a file, which other programs can write.
 func (a *Action) Scan(v any) error {
 	text, _ := v.(string)
 	if *a = Action(text); !a.Known() {
-		return fmt.Errorf("%.40q is not keep, drop, relabel or undecided", fmt.Sprint(v))
+		return fmt.Errorf("%.40q is not keep, drop, relabel, unsure or undecided", fmt.Sprint(v))
 	}
 	return nil
 }
 
-// Image is the last decision about an image.
+// Image is the last decision of a reviewer about an image.
 type Image struct {
-	Path    string
-	Given   string // the label it had then
-	Action  Action
-	Label   string // of Relabel, "" otherwise
-	At      time.Time
-	Version int64 // how often it has changed; 0: never decided
-	Change  int64 // the store's Version when it changed last
+	Path     string
+	Reviewer string // "": without a name
+	Given    string // the label it had then
+	Action   Action
+	Label    string // of Relabel, "" otherwise
+	Note     string
+	At       time.Time
+	Version  int64 // how often it has changed; 0: never decided
+	Change   int64 // the store's Version when it changed last
 }
 
 // Store is an open file of decisions. Its methods may be called from several goroutines.
@@ -73,32 +79,6 @@ type Store struct {
 
 // applicationID marks the file as one of ours in SQLite's header: "winw".
 const applicationID = 0x77696e77
-
-// schemaVersion is that of the tables.
-const schemaVersion = 1
-
-const schema = `
-CREATE TABLE images (
-	path TEXT PRIMARY KEY, given TEXT NOT NULL, action TEXT NOT NULL, label TEXT NOT NULL, at INTEGER NOT NULL,
-	version INTEGER NOT NULL, change INTEGER NOT NULL,
-	batch INTEGER NOT NULL -- that made the decision; 0: none
-) WITHOUT ROWID;
-CREATE TABLE batches (
-	batch INTEGER PRIMARY KEY, tab TEXT NOT NULL, at INTEGER NOT NULL,
-	state INTEGER NOT NULL -- 0 done, 1 undone, 2 done for good, 3 undone for good
-);
-CREATE INDEX batches_of_tab ON batches (tab, state, batch);
-CREATE TABLE history (
-	n INTEGER PRIMARY KEY, batch INTEGER NOT NULL REFERENCES batches (batch), path TEXT NOT NULL,
-	given TEXT NOT NULL, action TEXT NOT NULL, label TEXT NOT NULL, at INTEGER NOT NULL,
-	before_given TEXT NOT NULL, before_action TEXT NOT NULL, before_label TEXT NOT NULL, before_at INTEGER NOT NULL,
-	before_batch INTEGER NOT NULL
-);
-CREATE INDEX history_of_batch ON history (batch);
-CREATE TABLE audits (
-	sum TEXT PRIMARY KEY, name TEXT NOT NULL, images INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL
-);
-`
 
 // Open opens a file of decisions, or makes one.
 func Open(path string) (*Store, error) {
@@ -160,15 +140,14 @@ func (s *Store) prepare() error {
 			return err
 		}
 	}
+	last := int64(len(schemas))
 	switch {
 	case tables == 0:
-		if _, err := tx.Exec(schema + fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, schemaVersion)); err != nil {
-			return err
-		}
+		version = 0
 	case id != applicationID:
 		return errors.New("is a database of another program, expected decisions of winnow review")
-	case version != schemaVersion:
-		return fmt.Errorf("version %d, expected %d: another version of winnow wrote it", version, schemaVersion)
+	case version < 1 || version > last:
+		return fmt.Errorf("version %d, expected 1 to %d: another version of winnow wrote it", version, last)
 	}
 	var acts string // by itself, whenever a decision is written
 	if err := tx.QueryRow("SELECT coalesce(min(name), '') FROM sqlite_schema WHERE type IN ('trigger', 'view')").Scan(&acts); err != nil {
@@ -179,6 +158,11 @@ func (s *Store) prepare() error {
 	}
 	if err := sound(tx); err != nil {
 		return err
+	}
+	if version < last {
+		if err := upgrade(tx, version); err != nil {
+			return err
+		}
 	}
 	if err := tx.QueryRow("SELECT coalesce(max(change), 0) FROM images").Scan(&s.change); err != nil {
 		return err
@@ -233,11 +217,11 @@ func (s *Store) Version() int64 {
 	return s.change
 }
 
-// Images calls yield for every image that was ever decided, in the order of their last changes.
+// Images calls yield for every image and each reviewer who ever decided about it, in the order of the last changes.
 func (s *Store) Images(yield func(Image) error) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	rows, err := s.db.Query("SELECT path, given, action, label, at, version, change FROM images ORDER BY change, path")
+	rows, err := s.db.Query("SELECT path, reviewer, given, action, label, note, at, version, change FROM images ORDER BY change, path, reviewer")
 	if err != nil {
 		return inWords(s.Path, err)
 	}
@@ -245,7 +229,7 @@ func (s *Store) Images(yield func(Image) error) error {
 	for rows.Next() {
 		var i Image
 		var at int64
-		if err := rows.Scan(&i.Path, &i.Given, &i.Action, &i.Label, &at, &i.Version, &i.Change); err != nil {
+		if err := rows.Scan(&i.Path, checked{&i.Reviewer, CheckReviewer}, &i.Given, &i.Action, &i.Label, checked{&i.Note, CheckNote}, &at, &i.Version, &i.Change); err != nil {
 			return inWords(s.Path, fmt.Errorf("image %q: %w", i.Path, err))
 		}
 		i.At = time.UnixMilli(at)

@@ -29,13 +29,18 @@ func open(t testing.TB, path string) *Store {
 
 func fresh(t testing.TB) *Store { return open(t, filepath.Join(t.TempDir(), "d.db")) }
 
+// said returns an image's state; the note stands behind the version.
+func said(i Image) string {
+	return strings.TrimSuffix(fmt.Sprintf("%s %s v%d %s", i.Action, i.Label, i.Version, i.Note), " ")
+}
+
 // all returns what stands in the store, by path.
 func all(t testing.TB, s *Store) map[string]string {
 	t.Helper()
 	m := map[string]string{}
 	last := int64(0)
 	err := s.Images(func(i Image) error {
-		m[i.Path] = fmt.Sprintf("%s %s v%d", i.Action, i.Label, i.Version)
+		m[i.Path] = said(i)
 		if i.Change < last {
 			t.Errorf("%s comes with change %d behind %d", i.Path, i.Change, last)
 		}
@@ -69,20 +74,28 @@ func conflictOf(t testing.TB, err error) (paths []string) {
 	return paths
 }
 
-func keepIt(path string, version int64) Change { return Change{path, "cat", Keep, "", version} }
-func dropIt(path string, version int64) Change { return Change{path, "cat", Drop, "", version} }
-func dog(path string, version int64) Change    { return Change{path, "cat", Relabel, "dog", version} }
+func by(tab string) Author { return Author{Tab: tab} }
+
+func keepIt(path string, version int64) Change {
+	return Change{Path: path, Given: "cat", Action: Keep, Version: version}
+}
+func dropIt(path string, version int64) Change {
+	return Change{Path: path, Given: "cat", Action: Drop, Version: version}
+}
+func dog(path string, version int64) Change {
+	return Change{Path: path, Given: "cat", Action: Relabel, Label: "dog", Version: version}
+}
 
 // TestDecide: a batch is made whole or not at all, and is there when the file is opened again.
 func TestDecide(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a b?#%41.db") // no part of it means anything to an address
 	s := open(t, path)
-	got, err := s.Decide("one", []Change{keepIt("a", 0), dog("b", 0)})
+	got, err := s.Decide(by("one"), []Change{keepIt("a", 0), dog("b", 0)})
 	must(t, got, err)
 	if len(got) != 2 || got[1].Label != "dog" || got[1].Version != 1 || got[1].Change != 1 || got[1].Given != "cat" || got[1].At.UnixMilli() != 1_700_000_001_000 {
 		t.Errorf("got %+v", got)
 	}
-	_, err = s.Decide("two", []Change{dropIt("c", 0), dropIt("a", 0), dropIt("b", 7)})
+	_, err = s.Decide(by("two"), []Change{dropIt("c", 0), dropIt("a", 0), dropIt("b", 7)})
 	if paths := conflictOf(t, err); !cmp.Equal(paths, []string{"a", "b"}) {
 		t.Errorf("conflict of %q", paths)
 	}
@@ -133,40 +146,40 @@ func TestUndo(t *testing.T) {
 			t.Errorf("%s: got %s, expected %s", what, text, want)
 		}
 	}
-	list, err := s.Decide("t", []Change{keepIt("a", 0), keepIt("b", 0)})
+	list, err := s.Decide(by("t"), []Change{keepIt("a", 0), keepIt("b", 0)})
 	step("first", list, err, "a keep v1;b keep v1;")
-	list, err = s.Decide("t", []Change{dog("a", 1)})
+	list, err = s.Decide(by("t"), []Change{dog("a", 1)})
 	step("second", list, err, "a relabeldog v2;")
-	list, err = s.Decide("t", []Change{{"a", "cat", Undecided, "", 2}})
+	list, err = s.Decide(by("t"), []Change{{Path: "a", Given: "cat", Action: Undecided, Version: 2}})
 	step("third", list, err, "a undecided v3;")
-	list, err = s.Undo("t")
+	list, err = s.Undo(by("t"))
 	step("undo third", list, err, "a relabeldog v4;")
-	list, err = s.Undo("t")
+	list, err = s.Undo(by("t"))
 	step("undo second", list, err, "a keep v5;")
-	list, err = s.Redo("t")
+	list, err = s.Redo(by("t"))
 	step("redo second", list, err, "a relabeldog v6;")
-	list, err = s.Undo("t")
+	list, err = s.Undo(by("t"))
 	step("undo second again", list, err, "a keep v7;")
-	list, err = s.Undo("t")
+	list, err = s.Undo(by("t"))
 	step("undo first", list, err, "a undecided v8;b undecided v2;")
-	if _, err = s.Undo("t"); !errors.Is(err, ErrNothing) {
+	if _, err = s.Undo(by("t")); !errors.Is(err, ErrNothing) {
 		t.Errorf("undo of nothing: %v", err)
 	}
 	for _, want := range []string{"a keep v9;b keep v3;", "a relabeldog v10;", "a undecided v11;"} {
-		list, err = s.Redo("t")
+		list, err = s.Redo(by("t"))
 		step("redo", list, err, want)
 	}
-	if _, err = s.Redo("t"); !errors.Is(err, ErrNothing) {
+	if _, err = s.Redo(by("t")); !errors.Is(err, ErrNothing) {
 		t.Errorf("redo of nothing: %v", err)
 	}
-	list, err = s.Undo("t")
+	list, err = s.Undo(by("t"))
 	step("undo third", list, err, "a relabeldog v12;")
-	list, err = s.Decide("t", []Change{dropIt("c", 0)})
+	list, err = s.Decide(by("t"), []Change{dropIt("c", 0)})
 	step("fourth", list, err, "c drop v1;")
-	if _, err = s.Redo("t"); !errors.Is(err, ErrNothing) {
+	if _, err = s.Redo(by("t")); !errors.Is(err, ErrNothing) {
 		t.Errorf("redo after another decision: %v", err)
 	}
-	if _, err = s.Undo("other"); !errors.Is(err, ErrNothing) {
+	if _, err = s.Undo(by("other")); !errors.Is(err, ErrNothing) {
 		t.Errorf("undo of another tab's: %v", err)
 	}
 }
@@ -182,34 +195,34 @@ func TestUndoConflict(t *testing.T) {
 		{"one", []Change{keepIt("a", 0), keepIt("b", 0)}},
 		{"two", []Change{dropIt("b", 1)}},
 	} {
-		list, err := s.Decide(step.tab, step.list)
+		list, err := s.Decide(by(step.tab), step.list)
 		must(t, list, err)
 	}
 	before := all(t, s)
-	_, err := s.Undo("one")
+	_, err := s.Undo(by("one"))
 	if paths := conflictOf(t, err); !cmp.Equal(paths, []string{"b"}) {
 		t.Errorf("conflict of %q", paths)
 	}
 	if diff := cmp.Diff(before, all(t, s)); diff != "" {
 		t.Errorf("a refused undo changed: %s", diff)
 	}
-	list, err := s.Undo("one")
+	list, err := s.Undo(by("one"))
 	if must(t, list, err); len(list) != 1 || list[0].Path != "x" {
 		t.Errorf("the next undo took back %+v, expected x", list)
 	}
 	// x is decided elsewhere: making it again is refused, then there is nothing.
-	list, err = s.Decide("two", []Change{dropIt("x", 2)})
+	list, err = s.Decide(by("two"), []Change{dropIt("x", 2)})
 	must(t, list, err)
-	_, err = s.Redo("one")
+	_, err = s.Redo(by("one"))
 	if paths := conflictOf(t, err); !cmp.Equal(paths, []string{"x"}) {
 		t.Errorf("conflict of %q", paths)
 	}
-	if _, err := s.Redo("one"); !errors.Is(err, ErrNothing) {
+	if _, err := s.Redo(by("one")); !errors.Is(err, ErrNothing) {
 		t.Errorf("got %v, expected nothing to redo", err)
 	}
 	// two may take back both of its own, and one's decision on b stands again.
 	for range 2 {
-		list, err = s.Undo("two")
+		list, err = s.Undo(by("two"))
 		must(t, list, err)
 	}
 	if got := all(t, s); got["b"] != "keep  v3" || got["x"] != "undecided  v4" {
@@ -220,10 +233,10 @@ func TestUndoConflict(t *testing.T) {
 func TestHistory(t *testing.T) {
 	s := fresh(t)
 	for i := range 5 {
-		list, err := s.Decide("t", []Change{{"a", "cat", []Action{Keep, Drop, Relabel, Drop, Keep}[i], []string{"", "", "dog", "", ""}[i], int64(i)}})
+		list, err := s.Decide(by("t"), []Change{{"a", "cat", []Action{Keep, Drop, Relabel, Drop, Keep}[i], []string{"", "", "dog", "", ""}[i], "", int64(i)}})
 		must(t, list, err)
 	}
-	list, err := s.Undo("t")
+	list, err := s.Undo(by("t"))
 	must(t, list, err)
 	total, entries, err := s.History(1, 2)
 	if err != nil || total != 5 || len(entries) != 2 {
@@ -231,8 +244,8 @@ func TestHistory(t *testing.T) {
 	}
 	at := time.UnixMilli(1_700_000_000_000)
 	want := []Entry{
-		{4, at.Add(4 * time.Second), "t", "a", Drop, "", Relabel, "dog", false},
-		{3, at.Add(3 * time.Second), "t", "a", Relabel, "dog", Drop, "", false},
+		{N: 4, At: at.Add(4 * time.Second), Tab: "t", Path: "a", Action: Drop, BeforeAction: Relabel, BeforeLabel: "dog"},
+		{N: 3, At: at.Add(3 * time.Second), Tab: "t", Path: "a", Action: Relabel, Label: "dog", BeforeAction: Drop},
 	}
 	if diff := cmp.Diff(want, entries); diff != "" {
 		t.Error(diff)
@@ -263,7 +276,7 @@ func TestOneHolder(t *testing.T) {
 	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), path+": another winnow review has it open") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)
 	}
-	list, err := s.Decide("t", []Change{keepIt("a", 0)})
+	list, err := s.Decide(by("t"), []Change{keepIt("a", 0)})
 	must(t, list, err)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -277,7 +290,7 @@ func TestForeign(t *testing.T) {
 	ours := filepath.Join(dir, "ours.db")
 	s := open(t, ours)
 	for i := range 200 {
-		list, err := s.Decide("t", []Change{keepIt(fmt.Sprint("image", i), 0)})
+		list, err := s.Decide(by("t"), []Change{keepIt(fmt.Sprint("image", i), 0)})
 		must(t, list, err)
 	}
 	s.Close()
@@ -314,7 +327,7 @@ func TestForeign(t *testing.T) {
 		want string
 	}{
 		"text":    {[]byte("path,label\na.jpg,cat\n" + strings.Repeat("b.jpg,dog\n", 100)), "no file of decisions"},
-		"newer":   {spoil("n", run("PRAGMA user_version=2")), "version 2, expected 1"},
+		"newer":   {spoil("n", run("PRAGMA user_version=3")), "version 3, expected 1 to 2"},
 		"foreign": {spoil("f", run("PRAGMA application_id=5")), "another program"},
 		"cut":     {data[:5000], "damaged"},
 		"trigger": {spoil("t", run("CREATE TRIGGER kept AFTER INSERT ON images BEGIN UPDATE images SET action = 'keep'; END")), "trigger"},
@@ -351,7 +364,7 @@ func TestForeign(t *testing.T) {
 // TestFull: a decision for which there is no room is refused, whole; with room again the next one is made.
 func TestFull(t *testing.T) {
 	s := fresh(t)
-	list, err := s.Decide("t", []Change{keepIt("a", 0)})
+	list, err := s.Decide(by("t"), []Change{keepIt("a", 0)})
 	must(t, list, err)
 	var pages int
 	if err := s.db.QueryRow("PRAGMA page_count").Scan(&pages); err != nil {
@@ -365,14 +378,14 @@ func TestFull(t *testing.T) {
 	room(pages)
 	before := all(t, s)
 	long := strings.Repeat("x", 20_000)
-	if _, err := s.Decide("t", []Change{keepIt("b", 0), keepIt(long, 0)}); err == nil || !strings.Contains(err.Error(), "full") {
+	if _, err := s.Decide(by("t"), []Change{keepIt("b", 0), keepIt(long, 0)}); err == nil || !strings.Contains(err.Error(), "full") {
 		t.Errorf("got %v", err)
 	}
 	if diff := cmp.Diff(before, all(t, s)); diff != "" {
 		t.Error(diff)
 	}
 	room(1 << 20)
-	list, err = s.Decide("t", []Change{keepIt("b", 0), keepIt(long, 0)})
+	list, err = s.Decide(by("t"), []Change{keepIt("b", 0), keepIt(long, 0)})
 	must(t, list, err)
 }
 
@@ -380,7 +393,7 @@ func TestFull(t *testing.T) {
 func BenchmarkDecide(b *testing.B) {
 	s := fresh(b)
 	for i := 0; b.Loop(); i++ {
-		if _, err := s.Decide("t", []Change{keepIt(fmt.Sprint("images/photo", i), 0)}); err != nil {
+		if _, err := s.Decide(by("t"), []Change{keepIt(fmt.Sprint("images/photo", i), 0)}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -7,10 +7,13 @@ type Entry struct {
 	N            int64
 	At           time.Time
 	Tab, Path    string
+	Reviewer     string
 	Action       Action
 	Label        string
+	Note         string
 	BeforeAction Action
 	BeforeLabel  string
+	BeforeNote   string
 	Undone       bool
 }
 
@@ -21,7 +24,7 @@ func (s *Store) History(offset, limit int) (total int64, list []Entry, err error
 	if err := s.db.QueryRow("SELECT count(*) FROM history").Scan(&total); err != nil {
 		return 0, nil, inWords(s.Path, err)
 	}
-	rows, err := s.db.Query(`SELECT n, h.at, tab, path, action, label, before_action, before_label, state IN (1, 3)
+	rows, err := s.db.Query(`SELECT n, h.at, tab, path, reviewer, action, label, note, before_action, before_label, before_note, state IN (1, 3)
 		FROM history AS h JOIN batches USING (batch) ORDER BY n DESC LIMIT ? OFFSET ?`, limit, offset)
 	if err != nil {
 		return 0, nil, inWords(s.Path, err)
@@ -30,7 +33,8 @@ func (s *Store) History(offset, limit int) (total int64, list []Entry, err error
 	for rows.Next() {
 		var e Entry
 		var at int64
-		if err := rows.Scan(&e.N, &at, &e.Tab, &e.Path, &e.Action, &e.Label, &e.BeforeAction, &e.BeforeLabel, &e.Undone); err != nil {
+		if err := rows.Scan(&e.N, &at, &e.Tab, &e.Path, checked{&e.Reviewer, CheckReviewer}, &e.Action, &e.Label, checked{&e.Note, CheckNote},
+			&e.BeforeAction, &e.BeforeLabel, checked{&e.BeforeNote, CheckNote}, &e.Undone); err != nil {
 			return 0, nil, inWords(s.Path, err)
 		}
 		e.At = time.UnixMilli(at)

@@ -35,7 +35,7 @@ func TestGone(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := open(t, path)
-			list, err := s.Decide("t", []Change{dog("a", 0), keepIt("b", 0)})
+			list, err := s.Decide(by("t"), []Change{dog("a", 0), keepIt("b", 0)})
 			must(t, list, err)
 			before, version := all(t, s), s.Version()
 			if err := c.spoil(path); err != nil {
@@ -43,8 +43,8 @@ func TestGone(t *testing.T) {
 			}
 			var gone *Gone
 			for name, write := range map[string]func() error{
-				"decide": func() error { _, err := s.Decide("t", []Change{dropIt("c", 0)}); return err },
-				"undo":   func() error { _, err := s.Undo("t"); return err },
+				"decide": func() error { _, err := s.Decide(by("t"), []Change{dropIt("c", 0)}); return err },
+				"undo":   func() error { _, err := s.Undo(by("t")); return err },
 				"opened": func() error { _, err := s.Opened(Audit{"x", "a.csv", 3}); return err },
 			} {
 				if err := write(); !errors.As(err, &gone) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), c.how) {
@@ -69,7 +69,7 @@ func TestGone(t *testing.T) {
 				if diff := cmp.Diff(before, all(t, again)); diff != "" {
 					t.Errorf("%s: %s", file, diff)
 				}
-				if list, err := again.Undo("t"); err != nil || len(list) != 2 {
+				if list, err := again.Undo(by("t")); err != nil || len(list) != 2 {
 					t.Errorf("%s: undone %v, %v: the history is missing", file, list, err)
 				}
 			}
@@ -88,7 +88,7 @@ func TestBack(t *testing.T) {
 		if err := os.Rename(step.from, step.to); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Decide("t", []Change{keepIt("a", 0)}); (err == nil) != step.fine {
+		if _, err := s.Decide(by("t"), []Change{keepIt("a", 0)}); (err == nil) != step.fine {
 			t.Errorf("step %d: got %v", i, err)
 		}
 	}
@@ -101,15 +101,15 @@ func TestBack(t *testing.T) {
 func TestWrittenInto(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	s := open(t, path)
-	list, err := s.Decide("t", []Change{keepIt("a", 0)})
+	list, err := s.Decide(by("t"), []Change{keepIt("a", 0)})
 	must(t, list, err)
 	if err := os.Truncate(path, 100); err != nil {
 		t.Fatal(err)
 	}
 	for name, write := range map[string]func() error{
-		"decide": func() error { _, err := s.Decide("t", []Change{keepIt("b", 0)}); return err },
-		"again":  func() error { _, err := s.Decide("t", []Change{keepIt("b", 0)}); return err },
-		"undo":   func() error { _, err := s.Undo("t"); return err },
+		"decide": func() error { _, err := s.Decide(by("t"), []Change{keepIt("b", 0)}); return err },
+		"again":  func() error { _, err := s.Decide(by("t"), []Change{keepIt("b", 0)}); return err },
+		"undo":   func() error { _, err := s.Undo(by("t")); return err },
 	} {
 		if err := write(); !errors.As(err, new(*Gone)) || !strings.Contains(err.Error(), "wrote into it") {
 			t.Errorf("%s: got %v", name, err)
@@ -122,14 +122,14 @@ func TestWrittenIntoConflict(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.db")
 	s := open(t, path)
 	for version, tab := range []string{"a", "b"} {
-		list, err := s.Decide(tab, []Change{keepIt("x", int64(version))})
+		list, err := s.Decide(by(tab), []Change{keepIt("x", int64(version))})
 		must(t, list, err)
 	}
 	if err := os.Truncate(path, 100); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := s.Undo("a"); !errors.As(err, new(*Gone)) {
+		if _, err := s.Undo(by("a")); !errors.As(err, new(*Gone)) {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -141,7 +141,7 @@ func many(t testing.TB, n int) []byte {
 	path := filepath.Join(t.TempDir(), "d.db")
 	s := open(t, path)
 	for i := range n {
-		list, err := s.Decide("t", []Change{keepIt(fmt.Sprint("image", i), 0)})
+		list, err := s.Decide(by("t"), []Change{keepIt(fmt.Sprint("image", i), 0)})
 		must(t, list, err)
 	}
 	if err := s.Close(); err != nil {
@@ -184,11 +184,11 @@ func TestCut(t *testing.T) {
 func TestUnknownAction(t *testing.T) {
 	for table, use := range map[string]func(*Store) error{
 		"images":  func(s *Store) error { return s.Images(func(Image) error { return nil }) },
-		"history": func(s *Store) error { _, err := s.Undo("t"); return err },
+		"history": func(s *Store) error { _, err := s.Undo(by("t")); return err },
 	} {
 		path := filepath.Join(t.TempDir(), "d.db")
 		s := open(t, path)
-		list, err := s.Decide("t", []Change{keepIt("a.png", 0)})
+		list, err := s.Decide(by("t"), []Change{keepIt("a.png", 0)})
 		must(t, list, err)
 		s.Close()
 		db, err := sql.Open("sqlite", path)

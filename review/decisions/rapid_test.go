@@ -14,7 +14,7 @@ import (
 func actionsOf(m map[string]string) map[string]string {
 	out := map[string]string{}
 	for path, text := range m {
-		text = text[:strings.LastIndex(text, " v")]
+		text, _, _ = strings.Cut(text, " v")
 		if text != "undecided " {
 			out[path] = text
 		}
@@ -46,9 +46,9 @@ func TestAnyOrder(t *testing.T) {
 			var err error
 			switch rapid.IntRange(0, 4).Draw(r, "what") {
 			case 0:
-				if list, err = s.Undo(tab); err == nil {
+				if list, err = s.Undo(by(tab)); err == nil {
 					take(list)
-					again, err := s.Redo(tab)
+					again, err := s.Redo(by(tab))
 					if err != nil {
 						r.Fatalf("redo right after undo: %v", err)
 					}
@@ -56,22 +56,23 @@ func TestAnyOrder(t *testing.T) {
 					if diff := cmp.Diff(actionsOf(before), actionsOf(all(t, s))); diff != "" {
 						r.Fatalf("undo and redo: %s", diff)
 					}
-					if list, err = s.Undo(tab); err != nil {
+					if list, err = s.Undo(by(tab)); err != nil {
 						r.Fatalf("undo after redo: %v", err)
 					}
 				}
 			case 1:
-				list, err = s.Redo(tab)
+				list, err = s.Redo(by(tab))
 			default:
 				var batch []Change
 				for _, p := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 1, 3, rapid.ID[string]).Draw(r, "images") {
-					c := Change{p, "cat", rapid.SampledFrom([]Action{Keep, Drop, Undecided}).Draw(r, "action"), "", versions[p]}
+					c := Change{Path: p, Given: "cat", Action: rapid.SampledFrom([]Action{Keep, Drop, Unsure, Undecided}).Draw(r, "action"),
+						Note: rapid.SampledFrom([]string{"", "blurred"}).Draw(r, "note"), Version: versions[p]}
 					if rapid.IntRange(0, 9).Draw(r, "stale") == 0 {
 						c.Version++
 					}
 					batch = append(batch, c)
 				}
-				list, err = s.Decide(tab, batch)
+				list, err = s.Decide(by(tab), batch)
 			}
 			take(list)
 			after := all(t, s)
@@ -82,7 +83,7 @@ func TestAnyOrder(t *testing.T) {
 				continue
 			}
 			for _, i := range list {
-				if want := fmt.Sprintf("%s %s v%d", i.Action, i.Label, i.Version); after[i.Path] != want {
+				if want := said(i); after[i.Path] != want {
 					r.Fatalf("%s: answered %s, stored %s", i.Path, want, after[i.Path])
 				}
 			}

@@ -1,14 +1,15 @@
 // Where the page is lives in its address, so that a reload, a bookmark and the browser's Back return there.
 
-export const start = { class: "", to: "", kind: "", above: "", below: "", state: "undecided", text: "", sort: "", offset: 0, id: "", view: "" };
-const filters = ["class", "to", "kind", "above", "below", "text"];
+export const start = { class: "", to: "", kind: "", above: "", below: "", state: "undecided", text: "", sort: "", by: "", offset: 0, id: "", view: "" };
+const filters = ["class", "to", "kind", "above", "below", "text", "by"];
 
 export function read() {
   const place = { ...start }, said = new URLSearchParams(location.hash.slice(1));
   for (const key of Object.keys(start)) if (said.has(key)) place[key] = said.get(key);
   const offset = Number(place.offset);
   place.offset = Number.isSafeInteger(offset) && offset > 0 ? offset : 0;
-  if (!["undecided", "decided", "all", "keep", "drop", "relabel"].includes(place.state)) place.state = start.state;
+  if (!["undecided", "decided", "all", "keep", "drop", "relabel", "unsure", "disagreed", "differ", "noted"].includes(place.state)) place.state = start.state;
+  if (!/^(|\*|=.{0,60})$/u.test(place.by)) place.by = "";
   if (!["", "compact"].includes(place.view)) place.view = "";
   if (!["", "least", "class", "path"].includes(place.sort)) place.sort = "";
   if (!["", "any", "suspect", "outlier", "copy"].includes(place.kind)) place.kind = "";

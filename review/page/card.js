@@ -4,23 +4,28 @@ import { el, picture, broken } from "./dom.js";
 import { how, means, rank, kinds, stamp, done, better, file, tail } from "./words.js";
 import { store } from "./store.js";
 import { typical } from "./typical.js";
+import { called, full } from "./names.js";
+import { remarks } from "./notes.js";
 
 // act sends what a button of a card asks for to page.js.
 const act = (name, row, event) => store.tell("act", { name, row, event });
 
 export function card(row) {
   const button = (name, words, key, more = {}) => el("button", { type: "button", tabindex: "-1", "data-act": name, onclick: (e) => act(name, row, e), ...more }, words, key ? el("kbd", { "aria-hidden": "true" }, key) : "");
+  const sign = (name, glyph, words, key) => el("button", { type: "button", class: "sign", tabindex: "-1", "data-act": name, title: `${words} (${key})`, "aria-label": words, onclick: (e) => act(name, row, e) }, glyph);
   const box = el("input", { type: "checkbox", tabindex: "-1", "aria-label": `Select number ${row.rank}` });
   box.addEventListener("click", (e) => act("select", row, e));
   const article = el("article", { class: "card", tabindex: "-1", "data-id": row.id, "aria-describedby": `about-${row.id}` },
-    el("div", { class: "top" }, el("label", { class: "pick" }, box, el("span", { title: rank(row) }, `#${row.rank}`)), ...tags(row), el("span", { class: "path", title: row.path }, tail(row.path)), el("span", { class: "stamp" })),
+    el("div", { class: "top" }, el("label", { class: "pick" }, box, el("span", { title: rank(row) }, `#${row.rank}`)), ...tags(row), el("span", { class: "tag differ", title: "Reviewers who are sure want different things", hidden: true }, "reviewers differ"), el("span", { class: "path", title: row.path }, tail(row.path)), el("span", { class: "stamp" }),
+      sign("note", "✎", "Note", "W"), store.session.similar ? sign("similar", "≈", "Similar images", "S") : ""),
     el("div", { class: "sides" },
       el("button", { type: "button", class: "face", tabindex: "-1", "aria-label": "Show large", onclick: (e) => act("open", row, e) }, picture(row.key, 320, `Number ${row.rank}: ${file(row.path)}`, { loading: "lazy" })),
       el("div", { class: "classes" }, side(row, true), side(row, false))),
+    el("div", { class: "remarks" }),
     el("div", { class: "acts" },
       button("keep", "Keep", "K"), button("drop", "Drop", "D"),
-      button("accept", "Accept", "A", { disabled: !better(row), title: better(row) ? `Relabel it ${row.suggested}` : "There is no better suggestion" }),
-      button("choose", "Label…", "L"), store.session.similar ? button("similar", "Similar", "S") : ""),
+      button("accept", "Accept", "A", { disabled: !better(row), title: better(row) ? `Relabel it ${full(row.suggested)}` : "There is no better suggestion" }),
+      button("choose", "Label…", "L"), button("unsure", "Unsure", "Q", { title: "Looked at; the label stays as given" })),
     el("p", { class: "aloud", id: `about-${row.id}` }, [rank(row), `${how(row, true)}: ${means(row, true)}`, better(row) && how(row, false) ? `${how(row, false)}: ${means(row, false)}` : ""].join(" ")));
   article.dataset.kind = row.kinds.join(" ");
   mark(article, row);
@@ -33,10 +38,10 @@ function side(row, given) {
   const none = !given && !better(row);
   return el("div", { class: given ? "side-class given" : "side-class to" },
     el("p", { class: "label" }, el("small", {}, given ? "given" : "suggested", el("span", { class: "num", title: given || !none ? means(row, given) : null }, given || !none ? how(row, given) : "")),
-      el("b", { title: given ? row.given : row.suggested }, none ? (row.unjudged ? "–" : "none better") : broken(given ? row.given : row.suggested))),
+      el("b", { title: full(given ? row.given : row.suggested) }, none ? (row.unjudged ? "–" : "none better") : broken(called(given ? row.given : row.suggested)))),
     none ? "" : el("div", { class: "strip", "data-class": given ? row.given : row.suggested }, ...(given ? row.given_neighbours : row.suggested_neighbours).slice(0, 3).map((p) => example(p, "nearest"))));
 }
-const example = (p, what) => picture(p.key, 160, `${what} ${p.label}`, { loading: "lazy", class: what, title: `${what} image labelled ${p.label}\n${p.path}` });
+const example = (p, what) => picture(p.key, 160, `${what} ${called(p.label)}`, { loading: "lazy", class: what, title: `${what} image labelled ${full(p.label)}\n${p.path}` });
 
 // fill adds typical images to a card that is seen, before its nearest ones.
 export function fill(article) {
@@ -57,9 +62,11 @@ export function mark(article, row) {
   article.classList.toggle("selected", chosen);
   article.dataset.decided = waits ? "" : row.decision?.action ?? "";
   sign.textContent = waits ? (connection() ? "not saved yet" : "saving …") : stamp(row.decision);
+  article.querySelector(".differ").hidden = !row.differ;
+  article.querySelector(".remarks").replaceChildren(...remarks(row).filter(Boolean));
   sign.title = waits ? "Not acknowledged by winnow yet" : row.elsewhere && row.decision ? "Decided in another tab" : "";
   article.querySelector("input").checked = chosen;
-  article.setAttribute("aria-label", `Number ${row.rank}: given ${row.given}, ${better(row) ? `suggested ${row.suggested} ${how(row, false)}` : "no better suggestion"}, ${waits ? "not saved yet" : done(row.decision)}${chosen ? ", selected" : ""}`);
+  article.setAttribute("aria-label", `Number ${row.rank}: given ${called(row.given)}, ${better(row) ? `suggested ${called(row.suggested)} ${how(row, false)}` : "no better suggestion"}, ${waits ? "not saved yet" : done(row.decision)}${row.note ? ", with a note" : ""}${row.differ ? ", reviewers differ" : ""}${chosen ? ", selected" : ""}`);
 }
 let connection = () => "";
 export const watch = (lost) => { connection = lost; };

@@ -3,6 +3,7 @@
 import { get, el, head, open } from "./dom.js";
 import { store } from "./store.js";
 import { combobox } from "./combobox.js";
+import { called } from "./names.js";
 import { how, many, better } from "./words.js";
 
 const dialog = get("chooser"), recent = [];
@@ -36,5 +37,5 @@ function options(rows) {
   if (rows.length === 1 && better(rows[0])) names.set(rows[0].suggested, ["suggested", how(rows[0], false)].filter(Boolean).join(", "));
   for (const name of recent) if (!names.has(name)) names.set(name, "chosen before");
   for (const c of store.session.classes) if (!names.has(c.name)) names.set(c.name, rows.length === 1 && c.name === rows[0].given ? "given: keeps it" : many(c.images, "image"));
-  return [...names].map(([name, note]) => ({ name, note }));
+  return [...names].map(([name, note]) => ({ name, text: called(name), note }));
 }

@@ -5,18 +5,23 @@ import { count } from "./words.js";
 
 const most = 60; // names shown at once
 
-// rank orders names by how they match what was typed: at their start, at the start of a word, anywhere, as letters in order.
-export function match(names, typed) {
+// match orders options by how their text or their name matches what was typed: at its start, at the start of a word, anywhere,
+// as letters in order.
+export function match(options, typed) {
   const q = typed.trim().toLowerCase();
-  if (!q) return names.map((name) => ({ name, grade: 0 }));
+  if (!q) return options;
   const out = [];
-  for (const name of names) {
-    const low = name.toLowerCase(), at = low.indexOf(q);
-    let grade = at === 0 ? 0 : at > 0 ? (/[\p{L}\p{N}]/u.test(low[at - 1]) && !/\d/.test(low[at - 1]) ? 2 : 1) : inOrder(low, q) ? 3 : -1;
-    if (low === q) grade = -0.5;
-    if (grade >= -0.5) out.push({ name, grade });
+  for (const option of options) {
+    const best = Math.min(grade(option.name, q), grade(option.text, q));
+    if (best < 4) out.push({ ...option, best });
   }
-  return out.sort((a, b) => a.grade - b.grade); // stable: equal grades stay in the order of the names
+  return out.sort((a, b) => a.best - b.best); // stable: equal grades stay in the order of the names
+}
+function grade(name, q) {
+  const low = name.toLowerCase(), at = low.indexOf(q);
+  if (low === q) return -1;
+  if (at > 0) return /[\p{L}\p{N}]/u.test(low[at - 1]) && !/\d/.test(low[at - 1]) ? 2 : 1;
+  return at === 0 ? 0 : inOrder(low, q) ? 3 : 4;
 }
 function inOrder(low, q) {
   let at = 0;
@@ -24,7 +29,7 @@ function inOrder(low, q) {
   return q.length > 1;
 }
 
-// combobox makes input one. options() → [{name, note}] in their order; pick(name) is called with a choice,
+// combobox makes input one. options() → [{name, text, note}] in their order, where text is what is shown; pick(name) is called with a choice,
 // and with "" when an emptied field is confirmed. fixed: the list is always open, as in a dialog of its own.
 export function combobox(input, { options, pick, label, fixed = false }) {
   const list = el("ul", { id: `${input.id}-list`, role: "listbox", "aria-label": label, class: "options", hidden: !fixed });
@@ -33,12 +38,11 @@ export function combobox(input, { options, pick, label, fixed = false }) {
   let found = [], active = -1, typed = false;
 
   function draw() {
-    const all = options(), notes = new Map(all.map((o) => [o.name, o.note]));
-    found = match([...notes.keys()], typed || fixed ? input.value : "");
+    found = match(options(), typed || fixed ? input.value : "");
     const rest = found.length - most;
     found = found.slice(0, most);
-    list.replaceChildren(...found.map(({ name }, i) => el("li", { role: "option", id: `${list.id}-${i}`, "aria-selected": "false", onmousedown: (e) => { e.preventDefault(); take(i); }, onmousemove: () => stand(i, false) },
-      el("span", {}, name), notes.get(name) ? el("small", {}, notes.get(name)) : "")),
+    list.replaceChildren(...found.map(({ name, text, note }, i) => el("li", { role: "option", id: `${list.id}-${i}`, "aria-selected": "false", onmousedown: (e) => { e.preventDefault(); take(i); }, onmousemove: () => stand(i, false) },
+      el("span", {}, text), el("small", {}, [text.includes(name) ? "" : name, note].filter(Boolean).join(" · ")))),
       ...(rest > 0 ? [el("li", { role: "presentation", class: "rest" }, `${count(rest)} more: type to find them`)] : []),
       ...(found.length === 0 ? [el("li", { role: "presentation", class: "rest" }, "no such class")] : []));
     stand(input.value && (typed || fixed) && found.length ? 0 : fixed && found.length ? 0 : -1);
@@ -61,7 +65,7 @@ export function combobox(input, { options, pick, label, fixed = false }) {
   function take(i) {
     const name = found[i]?.name;
     if (name === undefined) return;
-    input.value = name;
+    input.value = found[i].text;
     typed = false;
     show(false);
     pick(name);

@@ -3,6 +3,7 @@
 import { get, el, svg, head, open, broken } from "./dom.js";
 import { ask } from "./api.js";
 import { store } from "./store.js";
+import { called, full } from "./names.js";
 import { count, many } from "./words.js";
 
 const listed = 8, mapped = 20, rows = 300; // pairs beside the images, classes on the map, pairs in its table
@@ -12,7 +13,7 @@ export async function confusions() {
   store.addEventListener("rows", here);
   const { pairs } = await ask("/api/confusions", { limit: listed });
   get("pairs").replaceChildren(...pairs.map((p) => el("li", {}, el("button", { type: "button", "data-given": p.given, "data-suggested": p.suggested, onclick: () => choose(p) },
-    el("span", { class: "names" }, el("span", {}, broken(p.given)), el("span", {}, "→ ", broken(p.suggested))), el("span", { class: "num", title: many(p.suspects, "suspect") }, count(p.suspects))))));
+    el("span", { class: "names" }, el("span", {}, broken(called(p.given))), el("span", {}, "→ ", broken(called(p.suggested)))), el("span", { class: "num", title: many(p.suspects, "suspect") }, count(p.suspects))))));
   if (pairs.length === 0) get("pairs").append(el("li", { class: "soft" }, "none"));
   here();
 }
@@ -40,7 +41,7 @@ export async function show() {
 function table(pairs) {
   return el("table", {},
     el("thead", {}, el("tr", {}, ...["given → suggested", "suspects", "decided", "accepted"].map((t) => el("th", { scope: "col" }, t)))),
-    el("tbody", {}, ...pairs.map((p) => el("tr", {}, el("th", { scope: "row" }, el("button", { type: "button", class: "plain", onclick: () => choose(p) }, el("span", {}, broken(p.given), el("br"), "→ ", broken(p.suggested)))),
+    el("tbody", {}, ...pairs.map((p) => el("tr", {}, el("th", { scope: "row" }, el("button", { type: "button", class: "plain", onclick: () => choose(p) }, el("span", {}, broken(called(p.given)), el("br"), "→ ", broken(called(p.suggested))))),
       el("td", {}, count(p.suspects)), el("td", {}, count(p.decided)), el("td", {}, count(p.accepted))))));
 }
 
@@ -65,7 +66,7 @@ export function order(pairs) {
 
 function drawing(pairs, names) {
   const cell = 24, left = 214, top = 168, middle = 17, n = names.length, at = new Map(names.map((name, i) => [name, i])), most = Math.max(1, ...pairs.map((p) => p.suspects));
-  const short = (name) => (name.length > 26 ? `${name.slice(0, 25)}…` : name);
+  const short = (label) => { const name = called(label); return name.length > 26 ? `${name.slice(0, 25)}…` : name; };
   const out = svg("svg", { viewBox: `0 0 ${left + n * cell + 124} ${top + n * cell + 4}`, role: "img", "aria-label": `Map of the ${n} classes confused most`, class: "heat" });
   names.forEach((name, i) => {
     out.append(svg("text", { x: left - 8, y: top + i * cell + middle, "text-anchor": "end" }, short(name)),
@@ -78,7 +79,7 @@ function drawing(pairs, names) {
     if (x === undefined || y === undefined) continue;
     const strength = 0.15 + 0.85 * Math.sqrt(p.suspects / most);
     out.append(svg("g", { class: "cell", onclick: () => choose(p) },
-      svg("title", {}, `${p.given} → ${p.suggested}: ${many(p.suspects, "suspect")}, ${p.decided} decided, ${p.accepted} accepted`),
+      svg("title", {}, `${full(p.given)} → ${full(p.suggested)}: ${many(p.suspects, "suspect")}, ${p.decided} decided, ${p.accepted} accepted`),
       svg("rect", { x: left + x * cell, y: top + y * cell, width: cell - 1, height: cell - 1, rx: 3, "fill-opacity": strength.toFixed(2) }),
       svg("text", { x: left + x * cell + (cell - 1) / 2, y: top + y * cell + middle, "text-anchor": "middle", class: `${strength > 0.6 ? "on" : ""} ${p.suspects > 99 ? "long" : ""}` }, p.suspects > 999 ? `${Math.round(p.suspects / 1000)}k` : String(p.suspects))));
   }

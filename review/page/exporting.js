@@ -15,9 +15,9 @@ function show() {
   const write = el("button", { type: "button", class: "primary", onclick: () => run(write, answer) }, "Write the file");
   write.hidden = !store.session.out; // nowhere to write to: it can still be downloaded
   dialog.replaceChildren(head("exported-name", "Export the mended manifest"),
-    el("p", {}, `All rows of the manifest, without the ${many(counts.drop, "dropped image")} and with the new label of ${many(counts.relabel, "relabelled one")}. Undecided images are unchanged. `, el("code", {}, "winnow train --manifest"), " takes the file."),
+    el("p", {}, `All rows of the manifest, without the ${many(counts.drop, "dropped image")} and with the new label of ${many(counts.relabel, "relabelled one")}. Undecided images are unchanged, as are ${many(counts.unsure, "unsure one")} and ${many(counts.disagreed, "one", "ones")} on which no decision has a majority of the reviewers. `, el("code", {}, "winnow train --manifest"), " takes the file."),
     store.pending.size ? el("p", { class: "warn" }, `${many(store.pending.size, "decision")} not saved yet will be missing.`) : "",
-    el("div", { class: "row" }, write, el("a", { href: "/api/export.csv", download: "mended.csv", class: "button" }, "Download as CSV")), answer);
+    el("div", { class: "row" }, write, el("a", { href: "/api/export.csv", download: "mended.csv", class: "button" }, "Download as CSV"), el("a", { href: "/api/decided.csv", download: "decided.csv" }, "List of decisions")), answer);
   open(dialog);
   if (!write.hidden) write.focus();
 }
@@ -29,7 +29,7 @@ async function run(button, answer) {
     await drain();
     const done = await tell("/api/export", {}, 600_000);
     answer.replaceChildren(el("p", { class: "good" }, "Written: ", el("code", {}, done.path)),
-      el("dl", {}, ...[["kept", done.kept], ["relabelled", done.relabelled], ["dropped", done.dropped], ["not decided", done.undecided]].flatMap(([name, n]) => [el("dt", {}, name), el("dd", {}, count(n))])));
+      el("dl", {}, ...[["kept", done.kept], ["relabelled", done.relabelled], ["dropped", done.dropped], ["unsure", done.unsure], ["no majority", done.disagreed], ["not decided", done.undecided]].flatMap(([name, n]) => [el("dt", {}, name), el("dd", {}, count(n))])));
   } catch (e) {
     if (!(e instanceof Failure)) throw e;
     answer.replaceChildren(el("p", { class: "warn", role: "alert" }, e.message));

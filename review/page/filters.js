@@ -4,18 +4,22 @@ import { get, el } from "./dom.js";
 import { store, anywhere } from "./store.js";
 import { filtered } from "./address.js";
 import { combobox } from "./combobox.js";
-import { kinds, many, count } from "./words.js";
+import { kinds, many, count, who } from "./words.js";
+import { called } from "./names.js";
+import { me } from "./reviewer.js";
 
 const form = get("filters");
 const states = { undecided: "To decide", decided: "Decided", all: "All" };
+const outcomes = { all: "any", keep: "kept", drop: "dropped", relabel: "relabelled", unsure: "unsure", noted: "with a note", differ: "reviewers differ" };
 
 export function filters() {
   for (const key of ["class", "to"]) combobox(form.elements[key], { label: key === "class" ? "Given labels" : "Suggested labels", options, pick: (name) => store.go({ [key]: name }) });
   for (const key of ["class", "to"]) form.elements[key].addEventListener("change", (e) => {
-    const value = e.target.value.trim(), known = store.session.classes.some((c) => c.name === value);
-    if (value === "" || known) { if (store.place[key] !== value) store.go({ [key]: value }); } else e.target.value = store.place[key];
+    const typed = e.target.value.trim(), value = store.session.classes.find((c) => c.name === typed || c.called === typed)?.name ?? "";
+    if (typed === "" || value) { if (store.place[key] !== value) store.go({ [key]: value }); } else e.target.value = called(store.place[key]);
   });
   form.elements.kind.addEventListener("change", (e) => store.go({ kind: e.target.value }));
+  for (const key of ["state", "by"]) form.elements[key].addEventListener("change", (e) => store.go({ [key]: e.target.value }));
   form.elements.sort.addEventListener("change", (e) => store.go({ sort: e.target.value }));
   get("rest").addEventListener("click", () => store.go({ kind: store.kind ? "any" : "" }));
   for (const key of ["above", "below"]) form.elements[key].addEventListener("change", (e) => {
@@ -33,6 +37,7 @@ export function filters() {
   get("states").replaceChildren(...Object.entries(states).map(([value, words]) => el("button", { type: "button", "data-value": value, onclick: () => store.go({ state: value }) }, words)));
   get("compact").addEventListener("click", () => store.go({ view: store.place.view ? "" : "compact", offset: store.place.offset + Math.max(0, store.current) }));
   store.addEventListener("rows", draw);
+  store.addEventListener("session", others);
   store.addEventListener("loading", draw);
   const side = get("side"), button = get("side-open");
   button.addEventListener("click", () => button.setAttribute("aria-expanded", String(side.classList.toggle("open"))));
@@ -41,11 +46,11 @@ export function reset() {
   const { class: _, ...rest } = anywhere;
   store.go({ ...rest, class: "", state: store.place.state, sort: store.place.sort, view: store.place.view });
 }
-const options = () => store.session.classes.map((c) => ({ name: c.name, note: c.suspects ? `${many(c.suspects, "suspect")}` : `${count(c.images)} images` }));
+const options = () => store.session.classes.map((c) => ({ name: c.name, text: called(c.name), note: c.suspects ? `${many(c.suspects, "suspect")}` : `${count(c.images)} images` }));
 
 function draw() {
   const { place, session } = store;
-  for (const key of ["class", "to", "above", "below", "text"]) if (document.activeElement !== form.elements[key]) form.elements[key].value = place[key];
+  for (const key of ["class", "to", "above", "below", "text"]) if (document.activeElement !== form.elements[key]) form.elements[key].value = key === "class" || key === "to" ? called(place[key]) : place[key];
   const kind = form.elements.kind;
   if (kind.options.length === 0) kind.append(...Object.entries({ any: "any", ...kinds }).map(([value, words]) => el("option", { value }, value !== "any" ? `${words} (${count(session.kinds[value] ?? 0)})` : words)));
   kind.value = store.kind || "any";
@@ -56,9 +61,22 @@ function draw() {
   get("clean").hidden = Boolean(suspect) || all === 0;
   get("clean").textContent = "The audit calls no label wrong, so nothing here is a suspect: all images are shown.";
   get("clear").hidden = !filtered(place);
-  const state = states[place.state] ? place.state : "decided";
+  const state = states[place.state] ? place.state : ["noted", "differ"].includes(place.state) ? "all" : "decided";
+  form.elements.state.replaceChildren(...Object.entries(outcomes).map(([value, words]) => el("option", { value }, words)), ...(place.by === "*" ? [el("option", { value: "disagreed" }, "no majority")] : []));
+  form.elements.state.value = states[place.state] ? "all" : place.state;
+  others();
   for (const b of get("states").children) b.setAttribute("aria-pressed", String(b.dataset.value === state));
   get("compact").setAttribute("aria-pressed", String(place.view === "compact"));
+}
+
+// others offers the decisions of all reviewers, where there are more than one.
+function others() {
+  const names = store.session.reviewers.map((r) => r.name).filter((name) => name !== me()), { by } = store.place, select = form.elements.by;
+  get("by").hidden = names.length === 0 && by === "";
+  const list = [["", "you"], ["*", "all together"], ...names.map((name) => [`=${name}`, who(name)])];
+  if (!list.some(([value]) => value === by)) list.push([by, who(by.slice(1))]);
+  if (document.activeElement !== select) select.replaceChildren(...list.map(([value, words]) => el("option", { value }, words)));
+  select.value = by;
 }
 
 // another goes to the next class (by: 1) or the one before (-1) that still has suspects to decide.
@@ -67,7 +85,7 @@ export function another(by) {
   for (let i = 1; i <= n; i++) {
     const c = list[(((at < 0 && by < 0 ? 0 : at) + by * i) % n + n) % n];
     if (c.decided < c.suspects) {
-      store.say(`${c.name}: ${many(c.suspects, "suspect")}, ${count(c.decided)} decided`);
+      store.say(`${called(c.name)}: ${many(c.suspects, "suspect")}, ${count(c.decided)} decided`);
       return store.go({ class: c.name });
     }
   }

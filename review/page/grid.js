@@ -46,7 +46,7 @@ function draw() {
 
 function found() {
   const { total, place, rows } = store, all = store.session.total;
-  const what = { undecided: "to decide", decided: "decided", all: "", keep: "kept", drop: "dropped", relabel: "relabelled" }[place.state];
+  const what = { undecided: "to decide", decided: "decided", all: "", keep: "kept", drop: "dropped", relabel: "relabelled", unsure: "unsure", disagreed: "without a majority", differ: "on which reviewers differ", noted: "with a note" }[place.state];
   const name = store.kind === "suspect" ? "suspect" : "image";
   get("found").textContent = total === 0 ? (all === 0 ? "No images were audited" : `No ${name} ${what} here`) : `${many(total, name)} ${what}`;
   if (total === 0) list.append(el("li", { class: "empty" }, place.state === "undecided" && all > 0 ? (store.kind === "suspect" && !filtered({ ...place, kind: "" }) ? "All suspects are decided." : "Everything that these filters show is decided.") : "Nothing matches these filters."));

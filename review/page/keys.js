@@ -16,7 +16,7 @@ export function keys(acts) {
   get("help").addEventListener("click", show);
 }
 
-const singles = { k: "keep", d: "drop", a: "accept", l: "choose", "/": "choose", c: "reset", u: "undo", U: "redo", n: "another", N: "before", x: "select", s: "similar", m: "map", h: "history", "?": "help", "[": "previousPage", "]": "nextPage" };
+const singles = { k: "keep", d: "drop", a: "accept", l: "choose", "/": "choose", c: "reset", q: "unsure", w: "note", u: "undo", U: "redo", n: "another", N: "before", x: "select", s: "similar", z: "zoom", m: "map", h: "history", "?": "help", "[": "previousPage", "]": "nextPage" };
 const moves = { ArrowRight: "right", ArrowLeft: "left", ArrowDown: "down", ArrowUp: "up", Home: "first", End: "last", Enter: "open", Escape: "leave" };
 
 function meaning(e) {
@@ -32,15 +32,16 @@ function meaning(e) {
 }
 
 const table = [
-  ["K", "keep: the given label is right"], ["D", "drop the image"], ["A", "accept the suggested label"], ["L or /", "choose another label by typing"], ["C", "not decided again"],
+  ["K", "keep: the given label is right"], ["D", "drop the image"], ["A", "accept the suggested label"], ["L or /", "choose another label by typing"], ["Q", "unsure: looked at, left as given"], ["W", "write a note"], ["C", "not decided again"],
   ["U or Ctrl+Z", "undo"], ["Shift+U or Ctrl+Y", "redo"], ["←, →, ↑, ↓", "move between images"], ["Home, End", "first, last of the page"], ["[, ]", "page before, page after"],
   ["Enter", "show large; Esc: back"], ["X, Shift+arrows", "select several, then decide them at once"], ["N, Shift+N", "next, previous class with suspects left"],
-  ["S", "similar images"], ["M", "confusion map"], ["H", "history"], ["?", "this help"]];
+  ["Z", "zoom into the file; +, −, 0, 1, arrows"], ["S", "similar images"], ["M", "confusion map"], ["H", "history"], ["?", "this help"]];
 
 const numbers = [
   ["#12", "place in the list of the audit: 1 is the most suspect label"], ["3.0 % right", "probability that the label beside it is right, by the audit"],
   ["score 0.12", "where the audit gives no probabilities: the lower that of the given label, the more suspect it is"], ["not judged", "the only image of its class"],
-  ["fit −3.2", "how well the image fits the class that it fits best, against what other images reach: the further below 0, the odder"], ["2 of 3 wrong", "of the labels decided, those dropped or relabelled; with the interval that holds 95 %"]];
+  ["fit −3.2", "how well the image fits the class that it fits best, against what other images reach: the further below 0, the odder"], ["2 of 3 wrong", "of the labels decided for sure, those dropped or relabelled; with the interval that holds 95 %"],
+  ["reviewers differ", "those who are sure want different things; what more than half of them want is exported, else the image is left as given"]];
 
 export function show() {
   const dialog = get("helping"), box = el("input", { type: "checkbox", id: "single" });

@@ -5,6 +5,9 @@ import { how, means, rank, fits, many, number, stamp, done, better, file, tail }
 import { store } from "./store.js";
 import { typical } from "./typical.js";
 import { tags } from "./card.js";
+import { called, full } from "./names.js";
+import { voices } from "./notes.js";
+import { zoom } from "./zoom.js";
 
 const dialog = get("focus");
 let guest = null; // a row that is not of this page of the list
@@ -43,23 +46,27 @@ function draw() {
   if (!row) return;
   drawn = performance.now();
   const act = (name, words, key, more = {}) => el("button", { type: "button", "data-act": name, onclick: (e) => store.tell("act", { name, row, event: e }), ...more }, words, key ? el("kbd", { "aria-hidden": "true" }, key) : "");
-  const shot = el("figure", { class: "shot" }, whole(row), el("figcaption", {}, el("b", {}, row.given), el("span", {}, ` · ${row.path}`)));
+  const shot = el("figure", { class: "shot" }, zoomable(row, whole(row)), el("figcaption", {}, el("b", {}, called(row.given)), el("span", {}, ` · ${row.path}`)));
   const first = head("focus-name", el("span", { title: rank(row) }, `Number ${row.rank}`), el("span", { class: "stamp", role: "status" }),
     act("previous", "←", "", { class: "icon", "aria-label": "Previous image", disabled: Boolean(guest) }), act("next", "→", "", { class: "icon", "aria-label": "Next image", disabled: Boolean(guest) }));
   first.firstChild.after(el("span", { class: "tags" }, ...tags(row), row.fit === null ? "" : el("span", { class: "num", title: fits }, `fit ${number(row.fit)}`)));
   dialog.replaceChildren(first, el("p", { class: "banner", role: "alert" }),
     el("div", { class: "large" },
       el("div", { class: "shots" }, shot),
-      el("div", { class: "evidence" },
+      el("div", { class: "evidence" }, el("section", { class: "class-panel voices" }),
         panel(row, true), better(row) ? panel(row, false) : el("p", { class: "soft" }, row.unjudged ? means(row, true) : "No other class fits this image better than the given one."),
         row.copies?.length ? el("section", { class: "class-panel" }, el("h3", {}, "Copies with another label"), strip(row.copies, "copy", true)) : "")),
     el("div", { class: "acts big" },
-      act("keep", "Keep", "K", { title: `The label ${row.given} is right` }), act("drop", "Drop", "D", { title: "Leave the image out" }),
-      act("accept", better(row) ? `Accept: ${row.suggested}` : "Accept", "A", { class: "accept", disabled: !better(row) }), act("choose", "Other label…", "L"),
-      el("span", { class: "gap" }), store.session.similar ? act("similar", "Similar", "S") : "", act("reset", "Not decided", "C"), act("undo", "Undo", "U")));
+      act("keep", "Keep", "K", { title: `The label ${full(row.given)} is right` }), act("drop", "Drop", "D", { title: "Leave the image out" }),
+      act("accept", better(row) ? `Accept: ${short(called(row.suggested))}` : "Accept", "A", { class: "accept", disabled: !better(row), title: better(row) ? `Relabel it ${full(row.suggested)}` : null }), act("choose", "Label…", "L"), act("unsure", "Unsure", "Q", { title: "Looked at; the label stays as given" }),
+      el("span", { class: "gap" }), act("note", "Note…", "W"), store.session.similar ? act("similar", "Similar", "S") : "", act("reset", "Not decided", "C"), act("undo", "Undo", "U")));
   mark();
   if (again) (dialog.querySelector(`[data-act="${again}"]:not(:disabled)`) ?? dialog.querySelector(".acts button:not(:disabled)"))?.focus();
 }
+
+// zoomable is a picture that shows its file when it is clicked.
+const zoomable = (row, shot) => el("button", { type: "button", class: "zoomable", "data-act": "zoom", title: "Zoom (Z)", "aria-label": `Zoom: ${file(row.path)}`, onclick: () => zoom(row) }, shot);
+const short = (name) => (name.length > 18 ? `${name.slice(0, 17)}…` : name);
 
 // whole shows the thumbnail at once and the file itself when it is there.
 function whole(row) {
@@ -74,14 +81,14 @@ function panel(row, given) {
   typical(name).then((list) => kind.replaceChildren(...strip(list.filter((p) => p.key !== row.key), "typical").childNodes), () => kind.replaceChildren("–"));
   const c = store.session.classes.find((c) => c.name === name);
   return el("section", { class: given ? "class-panel given" : "class-panel to" },
-    el("h3", {}, el("small", {}, given ? "given" : "suggested"), " ", el("b", {}, broken(name)), " ",
+    el("h3", {}, el("small", {}, given ? "given" : "suggested"), " ", el("b", { title: full(name) }, broken(called(name))), called(name) === name ? "" : el("small", { class: "size" }, name), " ",
       el("span", { class: "num", title: means(row, given) }, how(row, given)), c ? el("small", { class: "size", title: "So many images of the manifest carry this label" }, many(c.images, "image")) : ""),
     el("p", { class: "what" }, "typical"), kind,
     el("p", { class: "what" }, "nearest"), strip(given ? row.given_neighbours : row.suggested_neighbours, "nearest"));
 }
 function strip(list, what, labelled) {
-  return el("div", { class: "strip" }, ...list.map((p) => el("button", { type: "button", class: `example ${what}`, "aria-pressed": "false", title: `${p.label}\n${p.path}`, "aria-label": `Compare with ${what} image labelled ${p.label}: ${file(p.path)}`, onclick: (e) => beside(e.currentTarget, p, what) },
-    picture(p.key, 160, ""), labelled ? el("small", {}, p.label) : "")));
+  return el("div", { class: "strip" }, ...list.map((p) => el("button", { type: "button", class: `example ${what}`, "aria-pressed": "false", title: `${full(p.label)}\n${p.path}`, "aria-label": `Compare with ${what} image labelled ${called(p.label)}: ${file(p.path)}`, onclick: (e) => beside(e.currentTarget, p, what) },
+    picture(p.key, 160, ""), labelled ? el("small", {}, called(p.label)) : "")));
 }
 
 // beside holds an example against the image, or takes it away again.
@@ -91,7 +98,7 @@ function beside(button, p, what) {
   shots.querySelector(".held")?.remove();
   if (on) return;
   button.setAttribute("aria-pressed", "true");
-  shots.append(el("figure", { class: "shot held" }, picture(p.key, 512, `${what} image labelled ${p.label}`, { class: "whole" }), el("figcaption", {}, el("b", {}, p.label), ` · ${what} · ${tail(p.path)}`)));
+  shots.append(el("figure", { class: "shot held" }, zoomable(p, picture(p.key, 512, `${what} image labelled ${called(p.label)}`, { class: "whole" })), el("figcaption", {}, el("b", {}, called(p.label)), ` · ${what} · ${tail(p.path)}`)));
 }
 
 // trouble is shown here too: what stands at the top of the page lies behind this view.
@@ -109,6 +116,9 @@ function mark() {
   dialog.classList.toggle("pending", Boolean(waits));
   sign.textContent = waits ? "not saved yet" : row.decision ? stamp(row.decision) : "";
   sign.title = done(row.decision);
+  const said = voices(row), panel = dialog.querySelector(".voices");
+  panel.replaceChildren(...said);
+  panel.hidden = said.length === 0;
   dialog.querySelector("[data-act=reset]").disabled = !row.decision || Boolean(waits);
 }
 export const ahead = (row) => { if (row) { new Image().src = thumb(row.key, 512); typical(row.given).catch(() => {}); if (better(row)) typical(row.suggested).catch(() => {}); } };

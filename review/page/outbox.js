@@ -5,8 +5,9 @@ import { tell, Failure, connection } from "./api.js";
 import { store } from "./store.js";
 import { many, done, file } from "./words.js";
 import { settle } from "./conflict.js";
+import { me as reviewer } from "./reviewer.js";
 
-// Steps, first things first: {list: [{id, action, label, version, path}]} is a batch of decisions, {list: [], turn} an undo or redo.
+// Steps, first things first: {list: [{id, action, label, note, version, path}]} is a batch of decisions, {list: [], turn} an undo or redo.
 const queue = [];
 const most = 500; // decisions a request may carry
 let sending = null, tab = "", refusal = null;
@@ -28,15 +29,17 @@ function hold(name) {
 }
 export const me = () => tab;
 
-// decide queues one decision for each row: action(row) → {action, label} or null for a row it cannot be made for.
+// decide queues one decision for each row: action(row) → {action, label, note} or null for a row it cannot be made for;
+// without a note the one that is there stays.
 export function decide(rows, action) {
   const list = [], skipped = rows.length;
   for (const row of rows) {
     const wanted = action(row);
     if (!wanted) continue;
-    const label = wanted.label ?? "", before = store.pending.get(row.id) ?? row.decision;
-    if ((before?.action ?? "undecided") === wanted.action && (before?.label ?? "") === label) { list.push(null); continue; }
-    list.push({ id: row.id, action: wanted.action, label, version: row.version, path: row.path });
+    const label = wanted.label ?? "", waits = store.pending.get(row.id), before = waits ?? row.decision, note = wanted.note ?? waits?.note;
+    const same = (before?.action ?? "undecided") === wanted.action && (before?.label ?? "") === label;
+    if (same && (note === undefined || note === (waits?.note ?? row.note))) { list.push(null); continue; }
+    list.push({ id: row.id, action: wanted.action, label, note, noted: same, version: row.version, path: row.path });
   }
   const batch = list.filter(Boolean);
   if (list.length < skipped) store.say(`${many(skipped - list.length, "image")} without a better suggestion left as ${skipped - list.length === 1 ? "it is" : "they are"}`);
@@ -46,7 +49,7 @@ export function decide(rows, action) {
 function push(list) {
   queue.push({ list });
   for (const d of list) {
-    store.pending.set(d.id, d.action === "undecided" ? { action: "undecided" } : d);
+    store.pending.set(d.id, d);
     store.tell("row", d.id);
   }
   store.tell("outbox");
@@ -64,7 +67,7 @@ async function send() {
     batch.out = true;
     if (batch.turn) { await back(batch); continue; }
     try {
-      const answer = await tell("/api/decide", { tab, audit: store.sum, decisions: batch.list.map(({ id, action, label, version }) => ({ id, action, label, version })) });
+      const answer = await tell("/api/decide", { tab, reviewer: reviewer(), audit: store.sum, decisions: batch.list.map(({ id, action, label, note, version }) => ({ id, action, label, note, version })) });
       refusal = null;
       forget(batch);
       arrived(answer.applied);
@@ -103,7 +106,7 @@ function arrived(applied) {
 // looks the same; then theirs is ours.
 async function disputed(batch, conflicts) {
   const wanted = new Map(batch.list.map((d) => [d.id, d]));
-  const same = ({ id, decision }) => (decision?.action ?? "undecided") === wanted.get(id)?.action && (decision?.label ?? "") === wanted.get(id)?.label;
+  const same = ({ id, decision, note }) => (decision?.action ?? "undecided") === wanted.get(id)?.action && (decision?.label ?? "") === wanted.get(id)?.label && note === (wanted.get(id)?.note ?? note);
   forget(batch);
   store.decided(conflicts, true);
   const others = conflicts.filter((c) => !same(c));
@@ -118,6 +121,7 @@ async function disputed(batch, conflicts) {
 
 function sentence(list) {
   const d = list[0];
+  if (list.every((x) => x.noted)) return `${list.length > 1 ? many(list.length, "note") : `Note on #${d.id + 1}`} ${d.note ? "kept" : "deleted"}`;
   if (list.length > 1) return `${many(list.length, "image")} ${list.every((x) => x.action === d.action && x.label === d.label) ? done(d) : "decided"}`;
   return `#${d.id + 1} ${d.action === "undecided" ? "is undecided again" : done(d)} (${file(d.path)})`;
 }
@@ -143,7 +147,7 @@ async function turn(step) {
 async function back(step) {
   const { path, word, nothing } = step.turn;
   try {
-    const answer = await tell(path, { tab }), list = answer[word] ?? [];
+    const answer = await tell(path, { tab, reviewer: reviewer() }), list = answer[word] ?? [];
     forget(step);
     arrived(list);
     store.standing(answer);

@@ -13,7 +13,10 @@ import * as past from "./past.js";
 import * as confusions from "./confusions.js";
 import * as similar from "./similar.js";
 import * as help from "./keys.js";
+import * as reviewer from "./reviewer.js";
 import { choose } from "./chooser.js";
+import { write } from "./notes.js";
+import { zoom } from "./zoom.js";
 import { standing } from "./standing.js";
 import { filters, another } from "./filters.js";
 import { exporting } from "./exporting.js";
@@ -23,6 +26,7 @@ import { watch } from "./watch.js";
 const ways = {
   keep: () => ({ action: "keep" }),
   drop: () => ({ action: "drop" }),
+  unsure: () => ({ action: "unsure" }),
   reset: () => ({ action: "undecided" }),
   accept: (row) => (better(row) ? { action: "relabel", label: row.suggested } : null),
   label: (name) => (row) => (name === row.given ? { action: "keep" } : { action: "relabel", label: name }),
@@ -50,6 +54,8 @@ async function decide(rows, way) {
 const acts = {
   keep: () => decide(subjects(), ways.keep),
   drop: () => decide(subjects(), ways.drop),
+  unsure: () => decide(subjects(), ways.unsure),
+  note: () => { const rows = subjects(); if (rows.length && !grid.turns()) write(rows, (note) => outbox.decide(rows, (row) => noted(row, note))); },
   accept: () => decide(subjects(), ways.accept),
   reset: () => decide(subjects(), ways.reset),
   choose: () => { const rows = subjects(); if (rows.length) choose(rows, (name) => decide(rows, ways.label(name))); },
@@ -58,6 +64,7 @@ const acts = {
   another: () => large.shown() || another(1),
   before: () => large.shown() || another(-1),
   select: () => { if (!large.shown() && store.row) grid.pick(store.current); },
+  zoom: () => { const [row] = subjects(); if (row) zoom(row); },
   similar: () => { const [row] = subjects(); if (row && store.session.similar) similar.like(row); },
   map: () => confusions.show(),
   history: () => past.show(),
@@ -73,6 +80,11 @@ const acts = {
   open: (e) => !large.shown() && e.target.matches(".card, body") && large.show(),
   leave: () => !large.shown() && store.unselect(),
 };
+// noted is a note beside the decision that is there.
+function noted(row, note) {
+  const { action = "undecided", label = "" } = store.pending.get(row.id) ?? row.decision ?? {};
+  return { action, label, note };
+}
 function walk(e, by, line) {
   if (!large.shown()) return void grid.step(by, line, e.shiftKey);
   if (!large.visiting()) grid.step(by, false, false);
@@ -89,7 +101,7 @@ function acted({ detail: { name, row, event } }) {
     return undefined;
   }
   if (at >= 0 && !large.shown()) {
-    if (!store.selected.has(row.id) && name !== "open" && name !== "similar") store.unselect();
+    if (!store.selected.has(row.id) && name !== "open" && name !== "similar" && name !== "note") store.unselect();
     store.move(at);
   }
   if (name === "open") return event.shiftKey ? grid.stretch(store.current, at) : large.show(row);
@@ -100,7 +112,7 @@ function acted({ detail: { name, row, event } }) {
 async function visit(id) {
   const here = store.index(id);
   if (here >= 0) return large.show(store.rows[here]);
-  const { rows } = await ask("/api/rows", { state: "all", offset: id, limit: 1 });
+  const { rows } = await ask("/api/rows", { state: "all", offset: id, limit: 1, reviewer: reviewer.me() });
   if (rows[0]?.id !== id) return store.say(`Number ${id + 1} is not in the audit`);
   store.heard(id, rows[0].version);
   large.show(rows[0]);
@@ -119,9 +131,16 @@ function picked() {
   bar.hidden = n === 0;
   if (n === 0) return;
   const button = (name, words, key) => el("button", { type: "button", onclick: () => acts[name]() }, words, el("kbd", { "aria-hidden": "true" }, key));
-  bar.replaceChildren(el("b", { role: "status" }, `${many(n, "image")} selected`), button("keep", "Keep", "K"), button("drop", "Drop", "D"), button("accept", "Accept each", "A"), button("choose", "Label…", "L"),
+  bar.replaceChildren(el("b", { role: "status" }, `${many(n, "image")} selected`), button("keep", "Keep", "K"), button("drop", "Drop", "D"), button("accept", "Accept each", "A"), button("choose", "Label…", "L"), button("unsure", "Unsure", "Q"), button("note", "Note…", "W"),
     el("button", { type: "button", class: "plain", onclick: () => { for (const r of store.rows) store.selected.add(r.id); store.tell("selection"); } }, "Select the page"),
     el("button", { type: "button", class: "plain", onclick: () => store.unselect() }, "Select none"));
+}
+
+// another takes decisions on under another name, once those under the old one are saved.
+async function renamed() {
+  await outbox.drain();
+  if (outbox.waiting() > 0) store.say("Decisions under the old name are not saved yet: they come first");
+  return outbox.waiting() === 0;
 }
 
 let saying = 0;
@@ -146,6 +165,8 @@ async function run() {
   get("redo").addEventListener("click", acts.redo);
   addEventListener("popstate", () => { store.place = read(); store.load(); });
   addEventListener("hashchange", () => { if (JSON.stringify(read()) !== JSON.stringify(store.place)) { store.place = read(); store.load(); } });
+  store.addEventListener("reviewer", () => store.load(true));
+  const named = reviewer.known();
   await outbox.name();
   standing();
   grid.grid();
@@ -159,6 +180,9 @@ async function run() {
   similar.similar();
   await Promise.all([store.load(), confusions.confusions()]);
   document.documentElement.dataset.ready = "yes";
+  reviewer.reviewer(renamed);
+  if (!named) reviewer.question(renamed);
+  if (store.session.notice) store.say(store.session.notice);
 }
 
 // An answer that says no is said; anything else is a fault of the page and belongs to the console as well.

@@ -4,7 +4,8 @@ import { get, el, head, open, picture } from "./dom.js";
 import { ask } from "./api.js";
 import { store } from "./store.js";
 import { undo, redo, me } from "./outbox.js";
-import { clock, done, tail, many } from "./words.js";
+import { clock, done, tail, many, who } from "./words.js";
+import { me as reviewer } from "./reviewer.js";
 
 const dialog = get("history"), step = 50;
 let shown = 0;
@@ -36,5 +37,5 @@ function entry(e) {
   const said = (action, label) => done(action && action !== "undecided" ? { action, label } : null);
   return el("li", { class: e.undone ? "undone" : "" }, el("button", { type: "button", title: e.path, disabled: e.id === null, onclick: () => { dialog.close(); store.tell("visit", e.id); } }, e.key === null ? el("span", { class: "unreadable" }) : picture(e.key, 160, "", { loading: "lazy" }),
     el("span", {}, el("b", {}, said(e.action, e.label)), el("small", {}, `${e.id === null ? "not in this audit:" : `#${e.id + 1}`} ${tail(e.path)}`),
-      el("small", {}, [clock(e.at), e.before_action && e.before_action !== "undecided" ? `before: ${said(e.before_action, e.before_label)}` : "", e.undone ? "undone" : "", e.tab && e.tab !== me() ? "another tab" : ""].filter(Boolean).join(" · ")))));
+      el("small", {}, [clock(e.at), e.reviewer !== reviewer() ? who(e.reviewer) : "", e.note !== e.before_note ? (e.note ? `note: ${e.note}` : "note deleted") : "", e.before_action && e.before_action !== "undecided" ? `before: ${said(e.before_action, e.before_label)}` : "", e.undone ? "undone" : "", e.reviewer === reviewer() && e.tab !== me() ? "another tab" : ""].filter(Boolean).join(" · ")))));
 }

@@ -4,6 +4,7 @@ import { get, el, head, open, picture, broken } from "./dom.js";
 import { ask, upload, Failure } from "./api.js";
 import { store } from "./store.js";
 import { me } from "./outbox.js";
+import { called, full } from "./names.js";
 import { file, tail, many, number } from "./words.js";
 
 const dialog = get("similar"), largest = 32 << 20, wanted = 30;
@@ -33,7 +34,7 @@ export function similar() {
 
 // like shows what is nearest to an image of the list.
 export function like(row) {
-  return show(`Similar to number ${row.rank}`, () => picture(row.key, 320, `Number ${row.rank}`), `${row.given} · ${tail(row.path)}`, (signal) => ask("/api/similar", { key: row.key, n: wanted, tab: me() }, signal), row);
+  return show(`Similar to number ${row.rank}`, () => picture(row.key, 320, `Number ${row.rank}`), `${called(row.given)} · ${tail(row.path)}`, (signal) => ask("/api/similar", { key: row.key, n: wanted, tab: me() }, signal), row);
 }
 
 function search(blob) {
@@ -65,12 +66,12 @@ function summary(pictures) {
   const labels = new Map();
   for (const p of pictures) labels.set(p.label, (labels.get(p.label) ?? 0) + 1);
   const most = [...labels].sort((a, b) => b[1] - a[1]);
-  return el("p", {}, `Labels of the nearest ${pictures.length}: `, ...most.slice(0, 5).flatMap(([name, n], i) => [i ? ", " : "", el("b", {}, name), ` ${n}`]), most.length > 5 ? ` and ${many(most.length - 5, "other")}` : "");
+  return el("p", {}, `Labels of the nearest ${pictures.length}: `, ...most.slice(0, 5).flatMap(([name, n], i) => [i ? ", " : "", el("b", {}, called(name)), ` ${n}`]), most.length > 5 ? ` and ${many(most.length - 5, "other")}` : "");
 }
 
 function hit(p, row) {
   const known = p.id !== null && p.id !== undefined;
-  const inside = [picture(p.key, 160, "", { loading: "lazy" }), el("b", {}, broken(p.label)), el("span", { class: "num" }, number(p.similarity)),
+  const inside = [picture(p.key, 160, "", { loading: "lazy" }), el("b", { title: full(p.label) }, broken(called(p.label))), el("span", { class: "num" }, number(p.similarity)),
     el("span", { class: "aloud" }, ` similarity, ${file(p.path)}, ${known ? `open number ${p.id + 1}` : "not in the audit"}`)];
   return el("li", { class: row && p.label === row.given ? "same" : "", title: p.path }, known
     ? el("button", { type: "button", onclick: () => { dialog.close(); store.tell("visit", p.id); } }, ...inside) : el("div", {}, ...inside));

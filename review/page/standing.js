@@ -3,20 +3,21 @@
 import { get } from "./dom.js";
 import { count } from "./words.js";
 import { store } from "./store.js";
+import { me } from "./reviewer.js";
 
 export function standing() {
   store.addEventListener("session", draw);
 }
 function draw() {
-  const { counts, total, precision, hint, title } = store.session, decided = counts.keep + counts.drop + counts.relabel;
+  const { counts, total, precision, hint, title, reviewers } = store.session, open = counts.unsure + counts.disagreed, decided = counts.keep + counts.drop + counts.relabel + open;
   get("title").textContent = title;
   document.title = `${title ? `${title} – ` : ""}winnow review`;
   const meter = get("meter");
-  for (const action of ["relabel", "drop", "keep"]) meter.querySelector(`.${action}`).style.width = `${total ? 100 * counts[action] / total : 0}%`;
-  meter.setAttribute("aria-label", `${count(counts.relabel)} relabelled, ${count(counts.drop)} dropped, ${count(counts.keep)} kept of ${count(total)}`);
+  for (const [action, n] of Object.entries({ relabel: counts.relabel, drop: counts.drop, keep: counts.keep, open })) meter.querySelector(`.${action}`).style.width = `${total ? 100 * n / total : 0}%`;
+  meter.setAttribute("aria-label", `${count(counts.relabel)} relabelled, ${count(counts.drop)} dropped, ${count(counts.keep)} kept${open ? `, ${count(counts.unsure)} unsure, ${count(counts.disagreed)} without a majority` : ""} of ${count(total)}`);
   meter.title = meter.getAttribute("aria-label");
   get("progress").textContent = `${count(decided)} of ${count(total)} decided`;
-  get("precision").textContent = said(precision);
+  get("precision").textContent = [reviewers.some((r) => r.name !== me()) ? `${count(reviewers.find((r) => r.name === me())?.decided ?? 0)} by you` : "", said(precision)].filter(Boolean).join("; ");
   get("hint").hidden = !hint;
   get("hint").textContent = hint ?? "";
 }

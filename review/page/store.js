@@ -3,6 +3,8 @@
 
 import { ask } from "./api.js";
 import { read, write, query, start } from "./address.js";
+import { me } from "./reviewer.js";
+import { learn } from "./names.js";
 
 class Store extends EventTarget {
   session = null;
@@ -68,7 +70,7 @@ class Store extends EventTarget {
     this.tell("selection");
   }
   #key(offset) { return JSON.stringify([query(this.place), this.kind, offset, this.size]); }
-  #rows(offset, signal) { return ask("/api/rows", { ...query(this.place), kind: this.kind, offset, limit: this.size }, signal); }
+  #rows(offset, signal) { return ask("/api/rows", { ...query(this.place), kind: this.kind, offset, limit: this.size, reviewer: me() }, signal); }
 
   // look asks for the next page before it is wanted. Any change of a decision makes it stale.
   look() {
@@ -83,8 +85,9 @@ class Store extends EventTarget {
 
   // after is the offset of the next page: rows that no longer match the filter have left the list before it.
   after() {
-    const state = this.place.state;
-    const stays = (r) => state === "all" || (state === "undecided" ? !r.decision : state === "decided" ? Boolean(r.decision) : r.decision?.action === state);
+    const { state, by } = this.place;
+    const action = (r) => (by === "*" ? r.outcome : by && by !== `=${me()}` ? r.others.find((o) => by === `=${o.reviewer}`)?.action : r.decision?.action) ?? "undecided";
+    const stays = (r) => (state === "all" ? true : state === "differ" ? r.differ : state === "noted" ? r.note || r.others.some((o) => o.note) : state === "decided" ? action(r) !== "undecided" : action(r) === state);
     return this.place.offset + this.rows.filter(stays).length;
   }
 
@@ -111,23 +114,22 @@ class Store extends EventTarget {
   // decided takes what the server says about images: their decisions and versions. News are those not heard before.
   decided(list, elsewhere = false) {
     let news = 0;
-    for (const { id, decision, version } of list) {
+    for (const { id, decision, version, ...seen } of list) {
       if ((this.versions.get(id) ?? 0) < version) news++;
       this.heard(id, version);
       const row = this.find(id), now = decision && decision.action !== "undecided" ? decision : null;
       if (!row || row.version > version) continue;
       if (row.version !== version) row.elsewhere = elsewhere;
-      row.decision = now;
-      row.version = version;
+      Object.assign(row, seen, { decision: now, version });
       this.tell("row", id);
     }
-    if (news) this.stale();
+    if (news || elsewhere) this.stale();
     return news;
   }
 
   // standing takes how far the review is, and the classes that a change touched.
-  standing({ counts, precision, hint, classes = [] }) {
-    Object.assign(this.session, { counts, precision, hint });
+  standing({ counts, precision, hint, reviewers, classes = [] }) {
+    Object.assign(this.session, { counts, precision, hint, reviewers });
     const touched = new Map(classes.map((c) => [c.name, c.decided]));
     for (const c of this.session.classes) if (touched.has(c.name)) c.decided = touched.get(c.name);
     this.tell("session");
@@ -137,6 +139,7 @@ class Store extends EventTarget {
     this.sum ??= session.sum;
     if (this.sum !== session.sum) return this.pending.size === 0 ? location.reload() : undefined; // what waits is not for that one
     this.session = session;
+    learn(session.classes);
     this.tell("session");
     return undefined;
   }

@@ -4,7 +4,8 @@ import { get } from "./dom.js";
 import { ask, connection } from "./api.js";
 import { store } from "./store.js";
 import { drain, waiting, refused } from "./outbox.js";
-import { many, done } from "./words.js";
+import { many, done, who } from "./words.js";
+import { me } from "./reviewer.js";
 import { watch as cards } from "./card.js";
 
 const every = 2500, retry = 2000; // ms
@@ -49,7 +50,7 @@ async function look() {
       let answer;
       do {
         const since = store.session.version;
-        answer = await ask("/api/changes", { since });
+        answer = await ask("/api/changes", { since, reviewer: me() });
         if (answer.audit !== store.sum) return void await store.refresh();
         if (answer.version < since) await store.refresh();
         else if (answer.changed.length > 0) heard(answer);
@@ -64,10 +65,16 @@ async function look() {
   }
 }
 
+// opinion says what another reviewer has decided about an image that is shown.
+function opinion({ id, others }) {
+  const o = others.find((now) => !store.find(id)?.others.some((was) => was.reviewer === now.reviewer && was.at === now.at));
+  return store.find(id) && o ? `${who(o.reviewer)}: #${id + 1} ${o.action === "undecided" ? "has a note" : done(o)}` : "";
+}
+
 function heard(answer) {
-  const theirs = answer.changed.filter((c) => !store.pending.has(c.id)), news = store.decided(theirs, true);
+  const theirs = answer.changed.filter((c) => !store.pending.has(c.id)), other = theirs.map(opinion).find(Boolean), news = store.decided(theirs, true);
   store.standing(answer);
-  if (news === 0) return;
+  if (news === 0) return other && store.say(other);
   const one = theirs.find((c) => store.find(c.id)?.elsewhere);
   store.say(`Another tab decided: ${news === 1 && one ? `#${one.id + 1} ${done(store.find(one.id).decision)}` : many(news, "image")}`);
 }

@@ -1,5 +1,7 @@
 // How numbers, labels and decisions are said.
 
+import { called } from "./names.js";
+
 const whole = new Intl.NumberFormat("en");
 export const count = (n) => whole.format(n);
 export const many = (n, one, more = `${one}s`) => `${count(n)} ${n === 1 ? one : more}`;
@@ -36,11 +38,18 @@ export const kinds = { suspect: "suspect", outlier: "fits no class", copy: "copy
 // done says a decision: as a stamp, and as part of a sentence.
 export function stamp(decision) {
   if (!decision) return "";
-  return { keep: "✓ kept", drop: "✕ dropped", relabel: `→ ${decision.label}` }[decision.action] ?? decision.action;
+  return { keep: "✓ kept", drop: "✕ dropped", relabel: `→ ${called(decision.label)}`, unsure: "? unsure" }[decision.action] ?? decision.action;
 }
 export function done(decision) {
   if (!decision) return "not decided";
-  return { keep: "kept", drop: "dropped", relabel: `relabelled ${decision.label}` }[decision.action] ?? decision.action;
+  return { keep: "kept", drop: "dropped", relabel: `relabelled ${called(decision.label)}`, unsure: "unsure" }[decision.action] ?? decision.action;
+}
+// who names a reviewer, and together says what the decisions of all come to.
+export const who = (name) => name || "without a name";
+export function together(row) {
+  if (row.outcome === "disagreed") return "Reviewers differ, and nothing has a majority: left as given.";
+  if (row.outcome === "unsure") return "All are unsure: left as given.";
+  return `${row.differ ? "Reviewers differ; the majority" : "All who are sure"}: ${done({ action: row.outcome, label: row.outcome_label })}.`;
 }
 export const better = (row) => row.suggested && row.suggested !== row.given;
 

@@ -10,6 +10,7 @@ package auditing
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -24,9 +25,7 @@ import (
 	"winnow/features"
 	"winnow/filters"
 	"winnow/head"
-	"winnow/internal/hint"
 	"winnow/internal/lookup"
-	"winnow/run"
 	"winnow/run/folder"
 )
 
@@ -35,6 +34,7 @@ type Options struct {
 	audit.Options                                               // Scorer "": the run's; without a run the default
 	IncludeEval   bool                                          // judges the images of all splits together
 	Held          int64                                         // bytes of MaxMem, here the memory of all that is held, that the caller holds
+	Tuning        Tuning                                        // of networks that judge beside heads
 	Note          func(format string, args ...any)              // takes a fact for the user; may be nil
 	Stage         func(name string, guess, after time.Duration) // tells that a stage of Photos begins, how long it may take, 0: not known, and how long those behind it; may be nil
 }
@@ -59,6 +59,7 @@ func unfit(format string, args ...any) error { return ScorerError{fmt.Errorf(for
 // Report is an audit with names, as written.
 type Report struct {
 	Scorer    string            `json:"scorer"`
+	Blind     bool              `json:"blind,omitempty"`        // labels left out are foretold no better than by chance: nothing is said of them
 	Why       string            `json:"scorer_chose,omitempty"` // what the scorer chose for this set, and why
 	Suggests  string            `json:"suggested_by,omitempty"` // the scorer of the suggested labels, where that is another
 	Rate      float64           `json:"rate"`
@@ -99,6 +100,7 @@ type Class struct {
 // at of one with several, a file of class probabilities, or both. Beside probabilities the manifest need not name its images but where Named says so.
 type Stored struct {
 	Manifest, Features, View, Probs string
+	Root, Model                     string // fine-tuning looks at images and needs the backbone; "": found by the manifest and the store
 	Named                           bool
 }
 
@@ -106,6 +108,12 @@ type Stored struct {
 // probabilities.
 func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 	o = o.completed()
+	if err := o.untuned(); err != nil {
+		return nil, err
+	}
+	if in.Probs != "" && (o.Tuning.Weights != "" || o.Rounds > 1) {
+		return nil, errors.New("audit: --probs brings its scores: leave --finetune and --seeds out, or --probs")
+	}
 	whole, err := datasets.Read(in.Manifest, datasets.ReadOptions{Numbered: in.Probs != "" && !in.Named})
 	if err != nil {
 		return nil, err
@@ -114,23 +122,26 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 	if in.Features == "" {
 		return byProbabilities(ctx, in, whole, d, nil, room, o)
 	}
-	store, err := features.Open(in.Features)
+	stores, err := openStores(ctx, in, o)
 	if err != nil {
-		return nil, hint.With(err, "make the features first: winnow extract")
-	}
-	if err := store.Verify(ctx); err != nil {
-		return nil, hint.With(err, "make the features again: winnow extract --overwrite")
-	}
-	if store, err = folder.LookAt(store, in.View, o.Note); err != nil {
 		return nil, err
 	}
+	store := stores[0]
 	if in.Probs != "" {
+		if len(stores) > 1 {
+			return nil, fmt.Errorf("audit: --probs brings its scores, beside which features find outliers and copies: found %d stores, expected one", len(stores))
+		}
 		if err := o.within(d, store.Dim, store.Dim, min(store.Dim, head.Widest)); err != nil {
 			return nil, err
 		}
 		return byProbabilities(ctx, in, whole, d, store, room, o)
 	}
-	a, err := o.stored(ctx, d, store)
+	if o.Tuning.Weights != "" {
+		if err := o.tuneStored(in, stores, whole); err != nil {
+			return nil, err
+		}
+	}
+	a, err := o.stored(ctx, d, stores...)
 	if err != nil {
 		return nil, err
 	}
@@ -149,12 +160,13 @@ func (o *Options) fit(d *datasets.Dataset, dim int) error {
 	return o.within(d, dim, dim, min(dim, head.Widest))
 }
 
-// stored judges the training images of d by a store.
-func (o Options) stored(ctx context.Context, d *datasets.Dataset, store *features.Store) (*Report, error) {
-	if err := o.fit(d, store.Dim); err != nil {
+// stored judges the training images of d by the stores of one backbone or several.
+func (o Options) stored(ctx context.Context, d *datasets.Dataset, stores ...*features.Store) (*Report, error) {
+	if err := o.fit(d, values(stores)); err != nil {
 		return nil, err
 	}
-	data, err := run.Join(ctx, d, store)
+	data, parts, free, err := join(ctx, d, stores)
+	defer func() { free() }()
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +178,7 @@ func (o Options) stored(ctx context.Context, d *datasets.Dataset, store *feature
 			return nil, err
 		}
 	}
-	o.Classes, o.Whiten = len(data.Classes), true
+	o.Classes, o.Whiten, o.Parts = len(data.Classes), true, parts
 	set := data.Train
 	data.Train.X, data.Stored, data.Validation = blas32.General{}, features.Set{}, features.Set{} // the audit lets go of them when it can
 	result, err := audit.Run(ctx, set, o.Options)
@@ -262,7 +274,7 @@ func (j *judged) reportOn(ctx context.Context, z features.Set, note func(string,
 // name fills in what was found: ids are the positions in d of the result's rows, classes the names of its labels.
 func (a *Report) name(result audit.Result, ids []int, d *datasets.Dataset, classes []string, note func(string, ...any)) error {
 	a.result, a.ids = result, ids
-	a.Scorer, a.Why, a.Suggests, a.Rate, a.Unjudged = result.Scorer, result.Why, result.Suggests, result.Rate, result.Unjudged
+	a.Scorer, a.Why, a.Blind, a.Suggests, a.Rate, a.Unjudged = result.Scorer, result.Why, result.Blind, result.Suggests, result.Rate, result.Unjudged
 	a.LeftOut = append([]lookup.LeftOut{}, a.LeftOut...)
 	paths := make([]string, len(ids))
 	for row, id := range ids {

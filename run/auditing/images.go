@@ -40,6 +40,9 @@ const glyphnet = "glyphnet"
 // them: those of all images, so that one store serves every choice of splits.
 func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
 	in.Host, o, in.Source = in.Host.Complete(), o.completed(), filepath.Clean(in.Source)
+	if err := o.untuned(); err != nil {
+		return nil, err
+	}
 	info, err := os.Stat(in.Source)
 	if err != nil {
 		return nil, fmt.Errorf("audit: %s: there is no such run folder, folder of images, .zip file or manifest", in.Source)
@@ -62,6 +65,12 @@ func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
 	}
 	if err := in.strays(e.Root, whole, o.Note); err != nil {
 		return nil, err
+	}
+	if o.Tuning.Weights != "" {
+		o.Tuning.Host = in.Host
+		if err := o.tuneImages(e, imageroot.Resolve(in.Root, in.Source), whole); err != nil {
+			return nil, err
+		}
 	}
 	e.Memory = o.MaxMem
 	if dim := e.Cut.Dim; dim > 0 { // too little memory is told before the images are read

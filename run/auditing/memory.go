@@ -37,8 +37,8 @@ func (o *Options) choose(d *datasets.Dataset, whitened, stored, judged int) erro
 	memory := o.MaxMem
 	o.Scorer = judges.Default
 	err := o.within(d, whitened, stored, judged)
-	if err == nil {
-		return nil
+	if err == nil || o.Tune != nil { // which fitted has no use for
+		return err
 	}
 	o.Scorer, o.MaxMem = judges.Fitted, memory
 	if o.within(d, whitened, stored, judged) != nil {

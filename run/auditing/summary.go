@@ -18,6 +18,9 @@ import (
 // sure is the probability below which a label is all but surely wrong.
 const sure = 0.01
 
+// blind is said of a set whose labels nothing foretells.
+const blind = "Nothing can be said of these labels: from all the others each is foretold no better than by chance, so these features do not tell the classes apart (another --model may)."
+
 // Called returns the images whose labels are called wrong, most suspect first.
 func (a *Report) Called() (list []suspects.Entry) {
 	for _, e := range a.Images {
@@ -62,6 +65,8 @@ func (a *Report) headline(called int) string {
 		return fmt.Sprintf("%d of %d labels are called wrong; nothing tells how many are.", called, judged)
 	case asked:
 		return fmt.Sprintf("%d of %d labels are called wrong, as many as asked for; estimated are %s.", called, judged, interval)
+	case a.Blind:
+		return blind
 	case called == 0:
 		return fmt.Sprintf("None of %d labels looks wrong (%s).", judged, interval)
 	}

@@ -50,7 +50,10 @@ func (a *Report) WriteText(w io.Writer, top int) {
 	if a.Why != "" {
 		fmt.Fprintf(w, "%s took %s\n", a.Scorer, a.Why)
 	}
-	if a.Noise != nil {
+	switch {
+	case a.Blind:
+		fmt.Fprintln(w, blind)
+	case a.Noise != nil:
 		fmt.Fprintf(w, "wrong labels: about %s\n", a.Noise)
 	}
 	if d := a.Detection; d != nil && d.Wrong == 0 {

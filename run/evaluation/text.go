@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"winnow/eval"
+	"winnow/filters/noiserate"
 	"winnow/internal/text"
 	"winnow/run/comparison"
 )
@@ -104,7 +105,7 @@ func printFitted(w io.Writer, m Measured, a eval.Accuracy) {
 // Write writes the estimates, and the top classes with the most wrong labels.
 func (r NoiseReport) Write(w io.Writer, top int) {
 	for _, e := range r.Estimates {
-		fmt.Fprintf(w, "wrong labels: about %s, %d images judged\n", e, e.Judged)
+		fmt.Fprintf(w, "wrong labels: about %s, %d images judged%s\n", e, e.Judged, noiserate.Caution(e.Method))
 	}
 	if r.True != nil {
 		fmt.Fprintf(w, "the manifest knows: %.1f %% are wrong\n", 100**r.True)

@@ -134,6 +134,23 @@ func readOne(cache interface {
 	return err
 }
 
+// Held returns about how many bytes an image holds while the network learns from it: the activations that its derivative
+// reads, and their gradients.
+func (t *Live) Held() int64 {
+	var sum int64
+	known := graph.Infer(t.derivative.Forward)
+	for _, name := range t.derivative.Saved {
+		size := int64(4)
+		for _, d := range known[name].Shape {
+			if d.Known() { // all but the number of images
+				size *= d.Size
+			}
+		}
+		sum += size
+	}
+	return 2 * sum
+}
+
 // Weights names the initializers that are trained.
 func (t *Live) Weights() []string { return t.weights }
 

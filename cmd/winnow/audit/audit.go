@@ -48,6 +48,9 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.Float64Flag{Name: "copies", Value: findings.CopyBound, Usage: "cosine `S` from which two images are near copies"},
 			&cli.IntFlag{Name: "neighbours", Value: 10, Usage: "scorers knn and, the image itself counted, simifeat-v and simifeat-r: `K` images that vote"},
 			&cli.IntFlag{Name: "folds", Value: 5, Usage: "scorers combined, self-confidence, margin, confident and crossfit: `K` parts of which one is judged by the others"},
+			&cli.IntFlag{Name: "seeds", Value: 1, Usage: "scorers combined and crossfit: judge by the mean of `N` partings into folds, each with a seed of its own"},
+			&cli.StringFlag{Name: "finetune", Usage: "scorers combined and crossfit: judge each fold by a network fine-tuned on the others, too: all of it or from `STAGE` on, as winnow train has it"},
+			&cli.StringFlag{Name: "augment", DefaultText: "by the images", Usage: "--finetune: change images by the recipe `NAME`, as winnow train has it"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "seed of the folds and of the resampling behind the interval"},
 			&cli.StringFlag{Name: "clean", Usage: "write a mended manifest to `FILE`, by default of the images called wrong"},
 			&cli.BoolFlag{Name: "drop", Usage: "--clean: leave them out"},
@@ -77,7 +80,7 @@ func description() string {
 		"   winnow audit --features features --labels noisy.csv --out suspects.csv --classes classes.csv\n" +
 		"   winnow audit --features features --labels noisy.csv --clean clean.csv --drop --precision 0.9\n" +
 		"   winnow audit --features features --labels noisy.csv --scorer fitted    # seconds, without training\n" +
-		"   winnow audit --probs predicted.npy --labels noisy.csv --out suspects.csv\n\n" + auditing.ProbsHelp +
+		"   winnow audit --probs predicted.npy --labels noisy.csv --out suspects.csv\n\n" + auditing.ProbsHelp + auditing.TuningHelp +
 		"The cleaned manifest is the one that was read, in its own form, with all its columns: rows are left out and labels\n" +
 		"replaced, nothing else. Of a folder of images a CSV manifest is made.\n\n" +
 		"Scorers:\n\n" + auditing.ScorerHelp() + "\n\n" +
@@ -94,7 +97,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 	defer budget.Collect(o.Audit.MaxMem)()
 	o.Audit.Note = p.Note
 	end := func() {}
-	o.Images.Host, o.watch = p.Host(), p.Watch
+	o.Images.Host, o.Audit.Tuning.Host, o.watch = p.Host(), p.Host(), p.Watch
 	if !p.Quiet {
 		line := progress.New(p.Err, "steps", time.Now)
 		o.Audit.Stage = func(name string, guess, after time.Duration) {
@@ -107,9 +110,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 			line.Stage("write", "pictures", 0, 0)
 			return func(done, total int) { line.At(done, total, 0, "") }, line.End
 		}
-		o.Audit.Told = func(fold, step, steps int) {
-			line.At(fold*steps+step, o.Audit.Folds*steps, 0, fmt.Sprintf("  fold %d of %d", fold+1, o.Audit.Folds))
-		}
+		o.Audit.Told = func(done, total, kept int, where string) { line.At(done, total, kept, "  "+where) }
 		end = line.End
 	}
 	a, err := judge(ctx, p, o)

@@ -41,8 +41,8 @@ type Options struct {
 // read turns the flags into options, and refuses what means nothing.
 func read(c *cli.Context) (o Options, err error) {
 	o = Options{Out: c.String("out"), Classes: c.String("classes"), Clean: c.String("clean"), Relabel: c.Bool("relabel"), Top: c.Int("top"), JSON: c.Bool("json"), Sheet: c.Bool("spreadsheet")}
-	o.Audit = auditing.Options{IncludeEval: c.Bool("include-eval"), Options: audit.Options{
-		Scorer: c.String("scorer"), Neighbours: c.Int("neighbours"), Folds: c.Int("folds"), Copies: c.Float64("copies"), Seed: c.Uint64("seed"),
+	o.Audit = auditing.Options{IncludeEval: c.Bool("include-eval"), Tuning: auditing.Tuning{Weights: c.String("finetune"), Augment: c.String("augment")}, Options: audit.Options{
+		Rounds: c.Int("seeds"), Scorer: c.String("scorer"), Neighbours: c.Int("neighbours"), Folds: c.Int("folds"), Copies: c.Float64("copies"), Seed: c.Uint64("seed"),
 	}}
 	if p := c.Float64("noise-rate"); c.IsSet("noise-rate") {
 		o.Audit.Rate = &p
@@ -64,13 +64,15 @@ func read(c *cli.Context) (o Options, err error) {
 		if err := readImages(c, &o); err != nil {
 			return o, err
 		}
-	case c.IsSet("model") || c.IsSet("split"):
+	case c.IsSet("model") && !(stored && c.IsSet("finetune")) || c.IsSet("split"):
 		return o, term.Misused("--model and --split are about images: name a folder of them, a .zip file or a manifest")
 	case stored:
-		o.Stored = auditing.Stored{Manifest: c.String("manifest"), Features: c.String("features"), View: c.String("view"), Probs: c.String("probs"), Named: o.Clean != ""}
+		o.Stored = auditing.Stored{Manifest: c.String("manifest"), Features: c.String("features"), View: c.String("view"), Probs: c.String("probs"), Root: c.String("root"), Model: c.String("model"), Named: o.Clean != ""}
 		if o.Stored.Probs != "" && o.Audit.Scorer != "" {
 			return o, term.Misused("--scorer: --probs brings its scores: leave out one of them")
 		}
+	case c.IsSet("finetune") || c.IsSet("augment") || c.IsSet("seeds"):
+		return o, term.Misused("--finetune, --augment and --seeds are about images: name them, or --labels FILE and --features DIR, and no run")
 	case c.NArg() == 0:
 		return o, term.Misused("winnow audit takes images (a folder, a .zip file or a manifest) or one run folder, or --labels FILE and --features DIR or --probs FILE")
 	case c.IsSet("probs"):
@@ -97,9 +99,12 @@ func read(c *cli.Context) (o Options, err error) {
 	}
 	o.Open = folder.Options{}
 	for _, flag := range []string{"last", "root"} {
-		if c.IsSet(flag) && !(images && flag == "root") {
+		if c.IsSet(flag) && !(flag == "root" && (images || c.IsSet("finetune"))) {
 			return o, term.Misused("--%s is about runs: name one, or leave it out", flag)
 		}
+	}
+	if o.Out != "" && c.IsSet("finetune") {
+		o.Audit.Tuning.Kept = strings.TrimSuffix(o.Out, filepath.Ext(o.Out)) + ".finetune"
 	}
 	if o.Stored.Probs != "" {
 		return o, nil
@@ -147,6 +152,9 @@ func (o Options) check() error {
 	}
 	if n := o.Audit.Neighbours; n < 1 {
 		return term.Misused("--neighbours: found %d, expected 1 or more", n)
+	}
+	if n := o.Audit.Rounds; n < 1 {
+		return term.Misused("--seeds: found %d, expected 1 or more", n)
 	}
 	if n := o.Audit.Folds; n < 2 {
 		return term.Misused("--folds: found %d, expected 2 or more", n)

@@ -31,14 +31,18 @@ func hereIsARun(t *testing.T) {
 func TestFlagsBecomeOptions(t *testing.T) {
 	hereIsARun(t)
 	rate, none := 0.25, 0.0
-	usual := auditing.Options{Options: audit.Options{Neighbours: 10, Folds: 5, Copies: 0.8, Seed: 1, MaxMem: 1 << 30}}
+	usual := auditing.Options{Options: audit.Options{Neighbours: 10, Folds: 5, Rounds: 1, Copies: 0.8, Seed: 1, MaxMem: 1 << 30}}
 	precise := usual
 	precise.Scorer, precise.Rate, precise.IncludeEval, precise.Seed = "vmf", &rate, true, 3
 	old := usual
 	old.Scorer = "probe" // the name that self-confidence had
 	few := usual
 	few.Rate, few.MaxMem, few.Folds, few.Neighbours, few.Copies, few.Scorer = &none, 1<<20, 3, 4, 0.5, "crossfit"
+	tuned := usual
+	tuned.Rounds, tuned.Tuning = 3, auditing.Tuning{Weights: "layer4", Augment: "digits", Kept: "s.finetune"}
 	for line, want := range map[string]Options{
+		"--labels m.csv --features f --root r --model m --finetune layer4 --augment digits --seeds 3 -o s.csv": {Audit: tuned, Out: "s.csv", Top: 20,
+			Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center", Root: "r", Model: "m"}},
 		"--labels m.csv --features f":                {Audit: usual, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center"}, Top: 20},
 		"--labels m.csv --features f --scorer probe": {Audit: old, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center"}, Top: 20},
 		"run":                          {Audit: usual, Run: "run", Top: 20, Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
@@ -84,6 +88,9 @@ func TestMisuse(t *testing.T) {
 		"photos --scorer proxysim":             "cannot judge stored features",
 		"photos more":                          "takes one run folder, found 2 arguments",
 		"photos --out s.foo":                   "--out: ",
+		"run --finetune all":                   "and no run",
+		"photos --seeds 0":                     "--seeds: found 0",
+		"--labels m --features f --root r":     "--root is about runs",
 		"run --model m":                        "--model and --split are about images",
 		"--labels m --features f --split test": "--model and --split are about images",
 		"run --probs p.npy":                    "give --labels FILE, and no run",

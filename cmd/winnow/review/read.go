@@ -11,6 +11,7 @@ import (
 	"winnow/cmd/winnow/term"
 	"winnow/datasets"
 	"winnow/review"
+	"winnow/review/decisions"
 )
 
 // Options are what winnow review is asked for.
@@ -27,7 +28,7 @@ type Options struct {
 // read turns the flags into options, and refuses those that do not go together.
 func read(c *cli.Context) (Options, error) {
 	o := Options{
-		Files: review.Files{Audit: c.String("audit"), Manifest: c.String("manifest"), Root: c.String("root"), Decisions: c.String("decisions"), Out: c.String("out")},
+		Files: review.Files{Audit: c.String("audit"), Manifest: c.String("manifest"), Root: c.String("root"), Decisions: c.String("decisions"), Out: c.String("out"), List: c.String("decided"), Names: c.String("names"), Reviewer: strings.TrimSpace(c.String("reviewer"))},
 		Run:   c.String("run"), Features: c.String("features"), Model: c.String("model"), Export: c.Bool("export"), JSON: c.Bool("json"),
 		Listen: c.String("listen"), Hosts: c.StringSlice("allow-host"), Token: c.String("token"), OpenPage: c.Bool("open"),
 	}
@@ -41,6 +42,8 @@ func read(c *cli.Context) (Options, error) {
 		return o, term.Misused("--export: name the file to write with --out")
 	case !o.Export && o.Audit == "":
 		return o, term.Misused("the suspects are missing: name the file that winnow audit wrote")
+	case o.List != "" && !o.Export:
+		return o, term.Misused("--decided goes with --export")
 	case o.JSON && !o.Export:
 		return o, term.Misused("--json goes with --export")
 	case o.Model != "" && (o.Features == "" || o.Run != ""):
@@ -50,6 +53,9 @@ func read(c *cli.Context) (Options, error) {
 		if err := review.CheckToken(o.Token); err != nil {
 			return o, term.Misused("--token: %v", err)
 		}
+	}
+	if err := decisions.CheckReviewer(o.Reviewer); err != nil {
+		return o, term.Misused("--reviewer: %v", err)
 	}
 	if host, _, err := net.SplitHostPort(o.Listen); err != nil {
 		return o, term.Misused("--listen: found %q, expected HOST:PORT, as 127.0.0.1:8080", o.Listen)
@@ -69,5 +75,9 @@ func checkOut(f review.Files) error {
 	if !slices.Contains(endings, strings.ToLower(filepath.Ext(f.Out))) {
 		return term.Misused("--out: %q does not end in %s: the mended manifest has the form of %s", f.Out, strings.Join(endings, " or "), f.Manifest)
 	}
-	return term.CheckTargets([]term.Target{{Flag: "out", Path: f.Out}}, []string{f.Manifest, f.Audit, f.DecisionsFile()})
+	targets := []term.Target{{Flag: "out", Path: f.Out}}
+	if f.List != "" {
+		targets = append(targets, term.Target{Flag: "decided", Path: f.List})
+	}
+	return term.CheckTargets(targets, []string{f.Manifest, f.Audit, f.DecisionsFile()})
 }

@@ -29,7 +29,9 @@ func command(call term.Call[Options]) *cli.Command {
 		Description: "Serves a page that shows the suspects of winnow audit --out with typical images of both labels and the nearest\n" +
 			"neighbours, and prints its address. Where the audit calls no label wrong, and on demand, it shows all images. A\n" +
 			"decision is on the disk before it is answered: in a file beside the manifest, keyed by the images' paths, so that a\n" +
-			"later audit of the same manifest keeps it. One server at a time holds the file. Images are found like those of other\n" +
+			"later audit of the same manifest keeps it. Several people can use one server: the page asks each browser for a name\n" +
+			"once, keeps who decided what and when, and shows where they differ. The mended manifest follows what more than half\n" +
+			"of those want who were sure; without such a majority a label is left as given, as where all are unsure. One server at a time holds the file. Images are found like those of other\n" +
 			"commands; a link that leads out of their folder is not followed. With a feature store, an index or a run the page\n" +
 			"finds images that are alike. Ctrl-C ends the server.\n\n" +
 			"   winnow audit photos\n" +
@@ -47,7 +49,10 @@ func command(call term.Call[Options]) *cli.Command {
 			&cli.StringFlag{Name: "model", DefaultText: "the one that made the features", Usage: "embed images that are searched for by a run folder or an ONNX `FILE`, where it moved"},
 			&cli.StringFlag{Name: "decisions", DefaultText: "beside the manifest", Usage: "keep decisions in `FILE`"},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "the mended manifest is written to `FILE`, in the form of --manifest"},
+			&cli.StringFlag{Name: "names", DefaultText: "the manifest's column class_name", Usage: "show classes by the names in `FILE`.csv, columns class and name; labels are written as they are"},
+			&cli.StringFlag{Name: "reviewer", Usage: "the `NAME` that the page proposes to keep decisions by"},
 			&cli.BoolFlag{Name: "export", Usage: "serve nothing: write the mended manifest to --out"},
+			&cli.StringFlag{Name: "decided", Usage: "--export: list every decision and note, by whom and when, in `FILE`.csv"},
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0", Usage: "serve at `HOST:PORT`; port 0 is any that is free"},
 			&cli.StringSliceFlag{Name: "allow-host", Usage: "answer to the name `HOST` too, as behind a proxy (repeatable)"},
 			&cli.StringFlag{Name: "token", DefaultText: "a new one each time", Usage: "ask for the token `TEXT`, 16 letters or more; other users of this machine see it here, not in the variable", EnvVars: []string{"WINNOW_REVIEW_TOKEN"}},
@@ -126,7 +131,7 @@ func export(p *term.Program, o Options) error {
 	if o.JSON {
 		return p.JSON(e)
 	}
-	fmt.Fprintf(p.Out, "%s: %d rows; %d images dropped, %d relabelled, %d kept as they were, %d undecided\n", e.Path, e.Rows, e.Dropped, e.Relabelled, e.Kept, e.Undecided)
+	fmt.Fprintf(p.Out, "%s: %d rows; %d images dropped, %d relabelled, %d kept as they were, %d undecided\n%s", e.Path, e.Rows, e.Dropped, e.Relabelled, e.Kept, e.Undecided, e.Left())
 	return nil
 }
 

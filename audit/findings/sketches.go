@@ -1,0 +1,131 @@
+package findings
+
+import (
+	"context"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+
+	"winnow/eval"
+	"winnow/features"
+)
+
+const (
+	sketchBits = 256
+	tables     = 96
+	bucket     = 64      // rows that a bucket of a table holds on average
+	following  = 256     // rows of a bucket that one is compared with
+	mostChecks = 200     // rows whose vectors one is compared with
+	deviations = 4       // of the number of bits that differ, beyond which sketches are not alike
+	missed     = 1 / 20. // share of pairs at the bound that may be in no bucket together
+)
+
+// sketch is on which side of planes through the origin a vector lies. Two vectors at an angle θ lie on different sides of
+// a random one with probability θ/π.
+type sketch [sketchBits / 64]uint64
+
+func (s *sketch) differ(t *sketch) (n int) {
+	for w, v := range s {
+		n += bits.OnesCount64(v ^ t[w])
+	}
+	return n
+}
+
+// sketched finds near copies with another label without comparing all with all. Each table puts rows into buckets by some
+// bits of their sketches; of a bucket those are compared whose whole sketches are alike. A pair at the bound shares a bucket
+// of one table with probability 1-missed or more, a nearer one more surely. How many rows one is compared with
+// is bounded, so that time is O(n).
+//
+// Source: Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002; Indyk & Motwani, STOC 1998.
+func sketched(ctx context.Context, z features.Set, bound float64, list [][]eval.Neighbour) error {
+	rng := rand.New(rand.NewPCG(uint64(z.Dim()), 3))
+	marks, err := sketches(ctx, z, rng)
+	if err != nil {
+		return err
+	}
+	apart := math.Acos(math.Max(-1, math.Min(bound, 1))) / math.Pi // probability that a bit of two at the bound differs
+	alike := int(sketchBits*apart + deviations*math.Sqrt(sketchBits*apart*(1-apart)))
+	together := 1 - math.Pow(missed, 1./tables) // probability that they need to share a bucket of a table
+	width := int(math.Min(math.Log2(float64(z.Len())/bucket), math.Log(together)/math.Log1p(-math.Max(apart, 1e-3))))
+	width = max(width, 1)
+	t := table{order: make([]int32, z.Len()), key: make([]uint32, z.Len()), marks: make([]sketch, z.Len()), start: make([]int32, 1<<width+1)}
+	checks := make([]int32, z.Len())
+	for range tables {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		t.fill(marks, rng.Perm(sketchBits)[:width])
+		for b, from := range t.start[:len(t.start)-1] {
+			rows, sides := t.order[from:t.start[b+1]], t.marks[from:t.start[b+1]]
+			for a, i := range rows {
+				for c := a + 1; c < min(a+1+following, len(rows)) && checks[i] < mostChecks; c++ {
+					j := rows[c]
+					if sides[a].differ(&sides[c]) > alike || z.Labels[i] == z.Labels[j] {
+						continue
+					}
+					checks[i]++
+					if v := features.Dot(z.Row(int(i)), z.Row(int(j))); v >= bound {
+						note(&list[i], eval.Neighbour{Row: int(j), Similarity: float32(v)})
+						note(&list[j], eval.Neighbour{Row: int(i), Similarity: float32(v)})
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// sketches returns those of all rows.
+func sketches(ctx context.Context, z features.Set, rng *rand.Rand) ([]sketch, error) {
+	planes := features.NewMatrix(sketchBits, z.Dim())
+	for i := range planes.Data {
+		planes.Data[i] = float32(rng.NormFloat64())
+	}
+	const block = 4096
+	marks := make([]sketch, z.Len())
+	var scratch []float32
+	for from := 0; from < z.Len(); from += block {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		sides := features.Products(&scratch, features.Part(z.X, from, min(block, z.Len()-from)), planes)
+		for i := range sides.Rows {
+			for b, v := range features.Row(sides, i) {
+				if v > 0 {
+					marks[from+i][b/64] |= 1 << (b % 64)
+				}
+			}
+		}
+	}
+	return marks, nil
+}
+
+// table is rows in buckets.
+type table struct {
+	order []int32  // rows, bucket by bucket
+	marks []sketch // theirs
+	start []int32  // of each bucket, and the end of the last
+	key   []uint32 // bucket of each row
+}
+
+// fill puts rows into buckets by some bits of their sketches.
+func (t *table) fill(marks []sketch, by []int) {
+	clear(t.start)
+	for i := range marks {
+		var key uint32
+		for _, b := range by {
+			key = key<<1 | uint32(marks[i][b/64]>>(b%64)&1)
+		}
+		t.key[i] = key
+		t.start[key+1]++
+	}
+	for b := 1; b < len(t.start); b++ {
+		t.start[b] += t.start[b-1]
+	}
+	next := append([]int32(nil), t.start...)
+	for i, key := range t.key {
+		at := next[key]
+		next[key]++
+		t.order[at], t.marks[at] = int32(i), marks[i]
+	}
+}

@@ -1,0 +1,64 @@
+package features
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"unsafe"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+const (
+	// SpillFrom is the size of a matrix, in bytes, from which [Spill] holds it in a file.
+	SpillFrom = 64 << 20
+	spillRows = 2048 // that are made at a time
+)
+
+// Spill returns rows×cols numbers, to be read only, that fill makes some rows at a time. A large matrix is in a file without
+// a name among the system's temporary ones, mapped: its pages are the system's to take back, and no memory of the program's
+// own. free, never nil, lets go of it.
+func Spill(rows, cols int, fill func(from int, x blas32.General) error) (x blas32.General, free func() error, err error) {
+	size, free := 4*int64(rows)*int64(cols), func() error { return nil }
+	if size < SpillFrom {
+		x = NewMatrix(rows, cols)
+		return x, free, eachPart(rows, func(from, n int) error { return fill(from, Part(x, from, n)) })
+	}
+	f, err := os.CreateTemp("", "winnow-*.vectors")
+	if err != nil {
+		return x, free, fmt.Errorf("features: room for %d vectors: %w", rows, err)
+	}
+	defer f.Close() // what is mapped stays
+	unnamed := os.Remove(f.Name()) == nil
+	block := NewMatrix(min(spillRows, rows), cols)
+	err = eachPart(rows, func(from, n int) error {
+		part := Part(block, 0, n)
+		if err := fill(from, part); err != nil {
+			return err
+		}
+		if _, err := f.Write(unsafe.Slice((*byte)(unsafe.Pointer(&part.Data[0])), 4*n*cols)); err != nil {
+			return fmt.Errorf("features: room for %d vectors of %d values, which TMPDIR moves: %w", rows, cols, err)
+		}
+		return nil
+	})
+	if err == nil {
+		if data, unmap := MapFloats(f, size); data != nil {
+			return blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: data}, unmap, nil
+		}
+		x = NewMatrix(rows, cols)
+		_, err = f.ReadAt(unsafe.Slice((*byte)(unsafe.Pointer(&x.Data[0])), size), 0)
+	}
+	if !unnamed {
+		err = errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	return x, free, err
+}
+
+func eachPart(rows int, do func(from, n int) error) error {
+	for from := 0; from < rows; from += spillRows {
+		if err := do(from, min(spillRows, rows-from)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

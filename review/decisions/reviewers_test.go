@@ -1,0 +1,174 @@
+package decisions
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// everybody returns what stands in the store, a line for each reviewer of an image.
+func everybody(t *testing.T, s *Store) (lines []string) {
+	t.Helper()
+	if err := s.Images(func(i Image) error { lines = append(lines, i.Path+" "+i.Reviewer+": "+said(i)); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+// TestReviewers: each reviewer has a decision and a note of their own about an image, with versions of their own, and takes
+// back nothing of another one, not even in the same tab.
+func TestReviewers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.db")
+	s := open(t, path)
+	ann, ben := Author{"tab", "Ann"}, Author{"tab", "Ben"}
+	decide := func(by Author, c Change) {
+		t.Helper()
+		list, err := s.Decide(by, []Change{c})
+		if must(t, list, err); list[0].Reviewer != by.Reviewer {
+			t.Errorf("answered for %q", list[0].Reviewer)
+		}
+	}
+	decide(ann, keepIt("a", 0))
+	decide(ben, Change{Path: "a", Given: "cat", Action: Unsure, Note: "fur,\nor moss?"})
+	decide(ann, dropIt("a", 1))
+	want := []string{"a Ben: unsure  v1 fur,\nor moss?", "a Ann: drop  v2"}
+	if diff := cmp.Diff(want, everybody(t, s)); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := s.Decide(ben, []Change{keepIt("a", 0)}); !errors.As(err, new(*Conflict)) || err.(*Conflict).Images[0].Reviewer != "Ben" {
+		t.Errorf("a version that is past: %v", err)
+	}
+	undo := func(by Author, want string) {
+		t.Helper()
+		list, err := s.Undo(by)
+		if must(t, list, err); len(list) != 1 || list[0].Reviewer != by.Reviewer || said(list[0]) != want {
+			t.Errorf("undone: %+v, expected %s", list, want)
+		}
+	}
+	undo(ben, "undecided  v2")
+	undo(ann, "keep  v3")
+	list, err := s.Redo(ben)
+	if must(t, list, err); said(list[0]) != "unsure  v3 fur,\nor moss?" {
+		t.Errorf("redone: %+v", list)
+	}
+	undo(ann, "undecided  v4")
+	if _, err := s.Undo(ann); !errors.Is(err, ErrNothing) {
+		t.Errorf("another reviewer's was undone: %v", err)
+	}
+	_, entries, err := s.History(0, 9)
+	if err != nil || len(entries) != 3 || entries[1].Reviewer != "Ben" || entries[1].Note != "fur,\nor moss?" || entries[0].Reviewer != "Ann" || !entries[0].Undone {
+		t.Errorf("history %+v, %v", entries, err)
+	}
+	before := everybody(t, s)
+	s.Close()
+	if diff := cmp.Diff(before, everybody(t, open(t, path))); diff != "" {
+		t.Errorf("opened again: %s", diff)
+	}
+}
+
+// old writes a file as winnow wrote it before there were reviewers and notes.
+func old(t *testing.T, path string, more ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, q := range append([]string{schemas[0], fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=1;", applicationID), `
+		INSERT INTO batches VALUES (1, 'tab', 5, 0), (2, 'tab', 6, 1);
+		INSERT INTO images VALUES ('a', 'cat', 'relabel', 'dog', 5, 1, 1, 1), ('b', 'cat', 'keep', '', 5, 3, 3, 1);
+		INSERT INTO history VALUES (1, 1, 'a', 'cat', 'relabel', 'dog', 5, '', 'undecided', '', 0, 0), (2, 1, 'b', 'cat', 'keep', '', 5, '', 'undecided', '', 0, 0),
+			(3, 2, 'b', 'cat', 'drop', '', 6, 'cat', 'keep', '', 5, 1);
+		INSERT INTO audits VALUES ('x', 'a.csv', 2, 5, 5);`}, more...) {
+		if _, err := db.Exec(q); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestUpgrade: a file of the version before is taken over whole: decisions, history, audits and what can be undone; and
+// what it then is can be opened again.
+func TestUpgrade(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.db")
+	old(t, path)
+	for range 2 {
+		s := open(t, path)
+		if diff := cmp.Diff([]string{"a : relabel dog v1", "b : keep  v3"}, everybody(t, s)); diff != "" {
+			t.Fatal(diff)
+		}
+		total, entries, err := s.History(0, 9)
+		if err != nil || total != 3 || !entries[0].Undone || entries[0].Action != Drop || entries[0].BeforeAction != Keep || entries[2].Label != "dog" || s.Version() != 3 {
+			t.Errorf("history of %d, %+v, version %d, %v", total, entries, s.Version(), err)
+		}
+		if n, err := s.Opened(Audit{"y", "b.csv", 2}); n != 1 || err != nil {
+			t.Errorf("%d other audits, %v", n, err)
+		}
+		s.Close()
+	}
+	s := open(t, path)
+	list, err := s.Redo(by("tab"))
+	if must(t, list, err); said(list[0]) != "drop  v4" {
+		t.Errorf("redone: %+v", list)
+	}
+	for _, want := range []string{"keep  v5", "undecided  v2"} {
+		list, err = s.Undo(by("tab"))
+		if must(t, list, err); said(list[0]) != want {
+			t.Errorf("undone: %+v, expected %s", list, want)
+		}
+	}
+}
+
+// TestUpgradeRefused: a file of the version before that holds what winnow does not write stays as it was.
+func TestUpgradeRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "d.db")
+	old(t, path, "CREATE VIEW mine AS SELECT 1")
+	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "a trigger or a view") {
+		t.Errorf("got %v", err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var version, columns int
+	if err := db.QueryRow("SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM pragma_table_info('images'))").Scan(&version, &columns); err != nil || version != 1 || columns != 8 {
+		t.Errorf("version %d, %d columns, %v", version, columns, err)
+	}
+}
+
+// TestWords: names and notes that are too long or no text are refused, and never read from a file either.
+func TestWords(t *testing.T) {
+	for name, fine := range map[string]bool{"": true, "Ann": true, "Zoë B. 李": true, strings.Repeat("é", 60): true, strings.Repeat("é", 61): false, " Ann": false, "Ann ": false, "a\nb": false, "a\x00": false, "\xff": false} {
+		if err := CheckReviewer(name); (err == nil) != fine {
+			t.Errorf("name %q: %v", name, err)
+		}
+	}
+	for note, fine := range map[string]bool{"": true, "two\nlines\t<b>": true, strings.Repeat("é", 1000): true, strings.Repeat("é", 1001): false, "\x1b[31m": false, "\xff": false} {
+		if err := CheckNote(note); (err == nil) != fine {
+			t.Errorf("note %.20q: %v", note, err)
+		}
+	}
+	for column, text := range map[string]string{"note": strings.Repeat("x", MostNote+1), "reviewer": "a\tb"} {
+		path := filepath.Join(t.TempDir(), "d.db")
+		s := open(t, path)
+		list, err := s.Decide(by("t"), []Change{keepIt("a.png", 0)})
+		must(t, list, err)
+		s.Close()
+		db, err := sql.Open("sqlite", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Exec("UPDATE images SET "+column+" = ?", text); err != nil {
+			t.Fatal(err)
+		}
+		db.Close()
+		if err := open(t, path).Images(func(Image) error { return nil }); err == nil || !strings.Contains(err.Error(), "a.png") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: got %v", column, err)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package decisions
+
+import (
+	"database/sql"
+	"fmt"
+)
+
+// schemas make the tables of each version out of those of the version before it.
+var schemas = []string{`
+CREATE TABLE images (
+	path TEXT PRIMARY KEY, given TEXT NOT NULL, action TEXT NOT NULL, label TEXT NOT NULL, at INTEGER NOT NULL,
+	version INTEGER NOT NULL, change INTEGER NOT NULL,
+	batch INTEGER NOT NULL -- that made the decision; 0: none
+) WITHOUT ROWID;
+CREATE TABLE batches (
+	batch INTEGER PRIMARY KEY, tab TEXT NOT NULL, at INTEGER NOT NULL,
+	state INTEGER NOT NULL -- 0 done, 1 undone, 2 done for good, 3 undone for good
+);
+CREATE INDEX batches_of_tab ON batches (tab, state, batch);
+CREATE TABLE history (
+	n INTEGER PRIMARY KEY, batch INTEGER NOT NULL REFERENCES batches (batch), path TEXT NOT NULL,
+	given TEXT NOT NULL, action TEXT NOT NULL, label TEXT NOT NULL, at INTEGER NOT NULL,
+	before_given TEXT NOT NULL, before_action TEXT NOT NULL, before_label TEXT NOT NULL, before_at INTEGER NOT NULL,
+	before_batch INTEGER NOT NULL
+);
+CREATE INDEX history_of_batch ON history (batch);
+CREATE TABLE audits (
+	sum TEXT PRIMARY KEY, name TEXT NOT NULL, images INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL
+);
+`, `
+CREATE TABLE images_by_reviewer (
+	path TEXT NOT NULL, reviewer TEXT NOT NULL, given TEXT NOT NULL, action TEXT NOT NULL, label TEXT NOT NULL, note TEXT NOT NULL,
+	at INTEGER NOT NULL, version INTEGER NOT NULL, change INTEGER NOT NULL, batch INTEGER NOT NULL, PRIMARY KEY (path, reviewer)
+) WITHOUT ROWID;
+INSERT INTO images_by_reviewer SELECT path, '', given, action, label, '', at, version, change, batch FROM images;
+DROP TABLE images;
+ALTER TABLE images_by_reviewer RENAME TO images;
+ALTER TABLE batches ADD COLUMN reviewer TEXT NOT NULL DEFAULT '';
+ALTER TABLE history ADD COLUMN note TEXT NOT NULL DEFAULT '';
+ALTER TABLE history ADD COLUMN before_note TEXT NOT NULL DEFAULT '';
+`}
+
+// upgrade brings tables of a version to the last one; 0: there are none.
+func upgrade(tx *sql.Tx, from int64) error {
+	for _, schema := range schemas[from:] {
+		if _, err := tx.Exec(schema); err != nil {
+			return err
+		}
+	}
+	_, err := tx.Exec(fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, len(schemas)))
+	return err
+}

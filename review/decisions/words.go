@@ -1,0 +1,62 @@
+package decisions
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds of what people write, in characters.
+const (
+	MostName = 60
+	MostNote = 1000
+)
+
+// CheckReviewer refuses a name that cannot be one. "" is that of people who give none.
+func CheckReviewer(name string) error {
+	if n := utf8.RuneCountInString(name); n > MostName {
+		return fmt.Errorf("the reviewer's name has %d characters, expected at most %d", n, MostName)
+	}
+	if strings.TrimSpace(name) != name {
+		return fmt.Errorf("the reviewer's name %q begins or ends with a space", name)
+	}
+	return readable("the reviewer's name", name, "")
+}
+
+// CheckNote refuses a note that is too long or that is no text.
+func CheckNote(note string) error {
+	if n := utf8.RuneCountInString(note); n > MostNote {
+		return fmt.Errorf("the note has %d characters, expected at most %d", n, MostNote)
+	}
+	return readable("the note", note, "\n\t")
+}
+
+// readable refuses characters that steer instead of being read, but for those allowed.
+func readable(what, text, allowed string) error {
+	if !utf8.ValidString(text) {
+		return fmt.Errorf("%s is not UTF-8: %.40q", what, text)
+	}
+	for _, c := range text {
+		if unicode.IsControl(c) && !strings.ContainsRune(allowed, c) {
+			return fmt.Errorf("%s holds the control character %q", what, c)
+		}
+	}
+	return nil
+}
+
+// checked reads a text of the file, which other programs can write, and refuses what the page cannot have sent.
+type checked struct {
+	to    *string
+	check func(string) error
+}
+
+// Scan implements [sql.Scanner].
+func (c checked) Scan(v any) error {
+	text, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("found %.40q, expected a text", fmt.Sprint(v))
+	}
+	*c.to = text
+	return c.check(text)
+}

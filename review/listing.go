@@ -1,0 +1,51 @@
+package review
+
+import (
+	"encoding/csv"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"winnow/audit/suspects"
+)
+
+// WriteList writes what each reviewer decided as CSV, a row for each decision or note, in the order of the manifest and of
+// the reviewers' names; outcome is what all decisions about the image come to. Spreadsheets take no name or note for a formula.
+func (r *Reviewer) WriteList(w io.Writer) error {
+	r.mutex.RLock()
+	defer r.mutex.RUnlock()
+	d, t := r.decided, r.table
+	out := csv.NewWriter(w)
+	if err := out.Write([]string{"path", "given_label", "outcome", "outcome_label", "reviewer", "decision", "decision_label", "note", "at"}); err != nil {
+		return err
+	}
+	for image, votes := range d.votes {
+		image := int32(image)
+		votes = slices.SortedFunc(slices.Values(votes), func(a, b vote) int { return strings.Compare(d.reviewers[a.reviewer], d.reviewers[b.reviewer]) })
+		for _, v := range votes {
+			if v.action == undecided && v.note == "" {
+				continue
+			}
+			err := out.Write([]string{
+				t.path(image), t.label(image), string(actionNames[d.action[image]]), d.labelName(d.label[image]),
+				suspects.Cell(d.reviewers[v.reviewer]), string(actionNames[v.action]), d.labelName(v.label), suspects.Cell(v.note), time.UnixMilli(v.at).UTC().Format(time.RFC3339),
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// getList sends the list of decisions.
+func (r *Reviewer) getList(w http.ResponseWriter, _ *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", "text/csv; charset=utf-8")
+	h.Set("Content-Disposition", `attachment; filename="decided.csv"`)
+	h.Set("Cache-Control", "no-store")
+	_ = r.WriteList(w) // the client may be gone
+}

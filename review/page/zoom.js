@@ -1,0 +1,93 @@
+// The file itself, as large as one likes: the wheel, two fingers or + and − zoom, dragging or the arrow keys move it, 0 or
+// a double click fits it into the window again.
+
+import { get, el, head, open } from "./dom.js";
+import { count, file } from "./words.js";
+
+const dialog = get("zoom"), least = 16, step = 80; // a pixel of the file becomes at most so large, or eight times what fits
+let stage = null, image = null, line = null, scale = 1, left = 0, top = 0;
+const fingers = new Map();
+
+// zoom shows the file of a picture.
+export function zoom({ key, path }) {
+  image = el("img", { alt: file(path), draggable: "false" });
+  line = el("span", { class: "num", role: "status" }, "loading …");
+  stage = el("div", { class: "stage", tabindex: "0", role: "group", "aria-label": "Picture: + and − zoom, arrow keys move, 0 fits" }, image);
+  const button = (words, name, act) => el("button", { type: "button", class: "icon", "aria-label": name, title: name, onclick: act }, words);
+  dialog.replaceChildren(head("zoom-name", file(path), line, button("−", "Smaller (−)", () => by(0.8)), button("+", "Larger (+)", () => by(1.25)), button("1:1", "As it is, pixel by pixel (1)", plain), button("▣", "Fit into the window (0)", fit)), stage);
+  image.addEventListener("load", fit);
+  image.addEventListener("error", () => stage.replaceChildren(el("span", { class: "unreadable", role: "img" }, "cannot be read")));
+  stage.addEventListener("wheel", wheel, { passive: false });
+  stage.addEventListener("dblclick", fit);
+  for (const name of ["pointerdown", "pointermove", "pointerup", "pointercancel"]) stage.addEventListener(name, touch);
+  fingers.clear();
+  open(dialog);
+  image.src = `/image/${encodeURIComponent(key)}`;
+  stage.focus();
+}
+
+const keys = { "+": () => by(1.25), "=": () => by(1.25), "-": () => by(0.8), "−": () => by(0.8), 0: fit, 1: plain, ArrowLeft: () => move(step, 0), ArrowRight: () => move(-step, 0), ArrowUp: () => move(0, step), ArrowDown: () => move(0, -step) };
+dialog.addEventListener("keydown", (e) => {
+  if (e.ctrlKey || e.metaKey || e.altKey || !keys[e.key]) return;
+  e.preventDefault();
+  keys[e.key]();
+});
+addEventListener("resize", () => { if (dialog.open) draw(); });
+
+const fitting = () => Math.min(stage.clientWidth / image.naturalWidth, stage.clientHeight / image.naturalHeight);
+function fit() {
+  scale = fitting();
+  draw();
+}
+function plain() { by(1 / scale); }
+
+// by zooms about a point of the stage, its middle unless another is given.
+function by(factor, x = stage.clientWidth / 2, y = stage.clientHeight / 2) {
+  const small = fitting(), next = Math.min(Math.max(least, 8 * small), Math.max(Math.min(small, 1), scale * factor));
+  left = x - (x - left) * next / scale;
+  top = y - (y - top) * next / scale;
+  scale = next;
+  draw();
+}
+function move(x, y) {
+  left += x;
+  top += y;
+  draw();
+}
+
+// draw keeps the picture in the stage: in its middle where it is smaller, else without a gap.
+function draw() {
+  const within = (at, room, size) => (size <= room ? (room - size) / 2 : Math.min(0, Math.max(room - size, at)));
+  if (!image.naturalWidth) return;
+  left = within(left, stage.clientWidth, image.naturalWidth * scale);
+  top = within(top, stage.clientHeight, image.naturalHeight * scale);
+  image.style.transform = `translate(${left}px, ${top}px) scale(${scale})`;
+  image.classList.toggle("tiny", scale >= 3);
+  line.textContent = `${count(image.naturalWidth)} × ${count(image.naturalHeight)} pixels, ${Math.round(100 * scale)} %`;
+}
+
+function wheel(e) {
+  e.preventDefault();
+  const { left: x, top: y } = stage.getBoundingClientRect();
+  by(Math.exp(-e.deltaY * (e.deltaMode ? 0.05 : 0.0015)), e.clientX - x, e.clientY - y);
+}
+
+// touch drags with one finger or the mouse, and zooms with two fingers about their middle.
+function touch(e) {
+  if (e.type === "pointerdown") {
+    fingers.set(e.pointerId, e);
+    return stage.setPointerCapture(e.pointerId);
+  }
+  if (e.type !== "pointermove") return fingers.delete(e.pointerId);
+  if (!fingers.has(e.pointerId)) return undefined;
+  const before = middle();
+  fingers.set(e.pointerId, e);
+  const now = middle(), at = stage.getBoundingClientRect();
+  move(now.x - before.x, now.y - before.y);
+  if (fingers.size === 2) by(now.wide / before.wide, now.x - at.left, now.y - at.top);
+  return undefined;
+}
+function middle() {
+  const [a, b = a] = [...fingers.values()];
+  return { x: (a.clientX + b.clientX) / 2, y: (a.clientY + b.clientY) / 2, wide: Math.max(1, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY)) };
+}

@@ -1,0 +1,259 @@
+package review
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// as makes decisions as a reviewer does.
+func (w *world) as(reviewer string, status int, list ...map[string]any) (a struct {
+	Applied, Conflicts []state
+	Counts             map[string]int
+	Reviewers          []progressOf
+	Error              string
+}) {
+	w.t.Helper()
+	body, err := json.Marshal(map[string]any{"decisions": list, "tab": "tab of " + reviewer, "reviewer": reviewer})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if got, text := w.ask("POST", "/api/decide", string(body), &a); got != status {
+		w.t.Fatalf("%s: %d %s, expected %d", body, got, text, status)
+	}
+	return a
+}
+
+func withNote(d map[string]any, note string) map[string]any { d["note"] = note; return d }
+
+// found returns the ids that a query finds.
+func (w *world) found(query string) (ids []int32) {
+	w.t.Helper()
+	var a struct{ Rows []row }
+	w.must("GET", "/api/rows?limit=200&"+query, "", &a)
+	for _, r := range a.Rows {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+// TestOutcome: a decision counts if more than half of those want it who were sure.
+func TestOutcome(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "undecided", "k": "keep", "u": "unsure", "uu": "unsure", "-": "undecided", "-u": "unsure", "ku": "keep", "uk": "keep", "uuk": "keep", "kd": "disagreed", "kdu": "disagreed",
+		"kkd": "keep", "dkk": "keep", "kdrr": "disagreed", "rr": "relabel 7", "rs": "disagreed", "rsr": "relabel 7", "krs": "disagreed", "kkrs": "disagreed", "kkkrs": "keep", "ddk-": "drop",
+	} {
+		var votes []vote
+		for i, c := range text {
+			v := map[rune]vote{'k': {action: keep, label: none}, 'd': {action: drop, label: none}, 'r': {action: relabel, label: 7}, 's': {action: relabel, label: 8}, 'u': {action: unsure, label: none}, '-': {label: none}}[c]
+			v.reviewer = int32(i)
+			votes = append(votes, v)
+		}
+		for range len(votes) + 1 { // whatever their order
+			action, label := outcome(votes)
+			got := string(actionNames[action])
+			if action == relabel {
+				got += fmt.Sprint(" ", label)
+			}
+			if got != want || (label != none) != (action == relabel) {
+				t.Errorf("%s: got %s, %d, expected %s", text, got, label, want)
+			}
+			if len(votes) > 0 {
+				votes = append(votes[1:], votes[0])
+			}
+		}
+	}
+}
+
+// TestUnsureAndNotes: unsure is a decision that leaves the label as given; a note stays until it is changed, with a decision or without one.
+func TestUnsureAndNotes(t *testing.T) {
+	w := newWorld(t, 100)
+	a := w.as("", 200, withNote(on(0, "unsure", "", 0), "two birds"), on(1, "unsure", "", 0), withNote(on(2, "undecided", "", 0), "ask Ben"), on(3, "drop", "", 0))
+	if a.Applied[0].Note != "two birds" || a.Applied[0].Decision.Action != "unsure" || a.Applied[2].Decision != nil || a.Applied[2].Note != "ask Ben" || a.Counts["unsure"] != 2 || a.Counts["undecided"] != 87 {
+		t.Errorf("got %+v", a)
+	}
+	if got := w.found("state=unsure"); !slices.Equal(got, []int32{0, 1}) {
+		t.Errorf("unsure: %v", got)
+	}
+	if got := w.found("state=noted"); !slices.Equal(got, []int32{0, 2}) {
+		t.Errorf("noted: %v", got)
+	}
+	if got := w.found("state=decided"); !slices.Equal(got, []int32{0, 1, 3}) {
+		t.Errorf("decided: %v", got)
+	}
+	var s session
+	w.must("GET", "/api/session", "", &s)
+	if s.Precision.Judged != 1 || s.Precision.Wrong != 1 {
+		t.Errorf("what is unsure says whether labels are right: %+v", s.Precision)
+	}
+	a = w.as("", 200, on(0, "keep", "", 1))
+	if a.Applied[0].Note != "two birds" {
+		t.Errorf("the note is lost: %+v", a.Applied[0])
+	}
+	var u applied
+	w.must("POST", "/api/undo", `{"tab":"tab of "}`, &u)
+	if s := u.Undone[0]; s.Decision.Action != "unsure" || s.Note != "two birds" {
+		t.Errorf("undone: %+v", s)
+	}
+	w.as("", 200, withNote(on(0, "unsure", "", 3), ""))
+	if got := w.found("state=noted"); !slices.Equal(got, []int32{2}) {
+		t.Errorf("a note that was deleted: %v", got)
+	}
+	var e Exported
+	w.must("POST", "/api/export", "{}", &e)
+	if e != (Exported{Path: w.review.Out, Rows: 99, Dropped: 1, Unsure: 2, Undecided: 87}) {
+		t.Errorf("got %+v", e)
+	}
+	var gone string
+	for line := range strings.Lines(w.read("m.csv")) {
+		if !strings.HasPrefix(line, w.list[3].Path+",") {
+			gone += line
+		}
+	}
+	if diff := cmp.Diff(gone, w.read("mended.csv")); diff != "" {
+		t.Errorf("what is unsure was changed: %s", diff)
+	}
+}
+
+// TestReviewers: each has a list to decide of their own, all see who decided what, and the mended manifest follows the majority.
+func TestReviewers(t *testing.T) {
+	w := newWorld(t, 100)
+	label := func(id int) string { return other(w.list[id].Given) }
+	w.as("Ann", 200, on(0, "drop", "", 0), on(1, "keep", "", 0), on(2, "relabel", label(2), 0), on(3, "unsure", "", 0), on(4, "keep", "", 0))
+	w.as("Ben", 200, on(0, "drop", "", 0), withNote(on(1, "drop", "", 0), "blurred"), on(2, "relabel", label(2), 0), withNote(on(3, "drop", "", 0), "=1+1"))
+	a := w.as("Cyd", 200, on(1, "drop", "", 0), on(2, "keep", "", 0))
+	if diff := cmp.Diff([]progressOf{{"Ann", 5}, {"Ben", 4}, {"Cyd", 2}}, a.Reviewers); diff != "" {
+		t.Error(diff)
+	}
+	w.as("Ben", 200, on(4, "drop", "", 0))
+	var rows struct{ Rows []row }
+	w.must("GET", "/api/rows?limit=5&reviewer=Ann", "", &rows)
+	r := rows.Rows[1]
+	if r.Decision.Action != "keep" || r.Version != 1 || r.Outcome != "drop" || !r.Differ || len(r.Others) != 2 || r.Others[0].Reviewer != "Ben" || r.Others[0].Action != "drop" || r.Others[0].Note != "blurred" || r.Others[1].Reviewer != "Cyd" {
+		t.Errorf("got %+v", r)
+	}
+	if r := rows.Rows[0]; r.Differ || len(r.Others) != 1 {
+		t.Errorf("got %+v", r)
+	}
+	if r := rows.Rows[2]; r.Outcome != "relabel" || r.seen.Label != label(2) || !r.Differ {
+		t.Errorf("got %+v", r)
+	}
+	w.must("GET", "/api/rows?limit=5&reviewer=Dan", "", &rows)
+	if r := rows.Rows[4]; r.Decision != nil || r.Version != 0 || len(r.Others) != 2 || r.Outcome != "disagreed" {
+		t.Errorf("a newcomer is shown %+v", r)
+	}
+	for query, want := range map[string][]int32{
+		"state=decided&reviewer=Cyd": {1, 2}, "state=decided&reviewer=Dan": nil, "state=decided&reviewer=Dan&by=*": {0, 1, 2, 3, 4}, "state=keep&reviewer=Dan&by=%3DAnn": {1, 4}, "state=differ": {1, 2, 4}, "state=disagreed&by=*": {4},
+		"state=drop&by=*": {0, 1, 3}, "state=noted": {1, 3}, "state=drop&by=%3DDan": nil,
+	} {
+		if got := w.found(query); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, expected %v", query, got, want)
+		}
+	}
+	if got := len(w.found("state=undecided&reviewer=Ben")); got != 85 {
+		t.Errorf("Ben has %d to decide", got)
+	}
+	var e Exported
+	w.must("POST", "/api/export", "{}", &e)
+	if e != (Exported{Path: w.review.Out, Rows: 97, Dropped: 3, Relabelled: 1, Disagreed: 1, Undecided: 85}) {
+		t.Errorf("got %+v", e)
+	}
+	_, text := w.ask("GET", "/api/decided.csv", "", nil)
+	lines, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil || len(lines) != 13 {
+		t.Fatalf("%d lines, %v: %s", len(lines), err, text)
+	}
+	for _, line := range lines {
+		if line[0] == w.list[1].Path && line[4] == "Ben" && (line[1] != w.list[1].Given || line[2] != "drop" || line[5] != "drop" || line[7] != "blurred" || line[8] == "") {
+			t.Errorf("got %q", line)
+		}
+	}
+	if !strings.Contains(text, ",drop,,'=1+1,") {
+		t.Errorf("a note is a formula: %s", text)
+	}
+	// The server started again says the same, and each undoes their own.
+	before := w.found("state=differ")
+	if _, err := w.reopened(nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, again := w.ask("GET", "/api/decided.csv", "", nil); again != text || !slices.Equal(w.found("state=differ"), before) {
+		t.Errorf("opened again: %s", again)
+	}
+	var u applied
+	w.must("POST", "/api/undo", `{"tab":"tab of Cyd","reviewer":"Cyd"}`, &u)
+	if len(u.Undone) != 2 || u.Undone[0].Decision != nil || len(u.Undone[0].Others) != 2 || u.Undone[0].Outcome != "disagreed" || u.Counts["disagreed"] != 2 {
+		t.Errorf("undone: %+v", u)
+	}
+	var c struct{ Changed []state }
+	w.must("GET", "/api/changes?since=3&reviewer=Ann", "", &c)
+	if i := slices.IndexFunc(c.Changed, func(s state) bool { return s.ID == 4 }); i < 0 || c.Changed[i].Version != 1 || c.Changed[i].Others[0].Reviewer != "Ben" || c.Changed[i].Others[0].Action != "drop" {
+		t.Errorf("Ann hears %+v", c)
+	}
+}
+
+// TestReviewersRefused: a name or a note that cannot be one is told, and nothing is kept; only so many reviewers there can be.
+func TestReviewersRefused(t *testing.T) {
+	w := newWorld(t, 100)
+	long := strings.Repeat("x", 1001)
+	for body, want := range map[string]string{
+		`{"tab":"t","reviewer":" Ann","decisions":[{"id":1,"action":"keep","version":0}]}`:                "begins or ends with a space",
+		`{"tab":"t","reviewer":"` + long[:61] + `","decisions":[{"id":1,"action":"keep","version":0}]}`:   "61 characters, expected at most 60",
+		`{"tab":"t","reviewer":"a\u0007","decisions":[{"id":1,"action":"keep","version":0}]}`:             "control character",
+		`{"tab":"t","reviewer":7,"decisions":[{"id":1,"action":"keep","version":0}]}`:                     "cannot unmarshal",
+		`{"tab":"t","decisions":[{"id":1,"action":"keep","version":0,"note":"` + long + `"}]}`:            "1001 characters, expected at most 1000",
+		`{"tab":"t","decisions":[{"id":1,"action":"keep","version":0,"note":"\u0000"}]}`:                  "control character",
+		`{"tab":"t","decisions":[{"id":1,"action":"keep","version":0,"note":7}]}`:                         "cannot unmarshal",
+		`{"tab":"t","decisions":[{"id":1,"action":"unsure","label":"class a","version":0}]}`:              "unsure takes no label",
+		`{"tab":"t","decisions":[{"id":1,"action":"disagreed","version":0}]}`:                             `"disagreed\", expected keep, drop, relabel, unsure or undecided`,
+		`{"tab":"t","reviewer":"Ann","Reviewer":"\n","decisions":[{"id":1,"action":"keep","version":0}]}`: "",
+	} {
+		if status, text := w.ask("POST", "/api/decide", body, nil); status != 400 || !strings.Contains(text, want) {
+			t.Errorf("%.120s: %d %s, expected %q", body, status, text, want)
+		}
+	}
+	for _, path := range []string{"/api/undo", "/api/redo"} {
+		if status, text := w.ask("POST", path, `{"tab":"t","reviewer":"a\tb"}`, nil); status != 400 {
+			t.Errorf("%s: %d %s", path, status, text)
+		}
+	}
+	for _, query := range []string{"rows?reviewer=%20Ann", "rows?by=Ann", "rows?state=nobody", "changes?reviewer=%00"} {
+		if status, text := w.ask("GET", "/api/"+query, "", nil); status != 400 {
+			t.Errorf("%s: %d %s", query, status, text)
+		}
+	}
+	if w.review.Decisions.Version() != 0 {
+		t.Error("something was decided")
+	}
+	for i := range mostReviewers {
+		w.as(fmt.Sprint("reviewer ", i), 200, on(0, "keep", "", 0))
+	}
+	if a := w.as("one more", 400, on(0, "keep", "", 0)); !strings.Contains(a.Error, "more there cannot be") {
+		t.Errorf("got %+v", a)
+	}
+	w.as("reviewer 3", 200, on(1, "keep", "", 0))
+}
+
+// TestReviewersBehindToken: without the token neither decisions nor the list of them are served, whatever the name.
+func TestReviewersBehindToken(t *testing.T) {
+	w := newWorld(t, 60)
+	for _, c := range [][2]string{{"GET", "/api/decided.csv"}, {"GET", "/api/rows?reviewer=Ann"}, {"POST", "/api/decide"}, {"POST", "/api/undo"}} {
+		for _, token := range []string{"", "Bearer " + url.QueryEscape("wrong token, long"), "Bearer Ann"} {
+			header := map[string]string{"Content-Type": "application/json"}
+			if token != "" {
+				header["Authorization"] = token
+			}
+			if a := w.knock(c[0], c[1], `{"tab":"t","reviewer":"Ann","decisions":[{"id":0,"action":"drop","version":0}]}`, header); a.StatusCode != 401 {
+				t.Errorf("%v with %q: %d", c, token, a.StatusCode)
+			}
+		}
+	}
+	if w.review.Decisions.Version() != 0 {
+		t.Error("something was decided")
+	}
+}
