@@ -17,8 +17,18 @@ import (
 	"winnow/internal/regular"
 )
 
-// imageNames are the endings of files that a folder import takes for images; their content is checked later.
-var imageNames = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".jpe", ".jfif"}
+// imageNames are the endings of files that a folder import takes for images; their content is checked later. Those of
+// otherNames are images that cannot be read: they are taken too, so that they are reported and not passed over.
+var (
+	imageNames = []string{".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".jpe", ".jfif"}
+	otherNames = []string{".tif", ".tiff", ".heic", ".heif", ".avif", ".jxl", ".jp2"}
+)
+
+// isImageName reports whether a path ends like an image.
+func isImageName(p string) bool {
+	end := strings.ToLower(path.Ext(p))
+	return slices.Contains(imageNames, end) || slices.Contains(otherNames, end)
+}
 
 // IsZip reports whether a path has the name of a zip file, which is read as the folder that it holds.
 func IsZip(path string) bool { return strings.EqualFold(filepath.Ext(path), ".zip") }
@@ -126,7 +136,7 @@ func unwrapped(ctx context.Context, fsys fs.FS) (at string, tops []string, err e
 		if err != nil { // it is told where its images are looked for
 			return at, tops, nil
 		}
-		isImage := func(e fs.DirEntry) bool { return slices.Contains(imageNames, strings.ToLower(path.Ext(e.Name()))) }
+		isImage := func(e fs.DirEntry) bool { return isImageName(e.Name()) }
 		if slices.ContainsFunc(below, isImage) || !slices.ContainsFunc(below, fs.DirEntry.IsDir) {
 			return at, tops, nil
 		}
@@ -197,7 +207,7 @@ func walkImages(ctx context.Context, fsys fs.FS, dir string, visit func(p string
 			}
 			return nil
 		}
-		if !hidden && slices.Contains(imageNames, strings.ToLower(path.Ext(p))) && isFile(fsys, p, entry) {
+		if !hidden && isImageName(p) && isFile(fsys, p, entry) {
 			visit(p)
 		}
 		return nil

@@ -24,6 +24,7 @@ func TestFoldersFound(t *testing.T) {
 		"one split":          {"val/cat/1.jpg val/dog/2.jpg", "val/cat/1.jpg cat validation,val/dog/2.jpg dog validation"},
 		"from macOS":         {"photos/cat/1.jpg photos/dog/2.jpg __MACOSX/photos/cat/._1.jpg", "photos/cat/1.jpg cat train,photos/dog/2.jpg dog train"},
 		"store beside":       {"train/cat/1.jpg test/dog/2.jpg suspects.features/paths.txt", "test/dog/2.jpg dog test,train/cat/1.jpg cat train"},
+		"formats not read":   {"cat/1.HEIC cat/2.tiff dog/3.png dog/4.txt", "cat/1.HEIC cat train,cat/2.tiff cat train,dog/3.png dog train"},
 		"split and class":    {"train/cat/1.jpg cat/2.jpg", "cat/2.jpg cat train,train/cat/1.jpg train train"},
 		"nothing in a split": {"train/cat/1.jpg test/README.md", "train/cat/1.jpg cat train"},
 	} {

@@ -242,7 +242,7 @@ func ReadScores(path string) (map[string]float64, error) {
 	if at < 0 || score < 0 {
 		return nil, hint.With(fmt.Errorf("--scores: %s: found the columns %.200q, expected path and score among them", path, strings.Join(header, ",")), "make the file: winnow audit RUN --out suspects.csv")
 	}
-	scores := map[string]float64{}
+	scores, unjudged := map[string]float64{}, slices.Index(header, "unjudged")
 	for {
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
@@ -250,6 +250,9 @@ func ReadScores(path string) (map[string]float64, error) {
 		}
 		if err != nil {
 			return nil, fmt.Errorf("--scores: %s: %w", path, err)
+		}
+		if unjudged >= 0 && record[unjudged] == "true" { // its score says nothing
+			continue
 		}
 		v, err := strconv.ParseFloat(record[score], 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
