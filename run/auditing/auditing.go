@@ -25,9 +25,7 @@ import (
 	"winnow/features"
 	"winnow/filters"
 	"winnow/head"
-	"winnow/internal/hint"
 	"winnow/internal/lookup"
-	"winnow/run"
 	"winnow/run/folder"
 )
 
@@ -124,32 +122,26 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 	if in.Features == "" {
 		return byProbabilities(ctx, in, whole, d, nil, room, o)
 	}
-	store, err := features.Open(in.Features)
+	stores, err := openStores(ctx, in, o)
 	if err != nil {
-		return nil, hint.With(err, "make the features first: winnow extract")
-	}
-	if err := store.Verify(ctx); err != nil {
-		return nil, hint.With(err, "make the features again: winnow extract --overwrite")
-	}
-	if store, err = folder.LookAt(store, in.View, o.Note); err != nil {
 		return nil, err
 	}
+	store := stores[0]
 	if in.Probs != "" {
+		if len(stores) > 1 {
+			return nil, fmt.Errorf("audit: --probs brings its scores, beside which features find outliers and copies: found %d stores, expected one", len(stores))
+		}
 		if err := o.within(d, store.Dim, store.Dim, min(store.Dim, head.Widest)); err != nil {
 			return nil, err
 		}
 		return byProbabilities(ctx, in, whole, d, store, room, o)
 	}
 	if o.Tuning.Weights != "" {
-		first, err := o.storedImages(in, whole)
-		if err != nil {
-			return nil, err
-		}
-		if err := o.tune(first, whole); err != nil {
+		if err := o.tuneStored(in, stores, whole); err != nil {
 			return nil, err
 		}
 	}
-	a, err := o.stored(ctx, d, store)
+	a, err := o.stored(ctx, d, stores...)
 	if err != nil {
 		return nil, err
 	}
@@ -168,12 +160,12 @@ func (o *Options) fit(d *datasets.Dataset, dim int) error {
 	return o.within(d, dim, dim, min(dim, head.Widest))
 }
 
-// stored judges the training images of d by a store.
-func (o Options) stored(ctx context.Context, d *datasets.Dataset, store *features.Store) (*Report, error) {
-	if err := o.fit(d, store.Dim); err != nil {
+// stored judges the training images of d by the stores of one backbone or several.
+func (o Options) stored(ctx context.Context, d *datasets.Dataset, stores ...*features.Store) (*Report, error) {
+	if err := o.fit(d, values(stores)); err != nil {
 		return nil, err
 	}
-	data, free, err := run.JoinTrain(ctx, d, store)
+	data, parts, free, err := join(ctx, d, stores)
 	defer func() { free() }()
 	if err != nil {
 		return nil, err
@@ -186,7 +178,7 @@ func (o Options) stored(ctx context.Context, d *datasets.Dataset, store *feature
 			return nil, err
 		}
 	}
-	o.Classes, o.Whiten = len(data.Classes), true
+	o.Classes, o.Whiten, o.Parts = len(data.Classes), true, parts
 	set := data.Train
 	data.Train.X, data.Stored, data.Validation = blas32.General{}, features.Set{}, features.Set{} // the audit lets go of them when it can
 	result, err := audit.Run(ctx, set, o.Options)

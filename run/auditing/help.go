@@ -49,6 +49,13 @@ const ProbsHelp = "--probs takes what any model said of the images, alone or wit
 	"in its order, or named by a column path; columns are named by a header, or number the classes from 0, or are all\n" +
 	"classes in alphabetical order. Labels then need no paths: a table with a column label or given_label will do.\n\n"
 
+// TuningHelp says what networks and backbones do beside heads.
+const TuningHelp = "With --finetune all, or a stage (winnow models show lists them), every fold is judged by a network, too, that was fine-tuned\n" +
+	"on the other folds' labels that look right: minutes for a thousand small pictures, hours for photographs. It looks at the\n" +
+	"images: of --labels with --features name their folder with --root. A fold whose left-out labels are no likelier by its network goes\n" +
+	"without. Finished folds are kept beside --out (suspects.finetune) and used again. --seeds N judges by the mean of N partings\n" +
+	"into folds. --features A,B looks at the images by several backbones, weighed by the likelihood of left-out labels.\n\n"
+
 // ColumnHelp says what stands in the file of --out; the names are those of winnow/audit/suspects.
 const ColumnHelp = "Columns of --out: rank, path, given_label, suggested_label (the given one where none fits better), score (of the given\n" +
 	"label), suggested_score (of that label), suggested_probability (where the scorer gives probabilities), dropped\n" +

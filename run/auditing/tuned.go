@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"winnow/audit"
 	"winnow/audit/crossfit"
@@ -35,10 +36,21 @@ type Tuning struct {
 	Host    extraction.Host
 }
 
-// storedImages opens the network that made the features of a store, and the images of a manifest.
-func (o *Options) storedImages(in Stored, d *datasets.Dataset) (*tuning.Live, error) {
-	cfg := config.Run{Data: config.Data{Manifest: in.Manifest, Root: in.Root, Features: in.Features, Model: in.Model}, Finetune: o.finetune()}
-	return tuning.Open(cfg, d.Paths(), tuning.Config{Note: o.Note, Watch: unwatched})
+// tuneStored tunes the networks that made the features of stores, on the images of a manifest.
+func (o *Options) tuneStored(in Stored, stores []*features.Store, d *datasets.Dataset) error {
+	var networks []*tuning.Live
+	for i, store := range stores {
+		data := config.Data{Manifest: in.Manifest, Root: in.Root, Features: store.Dir}
+		if names := strings.Split(in.Model, ","); i < len(names) {
+			data.Model = names[i]
+		}
+		net, err := tuning.Open(config.Run{Data: data, Finetune: o.finetune()}, d.Paths(), tuning.Config{Note: o.Note, Watch: unwatched})
+		if err != nil {
+			return err
+		}
+		networks = append(networks, net)
+	}
+	return o.tune(d, networks...)
 }
 
 // tuneImages tunes the network that makes the features of images.
@@ -49,7 +61,7 @@ func (o *Options) tuneImages(e *extraction.Extraction, root string, d *datasets.
 	if err != nil {
 		return err
 	}
-	return o.tune(first, d)
+	return o.tune(d, first)
 }
 
 // finetune returns the settings of the networks.
@@ -69,18 +81,46 @@ func (o *Options) untuned() error {
 	return nil
 }
 
-// tune has heads joined by networks that are fine-tuned as first, of which there is one for each fold.
-func (o *Options) tune(first *tuning.Live, d *datasets.Dataset) error {
+// tune has heads joined by networks, one for each fold, fine-tuned as the first, of every backbone in turn.
+func (o *Options) tune(d *datasets.Dataset, firsts ...*tuning.Live) error {
 	if o.Scorer != "" && !audit.Trains(o.Scorer) {
 		return fmt.Errorf("audit: --finetune: scorer %s learns nothing out of fold, expected one of combined, crossfit", o.Scorer)
 	}
-	if held, room := first.Held(), o.MaxMem/2; held > room {
+	for _, first := range firsts {
+		if err := o.settle(first, d); err != nil {
+			return err
+		}
+	}
+	rt, err := o.Tuning.Host.Complete().Runtime()
+	if err != nil {
+		return err
+	}
+	at := *o
+	o.Tune = func(ctx context.Context, l *crossfit.Lesson) (crossfit.Tuned, error) {
+		cfg := &firsts[l.Part()].Config
+		return at.kept(l, *cfg, func() (crossfit.Tuned, error) {
+			live, err := tuning.New(*cfg)
+			if err != nil {
+				return crossfit.Tuned{}, err
+			}
+			cfg.Note = func(string, ...any) {} // once is enough
+			live.Use(rt)
+			t, err := l.Fit(ctx, network{live})
+			return t, errors.Join(err, live.Close())
+		})
+	}
+	return nil
+}
+
+// settle finds out how many images a network learns from at a time, and what they look like.
+func (o *Options) settle(first *tuning.Live, d *datasets.Dataset) error {
+	held, room := first.Held(), o.MaxMem/2
+	if held > room {
 		return hint.With(fmt.Errorf("audit: --finetune %s holds about %s for an image, half of --max-mem is %s", o.Tuning.Weights, text.Approx(held), text.Approx(room)),
 			"allow more, --max-mem %dMiB, or train less of the network: winnow models show says how large the stages are", held>>19+1)
-	} else {
-		first.Settings.Chunk = int(max(1, room/max(held, 1)))
-		o.Note("fine-tuning holds about %s for an image of a batch, and looks at %d at a time", text.Approx(held), min(first.Settings.Chunk, crossfit.TunedBatch))
 	}
+	first.Settings.Chunk = int(max(1, room/max(held, 1)))
+	o.Note("fine-tuning %s holds about %s for an image of a batch, and looks at %d at a time", first.Backbone.Name, text.Approx(held), min(first.Settings.Chunk, crossfit.TunedBatch))
 	if first.Settings.Augment = o.Tuning.Augment; o.Tuning.Augment == "" {
 		grey, err := grey(first.Root, d)
 		if err != nil {
@@ -92,28 +132,8 @@ func (o *Options) tune(first *tuning.Live, d *datasets.Dataset) error {
 		o.Note("images are augmented by %s, --augment chooses another way", first.Settings.Augment)
 	}
 	var err error
-	if first.Augment, err = backbone.ParseAugmentation(first.Settings.Augment); err != nil {
-		return err
-	}
-	rt, err := o.Tuning.Host.Complete().Runtime()
-	if err != nil {
-		return err
-	}
-	cfg := first.Config
-	at := *o
-	o.Tune = func(ctx context.Context, l *crossfit.Lesson) (crossfit.Tuned, error) {
-		return at.kept(l, cfg, func() (crossfit.Tuned, error) {
-			live, err := tuning.New(cfg)
-			if err != nil {
-				return crossfit.Tuned{}, err
-			}
-			cfg.Note = func(string, ...any) {} // once is enough
-			live.Use(rt)
-			t, err := l.Fit(ctx, network{live})
-			return t, errors.Join(err, live.Close())
-		})
-	}
-	return nil
+	first.Augment, err = backbone.ParseAugmentation(first.Settings.Augment)
+	return err
 }
 
 // network is a backbone that learns for crossfit.

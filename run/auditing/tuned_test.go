@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -144,5 +145,47 @@ func TestColoured(t *testing.T) {
 	picture.Set(8, 8, color.RGBA{200, 20, 20, 255})
 	if !coloured(picture) {
 		t.Error("a red stroke is not seen")
+	}
+}
+
+// Several backbones look at the same images.
+func TestSeveralBackbones(t *testing.T) {
+	photos, wrong := drawn(t, flat)
+	first := newStudio(t, photos)
+	first.audit(t)
+	dir := first.Images.Store
+	less, _ := drawn(t, flat)
+	classes, err := filepath.Glob(less + "/*")
+	if err == nil {
+		err = os.RemoveAll(classes[0])
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	lone := newStudio(t, less)
+	lone.audit(t)
+	o := tuned(t, photos, "").Options
+	o.Tuning.Weights = ""
+	both := Stored{Manifest: photos, Features: dir + "," + dir, Root: photos}
+	a, err := Store(t.Context(), both, o)
+	if err != nil {
+		t.Fatal(err, hint.Of(err))
+	}
+	got := paths(a, len(wrong))
+	if found := slices.DeleteFunc(slices.Clone(wrong), func(path string) bool { return !slices.Contains(got, path) }); len(found) < len(wrong)-1 {
+		t.Errorf("most suspect: %v, expected %v", got, wrong)
+	}
+	for want, in := range map[string]Stored{
+		"are not in the store":             {Manifest: photos, Features: lone.Images.Store + "," + dir},
+		"found 2 stores, expected one":     {Manifest: photos, Features: dir + "," + dir, Probs: "p.npy"},
+		"leave --finetune and --seeds out": {Manifest: photos, Features: dir, Probs: "p.npy"},
+	} {
+		other := o
+		if strings.Contains(want, "--finetune") {
+			other.Rounds = 2
+		}
+		if _, err := Store(t.Context(), in, other); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("found %v, expected %s", err, want)
+		}
 	}
 }

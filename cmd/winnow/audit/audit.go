@@ -80,7 +80,7 @@ func description() string {
 		"   winnow audit --features features --labels noisy.csv --out suspects.csv --classes classes.csv\n" +
 		"   winnow audit --features features --labels noisy.csv --clean clean.csv --drop --precision 0.9\n" +
 		"   winnow audit --features features --labels noisy.csv --scorer fitted    # seconds, without training\n" +
-		"   winnow audit --probs predicted.npy --labels noisy.csv --out suspects.csv\n\n" + auditing.ProbsHelp +
+		"   winnow audit --probs predicted.npy --labels noisy.csv --out suspects.csv\n\n" + auditing.ProbsHelp + auditing.TuningHelp +
 		"The cleaned manifest is the one that was read, in its own form, with all its columns: rows are left out and labels\n" +
 		"replaced, nothing else. Of a folder of images a CSV manifest is made.\n\n" +
 		"Scorers:\n\n" + auditing.ScorerHelp() + "\n\n" +
