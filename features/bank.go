@@ -12,6 +12,8 @@ import (
 //
 //	M_k = number of members of class k,  Sum(k) = Σ v,  row k of Centres() = Sum(k)/M_k (zero if M_k = 0)
 //
+// An image that was pushed in several epochs is a member several times, all with its id.
+//
 // Vectors are float32, sums float64 and kept current vector by vector: a push costs O(d), whatever the
 // capacity. A class is recomputed from its members after every [refreshAfter] changes, which stops
 // rounding from drifting and depends on nothing but the pushes. Only Push, SetState and their kin write:
@@ -22,12 +24,17 @@ type Bank struct {
 	filled   int            // members, ≤ capacity
 	sums     []float64      // classes×dim
 	counts   []int          // classes
+	images   []int          // classes: different ids among the members
+	copies   map[shown]int  // members of one class and id; nil: every member is an image of its own
 	changes  []int          // classes: pushes and evictions since the class was last recomputed
 	versions []uint64       // classes: grows with every change
 	centres  blas32.General // classes×dim
 	touched  []int          // scratch: classes changed by the running Push
 	stale    []bool         // classes: is in touched
 }
+
+// shown is an image under one label.
+type shown struct{ label, id int }
 
 // refreshAfter changes of a class its sum is computed from its rows again.
 const refreshAfter = 1000
@@ -37,11 +44,13 @@ func NewBank(capacity, dim, classes int) *Bank {
 	if capacity < 1 || dim < 1 || classes < 1 {
 		panic(fmt.Sprintf("features: bank of %d vectors, dimension %d, %d classes: all must be positive", capacity, dim, classes))
 	}
-	return newBank(NewSet(capacity, dim), classes)
+	b := newBank(NewSet(capacity, dim), classes)
+	b.copies = map[shown]int{}
+	return b
 }
 
-// BankOf returns a full bank that holds every vector of z, for judging a whole set against itself. It shares
-// the vectors of z, which must not change while the bank is used; a Push would overwrite them.
+// BankOf returns a full bank that holds every vector of z, for judging a whole set against itself: every row is an
+// image of its own. It shares the vectors of z, which must not change while the bank is used; a Push would overwrite them.
 func BankOf(z Set, classes int) *Bank {
 	if z.Len() < 1 || z.Dim() < 1 || classes < 1 || z.X.Stride != z.X.Cols || len(z.Labels) != z.Len() {
 		panic(fmt.Sprintf("features: bank of a set of %d×%d, stride %d, %d labels, %d classes", z.Len(), z.Dim(), z.X.Stride, len(z.Labels), classes))
@@ -52,7 +61,7 @@ func BankOf(z Set, classes int) *Bank {
 	b.filled = z.Len()
 	for i, k := range b.set.Labels {
 		b.checkLabel(k)
-		b.add(k, b.set.Row(i), 1)
+		b.add(k, b.set.IDs[i], b.set.Row(i), 1)
 	}
 	clear(b.changes)
 	b.settle()
@@ -64,6 +73,7 @@ func newBank(ring Set, classes int) *Bank {
 		set:      ring,
 		sums:     make([]float64, classes*ring.Dim()),
 		counts:   make([]int, classes),
+		images:   make([]int, classes),
 		changes:  make([]int, classes),
 		versions: make([]uint64, classes),
 		centres:  NewMatrix(classes, ring.Dim()),
@@ -85,6 +95,10 @@ func (b *Bank) Classes() int { return len(b.counts) }
 
 // Count returns M_k, the number of members of class k.
 func (b *Bank) Count(k int) int { return b.counts[k] }
+
+// Images returns the number of images among the members of class k, each counted once; rows pushed without ids are
+// images of their own.
+func (b *Bank) Images(k int) int { return b.images[k] }
 
 // Sum returns a view of the sum of the members of class k; exactly zero if there are none.
 func (b *Bank) Sum(k int) []float64 {
@@ -117,7 +131,7 @@ func (b *Bank) Push(z Set) {
 		b.checkLabel(k)
 	}
 	for i := max(0, z.Len()-b.Cap()); i < z.Len(); i++ {
-		id := 0
+		id := -1
 		if z.IDs != nil {
 			id = z.IDs[i]
 		}
@@ -135,29 +149,47 @@ func (b *Bank) checkLabel(k int) {
 func (b *Bank) pushRow(row []float32, label, id int) {
 	slot := b.set.Row(b.next)
 	if b.filled == b.Cap() {
-		b.add(b.set.Labels[b.next], slot, -1)
+		b.add(b.set.Labels[b.next], b.set.IDs[b.next], slot, -1)
 	} else {
 		b.filled++
 	}
 	copy(slot, row)
 	b.set.Labels[b.next], b.set.IDs[b.next] = label, id
-	b.add(label, slot, 1)
+	b.add(label, id, slot, 1)
 	b.next++
 	if b.next == b.Cap() {
 		b.next = 0
 	}
 }
 
-// add puts sign·row into the sum of class k and marks the class as changed.
-func (b *Bank) add(k int, row []float32, sign int) {
+// add puts sign·row, of the image id, into the sum of class k and marks the class as changed.
+func (b *Bank) add(k, id int, row []float32, sign int) {
 	addTo(b.Sum(k), row, float64(sign))
 	b.counts[k] += sign
+	b.images[k] += b.news(shown{k, id}, sign)
 	b.changes[k]++
 	b.versions[k]++
 	if !b.stale[k] {
 		b.stale[k] = true
 		b.touched = append(b.touched, k)
 	}
+}
+
+// news counts a member more or less of an image, sign ±1, and returns by how many images that changes its class.
+func (b *Bank) news(s shown, sign int) int {
+	if b.copies == nil || s.id < 0 {
+		return sign
+	}
+	was := b.copies[s]
+	b.copies[s] = was + sign
+	switch was + sign {
+	case 0:
+		delete(b.copies, s)
+		return sign
+	case 1:
+		return max(sign, 0)
+	}
+	return 0
 }
 
 // settle brings the centres of the touched classes up to date.

@@ -38,6 +38,10 @@ func (b *Bank) SetState(s BankState) error {
 		return err
 	}
 	b.next, b.filled, b.counts = s.Next, len(s.Labels), counts
+	b.images, b.copies = make([]int, len(counts)), map[shown]int{}
+	for i, k := range s.Labels {
+		b.images[k] += b.news(shown{k, s.IDs[i]}, 1)
+	}
 	copy(b.set.Labels, s.Labels)
 	copy(b.set.IDs, s.IDs)
 	copy(b.set.X.Data, s.X)

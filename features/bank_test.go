@@ -255,3 +255,50 @@ func TestBugsPanic(t *testing.T) {
 		})
 	}
 }
+
+// Images counts every id once for its label, through evictions and a restored state; rows without an id are images of
+// their own.
+func TestImagesCountsCopiesOnce(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	b := NewBank(30, 4, 3)
+	check := func(b *Bank) {
+		t.Helper()
+		want, seen, set := make([]int, 3), map[shown]bool{}, b.Set()
+		for i, k := range set.Labels {
+			s := shown{k, set.IDs[i]}
+			if s.id < 0 || !seen[s] {
+				want[k]++
+			}
+			seen[s] = true
+		}
+		for k, n := range want {
+			if b.Images(k) != n {
+				t.Fatalf("class %d has members of %d images, expected %d", k, b.Images(k), n)
+			}
+		}
+	}
+	for i := range 60 {
+		z := randomSet(r, 7, 4, 3, 0)
+		for j := range z.IDs {
+			z.IDs[j] = r.IntN(12)
+		}
+		if i%5 == 4 {
+			z.IDs = nil
+		}
+		b.Push(z)
+		check(b)
+		if i%10 == 9 {
+			restored := NewBank(30, 4, 3)
+			if err := restored.SetState(b.State()); err != nil {
+				t.Fatal(err)
+			}
+			check(restored)
+			b = restored
+		}
+	}
+	same := randomSet(r, 9, 4, 1, 0)
+	clear(same.IDs)
+	if n := BankOf(same, 1).Images(0); n != 9 {
+		t.Errorf("%d images of 9 rows of a set", n)
+	}
+}

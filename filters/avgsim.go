@@ -68,7 +68,7 @@ func withoutSelf(sum []float64, members int, z []float32) (float64, int) {
 // named, with mean similarities t. Similarities lie in [-1, 1], so the sum needs no shift.
 func avgOdds(t []float32, classes []int, y int, ty float64, members int) float64 {
 	if members == 0 {
-		return nothingKnown
+		return Unjudged
 	}
 	var rivals float64
 	for _, k := range classes {

@@ -37,7 +37,7 @@ func (a *avgSimDirect) LogOdds(dst []float64, z features.Set, ref *features.Bank
 	set := ref.Set()
 	if set.Len() == 0 {
 		for i := range dst {
-			dst[i] = nothingKnown
+			dst[i] = Unjudged
 		}
 		return dst
 	}

@@ -25,11 +25,25 @@ type Entry struct {
 type Setting = catalog.Setting
 
 // Ranker is a scorer of probabilities that can also say log(P/(1-P)): the same order without the ties
-// where P rounds to 0 or 1; +Inf where nothing is known against a label. Every entry of the catalog with
+// where P rounds to 0 or 1; [Unjudged] where nothing is known against a label. Every entry of the catalog with
 // Probability is one.
 type Ranker interface {
 	Scorer
 	LogOdds(dst []float64, z features.Set, ref *features.Bank, own bool) []float64
+}
+
+// marker is a scorer of similarities that can also say where nothing is known of a label: [Unjudged] instead of 1. Every
+// entry of the catalog without Probability is one.
+type marker interface {
+	marked(dst []float64, z features.Set, ref *features.Bank, own bool) []float64
+}
+
+// orders returns what [Quantile] ranks and averages.
+func orders(s Scorer, dst []float64, z features.Set, ref *features.Bank) []float64 {
+	if r, ok := s.(Ranker); ok {
+		return r.LogOdds(dst, z, ref, false)
+	}
+	return s.(marker).marked(dst, z, ref, false)
 }
 
 const prism = "PRISM (001)"
@@ -48,7 +62,7 @@ var Catalog = []Entry{
 			{Name: "kappa", Default: "banerjee", Choices: []string{"banerjee", "sra"}, Doc: "estimate of the concentration: banerjee, or sra (two Newton steps more)"},
 			{Name: "debias", Default: false, Doc: "correct the mean length of small classes"},
 			{Name: "avgsim_steps", Default: 1500, Doc: "iterations that AvgSim judges before vMF-Sim takes over"},
-			{Name: "min_members", Default: 2, Doc: "members from which a class has a concentration of its own"},
+			{Name: "min_members", Default: 2, Doc: "images from which a class has a concentration of its own"},
 			{Name: "max_length", Default: DefaultLimits().Length, Doc: "largest mean length of a class"},
 			{Name: "max_kappa", Default: DefaultLimits().Kappa, Doc: "largest concentration"},
 			denominator,

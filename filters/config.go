@@ -12,35 +12,38 @@ import (
 
 // Names of a configuration.
 const (
-	ThresholdSTRM  = "strm"  // mean over the last Window batches of the Rate-quantile (eq. 15)
+	ThresholdSTRM  = "strm"  // median over the last Window batches of the Rate-quantile, in log odds: [Quantile]
 	ThresholdTRM   = "trm"   // the Rate-quantile of the batch
+	ThresholdPaper = "paper" // the mean, of probabilities, as published (eq. 15): [TopR]; with Window 1, TRM
 	ThresholdFixed = "fixed" // the number Fixed
 
 	DenominatorMembers = "members"
 	DenominatorAll     = "all"
 )
 
+var thresholds = []string{ThresholdSTRM, ThresholdTRM, ThresholdPaper, ThresholdFixed}
+
 // Config names a filter and its settings. [Default] is the paper's; settings that the scorer or the
 // threshold named does not read are ignored.
 type Config struct {
 	Scorer      string  `yaml:"scorer" json:"scorer"`                       // a name of the catalog
-	Threshold   string  `yaml:"threshold" json:"threshold"`                 // strm, trm or fixed
-	Rate        float64 `yaml:"rate" json:"rate"`                           // strm, trm: share to drop, the estimated noise rate, in [0, 1)
-	Window      int     `yaml:"window" json:"window,omitempty"`             // strm: batches averaged, τ ≥ 1
+	Threshold   string  `yaml:"threshold" json:"threshold"`                 // strm, trm, paper or fixed
+	Rate        float64 `yaml:"rate" json:"rate"`                           // all but fixed: share to drop, the estimated noise rate, in [0, 1)
+	Window      int     `yaml:"window" json:"window,omitempty"`             // strm, paper: batches averaged, τ ≥ 1
 	Fixed       float64 `yaml:"fixed" json:"fixed,omitempty"`               // fixed: keep P > Fixed, in [0, 1)
 	WarmUp      int     `yaml:"warm_up" json:"warm_up"`                     // iterations that keep everything
 	AvgSimSteps int     `yaml:"avgsim_steps" json:"avgsim_steps,omitempty"` // vmf: iterations judged by AvgSim first
 	Kappa       string  `yaml:"kappa" json:"kappa,omitempty"`               // vmf: banerjee or sra
 	Debias      bool    `yaml:"debias" json:"debias,omitempty"`             // vmf
-	MinMembers  int     `yaml:"min_members" json:"min_members,omitempty"`   // vmf: members from which a class has a κ of its own, ≥ 2
+	MinMembers  int     `yaml:"min_members" json:"min_members,omitempty"`   // vmf: images from which a class has a κ of its own, ≥ 2
 	MaxLength   float64 `yaml:"max_length" json:"max_length,omitempty"`     // vmf: largest mean length, in (0, 1)
 	MaxKappa    float64 `yaml:"max_kappa" json:"max_kappa,omitempty"`       // vmf: largest κ, above 0
 	Denominator string  `yaml:"denominator" json:"denominator,omitempty"`   // members or all
 	Printed     bool    `yaml:"-" json:"printed,omitempty"`                 // build the scorer as its paper prints it where that differs: Entry.Printed
 }
 
-// Default returns vMF-Sim with the settings of the authors' code: rate 0.5 and a window of 30; the 1,500
-// iterations of AvgSim are those of the paper's Fig. 2 and too many for a short training.
+// Default returns vMF-Sim with the settings of the authors' code: rate 0.5 and a window of 30 (of log odds, which
+// is ours); the 1,500 iterations of AvgSim are those of the paper's Fig. 2 and too many for a short training.
 func Default() Config {
 	return Config{
 		Scorer: "vmf", Threshold: ThresholdSTRM, Rate: 0.5, Window: 30, Fixed: 0.5,
@@ -66,7 +69,7 @@ func (c Config) Validate() error {
 		key, value string
 		known      []string
 	}{
-		{"threshold", c.Threshold, []string{ThresholdSTRM, ThresholdTRM, ThresholdFixed}},
+		{"threshold", c.Threshold, thresholds},
 		{"kappa", c.Kappa, slices.Sorted(maps.Keys(estimators))},
 		{"denominator", c.Denominator, denominator.Choices},
 	} {
@@ -84,14 +87,14 @@ func (c Config) Validate() error {
 	check.That(c.MaxLength > 0 && c.MaxLength < 1, "max_length", c.MaxLength, "a length above 0 and below 1")
 	check.That(c.MaxKappa > 0 && !math.IsInf(c.MaxKappa, 0), "max_kappa", c.MaxKappa, "a finite number above 0")
 	if check.Err == nil && c.Threshold == ThresholdFixed && !entry.FixedBar {
-		return fmt.Errorf("filters: threshold %q with scorer %q: its scores have no fixed scale, expected %s or %s",
-			c.Threshold, c.Scorer, ThresholdSTRM, ThresholdTRM)
+		return fmt.Errorf("filters: threshold %q with scorer %q: its scores have no fixed scale, expected %s, %s or %s",
+			c.Threshold, c.Scorer, ThresholdSTRM, ThresholdTRM, ThresholdPaper)
 	}
 	return check.Err
 }
 
 // New builds the filter that c names. Under a fixed threshold vMF-Sim's first iterations, which AvgSim
-// judges, are cut by sTRM with Rate and Window, as AvgSim has no fixed scale.
+// judges, are cut by the published sTRM with Rate and Window, as AvgSim has no fixed scale.
 func New(c Config, env Env) (*Filter, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -105,6 +108,7 @@ func New(c Config, env Env) (*Filter, error) {
 		return nil, err
 	}
 	f := &Filter{entry: entry, config: c, scorer: entry.build(c, env), cutoff: c.cutoff(), seen: make([]bool, env.Classes)}
+	_, f.byOdds = f.cutoff.(*Quantile)
 	if vmf, ok := f.scorer.(*VMF); ok {
 		f.early, f.earlyCutoff = &AvgSim{All: vmf.All}, f.cutoff
 		if c.Threshold == ThresholdFixed {
@@ -119,10 +123,12 @@ func (c Config) cutoff() Cutoff {
 	switch c.Threshold {
 	case ThresholdFixed:
 		return &Fixed{M: c.Fixed}
+	case ThresholdPaper:
+		return &TopR{Rate: c.Rate, Size: c.Window}
 	case ThresholdTRM:
-		return &TopR{Rate: c.Rate, Size: 1}
+		return &Quantile{Rate: c.Rate, Size: 1}
 	}
-	return &TopR{Rate: c.Rate, Size: c.Window}
+	return &Quantile{Rate: c.Rate, Size: c.Window}
 }
 
 // check reports whether a scorer can work in this training.

@@ -14,7 +14,7 @@ func TestConfigErrors(t *testing.T) {
 		want   string
 	}{
 		{func(c *Config) { c.Scorer = "vmff" }, `filters: scorer "vmff" is unknown (did you mean "vmf"?): known are vmf, avgsim, proxysim, batch_positive, memory_positive`},
-		{func(c *Config) { c.Threshold = "top" }, `filters: threshold "top" is unknown: known are strm, trm, fixed`},
+		{func(c *Config) { c.Threshold = "top" }, `filters: threshold "top" is unknown: known are strm, trm, paper, fixed`},
 		{func(c *Config) { c.Kappa = "" }, `filters: kappa "" is unknown: known are banerjee, sra`},
 		{func(c *Config) { c.Denominator = "some" }, `filters: denominator "some" is unknown: known are members, all`},
 		{func(c *Config) { c.Rate = 1 }, `filters: rate: found 1, expected a share from 0 to below 1`},
@@ -26,8 +26,8 @@ func TestConfigErrors(t *testing.T) {
 		{func(c *Config) { c.MinMembers = 1 }, `filters: min_members: found 1, expected 2 or more`},
 		{func(c *Config) { c.MaxLength = 1 }, `filters: max_length: found 1, expected a length above 0 and below 1`},
 		{func(c *Config) { c.MaxKappa = 0 }, `filters: max_kappa: found 0, expected a finite number above 0`},
-		{func(c *Config) { c.Scorer, c.Threshold = "avgsim", "fixed" }, `filters: threshold "fixed" with scorer "avgsim": its scores have no fixed scale, expected strm or trm`},
-		{func(c *Config) { c.Scorer, c.Threshold = "batch_positive", "fixed" }, `filters: threshold "fixed" with scorer "batch_positive": its scores have no fixed scale, expected strm or trm`},
+		{func(c *Config) { c.Scorer, c.Threshold = "avgsim", "fixed" }, `filters: threshold "fixed" with scorer "avgsim": its scores have no fixed scale, expected strm, trm or paper`},
+		{func(c *Config) { c.Scorer, c.Threshold = "batch_positive", "fixed" }, `filters: threshold "fixed" with scorer "batch_positive": its scores have no fixed scale, expected strm, trm or paper`},
 		{func(c *Config) { c.Scorer = "proxysim" }, `filters: scorer "proxysim" needs a loss with proxies, and this loss has none`},
 	} {
 		config := Default()

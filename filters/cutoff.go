@@ -25,7 +25,9 @@ func (c *Fixed) Window() []float64 { return nil }
 func (c *Fixed) SetWindow([]float64) {}
 
 // TopR drops the share Rate of a batch with the lowest scores, by a threshold averaged over the last Size
-// batches: sTRM of PRISM (eq. 15); with Size 1 it is TRM.
+// batches: sTRM of PRISM (eq. 15) as published, on probabilities; with Size 1 it is TRM. Where most probabilities are
+// near 0 or 1 the mean of some tiny thresholds and one of middle size is of middle size, and more than the share falls
+// below it: [Quantile] drops what it announces.
 //
 //	m = ⌊Rate·n⌋,  Q = m-th smallest score of the batch,  threshold = mean of the last Size values of Q
 //	keep iff score > threshold
@@ -39,8 +41,25 @@ type TopR struct {
 	Rate float64 // share to drop, an estimate of the noise rate, in [0, 1)
 	Size int     // τ ≥ 1
 
-	window    []float64
-	threshold float64
+	recent
+}
+
+// recent are the thresholds of the last batches.
+type recent struct {
+	window    []float64 // oldest first
+	threshold float64   // of the last Keep
+}
+
+// add remembers the threshold of a batch, and forgets all but the last size.
+func (r *recent) add(q float64, size int) {
+	r.window = append(r.window, q)
+	r.window = r.window[max(0, len(r.window)-size):]
+}
+
+// shrink forgets all but the last threshold.
+func (r *recent) shrink() {
+	r.window = r.window[len(r.window)-1:]
+	r.threshold = r.window[0]
 }
 
 // Keep returns the rows kept and moves the window.
@@ -51,8 +70,7 @@ func (c *TopR) Keep(scores []float64) []int {
 		return features.AllRows(len(scores))
 	}
 	if q := smallest(scores, lowest); q != 1 && !math.IsNaN(q) {
-		c.window = append(c.window, q)
-		c.window = c.window[max(0, len(c.window)-c.Size):]
+		c.add(q, c.Size)
 	}
 	if len(c.window) == 0 {
 		return dropRanks(scores, lowest)
@@ -62,20 +80,19 @@ func (c *TopR) Keep(scores []float64) []int {
 	if len(kept) > 0 {
 		return kept
 	}
-	c.window = c.window[len(c.window)-1:]
-	c.threshold = c.window[0]
+	c.shrink()
 	return dropRanks(scores, lowest)
 }
 
 // Threshold returns the bar of the last Keep. Where ranks were dropped because nothing was above the bar, it is
 // the window's remaining value.
-func (c *TopR) Threshold() float64 { return c.threshold }
+func (r *recent) Threshold() float64 { return r.threshold }
 
 // Window returns a copy of the remembered values of Q, oldest first.
-func (c *TopR) Window() []float64 { return slices.Clone(c.window) }
+func (r *recent) Window() []float64 { return slices.Clone(r.window) }
 
 // SetWindow replaces the remembered values of Q.
-func (c *TopR) SetWindow(window []float64) { c.window = slices.Clone(window) }
+func (r *recent) SetWindow(window []float64) { r.window = slices.Clone(window) }
 
 // above returns the positions of the scores greater than the bar.
 func above(scores []float64, bar float64) []int {

@@ -7,7 +7,8 @@
 //
 // Symbols: z a unit vector with given label y, C classes, class k with M_k members v in the bank,
 // T(z,k) = 1/M_k Σ_v z·v the mean similarity of z to class k. Products are float32 (blas32), everything
-// from the similarity on is float64. A class without members says nothing: P = 1.
+// from the similarity on is float64. A class without members says nothing: P = 1, which [Filter.Unjudged] tells from
+// a probability so near to 1 that it is rounded.
 //
 // Source: Liu, Yu, Li, Shen, Gao, Ren, Xie, Cui, "Noise-resistant Deep Metric Learning with Probabilistic Instance
 // Filtering", the journal version of PRISM (CVPR 2021).
@@ -31,7 +32,8 @@ type Scorer interface {
 }
 
 // Cutoff decides which of a batch's scores are kept; it returns positions in rising order, and may carry
-// a window over past batches.
+// a window over past batches. [Quantile] is given log odds, or similarities, with [Unjudged] rows marked; the published
+// ones, [TopR] and [Fixed], are given what a Scorer returns.
 type Cutoff interface {
 	Keep(scores []float64) []int
 	// Threshold is the bar of the last Keep: scores above it were kept. It is -Inf if there was none.
@@ -56,13 +58,17 @@ type Filter struct {
 	entry         Entry
 	config        Config
 
+	byOdds bool // the cutoff is given log odds
+
 	iteration int
 	isEarly   bool    // which scorer judged last
 	seen      []bool  // classes met so far; counts only without a bank
 	threshold float64 // of the last Keep
 
-	judge Scorer    // of the last Keep
-	rest  []float64 // scratch: a class's sum without some members
+	judge    Scorer    // of the last Keep
+	unjudged []bool    // of the last Keep
+	order    []float64 // scratch: what the cutoff is given, if that is not the scores
+	rest     []float64 // scratch: a class's sum without some members
 }
 
 // Keep judges the rows of z, which are not in the bank yet, and returns the positions kept, in rising
@@ -76,22 +82,48 @@ func (f *Filter) Keep(z features.Set, bank *features.Bank) (kept []int, scores [
 	f.iteration++
 	f.threshold = math.Inf(-1)
 	if z.Len() == 0 {
+		f.unjudged = f.unjudged[:0]
 		return nil, nil
 	}
 	scorer, cutoff := f.turn(iteration, bank)
 	f.judge = scorer
-	scores = scorer.Score(nil, z, bank, false)
+	f.order = orders(scorer, f.order, z, bank)
 	first := bank != nil && bank.Len() == 0
 	if bank == nil {
-		first = f.meet(z.Labels, scores)
+		first = f.meet(z.Labels, f.order)
 	}
+	scores = f.tell(f.order)
 	if first || iteration < f.config.WarmUp {
 		return features.AllRows(z.Len()), scores
 	}
-	kept = cutoff.Keep(scores)
-	f.threshold = cutoff.Threshold()
+	if !f.byOdds {
+		kept = cutoff.Keep(scores)
+		f.threshold = cutoff.Threshold()
+		return kept, scores
+	}
+	kept = cutoff.Keep(f.order)
+	if f.threshold = cutoff.Threshold(); f.entry.Probability && !math.IsInf(f.threshold, -1) {
+		f.threshold = probability(f.threshold)
+	}
 	return kept, scores
 }
+
+// tell notes the rows of which nothing is known and turns an order into what is told: probabilities, or similarities.
+func (f *Filter) tell(order []float64) []float64 {
+	scores := slices.Clone(order)
+	f.unjudged = features.Grow(f.unjudged, len(order))
+	for i, o := range order {
+		f.unjudged[i] = o == Unjudged
+	}
+	if f.entry.Probability {
+		return probabilities(scores)
+	}
+	return similarities(scores)
+}
+
+// Unjudged tells of each row of the last Keep whether nothing was known of its label, such as of the first ones of a
+// class: its score is 1 and it was kept, by whatever bar but a fixed one. Valid until the next Keep.
+func (f *Filter) Unjudged() []bool { return f.unjudged }
 
 // turn chooses who judges this iteration, and forgets the window when that changes.
 func (f *Filter) turn(iteration int, bank *features.Bank) (Scorer, Cutoff) {
@@ -118,12 +150,12 @@ func (f *Filter) setWindow(window []float64) {
 }
 
 // meet stands in for the bank where there is none: it notes the labels, reports whether they are the first
-// ones, and gives ProxySim's scores of classes never met before the value 1.
-func (f *Filter) meet(labels []int, scores []float64) (first bool) {
+// ones, and marks ProxySim's judgement of classes never met before.
+func (f *Filter) meet(labels []int, order []float64) (first bool) {
 	first = !slices.Contains(f.seen, true)
 	for i, k := range labels {
 		if f.entry.NeedsProxy && !f.seen[k] {
-			scores[i] = 1
+			order[i] = Unjudged
 		}
 	}
 	for _, k := range labels {
@@ -144,17 +176,25 @@ func (f *Filter) Config() Config { return f.config }
 // Threshold returns the bar of the last Keep; -Inf if it kept everything without one.
 func (f *Filter) Threshold() float64 { return f.threshold }
 
+func scale(byOdds bool) string {
+	if byOdds {
+		return "log odds"
+	}
+	return "scores"
+}
+
 // State is what a filter carries from batch to batch, for a checkpoint.
 type State struct {
 	Iteration int
 	Early     bool      // AvgSim judged last, ahead of vMF-Sim
 	Window    []float64 // oldest first
 	Seen      []int     // classes met, in rising order; only where there is no bank
+	ByOdds    bool      `json:",omitempty"` // the window holds log odds, or similarities, for [Quantile]
 }
 
 // State copies the filter's memory into plain data.
 func (f *Filter) State() State {
-	s := State{Iteration: f.iteration, Early: f.isEarly, Window: f.cutoff.Window()}
+	s := State{Iteration: f.iteration, Early: f.isEarly, Window: f.cutoff.Window(), ByOdds: f.byOdds}
 	if f.isEarly {
 		s.Window = f.earlyCutoff.Window()
 	}
@@ -177,6 +217,10 @@ func (f *Filter) SetState(s State) error {
 	}
 	if len(s.Window) > f.config.Window {
 		return fmt.Errorf("filters: state: window holds %d thresholds, expected at most %d", len(s.Window), f.config.Window)
+	}
+	if s.ByOdds != f.byOdds && len(s.Window) > 0 {
+		return fmt.Errorf("filters: state: window holds thresholds of %s, expected those of %s: it is of a version of the program whose threshold %q was another",
+			scale(s.ByOdds), scale(f.byOdds), f.config.Threshold)
 	}
 	for i, q := range s.Window {
 		if math.IsNaN(q) || math.IsInf(q, 0) {

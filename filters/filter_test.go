@@ -170,36 +170,44 @@ func rowsWith(z features.Set, labels ...int) []int {
 // A filter and a bank restored in the middle go on to the same bits, for every scorer, whenever it stops.
 func TestResumedFilterIsTheSame(t *testing.T) {
 	for _, entry := range Catalog {
-		for _, stop := range []int{0, 1, 3, 7} {
-			s := newStream(6, 12, 5, 0.7)
-			build := func() (*Filter, *features.Bank) {
-				return mustNew(t, s.world, func(c *Config) {
-					c.Scorer, c.Rate, c.Window, c.WarmUp, c.AvgSimSteps = entry.Name, 0.4, 3, 1, 4
-				}), features.NewBank(40, 12, 5)
+		for _, threshold := range thresholds {
+			if threshold != ThresholdFixed || entry.FixedBar {
+				t.Run(entry.Name+"/"+threshold, func(t *testing.T) { checkResumed(t, entry, threshold) })
 			}
-			f, bank := build()
-			for range stop {
-				z, _ := s.batch(20, 0.4)
-				kept, _ := f.Keep(z, bank)
-				bank.Push(z.Rows(kept))
+		}
+	}
+}
+
+func checkResumed(t *testing.T, entry Entry, threshold string) {
+	for _, stop := range []int{0, 1, 3, 7} {
+		s := newStream(6, 12, 5, 0.7)
+		build := func() (*Filter, *features.Bank) {
+			return mustNew(t, s.world, func(c *Config) {
+				c.Scorer, c.Threshold, c.Rate, c.Window, c.WarmUp, c.AvgSimSteps = entry.Name, threshold, 0.4, 3, 1, 4
+			}), features.NewBank(40, 12, 5)
+		}
+		f, bank := build()
+		for range stop {
+			z, _ := s.batch(20, 0.4)
+			kept, _ := f.Keep(z, bank)
+			bank.Push(z.Rows(kept))
+		}
+		resumed, resumedBank := build()
+		if err := errors.Join(resumed.SetState(f.State()), resumedBank.SetState(bank.State())); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 12 {
+			z, _ := s.batch(20, 0.4)
+			kept, scores := f.Keep(z, bank)
+			again, scoresAgain := resumed.Keep(z, resumedBank)
+			if !slices.Equal(kept, again) || !slices.Equal(scores, scoresAgain) || f.Threshold() != resumed.Threshold() {
+				t.Fatalf("%s stopped at %d goes another way after %d more", entry.Name, stop, i)
 			}
-			resumed, resumedBank := build()
-			if err := errors.Join(resumed.SetState(f.State()), resumedBank.SetState(bank.State())); err != nil {
-				t.Fatal(err)
-			}
-			for i := range 12 {
-				z, _ := s.batch(20, 0.4)
-				kept, scores := f.Keep(z, bank)
-				again, scoresAgain := resumed.Keep(z, resumedBank)
-				if !slices.Equal(kept, again) || !slices.Equal(scores, scoresAgain) || f.Threshold() != resumed.Threshold() {
-					t.Fatalf("%s stopped at %d goes another way after %d more", entry.Name, stop, i)
-				}
-				bank.Push(z.Rows(kept))
-				resumedBank.Push(z.Rows(kept))
-			}
-			if diff := cmp.Diff(f.State(), resumed.State()); diff != "" {
-				t.Errorf("%s stopped at %d:\n%s", entry.Name, stop, diff)
-			}
+			bank.Push(z.Rows(kept))
+			resumedBank.Push(z.Rows(kept))
+		}
+		if diff := cmp.Diff(f.State(), resumed.State()); diff != "" {
+			t.Errorf("%s stopped at %d:\n%s", entry.Name, stop, diff)
 		}
 	}
 }
@@ -213,8 +221,9 @@ func TestBadFilterStatesAreRefused(t *testing.T) {
 	}{
 		{"avgsim", State{Iteration: -1}, "iteration is -1"},
 		{"avgsim", State{Early: true}, `AvgSim judged last, but scorer "avgsim" never begins with it`},
-		{"avgsim", State{Window: make([]float64, 31)}, "window holds 31 thresholds, expected at most 30"},
-		{"avgsim", State{Window: []float64{0.1, math.NaN()}}, "threshold 1 of the window is NaN"},
+		{"avgsim", State{Window: make([]float64, 31), ByOdds: true}, "window holds 31 thresholds, expected at most 30"},
+		{"avgsim", State{Window: []float64{0.1, math.NaN()}, ByOdds: true}, "threshold 1 of the window is NaN"},
+		{"avgsim", State{Window: []float64{0.1}}, `window holds thresholds of scores, expected those of log odds: it is of a version of the program whose threshold "strm" was another`},
 		{"proxysim", State{Seen: []int{4}}, "class 4 was met, expected 0 to 3"},
 	} {
 		f := mustNew(t, s.world, func(config *Config) { config.Scorer = c.scorer })

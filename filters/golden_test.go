@@ -190,6 +190,7 @@ func goldenTrace(t *testing.T, c reference.Case) {
 	onlyParams(t, c, "num_classes", "R", "tau", "capacity")
 	classes := int(c.Param("num_classes", 0))
 	config := Default()
+	config.Threshold = ThresholdPaper
 	config.Scorer, config.Rate, config.Window = "avgsim", c.Param("R", config.Rate), int(c.Param("tau", float64(config.Window)))
 	var bank *features.Bank
 	var f *Filter

@@ -37,16 +37,6 @@ func (h *Histogram) Add(scores ...float64) {
 	}
 }
 
-// SaysNothing reports whether a score of a scorer of the catalog only says that nothing is known of the label's class:
-// it is 1, which those scores do not reach that want a threshold by rank.
-func SaysNothing(scorer string, score float64) bool {
-	if score != 1 {
-		return false
-	}
-	entry, err := Find(scorer)
-	return err == nil && !entry.FixedBar
-}
-
 // bin returns the bin of a score, counted from 0.
 func (h *Histogram) bin(v float64) int {
 	if v == 1 {

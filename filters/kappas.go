@@ -25,7 +25,7 @@ func (v *VMF) Kappas(dst []ClassKappa, bank *features.Bank) []ClassKappa {
 	v.refresh(bank)
 	dst = dst[:0]
 	for k := range v.fits {
-		if f := &v.fits[k]; f.members >= v.least() {
+		if f := &v.fits[k]; f.images >= v.least() {
 			dst = append(dst, ClassKappa{k, f.members, f.length, f.spread.kappa})
 		}
 	}

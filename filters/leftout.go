@@ -17,7 +17,7 @@ type Verdict struct {
 func (v Verdict) Known() bool { return v.Best >= 0 }
 
 // P returns the probability of the given label.
-func (v Verdict) P() float64 { return 1 / (1 + math.Exp(-v.Odds)) }
+func (v Verdict) P() float64 { return probability(v.Odds) }
 
 // note is what a scorer remembers of a row that it judged, so that the row's own class can be judged again.
 type note struct {
@@ -86,7 +86,7 @@ func (f *Filter) LeaveOut(dst []Verdict, z features.Set, bank *features.Bank, ow
 			count--
 		}
 		n := judge.noted(i)
-		v := Verdict{Odds: nothingKnown, Best: -1}
+		v := Verdict{Odds: Unjudged, Best: -1}
 		if count > 0 && n.best >= 0 {
 			l := judge.ownLogit(z.Row(i), y, rest, count, bank)
 			v.Odds, v.Best = l-n.rivals, y

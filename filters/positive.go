@@ -13,7 +13,11 @@ import "winnow/features"
 type BatchPositive struct{}
 
 // Score returns the mean similarity for each row of z; the bank is not used.
-func (BatchPositive) Score(dst []float64, z features.Set, _ *features.Bank, _ bool) []float64 {
+func (b BatchPositive) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
+	return similarities(b.marked(dst, z, ref, own))
+}
+
+func (BatchPositive) marked(dst []float64, z features.Set, _ *features.Bank, _ bool) []float64 {
 	dst = features.Grow(dst, z.Len())
 	sums, counts, seen := map[int][]float64{}, map[int]int{}, map[int]bool{}
 	for i, k := range z.Labels[:z.Len()] {
@@ -36,7 +40,7 @@ func (BatchPositive) Score(dst []float64, z features.Set, _ *features.Bank, _ bo
 	for i, k := range z.Labels[:z.Len()] {
 		mean, others := withoutSelf(sums[k], counts[k], z.Row(i))
 		if others == 0 {
-			mean = 1
+			mean = Unjudged
 		}
 		dst[i] = mean
 	}
@@ -52,7 +56,11 @@ func (BatchPositive) Score(dst []float64, z features.Set, _ *features.Bank, _ bo
 type MemoryPositive struct{}
 
 // Score returns the mean similarity for each row of z.
-func (MemoryPositive) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
+func (m MemoryPositive) Score(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
+	return similarities(m.marked(dst, z, ref, own))
+}
+
+func (MemoryPositive) marked(dst []float64, z features.Set, ref *features.Bank, own bool) []float64 {
 	dst = features.Grow(dst, z.Len())
 	for i, k := range z.Labels[:z.Len()] {
 		members := ref.Count(k)
@@ -64,7 +72,7 @@ func (MemoryPositive) Score(dst []float64, z features.Set, ref *features.Bank, o
 			score /= float64(members)
 		}
 		if members == 0 {
-			score = 1
+			score = Unjudged
 		}
 		dst[i] = score
 	}

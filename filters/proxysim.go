@@ -40,7 +40,7 @@ func (p *ProxySim) LogOdds(dst []float64, z features.Set, ref *features.Bank, ow
 		for i := from; i < to; i++ {
 			y := z.Labels[i]
 			if ref != nil && (ref.Count(y) == 0 || own && ref.Count(y) == 1) {
-				dst[i] = nothingKnown
+				dst[i] = Unjudged
 				continue
 			}
 			p.nearest(features.Row(s, i-from))

@@ -46,19 +46,28 @@ func logOdds(l []float64, classes []int, y int) float64 {
 	return l[y] - rival - math.Log(sum)
 }
 
-// nothingKnown is the log odds of a label against which nothing is known: P = 1.
-var nothingKnown = math.Inf(1)
-
 // negligible is where e^d vanishes beside 1 even if a million classes add up.
 const negligible = -45
 
 // probabilities turns log odds into P, in place.
 func probabilities(odds []float64) []float64 {
 	for i, o := range odds {
-		odds[i] = 1 / (1 + math.Exp(-o))
+		odds[i] = probability(o)
 	}
 	return odds
 }
+
+// similarities turns those that are marked [Unjudged] into 1, in place.
+func similarities(marked []float64) []float64 {
+	for i, s := range marked {
+		if s == Unjudged {
+			marked[i] = 1
+		}
+	}
+	return marked
+}
+
+func probability(odds float64) float64 { return 1 / (1 + math.Exp(-odds)) }
 
 // known lists the classes of the denominator in rising order, into dst: those with members, or all.
 func known(dst []int, ref *features.Bank, every bool) []int {

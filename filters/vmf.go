@@ -14,8 +14,9 @@ import (
 //	μ_k = Σv/‖Σv‖,  R_k = ‖Σv‖/M_k,  κ_k = R_k(D-R_k²)/(1-R_k²)
 //	log f_k(z) = log C_D(κ_k) + κ_k μ_k·z,  P = f_y(z) / Σ_{k: M_k>0} f_k(z)
 //
-// A class with fewer than MinMembers (2) members takes the pooled κ of Σ M_k R_k / Σ M_k over the others. Where
-// no class has so many, the row is judged by [AvgSim]. R_k = 0 (opposite vectors): μ_k = 0, κ_k = 0, the
+// A class with members of fewer than MinMembers (2) images takes the pooled κ of Σ M_k R_k / Σ M_k over the others. Where
+// no class has so many, the row is judged by [AvgSim]. An image that stands in the bank once for every epoch is one: a
+// class reduced to copies of one image would have R_k = 1 and κ at its ceiling, and refuse all others for good. R_k = 0 (opposite vectors): μ_k = 0, κ_k = 0, the
 // uniform density. M_y = 0: P = 1. Debias corrects R_k for small M_k. With All, a class without members
 // counts with the pooled κ and μ = 0.
 //
@@ -28,7 +29,7 @@ type VMF struct {
 	Debias bool
 	All    bool
 
-	MinMembers int    // from which a class has a spread of its own; 0: 2
+	MinMembers int    // images from which a class has a spread of its own; 0: 2
 	Most       Limits // of R and κ; 0: the default
 
 	bank    *features.Bank // whose fits these are
@@ -46,10 +47,11 @@ type VMF struct {
 type fit struct {
 	version uint64
 	members int
+	images  int
 	length  float64 // ‖Σv‖/M_k as measured: neither clamped nor corrected
-	spread  spread  // for MinMembers or more
+	spread  spread  // for images of MinMembers or more
 	slope   float64 // κ_k/length, so that slope·T(z,k) = κ_k μ_k·z
-	weight  float64 // M_k R_k, its part in the pool; 0 for fewer than MinMembers
+	weight  float64 // M_k R_k, its part in the pool; 0 for images of fewer than MinMembers
 }
 
 // spread is a concentration with its log normaliser.
@@ -85,7 +87,7 @@ func (v *VMF) LogOdds(dst []float64, z features.Set, ref *features.Bank, own boo
 			case own:
 				dst[i] = v.ownOdds(t, y, z.Row(i), ref, pool, needsPool)
 			case ref.Count(y) == 0:
-				dst[i] = nothingKnown
+				dst[i] = Unjudged
 			case pool.members == 0:
 				dst[i] = avgOdds(t, v.classes, y, float64(t[y]), ref.Count(y))
 				take(&v.observed, i, t, v.classes, y, float64(t[y]), dst[i])
@@ -109,9 +111,9 @@ func (v *VMF) ownLogit(z []float32, y int, rest []float64, members int, ref *fea
 	}
 	f := v.fits[y]
 	if members != f.members {
-		f = v.fit(rest, members)
+		f = v.fit(rest, members, min(members, f.images-1))
 	}
-	if members < v.least() {
+	if f.images < v.least() {
 		f.spread = v.spreadOf(ref.Dim(), v.pooled.weight/float64(v.pooled.members))
 		f.slope = slope(f.spread.kappa, f.length)
 	}
@@ -159,10 +161,10 @@ func (v *VMF) refresh(ref *features.Bank) (p pool, needed bool) {
 	for k := range v.fits {
 		f := &v.fits[k]
 		if f.version != ref.Version(k) {
-			*f = v.fit(ref.Sum(k), ref.Count(k))
+			*f = v.fit(ref.Sum(k), ref.Count(k), ref.Images(k))
 			f.version = ref.Version(k)
 		}
-		if f.members >= v.least() {
+		if f.images >= v.least() {
 			p.weight += f.weight
 			p.members += f.members
 		} else if f.members > 0 || v.All {
@@ -172,9 +174,9 @@ func (v *VMF) refresh(ref *features.Bank) (p pool, needed bool) {
 	return p, needed
 }
 
-// fit estimates one class from the sum and the number of its members.
-func (v *VMF) fit(sum []float64, members int) fit {
-	f := fit{members: members}
+// fit estimates one class from the sum of its members, their number, and how many images they are of.
+func (v *VMF) fit(sum []float64, members, images int) fit {
+	f := fit{members: members, images: images}
 	if members == 0 {
 		return f
 	}
@@ -183,12 +185,12 @@ func (v *VMF) fit(sum []float64, members int) fit {
 		norm += x * x
 	}
 	f.length = math.Sqrt(norm) / float64(members)
-	if members < v.least() {
+	if images < v.least() {
 		return f
 	}
 	r := f.length
 	if v.Debias {
-		r = Debiased(r, members)
+		r = Debiased(r, images)
 	}
 	f.spread = v.spreadOf(len(sum), r)
 	f.slope = slope(f.spread.kappa, f.length)
@@ -218,7 +220,7 @@ func slope(kappa, length float64) float64 {
 func (v *VMF) fillLogits(t []float32, common spread) {
 	for _, k := range v.classes {
 		f := &v.fits[k]
-		if f.members >= v.least() {
+		if f.images >= v.least() {
 			v.logits[k] = f.spread.logC + f.slope*float64(t[k])
 		} else {
 			v.logits[k] = common.logC + slope(common.kappa, f.length)*float64(t[k])
@@ -231,42 +233,42 @@ func (v *VMF) fillLogits(t []float32, common spread) {
 func (v *VMF) ownOdds(t []float32, y int, z []float32, ref *features.Bank, p pool, needsPool bool) float64 {
 	mean, members := withoutSelf(ref.Sum(y), ref.Count(y), z)
 	if members == 0 {
-		return nothingKnown
+		return Unjudged
 	}
 	v.rest = features.Grow(v.rest, len(z))
 	for j, x := range ref.Sum(y) {
 		v.rest[j] = x - float64(z[j])
 	}
-	rest := v.fit(v.rest, members)
+	rest := v.fit(v.rest, members, ref.Images(y)-1)
 	p.weight += rest.weight - v.fits[y].weight
-	if ref.Count(y) >= v.least() {
+	if ref.Images(y) >= v.least() {
 		p.members -= ref.Count(y)
 	}
-	if members >= v.least() {
+	if rest.images >= v.least() {
 		p.members += members
 	}
 	if p.members == 0 {
 		return avgOdds(t, v.classes, y, mean, members)
 	}
 	var common spread
-	if needsPool || members < v.least() {
+	if needsPool || rest.images < v.least() {
 		common = v.spreadOf(len(z), p.weight/float64(p.members))
 	}
 	v.fillLogits(t, common)
-	if members < v.least() {
+	if rest.images < v.least() {
 		rest.spread, rest.slope = common, slope(common.kappa, rest.length)
 	}
 	v.logits[y] = rest.spread.logC + rest.slope*mean
 	return logOdds(v.logits, v.classes, y)
 }
 
-// least returns the number of members from which a class has a spread of its own.
+// least returns the number of images from which a class has a spread of its own.
 func (v *VMF) least() int { return max(v.MinMembers, 2) }
 
-// hasSpread reports whether some class has so many members that vMF-Sim can judge.
+// hasSpread reports whether some class has members of so many images that vMF-Sim can judge.
 func hasSpread(bank *features.Bank, least int) bool {
 	for k := range bank.Classes() {
-		if bank.Count(k) >= least {
+		if bank.Images(k) >= least {
 			return true
 		}
 	}

@@ -64,8 +64,10 @@ func (s *Session) tellPlan(plan Plan) {
 	if m := cfg.Schedule.In(plan.Epoch).Milestones; len(m) > 0 && m[0] >= plan.Steps {
 		note("the learning rate falls first after %s, which is not within this run of %d steps: schedule.milestones sets it", cfg.Schedule.Milestones[0], plan.Steps)
 	}
-	if filtered && cfg.Filter.Threshold != filters.ThresholdFixed {
-		note("the filter %s drops about %.0f %% of the labels (--noise-rate sets another share)", cfg.Filter.Scorer, 100*float64(cfg.Filter.Rate))
+	if rate := 100 * float64(cfg.Filter.Rate); filtered && cfg.Filter.Threshold == filters.ThresholdPaper {
+		note("the filter %s is told that %.0f %% of the labels are wrong; with filter.threshold paper vmf drops more than it is told (strm: as many)", cfg.Filter.Scorer, rate)
+	} else if filtered && cfg.Filter.Threshold != filters.ThresholdFixed {
+		note("the filter %s drops about %.0f %% of the labels (--noise-rate sets another share)", cfg.Filter.Scorer, rate)
 	}
 	if tuned && filtered && cfg.Filter.WarmUp == (config.Span{}) {
 		note("the filter judges from the first step on, when the bank knows few classes: where it keeps too little, try --set filter.warm_up=\"1 epoch\"")

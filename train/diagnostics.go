@@ -30,7 +30,7 @@ type Judged struct {
 	Rows         int               `json:"rows"`
 	Kept         int               `json:"kept"`
 	KeptShare    float64           `json:"kept_share"`
-	NothingKnown int               `json:"nothing_known"` // rows of classes without members, not among the scores: see filters.SaysNothing
+	NothingKnown int               `json:"nothing_known"` // rows of whose label nothing was known, not among the scores
 	Scores       filters.Histogram `json:"scores"`
 	Threshold    *Thresholds       `json:"threshold,omitempty"` // of the steps that had one
 }
@@ -95,8 +95,8 @@ func (t *Trainer) note(s *Step) {
 	}
 	j := &t.judged[n-1]
 	j.Steps, j.Rows, j.Kept = j.Steps+1, j.Rows+len(s.Scores), j.Kept+len(s.Kept)
-	for _, v := range s.Scores {
-		if filters.SaysNothing(s.Judge, v) {
+	for i, v := range s.Scores {
+		if s.Unjudged[i] {
 			j.NothingKnown++
 		} else {
 			j.Scores.Add(v)

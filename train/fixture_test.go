@@ -230,6 +230,7 @@ func clone(s Step) Step {
 	s.IDs = append([]int(nil), s.IDs...)
 	s.Kept = append([]int(nil), s.Kept...)
 	s.Scores = append([]float64(nil), s.Scores...)
+	s.Unjudged = append([]bool(nil), s.Unjudged...)
 	return s
 }
 

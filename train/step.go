@@ -82,7 +82,7 @@ func (t *Trainer) judge(z features.Set) {
 		return
 	}
 	f.Kept, f.Scores = t.Filter.Keep(z, t.Bank)
-	f.Judge = t.Filter.Judge()
+	f.Judge, f.Unjudged = t.Filter.Judge(), t.Filter.Unjudged()
 	f.Threshold = t.Filter.Threshold()
 	f.HasThreshold = finite(f.Threshold)
 }

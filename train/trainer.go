@@ -66,6 +66,7 @@ type Step struct {
 	IDs           []int     // of the rows of the batch
 	Kept          []int     // positions in the batch, rising: what the filter kept, or what a loss that is a Chooser chose
 	Scores        []float64 // the filter's, of all rows; nil without a filter
+	Unjudged      []bool    // of the rows: nothing was known of the label, and its score says nothing; nil without a filter
 	Judge         string    // the scorer of the filter that gave them; "" without a filter
 	Threshold     float64   // scores above it were kept
 	HasThreshold  bool      // false without a filter, and where it kept everything

@@ -24,5 +24,5 @@ func (c *curves) epochs(step int) float64 { return float64(step) / float64(c.epo
 // stepped notes a step: what eval knows (the truth) and the trainer does not meets here.
 func (c *curves) stepped(s train.Step) {
 	c.loss.add(c.epochs(s.Number), s.Loss)
-	c.trace.Step(s.Number, s.IDs, s.Kept, s.Scores, s.Judge)
+	c.trace.Step(s.Number, s.IDs, s.Kept, s.Scores, s.Unjudged, s.Judge)
 }

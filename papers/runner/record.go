@@ -74,7 +74,7 @@ func (r *reproduction) follow(o *run.Options, d *datasets.Dataset) *recorder {
 	}
 	o.Stepped = func(s train.Step) {
 		if rec.filter != nil {
-			rec.filter.Step(s.Number, s.IDs, s.Kept, s.Scores, s.Judge)
+			rec.filter.Step(s.Number, s.IDs, s.Kept, s.Scores, s.Unjudged, s.Judge)
 		}
 		if s.HasThreshold {
 			rec.thresholds[s.Number] = s.Threshold

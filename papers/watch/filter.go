@@ -47,7 +47,7 @@ type Scores struct {
 	Judge   string // the scorer of the last of them; what another said before is not counted
 	Right   filters.Histogram
 	Wrong   filters.Histogram
-	Unknown int // of classes without members: see filters.SaysNothing
+	Unknown int // rows of whose label nothing was known
 }
 
 // NewFilter makes a trace of a run on d. Scores are counted in the window steps up to each step of at (one step
@@ -70,8 +70,8 @@ func NewFilter(d *datasets.Dataset, at []int, window int) *Filter {
 }
 
 // Step notes a step: the rows of the batch by their positions in the dataset, which of them were kept (by their
-// place in the batch), their scores (nil without a filter) and who judged.
-func (t *Filter) Step(number int, ids, kept []int, scores []float64, judge string) {
+// place in the batch), their scores (nil without a filter), of which rows nothing was known, and who judged.
+func (t *Filter) Step(number int, ids, kept []int, scores []float64, unjudged []bool, judge string) {
 	s := Step{Step: number}
 	for _, id := range ids {
 		switch t.right[id] {
@@ -93,12 +93,12 @@ func (t *Filter) Step(number int, ids, kept []int, scores []float64, judge strin
 	t.steps = append(t.steps, s)
 	for i := range t.counts {
 		if c := &t.counts[i]; number >= c.From && number <= c.Step {
-			c.add(t.right, ids, scores, judge)
+			c.add(t.right, ids, scores, unjudged, judge)
 		}
 	}
 }
 
-func (c *Scores) add(right []rightness, ids []int, scores []float64, judge string) {
+func (c *Scores) add(right []rightness, ids []int, scores []float64, unjudged []bool, judge string) {
 	if c.Judge != judge {
 		*c = Scores{Step: c.Step, From: c.From, Judge: judge}
 	}
@@ -110,7 +110,7 @@ func (c *Scores) add(right []rightness, ids []int, scores []float64, judge strin
 		case wrongLabel:
 			of = &c.Wrong
 		}
-		if filters.SaysNothing(judge, v) {
+		if unjudged[i] {
 			c.Unknown++
 			continue
 		}

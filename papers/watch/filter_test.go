@@ -22,10 +22,10 @@ func traced(at ...int) *Filter {
 
 func TestFilterByHand(t *testing.T) {
 	tr := traced(3, 9, 3)
-	tr.Step(1, []int{0, 1, 2, 3, 6}, []int{0, 1, 2, 4}, []float64{0.2, 0.2, 0.2, 0.2, 0.2}, "avgsim")
-	tr.Step(2, []int{1, 3, 5, 7}, []int{3}, []float64{0.25, 1, 0.3, 0.5}, "avgsim") // nothing that counts is kept
-	tr.Step(3, []int{0, 2, 1}, []int{0, 1}, []float64{0.9, 1, 0.1}, "vmf")
-	tr.Step(4, []int{0, 2, 4}, []int{0, 1, 2}, nil, "")
+	tr.Step(1, []int{0, 1, 2, 3, 6}, []int{0, 1, 2, 4}, []float64{0.2, 0.2, 0.2, 0.2, 0.2}, make([]bool, 5), "avgsim")
+	tr.Step(2, []int{1, 3, 5, 7}, []int{3}, []float64{0.25, 1, 0.3, 0.5}, []bool{false, true, false, false}, "avgsim") // nothing that counts is kept
+	tr.Step(3, []int{0, 2, 1}, []int{0, 1}, []float64{0.9, 1, 0.1}, make([]bool, 3), "vmf")
+	tr.Step(4, []int{0, 2, 4}, []int{0, 1, 2}, nil, nil, "")
 
 	near := func(what string, steps, values, wantSteps, want []float64) {
 		t.Helper()
@@ -53,8 +53,8 @@ func TestFilterByHand(t *testing.T) {
 		t.Fatalf("scores %+v", scores)
 	}
 	other := traced(2)
-	other.Step(1, []int{0, 1, 6}, nil, []float64{0.2, 0.3, 0.1}, "avgsim")
-	other.Step(2, []int{1, 3, 5}, []int{1}, []float64{0.25, 1, 0.3}, "avgsim")
+	other.Step(1, []int{0, 1, 6}, nil, []float64{0.2, 0.3, 0.1}, make([]bool, 3), "avgsim")
+	other.Step(2, []int{1, 3, 5}, []int{1}, []float64{0.25, 1, 0.3}, []bool{false, true, false}, "avgsim")
 	if s := other.Scores()[0]; s.Right.Total() != 1 || s.Wrong.Total() != 3 || s.Unknown != 1 {
 		t.Errorf("scores of two steps: %+v", s)
 	}

@@ -50,6 +50,7 @@ func command(call term.Call[Options]) *cli.Command {
 			"backbone before that, which the head starts from, are made in the run's folder unless --features names them, which\n" +
 			"also sets how the images are prepared. Beside head.winnow stands backbone.onnx, beside last.winnow last.onnx.\n\n" +
 			"--noise-rate auto estimates the share of wrong labels from the features before the first step (winnow noise prints it).\n" +
+			"--set filter.threshold=paper averages the thresholds of the filter as PRISM does: vmf then drops more than it is told.\n" +
 			"--set correct.visits=3 gives images that the filter has dropped three visits in a row, while the memory bank agreed on\n" +
 			"another class, that class's label; the run's corrections.csv lists them.\n\n" +
 			"Settings: defaults, then --recipe (a paper's: winnow recipes list) or --config, then --set, then the other flags;\n" +
