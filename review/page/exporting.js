@@ -15,7 +15,7 @@ function show() {
   const write = el("button", { type: "button", class: "primary", onclick: () => run(write, answer) }, "Write the file");
   write.hidden = !store.session.out; // nowhere to write to: it can still be downloaded
   dialog.replaceChildren(head("exported-name", "Export the mended manifest"),
-    el("p", {}, `All rows of the manifest, without the ${many(counts.drop, "dropped image")} and with the new label of ${many(counts.relabel, "relabelled one")}. Undecided images are unchanged, as are ${many(counts.unsure, "unsure one")} and ${many(counts.disagreed, "one", "ones")} on which no decision has a majority of the reviewers. `, el("code", {}, "winnow train --manifest"), " takes the file."),
+    el("p", {}, `All rows of the manifest, without the ${many(counts.drop, "dropped image")} and with the new label of ${many(counts.relabel, "relabelled one")}. Undecided images are unchanged, and so is what is unsure (${count(counts.unsure)}) or has no majority of the reviewers for any decision (${count(counts.disagreed)}). `, el("code", {}, "winnow train --manifest"), " takes the file."),
     store.pending.size ? el("p", { class: "warn" }, `${many(store.pending.size, "decision")} not saved yet will be missing.`) : "",
     el("div", { class: "row" }, write, el("a", { href: "/api/export.csv", download: "mended.csv", class: "button" }, "Download as CSV"), el("a", { href: "/api/decided.csv", download: "decided.csv" }, "List of decisions")), answer);
   open(dialog);

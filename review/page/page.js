@@ -165,7 +165,7 @@ async function run() {
   get("redo").addEventListener("click", acts.redo);
   addEventListener("popstate", () => { store.place = read(); store.load(); });
   addEventListener("hashchange", () => { if (JSON.stringify(read()) !== JSON.stringify(store.place)) { store.place = read(); store.load(); } });
-  store.addEventListener("reviewer", () => store.load(true));
+  store.addEventListener("reviewer", () => store.begin());
   const named = reviewer.known();
   await outbox.name();
   standing();

@@ -109,6 +109,14 @@ class Store extends EventTarget {
     return true;
   }
 
+  // begin shows the list in the eyes of another reviewer, whose decisions have versions of their own.
+  async begin() {
+    this.versions.clear();
+    this.stale();
+    await this.load(true);
+    this.tell("session");
+  }
+
   heard(id, version) { this.versions.set(id, Math.max(version, this.versions.get(id) ?? 0)); }
 
   // decided takes what the server says about images: their decisions and versions. News are those not heard before.

@@ -49,8 +49,9 @@ async function look() {
       if (waiting()) await drain();
       let answer;
       do {
-        const since = store.session.version;
-        answer = await ask("/api/changes", { since, reviewer: me() });
+        const since = store.session.version, reviewer = me();
+        answer = await ask("/api/changes", { since, reviewer });
+        if (reviewer !== me()) return; // it is what another reviewer sees
         if (answer.audit !== store.sum) return void await store.refresh();
         if (answer.version < since) await store.refresh();
         else if (answer.changed.length > 0) heard(answer);
