@@ -71,7 +71,15 @@ func ask(ctx context.Context, z, stored features.Set, start *head.Head, o Option
 		if err != nil {
 			return nil, verdict, err
 		}
-		return bySuspects(z, verdict.Opinion), verdict, nil
+		list = bySuspects(z, verdict.Opinion)
+		if verdict.Blind {
+			for i, s := range list {
+				if !math.IsInf(s.Order, 1) { // is judged
+					list[i].Score, list[i].Suggested, list[i].SuggestedScore = 0.5, s.Given, 0.5
+				}
+			}
+		}
+		return list, verdict, nil
 	}
 	scorer, err := filterScorer(z.Dim(), o)
 	if err != nil {

@@ -60,7 +60,8 @@ func learn(ctx context.Context, set features.Set, c columned, folds []int, fold 
 	if err := e.look(h, judged.X, centres(z, others.Labels, e.classes)); err != nil {
 		return nil, err
 	}
-	first, given := blind, others.Labels
+	var first weighing
+	given := others.Labels
 	if others.Labels, first, err = trust(ctx, features.Set{X: z, Labels: others.Labels}, e.classes, train.Rand(opts.Seed, "crossfit trust", fold)); err != nil {
 		return nil, err
 	}

@@ -190,7 +190,7 @@ type Verdict struct {
 	Opinion               // the lowest Order is most suspect; scores are probabilities, or as the judge's help says
 	Classes *leaveout.Set // the classes as the judge left them
 	Why     string        // what the judge chose, and why; empty: there was nothing to choose
-	Blind   bool          // fitted and combined foretell labels left out no better than by chance: every score is 0.5
+	Blind   bool          // fitted and combined foretell labels left out no better than by chance: scores mean nothing
 }
 
 // Ask asks the judge of a name about z, whose labels are 0 … classes-1 or negative for none. Rows need no unit length.

@@ -62,17 +62,20 @@ func TestFinetunedFoldsAreKept(t *testing.T) {
 	if got := asJSON(t, again.audit(t)); got != want || reused == 0 {
 		t.Errorf("another audit after an interruption, %d steps reused", reused)
 	}
-	for what, change := range map[string]func(*studio){
-		"nothing":    func(*studio) {},
-		"seed":       func(s *studio) { s.Seed++ },
-		"pictures":   func(s *studio) { s.Tuning.Augment = "none" },
-		"weights":    func(s *studio) { s.Tuning.Weights = "stage2" },
-		"cut file":   func(*studio) { resize(t, files[0], -1) },
-		"wrong file": func(*studio) { resize(t, files[0], 0) },
+	for _, c := range []struct {
+		what   string
+		change func(*studio)
+	}{
+		{"nothing", func(*studio) {}},
+		{"seed", func(s *studio) { s.Seed++ }},
+		{"pictures", func(s *studio) { s.Tuning.Augment = "none" }},
+		{"weights", func(s *studio) { s.Tuning.Weights = "stage2" }},
+		{"wrong file", func(*studio) { resize(t, files[0], 0) }}, // it stays so
+		{"cut file", func(*studio) { resize(t, files[0], -1) }},
 	} {
 		s := tuned(t, photos, kept)
 		s.Images.Store = again.Images.Store
-		change(s)
+		c.change(s)
 		ctx, cancel := context.WithCancel(t.Context())
 		learned := false
 		s.Told = func(_, _, earlier int, _ string) {
@@ -80,8 +83,8 @@ func TestFinetunedFoldsAreKept(t *testing.T) {
 				cancel()
 			}
 		}
-		if _, err := Photos(ctx, s.Images, s.Options); (what == "nothing") == learned || learned != (err != nil) {
-			t.Errorf("%s changed: learned %v, %v", what, learned, err)
+		if _, err := Photos(ctx, s.Images, s.Options); (c.what == "nothing") == learned || learned != (err != nil) {
+			t.Errorf("%s changed: learned %v, %v", c.what, learned, err)
 		}
 		cancel()
 	}
