@@ -15,13 +15,7 @@ func TestFixedIsStrict(t *testing.T) {
 // One history through every rule of METHODS 7.5, worked out by hand.
 func TestTopRByHand(t *testing.T) {
 	c := &TopR{Rate: 0.5, Size: 2}
-	for i, step := range []struct {
-		name      string
-		scores    []float64
-		kept      []int
-		threshold float64
-		window    []float64
-	}{
+	follow(t, c, []cutoffStep{
 		{"all new, empty window: the lowest ranks go, the first of equals first", []float64{1, 1, 1, 1}, []int{2, 3}, math.Inf(-1), nil},
 		{"half new, empty window: ranks", []float64{1, 0.2, 1, 1}, []int{2, 3}, math.Inf(-1), nil},
 		{"the second smallest, itself dropped", []float64{0.1, 0.9, 0.3, 0.8}, []int{1, 3}, 0.3, []float64{0.3}},
@@ -31,7 +25,22 @@ func TestTopRByHand(t *testing.T) {
 		{"nothing passes: ranks, and the window shrinks", []float64{0.1, 0.2, 0.05, 0.15}, []int{1, 3}, 0.1, []float64{0.1}},
 		{"ties at the threshold go", []float64{0.1, 0.1, 0.1, 0.7}, []int{3}, 0.1, []float64{0.1, 0.1}},
 		{"the oldest leaves", []float64{0.5, 0.5, 0.9, 0.9}, []int{0, 1, 2, 3}, 0.3, []float64{0.1, 0.5}},
-	} {
+	})
+}
+
+// cutoffStep is a batch, and what a cutoff makes of it after those before.
+type cutoffStep struct {
+	name      string
+	scores    []float64
+	kept      []int
+	threshold float64
+	window    []float64
+}
+
+// follow gives a cutoff batch after batch.
+func follow(t *testing.T, c Cutoff, steps []cutoffStep) {
+	t.Helper()
+	for i, step := range steps {
 		equal(t, i, step.name+": kept", c.Keep(step.scores), step.kept)
 		near(t, step.name+": threshold", c.Threshold(), step.threshold, 1e-12, 0)
 		nearAll(t, step.name+": window", c.Window(), step.window, 1e-12, 0)

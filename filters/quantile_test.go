@@ -54,25 +54,15 @@ func TestQuantileDropsTheShareAnnounced(t *testing.T) {
 // One history worked out by hand, half of the rows to be dropped: h = n/2 + ½ lies between the ranks of an even batch.
 func TestQuantileByHand(t *testing.T) {
 	c := &Quantile{Rate: 0.5, Size: 2}
-	for i, step := range []struct {
-		name      string
-		scores    []float64
-		kept      []int
-		threshold float64
-		window    []float64
-	}{
+	follow(t, c, []cutoffStep{
 		{"all unjudged", []float64{Unjudged, Unjudged}, []int{0, 1}, math.Inf(-1), nil},
 		{"between the second and the third", []float64{-300, 9, -1, 7}, []int{1, 3}, 3, []float64{3}},
 		{"the unjudged have no part in it", []float64{Unjudged, -4, Unjudged, 6, Unjudged}, []int{0, 2, 3, 4}, 2, []float64{3, 1}},
 		{"one alone does not pass: it stays, and the window shrinks", []float64{Unjudged, 0}, []int{0, 1}, 0, []float64{0}},
-		{"all unjudged: the mean stays", []float64{Unjudged}, []int{0}, 0, []float64{0}},
+		{"all unjudged: the bar stays", []float64{Unjudged}, []int{0}, 0, []float64{0}},
 		{"nothing passes: ranks, and the window shrinks", []float64{-8, -4, -9, -5}, []int{1, 3}, -6.5, []float64{-6.5}},
 		{"an odd batch: its middle, which goes", []float64{-6.5, 1, -7}, []int{1}, -6.5, []float64{-6.5, -6.5}},
-	} {
-		equal(t, i, step.name+": kept", c.Keep(step.scores), step.kept)
-		near(t, step.name+": threshold", c.Threshold(), step.threshold, 1e-12, 0)
-		nearAll(t, step.name+": window", c.Window(), step.window, 1e-12, 0)
-	}
+	})
 }
 
 // Whatever the rate, a batch is never emptied, its order is respected and its scores are left alone.
