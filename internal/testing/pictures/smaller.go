@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"image"
+	"image/color"
+	"image/png"
+	"slices"
+)
+
+// smaller writes a PNG with at most 256 colours: those that most of its pixels have, the others as the nearest of these.
+func smaller(data []byte) ([]byte, error) {
+	img, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	counts := map[color.RGBA]int{}
+	bounds := img.Bounds()
+	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
+		for x := bounds.Min.X; x < bounds.Max.X; x++ {
+			counts[solid(img, x, y)]++
+		}
+	}
+	colours := make([]color.RGBA, 0, len(counts))
+	for c := range counts {
+		colours = append(colours, c)
+	}
+	slices.SortFunc(colours, func(a, b color.RGBA) int {
+		return cmp.Or(counts[b]-counts[a], cmp.Compare(a.R, b.R), cmp.Compare(a.G, b.G), cmp.Compare(a.B, b.B))
+	})
+	var few color.Palette
+	for _, c := range colours[:min(256, len(colours))] {
+		few = append(few, c)
+	}
+	nearest := map[color.RGBA]uint8{}
+	for _, c := range colours {
+		nearest[c] = uint8(few.Index(c))
+	}
+	out := image.NewPaletted(bounds, few)
+	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
+		for x := bounds.Min.X; x < bounds.Max.X; x++ {
+			out.SetColorIndex(x, y, nearest[solid(img, x, y)])
+		}
+	}
+	var b bytes.Buffer
+	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, out)
+	return b.Bytes(), err
+}
+
+// solid returns a pixel without what eyes cannot tell: the lowest two bits of each part.
+func solid(img image.Image, x, y int) color.RGBA {
+	r, g, b, _ := img.At(x, y).RGBA()
+	part := func(v uint32) uint8 { v = v >> 10 << 2; return uint8(v | v>>6) }
+	return color.RGBA{part(r), part(g), part(b), 255}
+}
