@@ -42,7 +42,7 @@ func bestOf(runs []*Run, best *Run) string {
 // other. Pictures are for the report of one.
 func Compared(runs []*Run) page.Report {
 	distinctNames(runs)
-	report := page.Report{Title: fmt.Sprintf("%d runs compared", len(runs)), RowsTitle: runs[0].rowsTitle(), K: []int{1, 2, 4, 8}}
+	report := page.Report{Command: "report", Title: fmt.Sprintf("%d runs compared", len(runs)), RowsTitle: runs[0].rowsTitle(), K: []int{1, 2, 4, 8}}
 	best := slices.MaxFunc(runs, func(a, b *Run) int {
 		return cmp.Compare(a.measured.Trained.PrecisionAt1, b.measured.Trained.PrecisionAt1)
 	})

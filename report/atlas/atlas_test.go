@@ -235,7 +235,7 @@ func TestPage(t *testing.T) {
 		}
 	}
 	b.Reset()
-	if err := m.WritePage(&b, nil); err != nil || strings.Contains(b.String(), "data:image") || strings.Contains(b.String(), "pictures") && strings.Contains(b.String(), "<dt>pictures") {
+	if err := m.WritePage(&b, nil); err != nil || strings.Contains(b.String(), "data:image/jpeg") || strings.Contains(b.String(), "pictures") && strings.Contains(b.String(), "<dt>pictures") {
 		t.Errorf("without pictures: %v", err)
 	}
 }
