@@ -69,9 +69,9 @@ func (r *Run) drawMap(ctx context.Context, h Host, o Illustration) (func(w io.Wr
 	if r.now.Gallery != nil {
 		splits = datasets.Query + "," + datasets.Gallery
 	}
-	scores := make(map[string]float64, len(r.audited.Images))
+	scores := make(map[string]Score, len(r.audited.Images))
 	for _, e := range r.audited.Images {
-		scores[e.Path] = e.Score
+		scores[e.Path] = Score{e.Score, e.Dropped}
 	}
 	asked := MapOptions{Split: splits, Colour: ColourLabel, Scores: scores, Max: o.MaxMap, Method: MethodTSNE, Pictures: o.Pictures,
 		TSNE: tsne.Options{Perplexity: 30, Iterations: 1000, Seed: shownSeed, MaxMem: o.MaxMem / 8}}

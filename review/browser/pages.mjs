@@ -2,6 +2,8 @@
 // nothing on the console, ask nobody for anything, can be read and used by the keyboard alone, and satisfy axe.
 
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { accessible, Visit } from "./visit.mjs";
@@ -17,9 +19,10 @@ function makePages(binary, dir) {
   winnow(binary, "--quiet", "audit", manifest, "--root", images, "--out", suspects);
   winnow(binary, "--quiet", "map", run, "--split", "train", "--out", at("map.html"));
   winnow(binary, "--quiet", "map", run, "--split", "train", "--color", "score", "--scores", suspects, "--out", at("scores.html"));
+  winnow(binary, "--quiet", "map", run, "--split", "train", "--color", "suspect", "--scores", suspects, "--out", at("called.html"));
   winnow(binary, "--quiet", "retrieve", run, "--out", at("retrieve.html"));
   winnow(binary, "--quiet", "reproduce", "prism-table2", "--data", "glyphs", "--classes", "24", "--images", "6", "--seeds", "2", "--columns", "sym 50", "--rows", "MCL", "--set", "length=4 steps", "--out", at("reproduced"));
-  return { demo: join(demo, "report.html"), report: at("report.html"), compared: at("compared.html"), audit: at("suspects.html"), map: at("map.html"), scores: at("scores.html"), retrieve: at("retrieve.html"), reproduce: join(at("reproduced"), "prism-table2", "report.html") };
+  return { demo: join(demo, "report.html"), report: at("report.html"), compared: at("compared.html"), audit: at("suspects.html"), map: at("map.html"), scores: at("scores.html"), called: at("called.html"), retrieve: at("retrieve.html"), reproduce: join(at("reproduced"), "prism-table2", "report.html") };
 }
 
 const every = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
@@ -57,8 +60,8 @@ async function tabbed(page, most = 40) {
 }
 
 export const pages = [
-  ["pages of files: axe, reflow, sizes, keyboard, screenshots", async ({ browser, binary, set, shots }) => {
-    const files = makePages(binary, join(set.images, "..")), bad = [];
+  ["pages of files: axe, reflow, sizes, keyboard, screenshots", async ({ browser, binary, shots }) => {
+    const dir = mkdtempSync(join(tmpdir(), "winnow-pages-")), files = makePages(binary, dir), bad = [];
     const each = async ([width, height, colorScheme, rules]) => {
       const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: "reduce" });
       const visit = new Visit(context, "file://"), page = await visit.page();
@@ -87,6 +90,7 @@ export const pages = [
     };
     const left = [...windows];
     await Promise.all([0, 1].map(async () => { while (left.length > 0) await each(left.shift()); }));
+    rmSync(dir, { recursive: true });
     assert.deepEqual(bad, []);
   }],
   ["what is cut off or too small is seen", async ({ browser }) => {
