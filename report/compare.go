@@ -206,7 +206,7 @@ func overEachOther(runs []*Run) (list []chart.Drawing) {
 		{chart.Frame{Title: "Training loss (smoothed)", Y: "loss"}, true, lossOf},
 		{chart.Frame{Title: "Validation", Y: "score", Percent: true}, false, validationOf},
 		{chart.Frame{Title: "Share of the labels kept (smoothed)", Y: "kept", Percent: true}, true, keptOf},
-		{chart.Frame{Title: "Threshold of the scores", Y: "threshold"}, false, thresholdOf},
+		{chart.Frame{Title: "Score below which labels are dropped", Y: "threshold"}, false, thresholdOf},
 		{chart.Frame{Title: "Learning rate of the head", Y: rateName}, false, rateOf},
 	} {
 		var lines []chart.Line

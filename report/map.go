@@ -139,7 +139,7 @@ func (m *Map) draw(ctx context.Context, h Host, run *folder.Run, o MapOptions) (
 		}
 		return d.Classes[id]
 	}
-	m.drawn = atlas.Map{Title: m.title(run), Facts: m.facts(h, run)}
+	m.drawn = atlas.Map{Title: m.title(run), Notes: []string{"Each point is an image; its colour is " + colourText(o.Colour) + "."}, Facts: m.facts(h, run)}
 	for i, id := range m.set.IDs {
 		s := d.Samples[id]
 		p := atlas.Point{X: plane[i].X, Y: plane[i].Y, Path: s.Path, Label: class(s.Label), True: class(s.True), Split: s.Split, Score: math.NaN()}
@@ -172,6 +172,15 @@ func (m *Map) flatten(ctx context.Context, h Host, o tsne.Options) ([]tsne.Point
 		h.Note("perplexity %g is too much for %d images: using %.3g", o.Perplexity, m.set.Len(), report.Perplexity)
 	}
 	return plane, err
+}
+
+// colourText says for people what colours show.
+func colourText(colour string) string {
+	if class, ok := strings.CutPrefix(colour, ColourClass); ok {
+		return "whether its given label is " + glyphs.Readable(class)
+	}
+	return map[string]string{ColourLabel: "its given label", ColourTrue: "its true label", ColourSplit: "its split",
+		ColourScore: "how right its given label looks to the audit", ColourSuspect: "whether the audit calls its given label wrong"}[colour]
 }
 
 // groupPoints colours the points by what they have in common.

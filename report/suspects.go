@@ -127,7 +127,7 @@ func LabelScores(images []suspects.Entry) chart.Histogram {
 	if len(all) > 0 && slices.Max(all) < 0.5 && slices.Max(all) > 0 {
 		end = slices.Max(all)
 	}
-	drawing := chart.Histogram{Frame: chart.Frame{Title: "How right the given labels look, after training", X: "P_clean: 0 surely wrong, 1 surely right (each image left out of its own judgement)", Y: "share of the labels", Percent: true}}
+	drawing := chart.Histogram{Frame: chart.Frame{Title: "How right the given labels look, after training", X: "P_clean, each image left out: 0 surely wrong, 1 surely right", Y: "share of the labels", Percent: true}}
 	if len(right)+len(wrong) < len(all) {
 		drawing.Bars = []chart.Bars{chart.Count("labels", all, from, end, bins, 0)}
 		return drawing
