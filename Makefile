@@ -4,7 +4,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 3s
 CONSUMER = internal/testing/consumer
 
-.PHONY: build demo test consumer check fmt vet lint race browser faults fuzz bench runtime clean golden
+.PHONY: build demo test consumer check fmt vet lint race browser faults fuzz bench runtime clean golden pictures
 
 build:
 	$(GO) build -o bin/winnow ./cmd/winnow
@@ -53,6 +53,11 @@ browser: runtime
 	done; \
 	(cd review/browser && npm install --no-save --no-package-lock --no-audit --no-fund --loglevel=error) && \
 	WINNOW=bin/winnow node review/browser/test.mjs
+
+# The pictures of the documentation, by a headless Chromium: of drawn characters, and of MNIST's wrong labels where MNIST names the folder
+# of its files. MNIST_MODEL is the network that looks at them, else one is trained, some ten minutes.
+pictures: runtime
+	$(GO) run ./internal/testing/pictures -winnow bin/winnow -mnist "$(MNIST)" -model "$(MNIST_MODEL)"
 
 # The golden values ($WINNOW_GOLDEN, else ../shared/golden, else the committed copy) through every package, and the table of what ran.
 golden:

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"winnow/audit/suspects"
+	"winnow/datasets/imageroot"
+)
+
+//go:embed mnist.yaml
+var training []byte
+
+//go:embed digits.html.tmpl
+var digitsPage string
+
+// shownDigits is how many wrong labels the picture has.
+const shownDigits = 12
+
+// digits shows labels of MNIST's test images that look wrong: the most suspect of those for which another label is suggested.
+func (m *maker) digits(ctx context.Context) error {
+	const manifest, list = "mnist.csv", "mnist-suspects.csv"
+	if err := m.run(ctx, "data", "import", "--preset", "mnist", "--root", m.mnist, "--out", manifest); err != nil {
+		return err
+	}
+	if m.model == "" {
+		if err := m.train(ctx, manifest); err != nil {
+			return err
+		}
+	}
+	if err := m.run(ctx, "audit", manifest, "--root", m.mnist, "--split", "test", "--model", m.model, "--scorer", "self-confidence", "--out", list); err != nil {
+		return err
+	}
+	judged, err := suspects.Read(filepath.Join(m.dir, list))
+	if err != nil {
+		return err
+	}
+	root, err := imageroot.Open(m.mnist)
+	if err != nil {
+		return err
+	}
+	type cell struct {
+		suspects.Entry
+		Picture template.URL
+	}
+	var cells []cell
+	for _, e := range judged {
+		if len(cells) == shownDigits {
+			break
+		}
+		if e.Suggested == e.Given {
+			continue
+		}
+		data, err := fs.ReadFile(root, e.Path)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("  %s  given %s, suggested %s\n", e.Path, e.Given, e.Suggested)
+		cells = append(cells, cell{e, template.URL("data:image/bmp;base64," + base64.StdEncoding.EncodeToString(data))})
+	}
+	if len(cells) < shownDigits {
+		return fmt.Errorf("another label is suggested for %d of MNIST's test images, expected %d and more", len(cells), shownDigits)
+	}
+	var b bytes.Buffer
+	if err := template.Must(template.New("digits").Parse(digitsPage)).Execute(&b, cells); err != nil {
+		return err
+	}
+	file := filepath.Join(m.dir, "mnist.html")
+	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+		return err
+	}
+	return m.shoot(ctx, "mnist-wrong-labels.png", "file://"+file, 1020, 470)
+}
+
+// train makes the network that looks at the digits.
+func (m *maker) train(ctx context.Context, manifest string) error {
+	const config, drawn = "mnist.yaml", "lenet.onnx"
+	if err := os.WriteFile(filepath.Join(m.dir, config), training, 0o644); err != nil {
+		return err
+	}
+	m.model = filepath.Join(m.dir, "trained.onnx")
+	for _, line := range [][]string{
+		{"models", "new", "lenet-of-the-pictures", "--arch", "lenet", "--seed", "1", "--out", drawn},
+		{"train", "--config", config, "--manifest", manifest, "--root", m.mnist, "--model", drawn, "--out", "digits"},
+		{"export", "digits", "--last", "--onnx", m.model},
+	} {
+		if err := m.run(ctx, line...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
