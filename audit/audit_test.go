@@ -78,6 +78,35 @@ func TestRunBlind(t *testing.T) {
 	}
 }
 
+// Whitened, fewer images than values are all equally far from each other, and opposite to all others together. That an image's
+// own class is one image smaller without it must not foretell its label: labels that have nothing to do with the vectors must not look right.
+func TestRunBlindWhereImagesAreFew(t *testing.T) {
+	for _, scorer := range []string{judges.Fitted, judges.Combined} {
+		z, truth := mislabelled(8, 3, 20, 300, 0.2)
+		r, err := Run(t.Context(), z, Options{Scorer: scorer, Whiten: true})
+		if err != nil || r.Blind {
+			t.Fatalf("%s, labels a fifth of which are wrong: blind %v, %v", scorer, r.Blind, err)
+		}
+		wrong := make([]bool, z.Len())
+		for i, y := range truth {
+			wrong[i] = z.Labels[i] != y
+		}
+		if d, err := r.Measure(wrong); err != nil || d.AP < 0.9 {
+			t.Errorf("%s: AP %v, %v", scorer, d.AP, err)
+		}
+		for seed := range uint64(3) {
+			rng := rand.New(rand.NewPCG(seed, 8))
+			for i := range z.X.Data {
+				z.X.Data[i] = float32(rng.NormFloat64())
+			}
+			copy(z.Labels, truth) // as many of each class
+			if r, err = Run(t.Context(), z, Options{Scorer: scorer, Whiten: true}); err != nil || !r.Blind {
+				t.Errorf("%s, vectors drawn by %d: blind %v, %v", scorer, seed, r.Blind, err)
+			}
+		}
+	}
+}
+
 // Rows without a label are not judged, and whitening uses them.
 func TestRunUnlabelled(t *testing.T) {
 	z, _ := mislabelled(6, 6, 20, 12, 0.2)

@@ -15,25 +15,38 @@ import (
 
 // metric compares every image with every class as class centres do, in a space whitened once more, by more or by less:
 //
-//	t_ik = φ_i·M·b_k / (|φ_i|_M |b_k|_M),   M = (Σ_j φ_j φ_jᵀ + λτ I)^{-1},   b_k = Σ_{y_j=k} φ_j,   |v|_M = √(vᵀMv)
+//	t_ik = a·M·b_k / (|a|_M |b_k|_M),   M = (Σ_j φ_j φ_jᵀ + λτ I)^{-1},   |v|_M = √(vᵀMv)
+//	a = φ_i - μ,   b_k = Σ_{y_j=k} (φ_j - μ),   μ = Σ_j φ_j/N
 //
-// with φ the unit rows and τ the mean eigenvalue of their sum of squares, without image i in M and in the sums b. That
-// is the direction of regularised least squares and of linear discriminants, each image left out; with λ → ∞ it is the
-// cosine to the class centre. Leaving out needs no second inverse (Sherman & Morrison 1950): with f_k = φ_i·M·b_k,
-// h = φ_i·M·φ_i and q_k = b_k·M·b_k of all images,
+// with φ the unit rows and τ the mean eigenvalue of their sum of squares, without image i in M, in the sums b, and in the
+// mean μ of N images. That is the direction of regularised least squares and of linear discriminants, each image left out; with
+// λ → ∞ it is the cosine to the class centre.
 //
-//	φ M' b_k = f_k/(1-h),   φ M' (b_y-φ) = (f_y-h)/(1-h),   |φ|² = h/(1-h),
-//	|b_k|² = q_k + f_k²/(1-h),   |b_y-φ|² = q_y - 2f_y + h + (f_y-h)²/(1-h)
+// The mean must be that of the others. Vectors that were whitened have the mean of all in their origin, and so the others, all
+// together, lie opposite to the image. Where images are fewer than values, whitened ones are all equally far from each other, and an
+// image is the more opposite to a class the more images this has. Its own has lost one: of classes of equal size, labels drawn at random were
+// foretold nearly without a mistake.
+//
+// Leaving out needs no second inverse (Sherman & Morrison 1950): with S = Σ φ and B_k = Σ_{y_j=k} φ_j of all images,
+// f_k = φ_i·M·B_k, h = φ_i·M·φ_i, s = φ_i·M·S, q_k = B_k·M·B_k, g_k = S·M·B_k and G = S·M·S,
+//
+//	⟨φ, B_k⟩ = f_k/(1-h),   ⟨φ, B_y-φ⟩ = (f_y-h)/(1-h),   ⟨φ, φ⟩ = h/(1-h),   ⟨φ, S-φ⟩ = (s-h)/(1-h)
+//	|B_k|² = q_k + f_k²/(1-h),   |B_y-φ|² = q_y - 2f_y + h + (f_y-h)²/(1-h)
+//	⟨S-φ, B_k⟩ = g_k - f_k + (s-h) f_k/(1-h),   ⟨S-φ, B_y-φ⟩ = g_y - f_y - s + h + (s-h)(f_y-h)/(1-h)
+//	|S-φ|² = G - 2s + h + (s-h)²/(1-h)
 //
 // in M' of the others. Where twins do not count, the sum of the image's own class lacks its nearest image m too:
 //
-//	φ M' (b_y-φ-m) = (f_y-h-φMm)/(1-h),   |b_y-φ-m|² = q_y - 2f_y + h + mMm + 2φMm - 2 mMb_y + (f_y-h-φMm)²/(1-h)
+//	⟨φ, B_y-φ-m⟩ = (f_y-h-φMm)/(1-h),   |B_y-φ-m|² = q_y - 2f_y + h + mMm + 2φMm - 2 mMB_y + (f_y-h-φMm)²/(1-h)
+//	⟨S-φ, B_y-φ-m⟩ = g_y - f_y - s + h - SMm + φMm + (s-h)(f_y-h-φMm)/(1-h)
 //
 // Time O(n·d² + d³) once, then O(n·C·d) for each λ; memory n·d.
 type metric struct {
 	s     *leaveout.Set
 	along blas32.General // n×d: images along the eigenvectors of Σ φφᵀ
 	sums  []float64      // C×d: classes, likewise
+	count []float64      // C: images of each
+	all   []float64      // d: of all classes
 	value []float64      // d eigenvalues
 	mean  float64        // τ
 	twin  []int          // of each image, the nearest other of its label; -1: none
@@ -61,7 +74,7 @@ func newMetric(ctx context.Context, s *leaveout.Set) (*metric, error) {
 	if !eigen.Factorize(mat.NewSymDense(d, squares), true) {
 		return nil, fmt.Errorf("judges: eigenvectors of the vectors' second moments did not converge")
 	}
-	m := &metric{s: s, value: eigen.Values(nil), sums: make([]float64, len(s.Classes)*d)}
+	m := &metric{s: s, value: eigen.Values(nil), sums: make([]float64, len(s.Classes)*d), count: make([]float64, len(s.Classes)), all: make([]float64, d)}
 	for j, v := range m.value {
 		m.value[j] = math.Max(v, 0)
 		m.mean += m.value[j] / float64(d)
@@ -81,9 +94,11 @@ func newMetric(ctx context.Context, s *leaveout.Set) (*metric, error) {
 		return nil, err
 	}
 	for i, y := range s.Z.Labels {
+		m.count[s.Column[y]]++
 		sum := m.sums[s.Column[y]*d:][:d]
 		for j, v := range features.Row(m.along, i) {
 			sum[j] += float64(v)
+			m.all[j] += float64(v)
 		}
 	}
 	return m, m.findTwins(ctx)
@@ -135,14 +150,19 @@ func (m *metric) each(ctx context.Context, lambda float64, twins bool, step int,
 	for j, v := range m.value {
 		scale[j] = 1 / (v + lambda*m.mean)
 	}
-	scaled, q := features.NewMatrix(c, d), make([]float64, c)
+	scaled, q, g := features.NewMatrix(c, d), make([]float64, c), make([]float64, c)
 	for k := range c {
 		sum := m.sums[k*d:][:d]
 		out := features.Row(scaled, k)
 		for j, v := range sum {
 			out[j] = float32(v * scale[j])
 			q[k] += v * v * scale[j]
+			g[k] += v * m.all[j] * scale[j]
 		}
+	}
+	var whole float64 // G
+	for _, v := range g {
+		whole += v
 	}
 	height := max(1, (1<<20)/c)
 	row := make([]float64, c)
@@ -156,35 +176,55 @@ func (m *metric) each(ctx context.Context, lambda float64, twins bool, step int,
 		for r := range part.Rows {
 			i := from + r*step
 			y := m.s.Column[m.s.Z.Labels[i]]
-			h, own := 0.0, 0.0
+			h, own, all := 0.0, 0.0, 0.0
 			for j, v := range features.Row(m.along, i) {
 				h += float64(v) * float64(v) * scale[j]
 				own += float64(v) * m.sums[y*d+j] * scale[j] // in float64: h is taken from it
+				all += float64(v) * m.all[j] * scale[j]
 			}
 			h = math.Min(h, 1-1e-6)
-			length := math.Sqrt(h / (1 - h))
+			o := others{n: float64(n - 1), h: h, along: all - h}
+			o.norm = whole - 2*all + h + o.along*o.along/(1-h)
 			for k, v := range features.Row(out, r) {
 				f := float64(v)
-				row[k] = f / (1 - h) * inverse(length*math.Sqrt(q[k]+f*f/(1-h)))
+				row[k] = o.cosine(m.count[k], f, q[k], g[k]-f)
 			}
-			rest, norm := own-h, q[y]-2*own+h
+			rest, norm, with := own-h, q[y]-2*own+h, g[y]-own-all+h
+			of := m.count[y] - 1
 			if !twins {
-				g, hTwin, fTwin := 0.0, 0.0, 0.0
+				phi, hTwin, fTwin, allTwin := 0.0, 0.0, 0.0, 0.0
 				twin := features.Row(m.along, m.twin[i])
 				for j, v := range features.Row(m.along, i) {
 					t := float64(twin[j]) * scale[j]
-					g += float64(v) * t
+					phi += float64(v) * t
 					hTwin += float64(twin[j]) * t
 					fTwin += m.sums[y*d+j] * t
+					allTwin += m.all[j] * t
 				}
-				rest -= g
-				norm += hTwin + 2*g - 2*fTwin
+				rest -= phi
+				norm += hTwin + 2*phi - 2*fTwin
+				with += phi - allTwin
+				of--
 			}
-			row[y] = rest / (1 - h) * inverse(length*math.Sqrt(math.Max(norm+rest*rest/(1-h), 0)))
+			row[y] = o.cosine(of, rest, norm, with)
 			do(i, y, row)
 		}
 	}
 	return nil
+}
+
+// others are the images but one, φ: how many, φ·M·φ, φ·M·(S-φ), and |S-φ|² in M'.
+type others struct{ n, h, along, norm float64 }
+
+// cosine returns t for the sum b of n of them, by φ·M·b, b·M·b and (S-φ)·M·b.
+func (o others) cosine(n, phi, square, with float64) float64 {
+	left := 1 - o.h
+	with += o.along * phi / left
+	share := n / o.n
+	product := (phi-share*o.along)/left - (with-share*o.norm)/o.n
+	own := (o.h-2*o.along/o.n)/left + o.norm/(o.n*o.n)
+	of := square + phi*phi/left - 2*share*with + share*share*o.norm
+	return product * inverse(math.Sqrt(math.Max(own, 0)*math.Max(of, 0)))
 }
 
 // inverse returns 1/x, 0 for next to nothing.

@@ -24,7 +24,7 @@ func metricOf(t *testing.T, z features.Set, classes int) *metric {
 	return m
 }
 
-// slowly is the similarity of image i to class k with everything computed from the other images alone; self: image i is
+// slowly is the similarity of image i to class k with everything computed from the other images alone, their mean too; self: image i is
 // left in.
 func slowly(m *metric, lambda float64, i, k int, twins, self bool) float64 {
 	z := m.s.Z
@@ -37,6 +37,19 @@ func slowly(m *metric, lambda float64, i, k int, twins, self bool) float64 {
 		}
 		return v
 	}
+	mean, count := mat.NewVecDense(d, nil), 0.0
+	for j := range z.Len() {
+		if j != i || self {
+			mean.AddVec(mean, phi(j))
+			count++
+		}
+	}
+	mean.ScaleVec(1/count, mean)
+	centred := func(j int) *mat.VecDense {
+		v := phi(j)
+		v.SubVec(v, mean)
+		return v
+	}
 	for j := range z.Len() {
 		if j == i && !self {
 			continue
@@ -44,7 +57,7 @@ func slowly(m *metric, lambda float64, i, k int, twins, self bool) float64 {
 		squares.SymRankOne(squares, 1, phi(j))
 		own := m.s.Column[z.Labels[i]] == k
 		if m.s.Column[z.Labels[j]] == k && (twins || !own || j != m.twin[i]) {
-			sum.AddVec(sum, phi(j))
+			sum.AddVec(sum, centred(j))
 		}
 	}
 	for c := range d {
@@ -55,7 +68,7 @@ func slowly(m *metric, lambda float64, i, k int, twins, self bool) float64 {
 		panic(err)
 	}
 	inner := func(a, b *mat.VecDense) float64 { return mat.Inner(a, &inverse, b) }
-	return inner(phi(i), sum) / math.Sqrt(inner(phi(i), phi(i))*inner(sum, sum))
+	return inner(centred(i), sum) / math.Sqrt(inner(centred(i), centred(i))*inner(sum, sum))
 }
 
 func TestMetricAgainstLoops(t *testing.T) {
@@ -103,19 +116,48 @@ func rowsWith(s *leaveout.Set, column int) (rows []int) {
 	return rows
 }
 
-// Without whitening it is the cosine to the class centre.
+// Without whitening it is the cosine to the class centre, both seen from the mean.
 func TestMetricOfCentres(t *testing.T) {
 	z, _ := fine(4, 0.2)
 	m := metricOf(t, z, 32)
-	var plain []float64
-	m.s.Each(t.Context(), func(_, _ int, row []float64) { plain = append(plain, row...) })
-	m.each(t.Context(), 1e7, true, 1, func(i, _ int, row []float64) {
+	m.each(t.Context(), 1e7, true, 41, func(i, y int, row []float64) {
+		rest := m.s.Z
 		for k, v := range row {
-			if math.Abs(v-plain[i*len(row)+k]) > 1e-4 {
-				t.Fatalf("image %d, class %d: %v, centres %v", i, k, v, plain[i*len(row)+k])
+			var of []int
+			for _, j := range rowsWith(m.s, k) {
+				if j != i {
+					of = append(of, j)
+				}
+			}
+			mean, centre := meanBut(rest, i, nil), meanBut(rest, i, of)
+			var along, own, norm float64
+			for j, x := range rest.Row(i) {
+				a, b := float64(x)-mean[j], centre[j]-mean[j]
+				along, own, norm = along+a*b, own+a*a, norm+b*b
+			}
+			if want := along / math.Sqrt(own*norm); math.Abs(v-want) > 1e-4 {
+				t.Fatalf("image %d, class %d: %v, by loops %v", i, k, v, want)
 			}
 		}
 	})
+}
+
+// meanBut returns the mean of the named rows, nil: of all but row i.
+func meanBut(z features.Set, i int, rows []int) []float64 {
+	if rows == nil {
+		for j := range z.Len() {
+			if j != i {
+				rows = append(rows, j)
+			}
+		}
+	}
+	mean := make([]float64, z.Dim())
+	for _, row := range rows {
+		for j, v := range z.Row(row) {
+			mean[j] += float64(v) / float64(len(rows))
+		}
+	}
+	return mean
 }
 
 func dotOf(a, b []float32) float64 {

@@ -4,34 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"winnow/internal/manual"
-	"winnow/internal/testing/reference"
 	"winnow/losses"
 )
-
-// The README's tables are what the commands print.
-func TestReadmeTables(t *testing.T) {
-	for _, command := range []string{"winnow losses --markdown", "winnow metrics --markdown"} {
-		checkReadmeTable(t, command)
-	}
-}
-
-func checkReadmeTable(t *testing.T, command string) {
-	text, err := os.ReadFile(filepath.Join(reference.Root(t), "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, found := strings.Cut(string(text), "<!-- "+command+" -->\n")
-	table, _, end := strings.Cut(rest, "<!-- end -->")
-	if want := mustRun(t, command); !found || !end || table != want {
-		t.Errorf("the table in README.md is not that of the catalog: put the output of %s there:\n%s", command, want)
-	}
-}
 
 func TestLossesCommand(t *testing.T) {
 	for _, e := range losses.Catalog {

@@ -9,8 +9,12 @@ import (
 )
 
 // TestMain keeps the tests' files in memory where Linux has room for them and TMPDIR names no other place: commands sync
-// what they write, a dozen files a training, and many tests waited longer for the disk than they computed.
+// what they write, a dozen files a training, and many tests waited longer for the disk than they computed. With
+// WINNOW_TEST_PROGRAM the test's file is winnow itself: shells of tests start it.
 func TestMain(m *testing.M) {
+	if os.Getenv("WINNOW_TEST_PROGRAM") != "" {
+		os.Exit(listening(append([]string{"winnow"}, os.Args[1:]...)))
+	}
 	code, err := inMemory("/dev/shm", m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

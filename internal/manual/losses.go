@@ -1,4 +1,4 @@
-// Package manual prints the catalogs of losses and metrics: as JSON, as a page about one entry, and as README's tables.
+// Package manual prints the catalogs of losses and metrics: as JSON, as a page about one entry, and as docs' tables.
 package manual
 
 import (
@@ -124,7 +124,7 @@ func WriteLoss(out io.Writer, e losses.Entry) error {
 	return w.Flush()
 }
 
-// LossTable returns the table of the README.
+// LossTable returns the table of docs.
 func LossTable(list []losses.Entry) string {
 	var b strings.Builder
 	b.WriteString("| `--loss` | loss | compares with | source | settings and defaults |\n|---|---|---|---|---|\n")

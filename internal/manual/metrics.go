@@ -31,7 +31,7 @@ type MetricSetting struct {
 	Meaning string `json:"meaning"`
 }
 
-// WriteMetricTable writes the table of the README.
+// WriteMetricTable writes the table of docs.
 func WriteMetricTable(out io.Writer, list []Metric) error {
 	text := "| metric | numbers | needs | command | source | settings and defaults |\n|---|---|---|---|---|---|\n"
 	for _, m := range list {

@@ -176,7 +176,7 @@ var rooms = []Room{
 		"backbone/ort internal/ortlib run/config"},
 	{"internal/progress", "shows on a terminal, or in lines, how far some work is and how a training goes",
 		"internal/printable run run/config train"},
-	{"internal/manual", "prints the catalogs of losses and metrics: JSON, a page an entry, README's tables",
+	{"internal/manual", "prints the catalogs of losses and metrics: JSON, a page an entry, docs' tables",
 		"eval losses"},
 	{"internal/document", "parses YAML of bounded size and depth",
 		""},

@@ -50,7 +50,7 @@ func command(call term.Call[manual.Options], find func(name string) error, c *cl
 	c.ArgsUsage = "[NAME]"
 	c.Flags = []cli.Flag{
 		&cli.BoolFlag{Name: "json", Usage: "as JSON"},
-		&cli.BoolFlag{Name: "markdown", Usage: "the list as the table of the README"},
+		&cli.BoolFlag{Name: "markdown", Usage: "the list as the table of docs"},
 	}
 	c.Action = term.Action(func(c *cli.Context) (manual.Options, error) {
 		o := manual.Options{Name: c.Args().First(), JSON: c.Bool("json"), Markdown: c.Bool("markdown")}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/urfave/cli/v2"
+
+	"winnow/cmd/winnow/term"
+	"winnow/internal/testing/reference"
+)
+
+var update = flag.Bool("update", false, "write what commands print into docs")
+
+// printed is a part of a page that a command prints, as it is or, "as text", between fences.
+var printed = regexp.MustCompile(`(?ms)^<!-- printed( as text)? by (winnow [^\n]*) -->\n(.*?)^<!-- end -->$`)
+
+// TestDocsPrinted holds the parts of docs that commands print, and all of docs/cli.md, to what they print; -update writes them.
+func TestDocsPrinted(t *testing.T) {
+	home := t.TempDir()
+	for _, variable := range os.Environ() { // help shows what is set as a default
+		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "WINNOW_") {
+			t.Setenv(name, "") // puts it back at the end
+			if err := os.Unsetenv(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, value := range map[string]string{"HOME": home, "XDG_CACHE_HOME": home, "XDG_CONFIG_HOME": home, "WINNOW_MODELS": filepath.Join(home, "models.json")} {
+		t.Setenv(name, value)
+	}
+	parts := 0
+	for page, text := range docPages(t) {
+		want := printed.ReplaceAllStringFunc(text, func(part string) string {
+			parts++
+			m := printed.FindStringSubmatch(part)
+			out := strings.TrimRight(mustRun(t, m[2]), "\n") + "\n"
+			if m[1] != "" {
+				out = "```text\n" + out + "```\n"
+			}
+			return "<!-- printed" + m[1] + " by " + m[2] + " -->\n" + out + "<!-- end -->"
+		})
+		if page == "cli.md" {
+			want = cliPage(t)
+		}
+		if want == text {
+			continue
+		}
+		if !*update {
+			t.Errorf("docs/%s: is not what the commands print; go test ./cmd/winnow -run TestDocsPrinted -update writes it", page)
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(reference.Root(t), "docs", page), []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if parts < 3 {
+		t.Errorf("docs hold %d parts that commands print, expected those of losses and metrics at least", parts)
+	}
+}
+
+// cliPage returns docs/cli.md: the help of every command.
+func cliPage(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString("# Commands\n\nWhat `winnow --help` and the `--help` of every command print; a test compares them.\n\n")
+	app := term.NewApp(commands(), io.Discard, io.Discard)
+	var contents, help strings.Builder
+	var add func(path []string, c *cli.Command)
+	add = func(path []string, c *cli.Command) {
+		path = append(path, c.Name)
+		title := strings.Join(path, " ")
+		if len(path) == 2 {
+			contents.WriteString("- [`" + title + "`](#" + strings.ReplaceAll(title, " ", "-") + "): " + c.Usage + "\n")
+		}
+		help.WriteString("## " + title + "\n\n```text\n" + strings.TrimSpace(trailing.ReplaceAllString(mustRun(t, title+" --help"), "\n")) + "\n```\n\n")
+		for _, sub := range c.Subcommands {
+			if sub.Name != "help" {
+				add(path, sub)
+			}
+		}
+	}
+	for _, c := range app.Commands {
+		if c.Name != "help" {
+			add([]string{"winnow"}, c)
+		}
+	}
+	b.WriteString(contents.String() + "\n## winnow\n\n```text\n" + strings.TrimSpace(trailing.ReplaceAllString(mustRun(t, "winnow --help"), "\n")) + "\n```\n\n" + help.String())
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+var trailing = regexp.MustCompile(`[ \t]+\n`)
+
+// TestDocsGo looks for every Go program that docs show among the examples, which run.
+func TestDocsGo(t *testing.T) {
+	var examples string
+	root := reference.Root(t)
+	for _, pattern := range []string{"example*_test.go", "doc.go", "internal/testing/consumer/main.go"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(files) == 0 {
+			t.Fatal("no file is called", pattern, err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			examples += spaces.ReplaceAllString(string(text), " ")
+		}
+	}
+	shown := 0
+	for page, text := range docPages(t) {
+		for _, b := range blocks(text) {
+			if b.language != "go" {
+				continue
+			}
+			shown++
+			if !strings.Contains(examples, strings.TrimSpace(spaces.ReplaceAllString(b.text, " "))) {
+				t.Errorf("docs/%s:%d: is in none of the examples", page, b.line)
+			}
+		}
+	}
+	if shown == 0 {
+		t.Error("docs show no Go")
+	}
+}

@@ -1,0 +1,327 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"winnow/internal/testing/orttest"
+	"winnow/internal/testing/reference"
+	"winnow/papers/recipes"
+)
+
+// notRun holds why a block of commands may be left out: `<!-- not run: REASON -->` stands before it.
+var notRun = []string{"a GPU", "a server that waits for a browser", "a Qdrant server", "somebody's data or model", "minutes", "installs software"}
+
+// block is a fenced part of a page.
+type block struct {
+	language, text string
+	line, section  int    // section: how many headings stand before it
+	mark           string // what an HTML comment before it says, or ""
+}
+
+var comment = regexp.MustCompile(`^<!-- (.*) -->$`)
+
+// blocks returns the fenced parts of a page.
+func blocks(text string) []block {
+	var all []block
+	inside, mark, section := false, "", 0
+	for i, line := range strings.Split(text, "\n") {
+		switch {
+		case inside && line == "```":
+			inside = false
+		case inside:
+			all[len(all)-1].text += line + "\n"
+		case strings.HasPrefix(line, "```"):
+			all = append(all, block{language: line[3:], line: i + 1, section: section, mark: mark})
+			inside, mark = true, ""
+		case comment.MatchString(line):
+			mark = comment.FindStringSubmatch(line)[1]
+		case line != "":
+			mark = ""
+			if strings.HasPrefix(line, "#") {
+				section++
+			}
+		}
+	}
+	return all
+}
+
+// docPages returns the pages whose commands are run, by their names below docs; README.md of the repository is "../README.md".
+func docPages(t *testing.T) map[string]string {
+	t.Helper()
+	docs := filepath.Join(reference.Root(t), "docs")
+	files, err := filepath.Glob(filepath.Join(docs, "*.md"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("docs holds no page", err)
+	}
+	pages := make(map[string]string)
+	for _, file := range append(files, filepath.Join(docs, "..", "README.md")) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, err := filepath.Rel(docs, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages[name] = string(text)
+	}
+	return pages
+}
+
+// shell runs the commands of pages in bash, each page in a folder of its own that begins as the page it goes on from ended.
+type shell struct {
+	pages   map[string]string
+	bin     string            // holds a program winnow
+	folders map[string]string // of pages that were run
+	ran     int
+	skipped map[string]int // by reason
+}
+
+// TestDocsCommands runs every block of commands in README.md and docs as it stands there, and looks for what the page says that
+// is printed. A page begins in a folder with the example's photos, or where the page ended that `<!-- goes on from PAGE -->` names.
+func TestDocsCommands(t *testing.T) {
+	orttest.Runtime(t)
+	s := &shell{pages: docPages(t), bin: t.TempDir(), folders: map[string]string{}, skipped: map[string]int{}}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := fmt.Sprintf("#!/bin/sh\nWINNOW_TEST_PROGRAM=yes exec %q \"$@\"\n", self)
+	if err := os.WriteFile(filepath.Join(s.bin, "winnow"), []byte(program), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("WINNOW_MODEL_DIRS", "")
+	for _, page := range slices.Sorted(maps.Keys(s.pages)) {
+		s.page(t, page)
+	}
+	s.fields(t, "files-on-disk.md")
+	t.Logf("%d blocks of commands were run", s.ran)
+	for _, reason := range slices.Sorted(maps.Keys(s.skipped)) {
+		t.Logf("%d were not, because of %s", s.skipped[reason], reason)
+	}
+}
+
+// page returns the folder that the page's commands leave, in which they are run once.
+func (s *shell) page(t *testing.T, page string) string {
+	t.Helper()
+	if folder, ok := s.folders[page]; ok {
+		if folder == "" {
+			t.Fatalf("docs/%s: goes on from itself", page)
+		}
+		return folder
+	}
+	text, ok := s.pages[page]
+	if !ok {
+		t.Fatalf("docs/%s: is gone on from, and is not there", page)
+	}
+	s.folders[page] = ""
+	before := "README.md"
+	if m := regexp.MustCompile(`(?m)^<!-- goes on from (\S+) -->$`).FindStringSubmatch(text); m != nil {
+		before = m[1]
+	}
+	folder := t.TempDir()
+	if page != before {
+		if err := os.CopyFS(folder, os.DirFS(s.page(t, before))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run(page, func(t *testing.T) { s.run(t, page, folder) })
+	s.folders[page] = folder
+	return folder
+}
+
+// run runs the blocks of one page.
+func (s *shell) run(t *testing.T, page, folder string) {
+	var script strings.Builder
+	script.WriteString("set -euo pipefail\n")
+	var done []block // that are in the script
+	outputs := make(map[int][]block)
+	for _, b := range blocks(s.pages[page]) {
+		where := fmt.Sprintf("docs/%s:%d", page, b.line)
+		reason, skip := strings.CutPrefix(b.mark, "not run: ")
+		switch {
+		case b.language == "text" && len(done) > 0 && done[len(done)-1].section == b.section && !strings.HasPrefix(b.mark, "printed") && !strings.HasPrefix(b.mark, "not compared"):
+			outputs[len(done)-1] = append(outputs[len(done)-1], b)
+		case b.language != "sh" && regexp.MustCompile(`(?m)^(\$ )?(winnow [a-z]|make [a-z])`).MatchString(b.text) && !strings.HasPrefix(b.mark, "printed"):
+			t.Errorf("%s: holds a command: begin it with ```sh, that it is run", where)
+		case b.language != "sh":
+		case skip && !slices.Contains(notRun, reason):
+			t.Errorf("%s: is not run because of %q, expected one of %q", where, reason, notRun)
+		case skip:
+			s.skipped[reason]++
+		case b.mark == "fails":
+			fmt.Fprintf(&script, "if\n%s\nthen\necho this was to fail; exit 1; fi\necho '\x1e'\n", b.text)
+			done = append(done, b)
+		default:
+			fmt.Fprintf(&script, "%s\necho '\x1e'\n", b.text)
+			done = append(done, b)
+		}
+	}
+	if len(done) == 0 {
+		return
+	}
+	command := exec.CommandContext(t.Context(), "bash", "-c", script.String())
+	command.Dir = folder
+	command.Env = append(os.Environ(), "PATH="+s.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "WINNOW_MODELS="+filepath.Join(folder, "models.json"))
+	out, err := command.CombinedOutput()
+	parts := strings.Split(string(out), "\x1e\n")
+	if err != nil {
+		b := done[min(len(parts), len(done))-1]
+		t.Fatalf("docs/%s:%d: %v\n%s%s", page, b.line, err, b.text, parts[len(parts)-1])
+	}
+	s.ran += len(done)
+	for i, shown := range outputs {
+		for _, b := range shown {
+			if missing := notPrinted(b.text, parts[i]); missing != "" {
+				t.Errorf("docs/%s:%d: %q is not printed there; printed was\n%s", page, b.line, missing, parts[i])
+			}
+		}
+	}
+}
+
+// fields looks in a page for the name of every column and every JSON key of the files that its commands left.
+func (s *shell) fields(t *testing.T, page string) {
+	names := make(map[string]string) // of the fields; an example of a file with each
+	err := filepath.WalkDir(s.page(t, page), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		kind := filepath.Ext(path)
+		if kind != ".csv" && kind != ".json" && kind != ".jsonl" {
+			return nil
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if kind == ".csv" {
+			header, err := csv.NewReader(f).Read()
+			for _, name := range header {
+				names[name] = path
+			}
+			return err
+		}
+		for in := json.NewDecoder(f); ; {
+			var value any
+			if err := in.Decode(&value); err == io.EOF {
+				return nil
+			} else if err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			keys(value, func(name string) { names[name] = path })
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(names) < 100 {
+		t.Errorf("the files of docs/%s have %d fields, expected 100 and more", page, len(names))
+	}
+	for name, path := range names {
+		if !strings.Contains(s.pages[page], "`"+name+"`") && !regexp.MustCompile(`^e?[0-9]+$`).MatchString(name) {
+			t.Errorf("docs/%s: says nothing of `%s`, as %s has it", page, name, filepath.Base(path))
+		}
+	}
+}
+
+// keys visits the keys of objects, but those that are names of losses.
+func keys(value any, visit func(string)) {
+	switch v := value.(type) {
+	case []any:
+		for _, each := range v {
+			keys(each, visit)
+		}
+	case map[string]any:
+		for name, each := range v {
+			if visit(name); name != "terms" {
+				keys(each, visit)
+			}
+		}
+	}
+}
+
+var (
+	digits = regexp.MustCompile(`[0-9]+`)
+	spaces = regexp.MustCompile(`\s+`)
+)
+
+// plain returns a line without what may differ between machines: numbers and the width of columns.
+func plain(line string) string {
+	return strings.TrimSpace(spaces.ReplaceAllString(digits.ReplaceAllString(line, "0"), " "))
+}
+
+// notPrinted returns the first line that is shown and not printed, "" if there is none. Lines of "…" stand for any number, and
+// those between two that are shown may be missing: progress is.
+func notPrinted(shown, printed string) string {
+	var lines []string
+	for line := range strings.Lines(printed) {
+		lines = append(lines, plain(line[strings.LastIndexByte(strings.TrimRight(line, "\r\n"), '\r')+1:]))
+	}
+	for line := range strings.Lines(shown) {
+		want := plain(line)
+		if want == "…" || want == "" {
+			continue
+		}
+		at := slices.IndexFunc(lines, func(l string) bool {
+			beginning, cut := strings.CutSuffix(want, "…")
+			return l == want || cut && strings.HasPrefix(l, strings.TrimSpace(beginning))
+		})
+		if at < 0 {
+			return strings.TrimSpace(line)
+		}
+		lines = lines[at+1:]
+	}
+	return ""
+}
+
+func TestNotPrinted(t *testing.T) {
+	printed := "epoch 1: 0.25\nepoch 2: 0.5\nrun/head.winnow:   the state after step 102 of 120\n"
+	for shown, want := range map[string]string{
+		"epoch 1: 0.75\n…\nrun/head.winnow: the state after step 9 of 120\n": "",
+		"epoch 2: 0.5\nepoch 1: 0.25\nepoch 1: 0.25\n":                       "epoch 1: 0.25",
+		"run/head.winnow: …":                       "",
+		"run/last.winnow: …":                       "run/last.winnow: …",
+		"run/head.winnow: the state before step 1": "run/head.winnow: the state before step 1",
+	} {
+		if got := notPrinted(shown, printed); got != want {
+			t.Errorf("%q: found %q missing, expected %q", shown, got, want)
+		}
+	}
+}
+
+// mustRun runs one command line as a shell would split it (words and "$NAME" only).
+func mustRun(t *testing.T, line string) string {
+	t.Helper()
+	args := strings.Fields(line)
+	for i, a := range args {
+		args[i] = os.ExpandEnv(strings.Trim(a, `"`))
+	}
+	var stdout, stderr bytes.Buffer
+	if code := execute(context.Background(), args, &stdout, &stderr); code != 0 {
+		t.Fatalf("%s: exit code %d\n%s%s", line, code, stdout.String(), stderr.String())
+	}
+	t.Logf("%s\n%s%s", line, stdout.String(), stderr.String())
+	return stdout.String()
+}
+
+// TestDocsCounts holds docs/papers.md to the number of recipes there are.
+func TestDocsCounts(t *testing.T) {
+	if want := fmt.Sprintf("%d settings of five papers", len(recipes.List())); !strings.Contains(docPages(t)["papers.md"], want) {
+		t.Errorf("docs/papers.md lacks %q", want)
+	}
+}
