@@ -23,7 +23,15 @@ var printed = regexp.MustCompile(`(?ms)^<!-- printed( as text)? by (winnow [^\n]
 // TestDocsPrinted holds the parts of docs that commands print, and all of docs/cli.md, to what they print; -update writes them.
 func TestDocsPrinted(t *testing.T) {
 	home := t.TempDir()
-	for name, value := range map[string]string{"HOME": home, "XDG_CACHE_HOME": home, "XDG_CONFIG_HOME": home, "WINNOW_MODEL_DIRS": "", "WINNOW_MODELS": filepath.Join(home, "models.json")} {
+	for _, variable := range os.Environ() { // help shows what is set as a default
+		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "WINNOW_") {
+			t.Setenv(name, "") // puts it back at the end
+			if err := os.Unsetenv(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, value := range map[string]string{"HOME": home, "XDG_CACHE_HOME": home, "XDG_CONFIG_HOME": home, "WINNOW_MODELS": filepath.Join(home, "models.json")} {
 		t.Setenv(name, value)
 	}
 	parts := 0

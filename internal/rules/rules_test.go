@@ -19,7 +19,7 @@ import (
 	"winnow/internal/testing/reference"
 )
 
-var update = flag.Bool("update", false, "write the table of rooms into ARCHITECTURE.md")
+var update = flag.Bool("update", false, "write the table of rooms into ARCHITECTURE.md, and hints into docs/troubleshooting.md")
 
 // sources calls see for every Go file of the module, tests aside, with its path from the root.
 func sources(t *testing.T, see func(name string, content []byte)) {
