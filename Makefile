@@ -42,12 +42,12 @@ race: runtime
 	$(GO) test -race -timeout 30m $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-z]|\.Go\(|"sync' . | grep -v _test.go | xargs -n1 dirname | sort -u)
 	$(GO) test -race -timeout 30m -run '^Test(DataCheck|Embed|Extract(Command|Interrupted|Damaged|Shards)|Finetuned?$$|Review|Reproduce$$|Search|Map$$|Report$$|Retrieve|ExportToQdrant)' ./cmd/winnow
 
-# winnow review in a real Chromium. Where there is none, or no npm, it says so; with CI=true that is an error.
+# The pages of winnow in a real Chromium: review, and those that are files. Where there is none, or no npm, it says so; with CI=true that is an error.
 browser: runtime
 	@for tool in npm node "chromium chromium-browser google-chrome google-chrome-stable"; do \
 		found=; for name in $$tool; do command -v $$name >/dev/null && found=yes; done; \
 		if [ -z "$$found" ]; then \
-			echo "make browser: SKIPPED, the page of winnow review is NOT tested: none of $$tool in PATH" >&2; \
+			echo "make browser: SKIPPED, the pages of winnow are NOT tested: none of $$tool in PATH" >&2; \
 			if [ "$$CI" = true ]; then exit 1; else exit 0; fi; \
 		fi; \
 	done; \

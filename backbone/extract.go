@@ -21,6 +21,7 @@ type ExtractConfig struct {
 	Workers       int  // goroutines that decode; 0: one a core
 	MaxPixels     int  // largest picture; 0: DefaultMaxPixels
 	Strict        bool // the first unreadable image stops the extraction
+	Known         bool // other images of the root could be read: it goes on where none of the first can
 
 	// Views are the pictures made of each image; none: the centre alone. An image is decoded once for all of them.
 	Views []View
@@ -83,12 +84,12 @@ func Extract(ctx context.Context, cfg ExtractConfig, net Network, fsys fs.FS, pa
 	if err != nil {
 		return err
 	}
-	if start == 0 {
-		if err := readers[0].probe(paths); err != nil {
+	e := &extraction{cfg: cfg, net: net, paths: paths, store: store, observe: observe}
+	if start == 0 && !cfg.Known {
+		if e.ahead, e.pixels, err = readers[0].probe(paths); err != nil {
 			return err
 		}
 	}
-	e := &extraction{cfg: cfg, net: net, paths: paths, store: store, observe: observe}
 	err = e.run(ctx, readers, start)
 	if e.wrote != nil {
 		return e.wrote // and the writer would only say it again
@@ -103,6 +104,9 @@ type extraction struct {
 	paths   []string
 	store   RowWriter
 	observe func(Progress)
+
+	ahead  int         // image that was read before the others
+	pixels [][]float32 // of its views; nil: none was
 
 	free  chan *batch    // empty ones
 	order chan *batch    // being filled, in the order of the images
@@ -196,7 +200,11 @@ func (e *extraction) decode(r *reader, size int) {
 			dst[v] = b.pixels[at*size : (at+1)*size]
 		}
 		b.reasons[p.at] = ""
-		if err := r.read(dst, e.paths[b.first+p.at]); err != nil {
+		if b.first+p.at == e.ahead && e.pixels != nil {
+			for v, pixels := range e.pixels {
+				copy(dst[v], pixels)
+			}
+		} else if err := r.read(dst, e.paths[b.first+p.at]); err != nil {
 			b.reasons[p.at] = err.Error()
 			for _, pixels := range dst {
 				clear(pixels)
@@ -209,7 +217,7 @@ func (e *extraction) decode(r *reader, size int) {
 // infer runs the network over the batches in order. It leaves at a border between batches.
 func (e *extraction) infer(ctx context.Context) error {
 	dim, width := e.net.Dim(), len(e.cfg.views())*e.net.Dim()
-	usable := e.store.Rows() > len(e.store.Bad())
+	usable := e.cfg.Known || e.store.Rows() > len(e.store.Bad())
 	for b := range e.order {
 		b.left.Wait()
 		if ctx.Err() != nil {

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/fstest"
@@ -117,6 +118,47 @@ func storeBytes(t testing.TB, dir string) []string {
 }
 
 func newSums() *sums { return &sums{size: tiny.Size()} }
+
+// opened counts how often a file is opened.
+type opened struct {
+	fs.FS
+	mu    sync.Mutex
+	times map[string]int
+}
+
+func (o *opened) Open(name string) (fs.File, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.times[name]++
+	return o.FS.Open(name)
+}
+
+// The image that shows that the folder is the right one is not read again, and is the first that can be read.
+func TestImagesAreReadOnce(t *testing.T) {
+	files, paths := album(t, 23)
+	paths = paths[3:] // the first of them is none
+	dir, cfg := t.TempDir(), ExtractConfig{Preprocessing: tiny, Batch: 4, Workers: 3}
+	o := &opened{FS: struct{ fs.FS }{files}, times: map[string]int{}}
+	if err := extractTo(t, t.Context(), dir, newSums(), o, paths, cfg, nil); err != nil {
+		t.Fatal(err)
+	}
+	if o.times[paths[0]] != 2 || o.times[paths[1]] != 1 || o.times[paths[2]] != 1 {
+		t.Errorf("opened %v", o.times)
+	}
+	known := t.TempDir()
+	cfg.Known = true
+	if err := extractTo(t, t.Context(), known, newSums(), files, paths, cfg, nil); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(storeBytes(t, known), storeBytes(t, dir)); diff != "" {
+		t.Errorf("read ahead (-not +so):\n%s", diff)
+	}
+	cfg.Views = []View{Center()}
+	none := fstest.MapFS{}
+	if err := extractTo(t, t.Context(), t.TempDir(), newSums(), none, paths, cfg, nil); err != nil {
+		t.Errorf("none of the images can be read of a root of which others could: %v", err)
+	}
+}
 
 func TestExtract(t *testing.T) {
 	files, paths := album(t, 23)

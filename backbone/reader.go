@@ -130,11 +130,11 @@ func (e *NoneReadable) Error() string {
 	return fmt.Sprintf("backbone: none of the first %d images can be read; %s: %v", e.Tried, e.Path, e.Reason)
 }
 
-// probe reads images from the beginning until one can be read: where none of the first can, the folder is
-// the wrong one and nothing should be begun.
-func (r *reader) probe(paths []string) error {
+// probe reads images from the beginning until one can be read, and returns which, and its pixels: where none of the first can,
+// the folder is the wrong one and nothing should be begun.
+func (r *reader) probe(paths []string) (at int, pixels [][]float32, err error) {
 	if len(paths) == 0 {
-		return errors.New("backbone: extract: the image list is empty")
+		return 0, nil, errors.New("backbone: extract: the image list is empty")
 	}
 	dst := make([][]float32, len(r.viewers))
 	for i, v := range r.viewers {
@@ -144,11 +144,11 @@ func (r *reader) probe(paths []string) error {
 	for i, path := range paths[:none.Tried] {
 		err := r.read(dst, path)
 		if err == nil {
-			return nil
+			return i, dst, nil
 		}
 		if i == 0 {
 			none.Reason = err
 		}
 	}
-	return none
+	return 0, nil, none
 }

@@ -73,6 +73,8 @@ type Result struct {
 	Seconds   float64        `json:"seconds"`           // of this run
 	PerSecond float64        `json:"images_per_second"` // of this run
 	Bad       []features.Bad `json:"unreadable"`        // their rows hold zeros
+
+	sum string // of the store's vectors
 }
 
 // Key returns the key of the features asked for.
@@ -187,7 +189,7 @@ func (e *Extraction) fill(ctx context.Context, h Host, w *features.Writer, net *
 }
 
 func (e *Extraction) result(s *features.Store) Result {
-	r := Result{Store: e.Out, Rows: s.Rows, Dim: s.Dim, Views: s.Key.Views, DType: s.Key.Element(), Model: e.Model.Name, Output: s.Key.Output, Device: s.Device, Batch: s.Batch, Bad: s.Bad}
+	r := Result{Store: e.Out, Rows: s.Rows, Dim: s.Dim, Views: s.Key.Views, DType: s.Key.Element(), Model: e.Model.Name, Output: s.Key.Output, Device: s.Device, Batch: s.Batch, Bad: s.Bad, sum: s.Sum}
 	if s.Shard != nil {
 		r.Shard = s.Shard.String()
 	}

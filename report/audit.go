@@ -9,7 +9,6 @@ import (
 	"winnow/audit"
 	"winnow/datasets/glyphs"
 	"winnow/extraction"
-	"winnow/features"
 	"winnow/internal/atomicfile"
 	"winnow/report/chart"
 	"winnow/report/page"
@@ -20,7 +19,6 @@ import (
 const (
 	auditedSuspects   = 60
 	auditedConfusions = 12
-	auditedSide       = 160 // pixels
 )
 
 // WriteAudited writes the page of an audit of images to a file: what was found, where, and the most suspect of those called
@@ -40,23 +38,13 @@ func WriteAudited(ctx context.Context, h Host, a *auditing.Report, file, next st
 // audited is the page of an audit of images.
 func audited(ctx context.Context, h Host, a *auditing.Report, next string) (page.Report, error) {
 	content := page.Report{
-		Title: "Labels of “" + filepath.Base(extraction.Absolute(a.Source())) + "”", Verdict: a.Sentences(), Command: next,
+		Title: "Labels of “" + filepath.Base(extraction.Absolute(a.Source())) + "”", Verdict: a.Sentences(), Command: "audit", Next: next,
 		Sections: []page.Section{auditedClasses(a)}, Facts: auditedFacts(h, a), Definitions: auditedDefinitions(a),
-		Large: true,
+		Foremost: true,
 	}
 	list := a.Called()
-	list = list[:min(auditedSuspects, len(list))]
-	files := map[string][]byte{}
-	if len(list) > 0 {
-		var err error
-		if files, err = pictureFilesIn(ctx, h, a.Root(), "audit", suspectPaths(list), auditedSide); err != nil {
-			return content, err
-		}
-	}
 	var err error
-	content.Suspects, err = SuspectCards(list, features.AllRows(len(list)), func(path, caption string) (page.Picture, error) {
-		return page.Picture{Data: files[path], Caption: caption, File: path}, nil
-	})
+	content.Suspects, err = pictured(ctx, h, a.Root(), "audit", list[:min(auditedSuspects, len(list))])
 	return content, err
 }
 
@@ -155,7 +143,7 @@ func auditedDefinitions(a *auditing.Report) []page.Fact {
 		{Name: "nearest", Value: "by the features of the backbone: what speaks for the given label, and what for the suggested one"},
 	}
 	if audit.Probability(a.Scorer) {
-		return append(list, page.Fact{Name: "chance to be right", Value: "the probability that the given label is right, by all other images; this image has no part in it"})
+		return append(list, page.Fact{Name: "% right", Value: "the probability that the given label is right, by all other images; this image has no part in it"})
 	}
 	return append(list, page.Fact{Name: "score", Value: "ranks the labels, the lowest most suspect; it is no probability"})
 }

@@ -57,7 +57,7 @@ func (r *Run) classes() page.Section {
 		rows = append(rows, []string{glyphs.Readable(r.Manifest.Classes[c.Label]), strconv.Itoa(c.Retrieval.N), percentText(c.Retrieval.PrecisionAt1), percentText(c.Retrieval.Recall[8]),
 			percentText(c.Retrieval.RPrecision), percentText(c.Retrieval.MAPAtR), strconv.Itoa(trained[c.Label]), instead})
 	}
-	s.Charts = []chart.Drawing{chart.Histogram{Frame: chart.Frame{Title: "P@1 of the classes", X: "P@1", Y: "share of the classes", Percent: true}, Bars: []chart.Bars{chart.Count("classes", values, 0, 1, 20, 0)}}}
+	s.Charts = []chart.Drawing{chart.Histogram{Frame: chart.Frame{Title: "How often the nearest image is of the same class", X: "P@1 of a class", Y: "share of the classes", Percent: true}, Bars: []chart.Bars{chart.Count("classes", values, 0, 1, 20, 0)}}}
 	s.Tables = classTables("The classes that find their own least: "+r.SplitText(), fmt.Sprintf("All %d classes", len(rows)),
 		[]string{"class", "queries", "P@1 %", "R@8 %", "R-Prec %", "MAP@R %", "training images", "found instead, of the misses"}, rows)
 	return s
@@ -184,7 +184,7 @@ func (r *Run) definitions() []page.Fact {
 		list = append(list,
 			page.Fact{Name: "κ", Value: "concentration of a class's unit vectors in the memory bank (von Mises–Fisher): the larger, the closer together. Boxes: quartiles and median over classes, whiskers to the outermost within 1.5 of the box's height"},
 			page.Fact{Name: "share kept, threshold", Value: "of the labels of a batch: those whose score is at or above the threshold that the filter set for it"},
-			page.Fact{Name: "P_clean to step N", Value: "scores that the filter gave in the batches since the diagnosis before; classes that it knew nothing of are left out"})
+			page.Fact{Name: "P_clean, to step N", Value: "scores that the filter gave in the batches since the diagnosis before; classes that it knew nothing of are left out"})
 	}
 	if r.Config.SelfPaced.On() {
 		list = append(list, page.Fact{Name: "weight, λ", Value: "how much a sample counts, 0 to 1, and the loss up to which samples count fully in that round; mean weight: the mean over classes of their mean weights"})

@@ -42,7 +42,7 @@ func bestOf(runs []*Run, best *Run) string {
 // other. Pictures are for the report of one.
 func Compared(runs []*Run) page.Report {
 	distinctNames(runs)
-	report := page.Report{Title: fmt.Sprintf("%d runs compared", len(runs)), RowsTitle: runs[0].rowsTitle(), K: []int{1, 2, 4, 8}}
+	report := page.Report{Command: "report", Title: fmt.Sprintf("%d runs compared", len(runs)), RowsTitle: runs[0].rowsTitle(), K: []int{1, 2, 4, 8}}
 	best := slices.MaxFunc(runs, func(a, b *Run) int {
 		return cmp.Compare(a.measured.Trained.PrecisionAt1, b.measured.Trained.PrecisionAt1)
 	})
@@ -206,7 +206,7 @@ func overEachOther(runs []*Run) (list []chart.Drawing) {
 		{chart.Frame{Title: "Training loss (smoothed)", Y: "loss"}, true, lossOf},
 		{chart.Frame{Title: "Validation", Y: "score", Percent: true}, false, validationOf},
 		{chart.Frame{Title: "Share of the labels kept (smoothed)", Y: "kept", Percent: true}, true, keptOf},
-		{chart.Frame{Title: "Threshold of the scores", Y: "threshold"}, false, thresholdOf},
+		{chart.Frame{Title: "Score below which labels are dropped", Y: "threshold"}, false, thresholdOf},
 		{chart.Frame{Title: "Learning rate of the head", Y: rateName}, false, rateOf},
 	} {
 		var lines []chart.Line

@@ -88,14 +88,14 @@ func (r *Run) curves() (list []chart.Drawing) {
 		r.line("loss's parameters", 1, false, func(m train.Metric) *float64 { return m.LossLR }),
 		r.line("backbone", 3, false, func(m train.Metric) *float64 { return m.BackboneLR }),
 		r.line("second network", 4, false, func(m train.Metric) *float64 { return m.PeerLR }))...)
-	return append(list, drawnIfAny(chart.Frame{Title: "Norm of the gradient (smoothed)", Y: "‖gradient‖"}, r.line("gradient", 0, true, normOf))...)
+	return append(list, drawnIfAny(chart.Frame{Title: "Length of the gradient (smoothed)", Y: "length"}, r.line("gradient", 0, true, normOf))...)
 }
 
 // filterCurves are those of one run's filter, with the spread of its classes' concentrations and its scores.
 func (r *Run) filterCurves() (list []chart.Drawing) {
 	list = append(list, drawnIfAny(chart.Frame{Title: "Share of the labels kept (smoothed)", Y: "kept", Percent: true}, r.line("kept", 0, true, keptOf))...)
-	list = append(list, drawnIfAny(chart.Frame{Title: "Threshold of the scores", Y: "threshold"}, r.line("threshold", 0, false, thresholdOf))...)
-	boxes := kappaBoxes("Concentration κ of the classes over the training", namedDiagnoses{"κ", r.diagnoses})
+	list = append(list, drawnIfAny(chart.Frame{Title: "Score below which labels are dropped", Y: "threshold"}, r.line("threshold", 0, false, thresholdOf))...)
+	boxes := kappaBoxes("How close the classes lie together: concentration κ", namedDiagnoses{"κ", r.diagnoses})
 	if len(boxes.Places) > 0 {
 		list = append(list, readableBoxes(boxes))
 	}
@@ -151,7 +151,7 @@ func scoresOverTime(diagnoses []train.Diagnosis) (list []chart.Drawing) {
 			d = with[k*(len(with)-1)/(n-1)]
 		}
 		j := d.Judged[len(d.Judged)-1]
-		drawing := chart.Histogram{Frame: chart.Frame{Title: fmt.Sprintf("P_clean by %s, to step %d (epoch %d)", j.Judge, d.Step, d.Epoch), X: "P_clean", Y: "share of the labels", Percent: true}}
+		drawing := chart.Histogram{Frame: chart.Frame{Title: fmt.Sprintf("How right labels look to the filter, to step %d (epoch %d)", d.Step, d.Epoch), X: "P_clean by " + j.Judge + ": the higher, the more right", Y: "share of the labels", Percent: true}}
 		if j.Threshold != nil {
 			drawing.Marks = []chart.Mark{{At: j.Threshold.Last, Name: fmt.Sprintf("threshold %.3g", j.Threshold.Last)}}
 		}

@@ -22,7 +22,7 @@ func Retrieval(ctx context.Context, h Host, run *folder.Run, e evaluation.Exampl
 		what = "the run " + filepath.Base(run.Dir)
 	}
 	summary := e.Summary()
-	report := page.Report{Title: "What images find in " + what, Verdict: []string{strings.ToUpper(summary[:1]) + summary[1:] + "."}, Facts: []page.Fact{
+	report := page.Report{Command: "retrieve", Title: "What images find in " + what, Verdict: []string{strings.ToUpper(summary[:1]) + summary[1:] + "."}, Facts: []page.Fact{
 		{Name: "queries", Value: fmt.Sprintf("images of %s with another of their label to find; %d images are asked, the query itself left out", e.Split, e.Gallery)},
 		{Name: "hit", Value: "has the query's label as the manifest gives it"},
 		{Name: "similarity", Value: "cosine of the two vectors"},

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 
-	"winnow/audit/suspects"
 	"winnow/datasets"
 	"winnow/eval/tsne"
 	"winnow/features"
@@ -47,29 +45,22 @@ func (r *Run) Illustrate(ctx context.Context, h Host, content *page.Report, o Il
 	list := text.First(calledWrong(r.audited.Images), shownSuspects)
 	files := map[string][]byte{}
 	if o.Pictures {
-		if files, err = pictureFiles(ctx, h, r.Run, append(examples.Paths(), suspectPaths(list)...), shownSide); err != nil {
+		if files, err = pictureFiles(ctx, h, r.Run, examples.Paths(), shownSide); err == nil {
+			content.Suspects, err = pictured(ctx, h, r.ImageRoot(), r.For, list)
+		}
+		if err != nil {
 			return nil, hint.With(err, "name the folder of the images, or a .zip file of it, with --root; or leave them out: --no-pictures")
 		}
-	}
-	content.Queries = queryCards(examples, files)
-	content.Suspects, err = SuspectCards(list, features.AllRows(len(list)), func(path, caption string) (page.Picture, error) {
-		return page.Picture{Data: files[path], Caption: caption, File: path}, nil
-	})
-	if err != nil || !o.Map {
+	} else if content.Suspects, err = SuspectCards(list, features.AllRows(len(list)), func(path, caption string) (page.Picture, error) {
+		return page.Picture{Caption: caption, File: path}, nil
+	}); err != nil {
 		return nil, err
 	}
-	return r.drawMap(ctx, h, o)
-}
-
-// suspectPaths are the images that suspects are shown with.
-func suspectPaths(list []suspects.Entry) (paths []string) {
-	for _, e := range list {
-		paths = append(paths, e.Path)
-		for _, n := range slices.Concat(e.SupportGiven, e.SupportSuggested) {
-			paths = append(paths, n.Path)
-		}
+	content.Queries = queryCards(examples, files)
+	if !o.Map {
+		return nil, nil
 	}
-	return paths
+	return r.drawMap(ctx, h, o)
 }
 
 // drawMap brings the images measured into the plane; nil where there are too few.
@@ -78,9 +69,9 @@ func (r *Run) drawMap(ctx context.Context, h Host, o Illustration) (func(w io.Wr
 	if r.now.Gallery != nil {
 		splits = datasets.Query + "," + datasets.Gallery
 	}
-	scores := make(map[string]float64, len(r.audited.Images))
+	scores := make(map[string]Score, len(r.audited.Images))
 	for _, e := range r.audited.Images {
-		scores[e.Path] = e.Score
+		scores[e.Path] = Score{e.Score, e.Dropped}
 	}
 	asked := MapOptions{Split: splits, Colour: ColourLabel, Scores: scores, Max: o.MaxMap, Method: MethodTSNE, Pictures: o.Pictures,
 		TSNE: tsne.Options{Perplexity: 30, Iterations: 1000, Seed: shownSeed, MaxMem: o.MaxMem / 8}}

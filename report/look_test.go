@@ -44,12 +44,12 @@ func TestNamedScores(t *testing.T) {
 		want   string
 		each   bool // image is left out of its own judgement
 	}{
-		{Judged{Scorer: "vmf"}, "P_clean of", true},
+		{Judged{Scorer: "vmf"}, "How right", true},
 		{Judged{Scorer: "selfpaced", Weights: true}, "Weights of", false},
-		{Judged{Scorer: "whitened-margin"}, "P_clean of", true},
+		{Judged{Scorer: "whitened-margin"}, "How right", true},
 		{Judged{Scorer: "small-loss", Record: "minus the loss"}, "Scores of the given labels, by small-loss", false},
 	} {
-		h := namedScores(chart.Histogram{Frame: chart.Frame{Title: "P_clean of the given labels", X: "P_clean (each image left out of its own judgement)"}}, c.judged)
+		h := namedScores(chart.Histogram{Frame: chart.Frame{Title: "How right the given labels look", X: "P_clean (each image left out of its own judgement)"}}, c.judged)
 		if !strings.HasPrefix(h.Title, c.want) || strings.Contains(h.X, "left out") != c.each {
 			t.Errorf("%+v: %q over %q", c.judged, h.Title, h.X)
 		}

@@ -30,10 +30,12 @@ import (
 
 // What the colours of a map show.
 const (
-	ColourLabel = "label"
-	ColourTrue  = "true"
-	ColourSplit = "split"
-	ColourScore = "score"
+	ColourLabel   = "label"
+	ColourTrue    = "true"
+	ColourSplit   = "split"
+	ColourScore   = "score"
+	ColourSuspect = "suspect" // called wrong by an audit, or not
+	ColourClass   = "class="  // and a label: that class against all others
 )
 
 // Ways to the plane.
@@ -46,13 +48,19 @@ const (
 type MapOptions struct {
 	Split      string // splits of the manifest; "": test, or query and gallery
 	Colour     string
-	Scores     map[string]float64 // of an audit, by path; may be nil
-	ScoresFile string             // where they are from
-	Max        int                // images, drawn by the seed of TSNE
+	Scores     map[string]Score // of an audit, by path; may be nil
+	ScoresFile string           // where they are from
+	Max        int              // images, drawn by the seed of TSNE
 	Method     string
 	TSNE       tsne.Options
 	Pictures   bool
 	Sheet      bool // tables are for spreadsheets: none of their texts is taken for a formula
+}
+
+// Score is what an audit said of a label.
+type Score struct {
+	Value float64
+	Wrong bool // called wrong
 }
 
 // Map is points of a plane that stand for a run's images, as winnow map --json prints it.
@@ -131,19 +139,19 @@ func (m *Map) draw(ctx context.Context, h Host, run *folder.Run, o MapOptions) (
 		}
 		return d.Classes[id]
 	}
-	m.drawn = atlas.Map{Title: m.title(run), Facts: m.facts(h, run)}
+	m.drawn = atlas.Map{Title: m.title(run), Notes: []string{"Each point is an image; its colour is " + colourText(o.Colour) + "."}, Facts: m.facts(h, run)}
 	for i, id := range m.set.IDs {
 		s := d.Samples[id]
 		p := atlas.Point{X: plane[i].X, Y: plane[i].Y, Path: s.Path, Label: class(s.Label), True: class(s.True), Split: s.Split, Score: math.NaN()}
 		if v, ok := o.Scores[s.Path]; ok {
-			p.Score = v
+			p.Score = v.Value
 		}
 		m.drawn.Points = append(m.drawn.Points, p)
 	}
 	if o.Colour == ColourScore {
 		return scaleByScore(&m.drawn, o.ScoresFile)
 	}
-	return groupPoints(&m.drawn, o.Colour, d)
+	return groupPoints(&m.drawn, o, d)
 }
 
 // flatten brings the vectors into the plane.
@@ -166,11 +174,45 @@ func (m *Map) flatten(ctx context.Context, h Host, o tsne.Options) ([]tsne.Point
 	return plane, err
 }
 
+// colourText says for people what colours show.
+func colourText(colour string) string {
+	if class, ok := strings.CutPrefix(colour, ColourClass); ok {
+		return "whether its given label is " + glyphs.Readable(class)
+	}
+	return map[string]string{ColourLabel: "its given label", ColourTrue: "its true label", ColourSplit: "its split",
+		ColourScore: "how right its given label looks to the audit", ColourSuspect: "whether the audit calls its given label wrong"}[colour]
+}
+
 // groupPoints colours the points by what they have in common.
-func groupPoints(m *atlas.Map, by string, d *datasets.Dataset) error {
+func groupPoints(m *atlas.Map, o MapOptions, d *datasets.Dataset) error {
 	names := d.Classes
 	name := func(p atlas.Point) string { return p.Label }
-	switch by {
+	if class, ok := strings.CutPrefix(o.Colour, ColourClass); ok {
+		if !slices.Contains(d.Classes, class) {
+			return fmt.Errorf("map: --color %s: the manifest has no label %q, expected one of its %d", o.Colour, class, len(d.Classes))
+		}
+		const others = "all others"
+		names = []string{class, others}
+		name = func(p atlas.Point) string {
+			if p.Label != class && p.Label != "" {
+				return others
+			}
+			return p.Label
+		}
+	}
+	switch o.Colour {
+	case ColourSuspect:
+		names = []string{"called wrong", "not called wrong"}
+		name = func(p atlas.Point) string {
+			s, judged := o.Scores[p.Path]
+			switch {
+			case !judged:
+				return ""
+			case s.Wrong:
+				return names[0]
+			}
+			return names[1]
+		}
 	case ColourTrue:
 		name = func(p atlas.Point) string { return p.True }
 	case ColourSplit:
@@ -197,7 +239,7 @@ func groupPoints(m *atlas.Map, by string, d *datasets.Dataset) error {
 		}
 	}
 	if len(m.Groups) == 0 {
-		return fmt.Errorf("map: --color %s: of none of the %d images it is known", by, len(m.Points))
+		return fmt.Errorf("map: --color %s: of none of the %d images it is known", o.Colour, len(m.Points))
 	}
 	return nil
 }
@@ -224,7 +266,7 @@ func scaleByScore(m *atlas.Map, file string) error {
 }
 
 // ReadScores reads the scores of an audit's CSV by path; none where no file is named.
-func ReadScores(path string) (map[string]float64, error) {
+func ReadScores(path string) (map[string]Score, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -242,7 +284,7 @@ func ReadScores(path string) (map[string]float64, error) {
 	if at < 0 || score < 0 {
 		return nil, hint.With(fmt.Errorf("--scores: %s: found the columns %.200q, expected path and score among them", path, strings.Join(header, ",")), "make the file: winnow audit RUN --out suspects.csv")
 	}
-	scores, unjudged := map[string]float64{}, slices.Index(header, "unjudged")
+	scores, unjudged, wrong := map[string]Score{}, slices.Index(header, "unjudged"), slices.Index(header, "dropped")
 	for {
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
@@ -259,7 +301,7 @@ func ReadScores(path string) (map[string]float64, error) {
 			line, _ := in.FieldPos(score)
 			return nil, fmt.Errorf("--scores: %s:%d: score %q is not a number", path, line, record[score])
 		}
-		scores[suspects.Unquoted(header, record, at)] = v
+		scores[suspects.Unquoted(header, record, at)] = Score{Value: v, Wrong: wrong >= 0 && record[wrong] == "true"}
 	}
 }
 

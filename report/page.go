@@ -28,7 +28,7 @@ import (
 // Page is the report of one run, but for suspects, queries and a map, which need its images.
 func (r *Run) Page() page.Report {
 	report := page.Report{
-		Title: "Run “" + r.name + "”", Verdict: r.verdict(), Warnings: r.measured.Warnings, RowsTitle: r.rowsTitle(), K: []int{1, 2, 4, 8},
+		Command: "report", Title: "Run “" + r.name + "”", Verdict: r.verdict(), Warnings: r.measured.Warnings, RowsTitle: r.rowsTitle(), K: []int{1, 2, 4, 8},
 		Rows: []page.Row{
 			{Name: comparison.FrozenRow, Note: "the backbone's features, no training", Retrieval: r.measured.Frozen},
 			{Name: comparison.WhitenedRow, Note: "PCA whitening, no labels", Retrieval: r.measured.Whitened},

@@ -2,18 +2,52 @@ package report
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"winnow/audit/suspects"
+	"winnow/datasets"
+	"winnow/report/atlas"
 )
 
 // Scores are found by the images' paths, in a file for spreadsheets too; of images that are not judged there are none.
 func TestReadScores(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "s.csv")
-	if err := suspects.WriteSpreadsheet(file, []suspects.Entry{{Rank: 1, Path: "=1.jpg", Given: "a", Suggested: "b", Score: 0.25}, {Rank: 2, Path: "alone.jpg", Given: "c", Score: 1, Unjudged: true}}); err != nil {
+	if err := suspects.WriteSpreadsheet(file, []suspects.Entry{{Rank: 1, Path: "=1.jpg", Given: "a", Suggested: "b", Score: 0.25, Dropped: true}, {Rank: 2, Path: "alone.jpg", Given: "c", Score: 1, Unjudged: true}}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := ReadScores(file); err != nil || len(got) != 1 || got["=1.jpg"] != 0.25 {
+	if got, err := ReadScores(file); err != nil || len(got) != 1 || got["=1.jpg"] != (Score{0.25, true}) {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// Colours part points by what an audit called wrong, and one class from all others; what is not known belongs to none.
+func TestGroups(t *testing.T) {
+	d := &datasets.Dataset{Classes: []string{"a", "b", "c"}}
+	points := []atlas.Point{{Path: "1", Label: "a"}, {Path: "2", Label: "b"}, {Path: "3", Label: "c"}, {Path: "4"}}
+	scores := map[string]Score{"1": {0.1, true}, "2": {0.2, false}, "4": {0.9, false}}
+	for _, c := range []struct {
+		colour string
+		groups []string
+		of     []int
+	}{
+		{ColourSuspect, []string{"called wrong", "not called wrong"}, []int{0, 1, -1, 1}},
+		{ColourClass + "b", []string{"b", "all others"}, []int{1, 0, 1, -1}},
+		{ColourLabel, []string{"a", "b", "c"}, []int{0, 1, 2, -1}},
+	} {
+		m := atlas.Map{Points: slices.Clone(points)}
+		if err := groupPoints(&m, MapOptions{Colour: c.colour, Scores: scores}, d); err != nil {
+			t.Fatal(err)
+		}
+		var of []int
+		for _, p := range m.Points {
+			of = append(of, p.Group)
+		}
+		if !slices.Equal(m.Groups, c.groups) || !slices.Equal(of, c.of) {
+			t.Errorf("%s: %v in groups %v, expected %v in %v", c.colour, of, m.Groups, c.of, c.groups)
+		}
+	}
+	if err := groupPoints(&atlas.Map{Points: points}, MapOptions{Colour: ColourClass + "x"}, d); err == nil {
+		t.Error("a class that is not there is coloured")
 	}
 }

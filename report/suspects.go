@@ -1,11 +1,14 @@
 package report
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	"winnow/audit/suspects"
 	"winnow/datasets/glyphs"
+	"winnow/features"
+	"winnow/internal/text"
 	"winnow/report/chart"
 	"winnow/report/page"
 )
@@ -17,12 +20,23 @@ func SuspectCards(images []suspects.Entry, at []int, picture func(path, caption 
 		e := images[i]
 		card := page.SuspectCard{Given: glyphs.Readable(e.Given), Suggested: glyphs.Readable(e.Suggested), True: glyphs.Readable(e.True), Said: e.Said()}
 		if e.GivenProbability != nil {
-			card.Said = "chance to be right " + card.Said
+			card.Said += " right"
 		} else if !e.Unjudged {
 			card.Said = "score " + card.Said
 		}
+		if e.SuggestedProbability != nil {
+			card.SaidSuggested = text.Chance(*e.SuggestedProbability) + " right"
+		} else if e.SuggestedScore != nil {
+			card.SaidSuggested = "score " + text.Score(*e.SuggestedScore)
+		}
+		if e.Outlier {
+			card.Tags = append(card.Tags, "fits no class")
+		}
+		if len(e.Copies) > 0 {
+			card.Tags = append(card.Tags, "copy with another label")
+		}
 		var err error
-		if card.Picture, err = picture(e.Path, fmt.Sprintf("rank %d", e.Rank)); err != nil {
+		if card.Picture, err = picture(e.Path, fmt.Sprintf("#%d", e.Rank)); err != nil {
 			return nil, err
 		}
 		for _, side := range []struct {
@@ -40,6 +54,41 @@ func SuspectCards(images []suspects.Entry, at []int, picture func(path, caption 
 		cards = append(cards, card)
 	}
 	return cards, nil
+}
+
+// How large suspects are shown, and what speaks for their labels, in pixels.
+const (
+	faceSide = 240
+	nearSide = 96
+)
+
+// pictured shows audited images of a folder or .zip file, for a command, each large and with the nearest that support either label.
+func pictured(ctx context.Context, h Host, where, command string, list []suspects.Entry) ([]page.SuspectCard, error) {
+	var faces, near []string
+	for _, e := range list {
+		faces = append(faces, e.Path)
+		for _, n := range slices.Concat(e.SupportGiven, e.SupportSuggested) {
+			near = append(near, n.Path)
+		}
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	large, err := pictureFilesIn(ctx, h, where, command, faces, faceSide)
+	if err != nil {
+		return nil, err
+	}
+	small, err := pictureFilesIn(ctx, h, where, command, near, nearSide)
+	if err != nil {
+		return nil, err
+	}
+	cards, err := SuspectCards(list, features.AllRows(len(list)), func(path, caption string) (page.Picture, error) {
+		return page.Picture{Data: small[path], Caption: caption, File: path}, nil
+	})
+	for i := range cards {
+		cards[i].Picture.Data = large[list[i].Path]
+	}
+	return cards, err
 }
 
 // calledWrong are those images whose labels are called wrong.
@@ -78,7 +127,7 @@ func LabelScores(images []suspects.Entry) chart.Histogram {
 	if len(all) > 0 && slices.Max(all) < 0.5 && slices.Max(all) > 0 {
 		end = slices.Max(all)
 	}
-	drawing := chart.Histogram{Frame: chart.Frame{Title: "P_clean of the given labels, after training", X: "P_clean (each image left out of its own judgement)", Y: "share of the labels", Percent: true}}
+	drawing := chart.Histogram{Frame: chart.Frame{Title: "How right the given labels look, after training", X: "P_clean, each image left out: 0 surely wrong, 1 surely right", Y: "share of the labels", Percent: true}}
 	if len(right)+len(wrong) < len(all) {
 		drawing.Bars = []chart.Bars{chart.Count("labels", all, from, end, bins, 0)}
 		return drawing

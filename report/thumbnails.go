@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"image/draw"
 	"image/jpeg"
+	"image/png"
 	"sync"
 
 	"winnow/backbone"
@@ -107,12 +108,16 @@ func pictureFilesIn(ctx context.Context, h Host, where, command string, paths []
 	return files, nil
 }
 
-// encodePicture returns a small picture as a JPEG file, on white where it lets light through.
+// encodePicture returns a small picture as a JPEG file, a tiny one as PNG, on white where it lets light through.
 func encodePicture(img image.Image) ([]byte, error) {
 	flat := image.NewRGBA(img.Bounds())
 	draw.Draw(flat, flat.Rect, image.NewUniform(color.White), image.Point{}, draw.Src)
 	draw.Draw(flat, flat.Rect, img, img.Bounds().Min, draw.Over)
 	var b bytes.Buffer
+	if size := flat.Rect.Size(); max(size.X, size.Y) <= 64 { // so few pixels are shown as they are
+		err := png.Encode(&b, flat)
+		return b.Bytes(), err
+	}
 	err := jpeg.Encode(&b, flat, &jpeg.Options{Quality: 85})
 	return b.Bytes(), err
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"winnow/internal/look"
 )
 
 //go:embed page
@@ -37,6 +39,7 @@ func pageParts() map[string]part {
 			parts["/"+e.Name()] = part{kind, data}
 		}
 	}
+	parts["/look.css"], parts["/icon.svg"] = part{kinds[".css"], []byte(look.CSS)}, part{kinds[".svg"], look.Icon}
 	parts["/"] = parts["/index.html"]
 	return parts
 }

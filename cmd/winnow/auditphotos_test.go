@@ -47,7 +47,7 @@ func TestAuditPhotos(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	if page := readFile(t, "suspects.html"); strings.Count(page, `class="big"`) != 2 || !strings.Contains(page, "data:image/jpeg") {
+	if page := readFile(t, "suspects.html"); strings.Count(page, `class="card case"`) != 2 || !strings.Contains(page, "data:image/png") {
 		t.Errorf("the page does not show the two suspects: %.300s", page)
 	}
 	if code, _, stderr := call(context.Background(), "review", "suspects.csv", "--manifest", "my photos", "--features", "suspects.features", "--out", "mended.csv", "--listen", "nowhere"); code != 2 || !strings.Contains(stderr, "--listen") {

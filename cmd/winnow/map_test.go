@@ -41,7 +41,7 @@ func TestMap(t *testing.T) {
 	}
 	mustRun(t, "winnow -q audit run --out suspects.csv")
 	mustRun(t, draw+"scores.html --split train --color score --scores suspects.csv --no-pictures")
-	if page := readFile(t, "scores.html"); !strings.Contains(page, "looks wrong") || strings.Contains(page, "data:image") {
+	if page := readFile(t, "scores.html"); !strings.Contains(page, "looks wrong") || strings.Contains(page, "data:image/jpeg") || strings.Contains(page, "data:image/png") {
 		t.Error("the page has no scale, or pictures")
 	}
 	stored := mustRun(t, "winnow -q map --features features --manifest noisy.csv --root drawn --split train,test --max 100 --color split --method pca --json --out all.svg --out all.tsv")
@@ -90,8 +90,10 @@ func TestMapMisuse(t *testing.T) {
 	}{
 		"map":                                                {2, "found neither --out nor --projector"},
 		"map -o a.md":                                        {2, `"a.md" ends in none of`},
-		"map -o a.svg --color red":                           {2, `found "red", expected one of label, true, split, score`},
+		"map -o a.svg --color red":                           {2, `found "red", expected one of label, true, split, score, suspect, class=LABEL`},
 		"map -o a.svg --color score":                         {2, "found no --scores"},
+		"map -o a.svg --color suspect":                       {2, "--color suspect: found no --scores"},
+		"map -o a.svg --color class=":                        {2, `found "class="`},
 		"map -o a.svg --method umap":                         {2, `found "umap", expected tsne or pca`},
 		"map -o a.svg --max 3":                               {2, "found 3 images"},
 		"map -o a.svg --perplexity 0":                        {2, "--perplexity: found 0"},
@@ -149,8 +151,8 @@ func TestRetrieve(t *testing.T) {
 	}
 	page := readFile(t, "worst.html")
 	hits := int(worst.Precision*100 + 0.5)
-	if got := strings.Count(page, `aria-label="hit"`); got != hits || strings.Count(page, `aria-label="miss"`) != 100-hits || strings.Count(page, "data:image/jpeg") != 120 {
-		t.Errorf("%d hits, %d misses, %d pictures on the page, expected %d, %d, 120", got, strings.Count(page, `aria-label="miss"`), strings.Count(page, "data:image/jpeg"), hits, 100-hits)
+	if got := strings.Count(page, `aria-label="hit"`); got != hits || strings.Count(page, `aria-label="miss"`) != 100-hits || strings.Count(page, "data:image/png") != 120 {
+		t.Errorf("%d hits, %d misses, %d pictures on the page, expected %d, %d, 120", got, strings.Count(page, `aria-label="miss"`), strings.Count(page, "data:image/png"), hits, 100-hits)
 	}
 	if a, b := read("--out a.html --queries 4 --seed 1"), read("--out b.html --queries 4 --seed 2"); a.Queries[0].Path == b.Queries[0].Path && a.Queries[1].Path == b.Queries[1].Path {
 		t.Error("another seed asks the same")

@@ -58,14 +58,14 @@ func TestReport(t *testing.T) {
 	first := judged.Images[0]
 	for _, want := range []string{
 		row, "classes never seen in training: test", "On test, the trained head is ", `<th scope="row">length</th><td>10 epochs</td><td>20 epochs</td>`, `<th scope="row">filter.rate</th><td>0.33</td>`,
-		"data:image/jpeg", "Concentration κ", "P_clean by avgsim, to step 7", "P_clean by vmf, to step 70", "Training loss and its terms", "Learning rates", "Threshold of the scores",
+		"data:image/png", "concentration κ", "P_clean by avgsim", "look to the filter, to step 7 ", "P_clean by vmf", "look to the filter, to step 70 ", "Training loss and its terms", "Learning rates", "Score below which labels are dropped",
 		fmt.Sprintf("AUROC %.4f", judged.Detection.AUROC), `id="map"`, "noisy.csv", `alt="image given as ` + glyphs.Readable(first.Given) + `"`, "Musgrave",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page holds no %q", want)
 		}
 	}
-	text := regexp.MustCompile(`data:image/jpeg;base64,[\w+/=&#;]*`).ReplaceAllString(page, "")
+	text := regexp.MustCompile(`<header.*</header>|data:image/(jpeg|png);base64,[\w+/=&#;]*`).ReplaceAllString(page, "")
 	for _, no := range []string{"losses.0.settings", "ZgotmplZ", "NaN", "http://", "https://", `<th scope="row">U+`, "<span>U+", `<b>U+`, `alt=""`} {
 		if strings.Contains(text, no) {
 			t.Errorf("the page holds %q", no)
@@ -92,7 +92,7 @@ func TestReport(t *testing.T) {
 func reportWithout(t *testing.T) {
 	mustRun(t, "winnow -q report run --out bare.html --no-pictures --no-map --split validation --root nowhere")
 	page := readFile(t, "bare.html")
-	if strings.Contains(page, "data:image") || strings.Contains(page, `id="map"`) || !strings.Contains(page, "validation") || strings.Contains(page, "<script") {
+	if strings.Contains(page, "data:image/jpeg") || strings.Contains(page, "data:image/png") || strings.Contains(page, `id="map"`) || !strings.Contains(page, "validation") || strings.Contains(page, "<script") {
 		t.Error("there are pictures, a map or a script")
 	}
 	if _, stderr, code := winnow(t, "report", "run", "--out", "x.html", "--root", "nowhere"); code != 1 || !strings.Contains(stderr, "--no-pictures") {

@@ -48,7 +48,8 @@ func (d *demo) write(ctx context.Context) error {
 
 func (d *demo) report(ctx context.Context) (page.Report, error) {
 	r := page.Report{
-		Title:   fmt.Sprintf("winnow: an embedding from labels of which %.0f %% are wrong", 100*d.result.NoiseRate),
+		Command: "demo",
+		Title:   fmt.Sprintf("An embedding from labels of which %.0f %% are wrong", 100*d.result.NoiseRate),
 		Verdict: d.result.Verdict, RowsTitle: "Retrieval on classes never seen in training", Rows: d.result.rows(), K: []int{2, 4, 8}, Charts: d.charts(),
 		Facts: []page.Fact{
 			{Name: "data", Value: fmt.Sprintf("glyphs: %d drawn characters, %d images; train, validation and test hold different characters", len(d.clean.Classes), len(d.clean.Samples))},

@@ -105,7 +105,7 @@ const named = 24
 
 // signs finds for each group a place to write its name: the point with the most of its own group around it.
 func (m Map) signs(at [][2]float64) map[int][2]float64 {
-	if m.Scale != nil || len(m.Groups) > named {
+	if m.Scale != nil || len(m.Groups) > named || len(m.Groups) <= len(pair) { // a group and all others lie everywhere
 		return nil
 	}
 	rows := map[int][]int{}

@@ -117,7 +117,7 @@ func nearestOf(at [][2]float64, p [2]float64) (best int) {
 // The colours of few groups are told apart by people with any of the common kinds of colour vision, on the paper they
 // are for. Red and green of one lightness are not, which the check sees.
 func TestColoursForAllEyes(t *testing.T) {
-	for name, list := range map[string][]string{"light": few[:], "dark": fewDark[:]} {
+	for name, list := range map[string][]string{"light": few[:], "dark": fewDark[:], "pair": pair} {
 		if d := nearestColours(list); d < 0.045 {
 			t.Errorf("%s: two colours differ by %.3f", name, d)
 		}
@@ -235,7 +235,7 @@ func TestPage(t *testing.T) {
 		}
 	}
 	b.Reset()
-	if err := m.WritePage(&b, nil); err != nil || strings.Contains(b.String(), "data:image") || strings.Contains(b.String(), "pictures") && strings.Contains(b.String(), "<dt>pictures") {
+	if err := m.WritePage(&b, nil); err != nil || strings.Contains(b.String(), "data:image/jpeg") || strings.Contains(b.String(), "pictures") && strings.Contains(b.String(), "<dt>pictures") {
 		t.Errorf("without pictures: %v", err)
 	}
 }

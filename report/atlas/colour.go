@@ -16,9 +16,15 @@ var (
 
 const grey = "#9a9a9a"
 
+// pair is of two groups: one that is looked for, and the others.
+var pair = []string{"#d65400", "#1e6ebe"}
+
 // colours are those of n groups, on light and on dark paper. More than ten groups get hues a golden angle apart, in two
 // lightnesses: neighbours in the list differ, far ones may look alike.
 func colours(n int) (light, dark []string) {
+	if n == len(pair) {
+		return pair, pair
+	}
 	if n <= len(few) {
 		return few[:n], fewDark[:n]
 	}

@@ -10,6 +10,8 @@ import (
 	"io"
 	"math"
 	"strings"
+
+	"winnow/internal/look"
 )
 
 //go:embed page.html.tmpl
@@ -17,6 +19,11 @@ var pageText string
 
 //go:embed part.html.tmpl
 var partText string
+
+// pageStyle is that of the page around the map.
+const pageStyle = `main { max-width:1600px; margin:0 auto; padding:24px 20px 56px } h1 { font-size:26px; line-height:1.2; margin:0 0 8px }
+@media (max-width:820px) { main { padding:16px 12px 40px } h1 { font-size:22px } }
+`
 
 //go:embed page.js
 var pageScript string
@@ -59,7 +66,7 @@ func (m Map) WritePage(w io.Writer, pictures []image.Image) error {
 }
 
 // WritePart writes the same, without its title, as a part of another page, in at most limit bytes if the points
-// themselves need no more. That page defines the CSS variables --card, --ink, --soft, --line and --blue, names no
+// themselves need no more. That page has the style sheet of winnow/internal/look, names no
 // element in, out, all, map, frame, card, ring, find, found, legend or said, and holds one map.
 func (m Map) WritePart(w io.Writer, pictures []image.Image, limit int) error {
 	return m.write(w, "map", pictures, limit)
@@ -67,7 +74,11 @@ func (m Map) WritePart(w io.Writer, pictures []image.Image, limit int) error {
 
 // write writes one of the two templates.
 func (m Map) write(w io.Writer, name string, pictures []image.Image, limit int) error {
-	page, err := template.New("page").Funcs(template.FuncMap{"breaks": breakable}).Parse(pageText)
+	page, err := template.New("page").Funcs(template.FuncMap{
+		"breaks": breakable,
+		"begin":  look.Page{Command: "map", Title: m.Title, Style: pageStyle}.Begin,
+		"finish": func() template.HTML { return look.End },
+	}).Parse(pageText)
 	if err == nil {
 		page, err = page.Parse(partText)
 	}

@@ -2,8 +2,7 @@
 // address outside. It knows nothing of what it draws.
 //
 // Every drawing stands alone as a file; [Inline] makes it a part of a page. It is light or dark as the reader
-// prefers; a page that defines the CSS variables --card, --ink, --soft, --line, --blue, --orange, --grey, --green,
-// --purple, --red, --teal or --brown lends it those colours. Numbers that are not finite are left out.
+// prefers; a page that defines the CSS variables --card, --ink, --soft or --line lends it those colours. Numbers that are not finite are left out.
 package chart
 
 import (

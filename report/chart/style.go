@@ -10,12 +10,12 @@ import (
 
 // tones are the colours of series, in their order, for light and dark paper; blue and orange first, which everybody
 // can tell apart.
-var tones = []struct{ name, light, dark string }{
-	{"blue", "#2563a8", "#6aa6e8"}, {"orange", "#d9730d", "#f0a14e"}, {"grey", "#8a9099", "#818a96"}, {"green", "#2c8a57", "#5cc08c"},
-	{"purple", "#8a4fb0", "#bd8be0"}, {"red", "#c23b3b", "#ef7a7a"}, {"teal", "#16858f", "#4fc3cd"}, {"brown", "#8a5a2b", "#c79a6b"},
+var tones = []struct{ light, dark string }{
+	{"#2563a8", "#6aa6e8"}, {"#d9730d", "#f0a14e"}, {"#8a9099", "#818a96"}, {"#2c8a57", "#5cc08c"},
+	{"#8a4fb0", "#bd8be0"}, {"#c23b3b", "#ef7a7a"}, {"#16858f", "#4fc3cd"}, {"#8a5a2b", "#c79a6b"},
 }
 
-// style is in every drawing: colours as variables, a page's own first.
+// style is in every drawing: colours as variables, of paper and text a page's own first.
 var style = makeStyle()
 
 func makeStyle() string {
@@ -30,12 +30,12 @@ func makeStyle() string {
 			fmt.Fprintf(&b, "--wn-%s:var(--%s,%s);", v.name, v.of, pick(dark, v.light, v.dark))
 		}
 		for i, t := range tones {
-			fmt.Fprintf(&b, "--wn%d:var(--%s,%s);", i, t.name, pick(dark, t.light, t.dark))
+			fmt.Fprintf(&b, "--wn%d:%s;", i, pick(dark, t.light, t.dark))
 		}
 		b.WriteString("}")
 	}
 	scheme(false)
-	b.WriteString("@media (prefers-color-scheme:dark){")
+	b.WriteString("@media screen and (prefers-color-scheme:dark){")
 	scheme(true)
 	b.WriteString("}.wn{width:100%;height:auto;display:block}.wn text{font:12px system-ui,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;fill:var(--wn-soft)}" +
 		".wn .wn-title{font-size:14px;font-weight:600;fill:var(--wn-ink)}.wn .wn-name{fill:var(--wn-ink)}.wn-paper{fill:var(--wn-paper)}" +

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"html/template"
 	"io"
@@ -15,15 +16,17 @@ import (
 	"strings"
 
 	"winnow/eval"
+	"winnow/internal/look"
 	"winnow/report/chart"
 )
 
 // Report is everything that a page shows, in its order. Pictures are encoded files (PNG, JPEG …) made small by
 // the caller. Empty parts are left out of the page.
 type Report struct {
+	Command     string // of winnow, that made the page: report, audit …
 	Title       string
 	Verdict     []string // plain sentences, the most important first
-	Command     string   // that goes on with what was found
+	Next        string   // command that goes on with what was found
 	Warnings    []string
 	RowsTitle   string
 	Rows        []Row // the comparison, in order
@@ -31,7 +34,7 @@ type Report struct {
 	Charts      []chart.Drawing
 	Sections    []Section
 	Suspects    []SuspectCard
-	Large       bool // suspects stand before the sections, in large pictures
+	Foremost    bool // suspects stand before the sections
 	Queries     []QueryCard
 	Map         func(io.Writer) error // writes a drawing of the embedding as a part of the page, with its own style and script
 	Facts       []Fact
@@ -84,7 +87,9 @@ type SuspectCard struct {
 	Picture          Picture
 	Given, Suggested string
 	True             string    // "" where it is not known
+	Tags             []string  // what else is odd about it
 	Said             string    // of the given label: how right it looks
+	SaidSuggested    string    // of the suggested label
 	ForGiven         []Picture // nearest images with the given label
 	ForSuggested     []Picture // nearest images with the suggested label
 }
@@ -127,11 +132,11 @@ func (r Report) Contents() []Heading {
 		}
 	}
 	add(len(r.Rows) > 0, "retrieval", cmp.Or(r.RowsTitle, retrievalTitle))
-	add(r.Large && len(r.Suspects) > 0, "suspects", suspectsTitle)
+	add(r.Foremost && len(r.Suspects) > 0, "suspects", suspectsTitle)
 	for i, s := range r.Sections {
 		add(true, r.Section(i), s.Title)
 	}
-	add(!r.Large && len(r.Suspects) > 0, "suspects", suspectsTitle)
+	add(!r.Foremost && len(r.Suspects) > 0, "suspects", suspectsTitle)
 	add(len(r.Queries) > 0, "queries", queriesTitle)
 	add(r.Map != nil, "embedding", mapTitle)
 	add(len(r.Facts) > 0, "run", factsTitle)
@@ -153,10 +158,16 @@ func (r Report) Detected() bool {
 //go:embed page.html.tmpl
 var reportPage string
 
+//go:embed page.css
+var style string
+
 // WriteHTML writes the report as one self-contained page: no font, no address outside it, and no script but the map's.
 func (r Report) WriteHTML(w io.Writer) error {
 	page, err := template.New("report").Funcs(template.FuncMap{
+		"begin":   look.Page{Command: r.Command, Title: r.Title, Style: style}.Begin,
+		"finish":  func() template.HTML { return look.End },
 		"uri":     dataURI,
+		"tiny":    tiny,
 		"breaks":  breakable,
 		"tail":    tail,
 		"percent": func(v float64) string { return measured("%.1f", 100*v) },
@@ -211,10 +222,17 @@ func breakable(name string) template.HTML {
 
 var breaks = strings.NewReplacer("/", "/<wbr>", "_", "_<wbr>", ".", ".<wbr>", "-", "-<wbr>")
 
+const pngHead = "\x89PNG\r\n\x1a\n"
+
+// tiny reports whether a picture has so few pixels that each is shown as one: a PNG at most 64 wide, as its header has it.
+func tiny(data []byte) bool {
+	return len(data) >= 24 && bytes.HasPrefix(data, []byte(pngHead)) && binary.BigEndian.Uint32(data[16:]) <= 64
+}
+
 // dataURI puts a JPEG or PNG into the page. net/http would know more kinds, and link cgo to every program that measures.
 func dataURI(data []byte) template.URL {
 	kind := "image/jpeg"
-	if bytes.HasPrefix(data, []byte("\x89PNG")) {
+	if bytes.HasPrefix(data, []byte(pngHead)) {
 		kind = "image/png"
 	}
 	return template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data))

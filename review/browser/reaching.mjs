@@ -97,7 +97,7 @@ export const reaching = [
       const on = await page.evaluate(() => {
         const e = document.activeElement, s = getComputedStyle(e), b = e.getBoundingClientRect();
         if (e === document.body) return null;
-        return { name: e.id || e.dataset.act || e.dataset.page || e.dataset.value || e.className || e.tagName, seen: parseFloat(s.outlineWidth) >= 2 && s.outlineStyle !== "none", inside: b.width > 0 && b.bottom > 0 && b.top < innerHeight && b.right > 0 && b.left < innerWidth };
+        return { name: e.id || e.dataset.act || e.dataset.page || e.dataset.value || e.classList[0] || e.tagName, seen: parseFloat(s.outlineWidth) >= 2 && s.outlineStyle !== "none", inside: b.width > 0 && b.bottom > 0 && b.top < innerHeight && b.right > 0 && b.left < innerWidth };
       });
       if (!on || reached.has(on.name) && on.name === "skip") break;
       assert.ok(on.seen, `${on.name}: its focus is not seen`);

@@ -1,4 +1,4 @@
-// winnow review in a real browser, from the first look to the exported manifest.
+// The pages of winnow in a real browser: review, from the first look to the exported manifest, and those that are files.
 //
 //	node test.mjs [words of the steps to run]
 //
@@ -17,12 +17,13 @@ import { finding } from "./finding.mjs";
 import { reviewing } from "./reviewing.mjs";
 import { failing } from "./failing.mjs";
 import { reaching } from "./reaching.mjs";
+import { pages } from "./pages.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const binary = resolve(process.env.WINNOW ?? join(here, "../../bin/winnow")), shots = resolve(process.env.SHOTS ?? join(here, "shots"));
 if (!existsSync(binary)) throw new Error(`${binary} is not there: make build, or name it in WINNOW`);
 const dir = mkdtempSync(join(tmpdir(), "winnow-review-")), started = Date.now();
-const steps = [...deciding, ...advancing, ...finding, ...reviewing, ...reaching, ...failing].filter(([name]) => process.argv.slice(2).every((word) => name.includes(word)));
+const steps = [...deciding, ...advancing, ...finding, ...reviewing, ...reaching, ...pages, ...failing].filter(([name]) => process.argv.slice(2).every((word) => name.includes(word)));
 
 let browser, server, failed = 0;
 try {

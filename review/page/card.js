@@ -15,7 +15,7 @@ export function card(row) {
   const sign = (name, glyph, words, key) => el("button", { type: "button", class: "sign", tabindex: "-1", "data-act": name, title: `${words} (${key})`, "aria-label": words, onclick: (e) => act(name, row, e) }, glyph);
   const box = el("input", { type: "checkbox", tabindex: "-1", "aria-label": `Select number ${row.rank}` });
   box.addEventListener("click", (e) => act("select", row, e));
-  const article = el("article", { class: "card", tabindex: "-1", "data-id": row.id, "aria-describedby": `about-${row.id}` },
+  const article = el("article", { class: "card case", tabindex: "-1", "data-id": row.id, "aria-describedby": `about-${row.id}` },
     el("div", { class: "top" }, el("label", { class: "pick" }, box, el("span", { title: rank(row) }, `#${row.rank}`)), ...tags(row), el("span", { class: "tag differ", title: "Reviewers who are sure want different things", hidden: true }, "reviewers differ"), el("span", { class: "path", title: row.path }, tail(row.path)), el("span", { class: "stamp" }),
       sign("note", "✎", "Note", "W"), store.session.similar ? sign("similar", "≈", "Similar images", "S") : ""),
     el("div", { class: "sides" },

@@ -200,67 +200,18 @@ func (in Images) backbone(d *datasets.Dataset) (name, why string, err error) {
 	return name, why, nil
 }
 
-// features returns the store of the images' features, which is made where there is none of these images as they are now.
+// features returns the store of the images' features, made or brought up to date.
 func (in Images) features(ctx context.Context, e *extraction.Extraction, note func(string, ...any)) (*features.Store, error) {
-	old, err := features.Open(in.Store)
-	if err == nil {
-		changed, err := in.changed(old, e)
-		if err != nil {
-			return nil, err
-		}
-		if e.Overwrite = changed != ""; e.Overwrite {
-			note("%s: %s since its features were made: all are made again", in.Store, changed)
-		}
-	}
-	did, err := e.Run(ctx, in.Host)
-	_, other := errors.AsType[*features.KeyError](err)
-	_, damaged := errors.AsType[*features.DamageError](err)
-	if other || damaged {
-		note("%v: all are made again", err)
-		e.Overwrite = true
-		did, err = e.Run(ctx, in.Host)
-	}
+	did, err := e.Update(ctx, in.Host)
 	if err != nil {
 		return nil, err
 	}
 	if did.Complete {
-		note("%s: the features of an earlier audit are reused", in.Store)
-	} else {
-		note("%s: %d images in %s on %s", in.Store, did.Rows-did.Resumed, time.Duration(did.Seconds*float64(time.Second)).Round(time.Second/10), did.Device)
+		note("%s: the features of an earlier audit are reused", e.Out)
+	} else if n := did.Rows - did.Resumed; n > 0 {
+		note("%s: %s in %s on %s", e.Out, plural(n, "image"), time.Duration(did.Seconds*float64(time.Second)).Round(time.Second/10), did.Device)
 	}
-	return features.Open(in.Store)
-}
-
-// changed says which image files are newer than their features, "" where none is.
-func (in Images) changed(old *features.Store, e *extraction.Extraction) (string, error) {
-	made, err := os.Stat(old.Files()[0])
-	if err != nil {
-		return "", fmt.Errorf("features: %w", err)
-	}
-	newer := func(info fs.FileInfo) bool {
-		return info.ModTime().After(made.ModTime()) && info.ModTime().Before(time.Now())
-	}
-	where := imageroot.Resolve(in.Root, in.Source)
-	if info, err := os.Stat(where); err != nil {
-		return "", fmt.Errorf("root: %w", err)
-	} else if !info.IsDir() {
-		if newer(info) {
-			return where + " changed", nil
-		}
-		return "", nil
-	}
-	n, first := 0, ""
-	for _, path := range e.Paths {
-		if info, err := fs.Stat(e.Root, path); err == nil && newer(info) {
-			if n++; n == 1 {
-				first = path
-			}
-		}
-	}
-	if n == 0 {
-		return "", nil
-	}
-	return fmt.Sprintf("%s changed, the first is %s,", plural(n, "image"), text.Line(first)), nil
+	return features.Open(e.Out)
 }
 
 // guess returns about how long so many images of dim values take to be judged, on two cores: it is part of the time left

@@ -71,7 +71,7 @@ func description() string {
 		"and writes suspects.csv, a page to look at, suspects.html, and the images' features, suspects.features, which the next\n" +
 		"audit of the same images uses again: all beside --out. Ctrl-C in between loses nothing. Without --model the backbone is\n" +
 		"the one added last under a name of its own (winnow models add), else the best known of those installed, as it is printed;\n" +
-		"drawn characters are looked at by glyphnet. Where images were added, removed or changed all are looked at again.\n" +
+		"drawn characters are looked at by glyphnet. Of images that were added or changed since, only these are looked at.\n" +
 		"winnow review goes on with what was found; --clean mends all splits, or those of --split.\n\n" +
 		"Without images and a run, --labels (or --manifest) and --features name what is judged: the stored features of the training images,\n" +
 		"whitened, by --scorer " + judges.Default + ". Every score leaves its own image out. Beside the suspects it looks for images that\n" +

@@ -83,7 +83,7 @@ func (m *maker) characters(ctx context.Context) error {
 		{"demo", "--out", "demo", "--classes", "60", "--images", "24", "--rate", "0.3"},
 		{"report", "demo/prism", "--out", "report.html"},
 		{"audit", manifest, "--root", images, "--out", list},
-		{"map", "demo/prism", "--split", "train", "--color", "score", "--scores", list, "--out", "map.html"},
+		{"map", "demo/prism", "--split", "train", "--color", "suspect", "--scores", list, "--out", "map.html"},
 	} {
 		if err := m.run(ctx, line...); err != nil {
 			return err

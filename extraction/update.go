@@ -1,0 +1,330 @@
+package extraction
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"winnow/features"
+	"winnow/internal/atomicfile"
+	"winnow/internal/text"
+)
+
+// Files beside those of a store that [Extraction.Update] makes. Without them the store is whole, too.
+const (
+	seenFile  = "seen.json"
+	begunFile = "seen.json.part" // of one that was begun
+)
+
+const seenVersion = 1
+
+// seen says which files a store's vectors were made of.
+type seen struct {
+	Version  int      `json:"version"`
+	Images   string   `json:"images"`          // features.HashPaths of the list
+	Features string   `json:"features_sha256"` // of the store; "": it was begun
+	Files    []string `json:"files"`           // size and time of change of each image, of those in a .zip file size and checksum; "": there was none
+}
+
+// Update makes the store as Run does. Of a finished store in its folder, of the same backbone, it keeps the vectors of images
+// that are there as they were: only those that came or changed are looked at. Vectors that stand beside each other may so
+// come from different batches, which changes last bits. A store that is of something else, or damaged, is replaced.
+//
+// An image is as it was if its file has the size and the time of change that are noted in the store's folder; in a store without
+// a note, if it is older than the store. Whenever it is stopped the old store is there, or a beginning that the next
+// call goes on with; images that changed in between are looked at again.
+func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
+	h = h.Complete()
+	now, err := e.look(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	looked, seconds := 0, 0.0
+	for {
+		var r Result
+		old, files := e.standingSeen(h)
+		rows, fresh, news := e.compare(old, files, now)
+		switch {
+		case old == nil || len(fresh) == len(e.Paths):
+			e.Overwrite = e.Overwrite || old != nil
+			if old != nil {
+				h.Note("%s: %s since its features were made: all are made again", e.Out, news)
+			}
+			r, err = e.whole(ctx, h, now)
+			e.Overwrite = false
+		case news == "":
+			r, err = e.Run(ctx, h)
+			if _, damaged := errors.AsType[*features.DamageError](err); damaged {
+				h.Note("%v: all are made again", err)
+				e.Overwrite = true
+				continue
+			}
+			if err == nil && files == nil {
+				err = e.note(r.sum, now)
+			}
+			r.Complete = looked == 0
+			r.Resumed, r.Seconds = r.Rows-looked, seconds
+			return r, err
+		default:
+			h.Note("%s: %s since its features were made; the others' are kept", e.Out, news)
+			r, err = e.renew(ctx, h, old, rows, fresh, now)
+		}
+		if err != nil {
+			return r, err
+		}
+		looked, seconds = looked+r.Rows-r.Resumed, seconds+r.Seconds
+	}
+}
+
+// look returns what is noted of each image now.
+func (e *Extraction) look(ctx context.Context) ([]string, error) {
+	files := make([]string, len(e.Paths))
+	for i, path := range e.Paths {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if info, err := fs.Stat(e.Root, path); err == nil {
+			files[i] = fileOf(info)
+		}
+	}
+	return files, nil
+}
+
+func fileOf(info fs.FileInfo) string {
+	if h, ok := info.Sys().(*zip.FileHeader); ok {
+		return fmt.Sprintf("%d %08x", h.UncompressedSize64, h.CRC32)
+	}
+	return fmt.Sprintf("%d %s", info.Size(), info.ModTime().UTC().Format(time.RFC3339Nano))
+}
+
+// standingSeen opens a finished store whose vectors can be kept, with what is noted of its images, nil if nothing is.
+func (e *Extraction) standingSeen(h Host) (*features.Store, []string) {
+	if e.Overwrite {
+		return nil, nil
+	}
+	old, err := features.Open(e.Out)
+	if err != nil {
+		if _, err := os.Stat(filepath.Join(e.Out, "store.json")); err == nil {
+			e.Overwrite = true // damaged
+		}
+		return nil, nil
+	}
+	key := e.Key()
+	key.Images = old.Key.Images
+	if why := old.Differs(key, nil); why != "" || old.Views() > 1 {
+		h.Note("%v: all are made again", &features.KeyError{Dir: e.Out, Why: why})
+		e.Overwrite = true
+		return nil, nil
+	}
+	return old, readSeen(e.Out, seenFile, old.Key.Images, old.Sum)
+}
+
+// compare finds the rows of a store that serve for the images, -1 for others, which are fresh; news says in words how the store
+// differs, "" where it does not.
+func (e *Extraction) compare(old *features.Store, files, now []string) (rows []int, fresh []string, news string) {
+	if old == nil {
+		return nil, e.Paths, ""
+	}
+	same := func(image, row int) bool { return files[row] == now[image] }
+	if files == nil {
+		made, err := os.Stat(old.Files()[0])
+		same = func(image, _ int) bool { return err == nil && e.older(e.Paths[image], made.ModTime()) }
+	}
+	rows, missing := old.Lookup(e.Paths)
+	changed := []string{}
+	for i, row := range rows {
+		if row >= 0 && !same(i, row) {
+			rows[i], changed = -1, append(changed, e.Paths[i])
+		}
+		if rows[i] < 0 {
+			fresh = append(fresh, e.Paths[i])
+		}
+	}
+	var parts []string
+	for _, part := range []struct {
+		paths []string
+		what  string
+	}{{missing, "came"}, {changed, "changed"}} {
+		if n := len(part.paths); n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s, the first is %s", images(n), part.what, text.Line(part.paths[0])))
+		}
+	}
+	if n := old.Rows - (len(e.Paths) - len(missing)); n > 0 {
+		parts = append(parts, images(n)+" went")
+	}
+	if parts == nil && old.Key.Images != features.HashPaths(e.Paths) {
+		parts = []string{"the order of the images changed"}
+	}
+	return rows, fresh, strings.Join(parts, "; ")
+}
+
+func images(n int) string {
+	if n == 1 {
+		return "1 image"
+	}
+	return fmt.Sprintf("%d images", n)
+}
+
+// older reports whether an image did not change after a time; of one in a .zip file that is not known.
+func (e *Extraction) older(path string, made time.Time) bool {
+	info, err := fs.Stat(e.Root, path)
+	if err != nil {
+		return true // it is as unreadable as it will be
+	}
+	_, zipped := info.Sys().(*zip.FileHeader)
+	return !zipped && (!info.ModTime().After(made) || info.ModTime().After(time.Now()))
+}
+
+// whole makes the store of all images, or goes on making it.
+func (e *Extraction) whole(ctx context.Context, h Host, now []string) (Result, error) {
+	files := readSeen(e.Out, begunFile, features.HashPaths(e.Paths), "") // of the beginning, which saw images as they were then
+	if _, begun := features.BegunBatch(e.Out); !begun || files == nil {
+		files = now
+		if err := e.note("", files); err != nil {
+			return Result{}, err
+		}
+	}
+	r, err := e.Run(ctx, h)
+	_, other := errors.AsType[*features.KeyError](err)
+	_, damaged := errors.AsType[*features.DamageError](err)
+	if other || damaged {
+		h.Note("%v: all are made again", err)
+		if err := e.note("", now); err != nil {
+			return Result{}, err
+		}
+		files, e.Overwrite = now, true
+		r, err = e.Run(ctx, h)
+	}
+	if err != nil {
+		return r, err
+	}
+	return r, e.note(r.sum, files)
+}
+
+// renew makes the store of rows of the old one, and of fresh images, which are looked at in a store of their own.
+func (e *Extraction) renew(ctx context.Context, h Host, old *features.Store, rows []int, fresh, now []string) (r Result, err error) {
+	if err := old.Verify(ctx); err != nil {
+		h.Note("%v: all are made again", err)
+		e.Overwrite = true
+		return Result{}, nil
+	}
+	files, device := slices.Clone(now), old.Device
+	var added *features.Store
+	side := *e
+	side.Out, side.Paths, side.Config.Known = e.Out+".new", fresh, true
+	if len(fresh) > 0 {
+		if r, err = side.Update(ctx, h); err != nil {
+			return r, err
+		}
+		if added, err = features.Open(side.Out); err != nil {
+			return r, err
+		}
+		if device = added.Device; device != old.Device {
+			device = old.Device + ", " + device
+		}
+		next := readSeen(side.Out, seenFile, added.Key.Images, added.Sum)
+		for i, row := range rows {
+			if row < 0 && len(next) > 0 {
+				files[i], next = next[0], next[1:]
+			}
+		}
+	}
+	w, err := features.Create(e.Out, features.Plan{Key: e.Key(), Paths: e.Paths, Dim: old.Dim, Batch: old.Batch, Device: device,
+		Winnow: h.Winnow, ModelFile: Absolute(e.Model.Path)}, true)
+	if err != nil {
+		return r, err
+	}
+	defer w.Close()
+	if err := fill(ctx, w, old, added, rows); err != nil {
+		return r, err
+	}
+	s, err := w.Finish(ctx)
+	if err != nil {
+		return r, err
+	}
+	if err := e.note(s.Sum, files); err != nil {
+		return r, err
+	}
+	copy(now, files)
+	whole := e.result(s)
+	whole.Seconds, whole.Resumed = r.Seconds, s.Rows-(r.Rows-r.Resumed)
+	return whole, os.RemoveAll(side.Out)
+}
+
+// fill appends rows of old, and where there is none the next of added.
+func fill(ctx context.Context, w *features.Writer, old, added *features.Store, rows []int) error {
+	reasons, next := [2]map[int]string{old.BadRows()}, 0
+	if added != nil {
+		reasons[1] = added.BadRows()
+	}
+	for _, row := range rows[:w.Rows()] {
+		if row < 0 {
+			next++
+		}
+	}
+	for from := w.Rows(); from < len(rows); from = w.Rows() {
+		part := rows[from:min(from+old.Batch, len(rows))]
+		x, bad := features.NewMatrix(len(part), old.Dim), []features.Bad(nil)
+		for i, row := range part {
+			of, which := old, 0
+			if row < 0 {
+				of, which, row = added, 1, next
+				next++
+			}
+			v, err := of.Read(ctx, []int{row})
+			if err != nil {
+				return err
+			}
+			copy(features.Row(x, i), v.Data)
+			if why, is := reasons[which][row]; is {
+				bad = append(bad, features.Bad{Row: from + i, Path: of.Paths[row], Reason: why})
+			}
+		}
+		if err := w.Append(x, bad); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readSeen returns what is noted of the images of a list in a store of this sum, nil if nothing is.
+func readSeen(dir, name, list, sum string) []string {
+	var s seen
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil || json.Unmarshal(data, &s) != nil || s.Version != seenVersion || s.Images != list || s.Features != sum {
+		return nil
+	}
+	return s.Files
+}
+
+// note writes down what the images of a store, by the sum of its vectors, were made of; "": of one that is begun.
+func (e *Extraction) note(sum string, files []string) error {
+	name := seenFile
+	if sum == "" {
+		name = begunFile
+	}
+	data, err := json.MarshalIndent(seen{seenVersion, features.HashPaths(e.Paths), sum, files}, "", " ")
+	if err == nil {
+		err = os.MkdirAll(e.Out, 0o755)
+	}
+	if err == nil {
+		err = atomicfile.WriteBytes(filepath.Join(e.Out, name), append(data, '\n'))
+	}
+	if err == nil && sum != "" {
+		if err = os.Remove(filepath.Join(e.Out, begunFile)); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("extract: %w", err)
+	}
+	return nil
+}

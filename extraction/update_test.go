@@ -1,0 +1,239 @@
+package extraction
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"winnow/backbone"
+	"winnow/backbone/ort"
+	"winnow/datasets/imageroot"
+	"winnow/features"
+	"winnow/internal/testing/orttest"
+	"winnow/models"
+)
+
+// album is a folder of pictures that are looked at by glyphnet; seen counts how many were.
+type album struct {
+	*testing.T
+	dir, out string
+	host     Host
+	seen     int
+	told     string
+}
+
+func newAlbum(t *testing.T, n int) *album {
+	rt := orttest.Runtime(t)
+	a := &album{T: t, dir: t.TempDir(), out: filepath.Join(t.TempDir(), "features")}
+	a.host = Host{Runtime: func() (*ort.Runtime, error) { return rt, nil }, Note: func(f string, args ...any) { a.told += fmt.Sprintf(f, args...) + "\n" },
+		Images: func() (func(backbone.Progress), func()) {
+			before := a.seen
+			return func(p backbone.Progress) { a.seen = before + p.Done - p.Resumed }, func() {}
+		}}
+	for i := range n {
+		a.draw(i, i)
+	}
+	return a
+}
+
+func (a *album) path(i int) string { return fmt.Sprintf("%02d.png", i) }
+
+// draw writes picture i as a stroke at an angle; all files are of one size.
+func (a *album) draw(i, angle int) {
+	a.Helper()
+	m := image.NewGray(image.Rect(0, 0, 32, 32))
+	for r := range 28 {
+		s, c := math.Sincos(float64(angle) / 7)
+		m.SetGray(16+int(float64(r-14)*c), 16+int(float64(r-14)*s), color.Gray{255})
+	}
+	var b bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&b, m); err != nil {
+		a.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(a.dir, a.path(i)), b.Bytes(), 0o644); err != nil {
+		a.Fatal(err)
+	}
+}
+
+// extraction is of the pictures that are there.
+func (a *album) extraction(out string) *Extraction {
+	a.Helper()
+	e := &Extraction{Out: out, Config: backbone.ExtractConfig{Batch: 4, Workers: 1}}
+	var err error
+	if e.Root, err = imageroot.Open(a.dir); err != nil {
+		a.Fatal(err)
+	}
+	files, err := os.ReadDir(a.dir)
+	if err != nil {
+		a.Fatal(err)
+	}
+	for _, f := range files {
+		e.Paths = append(e.Paths, f.Name())
+	}
+	if e.Model, e.Cut, err = OpenBackbone("glyphnet", models.Settings{}); err != nil {
+		a.Fatal(err)
+	}
+	e.Config.Preprocessing = e.Model.Preprocessing
+	return e
+}
+
+func (a *album) update(ctx context.Context) (Result, error) {
+	a.Helper()
+	a.seen, a.told = 0, ""
+	return a.extraction(a.out).Update(ctx, a.host)
+}
+
+// want updates and checks how many pictures were looked at, that the store holds what one made in one go does, and that nothing
+// lies beside it.
+func (a *album) want(looked int, told string) {
+	a.Helper()
+	r, err := a.update(a.Context())
+	if err != nil {
+		a.Fatal(err)
+	}
+	if a.seen != looked || r.Rows-r.Resumed != looked || r.Complete != (looked == 0) || !strings.Contains(a.told, told) {
+		a.Errorf("%d looked at, %d of %d rows resumed, complete %v, expected %d looked at and %q: %s", a.seen, r.Resumed, r.Rows, r.Complete, looked, told, a.told)
+	}
+	fresh := a.extraction(filepath.Join(a.TempDir(), "again"))
+	whole, err := fresh.Store(a.Context(), a.host)
+	if err != nil {
+		a.Fatal(err)
+	}
+	s, err := features.Open(a.out)
+	if err != nil {
+		a.Fatal(err)
+	}
+	x, err1 := s.Read(a.Context(), nil)
+	y, err2 := whole.Read(a.Context(), nil)
+	if err := errors.Join(err1, err2, s.Verify(a.Context())); err != nil {
+		a.Fatal(err)
+	}
+	if !slices.Equal(s.Paths, whole.Paths) || len(s.Bad) != len(whole.Bad) {
+		a.Fatalf("%d paths and %v, expected %d and %v", len(s.Paths), s.Bad, len(whole.Paths), whole.Bad)
+	}
+	for i, v := range x.Data {
+		if math.Abs(float64(v-y.Data[i])) > 1e-4 {
+			a.Fatalf("%s: value %v, made in one go %v", s.Paths[i/x.Cols], v, y.Data[i])
+		}
+	}
+	for _, name := range []string{a.out + ".new", filepath.Join(a.out, "seen.json.part"), filepath.Join(a.out, "features.npy.part"), filepath.Join(a.out, "progress.json")} {
+		if _, err := os.Stat(name); err == nil {
+			a.Errorf("%s is left", name)
+		}
+	}
+}
+
+// Of twenty pictures those that came or changed go through the backbone, and no others.
+func TestUpdate(t *testing.T) {
+	a := newAlbum(t, 20)
+	a.want(20, "")
+	a.want(0, "")
+	a.draw(20, 20)
+	a.want(1, "1 image came, the first is 20.png since its features were made")
+	if err := os.Remove(filepath.Join(a.dir, a.path(3))); err != nil {
+		t.Fatal(err)
+	}
+	a.want(0, "1 image went since")
+	a.draw(5, 55)
+	a.want(1, "1 image changed, the first is 05.png since")
+	past := time.Now().Add(-time.Hour)
+	a.draw(6, 66) // as large, and older than the store: moved here from elsewhere
+	if err := os.Chtimes(filepath.Join(a.dir, a.path(6)), past, past); err != nil {
+		t.Fatal(err)
+	}
+	a.want(1, "1 image changed")
+	if err := os.WriteFile(filepath.Join(a.dir, a.path(0)), []byte("no picture"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	a.want(1, "1 image changed, the first is 00.png") // and none of those looked at can be read
+	a.draw(0, 0)
+	a.draw(3, 33)
+	if err := os.Remove(filepath.Join(a.dir, a.path(7))); err != nil {
+		t.Fatal(err)
+	}
+	a.want(2, "1 image came, the first is 03.png; 1 image changed, the first is 00.png; 1 image went since")
+}
+
+// Stopped at any picture it goes on, and a picture that changes in between is looked at again.
+func TestUpdateStopped(t *testing.T) {
+	a := newAlbum(t, 20)
+	stop := func(after int) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(t.Context())
+		count := a.host.Images
+		defer func() { a.host.Images = count }()
+		a.host.Images = func() (func(backbone.Progress), func()) {
+			observe, end := count()
+			return func(p backbone.Progress) {
+				if observe(p); p.Done >= after {
+					cancel()
+				}
+			}, end
+		}
+		if _, err := a.update(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatalf("stopped: %v", err)
+		}
+	}
+	stop(8)
+	a.draw(1, 11) // seen before
+	if r, err := a.update(t.Context()); err != nil || a.seen > 13 || r.Rows != 20 || !strings.Contains(a.told, "going on after") || !strings.Contains(a.told, "1 image changed, the first is 01.png") {
+		t.Fatalf("%+v, %v: %s", r, err, a.told)
+	}
+	a.want(0, "")
+	for i := range 10 {
+		a.draw(i, 100+i)
+	}
+	stop(4)
+	a.draw(0, 200)
+	if _, err := a.update(t.Context()); err != nil || a.seen > 7 {
+		t.Fatalf("%d looked at, %v: %s", a.seen, err, a.told)
+	}
+	a.want(0, "")
+}
+
+// A store of something else, or a damaged one, is replaced; one that winnow extract made serves.
+func TestUpdateOther(t *testing.T) {
+	a := newAlbum(t, 8)
+	if _, err := a.extraction(a.out).Run(t.Context(), a.host); err != nil {
+		t.Fatal(err)
+	}
+	a.want(0, "")
+	size := 30
+	e := a.extraction(a.out)
+	e.Config.Preprocessing.Resize = size
+	e.Overwrite = true
+	if _, err := e.Run(t.Context(), a.host); err != nil {
+		t.Fatal(err)
+	}
+	a.want(8, "all are made again")
+	spoilt := filepath.Join(a.out, "features.npy")
+	data, err := os.ReadFile(spoilt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)-1] ^= 1
+	for range 2 {
+		if err := os.WriteFile(spoilt, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		a.want(8, "has changed since it was written: all are made again")
+		a.draw(2, 22)
+	}
+	for _, name := range []string{"features.npy", "store.json"} {
+		if err := os.WriteFile(filepath.Join(a.out, name), []byte("damaged"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		a.want(8, "")
+	}
+}

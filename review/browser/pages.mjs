@@ -1,0 +1,102 @@
+// The pages that winnow writes as files: report, audit, map, retrieve, reproduce, demo. In every window they keep to their width, say
+// nothing on the console, ask nobody for anything, can be read and used by the keyboard alone, and satisfy axe.
+
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { accessible, Visit } from "./visit.mjs";
+import { winnow } from "./server.mjs";
+
+// makePages writes a small one of each, and returns their files by name.
+function makePages(binary, dir) {
+  const at = (name) => join(dir, name), demo = at("demo"), run = join(demo, "prism"), suspects = at("suspects.csv");
+  const manifest = join(demo, "manifest.csv"), images = join(demo, "images.zip");
+  winnow(binary, "--quiet", "demo", "--out", demo, "--classes", "16", "--images", "12", "--rate", "0.3", "--set", "length=30 steps");
+  winnow(binary, "--quiet", "report", run, "--out", at("report.html"));
+  winnow(binary, "--quiet", "report", run, join(demo, "unfiltered"), "--no-pictures", "--out", at("compared.html"));
+  winnow(binary, "--quiet", "audit", manifest, "--root", images, "--out", suspects);
+  winnow(binary, "--quiet", "map", run, "--split", "train", "--out", at("map.html"));
+  winnow(binary, "--quiet", "map", run, "--split", "train", "--color", "score", "--scores", suspects, "--out", at("scores.html"));
+  winnow(binary, "--quiet", "map", run, "--split", "train", "--color", "suspect", "--scores", suspects, "--out", at("called.html"));
+  winnow(binary, "--quiet", "retrieve", run, "--out", at("retrieve.html"));
+  winnow(binary, "--quiet", "reproduce", "prism-table2", "--data", "glyphs", "--classes", "24", "--images", "6", "--seeds", "2", "--columns", "sym 50", "--rows", "MCL", "--set", "length=4 steps", "--out", at("reproduced"));
+  return { demo: join(demo, "report.html"), report: at("report.html"), compared: at("compared.html"), audit: at("suspects.html"), map: at("map.html"), scores: at("scores.html"), called: at("called.html"), retrieve: at("retrieve.html"), reproduce: join(at("reproduced"), "prism-table2", "report.html") };
+}
+
+const every = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+const windows = [[1280, 800, "light", every], [390, 844, "light", every], [1280, 800, "dark", ["color-contrast"]], [390, 844, "dark", []], [1920, 1080, "light", []], [1920, 1080, "dark", []]];
+
+// wrong lists what is cut off, and what is written too small, of a page in a window.
+const wrong = (page) => page.evaluate(() => {
+  const out = [];
+  if (document.documentElement.scrollWidth > innerWidth) out.push(`it scrolls sideways: ${document.documentElement.scrollWidth} of ${innerWidth}`);
+  const held = (e) => e.closest(".scroll, .charts figure, .figures figure, .path, .aloud, svg.map");
+  for (const e of document.querySelectorAll("main *")) {
+    const b = e.getBoundingClientRect(), text = [...e.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && n.textContent.trim());
+    if (!text || b.width === 0 || !e.checkVisibility({ visibilityProperty: true })) continue;
+    if ((b.right > innerWidth + 1 || b.left < -1) && !held(e)) out.push(`cut off: ${e.tagName} ${e.textContent.trim().slice(0, 40)}`);
+    const svg = e.ownerSVGElement, size = parseFloat(getComputedStyle(e).fontSize) * (svg?.viewBox.baseVal.width ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width : 1);
+    if (size < 9.9 && !e.closest("svg.map")) out.push(`${size.toFixed(1)} px: ${e.tagName} ${e.textContent.trim().slice(0, 40)}`);
+  }
+  return out.slice(0, 5);
+});
+
+// tabbed goes over a page by the Tab key and lists where the focus is not seen; it ends where it began, or after most stops.
+async function tabbed(page, most = 40) {
+  const bad = [], reached = [];
+  for (let i = 0; i < most; i++) {
+    await page.keyboard.press("Tab");
+    const on = await page.evaluate(() => {
+      const e = document.activeElement, s = getComputedStyle(e), b = e.getBoundingClientRect();
+      return e === document.body ? null : { name: e.id || e.getAttribute("aria-label") || e.textContent.trim().slice(0, 30), seen: parseFloat(s.outlineWidth) >= 2 && s.outlineStyle !== "none" && b.bottom > 0 && b.top < innerHeight };
+    });
+    if (!on) break;
+    reached.push(on.name);
+    if (!on.seen) bad.push(on.name);
+  }
+  return { bad, reached };
+}
+
+export const pages = [
+  ["pages of files: axe, reflow, sizes, keyboard, screenshots", async ({ browser, binary, shots }) => {
+    const dir = mkdtempSync(join(tmpdir(), "winnow-pages-")), files = makePages(binary, dir), bad = [];
+    const each = async ([width, height, colorScheme, rules]) => {
+      const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: "reduce" });
+      const visit = new Visit(context, "file://"), page = await visit.page();
+      for (const [name, file] of Object.entries(files)) {
+        const say = (words) => words.map((w) => `${name}, ${width}×${height}, ${colorScheme}: ${w}`);
+        await page.goto(pathToFileURL(file).href);
+        assert.equal(await page.locator("header .brand").count(), 1, `${name} has no header`);
+        bad.push(...say(await wrong(page)));
+        if (rules.length > 0) bad.push(...say(await accessible(page, rules)));
+        await page.screenshot({ path: join(shots, `${width}-${colorScheme}-${name}.png`) });
+        if (rules === every && width > 400) {
+          const { bad: unseen, reached } = await tabbed(page);
+          bad.push(...say(unseen.map((what) => `the focus on ${what} is not seen`)));
+          if (name === "map") {
+            for (const what of ["frame", "find", "in", "out", "all"]) assert.ok(reached.includes(what), `the Tab key does not reach ${what}: ${reached}`);
+            await page.locator("#frame").focus();
+            await page.keyboard.press("ArrowRight");
+            assert.match(await page.locator("#said").textContent(), /\.png/, "an arrow key chooses no image");
+            await page.keyboard.press("Escape");
+            assert.equal(await page.locator("#card").isVisible(), false, "Escape lets no image go");
+          }
+        }
+        bad.push(...say(await visit.found(page)));
+      }
+      await context.close();
+    };
+    const left = [...windows];
+    await Promise.all([0, 1].map(async () => { while (left.length > 0) await each(left.shift()); }));
+    rmSync(dir, { recursive: true });
+    assert.deepEqual(bad, []);
+  }],
+  ["what is cut off or too small is seen", async ({ browser }) => {
+    const context = await browser.newContext({ viewport: { width: 390, height: 800 } }), page = await context.newPage();
+    await page.setContent('<main><p style="width:500px">wide</p><p style="font-size:8px">small</p></main>');
+    assert.equal((await wrong(page)).length, 3);
+    await context.close();
+  }],
+];
