@@ -16,6 +16,10 @@ import (
 // labels are likeliest, none of which had a part in what it is compared with. Centres withstand labels that are wrong in the
 // same way over and over, heads tell alike classes apart: which a set needs most its labels say, without any truth.
 //
+// For that choice, as for that of λ, a centre is asked without the nearest image of the label, if the class has [many]. Alike images
+// that are mislabelled together foretell each other in centres, while heads have not learnt them, since they did not look right: by all
+// images centres would be taken, and believe them (Omniglot, small clusters at 25 %: AP 0.810 so, 0.892 without the nearest).
+//
 // Heads make likelier what they have learnt of mistakes, too. So where classes are mistaken for each other, which the channel
 // of centres alone shows by its weight w, the verdict is the logarithmic pool of both together, of weight 1, and of
 // centres alone, of weight w.
@@ -23,7 +27,7 @@ func (b *bench) combined() error {
 	if b.opts.Heads == nil {
 		return errors.New("judges: combined needs the probabilities of heads")
 	}
-	f, err := b.whitened()
+	f, own, err := b.whitened(true)
 	if err != nil {
 		return err
 	}
@@ -39,6 +43,10 @@ func (b *bench) combined() error {
 	likelihood := func(try int) float64 {
 		if said[try] == 0 {
 			mixed.mix(f, heads, mixtures[try])
+			for i, v := range own {
+				at := i*f.m + int(f.given[i])
+				mixed.fit[at] += mixtures[try].centres * (v - f.fit[at])
+			}
 			l := newLearner(b.ctx, &mixed, b.folds(), b.opts.Folds)
 			l.slots = same
 			plain, without := l.sharpest()
@@ -48,7 +56,7 @@ func (b *bench) combined() error {
 		return said[try]
 	}
 	best, last := uphill(likelihood), len(mixtures)-1
-	b.v.Why = fmt.Sprintf("%s: a label left out has probability %.3f by them, %.3f by centres alone and %.3f by heads alone",
+	b.v.Why = fmt.Sprintf("%s: without an image and the nearest of its class, its label has probability %.3f by them, %.3f by centres alone and %.3f by heads alone",
 		mixtures[best], math.Exp(said[best]), math.Exp(said[0]), math.Exp(said[last]))
 	alone, w := b.channelled(f)
 	if best == 0 {

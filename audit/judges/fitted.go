@@ -24,7 +24,7 @@ import (
 //
 // A score is the probability under the pool that the given label is right.
 func (b *bench) fitted() error {
-	f, err := b.whitened()
+	f, _, err := b.whitened(false)
 	if err != nil {
 		return err
 	}
@@ -99,18 +99,19 @@ const step = 0.002
 // triedOn is how many images the λ is chosen by, or fewer than twice as many.
 const triedOn = 1 << 16
 
-// whitened returns the field of the λ that is best.
-func (b *bench) whitened() (*field, error) {
+// whitened returns the field of the λ that is best; if spared, also how similar each image is to its own class without the nearest
+// in it, where that is one of many.
+func (b *bench) whitened(spared bool) (f *field, own []float32, err error) {
 	m, err := newMetric(b.ctx, b.s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer m.free()
 	at, most := 0, math.Inf(-1)
 	for try, lambda := range strengths {
 		f, err := b.compare(m, lambda, false, max(1, b.s.Z.Len()/triedOn)|1)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		_, v := newLearner(b.ctx, f, nil, 0).sharpest()
 		if v < most+step {
@@ -118,8 +119,19 @@ func (b *bench) whitened() (*field, error) {
 		}
 		at, most = try, v
 	}
-	return b.compare(m, strengths[at], true, 1)
+	if f, err = b.compare(m, strengths[at], true, 1); err != nil || !spared {
+		return f, nil, err
+	}
+	own = make([]float32, f.n)
+	return f, own, m.each(b.ctx, strengths[at], false, 1, func(i, y int, row []float64) {
+		if own[i] = f.fit[i*f.m+int(f.given[i])]; m.count[y] >= many {
+			own[i] = float32(row[y])
+		}
+	})
 }
+
+// many is how many images a class has of which one can be spared: the nearest of few is much of what a centre knows.
+const many = 16
 
 // compare returns the field of a metric, of every step-th image.
 func (b *bench) compare(m *metric, lambda float64, twins bool, step int) (*field, error) {

@@ -19,6 +19,7 @@ import (
 
 	"winnow/internal/testing/orttest"
 	"winnow/internal/testing/reference"
+	"winnow/losses"
 	"winnow/papers/recipes"
 )
 
@@ -319,9 +320,16 @@ func mustRun(t *testing.T, line string) string {
 	return stdout.String()
 }
 
-// TestDocsCounts holds docs/papers.md to the number of recipes there are.
+// TestDocsCounts holds the pages to the number of recipes and losses there are.
 func TestDocsCounts(t *testing.T) {
-	if want := fmt.Sprintf("%d settings of five papers", len(recipes.List())); !strings.Contains(docPages(t)["papers.md"], want) {
-		t.Errorf("docs/papers.md lacks %q", want)
+	pages := docPages(t)
+	for page, want := range map[string]string{
+		"papers.md":    fmt.Sprintf("%d settings of five papers", len(recipes.List())),
+		"../README.md": fmt.Sprintf("%d losses", len(losses.Catalog)),
+		"README.md":    fmt.Sprintf("[%d](losses.md)", len(losses.Catalog)),
+	} {
+		if !strings.Contains(pages[page], want) {
+			t.Errorf("docs/%s lacks %q", page, want)
+		}
 	}
 }

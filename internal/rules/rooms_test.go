@@ -218,7 +218,7 @@ var rooms = []Room{
 	{"internal/testing/orttest", "gives tests a loaded ONNX Runtime",
 		"backbone/ort internal/ortlib"},
 	{"internal/testing/pictures", "makes the pictures of the documentation: runs winnow, photographs its pages",
-		"audit/suspects datasets/imageroot internal/atomicfile"},
+		"audit/suspects datasets/imageroot internal/atomicfile internal/look"},
 	{"internal/testing/qdranttest", "is a Qdrant server for tests",
 		""},
 	{"internal/testing/reference", "holds the golden values for tests; finds models and images beside the repository",

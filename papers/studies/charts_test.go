@@ -1,6 +1,7 @@
 package studies
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -41,5 +42,27 @@ func TestSpreads(t *testing.T) {
 	}
 	if err := parsed(t, example).LookAt([]float64{1}); err == nil || !strings.Contains(err.Error(), "looks at no single steps") {
 		t.Error(err)
+	}
+}
+
+// On the line of a claim a comparison that holds lies right of what is asked for, one that does not left of it or on it, and its
+// mark says whether it may be chance.
+func TestDots(t *testing.T) {
+	v := Verdict{Comparisons: []Comparison{{Difference: 0.3, Holds: true, P: 0.01}, {Difference: 0.1, Holds: true, P: 0.2}, {Difference: -0.1, P: 0.9}, {Difference: 0, P: math.NaN()}, {Difference: 0.2, Holds: true, P: math.NaN()}}}
+	d := v.dots()
+	kinds := []string{"sure", "", "not", "not", ""}
+	for i, dot := range d.Dots {
+		if c := v.Comparisons[i]; dot.Kind != kinds[i] || c.Holds != (dot.At > d.Zero+1e-9) || dot.At < 0 || dot.At > 1 || strings.Contains(dot.Says, "NaN") {
+			t.Errorf("%+v: %+v, what is asked for at %v", c, dot, d.Zero)
+		}
+	}
+	if d.Dots[0].At <= d.Dots[4].At || d.Dots[2].At >= d.Dots[3].At || !strings.Contains(d.Says, "3 hold, 1 of them") {
+		t.Errorf("%+v", d)
+	}
+	if one := (Verdict{Comparisons: []Comparison{{}}}).dots(); one.Dots[0].At != one.Zero || one.Zero != 0.5 {
+		t.Errorf("a single tie lies at %v of %v", one.Dots[0].At, one.Zero)
+	}
+	if (Verdict{}).dots() != nil {
+		t.Error("a claim that was not run has a line")
 	}
 }

@@ -77,7 +77,7 @@ func (v Verdict) dots() *pageDots {
 	low, high = low-0.06*wide, high+0.06*wide
 	place := func(d float64) float64 { return (d - low) / (high - low) }
 	holds, significant := v.Holds()
-	d := &pageDots{Zero: place(0), Low: fmt.Sprintf("%+.3g", low), High: fmt.Sprintf("%+.3g", high),
+	d := &pageDots{Zero: place(0), Low: fmt.Sprintf("%+.2g", low), High: fmt.Sprintf("%+.2g", high),
 		Says: fmt.Sprintf("%d comparisons: %d hold, %d of them more than chance", len(v.Comparisons), holds, significant)}
 	for _, c := range v.Comparisons {
 		dot := pageDot{At: place(c.Difference), Says: fmt.Sprintf("%s against %s: %+.4f", c.Better, c.Than, c.Difference)}

@@ -18,11 +18,10 @@ function makePages(binary, dir) {
   winnow(binary, "--quiet", "report", run, join(demo, "unfiltered"), "--no-pictures", "--out", at("compared.html"));
   winnow(binary, "--quiet", "audit", manifest, "--root", images, "--out", suspects);
   winnow(binary, "--quiet", "map", run, "--split", "train", "--out", at("map.html"));
-  winnow(binary, "--quiet", "map", run, "--split", "train", "--color", "score", "--scores", suspects, "--out", at("scores.html"));
   winnow(binary, "--quiet", "map", run, "--split", "train", "--color", "suspect", "--scores", suspects, "--out", at("called.html"));
   winnow(binary, "--quiet", "retrieve", run, "--out", at("retrieve.html"));
-  winnow(binary, "--quiet", "reproduce", "prism-table2", "--data", "glyphs", "--classes", "24", "--images", "6", "--seeds", "2", "--columns", "sym 50", "--rows", "MCL", "--set", "length=4 steps", "--out", at("reproduced"));
-  return { demo: join(demo, "report.html"), report: at("report.html"), compared: at("compared.html"), audit: at("suspects.html"), map: at("map.html"), scores: at("scores.html"), called: at("called.html"), retrieve: at("retrieve.html"), reproduce: join(at("reproduced"), "prism-table2", "report.html") };
+  winnow(binary, "--quiet", "reproduce", "audit-judges", "--data", `glyphs=${manifest},${join(demo, "features")}`, "--seeds", "2", "--columns", "symmetric 50", "--rows", "fitted", "--rows", "nn", "--out", at("reproduced"));
+  return { demo: join(demo, "report.html"), report: at("report.html"), compared: at("compared.html"), audit: at("suspects.html"), map: at("map.html"), called: at("called.html"), retrieve: at("retrieve.html"), reproduce: join(at("reproduced"), "audit-judges", "report.html") };
 }
 
 const every = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];

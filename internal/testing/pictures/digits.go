@@ -14,6 +14,7 @@ import (
 
 	"winnow/audit/suspects"
 	"winnow/datasets/imageroot"
+	"winnow/internal/look"
 )
 
 //go:embed mnist.yaml
@@ -74,7 +75,7 @@ func (m *maker) digits(ctx context.Context) error {
 		return fmt.Errorf("another label is suggested for %d of MNIST's test images that people rejected, expected %d and more", len(cells), shownDigits)
 	}
 	var b bytes.Buffer
-	if err := template.Must(template.New("digits").Parse(digitsPage)).Execute(&b, cells); err != nil {
+	if err := template.Must(template.New("digits").Parse(digitsPage)).Execute(&b, map[string]any{"Style": template.CSS(look.CSS), "Cells": cells}); err != nil {
 		return err
 	}
 	file := filepath.Join(m.dir, "mnist.html")
