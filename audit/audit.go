@@ -56,6 +56,7 @@ type Options struct {
 	JustRank bool            // finds nothing but suspects; needs Rate or Given.Wrong
 
 	Parts  []int                                                           // values of each backbone, where vectors of several stand side by side: crossfit and combined have heads for each; nil: one
+	Names  []string                                                        // of the backbones of Parts, for Result.Why; nil: none
 	Rounds int                                                             // crossfit, combined: partings into folds, whose mean log probabilities judge; 0: 1
 	Tune   func(context.Context, *crossfit.Lesson) (crossfit.Tuned, error) // crossfit, combined: fine-tunes a network for a fold; nil: heads on the vectors are all
 	Told   func(done, total, kept int, where string)                       // how many steps the heads or networks of crossfit and combined have done, kept of them by an earlier audit; may be nil

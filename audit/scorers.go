@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"winnow/audit/crossfit"
 	"winnow/audit/judges"
@@ -52,8 +53,12 @@ func Probability(scorer string) bool {
 // left them, nil if it left none, and what it chose and why.
 func ask(ctx context.Context, z, stored features.Set, start *head.Head, o Options) (list []Suspect, verdict judges.Verdict, err error) {
 	var by networks
+	by.names = o.Names
 	defer func() { verdict.Why = by.why(verdict.Why) }()
 	heads := crossfit.Options{Folds: o.Folds, Rounds: o.Rounds, Parts: o.Parts, Seed: o.Seed, Told: o.Told, Tune: o.Tune, Chose: by.chose, Start: start}
+	if len(o.Names) > 1 && len(o.Names) == len(o.Parts) {
+		heads.Counted = by.count
+	}
 	if o.Scorer == Crossfit {
 		if verdict.Opinion, err = crossfit.Judge(ctx, stored.Labelled(), o.Classes, heads); err != nil {
 			return nil, verdict, err
@@ -89,10 +94,23 @@ func ask(ctx context.Context, z, stored features.Set, start *head.Head, o Option
 	return list, verdict, err
 }
 
-// networks sums up what crossfit makes of fine-tuned networks, fold by fold.
+// networks sums up what crossfit makes of several backbones, and of fine-tuned networks, fold by fold.
 type networks struct {
 	folds, taken  int
 	with, without float64
+
+	names   []string
+	shares  []float64
+	counted int
+}
+
+func (n *networks) count(shares []float64) {
+	if n.counted++; n.shares == nil {
+		n.shares = make([]float64, len(shares))
+	}
+	for part, share := range shares {
+		n.shares[part] += share
+	}
 }
 
 func (n *networks) chose(with, without float64) {
@@ -104,6 +122,17 @@ func (n *networks) chose(with, without float64) {
 
 // why adds to what the scorer says.
 func (n *networks) why(scorer string) string {
+	if n.counted > 0 {
+		var list []string
+		for part, share := range n.shares {
+			list = append(list, fmt.Sprintf("%s counts %.0f %%", n.names[part], 100*share/float64(n.counted)))
+		}
+		said := "of heads on several backbones " + strings.Join(list, ", ") + ", as makes labels left out likeliest"
+		if scorer != "" {
+			said = scorer + "; " + said
+		}
+		scorer = said
+	}
 	if n.folds == 0 {
 		return scorer
 	}

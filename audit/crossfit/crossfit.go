@@ -44,6 +44,9 @@ type Options struct {
 	// Chose is told how probable labels of a fold are that are left out, in nats, with networks and without. Networks that
 	// make them no likelier do not judge. May be nil.
 	Chose func(with, without float64)
+	// Counted is told, fold by fold, what share each backbone has in the similarities that a fold is judged by: their spread over the
+	// classes, as it is weighed. May be nil.
+	Counted func(shares []float64)
 
 	round, part int
 	starts      []*head.Head // of the parts
@@ -114,7 +117,7 @@ func each(ctx context.Context, set features.Set, classes int, opts Options, do f
 		if err := e.choose(ctx, c.of, opts); err != nil {
 			return fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
 		}
-		if err := e.judge(ctx, c, do); err != nil {
+		if err := e.judge(ctx, c, len(opts.Parts), opts.Counted, do); err != nil {
 			return fmt.Errorf("crossfit: fold %d of %d: %w", f+1, opts.Folds, err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/stat"
 
 	"winnow/features"
 	"winnow/head"
@@ -21,6 +22,7 @@ type kind struct {
 	z, directions blas32.General // unit rows
 	first         weighing       // of the backbone's first kind, among the images of the other folds
 	network       bool           // a fine-tuned one sees the images
+	part          int            // backbone
 }
 
 // look adds x, the images of the fold, as h embeds them, beside directions of the classes there.
@@ -65,18 +67,41 @@ func (e *evidence) each(ctx context.Context, step int, do func(i int, row []floa
 	return nil
 }
 
-// judge calls do with the probabilities of each image, as the labels of the other half have them.
-func (e *evidence) judge(ctx context.Context, c columned, do func(c columned, row int, w weighing, p []float64)) error {
+// judge calls do with the probabilities of each image, as the labels of the other half have them. counted, if not nil, is told
+// the share of each part.
+func (e *evidence) judge(ctx context.Context, c columned, parts int, counted func([]float64), do func(c columned, row int, w weighing, p []float64)) error {
 	ws, _, err := e.weighings(ctx, c.of)
 	if err != nil {
 		return err
 	}
-	p := make([]float64, e.classes)
-	return e.each(ctx, 1, func(i int, row []float32) {
+	p, shares, all := make([]float64, e.classes), make([]float64, parts), 0.0
+	err = e.each(ctx, 1, func(i int, row []float32) {
 		w := ws[i%halves]
+		if counted != nil {
+			for m, k := range e.kinds {
+				_, spread := stat.MeanStdDev(float64s(p, row[m*e.classes:]), nil)
+				shares[k.part] += w.beta[m] * spread
+				all += w.beta[m] * spread
+			}
+		}
 		w.probabilities(p, row)
 		do(c, e.rows[i], w, p)
 	})
+	if counted != nil && all > 0 {
+		for part := range shares {
+			shares[part] /= all
+		}
+		counted(shares)
+	}
+	return err
+}
+
+// float64s copies the first values of row into x.
+func float64s(x []float64, row []float32) []float64 {
+	for k := range x {
+		x[k] = float64(row[k])
+	}
+	return x
 }
 
 // weighings returns those by which each half is judged: as its other half's labels have it, of so many images that their

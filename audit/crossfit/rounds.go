@@ -49,6 +49,9 @@ func learnAll(ctx context.Context, set features.Set, c columned, folds []int, fo
 		if err != nil {
 			return err
 		}
+		for i := range one.kinds {
+			one.kinds[i].part = part
+		}
 		if e != nil {
 			one.kinds = append(e.kinds, one.kinds...)
 		}

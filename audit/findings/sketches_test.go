@@ -10,7 +10,7 @@ import (
 
 // Among more rows than are all compared, nearly all pairs at the bound are found, and nothing else is.
 func TestSketched(t *testing.T) {
-	const n, d, pairs = allCompared + 2000, 96, 1000
+	const n, d, pairs = AllCompared + 2000, 96, 1000
 	rng := rand.New(rand.NewPCG(4, 4))
 	z := features.NewSet(n, d)
 	for i := range z.X.Data {
@@ -51,7 +51,7 @@ func TestSketched(t *testing.T) {
 
 // A set of nothing but copies is not compared without end, and lists what it should.
 func TestSketchedCopiesOfOne(t *testing.T) {
-	z := features.NewSet(allCompared+2000, 16)
+	z := features.NewSet(AllCompared+2000, 16)
 	for i := range z.Len() {
 		z.Labels[i] = i % 2
 		z.Row(i)[3] = 1

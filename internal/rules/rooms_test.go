@@ -113,7 +113,7 @@ var rooms = []Room{
 	{"run/tuning", "trains a backbone with its head: weights, images, state on disk",
 		"backbone backbone/live backbone/ort datasets/imageroot extraction features graph graph/gradient head internal/hint models run/config run/folder train"},
 	{"run/auditing", "audits the labels of images, of a manifest by stored features, or of a run, and writes the mended manifest",
-		"audit audit/crossfit audit/judges audit/suspects backbone datasets datasets/glyphs datasets/imageroot eval extraction features filters filters/selfpaced head internal/budget internal/hint internal/lookup internal/parquetguard losses models run run/config run/folder run/tuning train train/samples"},
+		"audit audit/crossfit audit/findings audit/judges audit/suspects backbone datasets datasets/glyphs datasets/imageroot eval extraction features filters filters/selfpaced head internal/budget internal/hint internal/lookup internal/parquetguard losses models run run/config run/folder run/tuning train train/samples"},
 
 	{"report", "draws the pages of runs and audits: one or several, what images find, maps",
 		"audit audit/suspects backbone datasets datasets/glyphs datasets/imageroot eval eval/tsne extraction features filters internal/budget internal/hint internal/lookup report/atlas report/chart report/page run/auditing run/comparison run/config run/evaluation run/folder train"},

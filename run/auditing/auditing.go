@@ -179,6 +179,11 @@ func (o Options) stored(ctx context.Context, d *datasets.Dataset, stores ...*fea
 		}
 	}
 	o.Classes, o.Whiten, o.Parts = len(data.Classes), true, parts
+	if o.Names == nil {
+		for _, store := range stores {
+			o.Names = append(o.Names, store.Dir)
+		}
+	}
 	set := data.Train
 	data.Train.X, data.Stored, data.Validation = blas32.General{}, features.Set{}, features.Set{} // the audit lets go of them when it can
 	result, err := audit.Run(ctx, set, o.Options)

@@ -27,9 +27,9 @@ import (
 type Images struct {
 	Source string   // a manifest, a folder with a folder for each class, or a .zip file of one
 	Root   string   // of a manifest's paths; "": its own folder
-	Model  string   // backbone, by name or file; "": one that is installed
+	Model  string   // backbones, by name or file, a comma between two; "": one that is installed
 	Splits []string // that are judged; none: all
-	Store  string   // folder for the features, which the next audit of the same images uses again
+	Store  string   // folder for the features, which the next audit of the same images uses again; of several backbones one each, called after it
 	Host   extraction.Host
 }
 
@@ -59,39 +59,46 @@ func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, why, err := in.extraction(whole)
+	looks, why, err := in.extractions(whole)
 	if err != nil {
 		return nil, err
 	}
-	if err := in.strays(e.Root, whole, o.Note); err != nil {
+	if err := in.strays(looks[0].Root, whole, o.Note); err != nil {
 		return nil, err
 	}
 	if o.Tuning.Weights != "" {
 		o.Tuning.Host = in.Host
-		if err := o.tuneImages(e, imageroot.Resolve(in.Root, in.Source), whole); err != nil {
+		if err := o.tuneImages(looks, imageroot.Resolve(in.Root, in.Source), whole); err != nil {
 			return nil, err
 		}
 	}
-	e.Memory = o.MaxMem
-	if dim := e.Cut.Dim; dim > 0 { // too little memory is told before the images are read
+	dim, known := 0, true
+	o.Names = nil
+	for _, e := range looks {
+		e.Memory = o.MaxMem
+		dim, known = dim+e.Cut.Dim, known && e.Cut.Dim > 0
+		o.Names = append(o.Names, e.Model.Name)
+	}
+	if known { // too little memory is told before the images are read
 		ahead := o
 		ahead.Note = func(string, ...any) {}
 		if err := ahead.fit(d, dim); err != nil {
 			return nil, err
 		}
 	}
-	o.Note("%d images in %d classes, looked at by %s, %s", len(whole.Samples), len(whole.Classes), e.Model.Name, why)
-	o.Stage("extract", 0, o.guess(len(d.Select(datasets.Train)), e.Cut.Dim))
-	store, err := in.features(ctx, e, o.Note)
+	names := strings.Join(o.Names, ", ")
+	o.Note("%d images in %d classes, looked at by %s, %s", len(whole.Samples), len(whole.Classes), names, why)
+	o.Stage("extract", 0, o.guess(len(d.Select(datasets.Train)), dim))
+	stores, err := in.features(ctx, looks, o.Note)
 	if err != nil {
 		return nil, err
 	}
-	o.Stage("judge", o.guess(len(d.Select(datasets.Train)), store.Dim), 0)
-	a, err := o.stored(ctx, d, store)
+	o.Stage("judge", o.guess(len(d.Select(datasets.Train)), values(stores)), 0)
+	a, err := o.stored(ctx, d, stores...)
 	if err != nil {
 		return nil, err
 	}
-	a.from, a.root, a.source, a.Model, a.Store = in.Source, in.Root, whole, e.Model.Name, in.Store
+	a.from, a.root, a.source, a.Model, a.Store = in.Source, in.Root, whole, names, stores[0].Dir
 	return a, nil
 }
 
@@ -135,28 +142,59 @@ func counts(splits map[string]int) string {
 	return strings.Join(list, ", ")
 }
 
-// extraction finds the images and the backbone; why says why it is that one.
-func (in Images) extraction(d *datasets.Dataset) (e *extraction.Extraction, why string, err error) {
-	e = &extraction.Extraction{Out: in.Store, Paths: extraction.Distinct(d.Paths())}
-	where := imageroot.Resolve(in.Root, in.Source)
-	if e.Root, err = imageroot.Open(where); err != nil {
-		return nil, "", err
-	}
-	name, why, err := in.backbone(d)
+// extractions finds the images and the backbones; why says why it is these.
+func (in Images) extractions(d *datasets.Dataset) (looks []*extraction.Extraction, why string, err error) {
+	root, err := imageroot.Open(imageroot.Resolve(in.Root, in.Source))
 	if err != nil {
 		return nil, "", err
 	}
-	if e.Model, e.Cut, err = extraction.OpenBackbone(name, models.Settings{EXIF: new(true)}); err != nil {
+	all, why, err := in.backbone(d)
+	if err != nil {
 		return nil, "", err
 	}
-	for _, line := range slices.Concat(e.Model.Warnings, e.Cut.Warnings) {
-		in.Host.Note("%s", line)
+	names, said := strings.Split(all, ","), map[string]bool{}
+	for _, name := range names {
+		if name = strings.TrimSpace(name); name == "" {
+			return nil, "", hint.Misused("--model: found an empty name in %q, expected a backbone, or several with a comma between two", all)
+		}
+		e := &extraction.Extraction{Root: root, Paths: extraction.Distinct(d.Paths())}
+		if e.Model, e.Cut, err = extraction.OpenBackbone(name, models.Settings{EXIF: new(true)}); err != nil {
+			return nil, "", err
+		}
+		for _, other := range looks {
+			if other.Model.SHA256 == e.Model.SHA256 {
+				return nil, "", hint.Misused("--model: %s and %s are one network: name each once", other.Model.Name, name)
+			}
+		}
+		for _, line := range slices.Concat(e.Model.Warnings, e.Cut.Warnings) {
+			in.Host.Note("%s", line)
+		}
+		if e.Model.Name == "" {
+			e.Model.Name = name
+		}
+		e.Config = backbone.ExtractConfig{Preprocessing: e.Model.Preprocessing}
+		e.Out = in.Store
+		if len(names) > 1 {
+			e.Out = in.storeOf(e, said)
+		}
+		looks = append(looks, e)
 	}
-	if e.Model.Name == "" {
-		e.Model.Name = name
+	return looks, why, nil
+}
+
+// storeOf returns the folder for the features of one backbone of several: that of an audit by it alone, if there is one, else one
+// called after it. taken are the names that others have.
+func (in Images) storeOf(e *extraction.Extraction, taken map[string]bool) string {
+	if old, err := features.Open(in.Store); err == nil && old.Key.Model == e.Model.SHA256 {
+		return in.Store
 	}
-	e.Config = backbone.ExtractConfig{Preprocessing: e.Model.Preprocessing}
-	return e, why, nil
+	ending := filepath.Ext(in.Store)
+	name := strings.TrimSuffix(filepath.Base(e.Model.Name), ".onnx")
+	if taken[name] {
+		name += "-" + e.Model.SHA256[:8]
+	}
+	taken[name] = true
+	return strings.TrimSuffix(in.Store, ending) + "." + name + ending
 }
 
 // strays notes images of a folder that lie in none of a class, and so have no label.
@@ -200,18 +238,45 @@ func (in Images) backbone(d *datasets.Dataset) (name, why string, err error) {
 	return name, why, nil
 }
 
-// features returns the store of the images' features, made or brought up to date.
-func (in Images) features(ctx context.Context, e *extraction.Extraction, note func(string, ...any)) (*features.Store, error) {
-	did, err := e.Update(ctx, in.Host)
-	if err != nil {
-		return nil, err
+// features returns the stores of the images' features, made or brought up to date.
+func (in Images) features(ctx context.Context, looks []*extraction.Extraction, note func(string, ...any)) (stores []*features.Store, err error) {
+	all := tally{backbones: len(looks), images: len(looks[0].Paths)}
+	for _, e := range looks {
+		did, err := e.Update(ctx, all.of(in.Host))
+		if err != nil {
+			return nil, err
+		}
+		all.done, all.kept = all.done+did.Rows, all.kept+did.Resumed
+		if did.Complete {
+			note("%s: the features of an earlier audit are reused", e.Out)
+		} else if n := did.Rows - did.Resumed; n > 0 {
+			note("%s: %s in %s on %s", e.Out, plural(n, "image"), time.Duration(did.Seconds*float64(time.Second)).Round(time.Second/10), did.Device)
+		}
+		store, err := features.Open(e.Out)
+		if err != nil {
+			return nil, err
+		}
+		stores = append(stores, store)
 	}
-	if did.Complete {
-		note("%s: the features of an earlier audit are reused", e.Out)
-	} else if n := did.Rows - did.Resumed; n > 0 {
-		note("%s: %s in %s on %s", e.Out, plural(n, "image"), time.Duration(did.Seconds*float64(time.Second)).Round(time.Second/10), did.Device)
+	return stores, nil
+}
+
+// tally counts the images of several extractions as one: those of an earlier audit are there, those of backbones to come are not.
+type tally struct{ backbones, images, done, kept int }
+
+func (t *tally) of(h extraction.Host) extraction.Host {
+	begin := h.Images
+	h.Images = func() (func(backbone.Progress), func()) {
+		observe, end := begin()
+		if observe == nil {
+			return nil, end
+		}
+		return func(p backbone.Progress) {
+			there := t.images - p.Total // in the store: the rest is looked at
+			observe(backbone.Progress{Done: t.done + there + p.Done, Total: t.backbones * t.images, Resumed: t.kept + there + p.Resumed, Bad: p.Bad})
+		}, end
 	}
-	return features.Open(e.Out)
+	return h
 }
 
 // guess returns about how long so many images of dim values take to be judged, on two cores: it is part of the time left

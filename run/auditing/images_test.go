@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,9 +24,12 @@ import (
 	"winnow/datasets/glyphs"
 	"winnow/eval"
 	"winnow/extraction"
+	"winnow/features"
 	"winnow/internal/hint"
 	"winnow/internal/lookup"
 	"winnow/internal/testing/orttest"
+	"winnow/models"
+	"winnow/models/architecture"
 	"winnow/run/folder"
 )
 
@@ -267,6 +271,83 @@ func TestPhotosChange(t *testing.T) {
 	if a := s.audit(t); s.seen != 1 || len(a.LeftOut) != 0 || !strings.Contains(s.told, "1 image changed, the first is "+broken) {
 		t.Errorf("%d looked at, left out %+v: %s", s.seen, a.LeftOut, s.told)
 	}
+}
+
+// Two backbones look at the images side by side, each into a store of its own, which the next audit uses again, alone or beside another.
+func TestPhotosBackbones(t *testing.T) {
+	t.Setenv("WINNOW_MODELS", filepath.Join(t.TempDir(), "models.json"))
+	dir, wrong := drawn(t, flat)
+	net, err := architecture.Embedded("lenet5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry, err := models.OpenDefault()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := registry.AddNew(models.Entry{Name: "drawn", Input: architecture.Input, Output: architecture.Output, Preprocessing: net.Preprocessing}, net.Model(1).Marshal(), ""); err != nil {
+		t.Fatal(err)
+	}
+	all := drawnClasses * drawnImages
+	s := newStudio(t, dir)
+	s.Scorer = ""
+	s.Model = "glyphnet"
+	s.audit(t)
+	s.Model = "glyphnet, drawn"
+	var last backbone.Progress
+	s.Host.Images = func() (func(backbone.Progress), func()) {
+		return func(p backbone.Progress) { last, s.seen = p, p.Done-p.Resumed }, func() {}
+	}
+	a := s.audit(t)
+	found := 0
+	for _, path := range paths(a, len(wrong)) {
+		if slices.Contains(wrong, path) {
+			found++
+		}
+	}
+	if s.seen != all || last.Done != 2*all || last.Total != 2*all || found < 2 { // weights drawn at random see little
+		t.Errorf("%d looked at, %+v, %d of the wrong labels are the most suspect, expected %d and 2 or 3: %s", s.seen, last, found, all, s.told)
+	}
+	beside := strings.TrimSuffix(s.Store, ".features") + ".drawn.features"
+	if _, err := features.Open(beside); err != nil || a.Model != "glyphnet, drawn" || a.Store != s.Store || !strings.Contains(s.told, "looked at by glyphnet, drawn, as asked") {
+		t.Errorf("%v, by %q into %q: %s", err, a.Model, a.Store, s.told)
+	}
+	var good, bad float64
+	at := strings.Index(a.Why, "glyphnet counts")
+	if n, err := fmt.Sscanf(a.Why[max(at, 0):], "glyphnet counts %f %%, drawn counts %f %%", &good, &bad); n != 2 || good < 2*bad || math.Abs(good+bad-100) > 1.01 {
+		t.Errorf("what counted: %q, %v", a.Why, err)
+	}
+	if s.audit(t); s.seen != 0 || strings.Count(s.told, "are reused") != 2 {
+		t.Errorf("%d looked at again: %s", s.seen, s.told)
+	}
+	writeTo(t, filepath.Join(dir, "U+0041_latin_capital_letter_a", "came.png"), firstOf(t, dir))
+	if s.audit(t); s.seen != 2 || last.Total != 2*all+2 || last.Done != 2*all+2 {
+		t.Errorf("%d looked at, %+v after one came: %s", s.seen, last, s.told)
+	}
+	for name, want := range map[string]string{
+		"glyphnet,nix":      `"nix"`,
+		"glyphnet,":         `--model: found an empty name in "glyphnet,"`,
+		"glyphnet,glyphnet": "--model: glyphnet and glyphnet are one network: name each once",
+	} {
+		s.Model = name
+		if _, err := Photos(t.Context(), s.Images, s.Options); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// firstOf returns an image of a folder.
+func firstOf(t *testing.T, dir string) []byte {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join(dir, "*", "*.png"))
+	if err != nil || len(list) == 0 {
+		t.Fatal("no image", err)
+	}
+	data, err := os.ReadFile(list[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
 
 // What was looked at before an interruption stays so.

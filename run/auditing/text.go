@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"winnow/audit"
+	"winnow/audit/findings"
 	"winnow/audit/suspects"
 	"winnow/filters"
 	"winnow/internal/text"
@@ -206,9 +207,13 @@ func (a *Report) Oddities() []Oddity {
 			two = append(two, text.Shortened(k.Class, nameWidth))
 		}
 	}
+	near := "images with near copies of another label"
+	if len(a.Images) > findings.AllCompared {
+		near += " (95 % of such pairs are found among so many)"
+	}
 	return []Oddity{
 		{"images that fit no class", len(outliers), outliers},
-		{"images with near copies of another label", copies, copied},
+		{near, copies, copied},
 		{"classes that look the same as another", len(same), same},
 		{"classes that look like two", len(two), two},
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/audit/findings"
 	"winnow/audit/suspects"
 	"winnow/eval"
 	"winnow/run/folder"
@@ -50,6 +51,11 @@ classes that look like two: 1: dög
 	var both bytes.Buffer
 	if twins.WriteText(&both, 0); !strings.Contains(both.String(), "of another label: 2: a.jpg (dög) and x.jpg (cat)\n") {
 		t.Errorf("the pair is not told once:\n%s", both.String())
+	}
+	many := *a
+	many.Images = make([]suspects.Entry, findings.AllCompared+1)
+	if got := many.Oddities()[1].What; got != "images with near copies of another label (95 % of such pairs are found among so many)" || a.Oddities()[1].What != "images with near copies of another label" {
+		t.Errorf("of many images %q, of few %q", got, a.Oddities()[1].What)
 	}
 	var out bytes.Buffer
 	a.WriteText(&out, 3)

@@ -53,15 +53,19 @@ func (o *Options) tuneStored(in Stored, stores []*features.Store, d *datasets.Da
 	return o.tune(d, networks...)
 }
 
-// tuneImages tunes the network that makes the features of images.
-func (o *Options) tuneImages(e *extraction.Extraction, root string, d *datasets.Dataset) error {
-	first, err := tuning.New(tuning.Config{
-		Backbone: e.Model, Cut: e.Cut, Settings: o.finetune(), Root: e.Root, RootName: root, Paths: d.Paths(), Batch: extraction.UsualBatch, Note: o.Note, Watch: unwatched,
-	})
-	if err != nil {
-		return err
+// tuneImages tunes the networks that make the features of images.
+func (o *Options) tuneImages(looks []*extraction.Extraction, root string, d *datasets.Dataset) error {
+	var networks []*tuning.Live
+	for _, e := range looks {
+		net, err := tuning.New(tuning.Config{
+			Backbone: e.Model, Cut: e.Cut, Settings: o.finetune(), Root: e.Root, RootName: root, Paths: d.Paths(), Batch: extraction.UsualBatch, Note: o.Note, Watch: unwatched,
+		})
+		if err != nil {
+			return err
+		}
+		networks = append(networks, net)
 	}
-	return o.tune(d, first)
+	return o.tune(d, networks...)
 }
 
 // finetune returns the settings of the networks.
