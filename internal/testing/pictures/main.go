@@ -1,7 +1,7 @@
 // Command pictures makes the pictures of the documentation: it runs winnow as its users would, and has a headless Chromium
 // look at the pages. Only drawn characters and MNIST are shown, whose licences let us pass them on.
 //
-//	make pictures                                  # of drawn characters, a minute
+//	make pictures                                  # of drawn characters, two minutes
 //	make pictures MNIST=mnist/                     # and of MNIST's wrong labels: a training of some ten minutes
 //	make pictures MNIST=mnist/ MNIST_MODEL=m.onnx  # by a network that is there
 package main
@@ -76,14 +76,14 @@ func (m *maker) make(ctx context.Context) (err error) {
 	return m.digits(ctx)
 }
 
-// characters shows the pages of a small demo: half of the labels of drawn characters are wrong.
+// characters shows the pages of a small demo: four in ten training labels of drawn characters are wrong.
 func (m *maker) characters(ctx context.Context) error {
 	const manifest, images, list = "demo/manifest.csv", "demo/images.zip", "suspects.csv"
 	for _, line := range [][]string{
-		{"demo", "--out", "demo", "--classes", "60", "--images", "24", "--rate", "0.3"},
-		{"report", "demo/prism", "--out", "report.html"},
+		{"demo", "--out", "demo", "--classes", "120", "--images", "30", "--rate", "0.4"},
+		{"report", "demo/heads/prism", "--root", images, "--out", "report.html"},
 		{"audit", manifest, "--root", images, "--out", list},
-		{"map", "demo/prism", "--split", "train", "--color", "suspect", "--scores", list, "--out", "map.html"},
+		{"map", "demo/heads/prism", "--root", images, "--split", "train", "--color", "suspect", "--scores", list, "--out", "map.html"},
 	} {
 		if err := m.run(ctx, line...); err != nil {
 			return err
