@@ -60,7 +60,7 @@ func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 		case old == nil || len(fresh) == len(e.Paths):
 			e.Overwrite = e.Overwrite || old != nil
 			if old != nil {
-				h.Note("%s: %s since its features were made: all are made again", e.Out, news)
+				h.Note("%s: %s since the features were made: all are made again", e.Out, news)
 			}
 			r, err = e.whole(ctx, h, now)
 			e.Overwrite = false
@@ -78,7 +78,7 @@ func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 			r.Resumed, r.Seconds = r.Rows-looked, seconds
 			return r, err
 		default:
-			h.Note("%s: %s since its features were made; the others' are kept", e.Out, news)
+			h.Note("%s: %s since the features were made; those of the others are kept", e.Out, news)
 			r, err = e.renew(ctx, h, old, rows, fresh, now)
 		}
 		if err != nil {

@@ -140,7 +140,7 @@ func TestUpdate(t *testing.T) {
 	a.want(20, "")
 	a.want(0, "")
 	a.draw(20, 20)
-	a.want(1, "1 image came, the first is 20.png since its features were made")
+	a.want(1, "1 image came, the first is 20.png since the features were made")
 	if err := os.Remove(filepath.Join(a.dir, a.path(3))); err != nil {
 		t.Fatal(err)
 	}
