@@ -36,12 +36,16 @@ type seen struct {
 
 // Update makes the store as Run does. Of a finished store in its folder, of the same backbone, it keeps the vectors of images
 // that are there as they were: only those that came or changed are looked at. Vectors that stand beside each other may so
-// come from different batches, which changes last bits. A store that is of something else, or damaged, is replaced.
+// come from different batches, which changes last bits. A store that is of something else, or damaged, is replaced. Shards, and
+// several views of an image, are left to Run.
 //
 // An image is as it was if its file has the size and the time of change that are noted in the store's folder; in a store without
 // a note, if it is older than the store. Whenever it is stopped the old store is there, or a beginning that the next
 // call goes on with; images that changed in between are looked at again.
 func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
+	if e.Shard != nil || len(e.Key().Views) > 1 {
+		return e.Run(ctx, h)
+	}
 	h = h.Complete()
 	now, err := e.look(ctx)
 	if err != nil {
@@ -56,7 +60,7 @@ func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 		case old == nil || len(fresh) == len(e.Paths):
 			e.Overwrite = e.Overwrite || old != nil
 			if old != nil {
-				h.Note("%s: %s since its features were made: all are made again", e.Out, news)
+				h.Note("%s: %s since the features were made: all are made again", e.Out, news)
 			}
 			r, err = e.whole(ctx, h, now)
 			e.Overwrite = false
@@ -74,7 +78,7 @@ func (e *Extraction) Update(ctx context.Context, h Host) (Result, error) {
 			r.Resumed, r.Seconds = r.Rows-looked, seconds
 			return r, err
 		default:
-			h.Note("%s: %s since its features were made; the others' are kept", e.Out, news)
+			h.Note("%s: %s since the features were made; those of the others are kept", e.Out, news)
 			r, err = e.renew(ctx, h, old, rows, fresh, now)
 		}
 		if err != nil {
@@ -119,7 +123,7 @@ func (e *Extraction) standingSeen(h Host) (*features.Store, []string) {
 	}
 	key := e.Key()
 	key.Images = old.Key.Images
-	if why := old.Differs(key, nil); why != "" || old.Views() > 1 {
+	if why := old.Differs(key, nil); why != "" {
 		h.Note("%v: all are made again", &features.KeyError{Dir: e.Out, Why: why})
 		e.Overwrite = true
 		return nil, nil

@@ -140,7 +140,7 @@ func TestUpdate(t *testing.T) {
 	a.want(20, "")
 	a.want(0, "")
 	a.draw(20, 20)
-	a.want(1, "1 image came, the first is 20.png since its features were made")
+	a.want(1, "1 image came, the first is 20.png since the features were made")
 	if err := os.Remove(filepath.Join(a.dir, a.path(3))); err != nil {
 		t.Fatal(err)
 	}
@@ -210,6 +210,7 @@ func TestUpdateOther(t *testing.T) {
 	}
 	a.want(0, "")
 	size := 30
+	var err error
 	e := a.extraction(a.out)
 	e.Config.Preprocessing.Resize = size
 	e.Overwrite = true
@@ -217,6 +218,15 @@ func TestUpdateOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.want(8, "all are made again")
+	e = a.extraction(filepath.Join(t.TempDir(), "views"))
+	if e.Config.Views, err = backbone.ParseViews("center+flip", 1); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		if r, err := e.Update(t.Context(), a.host); err != nil || r.Complete != (i > 0) || len(r.Views) != 2 {
+			t.Fatalf("two views, time %d: %+v, %v", i, r, err)
+		}
+	}
 	spoilt := filepath.Join(a.out, "features.npy")
 	data, err := os.ReadFile(spoilt)
 	if err != nil {

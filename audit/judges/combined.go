@@ -56,6 +56,9 @@ func (b *bench) combined() error {
 		return said[try]
 	}
 	best, last := uphill(likelihood), len(mixtures)-1
+	for most := said[best]; best > 0 && likelihood(best-1) > most-alike; {
+		best--
+	}
 	b.v.Why = fmt.Sprintf("%s: without an image and the nearest of its class, its label has probability %.3f by them, %.3f by centres alone and %.3f by heads alone",
 		mixtures[best], math.Exp(said[best]), math.Exp(said[0]), math.Exp(said[last]))
 	alone, w := b.channelled(f)
@@ -89,6 +92,10 @@ func uphill(likelihood func(try int) float64) int {
 	}
 	return best
 }
+
+// alike is how much likelier heads must make labels, in nats a label, to take the place of centres, which withstand more: without it
+// heads judge alone on CIFAR-10 labelled by people (worse), where both together find more (AP 0.942, 0.945).
+const alike = 0.01
 
 // tie is how much likelier labels must be, in nats a label: heads that say nothing leave rounding.
 const tie = 1e-4

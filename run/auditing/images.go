@@ -284,7 +284,7 @@ func (t *tally) of(h extraction.Host) extraction.Host {
 func (o Options) guess(images, dim int) time.Duration {
 	took := time.Duration(images) * time.Duration(max(dim, 512)) * 4 * time.Microsecond
 	if o.Scorer == "" || audit.Trains(o.Scorer) {
-		took += min(time.Duration(images)*40*time.Millisecond, 30*time.Second)
+		took += min(time.Duration(images)*8*time.Millisecond, 30*time.Second)
 	}
 	return took
 }

@@ -402,6 +402,23 @@ func TestPhotosRefused(t *testing.T) {
 	}
 }
 
+// Where no label looks wrong those that are least sure are shown.
+func TestSummaryOfNone(t *testing.T) {
+	a := Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Images: []suspects.Entry{
+		{Path: "a.jpg", Given: "cat", Suggested: "cat", Score: 0.74}, {Path: "alone.jpg", Given: "owl", Suggested: "owl", Unjudged: true}, {Path: "b.jpg", Given: "cat", Suggested: "cat", Score: 0.99}}}
+	var out bytes.Buffer
+	a.WriteSummary(&out, 10)
+	const want = "least sure, though not called wrong  given  suggested  given is right\na.jpg                                cat    –                  74.0 %\nb.jpg                                cat    –                  99.0 %\n"
+	if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "alone.jpg") {
+		t.Errorf("no %q in\n%s", want, out.String())
+	}
+	out.Reset()
+	a.Blind = true
+	if a.WriteSummary(&out, 10); strings.Contains(out.String(), "a.jpg") {
+		t.Errorf("labels of which nothing can be said are shown:\n%s", out.String())
+	}
+}
+
 func TestReviewCommand(t *testing.T) {
 	dir := t.TempDir()
 	list := filepath.Join(dir, "a b.jsonl")
@@ -429,7 +446,7 @@ func TestSentences(t *testing.T) {
 		want string
 	}{
 		{Report{Scorer: "fitted", Rate: 0.5, Noise: some, Images: []suspects.Entry{suspect(1.9e-109), suspect(0.4), right, right}},
-			"2 of 4 labels look wrong (50.0 %, between 25.0 and 75.0 %).|By their probabilities about 2 of these 2 are wrong (80 %); 1 are right with a chance below 1 %."},
+			"2 of 4 labels look wrong (50.0 %, between 25.0 and 75.0 %).|By their probabilities about 2 of these 2 are wrong (80 %); of 1 the given label is right with a chance below 1 %."},
 		{Report{Scorer: "knn", Rate: 0.5, Noise: some, Images: []suspects.Entry{suspect(0.1), right}},
 			"1 of 2 labels looks wrong (50.0 %, between 25.0 and 75.0 %).|Scores of knn only rank labels, the lowest first: how many of these are wrong they do not say."},
 		{Report{Scorer: "fitted", Noise: &folder.NoiseRate{High: 0.02}, Unjudged: 1, Images: []suspects.Entry{right, right, right}, Detection: &eval.Detection{Samples: 3}},

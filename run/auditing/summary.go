@@ -92,7 +92,19 @@ func (a *Report) howSure(called []suspects.Entry) string {
 	if len(called) == 1 {
 		return fmt.Sprintf("By its probability it is wrong with a chance of %.0f %%.", 100*wrong)
 	}
-	return fmt.Sprintf("By their probabilities about %.0f of these %d are wrong (%.0f %%); %d are right with a chance below 1 %%.", wrong, len(called), 100*wrong/float64(len(called)), certain)
+	said := fmt.Sprintf("By their probabilities about %.0f of these %d are wrong (%.0f %%)", wrong, len(called), 100*wrong/float64(len(called)))
+	if certain == 0 {
+		return said + "."
+	}
+	return fmt.Sprintf("%s; of %d the given label is right with a chance below 1 %%.", said, certain)
+}
+
+// fewest is how many images are shown where none is called wrong.
+const fewest = 3
+
+// judged returns the images that something is known of.
+func (a *Report) judged() []suspects.Entry {
+	return slices.DeleteFunc(slices.Clone(a.Images), func(e suspects.Entry) bool { return e.Unjudged })
 }
 
 // Worst is a class in which labels are called wrong.
@@ -168,8 +180,12 @@ func (a *Report) WriteSummary(w io.Writer, top int) {
 		fmt.Fprintln(w)
 		text.Aligned(w, rows, 0, 3)
 	}
-	if list := text.First(a.Called(), top); len(list) > 0 {
-		rows := [][]string{{"most suspect", "given", "suggested", a.ScoreName()}}
+	title, list := "most suspect", text.First(a.Called(), top)
+	if len(list) == 0 && !a.Blind { // still worth a look
+		title, list = "least sure, though not called wrong", text.First(a.judged(), min(top, fewest))
+	}
+	if len(list) > 0 {
+		rows := [][]string{{title, "given", "suggested", a.ScoreName()}}
 		for _, e := range list {
 			row := []string{e.Path, text.Shortened(e.Given, nameWidth), "–", a.ScoreText(e.Score)} // –: none fits better
 			if e.Suggested != e.Given {
@@ -183,7 +199,7 @@ func (a *Report) WriteSummary(w io.Writer, top int) {
 	lead := "\n"
 	for _, o := range a.Oddities() {
 		if o.N > 0 {
-			fmt.Fprintf(w, "%s%s: %d, as %s\n", lead, o.What, o.N, text.Line(o.First[0]))
+			fmt.Fprintf(w, "%s%s: %d, for example %s\n", lead, o.What, o.N, text.Line(o.First[0]))
 			lead = ""
 		}
 	}
