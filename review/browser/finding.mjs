@@ -146,6 +146,13 @@ export const finding = [
     assert.equal(await page.locator("#map tbody tr").count(), pairs.length, "the table tells every pair");
     const least = await page.evaluate(() => Math.min(...[...document.querySelectorAll("#map .heat > text")].map((t) => t.getScreenCTM() && Number.parseFloat(getComputedStyle(t).fontSize) * document.querySelector("#map .heat").getScreenCTM().a)));
     assert.ok(least >= 10.5, `labels of ${least} pixels`);
+    assert.deepEqual(await page.evaluate(() => {
+      const all = document.querySelector("#map .heat"), box = all.viewBox.baseVal;
+      return [...all.querySelectorAll(":scope > text")].filter((t) => {
+        const { x, y, width } = t.getBBox(), m = t.transform.baseVal.consolidate()?.matrix ?? { a: 1, b: 0, c: 0, d: 1, e: 0, f: 0 };
+        return [x, x + width].some((at) => m.a * at + m.c * y + m.e < 0 || m.a * at + m.c * y + m.e > box.width || m.b * at + m.d * y + m.f < 0);
+      }).map((t) => t.textContent);
+    }), [], "names that leave the map");
     await page.locator("#map tbody button").first().click();
     await settled(page);
     assert.equal(await page.locator("#f-class").inputValue(), pairs[0].given);

@@ -6,7 +6,7 @@ import { store } from "./store.js";
 import { called, full } from "./names.js";
 import { count, many } from "./words.js";
 
-const listed = 8, mapped = 20, rows = 300; // pairs beside the images, classes on the map, pairs in its table
+const listed = 8, mapped = 20, rows = 300, longest = 200; // pairs beside the images, classes on the map, pairs in its table, the width of a name on the map
 
 export async function confusions() {
   get("map-open").addEventListener("click", show);
@@ -64,13 +64,26 @@ export function order(pairs) {
   return out;
 }
 
+// widths measures names as the map writes them; a name wider than the map has room for ends in ….
+function widths(names) {
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = `14px ${getComputedStyle(document.body).fontFamily}`;
+  const wide = (text) => pen.measureText(text).width;
+  return names.map((name) => {
+    let letters = [...called(name)], text = letters.join("");
+    while (wide(text) > longest && letters.length > 1) text = `${(letters = letters.slice(0, -1)).join("")}…`;
+    return { text, width: wide(text) };
+  });
+}
+
 function drawing(pairs, names) {
-  const cell = 24, left = 214, top = 168, middle = 17, n = names.length, at = new Map(names.map((name, i) => [name, i])), most = Math.max(1, ...pairs.map((p) => p.suspects));
-  const short = (label) => { const name = called(label); return name.length > 26 ? `${name.slice(0, 25)}…` : name; };
-  const out = svg("svg", { viewBox: `0 0 ${left + n * cell + 124} ${top + n * cell + 4}`, role: "img", "aria-label": `Map of the ${n} classes confused most`, class: "heat" });
+  const cell = 24, middle = 17, turned = 50 * Math.PI / 180, n = names.length, at = new Map(names.map((name, i) => [name, i])), most = Math.max(1, ...pairs.map((p) => p.suspects));
+  const written = widths(names), width = Math.max(...written.map((w) => w.width));
+  const left = Math.ceil(width) + 14, top = Math.ceil(width * Math.sin(turned)) + 22, right = Math.ceil(Math.max(...written.map((w, i) => i * cell + 22 + w.width * Math.cos(turned) - n * cell), 0)) + 8;
+  const out = svg("svg", { viewBox: `0 0 ${left + n * cell + right} ${top + n * cell + 4}`, role: "img", "aria-label": `Map of the ${n} classes confused most`, class: "heat" });
   names.forEach((name, i) => {
-    out.append(svg("text", { x: left - 8, y: top + i * cell + middle, "text-anchor": "end" }, short(name)),
-      svg("text", { transform: `translate(${left + i * cell + 15} ${top - 8}) rotate(-50)` }, short(name)),
+    out.append(svg("text", { x: left - 8, y: top + i * cell + middle, "text-anchor": "end" }, written[i].text),
+      svg("text", { transform: `translate(${left + i * cell + 15} ${top - 8}) rotate(-50)` }, written[i].text),
       svg("rect", { x: left + i * cell, y: top + i * cell, width: cell - 1, height: cell - 1, class: "same" }),
       svg("line", { x1: left, x2: left + n * cell, y1: top + (i + 1) * cell - 0.5, y2: top + (i + 1) * cell - 0.5 }));
   });
