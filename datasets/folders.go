@@ -66,6 +66,9 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if opts.StripPrefix != "" {
 		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths are relative to the folder", name, opts.StripPrefix)
 	}
+	if opts.named() {
+		return nil, fmt.Errorf("datasets: %s: found names of columns, expected none: it is a folder with a folder for each class, and no table", name)
+	}
 	opts.Split = cmp.Or(opts.Split, Train)
 	split, err := ParseSplit(opts.Split)
 	if err != nil {

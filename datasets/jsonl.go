@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -22,7 +21,7 @@ func readJSONL(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 1<<16), 1<<24)
 	var rows []row
-	t := others{at: make(map[string]int)}
+	t := others{at: make(map[string]int), named: func(keys []string) ([len(ownNames)]string, error) { return opts.keys(name, keys) }}
 	for line, size := 1, 0; in.Scan(); line++ {
 		size += len(in.Bytes())
 		if len(bytes.TrimSpace(in.Bytes())) == 0 {
@@ -51,6 +50,23 @@ func readJSONL(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 type others struct {
 	columns []string
 	at      map[string]int
+	named   func(keys []string) ([len(ownNames)]string, error)
+	keys    [len(ownNames)]string // those with a meaning; known from the first row on
+}
+
+// keys returns what the keys with a meaning are called, by those of the first row.
+func (o ReadOptions) keys(name string, first []string) (keys [len(ownNames)]string, err error) {
+	at, guessed, err := o.place(first)
+	if err != nil {
+		return keys, err
+	}
+	for k, own := range ownNames {
+		if keys[k] = own; at[k] >= 0 {
+			keys[k] = first[at[k]]
+		}
+	}
+	o.tell(name, guessed)
+	return keys, nil
 }
 
 // row reads a line, the last of so many rows in so many bytes.
@@ -60,22 +76,32 @@ func (t *others) row(line []byte, rows, size int) (r row, err error) {
 		return r, err
 	}
 	values := make(map[string]string, len(object))
-	for _, key := range slices.Sorted(maps.Keys(object)) { // a map has no order: keep the columns' the same in every run
+	sorted := slices.Sorted(maps.Keys(object)) // a map has no order: keep the columns' the same in every run
+	if rows == 1 {
+		if t.keys, err = t.named(sorted); err != nil {
+			return r, err
+		}
+	}
+	for _, key := range sorted {
 		if values[key], err = jsonText(object[key]); err != nil {
 			return r, fmt.Errorf("%s: %w", key, err)
 		}
-		if _, known := t.at[key]; !known && !slices.Contains([]string{"path", "label", "split", "true_label"}, key) {
+		if _, known := t.at[key]; !known && !slices.Contains(t.keys[:], key) {
+			if slices.Contains(t.columns, further(key)) {
+				return r, fmt.Errorf("key %.80q appears twice", further(key))
+			}
 			t.at[key] = len(t.columns)
-			t.columns = append(t.columns, key)
+			t.columns = append(t.columns, further(key))
 		}
 	}
 	if n := rows * len(t.columns); n > max(leastCells, size) {
 		return r, fmt.Errorf("%d rows with %d different keys make a table of %d values, expected keys that rows share", rows, len(t.columns), n)
 	}
-	if _, ok := object["label"]; !ok {
-		return r, errors.New("no key \"label\", expected path and label")
+	if _, ok := object[t.keys[labelColumn]]; !ok {
+		return r, fmt.Errorf("found the keys %.200s, no key %q, expected path and label, or others that winnow data import --path-column --label-column names", strings.Join(sorted, ", "), t.keys[labelColumn])
 	}
-	r.path, r.label, r.split, r.truth = values["path"], strings.TrimSpace(values["label"]), values["split"], strings.TrimSpace(values["true_label"])
+	r.path, r.label = values[t.keys[pathColumn]], strings.TrimSpace(values[t.keys[labelColumn]])
+	r.split, r.truth = values[t.keys[splitColumn]], strings.TrimSpace(values[t.keys[trueColumn]])
 	if len(t.columns) > 0 {
 		r.extra = make([]string, len(t.columns))
 	}

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -23,6 +22,7 @@ type Format string
 const (
 	Auto    Format = "auto"    // by what is there: a folder, or the first line of a file
 	CSV     Format = "csv"     // header path,label[,split][,true_label][,…]
+	TSV     Format = "tsv"     // the same with tabs
 	JSONL   Format = "jsonl"   // one object a line with the same keys
 	Folders Format = "folders" // a folder per class, perhaps below train/, validation/, test/ …
 	PRISM   Format = "prism"   // headerless path,label as PRISM's released lists
@@ -33,10 +33,12 @@ type ReadOptions struct {
 	Format      Format // "" means Auto
 	Split       string // split of rows that name none; "" means train
 	StripPrefix string // removed from the front of every path
+	Names       Names  // of a table's columns
 	Numbered    bool   // a table with a header and no column path is read: its images are called by their rows, from 0
 	// Once, where it is given, says that the source is read this once, so that a pipe which the shell opened, or - for standard
 	// input, will do; the reading of a pipe or a folder ends with it.
 	Once context.Context
+	Note func(format string, args ...any) // is told in a line what was guessed; may be nil
 }
 
 // Read reads a dataset from a manifest file, an image folder, or a .zip file of one.
@@ -70,7 +72,7 @@ func Read(source string, opts ReadOptions) (*Dataset, error) {
 	return d, cmp.Or(opts.Once.Err(), err)
 }
 
-// ReadManifest reads a CSV, JSONL or PRISM manifest; name stands in the errors.
+// ReadManifest reads a CSV, TSV, JSONL or PRISM manifest; name stands in the errors.
 func ReadManifest(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 	in := bufio.NewReaderSize(r, 1<<16)
 	if bom, _ := in.Peek(3); string(bom) == "\ufeff" {
@@ -82,7 +84,9 @@ func ReadManifest(r io.Reader, name string, opts ReadOptions) (*Dataset, error) 
 	}
 	format := opts.Format
 	if format == Auto || format == "" {
-		format = guess(in)
+		if format = guess(in); format == PRISM && opts.named() {
+			format = CSV
+		}
 	}
 	if opts.Split == "" {
 		opts.Split = Train
@@ -95,13 +99,18 @@ func ReadManifest(r io.Reader, name string, opts ReadOptions) (*Dataset, error) 
 	var d *Dataset
 	switch format {
 	case CSV:
-		d, err = readCSV(in, name, opts)
+		d, err = readCSV(in, name, ',', opts)
+	case TSV:
+		d, err = readCSV(in, name, '\t', opts)
 	case JSONL:
 		d, err = readJSONL(in, name, opts)
 	case PRISM:
+		if opts.named() {
+			return nil, fmt.Errorf("datasets: %s: is read as a list without a header (%s), whose columns have no names: found names for them, expected none", name, PRISM)
+		}
 		d, err = readPRISM(in, name, opts)
 	default:
-		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected %s, %s, %s, %s or %s", name, opts.Format, Auto, CSV, JSONL, Folders, PRISM)
+		return nil, fmt.Errorf("datasets: %s: format %q is unknown, expected %s, %s, %s, %s, %s or %s", name, opts.Format, Auto, CSV, TSV, JSONL, Folders, PRISM)
 	}
 	if err != nil {
 		return nil, err
@@ -120,22 +129,29 @@ func guess(in *bufio.Reader) Format {
 	if bytes.HasPrefix(line, []byte("{")) {
 		return JSONL
 	}
-	fields := strings.Split(string(line), ",")
-	for i := range fields {
-		fields[i] = strings.ToLower(strings.Trim(fields[i], ` "`))
+	split := func(by string) []string {
+		fields := strings.Split(string(line), by)
+		for i := range fields {
+			fields[i] = strings.Trim(fields[i], ` "`)
+		}
+		return fields
+	}
+	fields, tabbed := split(","), split("\t")
+	if len(tabbed) > 1 && (len(fields) == 1 || looksNamed(tabbed)) {
+		return TSV
 	}
 	_, notNumber := strconv.Atoi(fields[len(fields)-1])
-	named := slices.Contains(fields, "label") || slices.Contains(fields, "given_label")
-	if !named && (len(fields) == 2 || notNumber == nil) {
+	listed := len(fields) == 2 && (isImageName(fields[0]) || strings.Contains(fields[0], "/"))
+	if !looksNamed(fields) && (listed || len(fields) > 1 && notNumber == nil) {
 		return PRISM // a comma in a path does not fool it
 	}
 	return CSV
 }
 
-// readCSV reads a CSV manifest.
-func readCSV(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
+// readCSV reads a manifest with a header, whose fields have a comma or a tab between them.
+func readCSV(r io.Reader, name string, comma rune, opts ReadOptions) (*Dataset, error) {
 	in := csv.NewReader(r)
-	in.FieldsPerRecord = -1 // told in our words below
+	in.Comma, in.FieldsPerRecord = comma, -1 // told in our words below
 	header, err := in.Read()
 	if errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("datasets: %s: file is empty, expected a header path,label,split", name)
@@ -143,28 +159,9 @@ func readCSV(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
-	at := map[string]int{"path": -1, "label": -1, "split": -1, "true_label": -1}
-	var columns []string
-	var extra []int
-	for i, h := range header {
-		key := strings.ToLower(strings.TrimSpace(h))
-		if was, ok := at[key]; !ok {
-			if slices.Contains(columns, h) {
-				return nil, fmt.Errorf("datasets: %s:1: column %.80q appears twice in the header", name, h)
-			}
-			columns, extra = append(columns, h), append(extra, i)
-		} else if was >= 0 {
-			return nil, fmt.Errorf("datasets: %s:1: column %q appears twice in the header", name, key)
-		} else {
-			at[key] = i
-		}
-	}
-	if k := slices.Index(columns, "given_label"); opts.Numbered && at["label"] < 0 && k >= 0 {
-		at["label"] = extra[k]
-		columns, extra = slices.Delete(columns, k, k+1), slices.Delete(extra, k, k+1)
-	}
-	if at["path"] < 0 && !opts.Numbered || at["label"] < 0 {
-		return nil, fmt.Errorf("datasets: %s:1: header is %.200q, expected the columns path and label", name, strings.Join(header, ","))
+	at, columns, extra, err := opts.header(name, header)
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s:1: %w", name, err)
 	}
 	var rows []row
 	for {
@@ -179,20 +176,7 @@ func readCSV(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 		if len(record) != len(header) {
 			return nil, fmt.Errorf("datasets: %s:%d: %d fields, expected %d as in the header", name, line, len(record), len(header))
 		}
-		get := func(key string) string {
-			if at[key] < 0 {
-				return ""
-			}
-			return strings.TrimSpace(record[at[key]])
-		}
-		r := row{path: get("path"), label: get("label"), split: get("split"), truth: get("true_label")}
-		if at["path"] < 0 {
-			r.path = strconv.Itoa(len(rows))
-		}
-		for _, i := range extra {
-			r.extra = append(r.extra, record[i])
-		}
-		if rows, err = appendRow(rows, r, opts); err != nil {
+		if rows, err = appendRow(rows, at.row(record, extra, len(rows)), opts); err != nil {
 			return nil, fmt.Errorf("datasets: %s:%d: %w", name, line, err)
 		}
 	}

@@ -26,7 +26,7 @@ type Mended struct {
 // Mend copies a manifest with some samples left out and some labels replaced. d is what Read made of source, with paths
 // as they stand there or with a prefix stripped; decisions are by positions in d.Samples; samples without one are copied.
 //
-// The copy has the form of the source: of CSV, JSON lines and PRISM's lists every byte stays, of a header, of other
+// The copy has the form of the source: of CSV, TSV, JSON lines and PRISM's lists every byte stays, of a header, of other
 // columns, of quotes and line ends, but for the rows left out and the labels replaced; in JSON a label that was a number
 // stays one where it can. A folder of images has nothing to copy: it becomes a CSV manifest path,label,split of what it
 // holds, with paths relative to the folder.
@@ -74,6 +74,8 @@ type mender struct {
 	out       *bufio.Writer
 	next      int // sample
 	line      int // that the reader is at
+	comma     rune
+	keys      [len(ownNames)]string // of JSON lines, once the first is read
 	did       Mended
 }
 

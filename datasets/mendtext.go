@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -36,7 +38,11 @@ func (m *mender) copy(in *bufio.Reader) error {
 		err = m.lines(in, m.jsonl)
 	case PRISM:
 		err = m.lines(in, m.prism)
+	case TSV:
+		m.comma = '\t'
+		err = m.csv(in)
 	default:
+		m.comma = ','
 		err = m.csv(in)
 	}
 	if err == nil && m.next != len(m.d.Samples) {
@@ -110,6 +116,16 @@ func (m *mender) jsonl(line []byte) ([]byte, error) {
 		path, label string
 		at          [][2]int // the values of the key label
 	}
+	if m.keys[labelColumn] == "" {
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal(line, &object); err != nil {
+			return nil, fmt.Errorf(":%d: %w", m.line, err)
+		}
+		var err error
+		if m.keys, err = (ReadOptions{}).keys("", slices.Sorted(maps.Keys(object))); err != nil {
+			return nil, fmt.Errorf(":%d: %w", m.line, err)
+		}
+	}
 	in := json.NewDecoder(bytes.NewReader(line))
 	_, err := in.Token()
 	for err == nil && in.More() {
@@ -122,9 +138,9 @@ func (m *mender) jsonl(line []byte) ([]byte, error) {
 			break
 		}
 		switch key {
-		case "path":
+		case m.keys[pathColumn]:
 			sample.path, err = jsonText(raw)
-		case "label":
+		case m.keys[labelColumn]:
 			end := int(in.InputOffset())
 			sample.at = append(sample.at, [2]int{end - len(raw), end})
 			sample.label, err = jsonText(raw)
@@ -164,7 +180,7 @@ func quoted(s string) []byte {
 func (m *mender) csv(raw io.Reader) error {
 	var passed bytes.Buffer // what the parser has read and is not yet copied
 	in := csv.NewReader(io.TeeReader(raw, &passed))
-	in.FieldsPerRecord = -1
+	in.Comma, in.FieldsPerRecord = m.comma, -1
 	at, path, label := int64(0), -1, -1
 	for {
 		record, err := in.Read()
@@ -178,17 +194,11 @@ func (m *mender) csv(raw io.Reader) error {
 		text := passed.Next(int(in.InputOffset() - at))
 		at = in.InputOffset()
 		if path < 0 {
-			for i, h := range record {
-				switch strings.ToLower(strings.TrimSpace(h)) {
-				case "path":
-					path = i
-				case "label":
-					label = i
-				}
+			places, _, _, err := ReadOptions{}.header("", record)
+			if err != nil {
+				return fmt.Errorf(":1: %w", err)
 			}
-			if path < 0 || label < 0 {
-				return fmt.Errorf(":1: header is %.200q, expected the columns path and label", strings.Join(record, ","))
-			}
+			path, label = places[pathColumn], places[labelColumn]
 			_, _ = m.out.Write(text)
 			m.line += bytes.Count(text, []byte("\n"))
 			continue
@@ -215,16 +225,16 @@ func (m *mender) record(in *csv.Reader, record []string, path, label int, text [
 		_, _ = m.out.Write(text)
 	default:
 		line, column := in.FieldPos(label)
-		from, to := span(text, line-m.line, column-1)
+		from, to := span(text, line-m.line, column-1, m.comma)
 		_, _ = m.out.Write(text[:from])
-		_, _ = m.out.WriteString(field(what.Label))
+		_, _ = m.out.WriteString(field(what.Label, m.comma))
 		_, _ = m.out.Write(text[to:])
 	}
 	return err
 }
 
 // span returns where the field lies that begins at a column of a line of the record, both from 0.
-func span(text []byte, line, column int) (from, to int) {
+func span(text []byte, line, column int, comma rune) (from, to int) {
 	for range line {
 		from += bytes.IndexByte(text[from:], '\n') + 1
 	}
@@ -242,16 +252,17 @@ func span(text []byte, line, column int) (from, to int) {
 		return from, to
 	}
 	rest := text[from:]
-	if n := bytes.IndexAny(rest, ",\n"); n >= 0 {
+	if n := bytes.IndexAny(rest, string(comma)+"\n"); n >= 0 {
 		rest = rest[:n]
 	}
 	return from, from + len(bytes.TrimSuffix(rest, []byte("\r"))) // of \r\n; any other \r is part of the field, as the reader has it
 }
 
 // field returns a field of CSV, quoted if it must be.
-func field(s string) string {
+func field(s string, comma rune) string {
 	var out strings.Builder
 	to := csv.NewWriter(&out)
+	to.Comma = comma
 	_ = to.Write([]string{s}) // builders take all
 	to.Flush()
 	return strings.TrimSuffix(out.String(), "\n")

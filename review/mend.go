@@ -91,7 +91,7 @@ func (r *Reviewer) postExport(struct{}) (int, any, error) {
 }
 
 // Endings are the file endings of each format of manifests.
-var Endings = map[datasets.Format][]string{datasets.CSV: {".csv"}, datasets.JSONL: {".jsonl"}, datasets.PRISM: {".csv", ".txt"}}
+var Endings = map[datasets.Format][]string{datasets.CSV: {".csv"}, datasets.TSV: {".tsv", ".txt"}, datasets.JSONL: {".jsonl"}, datasets.PRISM: {".csv", ".txt"}}
 
 // getExport sends the mended manifest. An error before the first byte is answered; a later one breaks the answer off, so that
 // half a manifest is not mistaken for a whole one.
@@ -105,8 +105,11 @@ func (r *Reviewer) getExport(w http.ResponseWriter, _ *http.Request) {
 	h.Set("Content-Disposition", `attachment; filename="mended`+Endings[form][0]+`"`)
 	h.Set("Cache-Control", "no-store")
 	kind := "text/csv; charset=utf-8"
-	if form == datasets.JSONL {
+	switch form {
+	case datasets.JSONL:
 		kind = "application/jsonl"
+	case datasets.TSV:
+		kind = "text/tab-separated-values; charset=utf-8"
 	}
 	out := &lateType{ResponseWriter: w, kind: kind}
 	switch _, err := r.WriteMended(out); {

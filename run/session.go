@@ -46,7 +46,7 @@ type Session struct {
 
 // Open reads what a configuration names and makes the folder. The caller closes the session.
 func Open(ctx context.Context, cfg config.Run, o Options) (*Session, error) {
-	d, err := datasets.Read(cfg.Data.Manifest, datasets.ReadOptions{})
+	d, err := datasets.Read(cfg.Data.Manifest, datasets.ReadOptions{Note: o.Note})
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ type Image struct{ Path, Label, Split string }
 type place struct{ root, inner string }
 
 // manifestEndings are those of files that list images.
-var manifestEndings = []string{".csv", ".jsonl", ".txt"}
+var manifestEndings = []string{".csv", ".tsv", ".jsonl", ".txt"}
 
 // Open finds the images that arguments name; "-" is paths on standard input, a line each. The paths of
 // manifests and of standard input are relative to root; "" means the manifest's folder and the working folder.

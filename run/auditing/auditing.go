@@ -114,7 +114,7 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 	if in.Probs != "" && (o.Tuning.Weights != "" || o.Rounds > 1) {
 		return nil, errors.New("audit: --probs brings its scores: leave --finetune and --seeds out, or --probs")
 	}
-	whole, err := datasets.Read(in.Manifest, datasets.ReadOptions{Numbered: in.Probs != "" && !in.Named})
+	whole, err := datasets.Read(in.Manifest, datasets.ReadOptions{Numbered: in.Probs != "" && !in.Named, Note: o.Note})
 	if err != nil {
 		return nil, err
 	}

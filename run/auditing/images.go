@@ -47,7 +47,7 @@ func Photos(ctx context.Context, in Images, o Options) (*Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("audit: %s: there is no such run folder, folder of images, .zip file or manifest", in.Source)
 	}
-	var opts datasets.ReadOptions
+	opts := datasets.ReadOptions{Note: o.Note}
 	if info.IsDir() { // it may be large; a pipe could not be read again
 		opts.Once = ctx
 	}

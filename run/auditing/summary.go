@@ -228,8 +228,8 @@ func (a *Report) ReviewCommand(out string) string {
 		words = append(words, "--root", a.root)
 	}
 	mended := "mended.csv"
-	if form, err := datasets.FormOf(a.from); err == nil && form == datasets.JSONL {
-		mended = "mended.jsonl"
+	if form, err := datasets.FormOf(a.from); err == nil && (form == datasets.JSONL || form == datasets.TSV) {
+		mended = "mended." + string(form)
 	}
 	words = append(words, "--features", a.Store, "--out", filepath.Join(filepath.Dir(out), mended))
 	for i, word := range words {

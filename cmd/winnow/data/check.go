@@ -39,7 +39,7 @@ func readCheck(c *cli.Context) (CheckOptions, error) {
 }
 
 func runCheck(ctx context.Context, p *term.Program, o CheckOptions) error {
-	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx})
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: p.Note})
 	if err != nil {
 		return err
 	}

@@ -101,7 +101,7 @@ func readCorrupt(c *cli.Context) (o CorruptOptions, err error) {
 }
 
 func runCorrupt(ctx context.Context, p *term.Program, o CorruptOptions) error {
-	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx})
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: p.Note})
 	if err != nil {
 		return err
 	}

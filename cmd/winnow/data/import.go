@@ -21,7 +21,7 @@ import (
 func importCommand(call term.Call[ImportOptions]) *cli.Command {
 	return &cli.Command{
 		Name:      "import",
-		Usage:     "write a manifest from image folders (one per class), CSV, JSONL, PRISM's lists or a known dataset's files",
+		Usage:     "write a manifest from image folders (one per class), CSV, TSV, JSONL, PRISM's lists or a known dataset's files",
 		ArgsUsage: "SOURCE[=SPLIT]...",
 		Description: "A SOURCE is a folder of class folders (perhaps below train/, val/, test/), or a file. =SPLIT names the\n" +
 			"split of rows that say none. With --split the images are dealt out again, whole classes by default:\n\n" +
@@ -40,8 +40,12 @@ func importCommand(call term.Call[ImportOptions]) *cli.Command {
 			"dataset, is drawn into --root (or beside the manifest), as winnow data glyphs does it.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Required: true, Usage: "manifest `FILE` to write"},
-			&cli.StringFlag{Name: "format", Value: "auto", Usage: "auto, folders, csv, jsonl, prism"},
+			&cli.StringFlag{Name: "format", Value: "auto", Usage: "auto, folders, csv, tsv, jsonl, prism"},
 			&cli.StringFlag{Name: "strip-prefix", Usage: "`TEXT` removed from the front of every path of a file"},
+			&cli.StringFlag{Name: "path-column", DefaultText: "path, or a usual name, which is told", Usage: "`NAME` of a table's column (JSON lines: key) with the images' paths"},
+			&cli.StringFlag{Name: "label-column", DefaultText: "label, or a usual name, which is told", Usage: "`NAME` of the column with the labels"},
+			&cli.StringFlag{Name: "split-column", DefaultText: "split", Usage: "`NAME` of the column with the splits"},
+			&cli.StringFlag{Name: "true-column", DefaultText: "true_label", Usage: "`NAME` of the column with labels that are known to be right"},
 			&cli.StringFlag{Name: "split", Usage: "deal the images out: `SPLIT=SHARE,...` with shares that sum to 1"},
 			&cli.StringFlag{Name: "by", Value: "class", Usage: "deal out whole classes (class) or images of each class (image)"},
 			&cli.StringFlag{Name: "preset", Usage: "`DATASET` in --root: " + strings.Join(presetNames(), ", ")},
@@ -99,7 +103,7 @@ func presetNames() []string {
 // Flags of data import that go with --preset, and those that do not.
 var (
 	presetFlags    = []string{"root", "protocol", "validation", "human", "human-labels", "corrected-labels", "given"}
-	notWithPresets = []string{"format", "strip-prefix", "split", "by"}
+	notWithPresets = []string{"path-column", "label-column", "split-column", "true-column", "format", "strip-prefix", "split", "by"}
 )
 
 func readImport(c *cli.Context) (o ImportOptions, err error) {
@@ -122,9 +126,10 @@ func readImport(c *cli.Context) (o ImportOptions, err error) {
 	if by := c.String("by"); by != "class" && by != "image" {
 		return o, term.Misused("--by: %q is unknown, expected class or image", by)
 	}
+	names := datasets.Names{Path: c.String("path-column"), Label: c.String("label-column"), Split: c.String("split-column"), True: c.String("true-column")}
 	for _, arg := range c.Args().Slice() {
 		source, split := sourceAndSplit(arg)
-		o.Sources = append(o.Sources, Source{source, datasets.ReadOptions{Format: datasets.Format(c.String("format")), Split: split, StripPrefix: c.String("strip-prefix")}})
+		o.Sources = append(o.Sources, Source{source, datasets.ReadOptions{Format: datasets.Format(c.String("format")), Split: split, StripPrefix: c.String("strip-prefix"), Names: names}})
 	}
 	if text := c.String("split"); text != "" {
 		if o.Shares, err = datasets.ParseShares(text); err != nil {
@@ -210,7 +215,7 @@ func runImport(ctx context.Context, p *term.Program, o ImportOptions) error {
 func importSources(ctx context.Context, p *term.Program, o ImportOptions) error {
 	var parts []*datasets.Dataset
 	for _, s := range o.Sources {
-		s.Read.Once = ctx
+		s.Read.Once, s.Read.Note = ctx, p.Note
 		d, err := datasets.Read(s.Path, s.Read)
 		if err != nil {
 			return err

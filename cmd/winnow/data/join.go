@@ -54,7 +54,7 @@ func readJoin(c *cli.Context) (JoinOptions, error) {
 }
 
 func runJoin(ctx context.Context, p *term.Program, o JoinOptions) error {
-	clean, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx})
+	clean, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: p.Note})
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func readTopline(c *cli.Context) (o ToplineOptions, err error) {
 }
 
 func runTopline(ctx context.Context, p *term.Program, o ToplineOptions) error {
-	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx})
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: p.Note})
 	if err != nil {
 		return err
 	}

@@ -139,7 +139,7 @@ func run(ctx context.Context, p *term.Program, o Options) error {
 
 // extraction reads manifest and model.
 func (o Options) extraction(ctx context.Context, p *term.Program) (*extraction.Extraction, error) {
-	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx})
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: p.Note})
 	if err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func read(c *cli.Context) (o Options, err error) {
 }
 
 func run(ctx context.Context, p *term.Program, o Options) error {
-	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx})
+	d, err := datasets.Read(o.Manifest, datasets.ReadOptions{Once: ctx, Note: p.Note})
 	if err != nil {
 		return err
 	}
