@@ -181,7 +181,7 @@ func TestAuditStoreMisused(t *testing.T) {
 	needRuntime(t)
 	w := newWorld(t, 1, 0.2)
 	code, _, stderr := call(context.Background(), "audit", "--manifest", w.manifest, "--features", w.store, "--scorer", "knn", "--clean", filepath.Join(w.dir, "c.csv"), "--drop", "--precision", "0.9")
-	if code != 2 || !strings.Contains(stderr, "no probabilities") {
+	if code != 2 || !strings.Contains(stderr, "no probabilities") || !strings.Contains(stderr, "--scorer combined") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

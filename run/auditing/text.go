@@ -99,7 +99,7 @@ func printSuspects(w io.Writer, a *Report, list []suspects.Entry) {
 	}
 	text.Aligned(w, rows, 1, 3, 5)
 	if !certain {
-		fmt.Fprintf(w, "scores of %s rank labels, the lowest most suspect; they are no probabilities\n", a.Scorer)
+		fmt.Fprintf(w, "%s\n", Ranks(a.Scorer))
 	}
 	if certain || suggestsCertain {
 		by := "the other images"
@@ -229,4 +229,12 @@ func counted(n int, list []string) string {
 		all += ", …"
 	}
 	return all
+}
+
+// Ranks says of a scorer whose scores are no probabilities that a label is right what they are.
+func Ranks(scorer string) string {
+	if scorer == audit.Probabilities {
+		return "scores by --probs rank labels, the lowest most suspect; nothing says how well those probabilities are calibrated"
+	}
+	return "scores of " + scorer + " rank labels, the lowest most suspect; they are no probabilities"
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"winnow/audit"
 	"winnow/audit/findings"
 	"winnow/audit/suspects"
 	"winnow/eval"
@@ -79,5 +80,10 @@ scores of knn rank labels, the lowest most suspect; they are no probabilities
 `
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("without probabilities (-want +got):\n%s", diff)
+	}
+	out.Reset()
+	a.Scorer = audit.Probabilities
+	if a.WriteText(&out, 1); strings.Contains(out.String(), "scores of probabilities are") || !strings.Contains(out.String(), "scores by --probs rank labels") {
+		t.Errorf("by given probabilities:\n%s", out.String())
 	}
 }

@@ -42,14 +42,19 @@ func (c Comparison) Verdict() string {
 		return fmt.Sprintf("%s has P@1 %.4f on the images that chose its state (frozen %.4f, whitened %.4f): how good it is others say, as winnow eval does of a test split", what, trained, frozen, white)
 	}
 	overFrozen, overWhite := eval.Paired(c.Trained.Hits, c.Frozen.Hits), eval.Paired(c.Trained.Hits, c.Whitened.Hits)
-	says := "is better than"
-	if !certain(overFrozen, overWhite) {
-		says = "is NOT shown to be better than"
+	over := func(name string, d eval.Difference) string {
+		return fmt.Sprintf("%s (P@1 %+.4f, 95 %%: %+.4f to %+.4f)", name, d.Mean, d.Low, d.High)
 	}
-	over := func(d eval.Difference) string {
-		return fmt.Sprintf("P@1 %+.4f, 95 %%: %+.4f to %+.4f", d.Mean, d.Low, d.High)
+	stored, whitens := over("the frozen features", overFrozen), over("whitening, which uses no labels", overWhite)
+	switch {
+	case certain(overFrozen, overWhite):
+		return fmt.Sprintf("%s is better than %s and %s", what, stored, whitens)
+	case certain(overFrozen):
+		return fmt.Sprintf("%s is better than %s; it is NOT shown to be better than %s", what, stored, whitens)
+	case certain(overWhite):
+		return fmt.Sprintf("%s is better than %s; it is NOT shown to be better than %s", what, whitens, stored)
 	}
-	return fmt.Sprintf("%s %s the frozen features (%s) and whitening, which uses no labels (%s)", what, says, over(overFrozen), over(overWhite))
+	return fmt.Sprintf("%s is NOT shown to be better than %s or %s", what, stored, whitens)
 }
 
 func certain(over ...eval.Difference) bool {

@@ -2,8 +2,10 @@ package comparison_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
+	"winnow/eval"
 	"winnow/features"
 	"winnow/run/comparison"
 
@@ -25,5 +27,31 @@ func TestFrozenKeepsZeroRows(t *testing.T) {
 	set.Row(1)[0] = float32(math.NaN())
 	if _, err := comparison.Frozen(t.Context(), set); err == nil {
 		t.Error("NaN was let through")
+	}
+}
+
+// What is beyond chance against the one and not against the other is said of each.
+func TestVerdict(t *testing.T) {
+	hits := func(right int) eval.Retrieval { // of 400 queries
+		r := eval.Retrieval{PrecisionAt1: float64(right) / 400, Hits: make([]bool, 400)}
+		for i := range right {
+			r.Hits[i] = true
+		}
+		return r
+	}
+	for _, c := range []struct {
+		frozen, white, trained int
+		says, better           string
+	}{
+		{300, 300, 340, "the trained head is better than the frozen features (P@1 +0.1000, ", "yes"},
+		{300, 339, 340, "; it is NOT shown to be better than whitening, which uses no labels (P@1 +0.0025, ", "not shown"},
+		{339, 300, 340, "; it is NOT shown to be better than the frozen features (P@1 +0.0025, ", "not shown"},
+		{339, 339, 340, "the trained head is NOT shown to be better than the frozen features (", "not shown"},
+		{341, 300, 340, "the trained head is NOT better than the frozen features as they are", "no"},
+	} {
+		got := comparison.Comparison{Frozen: hits(c.frozen), Whitened: hits(c.white), Trained: hits(c.trained)}
+		if v := got.Verdict(); !strings.Contains(v, c.says) || got.Better() != c.better {
+			t.Errorf("%+v: %q, %q", c, v, got.Better())
+		}
 	}
 }

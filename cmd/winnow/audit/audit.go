@@ -161,7 +161,11 @@ func judge(ctx context.Context, p *term.Program, o Options) (*auditing.Report, e
 // give writes and prints an audit.
 func give(ctx context.Context, p *term.Program, o Options, a *auditing.Report) error {
 	if o.Cut.By == audit.Precision && !audit.Probability(a.Scorer) {
-		return term.Misused("--precision: scores of %s are no probabilities: take --share or --below, or --scorer %s", a.Scorer, judges.Default)
+		other := ", or --scorer " + judges.Default
+		if a.Scorer == audit.Probabilities {
+			other = "" // not beside --probs
+		}
+		return term.Misused("--precision: %s: take --share or --below%s", auditing.Ranks(a.Scorer), other)
 	}
 	if o.Classes != "" {
 		if err := a.WriteClasses(o.Classes, o.Sheet); err != nil {
