@@ -104,7 +104,7 @@ func (o ReadOptions) tell(name, guessed string) {
 }
 
 // header finds the columns of a table called so, with the names and places of those that have no meaning.
-func (o ReadOptions) header(name string, header []string) (at places, columns []string, extra []int, err error) {
+func (o reading) header(name string, header []string) (at places, columns []string, extra []int, err error) {
 	at, guessed, err := o.place(header)
 	if err != nil {
 		return at, nil, nil, err

@@ -186,7 +186,7 @@ func openParquet(f fs.File) (*parquetrows.Table, error) {
 
 // read reads a metadata file. Its paths begin in its folder; splits are those of a column split, or else of the folder train,
 // validation or test that the image or the file lies in; labels those of a column, or else of the folder of the image.
-func (m metadata) read(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
+func (m metadata) read(fsys fs.FS, name string, options ReadOptions) (*Dataset, error) {
 	file := path.Join(m.dir, m.name)
 	in, err := fsys.Open(file)
 	if err != nil {
@@ -194,7 +194,8 @@ func (m metadata) read(fsys fs.FS, name string, opts ReadOptions) (*Dataset, err
 	}
 	defer in.Close()
 	unlabelled := false
-	opts.Names.Path, opts.unlabelled = opts.paths(), &unlabelled
+	opts := reading{ReadOptions: options, unlabelled: &unlabelled}
+	opts.Names.Path = opts.paths()
 	above := "" // the split that the file lies in
 	if s, err := ParseSplit(path.Base(m.dir)); err == nil {
 		above = s
@@ -222,7 +223,7 @@ func (m metadata) read(fsys fs.FS, name string, opts ReadOptions) (*Dataset, err
 		if m.name == metadataJSONL {
 			opts.Format = JSONL
 		}
-		return ReadManifest(in, name, opts)
+		return opts.manifest(in, name)
 	}
 	table, err := openParquet(in)
 	if err != nil {

@@ -17,7 +17,7 @@ const leastCells = 1 << 20
 
 // readJSONL reads one object a line; keys beside path, label, split and true_label become columns, a value
 // that is not a string keeps its JSON text.
-func readJSONL(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
+func readJSONL(r io.Reader, name string, opts reading) (*Dataset, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 1<<16), 1<<24)
 	var rows []row
@@ -56,7 +56,7 @@ type others struct {
 }
 
 // keys returns what the keys with a meaning are called, by those of the first row.
-func (o ReadOptions) keys(name string, first []string) (keys [len(ownNames)]string, err error) {
+func (o reading) keys(name string, first []string) (keys [len(ownNames)]string, err error) {
 	at, guessed, err := o.place(first)
 	if err != nil {
 		return keys, err

@@ -39,7 +39,11 @@ type ReadOptions struct {
 	// input, will do; the reading of a pipe or a folder ends with it.
 	Once context.Context
 	Note func(format string, args ...any) // is told in a line what was guessed; may be nil
+}
 
+// reading is how a table is read, from a file of its own or as the metadata of a folder.
+type reading struct {
+	ReadOptions
 	unlabelled *bool            // where labels may be missing, set if they are
 	within     func(*row) error // completes a row
 }
@@ -77,6 +81,10 @@ func Read(source string, opts ReadOptions) (*Dataset, error) {
 
 // ReadManifest reads a CSV, TSV, JSONL or PRISM manifest; name stands in the errors.
 func ReadManifest(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
+	return reading{ReadOptions: opts}.manifest(r, name)
+}
+
+func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 	in := bufio.NewReaderSize(r, 1<<16)
 	if bom, _ := in.Peek(3); string(bom) == "\ufeff" {
 		_, _ = in.Discard(3) // just peeked
@@ -152,7 +160,7 @@ func guess(in *bufio.Reader) Format {
 }
 
 // readCSV reads a manifest with a header, whose fields have a comma or a tab between them.
-func readCSV(r io.Reader, name string, comma rune, opts ReadOptions) (*Dataset, error) {
+func readCSV(r io.Reader, name string, comma rune, opts reading) (*Dataset, error) {
 	in := csv.NewReader(r)
 	in.Comma, in.FieldsPerRecord = comma, -1 // told in our words below
 	header, err := in.Read()
@@ -186,7 +194,7 @@ func readCSV(r io.Reader, name string, comma rune, opts ReadOptions) (*Dataset, 
 }
 
 // readPRISM reads PRISM's released lists: the label is what follows the last comma.
-func readPRISM(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
+func readPRISM(r io.Reader, name string, opts reading) (*Dataset, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 1<<16), 1<<20)
 	var rows []row
@@ -215,7 +223,7 @@ func readPRISM(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 }
 
 // appendRow checks and completes a row.
-func appendRow(rows []row, r row, opts ReadOptions) ([]row, error) {
+func appendRow(rows []row, r row, opts reading) ([]row, error) {
 	var err error
 	if r.path, err = cleanPath(r.path, opts.StripPrefix); err != nil {
 		return nil, err

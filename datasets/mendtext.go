@@ -122,7 +122,7 @@ func (m *mender) jsonl(line []byte) ([]byte, error) {
 			return nil, fmt.Errorf(":%d: %w", m.line, err)
 		}
 		var err error
-		if m.keys, err = (ReadOptions{}).keys("", slices.Sorted(maps.Keys(object))); err != nil {
+		if m.keys, err = (reading{}).keys("", slices.Sorted(maps.Keys(object))); err != nil {
 			return nil, fmt.Errorf(":%d: %w", m.line, err)
 		}
 	}
@@ -194,7 +194,7 @@ func (m *mender) csv(raw io.Reader) error {
 		text := passed.Next(int(in.InputOffset() - at))
 		at = in.InputOffset()
 		if path < 0 {
-			places, _, _, err := ReadOptions{}.header("", record)
+			places, _, _, err := reading{}.header("", record)
 			if err != nil {
 				return fmt.Errorf(":1: %w", err)
 			}
