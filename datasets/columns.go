@@ -122,7 +122,10 @@ func (o ReadOptions) header(name string, header []string) (at places, columns []
 		}
 		columns, extra = append(columns, h), append(extra, i)
 	}
-	if at[pathColumn] < 0 && !o.Numbered || at[labelColumn] < 0 {
+	if o.unlabelled != nil {
+		*o.unlabelled = at[labelColumn] < 0
+	}
+	if at[pathColumn] < 0 && !o.Numbered || at[labelColumn] < 0 && o.unlabelled == nil {
 		return at, nil, nil, fmt.Errorf("header is %.200q, expected the columns path and label, or others that winnow data import --path-column --label-column names", strings.Join(header, ","))
 	}
 	o.tell(name, guessed)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -55,9 +56,19 @@ func ToplineRand(seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0x746f706c696e65)) // "topline"
 }
 
-// WriteFile writes d as a CSV manifest, completely or not at all.
+// WriteFile writes d as a CSV manifest, completely or not at all. A file called metadata.csv or metadata.jsonl is written as
+// the metadata of an imagefolder, with the column file_name.
 func WriteFile(path string, d *Dataset) error {
-	return atomicfile.Write(path, func(w io.Writer) error { return WriteCSV(w, d) })
+	write := WriteCSV
+	switch filepath.Base(path) {
+	case metadataCSV:
+		write = func(w io.Writer, d *Dataset) error { return writeCSV(w, d, fileName) }
+	case metadataJSONL:
+		write = writeMetadata
+	case metadataParquet:
+		return fmt.Errorf("datasets: %s: cannot be written, expected %s or %s", path, metadataCSV, metadataJSONL)
+	}
+	return atomicfile.Write(path, func(w io.Writer) error { return write(w, d) })
 }
 
 // Leaks returns how many pictures are in two splits.

@@ -57,7 +57,8 @@ func readZip(source string, opts ReadOptions) (*Dataset, error) {
 	return ReadFolders(root, source, opts)
 }
 
-// ReadFolders reads a folder per class. Where the top folders are named after splits (train, val, test, …)
+// ReadFolders reads a folder per class, or where it holds metadata.csv, .jsonl or .parquet with a column file_name what that
+// lists, as Hugging Face's imagefolder has it. Where the top folders are named after splits (train, val, test, …)
 // the classes are looked for below them. A folder that holds nothing but one folder of folders, as many a zip file, only
 // wraps that one. Files that do not end like an image, names that begin with a dot, and pipes and devices are passed over;
 // nested folders belong to the class folder they lie in. A folder whose name is not UTF-8 cannot be opened, and stands for
@@ -65,9 +66,6 @@ func readZip(source string, opts ReadOptions) (*Dataset, error) {
 func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	if opts.StripPrefix != "" {
 		return nil, fmt.Errorf("datasets: %s: found a prefix to strip, %q, expected none: paths are relative to the folder", name, opts.StripPrefix)
-	}
-	if opts.named() {
-		return nil, fmt.Errorf("datasets: %s: found names of columns, expected none: it is a folder with a folder for each class, and no table", name)
 	}
 	opts.Split = cmp.Or(opts.Split, Train)
 	split, err := ParseSplit(opts.Split)
@@ -81,6 +79,14 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 	at, tops, err := unwrapped(ctx, fsys)
 	if err != nil {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+	}
+	if opts.Format != Folders {
+		if d, err := imageFolder(ctx, fsys, name, at, tops, opts); d != nil || err != nil {
+			return d, err
+		}
+	}
+	if opts.named() {
+		return nil, fmt.Errorf("datasets: %s: found names of columns, expected none: it is a folder with a folder for each class, and no table", name)
 	}
 	splits := make(map[string]string, len(tops)) // top folder → split
 	for _, top := range tops {

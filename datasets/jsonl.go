@@ -21,7 +21,7 @@ func readJSONL(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 1<<16), 1<<24)
 	var rows []row
-	t := others{at: make(map[string]int), named: func(keys []string) ([len(ownNames)]string, error) { return opts.keys(name, keys) }}
+	t := others{maybe: opts.unlabelled != nil, at: make(map[string]int), named: func(keys []string) ([len(ownNames)]string, error) { return opts.keys(name, keys) }}
 	for line, size := 1, 0; in.Scan(); line++ {
 		size += len(in.Bytes())
 		if len(bytes.TrimSpace(in.Bytes())) == 0 {
@@ -50,6 +50,7 @@ func readJSONL(r io.Reader, name string, opts ReadOptions) (*Dataset, error) {
 type others struct {
 	columns []string
 	at      map[string]int
+	maybe   bool // labels may be missing
 	named   func(keys []string) ([len(ownNames)]string, error)
 	keys    [len(ownNames)]string // those with a meaning; known from the first row on
 }
@@ -64,6 +65,9 @@ func (o ReadOptions) keys(name string, first []string) (keys [len(ownNames)]stri
 		if keys[k] = own; at[k] >= 0 {
 			keys[k] = first[at[k]]
 		}
+	}
+	if o.unlabelled != nil {
+		*o.unlabelled = at[labelColumn] < 0
 	}
 	o.tell(name, guessed)
 	return keys, nil
@@ -97,7 +101,7 @@ func (t *others) row(line []byte, rows, size int) (r row, err error) {
 	if n := rows * len(t.columns); n > max(leastCells, size) {
 		return r, fmt.Errorf("%d rows with %d different keys make a table of %d values, expected keys that rows share", rows, len(t.columns), n)
 	}
-	if _, ok := object[t.keys[labelColumn]]; !ok {
+	if _, ok := object[t.keys[labelColumn]]; !ok && !t.maybe {
 		return r, fmt.Errorf("found the keys %.200s, no key %q, expected path and label, or others that winnow data import --path-column --label-column names", strings.Join(sorted, ", "), t.keys[labelColumn])
 	}
 	r.path, r.label = values[t.keys[pathColumn]], strings.TrimSpace(values[t.keys[labelColumn]])

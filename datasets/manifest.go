@@ -24,7 +24,7 @@ const (
 	CSV     Format = "csv"     // header path,label[,split][,true_label][,…]
 	TSV     Format = "tsv"     // the same with tabs
 	JSONL   Format = "jsonl"   // one object a line with the same keys
-	Folders Format = "folders" // a folder per class, perhaps below train/, validation/, test/ …
+	Folders Format = "folders" // a folder per class, perhaps below train/, validation/, test/ …; Auto reads an imagefolder by its metadata
 	PRISM   Format = "prism"   // headerless path,label as PRISM's released lists
 )
 
@@ -39,6 +39,9 @@ type ReadOptions struct {
 	// input, will do; the reading of a pipe or a folder ends with it.
 	Once context.Context
 	Note func(format string, args ...any) // is told in a line what was guessed; may be nil
+
+	unlabelled *bool            // where labels may be missing, set if they are
+	within     func(*row) error // completes a row
 }
 
 // Read reads a dataset from a manifest file, an image folder, or a .zip file of one.
@@ -216,6 +219,11 @@ func appendRow(rows []row, r row, opts ReadOptions) ([]row, error) {
 	var err error
 	if r.path, err = cleanPath(r.path, opts.StripPrefix); err != nil {
 		return nil, err
+	}
+	if opts.within != nil {
+		if err = opts.within(&r); err != nil {
+			return nil, err
+		}
 	}
 	if r.split == "" {
 		r.split = opts.Split

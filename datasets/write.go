@@ -1,20 +1,30 @@
 package datasets
 
 import (
+	"bufio"
 	"encoding/csv"
+	"fmt"
 	"io"
+	"unicode/utf8"
 )
 
 // WriteCSV writes d as a manifest: path,label,split, true_label if any is known, then the further columns.
-func WriteCSV(w io.Writer, d *Dataset) error {
-	truth := false
+func WriteCSV(w io.Writer, d *Dataset) error { return writeCSV(w, d, ownNames[pathColumn]) }
+
+// header returns the columns of d, the first called so, and whether any true label is known.
+func (d *Dataset) header(paths string) (header []string, truth bool) {
 	for i := range d.Samples {
 		truth = truth || d.Samples[i].True != Unlabelled
 	}
-	header := []string{"path", "label", "split"}
+	header = []string{paths, "label", "split"}
 	if truth {
 		header = append(header, "true_label")
 	}
+	return header, truth
+}
+
+func writeCSV(w io.Writer, d *Dataset, paths string) error {
+	header, truth := d.header(paths)
 	out := csv.NewWriter(w)
 	if err := out.Write(append(header, d.Columns...)); err != nil {
 		return err
@@ -33,4 +43,31 @@ func WriteCSV(w io.Writer, d *Dataset) error {
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// writeMetadata writes d as JSON lines with the key file_name.
+func writeMetadata(w io.Writer, d *Dataset) error {
+	header, truth := d.header(fileName)
+	out := bufio.NewWriter(w)
+	for i := range d.Samples {
+		s := &d.Samples[i]
+		values := []string{s.Path, d.className(s.Label), s.Split}
+		if truth {
+			values = append(values, d.className(s.True))
+		}
+		values = append(values, s.Extra...)
+		lead := byte('{')
+		for k, name := range append(header, d.Columns...) {
+			if !utf8.ValidString(values[k]) {
+				return fmt.Errorf("datasets: %s: %s: found %q, expected UTF-8, as JSON needs: write %s", s.Path, name, values[k], metadataCSV)
+			}
+			_ = out.WriteByte(lead) // told by Flush, here and below
+			_, _ = out.Write(quoted(name))
+			_ = out.WriteByte(':')
+			_, _ = out.Write(quoted(values[k]))
+			lead = ','
+		}
+		_, _ = out.WriteString("}\n")
+	}
+	return out.Flush()
 }

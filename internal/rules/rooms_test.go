@@ -17,7 +17,9 @@ var rooms = []Room{
 		""},
 
 	{"datasets", "says which samples there are, how they are labelled and how they should be; models of label noise",
-		""},
+		"datasets/parquetrows"},
+	{"datasets/parquetrows", "reads the plain columns of a Parquet file as rows of text",
+		"internal/parquetguard"},
 	{"datasets/glyphs", "draws the embedded data set: characters of open fonts",
 		"datasets datasets/packed"},
 	{"datasets/packed", "serves images stored as bare pixels in one array as image files",

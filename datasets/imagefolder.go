@@ -1,0 +1,249 @@
+package datasets
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"winnow/datasets/parquetrows"
+)
+
+// The files in which Hugging Face's imagefolder keeps what is said of images, beside them or above.
+const (
+	metadataCSV     = "metadata.csv"
+	metadataJSONL   = "metadata.jsonl"
+	metadataParquet = "metadata.parquet"
+)
+
+// metadata is such a file in a folder of a tree.
+type metadata struct{ dir, name string }
+
+// imageFolder reads the images that the metadata files of a folder list; nil, where it has none with a column file_name.
+// They are looked for in the folders down to at, and where these have none, in those below.
+func imageFolder(ctx context.Context, fsys fs.FS, name, at string, tops []string, opts ReadOptions) (*Dataset, error) {
+	var files []metadata
+	look := func(dir string) error {
+		file, err := opts.metadataIn(fsys, name, dir)
+		if file != "" {
+			files = append(files, metadata{dir, file})
+		}
+		return err
+	}
+	for dir := at; len(files) == 0; dir = path.Dir(dir) {
+		if err := look(dir); err != nil {
+			return nil, err
+		}
+		if dir == "." {
+			break
+		}
+	}
+	if len(files) == 0 {
+		for _, top := range tops {
+			if err := look(path.Join(at, top)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if len(files) == 0 {
+		return nil, nil
+	}
+	var parts []*Dataset
+	listed := make(map[string]bool)
+	for _, f := range files {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		d, err := f.read(fsys, name, opts)
+		if err != nil {
+			return nil, err
+		}
+		for i := range d.Samples {
+			listed[d.Samples[i].Path] = true
+		}
+		parts = append(parts, d)
+	}
+	others := 0
+	err := walkImages(ctx, fsys, ".", func(p string) {
+		if !listed[p] {
+			others++
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+	}
+	if opts.Note != nil {
+		opts.Note("%s: read as an imagefolder, by its %s (winnow data import --format folders takes the folders' names)", name, files[0].name)
+		if others > 0 {
+			opts.Note("%s: left out %d images that no metadata file lists", name, others)
+		}
+	}
+	return Merge(parts...), nil
+}
+
+// metadataIn returns the metadata file of a folder, "" where none has a column of paths; one without is told.
+func (o ReadOptions) metadataIn(fsys fs.FS, name, dir string) (string, error) {
+	var found []string
+	if !utf8.ValidString(dir) {
+		return "", nil // cannot be opened
+	}
+	for _, file := range []string{metadataCSV, metadataJSONL, metadataParquet} {
+		in, err := fsys.Open(path.Join(dir, file))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return "", fmt.Errorf("datasets: %s: %w", name, err)
+		}
+		header, err := firstNames(in, file)
+		in.Close()
+		if err != nil {
+			return "", fmt.Errorf("datasets: %s: %w: mend it, or move it away to read the folders' names", path.Join(name, dir, file), err)
+		}
+		if find(header, o.paths()) >= 0 {
+			found = append(found, file)
+		} else if o.Note != nil {
+			o.Note("%s: passed over, for it has no column %s", path.Join(name, dir, file), o.paths())
+		}
+	}
+	if len(found) > 1 {
+		return "", fmt.Errorf("datasets: %s: found %s, expected one of them: move the others away", path.Join(name, dir), strings.Join(found, " and "))
+	}
+	return strings.Join(found, ""), nil
+}
+
+// paths names the column of paths in a metadata file.
+func (o ReadOptions) paths() string { return cmp.Or(o.Names.Path, fileName) }
+
+// firstNames returns the columns of a metadata file; of JSON lines the first's keys.
+func firstNames(f fs.File, name string) (header []string, err error) {
+	if name == metadataParquet {
+		rows, err := openParquet(f)
+		if err != nil {
+			return nil, err
+		}
+		return rows.Columns, nil
+	}
+	in := bufio.NewReaderSize(io.LimitReader(f, 1<<24), 1<<16)
+	if _, err := mark(in); err != nil {
+		return nil, err
+	}
+	if name == metadataCSV {
+		if header, err = csv.NewReader(in).Read(); errors.Is(err, io.EOF) {
+			err = nil // says nothing
+		}
+		return header, err
+	}
+	for {
+		line, err := in.ReadBytes('\n')
+		if len(bytes.TrimSpace(line)) > 0 {
+			var object map[string]json.RawMessage
+			if err := json.Unmarshal(line, &object); err != nil {
+				return nil, fmt.Errorf("its first line is no JSON object: %w", err)
+			}
+			return slices.Sorted(maps.Keys(object)), nil
+		}
+		if errors.Is(err, io.EOF) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// openParquet opens a table; what a zip file holds is taken into memory for it.
+func openParquet(f fs.File) (*parquetrows.Table, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	src, ok := f.(io.ReaderAt)
+	if !ok {
+		const most = 256 << 20
+		if info.Size() > most {
+			return nil, fmt.Errorf("has %d MB in a zip file, expected at most %d: unpack it", info.Size()>>20, most>>20)
+		}
+		data, err := io.ReadAll(f)
+		if err != nil {
+			return nil, err
+		}
+		src = bytes.NewReader(data)
+	}
+	return parquetrows.Open(src, info.Size())
+}
+
+// read reads a metadata file. Its paths begin in its folder; splits are those of a column split, or else of the folder train,
+// validation or test that the image or the file lies in; labels those of a column, or else of the folder of the image.
+func (m metadata) read(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
+	file := path.Join(m.dir, m.name)
+	in, err := fsys.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+	}
+	defer in.Close()
+	unlabelled := false
+	opts.Names.Path, opts.unlabelled = opts.paths(), &unlabelled
+	above := "" // the split that the file lies in
+	if s, err := ParseSplit(path.Base(m.dir)); err == nil {
+		above = s
+	}
+	opts.within = func(r *row) error {
+		top, below, deep := strings.Cut(r.path, "/")
+		split, err := ParseSplit(top)
+		if deep && err == nil && above == "" {
+			r.split = cmp.Or(r.split, split)
+			top, _, deep = strings.Cut(below, "/")
+		}
+		r.split = cmp.Or(r.split, above)
+		if unlabelled {
+			if !deep {
+				return fmt.Errorf("%.200q lies in no folder of a class, and there is no column label: name it with winnow data import --label-column", r.path)
+			}
+			r.label = top
+		}
+		r.path = path.Join(m.dir, r.path)
+		return nil
+	}
+	name = path.Join(name, file)
+	if m.name != metadataParquet {
+		opts.Format = CSV
+		if m.name == metadataJSONL {
+			opts.Format = JSONL
+		}
+		return ReadManifest(in, name, opts)
+	}
+	table, err := openParquet(in)
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+	}
+	at, columns, extra, err := opts.header(name, table.Columns)
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+	}
+	var rows []row
+	err = table.Each(func(record []string) (err error) {
+		if rows, err = appendRow(rows, at.row(record, extra, len(rows)), opts); err != nil {
+			err = fmt.Errorf("row %d: %w", len(rows)+1, err)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", name, err)
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("datasets: %s: no row found, expected at least one", name)
+	}
+	return build(rows, columns), nil
+}
