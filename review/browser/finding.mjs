@@ -101,6 +101,8 @@ export const finding = [
     await go(page, "state=all");
     const row = await server.row(0), card = page.locator('.card[data-id="0"]');
     assert.equal(await card.locator(".path").textContent(), row.path.split("/").slice(-2).join("/"), "the folder is missing");
+    const seen = await card.locator(".path").evaluate((whole) => [".folder", ".file"].map((part) => whole.querySelector(part).getBoundingClientRect()).every((r, i) => r.width > 40 && (i === 0 || r.right <= whole.getBoundingClientRect().right + 1)));
+    assert.ok(seen, "the folder or the file has no room");
     assert.match(await card.locator(".given .num").textContent(), /^([<>] )?[\d.]+ % right$/);
     for (const number of await card.locator(".num, .pick span").all()) if (await number.textContent()) assert.ok((await number.getAttribute("title")).length > 20, await number.textContent());
     const about = await page.locator(`#${await card.getAttribute("aria-describedby")}`).textContent();

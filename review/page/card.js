@@ -16,7 +16,7 @@ export function card(row) {
   const box = el("input", { type: "checkbox", tabindex: "-1", "aria-label": `Select number ${row.rank}` });
   box.addEventListener("click", (e) => act("select", row, e));
   const article = el("article", { class: "card case", tabindex: "-1", "data-id": row.id, "aria-describedby": `about-${row.id}` },
-    el("div", { class: "top" }, el("label", { class: "pick" }, box, el("span", { title: rank(row) }, `#${row.rank}`)), ...tags(row), el("span", { class: "tag differ", title: "Reviewers who are sure want different things", hidden: true }, "reviewers differ"), el("span", { class: "path", title: row.path }, tail(row.path)), el("span", { class: "stamp" }),
+    el("div", { class: "top" }, el("label", { class: "pick" }, box, el("span", { title: rank(row) }, `#${row.rank}`)), ...tags(row), el("span", { class: "tag differ", title: "Reviewers who are sure want different things", hidden: true }, "reviewers differ"), caption(row.path), el("span", { class: "stamp" }),
       sign("note", "✎", "Note", "W"), store.session.similar ? sign("similar", "≈", "Similar images", "S") : ""),
     el("div", { class: "sides" },
       el("button", { type: "button", class: "face", tabindex: "-1", "aria-label": "Show large", onclick: (e) => act("open", row, e) }, picture(row.key, 320, `Number ${row.rank}: ${file(row.path)}`, { loading: "lazy" })),
@@ -40,6 +40,11 @@ function side(row, given) {
     el("p", { class: "label" }, el("small", {}, given ? "given" : "suggested", el("span", { class: "num", title: given || !none ? means(row, given) : null }, given || !none ? how(row, given) : "")),
       el("b", { title: full(given ? row.given : row.suggested) }, none ? (row.unjudged ? "–" : "none better") : broken(called(given ? row.given : row.suggested)))),
     none ? "" : el("div", { class: "strip", "data-class": given ? row.given : row.suggested }, ...(given ? row.given_neighbours : row.suggested_neighbours).slice(0, 3).map((p) => example(p, "nearest"))));
+}
+// caption is a file with its folder; where there is no room for both, each is cut, the folder at its end, the file at its beginning.
+function caption(path) {
+  const name = file(path), folder = tail(path).slice(0, -name.length);
+  return el("span", { class: "path both", title: path }, folder ? el("span", { class: "folder" }, folder) : "", el("span", { class: "file" }, name));
 }
 const example = (p, what) => picture(p.key, 160, `${what} ${called(p.label)}`, { loading: "lazy", class: what, title: `${what} image labelled ${full(p.label)}\n${p.path}` });
 

@@ -2,7 +2,7 @@
 // a double click fits it into the window again.
 
 import { get, el, head, open } from "./dom.js";
-import { count, file } from "./words.js";
+import { count, file, tail } from "./words.js";
 
 const dialog = get("zoom"), least = 16, step = 80; // a pixel of the file becomes at most so large, or eight times what fits
 let stage = null, image = null, line = null, scale = 1, left = 0, top = 0;
@@ -14,7 +14,7 @@ export function zoom({ key, path }) {
   line = el("span", { class: "num", role: "status" }, "loading …");
   stage = el("div", { class: "stage", tabindex: "0", role: "group", "aria-label": "Picture: + and − zoom, arrow keys move, 0 fits" }, image);
   const button = (words, name, act) => el("button", { type: "button", class: "icon", "aria-label": name, title: name, onclick: act }, words);
-  dialog.replaceChildren(head("zoom-name", file(path), line, button("−", "Smaller (−)", () => by(0.8)), button("+", "Larger (+)", () => by(1.25)), button("1:1", "As it is, pixel by pixel (1)", plain), button("▣", "Fit into the window (0)", fit)), stage);
+  dialog.replaceChildren(head("zoom-name", tail(path), line, button("−", "Smaller (−)", () => by(0.8)), button("+", "Larger (+)", () => by(1.25)), button("1:1", "As it is, pixel by pixel (1)", plain), button("▣", "Fit into the window (0)", fit)), stage);
   image.addEventListener("load", fit);
   image.addEventListener("error", () => stage.replaceChildren(el("span", { class: "unreadable", role: "img" }, "cannot be read")));
   stage.addEventListener("wheel", wheel, { passive: false });
