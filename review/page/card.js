@@ -41,7 +41,7 @@ function side(row, given) {
       el("b", { title: full(given ? row.given : row.suggested) }, none ? (row.unjudged ? "–" : "none better") : broken(called(given ? row.given : row.suggested)))),
     none ? "" : el("div", { class: "strip", "data-class": given ? row.given : row.suggested }, ...(given ? row.given_neighbours : row.suggested_neighbours).slice(0, 3).map((p) => example(p, "nearest"))));
 }
-// caption is a file with its folder; where there is no room for both, each is cut, the folder at its end, the file at its beginning.
+// caption is a file with its folder; where there is no room for both the folder is cut at its end, and a file of more than three fifths at its beginning.
 function caption(path) {
   const name = file(path), folder = tail(path).slice(0, -name.length);
   return el("span", { class: "path both", title: path }, folder ? el("span", { class: "folder" }, folder) : "", el("span", { class: "file" }, name));
