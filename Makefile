@@ -42,7 +42,8 @@ race: runtime
 	$(GO) test -race -timeout 30m $$(grep -rlE --include='*.go' '^[[:space:]]*go [a-z]|\.Go\(|"sync' . | grep -v _test.go | xargs -n1 dirname | sort -u)
 	$(GO) test -race -timeout 30m -run '^Test(DataCheck|Embed|Extract(Command|Interrupted|Damaged|Shards)|Finetuned?$$|Review|Reproduce$$|Search|Map$$|Report$$|Retrieve|ExportToQdrant)' ./cmd/winnow
 
-# The pages of winnow in a real Chromium: review, and those that are files. Where there is none, or no npm, it says so; with CI=true that is an error.
+# The pages of winnow in a real Chromium: review, and those that are files. Without Chromium or npm it says that they are NOT tested; with CI=true that is an
+# error.
 browser: runtime
 	@for tool in npm node "chromium chromium-browser google-chrome google-chrome-stable"; do \
 		found=; for name in $$tool; do command -v $$name >/dev/null && found=yes; done; \
