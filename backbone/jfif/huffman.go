@@ -2,8 +2,11 @@ package jfif
 
 import "encoding/binary"
 
-// lookBits are decoded by one look into a table; codes of photographs are seldom longer.
-const lookBits = 9
+// lookBits are decoded by one look into a table; codes of photographs are seldom longer, with the coefficient behind them.
+const lookBits = 10
+
+// blockEnd marks in a short table the code after which a block has no more coefficients.
+const blockEnd = 0x80
 
 // huffman is a table of codes (C.2).
 type huffman struct {
@@ -71,75 +74,107 @@ func (t *huffman) build(counts, values []byte) bool {
 	return true
 }
 
-// shorten fills the table of coefficients that are known together with their codes by one look.
+// shorten fills the table of coefficients that are known together with their codes by one look. Sixteen zeros are a
+// coefficient 0 after fifteen. In a table of differences the mark of a block's end has no meaning.
 func (t *huffman) shorten() {
 	for i, e := range t.look {
 		n, run, size := int(e>>8), uint32(e>>4&15), int(e&15)
-		if size == 0 || n+size > lookBits {
+		if n == 0 || n+size > lookBits {
 			continue
 		}
 		v := int32(i>>(lookBits-n-size)) & (1<<size - 1)
-		if v < 1<<(size-1) {
+		switch {
+		case size > 0 && v < 1<<(size-1):
 			v += -1<<size + 1
+		case size == 0 && run < 15:
+			run = blockEnd
 		}
 		t.short[i] = uint32(v)<<16 | run<<8 | uint32(n+size)
 	}
 }
 
-// fill makes at least 32 bits ready. After the end of the coded data come zeros, which are counted.
-func (d *decoder) fill() {
-	for d.count <= 32 {
-		if d.pos+4 <= len(d.data) {
-			v := binary.BigEndian.Uint32(d.data[d.pos:])
-			if inverse := ^v; (inverse-0x01010101)&^inverse&0x80808080 == 0 { // no byte is ff
-				d.bits = d.bits<<32 | uint64(v)
-				d.count += 32
-				d.pos += 4
-				continue
-			}
-		}
+// reservoir holds coded data that have been read ahead: bits, of which the first count from above are unread; those
+// behind them are no others than the data's own, or 0.
+type reservoir struct {
+	bits   uint64
+	count  int
+	pos    int // in the data
+	padded int // of the bits: those that come after the end of the coded data
+}
+
+// fill makes at least 56 bits ready. After the end of the coded data come zeros, which are counted.
+func (r *reservoir) fill(data []byte) {
+	if n := (63 - r.count) >> 3; plain(data, r.pos) {
+		r.bits |= binary.BigEndian.Uint64(data[r.pos:]) >> (uint(r.count) & 63)
+		r.pos += n
+		r.count += 8 * n
+		return
+	}
+	r.fillSlowly(data)
+}
+
+// plain reports that none of the next eight bytes is ff, which would have a meaning.
+func plain(data []byte, pos int) bool {
+	if pos+8 > len(data) {
+		return false
+	}
+	inverse := ^binary.BigEndian.Uint64(data[pos:])
+	return (inverse-0x0101010101010101)&^inverse&0x8080808080808080 == 0
+}
+
+// fillSlowly is fill byte by byte.
+func (r *reservoir) fillSlowly(data []byte) {
+	r.bits &= ^uint64(0) << (64 - uint(r.count)) // fill may have left some of the next byte
+	for r.count <= 56 {
 		var b byte
 		switch {
-		case d.pos+1 >= len(d.data):
-			d.padded += 8
-		case d.data[d.pos] != 0xff:
-			b = d.data[d.pos]
-			d.pos++
-		case d.data[d.pos+1] == 0: // an ff of the data has a zero after it
+		case r.pos+1 >= len(data):
+			r.padded += 8
+		case data[r.pos] != 0xff:
+			b = data[r.pos]
+			r.pos++
+		case data[r.pos+1] == 0: // an ff of the data has a zero after it
 			b = 0xff
-			d.pos += 2
+			r.pos += 2
 		default: // a marker
-			d.padded += 8
+			r.padded += 8
 		}
-		d.bits = d.bits<<8 | uint64(b)
-		d.count += 8
+		r.bits |= uint64(b) << (56 - uint(r.count))
+		r.count += 8
 	}
 }
 
 // value decodes one; at least 16 bits must be ready.
-func (d *decoder) value(t *huffman) byte {
-	if e := t.look[d.bits>>(d.count-lookBits)&(1<<lookBits-1)]; e != 0 {
-		d.count -= int(e >> 8)
+func (r *reservoir) value(t *huffman) byte {
+	if e := t.look[r.bits>>(64-lookBits)]; e != 0 {
+		r.drop(int(e >> 8))
 		return byte(e)
 	}
-	code := int32(d.bits >> (d.count - 16) & 0xffff)
+	code := int32(r.bits >> 48)
 	n := lookBits + 1
 	for code >= t.beyond[n] {
 		n++
 	}
-	d.count -= n // 17 bits, of no code: the offset's index panics, which Decode turns into an error
+	r.drop(n) // 17 bits, of no code: the offset's index panics, which Decode turns into an error
 	return t.values[t.offset[n]+code>>(16-n)]
 }
 
+// drop passes over bits that are ready.
+func (r *reservoir) drop(n int) {
+	r.bits <<= uint(n) & 63
+	r.count -= n
+}
+
 // take reads bits that are ready.
-func (d *decoder) take(n int) int32 {
-	d.count -= n
-	return int32(d.bits >> d.count & (1<<n - 1))
+func (r *reservoir) take(n int) int32 {
+	v := int32(r.bits >> 1 >> (63 - uint(n)&63))
+	r.drop(n)
+	return v
 }
 
 // number reads one of n bits (F.2.2.1, figure F.12).
-func (d *decoder) number(n int) int32 {
-	v := d.take(n)
+func (r *reservoir) number(n int) int32 {
+	v := r.take(n)
 	if n > 0 && v < 1<<(n-1) {
 		v += -1<<n + 1
 	}
@@ -147,11 +182,11 @@ func (d *decoder) number(n int) int32 {
 }
 
 // overrun reports that more was decoded than was there.
-func (d *decoder) overrun() bool { return d.padded > d.count }
+func (r *reservoir) overrun() bool { return r.padded > r.count }
 
 // byteEnd drops the bits up to the next marker; false where whole bytes of data would be dropped.
-func (d *decoder) byteEnd() bool {
-	left := d.count - d.padded
-	d.bits, d.count, d.padded = 0, 0, 0
+func (r *reservoir) byteEnd() bool {
+	left := r.count - r.padded
+	r.bits, r.count, r.padded = 0, 0, 0
 	return left >= 0 && left < 8
 }
