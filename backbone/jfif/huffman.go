@@ -1,6 +1,9 @@
 package jfif
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // lookBits are decoded by one look into a table; codes of photographs are seldom longer, with the coefficient behind them.
 const lookBits = 10
@@ -93,61 +96,59 @@ func (t *huffman) shorten() {
 	}
 }
 
-// reservoir holds coded data that have been read ahead: bits, of which the first count from above are unread; those
-// behind them are no others than the data's own, or 0.
+// reservoir holds coded data that have been read ahead: bits, of which the first count from above are unread and those
+// behind them are the beginning of what follows in the window, or 0.
 type reservoir struct {
-	bits   uint64
-	count  int
-	pos    int // in the data
-	padded int // of the bits: those that come after the end of the coded data
+	bits    uint64
+	count   uint
+	window  [4096 + 8]byte // coded data without the zeros behind bytes of ff; those from at to end are unread
+	at, end int
+	pos     int // in the file, behind the window
+	padded  int // bits at the end of all that come after the end of the coded data
 }
 
-// fill makes at least 56 bits ready. After the end of the coded data come zeros, which are counted.
+// fill makes at least 56 bits ready.
 func (r *reservoir) fill(data []byte) {
-	if n := (63 - r.count) >> 3; plain(data, r.pos) {
-		r.bits |= binary.BigEndian.Uint64(data[r.pos:]) >> (uint(r.count) & 63)
-		r.pos += n
-		r.count += 8 * n
-		return
+	if r.at+8 > r.end {
+		r.slide(data)
 	}
-	r.fillSlowly(data)
+	r.bits |= binary.BigEndian.Uint64(r.window[r.at:]) >> (r.count & 63)
+	r.at += int(63-r.count) >> 3
+	r.count |= 56
 }
 
-// plain reports that none of the next eight bytes is ff, which would have a meaning.
-func plain(data []byte, pos int) bool {
-	if pos+8 > len(data) {
-		return false
-	}
-	inverse := ^binary.BigEndian.Uint64(data[pos:])
-	return (inverse-0x0101010101010101)&^inverse&0x8080808080808080 == 0
-}
-
-// fillSlowly is fill byte by byte.
-func (r *reservoir) fillSlowly(data []byte) {
-	r.bits &= ^uint64(0) << (64 - uint(r.count)) // fill may have left some of the next byte
-	for r.count <= 56 {
-		var b byte
-		switch {
-		case r.pos+1 >= len(data):
-			r.padded += 8
-		case data[r.pos] != 0xff:
-			b = data[r.pos]
-			r.pos++
-		case data[r.pos+1] == 0: // an ff of the data has a zero after it
-			b = 0xff
-			r.pos += 2
-		default: // a marker
-			r.padded += 8
+// slide fills the window. After the end of the coded data come zeros, which are counted.
+func (r *reservoir) slide(data []byte) {
+	r.end = copy(r.window[:], r.window[r.at:r.end])
+	r.at = 0
+	for r.end < len(r.window) {
+		n := copy(r.window[r.end:], data[r.pos:])
+		if i := bytes.IndexByte(r.window[r.end:r.end+n], 0xff); i >= 0 {
+			n = i
 		}
-		r.bits |= uint64(b) << (56 - uint(r.count))
-		r.count += 8
+		r.end += n
+		r.pos += n
+		switch {
+		case r.end == len(r.window):
+		case r.pos+1 < len(data) && data[r.pos+1] == 0: // an ff of the data has a zero after it
+			r.window[r.end] = 0xff
+			r.end++
+			r.pos += 2
+		default: // a marker, or the file's end
+			if r.end < 8 {
+				clear(r.window[r.end:8])
+				r.padded += 8 * (8 - r.end)
+				r.end = 8
+			}
+			return
+		}
 	}
 }
 
 // value decodes one; at least 16 bits must be ready.
 func (r *reservoir) value(t *huffman) byte {
 	if e := t.look[r.bits>>(64-lookBits)]; e != 0 {
-		r.drop(int(e >> 8))
+		r.drop(uint(e >> 8))
 		return byte(e)
 	}
 	code := int32(r.bits >> 48)
@@ -155,20 +156,20 @@ func (r *reservoir) value(t *huffman) byte {
 	for code >= t.beyond[n] {
 		n++
 	}
-	r.drop(n) // 17 bits, of no code: the offset's index panics, which Decode turns into an error
+	r.drop(uint(n)) // 17 bits, of no code: the offset's index panics, which Decode turns into an error
 	return t.values[t.offset[n]+code>>(16-n)]
 }
 
 // drop passes over bits that are ready.
-func (r *reservoir) drop(n int) {
-	r.bits <<= uint(n) & 63
+func (r *reservoir) drop(n uint) {
+	r.bits <<= n & 63
 	r.count -= n
 }
 
 // take reads bits that are ready.
 func (r *reservoir) take(n int) int32 {
 	v := int32(r.bits >> 1 >> (63 - uint(n)&63))
-	r.drop(n)
+	r.drop(uint(n))
 	return v
 }
 
@@ -181,12 +182,12 @@ func (r *reservoir) number(n int) int32 {
 	return v
 }
 
-// overrun reports that more was decoded than was there.
-func (r *reservoir) overrun() bool { return r.padded > r.count }
+// unread returns how many bits of the coded data are left in the reservoir; negative: more was decoded than was there.
+func (r *reservoir) unread() int { return int(r.count) + 8*(r.end-r.at) - r.padded }
 
 // byteEnd drops the bits up to the next marker; false where whole bytes of data would be dropped.
 func (r *reservoir) byteEnd() bool {
-	left := r.count - r.padded
-	r.bits, r.count, r.padded = 0, 0, 0
+	left := r.unread()
+	r.bits, r.count, r.at, r.end, r.padded = 0, 0, 0, 0, 0
 	return left >= 0 && left < 8
 }

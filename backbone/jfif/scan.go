@@ -103,7 +103,7 @@ func (d *decoder) units(list []*component, p pass) bool {
 				}
 			}
 		}
-		if d.overrun() {
+		if d.unread() < 0 {
 			return false
 		}
 	}
@@ -112,7 +112,7 @@ func (d *decoder) units(list []*component, p pass) bool {
 
 // restarted forgets what is behind.
 func (d *decoder) restarted(list []*component) {
-	d.bits, d.count, d.padded, d.blocksToSkip = 0, 0, 0, 0
+	d.blocksToSkip = 0
 	for _, c := range list {
 		c.dc = 0
 	}
@@ -146,43 +146,59 @@ func (d *decoder) block(c *component, x, y int, p pass, buffer *buffer) bool {
 	return true
 }
 
-// sequential reads a whole block (F.2.2), which holds zeros. The reservoir is kept in variables, and filled as
-// [reservoir.fill] does it: most of the time of a whole picture is spent here.
+// sequential reads a whole block (F.2.2), which holds zeros. The reservoir is kept in variables, and filled for three
+// coefficients of which each takes no more than lookBits: most of the time of a whole picture is spent here.
 func (d *decoder) sequential(c *component, b *buffer) bool {
 	if d.count < 32 {
 		d.fill(d.data)
 	}
 	if e := c.dcTable.short[d.bits>>(64-lookBits)]; e != 0 {
-		d.drop(int(e & 255))
+		d.drop(uint(e & 255))
 		c.dc += int32(e) >> 16
 	} else {
 		c.dc += d.number(int(d.value(c.dcTable)))
 	}
 	b[0] = int16(c.dc)
-	t, data := c.acTable, d.data
-	bits, count := d.bits, d.count
-	e, k := uint32(0), uint(1)
+	t := c.acTable
+	bits, count, k := d.bits, d.count, uint(1)
+	var e uint32
 	for k < 64 {
-		if count < 32 {
-			if plain(data, d.pos) {
-				n := uint(63-count) >> 3
-				bits |= binary.BigEndian.Uint64(data[d.pos:]) >> (uint(count) & 63)
-				d.pos += int(n)
-				count += int(8 * n)
-			} else {
-				d.bits, d.count = bits, count
-				d.fillSlowly(data)
-				bits, count = d.bits, d.count
-			}
+		if d.at+8 > d.end {
+			d.slide(d.data)
 		}
-		if e = t.short[bits>>(64-lookBits)]; e != 0 { // most are
-			bits <<= e & 63
-			count -= int(e & 255)
-			k += uint(e >> 8 & 255)
-			b[natural[k&255]] = int16(e >> 16)
-			k++
-			continue
+		bits |= binary.BigEndian.Uint64(d.window[d.at:]) >> (count & 63)
+		d.at += int(63-count) >> 3
+		count |= 56
+		if e = t.short[bits>>(64-lookBits)]; e == 0 {
+			goto long
 		}
+		bits <<= e & 63
+		count -= uint(e & 255)
+		k += uint(e >> 8 & 255)
+		b[natural[k&255]] = int16(e >> 16)
+		if k++; k >= 64 {
+			break
+		}
+		if e = t.short[bits>>(64-lookBits)]; e == 0 {
+			goto long
+		}
+		bits <<= e & 63
+		count -= uint(e & 255)
+		k += uint(e >> 8 & 255)
+		b[natural[k&255]] = int16(e >> 16)
+		if k++; k >= 64 {
+			break
+		}
+		if e = t.short[bits>>(64-lookBits)]; e == 0 {
+			goto long
+		}
+		bits <<= e & 63
+		count -= uint(e & 255)
+		k += uint(e >> 8 & 255)
+		b[natural[k&255]] = int16(e >> 16)
+		k++
+		continue
+	long:
 		d.bits, d.count = bits, count
 		if v := uint(d.value(t)); v&15 == 0 && v != 0xf0 {
 			k += blockEnd
