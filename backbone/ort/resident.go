@@ -57,6 +57,9 @@ func (r *Runtime) NewResident(model []byte, o SessionOptions) (_ *Resident, err 
 	return d, nil
 }
 
+// Outputs describes the tensors that there are to take.
+func (d *Resident) Outputs() []Info { return d.session.outs }
+
 // Put brings a tensor to the device and binds it to an input, for this run and those after it.
 func (d *Resident) Put(input string, t Tensor) error {
 	if d.session == nil {
