@@ -15,8 +15,10 @@ runtime: build
 demo: runtime
 	bin/winnow demo --out demo
 
+# The second line decodes and resizes without vector instructions, as other processors do.
 test: runtime consumer
 	$(GO) test ./...
+	GODEBUG=cpu.avx2=off $(GO) test ./backbone ./backbone/jfif
 
 # A program of another module, which ./... does not see.
 consumer:

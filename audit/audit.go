@@ -60,6 +60,15 @@ type Options struct {
 	Rounds int                                                             // crossfit, combined: partings into folds, whose mean log probabilities judge; 0: 1
 	Tune   func(context.Context, *crossfit.Lesson) (crossfit.Tuned, error) // crossfit, combined: fine-tunes a network for a fold; nil: heads on the vectors are all
 	Told   func(done, total, kept int, where string)                       // how many steps the heads or networks of crossfit and combined have done, kept of them by an earlier audit; may be nil
+	Shared *Shared                                                         // what scorers asked before found out about the same set with the same options; nil: nothing
+}
+
+// Shared is what several scorers of one set need, found out by the first of them: the probe's probabilities, nearest images, and what
+// heads trained on the other folds say. Another set, other labels or other options need another. Its zero value is ready, and
+// audits that share it may run at the same time.
+type Shared struct {
+	judges judges.Shared
+	heads  crossfit.Shared
 }
 
 // Result is the outcome of an audit.
