@@ -36,8 +36,7 @@ type bench struct {
 	registry string       // of models, for winnow's own commands
 	cpu      *ort.Runtime // what the device is compared with, and where all that is not tried runs
 	dev      *ort.Runtime // the device; in a rehearsal the CPU with another number of threads
-	settings ort.GPU
-	pixels   []float32 // of drawn pictures, as many as were needed
+	pixels   []float32    // of drawn pictures, as many as were needed
 }
 
 // scale is how large everything is.

@@ -44,6 +44,9 @@ func (r *Results) write(out string) error {
 // page is all results for people.
 func (r *Results) page() page.Report {
 	p := page.Report{Command: "gpu", Title: "winnow on " + r.Device}
+	if gpu := r.part("machine").find("GPU"); gpu != nil && gpu.Text != "" {
+		p.Title += ": " + gpu.Text
+	}
 	counts := map[string]int{}
 	var goals [][]string
 	for _, g := range r.Goals {
@@ -52,6 +55,7 @@ func (r *Results) page() page.Report {
 	}
 	p.Verdict = []string{fmt.Sprintf("Of %d goals %d pass, %d fail, %d were not run.", len(r.Goals), counts["pass"], counts["fail"], counts["not run"])}
 	if r.cpu() {
+		p.Title = "A rehearsal on the CPU"
 		p.Verdict = append(p.Verdict, "This is a rehearsal on the CPU: it says that the program works, nothing about a GPU. "+ort.CUDAState+".")
 	}
 	p.Sections = append(p.Sections, page.Section{Title: "Goals", Tables: []page.Table{{Head: []string{"goal", "state", "found"}, Rows: goals, Words: true}}})

@@ -138,7 +138,7 @@ func (r *Results) tryPart(ctx context.Context, o options, args []string, i int, 
 			r.Parts[i].State, r.Parts[i].Error = state, err.Error()
 			return ": " + err.Error()
 		}
-		err, tail := child(ctx, append(slices.Clone(args), "-part", name, "-until", strconv.FormatInt(until.UnixMilli(), 10)), until.Add(patience))
+		tail, err := child(ctx, append(slices.Clone(args), "-part", name, "-until", strconv.FormatInt(until.UnixMilli(), 10)), until.Add(patience))
 		found, readErr := readPart(o.out, name)
 		if readErr == nil {
 			r.Parts[i] = found
@@ -165,10 +165,10 @@ func (r *Results) tryPart(ctx context.Context, o options, args []string, i int, 
 }
 
 // child runs this program again and returns the end of what it printed.
-func child(ctx context.Context, args []string, kill time.Time) (err error, tail string) {
+func child(ctx context.Context, args []string, kill time.Time) (tail string, err error) {
 	exe, err := os.Executable()
 	if err != nil {
-		return err, ""
+		return "", err
 	}
 	ctx, stop := context.WithDeadline(ctx, kill)
 	defer stop()
@@ -179,7 +179,7 @@ func child(ctx context.Context, args []string, kill time.Time) (err error, tail 
 	cmd.WaitDelay = time.Second
 	err = cmd.Run()
 	text := strings.TrimSpace(out.String())
-	return err, text[max(0, len(text)-600):]
+	return text[max(0, len(text)-600):], err
 }
 
 // childMark tells a test's program that it is to be this one.
