@@ -49,7 +49,7 @@ func importCommand(call term.Call[ImportOptions]) *cli.Command {
 			&cli.StringFlag{Name: "split", Usage: "deal the images out: `SPLIT=SHARE,...` with shares that sum to 1"},
 			&cli.StringFlag{Name: "by", Value: "class", Usage: "deal out whole classes (class) or images of each class (image)"},
 			&cli.Float64Flag{Name: "crop-margin", Usage: "boxes: `SHARE` of the box's sides that is added to its crop on each side"},
-			&cli.IntFlag{Name: "min-box", Value: 1, Usage: "boxes: leave out those with a side below `N` pixels"},
+			&cli.IntFlag{Name: "min-box", DefaultText: "1", Usage: "boxes: leave out those with a side below `N` pixels"},
 			&cli.StringFlag{Name: "preset", Usage: "`DATASET` in --root: " + strings.Join(presetNames(), ", ")},
 			&cli.StringFlag{Name: "root", Usage: "`DIR` with the files of --preset, for glyphs the new one that they are drawn into"},
 			&cli.StringFlag{Name: "protocol", Usage: "`SPLIT` of --preset: official, half or prism, as the dataset has them"},
