@@ -5,6 +5,8 @@ import (
 	"math"
 	"sync"
 
+	"gonum.org/v1/gonum/floats"
+
 	"winnow/filters/noiserate"
 )
 
@@ -172,11 +174,7 @@ func (c channel) share(l *learner, i int, r []float64) (rest, total float64) {
 		}
 		rest *= c.prior / (float64(f.n)/float64(f.classes) + c.prior)
 	}
-	total = rest
-	for _, v := range r {
-		total += v
-	}
-	return rest, total
+	return rest, rest + floats.Sum(r)
 }
 
 // likelihood returns the mean log probability of the given labels, each fold's by the channel of the others.

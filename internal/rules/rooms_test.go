@@ -87,7 +87,7 @@ var rooms = []Room{
 		"backbone backbone/ort features internal/hint models"},
 
 	{"eval", "measures retrieval, clusters, classifiers and the detection of wrong labels",
-		"datasets features filters"},
+		"datasets features filters internal/spread"},
 	{"eval/tsne", "draws vectors as points of a plane: t-SNE by Barnes and Hut's tree, principal components",
 		"eval features"},
 
