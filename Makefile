@@ -4,7 +4,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 3s
 CONSUMER = internal/testing/consumer
 
-.PHONY: build demo test consumer check fmt vet lint race browser faults fuzz bench runtime clean golden pictures
+.PHONY: build demo test consumer check fmt vet lint race browser faults fuzz bench runtime clean golden pictures gpu-bundle
 
 build:
 	$(GO) build -o bin/winnow ./cmd/winnow
@@ -15,8 +15,10 @@ runtime: build
 demo: runtime
 	bin/winnow demo --out demo
 
+# The second line decodes and resizes without vector instructions, as other processors do.
 test: runtime consumer
 	$(GO) test ./...
+	GODEBUG=cpu.avx2=off $(GO) test ./backbone ./backbone/jfif
 
 # A program of another module, which ./... does not see.
 consumer:
@@ -85,8 +87,12 @@ fuzz: runtime
 		done; \
 	done
 
+# Everything that experiments/gpu needs on a machine with a GPU and without network, in parts: copy them there, then sh run.sh.
+gpu-bundle:
+	GO="$(GO)" sh experiments/gpu/bundle.sh gpu-bundle
+
 bench: runtime
 	$(GO) test -run '^$$' -bench . -benchtime 2s ./...
 
 clean:
-	rm -rf bin demo
+	rm -rf bin demo gpu-bundle gpu-results

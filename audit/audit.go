@@ -60,6 +60,7 @@ type Options struct {
 	Rounds int                                                             // crossfit, combined: partings into folds, whose mean log probabilities judge; 0: 1
 	Tune   func(context.Context, *crossfit.Lesson) (crossfit.Tuned, error) // crossfit, combined: fine-tunes a network for a fold; nil: heads on the vectors are all
 	Told   func(done, total, kept int, where string)                       // how many steps the heads or networks of crossfit and combined have done, kept of them by an earlier audit; may be nil
+	Shared *Shared                                                         // what scorers asked before found out about the same set with the same options; nil: nothing
 }
 
 // Result is the outcome of an audit.
@@ -120,7 +121,7 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 		r.finish(rows, o)
 		return r, nil
 	}
-	z, start, free, err := judgedVectors(ctx, set, o.Whiten)
+	z, start, free, err := judgedVectors(ctx, set, o.Whiten, o.Shared)
 	if err != nil {
 		return Result{}, err
 	}
@@ -155,7 +156,7 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 			if err := free(); err != nil {
 				return Result{}, err
 			}
-			if z, _, free, err = judgedVectors(ctx, relabelled{found, set.Labels}, true); err != nil {
+			if z, _, free, err = judgedVectors(ctx, relabelled{found, set.Labels}, true, new(Shared)); err != nil {
 				return Result{}, err
 			}
 		}
@@ -210,6 +211,9 @@ func (o Options) filled(set features.Set) (Options, error) {
 		return o, fmt.Errorf("audit: %d scores by %s and %d orders, expected one for each of %d rows", len(g.Scores), g.Name, len(g.Orders), set.Len())
 	}
 	o.Scorer = judges.Named(cmp.Or(o.Scorer, judges.Default))
+	if o.Shared == nil {
+		o.Shared = &Shared{alone: true}
+	}
 	o.Copies = cmp.Or(o.Copies, findings.CopyBound)
 	return o, nil
 }

@@ -56,6 +56,9 @@ func ask(ctx context.Context, z, stored features.Set, start *head.Head, o Option
 	by.names = o.Names
 	defer func() { verdict.Why = by.why(verdict.Why) }()
 	heads := crossfit.Options{Folds: o.Folds, Rounds: o.Rounds, Parts: o.Parts, Seed: o.Seed, Told: o.Told, Tune: o.Tune, Chose: by.chose, Start: start}
+	if !o.Shared.alone {
+		heads.Shared = &o.Shared.heads
+	}
 	if len(o.Names) > 1 && len(o.Names) == len(o.Parts) {
 		heads.Counted = by.count
 	}
@@ -68,7 +71,7 @@ func ask(ctx context.Context, z, stored features.Set, start *head.Head, o Option
 	}
 	if _, err := judges.Find(o.Scorer); err == nil {
 		verdict, err = judges.Ask(ctx, z, o.Classes, o.Scorer, judges.Options{
-			Neighbours: o.Neighbours, Folds: o.Folds, MaxMem: o.MaxMem, Rand: train.Rand(o.Seed, "judges", 0),
+			Neighbours: o.Neighbours, Folds: o.Folds, MaxMem: o.MaxMem, Rand: train.Rand(o.Seed, "judges", 0), Shared: &o.Shared.judges,
 			Heads: func(do func(row int, p []float64)) error {
 				return crossfit.Probabilities(ctx, stored.Labelled(), o.Classes, heads, do)
 			},

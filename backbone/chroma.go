@@ -88,19 +88,18 @@ func (p *planes) repeat(uv []uint32, row, x0 int) {
 
 // vertical is (3·near + far + bias)/4 of two rows of chroma at full width; of one row it is the row.
 func (p *planes) vertical(uv []uint32, near, far, x0 int, bias uint32) {
-	p.weigh(uv, near, far, x0)
-	for i, v := range uv {
-		uv[i] = (v + bias) >> 2 & (255 * twoLanes)
-	}
+	p.weigh(uv, near, far, x0, bias, 2)
 }
 
-// weigh is 3·near + far of two rows of chroma, from a column on.
-func (p *planes) weigh(t []uint32, near, far, column int) {
+// weigh is 3·near + far + bias of two rows of chroma, from a column on, shifted right: by 2 to a byte, or by 0.
+func (p *planes) weigh(t []uint32, near, far, column int, bias uint32, shift uint) {
 	near, far = near*p.img.CStride+column, far*p.img.CStride+column
 	nb, nr := p.img.Cb[near:][:len(t)], p.img.Cr[near:][:len(t)]
 	fb, fr := p.img.Cb[far:][:len(t)], p.img.Cr[far:][:len(t)]
-	for i := range t {
-		t[i] = 3*(uint32(nb[i])|uint32(nr[i])<<16) + (uint32(fb[i]) | uint32(fr[i])<<16)
+	mask := uint32(1<<(10-shift)-1) * twoLanes
+	for i := weighVector(t, nb, nr, fb, fr, bias, shift); i < len(t); i++ {
+		sum := 3*(uint32(nb[i])|uint32(nr[i])<<16) + (uint32(fb[i]) | uint32(fr[i])<<16)
+		t[i] = (sum + bias) >> shift & mask
 	}
 }
 
@@ -110,7 +109,7 @@ func (p *planes) triangle(uv []uint32, near, far, x0 int, even, odd uint32) {
 	first, last := x0/2, (x0+len(uv)-1)/2
 	t := p.sum[:last-first+3] // t[i] is column first-1+i
 	from, to := max(first-1, 0), min(last+1, p.cw-1)
-	p.weigh(t[from-first+1:to-first+2], near, far, from)
+	p.weigh(t[from-first+1:to-first+2], near, far, from, 0, 0)
 	if first == 0 {
 		t[0] = t[1]
 	}
@@ -121,6 +120,8 @@ func (p *planes) triangle(uv []uint32, near, far, x0 int, even, odd uint32) {
 		uv[0] = (3*t[1] + t[2] + odd) >> 4 & mask
 		uv, t = uv[1:], t[1:]
 	}
+	done := triangleVector(uv, t, even, odd)
+	uv, t = uv[2*done:], t[done:]
 	for len(uv) >= 2 && len(t) >= 3 {
 		c := 3 * t[1]
 		uv[0] = (c + t[0] + even) >> 4 & mask
@@ -166,8 +167,8 @@ func toRGB(dst, luma []byte, uv []uint32) {
 	uv = uv[:len(luma)]
 	dst = dst[:3*len(luma)]
 	t := jfifColours
-	for i, y := range luma {
-		c := uv[i]
+	for i := toRGBVector(dst, luma, uv); i < len(luma); i++ {
+		y, c := luma[i], uv[i]
 		v := t.cb[uint8(c)] + t.cr[uint8(c>>16)] + uint64(y)*lanes
 		d := dst[3*i : 3*i+3 : 3*i+3]
 		d[0], d[1], d[2] = t.clip[v&mask], t.clip[v>>32&mask], t.clip[v>>48&mask]

@@ -138,11 +138,13 @@ const halfWeight = 1 << (weightBits - 1)
 func resampleRow(dst, src []byte, from int, t *taps) {
 	n := len(t.start)
 	red, green, blue := dst[:n], dst[n:2*n], dst[2*n:3*n]
+	done := resampleRowVector(red, green, blue, src, from, t)
 	if t.width == group { // shrinking a photograph to the size of a network, bilinear
-		resampleRow4(red, green, blue, src, from, t)
+		resampleRow4(red, green, blue, src, from, t, done)
 		return
 	}
-	for i, s := range t.start {
+	for i := done; i < n; i++ {
+		s := t.start[i]
 		p := src[3*(s-from) : 3*(s-from+t.width)]
 		r, g, b := int32(halfWeight), int32(halfWeight), int32(halfWeight)
 		for _, w := range t.weights[i*t.width : (i+1)*t.width] {
@@ -157,12 +159,12 @@ func resampleRow(dst, src []byte, from int, t *taps) {
 	}
 }
 
-// resampleRow4 is resampleRow with four weights, written out.
-func resampleRow4(red, green, blue, src []byte, from int, t *taps) {
-	weights := t.weights
-	red, green, blue = red[:len(t.start)], green[:len(t.start)], blue[:len(t.start)]
+// resampleRow4 is resampleRow with four weights, written out, from an output on.
+func resampleRow4(red, green, blue, src []byte, from int, t *taps, begin int) {
+	weights, starts := t.weights[group*begin:], t.start[begin:]
+	red, green, blue = red[begin:][:len(starts)], green[begin:][:len(starts)], blue[begin:][:len(starts)]
 	clip := clipTable
-	for i, s := range t.start {
+	for i, s := range starts {
 		if len(weights) < group {
 			break
 		}
@@ -192,13 +194,14 @@ func resampleGrey(dst, src []byte, from int, t *taps) {
 func resampleColumns(sum []int32, rows *[group][]byte, w *[group]int32, begin bool) {
 	a, b, c, d := rows[0][:len(sum)], rows[1][:len(sum)], rows[2][:len(sum)], rows[3][:len(sum)]
 	w0, w1, w2, w3 := w[0], w[1], w[2], w[3]
+	done := resampleColumnsVector(sum, rows, w, begin)
 	if begin {
-		for i := range sum {
+		for i := done; i < len(sum); i++ {
 			sum[i] = halfWeight + w0*int32(a[i]) + w1*int32(b[i]) + w2*int32(c[i]) + w3*int32(d[i])
 		}
 		return
 	}
-	for i := range sum {
+	for i := done; i < len(sum); i++ {
 		sum[i] += w0*int32(a[i]) + w1*int32(b[i]) + w2*int32(c[i]) + w3*int32(d[i])
 	}
 }

@@ -186,3 +186,20 @@ func FuzzMend(f *testing.F) {
 		}
 	})
 }
+
+// A table whose images are called by their rows is mended by them; every other byte stays.
+func TestMendNumbered(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "labels.csv")
+	if err := os.WriteFile(source, []byte("given_label,true_label,note\r\n4,6,\"a, b\"\r\n9,9,\r\n0,9,x\r\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d, err := Read(source, ReadOptions{Numbered: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	did, err := Mend(&out, source, d, map[int]Decision{0: {Label: "6"}, 1: {Drop: true}})
+	if want := "given_label,true_label,note\r\n6,6,\"a, b\"\r\n0,9,x\r\n"; err != nil || out.String() != want || did.Relabelled != 1 || did.Dropped != 1 {
+		t.Errorf("mended %q %+v %v, expected %q", out.String(), did, err, want)
+	}
+}

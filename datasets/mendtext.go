@@ -181,7 +181,7 @@ func (m *mender) csv(raw io.Reader) error {
 	var passed bytes.Buffer // what the parser has read and is not yet copied
 	in := csv.NewReader(io.TeeReader(raw, &passed))
 	in.Comma, in.FieldsPerRecord = m.comma, -1
-	at, path, label := int64(0), -1, -1
+	at, path, label := int64(0), -1, -1 // path stays -1 in a numbered table
 	for {
 		record, err := in.Read()
 		if errors.Is(err, io.EOF) {
@@ -193,8 +193,11 @@ func (m *mender) csv(raw io.Reader) error {
 		}
 		text := passed.Next(int(in.InputOffset() - at))
 		at = in.InputOffset()
-		if path < 0 {
+		if label < 0 {
 			places, _, _, err := reading{}.header("", record)
+			if err != nil && m.d.Samples[0].Path == "0" {
+				places, _, _, err = (reading{ReadOptions: ReadOptions{Numbered: true}}).header("", record)
+			}
 			if err != nil {
 				return fmt.Errorf(":1: %w", err)
 			}
@@ -215,8 +218,11 @@ func (m *mender) record(in *csv.Reader, record []string, path, label int, text [
 	if len(record) <= max(path, label) {
 		return fmt.Errorf(":%d: %d fields, expected more", m.line, len(record))
 	}
-	was := strings.TrimSpace(record[label])
-	what, err := m.decide(strings.TrimSpace(record[path]), was)
+	was, name := strings.TrimSpace(record[label]), strconv.Itoa(m.next)
+	if path >= 0 {
+		name = strings.TrimSpace(record[path])
+	}
+	what, err := m.decide(name, was)
 	switch {
 	case err != nil:
 		return err

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -15,17 +16,38 @@ import (
 type Detection struct {
 	Samples        int     `json:"samples"`
 	Wrong          int     `json:"wrong"`
-	AUROC          float64 `json:"auroc"` // NaN is never written: 0.5 where one kind is missing
+	AUROC          float64 `json:"auroc"` // 0.5 where one kind is missing; in JSON null
 	AP             float64 `json:"ap"`
 	Removed        int     `json:"removed"`         // samples not kept
 	Precision      float64 `json:"precision"`       // wrong among removed
-	Recall         float64 `json:"recall"`          // removed among wrong
+	Recall         float64 `json:"recall"`          // removed among wrong; null in JSON where none is wrong, as are the recalls at a budget and AP
 	F1             float64 `json:"f1"`              // of those two
 	FilterAccuracy float64 `json:"filter_accuracy"` // clean among kept (PRISM, Fig. 2)
 	KeepRecall     float64 `json:"keep_recall"`     // kept among clean
 	Found1         float64 `json:"recall_at_1_percent"`
 	Found5         float64 `json:"recall_at_5_percent"` // of the wrong ones, those among the most suspect 5 % of the samples
 	FoundAll       float64 `json:"recall_at_wrong"`     // among as many as are wrong
+}
+
+// MarshalJSON writes null for what cannot be measured where labels of one kind are missing.
+func (d Detection) MarshalJSON() ([]byte, error) {
+	type plain Detection // without this method
+	out := struct {
+		plain
+		AUROC    *float64 `json:"auroc"`
+		AP       *float64 `json:"ap"`
+		Recall   *float64 `json:"recall"`
+		Found1   *float64 `json:"recall_at_1_percent"`
+		Found5   *float64 `json:"recall_at_5_percent"`
+		FoundAll *float64 `json:"recall_at_wrong"`
+	}{plain: plain(d)}
+	if d.Wrong > 0 && d.Wrong < d.Samples {
+		out.AUROC = &d.AUROC
+	}
+	if d.Wrong > 0 {
+		out.AP, out.Recall, out.Found1, out.Found5, out.FoundAll = &d.AP, &d.Recall, &d.Found1, &d.Found5, &d.FoundAll
+	}
+	return json.Marshal(out)
 }
 
 // Detect compares scores (higher: cleaner) and the kept samples with the truth.

@@ -2,9 +2,11 @@ package eval
 
 import (
 	"cmp"
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -54,5 +56,30 @@ func TestRecallAtBudget(t *testing.T) {
 	one, err := Detect([]float64{0.9, 0.1, 0.8}, []bool{false, true, false}, []bool{true, true, true})
 	if err != nil || one.Found1 != 1 || one.FoundAll != 1 {
 		t.Errorf("%+v, %v", one, err)
+	}
+}
+
+// What cannot be measured is null in JSON, and reads back as nothing.
+func TestDetectionJSON(t *testing.T) {
+	for _, c := range []struct {
+		wrong []bool
+		want  string
+	}{
+		{[]bool{false, false}, `"auroc":null,"ap":null,"recall":null,"recall_at_1_percent":null,"recall_at_5_percent":null,"recall_at_wrong":null`},
+		{[]bool{true, true}, `"auroc":null,"ap":1,"recall":0,`},
+		{[]bool{true, false}, `"auroc":1,"ap":1,"recall":0,`},
+	} {
+		d, err := Detect([]float64{0.1, 0.9}, c.wrong, []bool{true, true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(&d)
+		if err != nil || !strings.Contains(string(b), c.want) {
+			t.Errorf("%v: %s %v, expected it to hold %s", c.wrong, b, err, c.want)
+		}
+		var back Detection
+		if err := json.Unmarshal(b, &back); err != nil || back.Samples != 2 || back.Wrong != d.Wrong {
+			t.Errorf("%v: reads back as %+v %v", c.wrong, back, err)
+		}
 	}
 }

@@ -47,6 +47,8 @@ type Options struct {
 	// Counted is told, fold by fold, what share each backbone has in the similarities that a fold is judged by: their spread over the
 	// classes, as it is weighed. May be nil.
 	Counted func(shares []float64)
+	// Shared keeps what heads made of the labels, or has it from an earlier call for the same set and options; may be nil.
+	Shared *Shared
 
 	round, part int
 	starts      []*head.Head // of the parts
@@ -90,7 +92,7 @@ func Probabilities(ctx context.Context, set features.Set, classes int, opts Opti
 }
 
 // each learns fold by fold and calls do for its rows, with the weighing that led to their probabilities.
-func each(ctx context.Context, set features.Set, classes int, opts Options, do func(c columned, row int, w weighing, p []float64)) error {
+func each(ctx context.Context, set features.Set, classes int, opts Options, do said) error {
 	opts.Folds = cmp.Or(opts.Folds, 5)
 	if opts.Told == nil {
 		opts.Told = func(int, int, int, string) {}

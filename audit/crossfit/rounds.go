@@ -12,8 +12,19 @@ import (
 	"winnow/head"
 )
 
-// rounds is each for every round.
-func rounds(ctx context.Context, set features.Set, classes int, opts Options, do func(c columned, row int, w weighing, p []float64)) error {
+// said is called with what is said of a row: the probabilities of its classes, and the weighing that led to them.
+type said func(c columned, row int, w weighing, p []float64)
+
+// rounds is each for every round, or what they came to before.
+func rounds(ctx context.Context, set features.Set, classes int, opts Options, do said) error {
+	if opts.Shared == nil {
+		return learnRounds(ctx, set, classes, opts, do)
+	}
+	return opts.Shared.replay(do, func(do said) error { return learnRounds(ctx, set, classes, opts, do) })
+}
+
+// learnRounds is each for every round.
+func learnRounds(ctx context.Context, set features.Set, classes int, opts Options, do said) error {
 	opts.Rounds, opts.kept = max(opts.Rounds, 1), new(int)
 	if len(opts.Parts) == 0 {
 		opts.Parts = []int{set.Dim()}

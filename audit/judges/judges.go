@@ -18,7 +18,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"winnow/eval"
 	"winnow/features"
 	"winnow/filters/leaveout"
 	"winnow/internal/catalog"
@@ -143,6 +142,7 @@ type Options struct {
 	Folds      int        // of the probes; default 5
 	MaxMem     int64      // of similarities, bytes
 	Rand       *rand.Rand // parts the images into folds
+	Shared     *Shared    // what judges who were asked before found out about the same labels; nil: nothing
 }
 
 // Opinion is what is said of the labels of a set, an entry for each row.
@@ -195,41 +195,26 @@ type Verdict struct {
 
 // Ask asks the judge of a name about z, whose labels are 0 … classes-1 or negative for none. Rows need no unit length.
 func Ask(ctx context.Context, z features.Set, classes int, name string, opts Options) (Verdict, error) {
-	var verdict Verdict
-	err := Each(ctx, z, classes, []string{name}, opts, func(_ Judge, v Verdict) error {
-		verdict = v
-		return nil
-	})
-	return verdict, err
-}
-
-// Each asks several judges about the same labels in turn. What more than one of them needs is computed once.
-func Each(ctx context.Context, z features.Set, classes int, names []string, opts Options, do func(Judge, Verdict) error) error {
 	if opts.Neighbours < 1 {
 		opts.Neighbours = 10
 	}
 	if opts.Folds < 2 {
 		opts.Folds = 5
 	}
-	var once shared
-	for _, name := range names {
-		j, err := Find(name)
-		if err != nil {
-			return err
-		}
-		s, err := leaveout.New(z, classes)
-		if err != nil {
-			return fmt.Errorf("judges: %w", err)
-		}
-		b := &bench{ctx: ctx, s: s, opts: opts, once: &once, v: Verdict{Classes: s, Opinion: Undecided(z.Labels)}}
-		if err := j.judge(b); err != nil {
-			return err
-		}
-		if err := do(j, b.v); err != nil {
-			return err
-		}
+	if opts.Shared == nil {
+		opts.Shared = new(Shared)
 	}
-	return nil
+	j, err := Find(name)
+	if err != nil {
+		return Verdict{}, err
+	}
+	s, err := leaveout.New(z, classes)
+	if err != nil {
+		return Verdict{}, fmt.Errorf("judges: %w", err)
+	}
+	b := &bench{ctx: ctx, s: s, opts: opts, once: opts.Shared, v: Verdict{Classes: s, Opinion: Undecided(z.Labels)}}
+	err = j.judge(b)
+	return b.v, err
 }
 
 // bench is where a judge works: images are counted as in s, classes by their columns.
@@ -237,16 +222,9 @@ type bench struct {
 	ctx  context.Context
 	s    *leaveout.Set
 	opts Options
-	once *shared
+	once *Shared
 	v    Verdict
 	gain float64 // of the best field over chance, in nats of all labels together
-}
-
-// shared is what several judges look at; nil: none has yet.
-type shared struct {
-	folds  []int
-	probed []float32 // probabilities of the probe out of sample, a row of columns for each image
-	near   [][]eval.Neighbour
 }
 
 // say notes the verdict on image i: the order and score of its label, and the column that fits best with its score.

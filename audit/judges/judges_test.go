@@ -55,13 +55,14 @@ func judged(t testing.TB, z features.Set, name string) Verdict {
 // judgedByAll asks all judges of the catalog, the probe fitted once.
 func judgedByAll(t testing.TB, z features.Set) map[string]Verdict {
 	t.Helper()
-	all := map[string]Verdict{}
-	err := Each(context.Background(), z, 32, Names(), Options{Rand: rand.New(rand.NewPCG(1, 2)), Heads: headsOf(z, 32)}, func(j Judge, v Verdict) error {
-		all[j.Name] = v
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
+	all, opts := map[string]Verdict{}, Options{Heads: headsOf(z, 32), Shared: new(Shared)}
+	for _, name := range Names() {
+		opts.Rand = rand.New(rand.NewPCG(1, 2))
+		v, err := Ask(context.Background(), z, 32, name, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = v
 	}
 	return all
 }
@@ -250,7 +251,7 @@ func TestConfidentAgainstLoops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{ctx: context.Background(), s: c.Classes, opts: Options{Folds: 5, Rand: rand.New(rand.NewPCG(1, 2))}, once: &shared{}}
+	b := &bench{ctx: context.Background(), s: c.Classes, opts: Options{Folds: 5, Rand: rand.New(rand.NewPCG(1, 2))}, once: new(Shared)}
 	if err := b.outOfSample(func(i, _ int, row []float64) { p[i] = slices.Clone(row) }); err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +292,7 @@ func TestConfidentAgainstLoops(t *testing.T) {
 func TestMarginAgainstLoops(t *testing.T) {
 	z, _ := fine(2, 0.3)
 	own, margin, confident := judged(t, z, "probe"), judged(t, z, Margin), judged(t, z, Confident)
-	b := &bench{ctx: context.Background(), s: own.Classes, opts: Options{Folds: 5, Rand: rand.New(rand.NewPCG(1, 2))}, once: &shared{}}
+	b := &bench{ctx: context.Background(), s: own.Classes, opts: Options{Folds: 5, Rand: rand.New(rand.NewPCG(1, 2))}, once: new(Shared)}
 	if err := b.outOfSample(func(i, y int, p []float64) {
 		best, rival := y, math.Inf(-1)
 		for k, v := range p {

@@ -16,16 +16,17 @@ var penalties = []float64{1e-3, 3e-4, 1e-4, 3e-5, 1e-5}
 // the one under which the given labels of the first fold are likeliest.
 func (b *bench) outOfSample(do func(i, y int, p []float64)) error {
 	c := len(b.s.Classes)
-	if b.once.probed == nil {
-		b.once.probed = make([]float32, b.s.Z.Len()*c)
-		if err := b.probe(b.once.probed); err != nil {
-			return err
-		}
+	probed, err := b.once.probed.get(func() ([]float32, error) {
+		probed := make([]float32, b.s.Z.Len()*c)
+		return probed, b.probe(probed)
+	})
+	if err != nil {
+		return err
 	}
 	p := make([]float64, c)
 	for i, label := range b.s.Z.Labels {
 		for k := range p {
-			p[k] = float64(b.once.probed[i*c+k])
+			p[k] = float64(probed[i*c+k])
 		}
 		do(i, b.s.Column[label], p)
 	}
@@ -60,15 +61,14 @@ func (b *bench) probe(probed []float32) error {
 
 // folds returns the fold of each image.
 func (b *bench) folds() []int {
-	if b.once.folds != nil {
-		return b.once.folds
-	}
-	column := make([]int, b.s.Z.Len())
-	for i, y := range b.s.Z.Labels {
-		column[i] = b.s.Column[y]
-	}
-	b.once.folds = Part(column, len(b.s.Classes), b.opts.Folds, b.opts.Rand)
-	return b.once.folds
+	folds, _ := b.once.folds.get(func() ([]int, error) {
+		column := make([]int, b.s.Z.Len())
+		for i, y := range b.s.Z.Labels {
+			column[i] = b.s.Column[y]
+		}
+		return Part(column, len(b.s.Classes), b.opts.Folds, b.opts.Rand), nil
+	})
+	return folds
 }
 
 // foldOut fits on the images outside a fold and calls do for those in it.

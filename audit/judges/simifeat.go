@@ -89,11 +89,9 @@ func (b *bench) simifeat(byRank bool) error {
 
 // near returns the nearest images of each, enough for a round among some of them.
 func (b *bench) near() ([][]eval.Neighbour, error) {
-	var err error
-	if b.once.near == nil {
-		b.once.near, err = eval.Nearest(b.ctx, b.s.Z, nil, 2*max(b.opts.Neighbours, 2), b.opts.MaxMem)
-	}
-	return b.once.near, err
+	return b.once.near.get(func() ([][]eval.Neighbour, error) {
+		return eval.Nearest(b.ctx, b.s.Z, nil, 2*max(b.opts.Neighbours, 2), b.opts.MaxMem)
+	})
 }
 
 // columns returns the column of each image's label.

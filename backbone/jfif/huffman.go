@@ -1,9 +1,15 @@
 package jfif
 
-import "encoding/binary"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
-// lookBits are decoded by one look into a table; codes of photographs are seldom longer.
-const lookBits = 9
+// lookBits are decoded by one look into a table; codes of photographs are seldom longer, with the coefficient behind them.
+const lookBits = 10
+
+// blockEnd marks in a short table the code after which a block has no more coefficients.
+const blockEnd = 0x80
 
 // huffman is a table of codes (C.2).
 type huffman struct {
@@ -71,87 +77,117 @@ func (t *huffman) build(counts, values []byte) bool {
 	return true
 }
 
-// shorten fills the table of coefficients that are known together with their codes by one look.
+// shorten fills the table of coefficients that are known together with their codes by one look. Sixteen zeros are a
+// coefficient 0 after fifteen. In a table of differences the mark of a block's end has no meaning.
 func (t *huffman) shorten() {
 	for i, e := range t.look {
 		n, run, size := int(e>>8), uint32(e>>4&15), int(e&15)
-		if size == 0 || n+size > lookBits {
+		if n == 0 || n+size > lookBits {
 			continue
 		}
 		v := int32(i>>(lookBits-n-size)) & (1<<size - 1)
-		if v < 1<<(size-1) {
+		switch {
+		case size > 0 && v < 1<<(size-1):
 			v += -1<<size + 1
+		case size == 0 && run < 15:
+			run = blockEnd
 		}
 		t.short[i] = uint32(v)<<16 | run<<8 | uint32(n+size)
 	}
 }
 
-// fill makes at least 32 bits ready. After the end of the coded data come zeros, which are counted.
-func (d *decoder) fill() {
-	for d.count <= 32 {
-		if d.pos+4 <= len(d.data) {
-			v := binary.BigEndian.Uint32(d.data[d.pos:])
-			if inverse := ^v; (inverse-0x01010101)&^inverse&0x80808080 == 0 { // no byte is ff
-				d.bits = d.bits<<32 | uint64(v)
-				d.count += 32
-				d.pos += 4
-				continue
-			}
+// reservoir holds coded data that have been read ahead: bits, of which the first count from above are unread and those
+// behind them are the beginning of what follows in the window, or 0.
+type reservoir struct {
+	bits    uint64
+	count   uint
+	window  [4096 + 8]byte // coded data without the zeros behind bytes of ff; those from at to end are unread
+	at, end int
+	pos     int // in the file, behind the window
+	padded  int // bits at the end of all that come after the end of the coded data
+}
+
+// fill makes at least 56 bits ready.
+func (r *reservoir) fill(data []byte) {
+	if r.at+8 > r.end {
+		r.slide(data)
+	}
+	r.bits |= binary.BigEndian.Uint64(r.window[r.at:]) >> (r.count & 63)
+	r.at += int(63-r.count) >> 3
+	r.count |= 56
+}
+
+// slide fills the window. After the end of the coded data come zeros, which are counted.
+func (r *reservoir) slide(data []byte) {
+	r.end = copy(r.window[:], r.window[r.at:r.end])
+	r.at = 0
+	for r.end < len(r.window) {
+		n := copy(r.window[r.end:], data[r.pos:])
+		if i := bytes.IndexByte(r.window[r.end:r.end+n], 0xff); i >= 0 {
+			n = i
 		}
-		var b byte
+		r.end += n
+		r.pos += n
 		switch {
-		case d.pos+1 >= len(d.data):
-			d.padded += 8
-		case d.data[d.pos] != 0xff:
-			b = d.data[d.pos]
-			d.pos++
-		case d.data[d.pos+1] == 0: // an ff of the data has a zero after it
-			b = 0xff
-			d.pos += 2
-		default: // a marker
-			d.padded += 8
+		case r.end == len(r.window):
+		case r.pos+1 < len(data) && data[r.pos+1] == 0: // an ff of the data has a zero after it
+			r.window[r.end] = 0xff
+			r.end++
+			r.pos += 2
+		default: // a marker, or the file's end
+			if r.end < 8 {
+				clear(r.window[r.end:8])
+				r.padded += 8 * (8 - r.end)
+				r.end = 8
+			}
+			return
 		}
-		d.bits = d.bits<<8 | uint64(b)
-		d.count += 8
 	}
 }
 
 // value decodes one; at least 16 bits must be ready.
-func (d *decoder) value(t *huffman) byte {
-	if e := t.look[d.bits>>(d.count-lookBits)&(1<<lookBits-1)]; e != 0 {
-		d.count -= int(e >> 8)
+func (r *reservoir) value(t *huffman) byte {
+	if e := t.look[r.bits>>(64-lookBits)]; e != 0 {
+		r.drop(uint(e >> 8))
 		return byte(e)
 	}
-	code := int32(d.bits >> (d.count - 16) & 0xffff)
+	code := int32(r.bits >> 48)
 	n := lookBits + 1
 	for code >= t.beyond[n] {
 		n++
 	}
-	d.count -= n // 17 bits, of no code: the offset's index panics, which Decode turns into an error
+	r.drop(uint(n)) // 17 bits, of no code: the offset's index panics, which Decode turns into an error
 	return t.values[t.offset[n]+code>>(16-n)]
 }
 
+// drop passes over bits that are ready.
+func (r *reservoir) drop(n uint) {
+	r.bits <<= n & 63
+	r.count -= n
+}
+
 // take reads bits that are ready.
-func (d *decoder) take(n int) int32 {
-	d.count -= n
-	return int32(d.bits >> d.count & (1<<n - 1))
+func (r *reservoir) take(n int) int32 {
+	v := int32(r.bits >> 1 >> (63 - uint(n)&63))
+	r.drop(uint(n))
+	return v
 }
 
 // number reads one of n bits (F.2.2.1, figure F.12).
-func (d *decoder) number(n int) int32 {
-	v := d.take(n)
+func (r *reservoir) number(n int) int32 {
+	v := r.take(n)
 	if n > 0 && v < 1<<(n-1) {
 		v += -1<<n + 1
 	}
 	return v
 }
 
-// overrun reports that more was decoded than was there.
-func (d *decoder) overrun() bool { return d.padded > d.count }
+// unread returns how many bits of the coded data are left in the reservoir; negative: more was decoded than was there.
+func (r *reservoir) unread() int { return int(r.count) + 8*(r.end-r.at) - r.padded }
 
 // byteEnd drops the bits up to the next marker; false where whole bytes of data would be dropped.
-func (d *decoder) byteEnd() bool {
-	left := d.count - d.padded
-	d.bits, d.count, d.padded = 0, 0, 0
+func (r *reservoir) byteEnd() bool {
+	left := r.unread()
+	r.bits, r.count, r.at, r.end, r.padded = 0, 0, 0, 0, 0
 	return left >= 0 && left < 8
 }

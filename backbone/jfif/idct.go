@@ -32,7 +32,7 @@ func idct(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
 	for x := range 8 {
 		in := func(y int) int32 { return int32(coefs[8*y+x]) * quant[8*y+x] }
 		if coefs[8+x]|coefs[16+x]|coefs[24+x]|coefs[32+x]|coefs[40+x]|coefs[48+x]|coefs[56+x] == 0 {
-			v := in(0) << between
+			v := (in(0)<<fractional + 1<<(columnShift-1)) >> columnShift // in(0) << between, and eight's bits beyond 32
 			for y := range 8 {
 				work[8*y+x] = v
 			}
@@ -46,7 +46,7 @@ func idct(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
 		w := (*[8]int32)(work[8*y:])
 		out := (*[8]byte)(dst[y*stride:])
 		if w[1]|w[2]|w[3]|w[4]|w[5]|w[6]|w[7] == 0 {
-			v := sample((w[0] + 1<<(rowShift-fractional-1)) >> (rowShift - fractional))
+			v := sample((w[0]<<fractional + 1<<(rowShift-1)) >> rowShift)
 			*out = [8]byte{v, v, v, v, v, v, v, v}
 			continue
 		}

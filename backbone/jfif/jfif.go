@@ -38,7 +38,7 @@ type component struct {
 // decoder is the state of one picture.
 type decoder struct {
 	data []byte
-	pos  int
+	reservoir
 
 	w, h         int
 	side         int // samples across a block of luma; 8: the whole picture
@@ -50,9 +50,6 @@ type decoder struct {
 	huffmans     [2][4]huffman // DC, AC
 	restart      int           // units between restart markers, 0: none
 	notYCbCr     bool
-	bits         uint64 // the last count of them are unread
-	count        int
-	padded       int // of those that come after the end of the coded data
 	blocksToSkip int // of a progressive scan: they hold nothing more (EOBRUN)
 }
 

@@ -56,14 +56,19 @@ func (d *decoder) repeatChroma(m *image.YCbCr) {
 func (d *decoder) transform(c *component, x, y int, coefs *[64]int16) {
 	stride := c.side * c.stride
 	dst, quant := c.plane[c.side*(y*stride+x):], &d.quant[c.quant]
-	switch c.side {
-	case 8:
+	_ = dst[(c.side-1)*(stride+1)] // the vectors' stores are not checked
+	switch {
+	case c.side == 8 && avx2:
+		idctAVX2(&dst[0], stride, coefs, quant)
+	case c.side == 8:
 		idct(dst, stride, coefs, quant)
-	case 4:
+	case c.side == 4 && avx2:
+		idct4AVX2(&dst[0], stride, coefs, quant)
+	case c.side == 4:
 		idct4(dst, stride, coefs, quant)
-	case 2:
+	case c.side == 2:
 		idct2(dst, stride, coefs, quant)
-	case 1:
+	default:
 		dst[0] = sample((int32(coefs[0])*quant[0] + 4) >> 3)
 	}
 }
@@ -98,7 +103,7 @@ func idct4(dst []byte, stride int, coefs *[64]int16, quant *[64]int32) {
 		}
 		in := func(y int) int32 { return int32(coefs[8*y+x]) * quant[8*y+x] }
 		if coefs[8+x]|coefs[16+x]|coefs[24+x]|coefs[40+x]|coefs[48+x]|coefs[56+x] == 0 {
-			v := in(0) << between
+			v := (in(0)<<(fractional+1) + 1<<columnShift) >> (columnShift + 1) // in(0) << between, and four's bits beyond 32
 			work[x], work[8+x], work[16+x], work[24+x] = v, v, v, v
 			continue
 		}

@@ -1,14 +1,27 @@
 package jfif
 
-import "slices"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // natural is the place, row by row, of the k-th coefficient in the order of the file (figure A.6). Damaged data may ask
-// for up to 15 more, which are never used.
-var natural = [80]byte{
-	0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
-	35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
-	63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63,
-}
+// for up to 15 more, and a block's end is 128 further: [outside] is no place of the block.
+var natural = func() (t [256]byte) {
+	copy(t[:], []byte{
+		0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21, 28,
+		35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51, 58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63})
+	for k := 64; k < len(t); k++ {
+		t[k] = outside
+	}
+	return t
+}()
+
+// outside is where a buffer takes what is beyond its block.
+const outside = 64
+
+// buffer is a block with room behind it for any index of a byte.
+type buffer [256]int16
 
 // pass is what one scan adds: coefficients from to last, shifted by low bits; refine: one bit more of them (G.1.1.1).
 type pass struct {
@@ -64,7 +77,7 @@ func (d *decoder) units(list []*component, p pass) bool {
 	}
 	d.restarted(list)
 	left, next := d.restart, byte(0)
-	var block [64]int16
+	var block buffer
 	for y := range down {
 		for x := range across {
 			if d.restart > 0 && left == 0 {
@@ -90,7 +103,7 @@ func (d *decoder) units(list []*component, p pass) bool {
 				}
 			}
 		}
-		if d.overrun() {
+		if d.unread() < 0 {
 			return false
 		}
 	}
@@ -99,29 +112,30 @@ func (d *decoder) units(list []*component, p pass) bool {
 
 // restarted forgets what is behind.
 func (d *decoder) restarted(list []*component) {
-	d.bits, d.count, d.padded, d.blocksToSkip = 0, 0, 0, 0
+	d.blocksToSkip = 0
 	for _, c := range list {
 		c.dc = 0
 	}
 }
 
 // block reads what a scan has of one block.
-func (d *decoder) block(c *component, x, y int, p pass, buffer *[64]int16) bool {
+func (d *decoder) block(c *component, x, y int, p pass, buffer *buffer) bool {
 	if !d.progressive {
-		*buffer = [64]int16{}
+		b := (*[64]int16)(buffer[:64])
+		*b = [64]int16{}
 		if !d.sequential(c, buffer) {
 			return false
 		}
-		d.transform(c, x, y, buffer)
+		d.transform(c, x, y, b)
 		return true
 	}
 	b := &c.coefs[y*c.stride+x]
 	switch {
 	case p.from == 0 && p.refine:
-		d.fill()
+		d.fill(d.data)
 		b[0] |= int16(d.take(1) << p.low)
 	case p.from == 0:
-		d.fill()
+		d.fill(d.data)
 		c.dc += d.number(int(d.value(c.dcTable)))
 		b[0] = int16(c.dc << p.low)
 	case p.refine:
@@ -132,43 +146,71 @@ func (d *decoder) block(c *component, x, y int, p pass, buffer *[64]int16) bool 
 	return true
 }
 
-// sequential reads a whole block (F.2.2).
-func (d *decoder) sequential(c *component, b *[64]int16) bool {
+// sequential reads a whole block (F.2.2), which holds zeros. The reservoir is kept in variables, and filled for three
+// coefficients of which each takes no more than lookBits: most of the time of a whole picture is spent here.
+func (d *decoder) sequential(c *component, b *buffer) bool {
 	if d.count < 32 {
-		d.fill()
+		d.fill(d.data)
 	}
-	c.dc += d.number(int(d.value(c.dcTable)))
+	if e := c.dcTable.short[d.bits>>(64-lookBits)]; e != 0 {
+		d.drop(uint(e & 255))
+		c.dc += int32(e) >> 16
+	} else {
+		c.dc += d.number(int(d.value(c.dcTable)))
+	}
 	b[0] = int16(c.dc)
 	t := c.acTable
-	for k := 1; k < 64; k++ {
-		if d.count < 32 {
-			d.fill()
+	bits, count, k := d.bits, d.count, uint(1)
+	var e uint32
+	for k < 64 {
+		if d.at+8 > d.end {
+			d.slide(d.data)
 		}
-		if e := t.short[d.bits>>(uint(d.count-lookBits)&63)&(1<<lookBits-1)]; e != 0 { // most are
-			d.count -= int(e & 255)
-			k += int(e >> 8 & 15)
-			b[natural[k]] = int16(e >> 16)
-			if k > 63 {
-				return false
-			}
-			continue
+		bits |= binary.BigEndian.Uint64(d.window[d.at:]) >> (count & 63)
+		d.at += int(63-count) >> 3
+		count |= 56
+		if e = t.short[bits>>(64-lookBits)]; e == 0 {
+			goto long
 		}
-		v := int(d.value(t))
-		size := v & 15
-		if size == 0 {
-			if v != 0xf0 { // the rest is zero
-				break
-			}
-			k += 15
-			continue
+		bits <<= e & 63
+		count -= uint(e & 255)
+		k += uint(e >> 8 & 255)
+		b[natural[k&255]] = int16(e >> 16)
+		if k++; k >= 64 {
+			break
 		}
-		k += v >> 4
-		b[natural[k]] = int16(d.number(size))
-		if k > 63 {
-			return false
+		if e = t.short[bits>>(64-lookBits)]; e == 0 {
+			goto long
 		}
+		bits <<= e & 63
+		count -= uint(e & 255)
+		k += uint(e >> 8 & 255)
+		b[natural[k&255]] = int16(e >> 16)
+		if k++; k >= 64 {
+			break
+		}
+		if e = t.short[bits>>(64-lookBits)]; e == 0 {
+			goto long
+		}
+		bits <<= e & 63
+		count -= uint(e & 255)
+		k += uint(e >> 8 & 255)
+		b[natural[k&255]] = int16(e >> 16)
+		k++
+		continue
+	long:
+		d.bits, d.count = bits, count
+		if v := uint(d.value(t)); v&15 == 0 && v != 0xf0 {
+			k += blockEnd
+		} else {
+			k += v >> 4
+			b[natural[k&255]] = int16(d.number(int(v & 15)))
+			k++
+		}
+		bits, count = d.bits, d.count
 	}
-	return true
+	d.bits, d.count = bits, count
+	return k == 64 || k >= blockEnd
 }
 
 // first reads some coefficients of a block for the first time (G.1.2.2).
@@ -178,7 +220,7 @@ func (d *decoder) first(c *component, b *[64]int16, p pass) bool {
 		return true
 	}
 	for k := p.from; k <= p.last; k++ {
-		d.fill()
+		d.fill(d.data)
 		v := int(d.value(c.acTable))
 		run, size := v>>4, v&15
 		if size == 0 {
@@ -203,7 +245,7 @@ func (d *decoder) refined(c *component, b *[64]int16, p pass) bool {
 	bit := int16(1) << p.low
 	k := p.from
 	for d.blocksToSkip == 0 && k <= p.last {
-		d.fill()
+		d.fill(d.data)
 		v := int(d.value(c.acTable))
 		run, size := v>>4, v&15
 		fresh := int16(0)
@@ -245,7 +287,7 @@ func (d *decoder) correct(b *[64]int16, k, last, zeros int, bit int16) int {
 			continue
 		}
 		if d.count < 1 {
-			d.fill()
+			d.fill(d.data)
 		}
 		if d.take(1) == 0 || *at&bit != 0 {
 			continue

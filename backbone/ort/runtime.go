@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"sync"
 	"time"
+	"unsafe"
 
 	ortgo "github.com/yalue/onnxruntime_go"
 
@@ -27,6 +28,7 @@ type Config struct {
 	Device  string // cpu, cuda, cuda:N or auto ("" is cpu)
 	Threads int    // threads of one session; 0: as many as Go may use
 	GPU     GPU    // how CUDA computes
+	Kernels string // instructions of our own kernels: plain, avx2, avx512 or none of them; "": the best there are
 }
 
 // Runtime is a loaded ONNX Runtime. Its methods may be called from several goroutines.
@@ -52,7 +54,8 @@ var process struct {
 	sync.Mutex
 	library string
 	version string
-	live    int // live networks that share the arena
+	live    int            // live networks that share the arena
+	kernels unsafe.Pointer // domain of our operators; nil: the library does not take them
 }
 
 // Load loads the library once a process and checks that it fits the wrapper and the device. A second Load
@@ -72,7 +75,7 @@ func Load(cfg Config) (*Runtime, error) {
 	if err := shortOfSpace(backbone.AddressSpace(), r.threads); err != nil {
 		return nil, err
 	}
-	if r.version, err = loadLibrary(cfg.Library); err != nil {
+	if r.version, err = loadLibrary(cfg.Library, cfg.Kernels); err != nil {
 		return nil, err
 	}
 	if r.providers, err = libraryProviders(cfg.Library); err != nil {
@@ -84,7 +87,7 @@ func Load(cfg Config) (*Runtime, error) {
 	return r, nil
 }
 
-func loadLibrary(path string) (version string, err error) {
+func loadLibrary(path, kernels string) (version string, err error) {
 	process.Lock()
 	defer process.Unlock()
 	if process.library != "" {
@@ -113,7 +116,7 @@ func loadLibrary(path string) (version string, err error) {
 		return "", fmt.Errorf("ort: %s: %w", path, err)
 	}
 	process.library, process.version = path, version
-	return version, nil
+	return version, loadKernels(path, kernels)
 }
 
 // Library returns the path of the shared library.
@@ -178,6 +181,8 @@ func (r *Runtime) options(o SessionOptions) (_ *ortgo.SessionOptions, err error)
 	}
 	if device := r.where(o); device.CUDA {
 		keepSignals(func() { err = appendCUDA(opts, device.Index, r.gpu) })
+	} else if process.kernels != nil {
+		err = addKernels(r.library, opts)
 	}
 	return opts, err
 }

@@ -37,9 +37,11 @@ const Auto = Likelihood
 // Methods lists the ways, in the order they are shown.
 func Methods() []string { return []string{Likelihood, Ranks, Confident} }
 
-// Caution says what an estimate by a method is worth beside that of [Likelihood], to be printed behind it; "" of Likelihood.
+// Caution says what an estimate by a method is worth, to be printed behind it; "" of a name that is none.
 func Caution(method string) string {
 	switch method {
+	case Likelihood:
+		return "; of mistakes by habit, such as one class taken for another, it counts few or none"
 	case Ranks:
 		return "; too many where classes are hard to tell apart"
 	case Confident:

@@ -156,6 +156,9 @@ func others(rank int) []int64 { return slices.Delete(all(rank), 1, 2) }
 
 // overPlaces sums a tensor of a rank over all axes but the channels'.
 func (c *call) overPlaces(t string, rank int) string {
+	if k, ok := c.r.cuts[t]; ok {
+		return k.total(c.r)
+	}
 	return c.op("ReduceSum", []string{t, c.ints(others(rank)...)}, graph.Int("keepdims", 0))
 }
 

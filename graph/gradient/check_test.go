@@ -144,6 +144,8 @@ type ruleCase struct {
 	build func(b *graph.Builder, in []string) string
 	fixed []int // inputs that are not differentiated by
 	norms gradient.BatchNorm
+
+	kernels bool // winnow's own operators
 }
 
 // derivative builds the case's model, its first axis free in every input of rank 2 or more, and differentiates it.
@@ -175,7 +177,7 @@ func (c ruleCase) derivative() (*gradient.Derivative, map[string]array, error) {
 	}
 	b.Output(c.build(b, in))
 	m := b.Model()
-	d, err := gradient.Differentiate(m, gradient.Options{Inputs: by, BatchNorm: c.norms})
+	d, err := gradient.Differentiate(m, gradient.Options{Inputs: by, BatchNorm: c.norms, Kernels: c.kernels})
 	if err == nil {
 		for _, s := range d.State {
 			t := m.Graph.Initializer(s.Name)

@@ -29,6 +29,7 @@ type Options struct {
 	Weights   []string // initializers to differentiate by
 	Inputs    []string // inputs of the model to differentiate by
 	BatchNorm BatchNorm
+	Kernels   bool // the runtime has the operators of [Domain], which are then used where they are faster
 }
 
 // BatchNorm describes what happens to the statistics of BatchNormalization nodes.

@@ -32,11 +32,11 @@ func networks(t testing.TB) []string {
 }
 
 // gradients runs a network forward and back through ONNX Runtime in float32: the output, the gradients of the
-// weights in the order of the file, and the new statistics by name.
-func (r *torchRun) gradients(t testing.TB) (y []float32, grads [][]float32, state map[string][]float32) {
+// weights in the order of the file, and the new statistics by name. kernels: with winnow's own operators.
+func (r *torchRun) gradients(t testing.TB, kernels bool) (y []float32, grads [][]float32, state map[string][]float32) {
 	t.Helper()
 	m := r.model(t)
-	o := gradient.Options{Output: r.Output, BatchNorm: gradient.BatchNorm{Train: r.Train}}
+	o := gradient.Options{Output: r.Output, BatchNorm: gradient.BatchNorm{Train: r.Train}, Kernels: kernels}
 	for _, w := range r.Weights {
 		o.Weights = append(o.Weights, w.name)
 	}
@@ -94,11 +94,16 @@ func feed(t testing.TB, s *ort.Session, tensors map[string]ort.Tensor) {
 }
 
 // TestNetworks: the gradients of whole networks, as torch exports them, are those of torch's autograd.
-func TestNetworks(t *testing.T) {
+func TestNetworks(t *testing.T) { testNetworks(t, false) }
+
+// TestNetworkKernels is the same with winnow's own operators.
+func TestNetworkKernels(t *testing.T) { testNetworks(t, true) }
+
+func testNetworks(t *testing.T, kernels bool) {
 	for _, name := range networks(t) {
 		t.Run(name, func(t *testing.T) {
 			r := readRun(t, name)
-			y, grads, state := r.gradients(t)
+			y, grads, state := r.gradients(t, kernels)
 			if got := r.Value.off(y); !(got < networkLimit) {
 				t.Fatalf("the output is off by %.3g", got)
 			}
@@ -142,7 +147,7 @@ func TestNetworkShapes(t *testing.T) {
 // TestSpoiledNetwork: one weight's gradient wrong by 1 %, by one element or arranged otherwise is seen.
 func TestSpoiledNetwork(t *testing.T) {
 	r := readRun(t, "vit")
-	_, grads, _ := r.gradients(t)
+	_, grads, _ := r.gradients(t, false)
 	for i, w := range r.Weights {
 		g := grads[i]
 		if got := w.off(g); !(got < networkLimit) {

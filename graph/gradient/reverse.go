@@ -21,6 +21,9 @@ type reverse struct {
 	dOutput string
 	contrib bool // a com.microsoft operator is used
 
+	cuts            map[string]cutting // gradients that a Cut of [Domain] makes
+	backwardKernels bool               // the backward model uses [Domain]
+
 	late map[string]*graph.ValueInfo // of the forward model with what the walk has added; nil when it adds more
 }
 
@@ -39,7 +42,7 @@ func isBlind(n *graph.Node) bool { return graph.IsONNX(n.Domain) && blind[n.Op] 
 
 func newReverse(f *forward, o Options) (*reverse, error) {
 	m := f.b.Model()
-	r := &reverse{o: o, f: f, nodes: slices.Clone(m.Graph.Nodes), flows: map[string][]string{}, fixed: map[string]string{}, passed: map[string]bool{}}
+	r := &reverse{o: o, f: f, nodes: slices.Clone(m.Graph.Nodes), flows: map[string][]string{}, fixed: map[string]string{}, passed: map[string]bool{}, cuts: map[string]cutting{}}
 	r.b = graph.NewBuilder("gradient of "+m.Graph.Name, Opset)
 	r.b.Reserve(m.Graph)
 	r.mark()
@@ -170,6 +173,7 @@ func (r *reverse) finish() (*Derivative, error) {
 		return nil, err
 	}
 	r.hasten()
+	r.useKernels(d.Saved)
 	var more []string
 	for _, s := range d.State {
 		more = append(more, s.Next)
@@ -177,6 +181,9 @@ func (r *reverse) finish() (*Derivative, error) {
 	r.f.b.Output(append(more, d.Saved...)...)
 	if r.contrib {
 		r.b.Import("com.microsoft", 1)
+	}
+	if r.backwardKernels {
+		r.b.Import(Domain, 1)
 	}
 	d.Forward, d.Backward = r.f.b.Model(), r.b.Model()
 	return d, nil

@@ -52,6 +52,10 @@ func clip(c *call) error {
 		return errors.New("its limits depend on a weight, expected constants")
 	}
 	y := c.Outputs[0]
+	if b, ok := c.r.limits(c.Node); ok && c.planes(y) {
+		c.give(0, c.cut(c.grad[0], y, b))
+		return nil
+	}
 	low, high := c.in(1), c.in(2)
 	if c.r.f.opset() < 11 {
 		if v := c.Attribute("min"); v != nil {

@@ -17,7 +17,7 @@ type geometry struct {
 	batch, from, to, groups            int64
 	in, kernel, stride, dilation, pads []int64
 	out                                []int64
-	bias                               bool
+	bias, kernels                      bool
 	x, w                               array
 }
 
@@ -25,7 +25,7 @@ type geometry struct {
 func drawGeometry(t *rapid.T) geometry {
 	axes := rapid.SampledFrom([]int{2, 2, 2, 1, 3}).Draw(t, "axes")
 	many := axes == 2 && rapid.Bool().Draw(t, "many places")
-	g := geometry{batch: 2, groups: 1, pads: make([]int64, 2*axes), bias: rapid.Bool().Draw(t, "bias")}
+	g := geometry{batch: rapid.Int64Range(1, 2).Draw(t, "batch"), groups: 1, pads: make([]int64, 2*axes), bias: rapid.Bool().Draw(t, "bias")}
 	channels := rapid.SampledFrom([]int64{1, 2, 3, 9, 17})
 	g.from, g.to = channels.Draw(t, "from"), channels.Draw(t, "to")
 	switch rapid.SampledFrom([]string{"one", "one", "groups", "depthwise"}).Draw(t, "groups") {
@@ -66,7 +66,7 @@ func (g geometry) derivative(t interface{ Fatal(...any) }) (*gradient.Derivative
 		in = append(in, drawn(3, -1, 1, g.to))
 	}
 	d, values, err := ruleCase{typ: graph.Float32, in: in, build: op("Conv", graph.Ints("strides", g.stride...), graph.Ints("dilations", g.dilation...),
-		graph.Ints("pads", g.pads...), graph.Int("group", g.groups))}.derivative()
+		graph.Ints("pads", g.pads...), graph.Int("group", g.groups)), kernels: g.kernels}.derivative()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,10 +155,12 @@ const exactly = 2e-6 // of the sum of the sizes of a gradient's terms, in float3
 func TestConvAgainstDefinition(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		g := drawGeometry(r)
-		d, values := g.derivative(r)
-		if off := g.compare(t, d, values); !(off < exactly) {
-			g.x, g.w = array{}, array{}
-			r.Fatalf("%+v: off by %.3g", g, off)
+		for _, g.kernels = range []bool{false, true} {
+			d, values := g.derivative(r)
+			if off := g.compare(t, d, values); !(off < exactly) {
+				g.x, g.w = array{}, array{}
+				r.Fatalf("%+v: off by %.3g", g, off)
+			}
 		}
 	})
 }
@@ -177,6 +179,7 @@ var chosen = []struct {
 	{"turned filters of groups", square(4, 6, 2, 9, 3, 1), without("Slice")},
 	{"transposed", square(3, 4, 1, 9, 3, 2), spoilInts("ConvTranspose", "pads", 0, 0, 2, 2)},
 	{"depthwise", square(4, 4, 4, 9, 3, 2), exchanged("Concat")},
+	{"depthwise kernel", withKernels(square(4, 4, 4, 9, 3, 2)), spoilInts("DepthwiseGrad", "pads", 0, 0, 2, 2)},
 }
 
 func square(from, to, groups, side, kernel, stride int64) geometry {
@@ -184,6 +187,11 @@ func square(from, to, groups, side, kernel, stride int64) geometry {
 		stride: []int64{stride, stride}, dilation: []int64{1, 1}, pads: []int64{1, 1, 1, 1}, bias: true}
 	g.out = []int64{(side+2-kernel)/stride + 1, (side+2-kernel)/stride + 1}
 	g.fill()
+	return g
+}
+
+func withKernels(g geometry) geometry {
+	g.kernels = true
 	return g
 }
 

@@ -30,6 +30,9 @@ func relu(c *call) error {
 // where returns dy where y, which is never negative, is positive, and 0 elsewhere. [y > 0] is y as a truth value (with
 // Where and Greater it takes twice as long), or in float32, in one pass instead of two, min(1, 2¹²⁷·y).
 func (c *call) where(dy, y string) string {
+	if c.planes(y) {
+		return c.cut(dy, y, between{0, math.Inf(1)})
+	}
 	if c.isFloat32(y) {
 		return c.op("Mul", []string{dy, c.op("HardSigmoid", []string{y}, graph.Float("alpha", 0x1p127), graph.Float("beta", 0))})
 	}

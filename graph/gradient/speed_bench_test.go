@@ -194,11 +194,12 @@ type pair struct {
 func newPair(b testing.TB, n timedNetwork) *pair {
 	b.Helper()
 	s, model := n.drawing()
-	d, err := gradient.Differentiate(model, gradient.Options{Weights: s.weights})
+	rt := orttest.Runtime(b)
+	d, err := gradient.Differentiate(model, gradient.Options{Weights: s.weights, Kernels: rt.Kernels()})
 	if err != nil {
 		b.Fatal(err)
 	}
-	rt, rng, p := orttest.Runtime(b), rand.New(rand.NewPCG(6, 0)), &pair{batch: int(n.batch)}
+	rng, p := rand.New(rand.NewPCG(6, 0)), &pair{batch: int(n.batch)}
 	if p.baked, err = rt.NewSession(model.Marshal(), ort.SessionOptions{Threads: 2}); err != nil {
 		b.Fatal(err)
 	}

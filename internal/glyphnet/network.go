@@ -30,7 +30,7 @@ func newNetwork(rt *ort.Runtime, described *architecture.Network, classes int, s
 		weights = append(weights, w.Name)
 	}
 	d, err := gradient.Differentiate(model, gradient.Options{
-		Output: architecture.Output, Weights: weights, BatchNorm: gradient.BatchNorm{Train: true, Momentum: averages},
+		Output: architecture.Output, Weights: weights, BatchNorm: gradient.BatchNorm{Train: true, Momentum: averages}, Kernels: rt.Kernels(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("glyphnet: %w", err)

@@ -230,6 +230,8 @@ var rooms = []Room{
 
 	{"experiments/audit", "plants oddities into a set and counts which are found",
 		"audit/findings audit/judges datasets features head run train"},
+	{"experiments/gpu", "tries everything that runs on a GPU, and measures it",
+		"backbone/ort eval features graph graph/gradient internal/ortlib report/chart report/page train"},
 	{"experiments/prepare", "prepares published data sets",
 		"datasets"},
 }

@@ -81,7 +81,7 @@ func (r *reproduction) cell(ctx context.Context, cell studies.Cell) (studies.Out
 			err = r.measure(ctx, &o, embed, t)
 		}
 	default:
-		err = r.judge(ctx, &o, t, t.data.Train, audit.Options{Scorer: row.Judge, Whiten: true})
+		err = r.judge(ctx, &o, t, t.data.Train, audit.Options{Scorer: row.Judge, Whiten: true, Shared: r.shared(cell)})
 	}
 	o.Seconds = time.Since(start).Seconds()
 	if row.Recipe == "" {

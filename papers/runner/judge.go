@@ -75,6 +75,17 @@ func (r *reproduction) judge(ctx context.Context, o *studies.Outcome, t training
 	return nil
 }
 
+// shared returns what the judges of a column and seed share, and drops that of other columns: cells come in the plan's order.
+func (r *reproduction) shared(cell studies.Cell) *audit.Shared {
+	r.sharing.Lock()
+	defer r.sharing.Unlock()
+	of := [2]uint64{uint64(cell.Column), cell.Seed}
+	if r.shares == nil || r.sharesOf != of {
+		r.shares, r.sharesOf = new(audit.Shared), of
+	}
+	return r.shares
+}
+
 // judgeBySamples ranks by what the training saw; vMF-Sim on the embedding that it ended with suggests labels.
 func (r *reproduction) judgeBySamples(ctx context.Context, o *studies.Outcome, t training, z features.Set, list []samples.Sample, by string) error {
 	scores, orders, ok := samples.Rank(list, by)

@@ -11,10 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"winnow/audit"
 	"winnow/backbone/ort"
 	"winnow/extraction"
 	"winnow/internal/atomicfile"
@@ -59,6 +61,10 @@ type reproduction struct {
 	cells   []studies.Cell // all that are wanted, in the order they are run
 	results *studies.Results
 	rt      *ort.Runtime
+
+	sharing  sync.Mutex
+	shares   *audit.Shared // by the judges of the last column and seed
+	sharesOf [2]uint64
 }
 
 // open reads the data and lists the cells.

@@ -97,11 +97,10 @@ type Class struct {
 }
 
 // Stored names what is judged without a run: a manifest (file or folder), and a feature store, with the view that is looked
-// at of one with several, a file of class probabilities, or both. Beside probabilities the manifest need not name its images but where Named says so.
+// at of one with several, a file of class probabilities, or both. Beside probabilities the manifest need not name its images.
 type Stored struct {
 	Manifest, Features, View, Probs string
 	Root, Model                     string // fine-tuning looks at images and needs the backbone; "": found by the manifest and the store
-	Named                           bool
 }
 
 // Store judges the training labels of a manifest by the stored features of its images, whitened, or by given
@@ -114,7 +113,7 @@ func Store(ctx context.Context, in Stored, o Options) (*Report, error) {
 	if in.Probs != "" && (o.Tuning.Weights != "" || o.Rounds > 1) {
 		return nil, errors.New("audit: --probs brings its scores: leave --finetune and --seeds out, or --probs")
 	}
-	whole, err := datasets.Read(in.Manifest, datasets.ReadOptions{Numbered: in.Probs != "" && !in.Named, Note: o.Note})
+	whole, err := datasets.Read(in.Manifest, datasets.ReadOptions{Numbered: in.Probs != "", Note: o.Note})
 	if err != nil {
 		return nil, err
 	}

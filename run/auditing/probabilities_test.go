@@ -156,18 +156,6 @@ func TestProbabilitiesRefused(t *testing.T) {
 	}
 }
 
-// TestNamed: a manifest that is to be mended must name its images, which is told before anything is judged.
-func TestNamed(t *testing.T) {
-	manifest := filepath.Join(t.TempDir(), "m.csv")
-	if err := os.WriteFile(manifest, []byte("label,x\na,1\nb,2\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	in := Stored{Manifest: manifest, Probs: "none.npy", Named: true}
-	if _, err := Store(t.Context(), in, Options{}); err == nil || !strings.Contains(err.Error(), `header is "label,x", expected the columns path and label`) {
-		t.Error(err)
-	}
-}
-
 // A table that would not fit is refused before it is held, in every form.
 func TestProbabilitiesWithinMemory(t *testing.T) {
 	for name, text := range map[string]string{"p.npy": npy(t, predicted), "p.csv": lines("", []int{0, 1, 2, 3}), "p.parquet": columns(t)} {

@@ -30,7 +30,14 @@ func (t *Live) choose() (err error) {
 	if t.frozen, t.live, _, err = gradient.Split(m, t.Cut.Tensor, t.weights); err != nil {
 		return err
 	}
-	t.derivative, err = gradient.Differentiate(t.live, gradient.Options{Output: t.Cut.Tensor, Weights: t.weights, BatchNorm: t.batchNorm()})
+	return t.differentiate(false)
+}
+
+// differentiate makes the derivative of the live part, with winnow's own operators or without.
+func (t *Live) differentiate(kernels bool) (err error) {
+	t.derivative, err = gradient.Differentiate(t.live, gradient.Options{
+		Output: t.Cut.Tensor, Weights: t.weights, BatchNorm: t.batchNorm(), Kernels: kernels,
+	})
 	return err
 }
 
@@ -48,7 +55,10 @@ func (t *Live) sized() *graph.Model {
 
 // Encoder loads the network for training, with a head on it.
 func (t *Live) Encoder(ctx context.Context, h *head.Head, in Input) (Encoder, error) {
-	var err error
+	err := t.differentiate(t.rt.Kernels()) // the runtime was not known when the weights were chosen
+	if err != nil {
+		return nil, err
+	}
 	if t.net, err = ort.NewLive(t.rt, t.derivative, ort.LiveOptions{Model: t.live}); err != nil {
 		return nil, fmt.Errorf("finetune: %s: %w", t.Backbone.Name, err)
 	}

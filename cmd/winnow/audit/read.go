@@ -67,7 +67,7 @@ func read(c *cli.Context) (o Options, err error) {
 	case c.IsSet("model") && !(stored && c.IsSet("finetune")) || c.IsSet("split"):
 		return o, term.Misused("--model and --split are about images: name a folder of them, a .zip file or a manifest")
 	case stored:
-		o.Stored = auditing.Stored{Manifest: c.String("manifest"), Features: c.String("features"), View: c.String("view"), Probs: c.String("probs"), Root: c.String("root"), Model: c.String("model"), Named: o.Clean != ""}
+		o.Stored = auditing.Stored{Manifest: c.String("manifest"), Features: c.String("features"), View: c.String("view"), Probs: c.String("probs"), Root: c.String("root"), Model: c.String("model")}
 		if o.Stored.Probs != "" && o.Audit.Scorer != "" {
 			return o, term.Misused("--scorer: --probs brings its scores: leave out one of them")
 		}
@@ -91,7 +91,7 @@ func read(c *cli.Context) (o Options, err error) {
 		if format, err := suspects.FormatOf(o.Out); err != nil {
 			return o, term.Misused("--out: %w", err)
 		} else if o.Sheet && format != suspects.CSV {
-			return o, term.Misused("--spreadsheet: found --out %s, expected a name that ends in .csv", o.Out)
+			return o, term.Misused("--spreadsheet: found --out %s, expected a name that ends in .csv, not .%s", o.Out, suspects.Cleanlab)
 		}
 	}
 	if o.Open, err = term.RunOptions(c, splits...); err != nil || !stored && !images {

@@ -47,13 +47,13 @@ func TestFlagsBecomeOptions(t *testing.T) {
 		"--labels m.csv --features f --scorer probe": {Audit: old, Stored: auditing.Stored{Manifest: "m.csv", Features: "f", View: "center"}, Top: 20},
 		"run":                          {Audit: usual, Run: "run", Top: 20, Open: folder.Options{View: "center", Splits: []string{"train", "validation"}, For: "audit"}},
 		"--labels m.csv --probs p.npy": {Audit: usual, Stored: auditing.Stored{Manifest: "m.csv", Probs: "p.npy", View: "center"}, Top: 20},
-		"--labels m --probs p.csv --clean c.csv --drop": {Audit: usual, Stored: auditing.Stored{Manifest: "m", Probs: "p.csv", View: "center", Named: true}, Top: 20,
+		"--labels m --probs p.csv --clean c.csv --drop": {Audit: usual, Stored: auditing.Stored{Manifest: "m", Probs: "p.csv", View: "center"}, Top: 20,
 			Clean: "c.csv"},
 		"run --last --root r --manifest m --clean c.csv --drop --precision 0.9 --include-eval --scorer vmf --rate 0.25 --seed 3 --json": {
 			Audit: precise, Run: "run", Top: 20, JSON: true, Clean: "c.csv", Cut: audit.Cut{By: audit.Precision, At: 0.9},
 			Open: folder.Options{Last: true, Root: "r", Manifest: "m", View: "center", For: "audit"}},
 		"--manifest m --features f --view mean --scorer crossfit --noise-rate 0 --max-mem 1MiB --folds 3 --neighbours 4 --copies 0.5 -o s.csv --classes k.csv --top 0 --clean c.csv --relabel --below -2": {
-			Audit: few, Stored: auditing.Stored{Manifest: "m", Features: "f", View: "mean", Named: true}, Out: "s.csv", Classes: "k.csv", Clean: "c.csv", Relabel: true,
+			Audit: few, Stored: auditing.Stored{Manifest: "m", Features: "f", View: "mean"}, Out: "s.csv", Classes: "k.csv", Clean: "c.csv", Relabel: true,
 			Cut: audit.Cut{By: audit.Below, At: -2}},
 		"photos": {Audit: usual, Out: "suspects.csv", Page: "suspects.html", Top: 10, Images: auditing.Images{Source: "photos", Store: "suspects.features"}},
 		"list.csv --root photos --model m.onnx --split test,val -o out/s.json --top 3 --noise-rate 0 --max-mem 1MiB --folds 3 --neighbours 4 --copies 0.5 --scorer crossfit": {Audit: few, Out: "out/s.json", Page: "out/s.html", Top: 3,

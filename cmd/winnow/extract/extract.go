@@ -80,7 +80,7 @@ func viewRecipes() string {
 // decoderUsage says what --decoder trades for what. The numbers are those of TestFastOnPhotographs and BenchmarkDecoder.
 const decoderUsage = "read JPEG photographs by `NAME`: exact, every pixel as libjpeg and PIL have it, or fast, which reduces those of twice the size needed " +
 	"or more while decoding, as PIL's draft mode: on 11 photographs of 768×576 to 4032×2268 the pixels for a network of 224 are off by 1.4 of 255 on average " +
-	"(2.9 in the worst), MobileNetV2's features by a cosine of 0.996 (0.991), for 1.7 to 2.6 times the images/s of reading; smaller ones are the same"
+	"(2.9 in the worst), MobileNetV2's features by a cosine of 0.996 (0.991), for 1.2 to 1.5 times the images/s of reading; smaller ones are the same"
 
 func read(c *cli.Context) (o Options, err error) {
 	o = Options{

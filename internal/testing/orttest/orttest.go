@@ -20,7 +20,7 @@ var load = sync.OnceValues(func() (*ort.Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ort.Load(ort.Config{Library: found.Path})
+	return ort.Load(ort.Config{Library: found.Path, Kernels: os.Getenv("WINNOW_TEST_KERNELS")})
 })
 
 // Runtime is the process's ONNX Runtime on the CPU, found by $WINNOW_ORT_LIB or where `winnow runtime

@@ -1,0 +1,44 @@
+package audit
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/sync/errgroup"
+)
+
+// What scorers share changes nothing of what they say.
+func TestSharedChangesNothing(t *testing.T) {
+	set, _ := mislabelled(5, 12, 20, 32, 0.2)
+	shared := new(Shared)
+	for _, scorer := range []string{"combined", "crossfit", "self-confidence", "margin", "simifeat-v", "crossfit"} {
+		var got [2]Result
+		for i, by := range []*Shared{nil, shared} {
+			var err error
+			if got[i], err = Run(context.Background(), set, Options{Scorer: scorer, Whiten: true, Seed: 3, JustRank: true, Rate: new(float64), Shared: by}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !cmp.Equal(got[0].Suspects, got[1].Suspects, cmpopts.EquateNaNs(), cmpopts.IgnoreUnexported(Suspect{})) {
+			t.Errorf("%s: what it says depends on what it shares", scorer)
+		}
+	}
+}
+
+// Audits that share may run at the same time.
+func TestSharedAtOnce(t *testing.T) {
+	set, _ := mislabelled(6, 6, 12, 16, 0.2)
+	shared := new(Shared)
+	var jobs errgroup.Group
+	for _, scorer := range []string{"combined", "crossfit", "margin", "self-confidence", "simifeat-r"} {
+		jobs.Go(func() error {
+			_, err := Run(context.Background(), set, Options{Scorer: scorer, Whiten: true, Seed: 3, JustRank: true, Rate: new(float64), Shared: shared})
+			return err
+		})
+	}
+	if err := jobs.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}

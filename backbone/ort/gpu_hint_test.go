@@ -1,0 +1,44 @@
+package ort
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// The messages have the form in which ONNX Runtime's CudaCall and its arena write them.
+func TestGPUHint(t *testing.T) {
+	call := func(number int, words string) string {
+		return fmt.Sprintf("CUDA failure %d: %s ; GPU=0 ; hostname=box ; file=cuda_allocator.cc ; line=74 ; expr=cudaMalloc((void**)&p, size);", number, words)
+	}
+	for text, want := range map[string]string{
+		call(2, "out of memory"): "smaller --batch",
+		"BFCArena::AllocateRawInternal Failed to allocate memory for requested buffer of size 1048576":                             "smaller --batch",
+		"BFCArena::AllocateRawInternal Available memory of 512 is smaller than requested bytes of 1024":                            "smaller --batch",
+		"CUBLAS failure 3: CUBLAS_STATUS_ALLOC_FAILED ; GPU=0":                                                                     "smaller --batch",
+		call(35, "CUDA driver version is insufficient for CUDA runtime version"):                                                   "580 or newer",
+		call(100, "no CUDA-capable device is detected"):                                                                            "CUDA_VISIBLE_DEVICES",
+		call(101, "invalid device ordinal"):                                                                                        "nvidia-smi -L",
+		call(209, "no kernel image is available for execution on the device"):                                                      "generation",
+		call(804, "forward compatibility was attempted on non supported HW"):                                                       "no other libcuda.so.1",
+		call(46, "CUDA-capable device(s) is/are busy or unavailable"):                                                              "has the GPU to itself",
+		"CUDNN failure 1001: CUDNN_STATUS_NOT_INITIALIZED ; GPU=0":                                                                 "cuDNN 9 is not whole",
+		"libcublasLt.so.13 is missing (libcublasLt.so.13: cannot open shared object file: No such file or directory)":              "",
+		"libonnxruntime_providers_cuda.so: undefined symbol: cuMemCreate":                                                          "580 or newer",
+		"train: step 412 (epoch 3): loss is NaN":                                                                                   "",
+		"datasets: list.csv:17: label \"x7\" is not an integer":                                                                    "",
+		"CUDA failure 700: an illegal memory access was encountered ; GPU=0 ; hostname=box ; expr=cudaStreamSynchronize(stream_);": "",
+	} {
+		got := GPUHint(fmt.Errorf("ort: run: %w", errors.New(text)), "")
+		if want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: found %q, expected %q", text, got, want)
+		}
+		if OutOfMemory(errors.New(text)) != (want == "smaller --batch") {
+			t.Errorf("%s: out of memory: found %v", text, want != "smaller --batch")
+		}
+	}
+	if GPUHint(nil, "") != "" || OutOfMemory(nil) {
+		t.Error("no error has a hint")
+	}
+}

@@ -1,0 +1,66 @@
+package ort
+
+/*
+#cgo CFLAGS: -O3
+
+int winnow_instructions(void);
+void *winnow_kernels(void *const *api, int lanes, void **domain);
+void *winnow_add_kernels(void *const *api, void *options, void *domain);
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	ortgo "github.com/yalue/onnxruntime_go"
+)
+
+// Kernels reports whether this runtime's sessions have the operators of [gradient.Domain], winnow's own kernels for what
+// ONNX Runtime's operators compute slowly. On CUDA they have not: the kernels are the processor's, and tensors
+// would travel to them and back.
+func (r *Runtime) Kernels() bool { return !r.device.CUDA && process.kernels != nil }
+
+// lanes is how many floats a vector has.
+var lanes = map[string]int{"plain": 4, "avx2": 8, "avx512": 16}
+
+// loadKernels makes the operators known to the library, once for the process.
+func loadKernels(library, instructions string) error {
+	if instructions == "none" {
+		return nil
+	}
+	most := int(C.winnow_instructions())
+	width, ok := lanes[instructions]
+	if instructions == "" {
+		width = most
+	} else if !ok || width > most {
+		return fmt.Errorf("ort: kernels: found %q, expected none, plain, or where the processor has them avx2 or avx512", instructions)
+	}
+	m, err := newStatus(library)
+	if err != nil {
+		return err
+	}
+	options := reflect.TypeFor[ortgo.SessionOptions]()
+	if inner, ok := options.FieldByName("o"); !ok || inner.Type.Kind() != reflect.Pointer {
+		return errors.New("ort: kernels: this version of the wrapper keeps its options otherwise than expected")
+	}
+	return m.check(C.winnow_kernels(m.api, C.int(width), &process.kernels))
+}
+
+// addKernels lets the models of a session use the operators.
+func addKernels(library string, opts *ortgo.SessionOptions) error {
+	m, err := newStatus(library)
+	if err != nil {
+		return err
+	}
+	inner := reflect.ValueOf(opts).Elem().FieldByName("o").UnsafePointer()
+	return m.check(C.winnow_add_kernels(m.api, inner, process.kernels))
+}
+
+// newStatus returns a memory of which nothing but the table and its check is used.
+func newStatus(library string) (*memory, error) {
+	table, err := apiTable(library)
+	return &memory{api: (*unsafe.Pointer)(table)}, err
+}

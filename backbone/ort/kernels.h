@@ -1,0 +1,45 @@
+// Kernels of ours for what ONNX Runtime's operators compute slowly. kernels_set.h holds them, compiled once for each
+// instruction set; kernels.c makes operators of them. All tensors are float32, [N, C, height, width], without gaps.
+
+#include <stddef.h>
+#include <stdint.h>
+
+// A range of what a kernel works on, so that several threads can share it.
+typedef struct {
+	int64_t first, end;
+} stretch;
+
+// Windows along two axes: window o covers the places o·stride - before + t·dilation of the input, t = 0 … kernel-1.
+typedef struct {
+	int64_t batch, channels, in[2], out[2], kernel[2], stride[2], dilation[2], before[2];
+} windows;
+
+// A function with limits: its derivative is 1 strictly between them and 0 elsewhere. It has its output y.
+typedef struct {
+	const float *y; // NULL: no limits
+	float low, high;
+} limits;
+
+// The kernels in one instruction set. They return 0, or -1 where memory is short.
+typedef struct {
+	// Y[n,c,p] = clip(B[c] + Σ_t W[c,t]·X[n,c,window p,t]), planes n·C + c in the stretch.
+	int (*depthwise)(const windows *g, const float *x, const float *w, const float *b, float low, float high, float *y, stretch planes);
+
+	// With D = ∂L/∂Y cut by the limits of what follows the convolution, channels in the stretch:
+	//	∂X[n,c,q] = Σ_{p,t: window p,t is q} W[c,t]·D[n,c,p]
+	//	∂W[c,t]   = Σ_{n,p} D[n,c,p]·X[n,c,window p,t]
+	//	∂B[c]     = Σ_{n,p} D[n,c,p]
+	// each where it is not NULL.
+	int (*depthwise_grad)(const windows *g, const float *dy, limits cut, const float *x, const float *w, float *dx, float *dw, float *db, stretch channels);
+
+	// ∂X = ∂L/∂Y cut by the limits, and ∂B[c] = Σ_{n,p} ∂X[n,c,p] where it is not NULL. ∂X may be ∂L/∂Y.
+	int (*cut)(int64_t batch, int64_t channels, int64_t places, const float *dy, limits cut, float *dx, float *db, stretch range);
+
+	// Y[n,c,p] = max_t X[n,c,window p,t], tap[n,c,p] the first t that has it; at most 256 taps.
+	int (*max_pool)(const windows *g, const float *x, float *y, uint8_t *tap, stretch planes);
+
+	// ∂X[n,c,q] = Σ_p ∂L/∂Y[n,c,p] over the windows whose maximum is q, cut by the limits. X itself is not read.
+	int (*max_pool_grad)(const windows *g, const float *dy, limits cut, const uint8_t *tap, float *dx, stretch planes);
+} kernel_set;
+
+extern const kernel_set winnow_plain, winnow_avx2, winnow_avx512;

@@ -1,0 +1,203 @@
+package gradient
+
+import (
+	"math"
+	"slices"
+
+	"winnow/graph"
+)
+
+// Domain is that of winnow's own operators, which room backbone/ort has for the processor. All tensors are float32
+// [N, C, height, width]; windows are those of Conv (strides, dilations, pads); an output that is not wanted is "".
+//
+//	Cut(dY, Y; low, high) → dX, dB
+//	    dX = dY where low < Y < high, else 0; dB[c] = Σ_{n,p} dX[n,c,p]
+//	Depthwise(X, W, B; windows, low, high) → Y
+//	    Conv with a filter for each channel, W [C, 1, kh, kw], cut to low … high
+//	DepthwiseGrad(dY, X, W, Y; windows, low, high) → dX, dW, dB
+//	    its derivative by X, W and B; without Y nothing was cut
+//	MaxPool(X; windows, kernel, in) → Y, tap
+//	    tap, uint8: which place of each window is the first to have its maximum
+//	MaxPoolGrad(dY, tap, Y; windows, kernel, in, low, high) → dX
+//	    its derivative, in the size of X [in]; with Y that of MaxPool behind what was cut
+const Domain = "winnow"
+
+// between are the limits outside of which a function of one number is constant.
+type between struct{ low, high float64 }
+
+var unlimited = between{math.Inf(-1), math.Inf(1)}
+
+func (b between) attributes() []*graph.Attribute {
+	return []*graph.Attribute{graph.Float("low", float32(b.low)), graph.Float("high", float32(b.high))}
+}
+
+// planes reports whether kernels may take a tensor: they are asked for, and it is float32 with two spatial axes.
+func (c *call) planes(tensor string) bool {
+	return c.r.o.Kernels && c.isFloat32(tensor) && len(c.shape(tensor)) == 4
+}
+
+// fused adds a node of [Domain] to the backward model. Wanted outputs are named, the others "".
+func (c *call) fused(op string, inputs []string, wanted []bool, attributes []*graph.Attribute) []string {
+	c.r.backwardKernels = true
+	node := &graph.Node{Name: c.r.b.Fresh(op), Domain: Domain, Op: op, Inputs: inputs, Attributes: attributes, Outputs: make([]string, len(wanted))}
+	for i, want := range wanted {
+		if want {
+			node.Outputs[i] = c.r.b.Fresh(op)
+		}
+	}
+	c.r.b.Add(node)
+	return node.Outputs
+}
+
+// cut returns dy where y lies strictly between the limits, else 0.
+func (c *call) cut(dy, y string, b between) string {
+	dx := c.fused("Cut", []string{dy, y}, []bool{true}, b.attributes())[0]
+	nodes := c.r.b.Model().Graph.Nodes
+	c.r.cuts[dx] = cutting{nodes[len(nodes)-1], b}
+	return dx
+}
+
+// cutting is a node of Cut and its limits.
+type cutting struct {
+	*graph.Node
+	between
+}
+
+// total returns what is left of the gradient, summed over all but the channels.
+func (k cutting) total(r *reverse) string {
+	if len(k.Outputs) == 1 {
+		k.Outputs = append(k.Outputs, r.b.Fresh("Cut"))
+	}
+	return k.Outputs[1]
+}
+
+// limits returns the limits of a Relu or Clip, ok where they are known.
+func (r *reverse) limits(n *graph.Node) (b between, ok bool) {
+	c := &call{Node: n, r: r}
+	switch key(n) {
+	case "Relu":
+		return between{0, math.Inf(1)}, true
+	case "Clip":
+		b = unlimited
+		if r.f.opset() < 11 {
+			return between{float64(c.Float("min", -math.MaxFloat32)), float64(c.Float("max", math.MaxFloat32))}, true
+		}
+		for i, to := range []*float64{&b.low, &b.high} {
+			if c.in(1+i) == "" {
+				continue
+			}
+			if *to, ok = c.constantValue(c.in(1 + i)); !ok {
+				return b, false
+			}
+		}
+		return b, true
+	}
+	return b, false
+}
+
+// kernelWindows returns the attributes of a depthwise convolution that the kernels can compute, nil for others.
+func (v *convolution) kernelWindows() []*graph.Attribute {
+	if v.from != v.groups || v.to != v.groups || !v.planes(v.call.in(0)) {
+		return nil
+	}
+	return v.window.attributes()
+}
+
+// attributes returns windows as kernels want them, nil for such as they cannot have.
+func (w *window) attributes() []*graph.Attribute {
+	if len(w.in) != 2 || slices.ContainsFunc(w.before, func(p int64) bool { return p < 0 }) {
+		return nil
+	}
+	return []*graph.Attribute{graph.Ints("strides", w.stride...), graph.Ints("dilations", w.dilation...), graph.Ints("pads", slices.Concat(w.before, w.after)...)}
+}
+
+// poolKernels gives the gradient of a MaxPool by kernels, which take its place in the forward model, too. cutBefore:
+// the gradient is to be cut as the Relu before the pool wants it. It reports whether they can.
+func (c *call) poolKernels(w *window, cutBefore bool) bool {
+	windows := w.attributes()
+	if windows == nil || w.taps() > 256 || !c.planes(c.in(0)) {
+		return false
+	}
+	windows = append(windows, graph.Ints("kernel", w.kernel...), graph.Ints("in", w.in...))
+	y := *c.r.info(c.Outputs[0])
+	tap := graph.ValueInfo{Name: c.r.b.Fresh(y.Name + "_tap"), Type: graph.Uint8, Shape: y.Shape}
+	g := c.r.f.b.Model().Graph
+	g.ValueInfo = append(slices.DeleteFunc(g.ValueInfo, func(v *graph.ValueInfo) bool { return v.Name == y.Name }), &y, &tap)
+	g.Nodes[slices.Index(g.Nodes, c.Node)] = &graph.Node{Name: c.Name, Domain: Domain, Op: "MaxPool", Inputs: c.Inputs[:1], Outputs: []string{y.Name, tap.Name},
+		Attributes: append(slices.Clone(windows), unlimited.attributes()...)}
+	c.r.f.b.Import(Domain, 1)
+	c.r.late = nil
+	inputs, limits := []string{c.grad[0], tap.Name}, unlimited
+	if cutBefore {
+		inputs, limits = append(inputs, y.Name), between{0, math.Inf(1)}
+	}
+	c.give(0, c.fused("MaxPoolGrad", inputs, []bool{true}, append(windows, limits.attributes()...))[0])
+	return true
+}
+
+// depthwiseGrad gives all gradients of a depthwise convolution by one kernel. The cut of what follows it is done there,
+// too, and falls away where nothing else reads it.
+func (v *convolution) depthwiseGrad(windows []*graph.Attribute) {
+	inputs, limits := []string{v.dy, v.call.in(0), v.call.in(1)}, unlimited
+	if k, ok := v.r.cuts[v.dy]; ok {
+		inputs[0], limits = k.Inputs[0], k.between
+		inputs = append(inputs, k.Inputs[1])
+	}
+	grads := v.fused("DepthwiseGrad", inputs, []bool{v.wants(0), v.wants(1), v.wants(2)}, append(windows, limits.attributes()...))
+	for i, grad := range grads {
+		v.give(i, grad)
+	}
+}
+
+// useKernels writes the depthwise convolutions of the forward model whose filters are trained as kernels, with
+// the Relu or Clip behind them where nothing else reads what is between. saved is what the backward model reads.
+func (r *reverse) useKernels(saved []string) {
+	g := r.f.b.Model().Graph
+	kept := map[string]bool{r.o.Output: true}
+	for _, name := range saved {
+		kept[name] = true
+	}
+	readers := map[string][]*graph.Node{}
+	for _, n := range g.Nodes {
+		for _, name := range reads(n) {
+			readers[name] = append(readers[name], n)
+		}
+	}
+	dropped := map[*graph.Node]bool{}
+	for i, n := range g.Nodes {
+		windows := r.depthwise(n)
+		if windows == nil {
+			continue
+		}
+		out, limits := n.Outputs[0], unlimited
+		if next := readers[out]; len(next) == 1 && !kept[out] {
+			if b, ok := r.limits(next[0]); ok && next[0].Inputs[0] == out {
+				out, limits = next[0].Outputs[0], b
+				dropped[next[0]] = true
+			}
+		}
+		info := *r.info(out)
+		g.ValueInfo = append(slices.DeleteFunc(g.ValueInfo, func(v *graph.ValueInfo) bool { return v.Name == out }), &info)
+		g.Nodes[i] = &graph.Node{Name: n.Name, Domain: Domain, Op: "Depthwise", Inputs: n.Inputs, Outputs: []string{out}, Attributes: append(windows, limits.attributes()...)}
+		r.f.b.Import(Domain, 1)
+	}
+	g.Nodes = slices.DeleteFunc(g.Nodes, func(n *graph.Node) bool { return dropped[n] })
+}
+
+// depthwise returns the windows of a node that is a depthwise convolution with trained filters, nil for others.
+func (r *reverse) depthwise(n *graph.Node) []*graph.Attribute {
+	if key(n) != "Conv" || len(n.Inputs) < 2 || r.f.consts[n.Inputs[1]] != nil {
+		return nil
+	}
+	c := &call{Node: n, r: r}
+	sizes, err := c.fixedSizes(c.in(1))
+	if err != nil {
+		return nil
+	}
+	w, err := c.window(sizes[2:])
+	if err != nil {
+		return nil
+	}
+	groups := c.Int("group", 1)
+	return (&convolution{call: c, window: w, groups: groups, to: sizes[0], from: sizes[1] * groups}).kernelWindows()
+}

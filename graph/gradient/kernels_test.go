@@ -1,0 +1,175 @@
+package gradient_test
+
+import (
+	"maps"
+	"math"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"winnow/graph"
+	"winnow/internal/testing/orttest"
+)
+
+// behind is what follows a convolution whose derivative the kernels take with it.
+var behind = map[string]func(b *graph.Builder, x string) string{
+	"nothing": func(b *graph.Builder, x string) string { return x },
+	"Relu":    func(b *graph.Builder, x string) string { return b.Node("Relu", []string{x}) },
+	"Clip": func(b *graph.Builder, x string) string {
+		low, high := b.Constant(graph.NewTensor("low", []float32{-0.5})), b.Constant(graph.NewTensor("high", []float32{0.7}))
+		return b.Node("Clip", []string{x, low, high})
+	},
+	"Clip from below": func(b *graph.Builder, x string) string {
+		return b.Node("Clip", []string{x, b.Constant(graph.NewTensor("low", []float32{0.1}))})
+	},
+	// What is between is read twice, so it cannot stay inside.
+	"Relu and a sum": func(b *graph.Builder, x string) string {
+		return b.Node("Add", []string{x, b.Node("Relu", []string{x})})
+	},
+}
+
+// drawDepthwise draws a depthwise convolution along two axes: sizes around the widths of vectors, of 4, 8 and 16.
+func drawDepthwise(t *rapid.T) geometry {
+	size, pad := rapid.Int64Range(1, 35), rapid.Int64Range(0, 3)
+	channels := rapid.Int64Range(1, 67).Draw(t, "channels")
+	g := geometry{batch: rapid.Int64Range(1, 3).Draw(t, "batch"), from: channels, to: channels, groups: channels, pads: make([]int64, 4), bias: rapid.Bool().Draw(t, "bias")}
+	for i := range 2 {
+		k, s, d := rapid.Int64Range(1, 5).Draw(t, "kernel"), rapid.Int64Range(1, 4).Draw(t, "stride"), rapid.Int64Range(1, 3).Draw(t, "dilation")
+		g.pads[i], g.pads[2+i] = pad.Draw(t, "before"), pad.Draw(t, "after")
+		in := max(size.Draw(t, "size"), d*(k-1)+1-g.pads[i]-g.pads[2+i])
+		g.in, g.kernel, g.stride, g.dilation = append(g.in, in), append(g.kernel, k), append(g.stride, s), append(g.dilation, d)
+	}
+	g.fill()
+	return g
+}
+
+// followed is the convolution with what is behind it.
+func (g geometry) followed(next func(b *graph.Builder, x string) string, kernels bool) ruleCase {
+	in := []array{g.x, g.w}
+	if g.bias {
+		in = append(in, drawn(3, -1, 1, g.to))
+	}
+	conv := op("Conv", graph.Ints("strides", g.stride...), graph.Ints("dilations", g.dilation...), graph.Ints("pads", g.pads...), graph.Int("group", g.groups))
+	return ruleCase{typ: graph.Float32, in: in, kernels: kernels, build: func(b *graph.Builder, in []string) string { return next(b, conv(b, in)) }}
+}
+
+// run returns the output and all gradients of a case, and the operators of ours in both of its models.
+func (c ruleCase) run(t testing.TB) (results []array, ours []string) {
+	t.Helper()
+	d, values, err := c.derivative()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMachine(t, d, graph.Float32)
+	defer m.close()
+	tensors := m.forward(values)
+	y := arrayOf(tensors[d.Output])
+	for _, model := range []*graph.Model{d.Forward, d.Backward} {
+		for _, n := range model.Graph.Nodes {
+			if n.Domain == "winnow" {
+				ours = append(ours, n.Op)
+			}
+		}
+	}
+	return append([]array{y}, m.backward(tensors, drawn(7, -1, 1, y.dims...))...), ours
+}
+
+// farthest returns the largest difference of two arrays over the norm of the first, or over a least one: sums may cancel.
+func farthest(a, b array, least float64) float64 {
+	if !slices.Equal(a.dims, b.dims) {
+		return math.Inf(1)
+	}
+	norm, worst := least*least, 0.0
+	for i, v := range a.data {
+		norm += v * v
+		worst = max(worst, math.Abs(v-b.data[i]))
+	}
+	return worst / math.Sqrt(norm)
+}
+
+// TestKernels: the kernels' outputs and gradients are those of ONNX's operators.
+func TestKernels(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		g, next := drawDepthwise(r), behind[rapid.SampledFrom(slices.Sorted(maps.Keys(behind))).Draw(r, "behind")]
+		want, _ := g.followed(next, false).run(t)
+		got, ours := g.followed(next, true).run(t)
+		if !slices.Contains(ours, "Depthwise") || !slices.Contains(ours, "DepthwiseGrad") {
+			r.Fatalf("found the operators %q of ours, expected Depthwise and DepthwiseGrad", ours)
+		}
+		terms := float64(len(want[0].data)) / float64(g.to)
+		for i := range want {
+			if off := farthest(want[i], got[i], math.Sqrt(terms)); !(off < 2e-6) {
+				r.Fatalf("%v kernel %v strides %v dilations %v pads %v: result %d is off by %.3g", g.x.dims, g.kernel, g.stride, g.dilation, g.pads, i, off)
+			}
+		}
+	})
+}
+
+// TestKernelInstructions repeats the tests of the kernels in each set of instructions that the processor has, a process
+// for each, and without them.
+func TestKernelInstructions(t *testing.T) {
+	orttest.Runtime(t)
+	if os.Getenv("WINNOW_TEST_KERNELS") != "" {
+		t.Skip("inside another")
+	}
+	tested := 0
+	for _, set := range []string{"plain", "avx2", "avx512"} {
+		c := exec.Command(os.Args[0], "-test.run=^TestKernels$|^TestPoolKernels$|^TestConvAgainstDefinition$|^TestNetworkKernels$/^(mobilenet|resnet18)", "-rapid.checks=30")
+		c.Env = append(os.Environ(), "WINNOW_TEST_KERNELS="+set)
+		out, err := c.CombinedOutput()
+		switch {
+		case err == nil:
+			tested++
+		case set != "plain" && !supports(set):
+			t.Logf("%s: not on this processor", set)
+		default:
+			t.Errorf("%s: %v\n%s", set, err, out)
+		}
+	}
+	t.Logf("%d sets of instructions tested", tested)
+}
+
+// supports reports whether the processor has a set of instructions, as the kernel of the system says.
+func supports(set string) bool {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	return err == nil && strings.Contains(string(text), map[string]string{"avx2": " avx2 ", "avx512": " avx512bw "}[set])
+}
+
+// TestPoolKernels: the same for MaxPool, alone and behind a Relu, with values that are often equal.
+func TestPoolKernels(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		g := drawDepthwise(r)
+		behindRelu, ceil := rapid.Bool().Draw(r, "Relu"), rapid.Int64Range(0, 1).Draw(r, "ceil_mode")
+		for i := range 2 { // padding is less than the window
+			g.pads[i], g.pads[2+i] = min(g.pads[i], g.kernel[i]-1), min(g.pads[2+i], g.kernel[i]-1)
+			g.in[i] = max(g.in[i], g.dilation[i]*(g.kernel[i]-1)+1)
+		}
+		x := drawn(1, -1, 1, slices.Concat([]int64{g.batch, g.from}, g.in)...)
+		for i, v := range x.data {
+			x.data[i] = math.Round(4*v) / 4
+		}
+		c := ruleCase{typ: graph.Float32, in: []array{x}, build: func(b *graph.Builder, in []string) string {
+			y := b.Node("Mul", []string{in[0], b.Constant(graph.NewTensor("twice", []float32{2}))})
+			if behindRelu {
+				y = b.Node("Relu", []string{y})
+			}
+			return b.Node("MaxPool", []string{y}, graph.Ints("kernel_shape", g.kernel...), graph.Ints("strides", g.stride...),
+				graph.Ints("dilations", g.dilation...), graph.Ints("pads", g.pads...), graph.Int("ceil_mode", ceil))
+		}}
+		want, _ := c.run(t)
+		c.kernels = true
+		got, ours := c.run(t)
+		if !slices.Equal(ours[:2], []string{"MaxPool", "MaxPoolGrad"}) {
+			r.Fatalf("found the operators %q of ours, expected MaxPool and MaxPoolGrad", ours)
+		}
+		for i := range want {
+			if off := farthest(want[i], got[i], 1); !(off < 1e-6) {
+				r.Fatalf("%v kernel %v strides %v dilations %v pads %v: result %d is off by %.3g", x.dims, g.kernel, g.stride, g.dilation, g.pads, i, off)
+			}
+		}
+	})
+}
