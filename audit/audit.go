@@ -156,7 +156,7 @@ func Run(ctx context.Context, set features.Set, o Options) (Result, error) {
 			if err := free(); err != nil {
 				return Result{}, err
 			}
-			if z, _, free, err = judgedVectors(ctx, relabelled{found, set.Labels}, true, nil); err != nil {
+			if z, _, free, err = judgedVectors(ctx, relabelled{found, set.Labels}, true, new(Shared)); err != nil {
 				return Result{}, err
 			}
 		}
@@ -211,6 +211,9 @@ func (o Options) filled(set features.Set) (Options, error) {
 		return o, fmt.Errorf("audit: %d scores by %s and %d orders, expected one for each of %d rows", len(g.Scores), g.Name, len(g.Orders), set.Len())
 	}
 	o.Scorer = judges.Named(cmp.Or(o.Scorer, judges.Default))
+	if o.Shared == nil {
+		o.Shared = &Shared{alone: true}
+	}
 	o.Copies = cmp.Or(o.Copies, findings.CopyBound)
 	return o, nil
 }

@@ -17,15 +17,14 @@ type Shared struct {
 	judges judges.Shared
 	heads  crossfit.Shared
 
+	alone bool // nobody else asks: what heads say is not kept
+
 	mu    sync.Mutex
 	white *head.Head // nil: not known yet
 }
 
-// whitening returns that of the set; s may be nil.
+// whitening returns that of the set.
 func (s *Shared) whitening(ctx context.Context, set features.Source) (*head.Head, error) {
-	if s == nil {
-		return head.SelfWhitening(ctx, set, head.Widest)
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.white != nil {
