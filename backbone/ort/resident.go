@@ -16,8 +16,8 @@ import (
 // two streams of a GPU.
 //
 // Between Go's memory and the device's, tensors go through a session that copies (Identity), which is the library's own
-// way across the bus; the wrapper has none. On a GPU all this is checked against the interface only: it has run on the
-// CPU alone.
+// way across the bus; the wrapper has none. All this has run on the CPU, and on a
+// stand-in for CUDA (internal/testing/nogpu); on no GPU yet.
 type Resident struct {
 	rt      *Runtime
 	session *Session
@@ -70,10 +70,14 @@ func (d *Resident) Put(input string, t Tensor) error {
 		return fmt.Errorf("ort: resident: input %q: %w", input, err)
 	}
 	defer from.drop()
-	if err := d.room(d.session.ins, input, t.Type(), t.Shape, d.binding.BindInput); err != nil {
+	b, err := d.room(d.session.ins, input, t.Type(), t.Shape)
+	if err != nil {
 		return err
 	}
-	return d.copy(t, from.value, d.blocks[input])
+	if err := d.copy(t, from.value, b); err != nil {
+		return err
+	}
+	return d.bind(input, d.binding.BindInput(input, b)) // the library may copy what is bound, where it wants it elsewhere
 }
 
 // Take makes room for an output on the device and binds it. The shape must be the one that the inputs make.
@@ -81,26 +85,35 @@ func (d *Resident) Take(output string, t ElementType, shape ...int64) error {
 	if d.session == nil {
 		return errClosed
 	}
-	return d.room(d.session.outs, output, t, shape, d.binding.BindOutput)
-}
-
-// room binds memory for a tensor.
-func (d *Resident) room(infos []Info, name string, t ElementType, shape []int64, bind func(string, ortgo.Value) error) error {
-	info, err := choose(infos, []string{name})
+	b, err := d.room(d.session.outs, output, t, shape)
 	if err != nil {
 		return err
 	}
+	return d.bind(output, d.binding.BindOutput(output, b))
+}
+
+// room returns memory for a tensor. What was bound by its name is not bound to it any more.
+func (d *Resident) room(infos []Info, name string, t ElementType, shape []int64) (*block, error) {
+	info, err := choose(infos, []string{name})
+	if err != nil {
+		return nil, err
+	}
 	if info[0].Type != t || len(shape) == 0 {
-		return fmt.Errorf("ort: resident: %q: found %v %v, expected %v with at least one size", name, t, shape, info[0].Type)
+		return nil, fmt.Errorf("ort: resident: %q: found %v %v, expected %v with at least one size", name, t, shape, info[0].Type)
 	}
 	if d.blocks[name] == nil {
 		d.blocks[name] = new(block)
 	}
-	b := d.blocks[name]
-	if err := b.hold(d.memory, t, shape); err != nil {
-		return fmt.Errorf("ort: resident: %q: %w", name, err)
+	d.bound[name] = false
+	if err := d.blocks[name].hold(d.memory, t, shape); err != nil {
+		return nil, fmt.Errorf("ort: resident: %q: %w", name, err)
 	}
-	if err := bind(name, b); err != nil {
+	return d.blocks[name], nil
+}
+
+// bind notes that a tensor is bound, unless that failed.
+func (d *Resident) bind(name string, err error) error {
+	if err != nil {
 		return fmt.Errorf("ort: resident: %q: %w", name, err)
 	}
 	d.bound[name] = true
@@ -127,7 +140,7 @@ func (d *Resident) Run() (err error) {
 		run()
 	}
 	if err != nil {
-		return fmt.Errorf("ort: resident: %w", err)
+		return fmt.Errorf("ort: resident: %w", briefly(err))
 	}
 	return nil
 }
@@ -170,7 +183,7 @@ func (d *Resident) copy(t Tensor, from, to ortgo.Value) error {
 	err := s.compute()
 	clear(s.values)
 	if err != nil {
-		return fmt.Errorf("ort: resident: copy: %w", err)
+		return fmt.Errorf("ort: resident: copy: %w", briefly(err))
 	}
 	return nil
 }

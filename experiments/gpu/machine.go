@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"winnow/backbone/ort"
 	"winnow/internal/ortlib"
@@ -163,7 +165,9 @@ func (b *bench) ask(s surroundings, device, library string) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
-	cmd := exec.CommandContext(b.ctx, exe, "-part", probePart, "-device", device, "-ort-lib", library)
+	ctx, stop := context.WithTimeout(b.ctx, time.Minute)
+	defer stop()
+	cmd := exec.CommandContext(ctx, exe, "-part", probePart, "-device", device, "-ort-lib", library)
 	cmd.Env = append(append(os.Environ(), childMark+"=1"), s.env...)
 	out, err := cmd.Output()
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -196,6 +197,24 @@ func TestGoals(t *testing.T) {
 	}
 	if got := states(&Results{Device: "cuda"}); got != strings.Repeat("n", 9) {
 		t.Errorf("nothing was run: found %s", got)
+	}
+}
+
+// What is compared is seen to differ, numbers that are none among it.
+func TestCosine(t *testing.T) {
+	a := []float32{1, 2, -2}
+	for _, c := range []struct {
+		b             []float32
+		cos, relative float64
+	}{{a, 1, 0}, {[]float32{2, 4, -4}, 1, 1}, {[]float32{-1, -2, 2}, -1, 2}, {[]float32{2, -1, 0}, 0, math.Sqrt(14) / 3}} {
+		cos, relative := cosine(a, c.b)
+		if math.Abs(cos-c.cos) > 1e-9 || math.Abs(relative-c.relative) > 1e-9 {
+			t.Errorf("%v: found %v and %v, expected %v and %v", c.b, cos, relative, c.cos, c.relative)
+		}
+	}
+	nan, _ := cosine(a, []float32{1, float32(math.NaN()), 0})
+	if !math.IsNaN(lesser(1, nan)) || !math.IsNaN(lesser(nan, 1)) || !math.IsNaN(greater(greater(0, nan), 2)) {
+		t.Error("a number that is none is lost")
 	}
 }
 

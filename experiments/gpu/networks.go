@@ -116,6 +116,14 @@ func (d *drawing) relu(x string) string {
 	return y
 }
 
+// name says that a network is drawn, and where it is not as large as the one whose name it has.
+func (b *bench) name(of string) string {
+	if b.small {
+		return of + " (drawn, small)"
+	}
+	return of + " (drawn)"
+}
+
 // resNet is ResNet-50 (He et al. 2016, table 1) as it is exported: normalisations folded, no classifier. A branch adds little
 // to what it is added to, so that drawn weights do not leave the range of float16.
 func (b *bench) resNet() *network {
@@ -137,7 +145,7 @@ func (b *bench) resNet() *network {
 			x = d.relu(sum)
 		}
 	}
-	return d.network("ResNet-50 (drawn)", d.b.NodeTo("features", "Flatten", []string{d.b.Node("GlobalAveragePool", []string{x})}), d.channel[x], b.side)
+	return d.network(b.name("ResNet-50"), d.b.NodeTo("features", "Flatten", []string{d.b.Node("GlobalAveragePool", []string{x})}), d.channel[x], b.side)
 }
 
 func (d *drawing) network(name, output string, dim, side int) *network {
@@ -184,5 +192,5 @@ func (b *bench) transformer() *network {
 		y = d.b.Node("Mul", []string{d.b.Node("Mul", []string{y, d.b.Node("Add", []string{erf, d.constant(1)})}), d.constant(0.5)})
 		x = d.b.Node("Add", []string{x, linear(y, name+".narrow", 4*w, w, 0.5)})
 	}
-	return d.network("ViT-S/16 (drawn)", d.b.NodeTo("features", "ReduceMean", []string{norm(x)}, graph.Ints("axes", 1), graph.Int("keepdims", 0)), w, b.side)
+	return d.network(b.name("ViT-S/16"), d.b.NodeTo("features", "ReduceMean", []string{norm(x)}, graph.Ints("axes", 1), graph.Int("keepdims", 0)), w, b.side)
 }

@@ -92,7 +92,7 @@ func live(rt *ort.Runtime, n *network) (*ort.Live, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := gradient.Differentiate(n.model, gradient.Options{Output: n.output, Weights: weights})
+	d, err := gradient.Differentiate(n.model, gradient.Options{Output: n.output, Weights: weights, Kernels: rt.Kernels()})
 	if err != nil {
 		return nil, err
 	}

@@ -71,7 +71,7 @@ func partFile(out, name string) string { return filepath.Join(out, "parts", name
 
 // readPart returns what is there of a part.
 func readPart(out, name string) (Part, error) {
-	p := Part{Name: name, State: stateNot}
+	p := Part{Name: name, State: stateNot, Records: []Record{}}
 	data, err := os.ReadFile(partFile(out, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil

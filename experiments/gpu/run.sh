@@ -43,7 +43,7 @@ places() {
 
 system=$(ldconfig -p 2>/dev/null || /sbin/ldconfig -p 2>/dev/null || true)
 path=${LD_LIBRARY_PATH:-}
-for name in libcublasLt.so.13 libcublas.so.13 libcudart.so.13 libcurand.so.10 libcudnn.so.9 libcuda.so.1; do
+for name in libcublasLt.so.13 libcublas.so.13 libcudart.so.13 libcurand.so.10 libcudnn.so.9 libcuda.so.1 libnvrtc.so.13; do
 	found=
 	case $system in *"$name "*) found=system ;; esac
 	old=$IFS

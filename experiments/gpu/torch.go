@@ -28,8 +28,8 @@ func torch(b *bench) error {
 		if device == "cpu" && precision != "float32" {
 			continue
 		}
-		for _, batch := range b.batches {
-			of := []string{"ResNet-50 (drawn)", precision, fmt.Sprint("batch ", batch)}
+		for _, batch := range b.batches[:min(3, len(b.batches))] {
+			of := []string{b.name("ResNet-50"), precision, fmt.Sprint("batch ", batch)}
 			if err := b.measure(func() (Record, error) { return b.runTorch(device, precision, batch) }, of...); err != nil {
 				return err
 			}
