@@ -182,7 +182,7 @@ func readPreset(c *cli.Context, o ImportOptions) error {
 	case o.Protocol != "" && !known:
 		return term.Misused("--protocol: %s has no %q%s, expected one of %s", preset.Name, o.Protocol, catalog.Ask(o.Protocol, preset.ProtocolNames()), strings.Join(preset.ProtocolNames(), ", "))
 	case c.IsSet("human") && !slices.Contains(preset.Human, o.Human):
-		return term.Misused("--human: %s has no label set %q, expected one of: %s", preset.Name, o.Human, orNone(preset.Human))
+		return term.Misused("--human: %s has no label set %q, expected one of: %s", preset.Name, o.Human, cmp.Or(strings.Join(preset.Human, ", "), "none"))
 	case c.IsSet("human-labels") && preset.Human == nil:
 		return term.Misused("data import: --human-labels does not go with %s, only with cifar10n and cifar100n", preset.Name)
 	case c.IsSet("corrected-labels") && !preset.Corrects:
@@ -193,14 +193,6 @@ func readPreset(c *cli.Context, o ImportOptions) error {
 		return term.Misused("--validation: found %v, expected a share from 0 to below 1", o.Validation)
 	}
 	return nil
-}
-
-// orNone lists words, or says that there are none.
-func orNone(words []string) string {
-	if len(words) == 0 {
-		return "none"
-	}
-	return strings.Join(words, ", ")
 }
 
 func runImport(ctx context.Context, p *term.Program, o ImportOptions) error {
