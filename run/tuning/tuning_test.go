@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"winnow/backbone"
 	"winnow/features"
 	"winnow/graph"
 	"winnow/head"
@@ -246,5 +247,37 @@ func TestCompareViews(t *testing.T) {
 	}
 	if v := (Views{Own: 0.67, Others: 0.6}); v.Share() > ownShare || (Views{Own: 0.96, Others: 0.64}).Share() < ownShare {
 		t.Errorf("%+v: a share of %.2f", v, v.Share())
+	}
+}
+
+// What is evaluated has the shape of what is trained on: a run that makes its features squashes pictures as its augmentation does, and
+// features of cropped pictures are refused with the command that makes others.
+func TestFitEvaluation(t *testing.T) {
+	cropped := backbone.Preprocessing{Resize: 256, Crop: 224}
+	for _, c := range []struct {
+		augment, features string
+		was, want         backbone.Preprocessing
+	}{
+		{"prism", "", cropped, backbone.Preprocessing{Resize: 224, Exact: true, Crop: 224}},
+		{"prism", "f", backbone.Preprocessing{Resize: 256, Exact: true, Crop: 224}, backbone.Preprocessing{Resize: 256, Exact: true, Crop: 224}},
+		{"prism", "", backbone.Preprocessing{Crop: 28}, backbone.Preprocessing{Crop: 28}},
+		{"flip", "f", cropped, cropped},
+		{"supcon", "", cropped, cropped},
+		{"prism", "f", cropped, backbone.Preprocessing{}},
+	} {
+		run := config.Run{Data: config.Data{Features: c.features}, Finetune: config.Finetune{Augment: c.augment}}
+		a, err := backbone.ParseAugmentation(c.augment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := Config{Backbone: &models.Backbone{Entry: models.Entry{Preprocessing: c.was}}, Augment: a, Note: t.Logf}
+		switch err := cfg.fitEvaluation(run); {
+		case c.want == backbone.Preprocessing{}:
+			if err == nil || !strings.Contains(hint.Of(err), "winnow extract --exact --resize 224 --crop 224") {
+				t.Errorf("%s of %+v: %v (%s)", c.augment, c.was, err, hint.Of(err))
+			}
+		case err != nil || cfg.Backbone.Preprocessing != c.want:
+			t.Errorf("%s of %+v: %+v %v, expected %+v", c.augment, c.was, cfg.Backbone.Preprocessing, err, c.want)
+		}
 	}
 }
