@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "kernels.h"
 #include "kernels_choice.h"
@@ -15,7 +16,7 @@ enum {
 
 typedef const void *const *table;
 typedef void *status; // NULL: all went well
-enum { FLOAT = 1, REQUIRED = 0, OPTIONAL = 1, FAIL = 1, INVALID = 2 };
+enum { FLOAT = 1, BYTE = 2, REQUIRED = 0, OPTIONAL = 1, FAIL = 1, INVALID = 2 };
 
 // What ONNX Runtime wants to know of an operator: its OrtCustomOp as of version 18 of the interface.
 typedef struct op op;
@@ -46,13 +47,14 @@ struct op {
 
 	// Ours, behind what ONNX Runtime reads.
 	const char *called;
-	int inputs, outputs, needed; // the first `needed` inputs must be there
+	const char *inputs, *outputs; // a letter each: f float32, b bytes; inputs that may be left out F
 };
 
 // A node of a model.
 typedef struct {
 	table api;
 	int64_t strides[2], dilations[2], pads[4];
+	int64_t kernel[2], in[2]; // of pools: the window, and the input's height and width
 	float low, high;
 } kernel;
 
@@ -64,10 +66,11 @@ static status failed(table api, int code, const char *text) { return ((status (*
 
 static const char *name(const op *o) { return o->called; }
 static const char *provider(const op *o) { return NULL; } // the processor's
-static int type(const op *o, size_t i) { return FLOAT; }
-static size_t input_count(const op *o) { return (size_t)o->inputs; }
-static size_t output_count(const op *o) { return (size_t)o->outputs; }
-static int input_kind(const op *o, size_t i) { return (int)i < o->needed ? REQUIRED : OPTIONAL; }
+static int input_type(const op *o, size_t i) { return o->inputs[i] == 'b' ? BYTE : FLOAT; }
+static int output_type(const op *o, size_t i) { return o->outputs[i] == 'b' ? BYTE : FLOAT; }
+static size_t input_count(const op *o) { return strlen(o->inputs); }
+static size_t output_count(const op *o) { return strlen(o->outputs); }
+static int input_kind(const op *o, size_t i) { return o->inputs[i] == 'F' ? OPTIONAL : REQUIRED; }
 static int output_kind(const op *o, size_t i) { return OPTIONAL; }
 static int memory(const op *o, size_t i) { return 0; }
 static int never(const op *o) { return 0; }
@@ -113,6 +116,17 @@ static status create_windows(const op *o, table api, const void *info, void **to
 	return s;
 }
 
+static status create_pool(const op *o, table api, const void *info, void **to) {
+	status s = create_windows(o, api, info, to);
+	if (s) return s;
+	kernel *k = *to;
+	s = ints(api, info, "kernel", k->kernel, 2);
+	if (!s) s = ints(api, info, "in", k->in, 2);
+	if (!s && k->kernel[0] * k->kernel[1] > 256) s = failed(api, INVALID, "winnow: found a window of more than 256 places");
+	if (s) free(k);
+	return s;
+}
+
 static void destroy(void *k) { free(k); }
 
 // Tensors.
@@ -143,11 +157,11 @@ static status input(table api, void *context, size_t i, tensor *t) {
 static int64_t elements(const tensor *t) { return t->dims[0] * t->dims[1] * t->dims[2] * t->dims[3]; }
 
 // output makes an output of the given shape; data is NULL where the model does not want it.
-static status output(table api, void *context, size_t i, const int64_t *dims, size_t rank, float **data) {
-	void *value = NULL;
+static status output(table api, void *context, size_t i, const int64_t *dims, size_t rank, void *to) {
+	void *value = NULL, **data = to;
 	*data = NULL;
 	status s = ((status (*)(void *, size_t, const int64_t *, size_t, void **))api[OUTPUT])(context, i, dims, rank, &value);
-	if (!s && value) s = ((status (*)(void *, void **))api[DATA])(value, (void **)data);
+	if (!s && value) s = ((status (*)(void *, void **))api[DATA])(value, data);
 	return s;
 }
 
@@ -167,20 +181,26 @@ typedef struct {
 	int64_t places, pieces;
 	limits cut;
 	tensor x, w, b, dy, y;
+	uint8_t *tap;
 	float *to, *dx, *dw, *db;
 	int failed; // a thread found no memory
 } job;
+
+// lay_windows lays windows over an input of the batch and channels of a tensor.
+static void lay_windows(const kernel *k, const tensor *like, const int64_t *in, const int64_t *size, windows *g) {
+	g->batch = like->dims[0], g->channels = like->dims[1];
+	for (int i = 0; i < 2; i++) {
+		g->in[i] = in[i], g->kernel[i] = size[i];
+		g->stride[i] = k->strides[i], g->dilation[i] = k->dilations[i], g->before[i] = k->pads[i];
+		g->out[i] = (g->in[i] + k->pads[i] + k->pads[2 + i] - g->dilation[i] * (g->kernel[i] - 1) - 1) / g->stride[i] + 1;
+	}
+}
 
 // read_windows takes the geometry from the attributes, the input, the filters and the output's height and width.
 static status read_windows(const kernel *k, const tensor *x, const tensor *w, windows *g) {
 	if (x->rank != 4 || w->rank != 4 || w->dims[0] != x->dims[1] || w->dims[1] != 1)
 		return failed(k->api, INVALID, "winnow: found other shapes than X [N,C,h,w] and W [C,1,kh,kw]");
-	g->batch = x->dims[0], g->channels = x->dims[1];
-	for (int i = 0; i < 2; i++) {
-		g->in[i] = x->dims[2 + i], g->kernel[i] = w->dims[2 + i];
-		g->stride[i] = k->strides[i], g->dilation[i] = k->dilations[i], g->before[i] = k->pads[i];
-		g->out[i] = (g->in[i] + k->pads[i] + k->pads[2 + i] - g->dilation[i] * (g->kernel[i] - 1) - 1) / g->stride[i] + 1;
-	}
+	lay_windows(k, x, x->dims + 2, w->dims + 2, g);
 	return NULL;
 }
 
@@ -197,6 +217,16 @@ static void depthwise_piece(void *of, size_t i) {
 static void depthwise_grad_piece(void *of, size_t i) {
 	job *j = of;
 	if (set->depthwise_grad(&j->g, j->dy.data, j->cut, j->x.data, j->w.data, j->dx, j->dw, j->db, part(j->g.channels, j->pieces, i))) j->failed = 1;
+}
+
+static void max_pool_piece(void *of, size_t i) {
+	job *j = of;
+	if (set->max_pool(&j->g, j->x.data, j->to, j->tap, part(j->g.batch * j->g.channels, j->pieces, i))) j->failed = 1;
+}
+
+static void max_pool_grad_piece(void *of, size_t i) {
+	job *j = of;
+	if (set->max_pool_grad(&j->g, j->dy.data, j->cut, j->tap, j->dx, part(j->g.batch * j->g.channels, j->pieces, i))) j->failed = 1;
 }
 
 static status run(const kernel *k, void *context, void (*piece)(void *, size_t), int64_t n, job *j) {
@@ -250,16 +280,48 @@ static status compute_depthwise_grad(void *of, void *context) {
 	return run(k, context, depthwise_grad_piece, j.g.channels, &j);
 }
 
-#define OP(NAME, IN, NEEDED, OUT, CREATE, COMPUTE, INPLACE) \
-	{.version = 18, .name = name, .provider = provider, .input_type = type, .input_count = input_count, .output_type = type, \
+// MaxPool: X → Y, tap.
+static status compute_max_pool(void *of, void *context) {
+	kernel *k = of;
+	job j = {0};
+	status s = input(k->api, context, 0, &j.x);
+	if (s) return s;
+	lay_windows(k, &j.x, j.x.dims + 2, k->kernel, &j.g);
+	int64_t dims[] = {j.g.batch, j.g.channels, j.g.out[0], j.g.out[1]};
+	s = output(k->api, context, 0, dims, 4, &j.to);
+	if (!s) s = output(k->api, context, 1, dims, 4, &j.tap);
+	return s ? s : run(k, context, max_pool_piece, j.g.batch * j.g.channels, &j);
+}
+
+// MaxPoolGrad: dY, tap, Y → dX.
+static status compute_max_pool_grad(void *of, void *context) {
+	kernel *k = of;
+	job j = {.cut = {.low = k->low, .high = k->high}};
+	tensor tap;
+	status s = input(k->api, context, 0, &j.dy);
+	if (!s) s = input(k->api, context, 1, &tap);
+	if (!s) s = input(k->api, context, 2, &j.y);
+	if (s) return s;
+	lay_windows(k, &j.dy, k->in, k->kernel, &j.g);
+	int64_t n = j.g.batch * j.g.channels * j.g.out[0] * j.g.out[1];
+	if (elements(&j.dy) != n || elements(&tap) != n || (j.y.data && elements(&j.y) != n)) return failed(k->api, INVALID, "winnow: dY, tap and Y have not the size of the windows");
+	j.tap = (uint8_t *)tap.data, j.cut.y = j.y.data;
+	s = output(k->api, context, 0, (int64_t[]){j.g.batch, j.g.channels, k->in[0], k->in[1]}, 4, &j.dx);
+	return s ? s : run(k, context, max_pool_grad_piece, j.g.batch * j.g.channels, &j);
+}
+
+#define OP(NAME, IN, OUT, CREATE, COMPUTE, INPLACE) \
+	{.version = 18, .name = name, .provider = provider, .input_type = input_type, .input_count = input_count, .output_type = output_type, \
 	.output_count = output_count, .destroy = destroy, .input_kind = input_kind, .output_kind = output_kind, .input_memory = memory, \
 	.variadic = {never, never, never, never}, .create = CREATE, .compute = COMPUTE, .since = since, .until = until, \
-	.inplace = INPLACE, .end_inplace = end_in_place, .called = NAME, .inputs = IN, .needed = NEEDED, .outputs = OUT}
+	.inplace = INPLACE, .end_inplace = end_in_place, .called = NAME, .inputs = IN, .outputs = OUT}
 
 static op all_ops[] = {
-	OP("Cut", 2, 2, 2, create_cut, compute_cut, first_in_place),
-	OP("Depthwise", 3, 2, 1, create_windows, compute_depthwise, NULL),
-	OP("DepthwiseGrad", 4, 3, 3, create_windows, compute_depthwise_grad, NULL),
+	OP("Cut", "ff", "ff", create_cut, compute_cut, first_in_place),
+	OP("Depthwise", "ffF", "f", create_windows, compute_depthwise, NULL),
+	OP("DepthwiseGrad", "fffF", "fff", create_windows, compute_depthwise_grad, NULL),
+	OP("MaxPool", "f", "fb", create_pool, compute_max_pool, NULL),
+	OP("MaxPoolGrad", "fbF", "f", create_pool, compute_max_pool_grad, NULL),
 };
 
 // winnow_instructions returns the widest floats that this processor's kernels have in a vector: 4, 8 or 16.

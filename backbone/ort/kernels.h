@@ -34,6 +34,12 @@ typedef struct {
 
 	// ∂X = ∂L/∂Y cut by the limits, and ∂B[c] = Σ_{n,p} ∂X[n,c,p] where it is not NULL. ∂X may be ∂L/∂Y.
 	int (*cut)(int64_t batch, int64_t channels, int64_t places, const float *dy, limits cut, float *dx, float *db, stretch range);
+
+	// Y[n,c,p] = max_t X[n,c,window p,t], tap[n,c,p] the first t that has it; at most 256 taps.
+	int (*max_pool)(const windows *g, const float *x, float *y, uint8_t *tap, stretch planes);
+
+	// ∂X[n,c,q] = Σ_p ∂L/∂Y[n,c,p] over the windows whose maximum is q, cut by the limits. X itself is not read.
+	int (*max_pool_grad)(const windows *g, const float *dy, limits cut, const uint8_t *tap, float *dx, stretch planes);
 } kernel_set;
 
 extern const kernel_set winnow_plain, winnow_avx2, winnow_avx512;

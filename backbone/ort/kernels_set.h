@@ -1,6 +1,7 @@
 // The kernels for one instruction set: a file that includes this defines LANES, the floats of a vector, and SET, the
 // name of the table at the end.
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,5 +103,6 @@ static int cut_planes(int64_t batch, int64_t channels, int64_t places, const flo
 }
 
 #include "kernels_depthwise.h"
+#include "kernels_pool.h"
 
-const kernel_set SET = {depthwise, depthwise_grad, cut_planes};
+const kernel_set SET = {depthwise, depthwise_grad, cut_planes, max_pool, max_pool_grad};

@@ -14,6 +14,7 @@ type ElementType int
 // The element types a Tensor can hold.
 const (
 	Float  ElementType = 1
+	Uint8  ElementType = 2
 	Int64  ElementType = 7
 	Double ElementType = 11
 )
@@ -25,6 +26,8 @@ func (t ElementType) String() string {
 		return "unknown"
 	case Float:
 		return "float32"
+	case Uint8:
+		return "uint8"
 	case Int64:
 		return "int64"
 	case Double:
@@ -33,13 +36,14 @@ func (t ElementType) String() string {
 	return strings.ToLower(strings.TrimPrefix(ortgo.TensorElementDataType(t).String(), "ONNX_TENSOR_ELEMENT_DATA_TYPE_"))
 }
 
-// Tensor is a row-major array: a shape (empty for a scalar) and exactly one of the three slices. As an
-// output all three may be nil: the runtime then allocates, and Run fills in shape and slice.
+// Tensor is a row-major array: a shape (empty for a scalar) and exactly one of the four slices. As an
+// output all four may be nil: the runtime then allocates, and Run fills in shape and slice.
 type Tensor struct {
 	Shape []int64
 	F32   []float32
 	F64   []float64
 	I64   []int64
+	U8    []uint8
 }
 
 // Float32s makes a tensor over data; nothing is copied.
@@ -60,6 +64,8 @@ func (t Tensor) Type() ElementType {
 		return Double
 	case t.I64 != nil:
 		return Int64
+	case t.U8 != nil:
+		return Uint8
 	}
 	return 0
 }
@@ -89,6 +95,8 @@ func (s *slot) hold(t Tensor) error {
 		s.value, err = value(t.Shape, t.F64)
 	case Int64:
 		s.value, err = value(t.Shape, t.I64)
+	case Uint8:
+		s.value, err = value(t.Shape, t.U8)
 	default:
 		return fmt.Errorf("a tensor %v without data", t.Shape)
 	}
@@ -101,7 +109,7 @@ func (s *slot) hold(t Tensor) error {
 }
 
 // value wraps a slice; it must hold exactly what the shape says, so that a wrong shape is not read as a part.
-func value[T float32 | float64 | int64](shape []int64, data []T) (ortgo.Value, error) {
+func value[T float32 | float64 | int64 | uint8](shape []int64, data []T) (ortgo.Value, error) {
 	n := int64(1)
 	for _, d := range shape {
 		n *= d
@@ -163,7 +171,7 @@ func (s *slot) drop() {
 
 func (t Tensor) same(u Tensor) bool {
 	return slices.Equal(t.Shape, u.Shape) && len(t.Shape) > 0 &&
-		sameSlice(t.F32, u.F32) && sameSlice(t.F64, u.F64) && sameSlice(t.I64, u.I64)
+		sameSlice(t.F32, u.F32) && sameSlice(t.F64, u.F64) && sameSlice(t.I64, u.I64) && sameSlice(t.U8, u.U8)
 }
 
 func sameSlice[T any](a, b []T) bool {
@@ -180,8 +188,10 @@ func take(v ortgo.Value) (Tensor, error) {
 		t.F64 = v.GetData()
 	case *ortgo.Tensor[int64]:
 		t.I64 = v.GetData()
+	case *ortgo.Tensor[uint8]:
+		t.U8 = v.GetData()
 	default:
-		return Tensor{}, fmt.Errorf("an output of a type other than float32, float64 and int64")
+		return Tensor{}, fmt.Errorf("an output of a type other than float32, float64, int64 and uint8")
 	}
 	return t, nil
 }

@@ -16,6 +16,10 @@ import (
 //	    Conv with a filter for each channel, W [C, 1, kh, kw], cut to low … high
 //	DepthwiseGrad(dY, X, W, Y; windows, low, high) → dX, dW, dB
 //	    its derivative by X, W and B; without Y nothing was cut
+//	MaxPool(X; windows, kernel, in) → Y, tap
+//	    tap, uint8: which place of each window is the first to have its maximum
+//	MaxPoolGrad(dY, tap, Y; windows, kernel, in, low, high) → dX
+//	    its derivative, in the size of X [in]; with Y that of MaxPool behind what was cut
 const Domain = "winnow"
 
 // between are the limits outside of which a function of one number is constant.
@@ -93,11 +97,42 @@ func (r *reverse) limits(n *graph.Node) (b between, ok bool) {
 
 // kernelWindows returns the attributes of a depthwise convolution that the kernels can compute, nil for others.
 func (v *convolution) kernelWindows() []*graph.Attribute {
-	w := v.window
-	if len(w.in) != 2 || v.from != v.groups || v.to != v.groups || slices.ContainsFunc(w.before, func(p int64) bool { return p < 0 }) || !v.planes(v.call.in(0)) {
+	if v.from != v.groups || v.to != v.groups || !v.planes(v.call.in(0)) {
+		return nil
+	}
+	return v.window.attributes()
+}
+
+// attributes returns windows as kernels want them, nil for such as they cannot have.
+func (w *window) attributes() []*graph.Attribute {
+	if len(w.in) != 2 || slices.ContainsFunc(w.before, func(p int64) bool { return p < 0 }) {
 		return nil
 	}
 	return []*graph.Attribute{graph.Ints("strides", w.stride...), graph.Ints("dilations", w.dilation...), graph.Ints("pads", slices.Concat(w.before, w.after)...)}
+}
+
+// poolKernels gives the gradient of a MaxPool by kernels, which take its place in the forward model, too. cutBefore:
+// the gradient is to be cut as the Relu before the pool wants it. It reports whether they can.
+func (c *call) poolKernels(w *window, cutBefore bool) bool {
+	windows := w.attributes()
+	if windows == nil || w.taps() > 256 || !c.planes(c.in(0)) {
+		return false
+	}
+	windows = append(windows, graph.Ints("kernel", w.kernel...), graph.Ints("in", w.in...))
+	y := *c.r.info(c.Outputs[0])
+	tap := graph.ValueInfo{Name: c.r.b.Fresh(y.Name + "_tap"), Type: graph.Uint8, Shape: y.Shape}
+	g := c.r.f.b.Model().Graph
+	g.ValueInfo = append(slices.DeleteFunc(g.ValueInfo, func(v *graph.ValueInfo) bool { return v.Name == y.Name }), &y, &tap)
+	g.Nodes[slices.Index(g.Nodes, c.Node)] = &graph.Node{Name: c.Name, Domain: Domain, Op: "MaxPool", Inputs: c.Inputs[:1], Outputs: []string{y.Name, tap.Name},
+		Attributes: append(slices.Clone(windows), unlimited.attributes()...)}
+	c.r.f.b.Import(Domain, 1)
+	c.r.late = nil
+	inputs, limits := []string{c.grad[0], tap.Name}, unlimited
+	if cutBefore {
+		inputs, limits = append(inputs, y.Name), between{0, math.Inf(1)}
+	}
+	c.give(0, c.fused("MaxPoolGrad", inputs, []bool{true}, append(windows, limits.attributes()...))[0])
+	return true
 }
 
 // depthwiseGrad gives all gradients of a depthwise convolution by one kernel. The cut of what follows it is done there,

@@ -118,7 +118,7 @@ func TestKernelInstructions(t *testing.T) {
 	}
 	tested := 0
 	for _, set := range []string{"plain", "avx2", "avx512"} {
-		c := exec.Command(os.Args[0], "-test.run=^TestKernels$|^TestConvAgainstDefinition$|^TestNetworkKernels$/^(mobilenet|resnet18)", "-rapid.checks=30")
+		c := exec.Command(os.Args[0], "-test.run=^TestKernels$|^TestPoolKernels$|^TestConvAgainstDefinition$|^TestNetworkKernels$/^(mobilenet|resnet18)", "-rapid.checks=30")
 		c.Env = append(os.Environ(), "WINNOW_TEST_KERNELS="+set)
 		out, err := c.CombinedOutput()
 		switch {
@@ -137,4 +137,39 @@ func TestKernelInstructions(t *testing.T) {
 func supports(set string) bool {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	return err == nil && strings.Contains(string(text), map[string]string{"avx2": " avx2 ", "avx512": " avx512bw "}[set])
+}
+
+// TestPoolKernels: the same for MaxPool, alone and behind a Relu, with values that are often equal.
+func TestPoolKernels(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		g := drawDepthwise(r)
+		behindRelu, ceil := rapid.Bool().Draw(r, "Relu"), rapid.Int64Range(0, 1).Draw(r, "ceil_mode")
+		for i := range 2 { // padding is less than the window
+			g.pads[i], g.pads[2+i] = min(g.pads[i], g.kernel[i]-1), min(g.pads[2+i], g.kernel[i]-1)
+			g.in[i] = max(g.in[i], g.dilation[i]*(g.kernel[i]-1)+1)
+		}
+		x := drawn(1, -1, 1, slices.Concat([]int64{g.batch, g.from}, g.in)...)
+		for i, v := range x.data {
+			x.data[i] = math.Round(4*v) / 4
+		}
+		c := ruleCase{typ: graph.Float32, in: []array{x}, build: func(b *graph.Builder, in []string) string {
+			y := b.Node("Mul", []string{in[0], b.Constant(graph.NewTensor("twice", []float32{2}))})
+			if behindRelu {
+				y = b.Node("Relu", []string{y})
+			}
+			return b.Node("MaxPool", []string{y}, graph.Ints("kernel_shape", g.kernel...), graph.Ints("strides", g.stride...),
+				graph.Ints("dilations", g.dilation...), graph.Ints("pads", g.pads...), graph.Int("ceil_mode", ceil))
+		}}
+		want, _ := c.run(t)
+		c.kernels = true
+		got, ours := c.run(t)
+		if !slices.Equal(ours[:2], []string{"MaxPool", "MaxPoolGrad"}) {
+			r.Fatalf("found the operators %q of ours, expected MaxPool and MaxPoolGrad", ours)
+		}
+		for i := range want {
+			if off := farthest(want[i], got[i], 1); !(off < 1e-6) {
+				r.Fatalf("%v kernel %v strides %v dilations %v pads %v: result %d is off by %.3g", x.dims, g.kernel, g.stride, g.dilation, g.pads, i, off)
+			}
+		}
+	})
 }

@@ -20,13 +20,18 @@ func maxPool(c *call) error {
 	if err != nil {
 		return err
 	}
+	relu := c.r.reluBefore(c.Node)
+	if len(c.Outputs) == 1 && c.poolKernels(w, relu) {
+		c.r.passed[c.in(0)] = c.r.passed[c.in(0)] || relu
+		return nil
+	}
 	indices := c.output(1)
 	channels, err := c.channels(c.in(0))
 	if err != nil {
 		return err
 	}
 	flat, dy := c.ints(-1), c.grad[0]
-	if c.r.reluBefore(c.Node) {
+	if relu {
 		dy = c.where(dy, c.Outputs[0])
 		c.r.passed[c.in(0)] = true
 	}

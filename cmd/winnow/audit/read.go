@@ -91,7 +91,7 @@ func read(c *cli.Context) (o Options, err error) {
 		if format, err := suspects.FormatOf(o.Out); err != nil {
 			return o, term.Misused("--out: %w", err)
 		} else if o.Sheet && format != suspects.CSV {
-			return o, term.Misused("--spreadsheet: found --out %s, expected a name that ends in .csv", o.Out)
+			return o, term.Misused("--spreadsheet: found --out %s, expected a name that ends in .csv, not .%s", o.Out, suspects.Cleanlab)
 		}
 	}
 	if o.Open, err = term.RunOptions(c, splits...); err != nil || !stored && !images {
