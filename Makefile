@@ -95,7 +95,7 @@ gpu-bundle:
 gpu-rehearsal: runtime
 	bin/winnow runtime install --cuda
 	WINNOW_NOGPU=$$(dirname $$(bin/winnow runtime show | awk '/^path/ {print $$2}')) $(GO) test -count=1 -v -run 'TestNoGPU' ./backbone/ort
-	$(GO) run ./experiments/gpu -device cpu -small -out gpu-rehearsal
+	$(GO) run ./experiments/gpu -device cpu -small -winnow bin/winnow -out gpu-rehearsal
 
 bench: runtime
 	$(GO) test -run '^$$' -bench . -benchtime 2s ./...
