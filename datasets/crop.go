@@ -53,3 +53,11 @@ func (c Crop) String() string {
 func (c Crop) of(file, id string) string {
 	return file + c.String() + "&id=" + url.QueryEscape(id)
 }
+
+// checkBoxes refuses what no crop can be made with.
+func (o ReadOptions) checkBoxes() error {
+	if o.CropMargin >= 0 && o.CropMargin <= mostMargin && o.MinBox >= 0 {
+		return nil
+	}
+	return fmt.Errorf("found a margin of %v and a least side of %d pixels, expected a share from 0 to %d of a box's side, and 0 pixels or more", o.CropMargin, o.MinBox, mostMargin)
+}

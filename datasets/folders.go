@@ -57,7 +57,7 @@ func readZip(source string, opts ReadOptions) (*Dataset, error) {
 	return ReadFolders(root, source, opts)
 }
 
-// ReadFolders reads a folder per class, or where it holds metadata.csv, .jsonl or .parquet with a column file_name what that
+// ReadFolders reads a folder per class, of Pascal VOC the boxes, or where it holds metadata.csv, .jsonl or .parquet with a column file_name what that
 // lists, as Hugging Face's imagefolder has it. Where the top folders are named after splits (train, val, test, …)
 // the classes are looked for below them. A folder that holds nothing but one folder of folders, as many a zip file, only
 // wraps that one. Files that do not end like an image, names that begin with a dot, and pipes and devices are passed over;
@@ -84,6 +84,13 @@ func ReadFolders(fsys fs.FS, name string, opts ReadOptions) (*Dataset, error) {
 		if d, err := imageFolder(ctx, fsys, name, at, tops, opts); d != nil || err != nil {
 			return d, err
 		}
+	}
+	if opts.Format != Folders && isVOC(tops) {
+		if err := opts.checkBoxes(); err != nil {
+			return nil, fmt.Errorf("datasets: %s: %w", name, err)
+		}
+		opts.Split = split
+		return readVOC(ctx, fsys, name, at, opts)
 	}
 	if opts.named() {
 		return nil, fmt.Errorf("datasets: %s: found names of columns, expected none: it is a folder with a folder for each class, and no table", name)

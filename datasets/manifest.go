@@ -110,8 +110,8 @@ func (opts reading) manifest(r io.Reader, name string) (*Dataset, error) {
 		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	opts.Split = split
-	if !(opts.CropMargin >= 0 && opts.CropMargin <= mostMargin) || opts.MinBox < 0 {
-		return nil, fmt.Errorf("datasets: %s: found a margin of %v and a least side of %d pixels, expected a share from 0 to %d of a box's side, and 0 pixels or more", name, opts.CropMargin, opts.MinBox, mostMargin)
+	if err := opts.checkBoxes(); err != nil {
+		return nil, fmt.Errorf("datasets: %s: %w", name, err)
 	}
 	var d *Dataset
 	switch format {
